@@ -1,0 +1,39 @@
+// Finds and loads the native addon, once per thread.
+//
+// The binary speaks Node-API 8 and is safe in several environments of one
+// process: main thread and workers load the same file and share its objects by
+// handle. Each face (src/audio/ready.ts, src/audio/pcm-ring.ts, src/rtp) says in its own interface
+// which functions it uses.
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ParleyError } from './errors.js';
+
+const BINARY = join('native', 'build', 'Release', 'parley.node');
+
+function findBinary(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  for (;;) {
+    const candidate = join(folder, BINARY);
+    if (existsSync(candidate)) return candidate;
+    const parent = dirname(folder);
+    if (parent === folder) break;
+    folder = parent;
+  }
+  throw new ParleyError('ADDON_MISSING', `${BINARY} is not there; build it with: npm run build:native`);
+}
+
+/** The addon's functions. `T` is the part of them that the caller's face describes. */
+export function loadAddon<T>(): T {
+  const binary = findBinary();
+  try {
+    return createRequire(import.meta.url)(binary) as T;
+  } catch (error) {
+    throw new ParleyError(
+      'ADDON_MISSING',
+      `${binary} cannot be loaded (${(error as Error).message}); build it again with: npm run build:native`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,72 @@
+// Every error that Parley raises on purpose: one class, one table of codes.
+//
+// A code is for programs and is never reused for another meaning. The message
+// is for the person who can mend it: what was wrong, which field, what is
+// allowed. Each door maps codes to its own statuses in one table of its own.
+
+const CODES = {
+  ABORTED: 'the work was given up by whoever asked for it',
+  ADDON_MISSING: 'the native addon is not built or cannot be loaded',
+  CALL_CLOSED: 'the call has ended',
+  CALL_LIMIT: 'as many calls are open as the server accepts',
+  CONFIG_INVALID: 'the configuration has mistakes',
+  ENCODER_FAILED: 'an encoder worker ended unexpectedly',
+  ENGINE_BUSY: 'the speech engine has as many requests waiting as it accepts',
+  ENGINE_FAILED: 'the speech engine failed at this text',
+  ENGINE_UNAVAILABLE: 'no speech engine is able to serve this request',
+  INVALID_FIELD: 'a field of a request has a value that is not allowed',
+  LANGUAGE_UNAVAILABLE: 'no engine of this server speaks that language',
+  MALFORMED: 'a message or body could not be parsed',
+  NOT_FOUND: 'there is nothing under this name',
+  NO_COMMON_CODEC: 'offer and server have no audio codec in common',
+  QUEUE_FULL: 'a bounded queue has no room',
+  SDP_INVALID: 'the session description is not usable',
+  TEXT_EMPTY: 'the text holds nothing that can be spoken',
+  TEXT_TOO_LONG: 'the text is longer than the configured limit',
+  TIMEOUT: 'a bounded wait ran out',
+  TRANSPORT_UNSUPPORTED: 'the media transport lacks something that the native plane needs',
+  UNAUTHORIZED: 'the request carries no valid API key',
+  UNSUPPORTED_MEDIA_TYPE: 'the content type of the body is not one that is understood here',
+  VOICE_UNKNOWN: 'there is no voice of this name',
+  WRONG_STATE: 'the object cannot do this in the state it is in',
+} as const;
+
+export type ErrorCode = keyof typeof CODES;
+
+/** What a code means in general, for documents and logs. */
+export function meaningOf(code: ErrorCode): string {
+  return CODES[code];
+}
+
+export interface ErrorDetails {
+  /** The request field, variable or file that is wrong. */
+  readonly field?: string;
+  /** Seconds after which trying again makes sense. */
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+export class ParleyError extends Error {
+  readonly code: ErrorCode;
+  readonly field: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'ParleyError';
+    this.code = code;
+    this.field = details.field;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+}
+
+/** The error as Parley's own, wrapping foreign ones under the code given. */
+export function asParleyError(error: unknown, code: ErrorCode): ParleyError {
+  if (error instanceof ParleyError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new ParleyError(code, message, { cause: error });
+}
+
+export function isAborted(error: unknown): boolean {
+  return error instanceof ParleyError && error.code === 'ABORTED';
+}

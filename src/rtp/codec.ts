@@ -1,0 +1,68 @@
+// Codecs as data: what SDP, the clock and the encoders need to know of each.
+export type CodecName = 'opus' | 'PCMU' | 'PCMA';
+
+export interface Codec {
+  readonly name: CodecName;
+  /** Hz of the RTP timestamp (RFC 3551 section 6; RFC 7587 section 4.1 for Opus). */
+  readonly clockRate: number;
+  /** Hz of the PCM that the encoder takes. */
+  readonly sampleRate: number;
+  /** Channels as SDP states them; the sound itself is always mono. */
+  readonly sdpChannels: number;
+  /** The static payload type (RFC 3551 table 4), or undefined where SDP assigns one. */
+  readonly staticPayloadType: number | undefined;
+  /** Milliseconds of one frame unless the peer asks for another length. */
+  readonly frameMs: number;
+  /** One frame of digital silence of `frameMs` milliseconds. */
+  silence(frameMs: number): Uint8Array;
+}
+
+function filled(samplesPerMs: number, value: number): (frameMs: number) => Uint8Array {
+  return (frameMs) => new Uint8Array(samplesPerMs * frameMs).fill(value);
+}
+
+// TOC byte 0xF8: CELT only, full band, 20 ms, mono, one frame (RFC 6716
+// section 3.1); the two bytes after it decode to exact silence.
+const OPUS_SILENCE_20_MS = Uint8Array.of(0xf8, 0xff, 0xfe);
+
+export const OPUS: Codec = {
+  name: 'opus',
+  clockRate: 48_000,
+  sampleRate: 48_000,
+  sdpChannels: 2,
+  staticPayloadType: undefined,
+  frameMs: 20,
+  silence: () => OPUS_SILENCE_20_MS,
+};
+
+export const PCMU: Codec = {
+  name: 'PCMU',
+  clockRate: 8000,
+  sampleRate: 8000,
+  sdpChannels: 1,
+  staticPayloadType: 0,
+  frameMs: 20,
+  silence: filled(8, 0xff),
+};
+
+export const PCMA: Codec = {
+  name: 'PCMA',
+  clockRate: 8000,
+  sampleRate: 8000,
+  sdpChannels: 1,
+  staticPayloadType: 8,
+  frameMs: 20,
+  silence: filled(8, 0xd5),
+};
+
+export const CODECS: Readonly<Record<CodecName, Codec>> = { opus: OPUS, PCMU, PCMA };
+
+/** RTP timestamp ticks of one frame. */
+export function ticksPerFrame(codec: Codec, frameMs: number): number {
+  return (codec.clockRate * frameMs) / 1000;
+}
+
+/** PCM samples that the encoder takes for one frame. */
+export function samplesPerFrame(codec: Codec, frameMs: number): number {
+  return (codec.sampleRate * frameMs) / 1000;
+}

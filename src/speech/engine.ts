@@ -1,0 +1,66 @@
+// What a speech engine is: text in, sound out, through a ring.
+//
+// The ring is the backpressure: an engine that finds it full waits (or leaves
+// its slot of the batch empty) until the reader made room. Nothing else limits
+// how far an engine runs ahead.
+import type { PcmRing } from '../audio/pcm-ring.js';
+
+export interface Voice {
+  /** What requests name it by; unique within the server. */
+  readonly name: string;
+  readonly engine: string;
+  /** BCP 47 tags this voice can speak, best first. */
+  readonly languages: readonly string[];
+  readonly description: string;
+}
+
+export interface EngineCapabilities {
+  readonly clone: boolean;
+  readonly design: boolean;
+  readonly instruct: boolean;
+  /** The end of a synthesis carries the time of each word. */
+  readonly wordTimes: boolean;
+  /** Text may still arrive while it is being spoken. */
+  readonly textStreaming: boolean;
+  /** BCP 47 primary tags, for example `en`. */
+  readonly languages: readonly string[];
+}
+
+export interface SpeechRequest {
+  /** One sentence, ready to be spoken: never markup, never empty. */
+  readonly text: string;
+  readonly voice: string;
+  /** BCP 47 primary tag. */
+  readonly language: string;
+}
+
+export interface WordTime {
+  readonly word: string;
+  /** Where the word begins in the request's text, in UTF-16 units. */
+  readonly textOffset: number;
+  /** From the first sample the engine wrote for this request, in milliseconds. */
+  readonly startMs: number;
+}
+
+export interface SpeechEnd {
+  /** Samples written, at the engine's rate. */
+  readonly samples: number;
+  readonly words: readonly WordTime[];
+}
+
+export interface SpeechEngine {
+  readonly name: string;
+  readonly capabilities: EngineCapabilities;
+  voices(): Promise<readonly Voice[]>;
+  /** The sample rate in Hz at which the engine writes for this voice; the caller opens the ring at this rate. */
+  sampleRate(voice: string): number;
+  /**
+   * Writes Float32 mono PCM in [-1, 1] at the ring's rate, in order, ends the ring, and resolves. On failure the
+   * ring ends with the error's code and the promise rejects with that ParleyError. An abort of the signal frees
+   * the work within one step, aborts the ring and rejects with ABORTED.
+   */
+  synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd>;
+  load(): Promise<void>;
+  unload(): Promise<void>;
+  close(): Promise<void>;
+}
