@@ -1,0 +1,198 @@
+// What Parley counts about itself, in Prometheus' words.
+//
+// Each instance has a registry of its own, so that two servers in one process
+// (tests) do not count into each other. Figures of the native plane are read
+// when somebody scrapes, never copied on the way.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric } from 'prom-client';
+
+/** What the media plane tells about itself since it opened. */
+export interface PlaneFigures {
+  readonly streams: number;
+  readonly packets: number;
+  readonly silencePackets: number;
+  readonly lateTicks: number;
+  readonly skippedTicks: number;
+  readonly underruns: number;
+  readonly sendErrors: number;
+  /** Upper bounds of the lateness buckets, rising; one more count than bounds: the last is everything above. */
+  readonly latenessUpperMs: readonly number[];
+  /** How many packets fell into each bucket; not cumulative. */
+  readonly latenessCounts: readonly number[];
+}
+
+export interface MetricsOptions {
+  /** The plane's figures now; undefined while there is no plane. */
+  readonly plane?: () => PlaneFigures | undefined;
+  /** Node's own figures (memory, event loop, garbage collection) too. They are observed for the rest of the process. */
+  readonly node?: boolean;
+}
+
+export interface RequestAnswered {
+  readonly method: string;
+  /** The pattern of the route, never the URL of the request: the number of label values stays bounded. */
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+const FIRST_AUDIO_SECONDS = [0.005, 0.01, 0.015, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 2, 5];
+const REQUEST_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+// Label values come from closed sets: a method that nobody routes is one value.
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+const PLANE_COUNTERS = [
+  ['parley_packets_total', 'packets', 'RTP packets sent, silence included'],
+  ['parley_silence_packets_total', 'silencePackets', 'RTP packets sent that carried silence'],
+  ['parley_underruns_total', 'underruns', 'ticks at which a speaking stream had no frame ready'],
+  ['parley_late_ticks_total', 'lateTicks', 'ticks later than one millisecond'],
+  ['parley_skipped_ticks_total', 'skippedTicks', 'ticks given up because they were too late to be of use'],
+  ['parley_send_errors_total', 'sendErrors', 'packets that the system refused to send'],
+] as const;
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #calls: Gauge<'door'>;
+  readonly #callsTotal: Counter<'door' | 'end'>;
+  readonly #utterances: Counter<'end'>;
+  readonly #firstAudio: Histogram;
+  readonly #requests: Counter<'method' | 'route' | 'status'>;
+  readonly #requestSeconds: Histogram<'method' | 'route'>;
+
+  constructor(options: MetricsOptions = {}) {
+    const registers = [this.#registry];
+    this.#calls = new Gauge({
+      name: 'parley_calls',
+      help: 'calls open now, by the door they came through',
+      labelNames: ['door'],
+      registers,
+    });
+    this.#callsTotal = new Counter({
+      name: 'parley_calls_total',
+      help: 'calls that have ended, by door and reason',
+      labelNames: ['door', 'end'],
+      registers,
+    });
+    this.#utterances = new Counter({
+      name: 'parley_utterances_total',
+      help: 'utterances that have ended: spoken, interrupted or failed',
+      labelNames: ['end'],
+      registers,
+    });
+    this.#firstAudio = new Histogram({
+      name: 'parley_time_to_first_audio_seconds',
+      help: 'from the arrival of a text to its first packet (calls) or first byte of sound (HTTP)',
+      buckets: FIRST_AUDIO_SECONDS,
+      registers,
+    });
+    this.#requests = new Counter({
+      name: 'parley_http_requests_total',
+      help: 'HTTP requests answered, by method, route and status',
+      labelNames: ['method', 'route', 'status'],
+      registers,
+    });
+    this.#requestSeconds = new Histogram({
+      name: 'parley_http_request_duration_seconds',
+      help: 'from the head of an HTTP request to the end of its answer',
+      labelNames: ['method', 'route'],
+      buckets: REQUEST_SECONDS,
+      registers,
+    });
+    if (options.plane !== undefined) this.#watchPlane(options.plane);
+    if (options.node === true) collectDefaultMetrics({ register: this.#registry });
+  }
+
+  /** The content type of `exposition()`. */
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** Everything, in Prometheus' text format. */
+  exposition(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  callOpened(door: string): void {
+    this.#calls.inc({ door });
+  }
+
+  callEnded(door: string, end: string): void {
+    this.#calls.dec({ door });
+    this.#callsTotal.inc({ door, end });
+  }
+
+  utteranceEnded(end: 'spoken' | 'interrupted' | 'failed'): void {
+    this.#utterances.inc({ end });
+  }
+
+  firstAudio(ms: number): void {
+    this.#firstAudio.observe(ms / 1000);
+  }
+
+  requestAnswered({ method, route, status, seconds }: RequestAnswered): void {
+    const known = METHODS.has(method) ? method : 'OTHER';
+    this.#requests.inc({ method: known, route, status: String(status) });
+    this.#requestSeconds.observe({ method: known, route }, seconds);
+  }
+
+  #watchPlane(plane: () => PlaneFigures | undefined): void {
+    for (const [name, field, help] of PLANE_COUNTERS) {
+      const values = () => [{ value: plane()?.[field] ?? 0 }];
+      this.#registry.registerMetric(readAtScrape(name, help, 'counter', values));
+    }
+    const streams = () => [{ value: plane()?.streams ?? 0 }];
+    this.#registry.registerMetric(readAtScrape('parley_streams', 'RTP streams open now', 'gauge', streams));
+    this.#registry.registerMetric(
+      readAtScrape(
+        'parley_pacing_error_seconds',
+        'how much later than due a packet left; the sum is not kept by the clock and is an upper bound',
+        'histogram',
+        () => pacingBuckets('parley_pacing_error_seconds', plane()),
+      ),
+    );
+  }
+}
+
+interface ScrapedValue {
+  readonly value: number;
+  readonly labels?: Record<string, string | number>;
+  readonly metricName?: string;
+}
+
+// prom-client's own counters and histograms cannot be set to a total that is
+// kept elsewhere, and setting is what a scrape of native counters needs. A
+// registry asks a metric for nothing but its name and get().
+function readAtScrape(
+  name: string,
+  help: string,
+  type: 'counter' | 'gauge' | 'histogram',
+  values: () => ScrapedValue[],
+): Metric {
+  const metric = {
+    name,
+    help,
+    get: () => Promise.resolve({ name, help, type, values: values(), aggregator: 'sum' }),
+    reset: () => undefined,
+  };
+  return metric as unknown as Metric;
+}
+
+// Prometheus wants cumulative counts; the clock keeps one count per bucket.
+function pacingBuckets(name: string, plane: PlaneFigures | undefined): ScrapedValue[] {
+  const uppers = plane?.latenessUpperMs ?? [];
+  const counts = plane?.latenessCounts ?? [];
+  const values: ScrapedValue[] = [];
+  let total = 0;
+  let sumSeconds = 0;
+  counts.forEach((count, index) => {
+    const upperMs = uppers[index];
+    total += count;
+    sumSeconds += (count * (upperMs ?? uppers.at(-1) ?? 0)) / 1000;
+    if (upperMs === undefined || !Number.isFinite(upperMs)) return;
+    values.push({ metricName: `${name}_bucket`, labels: { le: upperMs / 1000 }, value: total });
+  });
+  values.push({ metricName: `${name}_bucket`, labels: { le: '+Inf' }, value: total });
+  values.push({ metricName: `${name}_sum`, value: sumSeconds });
+  values.push({ metricName: `${name}_count`, value: total });
+  return values;
+}

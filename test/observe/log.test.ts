@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog, type LogLevel } from '../../src/observe/log.js';
+
+function logInto(lines: string[], options: { level?: LogLevel; logText?: boolean } = {}) {
+  return createLog({
+    level: options.level ?? 'info',
+    logText: options.logText ?? false,
+    destination: { write: (line) => void lines.push(line) },
+  });
+}
+
+test('the words of a caller do not reach the log, neither as a field nor inside an event', () => {
+  const lines: string[] = [];
+  const log = logInto(lines);
+  log.info(
+    { call: 'c1', text: 'my card is 4929', event: { token: 'my card', input: '4929' } },
+    'text arrived',
+  );
+  assert.equal(lines.length, 1);
+  assert.equal(lines[0]?.includes('4929'), false);
+  assert.equal(lines[0]?.includes('my card'), false);
+  assert.deepEqual((JSON.parse(lines[0] ?? '') as { text: string }).text, '[redacted]');
+});
+
+test('the words of a caller reach the log when the operator asked for them', () => {
+  const lines: string[] = [];
+  logInto(lines, { logText: true }).info({ text: 'hello' }, 'text arrived');
+  assert.equal((JSON.parse(lines[0] ?? '') as { text: string }).text, 'hello');
+});
+
+test('API keys and SRTP keys never reach the log, even when words do', () => {
+  const lines: string[] = [];
+  logInto(lines, { logText: true }).info(
+    { apiKeys: ['k-1'], request: { authorization: 'Bearer k-1' }, srtp: { key: 'k-1', salt: 'k-1' } },
+    'started',
+  );
+  assert.equal(lines[0]?.includes('k-1'), false);
+});
+
+test('a line carries its level by name, the time in ISO 8601 and the fixed phrase', () => {
+  const lines: string[] = [];
+  logInto(lines).warn({ call: 'c1' }, 'call refused');
+  const line = JSON.parse(lines[0] ?? '') as Record<string, string>;
+  assert.equal(line['level'], 'warn');
+  assert.match(line['time'] ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.equal(line['msg'], 'call refused');
+});
+
+test('lines below the level are not written', () => {
+  const lines: string[] = [];
+  const log = logInto(lines, { level: 'warn' });
+  log.info('not this');
+  log.error('this');
+  assert.equal(lines.length, 1);
+});
