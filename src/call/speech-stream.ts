@@ -1,0 +1,111 @@
+// Speech without a call: a text as the bytes of a container, for HTTP.
+//
+// The same line as a call's, with another sink. Bytes wait in a bounded ring;
+// a client that reads slowly holds the line up and nothing else.
+import { ByteRing } from '../audio/pcm-ring.js';
+import { asParleyError, type ParleyError } from '../errors.js';
+import type { Voice } from '../speech/engine.js';
+import type { SpeechRouting } from '../speech/routing.js';
+import { SpeechLine, type EncoderSource } from './speech-line.js';
+import { sentencesOf, type TextLimits } from './text-source.js';
+import { VoicePlan } from './voice-plan.js';
+
+export interface SpeechStreamRequest {
+  readonly text: string;
+  readonly voice?: string;
+  readonly language?: string;
+  readonly container: 'wav' | 'pcm';
+  /** Hz. */
+  readonly sampleRate: number;
+}
+
+const CONTENT_TYPES = { wav: 'audio/wav', pcm: 'audio/pcm' } as const;
+
+const RING_BYTES = 256 * 1024; // 5 s of 24 kHz PCM: a network's stutter does not stop the engine
+const CHUNK_BYTES = 16 * 1024;
+
+/** The bytes of one rendering, in order. Iterate once; leaving the loop or `cancel` stops the work. */
+export class SpeechStream implements AsyncIterable<Uint8Array> {
+  readonly contentType: string;
+  readonly #ring: ByteRing;
+  readonly #controller: AbortController;
+  readonly #finished: Promise<ParleyError | undefined>;
+
+  constructor(contentType: string, ring: ByteRing, controller: AbortController, run: Promise<void>) {
+    this.contentType = contentType;
+    this.#ring = ring;
+    this.#controller = controller;
+    this.#finished = run.then(
+      () => undefined,
+      (error: unknown) => asParleyError(error, 'ENGINE_FAILED'),
+    );
+    void this.#finished.then((error) => ring.end(error?.code ?? ''));
+  }
+
+  /** Resolves when the first bytes are there; rejects if the speech failed before any. */
+  async begun(): Promise<void> {
+    await this.#ring.readable();
+    const status = this.#ring.status();
+    if (status !== null && status.readable > 0) return;
+    const error = await this.#finished;
+    this.cancel();
+    if (error !== undefined) throw error;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      for (;;) {
+        const chunk = new Uint8Array(CHUNK_BYTES);
+        const taken = this.#ring.read(chunk);
+        if (taken > 0) yield chunk.subarray(0, taken);
+        else if (taken < 0 || this.#ring.status()?.ended !== false) break;
+        else await this.#ring.readable();
+      }
+      const error = await this.#finished;
+      if (error !== undefined) throw error;
+    } finally {
+      this.cancel();
+    }
+  }
+
+  /** Stops the work and frees it; idempotent. */
+  cancel(): void {
+    this.#controller.abort();
+    this.#ring.abort();
+    void this.#finished.then(() => this.#ring.close());
+  }
+}
+
+export class SpeechService {
+  readonly #routing: SpeechRouting;
+  readonly #encoders: EncoderSource;
+  readonly #limits: TextLimits;
+
+  constructor(routing: SpeechRouting, encoders: EncoderSource, limits: TextLimits) {
+    this.#routing = routing;
+    this.#encoders = encoders;
+    this.#limits = limits;
+  }
+
+  voices(): Promise<readonly Voice[]> {
+    return this.#routing.voices();
+  }
+
+  /** Rejects with what can be known before the first byte: limits, voice, language, an engine that fails at once. */
+  async openStream(request: SpeechStreamRequest, signal: AbortSignal): Promise<SpeechStream> {
+    const plan = new VoicePlan(this.#routing, request);
+    const sentences = sentencesOf(request.text, this.#limits).map(({ text }) => ({
+      text,
+      voice: plan.next(text),
+    }));
+    const ring = ByteRing.open(RING_BYTES);
+    const { container, sampleRate } = request;
+    const sink = { kind: 'bytes', ring: ring.handle, container, rate: sampleRate } as const;
+    const line = new SpeechLine(this.#encoders, () => sink);
+    const controller = new AbortController();
+    const run = line.run(sentences, Promise.resolve(), AbortSignal.any([signal, controller.signal]));
+    const stream = new SpeechStream(CONTENT_TYPES[container], ring, controller, run);
+    await stream.begun();
+    return stream;
+  }
+}

@@ -1,0 +1,80 @@
+// What was really heard of a text, from the number of frames that really left.
+//
+//   sentences   [ first ......... ][pause][ second .............. ]
+//   frames      0               40       50                    120
+//   sent        ───────────────────────────────────▶ 87
+//   spoken      "First."                   "Second sent"
+//
+// Where the engine told the time of each word, words are counted by it. Where
+// it did not, the cut is placed in proportion to the sentence's letters. A word
+// counts as spoken once at least half of it was sent.
+import type { WordTime } from '../speech/engine.js';
+
+// Used only while neither the engine nor the encoder has said how long a
+// sentence is: an unhurried speaker's pace.
+const USUAL_MS_PER_CHARACTER = 65;
+
+export interface SpokenSegment {
+  readonly text: string;
+  /** Index of its first frame within the utterance. */
+  readonly firstFrame: number;
+  /** Its frames without the pause after it; undefined until it is encoded whole. */
+  readonly frames: number | undefined;
+  /** Length of the engine's sound in milliseconds; undefined until synthesised whole. */
+  readonly soundMs: number | undefined;
+  /** Silence cut from the start, which word times still count. */
+  readonly trimmedStartMs: number;
+  readonly words: readonly WordTime[];
+}
+
+/** The text of the segments up to where the sound stopped after `sentFrames` frames of `frameMs`. */
+export function spokenText(segments: readonly SpokenSegment[], sentFrames: number, frameMs: number): string {
+  const parts: string[] = [];
+  for (const segment of segments) {
+    const sent = sentFrames - segment.firstFrame;
+    if (sent <= 0) break;
+    if (segment.frames !== undefined && sent >= segment.frames) {
+      parts.push(segment.text);
+      continue;
+    }
+    const part = partOf(segment, sent * frameMs, frameMs);
+    if (part !== '') parts.push(part);
+    break;
+  }
+  return parts.join(' ');
+}
+
+function partOf(segment: SpokenSegment, heardMs: number, frameMs: number): string {
+  const totalMs = lengthMs(segment, frameMs);
+  if (segment.words.length > 0) return byWordTimes(segment, heardMs + segment.trimmedStartMs, totalMs);
+  return byProportion(segment.text, heardMs / totalMs);
+}
+
+function lengthMs(segment: SpokenSegment, frameMs: number): number {
+  if (segment.frames !== undefined) return Math.max(segment.frames, 1) * frameMs;
+  if (segment.soundMs !== undefined) return Math.max(segment.soundMs - segment.trimmedStartMs, frameMs);
+  return Math.max(segment.text.length * USUAL_MS_PER_CHARACTER, frameMs);
+}
+
+function byWordTimes(segment: SpokenSegment, heardMs: number, totalMs: number): string {
+  let end = 0;
+  segment.words.forEach((word, index) => {
+    const nextMs = segment.words[index + 1]?.startMs ?? totalMs + segment.trimmedStartMs;
+    if (heardMs < (word.startMs + nextMs) / 2) return;
+    end = Math.max(end, word.textOffset + word.word.length);
+  });
+  return segment.text.slice(0, end).trimEnd();
+}
+
+const WORDS = new Intl.Segmenter(undefined, { granularity: 'word' });
+
+function byProportion(text: string, share: number): string {
+  const cut = share * text.length;
+  let end = 0;
+  for (const { segment, index, isWordLike } of WORDS.segment(text)) {
+    if (!isWordLike) continue;
+    if (index + segment.length / 2 > cut) break;
+    end = index + segment.length;
+  }
+  return text.slice(0, end);
+}

@@ -1,0 +1,75 @@
+// Every open call of the server, by id; the limit on how many there may be.
+import { ParleyError } from '../errors.js';
+import { Call, type CallParts, type MediaPort } from './call.js';
+
+export interface SwitchboardOptions {
+  readonly maxCalls: number;
+  /** Unguessable ids of calls, without the prefix. */
+  readonly newId: () => string;
+}
+
+export class Switchboard {
+  readonly #parts: CallParts;
+  readonly #options: SwitchboardOptions;
+  readonly #calls = new Map<string, Call>();
+  /** Calls whose port is still being set up. */
+  readonly #opening = new Set<Promise<unknown>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: CallParts, options: SwitchboardOptions) {
+    this.#parts = parts;
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#calls.size + this.#opening.size;
+  }
+
+  get(id: string): Call | undefined {
+    return this.#calls.get(id);
+  }
+
+  /**
+   * A new call on the port that `makePort` makes. Rejects with CALL_LIMIT before anything is made, or with
+   * whatever `makePort` rejects with.
+   */
+  async open(makePort: (callId: string) => Promise<MediaPort>, info: { door: string }): Promise<Call> {
+    const { maxCalls, newId } = this.#options;
+    if (this.#closing !== undefined) throw new ParleyError('CALL_CLOSED', 'the server is closing');
+    if (this.size >= maxCalls) {
+      throw new ParleyError('CALL_LIMIT', `${maxCalls} calls are open, which is what MAX_CALLS allows`, {
+        retryAfterSeconds: 5,
+      });
+    }
+    const id = newId();
+    const making = makePort(id);
+    this.#opening.add(making);
+    try {
+      const call = new Call(id, info.door, await making, this.#parts);
+      this.#connect(call);
+      return call;
+    } finally {
+      this.#opening.delete(making);
+    }
+  }
+
+  #connect(call: Call): void {
+    this.#calls.set(call.id, call);
+    this.#parts.metrics.callOpened(call.door);
+    void call.closed.then(() => this.#calls.delete(call.id));
+    // The server began to close while the port was being made.
+    if (this.#closing !== undefined) void call.close('server closing');
+  }
+
+  /** Ends every call and refuses new ones; resolves when all are freed. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled([...this.#calls.values()].map((call) => call.close('server closing')));
+    await Promise.allSettled(this.#opening);
+    await Promise.allSettled([...this.#calls.values()].map((call) => call.close('server closing')));
+  }
+}

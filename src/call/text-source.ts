@@ -1,0 +1,95 @@
+// A text as a stream of sentences, whether it came whole or in tokens.
+//
+// The limits live here: how long a text may be, and how long a producer of
+// tokens may stay silent before its text counts as given up.
+import { ParleyError } from '../errors.js';
+import { SentenceStream, type Sentence } from '../text/sentences.js';
+import type { Time } from './time.js';
+
+export interface TextLimits {
+  /** UTF-16 units that one text may have. */
+  readonly maxTextLength: number;
+  /** Milliseconds without a token after which an unfinished text fails. */
+  readonly textIdleMs: number;
+}
+
+export function tooLong(maxTextLength: number): ParleyError {
+  return new ParleyError(
+    'TEXT_TOO_LONG',
+    `the text is longer than the ${maxTextLength} characters that MAX_TEXT_LENGTH allows`,
+    { field: 'text' },
+  );
+}
+
+export function nothingToSay(): ParleyError {
+  return new ParleyError('TEXT_EMPTY', 'the text holds no letter or digit, so there is nothing to speak', {
+    field: 'text',
+  });
+}
+
+/** The sentences of a text that is there as a whole; refuses one that is too long or has nothing to speak. */
+export function sentencesOf(text: string, limits: TextLimits): Sentence[] {
+  if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
+  const stream = new SentenceStream();
+  const sentences = [...stream.push(text), ...stream.end()];
+  if (sentences.length === 0) throw nothingToSay();
+  return sentences;
+}
+
+/**
+ * The sentences of a text that arrives in tokens, each as soon as its end is certain. Throws TEXT_TOO_LONG,
+ * TEXT_EMPTY, TIMEOUT when the producer falls silent, ABORTED with the signal.
+ */
+export async function* sentencesFrom(
+  tokens: AsyncIterable<string>,
+  limits: TextLimits,
+  time: Time,
+  signal: AbortSignal,
+): AsyncGenerator<Sentence, void, undefined> {
+  const stream = new SentenceStream();
+  const iterator = tokens[Symbol.asyncIterator]();
+  let length = 0;
+  let spoken = false;
+  try {
+    for (;;) {
+      const next = await withinIdle(iterator.next(), limits.textIdleMs, time, signal);
+      if (next.done) break;
+      length += next.value.length;
+      if (length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
+      for (const sentence of stream.push(next.value)) {
+        spoken = true;
+        yield sentence;
+      }
+    }
+    for (const sentence of stream.end()) {
+      spoken = true;
+      yield sentence;
+    }
+    if (!spoken) throw nothingToSay();
+  } finally {
+    // Not awaited: a producer that hangs in its own clean-up holds nobody here.
+    iterator.return?.().then(undefined, () => undefined);
+  }
+}
+
+function withinIdle<T>(wait: Promise<T>, idleMs: number, time: Time, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const aborted = () => settle(() => reject(new ParleyError('ABORTED', 'the text was given up')));
+    const cancel = time.after(idleMs, () =>
+      settle(() =>
+        reject(new ParleyError('TIMEOUT', `no text arrived for ${idleMs} ms and it had not ended`)),
+      ),
+    );
+    const settle = (how: () => void) => {
+      cancel();
+      signal.removeEventListener('abort', aborted);
+      how();
+    };
+    if (signal.aborted) return aborted();
+    signal.addEventListener('abort', aborted, { once: true });
+    wait.then(
+      (value) => settle(() => resolve(value)),
+      (error: unknown) => settle(() => reject(error as Error)),
+    );
+  });
+}

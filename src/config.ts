@@ -1,0 +1,173 @@
+// The environment, read once into one frozen, typed value.
+//
+// Every mistake is collected and reported together, naming the variable and
+// what it may be. Modules receive values; none reads the environment.
+import { availableParallelism } from 'node:os';
+import { ParleyError } from './errors.js';
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly apiKeys: readonly string[];
+  readonly allowOpen: boolean;
+  readonly corsOrigins: readonly string[];
+  readonly engine: 'auto' | 'flite' | 'espeak';
+  readonly defaultVoice: string | undefined;
+  readonly maxCalls: number;
+  readonly maxTextLength: number;
+  readonly maxWaitingUtterances: number;
+  readonly maxQueueDepth: number;
+  readonly textIdleMs: number;
+  readonly engineTimeoutMs: number;
+  readonly setupTimeoutMs: number;
+  readonly encoderWorkers: number;
+  readonly opusComplexity: number;
+  readonly opusBitrate: number;
+  readonly iceHostAddresses: readonly string[];
+  readonly udpPorts: readonly [number, number] | undefined;
+  readonly logLevel: LogLevel;
+  readonly logText: boolean;
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Every variable with what it means, for the README and the test that compares both. */
+export const VARIABLES = {
+  HOST: 'address to listen on; an open one wants API_KEYS or ALLOW_OPEN=1',
+  PORT: 'TCP port of HTTP; 0 lets the system choose',
+  API_KEYS: 'comma-separated keys, one of which every request under /v1 must carry',
+  ALLOW_OPEN: '1 allows an open HOST without API_KEYS',
+  CORS_ORIGINS: 'comma-separated origins of other web pages that may use the server',
+  ENGINE: 'auto, flite or espeak',
+  DEFAULT_VOICE: 'voice of requests that name none',
+  MAX_CALLS: 'calls open at once',
+  MAX_TEXT_LENGTH: 'characters of one text',
+  MAX_WAITING_UTTERANCES: 'texts that may wait in one call behind the one being spoken',
+  MAX_QUEUE_DEPTH: 'sentences that may wait for an engine',
+  TEXT_IDLE_TIMEOUT: 'seconds without a token after which an unfinished text fails',
+  ENGINE_TIMEOUT: 'seconds that the synthesis of one sentence may take',
+  SETUP_TIMEOUT: 'seconds within which a browser call must be connected',
+  ENCODER_WORKERS: 'threads that encode; one less than the cores by default',
+  OPUS_COMPLEXITY: 'effort of the Opus encoder, 0 to 10',
+  OPUS_BITRATE: 'bits per second of the Opus encoder',
+  ICE_HOST_ADDRESSES: 'comma-separated addresses offered to browsers; all interfaces by default',
+  UDP_PORT_MIN: 'first UDP port of browser calls, together with UDP_PORT_MAX',
+  UDP_PORT_MAX: 'last UDP port of browser calls',
+  LOG_LEVEL: LOG_LEVELS.join(', '),
+  LOG_TEXT: '1 writes spoken texts into the log',
+} as const;
+
+type Variable = keyof typeof VARIABLES;
+
+/** Reads single variables and remembers every mistake. */
+class Reader {
+  readonly problems: string[] = [];
+  readonly #env: Environment;
+
+  constructor(env: Environment) {
+    this.#env = env;
+  }
+
+  raw(name: Variable): string | undefined {
+    const value = this.#env[name]?.trim();
+    return value === undefined || value === '' ? undefined : value;
+  }
+
+  problem(name: Variable, what: string): void {
+    this.problems.push(`${name} ${what}`);
+  }
+
+  number(name: Variable, fallback: number, min: number, max: number): number {
+    const raw = this.raw(name);
+    if (raw === undefined) return fallback;
+    const value = Number(raw);
+    if (/^-?\d+(\.\d+)?$/.test(raw) && value >= min && value <= max) return value;
+    this.problem(name, `must be a number from ${min} to ${max}, not "${raw}"`);
+    return fallback;
+  }
+
+  integer(name: Variable, fallback: number, min: number, max: number): number {
+    const value = this.number(name, fallback, min, max);
+    if (Number.isInteger(value)) return value;
+    this.problem(name, `must be a whole number, not "${value}"`);
+    return fallback;
+  }
+
+  flag(name: Variable): boolean {
+    const raw = this.raw(name)?.toLowerCase();
+    if (raw === undefined || raw === '0' || raw === 'false') return false;
+    if (raw !== '1' && raw !== 'true') this.problem(name, `must be 1 or 0, not "${raw}"`);
+    return true;
+  }
+
+  list(name: Variable): readonly string[] {
+    const items = (this.raw(name) ?? '').split(',').map((item) => item.trim());
+    return items.filter((item) => item !== '');
+  }
+
+  choice<T extends string>(name: Variable, allowed: readonly T[], fallback: T): T {
+    const raw = this.raw(name);
+    if (raw === undefined) return fallback;
+    const found = allowed.find((item) => item === raw);
+    if (found === undefined) this.problem(name, `must be one of ${allowed.join(', ')}, not "${raw}"`);
+    return found ?? fallback;
+  }
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function readPorts(read: Reader): readonly [number, number] | undefined {
+  if (read.raw('UDP_PORT_MIN') === undefined && read.raw('UDP_PORT_MAX') === undefined) return undefined;
+  const first = read.integer('UDP_PORT_MIN', 0, 1024, 65_535);
+  const last = read.integer('UDP_PORT_MAX', 0, 1024, 65_535);
+  if (first === 0 || last === 0) read.problem('UDP_PORT_MIN', 'and UDP_PORT_MAX must be set together');
+  else if (last < first) read.problem('UDP_PORT_MAX', `must not be below UDP_PORT_MIN=${first}`);
+  return [first, last];
+}
+
+/** The configuration that the variables state; throws CONFIG_INVALID with every mistake at once. */
+export function readConfig(env: Environment): Config {
+  const read = new Reader(env);
+  const seconds = (name: Variable, fallback: number) => read.number(name, fallback, 0.1, 3600) * 1000;
+  const config: Config = {
+    host: read.raw('HOST') ?? '127.0.0.1',
+    port: read.integer('PORT', 8080, 0, 65_535),
+    apiKeys: read.list('API_KEYS'),
+    allowOpen: read.flag('ALLOW_OPEN'),
+    corsOrigins: read.list('CORS_ORIGINS'),
+    engine: read.choice('ENGINE', ['auto', 'flite', 'espeak'], 'auto'),
+    defaultVoice: read.raw('DEFAULT_VOICE'),
+    maxCalls: read.integer('MAX_CALLS', 200, 1, 100_000),
+    maxTextLength: read.integer('MAX_TEXT_LENGTH', 4096, 1, 1_000_000),
+    maxWaitingUtterances: read.integer('MAX_WAITING_UTTERANCES', 16, 1, 1000),
+    maxQueueDepth: read.integer('MAX_QUEUE_DEPTH', 256, 1, 100_000),
+    textIdleMs: seconds('TEXT_IDLE_TIMEOUT', 60),
+    engineTimeoutMs: seconds('ENGINE_TIMEOUT', 20),
+    setupTimeoutMs: seconds('SETUP_TIMEOUT', 20),
+    encoderWorkers: read.integer('ENCODER_WORKERS', Math.max(1, availableParallelism() - 1), 1, 256),
+    opusComplexity: read.integer('OPUS_COMPLEXITY', 5, 0, 10),
+    opusBitrate: read.integer('OPUS_BITRATE', 32_000, 6000, 128_000),
+    iceHostAddresses: read.list('ICE_HOST_ADDRESSES'),
+    udpPorts: readPorts(read),
+    logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
+    logText: read.flag('LOG_TEXT'),
+  };
+  if (!isLoopback(config.host) && config.apiKeys.length === 0 && !config.allowOpen) {
+    read.problem('HOST', `${config.host} is open to others: set API_KEYS, or ALLOW_OPEN=1 to serve anybody`);
+  }
+  if (config.apiKeys.some((key) => key.length < 16)) {
+    read.problem('API_KEYS', 'must be keys of at least 16 characters each');
+  }
+  if (read.problems.length > 0) {
+    throw new ParleyError(
+      'CONFIG_INVALID',
+      `the configuration is not usable:\n- ${read.problems.join('\n- ')}`,
+    );
+  }
+  return Object.freeze(config);
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { readConfig, VARIABLES } from '../src/config.js';
+import { ParleyError } from '../src/errors.js';
+
+function problemsOf(env: Record<string, string>): string[] {
+  try {
+    readConfig(env);
+  } catch (error) {
+    assert.ok(error instanceof ParleyError && error.code === 'CONFIG_INVALID');
+    return error.message.split('\n- ').slice(1);
+  }
+  return [];
+}
+
+test('an empty environment serves loopback on port 8080', () => {
+  const config = readConfig({});
+  assert.equal(config.host, '127.0.0.1');
+  assert.equal(config.port, 8080);
+  assert.equal(config.engine, 'auto');
+  assert.ok(Object.isFrozen(config));
+});
+
+test('every mistake is reported at once, with the variable and what it may be', () => {
+  assert.deepEqual(problemsOf({ PORT: 'http', ENGINE: 'sam', MAX_CALLS: '0', OPUS_COMPLEXITY: '3.5' }), [
+    'PORT must be a number from 0 to 65535, not "http"',
+    'ENGINE must be one of auto, flite, espeak, not "sam"',
+    'MAX_CALLS must be a number from 1 to 100000, not "0"',
+    'OPUS_COMPLEXITY must be a whole number, not "3.5"',
+  ]);
+});
+
+test('an open address wants a key or an explicit word', () => {
+  const [problem] = problemsOf({ HOST: '0.0.0.0' });
+  assert.match(problem ?? '', /^HOST 0\.0\.0\.0 is open to others: set API_KEYS, or ALLOW_OPEN=1/);
+  assert.deepEqual(problemsOf({ HOST: '0.0.0.0', API_KEYS: 'k'.repeat(16) }), []);
+  assert.deepEqual(problemsOf({ HOST: '0.0.0.0', ALLOW_OPEN: '1' }), []);
+});
+
+test('a key that could be guessed is refused', () => {
+  assert.deepEqual(problemsOf({ API_KEYS: 'secret' }), [
+    'API_KEYS must be keys of at least 16 characters each',
+  ]);
+});
+
+test('a port range must be whole and in order', () => {
+  assert.deepEqual(readConfig({ UDP_PORT_MIN: '20000', UDP_PORT_MAX: '20100' }).udpPorts, [20000, 20100]);
+  assert.equal(problemsOf({ UDP_PORT_MIN: '20000' }).length, 1);
+  assert.equal(problemsOf({ UDP_PORT_MIN: '20100', UDP_PORT_MAX: '20000' }).length, 1);
+});
+
+test('the README documents every variable and no other', () => {
+  const readme = readFileSync('README.md', 'utf8');
+  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \|/gmu)].map((match) => match[1]);
+  assert.deepEqual([...rows].sort(), Object.keys(VARIABLES).sort());
+});
