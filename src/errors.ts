@@ -14,6 +14,7 @@ const CODES = {
   ENGINE_BUSY: 'the speech engine has as many requests waiting as it accepts',
   ENGINE_FAILED: 'the speech engine failed at this text',
   ENGINE_UNAVAILABLE: 'no speech engine is able to serve this request',
+  FORBIDDEN: 'whoever asks may not do this from where it is',
   INVALID_FIELD: 'a field of a request has a value that is not allowed',
   LANGUAGE_UNAVAILABLE: 'no engine of this server speaks that language',
   MALFORMED: 'a message or body could not be parsed',

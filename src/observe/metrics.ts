@@ -55,7 +55,7 @@ export class Metrics {
   readonly #calls: Gauge<'door'>;
   readonly #callsTotal: Counter<'door' | 'end'>;
   readonly #utterances: Counter<'end'>;
-  readonly #firstAudio: Histogram;
+  readonly #firstAudio: Histogram<'door'>;
   readonly #requests: Counter<'method' | 'route' | 'status'>;
   readonly #requestSeconds: Histogram<'method' | 'route'>;
 
@@ -82,6 +82,7 @@ export class Metrics {
     this.#firstAudio = new Histogram({
       name: 'parley_time_to_first_audio_seconds',
       help: 'from the arrival of a text to its first packet (calls) or first byte of sound (HTTP)',
+      labelNames: ['door'],
       buckets: FIRST_AUDIO_SECONDS,
       registers,
     });
@@ -116,7 +117,8 @@ export class Metrics {
     this.#calls.inc({ door });
   }
 
-  callEnded(door: string, end: string): void {
+  /** `end` comes from the short list of reasons that the doors and the switchboard have. */
+  callClosed(door: string, end: string): void {
     this.#calls.dec({ door });
     this.#callsTotal.inc({ door, end });
   }
@@ -125,8 +127,9 @@ export class Metrics {
     this.#utterances.inc({ end });
   }
 
-  firstAudio(ms: number): void {
-    this.#firstAudio.observe(ms / 1000);
+  /** Milliseconds from the arrival of a text to its first sound leaving. */
+  firstAudio(ms: number, door = 'webrtc'): void {
+    this.#firstAudio.observe({ door }, ms / 1000);
   }
 
   requestAnswered({ method, route, status, seconds }: RequestAnswered): void {

@@ -23,7 +23,7 @@ test('calls are a gauge by door, and are counted by reason when they end', async
   const metrics = new Metrics();
   metrics.callOpened('webrtc');
   metrics.callOpened('webrtc');
-  metrics.callEnded('webrtc', 'hangup');
+  metrics.callClosed('webrtc', 'hangup');
   assert.deepEqual(await linesOf(metrics, 'parley_calls'), [
     'parley_calls{door="webrtc"} 1',
     'parley_calls_total{door="webrtc",end="hangup"} 1',
@@ -41,9 +41,9 @@ test('utterances are counted by their end, and the time to first audio falls int
     'parley_utterances_total{end="interrupted"} 1',
   ]);
   const seconds = await linesOf(metrics, 'parley_time_to_first_audio_seconds');
-  assert.ok(seconds.includes('parley_time_to_first_audio_seconds_bucket{le="0.01"} 0'));
-  assert.ok(seconds.includes('parley_time_to_first_audio_seconds_bucket{le="0.015"} 1'));
-  assert.ok(seconds.includes('parley_time_to_first_audio_seconds_sum 0.012'));
+  assert.ok(seconds.includes('parley_time_to_first_audio_seconds_bucket{le="0.01",door="webrtc"} 0'));
+  assert.ok(seconds.includes('parley_time_to_first_audio_seconds_bucket{le="0.015",door="webrtc"} 1'));
+  assert.ok(seconds.includes('parley_time_to_first_audio_seconds_sum{door="webrtc"} 0.012'));
 });
 
 test('the lateness of packets becomes a cumulative histogram in seconds at the moment of the scrape', async () => {

@@ -1,0 +1,148 @@
+// Sound as the body of a reply, sent while it is still being made.
+//
+// Nothing is sent until the first bytes are there, so that what fails before
+// them is an ordinary error. What fails after them destroys the connection: a
+// client must never take half a text for the whole. A client that reads slowly
+// holds up its own stream only; one that reads nothing for too long is dropped.
+import type { FastifyReply } from 'fastify';
+import { ParleyError } from '../errors.js';
+
+/** A text being spoken: iterate once; leaving the loop or `cancel` stops the work. */
+export interface AudioStream extends AsyncIterable<Uint8Array> {
+  readonly contentType: string;
+  cancel(): void;
+}
+
+export interface AudioReplyOptions {
+  /** Replies at once; more are refused with QUEUE_FULL. */
+  readonly maxReplies: number;
+  /** Milliseconds for which a client may take nothing of what waits for it. */
+  readonly stallMs: number;
+}
+
+export interface AudioReply {
+  /** Starts the work; the signal aborts it when the client leaves or the server closes. */
+  readonly open: (signal: AbortSignal) => Promise<AudioStream>;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Told when the first bytes of sound go out. */
+  readonly begun: () => void;
+  /** Told why the connection was destroyed after that. */
+  readonly broken: (error: unknown) => void;
+}
+
+export class AudioReplies {
+  readonly #options: AudioReplyOptions;
+  readonly #open = new Map<AbortController, Promise<void>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: AudioReplyOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with what goes wrong before the first byte; later failures end the connection. */
+  async send(reply: FastifyReply, audio: AudioReply): Promise<void> {
+    if (this.#closing !== undefined) throw new ParleyError('ABORTED', 'the server is closing');
+    const { maxReplies } = this.#options;
+    if (this.#open.size >= maxReplies) {
+      throw new ParleyError('QUEUE_FULL', `${maxReplies} texts are being spoken over HTTP already`);
+    }
+    const controller = new AbortController();
+    const gone = () => controller.abort();
+    reply.raw.once('close', gone);
+    const work = this.#run(reply, audio, controller.signal);
+    this.#open.set(
+      controller,
+      work.catch(() => undefined),
+    );
+    try {
+      await work;
+    } finally {
+      controller.abort();
+      this.#open.delete(controller);
+      reply.raw.off('close', gone);
+    }
+  }
+
+  async #run(reply: FastifyReply, audio: AudioReply, signal: AbortSignal): Promise<void> {
+    const stream = await audio.open(signal);
+    // A producer may not look at the signal while it waits.
+    const cancel = () => stream.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      refuseAborted(signal);
+      const chunks = stream[Symbol.asyncIterator]();
+      const first = await chunks.next();
+      begin(reply, { ...audio.headers, 'content-type': stream.contentType });
+      if (first.done !== true) {
+        audio.begun();
+        await this.#pour(reply, first.value, chunks, signal);
+      }
+      reply.raw.end();
+    } catch (error) {
+      if (!reply.raw.headersSent) throw error;
+      reply.raw.destroy();
+      audio.broken(error);
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      stream.cancel();
+    }
+  }
+
+  async #pour(
+    { raw }: FastifyReply,
+    first: Uint8Array,
+    rest: AsyncIterator<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    let chunk: IteratorResult<Uint8Array> = { done: false, value: first };
+    while (chunk.done !== true) {
+      refuseAborted(signal);
+      if (!raw.write(chunk.value)) await drained(raw, this.#options.stallMs, signal);
+      chunk = await rest.next();
+    }
+    refuseAborted(signal); // a stream that ended because it was aborted is not complete
+  }
+
+  /** Ends every reply without a clean end, refuses new ones, and resolves when their work is freed. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const open = [...this.#open];
+    for (const [controller] of open) controller.abort();
+    await Promise.all(open.map(([, work]) => work));
+  }
+}
+
+function refuseAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new ParleyError('ABORTED', 'the client left or the server is closing');
+}
+
+/** From here on the connection belongs to the audio, and fastify answers nothing more on it. */
+function begin(reply: FastifyReply, headers: Readonly<Record<string, string>>): void {
+  reply.hijack();
+  reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers });
+}
+
+function drained(raw: FastifyReply['raw'], stallMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: ParleyError) => {
+      clearTimeout(timer);
+      raw.off('drain', ready);
+      signal.removeEventListener('abort', aborted);
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    const ready = () => settle();
+    const aborted = () => settle(new ParleyError('ABORTED', 'the client left or the server is closing'));
+    const timer = setTimeout(
+      () => settle(new ParleyError('TIMEOUT', `the client read nothing for ${stallMs} ms`)),
+      stallMs,
+    );
+    raw.on('drain', ready);
+    signal.addEventListener('abort', aborted, { once: true });
+    if (signal.aborted) aborted();
+  });
+}

@@ -1,0 +1,28 @@
+// Which pages of other origins may use the server from a browser: those that
+// the operator lists, and none by default.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
+const REQUEST_HEADERS = 'Authorization, Content-Type, If-Match';
+const EXPOSED = 'Location, ETag, Link, Retry-After, Accept-Post, X-Request-Id';
+const PREFLIGHT_SECONDS = 600;
+
+/** Adds what the browser of a listed origin asks for; answers true when the request is its preflight. */
+export function admitOrigin(
+  origins: ReadonlySet<string>,
+  { method, headers }: Pick<FastifyRequest, 'method' | 'headers'>,
+  reply: FastifyReply,
+): boolean {
+  if (origins.size === 0) return false;
+  reply.header('vary', 'Origin'); // also for requests without one: a cache must not mix them up
+  const { origin } = headers;
+  if (origin === undefined || !origins.has(origin)) return false;
+  reply.header('access-control-allow-origin', origin);
+  reply.header('access-control-expose-headers', EXPOSED);
+  reply.header('cross-origin-resource-policy', 'cross-origin');
+  if (method !== 'OPTIONS') return false;
+  reply.header('access-control-allow-methods', METHODS);
+  reply.header('access-control-allow-headers', REQUEST_HEADERS);
+  reply.header('access-control-max-age', String(PREFLIGHT_SECONDS));
+  return headers['access-control-request-method'] !== undefined;
+}

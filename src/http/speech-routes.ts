@@ -1,0 +1,115 @@
+// The speech endpoints that OpenAI's clients know: text in, sound out, and the
+// lists of what there is to choose from.
+import type { FastifyInstance } from 'fastify';
+import { ParleyError } from '../errors.js';
+import type { Log } from '../observe/log.js';
+import type { Metrics } from '../observe/metrics.js';
+import type { Voice } from '../speech/engine.js';
+import type { AudioReplies, AudioStream } from './audio-replies.js';
+import { readSpeechRequest } from './speech-request.js';
+
+export interface SpeechSource {
+  /** Rejects with what can be known before the first byte. */
+  openStream(
+    request: {
+      text: string;
+      voice?: string;
+      language?: string;
+      container: 'wav' | 'pcm';
+      sampleRate: number;
+    },
+    signal: AbortSignal,
+  ): Promise<AudioStream>;
+  voices(): Promise<readonly Voice[]>;
+}
+
+export interface SpeechRouteParts {
+  readonly speech: SpeechSource;
+  readonly replies: AudioReplies;
+  readonly metrics: Pick<Metrics, 'firstAudio'>;
+  readonly log: Log;
+  /** Unix seconds that the model claims to be made at: when the server started. */
+  readonly startedAt: number;
+}
+
+const SAMPLE_RATE = 24_000; // Hz; clients of OpenAI's pcm have this number built in
+const MODEL = 'parley';
+
+// OpenAI's own voices, which some clients allow no others than. Where the
+// server has none of that name, its choice for the language speaks.
+const OPENAI_VOICES = new Set(
+  'alloy ash ballad coral echo fable onyx nova sage shimmer verse marin cedar'.split(' '),
+);
+
+export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): void {
+  const { speech, replies, metrics, log, startedAt } = parts;
+
+  app.post('/v1/audio/speech', async (request, reply) => {
+    const receivedAtMs = performance.now();
+    const { voice, ...wish } = readSpeechRequest(request.body);
+    const known = voice === undefined ? undefined : await knownVoice(speech, voice);
+    const wanted = { ...wish, ...(known === undefined ? {} : { voice: known }), sampleRate: SAMPLE_RATE };
+    await replies.send(reply, {
+      open: (signal) => speech.openStream(wanted, signal).catch(rename),
+      headers: wish.container === 'pcm' ? PCM_HEADERS : {},
+      begun: () => metrics.firstAudio(performance.now() - receivedAtMs, 'http'),
+      broken: (error) => log.warn({ requestId: request.id, err: error }, 'speech broken off'),
+    });
+  });
+
+  app.get('/v1/audio/voices', async () => {
+    const voices = (await speech.voices()).map(voiceEntry);
+    // Readers in the wild take `voices` or `data`; none of them minds the other.
+    return { object: 'list', voices, data: voices, uploaded_voices: [] };
+  });
+
+  app.get('/v1/audio/models', () => ({ models: [{ id: MODEL, name: 'Parley' }] }));
+
+  app.get('/v1/models', async () => ({ object: 'list', data: [await model(speech, startedAt)] }));
+
+  app.get<{ Params: { id: string } }>('/v1/models/:id', async ({ params }) => {
+    if (params.id === MODEL) return model(speech, startedAt);
+    throw new ParleyError('NOT_FOUND', `there is no model of this name; there is "${MODEL}"`, {
+      field: 'model',
+    });
+  });
+}
+
+// Raw samples say nothing of themselves.
+const PCM_HEADERS = {
+  'x-pcm-sample-rate': String(SAMPLE_RATE),
+  'x-pcm-channels': '1',
+  'x-pcm-format': 's16le',
+};
+
+async function knownVoice(speech: SpeechSource, name: string): Promise<string | undefined> {
+  if (!OPENAI_VOICES.has(name)) return name;
+  const voices = await speech.voices();
+  return voices.some((voice) => voice.name === name) ? name : undefined;
+}
+
+// Inside, the field is called text; whoever asked called it input.
+function rename(error: unknown): never {
+  if (error instanceof ParleyError && error.field === 'text') {
+    throw new ParleyError(error.code, error.message, { field: 'input', cause: error });
+  }
+  throw error;
+}
+
+function voiceEntry({ name, engine, languages, description }: Voice) {
+  return { id: name, name, engine, languages, description };
+}
+
+async function model(speech: SpeechSource, created: number) {
+  const voices = await speech.voices();
+  return {
+    id: MODEL,
+    object: 'model',
+    created,
+    owned_by: 'parley',
+    task: 'text-to-speech',
+    sample_rate: SAMPLE_RATE,
+    language: [...new Set(voices.flatMap(({ languages }) => languages))],
+    voices: voices.map(({ name, languages }) => ({ name, language: languages[0] ?? 'und' })),
+  };
+}

@@ -1,0 +1,35 @@
+// What the server says about itself: to load balancers, and to Prometheus.
+import type { FastifyInstance } from 'fastify';
+import type { Metrics } from '../observe/metrics.js';
+
+export interface ServerHealth {
+  /** By name, whether each engine can speak now. */
+  readonly engines: Readonly<Record<string, boolean>>;
+  readonly calls: number;
+  readonly maxCalls: number;
+}
+
+export interface StatusParts {
+  readonly health: () => ServerHealth;
+  readonly metrics: Pick<Metrics, 'exposition' | 'contentType'>;
+  /** On the clock of `performance.now()`. */
+  readonly startedAtMs: number;
+}
+
+export function addStatusRoutes(app: FastifyInstance, { health, metrics, startedAtMs }: StatusParts): void {
+  app.get('/health', { config: { access: 'open' } }, (_request, reply) => {
+    const { engines, calls, maxCalls } = health();
+    const able = Object.values(engines).includes(true);
+    const uptimeSeconds = Math.floor((performance.now() - startedAtMs) / 1000);
+    // A balancer looks at the status code only.
+    return reply
+      .code(able ? 200 : 503)
+      .header('cache-control', 'no-store')
+      .send({ status: able ? 'ok' : 'no engine', engines, calls, maxCalls, uptimeSeconds });
+  });
+
+  app.get('/metrics', { config: { access: 'local' } }, async (_request, reply) => {
+    const text = await metrics.exposition();
+    return reply.type(metrics.contentType).header('cache-control', 'no-store').send(text);
+  });
+}
