@@ -1,0 +1,58 @@
+// One frame of sound in, one RTP payload out: what the encoder worker needs of
+// a codec, whichever it is.
+import { ParleyError } from '../errors.js';
+import { toInt16 } from '../audio/pcm16.js';
+import { samplesPerFrame, type Codec, type CodecName } from './codec.js';
+import { A_LAW, MU_LAW } from './g711.js';
+import { OpusFrameEncoder, type OpusSettings } from './opus-encoder.js';
+
+export interface FrameEncoder {
+  /** Samples of the only frame length it takes, at the codec's sample rate. */
+  readonly frameSamples: number;
+  /** The payload is valid until the next call: it may be the encoder's own memory. */
+  encode(frame: Float32Array): Uint8Array;
+  /** As if newly made: the next frame depends on nothing before it. */
+  reset(): void;
+}
+
+type Maker = (codec: Codec, frameMs: number, opus: OpusSettings) => FrameEncoder;
+
+const MAKERS: Readonly<Record<CodecName, Maker>> = {
+  opus: (_codec, frameMs, opus) => new OpusFrameEncoder(frameMs, opus),
+  PCMU: (codec, frameMs) => new G711Encoder(MU_LAW, samplesPerFrame(codec, frameMs)),
+  PCMA: (codec, frameMs) => new G711Encoder(A_LAW, samplesPerFrame(codec, frameMs)),
+};
+
+export function frameEncoder(codec: Codec, frameMs: number, opus: OpusSettings): FrameEncoder {
+  return MAKERS[codec.name](codec, frameMs, opus);
+}
+
+class G711Encoder implements FrameEncoder {
+  readonly frameSamples: number;
+  readonly #table: Uint8Array;
+  readonly #samples: Int16Array;
+  readonly #payload: Uint8Array;
+
+  constructor(table: Uint8Array, frameSamples: number) {
+    if (!Number.isInteger(frameSamples) || frameSamples < 8 || frameSamples > 8 * 120) {
+      throw new ParleyError('INVALID_FIELD', `a G.711 frame of ${frameSamples} samples is not 1 to 120 ms`);
+    }
+    this.frameSamples = frameSamples;
+    this.#table = table;
+    this.#samples = new Int16Array(frameSamples);
+    this.#payload = new Uint8Array(frameSamples);
+  }
+
+  encode(frame: Float32Array): Uint8Array {
+    if (frame.length !== this.frameSamples) {
+      throw new ParleyError('WRONG_STATE', `a frame has ${this.frameSamples} samples, not ${frame.length}`);
+    }
+    toInt16(frame, this.frameSamples, this.#samples);
+    for (let i = 0; i < this.frameSamples; i++) {
+      this.#payload[i] = this.#table[(this.#samples[i] as number) + 32_768] as number;
+    }
+    return this.#payload;
+  }
+
+  reset(): void {}
+}

@@ -1,0 +1,129 @@
+// Opus for one call: the only file that touches @discordjs/opus.
+//
+// That package ends the whole process when it is given a frame of an illegal
+// length: libopus answers with a negative length, and the package makes a
+// buffer of it. So nothing from outside ever reaches it. The frame length is
+// chosen at construction from the legal ones, and every frame is copied into a
+// buffer of exactly that length, made here and never handed out.
+//
+// The package makes its encoder for music. VoIP is set by a control request,
+// which libopus accepts before the first frame and after a reset only.
+import { createRequire } from 'node:module';
+import { toInt16 } from '../audio/pcm16.js';
+import { ParleyError } from '../errors.js';
+
+export interface OpusSettings {
+  /** 0 to 10: time against quality. */
+  readonly complexity: number;
+  readonly bitsPerSecond: number;
+  /** Each frame may carry a rough copy of the one before (RFC 6716, section 2.1.7). */
+  readonly inBandFec: boolean;
+  /** What the encoder prepares for; in-band FEC is only used from 1 % on. */
+  readonly expectedLossPercent: number;
+}
+
+/** Complexity 5 leaves room for hundreds of calls on one core; see test/bench/RESULTS.md. */
+export const OPUS_SPEECH: OpusSettings = {
+  complexity: 5,
+  bitsPerSecond: 32_000,
+  inBandFec: false,
+  expectedLossPercent: 0,
+};
+
+const SAMPLE_RATE = 48_000;
+const FRAMES_MS: readonly number[] = [2.5, 5, 10, 20, 40, 60]; // RFC 6716, section 2.1.4
+
+// Control requests (opus_defines.h of libopus 1.3.1).
+const SET_APPLICATION = 4000;
+const SET_COMPLEXITY = 4010;
+const SET_IN_BAND_FEC = 4012;
+const SET_PACKET_LOSS_PERCENT = 4014;
+const RESET_STATE = 4028;
+const SET_PREDICTION_DISABLED = 4042;
+
+const APPLICATION_VOIP = 2048;
+
+interface NativeEncoder {
+  encode(samples: Buffer): Buffer;
+  applyEncoderCTL(request: number, value: number): void;
+  setBitrate(bitsPerSecond: number): void;
+}
+
+type NativeEncoderClass = new (rate: number, channels: number) => NativeEncoder;
+
+const { OpusEncoder: Native } = createRequire(import.meta.url)('@discordjs/opus') as {
+  OpusEncoder: NativeEncoderClass;
+};
+
+export class OpusFrameEncoder {
+  readonly frameSamples: number;
+  readonly #native: NativeEncoder;
+  readonly #inBandFec: boolean;
+  readonly #samples: Int16Array;
+  readonly #bytes: Buffer;
+  #first = true;
+
+  constructor(frameMs: number, settings: OpusSettings = OPUS_SPEECH) {
+    if (!FRAMES_MS.includes(frameMs)) {
+      throw new ParleyError('INVALID_FIELD', `an Opus frame is ${FRAMES_MS.join(', ')} ms, not ${frameMs}`, {
+        field: 'frameMs',
+      });
+    }
+    check('complexity', settings.complexity, 0, 10);
+    check('bitsPerSecond', settings.bitsPerSecond, 6000, 510_000);
+    check('expectedLossPercent', settings.expectedLossPercent, 0, 100);
+    this.frameSamples = (SAMPLE_RATE / 1000) * frameMs;
+    this.#samples = new Int16Array(this.frameSamples);
+    this.#bytes = Buffer.from(this.#samples.buffer);
+    this.#inBandFec = settings.inBandFec;
+    this.#native = new Native(SAMPLE_RATE, 1);
+    this.#native.applyEncoderCTL(SET_APPLICATION, APPLICATION_VOIP);
+    this.#native.applyEncoderCTL(SET_COMPLEXITY, settings.complexity);
+    this.#native.setBitrate(settings.bitsPerSecond);
+    this.#native.applyEncoderCTL(SET_IN_BAND_FEC, settings.inBandFec ? 1 : 0);
+    this.#native.applyEncoderCTL(SET_PACKET_LOSS_PERCENT, settings.expectedLossPercent);
+    this.#native.applyEncoderCTL(SET_PREDICTION_DISABLED, 1);
+  }
+
+  /** One payload. Refuses a frame of any other length than the one chosen at construction. */
+  encode(frame: Float32Array): Uint8Array {
+    if (!(frame instanceof Float32Array) || frame.length !== this.frameSamples) {
+      throw new ParleyError('WRONG_STATE', `an Opus frame here has ${this.frameSamples} samples`);
+    }
+    toInt16(frame, this.frameSamples, this.#samples);
+    const payload = this.#native.encode(this.#bytes);
+    if (this.#first) {
+      // Prediction stays off for the first frame only: the far end's decoder may still hold another talkspurt.
+      this.#first = false;
+      this.#native.applyEncoderCTL(SET_PREDICTION_DISABLED, 0);
+    }
+    return payload;
+  }
+
+  /** As if newly made, with the same settings. */
+  reset(): void {
+    if (this.#inBandFec) this.#forgetFec();
+    this.#native.applyEncoderCTL(RESET_STATE, 0);
+    this.#native.applyEncoderCTL(SET_PREDICTION_DISABLED, 1);
+    this.#first = true;
+  }
+
+  /** Whether the last frame carried error correction survives a reset; a frame without any overwrites it. */
+  #forgetFec(): void {
+    this.#native.applyEncoderCTL(SET_IN_BAND_FEC, 0);
+    this.#samples.fill(0);
+    this.#native.encode(this.#bytes);
+    this.#native.applyEncoderCTL(SET_IN_BAND_FEC, 1);
+  }
+}
+
+function check(field: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw new ParleyError(
+    'INVALID_FIELD',
+    `${field} must be a whole number from ${least} to ${most}, not ${value}`,
+    {
+      field,
+    },
+  );
+}
