@@ -1,0 +1,95 @@
+// Names the language of a text, and says whether that is beyond doubt.
+//
+// A doubtful text follows the voice that speaks already, a sure one may be
+// refused when no engine speaks its language. So a sure answer needs proof: a
+// script that only that language uses, or (among Latin letters) two judges that
+// agree, the n-gram statistics of tinyld and the small words of a sentence.
+import { detectAll } from 'tinyld/light';
+import { ENGLISH_WORDS, LANGUAGE_WORDS, type LatinLanguage, type LanguageWords } from './language-words.js';
+
+export interface IdentifiedLanguage {
+  /** BCP 47 primary tag; of a doubtful text the best guess. */
+  readonly language: string;
+  readonly confident: boolean;
+}
+
+const MOST_TEXT = 600; // units; more text proves nothing more and costs time
+const LATIN = ['en', 'de', 'fr', 'pt', 'es', 'it'];
+const FEWEST_WORDS = 4; // a name, a title or a dish is shorter
+const ENGLISH_COST = 3; // foreign small words that outweigh one English small word
+
+// Scripts that name the language at once. Those of languages that no engine
+// here speaks are listed so that their text is refused and never mumbled.
+const SCRIPTS: readonly (readonly [language: string, letters: RegExp])[] = [
+  ['ja', /[\p{Script=Hiragana}\p{Script=Katakana}]/gu],
+  ['zh', /\p{Script=Han}/gu],
+  ['ko', /\p{Script=Hangul}/gu],
+  ['ru', /\p{Script=Cyrillic}/gu],
+  ['el', /\p{Script=Greek}/gu],
+  ['ar', /\p{Script=Arabic}/gu],
+  ['he', /\p{Script=Hebrew}/gu],
+  ['hi', /\p{Script=Devanagari}/gu],
+  ['th', /\p{Script=Thai}/gu],
+];
+// Characters that only Japanese writes (simplified after 1946, or made there).
+const JAPANESE_HAN =
+  /[気円駅実図対応戦単関転発変読売権検験険観覧歓蔵臓県広拡鉄銭浅残斎済渋渉圧込働畑峠枠辻々]/u;
+const LATIN_LETTERS = /\p{Script=Latin}/gu;
+const LATIN_WEIGHT = 0.5; // a Latin letter says about half as much as a letter of another script
+
+export function identifyLanguage(text: string): IdentifiedLanguage {
+  const sample = text.slice(0, MOST_TEXT);
+  return byScript(sample) ?? byWords(sample);
+}
+
+function byScript(text: string): IdentifiedLanguage | undefined {
+  const counts = SCRIPTS.map(([language, letters]) => [language, text.match(letters)?.length ?? 0] as const);
+  const foreign = counts.reduce((sum, [, count]) => sum + count, 0);
+  const latin = text.match(LATIN_LETTERS)?.length ?? 0;
+  if (foreign === 0 || foreign <= latin * LATIN_WEIGHT) return undefined;
+  const best = counts.toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? 'zh';
+  const kana = counts[0]?.[1] ?? 0;
+  // Kana stand between the Han characters of any Japanese sentence.
+  const japanese = best === 'zh' && (kana > 0 || JAPANESE_HAN.test(text));
+  return { language: japanese ? 'ja' : best, confident: foreign > 1 || latin === 0 };
+}
+
+function byWords(text: string): IdentifiedLanguage {
+  const guesses = detectAll(text, { only: LATIN });
+  const language = guesses[0]?.lang ?? 'en';
+  return { language, confident: isLatinLanguage(language) && isProved(language, wordsOf(text)) };
+}
+
+function isLatinLanguage(language: string): language is LatinLanguage {
+  return Object.hasOwn(LANGUAGE_WORDS, language);
+}
+
+/** An elided article or pronoun (l', j') is a word of its own. */
+function wordsOf(text: string): string[] {
+  const plain = text.normalize('NFC').replaceAll('’', "'");
+  return (
+    plain.match(/(?<!\p{L})(?:[cdjlmnst]|qu|dell|all|un)'(?=\p{L})|[\p{L}\p{M}]+(?:'[\p{L}\p{M}]+)?/giu) ?? []
+  );
+}
+
+function isProved(language: LatinLanguage, words: readonly string[]): boolean {
+  if (words.length < FEWEST_WORDS) return false;
+  const own = LANGUAGE_WORDS[language];
+  const small = words.map((word) => word.toLowerCase());
+  const english = small.filter((word) => ENGLISH_WORDS.has(word) && !belongs(own, word)).length;
+  const telling = small.some(
+    (word, index) => own.telling.has(word) && !ENGLISH_WORDS.has(word) && !isName(words, index),
+  );
+  const known = small.filter((word) => belongs(own, word)).length;
+  return telling && known >= 2 && known > english * ENGLISH_COST;
+}
+
+/** A capital within the text, or at its beginning where another one follows: São Paulo, Son Heung-min. */
+function isName(words: readonly string[], index: number): boolean {
+  const capital = (word = ''): boolean => /^\p{Lu}/u.test(word);
+  return capital(words[index]) && (index > 0 || capital(words[1]));
+}
+
+function belongs({ telling, linking }: LanguageWords, word: string): boolean {
+  return telling.has(word) || linking.has(word);
+}

@@ -1,0 +1,57 @@
+// Where to cut a sentence that is too long for one breath of a speech engine.
+//
+// After a clause mark is best, at a space good, between two words tolerable
+// (Chinese and Japanese have no spaces), between two characters the last
+// resort. Never inside a number, a character of several code points, or before
+// a mark that belongs to what stands before it.
+
+const CLAUSE_END = /[;:,、，；：—–](?=\s)|[、，；：](?=\S)|\s[—–](?=\s)/gu;
+const SPACE = /\s+/gu;
+const INSIDE_NUMBER = /[\p{N}]$/u;
+const NUMBER_GOES_ON = /^[\s.,:'’٫٬/-]?[\p{N}]/u;
+const CLINGS = /^[\p{Pe}\p{Pf}\p{M}.!?…。！？、，；：,;:%‰°’]/u;
+
+const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
+const wordsOf = new Intl.Segmenter('und', { granularity: 'word' });
+
+/**
+ * Units of `text` to speak as one piece: at least 1, at most `maxLength`. `text` is longer than `maxLength`; what
+ * follows the first `maxLength` units is looked at, but not cut.
+ */
+export function cutLongSentence(text: string, maxLength: number): number {
+  const earliest = Math.floor(maxLength / 3); // a clause shorter than this would sound chopped
+  const lastFit = (cuts: number[], from: number): number | undefined =>
+    cuts.filter((cut) => cut > from && cut <= maxLength && mayCut(text, cut)).at(-1);
+  return (
+    lastFit(endsOf(CLAUSE_END, text), earliest) ??
+    lastFit(startsOf(SPACE, text), 0) ??
+    lastFit(segmentStarts(wordsOf, text), 0) ??
+    lastFit(segmentStarts(graphemes, text), 0) ??
+    withinGrapheme(text, maxLength)
+  );
+}
+
+function endsOf(pattern: RegExp, text: string): number[] {
+  return Array.from(text.matchAll(pattern), (match) => match.index + match[0].length);
+}
+
+function startsOf(pattern: RegExp, text: string): number[] {
+  return Array.from(text.matchAll(pattern), (match) => match.index);
+}
+
+function segmentStarts(segmenter: Intl.Segmenter, text: string): number[] {
+  return Array.from(segmenter.segment(text), (segment) => segment.index);
+}
+
+function mayCut(text: string, cut: number): boolean {
+  const rest = text.slice(cut);
+  if (CLINGS.test(rest)) return false;
+  return !(INSIDE_NUMBER.test(text.slice(0, cut)) && NUMBER_GOES_ON.test(rest));
+}
+
+/** A number or character longer than a whole piece: cut at a character if there is one, never in a surrogate pair. */
+function withinGrapheme(text: string, maxLength: number): number {
+  const character = segmentStarts(graphemes, text).filter((cut) => cut > 0 && cut <= maxLength);
+  const pair = /[\uD800-\uDBFF]$/.test(text.slice(0, maxLength)) && maxLength > 1;
+  return character.at(-1) ?? (pair ? maxLength - 1 : maxLength);
+}

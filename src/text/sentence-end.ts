@@ -1,0 +1,148 @@
+// Decides whether a sentence ends at a stop mark, from what stands around it.
+//
+// Text may still be arriving. A rule that would have to look past what is there
+// answers 'wait', so that the answer never depends on how the text was cut into
+// tokens. How far a rule may look is bounded by the window its caller gives it.
+import {
+  AFTER_ORDINAL,
+  AFTER_TIME,
+  BEFORE_NUMBER,
+  BEFORE_ORDINAL,
+  EXCLAIMING_NAMES,
+  NEVER_FINAL,
+  OFTEN_FINAL,
+  SELDOM_FINAL,
+  SENTENCE_STARTERS,
+} from './abbreviations.js';
+
+/** Text around a stop mark. `complete` says that nothing after the window matters. */
+export interface StopWindow {
+  /** The sentence so far, up to the stop mark. */
+  readonly before: string;
+  /** From the stop mark on. */
+  readonly after: string;
+  readonly complete: boolean;
+}
+
+/** Units of `after` that belong to the ending sentence, or no end here, or not certain yet. */
+export type StopVerdict = number | 'none' | 'wait';
+
+const WORD_LIMIT = 48; // units; no abbreviation is longer
+export const STOP_MARK = /[.!?…。！？｡．‼⁇⁈⁉]/u;
+
+// The marks themselves, then closing quotes and brackets, markdown, footnote
+// numbers; also "! ! !" and the French closing quote after a space.
+const STOP_RUN =
+  /^[.!?…。！？｡．‼⁇⁈⁉](?:[.!?…。！？｡．‼⁇⁈⁉\p{M}"'”’»)\]}」』）】〉》*_`~]|\[\d{1,3}\])*(?:[^\S\r\n]+[.!?…]+(?=\s|$))*(?:[^\S\r\n]+»(?=[\s,.;:!?]|$))?/u;
+const FULL_WIDTH = /[。！？｡]/u;
+const CLOSING = /["'”’»)\]}」』）】〉》]/u;
+const QUOTATIVE = /^[、，,とっなはがをにでものへや]/u; // 「…？」と言った: the quote is part of the sentence
+const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
+const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
+
+export function judgeStop(window: StopWindow): StopVerdict {
+  const { after, complete } = window;
+  const run = STOP_RUN.exec(after)?.[0] ?? after.slice(0, 1);
+  const rest = after.slice(run.length);
+  if (rest === '') return complete ? run.length : 'wait';
+  if (!complete && /^\[\d{0,3}$/u.test(rest)) return 'wait'; // perhaps a footnote number
+  if (!/^\s/u.test(rest)) return judgeTight(run, rest);
+  if (FULL_WIDTH.test(run)) return run.length;
+  const opening = OPENING.exec(rest)?.[0] ?? '';
+  const next = rest.slice(opening.length);
+  if (next === '') return complete ? run.length : 'wait';
+  const word = NEXT_WORD.exec(next)?.[0] ?? '';
+  const wordEnds = complete || word.length < next.length;
+  const verdict = judgeSpaced(window.before, run, { opening, word, wordEnds, tail: next.slice(word.length) });
+  return verdict === 'end' ? run.length : verdict;
+}
+
+/** No space follows: only marks of writing systems that do without spaces end a sentence. */
+function judgeTight(run: string, rest: string): StopVerdict {
+  if (FULL_WIDTH.test(run)) {
+    return CLOSING.test(run.slice(-1)) && QUOTATIVE.test(rest) ? 'none' : run.length;
+  }
+  return /[!?]/u.test(run) && IDEOGRAPH.test(rest) ? run.length : 'none';
+}
+
+interface Following {
+  /** White space and opening quotes. */
+  readonly opening: string;
+  readonly word: string;
+  /** Whether all of the word is there. */
+  readonly wordEnds: boolean;
+  /** What stands after the word. */
+  readonly tail: string;
+}
+
+type Judgement = 'end' | 'none' | 'wait';
+
+function judgeSpaced(before: string, run: string, following: Following): Judgement {
+  const closed = CLOSING.test(run);
+  const lower = /^\p{Ll}/u.test(following.word);
+  if (run.startsWith('.') && !run.startsWith('..') && !closed) return judgeFullStop(before, following);
+  if (!lower) return 'end';
+  // "Stop!" he said. · Ah ! quel plaisir · Well... maybe
+  if (closed || /\s$/u.test(before) || /^(?:\.\.|…)/u.test(run)) return 'none';
+  if (run.startsWith('.')) return 'none';
+  return EXCLAIMING_NAMES.has(lastWord(before).toLowerCase()) ? 'none' : 'end';
+}
+
+function judgeFullStop(before: string, following: Following): Judgement {
+  const { word } = following;
+  const last = lastWord(before);
+  const key = last.toLowerCase();
+  const digit = /^\p{N}/u.test(word);
+  if (NEVER_FINAL.has(key)) return 'none';
+  if (/^\p{Ll}/u.test(word)) return !isAbbreviation(last) && writesLowerCase(before) ? 'end' : 'none';
+  if (digit && (BEFORE_NUMBER.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
+  if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
+  if (OFTEN_FINAL.has(key)) return digit ? 'none' : unless(AFTER_TIME, following);
+  if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
+  if (isAbbreviation(last)) return onlyBeforeStarter(following);
+  return 'end';
+}
+
+/** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
+function judgeNumber(before: string, following: Following): Judgement {
+  if (/(?:^|[\r\n])[\s*_#>-]*\p{N}{1,2}$/u.test(before)) return 'none';
+  const lead = /(\p{L}+)\s+\p{N}{1,2}$/u.exec(before)?.[1] ?? '';
+  if (BEFORE_ORDINAL.has(lead.toLowerCase()) && /^\p{L}/u.test(following.word)) {
+    return onlyBeforeStarter(following);
+  }
+  return unless(AFTER_ORDINAL, following);
+}
+
+function unless(continuing: ReadonlySet<string>, { word, wordEnds }: Following): Judgement {
+  if (!wordEnds) return 'wait';
+  return continuing.has(word.toLowerCase()) ? 'none' : 'end';
+}
+
+function onlyBeforeStarter({ opening, word, wordEnds, tail }: Following): Judgement {
+  if (/["“«„「(]/u.test(opening)) return 'none';
+  if (!wordEnds) return 'wait';
+  if (tail.startsWith('.')) return 'none'; // "J. A. Smith": the next word is itself an initial
+  return SENTENCE_STARTERS.has(word.toLowerCase()) ? 'end' : 'none';
+}
+
+/** Initials (J, J.R), dotted letters (U.S, z.B) and the listed abbreviations. */
+function isAbbreviation(word: string): boolean {
+  const key = word.toLowerCase();
+  if (NEVER_FINAL.has(key) || SELDOM_FINAL.has(key) || OFTEN_FINAL.has(key)) return true;
+  return /^(?:\p{L}\.)*[\p{Lu}\p{Ll}]$/u.test(word);
+}
+
+/** A writer who began this sentence in lower case will begin the next one so, too. */
+function writesLowerCase(before: string): boolean {
+  return /^[^\p{L}\p{N}]*\p{Ll}/u.test(before);
+}
+
+/** The word before the stop; an address or path is one ordinary word, whatever its last letters are. */
+function lastWord(before: string): string {
+  const token = /\S*$/u.exec(before.slice(-WORD_LIMIT))?.[0] ?? '';
+  if (/[/\\@=]|www\./u.test(token)) return 'address';
+  const whole = token.replace(/^[^\p{L}\p{N}§]+/u, '');
+  if (NEVER_FINAL.has(whole.toLowerCase())) return whole; // г-н, dott.ssa
+  return /[\p{L}\p{M}\p{N}.§ºª]*$/u.exec(whole)?.[0] ?? '';
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { identifyLanguage } from '../../src/text/language.js';
+
+const CLEAR: Readonly<Record<string, readonly string[]>> = {
+  zh: [
+    '你好，今天天气很好。',
+    '您的订单已经发货了。',
+    '我想订一张去北京的票。',
+    '请在 Amazon 上查看您的订单。',
+  ],
+  ja: [
+    'こんにちは、元気ですか。',
+    '東京駅はどこですか？',
+    'ご注文の商品は発送されました。',
+    '東京駅発',
+    'カフェで会いましょう',
+  ],
+  ko: ['안녕하세요, 반갑습니다.', '주문하신 상품이 배송되었습니다.', '오늘 날씨가 좋네요.'],
+  ru: ['Привет, как дела?', 'Ваш заказ уже отправлен.', 'Где находится вокзал?', 'Спасибо'],
+  de: [
+    'Wo ist der Bahnhof?',
+    'Guten Morgen, wie geht es Ihnen?',
+    'Ihre Bestellung wurde heute verschickt.',
+    'Ich möchte einen Tisch für zwei Personen reservieren.',
+    'Das Wetter ist heute sehr schön.',
+    'Wir können Ihnen leider nicht helfen.',
+    'Bitte rufen Sie uns morgen zwischen acht und zehn Uhr an.',
+    'Der Zug nach München fährt um 15.30 Uhr vom Gleis 4 ab.',
+    'Die App ist noch nicht im Store, aber wir arbeiten daran.',
+  ],
+  fr: [
+    'Bonjour tout le monde, ça va ?',
+    'Où est la gare, s’il vous plaît ?',
+    "J'aime beaucoup le chocolat.",
+    'Votre commande a été expédiée hier.',
+    'Je ne comprends pas ce que vous dites.',
+    'Il fait très beau aujourd’hui.',
+    'Nous vous remercions de votre patience.',
+    "C'est une bonne idée, merci beaucoup.",
+    'Le train pour Paris part à huit heures du matin, mais il est en retard.',
+  ],
+  es: [
+    '¿Dónde está la estación de tren?',
+    'Me gusta mucho el vino.',
+    'Su pedido ha sido enviado hoy.',
+    'Buenos días, ¿cómo está usted?',
+    'No entiendo lo que dice.',
+    'Queremos reservar una mesa para dos personas.',
+    'El tiempo es muy bueno hoy.',
+  ],
+  pt: [
+    'Eu não falo inglês muito bem.',
+    'Onde fica a estação de trem?',
+    'O seu pedido foi enviado hoje.',
+    'Bom dia, como você está?',
+    'Obrigado pela sua paciência, até amanhã.',
+    'Nós não podemos ajudar você agora.',
+  ],
+  it: [
+    "Dov'è la stazione, per favore?",
+    'Il suo ordine è stato spedito oggi.',
+    'Buongiorno, come sta oggi?',
+    'Non capisco che cosa vuole dire.',
+    'Mi piace molto il caffè.',
+    'Vorrei prenotare un tavolo per due persone.',
+    'Grazie mille per la vostra pazienza, a domani.',
+  ],
+};
+
+for (const [language, sentences] of Object.entries(CLEAR)) {
+  test(`clear sentences in ${language} are named without doubt`, () => {
+    for (const sentence of sentences) {
+      assert.deepEqual(identifyLanguage(sentence), { language, confident: true }, sentence);
+    }
+  });
+}
+
+// Each would be spoken by an English voice, and none may be refused.
+const ENGLISH = [
+  'Hello',
+  'Hello there, how are you today?',
+  'Your order number 4711 has shipped and arrives on Monday.',
+  'Café Olé',
+  'We had lunch at Café Olé on Rue de la Paix in Paris.',
+  'Dr. Müller',
+  'Dr. Müller lives in Berlin',
+  'Jürgen Klopp and Xabi Alonso met in Leverkusen.',
+  'Crème brûlée and a café au lait, please.',
+  'The film “À la recherche du temps perdu” is three hours long.',
+  'Rio de Janeiro, São Paulo e Belo Horizonte',
+  'El Camino de la Costa 12, La Jolla, California',
+  'La Casa de las Flores',
+  'Museo de Arte Moderno de Buenos Aires',
+  'Leonardo da Vinci, Michelangelo and Raffaello Sanzio da Urbino',
+  'Ludwig van Beethoven, Johann Sebastian Bach',
+  'Universität der Künste Berlin, Hardenbergstraße 33',
+  'Volkswagen AG, Berliner Ring 2, 38440 Wolfsburg',
+  'He has a certain je ne sais quoi, you know.',
+  'C’est la vie, my friend.',
+  'Hasta la vista, baby!',
+  'The word “Schadenfreude” has no English counterpart.',
+  'My name is José María García Fernández.',
+  'Order A4-B77, SKU 90-1123-XZ',
+  'OK',
+  '12, 15, 18 and 21',
+  '3.14159',
+  'iPhone 15 Pro Max 256 GB',
+  'Spaghetti alle vongole, tiramisù and a bottle of Chianti Classico',
+  'Die another day, said no man in a war.',
+  'I saw the doctor; she said no, come on Tuesday.',
+  'Angela Merkel, Gerhard Schröder, Helmut Kohl',
+  'Please pronounce “entschuldigung” for me.',
+  'São Tomé and Príncipe is an island nation.',
+  'Visit the Champs-Élysées, the Louvre and Notre-Dame.',
+  'Turn left on Avenida Paulista, then right on Rua Augusta.',
+  'Les Misérables opens in New York.',
+  'Cirque du Soleil, Las Vegas',
+  'Give me ten minutes.',
+  'Go to https://example.com/de/uber-uns now.',
+  'Los Angeles, San Francisco, San Diego and Las Vegas',
+  'De La Soul, Los Lobos, Die Ärzte',
+  'The symbol π is a Greek letter, and привет means hello.',
+  'Say 你好 to your grandmother.',
+  'Error code E_CONN_RESET',
+  'a b c d e f g',
+  'Vitamin B, no sugar',
+  'Piña colada or mojito?',
+  'Il Divo and Andrea Bocelli sang “Con te partirò”.',
+  'Hors d’oeuvres are served at 6 p.m. in the foyer.',
+];
+
+test('no English text, however foreign its words, is taken for another language', () => {
+  for (const text of ENGLISH) {
+    const found = identifyLanguage(text);
+    assert.equal(found.confident, false, `${text}: ${found.language}`);
+  }
+});
+
+test('a text without words is never certain', () => {
+  for (const text of ['', ' ', '...', '👍', '\uD800', '12:30', '+49 30 123456']) {
+    assert.equal(identifyLanguage(text).confident, false, text);
+  }
+});
+
+test('text in a script that no embedded voice speaks is named by its script', () => {
+  assert.deepEqual(identifyLanguage('Καλημέρα, τι κάνεις;'), { language: 'el', confident: true });
+  assert.deepEqual(identifyLanguage('مرحبا، كيف حالك؟'), { language: 'ar', confident: true });
+});
+
+test('a long text costs no more than its beginning', () => {
+  const startedAt = performance.now();
+  identifyLanguage('Das Wetter ist heute sehr schön. '.repeat(30_000));
+  assert.ok(performance.now() - startedAt < 500);
+});
