@@ -1,0 +1,53 @@
+// Who is to be told that a native object became ready, in this thread.
+//
+// The addon calls back once per thread and batch with every handle that is
+// ready; this table passes each on to those who watch it. A callback must look
+// at its object again: being told is a hint, and two watchers of one handle are
+// both told. Watching keeps neither the process nor the worker alive.
+import { loadAddon } from '../addon.js';
+
+interface ReadyAddon {
+  onReady(callback: (handles: readonly number[]) => void): void;
+}
+
+const watchers = new Map<number, Set<() => void>>();
+let listening = false;
+
+function dispatch(handles: readonly number[]): void {
+  const failures: unknown[] = [];
+  for (const handle of handles) {
+    // A copy: a callback that watches again is not called again in this batch.
+    const callbacks = Array.from(watchers.get(handle) ?? []);
+    for (const callback of callbacks) {
+      try {
+        callback();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Calls back whenever the handle becomes ready, until unwatched; the owner of the watch arms it natively. */
+export function watchReady(handle: number, callback: () => void): void {
+  if (!listening) {
+    loadAddon<ReadyAddon>().onReady(dispatch);
+    listening = true;
+  }
+  const present = watchers.get(handle);
+  if (present === undefined) watchers.set(handle, new Set([callback]));
+  else present.add(callback);
+}
+
+/** Ends one watch, or every watch of the handle in this thread. Idempotent. */
+export function unwatchReady(handle: number, callback?: () => void): void {
+  const present = watchers.get(handle);
+  if (callback !== undefined) present?.delete(callback);
+  if (callback === undefined || present?.size === 0) watchers.delete(handle);
+}
+
+/** Handles watched in this thread: what a leak test counts. */
+export function watchedHandles(): number {
+  return watchers.size;
+}
