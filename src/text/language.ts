@@ -16,6 +16,7 @@ export interface IdentifiedLanguage {
 const MOST_TEXT = 600; // units; more text proves nothing more and costs time
 const LATIN = ['en', 'de', 'fr', 'pt', 'es', 'it'];
 const FEWEST_WORDS = 4; // a name, a title or a dish is shorter
+const KNOWN_SHARE = 0.2; // of the words of a sentence are small ones, at least
 const ENGLISH_COST = 3; // foreign small words that outweigh one English small word
 
 // Scripts that name the language at once. Those of languages that no engine
@@ -34,6 +35,7 @@ const SCRIPTS: readonly (readonly [language: string, letters: RegExp])[] = [
 // Characters that only Japanese writes (simplified after 1946, or made there).
 const JAPANESE_HAN =
   /[気円駅実図対応戦単関転発変読売権検験険観覧歓蔵臓県広拡鉄銭浅残斎済渋渉圧込働畑峠枠辻々]/u;
+const NOT_PROSE = /\S*(?:[/\\@_<>=[\]{}|#\d]|\p{L}\.\p{L})\S*/gu; // addresses, code, product numbers
 const LATIN_LETTERS = /\p{Script=Latin}/gu;
 const LATIN_WEIGHT = 0.5; // a Latin letter says about half as much as a letter of another script
 
@@ -66,7 +68,7 @@ function isLatinLanguage(language: string): language is LatinLanguage {
 
 /** An elided article or pronoun (l', j') is a word of its own. */
 function wordsOf(text: string): string[] {
-  const plain = text.normalize('NFC').replaceAll('’', "'");
+  const plain = text.normalize('NFC').replaceAll('’', "'").replace(NOT_PROSE, ' ');
   return (
     plain.match(/(?<!\p{L})(?:[cdjlmnst]|qu|dell|all|un)'(?=\p{L})|[\p{L}\p{M}]+(?:'[\p{L}\p{M}]+)?/giu) ?? []
   );
@@ -81,7 +83,7 @@ function isProved(language: LatinLanguage, words: readonly string[]): boolean {
     (word, index) => own.telling.has(word) && !ENGLISH_WORDS.has(word) && !isName(words, index),
   );
   const known = small.filter((word) => belongs(own, word)).length;
-  return telling && known >= 2 && known > english * ENGLISH_COST;
+  return telling && known >= Math.max(2, words.length * KNOWN_SHARE) && known > english * ENGLISH_COST;
 }
 
 /** A capital within the text, or at its beginning where another one follows: São Paulo, Son Heung-min. */

@@ -48,10 +48,10 @@ export function judgeStop(window: StopWindow): StopVerdict {
   if (rest === '') return complete ? run.length : 'wait';
   if (!complete && /^\[\d{0,3}$/u.test(rest)) return 'wait'; // perhaps a footnote number
   if (!/^\s/u.test(rest)) return judgeTight(run, rest);
-  if (FULL_WIDTH.test(run)) return run.length;
   const opening = OPENING.exec(rest)?.[0] ?? '';
   const next = rest.slice(opening.length);
   if (next === '') return complete ? run.length : 'wait';
+  if (FULL_WIDTH.test(run)) return run.length;
   const word = NEXT_WORD.exec(next)?.[0] ?? '';
   const wordEnds = complete || word.length < next.length;
   const verdict = judgeSpaced(window.before, run, { opening, word, wordEnds, tail: next.slice(word.length) });
