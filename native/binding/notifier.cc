@@ -69,20 +69,33 @@ void Notifier::OnReady(const Napi::CallbackInfo& info) {
   For(info.Env())->callback_ = Napi::Persistent(info[0].As<Napi::Function>());
 }
 
+// In plain Node-API: an environment that is being ended refuses every call, and
+// that must stay an answer here instead of becoming a C++ exception.
 void Notifier::Deliver() {
   const std::vector<uint64_t> handles = Take();
   if (handles.empty() || callback_.IsEmpty()) return;
   Napi::HandleScope scope(env_);
-  try {
-    Napi::Array list = Napi::Array::New(env_, handles.size());
-    for (size_t i = 0; i < handles.size(); i++) {
-      list.Set(static_cast<uint32_t>(i), Napi::Number::New(env_, static_cast<double>(handles[i])));
+  napi_value list = nullptr;
+  napi_value global = nullptr;
+  napi_value callback = nullptr;
+  if (napi_create_array_with_length(env_, handles.size(), &list) != napi_ok ||
+      napi_get_global(env_, &global) != napi_ok ||
+      napi_get_reference_value(env_, callback_, &callback) != napi_ok) {
+    return;
+  }
+  for (size_t i = 0; i < handles.size(); i++) {
+    napi_value number = nullptr;
+    if (napi_create_double(env_, static_cast<double>(handles[i]), &number) != napi_ok ||
+        napi_set_element(env_, list, static_cast<uint32_t>(i), number) != napi_ok) {
+      return;
     }
-    napi_value argument = list;
-    callback_.MakeCallback(env_.Global(), 1, &argument, context_);
-  } catch (const Napi::Error& error) {
-    // An environment that is ending refuses calls: nobody is left to be told.
-    if (open_.load()) napi_fatal_exception(env_, error.Value());
+  }
+  if (napi_make_callback(env_, context_, global, callback, 1, &list, nullptr) == napi_ok) return;
+  napi_value error = nullptr;
+  bool thrown = false;
+  if (napi_is_exception_pending(env_, &thrown) == napi_ok && thrown &&
+      napi_get_and_clear_last_exception(env_, &error) == napi_ok) {
+    napi_fatal_exception(env_, error);
   }
 }
 
