@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Makes sure that the Debian packages are there which building or testing needs.
+#
+#   ./setup.sh build    what `npm ci` and `npm start` need
+#   ./setup.sh test     that, and what `npm test` needs
+#
+# With everything in place it ends at once and touches nothing. Otherwise it
+# installs what is missing as root or through sudo without a password; where it
+# may do neither it stops at once with one line that says what is missing.
+set -euo pipefail
+
+readonly LOCK_WAIT_S=120 # for another package manager to finish
+readonly APT_LIMIT_S=900 # for one apt-get command, downloads included
+
+missing=()
+
+# need PACKAGE CHECK...: notes the package unless one of the checks succeeds.
+need() {
+  local package=$1
+  shift
+  local check
+  for check in "$@"; do
+    if eval "$check" >/dev/null 2>&1; then return; fi
+  done
+  missing+=("$package")
+}
+
+# Node's own OpenSSL headers lie beside it in the official archives and images.
+node_headers() {
+  local node=${npm_node_execpath:-$(command -v node || true)}
+  node=$(readlink -f "${node:-/usr/bin/node}")
+  printf '%s\n' "${node%/bin/*}/include/node"
+}
+
+need_for_build() {
+  need g++ 'command -v "${CXX:-c++}"' 'command -v g++' 'command -v clang++'
+  need make 'command -v make'
+  need cmake 'command -v cmake'
+  need python3 'command -v python3'
+  need libssl-dev "[ -e '$(node_headers)/openssl/evp.h' ]" '[ -e /usr/include/openssl/evp.h ]'
+}
+
+need_for_test() {
+  need chromium '[ -x "${CHROMIUM_PATH:-}" ]' 'command -v chromium'
+  # The native tests run without Node and bring their own OpenSSL.
+  case " ${missing[*]-} " in
+    *' libssl-dev '*) ;;
+    *) need libssl-dev '[ -e /usr/include/openssl/evp.h ]' ;;
+  esac
+}
+
+case "${1:-}" in
+  build) need_for_build ;;
+  test) need_for_build && need_for_test ;;
+  *)
+    echo 'usage: ./setup.sh build|test' >&2
+    exit 2
+    ;;
+esac
+
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+as_root=()
+refuse() {
+  echo "parley: missing ${missing[*]}$1; install with: sudo apt-get install -y ${missing[*]}" >&2
+  exit 1
+}
+command -v apt-get >/dev/null || refuse ' (and this is not a Debian system)'
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null && timeout 1 sudo -n true 2>/dev/null || refuse ''
+  as_root=(sudo -n)
+fi
+
+apt() {
+  timeout "$APT_LIMIT_S" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq -o "DPkg::Lock::Timeout=$LOCK_WAIT_S" "$@" </dev/null >&2
+}
+# apt-get waits for the lock of dpkg, but not for that of the package lists.
+update() {
+  local try
+  for try in 1 2 3 4; do
+    if apt update; then return; fi
+    sleep $((LOCK_WAIT_S / 12 * (try < 4)))
+  done
+  return 1
+}
+echo "parley: installing ${missing[*]}" >&2
+# The package lists of a fresh image are empty or old: bring them up to date only when the first try fails.
+apt install -y --no-install-recommends "${missing[@]}" ||
+  { update && apt install -y --no-install-recommends "${missing[@]}"; } ||
+  refuse ' (apt-get failed, see above)'

@@ -1,0 +1,64 @@
+// Builds and runs the native tests, which need no Node: CMake and ctest in a
+// build folder of their own, kept between runs.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+export interface Tally {
+  passed: number;
+  failed: number;
+}
+
+const BUILD_LIMIT_MS = 300_000; // a build from nothing on two slow cores
+const RUN_LIMIT_MS = 180_000;
+const ONE_TEST_LIMIT_S = 60;
+
+export async function runNativeTests(root: string): Promise<Tally> {
+  const build = join(root, 'native', 'build-test');
+  const configure = [
+    '-S',
+    join(root, 'native'),
+    '-B',
+    build,
+    '-DPARLEY_TESTS=ON',
+    '-DCMAKE_BUILD_TYPE=Release',
+  ];
+  await quiet('cmake', configure, BUILD_LIMIT_MS);
+  await quiet('cmake', ['--build', build, '--parallel', '2'], BUILD_LIMIT_MS);
+  const arguments_ = ['--test-dir', build, '--output-on-failure', '--timeout', String(ONE_TEST_LIMIT_S)];
+  const { output } = await command('ctest', arguments_, RUN_LIMIT_MS);
+  process.stdout.write(output);
+  return tallyOf(output);
+}
+
+/** Reads "75% tests passed, 1 tests failed out of 4"; no such line means that nothing ran. */
+export function tallyOf(ctestOutput: string): Tally {
+  const match = /(\d+) tests? failed out of (\d+)/.exec(ctestOutput);
+  if (match === null) return { passed: 0, failed: 1 };
+  const failed = Number(match[1]);
+  return { passed: Number(match[2]) - failed, failed };
+}
+
+async function quiet(program: string, arguments_: readonly string[], limitMs: number): Promise<void> {
+  const { code, output } = await command(program, arguments_, limitMs);
+  if (code === 0) return;
+  process.stdout.write(output);
+  throw new Error(`${program} ${arguments_[0]} ended with ${code}`);
+}
+
+function command(
+  program: string,
+  arguments_: readonly string[],
+  limitMs: number,
+): Promise<{ code: number | string; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, arguments_, { stdio: ['ignore', 'pipe', 'pipe'], timeout: limitMs });
+    let output = '';
+    const collect = (chunk: Buffer): void => {
+      output += chunk.toString();
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code: code ?? signal ?? 'no code', output }));
+  });
+}

@@ -1,0 +1,77 @@
+// Runs the tests: the native ones, then those of TypeScript, and ends with one
+// line that counts both.
+//
+//   npm test                    everything
+//   npm test -- text rtp/opus   the files whose path holds one of the words; "native" for the native ones
+//
+// Node 20 cannot be handed a folder: it would run the fakes as tests, too. So
+// the list is made here, from the sources, and a test whose source is gone is
+// not run although its old output may still lie in dist/.
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { fileURLToPath } from 'node:url';
+import { runNativeTests, type Tally } from './native-tests.js';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const FILE_LIMIT_MS = 240_000; // the longest file: twenty calls of a headless browser
+const CONCURRENCY = 2;
+
+// These measure time or start a browser: beside others they would fail for the
+// machine's sake, so they run one after the other when the rest is done.
+const ALONE = /^test\/(?:interop|timing)\//;
+
+function testFiles(words: readonly string[]): string[] {
+  return readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+    .map((path) => join('test', path))
+    .filter((path) => path.endsWith('.test.ts') && !path.startsWith(join('test', 'bench')))
+    .filter((path) => words.length === 0 || words.some((word) => path.includes(word)))
+    .toSorted();
+}
+
+function compiled(source: string): string {
+  const output = join(ROOT, 'dist', source.replace(/\.ts$/, '.js'));
+  if (!existsSync(output)) throw new Error(`${source} is not compiled; run: npm run build`);
+  return output;
+}
+
+async function runFiles(sources: readonly string[], concurrency: number): Promise<Tally> {
+  const tally: Tally = { passed: 0, failed: 0 };
+  if (sources.length === 0) return tally;
+  const events = run({ files: sources.map(compiled), concurrency, timeout: FILE_LIMIT_MS });
+  events.on('test:pass', ({ details }) => {
+    if (details.type !== 'suite') tally.passed++;
+  });
+  events.on('test:fail', ({ details }) => {
+    if (details.type !== 'suite') tally.failed++;
+  });
+  for await (const line of events.compose(new spec())) process.stdout.write(String(line));
+  return tally;
+}
+
+async function native(words: readonly string[]): Promise<Tally> {
+  if (words.length > 0 && !words.includes('native')) return { passed: 0, failed: 0 };
+  try {
+    return await runNativeTests(ROOT);
+  } catch (error) {
+    console.error(error);
+    return { passed: 0, failed: 1 };
+  }
+}
+
+async function main(): Promise<void> {
+  const words = process.argv.slice(2);
+  const sources = testFiles(words);
+  const parts = [
+    await native(words),
+    await runFiles(sources.filter((source) => !ALONE.test(source)), CONCURRENCY),
+    await runFiles(sources.filter((source) => ALONE.test(source)), 1),
+  ]; // prettier-ignore
+  const passed = parts.reduce((sum, part) => sum + part.passed, 0);
+  const failed = parts.reduce((sum, part) => sum + part.failed, 0);
+  console.log(`\n${passed} passed, ${failed} failed`);
+  if (failed > 0 || passed === 0) process.exitCode = 1;
+}
+
+await main();

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+
+const SETUP = join(import.meta.dirname, '..', '..', 'setup.sh');
+const SHELL_TOOLS = ['bash', 'env', 'readlink', 'timeout', 'touch', 'true'];
+const BUILD_TOOLS = ['c++', 'make', 'cmake', 'python3'];
+
+interface Machine {
+  /** The folder of the stand-ins. */
+  readonly bin: string;
+  readonly run: (argument: string) => { status: number | null; stderr: string; ms: number };
+  /** The calls of apt-get, one line each. */
+  readonly aptCalls: () => string[];
+}
+
+/** A machine whose PATH holds stand-ins: each tool named, an `id` that answers `uid`, and an apt-get that takes notes. */
+function machine(t: TestContext, uid: number, tools: readonly string[], apt = 'exit 0'): Machine {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-setup-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const bin = join(folder, 'bin');
+  const notes = join(folder, 'notes');
+  mkdirSync(bin);
+  writeFileSync(notes, '');
+  const standIn = (name: string, body: string): void => {
+    writeFileSync(join(bin, name), `#!/bin/bash\n${body}\n`);
+    chmodSync(join(bin, name), 0o755);
+  };
+  for (const tool of SHELL_TOOLS) symlinkSync(`/usr/bin/${tool}`, join(bin, tool));
+  for (const tool of tools) standIn(tool, 'exit 0');
+  standIn('id', `echo ${uid}`);
+  standIn('sleep', 'exit 0');
+  standIn('apt-get', `echo "$*" >> ${notes}\n${apt}`);
+  return {
+    bin,
+    run(argument) {
+      const startedAt = performance.now();
+      const env = { PATH: bin, npm_node_execpath: join(folder, 'no-node') };
+      const { status, stderr } = spawnSync(SETUP, [argument], { env, encoding: 'utf8', timeout: 20_000 });
+      return { status, stderr, ms: performance.now() - startedAt };
+    },
+    aptCalls: () => readFileSync(notes, 'utf8').split('\n').filter(Boolean),
+  };
+}
+
+test('with everything in place the set-up ends at once and leaves apt alone', (t) => {
+  const { run, aptCalls } = machine(t, 1000, [...BUILD_TOOLS, 'chromium']);
+  const { status, stderr, ms } = run('test');
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+  assert.ok(ms < 1000);
+  assert.deepEqual(aptCalls(), []);
+});
+
+test('without the right to install it stops at once with one line that says what to do', (t) => {
+  const { run, aptCalls } = machine(t, 1000, ['c++', 'make', 'python3']);
+  const { status, stderr, ms } = run('test');
+  assert.equal(status, 1);
+  assert.equal(
+    stderr,
+    'parley: missing cmake chromium; install with: sudo apt-get install -y cmake chromium\n',
+  );
+  assert.ok(ms < 1000);
+  assert.deepEqual(aptCalls(), []);
+});
+
+test('a build asks for no browser', (t) => {
+  assert.equal(machine(t, 1000, BUILD_TOOLS).run('build').status, 0);
+});
+
+test('root installs what is missing, waiting a bounded time for the lock', (t) => {
+  const { run, aptCalls } = machine(t, 0, BUILD_TOOLS);
+  assert.equal(run('test').status, 0);
+  assert.deepEqual(aptCalls(), [
+    '-qq -o DPkg::Lock::Timeout=120 install -y --no-install-recommends chromium',
+  ]);
+});
+
+test('a user with sudo installs through it', (t) => {
+  const { bin, run, aptCalls } = machine(t, 1000, BUILD_TOOLS);
+  writeFileSync(join(bin, 'sudo'), '#!/bin/bash\nshift\nexec "$@"\n', { mode: 0o755 });
+  assert.equal(run('test').status, 0);
+  assert.equal(aptCalls().length, 1);
+});
+
+test('old package lists are brought up to date, then the packages are tried again', (t) => {
+  const failsOnce = '[[ $* == *update* ]] && touch "$0.done"\n[[ $* == *update* || -e "$0.done" ]]';
+  const { run, aptCalls } = machine(t, 0, BUILD_TOOLS, failsOnce);
+  assert.equal(run('test').status, 0);
+  assert.deepEqual(
+    aptCalls().map((call) => call.replace(/^.*Timeout=120 /, '')),
+    ['install -y --no-install-recommends chromium', 'update', 'install -y --no-install-recommends chromium'],
+  );
+});
+
+test('an installation that fails is a failure that names the packages', (t) => {
+  const { status, stderr } = machine(t, 0, BUILD_TOOLS, 'exit 100').run('test');
+  assert.equal(status, 1);
+  assert.match(stderr, /^parley: missing chromium \(apt-get failed.*\); install with: sudo apt-get/m);
+});
+
+test('an unknown purpose is refused with the usage', (t) => {
+  assert.equal(machine(t, 1000, BUILD_TOOLS).run('everything').status, 2);
+});
