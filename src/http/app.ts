@@ -133,13 +133,15 @@ function observe(request: FastifyRequest, { raw }: FastifyReply, { metrics, log 
   const startedAtMs = performance.now();
   const { method } = request;
   const route = request.routeOptions.url ?? 'none';
+  let finished = false;
+  raw.once('finish', () => (finished = true));
   raw.once('close', () => {
     const ms = performance.now() - startedAtMs;
     const status = raw.statusCode;
     metrics.requestAnswered({ method, route, status, seconds: ms / 1000 });
     const fields = { requestId: request.id, method, route, status, ms: Math.round(ms) };
     const level = route.startsWith('/v1/') ? 'info' : 'debug';
-    if (raw.writableFinished) log[level](fields, 'request answered');
+    if (finished) log[level](fields, 'request answered');
     else log[level](fields, 'request abandoned');
   });
 }

@@ -21,6 +21,10 @@ export class HttpServer {
   readonly #app: FastifyInstance;
   readonly #replies: AudioReplies;
   readonly #options: HttpServerOptions;
+  /** Requests whose answer is not finished. */
+  #answering = 0;
+  #allAnswered: (() => void) | undefined;
+  #listening: Promise<string> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: HttpServerOptions) {
@@ -28,12 +32,21 @@ export class HttpServer {
     const { maxReplies = MAX_REPLIES, stallMs = STALL_MS } = options;
     this.#replies = new AudioReplies({ maxReplies, stallMs });
     this.#app = buildApp(options, this.#replies);
+    this.#app.server.on('request', (_request, response) => {
+      this.#answering++;
+      response.once('close', () => {
+        if (--this.#answering === 0) this.#allAnswered?.();
+      });
+    });
   }
 
   /** Resolves with the address that the server now answers under. */
   listen(): Promise<string> {
     const { host, port } = this.#options;
-    return this.#app.listen({ host, port });
+    // Otherwise fastify opens a second server for ::1, out of reach of close().
+    const address = host === 'localhost' ? '127.0.0.1' : host;
+    this.#listening ??= this.#app.listen({ host: address, port });
+    return this.#listening;
   }
 
   /** Accepts no more, ends open streams, waits a moment for other answers; no socket is left when it resolves. */
@@ -43,11 +56,25 @@ export class HttpServer {
   }
 
   async #close(): Promise<void> {
-    const timer = setTimeout(() => this.#app.server.closeAllConnections(), CLOSE_MS);
-    try {
-      await Promise.all([this.#replies.close(), this.#app.close()]);
-    } finally {
-      clearTimeout(timer);
-    }
+    await this.#listening?.catch(() => undefined);
+    const { server } = this.#app;
+    const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+    await Promise.all([this.#replies.close(), this.#answered()]);
+    // What is left are idle connections, and browsers keep some that never carried a request.
+    server.closeAllConnections();
+    await stopped;
+    await this.#app.close();
+  }
+
+  /** Resolves when nothing is being answered, or when that takes too long. */
+  #answered(): Promise<void> {
+    if (this.#answering === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, CLOSE_MS);
+      this.#allAnswered = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 }

@@ -1,0 +1,79 @@
+// The HTTP door with fakes behind it, with or without a socket.
+import type { FastifyInstance } from 'fastify';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type AppOptions, buildApp } from '../../src/http/app.js';
+import { AudioReplies } from '../../src/http/audio-replies.js';
+import { HttpServer, type HttpServerOptions } from '../../src/http/server.js';
+import { createLog } from '../../src/observe/log.js';
+import { Metrics } from '../../src/observe/metrics.js';
+import { FakeCalls } from './fake-calls.js';
+import { FakeSpeech } from './fake-speech.js';
+
+export const PAGE_FOLDER = fileURLToPath(new URL('../../../public', import.meta.url));
+
+export interface Fakes {
+  readonly speech: FakeSpeech;
+  readonly calls: FakeCalls;
+  readonly metrics: Metrics;
+  readonly logLines: string[];
+}
+
+function makeFakes(): Fakes {
+  return { speech: new FakeSpeech(), calls: new FakeCalls(), metrics: new Metrics(), logLines: [] };
+}
+
+function optionsFor({ speech, calls, metrics, logLines }: Fakes): AppOptions {
+  let ids = 0;
+  return {
+    host: '127.0.0.1',
+    apiKeys: [],
+    corsOrigins: [],
+    pageFolder: PAGE_FOLDER,
+    speech,
+    calls,
+    metrics,
+    health: () => ({ engines: { flite: true }, calls: calls.standing.size, maxCalls: 10 }),
+    log: createLog({
+      level: 'debug',
+      logText: false,
+      destination: { write: (line) => void logLines.push(line) },
+    }),
+    newId: () => String(++ids),
+  };
+}
+
+/** Without a socket: requests are injected. */
+export async function openApp(
+  t: TestContext,
+  options: Partial<AppOptions> = {},
+): Promise<Fakes & { app: FastifyInstance }> {
+  const fakes = makeFakes();
+  const replies = new AudioReplies({ maxReplies: 4, stallMs: 1000 });
+  const app = buildApp({ ...optionsFor(fakes), ...options }, replies);
+  t.after(() => app.close());
+  await app.ready();
+  return { ...fakes, app };
+}
+
+/** On a port of loopback that the system chooses. */
+export async function openServer(
+  t: TestContext,
+  options: Partial<HttpServerOptions> = {},
+): Promise<Fakes & { server: HttpServer; url: string }> {
+  const fakes = makeFakes();
+  const server = new HttpServer({ ...optionsFor(fakes), port: 0, ...options });
+  t.after(() => server.close());
+  return { ...fakes, server, url: await server.listen() };
+}
+
+/** The error object of an injected or fetched answer. */
+export function errorIn(body: string): {
+  message: string;
+  type: string;
+  param: string | null;
+  code: string | null;
+} {
+  const parsed = JSON.parse(body) as { error: { message: string; type: string; param: null; code: null } };
+  return parsed.error;
+}

@@ -1,0 +1,36 @@
+// A browser door that looks at the first line of an offer and no further.
+import { ParleyError } from '../../src/errors.js';
+import type { BrowserCalls } from '../../src/http/call-routes.js';
+import type { Offer } from '../../src/http/offer-body.js';
+
+export const OFFER = [
+  'v=0',
+  'o=- 1 1 IN IP4 127.0.0.1',
+  's=-',
+  't=0 0',
+  'm=audio 9 UDP/TLS/RTP/SAVPF 111',
+  '',
+].join('\r\n');
+
+export class FakeCalls implements BrowserCalls {
+  readonly offers: Offer[] = [];
+  readonly standing = new Set<string>();
+  refusal: ParleyError | undefined;
+  /** Awaited before an offer is answered. */
+  gate: Promise<void> = Promise.resolve();
+
+  async open(offer: Offer): Promise<{ id: string; sdp: string }> {
+    this.offers.push(offer);
+    await this.gate;
+    if (this.refusal !== undefined) throw this.refusal;
+    if (!offer.sdp.startsWith('v=0')) throw new ParleyError('SDP_INVALID', 'an offer begins with v=0');
+    if (!offer.sdp.includes('m=audio')) throw new ParleyError('NO_COMMON_CODEC', 'no audio in the offer');
+    const id = `rtc_${this.offers.length}`;
+    this.standing.add(id);
+    return { id, sdp: 'v=0\r\ns=answer\r\n' };
+  }
+
+  hangUp(id: string): Promise<boolean> {
+    return Promise.resolve(this.standing.delete(id));
+  }
+}

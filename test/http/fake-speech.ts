@@ -1,0 +1,111 @@
+// A speech service that speaks what the test feeds it, when the test does.
+import type { ParleyError } from '../../src/errors.js';
+import type { AudioStream } from '../../src/http/audio-replies.js';
+import type { SpeechSource } from '../../src/http/speech-routes.js';
+import type { Voice } from '../../src/speech/engine.js';
+
+export const VOICES: readonly Voice[] = [
+  { name: 'slt', engine: 'flite', languages: ['en-US'], description: 'American, female' },
+  { name: 'fr', engine: 'espeak', languages: ['fr'], description: 'French' },
+];
+
+export class FakeStream implements AudioStream {
+  readonly contentType: string;
+  /** Resolves when the work has been given up or has ended. */
+  readonly cancelled: Promise<void>;
+  #resolveCancelled!: () => void;
+  readonly #chunks: Uint8Array[] = [];
+  #end: { error?: Error } | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(contentType: string) {
+    this.contentType = contentType;
+    this.cancelled = new Promise((resolve) => (this.#resolveCancelled = resolve));
+  }
+
+  push(text: string): void {
+    this.#chunks.push(Buffer.from(text));
+    this.#wake?.();
+  }
+
+  end(error?: Error): void {
+    this.#end ??= error === undefined ? {} : { error };
+    this.#wake?.();
+  }
+
+  cancel(): void {
+    this.end();
+    this.#resolveCancelled();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    for (;;) {
+      const chunk = this.#chunks.shift();
+      if (chunk !== undefined) yield chunk;
+      else if (this.#end?.error !== undefined) throw this.#end.error;
+      else if (this.#end !== undefined) return;
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+}
+
+/** Never ends, and counts what was taken of it. */
+export class EndlessStream implements AudioStream {
+  readonly contentType = 'audio/wav';
+  readonly cancelled: Promise<void>;
+  #resolveCancelled!: () => void;
+  takenBytes = 0;
+
+  constructor() {
+    this.cancelled = new Promise((resolve) => (this.#resolveCancelled = resolve));
+  }
+
+  cancel(): void {
+    this.#resolveCancelled();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    for (;;) {
+      this.takenBytes += 16_384;
+      yield new Uint8Array(16_384);
+    }
+  }
+}
+
+type Request = Parameters<SpeechSource['openStream']>[0];
+
+export class FakeSpeech implements SpeechSource {
+  readonly requests: Request[] = [];
+  readonly streams: FakeStream[] = [];
+  /** When set, every request is refused with it. */
+  refusal: ParleyError | Error | undefined;
+  /** Handed out instead of a stream of the test's own. */
+  next: AudioStream | undefined;
+  /** Fed and ended at once, so that a request is answered without the test's help. */
+  whole: readonly string[] | undefined;
+  #opened: (() => void)[] = [];
+
+  openStream(request: Request): Promise<AudioStream> {
+    this.requests.push(request);
+    if (this.refusal !== undefined) return Promise.reject(this.refusal);
+    if (this.next !== undefined) return Promise.resolve(this.next);
+    const stream = new FakeStream(request.container === 'wav' ? 'audio/wav' : 'audio/pcm');
+    for (const chunk of this.whole ?? []) stream.push(chunk);
+    if (this.whole !== undefined) stream.end();
+    this.streams.push(stream);
+    for (const tell of this.#opened.splice(0)) tell();
+    return Promise.resolve(stream);
+  }
+
+  /** The stream of the request that is under way or comes next. */
+  async stream(): Promise<FakeStream> {
+    while (this.streams.length === 0) await new Promise<void>((resolve) => this.#opened.push(resolve));
+    const [stream] = this.streams;
+    if (stream === undefined) throw new Error('no stream was opened');
+    return stream;
+  }
+
+  voices(): Promise<readonly Voice[]> {
+    return Promise.resolve(VOICES);
+  }
+}

@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { ParleyError } from '../../src/errors.js';
+import { errorIn, openApp, openServer } from './app-under-test.js';
+import { OFFER } from './fake-calls.js';
+import { EndlessStream, VOICES } from './fake-speech.js';
+
+const SPEECH = '/v1/audio/speech';
+
+function post(url: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+  return fetch(`${url}${SPEECH}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+async function textOf(read: Promise<{ value?: Uint8Array | undefined }>): Promise<string> {
+  return Buffer.from((await read).value ?? []).toString();
+}
+
+test('the first sentence reaches the client before the second one exists', async (t) => {
+  const { url, speech } = await openServer(t);
+  const answering = post(url, { model: 'tts-1', voice: 'slt', input: 'One. Two.' });
+  const stream = await speech.stream();
+  stream.push('first sentence');
+  const answer = await answering;
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get('content-type'), 'audio/wav');
+  assert.equal(answer.headers.get('transfer-encoding'), 'chunked');
+  const reader = answer.body?.getReader();
+  assert.ok(reader);
+  assert.equal(await textOf(reader.read()), 'first sentence');
+  stream.push('second sentence');
+  assert.equal(await textOf(reader.read()), 'second sentence');
+  stream.end();
+  assert.equal((await reader.read()).done, true);
+  await stream.cancelled;
+});
+
+test('raw samples say in headers what they are, and the request reaches the service as it was meant', async (t) => {
+  const { app, speech } = await openApp(t);
+  speech.whole = ['samples'];
+  const answer = await app.inject({
+    method: 'POST',
+    url: SPEECH,
+    payload: {
+      model: 'any',
+      voice: { id: 'fr' },
+      input: 'Bonjour.',
+      response_format: 'pcm',
+      speed: 1,
+      language: 'FR',
+      stream_format: 'audio',
+      instructions: 'None',
+      unknown_field: { ignored: true },
+    },
+  });
+  assert.equal(answer.statusCode, 200);
+  assert.equal(answer.body, 'samples');
+  assert.equal(answer.headers['content-type'], 'audio/pcm');
+  assert.equal(answer.headers['x-pcm-sample-rate'], '24000');
+  assert.match(String(answer.headers['x-request-id']), /^req_/);
+  assert.deepEqual(speech.requests, [
+    { text: 'Bonjour.', voice: 'fr', language: 'fr', container: 'pcm', sampleRate: 24_000 },
+  ]);
+});
+
+test("where nothing is chosen the answer is a WAV in the server's voice, and OpenAI's voices mean the same", async (t) => {
+  const { app, speech } = await openApp(t);
+  speech.whole = ['RIFF'];
+  for (const payload of [
+    { input: 'Hello.' },
+    { input: 'Hello.', voice: 'alloy', language: 'auto' },
+    { input: 'Hello.', voice: null, speed: null, response_format: null },
+  ]) {
+    await app.inject({ method: 'POST', url: SPEECH, payload });
+  }
+  const plain = { text: 'Hello.', container: 'wav', sampleRate: 24_000 };
+  assert.deepEqual(speech.requests, [plain, plain, plain]);
+});
+
+test('a field with a value that is not allowed is named, with what is allowed', async (t) => {
+  const { app, speech } = await openApp(t);
+  const cases: [Record<string, unknown>, string, RegExp][] = [
+    [{}, 'input', /must be a string/],
+    [{ input: 7 }, 'input', /must be a string/],
+    [{ input: 'x', response_format: 'mp3' }, 'response_format', /"wav" or "pcm"/],
+    [{ input: 'x', speed: 2 }, 'speed', /must be 1/],
+    [{ input: 'x', stream_format: 'sse' }, 'stream_format', /must be "audio"/],
+    [{ input: 'x', voice: 3 }, 'voice', /1 to 200 characters/],
+    [{ input: 'x', voice: { id: '' } }, 'voice.id', /1 to 200 characters/],
+    [{ input: 'x', model: 'm'.repeat(201) }, 'model', /1 to 200 characters/],
+    [{ input: 'x', language: 'English' }, 'language', /such as "en"/],
+  ];
+  for (const [payload, field, message] of cases) {
+    const answer = await app.inject({ method: 'POST', url: SPEECH, payload });
+    assert.equal(answer.statusCode, 400, JSON.stringify(payload));
+    const error = errorIn(answer.body);
+    assert.equal(error.param, field);
+    assert.equal(error.code, 'invalid_value');
+    assert.match(error.message, message);
+  }
+  assert.equal(speech.requests.length, 0);
+});
+
+test('what the service refuses before the first byte is an ordinary error under the name the client knows', async (t) => {
+  const { app, speech } = await openApp(t);
+  speech.refusal = new ParleyError('TEXT_TOO_LONG', 'longer than 4096', { field: 'text' });
+  const long = await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'x'.repeat(5000) } });
+  assert.equal(long.statusCode, 400);
+  assert.deepEqual(errorIn(long.body), {
+    message: 'longer than 4096',
+    type: 'invalid_request_error',
+    param: 'input',
+    code: 'text_too_long',
+  });
+  speech.refusal = new ParleyError('ENGINE_BUSY', 'busy');
+  const busy = await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'x' } });
+  assert.equal(busy.statusCode, 503);
+  assert.equal(busy.headers['retry-after'], '1');
+  assert.equal(busy.headers['content-type'], 'application/json; charset=utf-8');
+});
+
+test('speech that fails before its first byte is an error, not an empty sound', async (t) => {
+  const { url, speech } = await openServer(t);
+  const answering = post(url, { input: 'Hello.' });
+  (await speech.stream()).end(new ParleyError('ENGINE_FAILED', 'detail'));
+  const answer = await answering;
+  assert.equal(answer.status, 500);
+  assert.equal(errorIn(await answer.text()).code, 'engine_failed');
+});
+
+test('speech that fails midway breaks the connection and never ends it cleanly', async (t) => {
+  const { url, speech, logLines } = await openServer(t);
+  const answering = post(url, { input: 'Hello.' });
+  const stream = await speech.stream();
+  stream.push('half of');
+  const reader = (await answering).body?.getReader();
+  assert.ok(reader);
+  assert.equal(await textOf(reader.read()), 'half of');
+  stream.end(new ParleyError('ENGINE_FAILED', 'detail'));
+  await assert.rejects(reader.read());
+  await stream.cancelled;
+  assert.equal(logLines.filter((line) => line.includes('speech broken off')).length, 1);
+});
+
+test('a client that leaves stops the work, before the first byte and after it', async (t) => {
+  const { url, speech } = await openServer(t);
+  const early = new AbortController();
+  const refused = assert.rejects(post(url, { input: 'Hello.' }, early.signal));
+  const first = await speech.stream();
+  early.abort();
+  await refused;
+  await first.cancelled;
+
+  speech.streams.length = 0;
+  const late = new AbortController();
+  const answering = post(url, { input: 'Hello.' }, late.signal);
+  const second = await speech.stream();
+  second.push('begun');
+  await (await answering).body?.getReader().read();
+  late.abort();
+  await second.cancelled;
+});
+
+test('a client that reads nothing holds up its own stream, and is dropped after a while', async (t) => {
+  const { url, speech } = await openServer(t, { stallMs: 200 });
+  const endless = new EndlessStream();
+  speech.next = endless;
+  const body = '{"input":"Hello."}';
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => undefined); // the reset that ends it
+  socket.pause();
+  socket.write(
+    `POST ${SPEECH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await endless.cancelled;
+  // What the kernel buffers on both sides, far from everything an endless text has.
+  assert.ok(endless.takenBytes < 64 * 1024 * 1024, `${endless.takenBytes} bytes were taken`);
+  socket.destroy();
+});
+
+test('a client that reads slowly gets every byte in order', async (t) => {
+  const { url, speech } = await openServer(t);
+  const sentences = Array.from({ length: 200 }, (_, index) => `${index} ${'x'.repeat(20_000)};`);
+  speech.whole = sentences;
+  const received = await new Promise<string>((resolve, reject) => {
+    const client = httpRequest(`${url}${SPEECH}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+    });
+    client.on('error', reject);
+    client.on('response', (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        response.pause();
+        setImmediate(() => response.resume());
+      });
+      response.on('end', () => resolve(text));
+    });
+    client.end('{"input":"Hello."}');
+  });
+  assert.equal(received, sentences.join(''));
+});
+
+test('more texts at once than the limit are refused with advice to come back', async (t) => {
+  const { url, speech } = await openServer(t, { maxReplies: 1 });
+  const answering = post(url, { input: 'One.' });
+  const stream = await speech.stream();
+  const refused = await post(url, { input: 'Two.' });
+  assert.equal(refused.status, 503);
+  assert.equal(refused.headers.get('retry-after'), '1');
+  assert.equal(errorIn(await refused.text()).code, 'queue_full');
+  stream.push('one');
+  stream.end();
+  assert.equal(await (await answering).text(), 'one');
+});
+
+test('closing the server breaks open streams off, waits for their work, and may be asked twice', async (t) => {
+  const { url, server, speech } = await openServer(t);
+  const answering = post(url, { input: 'Hello.' });
+  const stream = await speech.stream();
+  stream.push('begun');
+  const reader = (await answering).body?.getReader();
+  await reader?.read();
+  const closing = server.close();
+  assert.equal(server.close(), closing);
+  await closing;
+  await stream.cancelled;
+  await assert.rejects(reader?.read() ?? Promise.resolve());
+  await assert.rejects(fetch(`${url}/health`));
+});
+
+test('closing waits for an answer that is being made, and for no connection that asked nothing', async (t) => {
+  const { url, server, calls } = await openServer(t);
+  let answerNow!: () => void;
+  calls.gate = new Promise((resolve) => (answerNow = resolve));
+  const idle = connect(Number(new URL(url).port), '127.0.0.1');
+  const idleClosed = new Promise((resolve) => idle.on('close', resolve));
+  const asking = fetch(`${url}/v1/realtime/calls`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/sdp' },
+    body: OFFER,
+  });
+  while (calls.offers.length === 0) await fetch(`${url}/health`);
+  const closing = server.close();
+  answerNow();
+  assert.equal((await asking).status, 201);
+  await closing;
+  await idleClosed;
+});
+
+test('the lists of voices and models have the forms that clients read', async (t) => {
+  const { app } = await openApp(t);
+  const voices = (await app.inject('/v1/audio/voices')).json<{ voices: { id: string }[]; data: unknown[] }>();
+  assert.deepEqual(
+    voices.voices.map(({ id }) => id),
+    VOICES.map(({ name }) => name),
+  );
+  assert.deepEqual(voices.voices[0], {
+    id: 'slt',
+    name: 'slt',
+    engine: 'flite',
+    languages: ['en-US'],
+    description: 'American, female',
+  });
+  assert.deepEqual(voices.data, voices.voices);
+  const models = (await app.inject('/v1/models')).json<{ object: string; data: { id: string }[] }>();
+  assert.equal(models.object, 'list');
+  assert.equal(models.data[0]?.id, 'parley');
+  const model = (await app.inject('/v1/models/parley')).json<{ object: string; sample_rate: number }>();
+  assert.equal(model.object, 'model');
+  assert.equal(model.sample_rate, 24_000);
+  const short = (await app.inject('/v1/audio/models')).json<unknown>();
+  assert.deepEqual(short, { models: [{ id: 'parley', name: 'Parley' }] });
+});
+
+test('the time to the first sound over HTTP is counted apart from that of calls', async (t) => {
+  const { app, speech, metrics } = await openApp(t);
+  speech.whole = ['RIFF'];
+  await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'Hello.' } });
+  const text = await metrics.exposition();
+  assert.match(text, /parley_time_to_first_audio_seconds_count\{door="http"\} 1/);
+  assert.match(
+    text,
+    /parley_http_requests_total\{method="POST",route="\/v1\/audio\/speech",status="200"\} 1/,
+  );
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openApp, openServer } from './app-under-test.js';
+
+test('health tells the engines, the calls and how long the server is up', async (t) => {
+  const { app } = await openApp(t);
+  const answer = await app.inject('/health');
+  assert.equal(answer.statusCode, 200);
+  const { uptimeSeconds, ...rest } = answer.json<{ uptimeSeconds: number }>();
+  assert.deepEqual(rest, { status: 'ok', engines: { flite: true }, calls: 0, maxCalls: 10 });
+  assert.equal(Number.isInteger(uptimeSeconds), true);
+});
+
+test('a server none of whose engines can speak is not healthy', async (t) => {
+  const { app } = await openApp(t, { health: () => ({ engines: { flite: false }, calls: 0, maxCalls: 1 }) });
+  const answer = await app.inject('/health');
+  assert.equal(answer.statusCode, 503);
+  assert.equal(answer.json<{ status: string }>().status, 'no engine');
+});
+
+test('metrics count requests by the pattern of their route, never by their URL', async (t) => {
+  const { app } = await openApp(t);
+  for (const id of ['a', 'b', 'c']) await app.inject({ method: 'DELETE', url: `/v1/realtime/calls/${id}` });
+  for (const path of ['/x', '/y']) await app.inject(path);
+  const answer = await app.inject('/metrics');
+  assert.equal(answer.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
+  const counted = answer.body.split('\n').filter((line) => line.startsWith('parley_http_requests_total{'));
+  assert.deepEqual(counted, [
+    'parley_http_requests_total{method="DELETE",route="/v1/realtime/calls/:id",status="404"} 3',
+    'parley_http_requests_total{method="GET",route="none",status="404"} 2',
+  ]);
+});
+
+test('a request is logged as one line with its pattern, without its words or its query', async (t) => {
+  const { app, speech, logLines } = await openApp(t);
+  speech.whole = ['RIFF'];
+  await app.inject({ method: 'POST', url: '/v1/audio/speech?q=secret', payload: { input: 'my secret' } });
+  assert.equal(
+    logLines.some((line) => line.includes('secret')),
+    false,
+  );
+  const line = JSON.parse(logLines.at(-1) ?? '') as Record<string, unknown>;
+  assert.equal(line['msg'], 'request answered');
+  assert.equal(line['route'], '/v1/audio/speech');
+  assert.equal(line['status'], 200);
+});
+
+test('the page is served with a policy that takes nothing from elsewhere', async (t) => {
+  const { app } = await openApp(t);
+  const page = await app.inject('/');
+  assert.equal(page.statusCode, 200);
+  assert.match(String(page.headers['content-type']), /^text\/html/);
+  const policy = String(page.headers['content-security-policy']);
+  assert.match(policy, /default-src 'none'/);
+  assert.match(policy, /script-src 'self';/);
+  assert.equal(policy.includes('unsafe'), false);
+  assert.equal(page.headers['cache-control'], 'no-cache');
+});
+
+test('nothing outside the folder of the page can be asked for', async (t) => {
+  const { url } = await openServer(t);
+  for (const path of [
+    '/../package.json',
+    '/..%2fpackage.json',
+    '/%2e%2e/package.json',
+    '/.git/config',
+    '//etc/passwd',
+  ]) {
+    const answer = await fetch(`${url}${path}`);
+    assert.ok(answer.status === 404 || answer.status === 400, path);
+  }
+});
