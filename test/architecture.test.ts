@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { breaches } from './architecture-rules.js';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const SOURCE = /\.(?:ts|cc|cpp|h|hpp|cu|cuh)$/;
+
+function repository(): Map<string, string> {
+  const sources = new Map<string, string>();
+  for (const top of ['src', 'sip', 'signaling', 'test', 'native']) {
+    if (!existsSync(join(ROOT, top))) continue;
+    for (const path of readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' })) {
+      const file = `${top}/${path.replaceAll('\\', '/')}`;
+      if (!SOURCE.test(file) || /(?:^|\/)(?:node_modules|build[^/]*)\//.test(file)) continue;
+      sources.set(file, readFileSync(join(ROOT, file), 'utf8'));
+    }
+  }
+  return sources;
+}
+
+test('the whole repository keeps to the plan of the house', () => {
+  const sources = repository();
+  assert.ok(sources.has('src/errors.ts') && sources.size > 20);
+  assert.deepEqual(breaches(sources), []);
+});
+
+/** What the rules say to one more file with this text. */
+function ruleOn(path: string, text: string): string[] {
+  return breaches(new Map([[path, text]]));
+}
+
+test('an import that the plan does not know is named with its file', () => {
+  for (const [path, text, breach] of [
+    ['src/audio/a.ts', "import { Call } from '../call/call.js';", 'may not import src/call/call.ts'],
+    ['src/rtp/a.ts', "import type { V } from '../speech/engine.js';", 'may not import src/speech/engine.ts'],
+    ['src/speech/a.ts', "import { x } from '../text/sentences.js';", 'may not import src/text/sentences.ts'],
+    ['src/text/a.ts', "const b = await import('../audio/wav.js');", 'may not import src/audio/wav.ts'],
+    ['src/http/a.ts', "import '../../signaling/offer.js';", 'may not import signaling/offer.ts'],
+    ['signaling/a.ts', "import { y } from '../src/http/app.js';", 'may not import src/http/app.ts'],
+    ['src/call/a.ts', "import { z } from '../addon.js';", 'may not import src/addon.ts'],
+    ['src/errors.ts', "import { c } from './config.js';", 'may not import src/config.ts'],
+    [
+      'src/call/a.ts',
+      "new Worker(new URL('../http/w.js', import.meta.url));",
+      'may not import src/http/w.ts',
+    ],
+    ['src/call/a.ts', "import {\n  a,\n  b,\n} from '../main.js';", 'may not import src/main.ts'],
+    ['src/noise/a.ts', '', 'stands in no room of the plan'],
+  ] as const) {
+    assert.deepEqual(ruleOn(path, text), [`${path}: ${breach}`]);
+  }
+});
+
+test('a package away from its home is named with its file', () => {
+  assert.deepEqual(ruleOn('src/call/a.ts', "import { fastify } from 'fastify';"), [
+    'src/call/a.ts: is no home of the package fastify',
+  ]);
+  assert.deepEqual(ruleOn('src/rtp/other.ts', "const opus = require('@discordjs/opus');"), [
+    'src/rtp/other.ts: is no home of the package @discordjs/opus',
+  ]);
+  assert.deepEqual(ruleOn('src/main.ts', "import x from 'left-pad/deep';"), [
+    'src/main.ts: is no home of the package left-pad',
+  ]);
+});
+
+test('a file that is too long, nameless or a mere list of exports is named', () => {
+  assert.deepEqual(ruleOn('src/call/call.ts', '\n'.repeat(251)), [
+    'src/call/call.ts: has 251 lines, 250 is the most',
+  ]);
+  assert.deepEqual(ruleOn('native/media/plane.cc', '\n'.repeat(401)), [
+    'native/media/plane.cc: has 401 lines, 400 is the most',
+  ]);
+  assert.deepEqual(ruleOn('test/call/call.test.ts', '\n'.repeat(900)), []);
+  for (const path of [
+    'src/call/utils.ts',
+    'src/call/call-types.ts',
+    'src/http/helpers/a.ts',
+    'test/common.ts',
+  ]) {
+    assert.deepEqual(ruleOn(path, ''), [`${path}: a file is named by the noun that it holds`]);
+  }
+  assert.deepEqual(ruleOn('src/call/index.ts', ''), ['src/call/index.ts: exports what another file holds']);
+  assert.deepEqual(ruleOn('src/call/all.ts', "export { Call } from './call.js';"), [
+    'src/call/all.ts: exports what another file holds',
+  ]);
+});
+
+test('native code that knows what is above it is named with its file', () => {
+  for (const [path, text, header] of [
+    ['native/media/a.cc', '#include <napi.h>', 'napi.h'],
+    ['native/media/a.h', '#include <uv.h>', 'uv.h'],
+    ['native/media/a.cc', '#include "binding/handles.h"', 'binding/handles.h'],
+    ['native/kernels/a.cc', '#include "model/layer.h"', 'model/layer.h'],
+    ['native/runtime/a.cc', '#include <cuda_runtime.h>', 'cuda_runtime.h'],
+    ['native/test/a.cc', '#include <node_api.h>', 'node_api.h'],
+  ] as const) {
+    assert.deepEqual(ruleOn(path, text), [`${path}: may not include ${header}`]);
+  }
+  assert.deepEqual(ruleOn('native/binding/a.cc', '#include <napi.h>\n#include "media/plane.h"'), []);
+});
