@@ -1,0 +1,37 @@
+// Reading what JavaScript passed. Every mistake is a TypeError or RangeError
+// that names the argument.
+#ifndef PARLEY_BINDING_ARGUMENTS_H_
+#define PARLEY_BINDING_ARGUMENTS_H_
+
+#include <napi.h>
+
+#include <cstdint>
+#include <string>
+
+#include "binding/handles.h"
+
+namespace parley {
+
+struct Bytes {
+  const uint8_t* data;  // valid during the call
+  size_t size;
+};
+
+// The handle at `info[0]`. Any number will do: a stale handle is an answer, not a mistake.
+Handle HandleOf(const Napi::CallbackInfo& info);
+
+double NumberIn(const Napi::Value& value, const char* name, double low, double high);
+uint32_t Uint32In(const Napi::Value& value, const char* name, double low = 0, double high = UINT32_MAX);
+bool BooleanIn(const Napi::Value& value, const char* name);
+std::string StringIn(const Napi::Value& value, const char* name);
+// A Uint8Array of `low` to `high` bytes.
+Bytes BytesIn(const Napi::Value& value, const char* name, size_t low, size_t high);
+Napi::Object ObjectIn(const Napi::Value& value, const char* name);
+
+inline Napi::Number ToNumber(Napi::Env env, uint64_t value) {
+  return Napi::Number::New(env, static_cast<double>(value));
+}
+
+}  // namespace parley
+
+#endif  // PARLEY_BINDING_ARGUMENTS_H_

@@ -1,0 +1,32 @@
+#ifndef PARLEY_BINDING_MEDIA_BINDING_H_
+#define PARLEY_BINDING_MEDIA_BINDING_H_
+
+#include <napi.h>
+
+#include <memory>
+
+#include "media/plane.h"
+
+namespace parley {
+
+// A stream together with the plane that runs it: what a stream's handle names.
+struct StreamEntry {
+  std::shared_ptr<MediaPlane> plane;
+  std::shared_ptr<Stream> stream;
+};
+
+// What a plane's handle names.
+struct PlaneEntry {
+  std::shared_ptr<MediaPlane> plane;
+  napi_env env;  // whose end closes the plane
+};
+
+// Adds plane... and stream... functions; src/rtp/media-plane.ts and
+// src/rtp/playout.ts are their face.
+void InitPlanes(Napi::Env env, Napi::Object exports);
+void InitStreams(Napi::Env env, Napi::Object exports);
+void InitMedia(Napi::Env env, Napi::Object exports);
+
+}  // namespace parley
+
+#endif  // PARLEY_BINDING_MEDIA_BINDING_H_

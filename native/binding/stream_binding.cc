@@ -1,0 +1,236 @@
+// Streams as JavaScript sees them. Pushes may come from any thread; a stale
+// handle or generation is an answer (-1), never an exception, because a call
+// may end while a worker still encodes for it.
+#include <cmath>
+
+#include "binding/arguments.h"
+#include "binding/handles.h"
+#include "binding/media_binding.h"
+#include "binding/notifier.h"
+
+namespace parley {
+namespace {
+
+constexpr double kMinFrameMs = 10, kMaxFrameMs = 60;
+constexpr double kMaxQueueMs = 60'000;
+constexpr double kMaxReportMs = 3'600'000;
+
+std::shared_ptr<StreamEntry> EntryOf(const Napi::CallbackInfo& info) {
+  return Handles::Process().Get<StreamEntry>(HandleOf(info));
+}
+
+// Null options.srtp sends in the clear, for SIP peers that want it so.
+std::unique_ptr<SrtpSender> SrtpIn(const Napi::Value& value, uint32_t ssrc) {
+  if (value.IsUndefined() || value.IsNull()) return nullptr;
+  const Napi::Object srtp = ObjectIn(value, "srtp");
+  const std::string name = StringIn(srtp.Get("profile"), "srtp.profile");
+  if (name != "AES_CM_128_HMAC_SHA1_80" && name != "AEAD_AES_128_GCM") {
+    throw Napi::RangeError::New(value.Env(),
+                                "srtp.profile must be AES_CM_128_HMAC_SHA1_80 or AEAD_AES_128_GCM");
+  }
+  const SrtpProfile profile =
+      name == "AEAD_AES_128_GCM" ? SrtpProfile::kAeadAes128Gcm : SrtpProfile::kAesCm128HmacSha1_80;
+  const size_t salt_bytes = SrtpSaltBytes(profile);
+  const Bytes key = BytesIn(srtp.Get("key"), "srtp.key", kSrtpKeyBytes, kSrtpKeyBytes);
+  const Bytes salt = BytesIn(srtp.Get("salt"), "srtp.salt", salt_bytes, salt_bytes);
+  auto sender = SrtpSender::Create(profile, key.data, key.size, salt.data, salt.size, ssrc);
+  if (!sender) throw Napi::Error::New(value.Env(), "the crypto library refused the SRTP keys");
+  return sender;
+}
+
+StreamConfig ConfigIn(const Napi::Object& options) {
+  StreamConfig config;
+  config.ssrc = Uint32In(options.Get("ssrc"), "ssrc");
+  config.payload_type = static_cast<uint8_t>(Uint32In(options.Get("payloadType"), "payloadType", 0, 127));
+  config.clock_rate = Uint32In(options.Get("clockRate"), "clockRate", 1000, 192'000);
+  config.ticks_per_frame = Uint32In(options.Get("ticksPerFrame"), "ticksPerFrame", 1, 192'000);
+  const double frame_ms = NumberIn(options.Get("frameMs"), "frameMs", kMinFrameMs, kMaxFrameMs);
+  config.period_ns = MsToNs(frame_ms);
+  config.sequence = static_cast<uint16_t>(Uint32In(options.Get("sequence"), "sequence", 0, 65'535));
+  config.timestamp = Uint32In(options.Get("timestamp"), "timestamp");
+  const Bytes silence = BytesIn(options.Get("silence"), "silence", 0, PlayoutQueue::kMaxPayload);
+  config.silence.assign(silence.data, silence.data + silence.size);
+  const double low_ms = NumberIn(options.Get("lowMs"), "lowMs", 0, kMaxQueueMs);
+  const double high_ms = NumberIn(options.Get("highMs"), "highMs", std::max(low_ms, frame_ms), kMaxQueueMs);
+  config.low_frames = std::max(1U, static_cast<uint32_t>(std::ceil(low_ms / frame_ms)));
+  config.high_frames = std::max(config.low_frames, static_cast<uint32_t>(std::ceil(high_ms / frame_ms)));
+  config.cname = StringIn(options.Get("cname"), "cname");
+  if (config.cname.size() > kMaxCname) {
+    throw Napi::RangeError::New(options.Env(), "cname must have at most 255 bytes");
+  }
+  config.report_interval_ns =
+      MsToNs(NumberIn(options.Get("rtcpIntervalMs"), "rtcpIntervalMs", 0, kMaxReportMs));
+  return config;
+}
+
+Napi::Value Open(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto owner = Handles::Process().Get<PlaneEntry>(HandleOf(info));
+  if (!owner) throw Napi::Error::New(env, "this media plane is closed");
+  const Napi::Object options = ObjectIn(info[1], "options");
+  StreamConfig config = ConfigIn(options);
+  auto srtp = SrtpIn(options.Get("srtp"), config.ssrc);
+  auto stream = owner->plane->MakeStream(std::move(config), std::move(srtp));
+  if (!stream) throw Napi::Error::New(env, "the media plane is closed or has all the streams it can take");
+  const Handle handle =
+      Handles::Process().Add(std::make_shared<StreamEntry>(StreamEntry{owner->plane, stream}));
+  if (handle == 0) throw Napi::Error::New(env, "no handle is free");
+  stream->set_handle(handle);
+  if (!owner->plane->Begin(stream)) {
+    Handles::Process().Remove<StreamEntry>(handle);
+    throw Napi::Error::New(env, "the media plane is closed or has all the streams it can take");
+  }
+  return ToNumber(env, handle);
+}
+
+Napi::Value SetTarget(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto entry = EntryOf(info);
+  std::unique_ptr<Target> target;
+  if (!info[1].IsNull()) {
+    const Napi::Object options = ObjectIn(info[1], "target");
+    if (options.Has("capture")) {
+      if (entry) target = entry->plane->CaptureTarget();
+    } else {
+      const int fd = static_cast<int>(Uint32In(options.Get("fd"), "fd", 0, INT32_MAX));
+      const std::string address = StringIn(options.Get("address"), "address");
+      const auto port = static_cast<uint16_t>(Uint32In(options.Get("port"), "port", 1, 65'535));
+      std::string problem;
+      target = Target::Socket(fd, address, port, &problem);
+      if (!target) throw Napi::RangeError::New(env, problem);
+    }
+  }
+  return Napi::Boolean::New(env, entry && entry->stream->SetTarget(std::move(target)));
+}
+
+Napi::Value Answer(Napi::Env env, PushResult result) {
+  return Napi::Number::New(env, static_cast<int>(result));
+}
+
+Napi::Value Push(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const uint32_t generation = Uint32In(info[1], "generation");
+  const uint32_t track = Uint32In(info[2], "track");
+  const Bytes payload = BytesIn(info[3], "payload", 1, PlayoutQueue::kMaxPayload);
+  if (!entry) return Answer(info.Env(), PushResult::kStale);
+  return Answer(info.Env(), entry->stream->queue().Push(generation, track, payload.data, payload.size));
+}
+
+Napi::Value Mark(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const uint32_t generation = Uint32In(info[1], "generation");
+  const uint32_t track = Uint32In(info[2], "track");
+  const uint32_t mark = Uint32In(info[3], "mark");
+  const bool end_of_track = BooleanIn(info[4], "endOfTrack");
+  if (!entry) return Answer(info.Env(), PushResult::kStale);
+  return Answer(info.Env(), entry->stream->queue().Mark(generation, track, mark, end_of_track));
+}
+
+// A stream that is gone counts as having room: whoever watches finds out by pushing.
+Napi::Value WatchRoom(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  return Napi::Boolean::New(info.Env(), !entry || entry->stream->WatchRoom(Notifier::For(info.Env())));
+}
+
+Napi::Value Generation(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  return ToNumber(info.Env(), uint64_t{entry ? entry->stream->queue().generation() : 0});
+}
+
+void Pause(const Napi::CallbackInfo& info) {
+  if (const auto entry = EntryOf(info)) entry->stream->SetPaused(true);
+}
+
+void Resume(const Napi::CallbackInfo& info) {
+  if (const auto entry = EntryOf(info)) entry->stream->SetPaused(false);
+}
+
+Napi::Value ToObject(Napi::Env env, const TrackCount& count) {
+  Napi::Array marks = Napi::Array::New(env, count.dropped_marks.size());
+  for (size_t i = 0; i < count.dropped_marks.size(); i++) {
+    marks.Set(static_cast<uint32_t>(i), ToNumber(env, uint64_t{count.dropped_marks[i]}));
+  }
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("track", ToNumber(env, uint64_t{count.track}));
+  result.Set("sentFrames", ToNumber(env, count.sent_frames));
+  result.Set("droppedFrames", ToNumber(env, count.dropped_frames));
+  result.Set("droppedMarks", marks);
+  return result;
+}
+
+Napi::Value Clear(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto entry = EntryOf(info);
+  if (!entry) return env.Null();
+  const ClearedQueue cleared = entry->stream->Clear();
+  Napi::Array tracks = Napi::Array::New(env, cleared.tracks.size());
+  for (size_t i = 0; i < cleared.tracks.size(); i++) {
+    tracks.Set(static_cast<uint32_t>(i), ToObject(env, cleared.tracks[i]));
+  }
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("generation", ToNumber(env, uint64_t{cleared.generation}));
+  result.Set("tracks", tracks);
+  return result;
+}
+
+Napi::Value Sent(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const uint32_t track = Uint32In(info[1], "track");
+  return ToNumber(info.Env(), entry ? entry->stream->queue().Sent(track) : uint64_t{0});
+}
+
+Napi::Value SendRtcp(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const Bytes compound = BytesIn(info[1], "compound", 8, SIZE_MAX);
+  return Napi::Boolean::New(info.Env(), entry && entry->stream->SendRtcp(compound.data, compound.size));
+}
+
+Napi::Value Stats(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto entry = EntryOf(info);
+  if (!entry) return env.Null();
+  const StreamStats stats = entry->stream->Stats();
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("packets", ToNumber(env, stats.packets));
+  result.Set("octets", ToNumber(env, stats.octets));
+  result.Set("silencePackets", ToNumber(env, stats.silence_packets));
+  result.Set("underruns", ToNumber(env, stats.underruns));
+  result.Set("lateTicks", ToNumber(env, stats.late_ticks));
+  result.Set("skippedTicks", ToNumber(env, stats.skipped_ticks));
+  result.Set("sendErrors", ToNumber(env, stats.send_errors));
+  result.Set("carried", ToNumber(env, stats.carried));
+  result.Set("queuedMs", Napi::Number::New(env, stats.queued_ms));
+  result.Set("sequence", ToNumber(env, uint64_t{stats.sequence}));
+  result.Set("timestamp", ToNumber(env, uint64_t{stats.timestamp}));
+  return result;
+}
+
+void Close(const Napi::CallbackInfo& info) {
+  const auto entry = Handles::Process().Remove<StreamEntry>(HandleOf(info));
+  if (entry) entry->plane->CloseStream(entry->stream.get());
+}
+
+}  // namespace
+
+void InitStreams(Napi::Env env, Napi::Object exports) {
+  exports.Set("streamOpen", Napi::Function::New(env, Open, "streamOpen"));
+  exports.Set("streamTarget", Napi::Function::New(env, SetTarget, "streamTarget"));
+  exports.Set("streamPush", Napi::Function::New(env, Push, "streamPush"));
+  exports.Set("streamMark", Napi::Function::New(env, Mark, "streamMark"));
+  exports.Set("streamWatchRoom", Napi::Function::New(env, WatchRoom, "streamWatchRoom"));
+  exports.Set("streamGeneration", Napi::Function::New(env, Generation, "streamGeneration"));
+  exports.Set("streamPause", Napi::Function::New(env, Pause, "streamPause"));
+  exports.Set("streamResume", Napi::Function::New(env, Resume, "streamResume"));
+  exports.Set("streamClear", Napi::Function::New(env, Clear, "streamClear"));
+  exports.Set("streamSent", Napi::Function::New(env, Sent, "streamSent"));
+  exports.Set("streamSendRtcp", Napi::Function::New(env, SendRtcp, "streamSendRtcp"));
+  exports.Set("streamStats", Napi::Function::New(env, Stats, "streamStats"));
+  exports.Set("streamClose", Napi::Function::New(env, Close, "streamClose"));
+}
+
+void InitMedia(Napi::Env env, Napi::Object exports) {
+  InitPlanes(env, exports);
+  InitStreams(env, exports);
+}
+
+}  // namespace parley

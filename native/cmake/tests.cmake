@@ -1,0 +1,20 @@
+# The tests: every native/test/*_test.cc is one program without Node.
+enable_testing()
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+
+add_library(media STATIC ${MEDIA_SOURCES})
+target_include_directories(media PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(media PUBLIC OpenSSL::Crypto Threads::Threads)
+if(PARLEY_SANITIZE)
+  target_compile_options(media PUBLIC -fsanitize=${PARLEY_SANITIZE} -fno-omit-frame-pointer -g)
+  target_link_options(media PUBLIC -fsanitize=${PARLEY_SANITIZE})
+endif()
+
+file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/*_test.cc)
+foreach(source ${TEST_SOURCES})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE media)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+endforeach()

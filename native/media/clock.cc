@@ -1,0 +1,145 @@
+#include "media/clock.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace parley {
+namespace {
+
+void PushListed(std::atomic<Stream*>* list, Stream* stream) {
+  Stream* first = list->load(std::memory_order_relaxed);
+  do {
+    stream->next_listed = first;
+  } while (!list->compare_exchange_weak(first, stream, std::memory_order_release, std::memory_order_relaxed));
+}
+
+}  // namespace
+
+// Callers.
+
+void Clock::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void Clock::Stop() {
+  stopping_.store(true);
+  idle_.Set();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Clock::Add(Stream* stream) {
+  PushListed(&inbox_, stream);
+  idle_.Set();
+}
+
+void Clock::Quiesce() {
+  const uint64_t turn = turns_.load();
+  if (turn % 2 == 0) return;
+  while (turns_.load() == turn) std::this_thread::sleep_for(std::chrono::microseconds(20));
+}
+
+// The clock.
+
+void Clock::Run() {
+  pthread_setname_np(pthread_self(), "parley-clock");
+  priority_.store(RaiseThreadPriority());
+  while (!stopping_.load()) {
+    const int64_t now_ns = time_.Now();
+    RunDue(now_ns);
+    TakeInbox(now_ns);
+    PassNews();
+    const int64_t next_ns = wheel_.NextDue();
+    if (next_ns == DeadlineWheel::kNever) {
+      idle_.Wait();
+    } else {
+      SleepUntilNs(std::min(next_ns, time_.Now() + kMaxSleepNs));
+    }
+  }
+}
+
+// Streams wait for the end of the pass before they go back into the wheel,
+// except to catch up: a due time far ahead of the oldest one would not fit in.
+void Clock::RunDue(int64_t now_ns) {
+  WheelNode* done = nullptr;
+  WheelNode** done_end = &done;
+  int streams = 0;
+  turns_.fetch_add(1);
+  while (WheelNode* node = wheel_.PopDue(now_ns)) {
+    auto* stream = static_cast<Stream*>(node);
+    if (!stream->Tick(*this, now_ns)) {
+      Retire(stream);
+    } else if (stream->due_ns <= now_ns) {
+      wheel_.Insert(stream);
+    } else {
+      *done_end = stream;
+      done_end = &stream->next;
+    }
+    if (++streams % kTurnStreams != 0) continue;
+    wire_.Flush();
+    turns_.fetch_add(2);  // one turn ends, the next begins
+  }
+  wire_.Flush();
+  turns_.fetch_add(1);
+
+  *done_end = nullptr;
+  while (done) {
+    WheelNode* const next = done->next;
+    wheel_.Insert(done);
+    done = next;
+  }
+}
+
+// The first due time of a stream is the first moment of its phase from now on.
+void Clock::TakeInbox(int64_t now_ns) {
+  Stream* newest = inbox_.exchange(nullptr, std::memory_order_acquire);
+  Stream* oldest = nullptr;
+  while (newest) {
+    Stream* const next = newest->next_listed;
+    newest->next_listed = oldest;
+    oldest = newest;
+    newest = next;
+  }
+  while (oldest) {
+    Stream* const next = oldest->next_listed;
+    const int64_t period = oldest->config().period_ns;
+    const int64_t phase = plan_.Take(period);
+    const int64_t first = time_.start_ns() + phase;
+    const int64_t periods = now_ns > first ? (now_ns - first + period - 1) / period : 0;
+    oldest->Begin(first + periods * period, phase);
+    wheel_.Insert(oldest);
+    oldest = next;
+  }
+}
+
+void Clock::Retire(Stream* stream) {
+  plan_.Release(stream->config().period_ns, stream->phase_ns());
+  PushListed(&retired_, stream);
+  told_ = true;
+}
+
+void Clock::PassNews() {
+  if (!told_) return;
+  told_ = false;
+  news_.Set();
+}
+
+bool Clock::Tell(const ClockEvent& event) {
+  ClockEvent* place = events_.Place();
+  if (!place) return false;
+  *place = event;
+  events_.Publish();
+  told_ = true;
+  return true;
+}
+
+void Clock::Trace(uint64_t stream, int64_t due_ns, int64_t sent_ns) {
+  SpscRing<TraceEntry>* const trace = trace_.load(std::memory_order_acquire);
+  TraceEntry* place = trace ? trace->Place() : nullptr;
+  if (!place) return;
+  *place = {stream, due_ns, sent_ns};
+  trace->Publish();
+}
+
+}  // namespace parley

@@ -1,0 +1,116 @@
+// The clock of a plane: wakes at the next due time and lets every stream that
+// is due send its frame.
+//
+// It never takes a lock that a JavaScript thread may hold, allocates nothing and
+// frees nothing. Streams come in by a lock-free list and go out by one; what
+// happened goes out by a ring with one reader. Each pass is a turn: whoever took
+// something away from a stream waits for the turn to end (Quiesce) and then
+// knows that the clock no longer uses it.
+#ifndef PARLEY_MEDIA_CLOCK_H_
+#define PARLEY_MEDIA_CLOCK_H_
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "media/counters.h"
+#include "media/event.h"
+#include "media/phase_plan.h"
+#include "media/playout_queue.h"
+#include "media/spsc_ring.h"
+#include "media/stream.h"
+#include "media/thread_priority.h"
+#include "media/time_source.h"
+#include "media/wheel.h"
+#include "media/wire.h"
+
+namespace parley {
+
+// Something that JavaScript wants to know.
+struct ClockEvent {
+  enum Kind : uint8_t { kMark, kRoom };
+  Stream* stream;
+  int64_t at_ns;
+  uint32_t track;
+  uint32_t mark;
+  Kind kind;
+};
+
+struct TraceEntry {
+  uint64_t stream;  // handle
+  int64_t due_ns;
+  int64_t sent_ns;
+};
+
+class Clock {
+ public:
+  static constexpr size_t kMaxStreams = 4096;
+  // A stream has at most kMaxMarks marks and one notice of room on their way,
+  // so the ring below cannot be full while streams are within kMaxStreams.
+  static constexpr size_t kEvents = kMaxStreams * (PlayoutQueue::kMaxMarks + 1);
+
+  Clock() = default;                        // of the machine's time
+  Clock(int64_t start_ns, int64_t unix_ns)  // of a time that the caller sets
+      : time_(start_ns, unix_ns) {}
+
+  // Callers, any thread.
+  void Start();  // the thread; not for a manual time source
+  void Stop();   // joins it
+  void Add(Stream* stream);  // must live until TakeRetired returns it
+  void Quiesce();
+  TimeSource& time() { return time_; }
+  // Set when an event, a retired stream or a captured packet waits.
+  Event& news() { return news_; }
+  Wire& wire() { return wire_; }
+  PlaneCounters& counters() { return counters_; }
+  Priority priority() const { return priority_.load(); }
+  void SetTrace(SpscRing<TraceEntry>* trace) { trace_.store(trace); }
+
+  // One thread at a time: the reader of what the clock tells.
+  SpscRing<ClockEvent>& events() { return events_; }
+  // Streams that the clock has forgotten, linked by next_listed.
+  Stream* TakeRetired() { return retired_.exchange(nullptr); }
+
+  // The clock's thread, or the caller of a manual plane.
+  void RunDue(int64_t now_ns);
+  void TakeInbox(int64_t now_ns);
+  int64_t NextDue() const { return wheel_.NextDue(); }
+
+  // Streams, within a turn.
+  bool Tell(const ClockEvent& event);
+  void TellOfCapture() { told_ = true; }
+  void Trace(uint64_t stream, int64_t due_ns, int64_t sent_ns);
+
+ private:
+  // The longest sleep while streams run: new ones and the end are seen by then.
+  static constexpr int64_t kMaxSleepNs = 10 * kNsPerMs;
+  static constexpr int kTurnStreams = 32;  // a turn is short: somebody may wait for its end
+
+  void Run();
+  void Retire(Stream* stream);
+  void PassNews();
+
+  TimeSource time_;
+  Event news_;
+  PlaneCounters counters_;
+  std::atomic<Priority> priority_{Priority::kNormal};
+
+  // The clock's.
+  Wire wire_{time_};
+  DeadlineWheel wheel_{time_.start_ns()};
+  PhasePlan plan_;
+  bool told_ = false;
+
+  SpscRing<ClockEvent> events_{kEvents};
+  std::atomic<SpscRing<TraceEntry>*> trace_{nullptr};
+  std::atomic<Stream*> inbox_{nullptr};    // newest first
+  std::atomic<Stream*> retired_{nullptr};
+  std::atomic<uint64_t> turns_{0};         // odd while a turn runs
+  std::atomic<bool> stopping_{false};
+  Event idle_;  // ends the sleep of a clock without streams
+  std::thread thread_;
+};
+
+}  // namespace parley
+
+#endif  // PARLEY_MEDIA_CLOCK_H_

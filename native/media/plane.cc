@@ -1,0 +1,229 @@
+#include "media/plane.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+
+namespace parley {
+namespace {
+
+constexpr size_t kMaxByes = 256;
+
+}  // namespace
+
+std::shared_ptr<MediaPlane> MediaPlane::OpenReal(uint64_t seed) {
+  std::shared_ptr<MediaPlane> plane(new MediaPlane(seed, std::make_shared<Clock>()));
+  plane->StartThreads();
+  return plane;
+}
+
+std::shared_ptr<MediaPlane> MediaPlane::OpenManual(uint64_t seed, int64_t start_ns, int64_t unix_ns) {
+  return std::shared_ptr<MediaPlane>(new MediaPlane(seed, std::make_shared<Clock>(start_ns, unix_ns)));
+}
+
+MediaPlane::~MediaPlane() { Close(); }
+
+void MediaPlane::StartThreads() {
+  clock_->Start();
+  dispatcher_ = std::thread([this] { Dispatch(); });
+}
+
+// Streams.
+
+std::shared_ptr<Stream> MediaPlane::MakeStream(StreamConfig config, std::unique_ptr<SrtpSender> srtp) {
+  std::lock_guard<std::mutex> lock(streams_mutex_);
+  if (closed_ || streams_.size() >= Clock::kMaxStreams) return nullptr;
+  const uint64_t seed = random_.Next();
+  return std::make_shared<Stream>(clock_, std::move(config), std::move(srtp), seed);
+}
+
+bool MediaPlane::Begin(const std::shared_ptr<Stream>& stream) {
+  std::lock_guard<std::mutex> lock(streams_mutex_);
+  if (closed_ || streams_.size() >= Clock::kMaxStreams) return false;
+  streams_.emplace(stream.get(), stream);
+  clock_->Add(stream.get());
+  return true;
+}
+
+void MediaPlane::CloseStream(Stream* stream) {
+  std::vector<uint8_t> bye;
+  stream->Close(&bye);
+  if (bye.empty()) return;
+  std::lock_guard<std::mutex> lock(delivery_mutex_);
+  if (byes_.size() < kMaxByes) {
+    byes_.push_back({stream->handle(), time().Now(), true, std::move(bye)});
+    watch_.Fire();
+  } else {
+    counters().capture_overflow.Add();
+  }
+}
+
+std::unique_ptr<Target> MediaPlane::CaptureTarget() {
+  std::lock_guard<std::mutex> lock(delivery_mutex_);
+  if (!capture_) capture_ = std::make_unique<PacketRing>();
+  clock_->wire().SetCapture(capture_.get());
+  return Target::Capture();
+}
+
+size_t MediaPlane::StreamCount() {
+  std::lock_guard<std::mutex> lock(streams_mutex_);
+  size_t open = 0;
+  for (const auto& entry : streams_) open += entry.second->queue().closed() ? 0 : 1;
+  return open;
+}
+
+// A clock held by the caller.
+
+uint64_t MediaPlane::Advance(int64_t to_ns) {
+  std::lock_guard<std::mutex> lock(advance_mutex_);
+  const uint64_t before = counters().packets.value();
+  RunNow();
+  while (!stopping_.load() && clock_->NextDue() <= to_ns) {
+    // A stream that was closed may be overdue: it is only forgotten.
+    clock_->time().Set(std::max(time().Now(), clock_->NextDue()));
+    clock_->RunDue(time().Now());
+  }
+  clock_->time().Set(std::max(time().Now(), to_ns));
+  PassOn();
+  return counters().packets.value() - before;
+}
+
+uint64_t MediaPlane::WakeAt(int64_t at_ns) {
+  std::lock_guard<std::mutex> lock(advance_mutex_);
+  const uint64_t before = counters().packets.value();
+  RunNow();
+  clock_->time().Set(std::max(time().Now(), at_ns));
+  if (!stopping_.load()) clock_->RunDue(time().Now());
+  PassOn();
+  return counters().packets.value() - before;
+}
+
+// What a waking clock does first; the time has not moved yet.
+void MediaPlane::RunNow() {
+  if (stopping_.load()) return;
+  clock_->RunDue(time().Now());
+  clock_->TakeInbox(time().Now());
+}
+
+// The way back.
+
+void MediaPlane::Dispatch() {
+  pthread_setname_np(pthread_self(), "parley-dispatch");
+  while (!stopping_.load()) {
+    clock_->news().Wait();
+    PassOn();
+  }
+}
+
+void MediaPlane::PassOn() {
+  // Taken first: every event of a retired stream was told before it retired.
+  Stream* const retired = clock_->TakeRetired();
+  bool waiting = false;
+  while (const ClockEvent* event = clock_->events().Front()) {
+    if (event->kind == ClockEvent::kRoom) {
+      event->stream->NotifyRoom();
+    } else {
+      std::lock_guard<std::mutex> lock(delivery_mutex_);
+      marks_.push_back({event->stream->shared_from_this(),
+                        {event->stream->handle(), event->track, event->mark, event->at_ns}});
+      waiting = true;
+    }
+    clock_->events().Pop();
+  }
+  Bury(retired);
+  {
+    std::lock_guard<std::mutex> lock(delivery_mutex_);
+    waiting = waiting || (capture_ && !capture_->Empty());
+  }
+  if (waiting) watch_.Fire();
+}
+
+void MediaPlane::Bury(Stream* retired) {
+  std::lock_guard<std::mutex> lock(streams_mutex_);
+  while (retired) {
+    Stream* const next = retired->next_listed;
+    streams_.erase(retired);
+    retired = next;
+  }
+}
+
+bool MediaPlane::Watch(std::shared_ptr<ReadySink> sink, uint64_t handle) {
+  watch_.Arm(std::move(sink), handle);
+  std::lock_guard<std::mutex> lock(delivery_mutex_);
+  const bool waiting = !marks_.empty() || !byes_.empty() || (capture_ && !capture_->Empty());
+  if (waiting) watch_.Disarm();
+  return waiting;
+}
+
+std::vector<DeliveredMark> MediaPlane::TakeMarks() {
+  std::vector<WaitingMark> waiting;
+  {
+    std::lock_guard<std::mutex> lock(delivery_mutex_);
+    waiting.swap(marks_);
+  }
+  std::vector<DeliveredMark> marks;
+  marks.reserve(waiting.size());
+  for (const WaitingMark& one : waiting) {
+    marks.push_back(one.mark);
+    one.stream->MarksDelivered(1);
+  }
+  return marks;
+}
+
+std::vector<CapturedPacket> MediaPlane::TakePackets() {
+  std::lock_guard<std::mutex> lock(delivery_mutex_);
+  std::vector<CapturedPacket> packets;
+  PacketInfo info;
+  const uint8_t* data = nullptr;
+  while (capture_ && capture_->Front(&info, &data)) {
+    packets.push_back({info.stream, info.at_ns, info.rtcp, {data, data + info.bytes}});
+    capture_->Pop();
+  }
+  for (CapturedPacket& bye : byes_) packets.push_back(std::move(bye));
+  byes_.clear();
+  return packets;
+}
+
+void MediaPlane::StartTrace(size_t capacity) {
+  std::lock_guard<std::mutex> lock(delivery_mutex_);
+  if (trace_) return;
+  trace_ = std::make_unique<SpscRing<TraceEntry>>(capacity);
+  clock_->SetTrace(trace_.get());
+}
+
+std::vector<TraceEntry> MediaPlane::TakeTrace() {
+  std::lock_guard<std::mutex> lock(delivery_mutex_);
+  std::vector<TraceEntry> entries;
+  while (const TraceEntry* entry = trace_ ? trace_->Front() : nullptr) {
+    entries.push_back(*entry);
+    trace_->Pop();
+  }
+  return entries;
+}
+
+std::vector<uint64_t> MediaPlane::Close() {
+  std::vector<std::shared_ptr<Stream>> open;
+  {
+    std::lock_guard<std::mutex> lock(streams_mutex_);
+    if (closed_) return {};
+    closed_ = true;
+    for (const auto& entry : streams_) open.push_back(entry.second);
+  }
+  std::vector<uint64_t> handles;
+  for (const std::shared_ptr<Stream>& stream : open) {
+    handles.push_back(stream->handle());
+    CloseStream(stream.get());
+  }
+  clock_->Stop();
+  stopping_.store(true);
+  clock_->news().Set();
+  if (dispatcher_.joinable()) dispatcher_.join();
+  std::lock_guard<std::mutex> advance(advance_mutex_);  // waits for an Advance under way
+  PassOn();
+  watch_.Disarm();
+  std::lock_guard<std::mutex> lock(streams_mutex_);
+  streams_.clear();
+  return handles;
+}
+
+}  // namespace parley

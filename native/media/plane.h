@@ -1,0 +1,114 @@
+// The media plane: its streams, their clock, and the way back to JavaScript.
+//
+//   clock ──events, retired streams──▶ dispatcher ──marks, notices──▶ JavaScript
+//
+// The dispatcher is the thread that may take locks and free memory for the
+// clock. A manual plane has neither thread: Advance does the work of both.
+// Every public function may be called from any thread.
+#ifndef PARLEY_MEDIA_PLANE_H_
+#define PARLEY_MEDIA_PLANE_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "media/clock.h"
+#include "media/event.h"
+#include "media/packet_ring.h"
+#include "media/ready.h"
+#include "media/stream.h"
+#include "media/time_source.h"
+
+namespace parley {
+
+struct DeliveredMark {
+  uint64_t stream;  // handle
+  uint32_t track;
+  uint32_t mark;
+  int64_t sent_ns;  // when the frame before the mark left
+};
+
+struct CapturedPacket {
+  uint64_t stream;  // handle
+  int64_t at_ns;
+  bool rtcp;
+  std::vector<uint8_t> data;
+};
+
+class MediaPlane {
+ public:
+  // `seed` decides the times of sender reports.
+  static std::shared_ptr<MediaPlane> OpenReal(uint64_t seed);
+  static std::shared_ptr<MediaPlane> OpenManual(uint64_t seed, int64_t start_ns, int64_t unix_ns);
+  ~MediaPlane();
+
+  // Null when the plane is closed or has kMaxStreams. The stream ticks once its
+  // handle is set and Begin was called.
+  std::shared_ptr<Stream> MakeStream(StreamConfig config, std::unique_ptr<SrtpSender> srtp);
+  bool Begin(const std::shared_ptr<Stream>& stream);
+  void CloseStream(Stream* stream);
+  // A target that captures, with the ring for it.
+  std::unique_ptr<Target> CaptureTarget();
+
+  // Manual planes. Advance runs every tick that is due up to `to_ns`, each at
+  // its due time; WakeAt runs them all at `at_ns`, as a clock does that wakes
+  // late. Both return the RTP packets sent.
+  uint64_t Advance(int64_t to_ns);
+  uint64_t WakeAt(int64_t at_ns);
+
+  // True: marks or captured packets wait now. False: the sink hears of `handle` once.
+  bool Watch(std::shared_ptr<ReadySink> sink, uint64_t handle);
+  std::vector<DeliveredMark> TakeMarks();
+  std::vector<CapturedPacket> TakePackets();
+
+  // From now on up to `capacity` sent packets are noted between two TakeTrace.
+  void StartTrace(size_t capacity);
+  std::vector<TraceEntry> TakeTrace();
+
+  const TimeSource& time() const { return clock_->time(); }
+  PlaneCounters& counters() { return clock_->counters(); }
+  Priority priority() const { return clock_->priority(); }
+  size_t StreamCount();
+
+  // Closes the streams and joins the threads. Returns the handles of the
+  // streams that were still open; a later call returns none.
+  std::vector<uint64_t> Close();
+
+ private:
+  MediaPlane(uint64_t seed, std::shared_ptr<Clock> clock) : clock_(std::move(clock)), random_(seed) {}
+
+  void StartThreads();
+  void RunNow();
+  void Dispatch();
+  void PassOn();  // what the clock told, to whom it concerns
+  void Bury(Stream* retired);
+
+  const std::shared_ptr<Clock> clock_;  // shared with the streams, which may outlive the plane
+  std::thread dispatcher_;
+  std::atomic<bool> stopping_{false};
+  ReadyWatch watch_;
+
+  std::mutex advance_mutex_;  // one caller is the clock of a manual plane
+
+  std::mutex streams_mutex_;  // guards what follows
+  Random random_;
+  bool closed_ = false;
+  std::unordered_map<Stream*, std::shared_ptr<Stream>> streams_;  // until the clock has forgotten them
+  std::unique_ptr<SpscRing<TraceEntry>> trace_;
+
+  std::mutex delivery_mutex_;  // guards what follows, and the reading ends of capture ring and trace
+  struct WaitingMark {
+    std::shared_ptr<Stream> stream;
+    DeliveredMark mark;
+  };
+  std::vector<WaitingMark> marks_;
+  std::unique_ptr<PacketRing> capture_;
+  std::vector<CapturedPacket> byes_;  // of streams that captured; at most kMaxByes wait
+};
+
+}  // namespace parley
+
+#endif  // PARLEY_MEDIA_PLANE_H_

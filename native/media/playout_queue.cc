@@ -1,0 +1,230 @@
+#include "media/playout_queue.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace parley {
+namespace {
+
+// Bytes of an ordinary frame: 128 kbit/s at 20 ms. Larger ones fit as well, only
+// fewer of them; below the low mark there is room for any.
+constexpr size_t kUsualPayload = 320;
+
+size_t EntryCount(uint32_t high_frames) {
+  size_t count = 256;
+  while (count < 2 * (size_t{high_frames} + PlayoutQueue::kMaxMarks)) count *= 2;
+  return count;
+}
+
+size_t ByteCount(uint32_t low_frames, uint32_t high_frames) {
+  const size_t low = (size_t{low_frames} + 2) * PlayoutQueue::kMaxPayload;
+  return std::max(low, size_t{high_frames} * kUsualPayload);
+}
+
+}  // namespace
+
+PlayoutQueue::PlayoutQueue(uint32_t low_frames, uint32_t high_frames)
+    : low_frames_(low_frames),
+      high_frames_(high_frames),
+      mask_(EntryCount(high_frames) - 1),
+      entries_(EntryCount(high_frames)),
+      kinds_(EntryCount(high_frames)),
+      bytes_(ByteCount(low_frames, high_frames)) {}
+
+// Producers.
+
+PushResult PlayoutQueue::Push(uint32_t generation, uint32_t track, const uint8_t* payload, size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_.load() || generation != generation_.load()) return PushResult::kStale;
+  const uint64_t tail = tail_.load(std::memory_order_relaxed);
+  if (QueuedFrames() >= high_frames_ || !HasEntryPlace(tail)) return PushResult::kFull;
+  Entry entry{track, 0, 0, static_cast<uint32_t>(bytes), 0};
+  if (!PlacePayload(bytes, &entry.offset, &entry.byte_end)) return PushResult::kFull;
+  Track* record = OpenTrack(track);
+  if (!record) return PushResult::kFull;
+
+  record->pushed++;
+  std::memcpy(&bytes_[entry.offset], payload, bytes);
+  byte_tail_ = entry.byte_end;
+  frames_in_.fetch_add(1);
+  Append(record, tail, kFrame, entry);
+  return PushResult::kTaken;
+}
+
+PushResult PlayoutQueue::Mark(uint32_t generation, uint32_t track, uint32_t mark, bool end_of_track) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_.load() || generation != generation_.load()) return PushResult::kStale;
+  const uint64_t tail = tail_.load(std::memory_order_relaxed);
+  if (marks_out_.load() >= kMaxMarks || !HasEntryPlace(tail)) return PushResult::kFull;
+  Track* record = OpenTrack(track);
+  if (!record) return PushResult::kFull;
+
+  if (end_of_track) record->end = tail + 1;
+  marks_out_.fetch_add(1);
+  Append(record, tail, end_of_track ? kTrackEnd : kMark, Entry{track, mark, 0, 0, byte_tail_});
+  return PushResult::kTaken;
+}
+
+ClearedQueue PlayoutQueue::Clear() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const uint64_t tail = tail_.load(std::memory_order_relaxed);
+  // The clock that claims a frame of the old generation sees, at its next tick,
+  // that the generation has changed: it is raised before head moves.
+  ClearedQueue cleared{generation_.fetch_add(1) + 1, {}};
+  const uint64_t head = head_.exchange(tail, std::memory_order_acq_rel);
+  DropFrom(head, tail, &cleared);
+  return cleared;
+}
+
+void PlayoutQueue::Close() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  closed_.store(true);
+}
+
+uint64_t PlayoutQueue::Sent(uint32_t id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const Track* track = FindTrack(id);
+  if (!track) return 0;
+  uint64_t queued = 0;
+  const uint64_t tail = tail_.load(std::memory_order_relaxed);
+  for (uint64_t n = head_.load(); n < tail; n++) {
+    queued += kinds_[n & mask_].load(std::memory_order_relaxed) == kFrame && entries_[n & mask_].track == id;
+  }
+  return track->pushed - track->dropped - queued;
+}
+
+uint32_t PlayoutQueue::QueuedFrames() const {
+  // Claimed is read first: it never passes frames_in_, so the difference is not negative.
+  const uint64_t claimed = frames_claimed_.load();
+  return static_cast<uint32_t>(frames_in_.load() - claimed);
+}
+
+bool PlayoutQueue::HasRoom() const {
+  return closed_.load() || (QueuedFrames() < low_frames_ && marks_out_.load() <= kMaxMarks / 2);
+}
+
+bool PlayoutQueue::AwaitRoom() {
+  room_armed_.store(true);
+  // Whoever takes the flag back answers: here, or by the notice under way.
+  return HasRoom() && room_armed_.exchange(false);
+}
+
+// Under the mutex.
+
+uint64_t PlayoutQueue::FreedUpTo() const {
+  const uint64_t released = released_.load(std::memory_order_acquire);
+  return released >= dropped_from_ ? std::max(released, dropped_to_) : released;
+}
+
+// A payload lies in one piece: what does not fit before the end of the ring
+// starts again at its beginning.
+bool PlayoutQueue::PlacePayload(size_t bytes, uint32_t* offset, uint64_t* byte_end) const {
+  const uint64_t freed = FreedUpTo();
+  const uint64_t free_from = freed == 0 ? 0 : entries_[(freed - 1) & mask_].byte_end;
+  uint64_t start = byte_tail_;
+  const size_t size = bytes_.size();
+  if (start % size + bytes > size) start += size - start % size;
+  if (start + bytes - free_from > size) return false;
+  *offset = static_cast<uint32_t>(start % size);
+  *byte_end = start + bytes;
+  return true;
+}
+
+PlayoutQueue::Track* PlayoutQueue::FindTrack(uint32_t id) {
+  for (auto track = tracks_.rbegin(); track != tracks_.rend(); ++track) {
+    if (track->id == id) return &*track;
+  }
+  return nullptr;
+}
+
+// The record of a track, made at its first entry; the oldest one of which
+// nothing waits makes place. Null when 64 tracks have entries waiting.
+PlayoutQueue::Track* PlayoutQueue::OpenTrack(uint32_t id) {
+  if (Track* track = FindTrack(id)) return track;
+  if (tracks_.size() >= kTracksKept) {
+    const uint64_t head = head_.load();
+    const auto over = std::find_if(tracks_.begin(), tracks_.end(),
+                                   [head](const Track& track) { return track.last <= head; });
+    if (over == tracks_.end()) return nullptr;
+    tracks_.erase(over);
+  }
+  tracks_.push_back(Track{id});
+  return &tracks_.back();
+}
+
+void PlayoutQueue::Append(Track* track, uint64_t tail, Kind kind, const Entry& entry) {
+  track->last = tail + 1;
+  entries_[tail & mask_] = entry;
+  kinds_[tail & mask_].store(kind, std::memory_order_relaxed);
+  tail_.store(tail + 1, std::memory_order_release);
+}
+
+// Remembers [head, tail) as dropped. Three cases: all before head is free; the
+// clock is copying the entry before head; it was already copying at the last
+// clear, and the two ranges join.
+void PlayoutQueue::CoverGap(uint64_t head, uint64_t tail) {
+  const uint64_t released = released_.load(std::memory_order_acquire);
+  if (FreedUpTo() == head) {
+    dropped_from_ = released;
+  } else if (released >= dropped_from_) {
+    dropped_from_ = head;
+  }
+  dropped_to_ = tail;
+}
+
+// Counts the entries [head, tail) as dropped and ends every track.
+void PlayoutQueue::DropFrom(uint64_t head, uint64_t tail, ClearedQueue* cleared) {
+  CoverGap(head, tail);
+  // A track that ended reports nothing: its last word, the end mark, was sent.
+  for (Track& track : tracks_) {
+    if (track.end != 0 && track.end <= head) continue;
+    TrackCount count{track.id, 0, 0, {}};
+    for (uint64_t n = head; n < tail; n++) {
+      const Entry& entry = entries_[n & mask_];
+      if (entry.track != track.id) continue;
+      if (kinds_[n & mask_].load(std::memory_order_relaxed) == kFrame) {
+        count.dropped_frames++;
+      } else {
+        count.dropped_marks.push_back(entry.mark);
+      }
+    }
+    track.dropped += count.dropped_frames;
+    track.end = tail;
+    count.sent_frames = track.pushed - track.dropped;
+    frames_in_.fetch_sub(count.dropped_frames);
+    marks_out_.fetch_sub(static_cast<uint32_t>(count.dropped_marks.size()));
+    cleared->tracks.push_back(std::move(count));
+  }
+}
+
+// The clock.
+
+PlayoutQueue::Frame PlayoutQueue::TakeFrame(uint8_t* out) {
+  for (;;) {
+    const uint64_t head = head_.load(std::memory_order_acquire);
+    if (head == tail_.load(std::memory_order_acquire)) return {0, 0};
+    if (kinds_[head & mask_].load(std::memory_order_relaxed) != kFrame) return {0, 0};
+    if (!Claim(head)) continue;  // cleared meanwhile
+    frames_claimed_.fetch_add(1);
+    const Entry entry = entries_[head & mask_];
+    std::memcpy(out, &bytes_[entry.offset], entry.bytes);
+    released_.store(head + 1, std::memory_order_release);
+    return {entry.bytes, entry.track};
+  }
+}
+
+bool PlayoutQueue::TakeMark(ReachedMark* out) {
+  for (;;) {
+    const uint64_t head = head_.load(std::memory_order_acquire);
+    if (head == tail_.load(std::memory_order_acquire)) return false;
+    const uint8_t kind = kinds_[head & mask_].load(std::memory_order_relaxed);
+    if (kind == kFrame) return false;
+    if (!Claim(head)) continue;
+    const Entry& entry = entries_[head & mask_];
+    *out = {entry.track, entry.mark, kind == kTrackEnd};
+    released_.store(head + 1, std::memory_order_release);
+    return true;
+  }
+}
+
+}  // namespace parley

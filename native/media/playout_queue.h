@@ -1,0 +1,152 @@
+// What one call is about to say: encoded frames and marks, in order, bounded.
+//
+//   producers ──Push, Mark──▶ [released ··· head ··· tail) ──TakeFrame, TakeMark──▶ clock
+//                                    Clear moves head to tail
+//
+// An entry belongs to whoever moved `head` past it: the clock, which sends it,
+// or Clear(), which drops it. That is one atomic step, so no entry is both. The
+// clock then copies the entry and moves `released`; only after that may a
+// producer use its place again. Producers and Clear() share a mutex that the
+// clock never takes. Numbers of entries only grow, so head cannot come back to
+// a value that the clock has seen before.
+#ifndef PARLEY_MEDIA_PLAYOUT_QUEUE_H_
+#define PARLEY_MEDIA_PLAYOUT_QUEUE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+namespace parley {
+
+enum class PushResult : int { kStale = -1, kFull = 0, kTaken = 1 };
+
+// What became of one track at a clear.
+struct TrackCount {
+  uint32_t track;
+  uint64_t sent_frames;
+  uint64_t dropped_frames;
+  std::vector<uint32_t> dropped_marks;  // in order
+};
+
+struct ClearedQueue {
+  uint32_t generation;              // the one that pushes must carry from now on
+  std::vector<TrackCount> tracks;   // every track that had not reached its end, oldest first
+};
+
+class PlayoutQueue {
+ public:
+  static constexpr size_t kMaxPayload = 1500;  // bytes
+  // Marks on their way, queued or not yet taken by JavaScript: as many as the
+  // clock's event ring keeps places for (clock.h).
+  static constexpr uint32_t kMaxMarks = 63;
+
+  struct Frame {
+    size_t bytes;  // 0: there is no frame
+    uint32_t track;
+  };
+  struct ReachedMark {
+    uint32_t track;
+    uint32_t mark;
+    bool end_of_track;
+  };
+
+  // Room is worth a notice below `low_frames`; the queue is full at `high_frames`.
+  PlayoutQueue(uint32_t low_frames, uint32_t high_frames);
+
+  // Producers, any thread.
+  PushResult Push(uint32_t generation, uint32_t track, const uint8_t* payload, size_t bytes);
+  PushResult Mark(uint32_t generation, uint32_t track, uint32_t mark, bool end_of_track);
+  ClearedQueue Clear();
+  // Every later push is stale. What is queued is dropped uncounted.
+  void Close();
+  uint32_t generation() const { return generation_.load(); }
+  bool closed() const { return closed_.load(); }
+  uint64_t Sent(uint32_t track);
+  uint32_t QueuedFrames() const;
+
+  // Room: below the low mark with places for marks, or nothing to wait for.
+  bool HasRoom() const;
+  // True: there is room now. False: ShouldNotify() will say so once.
+  bool AwaitRoom();
+  // One true per false of AwaitRoom, once there is room. Any thread, no lock.
+  bool ShouldNotify() { return room_armed_.load() && HasRoom() && room_armed_.exchange(false); }
+
+  // After a notice that could not be passed on: ask again.
+  void RepeatNotice() { room_armed_.store(true); }
+
+  // JavaScript has taken marks that were reached.
+  void MarksDelivered(uint32_t count) { marks_out_.fetch_sub(count); }
+
+  // The clock only. A frame is copied to `out`, which has kMaxPayload bytes.
+  Frame TakeFrame(uint8_t* out);
+  // True when the next entry was a mark.
+  bool TakeMark(ReachedMark* out);
+
+ private:
+  enum Kind : uint8_t { kFrame, kMark, kTrackEnd };
+
+  struct Entry {
+    uint32_t track;
+    uint32_t mark;
+    uint32_t offset;    // of the payload in bytes_
+    uint32_t bytes;
+    uint64_t byte_end;  // byte_tail_ after this entry
+  };
+  struct Track {
+    uint32_t id;
+    uint64_t pushed = 0;   // frames
+    uint64_t dropped = 0;  // frames
+    uint64_t last = 0;     // number of the entry after its last one
+    uint64_t end = 0;      // number of the entry after its end mark; 0 while it has none
+  };
+
+  static constexpr size_t kTracksKept = 64;
+
+  bool Claim(uint64_t head) {
+    return head_.compare_exchange_strong(head, head + 1, std::memory_order_acq_rel, std::memory_order_relaxed);
+  }
+
+  // Under the mutex.
+  uint64_t FreedUpTo() const;
+  bool HasEntryPlace(uint64_t tail) const { return tail - FreedUpTo() < entries_.size(); }
+  bool PlacePayload(size_t bytes, uint32_t* offset, uint64_t* byte_end) const;
+  Track* FindTrack(uint32_t id);
+  Track* OpenTrack(uint32_t id);
+  void Append(Track* track, uint64_t tail, Kind kind, const Entry& entry);
+  void CoverGap(uint64_t head, uint64_t tail);
+  void DropFrom(uint64_t head, uint64_t tail, ClearedQueue* cleared);
+
+  const uint32_t low_frames_;
+  const uint32_t high_frames_;
+  const uint64_t mask_;
+
+  std::vector<Entry> entries_;
+  // Beside the entries because the clock looks at the next kind before it owns the entry.
+  std::vector<std::atomic<uint8_t>> kinds_;
+  std::vector<uint8_t> bytes_;
+
+  alignas(64) std::atomic<uint64_t> head_{0};      // next to claim
+  alignas(64) std::atomic<uint64_t> tail_{0};      // next to write
+  alignas(64) std::atomic<uint64_t> released_{0};  // the clock has copied all that it claimed before this
+  std::atomic<uint64_t> frames_claimed_{0};        // by the clock
+  std::atomic<uint64_t> frames_in_{0};             // pushed and not dropped
+  std::atomic<uint32_t> marks_out_{0};
+  std::atomic<uint32_t> generation_{1};
+  std::atomic<bool> closed_{false};
+  std::atomic<bool> room_armed_{false};
+
+  std::mutex mutex_;  // producers and Clear; guards everything below
+  uint64_t byte_tail_ = 0;
+  // What the last clear dropped, [from, to): nobody releases it, so it counts
+  // as released once the clock has released everything before it.
+  uint64_t dropped_from_ = 0;
+  uint64_t dropped_to_ = 0;
+  std::deque<Track> tracks_;
+};
+
+}  // namespace parley
+
+#endif  // PARLEY_MEDIA_PLAYOUT_QUEUE_H_

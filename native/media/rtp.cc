@@ -1,0 +1,78 @@
+#include "media/rtp.h"
+
+#include <cstring>
+
+#include "media/time.h"
+
+namespace parley {
+namespace {
+
+constexpr uint8_t kVersion2 = 0x80;
+constexpr uint8_t kSenderReport = 200, kSourceDescription = 202, kGoodbye = 203;
+constexpr uint8_t kCnameItem = 1;
+constexpr uint64_t kUnixToNtpSeconds = 2'208'988'800;  // 1900 to 1970 (RFC 868)
+
+void Put16(uint8_t* out, uint16_t value) {
+  out[0] = static_cast<uint8_t>(value >> 8);
+  out[1] = static_cast<uint8_t>(value);
+}
+
+void Put32(uint8_t* out, uint32_t value) {
+  Put16(out, static_cast<uint16_t>(value >> 16));
+  Put16(out + 2, static_cast<uint16_t>(value));
+}
+
+// `bytes` is the whole packet's length, a multiple of four.
+void PutRtcpHeader(uint8_t* out, uint8_t count, uint8_t type, size_t bytes) {
+  out[0] = kVersion2 | count;
+  out[1] = type;
+  Put16(out + 2, static_cast<uint16_t>(bytes / 4 - 1));
+}
+
+size_t PutReport(uint8_t* out, const SenderReport& report) {
+  const uint64_t seconds = static_cast<uint64_t>(report.unix_ns / kNsPerSecond);
+  const uint64_t fraction = (static_cast<uint64_t>(report.unix_ns % kNsPerSecond) << 32) / kNsPerSecond;
+  PutRtcpHeader(out, 0, kSenderReport, 28);
+  Put32(out + 4, report.ssrc);
+  Put32(out + 8, static_cast<uint32_t>(seconds + kUnixToNtpSeconds));
+  Put32(out + 12, static_cast<uint32_t>(fraction));
+  Put32(out + 16, report.rtp_timestamp);
+  Put32(out + 20, report.packets);
+  Put32(out + 24, report.octets);
+  return 28;
+}
+
+// One chunk with one item, ended and padded with zeros to four bytes (RFC 3550, 6.5).
+size_t PutDescription(uint8_t* out, uint32_t ssrc, const std::string& cname) {
+  const size_t bytes = (8 + 2 + cname.size() + 1 + 3) / 4 * 4;
+  std::memset(out, 0, bytes);
+  PutRtcpHeader(out, 1, kSourceDescription, bytes);
+  Put32(out + 4, ssrc);
+  out[8] = kCnameItem;
+  out[9] = static_cast<uint8_t>(cname.size());
+  std::memcpy(out + 10, cname.data(), cname.size());
+  return bytes;
+}
+
+}  // namespace
+
+void WriteRtpHeader(uint8_t* out, const RtpHeader& header) {
+  out[0] = kVersion2;
+  out[1] = static_cast<uint8_t>((header.marker ? 0x80 : 0) | header.payload_type);
+  Put16(out + 2, header.sequence);
+  Put32(out + 4, header.timestamp);
+  Put32(out + 8, header.ssrc);
+}
+
+size_t WriteSenderReport(uint8_t* out, const SenderReport& report, const std::string& cname, bool bye) {
+  size_t bytes = PutReport(out, report);
+  bytes += PutDescription(out + bytes, report.ssrc, cname);
+  if (bye) {
+    PutRtcpHeader(out + bytes, 1, kGoodbye, 8);
+    Put32(out + bytes + 4, report.ssrc);
+    bytes += 8;
+  }
+  return bytes;
+}
+
+}  // namespace parley

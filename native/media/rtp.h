@@ -1,0 +1,41 @@
+// The bytes of RTP and RTCP that the plane writes (RFC 3550). Pure.
+#ifndef PARLEY_MEDIA_RTP_H_
+#define PARLEY_MEDIA_RTP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace parley {
+
+constexpr size_t kRtpHeaderBytes = 12;
+constexpr size_t kMaxCname = 255;  // bytes: the length field of an SDES item has one byte
+
+struct RtpHeader {
+  bool marker;
+  uint8_t payload_type;
+  uint16_t sequence;
+  uint32_t timestamp;
+  uint32_t ssrc;
+};
+
+// Writes kRtpHeaderBytes.
+void WriteRtpHeader(uint8_t* out, const RtpHeader& header);
+
+struct SenderReport {
+  uint32_t ssrc;
+  int64_t unix_ns;         // the moment of the report
+  uint32_t rtp_timestamp;  // of the same moment, in the stream's own clock
+  uint32_t packets;
+  uint32_t octets;  // of payload
+};
+
+// Enough for a compound with the longest name.
+constexpr size_t kMaxReportBytes = 28 + 4 + 4 + 2 + kMaxCname + 4 + 8;
+
+// Writes the compound SR, SDES with CNAME, and BYE when `bye`; returns its length.
+size_t WriteSenderReport(uint8_t* out, const SenderReport& report, const std::string& cname, bool bye);
+
+}  // namespace parley
+
+#endif  // PARLEY_MEDIA_RTP_H_

@@ -1,0 +1,262 @@
+#include "media/stream.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "media/clock.h"
+
+namespace parley {
+
+Stream::Stream(std::shared_ptr<Clock> clock, StreamConfig config, std::unique_ptr<SrtpSender> srtp,
+               uint64_t seed)
+    : clock_(std::move(clock)),
+      config_(std::move(config)),
+      srtp_(std::move(srtp)),
+      queue_(config_.low_frames, config_.high_frames),
+      random_(seed),
+      sequence_(config_.sequence),
+      timestamp_(config_.timestamp) {}
+
+// Callers.
+
+bool Stream::SetTarget(std::unique_ptr<Target> target) {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  if (queue_.closed()) return false;
+  target_.store(target.get());
+  clock_->Quiesce();
+  held_target_ = std::move(target);
+  return true;
+}
+
+bool Stream::SendRtcp(const uint8_t* compound, size_t bytes) {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  if (bytes > kMaxRtcp || queue_.closed()) return false;
+  RtcpPacket* place = rtcp_.Place();
+  if (!place) return false;
+  place->bytes = static_cast<uint32_t>(bytes);
+  std::memcpy(place->data, compound, bytes);
+  rtcp_.Publish();
+  return true;
+}
+
+bool Stream::WatchRoom(std::shared_ptr<ReadySink> sink) {
+  room_.Arm(std::move(sink), handle_);
+  const bool room = queue_.AwaitRoom();
+  if (room) room_.Disarm();
+  return room;
+}
+
+ClearedQueue Stream::Clear() {
+  ClearedQueue cleared = queue_.Clear();
+  if (queue_.ShouldNotify()) room_.Fire();
+  return cleared;
+}
+
+StreamStats Stream::Stats() const {
+  return {packets_.value(),      octets_.value(),        silence_packets_.value(),
+          underruns_.value(),    late_ticks_.value(),    skipped_ticks_.value(),
+          send_errors_.value(),  carried_.value(),
+          NsToMs(config_.period_ns) * queue_.QueuedFrames(),
+          sequence_.load(),      timestamp_.load()};
+}
+
+void Stream::Close(std::vector<uint8_t>* carried_bye) {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  if (queue_.closed()) return;
+  queue_.Close();
+  target_.store(nullptr);
+  clock_->Quiesce();
+  if (held_target_) SayBye(carried_bye);
+  held_target_.reset();
+  if (queue_.ShouldNotify()) room_.Fire();
+}
+
+void Stream::SayBye(std::vector<uint8_t>* carried) {
+  if (config_.report_interval_ns == 0 || packets_.value() == 0) return;
+  uint8_t packet[kMaxReportBytes + SrtpSender::kMaxRtcpTrailer];
+  size_t bytes = BuildReport(packet, clock_->time().Now(), true);
+  if (srtp_) bytes = srtp_->ProtectRtcp(packet, bytes, sizeof(packet));
+  if (bytes == 0) return;
+  if (held_target_->captures()) {
+    carried->assign(packet, packet + bytes);
+  } else {
+    SendNow(*held_target_, packet, bytes);
+  }
+}
+
+void Stream::MarksDelivered(uint32_t count) {
+  queue_.MarksDelivered(count);
+  if (queue_.ShouldNotify()) room_.Fire();
+}
+
+// The clock.
+
+void Stream::Begin(int64_t due, int64_t phase) {
+  due_ns = due;
+  phase_ns_ = phase;
+}
+
+bool Stream::Tick(Clock& clock, int64_t now_ns) {
+  if (queue_.closed()) return false;
+  SkipMissed(now_ns);
+  if (next_report_ns_ == 0) next_report_ns_ = now_ns + ReportDelay() / 2;  // RFC 3550, 6.2: the first comes early
+  if (const Target* target = target_.load()) {
+    Transmit(*target, now_ns);
+  } else {
+    talking_ = false;
+  }
+  timestamp_.store(timestamp_.load(std::memory_order_relaxed) + config_.ticks_per_frame,
+                   std::memory_order_relaxed);
+  due_ns += config_.period_ns;
+  if (queue_.ShouldNotify() && !clock.Tell({this, now_ns, 0, 0, ClockEvent::kRoom})) queue_.RepeatNotice();
+  return true;
+}
+
+// After a longer stall the stream goes on from now: a burst of old frames would
+// only fill the far end's jitter buffer. The frames stay queued and come later.
+void Stream::SkipMissed(int64_t now_ns) {
+  const int64_t missed = (now_ns - due_ns) / config_.period_ns;
+  if (missed <= kMaxCatchUp) return;
+  due_ns += missed * config_.period_ns;
+  timestamp_.store(timestamp_.load() + static_cast<uint32_t>(missed) * config_.ticks_per_frame);
+  talking_ = false;
+  skipped_ticks_.Add(static_cast<uint64_t>(missed));
+  clock_->counters().skipped_ticks.Add(static_cast<uint64_t>(missed));
+}
+
+void Stream::Transmit(const Target& target, int64_t now_ns) {
+  if (unsent_) clock_->wire().Flush();  // catching up: one frame after the other
+  const uint32_t generation = queue_.generation();
+  if (generation != generation_) in_track_ = false;
+  generation_ = generation;
+  if (!paused_.load()) ReachMarks(now_ns);
+  SendFrame(target);
+  SendWaitingRtcp(target);
+  if (config_.report_interval_ns != 0 && now_ns >= next_report_ns_) SendReport(target, now_ns);
+}
+
+// A frame, or silence in its place. The first frame after anything else carries
+// the marker bit (RFC 3551, 4.1).
+void Stream::SendFrame(const Target& target) {
+  Wire& wire = clock_->wire();
+  uint8_t* const packet = wire.Buffer();
+  uint8_t* const payload = packet + kRtpHeaderBytes;
+  const bool paused = paused_.load();
+  const PlayoutQueue::Frame frame = paused ? PlayoutQueue::Frame{0, 0} : queue_.TakeFrame(payload);
+  const bool voice = frame.bytes > 0;
+  if (!voice && !paused && in_track_) {
+    underruns_.Add();
+    clock_->counters().underruns.Add();
+  }
+  const bool marker = voice && !talking_;
+  talking_ = voice;
+  if (voice) {
+    track_ = frame.track;
+    in_track_ = true;
+  } else if (config_.silence.empty()) {
+    return;
+  } else {
+    std::memcpy(payload, config_.silence.data(), config_.silence.size());
+  }
+
+  const size_t payload_bytes = voice ? frame.bytes : config_.silence.size();
+  const uint16_t sequence = sequence_.load(std::memory_order_relaxed);
+  WriteRtpHeader(packet, {marker, config_.payload_type, sequence, timestamp_.load(), config_.ssrc});
+  sequence_.store(static_cast<uint16_t>(sequence + 1), std::memory_order_relaxed);
+  size_t bytes = kRtpHeaderBytes + payload_bytes;
+  if (srtp_) bytes = srtp_->ProtectRtp(packet, bytes, Wire::kBufferBytes);
+  if (bytes == 0) return Count(SendResult::kRefused);
+  unsent_ = true;
+  wire.Commit({this, &target, handle_, due_ns, static_cast<uint32_t>(bytes),
+               static_cast<uint32_t>(payload_bytes), voice ? PacketKind::kVoice : PacketKind::kSilence});
+}
+
+void Stream::SendWaitingRtcp(const Target& target) {
+  while (const RtcpPacket* waiting = rtcp_.Front()) {
+    uint8_t* const packet = clock_->wire().Buffer();
+    std::memcpy(packet, waiting->data, waiting->bytes);
+    CommitRtcp(target, packet, waiting->bytes);
+    rtcp_.Pop();
+  }
+}
+
+void Stream::SendReport(const Target& target, int64_t now_ns) {
+  clock_->wire().Flush();  // so that the counts include this tick's packet
+  next_report_ns_ = now_ns + ReportDelay();
+  if (packets_.value() == 0) return;
+  uint8_t* const packet = clock_->wire().Buffer();
+  CommitRtcp(target, packet, BuildReport(packet, clock_->time().Now(), false));
+}
+
+void Stream::CommitRtcp(const Target& target, uint8_t* packet, size_t bytes) {
+  if (srtp_) bytes = srtp_->ProtectRtcp(packet, bytes, Wire::kBufferBytes);
+  if (bytes == 0) return Count(SendResult::kRefused);
+  clock_->wire().Commit(
+      {this, &target, handle_, due_ns, static_cast<uint32_t>(bytes), 0, PacketKind::kRtcp});
+}
+
+// The report's two times are of one moment, `now_ns`: the timestamp runs on
+// from the next tick's, which is due at due_ns.
+size_t Stream::BuildReport(uint8_t* out, int64_t now_ns, bool bye) {
+  const int64_t since_due = (now_ns - due_ns) * int64_t{config_.clock_rate} / kNsPerSecond;
+  const SenderReport report{config_.ssrc, clock_->time().UnixNs(now_ns),
+                            timestamp_.load() + static_cast<uint32_t>(since_due),
+                            static_cast<uint32_t>(packets_.value()), static_cast<uint32_t>(octets_.value())};
+  return WriteSenderReport(out, report, config_.cname, bye);
+}
+
+// Between half and one and a half of the mean (RFC 3550, 6.2), so that streams
+// opened together do not report together for ever.
+int64_t Stream::ReportDelay() {
+  return static_cast<int64_t>(static_cast<double>(config_.report_interval_ns) * (0.5 + random_.Unit()));
+}
+
+// Everything before the queue's head has been sent, so marks at the head are reached.
+void Stream::ReachMarks(int64_t at_ns) {
+  PlayoutQueue::ReachedMark mark;
+  while (queue_.TakeMark(&mark)) {
+    if (mark.end_of_track && mark.track == track_) in_track_ = false;
+    if (!clock_->Tell({this, at_ns, mark.track, mark.mark, ClockEvent::kMark})) {
+      queue_.MarksDelivered(1);
+      clock_->counters().marks_lost.Add();
+    }
+  }
+}
+
+void Stream::OnSent(const Outgoing& packet, SendResult result, int64_t at_ns) {
+  if (packet.target->captures()) clock_->TellOfCapture();
+  if (packet.kind == PacketKind::kRtcp) return result == SendResult::kSent ? void() : Count(result);
+  unsent_ = false;
+  if (result == SendResult::kSent) {
+    PlaneCounters& counters = clock_->counters();
+    packets_.Add();
+    octets_.Add(packet.payload_bytes);
+    counters.packets.Add();
+    if (packet.target->captures()) carried_.Add();
+    if (packet.kind == PacketKind::kSilence) {
+      silence_packets_.Add();
+      counters.silence_packets.Add();
+    }
+    const int64_t late_ns = at_ns - packet.due_ns;
+    counters.lateness.Add(late_ns);
+    if (late_ns > kLateNs) {
+      late_ticks_.Add();
+      counters.late_ticks.Add();
+    }
+    clock_->Trace(handle_, packet.due_ns, at_ns);
+  } else {
+    Count(result);
+  }
+  if (packet.kind == PacketKind::kVoice) ReachMarks(at_ns);
+}
+
+void Stream::Count(SendResult result) {
+  if (result == SendResult::kCaptureFull) {
+    clock_->counters().capture_overflow.Add();
+  } else if (result == SendResult::kRefused) {
+    send_errors_.Add();
+    clock_->counters().send_errors.Add();
+  }
+}
+
+}  // namespace parley

@@ -1,0 +1,148 @@
+// One call's outgoing RTP: what the clock does for it at each of its ticks.
+//
+//   tick: marks at the head ─▶ frame or silence ─▶ header ─▶ SRTP ─▶ wire ─▶ marks behind it
+//
+// Three territories. The clock's: everything a tick changes. The callers': the
+// queue, and control_mutex_ with what it guards. The target, and the right to
+// encrypt with it, pass between them: whoever takes the target away and waits
+// for the clock's turn to end (Clock::Quiesce) owns what the tick used.
+#ifndef PARLEY_MEDIA_STREAM_H_
+#define PARLEY_MEDIA_STREAM_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "media/counters.h"
+#include "media/playout_queue.h"
+#include "media/random.h"
+#include "media/ready.h"
+#include "media/rtp.h"
+#include "media/spsc_ring.h"
+#include "media/srtp.h"
+#include "media/target.h"
+#include "media/wheel.h"
+#include "media/wire.h"
+
+namespace parley {
+
+class Clock;
+
+struct StreamConfig {
+  uint32_t ssrc = 0;
+  uint8_t payload_type = 0;
+  uint32_t clock_rate = 8000;       // Hz of the RTP timestamp
+  uint32_t ticks_per_frame = 160;   // of the RTP timestamp
+  int64_t period_ns = 20'000'000;   // of one frame
+  uint16_t sequence = 0;            // of the first packet
+  uint32_t timestamp = 0;           // of the first tick
+  std::vector<uint8_t> silence;     // payload of one silent frame; empty: pauses send nothing
+  uint32_t low_frames = 20;
+  uint32_t high_frames = 75;
+  std::string cname;
+  int64_t report_interval_ns = 0;   // mean time between sender reports; 0: none, and no BYE
+};
+
+struct StreamStats {
+  uint64_t packets, octets, silence_packets, underruns, late_ticks, skipped_ticks, send_errors, carried;
+  double queued_ms;
+  uint16_t sequence;   // of the next packet
+  uint32_t timestamp;  // of the next tick
+};
+
+class Stream : public WheelNode, public PacketOwner, public std::enable_shared_from_this<Stream> {
+ public:
+  static constexpr size_t kMaxRtcp = 1400;  // bytes of a plain compound
+
+  // `srtp` null sends plain RTP. `seed` decides when reports are sent.
+  Stream(std::shared_ptr<Clock> clock, StreamConfig config, std::unique_ptr<SrtpSender> srtp, uint64_t seed);
+
+  // Callers, any thread.
+  PlayoutQueue& queue() { return queue_; }
+  const StreamConfig& config() const { return config_; }
+  uint64_t handle() const { return handle_; }
+  void set_handle(uint64_t handle) { handle_ = handle; }  // before the clock knows the stream
+  // Null lets go: after the return no packet leaves, the queue keeps what it has
+  // and the former descriptor is closed. False once the stream is closed.
+  bool SetTarget(std::unique_ptr<Target> target);
+  // Leaves encrypted at the next tick. False: too long, four wait already, or closed.
+  bool SendRtcp(const uint8_t* compound, size_t bytes);
+  void SetPaused(bool paused) { paused_.store(paused); }
+  bool WatchRoom(std::shared_ptr<ReadySink> sink);
+  ClearedQueue Clear();
+  void MarksDelivered(uint32_t count);
+  StreamStats Stats() const;
+  // Says BYE. After the return nothing leaves and the descriptor is closed.
+  // Bytes of a BYE that JavaScript has to carry are put into `carried_bye`.
+  void Close(std::vector<uint8_t>* carried_bye);
+
+  // The thread that hears of the clock's events.
+  void NotifyRoom() { room_.Fire(); }
+
+  // The clock.
+  void Begin(int64_t due_ns, int64_t phase_ns);
+  int64_t phase_ns() const { return phase_ns_; }
+  // False: the stream is closed, the clock must forget it.
+  bool Tick(Clock& clock, int64_t now_ns);
+  void OnSent(const Outgoing& packet, SendResult result, int64_t at_ns) override;
+  Stream* next_listed = nullptr;  // of the clock's inbox, or of its retired list
+
+ private:
+  struct RtcpPacket {
+    uint32_t bytes;
+    uint8_t data[kMaxRtcp];
+  };
+
+  static constexpr int64_t kMaxCatchUp = 3;     // frames sent at once after a late wake-up
+  static constexpr size_t kRtcpWaiting = 4;     // compounds
+
+  // The clock's.
+  void SkipMissed(int64_t now_ns);
+  void Transmit(const Target& target, int64_t now_ns);
+  void SendFrame(const Target& target);
+  void SendWaitingRtcp(const Target& target);
+  void SendReport(const Target& target, int64_t now_ns);
+  void CommitRtcp(const Target& target, uint8_t* packet, size_t bytes);
+  void ReachMarks(int64_t at_ns);
+  int64_t ReportDelay();
+  // For either owner of the tick's state.
+  size_t BuildReport(uint8_t* out, int64_t now_ns, bool bye);
+  void SayBye(std::vector<uint8_t>* carried);
+  void Count(SendResult result);
+
+  const std::shared_ptr<Clock> clock_;
+  const StreamConfig config_;
+  const std::unique_ptr<SrtpSender> srtp_;
+  uint64_t handle_ = 0;
+  PlayoutQueue queue_;
+  std::atomic<bool> paused_{false};
+  std::atomic<const Target*> target_{nullptr};
+  ReadyWatch room_;
+
+  // The clock's, until Close takes them over.
+  Random random_;
+  int64_t phase_ns_ = 0;
+  int64_t next_report_ns_ = 0;  // 0: no tick yet
+  bool talking_ = false;        // the last tick sent a frame
+  bool in_track_ = false;       // the last frame's track has not reached its end
+  bool unsent_ = false;         // a packet of this stream waits in the wire
+  uint32_t track_ = 0;          // of the last frame
+  uint32_t generation_ = 0;     // at the last tick
+
+  // Written by the clock, read by anybody.
+  std::atomic<uint16_t> sequence_;
+  std::atomic<uint32_t> timestamp_;
+  Counter packets_, octets_, silence_packets_, underruns_, late_ticks_, skipped_ticks_, send_errors_, carried_;
+
+  std::mutex control_mutex_;  // guards everything below; the clock never takes it
+  std::unique_ptr<const Target> held_target_;
+  SpscRing<RtcpPacket> rtcp_{kRtcpWaiting};  // writers hold the mutex, the clock reads
+};
+
+}  // namespace parley
+
+#endif  // PARLEY_MEDIA_STREAM_H_
