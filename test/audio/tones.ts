@@ -16,6 +16,22 @@ export function noise(samples: number, amplitude = 0.5, seed = 1): Float32Array 
   });
 }
 
+/** Something like speech: a buzz whose level and pitch move, pauses between words, and breath. */
+export function voiceLike(rate: number, seconds: number): Float32Array {
+  const samples = Math.round(rate * seconds);
+  const breath = noise(samples, 0.01);
+  const harmonics = Math.min(25, Math.floor(rate / 2 / 160));
+  let phase = 0;
+  return Float32Array.from({ length: samples }, (_, n) => {
+    const time = n / rate;
+    phase += (2 * Math.PI * (125 + 30 * Math.sin(5 * time))) / rate;
+    let sum = 0;
+    for (let k = 1; k <= harmonics; k++) sum += Math.sin(k * phase) / k;
+    const level = Math.max(0, Math.sin(9 * time) * 0.8 + 0.2);
+    return 0.2 * sum * level + (breath[n] as number) * (0.2 + level);
+  });
+}
+
 export function decibels(ratio: number): number {
   return 20 * Math.log10(ratio);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { OPUS_SPEECH, OpusFrameEncoder, type OpusSettings } from '../../src/rtp/opus-encoder.js';
-import { fitTone, noise, tone } from '../audio/tones.js';
+import { fitTone, noise, tone, voiceLike } from '../audio/tones.js';
 
 // Straight from the package: the tests also need its decoder, which the product does not.
 const { OpusEncoder: Package } = createRequire(import.meta.url)('@discordjs/opus') as {
@@ -20,16 +20,8 @@ const { OpusEncoder: Package } = createRequire(import.meta.url)('@discordjs/opus
 const FRAMES_MS = [2.5, 5, 10, 20, 40, 60];
 const FRAME = 960;
 
-/** Something like speech: a buzz whose level and pitch move, and breath. */
 function voice(samples: number): Float32Array {
-  const breath = noise(samples, 0.02);
-  let phase = 0;
-  return Float32Array.from({ length: samples }, (_, n) => {
-    phase += (2 * Math.PI * (120 + 30 * Math.sin(n / 9000))) / 48_000;
-    let sum = 0;
-    for (let k = 1; k <= 20; k++) sum += Math.sin(k * phase) / k;
-    return 0.2 * sum * Math.abs(Math.sin(n / 5000)) + (breath[n] as number);
-  });
+  return voiceLike(48_000, samples / 48_000);
 }
 
 function encodeAll(encoder: OpusFrameEncoder, sound: Float32Array): Buffer[] {
@@ -65,7 +57,7 @@ test('what is not a Float32Array is refused, even with the right length', () => 
     new Int16Array(FRAME),
     Buffer.alloc(FRAME),
     { length: FRAME },
-    new Array(FRAME).fill(0),
+    Array.from({ length: FRAME }, () => 0),
     undefined,
     null,
     structuredClone(new Float32Array(FRAME).buffer),

@@ -1,0 +1,160 @@
+// A line of an encoder pool, as the main thread holds it: segments of one track
+// go in, in order; promises and one callback tell how far they came.
+//
+//   open ──▶ ending ──▶ over          over: ended, aborted or lost
+//     └────────────────▲
+import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
+import { ParleyError } from '../errors.js';
+import type { Codec } from './codec.js';
+import type { LineMessage, SegmentEncoded, SegmentSource, ToWorker } from './line-messages.js';
+
+export type { SegmentEncoded, SegmentSource } from './line-messages.js';
+
+export type LineSink =
+  | {
+      readonly kind: 'playout';
+      /** Handle of the playout, and its generation at the time: after a clear the line ends with ABORTED. */
+      readonly playout: number;
+      readonly generation: number;
+      readonly track: number;
+      readonly codec: Codec;
+      readonly frameMs: number;
+    }
+  /** A ByteRing of s16le at `rate` Hz; it is ended by the line, with an error code where it failed. */
+  | {
+      readonly kind: 'bytes';
+      readonly ring: number;
+      readonly container: 'wav' | 'pcm';
+      readonly rate: number;
+    };
+
+const MAX_SEGMENTS = 64; // waiting in one line; two are usual
+
+interface Waiting {
+  readonly source: SegmentSource;
+  readonly resolve: (encoded: SegmentEncoded) => void;
+  readonly reject: (error: ParleyError) => void;
+}
+
+/** How a line reaches its worker; `over` is called once, when nothing more will be posted. */
+export interface LineLink {
+  post(message: ToWorker): void;
+  over(): void;
+}
+
+export class EncoderLine {
+  /** Told when the sink took the first frame of a segment; `queuedAtMs` is of the monotonic clock. */
+  onSegmentStarted:
+    ((index: number, firstFrame: number, trimmedStartMs: number, queuedAtMs: number) => void) | undefined;
+  readonly #number: number;
+  readonly #sink: LineSink;
+  readonly #link: LineLink;
+  readonly #waiting = new Map<number, Waiting>();
+  #segments = 0;
+  #ended: Promise<void> | undefined;
+  #settleEnd: { resolve: () => void; reject: (error: ParleyError) => void } | undefined;
+  /** Why the line is over; undefined while it is not, null after a complete end. */
+  #over: ParleyError | null | undefined;
+
+  /** Made by the pool only. */
+  constructor(number: number, sink: LineSink, link: LineLink) {
+    this.#number = number;
+    this.#sink = sink;
+    this.#link = link;
+  }
+
+  /**
+   * Queues a segment. Resolves when its ring ended and the sink has all of it (but for a last frame that the
+   * next segment or the end fills up). Rejects with the error its ring ended with, ABORTED, or ENCODER_FAILED.
+   * The opener of the ring closes it after that.
+   */
+  segment(source: SegmentSource): Promise<SegmentEncoded> {
+    const refusal = this.#refusal();
+    if (refusal !== undefined) return Promise.reject(refusal);
+    const index = this.#segments++;
+    const encoded = new Promise<SegmentEncoded>((resolve, reject) => {
+      this.#waiting.set(index, { source, resolve, reject });
+    });
+    encoded.catch(() => undefined); // an abort need not be awaited
+    this.#link.post({ type: 'segment', line: this.#number, index, source });
+    return encoded;
+  }
+
+  /** No segment follows: flushes and tells the sink. Resolves when the sink has everything. */
+  end(): Promise<void> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  /** Drops the line and the rings of segments that are not encoded yet. Idempotent. */
+  abort(): void {
+    if (this.#over !== undefined) return;
+    this.#link.post({ type: 'abort', line: this.#number });
+    this.#finish(new ParleyError('ABORTED', 'the line was aborted'));
+  }
+
+  /** What the worker says of this line; called by the pool. */
+  told(message: LineMessage): void {
+    if (this.#over !== undefined) return;
+    switch (message.type) {
+      case 'started': {
+        const { index, firstFrame, trimmedStartMs, queuedAtMs } = message.segment;
+        this.onSegmentStarted?.(index, firstFrame, trimmedStartMs, queuedAtMs);
+        return;
+      }
+      case 'encoded':
+        this.#take(message.segment.index)?.resolve(message.segment);
+        return;
+      case 'failed':
+        this.#take(message.index)?.reject(new ParleyError(message.code, message.message));
+        return;
+      case 'ended':
+        return this.#finish(null);
+      case 'lost':
+        return this.#finish(new ParleyError(message.code, message.message));
+    }
+  }
+
+  /** The worker is gone; called by the pool. */
+  lost(error: ParleyError): void {
+    if (this.#over !== undefined) return;
+    if (this.#sink.kind === 'bytes') ByteRing.attach(this.#sink.ring).end(error.code);
+    this.#finish(error);
+  }
+
+  #refusal(): ParleyError | undefined {
+    if (this.#over != null) return this.#over;
+    if (this.#ended !== undefined)
+      return new ParleyError('WRONG_STATE', 'the line was told that nothing follows');
+    if (this.#waiting.size < MAX_SEGMENTS) return undefined;
+    return new ParleyError('QUEUE_FULL', `${MAX_SEGMENTS} segments wait in this line already`);
+  }
+
+  #end(): Promise<void> {
+    if (this.#over != null) return Promise.reject(this.#over);
+    const ended = new Promise<void>((resolve, reject) => (this.#settleEnd = { resolve, reject }));
+    ended.catch(() => undefined);
+    this.#link.post({ type: 'end', line: this.#number });
+    return ended;
+  }
+
+  #take(index: number): Waiting | undefined {
+    const waiting = this.#waiting.get(index);
+    this.#waiting.delete(index);
+    return waiting;
+  }
+
+  #finish(error: ParleyError | null): void {
+    this.#over = error;
+    const reason = error ?? new ParleyError('ABORTED', 'the line ended without the segment');
+    for (const { source, reject } of this.#waiting.values()) {
+      // The worker may be dead, and the engine must not wait for a reader that never comes.
+      PcmRing.attach(source.ring, source.rate).abort();
+      reject(reason);
+    }
+    this.#waiting.clear();
+    if (error === null) this.#settleEnd?.resolve();
+    else this.#settleEnd?.reject(error);
+    this.#link.over();
+  }
+}

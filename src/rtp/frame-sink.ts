@@ -1,0 +1,29 @@
+// Where a line's frames go: the playout of a call, as payloads and marks, or a
+// ring of bytes, as a container.
+//
+// A sink holds what it could not hand over and offers it again at `flush`; the
+// pump gives it nothing new before. That is all the flow control there is.
+import type { ErrorCode } from '../errors.js';
+
+export type Flushed = 'taken' | 'full' | 'gone';
+
+export interface FrameSink {
+  /** Hz of the samples it takes. */
+  readonly sampleRate: number;
+  readonly frameSamples: number;
+  /** A last frame that is not full is padded with silence; otherwise it is put as short as it is. */
+  readonly wholeFrames: boolean;
+  /** A segment that fails ends the line: a hole in a file could not be told later. */
+  readonly failsWhole: boolean;
+  put(frame: Float32Array, count: number): void;
+  mark(mark: number): void;
+  /** Nothing follows. */
+  finish(): void;
+  /** Hands over what waits. `gone`: nobody will ever take it. */
+  flush(): Flushed;
+  /** Calls back once when flushing is worth another try. */
+  onRoom(callback: () => void): void;
+  /** The line ends before its finish was flushed; the reader is told the code where it can be. */
+  fail(code: ErrorCode): void;
+  release(callback: () => void): void;
+}

@@ -1,0 +1,90 @@
+// What the pool and its workers say to each other. Sound is never in it: it
+// travels through native rings and playouts, named here by handle.
+import type { TrimOptions } from '../audio/trimmer.js';
+import type { ErrorCode } from '../errors.js';
+import type { CodecName } from './codec.js';
+import type { OpusSettings } from './opus-encoder.js';
+
+export interface SegmentSource {
+  /** A PcmRing; its opener closes it, once the segment is encoded or has failed. */
+  readonly ring: number;
+  /** Hz of the ring's samples. */
+  readonly rate: number;
+  /** Silence between the sound before and this one; none before the first sound of a line. */
+  readonly pauseBeforeMs?: number;
+}
+
+export interface SegmentEncoded {
+  readonly index: number;
+  /** The frame of the track that holds the segment's first sample. */
+  readonly firstFrame: number;
+  /** From that frame to the one with its last sample; neighbours may share a frame. 0 if nothing sounded. */
+  readonly frames: number;
+  /** Samples read from the ring, silence and all. */
+  readonly samplesIn: number;
+  /** Silence cut before the sound: what lies at `t` in the ring is heard at `t - trimmedStartMs`. */
+  readonly trimmedStartMs: number;
+}
+
+/** A LineSink with its codec by name: functions cannot be sent. */
+export type SinkMessage =
+  | {
+      readonly kind: 'playout';
+      readonly playout: number;
+      readonly generation: number;
+      readonly track: number;
+      readonly codec: CodecName;
+      readonly frameMs: number;
+    }
+  | {
+      readonly kind: 'bytes';
+      readonly ring: number;
+      readonly container: 'wav' | 'pcm';
+      readonly rate: number;
+    };
+
+export interface LineSettings {
+  readonly opus: OpusSettings;
+  readonly trim: TrimOptions;
+}
+
+export type ToWorker =
+  | {
+      readonly type: 'open';
+      readonly line: number;
+      readonly sink: SinkMessage;
+      readonly settings: LineSettings;
+    }
+  | {
+      readonly type: 'segment';
+      readonly line: number;
+      readonly index: number;
+      readonly source: SegmentSource;
+    }
+  | { readonly type: 'end'; readonly line: number }
+  | { readonly type: 'abort'; readonly line: number }
+  | { readonly type: 'close' };
+
+export interface SegmentStarted {
+  readonly index: number;
+  readonly firstFrame: number;
+  readonly trimmedStartMs: number;
+  /** When the sink took the segment's first frame, in milliseconds of the monotonic clock. */
+  readonly queuedAtMs: number;
+}
+
+/** About one line. After `ended` or `lost` nothing more is said of it. */
+export type LineMessage =
+  | { readonly type: 'started'; readonly line: number; readonly segment: SegmentStarted }
+  | { readonly type: 'encoded'; readonly line: number; readonly segment: SegmentEncoded }
+  | {
+      readonly type: 'failed';
+      readonly line: number;
+      readonly index: number;
+      readonly code: ErrorCode;
+      readonly message: string;
+    }
+  | { readonly type: 'ended'; readonly line: number }
+  | { readonly type: 'lost'; readonly line: number; readonly code: ErrorCode; readonly message: string };
+
+export type FromWorker = { readonly type: 'ready' } | LineMessage;

@@ -1,0 +1,76 @@
+// A call's playout as a sink: frames become payloads of the call's codec.
+import type { FrameEncoder } from './frame-encoder.js';
+import type { Flushed, FrameSink } from './frame-sink.js';
+import { TRACK_ENDED } from './marks.js';
+
+/** The part of PlayoutWriter that is pushed to: 1 taken, 0 full, -1 stale or closed. */
+export interface PayloadQueue {
+  push(generation: number, track: number, payload: Uint8Array): number;
+  mark(generation: number, track: number, mark: number, endOfTrack: boolean): number;
+  onRoom(callback: () => void): void;
+  forget(callback: () => void): void;
+}
+
+export class PlayoutSink implements FrameSink {
+  readonly sampleRate: number;
+  readonly frameSamples: number;
+  readonly wholeFrames = true;
+  readonly failsWhole = false;
+  readonly #queue: PayloadQueue;
+  readonly #generation: number;
+  readonly #track: number;
+  readonly #encoder: FrameEncoder;
+  #payload: Uint8Array | undefined;
+  #mark: number | undefined;
+
+  constructor(
+    queue: PayloadQueue,
+    place: { readonly generation: number; readonly track: number; readonly sampleRate: number },
+    encoder: FrameEncoder,
+  ) {
+    this.#queue = queue;
+    this.#generation = place.generation;
+    this.#track = place.track;
+    this.sampleRate = place.sampleRate;
+    this.frameSamples = encoder.frameSamples;
+    this.#encoder = encoder;
+  }
+
+  put(frame: Float32Array): void {
+    this.#payload = this.#encoder.encode(frame);
+  }
+
+  mark(mark: number): void {
+    this.#mark = mark;
+  }
+
+  finish(): void {
+    this.#mark = TRACK_ENDED;
+  }
+
+  flush(): Flushed {
+    if (this.#payload !== undefined) {
+      const answer = this.#queue.push(this.#generation, this.#track, this.#payload);
+      if (answer !== 1) return answer === 0 ? 'full' : 'gone';
+      this.#payload = undefined;
+    }
+    if (this.#mark !== undefined) {
+      const end = this.#mark === TRACK_ENDED;
+      const answer = this.#queue.mark(this.#generation, this.#track, this.#mark, end);
+      if (answer !== 1) return answer === 0 ? 'full' : 'gone';
+      this.#mark = undefined;
+    }
+    return 'taken';
+  }
+
+  onRoom(callback: () => void): void {
+    this.#queue.onRoom(callback);
+  }
+
+  /** Whoever owns the playout clears it: what was pushed before is not the line's any more. */
+  fail(): void {}
+
+  release(callback: () => void): void {
+    this.#queue.forget(callback);
+  }
+}

@@ -1,0 +1,53 @@
+// Whose line works next in an encoder worker.
+//
+// Lines take turns of a few frames. One that has not given its call a cushion
+// yet goes before those that have: its first packet is being waited for, while
+// the others have hundreds of milliseconds queued. After a pass the event loop
+// gets its turn, so that an abort is heard within a pass.
+import type { LinePump } from './line-pump.js';
+
+const TURN_FRAMES = 5; // 100 ms of sound
+const PASS_FRAMES = 40; // some 6 ms of Opus: how long an abort may wait
+const CUSHION_FRAMES = 10; // 200 ms of sound
+
+export class PumpRota {
+  readonly #starting: LinePump[] = [];
+  readonly #running: LinePump[] = [];
+  readonly #waiting = new Set<LinePump>();
+  #scheduled = false;
+
+  /** The line may be able to work. */
+  readonly wake = (pump: LinePump): void => {
+    if (this.#waiting.has(pump)) return;
+    this.#waiting.add(pump);
+    this.#queueOf(pump).push(pump);
+    this.#schedule();
+  };
+
+  #queueOf(pump: LinePump): LinePump[] {
+    return pump.framesPut < CUSHION_FRAMES ? this.#starting : this.#running;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#pass();
+    });
+  }
+
+  #pass(): void {
+    const again: LinePump[] = [];
+    for (let frames = 0; frames < PASS_FRAMES;) {
+      const pump = this.#starting.shift() ?? this.#running.shift();
+      if (pump === undefined) break;
+      this.#waiting.delete(pump);
+      const before = pump.framesPut;
+      if (pump.turn(TURN_FRAMES) === 'more') again.push(pump);
+      frames += Math.max(1, pump.framesPut - before);
+    }
+    for (const pump of again) this.wake(pump);
+    if (this.#waiting.size > 0) this.#schedule();
+  }
+}
