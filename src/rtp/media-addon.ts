@@ -1,0 +1,150 @@
+// The media functions of the addon (native/binding). Times are milliseconds of
+// the monotonic clock, the one of process.hrtime. A handle that names nothing
+// any more is answered, never thrown, by the stream functions.
+import { loadAddon } from '../addon.js';
+
+/** SRTP of one direction (RFC 3711, RFC 7714): 16 bytes of key; 14 bytes of salt, 12 for GCM. */
+export interface SrtpKeys {
+  readonly profile: 'AES_CM_128_HMAC_SHA1_80' | 'AEAD_AES_128_GCM';
+  readonly key: Uint8Array;
+  readonly salt: Uint8Array;
+}
+
+export interface StreamOptions {
+  readonly ssrc: number;
+  readonly payloadType: number;
+  /** Hz of the RTP timestamp. */
+  readonly clockRate: number;
+  /** Of the RTP timestamp. */
+  readonly ticksPerFrame: number;
+  /** Length of one frame, 10 to 60 ms. */
+  readonly frameMs: number;
+  /** Sequence number of the first packet and timestamp of the first tick: random, says RFC 3550. */
+  readonly sequence: number;
+  readonly timestamp: number;
+  /** Payload of one silent frame; empty sends nothing in pauses. */
+  readonly silence: Uint8Array;
+  /** Producers hear of room when less than this is queued; the queue is full at `highMs`. */
+  readonly lowMs: number;
+  readonly highMs: number;
+  /** Canonical name in reports (RFC 7022), at most 255 bytes. */
+  readonly cname: string;
+  /** Mean time between sender reports; 0 sends neither reports nor BYE. */
+  readonly rtcpIntervalMs: number;
+  /** Absent: plain RTP. */
+  readonly srtp?: SrtpKeys;
+}
+
+/** `fd` is a bound UDP socket that somebody else owns; the plane works on a dup() of it. */
+export type StreamTarget =
+  { readonly fd: number; readonly address: string; readonly port: number } | { readonly capture: true };
+
+/** 1 taken, 0 the queue is full, -1 the generation is stale or the stream closed. */
+export type PushAnswer = 1 | 0 | -1;
+
+export interface ClearedTrack {
+  readonly track: number;
+  /** Of all that was pushed to the track. */
+  readonly sentFrames: number;
+  readonly droppedFrames: number;
+  /** In order; none of them will be told as reached. */
+  readonly droppedMarks: readonly number[];
+}
+
+export interface Cleared {
+  /** What pushes must carry from now on. */
+  readonly generation: number;
+  /** Every track that had not reached its end, oldest first. */
+  readonly tracks: readonly ClearedTrack[];
+}
+
+export interface PlayoutStats {
+  /** RTP packets that left, silence included. */
+  readonly packets: number;
+  /** Of payload, as sender reports count them. */
+  readonly octets: number;
+  readonly silencePackets: number;
+  /** Ticks without a frame in the middle of a track. */
+  readonly underruns: number;
+  /** Packets that left more than 1 ms after they were due. */
+  readonly lateTicks: number;
+  /** Ticks left out because the clock was too late to catch up; no sound is lost by it. */
+  readonly skippedTicks: number;
+  /** Packets that the socket refused; they are lost. */
+  readonly sendErrors: number;
+  /** Packets that JavaScript carried instead of the socket. */
+  readonly carried: number;
+  readonly queuedMs: number;
+  /** Of the next packet, and of the next tick. */
+  readonly sequence: number;
+  readonly timestamp: number;
+}
+
+export interface CapturedPacket {
+  /** Handle of its stream. */
+  readonly stream: number;
+  readonly atMs: number;
+  readonly kind: 'rtp' | 'rtcp';
+  readonly data: Uint8Array;
+}
+
+export interface PlaneStats {
+  readonly streams: number;
+  readonly packets: number;
+  readonly silencePackets: number;
+  readonly lateTicks: number;
+  readonly skippedTicks: number;
+  readonly underruns: number;
+  readonly sendErrors: number;
+  /** Captured packets lost because nobody took them in time. */
+  readonly captureOverflow: number;
+  /** Always 0 unless the plane is wrong: marks are refused before they could be lost. */
+  readonly marksLost: number;
+  /** How the system schedules the clock thread; a manual plane has none. */
+  readonly priority: 'fifo' | 'nice' | 'normal';
+  /** Upper bounds, the last one Infinity, and packets that left so long after they were due. */
+  readonly latenessUpperMs: readonly number[];
+  readonly latenessCounts: readonly number[];
+}
+
+export interface MediaAddon {
+  planeOpen(options: { manual: boolean; startMs?: number; wallMs?: number; seed: number }): number;
+  planeClose(plane: number): void;
+  planeAdvance(plane: number, toMs: number): number;
+  planeWakeAt(plane: number, atMs: number): number;
+  planeNow(plane: number): number;
+  /** True: marks or captured packets wait. False: the thread hears of `plane` once. */
+  planeWatch(plane: number): boolean;
+  /** Groups of four: stream, track, mark, sentAtMs. */
+  planeTakeMarks(plane: number): Float64Array;
+  planeTakePackets(plane: number): CapturedPacket[];
+  planeTrace(plane: number, capacity: number): void;
+  /** Groups of three: stream, dueMs, sentMs. */
+  planeTakeTrace(plane: number): Float64Array;
+  planeStats(plane: number): PlaneStats;
+  streamOpen(plane: number, options: StreamOptions): number;
+  streamTarget(stream: number, target: StreamTarget | null): boolean;
+  streamPush(stream: number, generation: number, track: number, payload: Uint8Array): PushAnswer;
+  streamMark(
+    stream: number,
+    generation: number,
+    track: number,
+    mark: number,
+    endOfTrack: boolean,
+  ): PushAnswer;
+  streamWatchRoom(stream: number): boolean;
+  streamGeneration(stream: number): number;
+  streamPause(stream: number): void;
+  streamResume(stream: number): void;
+  streamClear(stream: number): Cleared | null;
+  streamSent(stream: number, track: number): number;
+  streamSendRtcp(stream: number, compound: Uint8Array): boolean;
+  streamStats(stream: number): PlayoutStats | null;
+  streamClose(stream: number): void;
+}
+
+let loaded: MediaAddon | undefined;
+
+export function mediaAddon(): MediaAddon {
+  return (loaded ??= loadAddon<MediaAddon>());
+}

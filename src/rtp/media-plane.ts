@@ -1,0 +1,169 @@
+// The media plane: every call's packets, sent by one native clock thread that
+// JavaScript cannot delay. This is its face on the main thread.
+//
+// A manual plane has no thread: `advance` runs the ticks, each exactly at its
+// due time, and tells of marks before it returns. Tests hold its clock.
+import { unwatchReady, watchReady } from '../audio/ready.js';
+import { ParleyError } from '../errors.js';
+import { mediaAddon, type CapturedPacket, type PlaneStats, type StreamOptions } from './media-addon.js';
+import { Playout } from './playout.js';
+
+export type PlaneOptions =
+  | { readonly clock: 'real'; readonly seed: number }
+  | {
+      readonly clock: 'manual';
+      readonly seed: number;
+      /** Where its monotonic clock begins. */
+      readonly startMs: number;
+      /** Milliseconds since 1970 at that moment. */
+      readonly wallMs: number;
+    };
+
+/** When one packet was due and when it left, for benches. */
+export interface TracedPacket {
+  readonly stream: number;
+  readonly dueMs: number;
+  readonly sentMs: number;
+}
+
+const MAX_KEPT = 50_000; // a quarter of an hour of one stream
+const MARK_FIELDS = 4;
+const TRACE_FIELDS = 3;
+
+export class MediaPlane {
+  readonly handle: number;
+  readonly #manual: boolean;
+  readonly #playouts = new Map<number, Playout>();
+  /** Packets of streams without `onPacket`: at most MAX_KEPT, the oldest are forgotten. */
+  #kept: CapturedPacket[] = [];
+  #closed = false;
+  readonly #onReady = () => this.#deliverUntilQuiet();
+
+  private constructor(handle: number, manual: boolean) {
+    this.handle = handle;
+    this.#manual = manual;
+  }
+
+  /** `seed` (32 bits) decides when sender reports leave. */
+  static open(options: PlaneOptions): MediaPlane {
+    const { clock, ...rest } = options;
+    const manual = clock === 'manual';
+    const plane = new MediaPlane(mediaAddon().planeOpen({ ...rest, manual }), manual);
+    if (!manual) {
+      watchReady(plane.handle, plane.#onReady);
+      plane.#deliverUntilQuiet();
+    }
+    return plane;
+  }
+
+  /** The plane's clock. */
+  get nowMs(): number {
+    return mediaAddon().planeNow(this.#open());
+  }
+
+  /** A stream that ticks from now on; nothing leaves before it has a target. */
+  openStream(options: StreamOptions): Playout {
+    const playout = new Playout(this.#open(), options, (closing) => this.#closing(closing));
+    this.#playouts.set(playout.handle, playout);
+    return playout;
+  }
+
+  /** Manual: runs every tick that is due until then and returns how many RTP packets left. */
+  advance(toMs: number): number {
+    const packets = mediaAddon().planeAdvance(this.#ofManual(), toMs);
+    this.#deliverUntilQuiet();
+    return packets;
+  }
+
+  /** Manual: the clock wakes only at `atMs`, as after a stall of the machine. */
+  wakeAt(atMs: number): number {
+    const packets = mediaAddon().planeWakeAt(this.#ofManual(), atMs);
+    this.#deliverUntilQuiet();
+    return packets;
+  }
+
+  /** Packets of capturing streams that have no `onPacket`, in the order they left. */
+  takePackets(): CapturedPacket[] {
+    if (!this.#closed) this.#deliverUntilQuiet();
+    const packets = this.#kept;
+    this.#kept = [];
+    return packets;
+  }
+
+  stats(): PlaneStats {
+    return mediaAddon().planeStats(this.#open());
+  }
+
+  /** From now on notes up to `capacity` packets between two `takeTrace`. */
+  startTrace(capacity: number): void {
+    mediaAddon().planeTrace(this.#open(), capacity);
+  }
+
+  takeTrace(): TracedPacket[] {
+    const flat = mediaAddon().planeTakeTrace(this.#open());
+    const packets: TracedPacket[] = [];
+    for (let at = 0; at < flat.length; at += TRACE_FIELDS) {
+      packets.push({ stream: flat[at] ?? 0, dueMs: flat[at + 1] ?? 0, sentMs: flat[at + 2] ?? 0 });
+    }
+    return packets;
+  }
+
+  /** Closes what streams are left and joins the clock thread. Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    for (const playout of this.#playouts.values()) playout.close();
+    this.#closed = true;
+    unwatchReady(this.handle, this.#onReady);
+    mediaAddon().planeClose(this.handle);
+  }
+
+  #open(): number {
+    if (this.#closed) throw new ParleyError('WRONG_STATE', 'the media plane is closed');
+    return this.handle;
+  }
+
+  #ofManual(): number {
+    if (!this.#manual) throw new ParleyError('WRONG_STATE', 'only a manual media plane is advanced by hand');
+    return this.#open();
+  }
+
+  #deliverUntilQuiet(): void {
+    const failures: unknown[] = [];
+    do this.#deliver(failures);
+    while (!this.#closed && mediaAddon().planeWatch(this.handle));
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** One callback that throws must not keep the others from being told. */
+  #deliver(failures: unknown[]): void {
+    const marks = mediaAddon().planeTakeMarks(this.handle);
+    for (let at = 0; at < marks.length; at += MARK_FIELDS) {
+      const playout = this.#playouts.get(marks[at] ?? 0);
+      try {
+        playout?.onMark?.(marks[at + 1] ?? 0, marks[at + 2] ?? 0, marks[at + 3] ?? 0);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (!this.#closed) this.#carryPackets(failures);
+  }
+
+  #carryPackets(failures: unknown[]): void {
+    for (const packet of mediaAddon().planeTakePackets(this.handle)) {
+      const carry = this.#playouts.get(packet.stream)?.onPacket;
+      try {
+        if (carry === undefined) this.#kept.push(packet);
+        else carry(packet);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (this.#kept.length > MAX_KEPT) this.#kept.splice(0, this.#kept.length - MAX_KEPT);
+  }
+
+  /** Its BYE still has to be carried. */
+  #closing(playout: Playout): void {
+    if (playout.onPacket !== undefined) this.#deliverUntilQuiet();
+    this.#playouts.delete(playout.handle);
+  }
+}

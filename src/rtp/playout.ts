@@ -1,0 +1,117 @@
+// One call's outgoing sound: payloads and marks wait here until the plane's
+// clock sends them, each when it is due.
+//
+// Everything pushed belongs to a track, one per utterance, and carries the
+// generation of the queue. `clear` drops what waits and begins a new generation,
+// so that nothing late of an interrupted utterance can reach the next one.
+import {
+  mediaAddon,
+  type CapturedPacket,
+  type Cleared,
+  type PlayoutStats,
+  type PushAnswer,
+  type StreamOptions,
+  type StreamTarget,
+} from './media-addon.js';
+
+/** Told on the thread that opened the plane. */
+export type MarkReached = (track: number, mark: number, sentAtMs: number) => void;
+
+export class Playout {
+  readonly handle: number;
+  readonly frameMs: number;
+  /** A mark is reached when everything before it was sent; `sentAtMs` is when the packet before it left. */
+  onMark: MarkReached | undefined;
+  /** Packets of a capturing target, to be carried by JavaScript. Without it they wait for the plane's `takePackets`. */
+  onPacket: ((packet: CapturedPacket) => void) | undefined;
+  readonly #onClose: (playout: Playout) => void;
+  #last: PlayoutStats | undefined;
+
+  /** Made by MediaPlane.openStream. */
+  constructor(plane: number, options: StreamOptions, onClose: (playout: Playout) => void) {
+    this.handle = mediaAddon().streamOpen(plane, options);
+    this.frameMs = options.frameMs;
+    this.#onClose = onClose;
+  }
+
+  /** What pushes must carry; 0 once closed. */
+  get generation(): number {
+    return mediaAddon().streamGeneration(this.handle);
+  }
+
+  /**
+   * Where packets go from now on. With null nothing leaves any more when this returns, the descriptor is let go
+   * and the queue keeps what it has. False once closed.
+   */
+  target(target: StreamTarget | null): boolean {
+    return mediaAddon().streamTarget(this.handle, target);
+  }
+
+  /** One frame, at most 1500 bytes; copied. */
+  push(generation: number, track: number, payload: Uint8Array): PushAnswer {
+    return mediaAddon().streamPush(this.handle, generation, track, payload);
+  }
+
+  /** `endOfTrack` marks are the track's last word: an empty queue after one is no underrun. */
+  mark(generation: number, track: number, mark: number, endOfTrack: boolean): PushAnswer {
+    return mediaAddon().streamMark(this.handle, generation, track, mark, endOfTrack);
+  }
+
+  /** Drops what waits, in one step: the counts are exact, and nobody waits for the clock. */
+  clear(): Cleared {
+    return mediaAddon().streamClear(this.handle) ?? { generation: 0, tracks: [] };
+  }
+
+  /** From the next tick on silence is sent and the queue stands still. */
+  pause(): void {
+    mediaAddon().streamPause(this.handle);
+  }
+
+  resume(): void {
+    mediaAddon().streamResume(this.handle);
+  }
+
+  /** Frames of a track that have left; known for the last 64 tracks, 0 once closed. */
+  sent(track: number): number {
+    return mediaAddon().streamSent(this.handle, track);
+  }
+
+  /** Once closed, as they were at the end. */
+  stats(): PlayoutStats {
+    return this.#last ?? this.#read();
+  }
+
+  /**
+   * Sends a plain compound of at most 1400 bytes with the next tick, encrypted by the same sender as the reports.
+   * False when it is too long, four wait already, or the playout is closed.
+   */
+  sendRtcp(compound: Uint8Array): boolean {
+    return mediaAddon().streamSendRtcp(this.handle, compound);
+  }
+
+  /** Says BYE. When it returns nothing leaves any more and the descriptor is let go. Idempotent. */
+  close(): void {
+    if (this.#last !== undefined) return;
+    this.#last = this.#read();
+    mediaAddon().streamClose(this.handle);
+    this.#onClose(this);
+  }
+
+  #read(): PlayoutStats {
+    return mediaAddon().streamStats(this.handle) ?? CLOSED_WITH_PLANE;
+  }
+}
+
+const CLOSED_WITH_PLANE: PlayoutStats = {
+  packets: 0,
+  octets: 0,
+  silencePackets: 0,
+  underruns: 0,
+  lateTicks: 0,
+  skippedTicks: 0,
+  sendErrors: 0,
+  carried: 0,
+  queuedMs: 0,
+  sequence: 0,
+  timestamp: 0,
+};
