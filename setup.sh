@@ -25,7 +25,7 @@ need() {
   missing+=("$package")
 }
 
-# Node's own OpenSSL headers lie beside it in the official archives and images.
+# Node's own headers, OpenSSL's and libuv's among them, lie beside it in the official archives and images.
 node_headers() {
   local node=${npm_node_execpath:-$(command -v node || true)}
   node=$(readlink -f "${node:-/usr/bin/node}")
@@ -38,6 +38,7 @@ need_for_build() {
   need cmake 'command -v cmake'
   need python3 'command -v python3'
   need libssl-dev "[ -e '$(node_headers)/openssl/evp.h' ]" '[ -e /usr/include/openssl/evp.h ]'
+  need libuv1-dev "[ -e '$(node_headers)/uv.h' ]" '[ -e /usr/include/uv.h ]'
 }
 
 need_for_test() {

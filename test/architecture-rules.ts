@@ -15,7 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/observe': ['src/errors.ts', 'src/config.ts'],
   'src/text': LEAVES,
   'src/audio': ['src/errors.ts', 'src/addon.ts'],
-  'src/speech': [...LEAVES, 'src/audio'],
+  'src/speech': [...LEAVES, 'src/audio', 'src/addon.ts'], // native engines, and the priority of engine threads
   'src/rtp': [...LEAVES, 'src/audio', 'src/addon.ts'],
   'src/call': [...LEAVES, 'src/audio', 'src/rtp', 'src/speech', 'src/text'],
   'src/http': [...LEAVES, 'src/call'],

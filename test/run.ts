@@ -25,7 +25,7 @@ const ALONE = /^test\/(?:interop|timing)\//;
 function testFiles(words: readonly string[]): string[] {
   return readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
     .map((path) => join('test', path))
-    .filter((path) => path.endsWith('.test.ts') && !path.startsWith(join('test', 'bench')))
+    .filter((path) => path.endsWith('.test.ts'))
     .filter((path) => words.length === 0 || words.some((word) => path.includes(word)))
     .toSorted();
 }

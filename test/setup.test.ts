@@ -24,6 +24,9 @@ function machine(t: TestContext, uid: number, tools: readonly string[], apt = 'e
   const bin = join(folder, 'bin');
   const notes = join(folder, 'notes');
   mkdirSync(bin);
+  const headers = join(folder, 'include', 'node', 'openssl');
+  mkdirSync(headers, { recursive: true });
+  for (const header of ['evp.h', '../uv.h']) writeFileSync(join(headers, header), '');
   writeFileSync(notes, '');
   const standIn = (name: string, body: string): void => {
     writeFileSync(join(bin, name), `#!/bin/bash\n${body}\n`);
@@ -38,7 +41,7 @@ function machine(t: TestContext, uid: number, tools: readonly string[], apt = 'e
     bin,
     run(argument) {
       const startedAt = performance.now();
-      const env = { PATH: bin, npm_node_execpath: join(folder, 'no-node') };
+      const env = { PATH: bin, npm_node_execpath: join(bin, 'node') };
       const { status, stderr } = spawnSync(SETUP, [argument], { env, encoding: 'utf8', timeout: 20_000 });
       return { status, stderr, ms: performance.now() - startedAt };
     },

@@ -1,0 +1,65 @@
+// What the times of arrival say about a sender.
+import type { Arrival } from './udp-receiver.js';
+
+/** When a stream's packets were due. */
+export interface Schedule {
+  readonly ssrc: number;
+  /** RTP timestamp of the first packet, and when it was due, in ms of CLOCK_MONOTONIC. */
+  readonly timestamp: number;
+  readonly dueMs: number;
+}
+
+export interface Spread {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+export interface Pacing {
+  readonly received: number;
+  /** Milliseconds after the due time. */
+  readonly late: Spread;
+  /** Milliseconds between two packets of a stream. */
+  readonly interval: Spread;
+  /** Milliseconds that the schedule was left behind between the first tenth of the run and the last. */
+  readonly driftMs: number;
+}
+
+export function pacingOf(
+  packets: readonly Arrival[],
+  schedules: readonly Schedule[],
+  { ticksPerMs, runMs }: { ticksPerMs: number; runMs: number },
+): Pacing {
+  const due = new Map(schedules.map((schedule) => [schedule.ssrc, schedule]));
+  const last = new Map<number, number>();
+  const late: number[] = [];
+  const intervals: number[] = [];
+  const early = new Map<number, number>(); // the least lateness of a stream in the first tenth
+  const final = new Map<number, number>(); // and in the last one
+  for (const { ssrc, timestamp, atMs } of packets) {
+    const schedule = due.get(ssrc);
+    if (schedule === undefined) continue;
+    const sinceFirstMs = ((timestamp - schedule.timestamp) >>> 0) / ticksPerMs;
+    const lateMs = atMs - (schedule.dueMs + sinceFirstMs);
+    late.push(lateMs);
+    const previous = last.get(ssrc);
+    if (previous !== undefined) intervals.push(atMs - previous);
+    last.set(ssrc, atMs);
+    const part = sinceFirstMs < runMs / 10 ? early : sinceFirstMs > (runMs * 9) / 10 ? final : undefined;
+    part?.set(ssrc, Math.min(lateMs, part.get(ssrc) ?? Infinity));
+  }
+  const drifts = [...final].map(([ssrc, lateMs]) => lateMs - (early.get(ssrc) ?? lateMs));
+  return {
+    received: late.length,
+    late: spreadOf(late),
+    interval: spreadOf(intervals),
+    driftMs: spreadOf(drifts).p50,
+  };
+}
+
+/** Of nothing it is NaN. */
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = Float64Array.from(values).toSorted();
+  const at = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1] ?? NaN;
+  return { p50: at(0.5), p99: at(0.99), max: at(1) };
+}

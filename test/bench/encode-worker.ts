@@ -1,0 +1,16 @@
+// Saturates a core with what the product's encoder workers do all day: Opus, at
+// the priority that they have.
+import { loadAddon } from '../../src/addon.js';
+import { frameEncoder } from '../../src/rtp/frame-encoder.js';
+import { OPUS } from '../../src/rtp/codec.js';
+import { OPUS_SPEECH } from '../../src/rtp/opus-encoder.js';
+
+const NICENESS = 5; // that of src/rtp/encoder-worker.ts
+
+loadAddon<{ lowerThreadPriority(nice: number): void }>().lowerThreadPriority(NICENESS);
+const encoder = frameEncoder(OPUS, 20, OPUS_SPEECH);
+const frame = Float32Array.from(
+  { length: encoder.frameSamples },
+  (_, at) => 0.3 * Math.sin(at / 17) * Math.sin(at / 400),
+);
+for (;;) encoder.encode(frame); // until the bench terminates the thread
