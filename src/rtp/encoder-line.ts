@@ -53,8 +53,9 @@ export class EncoderLine {
   #segments = 0;
   #ended: Promise<void> | undefined;
   #settleEnd: { resolve: () => void; reject: (error: ParleyError) => void } | undefined;
-  /** Why the line is over; undefined while it is not, null after a complete end. */
-  #over: ParleyError | null | undefined;
+  #over = false;
+  /** Why it is over, unless it came to its end. */
+  #failure: ParleyError | undefined;
 
   /** Made by the pool only. */
   constructor(number: number, sink: LineSink, link: LineLink) {
@@ -88,14 +89,14 @@ export class EncoderLine {
 
   /** Drops the line and the rings of segments that are not encoded yet. Idempotent. */
   abort(): void {
-    if (this.#over !== undefined) return;
+    if (this.#over) return;
     this.#link.post({ type: 'abort', line: this.#number });
     this.#finish(new ParleyError('ABORTED', 'the line was aborted'));
   }
 
   /** What the worker says of this line; called by the pool. */
   told(message: LineMessage): void {
-    if (this.#over !== undefined) return;
+    if (this.#over) return;
     switch (message.type) {
       case 'started': {
         const { index, firstFrame, trimmedStartMs, queuedAtMs } = message.segment;
@@ -109,21 +110,22 @@ export class EncoderLine {
         this.#take(message.index)?.reject(new ParleyError(message.code, message.message));
         return;
       case 'ended':
-        return this.#finish(null);
+        return this.#finish(undefined);
       case 'lost':
-        return this.#finish(new ParleyError(message.code, message.message));
+        return this.lost(new ParleyError(message.code, message.message));
     }
   }
 
-  /** The worker is gone; called by the pool. */
+  /** The worker is gone, or gave the line up; called by the pool. */
   lost(error: ParleyError): void {
-    if (this.#over !== undefined) return;
+    if (this.#over) return;
+    // The reader is told, unless the worker did.
     if (this.#sink.kind === 'bytes') ByteRing.attach(this.#sink.ring).end(error.code);
     this.#finish(error);
   }
 
   #refusal(): ParleyError | undefined {
-    if (this.#over != null) return this.#over;
+    if (this.#failure !== undefined) return this.#failure;
     if (this.#ended !== undefined)
       return new ParleyError('WRONG_STATE', 'the line was told that nothing follows');
     if (this.#waiting.size < MAX_SEGMENTS) return undefined;
@@ -131,7 +133,7 @@ export class EncoderLine {
   }
 
   #end(): Promise<void> {
-    if (this.#over != null) return Promise.reject(this.#over);
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const ended = new Promise<void>((resolve, reject) => (this.#settleEnd = { resolve, reject }));
     ended.catch(() => undefined);
     this.#link.post({ type: 'end', line: this.#number });
@@ -144,16 +146,16 @@ export class EncoderLine {
     return waiting;
   }
 
-  #finish(error: ParleyError | null): void {
-    this.#over = error;
-    const reason = error ?? new ParleyError('ABORTED', 'the line ended without the segment');
+  #finish(error: ParleyError | undefined): void {
+    this.#over = true;
+    this.#failure = error;
     for (const { source, reject } of this.#waiting.values()) {
       // The worker may be dead, and the engine must not wait for a reader that never comes.
       PcmRing.attach(source.ring, source.rate).abort();
-      reject(reason);
+      reject(error ?? new ParleyError('ABORTED', 'the line ended without the segment'));
     }
     this.#waiting.clear();
-    if (error === null) this.#settleEnd?.resolve();
+    if (error === undefined) this.#settleEnd?.resolve();
     else this.#settleEnd?.reject(error);
     this.#link.over();
   }

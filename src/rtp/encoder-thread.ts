@@ -94,13 +94,13 @@ export class EncoderThread {
       if (this.#stillbirths < MAX_STILLBIRTHS) this.#start();
     }
     if (this.#worker === undefined) this.#settleReady.reject(error);
-    for (const line of [...this.#lines.values()]) line.lost(error);
+    for (const line of this.#lines.values()) line.lost(error);
     if (this.#closed === undefined) this.#onLost(error);
     this.#resolveGone?.();
   }
 
   async #close(): Promise<void> {
-    for (const line of [...this.#lines.values()]) line.abort();
+    for (const line of this.#lines.values()) line.abort();
     const worker = this.#worker;
     if (worker === undefined) return;
     const gone = new Promise<void>((resolve) => (this.#resolveGone = resolve));

@@ -91,7 +91,6 @@ export class LinePump {
     const framesBefore = this.#framesPut;
     try {
       while (!this.#over) {
-        if (this.#framesPut - framesBefore >= maxFrames) return 'more';
         const flushed = this.#sink.flush();
         if (flushed === 'gone')
           throw new ParleyError('ABORTED', 'the sink of the line was cleared or closed');
@@ -99,7 +98,9 @@ export class LinePump {
           this.#sink.onRoom(this.#wake);
           return 'waiting';
         }
-        if (!this.#releaseMark() && this.#step() === 'waiting') return 'waiting';
+        if (this.#releaseMark()) continue;
+        if (this.#framesPut - framesBefore >= maxFrames) return 'more';
+        if (this.#step() === 'waiting') return 'waiting';
       }
     } catch (error) {
       this.#lose(asParleyError(error, 'ENCODER_FAILED'));

@@ -39,7 +39,7 @@ export class MemoryRing implements SampleSource {
   }
 
   write(samples: Float32Array): void {
-    this.#samples = Float32Array.of(...this.#samples, ...samples);
+    this.#samples = joined(this.#samples, samples);
     this.#call();
   }
 
@@ -270,5 +270,11 @@ export function encodedWhole(sound: Float32Array, encoder: FrameEncoder): number
 }
 
 export function joined(...parts: readonly Float32Array[]): Float32Array {
-  return Float32Array.of(...parts.flatMap((part) => [...part]));
+  const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

@@ -1,0 +1,11 @@
+// The real encoder worker, which dies when it is told of a segment at 12,345 Hz.
+import { parentPort } from 'node:worker_threads';
+import type { ToWorker } from '../../src/rtp/line-messages.js';
+import '../../src/rtp/encoder-worker.js';
+
+export const FATAL_RATE = 12_345;
+
+parentPort?.on('message', (message: ToWorker) => {
+  if (message.type === 'segment' && message.source.rate === FATAL_RATE)
+    throw new Error('the worker was told to die');
+});

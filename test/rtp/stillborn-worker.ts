@@ -1,0 +1,2 @@
+// A worker that dies before it is ready.
+throw new Error('the addon is missing');
