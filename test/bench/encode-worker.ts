@@ -1,5 +1,6 @@
 // Saturates a core with what the product's encoder workers do all day: Opus, at
 // the priority that they have.
+import { workerData } from 'node:worker_threads';
 import { loadAddon } from '../../src/addon.js';
 import { frameEncoder } from '../../src/rtp/frame-encoder.js';
 import { OPUS } from '../../src/rtp/codec.js';
@@ -13,4 +14,6 @@ const frame = Float32Array.from(
   { length: encoder.frameSamples },
   (_, at) => 0.3 * Math.sin(at / 17) * Math.sin(at / 400),
 );
-for (;;) encoder.encode(frame); // until the bench terminates the thread
+// Terminating the thread within the encoder would abort the process, so it looks whether it shall end.
+const stop = new Int32Array(workerData as SharedArrayBuffer);
+while (Atomics.load(stop, 0) === 0) encoder.encode(frame);
