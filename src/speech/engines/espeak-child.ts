@@ -1,0 +1,60 @@
+// espeak's own process: GPL-3.0 code runs here and nowhere else. Started by
+// espeak-worker.ts with the package's path; never imported.
+import { setPriority } from 'node:os';
+import { pathToFileURL } from 'node:url';
+import type { FromEspeak, ToEspeak } from './espeak-messages.js';
+import { readableText, wordTimes, type WordEvent } from './espeak-text.js';
+
+const NICE = 10; // as the engines' threads
+
+/** The part of the package that is used. */
+interface Espeak {
+  set_voice(identifier: string, language: string): number;
+  get_samplerate(): number;
+  synthesize(
+    text: string,
+    callback: (samples: Int16Array | null, events: readonly (WordEvent & { type: string })[]) => boolean,
+  ): void;
+}
+type Package = () => Promise<{ eSpeakNGWorker: new () => Espeak }>;
+
+function say(message: FromEspeak): void {
+  process.send?.(message);
+}
+
+function join(chunks: readonly Int16Array[]): Int16Array {
+  const samples = new Int16Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    samples.set(chunk, at);
+    at += chunk.length;
+  }
+  return samples;
+}
+
+function speak(espeak: Espeak, { id, text, identifier }: ToEspeak): void {
+  const chunks: Int16Array[] = [];
+  const events: WordEvent[] = [];
+  if (espeak.set_voice(identifier, '') !== 0) throw new Error(`espeak has no voice ${identifier}`);
+  espeak.synthesize(readableText(text), (samples, heard) => {
+    if (samples !== null) chunks.push(samples);
+    events.push(...heard.filter((event) => event.type === 'word'));
+    return false; // go on
+  });
+  say({ type: 'spoken', id, samples: join(chunks), words: wordTimes(text, events) });
+}
+
+const [, , packageFile = ''] = process.argv;
+setPriority(NICE);
+process.on('disconnect', () => process.exit());
+const { default: load } = (await import(pathToFileURL(packageFile).href)) as { default: Package };
+const { eSpeakNGWorker } = await load();
+const espeak = new eSpeakNGWorker();
+process.on('message', (message: ToEspeak) => {
+  try {
+    speak(espeak, message);
+  } catch (error) {
+    say({ type: 'failed', id: message.id, message: (error as Error).message });
+  }
+});
+say({ type: 'ready', rate: espeak.get_samplerate() });

@@ -1,0 +1,41 @@
+// Text as espeak may read it, and its word events as word times.
+//
+// espeak counts in code points from 1, JavaScript in UTF-16 units from 0. What
+// is taken out of the text is replaced by as many spaces, so that positions
+// stay true.
+import type { WordTime } from '../engine.js';
+
+// Markup, entities and [[phonemes]] would be obeyed instead of read; pictures
+// would be read out by their names.
+const OBEYED = /[<>]|\[\[|\]\]|&(?=#?\w+;)|\p{Extended_Pictographic}|\ufe0f|\p{Cc}/gu;
+
+export function readableText(text: string): string {
+  return text.replace(OBEYED, (found) => (/[©®™]/.test(found) ? found : ' '.repeat(Array.from(found).length)));
+}
+
+export interface WordEvent {
+  /** Code points, from 1. */
+  readonly text_position: number;
+  readonly word_length: number;
+  /** Milliseconds. */
+  readonly audio_position: number;
+}
+
+/** Each word once, in order; `events` may name a word several times and step back. */
+export function wordTimes(text: string, events: readonly WordEvent[]): WordTime[] {
+  const characters = Array.from(text); // code points
+  const offsets = [0];
+  for (const character of characters) offsets.push((offsets.at(-1) ?? 0) + character.length);
+  const words: WordTime[] = [];
+  let next = 0; // the first code point not yet covered by a word
+  for (const { text_position, word_length, audio_position } of events) {
+    const start = text_position - 1;
+    const end = Math.min(start + word_length, characters.length);
+    const textOffset = offsets[start];
+    const word = characters.slice(start, end).join('');
+    if (start < next || word.trim() === '' || textOffset === undefined) continue;
+    words.push({ word, textOffset, startMs: audio_position });
+    next = end;
+  }
+  return words;
+}

@@ -1,0 +1,33 @@
+// Flite: the embedded default. English, five voices, no download, a BSD-like
+// licence. It gives no word times: its program prints either the words or the
+// times of single sounds, never both.
+import type { SpeechEngine } from '../engine.js';
+import { FLITE_VOICES } from './flite-voices.js';
+import { WorkerEngine, type EngineLimits } from './worker-engine.js';
+
+export interface FliteOptions extends EngineLimits {
+  /** The worker's program; tests bring one that misbehaves. */
+  readonly workerFile?: URL;
+}
+
+export function fliteEngine(options: FliteOptions): SpeechEngine {
+  return new WorkerEngine({
+    capabilities: {
+      clone: false,
+      design: false,
+      instruct: false,
+      wordTimes: false,
+      textStreaming: false,
+      languages: ['en'],
+    },
+    voices: FLITE_VOICES,
+    rateOf: (voice) => FLITE_VOICES.find(({ name }) => name === voice.name)?.rate ?? 16_000,
+    maxWaiting: options.maxWaiting,
+    thread: {
+      engine: 'flite',
+      file: options.workerFile ?? new URL('./flite-worker.js', import.meta.url),
+      renderTimeoutMs: options.renderTimeoutMs,
+      onReplaced: options.onReplaced,
+    },
+  });
+}

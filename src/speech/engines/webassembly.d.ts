@@ -1,0 +1,20 @@
+// The part of WebAssembly that flite needs. TypeScript declares it only
+// together with the whole browser.
+declare namespace WebAssembly {
+  type Imports = Record<string, Record<string, (...args: never[]) => unknown>>;
+
+  interface Memory {
+    readonly buffer: ArrayBuffer;
+  }
+
+  interface Module {
+    readonly [Symbol.toStringTag]: string;
+  }
+
+  class Instance {
+    constructor(module: Module, imports: Imports);
+    readonly exports: Record<string, unknown>;
+  }
+
+  function compile(bytes: Uint8Array): Promise<Module>;
+}

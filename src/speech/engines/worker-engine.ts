@@ -1,0 +1,74 @@
+// A speech engine whose work is done in a worker thread: one sentence at a time
+// is rendered, the others wait in a bounded queue.
+import type { PcmRing } from '../../audio/pcm-ring.js';
+import { ParleyError } from '../../errors.js';
+import type { EngineCapabilities, SpeechEnd, SpeechEngine, SpeechRequest, Voice } from '../engine.js';
+import { Scheduler } from '../scheduler.js';
+import { EngineThread, type EngineThreadOptions } from './engine-thread.js';
+import { keepRingContract } from './ring-contract.js';
+
+/** What whoever runs the server decides about an engine. */
+export interface EngineLimits {
+  /** Sentences that may wait for the engine. */
+  readonly maxWaiting: number;
+  /** Milliseconds that the rendering of one sentence may take; waiting for room in the ring does not count. */
+  readonly renderTimeoutMs: number;
+  /** Told each time the engine's thread crashed or hung and was replaced. */
+  readonly onReplaced?: ((reason: string) => void) | undefined;
+}
+
+/** What an engine is. */
+export interface WorkerEngineParts {
+  readonly capabilities: EngineCapabilities;
+  readonly voices: readonly Voice[];
+  /** Hz. */
+  readonly rateOf: (voice: Voice) => number;
+  readonly maxWaiting: number;
+  readonly thread: EngineThreadOptions;
+}
+
+export class WorkerEngine implements SpeechEngine {
+  readonly name: string;
+  readonly capabilities: EngineCapabilities;
+  readonly #parts: WorkerEngineParts;
+  readonly #scheduler: Scheduler;
+  readonly #thread: EngineThread;
+
+  constructor(parts: WorkerEngineParts) {
+    this.#parts = parts;
+    this.name = parts.thread.engine;
+    this.capabilities = parts.capabilities;
+    this.#scheduler = new Scheduler({ engine: this.name, concurrency: 1, maxWaiting: parts.maxWaiting });
+    this.#thread = new EngineThread(parts.thread);
+  }
+
+  voices(): Promise<readonly Voice[]> {
+    return Promise.resolve(this.#parts.voices);
+  }
+
+  sampleRate(voice: string): number {
+    const found = this.#parts.voices.find(({ name }) => name === voice);
+    if (found === undefined) throw new ParleyError('VOICE_UNKNOWN', `${this.name} has no voice "${voice}"`);
+    return this.#parts.rateOf(found);
+  }
+
+  synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+    return keepRingContract(out, signal, async () => {
+      const release = await this.#scheduler.enter(signal);
+      return await this.#thread.speak(request, out, release);
+    });
+  }
+
+  load(): Promise<void> {
+    return this.#thread.load();
+  }
+
+  unload(): Promise<void> {
+    return this.#thread.unload();
+  }
+
+  close(): Promise<void> {
+    this.#scheduler.close();
+    return this.#thread.close();
+  }
+}
