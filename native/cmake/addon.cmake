@@ -18,7 +18,10 @@ endif()
 
 add_library(parley MODULE ${MEDIA_SOURCES} ${BINDING_SOURCES})
 set_target_properties(parley PROPERTIES PREFIX "" SUFFIX ".node")
-target_compile_definitions(parley PRIVATE NAPI_VERSION=8 NAPI_CPP_EXCEPTIONS)
+# Without the last one, a worker that is terminated inside one of our functions
+# takes the process with it.
+target_compile_definitions(parley PRIVATE NAPI_VERSION=8 NAPI_CPP_EXCEPTIONS
+  NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS)
 target_include_directories(parley PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 # Not ours to warn about.
 target_include_directories(parley SYSTEM PRIVATE ${CMAKE_JS_INC} ${OPENSSL_HEADERS} ${UV_HEADERS})
