@@ -1,0 +1,263 @@
+// The page: joins the call, the form, the transcript and the figures.
+//
+//   idle ──▶ connecting ──▶ live ⇄ speaking
+//     ▲           │           │       │
+//     └───────────┴───────────┴───────┘   (failed is idle with a reason)
+import { authorization, CallError, refusalOf, VoiceCall } from './call.js';
+import { Figures } from './figures.js';
+import { Meter } from './meter.js';
+import { Transcript } from './transcript.js';
+
+const STATES = {
+  idle: 'Not in a call',
+  connecting: 'Connecting…',
+  live: 'On the line',
+  speaking: 'Speaking',
+  failed: 'Call ended',
+};
+const INTRO = 'Start a call and every sentence you type is spoken to you as it is being made.';
+const READY = 'You are on the line. Type something below, and it is spoken at once.';
+const FIGURES_MS = 1000;
+
+const element = (id) => document.getElementById(id);
+const meter = new Meter(element('meter'));
+const figures = new Figures(element);
+const transcript = new Transcript({
+  list: element('transcript'),
+  empty: element('transcript-empty'),
+  announce: element('announce'),
+});
+
+let state = 'idle';
+let call;
+let key = '';
+/** Texts to be sent as soon as the call is open. */
+let unsent = [];
+let textLength = Infinity;
+/** The number of the utterance whose sentence is shown. */
+let shown;
+let openedAt = 0;
+let ticking;
+
+function setState(next) {
+  state = next;
+  const inCall = state === 'live' || state === 'speaking' || state === 'connecting';
+  element('state').dataset.state = state;
+  if (element('state-text').textContent !== STATES[state]) element('state-text').textContent = STATES[state];
+  element('call').dataset.action = inCall ? 'stop' : 'start';
+  element('call-label').textContent = state === 'connecting' ? 'Cancel' : inCall ? 'Hang up' : 'Start call';
+  element('call-hint').hidden = inCall;
+  element('clock').hidden = state !== 'live' && state !== 'speaking';
+  element('clear').disabled = !transcript.busy;
+}
+
+function showProblem(text) {
+  element('problem').hidden = text === '';
+  element('problem-text').textContent = text;
+}
+
+function askForKey() {
+  element('key-form').hidden = false;
+  element('key').focus();
+}
+
+async function startCall() {
+  showProblem('');
+  figures.reset();
+  setState('connecting');
+  const opening = new VoiceCall(key, {
+    onMessage: (message) => call === opening && read(message),
+    onSound: play,
+    onTrouble: (text) => call === opening && showProblem(text),
+    onEnd: (text) => call === opening && endCall(text),
+  });
+  call = opening;
+  try {
+    await opening.open();
+  } catch (error) {
+    opening.close();
+    if (call !== opening) return; // cancelled meanwhile
+    endCall(error instanceof CallError ? error.message : 'The call could not be opened.');
+    if (error.status === 401) askForKey();
+    return;
+  }
+  if (call === opening) began();
+}
+
+function began() {
+  openedAt = performance.now();
+  element('now').textContent = READY;
+  setState('live');
+  void tick();
+  ticking = setInterval(() => void tick(), FIGURES_MS);
+  for (const message of unsent.splice(0)) say(message);
+}
+
+/** With a reason when it was not the user who ended it. */
+function endCall(reason = '') {
+  call?.close();
+  call = undefined;
+  unsent = [];
+  clearInterval(ticking);
+  meter.stop();
+  element('sound').srcObject = null;
+  transcript.stop();
+  showSentence('');
+  element('now').textContent = INTRO;
+  setState(reason === '' ? 'idle' : 'failed');
+  if (reason !== '') showProblem(reason);
+}
+
+function play(stream) {
+  const sound = element('sound');
+  sound.srcObject = stream;
+  sound
+    .play()
+    .catch(() => showProblem('Your browser holds the sound back. Press anywhere on the page to hear it.'));
+  addEventListener('pointerdown', () => void sound.play().catch(() => undefined), { once: true });
+  meter.start(stream);
+}
+
+async function tick() {
+  const seconds = Math.floor((performance.now() - openedAt) / 1000);
+  element('clock').textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  const measured = await call?.figures().catch(() => undefined);
+  if (measured !== undefined) figures.browser(measured);
+}
+
+/** The sentence that is on the wire now, or none. */
+function showSentence(text, utterance) {
+  shown = utterance;
+  document.querySelector('.caption').classList.toggle('speaking', text !== '');
+  element('now').textContent = text === '' ? READY : text;
+  if (state === 'live' || state === 'speaking') setState(text === '' ? 'live' : 'speaking');
+}
+
+function read(message) {
+  switch (message.type) {
+    case 'ready':
+      figures.call(message);
+      textLength = message.limits?.textLength ?? Infinity;
+      countCharacters();
+      break;
+    case 'stats':
+      figures.server(message.stats ?? message);
+      break;
+    case 'error':
+      showProblem(message.error?.message ?? 'The server could not use what it was sent.');
+      transcript.refuse(message.error?.message);
+      setState(state);
+      break;
+    case 'utterance.started':
+      figures.firstPacket(message.firstPacketMs, message.queuedMs);
+      transcript.apply(message);
+      break;
+    case 'sentence.started':
+      showSentence(message.text, message.utterance);
+      transcript.apply(message);
+      break;
+    default:
+      if (message.type?.startsWith('utterance.') || message.type?.startsWith('sentence.')) {
+        transcript.apply(message);
+        if (message.type.startsWith('utterance.') && message.utterance === shown) showSentence('');
+        setState(state);
+      }
+  }
+}
+
+function say(message) {
+  if (!call?.send(message)) return;
+  transcript.add(message.token);
+  setState(state);
+}
+
+function speak() {
+  const field = element('text');
+  const text = field.value.trim();
+  if (text === '') return field.focus();
+  showProblem('');
+  const voice = element('voice').value;
+  const message = { type: 'text', token: text, last: true, ...(voice === '' ? {} : { voice }) };
+  field.value = '';
+  countCharacters();
+  if (state === 'live' || state === 'speaking') return say(message);
+  unsent.push(message);
+  if (state !== 'connecting') void startCall();
+}
+
+function interrupt() {
+  if (transcript.busy) call?.send({ type: 'clear' });
+}
+
+/** Shown when the end of what the server takes comes near. */
+function countCharacters() {
+  const { length } = element('text').value;
+  const count = element('count');
+  count.hidden = length < textLength * 0.8;
+  count.textContent = `${length.toLocaleString('en')} of ${textLength.toLocaleString('en')} characters`;
+  count.classList.toggle('over', length > textLength);
+  element('speak').disabled = length > textLength;
+}
+
+async function loadVoices() {
+  const answer = await fetch('v1/audio/voices', { headers: authorization(key) });
+  if (answer.status === 401) return askForKey();
+  if (!answer.ok) throw await refusalOf(answer);
+  const { voices } = await answer.json();
+  element('key-form').hidden = true;
+  const names = new Intl.DisplayNames('en', { type: 'language' });
+  const groups = new Map();
+  for (const voice of voices) {
+    const language = (voice.languages[0] ?? 'und').split('-')[0];
+    const option = new Option(
+      voice.description ? `${voice.name}: ${voice.description}` : voice.name,
+      voice.name,
+    );
+    groups.set(language, [...(groups.get(language) ?? []), option]);
+  }
+  const groupOf = ([language, options]) => {
+    const group = document.createElement('optgroup');
+    group.label = names.of(language) ?? language;
+    group.append(...options);
+    return group;
+  };
+  element('voice').replaceChildren(new Option('Automatic, by language', ''), ...[...groups].map(groupOf));
+}
+
+function start() {
+  element('call').addEventListener('click', () => {
+    if (element('call').dataset.action === 'start') void startCall();
+    else endCall();
+  });
+  element('speak-form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    speak();
+  });
+  element('text').addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    if (!element('speak').disabled) speak();
+  });
+  element('text').addEventListener('input', countCharacters);
+  element('clear').addEventListener('click', interrupt);
+  addEventListener('keydown', (event) => event.key === 'Escape' && interrupt());
+  element('problem-close').addEventListener('click', () => showProblem(''));
+  element('key-form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    key = element('key').value.trim();
+    showProblem('');
+    loadVoices().catch((error) => showProblem(error.message));
+  });
+  for (const chip of document.querySelectorAll('.chip')) {
+    chip.addEventListener('click', () => {
+      element('text').value = chip.dataset.text;
+      countCharacters();
+      element('text').focus();
+    });
+  }
+  addEventListener('pagehide', () => endCall());
+  setState('idle');
+  loadVoices().catch(() => showProblem('The server does not answer. Reload the page once it is running.'));
+}
+
+start();

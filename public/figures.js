@@ -1,0 +1,73 @@
+// The live figures: what the server tells about itself and what the browser measures.
+
+const HISTORY = 12; // texts whose time to the first packet is shown as bars
+const UNKNOWN = '–';
+
+export class Figures {
+  #element;
+  #history = [];
+
+  /** `element` finds one by id. */
+  constructor(element) {
+    this.#element = element;
+    this.reset();
+  }
+
+  #put(id, value) {
+    const element = this.#element(id);
+    element.textContent = value;
+    element.classList.toggle('unknown', value === UNKNOWN);
+  }
+
+  reset() {
+    for (const id of ['first-packet', 'underruns', 'round-trip', 'jitter', 'packets', 'concealed', 'codec']) {
+      this.#put(id, UNKNOWN);
+    }
+    this.#put('lost', 'received');
+    this.#history = [];
+    this.#element('spark').replaceChildren();
+  }
+
+  call({ codec, call }) {
+    const name = typeof codec === 'object' ? codec?.name : codec;
+    this.#put('codec', name === 'opus' ? 'Opus' : (name ?? UNKNOWN));
+    if (call !== undefined) this.#put('call-id', 'agreed for the call');
+  }
+
+  /** Milliseconds from the arrival of a text to its first packet, and to its first queued payload. */
+  firstPacket(firstPacketMs, queuedMs) {
+    this.#put('first-packet', Math.round(firstPacketMs));
+    if (queuedMs !== undefined) {
+      this.#put(
+        'first-packet-note',
+        `${Math.round(queuedMs)} ms to make the sound, the rest until its turn on the wire`,
+      );
+    }
+    this.#history.push(firstPacketMs);
+    if (this.#history.length > HISTORY) this.#history.shift();
+    const highest = Math.max(...this.#history, 1);
+    const bars = this.#history.map((ms) => {
+      const bar = document.createElement('i');
+      bar.style.height = `${Math.max(8, (100 * ms) / highest)}%`;
+      return bar;
+    });
+    this.#element('spark').replaceChildren(...bars);
+  }
+
+  server({ underruns }) {
+    if (underruns !== undefined) this.#put('underruns', underruns);
+  }
+
+  browser({ roundTripMs, jitterMs, packets, lost, concealedPercent }) {
+    if (roundTripMs !== undefined) this.#put('round-trip', shortMs(roundTripMs));
+    if (jitterMs !== undefined) this.#put('jitter', shortMs(jitterMs));
+    if (packets !== undefined) this.#put('packets', packets.toLocaleString('en'));
+    if (lost !== undefined) this.#put('lost', lost === 0 ? 'none lost' : `${lost} lost`);
+    if (concealedPercent !== undefined)
+      this.#put('concealed', concealedPercent.toFixed(concealedPercent < 10 ? 1 : 0));
+  }
+}
+
+function shortMs(ms) {
+  return ms < 10 ? ms.toFixed(1) : Math.round(ms);
+}

@@ -1,0 +1,93 @@
+// The sound as it arrives, drawn as a strip of bars that moves to the left.
+// For those who want no motion it is one level that changes four times a second.
+
+const BAR_MS = 45;
+const CALM_MS = 250;
+const STEP = 7; // CSS pixels from bar to bar
+const BAR = 3.5;
+const FLOOR = 0.045; // of the height: silence is a row of dots
+
+export class Meter {
+  #canvas;
+  #calm = matchMedia('(prefers-reduced-motion: reduce)');
+  #context;
+  #analyser;
+  #samples;
+  #bars = [];
+  #lastBarAt = 0;
+  #frame = 0;
+
+  constructor(canvas) {
+    this.#canvas = canvas;
+    new ResizeObserver(() => this.#draw()).observe(canvas);
+  }
+
+  /** Starts with the sound of a call. Must follow a press of a button, or the browser keeps it silent. */
+  start(stream) {
+    this.stop();
+    this.#context = new AudioContext();
+    this.#analyser = this.#context.createAnalyser();
+    this.#analyser.fftSize = 1024;
+    this.#samples = new Float32Array(this.#analyser.fftSize);
+    this.#context.createMediaStreamSource(stream).connect(this.#analyser);
+    const loop = (now) => {
+      this.#frame = requestAnimationFrame(loop);
+      this.#tick(now);
+    };
+    this.#frame = requestAnimationFrame(loop);
+  }
+
+  stop() {
+    cancelAnimationFrame(this.#frame);
+    this.#context?.close().catch(() => undefined);
+    this.#context = undefined;
+    this.#analyser = undefined;
+    this.#bars = [];
+    this.#draw();
+  }
+
+  #tick(now) {
+    const everyMs = this.#calm.matches ? CALM_MS : BAR_MS;
+    if (now - this.#lastBarAt < everyMs) return;
+    this.#lastBarAt = now;
+    this.#bars.push(this.#level());
+    const room = Math.ceil(this.#canvas.clientWidth / STEP) + 1;
+    if (this.#bars.length > room) this.#bars.splice(0, this.#bars.length - room);
+    this.#draw();
+  }
+
+  /** Loudness from 0 to 1, on a scale of decibels as an ear has it. */
+  #level() {
+    this.#analyser.getFloatTimeDomainData(this.#samples);
+    let sum = 0;
+    for (const sample of this.#samples) sum += sample * sample;
+    const decibels = 10 * Math.log10(sum / this.#samples.length + 1e-10);
+    return Math.min(1, Math.max(0, (decibels + 55) / 45));
+  }
+
+  #draw() {
+    const { clientWidth: width, clientHeight: height } = this.#canvas;
+    if (width === 0) return;
+    const scale = devicePixelRatio || 1;
+    this.#canvas.width = Math.round(width * scale);
+    this.#canvas.height = Math.round(height * scale);
+    const pen = this.#canvas.getContext('2d');
+    pen.scale(scale, scale);
+    pen.lineCap = 'round';
+    pen.lineWidth = BAR;
+    const count = Math.floor(width / STEP);
+    const level = this.#bars.at(-1) ?? 0;
+    for (let bar = 0; bar < count; bar++) {
+      const age = count - 1 - bar;
+      const value = this.#calm.matches ? Number(bar / count < level) : (this.#bars.at(-1 - age) ?? 0);
+      const half = Math.max(FLOOR, value * 0.5) * (height - BAR);
+      const x = width - (age + 0.5) * STEP;
+      const fade = this.#calm.matches ? 1 : 1 - (0.75 * age) / count;
+      pen.strokeStyle = value > 0.02 ? `rgb(86 214 184 / ${fade})` : 'rgb(169 196 188 / 0.35)';
+      pen.beginPath();
+      pen.moveTo(x, height / 2 - (value > 0.02 ? half : 0.01));
+      pen.lineTo(x, height / 2 + (value > 0.02 ? half : 0.01));
+      pen.stroke();
+    }
+  }
+}

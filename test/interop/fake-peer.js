@@ -1,0 +1,87 @@
+// Runs in the page before its own script: a peer connection whose other end is
+// the test. `window.server` sends what a server would, and remembers what it got.
+{
+  const server = { received: [], channel: undefined, peer: undefined, tone: undefined };
+  window.server = server;
+
+  server.send = (message) => server.channel.onmessage({ data: JSON.stringify(message) });
+  server.lose = () => {
+    server.peer.connectionState = 'failed';
+    server.peer.onconnectionstatechange();
+  };
+
+  class FakeChannel {
+    readyState = 'connecting';
+    send(data) {
+      server.received.push(JSON.parse(data));
+    }
+  }
+
+  // A tone that swells and fades, so that the meter has something to show.
+  function makeTrack() {
+    const context = new AudioContext();
+    const tone = context.createOscillator();
+    const volume = context.createGain();
+    const swell = context.createOscillator();
+    const depth = context.createGain();
+    tone.frequency.value = 220;
+    swell.frequency.value = 2.3;
+    volume.gain.value = 0.12;
+    depth.gain.value = 0.11;
+    swell.connect(depth).connect(volume.gain);
+    const out = context.createMediaStreamDestination();
+    tone.connect(volume).connect(out);
+    tone.start();
+    swell.start();
+    return out.stream.getAudioTracks()[0];
+  }
+
+  window.RTCPeerConnection = class {
+    iceGatheringState = 'complete';
+    connectionState = 'new';
+    localDescription = undefined;
+
+    constructor() {
+      server.peer = this;
+    }
+    addTransceiver() {}
+    createDataChannel() {
+      server.channel = new FakeChannel();
+      return server.channel;
+    }
+    async createOffer() {
+      return { type: 'offer', sdp: 'v=0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n' };
+    }
+    async setLocalDescription(description) {
+      this.localDescription = description;
+    }
+    async setRemoteDescription() {
+      this.connectionState = 'connected';
+      this.onconnectionstatechange();
+      this.ontrack({ track: makeTrack() });
+      server.channel.readyState = 'open';
+      server.channel.onopen();
+      server.send({ type: 'ready', call: 'rtc_1', codec: 'opus', limits: { textLength: 4096 } });
+    }
+    async getStats() {
+      const pair = { type: 'candidate-pair', nominated: true, currentRoundTripTime: 0.0123 };
+      const inbound = {
+        type: 'inbound-rtp',
+        kind: 'audio',
+        jitter: 0.0014,
+        packetsReceived: 1284,
+        packetsLost: 0,
+        totalSamplesReceived: 1_000_000,
+        concealedSamples: 0,
+        silentConcealedSamples: 0,
+      };
+      return new Map([
+        ['a', pair],
+        ['b', inbound],
+      ]);
+    }
+    close() {
+      server.closed = true;
+    }
+  };
+}

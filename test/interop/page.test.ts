@@ -1,0 +1,245 @@
+// The page in a real browser, with the server's half of a call played by the test.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { openServer } from '../http/app-under-test.js';
+
+const FAKE_PEER = readFileSync(
+  fileURLToPath(new URL('../../../test/interop/fake-peer.js', import.meta.url)),
+  'utf8',
+);
+const DESKTOP = { width: 1280, height: 900 };
+const PHONE = { width: 360, height: 740 };
+const WAIT_MS = 10_000;
+const STORY = 'There was a server. It never stopped. Then somebody pressed a button.';
+
+let browser: Browser;
+
+before(async () => {
+  browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+});
+after(() => browser.close());
+
+interface OpenPage {
+  readonly page: Page;
+  /** Errors of scripts and of the console. */
+  readonly errors: string[];
+  readonly requests: string[];
+  /** A message from the server on the data channel. */
+  readonly send: (message: Record<string, unknown>) => Promise<void>;
+  /** What the page sent on the data channel. */
+  readonly received: () => Promise<unknown[]>;
+}
+
+async function openPage(url: string, viewport = DESKTOP): Promise<OpenPage> {
+  const page = await browser.newPage({ viewport });
+  page.setDefaultTimeout(WAIT_MS);
+  const errors: string[] = [];
+  const requests: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (line) => line.type() === 'error' && errors.push(line.text()));
+  page.on('request', (request) => requests.push(request.url()));
+  await page.addInitScript(FAKE_PEER);
+  await page.goto(url);
+  await page.locator('#voice optgroup, #key-form:not([hidden])').first().waitFor({ state: 'attached' });
+  return {
+    page,
+    errors,
+    requests,
+    send: (message) => page.evaluate(`server.send(${JSON.stringify(message)})`),
+    received: () => page.evaluate('server.received'),
+  };
+}
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByLabel('Text to speak').fill(text);
+  await page.getByRole('button', { name: 'Speak', exact: true }).click();
+}
+
+test('the page loads everything from its own server, without an error, and offers the voices by language', async (t) => {
+  const { url } = await openServer(t);
+  const { page, errors, requests } = await openPage(url);
+  assert.deepEqual(
+    requests.filter((request) => !request.startsWith(url) && !request.startsWith('data:')),
+    [],
+  );
+  assert.deepEqual(await page.locator('#voice option').allTextContents(), [
+    'Automatic, by language',
+    'slt: American, female',
+    'fr: French',
+  ]);
+  assert.equal(await page.locator('optgroup').first().getAttribute('label'), 'English');
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test('every control has a name, and is large enough for a finger', async (t) => {
+  const { url } = await openServer(t);
+  const { page } = await openPage(url, PHONE);
+  const controls = await page.locator('button:visible, textarea:visible, select:visible').all();
+  assert.equal(controls.length, 8);
+  for (const control of controls) {
+    assert.match(await control.ariaSnapshot(), /^- (button|textbox|combobox) "[^"]+"/);
+    const box = await control.boundingBox();
+    assert.ok(box !== null && box.height >= 36 && box.width >= 36, await control.ariaSnapshot());
+  }
+  await page.close();
+});
+
+for (const viewport of [PHONE, { width: 820, height: 1180 }, DESKTOP]) {
+  test(`nothing sticks out of a page ${viewport.width} pixels wide, with a long text without spaces`, async (t) => {
+    const { url } = await openServer(t);
+    const { page } = await openPage(url, viewport);
+    await say(page, 'x'.repeat(600));
+    await page.locator('.entry').waitFor();
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width);
+    await page.close();
+  });
+}
+
+test('a call shows what is being spoken now, what was spoken, and what was cut off', async (t) => {
+  const { url, calls } = await openServer(t);
+  const { page, errors, send, received } = await openPage(url);
+  await page.getByRole('button', { name: 'Start call' }).click();
+  await page.getByText('On the line', { exact: true }).waitFor();
+  assert.equal(calls.standing.size, 1);
+
+  await page.getByLabel('Voice').selectOption('slt');
+  await say(page, STORY);
+  assert.deepEqual(await received(), [{ type: 'text', token: STORY, last: true, voice: 'slt' }]);
+  await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 21.4, queuedMs: 12 });
+  await send({ type: 'sentence.started', utterance: 1, sentence: 0, text: 'There was a server.' });
+  assert.equal(await page.locator('#now').textContent(), 'There was a server.');
+  assert.equal(await page.locator('#state-text').textContent(), 'Speaking');
+  assert.equal(await page.locator('#first-packet').textContent(), '21');
+  assert.equal(await page.locator('.said mark').textContent(), 'There was a server.');
+
+  await send({ type: 'sentence.spoken', utterance: 1, sentence: 0, text: 'There was a server.' });
+  await send({ type: 'sentence.started', utterance: 1, sentence: 1, text: 'It never stopped.' });
+  assert.equal(await page.locator('.said mark').textContent(), 'It never stopped.');
+  await page.getByRole('button', { name: 'Interrupt', exact: true }).click();
+  assert.deepEqual((await received()).at(-1), { type: 'clear' });
+  await send({
+    type: 'utterance.interrupted',
+    utterance: 1,
+    text: 'There was a server. It',
+    durationMs: 1900,
+  });
+  assert.equal(
+    await page.locator('.said del').textContent(),
+    'never stopped. Then somebody pressed a button.',
+  );
+  assert.equal(await page.locator('.tag').textContent(), 'Interrupted');
+  assert.equal(await page.locator('#announce').textContent(), 'Stopped after: There was a server. It');
+  assert.equal(await page.getByRole('button', { name: 'Interrupt', exact: true }).isDisabled(), true);
+
+  await send({ type: 'stats', underruns: 3 });
+  assert.equal(await page.locator('#underruns').textContent(), '3');
+  await page.locator('#packets', { hasText: '1,284' }).waitFor();
+  assert.equal(await page.locator('#round-trip').textContent(), '12');
+
+  const hungUp = page.waitForRequest((request) => request.method() === 'DELETE');
+  await page.getByRole('button', { name: 'Hang up' }).click();
+  assert.equal(new URL((await hungUp).url()).pathname, '/v1/realtime/calls/rtc_1');
+  assert.equal(await page.evaluate('server.closed'), true);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test('a text typed before the call opens it, and is spoken once it is open', async (t) => {
+  const { url } = await openServer(t);
+  const { page, received } = await openPage(url);
+  await page.getByLabel('Text to speak').fill('Hello there.');
+  await page.getByLabel('Text to speak').press('Enter');
+  await page.locator('.entry').waitFor();
+  assert.deepEqual(await received(), [{ type: 'text', token: 'Hello there.', last: true }]);
+  assert.equal(await page.getByLabel('Text to speak').inputValue(), '');
+  await page.close();
+});
+
+test('a text that the server refuses is marked as such, and the numbers of the others stay right', async (t) => {
+  const { url } = await openServer(t);
+  const { page, send } = await openPage(url);
+  await say(page, 'Bonjour.');
+  await page.locator('.entry').waitFor();
+  await send({ type: 'error', error: { code: 'LANGUAGE_UNAVAILABLE', message: 'No voice for French.' } });
+  assert.equal(
+    await page
+      .getByRole('alert')
+      .textContent()
+      .then((text) => text?.trim()),
+    'No voice for French.',
+  );
+  assert.equal(await page.locator('.tag').textContent(), 'Refused');
+  await say(page, 'Hello.');
+  await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 9, queuedMs: 5 });
+  await send({
+    type: 'utterance.failed',
+    utterance: 1,
+    text: '',
+    error: { code: 'X', message: 'The engine failed.' },
+  });
+  assert.deepEqual(await page.locator('.tag').allTextContents(), ['Failed', 'Refused']);
+  assert.deepEqual(await page.locator('.reason').allTextContents(), [
+    'The engine failed.',
+    'No voice for French.',
+  ]);
+  await page.close();
+});
+
+test('a server with keys is asked with the one that the user gives', async (t) => {
+  const key = 'key-one-0123456789';
+  const { url } = await openServer(t, { apiKeys: [key] });
+  const { page } = await openPage(url);
+  await page.getByLabel('This server asks for an API key').fill(key);
+  await page.getByRole('button', { name: 'Use this key' }).click();
+  await page.locator('#key-form').waitFor({ state: 'hidden' });
+  assert.equal(await page.locator('#voice option').count(), 3);
+  await page.getByRole('button', { name: 'Start call' }).click();
+  await page.getByText('On the line', { exact: true }).waitFor();
+  await page.close();
+});
+
+test('a call that cannot be opened, and one that is lost, are said in plain words', async (t) => {
+  const { url, calls, server } = await openServer(t);
+  const { page } = await openPage(url);
+  await page.getByRole('button', { name: 'Start call' }).click();
+  await page.getByText('On the line', { exact: true }).waitFor();
+  await page.evaluate('server.lose()');
+  await page.getByText('Call ended', { exact: true }).waitFor();
+  assert.match(String(await page.getByRole('alert').textContent()), /firewall/);
+
+  calls.open = () => Promise.reject(new Error('unexpected'));
+  await page.getByRole('button', { name: 'Start call' }).click();
+  await page.getByRole('alert').filter({ hasText: 'the server failed while answering' }).waitFor();
+
+  await server.close();
+  await page.getByRole('button', { name: 'Start call' }).click();
+  await page.getByRole('alert').filter({ hasText: 'The server does not answer' }).waitFor();
+  await page.close();
+});
+
+test('the end of a sentence is found in a text whatever the spaces between its words are', async () => {
+  const path = new URL('../../../public/transcript.js', import.meta.url).href;
+  const { endOf } = (await import(path)) as { endOf: (part: string, text: string, from: number) => number };
+  const text = ' One  two.\nThree. One two.';
+  assert.equal(endOf('One two.', text, 0), 10);
+  assert.equal(endOf('Three.', text, 10), 17);
+  assert.equal(endOf('One two.', text, 17), text.length);
+  assert.equal(endOf('One two. Th', text, 0), 13);
+  assert.equal(endOf('', text, 5), 5);
+  assert.equal(endOf('four', text, 0), undefined);
+});
