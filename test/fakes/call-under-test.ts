@@ -1,0 +1,127 @@
+// A G.711 call on a media plane whose clock the test holds: everything real
+// but the engine, the network and time.
+import { Call, type CallEvent, type CallLimits } from '../../src/call/call.js';
+import { PCMU, ticksPerFrame } from '../../src/rtp/codec.js';
+import { EncoderPool } from '../../src/rtp/encoder-pool.js';
+import { MediaPlane } from '../../src/rtp/media-plane.js';
+import { ManualTime } from './manual-time.js';
+import { ScriptedEngine } from './scripted-engine.js';
+
+export const FRAME_MS = 20;
+/** Of the first packet that a test sees; both wrap within every test. */
+export const FIRST_SEQUENCE = 65_535;
+export const FIRST_TIMESTAMP = 4_294_967_200;
+const START_MS = 10_000;
+
+export interface SentPacket {
+  readonly atMs: number;
+  readonly marker: boolean;
+  readonly sequence: number;
+  readonly timestamp: number;
+  readonly payload: Uint8Array;
+}
+
+const LIMITS: CallLimits = { maxTextLength: 1000, textIdleMs: 10_000, maxWaitingUtterances: 3 };
+
+export interface CallUnderTest {
+  readonly call: Call;
+  readonly engine: ScriptedEngine;
+  readonly plane: MediaPlane;
+  readonly time: ManualTime;
+  readonly events: CallEvent[];
+  readonly log: string[];
+  readonly ended: string[];
+  /** Moves the plane's clock and the timers. */
+  pass(ms: number): void;
+  /** RTP packets that left since the last time. */
+  sent(): SentPacket[];
+  close(): Promise<void>;
+}
+
+/** One pool for a whole test file: starting a worker costs more than a test. */
+export function openCall(encoders: EncoderPool): CallUnderTest {
+  const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: 1_000_000 });
+  const time = new ManualTime(START_MS);
+  const engine = new ScriptedEngine();
+  const playout = plane.openStream({
+    ssrc: 0x1234_5678,
+    payloadType: 0,
+    clockRate: PCMU.clockRate,
+    ticksPerFrame: ticksPerFrame(PCMU, FRAME_MS),
+    frameMs: FRAME_MS,
+    sequence: FIRST_SEQUENCE - 1,
+    timestamp: FIRST_TIMESTAMP - ticksPerFrame(PCMU, FRAME_MS),
+    silence: PCMU.silence(FRAME_MS),
+    lowMs: 400,
+    highMs: 1500,
+    cname: 'call',
+    rtcpIntervalMs: 0,
+  });
+  playout.target({ capture: true });
+  // The first tick is due at once: after it, n frames of time are n packets.
+  plane.advance(START_MS);
+  plane.takePackets();
+  const log: string[] = [];
+  const ended: string[] = [];
+  const write = (fields: Record<string, unknown>, message: string) =>
+    void log.push(`${message} ${JSON.stringify(fields)}`);
+  const call = new Call(
+    'call-1',
+    'test',
+    {
+      codec: PCMU,
+      frameMs: FRAME_MS,
+      playout,
+      path: 'captured',
+      close: async () => playout.close(),
+    },
+    {
+      routing: engine,
+      encoders,
+      limits: LIMITS,
+      time,
+      log: { info: write, warn: write },
+      metrics: {
+        callOpened: () => undefined,
+        callClosed: () => undefined,
+        utteranceEnded: (end) => void ended.push(end),
+        firstAudio: () => undefined,
+      },
+    },
+  );
+  const events: CallEvent[] = [];
+  call.onEvent = (event) => void events.push(event);
+  return {
+    call,
+    engine,
+    plane,
+    time,
+    events,
+    log,
+    ended,
+    pass: (ms) => {
+      plane.advance(plane.nowMs + ms);
+      time.advance(ms);
+    },
+    sent: () =>
+      plane
+        .takePackets()
+        .filter(({ kind }) => kind === 'rtp')
+        .map(parse),
+    close: async () => {
+      await call.close('test over');
+      plane.close();
+    },
+  };
+}
+
+function parse({ atMs, data }: { atMs: number; data: Uint8Array }): SentPacket {
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  return {
+    atMs,
+    marker: (view.getUint8(1) & 0x80) !== 0,
+    sequence: view.getUint16(2),
+    timestamp: view.getUint32(4),
+    payload: data.subarray(12),
+  };
+}
