@@ -39,9 +39,15 @@ class Segment implements SpokenSegment {
   words: readonly WordTime[] = [];
   /** When its first payload was queued, in milliseconds of the monotonic clock. */
   queuedAtMs: number | undefined;
+  readonly #ring: PcmRing;
 
-  constructor(text: string) {
+  constructor(text: string, ring: PcmRing) {
     this.text = text;
+    this.#ring = ring;
+  }
+
+  get madeMs(): number {
+    return this.soundMs ?? ((this.#ring.status()?.written ?? 0) * 1000) / this.#ring.rate;
   }
 }
 
@@ -139,10 +145,10 @@ export class SpeechLine {
   #speak(sentence: SpokenSentence, opened: Promise<EncoderLine>, signal: AbortSignal) {
     const { engine, voice, language } = sentence.voice;
     const rate = engine.sampleRate(voice);
-    const segment = new Segment(sentence.text);
+    const ring = PcmRing.open(rate, rate * RING_SECONDS);
+    const segment = new Segment(sentence.text, ring);
     const pauseBeforeMs = this.#segments.length === 0 ? 0 : SENTENCE_PAUSE_MS;
     this.#segments.push(segment);
-    const ring = PcmRing.open(rate, rate * RING_SECONDS);
     const synthesized = engine
       .synthesize({ text: sentence.text, voice, language }, ring, signal)
       .then((end) => {

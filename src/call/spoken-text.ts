@@ -22,6 +22,8 @@ export interface SpokenSegment {
   readonly frames: number | undefined;
   /** Length of the engine's sound in milliseconds; undefined until synthesised whole. */
   readonly soundMs: number | undefined;
+  /** What the engine has made of it so far, in milliseconds. */
+  readonly madeMs: number;
   /** Silence cut from the start, which word times still count. */
   readonly trimmedStartMs: number;
   readonly words: readonly WordTime[];
@@ -53,7 +55,7 @@ function partOf(segment: SpokenSegment, heardMs: number, frameMs: number): strin
 function lengthMs(segment: SpokenSegment, frameMs: number): number {
   if (segment.frames !== undefined) return Math.max(segment.frames, 1) * frameMs;
   if (segment.soundMs !== undefined) return Math.max(segment.soundMs - segment.trimmedStartMs, frameMs);
-  return Math.max(segment.text.length * USUAL_MS_PER_CHARACTER, frameMs);
+  return Math.max(segment.text.length * USUAL_MS_PER_CHARACTER, segment.madeMs, frameMs);
 }
 
 function byWordTimes(segment: SpokenSegment, heardMs: number, totalMs: number): string {

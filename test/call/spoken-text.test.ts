@@ -5,7 +5,7 @@ import { type SpokenSegment, spokenText } from '../../src/call/spoken-text.js';
 const FRAME_MS = 20;
 
 function segment(text: string, firstFrame: number, rest: Partial<SpokenSegment> = {}): SpokenSegment {
-  return { text, firstFrame, frames: 50, soundMs: 1000, trimmedStartMs: 0, words: [], ...rest };
+  return { text, firstFrame, frames: 50, soundMs: 1000, madeMs: 1000, trimmedStartMs: 0, words: [], ...rest };
 }
 
 test('nothing was spoken before the first frame left', () => {
@@ -44,7 +44,7 @@ test('a sentence not yet encoded whole is measured by the length of its sound', 
 });
 
 test('a sentence of unknown length is measured by a usual pace', () => {
-  const unknown = segment('alpha beta', 0, { frames: undefined, soundMs: undefined });
+  const unknown = segment('alpha beta', 0, { frames: undefined, soundMs: undefined, madeMs: 0 });
   assert.equal(spokenText([unknown], 1, FRAME_MS), '');
   assert.equal(spokenText([unknown], 17, FRAME_MS), 'alpha');
 });
