@@ -140,7 +140,10 @@ PlayoutQueue::Track* PlayoutQueue::FindTrack(uint32_t id) {
 // The record of a track, made at its first entry; the oldest one of which
 // nothing waits makes place. Null when 64 tracks have entries waiting.
 PlayoutQueue::Track* PlayoutQueue::OpenTrack(uint32_t id) {
-  if (Track* track = FindTrack(id)) return track;
+  if (Track* track = FindTrack(id)) {
+    track->end = 0;  // a track that gets more is not over
+    return track;
+  }
   if (tracks_.size() >= kTracksKept) {
     const uint64_t head = head_.load();
     const auto over = std::find_if(tracks_.begin(), tracks_.end(),

@@ -1,0 +1,210 @@
+// The playout queue on one thread: order, bounds, and exact answers to a clear.
+#include "media/playout_queue.h"
+
+#include <cstring>
+#include <string>
+
+#include "media/random.h"
+#include "test/check.h"
+
+namespace parley::test {
+namespace {
+
+constexpr uint32_t kLow = 4, kHigh = 10;
+
+PushResult PushText(PlayoutQueue& queue, const std::string& text, uint32_t track = 1, uint32_t generation = 0) {
+  return queue.Push(generation ? generation : queue.generation(), track,
+                    reinterpret_cast<const uint8_t*>(text.data()), text.size());
+}
+
+// The next frame's payload, or empty.
+std::string Take(PlayoutQueue& queue) {
+  uint8_t payload[PlayoutQueue::kMaxPayload];
+  const PlayoutQueue::Frame frame = queue.TakeFrame(payload);
+  return {reinterpret_cast<const char*>(payload), frame.bytes};
+}
+
+bool Taken(PushResult result) { return result == PushResult::kTaken; }
+bool Full(PushResult result) { return result == PushResult::kFull; }
+bool Stale(PushResult result) { return result == PushResult::kStale; }
+
+void FramesAndMarksLeaveInOrder() {
+  PlayoutQueue queue(kLow, kHigh);
+  CHECK(Taken(PushText(queue, "one")));
+  CHECK(Taken(queue.Mark(1, 1, 77, false)));
+  CHECK(Taken(PushText(queue, "two")));
+  CHECK(Taken(queue.Mark(1, 1, 78, true)));
+  PlayoutQueue::ReachedMark mark{};
+  CHECK(!queue.TakeMark(&mark));  // a frame comes first
+  CHECK_EQ(Take(queue), "one");
+  CHECK_EQ(Take(queue), "");  // a mark comes first
+  CHECK(queue.TakeMark(&mark));
+  CHECK_EQ(mark.mark, 77U);
+  CHECK(!mark.end_of_track);
+  CHECK_EQ(Take(queue), "two");
+  CHECK(queue.TakeMark(&mark));
+  CHECK(mark.end_of_track);
+  CHECK(!queue.TakeMark(&mark));
+  CHECK_EQ(Take(queue), "");
+}
+
+void TheQueueIsFullAtItsHighMark() {
+  PlayoutQueue queue(kLow, kHigh);
+  for (uint32_t i = 0; i < kHigh; i++) CHECK(Taken(PushText(queue, "x")));
+  CHECK(Full(PushText(queue, "x")));
+  CHECK_EQ(queue.QueuedFrames(), kHigh);
+  Take(queue);
+  CHECK(Taken(PushText(queue, "x")));
+  CHECK(Full(PushText(queue, "x")));
+}
+
+void BelowTheLowMarkThereIsRoomForTheLargestFrames() {
+  PlayoutQueue queue(kLow, kHigh);
+  const std::string large(PlayoutQueue::kMaxPayload, 'L');
+  for (int round = 0; round < 1000; round++) {
+    while (queue.QueuedFrames() < kLow) CHECK(Taken(PushText(queue, large)));
+    if (round % 7 == 0) PushText(queue, "small");
+    CHECK(!Take(queue).empty());
+  }
+}
+
+// Payloads of every length wrap around the ring's end many times.
+void PayloadsSurviveTheEndOfTheRing() {
+  PlayoutQueue queue(kLow, kHigh);
+  Random random(2);
+  uint32_t pushed = 0, taken = 0;
+  const auto text = [](uint32_t n) { return std::string(1 + n * 37 % 1500, static_cast<char>('a' + n % 26)); };
+  for (int i = 0; i < 20'000; i++) {
+    if (random.Next() % 2 == 0) {
+      if (Taken(PushText(queue, text(pushed)))) pushed++;
+    } else if (taken < pushed) {
+      CHECK(Take(queue) == text(taken));
+      taken++;
+    }
+  }
+  CHECK(pushed > 5'000);
+}
+
+void AClearTellsWhatWasSentAndWhatWasDropped() {
+  PlayoutQueue queue(kLow, kHigh);
+  PlayoutQueue::ReachedMark mark{};
+  PushText(queue, "a", 1);
+  queue.Mark(1, 1, 10, true);
+  PushText(queue, "b", 2);
+  queue.Mark(1, 2, 20, false);
+  PushText(queue, "c", 2);
+  queue.Mark(1, 2, 21, true);
+  PushText(queue, "d", 3);
+  queue.Mark(1, 3, 30, true);
+  Take(queue);
+  queue.TakeMark(&mark);
+  Take(queue);
+  const ClearedQueue cleared = queue.Clear();
+
+  CHECK_EQ(cleared.generation, 2U);
+  CHECK_EQ(cleared.tracks.size(), size_t{2});  // track 1 had reached its end
+  CHECK_EQ(cleared.tracks[0].track, 2U);
+  CHECK_EQ(cleared.tracks[0].sent_frames, uint64_t{1});
+  CHECK_EQ(cleared.tracks[0].dropped_frames, uint64_t{1});
+  CHECK(cleared.tracks[0].dropped_marks == std::vector<uint32_t>({20, 21}));
+  CHECK_EQ(cleared.tracks[1].sent_frames, uint64_t{0});
+  CHECK_EQ(cleared.tracks[1].dropped_frames, uint64_t{1});
+  CHECK(!queue.TakeMark(&mark));
+  CHECK_EQ(Take(queue), "");
+  CHECK_EQ(queue.Sent(1), uint64_t{1});
+  CHECK_EQ(queue.Sent(2), uint64_t{1});
+  CHECK_EQ(queue.Sent(3), uint64_t{0});
+  CHECK_EQ(queue.QueuedFrames(), 0U);
+}
+
+void WhatCarriesAnOldGenerationIsRefused() {
+  PlayoutQueue queue(kLow, kHigh);
+  queue.Clear();
+  CHECK(Stale(PushText(queue, "late", 1, 1)));
+  CHECK(Stale(queue.Mark(1, 1, 5, true)));
+  CHECK(Taken(PushText(queue, "fresh", 1, 2)));
+  CHECK_EQ(Take(queue), "fresh");
+  queue.Close();
+  CHECK(Stale(PushText(queue, "after", 1, 2)));
+}
+
+// Nothing releases what a clear drops, so its places must come back by themselves.
+void ClearsWithoutAClockNeverRunOutOfPlaces() {
+  PlayoutQueue queue(kLow, kHigh);
+  const std::string large(PlayoutQueue::kMaxPayload, 'L');
+  for (int round = 0; round < 500; round++) {
+    for (uint32_t i = 0; i < kLow; i++) CHECK(Taken(PushText(queue, large)));
+    CHECK(Taken(queue.Mark(queue.generation(), 1, 1, false)));
+    if (round % 3 == 0) Take(queue);
+    queue.Clear();
+  }
+}
+
+void MarksAreBoundedUntilTheyAreDelivered() {
+  PlayoutQueue queue(kLow, kHigh);
+  for (uint32_t i = 0; i < PlayoutQueue::kMaxMarks; i++) CHECK(Taken(queue.Mark(1, 1, i, false)));
+  CHECK(Full(queue.Mark(1, 1, 99, false)));
+  CHECK(!queue.HasRoom());
+  PlayoutQueue::ReachedMark mark{};
+  while (queue.TakeMark(&mark)) {
+  }
+  CHECK(Full(queue.Mark(1, 1, 99, false)));  // reached, but nobody has heard of them yet
+  queue.MarksDelivered(PlayoutQueue::kMaxMarks);
+  CHECK(queue.HasRoom());
+  CHECK(Taken(queue.Mark(1, 1, 99, false)));
+}
+
+void RoomIsTold(const char*, void (*make_room)(PlayoutQueue&)) {
+  PlayoutQueue queue(kLow, kHigh);
+  CHECK(queue.AwaitRoom());
+  CHECK(!queue.ShouldNotify());  // nobody waits
+  for (uint32_t i = 0; i < kHigh; i++) PushText(queue, "x");
+  CHECK(!queue.AwaitRoom());
+  CHECK(!queue.ShouldNotify());
+  make_room(queue);
+  CHECK(queue.ShouldNotify());
+  CHECK(!queue.ShouldNotify());  // once
+}
+
+void RoomIsToldOnceBelowTheLowMark() {
+  RoomIsTold("drained", [](PlayoutQueue& queue) {
+    for (uint32_t i = kHigh; i > kLow; i--) Take(queue);
+    CHECK(!queue.ShouldNotify());
+    Take(queue);
+  });
+  RoomIsTold("cleared", [](PlayoutQueue& queue) { queue.Clear(); });
+  RoomIsTold("closed", [](PlayoutQueue& queue) { queue.Close(); });
+}
+
+void ManyTracksAreCountedApart() {
+  PlayoutQueue queue(kLow, kHigh);
+  PlayoutQueue::ReachedMark mark{};
+  for (uint32_t track = 1; track <= 500; track++) {
+    CHECK(Taken(PushText(queue, "x", track)));
+    CHECK(Taken(queue.Mark(1, track, 0, true)));
+    Take(queue);
+    CHECK(queue.TakeMark(&mark));
+    queue.MarksDelivered(1);
+    CHECK_EQ(queue.Sent(track), uint64_t{1});
+  }
+  CHECK(queue.Clear().tracks.empty());
+}
+
+}  // namespace
+}  // namespace parley::test
+
+int main() {
+  using namespace parley::test;
+  return Run({
+      {"frames and marks leave in order", FramesAndMarksLeaveInOrder},
+      {"the queue is full at its high mark", TheQueueIsFullAtItsHighMark},
+      {"below the low mark there is room for the largest frames", BelowTheLowMarkThereIsRoomForTheLargestFrames},
+      {"payloads survive the end of the ring", PayloadsSurviveTheEndOfTheRing},
+      {"a clear tells what was sent and what was dropped", AClearTellsWhatWasSentAndWhatWasDropped},
+      {"what carries an old generation is refused", WhatCarriesAnOldGenerationIsRefused},
+      {"clears without a clock never run out of places", ClearsWithoutAClockNeverRunOutOfPlaces},
+      {"marks are bounded until they are delivered", MarksAreBoundedUntilTheyAreDelivered},
+      {"room is told once below the low mark", RoomIsToldOnceBelowTheLowMark},
+      {"many tracks are counted apart", ManyTracksAreCountedApart},
+  });
+}
