@@ -1,0 +1,193 @@
+// Builds the parts in order and closes them in reverse; the only file that
+// knows all of them.
+//
+//   log, metrics ─▶ plane ─▶ encoders ─▶ engines ─▶ switchboard ─▶ browser door ─▶ HTTP
+//
+// A server that cannot be built whole closes what was built and rejects.
+import { randomBytes, randomInt } from 'node:crypto';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
+import { SpeechService } from './call/speech-stream.js';
+import { Switchboard } from './call/switchboard.js';
+import { systemTime } from './call/time.js';
+import { readConfig, type Config } from './config.js';
+import { ParleyError } from './errors.js';
+import { HttpServer } from './http/server.js';
+import { createLog, type Log } from './observe/log.js';
+import { Metrics } from './observe/metrics.js';
+import { EncoderPool } from './rtp/encoder-pool.js';
+import { MediaPlane } from './rtp/media-plane.js';
+import { Engines } from './speech/engine-choice.js';
+
+const EXIT_CONFIG = 78; // EX_CONFIG of sysexits.h
+const MESSAGES = { perSecond: 500, burst: 1000 }; // of one data channel: tokens of a fast model, several times over
+
+/** What a test may bring of its own. */
+export interface Overrides {
+  readonly log?: Log;
+  readonly engines?: Engines;
+}
+
+export interface Server {
+  readonly url: string;
+  readonly switchboard: Switchboard;
+  readonly plane: MediaPlane;
+  readonly encoders: EncoderPool;
+  readonly metrics: Metrics;
+  /** Refuses new work, ends calls and frees everything; every caller waits for the same end. */
+  close(): Promise<void>;
+}
+
+/** Things to close, last opened first. */
+class Closing {
+  readonly #steps: (() => void | Promise<void>)[] = [];
+  #closed: Promise<void> | undefined;
+
+  add(step: () => void | Promise<void>): void {
+    this.#steps.unshift(step);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const failures: unknown[] = [];
+    for (const step of this.#steps) {
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, 'the server did not close cleanly');
+  }
+}
+
+/** A server that listens. Rejects, with nothing left open, when a part cannot be had. */
+export async function startServer(config: Config, overrides: Overrides = {}): Promise<Server> {
+  const closing = new Closing();
+  try {
+    return await build(config, overrides, closing);
+  } catch (error) {
+    await closing.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function build(config: Config, overrides: Overrides, closing: Closing): Promise<Server> {
+  const log = overrides.log ?? createLog({ level: config.logLevel, logText: config.logText });
+  const plane = MediaPlane.open({ clock: 'real', seed: randomInt(2 ** 32) });
+  closing.add(() => plane.close());
+  const metrics = new Metrics({ plane: () => plane.stats(), node: true });
+  const encoders = openEncoders(config, log);
+  closing.add(() => encoders.close());
+  const engines = overrides.engines ?? (await openEngines(config, log));
+  closing.add(() => engines.close());
+  const [certificate] = await Promise.all([makeCertificate(), encoders.ready(), engines.load()]);
+
+  const switchboard = new Switchboard(
+    { routing: engines, encoders, limits: config, time: systemTime, log, metrics },
+    { maxCalls: config.maxCalls, newId: () => `rtc_${randomBytes(18).toString('base64url')}` },
+  );
+  closing.add(() => switchboard.close());
+  const door = new BrowserDoor({
+    switchboard,
+    plane,
+    certificate,
+    network: { hostAddresses: config.iceHostAddresses, udpPorts: config.udpPorts },
+    time: systemTime,
+    random: () => randomInt(2 ** 32) / 2 ** 32,
+    log,
+    limits: {
+      maxTextLength: config.maxTextLength,
+      setupTimeoutMs: config.setupTimeoutMs,
+      messages: MESSAGES,
+    },
+  });
+  closing.add(() => door.close());
+  const engineHealth = await healthOf(engines);
+  const http = new HttpServer({
+    host: config.host,
+    port: config.port,
+    apiKeys: config.apiKeys,
+    corsOrigins: config.corsOrigins,
+    pageFolder: pageFolder(),
+    speech: new SpeechService(engines, encoders, config),
+    calls: door,
+    health: () => ({ engines: engineHealth, calls: switchboard.size, maxCalls: config.maxCalls }),
+    metrics,
+    log,
+  });
+  closing.add(() => http.close());
+  const url = await http.listen();
+  log.info({ url, clockPriority: plane.stats().priority, missing: engines.missing }, 'parley listens');
+  return { url, switchboard, plane, encoders, metrics, close: () => closing.close() };
+}
+
+function openEncoders(config: Config, log: Log): EncoderPool {
+  return new EncoderPool({
+    workers: config.encoderWorkers,
+    opus: { complexity: config.opusComplexity, bitsPerSecond: config.opusBitrate },
+    onWorkerLost: (error) =>
+      log.error({ code: error.code, detail: error.message }, 'encoder worker replaced'),
+  });
+}
+
+function openEngines(config: Config, log: Log): Promise<Engines> {
+  return Engines.open({
+    engine: config.engine,
+    defaultVoice: config.defaultVoice,
+    maxWaiting: config.maxQueueDepth,
+    renderTimeoutMs: config.engineTimeoutMs,
+    onReplaced: (engine, reason) => log.error({ engine, reason }, 'engine replaced'),
+  });
+}
+
+async function healthOf(engines: Engines): Promise<Record<string, boolean>> {
+  const voices = await engines.voices();
+  return Object.fromEntries([
+    ...engines.missing.map(({ name }) => [name, false]),
+    ...voices.map(({ engine }) => [engine, true]),
+  ]);
+}
+
+/** `public/` beside package.json, from the sources or from dist. */
+function pageFolder(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
+  return join(folder, 'public');
+}
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLog({ level: config.logLevel, logText: config.logText });
+  // A rejection that nobody awaited is a defect, but no reason to hang up on every caller.
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+  const server = await startServer(config, { log });
+  const stop = (signal: string) => {
+    log.info({ signal }, 'parley closes');
+    process.once(signal, () => process.exit(1)); // asked twice: at once
+    server.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'parley did not close cleanly');
+        process.exit(1);
+      },
+    );
+  };
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+}
+
+const program = process.argv[1];
+if (program !== undefined && import.meta.url === pathToFileURL(realpathSync(program)).href) {
+  main().catch((error: unknown) => {
+    const known = error instanceof ParleyError;
+    process.stderr.write(`parley: ${known ? error.message : String((error as Error).stack ?? error)}\n`);
+    process.exit(known && error.code === 'CONFIG_INVALID' ? EXIT_CONFIG : 1);
+  });
+}
