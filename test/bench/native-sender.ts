@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { MediaPlane } from '../../src/rtp/media-plane.js';
 import type { Playout } from '../../src/rtp/playout.js';
 import type { Schedule } from './arrivals.js';
+import { descriptorOf } from './socket-descriptor.js';
 import type { FeederData } from './feeder-worker.js';
 import { TICKS_PER_MS, type StreamPlan } from './stream-plan.js';
 
@@ -104,15 +105,4 @@ export function streamOptions(plan: StreamPlan) {
     rtcpIntervalMs: 0,
     srtp: { profile: 'AES_CM_128_HMAC_SHA1_80' as const, key: plan.key, salt: plan.salt },
   };
-}
-
-/** Node keeps the descriptor of a socket behind a symbol; there is no public way to it. */
-function descriptorOf(socket: Socket): number {
-  const symbol = Object.getOwnPropertySymbols(socket).find(
-    ({ description }) => description === 'state symbol',
-  );
-  const state: unknown = symbol === undefined ? undefined : Reflect.get(socket, symbol);
-  const fd = (state as { handle?: { fd?: number } } | undefined)?.handle?.fd;
-  if (fd === undefined || fd < 0) throw new Error('the socket has no descriptor');
-  return fd;
 }

@@ -1,0 +1,119 @@
+// Calls as a browser page makes them, without the browser: the real data
+// channel session, call room, encoder pool and media plane; packets go out
+// encrypted over the loopback interface, a socket per call.
+import { createSocket, type Socket } from 'node:dgram';
+import { Switchboard } from '../../src/call/switchboard.js';
+import type { MediaPort } from '../../src/call/call.js';
+import { systemTime } from '../../src/call/time.js';
+import { OPUS, ticksPerFrame } from '../../src/rtp/codec.js';
+import { EncoderPool } from '../../src/rtp/encoder-pool.js';
+import { MediaPlane } from '../../src/rtp/media-plane.js';
+import type { SpeechEngine } from '../../src/speech/engine.js';
+import type { SpeechRouting } from '../../src/speech/routing.js';
+import { DataChannelSession, type ServerMessage } from '../../signaling/data-channel.js';
+import { descriptorOf } from './socket-descriptor.js';
+import { streamPlans, type StreamPlan } from './stream-plan.js';
+
+/** Bytes of a packet of silence: header, the three bytes of Opus silence, SRTP tag. */
+export const SILENT_PACKET_BYTES = 12 + 3 + 10;
+
+const LIMITS = { maxTextLength: 20_000, textIdleMs: 60_000, maxWaitingUtterances: 4 };
+const MESSAGES = { perSecond: 10_000, burst: 10_000 };
+const SILENT_LOG = { info: () => undefined, warn: () => undefined };
+
+export interface BenchCall {
+  readonly ssrc: number;
+  readonly session: DataChannelSession;
+  onMessage: (message: ServerMessage) => void;
+}
+
+export class BenchCalls {
+  readonly #plane = MediaPlane.open({ clock: 'real', seed: 11 });
+  readonly #pool = new EncoderPool();
+  readonly #switchboard: Switchboard;
+  readonly #sockets: Socket[] = [];
+  readonly #sessions: DataChannelSession[] = [];
+
+  constructor(engine: SpeechEngine, voice: string) {
+    this.#switchboard = new Switchboard(
+      {
+        routing: onlyEngine(engine, voice),
+        encoders: this.#pool,
+        limits: LIMITS,
+        time: systemTime,
+        log: SILENT_LOG,
+        metrics: {
+          callOpened: () => undefined,
+          callClosed: () => undefined,
+          utteranceEnded: () => undefined,
+          firstAudio: () => undefined,
+        },
+      },
+      { maxCalls: 1000, newId: () => `call-${this.#sessions.length}` },
+    );
+  }
+
+  /** Opens calls whose packets go to this port. */
+  async open(count: number, port: number): Promise<BenchCall[]> {
+    await this.#pool.ready();
+    const calls: BenchCall[] = [];
+    for (const plan of streamPlans(count)) calls.push(await this.#openCall(plan, port));
+    return calls;
+  }
+
+  priority(): string {
+    return this.#plane.stats().priority;
+  }
+
+  async close(): Promise<void> {
+    for (const session of this.#sessions) session.close();
+    await this.#switchboard.close();
+    await this.#pool.close();
+    this.#plane.close();
+    for (const socket of this.#sockets) socket.close();
+  }
+
+  async #openCall(plan: StreamPlan, port: number): Promise<BenchCall> {
+    const socket = createSocket('udp4');
+    await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+    this.#sockets.push(socket);
+    const call = await this.#switchboard.open(async () => this.#port(plan, socket, port), { door: 'bench' });
+    const channel = {
+      bufferedAmount: 0,
+      send: (text: string) => opened.onMessage(JSON.parse(text) as ServerMessage),
+    };
+    const opened: { onMessage: BenchCall['onMessage'] } = { onMessage: () => undefined };
+    const limits = { maxTextLength: LIMITS.maxTextLength, messages: MESSAGES };
+    const session = new DataChannelSession(channel, call, { limits, time: systemTime, log: SILENT_LOG });
+    this.#sessions.push(session);
+    return Object.assign(opened, { ssrc: plan.ssrc, session });
+  }
+
+  #port(plan: StreamPlan, socket: Socket, port: number): MediaPort {
+    const playout = this.#plane.openStream({
+      ssrc: plan.ssrc,
+      payloadType: plan.payloadType,
+      clockRate: OPUS.clockRate,
+      ticksPerFrame: ticksPerFrame(OPUS, plan.frameMs),
+      frameMs: plan.frameMs,
+      sequence: plan.sequence,
+      timestamp: plan.timestamp,
+      silence: OPUS.silence(plan.frameMs),
+      lowMs: 400,
+      highMs: 1500,
+      cname: 'bench',
+      rtcpIntervalMs: 5000,
+      srtp: { profile: 'AES_CM_128_HMAC_SHA1_80', key: plan.key, salt: plan.salt },
+    });
+    playout.target({ fd: descriptorOf(socket), address: '127.0.0.1', port });
+    const close = async (): Promise<void> => playout.close();
+    return { codec: OPUS, frameMs: plan.frameMs, playout, path: 'udp loopback', close };
+  }
+}
+
+function onlyEngine(engine: SpeechEngine, voice: string): SpeechRouting {
+  return {
+    resolve: () => ({ engine, voice, language: 'en' }),
+    voices: () => engine.voices(),
+  };
+}
