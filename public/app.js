@@ -18,6 +18,8 @@ const STATES = {
 const INTRO = 'Start a call and every sentence you type is spoken to you as it is being made.';
 const READY = 'You are on the line. Type something below, and it is spoken at once.';
 const FIGURES_MS = 1000;
+const TOKEN_CHARACTERS = 8000; // a message of this many stays below what the server takes at once
+const LANGUAGES = new Intl.DisplayNames('en', { type: 'language' });
 
 const element = (id) => document.getElementById(id);
 const meter = new Meter(element('meter'));
@@ -90,7 +92,7 @@ function began() {
   setState('live');
   void tick();
   ticking = setInterval(() => void tick(), FIGURES_MS);
-  for (const message of unsent.splice(0)) say(message);
+  for (const spoken of unsent.splice(0)) say(spoken);
 }
 
 /** With a reason when it was not the user who ended it. */
@@ -165,9 +167,14 @@ function read(message) {
   }
 }
 
-function say(message) {
-  if (!call?.send(message)) return;
-  transcript.add(message.token);
+function say({ text, voice }) {
+  const tokens = text.match(new RegExp(`[^]{1,${TOKEN_CHARACTERS}}`, 'gu'));
+  const chosen = voice === '' ? {} : { voice };
+  const sent = tokens.every((token, index) => {
+    const last = index === tokens.length - 1;
+    return call?.send({ type: 'text', token, last, ...(index === 0 ? chosen : {}) });
+  });
+  if (sent) transcript.add(text);
   setState(state);
 }
 
@@ -176,12 +183,11 @@ function speak() {
   const text = field.value.trim();
   if (text === '') return field.focus();
   showProblem('');
-  const voice = element('voice').value;
-  const message = { type: 'text', token: text, last: true, ...(voice === '' ? {} : { voice }) };
+  const spoken = { text, voice: element('voice').value };
   field.value = '';
   countCharacters();
-  if (state === 'live' || state === 'speaking') return say(message);
-  unsent.push(message);
+  if (state === 'live' || state === 'speaking') return say(spoken);
+  unsent.push(spoken);
   if (state !== 'connecting') void startCall();
 }
 
@@ -205,23 +211,23 @@ async function loadVoices() {
   if (!answer.ok) throw await refusalOf(answer);
   const { voices } = await answer.json();
   element('key-form').hidden = true;
-  const names = new Intl.DisplayNames('en', { type: 'language' });
-  const groups = new Map();
-  for (const voice of voices) {
-    const language = (voice.languages[0] ?? 'und').split('-')[0];
-    const option = new Option(
-      voice.description ? `${voice.name}: ${voice.description}` : voice.name,
-      voice.name,
-    );
-    groups.set(language, [...(groups.get(language) ?? []), option]);
-  }
-  const groupOf = ([language, options]) => {
+  const automatic = new Option('Automatic, by language', '');
+  element('voice').replaceChildren(automatic, ...groupsOf(voices));
+}
+
+/** A group for each engine, by name within it; an engine of one language is named with that. */
+function groupsOf(voices) {
+  const engines = [...new Set(voices.map(({ engine }) => engine))];
+  return engines.map((engine) => {
+    const own = voices.filter((voice) => voice.engine === engine);
+    const languages = new Set(own.map(({ languages: [tag] }) => tag?.split('-')[0]));
+    const [language] = languages;
     const group = document.createElement('optgroup');
-    group.label = names.of(language) ?? language;
-    group.append(...options);
+    group.label = languages.size === 1 && language ? `${LANGUAGES.of(language)} · ${engine}` : engine;
+    const options = own.map(({ name, description }) => new Option(`${description || name} (${name})`, name));
+    group.append(...options.sort((a, b) => a.text.localeCompare(b.text)));
     return group;
-  };
-  element('voice').replaceChildren(new Option('Automatic, by language', ''), ...[...groups].map(groupOf));
+  });
 }
 
 function start() {

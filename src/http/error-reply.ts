@@ -69,15 +69,17 @@ export function errorBody(
 }
 
 /** What to answer for an error of any kind. Nothing of an unexpected one gets out but the request's id. */
-export function errorReply(error: unknown, requestId: string): ErrorReply {
+export function errorReply(error: unknown, requestId: string, bodyLimit?: number): ErrorReply {
   if (error instanceof ParleyError) return ownReply(error, requestId);
   return (
-    frameworkReply(error) ?? internalReply(requestId, 'the server failed while answering', 'internal_error')
+    frameworkReply(error, bodyLimit) ??
+    internalReply(requestId, 'the server failed while answering', 'internal_error')
   );
 }
 
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
-  const { status, headers, body } = errorReply(error, reply.request.id);
+  const { id, routeOptions } = reply.request;
+  const { status, headers, body } = errorReply(error, id, routeOptions.bodyLimit);
   return reply.code(status).headers(headers).send(body);
 }
 
@@ -119,11 +121,12 @@ const FRAMEWORK_CODES: Readonly<Record<string, readonly [code: string, message: 
 };
 
 /** Refusals by fastify and what it is built on: errors that carry a status in the 4xx range. */
-function frameworkReply(error: unknown): ErrorReply | undefined {
+function frameworkReply(error: unknown, bodyLimit: number | undefined): ErrorReply | undefined {
   if (!(error instanceof Error)) return undefined;
   const { statusCode: status, code } = error as { statusCode?: unknown; code?: unknown };
   if (typeof status !== 'number' || status < 400 || status > 499) return undefined;
   const known = typeof code === 'string' ? FRAMEWORK_CODES[code] : undefined;
   const [name, message] = known ?? ['malformed', 'the request could not be understood'];
-  return { status, headers: {}, body: errorBody(status, name, message) };
+  const limit = status === 413 && bodyLimit !== undefined ? `: at most ${bodyLimit} bytes` : '';
+  return { status, headers: {}, body: errorBody(status, name, `${message}${limit}`) };
 }

@@ -10,6 +10,7 @@ export interface SpeechWish {
 }
 
 const FORMATS = ['wav', 'pcm'] as const;
+const MAX_LANGUAGE = 35; // characters; the longest that BCP 47 asks to be ready for (section 4.4.1)
 const MAX_NAME = 200; // characters; no voice or model is called anything longer
 
 function invalid(field: string, message: string): ParleyError {
@@ -80,7 +81,7 @@ function readLanguage(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'string') {
     if (value.toLowerCase() === 'auto') return undefined;
-    if (/^[a-z]{2,3}(-[a-z0-9]{1,8})*$/i.test(value)) return value.toLowerCase();
+    if (value.length <= MAX_LANGUAGE && /^[a-z]{2,8}([-_][a-z0-9]{1,8})*$/i.test(value)) return value;
   }
   throw invalid('language', '"language" must be a tag such as "en" or "fr", or "auto"');
 }

@@ -42,22 +42,14 @@ export interface SpeechRouteParts {
 const SAMPLE_RATE = 24_000; // Hz; clients of OpenAI's pcm have this number built in
 const MODEL = 'parley';
 
-// OpenAI's own voices, which some clients allow no others than. Where the
-// server has none of that name, its choice for the language speaks.
-const OPENAI_VOICES = new Set(
-  'alloy ash ballad coral echo fable onyx nova sage shimmer verse marin cedar'.split(' '),
-);
-
 export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): void {
   const { speech, replies, metrics, log, startedAt } = parts;
 
   app.post('/v1/audio/speech', async (request, reply) => {
     const receivedAtMs = performance.now();
-    const { voice, ...wish } = readSpeechRequest(request.body);
-    const known = voice === undefined ? undefined : await knownVoice(speech, voice);
-    const wanted = { ...wish, ...(known === undefined ? {} : { voice: known }), sampleRate: SAMPLE_RATE };
+    const wish = readSpeechRequest(request.body);
     await replies.send(reply, {
-      open: (signal) => speech.openStream(wanted, signal).catch(rename),
+      open: (signal) => speech.openStream({ ...wish, sampleRate: SAMPLE_RATE }, signal).catch(rename),
       headers: wish.container === 'pcm' ? PCM_HEADERS : {},
       begun: () => metrics.firstAudio(performance.now() - receivedAtMs, 'http'),
       broken: (error) => log.warn({ requestId: request.id, err: error }, 'speech broken off'),
@@ -88,12 +80,6 @@ const PCM_HEADERS = {
   'x-pcm-channels': '1',
   'x-pcm-format': 's16le',
 };
-
-async function knownVoice(speech: SpeechSource, name: string): Promise<string | undefined> {
-  if (!OPENAI_VOICES.has(name)) return name;
-  const voices = await speech.voices();
-  return voices.some((voice) => voice.name === name) ? name : undefined;
-}
 
 // Inside, the field is called text; whoever asked called it input.
 function rename(error: unknown): never {

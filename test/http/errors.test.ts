@@ -61,6 +61,14 @@ test('every refusal is an OpenAI error object with all four keys, a request id a
   }
 });
 
+test('a body that is too large is answered with how large it may be', async (t) => {
+  const { app } = await openApp(t);
+  const headers = { 'content-type': 'application/sdp' };
+  const payload = 'v'.repeat(70_000);
+  const answer = await app.inject({ method: 'POST', url: '/v1/realtime/calls', headers, payload });
+  assert.match(errorIn(answer.body).message, /at most 65536 bytes$/);
+});
+
 test('a wrong method is answered with the methods that the address has', async (t) => {
   const { app } = await openApp(t);
   const speech = await app.inject({ method: 'GET', url: `${SPEECH}?a=1` });

@@ -16,6 +16,8 @@ export class FakeCalls implements BrowserCalls {
   readonly offers: Offer[] = [];
   readonly standing = new Set<string>();
   refusal: ParleyError | undefined;
+  /** Throws for an offer that is not usable. */
+  check = (sdp: string): unknown => checkFirstLine(sdp);
   /** Awaited before an offer is answered. */
   gate: Promise<void> = Promise.resolve();
 
@@ -23,8 +25,7 @@ export class FakeCalls implements BrowserCalls {
     this.offers.push(offer);
     await this.gate;
     if (this.refusal !== undefined) throw this.refusal;
-    if (!offer.sdp.startsWith('v=0')) throw new ParleyError('SDP_INVALID', 'an offer begins with v=0');
-    if (!offer.sdp.includes('m=audio')) throw new ParleyError('NO_COMMON_CODEC', 'no audio in the offer');
+    this.check(offer.sdp);
     const id = `rtc_${this.offers.length}`;
     this.standing.add(id);
     return { id, sdp: 'v=0\r\ns=answer\r\n' };
@@ -33,4 +34,9 @@ export class FakeCalls implements BrowserCalls {
   hangUp(id: string): Promise<boolean> {
     return Promise.resolve(this.standing.delete(id));
   }
+}
+
+function checkFirstLine(sdp: string): void {
+  if (!sdp.startsWith('v=0')) throw new ParleyError('SDP_INVALID', 'an offer begins with v=0');
+  if (!sdp.includes('m=audio')) throw new ParleyError('NO_COMMON_CODEC', 'no audio in the offer');
 }

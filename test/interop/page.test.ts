@@ -78,10 +78,10 @@ test('the page loads everything from its own server, without an error, and offer
   );
   assert.deepEqual(await page.locator('#voice option').allTextContents(), [
     'Automatic, by language',
-    'slt: American, female',
-    'fr: French',
+    'American, female (slt)',
+    'French (fr)',
   ]);
-  assert.equal(await page.locator('optgroup').first().getAttribute('label'), 'English');
+  assert.equal(await page.locator('optgroup').first().getAttribute('label'), 'English · flite');
   assert.deepEqual(errors, []);
   await page.close();
 });
@@ -167,6 +167,24 @@ test('a text typed before the call opens it, and is spoken once it is open', asy
   await page.locator('.entry').waitFor();
   assert.deepEqual(await received(), [{ type: 'text', token: 'Hello there.', last: true }]);
   assert.equal(await page.getByLabel('Text to speak').inputValue(), '');
+  await page.close();
+});
+
+test('a text longer than one message may be goes in pieces, with its voice in the first one', async (t) => {
+  const { url } = await openServer(t);
+  const { page, send, received } = await openPage(url);
+  await page.getByRole('button', { name: 'Start call' }).click();
+  await page.getByText('On the line', { exact: true }).waitFor();
+  await send({ type: 'ready', call: 'rtc_1', codec: 'opus', limits: { textLength: 20_000 } });
+  await page.getByLabel('Voice').selectOption('slt');
+  await say(page, `${'a'.repeat(7999)}\u{1f600}${'b'.repeat(100)}`);
+  assert.deepEqual(await received(), [
+    { type: 'text', token: `${'a'.repeat(7999)}\u{1f600}`, last: false, voice: 'slt' },
+    { type: 'text', token: 'b'.repeat(100), last: true },
+  ]);
+  await page.getByLabel('Text to speak').fill('x'.repeat(20_001));
+  assert.equal(await page.locator('#count').textContent(), '20,001 of 20,000 characters');
+  assert.equal(await page.getByRole('button', { name: 'Speak', exact: true }).isDisabled(), true);
   await page.close();
 });
 
