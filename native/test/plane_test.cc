@@ -1,0 +1,239 @@
+// The plane on a real clock and a real socket: what lets go has let go when it
+// says so, and threads may do everything at once.
+#include "media/plane.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <netinet/ip.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "media/random.h"
+#include "test/check.h"
+
+namespace parley::test {
+namespace {
+
+constexpr int64_t kPeriod = 10 * kNsPerMs;
+
+// A UDP socket on the loopback address.
+class Socket {
+ public:
+  Socket() : fd_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t bytes = sizeof(address);
+    CHECK_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    CHECK_EQ(getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &bytes), 0);
+    port_ = ntohs(address.sin_port);
+  }
+  ~Socket() { close(fd_); }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  int fd() const { return fd_; }
+  uint16_t port() const { return port_; }
+
+  // The next packet, or empty when none comes within `wait_ms`.
+  std::string Receive(int wait_ms) {
+    pollfd wait{fd_, POLLIN, 0};
+    if (poll(&wait, 1, wait_ms) <= 0) return {};
+    char data[2048];
+    const ssize_t bytes = recv(fd_, data, sizeof(data), MSG_DONTWAIT);
+    return bytes > 0 ? std::string(data, static_cast<size_t>(bytes)) : std::string();
+  }
+
+  // Throws away what has arrived.
+  void Drain() {
+    while (!Receive(0).empty()) {
+    }
+  }
+
+ private:
+  const int fd_;
+  uint16_t port_ = 0;
+};
+
+size_t OpenDescriptors() {
+  size_t count = 0;
+  DIR* const folder = opendir("/proc/self/fd");
+  while (readdir(folder)) count++;
+  closedir(folder);
+  return count;
+}
+
+StreamConfig Config() {
+  StreamConfig config;
+  config.ssrc = 0x01020304;
+  config.ticks_per_frame = 80;
+  config.period_ns = kPeriod;
+  config.silence.assign(80, 0xff);
+  config.cname = "plane-test";
+  config.report_interval_ns = 5 * kNsPerSecond;
+  return config;
+}
+
+std::unique_ptr<SrtpSender> Srtp() {
+  const uint8_t key[16] = {1, 2, 3}, salt[14] = {4, 5, 6};
+  return SrtpSender::Create(SrtpProfile::kAesCm128HmacSha1_80, key, 16, salt, 14, Config().ssrc);
+}
+
+std::unique_ptr<Target> To(Socket& from, Socket& to) {
+  std::string problem;
+  return Target::Socket(from.fd(), "127.0.0.1", to.port(), &problem);
+}
+
+std::shared_ptr<Stream> Open(MediaPlane& plane, uint64_t handle) {
+  auto stream = plane.MakeStream(Config(), Srtp());
+  stream->set_handle(handle);
+  CHECK(plane.Begin(stream));
+  return stream;
+}
+
+void PacketsAreMarkedExpedited() {
+  Socket from, to;
+  const auto target = To(from, to);
+  int tos = 0;
+  socklen_t bytes = sizeof(tos);
+  CHECK_EQ(getsockopt(from.fd(), IPPROTO_IP, IP_TOS, &tos, &bytes), 0);
+  CHECK_EQ(tos, 0xb8);
+}
+
+void WrongTargetsAreRefused() {
+  Socket from;
+  std::string problem;
+  CHECK(Target::Socket(-1, "127.0.0.1", 9, &problem) == nullptr);
+  CHECK(Target::Socket(STDIN_FILENO, "127.0.0.1", 9, &problem) == nullptr);
+  CHECK_EQ(problem, "fd must be an open datagram socket");
+  CHECK(Target::Socket(from.fd(), "localhost", 9, &problem) == nullptr);
+  CHECK(Target::Socket(from.fd(), "::1", 9, &problem) == nullptr);
+  CHECK_EQ(problem, "address must be an IP address of the socket's family");
+}
+
+void NothingLeavesAfterLettingGo() {
+  const auto plane = MediaPlane::OpenReal(1);
+  const auto stream = Open(*plane, 1);
+  const size_t descriptors = OpenDescriptors();
+  Socket from, to;
+  for (int round = 0; round < 20; round++) {
+    CHECK(stream->SetTarget(To(from, to)));
+    CHECK(!to.Receive(1000).empty());
+    CHECK(stream->SetTarget(nullptr));
+    to.Drain();
+    CHECK(to.Receive(15).empty());
+  }
+  CHECK_EQ(OpenDescriptors(), descriptors + 2);  // the two sockets
+  CHECK_EQ(plane->counters().send_errors.value(), uint64_t{0});
+}
+
+void AClosedStreamSaysByeAndNothingMore() {
+  const auto plane = MediaPlane::OpenReal(1);
+  Socket from, to;
+  const size_t descriptors = OpenDescriptors();
+  const auto stream = Open(*plane, 1);
+  CHECK(stream->SetTarget(To(from, to)));
+  CHECK(!to.Receive(1000).empty());
+  plane->CloseStream(stream.get());
+  CHECK_EQ(OpenDescriptors(), descriptors);
+  std::string last, packet;
+  while (!(packet = to.Receive(25)).empty()) last = packet;
+  CHECK_EQ(static_cast<uint8_t>(last[1]), 200);  // the compound begins with a sender report
+  CHECK(!stream->SetTarget(To(from, to)));
+  CHECK(!stream->SendRtcp(reinterpret_cast<const uint8_t*>("12345678"), 8));
+  CHECK_EQ(plane->StreamCount(), size_t{0});
+}
+
+void AnUnreachablePeerStopsNobody() {
+  const auto plane = MediaPlane::OpenReal(1);
+  Socket from, to;
+  uint16_t closed_port = 0;
+  {
+    Socket gone;
+    closed_port = gone.port();
+  }
+  std::string problem;
+  const auto deaf = Open(*plane, 1);
+  const auto good = Open(*plane, 2);
+  CHECK(deaf->SetTarget(Target::Socket(from.fd(), "127.0.0.1", closed_port, &problem)));
+  CHECK(good->SetTarget(To(from, to)));
+  for (int i = 0; i < 20; i++) CHECK(!to.Receive(1000).empty());
+  CHECK(good->Stats().packets + good->Stats().send_errors >= 20);
+}
+
+// Every function from several threads at once, streams opened and closed all
+// the while: a thread sanitizer's food.
+void Hammer(MediaPlane& plane, Socket& from, Socket& to, uint64_t seed, const std::atomic<bool>& running) {
+  Random random(seed);
+  std::vector<std::shared_ptr<Stream>> streams;
+  const uint8_t payload[80] = {};
+  while (running.load()) {
+    const uint64_t dice = random.Next() % 100;
+    if (streams.size() < 4) {
+      streams.push_back(Open(plane, seed * 1000 + dice));
+      streams.back()->SetTarget(dice % 2 ? To(from, to) : plane.CaptureTarget());
+    }
+    const auto stream = streams[random.Next() % streams.size()];
+    PlayoutQueue& queue = stream->queue();
+    if (dice < 50) queue.Push(queue.generation(), 1, payload, sizeof(payload));
+    else if (dice < 60) queue.Mark(queue.generation(), 1, 5, dice == 55);
+    else if (dice < 65) stream->Clear();
+    else if (dice < 70) stream->SetPaused(dice % 2);
+    else if (dice < 75) stream->SendRtcp(payload, 20);
+    else if (dice < 80) stream->SetTarget(dice % 2 ? nullptr : To(from, to));
+    else if (dice < 85) stream->Stats();
+    else if (dice < 90) plane.TakeMarks();
+    else if (dice < 95) plane.TakePackets();
+    else if (dice < 97) queue.Sent(1);
+    else if (dice == 99) {
+      plane.CloseStream(streams.front().get());
+      streams.erase(streams.begin());
+    }
+    if (dice % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+void EverythingMayHappenAtOnce() {
+  Socket from, to;
+  const size_t descriptors = OpenDescriptors();
+  {
+    const auto plane = MediaPlane::OpenReal(1);
+    std::atomic<bool> running{true};
+    std::vector<std::thread> threads;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+      threads.emplace_back([&, seed] { Hammer(*plane, from, to, seed, running); });
+    }
+    for (int i = 0; i < 40; i++) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(25));
+      to.Drain();
+    }
+    running.store(false);
+    for (std::thread& thread : threads) thread.join();
+    CHECK(plane->counters().packets.value() > 100);
+    CHECK_EQ(plane->counters().marks_lost.value(), uint64_t{0});
+    CHECK(!plane->Close().empty());
+    CHECK(plane->Close().empty());
+    CHECK_EQ(plane->StreamCount(), size_t{0});
+  }
+  CHECK_EQ(OpenDescriptors(), descriptors);
+}
+
+}  // namespace
+}  // namespace parley::test
+
+int main() {
+  using namespace parley::test;
+  return Run({
+      {"packets are marked Expedited Forwarding", PacketsAreMarkedExpedited},
+      {"wrong targets are refused by name", WrongTargetsAreRefused},
+      {"nothing leaves after letting go", NothingLeavesAfterLettingGo},
+      {"a closed stream says BYE and nothing more", AClosedStreamSaysByeAndNothingMore},
+      {"an unreachable peer stops nobody", AnUnreachablePeerStopsNobody},
+      {"everything may happen at once", EverythingMayHappenAtOnce},
+  });
+}
