@@ -1,0 +1,96 @@
+// The browser door: an offer in, an answer out, and behind it a call whose
+// audio the native plane sends and whose page talks over a data channel.
+import { RTCDtlsTransport, type RTCCertificate } from 'werift';
+import type { Switchboard } from '../src/call/switchboard.js';
+import { ParleyError, asParleyError } from '../src/errors.js';
+import { BrowserCall, type BrowserCallParts } from './browser-call.js';
+import { readOffer, type Offer } from './offer.js';
+import { WeriftPeer, type PeerNetwork } from './werift-peer.js';
+
+export interface BrowserDoorParts extends BrowserCallParts {
+  readonly switchboard: Pick<Switchboard, 'open'>;
+  readonly network: PeerNetwork;
+  /** Made by `makeCertificate` before the first call. */
+  readonly certificate: RTCCertificate;
+}
+
+/** The DTLS certificate of this process: 80 ms that no caller should wait for. */
+export function makeCertificate(): Promise<RTCCertificate> {
+  return RTCDtlsTransport.SetupCertificate();
+}
+
+export class BrowserDoor {
+  readonly #parts: BrowserDoorParts;
+  readonly #calls = new Map<string, BrowserCall>();
+  /** Settled when the switchboard has a call or has given it up. */
+  readonly #opening = new Set<Promise<unknown>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: BrowserDoorParts) {
+    this.#parts = parts;
+  }
+
+  /** Calls of this door, those being set up included. */
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  /**
+   * Answers an offer; the call goes on being set up after the answer. Rejects with SDP_INVALID, NO_COMMON_CODEC,
+   * CALL_LIMIT, CALL_CLOSED when the server is closing, or TRANSPORT_UNSUPPORTED, and then nothing is left of it.
+   */
+  async open({ sdp }: { sdp: string; session?: unknown }): Promise<{ id: string; sdp: string }> {
+    if (this.#closing !== undefined) throw new ParleyError('CALL_CLOSED', 'the server is closing');
+    const offer = readOffer(sdp);
+    return new Promise((resolve, reject) => {
+      const opened = this.#parts.switchboard.open(
+        async (id) => {
+          const browser = this.#receive(id, offer);
+          resolve({ id, sdp: await browser.answer() });
+          return browser.port;
+        },
+        { door: 'webrtc' },
+      );
+      const joined = opened.then(
+        (call) => this.#calls.get(call.id)?.join(call),
+        (error: unknown) => reject(asParleyError(error, 'TRANSPORT_UNSUPPORTED')),
+      );
+      this.#opening.add(joined);
+      void joined.then(() => this.#opening.delete(joined));
+    });
+  }
+
+  #receive(id: string, offer: Offer): BrowserCall {
+    const { network, certificate } = this.#parts;
+    const peer = new WeriftPeer(offer, network, certificate);
+    let browser;
+    try {
+      browser = new BrowserCall(id, offer, peer, this.#parts);
+    } catch (error) {
+      void peer.close();
+      throw error;
+    }
+    this.#calls.set(id, browser);
+    void browser.freed.then(() => this.#calls.delete(id));
+    return browser;
+  }
+
+  /** Ends a call of this door, whether it is set up or not yet; false when there is none of this id. */
+  async hangUp(id: string): Promise<boolean> {
+    const browser = this.#calls.get(id);
+    if (browser === undefined) return false;
+    await browser.end('hang-up');
+    return true;
+  }
+
+  /** Refuses new offers and ends every call. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#calls.values()].map((browser) => browser.end('server closing')));
+    await Promise.all(this.#opening);
+  }
+}

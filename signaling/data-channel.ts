@@ -1,0 +1,212 @@
+// One page's data channel joined to its call: texts and interruptions in,
+// events out, all JSON. Nothing that the page sends ends the call.
+import type { Call, CallEvent, Interruption } from '../src/call/call.js';
+import { tooLong } from '../src/call/text-source.js';
+import type { Time } from '../src/call/time.js';
+import { asParleyError, ParleyError } from '../src/errors.js';
+import { MAX_MESSAGE_BYTES, readClientMessage, type ClientMessage } from './client-message.js';
+import { MessageRate, type MessageRateLimits } from './message-rate.js';
+import { TokenStream } from './token-stream.js';
+
+/** The channel itself, whoever implements SCTP. */
+export interface TextChannel {
+  /** Throws when the message cannot be sent. */
+  send(text: string): void;
+  /** Bytes given to `send` that have not left yet. */
+  readonly bufferedAmount: number;
+}
+
+export type TalkingCall = Pick<Call, 'id' | 'codec' | 'speak' | 'interrupt' | 'stats' | 'close' | 'onEvent'>;
+
+export interface DataChannelLimits {
+  /** UTF-16 units that one text may have. */
+  readonly maxTextLength: number;
+  readonly messages: MessageRateLimits;
+}
+
+export interface DataChannelLog {
+  warn(fields: Record<string, unknown>, message: string): void;
+}
+
+export type ServerMessage =
+  | CallEvent
+  | ({ type: 'cleared' } & Interruption)
+  | { type: 'ready'; call: string; codec: string; limits: { textLength: number; messageBytes: number } }
+  | ({ type: 'stats' } & ReturnType<Call['stats']>)
+  | { type: 'error'; error: { code: string; message: string; field?: string } };
+
+type TextMessage = Extract<ClientMessage, { type: 'text' }>;
+
+/** A text whose last token has not come yet. Refused: what still comes of it is passed over. */
+type OpenText = 'refused' | { readonly stream: TokenStream; readonly first: TextMessage; length: number };
+
+const STATS_EVERY_MS = 1000;
+const FLOOD_ERROR_EVERY_MS = 1000; // one answer a second tells enough
+const STATS_LIMIT_BYTES = 64 * 1024; // figures that wait are figures out of date
+const OUTGOING_LIMIT_BYTES = 1024 * 1024; // hours of events: whoever has not read them is not there
+
+export class DataChannelSession {
+  readonly #channel: TextChannel;
+  readonly #call: TalkingCall;
+  readonly #limits: DataChannelLimits;
+  readonly #time: Time;
+  readonly #log: DataChannelLog;
+  readonly #rate: MessageRate;
+  #text: OpenText | undefined;
+  #cancelStats: () => void = () => undefined;
+  #nextFloodErrorMs = -Infinity;
+  #closed = false;
+
+  constructor(
+    channel: TextChannel,
+    call: TalkingCall,
+    { limits, time, log }: { limits: DataChannelLimits; time: Time; log: DataChannelLog },
+  ) {
+    this.#channel = channel;
+    this.#call = call;
+    this.#limits = limits;
+    this.#time = time;
+    this.#log = log;
+    this.#rate = new MessageRate(limits.messages, time.now());
+    call.onEvent = (event) => this.#send(event);
+    const { id, codec } = call;
+    const sizes = { textLength: limits.maxTextLength, messageBytes: MAX_MESSAGE_BYTES };
+    this.#send({ type: 'ready', call: id, codec: codec.name, limits: sizes });
+    this.#planStats();
+  }
+
+  /** A message from the page; never throws. */
+  receive(data: unknown): void {
+    if (this.#closed) return;
+    const nowMs = this.#time.now();
+    if (!this.#rate.admits(nowMs)) return this.#flooded(nowMs);
+    try {
+      const message = readClientMessage(data);
+      if (message.type === 'text') this.#speak(message, nowMs);
+      else this.#clear();
+    } catch (error) {
+      this.#tell(asParleyError(error, 'MALFORMED'));
+    }
+  }
+
+  /** Stops the timer and lets go of the call, which lives on. Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#cancelStats();
+    this.#call.onEvent = undefined;
+    if (this.#text !== undefined && this.#text !== 'refused') this.#text.stream.end();
+  }
+
+  #speak(message: TextMessage, receivedAtMs: number): void {
+    const open = this.#text;
+    if (open === 'refused') {
+      if (message.last) this.#text = undefined;
+    } else if (open === undefined) {
+      this.#begin(message, receivedAtMs);
+    } else {
+      this.#continue(open, message);
+    }
+  }
+
+  #begin(message: TextMessage, receivedAtMs: number): void {
+    const { token, last, voice, language } = message;
+    const options = {
+      receivedAtMs,
+      ...(voice === undefined ? {} : { voice }),
+      ...(language === undefined ? {} : { language }),
+    };
+    if (last) {
+      this.#call.speak(token, options);
+      return;
+    }
+    const open = { stream: new TokenStream(), first: message, length: 0 };
+    this.#text = 'refused';
+    const utterance = this.#call.speak(open.stream, options);
+    this.#text = open;
+    // Failed or interrupted before its end: an event has told of it, and what
+    // still comes of this text must not begin another one.
+    void utterance.ended.then(() => {
+      open.stream.end();
+      if (this.#text === open) this.#text = 'refused';
+    });
+    this.#append(open, token);
+  }
+
+  #continue(open: Exclude<OpenText, 'refused'>, { token, last, voice, language }: TextMessage): void {
+    for (const [field, now, then] of [
+      ['voice', voice, open.first.voice],
+      ['language', language, open.first.language],
+    ] as const) {
+      if (now !== undefined && now !== then) {
+        const what = `${field} belongs to the first token of a text and cannot change within it`;
+        return this.#refuse(open, new ParleyError('INVALID_FIELD', what, { field }), last);
+      }
+    }
+    this.#append(open, token, last);
+  }
+
+  #append(open: Exclude<OpenText, 'refused'>, token: string, last = false): void {
+    open.length += token.length;
+    if (open.length > this.#limits.maxTextLength) {
+      return this.#refuse(open, tooLong(this.#limits.maxTextLength), last);
+    }
+    open.stream.push(token);
+    if (!last) return;
+    open.stream.end();
+    this.#text = undefined;
+  }
+
+  #refuse(open: Exclude<OpenText, 'refused'>, error: ParleyError, last: boolean): void {
+    open.stream.fail(error);
+    this.#text = last ? undefined : 'refused';
+    this.#tell(error);
+  }
+
+  #clear(): void {
+    if (this.#text !== undefined && this.#text !== 'refused') this.#text.stream.end();
+    this.#text = undefined;
+    this.#send({ type: 'cleared', ...this.#call.interrupt('clear') });
+  }
+
+  #flooded(nowMs: number): void {
+    const { perSecond } = this.#limits.messages;
+    const error = new ParleyError(
+      'QUEUE_FULL',
+      `more than ${perSecond} messages a second: this one was not read; a text it belonged to is given up`,
+    );
+    // A text with a hole in it is not spoken.
+    if (this.#text !== undefined && this.#text !== 'refused') this.#text.stream.fail(error);
+    if (this.#text !== undefined) this.#text = 'refused';
+    if (nowMs < this.#nextFloodErrorMs) return;
+    this.#nextFloodErrorMs = nowMs + FLOOD_ERROR_EVERY_MS;
+    this.#tell(error);
+  }
+
+  #tell({ code, message, field }: ParleyError): void {
+    const named = field === undefined ? {} : { field: field === 'text' ? 'token' : field };
+    this.#send({ type: 'error', error: { code, message, ...named } });
+  }
+
+  #planStats(): void {
+    this.#cancelStats = this.#time.after(STATS_EVERY_MS, () => {
+      if (this.#channel.bufferedAmount < STATS_LIMIT_BYTES) {
+        this.#send({ type: 'stats', ...this.#call.stats() });
+      }
+      if (!this.#closed) this.#planStats();
+    });
+  }
+
+  #send(message: ServerMessage): void {
+    if (this.#closed) return;
+    if (this.#channel.bufferedAmount > OUTGOING_LIMIT_BYTES) {
+      void this.#call.close('events unread');
+      return this.close();
+    }
+    try {
+      this.#channel.send(JSON.stringify(message));
+    } catch (error) {
+      this.#log.warn({ call: this.#call.id, type: message.type, err: error }, 'event not sent');
+    }
+  }
+}

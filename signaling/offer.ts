@@ -1,0 +1,212 @@
+// What a browser offers, judged before werift sees any of it.
+//
+// werift is given a description written anew from what was understood here
+// (werift-description.ts), so that no extension, feedback or codec is
+// negotiated that the native sender does not do, and no line that was not
+// checked reaches a parser that trusts its input.
+import { isIP } from 'node:net';
+import { CODECS, type Codec } from '../src/rtp/codec.js';
+import { ParleyError } from '../src/errors.js';
+import {
+  attribute,
+  attributes,
+  badLine,
+  badSdp,
+  splitSdp,
+  type SdpSection,
+  type SdpText,
+} from './sdp-text.js';
+
+const MAX_CANDIDATES = 16; // each one costs the server a round of checks
+const FINGERPRINT_BYTES: Readonly<Record<string, number>> = { 'sha-256': 32, 'sha-384': 48, 'sha-512': 64 };
+const SMALLEST_MESSAGE = 4096; // bytes; less than this cannot carry an event with a sentence in it
+
+export interface Offer {
+  readonly codec: Codec;
+  readonly payloadType: number;
+  readonly audioMid: string;
+  readonly data:
+    { readonly mid: string; readonly sctpPort: number; readonly maxMessageSize: number } | undefined;
+  readonly bundled: boolean;
+  /** Who may start DTLS, from the browser's side (RFC 8842 section 5). */
+  readonly setup: 'actpass' | 'active' | 'passive';
+  readonly ice: { readonly ufrag: string; readonly pwd: string; readonly lite: boolean };
+  readonly fingerprints: readonly string[];
+  /** Numeric UDP candidates only: names, `.local` ones among them, would cost look-ups and are never needed. */
+  readonly candidates: readonly string[];
+  /** Every media section in order; the refused ones have to be answered too (RFC 3264 section 6). */
+  readonly sections: readonly OfferedSection[];
+}
+
+export interface OfferedSection {
+  readonly use: 'audio' | 'data' | 'refused';
+  readonly mid: string | undefined;
+  /** Kind, protocol and formats of its `m=` line. */
+  readonly kind: string;
+  readonly protocol: string;
+  readonly formats: readonly string[];
+}
+
+/** Throws SDP_INVALID naming the line, or NO_COMMON_CODEC. */
+export function readOffer(sdp: string): Offer {
+  const text = splitSdp(sdp);
+  const media = text.media.map((section) => ({ section, ...mediaLine(section) }));
+  const audio = media.find(({ kind, usable }) => kind === 'audio' && usable);
+  if (audio === undefined) throw noCodec('it has no audio section');
+  const data = media.find(
+    ({ kind, usable, protocol }) => kind === 'application' && usable && /SCTP/.test(protocol),
+  );
+  const choice = chooseCodec(audio.section, audio.formats);
+  checkAudio(text, audio.section);
+  const groups = bundles(text);
+  const audioMid = midOf(audio.section);
+  const bundle = groups.find((mids) => mids.includes(audioMid));
+  const dataMid = data === undefined ? undefined : midOf(data.section);
+  if (dataMid !== undefined && !bundle?.includes(dataMid)) {
+    throw badSdp('audio and data must share one transport: a=group:BUNDLE has to list both');
+  }
+  // A bundled section may leave its transport to the first one of the group.
+  const leader = media.find(({ section }) => attribute([section], 'mid')?.value === bundle?.[0]);
+  const transport = [audio.section, ...(leader === undefined ? [] : [leader.section]), text.session];
+  return {
+    ...choice,
+    ...readTransport(transport),
+    audioMid,
+    data:
+      data === undefined || dataMid === undefined ? undefined : { mid: dataMid, ...readSctp(data.section) },
+    bundled: bundle !== undefined,
+    candidates: readCandidates(audio.section),
+    sections: media.map((item) => ({
+      use: item === audio ? 'audio' : item === data ? 'data' : 'refused',
+      mid: attribute([item.section], 'mid')?.value,
+      kind: item.kind,
+      protocol: item.protocol,
+      formats: item.formats,
+    })),
+  };
+}
+
+function noCodec(what: string): ParleyError {
+  return new ParleyError('NO_COMMON_CODEC', `the offer and this server have nothing in common: ${what}`, {
+    field: 'sdp',
+  });
+}
+
+function mediaLine({ first, lines }: SdpSection) {
+  const match = /^([a-z]+) (\d{1,5})(?:\/\d+)? ([A-Z/]+)((?: [\w.+-]+)+)$/.exec(first.value);
+  if (match === null) throw badLine(first, 'is not a media line');
+  const [, kind = '', port = '', protocol = '', formats = ''] = match;
+  const bundleOnly = lines.some((line) => line.type === 'a' && line.value === 'bundle-only');
+  // Port 0 means refused by the browser itself, unless the bundle carries it (RFC 9143 section 6).
+  return { kind, protocol, formats: formats.trim().split(' '), usable: port !== '0' || bundleOnly };
+}
+
+function chooseCodec(audio: SdpSection, formats: readonly string[]): { codec: Codec; payloadType: number } {
+  const named = new Map(
+    attributes(audio, 'rtpmap').map(({ line, value }) => {
+      const match = /^(\d{1,3}) ([^ /]+)\/(\d+)(?:\/(\d+))?$/.exec(value);
+      if (match === null) throw badLine(line, 'is not an rtpmap');
+      const [, type = '', name = '', clockRate = '', channels = '1'] = match;
+      return [Number(type), `${name}/${clockRate}/${channels}`.toLowerCase()] as const;
+    }),
+  );
+  for (const format of formats) {
+    if (!/^\d{1,3}$/.test(format) || Number(format) > 127) {
+      throw badLine(audio.first, `lists ${format}, which is no payload type`);
+    }
+    const payloadType = Number(format);
+    const codec = Object.values(CODECS).find(({ name, clockRate, sdpChannels, staticPayloadType }) => {
+      const written = `${name}/${clockRate}/${sdpChannels}`.toLowerCase();
+      return (named.get(payloadType) ?? (staticPayloadType === payloadType ? written : '')) === written;
+    });
+    if (codec !== undefined) return { codec, payloadType };
+  }
+  throw noCodec(`the audio section offers none of ${Object.keys(CODECS).join(', ')}`);
+}
+
+function checkAudio({ session }: SdpText, audio: SdpSection): void {
+  if (!/SAVPF?\b/.test(audio.first.value)) throw badLine(audio.first, 'must use SRTP (UDP/TLS/RTP/SAVPF)');
+  if (attribute([audio], 'rtcp-mux') === undefined)
+    throw badLine(audio.first, 'must be followed by a=rtcp-mux');
+  for (const direction of ['sendonly', 'inactive']) {
+    const found = attribute([audio, session], direction);
+    if (found !== undefined) throw badLine(found.line, 'means that the browser would not listen');
+  }
+}
+
+function bundles({ session }: SdpText): string[][] {
+  return attributes(session, 'group')
+    .map(({ value }) => value.split(' '))
+    .flatMap(([semantic, ...mids]) => (semantic === 'BUNDLE' ? [mids] : []));
+}
+
+function midOf(section: SdpSection): string {
+  const mid = attribute([section], 'mid');
+  if (mid === undefined) throw badLine(section.first, 'must be followed by a=mid');
+  if (!/^[!#-'*+\-.0-9A-Z^-~]{1,32}$/.test(mid.value)) throw badLine(mid.line, 'is not a media id');
+  return mid.value;
+}
+
+function readTransport(sections: readonly SdpSection[]) {
+  const missing = (name: string) => badSdp(`it has no a=${name} line for its audio section`);
+  const required = (name: string, shape: RegExp, what: string) => {
+    const found = attribute(sections, name);
+    if (found === undefined) throw missing(name);
+    if (!shape.test(found.value)) throw badLine(found.line, what);
+    return found.value;
+  };
+  // RFC 8839 section 5.4: ice-char is a letter, a digit, + or /.
+  const ufrag = required('ice-ufrag', /^[\w+/-]{4,256}$/, 'must be 4 to 256 letters, digits, + or /');
+  const pwd = required('ice-pwd', /^[\w+/-]{22,256}$/, 'must be 22 to 256 letters, digits, + or /');
+  const setup = required('setup', /^(actpass|active|passive)$/, 'must be actpass, active or passive');
+  const written = sections.flatMap((section) => attributes(section, 'fingerprint'));
+  if (written.length === 0) throw missing('fingerprint');
+  const fingerprints = new Set<string>();
+  for (const { line, value } of written) {
+    const [algorithm = '', digits = ''] = value.split(' ');
+    const bytes = FINGERPRINT_BYTES[algorithm.toLowerCase()];
+    if (bytes === undefined) continue;
+    if (!new RegExp(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){${bytes - 1}}$`).test(digits)) {
+      throw badLine(line, `is not a ${algorithm} fingerprint`);
+    }
+    fingerprints.add(`${algorithm.toLowerCase()} ${digits.toUpperCase()}`);
+  }
+  if (fingerprints.size === 0) {
+    throw badSdp(`it has no fingerprint by one of ${Object.keys(FINGERPRINT_BYTES).join(', ')}`);
+  }
+  const lite = attribute(sections, 'ice-lite') !== undefined;
+  return { ice: { ufrag, pwd, lite }, setup: setup as Offer['setup'], fingerprints: [...fingerprints] };
+}
+
+function readSctp(data: SdpSection): { sctpPort: number; maxMessageSize: number } {
+  const port = attribute([data], 'sctp-port');
+  if (port === undefined) throw badLine(data.first, 'must be followed by a=sctp-port');
+  if (!/^\d{1,5}$/.test(port.value) || Number(port.value) < 1 || Number(port.value) > 65_535) {
+    throw badLine(port.line, 'must be a port from 1 to 65535');
+  }
+  const size = attribute([data], 'max-message-size');
+  if (size === undefined) return { sctpPort: Number(port.value), maxMessageSize: 65_536 }; // RFC 8841 section 6.1
+  if (!/^\d{1,15}$/.test(size.value)) throw badLine(size.line, 'must be a number of bytes');
+  const maxMessageSize = Number(size.value);
+  if (maxMessageSize !== 0 && maxMessageSize < SMALLEST_MESSAGE) {
+    throw badLine(size.line, `is too small: this server sends messages of up to ${SMALLEST_MESSAGE} bytes`);
+  }
+  return { sctpPort: Number(port.value), maxMessageSize };
+}
+
+function readCandidates(audio: SdpSection): string[] {
+  const usable = attributes(audio, 'candidate').flatMap(({ line, value }) => {
+    const match =
+      /^([\w+/-]{1,64}) (\d{1,3}) ([A-Za-z]+) (\d{1,10}) ([^ ]{1,255}) (\d{1,5}) typ ([a-z]+)(?: .*)?$/.exec(
+        value,
+      );
+    if (match === null) throw badLine(line, 'is not a candidate');
+    const [, foundation, component, transport = '', priority, address = '', port, type = ''] = match;
+    const reachable = isIP(address) !== 0 && !/^(0\.|22[4-9]\.|23\d\.|255\.|::$|ff)/i.test(address);
+    const known = /^(host|srflx|relay)$/.test(type) && transport.toLowerCase() === 'udp' && component === '1';
+    if (!reachable || !known || Number(port) < 1 || Number(port) > 65_535 || Number(priority) > 0xffffffff)
+      return [];
+    return [`${foundation} 1 udp ${priority} ${address} ${port} typ ${type}`];
+  });
+  return usable.slice(0, MAX_CANDIDATES);
+}

@@ -1,0 +1,221 @@
+// One browser's peer connection on werift, made safe to run unattended.
+//
+// werift 0.24.4 has faults that a server cannot live with; each is mended here
+// on the object, with the reason beside it, and its test pins the version.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  MediaStream,
+  RTCPeerConnection,
+  RTCRtpCodecParameters,
+  type PeerConfig,
+  type RTCCertificate,
+  type RTCDataChannel,
+} from 'werift';
+import { MAX_MESSAGE_BYTES } from './client-message.js';
+import type { Offer } from './offer.js';
+import { answerForBrowser, offerForWerift } from './werift-description.js';
+import {
+  dtlsOf,
+  iceOf,
+  members,
+  method,
+  number,
+  type DtlsInternals,
+  type Members,
+} from './werift-internals.js';
+
+export interface PeerNetwork {
+  /** Offered instead of the machine's own addresses and loopback, unless there are none. */
+  readonly hostAddresses: readonly string[];
+  /** First and last UDP port; any when undefined. */
+  readonly udpPorts: readonly [number, number] | undefined;
+  /** Offers ICE over TCP too; what goes that way is carried by JavaScript. */
+  readonly tcp?: boolean;
+}
+
+export type PeerEnd = 'peer closed' | 'peer lost';
+
+const LOOPBACK = '127.0.0.1'; // werift never finds it by itself, and a laptop without network has nothing else
+
+// Above every record number that a handshake uses.
+const RECORDS_AFTER_HANDSHAKE = 64;
+// Past the last flight of a DTLS handshake: its retransmission ends.
+const NO_MORE_FLIGHTS = 1000;
+// Chunks out of order that SCTP keeps for one browser; its window allows no more than a few hundred.
+const MAX_MISORDERED = 4096;
+
+export class WeriftPeer {
+  readonly connection: RTCPeerConnection;
+  /** The keys are there and the path is chosen. */
+  onConnected: (() => void) | undefined;
+  /** Told once, unless this side closed first. */
+  onEnded: ((reason: PeerEnd) => void) | undefined;
+  onChannel: ((channel: RTCDataChannel) => void) | undefined;
+  readonly #offer: Offer;
+  readonly #dtls: DtlsInternals;
+  #answering: Promise<string> | undefined;
+  #closing: Promise<void> | undefined;
+  #ended = false;
+
+  /** Throws TRANSPORT_UNSUPPORTED when werift is not as expected. */
+  constructor(offer: Offer, network: PeerNetwork, certificate: RTCCertificate) {
+    this.#offer = offer;
+    this.connection = new RTCPeerConnection(peerConfig(offer, network, certificate));
+    this.connection.addTransceiver('audio', {
+      direction: 'sendonly',
+      streams: [new MediaStream({ id: 'parley', tracks: [] })],
+    });
+    this.#dtls = dtlsOf(this.connection);
+    this.#mendIce();
+    this.#listen();
+  }
+
+  get ssrc(): number {
+    const ssrc = this.connection.getTransceivers()[0]?.sender.ssrc;
+    return number({ ssrc }, 'ssrc', 'RTCRtpSender');
+  }
+
+  get cname(): string {
+    return this.connection.cname;
+  }
+
+  /** The answer for the browser, every candidate of this side in it. */
+  answer(): Promise<string> {
+    this.#answering ??= this.#answer();
+    return this.#answering;
+  }
+
+  async #answer(): Promise<string> {
+    await this.connection.setRemoteDescription({ type: 'offer', sdp: offerForWerift(this.#offer) });
+    this.#mendSctp();
+    // werift would answer "active" even to a browser that insists on being it.
+    if (this.#offer.setup === 'active') this.#dtls['role'] = 'server';
+    await this.connection.setLocalDescription(await this.connection.createAnswer());
+    return answerForBrowser(this.#offer, this.connection.localDescription?.sdp ?? '');
+  }
+
+  #listen(): void {
+    const ended = (reason: PeerEnd) => this.#end(reason);
+    this.connection.dtlsTransports[0]?.onStateChange.subscribe((state) => {
+      if (state === 'connected') this.#connected();
+      else if (state === 'closed') ended('peer closed');
+      else if (state === 'failed') ended('peer lost');
+    });
+    // Also when consent ran out: 30 s after the browser's last answer (RFC 7675 section 5.1).
+    this.connection.connectionStateChange.subscribe((state) => {
+      if (state === 'failed' || state === 'closed') ended('peer lost');
+    });
+    this.connection.onDataChannel.subscribe((channel) => {
+      if (this.onChannel === undefined) channel.close();
+      else this.onChannel(channel);
+    });
+  }
+
+  #connected(): void {
+    this.#mendRecordNumbers();
+    if (this.#closing === undefined) this.onConnected?.();
+  }
+
+  #end(reason: PeerEnd): void {
+    if (this.#ended || this.#closing !== undefined) return;
+    this.#ended = true;
+    this.onEnded?.(reason);
+  }
+
+  // Without a STUN server in its settings werift asks a public one.
+  #mendIce(): void {
+    const ice = iceOf(this.#dtls);
+    members(ice['stunServer'], 'Connection.stunServer');
+    ice['stunServer'] = undefined;
+  }
+
+  // The handshake's last record and a later one get the same number, and the
+  // browser takes that one for a replay: some early event would come a second
+  // late, and the record would be encrypted with a nonce used before.
+  #mendRecordNumbers(): void {
+    const context = this.#dtlsContext();
+    const used = number(context, 'recordSequenceNumber', 'DtlsContext');
+    context['recordSequenceNumber'] = Math.max(used, RECORDS_AFTER_HANDSHAKE);
+  }
+
+  // SCTP's handlers are asynchronous and nobody waits for them: a damaged chunk
+  // would be an unhandled rejection, which ends the process.
+  #mendSctp(): void {
+    const transport: unknown = this.connection.sctpTransport;
+    if (transport === undefined) return;
+    const channels = members(transport, 'RTCPeerConnection.sctpTransport');
+    const sctp = members(channels['sctp'], 'RTCSctpTransport.sctp');
+    const handle = method(sctp, 'handleData', 'SCTP');
+    sctp['handleData'] = async (data: unknown) => {
+      await Promise.resolve(handle(data)).catch(() => undefined);
+      if (overfilled(sctp)) this.#end('peer lost');
+    };
+    const received = members(sctp['onReceive'], 'SCTP.onReceive');
+    const deliver = method(channels, 'datachannelReceive', 'RTCSctpTransport');
+    method(received, 'allUnsubscribe', 'SCTP.onReceive')();
+    method(
+      received,
+      'subscribe',
+      'SCTP.onReceive',
+    )((...message: unknown[]) => {
+      Promise.resolve(deliver(...message)).catch(() => undefined);
+    });
+  }
+
+  #dtlsContext(): Members {
+    const socket = members(this.#dtls['dtls'], 'RTCDtlsTransport.dtls');
+    return members(socket['dtls'], 'DtlsSocket.dtls');
+  }
+
+  /** Tells the browser, then frees sockets and timers. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    // Sockets that are still being made would outlive a close now.
+    await this.#answering?.catch(() => undefined);
+    // werift closes without a word; an aborted association tells the page's data channel at once.
+    await this.connection.sctpTransport?.sctp.abort().catch(() => undefined);
+    await nextTurn(); // the socket sends on the next turn of the loop
+    this.#endHandshake();
+    await this.connection.close();
+  }
+
+  // A handshake that the browser left would be repeated for half a minute.
+  #endHandshake(): void {
+    if (this.#dtls['dtls'] !== undefined) this.#dtlsContext()['flight'] = NO_MORE_FLIGHTS;
+  }
+}
+
+function peerConfig(offer: Offer, network: PeerNetwork, certificate: RTCCertificate): Partial<PeerConfig> {
+  const { codec, payloadType } = offer;
+  const { name, clockRate, sdpChannels: channels } = codec;
+  const everywhere = network.hostAddresses.length === 0;
+  return {
+    codecs: {
+      audio: [new RTCRtpCodecParameters({ mimeType: `audio/${name}`, clockRate, channels, payloadType })],
+      video: [],
+    },
+    headerExtensions: { audio: [], video: [] },
+    iceServers: [],
+    // Without either family werift looks up no interface.
+    iceUseIpv4: everywhere,
+    iceUseIpv6: everywhere,
+    iceAdditionalHostAddresses: everywhere ? [LOOPBACK] : [...network.hostAddresses],
+    iceUseTcp: network.tcp ?? false,
+    ...(network.udpPorts === undefined ? {} : { icePortRange: [...network.udpPorts] as [number, number] }),
+    bundlePolicy: 'max-bundle',
+    certificates: [certificate],
+    maxMessageSize: MAX_MESSAGE_BYTES,
+  };
+}
+
+/** True for a browser that sends beyond the window it was given. */
+function overfilled(sctp: Members): boolean {
+  const misordered = sctp['sackMisOrdered'];
+  return (
+    Number(sctp['advertisedRwnd']) < 0 || (misordered instanceof Set && misordered.size > MAX_MISORDERED)
+  );
+}
