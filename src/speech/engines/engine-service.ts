@@ -7,9 +7,7 @@ import { PcmRing } from '../../audio/pcm-ring.js';
 import type { WordTime } from '../engine.js';
 import type { FromEngine, SpeakJob, ToEngine } from './engine-messages.js';
 
-// Below the media clock and the encoders: what plays now comes before what
-// plays next.
-const NICE = 10;
+const NICE = 5; // as the encoders: below the clock and the event loop that answers doors
 
 const PORTION_SAMPLES = 4096;
 const FULL_SCALE = 32_768;

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { FromEspeak, ToEspeak } from './espeak-messages.js';
 import { readableText, wordTimes, type WordEvent } from './espeak-text.js';
 
-const NICE = 10; // as the engines' threads
+const NICE = 5; // as the engines' threads
 
 /** The part of the package that is used. */
 interface Espeak {
@@ -45,7 +45,6 @@ function speak(espeak: Espeak, { id, text, identifier }: ToEspeak): void {
 }
 
 const [, , packageFile = ''] = process.argv;
-setPriority(NICE);
 process.on('disconnect', () => process.exit());
 const { default: load } = (await import(pathToFileURL(packageFile).href)) as { default: Package };
 const { eSpeakNGWorker } = await load();
@@ -57,4 +56,5 @@ process.on('message', (message: ToEspeak) => {
     say({ type: 'failed', id: message.id, message: (error as Error).message });
   }
 });
+setPriority(NICE);
 say({ type: 'ready', rate: espeak.get_samplerate() });

@@ -10,7 +10,9 @@ import type { WordTime } from '../engine.js';
 const OBEYED = /[<>]|\[\[|\]\]|&(?=#?\w+;)|\p{Extended_Pictographic}|\ufe0f|\p{Cc}/gu;
 
 export function readableText(text: string): string {
-  return text.replace(OBEYED, (found) => (/[©®™]/.test(found) ? found : ' '.repeat(Array.from(found).length)));
+  return text.replace(OBEYED, (found) =>
+    /[©®™]/.test(found) ? found : ' '.repeat(Array.from(found).length),
+  );
 }
 
 export interface WordEvent {

@@ -9,6 +9,11 @@ import { WorkerEngine, type EngineLimits } from './worker-engine.js';
 
 export const ESPEAK_PACKAGE = '@echogarden/espeak-ng-emscripten';
 
+/** Primary tags. */
+export const ESPEAK_LANGUAGES: readonly string[] = [
+  ...new Set(ESPEAK_VOICES.flatMap((voice) => voice.languages.map((tag) => new Intl.Locale(tag).language))),
+];
+
 const RATE = 22_050;
 
 /** Where a package is, or undefined when it is not installed. */
@@ -36,9 +41,6 @@ export function espeakEngine(options: EspeakOptions): SpeechEngine {
     renderTimeoutMs,
     ...(childFile === undefined ? {} : { childFile }),
   };
-  const languages = ESPEAK_VOICES.flatMap((voice) =>
-    voice.languages.map((tag) => new Intl.Locale(tag).language),
-  );
   return new WorkerEngine({
     capabilities: {
       clone: false,
@@ -46,7 +48,7 @@ export function espeakEngine(options: EspeakOptions): SpeechEngine {
       instruct: false,
       wordTimes: true,
       textStreaming: false,
-      languages: [...new Set(languages)],
+      languages: ESPEAK_LANGUAGES,
     },
     voices: ESPEAK_VOICES,
     rateOf: () => RATE,

@@ -5,6 +5,8 @@ import type { SpeechEngine } from '../engine.js';
 import { FLITE_VOICES } from './flite-voices.js';
 import { WorkerEngine, type EngineLimits } from './worker-engine.js';
 
+export const FLITE_LANGUAGES: readonly string[] = ['en'];
+
 export interface FliteOptions extends EngineLimits {
   /** The worker's program; tests bring one that misbehaves. */
   readonly workerFile?: URL;
@@ -18,7 +20,7 @@ export function fliteEngine(options: FliteOptions): SpeechEngine {
       instruct: false,
       wordTimes: false,
       textStreaming: false,
-      languages: ['en'],
+      languages: FLITE_LANGUAGES,
     },
     voices: FLITE_VOICES,
     rateOf: (voice) => FLITE_VOICES.find(({ name }) => name === voice.name)?.rate ?? 16_000,

@@ -1,0 +1,247 @@
+// The engines of this server, and which of them speaks what.
+//
+//   a voice of ours  ──▶ its engine, if the voice speaks the language
+//   OpenAI's name    ──▶ the voice it stands for, or the language's first choice
+//   a language       ──▶ the first engine that speaks it: its default or best voice
+//   nothing          ──▶ the default voice
+//
+// A language that nobody speaks is refused with what would help, never spoken
+// in the accent of another.
+import { ParleyError } from '../errors.js';
+import type { SpeechEngine, Voice } from './engine.js';
+import {
+  ESPEAK_LANGUAGES,
+  ESPEAK_PACKAGE,
+  espeakEngine,
+  installedPackage,
+  type ResolvePackage,
+} from './engines/espeak.js';
+import { FLITE_LANGUAGES, fliteEngine } from './engines/flite.js';
+import { canonicalTag, languageName, primaryTag } from './language-names.js';
+import type { ResolvedVoice, SpeechRouting, VoiceWish } from './routing.js';
+import { nearestNames, OPENAI_VOICES } from './voice-names.js';
+
+const NAMED_AT_ONCE = 3;
+
+/** An engine that this server could have and has not. */
+export interface MissingEngine {
+  readonly name: string;
+  /** What to do to get it. */
+  readonly remedy: string;
+  /** Primary tags that it would speak. */
+  readonly languages: readonly string[];
+}
+
+export interface EngineSetup {
+  readonly engine: 'auto' | 'flite' | 'espeak';
+  readonly defaultVoice: string | undefined;
+  /** Sentences that may wait for one engine. */
+  readonly maxWaiting: number;
+  readonly renderTimeoutMs: number;
+  /** Told each time an engine's thread crashed or hung and was replaced. */
+  readonly onReplaced?: (engine: string, reason: string) => void;
+  readonly resolvePackage?: ResolvePackage;
+}
+
+interface Candidate {
+  readonly engine: SpeechEngine;
+  readonly voice: Voice;
+  /** Primary tags of its languages. */
+  readonly primaries: ReadonlySet<string>;
+}
+
+export class Engines implements SpeechRouting {
+  readonly #missing: MissingEngine[];
+  readonly #default: Candidate;
+  #candidates: readonly Candidate[]; // preferred engines first, each one's first choice first
+  #closed: Promise<void> | undefined;
+
+  private constructor(
+    candidates: readonly Candidate[],
+    missing: readonly MissingEngine[],
+    defaultVoice: string | undefined,
+  ) {
+    this.#candidates = candidates;
+    this.#missing = [...missing];
+    this.#default = this.#defaultOf(defaultVoice);
+  }
+
+  /** The engines that the setup asks for; ENGINE_UNAVAILABLE when one that it names cannot be had. */
+  static async open(setup: EngineSetup): Promise<Engines> {
+    const limits = (name: string) => ({
+      maxWaiting: setup.maxWaiting,
+      renderTimeoutMs: setup.renderTimeoutMs,
+      onReplaced: (reason: string) => setup.onReplaced?.(name, reason),
+    });
+    const engines: SpeechEngine[] = [];
+    const missing: MissingEngine[] = [];
+    if (setup.engine !== 'espeak') engines.push(fliteEngine(limits('flite')));
+    else missing.push({ name: 'flite', remedy: 'set ENGINE=auto', languages: FLITE_LANGUAGES });
+    const packageFile = (setup.resolvePackage ?? installedPackage)(ESPEAK_PACKAGE);
+    const wanted = setup.engine !== 'flite';
+    const install = packageFile === undefined ? [`install the optional package ${ESPEAK_PACKAGE}`] : [];
+    const remedy = [...(wanted ? [] : ['set ENGINE=auto']), ...install].join(' and ');
+    if (setup.engine === 'espeak' && packageFile === undefined) {
+      throw new ParleyError('ENGINE_UNAVAILABLE', `ENGINE=espeak lacks its engine: ${remedy}`);
+    }
+    if (!wanted || packageFile === undefined)
+      missing.push({ name: 'espeak', remedy, languages: ESPEAK_LANGUAGES });
+    else engines.push(espeakEngine({ ...limits('espeak'), packageFile }));
+    return await Engines.of(engines, missing, setup.defaultVoice);
+  }
+
+  /** Routes between engines made elsewhere; earlier ones are preferred. */
+  static async of(
+    engines: readonly SpeechEngine[],
+    missing: readonly MissingEngine[] = [],
+    defaultVoice?: string,
+  ): Promise<Engines> {
+    const candidates: Candidate[] = [];
+    for (const engine of engines) {
+      for (const voice of await engine.voices()) {
+        candidates.push({ engine, voice, primaries: new Set(voice.languages.map(primaryTag)) });
+      }
+    }
+    return new Engines(candidates, missing, defaultVoice);
+  }
+
+  /** Why other engines are not here, for the log at the start. */
+  get missing(): readonly MissingEngine[] {
+    return this.#missing;
+  }
+
+  /** Makes every engine ready to speak at once. One that cannot be made so is left out, unless it is the default's. */
+  async load(): Promise<void> {
+    const loads = [...this.#engines()].map(async (engine) => {
+      try {
+        await engine.load();
+      } catch (error) {
+        if (engine === this.#default.engine) throw error;
+        this.#candidates = this.#candidates.filter((candidate) => candidate.engine !== engine);
+        const { languages } = engine.capabilities;
+        this.#missing.push({
+          name: engine.name,
+          remedy: `mend this: ${(error as Error).message}`,
+          languages,
+        });
+        await engine.close();
+      }
+    });
+    await Promise.all(loads);
+  }
+
+  resolve(wish: VoiceWish): ResolvedVoice {
+    const language = wish.language === undefined ? undefined : canonicalTag(wish.language);
+    if (wish.voice === undefined) return this.#byLanguage(language);
+    const name = wish.voice.trim().toLowerCase();
+    const own = this.#named(name);
+    if (own !== undefined) return this.#checked(own, language);
+    const alias = OPENAI_VOICES[name];
+    if (alias === undefined) throw this.#unknown(wish.voice);
+    const meant = this.#named(alias);
+    if (meant !== undefined && speaks(meant, language)) return resolved(meant, language);
+    return this.#byLanguage(language);
+  }
+
+  voices(): Promise<readonly Voice[]> {
+    return Promise.resolve(this.#candidates.map(({ voice }) => voice));
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= Promise.all([...this.#engines()].map((engine) => engine.close())).then(() => undefined);
+    return this.#closed;
+  }
+
+  #engines(): Set<SpeechEngine> {
+    return new Set(this.#candidates.map(({ engine }) => engine));
+  }
+
+  #defaultOf(wish: string | undefined): Candidate {
+    const [first] = this.#candidates;
+    if (first === undefined) throw new ParleyError('ENGINE_UNAVAILABLE', 'this server has no speech engine');
+    if (wish === undefined) return first;
+    const name = wish.trim().toLowerCase();
+    const found = this.#named(name) ?? this.#named(OPENAI_VOICES[name] ?? '');
+    if (found === undefined) throw this.#unknown(wish);
+    return found;
+  }
+
+  #named(name: string): Candidate | undefined {
+    return this.#candidates.find(({ voice }) => voice.name === name);
+  }
+
+  /** Who speaks the language at all, whatever its region. */
+  #able(language: string): Candidate[] {
+    const primary = primaryTag(language);
+    return this.#candidates.filter(({ primaries }) => primaries.has(primary));
+  }
+
+  #checked(candidate: Candidate, language: string | undefined): ResolvedVoice {
+    if (language === undefined || speaks(candidate, language)) return resolved(candidate, language);
+    const primary = primaryTag(language);
+    const others = this.#able(language);
+    if (others.length === 0) throw this.#unspoken(language);
+    const bestFirst = others.sort((a, b) => Number(serves(b, primary)) - Number(serves(a, primary)));
+    const names = bestFirst.slice(0, NAMED_AT_ONCE).map(({ voice }) => voice.name);
+    const own = languageName(candidate.voice.languages[0] ?? '');
+    throw new ParleyError(
+      'LANGUAGE_UNAVAILABLE',
+      `the voice ${candidate.voice.name} speaks ${own}, not ${languageName(language)}; voices that do: ${names.join(', ')}`,
+      { field: 'language' },
+    );
+  }
+
+  #byLanguage(language: string | undefined): ResolvedVoice {
+    if (language === undefined) return resolved(this.#default, undefined);
+    const able = this.#able(language);
+    const usual = able.find((candidate) => candidate === this.#default);
+    const engine = (able.find((candidate) => candidate.engine === this.#default.engine) ?? able[0])?.engine;
+    const own = able.filter((candidate) => candidate.engine === engine);
+    const best =
+      [usual, ...own].find((candidate) => serves(candidate, language)) ??
+      usual ??
+      own.find((candidate) => serves(candidate, primaryTag(language))) ??
+      own[0];
+    if (best === undefined) throw this.#unspoken(language);
+    return resolved(best, language);
+  }
+
+  #unspoken(language: string): ParleyError {
+    const able = [...this.#engines()].map(({ name, capabilities: { languages } }) => {
+      const few = languages.length <= NAMED_AT_ONCE;
+      return `${name} speaks ${few ? `${languages.map(languageName).join(', ')} only` : `${languages.length} others`}`;
+    });
+    const primary = primaryTag(language);
+    const remedies = this.#missing
+      .filter(({ languages }) => languages.includes(primary))
+      .map(({ name, remedy }) => `; the engine ${name} would: ${remedy}`);
+    return new ParleyError(
+      'LANGUAGE_UNAVAILABLE',
+      `no engine of this server speaks ${languageName(language)}: ${able.join(', ')}${remedies.join('')}`,
+      { field: 'language' },
+    );
+  }
+
+  #unknown(name: string): ParleyError {
+    const names = this.#candidates.map(({ voice }) => voice.name);
+    const nearest = nearestNames(name, [...names, ...Object.keys(OPENAI_VOICES)], NAMED_AT_ONCE);
+    return new ParleyError(
+      'VOICE_UNKNOWN',
+      `there is no voice "${name}"; the nearest are ${nearest.join(', ')}`,
+      { field: 'voice' },
+    );
+  }
+}
+
+function speaks(candidate: Candidate, language: string | undefined): boolean {
+  return language === undefined || candidate.primaries.has(primaryTag(language));
+}
+
+/** Whether the voice is made for exactly this tag. */
+function serves(candidate: Candidate | undefined, tag: string): boolean {
+  return candidate?.voice.languages.includes(tag) === true;
+}
+
+function resolved({ engine, voice }: Candidate, language: string | undefined): ResolvedVoice {
+  return { engine, voice: voice.name, language: primaryTag(language ?? voice.languages[0] ?? '') };
+}

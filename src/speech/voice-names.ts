@@ -1,0 +1,45 @@
+// Names that clients use for voices: OpenAI's, which stand for one of ours, and
+// the nearest of ours to a mistyped one.
+
+// OpenAI's SDKs insist on one of these. Each stands for the voice of ours that
+// comes closest in kind; in another language it only means "no preference".
+export const OPENAI_VOICES: Readonly<Record<string, string>> = {
+  alloy: 'slt',
+  ash: 'rms',
+  ballad: 'awb',
+  cedar: 'rms',
+  coral: 'slt',
+  echo: 'rms',
+  fable: 'awb',
+  marin: 'slt',
+  nova: 'slt',
+  onyx: 'kal16',
+  sage: 'slt',
+  shimmer: 'slt',
+  verse: 'awb',
+};
+
+/** Levenshtein: single characters inserted, removed or replaced. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+const LONGEST_NAME = 64; // what is longer is no mistyped name
+
+export function nearestNames(name: string, names: readonly string[], count: number): string[] {
+  const wanted = name.slice(0, LONGEST_NAME).toLowerCase();
+  return names
+    .map((candidate) => ({ candidate, away: distance(wanted, candidate) }))
+    .sort((a, b) => a.away - b.away)
+    .slice(0, count)
+    .map(({ candidate }) => candidate);
+}
