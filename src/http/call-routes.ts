@@ -20,7 +20,7 @@ type OneCall = { Params: { id: string } };
 /** Registers on a scope of its own: the parsers of bodies here are no others' business. */
 export function addCallRoutes(app: FastifyInstance, calls: BrowserCalls): void {
   app.removeAllContentTypeParsers();
-  const parsed = { parseAs: 'buffer', bodyLimit: MAX_OFFER_BYTES } as const;
+  const parsed = { parseAs: 'buffer' } as const;
   app.addContentTypeParser(['application/sdp', 'multipart/form-data'], parsed, (_request, body, done) => {
     done(null, body);
   });
@@ -33,7 +33,7 @@ export function addCallRoutes(app: FastifyInstance, calls: BrowserCalls): void {
     reply.headers({ 'accept-post': OFFER_TYPES, allow: 'OPTIONS, POST' }).code(200).send(),
   );
 
-  app.post(CALLS, async (request, reply) => {
+  app.post(CALLS, { bodyLimit: MAX_OFFER_BYTES }, async (request, reply) => {
     const offer = await readOffer(request.headers['content-type'], request.body);
     const { id, sdp } = await calls.open(offer);
     if (reply.raw.destroyed) {

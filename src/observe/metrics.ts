@@ -14,7 +14,7 @@ export interface PlaneFigures {
   readonly skippedTicks: number;
   readonly underruns: number;
   readonly sendErrors: number;
-  /** Upper bounds of the lateness buckets, rising; one more count than bounds: the last is everything above. */
+  /** Upper bounds of the lateness buckets, rising; the last one is Infinity. */
   readonly latenessUpperMs: readonly number[];
   /** How many packets fell into each bucket; not cumulative. */
   readonly latenessCounts: readonly number[];
@@ -148,7 +148,7 @@ export class Metrics {
     this.#registry.registerMetric(
       readAtScrape(
         'parley_pacing_error_seconds',
-        'how much later than due a packet left; the sum is not kept by the clock and is an upper bound',
+        'how much later than due a packet left; the sum is made of upper bounds, as the clock keeps none',
         'histogram',
         () => pacingBuckets('parley_pacing_error_seconds', plane()),
       ),
@@ -182,16 +182,17 @@ function readAtScrape(
 
 // Prometheus wants cumulative counts; the clock keeps one count per bucket.
 function pacingBuckets(name: string, plane: PlaneFigures | undefined): ScrapedValue[] {
-  const uppers = plane?.latenessUpperMs ?? [];
   const counts = plane?.latenessCounts ?? [];
+  const uppersMs = (plane?.latenessUpperMs ?? []).filter((upperMs) => Number.isFinite(upperMs));
   const values: ScrapedValue[] = [];
   let total = 0;
   let sumSeconds = 0;
   counts.forEach((count, index) => {
-    const upperMs = uppers[index];
+    const upperMs = uppersMs[index];
     total += count;
-    sumSeconds += (count * (upperMs ?? uppers.at(-1) ?? 0)) / 1000;
-    if (upperMs === undefined || !Number.isFinite(upperMs)) return;
+    // What is above every bound counts as the highest one.
+    sumSeconds += (count * (upperMs ?? uppersMs.at(-1) ?? 0)) / 1000;
+    if (upperMs === undefined) return;
     values.push({ metricName: `${name}_bucket`, labels: { le: upperMs / 1000 }, value: total });
   });
   values.push({ metricName: `${name}_bucket`, labels: { le: '+Inf' }, value: total });
