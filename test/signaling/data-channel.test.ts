@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { test } from 'node:test';
+import { ParleyError } from '../../src/errors.js';
+import { DataChannelSession, type ServerMessage } from '../../signaling/data-channel.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { FakeCall, FakeChannel } from './talking-call.js';
+
+const LIMITS = { maxTextLength: 20, messages: { perSecond: 10, burst: 20 } };
+
+function openSession() {
+  const call = new FakeCall();
+  const channel = new FakeChannel();
+  const time = new ManualTime(5000);
+  const log: string[] = [];
+  const session = new DataChannelSession(channel, call, {
+    limits: LIMITS,
+    time,
+    log: { warn: (_fields, message) => void log.push(message) },
+  });
+  const ready = channel.take();
+  const say = (message: object) => session.receive(JSON.stringify(message));
+  const text = (token: string, more: object = {}) => say({ type: 'text', token, ...more });
+  return { call, channel, time, log, session, ready, say, text };
+}
+
+function codes(messages: readonly ServerMessage[]): string[] {
+  return messages.map((message) => (message.type === 'error' ? message.error.code : message.type));
+}
+
+test('an open channel is told the call, its codec and its limits', () => {
+  assert.deepEqual(openSession().ready, [
+    { type: 'ready', call: 'rtc_1', codec: 'opus', limits: { textLength: 20, messageBytes: 65_536 } },
+  ]);
+});
+
+test('a text that comes whole is spoken whole, with the moment of its arrival', () => {
+  const { call, time, text } = openSession();
+  time.advance(7);
+  text('Hello there.', { last: true, voice: 'slt', language: 'en' });
+  assert.deepEqual(
+    call.texts.map(({ pieces, options }) => ({ pieces, options })),
+    [{ pieces: ['Hello there.'], options: { receivedAtMs: 5007, voice: 'slt', language: 'en' } }],
+  );
+});
+
+test('tokens of one text feed one utterance, and the next text is another', async () => {
+  const { call, text } = openSession();
+  text('Hel', { voice: 'slt' });
+  await nextTurn();
+  text('lo ');
+  text('you.');
+  await nextTurn();
+  text('', { last: true });
+  text('Bye.', { last: true });
+  await nextTurn();
+  assert.deepEqual(
+    call.texts.map(({ pieces, state }) => ({ pieces, state })),
+    [
+      { pieces: ['Hel', 'lo you.'], state: 'complete' },
+      { pieces: ['Bye.'], state: 'complete' },
+    ],
+  );
+});
+
+test('events of the call reach the page as they are', () => {
+  const { call, channel } = openSession();
+  const event = {
+    type: 'utterance.started',
+    utterance: 1,
+    firstPacketMs: 12.5,
+    queuedMs: 3,
+  } as const;
+  call.onEvent?.(event);
+  assert.deepEqual(channel.take(), [event]);
+});
+
+test('clear interrupts, answers with what was heard and ends a text that was still coming', async () => {
+  const { call, channel, say, text } = openSession();
+  call.interruption = {
+    text: 'Once upon',
+    utterances: [{ utterance: 1, text: 'Once upon', sentMs: 420 }],
+  };
+  text('Once upon a');
+  say({ type: 'clear' });
+  text('New text.', { last: true });
+  await nextTurn();
+  assert.deepEqual(channel.take(), [{ type: 'cleared', ...call.interruption }]);
+  assert.deepEqual(call.reasons, ['clear']);
+  assert.deepEqual(
+    call.texts.map(({ pieces }) => pieces),
+    [['Once upon a'], ['New text.']],
+  );
+});
+
+test('what is unknown or malformed answers an error and leaves everything as it is', () => {
+  const { call, channel, session, say, text } = openSession();
+  text('a');
+  session.receive('{"type":');
+  session.receive(Buffer.from('{}'));
+  say({ type: 'dance' });
+  say({ type: 'text', token: 1 });
+  text('b', { last: true });
+  assert.deepEqual(channel.take(), [
+    { type: 'error', error: { code: 'MALFORMED', message: 'a message must be JSON' } },
+    { type: 'error', error: { code: 'MALFORMED', message: 'a message must be text, not binary' } },
+    {
+      type: 'error',
+      error: { code: 'INVALID_FIELD', message: 'type must be one of text, clear', field: 'type' },
+    },
+    { type: 'error', error: { code: 'INVALID_FIELD', message: 'token must be a string', field: 'token' } },
+  ]);
+  assert.equal(call.texts.length, 1);
+});
+
+test('a refusal of the call is told with its code, and the rest of that text is passed over', () => {
+  const { call, channel, text } = openSession();
+  call.refusal = new ParleyError('VOICE_UNKNOWN', 'there is no voice "x"', { field: 'voice' });
+  text('One', { voice: 'x' });
+  text(' two.');
+  text(' Three.', { last: true });
+  assert.deepEqual(channel.take(), [
+    { type: 'error', error: { code: 'VOICE_UNKNOWN', message: 'there is no voice "x"', field: 'voice' } },
+  ]);
+  call.refusal = new ParleyError('TEXT_EMPTY', 'nothing to speak', { field: 'text' });
+  text('...', { last: true });
+  text('Four.', { last: true });
+  assert.deepEqual(codes(channel.take()), ['TEXT_EMPTY']);
+  assert.deepEqual(
+    call.texts.map(({ pieces }) => pieces),
+    [['Four.']],
+  );
+});
+
+test('tokens that together pass the limit are refused whole, with the limit named', async () => {
+  const { call, channel, text } = openSession();
+  text('Ten chars.');
+  text('Ten more. ');
+  text('!');
+  text('passed over', { last: true });
+  text('Short.', { last: true });
+  await nextTurn();
+  const [message] = channel.take();
+  assert.equal(message?.type, 'error');
+  assert.match(JSON.stringify(message), /TEXT_TOO_LONG.*20 characters.*"field":"token"/);
+  assert.deepEqual(
+    call.texts.map(({ pieces, state }) => [pieces, state instanceof ParleyError ? state.code : state]),
+    [
+      [[], 'TEXT_TOO_LONG'],
+      [['Short.'], 'complete'],
+    ],
+  );
+});
+
+test('the voice of a text cannot change within it', async () => {
+  const { call, channel, text } = openSession();
+  text('One ', { voice: 'slt' });
+  text('two ', { voice: 'slt' });
+  await nextTurn();
+  text('three.', { voice: 'awb', last: true });
+  text('Four.', { last: true });
+  await nextTurn();
+  assert.match(JSON.stringify(channel.take()), /INVALID_FIELD.*voice belongs to the first token/);
+  assert.deepEqual(
+    call.texts.map(({ pieces, state }) => [pieces, state instanceof ParleyError ? state.code : state]),
+    [
+      [['One two '], 'INVALID_FIELD'],
+      [['Four.'], 'complete'],
+    ],
+  );
+});
+
+test('what still comes of a text that ended early begins no other one', async () => {
+  const { call, text } = openSession();
+  text('One ');
+  call.texts[0]?.end('failed');
+  await nextTurn();
+  text('two ');
+  text('three.', { last: true });
+  text('Four.', { last: true });
+  await nextTurn();
+  assert.deepEqual(
+    call.texts.map(({ pieces }) => pieces),
+    [['One '], ['Four.']],
+  );
+});
+
+test('figures are sent every second, held back from a page that does not read, and end with the session', () => {
+  const { call, channel, time, session } = openSession();
+  time.advance(2000);
+  assert.deepEqual(channel.take(), [
+    { type: 'stats', ...call.stats() },
+    { type: 'stats', ...call.stats() },
+  ]);
+  channel.bufferedAmount = 100_000;
+  time.advance(1000);
+  assert.deepEqual(channel.take(), []);
+  channel.bufferedAmount = 0;
+  session.close();
+  session.close();
+  time.advance(5000);
+  assert.equal(time.waiting, 0);
+  assert.deepEqual(channel.take(), []);
+  assert.equal(call.onEvent, undefined);
+});
+
+test('a flood is not read, is answered once a second and gives up the text it tears', async () => {
+  const { call, channel, time, text } = openSession();
+  for (let count = 0; count < 1000; count++) text('');
+  await nextTurn();
+  assert.deepEqual(codes(channel.take()), ['QUEUE_FULL']);
+  assert.equal((call.texts[0]?.state as ParleyError).code, 'QUEUE_FULL');
+  time.advance(1000);
+  assert.deepEqual(codes(channel.take()), ['stats']);
+  text('passed over', { last: true });
+  text('Read.', { last: true });
+  assert.deepEqual(call.texts[1]?.pieces, ['Read.']);
+  for (let count = 0; count < 1000; count++) text('x', { last: true });
+  assert.deepEqual(codes(channel.take()), ['QUEUE_FULL']);
+  assert.equal(call.texts.length, 10); // 8 of 10 a second were left
+});
+
+test('a page that never reads its events loses its call instead of filling the memory', () => {
+  const { call, channel, session, time } = openSession();
+  channel.bufferedAmount = 2_000_000;
+  session.receive('nonsense');
+  assert.deepEqual(call.reasons, ['closed: events unread']);
+  assert.equal(time.waiting, 0);
+  session.receive('nonsense');
+  assert.equal(call.reasons.length, 1);
+});
+
+test('a channel that cannot send is logged, and the session goes on', () => {
+  const { channel, log, text, call } = openSession();
+  channel.broken = true;
+  text('One.', { last: true, voice: '' });
+  text('Two.', { last: true });
+  assert.deepEqual(log, ['event not sent']);
+  assert.equal(call.texts.length, 1);
+});

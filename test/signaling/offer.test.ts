@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ParleyError } from '../../src/errors.js';
+import { readOffer } from '../../signaling/offer.js';
+import { answerForBrowser, offerForWerift } from '../../signaling/werift-description.js';
+import { chromiumOffer, offerWith } from './chromium-offer.js';
+
+function refusal(sdp: string): string {
+  try {
+    readOffer(sdp);
+  } catch (error) {
+    assert.ok(error instanceof ParleyError, String(error));
+    assert.equal(error.field, 'sdp');
+    return `${error.code}: ${error.message}`;
+  }
+  return 'accepted';
+}
+
+test("Chromium's offer is understood line by line", () => {
+  const { codec, sections, ...offer } = readOffer(chromiumOffer());
+  assert.equal(codec.name, 'opus');
+  assert.deepEqual(
+    sections.map(({ use, mid }) => [use, mid]),
+    [
+      ['audio', '0'],
+      ['data', '1'],
+    ],
+  );
+  assert.deepEqual(offer, {
+    payloadType: 111,
+    audioMid: '0',
+    data: { mid: '1', sctpPort: 5000, maxMessageSize: 262_144 },
+    bundled: true,
+    setup: 'actpass',
+    ice: { ufrag: '/e6n', pwd: 'ewvFVijD6pPw60nPV7LPjKmb', lite: false },
+    fingerprints: [
+      'sha-256 26:CD:53:71:3D:85:B5:B4:0F:34:4E:CE:93:98:7C:E1:02:75:CA:45:85:1F:EA:5A:B6:7B:15:DD:45:F1:77:C0',
+    ],
+    candidates: ['2140312093 1 udp 2122260223 192.0.2.7 60940 typ host'],
+  });
+});
+
+test('line feeds alone end lines as well', () => {
+  assert.deepEqual(readOffer(chromiumOffer().replaceAll('\r\n', '\n')), readOffer(chromiumOffer()));
+});
+
+test("the codec is the offer's first among Opus, PCMU and PCMA", () => {
+  const media = 'm=audio 9 UDP/TLS/RTP/SAVPF';
+  for (const [formats, name, payloadType] of [
+    ['63 9 8 0 111', 'PCMA', 8],
+    ['13 0 8', 'PCMU', 0],
+    ['126 110 111 0', 'opus', 111],
+    ['9 8', 'PCMA', 8],
+  ] as const) {
+    const offer = readOffer(offerWith('m=audio', `${media} ${formats}`));
+    assert.deepEqual([offer.codec.name, offer.payloadType], [name, payloadType]);
+  }
+});
+
+test('static payload types need no rtpmap, and a rtpmap may give them another meaning', () => {
+  const bare = chromiumOffer((line) => (/^a=(rtpmap|fmtp|rtcp-fb)/.test(line) ? [] : line));
+  const pcmu = bare.replace('SAVPF 111 63 9 0 8 13 110 126', 'SAVPF 0');
+  assert.equal(readOffer(pcmu).codec.name, 'PCMU');
+  const renamed = pcmu.replace('a=rtcp-mux\r\n', 'a=rtcp-mux\r\na=rtpmap:0 speex/8000\r\n');
+  assert.match(refusal(renamed), /^NO_COMMON_CODEC: .*opus, PCMU, PCMA/);
+});
+
+test('an offer without audio or without a codec of ours has nothing in common with the server', () => {
+  assert.match(
+    refusal(offerWith('m=audio', 'm=video 9 UDP/TLS/RTP/SAVPF 96')),
+    /^NO_COMMON_CODEC: .*no audio/,
+  );
+  assert.match(
+    refusal(offerWith('m=audio', 'm=audio 0 UDP/TLS/RTP/SAVPF 111')),
+    /^NO_COMMON_CODEC: .*no audio/,
+  );
+  assert.match(
+    refusal(offerWith('m=audio', 'm=audio 9 UDP/TLS/RTP/SAVPF 9 63')),
+    /^NO_COMMON_CODEC: .*none of/,
+  );
+});
+
+test('what is malformed or missing is refused with its line', () => {
+  for (const [sdp, message] of [
+    ['', /line 1 is not of the form/],
+    ['hello', /line 1 is not of the form/],
+    ['m=audio 9 UDP/TLS/RTP/SAVPF 0', /line 1 must be v=0/],
+    [offerWith('v=', 'v=1'), /line 1 must be v=0/],
+    [offerWith('s=', 's=\u0007'), /line 3 is not of the form letter=value/],
+    [offerWith('s=', `s=${'x'.repeat(2000)}`), /line 3 \(s=x+…\) is longer than 2000 characters/],
+    ['x'.repeat(65_537), /more than 65536 characters/],
+    [offerWith('s=', ...Array.from({ length: 1000 }, () => 's=-')), /more than 1000 lines/],
+    [chromiumOffer() + 'm=audio 9 RTP/AVP 0\r\n'.repeat(16), /more than 16 media sections/],
+    [
+      offerWith('m=audio', 'm=audio nine UDP/TLS/RTP/SAVPF 111'),
+      /line 8 \(m=audio nine.*\) is not a media line/,
+    ],
+    [
+      offerWith('m=audio', 'm=audio 9 UDP/TLS/RTP/SAVPF 999'),
+      /line 8 .* lists 999, which is no payload type/,
+    ],
+    [offerWith('m=audio', 'm=audio 9 RTP/AVP 111'), /line 8 .* must use SRTP/],
+    [offerWith('a=rtpmap:111', 'a=rtpmap:opus'), /\(a=rtpmap:opus\) is not an rtpmap/],
+    [offerWith('a=setup', 'a=setup:holdconn'), /\(a=setup:holdconn\) must be actpass, active or passive/],
+    [offerWith('a=setup'), /no a=setup line/],
+    [offerWith('a=ice-ufrag'), /no a=ice-ufrag line/],
+    [offerWith('a=ice-ufrag', 'a=ice-ufrag:a b c'), /\(a=ice-ufrag:a b c\) must be 4 to 256/],
+    [offerWith('a=ice-pwd'), /no a=ice-pwd line/],
+    [offerWith('a=ice-pwd', 'a=ice-pwd:short'), /\(a=ice-pwd:short\) must be 22 to 256/],
+    [offerWith('a=fingerprint'), /no a=fingerprint line/],
+    [offerWith('a=fingerprint', 'a=fingerprint:sha-256 AB:CD'), /is not a sha-256 fingerprint/],
+    [
+      offerWith('a=fingerprint', 'a=fingerprint:md5 AB:CD'),
+      /no fingerprint by one of sha-256, sha-384, sha-512/,
+    ],
+    [offerWith('a=rtcp-mux'), /must be followed by a=rtcp-mux/],
+    [offerWith('a=recvonly', 'a=sendonly'), /\(a=sendonly\) means that the browser would not listen/],
+    [offerWith('a=recvonly', 'a=inactive'), /\(a=inactive\) means that the browser would not listen/],
+    [offerWith('a=mid'), /must be followed by a=mid/],
+    [offerWith('a=mid:0', 'a=mid:a b'), /\(a=mid:a b\) is not a media id/],
+    [offerWith('a=group', 'a=group:BUNDLE 0'), /BUNDLE has to list both/],
+    [offerWith('a=group'), /BUNDLE has to list both/],
+    [offerWith('a=sctp-port'), /must be followed by a=sctp-port/],
+    [offerWith('a=sctp-port', 'a=sctp-port:0'), /must be a port from 1 to 65535/],
+    [offerWith('a=max-message-size', 'a=max-message-size:12'), /is too small/],
+    [offerWith('a=max-message-size', 'a=max-message-size:many'), /must be a number of bytes/],
+    [offerWith('a=candidate', 'a=candidate:nothing'), /\(a=candidate:nothing\) is not a candidate/],
+  ] as const) {
+    const said = refusal(sdp);
+    assert.match(said, /^SDP_INVALID: /);
+    assert.match(said, message);
+  }
+});
+
+test('credentials may stand at the session, or with the first section of the bundle', () => {
+  const session = chromiumOffer((line) => {
+    if (/^a=(ice-ufrag|ice-pwd|fingerprint|setup)/.test(line)) return [];
+    if (!line.startsWith('a=group')) return line;
+    return [line, 'a=ice-ufrag:abcd', `a=ice-pwd:${'p'.repeat(22)}`, 'a=setup:passive', FINGERPRINT];
+  });
+  assert.deepEqual(readOffer(session).ice, { ufrag: 'abcd', pwd: 'p'.repeat(22), lite: false });
+  assert.equal(readOffer(session).setup, 'passive');
+  const bundleOnly = chromiumOffer((line) =>
+    line.startsWith('m=application')
+      ? ['m=application 0 UDP/DTLS/SCTP webrtc-datachannel', 'a=bundle-only']
+      : line,
+  );
+  assert.equal(readOffer(bundleOnly).data?.mid, '1');
+});
+
+const FINGERPRINT = `a=fingerprint:SHA-256 ${Array.from({ length: 32 }, () => 'ab').join(':')}`;
+
+test('candidates that would cost a look-up or lead nowhere are left out, and no more than 16 are tried', () => {
+  const written = [
+    '1 1 udp 1 0.0.0.0 1000 typ host',
+    '1 1 udp 1 239.1.1.1 1000 typ host',
+    '1 1 udp 1 ff02::1 1000 typ host',
+    '1 1 udp 1 example.org 1000 typ host',
+    '1 2 udp 1 192.0.2.1 1000 typ host',
+    '1 1 udp 1 192.0.2.1 0 typ host',
+    '1 1 udp 1 192.0.2.1 1000 typ prflx',
+    '1 1 UDP 1 2001:db8::1 1000 typ srflx raddr 10.0.0.1 rport 9',
+  ];
+  const offer = offerWith(
+    'a=candidate:2140312093',
+    ...written.map((candidate) => `a=candidate:${candidate}`),
+  );
+  assert.deepEqual(readOffer(offer).candidates, ['1 1 udp 1 2001:db8::1 1000 typ srflx']);
+  const many = Array.from(
+    { length: 40 },
+    (_, port) => `a=candidate:1 1 udp 1 192.0.2.1 ${1000 + port} typ host`,
+  );
+  assert.equal(readOffer(offerWith('a=candidate:2140312093', ...many)).candidates.length, 16);
+});
+
+test('werift sees one codec, no extension, no feedback and nobody listening to the browser', () => {
+  const sdp = offerForWerift(readOffer(offerWith('a=recvonly', 'a=sendrecv')));
+  assert.doesNotMatch(sdp, /extmap|rtcp-fb|fmtp|rsize|red|end-of-candidates|sendrecv/);
+  assert.equal(sdp.match(/^a=rtpmap/gm)?.length, 1);
+  assert.deepEqual(readOffer(sdp).sections.length, 2);
+  assert.ok(sdp.endsWith('\r\n') && sdp.startsWith('v=0\r\n'));
+});
+
+test('a section that is not served is answered with port 0 where it was offered', () => {
+  const offer = readOffer(
+    offerWith('m=audio', 'm=video 9 UDP/TLS/RTP/SAVPF 96 97', 'a=mid:v', 'm=audio 9 UDP/TLS/RTP/SAVPF 0'),
+  );
+  const werift =
+    'v=0\r\na=group:BUNDLE 0 1\r\na=extmap-allow-mixed\r\nm=audio 9 X 0\r\na=mid:0\r\nm=application 9 Y z\r\n';
+  assert.equal(
+    answerForBrowser(offer, werift),
+    'v=0\r\na=group:BUNDLE 0 1\r\n' +
+      'm=video 0 UDP/TLS/RTP/SAVPF 96 97\r\nc=IN IP4 0.0.0.0\r\na=inactive\r\na=mid:v\r\n' +
+      'm=audio 9 X 0\r\na=mid:0\r\nm=application 9 Y z\r\n',
+  );
+});
+
+test('an offer that bundles nothing is not answered with a bundle', () => {
+  const end = chromiumOffer().indexOf('m=application');
+  const audio = chromiumOffer()
+    .slice(0, end)
+    .replace(/a=group.*\r\n/, '');
+  const offer = readOffer(audio);
+  assert.equal(offer.bundled, false);
+  assert.equal(offer.data, undefined);
+  assert.doesNotMatch(offerForWerift(offer), /BUNDLE/);
+  assert.equal(
+    answerForBrowser(offer, 'v=0\r\na=group:BUNDLE 0\r\nm=audio 9 X 0\r\n'),
+    'v=0\r\nm=audio 9 X 0\r\n',
+  );
+});

@@ -1,0 +1,97 @@
+// A call that only remembers what it is told, and a channel that keeps what it
+// is given.
+import type { CallEvent, Interruption, SpeakOptions } from '../../src/call/call.js';
+import type { Utterance, UtteranceEnd } from '../../src/call/utterance.js';
+import { ParleyError } from '../../src/errors.js';
+import { OPUS } from '../../src/rtp/codec.js';
+import type { ServerMessage, TalkingCall, TextChannel } from '../../signaling/data-channel.js';
+
+export interface SpokenText {
+  readonly options: SpeakOptions;
+  /** Pieces read so far; a whole text is one. */
+  readonly pieces: string[];
+  state: 'open' | 'complete' | ParleyError;
+  /** Ends the utterance, as a call does. */
+  readonly end: (end: UtteranceEnd['end']) => void;
+}
+
+export class FakeCall implements TalkingCall {
+  readonly id = 'rtc_1';
+  readonly codec = OPUS;
+  readonly texts: SpokenText[] = [];
+  readonly reasons: string[] = [];
+  interruption: Interruption = { text: '', utterances: [] };
+  /** Thrown by the next `speak`. */
+  refusal: ParleyError | undefined;
+  onEvent: ((event: CallEvent) => void) | undefined;
+
+  speak(text: string | AsyncIterable<string>, options: SpeakOptions = {}): Utterance {
+    const { refusal } = this;
+    this.refusal = undefined;
+    if (refusal !== undefined) throw refusal;
+    let end: SpokenText['end'] = () => undefined;
+    const ended = new Promise<UtteranceEnd>((resolve) => {
+      end = (how) => resolve({ end: how, text: '', durationMs: 0 });
+    });
+    const spoken: SpokenText = { options, pieces: [], state: 'open', end };
+    this.texts.push(spoken);
+    if (typeof text === 'string') {
+      spoken.pieces.push(text);
+      spoken.state = 'complete';
+    } else {
+      void read(text, spoken);
+    }
+    return { number: this.texts.length, ended } as unknown as Utterance;
+  }
+
+  interrupt(reason: string): Interruption {
+    this.reasons.push(reason);
+    return this.interruption;
+  }
+
+  stats(): ReturnType<TalkingCall['stats']> {
+    return {
+      packets: 7,
+      octets: 0,
+      silencePackets: 0,
+      underruns: 0,
+      lateTicks: 0,
+      skippedTicks: 0,
+      sendErrors: 0,
+      queuedMs: 0,
+      sequence: 0,
+      timestamp: 0,
+      carried: 0,
+    };
+  }
+
+  close(reason: string): Promise<void> {
+    this.reasons.push(`closed: ${reason}`);
+    return Promise.resolve();
+  }
+}
+
+async function read(text: AsyncIterable<string>, spoken: SpokenText): Promise<void> {
+  try {
+    for await (const piece of text) spoken.pieces.push(piece);
+    spoken.state = 'complete';
+  } catch (error) {
+    spoken.state = error as ParleyError;
+  }
+}
+
+export class FakeChannel implements TextChannel {
+  bufferedAmount = 0;
+  readonly sent: ServerMessage[] = [];
+  broken = false;
+
+  send(text: string): void {
+    if (this.broken) throw new Error('broken');
+    this.sent.push(JSON.parse(text) as ServerMessage);
+  }
+
+  /** What was sent since the last time. */
+  take(): ServerMessage[] {
+    return this.sent.splice(0);
+  }
+}
