@@ -1,0 +1,26 @@
+// An engine's worker thread that does what the text says: `crash`, `hang`,
+// `fail`; any other text is rendered as a step of 100 samples per character.
+import { workerData } from 'node:worker_threads';
+import { serveEngine, type Rendering } from '../../src/speech/engines/engine-service.js';
+import type { SpeakJob } from '../../src/speech/engines/engine-messages.js';
+
+export const SAMPLES_PER_CHARACTER = 100;
+
+const DEEDS: Readonly<Record<string, () => void>> = {
+  crash: () => process.exit(3),
+  hang: () => {
+    for (;;);
+  },
+  fail: () => {
+    throw new Error('no such word');
+  },
+};
+
+function render({ text }: SpeakJob): Promise<Rendering> {
+  DEEDS[text]?.();
+  const samples = new Int16Array(text.length * SAMPLES_PER_CHARACTER).fill(0x4000);
+  return Promise.resolve({ samples, gain: 1, words: [{ word: text, textOffset: 0, startMs: 0 }] });
+}
+
+if (workerData === 'crash at load') throw new Error('the voices are missing');
+serveEngine({ render: async (job) => render(job) });
