@@ -18,6 +18,7 @@ const STATES = {
 const INTRO = 'Start a call and every sentence you type is spoken to you as it is being made.';
 const READY = 'You are on the line. Type something below, and it is spoken at once.';
 const FIGURES_MS = 1000;
+const LAST_WORDS_MS = 500; // for the server to tell what was heard; then the call ends anyway
 const TOKEN_CHARACTERS = 8000; // a message of this many stays below what the server takes at once
 const LANGUAGES = new Intl.DisplayNames('en', { type: 'language' });
 
@@ -36,6 +37,8 @@ let key = '';
 /** Texts to be sent as soon as the call is open. */
 let unsent = [];
 let textLength = Infinity;
+/** Called when the server has told what was heard of a call that is being ended. */
+let hangingUp;
 /** The number of the utterance whose sentence is shown. */
 let shown;
 let openedAt = 0;
@@ -95,10 +98,19 @@ function began() {
   for (const spoken of unsent.splice(0)) say(spoken);
 }
 
+/** Asks first what was heard of what is being spoken; the transcript would not know it otherwise. */
+function hangUp() {
+  if (state !== 'speaking' || !call?.send({ type: 'clear' })) return endCall();
+  const leaving = call;
+  hangingUp = () => call === leaving && endCall();
+  setTimeout(hangingUp, LAST_WORDS_MS);
+}
+
 /** With a reason when it was not the user who ended it. */
 function endCall(reason = '') {
   call?.close();
   call = undefined;
+  hangingUp = undefined;
   unsent = [];
   clearInterval(ticking);
   meter.stop();
@@ -141,6 +153,9 @@ function read(message) {
       figures.call(message);
       textLength = message.limits?.textLength ?? Infinity;
       countCharacters();
+      break;
+    case 'cleared':
+      hangingUp?.();
       break;
     case 'stats':
       figures.server(message.stats ?? message);
@@ -233,7 +248,7 @@ function groupsOf(voices) {
 function start() {
   element('call').addEventListener('click', () => {
     if (element('call').dataset.action === 'start') void startCall();
-    else endCall();
+    else hangUp();
   });
   element('speak-form').addEventListener('submit', (event) => {
     event.preventDefault();

@@ -5,6 +5,7 @@ const BAR_MS = 45;
 const CALM_MS = 250;
 const STEP = 7; // CSS pixels from bar to bar
 const BAR = 3.5;
+const LOUDEST = 0.25; // root mean square of a shout at full scale
 const FLOOR = 0.045; // of the height: silence is a row of dots
 
 export class Meter {
@@ -56,13 +57,13 @@ export class Meter {
     this.#draw();
   }
 
-  /** Loudness from 0 to 1, on a scale of decibels as an ear has it. */
+  /** From 0 to 1: bent so that soft sounds are seen and loud ones do not all look alike. */
   #level() {
     this.#analyser.getFloatTimeDomainData(this.#samples);
     let sum = 0;
     for (const sample of this.#samples) sum += sample * sample;
-    const decibels = 10 * Math.log10(sum / this.#samples.length + 1e-10);
-    return Math.min(1, Math.max(0, (decibels + 55) / 45));
+    const rms = Math.sqrt(sum / this.#samples.length);
+    return Math.min(1, (rms / LOUDEST) ** 0.75);
   }
 
   #draw() {

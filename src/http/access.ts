@@ -2,8 +2,9 @@
 //
 // A server on loopback is not private: any web page in the user's browser can
 // send requests to it, and a hostile name server can make its page look like
-// this host (DNS rebinding). So a server without keys answers to its own names
-// only, and refuses to be driven by pages of other origins.
+// this host (DNS rebinding). So a server without keys refuses to be driven by
+// pages of other origins, and on loopback it answers to its own names only. A
+// key needs neither: no page of others knows it.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ParleyError } from '../errors.js';
 

@@ -1,6 +1,7 @@
 // The HTTP door: one port for the speech endpoints, browser calls, health,
 // metrics and the page.
 import type { FastifyInstance } from 'fastify';
+import { ParleyError } from '../errors.js';
 import { type AppOptions, buildApp } from './app.js';
 import { AudioReplies } from './audio-replies.js';
 
@@ -16,6 +17,13 @@ export interface HttpServerOptions extends AppOptions {
 const MAX_REPLIES = 100;
 const STALL_MS = 60_000; // a player that is paused for longer asks again
 const CLOSE_MS = 2000; // for requests that are being answered when the server closes
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'the system does not allow it',
+  ENOTFOUND: 'there is no such name',
+};
 
 export class HttpServer {
   readonly #app: FastifyInstance;
@@ -40,12 +48,17 @@ export class HttpServer {
     });
   }
 
-  /** Resolves with the address that the server now answers under. */
+  /** Resolves with the address that the server now answers under; CONFIG_INVALID when it cannot be had. */
   listen(): Promise<string> {
     const { host, port } = this.#options;
     // Otherwise fastify opens a second server for ::1, out of reach of close().
     const address = host === 'localhost' ? '127.0.0.1' : host;
-    this.#listening ??= this.#app.listen({ host: address, port });
+    this.#listening ??= this.#app.listen({ host: address, port }).catch((error: NodeJS.ErrnoException) => {
+      const why = REASONS[error.code ?? ''] ?? error.message;
+      throw new ParleyError('CONFIG_INVALID', `cannot listen on HOST=${host}, PORT=${port}: ${why}`, {
+        cause: error,
+      });
+    });
     return this.#listening;
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openApp, openServer } from './app-under-test.js';
+import type { ParleyError } from '../../src/errors.js';
+import { errorIn, openApp, openServer } from './app-under-test.js';
 
 test('health tells the engines, the calls and how long the server is up', async (t) => {
   const { app } = await openApp(t);
@@ -68,5 +69,24 @@ test('nothing outside the folder of the page can be asked for', async (t) => {
   ]) {
     const answer = await fetch(`${url}${path}`);
     assert.ok(answer.status === 404 || answer.status === 400, path);
+  }
+});
+
+test('a port that is taken is said with the variable to change', async (t) => {
+  const { url } = await openServer(t);
+  const port = Number(new URL(url).port);
+  await assert.rejects(
+    openServer(t, { port }),
+    (error: ParleyError) =>
+      error.code === 'CONFIG_INVALID' && error.message.includes(`PORT=${port}: another`),
+  );
+});
+
+test('a page that reached loopback under a name of its own is given nothing, not even the page', async (t) => {
+  const { app } = await openApp(t);
+  for (const url of ['/', '/app.js', '/metrics', '/health', '/v1/models', '/nothing']) {
+    const answer = await app.inject({ url, headers: { host: 'rebound.example' } });
+    assert.equal(answer.statusCode, 403, url);
+    assert.equal(errorIn(answer.body).code, 'forbidden');
   }
 });

@@ -159,6 +159,29 @@ test('a call shows what is being spoken now, what was spoken, and what was cut o
   await page.close();
 });
 
+test('hanging up asks what was heard, and ends the call when the server has said it or does not', async (t) => {
+  const { url } = await openServer(t);
+  const { page, send, received } = await openPage(url);
+  for (const answers of [true, false]) {
+    await say(page, STORY);
+    await page.locator('.entry').first().waitFor();
+    await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
+    await send({ type: 'sentence.started', utterance: 1, sentence: 0, text: 'There was a server.' });
+    const hungUp = page.waitForRequest((request) => request.method() === 'DELETE');
+    await page.getByRole('button', { name: 'Hang up' }).click();
+    assert.deepEqual((await received()).at(-1), { type: 'clear' });
+    if (answers) {
+      await send({ type: 'utterance.interrupted', utterance: 1, text: 'There was', durationMs: 400 });
+      await send({ type: 'cleared', text: 'There was', utterances: [] });
+    }
+    await hungUp;
+    await page.getByText('Not in a call', { exact: true }).waitFor();
+    const cutOff = await page.locator('.said del').first().textContent();
+    assert.equal(cutOff, STORY.slice(answers ? 'There was '.length : 0));
+  }
+  await page.close();
+});
+
 test('a text typed before the call opens it, and is spoken once it is open', async (t) => {
   const { url } = await openServer(t);
   const { page, received } = await openPage(url);
