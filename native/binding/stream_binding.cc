@@ -126,6 +126,14 @@ Napi::Value Mark(const Napi::CallbackInfo& info) {
   return Answer(info.Env(), entry->stream->queue().Mark(generation, track, mark, end_of_track));
 }
 
+Napi::Value Rest(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const uint32_t generation = Uint32In(info[1], "generation");
+  const uint32_t track = Uint32In(info[2], "track");
+  if (!entry) return Answer(info.Env(), PushResult::kStale);
+  return Answer(info.Env(), entry->stream->queue().Rest(generation, track));
+}
+
 // A stream that is gone counts as having room: whoever watches finds out by pushing.
 Napi::Value WatchRoom(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
@@ -217,6 +225,7 @@ void InitStreams(Napi::Env env, Napi::Object exports) {
   exports.Set("streamTarget", Napi::Function::New(env, SetTarget, "streamTarget"));
   exports.Set("streamPush", Napi::Function::New(env, Push, "streamPush"));
   exports.Set("streamMark", Napi::Function::New(env, Mark, "streamMark"));
+  exports.Set("streamRest", Napi::Function::New(env, Rest, "streamRest"));
   exports.Set("streamWatchRoom", Napi::Function::New(env, WatchRoom, "streamWatchRoom"));
   exports.Set("streamGeneration", Napi::Function::New(env, Generation, "streamGeneration"));
   exports.Set("streamPause", Napi::Function::New(env, Pause, "streamPause"));

@@ -65,6 +65,17 @@ PushResult PlayoutQueue::Mark(uint32_t generation, uint32_t track, uint32_t mark
   return PushResult::kTaken;
 }
 
+PushResult PlayoutQueue::Rest(uint32_t generation, uint32_t track) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_.load() || generation != generation_.load()) return PushResult::kStale;
+  const uint64_t tail = tail_.load(std::memory_order_relaxed);
+  if (!HasEntryPlace(tail)) return PushResult::kFull;
+  Track* record = OpenTrack(track);
+  if (!record) return PushResult::kFull;
+  Append(record, tail, kRest, Entry{track, 0, 0, 0, byte_tail_});
+  return PushResult::kTaken;
+}
+
 ClearedQueue PlayoutQueue::Clear() {
   std::lock_guard<std::mutex> lock(mutex_);
   const uint64_t tail = tail_.load(std::memory_order_relaxed);
@@ -185,9 +196,10 @@ void PlayoutQueue::DropFrom(uint64_t head, uint64_t tail, ClearedQueue* cleared)
     for (uint64_t n = head; n < tail; n++) {
       const Entry& entry = entries_[n & mask_];
       if (entry.track != track.id) continue;
-      if (kinds_[n & mask_].load(std::memory_order_relaxed) == kFrame) {
+      const uint8_t kind = kinds_[n & mask_].load(std::memory_order_relaxed);
+      if (kind == kFrame) {
         count.dropped_frames++;
-      } else {
+      } else if (kind != kRest) {
         count.dropped_marks.push_back(entry.mark);
       }
     }
@@ -224,7 +236,7 @@ bool PlayoutQueue::TakeMark(ReachedMark* out) {
     if (kind == kFrame) return false;
     if (!Claim(head)) continue;
     const Entry& entry = entries_[head & mask_];
-    *out = {entry.track, entry.mark, kind == kTrackEnd};
+    *out = {entry.track, entry.mark, kind == kTrackEnd, kind == kRest};
     released_.store(head + 1, std::memory_order_release);
     return true;
   }

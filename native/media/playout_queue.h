@@ -51,6 +51,7 @@ class PlayoutQueue {
     uint32_t track;
     uint32_t mark;
     bool end_of_track;
+    bool rest;  // not a mark: told to the clock only
   };
 
   // Room is worth a notice below `low_frames`; the queue is full at `high_frames`.
@@ -59,6 +60,8 @@ class PlayoutQueue {
   // Producers, any thread.
   PushResult Push(uint32_t generation, uint32_t track, const uint8_t* payload, size_t bytes);
   PushResult Mark(uint32_t generation, uint32_t track, uint32_t mark, bool end_of_track);
+  // The producer itself waits for what comes next: an empty queue after this is no underrun.
+  PushResult Rest(uint32_t generation, uint32_t track);
   ClearedQueue Clear();
   // Every later push is stale. What is queued is dropped uncounted.
   void Close();
@@ -82,11 +85,11 @@ class PlayoutQueue {
 
   // The clock only. A frame is copied to `out`, which has kMaxPayload bytes.
   Frame TakeFrame(uint8_t* out);
-  // True when the next entry was a mark.
+  // True when the next entry was a mark or a rest.
   bool TakeMark(ReachedMark* out);
 
  private:
-  enum Kind : uint8_t { kFrame, kMark, kTrackEnd };
+  enum Kind : uint8_t { kFrame, kMark, kTrackEnd, kRest };
 
   struct Entry {
     uint32_t track;

@@ -64,6 +64,10 @@ void WriteRtpHeader(uint8_t* out, const RtpHeader& header) {
   Put32(out + 8, header.ssrc);
 }
 
+uint32_t RtcpSource(const uint8_t* compound) {
+  return uint32_t{compound[4]} << 24 | uint32_t{compound[5]} << 16 | uint32_t{compound[6]} << 8 | compound[7];
+}
+
 size_t WriteSenderReport(uint8_t* out, const SenderReport& report, const std::string& cname, bool bye) {
   size_t bytes = PutReport(out, report);
   bytes += PutDescription(out + bytes, report.ssrc, cname);

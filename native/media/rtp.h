@@ -22,6 +22,11 @@ struct RtpHeader {
 // Writes kRtpHeaderBytes.
 void WriteRtpHeader(uint8_t* out, const RtpHeader& header);
 
+constexpr size_t kRtcpHeaderBytes = 8;  // with the SSRC of whoever sends it
+
+// The SSRC that sends a compound of at least kRtcpHeaderBytes.
+uint32_t RtcpSource(const uint8_t* compound);
+
 struct SenderReport {
   uint32_t ssrc;
   int64_t unix_ns;         // the moment of the report

@@ -31,6 +31,8 @@ bool Stream::SetTarget(std::unique_ptr<Target> target) {
 bool Stream::SendRtcp(const uint8_t* compound, size_t bytes) {
   std::lock_guard<std::mutex> lock(control_mutex_);
   if (bytes > kMaxRtcp || queue_.closed()) return false;
+  // The key is this source's: what another one signs cannot be encrypted with it.
+  if (bytes < kRtcpHeaderBytes || RtcpSource(compound) != config_.ssrc) return false;
   RtcpPacket* place = rtcp_.Place();
   if (!place) return false;
   place->bytes = static_cast<uint32_t>(bytes);
@@ -215,7 +217,8 @@ int64_t Stream::ReportDelay() {
 void Stream::ReachMarks(int64_t at_ns) {
   PlayoutQueue::ReachedMark mark;
   while (queue_.TakeMark(&mark)) {
-    if (mark.end_of_track && mark.track == track_) in_track_ = false;
+    if ((mark.end_of_track || mark.rest) && mark.track == track_) in_track_ = false;
+    if (mark.rest) continue;
     if (!clock_->Tell({this, at_ns, mark.track, mark.mark, ClockEvent::kMark})) {
       queue_.MarksDelivered(1);
       clock_->counters().marks_lost.Add();

@@ -69,7 +69,8 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
   // Null lets go: after the return no packet leaves, the queue keeps what it has
   // and the former descriptor is closed. False once the stream is closed.
   bool SetTarget(std::unique_ptr<Target> target);
-  // Leaves encrypted at the next tick. False: too long, four wait already, or closed.
+  // Leaves encrypted at the next tick. False: not this stream's SSRC, too long,
+  // four wait already, or closed.
   bool SendRtcp(const uint8_t* compound, size_t bytes);
   void SetPaused(bool paused) { paused_.store(paused); }
   bool WatchRoom(std::shared_ptr<ReadySink> sink);

@@ -49,6 +49,8 @@ export class BytesSink implements FrameSink {
 
   mark(): void {}
 
+  rest(): void {}
+
   finish(): void {
     this.#holding = false;
     this.#finishing = true;

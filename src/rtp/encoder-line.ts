@@ -65,8 +65,8 @@ export class EncoderLine {
   }
 
   /**
-   * Queues a segment. Resolves when its ring ended and the sink has all of it (but for a last frame that the
-   * next segment or the end fills up). Rejects with the error its ring ended with, ABORTED, or ENCODER_FAILED.
+   * Queues a segment. Resolves when its ring ended and the sink has all of it, but for a last frame that the
+   * segment queued behind it, or the end, fills up; where nothing is queued, silence does. Rejects with the error its ring ended with, ABORTED, or ENCODER_FAILED.
    * The opener of the ring closes it after that.
    */
   segment(source: SegmentSource): Promise<SegmentEncoded> {

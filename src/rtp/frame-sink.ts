@@ -17,6 +17,8 @@ export interface FrameSink {
   readonly failsWhole: boolean;
   put(frame: Float32Array, count: number): void;
   mark(mark: number): void;
+  /** What comes next is not known yet; an empty sink is nobody's fault until then. */
+  rest(): void;
   /** Nothing follows. */
   finish(): void;
   /** Hands over what waits. `gone`: nobody will ever take it. */

@@ -16,7 +16,7 @@ import { CHUNK_SAMPLES, type SegmentSound } from './segment-sound.js';
 
 export interface LineReports {
   started(segment: SegmentStarted): void;
-  /** All of the segment is in the sink, but for a last frame that waits to be filled. */
+  /** All of the segment is in the sink, but for a last frame that what follows fills up. */
   encoded(segment: SegmentEncoded): void;
   /** The line goes on: what came before the failure stays. */
   failed(index: number, error: ParleyError): void;
@@ -52,6 +52,8 @@ export class LinePump {
   /** Frame of the current segment's first sample; negative while it has not sounded. */
   #firstFrame = -1;
   readonly #marks: DueMark[] = [];
+  /** Nothing has sounded since the sink was last told that the text pauses. */
+  #rested = true;
   #ending: 'no' | 'asked' | 'flushed' | 'finished' = 'no';
   #over = false;
 
@@ -140,10 +142,19 @@ export class LinePump {
 
   #nextSegment(): 'moved' | 'waiting' {
     const next = this.#segments.shift();
-    if (next === undefined) return this.#ending === 'no' ? 'waiting' : this.#finish();
+    if (next === undefined) return this.#ending === 'no' ? this.#rest() : this.#finish();
     this.#current = next;
     this.#firstFrame = -1;
     this.#sound.begin(next.rate, next.pauseBeforeMs);
+    return 'moved';
+  }
+
+  /** The text itself has paused: what was made of it is handed over to the last sample. */
+  #rest(): 'moved' | 'waiting' {
+    if (this.#rested || !this.#sink.wholeFrames) return 'waiting';
+    if (this.#sound.pad(this.#frame.length)) return 'moved';
+    this.#rested = true;
+    this.#sink.rest();
     return 'moved';
   }
 
@@ -168,6 +179,7 @@ export class LinePump {
       this.#firstFrame = Math.floor(this.#sound.end / this.#frame.length);
       this.#markStart(segment, this.#firstFrame, this.#firstFrame);
     }
+    this.#rested = false;
     this.#sound.take(this.#chunk, count);
   }
 

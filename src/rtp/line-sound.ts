@@ -58,6 +58,17 @@ export class LineSound {
     this.#base = end;
   }
 
+  /** Fills up with silence to a multiple of `samples`, so that nothing waits for what comes next; false if nothing does. */
+  pad(samples: number): boolean {
+    this.finish();
+    const over = this.#base % samples;
+    if (over > 0) {
+      this.#base += samples - over;
+      this.#pauseLeft += samples - over;
+    }
+    return this.#queue.length + this.#pauseLeft > 0;
+  }
+
   /** Moves up to `count` samples to `output` from `offset` on; returns how many. */
   read(output: Float32Array, count: number, offset: number): number {
     const sound = this.#queue.read(output, count, offset);

@@ -132,6 +132,7 @@ export interface MediaAddon {
     mark: number,
     endOfTrack: boolean,
   ): PushAnswer;
+  streamRest(stream: number, generation: number, track: number): PushAnswer;
   streamWatchRoom(stream: number): boolean;
   streamGeneration(stream: number): number;
   streamPause(stream: number): void;

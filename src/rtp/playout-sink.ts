@@ -7,6 +7,7 @@ import { TRACK_ENDED } from './marks.js';
 export interface PayloadQueue {
   push(generation: number, track: number, payload: Uint8Array): number;
   mark(generation: number, track: number, mark: number, endOfTrack: boolean): number;
+  rest(generation: number, track: number): number;
   onRoom(callback: () => void): void;
   forget(callback: () => void): void;
 }
@@ -22,6 +23,7 @@ export class PlayoutSink implements FrameSink {
   readonly #encoder: FrameEncoder;
   #payload: Uint8Array | undefined;
   #mark: number | undefined;
+  #resting = false;
 
   constructor(
     queue: PayloadQueue,
@@ -44,6 +46,10 @@ export class PlayoutSink implements FrameSink {
     this.#mark = mark;
   }
 
+  rest(): void {
+    this.#resting = true;
+  }
+
   finish(): void {
     this.#mark = TRACK_ENDED;
   }
@@ -59,6 +65,11 @@ export class PlayoutSink implements FrameSink {
       const answer = this.#queue.mark(this.#generation, this.#track, this.#mark, end);
       if (answer !== 1) return answer === 0 ? 'full' : 'gone';
       this.#mark = undefined;
+    }
+    if (this.#resting) {
+      const answer = this.#queue.rest(this.#generation, this.#track);
+      if (answer !== 1) return answer === 0 ? 'full' : 'gone';
+      this.#resting = false;
     }
     return 'taken';
   }

@@ -22,6 +22,11 @@ export class PlayoutWriter {
     return mediaAddon().streamMark(this.handle, generation, track, mark, endOfTrack);
   }
 
+  /** What comes next is not there yet, and nobody is late: an empty queue after this is no underrun. */
+  rest(generation: number, track: number): PushAnswer {
+    return mediaAddon().streamRest(this.handle, generation, track);
+  }
+
   /**
    * Called once, never before this returns: when less than the low mark is queued, or the playout was cleared or
    * closed. One thread at a time may wait for one playout.

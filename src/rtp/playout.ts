@@ -57,6 +57,11 @@ export class Playout {
     return mediaAddon().streamMark(this.handle, generation, track, mark, endOfTrack);
   }
 
+  /** What comes next is not there yet, and nobody is late: an empty queue after this is no underrun. */
+  rest(generation: number, track: number): PushAnswer {
+    return mediaAddon().streamRest(this.handle, generation, track);
+  }
+
   /** Drops what waits, in one step: the counts are exact, and nobody waits for the clock. */
   clear(): Cleared {
     return mediaAddon().streamClear(this.handle) ?? { generation: 0, tracks: [] };
@@ -83,7 +88,7 @@ export class Playout {
 
   /**
    * Sends a plain compound of at most 1400 bytes with the next tick, encrypted by the same sender as the reports.
-   * False when it is too long, four wait already, or the playout is closed.
+   * False when its sender is not the stream's SSRC, it is too long, four wait already, or the playout is closed.
    */
   sendRtcp(compound: Uint8Array): boolean {
     return mediaAddon().streamSendRtcp(this.handle, compound);

@@ -85,6 +85,8 @@ export class MemoryRing implements SampleSource {
 export class RecordingQueue implements PayloadQueue {
   readonly log: (readonly number[] | number)[] = [];
   readonly ends: number[] = [];
+  /** Lengths of the log at which the line told that its text pauses. */
+  readonly rests: number[] = [];
   readonly waiting = new Set<() => void>();
   room: number;
   gone = false;
@@ -105,6 +107,12 @@ export class RecordingQueue implements PayloadQueue {
     if (this.gone) return -1;
     if (endOfTrack) this.ends.push(this.log.length);
     this.log.push(mark);
+    return 1;
+  }
+
+  rest(): number {
+    if (this.gone) return -1;
+    this.rests.push(this.log.length);
     return 1;
   }
 

@@ -142,7 +142,7 @@ test('silence around a segment is cut and what was cut in front is told', () => 
   assert.deepEqual(line.reports[0], { started: 0, firstFrame: 0, trimmedStartMs: 480 });
 });
 
-test('a segment is encoded before the next is there, though its last frame waits to be filled', () => {
+test('a text that pauses is handed over to its last sample, and the playout told that it rests', () => {
   const queue = new RecordingQueue();
   const line = playoutLine(PCMU, queue);
   line.segment(MemoryRing.of(loud(170)), 8000);
@@ -150,10 +150,14 @@ test('a segment is encoded before the next is there, though its last frame waits
   assert.deepEqual(line.reports[1], {
     encoded: { index: 0, firstFrame: 0, frames: 2, samplesIn: 170, trimmedStartMs: 0 },
   });
-  assert.deepEqual(queue.shape, ['1 frames', segmentStarted(0)]);
+  const handedOver = ['1 frames', segmentStarted(0), '1 frames', segmentEnded(0)];
+  assert.deepEqual(queue.shape, handedOver);
+  assert.deepEqual(queue.rests, [4]);
+  assert.equal(line.run(), 'waiting');
+  assert.deepEqual(queue.rests, [4], 'it is told once');
   line.pump.end();
   line.run();
-  assert.deepEqual(queue.shape, ['1 frames', segmentStarted(0), '1 frames', segmentEnded(0), TRACK_ENDED]);
+  assert.deepEqual(queue.shape, [...handedOver, TRACK_ENDED]);
 });
 
 test('a full playout stops the reading of the ring until it has room', () => {
