@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { fliteEngine } from '../../src/speech/engines/flite.js';
 import { FLITE_VOICES } from '../../src/speech/engines/flite-voices.js';
-import { readAll, rms } from './read-ring.js';
+import { readAll, rms, type Taken } from './read-ring.js';
 
 const SENTENCE = 'The quick brown fox jumps over the lazy dog today.'; // ten words
 
@@ -17,6 +17,10 @@ function say(text: string, voice = 'slt', signal = new AbortController().signal)
   const end = engine.synthesize({ text, voice, language: 'en' }, ring, signal);
   end.catch(() => undefined);
   return { ring, end, taken: readAll(ring).finally(() => ring.close()) };
+}
+
+function sameSound(a: Taken, b: Taken | undefined): boolean {
+  return Buffer.from(a.samples.buffer).equals(Buffer.from(b?.samples.buffer ?? new ArrayBuffer(0)));
 }
 
 for (const { name, rate } of FLITE_VOICES) {
@@ -43,7 +47,7 @@ test('many requests are spoken in order, each whole and always the same', async 
   const sounds = await Promise.all(sentences.map(({ taken }) => taken));
   assert.deepEqual(begun, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
   assert.notEqual(sounds[0]?.samples.length, sounds[1]?.samples.length);
-  for (const [n, sound] of sounds.entries()) assert.deepEqual(sound, sounds[n % 2]);
+  for (const [n, sound] of sounds.entries()) assert.ok(sameSound(sound, sounds[n % 2]), `sentence ${n}`);
 });
 
 test('an abort in the middle of a sentence stops its sound, and the next one is whole', async () => {
@@ -58,7 +62,7 @@ test('an abort in the middle of a sentence stops its sound, and the next one is 
 
 test('typographic and accented text is spoken as its plain form', async () => {
   const plain = await say('"Cafe", he said - it\'s 5 euros...', 'kal16').taken;
-  assert.deepEqual(await say('“Café”, he said - it’s €5…', 'kal16').taken, plain);
+  assert.ok(sameSound(await say('“Café”, he said - it’s €5…', 'kal16').taken, plain));
 });
 
 test('text without anything to say is an empty sound', async () => {

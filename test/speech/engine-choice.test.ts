@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { ParleyError } from '../../src/errors.js';
+import { Engines, type EngineSetup } from '../../src/speech/engine-choice.js';
+import { ESPEAK_PACKAGE } from '../../src/speech/engines/espeak.js';
+import type { VoiceWish } from '../../src/speech/routing.js';
+import { OPENAI_VOICES } from '../../src/speech/voice-names.js';
+import { InstantEngine } from '../fakes/instant-engine.js';
+
+const ABSENT = () => undefined;
+const PRESENT = () => '/packages/espeak-ng.js';
+const INSTALL = `install the optional package ${ESPEAK_PACKAGE}`;
+
+async function openEngines(t: TestContext, setup: Partial<EngineSetup>): Promise<Engines> {
+  const engines = await Engines.open({
+    engine: 'auto',
+    defaultVoice: undefined,
+    maxWaiting: 8,
+    renderTimeoutMs: 1000,
+    resolvePackage: PRESENT,
+    ...setup,
+  });
+  t.after(() => engines.close());
+  return engines;
+}
+
+/** `engine voice language`, or the code and message of the refusal. */
+function choose(engines: Engines, wish: VoiceWish): string {
+  try {
+    const { engine, voice, language } = engines.resolve(wish);
+    return `${engine.name} ${voice} ${language}`;
+  } catch (error) {
+    if (error instanceof ParleyError) return `${error.code} ${error.field} ${error.message}`;
+    throw error;
+  }
+}
+
+function expectChoices(engines: Engines, choices: readonly (readonly [VoiceWish, string])[]): void {
+  for (const [wish, choice] of choices) assert.equal(choose(engines, wish), choice, JSON.stringify(wish));
+}
+
+test('auto speaks English with flite and the rest with espeak', async (t) => {
+  const engines = await openEngines(t, {});
+  expectChoices(engines, [
+    [{}, 'flite slt en'],
+    [{ language: 'en' }, 'flite slt en'],
+    [{ language: 'en-GB' }, 'flite awb en'],
+    [{ language: 'en_au' }, 'flite slt en'],
+    [{ language: 'fr' }, 'espeak espeak-fr fr'],
+    [{ language: 'fr-ch' }, 'espeak espeak-fr-ch fr'],
+    [{ language: 'FR-CA' }, 'espeak espeak-fr fr'],
+    [{ language: 'zh-CN' }, 'espeak espeak-cmn zh'],
+    [{ voice: 'rms' }, 'flite rms en'],
+    [{ voice: ' RMS ', language: 'en-GB' }, 'flite rms en'],
+    [{ voice: 'espeak-de' }, 'espeak espeak-de de'],
+    [{ voice: 'espeak-en-us', language: 'en' }, 'espeak espeak-en-us en'],
+    [
+      { voice: 'slt', language: 'fr' },
+      'LANGUAGE_UNAVAILABLE language the voice slt speaks English, not French; voices that do: espeak-fr, espeak-fr-be, espeak-fr-ch',
+    ],
+    [
+      { language: 'tlh-x' },
+      'LANGUAGE_UNAVAILABLE language no engine of this server speaks "tlh-x": flite speaks English only, espeak speaks 119 others',
+    ],
+  ]);
+  assert.deepEqual(engines.missing, []);
+});
+
+test('without its package espeak is named as what is missing', async (t) => {
+  const engines = await openEngines(t, { resolvePackage: ABSENT });
+  expectChoices(engines, [
+    [{}, 'flite slt en'],
+    [
+      { language: 'fr-FR' },
+      `LANGUAGE_UNAVAILABLE language no engine of this server speaks French: flite speaks English only; the engine espeak would: ${INSTALL}`,
+    ],
+    [
+      { voice: 'alloy', language: 'ja' },
+      `LANGUAGE_UNAVAILABLE language no engine of this server speaks Japanese: flite speaks English only; the engine espeak would: ${INSTALL}`,
+    ],
+    [
+      { language: 'xx' },
+      'LANGUAGE_UNAVAILABLE language no engine of this server speaks "xx": flite speaks English only',
+    ],
+  ]);
+  const [missing] = engines.missing;
+  assert.deepEqual([missing?.name, missing?.remedy], ['espeak', INSTALL]);
+});
+
+test('an engine that is switched off is said to be so', async (t) => {
+  const flite = await openEngines(t, { engine: 'flite' });
+  assert.match(choose(flite, { language: 'de' }), /the engine espeak would: set ENGINE=auto$/);
+  const bare = await openEngines(t, { engine: 'flite', resolvePackage: ABSENT });
+  assert.match(choose(bare, { language: 'de' }), /the engine espeak would: set ENGINE=auto and install the/);
+});
+
+test('espeak alone speaks English too, and cannot be had without its package', async (t) => {
+  const engines = await openEngines(t, { engine: 'espeak' });
+  expectChoices(engines, [
+    [{}, 'espeak espeak-en-us en'],
+    [{ language: 'en-GB' }, 'espeak espeak-en en'],
+    [{ voice: 'nova' }, 'espeak espeak-en-us en'],
+    [{ voice: 'nova', language: 'it' }, 'espeak espeak-it it'],
+  ]);
+  await assert.rejects(openEngines(t, { engine: 'espeak', resolvePackage: ABSENT }), {
+    code: 'ENGINE_UNAVAILABLE',
+    message: `ENGINE=espeak lacks its engine: ${INSTALL}`,
+  });
+});
+
+test('every name of a voice of OpenAI is met', async (t) => {
+  const engines = await openEngines(t, { resolvePackage: ABSENT });
+  const names = [
+    'alloy',
+    'ash',
+    'ballad',
+    'coral',
+    'echo',
+    'fable',
+    'onyx',
+    'nova',
+    'sage',
+    'shimmer',
+    'verse',
+  ];
+  for (const voice of [...names, 'marin', 'cedar', 'Alloy']) {
+    assert.equal(choose(engines, { voice }), `flite ${OPENAI_VOICES[voice.toLowerCase()]} en`);
+  }
+});
+
+test('an unknown voice is refused with the nearest names', async (t) => {
+  const engines = await openEngines(t, {});
+  assert.equal(
+    choose(engines, { voice: 'espeak_fr' }),
+    'VOICE_UNKNOWN voice there is no voice "espeak_fr"; the nearest are espeak-fr, espeak-ar, espeak-fa',
+  );
+  assert.match(choose(engines, { voice: 'x'.repeat(100_000) }), /^VOICE_UNKNOWN/);
+});
+
+test('the default voice is the configured one, and speaks wherever it can', async (t) => {
+  const engines = await openEngines(t, { defaultVoice: 'espeak-en-gb-x-rp' });
+  expectChoices(engines, [
+    [{}, 'espeak espeak-en-gb-x-rp en'],
+    [{ language: 'en' }, 'espeak espeak-en-us en'],
+    [{ language: 'en-NZ' }, 'espeak espeak-en-gb-x-rp en'],
+    [{ language: 'fr' }, 'espeak espeak-fr fr'],
+  ]);
+  const alias = await openEngines(t, { defaultVoice: 'Onyx' });
+  assert.equal(choose(alias, {}), 'flite kal16 en');
+  assert.equal(choose(alias, { language: 'en' }), 'flite kal16 en');
+  await assert.rejects(openEngines(t, { defaultVoice: 'slr' }), {
+    code: 'VOICE_UNKNOWN',
+    message: /nearest are slt/,
+  });
+});
+
+class Broken extends InstantEngine {
+  override load(): Promise<void> {
+    return Promise.reject(new ParleyError('ENGINE_FAILED', 'its data are damaged'));
+  }
+}
+
+test('an engine that cannot be loaded is left out, unless it is the default', async () => {
+  const german = new Broken({ languages: ['de'] });
+  const engines = await Engines.of([new InstantEngine(), german]);
+  assert.equal(choose(engines, { language: 'de' }), 'instant instant de');
+  await engines.load();
+  assert.match(
+    choose(engines, { language: 'de' }),
+    /the engine instant would: mend this: its data are damaged$/,
+  );
+  assert.equal((await engines.voices()).length, 1);
+  await engines.close();
+  const first = await Engines.of([german, new InstantEngine()]);
+  await assert.rejects(first.load(), { code: 'ENGINE_FAILED' });
+  await assert.rejects(Engines.of([]), { code: 'ENGINE_UNAVAILABLE' });
+});
