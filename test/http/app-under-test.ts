@@ -1,5 +1,4 @@
 // The HTTP door with fakes behind it, with or without a socket.
-import type { FastifyInstance } from 'fastify';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type AppOptions, buildApp } from '../../src/http/app.js';
@@ -47,7 +46,7 @@ function optionsFor({ speech, calls, metrics, logLines }: Fakes): AppOptions {
 export async function openApp(
   t: TestContext,
   options: Partial<AppOptions> = {},
-): Promise<Fakes & { app: FastifyInstance }> {
+): Promise<Fakes & { app: ReturnType<typeof buildApp> }> {
   const fakes = makeFakes();
   const replies = new AudioReplies({ maxReplies: 4, stallMs: 1000 });
   const app = buildApp({ ...optionsFor(fakes), ...options }, replies);
