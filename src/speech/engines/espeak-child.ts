@@ -7,6 +7,8 @@ import { readableText, wordTimes, type WordEvent } from './espeak-text.js';
 
 const NICE = 5; // as the engines' threads
 
+const WARM_UP = 'Hello, this is a short sentence.'; // the first sentence is ten times as slow as the others
+
 /** The part of the package that is used. */
 interface Espeak {
   set_voice(identifier: string, language: string): number;
@@ -32,7 +34,7 @@ function join(chunks: readonly Int16Array[]): Int16Array {
   return samples;
 }
 
-function speak(espeak: Espeak, { id, text, identifier }: ToEspeak): void {
+function render(espeak: Espeak, text: string, identifier: string) {
   const chunks: Int16Array[] = [];
   const events: WordEvent[] = [];
   if (espeak.set_voice(identifier, '') !== 0) throw new Error(`espeak has no voice ${identifier}`);
@@ -41,7 +43,7 @@ function speak(espeak: Espeak, { id, text, identifier }: ToEspeak): void {
     events.push(...heard.filter((event) => event.type === 'word'));
     return false; // go on
   });
-  say({ type: 'spoken', id, samples: join(chunks), words: wordTimes(text, events) });
+  return { samples: join(chunks), words: wordTimes(text, events) };
 }
 
 const [, , packageFile = ''] = process.argv;
@@ -51,10 +53,11 @@ const { eSpeakNGWorker } = await load();
 const espeak = new eSpeakNGWorker();
 process.on('message', (message: ToEspeak) => {
   try {
-    speak(espeak, message);
+    say({ type: 'spoken', id: message.id, ...render(espeak, message.text, message.identifier) });
   } catch (error) {
     say({ type: 'failed', id: message.id, message: (error as Error).message });
   }
 });
+render(espeak, WARM_UP, 'gmw/en-US');
 setPriority(NICE);
 say({ type: 'ready', rate: espeak.get_samplerate() });
