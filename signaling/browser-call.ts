@@ -171,7 +171,8 @@ export class BrowserCall {
 
   #channelOpened(channel: RTCDataChannel): void {
     if (this.#channel !== undefined || this.#freeing !== undefined) {
-      channel.close();
+      // Not at once: werift acknowledges the channel after this.
+      queueMicrotask(() => channel.close());
       return;
     }
     this.#channel = channel;

@@ -105,10 +105,7 @@ export class WeriftPeer {
     this.connection.connectionStateChange.subscribe((state) => {
       if (state === 'failed' || state === 'closed') ended('peer lost');
     });
-    this.connection.onDataChannel.subscribe((channel) => {
-      if (this.onChannel === undefined) channel.close();
-      else this.onChannel(channel);
-    });
+    this.connection.onDataChannel.subscribe((channel) => this.onChannel?.(channel));
   }
 
   #connected(): void {

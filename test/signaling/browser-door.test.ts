@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { test } from 'node:test';
+import { Connection, isDtls, RTCDtlsTransport } from 'werift';
+import { ParleyError } from '../../src/errors.js';
+import type { Members } from '../../signaling/werift-internals.js';
+import { chromiumOffer, offerWith } from './chromium-offer.js';
+import { connect, openDoor, startedTransports } from './door-under-test.js';
+import { WeriftClient } from './werift-client.js';
+
+function ssrcAndCname(sdp: string): { ssrc: number; cname: string } {
+  const [, ssrc = '', cname = ''] = /^a=ssrc:(\d+) cname:(\S+)/m.exec(sdp) ?? [];
+  return { ssrc: Number(ssrc), cname };
+}
+
+test('the hand-over is made for the werift that is installed, and that is pinned', () => {
+  const read = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+  const root = new URL('../../../', import.meta.url).pathname;
+  const { dependencies } = read(`${root}package.json`) as { dependencies: Record<string, string> };
+  assert.equal(dependencies['werift'], '0.24.4');
+  assert.equal(read(`${root}node_modules/werift/package.json`)['version'], '0.24.4');
+});
+
+for (const codec of ['opus', 'PCMU', 'PCMA']) {
+  test(`the native plane sends ${codec} in werift's place: its socket, its keys, the answer's SSRC and name`, async (t) => {
+    const under = await openDoor(t);
+    const { client, sdp, call, id } = await connect(t, under, new WeriftClient(codec));
+    assert.equal(call.codec.name, codec);
+    await client.until(() => client.packets.length >= 10, 'ten packets');
+    const { ssrc, cname } = ssrcAndCname(sdp);
+    const [first] = client.packets;
+    assert.ok(first !== undefined);
+    const ticks = (call.codec.clockRate * 20) / 1000;
+    client.packets.slice(0, 10).forEach((packet, index) => {
+      assert.equal(packet.ssrc, ssrc);
+      assert.equal(packet.payloadType, codec === 'opus' ? 111 : codec === 'PCMU' ? 0 : 8);
+      assert.equal(packet.sequence, first.sequence + index);
+      assert.equal(packet.timestamp, (first.timestamp + index * ticks) >>> 0);
+      assert.deepEqual(Buffer.from(packet.payload), Buffer.from(call.codec.silence(20)));
+    });
+    assert.ok(first.sequence < 2 ** 15);
+    const name = await client.until(
+      () => client.reports.find((report) => report.cname !== undefined),
+      'report',
+    );
+    assert.deepEqual([name.ssrc, name.cname], [ssrc, cname]);
+    assert.equal(call.stats().sendErrors, 0);
+    assert.equal(call.stats().carried, 0);
+    assert.equal(under.log[0], 'call opened: udp');
+    await under.door.hangUp(id);
+  });
+}
+
+test('what werift itself writes as RTCP leaves through the native plane, and RTP of its own cannot leave', async (t) => {
+  const transports = startedTransports(t);
+  const under = await openDoor(t);
+  const { client, sdp } = await connect(t, under);
+  const server = transports.find(({ iceTransport }) => iceTransport.role === 'controlled');
+  assert.ok(server !== undefined);
+  // A receiver report without blocks (RFC 3550 section 6.4.2).
+  const report = Buffer.from('80c9000100000000', 'hex');
+  report.writeUInt32BE(ssrcAndCname(sdp).ssrc, 4);
+  await server.sendRtcp([{ serialize: () => report }] as never);
+  const found = await client.until(() => client.reports.find(({ type }) => type === 201), 'receiver report');
+  assert.equal(found.ssrc, ssrcAndCname(sdp).ssrc);
+  assert.equal(await server.sendRtp(Buffer.alloc(10), {} as never), 0);
+  for (const session of [server.srtp, server.srtcp]) {
+    assert.throws(() => session.encrypt(Buffer.alloc(20), {} as never), /the native plane alone encrypts/);
+  }
+  assert.ok(client.packets.every(({ ssrc }) => ssrc === ssrcAndCname(sdp).ssrc));
+});
+
+test('no public STUN server is asked for addresses', async (t) => {
+  const { door } = await openDoor(t);
+  const asked: unknown[] = [];
+  t.mock.method(Connection.prototype, 'getCandidatePromises' as never, function (this: Connection) {
+    asked.push(this.stunServer);
+    return [];
+  });
+  const { id } = await door.open({ sdp: chromiumOffer() });
+  assert.deepEqual(asked, [undefined]);
+  await door.hangUp(id);
+});
+
+test('no DTLS record number is used twice after the handshake', async (t) => {
+  const under = await openDoor(t);
+  const client = new WeriftClient();
+  const records: string[] = [];
+  client.connection.dtlsTransports[0]?.iceTransport.connection.onData.subscribe((data) => {
+    if (!isDtls(data)) return;
+    // Type, version, epoch, number, length (RFC 6347 section 4.1); several may share a datagram.
+    for (let at = 0; at + 13 <= data.length; at += 13 + data.readUInt16BE(at + 11)) {
+      if (data.readUInt16BE(at + 3) === 1) records.push(data.toString('hex', at + 5, at + 11));
+    }
+  });
+  await connect(t, under, client);
+  for (let count = 0; count < 12; count++) client.send({ type: 'dance' });
+  await client.until(() => client.messages.filter(({ type }) => type === 'error').length === 12, 'answers');
+  assert.ok(records.length > 12);
+  assert.equal(new Set(records).size, records.length);
+});
+
+test('an answer names one codec, sends only, and agrees to nothing else', async (t) => {
+  const { door } = await openDoor(t);
+  const { id, sdp } = await door.open({ sdp: chromiumOffer() });
+  assert.match(sdp, /^m=audio 9 UDP\/TLS\/RTP\/SAVPF 111\r$/m);
+  assert.match(sdp, /^a=sendonly\r$/m);
+  assert.match(sdp, /^a=setup:active\r$/m);
+  assert.match(sdp, /^a=rtcp-mux\r$/m);
+  assert.match(sdp, /^a=msid:parley /m);
+  assert.match(sdp, /^a=group:BUNDLE 0 1\r$/m);
+  assert.match(sdp, /^a=max-message-size:65536\r$/m);
+  assert.doesNotMatch(sdp, /extmap|rtcp-fb|rsize|fmtp|red|nack/);
+  assert.deepEqual(
+    [...sdp.matchAll(/^a=candidate:\S+ 1 udp \d+ (\S+)/gm)].map(([, address]) => address),
+    ['127.0.0.1', '127.0.0.1'],
+  );
+  await door.hangUp(id);
+});
+
+test('a browser that insists on starting the handshake, or on not starting it, is given its way', async (t) => {
+  const under = await openDoor(t);
+  for (const [setup, answered] of [
+    ['active', 'passive'],
+    ['passive', 'active'],
+  ] as const) {
+    const client = new WeriftClient();
+    t.after(() => client.close());
+    const offer = (await client.offer()).replaceAll('a=setup:actpass', `a=setup:${setup}`);
+    const { sdp } = await under.door.open({ sdp: offer });
+    assert.match(sdp, new RegExp(`^a=setup:${answered}\r$`, 'm'));
+    await client.accept(sdp);
+    await client.until(() => client.packets.length > 2, 'packets');
+  }
+});
+
+test('a refused offer leaves nothing behind', async (t) => {
+  const { door, switchboard, plane } = await openDoor(t);
+  for (const [sdp, code] of [
+    ['nonsense', 'SDP_INVALID'],
+    [offerWith('m=audio', 'm=video 9 UDP/TLS/RTP/SAVPF 96'), 'NO_COMMON_CODEC'],
+  ] as const) {
+    await assert.rejects(door.open({ sdp }), { code });
+  }
+  assert.deepEqual([door.size, switchboard.size, plane.stats().streams], [0, 0, 0]);
+});
+
+test('calls that are still being set up count against the limit', async (t) => {
+  const { door } = await openDoor(t, { maxCalls: 2 });
+  const first = await door.open({ sdp: chromiumOffer() });
+  await door.open({ sdp: chromiumOffer() });
+  await assert.rejects(door.open({ sdp: chromiumOffer() }), { code: 'CALL_LIMIT' });
+  assert.equal(await door.hangUp(first.id), true);
+  await door.open({ sdp: chromiumOffer() });
+});
+
+test('a browser that never connects is given up after the set-up time', async (t) => {
+  const { door, switchboard, time, log } = await openDoor(t);
+  const { id } = await door.open({ sdp: chromiumOffer() });
+  time.advance(19_999);
+  assert.equal(door.size, 1);
+  time.advance(1);
+  await door.hangUp(id); // waits for the same end
+  await nextTurn();
+  assert.deepEqual([door.size, switchboard.size, time.waiting], [0, 0, 0]);
+  assert.deepEqual(log, ['transport failed: TIMEOUT: the browser was not connected within 20000 ms']);
+});
+
+test('hanging up frees the call whenever it comes, and once', async (t) => {
+  const under = await openDoor(t);
+  const { door, switchboard, plane, time } = under;
+  const early = await door.open({ sdp: chromiumOffer() });
+  assert.deepEqual(await Promise.all([door.hangUp(early.id), door.hangUp(early.id)]), [true, true]);
+  const { id, client } = await connect(t, under);
+  assert.equal(plane.stats().streams, 1);
+  assert.equal(await door.hangUp(id), true);
+  assert.equal(await door.hangUp(id), false);
+  assert.deepEqual([door.size, switchboard.size, plane.stats().streams, time.waiting], [0, 0, 0, 0]);
+  await client.until(() => client.channel.readyState === 'closed', 'closed channel');
+  assert.deepEqual(under.log.slice(-1), ['call closed: hang-up']);
+});
+
+test('a page that closes its data channel, or aborts what carries it, ends its call', async (t) => {
+  const under = await openDoor(t);
+  for (const leave of [
+    (client: WeriftClient) => client.channel.close(),
+    (client: WeriftClient) => client.connection.sctpTransport?.sctp.abort(),
+  ]) {
+    const { client, call } = await connect(t, under);
+    await leave(client);
+    assert.equal(await call.closed, 'peer closed');
+  }
+  assert.equal(under.plane.stats().streams, 0);
+});
+
+test('only the first data channel talks; another one is closed', async (t) => {
+  const under = await openDoor(t);
+  const { client, call } = await connect(t, under);
+  const second = client.connection.createDataChannel('second');
+  await new Promise<void>((resolve) =>
+    second.stateChanged.subscribe((state) => state === 'closed' && resolve()),
+  );
+  client.send({ type: 'clear' });
+  await client.until(() => client.messages.find(({ type }) => type === 'cleared'), 'cleared message');
+  assert.equal(under.switchboard.get(call.id), call);
+});
+
+test('damaged SCTP and unknown payloads neither end the process nor the call', async (t) => {
+  const under = await openDoor(t);
+  const { client, call } = await connect(t, under);
+  const rejections: unknown[] = [];
+  const note = (error: unknown) => void rejections.push(error);
+  process.on('unhandledRejection', note);
+  t.after(() => process.off('unhandledRejection', note));
+  const transport = client.connection.sctpTransport;
+  const [dtls] = client.connection.dtlsTransports;
+  assert.ok(transport !== undefined && dtls !== undefined);
+  await transport.sctp.send(client.channel.id ?? 0, 99, Buffer.from('?'));
+  await transport.sctp.send(7, 50, Buffer.from([2])); // acknowledges a channel that nobody opened
+  for (const damaged of ['', '00', 'ff'.repeat(12), 'ff'.repeat(100), '1388138800000000000000000100']) {
+    await dtls.sendData(Buffer.from(damaged, 'hex'));
+  }
+  client.send({ type: 'clear' });
+  await client.until(() => client.messages.find(({ type }) => type === 'cleared'), 'cleared message');
+  await nextTurn();
+  assert.deepEqual(rejections, []);
+  assert.equal(under.switchboard.get(call.id), call);
+});
+
+test('a missing internal of werift fails the call at set-up, by name, and nothing is left', async (t) => {
+  const { door, switchboard, plane } = await openDoor(t);
+  const prototype = RTCDtlsTransport.prototype as unknown as Members;
+  const sendRtcp = prototype['sendRtcp'];
+  t.after(() => (prototype['sendRtcp'] = sendRtcp));
+  delete prototype['sendRtcp'];
+  await assert.rejects(door.open({ sdp: chromiumOffer() }), (error: unknown) => {
+    assert.ok(error instanceof ParleyError);
+    assert.equal(error.code, 'TRANSPORT_UNSUPPORTED');
+    assert.match(error.message, /werift has no method RTCDtlsTransport.sendRtcp, .*werift 0\.24\.4/);
+    return true;
+  });
+  assert.deepEqual([door.size, switchboard.size, plane.stats().streams], [0, 0, 0]);
+});
+
+test('keys that cannot be read after the handshake end the set-up, and nothing is left', async (t) => {
+  const under = await openDoor(t);
+  t.mock.method(RTCDtlsTransport.prototype, 'startSrtp', () => undefined);
+  const client = new WeriftClient();
+  t.after(() => client.close());
+  const { sdp } = await under.door.open({ sdp: await client.offer() });
+  await client.accept(sdp);
+  await under.logged(/^transport failed/);
+  await under.door.close();
+  assert.match(
+    under.log[0] ?? '',
+    /^transport failed: TRANSPORT_UNSUPPORTED: werift has no RTCDtlsTransport\.srtp/,
+  );
+  assert.equal(under.plane.stats().streams, 0);
+});
+
+test('a closing door refuses offers, ends its calls and those still being set up', async (t) => {
+  const under = await openDoor(t);
+  const { call } = await connect(t, under);
+  await under.door.open({ sdp: chromiumOffer() });
+  const closing = under.door.close();
+  assert.equal(under.door.close(), closing);
+  await assert.rejects(under.door.open({ sdp: chromiumOffer() }), { code: 'CALL_CLOSED' });
+  await closing;
+  assert.equal(await call.closed, 'server closing');
+  assert.deepEqual([under.door.size, under.switchboard.size, under.time.waiting], [0, 0, 0]);
+});

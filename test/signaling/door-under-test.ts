@@ -1,0 +1,124 @@
+// The browser door with the real call room and media plane behind it, on the
+// loopback interface; nobody speaks, so there is no engine.
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { RTCDtlsTransport } from 'werift';
+import { Switchboard } from '../../src/call/switchboard.js';
+import type { Time } from '../../src/call/time.js';
+import { ParleyError } from '../../src/errors.js';
+import { MediaPlane } from '../../src/rtp/media-plane.js';
+import { BrowserDoor, makeCertificate } from '../../signaling/browser-door.js';
+import { randomFrom } from '../http/mutations.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { WeriftClient } from './werift-client.js';
+
+/** werift's transports, of both ends, in the order in which they start. */
+export function startedTransports(t: TestContext): RTCDtlsTransport[] {
+  const started: RTCDtlsTransport[] = [];
+  const start = RTCDtlsTransport.prototype.start;
+  t.mock.method(RTCDtlsTransport.prototype, 'start', function (this: RTCDtlsTransport) {
+    started.push(this);
+    return start.call(this);
+  });
+  return started;
+}
+
+/** A client with its call, once both can talk. */
+export async function connect(t: TestContext, under: DoorUnderTest, client = new WeriftClient()) {
+  t.after(() => client.close());
+  const { id, sdp } = await under.door.open({ sdp: await client.offer() });
+  await client.accept(sdp);
+  await client.until(() => client.messages.find(({ type }) => type === 'ready'), 'ready message');
+  const call = under.switchboard.get(id);
+  assert.ok(call !== undefined);
+  return { client, id, sdp, call };
+}
+
+export const NETWORK = { hostAddresses: ['127.0.0.1'], udpPorts: undefined };
+export const MESSAGES = { perSecond: 500, burst: 1000 };
+
+export interface DoorUnderTest {
+  readonly door: BrowserDoor;
+  readonly switchboard: Switchboard;
+  readonly plane: MediaPlane;
+  readonly time: ManualTime;
+  /** Phrases with their call's reason or code. */
+  readonly log: string[];
+  /** Resolves when there is such a line in the log. */
+  logged(line: RegExp): Promise<void>;
+}
+
+export async function openDoor(
+  t: TestContext,
+  { maxCalls = 10, tcp = false }: { maxCalls?: number; tcp?: boolean } = {},
+): Promise<DoorUnderTest> {
+  const plane = MediaPlane.open({ clock: 'real', seed: 1 });
+  const time = new ManualTime(1000);
+  const log: string[] = [];
+  const waiting = new Set<() => void>();
+  const write = ({ reason, code, detail, path }: Record<string, unknown>, message: string) => {
+    log.push([message, reason, code, path, detail].filter((part) => part !== undefined).join(': '));
+    for (const look of waiting) look();
+  };
+  const logged = (line: RegExp) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (!log.some((written) => line.test(written))) return;
+        waiting.delete(look);
+        resolve();
+      };
+      waiting.add(look);
+      look();
+    });
+  const switchboard = openSwitchboard(maxCalls, time, write);
+  const door = new BrowserDoor({
+    switchboard,
+    plane,
+    certificate: await makeCertificate(),
+    network: { ...NETWORK, tcp },
+    time,
+    random: randomFrom(7),
+    log: { info: write, warn: write },
+    limits: { maxTextLength: 1000, setupTimeoutMs: 20_000, messages: MESSAGES },
+  });
+  t.after(async () => {
+    await door.close();
+    await switchboard.close();
+    plane.close();
+  });
+  return { door, switchboard, plane, time, log, logged };
+}
+
+function openSwitchboard(
+  maxCalls: number,
+  time: Time,
+  write: (fields: Record<string, unknown>, message: string) => void,
+): Switchboard {
+  let count = 0;
+  const noEngine = () => new ParleyError('ENGINE_UNAVAILABLE', 'there is no engine in this test');
+  return new Switchboard(
+    {
+      routing: {
+        voices: () => Promise.resolve([]),
+        resolve: () => {
+          throw noEngine();
+        },
+      },
+      encoders: {
+        open: () => {
+          throw noEngine();
+        },
+      },
+      limits: { maxTextLength: 1000, textIdleMs: 10_000, maxWaitingUtterances: 3 },
+      time,
+      log: { info: write, warn: write },
+      metrics: {
+        callOpened: () => undefined,
+        callClosed: () => undefined,
+        utteranceEnded: () => undefined,
+        firstAudio: () => undefined,
+      },
+    },
+    { maxCalls, newId: () => `call-${++count}` },
+  );
+}

@@ -1,0 +1,122 @@
+// A browser played by werift: listens, has one data channel, and counts what
+// reaches it.
+import { RTCPeerConnection, RTCRtpCodecParameters, type RTCDataChannel } from 'werift';
+import type { Members } from '../../signaling/werift-internals.js';
+
+export interface ReceivedPacket {
+  readonly ssrc: number;
+  readonly payloadType: number;
+  readonly sequence: number;
+  readonly timestamp: number;
+  readonly marker: boolean;
+  readonly payload: Uint8Array;
+}
+
+export interface ReceivedReport {
+  readonly type: number;
+  readonly ssrc: number;
+  readonly cname: string | undefined;
+  readonly packets: number | undefined;
+}
+
+const WAIT_MS = 10_000;
+
+export class WeriftClient {
+  readonly connection: RTCPeerConnection;
+  readonly channel: RTCDataChannel;
+  readonly packets: ReceivedPacket[] = [];
+  readonly reports: ReceivedReport[] = [];
+  readonly messages: Record<string, unknown>[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  constructor(codec = 'opus', { tcp = false } = {}) {
+    const opus = codec === 'opus';
+    this.connection = new RTCPeerConnection({
+      codecs: {
+        audio: [
+          new RTCRtpCodecParameters({
+            mimeType: `audio/${codec}`,
+            clockRate: opus ? 48_000 : 8000,
+            channels: opus ? 2 : 1,
+            payloadType: opus ? 111 : codec === 'PCMU' ? 0 : 8,
+          }),
+        ],
+        video: [],
+      },
+      headerExtensions: { audio: [], video: [] },
+      iceServers: [],
+      iceUseIpv4: false,
+      iceUseIpv6: false,
+      iceAdditionalHostAddresses: ['127.0.0.1'],
+      iceUseTcp: tcp,
+      bundlePolicy: 'max-bundle',
+    });
+    this.connection.addTransceiver('audio', { direction: 'recvonly' });
+    this.channel = this.connection.createDataChannel('parley');
+    this.channel.onMessage.subscribe((data) => {
+      this.messages.push(JSON.parse(String(data)) as Record<string, unknown>);
+      this.#wake();
+    });
+    this.channel.stateChanged.subscribe(() => this.#wake());
+    const [dtls] = this.connection.dtlsTransports;
+    dtls?.onRtp.subscribe(({ header, payload }) => {
+      const { ssrc, payloadType, sequenceNumber: sequence, timestamp, marker } = header;
+      this.packets.push({ ssrc, payloadType, sequence, timestamp, marker, payload });
+      this.#wake();
+    });
+    dtls?.onRtcp.subscribe((report) => {
+      const read = report as unknown as Members & { type: number; ssrc: number };
+      const [chunk] = (read['chunks'] ?? []) as { source: number; items: { text: string }[] }[];
+      const sender = read['senderInfo'] as { packetCount: number } | undefined;
+      this.reports.push({
+        type: read.type,
+        ssrc: chunk?.source ?? read.ssrc,
+        cname: chunk?.items[0]?.text,
+        packets: sender?.packetCount,
+      });
+      this.#wake();
+    });
+    // Nobody outside the machine is asked for anything.
+    (dtls?.iceTransport.connection as unknown as Members)['stunServer'] = undefined;
+  }
+
+  async offer(): Promise<string> {
+    await this.connection.setLocalDescription(await this.connection.createOffer());
+    return this.connection.localDescription?.sdp ?? '';
+  }
+
+  accept(answer: string): Promise<void> {
+    return this.connection.setRemoteDescription({ type: 'answer', sdp: answer });
+  }
+
+  send(message: object): void {
+    this.channel.send(JSON.stringify(message));
+  }
+
+  /** Looks at every arrival until `found` gives something. */
+  until<T>(found: () => T | undefined | false, what: string): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting.delete(look);
+        reject(new Error(`no ${what} within ${WAIT_MS} ms`));
+      }, WAIT_MS);
+      const look = () => {
+        const value = found();
+        if (value === undefined || value === false) return;
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+        resolve(value);
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  #wake(): void {
+    for (const look of this.#waiting) look();
+  }
+
+  close(): Promise<void> {
+    return this.connection.close();
+  }
+}
