@@ -8,7 +8,7 @@
 // travels through the playout as a mark.
 import { isAborted, type ErrorCode, ParleyError, asParleyError } from '../errors.js';
 import { decodeMark } from '../rtp/marks.js';
-import { SpeechLine, type SpokenSentence } from './speech-line.js';
+import type { SpeechLine, SpokenSentence } from './speech-line.js';
 import { spokenText } from './spoken-text.js';
 
 export type UtteranceState = 'waiting' | 'speaking' | 'spoken' | 'interrupted' | 'failed';

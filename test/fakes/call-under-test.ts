@@ -2,7 +2,7 @@
 // but the engine, the network and time.
 import { Call, type CallEvent, type CallLimits } from '../../src/call/call.js';
 import { PCMU, ticksPerFrame } from '../../src/rtp/codec.js';
-import { EncoderPool } from '../../src/rtp/encoder-pool.js';
+import type { EncoderPool } from '../../src/rtp/encoder-pool.js';
 import { MediaPlane } from '../../src/rtp/media-plane.js';
 import { ManualTime } from './manual-time.js';
 import { ScriptedEngine } from './scripted-engine.js';
