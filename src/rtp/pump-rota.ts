@@ -7,6 +7,7 @@
 import type { LinePump } from './line-pump.js';
 
 const TURN_FRAMES = 5; // 100 ms of sound
+const STARTING_TURN_FRAMES = 2; // many that start together all have their first packet soon
 const PASS_FRAMES = 40; // some 6 ms of Opus: how long an abort may wait
 const CUSHION_FRAMES = 10; // 200 ms of sound
 
@@ -40,11 +41,12 @@ export class PumpRota {
   #pass(): void {
     const again: LinePump[] = [];
     for (let frames = 0; frames < PASS_FRAMES;) {
+      const turnFrames = this.#starting.length > 0 ? STARTING_TURN_FRAMES : TURN_FRAMES;
       const pump = this.#starting.shift() ?? this.#running.shift();
       if (pump === undefined) break;
       this.#waiting.delete(pump);
       const before = pump.framesPut;
-      if (pump.turn(TURN_FRAMES) === 'more') again.push(pump);
+      if (pump.turn(turnFrames) === 'more') again.push(pump);
       frames += Math.max(1, pump.framesPut - before);
     }
     for (const pump of again) this.wake(pump);

@@ -33,11 +33,16 @@ function addLine(rota: PumpRota, order: number[], number: number, frames: number
   });
 }
 
-test('twenty lines share one thread in turns of five frames, and none gets ahead', async () => {
+test('twenty lines share one thread in short turns, and none gets ahead', async () => {
   const rota = new PumpRota();
   const order: number[] = [];
   await Promise.all(Array.from({ length: 20 }, (_, number) => addLine(rota, order, number, 60)));
   assert.equal(order.length, 20 * 60);
+  assert.equal(
+    new Set(order.slice(0, 40)).size,
+    20,
+    'each had its first frame within two frames of every line',
+  );
   const done = Array.from({ length: 20 }, () => 0);
   for (const number of order) {
     done[number] = (done[number] as number) + 1;
@@ -54,7 +59,7 @@ test('a line that starts goes before those that have a cushion', async () => {
   const fresh = addLine(rota, order, 99, 100);
   await new Promise(setImmediate);
   const firstPass = order.slice(before);
-  assert.deepEqual(firstPass.slice(0, 5), [99, 99, 99, 99, 99]);
+  assert.deepEqual(firstPass.slice(0, 2), [99, 99]);
   await Promise.all([...old, fresh]);
 });
 
