@@ -13,6 +13,7 @@ import {
 } from 'werift';
 import { MAX_MESSAGE_BYTES } from './client-message.js';
 import type { Offer } from './offer.js';
+import { isSoundSctp } from './sctp-packet.js';
 import { answerForBrowser, offerForWerift } from './werift-description.js';
 import {
   dtlsOf,
@@ -135,8 +136,9 @@ export class WeriftPeer {
     context['recordSequenceNumber'] = Math.max(used, RECORDS_AFTER_HANDSHAKE);
   }
 
-  // SCTP's handlers are asynchronous and nobody waits for them: a damaged chunk
-  // would be an unhandled rejection, which ends the process.
+  // A chunk without length would keep werift busy for ever. Others only fail; but
+  // nobody waits for SCTP's handlers, so that a failure would be an unhandled
+  // rejection, which ends the process.
   #mendSctp(): void {
     const transport: unknown = this.connection.sctpTransport;
     if (transport === undefined) return;
@@ -144,6 +146,7 @@ export class WeriftPeer {
     const sctp = members(channels['sctp'], 'RTCSctpTransport.sctp');
     const handle = method(sctp, 'handleData', 'SCTP');
     sctp['handleData'] = async (data: unknown) => {
+      if (!(data instanceof Uint8Array) || !isSoundSctp(data)) return;
       await Promise.resolve(handle(data)).catch(() => undefined);
       if (overfilled(sctp)) this.#end('peer lost');
     };

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'node:test';
-import { Connection, isDtls, RTCDtlsTransport } from 'werift';
+import { Connection, crc32c, isDtls, RTCDtlsTransport } from 'werift';
 import { ParleyError } from '../../src/errors.js';
-import type { Members } from '../../signaling/werift-internals.js';
+import { number, type Members } from '../../signaling/werift-internals.js';
 import { chromiumOffer, offerWith } from './chromium-offer.js';
 import { connect, openDoor, startedTransports } from './door-under-test.js';
 import { WeriftClient } from './werift-client.js';
@@ -221,6 +221,11 @@ test('damaged SCTP and unknown payloads neither end the process nor the call', a
   for (const damaged of ['', '00', 'ff'.repeat(12), 'ff'.repeat(100), '1388138800000000000000000100']) {
     await dtls.sendData(Buffer.from(damaged, 'hex'));
   }
+  // A chunk without length, in a packet that is right in everything else (RFC 9260 section 3.1).
+  const endless = Buffer.from('138813880000000000000000' + '00030000', 'hex');
+  endless.writeUInt32BE(number(transport.sctp as unknown as Members, 'remoteVerificationTag', 'SCTP'), 4);
+  endless.writeUInt32LE(crc32c(endless), 8);
+  await dtls.sendData(endless);
   client.send({ type: 'clear' });
   await client.until(() => client.messages.find(({ type }) => type === 'cleared'), 'cleared message');
   await nextTurn();
