@@ -7,7 +7,13 @@ import { readableText, wordTimes, type WordEvent } from './espeak-text.js';
 
 const NICE = 5; // as the engines' threads
 
-const WARM_UP = 'Hello, this is a short sentence.'; // the first sentence is ten times as slow as the others
+// The first sentences take ten times as long as later ones, until their code
+// is compiled well.
+const WARM_UP = [
+  ['gmw/en-US', 'Hello, this is a short sentence.'],
+  ['roa/fr', 'Bonjour, ceci est une courte phrase.'],
+  ['roa/it', 'Buongiorno, questa è una breve frase.'],
+] as const;
 
 /** The part of the package that is used. */
 interface Espeak {
@@ -58,6 +64,6 @@ process.on('message', (message: ToEspeak) => {
     say({ type: 'failed', id: message.id, message: (error as Error).message });
   }
 });
-render(espeak, WARM_UP, 'gmw/en-US');
+for (const [identifier, text] of WARM_UP) render(espeak, text, identifier);
 setPriority(NICE);
 say({ type: 'ready', rate: espeak.get_samplerate() });
