@@ -5,7 +5,7 @@
 //   npm run bench:interrupt              200 calls, 400 interruptions
 //   npm run bench:interrupt -- --quick   50 calls, 60 interruptions
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InstantEngine } from './instant-engine.js';
+import { InstantEngine } from '../fakes/instant-engine.js';
 import { spreadOf } from './arrivals.js';
 import { BenchCalls, SILENT_PACKET_BYTES, type BenchCall } from './bench-calls.js';
 import { machine, table } from './table.js';

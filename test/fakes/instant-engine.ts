@@ -49,6 +49,7 @@ export class InstantEngine implements SpeechEngine, SpeechRouting {
   /** Requests being served now. */
   active = 0;
   readonly #options: Required<InstantEngineOptions>;
+  #sound = new Float32Array(0);
 
   constructor(options: InstantEngineOptions = {}) {
     this.#options = {
@@ -97,12 +98,18 @@ export class InstantEngine implements SpeechEngine, SpeechRouting {
     return Math.round((this.#options.rate * this.#options.msPerCharacter) / 1000);
   }
 
-  /** What the text sounds like. */
+  /** What the text sounds like: the beginning of one sound, made once, as long as the text has characters. */
   soundOf(text: string): Float32Array {
+    const samples = text.length * this.samplesPerCharacter;
+    if (this.#sound.length < samples) this.#sound = this.#make(2 * samples);
+    return this.#sound.subarray(0, samples);
+  }
+
+  #make(samples: number): Float32Array {
     const { rate, pattern, toneHz } = this.#options;
     const each = this.samplesPerCharacter;
     const step = (2 * Math.PI * toneHz) / rate;
-    return Float32Array.from({ length: text.length * each }, (_, i) => {
+    return Float32Array.from({ length: samples }, (_, i) => {
       if (pattern === 'tone') return LEVEL * Math.sin(step * i);
       return i % each === 0 ? 1 : 0;
     });
