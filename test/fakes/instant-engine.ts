@@ -49,7 +49,7 @@ export class InstantEngine implements SpeechEngine, SpeechRouting {
   /** Requests being served now. */
   active = 0;
   readonly #options: Required<InstantEngineOptions>;
-  #sound = new Float32Array(0);
+  #sound: Float32Array = new Float32Array(0);
 
   constructor(options: InstantEngineOptions = {}) {
     this.#options = {
