@@ -1,5 +1,8 @@
 // Planes as JavaScript sees them. Every function runs on the calling thread and
 // returns without waiting for the clock, except planeClose, which joins it.
+#include <algorithm>
+#include <limits>
+
 #include "binding/arguments.h"
 #include "binding/handles.h"
 #include "binding/media_binding.h"
@@ -27,6 +30,7 @@ void ClosePlane(const std::shared_ptr<PlaneEntry>& entry) {
 
 // The environment that opened the plane ends: its threads must be gone before
 // the process is. The handle travels as the pointer.
+static_assert(sizeof(void*) >= sizeof(Handle), "a handle must fit into a pointer");
 void CloseAtExit(void* handle) {
   if (auto entry = Handles::Process().Remove<PlaneEntry>(reinterpret_cast<Handle>(handle))) ClosePlane(entry);
 }

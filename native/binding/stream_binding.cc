@@ -1,6 +1,7 @@
 // Streams as JavaScript sees them. Pushes may come from any thread; a stale
 // handle or generation is an answer (-1), never an exception, because a call
 // may end while a worker still encodes for it.
+#include <algorithm>
 #include <cmath>
 
 #include "binding/arguments.h"

@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
 
@@ -29,7 +30,7 @@ inline double NsToMs(int64_t ns) { return static_cast<double>(ns) / static_cast<
 // Sleeps until the moment is past; an interrupted sleep goes on.
 inline void SleepUntilNs(int64_t at_ns) {
   const timespec at{static_cast<time_t>(at_ns / kNsPerSecond), static_cast<long>(at_ns % kNsPerSecond)};
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr) != 0) {
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr) == EINTR) {
   }
 }
 

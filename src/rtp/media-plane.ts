@@ -27,6 +27,7 @@ export interface TracedPacket {
 }
 
 const MAX_KEPT = 50_000; // a quarter of an hour of one stream
+const MAX_STREAMS = 4000; // the native plane's limit, less those that end within a tick
 const MARK_FIELDS = 4;
 const TRACE_FIELDS = 3;
 
@@ -37,7 +38,14 @@ export class MediaPlane {
   /** Packets of streams without `onPacket`: at most MAX_KEPT, the oldest are forgotten. */
   #kept: CapturedPacket[] = [];
   #closed = false;
-  readonly #onReady = () => this.#deliverUntilQuiet();
+  /** Marks or packets wait. What comes meanwhile is left for the next turn of the loop. */
+  readonly #onReady = () => {
+    try {
+      this.#deliver();
+    } finally {
+      if (!this.#closed && mediaAddon().planeWatch(this.handle)) setImmediate(this.#onReady);
+    }
+  };
 
   private constructor(handle: number, manual: boolean) {
     this.handle = handle;
@@ -51,7 +59,7 @@ export class MediaPlane {
     const plane = new MediaPlane(mediaAddon().planeOpen({ ...rest, manual }), manual);
     if (!manual) {
       watchReady(plane.handle, plane.#onReady);
-      plane.#deliverUntilQuiet();
+      plane.#onReady();
     }
     return plane;
   }
@@ -61,8 +69,11 @@ export class MediaPlane {
     return mediaAddon().planeNow(this.#open());
   }
 
-  /** A stream that ticks from now on; nothing leaves before it has a target. */
+  /** A stream that ticks from now on; nothing leaves before it has a target. Throws CALL_LIMIT. */
   openStream(options: StreamOptions): Playout {
+    if (this.#playouts.size >= MAX_STREAMS) {
+      throw new ParleyError('CALL_LIMIT', `the media plane has its ${MAX_STREAMS} streams`);
+    }
     const playout = new Playout(this.#open(), options, (closing) => this.#closing(closing));
     this.#playouts.set(playout.handle, playout);
     return playout;
@@ -71,20 +82,20 @@ export class MediaPlane {
   /** Manual: runs every tick that is due until then and returns how many RTP packets left. */
   advance(toMs: number): number {
     const packets = mediaAddon().planeAdvance(this.#ofManual(), toMs);
-    this.#deliverUntilQuiet();
+    this.#deliver();
     return packets;
   }
 
   /** Manual: the clock wakes only at `atMs`, as after a stall of the machine. */
   wakeAt(atMs: number): number {
     const packets = mediaAddon().planeWakeAt(this.#ofManual(), atMs);
-    this.#deliverUntilQuiet();
+    this.#deliver();
     return packets;
   }
 
   /** Packets of capturing streams that have no `onPacket`, in the order they left. */
   takePackets(): CapturedPacket[] {
-    if (!this.#closed) this.#deliverUntilQuiet();
+    this.#deliver();
     const packets = this.#kept;
     this.#kept = [];
     return packets;
@@ -127,15 +138,16 @@ export class MediaPlane {
     return this.#open();
   }
 
-  #deliverUntilQuiet(): void {
+  /** One callback that throws does not keep the others from being told. */
+  #deliver(): void {
+    if (this.#closed) return;
     const failures: unknown[] = [];
-    do this.#deliver(failures);
-    while (!this.#closed && mediaAddon().planeWatch(this.handle));
+    this.#tellMarks(failures);
+    if (!this.#closed) this.#carryPackets(failures);
     if (failures.length > 0) throw failures[0];
   }
 
-  /** One callback that throws must not keep the others from being told. */
-  #deliver(failures: unknown[]): void {
+  #tellMarks(failures: unknown[]): void {
     const marks = mediaAddon().planeTakeMarks(this.handle);
     for (let at = 0; at < marks.length; at += MARK_FIELDS) {
       const playout = this.#playouts.get(marks[at] ?? 0);
@@ -145,7 +157,6 @@ export class MediaPlane {
         failures.push(error);
       }
     }
-    if (!this.#closed) this.#carryPackets(failures);
   }
 
   #carryPackets(failures: unknown[]): void {
@@ -163,7 +174,7 @@ export class MediaPlane {
 
   /** Its BYE still has to be carried. */
   #closing(playout: Playout): void {
-    if (playout.onPacket !== undefined) this.#deliverUntilQuiet();
+    if (playout.onPacket !== undefined) this.#deliver();
     this.#playouts.delete(playout.handle);
   }
 }

@@ -58,6 +58,25 @@ test('an empty queue in the middle of a track is an underrun at every tick until
   plane.close();
 });
 
+test('an empty queue after a rest is no underrun, until the track has gone on', () => {
+  const { plane, playout, push, pass } = holdPlane();
+  const told = marksOf(playout);
+  push(1, 1);
+  assert.equal(playout.rest(playout.generation, 1), 1);
+  pass(101);
+  assert.equal(playout.stats().underruns, 0);
+  push(1, 2);
+  pass(60); // the frame, then two ticks without one
+  assert.equal(playout.stats().underruns, 2);
+  assert.deepEqual(told, []); // a rest is no mark
+  push(1, 3);
+  playout.rest(playout.generation, 1);
+  const [track] = playout.clear().tracks;
+  assert.deepEqual(track, { track: 1, sentFrames: 2, droppedFrames: 1, droppedMarks: [] });
+  assert.equal(playout.rest(1, 1), -1);
+  plane.close();
+});
+
 test('a clear tells exactly what was sent and drops the rest for good', () => {
   const { plane, playout, push, pass } = holdPlane();
   const told = marksOf(playout);
