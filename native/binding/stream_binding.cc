@@ -194,11 +194,7 @@ Napi::Value SendRtcp(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), entry && entry->stream->SendRtcp(compound.data, compound.size));
 }
 
-Napi::Value Stats(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const auto entry = EntryOf(info);
-  if (!entry) return env.Null();
-  const StreamStats stats = entry->stream->Stats();
+Napi::Value ToObject(Napi::Env env, const StreamStats& stats) {
   Napi::Object result = Napi::Object::New(env);
   result.Set("packets", ToNumber(env, stats.packets));
   result.Set("octets", ToNumber(env, stats.octets));
@@ -214,9 +210,17 @@ Napi::Value Stats(const Napi::CallbackInfo& info) {
   return result;
 }
 
-void Close(const Napi::CallbackInfo& info) {
+Napi::Value Stats(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  return entry ? ToObject(info.Env(), entry->stream->Stats()) : info.Env().Null();
+}
+
+// The counts as they are when nothing leaves any more.
+Napi::Value Close(const Napi::CallbackInfo& info) {
   const auto entry = Handles::Process().Remove<StreamEntry>(HandleOf(info));
-  if (entry) entry->plane->CloseStream(entry->stream.get());
+  if (!entry) return info.Env().Null();
+  entry->plane->CloseStream(entry->stream.get());
+  return ToObject(info.Env(), entry->stream->Stats());
 }
 
 }  // namespace

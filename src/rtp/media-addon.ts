@@ -141,7 +141,8 @@ export interface MediaAddon {
   streamSent(stream: number, track: number): number;
   streamSendRtcp(stream: number, compound: Uint8Array): boolean;
   streamStats(stream: number): PlayoutStats | null;
-  streamClose(stream: number): void;
+  /** The counts at the end, or null when it was closed before. */
+  streamClose(stream: number): PlayoutStats | null;
 }
 
 let loaded: MediaAddon | undefined;

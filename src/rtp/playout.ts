@@ -83,7 +83,7 @@ export class Playout {
 
   /** Once closed, as they were at the end. */
   stats(): PlayoutStats {
-    return this.#last ?? this.#read();
+    return this.#last ?? mediaAddon().streamStats(this.handle) ?? CLOSED_WITH_PLANE;
   }
 
   /**
@@ -97,13 +97,8 @@ export class Playout {
   /** Says BYE. When it returns nothing leaves any more and the descriptor is let go. Idempotent. */
   close(): void {
     if (this.#last !== undefined) return;
-    this.#last = this.#read();
-    mediaAddon().streamClose(this.handle);
+    this.#last = mediaAddon().streamClose(this.handle) ?? CLOSED_WITH_PLANE;
     this.#onClose(this);
-  }
-
-  #read(): PlayoutStats {
-    return mediaAddon().streamStats(this.handle) ?? CLOSED_WITH_PLANE;
   }
 }
 
