@@ -185,10 +185,10 @@ test('a page that closes its data channel, or aborts what carries it, ends its c
   const under = await openDoor(t);
   for (const leave of [
     (client: WeriftClient) => client.channel.close(),
-    (client: WeriftClient) => client.connection.sctpTransport?.sctp.abort(),
+    (client: WeriftClient) => void client.connection.sctpTransport?.sctp.abort(),
   ]) {
     const { client, call } = await connect(t, under);
-    await leave(client);
+    leave(client);
     assert.equal(await call.closed, 'peer closed');
   }
   assert.equal(under.plane.stats().streams, 0);

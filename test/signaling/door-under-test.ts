@@ -57,7 +57,8 @@ export async function openDoor(
   const log: string[] = [];
   const waiting = new Set<() => void>();
   const write = ({ reason, code, detail, path }: Record<string, unknown>, message: string) => {
-    log.push([message, reason, code, path, detail].filter((part) => part !== undefined).join(': '));
+    const words = [message, reason, code, path, detail].filter((part) => typeof part === 'string');
+    log.push(words.join(': '));
     for (const look of waiting) look();
   };
   const logged = (line: RegExp) =>

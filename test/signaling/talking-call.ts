@@ -2,7 +2,7 @@
 // is given.
 import type { CallEvent, Interruption, SpeakOptions } from '../../src/call/call.js';
 import type { Utterance, UtteranceEnd } from '../../src/call/utterance.js';
-import { ParleyError } from '../../src/errors.js';
+import type { ParleyError } from '../../src/errors.js';
 import { OPUS } from '../../src/rtp/codec.js';
 import type { ServerMessage, TalkingCall, TextChannel } from '../../signaling/data-channel.js';
 

@@ -1,5 +1,6 @@
 // A browser played by werift: listens, has one data channel, and counts what
 // reaches it.
+import assert from 'node:assert/strict';
 import { RTCPeerConnection, RTCRtpCodecParameters, type RTCDataChannel } from 'werift';
 import type { Members } from '../../signaling/werift-internals.js';
 
@@ -59,12 +60,13 @@ export class WeriftClient {
     });
     this.channel.stateChanged.subscribe(() => this.#wake());
     const [dtls] = this.connection.dtlsTransports;
-    dtls?.onRtp.subscribe(({ header, payload }) => {
+    assert.ok(dtls !== undefined);
+    dtls.onRtp.subscribe(({ header, payload }) => {
       const { ssrc, payloadType, sequenceNumber: sequence, timestamp, marker } = header;
       this.packets.push({ ssrc, payloadType, sequence, timestamp, marker, payload });
       this.#wake();
     });
-    dtls?.onRtcp.subscribe((report) => {
+    dtls.onRtcp.subscribe((report) => {
       const read = report as unknown as Members & { type: number; ssrc: number };
       const [chunk] = (read['chunks'] ?? []) as { source: number; items: { text: string }[] }[];
       const sender = read['senderInfo'] as { packetCount: number } | undefined;
@@ -77,7 +79,7 @@ export class WeriftClient {
       this.#wake();
     });
     // Nobody outside the machine is asked for anything.
-    (dtls?.iceTransport.connection as unknown as Members)['stunServer'] = undefined;
+    (dtls.iceTransport.connection as unknown as Members)['stunServer'] = undefined;
   }
 
   async offer(): Promise<string> {
