@@ -1,5 +1,6 @@
-// Builds and runs the native tests, which need no Node: CMake and ctest in a
-// build folder of their own, kept between runs.
+// Builds and runs the native tests, which need no Node: plain and under the
+// sanitizers, each with CMake and ctest in a build folder of its own that is
+// kept between runs.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -12,16 +13,26 @@ const BUILD_LIMIT_MS = 300_000; // a build from nothing on two slow cores
 const RUN_LIMIT_MS = 180_000;
 const ONE_TEST_LIMIT_S = 60;
 
+/** Build folder and what is passed to -fsanitize. */
+const BUILDS = [
+  ['build-test', ''],
+  ['build-test-memory', 'address,undefined'],
+  ['build-test-threads', 'thread'],
+] as const;
+
 export async function runNativeTests(root: string): Promise<Tally> {
-  const build = join(root, 'native', 'build-test');
-  const configure = [
-    '-S',
-    join(root, 'native'),
-    '-B',
-    build,
-    '-DPARLEY_TESTS=ON',
-    '-DCMAKE_BUILD_TYPE=Release',
-  ];
+  const total: Tally = { passed: 0, failed: 0 };
+  for (const [folder, sanitize] of BUILDS) {
+    const { passed, failed } = await runBuild(root, join(root, 'native', folder), sanitize);
+    total.passed += passed;
+    total.failed += failed;
+  }
+  return total;
+}
+
+async function runBuild(root: string, build: string, sanitize: string): Promise<Tally> {
+  const options = ['-DCMAKE_BUILD_TYPE=Release', `-DPARLEY_SANITIZE=${sanitize}`];
+  const configure = ['-S', join(root, 'native'), '-B', build, ...options];
   await quiet('cmake', configure, BUILD_LIMIT_MS);
   await quiet('cmake', ['--build', build, '--parallel', '2'], BUILD_LIMIT_MS);
   const arguments_ = ['--test-dir', build, '--output-on-failure', '--timeout', String(ONE_TEST_LIMIT_S)];
