@@ -5,6 +5,7 @@ import type { Switchboard } from '../src/call/switchboard.js';
 import { ParleyError, asParleyError } from '../src/errors.js';
 import { BrowserCall, type BrowserCallParts } from './browser-call.js';
 import { readOffer, type Offer } from './offer.js';
+import { mendUdpSockets } from './udp-sockets.js';
 import { WeriftPeer, type PeerNetwork } from './werift-peer.js';
 
 export interface BrowserDoorParts extends BrowserCallParts {
@@ -28,6 +29,7 @@ export class BrowserDoor {
 
   constructor(parts: BrowserDoorParts) {
     this.#parts = parts;
+    mendUdpSockets(parts.random);
   }
 
   /** Calls of this door, those being set up included. */

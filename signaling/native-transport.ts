@@ -7,7 +7,7 @@
 // RTCP that it still writes goes to the native stream in plain. The stream
 // follows the nominated pair and has let go of the socket before it closes,
 // because werift unsets the pair first.
-import { asParleyError, type ParleyError } from '../src/errors.js';
+import { asParleyError, ParleyError } from '../src/errors.js';
 import type { SrtpKeys } from '../src/rtp/media-addon.js';
 import type { Playout } from '../src/rtp/playout.js';
 import {
@@ -46,9 +46,16 @@ export class NativeTransport {
     return this.#path;
   }
 
-  /** Once candidates are gathered: throws TRANSPORT_UNSUPPORTED when a socket cannot be written. */
+  /**
+   * Once candidates are gathered: throws CALL_LIMIT when there was no port for any, TRANSPORT_UNSUPPORTED when a
+   * socket cannot be written.
+   */
   proveSockets(): void {
-    for (const socket of socketsOf(this.#ice)) descriptor(socket);
+    const sockets = socketsOf(this.#ice);
+    if (sockets.length === 0) {
+      throw new ParleyError('CALL_LIMIT', 'no UDP port is free for this call', { retryAfterSeconds: 5 });
+    }
+    for (const socket of sockets) descriptor(socket);
   }
 
   /** Once the handshake is done: `open` gets the keys, and its stream is sent to the browser. */

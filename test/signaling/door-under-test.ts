@@ -34,8 +34,7 @@ export async function connect(t: TestContext, under: DoorUnderTest, client = new
   return { client, id, sdp, call };
 }
 
-export const NETWORK = { hostAddresses: ['127.0.0.1'], udpPorts: undefined };
-export const MESSAGES = { perSecond: 500, burst: 1000 };
+const MESSAGES = { perSecond: 500, burst: 1000 };
 
 export interface DoorUnderTest {
   readonly door: BrowserDoor;
@@ -48,9 +47,15 @@ export interface DoorUnderTest {
   logged(line: RegExp): Promise<void>;
 }
 
+export interface DoorOptions {
+  readonly maxCalls?: number;
+  readonly tcp?: boolean;
+  readonly udpPorts?: readonly [number, number];
+}
+
 export async function openDoor(
   t: TestContext,
-  { maxCalls = 10, tcp = false }: { maxCalls?: number; tcp?: boolean } = {},
+  { maxCalls = 10, tcp = false, udpPorts }: DoorOptions = {},
 ): Promise<DoorUnderTest> {
   const plane = MediaPlane.open({ clock: 'real', seed: 1 });
   const time = new ManualTime(1000);
@@ -76,7 +81,7 @@ export async function openDoor(
     switchboard,
     plane,
     certificate: await makeCertificate(),
-    network: { ...NETWORK, tcp },
+    network: { hostAddresses: ['127.0.0.1'], udpPorts, tcp },
     time,
     random: randomFrom(7),
     log: { info: write, warn: write },

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { test, type TestContext } from 'node:test';
+import { bindUdp } from '../../signaling/udp-sockets.js';
+import { randomFrom } from '../http/mutations.js';
+import { chromiumOffer } from './chromium-offer.js';
+import { openDoor } from './door-under-test.js';
+
+function sockets(t: TestContext, count: number): Socket[] {
+  const made = Array.from({ length: count }, () => createSocket('udp4'));
+  t.after(() => made.forEach((socket) => socket.close()));
+  return made;
+}
+
+/** Ports that were free a moment ago. */
+async function freePorts(count: number): Promise<readonly [number, number]> {
+  const probe = createSocket('udp4').bind(0);
+  await once(probe, 'listening');
+  const { port } = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  const first = Math.min(port, 65_535 - count);
+  return [first, first + count - 1];
+}
+
+test('sockets bound at the same time find ports of their own, and the last one none', async (t) => {
+  const range = await freePorts(8);
+  const random = randomFrom(9);
+  const bound = sockets(t, 8);
+  await Promise.all(bound.map((socket) => bindUdp(socket, range, random)));
+  const ports = bound.map((socket) => socket.address().port);
+  assert.equal(new Set(ports).size, 8);
+  assert.ok(ports.every((port) => port >= range[0] && port <= range[1]));
+  const [late] = sockets(t, 1);
+  assert.ok(late !== undefined);
+  await assert.rejects(bindUdp(late, range, random), {
+    code: 'CALL_LIMIT',
+    message: `no UDP port from ${range[0]} to ${range[1]} is free`,
+  });
+});
+
+test('without a range any port will do, and a later error ends nothing', async (t) => {
+  const [socket] = sockets(t, 1);
+  assert.ok(socket !== undefined);
+  await bindUdp(socket, undefined, Math.random);
+  assert.ok(socket.address().port > 0);
+  socket.emit('error', new Error('refused'));
+});
+
+test('calls that begin together share a range of ports; one too many is refused and leaves nothing', async (t) => {
+  const udpPorts = await freePorts(4);
+  const { door, switchboard } = await openDoor(t, { udpPorts });
+  const calls = await Promise.all(Array.from({ length: 4 }, () => door.open({ sdp: chromiumOffer() })));
+  const ports = calls.map(({ sdp }) => Number(/^a=candidate:\S+ 1 udp \d+ \S+ (\d+)/m.exec(sdp)?.[1]));
+  assert.deepEqual(
+    ports.toSorted((a, b) => a - b),
+    [0, 1, 2, 3].map((index) => udpPorts[0] + index),
+  );
+  await assert.rejects(door.open({ sdp: chromiumOffer() }), { code: 'CALL_LIMIT' });
+  assert.equal(switchboard.size, 4);
+  await door.hangUp(calls[0]?.id ?? '');
+  await door.open({ sdp: chromiumOffer() });
+});
