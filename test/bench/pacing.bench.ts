@@ -14,6 +14,7 @@ import { pacingOf, type Schedule } from './arrivals.js';
 import { JsSender } from './js-sender.js';
 import { NativeSender, type NativeCounts } from './native-sender.js';
 import { assertSamePackets } from './same-packets.js';
+import { stolenSeconds } from './stolen-time.js';
 import { streamPlans, TICKS_PER_MS } from './stream-plan.js';
 import { machine, table, type Row } from './table.js';
 import { UdpReceiver, type Arrivals } from './udp-receiver.js';
@@ -59,13 +60,19 @@ interface Ran {
   readonly schedules: readonly Schedule[];
   readonly sent: number;
   readonly counts: NativeCounts | undefined;
+  readonly use: Use;
+}
+
+/** Shares of one core: what this process used, and what the host took from the machine. */
+interface Use {
   readonly cpuPercent: number;
+  readonly stolenPercent: number;
 }
 
 async function runNative(streams: number, load: Load): Promise<Ran> {
   const receiver = await UdpReceiver.open();
   const sender = await NativeSender.open(streamPlans(streams), receiver.port);
-  const cpuPercent = await under(load);
+  const use = await under(load);
   sender.stop();
   const counts = sender.counts();
   const arrivals = await receiver.close();
@@ -73,29 +80,32 @@ async function runNative(streams: number, load: Load): Promise<Ran> {
   for (const { ssrc, timestamp } of arrivals.packets) if (!first.has(ssrc)) first.set(ssrc, timestamp);
   const schedules = sender.schedules(first);
   await sender.close();
-  return { arrivals, schedules, sent: counts.packets, counts, cpuPercent };
+  return { arrivals, schedules, sent: counts.packets, counts, use };
 }
 
 async function runJs(streams: number, load: Load): Promise<Ran> {
   const receiver = await UdpReceiver.open();
   const sender = await JsSender.open(streamPlans(streams), receiver.port);
-  const cpuPercent = await under(load);
+  const use = await under(load);
   const sent = sender.packets();
   sender.close();
   const arrivals = await receiver.close();
-  return { arrivals, schedules: sender.schedules(), sent, counts: undefined, cpuPercent };
+  return { arrivals, schedules: sender.schedules(), sent, counts: undefined, use };
 }
 
-/** Runs for the time of one line; returns the share of one core that this process used. */
-async function under(load: Load): Promise<number> {
+/** Runs for the time of one line. */
+async function under(load: Load): Promise<Use> {
   const takeOff = put(load);
   const before = process.cpuUsage();
+  const stolenBefore = stolenSeconds();
   const startedAt = performance.now();
   await sleep(RUN_MS);
   const { user, system } = process.cpuUsage(before);
-  const percent = (user + system) / 10 / (performance.now() - startedAt);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const cpuPercent = (user + system) / 1e4 / seconds;
+  const stolenPercent = (100 * (stolenSeconds() - stolenBefore)) / seconds;
   await takeOff();
-  return percent;
+  return { cpuPercent, stolenPercent };
 }
 
 function row(sender: string, streams: number, load: Load, ran: Ran): Row {
@@ -115,7 +125,8 @@ function row(sender: string, streams: number, load: Load, ran: Ran): Row {
     underruns: ran.counts?.underruns ?? '–',
     'ticks > 1 ms late': ran.counts?.lateTicks ?? '–',
     'ticks skipped': ran.counts?.skippedTicks ?? '–',
-    'CPU %': Math.round(ran.cpuPercent),
+    'CPU %': Math.round(ran.use.cpuPercent),
+    'stolen %': ran.use.stolenPercent.toFixed(1),
   };
 }
 
