@@ -13,7 +13,7 @@ import type { SrtpKeys } from '../src/rtp/media-addon.js';
 import type { MediaPlane } from '../src/rtp/media-plane.js';
 import type { Playout } from '../src/rtp/playout.js';
 import type { RTCDataChannel } from 'werift';
-import { DataChannelSession, type DataChannelLimits } from './data-channel.js';
+import { DataChannelSession, type DataChannelLimits, type ServerMessage } from './data-channel.js';
 import { NativeTransport } from './native-transport.js';
 import type { Offer } from './offer.js';
 import type { WeriftPeer } from './werift-peer.js';
@@ -170,9 +170,11 @@ export class BrowserCall {
   }
 
   #channelOpened(channel: RTCDataChannel): void {
-    if (this.#channel !== undefined || this.#freeing !== undefined) {
-      // Not at once: werift acknowledges the channel after this.
-      queueMicrotask(() => channel.close());
+    const unfit = unreliable(channel);
+    if (unfit !== undefined) channel.send(JSON.stringify(unfit));
+    if (unfit !== undefined || this.#channel !== undefined || this.#freeing !== undefined) {
+      // Not at once: werift acknowledges the channel after this, and once what was said has left.
+      setImmediate(() => channel.close());
       return;
     }
     this.#channel = channel;
@@ -207,4 +209,16 @@ export class BrowserCall {
       this.#resolveFreed();
     }
   }
+}
+
+/** What to say to a page whose tokens could come out of order or not at all. */
+function unreliable({
+  ordered,
+  maxRetransmits,
+  maxPacketLifeTime,
+}: RTCDataChannel): ServerMessage | undefined {
+  if (ordered && maxRetransmits === null && maxPacketLifeTime === null) return undefined;
+  const message =
+    'the data channel must be ordered and reliable: make it with createDataChannel(label) alone';
+  return { type: 'error', error: { code: 'INVALID_FIELD', message, field: 'ordered' } };
 }

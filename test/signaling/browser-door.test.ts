@@ -209,6 +209,22 @@ test('only the first data channel talks; another one is closed', async (t) => {
   assert.equal(under.switchboard.get(call.id), call);
 });
 
+for (const options of [{ ordered: false }, { maxRetransmits: 3 }, { maxPacketLifeTime: 100 }]) {
+  const [property] = Object.keys(options);
+  test(`a channel that may lose or reorder tokens is told so and closed: ${property}`, async (t) => {
+    const under = await openDoor(t);
+    const { client, call } = await connect(t, under);
+    const channel = client.connection.createDataChannel('fast', options);
+    const said = new Promise((resolve) => channel.onMessage.subscribe((data) => resolve(String(data))));
+    const closed = new Promise<void>((resolve) => {
+      channel.stateChanged.subscribe((state) => state === 'closed' && resolve());
+    });
+    assert.match(String(await said), /INVALID_FIELD.*ordered and reliable/);
+    await closed;
+    assert.equal(under.switchboard.get(call.id), call);
+  });
+}
+
 test('damaged SCTP and unknown payloads neither end the process nor the call', async (t) => {
   const under = await openDoor(t);
   const { client, call } = await connect(t, under);
