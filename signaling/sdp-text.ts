@@ -8,6 +8,7 @@ const MAX_LINES = 1000;
 const MAX_LINE_CHARACTERS = 2000;
 const MAX_SECTIONS = 16;
 const QUOTED_CHARACTERS = 60;
+const SESSION_LINES = ['o', 's', 't']; // as RFC 8866 section 5 demands, besides v=
 
 export interface SdpLine {
   /** As an editor counts, from 1. */
@@ -54,6 +55,9 @@ export function splitSdp(sdp: string): SdpText {
   const sections = [0, ...starts].map((start, index) => section(lines.slice(start, starts[index])));
   const [session, ...media] = sections;
   if (session?.first.type !== 'v' || session.first.value !== '0') throw badSdp('line 1 must be v=0');
+  for (const type of SESSION_LINES) {
+    if (!session.lines.some((line) => line.type === type)) throw badSdp(`its session has no ${type}= line`);
+  }
   return { session, media };
 }
 

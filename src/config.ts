@@ -21,6 +21,7 @@ export interface Config {
   readonly engineTimeoutMs: number;
   readonly setupTimeoutMs: number;
   readonly encoderWorkers: number;
+  readonly opusApplication: 'audio' | 'voip';
   readonly opusComplexity: number;
   readonly opusBitrate: number;
   readonly iceHostAddresses: readonly string[];
@@ -51,9 +52,10 @@ export const VARIABLES = {
   ENGINE_TIMEOUT: 'seconds that the synthesis of one sentence may take',
   SETUP_TIMEOUT: 'seconds within which a browser call must be connected',
   ENCODER_WORKERS: 'threads that encode; one less than the cores by default',
+  OPUS_APPLICATION: 'what the Opus encoder is tuned for: audio or voip',
   OPUS_COMPLEXITY: 'effort of the Opus encoder, 0 to 10',
   OPUS_BITRATE: 'bits per second of the Opus encoder',
-  ICE_HOST_ADDRESSES: 'comma-separated addresses offered to browsers; all interfaces by default',
+  ICE_HOST_ADDRESSES: 'comma-separated addresses at which browsers reach this machine',
   UDP_PORT_MIN: 'first UDP port of browser calls, together with UDP_PORT_MAX',
   UDP_PORT_MAX: 'last UDP port of browser calls',
   LOG_LEVEL: LOG_LEVELS.join(', '),
@@ -126,7 +128,7 @@ function readPorts(read: Reader): readonly [number, number] | undefined {
   const first = read.integer('UDP_PORT_MIN', 0, 1024, 65_535);
   const last = read.integer('UDP_PORT_MAX', 0, 1024, 65_535);
   if (first === 0 || last === 0) read.problem('UDP_PORT_MIN', 'and UDP_PORT_MAX must be set together');
-  else if (last < first) read.problem('UDP_PORT_MAX', `must not be below UDP_PORT_MIN=${first}`);
+  else if (last <= first) read.problem('UDP_PORT_MAX', `must be above UDP_PORT_MIN=${first}`);
   return [first, last];
 }
 
@@ -150,6 +152,7 @@ export function readConfig(env: Environment): Config {
     engineTimeoutMs: seconds('ENGINE_TIMEOUT', 20),
     setupTimeoutMs: seconds('SETUP_TIMEOUT', 20),
     encoderWorkers: read.integer('ENCODER_WORKERS', Math.max(1, availableParallelism() - 1), 1, 256),
+    opusApplication: read.choice('OPUS_APPLICATION', ['audio', 'voip'], 'audio'),
     opusComplexity: read.integer('OPUS_COMPLEXITY', 5, 0, 10),
     opusBitrate: read.integer('OPUS_BITRATE', 32_000, 6000, 128_000),
     iceHostAddresses: read.list('ICE_HOST_ADDRESSES'),

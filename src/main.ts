@@ -131,7 +131,11 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
 function openEncoders(config: Config, log: Log): EncoderPool {
   return new EncoderPool({
     workers: config.encoderWorkers,
-    opus: { complexity: config.opusComplexity, bitsPerSecond: config.opusBitrate },
+    opus: {
+      application: config.opusApplication,
+      complexity: config.opusComplexity,
+      bitsPerSecond: config.opusBitrate,
+    },
     onWorkerLost: (error) =>
       log.error({ code: error.code, detail: error.message }, 'encoder worker replaced'),
   });

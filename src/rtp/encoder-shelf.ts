@@ -31,6 +31,6 @@ export class EncoderShelf {
 }
 
 function keyOf(codec: CodecName, frameMs: number, opus: OpusSettings): string {
-  const { complexity, bitsPerSecond, inBandFec, expectedLossPercent } = opus;
-  return [codec, frameMs, complexity, bitsPerSecond, inBandFec, expectedLossPercent].join(' ');
+  const { application, complexity, bitsPerSecond, inBandFec, expectedLossPercent } = opus;
+  return [codec, frameMs, application, complexity, bitsPerSecond, inBandFec, expectedLossPercent].join(' ');
 }

@@ -6,13 +6,19 @@
 // chosen at construction from the legal ones, and every frame is copied into a
 // buffer of exactly that length, made here and never handed out.
 //
-// The package makes its encoder for music. VoIP is set by a control request,
-// which libopus accepts before the first frame and after a reset only.
+// The package makes its encoder for application audio. VoIP is set by a control
+// request, which libopus accepts before the first frame and after a reset only.
 import { createRequire } from 'node:module';
 import { toInt16 } from '../audio/pcm16.js';
 import { ParleyError } from '../errors.js';
 
 export interface OpusSettings {
+  /**
+   * What libopus tunes itself for. `audio` codes speech at 32 kb/s in CELT alone, as silence frames are, so that
+   * no talkspurt begins with a change of mode, and costs less than half of `voip`, whose SILK layer is the one
+   * that can carry in-band FEC.
+   */
+  readonly application: 'audio' | 'voip';
   /** 0 to 10: time against quality. */
   readonly complexity: number;
   readonly bitsPerSecond: number;
@@ -22,8 +28,9 @@ export interface OpusSettings {
   readonly expectedLossPercent: number;
 }
 
-/** Complexity 5 leaves room for hundreds of calls on one core; see test/bench/RESULTS.md. */
+/** 330 calls that all speak at once on one core; test/bench/RESULTS.md has the others. */
 export const OPUS_SPEECH: OpusSettings = {
+  application: 'audio',
   complexity: 5,
   bitsPerSecond: 32_000,
   inBandFec: false,
@@ -41,7 +48,7 @@ const SET_PACKET_LOSS_PERCENT = 4014;
 const RESET_STATE = 4028;
 const SET_PREDICTION_DISABLED = 4042;
 
-const APPLICATION_VOIP = 2048;
+const APPLICATIONS = { voip: 2048, audio: 2049 } as const;
 
 interface NativeEncoder {
   encode(samples: Buffer): Buffer;
@@ -77,7 +84,7 @@ export class OpusFrameEncoder {
     this.#bytes = Buffer.from(this.#samples.buffer);
     this.#inBandFec = settings.inBandFec;
     this.#native = new Native(SAMPLE_RATE, 1);
-    this.#native.applyEncoderCTL(SET_APPLICATION, APPLICATION_VOIP);
+    this.#native.applyEncoderCTL(SET_APPLICATION, APPLICATIONS[settings.application]);
     this.#native.applyEncoderCTL(SET_COMPLEXITY, settings.complexity);
     this.#native.setBitrate(settings.bitsPerSecond);
     this.#native.applyEncoderCTL(SET_IN_BAND_FEC, settings.inBandFec ? 1 : 0);

@@ -63,14 +63,16 @@ function resampling(from: number, to: number): Row {
 
 function rows(): Row[] {
   const table: Row[] = [];
-  for (const complexity of [0, 3, 5, 6, 7, 9, 10]) {
-    for (const bitsPerSecond of [24_000, 32_000, 64_000]) {
-      const name = `Opus VoIP, complexity ${complexity}, ${bitsPerSecond / 1000} kb/s`;
-      table.push(encoding(name, OPUS, { ...OPUS_SPEECH, complexity, bitsPerSecond }));
+  for (const application of ['audio', 'voip'] as const) {
+    for (const complexity of [0, 3, 5, 6, 7, 9, 10]) {
+      for (const bitsPerSecond of [24_000, 32_000, 64_000]) {
+        const name = `Opus ${application}, complexity ${complexity}, ${bitsPerSecond / 1000} kb/s`;
+        table.push(encoding(name, OPUS, { ...OPUS_SPEECH, application, complexity, bitsPerSecond }));
+      }
     }
   }
-  const fec = { ...OPUS_SPEECH, inBandFec: true, expectedLossPercent: 10 };
-  table.push(encoding('Opus VoIP, default with error correction', OPUS, fec));
+  const fec = { ...OPUS_SPEECH, application: 'voip' as const, inBandFec: true, expectedLossPercent: 10 };
+  table.push(encoding('Opus voip, complexity 5, with error correction', OPUS, fec));
   table.push(encoding('PCMU', PCMU, OPUS_SPEECH));
   for (const [from, to] of [
     [16_000, 48_000],

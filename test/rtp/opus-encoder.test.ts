@@ -142,7 +142,7 @@ test('without a reset the former sound is in the bytes', () => {
   assert.notDeepEqual(encodeAll(used, sound), encodeAll(new OpusFrameEncoder(20), sound));
 });
 
-test('the encoder is the one for voice, with prediction off for the first frame alone', () => {
+test('the encoder is the one of its application, with prediction off for the first frame alone', () => {
   const sound = voice(20 * FRAME);
   const byHand = (application: number, unpredicted: (frame: number) => boolean) => {
     const encoder = new Package(48_000, 1);
@@ -158,21 +158,16 @@ test('the encoder is the one for voice, with prediction off for the first frame 
       return encoder.encode(Buffer.from(pcm.buffer));
     });
   };
-  const ours = encoded({}, sound);
   const VOIP = 2048;
   const AUDIO = 2049;
-  assert.deepEqual(
-    ours,
-    byHand(VOIP, (frame) => frame === 0),
-  );
-  assert.notDeepEqual(
-    ours,
-    byHand(AUDIO, (frame) => frame === 0),
-  );
-  assert.notDeepEqual(
-    ours,
-    byHand(VOIP, () => true),
-  );
+  const firstOnly = (frame: number) => frame === 0;
+  const always = () => true;
+  const [voip, audio] = [encoded({ application: 'voip' }, sound), encoded({ application: 'audio' }, sound)];
+  assert.deepEqual(voip, byHand(VOIP, firstOnly));
+  assert.deepEqual(audio, byHand(AUDIO, firstOnly));
+  assert.notDeepEqual(voip, audio);
+  assert.notDeepEqual(voip, byHand(VOIP, always));
+  assert.notDeepEqual(audio, byHand(AUDIO, always));
 });
 
 test('the first frame is coded without prediction where that shows: in CELT', () => {
