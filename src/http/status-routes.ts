@@ -5,6 +5,8 @@ import type { Metrics } from '../observe/metrics.js';
 export interface ServerHealth {
   /** By name, whether each engine can speak now. */
   readonly engines: Readonly<Record<string, boolean>>;
+  /** Whether anything can be encoded: without that, nothing is heard of any engine. */
+  readonly encoders: boolean;
   readonly calls: number;
   readonly maxCalls: number;
 }
@@ -18,14 +20,15 @@ export interface StatusParts {
 
 export function addStatusRoutes(app: FastifyInstance, { health, metrics, startedAtMs }: StatusParts): void {
   app.get('/health', { config: { access: 'open' } }, (_request, reply) => {
-    const { engines, calls, maxCalls } = health();
-    const able = Object.values(engines).includes(true);
+    const { engines, encoders, calls, maxCalls } = health();
+    const speaks = Object.values(engines).includes(true);
+    const status = !encoders ? 'no encoder' : speaks ? 'ok' : 'no engine';
     const uptimeSeconds = Math.floor((performance.now() - startedAtMs) / 1000);
     // A balancer looks at the status code only.
     return reply
-      .code(able ? 200 : 503)
+      .code(status === 'ok' ? 200 : 503)
       .header('cache-control', 'no-store')
-      .send({ status: able ? 'ok' : 'no engine', engines, calls, maxCalls, uptimeSeconds });
+      .send({ status, engines, encoders, calls, maxCalls, uptimeSeconds });
   });
 
   app.get('/metrics', { config: { access: 'local' } }, async (_request, reply) => {

@@ -48,6 +48,11 @@ export class EncoderPool {
     await Promise.all(this.#threads.map((thread) => thread.ready()));
   }
 
+  /** Whether a line can be opened: a worker runs, or is being started. */
+  get usable(): boolean {
+    return this.#closed === undefined && this.#threads.some((thread) => thread.usable);
+  }
+
   /** Open lines, worker by worker. */
   get lines(): readonly number[] {
     return this.#threads.map((thread) => thread.lines);

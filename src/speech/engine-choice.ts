@@ -143,6 +143,14 @@ export class Engines implements SpeechRouting {
     return this.#byLanguage(language);
   }
 
+  /** By name, whether each engine can speak at this moment; one that this server has not cannot. */
+  health(): Readonly<Record<string, boolean>> {
+    return Object.fromEntries([
+      ...this.#missing.map(({ name }) => [name, false] as const),
+      ...[...this.#engines()].map(({ name, usable }) => [name, usable] as const),
+    ]);
+  }
+
   voices(): Promise<readonly Voice[]> {
     return Promise.resolve(this.#candidates.map(({ voice }) => voice));
   }

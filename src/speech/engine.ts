@@ -51,6 +51,8 @@ export interface SpeechEnd {
 export interface SpeechEngine {
   readonly name: string;
   readonly capabilities: EngineCapabilities;
+  /** Nothing is known that keeps it from speaking now; false once it could not be made ready, and after a close. */
+  readonly usable: boolean;
   voices(): Promise<readonly Voice[]>;
   /** The sample rate in Hz at which the engine writes for this voice; the caller opens the ring at this rate. */
   sampleRate(voice: string): number;

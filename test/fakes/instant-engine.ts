@@ -40,8 +40,9 @@ export interface InstantEngineOptions {
 const LEVEL = 0.5;
 
 export class InstantEngine implements SpeechEngine, SpeechRouting {
-  readonly name = 'instant';
+  readonly name: string = 'instant';
   readonly capabilities: EngineCapabilities;
+  usable = true;
   /** What the requests from now on meet. */
   behaviour: Behaviour = { kind: 'speak' };
   /** Every request so far, in order. */

@@ -22,6 +22,7 @@ export class ScriptedEngine implements SpeechEngine, SpeechRouting {
     textStreaming: false,
     languages: ['en'],
   };
+  usable = true;
   /** The sound of each text; others have 20 ms a character. */
   readonly sounds = new Map<string, Float32Array>();
   /** Texts at which it fails once their sound was written. */

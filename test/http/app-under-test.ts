@@ -32,7 +32,12 @@ function optionsFor({ speech, calls, metrics, logLines }: Fakes): AppOptions {
     speech,
     calls,
     metrics,
-    health: () => ({ engines: { flite: true }, calls: calls.standing.size, maxCalls: 10 }),
+    health: () => ({
+      engines: { flite: true },
+      encoders: true,
+      calls: calls.standing.size,
+      maxCalls: 10,
+    }),
     log: createLog({
       level: 'debug',
       logText: false,

@@ -8,15 +8,26 @@ test('health tells the engines, the calls and how long the server is up', async 
   const answer = await app.inject('/health');
   assert.equal(answer.statusCode, 200);
   const { uptimeSeconds, ...rest } = answer.json<{ uptimeSeconds: number }>();
-  assert.deepEqual(rest, { status: 'ok', engines: { flite: true }, calls: 0, maxCalls: 10 });
+  assert.deepEqual(rest, { status: 'ok', engines: { flite: true }, encoders: true, calls: 0, maxCalls: 10 });
   assert.equal(Number.isInteger(uptimeSeconds), true);
 });
 
-test('a server none of whose engines can speak is not healthy', async (t) => {
-  const { app } = await openApp(t, { health: () => ({ engines: { flite: false }, calls: 0, maxCalls: 1 }) });
-  const answer = await app.inject('/health');
-  assert.equal(answer.statusCode, 503);
-  assert.equal(answer.json<{ status: string }>().status, 'no engine');
+test('health is what the server is at the time of asking: without an engine or an encoder it is not well', async (t) => {
+  const now = { engines: { flite: true, espeak: false }, encoders: true, calls: 0, maxCalls: 1 };
+  const { app } = await openApp(t, { health: () => now });
+  const ask = async () => {
+    const answer = await app.inject('/health');
+    return [answer.statusCode, answer.json<{ status: string }>().status];
+  };
+  assert.deepEqual(await ask(), [200, 'ok'], 'one engine is enough');
+  now.engines.flite = false;
+  assert.deepEqual(await ask(), [503, 'no engine']);
+  now.encoders = false;
+  assert.deepEqual(await ask(), [503, 'no encoder']);
+  now.engines.flite = true;
+  assert.deepEqual(await ask(), [503, 'no encoder']);
+  now.encoders = true;
+  assert.deepEqual(await ask(), [200, 'ok']);
 });
 
 test('metrics count requests by the pattern of their route, never by their URL', async (t) => {

@@ -223,9 +223,11 @@ test('a worker that cannot start is tried three times, then the pool says so', a
   await using pool = new EncoderPool({ workers: 1, script: STILLBORN, onWorkerLost: () => deaths++ });
   const out = ByteRing.open(1000);
   const line = pool.open(bytesSink(out));
+  assert.equal(pool.usable, true, 'it is being started');
   await assert.rejects(line.end(), { code: 'ENCODER_FAILED', message: /the addon is missing/ });
   await assert.rejects(pool.ready(), { code: 'ENCODER_FAILED' });
   assert.equal(deaths, 3);
+  assert.equal(pool.usable, false);
   assert.throws(() => pool.open(bytesSink(out)), { code: 'ENCODER_FAILED' });
   out.close();
 });
@@ -236,8 +238,10 @@ test('closing ends lines and threads, and every caller waits for the same end', 
   const ring = PcmRing.open(8000, 1000);
   const line = pool.open(bytesSink(out));
   const encoded = line.segment({ ring: ring.handle, rate: 8000 });
+  assert.equal(pool.usable, true);
   const closed = pool.close();
   assert.equal(pool.close(), closed);
+  assert.equal(pool.usable, false);
   await assert.rejects(encoded, { code: 'ABORTED' });
   await closed;
   assert.throws(() => pool.open(bytesSink(out)), { code: 'WRONG_STATE' });

@@ -175,3 +175,27 @@ test('an engine that cannot be loaded is left out, unless it is the default', as
   await assert.rejects(first.load(), { code: 'ENGINE_FAILED' });
   await assert.rejects(Engines.of([]), { code: 'ENGINE_UNAVAILABLE' });
 });
+
+test('health is asked of the engines each time, and what is missing is no engine', async (t) => {
+  const speaking = new InstantEngine();
+  const engines = await Engines.of([speaking], [{ name: 'espeak', remedy: 'install it', languages: ['fr'] }]);
+  assert.deepEqual(engines.health(), { espeak: false, instant: true });
+  speaking.usable = false;
+  assert.deepEqual(engines.health(), { espeak: false, instant: false });
+  speaking.usable = true;
+  assert.deepEqual(engines.health(), { espeak: false, instant: true });
+  const real = await openEngines(t, { engine: 'flite' });
+  assert.deepEqual(real.health(), { espeak: false, flite: true });
+  await real.close();
+  assert.deepEqual(real.health(), { espeak: false, flite: false });
+});
+
+test('an engine that was left out at the start stays in health, as one that cannot speak', async () => {
+  class Named extends Broken {
+    override readonly name = 'broken';
+  }
+  const engines = await Engines.of([new InstantEngine(), new Named({ languages: ['de'] })]);
+  assert.deepEqual(engines.health(), { instant: true, broken: true });
+  await engines.load();
+  assert.deepEqual(engines.health(), { broken: false, instant: true });
+});

@@ -12,7 +12,7 @@ const never = () => new AbortController().signal;
 interface Setup {
   readonly maxWaiting?: number;
   readonly renderTimeoutMs?: number;
-  readonly data?: string;
+  readonly data?: unknown;
 }
 
 function openEngine(t: TestContext, { maxWaiting = 8, renderTimeoutMs = 10_000, data }: Setup = {}) {
@@ -188,4 +188,25 @@ test('an engine that was unloaded loads again when it is needed', async (t) => {
   await engine.unload();
   assert.equal((await say(engine, 'hello').end).samples, 500);
   assert.deepEqual(replaced, []);
+});
+
+test('an engine is usable unless its last load failed, and no longer when it is closed', async (t) => {
+  const loadsToFail = new Int32Array(new SharedArrayBuffer(4));
+  const { engine } = openEngine(t, { data: loadsToFail });
+  assert.equal(engine.usable, true, 'nothing is known against it');
+  await engine.load();
+  assert.equal(engine.usable, true);
+  loadsToFail[0] = 2;
+  await assert.rejects(say(engine, 'crash').end, { code: 'ENGINE_FAILED' });
+  await assert.rejects(engine.load(), { code: 'ENGINE_FAILED', message: /the voices are missing/ });
+  assert.equal(engine.usable, false, 'the thread after the crash did not come up');
+  await assert.rejects(say(engine, 'hello').end, { code: 'ENGINE_FAILED' });
+  assert.equal(engine.usable, false);
+  assert.equal((await say(engine, 'hello').end).samples, 500);
+  assert.equal(engine.usable, true, 'what was missing is there again');
+  await engine.unload();
+  assert.equal(engine.usable, true, 'it loads when it is needed');
+  const closed = engine.close();
+  assert.equal(engine.usable, false);
+  await closed;
 });

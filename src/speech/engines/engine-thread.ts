@@ -136,10 +136,16 @@ export class EngineThread {
   #thread: OneThread | undefined;
   readonly #ending = new Set<Promise<void>>();
   #nextId = 1;
+  #unloadable = false; // so the last load said
   #closed: Promise<void> | undefined;
 
   constructor(options: EngineThreadOptions) {
     this.#options = options;
+  }
+
+  /** False once a thread could not be loaded, until one can: the next job tries again. */
+  get usable(): boolean {
+    return this.#closed === undefined && !this.#unloadable;
   }
 
   /** Resolves when the thread is ready to speak; rejects with ENGINE_FAILED when it cannot be made so. */
@@ -190,8 +196,13 @@ export class EngineThread {
     // Only a thread that had come up is replaced before it is needed: one that
     // cannot load would be started over and over.
     thread.loaded.then(
-      () => thread.ended.then(() => this.#replace(thread)),
-      () => undefined,
+      () => {
+        this.#unloadable = false;
+        return thread.ended.then(() => this.#replace(thread));
+      },
+      () => {
+        if (!thread.asked) this.#unloadable = true;
+      },
     );
     return thread;
   }

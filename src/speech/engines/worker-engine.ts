@@ -42,6 +42,10 @@ export class WorkerEngine implements SpeechEngine {
     this.#thread = new EngineThread(parts.thread);
   }
 
+  get usable(): boolean {
+    return this.#thread.usable;
+  }
+
   voices(): Promise<readonly Voice[]> {
     return Promise.resolve(this.#parts.voices);
   }
