@@ -202,11 +202,10 @@ export class BrowserCall {
   async #freeAll(): Promise<void> {
     this.#cancelTimeout();
     this.#session?.close();
-    this.#transport.close();
     try {
-      await this.#peer.close();
+      this.#transport.close();
     } finally {
-      this.#resolveFreed();
+      await this.#peer.close().finally(() => this.#resolveFreed());
     }
   }
 }

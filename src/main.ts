@@ -12,6 +12,7 @@ import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
 import { SpeechService } from './call/speech-stream.js';
 import { Switchboard } from './call/switchboard.js';
 import { systemTime } from './call/time.js';
+import { warmUpTexts } from './call/warm-up.js';
 import { readConfig, type Config } from './config.js';
 import { ParleyError } from './errors.js';
 import { HttpServer } from './http/server.js';
@@ -89,6 +90,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   closing.add(() => engines.close());
   const [certificate] = await Promise.all([makeCertificate(), encoders.ready(), engines.load()]);
 
+  warmUpTexts(engines);
   const switchboard = new Switchboard(
     { routing: engines, encoders, limits: config, time: systemTime, log, metrics },
     { maxCalls: config.maxCalls, newId: () => `rtc_${randomBytes(18).toString('base64url')}` },
@@ -109,7 +111,6 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     },
   });
   closing.add(() => door.close());
-  const engineHealth = await healthOf(engines);
   const http = new HttpServer({
     host: config.host,
     port: config.port,
@@ -118,7 +119,12 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     pageFolder: pageFolder(),
     speech: new SpeechService(engines, encoders, config),
     calls: door,
-    health: () => ({ engines: engineHealth, calls: switchboard.size, maxCalls: config.maxCalls }),
+    health: () => ({
+      engines: engines.health(),
+      encoders: encoders.usable,
+      calls: switchboard.size,
+      maxCalls: config.maxCalls,
+    }),
     metrics,
     log,
   });
@@ -149,14 +155,6 @@ function openEngines(config: Config, log: Log): Promise<Engines> {
     renderTimeoutMs: config.engineTimeoutMs,
     onReplaced: (engine, reason) => log.error({ engine, reason }, 'engine replaced'),
   });
-}
-
-async function healthOf(engines: Engines): Promise<Record<string, boolean>> {
-  const voices = await engines.voices();
-  return Object.fromEntries([
-    ...engines.missing.map(({ name }) => [name, false]),
-    ...voices.map(({ engine }) => [engine, true]),
-  ]);
 }
 
 /** `public/` beside package.json, from the sources or from dist. */

@@ -229,6 +229,7 @@ test('a wait for more text is silence, not an underrun', async () => {
   const utterance = call.speak(tokens);
   tokens.push('Hello there. M');
   await until(() => call.stats().queuedMs > 0);
+  await quiet();
   pass(400);
   assert.equal(call.stats().underruns, 0);
   tokens.push('ore.');
@@ -237,6 +238,69 @@ test('a wait for more text is silence, not an underrun', async () => {
   pass(1000);
   assert.equal((await utterance.ended).end, 'spoken');
   assert.equal(call.stats().underruns, 0);
+});
+
+test('a sentence that is late within a whole text is an underrun', async () => {
+  const { call, engine, pass } = openCall();
+  engine.sounds.set('One.', buzz(40, 0.5));
+  let open: () => void = () => undefined;
+  engine.gate = (text) => (text === 'Two.' ? new Promise((resolve) => (open = resolve)) : Promise.resolve());
+  const utterance = call.speak('One. Two.');
+  await until(() => engine.begun.includes('Two.') && call.stats().queuedMs > 0);
+  await quiet();
+  pass(40 + SENTENCE_PAUSE_MS + 100);
+  assert.equal(call.stats().underruns, 5);
+  open();
+  await utterance.pushed;
+});
+
+test('a sentence of which nothing left is not reported as heard', async () => {
+  const { call, engine, pass } = openCall();
+  engine.sounds.set('First one is here.', buzz(400, 0.5));
+  engine.gate = (text) => (text.startsWith('Second') ? new Promise(() => undefined) : Promise.resolve());
+  call.speak('First one is here. Second one is not made yet.');
+  await until(() => engine.begun.length === 2 && call.stats().queuedMs > 300);
+  await quiet();
+  pass(1000);
+  assert.equal(call.interrupt('caller spoke').text, 'First one is here.');
+});
+
+test('a text that fails before its turn lets nobody overtake the one before it', async () => {
+  const { call, engine, events, pass, sent } = openCall();
+  engine.sounds.set('Long.', buzz(3000, 0.5));
+  engine.sounds.set('Next.', buzz(40, 0.25));
+  call.speak('Long.');
+  const tokens = new TokenSource();
+  tokens.push('...');
+  tokens.end();
+  const failed = await call.speak(tokens).ended;
+  assert.equal(failed.error?.code, 'TEXT_EMPTY');
+  const last = call.speak('Next.');
+  await until(() => call.stats().queuedMs === 1500);
+  for (let n = 0; n < 4; n++) {
+    pass(1000);
+    await quiet();
+  }
+  await last.pushed;
+  pass(1000);
+  assert.equal((await last.ended).end, 'spoken');
+  const voiced = sent().filter((packet) => !isSilent(packet));
+  assert.equal(voiced.length, 150 + 2);
+  assert.ok(voiced.slice(0, 150).every((packet) => holds(packet, HALF)));
+  assert.ok(voiced.slice(150).every((packet) => holds(packet, QUARTER)));
+  assert.deepEqual(
+    events.filter(({ type }) => type === 'utterance.spoken').map(({ utterance }) => utterance),
+    [1, 3],
+  );
+});
+
+test('what was spoken just before a hang-up was spoken', async () => {
+  const { call, engine, pass, ended } = openCall();
+  engine.sounds.set('Bye.', buzz(60, 0.5));
+  await call.speak('Bye.').pushed;
+  pass(60);
+  await call.close('hung up');
+  assert.deepEqual(ended, ['spoken']);
 });
 
 test('a dead engine ends the utterance with an error after what was made is heard, and the call survives', async () => {
@@ -251,7 +315,8 @@ test('a dead engine ends the utterance with an error after what was made is hear
   assert.equal(end, 'failed');
   assert.equal(error?.code, 'ENGINE_FAILED');
   const failed = events.at(-1);
-  assert.ok(failed?.type === 'utterance.failed' && failed.text.startsWith('Good.'));
+  assert.ok(failed?.type === 'utterance.failed');
+  assert.equal(failed.text, 'Good.');
   assert.ok(!engine.begun.includes('Never.'));
 
   engine.sounds.set('Again.', buzz(40, 0.5));

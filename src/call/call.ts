@@ -35,8 +35,8 @@ export interface CallMetrics {
   callOpened(door: string): void;
   callClosed(door: string, reason: string): void;
   utteranceEnded(end: 'spoken' | 'interrupted' | 'failed'): void;
-  /** Milliseconds from the arrival of a text to its first packet. */
-  firstAudio(ms: number): void;
+  /** Milliseconds from the arrival of a text to its first packet, where nothing was being spoken. */
+  firstAudio(ms: number, door: string): void;
 }
 
 export interface CallParts {
@@ -112,16 +112,26 @@ export class Call {
     }
     const plan = new VoicePlan(this.#parts.routing, options);
     const whole = typeof text === 'string' ? withVoices(sentencesOf(text, limits), plan) : undefined;
-    const utterance = this.#newUtterance(options.receivedAtMs ?? time.now());
+    // The time to first audio is the server's own only where nothing else is being spoken.
+    const metric = this.#utterances.size === 0;
+    const utterance = this.#newUtterance(options.receivedAtMs ?? time.now(), metric);
     const sentences =
       whole ??
-      streamWithVoices(sentencesFrom(text as AsyncIterable<string>, limits, time, utterance.signal), plan);
+      streamWithVoices(
+        sentencesFrom(text as AsyncIterable<string>, {
+          limits,
+          time,
+          signal: utterance.signal,
+          onPause: () => utterance.textPauses(),
+        }),
+        plan,
+      );
     utterance.start(sentences, this.#turn);
     this.#turn = utterance.pushed;
     return utterance;
   }
 
-  #newUtterance(receivedAtMs: number): Utterance {
+  #newUtterance(receivedAtMs: number, metric: boolean): Utterance {
     const number = ++this.#utteranceCount;
     const { playout, codec, frameMs } = this.#port;
     const line = new SpeechLine(this.#parts.encoders, () => ({
@@ -138,7 +148,7 @@ export class Call {
       receivedAtMs,
       sentFrames: () => playout.sent(number),
       queueEnd: () => playout.mark(playout.generation, number, TRACK_ENDED, true) === 1,
-      emit: (event) => this.#emit(event),
+      emit: (event) => this.#emit(event, metric),
     });
     this.#utterances.set(number, utterance);
     void utterance.ended.then(({ end }) => {
@@ -148,11 +158,11 @@ export class Call {
     return utterance;
   }
 
-  #emit(event: CallEvent): void {
+  #emit(event: CallEvent, metric: boolean): void {
     const { log, metrics } = this.#parts;
     const call = this.id;
     if (event.type === 'utterance.started') {
-      metrics.firstAudio(event.firstPacketMs);
+      if (metric) metrics.firstAudio(event.firstPacketMs, this.door);
       const { utterance, firstPacketMs, queuedMs } = event;
       log.info({ call, utterance, firstPacketMs, queuedMs }, 'first packet');
     } else if (event.type === 'utterance.failed') {
@@ -179,7 +189,9 @@ export class Call {
       const text = utterance.interrupted(sentFrames);
       utterances.push({ utterance: utterance.number, text, sentMs: sentFrames * frameMs });
     }
-    this.#parts.log.info({ call: this.id, reason, utterances: utterances.length }, 'interrupted');
+    if (utterances.length > 0) {
+      this.#parts.log.info({ call: this.id, reason, utterances: utterances.length }, 'interrupted');
+    }
     const text = utterances
       .map((item) => item.text)
       .filter((item) => item !== '')
@@ -195,15 +207,20 @@ export class Call {
 
   async #close(reason: string): Promise<void> {
     this.interrupt(reason);
-    for (const utterance of this.#utterances.values())
-      utterance.interrupted(this.#port.playout.sent(utterance.number));
+    const { log, metrics, time } = this.#parts;
+    // Those that are left had reached their end just before.
+    for (const utterance of this.#utterances.values()) utterance.markReached(TRACK_ENDED, time.now());
     await this.#turn;
     const { packets, silencePackets, underruns, lateTicks } = this.stats();
-    await this.#port.close();
-    const { log, metrics } = this.#parts;
-    metrics.callClosed(this.door, reason);
-    log.info({ call: this.id, reason, packets, silencePackets, underruns, lateTicks }, 'call closed');
-    this.#resolveClosed(reason);
+    try {
+      await this.#port.close();
+    } catch (error) {
+      log.warn({ call: this.id, err: error }, 'port not closed cleanly');
+    } finally {
+      metrics.callClosed(this.door, reason);
+      log.info({ call: this.id, reason, packets, silencePackets, underruns, lateTicks }, 'call closed');
+      this.#resolveClosed(reason);
+    }
   }
 }
 

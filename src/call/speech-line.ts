@@ -32,7 +32,7 @@ export interface EncoderSource {
 /** One sentence's place in the sound, filled in while it is made. */
 class Segment implements SpokenSegment {
   readonly text: string;
-  firstFrame = 0;
+  firstFrame: number | undefined;
   frames: number | undefined;
   soundMs: number | undefined;
   trimmedStartMs = 0;
@@ -58,6 +58,8 @@ export class SpeechLine {
   #line: EncoderLine | undefined;
   #over = false;
   #flushed = false;
+  /** The encoder was told that the text pauses, and no sentence has come since. */
+  #pauseTold = false;
 
   /** `sink` is asked once, when the line's turn to push has come. */
   constructor(encoders: EncoderSource, sink: () => LineSink) {
@@ -69,6 +71,11 @@ export class SpeechLine {
     return this.#segments;
   }
 
+  /** Whether its turn has come: before it nothing is in the sink. */
+  get begun(): boolean {
+    return this.#line !== undefined;
+  }
+
   /** Whether the sink was told the end: a playout then reports when it is reached. */
   get flushed(): boolean {
     return this.#flushed;
@@ -77,6 +84,13 @@ export class SpeechLine {
   /** When the first payload of the first sentence was queued. */
   get queuedAtMs(): number | undefined {
     return this.#segments[0]?.queuedAtMs;
+  }
+
+  /** The text's producer has nothing more for now: what was made of it is handed over to the last sample. */
+  textPauses(): void {
+    if (this.#pauseTold || this.#over) return;
+    this.#pauseTold = true;
+    this.#line?.rest();
   }
 
   /**
@@ -113,6 +127,7 @@ export class SpeechLine {
       if (segment !== undefined) Object.assign(segment, { firstFrame, trimmedStartMs, queuedAtMs });
     };
     this.#line = line;
+    if (this.#pauseTold) line.rest();
     return line;
   }
 
@@ -144,6 +159,7 @@ export class SpeechLine {
 
   #speak(sentence: SpokenSentence, opened: Promise<EncoderLine>, signal: AbortSignal) {
     const { engine, voice, language } = sentence.voice;
+    this.#pauseTold = false;
     const rate = engine.sampleRate(voice);
     const ring = PcmRing.open(rate, rate * RING_SECONDS);
     const segment = new Segment(sentence.text, ring);

@@ -58,7 +58,7 @@ export class SpeechStream implements AsyncIterable<Uint8Array> {
         const chunk = new Uint8Array(CHUNK_BYTES);
         const taken = this.#ring.read(chunk);
         if (taken > 0) yield chunk.subarray(0, taken);
-        else if (taken < 0 || this.#ring.status()?.ended !== false) break;
+        else if (taken < 0 || this.#isDone()) break;
         else await this.#ring.readable();
       }
       const error = await this.#finished;
@@ -66,6 +66,12 @@ export class SpeechStream implements AsyncIterable<Uint8Array> {
     } finally {
       this.cancel();
     }
+  }
+
+  /** Ended and empty: bytes may have come between the read that found none and the end. */
+  #isDone(): boolean {
+    const status = this.#ring.status();
+    return status === null || (status.ended && status.readable === 0);
   }
 
   /** Stops the work and frees it; idempotent. */

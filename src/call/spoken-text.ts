@@ -16,8 +16,8 @@ const USUAL_MS_PER_CHARACTER = 65;
 
 export interface SpokenSegment {
   readonly text: string;
-  /** Index of its first frame within the utterance. */
-  readonly firstFrame: number;
+  /** Index of its first frame within the utterance; undefined while none has reached the playout. */
+  readonly firstFrame: number | undefined;
   /** Its frames without the pause after it; undefined until it is encoded whole. */
   readonly frames: number | undefined;
   /** Length of the engine's sound in milliseconds; undefined until synthesised whole. */
@@ -33,6 +33,7 @@ export interface SpokenSegment {
 export function spokenText(segments: readonly SpokenSegment[], sentFrames: number, frameMs: number): string {
   const parts: string[] = [];
   for (const segment of segments) {
+    if (segment.firstFrame === undefined) break;
     const sent = sentFrames - segment.firstFrame;
     if (sent <= 0) break;
     if (segment.frames !== undefined && sent >= segment.frames) {

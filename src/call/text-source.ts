@@ -36,23 +36,30 @@ export function sentencesOf(text: string, limits: TextLimits): Sentence[] {
   return sentences;
 }
 
+export interface TokenOptions {
+  readonly limits: TextLimits;
+  readonly time: Time;
+  readonly signal: AbortSignal;
+  /** Called when the producer has no token ready: sound may run out without anybody being late. */
+  readonly onPause: () => void;
+}
+
 /**
  * The sentences of a text that arrives in tokens, each as soon as its end is certain. Throws TEXT_TOO_LONG,
  * TEXT_EMPTY, TIMEOUT when the producer falls silent, ABORTED with the signal.
  */
 export async function* sentencesFrom(
   tokens: AsyncIterable<string>,
-  limits: TextLimits,
-  time: Time,
-  signal: AbortSignal,
+  options: TokenOptions,
 ): AsyncGenerator<Sentence, void, undefined> {
+  const { limits } = options;
   const stream = new SentenceStream();
   const iterator = tokens[Symbol.asyncIterator]();
   let length = 0;
   let spoken = false;
   try {
     for (;;) {
-      const next = await withinIdle(iterator.next(), limits.textIdleMs, time, signal);
+      const next = await withinIdle(iterator.next(), options);
       if (next.done) break;
       length += next.value.length;
       if (length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
@@ -72,8 +79,11 @@ export async function* sentencesFrom(
   }
 }
 
-function withinIdle<T>(wait: Promise<T>, idleMs: number, time: Time, signal: AbortSignal): Promise<T> {
+function withinIdle<T>(wait: Promise<T>, { limits, time, signal, onPause }: TokenOptions): Promise<T> {
+  const idleMs = limits.textIdleMs;
   return new Promise<T>((resolve, reject) => {
+    // A token that is there already comes before this turn of the loop ends.
+    const pause = setImmediate(onPause);
     const aborted = () => settle(() => reject(new ParleyError('ABORTED', 'the text was given up')));
     const cancel = time.after(idleMs, () =>
       settle(() =>
@@ -82,10 +92,14 @@ function withinIdle<T>(wait: Promise<T>, idleMs: number, time: Time, signal: Abo
     );
     const settle = (how: () => void) => {
       cancel();
+      clearImmediate(pause);
       signal.removeEventListener('abort', aborted);
       how();
     };
-    if (signal.aborted) return aborted();
+    if (signal.aborted) {
+      aborted();
+      return;
+    }
     signal.addEventListener('abort', aborted, { once: true });
     wait.then(
       (value) => settle(() => resolve(value)),

@@ -90,14 +90,22 @@ export class Utterance {
   start(sentences: AsyncIterable<SpokenSentence> | Iterable<SpokenSentence>, turn: Promise<void>): void {
     this.#pushed = this.#parts.line
       .run(sentences, turn, this.signal)
-      .catch((error: unknown) => this.#lineFailed(asParleyError(error, 'ENGINE_FAILED')));
+      .catch((error: unknown) => this.#lineFailed(asParleyError(error, 'ENGINE_FAILED')))
+      // It may have failed before its turn, while those before it still push.
+      .then(() => turn);
+  }
+
+  /** The producer of the text has nothing more for now. */
+  textPauses(): void {
+    this.#parts.line.textPauses();
   }
 
   #lineFailed(error: ParleyError): void {
     if (this.#isOver() || (isAborted(error) && this.signal.aborted)) return;
     this.#error = error;
-    // The failure is told when what came before it has been heard.
-    if (this.#parts.line.flushed || this.#parts.queueEnd()) return;
+    // The failure is told when what was queued of it has been heard.
+    const { line, queueEnd } = this.#parts;
+    if (line.begun && (line.flushed || queueEnd())) return;
     this.#finish('failed', this.#parts.sentFrames());
   }
 

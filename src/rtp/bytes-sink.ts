@@ -51,6 +51,10 @@ export class BytesSink implements FrameSink {
 
   rest(): void {}
 
+  isDry(): boolean {
+    return false; // a file has no clock: its pauses are all made here
+  }
+
   finish(): void {
     this.#holding = false;
     this.#finishing = true;

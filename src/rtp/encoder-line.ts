@@ -66,8 +66,8 @@ export class EncoderLine {
 
   /**
    * Queues a segment. Resolves when its ring ended and the sink has all of it, but for a last frame that the
-   * segment queued behind it, or the end, fills up; where nothing is queued, silence does. Rejects with the error its ring ended with, ABORTED, or ENCODER_FAILED.
-   * The opener of the ring closes it after that.
+   * next segment or the end fills up, or silence where the line rests. Rejects with the error its ring ended
+   * with, ABORTED, or ENCODER_FAILED. The opener of the ring closes it after that.
    */
   segment(source: SegmentSource): Promise<SegmentEncoded> {
     const refusal = this.#refusal();
@@ -79,6 +79,16 @@ export class EncoderLine {
     encoded.catch(() => undefined); // an abort need not be awaited
     this.#link.post({ type: 'segment', line: this.#number, index, source });
     return encoded;
+  }
+
+  /**
+   * No segment follows for now, and nobody is late: the last samples of what is queued are handed over, and a
+   * playout that runs dry before the next segment has no underrun. The next segment ends the rest.
+   */
+  rest(): void {
+    if (!this.#over && this.#ended === undefined) {
+      this.#link.post({ type: 'rest', line: this.#number });
+    }
   }
 
   /** No segment follows: flushes and tells the sink. Resolves when the sink has everything. */

@@ -97,6 +97,8 @@ function handle(message: Exclude<ToWorker, { type: 'close' }>): void {
   switch (message.type) {
     case 'segment':
       return addSegment(line, message.index, message.source);
+    case 'rest':
+      return line.pump.rest();
     case 'end':
       return line.pump.end();
     case 'abort':

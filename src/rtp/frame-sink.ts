@@ -19,6 +19,8 @@ export interface FrameSink {
   mark(mark: number): void;
   /** What comes next is not known yet; an empty sink is nobody's fault until then. */
   rest(): void;
+  /** Everything that it was given has left. */
+  isDry(): boolean;
   /** Nothing follows. */
   finish(): void;
   /** Hands over what waits. `gone`: nobody will ever take it. */

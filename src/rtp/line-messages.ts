@@ -61,6 +61,7 @@ export type ToWorker =
       readonly index: number;
       readonly source: SegmentSource;
     }
+  | { readonly type: 'rest'; readonly line: number }
   | { readonly type: 'end'; readonly line: number }
   | { readonly type: 'abort'; readonly line: number }
   | { readonly type: 'close' };

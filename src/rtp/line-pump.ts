@@ -52,7 +52,9 @@ export class LinePump {
   /** Frame of the current segment's first sample; negative while it has not sounded. */
   #firstFrame = -1;
   readonly #marks: DueMark[] = [];
-  /** Nothing has sounded since the sink was last told that the text pauses. */
+  /** The text pauses: nothing is late while no segment is queued. */
+  #resting = false;
+  /** The sink was told so, and nothing has sounded since. */
   #rested = true;
   #ending: 'no' | 'asked' | 'flushed' | 'finished' = 'no';
   #over = false;
@@ -74,6 +76,14 @@ export class LinePump {
   segment(segment: SegmentSound): void {
     if (this.#over) return;
     this.#segments.push(segment);
+    this.#resting = false;
+    this.#wake();
+  }
+
+  /** No segment follows for now. */
+  rest(): void {
+    if (this.#over) return;
+    this.#resting = true;
     this.#wake();
   }
 
@@ -142,16 +152,18 @@ export class LinePump {
 
   #nextSegment(): 'moved' | 'waiting' {
     const next = this.#segments.shift();
-    if (next === undefined) return this.#ending === 'no' ? this.#rest() : this.#finish();
+    if (next === undefined) return this.#ending === 'no' ? this.#pause() : this.#finish();
     this.#current = next;
     this.#firstFrame = -1;
-    this.#sound.begin(next.rate, next.pauseBeforeMs);
+    // After a rest that was heard as silence a pause would only be delay.
+    const heardSilence = this.#rested && this.#sink.isDry();
+    this.#sound.begin(next.rate, heardSilence ? 0 : next.pauseBeforeMs);
     return 'moved';
   }
 
-  /** The text itself has paused: what was made of it is handed over to the last sample. */
-  #rest(): 'moved' | 'waiting' {
-    if (this.#rested || !this.#sink.wholeFrames) return 'waiting';
+  /** Where the text itself pauses, what was made of it is handed over to the last sample. */
+  #pause(): 'moved' | 'waiting' {
+    if (!this.#resting || this.#rested || !this.#sink.wholeFrames) return 'waiting';
     if (this.#sound.pad(this.#frame.length)) return 'moved';
     this.#rested = true;
     this.#sink.rest();

@@ -8,6 +8,7 @@ export interface PayloadQueue {
   push(generation: number, track: number, payload: Uint8Array): number;
   mark(generation: number, track: number, mark: number, endOfTrack: boolean): number;
   rest(generation: number, track: number): number;
+  isDry(): boolean;
   onRoom(callback: () => void): void;
   forget(callback: () => void): void;
 }
@@ -48,6 +49,10 @@ export class PlayoutSink implements FrameSink {
 
   rest(): void {
     this.#resting = true;
+  }
+
+  isDry(): boolean {
+    return this.#payload === undefined && this.#queue.isDry();
   }
 
   finish(): void {

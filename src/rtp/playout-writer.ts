@@ -27,6 +27,11 @@ export class PlayoutWriter {
     return mediaAddon().streamRest(this.handle, generation, track);
   }
 
+  /** No frame waits to be sent. */
+  isDry(): boolean {
+    return (mediaAddon().streamStats(this.handle)?.queuedMs ?? 0) === 0;
+  }
+
   /**
    * Called once, never before this returns: when less than the low mark is queued, or the playout was cleared or
    * closed. One thread at a time may wait for one playout.

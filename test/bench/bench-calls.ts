@@ -5,6 +5,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { Switchboard } from '../../src/call/switchboard.js';
 import type { MediaPort } from '../../src/call/call.js';
 import { systemTime } from '../../src/call/time.js';
+import { warmUpTexts } from '../../src/call/warm-up.js';
 import { OPUS, ticksPerFrame } from '../../src/rtp/codec.js';
 import { EncoderPool } from '../../src/rtp/encoder-pool.js';
 import { MediaPlane } from '../../src/rtp/media-plane.js';
@@ -35,9 +36,11 @@ export class BenchCalls {
   readonly #sessions: DataChannelSession[] = [];
 
   constructor(engine: SpeechEngine, voice: string) {
+    const routing = onlyEngine(engine, voice);
+    warmUpTexts(routing); // as the server does before it listens
     this.#switchboard = new Switchboard(
       {
-        routing: onlyEngine(engine, voice),
+        routing,
         encoders: this.#pool,
         limits: LIMITS,
         time: systemTime,

@@ -10,8 +10,14 @@ function open() {
   const tokens = new TokenSource();
   const time = new ManualTime();
   const controller = new AbortController();
-  const sentences = sentencesFrom(tokens, LIMITS, time, controller.signal);
-  return { tokens, time, controller, sentences };
+  const pauses: number[] = [];
+  const sentences = sentencesFrom(tokens, {
+    limits: LIMITS,
+    time,
+    signal: controller.signal,
+    onPause: () => void pauses.push(time.now()),
+  });
+  return { tokens, time, controller, sentences, pauses };
 }
 
 test('a whole text becomes its sentences', () => {
@@ -42,6 +48,20 @@ test('a sentence comes as soon as its end is certain, before the text has ended'
   tokens.end();
   assert.equal((await sentences.next()).value?.text, 'Two.');
   assert.equal((await sentences.next()).done, true);
+});
+
+test('a wait for the producer is told as a pause, tokens that are there already are none', async () => {
+  const { tokens, sentences, pauses, time } = open();
+  tokens.push('One is here. ');
+  tokens.push('Two is');
+  await sentences.next();
+  assert.deepEqual(pauses, []);
+  const next = sentences.next();
+  await new Promise((resolve) => setImmediate(resolve));
+  time.advance(500);
+  assert.deepEqual(pauses, [0]);
+  tokens.push(' there. And');
+  assert.equal((await next).value?.text, 'Two is there.');
 });
 
 test('tokens over the limit fail the text', async () => {

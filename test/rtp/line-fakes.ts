@@ -87,6 +87,7 @@ export class RecordingQueue implements PayloadQueue {
   readonly ends: number[] = [];
   /** Lengths of the log at which the line told that its text pauses. */
   readonly rests: number[] = [];
+  dry = false;
   readonly waiting = new Set<() => void>();
   room: number;
   gone = false;
@@ -108,6 +109,10 @@ export class RecordingQueue implements PayloadQueue {
     if (endOfTrack) this.ends.push(this.log.length);
     this.log.push(mark);
     return 1;
+  }
+
+  isDry(): boolean {
+    return this.dry;
   }
 
   rest(): number {

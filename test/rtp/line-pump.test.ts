@@ -142,10 +142,14 @@ test('silence around a segment is cut and what was cut in front is told', () => 
   assert.deepEqual(line.reports[0], { started: 0, firstFrame: 0, trimmedStartMs: 480 });
 });
 
-test('a text that pauses is handed over to its last sample, and the playout told that it rests', () => {
+test('a line that rests hands over its last sample, and tells the playout', () => {
   const queue = new RecordingQueue();
   const line = playoutLine(PCMU, queue);
   line.segment(MemoryRing.of(loud(170)), 8000);
+  assert.equal(line.run(), 'waiting');
+  assert.deepEqual(queue.shape, ['1 frames', segmentStarted(0)]);
+  assert.deepEqual(queue.rests, [], 'a segment that is late is no rest');
+  line.pump.rest();
   assert.equal(line.run(), 'waiting');
   assert.deepEqual(line.reports[1], {
     encoded: { index: 0, firstFrame: 0, frames: 2, samplesIn: 170, trimmedStartMs: 0 },
@@ -158,6 +162,24 @@ test('a text that pauses is handed over to its last sample, and the playout told
   line.pump.end();
   line.run();
   assert.deepEqual(queue.shape, [...handedOver, TRACK_ENDED]);
+});
+
+test('after a rest that was heard as silence no pause is added, otherwise it is', () => {
+  for (const [dry, frames] of [
+    [true, 2],
+    [false, 2 + 8],
+  ] as const) {
+    const queue = new RecordingQueue();
+    queue.dry = dry;
+    const line = playoutLine(PCMU, queue);
+    line.segment(MemoryRing.of(loud(160)), 8000);
+    line.pump.rest();
+    line.run();
+    line.segment(MemoryRing.of(loud(160)), 8000, 160);
+    line.pump.end();
+    line.run();
+    assert.equal(queue.payloads.length, frames);
+  }
 });
 
 test('a full playout stops the reading of the ring until it has room', () => {

@@ -1,0 +1,30 @@
+// The first text of a process pays for what every later one has for free: code
+// not compiled yet, dictionaries not loaded. Better before the first caller.
+import type { SpeechRouting } from '../speech/routing.js';
+import { spokenText } from './spoken-text.js';
+import { sentencesOf } from './text-source.js';
+import { VoicePlan } from './voice-plan.js';
+
+const TEXT = 'Good morning, Dr. Smith. It costs 3.14 at 9 a.m., as you know! Is that all right?';
+const ROUNDS = 20; // enough for the first tier of the compiler; measured 25 ms in all
+
+/** Does to a text what is done on the main thread before an engine sees it, and after an interruption. */
+export function warmUpTexts(routing: SpeechRouting): void {
+  for (let round = 0; round < ROUNDS; round++) {
+    const plan = new VoicePlan(routing, {});
+    const sentences = sentencesOf(TEXT, { maxTextLength: TEXT.length, textIdleMs: 1 });
+    for (const { text } of sentences) {
+      plan.next(text);
+      const segment = {
+        text,
+        firstFrame: 0,
+        frames: 10,
+        soundMs: 200,
+        madeMs: 200,
+        trimmedStartMs: 0,
+        words: [],
+      };
+      spokenText([segment], 5, 20);
+    }
+  }
+}
