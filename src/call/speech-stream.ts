@@ -4,8 +4,10 @@
 // a client that reads slowly holds the line up and nothing else.
 import { ByteRing } from '../audio/pcm-ring.js';
 import { asParleyError, type ParleyError } from '../errors.js';
+import type { ContainerName } from '../rtp/container.js';
 import type { Voice } from '../speech/engine.js';
 import type { SpeechRouting } from '../speech/routing.js';
+import { contentTypeOf } from './audio-format.js';
 import { SpeechLine, type EncoderSource } from './speech-line.js';
 import { sentencesOf, type TextLimits } from './text-source.js';
 import { VoicePlan } from './voice-plan.js';
@@ -14,12 +16,12 @@ export interface SpeechStreamRequest {
   readonly text: string;
   readonly voice?: string;
   readonly language?: string;
-  readonly container: 'wav' | 'pcm';
-  /** Hz. */
+  readonly container: ContainerName;
+  /** Hz; one that the container has. */
   readonly sampleRate: number;
+  /** 0.25 to 4 times the voice's own, at the same pitch. */
+  readonly speed?: number;
 }
-
-const CONTENT_TYPES = { wav: 'audio/wav', pcm: 'audio/pcm' } as const;
 
 const RING_BYTES = 256 * 1024; // 5 s of 24 kHz PCM: a network's stutter does not stop the engine
 const CHUNK_BYTES = 16 * 1024;
@@ -105,12 +107,12 @@ export class SpeechService {
       voice: plan.next(text),
     }));
     const ring = ByteRing.open(RING_BYTES);
-    const { container, sampleRate } = request;
-    const sink = { kind: 'bytes', ring: ring.handle, container, rate: sampleRate } as const;
+    const { container, sampleRate: rate, speed = 1 } = request;
+    const sink = { kind: 'bytes', ring: ring.handle, container, rate, speed } as const;
     const line = new SpeechLine(this.#encoders, () => sink);
     const controller = new AbortController();
     const run = line.run(sentences, Promise.resolve(), AbortSignal.any([signal, controller.signal]));
-    const stream = new SpeechStream(CONTENT_TYPES[container], ring, controller, run);
+    const stream = new SpeechStream(contentTypeOf(container), ring, controller, run);
     await stream.begun();
     return stream;
   }

@@ -23,6 +23,7 @@ export interface AudioReplyOptions {
 export interface AudioReply {
   /** Starts the work; the signal aborts it when the client leaves or the server closes. */
   readonly open: (signal: AbortSignal) => Promise<AudioStream>;
+  /** They come before what the stream says of itself. */
   readonly headers: Readonly<Record<string, string>>;
   /** Told when the first bytes of sound go out. */
   readonly begun: () => void;
@@ -72,7 +73,7 @@ export class AudioReplies {
       refuseAborted(signal);
       const chunks = stream[Symbol.asyncIterator]();
       const first = await chunks.next();
-      begin(reply, { ...audio.headers, 'content-type': stream.contentType });
+      begin(reply, { 'content-type': stream.contentType, ...audio.headers });
       if (first.done !== true) {
         audio.begun();
         await this.#pour(reply, first.value, chunks, signal);

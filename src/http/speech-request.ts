@@ -1,15 +1,25 @@
 // The body of POST /v1/audio/speech, read field by field as OpenAI states it.
 // Fields that are not known are ignored, as its clients and dialects expect.
+import {
+  AUDIO_FORMATS,
+  hasRate,
+  ratesOf,
+  SPEEDS,
+  type AudioFormat,
+} from '../call/audio-format.js';
 import { ParleyError } from '../errors.js';
 
 export interface SpeechWish {
   readonly text: string;
-  readonly container: 'wav' | 'pcm';
+  readonly format: AudioFormat;
+  /** Hz. */
+  readonly sampleRate: number;
+  readonly speed: number;
   readonly voice?: string;
   readonly language?: string;
 }
 
-const FORMATS = ['wav', 'pcm'] as const;
+const DEFAULT_FORMAT = 'mp3'; // as at OpenAI: clients that name none store what comes as .mp3
 const MAX_LANGUAGE = 35; // characters; the longest that BCP 47 asks to be ready for (section 4.4.1)
 const MAX_NAME = 200; // characters; no voice or model is called anything longer
 
@@ -28,13 +38,15 @@ export function readSpeechRequest(body: unknown): SpeechWish {
   }
   // OpenAI requires a model; every name is taken and none makes a difference.
   if (fields['model'] !== undefined) readName('model', fields['model']);
-  checkSpeed(fields['speed']);
   checkStreamFormat(fields['stream_format']);
   const voice = readVoice(fields['voice']);
   const language = readLanguage(fields['language']);
+  const format = readFormat(fields['response_format']);
   return {
     text: fields['input'],
-    container: readFormat(fields['response_format']),
+    format,
+    sampleRate: readSampleRate(fields['sample_rate'], format),
+    speed: readSpeed(fields['speed']),
     ...(voice === undefined ? {} : { voice }),
     ...(language === undefined ? {} : { language }),
   };
@@ -57,18 +69,27 @@ function readVoice(value: unknown): string | undefined {
   return readName('voice', value);
 }
 
-// OpenAI answers mp3 where no format is named. There is no mp3 here yet, and a
-// WAV says of itself what it is, so that is what a request without a format gets.
-function readFormat(value: unknown): 'wav' | 'pcm' {
-  if (value === undefined) return 'wav';
-  const format = FORMATS.find((name) => name === value);
+function readFormat(value: unknown): AudioFormat {
+  const name = value ?? DEFAULT_FORMAT;
+  const format = AUDIO_FORMATS.find((candidate) => candidate.name === name);
   if (format !== undefined) return format;
-  throw invalid('response_format', '"response_format" must be "wav" or "pcm"; this server has no other yet');
+  const names = AUDIO_FORMATS.map((known) => `"${known.name}"`).join(', ');
+  const aac = name === 'aac' ? '; this server has no encoder for "aac"' : '';
+  throw invalid('response_format', `"response_format" must be one of ${names}${aac}`);
 }
 
-function checkSpeed(value: unknown): void {
-  if (value === undefined || value === 1) return;
-  throw invalid('speed', '"speed" must be 1; this server has no other yet');
+/** An extension to OpenAI's schema. */
+function readSampleRate(value: unknown, format: AudioFormat): number {
+  if (value === undefined) return format.defaultRate;
+  if (typeof value === 'number' && hasRate(format, value)) return value;
+  throw invalid('sample_rate', `"sample_rate" of ${format.name} must be ${ratesOf(format)} (Hz)`);
+}
+
+function readSpeed(value: unknown): number {
+  const [least, most] = SPEEDS;
+  if (value === undefined) return 1;
+  if (typeof value === 'number' && value >= least && value <= most) return value;
+  throw invalid('speed', `"speed" must be a number from ${least} to ${most}`);
 }
 
 function checkStreamFormat(value: unknown): void {

@@ -1,6 +1,7 @@
 // The speech endpoints that OpenAI's clients know: text in, sound out, and the
 // lists of what there is to choose from.
 import type { FastifyInstance } from 'fastify';
+import type { AudioFormat } from '../call/audio-format.js';
 import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import type { Metrics } from '../observe/metrics.js';
@@ -22,8 +23,9 @@ export interface SpeechSource {
       text: string;
       voice?: string;
       language?: string;
-      container: 'wav' | 'pcm';
+      container: AudioFormat['container'];
       sampleRate: number;
+      speed: number;
     },
     signal: AbortSignal,
   ): Promise<AudioStream>;
@@ -39,7 +41,7 @@ export interface SpeechRouteParts {
   readonly startedAt: number;
 }
 
-const SAMPLE_RATE = 24_000; // Hz; clients of OpenAI's pcm have this number built in
+const SAMPLE_RATE = 24_000; // Hz; what is answered where a request names neither rate nor a format with its own
 const MODEL = 'parley';
 
 export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): void {
@@ -47,10 +49,11 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
 
   app.post('/v1/audio/speech', async (request, reply) => {
     const receivedAtMs = performance.now();
-    const wish = readSpeechRequest(request.body);
+    const { format, ...wish } = readSpeechRequest(request.body);
+    const { container } = format;
     await replies.send(reply, {
-      open: (signal) => speech.openStream({ ...wish, sampleRate: SAMPLE_RATE }, signal).catch(rename),
-      headers: wish.container === 'pcm' ? PCM_HEADERS : {},
+      open: (signal) => speech.openStream({ ...wish, container }, signal).catch(rename),
+      headers: { 'content-type': format.contentType, ...rawHeaders(format, wish.sampleRate) },
       begun: () => metrics.firstAudio(performance.now() - receivedAtMs, 'http'),
       broken: (error) => log.warn({ requestId: request.id, err: error }, 'speech broken off'),
     });
@@ -74,12 +77,16 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
   });
 }
 
-// Raw samples say nothing of themselves.
-const PCM_HEADERS = {
-  'x-pcm-sample-rate': String(SAMPLE_RATE),
-  'x-pcm-channels': '1',
-  'x-pcm-format': 's16le',
-};
+/** Raw samples say nothing of themselves; these are said in the names that ffmpeg has for them. */
+function rawHeaders({ raw }: AudioFormat, rate: number): Record<string, string> {
+  if (raw === undefined) return {};
+  return {
+    'x-pcm-sample-rate': String(rate),
+    'x-pcm-channels': '1',
+    'x-pcm-bit-depth': String(raw.bits),
+    'x-pcm-format': raw.encoding,
+  };
+}
 
 // Inside, the field is called text; whoever asked called it input.
 function rename(error: unknown): never {

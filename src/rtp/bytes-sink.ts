@@ -1,8 +1,6 @@
-// A ring of bytes as a sink: frames become 16-bit PCM, behind a WAV header where
-// one is asked for.
-import { toBytesS16le } from '../audio/pcm16.js';
-import { WAV_HEADER_BYTES, wavHeader } from '../audio/wav.js';
+// A ring of bytes as a sink: frames become a container's bytes.
 import type { ErrorCode } from '../errors.js';
+import type { Container } from './container.js';
 import type { Flushed, FrameSink } from './frame-sink.js';
 
 /** The part of ByteRing that is written to. */
@@ -13,7 +11,7 @@ export interface ByteSink {
   end(error: ErrorCode | ''): void;
 }
 
-const FRAMES_PER_SECOND = 50; // 20 ms a piece: soon there, and few calls
+const FIRST_CAPACITY = 2048; // bytes; a piece of 20 ms at 48 kHz fits
 
 export class BytesSink implements FrameSink {
   readonly sampleRate: number;
@@ -21,30 +19,27 @@ export class BytesSink implements FrameSink {
   readonly wholeFrames = false;
   readonly failsWhole = true;
   readonly #ring: ByteSink;
-  readonly #bytes: Uint8Array;
+  readonly #container: Container;
+  /** Copies: a container's bytes are valid until its next call only. */
+  #bytes = new Uint8Array(FIRST_CAPACITY);
   // Of #bytes, what waits: from #at to #end.
   #at = 0;
   #end = 0;
   /** The header waits for the first sound, so that one read gets both. */
-  #holding = false;
+  #headed = false;
   #finishing = false;
   #over = false;
 
-  constructor(ring: ByteSink, container: 'wav' | 'pcm', rate: number) {
+  /** The container is closed by whoever made it, after the sink's end. */
+  constructor(ring: ByteSink, container: Container) {
     this.#ring = ring;
-    this.sampleRate = rate;
-    this.frameSamples = Math.round(rate / FRAMES_PER_SECOND);
-    this.#bytes = new Uint8Array(WAV_HEADER_BYTES + 2 * this.frameSamples);
-    if (container === 'wav') {
-      this.#bytes.set(wavHeader(rate));
-      this.#end = WAV_HEADER_BYTES;
-      this.#holding = true;
-    }
+    this.#container = container;
+    this.sampleRate = container.sampleRate;
+    this.frameSamples = container.frameSamples;
   }
 
   put(frame: Float32Array, count: number): void {
-    this.#holding = false;
-    this.#end += toBytesS16le(frame, count, this.#bytes, this.#end);
+    this.#append(this.#container.encode(frame, count));
   }
 
   mark(): void {}
@@ -56,12 +51,12 @@ export class BytesSink implements FrameSink {
   }
 
   finish(): void {
-    this.#holding = false;
     this.#finishing = true;
+    this.#head();
+    this.#append(this.#container.finish());
   }
 
   flush(): Flushed {
-    if (this.#holding) return 'taken';
     if (this.#at < this.#end) {
       const taken = this.#ring.write(this.#bytes.subarray(this.#at, this.#end));
       if (taken < 0) return 'gone';
@@ -84,6 +79,29 @@ export class BytesSink implements FrameSink {
 
   release(callback: () => void): void {
     this.#ring.forget(callback);
+  }
+
+  #append(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#head();
+    this.#copy(bytes);
+  }
+
+  #head(): void {
+    if (this.#headed) return;
+    this.#headed = true;
+    this.#copy(this.#container.header);
+  }
+
+  #copy(bytes: Uint8Array): void {
+    const end = this.#end + bytes.length;
+    if (end > this.#bytes.length) {
+      const larger = new Uint8Array(2 * end);
+      larger.set(this.#bytes.subarray(0, this.#end));
+      this.#bytes = larger;
+    }
+    this.#bytes.set(bytes, this.#end);
+    this.#end = end;
   }
 
   #finish(code: ErrorCode | ''): void {

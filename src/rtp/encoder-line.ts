@@ -6,6 +6,7 @@
 import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
 import { ParleyError } from '../errors.js';
 import type { Codec } from './codec.js';
+import type { ContainerName } from './container.js';
 import type { LineMessage, SegmentEncoded, SegmentSource, ToWorker } from './line-messages.js';
 
 export type { SegmentEncoded, SegmentSource } from './line-messages.js';
@@ -20,12 +21,15 @@ export type LineSink =
       readonly codec: Codec;
       readonly frameMs: number;
     }
-  /** A ByteRing of s16le at `rate` Hz; it is ended by the line, with an error code where it failed. */
+  /** A ByteRing of a container's bytes; it is ended by the line, with an error code where it failed. */
   | {
       readonly kind: 'bytes';
       readonly ring: number;
-      readonly container: 'wav' | 'pcm';
+      readonly container: ContainerName;
+      /** Hz; one that the container has. */
       readonly rate: number;
+      /** 0.25 to 4 times the speed of the segments, at their pitch; 1 where it is not said. */
+      readonly speed?: number;
     };
 
 const MAX_SEGMENTS = 64; // waiting in one line; two are usual

@@ -9,6 +9,7 @@ import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
 import { asParleyError } from '../errors.js';
 import { BytesSink } from './bytes-sink.js';
 import { CODECS } from './codec.js';
+import { openContainer } from './container-makers.js';
 import { EncoderShelf } from './encoder-shelf.js';
 import type { FrameSink } from './frame-sink.js';
 import type { FromWorker, LineSettings, SegmentSource, SinkMessage, ToWorker } from './line-messages.js';
@@ -48,7 +49,7 @@ function now(): number {
 }
 
 function openLine(line: number, message: SinkMessage, settings: LineSettings): void {
-  const { sink, dispose } = openSink(message, settings);
+  const { sink, dispose } = openSink(line, message, settings);
   const reports: LineReports = {
     started: (segment) => tell({ type: 'started', line, segment }),
     encoded: (segment) => tell({ type: 'encoded', line, segment }),
@@ -62,13 +63,28 @@ function openLine(line: number, message: SinkMessage, settings: LineSettings): v
       tell({ type: 'lost', line, code, message: text });
     },
   };
-  lines.set(line, { pump: new LinePump(sink, reports, rota.wake, now), settings, dispose });
+  const speed = message.kind === 'bytes' ? message.speed : 1;
+  try {
+    lines.set(line, { pump: new LinePump(sink, reports, rota.wake, now, speed), settings, dispose });
+  } catch (error) {
+    dispose();
+    throw error;
+  }
 }
 
-function openSink(sink: SinkMessage, { opus }: LineSettings): { sink: FrameSink; dispose: () => void } {
+function openSink(
+  line: number,
+  sink: SinkMessage,
+  { opus }: LineSettings,
+): { sink: FrameSink; dispose: () => void } {
   if (sink.kind === 'bytes') {
+    const container = openContainer(sink.container, sink.rate, { opus, shelf, serial: line });
     const ring = ByteRing.attach(sink.ring);
-    return { sink: new BytesSink(ring, sink.container, sink.rate), dispose: () => ring.close() };
+    const dispose = () => {
+      container.close();
+      ring.close();
+    };
+    return { sink: new BytesSink(ring, container), dispose };
   }
   const { playout, generation, track, codec, frameMs } = sink;
   const encoder = shelf.take(codec, frameMs, opus);

@@ -3,6 +3,7 @@
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { ErrorCode } from '../errors.js';
 import type { CodecName } from './codec.js';
+import type { ContainerName } from './container.js';
 import type { OpusSettings } from './opus-encoder.js';
 
 export interface SegmentSource {
@@ -39,8 +40,9 @@ export type SinkMessage =
   | {
       readonly kind: 'bytes';
       readonly ring: number;
-      readonly container: 'wav' | 'pcm';
+      readonly container: ContainerName;
       readonly rate: number;
+      readonly speed?: number;
     };
 
 export interface LineSettings {

@@ -1,7 +1,7 @@
 // One line inside an encoder worker: segments in, frames into the sink.
 //
 //   ring ─▶ SegmentSound ─▶ LineSound ─▶ frame ─▶ FrameSink
-//           trim            pause,               encode, hand over
+//           trim            pause, stretch,      encode, hand over
 //                           resample
 //
 // The sink is asked first, so nothing is read that it has no room for: a full
@@ -59,13 +59,22 @@ export class LinePump {
   #ending: 'no' | 'asked' | 'flushed' | 'finished' = 'no';
   #over = false;
 
-  /** `wake` is called when a waiting pump may go on; `now` is the monotonic clock in milliseconds. */
-  constructor(sink: FrameSink, reports: LineReports, wake: (pump: LinePump) => void, now: () => number) {
+  /**
+   * `wake` is called when a waiting pump may go on; `now` is the monotonic clock in milliseconds; `speed` is that
+   * of the line's sound against its segments'.
+   */
+  constructor(
+    sink: FrameSink,
+    reports: LineReports,
+    wake: (pump: LinePump) => void,
+    now: () => number,
+    speed = 1,
+  ) {
     this.#sink = sink;
     this.#reports = reports;
     this.#now = now;
     this.#wake = () => wake(this);
-    this.#sound = new LineSound(sink.sampleRate);
+    this.#sound = new LineSound(sink.sampleRate, speed);
     this.#frame = new Float32Array(sink.frameSamples);
   }
 

@@ -1,60 +1,74 @@
-// Segments joined into one sound at the sink's rate: resampled without a seam
-// where the rate stays, with pauses of exact length between them.
+// Segments joined into one sound at the sink's rate: stretched and resampled
+// without a seam where the rate stays, with pauses of exact length between them.
 //
 // Positions count samples at the sink's rate from the start of the line. They
 // are known before the resampler has given the samples out.
 import { Resampler } from '../audio/resampler.js';
 import { SampleQueue } from '../audio/sample-queue.js';
+import { TimeStretch } from '../audio/time-stretch.js';
 import { CHUNK_SAMPLES } from './segment-sound.js';
 
-const QUEUE_SAMPLES = 8192; // a chunk six times longer (8 to 48 kHz), and what a filter holds
+// A chunk six times longer (8 to 48 kHz) and four times slower, and what filter and stretch hold.
+const QUEUE_SAMPLES = 65_536;
 
 export class LineSound {
   readonly #sampleRate: number;
+  readonly #speed: number;
   readonly #queue = new SampleQueue(QUEUE_SAMPLES);
+  /** None at speed 1, that of calls. */
+  #stretch: TimeStretch | undefined;
+  #stretched: Float32Array = new Float32Array(0);
   #resampler: Resampler;
-  #scratch: Float32Array;
+  #resampled: Float32Array;
   /** Position of the resampler's first output. */
   #base = 0;
   #pauseLeft = 0;
   /** Sound came since the last pause: a silent segment between two others does not pause twice. */
   #sounded = false;
 
-  constructor(sampleRate: number) {
+  /** @param speed times the speed at which the segments were spoken; their pitch stays. */
+  constructor(sampleRate: number, speed = 1) {
     this.#sampleRate = sampleRate;
+    this.#speed = speed;
     this.#resampler = new Resampler(sampleRate, sampleRate, CHUNK_SAMPLES);
-    this.#scratch = new Float32Array(this.#scratchLength());
+    this.#resampled = new Float32Array(0);
+    this.#prepare(sampleRate);
   }
 
   /** The position after everything taken so far, pauses too: where the next sample will be. */
   get end(): number {
-    return this.#base + this.#resampler.outputsFor(this.#resampler.inputs);
+    const stretch = this.#stretch;
+    const inputs = stretch === undefined ? this.#resampler.inputs : stretch.outputsFor(stretch.inputs);
+    return this.#base + this.#resampler.outputsFor(inputs);
   }
 
   /** A segment at `rate` Hz follows, after a pause where sound came before. */
   begin(rate: number, pauseMs: number): void {
-    const pause = this.#sounded ? Math.round((pauseMs * this.#sampleRate) / 1000) : 0;
+    const spokenPause = (pauseMs * this.#sampleRate) / (1000 * this.#speed);
+    const pause = this.#sounded ? Math.round(spokenPause) : 0;
     if (pause > 0 || rate !== this.#resampler.inputRate) this.finish();
     if (pause > 0) {
       this.#base += pause;
       this.#pauseLeft += pause;
       this.#sounded = false;
     }
-    if (rate === this.#resampler.inputRate) return;
-    this.#resampler = new Resampler(rate, this.#sampleRate, CHUNK_SAMPLES);
-    this.#scratch = new Float32Array(this.#scratchLength());
+    if (rate !== this.#resampler.inputRate) this.#prepare(rate);
   }
 
   /** Takes at most CHUNK_SAMPLES of the segment; only when `read` has nothing more. */
   take(input: Float32Array, count: number): void {
     this.#sounded = true;
-    this.#queue.write(this.#scratch, this.#resampler.process(input, count, this.#scratch));
+    if (this.#stretch === undefined) return this.#resample(input, count);
+    this.#resample(this.#stretched, this.#stretch.process(input, count, this.#stretched));
   }
 
-  /** Gives out what the resampler holds. */
+  /** Gives out what stretch and resampler hold. */
   finish(): void {
     const end = this.end;
-    this.#queue.write(this.#scratch, this.#resampler.flush(this.#scratch));
+    if (this.#stretch !== undefined) {
+      this.#resample(this.#stretched, this.#stretch.flush(this.#stretched));
+    }
+    this.#queue.write(this.#resampled, this.#resampler.flush(this.#resampled));
     this.#base = end;
   }
 
@@ -80,7 +94,21 @@ export class LineSound {
     return sound + pause;
   }
 
-  #scratchLength(): number {
-    return Math.max(this.#resampler.maxOutput(CHUNK_SAMPLES), this.#resampler.maxFlush);
+  #resample(input: Float32Array, count: number): void {
+    this.#queue.write(this.#resampled, this.#resampler.process(input, count, this.#resampled));
+  }
+
+  /** New state for segments at `rate` Hz; the old has been given out. */
+  #prepare(rate: number): void {
+    let longest = CHUNK_SAMPLES;
+    if (this.#speed !== 1) {
+      this.#stretch = new TimeStretch(rate, this.#speed, CHUNK_SAMPLES);
+      longest = Math.max(this.#stretch.maxOutput(CHUNK_SAMPLES), this.#stretch.maxFlush);
+      this.#stretched = new Float32Array(longest);
+    }
+    this.#resampler = new Resampler(rate, this.#sampleRate, CHUNK_SAMPLES);
+    this.#resampled = new Float32Array(
+      Math.max(this.#resampler.maxOutput(longest), this.#resampler.maxFlush),
+    );
   }
 }

@@ -1,4 +1,5 @@
 // A speech service that speaks what the test feeds it, when the test does.
+import { contentTypeOf } from '../../src/call/audio-format.js';
 import type { ParleyError } from '../../src/errors.js';
 import type { AudioStream } from '../../src/http/audio-replies.js';
 import type { SpeechSource } from '../../src/http/speech-routes.js';
@@ -89,7 +90,7 @@ export class FakeSpeech implements SpeechSource {
     this.requests.push(request);
     if (this.refusal !== undefined) return Promise.reject(this.refusal);
     if (this.next !== undefined) return Promise.resolve(this.next);
-    const stream = new FakeStream(request.container === 'wav' ? 'audio/wav' : 'audio/pcm');
+    const stream = new FakeStream(contentTypeOf(request.container));
     for (const chunk of this.whole ?? []) stream.push(chunk);
     if (this.whole !== undefined) stream.end();
     this.streams.push(stream);

@@ -29,7 +29,7 @@ test('the first sentence reaches the client before the second one exists', async
   stream.push('first sentence');
   const answer = await answering;
   assert.equal(answer.status, 200);
-  assert.equal(answer.headers.get('content-type'), 'audio/wav');
+  assert.equal(answer.headers.get('content-type'), 'audio/mpeg');
   assert.equal(answer.headers.get('transfer-encoding'), 'chunked');
   const reader = answer.body?.getReader();
   assert.ok(reader);
@@ -65,11 +65,11 @@ test('raw samples say in headers what they are, and the request reaches the serv
   assert.equal(answer.headers['x-pcm-sample-rate'], '24000');
   assert.match(String(answer.headers['x-request-id']), /^req_/);
   assert.deepEqual(speech.requests, [
-    { text: 'Bonjour.', voice: 'fr', language: 'fr-CA', container: 'pcm', sampleRate: 24_000 },
+    { text: 'Bonjour.', voice: 'fr', language: 'fr-CA', container: 'pcm', sampleRate: 24_000, speed: 1 },
   ]);
 });
 
-test("where nothing is chosen the answer is a WAV in the server's voice", async (t) => {
+test("where nothing is chosen the answer is an MP3 in the server's voice", async (t) => {
   const { app, speech } = await openApp(t);
   speech.whole = ['RIFF'];
   for (const payload of [
@@ -79,7 +79,7 @@ test("where nothing is chosen the answer is a WAV in the server's voice", async 
   ]) {
     await app.inject({ method: 'POST', url: SPEECH, payload });
   }
-  const plain = { text: 'Hello.', container: 'wav', sampleRate: 24_000 };
+  const plain = { text: 'Hello.', container: 'mp3', sampleRate: 24_000, speed: 1 };
   assert.deepEqual(speech.requests, [plain, plain, plain]);
 });
 
@@ -88,8 +88,17 @@ test('a field with a value that is not allowed is named, with what is allowed', 
   const cases: [Record<string, unknown>, string, RegExp][] = [
     [{}, 'input', /must be a string/],
     [{ input: 7 }, 'input', /must be a string/],
-    [{ input: 'x', response_format: 'mp3' }, 'response_format', /"wav" or "pcm"/],
-    [{ input: 'x', speed: 2 }, 'speed', /must be 1/],
+    [{ input: 'x', response_format: 'vox' }, 'response_format', /one of "mp3", .*"alaw_8000"$/],
+    [{ input: 'x', response_format: 'aac' }, 'response_format', /no encoder for "aac"/],
+    [{ input: 'x', response_format: ['mp3'] }, 'response_format', /one of "mp3"/],
+    [{ input: 'x', speed: 0.2 }, 'speed', /from 0.25 to 4/],
+    [{ input: 'x', speed: 4.01 }, 'speed', /from 0.25 to 4/],
+    [{ input: 'x', speed: '2' }, 'speed', /from 0.25 to 4/],
+    [{ input: 'x', response_format: 'wav', sample_rate: 7999 }, 'sample_rate', /8000 to 48000/],
+    [{ input: 'x', response_format: 'pcm', sample_rate: 48_025 }, 'sample_rate', /8000 to 48000/],
+    [{ input: 'x', response_format: 'opus', sample_rate: 44_101 }, 'sample_rate', /steps of 25/],
+    [{ input: 'x', sample_rate: 10_000 }, 'sample_rate', /mp3 must be 8000, 11025, /],
+    [{ input: 'x', response_format: 'ulaw_8000', sample_rate: 16_000 }, 'sample_rate', /must be 8000 /],
     [{ input: 'x', stream_format: 'sse' }, 'stream_format', /must be "audio"/],
     [{ input: 'x', voice: 3 }, 'voice', /1 to 200 characters/],
     [{ input: 'x', voice: { id: '' } }, 'voice.id', /1 to 200 characters/],

@@ -4,6 +4,9 @@ import type { TrimOptions } from '../../src/audio/trimmer.js';
 import type { ErrorCode } from '../../src/errors.js';
 import { BytesSink, type ByteSink } from '../../src/rtp/bytes-sink.js';
 import { CODECS, type Codec } from '../../src/rtp/codec.js';
+import type { Container, ContainerName } from '../../src/rtp/container.js';
+import { openContainer } from '../../src/rtp/container-makers.js';
+import { EncoderShelf } from '../../src/rtp/encoder-shelf.js';
 import { frameEncoder, type FrameEncoder } from '../../src/rtp/frame-encoder.js';
 import type { FrameSink } from '../../src/rtp/frame-sink.js';
 import { LinePump, type Turn } from '../../src/rtp/line-pump.js';
@@ -203,7 +206,7 @@ export class TestLine {
   #woken = false;
   #count = 0;
 
-  constructor(sink: FrameSink, trim: TrimOptions = {}) {
+  constructor(sink: FrameSink, trim: TrimOptions = {}, speed = 1) {
     this.#trim = trim;
     this.pump = new LinePump(
       sink,
@@ -217,6 +220,7 @@ export class TestLine {
       },
       () => (this.#woken = true),
       () => 0,
+      speed,
     );
   }
 
@@ -252,11 +256,16 @@ export function playoutLine(
 
 export function bytesLine(
   ring: ByteSink,
-  container: 'wav' | 'pcm',
+  name: ContainerName,
   rate: number,
   trim?: TrimOptions,
+  speed = 1,
 ): TestLine {
-  return new TestLine(new BytesSink(ring, container, rate), trim);
+  return new TestLine(new BytesSink(ring, containerOf(name, rate)), trim, speed);
+}
+
+export function containerOf(name: ContainerName, rate: number): Container {
+  return openContainer(name, rate, { opus: OPUS_SPEECH, shelf: new EncoderShelf(), serial: 1 });
 }
 
 export function encoderOf(codec: Codec, frameMs = 20): FrameEncoder {

@@ -1,5 +1,5 @@
-// The part of WebAssembly that flite needs. TypeScript declares it only
-// together with the whole browser.
+// The part of WebAssembly that flite and the MP3 encoder need. TypeScript
+// declares it only together with the whole browser.
 declare namespace WebAssembly {
   type Imports = Record<string, Record<string, (...args: never[]) => unknown>>;
 
@@ -7,7 +7,8 @@ declare namespace WebAssembly {
     readonly buffer: ArrayBuffer;
   }
 
-  interface Module {
+  class Module {
+    constructor(bytes: Uint8Array);
     readonly [Symbol.toStringTag]: string;
   }
 

@@ -1,0 +1,226 @@
+// FLAC (RFC 9639): 16-bit mono, streamed, one block at a time.
+//
+// Each block is predicted by the fixed polynomial that leaves the least, and
+// what is left is Rice coded; a constant block is one sample, and noise is
+// stored as it is. Linear prediction would save another tenth of the bytes and
+// cost several times the time. Length and checksum of the whole are written as
+// unknown, as the format allows for streams.
+import { BitWriter } from './bit-writer.js';
+
+const STREAM_INFO_BYTES = 34;
+const BITS_PER_SAMPLE = 16;
+const MAX_FIXED_ORDER = 4;
+const MAX_PARTITION_ORDER = 3;
+const MAX_RICE = 14; // 15 is the escape code
+const FRAME_OVERHEAD_BYTES = 64; // header, checksums, and the parameters of the partitions
+
+// Codes of the frame header (RFC 9639, sections 9.1.1 to 9.1.4).
+const SYNC_FIXED_BLOCKS = 0xfff8;
+const BLOCK_SIZE_16_BIT = 7;
+const RATE_16_BIT = 13;
+const RATES: Readonly<Record<number, number>> = {
+  8000: 4,
+  16_000: 5,
+  22_050: 6,
+  24_000: 7,
+  32_000: 8,
+  44_100: 9,
+  48_000: 10,
+};
+const MONO = 0;
+const SIZE_16_BIT = 4;
+
+// Types of the subframe header (section 9.2.1).
+const CONSTANT = 0;
+const VERBATIM = 1;
+const FIXED = 8;
+
+/** The stream marker and the only metadata block; `blockSamples` is the length of every block but the last. */
+export function flacHeader(rate: number, blockSamples: number): Uint8Array {
+  const header = new Uint8Array(8 + STREAM_INFO_BYTES);
+  const view = new DataView(header.buffer);
+  header.set([0x66, 0x4c, 0x61, 0x43]); // fLaC
+  view.setUint32(4, 0x8000_0000 + STREAM_INFO_BYTES); // the last metadata block, of type 0
+  view.setUint16(8, blockSamples);
+  view.setUint16(10, blockSamples);
+  // Frame sizes (48 bits) unknown; rate (20 bits), channels - 1 (3), bits - 1 (5); total and MD5 unknown.
+  view.setUint32(18, ((rate << 12) | ((BITS_PER_SAMPLE - 1) << 4)) >>> 0);
+  return header;
+}
+
+export class FlacEncoder {
+  readonly #rate: number;
+  readonly #bits: BitWriter;
+  /** residuals[order] of the block, computed one from the other. */
+  readonly #residuals: readonly Int32Array[];
+  #frames = 0;
+
+  constructor(rate: number, blockSamples: number) {
+    this.#rate = rate;
+    this.#bits = new BitWriter(2 * blockSamples + FRAME_OVERHEAD_BYTES);
+    this.#residuals = Array.from({ length: MAX_FIXED_ORDER + 1 }, () => new Int32Array(blockSamples));
+  }
+
+  /** One frame of the first `count` samples; shorter than a block only at the end. Valid until the next call. */
+  encode(samples: Int16Array, count: number): Uint8Array {
+    const bits = this.#bits;
+    bits.clear();
+    this.#putHeader(count);
+    this.#putSubframe(samples, count);
+    bits.align();
+    const checksum = crc16(bits.written());
+    bits.put(checksum, 16);
+    this.#frames++;
+    return bits.written();
+  }
+
+  #putHeader(count: number): void {
+    const bits = this.#bits;
+    const rateCode = RATES[this.#rate] ?? RATE_16_BIT;
+    bits.put(SYNC_FIXED_BLOCKS, 16);
+    bits.put((BLOCK_SIZE_16_BIT << 4) | rateCode, 8);
+    bits.put((MONO << 4) | (SIZE_16_BIT << 1), 8);
+    putNumber(bits, this.#frames);
+    bits.put(count - 1, 16);
+    if (rateCode === RATE_16_BIT) bits.put(this.#rate, 16);
+    bits.put(crc8(bits.written()), 8);
+  }
+
+  #putSubframe(samples: Int16Array, count: number): void {
+    if (isConstant(samples, count)) {
+      this.#bits.put(CONSTANT << 1, 8);
+      this.#bits.put(samples[0] as number, BITS_PER_SAMPLE);
+      return;
+    }
+    const order = this.#predict(samples, count);
+    const plan = ricePlan(this.#residuals[order] as Int32Array, count, order);
+    if (order * BITS_PER_SAMPLE + plan.bits < count * BITS_PER_SAMPLE) {
+      return this.#putFixed(samples, count, order, plan);
+    }
+    this.#bits.put(VERBATIM << 1, 8);
+    for (let i = 0; i < count; i++) this.#bits.put(samples[i] as number, BITS_PER_SAMPLE);
+  }
+
+  /** Fills the residuals of every order, each the difference of the one before, and returns the best order. */
+  #predict(samples: Int16Array, count: number): number {
+    const first = this.#residuals[0] as Int32Array;
+    for (let i = 0; i < count; i++) first[i] = samples[i] as number;
+    let best = 0;
+    let least = magnitude(first, MAX_FIXED_ORDER, count);
+    for (let order = 1; order <= Math.min(MAX_FIXED_ORDER, count - 1); order++) {
+      const before = this.#residuals[order - 1] as Int32Array;
+      const residual = this.#residuals[order] as Int32Array;
+      for (let i = order; i < count; i++) residual[i] = (before[i] as number) - (before[i - 1] as number);
+      const sum = magnitude(residual, MAX_FIXED_ORDER, count);
+      if (sum < least) {
+        least = sum;
+        best = order;
+      }
+    }
+    return best;
+  }
+
+  #putFixed(samples: Int16Array, count: number, order: number, plan: RicePlan): void {
+    const bits = this.#bits;
+    bits.put((FIXED + order) << 1, 8);
+    for (let i = 0; i < order; i++) bits.put(samples[i] as number, BITS_PER_SAMPLE);
+    bits.put(plan.partitionOrder, 6); // coding method 0: parameters of four bits
+    const residual = this.#residuals[order] as Int32Array;
+    const length = count >> plan.partitionOrder;
+    plan.parameters.forEach((parameter, partition) => {
+      bits.put(parameter, 4);
+      const from = partition === 0 ? order : partition * length;
+      for (let i = from; i < (partition + 1) * length; i++) {
+        const folded = fold(residual[i] as number);
+        bits.putUnary(folded >>> parameter);
+        if (parameter > 0) bits.put(folded, parameter);
+      }
+    });
+  }
+}
+
+interface RicePlan {
+  readonly partitionOrder: number;
+  readonly parameters: readonly number[];
+  readonly bits: number;
+}
+
+/** The block in as many equal partitions as it can be cut into, each with its own parameter. */
+function ricePlan(residual: Int32Array, count: number, order: number): RicePlan {
+  let partitionOrder = MAX_PARTITION_ORDER;
+  while (partitionOrder > 0 && (count % (1 << partitionOrder) > 0 || count >> partitionOrder <= order)) {
+    partitionOrder--;
+  }
+  const length = count >> partitionOrder;
+  const parameters: number[] = [];
+  let bits = 6;
+  for (let from = 0; from < count; from += length) {
+    const [parameter, cost] = riceParameter(residual, Math.max(from, order), from + length);
+    parameters.push(parameter);
+    bits += 4 + cost;
+  }
+  return { partitionOrder, parameters, bits };
+}
+
+/** The parameter that takes the fewest bits, and how many: near the logarithm of the mean. */
+function riceParameter(residual: Int32Array, from: number, to: number): [parameter: number, bits: number] {
+  let sum = 0;
+  for (let i = from; i < to; i++) sum += fold(residual[i] as number);
+  const guess = Math.floor(Math.log2(Math.max(1, sum / Math.max(1, to - from))));
+  let best: [number, number] = [0, Infinity];
+  for (let k = Math.max(0, guess - 1); k <= Math.min(MAX_RICE, guess + 1); k++) {
+    let bits = (to - from) * (k + 1);
+    for (let i = from; i < to; i++) bits += fold(residual[i] as number) >>> k;
+    if (bits < best[1]) best = [k, bits];
+  }
+  return best;
+}
+
+/** Signed to unsigned: 0, -1, 1, -2, 2 ... */
+function fold(value: number): number {
+  return ((value << 1) ^ (value >> 31)) >>> 0;
+}
+
+function magnitude(residual: Int32Array, from: number, to: number): number {
+  let sum = 0;
+  for (let i = from; i < to; i++) sum += Math.abs(residual[i] as number);
+  return sum;
+}
+
+function isConstant(samples: Int16Array, count: number): boolean {
+  for (let i = 1; i < count; i++) if (samples[i] !== samples[0]) return false;
+  return true;
+}
+
+/** A number of up to 31 bits as UTF-8 would write it (section 9.1.5). */
+function putNumber(bits: BitWriter, value: number): void {
+  if (value < 0x80) return bits.put(value, 8);
+  let follow = 1; // bytes of six bits each
+  while (value >= 2 ** (6 * follow + 6 - follow)) follow++;
+  const lead = (0xff << (7 - follow)) & 0xff;
+  bits.put(lead | (value >>> (6 * follow)), 8);
+  for (let left = follow - 1; left >= 0; left--) bits.put(0x80 | ((value >>> (6 * left)) & 0x3f), 8);
+}
+
+const CRC8 = Uint8Array.from({ length: 256 }, (_, byte) => divided(byte, 8, 0x07));
+const CRC16 = Uint16Array.from({ length: 256 }, (_, byte) => divided(byte, 16, 0x8005));
+
+/** What remains of one byte, followed by zeros, after division by the polynomial. */
+function divided(byte: number, width: number, polynomial: number): number {
+  const top = 1 << (width - 1);
+  let rest = byte << (width - 8);
+  for (let bit = 0; bit < 8; bit++) rest = (rest & top) === 0 ? rest << 1 : (rest << 1) ^ polynomial;
+  return rest & (2 * top - 1);
+}
+
+function crc8(bytes: Uint8Array): number {
+  let crc = 0;
+  for (const byte of bytes) crc = CRC8[crc ^ byte] as number;
+  return crc;
+}
+
+function crc16(bytes: Uint8Array): number {
+  let crc = 0;
+  for (const byte of bytes) crc = ((crc << 8) & 0xffff) ^ (CRC16[(crc >> 8) ^ byte] as number);
+  return crc;
+}

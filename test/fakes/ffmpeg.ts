@@ -1,0 +1,49 @@
+// What an independent decoder makes of a file: ffmpeg and ffprobe, from memory
+// to memory. A complaint of theirs is a failure.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+
+const LIMIT_MS = 20_000;
+// Not about the file: raw samples, a stream without a length, a bit rate that stands in no header.
+const HARMLESS = /Guessed Channel Layout|Ignoring maximum wav data size|Estimating duration from bitrate/;
+const MAX_BYTES = 64 * 1024 * 1024;
+
+function run(program: string, args: readonly string[], input: Uint8Array): Buffer {
+  const { status, stdout, stderr, error } = spawnSync(program, ['-v', 'warning', ...args], {
+    input,
+    timeout: LIMIT_MS,
+    maxBuffer: MAX_BYTES,
+  });
+  if (error !== undefined) throw error;
+  const complaints = String(stderr)
+    .split('\n')
+    .filter((line) => line !== '' && !HARMLESS.test(line));
+  assert.deepEqual({ status, complaints }, { status: 0, complaints: [] });
+  return stdout;
+}
+
+/** Mono samples at the file's own rate. `raw` says what a file without a header holds. */
+export function decoded(file: Uint8Array, raw: readonly string[] = []): Float32Array {
+  const args = ['-xerror', ...raw, '-i', 'pipe:0', '-map', '0:a:0', '-f', 'f32le', '-ac', '1', 'pipe:1'];
+  const bytes = run('ffmpeg', args, file);
+  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+}
+
+export interface Probed {
+  readonly format: string;
+  readonly codec: string;
+  /** Hz. */
+  readonly rate: number;
+  readonly channels: number;
+}
+
+export function probed(file: Uint8Array): Probed {
+  const args = ['-of', 'json', '-show_entries', 'format=format_name:stream=codec_name,sample_rate,channels'];
+  const report = JSON.parse(run('ffprobe', [...args, 'pipe:0'], file).toString()) as {
+    format: { format_name: string };
+    streams: { codec_name: string; sample_rate: string; channels: number }[];
+  };
+  assert.equal(report.streams.length, 1);
+  const { codec_name: codec = '', sample_rate: rate, channels = 0 } = report.streams[0] ?? {};
+  return { format: report.format.format_name, codec, rate: Number(rate), channels };
+}

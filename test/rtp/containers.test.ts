@@ -1,0 +1,143 @@
+// Every container, made by a line, read by ffmpeg.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ContainerName } from '../../src/rtp/container.js';
+import { tone } from '../audio/tones.js';
+import { decoded, probed, type Probed } from '../fakes/ffmpeg.js';
+import { bytesLine, loud, MemoryRing, RecordingBytes } from './line-fakes.js';
+
+const ENGINE_HZ = 16_000;
+const RATES_HZ = [8000, 16_000, 24_000, 48_000];
+const SPEEDS = [0.5, 1, 2];
+const NO_TRIM = { thresholdDb: -200 };
+
+interface Kind {
+  readonly name: ContainerName;
+  readonly rates: readonly number[];
+  /** How ffmpeg is told what raw bytes are. */
+  readonly raw?: (rate: number) => readonly string[];
+  readonly probe?: Omit<Probed, 'rate' | 'channels'>;
+  /** Hz of what is decoded, where it is not the rate asked for. */
+  readonly decodedHz?: number;
+  /** Milliseconds that a decoder may give beyond the sound; 0 where the format says exactly where it ends. */
+  readonly beyondMs: number;
+}
+
+const rawFormat = (format: string) => (rate: number) => ['-f', format, '-ar', String(rate), '-ac', '1'];
+
+const KINDS: readonly Kind[] = [
+  { name: 'pcm', rates: RATES_HZ, raw: rawFormat('s16le'), beyondMs: 0 },
+  { name: 'ulaw', rates: [8000], raw: rawFormat('mulaw'), beyondMs: 0 },
+  { name: 'alaw', rates: [8000], raw: rawFormat('alaw'), beyondMs: 0 },
+  { name: 'wav', rates: RATES_HZ, probe: { format: 'wav', codec: 'pcm_s16le' }, beyondMs: 0 },
+  { name: 'flac', rates: [...RATES_HZ, 11_025, 37_775], probe: { format: 'flac', codec: 'flac' }, beyondMs: 0 },
+  // LAME's delay before the sound, the decoder's, and the last frame filled up.
+  { name: 'mp3', rates: [...RATES_HZ, 22_050, 44_100], probe: { format: 'mp3', codec: 'mp3' }, beyondMs: 380 },
+  { name: 'ogg', rates: RATES_HZ, probe: { format: 'ogg', codec: 'opus' }, decodedHz: 48_000, beyondMs: 0 },
+];
+
+/** The file that a line makes of the segments, read `room` bytes at a time. */
+function fileOf(name: ContainerName, rate: number, segments: readonly Float32Array[], speed = 1): Uint8Array {
+  const ring = new RecordingBytes(0);
+  const line = bytesLine(ring, name, rate, NO_TRIM, speed);
+  for (const segment of segments) line.segment(MemoryRing.of(segment), ENGINE_HZ);
+  line.pump.end();
+  while (line.run() === 'waiting') ring.give(1000);
+  assert.equal(ring.ended, '');
+  assert.equal(line.reports.at(-1), 'ended');
+  return Uint8Array.from(ring.bytes);
+}
+
+/** Hz, by the rises through zero in the middle of the sound. */
+function pitch(sound: Float32Array, rate: number): number {
+  const middle = sound.subarray(Math.floor(sound.length / 4), Math.floor((3 * sound.length) / 4));
+  let rises = 0;
+  for (let i = 1; i < middle.length; i++) {
+    if ((middle[i - 1] as number) < 0 && (middle[i] as number) >= 0) rises++;
+  }
+  return (rises * rate) / middle.length;
+}
+
+for (const { name, rates, raw, probe, decodedHz, beyondMs } of KINDS) {
+  test(`${name} decodes to the sound, as long as it should be, at every rate and speed`, () => {
+    for (const rate of rates) {
+      for (const speed of SPEEDS) {
+        const file = fileOf(name, rate, [tone(440, ENGINE_HZ, ENGINE_HZ)], speed);
+        const heardHz = decodedHz ?? rate;
+        if (probe !== undefined) assert.deepEqual(probed(file), { ...probe, rate: heardHz, channels: 1 });
+        const sound = decoded(file, raw?.(rate));
+        const where = `${name} at ${rate} Hz, speed ${speed}`;
+        const beyond = sound.length - Math.round(heardHz / speed);
+        assert.ok(beyond >= 0 && beyond <= (beyondMs * heardHz) / 1000, `${beyond} samples too many: ${where}`);
+        const hz = pitch(sound, heardHz);
+        assert.ok(Math.abs(hz / 440 - 1) < 0.02, `${hz} Hz: ${where}`);
+      }
+    }
+  });
+}
+
+test('FLAC is the PCM to the last bit, tone or noise or silence, and smaller where it can be', () => {
+  const sounds: [string, Float32Array, number][] = [
+    ['tone', tone(440, ENGINE_HZ, 20_000), 0.6],
+    ['noise', loud(20_001), 1.02],
+    ['full scale', loud(5000).map((value) => Math.sign(value) * 2), 1.02],
+    ['silence', new Float32Array(16_000), 0.02],
+    ['one sample', Float32Array.of(0.25), 40],
+  ];
+  for (const [what, sound, most] of sounds) {
+    for (const rate of [ENGINE_HZ, 44_100]) {
+      const pcm = fileOf('pcm', rate, [sound]);
+      const flac = fileOf('flac', rate, [sound]);
+      const heard = decoded(flac);
+      const samples = new DataView(pcm.buffer);
+      assert.equal(heard.length, pcm.length / 2);
+      heard.forEach((value, n) => assert.equal(value * 32_768, samples.getInt16(2 * n, true)));
+      assert.ok(flac.length < most * pcm.length + 60, `${flac.length} of ${pcm.length} bytes: ${what}`);
+    }
+  }
+});
+
+test('a long FLAC stream numbers its frames beyond one byte', () => {
+  const sound = tone(300, ENGINE_HZ, 110 * ENGINE_HZ); // 2200 blocks: three bytes of number
+  assert.equal(decoded(fileOf('flac', 8000, [sound])).length, 880_000);
+});
+
+test('every container of nothing is one that opens', () => {
+  for (const { name, raw } of KINDS) {
+    const file = fileOf(name, 8000, []);
+    if (raw !== undefined) assert.equal(file.length, 0);
+    else if (name !== 'mp3') assert.ok(decoded(file).length <= 960, name);
+  }
+});
+
+test('segments join without a seam in every container', () => {
+  const parts = [tone(440, ENGINE_HZ, 8000), tone(440, ENGINE_HZ, 8000, 0.5, (8000 * 2 * Math.PI * 440) / ENGINE_HZ)];
+  for (const name of ['pcm', 'flac', 'mp3', 'ogg'] as const) {
+    assert.deepEqual(fileOf(name, 24_000, parts), fileOf(name, 24_000, [tone(440, ENGINE_HZ, 16_000)]), name);
+  }
+});
+
+test('a line that is stopped, or whose reader leaves, says so to the ring in every container', () => {
+  for (const { name } of KINDS) {
+    const ring = new RecordingBytes();
+    const line = bytesLine(ring, name, 8000);
+    line.segment(MemoryRing.of(loud(16_000)), ENGINE_HZ);
+    line.run();
+    line.pump.stop();
+    assert.equal(ring.ended, 'ABORTED');
+  }
+});
+
+test('the header comes with the first sound, and that before the segment is over', () => {
+  for (const { name } of KINDS) {
+    const ring = new RecordingBytes();
+    const line = bytesLine(ring, name, /law/.test(name) ? 8000 : 24_000, NO_TRIM);
+    const source = new MemoryRing();
+    line.segment(source, ENGINE_HZ);
+    line.run();
+    assert.equal(ring.bytes.length, 0, name);
+    source.write(tone(440, ENGINE_HZ, ENGINE_HZ / 4));
+    line.run();
+    assert.ok(ring.bytes.length > 100, name); // of 250 ms
+  }
+});
