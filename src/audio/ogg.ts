@@ -40,7 +40,10 @@ export class OggPages {
   add(packet: Uint8Array): void {
     const segments = Math.floor(packet.length / 255) + 1;
     if (this.#bodyBytes + packet.length > this.#body.length || this.#segments + segments > MAX_SEGMENTS) {
-      throw new ParleyError('QUEUE_FULL', `a packet of ${packet.length} bytes does not fit into the Ogg page`);
+      throw new ParleyError(
+        'QUEUE_FULL',
+        `a packet of ${packet.length} bytes does not fit into the Ogg page`,
+      );
     }
     this.#body.set(packet, this.#bodyBytes);
     this.#bodyBytes += packet.length;

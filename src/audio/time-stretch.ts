@@ -138,8 +138,7 @@ export class TimeStretch {
     const to = best - this.#windowStart;
     for (let i = 0; i < count; i++) {
       const natural = this.#window[from + i] as number;
-      output[offset + i] =
-        natural + (this.#rise[i] as number) * ((this.#window[to + i] as number) - natural);
+      output[offset + i] = natural + (this.#rise[i] as number) * ((this.#window[to + i] as number) - natural);
     }
     this.#outputs += count;
     this.#block++;

@@ -1,12 +1,6 @@
 // The body of POST /v1/audio/speech, read field by field as OpenAI states it.
 // Fields that are not known are ignored, as its clients and dialects expect.
-import {
-  AUDIO_FORMATS,
-  hasRate,
-  ratesOf,
-  SPEEDS,
-  type AudioFormat,
-} from '../call/audio-format.js';
+import { AUDIO_FORMATS, hasRate, ratesOf, SPEEDS, type AudioFormat } from '../call/audio-format.js';
 import { ParleyError } from '../errors.js';
 
 export interface SpeechWish {

@@ -82,17 +82,29 @@ test('a streamed stretch equals the whole one bit for bit, however it is cut', (
   const random = randomFrom(7);
   for (const speed of SPEEDS) {
     const expected = whole(voice, speed);
-    assert.deepEqual(stretched(voice, RATE, speed, () => 480), expected);
-    assert.deepEqual(stretched(voice, RATE, speed, () => 1 + Math.floor(2000 * random())), expected);
+    assert.deepEqual(
+      stretched(voice, RATE, speed, () => 480),
+      expected,
+    );
+    assert.deepEqual(
+      stretched(voice, RATE, speed, () => 1 + Math.floor(2000 * random())),
+      expected,
+    );
   }
-  assert.deepEqual(stretched(voice, RATE, 1.5, () => 1), whole(voice, 1.5));
+  assert.deepEqual(
+    stretched(voice, RATE, 1.5, () => 1),
+    whole(voice, 1.5),
+  );
 });
 
 test('nothing clicks: no step is steeper than the steepest of the source', () => {
   const voice = voiceLike(RATE, 3);
   const sine = tone(440, RATE, 3 * RATE);
   for (const speed of SPEEDS) {
-    for (const [name, sound] of [['voice', voice], ['tone', sine]] as const) {
+    for (const [name, sound] of [
+      ['voice', voice],
+      ['tone', sine],
+    ] as const) {
       const ratio = steepest(whole(sound, speed)) / steepest(sound);
       assert.ok(ratio <= 1.1, `${ratio} times as steep at speed ${speed} (${name})`);
     }
