@@ -41,7 +41,7 @@ export interface SpeechRouteParts {
   readonly startedAt: number;
 }
 
-const SAMPLE_RATE = 24_000; // Hz; what is answered where a request names neither rate nor a format with its own
+const SAMPLE_RATE = 24_000; // Hz; of a request that names neither a rate nor a format with one of its own
 const MODEL = 'parley';
 
 export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): void {
