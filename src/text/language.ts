@@ -13,6 +13,8 @@ export interface IdentifiedLanguage {
   /** BCP 47 primary tag; of a doubtful text the best guess. */
   readonly language: string;
   readonly confident: boolean;
+  /** Known as a greeting or courtesy: sure of these few words, not of what stands around them. */
+  readonly courtesy?: true;
 }
 
 const MOST_TEXT = 600; // units; more text proves nothing more and costs time
@@ -61,7 +63,7 @@ function byScript(text: string): IdentifiedLanguage | undefined {
 function byWords(text: string): IdentifiedLanguage {
   const words = wordsOf(text);
   const short = holdsCode(text) ? undefined : identifyShortText(text, words);
-  if (short !== undefined) return { language: short, confident: true };
+  if (short !== undefined) return { language: short, confident: true, courtesy: true };
   const guesses = detectAll(text, { only: LATIN });
   const language = guesses[0]?.lang ?? 'en';
   return { language, confident: isLatinLanguage(language) && isProved(language, words) };
