@@ -18,6 +18,7 @@ export class BytesSink implements FrameSink {
   readonly frameSamples: number;
   readonly wholeFrames = false;
   readonly failsWhole = true;
+  readonly holding = false;
   readonly #ring: ByteSink;
   readonly #container: Container;
   /** Copies: a container's bytes are valid until its next call only. */
