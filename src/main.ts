@@ -116,6 +116,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     port: config.port,
     apiKeys: config.apiKeys,
     corsOrigins: config.corsOrigins,
+    requestTimeoutMs: config.requestTimeoutMs,
     pageFolder: pageFolder(),
     speech: new SpeechService(engines, encoders, config),
     calls: door,
@@ -152,6 +153,7 @@ function openEngines(config: Config, log: Log): Promise<Engines> {
     engine: config.engine,
     defaultVoice: config.defaultVoice,
     maxWaiting: config.maxQueueDepth,
+    maxWaitMs: config.requestTimeoutMs,
     renderTimeoutMs: config.engineTimeoutMs,
     onReplaced: (engine, reason) => log.error({ engine, reason }, 'engine replaced'),
   });

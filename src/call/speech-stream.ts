@@ -6,8 +6,10 @@ import { ByteRing } from '../audio/pcm-ring.js';
 import { asParleyError, type ParleyError } from '../errors.js';
 import type { Voice } from '../speech/engine.js';
 import type { SpeechRouting } from '../speech/routing.js';
+import { replyPace } from './pace.js';
 import { SpeechLine, type EncoderSource } from './speech-line.js';
 import { sentencesOf, type TextLimits } from './text-source.js';
+import { systemTime, type Time } from './time.js';
 import { VoicePlan } from './voice-plan.js';
 
 export interface SpeechStreamRequest {
@@ -17,6 +19,8 @@ export interface SpeechStreamRequest {
   readonly container: 'wav' | 'pcm';
   /** Hz. */
   readonly sampleRate: number;
+  /** Who shares the engine fairly with others: an API key or an address. */
+  readonly client?: string;
 }
 
 const CONTENT_TYPES = { wav: 'audio/wav', pcm: 'audio/pcm' } as const;
@@ -86,11 +90,13 @@ export class SpeechService {
   readonly #routing: SpeechRouting;
   readonly #encoders: EncoderSource;
   readonly #limits: TextLimits;
+  readonly #time: Time;
 
-  constructor(routing: SpeechRouting, encoders: EncoderSource, limits: TextLimits) {
+  constructor(routing: SpeechRouting, encoders: EncoderSource, limits: TextLimits, time: Time = systemTime) {
     this.#routing = routing;
     this.#encoders = encoders;
     this.#limits = limits;
+    this.#time = time;
   }
 
   voices(): Promise<readonly Voice[]> {
@@ -107,7 +113,7 @@ export class SpeechService {
     const ring = ByteRing.open(RING_BYTES);
     const { container, sampleRate } = request;
     const sink = { kind: 'bytes', ring: ring.handle, container, rate: sampleRate } as const;
-    const line = new SpeechLine(this.#encoders, () => sink);
+    const line = new SpeechLine(this.#encoders, () => sink, replyPace(request.client ?? '', this.#time));
     const controller = new AbortController();
     const run = line.run(sentences, Promise.resolve(), AbortSignal.any([signal, controller.signal]));
     const stream = new SpeechStream(CONTENT_TYPES[container], ring, controller, run);

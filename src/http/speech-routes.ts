@@ -24,6 +24,7 @@ export interface SpeechSource {
       language?: string;
       container: 'wav' | 'pcm';
       sampleRate: number;
+      client?: string;
     },
     signal: AbortSignal,
   ): Promise<AudioStream>;
@@ -49,7 +50,8 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
     const receivedAtMs = performance.now();
     const wish = readSpeechRequest(request.body);
     await replies.send(reply, {
-      open: (signal) => speech.openStream({ ...wish, sampleRate: SAMPLE_RATE }, signal).catch(rename),
+      open: (signal) =>
+        speech.openStream({ ...wish, sampleRate: SAMPLE_RATE, client: request.client }, signal).catch(rename),
       headers: wish.container === 'pcm' ? PCM_HEADERS : {},
       begun: () => metrics.firstAudio(performance.now() - receivedAtMs, 'http'),
       broken: (error) => log.warn({ requestId: request.id, err: error }, 'speech broken off'),

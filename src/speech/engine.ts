@@ -4,6 +4,7 @@
 // its slot of the batch empty) until the reader made room. Nothing else limits
 // how far an engine runs ahead.
 import type { PcmRing } from '../audio/pcm-ring.js';
+import type { Urgency } from './urgency.js';
 
 export interface Voice {
   /** What requests name it by; unique within the server. */
@@ -32,6 +33,8 @@ export interface SpeechRequest {
   readonly voice: string;
   /** BCP 47 primary tag. */
   readonly language: string;
+  /** Its place in the engine's queue; behind everybody who says more where absent. */
+  readonly urgency?: Urgency;
 }
 
 export interface WordTime {

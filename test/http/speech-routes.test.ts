@@ -22,6 +22,8 @@ async function textOf(read: Promise<{ value?: Uint8Array | undefined }>): Promis
   return Buffer.from((await read).value ?? []).toString();
 }
 
+const client = '127.0.0.1'; // of injected requests
+
 test('the first sentence reaches the client before the second one exists', async (t) => {
   const { url, speech } = await openServer(t);
   const answering = post(url, { model: 'tts-1', voice: 'slt', input: 'One. Two.' });
@@ -65,7 +67,7 @@ test('raw samples say in headers what they are, and the request reaches the serv
   assert.equal(answer.headers['x-pcm-sample-rate'], '24000');
   assert.match(String(answer.headers['x-request-id']), /^req_/);
   assert.deepEqual(speech.requests, [
-    { text: 'Bonjour.', voice: 'fr', language: 'fr-CA', container: 'pcm', sampleRate: 24_000 },
+    { text: 'Bonjour.', voice: 'fr', language: 'fr-CA', container: 'pcm', sampleRate: 24_000, client },
   ]);
 });
 
@@ -79,7 +81,7 @@ test("where nothing is chosen the answer is a WAV in the server's voice", async 
   ]) {
     await app.inject({ method: 'POST', url: SPEECH, payload });
   }
-  const plain = { text: 'Hello.', container: 'wav', sampleRate: 24_000 };
+  const plain = { text: 'Hello.', container: 'wav', sampleRate: 24_000, client };
   assert.deepEqual(speech.requests, [plain, plain, plain]);
 });
 
@@ -146,6 +148,50 @@ test('speech that fails midway breaks the connection and never ends it cleanly',
   await assert.rejects(reader.read());
   await stream.cancelled;
   assert.equal(logLines.filter((line) => line.includes('speech broken off')).length, 1);
+});
+
+test('a text without sound in time is answered with 504, and its work is stopped', async (t) => {
+  const { url, speech, logLines } = await openServer(t, { requestTimeoutMs: 50 });
+  const answer = await post(url, { input: 'Hello.' });
+  await (
+    await speech.stream()
+  ).cancelled;
+  assert.equal(answer.status, 504);
+  assert.deepEqual(errorIn(await answer.text()), {
+    message: 'there was no sound within 0.05 s, which is what REQUEST_TIMEOUT allows',
+    type: 'server_error',
+    param: null,
+    code: 'timeout',
+  });
+  assert.equal(answer.headers.get('x-should-retry'), 'false');
+  assert.equal(logLines.filter((line) => line.includes('broken off')).length, 0);
+});
+
+test('a text that has begun in time may take longer', async (t) => {
+  const { url, speech } = await openServer(t, { requestTimeoutMs: 50 });
+  const answering = post(url, { input: 'Hello.' });
+  const stream = await speech.stream();
+  stream.push('begun');
+  const answer = await answering;
+  const late = new Promise((resolve) => setTimeout(resolve, 60)); // outlives the limit, which must not matter
+  await late;
+  stream.push(' and ended');
+  stream.end();
+  assert.equal(await answer.text(), 'begun and ended');
+});
+
+test('who asks is told apart by key, and by address where there is none', async (t) => {
+  const keys = ['a'.repeat(16), 'b'.repeat(16)];
+  const { app, speech } = await openApp(t, { apiKeys: keys });
+  speech.whole = ['RIFF'];
+  for (const key of keys) {
+    const headers = { authorization: `Bearer ${key}` };
+    await app.inject({ method: 'POST', url: SPEECH, headers, payload: { input: 'Hello.' } });
+  }
+  assert.deepEqual(
+    speech.requests.map((request) => request.client),
+    ['key 0', 'key 1'],
+  );
 });
 
 test('a client that leaves stops the work, before the first byte and after it', async (t) => {
