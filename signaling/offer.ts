@@ -13,12 +13,15 @@ import {
   badLine,
   badSdp,
   splitSdp,
+  type SdpLine,
   type SdpSection,
   type SdpText,
 } from './sdp-text.js';
 
 const MAX_CANDIDATES = 16; // each one costs the server a round of checks
 const FINGERPRINT_BYTES: Readonly<Record<string, number>> = { 'sha-256': 32, 'sha-384': 48, 'sha-512': 64 };
+const DIRECTION = /^(?:sendrecv|recvonly|sendonly|inactive)$/;
+const DEAF = /^(?:sendonly|inactive)$/; // as the browser says it
 const SMALLEST_MESSAGE = 4096; // bytes; less than this cannot carry an event with a sentence in it
 
 export interface Offer {
@@ -128,10 +131,14 @@ function checkAudio({ session }: SdpText, audio: SdpSection): void {
   if (!/SAVPF?\b/.test(audio.first.value)) throw badLine(audio.first, 'must use SRTP (UDP/TLS/RTP/SAVPF)');
   if (attribute([audio], 'rtcp-mux') === undefined)
     throw badLine(audio.first, 'must be followed by a=rtcp-mux');
-  for (const direction of ['sendonly', 'inactive']) {
-    const found = attribute([audio, session], direction);
-    if (found !== undefined) throw badLine(found.line, 'means that the browser would not listen');
-  }
+  // The session's direction is that of sections without one (RFC 8866 section 6.7).
+  const own = directions(audio);
+  const deaf = (own.length > 0 ? own : directions(session)).find(({ value }) => DEAF.test(value));
+  if (deaf !== undefined) throw badLine(deaf, 'means that the browser would not listen');
+}
+
+function directions({ lines }: SdpSection): SdpLine[] {
+  return lines.filter(({ type, value }) => type === 'a' && DIRECTION.test(value));
 }
 
 function bundles({ session }: SdpText): string[][] {

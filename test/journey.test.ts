@@ -14,6 +14,7 @@ import {
 } from './fakes/call-under-test.js';
 import { buzz } from './fakes/scripted-engine.js';
 import { TokenSource } from './fakes/token-source.js';
+import { until } from './fakes/until.js';
 
 const PAUSE_FRAMES = SENTENCE_PAUSE_MS / FRAME_MS;
 const ULAW_SILENCE = 0xff;
@@ -358,15 +359,6 @@ test('a closed call has freed everything and refuses more', async () => {
   assert.throws(() => call.speak('Hello?'), { code: 'CALL_CLOSED' });
   assert.match(log.at(-1) ?? '', /^call closed /);
 });
-
-// The worker answers in its own time; these wait for its answers, not for time.
-async function until(condition: () => boolean): Promise<void> {
-  const limit = process.hrtime.bigint() + 10_000_000_000n;
-  while (!condition()) {
-    if (process.hrtime.bigint() > limit) throw new Error(`not within 10 s: ${condition.toString()}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 /** A round trip through the encoder worker: everything that was on its way has arrived. */
 async function quiet(): Promise<void> {

@@ -38,7 +38,7 @@ PushResult PlayoutQueue::Push(uint32_t generation, uint32_t track, const uint8_t
   if (closed_.load() || generation != generation_.load()) return PushResult::kStale;
   const uint64_t tail = tail_.load(std::memory_order_relaxed);
   if (QueuedFrames() >= high_frames_ || !HasEntryPlace(tail)) return PushResult::kFull;
-  Entry entry{track, 0, 0, static_cast<uint32_t>(bytes), 0};
+  Entry entry{track, 0, 0, static_cast<uint32_t>(bytes), 0, generation};
   if (!PlacePayload(bytes, &entry.offset, &entry.byte_end)) return PushResult::kFull;
   Track* record = OpenTrack(track);
   if (!record) return PushResult::kFull;
@@ -61,7 +61,7 @@ PushResult PlayoutQueue::Mark(uint32_t generation, uint32_t track, uint32_t mark
 
   if (end_of_track) record->end = tail + 1;
   marks_out_.fetch_add(1);
-  Append(record, tail, end_of_track ? kTrackEnd : kMark, Entry{track, mark, 0, 0, byte_tail_});
+  Append(record, tail, end_of_track ? kTrackEnd : kMark, Entry{track, mark, 0, 0, byte_tail_, generation});
   return PushResult::kTaken;
 }
 
@@ -72,15 +72,15 @@ PushResult PlayoutQueue::Rest(uint32_t generation, uint32_t track) {
   if (!HasEntryPlace(tail)) return PushResult::kFull;
   Track* record = OpenTrack(track);
   if (!record) return PushResult::kFull;
-  Append(record, tail, kRest, Entry{track, 0, 0, 0, byte_tail_});
+  Append(record, tail, kRest, Entry{track, 0, 0, 0, byte_tail_, generation});
   return PushResult::kTaken;
 }
 
 ClearedQueue PlayoutQueue::Clear() {
   std::lock_guard<std::mutex> lock(mutex_);
   const uint64_t tail = tail_.load(std::memory_order_relaxed);
-  // The clock that claims a frame of the old generation sees, at its next tick,
-  // that the generation has changed: it is raised before head moves.
+  // Raised before head moves: a clock that finds the queue emptied by this clear
+  // sees that the last frame it claimed is of an older generation.
   ClearedQueue cleared{generation_.fetch_add(1) + 1, {}};
   const uint64_t head = head_.exchange(tail, std::memory_order_acq_rel);
   DropFrom(head, tail, &cleared);
@@ -217,14 +217,14 @@ void PlayoutQueue::DropFrom(uint64_t head, uint64_t tail, ClearedQueue* cleared)
 PlayoutQueue::Frame PlayoutQueue::TakeFrame(uint8_t* out) {
   for (;;) {
     const uint64_t head = head_.load(std::memory_order_acquire);
-    if (head == tail_.load(std::memory_order_acquire)) return {0, 0};
-    if (kinds_[head & mask_].load(std::memory_order_relaxed) != kFrame) return {0, 0};
+    if (head == tail_.load(std::memory_order_acquire)) return {};
+    if (kinds_[head & mask_].load(std::memory_order_relaxed) != kFrame) return {};
     if (!Claim(head)) continue;  // cleared meanwhile
     frames_claimed_.fetch_add(1);
     const Entry entry = entries_[head & mask_];
     std::memcpy(out, &bytes_[entry.offset], entry.bytes);
     released_.store(head + 1, std::memory_order_release);
-    return {entry.bytes, entry.track};
+    return {entry.bytes, entry.track, entry.generation};
   }
 }
 

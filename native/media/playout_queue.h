@@ -44,8 +44,9 @@ class PlayoutQueue {
   static constexpr uint32_t kMaxMarks = 63;
 
   struct Frame {
-    size_t bytes;  // 0: there is no frame
-    uint32_t track;
+    size_t bytes = 0;  // 0: there is no frame
+    uint32_t track = 0;
+    uint32_t generation = 0;  // that it was pushed with
   };
   struct ReachedMark {
     uint32_t track;
@@ -97,6 +98,7 @@ class PlayoutQueue {
     uint32_t offset;    // of the payload in bytes_
     uint32_t bytes;
     uint64_t byte_end;  // byte_tail_ after this entry
+    uint32_t generation;
   };
   struct Track {
     uint32_t id;

@@ -128,9 +128,6 @@ void Stream::SkipMissed(int64_t now_ns) {
 
 void Stream::Transmit(const Target& target, int64_t now_ns) {
   if (unsent_) clock_->wire().Flush();  // catching up: one frame after the other
-  const uint32_t generation = queue_.generation();
-  if (generation != generation_) in_track_ = false;
-  generation_ = generation;
   if (!paused_.load()) ReachMarks(now_ns);
   SendFrame(target);
   SendWaitingRtcp(target);
@@ -144,9 +141,11 @@ void Stream::SendFrame(const Target& target) {
   uint8_t* const packet = wire.Buffer();
   uint8_t* const payload = packet + kRtpHeaderBytes;
   const bool paused = paused_.load();
-  const PlayoutQueue::Frame frame = paused ? PlayoutQueue::Frame{0, 0} : queue_.TakeFrame(payload);
+  const PlayoutQueue::Frame frame = paused ? PlayoutQueue::Frame{} : queue_.TakeFrame(payload);
   const bool voice = frame.bytes > 0;
-  if (!voice && !paused && in_track_) {
+  // Read after the queue was found empty: a clear, also one in the middle of this
+  // tick, raises the generation before it empties the queue.
+  if (!voice && !paused && in_track_ && queue_.generation() == generation_) {
     underruns_.Add();
     clock_->counters().underruns.Add();
   }
@@ -154,6 +153,7 @@ void Stream::SendFrame(const Target& target) {
   talking_ = voice;
   if (voice) {
     track_ = frame.track;
+    generation_ = frame.generation;
     in_track_ = true;
   } else if (config_.silence.empty()) {
     return;

@@ -132,7 +132,7 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
   bool in_track_ = false;       // the last frame's track has not reached its end
   bool unsent_ = false;         // a packet of this stream waits in the wire
   uint32_t track_ = 0;          // of the last frame
-  uint32_t generation_ = 0;     // at the last tick
+  uint32_t generation_ = 0;     // of the last frame
 
   // Written by the clock, read by anybody.
   std::atomic<uint16_t> sequence_;

@@ -6,7 +6,7 @@ import { TRACK_ENDED } from '../rtp/marks.js';
 import type { Playout } from '../rtp/playout.js';
 import type { SpeechRouting } from '../speech/routing.js';
 import { callPace } from './pace.js';
-import { SpeechLine, type EncoderSource, type SpokenSentence } from './speech-line.js';
+import { SpeechLine, type EncoderSource } from './speech-line.js';
 import { sentencesFrom, sentencesOf, type TextLimits } from './text-source.js';
 import type { Time } from './time.js';
 import { Utterance, type UtteranceEvent } from './utterance.js';
@@ -112,20 +112,19 @@ export class Call {
       );
     }
     const plan = new VoicePlan(this.#parts.routing, options);
-    const whole = typeof text === 'string' ? withVoices(sentencesOf(text, limits), plan) : undefined;
+    const whole = typeof text === 'string' ? plan.whole(sentencesOf(text, limits)) : undefined;
     // The time to first audio is the server's own only where nothing else is being spoken.
     const metric = this.#utterances.size === 0;
     const utterance = this.#newUtterance(options.receivedAtMs ?? time.now(), metric);
     const sentences =
       whole ??
-      streamWithVoices(
+      plan.arriving(
         sentencesFrom(text as AsyncIterable<string>, {
           limits,
           time,
           signal: utterance.signal,
           onPause: () => utterance.textPauses(),
         }),
-        plan,
       );
     utterance.start(sentences, this.#turn);
     this.#turn = utterance.pushed;
@@ -222,15 +221,4 @@ export class Call {
       this.#resolveClosed(reason);
     }
   }
-}
-
-function withVoices(sentences: readonly { text: string }[], plan: VoicePlan): SpokenSentence[] {
-  return sentences.map(({ text }) => ({ text, voice: plan.next(text) }));
-}
-
-async function* streamWithVoices(
-  sentences: AsyncIterable<{ text: string }>,
-  plan: VoicePlan,
-): AsyncGenerator<SpokenSentence, void, undefined> {
-  for await (const { text } of sentences) yield { text, voice: plan.next(text) };
 }

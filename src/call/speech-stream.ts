@@ -106,10 +106,7 @@ export class SpeechService {
   /** Rejects with what can be known before the first byte: limits, voice, language, an engine that fails at once. */
   async openStream(request: SpeechStreamRequest, signal: AbortSignal): Promise<SpeechStream> {
     const plan = new VoicePlan(this.#routing, request);
-    const sentences = sentencesOf(request.text, this.#limits).map(({ text }) => ({
-      text,
-      voice: plan.next(text),
-    }));
+    const sentences = plan.whole(sentencesOf(request.text, this.#limits));
     const ring = ByteRing.open(RING_BYTES);
     const { container, sampleRate } = request;
     const sink = { kind: 'bytes', ring: ring.handle, container, rate: sampleRate } as const;

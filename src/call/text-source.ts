@@ -36,6 +36,11 @@ export function sentencesOf(text: string, limits: TextLimits): Sentence[] {
   return sentences;
 }
 
+export interface SentenceOfTokens extends Sentence {
+  /** The text has ended and this is all of it. */
+  readonly isOnly: boolean;
+}
+
 export interface TokenOptions {
   readonly limits: TextLimits;
   readonly time: Time;
@@ -51,7 +56,7 @@ export interface TokenOptions {
 export async function* sentencesFrom(
   tokens: AsyncIterable<string>,
   options: TokenOptions,
-): AsyncGenerator<Sentence, void, undefined> {
+): AsyncGenerator<SentenceOfTokens, void, undefined> {
   const { limits } = options;
   const stream = new SentenceStream();
   const iterator = tokens[Symbol.asyncIterator]();
@@ -65,14 +70,12 @@ export async function* sentencesFrom(
       if (length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
       for (const sentence of stream.push(next.value)) {
         spoken = true;
-        yield sentence;
+        yield { ...sentence, isOnly: false };
       }
     }
-    for (const sentence of stream.end()) {
-      spoken = true;
-      yield sentence;
-    }
-    if (!spoken) throw nothingToSay();
+    const last = stream.end();
+    if (!spoken && last.length === 0) throw nothingToSay();
+    for (const sentence of last) yield { ...sentence, isOnly: !spoken && last.length === 1 };
   } finally {
     // Not awaited: a producer that hangs in its own clean-up holds nobody here.
     iterator.return?.().then(undefined, () => undefined);

@@ -2,9 +2,14 @@
 //
 // What the request states always wins. Where it states no language, a sentence
 // that is clearly in one language is spoken by a voice of that language or not
-// at all; an unclear one follows the sentence before it.
+// at all. An unclear one follows the sentence before it, unless it looks like a
+// whole sentence of English, which is never beyond doubt. A courtesy ("Hola!")
+// decides only where it is all there is: before English it is part of it.
 import type { ResolvedVoice, SpeechRouting, VoiceWish } from '../speech/routing.js';
 import { identifyLanguage } from '../text/language.js';
+import type { SpokenSentence } from './speech-line.js';
+
+const SENTENCE_WORDS = 4; // fewer are too few to call the speaker back from another language
 
 export class VoicePlan {
   readonly #routing: SpeechRouting;
@@ -17,15 +22,31 @@ export class VoicePlan {
     this.#language = wish.language;
   }
 
-  /** The voice for the next sentence; throws VOICE_UNKNOWN or LANGUAGE_UNAVAILABLE. */
-  next(sentence: string): ResolvedVoice {
-    if (this.#wish.language === undefined) {
-      const found = identifyLanguage(sentence);
-      if (found.confident) this.#language = found.language;
-    }
+  /** Every sentence of a text with its voice; throws VOICE_UNKNOWN or LANGUAGE_UNAVAILABLE. */
+  whole(sentences: readonly { readonly text: string }[]): SpokenSentence[] {
+    const isOnly = sentences.length === 1;
+    return sentences.map(({ text }) => ({ text, voice: this.#next(text, isOnly) }));
+  }
+
+  /** Sentences with their voices, as they come; throws what `whole` throws, and what their source does. */
+  async *arriving(
+    sentences: AsyncIterable<{ readonly text: string; readonly isOnly: boolean }>,
+  ): AsyncGenerator<SpokenSentence, void, undefined> {
+    for await (const { text, isOnly } of sentences) yield { text, voice: this.#next(text, isOnly) };
+  }
+
+  #next(sentence: string, isOnly: boolean): ResolvedVoice {
+    if (this.#wish.language === undefined) this.#language = this.#languageOf(sentence, isOnly);
     return this.#routing.resolve({
       ...this.#wish,
       ...(this.#language === undefined ? {} : { language: this.#language }),
     });
+  }
+
+  #languageOf(sentence: string, isOnly: boolean): string | undefined {
+    const { language, confident, courtesy } = identifyLanguage(sentence);
+    if (confident && (isOnly || courtesy === undefined)) return language;
+    const isEnglish = language === 'en' && sentence.split(/\s+/).length >= SENTENCE_WORDS;
+    return isEnglish ? undefined : this.#language;
   }
 }

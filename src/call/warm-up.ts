@@ -13,8 +13,7 @@ export function warmUpTexts(routing: SpeechRouting): void {
   for (let round = 0; round < ROUNDS; round++) {
     const plan = new VoicePlan(routing, {});
     const sentences = sentencesOf(TEXT, { maxTextLength: TEXT.length, textIdleMs: 1 });
-    for (const { text } of sentences) {
-      plan.next(text);
+    for (const { text } of plan.whole(sentences)) {
       const segment = {
         text,
         firstFrame: 0,

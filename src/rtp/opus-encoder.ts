@@ -28,7 +28,7 @@ export interface OpusSettings {
   readonly expectedLossPercent: number;
 }
 
-/** 330 calls that all speak at once on one core; test/bench/RESULTS.md has the others. */
+/** Some 200 calls that all speak at once fit on one core, resampling included; see test/bench/RESULTS.md. */
 export const OPUS_SPEECH: OpusSettings = {
   application: 'audio',
   complexity: 5,

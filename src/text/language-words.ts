@@ -67,7 +67,7 @@ export const LANGUAGE_WORDS: Readonly<Record<LatinLanguage, LanguageWords>> = {
   },
   it: {
     telling: words(`
-      io tu lui lei noi voi loro mi ti ci vi si lo gli è sono sei siamo siete era erano stato stata essere ho hai ha
+      io tu lui lei noi voi loro mi ti si lo gli è sono sei siamo siete era erano stato stata essere ho hai ha
       abbiamo avete hanno aveva avere posso può puoi possono potere voglio vuole vuoi vorrei deve devo devono fare fa
       faccio va vado vanno andare non mai niente nulla sempre che chi quando dove come quale quanto quanti perché ma
       se sì anche già molto molta molti molte più meno tutto tutta tutti tutte qui lì là adesso ora oggi ieri domani
@@ -75,7 +75,9 @@ export const LANGUAGE_WORDS: Readonly<Record<LatinLanguage, LanguageWords>> = {
       questi queste quello quella una uno senza sopra fino fra tra c'è dov'è cos'è piace signor signora nel nella nei
       nelle sul sulla dal dalla al alla ai alle del della dei delle degli
     `),
-    linking: words(`il lo la i gli le un una di da in con su per e ed o a del della l' d' dell' all' un'`),
+    linking: words(
+      `il lo la i gli le un una di da in con su per e ed o a del della l' d' dell' all' un' ci vi`,
+    ),
   },
 };
 
@@ -86,9 +88,9 @@ export const ENGLISH_WORDS = words(`
   not no yes and or but if then else because although while when where who what which why how than as so
   the a an of to in on at by for from with without about into over under between after before during through up down out
   there here all any both each few more most other some such only own same too very just also now again once
-  please thank thanks hello hi let's don't i'm it's that's
+  please thank thanks hello hi ha ho er um let's don't i'm it's that's
   one two three four five six seven eight nine ten first second last next new
   die war hat man also art an was see tag mal so gut du or pour son on comment pain chat champ come male sale
   me no sin pan red as do no se a dove fare fine more pasta mia via per vs dame notes note page table plus si
-  vie et al non la le les los las el del
+  van hay font dir vie et al non la le les los las el del
 `);

@@ -2,15 +2,19 @@
 //
 // A doubtful text follows the voice that speaks already, a sure one may be
 // refused when no engine speaks its language. So a sure answer needs proof: a
-// script that only that language uses, or (among Latin letters) two judges that
-// agree, the n-gram statistics of tinyld and the small words of a sentence.
+// script that only that language uses, or (among Latin letters) a few words all
+// known in one language, or two judges that agree, the n-gram statistics of
+// tinyld and the small words of a sentence.
 import { detectAll } from 'tinyld/light';
 import { ENGLISH_WORDS, LANGUAGE_WORDS, type LatinLanguage, type LanguageWords } from './language-words.js';
+import { identifyShortText } from './short-text.js';
 
 export interface IdentifiedLanguage {
   /** BCP 47 primary tag; of a doubtful text the best guess. */
   readonly language: string;
   readonly confident: boolean;
+  /** Known as a greeting or courtesy: sure of these few words, not of what stands around them. */
+  readonly courtesy?: true;
 }
 
 const MOST_TEXT = 600; // units; more text proves nothing more and costs time
@@ -57,13 +61,20 @@ function byScript(text: string): IdentifiedLanguage | undefined {
 }
 
 function byWords(text: string): IdentifiedLanguage {
+  const words = wordsOf(text);
+  const short = holdsCode(text) ? undefined : identifyShortText(text, words);
+  if (short !== undefined) return { language: short, confident: true, courtesy: true };
   const guesses = detectAll(text, { only: LATIN });
   const language = guesses[0]?.lang ?? 'en';
-  return { language, confident: isLatinLanguage(language) && isProved(language, wordsOf(text)) };
+  return { language, confident: isLatinLanguage(language) && isProved(language, words) };
 }
 
 function isLatinLanguage(language: string): language is LatinLanguage {
   return Object.hasOwn(LANGUAGE_WORDS, language);
+}
+
+function holdsCode(text: string): boolean {
+  return (text.match(NOT_PROSE) ?? []).some((piece) => /\p{L}/u.test(piece));
 }
 
 /** An elided article or pronoun (l', j') is a word of its own. */

@@ -30,12 +30,14 @@ export interface BenchCall {
 
 export class BenchCalls {
   readonly #plane = MediaPlane.open({ clock: 'real', seed: 11 });
-  readonly #pool = new EncoderPool();
+  readonly #pool: EncoderPool;
   readonly #switchboard: Switchboard;
   readonly #sockets: Socket[] = [];
   readonly #sessions: DataChannelSession[] = [];
 
-  constructor(engine: SpeechEngine, voice: string) {
+  /** `encoderWorkers`: as many as the server takes by default when absent. */
+  constructor(engine: SpeechEngine, voice: string, encoderWorkers?: number) {
+    this.#pool = new EncoderPool(encoderWorkers === undefined ? {} : { workers: encoderWorkers });
     const routing = onlyEngine(engine, voice);
     warmUpTexts(routing); // as the server does before it listens
     this.#switchboard = new Switchboard(

@@ -1,9 +1,10 @@
 // How long old speech still leaves after a clear: 200 calls speak, one of them
 // is told `{"type":"clear"}`, and the receiver says when its last packet with
-// sound arrived.
+// sound arrived. An encoder worker on every core, so that all of them do speak.
 //
 //   npm run bench:interrupt              200 calls, 400 interruptions
 //   npm run bench:interrupt -- --quick   50 calls, 60 interruptions
+import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InstantEngine } from '../fakes/instant-engine.js';
 import { spreadOf } from './arrivals.js';
@@ -74,7 +75,7 @@ function wasSpeaking(
 async function main(): Promise<void> {
   const receiver = await UdpReceiver.open();
   const engine = new InstantEngine();
-  const server = new BenchCalls(engine, 'instant');
+  const server = new BenchCalls(engine, 'instant', availableParallelism());
   const calls = await server.open(CALLS, receiver.port);
   for (const call of calls) speak(call);
   await sleep(SETTLE_MS);

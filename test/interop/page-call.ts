@@ -2,20 +2,6 @@
 // test asks it.
 import type { Browser, Page } from 'playwright-core';
 
-export const CHROMIUM = {
-  executablePath: '/usr/bin/chromium',
-  args: [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-    '--autoplay-policy=no-user-gesture-required',
-  ],
-};
-
 export interface PageMessage {
   readonly type: string;
   readonly atMs: number;
@@ -29,6 +15,8 @@ export interface Heard {
   readonly packetsLost: number;
   readonly concealedSamples: number;
   readonly totalSamplesReceived: number;
+  /** Seconds. */
+  readonly totalSamplesDuration: number;
   readonly totalAudioEnergy: number;
   readonly audioLevel: number;
   readonly ssrc: number;

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { openServer } from '../http/app-under-test.js';
+import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
 
 const FAKE_PEER = readFileSync(
   fileURLToPath(new URL('../../../test/interop/fake-peer.js', import.meta.url)),
@@ -18,18 +19,7 @@ const STORY = 'There was a server. It never stopped. Then somebody pressed a but
 let browser: Browser;
 
 before(async () => {
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
+  browser = await chromium.launch({ executablePath: installedChromium(), args: [...CHROMIUM_ARGS] });
 });
 after(() => browser.close());
 

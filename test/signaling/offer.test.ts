@@ -132,6 +132,22 @@ test('what is malformed or missing is refused with its line', () => {
   }
 });
 
+test('a direction of the session holds only where the audio section says none', () => {
+  const offer = (session: string, audio: string | undefined) =>
+    chromiumOffer((line) => {
+      if (line.startsWith('a=group')) return [line, `a=${session}`];
+      if (line !== 'a=recvonly') return line;
+      return audio === undefined ? [] : `a=${audio}`;
+    });
+  for (const session of ['sendonly', 'inactive']) {
+    for (const audio of ['recvonly', 'sendrecv'])
+      assert.equal(readOffer(offer(session, audio)).audioMid, '0');
+    assert.match(refusal(offer(session, undefined)), new RegExp(`a=${session}\\) means that the browser`));
+  }
+  assert.match(refusal(offer('recvonly', 'sendonly')), /a=sendonly\) means that the browser/);
+  assert.equal(readOffer(offer('recvonly', undefined)).audioMid, '0');
+});
+
 test('credentials may stand at the session, or with the first section of the bundle', () => {
   const session = chromiumOffer((line) => {
     if (/^a=(ice-ufrag|ice-pwd|fingerprint|setup)/.test(line)) return [];

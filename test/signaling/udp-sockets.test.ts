@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
@@ -13,15 +14,32 @@ function sockets(t: TestContext, count: number): Socket[] {
   return made;
 }
 
-/** Ports that were free a moment ago. */
+// Below the ports that systems give out by themselves (32,768 and up on Linux, 49,152 by RFC 6335): nobody
+// takes one of these by chance.
+const LOWEST_PORT = 20_000;
+const HIGHEST_PORT = 32_000;
+const TRIES = 50;
+
+async function isFree(port: number): Promise<boolean> {
+  const probe = createSocket('udp4').bind(port);
+  // Rejects at an error: the port is taken.
+  const free = await once(probe, 'listening').then(
+    () => true,
+    () => false,
+  );
+  await new Promise<void>((resolve) => probe.close(resolve));
+  return free;
+}
+
+/** A range whose ports were all free a moment ago. */
 async function freePorts(count: number): Promise<readonly [number, number]> {
-  const probe = createSocket('udp4').bind(0);
-  await once(probe, 'listening');
-  const { port } = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  const first = Math.min(port, 65_535 - count);
-  return [first, first + count - 1];
+  for (let tried = 0; tried < TRIES; tried++) {
+    const first = LOWEST_PORT + randomInt(HIGHEST_PORT - LOWEST_PORT - count);
+    const ports = Array.from({ length: count }, (_, index) => first + index);
+    const free = await Promise.all(ports.map(isFree));
+    if (!free.includes(false)) return [first, first + count - 1];
+  }
+  throw new Error(`no ${count} UDP ports in a row are free from ${LOWEST_PORT} to ${HIGHEST_PORT}`);
 }
 
 test('sockets bound at the same time find ports of their own, and the last one none', async (t) => {

@@ -1,0 +1,182 @@
+// Text to the bytes of an HTTP answer with everything real: server, engine,
+// rings, encoder worker and sockets.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { PcmRing } from '../../src/audio/pcm-ring.js';
+import { watchedHandles } from '../../src/audio/ready.js';
+import { wavHeader } from '../../src/audio/wav.js';
+import { readConfig } from '../../src/config.js';
+import { startServer, type Server } from '../../src/main.js';
+import { Engines } from '../../src/speech/engine-choice.js';
+import type { SpeechEngine } from '../../src/speech/engine.js';
+import { fliteEngine } from '../../src/speech/engines/flite.js';
+import { until } from '../fakes/until.js';
+import { readAll } from '../speech/read-ring.js';
+import { errorIn } from './app-under-test.js';
+
+const CONFIG = readConfig({ PORT: '0', ENGINE: 'flite', LOG_LEVEL: 'silent' });
+const RATE = 24_000; // Hz, of every answer
+const SENTENCES = ['Good morning, and thank you for calling.', 'Your order left our house this evening.'];
+const TEXT = SENTENCES.join(' ');
+const LONG = 'And so it went on and on, and nobody knew what to do about it. '.repeat(60); // minutes
+
+// Of each sentence's sound: what is quieter than the threshold is cut at both
+// ends but for these milliseconds, and sentences are so far apart.
+const THRESHOLD = 10 ** (-50 / 20);
+const LEAD_IN_MS = 40;
+const TAIL_MS = 80;
+const PAUSE_MS = 160;
+
+let server: Server;
+/** Watched in this thread while nobody asks for anything. */
+let idleHandles = 0;
+
+before(async () => {
+  server = await startServer(CONFIG);
+  idleHandles = watchedHandles();
+});
+after(() => server.close());
+
+function ask(url: string, fields: Record<string, unknown>, signal?: AbortSignal): Promise<Response> {
+  return fetch(`${url}/v1/audio/speech`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'parley', voice: 'slt', ...fields }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+async function bodyOf(answer: Response): Promise<Buffer> {
+  return Buffer.from(await answer.arrayBuffer());
+}
+
+async function freed({ encoders }: Server): Promise<void> {
+  await until(() => encoders.lines.every((lines) => lines === 0) && watchedHandles() === idleHandles);
+}
+
+/** Milliseconds of one sentence as the engine alone makes it, without the silence around it. */
+async function soundMs(engine: SpeechEngine, text: string): Promise<number> {
+  const rate = engine.sampleRate('slt');
+  const ring = PcmRing.open(rate, rate);
+  const made = engine.synthesize({ text, voice: 'slt', language: 'en' }, ring, new AbortController().signal);
+  const { samples } = await readAll(ring);
+  await made;
+  ring.close();
+  const isSound = (sample: number) => Math.abs(sample) >= THRESHOLD;
+  const start = Math.max(0, samples.findIndex(isSound) - (LEAD_IN_MS * rate) / 1000);
+  const end = Math.min(samples.length, samples.findLastIndex(isSound) + 1 + (TAIL_MS * rate) / 1000);
+  return ((end - start) * 1000) / rate;
+}
+
+test('a WAV says what it is and holds every sample of the text; the raw samples are the same without it', async (t) => {
+  const wav = await ask(server.url, { input: TEXT });
+  assert.equal(wav.status, 200);
+  assert.equal(wav.headers.get('content-type'), 'audio/wav');
+  const file = await bodyOf(wav);
+  assert.deepEqual(file.subarray(0, 44), Buffer.from(wavHeader(RATE)));
+  const raw = await ask(server.url, { input: TEXT, response_format: 'pcm' });
+  assert.equal(raw.headers.get('content-type'), 'audio/pcm');
+  assert.equal(raw.headers.get('x-pcm-sample-rate'), String(RATE));
+  const samples = await bodyOf(raw);
+  assert.equal(samples.length, file.length - 44);
+  assert.ok(samples.equals(file.subarray(44)));
+
+  const engine = fliteEngine({ maxWaiting: 4, renderTimeoutMs: 20_000 });
+  t.after(() => engine.close());
+  const [first, second] = [
+    await soundMs(engine, SENTENCES[0] ?? ''),
+    await soundMs(engine, SENTENCES[1] ?? ''),
+  ];
+  const wanted = ((first + PAUSE_MS + second) * RATE) / 1000;
+  assert.ok(first > 1000 && second > 1000);
+  // The resampler may round the length of each sentence by one sample.
+  assert.ok(Math.abs(samples.length / 2 - wanted) <= 2, `${samples.length / 2} samples, not ${wanted}`);
+  await freed(server);
+});
+
+test('the first sound is with the client before the last sentence is made', async (t) => {
+  const engine = fliteEngine({ maxWaiting: 4, renderTimeoutMs: 20_000 });
+  const last = SENTENCES[1] ?? '';
+  let letGo: () => void = () => undefined;
+  const heard = new Promise<void>((resolve) => (letGo = resolve));
+  const made: string[] = [];
+  const synthesize = engine.synthesize.bind(engine);
+  engine.synthesize = async (request, out, signal) => {
+    if (request.text === last) await heard;
+    const end = await synthesize(request, out, signal);
+    made.push(request.text);
+    return end;
+  };
+  const held = await startServer(CONFIG, { engines: await Engines.of([engine]) });
+  t.after(() => held.close());
+  const answer = await ask(held.url, { input: TEXT });
+  assert.equal(answer.headers.get('transfer-encoding'), 'chunked');
+  const reader = answer.body?.getReader();
+  assert.ok(reader !== undefined);
+  const parts: Uint8Array[] = [];
+  // Header and more than a second of the first sentence, before the second one is begun.
+  for (let bytes = 0; bytes < 44 + 2 * RATE; bytes = Buffer.concat(parts).length) {
+    const { value } = await reader.read();
+    assert.ok(value !== undefined);
+    parts.push(value);
+  }
+  assert.ok(!made.includes(last));
+  letGo();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value);
+  assert.deepEqual(made, SENTENCES);
+  assert.ok(Buffer.concat(parts).equals(await bodyOf(await ask(server.url, { input: TEXT }))));
+});
+
+test('a client that leaves in the middle frees what worked for it', async () => {
+  const client = new AbortController();
+  const answer = await ask(server.url, { input: LONG }, client.signal);
+  const reader = answer.body?.getReader();
+  assert.ok(reader !== undefined);
+  assert.ok(((await reader.read()).value?.length ?? 0) > 44);
+  assert.equal(
+    server.encoders.lines.reduce((sum, lines) => sum + lines, 0),
+    1,
+  );
+  client.abort();
+  await assert.rejects(reader.read(), { name: 'AbortError' });
+  await freed(server);
+});
+
+test('clients that leave before they heard anything, all at once, leave nothing either', async () => {
+  const client = new AbortController();
+  const asked = Array.from({ length: 8 }, () => ask(server.url, { input: LONG }, client.signal));
+  await until(() => server.encoders.lines.some((lines) => lines > 0));
+  client.abort();
+  await Promise.allSettled(asked);
+  await freed(server);
+  assert.equal((await ask(server.url, { input: 'Still here.' })).status, 200);
+});
+
+test('requests at the same time are each answered with their own sound', async () => {
+  const wishes = ['slt', 'rms', 'awb', 'kal'].flatMap((voice, n) => [
+    { voice, input: TEXT },
+    { voice, input: `This is the number ${n}. And so on.`, response_format: 'pcm' },
+  ]);
+  const alone: Buffer[] = [];
+  for (const wish of wishes) alone.push(await bodyOf(await ask(server.url, wish)));
+  assert.equal(new Set(alone.map((body) => body.toString('base64'))).size, wishes.length);
+  const together = await Promise.all(wishes.map(async (wish) => bodyOf(await ask(server.url, wish))));
+  together.forEach((body, n) => assert.ok(alone[n]?.equals(body) === true, JSON.stringify(wishes[n])));
+  await freed(server);
+});
+
+test('what the server cannot speak is refused in full, before any sound', async () => {
+  const cases = [
+    [{ input: 'Bonjour.', voice: undefined, language: 'fr' }, 'language'],
+    [{ input: 'Hello.', voice: 'nobody' }, 'voice'],
+    [{ input: 'x'.repeat(CONFIG.maxTextLength + 1) }, 'input'],
+    [{ input: ' ... ' }, 'input'],
+  ] as const;
+  for (const [fields, field] of cases) {
+    const answer = await ask(server.url, fields);
+    assert.equal(answer.status, 400, field);
+    assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
+    assert.equal(errorIn(await answer.text()).param, field);
+  }
+  await freed(server);
+});
