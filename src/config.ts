@@ -20,6 +20,8 @@ export interface Config {
   readonly textIdleMs: number;
   readonly engineTimeoutMs: number;
   readonly requestTimeoutMs: number;
+  readonly audioCacheMax: number;
+  readonly audioCacheBytes: number;
   readonly setupTimeoutMs: number;
   readonly encoderWorkers: number;
   readonly opusApplication: 'audio' | 'voip';
@@ -53,6 +55,8 @@ export const VARIABLES = {
   ENGINE_TIMEOUT: 'seconds that the synthesis of one sentence may take',
   REQUEST_TIMEOUT:
     'seconds until the first sound of an HTTP request, and that a sentence may wait for its engine',
+  AUDIO_CACHE_MAX: 'renderings of HTTP requests kept in memory; 0 keeps none',
+  AUDIO_CACHE_BYTES: 'bytes that they may take together',
   SETUP_TIMEOUT: 'seconds within which a browser call must be connected',
   ENCODER_WORKERS: 'threads that encode; one less than the cores by default',
   OPUS_APPLICATION: 'what the Opus encoder is tuned for: audio or voip',
@@ -154,6 +158,8 @@ export function readConfig(env: Environment): Config {
     textIdleMs: seconds('TEXT_IDLE_TIMEOUT', 60),
     engineTimeoutMs: seconds('ENGINE_TIMEOUT', 20),
     requestTimeoutMs: seconds('REQUEST_TIMEOUT', 60),
+    audioCacheMax: read.integer('AUDIO_CACHE_MAX', 256, 0, 1_000_000),
+    audioCacheBytes: read.integer('AUDIO_CACHE_BYTES', 128 * 1024 * 1024, 0, 2 ** 40),
     setupTimeoutMs: seconds('SETUP_TIMEOUT', 20),
     encoderWorkers: read.integer('ENCODER_WORKERS', Math.max(1, availableParallelism() - 1), 1, 256),
     opusApplication: read.choice('OPUS_APPLICATION', ['audio', 'voip'], 'audio'),

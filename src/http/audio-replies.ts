@@ -10,6 +10,8 @@ import { ParleyError } from '../errors.js';
 /** A text being spoken: iterate once; leaving the loop or `cancel` stops the work. */
 export interface AudioStream extends AsyncIterable<Uint8Array> {
   readonly contentType: string;
+  /** Whether it was rendered before; absent where nobody looked. */
+  readonly cache?: 'hit' | 'miss';
   cancel(): void;
 }
 
@@ -68,6 +70,29 @@ export class AudioReplies {
     }
   }
 
+  /** A sound that is there whole: no work to count, and none to stop. */
+  async sendWhole(
+    reply: FastifyReply,
+    { contentType, bytes }: { readonly contentType: string; readonly bytes: Uint8Array },
+    headers: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const { raw } = reply;
+    const length = String(bytes.byteLength);
+    begin(reply, { ...headers, 'x-cache': 'hit', 'content-type': contentType, 'content-length': length });
+    if (bytes.byteLength <= raw.writableHighWaterMark) {
+      raw.end(bytes);
+      return;
+    }
+    const controller = new AbortController();
+    raw.once('close', () => controller.abort());
+    try {
+      if (!raw.write(bytes)) await drained(raw, this.#options.stallMs, controller.signal);
+      raw.end();
+    } catch {
+      raw.destroy(); // the client left or reads nothing
+    }
+  }
+
   async #run(
     reply: FastifyReply,
     audio: AudioReply,
@@ -86,7 +111,9 @@ export class AudioReplies {
       refuseAborted(signal);
       limit.keep();
       begun = true;
-      begin(reply, { ...audio.headers, 'content-type': stream.contentType });
+      const { contentType, cache } = stream;
+      const told = cache === undefined ? {} : { 'x-cache': cache };
+      begin(reply, { ...audio.headers, ...told, 'content-type': contentType });
       if (first.done !== true) {
         audio.begun();
         await this.#pour(reply, first.value, chunks, signal);

@@ -7,6 +7,8 @@ export interface SpeechWish {
   readonly container: 'wav' | 'pcm';
   readonly voice?: string;
   readonly language?: string;
+  /** False: rendered anew, and not kept. */
+  readonly cache?: boolean;
 }
 
 const FORMATS = ['wav', 'pcm'] as const;
@@ -32,11 +34,13 @@ export function readSpeechRequest(body: unknown): SpeechWish {
   checkStreamFormat(fields['stream_format']);
   const voice = readVoice(fields['voice']);
   const language = readLanguage(fields['language']);
+  const cache = readCache(fields['cache']);
   return {
     text: fields['input'],
     container: readFormat(fields['response_format']),
     ...(voice === undefined ? {} : { voice }),
     ...(language === undefined ? {} : { language }),
+    ...(cache === undefined ? {} : { cache }),
   };
 }
 
@@ -74,6 +78,12 @@ function checkSpeed(value: unknown): void {
 function checkStreamFormat(value: unknown): void {
   if (value === undefined || value === 'audio') return;
   throw invalid('stream_format', '"stream_format" must be "audio"; this server has no other yet');
+}
+
+/** An extension to OpenAI's schema. */
+function readCache(value: unknown): boolean | undefined {
+  if (value === undefined || typeof value === 'boolean') return value;
+  throw invalid('cache', '"cache" must be true or false');
 }
 
 /** An extension to OpenAI's schema: a BCP 47 tag, or "auto" for what the text turns out to be. */

@@ -15,19 +15,24 @@ interface ListedVoice {
   readonly description: string;
 }
 
+export interface SpokenRequest {
+  readonly text: string;
+  readonly voice?: string;
+  readonly language?: string;
+  readonly container: 'wav' | 'pcm';
+  /** Hz. */
+  readonly sampleRate: number;
+  readonly client?: string;
+  readonly cache?: boolean;
+}
+
 export interface SpeechSource {
+  /** A rendering that is there already. Throws what can be known of a voice and language. */
+  find(request: SpokenRequest): { readonly contentType: string; readonly bytes: Uint8Array } | undefined;
   /** Rejects with what can be known before the first byte. */
-  openStream(
-    request: {
-      text: string;
-      voice?: string;
-      language?: string;
-      container: 'wav' | 'pcm';
-      sampleRate: number;
-      client?: string;
-    },
-    signal: AbortSignal,
-  ): Promise<AudioStream>;
+  openStream(request: SpokenRequest, signal: AbortSignal): Promise<AudioStream>;
+  /** Forgets every rendering and answers how many there were. */
+  clear(): number;
   voices(): Promise<readonly ListedVoice[]>;
 }
 
@@ -49,14 +54,24 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
   app.post('/v1/audio/speech', async (request, reply) => {
     const receivedAtMs = performance.now();
     const wish = readSpeechRequest(request.body);
+    const asked = { ...wish, sampleRate: SAMPLE_RATE, client: request.client };
+    const headers = wish.container === 'pcm' ? PCM_HEADERS : {};
+    const begun = () => metrics.firstAudio(performance.now() - receivedAtMs, 'http');
+    const found = speech.find(asked);
+    if (found !== undefined) {
+      begun();
+      await replies.sendWhole(reply, found, headers);
+      return;
+    }
     await replies.send(reply, {
-      open: (signal) =>
-        speech.openStream({ ...wish, sampleRate: SAMPLE_RATE, client: request.client }, signal).catch(rename),
-      headers: wish.container === 'pcm' ? PCM_HEADERS : {},
-      begun: () => metrics.firstAudio(performance.now() - receivedAtMs, 'http'),
+      open: (signal) => speech.openStream(asked, signal).catch(rename),
+      headers,
+      begun,
       broken: (error) => log.warn({ requestId: request.id, err: error }, 'speech broken off'),
     });
   });
+
+  app.post('/cache/clear', () => ({ cleared: speech.clear() }));
 
   app.get('/v1/audio/voices', async () => {
     const voices = (await speech.voices()).map(voiceEntry);

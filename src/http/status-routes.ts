@@ -9,6 +9,8 @@ export interface ServerHealth {
   readonly encoders: boolean;
   readonly calls: number;
   readonly maxCalls: number;
+  /** Absent where nothing is kept. */
+  readonly audioCache?: { readonly entries: number; readonly maxEntries: number; readonly hits: number };
 }
 
 export interface StatusParts {
@@ -20,7 +22,7 @@ export interface StatusParts {
 
 export function addStatusRoutes(app: FastifyInstance, { health, metrics, startedAtMs }: StatusParts): void {
   app.get('/health', { config: { access: 'open' } }, (_request, reply) => {
-    const { engines, encoders, calls, maxCalls } = health();
+    const { engines, encoders, calls, maxCalls, audioCache } = health();
     const speaks = Object.values(engines).includes(true);
     const status = !encoders ? 'no encoder' : speaks ? 'ok' : 'no engine';
     const uptimeSeconds = Math.floor((performance.now() - startedAtMs) / 1000);
@@ -28,11 +30,18 @@ export function addStatusRoutes(app: FastifyInstance, { health, metrics, started
     return reply
       .code(status === 'ok' ? 200 : 503)
       .header('cache-control', 'no-store')
-      .send({ status, engines, encoders, calls, maxCalls, uptimeSeconds });
+      .send({ status, engines, encoders, calls, maxCalls, ...cacheFields(audioCache), uptimeSeconds });
   });
 
   app.get('/metrics', { config: { access: 'local' } }, async (_request, reply) => {
     const text = await metrics.exposition();
     return reply.type(metrics.contentType).header('cache-control', 'no-store').send(text);
   });
+}
+
+/** Under the names that users of an older server read. */
+function cacheFields(cache: ServerHealth['audioCache']) {
+  if (cache === undefined) return {};
+  const { entries, maxEntries, hits } = cache;
+  return { audio_cache_size: entries, audio_cache_max: maxEntries, audio_cache_hits: hits };
 }

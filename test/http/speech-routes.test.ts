@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
 import { errorIn, openApp, openServer } from './app-under-test.js';
 import { OFFER } from './fake-calls.js';
-import { EndlessStream, VOICES } from './fake-speech.js';
+import { EndlessStream, FakeStream, VOICES } from './fake-speech.js';
 
 const SPEECH = '/v1/audio/speech';
 
@@ -337,4 +337,52 @@ test('the time to the first sound over HTTP is counted apart from that of calls'
     text,
     /parley_http_requests_total\{method="POST",route="\/v1\/audio\/speech",status="200"\} 1/,
   );
+});
+
+test('a rendering that is there is sent whole, with its length, and no work is begun', async (t) => {
+  const { url, speech } = await openServer(t);
+  for (const length of [1000, 3_000_000]) {
+    speech.found = { contentType: 'audio/wav', bytes: new Uint8Array(length).fill(7) };
+    const answer = await post(url, { input: 'Hello.' });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('x-cache'), 'hit');
+    assert.equal(answer.headers.get('content-type'), 'audio/wav');
+    assert.equal(answer.headers.get('content-length'), String(length));
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    assert.equal(bytes.length, length);
+    assert.ok(bytes.every((byte) => byte === 7));
+  }
+  assert.equal(speech.requests.length, 0);
+});
+
+test('a cache that was asked in vain says so, and one that was not asked says nothing', async (t) => {
+  const { app, speech } = await openApp(t);
+  const xCache = async (stream: FakeStream & { cache?: 'hit' | 'miss' }) => {
+    stream.push('RIFF');
+    stream.end();
+    speech.next = stream;
+    const answer = await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'Hello.' } });
+    return answer.headers['x-cache'];
+  };
+  assert.equal(await xCache(Object.assign(new FakeStream('audio/wav'), { cache: 'miss' as const })), 'miss');
+  assert.equal(await xCache(new FakeStream('audio/wav')), undefined);
+});
+
+test('a request may ask for a fresh rendering, in words that are checked', async (t) => {
+  const { app, speech } = await openApp(t);
+  speech.whole = ['RIFF'];
+  await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'Hello.', cache: false } });
+  assert.equal(speech.requests[0]?.cache, false);
+  const refused = await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'x', cache: 'no' } });
+  assert.equal(refused.statusCode, 400);
+  assert.equal(errorIn(refused.body).param, 'cache');
+});
+
+test('clearing the cache says how many renderings went, and wants a key where keys are wanted', async (t) => {
+  const { app, speech } = await openApp(t);
+  speech.cleared = 3;
+  const answer = await app.inject({ method: 'POST', url: '/cache/clear' });
+  assert.deepEqual([answer.statusCode, answer.json()], [200, { cleared: 3 }]);
+  const locked = await openApp(t, { apiKeys: ['k'.repeat(16)] });
+  assert.equal((await locked.app.inject({ method: 'POST', url: '/cache/clear' })).statusCode, 401);
 });
