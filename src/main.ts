@@ -90,6 +90,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   const metrics = new Metrics({
     plane: () => plane.stats(),
     audioCache: () => cache.figures,
+    queueDepth: () => engines.waiting, // nobody scrapes before they are there
     node: true,
   });
   const encoders = openEncoders(config, log);
@@ -133,6 +134,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
       encoders: encoders.usable,
       calls: switchboard.size,
       maxCalls: config.maxCalls,
+      queueDepth: engines.waiting,
       audioCache: cache.figures,
     }),
     metrics,

@@ -30,6 +30,8 @@ export interface AudioCacheFigures {
 
 export interface MetricsOptions {
   readonly audioCache?: () => AudioCacheFigures;
+  /** Sentences that wait for an engine. */
+  readonly queueDepth?: () => number;
   /** The plane's figures now; undefined while there is no plane. */
   readonly plane?: () => PlaneFigures | undefined;
   /** Node's own figures (memory, event loop, garbage collection) too. They are observed for the rest of the process. */
@@ -116,6 +118,12 @@ export class Metrics {
       registers,
     });
     if (options.plane !== undefined) this.#watchPlane(options.plane);
+    const { queueDepth } = options;
+    if (queueDepth !== undefined) {
+      const values = () => [{ value: queueDepth() }];
+      const help = 'sentences that wait for an engine';
+      this.#registry.registerMetric(readAtScrape('tts_queue_depth', help, 'gauge', values));
+    }
     if (options.audioCache !== undefined) this.#watchCache(options.audioCache);
     if (options.node === true) collectDefaultMetrics({ register: this.#registry });
   }

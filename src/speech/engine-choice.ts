@@ -154,6 +154,11 @@ export class Engines implements SpeechRouting {
     ]);
   }
 
+  /** Sentences that wait for any engine. */
+  get waiting(): number {
+    return [...this.#engines()].reduce((sum, { waiting = 0 }) => sum + waiting, 0);
+  }
+
   voices(): Promise<readonly Voice[]> {
     return Promise.resolve(this.#candidates.map(({ voice }) => voice));
   }

@@ -56,6 +56,8 @@ export interface SpeechEngine {
   readonly capabilities: EngineCapabilities;
   /** Nothing is known that keeps it from speaking now; false once it could not be made ready, and after a close. */
   readonly usable: boolean;
+  /** Sentences that wait for it; absent where it has no queue of its own. */
+  readonly waiting?: number;
   voices(): Promise<readonly Voice[]>;
   /** The sample rate in Hz at which the engine writes for this voice; the caller opens the ring at this rate. */
   sampleRate(voice: string): number;

@@ -150,6 +150,16 @@ test('speech that fails midway breaks the connection and never ends it cleanly',
   assert.equal(logLines.filter((line) => line.includes('speech broken off')).length, 1);
 });
 
+test('a full queue is a 503 that says when to come back, in seconds and in milliseconds', async (t) => {
+  const { app, speech } = await openApp(t);
+  speech.refusal = new ParleyError('ENGINE_BUSY', 'all places are taken', { retryAfterSeconds: 2.5 });
+  const answer = await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'x' } });
+  assert.equal(answer.statusCode, 503);
+  assert.equal(answer.headers['retry-after'], '3');
+  assert.equal(answer.headers['retry-after-ms'], '2500');
+  assert.equal(errorIn(answer.body).code, 'engine_busy');
+});
+
 test('a text without sound in time is answered with 504, and its work is stopped', async (t) => {
   const { url, speech, logLines } = await openServer(t, { requestTimeoutMs: 50 });
   const answer = await post(url, { input: 'Hello.' });

@@ -50,6 +50,10 @@ export class WorkerEngine implements SpeechEngine {
     return this.#thread.usable;
   }
 
+  get waiting(): number {
+    return this.#scheduler.waiting;
+  }
+
   voices(): Promise<readonly Voice[]> {
     return Promise.resolve(this.#parts.voices);
   }
