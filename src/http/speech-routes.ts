@@ -60,7 +60,7 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
     const found = speech.find(asked);
     if (found !== undefined) {
       begun();
-      await replies.sendWhole(reply, found, headers);
+      replies.sendWhole(reply, found, headers);
       return;
     }
     await replies.send(reply, {

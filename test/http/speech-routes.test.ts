@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
+import { until } from '../fakes/until.js';
 import { errorIn, openApp, openServer } from './app-under-test.js';
 import { OFFER } from './fake-calls.js';
 import { EndlessStream, FakeStream, VOICES } from './fake-speech.js';
@@ -363,6 +364,22 @@ test('a rendering that is there is sent whole, with its length, and no work is b
     assert.ok(bytes.every((byte) => byte === 7));
   }
   assert.equal(speech.requests.length, 0);
+});
+
+test('a client that takes nothing of a whole rendering is dropped after a while', async (t) => {
+  const { url, speech, logLines } = await openServer(t, { stallMs: 200 });
+  speech.found = { contentType: 'audio/wav', bytes: new Uint8Array(64 * 1024 * 1024) };
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => undefined); // the reset that ends it
+  socket.pause();
+  const body = '{"input":"Hello."}';
+  socket.write(
+    `POST ${SPEECH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  // The line about a request comes when its connection is done with it.
+  await until(() => logLines.some((line) => line.includes(`"route":"${SPEECH}"`)));
+  socket.destroy();
 });
 
 test('a cache that was asked in vain says so, and one that was not asked says nothing', async (t) => {
