@@ -49,6 +49,7 @@ export function spokenText(segments: readonly SpokenSegment[], sentFrames: numbe
 
 function partOf(segment: SpokenSegment, heardMs: number, frameMs: number): string {
   const totalMs = lengthMs(segment, frameMs);
+  if (segment.soundMs !== undefined && heardMs >= totalMs) return segment.text;
   if (segment.words.length > 0) return byWordTimes(segment, heardMs + segment.trimmedStartMs, totalMs);
   return byProportion(segment.text, heardMs / totalMs);
 }

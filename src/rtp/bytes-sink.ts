@@ -20,6 +20,7 @@ export class BytesSink implements FrameSink {
   readonly frameSamples: number;
   readonly wholeFrames = false;
   readonly failsWhole = true;
+  readonly holding = false;
   readonly #ring: ByteSink;
   readonly #bytes: Uint8Array;
   // Of #bytes, what waits: from #at to #end.

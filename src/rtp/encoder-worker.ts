@@ -11,6 +11,7 @@ import { BytesSink } from './bytes-sink.js';
 import { CODECS } from './codec.js';
 import { EncoderShelf } from './encoder-shelf.js';
 import type { FrameSink } from './frame-sink.js';
+import { HeldStart } from './held-start.js';
 import type { FromWorker, LineSettings, SegmentSource, SinkMessage, ToWorker } from './line-messages.js';
 import { LinePump, type LineReports } from './line-pump.js';
 import { PlayoutSink } from './playout-sink.js';
@@ -74,7 +75,7 @@ function openSink(sink: SinkMessage, { opus }: LineSettings): { sink: FrameSink;
   const encoder = shelf.take(codec, frameMs, opus);
   const place = { generation, track, sampleRate: CODECS[codec].sampleRate };
   return {
-    sink: new PlayoutSink(new PlayoutWriter(playout), place, encoder),
+    sink: new PlayoutSink(new HeldStart(new PlayoutWriter(playout)), place, encoder),
     dispose: () => shelf.giveBack(encoder, codec, frameMs, opus),
   };
 }

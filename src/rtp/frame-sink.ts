@@ -17,6 +17,8 @@ export interface FrameSink {
   readonly failsWhole: boolean;
   put(frame: Float32Array, count: number): void;
   mark(mark: number): void;
+  /** It keeps frames to itself that the reader will get with the next ones. */
+  readonly holding: boolean;
   /** What comes next is not known yet; an empty sink is nobody's fault until then. */
   rest(): void;
   /** Everything that it was given has left. */

@@ -52,6 +52,8 @@ export class LinePump {
   /** Frame of the current segment's first sample; negative while it has not sounded. */
   #firstFrame = -1;
   readonly #marks: DueMark[] = [];
+  /** Their start marks are on the way into the queue. */
+  readonly #starting: Omit<SegmentStarted, 'queuedAtMs'>[] = [];
   /** The text pauses: nothing is late while no segment is queued. */
   #resting = false;
   /** The sink was told so, and nothing has sounded since. */
@@ -110,6 +112,7 @@ export class LinePump {
           this.#sink.onRoom(this.#wake);
           return 'waiting';
         }
+        if (this.#starting.length > 0 && !this.#sink.holding) this.#reportStarts();
         if (this.#releaseMark()) continue;
         if (this.#framesPut - framesBefore >= maxFrames) return 'more';
         if (this.#step() === 'waiting') return 'waiting';
@@ -125,11 +128,15 @@ export class LinePump {
     const due = this.#marks[0];
     if (due === undefined || due.frame >= this.#framesPut) return false;
     this.#marks.shift();
-    if (due.started !== undefined) {
-      this.#reports.started({ ...due.started, queuedAtMs: this.#now() });
-    }
+    if (due.started !== undefined) this.#starting.push(due.started);
     this.#sink.mark(due.value);
     return true;
+  }
+
+  #reportStarts(): void {
+    const queuedAtMs = this.#now();
+    for (const started of this.#starting) this.#reports.started({ ...started, queuedAtMs });
+    this.#starting.length = 0;
   }
 
   /** The smallest piece of work there is. */

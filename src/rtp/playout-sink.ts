@@ -9,6 +9,8 @@ export interface PayloadQueue {
   mark(generation: number, track: number, mark: number, endOfTrack: boolean): number;
   rest(generation: number, track: number): number;
   isDry(): boolean;
+  /** What it took is not all handed on yet. */
+  readonly holding?: boolean;
   onRoom(callback: () => void): void;
   forget(callback: () => void): void;
 }
@@ -49,6 +51,10 @@ export class PlayoutSink implements FrameSink {
 
   rest(): void {
     this.#resting = true;
+  }
+
+  get holding(): boolean {
+    return this.#queue.holding === true;
   }
 
   isDry(): boolean {
