@@ -19,6 +19,9 @@ export interface Config {
   readonly maxQueueDepth: number;
   readonly textIdleMs: number;
   readonly engineTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly audioCacheMax: number;
+  readonly audioCacheBytes: number;
   readonly setupTimeoutMs: number;
   readonly encoderWorkers: number;
   readonly opusApplication: 'audio' | 'voip';
@@ -47,9 +50,13 @@ export const VARIABLES = {
   MAX_CALLS: 'calls open at once',
   MAX_TEXT_LENGTH: 'characters of one text',
   MAX_WAITING_UTTERANCES: 'texts that may wait in one call behind the one being spoken',
-  MAX_QUEUE_DEPTH: 'sentences that may wait for an engine',
+  MAX_QUEUE_DEPTH: 'sentences of calls that may wait for an engine; as many of WebSockets, and of HTTP',
   TEXT_IDLE_TIMEOUT: 'seconds without a token after which an unfinished text fails',
   ENGINE_TIMEOUT: 'seconds that the synthesis of one sentence may take',
+  REQUEST_TIMEOUT:
+    'seconds until the first sound of an HTTP request, and that a sentence may wait for its engine',
+  AUDIO_CACHE_MAX: 'renderings of HTTP requests kept in memory; 0 keeps none',
+  AUDIO_CACHE_BYTES: 'bytes that they may take together',
   SETUP_TIMEOUT: 'seconds within which a browser call must be connected',
   ENCODER_WORKERS: 'threads that encode; one less than the cores by default',
   OPUS_APPLICATION: 'what the Opus encoder is tuned for: audio or voip',
@@ -150,6 +157,9 @@ export function readConfig(env: Environment): Config {
     maxQueueDepth: read.integer('MAX_QUEUE_DEPTH', 256, 1, 100_000),
     textIdleMs: seconds('TEXT_IDLE_TIMEOUT', 60),
     engineTimeoutMs: seconds('ENGINE_TIMEOUT', 20),
+    requestTimeoutMs: seconds('REQUEST_TIMEOUT', 60),
+    audioCacheMax: read.integer('AUDIO_CACHE_MAX', 256, 0, 1_000_000),
+    audioCacheBytes: read.integer('AUDIO_CACHE_BYTES', 128 * 1024 * 1024, 0, 2 ** 40),
     setupTimeoutMs: seconds('SETUP_TIMEOUT', 20),
     encoderWorkers: read.integer('ENCODER_WORKERS', Math.max(1, availableParallelism() - 1), 1, 256),
     opusApplication: read.choice('OPUS_APPLICATION', ['audio', 'voip'], 'audio'),

@@ -9,6 +9,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
+import { CachedSpeech } from './call/cached-speech.js';
 import { SpeechService } from './call/speech-stream.js';
 import { Switchboard } from './call/switchboard.js';
 import { systemTime } from './call/time.js';
@@ -20,6 +21,7 @@ import { createLog, type Log } from './observe/log.js';
 import { Metrics } from './observe/metrics.js';
 import { EncoderPool } from './rtp/encoder-pool.js';
 import { MediaPlane } from './rtp/media-plane.js';
+import { AudioCache } from './speech/audio-cache.js';
 import { Engines } from './speech/engine-choice.js';
 
 const EXIT_CONFIG = 78; // EX_CONFIG of sysexits.h
@@ -83,7 +85,14 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   const log = overrides.log ?? createLog({ level: config.logLevel, logText: config.logText });
   const plane = MediaPlane.open({ clock: 'real', seed: randomInt(2 ** 32) });
   closing.add(() => plane.close());
-  const metrics = new Metrics({ plane: () => plane.stats(), node: true });
+  const { audioCacheMax: maxEntries, audioCacheBytes: maxBytes } = config;
+  const cache = new AudioCache({ maxEntries, maxBytes });
+  const metrics = new Metrics({
+    plane: () => plane.stats(),
+    audioCache: () => cache.figures,
+    queueDepth: () => engines.waiting, // nobody scrapes before they are there
+    node: true,
+  });
   const encoders = openEncoders(config, log);
   closing.add(() => encoders.close());
   const engines = overrides.engines ?? (await openEngines(config, log));
@@ -116,14 +125,17 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     port: config.port,
     apiKeys: config.apiKeys,
     corsOrigins: config.corsOrigins,
+    requestTimeoutMs: config.requestTimeoutMs,
     pageFolder: pageFolder(),
-    speech: new SpeechService(engines, encoders, config),
+    speech: new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines),
     calls: door,
     health: () => ({
       engines: engines.health(),
       encoders: encoders.usable,
       calls: switchboard.size,
       maxCalls: config.maxCalls,
+      queueDepth: engines.waiting,
+      audioCache: cache.figures,
     }),
     metrics,
     log,
@@ -152,6 +164,7 @@ function openEngines(config: Config, log: Log): Promise<Engines> {
     engine: config.engine,
     defaultVoice: config.defaultVoice,
     maxWaiting: config.maxQueueDepth,
+    maxWaitMs: config.requestTimeoutMs,
     renderTimeoutMs: config.engineTimeoutMs,
     onReplaced: (engine, reason) => log.error({ engine, reason }, 'engine replaced'),
   });

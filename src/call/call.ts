@@ -5,6 +5,7 @@ import type { Codec } from '../rtp/codec.js';
 import { TRACK_ENDED } from '../rtp/marks.js';
 import type { Playout } from '../rtp/playout.js';
 import type { SpeechRouting } from '../speech/routing.js';
+import { callPace } from './pace.js';
 import { SpeechLine, type EncoderSource } from './speech-line.js';
 import { sentencesFrom, sentencesOf, type TextLimits } from './text-source.js';
 import type { Time } from './time.js';
@@ -133,14 +134,13 @@ export class Call {
   #newUtterance(receivedAtMs: number, metric: boolean): Utterance {
     const number = ++this.#utteranceCount;
     const { playout, codec, frameMs } = this.#port;
-    const line = new SpeechLine(this.#parts.encoders, () => ({
-      kind: 'playout',
-      playout: playout.handle,
-      generation: playout.generation,
-      track: number,
-      codec,
-      frameMs,
-    }));
+    const ahead = () => [...this.#utterances.keys()].indexOf(number);
+    const sink = () => {
+      const { handle, generation } = playout;
+      return { kind: 'playout', playout: handle, generation, track: number, codec, frameMs } as const;
+    };
+    const pace = callPace(this.id, this.#parts.time, playout, ahead);
+    const line = new SpeechLine(this.#parts.encoders, sink, pace);
     const utterance = new Utterance(number, {
       line,
       frameMs,

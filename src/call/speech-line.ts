@@ -11,11 +11,13 @@ import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { EncoderLine, LineSink } from '../rtp/encoder-line.js';
 import type { WordTime } from '../speech/engine.js';
 import type { ResolvedVoice } from '../speech/routing.js';
+import type { LineProgress, Pace } from './pace.js';
 import type { SpokenSegment } from './spoken-text.js';
 
 // Two seconds: an engine that delivers a sentence at once is not held up by
 // the next ring, and an interrupted sentence costs no more than this.
 const RING_SECONDS = 2;
+const LIVE_RINGS = 2;
 
 // Heard between two sentences; their own leading and trailing silence is cut.
 export const SENTENCE_PAUSE_MS = 160;
@@ -49,11 +51,17 @@ class Segment implements SpokenSegment {
   get madeMs(): number {
     return this.soundMs ?? ((this.#ring.status()?.written ?? 0) * 1000) / this.#ring.rate;
   }
+
+  /** Made and not yet taken by the encoder. */
+  get waitingMs(): number {
+    return ((this.#ring.status()?.readable ?? 0) * 1000) / this.#ring.rate;
+  }
 }
 
 export class SpeechLine {
   readonly #encoders: EncoderSource;
   readonly #sink: () => LineSink;
+  readonly #pace: Pace;
   readonly #segments: Segment[] = [];
   #line: EncoderLine | undefined;
   #over = false;
@@ -62,9 +70,10 @@ export class SpeechLine {
   #pauseTold = false;
 
   /** `sink` is asked once, when the line's turn to push has come. */
-  constructor(encoders: EncoderSource, sink: () => LineSink) {
+  constructor(encoders: EncoderSource, sink: () => LineSink, pace: Pace) {
     this.#encoders = encoders;
     this.#sink = sink;
+    this.#pace = pace;
   }
 
   get segments(): readonly SpokenSegment[] {
@@ -160,13 +169,14 @@ export class SpeechLine {
   #speak(sentence: SpokenSentence, opened: Promise<EncoderLine>, signal: AbortSignal) {
     const { engine, voice, language } = sentence.voice;
     this.#pauseTold = false;
+    const urgency = this.#pace(this.#progress());
     const rate = engine.sampleRate(voice);
     const ring = PcmRing.open(rate, rate * RING_SECONDS);
     const segment = new Segment(sentence.text, ring);
     const pauseBeforeMs = this.#segments.length === 0 ? 0 : SENTENCE_PAUSE_MS;
     this.#segments.push(segment);
     const synthesized = engine
-      .synthesize({ text: sentence.text, voice, language }, ring, signal)
+      .synthesize({ text: sentence.text, voice, language, urgency }, ring, signal)
       .then((end) => {
         segment.soundMs = (end.samples * 1000) / rate;
         segment.words = end.words;
@@ -185,6 +195,16 @@ export class SpeechLine {
     encoded.catch(() => undefined);
     void Promise.allSettled([synthesized, encoded]).then(() => ring.close());
     return { synthesized, encoded };
+  }
+
+  #progress(): LineProgress {
+    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+    return {
+      begun: this.#segments.length > 0,
+      madeMs: sum(this.#segments.map(({ madeMs }) => madeMs)),
+      waitingMs: sum(this.#segments.slice(-LIVE_RINGS).map(({ waitingMs }) => waitingMs)),
+      queuedAtMs: this.queuedAtMs,
+    };
   }
 
   async #end(line: EncoderLine): Promise<void> {

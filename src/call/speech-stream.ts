@@ -8,8 +8,10 @@ import type { ContainerName } from '../rtp/container.js';
 import type { Voice } from '../speech/engine.js';
 import type { SpeechRouting } from '../speech/routing.js';
 import { contentTypeOf } from './audio-format.js';
+import { replyPace } from './pace.js';
 import { SpeechLine, type EncoderSource } from './speech-line.js';
 import { sentencesOf, type TextLimits } from './text-source.js';
+import { systemTime, type Time } from './time.js';
 import { VoicePlan } from './voice-plan.js';
 
 export interface SpeechStreamRequest {
@@ -21,6 +23,8 @@ export interface SpeechStreamRequest {
   readonly sampleRate: number;
   /** 0.25 to 4 times the voice's own, at the same pitch. */
   readonly speed?: number;
+  /** Who shares the engine fairly with others: an API key or an address. */
+  readonly client?: string;
 }
 
 const RING_BYTES = 256 * 1024; // 5 s of 24 kHz PCM: a network's stutter does not stop the engine
@@ -88,11 +92,13 @@ export class SpeechService {
   readonly #routing: SpeechRouting;
   readonly #encoders: EncoderSource;
   readonly #limits: TextLimits;
+  readonly #time: Time;
 
-  constructor(routing: SpeechRouting, encoders: EncoderSource, limits: TextLimits) {
+  constructor(routing: SpeechRouting, encoders: EncoderSource, limits: TextLimits, time: Time = systemTime) {
     this.#routing = routing;
     this.#encoders = encoders;
     this.#limits = limits;
+    this.#time = time;
   }
 
   voices(): Promise<readonly Voice[]> {
@@ -106,7 +112,7 @@ export class SpeechService {
     const ring = ByteRing.open(RING_BYTES);
     const { container, sampleRate: rate, speed = 1 } = request;
     const sink = { kind: 'bytes', ring: ring.handle, container, rate, speed } as const;
-    const line = new SpeechLine(this.#encoders, () => sink);
+    const line = new SpeechLine(this.#encoders, () => sink, replyPace(request.client ?? '', this.#time));
     const controller = new AbortController();
     const run = line.run(sentences, Promise.resolve(), AbortSignal.any([signal, controller.signal]));
     const stream = new SpeechStream(contentTypeOf(container), ring, controller, run);

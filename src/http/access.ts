@@ -45,10 +45,14 @@ export class AccessGuard {
     this.#loopback = isLoopbackName(host);
   }
 
-  /** Throws UNAUTHORIZED or FORBIDDEN when the request must not go on. */
-  check(visit: Visit): void {
+  /**
+   * Throws UNAUTHORIZED or FORBIDDEN when the request must not go on. Answers who shares the server with others:
+   * the key that was checked, or the address.
+   */
+  check(visit: Visit): string {
     if (this.#keys.length === 0) this.#checkOrigin(visit);
-    else if (this.#needsKey(visit)) this.#checkKey(visit.headers['authorization']);
+    else if (this.#needsKey(visit)) return this.#checkKey(visit.headers['authorization']);
+    return visit.remoteAddress ?? '';
   }
 
   #needsKey({ access, method, remoteAddress, headers }: Visit): boolean {
@@ -61,15 +65,17 @@ export class AccessGuard {
     return remoteAddress === undefined || !isLoopbackAddress(remoteAddress);
   }
 
-  #checkKey(authorization: string | string[] | undefined): void {
+  #checkKey(authorization: string | string[] | undefined): string {
     const token = /^bearer +(\S+) *$/i.exec(String(authorization ?? ''))?.[1];
     if (token === undefined) {
       throw new ParleyError('UNAUTHORIZED', 'this server wants an API key: Authorization: Bearer <key>');
     }
     const given = digest(token);
     // Every key is compared, so the time tells neither which one nor how much of it was right.
-    const matches = this.#keys.filter((key) => timingSafeEqual(key, given));
-    if (matches.length === 0) throw new ParleyError('UNAUTHORIZED', 'the API key is not one of this server');
+    const matches = this.#keys.map((key, index) => (timingSafeEqual(key, given) ? index : -1));
+    const index = Math.max(...matches);
+    if (index < 0) throw new ParleyError('UNAUTHORIZED', 'the API key is not one of this server');
+    return `key ${index}`;
   }
 
   #checkOrigin({ method, headers }: Visit): void {

@@ -20,6 +20,10 @@ declare module 'fastify' {
     /** Absent means `key`: a route is closed unless it says otherwise. */
     access?: Access;
   }
+  interface FastifyRequest {
+    /** Who shares the server with others: a key by its number, or an address. */
+    client: string;
+  }
 }
 
 export interface AppOptions {
@@ -110,13 +114,14 @@ function addRoutes(app: FastifyInstance, options: AppOptions, replies: AudioRepl
 function addHooks(app: FastifyInstance, options: AppOptions): void {
   const guard = new AccessGuard(options);
   const origins = new Set(options.corsOrigins);
+  app.decorateRequest('client', '');
   app.addHook('onRequest', async (request, reply) => {
     observe(request, reply, options);
     reply.headers({ ...SAFETY_HEADERS, 'x-request-id': request.id });
     const isPreflight = admitOrigin(origins, request, reply);
     // What has no route has nothing to protect, and is told so whoever asks.
     const access = request.is404 ? 'open' : (request.routeOptions.config.access ?? 'key');
-    guard.check({
+    request.client = guard.check({
       method: request.method,
       access,
       remoteAddress: request.socket.remoteAddress,

@@ -1,7 +1,7 @@
 // Sound as the body of a reply, sent while it is still being made.
 //
 // Nothing is sent until the first bytes are there, so that what fails before
-// them is an ordinary error. What fails after them destroys the connection: a
+// them, or takes too long for them, is an ordinary error. What fails after them destroys the connection: a
 // client must never take half a text for the whole. A client that reads slowly
 // holds up its own stream only; one that reads nothing for too long is dropped.
 import type { FastifyReply } from 'fastify';
@@ -10,6 +10,8 @@ import { ParleyError } from '../errors.js';
 /** A text being spoken: iterate once; leaving the loop or `cancel` stops the work. */
 export interface AudioStream extends AsyncIterable<Uint8Array> {
   readonly contentType: string;
+  /** Whether it was rendered before; absent where nobody looked. */
+  readonly cache?: 'hit' | 'miss';
   cancel(): void;
 }
 
@@ -18,6 +20,8 @@ export interface AudioReplyOptions {
   readonly maxReplies: number;
   /** Milliseconds for which a client may take nothing of what waits for it. */
   readonly stallMs: number;
+  /** Milliseconds until the first bytes of a reply. */
+  readonly requestTimeoutMs: number;
 }
 
 export interface AudioReply {
@@ -50,37 +54,66 @@ export class AudioReplies {
     const controller = new AbortController();
     const gone = () => controller.abort();
     reply.raw.once('close', gone);
-    const work = this.#run(reply, audio, controller.signal);
+    const limit = new FirstByteLimit(this.#options.requestTimeoutMs, gone);
+    const work = this.#run(reply, audio, controller.signal, limit);
     this.#open.set(
       controller,
       work.catch(() => undefined),
     );
     try {
-      await work;
+      await Promise.race([work, limit.passed]);
     } finally {
+      limit.keep();
       controller.abort();
-      this.#open.delete(controller);
+      // Work that does not heed the abort still counts until it ends.
+      void this.#open.get(controller)?.then(() => this.#open.delete(controller));
       reply.raw.off('close', gone);
     }
   }
 
-  async #run(reply: FastifyReply, audio: AudioReply, signal: AbortSignal): Promise<void> {
+  /** A sound that is there whole: no work to count, and none to stop. */
+  sendWhole(
+    reply: FastifyReply,
+    { contentType, bytes }: { readonly contentType: string; readonly bytes: Uint8Array },
+    headers: Readonly<Record<string, string>>,
+  ): void {
+    const { raw } = reply;
+    const length = String(bytes.byteLength);
+    begin(reply, { 'content-type': contentType, ...headers, 'x-cache': 'hit', 'content-length': length });
+    // The system takes a small one at once; for the rest the socket watches whether anything moves.
+    const { stallMs } = this.#options;
+    if (bytes.byteLength > raw.writableHighWaterMark) raw.setTimeout(stallMs, () => raw.destroy());
+    raw.end(bytes);
+  }
+
+  async #run(
+    reply: FastifyReply,
+    audio: AudioReply,
+    signal: AbortSignal,
+    limit: FirstByteLimit,
+  ): Promise<void> {
     const stream = await audio.open(signal);
     // A producer may not look at the signal while it waits.
     const cancel = () => stream.cancel();
     signal.addEventListener('abort', cancel, { once: true });
+    let begun = false;
     try {
       refuseAborted(signal);
       const chunks = stream[Symbol.asyncIterator]();
       const first = await chunks.next();
-      begin(reply, { 'content-type': stream.contentType, ...audio.headers });
+      refuseAborted(signal);
+      limit.keep();
+      begun = true;
+      const { contentType, cache } = stream;
+      const told = cache === undefined ? {} : { 'x-cache': cache };
+      begin(reply, { 'content-type': contentType, ...audio.headers, ...told });
       if (first.done !== true) {
         audio.begun();
         await this.#pour(reply, first.value, chunks, signal);
       }
       reply.raw.end();
     } catch (error) {
-      if (!reply.raw.headersSent) throw error;
+      if (!begun) throw error;
       reply.raw.destroy();
       audio.broken(error);
     } finally {
@@ -114,6 +147,26 @@ export class AudioReplies {
     const open = [...this.#open];
     for (const [controller] of open) controller.abort();
     await Promise.all(open.map(([, work]) => work));
+  }
+}
+
+/** Rejects once when the first bytes took too long, and stops the work. */
+class FirstByteLimit {
+  readonly passed: Promise<never>;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number, stop: () => void) {
+    this.passed = new Promise((_, reject) => {
+      this.#timer = setTimeout(() => {
+        const limit = `there was no sound within ${ms / 1000} s, which is what REQUEST_TIMEOUT allows`;
+        reject(new ParleyError('TIMEOUT', limit));
+        stop();
+      }, ms);
+    });
+  }
+
+  keep(): void {
+    clearTimeout(this.#timer);
   }
 }
 

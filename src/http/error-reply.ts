@@ -35,7 +35,7 @@ const VERDICTS: Readonly<Record<ErrorCode, Verdict>> = {
   SDP_INVALID: { status: 400 },
   TEXT_EMPTY: { status: 400 },
   TEXT_TOO_LONG: { status: 400 },
-  TIMEOUT: { status: 503, retryAfterSeconds: 1 },
+  TIMEOUT: { status: 504 },
   TRANSPORT_UNSUPPORTED: { status: 500 },
   UNAUTHORIZED: { status: 401, code: 'invalid_api_key' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },

@@ -12,9 +12,12 @@ export interface HttpServerOptions extends AppOptions {
   readonly maxReplies?: number;
   /** Milliseconds for which a client may take nothing of the sound that waits for it. */
   readonly stallMs?: number;
+  /** Milliseconds until the first sound of a text; 504 above it. */
+  readonly requestTimeoutMs?: number;
 }
 
 const MAX_REPLIES = 100;
+const REQUEST_TIMEOUT_MS = 60_000;
 const STALL_MS = 60_000; // a player that is paused for longer asks again
 const CLOSE_MS = 2000; // for requests that are being answered when the server closes
 
@@ -38,7 +41,8 @@ export class HttpServer {
   constructor(options: HttpServerOptions) {
     this.#options = options;
     const { maxReplies = MAX_REPLIES, stallMs = STALL_MS } = options;
-    this.#replies = new AudioReplies({ maxReplies, stallMs });
+    const { requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+    this.#replies = new AudioReplies({ maxReplies, stallMs, requestTimeoutMs });
     this.#app = buildApp(options, this.#replies);
     this.#app.server.on('request', (_request, response) => {
       this.#answering++;

@@ -11,6 +11,8 @@ export interface SpeechWish {
   readonly speed: number;
   readonly voice?: string;
   readonly language?: string;
+  /** False: rendered anew, and not kept. */
+  readonly cache?: boolean;
 }
 
 const DEFAULT_FORMAT = 'mp3'; // as at OpenAI: clients that name none store what comes as .mp3
@@ -36,6 +38,7 @@ export function readSpeechRequest(body: unknown): SpeechWish {
   const voice = readVoice(fields['voice']);
   const language = readLanguage(fields['language']);
   const format = readFormat(fields['response_format']);
+  const cache = readCache(fields['cache']);
   return {
     text: fields['input'],
     format,
@@ -43,6 +46,7 @@ export function readSpeechRequest(body: unknown): SpeechWish {
     speed: readSpeed(fields['speed']),
     ...(voice === undefined ? {} : { voice }),
     ...(language === undefined ? {} : { language }),
+    ...(cache === undefined ? {} : { cache }),
   };
 }
 
@@ -89,6 +93,12 @@ function readSpeed(value: unknown): number {
 function checkStreamFormat(value: unknown): void {
   if (value === undefined || value === 'audio') return;
   throw invalid('stream_format', '"stream_format" must be "audio"; this server has no other yet');
+}
+
+/** An extension to OpenAI's schema. */
+function readCache(value: unknown): boolean | undefined {
+  if (value === undefined || typeof value === 'boolean') return value;
+  throw invalid('cache', '"cache" must be true or false');
 }
 
 /** An extension to OpenAI's schema: a BCP 47 tag, or "auto" for what the text turns out to be. */

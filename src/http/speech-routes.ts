@@ -16,19 +16,25 @@ interface ListedVoice {
   readonly description: string;
 }
 
+export interface SpokenRequest {
+  readonly text: string;
+  readonly voice?: string;
+  readonly language?: string;
+  readonly container: AudioFormat['container'];
+  /** Hz. */
+  readonly sampleRate: number;
+  readonly speed: number;
+  readonly client?: string;
+  readonly cache?: boolean;
+}
+
 export interface SpeechSource {
+  /** A rendering that is there already. Throws what can be known of a voice and language. */
+  find(request: SpokenRequest): { readonly contentType: string; readonly bytes: Uint8Array } | undefined;
   /** Rejects with what can be known before the first byte. */
-  openStream(
-    request: {
-      text: string;
-      voice?: string;
-      language?: string;
-      container: AudioFormat['container'];
-      sampleRate: number;
-      speed: number;
-    },
-    signal: AbortSignal,
-  ): Promise<AudioStream>;
+  openStream(request: SpokenRequest, signal: AbortSignal): Promise<AudioStream>;
+  /** Forgets every rendering and answers how many there were. */
+  clear(): number;
   voices(): Promise<readonly ListedVoice[]>;
 }
 
@@ -50,14 +56,24 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
   app.post('/v1/audio/speech', async (request, reply) => {
     const receivedAtMs = performance.now();
     const { format, ...wish } = readSpeechRequest(request.body);
-    const { container } = format;
+    const asked = { ...wish, container: format.container, client: request.client };
+    const headers = { 'content-type': format.contentType, ...rawHeaders(format, wish.sampleRate) };
+    const begun = () => metrics.firstAudio(performance.now() - receivedAtMs, 'http');
+    const found = speech.find(asked);
+    if (found !== undefined) {
+      begun();
+      replies.sendWhole(reply, found, headers);
+      return;
+    }
     await replies.send(reply, {
-      open: (signal) => speech.openStream({ ...wish, container }, signal).catch(rename),
-      headers: { 'content-type': format.contentType, ...rawHeaders(format, wish.sampleRate) },
-      begun: () => metrics.firstAudio(performance.now() - receivedAtMs, 'http'),
+      open: (signal) => speech.openStream(asked, signal).catch(rename),
+      headers,
+      begun,
       broken: (error) => log.warn({ requestId: request.id, err: error }, 'speech broken off'),
     });
   });
+
+  app.post('/cache/clear', () => ({ cleared: speech.clear() }));
 
   app.get('/v1/audio/voices', async () => {
     const voices = (await speech.voices()).map(voiceEntry);

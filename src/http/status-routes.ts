@@ -9,6 +9,10 @@ export interface ServerHealth {
   readonly encoders: boolean;
   readonly calls: number;
   readonly maxCalls: number;
+  /** Sentences that wait for an engine. */
+  readonly queueDepth?: number;
+  /** Absent where nothing is kept. */
+  readonly audioCache?: { readonly entries: number; readonly maxEntries: number; readonly hits: number };
 }
 
 export interface StatusParts {
@@ -20,7 +24,7 @@ export interface StatusParts {
 
 export function addStatusRoutes(app: FastifyInstance, { health, metrics, startedAtMs }: StatusParts): void {
   app.get('/health', { config: { access: 'open' } }, (_request, reply) => {
-    const { engines, encoders, calls, maxCalls } = health();
+    const { engines, encoders, calls, maxCalls, ...rest } = health();
     const speaks = Object.values(engines).includes(true);
     const status = !encoders ? 'no encoder' : speaks ? 'ok' : 'no engine';
     const uptimeSeconds = Math.floor((performance.now() - startedAtMs) / 1000);
@@ -28,11 +32,25 @@ export function addStatusRoutes(app: FastifyInstance, { health, metrics, started
     return reply
       .code(status === 'ok' ? 200 : 503)
       .header('cache-control', 'no-store')
-      .send({ status, engines, encoders, calls, maxCalls, uptimeSeconds });
+      .send({ status, engines, encoders, calls, maxCalls, ...olderFields(rest), uptimeSeconds });
   });
 
   app.get('/metrics', { config: { access: 'local' } }, async (_request, reply) => {
     const text = await metrics.exposition();
     return reply.type(metrics.contentType).header('cache-control', 'no-store').send(text);
   });
+}
+
+/** Under the names that users of an older server read. */
+function olderFields({ queueDepth, audioCache }: Pick<ServerHealth, 'queueDepth' | 'audioCache'>) {
+  return {
+    ...(queueDepth === undefined ? {} : { queue_depth: queueDepth }),
+    ...(audioCache === undefined
+      ? {}
+      : {
+          audio_cache_size: audioCache.entries,
+          audio_cache_max: audioCache.maxEntries,
+          audio_cache_hits: audioCache.hits,
+        }),
+  };
 }

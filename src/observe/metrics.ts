@@ -20,7 +20,18 @@ export interface PlaneFigures {
   readonly latenessCounts: readonly number[];
 }
 
+/** What the cache of renderings tells about itself. */
+export interface AudioCacheFigures {
+  readonly entries: number;
+  readonly bytes: number;
+  readonly hits: number;
+  readonly misses: number;
+}
+
 export interface MetricsOptions {
+  readonly audioCache?: () => AudioCacheFigures;
+  /** Sentences that wait for an engine. */
+  readonly queueDepth?: () => number;
   /** The plane's figures now; undefined while there is no plane. */
   readonly plane?: () => PlaneFigures | undefined;
   /** Node's own figures (memory, event loop, garbage collection) too. They are observed for the rest of the process. */
@@ -40,6 +51,13 @@ const REQUEST_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 6
 
 // Label values come from closed sets: a method that nobody routes is one value.
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+const CACHE_FIGURES = [
+  ['parley_audio_cache_entries', 'gauge', 'entries', 'renderings kept in memory'],
+  ['parley_audio_cache_bytes', 'gauge', 'bytes', 'bytes of sound kept in memory, those being made included'],
+  ['parley_audio_cache_hits_total', 'counter', 'hits', 'requests answered without an engine of their own'],
+  ['parley_audio_cache_misses_total', 'counter', 'misses', 'requests for which an engine was asked'],
+] as const;
 
 const PLANE_COUNTERS = [
   ['parley_packets_total', 'packets', 'RTP packets sent, silence included'],
@@ -100,6 +118,13 @@ export class Metrics {
       registers,
     });
     if (options.plane !== undefined) this.#watchPlane(options.plane);
+    const { queueDepth } = options;
+    if (queueDepth !== undefined) {
+      const values = () => [{ value: queueDepth() }];
+      const help = 'sentences that wait for an engine';
+      this.#registry.registerMetric(readAtScrape('tts_queue_depth', help, 'gauge', values));
+    }
+    if (options.audioCache !== undefined) this.#watchCache(options.audioCache);
     if (options.node === true) collectDefaultMetrics({ register: this.#registry });
   }
 
@@ -136,6 +161,12 @@ export class Metrics {
     const known = METHODS.has(method) ? method : 'OTHER';
     this.#requests.inc({ method: known, route, status: String(status) });
     this.#requestSeconds.observe({ method: known, route }, seconds);
+  }
+
+  #watchCache(cache: () => AudioCacheFigures): void {
+    for (const [name, type, field, help] of CACHE_FIGURES) {
+      this.#registry.registerMetric(readAtScrape(name, help, type, () => [{ value: cache()[field] }]));
+    }
   }
 
   #watchPlane(plane: () => PlaneFigures | undefined): void {

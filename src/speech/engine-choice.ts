@@ -35,8 +35,10 @@ export interface MissingEngine {
 export interface EngineSetup {
   readonly engine: 'auto' | 'flite' | 'espeak';
   readonly defaultVoice: string | undefined;
-  /** Sentences that may wait for one engine. */
+  /** Sentences of each class that may wait for one engine. */
   readonly maxWaiting: number;
+  /** Milliseconds that one of them may wait; without an end where absent. */
+  readonly maxWaitMs?: number;
   readonly renderTimeoutMs: number;
   /** Told each time an engine's thread crashed or hung and was replaced. */
   readonly onReplaced?: (engine: string, reason: string) => void;
@@ -70,6 +72,7 @@ export class Engines implements SpeechRouting {
   static async open(setup: EngineSetup): Promise<Engines> {
     const limits = (name: string) => ({
       maxWaiting: setup.maxWaiting,
+      maxWaitMs: setup.maxWaitMs,
       renderTimeoutMs: setup.renderTimeoutMs,
       onReplaced: (reason: string) => setup.onReplaced?.(name, reason),
     });
@@ -149,6 +152,11 @@ export class Engines implements SpeechRouting {
       ...this.#missing.map(({ name }) => [name, false] as const),
       ...[...this.#engines()].map(({ name, usable }) => [name, usable] as const),
     ]);
+  }
+
+  /** Sentences that wait for any engine. */
+  get waiting(): number {
+    return [...this.#engines()].reduce((sum, { waiting = 0 }) => sum + waiting, 0);
   }
 
   voices(): Promise<readonly Voice[]> {

@@ -4,6 +4,7 @@
 // its slot of the batch empty) until the reader made room. Nothing else limits
 // how far an engine runs ahead.
 import type { PcmRing } from '../audio/pcm-ring.js';
+import type { Urgency } from './urgency.js';
 
 export interface Voice {
   /** What requests name it by; unique within the server. */
@@ -32,6 +33,8 @@ export interface SpeechRequest {
   readonly voice: string;
   /** BCP 47 primary tag. */
   readonly language: string;
+  /** Its place in the engine's queue; behind everybody who says more where absent. */
+  readonly urgency?: Urgency;
 }
 
 export interface WordTime {
@@ -53,6 +56,8 @@ export interface SpeechEngine {
   readonly capabilities: EngineCapabilities;
   /** Nothing is known that keeps it from speaking now; false once it could not be made ready, and after a close. */
   readonly usable: boolean;
+  /** Sentences that wait for it; absent where it has no queue of its own. */
+  readonly waiting?: number;
   voices(): Promise<readonly Voice[]>;
   /** The sample rate in Hz at which the engine writes for this voice; the caller opens the ring at this rate. */
   sampleRate(voice: string): number;

@@ -53,7 +53,7 @@ export async function openApp(
   options: Partial<AppOptions> = {},
 ): Promise<Fakes & { app: ReturnType<typeof buildApp> }> {
   const fakes = makeFakes();
-  const replies = new AudioReplies({ maxReplies: 4, stallMs: 1000 });
+  const replies = new AudioReplies({ maxReplies: 4, stallMs: 1000, requestTimeoutMs: 10_000 });
   const app = buildApp({ ...optionsFor(fakes), ...options }, replies);
   t.after(() => app.close());
   await app.ready();

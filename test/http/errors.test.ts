@@ -106,6 +106,7 @@ test('each code has its status, its retry advice, and hides its message where it
   assert.equal(statusOf('FORBIDDEN'), 403);
   assert.equal(statusOf('UNSUPPORTED_MEDIA_TYPE'), 415);
   assert.equal(statusOf('NO_COMMON_CODEC'), 422);
+  assert.equal(statusOf('TIMEOUT'), 504);
   const limit = errorReply(new ParleyError('CALL_LIMIT', 'full', { retryAfterSeconds: 2.5 }), 'req_1');
   assert.equal(limit.status, 503);
   assert.equal(limit.headers['retry-after'], '3');

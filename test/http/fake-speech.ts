@@ -74,6 +74,7 @@ export class EndlessStream implements AudioStream {
 }
 
 type Request = Parameters<SpeechSource['openStream']>[0];
+type Found = ReturnType<SpeechSource['find']>;
 
 export class FakeSpeech implements SpeechSource {
   readonly requests: Request[] = [];
@@ -84,7 +85,18 @@ export class FakeSpeech implements SpeechSource {
   next: AudioStream | undefined;
   /** Fed and ended at once, so that a request is answered without the test's help. */
   whole: readonly string[] | undefined;
+  /** What was rendered before. */
+  found: Found;
+  cleared = 0;
   #opened: (() => void)[] = [];
+
+  find(): Found {
+    return this.found;
+  }
+
+  clear(): number {
+    return this.cleared;
+  }
 
   openStream(request: Request): Promise<AudioStream> {
     this.requests.push(request);

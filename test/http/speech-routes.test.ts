@@ -3,9 +3,10 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
+import { until } from '../fakes/until.js';
 import { errorIn, openApp, openServer } from './app-under-test.js';
 import { OFFER } from './fake-calls.js';
-import { EndlessStream, VOICES } from './fake-speech.js';
+import { EndlessStream, FakeStream, VOICES } from './fake-speech.js';
 
 const SPEECH = '/v1/audio/speech';
 
@@ -21,6 +22,8 @@ function post(url: string, body: unknown, signal?: AbortSignal): Promise<Respons
 async function textOf(read: Promise<{ value?: Uint8Array | undefined }>): Promise<string> {
   return Buffer.from((await read).value ?? []).toString();
 }
+
+const client = '127.0.0.1'; // of injected requests
 
 test('the first sentence reaches the client before the second one exists', async (t) => {
   const { url, speech } = await openServer(t);
@@ -65,7 +68,15 @@ test('raw samples say in headers what they are, and the request reaches the serv
   assert.equal(answer.headers['x-pcm-sample-rate'], '24000');
   assert.match(String(answer.headers['x-request-id']), /^req_/);
   assert.deepEqual(speech.requests, [
-    { text: 'Bonjour.', voice: 'fr', language: 'fr-CA', container: 'pcm', sampleRate: 24_000, speed: 1 },
+    {
+      text: 'Bonjour.',
+      voice: 'fr',
+      language: 'fr-CA',
+      container: 'pcm',
+      sampleRate: 24_000,
+      speed: 1,
+      client,
+    },
   ]);
 });
 
@@ -79,7 +90,7 @@ test("where nothing is chosen the answer is an MP3 in the server's voice", async
   ]) {
     await app.inject({ method: 'POST', url: SPEECH, payload });
   }
-  const plain = { text: 'Hello.', container: 'mp3', sampleRate: 24_000, speed: 1 };
+  const plain = { text: 'Hello.', container: 'mp3', sampleRate: 24_000, speed: 1, client };
   assert.deepEqual(speech.requests, [plain, plain, plain]);
 });
 
@@ -155,6 +166,60 @@ test('speech that fails midway breaks the connection and never ends it cleanly',
   await assert.rejects(reader.read());
   await stream.cancelled;
   assert.equal(logLines.filter((line) => line.includes('speech broken off')).length, 1);
+});
+
+test('a full queue is a 503 that says when to come back, in seconds and in milliseconds', async (t) => {
+  const { app, speech } = await openApp(t);
+  speech.refusal = new ParleyError('ENGINE_BUSY', 'all places are taken', { retryAfterSeconds: 2.5 });
+  const answer = await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'x' } });
+  assert.equal(answer.statusCode, 503);
+  assert.equal(answer.headers['retry-after'], '3');
+  assert.equal(answer.headers['retry-after-ms'], '2500');
+  assert.equal(errorIn(answer.body).code, 'engine_busy');
+});
+
+test('a text without sound in time is answered with 504, and its work is stopped', async (t) => {
+  const { url, speech, logLines } = await openServer(t, { requestTimeoutMs: 50 });
+  const answer = await post(url, { input: 'Hello.' });
+  await (
+    await speech.stream()
+  ).cancelled;
+  assert.equal(answer.status, 504);
+  assert.deepEqual(errorIn(await answer.text()), {
+    message: 'there was no sound within 0.05 s, which is what REQUEST_TIMEOUT allows',
+    type: 'server_error',
+    param: null,
+    code: 'timeout',
+  });
+  assert.equal(answer.headers.get('x-should-retry'), 'false');
+  assert.equal(logLines.filter((line) => line.includes('broken off')).length, 0);
+});
+
+test('a text that has begun in time may take longer', async (t) => {
+  const { url, speech } = await openServer(t, { requestTimeoutMs: 50 });
+  const answering = post(url, { input: 'Hello.' });
+  const stream = await speech.stream();
+  stream.push('begun');
+  const answer = await answering;
+  const late = new Promise((resolve) => setTimeout(resolve, 60)); // outlives the limit, which must not matter
+  await late;
+  stream.push(' and ended');
+  stream.end();
+  assert.equal(await answer.text(), 'begun and ended');
+});
+
+test('who asks is told apart by key, and by address where there is none', async (t) => {
+  const keys = ['a'.repeat(16), 'b'.repeat(16)];
+  const { app, speech } = await openApp(t, { apiKeys: keys });
+  speech.whole = ['RIFF'];
+  for (const key of keys) {
+    const headers = { authorization: `Bearer ${key}` };
+    await app.inject({ method: 'POST', url: SPEECH, headers, payload: { input: 'Hello.' } });
+  }
+  assert.deepEqual(
+    speech.requests.map((request) => request.client),
+    ['key 0', 'key 1'],
+  );
 });
 
 test('a client that leaves stops the work, before the first byte and after it', async (t) => {
@@ -300,4 +365,68 @@ test('the time to the first sound over HTTP is counted apart from that of calls'
     text,
     /parley_http_requests_total\{method="POST",route="\/v1\/audio\/speech",status="200"\} 1/,
   );
+});
+
+test('a rendering that is there is sent whole, with its length, and no work is begun', async (t) => {
+  const { url, speech } = await openServer(t);
+  for (const length of [1000, 3_000_000]) {
+    speech.found = { contentType: 'audio/wav', bytes: new Uint8Array(length).fill(7) };
+    const answer = await post(url, { input: 'Hello.' });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('x-cache'), 'hit');
+    assert.equal(answer.headers.get('content-type'), 'audio/wav');
+    assert.equal(answer.headers.get('content-length'), String(length));
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    assert.equal(bytes.length, length);
+    assert.ok(bytes.every((byte) => byte === 7));
+  }
+  assert.equal(speech.requests.length, 0);
+});
+
+test('a client that takes nothing of a whole rendering is dropped after a while', async (t) => {
+  const { url, speech, logLines } = await openServer(t, { stallMs: 200 });
+  speech.found = { contentType: 'audio/wav', bytes: new Uint8Array(64 * 1024 * 1024) };
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => undefined); // the reset that ends it
+  socket.pause();
+  const body = '{"input":"Hello."}';
+  socket.write(
+    `POST ${SPEECH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  // The line about a request comes when its connection is done with it.
+  await until(() => logLines.some((line) => line.includes(`"route":"${SPEECH}"`)));
+  socket.destroy();
+});
+
+test('a cache that was asked in vain says so, and one that was not asked says nothing', async (t) => {
+  const { app, speech } = await openApp(t);
+  const xCache = async (stream: FakeStream & { cache?: 'hit' | 'miss' }) => {
+    stream.push('RIFF');
+    stream.end();
+    speech.next = stream;
+    const answer = await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'Hello.' } });
+    return answer.headers['x-cache'];
+  };
+  assert.equal(await xCache(Object.assign(new FakeStream('audio/wav'), { cache: 'miss' as const })), 'miss');
+  assert.equal(await xCache(new FakeStream('audio/wav')), undefined);
+});
+
+test('a request may ask for a fresh rendering, in words that are checked', async (t) => {
+  const { app, speech } = await openApp(t);
+  speech.whole = ['RIFF'];
+  await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'Hello.', cache: false } });
+  assert.equal(speech.requests[0]?.cache, false);
+  const refused = await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'x', cache: 'no' } });
+  assert.equal(refused.statusCode, 400);
+  assert.equal(errorIn(refused.body).param, 'cache');
+});
+
+test('clearing the cache says how many renderings went, and wants a key where keys are wanted', async (t) => {
+  const { app, speech } = await openApp(t);
+  speech.cleared = 3;
+  const answer = await app.inject({ method: 'POST', url: '/cache/clear' });
+  assert.deepEqual([answer.statusCode, answer.json()], [200, { cleared: 3 }]);
+  const locked = await openApp(t, { apiKeys: ['k'.repeat(16)] });
+  assert.equal((await locked.app.inject({ method: 'POST', url: '/cache/clear' })).statusCode, 401);
 });

@@ -101,3 +101,22 @@ test('a page that reached loopback under a name of its own is given nothing, not
     assert.equal(errorIn(answer.body).code, 'forbidden');
   }
 });
+
+test('health tells the queue and the cache under the names that users of an older server read', async (t) => {
+  const audioCache = { entries: 2, maxEntries: 8, hits: 5 };
+  const health = () => ({
+    engines: { flite: true },
+    encoders: true,
+    calls: 0,
+    maxCalls: 1,
+    queueDepth: 3,
+    audioCache,
+  });
+  const { app } = await openApp(t, { health });
+  const told = (await app.inject('/health')).json<Record<string, unknown>>();
+  const names = ['queue_depth', 'audio_cache_size', 'audio_cache_max', 'audio_cache_hits'];
+  assert.deepEqual(
+    names.map((name) => told[name]),
+    [3, 2, 8, 5],
+  );
+});

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Scheduler, type ReleaseSlot } from '../../src/speech/scheduler.js';
+import type { SpeechClass, Urgency } from '../../src/speech/urgency.js';
+import { ManualTime } from '../fakes/manual-time.js';
 
 const never = new AbortController().signal;
 
@@ -71,7 +73,7 @@ test('a full queue refuses with its limit', async () => {
   for (let n = 0; n < 4; n++) void scheduler.enter(never);
   await assert.rejects(scheduler.enter(never), {
     code: 'ENGINE_BUSY',
-    message: '3 sentences are waiting for the engine fake, which is its limit',
+    message: '3 sentences of class http wait for the engine fake, which is what MAX_QUEUE_DEPTH allows',
     retryAfterSeconds: 1,
   });
   assert.equal(scheduler.waiting, 3);
@@ -87,4 +89,70 @@ test('close refuses those who wait and those who come', async () => {
   await assert.rejects(scheduler.enter(never), { code: 'WRONG_STATE' });
   release();
   assert.equal(scheduler.active, 0);
+});
+
+function urgency(kind: SpeechClass, client = 'x', deadlineMs = 0): Urgency {
+  return { class: kind, client, deadlineMs, begun: false };
+}
+
+test('a call passes what came before it over HTTP', async () => {
+  const scheduler = openScheduler();
+  const log: string[] = [];
+  const release = await scheduler.enter(never);
+  const note = (name: string) => (next: ReleaseSlot) => {
+    log.push(name);
+    next();
+  };
+  const all = [
+    scheduler.enter(never, urgency('http')).then(note('http')),
+    scheduler.enter(never, urgency('interactive')).then(note('socket')),
+    scheduler.enter(never, urgency('call')).then(note('call')),
+  ];
+  release();
+  await Promise.all(all);
+  assert.deepEqual(log, ['call', 'socket', 'http']);
+});
+
+test('a wait has an end, and nothing of it is left', async () => {
+  const time = new ManualTime(1000);
+  const scheduler = new Scheduler({ engine: 'fake', concurrency: 1, maxWaiting: 3, maxWaitMs: 500, time });
+  const release = await scheduler.enter(never);
+  const served = scheduler.enter(never);
+  time.advance(499);
+  release();
+  (await served)();
+  assert.deepEqual([scheduler.active, scheduler.waiting, time.waiting], [0, 0, 0]);
+});
+
+test('whoever waits longest for too long is told so', async () => {
+  const time = new ManualTime();
+  const scheduler = new Scheduler({ engine: 'fake', concurrency: 1, maxWaiting: 3, maxWaitMs: 500, time });
+  await scheduler.enter(never);
+  const refused = assert.rejects(scheduler.enter(never), {
+    code: 'TIMEOUT',
+    message: 'the sentence waited 0.5 s for the engine fake, which is what REQUEST_TIMEOUT allows',
+  });
+  time.advance(500);
+  await refused;
+  assert.deepEqual([scheduler.waiting, time.waiting], [0, 0]);
+});
+
+test('a refusal advises to come back when those who wait will have been served', async () => {
+  const time = new ManualTime();
+  const scheduler = new Scheduler({ engine: 'fake', concurrency: 1, maxWaiting: 2, time });
+  const first = await scheduler.enter(never);
+  time.advance(4000);
+  first();
+  for (let n = 0; n < 3; n++) void scheduler.enter(never);
+  await assert.rejects(scheduler.enter(never), { code: 'ENGINE_BUSY', retryAfterSeconds: 12 });
+});
+
+test('who is displaced by a client with less is refused as if the queue had been full', async () => {
+  const scheduler = openScheduler(1, 2);
+  await scheduler.enter(never);
+  void scheduler.enter(never, urgency('http', 'greedy', 1));
+  const displaced = scheduler.enter(never, urgency('http', 'greedy', 2));
+  void scheduler.enter(never, urgency('http', 'modest', 3));
+  await assert.rejects(displaced, { code: 'ENGINE_BUSY' });
+  assert.equal(scheduler.waiting, 2);
 });

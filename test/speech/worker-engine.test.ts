@@ -132,7 +132,7 @@ test('one more than may wait is refused with the limit', async (t) => {
   const refused = say(engine, 'four');
   await assert.rejects(refused.end, {
     code: 'ENGINE_BUSY',
-    message: '2 sentences are waiting for the engine odd, which is its limit',
+    message: '2 sentences of class http wait for the engine odd, which is what MAX_QUEUE_DEPTH allows',
     retryAfterSeconds: 1,
   });
   assert.equal((await readAll(refused.ring)).end, 'ENGINE_BUSY');

@@ -53,6 +53,7 @@ export function espeakEngine(options: EspeakOptions): SpeechEngine {
     voices: ESPEAK_VOICES,
     rateOf: () => RATE,
     maxWaiting: options.maxWaiting,
+    maxWaitMs: options.maxWaitMs,
     thread: {
       engine: 'espeak',
       file: new URL('./espeak-worker.js', import.meta.url),

@@ -9,8 +9,10 @@ import { keepRingContract } from './ring-contract.js';
 
 /** What whoever runs the server decides about an engine. */
 export interface EngineLimits {
-  /** Sentences that may wait for the engine. */
+  /** Sentences of each class that may wait for the engine. */
   readonly maxWaiting: number;
+  /** Milliseconds that one of them may wait; without an end where absent. */
+  readonly maxWaitMs?: number | undefined;
   /** Milliseconds that the rendering of one sentence may take; waiting for room in the ring does not count. */
   readonly renderTimeoutMs: number;
   /** Told each time the engine's thread crashed or hung and was replaced. */
@@ -24,6 +26,7 @@ export interface WorkerEngineParts {
   /** Hz. */
   readonly rateOf: (voice: Voice) => number;
   readonly maxWaiting: number;
+  readonly maxWaitMs?: number | undefined;
   readonly thread: EngineThreadOptions;
 }
 
@@ -38,12 +41,17 @@ export class WorkerEngine implements SpeechEngine {
     this.#parts = parts;
     this.name = parts.thread.engine;
     this.capabilities = parts.capabilities;
-    this.#scheduler = new Scheduler({ engine: this.name, concurrency: 1, maxWaiting: parts.maxWaiting });
+    const { maxWaiting, maxWaitMs } = parts;
+    this.#scheduler = new Scheduler({ engine: this.name, concurrency: 1, maxWaiting, maxWaitMs });
     this.#thread = new EngineThread(parts.thread);
   }
 
   get usable(): boolean {
     return this.#thread.usable;
+  }
+
+  get waiting(): number {
+    return this.#scheduler.waiting;
   }
 
   voices(): Promise<readonly Voice[]> {
@@ -58,7 +66,7 @@ export class WorkerEngine implements SpeechEngine {
 
   synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
     return keepRingContract(out, signal, async () => {
-      const release = await this.#scheduler.enter(signal);
+      const release = await this.#scheduler.enter(signal, request.urgency, request.text.length);
       return await this.#thread.speak(request, out, release);
     });
   }

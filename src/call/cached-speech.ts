@@ -1,0 +1,75 @@
+// The speech service behind its cache: what was rendered before costs neither an
+// engine nor an encoder.
+import type { AudioCache, AudioCacheFigures } from '../speech/audio-cache.js';
+import type { Voice } from '../speech/engine.js';
+import { type KeyField, renderingKey } from '../speech/rendering-key.js';
+import type { SpeechRouting } from '../speech/routing.js';
+import type { Sound, SoundSource } from '../speech/shared-rendering.js';
+import { SENTENCE_PAUSE_MS } from './speech-line.js';
+import type { SpeechStreamRequest } from './speech-stream.js';
+
+const FORM = 1; // of the bytes; a change in how sound is made that no field tells raises it
+
+interface Speech {
+  openStream(request: SpeechStreamRequest, signal: AbortSignal): Promise<SoundSource>;
+  voices(): Promise<readonly Voice[]>;
+}
+
+export interface CachedSpeechRequest extends SpeechStreamRequest {
+  /** False neither looks in the cache nor leaves anything there. */
+  readonly cache?: boolean;
+}
+
+export class CachedSpeech {
+  readonly #speech: Speech;
+  readonly #cache: AudioCache;
+  readonly #routing: SpeechRouting;
+
+  constructor(speech: Speech, cache: AudioCache, routing: SpeechRouting) {
+    this.#speech = speech;
+    this.#cache = cache;
+    this.#routing = routing;
+  }
+
+  voices(): Promise<readonly Voice[]> {
+    return this.#speech.voices();
+  }
+
+  /** The rendering, if it is there whole. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
+  find(request: CachedSpeechRequest): Sound | undefined {
+    return this.#uses(request) ? this.#cache.find(this.#key(request)) : undefined;
+  }
+
+  /** Rejects as the speech service does. Its `cache` is absent where the cache was not asked. */
+  openStream(
+    { cache, ...request }: CachedSpeechRequest,
+    signal: AbortSignal,
+  ): Promise<SoundSource & { readonly cache?: 'hit' | 'miss' }> {
+    if (!this.#uses({ ...request, cache: cache ?? true })) return this.#speech.openStream(request, signal);
+    const start = (own: AbortSignal) => this.#speech.openStream(request, own);
+    return this.#cache.follow(this.#key(request), start, signal);
+  }
+
+  clear(): number {
+    return this.#cache.clear();
+  }
+
+  figures(): AudioCacheFigures {
+    return this.#cache.figures;
+  }
+
+  #uses({ cache }: { readonly cache?: boolean }): boolean {
+    return this.#cache.enabled && cache !== false;
+  }
+
+  // Every field that a request has or will have, but for who asks: one that is
+  // forgotten here would give somebody the wrong sound.
+  #key({ client: _client, cache: _cache, ...request }: CachedSpeechRequest): string {
+    const { engine, voice, language } = this.#routing.resolve(request);
+    const fields: KeyField[] = [FORM, SENTENCE_PAUSE_MS, engine.name, voice, language];
+    for (const [name, value] of Object.entries(request).sort(([a], [b]) => (a < b ? -1 : 1))) {
+      fields.push(name, typeof value === 'object' ? JSON.stringify(value) : (value as KeyField));
+    }
+    return renderingKey(fields);
+  }
+}

@@ -1,0 +1,159 @@
+// Whole renderings in memory, by everything that changes their bytes; the least
+// recently used leave first. What is asked for while it is being made is made
+// once. A failure is never kept.
+//
+//   absent ──▶ being made (shared-rendering.ts) ──▶ stored ──▶ evicted
+//                    └──▶ failed, given up, too large
+import { ParleyError } from '../errors.js';
+import { SharedRendering, type RenderingReader, type Sound, type SoundSource } from './shared-rendering.js';
+
+export interface AudioCacheLimits {
+  /** Renderings kept; 0 keeps none. */
+  readonly maxEntries: number;
+  /** Bytes of sound, of what is kept and what is being made to be kept. */
+  readonly maxBytes: number;
+}
+
+export interface AudioCacheFigures {
+  readonly entries: number;
+  readonly maxEntries: number;
+  readonly bytes: number;
+  readonly hits: number;
+  readonly misses: number;
+}
+
+/** A rendering on its way to one who asked; `hit` costs no engine. */
+export interface CachedStream extends SoundSource {
+  readonly cache: 'hit' | 'miss';
+}
+
+export class AudioCache {
+  readonly #limits: AudioCacheLimits;
+  readonly #stored = new Map<string, Sound>(); // least recently used first
+  readonly #making = new Map<string, SharedRendering>();
+  #bytes = 0;
+  #hits = 0;
+  #misses = 0;
+
+  constructor(limits: AudioCacheLimits) {
+    this.#limits = limits;
+  }
+
+  get enabled(): boolean {
+    return this.#limits.maxEntries > 0 && this.#limits.maxBytes > 0;
+  }
+
+  get figures(): AudioCacheFigures {
+    const { maxEntries } = this.#limits;
+    return {
+      entries: this.#stored.size,
+      maxEntries,
+      bytes: this.#bytes,
+      hits: this.#hits,
+      misses: this.#misses,
+    };
+  }
+
+  /** A rendering that is there whole. */
+  find(key: string): Sound | undefined {
+    const sound = this.#stored.get(key);
+    if (sound === undefined) return undefined;
+    this.#stored.delete(key);
+    this.#stored.set(key, sound);
+    this.#hits++;
+    return sound;
+  }
+
+  /**
+   * Follows the rendering of this key, starting it unless it is being made. Rejects as `start` does, or with
+   * ABORTED when the signal is aborted; `start`'s own signal is aborted when nobody follows any more.
+   */
+  async follow(
+    key: string,
+    start: (signal: AbortSignal) => Promise<SoundSource>,
+    signal: AbortSignal,
+  ): Promise<CachedStream> {
+    if (signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
+    const made = this.#making.get(key);
+    const joins = made?.joinable === true;
+    const rendering = joins ? made : this.#start(key, start);
+    if (joins) this.#hits++;
+    else this.#misses++;
+    const reader = rendering.join();
+    const contentType = await openedFor(rendering, reader, signal);
+    return {
+      contentType,
+      cache: joins ? 'hit' : 'miss',
+      cancel: () => reader.cancel(),
+      [Symbol.asyncIterator]: () => reader[Symbol.asyncIterator](),
+    };
+  }
+
+  /** Forgets everything; what is being made now is not kept either. Answers how many renderings went. */
+  clear(): number {
+    const { size } = this.#stored;
+    for (const key of this.#stored.keys()) this.#evict(key);
+    this.#making.clear();
+    return size;
+  }
+
+  #start(key: string, start: (signal: AbortSignal) => Promise<SoundSource>): SharedRendering {
+    const rendering: SharedRendering = new SharedRendering(start, {
+      keep: (bytes) => this.#keep(bytes),
+      letGo: (bytes) => void (this.#bytes -= bytes),
+      ended: (sound) => {
+        const current = this.#making.get(key) === rendering;
+        if (current) this.#making.delete(key);
+        if (sound !== undefined && current) this.#store(key, sound);
+        else if (sound !== undefined) this.#bytes -= sound.bytes.byteLength;
+      },
+    });
+    this.#making.set(key, rendering);
+    return rendering;
+  }
+
+  /** Its bytes were counted while it was made. */
+  #store(key: string, sound: Sound): void {
+    this.#evict(key);
+    this.#stored.set(key, sound);
+    for (const oldest of this.#stored.keys()) {
+      if (this.#stored.size <= this.#limits.maxEntries) break;
+      this.#evict(oldest);
+    }
+  }
+
+  #keep(bytes: number): boolean {
+    for (const oldest of this.#stored.keys()) {
+      if (this.#bytes + bytes <= this.#limits.maxBytes) break;
+      this.#evict(oldest);
+    }
+    if (this.#bytes + bytes > this.#limits.maxBytes) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  #evict(key: string): void {
+    this.#bytes -= this.#stored.get(key)?.bytes.byteLength ?? 0;
+    this.#stored.delete(key);
+  }
+}
+
+async function openedFor(
+  rendering: SharedRendering,
+  reader: RenderingReader,
+  signal: AbortSignal,
+): Promise<string> {
+  let giveUp!: () => void;
+  const gone = new Promise<never>((_, reject) => {
+    giveUp = () => reject(new ParleyError('ABORTED', 'the request was given up'));
+  });
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    return await Promise.race([rendering.opened(), gone]);
+  } catch (error) {
+    reader.cancel();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CachedSpeech, type CachedSpeechRequest } from '../../src/call/cached-speech.js';
+import type { SpeechStreamRequest } from '../../src/call/speech-stream.js';
+import { AudioCache } from '../../src/speech/audio-cache.js';
+import { InstantEngine } from '../fakes/instant-engine.js';
+import { FakeStream } from '../http/fake-speech.js';
+
+const never = new AbortController().signal;
+const PLAIN: CachedSpeechRequest = { text: 'Hello.', container: 'wav', sampleRate: 24_000 };
+
+function openSpeech(maxEntries = 8) {
+  const requests: SpeechStreamRequest[] = [];
+  const speech = {
+    openStream: (request: SpeechStreamRequest) => {
+      requests.push(request);
+      const stream = new FakeStream('audio/wav');
+      stream.push(request.text);
+      stream.end();
+      return Promise.resolve(stream);
+    },
+    voices: () => Promise.resolve([]),
+  };
+  const cache = new AudioCache({ maxEntries, maxBytes: 10_000 });
+  return { requests, cache, speech: new CachedSpeech(speech, cache, new InstantEngine()) };
+}
+
+/** Whether it was there, rendering it where it was not. */
+async function ask(speech: CachedSpeech, request: CachedSpeechRequest): Promise<string> {
+  if (speech.find(request) !== undefined) return 'found';
+  const stream = await speech.openStream(request, never);
+  for await (const chunk of stream) void chunk;
+  return stream.cache ?? 'not asked';
+}
+
+test('the same words are rendered once, whoever asks', async () => {
+  const { speech, requests } = openSpeech();
+  assert.equal(await ask(speech, { ...PLAIN, client: 'a' }), 'miss');
+  assert.equal(await ask(speech, { ...PLAIN, client: 'b' }), 'found');
+  assert.equal(requests.length, 1);
+  assert.equal(speech.clear(), 1);
+  assert.equal(await ask(speech, PLAIN), 'miss');
+});
+
+test('everything that changes the bytes is another rendering', async () => {
+  const { speech } = openSpeech(32);
+  const others: CachedSpeechRequest[] = [
+    PLAIN,
+    { ...PLAIN, text: 'Hello!' },
+    { ...PLAIN, container: 'pcm' },
+    { ...PLAIN, sampleRate: 8000 },
+    { ...PLAIN, voice: 'instant' }, // one that is stated is kept for every sentence
+    { ...PLAIN, language: 'en' },
+    { ...PLAIN, speed: 2 } as CachedSpeechRequest, // a field that the service learns one day
+  ];
+  for (const request of others) assert.equal(await ask(speech, request), 'miss', JSON.stringify(request));
+  for (const request of others) assert.equal(await ask(speech, request), 'found', JSON.stringify(request));
+});
+
+test('a request may opt out, and so may the server', async () => {
+  const { speech, requests, cache } = openSpeech();
+  for (let n = 0; n < 2; n++) assert.equal(await ask(speech, { ...PLAIN, cache: false }), 'not asked');
+  assert.deepEqual([requests.length, cache.figures.misses], [2, 0]);
+  assert.equal('cache' in (requests[0] ?? {}), false);
+  const off = openSpeech(0);
+  for (let n = 0; n < 2; n++) assert.equal(await ask(off.speech, PLAIN), 'not asked');
+  assert.equal(off.requests.length, 2);
+});
+
+test('a voice that is not there is refused before anything is looked up', () => {
+  const { speech } = openSpeech();
+  assert.throws(() => speech.find({ ...PLAIN, voice: 'nobody' }), { code: 'VOICE_UNKNOWN' });
+});
