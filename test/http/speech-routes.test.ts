@@ -94,6 +94,34 @@ test("where nothing is chosen the answer is an MP3 in the server's voice", async
   assert.deepEqual(speech.requests, [plain, plain, plain]);
 });
 
+test('every format is asked for by its name and answered under its type, raw ones with what they hold', async (t) => {
+  const { app, speech } = await openApp(t);
+  speech.whole = ['bytes'];
+  const cases = [
+    ['mp3', 'mp3', 44_100, 'audio/mpeg', undefined],
+    ['opus', 'ogg', 48_000, 'audio/opus', undefined],
+    ['ogg', 'ogg', 16_000, 'audio/ogg', undefined],
+    ['flac', 'flac', 8000, 'audio/flac', undefined],
+    ['wav', 'wav', 22_050, 'audio/wav', undefined],
+    ['pcm', 'pcm', 16_000, 'audio/pcm', ['16000', '1', '16', 's16le']],
+    ['ulaw_8000', 'ulaw', 8000, 'audio/basic', ['8000', '1', '8', 'mulaw']],
+    ['alaw_8000', 'alaw', 8000, 'audio/x-alaw-basic', ['8000', '1', '8', 'alaw']],
+  ] as const;
+  for (const [response_format, container, sample_rate, contentType, raw] of cases) {
+    const payload = { input: 'Hello.', response_format, sample_rate, speed: 1.5 };
+    const { headers } = await app.inject({ method: 'POST', url: SPEECH, payload });
+    assert.equal(headers['content-type'], contentType);
+    const told = ['sample-rate', 'channels', 'bit-depth', 'format'].map((name) => headers[`x-pcm-${name}`]);
+    assert.deepEqual(told, raw ?? Array.from({ length: 4 }, () => undefined));
+    assert.deepEqual(speech.requests.at(-1), {
+      text: 'Hello.',
+      container,
+      sampleRate: sample_rate,
+      speed: 1.5,
+    });
+  }
+});
+
 test('a field with a value that is not allowed is named, with what is allowed', async (t) => {
   const { app, speech } = await openApp(t);
   const cases: [Record<string, unknown>, string, RegExp][] = [
