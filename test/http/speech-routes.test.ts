@@ -399,7 +399,7 @@ test('a rendering that is there is sent whole, with its length, and no work is b
   const { url, speech } = await openServer(t);
   for (const length of [1000, 3_000_000]) {
     speech.found = { contentType: 'audio/wav', bytes: new Uint8Array(length).fill(7) };
-    const answer = await post(url, { input: 'Hello.' });
+    const answer = await post(url, { input: 'Hello.', response_format: 'wav' });
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get('x-cache'), 'hit');
     assert.equal(answer.headers.get('content-type'), 'audio/wav');
@@ -457,4 +457,11 @@ test('clearing the cache says how many renderings went, and wants a key where ke
   assert.deepEqual([answer.statusCode, answer.json()], [200, { cleared: 3 }]);
   const locked = await openApp(t, { apiKeys: ['k'.repeat(16)] });
   assert.equal((await locked.app.inject({ method: 'POST', url: '/cache/clear' })).statusCode, 401);
+});
+
+test('a rendering that is kept is named as the request names it', async (t) => {
+  const { url, speech } = await openServer(t);
+  speech.found = { contentType: 'audio/ogg', bytes: new Uint8Array(10) };
+  const answer = await post(url, { input: 'Hello.', response_format: 'opus' });
+  assert.equal(answer.headers.get('content-type'), 'audio/opus');
 });
