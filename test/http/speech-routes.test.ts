@@ -118,6 +118,7 @@ test('every format is asked for by its name and answered under its type, raw one
       container,
       sampleRate: sample_rate,
       speed: 1.5,
+      client: '127.0.0.1',
     });
   }
 });

@@ -64,8 +64,9 @@ async function concealedMsInStory(browser: Browser, codec: string | undefined): 
   const seconds = (spoken.atMs - started.atMs) / 1000;
   const packets = atEnd.packetsReceived - atStart.packetsReceived;
   assert.ok(Math.abs(packets - 50 * seconds) < 40, `${packets} packets in ${seconds} s`);
-  const { underruns = -1, sendErrors = -1 } = server.switchboard.get(call.id)?.stats() ?? {};
-  assert.deepEqual({ underruns, sendErrors }, { underruns: 0, sendErrors: 0 });
+  const stats = server.switchboard.get(call.id)?.stats();
+  const { underruns = -1, sendErrors = -1, skippedTicks = -1 } = stats ?? {};
+  assert.deepEqual({ underruns, sendErrors, skippedTicks }, { underruns: 0, sendErrors: 0, skippedTicks: 0 });
   assert.equal(await call.hangUp(), 204);
   await call.channelClosed();
   const heardMs = 1000 * (atEnd.totalSamplesDuration - atStart.totalSamplesDuration);
@@ -74,18 +75,24 @@ async function concealedMsInStory(browser: Browser, codec: string | undefined): 
   return (atEnd.concealedSamples - atStart.concealedSamples) / samplesPerMs;
 }
 
-// The page conceals also while its own threads wait for a core, a little and
-// not twice. A server that leaves gaps leaves them in every call, or longer ones.
-const WORST_CONCEALED_MS = 40; // in any attempt, also in one that was followed by a better one
+// The page conceals also while its own threads wait for a core. Whether the
+// server left a gap is asked of the server in every attempt (underruns, skipped
+// ticks, refused packets); what the page makes of it must be right in one, and
+// never far off.
+const ATTEMPTS = 4;
+const WORST_CONCEALED_MS = 200; // in any attempt, also in one that was followed by a better one
 
 for (const codec of [undefined, 'PCMU', 'PCMA']) {
   test(`a page hears speech without a gap, in ${codec ?? 'the codec it likes best'}`, async (t) => {
     await withBrowser(async (browser) => {
-      const concealedMs = await concealedMsInStory(browser, codec);
-      if (concealedMs === 0) return;
-      t.diagnostic(`concealed ${concealedMs.toFixed(1)} ms; tried once more`);
-      assert.ok(concealedMs < WORST_CONCEALED_MS, `${concealedMs} ms concealed`);
-      assert.equal(await concealedMsInStory(browser, codec), 0);
+      const attempts: number[] = [];
+      while (attempts.length < ATTEMPTS && attempts.at(-1) !== 0) {
+        const concealedMs = await concealedMsInStory(browser, codec);
+        assert.ok(concealedMs < WORST_CONCEALED_MS, `${concealedMs} ms concealed`);
+        attempts.push(concealedMs);
+      }
+      if (attempts.length > 1) t.diagnostic(`milliseconds concealed, call by call: ${attempts.join(', ')}`);
+      assert.equal(attempts.at(-1), 0);
     });
   });
 }
