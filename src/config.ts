@@ -2,6 +2,7 @@
 //
 // Every mistake is collected and reported together, naming the variable and
 // what it may be. Modules receive values; none reads the environment.
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { ParleyError } from './errors.js';
 
@@ -117,6 +118,14 @@ class Reader {
     return items.filter((item) => item !== '');
   }
 
+  /** A list whose items must all be of one kind; `kind` says which. */
+  listOf(name: Variable, kind: string, isOne: (item: string) => boolean): readonly string[] {
+    const items = this.list(name);
+    const wrong = items.find((item) => !isOne(item));
+    if (wrong !== undefined) this.problem(name, `must be ${kind}, not "${wrong}"`);
+    return items;
+  }
+
   choice<T extends string>(name: Variable, allowed: readonly T[], fallback: T): T {
     const raw = this.raw(name);
     if (raw === undefined) return fallback;
@@ -128,6 +137,10 @@ class Reader {
 
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function isOrigin(item: string): boolean {
+  return URL.canParse(item) && new URL(item).origin === item;
 }
 
 function readPorts(read: Reader): readonly [number, number] | undefined {
@@ -148,7 +161,7 @@ export function readConfig(env: Environment): Config {
     port: read.integer('PORT', 8080, 0, 65_535),
     apiKeys: read.list('API_KEYS'),
     allowOpen: read.flag('ALLOW_OPEN'),
-    corsOrigins: read.list('CORS_ORIGINS'),
+    corsOrigins: read.listOf('CORS_ORIGINS', 'origins such as https://example.org, without a path', isOrigin),
     engine: read.choice('ENGINE', ['auto', 'flite', 'espeak'], 'auto'),
     defaultVoice: read.raw('DEFAULT_VOICE'),
     maxCalls: read.integer('MAX_CALLS', 200, 1, 100_000),
@@ -165,7 +178,7 @@ export function readConfig(env: Environment): Config {
     opusApplication: read.choice('OPUS_APPLICATION', ['audio', 'voip'], 'audio'),
     opusComplexity: read.integer('OPUS_COMPLEXITY', 5, 0, 10),
     opusBitrate: read.integer('OPUS_BITRATE', 32_000, 6000, 128_000),
-    iceHostAddresses: read.list('ICE_HOST_ADDRESSES'),
+    iceHostAddresses: read.listOf('ICE_HOST_ADDRESSES', 'IP addresses', (item) => isIP(item) !== 0),
     udpPorts: readPorts(read),
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     logText: read.flag('LOG_TEXT'),

@@ -159,8 +159,8 @@ function openEncoders(config: Config, log: Log): EncoderPool {
   });
 }
 
-function openEngines(config: Config, log: Log): Promise<Engines> {
-  return Engines.open({
+async function openEngines(config: Config, log: Log): Promise<Engines> {
+  const opening = Engines.open({
     engine: config.engine,
     defaultVoice: config.defaultVoice,
     maxWaiting: config.maxQueueDepth,
@@ -168,6 +168,13 @@ function openEngines(config: Config, log: Log): Promise<Engines> {
     renderTimeoutMs: config.engineTimeoutMs,
     onReplaced: (engine, reason) => log.error({ engine, reason }, 'engine replaced'),
   });
+  try {
+    return await opening;
+  } catch (error) {
+    // Before any request only the configuration can have named a voice.
+    if (!(error instanceof ParleyError) || error.code !== 'VOICE_UNKNOWN') throw error;
+    throw new ParleyError('CONFIG_INVALID', `DEFAULT_VOICE: ${error.message}`, { cause: error });
+  }
 }
 
 /** `public/` beside package.json, from the sources or from dist. */

@@ -44,6 +44,14 @@ test('a key that could be guessed is refused', () => {
   ]);
 });
 
+test('origins and addresses that could match nothing are refused', () => {
+  assert.deepEqual(problemsOf({ CORS_ORIGINS: 'https://a.example/', ICE_HOST_ADDRESSES: '10.0.0.1, here' }), [
+    'CORS_ORIGINS must be origins such as https://example.org, without a path, not "https://a.example/"',
+    'ICE_HOST_ADDRESSES must be IP addresses, not "here"',
+  ]);
+  assert.deepEqual(problemsOf({ CORS_ORIGINS: 'https://a.example, http://localhost:3000' }), []);
+});
+
 test('a port range must be whole and in order', () => {
   assert.deepEqual(readConfig({ UDP_PORT_MIN: '20000', UDP_PORT_MAX: '20100' }).udpPorts, [20000, 20100]);
   assert.equal(problemsOf({ UDP_PORT_MIN: '20000' }).length, 1);

@@ -56,6 +56,10 @@ export interface UtteranceParts {
   readonly emit: (event: UtteranceEvent) => void;
 }
 
+function toTenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
 export class Utterance {
   /** Also the number of its track in the playout. */
   readonly number: number;
@@ -130,8 +134,8 @@ export class Utterance {
     emit({
       type: 'utterance.started',
       utterance: this.number,
-      firstPacketMs: sentAtMs - receivedAtMs,
-      queuedMs: (line.queuedAtMs ?? sentAtMs) - receivedAtMs,
+      firstPacketMs: toTenths(sentAtMs - receivedAtMs),
+      queuedMs: toTenths((line.queuedAtMs ?? sentAtMs) - receivedAtMs),
     });
   }
 

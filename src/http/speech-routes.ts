@@ -2,7 +2,7 @@
 // lists of what there is to choose from.
 import type { FastifyInstance } from 'fastify';
 import type { AudioFormat } from '../call/audio-format.js';
-import { ParleyError } from '../errors.js';
+import { isAborted, ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import type { Metrics } from '../observe/metrics.js';
 import type { AudioReplies, AudioStream } from './audio-replies.js';
@@ -69,7 +69,10 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
       open: (signal) => speech.openStream(asked, signal).catch(rename),
       headers,
       begun,
-      broken: (error) => log.warn({ requestId: request.id, err: error }, 'speech broken off'),
+      broken: (error) => {
+        // A client that left is told by the request's own line.
+        if (!isAborted(error)) log.warn({ requestId: request.id, err: error }, 'speech broken off');
+      },
     });
   });
 
