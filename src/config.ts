@@ -23,6 +23,26 @@ export interface Config {
   readonly requestTimeoutMs: number;
   readonly audioCacheMax: number;
   readonly audioCacheBytes: number;
+  readonly frameCacheBytes: number;
+  readonly redisUrl: string | undefined;
+  readonly redisTtlSeconds: number;
+  readonly modelId: string;
+  readonly strictModels: boolean;
+  readonly maxNewTokens: number;
+  readonly silenceThresholdDb: number;
+  readonly idleTimeoutMs: number;
+  readonly preloadModel: boolean;
+  readonly voicesDir: string;
+  readonly voiceCacheMax: number;
+  readonly referenceUrls: boolean;
+  readonly maxUploadBytes: number;
+  readonly apiKeysFile: string | undefined;
+  readonly rateLimit: number;
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
+  readonly udsPath: string | undefined;
+  readonly maxSockets: number;
+  readonly prometheusEnabled: boolean;
   readonly setupTimeoutMs: number;
   readonly encoderWorkers: number;
   readonly opusApplication: 'audio' | 'voip';
@@ -58,6 +78,26 @@ export const VARIABLES = {
     'seconds until the first sound of an HTTP request, and that a sentence may wait for its engine',
   AUDIO_CACHE_MAX: 'renderings of HTTP requests kept in memory; 0 keeps none',
   AUDIO_CACHE_BYTES: 'bytes that they may take together',
+  FRAME_CACHE_BYTES: 'bytes of encoded sentences kept for calls; 0 keeps none',
+  REDIS_URL: 'redis:// or rediss:// address of a store of renderings that servers share',
+  REDIS_TTL: 'seconds for which it keeps one',
+  MODEL_ID: 'name of the model as /v1/models lists it',
+  STRICT_MODELS: '1 refuses requests that name another model than those of /v1/models',
+  MAX_NEW_TOKENS: 'codec frames that one sentence may have, where a request names no fewer',
+  SILENCE_THRESHOLD_DB: 'level in dBFS below which the edges of a sentence are silence',
+  IDLE_TIMEOUT: 'seconds without work after which an engine is unloaded; 0 keeps it loaded',
+  PRELOAD_MODEL: '1 loads the engines at start, 0 on first use',
+  VOICES_DIR: 'folder in which voices made over HTTP are kept',
+  VOICE_CACHE_MAX: 'of them, how many are kept in memory ready for use',
+  REFERENCE_URLS: '1 allows reference audio by http(s) URL; never from private addresses',
+  MAX_UPLOAD_BYTES: 'bytes of a reference audio',
+  API_KEYS_FILE: 'file of keys, one a line, read again when it changes',
+  RATE_LIMIT: 'requests that each key or address may make in a minute; 0 sets no limit',
+  TLS_CERT: 'file of the certificate (PEM), together with TLS_KEY; HTTPS instead of HTTP',
+  TLS_KEY: 'file of its private key (PEM)',
+  UDS_PATH: 'Unix socket to listen on, besides the port',
+  MAX_SOCKETS: 'WebSockets open at once',
+  PROMETHEUS_ENABLED: '0 leaves /metrics out',
   SETUP_TIMEOUT: 'seconds within which a browser call must be connected',
   ENCODER_WORKERS: 'threads that encode; one less than the cores by default',
   OPUS_APPLICATION: 'what the Opus encoder is tuned for: audio or voip',
@@ -106,9 +146,10 @@ class Reader {
     return fallback;
   }
 
-  flag(name: Variable): boolean {
+  flag(name: Variable, fallback = false): boolean {
     const raw = this.raw(name)?.toLowerCase();
-    if (raw === undefined || raw === '0' || raw === 'false') return false;
+    if (raw === undefined) return fallback;
+    if (raw === '0' || raw === 'false') return false;
     if (raw !== '1' && raw !== 'true') this.problem(name, `must be 1 or 0, not "${raw}"`);
     return true;
   }
@@ -173,6 +214,26 @@ export function readConfig(env: Environment): Config {
     requestTimeoutMs: seconds('REQUEST_TIMEOUT', 60),
     audioCacheMax: read.integer('AUDIO_CACHE_MAX', 256, 0, 1_000_000),
     audioCacheBytes: read.integer('AUDIO_CACHE_BYTES', 128 * 1024 * 1024, 0, 2 ** 40),
+    frameCacheBytes: read.integer('FRAME_CACHE_BYTES', 32 * 1024 * 1024, 0, 2 ** 40),
+    redisUrl: read.raw('REDIS_URL'),
+    redisTtlSeconds: read.integer('REDIS_TTL', 86_400, 1, 2 ** 31),
+    modelId: read.raw('MODEL_ID') ?? 'parley',
+    strictModels: read.flag('STRICT_MODELS'),
+    maxNewTokens: read.integer('MAX_NEW_TOKENS', 2048, 1, 65_536),
+    silenceThresholdDb: read.number('SILENCE_THRESHOLD_DB', -50, -120, 0),
+    idleTimeoutMs: read.number('IDLE_TIMEOUT', 0, 0, 86_400) * 1000,
+    preloadModel: read.flag('PRELOAD_MODEL', true),
+    voicesDir: read.raw('VOICES_DIR') ?? 'voices',
+    voiceCacheMax: read.integer('VOICE_CACHE_MAX', 32, 0, 100_000),
+    referenceUrls: read.flag('REFERENCE_URLS'),
+    maxUploadBytes: read.integer('MAX_UPLOAD_BYTES', 10 * 1024 * 1024, 1024, 2 ** 30),
+    apiKeysFile: read.raw('API_KEYS_FILE'),
+    rateLimit: read.integer('RATE_LIMIT', 0, 0, 1_000_000),
+    tlsCert: read.raw('TLS_CERT'),
+    tlsKey: read.raw('TLS_KEY'),
+    udsPath: read.raw('UDS_PATH'),
+    maxSockets: read.integer('MAX_SOCKETS', 256, 0, 100_000),
+    prometheusEnabled: read.flag('PROMETHEUS_ENABLED', true),
     setupTimeoutMs: seconds('SETUP_TIMEOUT', 20),
     encoderWorkers: read.integer('ENCODER_WORKERS', Math.max(1, availableParallelism() - 1), 1, 256),
     opusApplication: read.choice('OPUS_APPLICATION', ['audio', 'voip'], 'audio'),

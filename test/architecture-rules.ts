@@ -31,7 +31,9 @@ const ENTRY = 'src/main.ts';
 /** The only files or folders that may import a package. */
 const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   fastify: ['src/http'],
-  '@fastify/multipart': ['src/http'],
+  '@fastify/rate-limit': ['src/http'],
+  '@fastify/swagger': ['src/http'],
+  '@fastify/swagger-ui': ['src/http'],
   '@fastify/static': ['src/http'],
   ws: ['src/http', 'src/agent', 'signaling', 'sip'],
   werift: ['signaling'],
@@ -43,6 +45,11 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'onnxruntime-node': ['src/speech/engines'],
   pino: ['src/observe/log.ts'],
   'prom-client': ['src/observe/metrics.ts'],
+  '@redis/client': ['src/speech/redis-tier.ts'],
+  'mpg123-decoder': ['src/speech/reference-audio.ts'],
+  'ogg-opus-decoder': ['src/speech/reference-audio.ts'],
+  '@wasm-audio-decoders/flac': ['src/speech/reference-audio.ts'],
+  'ipaddr.js': ['src/http', 'src/speech'],
   tinyld: ['src/text/language.ts'],
 };
 

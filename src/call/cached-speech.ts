@@ -4,7 +4,7 @@ import type { AudioCache, AudioCacheFigures } from '../speech/audio-cache.js';
 import type { Voice } from '../speech/engine.js';
 import { type KeyField, renderingKey } from '../speech/rendering-key.js';
 import type { SpeechRouting } from '../speech/routing.js';
-import type { Sound, SoundSource } from '../speech/shared-rendering.js';
+import type { Sound, SoundSource } from '../speech/sound.js';
 import { SENTENCE_PAUSE_MS } from './speech-line.js';
 import type { SpeechStreamRequest } from './speech-stream.js';
 
@@ -58,13 +58,14 @@ export class CachedSpeech {
     return this.#cache.figures;
   }
 
-  #uses({ cache }: { readonly cache?: boolean }): boolean {
-    return this.#cache.enabled && cache !== false;
+  // A voice that somebody brought along is nobody else's business.
+  #uses({ cache, reference }: CachedSpeechRequest): boolean {
+    return this.#cache.enabled && cache !== false && reference === undefined;
   }
 
   // Every field that a request has or will have, but for who asks: one that is
   // forgotten here would give somebody the wrong sound.
-  #key({ client: _client, cache: _cache, ...request }: CachedSpeechRequest): string {
+  #key({ client: _client, cache: _cache, kind: _kind, ...request }: CachedSpeechRequest): string {
     const { engine, voice, language } = this.#routing.resolve(request);
     const fields: KeyField[] = [FORM, SENTENCE_PAUSE_MS, engine.name, voice, language];
     for (const [name, value] of Object.entries(request).sort(([a], [b]) => (a < b ? -1 : 1))) {

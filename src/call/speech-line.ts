@@ -9,8 +9,10 @@
 import { PcmRing } from '../audio/pcm-ring.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { EncoderLine, LineSink } from '../rtp/encoder-line.js';
-import type { WordTime } from '../speech/engine.js';
+import type { TrimOptions } from '../audio/trimmer.js';
+import type { EngineTiming, SpeechOptions, WordTime } from '../speech/engine.js';
 import type { ResolvedVoice } from '../speech/routing.js';
+import { NO_TIME, type SoundTiming } from '../speech/sound.js';
 import type { LineProgress, Pace } from './pace.js';
 import type { SpokenSegment } from './spoken-text.js';
 
@@ -28,11 +30,27 @@ export interface SpokenSentence {
 }
 
 export interface EncoderSource {
-  open(sink: LineSink): EncoderLine;
+  open(sink: LineSink, options?: { readonly trim?: TrimOptions }): EncoderLine;
+}
+
+/** What a line does differently. */
+export interface LineManner {
+  readonly options?: SpeechOptions;
+  /** False: the silence around each sentence stays. */
+  readonly trimSilence?: boolean;
+  /** Silence before the first sound. */
+  readonly leadMs?: number;
+}
+
+const UNTRIMMED: TrimOptions = { thresholdDb: -Infinity };
+
+/** A sentence whose place in the sound of its line is known once it is encoded. */
+export interface PlacedSegment extends SpokenSegment {
+  readonly place: { readonly startMs: number; readonly endMs: number } | undefined;
 }
 
 /** One sentence's place in the sound, filled in while it is made. */
-class Segment implements SpokenSegment {
+class Segment implements PlacedSegment {
   readonly text: string;
   firstFrame: number | undefined;
   frames: number | undefined;
@@ -41,6 +59,8 @@ class Segment implements SpokenSegment {
   words: readonly WordTime[] = [];
   /** When its first payload was queued, in milliseconds of the monotonic clock. */
   queuedAtMs: number | undefined;
+  /** Its place in the sound of the line, in milliseconds; undefined until it is encoded whole. */
+  place: { readonly startMs: number; readonly endMs: number } | undefined;
   readonly #ring: PcmRing;
 
   constructor(text: string, ring: PcmRing) {
@@ -62,6 +82,8 @@ export class SpeechLine {
   readonly #encoders: EncoderSource;
   readonly #sink: () => LineSink;
   readonly #pace: Pace;
+  readonly #manner: LineManner;
+  #timing: SoundTiming = NO_TIME;
   readonly #segments: Segment[] = [];
   #line: EncoderLine | undefined;
   #over = false;
@@ -70,14 +92,20 @@ export class SpeechLine {
   #pauseTold = false;
 
   /** `sink` is asked once, when the line's turn to push has come. */
-  constructor(encoders: EncoderSource, sink: () => LineSink, pace: Pace) {
+  constructor(encoders: EncoderSource, sink: () => LineSink, pace: Pace, manner: LineManner = {}) {
     this.#encoders = encoders;
     this.#sink = sink;
     this.#pace = pace;
+    this.#manner = manner;
   }
 
-  get segments(): readonly SpokenSegment[] {
+  get segments(): readonly PlacedSegment[] {
     return this.#segments;
+  }
+
+  /** What it took; that of the encoder is known when `run` has resolved. */
+  get timing(): SoundTiming {
+    return { ...this.#timing, encodeMs: this.#line?.workMs ?? 0 };
   }
 
   /** Whether its turn has come: before it nothing is in the sink. */
@@ -130,7 +158,8 @@ export class SpeechLine {
   #open(signal: AbortSignal): EncoderLine {
     if (signal.aborted || this.#over)
       throw new ParleyError('ABORTED', 'the speech was given up before its turn');
-    const line = this.#encoders.open(this.#sink());
+    const trim = this.#manner.trimSilence === false ? { trim: UNTRIMMED } : {};
+    const line = this.#encoders.open(this.#sink(), trim);
     line.onSegmentStarted = (index, firstFrame, trimmedStartMs, queuedAtMs) => {
       const segment = this.#segments[index];
       if (segment !== undefined) Object.assign(segment, { firstFrame, trimmedStartMs, queuedAtMs });
@@ -167,19 +196,32 @@ export class SpeechLine {
   }
 
   #speak(sentence: SpokenSentence, opened: Promise<EncoderLine>, signal: AbortSignal) {
-    const { engine, voice, language } = sentence.voice;
+    const { engine, voice, language, reference } = sentence.voice;
+    const { options, leadMs = 0 } = this.#manner;
     this.#pauseTold = false;
     const urgency = this.#pace(this.#progress());
     const rate = engine.sampleRate(voice);
     const ring = PcmRing.open(rate, rate * RING_SECONDS);
     const segment = new Segment(sentence.text, ring);
-    const pauseBeforeMs = this.#segments.length === 0 ? 0 : SENTENCE_PAUSE_MS;
+    const pauseBeforeMs = this.#segments.length === 0 ? leadMs : SENTENCE_PAUSE_MS;
     this.#segments.push(segment);
     const synthesized = engine
-      .synthesize({ text: sentence.text, voice, language, urgency }, ring, signal)
+      .synthesize(
+        {
+          text: sentence.text,
+          voice,
+          language,
+          urgency,
+          ...(options === undefined ? {} : { options }),
+          ...(reference === undefined ? {} : { reference }),
+        },
+        ring,
+        signal,
+      )
       .then((end) => {
         segment.soundMs = (end.samples * 1000) / rate;
         segment.words = end.words;
+        this.#took(end.timing);
       });
     const encoded = opened
       .then((line) => line.segment({ ring: ring.handle, rate, pauseBeforeMs }))
@@ -187,6 +229,7 @@ export class SpeechLine {
         segment.firstFrame = done.firstFrame;
         segment.frames = done.frames;
         segment.trimmedStartMs = done.trimmedStartMs;
+        segment.place = { startMs: done.startMs, endMs: done.endMs };
       })
       .catch((error: unknown) => {
         ring.abort();
@@ -195,6 +238,17 @@ export class SpeechLine {
     encoded.catch(() => undefined);
     void Promise.allSettled([synthesized, encoded]).then(() => ring.close());
     return { synthesized, encoded };
+  }
+
+  #took(timing: EngineTiming | undefined): void {
+    if (timing === undefined) return;
+    const { queueMs, loadMs, inferMs } = this.#timing;
+    this.#timing = {
+      ...this.#timing,
+      queueMs: queueMs + timing.queueMs,
+      loadMs: loadMs + timing.loadMs,
+      inferMs: inferMs + timing.inferMs,
+    };
   }
 
   #progress(): LineProgress {

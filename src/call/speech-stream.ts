@@ -5,11 +5,13 @@
 import { ByteRing } from '../audio/pcm-ring.js';
 import { asParleyError, type ParleyError } from '../errors.js';
 import type { ContainerName } from '../rtp/container.js';
-import type { Voice } from '../speech/engine.js';
+import type { SpeechOptions, Voice, VoiceReference } from '../speech/engine.js';
 import type { SpeechRouting } from '../speech/routing.js';
+import type { SoundOutcome, SoundSource } from '../speech/sound.js';
+import type { SpeechClass } from '../speech/urgency.js';
 import { contentTypeOf } from './audio-format.js';
 import { replyPace } from './pace.js';
-import { SpeechLine, type EncoderSource } from './speech-line.js';
+import { SpeechLine, type EncoderSource, type PlacedSegment } from './speech-line.js';
 import { sentencesOf, type TextLimits } from './text-source.js';
 import { systemTime, type Time } from './time.js';
 import { VoicePlan } from './voice-plan.js';
@@ -25,22 +27,33 @@ export interface SpeechStreamRequest {
   readonly speed?: number;
   /** Who shares the engine fairly with others: an API key or an address. */
   readonly client?: string;
+  /** Who waits for it: `http` where absent. */
+  readonly kind?: SpeechClass;
+  readonly options?: SpeechOptions;
+  /** A voice of the request's own. */
+  readonly reference?: VoiceReference;
+  /** False: silence around sentences stays. */
+  readonly trimSilence?: boolean;
+  /** Silence before the first sound, in milliseconds: the pause after what another stream said. */
+  readonly leadMs?: number;
 }
 
 const RING_BYTES = 256 * 1024; // 5 s of 24 kHz PCM: a network's stutter does not stop the engine
 const CHUNK_BYTES = 16 * 1024;
 
 /** The bytes of one rendering, in order. Iterate once; leaving the loop or `cancel` stops the work. */
-export class SpeechStream implements AsyncIterable<Uint8Array> {
+export class SpeechStream implements SoundSource {
   readonly contentType: string;
+  readonly outcome: Promise<SoundOutcome | undefined>;
   readonly #ring: ByteRing;
   readonly #controller: AbortController;
   readonly #finished: Promise<ParleyError | undefined>;
 
-  constructor(contentType: string, ring: ByteRing, controller: AbortController, run: Promise<void>) {
+  constructor(contentType: string, ring: ByteRing, controller: AbortController, run: Promise<SoundOutcome>) {
     this.contentType = contentType;
     this.#ring = ring;
     this.#controller = controller;
+    this.outcome = run.catch(() => undefined);
     this.#finished = run.then(
       () => undefined,
       (error: unknown) => asParleyError(error, 'ENGINE_FAILED'),
@@ -110,13 +123,27 @@ export class SpeechService {
     const plan = new VoicePlan(this.#routing, request);
     const sentences = plan.whole(sentencesOf(request.text, this.#limits));
     const ring = ByteRing.open(RING_BYTES);
-    const { container, sampleRate: rate, speed = 1 } = request;
+    const { container, sampleRate: rate, speed = 1, client = '', kind = 'http' } = request;
     const sink = { kind: 'bytes', ring: ring.handle, container, rate, speed } as const;
-    const line = new SpeechLine(this.#encoders, () => sink, replyPace(request.client ?? '', this.#time));
+    const line = new SpeechLine(this.#encoders, () => sink, replyPace(client, this.#time, kind), request);
     const controller = new AbortController();
-    const run = line.run(sentences, Promise.resolve(), AbortSignal.any([signal, controller.signal]));
+    const run = line
+      .run(sentences, Promise.resolve(), AbortSignal.any([signal, controller.signal]))
+      .then(() => outcomeOf(line, speed));
     const stream = new SpeechStream(contentTypeOf(container), ring, controller, run);
     await stream.begun();
     return stream;
   }
+}
+
+function outcomeOf({ segments, timing }: SpeechLine, speed: number): SoundOutcome {
+  const sentences = segments.map((segment) => sentencePlace(segment, speed));
+  return { durationMs: sentences.at(-1)?.endMs ?? 0, sentences, timing };
+}
+
+/** The engine counts a word from its own first sample and at its own speed. */
+function sentencePlace({ text, place, trimmedStartMs, words }: PlacedSegment, speed: number) {
+  const { startMs = 0, endMs = 0 } = place ?? {};
+  const heardAt = (ms: number) => startMs + Math.max(0, ms - trimmedStartMs) / speed;
+  return { text, startMs, endMs, words: words.map((word) => ({ ...word, startMs: heardAt(word.startMs) })) };
 }

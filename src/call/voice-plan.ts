@@ -37,8 +37,10 @@ export class VoicePlan {
 
   #next(sentence: string, isOnly: boolean): ResolvedVoice {
     if (this.#wish.language === undefined) this.#language = this.#languageOf(sentence, isOnly);
+    const { voice, reference } = this.#wish;
     return this.#routing.resolve({
-      ...this.#wish,
+      ...(voice === undefined ? {} : { voice }),
+      ...(reference === undefined ? {} : { reference }),
       ...(this.#language === undefined ? {} : { language: this.#language }),
     });
   }

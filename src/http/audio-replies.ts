@@ -7,11 +7,35 @@
 import type { FastifyReply } from 'fastify';
 import { ParleyError } from '../errors.js';
 
+/** What is known of a text once it is spoken. */
+export interface AudioOutcome {
+  readonly durationMs: number;
+  readonly sentences: readonly {
+    readonly text: string;
+    readonly startMs: number;
+    readonly endMs: number;
+    readonly words: readonly {
+      readonly word: string;
+      readonly textOffset: number;
+      readonly startMs: number;
+    }[];
+  }[];
+  /** Milliseconds. */
+  readonly timing: {
+    readonly queueMs: number;
+    readonly loadMs: number;
+    readonly inferMs: number;
+    readonly encodeMs: number;
+  };
+}
+
 /** A text being spoken: iterate once; leaving the loop or `cancel` stops the work. */
 export interface AudioStream extends AsyncIterable<Uint8Array> {
   readonly contentType: string;
+  /** Resolves, never rejects, at the end of the bytes; undefined where they broke off. */
+  readonly outcome: Promise<AudioOutcome | undefined>;
   /** Whether it was rendered before; absent where nobody looked. */
-  readonly cache?: 'hit' | 'miss';
+  readonly cache?: 'hit' | 'miss' | undefined;
   cancel(): void;
 }
 

@@ -18,24 +18,30 @@ interface Verdict {
 const VERDICTS: Readonly<Record<ErrorCode, Verdict>> = {
   ABORTED: { status: 503, retryAfterSeconds: 1 },
   ADDON_MISSING: { status: 500, hidden: true },
+  AUDIO_INVALID: { status: 400 },
   CALL_CLOSED: { status: 503, retryAfterSeconds: 1 },
   CALL_LIMIT: { status: 503, retryAfterSeconds: 5 },
+  CAPABILITY_MISSING: { status: 501 },
   CONFIG_INVALID: { status: 500, hidden: true },
   ENCODER_FAILED: { status: 500, hidden: true },
   ENGINE_BUSY: { status: 503, retryAfterSeconds: 1 },
   ENGINE_FAILED: { status: 500, hidden: true },
   ENGINE_UNAVAILABLE: { status: 503, retryAfterSeconds: 5 },
+  EXISTS: { status: 409 },
   FORBIDDEN: { status: 403 },
   INVALID_FIELD: { status: 400, code: 'invalid_value' },
   LANGUAGE_UNAVAILABLE: { status: 400 },
   MALFORMED: { status: 400 },
+  MODEL_UNKNOWN: { status: 404, code: 'model_not_found' },
   NOT_FOUND: { status: 404 },
   NO_COMMON_CODEC: { status: 422 },
   QUEUE_FULL: { status: 503, retryAfterSeconds: 1 },
+  RATE_LIMITED: { status: 429, code: 'rate_limit_exceeded', retryAfterSeconds: 1 },
   SDP_INVALID: { status: 400 },
   TEXT_EMPTY: { status: 400 },
   TEXT_TOO_LONG: { status: 400 },
   TIMEOUT: { status: 504 },
+  TOO_LARGE: { status: 413, code: 'body_too_large' },
   TRANSPORT_UNSUPPORTED: { status: 500 },
   UNAUTHORIZED: { status: 401, code: 'invalid_api_key' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
@@ -91,7 +97,7 @@ function ownReply(error: ParleyError, requestId: string): ErrorReply {
   const headers: Record<string, string> = {};
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="parley"';
   const retryAfter = error.retryAfterSeconds ?? verdict.retryAfterSeconds;
-  if (status === 503 && retryAfter !== undefined) {
+  if ((status === 503 || status === 429) && retryAfter !== undefined) {
     headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfter)));
     headers['retry-after-ms'] = String(Math.ceil(retryAfter * 1000));
   } else if (status >= 500) {

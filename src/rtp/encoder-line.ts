@@ -50,6 +50,8 @@ export class EncoderLine {
   /** Told when the sink took the first frame of a segment; `queuedAtMs` is of the monotonic clock. */
   onSegmentStarted:
     ((index: number, firstFrame: number, trimmedStartMs: number, queuedAtMs: number) => void) | undefined;
+  /** Milliseconds of a worker's time that it took; known at its end. */
+  workMs = 0;
   readonly #number: number;
   readonly #sink: LineSink;
   readonly #link: LineLink;
@@ -124,6 +126,7 @@ export class EncoderLine {
         this.#take(message.index)?.reject(new ParleyError(message.code, message.message));
         return;
       case 'ended':
+        this.workMs = message.workMs;
         return this.#finish(undefined);
       case 'lost':
         return this.lost(new ParleyError(message.code, message.message));

@@ -55,9 +55,9 @@ function openLine(line: number, message: SinkMessage, settings: LineSettings): v
     started: (segment) => tell({ type: 'started', line, segment }),
     encoded: (segment) => tell({ type: 'encoded', line, segment }),
     failed: (index, { code, message: text }) => tell({ type: 'failed', line, index, code, message: text }),
-    ended: () => {
+    ended: (workMs) => {
       close(line);
-      tell({ type: 'ended', line });
+      tell({ type: 'ended', line, workMs });
     },
     lost: ({ code, message: text }) => {
       close(line);

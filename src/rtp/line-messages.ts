@@ -11,7 +11,7 @@ export interface SegmentSource {
   readonly ring: number;
   /** Hz of the ring's samples. */
   readonly rate: number;
-  /** Silence between the sound before and this one; none before the first sound of a line. */
+  /** Silence between the sound before and this one; before the first sound of a line only that of its first segment. */
   readonly pauseBeforeMs?: number;
 }
 
@@ -25,6 +25,9 @@ export interface SegmentEncoded {
   readonly samplesIn: number;
   /** Silence cut before the sound: what lies at `t` in the ring is heard at `t - trimmedStartMs`. */
   readonly trimmedStartMs: number;
+  /** From the line's first sample to the segment's first, and to the one after its last. */
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
 /** A LineSink with its codec by name: functions cannot be sent. */
@@ -87,7 +90,12 @@ export type LineMessage =
       readonly code: ErrorCode;
       readonly message: string;
     }
-  | { readonly type: 'ended'; readonly line: number }
+  | {
+      readonly type: 'ended';
+      readonly line: number;
+      /** Milliseconds of the worker's time that the line took. */
+      readonly workMs: number;
+    }
   | { readonly type: 'lost'; readonly line: number; readonly code: ErrorCode; readonly message: string };
 
 export type FromWorker = { readonly type: 'ready' } | LineMessage;

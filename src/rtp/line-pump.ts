@@ -20,8 +20,8 @@ export interface LineReports {
   encoded(segment: SegmentEncoded): void;
   /** The line goes on: what came before the failure stays. */
   failed(index: number, error: ParleyError): void;
-  /** The sink has everything. Nothing is reported after it. */
-  ended(): void;
+  /** The sink has everything, after so many milliseconds of work. Nothing is reported after it. */
+  ended(workMs: number): void;
   /** The line is over, everything it held is let go. Nothing is reported after it. */
   lost(error: ParleyError): void;
 }
@@ -60,6 +60,11 @@ export class LinePump {
   #rested = true;
   #ending: 'no' | 'asked' | 'flushed' | 'finished' = 'no';
   #over = false;
+  #workMs = 0;
+  /** When the turn that runs now began. */
+  #turnBegan = 0;
+  /** Where the current segment's sound begins, in samples of the line. */
+  #segmentStart = 0;
 
   /**
    * `wake` is called when a waiting pump may go on; `now` is the monotonic clock in milliseconds; `speed` is that
@@ -112,6 +117,7 @@ export class LinePump {
   /** Works until a frame count, a wait or the end is reached. Never throws. */
   turn(maxFrames: number): Turn {
     const framesBefore = this.#framesPut;
+    this.#turnBegan = this.#now();
     try {
       while (!this.#over) {
         const flushed = this.#sink.flush();
@@ -128,6 +134,8 @@ export class LinePump {
       }
     } catch (error) {
       this.#lose(asParleyError(error, 'ENCODER_FAILED'));
+    } finally {
+      this.#workMs += this.#now() - this.#turnBegan;
     }
     return 'over';
   }
@@ -204,6 +212,7 @@ export class LinePump {
 
   #takeChunk(segment: SegmentSound, count: number): void {
     if (this.#firstFrame < 0) {
+      this.#segmentStart = this.#sound.end;
       this.#firstFrame = Math.floor(this.#sound.end / this.#frame.length);
       this.#markStart(segment, this.#firstFrame, this.#firstFrame);
     }
@@ -226,6 +235,8 @@ export class LinePump {
       frames: lastFrame + 1 - firstFrame,
       samplesIn,
       trimmedStartMs,
+      startMs: ((sounded ? this.#segmentStart : this.#sound.end) * 1000) / this.#sink.sampleRate,
+      endMs: (this.#sound.end * 1000) / this.#sink.sampleRate,
     });
   }
 
@@ -248,7 +259,7 @@ export class LinePump {
     } else {
       this.#over = true;
       this.#sink.release(this.#wake);
-      this.#reports.ended();
+      this.#reports.ended(this.#workMs + this.#now() - this.#turnBegan);
     }
     return 'moved';
   }

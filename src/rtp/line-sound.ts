@@ -25,6 +25,7 @@ export class LineSound {
   #pauseLeft = 0;
   /** Sound came since the last pause: a silent segment between two others does not pause twice. */
   #sounded = false;
+  #begun = false;
 
   /** @param speed times the speed at which the segments were spoken; their pitch stays. */
   constructor(sampleRate: number, speed = 1) {
@@ -42,10 +43,11 @@ export class LineSound {
     return this.#base + this.#resampler.outputsFor(inputs);
   }
 
-  /** A segment at `rate` Hz follows, after a pause where sound came before. */
+  /** A segment at `rate` Hz follows, after a pause where sound came before, or where nothing came at all. */
   begin(rate: number, pauseMs: number): void {
     const spokenPause = (pauseMs * this.#sampleRate) / (1000 * this.#speed);
-    const pause = this.#sounded ? Math.round(spokenPause) : 0;
+    const pause = this.#sounded || !this.#begun ? Math.round(spokenPause) : 0;
+    this.#begun = true;
     if (pause > 0 || rate !== this.#resampler.inputRate) this.finish();
     if (pause > 0) {
       this.#base += pause;

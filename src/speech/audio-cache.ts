@@ -5,7 +5,8 @@
 //   absent ──▶ being made (shared-rendering.ts) ──▶ stored ──▶ evicted
 //                    └──▶ failed, given up, too large
 import { ParleyError } from '../errors.js';
-import { SharedRendering, type RenderingReader, type Sound, type SoundSource } from './shared-rendering.js';
+import { SharedRendering, type RenderingReader } from './shared-rendering.js';
+import type { Sound, SoundSource } from './sound.js';
 
 export interface AudioCacheLimits {
   /** Renderings kept; 0 keeps none. */
@@ -83,6 +84,7 @@ export class AudioCache {
     const contentType = await openedFor(rendering, reader, signal);
     return {
       contentType,
+      outcome: rendering.outcome,
       cache: joins ? 'hit' : 'miss',
       cancel: () => reader.cancel(),
       [Symbol.asyncIterator]: () => reader[Symbol.asyncIterator](),

@@ -19,6 +19,8 @@ export interface EngineCapabilities {
   readonly clone: boolean;
   readonly design: boolean;
   readonly instruct: boolean;
+  /** Temperature, top_p, top_k, seed and max_new_tokens make a difference. */
+  readonly sampling: boolean;
   /** The end of a synthesis carries the time of each word. */
   readonly wordTimes: boolean;
   /** Text may still arrive while it is being spoken. */
@@ -26,6 +28,35 @@ export interface EngineCapabilities {
   /** BCP 47 primary tags, for example `en`. */
   readonly languages: readonly string[];
 }
+
+/** How an engine that has the capability speaks; others leave it out of account. */
+export interface SpeechOptions {
+  /** The manner of speaking, in words. */
+  readonly instructions?: string;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly seed?: number;
+  /** Codec frames of one sentence. */
+  readonly maxNewTokens?: number;
+}
+
+/** A voice that is not one of the engine's own. */
+export type VoiceReference =
+  | {
+      readonly kind: 'sample';
+      /** SHA-256 of what it was made from. */
+      readonly hash: string;
+      /** Mono PCM in [-1, 1]. */
+      readonly samples: Float32Array;
+      /** Hz. */
+      readonly rate: number;
+      /** What is said in it, where that is known. */
+      readonly text?: string;
+      /** Only the speaker's embedding is used, not the manner of the sample. */
+      readonly xVectorOnly?: boolean;
+    }
+  | { readonly kind: 'prompt'; readonly hash: string; readonly prompt: string };
 
 export interface SpeechRequest {
   /** One sentence, ready to be spoken: never markup, never empty. */
@@ -35,6 +66,9 @@ export interface SpeechRequest {
   readonly language: string;
   /** Its place in the engine's queue; behind everybody who says more where absent. */
   readonly urgency?: Urgency;
+  readonly options?: SpeechOptions;
+  /** To be spoken with instead of `voice`; only to engines that can clone (sample) or design (prompt). */
+  readonly reference?: VoiceReference;
 }
 
 export interface WordTime {
@@ -45,10 +79,19 @@ export interface WordTime {
   readonly startMs: number;
 }
 
+/** What one sentence took, in milliseconds. */
+export interface EngineTiming {
+  readonly queueMs: number;
+  readonly loadMs: number;
+  readonly inferMs: number;
+}
+
 export interface SpeechEnd {
   /** Samples written, at the engine's rate. */
   readonly samples: number;
   readonly words: readonly WordTime[];
+  /** Absent where the engine does not measure it. */
+  readonly timing?: EngineTiming;
 }
 
 export interface SpeechEngine {

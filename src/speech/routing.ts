@@ -1,20 +1,23 @@
 // From a wish (a voice, a language, both or neither) to an engine that can meet it.
-import type { SpeechEngine, Voice } from './engine.js';
+import type { SpeechEngine, Voice, VoiceReference } from './engine.js';
 
 export interface VoiceWish {
   readonly voice?: string;
   /** BCP 47 tag. */
   readonly language?: string;
+  /** A voice that comes with the request: only an engine that can clone or design it is meant. */
+  readonly reference?: VoiceReference;
 }
 
 export interface ResolvedVoice {
   readonly engine: SpeechEngine;
   readonly voice: string;
   readonly language: string;
+  readonly reference?: VoiceReference;
 }
 
 export interface SpeechRouting {
-  /** Throws VOICE_UNKNOWN or LANGUAGE_UNAVAILABLE, naming what would help. */
+  /** Throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE or CAPABILITY_MISSING, naming what would help. */
   resolve(wish: VoiceWish): ResolvedVoice;
   voices(): Promise<readonly Voice[]>;
 }

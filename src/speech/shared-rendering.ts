@@ -3,16 +3,7 @@
 // that nobody asks for; the others follow what is kept. It is given up when the
 // last reader leaves, whoever was first.
 import { asParleyError, ParleyError } from '../errors.js';
-
-export interface SoundSource extends AsyncIterable<Uint8Array> {
-  readonly contentType: string;
-  cancel(): void;
-}
-
-export interface Sound {
-  readonly contentType: string;
-  readonly bytes: Uint8Array;
-}
+import type { Sound, SoundOutcome, SoundSource } from './sound.js';
 
 export interface RenderingOptions {
   /** Asks for room to keep so many bytes more; where there is none, only what a reader still needs is kept. */
@@ -23,6 +14,11 @@ export interface RenderingOptions {
   readonly ended: (sound: Sound | undefined) => void;
 }
 
+interface RenderingEnd {
+  readonly error?: ParleyError;
+  readonly outcome?: SoundOutcome | undefined;
+}
+
 const MAX_LAG_BYTES = 4 * 1024 * 1024; // between two readers, where the whole is not kept
 
 export class SharedRendering {
@@ -30,6 +26,8 @@ export class SharedRendering {
   readonly #controller = new AbortController();
   readonly #readers = new Set<RenderingReader>();
   readonly #source: Promise<SoundSource>;
+  /** As a source's own. */
+  readonly outcome: Promise<SoundOutcome | undefined>;
   readonly #chunks: Uint8Array[] = [];
   #iterator: AsyncIterator<Uint8Array> | undefined;
   #contentType = '';
@@ -38,11 +36,12 @@ export class SharedRendering {
   #keptBytes = 0;
   #whole = true;
   #pulling = false;
-  #end: { readonly error?: ParleyError } | undefined;
+  #end: RenderingEnd | undefined;
 
   constructor(start: (signal: AbortSignal) => Promise<SoundSource>, options: RenderingOptions) {
     this.#options = options;
     this.#source = start(this.#controller.signal);
+    this.outcome = this.#source.then(({ outcome }) => outcome).catch(() => undefined);
     this.#source.then(
       (source) => {
         this.#contentType = source.contentType;
@@ -84,7 +83,7 @@ export class SharedRendering {
     return this.#chunks[position - this.#dropped];
   }
 
-  get end(): { readonly error?: ParleyError } | undefined {
+  get end(): RenderingEnd | undefined {
     return this.#end;
   }
 
@@ -96,7 +95,7 @@ export class SharedRendering {
       (next) => {
         this.#pulling = false;
         if (this.#end !== undefined) return;
-        if (next.done === true) this.#finish({});
+        if (next.done === true) void this.outcome.then((outcome) => this.#finish({ outcome }));
         else this.#take(next.value);
       },
       (error: unknown) => this.#finish({ error: asParleyError(error, 'ENGINE_FAILED') }),
@@ -133,12 +132,13 @@ export class SharedRendering {
     }
   }
 
-  #finish(end: { readonly error?: ParleyError }): void {
+  #finish(end: RenderingEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
     if (this.#whole) {
-      if (end.error === undefined) {
-        this.#options.ended({ contentType: this.#contentType, bytes: this.#joined() });
+      if (end.outcome !== undefined) {
+        const { outcome } = end;
+        this.#options.ended({ contentType: this.#contentType, bytes: this.#joined(), outcome });
       } else {
         this.#options.letGo(this.#keptBytes);
         this.#options.ended(undefined);

@@ -13,6 +13,7 @@ import { buzz, ENGINE_RATE, ScriptedEngine } from '../fakes/scripted-engine.js';
 import { until } from '../fakes/until.js';
 import { randomFrom } from '../http/mutations.js';
 import { joined, loud, resampled } from '../rtp/line-fakes.js';
+import { OUTCOME } from '../http/fake-speech.js';
 
 const LIMITS = { maxTextLength: 4096, textIdleMs: 1000 };
 const RING_BYTES = 256 * 1024;
@@ -119,7 +120,7 @@ test('bytes and the end that come between a read that finds nothing and the look
     const before = Math.floor(random() * body.length);
     ring.write(body.subarray(0, before));
     let written: () => void = () => undefined;
-    const run = new Promise<void>((resolve) => (written = resolve));
+    const run = new Promise<void>((resolve) => (written = resolve)).then(() => OUTCOME);
     const read = ring.read.bind(ring);
     ring.read = (into) => {
       const taken = read(into);

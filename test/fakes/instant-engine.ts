@@ -66,6 +66,7 @@ export class InstantEngine implements SpeechEngine, SpeechRouting {
       clone: false,
       design: false,
       instruct: false,
+      sampling: false,
       wordTimes: this.#options.words,
       textStreaming: false,
       languages: this.#options.languages,

@@ -18,6 +18,7 @@ export class ScriptedEngine implements SpeechEngine, SpeechRouting {
     clone: false,
     design: false,
     instruct: false,
+    sampling: false,
     wordTimes: false,
     textStreaming: false,
     languages: ['en'],

@@ -4,6 +4,9 @@ import type { ParleyError } from '../../src/errors.js';
 import type { AudioStream } from '../../src/http/audio-replies.js';
 import type { SpeechSource } from '../../src/http/speech-routes.js';
 import type { Voice } from '../../src/speech/engine.js';
+import { NO_TIME, type SoundOutcome } from '../../src/speech/sound.js';
+
+export const OUTCOME: SoundOutcome = { durationMs: 0, sentences: [], timing: NO_TIME };
 
 export const VOICES: readonly Voice[] = [
   { name: 'slt', engine: 'flite', languages: ['en-US'], description: 'American, female' },
@@ -12,6 +15,7 @@ export const VOICES: readonly Voice[] = [
 
 export class FakeStream implements AudioStream {
   readonly contentType: string;
+  outcome: Promise<SoundOutcome | undefined> = Promise.resolve(OUTCOME);
   /** Resolves when the work has been given up or has ended. */
   readonly cancelled: Promise<void>;
   #resolveCancelled!: () => void;
@@ -53,6 +57,7 @@ export class FakeStream implements AudioStream {
 /** Never ends, and counts what was taken of it. */
 export class EndlessStream implements AudioStream {
   readonly contentType = 'audio/wav';
+  readonly outcome = new Promise<undefined>(() => undefined);
   readonly cancelled: Promise<void>;
   #resolveCancelled!: () => void;
   takenBytes = 0;

@@ -68,8 +68,16 @@ test('segments go through a worker into a container, sample for sample', async (
   assert.equal(out.status()?.error, '');
   await ended;
   assert.deepEqual(await Promise.all(encoded), [
-    { index: 0, firstFrame: 0, frames: 50, samplesIn: 16_000, trimmedStartMs: 0 },
-    { index: 1, firstFrame: 55, frames: 16, samplesIn: 5000, trimmedStartMs: 0 },
+    { index: 0, firstFrame: 0, frames: 50, samplesIn: 16_000, trimmedStartMs: 0, startMs: 0, endMs: 1000 },
+    {
+      index: 1,
+      firstFrame: 55,
+      frames: 16,
+      samplesIn: 5000,
+      trimmedStartMs: 0,
+      startMs: 1100,
+      endMs: 1412.5,
+    },
   ]);
   assert.deepEqual(started, [
     [0, 0, 0],

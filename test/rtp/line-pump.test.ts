@@ -26,7 +26,17 @@ test('one segment becomes its resampled sound, padded to whole frames, with mark
   assert.deepEqual(queue.ends, [queue.log.length - 1]);
   assert.deepEqual(line.reports, [
     { started: 0, firstFrame: 0, trimmedStartMs: 0 },
-    { encoded: { index: 0, firstFrame: 0, frames: 51, samplesIn: 16_100, trimmedStartMs: 0 } },
+    {
+      encoded: {
+        index: 0,
+        firstFrame: 0,
+        frames: 51,
+        samplesIn: 16_100,
+        trimmedStartMs: 0,
+        startMs: 0,
+        endMs: 1006.25,
+      },
+    },
     'ended',
   ]);
 });
@@ -71,7 +81,17 @@ test('a pause is silence of its exact length, also where the rates differ', () =
   assert.deepEqual(queue.payloads, encodedWhole(whole, encoderOf(PCMU)));
   assert.deepEqual(line.reports.slice(2, 4), [
     { started: 1, firstFrame: Math.floor(1605 / 160), trimmedStartMs: 0 },
-    { encoded: { index: 1, firstFrame: 10, frames: 6, samplesIn: 2205, trimmedStartMs: 0 } },
+    {
+      encoded: {
+        index: 1,
+        firstFrame: 10,
+        frames: 6,
+        samplesIn: 2205,
+        trimmedStartMs: 0,
+        startMs: 200.625,
+        endMs: 300.625,
+      },
+    },
   ]);
 });
 
@@ -87,7 +107,7 @@ test('the pause is there before the sound that follows it, to keep the playout f
 test('a segment without sound yields its marks in order and does not pause twice', () => {
   const queue = new RecordingQueue();
   const line = playoutLine(PCMU, queue);
-  line.segment(MemoryRing.of(new Float32Array(4000)), 8000, 160);
+  line.segment(MemoryRing.of(new Float32Array(4000)), 8000, 0);
   line.segment(MemoryRing.of(loud(800)), 8000, 160);
   line.segment(MemoryRing.of(new Float32Array(4000)), 8000, 160);
   line.segment(MemoryRing.of(new Float32Array(0)), 8000, 160);
@@ -152,7 +172,15 @@ test('a line that rests hands over its last sample, and tells the playout', () =
   line.pump.rest();
   assert.equal(line.run(), 'waiting');
   assert.deepEqual(line.reports[1], {
-    encoded: { index: 0, firstFrame: 0, frames: 2, samplesIn: 170, trimmedStartMs: 0 },
+    encoded: {
+      index: 0,
+      firstFrame: 0,
+      frames: 2,
+      samplesIn: 170,
+      trimmedStartMs: 0,
+      startMs: 0,
+      endMs: 21.25,
+    },
   });
   const handedOver = ['1 frames', segmentStarted(0), '1 frames', segmentEnded(0)];
   assert.deepEqual(queue.shape, handedOver);

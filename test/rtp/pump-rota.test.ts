@@ -21,7 +21,7 @@ function addLine(rota: PumpRota, order: number[], number: number, frames: number
       started: () => undefined,
       encoded: () => undefined,
       failed: (_index: number, error: Error) => reject(error),
-      ended: resolve,
+      ended: () => resolve(),
       lost: reject,
     };
     const pump = new LinePump(sink, reports, rota.wake, () => 0);

@@ -32,6 +32,11 @@ interface Held {
   readonly reject: (error: ParleyError) => void;
 }
 
+/** The end of a sentence, and how long it waited for the thread to be there. */
+export interface LoadedEnd extends SpeechEnd {
+  readonly loadMs: number;
+}
+
 /** One thread, from its start to its end. */
 class OneThread {
   readonly loaded: Promise<void>;
@@ -154,13 +159,15 @@ export class EngineThread {
   }
 
   /** Speaks one sentence and gives the slot back as soon as the thread is free for the next. */
-  async speak(request: SpeechRequest, out: PcmRing, release: ReleaseSlot): Promise<SpeechEnd> {
+  async speak(request: SpeechRequest, out: PcmRing, release: ReleaseSlot): Promise<LoadedEnd> {
     try {
+      const askedAtMs = performance.now();
       const thread = this.#current();
       await thread.loaded;
+      const loadMs = performance.now() - askedAtMs;
       const { text, voice, language } = request;
       const job: SpeakJob = { id: this.#nextId++, text, voice, language, ring: out.handle, rate: out.rate };
-      return await thread.speak(job, release);
+      return { ...(await thread.speak(job, release)), loadMs };
     } finally {
       release();
     }

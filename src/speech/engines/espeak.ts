@@ -46,6 +46,7 @@ export function espeakEngine(options: EspeakOptions): SpeechEngine {
       clone: false,
       design: false,
       instruct: false,
+      sampling: false,
       wordTimes: true,
       textStreaming: false,
       languages: ESPEAK_LANGUAGES,

@@ -18,6 +18,7 @@ export function fliteEngine(options: FliteOptions): SpeechEngine {
       clone: false,
       design: false,
       instruct: false,
+      sampling: false,
       wordTimes: false,
       textStreaming: false,
       languages: FLITE_LANGUAGES,

@@ -4,7 +4,7 @@ import type { PcmRing } from '../../audio/pcm-ring.js';
 import { ParleyError } from '../../errors.js';
 import type { EngineCapabilities, SpeechEnd, SpeechEngine, SpeechRequest, Voice } from '../engine.js';
 import { Scheduler } from '../scheduler.js';
-import { EngineThread, type EngineThreadOptions } from './engine-thread.js';
+import { EngineThread, type EngineThreadOptions, type LoadedEnd } from './engine-thread.js';
 import { keepRingContract } from './ring-contract.js';
 
 /** What whoever runs the server decides about an engine. */
@@ -66,8 +66,10 @@ export class WorkerEngine implements SpeechEngine {
 
   synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
     return keepRingContract(out, signal, async () => {
+      const askedAtMs = performance.now();
       const release = await this.#scheduler.enter(signal, request.urgency, request.text.length);
-      return await this.#thread.speak(request, out, release);
+      const queueMs = performance.now() - askedAtMs;
+      return timed(queueMs, release, (freed) => this.#thread.speak(request, out, freed));
     });
   }
 
@@ -83,4 +85,19 @@ export class WorkerEngine implements SpeechEngine {
     this.#scheduler.close();
     return this.#thread.close();
   }
+}
+
+/** The end of a sentence with what it took: the engine worked on it from its slot's begin until it gave it back. */
+async function timed(
+  queueMs: number,
+  release: () => void,
+  speak: (release: () => void) => Promise<LoadedEnd>,
+): Promise<SpeechEnd> {
+  const begunAtMs = performance.now();
+  let heldMs = 0;
+  const { loadMs, ...end } = await speak(() => {
+    heldMs ||= performance.now() - begunAtMs;
+    release();
+  });
+  return { ...end, timing: { queueMs, loadMs, inferMs: Math.max(0, heldMs - loadMs) } };
 }
