@@ -128,6 +128,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     requestTimeoutMs: config.requestTimeoutMs,
     pageFolder: pageFolder(),
     speech: new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines),
+    limits: config,
     calls: door,
     health: () => ({
       engines: engines.health(),

@@ -11,9 +11,12 @@ import type { AudioReplies } from './audio-replies.js';
 import { addCallRoutes, addHangupRoute, type BrowserCalls } from './call-routes.js';
 import { admitOrigin } from './cors.js';
 import { errorBody, errorReply, sendError } from './error-reply.js';
+import { addDocumentRoutes, addOpenApi } from './openapi.js';
 import { RouteTable } from './route-table.js';
+import type { SpeechFieldLimits } from './schemas/speech-fields.js';
 import { addSpeechRoutes, type SpeechSource } from './speech-routes.js';
 import { addStatusRoutes, type ServerHealth } from './status-routes.js';
+import { addValidation, VALIDATION } from './validation.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -33,6 +36,8 @@ export interface AppOptions {
   /** The folder of the web page. */
   readonly pageFolder: string;
   readonly speech: SpeechSource;
+  /** Of the fields of requests for speech. */
+  readonly limits: SpeechFieldLimits;
   readonly calls: BrowserCalls;
   readonly health: () => ServerHealth;
   readonly metrics: Metrics;
@@ -70,6 +75,7 @@ const SAFETY_HEADERS = {
 export function buildApp(options: AppOptions, replies: AudioReplies): FastifyInstance {
   const newRequestId = () => `req_${options.newId?.() ?? randomUUID()}`;
   const app = fastify({
+    ...VALIDATION,
     logger: false, // every request has one line of ours
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_MS,
@@ -86,28 +92,33 @@ export function buildApp(options: AppOptions, replies: AudioReplies): FastifyIns
   const routes = new RouteTable();
   app.addHook('onRoute', ({ url, method }) => routes.add(url, method));
   addHooks(app, options);
+  addValidation(app);
+  addOpenApi(app);
   app.setErrorHandler((error, request, reply) => {
     const { status } = errorReply(error, request.id);
     if (status === 500) options.log.error({ requestId: request.id, err: error }, 'request failed');
     return sendError(reply, error);
   });
   app.setNotFoundHandler((request, reply) => answerNotFound(routes, request, reply));
-  addRoutes(app, options, replies);
+  // In a scope of their own: routes that are added at once would be there before the document knows of any.
+  void app.register(async (scope) => addRoutes(scope, options, replies));
   return app;
 }
 
 function addRoutes(app: FastifyInstance, options: AppOptions, replies: AudioReplies): void {
-  const { speech, calls, metrics, log, health, pageFolder } = options;
-  addSpeechRoutes(app, { speech, replies, metrics, log, startedAt: Math.floor(Date.now() / 1000) });
+  const { speech, limits, calls, metrics, log, health, pageFolder } = options;
+  addSpeechRoutes(app, { speech, limits, replies, metrics, log, startedAt: Math.floor(Date.now() / 1000) });
   addStatusRoutes(app, { health, metrics, startedAtMs: performance.now() });
   void app.register(async (scope) => addCallRoutes(scope, calls));
   void app.register(async (scope) => addHangupRoute(scope, calls));
   void app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: 'open' };
+      route.schema = { ...route.schema, hide: true }; // files are no part of the interface
     });
     // Every file is a route of its own, known at the start: nothing else of the disk can be asked for.
     await scope.register(fastifyStatic, { root: pageFolder, wildcard: false, cacheControl: false });
+    await addDocumentRoutes(scope);
   });
 }
 

@@ -6,6 +6,9 @@ import { isAborted, ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import type { Metrics } from '../observe/metrics.js';
 import type { AudioReplies, AudioStream } from './audio-replies.js';
+import { AUDIO_MODELS_SCHEMA, MODEL_SCHEMA, MODELS_SCHEMA, VOICES_SCHEMA } from './schemas/lists.js';
+import type { SpeechFieldLimits } from './schemas/speech-fields.js';
+import { CLEAR_SCHEMA, speechSchema } from './schemas/speech.js';
 import { readSpeechRequest } from './speech-request.js';
 
 /** What the lists tell of a voice. */
@@ -40,6 +43,7 @@ export interface SpeechSource {
 
 export interface SpeechRouteParts {
   readonly speech: SpeechSource;
+  readonly limits: SpeechFieldLimits;
   readonly replies: AudioReplies;
   readonly metrics: Pick<Metrics, 'firstAudio'>;
   readonly log: Log;
@@ -51,9 +55,9 @@ const SAMPLE_RATE = 24_000; // Hz; of a request that names neither a rate nor a 
 const MODEL = 'parley';
 
 export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): void {
-  const { speech, replies, metrics, log, startedAt } = parts;
+  const { speech, limits, replies, metrics, log, startedAt } = parts;
 
-  app.post('/v1/audio/speech', async (request, reply) => {
+  app.post('/v1/audio/speech', { schema: speechSchema(limits) }, async (request, reply) => {
     const receivedAtMs = performance.now();
     const { format, ...wish } = readSpeechRequest(request.body);
     const asked = { ...wish, container: format.container, client: request.client };
@@ -76,19 +80,24 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
     });
   });
 
-  app.post('/cache/clear', () => ({ cleared: speech.clear() }));
+  app.post('/cache/clear', { schema: CLEAR_SCHEMA }, () => ({ cleared: speech.clear() }));
 
-  app.get('/v1/audio/voices', async () => {
+  app.get('/v1/audio/voices', { schema: VOICES_SCHEMA }, async () => {
     const voices = (await speech.voices()).map(voiceEntry);
     // Readers in the wild take `voices` or `data`; none of them minds the other.
     return { object: 'list', voices, data: voices, uploaded_voices: [] };
   });
 
-  app.get('/v1/audio/models', () => ({ models: [{ id: MODEL, name: 'Parley' }] }));
+  app.get('/v1/audio/models', { schema: AUDIO_MODELS_SCHEMA }, () => ({
+    models: [{ id: MODEL, name: 'Parley' }],
+  }));
 
-  app.get('/v1/models', async () => ({ object: 'list', data: [await model(speech, startedAt)] }));
+  app.get('/v1/models', { schema: MODELS_SCHEMA }, async () => ({
+    object: 'list',
+    data: [await model(speech, startedAt)],
+  }));
 
-  app.get<{ Params: { id: string } }>('/v1/models/:id', async ({ params }) => {
+  app.get<{ Params: { id: string } }>('/v1/models/:id', { schema: MODEL_SCHEMA }, async ({ params }) => {
     if (params.id === MODEL) return model(speech, startedAt);
     throw new ParleyError('NOT_FOUND', `there is no model of this name; there is "${MODEL}"`, {
       field: 'model',

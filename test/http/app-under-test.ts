@@ -30,6 +30,7 @@ function optionsFor({ speech, calls, metrics, logLines }: Fakes): AppOptions {
     corsOrigins: [],
     pageFolder: PAGE_FOLDER,
     speech,
+    limits: { maxTextLength: 4096, maxNewTokens: 2048 },
     calls,
     metrics,
     health: () => ({

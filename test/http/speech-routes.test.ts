@@ -159,7 +159,7 @@ test('a field with a value that is not allowed is named, with what is allowed', 
 test('what the service refuses before the first byte is an ordinary error under the name the client knows', async (t) => {
   const { app, speech } = await openApp(t);
   speech.refusal = new ParleyError('TEXT_TOO_LONG', 'longer than 4096', { field: 'text' });
-  const long = await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'x'.repeat(5000) } });
+  const long = await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'x' } });
   assert.equal(long.statusCode, 400);
   assert.deepEqual(errorIn(long.body), {
     message: 'longer than 4096',
