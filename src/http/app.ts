@@ -12,9 +12,11 @@ import { addCallRoutes, addHangupRoute, type BrowserCalls } from './call-routes.
 import { admitOrigin } from './cors.js';
 import { errorBody, errorReply, sendError } from './error-reply.js';
 import { addDocumentRoutes, addOpenApi } from './openapi.js';
+import { addRequestFields, watchRequest } from './request-line.js';
 import { RouteTable } from './route-table.js';
-import type { SpeechFieldLimits } from './schemas/speech-fields.js';
-import { addSpeechRoutes, type SpeechSource } from './speech-routes.js';
+import { ModelNames } from './model-names.js';
+import { addSpeechRoutes, type SpeechLimits } from './speech-routes.js';
+import type { SpeechSource } from './speech-source.js';
 import { addStatusRoutes, type ServerHealth } from './status-routes.js';
 import { addValidation, VALIDATION } from './validation.js';
 
@@ -36,8 +38,14 @@ export interface AppOptions {
   /** The folder of the web page. */
   readonly pageFolder: string;
   readonly speech: SpeechSource;
-  /** Of the fields of requests for speech. */
-  readonly limits: SpeechFieldLimits;
+  readonly limits: SpeechLimits;
+  readonly models: {
+    readonly id: string;
+    /** Requests that name another model are refused. */
+    readonly strict: boolean;
+  };
+  /** False leaves /metrics out. */
+  readonly exposesMetrics: boolean;
   readonly calls: BrowserCalls;
   readonly health: () => ServerHealth;
   readonly metrics: Metrics;
@@ -95,7 +103,8 @@ export function buildApp(options: AppOptions, replies: AudioReplies): FastifyIns
   addValidation(app);
   addOpenApi(app);
   app.setErrorHandler((error, request, reply) => {
-    const { status } = errorReply(error, request.id);
+    const { status, body } = errorReply(error, request.id);
+    request.failure = body.error.code;
     if (status === 500) options.log.error({ requestId: request.id, err: error }, 'request failed');
     return sendError(reply, error);
   });
@@ -106,9 +115,11 @@ export function buildApp(options: AppOptions, replies: AudioReplies): FastifyIns
 }
 
 function addRoutes(app: FastifyInstance, options: AppOptions, replies: AudioReplies): void {
-  const { speech, limits, calls, metrics, log, health, pageFolder } = options;
-  addSpeechRoutes(app, { speech, limits, replies, metrics, log, startedAt: Math.floor(Date.now() / 1000) });
-  addStatusRoutes(app, { health, metrics, startedAtMs: performance.now() });
+  const { speech, limits, calls, metrics, log, health, exposesMetrics, pageFolder } = options;
+  const models = new ModelNames(options.models.id, options.models.strict);
+  const startedAt = Math.floor(Date.now() / 1000);
+  addSpeechRoutes(app, { speech, limits, models, replies, metrics, log, startedAt });
+  addStatusRoutes(app, { health, metrics, exposesMetrics, startedAtMs: performance.now() });
   void app.register(async (scope) => addCallRoutes(scope, calls));
   void app.register(async (scope) => addHangupRoute(scope, calls));
   void app.register(async (scope) => {
@@ -126,12 +137,14 @@ function addHooks(app: FastifyInstance, options: AppOptions): void {
   const guard = new AccessGuard(options);
   const origins = new Set(options.corsOrigins);
   app.decorateRequest('client', '');
+  addRequestFields(app);
   app.addHook('onRequest', async (request, reply) => {
-    observe(request, reply, options);
+    const route = request.routeOptions; // made anew each time it is asked for
+    watchRequest(request, reply, route, options);
     reply.headers({ ...SAFETY_HEADERS, 'x-request-id': request.id });
     const isPreflight = admitOrigin(origins, request, reply);
     // What has no route has nothing to protect, and is told so whoever asks.
-    const access = request.is404 ? 'open' : (request.routeOptions.config.access ?? 'key');
+    const access = request.is404 ? 'open' : (route.config.access ?? 'key');
     request.client = guard.check({
       method: request.method,
       access,
@@ -141,24 +154,6 @@ function addHooks(app: FastifyInstance, options: AppOptions): void {
     if (access === 'open') reply.header('cache-control', 'no-cache');
     if (isPreflight && request.is404) return reply.code(204).send();
     return undefined;
-  });
-}
-
-/** Counts and logs a request when its connection is done with it, whether answered or abandoned. */
-function observe(request: FastifyRequest, { raw }: FastifyReply, { metrics, log }: AppOptions): void {
-  const startedAtMs = performance.now();
-  const { method } = request;
-  const route = request.routeOptions.url ?? 'none';
-  let finished = false;
-  raw.once('finish', () => (finished = true));
-  raw.once('close', () => {
-    const ms = performance.now() - startedAtMs;
-    const status = raw.statusCode;
-    metrics.requestAnswered({ method, route, status, seconds: ms / 1000 });
-    const fields = { requestId: request.id, method, route, status, ms: Math.round(ms) };
-    const level = route.startsWith('/v1/') ? 'info' : 'debug';
-    if (finished) log[level](fields, 'request answered');
-    else log[level](fields, 'request abandoned');
   });
 }
 

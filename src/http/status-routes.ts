@@ -19,11 +19,14 @@ export interface ServerHealth {
 export interface StatusParts {
   readonly health: () => ServerHealth;
   readonly metrics: Pick<Metrics, 'exposition' | 'contentType'>;
+  /** False leaves /metrics out. */
+  readonly exposesMetrics: boolean;
   /** On the clock of `performance.now()`. */
   readonly startedAtMs: number;
 }
 
-export function addStatusRoutes(app: FastifyInstance, { health, metrics, startedAtMs }: StatusParts): void {
+export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void {
+  const { health, metrics, exposesMetrics, startedAtMs } = parts;
   app.get('/health', { config: { access: 'open' }, schema: HEALTH_SCHEMA }, (_request, reply) => {
     const { engines, encoders, calls, maxCalls, ...rest } = health();
     const speaks = Object.values(engines).includes(true);
@@ -36,6 +39,7 @@ export function addStatusRoutes(app: FastifyInstance, { health, metrics, started
       .send({ status, engines, encoders, calls, maxCalls, ...olderFields(rest), uptimeSeconds });
   });
 
+  if (!exposesMetrics) return;
   app.get('/metrics', { config: { access: 'local' }, schema: METRICS_SCHEMA }, async (_request, reply) => {
     const text = await metrics.exposition();
     return reply.type(metrics.contentType).header('cache-control', 'no-store').send(text);
