@@ -23,7 +23,8 @@ export interface SpeechAnswerParts {
 }
 
 /** One request and what is done with it. */
-interface Asked extends SpeechAnswerParts {
+interface Asked {
+  readonly parts: SpeechAnswerParts;
   readonly wish: SpeechWish;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -35,7 +36,8 @@ const IGNORED = 'x-ignored-fields';
 
 /** Rejects with what is wrong before the first byte. */
 export async function answerSpeech(asked: Asked): Promise<void> {
-  const { speech, replies, wish, request, reply } = asked;
+  const { parts, wish, request, reply } = asked;
+  const { speech, replies } = parts;
   const speechLog = new SpeechLog(wish, wish.format.name);
   request.speechLog = speechLog;
   // A voice that comes with the request takes time to be made, and nothing spoken with it is kept.
@@ -51,16 +53,16 @@ export async function answerSpeech(asked: Asked): Promise<void> {
 }
 
 function make(asked: Asked, ready: PreparedSpeech | undefined, found?: FoundSound): Promise<void> {
-  const { replies, wish, request, reply } = asked;
+  const { parts, wish, request, reply } = asked;
   const isEvents = wish.delivery === 'events';
   // What the engine ignores may be known only once the voice is made.
   const headers: Headers = isEvents ? { ...rawHeaders(wish) } : { ...audioHeaders(wish) };
   const broken = (error: unknown) => {
     request.failure = errorCode(error);
     // A client that left is told by the request's own line.
-    if (!isAborted(error)) asked.log.warn({ requestId: request.id, err: error }, 'speech broken off');
+    if (!isAborted(error)) parts.log.warn({ requestId: request.id, err: error }, 'speech broken off');
   };
-  return replies.send(reply, {
+  return parts.replies.send(reply, {
     open: async (signal) => {
       const stream =
         found === undefined ? await opened(asked, ready, headers, signal) : new FoundStream(found);
@@ -77,7 +79,7 @@ function make(asked: Asked, ready: PreparedSpeech | undefined, found?: FoundSoun
 }
 
 async function opened(
-  { speech, wish, request }: Asked,
+  { parts: { speech }, wish, request }: Asked,
   ready: PreparedSpeech | undefined,
   headers: Headers,
   signal: AbortSignal,
@@ -88,8 +90,8 @@ async function opened(
   return speech.openStream(last.request, signal).catch(rename);
 }
 
-function begun({ metrics, request }: Asked): void {
-  metrics.firstAudio(performance.now() - request.startedAtMs, 'http');
+function begun({ parts, request }: Asked): void {
+  parts.metrics.firstAudio(performance.now() - request.startedAtMs, 'http');
 }
 
 // Inside, the field is called text; whoever asked called it input.

@@ -29,11 +29,23 @@ export function createLog({ level, logText, destination }: LogOptions): Log {
   const options = {
     level,
     base: null,
-    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    timestamp: timestamps(),
     // pino's own redaction walks each path of its own through each line: 5 µs a request, this is 0.5.
     formatters: { level: (label: string) => ({ level: label }), log: mask, bindings: mask },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+/** Many lines fall into one millisecond, and writing a date takes longer than the rest of a line. */
+function timestamps(): () => string {
+  let writtenMs = -1;
+  let written = '';
+  return () => {
+    const nowMs = Date.now();
+    if (nowMs !== writtenMs) written = `,"time":"${new Date(nowMs).toISOString()}"`;
+    writtenMs = nowMs;
+    return written;
+  };
 }
 
 /** The fields with hidden ones masked: a copy where there are any. */
