@@ -121,11 +121,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   });
   closing.add(() => door.close());
   const http = new HttpServer({
-    host: config.host,
-    port: config.port,
-    apiKeys: config.apiKeys,
-    corsOrigins: config.corsOrigins,
-    requestTimeoutMs: config.requestTimeoutMs,
+    ...config,
     pageFolder: pageFolder(),
     speech: new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines),
     calls: door,

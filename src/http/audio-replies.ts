@@ -6,6 +6,7 @@
 // holds up its own stream only; one that reads nothing for too long is dropped.
 import type { FastifyReply } from 'fastify';
 import { ParleyError } from '../errors.js';
+import { breakOff } from './sent-reply.js';
 
 /** What is known of a text once it is spoken. */
 export interface AudioOutcome {
@@ -106,7 +107,7 @@ export class AudioReplies {
     begin(reply, { 'content-type': contentType, ...headers, 'x-cache': 'hit', 'content-length': length });
     // The system takes a small one at once; for the rest the socket watches whether anything moves.
     const { stallMs } = this.#options;
-    if (bytes.byteLength > raw.writableHighWaterMark) raw.setTimeout(stallMs, () => raw.destroy());
+    if (bytes.byteLength > raw.writableHighWaterMark) raw.setTimeout(stallMs, () => breakOff(raw));
     raw.end(bytes);
   }
 
@@ -138,7 +139,7 @@ export class AudioReplies {
       reply.raw.end();
     } catch (error) {
       if (!begun) throw error;
-      reply.raw.destroy();
+      breakOff(reply.raw);
       audio.broken(error);
     } finally {
       signal.removeEventListener('abort', cancel);

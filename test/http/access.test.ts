@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
 import { type Access, AccessGuard, type AccessOptions } from '../../src/http/access.js';
+import { KeyRing } from '../../src/http/key-ring.js';
 import { errorIn, openApp } from './app-under-test.js';
 
 const KEYS = ['key-one-0123456789', 'key-two-0123456789'];
 
 function verdict(
-  options: Partial<AccessOptions>,
+  { apiKeys = [], ...options }: Partial<AccessOptions> & { apiKeys?: readonly string[] },
   visit: {
     method?: string;
     access?: Access;
@@ -15,7 +16,12 @@ function verdict(
     headers?: Record<string, string>;
   },
 ): string {
-  const guard = new AccessGuard({ apiKeys: [], corsOrigins: [], host: '127.0.0.1', ...options });
+  const guard = new AccessGuard({
+    keys: new KeyRing({ keys: apiKeys }),
+    corsOrigins: [],
+    host: '127.0.0.1',
+    ...options,
+  });
   try {
     guard.check({
       method: visit.method ?? 'POST',
@@ -118,7 +124,7 @@ test('on loopback without keys the host must be named as this machine, whatever 
 });
 
 test('without keys a page of another origin may not drive the server', () => {
-  const from = (origin: string, options: Partial<AccessOptions> = {}) =>
+  const from = (origin: string, options: Parameters<typeof verdict>[0] = {}) =>
     verdict(options, { headers: { origin, host: 'localhost:8080' } });
   assert.equal(from('http://localhost:8080'), 'welcome');
   assert.equal(from('https://localhost:8080'), 'welcome');
@@ -130,7 +136,7 @@ test('without keys a page of another origin may not drive the server', () => {
 });
 
 test('a hostile host name in an answer is short and printable', () => {
-  const guard = new AccessGuard({ apiKeys: [], corsOrigins: [], host: 'localhost' });
+  const guard = new AccessGuard({ keys: new KeyRing({ keys: [] }), corsOrigins: [], host: 'localhost' });
   const host = `${'\u0007<'.repeat(200)}`;
   assert.throws(
     () => guard.check({ method: 'GET', access: 'open', remoteAddress: '127.0.0.1', headers: { host } }),
