@@ -137,6 +137,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     log,
   });
   closing.add(() => http.close());
+  for (const notice of config.notices) log.warn(notice);
   const url = await http.listen();
   log.info({ url, clockPriority: plane.stats().priority, missing: engines.missing }, 'parley listens');
   return { url, switchboard, plane, encoders, metrics, close: () => closing.close() };

@@ -9,7 +9,7 @@ import type { Time } from '../call/time.js';
 
 export type HttpVersion = 'http/1' | 'http/2';
 
-const PREFACE = Buffer.from('PRI');
+const PREFACE = Buffer.of(0x50, 0x52, 0x49); // PRI
 
 export interface FirstBytesOptions {
   /** Milliseconds until the version is known. */
