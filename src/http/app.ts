@@ -124,7 +124,6 @@ function addHooks(app: FastifyInstance, options: AppOptions, gate: Gate, safety:
   });
 }
 
-// Node drops the headers above its own limit without a word, and one of them may have been the key.
 function hasManyHeaders({ raw }: FastifyRequest): boolean {
   return raw.rawHeaders.length > 2 * MAX_HEADERS;
 }
