@@ -77,7 +77,8 @@ export const VARIABLES = {
   MAX_CALLS: 'calls open at once',
   MAX_TEXT_LENGTH: 'characters of one text',
   MAX_WAITING_UTTERANCES: 'texts that may wait in one call behind the one being spoken',
-  MAX_QUEUE_DEPTH: 'sentences of calls that may wait for an engine; as many of WebSockets, and of HTTP; 0 for the most',
+  MAX_QUEUE_DEPTH:
+    'sentences of calls that may wait for an engine; as many of WebSockets, and of HTTP; 0 for the most',
   TEXT_IDLE_TIMEOUT: 'seconds without a token after which an unfinished text fails',
   ENGINE_TIMEOUT: 'seconds that the synthesis of one sentence may take',
   REQUEST_TIMEOUT:

@@ -33,7 +33,10 @@ test('every mistake is reported at once, with the variable and what it may be', 
 
 test('an open address wants a key or an explicit word', () => {
   const [problem] = problemsOf({ HOST: '0.0.0.0' });
-  assert.match(problem ?? '', /^HOST 0\.0\.0\.0 is open to others: set API_KEYS or API_KEYS_FILE, or ALLOW_OPEN=1/);
+  assert.match(
+    problem ?? '',
+    /^HOST 0\.0\.0\.0 is open to others: set API_KEYS or API_KEYS_FILE, or ALLOW_OPEN=1/,
+  );
   assert.deepEqual(problemsOf({ HOST: '0.0.0.0', API_KEYS: 'k'.repeat(16) }), []);
   assert.deepEqual(problemsOf({ HOST: '0.0.0.0', API_KEYS_FILE: '/run/keys' }), []);
   assert.deepEqual(problemsOf({ HOST: '0.0.0.0', ALLOW_OPEN: '1' }), []);
@@ -82,7 +85,10 @@ test('the names of an older server keep their meaning', () => {
   assert.deepEqual(config.inferenceCpuCores, [0, 1, 2, 6]);
   assert.equal(config.maxQueueDepth, 100_000, 'without a limit there, with the highest here');
   for (const cores of ['3-1', 'all', '0-', '-1', '1024', '0-99999']) {
-    assert.match(problemsOf({ INFERENCE_CPU_CORES: cores })[0] ?? '', /^INFERENCE_CPU_CORES must be cores such as/);
+    assert.match(
+      problemsOf({ INFERENCE_CPU_CORES: cores })[0] ?? '',
+      /^INFERENCE_CPU_CORES must be cores such as/,
+    );
   }
   assert.deepEqual(problemsOf({ QUANTIZE: 'int4' }), ['QUANTIZE must be one of none, int8, fp8, not "int4"']);
 });

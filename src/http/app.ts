@@ -117,7 +117,9 @@ function addHooks(app: FastifyInstance, options: AppOptions, gate: Gate, safety:
     }
     const { method, headers } = request;
     const remoteAddress = addressOf(request.socket);
-    request.client = gate.admit({ method, access, remoteAddress, headers }, (told) => reply.headers(told));
+    request.client = gate.admit({ method, access, remoteAddress, headers }, (told) => {
+      reply.headers(told);
+    });
     if (access === 'open') reply.header('cache-control', 'no-cache');
     if (isPreflight && request.is404) return reply.code(204).send();
     return undefined;

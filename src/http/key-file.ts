@@ -59,7 +59,10 @@ async function readKeys(path: string): Promise<readonly string[]> {
 export function keysIn(text: string, path: string): readonly string[] {
   if (text.length > MOST_BYTES) throw refusal(path, `is longer than ${MOST_BYTES} characters`);
   const keys: string[] = [];
-  for (const [index, line] of text.replace(/^\uFEFF/, '').split(/\r?\n/).entries()) {
+  for (const [index, line] of text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .entries()) {
     const key = line.trim();
     if (key === '' || key.startsWith('#')) continue;
     // Anything else could not be given in a header.

@@ -70,10 +70,15 @@ export class HttpServer {
     this.#replies = new AudioReplies({ maxReplies, stallMs, requestTimeoutMs });
     const limits = { ...PROTOCOL_LIMITS, stallMs, ...options.limits };
     let protocols: Protocols | undefined;
-    this.#app = buildApp({ ...options, isSecure: tlsFiles(options) !== undefined }, this.#replies, this.gate, (handler) => {
-      protocols = new Protocols(handler, limits, time);
-      return protocols.http1;
-    });
+    this.#app = buildApp(
+      { ...options, isSecure: tlsFiles(options) !== undefined },
+      this.#replies,
+      this.gate,
+      (handler) => {
+        protocols = new Protocols(handler, limits, time);
+        return protocols.http1;
+      },
+    );
     if (protocols === undefined) throw new Error('fastify asked for no server');
     this.#protocols = protocols;
     this.#listeners = new Listeners(this.#listenerOptions(options, protocols));
@@ -127,7 +132,13 @@ export class HttpServer {
     const { host, port, udsPath: unixPath, watch, log } = options;
     const { startMs = START_MS, time = systemTime } = options;
     return {
-      ...{ host, port, unixPath, startMs, time, watch, log },
+      host,
+      port,
+      unixPath,
+      startMs,
+      time,
+      watch,
+      log,
       tls: tlsFiles(options),
       accepted: (socket, version) => protocols.take(socket, version),
     };

@@ -7,6 +7,11 @@ import { ParleyError } from '../errors.js';
 const MASK = 0o117; // owner and group may connect: 0660
 const ANSWER_MS = 1000;
 
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'there is no such folder, or the system does not allow it', // libuv has one code for both
+  EADDRINUSE: 'another program listens there',
+};
+
 /** Resolves when `server` listens there; CONFIG_INVALID when it cannot. */
 export async function listenUnix(server: Server, path: string): Promise<void> {
   try {
@@ -62,7 +67,7 @@ function isAnswered(path: string): Promise<boolean> {
 
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  return code === 'EACCES' ? 'the system does not allow it' : (code ?? message);
+  return REASONS[code ?? ''] ?? code ?? message;
 }
 
 function refusal(path: string, why: string, cause?: unknown): ParleyError {

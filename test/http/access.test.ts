@@ -143,3 +143,33 @@ test('a hostile host name in an answer is short and printable', () => {
     (error: ParleyError) => error.message.length < 200 && !error.message.includes('\u0007'),
   );
 });
+
+test('a key may come as ElevenLabs has it, and an empty bearer token beside it is none', () => {
+  const tried = (headers: Record<string, string>) => verdict({ apiKeys: KEYS }, { headers });
+  assert.equal(tried({ 'xi-api-key': KEYS[1] ?? '' }), 'welcome');
+  assert.equal(tried({ 'xi-api-key': KEYS[1] ?? '', authorization: 'Bearer ' }), 'welcome');
+  assert.equal(tried({ 'xi-api-key': KEYS[1] ?? '', authorization: 'Bearer wrong' }), 'UNAUTHORIZED');
+  assert.equal(tried({ 'xi-api-key': '' }), 'UNAUTHORIZED');
+});
+
+test('a client without a key is its address, of IPv6 its network', () => {
+  const guard = new AccessGuard({ keys: new KeyRing({ keys: [] }), corsOrigins: [], host: '0.0.0.0' });
+  const client = (remoteAddress: string | undefined) =>
+    guard.check({ method: 'GET', access: 'key', remoteAddress, headers: { host: 'a' } });
+  assert.equal(client('10.0.0.7'), '10.0.0.7');
+  assert.equal(client('::ffff:10.0.0.7'), '10.0.0.7');
+  assert.equal(client('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64');
+  assert.equal(client('2001:db8:1:2:ffff::1'), '2001:db8:1:2::/64');
+  assert.equal(client('fe80::1%eth0'), 'fe80::/64');
+  assert.equal(client('unix'), 'unix');
+  assert.equal(client(undefined), '');
+});
+
+test('one that left before it was looked at is not taken for the machine itself', () => {
+  const guard = new AccessGuard({ keys: new KeyRing({ keys: KEYS }), corsOrigins: [], host: '127.0.0.1' });
+  const headers = { host: 'localhost' };
+  const visit = (remoteAddress: string | undefined) =>
+    guard.check({ method: 'GET', access: 'local', remoteAddress, headers });
+  assert.equal(visit('unix'), 'unix');
+  assert.throws(() => visit(undefined), { code: 'UNAUTHORIZED' });
+});

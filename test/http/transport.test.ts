@@ -24,6 +24,17 @@ test('HTTP/1.1 and HTTP/2 without TLS are answered alike on one port', async (t)
   }
 });
 
+test('the page and its files come over HTTP/2 as over HTTP/1.1', async (t) => {
+  const { url } = await openServer(t);
+  const session = openSession(t, url);
+  for (const path of ['/', '/app.js']) {
+    const one = await fetch(`${url}${path}`);
+    const two = await ask(session, { ':path': path });
+    assert.deepEqual([two.headers[':status'], two.body], [200, await one.text()], path);
+    assert.equal(two.headers['content-type'], one.headers.get('content-type'));
+  }
+});
+
 test('many requests at once on one connection of HTTP/2 are all answered', async (t) => {
   const { url, speech } = await openServer(t);
   speech.whole = ['RIFF', 'abcd'];
@@ -107,7 +118,11 @@ test('more headers than a request may have are refused, not dropped', async (t) 
 test('an authority in HTTP/2 is the host that is checked, and no header of HTTP/1 passes for one', async (t) => {
   const { url } = await openServer(t);
   const session = openSession(t, url);
-  const foreign = await ask(session, { ':path': '/health', ':authority': 'rebound.example', host: 'localhost' });
+  const foreign = await ask(session, {
+    ':path': '/health',
+    ':authority': 'rebound.example',
+    host: 'localhost',
+  });
   assert.equal(foreign.headers[':status'], 403);
   const { socket, received } = wire(t, url);
   socket.end('GET /health HTTP/1.1\r\n:authority: localhost\r\nHost: rebound.example\r\n\r\n');
@@ -142,7 +157,9 @@ test('closing ends connections of every kind, whatever they were about', async (
   await ask(session, { ':path': '/health' });
   const upgraded = wire(t, url);
   server.http1.on('upgrade', (_request, socket) => void socket.write('upgraded'));
-  upgraded.socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  upgraded.socket.write(
+    'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+  );
   await once(upgraded.socket, 'data');
   const gone = once(session, 'close');
   await server.close();
@@ -175,15 +192,19 @@ test('a request that is being answered when the server closes gets its answer, i
 
 const curl = curlWithHttp2();
 
-test('curl is streamed speech over HTTP/2 without TLS', { skip: !curl && 'no curl with HTTP/2 here' }, async (t) => {
-  const { url, speech } = await openServer(t);
-  speech.whole = ['RIFF', 'abcd'];
-  const { stdout } = await promisify(execFile)('curl', [
-    ...['-sS', '--http2-prior-knowledge', '-w', ' %{http_version} %{response_code} %{content_type}'],
-    ...['-H', 'content-type: application/json', '-d', '{"input":"Hello."}', `${url}/v1/audio/speech`],
-  ]);
-  assert.equal(stdout, 'RIFFabcd 2 200 audio/mpeg');
-});
+test(
+  'curl is streamed speech over HTTP/2 without TLS',
+  { skip: !curl && 'no curl with HTTP/2 here' },
+  async (t) => {
+    const { url, speech } = await openServer(t);
+    speech.whole = ['RIFF', 'abcd'];
+    const told = ' %{http_version} %{response_code} %{content_type}';
+    const json = ['-H', 'content-type: application/json', '-d', '{"input":"Hello."}'];
+    const options = ['-sS', '--http2-prior-knowledge', '-w', told, ...json, `${url}/v1/audio/speech`];
+    const { stdout } = await promisify(execFile)('curl', options);
+    assert.equal(stdout, 'RIFFabcd 2 200 audio/mpeg');
+  },
+);
 
 function curlWithHttp2(): boolean {
   try {
