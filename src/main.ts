@@ -122,11 +122,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   });
   closing.add(() => door.close());
   const http = new HttpServer({
-    host: config.host,
-    port: config.port,
-    apiKeys: config.apiKeys,
-    corsOrigins: config.corsOrigins,
-    requestTimeoutMs: config.requestTimeoutMs,
+    ...config,
     pageFolder: pageFolder(),
     speech: new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines),
     limits: config,
@@ -145,6 +141,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     log,
   });
   closing.add(() => http.close());
+  for (const notice of config.notices) log.warn(notice);
   const url = await http.listen();
   log.info({ url, clockPriority: plane.stats().priority, missing: engines.missing }, 'parley listens');
   return { url, switchboard, plane, encoders, metrics, close: () => closing.close() };

@@ -8,6 +8,7 @@ import type { FastifyReply } from 'fastify';
 import { ParleyError } from '../errors.js';
 import { drained, refuseAborted } from './client-pace.js';
 import { FirstByteLimit } from './first-byte-limit.js';
+import { breakOff } from './sent-reply.js';
 import { foundHeaders, TIMING_NAMES, timingHeaders } from './timing-headers.js';
 import { WholeSounds, withTrueLengths } from './whole-sound.js';
 
@@ -142,7 +143,7 @@ export class AudioReplies {
   /** The system takes a small sound at once; for the rest the socket watches whether anything moves. */
   #end({ raw }: FastifyReply, pieces: readonly Uint8Array[]): void {
     const length = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    if (length > raw.writableHighWaterMark) raw.setTimeout(this.#options.stallMs, () => raw.destroy());
+    if (length > raw.writableHighWaterMark) raw.setTimeout(this.#options.stallMs, () => breakOff(raw));
     for (const piece of pieces.slice(0, -1)) raw.write(piece);
     raw.end(pieces.at(-1));
   }
@@ -175,7 +176,7 @@ export class AudioReplies {
       }
     } catch (error) {
       if (!begun) throw error;
-      reply.raw.destroy();
+      breakOff(reply.raw);
       audio.broken(error);
     } finally {
       signal.removeEventListener('abort', cancel);

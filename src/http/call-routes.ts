@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ParleyError } from '../errors.js';
 import { type Offer, OFFER_TYPES, readOffer } from './offer-body.js';
 import { CALL_OPTIONS_SCHEMA, END_CALL_SCHEMA, HANG_UP_SCHEMA, OPEN_CALL_SCHEMA } from './schemas/calls.js';
+import { isGone } from './sent-reply.js';
 
 /** The browser door, as far as HTTP needs it. */
 export interface BrowserCalls {
@@ -37,7 +38,7 @@ export function addCallRoutes(app: FastifyInstance, calls: BrowserCalls): void {
   app.post(CALLS, { bodyLimit: MAX_OFFER_BYTES, schema: OPEN_CALL_SCHEMA }, async (request, reply) => {
     const offer = await readOffer(request.headers['content-type'], request.body);
     const { id, sdp } = await calls.open(offer);
-    if (reply.raw.destroyed) {
+    if (isGone(reply.raw)) {
       // Whoever asked left meanwhile, and nobody else knows of the call.
       await calls.hangUp(id);
       throw new ParleyError('ABORTED', 'the client left before the answer was there');

@@ -89,7 +89,9 @@ export function errorCode(error: unknown): string {
 }
 
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
-  const { id, routeOptions } = reply.request;
+  const { id, raw, routeOptions } = reply.request;
+  // fastify ends the connection after a body that it did not read; HTTP/2 has no such header.
+  if (raw.httpVersionMajor === 2) reply.removeHeader('connection');
   const { status, headers, body } = errorReply(error, id, routeOptions.bodyLimit);
   return reply.code(status).headers(headers).send(body);
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../observe/log.js';
 import type { Metrics } from '../observe/metrics.js';
 import { TAGS } from './schemas/json-schema.js';
+import { brokeOff } from './sent-reply.js';
 import type { SpeechLog } from './speech-log.js';
 
 export interface LineParts {
@@ -30,7 +31,7 @@ export function watchRequest(
   request.startedAtMs = performance.now();
   let finished = false;
   raw.once('finish', () => (finished = true));
-  raw.once('close', () => closed(request, raw.statusCode, route, finished, parts));
+  raw.once('close', () => closed(request, raw.statusCode, route, finished && !brokeOff(raw), parts));
 }
 
 function closed(

@@ -245,10 +245,9 @@ test('who asks is told apart by key, and by address where there is none', async 
     const headers = { authorization: `Bearer ${key}` };
     await app.inject({ method: 'POST', url: SPEECH, headers, payload: { input: 'Hello.' } });
   }
-  assert.deepEqual(
-    speech.requests.map((request) => request.client),
-    ['key 0', 'key 1'],
-  );
+  const clients = speech.requests.map((request) => request.client);
+  assert.equal(new Set(clients).size, 2);
+  for (const client of clients) assert.match(client ?? '', /^key [0-9a-f]{8}$/);
 });
 
 test('a client that leaves stops the work, before the first byte and after it', async (t) => {
