@@ -51,7 +51,7 @@ export class AccessGuard {
    */
   check(visit: Visit): string {
     if (this.#keys.length === 0) this.#checkOrigin(visit);
-    else if (this.#needsKey(visit)) return this.#checkKey(visit.headers['authorization']);
+    else if (this.#needsKey(visit)) return this.#checkKey(tokenIn(visit.headers));
     return visit.remoteAddress ?? '';
   }
 
@@ -65,8 +65,7 @@ export class AccessGuard {
     return remoteAddress === undefined || !isLoopbackAddress(remoteAddress);
   }
 
-  #checkKey(authorization: string | string[] | undefined): string {
-    const token = /^bearer +(\S+) *$/i.exec(String(authorization ?? ''))?.[1];
+  #checkKey(token: string | undefined): string {
     if (token === undefined) {
       throw new ParleyError('UNAUTHORIZED', 'this server wants an API key: Authorization: Bearer <key>');
     }
@@ -99,6 +98,12 @@ export class AccessGuard {
     if (host === undefined) return false;
     return this.#originHosts.has(host) || isLoopbackName(host.replace(/:\d+$/, ''));
   }
+}
+
+/** ElevenLabs' clients have a header of their own for it. */
+function tokenIn({ authorization, 'xi-api-key': own }: Visit['headers']): string | undefined {
+  const bearer = /^bearer +(\S+) *$/i.exec(String(authorization ?? ''))?.[1];
+  return bearer ?? (typeof own === 'string' && own !== '' ? own : undefined);
 }
 
 function digest(key: string): Buffer {

@@ -9,8 +9,11 @@ import type { Metrics } from '../observe/metrics.js';
 import { type Access, AccessGuard } from './access.js';
 import type { AudioReplies } from './audio-replies.js';
 import { addCallRoutes, addHangupRoute, type BrowserCalls } from './call-routes.js';
+import { addBatchRoute } from './batch-routes.js';
 import { admitOrigin } from './cors.js';
+import { addElevenLabsRoutes } from './elevenlabs-routes.js';
 import { errorBody, errorReply, sendError } from './error-reply.js';
+import { addLegacyRoutes } from './legacy-routes.js';
 import { RouteTable } from './route-table.js';
 import { addSpeechRoutes, type SpeechSource } from './speech-routes.js';
 import { addStatusRoutes, type ServerHealth } from './status-routes.js';
@@ -99,6 +102,10 @@ export function buildApp(options: AppOptions, replies: AudioReplies): FastifyIns
 function addRoutes(app: FastifyInstance, options: AppOptions, replies: AudioReplies): void {
   const { speech, calls, metrics, log, health, pageFolder } = options;
   addSpeechRoutes(app, { speech, replies, metrics, log, startedAt: Math.floor(Date.now() / 1000) });
+  const spoken = { speech, replies, metrics, log };
+  addLegacyRoutes(app, spoken);
+  addBatchRoute(app, spoken);
+  void app.register(async (scope) => addElevenLabsRoutes(scope, spoken));
   addStatusRoutes(app, { health, metrics, startedAtMs: performance.now() });
   void app.register(async (scope) => addCallRoutes(scope, calls));
   void app.register(async (scope) => addHangupRoute(scope, calls));

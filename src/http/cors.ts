@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
-const REQUEST_HEADERS = 'Authorization, Content-Type, If-Match';
+const REQUEST_HEADERS = 'Authorization, Content-Type, If-Match, Xi-Api-Key';
 const EXPOSED = 'Location, ETag, Link, Retry-After, Accept-Post, X-Request-Id, X-Cache';
 const PREFLIGHT_SECONDS = 600;
 

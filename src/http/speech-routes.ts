@@ -6,10 +6,11 @@ import { isAborted, ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import type { Metrics } from '../observe/metrics.js';
 import type { AudioReplies, AudioStream } from './audio-replies.js';
+import type { WholeSound } from './found-sound.js';
 import { readSpeechRequest } from './speech-request.js';
 
 /** What the lists tell of a voice. */
-interface ListedVoice {
+export interface ListedVoice {
   readonly name: string;
   readonly engine: string;
   readonly languages: readonly string[];
@@ -30,7 +31,7 @@ export interface SpokenRequest {
 
 export interface SpeechSource {
   /** A rendering that is there already. Throws what can be known of a voice and language. */
-  find(request: SpokenRequest): { readonly contentType: string; readonly bytes: Uint8Array } | undefined;
+  find(request: SpokenRequest): WholeSound | undefined;
   /** Rejects with what can be known before the first byte. */
   openStream(request: SpokenRequest, signal: AbortSignal): Promise<AudioStream>;
   /** Forgets every rendering and answers how many there were. */
@@ -97,7 +98,7 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
 }
 
 /** Raw samples say nothing of themselves; these are said in the names that ffmpeg has for them. */
-function rawHeaders({ raw }: AudioFormat, rate: number): Record<string, string> {
+export function rawHeaders({ raw }: AudioFormat, rate: number): Record<string, string> {
   if (raw === undefined) return {};
   return {
     'x-pcm-sample-rate': String(rate),

@@ -6,7 +6,7 @@ import { ParleyError } from '../../src/errors.js';
 import { until } from '../fakes/until.js';
 import { errorIn, openApp, openServer } from './app-under-test.js';
 import { OFFER } from './fake-calls.js';
-import { EndlessStream, FakeStream, VOICES } from './fake-speech.js';
+import { EndlessStream, FakeStream, OUTCOME, VOICES } from './fake-speech.js';
 
 const SPEECH = '/v1/audio/speech';
 
@@ -399,7 +399,7 @@ test('the time to the first sound over HTTP is counted apart from that of calls'
 test('a rendering that is there is sent whole, with its length, and no work is begun', async (t) => {
   const { url, speech } = await openServer(t);
   for (const length of [1000, 3_000_000]) {
-    speech.found = { contentType: 'audio/wav', bytes: new Uint8Array(length).fill(7) };
+    speech.found = { contentType: 'audio/wav', bytes: new Uint8Array(length).fill(7), outcome: OUTCOME };
     const answer = await post(url, { input: 'Hello.', response_format: 'wav' });
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get('x-cache'), 'hit');
@@ -414,7 +414,7 @@ test('a rendering that is there is sent whole, with its length, and no work is b
 
 test('a client that takes nothing of a whole rendering is dropped after a while', async (t) => {
   const { url, speech, logLines } = await openServer(t, { stallMs: 200 });
-  speech.found = { contentType: 'audio/wav', bytes: new Uint8Array(64 * 1024 * 1024) };
+  speech.found = { contentType: 'audio/wav', bytes: new Uint8Array(64 * 1024 * 1024), outcome: OUTCOME };
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => undefined); // the reset that ends it
   socket.pause();
@@ -462,7 +462,7 @@ test('clearing the cache says how many renderings went, and wants a key where ke
 
 test('a rendering that is kept is named as the request names it', async (t) => {
   const { url, speech } = await openServer(t);
-  speech.found = { contentType: 'audio/ogg', bytes: new Uint8Array(10) };
+  speech.found = { contentType: 'audio/ogg', bytes: new Uint8Array(10), outcome: OUTCOME };
   const answer = await post(url, { input: 'Hello.', response_format: 'opus' });
   assert.equal(answer.headers.get('content-type'), 'audio/opus');
 });
