@@ -105,7 +105,10 @@ test('old package lists are brought up to date, then the packages are tried agai
 test('an installation that fails is a failure that names the packages', (t) => {
   const { status, stderr } = machine(t, 0, BUILD_TOOLS, 'exit 100').run('test');
   assert.equal(status, 1);
-  assert.match(stderr, /^parley: missing chromium ffmpeg curl \(apt-get failed.*\); install with: sudo apt-get/m);
+  assert.match(
+    stderr,
+    /^parley: missing chromium ffmpeg curl \(apt-get failed.*\); install with: sudo apt-get/m,
+  );
 });
 
 test('an unknown purpose is refused with the usage', (t) => {

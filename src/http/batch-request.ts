@@ -38,7 +38,7 @@ function readItem(shared: object, item: unknown, place: string): BatchItem {
   try {
     return { place, wish: readSpeechRequest({ ...fields, stream: null, stream_format: null }) };
   } catch (error) {
-    return { place, refusal: placed(error, place) };
+    return { place, refusal: error };
   }
 }
 

@@ -6,7 +6,7 @@ import { isAborted, ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import type { Metrics } from '../observe/metrics.js';
 import type { AudioReplies, AudioStream } from './audio-replies.js';
-import type { WholeSound } from './found-sound.js';
+import type { WholeSound } from './found-stream.js';
 import { readSpeechRequest } from './speech-request.js';
 
 /** What the lists tell of a voice. */

@@ -5,7 +5,7 @@ import { isAborted, ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import type { Metrics } from '../observe/metrics.js';
 import type { AudioReplies, AudioStream } from './audio-replies.js';
-import { FoundSound } from './found-sound.js';
+import { FoundStream } from './found-stream.js';
 import type { SpeechWish } from './speech-request.js';
 import type { SpeechSource, SpokenRequest } from './speech-routes.js';
 
@@ -35,7 +35,7 @@ export async function soundOf(
   signal: AbortSignal,
 ): Promise<AudioStream> {
   const found = speech.find(asked);
-  return found === undefined ? await speech.openStream(asked, signal) : new FoundSound(found);
+  return found === undefined ? await speech.openStream(asked, signal) : new FoundStream(found);
 }
 
 /** Rejects with what goes wrong before the first byte, fields named as inside. */
