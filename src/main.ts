@@ -91,6 +91,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     plane: () => plane.stats(),
     audioCache: () => cache.figures,
     queueDepth: () => engines.waiting, // nobody scrapes before they are there
+    modelLoaded: () => Object.values(engines.health()).includes(true),
     node: true,
   });
   const encoders = openEncoders(config, log);
@@ -128,6 +129,9 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     requestTimeoutMs: config.requestTimeoutMs,
     pageFolder: pageFolder(),
     speech: new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines),
+    limits: config,
+    models: { id: config.modelId, strict: config.strictModels },
+    exposesMetrics: config.prometheusEnabled,
     calls: door,
     health: () => ({
       engines: engines.health(),

@@ -1,59 +1,50 @@
 // The body of POST /v1/audio/speech/batch, as vLLM-Omni has it: a list of
 // speech requests, and fields of the body itself where an item states none.
 import { ParleyError } from '../errors.js';
+import { MAX_ITEMS } from './schemas/batch.js';
+import type { SpeechBody } from './speech-body.js';
 import { readSpeechRequest, type SpeechWish } from './speech-request.js';
-import { renamedFields } from './spoken-reply.js';
+
+/** As its schema lets it through. */
+export interface BatchBody extends Omit<SpeechBody, 'input'> {
+  readonly items?: readonly object[];
+  readonly requests?: readonly object[];
+}
 
 /** What an item asks for, or why it cannot be had. */
-export type BatchItem = { readonly place: string } & (
-  { readonly wish: SpeechWish } | { readonly refusal: unknown }
-);
+export type BatchItem = {
+  /** Of the item in the body. */
+  readonly place: string;
+} & ({ readonly wish: SpeechWish } | { readonly refusal: unknown });
 
-export const MAX_ITEMS = 32;
+/** The body of one request, held against its schema; throws what is wrong with it. */
+export type CheckBody = (body: object) => SpeechBody;
+
 const DEFAULT_FORMAT = 'wav'; // of this address only: its clients write what comes as .wav
 
-/** Throws where the list itself is wrong; what is wrong with an item is the item's own. */
-export function readBatchRequest(body: unknown): BatchItem[] {
-  if (!isObject(body)) {
-    throw new ParleyError('MALFORMED', 'the body must be a JSON object with the list "items"');
-  }
+/** Throws where the list itself is missing; what is wrong with an item is the item's own. */
+export function readBatchRequest(body: BatchBody, check: CheckBody): BatchItem[] {
   const { items: named, requests, ...shared } = body;
   const field = named === undefined && requests !== undefined ? 'requests' : 'items';
   const items = named ?? requests;
-  if (!Array.isArray(items) || items.length < 1 || items.length > MAX_ITEMS) {
-    throw new ParleyError('INVALID_FIELD', `"${field}" must be a list of 1 to ${MAX_ITEMS} speech requests`, {
-      field,
+  if (items === undefined) {
+    throw new ParleyError('INVALID_FIELD', `"items" must be a list of 1 to ${MAX_ITEMS} speech requests`, {
+      field: 'items',
     });
   }
-  return items.map((item: unknown, index) => readItem(shared, item, `${field}[${index}]`));
+  return items.map((item, index) => {
+    const place = `${field}[${index}]`;
+    const fields = withoutDelivery({ response_format: DEFAULT_FORMAT, ...shared, ...item });
+    try {
+      return { place, wish: readSpeechRequest(check(fields)) };
+    } catch (refusal) {
+      return { place, refusal };
+    }
+  });
 }
 
-function readItem(shared: object, item: unknown, place: string): BatchItem {
-  if (!isObject(item)) {
-    throw new ParleyError('INVALID_FIELD', `"${place}" must be an object with at least "input"`, {
-      field: place,
-    });
-  }
-  const fields = { response_format: DEFAULT_FORMAT, ...stated(shared), ...stated(item) };
-  try {
-    return { place, wish: readSpeechRequest({ ...fields, stream: null, stream_format: null }) };
-  } catch (error) {
-    return { place, refusal: error };
-  }
-}
-
-/** Null is how some clients leave a field out. */
-function stated(fields: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-}
-
-/** The error with the item's place before the field, as the service names it or the client does. */
-export function placed(error: unknown, place: string): unknown {
-  if (!(error instanceof ParleyError) || error.field === undefined) return error;
-  const field = error.field === 'text' ? 'input' : error.field;
-  return renamedFields(error, { [error.field]: `${place}.${field}` });
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** How a sound is sent is no question where all of them are sent in one answer. */
+function withoutDelivery(fields: Readonly<Record<string, unknown>>): object {
+  const { stream: _stream, stream_format: _form, non_streaming_mode: _whole, ...rest } = fields;
+  return rest;
 }

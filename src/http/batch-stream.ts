@@ -6,10 +6,13 @@
 import { ParleyError } from '../errors.js';
 import type { AudioOutcome, AudioStream } from './audio-replies.js';
 import { base64 } from './base64-pieces.js';
-import { type BatchItem, placed } from './batch-request.js';
+import type { BatchItem } from './batch-request.js';
 import { errorReply } from './error-reply.js';
-import type { SpeechSource } from './speech-routes.js';
-import { soundOf, spokenRequest } from './spoken-reply.js';
+import { renamed } from './field-names.js';
+import { FoundStream } from './found-stream.js';
+import type { SpeechSource } from './speech-source.js';
+import { preparedWithVoice } from './spoken-request.js';
+import { withTrueLengths } from './whole-sound.js';
 
 export interface BatchParts {
   readonly speech: SpeechSource;
@@ -23,6 +26,8 @@ export interface BatchParts {
 interface Made {
   readonly contentType: string;
   readonly chunks: readonly Uint8Array[];
+  /** Fields of the item that its engine cannot heed. */
+  readonly ignored: readonly string[];
   readonly outcome: AudioOutcome | undefined;
 }
 
@@ -90,9 +95,11 @@ export class BatchStream implements AudioStream {
       return;
     }
     this.#outcomes.push(made.outcome);
-    const fields = { index, status: 'success', media_type: made.contentType, error: null };
+    const { contentType, ignored } = made;
+    const told = ignored.length === 0 ? {} : { ignored_fields: ignored };
+    const fields = { index, status: 'success', media_type: contentType, error: null, ...told };
     yield Buffer.from(`${comma}${JSON.stringify(fields).slice(0, -1)},"audio_data":"`);
-    const bytes = Buffer.concat(made.chunks);
+    const bytes = Buffer.concat(withTrueLengths(contentType, Buffer.concat(made.chunks)));
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       yield Buffer.from(base64(bytes.subarray(at, at + PIECE_BYTES)));
     }
@@ -113,7 +120,10 @@ export class BatchStream implements AudioStream {
   async #made(item: BatchItem, begin: () => void): Promise<Made> {
     if ('refusal' in item) throw item.refusal;
     const { speech, client } = this.#parts;
-    const sound = await soundOf(speech, spokenRequest(item.wish, client), this.#signal);
+    const signal = this.#signal;
+    const { request, ignored } = await preparedWithVoice(speech, item.wish, client, signal);
+    const found = speech.find(request);
+    const sound = found === undefined ? await speech.openStream(request, signal) : new FoundStream(found);
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for await (const chunk of sound) {
@@ -122,8 +132,15 @@ export class BatchStream implements AudioStream {
       if (bytes > MAX_ITEM_BYTES) throw tooLarge();
       chunks.push(chunk);
     }
-    return { contentType: item.wish.format.contentType, chunks, outcome: await sound.outcome };
+    return { contentType: item.wish.format.contentType, chunks, ignored, outcome: await sound.outcome };
   }
+}
+
+/** The error with the item's place before the field. */
+function placed(error: unknown, place: string): unknown {
+  if (!(error instanceof ParleyError) || error.field === undefined) return error;
+  const field = error.field === 'text' ? 'input' : error.field;
+  return renamed(error, { [error.field]: `${place}.${field}` });
 }
 
 function tooLarge(): ParleyError {

@@ -5,57 +5,55 @@
 // is what readers of this API look for.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AudioStream } from './audio-replies.js';
+import { ELEVENLABS_NAMES, type ElevenLabsBody, speechBodyOf } from './elevenlabs-body.js';
 import { addElevenLabsVoices } from './elevenlabs-voices.js';
-import { inTheirWords, readElevenLabsRequest } from './elevenlabs-request.js';
 import type { ErrorBody } from './error-reply.js';
-import { rawHeaders } from './speech-routes.js';
-import { sendSpoken, spokenRequest, type SpokenReplyParts } from './spoken-reply.js';
+import { renamed } from './field-names.js';
+import { textToSpeechSchema, timedSpeechSchema, timedStreamSchema } from './schemas/elevenlabs.js';
+import { answerSpeech } from './speech-answer.js';
+import { readSpeechRequest } from './speech-request.js';
+import type { SpeakingParts } from './speech-routes.js';
 import { timedLines, timedObject } from './timed-sound.js';
 
-interface Spoken {
+interface Route {
   Params: { voice_id: string };
+  Querystring: { output_format?: string };
+  Body: ElevenLabsBody;
 }
 
 type Form = (sound: AudioStream, text: string) => AudioStream;
 
 const SPEECH = '/v1/text-to-speech/:voice_id';
-const LIVE_HEADERS = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
 
 /** In a scope of its own: its hooks are for these routes only. */
-export function addElevenLabsRoutes(scope: FastifyInstance, parts: SpokenReplyParts): void {
+export function addElevenLabsRoutes(scope: FastifyInstance, parts: SpeakingParts): void {
+  const { limits, models, speech } = parts;
   scope.addHook('preSerialization', async (_request, _reply, payload) => withDetail(payload));
 
-  const answer = async (request: FastifyRequest<Spoken>, reply: FastifyReply, form?: Form) => {
-    const wish = readElevenLabsRequest(request.params.voice_id, request.query, request.body);
-    const { format, sampleRate, text } = wish;
-    const headers = {
-      'content-type': format.contentType,
-      ...rawHeaders(format, sampleRate),
-      ...LIVE_HEADERS,
-    };
-    const asked = spokenRequest(wish, request.client);
+  const speak = async (request: FastifyRequest<Route>, reply: FastifyReply, form?: Form) => {
+    const { params, query, body } = request;
     try {
-      await sendSpoken(
-        parts,
-        request,
-        reply,
-        form === undefined
-          ? { asked, headers }
-          : { asked, headers: LIVE_HEADERS, form: (sound) => form(sound, text) },
-      );
+      models.check(body.model_id);
+      const wish = readSpeechRequest(speechBodyOf(params.voice_id, query.output_format, body));
+      const how = form === undefined ? {} : { form: (sound: AudioStream) => form(sound, body.text) };
+      await answerSpeech({ ...parts, wish, request, reply, names: ELEVENLABS_NAMES, ...how });
     } catch (error) {
-      throw inTheirWords(error);
+      throw renamed(error, ELEVENLABS_NAMES);
     }
   };
 
-  for (const url of [SPEECH, `${SPEECH}/stream`]) {
-    scope.post<Spoken>(url, (request, reply) => answer(request, reply));
-  }
-  scope.post<Spoken>(`${SPEECH}/with-timestamps`, (request, reply) => answer(request, reply, timedObject));
-  scope.post<Spoken>(`${SPEECH}/stream/with-timestamps`, (request, reply) =>
-    answer(request, reply, timedLines),
+  const plain = { schema: textToSpeechSchema(limits) };
+  scope.post<Route>(SPEECH, plain, (request, reply) => speak(request, reply));
+  scope.post<Route>(`${SPEECH}/stream`, plain, (request, reply) => speak(request, reply));
+  const timed = { schema: timedSpeechSchema(limits) };
+  scope.post<Route>(`${SPEECH}/with-timestamps`, timed, (request, reply) =>
+    speak(request, reply, timedObject),
   );
-  addElevenLabsVoices(scope, parts.speech);
+  const stream = { schema: timedStreamSchema(limits) };
+  scope.post<Route>(`${SPEECH}/stream/with-timestamps`, stream, (request, reply) =>
+    speak(request, reply, timedLines),
+  );
+  addElevenLabsVoices(scope, speech);
 }
 
 // The names that their documents have for what clients may want to tell apart.

@@ -2,31 +2,39 @@
 // searchable form /v2/voices, and single ones.
 import type { FastifyInstance } from 'fastify';
 import { ParleyError } from '../errors.js';
-import type { ListedVoice, SpeechSource } from './speech-routes.js';
+import {
+  ELEVENLABS_VOICE_SCHEMA,
+  ELEVENLABS_VOICES_SCHEMA,
+  VOICE_SEARCH_SCHEMA,
+} from './schemas/elevenlabs.js';
+import type { ListedVoice, SpeechSource } from './speech-source.js';
 
-const MAX_PAGE = 100;
-
-interface Page {
-  Querystring: { search?: unknown; page_size?: unknown; next_page_token?: unknown };
+/** As the schema lets it through. */
+interface Search {
+  Querystring: { search?: string; page_size?: string; next_page_token?: string };
 }
 
 export function addElevenLabsVoices(scope: FastifyInstance, speech: Pick<SpeechSource, 'voices'>): void {
-  scope.get('/v1/voices', async () => ({ voices: (await speech.voices()).map(voiceEntry) }));
+  scope.get('/v1/voices', { schema: ELEVENLABS_VOICES_SCHEMA }, async () => ({
+    voices: (await speech.voices()).map(voiceEntry),
+  }));
 
-  scope.get<Page>('/v2/voices', async ({ query }) => {
-    const found = (await speech.voices()).filter((voice) => matches(voice, query.search));
-    const from = wholeNumber('next_page_token', query.next_page_token, 0, found.length) ?? 0;
-    const size = wholeNumber('page_size', query.page_size, 1, MAX_PAGE) ?? found.length;
-    const more = from + size < found.length;
+  scope.get<Search>('/v2/voices', { schema: VOICE_SEARCH_SCHEMA }, async ({ query }) => {
+    const { search = '', page_size: size, next_page_token: token = '0' } = query;
+    const found = (await speech.voices()).filter((voice) => holds(voice, search.toLowerCase()));
+    const from = Number(token);
+    const to = size === undefined ? found.length : from + Number(size);
+    const more = to < found.length;
     return {
-      voices: found.slice(from, from + size).map(voiceEntry),
+      voices: found.slice(from, to).map(voiceEntry),
       has_more: more,
       total_count: found.length,
-      next_page_token: more ? String(from + size) : null,
+      next_page_token: more ? String(to) : null,
     };
   });
 
-  scope.get<{ Params: { voice_id: string } }>('/v1/voices/:voice_id', async ({ params }) => {
+  const one = { schema: ELEVENLABS_VOICE_SCHEMA };
+  scope.get<{ Params: { voice_id: string } }>('/v1/voices/:voice_id', one, async ({ params }) => {
     const wanted = params.voice_id.trim().toLowerCase();
     const voice = (await speech.voices()).find(({ name }) => name === wanted);
     if (voice !== undefined) return voiceEntry(voice);
@@ -46,20 +54,7 @@ function voiceEntry({ name, engine, languages, description }: ListedVoice) {
   };
 }
 
-function matches({ name, description, languages }: ListedVoice, search: unknown): boolean {
-  if (search === undefined) return true;
-  if (typeof search !== 'string') {
-    throw new ParleyError('INVALID_FIELD', '"search" may be given once', { field: 'search' });
-  }
-  const words = search.toLowerCase();
+/** `words` in lower case; nothing is in every voice. */
+function holds({ name, description, languages }: ListedVoice, words: string): boolean {
   return [name, description, ...languages].some((text) => text.toLowerCase().includes(words));
-}
-
-function wholeNumber(field: string, value: unknown, least: number, most: number): number | undefined {
-  if (value === undefined || value === '') return undefined;
-  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : NaN;
-  if (number >= least && number <= most) return number;
-  throw new ParleyError('INVALID_FIELD', `"${field}" must be a whole number from ${least} to ${most}`, {
-    field,
-  });
 }

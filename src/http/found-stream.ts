@@ -1,36 +1,36 @@
-// A rendering that is there whole, as a stream: what makes something else of
-// sound takes one kind of source.
+// A sound that is there whole, in pieces: for answers that are made of pieces.
 import type { AudioOutcome, AudioStream } from './audio-replies.js';
+import type { FoundSound } from './speech-source.js';
 
-export interface WholeSound {
-  readonly contentType: string;
-  readonly bytes: Uint8Array;
-  readonly outcome: AudioOutcome;
-}
-
-// Of one event in base64 this is 16 KiB: readers in the wild give up long lines. Whole samples of any width, and no padding.
+// Of one event in base64 this is 16 KiB; readers in the wild give up lines above 64 KiB. A multiple of three needs no padding.
 const PIECE_BYTES = 12 * 1024;
 
 export class FoundStream implements AudioStream {
   readonly contentType: string;
-  readonly outcome: Promise<AudioOutcome>;
   readonly cache = 'hit';
-  readonly #sound: WholeSound;
+  readonly outcome: Promise<AudioOutcome | undefined>;
+  readonly #bytes: Uint8Array;
+  readonly #sentences: AudioOutcome['sentences'];
+  #at = 0;
 
-  constructor(sound: WholeSound) {
-    this.contentType = sound.contentType;
-    this.outcome = Promise.resolve(sound.outcome);
-    this.#sound = sound;
+  constructor({ contentType, bytes, outcome }: FoundSound) {
+    this.contentType = contentType;
+    this.#bytes = bytes;
+    this.#sentences = outcome.sentences;
+    this.outcome = Promise.resolve(outcome);
   }
 
   placed(): AudioOutcome['sentences'] {
-    return this.#sound.outcome.sentences;
+    return this.#sentences;
   }
 
-  cancel(): void {}
+  cancel(): void {
+    this.#at = this.#bytes.byteLength;
+  }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
-    const { bytes } = this.#sound;
-    for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+    while (this.#at < this.#bytes.byteLength) {
+      yield this.#bytes.subarray(this.#at, (this.#at += PIECE_BYTES));
+    }
   }
 }

@@ -1,6 +1,7 @@
 // curl, as the users of the older endpoints have it in their scripts.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import type { Server } from '../../src/main.js';
 import { KEY, speakingServer, TEXT } from './speaking-server.js';
@@ -16,30 +17,38 @@ after(() => server.close());
 
 interface Answer {
   readonly status: number;
-  readonly headers: ReadonlyMap<string, string>;
+  readonly headers: ReadonlyMap<string, string | undefined>;
   readonly body: Buffer;
 }
 
-/** A request as `curl -sN -i -d '<JSON>' <address>` makes it. */
-async function curl(path: string, body: unknown, ...more: string[]): Promise<Answer> {
-  const args = ['-sS', '-N', '-i', '--max-time', LIMIT_S, '-H', 'content-type: application/json'];
-  const own = ['-H', `authorization: Bearer ${KEY}`, '-d', JSON.stringify(body), ...more, server.url + path];
-  const child = spawn('curl', [...args, ...own], { stdio: ['ignore', 'pipe', 'inherit'] });
+// Beside the body, so that nothing is mixed with it.
+const TOLD = '%{stderr}{"status": %{http_code}, "headers": %{header_json}}';
+
+/** A request as `curl -sN -d '<JSON>' <address>` makes it. */
+async function curl(path: string, body: unknown): Promise<Answer> {
+  const args = ['-sS', '-N', '--max-time', LIMIT_S, '-H', 'content-type: application/json', '-w', TOLD];
+  const own = ['-H', `authorization: Bearer ${KEY}`, '-d', JSON.stringify(body), server.url + path];
+  const child = spawn('curl', [...args, ...own], { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', resolve);
   });
-  const chunks: Buffer[] = [];
-  for await (const chunk of child.stdout) chunks.push(chunk as Buffer);
-  assert.equal(await ended, 0);
-  const all = Buffer.concat(chunks);
-  const end = all.indexOf('\r\n\r\n');
-  const [first = '', ...lines] = all.subarray(0, end).toString().split('\r\n');
-  const headers = lines.map((line) => line.split(/: */, 2) as [string, string]);
-  return {
-    status: Number(first.split(' ')[1]),
-    headers: new Map(headers.map(([name, value]) => [name.toLowerCase(), value])),
-    body: all.subarray(end + 4),
+  const [sound, told] = await Promise.all([read(child.stdout), read(child.stderr)]);
+  assert.equal(await ended, 0, told.toString());
+  const { status, headers } = JSON.parse(told.toString()) as {
+    status: number;
+    headers: Record<string, string[]>;
   };
+  return {
+    status,
+    headers: new Map(Object.entries(headers).map(([name, [value]]) => [name, value])),
+    body: sound,
+  };
+}
+
+async function read(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
 }
 
 test('the older addresses give the same samples: as they are, streamed, and in events', async () => {
@@ -104,8 +113,15 @@ test('a batch is sound in base64, each in its place', async () => {
       ['success', 'audio/pcm'],
     ],
   );
-  const alone = await curl('/v1/audio/speech', { input: 'One.', voice: 'slt', response_format: 'wav' });
+  // There whole, a WAV knows its length.
+  const alone = await curl('/v1/audio/speech', {
+    input: 'One.',
+    voice: 'slt',
+    response_format: 'wav',
+    stream: false,
+  });
   assert.equal(batch.results[0]?.audio_data, alone.body.toString('base64'));
+  assert.equal(alone.body.readUInt32LE(40), alone.body.length - 44);
 });
 
 test('a refusal is readable where the sound would have been', async () => {

@@ -116,7 +116,7 @@ test('every refusal names the field as the client does, once for each kind of re
       { text: 'x' },
       'output_format',
       'invalid_value',
-      /one of mp3_22050_32, .*alaw_8000$/,
+      /one of "mp3_22050_32", .*"alaw_8000"$/,
     ],
     ['?output_format=pcm_1&output_format=pcm_2', { text: 'x' }, 'output_format', 'invalid_value', /one of/],
   ] as const;
