@@ -58,7 +58,7 @@ export interface AudioReply {
   /** Starts the work; the signal aborts it when the client leaves or the server closes. */
   readonly open: (signal: AbortSignal) => Promise<AudioStream>;
   /** They come before what the stream says of itself. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
   /** Told when the first bytes of sound go out. */
   readonly begun: () => void;
   /** Told why the connection was destroyed after that. */
@@ -72,6 +72,8 @@ interface FoundSound {
   readonly contentType: string;
   readonly bytes: Uint8Array;
 }
+
+type Headers = Readonly<Record<string, string>>;
 
 // Of one whole reply: 11 minutes of 24 kHz PCM. Whoever wants more takes a stream.
 const WHOLE_LIMITS = { maxBytes: 32 * 1024 * 1024, maxTotalBytes: 256 * 1024 * 1024 };
@@ -130,17 +132,12 @@ export class AudioReplies {
   sendWhole(
     reply: FastifyReply,
     { contentType, bytes }: FoundSound,
-    headers: Readonly<Record<string, string>>,
+    headers: Headers,
     trueLengths = false,
   ): void {
-    const { startedAtMs } = reply.request;
-    begin(reply, {
-      'content-type': contentType,
-      ...headers,
-      'x-cache': 'hit',
-      'content-length': String(bytes.byteLength),
-      ...foundHeaders(performance.now() - startedAtMs),
-    });
+    const totalMs = performance.now() - reply.request.startedAtMs;
+    const length = ['x-cache', 'hit', 'content-length', String(bytes.byteLength)];
+    begin(reply, { 'content-type': contentType, ...headers }, [...length, ...foundHeaders(totalMs)]);
     this.#end(reply, trueLengths ? withTrueLengths(contentType, bytes) : [bytes]);
   }
 
@@ -265,8 +262,15 @@ function cacheHeader({ cache }: AudioStream): Record<string, string> {
   return cache === undefined ? {} : { 'x-cache': cache };
 }
 
-/** From here on the connection belongs to the audio, and fastify answers nothing more on it. */
-function begin(reply: FastifyReply, headers: Readonly<Record<string, string>>): void {
+/**
+ * From here on the connection belongs to the audio, and fastify answers nothing more on it. `more` is names and
+ * values in turn, as the server writes them; none of them may be among the others.
+ */
+function begin(reply: FastifyReply, headers: Headers, more: readonly string[] = []): void {
   reply.hijack();
-  reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers });
+  const lines = [...more];
+  const standing = reply.getHeaders();
+  for (const name in standing) if (!(name in headers)) lines.push(name, String(standing[name]));
+  for (const name in headers) lines.push(name, headers[name] ?? '');
+  reply.raw.writeHead(200, lines);
 }

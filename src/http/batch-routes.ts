@@ -44,7 +44,7 @@ export function addBatchRoute(app: FastifyInstance, parts: SpeakingParts): void 
         open: (signal) => Promise.resolve(new BatchStream(batch, items, signal)),
         headers: {},
         begun: () => metrics.firstAudio(performance.now() - request.startedAtMs, 'http'),
-        broken: (error) => brokenOff({ request, log }, error),
+        broken: (error) => brokenOff(request, log, error),
       });
     } finally {
       open--;

@@ -36,7 +36,7 @@ export function addElevenLabsRoutes(scope: FastifyInstance, parts: SpeakingParts
       models.check(body.model_id);
       const wish = readSpeechRequest(speechBodyOf(params.voice_id, query.output_format, body));
       const how = form === undefined ? {} : { form: (sound: AudioStream) => form(sound, body.text) };
-      await answerSpeech({ ...parts, wish, request, reply, names: ELEVENLABS_NAMES, ...how });
+      await answerSpeech({ parts, wish, request, reply, names: ELEVENLABS_NAMES, ...how });
     } catch (error) {
       throw renamed(error, ELEVENLABS_NAMES);
     }

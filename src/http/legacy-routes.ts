@@ -27,14 +27,14 @@ export function addLegacyRoutes(app: FastifyInstance, parts: SpeakingParts): voi
 
   const eventRoute = { schema: legacyEventsSchema(limits), bodyLimit };
   app.post<Route>('/v1/audio/speech/stream', eventRoute, async (request, reply) => {
-    const broken = (error: unknown) => brokenOff({ request, log: parts.log }, error);
+    const broken = (error: unknown) => brokenOff(request, parts.log, error);
     const words = legacyWords(request.id, broken);
     const wish = read(request);
-    await answerSpeech({ ...parts, wish, request, reply, form: (sound) => new EventStream(sound, words) });
+    await answerSpeech({ parts, wish, request, reply, form: (sound) => new EventStream(sound, words) });
   });
 
   const samples = async (request: FastifyRequest<Route>, reply: FastifyReply) =>
-    answerSpeech({ ...parts, wish: read(request), request, reply, headers: FILE_HEADERS });
+    answerSpeech({ parts, wish: read(request), request, reply, headers: FILE_HEADERS });
   const sampleRoute = { schema: legacySamplesSchema(limits), bodyLimit };
   app.post<Route>('/v1/audio/speech/stream/pcm', sampleRoute, samples);
   app.post<Route>('/v1/audio/speech/pcm', sampleRoute, samples);

@@ -40,7 +40,7 @@ function closed(
   finished: boolean,
   { metrics, log }: LineParts,
 ): void {
-  const { id: requestId, method, startedAtMs, speechLog, failure } = request;
+  const { method, startedAtMs, speechLog, failure } = request;
   const ms = performance.now() - startedAtMs;
   const answered = { method, route: url, status, seconds: ms / 1000 };
   metrics.requestAnswered(answered);
@@ -50,13 +50,46 @@ function closed(
     if (failure !== null && (finished || failure !== 'aborted')) metrics.speechFailed(failure);
   }
   const level = url.startsWith('/v1/') ? 'info' : 'debug';
-  const fields = { requestId, method, route: url, status, ms: Math.round(ms) };
-  const spoken =
-    speechLog === null ? fields : { ...fields, totalMs: fields.ms, ...speechLog.fields(status < 400) };
   log[level](
-    failure === null ? spoken : { ...spoken, code: failure },
+    fieldsOf(request, url, status, Math.round(ms)),
     finished ? 'request answered' : 'request abandoned',
   );
+}
+
+/** What is undefined does not stand in the line. */
+function fieldsOf(
+  { id: requestId, method, speechLog, failure }: FastifyRequest,
+  route: string,
+  status: number,
+  ms: number,
+) {
+  const code = failure ?? undefined;
+  if (speechLog === null) return { requestId, method, route, status, ms, code };
+  const { text, format, voice, language, cache, timing } = speechLog;
+  return {
+    requestId,
+    method,
+    route,
+    status,
+    ms,
+    code,
+    queueMs: rounded(timing?.queueMs),
+    loadMs: rounded(timing?.loadMs),
+    inferMs: rounded(timing?.inferMs),
+    encodeMs: rounded(timing?.encodeMs),
+    totalMs: ms,
+    characters: text.length,
+    // Before it has spoken, a voice may be any words.
+    voice: status < 400 ? voice : undefined,
+    format,
+    language,
+    cache,
+    text,
+  };
+}
+
+function rounded(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms);
 }
 
 /** Of an engine that worked for this request. */

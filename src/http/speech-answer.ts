@@ -24,7 +24,8 @@ export interface SpeechAnswerParts {
 }
 
 /** One request and what is done with it. */
-interface Asked extends SpeechAnswerParts {
+interface Asked {
+  readonly parts: SpeechAnswerParts;
   readonly wish: SpeechWish;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -51,7 +52,8 @@ export async function answerSpeech(asked: Asked): Promise<void> {
 }
 
 async function answer(asked: Asked): Promise<void> {
-  const { speech, replies, wish, request, reply } = asked;
+  const { parts, wish, request, reply } = asked;
+  const { speech, replies } = parts;
   const speechLog = new SpeechLog(wish, wish.format.name);
   request.speechLog = speechLog;
   // A voice that comes with the request takes time to be made, and nothing spoken with it is kept.
@@ -67,13 +69,13 @@ async function answer(asked: Asked): Promise<void> {
 }
 
 function make(asked: Asked, ready: PreparedSpeech | undefined, found?: FoundSound): Promise<void> {
-  const { replies, wish, reply } = asked;
+  const { parts, wish, reply } = asked;
   const form = formOf(asked);
   // What the engine ignores may be known only once the voice is made.
   const headers = {
     ...(form === undefined ? audioHeaders(asked) : { ...rawHeaders(wish), ...asked.headers }),
   };
-  return replies.send(reply, {
+  return parts.replies.send(reply, {
     open: async (signal) => {
       const stream =
         found === undefined ? await opened(asked, ready, headers, signal) : new FoundStream(found);
@@ -81,28 +83,28 @@ function make(asked: Asked, ready: PreparedSpeech | undefined, found?: FoundSoun
     },
     headers,
     begun: () => begun(asked),
-    broken: (error) => brokenOff(asked, error),
+    broken: (error) => brokenOff(asked.request, parts.log, error),
     whole: wish.delivery === 'whole',
   });
 }
 
 /** Tells the request's own line, and the log, of sound that broke off. */
-export function brokenOff({ request, log }: Pick<Asked, 'request' | 'log'>, error: unknown): void {
+export function brokenOff(request: FastifyRequest, log: Log, error: unknown): void {
   request.failure = errorCode(error);
   // A client that left is told by the request's own line.
   if (!isAborted(error)) log.warn({ requestId: request.id, err: error }, 'speech broken off');
 }
 
 function formOf(asked: Asked): Asked['form'] {
-  const { wish, request, form } = asked;
+  const { parts, wish, request, form } = asked;
   if (form !== undefined || wish.delivery !== 'events') return form;
   const { id: requestId, startedAtMs } = request;
-  const broken = (error: unknown) => brokenOff(asked, error);
+  const broken = (error: unknown) => brokenOff(request, parts.log, error);
   return (sound) => new EventStream(sound, speechEvents({ text: wish.text, requestId, startedAtMs, broken }));
 }
 
 async function opened(
-  { speech, wish, request, names }: Asked,
+  { parts: { speech }, wish, request, names }: Asked,
   ready: PreparedSpeech | undefined,
   headers: Record<string, string>,
   signal: AbortSignal,
@@ -113,8 +115,8 @@ async function opened(
   return speech.openStream(last.request, signal);
 }
 
-function begun({ metrics, request }: Asked): void {
-  metrics.firstAudio(performance.now() - request.startedAtMs, 'http');
+function begun({ parts, request }: Asked): void {
+  parts.metrics.firstAudio(performance.now() - request.startedAtMs, 'http');
 }
 
 // Of most requests, made once.

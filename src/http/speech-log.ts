@@ -33,26 +33,4 @@ export class SpeechLog {
     this.voice = voice;
     this.language = language;
   }
-
-  /** Of the line. A voice is named once it has spoken: before, it may be any words. */
-  fields(spoke: boolean): Record<string, unknown> {
-    const { text, format, voice, language, cache, timing } = this;
-    const { queueMs, loadMs, inferMs, encodeMs } = timing ?? {};
-    return {
-      characters: text.length,
-      voice: spoke ? voice : undefined,
-      language,
-      format,
-      cache,
-      queueMs: rounded(queueMs),
-      loadMs: rounded(loadMs),
-      inferMs: rounded(inferMs),
-      encodeMs: rounded(encodeMs),
-      text,
-    };
-  }
-}
-
-function rounded(ms: number | undefined): number | undefined {
-  return ms === undefined ? undefined : Math.round(ms * 10) / 10;
 }

@@ -35,7 +35,7 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
   const options = { schema: speechSchema(limits), bodyLimit: bodyLimitOf(limits) };
   app.post<{ Body: SpeechBody }>('/v1/audio/speech', options, async (request, reply) => {
     models.check(request.body.model);
-    await answerSpeech({ ...parts, wish: readSpeechRequest(request.body), request, reply });
+    await answerSpeech({ parts, wish: readSpeechRequest(request.body), request, reply });
   });
 
   app.post('/cache/clear', { schema: CLEAR_SCHEMA }, () => ({ cleared: speech.clear() }));

@@ -20,6 +20,7 @@ export function speechBody(limits: SpeechFieldLimits): JsonSchema {
   return {
     type: 'object',
     required: ['input'],
+    examples: [{ model: 'tts-1', input: 'Your order has shipped.', voice: 'alloy' }],
     properties: {
       model: MODEL_FIELD,
       input: textField(limits),
