@@ -66,7 +66,7 @@ const DATA_LENGTH_AT = 40;
 /** The pieces of a sound; a WAV, which was made as a stream of unknown length, gets its true lengths. */
 export function withTrueLengths(contentType: string, bytes: Uint8Array): readonly Uint8Array[] {
   if (contentType !== 'audio/wav' || bytes.byteLength < WAV_HEADER_BYTES) return [bytes];
-  const header = bytes.slice(0, WAV_HEADER_BYTES); // the bytes may be somebody else's, too
+  const header = new Uint8Array(bytes.subarray(0, WAV_HEADER_BYTES)); // a copy: the bytes may be somebody else's, too
   const view = new DataView(header.buffer);
   view.setUint32(RIFF_LENGTH_AT, bytes.byteLength - RIFF_LENGTH_AT - 4, true);
   view.setUint32(DATA_LENGTH_AT, bytes.byteLength - WAV_HEADER_BYTES, true);

@@ -190,7 +190,7 @@ export class Metrics {
   }
 
   #gauge(name: string, help: string, read: () => number): void {
-    this.#registry.registerMetric(readAtScrape(name, help, 'gauge', () => [{ value: read() }]));
+    this.#registry.registerMetric(readAtScrape(name, help, 'gauge', () => [{ value: readable(read) }]));
   }
 
   #watchCache(cache: () => AudioCacheFigures): void {
@@ -261,6 +261,15 @@ class SpeechMetrics {
 
   failed(code: string): void {
     this.#errors.inc({ code });
+  }
+}
+
+/** A part that fails takes its own figure out of a scrape, not the others. */
+function readable(read: () => number): number {
+  try {
+    return read();
+  } catch {
+    return Number.NaN;
   }
 }
 

@@ -35,8 +35,8 @@ export class FakeStream implements AudioStream {
     this.cancelled = new Promise((resolve) => (this.#resolveCancelled = resolve));
   }
 
-  push(text: string): void {
-    this.#chunks.push(Buffer.from(text));
+  push(chunk: string | Uint8Array): void {
+    this.#chunks.push(Buffer.from(chunk));
     this.#wake?.();
   }
 
@@ -120,6 +120,11 @@ export class FakeSpeech implements SpeechSource {
   reference(sample: Sample): Promise<VoiceReference> {
     this.samples.push(sample);
     return Promise.resolve(REFERENCE);
+  }
+
+  /** Something is there already, whatever is asked for. */
+  keep(bytes: string | Uint8Array, contentType = 'audio/mpeg', outcome = OUTCOME): void {
+    this.found = { contentType, bytes: Buffer.from(bytes), outcome };
   }
 
   clear(): number {

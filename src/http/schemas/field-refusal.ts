@@ -93,6 +93,7 @@ function rangeOf({ minimum, maximum }: JsonSchema): string {
 
 function sizeOf(least: number | undefined, most: number | undefined, unit: string): string {
   if (least !== undefined && most !== undefined) return ` of ${least} to ${most} ${unit}`;
+  if (least === 1) return ' that is not empty';
   if (least !== undefined) return ` of ${least} ${unit} or more`;
   return most === undefined ? '' : ` of at most ${most} ${unit}`;
 }
