@@ -41,6 +41,8 @@ export interface AudioStream extends AsyncIterable<Uint8Array> {
   readonly outcome: Promise<AudioOutcome | undefined>;
   /** Whether it was rendered before; absent where nobody looked. */
   readonly cache?: 'hit' | 'miss' | undefined;
+  /** The sentences whose place is known so far, in order; absent where that is known at the end only. */
+  placed?(): AudioOutcome['sentences'];
   cancel(): void;
 }
 

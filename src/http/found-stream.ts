@@ -10,12 +10,18 @@ export class FoundStream implements AudioStream {
   readonly cache = 'hit';
   readonly outcome: Promise<AudioOutcome | undefined>;
   readonly #bytes: Uint8Array;
+  readonly #sentences: AudioOutcome['sentences'];
   #at = 0;
 
   constructor({ contentType, bytes, outcome }: FoundSound) {
     this.contentType = contentType;
     this.#bytes = bytes;
+    this.#sentences = outcome.sentences;
     this.outcome = Promise.resolve(outcome);
+  }
+
+  placed(): AudioOutcome['sentences'] {
+    return this.#sentences;
   }
 
   cancel(): void {

@@ -10,9 +10,13 @@ import type { SpeechBody } from './speech-body.js';
 import { readSpeechRequest } from './speech-request.js';
 import type { ListedVoice, SpeechSource } from './speech-source.js';
 
-export interface SpeechRouteParts extends SpeechAnswerParts {
+/** What every route that speaks needs. */
+export interface SpeakingParts extends SpeechAnswerParts {
   readonly limits: SpeechLimits;
   readonly models: ModelNames;
+}
+
+export interface SpeechRouteParts extends SpeakingParts {
   /** Unix seconds that the model claims to be made at: when the server started. */
   readonly startedAt: number;
 }
@@ -28,9 +32,7 @@ const BODY_BYTES = 1024 * 1024; // of all fields but the sample
 
 export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): void {
   const { speech, models, limits, startedAt } = parts;
-  const bodyLimit = BODY_BYTES + Math.ceil((limits.maxUploadBytes * 4) / 3);
-
-  const options = { schema: speechSchema(limits), bodyLimit };
+  const options = { schema: speechSchema(limits), bodyLimit: bodyLimitOf(limits) };
   app.post<{ Body: SpeechBody }>('/v1/audio/speech', options, async (request, reply) => {
     models.check(request.body.model);
     await answerSpeech({ parts, wish: readSpeechRequest(request.body), request, reply });
@@ -57,6 +59,11 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
     if (params.id !== models.id) throw models.unknown(params.id);
     return model(speech, models.id, startedAt);
   });
+}
+
+/** Bytes of a body of all fields. */
+export function bodyLimitOf({ maxUploadBytes }: SpeechLimits): number {
+  return BODY_BYTES + Math.ceil((maxUploadBytes * 4) / 3);
 }
 
 function voiceEntry({ name, engine, languages, description }: ListedVoice) {

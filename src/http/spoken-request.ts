@@ -2,6 +2,7 @@
 // comes with it, and the manner cut down to what the engine heeds.
 import { promptVoice } from '../call/prompt-voice.js';
 import { ParleyError } from '../errors.js';
+import type { FieldNames } from './field-names.js';
 import { heeded } from './manner-fields.js';
 import type { SpeechWish } from './speech-request.js';
 import type { EngineAbilities, SpeechSource, SpokenRequest, VoiceReference } from './speech-source.js';
@@ -58,8 +59,8 @@ export async function preparedWithVoice(
 }
 
 /** For a header; undefined where all was heeded. */
-export function ignoredNames({ ignored }: PreparedSpeech): string | undefined {
-  return ignored.length === 0 ? undefined : ignored.join(', ');
+export function ignoredNames({ ignored }: PreparedSpeech, names: FieldNames = {}): string | undefined {
+  return ignored.length === 0 ? undefined : ignored.map((field) => names[field] ?? field).join(', ');
 }
 
 function refuseIncapable({ engine, clone, design }: EngineAbilities, { kind }: VoiceReference): void {

@@ -91,6 +91,8 @@ type Found = ReturnType<SpeechSource['find']>;
 
 export class FakeSpeech implements SpeechSource {
   readonly requests: Request[] = [];
+  /** Of the requests, in the same order. */
+  readonly signals: AbortSignal[] = [];
   readonly streams: FakeStream[] = [];
   /** When set, every request is refused with it. */
   refusal: ParleyError | Error | undefined;
@@ -129,8 +131,9 @@ export class FakeSpeech implements SpeechSource {
     return this.cleared;
   }
 
-  openStream(request: Request): Promise<AudioStream> {
+  openStream(request: Request, signal: AbortSignal): Promise<AudioStream> {
     this.requests.push(request);
+    this.signals.push(signal);
     if (this.refusal !== undefined) return Promise.reject(this.refusal);
     if (this.next !== undefined) return Promise.resolve(this.next);
     const stream = new FakeStream(contentTypeOf(request.container));
