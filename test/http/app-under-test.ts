@@ -54,11 +54,13 @@ function optionsFor({ speech, calls, metrics, logLines }: Fakes): AppOptions {
 export async function openApp(
   t: TestContext,
   options: Partial<AppOptions> = {},
+  beforeRoutes: (app: ReturnType<typeof buildApp>) => void = () => undefined,
 ): Promise<Fakes & { app: ReturnType<typeof buildApp> }> {
   const fakes = makeFakes();
   const replies = new AudioReplies({ maxReplies: 4, stallMs: 1000, requestTimeoutMs: 10_000 });
   const app = buildApp({ ...optionsFor(fakes), ...options }, replies);
   t.after(() => app.close());
+  beforeRoutes(app);
   await app.ready();
   return { ...fakes, app };
 }
