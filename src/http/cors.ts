@@ -4,7 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
 const REQUEST_HEADERS = 'Authorization, Content-Type, If-Match';
-const EXPOSED = 'Location, ETag, Link, Retry-After, Accept-Post, X-Request-Id, X-Cache';
+const EXPOSED =
+  'Location, ETag, Link, Retry-After, Accept-Post, X-Request-Id, X-Cache, X-Ignored-Fields, Server-Timing';
 const PREFLIGHT_SECONDS = 600;
 
 /** Adds what the browser of a listed origin asks for; answers true when the request is its preflight. */
