@@ -6,7 +6,7 @@ const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
 const REQUEST_HEADERS = 'Authorization, Content-Type, If-Match, xi-api-key';
 const HEADER_NAMES = /^[\w-]+(?:, ?[\w-]+)*$/;
 const EXPOSED =
-  'Location, ETag, Link, Retry-After, Retry-After-Ms, Accept-Post, X-Request-Id, X-Cache, ' +
+  'Location, ETag, Link, Retry-After, Retry-After-Ms, Accept-Post, X-Request-Id, X-Cache, X-Ignored-Fields, Server-Timing, ' +
   'X-RateLimit-Limit-Requests, X-RateLimit-Remaining-Requests, X-RateLimit-Reset-Requests';
 const PREFLIGHT_SECONDS = 600;
 

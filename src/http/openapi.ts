@@ -20,7 +20,7 @@ const SECURITY_SCHEMES = {
 // The page writes one style of its own into itself; scripts stay files of ours.
 const PAGE_STYLE = "'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='";
 
-const ANY_ERROR = { $ref: '#/components/responses/Error' };
+const ANY_ERROR = { $ref: '#/components/responses/Error' } as { content?: unknown };
 
 /** Must be added before the routes that it is to know of. */
 export function addOpenApi(app: FastifyInstance): void {
@@ -68,17 +68,22 @@ interface Document {
   readonly components?: unknown;
 }
 
-/** Every route can answer with the error object. */
+interface Operation {
+  readonly responses: Record<string, { content?: unknown }>;
+}
+
+const ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+
+/** Every route can answer with the error object; statuses that it documents without a body do. */
 function withErrors<T extends Document>(document: T): T {
-  const paths = Object.values(document.paths ?? {}) as Record<
-    string,
-    { responses: Record<string, unknown> }
-  >[];
-  for (const operation of paths.flatMap((path) => Object.values(path))) {
-    operation.responses['default'] = ANY_ERROR;
+  const paths = Object.values(document.paths ?? {}) as Record<string, Operation>[];
+  for (const { responses } of paths.flatMap((path) => Object.values(path))) {
+    for (const [status, answer] of Object.entries(responses)) {
+      if (Number(status) >= 400) answer.content ??= ERROR_CONTENT;
+    }
+    responses['default'] = ANY_ERROR;
   }
-  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
-  const responses = { Error: { description: 'what was wrong', content } };
+  const responses = { Error: { description: 'what was wrong', content: ERROR_CONTENT } };
   const components = { ...(document.components as object | undefined), schemas: { Error: ERROR }, responses };
   return { ...document, components };
 }

@@ -1,5 +1,6 @@
 // A server as users run it, for clients as users have them.
-import { readConfig, type Environment } from '../../src/config.js';
+import { readConfig } from '../../src/config.js';
+import type { Environment } from '../../src/config-reader.js';
 import { startServer, type Server } from '../../src/main.js';
 
 export const KEY = 'key-of-a-test-client';

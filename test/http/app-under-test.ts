@@ -56,6 +56,7 @@ function optionsFor({ speech, calls, metrics, logLines }: Fakes): AppOptions {
 export async function openApp(
   t: TestContext,
   { apiKeys = [], ...options }: Partial<AppOptions> & { apiKeys?: readonly string[] } = {},
+  beforeRoutes: (app: ReturnType<typeof buildApp>) => void = () => undefined,
 ): Promise<Fakes & { app: ReturnType<typeof buildApp> }> {
   const fakes = makeFakes();
   const replies = new AudioReplies({ maxReplies: 4, stallMs: 1000, requestTimeoutMs: 10_000 });
@@ -63,6 +64,7 @@ export async function openApp(
   const gate = new Gate(new AccessGuard({ ...all, keys: new KeyRing({ keys: apiKeys }) }));
   const app = buildApp(all, replies, gate);
   t.after(() => app.close());
+  beforeRoutes(app);
   await app.ready();
   return { ...fakes, app };
 }

@@ -27,6 +27,13 @@ export function jsonAnswer(description: string, schema: JsonSchema): Answer {
 
 export const NO_BODY: Answer = { description: 'done' };
 
+/** With which every speaking route may answer, besides what is wrong with a request. */
+export const SPEECH_REFUSALS: Readonly<Record<number, Answer>> = {
+  501: { description: 'no engine of this server can do this; it is named' },
+  503: { description: 'too much is waiting; `Retry-After` says when to come back' },
+  504: { description: 'there was no sound in time' },
+};
+
 /** OpenAI's error object. */
 export const ERROR = object({
   error: object({

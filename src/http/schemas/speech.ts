@@ -1,6 +1,6 @@
 // POST /v1/audio/speech: OpenAI's fields, vLLM-Omni's, and some of our own.
 import { AUDIO_FORMATS } from '../../call/audio-format.js';
-import { BYTES, INTEGER, jsonAnswer, NUMBER, object, STRING } from './answers.js';
+import { BYTES, INTEGER, jsonAnswer, NUMBER, object, SPEECH_REFUSALS, STRING } from './answers.js';
 import { type Answer, type Content, type JsonSchema, type RouteSchema, TAGS } from './json-schema.js';
 import {
   CACHE_FIELD,
@@ -74,7 +74,7 @@ export function speechSchema(limits: SpeechFieldLimits): RouteSchema {
     summary: 'Speak a text',
     tags: [TAGS.speech],
     body: speechBody(limits),
-    response: { 200: AUDIO_ANSWER },
+    response: { 200: AUDIO_ANSWER, ...SPEECH_REFUSALS },
   };
 }
 
