@@ -32,6 +32,10 @@ export interface MetricsOptions {
   readonly audioCache?: () => AudioCacheFigures;
   /** Sentences that wait for an engine. */
   readonly queueDepth?: () => number;
+  /** Whether the engine that speaks by default is loaded. */
+  readonly modelLoaded?: () => boolean;
+  /** Bytes that engines hold of devices with a memory of their own; 0 where all of them use the CPU. */
+  readonly gpuAllocatedBytes?: () => number;
   /** The plane's figures now; undefined while there is no plane. */
   readonly plane?: () => PlaneFigures | undefined;
   /** Node's own figures (memory, event loop, garbage collection) too. They are observed for the rest of the process. */
@@ -118,12 +122,7 @@ export class Metrics {
       registers,
     });
     if (options.plane !== undefined) this.#watchPlane(options.plane);
-    const { queueDepth } = options;
-    if (queueDepth !== undefined) {
-      const values = () => [{ value: queueDepth() }];
-      const help = 'sentences that wait for an engine';
-      this.#registry.registerMetric(readAtScrape('tts_queue_depth', help, 'gauge', values));
-    }
+    this.#watchEngines(options);
     if (options.audioCache !== undefined) this.#watchCache(options.audioCache);
     if (options.node === true) collectDefaultMetrics({ register: this.#registry });
   }
@@ -161,6 +160,17 @@ export class Metrics {
     const known = METHODS.has(method) ? method : 'OTHER';
     this.#requests.inc({ method: known, route, status: String(status) });
     this.#requestSeconds.observe({ method: known, route }, seconds);
+  }
+
+  #watchEngines({ queueDepth, modelLoaded, gpuAllocatedBytes }: MetricsOptions): void {
+    const watch = (name: string, help: string, value: (() => number) | undefined) => {
+      if (value === undefined) return;
+      this.#registry.registerMetric(readAtScrape(name, help, 'gauge', () => [{ value: value() }]));
+    };
+    watch('tts_queue_depth', 'sentences that wait for an engine', queueDepth);
+    const loaded = modelLoaded === undefined ? undefined : () => Number(modelLoaded());
+    watch('tts_model_loaded', 'whether the engine that speaks by default is loaded', loaded);
+    watch('tts_gpu_allocated_bytes', 'bytes of GPU memory that engines hold', gpuAllocatedBytes);
   }
 
   #watchCache(cache: () => AudioCacheFigures): void {
