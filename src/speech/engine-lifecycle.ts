@@ -122,13 +122,13 @@ export class EngineLifecycle {
     while (!this.#isClosed && (this.#loading !== undefined || this.#inHand > 0)) {
       await (this.#loading?.catch(() => undefined) ?? this.#free());
     }
-    if (this.#loaded && !this.#isClosed) this.#startUnload();
+    if (this.#loaded) this.#startUnload();
     await this.#unloading;
   }
 
   /** To be told when the loaded engine has ended by itself. */
   lost(reason: string): void {
-    if (!this.#loaded || this.#isClosed) return;
+    if (!this.#loaded) return;
     this.#loaded = false;
     this.#callOff();
     this.#tell({ what: 'lost', reason });
@@ -146,6 +146,7 @@ export class EngineLifecycle {
 
   #close(): Promise<void> {
     this.#gone.abort();
+    this.#loaded = false;
     this.#callOff();
     this.#wakeWaiters();
     return this.#engine.close();
@@ -219,7 +220,7 @@ export class EngineLifecycle {
 
   #rest(): void {
     const { idleMs, time } = this.#options;
-    if (idleMs > 0 && !this.#isClosed) this.#callOff = time.after(idleMs, () => this.#startUnload());
+    if (idleMs > 0) this.#callOff = time.after(idleMs, () => this.#startUnload());
   }
 
   #startUnload(): void {
@@ -272,7 +273,7 @@ export class EngineLifecycle {
 function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new ParleyError('ABORTED', 'nobody waits for the engine any more'));
-    if (signal.aborted) return giveUp();
+    if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
   });
