@@ -134,6 +134,9 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     requestTimeoutMs: config.requestTimeoutMs,
     pageFolder: pageFolder(),
     speech: new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines),
+    limits: config,
+    models: { id: config.modelId, strict: config.strictModels },
+    exposesMetrics: config.prometheusEnabled,
     calls: door,
     health: () => ({
       ...engines.figures,

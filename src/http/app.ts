@@ -11,9 +11,14 @@ import type { AudioReplies } from './audio-replies.js';
 import { addCallRoutes, addHangupRoute, type BrowserCalls } from './call-routes.js';
 import { admitOrigin } from './cors.js';
 import { errorBody, errorReply, sendError } from './error-reply.js';
+import { addDocumentRoutes, addOpenApi } from './openapi.js';
+import { addRequestFields, watchRequest } from './request-line.js';
 import { RouteTable } from './route-table.js';
-import { addSpeechRoutes, type SpeechSource } from './speech-routes.js';
+import { ModelNames } from './model-names.js';
+import { addSpeechRoutes, type SpeechLimits } from './speech-routes.js';
+import type { SpeechSource } from './speech-source.js';
 import { addStatusRoutes, type ServerHealth } from './status-routes.js';
+import { addValidation, VALIDATION } from './validation.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -33,6 +38,14 @@ export interface AppOptions {
   /** The folder of the web page. */
   readonly pageFolder: string;
   readonly speech: SpeechSource;
+  readonly limits: SpeechLimits;
+  readonly models: {
+    readonly id: string;
+    /** Requests that name another model are refused. */
+    readonly strict: boolean;
+  };
+  /** False leaves /metrics out. */
+  readonly exposesMetrics: boolean;
   readonly calls: BrowserCalls;
   readonly health: () => ServerHealth;
   readonly metrics: Metrics;
@@ -70,6 +83,7 @@ const SAFETY_HEADERS = {
 export function buildApp(options: AppOptions, replies: AudioReplies): FastifyInstance {
   const newRequestId = () => `req_${options.newId?.() ?? randomUUID()}`;
   const app = fastify({
+    ...VALIDATION,
     logger: false, // every request has one line of ours
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_MS,
@@ -86,28 +100,36 @@ export function buildApp(options: AppOptions, replies: AudioReplies): FastifyIns
   const routes = new RouteTable();
   app.addHook('onRoute', ({ url, method }) => routes.add(url, method));
   addHooks(app, options);
+  addValidation(app);
+  addOpenApi(app);
   app.setErrorHandler((error, request, reply) => {
-    const { status } = errorReply(error, request.id);
+    const { status, body } = errorReply(error, request.id);
+    request.failure = body.error.code;
     if (status === 500) options.log.error({ requestId: request.id, err: error }, 'request failed');
     return sendError(reply, error);
   });
   app.setNotFoundHandler((request, reply) => answerNotFound(routes, request, reply));
-  addRoutes(app, options, replies);
+  // In a scope of their own: routes that are added at once would be there before the document knows of any.
+  void app.register(async (scope) => addRoutes(scope, options, replies));
   return app;
 }
 
 function addRoutes(app: FastifyInstance, options: AppOptions, replies: AudioReplies): void {
-  const { speech, calls, metrics, log, health, pageFolder } = options;
-  addSpeechRoutes(app, { speech, replies, metrics, log, startedAt: Math.floor(Date.now() / 1000) });
-  addStatusRoutes(app, { health, metrics, startedAtMs: performance.now() });
+  const { speech, limits, calls, metrics, log, health, exposesMetrics, pageFolder } = options;
+  const models = new ModelNames(options.models.id, options.models.strict);
+  const startedAt = Math.floor(Date.now() / 1000);
+  addSpeechRoutes(app, { speech, limits, models, replies, metrics, log, startedAt });
+  addStatusRoutes(app, { health, metrics, exposesMetrics, startedAtMs: performance.now() });
   void app.register(async (scope) => addCallRoutes(scope, calls));
   void app.register(async (scope) => addHangupRoute(scope, calls));
   void app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: 'open' };
+      route.schema = { ...route.schema, hide: true }; // files are no part of the interface
     });
     // Every file is a route of its own, known at the start: nothing else of the disk can be asked for.
     await scope.register(fastifyStatic, { root: pageFolder, wildcard: false, cacheControl: false });
+    await addDocumentRoutes(scope);
   });
 }
 
@@ -115,12 +137,14 @@ function addHooks(app: FastifyInstance, options: AppOptions): void {
   const guard = new AccessGuard(options);
   const origins = new Set(options.corsOrigins);
   app.decorateRequest('client', '');
+  addRequestFields(app);
   app.addHook('onRequest', async (request, reply) => {
-    observe(request, reply, options);
+    const route = request.routeOptions; // made anew each time it is asked for
+    watchRequest(request, reply, route, options);
     reply.headers({ ...SAFETY_HEADERS, 'x-request-id': request.id });
     const isPreflight = admitOrigin(origins, request, reply);
     // What has no route has nothing to protect, and is told so whoever asks.
-    const access = request.is404 ? 'open' : (request.routeOptions.config.access ?? 'key');
+    const access = request.is404 ? 'open' : (route.config.access ?? 'key');
     request.client = guard.check({
       method: request.method,
       access,
@@ -130,24 +154,6 @@ function addHooks(app: FastifyInstance, options: AppOptions): void {
     if (access === 'open') reply.header('cache-control', 'no-cache');
     if (isPreflight && request.is404) return reply.code(204).send();
     return undefined;
-  });
-}
-
-/** Counts and logs a request when its connection is done with it, whether answered or abandoned. */
-function observe(request: FastifyRequest, { raw }: FastifyReply, { metrics, log }: AppOptions): void {
-  const startedAtMs = performance.now();
-  const { method } = request;
-  const route = request.routeOptions.url ?? 'none';
-  let finished = false;
-  raw.once('finish', () => (finished = true));
-  raw.once('close', () => {
-    const ms = performance.now() - startedAtMs;
-    const status = raw.statusCode;
-    metrics.requestAnswered({ method, route, status, seconds: ms / 1000 });
-    const fields = { requestId: request.id, method, route, status, ms: Math.round(ms) };
-    const level = route.startsWith('/v1/') ? 'info' : 'debug';
-    if (finished) log[level](fields, 'request answered');
-    else log[level](fields, 'request abandoned');
   });
 }
 

@@ -83,6 +83,11 @@ export function errorReply(error: unknown, requestId: string, bodyLimit?: number
   );
 }
 
+/** The code under which it is known to clients, for the log and the metrics: one of a closed set. */
+export function errorCode(error: unknown): string {
+  return errorReply(error, '').body.error.code ?? 'unknown';
+}
+
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   const { id, routeOptions } = reply.request;
   const { status, headers, body } = errorReply(error, id, routeOptions.bodyLimit);

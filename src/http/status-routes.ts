@@ -1,6 +1,7 @@
 // What the server says about itself: to load balancers, and to Prometheus.
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../observe/metrics.js';
+import { HEALTH_SCHEMA, METRICS_SCHEMA } from './schemas/status.js';
 
 export interface ServerHealth {
   /** By name, whether each engine can speak now; one that has to be loaded first can. */
@@ -37,12 +38,15 @@ export interface CacheHealth {
 export interface StatusParts {
   readonly health: () => ServerHealth;
   readonly metrics: Pick<Metrics, 'exposition' | 'contentType'>;
+  /** False leaves /metrics out. */
+  readonly exposesMetrics: boolean;
   /** On the clock of `performance.now()`. */
   readonly startedAtMs: number;
 }
 
-export function addStatusRoutes(app: FastifyInstance, { health, metrics, startedAtMs }: StatusParts): void {
-  app.get('/health', { config: { access: 'open' } }, (_request, reply) => {
+export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void {
+  const { health, metrics, exposesMetrics, startedAtMs } = parts;
+  app.get('/health', { config: { access: 'open' }, schema: HEALTH_SCHEMA }, (_request, reply) => {
     const { engines, encoders, calls, maxCalls, ...rest } = health();
     const speaks = Object.values(engines).includes(true);
     const status = !encoders ? 'no encoder' : speaks ? 'ok' : 'no engine';
@@ -54,7 +58,8 @@ export function addStatusRoutes(app: FastifyInstance, { health, metrics, started
       .send({ status, engines, encoders, calls, maxCalls, ...olderFields(rest), uptimeSeconds });
   });
 
-  app.get('/metrics', { config: { access: 'local' } }, async (_request, reply) => {
+  if (!exposesMetrics) return;
+  app.get('/metrics', { config: { access: 'local' }, schema: METRICS_SCHEMA }, async (_request, reply) => {
     const text = await metrics.exposition();
     return reply.type(metrics.contentType).header('cache-control', 'no-store').send(text);
   });

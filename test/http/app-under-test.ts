@@ -30,6 +30,9 @@ function optionsFor({ speech, calls, metrics, logLines }: Fakes): AppOptions {
     corsOrigins: [],
     pageFolder: PAGE_FOLDER,
     speech,
+    limits: { maxTextLength: 4096, maxNewTokens: 2048, maxUploadBytes: 0 },
+    models: { id: 'parley', strict: false },
+    exposesMetrics: true,
     calls,
     metrics,
     health: () => ({

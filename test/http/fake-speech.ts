@@ -2,8 +2,8 @@
 import { contentTypeOf } from '../../src/call/audio-format.js';
 import type { ParleyError } from '../../src/errors.js';
 import type { AudioStream } from '../../src/http/audio-replies.js';
-import type { SpeechSource } from '../../src/http/speech-routes.js';
-import type { Voice } from '../../src/speech/engine.js';
+import type { EngineAbilities, SpeechSource } from '../../src/http/speech-source.js';
+import type { Voice, VoiceReference } from '../../src/speech/engine.js';
 import { NO_TIME, type SoundOutcome } from '../../src/speech/sound.js';
 
 export const OUTCOME: SoundOutcome = { durationMs: 0, sentences: [], timing: NO_TIME };
@@ -12,6 +12,13 @@ export const VOICES: readonly Voice[] = [
   { name: 'slt', engine: 'flite', languages: ['en-US'], description: 'American, female' },
   { name: 'fr', engine: 'espeak', languages: ['fr'], description: 'French' },
 ];
+
+export const REFERENCE: VoiceReference = {
+  kind: 'sample',
+  hash: 'a',
+  samples: new Float32Array(1),
+  rate: 24_000,
+};
 
 export class FakeStream implements AudioStream {
   readonly contentType: string;
@@ -79,6 +86,7 @@ export class EndlessStream implements AudioStream {
 }
 
 type Request = Parameters<SpeechSource['openStream']>[0];
+type Sample = Parameters<SpeechSource['reference']>[0];
 type Found = ReturnType<SpeechSource['find']>;
 
 export class FakeSpeech implements SpeechSource {
@@ -93,10 +101,23 @@ export class FakeSpeech implements SpeechSource {
   /** What was rendered before. */
   found: Found;
   cleared = 0;
+  /** Of whichever engine is asked for. */
+  can: EngineAbilities = { engine: 'flite', clone: false, design: false, instruct: false, sampling: false };
+  /** What was asked to be made a voice of. */
+  readonly samples: Sample[] = [];
   #opened: (() => void)[] = [];
 
   find(): Found {
     return this.found;
+  }
+
+  abilities(): EngineAbilities {
+    return this.can;
+  }
+
+  reference(sample: Sample): Promise<VoiceReference> {
+    this.samples.push(sample);
+    return Promise.resolve(REFERENCE);
   }
 
   clear(): number {
