@@ -86,3 +86,12 @@ test("node's own figures are there when they are asked for", async () => {
   assert.match(text, /^process_cpu_user_seconds_total /m);
   assert.match(text, /^nodejs_eventloop_lag_seconds /m);
 });
+
+test('whether an engine is loaded, and what it holds, are read at the moment of the scrape', async () => {
+  let loaded = false;
+  const metrics = new Metrics({ modelLoaded: () => loaded, gpuAllocatedBytes: () => 4096 });
+  assert.deepEqual(await linesOf(metrics, 'tts_model_loaded'), ['tts_model_loaded 0']);
+  loaded = true;
+  assert.deepEqual(await linesOf(metrics, 'tts_model_loaded'), ['tts_model_loaded 1']);
+  assert.deepEqual(await linesOf(metrics, 'tts_gpu_allocated_bytes'), ['tts_gpu_allocated_bytes 4096']);
+});

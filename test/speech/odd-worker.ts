@@ -2,7 +2,7 @@
 // `fail`; any other text is rendered as a step of 100 samples per character.
 // The word of `tokens` is how many it may have. `workerData` says what is wrong
 // with the thread, or where it counts its jobs.
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { serveEngine, type Rendering } from '../../src/speech/engines/engine-service.js';
 import type { SpeakJob } from '../../src/speech/engines/engine-messages.js';
 
@@ -31,4 +31,5 @@ function render({ text, options }: SpeakJob): Promise<Rendering> {
 
 const failing = workerData instanceof Int32Array && Atomics.sub(workerData, 0, 1) > 0; // so many loads fail
 if (failing || workerData === 'crash at load') throw new Error('the voices are missing');
+if (workerData === 'hang at load') await new Promise(() => parentPort?.once('message', () => process.exit()));
 serveEngine({ render: async (job) => render(job) });
