@@ -21,6 +21,8 @@ export interface Visit {
   readonly client: string;
   /** Id of the request, for the log. */
   readonly requestId: string;
+  /** Whether a key of the first message opens the door; absent where nothing more is asked of the peer. */
+  readonly authorize?: (key: string) => boolean;
 }
 
 /** One open socket's worth of a dialect. */

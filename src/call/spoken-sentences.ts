@@ -14,6 +14,8 @@ export interface SpeakingManner {
   readonly speed?: number;
   readonly options?: SpeechOptions;
   readonly trimSilence?: boolean;
+  /** Silence before the first sentence, in milliseconds: the pause after what an earlier text said. */
+  readonly leadMs?: number;
   /** Who shares the engine fairly with others. */
   readonly client: string;
   /** False neither looks in the cache nor leaves anything there. */
