@@ -12,7 +12,7 @@ import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
 import { CachedSpeech } from './call/cached-speech.js';
 import { SpeechService } from './call/speech-stream.js';
 import { Switchboard } from './call/switchboard.js';
-import { systemTime } from './call/time.js';
+import { systemTime } from './time.js';
 import { warmUpTexts } from './call/warm-up.js';
 import { readConfig, type Config } from './config.js';
 import { ParleyError } from './errors.js';

@@ -40,8 +40,8 @@ export class ElevenLabsContext {
   #manner: SpeakingManner;
   #state: 'open' | 'closing' | 'over' = 'open';
   #working = false;
-  /** The speaker has given out the last sentence of the first run. */
-  #exhausted = false;
+  /** Of which a sentence is on its way. */
+  #sending: TextRun | undefined;
   #resolveFreed!: () => void;
 
   constructor(parts: ContextParts) {
@@ -153,7 +153,7 @@ export class ElevenLabsContext {
   #newRun(): TextRun {
     const run = new TextRun(this.#parts.speaker, this.#manner);
     this.#runs.push(run);
-    if (this.#exhausted) this.#startNext();
+    this.#startNext();
     return run;
   }
 
@@ -181,9 +181,7 @@ export class ElevenLabsContext {
   async #speakAll(): Promise<void> {
     await this.#parts.after;
     for (let run = this.#runs[0]; run !== undefined; run = this.#runs[0]) {
-      this.#exhausted = false;
       await this.#speak(run);
-      this.#exhausted = false;
       this.#runs.shift();
     }
     this.#messages.space();
@@ -191,26 +189,17 @@ export class ElevenLabsContext {
 
   async #speak(run: TextRun): Promise<void> {
     run.start(this.#messages.owesSpace ? SENTENCE_PAUSE_MS : 0);
-    let next = run.next();
-    for (let sentence = await next; sentence !== undefined; sentence = await next) {
-      next = run.next();
-      this.#lookAhead(run, next);
-      await this.#messages.send(sentence, SENTENCE_PAUSE_MS);
+    for (let sentence = await run.next(); sentence !== undefined; sentence = await run.next()) {
+      this.#sending = run;
+      const sent = this.#messages.send(sentence, SENTENCE_PAUSE_MS);
+      this.#startNext();
+      await sent;
+      this.#sending = undefined;
     }
   }
 
-  #lookAhead(run: TextRun, next: Promise<unknown>): void {
-    next.then(
-      (sentence) => {
-        if (sentence !== undefined || this.#runs[0] !== run) return;
-        this.#exhausted = true;
-        this.#startNext();
-      },
-      () => undefined, // told to whoever waits for it
-    );
-  }
-
+  /** While the last sentence of a run is sent, the first one of the next run is made. */
   #startNext(): void {
-    this.#runs[1]?.start(this.#messages.owesSpace ? SENTENCE_PAUSE_MS : 0);
+    if (this.#sending?.exhausted === true) this.#runs[1]?.start(SENTENCE_PAUSE_MS);
   }
 }

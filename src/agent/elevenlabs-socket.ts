@@ -1,7 +1,7 @@
 // What both of ElevenLabs' dialects have in common: who may speak, how a context
 // is made, how a refusal is told.
 import type { SentenceSpeaker } from '../call/spoken-sentences.js';
-import type { Time } from '../call/time.js';
+import type { Time } from '../time.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { Alignment } from './chunk-alignment.js';
 import type { Peer, Visit } from './dialect.js';
@@ -131,10 +131,10 @@ export class ElevenLabsSocket {
     return this.#settings;
   }
 
-  #checkKey({ key }: ClientMessage): void {
-    const { authorize } = this.#visit;
-    if (this.#known || authorize === undefined) return;
-    if (key === undefined || !authorize(key)) {
+  /** The first message settles it, with a key or without. */
+  #checkKey({ key = '' }: ClientMessage): void {
+    if (this.#known) return;
+    if (!this.#visit.authorize(key)) {
       throw new ParleyError(
         'UNAUTHORIZED',
         'the first message must carry a valid key in "xi_api_key" or "authorization", or the request in a header',

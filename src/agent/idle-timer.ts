@@ -1,5 +1,5 @@
 // Notices that nothing has happened for a while.
-import type { Time } from '../call/time.js';
+import type { Time } from '../time.js';
 
 export class IdleTimer {
   readonly #time: Time;

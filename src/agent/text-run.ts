@@ -14,6 +14,7 @@ export class TextRun {
   readonly #controller = new AbortController();
   readonly #tokens: string[] = [];
   #ended = false;
+  #exhausted = false;
   #wake: (() => void) | undefined;
   #sentences: AsyncIterator<SpokenSentenceSound> | undefined;
   /** Asked for before anybody wanted it. */
@@ -26,6 +27,11 @@ export class TextRun {
 
   get ended(): boolean {
     return this.#ended;
+  }
+
+  /** The speaker knows that no text follows: what it gives out next is the last sentence, or nearly. */
+  get exhausted(): boolean {
+    return this.#exhausted;
   }
 
   /** Units that the speaker has not asked for yet. */
@@ -59,7 +65,7 @@ export class TextRun {
     this.#ahead = this.next();
   }
 
-  /** The next sentence, once its sound has begun; undefined after the last. May be asked before it is wanted. */
+  /** The next sentence, once its sound has begun; undefined after the last. The one before it is let go. */
   next(): Promise<SpokenSentenceSound | undefined> {
     if (this.#sentences === undefined) throw new TypeError('the run has not been started');
     if (this.#ahead !== undefined) {
@@ -91,9 +97,10 @@ export class TextRun {
     for (;;) {
       const token = this.#tokens.shift();
       if (token !== undefined) yield token;
-      else if (this.#ended) return;
+      else if (this.#ended) break;
       else await new Promise<void>((resolve) => (this.#wake = resolve));
     }
+    this.#exhausted = true;
   }
 }
 

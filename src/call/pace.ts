@@ -1,7 +1,7 @@
 // How much the next sentence of a line hurries: by when its listener will have
 // heard everything that was made before it.
 import type { SpeechClass, Urgency } from '../speech/urgency.js';
-import type { Time } from './time.js';
+import type { Time } from '../time.js';
 
 /** What a line tells of its sound so far. */
 export interface LineProgress {
@@ -37,12 +37,19 @@ export function callPace(
   });
 }
 
-/** Of a reply: its listener began with the first byte and has heard no more than time has passed since. */
-export function replyPace(client: string, time: Time, kind: SpeechClass = 'http'): Pace {
+/**
+ * Of a reply: its listener began with the first byte and has heard no more than time has passed since. Where other
+ * streams come before it, `dueAtMs` is when the listener will have heard them.
+ */
+export function replyPace(
+  client: string,
+  time: Time,
+  { kind = 'http', dueAtMs }: { readonly kind?: SpeechClass; readonly dueAtMs?: number } = {},
+): Pace {
   return ({ begun, madeMs, queuedAtMs }) => ({
     class: kind,
     client,
-    deadlineMs: (queuedAtMs ?? time.now()) + madeMs,
-    begun,
+    deadlineMs: Math.max(queuedAtMs ?? time.now(), dueAtMs ?? -Infinity) + madeMs,
+    begun: begun || dueAtMs !== undefined,
   });
 }

@@ -1,9 +1,14 @@
 // The HTTP door: one port for the speech endpoints, browser calls, health,
 // metrics and the page.
 import type { FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
 import { ParleyError } from '../errors.js';
 import { type AppOptions, buildApp } from './app.js';
+import { AccessGuard } from './access.js';
 import { AudioReplies } from './audio-replies.js';
+import type { SocketDialect } from './socket-dialect.js';
+import { addSocketRoutes } from './socket-routes.js';
+import { Sockets } from './sockets.js';
 
 export interface HttpServerOptions extends AppOptions {
   /** TCP port; 0 lets the system choose. */
@@ -14,9 +19,14 @@ export interface HttpServerOptions extends AppOptions {
   readonly stallMs?: number;
   /** Milliseconds until the first sound of a text; 504 above it. */
   readonly requestTimeoutMs?: number;
+  /** What is spoken over WebSockets. */
+  readonly dialects?: readonly SocketDialect[];
+  /** WebSockets open at once. */
+  readonly maxSockets?: number;
 }
 
 const MAX_REPLIES = 100;
+const MAX_SOCKETS = 256;
 const REQUEST_TIMEOUT_MS = 60_000;
 const STALL_MS = 60_000; // a player that is paused for longer asks again
 const CLOSE_MS = 2000; // for requests that are being answered when the server closes
@@ -31,6 +41,7 @@ const REASONS: Readonly<Record<string, string>> = {
 export class HttpServer {
   readonly #app: FastifyInstance;
   readonly #replies: AudioReplies;
+  readonly #sockets: Sockets;
   readonly #options: HttpServerOptions;
   /** Requests whose answer is not finished. */
   #answering = 0;
@@ -44,6 +55,9 @@ export class HttpServer {
     const { requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
     this.#replies = new AudioReplies({ maxReplies, stallMs, requestTimeoutMs });
     this.#app = buildApp(options, this.#replies);
+    this.#sockets = openSockets(options);
+    addSocketRoutes(this.#app, options.dialects ?? []);
+    this.#sockets.attach(this.#app.server);
     this.#app.server.on('request', (_request, response) => {
       this.#answering++;
       response.once('close', () => {
@@ -76,7 +90,7 @@ export class HttpServer {
     await this.#listening?.catch(() => undefined);
     const { server } = this.#app;
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
-    await Promise.all([this.#replies.close(), this.#answered()]);
+    await Promise.all([this.#replies.close(), this.#sockets.close(), this.#answered()]);
     // What is left are idle connections, and browsers keep some that never carried a request.
     server.closeAllConnections();
     await stopped;
@@ -94,4 +108,16 @@ export class HttpServer {
       };
     });
   }
+}
+
+function openSockets(options: HttpServerOptions): Sockets {
+  const { dialects = [], maxSockets = MAX_SOCKETS, metrics, log } = options;
+  return new Sockets({
+    dialects,
+    guard: new AccessGuard(options),
+    maxSockets,
+    newId: options.newId ?? randomUUID,
+    metrics: metrics.sockets,
+    log,
+  });
 }

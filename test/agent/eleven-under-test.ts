@@ -26,7 +26,7 @@ interface Options {
 }
 
 function open(make: (parts: ElevenLabsParts) => Dialect, path: string, options: Options): ElevenUnderTest {
-  const { query = 'output_format=pcm_8000', authorize, maxTextLength = 4096, prepare } = options;
+  const { query = 'output_format=pcm_8000', authorize = () => true, maxTextLength = 4096, prepare } = options;
   const time = new ManualTime();
   const speaker = new ScriptedSpeaker(time);
   prepare?.(speaker);
@@ -38,7 +38,7 @@ function open(make: (parts: ElevenLabsParts) => Dialect, path: string, options: 
     params: { voice_id: 'slt' },
     client: 'tester',
     requestId: 'req-1',
-    ...(authorize === undefined ? {} : { authorize }),
+    authorize,
   };
   const conversation = make({ speaker, time, maxTextLength, failed }).open(peer, visit);
   const tell = (...messages: object[]) => {

@@ -1,7 +1,7 @@
 // A speaker whose sound has a known length, as 16-bit samples of its rate, and
 // which the test may hold.
 import { sentencesFrom, sentencesOf } from '../../src/call/text-source.js';
-import type { Time } from '../../src/call/time.js';
+import type { Time } from '../../src/time.js';
 import type {
   SentenceSpeaker,
   SpeakingManner,
@@ -130,6 +130,7 @@ export class ScriptedSpeaker implements SentenceSpeaker {
       const sound = new ScriptedSound(this, { text: sentence.text, leadMs, rate: manner.sampleRate });
       this.sounds.push(sound);
       yield { index, text: sentence.text, sound };
+      sound.cancel();
     }
   }
 }
