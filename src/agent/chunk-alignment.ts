@@ -4,9 +4,11 @@
 // A piece goes out before anybody knows how long the sentence will be, so until
 // the engine has ended the times are an estimate; from then on they are what it
 // told. Words stay together: a piece has the words that begin in it, the last
-// one has the rest, and every character is in exactly one piece. Clients count
-// the words of a piece to know where they are, so pieces are best cut where a
-// word begins.
+// one has the rest, and every character is in exactly one piece.
+//
+// Pipecat's clock counts only pieces in which a word has ended, and a word ends
+// with the space after it. So that space begins the next piece, and pieces are
+// best cut before one.
 import type { SpokenSentenceSound } from '../call/spoken-sentences.js';
 
 /** Lists of one length; times in whole milliseconds from the beginning of the piece. */
@@ -26,6 +28,8 @@ export interface AlignmentOptions {
   /** Of the pause, as long as nothing better is known. */
   readonly leadMs: number;
   readonly msPerChar: number;
+  /** The first piece need not wait for the end of a word, only for as much sound. */
+  readonly firstMs?: number;
 }
 
 const MOST_MS = 500; // of one piece: as exactly an interruption can be placed
@@ -43,14 +47,16 @@ export class ChunkAlignment {
   #given = 0;
   #positionMs = 0;
 
-  constructor(text: string, { separated, leadMs, msPerChar }: AlignmentOptions) {
-    this.#chars = separated ? [' ', ...text] : [...text];
+  constructor(text: string, { separated, leadMs, msPerChar, firstMs }: AlignmentOptions) {
+    this.#chars = Array.from(separated ? ` ${text}` : text);
     this.#separators = separated ? 1 : 0;
-    this.#words = wordsOf(this.#chars);
-    const firstMs = separated ? leadMs : 0;
+    const beginMs = separated ? leadMs : 0;
     this.#startsMs = this.#chars.map((_, index) =>
-      index < this.#separators ? 0 : firstMs + (index - this.#separators) * msPerChar,
+      index < this.#separators ? 0 : beginMs + (index - this.#separators) * msPerChar,
     );
+    const words = wordsOf(this.#chars);
+    const soon = firstMs === undefined ? 0 : this.#startsMs.findIndex((ms) => ms >= firstMs);
+    this.#words = soon > 0 && soon < (words[1] ?? Infinity) ? [0, soon, ...words.slice(1)] : words;
   }
 
   /** Sound that pieces were made of, in milliseconds. */
@@ -122,17 +128,17 @@ export class ChunkAlignment {
   }
 }
 
-/** White space belongs to the word before it. */
+/** White space belongs to the word after it. */
 function wordsOf(chars: readonly string[]): number[] {
   const words: number[] = [];
-  let run = 0;
+  let run = 0; // characters since the last beginning
   for (const [index, char] of chars.entries()) {
     const before = chars[index - 1] ?? '';
-    const isSpace = /\s/u.test(char);
-    run = isSpace ? 0 : run + 1;
-    const afterSpace = !isSpace && /\s/u.test(before);
-    const unspaced = !isSpace && (UNSPACED.test(char) || UNSPACED.test(before));
-    if (index === 0 || afterSpace || unspaced || run > LONGEST_WORD) words.push(index);
+    const [isSpace, afterSpace] = [/\s/u.test(char), /\s/u.test(before)];
+    const unspaced = !afterSpace && (UNSPACED.test(char) || UNSPACED.test(before));
+    const begins = index === 0 || (isSpace && !afterSpace) || unspaced || run >= LONGEST_WORD;
+    if (begins) words.push(index);
+    run = begins ? 1 : run + 1;
   }
   return words;
 }

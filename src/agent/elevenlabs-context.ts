@@ -63,7 +63,10 @@ export class ElevenLabsContext {
   }
 
   /** What is flushed from now on is spoken so. */
-  configure(change: { readonly speed?: number | undefined; readonly schedule?: readonly number[] | undefined }): void {
+  configure(change: {
+    readonly speed?: number | undefined;
+    readonly schedule?: readonly number[] | undefined;
+  }): void {
     const { speed, schedule } = change;
     if (speed !== undefined) this.#manner = { ...this.#manner, speed };
     if (schedule === undefined) return;

@@ -24,7 +24,7 @@ const CODECS: Readonly<Record<string, { readonly format: string; readonly kbps: 
 };
 
 const OPUS_HZ = 48_000; // the only rate ElevenLabs has it at
-const NAME = /^([a-z]+)_(\d{4,5})(?:_(\d{2,3}))?$/;
+const NAME = /^([a-z0-9]+)_(\d{4,5})(?:_(\d{2,3}))?$/;
 
 export const DEFAULT_OUTPUT_FORMAT = 'mp3_44100_128';
 
@@ -33,7 +33,8 @@ export function readOutputFormat(name: string): OutputFormat {
   const [, codecName = '', rateText = '', kbps] = NAME.exec(name) ?? [];
   const codec = CODECS[codecName];
   const format = AUDIO_FORMATS.find((known) => known.name === codec?.format);
-  if (codec === undefined || format === undefined || codec.kbps !== (kbps !== undefined)) throw unknownFormat();
+  if (codec === undefined || format === undefined || codec.kbps !== (kbps !== undefined))
+    throw unknownFormat();
   const sampleRate = Number(rateText);
   if (!hasRate(format, sampleRate) || (codecName === 'opus' && sampleRate !== OPUS_HZ)) {
     const rates = codecName === 'opus' ? String(OPUS_HZ) : ratesOf(format);

@@ -110,7 +110,12 @@ class MultiStreamInput implements Conversation {
     });
     const { time } = this.#socket.parts;
     const { inactivityMs } = this.#socket;
-    const idle = new IdleTimer(time, inactivityMs, () => context.busy, () => this.#letGo(entry));
+    const idle = new IdleTimer(
+      time,
+      inactivityMs,
+      () => context.busy,
+      () => this.#letGo(entry),
+    );
     const entry: Entry = { id, context, idle };
     this.#open.set(id, entry);
     this.#unfreed.add(context.freed);

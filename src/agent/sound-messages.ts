@@ -63,7 +63,9 @@ export class SoundMessages {
     const { format, rate } = this.#parts;
     const separated = this.#owesSpace;
     const lead = separated ? leadMs : 0;
-    const alignment = new ChunkAlignment(text, { separated, leadMs: lead, msPerChar: rate.msPerChar });
+    const { msPerChar } = rate;
+    const soon = this.#begun ? {} : { firstMs: FIRST_MS };
+    const alignment = new ChunkAlignment(text, { separated, leadMs: lead, msPerChar, ...soon });
     const cutter = openCutter(format);
     this.#current = sound;
     void sound.outcome.then((outcome) => outcome !== undefined && alignment.learn(outcome));

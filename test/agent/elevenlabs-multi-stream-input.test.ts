@@ -27,9 +27,9 @@ test('every message of sound names its context and is not final', async () => {
   const { peer, tell } = openMulti();
   tell({ text: 'Hi you. ', context_id: 'a', flush: true });
   await settled();
-  const alignment = { chars: ['H', 'i', ' '], charStartTimesMs: [0, 65, 130], charDurationsMs: [65, 65, 65] };
+  const alignment = { chars: ['H', 'i'], charStartTimesMs: [0, 65], charDurationsMs: [65, 65] };
   assert.deepEqual(peer.messages[0], {
-    audio: Buffer.alloc(195 * 16, 1).toString('base64'),
+    audio: Buffer.alloc(130 * 16, 1).toString('base64'),
     isFinal: false,
     normalizedAlignment: alignment,
     alignment,
@@ -145,7 +145,10 @@ test('contexts that were closed and still speak are limited, too', async () => {
   const { peer, tell } = openMulti({ prepare: (held) => held.allow(0) });
   for (let turn = 0; turn < 17; turn++) {
     assert.equal(peer.closedWith, undefined);
-    tell({ text: 'One. ', context_id: `${turn}`, flush: true }, { context_id: `${turn}`, close_context: true });
+    tell(
+      { text: 'One. ', context_id: `${turn}`, flush: true },
+      { context_id: `${turn}`, close_context: true },
+    );
   }
   assert.equal(peer.closedWith?.[0], 1008);
 });
@@ -295,7 +298,10 @@ test('a socket that goes stops every context and leaves no timer', async () => {
 
 test('the key of the first message is asked once for the socket', async () => {
   const { peer, tell } = openMulti({ authorize: (key) => key === 'secret' });
-  tell({ text: ' ', context_id: 'a', 'xi-api-key': 'secret' }, { text: 'One. ', context_id: 'b', flush: true });
+  tell(
+    { text: ' ', context_id: 'a', 'xi-api-key': 'secret' },
+    { text: 'One. ', context_id: 'b', flush: true },
+  );
   await settled();
   assert.equal(peer.heard('b'), 'One. ');
   const stranger = openMulti({ authorize: () => false });

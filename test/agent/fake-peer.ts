@@ -49,7 +49,9 @@ export class FakePeer implements Peer {
 
   /** Messages of sound. */
   sounds(contextId?: string): ServerMessage[] {
-    return this.messages.filter((message) => typeof message.audio === 'string' && message.contextId === contextId);
+    return this.messages.filter(
+      (message) => typeof message.audio === 'string' && message.contextId === contextId,
+    );
   }
 
   /** What was said so far, by the character times. */
@@ -61,7 +63,8 @@ export class FakePeer implements Peer {
 
   /** Bytes of sound so far. */
   bytes(contextId?: string): number {
-    return Buffer.concat(this.sounds(contextId).map(({ audio }) => Buffer.from(audio ?? '', 'base64'))).length;
+    return Buffer.concat(this.sounds(contextId).map(({ audio }) => Buffer.from(audio ?? '', 'base64')))
+      .length;
   }
 
   isFinal(contextId?: string): boolean {

@@ -32,7 +32,10 @@ export class ScriptedSound implements SoundSource {
   readonly #rate: number;
   #settle!: (outcome: SoundOutcome | undefined) => void;
 
-  constructor(speaker: ScriptedSpeaker, { text, leadMs, rate }: { text: string; leadMs: number; rate: number }) {
+  constructor(
+    speaker: ScriptedSpeaker,
+    { text, leadMs, rate }: { text: string; leadMs: number; rate: number },
+  ) {
     this.#speaker = speaker;
     this.#rate = rate;
     this.#durationMs = leadMs + text.length * MS_PER_CHAR;
@@ -120,7 +123,12 @@ export class ScriptedSpeaker implements SentenceSpeaker {
   ): AsyncGenerator<SpokenSentenceSound, void, undefined> {
     const call: SpeakerCall = { manner, sentences: [], aborted: false };
     this.calls.push(call);
-    signal.addEventListener('abort', () => (call.aborted = true), { once: true });
+    const sounds: ScriptedSound[] = [];
+    const abort = () => {
+      call.aborted = true;
+      for (const sound of sounds) sound.cancel();
+    };
+    signal.addEventListener('abort', abort, { once: true });
     if (this.refusal !== undefined) throw this.refusal;
     const options = { limits: LIMITS, time: this.#time, signal, onPause: () => undefined };
     const sentences = typeof text === 'string' ? sentencesOf(text, LIMITS) : sentencesFrom(text, options);
@@ -129,6 +137,8 @@ export class ScriptedSpeaker implements SentenceSpeaker {
       const leadMs = index === 0 ? (manner.leadMs ?? 0) : PAUSE_MS;
       const sound = new ScriptedSound(this, { text: sentence.text, leadMs, rate: manner.sampleRate });
       this.sounds.push(sound);
+      sounds.push(sound);
+      if (signal.aborted) sound.cancel();
       yield { index, text: sentence.text, sound };
       sound.cancel();
     }
