@@ -13,6 +13,7 @@ export class TextRun {
   readonly #manner: SpeakingManner;
   readonly #controller = new AbortController();
   readonly #tokens: string[] = [];
+  #waiting = 0;
   #ended = false;
   #exhausted = false;
   #wake: (() => void) | undefined;
@@ -36,11 +37,12 @@ export class TextRun {
 
   /** Units that the speaker has not asked for yet. */
   get waiting(): number {
-    return this.#tokens.reduce((sum, token) => sum + token.length, 0);
+    return this.#waiting;
   }
 
   push(text: string): void {
     this.length += text.length;
+    this.#waiting += text.length;
     this.#tokens.push(text);
     this.#wake?.();
   }
@@ -88,6 +90,7 @@ export class TextRun {
   /** Gives it up; idempotent. */
   stop(): void {
     this.#tokens.length = 0;
+    this.#waiting = 0;
     this.end();
     this.#controller.abort();
     void this.#sentences?.return?.().then(undefined, () => undefined);
@@ -96,9 +99,14 @@ export class TextRun {
   async *#text(): AsyncGenerator<string, void, undefined> {
     for (;;) {
       const token = this.#tokens.shift();
-      if (token !== undefined) yield token;
-      else if (this.#ended) break;
-      else await new Promise<void>((resolve) => (this.#wake = resolve));
+      if (token !== undefined) {
+        this.#waiting -= token.length;
+        yield token;
+      } else if (this.#ended) {
+        break;
+      } else {
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
     }
     this.#exhausted = true;
   }

@@ -25,9 +25,9 @@ export interface Released {
 
 const TAG = /<[^<>]{0,300}>/g;
 const LONGEST_TAG = 300; // units; what is longer is no tag
-// One word with a stop may be an abbreviation or a token of something longer.
-const SENTENCE = /\S\s+\S.*[.!?…]["'”’»)\]}]*\s*$/su;
-const UNSPACED_SENTENCE = /[。！？｡]["'”’»)\]}」』）】]*\s*$/u;
+const STOP = /[.!?…]["'”’»)\]}]*$/u;
+const UNSPACED_STOP = /[。！？｡]["'”’»)\]}」』）】]*$/u;
+const LONGEST_STOP = 8; // units of a mark and what closes after it
 
 export class TextSchedule {
   readonly #options: TextScheduleOptions;
@@ -56,7 +56,7 @@ export class TextSchedule {
     const { autoMode } = this.#options;
     const due = autoMode || now || this.#buffer.length >= this.#length;
     if (!due || this.#buffer.trim() === '') return { text: '', complete: false };
-    const complete = autoMode && (SENTENCE.test(text) || UNSPACED_SENTENCE.test(text));
+    const complete = autoMode && isSentence(text);
     this.#releases++;
     return { text: this.#take(autoMode ? this.#beforeTag() : this.#wordEnd()), complete };
   }
@@ -84,8 +84,8 @@ export class TextSchedule {
   /** A writing system without spaces has no word that could be cut. */
   #wordEnd(): number {
     const end = this.#beforeTag();
-    const word = /\S*$/u.exec(this.#buffer.slice(0, end))?.[0].length ?? 0;
-    return word === end ? end : end - word;
+    for (let at = end; at > 0; at--) if (/\s/u.test(this.#buffer[at - 1] ?? '')) return at;
+    return end;
   }
 
   /** A tag of which only the beginning is there waits for its end. */
@@ -95,4 +95,11 @@ export class TextSchedule {
     const open = this.#buffer.lastIndexOf('<');
     return open >= 0 && length - open <= LONGEST_TAG ? open : length;
   }
+}
+
+/** One word with a stop may be an abbreviation, or a token of something longer. */
+function isSentence(message: string): boolean {
+  const text = message.trim();
+  const end = text.slice(-LONGEST_STOP);
+  return UNSPACED_STOP.test(end) || (STOP.test(end) && /\s/u.test(text));
 }

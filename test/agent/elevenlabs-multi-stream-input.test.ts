@@ -250,6 +250,16 @@ test('too much text that waits is refused by name, and ends the context', async 
   assert.equal(peer.closedWith, undefined);
 });
 
+test('too many flushes that wait are refused by name, too', async () => {
+  const { peer, tell } = openMulti({ prepare: (held) => held.allow(0) });
+  for (let turn = 0; turn < 257; turn++) tell({ text: 'One. ', context_id: 'a', flush: true });
+  await settled();
+  assert.deepEqual(
+    peer.messages.map(({ error, isFinal }) => error ?? isFinal),
+    ['system_busy', true],
+  );
+});
+
 test('a context without messages is over after the timeout, and its text is not dropped in silence', () => {
   const { peer, tell, time } = openMulti({ query: 'output_format=pcm_8000&inactivity_timeout=30' });
   tell({ text: ' ', context_id: 'a' }, { text: 'One ', context_id: 'b' }, { text: ' ', context_id: 'c' });

@@ -105,3 +105,20 @@ test('a text is cut after a sentence, else after a word, else where it must be, 
   assert.equal(sentenceCut('One is here. Two is'), 'One is here. '.length);
   assert.equal(sentenceCut('One is here'), 0);
 });
+
+test('a long message costs no more than its length, whatever is in it', () => {
+  const nasty = ['a ', 'a', ' ', '. ', '.', '<', '< ', '<a>', '"', '.”', '。', 'a.\n'].map((unit) =>
+    unit.repeat(40_000 / unit.length),
+  );
+  for (const text of nasty) {
+    for (const options of [PLAIN, { autoMode: true, markup: true }]) {
+      const startedAt = performance.now();
+      const schedule = new TextSchedule(options);
+      schedule.push(`${text}x`, true);
+      schedule.flush();
+      cutPlace(text, 4096, true);
+      sentenceCut(text);
+      assert.ok(performance.now() - startedAt < 500, JSON.stringify(text.slice(0, 8)));
+    }
+  }
+});
