@@ -5,8 +5,8 @@ import { tooLong } from '../src/call/text-source.js';
 import type { Time } from '../src/time.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
 import { MAX_MESSAGE_BYTES, readClientMessage, type ClientMessage } from './client-message.js';
-import { MessageRate, type MessageRateLimits } from './message-rate.js';
-import { TokenStream } from './token-stream.js';
+import { MessageRate, type MessageRateLimits } from '../src/call/message-rate.js';
+import { TokenStream } from '../src/call/token-stream.js';
 
 /** The channel itself, whoever implements SCTP. */
 export interface TextChannel {

@@ -9,8 +9,10 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
+import { elevenLabsDialects } from './agent/elevenlabs-dialects.js';
 import { CachedSpeech } from './call/cached-speech.js';
 import { SpeechService } from './call/speech-stream.js';
+import { SpokenSentences } from './call/spoken-sentences.js';
 import { Switchboard } from './call/switchboard.js';
 import { systemTime } from './time.js';
 import { warmUpTexts } from './call/warm-up.js';
@@ -126,10 +128,17 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     },
   });
   closing.add(() => door.close());
+  const speech = new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines);
   const http = new HttpServer({
     ...config,
     pageFolder: pageFolder(),
-    speech: new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines),
+    speech,
+    dialects: elevenLabsDialects({
+      speaker: new SpokenSentences({ speech, routing: engines, limits: config }),
+      time: systemTime,
+      maxTextLength: config.maxTextLength,
+      failed: (error, requestId) => log.error({ requestId, code: error.code, err: error }, 'speech failed'),
+    }),
     limits: config,
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,

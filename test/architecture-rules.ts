@@ -48,7 +48,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   '@echogarden/espeak-ng-emscripten': ['src/speech/engines'],
   'onnxruntime-node': ['src/speech/engines'],
   pino: ['src/observe/log.ts'],
-  'prom-client': ['src/observe/metrics.ts'],
+  'prom-client': ['src/observe/metrics.ts', 'src/observe/socket-metrics.ts'],
   '@redis/client': ['src/speech/redis-tier.ts'],
   'mpg123-decoder': ['src/speech/reference-audio.ts'],
   'ogg-opus-decoder': ['src/speech/reference-audio.ts'],

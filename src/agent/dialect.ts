@@ -17,10 +17,15 @@ export interface Visit {
   readonly url: URL;
   /** What stands in the place of each {name} of the dialect's path. */
   readonly params: Readonly<Record<string, string>>;
-  /** Who shares the engine fairly with others. */
+  /** Who shares the engine fairly with others. Read it anew for each text: a key that is accepted changes it. */
   readonly client: string;
   /** Id of the request, for the log. */
   readonly requestId: string;
+  /**
+   * Whether the socket may be used with the key that a first message carries; always true where the headers carried
+   * what is needed. Only of use with `keyInFirstMessage`.
+   */
+  authorize(key: string): boolean;
 }
 
 /** One open socket's worth of a dialect. */

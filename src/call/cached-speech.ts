@@ -94,9 +94,15 @@ export class CachedSpeech {
     return this.#cache.enabled && cache !== false && reference === undefined;
   }
 
-  // Every field that a request has or will have, but for who asks: one that is
-  // forgotten here would give somebody the wrong sound.
-  #key({ client: _client, cache: _cache, kind: _kind, ...request }: CachedSpeechRequest): string {
+  // Every field that a request has or will have, but for who asks and how soon it
+  // is wanted: one that is forgotten here would give somebody the wrong sound.
+  #key({
+    client: _client,
+    cache: _cache,
+    kind: _kind,
+    dueAtMs: _dueAtMs,
+    ...request
+  }: CachedSpeechRequest): string {
     const { engine, voice, language } = this.#routing.resolve(request);
     const fields: KeyField[] = [FORM, SENTENCE_PAUSE_MS, engine.name, voice, language];
     for (const [name, value] of Object.entries(request).sort(([a], [b]) => (a < b ? -1 : 1))) {

@@ -37,12 +37,19 @@ export function callPace(
   });
 }
 
-/** Of a reply: its listener began with the first byte and has heard no more than time has passed since. */
-export function replyPace(client: string, time: Time, kind: SpeechClass = 'http'): Pace {
+/**
+ * Of a reply: its listener began with the first byte and has heard no more than time has passed since. Where other
+ * streams come before it, `dueAtMs` is when the listener will have heard them.
+ */
+export function replyPace(
+  client: string,
+  time: Time,
+  { kind = 'http', dueAtMs }: { readonly kind?: SpeechClass; readonly dueAtMs?: number } = {},
+): Pace {
   return ({ begun, madeMs, queuedAtMs }) => ({
     class: kind,
     client,
-    deadlineMs: (queuedAtMs ?? time.now()) + madeMs,
-    begun,
+    deadlineMs: Math.max(queuedAtMs ?? time.now(), dueAtMs ?? -Infinity) + madeMs,
+    begun: begun || dueAtMs !== undefined,
   });
 }

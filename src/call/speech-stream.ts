@@ -36,6 +36,8 @@ export interface SpeechStreamRequest {
   readonly trimSilence?: boolean;
   /** Silence before the first sound, in milliseconds: the pause after what another stream said. */
   readonly leadMs?: number;
+  /** Of what follows other streams: when its listener will have heard them, in milliseconds of the monotonic clock. */
+  readonly dueAtMs?: number;
 }
 
 const RING_BYTES = 256 * 1024; // 5 s of 24 kHz PCM: a network's stutter does not stop the engine
@@ -136,9 +138,9 @@ export class SpeechService {
     const plan = new VoicePlan(this.#routing, request);
     const sentences = plan.whole(sentencesOf(request.text, this.#limits));
     const ring = ByteRing.open(RING_BYTES);
-    const { container, sampleRate: rate, speed = 1, client = '', kind = 'http' } = request;
+    const { container, sampleRate: rate, speed = 1, client = '' } = request;
     const sink = { kind: 'bytes', ring: ring.handle, container, rate, speed } as const;
-    const line = new SpeechLine(this.#encoders, () => sink, replyPace(client, this.#time, kind), request);
+    const line = new SpeechLine(this.#encoders, () => sink, replyPace(client, this.#time, request), request);
     const controller = new AbortController();
     const run = line
       .run(sentences, Promise.resolve(), AbortSignal.any([signal, controller.signal]))

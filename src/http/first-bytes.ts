@@ -5,7 +5,7 @@
 // of HTTP/1 begins as it does. The bytes go back into the connection before it
 // is handed on. Whoever stays silent for too long is cut off.
 import type { Socket } from 'node:net';
-import type { Time } from '../call/time.js';
+import type { Time } from '../time.js';
 
 export type HttpVersion = 'http/1' | 'http/2';
 

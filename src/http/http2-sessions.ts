@@ -7,7 +7,7 @@
 // nghttp2 and by the limits that the server was made with.
 import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2';
 import { constants } from 'node:http2';
-import type { Time } from '../call/time.js';
+import type { Time } from '../time.js';
 
 export interface Http2Limits {
   /** Milliseconds that a whole request may take to arrive. */

@@ -5,7 +5,7 @@
 // (HTTP, a WebSocket, a handshake that never ended), so that none is left.
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
-import type { Time } from '../call/time.js';
+import type { Time } from '../time.js';
 import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import { type CertificateFiles, CertificateRenewal } from './certificate.js';

@@ -3,7 +3,7 @@
 import http from 'node:http';
 import http2 from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Time } from '../call/time.js';
+import type { Time } from '../time.js';
 import type { HttpVersion } from './first-bytes.js';
 import { Http2Sessions } from './http2-sessions.js';
 

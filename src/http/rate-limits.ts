@@ -6,7 +6,7 @@
 // pass, nor a timer. (Not @fastify/rate-limit: it sees routes only, not the
 // WebSockets that count too, and its windows go by the wall clock.)
 import { ParleyError } from '../errors.js';
-import { systemTime, type Time } from '../call/time.js';
+import { systemTime, type Time } from '../time.js';
 
 const MINUTE_MS = 60_000;
 const MOST_CLIENTS = 10_000;

@@ -1,8 +1,9 @@
 // The HTTP door: one port, and a Unix socket if wanted, for the speech
 // endpoints, browser calls, health, metrics and the page.
 import type { FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
-import { systemTime, type Time } from '../call/time.js';
+import { systemTime, type Time } from '../time.js';
 import { AccessGuard } from './access.js';
 import { type AppOptions, buildApp } from './app.js';
 import { AudioReplies } from './audio-replies.js';
@@ -14,6 +15,9 @@ import { KeyRing } from './key-ring.js';
 import { type ListenerOptions, Listeners } from './listeners.js';
 import { PROTOCOL_LIMITS, type ProtocolLimits, Protocols } from './protocols.js';
 import { RateLimits } from './rate-limits.js';
+import type { SocketDialect } from './socket-dialect.js';
+import { addSocketRoutes } from './socket-routes.js';
+import { Sockets } from './sockets.js';
 
 export interface HttpServerOptions extends AppOptions {
   /** TCP port; 0 lets the system choose. */
@@ -34,6 +38,10 @@ export interface HttpServerOptions extends AppOptions {
   readonly stallMs?: number;
   /** Milliseconds until the first sound of a text; 504 above it. */
   readonly requestTimeoutMs?: number;
+  /** What is spoken over WebSockets. */
+  readonly dialects?: readonly SocketDialect[];
+  /** WebSockets open at once. */
+  readonly maxSockets?: number;
   /** Milliseconds until a connection has said what it speaks. */
   readonly startMs?: number;
   readonly protocolLimits?: Partial<ProtocolLimits>;
@@ -42,6 +50,7 @@ export interface HttpServerOptions extends AppOptions {
 }
 
 const MAX_REPLIES = 100;
+const MAX_SOCKETS = 256;
 const REQUEST_TIMEOUT_MS = 60_000;
 const STALL_MS = 60_000; // a player that is paused for longer asks again
 const START_MS = 30_000; // browsers open connections ahead of need
@@ -52,6 +61,7 @@ export class HttpServer {
   readonly gate: Gate;
   readonly #app: FastifyInstance;
   readonly #replies: AudioReplies;
+  readonly #sockets: Sockets;
   readonly #protocols: Protocols;
   readonly #listeners: Listeners;
   readonly #keyFile: KeyFile | undefined;
@@ -81,6 +91,9 @@ export class HttpServer {
     );
     if (protocols === undefined) throw new Error('fastify asked for no server');
     this.#protocols = protocols;
+    this.#sockets = openSockets(options, this.gate);
+    addSocketRoutes(this.#app, options.dialects ?? []);
+    this.#sockets.attach(protocols.http1);
     this.#listeners = new Listeners(this.#listenerOptions(options, protocols));
   }
 
@@ -112,7 +125,7 @@ export class HttpServer {
     this.#keyFile?.close();
     const stopped = this.#listeners.stop();
     this.#protocols.close();
-    await Promise.all([this.#replies.close(), this.#answered()]);
+    await Promise.all([this.#replies.close(), this.#sockets.close(), this.#answered()]);
     // What is left are connections that do not end by themselves, and some that never carried a request.
     this.#protocols.destroy();
     this.#listeners.destroy();
@@ -148,4 +161,10 @@ export class HttpServer {
 function tlsFiles({ tlsCert, tlsKey }: HttpServerOptions): CertificateFiles | undefined {
   if (tlsCert === undefined || tlsKey === undefined) return undefined;
   return { certPath: tlsCert, keyPath: tlsKey };
+}
+
+function openSockets(options: HttpServerOptions, gate: Gate): Sockets {
+  const { dialects = [], maxSockets = MAX_SOCKETS, metrics, log } = options;
+  const newId = options.newId ?? randomUUID;
+  return new Sockets({ dialects, gate, maxSockets, newId, metrics: metrics.sockets, log });
 }

@@ -4,6 +4,7 @@
 // (tests) do not count into each other. Figures of the native plane are read
 // when somebody scrapes, never copied on the way.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric } from 'prom-client';
+import { SocketMetrics } from './socket-metrics.js';
 
 /** What the media plane tells about itself since it opened. */
 export interface PlaneFigures {
@@ -84,6 +85,7 @@ const PLANE_COUNTERS = [
 
 export class Metrics {
   readonly #registry = new Registry();
+  readonly sockets = new SocketMetrics(this.#registry);
   readonly #calls: Gauge<'door'>;
   readonly #callsTotal: Counter<'door' | 'end'>;
   readonly #utterances: Counter<'end'>;

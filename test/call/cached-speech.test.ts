@@ -37,6 +37,7 @@ test('the same words are rendered once, whoever asks', async () => {
   const { speech, requests } = openSpeech();
   assert.equal(await ask(speech, { ...PLAIN, client: 'a' }), 'miss');
   assert.equal(await ask(speech, { ...PLAIN, client: 'b' }), 'found');
+  assert.equal(await ask(speech, { ...PLAIN, kind: 'interactive', dueAtMs: 7 }), 'found');
   assert.equal(requests.length, 1);
   assert.equal(speech.clear(), 1);
   assert.equal(await ask(speech, PLAIN), 'miss');
@@ -51,6 +52,7 @@ test('everything that changes the bytes is another rendering', async () => {
     { ...PLAIN, sampleRate: 8000 },
     { ...PLAIN, voice: 'instant' }, // one that is stated is kept for every sentence
     { ...PLAIN, language: 'en' },
+    { ...PLAIN, leadMs: 160 },
     { ...PLAIN, speed: 2 } as CachedSpeechRequest, // a field that the service learns one day
   ];
   for (const request of others) assert.equal(await ask(speech, request), 'miss', JSON.stringify(request));

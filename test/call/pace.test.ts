@@ -35,6 +35,21 @@ test('a reply runs dry when everything made has been heard since its first byte'
   assert.deepEqual(pace(later), { class: 'http', client: 'key 0', deadlineMs: 11_500, begun: true });
 });
 
+test('a reply that follows others is due when they have been heard, and breaks off a text if it is refused', () => {
+  const pace = replyPace('key 0', time, { kind: 'interactive', dueAtMs: 12_000 });
+  const nothing = { begun: false, madeMs: 0, waitingMs: 0, queuedAtMs: undefined };
+  assert.deepEqual(pace(nothing), {
+    class: 'interactive',
+    client: 'key 0',
+    deadlineMs: 12_000,
+    begun: true,
+  });
+  const later = { begun: true, madeMs: 2500, waitingMs: 0, queuedAtMs: 10_500 };
+  assert.equal(pace(later).deadlineMs, 14_500);
+  const late = replyPace('key 0', time, { dueAtMs: 9000 });
+  assert.equal(late(nothing).deadlineMs, 10_000, 'what should have been there long ago is due now');
+});
+
 test('each sentence of a call says by when it is needed', async (t) => {
   const { call, engine, close } = openCall(encoders);
   t.after(close);
