@@ -9,8 +9,10 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
+import { speechDialects } from './agent/speech-dialects.js';
 import { CachedSpeech } from './call/cached-speech.js';
 import { SpeechService } from './call/speech-stream.js';
+import { SpokenSentences } from './call/spoken-sentences.js';
 import { Switchboard } from './call/switchboard.js';
 import { systemTime } from './time.js';
 import { warmUpTexts } from './call/warm-up.js';
@@ -120,6 +122,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     },
   });
   closing.add(() => door.close());
+  const speech = new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines);
   const http = new HttpServer({
     host: config.host,
     port: config.port,
@@ -127,7 +130,15 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     corsOrigins: config.corsOrigins,
     requestTimeoutMs: config.requestTimeoutMs,
     pageFolder: pageFolder(),
-    speech: new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines),
+    speech,
+    dialects: speechDialects({
+      speaker: new SpokenSentences({ speech, routing: engines, limits: config }),
+      limits: config,
+      time: systemTime,
+      failed: (error, requestId) => log.error({ requestId, code: error.code, err: error }, 'speech failed'),
+      firstSound: (ms) => metrics.firstAudio(ms, 'websocket'),
+    }),
+    maxSockets: config.maxSockets,
     calls: door,
     health: () => ({
       engines: engines.health(),
