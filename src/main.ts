@@ -9,7 +9,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
-import { elevenLabsDialects } from './agent/elevenlabs-dialects.js';
+import { speechDialects } from './agent/speech-dialects.js';
 import { CachedSpeech } from './call/cached-speech.js';
 import { SpeechService } from './call/speech-stream.js';
 import { SpokenSentences } from './call/spoken-sentences.js';
@@ -133,11 +133,12 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     ...config,
     pageFolder: pageFolder(),
     speech,
-    dialects: elevenLabsDialects({
+    dialects: speechDialects({
       speaker: new SpokenSentences({ speech, routing: engines, limits: config }),
+      limits: config,
       time: systemTime,
-      maxTextLength: config.maxTextLength,
       failed: (error, requestId) => log.error({ requestId, code: error.code, err: error }, 'speech failed'),
+      firstSound: (ms) => metrics.firstAudio(ms, 'websocket'),
     }),
     limits: config,
     models: { id: config.modelId, strict: config.strictModels },

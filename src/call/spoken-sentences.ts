@@ -5,7 +5,7 @@
 //   sentence N+1  opened as soon as N is taken: made, and held up by its own ring
 //   sentence N+2  text
 import { ParleyError } from '../errors.js';
-import type { SpeechOptions } from '../speech/engine.js';
+import type { SpeechOptions, VoiceReference } from '../speech/engine.js';
 import type { SpeechRouting } from '../speech/routing.js';
 import type { Sound, SoundSource } from '../speech/sound.js';
 import { systemTime, type Time } from '../time.js';
@@ -28,6 +28,8 @@ export interface SpeakingManner {
   readonly trimSilence?: boolean;
   /** Silence before the first sentence, in milliseconds: the pause after what an earlier text said. */
   readonly leadMs?: number;
+  /** A voice of the text's own. */
+  readonly reference?: VoiceReference;
   /** Who shares the engine fairly with others. */
   readonly client: string;
   /** False neither looks in the cache nor leaves anything there. */
@@ -84,6 +86,7 @@ export class SpokenSentences implements SentenceSpeaker {
     try {
       let next = reading.open();
       for (let sentence = await next; sentence !== undefined; sentence = await next) {
+        refuseAborted(signal);
         reading.handedOver(sentence);
         next = reading.open();
         next.catch(() => undefined); // told when its turn comes
@@ -169,13 +172,16 @@ class Reading {
 
   #request({ text, voice }: SpokenSentence, index: number): CachedSpeechRequest {
     const { dueAtMs } = this.#listener;
+    const manner = this.#manner;
+    // What was stated is asked for again as it was; what the plan found out is stated. A voice that
+    // comes with the text, or stands for one, has no name of its own.
+    const name = manner.voice ?? (voice.reference === undefined ? voice.voice : undefined);
     return {
-      ...this.#manner,
+      ...manner,
       text,
-      // What was stated is asked for again as it was; what the plan found out is stated.
-      voice: this.#manner.voice ?? voice.voice,
-      language: this.#manner.language ?? voice.language,
+      language: manner.language ?? voice.language,
       kind: 'interactive',
+      ...(name === undefined ? {} : { voice: name }),
       ...(index === 0 ? {} : { leadMs: SENTENCE_PAUSE_MS }),
       ...(dueAtMs === undefined ? {} : { dueAtMs }),
     };

@@ -119,9 +119,8 @@ test('a listener who had to wait hears the next sentence from when it comes', as
   const { speech, speak, time } = open();
   const tokens = new TokenSource();
   const sentences = speak(tokens);
-  tokens.push('One is here. ');
+  tokens.push('One is here. And');
   await sentences.next();
-  tokens.push('And');
   time.advance(900); // longer than the sentence is guessed to be
   tokens.push(' so on. Then');
   await sentences.next();
@@ -201,6 +200,16 @@ test('a sentence that opens only after everybody left is cancelled then', async 
   await assert.rejects(ahead, { code: 'ABORTED' });
   await Promise.all(speech.streams.map(({ cancelled }) => cancelled));
   assert.equal(speech.streams.length, 3);
+});
+
+test('after an abort a sentence that was opened ahead is not handed over', async () => {
+  const { speech, speak, controller } = open();
+  const sentences = speak(TEXT);
+  await sentences.next();
+  await until(() => speech.streams.length === 2);
+  await nextTurn();
+  controller.abort();
+  await assert.rejects(sentences.next(), { code: 'ABORTED' });
 });
 
 test('an abort while tokens are awaited ends at once, with nothing left', async () => {

@@ -1,0 +1,61 @@
+// What a client of vLLM-Omni's speech socket says: a closed union, checked field
+// by field before anything acts on it.
+import type { AudioFormat } from '../call/audio-format.js';
+import { type MannerLimits, readFormat, readManner, readRate, type StatedManner } from './manner-fields.js';
+import { choiceIn, type Fields, flagIn, invalid, readFields, stringIn } from './message-fields.js';
+
+/** How the texts that follow are spoken. */
+export interface OmniConfig {
+  readonly manner: StatedManner;
+  readonly format: AudioFormat;
+  /** Hz. */
+  readonly sampleRate: number;
+  /** Each sentence in pieces as it is made; otherwise in one. */
+  readonly streamAudio: boolean;
+}
+
+export type OmniMessage =
+  | { readonly type: 'session.config'; readonly config: OmniConfig }
+  | { readonly type: 'input.text'; readonly text: string }
+  | { readonly type: 'input.done' | 'input.cancel' | 'session.close' };
+
+const TYPES = ['session.config', 'input.text', 'input.done', 'input.cancel', 'session.close'] as const;
+const USUAL_FORMAT = 'wav'; // as there
+const GRANULARITIES = ['none', 'sentence', 'clause'] as const;
+
+/** Throws MALFORMED and INVALID_FIELD. */
+export function readOmniMessage(data: string | Uint8Array, limits: MannerLimits): OmniMessage {
+  const fields = readFields(data);
+  const type = choiceIn(fields, 'type', TYPES);
+  switch (type) {
+    case undefined:
+      throw invalid('type', `must be one of ${TYPES.join(', ')}`);
+    case 'session.config':
+      return { type, config: readConfig(fields, limits) };
+    case 'input.text':
+      return { type, text: readText(fields) };
+    default:
+      return { type };
+  }
+}
+
+function readConfig(fields: Fields, limits: MannerLimits): OmniConfig {
+  if (flagIn(fields, 'word_timestamps') === true) {
+    throw invalid('word_timestamps', 'must be false: this server has no times of words here');
+  }
+  // Text is cut into sentences whatever is asked: a client counts what it is sent.
+  choiceIn(fields, 'split_granularity', GRANULARITIES);
+  const format = readFormat(fields, USUAL_FORMAT);
+  return {
+    manner: readManner(fields, limits),
+    format,
+    sampleRate: readRate(fields, format),
+    streamAudio: flagIn(fields, 'stream_audio') ?? false,
+  };
+}
+
+function readText(fields: Fields): string {
+  const text = stringIn(fields, 'text');
+  if (text === undefined) throw invalid('text', 'must be a string');
+  return text;
+}

@@ -1,0 +1,107 @@
+// One text of vLLM-Omni's socket, from its first token to its `input.done`, and
+// what is sent for each of its sentences.
+//
+//   audio.start ─▶ binary, once or in pieces ─▶ audio.done      for each sentence
+import type { SpokenSentenceSound } from '../call/spoken-sentences.js';
+import { tooLong } from '../call/text-source.js';
+import { TokenStream } from '../call/token-stream.js';
+import type { Peer } from './dialect.js';
+import type { OmniConfig } from './omni-message.js';
+
+export class OmniUtterance {
+  readonly index: number;
+  readonly config: OmniConfig;
+  readonly tokens = new TokenStream();
+  /** Sentences that were begun. */
+  sentences = 0;
+  /** Its `input.done` has come. */
+  complete = false;
+  /** Nothing more of it is spoken. */
+  over = false;
+  #length = 0;
+  #blank = true;
+
+  constructor(index: number, config: OmniConfig) {
+    this.index = index;
+    this.config = config;
+  }
+
+  /** Nothing but white space has come of it. */
+  get isBlank(): boolean {
+    return this.#blank;
+  }
+
+  push(text: string, maxTextLength: number): void {
+    this.#length += text.length;
+    if (text.trim() !== '') this.#blank = false;
+    if (this.#length > maxTextLength) this.tokens.fail(tooLong(maxTextLength));
+    else this.tokens.push(text);
+  }
+
+  /**
+   * Sends a sentence. `failed` is told what broke it off, and whether a part of it was sent; after a cancellation
+   * nothing is, and its end says that it is not whole.
+   */
+  async send(
+    { index, text, sound }: SpokenSentenceSound,
+    peer: Peer,
+    signal: AbortSignal,
+    failed: (error: unknown, partial: boolean) => void,
+  ): Promise<void> {
+    const { format, sampleRate } = this.config;
+    const place = { utterance_index: this.index, sentence_index: index };
+    const tell = (message: object) => peer.send(JSON.stringify(message));
+    this.sentences++;
+    tell({
+      type: 'audio.start',
+      ...place,
+      sentence_text: text,
+      format: format.name,
+      sample_rate: sampleRate,
+      channels: 1,
+    });
+    let bytes = 0;
+    let broken = false;
+    try {
+      for await (const piece of this.#pieces(sound, signal)) {
+        bytes += piece.byteLength;
+        peer.send(piece);
+        await peer.drained();
+      }
+      broken = signal.aborted;
+    } catch (error) {
+      broken = true;
+      if (!signal.aborted) failed(error, bytes > 0);
+    }
+    tell({
+      type: 'audio.done',
+      ...place,
+      total_bytes: bytes,
+      error: broken,
+      ...(signal.aborted ? { cancelled: true } : {}),
+    });
+  }
+
+  async *#pieces(sound: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const whole: Uint8Array[] = [];
+    for await (const chunk of sound) {
+      if (signal.aborted) return;
+      if (this.config.streamAudio) yield chunk;
+      else whole.push(chunk);
+    }
+    if (whole.length === 0 || signal.aborted) return;
+    const file = Buffer.concat(whole);
+    if (this.config.format.name === 'wav') stateLength(file);
+    yield file;
+  }
+}
+
+const RIFF_AT = 4; // the length of all that follows it
+const DATA_AT = 40; // that of the samples, at the end of the header
+
+/** A streamed WAV cannot know its length; one that is there whole can. */
+function stateLength(wav: Buffer): void {
+  if (wav.length < DATA_AT + 4) return;
+  wav.writeUInt32LE(wav.length - RIFF_AT - 4, RIFF_AT);
+  wav.writeUInt32LE(wav.length - DATA_AT - 4, DATA_AT);
+}

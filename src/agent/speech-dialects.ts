@@ -1,0 +1,31 @@
+// The dialects in which a WebSocket asks for speech without a call.
+import type { SentenceSpeaker } from '../call/spoken-sentences.js';
+import type { Time } from '../time.js';
+import type { Dialect } from './dialect.js';
+import { elevenLabsDialects } from './elevenlabs-dialects.js';
+import { legacySocket } from './legacy-socket.js';
+import type { MannerLimits } from './manner-fields.js';
+import { omniSocket } from './omni-socket.js';
+import type { FailureNote } from './told-error.js';
+
+export interface SpeechSocketLimits extends MannerLimits {
+  /** UTF-16 units of one text. */
+  readonly maxTextLength: number;
+  /** Texts that may wait behind the one being spoken. */
+  readonly maxWaitingUtterances: number;
+}
+
+export interface SpeechSocketParts {
+  readonly speaker: SentenceSpeaker;
+  readonly limits: SpeechSocketLimits;
+  readonly time: Time;
+  /** Told of every failure that is not the peer's. */
+  readonly failed: FailureNote;
+  /** Milliseconds from the arrival of a text to its first sound, where nothing was being spoken. */
+  readonly firstSound: (ms: number) => void;
+}
+
+export function speechDialects(parts: SpeechSocketParts): readonly Dialect[] {
+  const { maxTextLength } = parts.limits;
+  return [legacySocket(parts), omniSocket(parts), ...elevenLabsDialects({ ...parts, maxTextLength })];
+}
