@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
 import { CachedSpeech } from './call/cached-speech.js';
+import { FrameCache } from './call/frame-cache.js';
 import { SpeechService } from './call/speech-stream.js';
 import { Switchboard } from './call/switchboard.js';
 import { systemTime } from './call/time.js';
@@ -90,18 +91,20 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   const metrics = new Metrics({
     plane: () => plane.stats(),
     audioCache: () => cache.figures,
+    frameCache: () => frames.figures,
     queueDepth: () => engines.waiting, // nobody scrapes before they are there
     node: true,
   });
   const encoders = openEncoders(config, log);
   closing.add(() => encoders.close());
+  const frames = new FrameCache(config.frameCacheBytes, encoders.settings);
   const engines = overrides.engines ?? (await openEngines(config, log));
   closing.add(() => engines.close());
   const [certificate] = await Promise.all([makeCertificate(), encoders.ready(), engines.load()]);
 
   warmUpTexts(engines);
   const switchboard = new Switchboard(
-    { routing: engines, encoders, limits: config, time: systemTime, log, metrics },
+    { routing: engines, encoders, frames, limits: config, time: systemTime, log, metrics },
     { maxCalls: config.maxCalls, newId: () => `rtc_${randomBytes(18).toString('base64url')}` },
   );
   closing.add(() => switchboard.close());
@@ -127,7 +130,12 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     corsOrigins: config.corsOrigins,
     requestTimeoutMs: config.requestTimeoutMs,
     pageFolder: pageFolder(),
-    speech: new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines),
+    speech: new CachedSpeech(new SpeechService(engines, encoders, config), {
+      cache,
+      routing: engines,
+      settings: encoders.settings,
+      frames,
+    }),
     calls: door,
     health: () => ({
       engines: engines.health(),
@@ -149,6 +157,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
 function openEncoders(config: Config, log: Log): EncoderPool {
   return new EncoderPool({
     workers: config.encoderWorkers,
+    trim: { thresholdDb: config.silenceThresholdDb },
     opus: {
       application: config.opusApplication,
       complexity: config.opusComplexity,

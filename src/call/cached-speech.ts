@@ -1,14 +1,16 @@
 // The speech service behind its cache: what was rendered before costs neither an
 // engine nor an encoder.
+import type { LineSettings } from '../rtp/line-messages.js';
 import type { AudioCache, AudioCacheFigures } from '../speech/audio-cache.js';
 import type { Voice } from '../speech/engine.js';
-import { type KeyField, renderingKey } from '../speech/rendering-key.js';
+import { type KeyField, keyFields, renderingKey } from '../speech/rendering-key.js';
 import type { SpeechRouting } from '../speech/routing.js';
 import type { Sound, SoundSource } from '../speech/sound.js';
+import type { FrameCache } from './frame-cache.js';
 import { SENTENCE_PAUSE_MS } from './speech-line.js';
 import type { SpeechStreamRequest } from './speech-stream.js';
 
-const FORM = 1; // of the bytes; a change in how sound is made that no field tells raises it
+const FORM = 2; // of the bytes; a change in how sound is made that no field tells raises it
 
 interface Speech {
   openStream(request: SpeechStreamRequest, signal: AbortSignal): Promise<SoundSource>;
@@ -20,15 +22,28 @@ export interface CachedSpeechRequest extends SpeechStreamRequest {
   readonly cache?: boolean;
 }
 
+export interface CachedSpeechParts {
+  readonly cache: AudioCache;
+  readonly routing: SpeechRouting;
+  /** Those of the encoders: servers that share renderings may have others. */
+  readonly settings: LineSettings;
+  /** Forgotten together with the renderings. */
+  readonly frames?: FrameCache;
+}
+
 export class CachedSpeech {
   readonly #speech: Speech;
   readonly #cache: AudioCache;
   readonly #routing: SpeechRouting;
+  readonly #frames: FrameCache | undefined;
+  readonly #own: readonly KeyField[];
 
-  constructor(speech: Speech, cache: AudioCache, routing: SpeechRouting) {
+  constructor(speech: Speech, { cache, routing, settings, frames }: CachedSpeechParts) {
     this.#speech = speech;
     this.#cache = cache;
     this.#routing = routing;
+    this.#frames = frames;
+    this.#own = [FORM, SENTENCE_PAUSE_MS, ...keyFields(settings)];
   }
 
   voices(): Promise<readonly Voice[]> {
@@ -50,8 +65,9 @@ export class CachedSpeech {
     return this.#cache.follow(this.#key(request), start, signal);
   }
 
+  /** Answers how many renderings went from this server's memory, and sentences kept for its calls. */
   clear(): number {
-    return this.#cache.clear();
+    return this.#cache.clear() + (this.#frames?.clear() ?? 0);
   }
 
   figures(): AudioCacheFigures {
@@ -66,11 +82,8 @@ export class CachedSpeech {
   // Every field that a request has or will have, but for who asks: one that is
   // forgotten here would give somebody the wrong sound.
   #key({ client: _client, cache: _cache, kind: _kind, ...request }: CachedSpeechRequest): string {
-    const { engine, voice, language } = this.#routing.resolve(request);
-    const fields: KeyField[] = [FORM, SENTENCE_PAUSE_MS, engine.name, voice, language];
-    for (const [name, value] of Object.entries(request).sort(([a], [b]) => (a < b ? -1 : 1))) {
-      fields.push(name, typeof value === 'object' ? JSON.stringify(value) : (value as KeyField));
-    }
-    return renderingKey(fields);
+    const { engine, voice, language, reference } = this.#routing.resolve(request);
+    const voiced = [engine.name, voice, language, reference?.kind, reference?.hash];
+    return renderingKey([...this.#own, ...voiced, ...keyFields(request)]);
   }
 }
