@@ -66,9 +66,11 @@ test('a segment apart begins with a frame of its own after whole frames of silen
   const silence = [...PCMU.silence(20)];
   const sounds = parts.map((part) => encodedWhole(part, encoderOf(PCMU)));
   assert.deepEqual(queue.payloads, [
-    ...[silence, silence],
+    silence,
+    silence,
     ...(sounds[0] ?? []),
-    ...[silence, silence],
+    silence,
+    silence,
     ...(sounds[1] ?? []),
   ]);
   assert.deepEqual(queue.shape, [
