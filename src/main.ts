@@ -24,6 +24,7 @@ import { EncoderPool } from './rtp/encoder-pool.js';
 import { MediaPlane } from './rtp/media-plane.js';
 import { AudioCache } from './speech/audio-cache.js';
 import { Engines } from './speech/engine-choice.js';
+import { openRedisTier } from './speech/redis-tier.js';
 
 const EXIT_CONFIG = 78; // EX_CONFIG of sysexits.h
 const MESSAGES = { perSecond: 500, burst: 1000 }; // of one data channel: tokens of a fast model, several times over
@@ -87,7 +88,10 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   const plane = MediaPlane.open({ clock: 'real', seed: randomInt(2 ** 32) });
   closing.add(() => plane.close());
   const { audioCacheMax: maxEntries, audioCacheBytes: maxBytes } = config;
-  const cache = new AudioCache({ maxEntries, maxBytes });
+  const { redisUrl: redis, redisTtlSeconds: ttlSeconds } = config;
+  const tier = redis === undefined ? redis : openRedisTier({ url: redis, ttlSeconds, time: systemTime, log });
+  closing.add(() => tier?.close());
+  const cache = new AudioCache({ maxEntries, maxBytes }, tier);
   const metrics = new Metrics({
     plane: () => plane.stats(),
     audioCache: () => cache.figures,
