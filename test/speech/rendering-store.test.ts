@@ -168,19 +168,22 @@ test('a look waits 50 ms at most, and what comes later is nothing', async () => 
   assert.deepEqual(answer, {});
 });
 
-test('after three looks in a row that waited in vain nobody waits any more', async () => {
+test('after three times that looks waited in vain nobody waits any more', async () => {
   const { store, fake, time, told } = openStore();
   await settled();
   fake.silent = true;
-  const looks = Array.from({ length: 10 }, () => store.look('a'));
-  time.advance(50);
-  assert.deepEqual(
-    await Promise.all(looks),
-    Array.from({ length: 10 }, () => ({})),
-  );
-  assert.deepEqual([told, fake.last.closed, fake.last.gets], [['there', 'lost TIMEOUT'], true, 10]);
+  for (const expected of [['there'], ['there'], ['there', 'lost TIMEOUT']]) {
+    const looks = Array.from({ length: 10 }, () => store.look('a'));
+    time.advance(50);
+    assert.deepEqual(
+      await Promise.all(looks),
+      Array.from({ length: 10 }, () => ({})),
+    );
+    assert.deepEqual(told, expected);
+  }
+  assert.deepEqual([fake.last.closed, fake.last.gets], [true, 30]);
   for (let n = 0; n < 100; n++) assert.deepEqual(await store.look('a'), {});
-  assert.equal(fake.last.gets, 10);
+  assert.equal(fake.last.gets, 30);
   assert.equal(time.waiting, 1, 'only the next try');
 });
 
