@@ -45,6 +45,9 @@ need_for_test() {
   need chromium '[ -x "${CHROMIUM_PATH:-}" ]' 'command -v chromium'
   need ffmpeg 'command -v ffmpeg && command -v ffprobe'
   need curl 'command -v curl'
+  # Its redis-check-rdb is redis-server by another name; the package of that name would start a service.
+  need redis-tools 'command -v redis-cli && { command -v redis-server || command -v redis-check-rdb; }'
+  need openssl 'command -v openssl'
   # The native tests run without Node and bring their own OpenSSL.
   case " ${missing[*]-} " in
     *' libssl-dev '*) ;;

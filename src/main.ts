@@ -11,11 +11,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
 import { speechDialects } from './agent/speech-dialects.js';
 import { CachedSpeech } from './call/cached-speech.js';
+import { FrameCache } from './call/frame-cache.js';
 import { SpeechService } from './call/speech-stream.js';
 import { SpokenSentences } from './call/spoken-sentences.js';
 import { Switchboard } from './call/switchboard.js';
 import { systemTime } from './time.js';
 import { warmUpTexts } from './call/warm-up.js';
+import { Closing } from './closing.js';
 import { readConfig, type Config } from './config.js';
 import { ParleyError } from './errors.js';
 import { HttpServer } from './http/server.js';
@@ -25,6 +27,7 @@ import { EncoderPool } from './rtp/encoder-pool.js';
 import { MediaPlane } from './rtp/media-plane.js';
 import { AudioCache } from './speech/audio-cache.js';
 import { Engines } from './speech/engine-choice.js';
+import { openRedisTier } from './speech/redis-tier.js';
 
 const EXIT_CONFIG = 78; // EX_CONFIG of sysexits.h
 const MESSAGES = { perSecond: 500, burst: 1000 }; // of one data channel: tokens of a fast model, several times over
@@ -45,33 +48,6 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Things to close, last opened first. */
-class Closing {
-  readonly #steps: (() => void | Promise<void>)[] = [];
-  #closed: Promise<void> | undefined;
-
-  add(step: () => void | Promise<void>): void {
-    this.#steps.unshift(step);
-  }
-
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
-  }
-
-  async #close(): Promise<void> {
-    const failures: unknown[] = [];
-    for (const step of this.#steps) {
-      try {
-        await step();
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    if (failures.length > 0) throw new AggregateError(failures, 'the server did not close cleanly');
-  }
-}
-
 /** A server that listens. Rejects, with nothing left open, when a part cannot be had. */
 export async function startServer(config: Config, overrides: Overrides = {}): Promise<Server> {
   const closing = new Closing();
@@ -88,10 +64,14 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   const plane = MediaPlane.open({ clock: 'real', seed: randomInt(2 ** 32) });
   closing.add(() => plane.close());
   const { audioCacheMax: maxEntries, audioCacheBytes: maxBytes } = config;
-  const cache = new AudioCache({ maxEntries, maxBytes });
+  const { redisUrl: redis, redisTtlSeconds: ttlSeconds } = config;
+  const tier = redis === undefined ? redis : openRedisTier({ url: redis, ttlSeconds, time: systemTime, log });
+  closing.add(() => tier?.close());
+  const cache = new AudioCache({ maxEntries, maxBytes }, tier);
   const metrics = new Metrics({
     plane: () => plane.stats(),
     audioCache: () => cache.figures,
+    frameCache: () => frames.figures,
     queueDepth: () => engines.waiting, // nobody scrapes before they are there
     modelLoaded: () => engines.figures.modelLoaded,
     gpuAllocatedBytes: () => engines.deviceBytes,
@@ -99,6 +79,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   });
   const encoders = openEncoders(config, log);
   closing.add(() => encoders.close());
+  const frames = new FrameCache(config.frameCacheBytes, encoders.settings);
   const engines = overrides.engines ?? (await openEngines(config, log));
   closing.add(() => engines.close());
   const [certificate] = await Promise.all([
@@ -109,7 +90,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
 
   warmUpTexts(engines);
   const switchboard = new Switchboard(
-    { routing: engines, encoders, limits: config, time: systemTime, log, metrics },
+    { routing: engines, encoders, frames, limits: config, time: systemTime, log, metrics },
     { maxCalls: config.maxCalls, newId: () => `rtc_${randomBytes(18).toString('base64url')}` },
   );
   closing.add(() => switchboard.close());
@@ -128,7 +109,12 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     },
   });
   closing.add(() => door.close());
-  const speech = new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines);
+  const speech = new CachedSpeech(new SpeechService(engines, encoders, config), {
+    cache,
+    routing: engines,
+    settings: encoders.settings,
+    frames,
+  });
   const http = new HttpServer({
     ...config,
     pageFolder: pageFolder(),
@@ -167,12 +153,12 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
 function openEncoders(config: Config, log: Log): EncoderPool {
   return new EncoderPool({
     workers: config.encoderWorkers,
+    trim: { thresholdDb: config.silenceThresholdDb },
     opus: {
       application: config.opusApplication,
       complexity: config.opusComplexity,
       bitsPerSecond: config.opusBitrate,
     },
-    trim: { thresholdDb: config.silenceThresholdDb },
     onWorkerLost: (error) =>
       log.error({ code: error.code, detail: error.message }, 'encoder worker replaced'),
   });

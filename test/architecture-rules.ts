@@ -15,6 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/config-reader.ts': [],
   'src/config-notices.ts': ['src/config-reader.ts'],
   'src/addon.ts': ['src/errors.ts'],
+  'src/closing.ts': [],
   [TIME]: [],
   'src/observe': ['src/errors.ts', 'src/config.ts'],
   'src/text': LEAVES,

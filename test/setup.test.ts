@@ -50,7 +50,16 @@ function machine(t: TestContext, uid: number, tools: readonly string[], apt = 'e
 }
 
 test('with everything in place the set-up ends at once and leaves apt alone', (t) => {
-  const { run, aptCalls } = machine(t, 1000, [...BUILD_TOOLS, 'chromium', 'ffmpeg', 'ffprobe', 'curl']);
+  const { run, aptCalls } = machine(t, 1000, [
+    ...BUILD_TOOLS,
+    'chromium',
+    'ffmpeg',
+    'ffprobe',
+    'curl',
+    'redis-cli',
+    'redis-check-rdb',
+    'openssl',
+  ]);
   const { status, stderr, ms } = run('test');
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
   assert.ok(ms < 1000);
@@ -63,7 +72,7 @@ test('without the right to install it stops at once with one line that says what
   assert.equal(status, 1);
   assert.equal(
     stderr,
-    'parley: missing cmake chromium ffmpeg curl; install with: sudo apt-get install -y cmake chromium ffmpeg curl\n',
+    'parley: missing cmake chromium ffmpeg curl redis-tools openssl; install with: sudo apt-get install -y cmake chromium ffmpeg curl redis-tools openssl\n',
   );
   assert.ok(ms < 1000);
   assert.deepEqual(aptCalls(), []);
@@ -77,7 +86,7 @@ test('root installs what is missing, waiting a bounded time for the lock', (t) =
   const { run, aptCalls } = machine(t, 0, BUILD_TOOLS);
   assert.equal(run('test').status, 0);
   assert.deepEqual(aptCalls(), [
-    '-qq -o DPkg::Lock::Timeout=120 install -y --no-install-recommends chromium ffmpeg curl',
+    '-qq -o DPkg::Lock::Timeout=120 install -y --no-install-recommends chromium ffmpeg curl redis-tools openssl',
   ]);
 });
 
@@ -95,9 +104,9 @@ test('old package lists are brought up to date, then the packages are tried agai
   assert.deepEqual(
     aptCalls().map((call) => call.replace(/^.*Timeout=120 /, '')),
     [
-      'install -y --no-install-recommends chromium ffmpeg curl',
+      'install -y --no-install-recommends chromium ffmpeg curl redis-tools openssl',
       'update',
-      'install -y --no-install-recommends chromium ffmpeg curl',
+      'install -y --no-install-recommends chromium ffmpeg curl redis-tools openssl',
     ],
   );
 });
@@ -107,7 +116,7 @@ test('an installation that fails is a failure that names the packages', (t) => {
   assert.equal(status, 1);
   assert.match(
     stderr,
-    /^parley: missing chromium ffmpeg curl \(apt-get failed.*\); install with: sudo apt-get/m,
+    /^parley: missing chromium ffmpeg curl redis-tools openssl \(apt-get failed.*\); install with: sudo apt-get/m,
   );
 });
 

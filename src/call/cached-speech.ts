@@ -1,15 +1,17 @@
 // The speech service behind its cache: what was rendered before costs neither an
 // engine nor an encoder.
+import type { LineSettings } from '../rtp/line-messages.js';
 import type { AudioCache, AudioCacheFigures } from '../speech/audio-cache.js';
 import { ParleyError } from '../errors.js';
 import type { EngineCapabilities, Voice, VoiceReference } from '../speech/engine.js';
-import { type KeyField, renderingKey } from '../speech/rendering-key.js';
+import { type KeyField, keyFields, renderingKey } from '../speech/rendering-key.js';
 import type { SpeechRouting, VoiceWish } from '../speech/routing.js';
 import type { Sound, SoundSource } from '../speech/sound.js';
+import type { FrameCache } from './frame-cache.js';
 import { SENTENCE_PAUSE_MS } from './speech-line.js';
 import type { SpeechStreamRequest } from './speech-stream.js';
 
-const FORM = 1; // of the bytes; a change in how sound is made that no field tells raises it
+const FORM = 2; // of the bytes; a change in how sound is made that no field tells raises it
 
 interface Speech {
   openStream(request: SpeechStreamRequest, signal: AbortSignal): Promise<SoundSource>;
@@ -35,18 +37,32 @@ export interface VoiceSample {
   readonly xVectorOnly?: boolean;
 }
 
+export interface CachedSpeechParts {
+  readonly cache: AudioCache;
+  readonly routing: SpeechRouting;
+  /** Those of the encoders: servers that share renderings may have others. */
+  readonly settings: LineSettings;
+  /** Forgotten together with the renderings. */
+  readonly frames?: FrameCache;
+  /** Without them no request can bring a sample of a voice. */
+  readonly samples?: SampleVoices;
+}
+
 export class CachedSpeech {
   readonly #speech: Speech;
   readonly #cache: AudioCache;
   readonly #routing: SpeechRouting;
+  readonly #frames: FrameCache | undefined;
   readonly #samples: SampleVoices | undefined;
+  readonly #own: readonly KeyField[];
 
-  /** Without `samples` no request can bring a sample of a voice. */
-  constructor(speech: Speech, cache: AudioCache, routing: SpeechRouting, samples?: SampleVoices) {
+  constructor(speech: Speech, { cache, routing, settings, frames, samples }: CachedSpeechParts) {
     this.#speech = speech;
     this.#cache = cache;
     this.#routing = routing;
+    this.#frames = frames;
     this.#samples = samples;
+    this.#own = [FORM, SENTENCE_PAUSE_MS, ...keyFields(settings)];
   }
 
   /** What the engine can do that would speak. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
@@ -81,8 +97,9 @@ export class CachedSpeech {
     return this.#cache.follow(this.#key(request), start, signal);
   }
 
+  /** Answers how many renderings went from this server's memory, and sentences kept for its calls. */
   clear(): number {
-    return this.#cache.clear();
+    return this.#cache.clear() + (this.#frames?.clear() ?? 0);
   }
 
   figures(): AudioCacheFigures {
@@ -103,11 +120,8 @@ export class CachedSpeech {
     dueAtMs: _dueAtMs,
     ...request
   }: CachedSpeechRequest): string {
-    const { engine, voice, language } = this.#routing.resolve(request);
-    const fields: KeyField[] = [FORM, SENTENCE_PAUSE_MS, engine.name, voice, language];
-    for (const [name, value] of Object.entries(request).sort(([a], [b]) => (a < b ? -1 : 1))) {
-      fields.push(name, typeof value === 'object' ? JSON.stringify(value) : (value as KeyField));
-    }
-    return renderingKey(fields);
+    const { engine, voice, language, reference } = this.#routing.resolve(request);
+    const voiced = [engine.name, voice, language, reference?.kind, reference?.hash];
+    return renderingKey([...this.#own, ...voiced, ...keyFields(request)]);
   }
 }

@@ -5,6 +5,7 @@ import type { Codec } from '../rtp/codec.js';
 import { TRACK_ENDED } from '../rtp/marks.js';
 import type { Playout } from '../rtp/playout.js';
 import type { SpeechRouting } from '../speech/routing.js';
+import type { FrameCache } from './frame-cache.js';
 import { callPace } from './pace.js';
 import { SpeechLine, type EncoderSource } from './speech-line.js';
 import { sentencesFrom, sentencesOf, type TextLimits } from './text-source.js';
@@ -43,6 +44,8 @@ export interface CallMetrics {
 export interface CallParts {
   readonly routing: SpeechRouting;
   readonly encoders: EncoderSource;
+  /** Sentences said before; absent where none are kept. */
+  readonly frames?: FrameCache;
   readonly limits: CallLimits;
   readonly time: Time;
   readonly log: CallLog;
@@ -139,8 +142,9 @@ export class Call {
       const { handle, generation } = playout;
       return { kind: 'playout', playout: handle, generation, track: number, codec, frameMs } as const;
     };
+    const { encoders, frames } = this.#parts;
     const pace = callPace(this.id, this.#parts.time, playout, ahead);
-    const line = new SpeechLine(this.#parts.encoders, sink, pace);
+    const line = new SpeechLine(encoders, sink, pace, {}, frames?.of(codec, frameMs));
     const utterance = new Utterance(number, {
       line,
       frameMs,

@@ -4,17 +4,21 @@
 //   sentence N+1 ──▶ engine ──▶ ring ─┐
 //   sentence N   ────────────▶ ring ──┴─▶ encoder line ──▶ playout of a call, or bytes of a container
 //
+// A sentence whose payloads were kept (frame-cache.ts) goes to the encoder line
+// as it is, past engine and ring.
+//
 // At most two rings live at once. The line keeps a record of each sentence's
 // place in the sound: what was spoken of it is computed from that.
 import { PcmRing } from '../audio/pcm-ring.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { EncoderLine, LineSink } from '../rtp/encoder-line.js';
 import type { TrimOptions } from '../audio/trimmer.js';
-import type { EngineTiming, SpeechOptions, WordTime } from '../speech/engine.js';
+import type { EngineTiming, SpeechOptions } from '../speech/engine.js';
 import type { ResolvedVoice } from '../speech/routing.js';
 import { NO_TIME, type SoundTiming } from '../speech/sound.js';
+import type { KeptSentence, LineFrames } from './frame-cache.js';
+import { LineSegment, type PlacedSegment } from './line-segment.js';
 import type { LineProgress, Pace } from './pace.js';
-import type { SpokenSegment } from './spoken-text.js';
 
 // Two seconds: an engine that delivers a sentence at once is not held up by
 // the next ring, and an interrupted sentence costs no more than this.
@@ -44,38 +48,12 @@ export interface LineManner {
 
 const UNTRIMMED: TrimOptions = { thresholdDb: -Infinity };
 
-/** A sentence whose place in the sound of its line is known once it is encoded. */
-export interface PlacedSegment extends SpokenSegment {
-  readonly place: { readonly startMs: number; readonly endMs: number } | undefined;
-}
-
-/** One sentence's place in the sound, filled in while it is made. */
-class Segment implements PlacedSegment {
-  readonly text: string;
-  firstFrame: number | undefined;
-  frames: number | undefined;
-  soundMs: number | undefined;
-  trimmedStartMs = 0;
-  words: readonly WordTime[] = [];
-  /** When its first payload was queued, in milliseconds of the monotonic clock. */
-  queuedAtMs: number | undefined;
-  /** Its place in the sound of the line, in milliseconds; undefined until it is encoded whole. */
-  place: { readonly startMs: number; readonly endMs: number } | undefined;
-  readonly #ring: PcmRing;
-
-  constructor(text: string, ring: PcmRing) {
-    this.text = text;
-    this.#ring = ring;
-  }
-
-  get madeMs(): number {
-    return this.soundMs ?? ((this.#ring.status()?.written ?? 0) * 1000) / this.#ring.rate;
-  }
-
-  /** Made and not yet taken by the encoder. */
-  get waitingMs(): number {
-    return ((this.#ring.status()?.readable ?? 0) * 1000) / this.#ring.rate;
-  }
+/** Of one sentence. */
+interface Work {
+  /** The engine has made all of it. */
+  readonly synthesized: Promise<void>;
+  /** The sink has taken all of it. */
+  readonly encoded: Promise<void>;
 }
 
 export class SpeechLine {
@@ -84,19 +62,30 @@ export class SpeechLine {
   readonly #pace: Pace;
   readonly #manner: LineManner;
   #timing: SoundTiming = NO_TIME;
-  readonly #segments: Segment[] = [];
+  readonly #frames: LineFrames | undefined;
+  readonly #segments: LineSegment[] = [];
   #line: EncoderLine | undefined;
   #over = false;
   #flushed = false;
   /** The encoder was told that the text pauses, and no sentence has come since. */
   #pauseTold = false;
 
-  /** `sink` is asked once, when the line's turn to push has come. */
-  constructor(encoders: EncoderSource, sink: () => LineSink, pace: Pace, manner: LineManner = {}) {
+  /**
+   * `sink` is asked once, when the line's turn to push has come; `frames` are of its codec, where it is a call's
+   * and sentences are kept.
+   */
+  constructor(
+    encoders: EncoderSource,
+    sink: () => LineSink,
+    pace: Pace,
+    manner: LineManner = {},
+    frames?: LineFrames,
+  ) {
     this.#encoders = encoders;
     this.#sink = sink;
     this.#pace = pace;
     this.#manner = manner;
+    this.#frames = frames;
   }
 
   get segments(): readonly PlacedSegment[] {
@@ -164,6 +153,7 @@ export class SpeechLine {
       const segment = this.#segments[index];
       if (segment !== undefined) Object.assign(segment, { firstFrame, trimmedStartMs, queuedAtMs });
     };
+    line.onSegmentKept = (index, frames) => this.#segments[index]?.onKept?.(frames);
     this.#line = line;
     if (this.#pauseTold) line.rest();
     return line;
@@ -195,42 +185,58 @@ export class SpeechLine {
     await this.#end(await opened);
   }
 
-  #speak(sentence: SpokenSentence, opened: Promise<EncoderLine>, signal: AbortSignal) {
-    const { engine, voice, language, reference } = sentence.voice;
-    const { options, leadMs = 0 } = this.#manner;
+  #speak(sentence: SpokenSentence, opened: Promise<EncoderLine>, signal: AbortSignal): Work {
+    const { options, leadMs = 0, trimSilence = true } = this.#manner;
     this.#pauseTold = false;
+    const pauseBeforeMs = this.#segments.length === 0 ? leadMs : SENTENCE_PAUSE_MS;
+    const key = this.#frames?.keyOf({ ...sentence, options, trimSilence });
+    const kept = key === undefined ? undefined : this.#frames?.find(key);
+    if (kept !== undefined) return this.#repeat(sentence.text, kept, pauseBeforeMs, opened);
+    return this.#render(sentence, { pauseBeforeMs, key }, opened, signal);
+  }
+
+  /** Says what was said before. */
+  #repeat(text: string, kept: KeptSentence, pauseBeforeMs: number, opened: Promise<EncoderLine>): Work {
+    const segment = new LineSegment(text, undefined);
+    segment.soundMs = kept.soundMs;
+    segment.words = kept.words;
+    this.#segments.push(segment);
+    const encoded = opened
+      .then((line) => line.segment({ kept: kept.frames, pauseBeforeMs }))
+      .then((place) => segment.encoded(place));
+    encoded.catch(() => undefined);
+    return { synthesized: Promise.resolve(), encoded };
+  }
+
+  #render(
+    { text, voice: { engine, voice, language, reference } }: SpokenSentence,
+    { pauseBeforeMs, key }: { readonly pauseBeforeMs: number; readonly key: string | undefined },
+    opened: Promise<EncoderLine>,
+    signal: AbortSignal,
+  ): Work {
+    const { options } = this.#manner;
     const urgency = this.#pace(this.#progress());
     const rate = engine.sampleRate(voice);
     const ring = PcmRing.open(rate, rate * RING_SECONDS);
-    const segment = new Segment(sentence.text, ring);
-    const pauseBeforeMs = this.#segments.length === 0 ? leadMs : SENTENCE_PAUSE_MS;
+    const segment = new LineSegment(text, ring);
     this.#segments.push(segment);
-    const synthesized = engine
-      .synthesize(
-        {
-          text: sentence.text,
-          voice,
-          language,
-          urgency,
-          ...(options === undefined ? {} : { options }),
-          ...(reference === undefined ? {} : { reference }),
-        },
-        ring,
-        signal,
-      )
-      .then((end) => {
-        segment.soundMs = (end.samples * 1000) / rate;
-        segment.words = end.words;
-        this.#took(end.timing);
-      });
+    const request = {
+      text,
+      voice,
+      language,
+      urgency,
+      ...(options === undefined ? {} : { options }),
+      ...(reference === undefined ? {} : { reference }),
+    };
+    const synthesized = engine.synthesize(request, ring, signal).then((end) => {
+      segment.soundMs = (end.samples * 1000) / rate;
+      segment.words = end.words;
+      this.#took(end.timing);
+    });
+    if (key !== undefined) this.#keepOf(segment, key, synthesized);
     const encoded = opened
-      .then((line) => line.segment({ ring: ring.handle, rate, pauseBeforeMs }))
-      .then((done) => {
-        segment.firstFrame = done.firstFrame;
-        segment.frames = done.frames;
-        segment.trimmedStartMs = done.trimmedStartMs;
-        segment.place = { startMs: done.startMs, endMs: done.endMs };
-      })
+      .then((line) => line.segment({ ring: ring.handle, rate, pauseBeforeMs, keep: key !== undefined }))
+      .then((place) => segment.encoded(place))
       .catch((error: unknown) => {
         ring.abort();
         throw error;
@@ -238,6 +244,17 @@ export class SpeechLine {
     encoded.catch(() => undefined);
     void Promise.allSettled([synthesized, encoded]).then(() => ring.close());
     return { synthesized, encoded };
+  }
+
+  /** The sentence is kept when engine and encoder have both said that it is whole. */
+  #keepOf(segment: LineSegment, key: string, synthesized: Promise<void>): void {
+    segment.onKept = (frames) => {
+      const keep = () => {
+        const { soundMs = 0, words } = segment;
+        this.#frames?.keep(key, { frames, soundMs, words });
+      };
+      synthesized.then(keep, () => undefined);
+    };
   }
 
   #took(timing: EngineTiming | undefined): void {

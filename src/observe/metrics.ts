@@ -21,8 +21,8 @@ export interface PlaneFigures {
   readonly latenessCounts: readonly number[];
 }
 
-/** What the cache of renderings tells about itself. */
-export interface AudioCacheFigures {
+/** What a cache tells about itself: that of renderings, or that of the sentences of calls. */
+export interface CacheFigures {
   readonly entries: number;
   readonly bytes: number;
   readonly hits: number;
@@ -30,7 +30,8 @@ export interface AudioCacheFigures {
 }
 
 export interface MetricsOptions {
-  readonly audioCache?: () => AudioCacheFigures;
+  readonly audioCache?: () => CacheFigures;
+  readonly frameCache?: () => CacheFigures;
   /** Sentences that wait for an engine. */
   readonly queueDepth?: () => number;
   /** The plane's figures now; undefined while there is no plane. */
@@ -67,11 +68,18 @@ const REQUEST_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 6
 // Label values come from closed sets: a method that nobody routes is one value.
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-const CACHE_FIGURES = [
+const AUDIO_CACHE = [
   ['parley_audio_cache_entries', 'gauge', 'entries', 'renderings kept in memory'],
   ['parley_audio_cache_bytes', 'gauge', 'bytes', 'bytes of sound kept in memory, those being made included'],
   ['parley_audio_cache_hits_total', 'counter', 'hits', 'requests answered without an engine of their own'],
   ['parley_audio_cache_misses_total', 'counter', 'misses', 'requests for which an engine was asked'],
+] as const;
+
+const FRAME_CACHE = [
+  ['parley_frame_cache_entries', 'gauge', 'entries', 'sentences of calls kept as payloads'],
+  ['parley_frame_cache_bytes', 'gauge', 'bytes', 'bytes that they take'],
+  ['parley_frame_cache_hits_total', 'counter', 'hits', 'sentences sent without an engine or an encoder'],
+  ['parley_frame_cache_misses_total', 'counter', 'misses', 'sentences of calls that were rendered'],
 ] as const;
 
 const PLANE_COUNTERS = [
@@ -145,7 +153,8 @@ export class Metrics {
       );
     }
     this.#gauge('tts_gpu_allocated_bytes', 'bytes of GPU memory that the engines hold', gpuAllocatedBytes);
-    if (options.audioCache !== undefined) this.#watchCache(options.audioCache);
+    if (options.audioCache !== undefined) this.#watchCache(AUDIO_CACHE, options.audioCache);
+    if (options.frameCache !== undefined) this.#watchCache(FRAME_CACHE, options.frameCache);
     if (options.node === true) collectDefaultMetrics({ register: this.#registry });
   }
 
@@ -197,8 +206,8 @@ export class Metrics {
     this.#registry.registerMetric(readAtScrape(name, help, 'gauge', () => [{ value: readable(read) }]));
   }
 
-  #watchCache(cache: () => AudioCacheFigures): void {
-    for (const [name, type, field, help] of CACHE_FIGURES) {
+  #watchCache(metrics: typeof AUDIO_CACHE | typeof FRAME_CACHE, cache: () => CacheFigures): void {
+    for (const [name, type, field, help] of metrics) {
       this.#registry.registerMetric(readAtScrape(name, help, type, () => [{ value: cache()[field] }]));
     }
   }

@@ -22,8 +22,15 @@ function filled(samplesPerMs: number, value: number): (frameMs: number) => Uint8
 }
 
 // TOC byte 0xF8: CELT only, full band, 20 ms, mono, one frame (RFC 6716
-// section 3.1); the two bytes after it decode to exact silence.
-const OPUS_SILENCE_20_MS = Uint8Array.of(0xf8, 0xff, 0xfe);
+// section 3.1); the two bytes after it decode to exact silence. 40 and 60 ms
+// are two and three frames of 20 in one packet (section 3.2.3 and 3.2.5).
+const OPUS_SILENCE: Readonly<Record<number, Uint8Array>> = {
+  10: Uint8Array.of(0xf0, 0xff, 0xfe),
+  20: Uint8Array.of(0xf8, 0xff, 0xfe),
+  40: Uint8Array.of(0xf9, 0xff, 0xfe, 0xff, 0xfe),
+  60: Uint8Array.of(0xfb, 0x03, 0xff, 0xfe, 0xff, 0xfe, 0xff, 0xfe),
+};
+const OPUS_FRAME_MS = 20;
 
 export const OPUS: Codec = {
   name: 'opus',
@@ -31,8 +38,8 @@ export const OPUS: Codec = {
   sampleRate: 48_000,
   sdpChannels: 2,
   staticPayloadType: undefined,
-  frameMs: 20,
-  silence: () => OPUS_SILENCE_20_MS,
+  frameMs: OPUS_FRAME_MS,
+  silence: (frameMs) => OPUS_SILENCE[frameMs] ?? (OPUS_SILENCE[OPUS_FRAME_MS] as Uint8Array),
 };
 
 export const PCMU: Codec = {

@@ -7,6 +7,7 @@ import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
 import { ParleyError } from '../errors.js';
 import type { Codec } from './codec.js';
 import type { ContainerName } from './container.js';
+import type { KeptFrames } from './kept-frames.js';
 import type { LineMessage, SegmentEncoded, SegmentSource, ToWorker } from './line-messages.js';
 
 export type { SegmentEncoded, SegmentSource } from './line-messages.js';
@@ -50,6 +51,8 @@ export class EncoderLine {
   /** Told when the sink took the first frame of a segment; `queuedAtMs` is of the monotonic clock. */
   onSegmentStarted:
     ((index: number, firstFrame: number, trimmedStartMs: number, queuedAtMs: number) => void) | undefined;
+  /** Told the payloads of a segment that was to be kept, once all of them are made. */
+  onSegmentKept: ((index: number, kept: KeptFrames) => void) | undefined;
   /** Milliseconds of a worker's time that it took; known at its end. */
   workMs = 0;
   readonly #number: number;
@@ -71,7 +74,7 @@ export class EncoderLine {
   }
 
   /**
-   * Queues a segment. Resolves when its ring ended and the sink has all of it, but for a last frame that the
+   * Queues a segment. Resolves when its ring ended (or all that was kept is taken) and the sink has all of it, but for a last frame that the
    * next segment or the end fills up, or silence where the line rests. Rejects with the error its ring ended
    * with, ABORTED, or ENCODER_FAILED. The opener of the ring closes it after that.
    */
@@ -122,6 +125,8 @@ export class EncoderLine {
       case 'encoded':
         this.#take(message.segment.index)?.resolve(message.segment);
         return;
+      case 'kept':
+        return this.onSegmentKept?.(message.index, message.kept);
       case 'failed':
         this.#take(message.index)?.reject(new ParleyError(message.code, message.message));
         return;
@@ -168,7 +173,7 @@ export class EncoderLine {
     this.#failure = error;
     for (const { source, reject } of this.#waiting.values()) {
       // The worker may be dead, and the engine must not wait for a reader that never comes.
-      PcmRing.attach(source.ring, source.rate).abort();
+      if ('ring' in source) PcmRing.attach(source.ring, source.rate).abort();
       reject(error ?? new ParleyError('ABORTED', 'the line ended without the segment'));
     }
     this.#waiting.clear();

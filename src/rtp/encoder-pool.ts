@@ -6,7 +6,7 @@ import type { TrimOptions } from '../audio/trimmer.js';
 import { ParleyError } from '../errors.js';
 import type { EncoderLine, LineSink } from './encoder-line.js';
 import { EncoderThread } from './encoder-thread.js';
-import type { SinkMessage } from './line-messages.js';
+import type { LineSettings, SinkMessage } from './line-messages.js';
 import { OPUS_SPEECH, type OpusSettings } from './opus-encoder.js';
 
 /** What a line does differently from the pool. */
@@ -25,7 +25,8 @@ export interface PoolOptions extends LineOptions {
 }
 
 export class EncoderPool {
-  readonly #options: PoolOptions;
+  /** Of lines that say nothing else. */
+  readonly settings: LineSettings;
   readonly #threads: readonly EncoderThread[];
   #lineCount = 0;
   #closed: Promise<void> | undefined;
@@ -37,7 +38,7 @@ export class EncoderPool {
         field: 'workers',
       });
     }
-    this.#options = options;
+    this.settings = { opus: { ...OPUS_SPEECH, ...options.opus }, trim: { ...options.trim } };
     const script = options.script ?? new URL('./encoder-worker.js', import.meta.url);
     const onLost = options.onWorkerLost ?? (() => undefined);
     this.#threads = Array.from({ length: workers }, () => new EncoderThread(script, onLost));
@@ -62,8 +63,8 @@ export class EncoderPool {
   open(sink: LineSink, options: LineOptions = {}): EncoderLine {
     const thread = this.#leastLoaded();
     const settings = {
-      opus: { ...OPUS_SPEECH, ...this.#options.opus, ...options.opus },
-      trim: { ...this.#options.trim, ...options.trim },
+      opus: { ...this.settings.opus, ...options.opus },
+      trim: { ...this.settings.trim, ...options.trim },
     };
     const line = ++this.#lineCount;
     return thread.open(line, sink, { type: 'open', line, sink: messageOf(sink), settings });

@@ -13,6 +13,7 @@ import { openContainer } from './container-makers.js';
 import { EncoderShelf } from './encoder-shelf.js';
 import type { FrameSink } from './frame-sink.js';
 import { HeldStart } from './held-start.js';
+import { ReadySegment } from './kept-frames.js';
 import type { FromWorker, LineSettings, SegmentSource, SinkMessage, ToWorker } from './line-messages.js';
 import { LinePump, type LineReports } from './line-pump.js';
 import { PlayoutSink } from './playout-sink.js';
@@ -54,6 +55,7 @@ function openLine(line: number, message: SinkMessage, settings: LineSettings): v
   const reports: LineReports = {
     started: (segment) => tell({ type: 'started', line, segment }),
     encoded: (segment) => tell({ type: 'encoded', line, segment }),
+    kept: (index, kept) => tell({ type: 'kept', line, index, kept }),
     failed: (index, { code, message: text }) => tell({ type: 'failed', line, index, code, message: text }),
     ended: (workMs) => {
       close(line);
@@ -91,7 +93,12 @@ function openSink(
   const encoder = shelf.take(codec, frameMs, opus);
   const place = { generation, track, sampleRate: CODECS[codec].sampleRate };
   return {
-    sink: new PlayoutSink(new HeldStart(new PlayoutWriter(playout)), place, encoder),
+    sink: new PlayoutSink(
+      new HeldStart(new PlayoutWriter(playout)),
+      place,
+      encoder,
+      CODECS[codec].silence(frameMs),
+    ),
     dispose: () => shelf.giveBack(encoder, codec, frameMs, opus),
   };
 }
@@ -102,8 +109,10 @@ function close(line: number): void {
 }
 
 function addSegment(line: Line, index: number, source: SegmentSource): void {
-  const { ring, rate, pauseBeforeMs = 0 } = source;
-  const segment = { index, rate, pauseBeforeMs };
+  const { pauseBeforeMs = 0 } = source;
+  if ('kept' in source) return line.pump.segment(new ReadySegment({ index, pauseBeforeMs }, source.kept));
+  const { ring, rate, keep = false } = source;
+  const segment = { index, rate, pauseBeforeMs, keep };
   line.pump.segment(new SegmentSound(PcmRing.attach(ring, rate), segment, line.settings.trim, scratch));
 }
 

@@ -7,7 +7,20 @@ import type { ErrorCode } from '../errors.js';
 
 export type Flushed = 'taken' | 'full' | 'gone';
 
+/** What a sink of payloads can do besides, for segments that share nothing with their neighbours. */
+export interface PayloadSink {
+  /** Of the frame put last; valid until the next. */
+  readonly payload: Uint8Array | undefined;
+  /** The next frame that is put depends on nothing before it. */
+  restart(): void;
+  putSilence(): void;
+  /** A frame that was encoded before. */
+  putPayload(payload: Uint8Array): void;
+}
+
 export interface FrameSink {
+  /** Absent where a frame is no payload of its own. */
+  readonly payloads?: PayloadSink;
   /** Hz of the samples it takes. */
   readonly sampleRate: number;
   readonly frameSamples: number;

@@ -4,15 +4,28 @@ import type { TrimOptions } from '../audio/trimmer.js';
 import type { ErrorCode } from '../errors.js';
 import type { CodecName } from './codec.js';
 import type { ContainerName } from './container.js';
+import type { KeptFrames } from './kept-frames.js';
 import type { OpusSettings } from './opus-encoder.js';
 
-export interface SegmentSource {
+/** Sound that is still to be encoded, or was encoded before: the latter for a playout only. */
+export type SegmentSource = SoundSegment | KeptSegment;
+
+interface SegmentPlace {
+  /** Silence between the sound before and this one; before the first sound of a line only that of its first segment. */
+  readonly pauseBeforeMs?: number;
+}
+
+export interface SoundSegment extends SegmentPlace {
   /** A PcmRing; its opener closes it, once the segment is encoded or has failed. */
   readonly ring: number;
   /** Hz of the ring's samples. */
   readonly rate: number;
-  /** Silence between the sound before and this one; before the first sound of a line only that of its first segment. */
-  readonly pauseBeforeMs?: number;
+  /** Its payloads are to be kept: it shares no frame with its neighbours. For a playout only. */
+  readonly keep?: boolean;
+}
+
+export interface KeptSegment extends SegmentPlace {
+  readonly kept: KeptFrames;
 }
 
 export interface SegmentEncoded {
@@ -83,6 +96,7 @@ export interface SegmentStarted {
 export type LineMessage =
   | { readonly type: 'started'; readonly line: number; readonly segment: SegmentStarted }
   | { readonly type: 'encoded'; readonly line: number; readonly segment: SegmentEncoded }
+  | { readonly type: 'kept'; readonly line: number; readonly index: number; readonly kept: KeptFrames }
   | {
       readonly type: 'failed';
       readonly line: number;

@@ -7,17 +7,26 @@
 // The sink is asked first, so nothing is read that it has no room for: a full
 // playout leaves the ring full, and a full ring stops the engine. Marks are
 // queued with the frame they follow and handed over right after it.
+//
+// A segment whose payloads are kept, or were kept before, stands apart: it
+// begins and ends with a frame of its own, silence between it and its neighbours
+// is whole frames, and its encoder starts clean. So its payloads are the same
+// in every line.
 import { asParleyError, ParleyError } from '../errors.js';
-import type { FrameSink } from './frame-sink.js';
+import { DueMarks } from './due-marks.js';
+import type { FrameSink, PayloadSink } from './frame-sink.js';
+import { ReadySegment, type KeptFrames } from './kept-frames.js';
 import type { SegmentEncoded, SegmentStarted } from './line-messages.js';
 import { LineSound } from './line-sound.js';
-import { segmentEnded, segmentStarted } from './marks.js';
+import { SegmentKeeper } from './segment-keeper.js';
 import { CHUNK_SAMPLES, type SegmentSound } from './segment-sound.js';
 
 export interface LineReports {
   started(segment: SegmentStarted): void;
   /** All of the segment is in the sink, but for a last frame that what follows fills up. */
   encoded(segment: SegmentEncoded): void;
+  /** The payloads of a segment that was to be kept, all of them. */
+  kept(index: number, kept: KeptFrames): void;
   /** The line goes on: what came before the failure stays. */
   failed(index: number, error: ParleyError): void;
   /** The sink has everything, after so many milliseconds of work. Nothing is reported after it. */
@@ -29,12 +38,10 @@ export interface LineReports {
 /** `more`: call again. `waiting`: the pump says when. `over`: never again. */
 export type Turn = 'more' | 'waiting' | 'over';
 
-interface DueMark {
-  /** The frame it follows; -1 for none. */
-  readonly frame: number;
-  readonly value: number;
-  /** What a start mark is reported with. */
-  readonly started: Omit<SegmentStarted, 'queuedAtMs'> | undefined;
+interface SegmentSizes {
+  readonly index: number;
+  readonly samplesIn: number;
+  readonly trimmedStartMs: number;
 }
 
 export class LinePump {
@@ -45,15 +52,19 @@ export class LinePump {
   readonly #sound: LineSound;
   readonly #chunk = new Float32Array(CHUNK_SAMPLES);
   readonly #frame: Float32Array;
+  readonly #keeper: SegmentKeeper;
   #filled = 0;
   #framesPut = 0;
-  readonly #segments: SegmentSound[] = [];
+  readonly #segments: (SegmentSound | ReadySegment)[] = [];
   #current: SegmentSound | undefined;
+  #ready: ReadySegment | undefined;
+  /** Frames of silence still to put before a segment apart; undefined where none is about to begin. */
+  #gap: number | undefined;
+  /** The segment before stood apart. */
+  #apart = false;
   /** Frame of the current segment's first sample; negative while it has not sounded. */
   #firstFrame = -1;
-  readonly #marks: DueMark[] = [];
-  /** Their start marks are on the way into the queue. */
-  readonly #starting: Omit<SegmentStarted, 'queuedAtMs'>[] = [];
+  readonly #marks = new DueMarks();
   /** The text pauses: nothing is late while no segment is queued. */
   #resting = false;
   /** The sink was told so, and nothing has sounded since. */
@@ -83,13 +94,15 @@ export class LinePump {
     this.#wake = () => wake(this);
     this.#sound = new LineSound(sink.sampleRate, speed);
     this.#frame = new Float32Array(sink.frameSamples);
+    const frameMs = (sink.frameSamples * 1000) / sink.sampleRate;
+    this.#keeper = new SegmentKeeper(frameMs, (index, kept) => reports.kept(index, kept));
   }
 
   get framesPut(): number {
     return this.#framesPut;
   }
 
-  segment(segment: SegmentSound): void {
+  segment(segment: SegmentSound | ReadySegment): void {
     if (this.#over) return;
     this.#segments.push(segment);
     this.#resting = false;
@@ -127,7 +140,7 @@ export class LinePump {
           this.#sink.onRoom(this.#wake);
           return 'waiting';
         }
-        if (this.#starting.length > 0 && !this.#sink.holding) this.#reportStarts();
+        if (!this.#sink.holding) this.#reportStarts();
         if (this.#releaseMark()) continue;
         if (this.#framesPut - framesBefore >= maxFrames) return 'more';
         if (this.#step() === 'waiting') return 'waiting';
@@ -142,18 +155,16 @@ export class LinePump {
 
   /** Hands the sink the next mark whose frame it has. */
   #releaseMark(): boolean {
-    const due = this.#marks[0];
-    if (due === undefined || due.frame >= this.#framesPut) return false;
-    this.#marks.shift();
-    if (due.started !== undefined) this.#starting.push(due.started);
-    this.#sink.mark(due.value);
+    const mark = this.#marks.next(this.#framesPut);
+    if (mark === undefined) return false;
+    this.#sink.mark(mark);
     return true;
   }
 
   #reportStarts(): void {
-    const queuedAtMs = this.#now();
-    for (const started of this.#starting) this.#reports.started({ ...started, queuedAtMs });
-    this.#starting.length = 0;
+    for (const started of this.#marks.takeStarted()) {
+      this.#reports.started({ ...started, queuedAtMs: this.#now() });
+    }
   }
 
   /** The smallest piece of work there is. */
@@ -164,6 +175,8 @@ export class LinePump {
       this.#putFrame(this.#filled);
       return 'moved';
     }
+    if (this.#gap !== undefined) return this.#crossGap(this.#gap);
+    if (this.#ready !== undefined) return this.#putReady(this.#ready);
     if (this.#current === undefined) return this.#nextSegment();
     return this.#readSegment(this.#current);
   }
@@ -172,16 +185,67 @@ export class LinePump {
     this.#sink.put(this.#frame, count);
     this.#framesPut++;
     this.#filled = 0;
+    const payload = this.#sink.payloads?.payload;
+    if (payload !== undefined) this.#keeper.frame(payload);
+  }
+
+  #payloads(): PayloadSink {
+    if (this.#sink.payloads !== undefined) return this.#sink.payloads;
+    throw new ParleyError('WRONG_STATE', 'only a playout has payloads that can be kept');
   }
 
   #nextSegment(): 'moved' | 'waiting' {
     const next = this.#segments.shift();
     if (next === undefined) return this.#ending === 'no' ? this.#pause() : this.#finish();
-    this.#current = next;
     this.#firstFrame = -1;
     // After a rest that was heard as silence a pause would only be delay.
-    const heardSilence = this.#rested && this.#sink.isDry();
-    this.#sound.begin(next.rate, heardSilence ? 0 : next.pauseBeforeMs);
+    const pauseMs = this.#rested && this.#sink.isDry() ? 0 : next.pauseBeforeMs;
+    const ready = next instanceof ReadySegment;
+    const apart = ready || next.keep;
+    if (apart || this.#apart) {
+      this.#gap = this.#sound.beginApart(ready ? undefined : next.rate, pauseMs, this.#frame.length);
+    } else {
+      this.#sound.begin(next.rate, pauseMs);
+    }
+    this.#apart = apart;
+    if (ready) this.#ready = next;
+    else this.#current = next;
+    return 'moved';
+  }
+
+  /** The frames before the gap are put; those of silence follow, and then the segment. */
+  #crossGap(frames: number): 'moved' {
+    const payloads = this.#payloads();
+    if (frames > 0) {
+      this.#gap = frames - 1;
+      payloads.putSilence();
+      this.#framesPut++;
+      return 'moved';
+    }
+    this.#gap = undefined;
+    if (this.#current !== undefined) payloads.restart();
+    if (this.#current?.keep === true) this.#keeper.begin();
+    return 'moved';
+  }
+
+  #putReady(segment: ReadySegment): 'moved' {
+    const { index, kept } = segment;
+    if (this.#firstFrame < 0 && kept.frames > 0) {
+      this.#firstFrame = this.#framesPut;
+      this.#segmentStart = this.#sound.end;
+      this.#sound.skip(kept.frames, this.#frame.length, kept.samples);
+      this.#marks.start({ index, firstFrame: this.#firstFrame, trimmedStartMs: kept.trimmedStartMs });
+    }
+    const payload = segment.next();
+    if (payload === undefined) {
+      this.#ready = undefined;
+      const end = kept.frames > 0 ? this.#segmentStart + kept.samples : this.#sound.end;
+      this.#ended({ ...kept, index }, end);
+      return 'moved';
+    }
+    this.#rested = false;
+    this.#payloads().putPayload(payload);
+    this.#framesPut++;
     return 'moved';
   }
 
@@ -204,6 +268,7 @@ export class LinePump {
     } catch (error) {
       if (this.#sink.failsWhole) throw error;
       this.#current = undefined;
+      this.#keeper.drop();
       segment.abort(this.#wake);
       this.#reports.failed(segment.index, asParleyError(error, 'ENCODER_FAILED'));
       return 'moved';
@@ -214,35 +279,43 @@ export class LinePump {
     if (this.#firstFrame < 0) {
       this.#segmentStart = this.#sound.end;
       this.#firstFrame = Math.floor(this.#sound.end / this.#frame.length);
-      this.#markStart(segment, this.#firstFrame, this.#firstFrame);
+      const { index, trimmedStartMs } = segment;
+      this.#marks.start({ index, firstFrame: this.#firstFrame, trimmedStartMs });
     }
     this.#rested = false;
     this.#sound.take(this.#chunk, count);
   }
 
   #endSegment(segment: SegmentSound): void {
-    const lastFrame = Math.ceil(this.#sound.end / this.#frame.length) - 1;
-    const { index, samplesIn, trimmedStartMs } = segment;
-    const sounded = this.#firstFrame >= 0;
-    const firstFrame = sounded ? this.#firstFrame : lastFrame + 1;
-    if (!sounded) this.#markStart(segment, firstFrame, lastFrame);
-    this.#marks.push({ frame: lastFrame, value: segmentEnded(index), started: undefined });
     this.#current = undefined;
     segment.release(this.#wake);
+    const { index, samplesIn, trimmedStartMs } = segment;
+    const end = this.#sound.end;
+    const frames = this.#ended(segment, end);
+    if (!segment.keep) return;
+    this.#sound.pad(this.#frame.length);
+    const samples = frames > 0 ? end - this.#segmentStart : 0;
+    this.#keeper.ended({ index, frames, samples, samplesIn, trimmedStartMs });
+  }
+
+  /** Marks and reports the end of a segment whose sound ends before the sample `end`; answers its frames. */
+  #ended({ index, samplesIn, trimmedStartMs }: SegmentSizes, end: number): number {
+    const lastFrame = Math.ceil(end / this.#frame.length) - 1;
+    const sounded = this.#firstFrame >= 0;
+    const firstFrame = sounded ? this.#firstFrame : lastFrame + 1;
+    if (!sounded) this.#marks.start({ index, firstFrame, trimmedStartMs }, lastFrame);
+    this.#marks.end(index, lastFrame);
+    const frames = lastFrame + 1 - firstFrame;
     this.#reports.encoded({
       index,
       firstFrame,
-      frames: lastFrame + 1 - firstFrame,
+      frames,
       samplesIn,
       trimmedStartMs,
-      startMs: ((sounded ? this.#segmentStart : this.#sound.end) * 1000) / this.#sink.sampleRate,
-      endMs: (this.#sound.end * 1000) / this.#sink.sampleRate,
+      startMs: ((sounded ? this.#segmentStart : end) * 1000) / this.#sink.sampleRate,
+      endMs: (end * 1000) / this.#sink.sampleRate,
     });
-  }
-
-  #markStart(segment: SegmentSound, firstFrame: number, frame: number): void {
-    const { index, trimmedStartMs } = segment;
-    this.#marks.push({ frame, value: segmentStarted(index), started: { index, firstFrame, trimmedStartMs } });
+    return frames;
   }
 
   /** What is held, then the last frame, then the sink's own end, one a step. */

@@ -26,6 +26,8 @@ export class LineSound {
   /** Sound came since the last pause: a silent segment between two others does not pause twice. */
   #sounded = false;
   #begun = false;
+  /** Silence after the last sound that only fills its frame. */
+  #padding = 0;
 
   /** @param speed times the speed at which the segments were spoken; their pitch stays. */
   constructor(sampleRate: number, speed = 1) {
@@ -45,9 +47,7 @@ export class LineSound {
 
   /** A segment at `rate` Hz follows, after a pause where sound came before, or where nothing came at all. */
   begin(rate: number, pauseMs: number): void {
-    const spokenPause = (pauseMs * this.#sampleRate) / (1000 * this.#speed);
-    const pause = this.#sounded || !this.#begun ? Math.round(spokenPause) : 0;
-    this.#begun = true;
+    const pause = this.#pauseSamples(pauseMs);
     if (pause > 0 || rate !== this.#resampler.inputRate) this.finish();
     if (pause > 0) {
       this.#base += pause;
@@ -57,9 +57,39 @@ export class LineSound {
     if (rate !== this.#resampler.inputRate) this.#prepare(rate);
   }
 
+  /**
+   * As `begin`, for a segment that shares no frame with what came before. That is filled up with silence; answers
+   * how many frames of silence lie between, which are not read from here. Without a rate no sound is taken.
+   */
+  beginApart(rate: number | undefined, pauseMs: number, frameSamples: number): number {
+    const pause = this.#pauseSamples(pauseMs);
+    this.pad(frameSamples);
+    const frames = Math.max(0, Math.ceil((pause - this.#padding) / frameSamples));
+    this.#base += frames * frameSamples;
+    if (pause > 0) this.#sounded = false;
+    if (rate !== undefined && rate !== this.#resampler.inputRate) this.#prepare(rate);
+    return frames;
+  }
+
+  /** The sound of a segment apart that does not come through here: so many frames, silent after `samples`. */
+  skip(frames: number, frameSamples: number, samples: number): void {
+    this.#base += frames * frameSamples;
+    if (frames === 0) return;
+    this.#sounded = true;
+    this.#padding = frames * frameSamples - samples;
+  }
+
+  #pauseSamples(pauseMs: number): number {
+    const spokenPause = (pauseMs * this.#sampleRate) / (1000 * this.#speed);
+    const pause = this.#sounded || !this.#begun ? Math.round(spokenPause) : 0;
+    this.#begun = true;
+    return pause;
+  }
+
   /** Takes at most CHUNK_SAMPLES of the segment; only when `read` has nothing more. */
   take(input: Float32Array, count: number): void {
     this.#sounded = true;
+    this.#padding = 0;
     if (this.#stretch === undefined) return this.#resample(input, count);
     this.#resample(this.#stretched, this.#stretch.process(input, count, this.#stretched));
   }
@@ -81,6 +111,7 @@ export class LineSound {
     if (over > 0) {
       this.#base += samples - over;
       this.#pauseLeft += samples - over;
+      this.#padding += samples - over;
     }
     return this.#queue.length + this.#pauseLeft > 0;
   }

@@ -1,6 +1,6 @@
 // A call's playout as a sink: frames become payloads of the call's codec.
 import type { FrameEncoder } from './frame-encoder.js';
-import type { Flushed, FrameSink } from './frame-sink.js';
+import type { Flushed, FrameSink, PayloadSink } from './frame-sink.js';
 import { TRACK_ENDED } from './marks.js';
 
 /** The part of PlayoutWriter that is pushed to: 1 taken, 0 full, -1 stale or closed. */
@@ -15,7 +15,8 @@ export interface PayloadQueue {
   forget(callback: () => void): void;
 }
 
-export class PlayoutSink implements FrameSink {
+export class PlayoutSink implements FrameSink, PayloadSink {
+  readonly payloads = this;
   readonly sampleRate: number;
   readonly frameSamples: number;
   readonly wholeFrames = true;
@@ -24,6 +25,7 @@ export class PlayoutSink implements FrameSink {
   readonly #generation: number;
   readonly #track: number;
   readonly #encoder: FrameEncoder;
+  readonly #silence: Uint8Array;
   #payload: Uint8Array | undefined;
   #mark: number | undefined;
   #resting = false;
@@ -32,6 +34,7 @@ export class PlayoutSink implements FrameSink {
     queue: PayloadQueue,
     place: { readonly generation: number; readonly track: number; readonly sampleRate: number },
     encoder: FrameEncoder,
+    silence: Uint8Array,
   ) {
     this.#queue = queue;
     this.#generation = place.generation;
@@ -39,10 +42,27 @@ export class PlayoutSink implements FrameSink {
     this.sampleRate = place.sampleRate;
     this.frameSamples = encoder.frameSamples;
     this.#encoder = encoder;
+    this.#silence = silence;
+  }
+
+  get payload(): Uint8Array | undefined {
+    return this.#payload;
   }
 
   put(frame: Float32Array): void {
     this.#payload = this.#encoder.encode(frame);
+  }
+
+  restart(): void {
+    this.#encoder.reset();
+  }
+
+  putSilence(): void {
+    this.#payload = this.#silence;
+  }
+
+  putPayload(payload: Uint8Array): void {
+    this.#payload = payload;
   }
 
   mark(mark: number): void {

@@ -19,6 +19,8 @@ export class SegmentSound {
   readonly index: number;
   readonly rate: number;
   readonly pauseBeforeMs: number;
+  /** Its payloads are to be kept. */
+  readonly keep: boolean;
   readonly #source: SampleSource;
   readonly #trimmer: Trimmer;
   readonly #scratch: Float32Array;
@@ -27,13 +29,19 @@ export class SegmentSound {
   /** `scratch` holds at least CHUNK_SAMPLES and is used during `read` only, so that many may share one. */
   constructor(
     source: SampleSource,
-    segment: { readonly index: number; readonly rate: number; readonly pauseBeforeMs: number },
+    segment: {
+      readonly index: number;
+      readonly rate: number;
+      readonly pauseBeforeMs: number;
+      readonly keep?: boolean;
+    },
     trim: TrimOptions,
     scratch: Float32Array,
   ) {
     this.index = segment.index;
     this.rate = segment.rate;
     this.pauseBeforeMs = segment.pauseBeforeMs;
+    this.keep = segment.keep === true;
     this.#source = source;
     this.#trimmer = new Trimmer(segment.rate, CHUNK_SAMPLES, trim);
     this.#scratch = scratch.subarray(0, CHUNK_SAMPLES);

@@ -1,6 +1,7 @@
 // Whole renderings in memory, by everything that changes their bytes; the least
 // recently used leave first. What is asked for while it is being made is made
-// once. A failure is never kept.
+// once. A failure is never kept. What is not there may be in a tier behind it,
+// which is asked before an engine is, and left what was rendered whole.
 //
 //   absent ──▶ being made (shared-rendering.ts) ──▶ stored ──▶ evicted
 //                    └──▶ failed, given up, too large
@@ -26,18 +27,48 @@ export interface AudioCacheFigures {
 /** A rendering on its way to one who asked; `hit` costs no engine. */
 export interface CachedStream extends SoundSource {
   readonly cache: 'hit' | 'miss';
+  /** It came from the tier behind, and was not in memory. */
+  readonly shared: boolean;
 }
+
+/** What a tier knows of a key: the sound, or else how to leave one there, if it takes any. */
+export interface LookedUp {
+  readonly sound?: Sound;
+  readonly leave?: (sound: Sound) => void;
+}
+
+export interface RenderingTier {
+  /** Never rejects, and takes no longer than is worth waiting for. */
+  look(key: string): Promise<LookedUp>;
+  clear(): void;
+}
+
+/** A rendering that is being made, or fetched. */
+interface Making {
+  readonly rendering: SharedRendering;
+  readonly origin: Origin;
+}
+
+/** Where it comes from, known once that is found out. */
+interface Origin {
+  shared: boolean;
+  leave: LookedUp['leave'];
+}
+
+type Start = (signal: AbortSignal) => Promise<SoundSource>;
 
 export class AudioCache {
   readonly #limits: AudioCacheLimits;
   readonly #stored = new Map<string, Sound>(); // least recently used first
-  readonly #making = new Map<string, SharedRendering>();
+  readonly #making = new Map<string, Making>();
+  readonly #tier: RenderingTier | undefined;
   #bytes = 0;
   #hits = 0;
   #misses = 0;
 
-  constructor(limits: AudioCacheLimits) {
+  constructor(limits: AudioCacheLimits, tier?: RenderingTier) {
     this.#limits = limits;
+    this.#tier = tier;
   }
 
   get enabled(): boolean {
@@ -69,50 +100,72 @@ export class AudioCache {
    * Follows the rendering of this key, starting it unless it is being made. Rejects as `start` does, or with
    * ABORTED when the signal is aborted; `start`'s own signal is aborted when nobody follows any more.
    */
-  async follow(
-    key: string,
-    start: (signal: AbortSignal) => Promise<SoundSource>,
-    signal: AbortSignal,
-  ): Promise<CachedStream> {
+  async follow(key: string, start: Start, signal: AbortSignal): Promise<CachedStream> {
     if (signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
     const made = this.#making.get(key);
-    const joins = made?.joinable === true;
-    const rendering = joins ? made : this.#start(key, start);
+    const joins = made?.rendering.joinable === true;
+    const { rendering, origin } = joins ? made : this.#start(key, start);
     if (joins) this.#hits++;
-    else this.#misses++;
     const reader = rendering.join();
     const contentType = await openedFor(rendering, reader, signal);
     return {
       contentType,
       outcome: rendering.outcome,
-      cache: joins ? 'hit' : 'miss',
+      cache: joins || origin.shared ? 'hit' : 'miss',
+      shared: origin.shared,
       placed: () => rendering.placed(),
       cancel: () => reader.cancel(),
       [Symbol.asyncIterator]: () => reader[Symbol.asyncIterator](),
     };
   }
 
-  /** Forgets everything; what is being made now is not kept either. Answers how many renderings went. */
+  /** Forgets everything; what is being made now is not kept either. Answers how many renderings went from memory. */
   clear(): number {
+    this.#tier?.clear();
     const { size } = this.#stored;
     for (const key of this.#stored.keys()) this.#evict(key);
     this.#making.clear();
     return size;
   }
 
-  #start(key: string, start: (signal: AbortSignal) => Promise<SoundSource>): SharedRendering {
-    const rendering: SharedRendering = new SharedRendering(start, {
+  #start(key: string, start: Start): Making {
+    const origin: Origin = { shared: false, leave: undefined };
+    const rendering: SharedRendering = new SharedRendering(this.#source(key, start, origin), {
       keep: (bytes) => this.#keep(bytes),
       letGo: (bytes) => void (this.#bytes -= bytes),
       ended: (sound) => {
-        const current = this.#making.get(key) === rendering;
+        const current = this.#making.get(key)?.rendering === rendering;
         if (current) this.#making.delete(key);
-        if (sound !== undefined && current) this.#store(key, sound);
-        else if (sound !== undefined) this.#bytes -= sound.bytes.byteLength;
+        if (sound !== undefined && current) {
+          this.#store(key, sound);
+          origin.leave?.(sound);
+        } else if (sound !== undefined) this.#bytes -= sound.bytes.byteLength;
       },
     });
-    this.#making.set(key, rendering);
-    return rendering;
+    const making = { rendering, origin };
+    this.#making.set(key, making);
+    return making;
+  }
+
+  /** The tier behind where it has the sound, otherwise `start`. */
+  #source(key: string, start: Start, origin: Origin): Start {
+    const tier = this.#tier;
+    if (tier === undefined) {
+      this.#misses++;
+      return start;
+    }
+    return async (signal) => {
+      const { sound, leave } = await tier.look(key);
+      if (signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
+      if (sound === undefined) {
+        this.#misses++;
+        origin.leave = leave;
+        return start(signal);
+      }
+      this.#hits++;
+      origin.shared = true;
+      return whole(sound);
+    };
   }
 
   /** Its bytes were counted while it was made. */
@@ -139,6 +192,17 @@ export class AudioCache {
     this.#bytes -= this.#stored.get(key)?.bytes.byteLength ?? 0;
     this.#stored.delete(key);
   }
+}
+
+function whole({ contentType, bytes, outcome }: Sound): SoundSource {
+  return {
+    contentType,
+    outcome: Promise.resolve(outcome),
+    cancel: () => undefined,
+    async *[Symbol.asyncIterator]() {
+      yield bytes;
+    },
+  };
 }
 
 async function openedFor(

@@ -14,3 +14,17 @@ export function renderingKey(fields: readonly KeyField[]): string {
   }
   return hash('sha256', text, 'hex');
 }
+
+/** Every property with its name, in an order that does not depend on how the object was made; their number first. */
+export function keyFields(values: object): KeyField[] {
+  const entries = Object.entries(values)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const fields: KeyField[] = [entries.length];
+  for (const [name, value] of entries as [string, unknown][]) {
+    fields.push(name);
+    if (typeof value === 'object' && value !== null) fields.push(...keyFields(value));
+    else fields.push(value as KeyField);
+  }
+  return fields;
+}

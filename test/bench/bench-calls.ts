@@ -2,11 +2,12 @@
 // channel session, call room, encoder pool and media plane; packets go out
 // encrypted over the loopback interface, a socket per call.
 import { createSocket, type Socket } from 'node:dgram';
+import { FrameCache } from '../../src/call/frame-cache.js';
 import { Switchboard } from '../../src/call/switchboard.js';
 import type { MediaPort } from '../../src/call/call.js';
 import { systemTime } from '../../src/time.js';
 import { warmUpTexts } from '../../src/call/warm-up.js';
-import { OPUS, ticksPerFrame } from '../../src/rtp/codec.js';
+import { OPUS, ticksPerFrame, type Codec } from '../../src/rtp/codec.js';
 import { EncoderPool } from '../../src/rtp/encoder-pool.js';
 import { MediaPlane } from '../../src/rtp/media-plane.js';
 import type { SpeechEngine } from '../../src/speech/engine.js';
@@ -28,22 +29,35 @@ export interface BenchCall {
   onMessage: (message: ServerMessage) => void;
 }
 
+export interface BenchOptions {
+  /** As many as the server takes by default when absent. */
+  readonly encoderWorkers?: number;
+  readonly codec?: Codec;
+  /** Bytes of sentences kept; 0 keeps none. */
+  readonly frameCacheBytes?: number;
+}
+
 export class BenchCalls {
   readonly #plane = MediaPlane.open({ clock: 'real', seed: 11 });
+  readonly frames: FrameCache;
+  readonly #codec: Codec;
   readonly #pool: EncoderPool;
   readonly #switchboard: Switchboard;
   readonly #sockets: Socket[] = [];
   readonly #sessions: DataChannelSession[] = [];
 
-  /** `encoderWorkers`: as many as the server takes by default when absent. */
-  constructor(engine: SpeechEngine, voice: string, encoderWorkers?: number) {
+  constructor(engine: SpeechEngine, voice: string, options: BenchOptions = {}) {
+    const { encoderWorkers, codec = OPUS, frameCacheBytes = 0 } = options;
+    this.#codec = codec;
     this.#pool = new EncoderPool(encoderWorkers === undefined ? {} : { workers: encoderWorkers });
+    this.frames = new FrameCache(frameCacheBytes, this.#pool.settings);
     const routing = onlyEngine(engine, voice);
     warmUpTexts(routing); // as the server does before it listens
     this.#switchboard = new Switchboard(
       {
         routing,
         encoders: this.#pool,
+        frames: this.frames,
         limits: LIMITS,
         time: systemTime,
         log: SILENT_LOG,
@@ -95,15 +109,16 @@ export class BenchCalls {
   }
 
   #port(plan: StreamPlan, socket: Socket, port: number): MediaPort {
+    const codec = this.#codec;
     const playout = this.#plane.openStream({
       ssrc: plan.ssrc,
       payloadType: plan.payloadType,
-      clockRate: OPUS.clockRate,
-      ticksPerFrame: ticksPerFrame(OPUS, plan.frameMs),
+      clockRate: codec.clockRate,
+      ticksPerFrame: ticksPerFrame(codec, plan.frameMs),
       frameMs: plan.frameMs,
       sequence: plan.sequence,
       timestamp: plan.timestamp,
-      silence: OPUS.silence(plan.frameMs),
+      silence: codec.silence(plan.frameMs),
       lowMs: 400,
       highMs: 1500,
       cname: 'bench',
@@ -112,7 +127,7 @@ export class BenchCalls {
     });
     playout.target({ fd: descriptorOf(socket), address: '127.0.0.1', port });
     const close = async (): Promise<void> => playout.close();
-    return { codec: OPUS, frameMs: plan.frameMs, playout, path: 'udp loopback', close };
+    return { codec, frameMs: plan.frameMs, playout, path: 'udp loopback', close };
   }
 }
 

@@ -75,7 +75,7 @@ function wasSpeaking(
 async function main(): Promise<void> {
   const receiver = await UdpReceiver.open();
   const engine = new InstantEngine();
-  const server = new BenchCalls(engine, 'instant', availableParallelism());
+  const server = new BenchCalls(engine, 'instant', { encoderWorkers: availableParallelism() });
   const calls = await server.open(CALLS, receiver.port);
   for (const call of calls) speak(call);
   await sleep(SETTLE_MS);

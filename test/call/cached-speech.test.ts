@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CachedSpeech, type CachedSpeechRequest } from '../../src/call/cached-speech.js';
 import type { SpeechStreamRequest } from '../../src/call/speech-stream.js';
+import type { LineSettings } from '../../src/rtp/line-messages.js';
+import { OPUS_SPEECH } from '../../src/rtp/opus-encoder.js';
 import { AudioCache } from '../../src/speech/audio-cache.js';
 import { InstantEngine } from '../fakes/instant-engine.js';
 import { FakeStream } from '../http/fake-speech.js';
@@ -9,7 +11,9 @@ import { FakeStream } from '../http/fake-speech.js';
 const never = new AbortController().signal;
 const PLAIN: CachedSpeechRequest = { text: 'Hello.', container: 'wav', sampleRate: 24_000 };
 
-function openSpeech(maxEntries = 8) {
+const SETTINGS: LineSettings = { opus: OPUS_SPEECH, trim: { thresholdDb: -50 } };
+
+function openSpeech(maxEntries = 8, settings = SETTINGS) {
   const requests: SpeechStreamRequest[] = [];
   const speech = {
     openStream: (request: SpeechStreamRequest) => {
@@ -22,7 +26,11 @@ function openSpeech(maxEntries = 8) {
     voices: () => Promise.resolve([]),
   };
   const cache = new AudioCache({ maxEntries, maxBytes: 10_000 });
-  return { requests, cache, speech: new CachedSpeech(speech, cache, new InstantEngine()) };
+  return {
+    requests,
+    cache,
+    speech: new CachedSpeech(speech, { cache, routing: new InstantEngine(), settings }),
+  };
 }
 
 /** Whether it was there, rendering it where it was not. */
@@ -96,12 +104,8 @@ test('a sample of a voice is for whoever makes voices of them, and refused where
     openStream: () => Promise.reject(new Error('not asked')),
     voices: () => Promise.resolve([]),
   };
-  const able = new CachedSpeech(
-    inner,
-    new AudioCache({ maxEntries: 0, maxBytes: 0 }),
-    new InstantEngine(),
-    samples,
-  );
+  const cache = new AudioCache({ maxEntries: 0, maxBytes: 0 });
+  const able = new CachedSpeech(inner, { cache, routing: new InstantEngine(), settings: SETTINGS, samples });
   assert.deepEqual(await able.reference(sample, never), { kind: 'prompt', hash: 'a', prompt: 'b' });
   assert.deepEqual(made, [sample]);
 });

@@ -33,7 +33,11 @@ for (const maxEntries of [0, 8]) {
       return await synthesize(request, out, signal);
     };
     const cache = new AudioCache({ maxEntries, maxBytes: 1_000_000 });
-    const speech = new CachedSpeech(new SpeechService(engine, encoders, LIMITS), cache, engine);
+    const speech = new CachedSpeech(new SpeechService(engine, encoders, LIMITS), {
+      cache,
+      routing: engine,
+      settings: encoders.settings,
+    });
     const asked = {
       text: 'Hello there. Goodbye.',
       language: 'en',

@@ -269,7 +269,7 @@ test('with everything real, a listener who leaves in the middle leaves no work b
   const routing = { resolve: (wish: VoiceWish) => engine.resolve(wish), voices: () => engine.voices() };
   for (const maxEntries of [0, 8]) {
     const cache = new AudioCache({ maxEntries, maxBytes: 1_000_000 });
-    const speech = new CachedSpeech(service, cache, engine);
+    const speech = new CachedSpeech(service, { cache, routing: engine, settings: encoders.settings });
     const speaker = new SpokenSentences({ speech, routing, limits: LIMITS });
     const manner = { ...MANNER, trimSilence: false };
     const long = 'This goes on and on, and nobody knows what to do about it. '.repeat(5);

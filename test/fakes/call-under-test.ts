@@ -1,6 +1,7 @@
 // A G.711 call on a media plane whose clock the test holds: everything real
 // but the engine, the network and time.
 import { Call, type CallEvent, type CallLimits } from '../../src/call/call.js';
+import type { FrameCache } from '../../src/call/frame-cache.js';
 import { PCMU, ticksPerFrame } from '../../src/rtp/codec.js';
 import type { EncoderPool } from '../../src/rtp/encoder-pool.js';
 import { MediaPlane } from '../../src/rtp/media-plane.js';
@@ -39,7 +40,7 @@ export interface CallUnderTest {
 }
 
 /** One pool for a whole test file: starting a worker costs more than a test. */
-export function openCall(encoders: EncoderPool): CallUnderTest {
+export function openCall(encoders: EncoderPool, frames?: FrameCache): CallUnderTest {
   const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: 1_000_000 });
   const time = new ManualTime(START_MS);
   const engine = new ScriptedEngine();
@@ -78,6 +79,7 @@ export function openCall(encoders: EncoderPool): CallUnderTest {
     {
       routing: engine,
       encoders,
+      ...(frames === undefined ? {} : { frames }),
       limits: LIMITS,
       time,
       log: { info: write, warn: write },

@@ -2,7 +2,14 @@
 // that G.711 calls carry exactly these samples. It can be held, and can fail.
 import type { PcmRing } from '../../src/audio/pcm-ring.js';
 import { ParleyError } from '../../src/errors.js';
-import type { EngineDevice, SpeechEnd, SpeechEngine, SpeechRequest, Voice } from '../../src/speech/engine.js';
+import type {
+  EngineDevice,
+  SpeechEnd,
+  SpeechEngine,
+  SpeechRequest,
+  Voice,
+  WordTime,
+} from '../../src/speech/engine.js';
 import type { ResolvedVoice, SpeechRouting } from '../../src/speech/routing.js';
 
 export const ENGINE_RATE = 8000;
@@ -27,6 +34,8 @@ export class ScriptedEngine implements SpeechEngine, SpeechRouting {
   loaded = true;
   /** The sound of each text; others have 20 ms a character. */
   readonly sounds = new Map<string, Float32Array>();
+  /** The times of the words of each text; others have none. */
+  readonly words = new Map<string, readonly WordTime[]>();
   /** Texts at which it fails once their sound was written. */
   readonly failing = new Set<string>();
   /** Texts that were begun, in order. */
@@ -54,7 +63,7 @@ export class ScriptedEngine implements SpeechEngine, SpeechRouting {
       await out.writeAll(sound, signal);
       if (this.failing.has(text)) throw new ParleyError('ENGINE_FAILED', `the engine died at "${text}"`);
       out.end();
-      return { samples: sound.length, words: [] };
+      return { samples: sound.length, words: this.words.get(text) ?? [] };
     } catch (error) {
       const { code } = error as ParleyError;
       if (code === 'ABORTED') out.abort();

@@ -6,6 +6,6 @@ import '../../src/rtp/encoder-worker.js';
 export const FATAL_RATE = 12_345;
 
 parentPort?.on('message', (message: ToWorker) => {
-  if (message.type === 'segment' && message.source.rate === FATAL_RATE)
+  if (message.type === 'segment' && 'rate' in message.source && message.source.rate === FATAL_RATE)
     throw new Error('the worker was told to die');
 });

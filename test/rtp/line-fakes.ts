@@ -9,6 +9,7 @@ import { openContainer } from '../../src/rtp/container-makers.js';
 import { EncoderShelf } from '../../src/rtp/encoder-shelf.js';
 import { frameEncoder, type FrameEncoder } from '../../src/rtp/frame-encoder.js';
 import type { FrameSink } from '../../src/rtp/frame-sink.js';
+import { ReadySegment, type KeptFrames } from '../../src/rtp/kept-frames.js';
 import { LinePump, type Turn } from '../../src/rtp/line-pump.js';
 import { OPUS_SPEECH } from '../../src/rtp/opus-encoder.js';
 import { PlayoutSink, type PayloadQueue } from '../../src/rtp/playout-sink.js';
@@ -201,6 +202,8 @@ export class RecordingBytes implements ByteSink {
 
 export class TestLine {
   readonly reports: unknown[] = [];
+  /** The payloads of segments that were to be kept, by the segments' numbers. */
+  readonly kept = new Map<number, KeptFrames>();
   readonly pump: LinePump;
   readonly #trim: TrimOptions;
   #woken = false;
@@ -214,6 +217,7 @@ export class TestLine {
         started: ({ index, firstFrame, trimmedStartMs }) =>
           this.reports.push({ started: index, firstFrame, trimmedStartMs }),
         encoded: (segment) => this.reports.push({ encoded: segment }),
+        kept: (index, kept) => void this.kept.set(index, kept),
         failed: (index, { code }) => this.reports.push({ failed: index, code }),
         ended: () => this.reports.push('ended'),
         lost: ({ code }) => this.reports.push({ lost: code }),
@@ -224,9 +228,13 @@ export class TestLine {
     );
   }
 
-  segment(source: SampleSource, rate: number, pauseBeforeMs = 0): void {
-    const place = { index: this.#count++, rate, pauseBeforeMs };
+  segment(source: SampleSource, rate: number, pauseBeforeMs = 0, keep = false): void {
+    const place = { index: this.#count++, rate, pauseBeforeMs, keep };
     this.pump.segment(new SegmentSound(source, place, this.#trim, new Float32Array(CHUNK_SAMPLES)));
+  }
+
+  ready(kept: KeptFrames, pauseBeforeMs = 0): void {
+    this.pump.segment(new ReadySegment({ index: this.#count++, pauseBeforeMs }, kept));
   }
 
   /** Turns until the line waits or is over; then the last answer. */
@@ -251,7 +259,7 @@ export function playoutLine(
   encoder = encoderOf(codec),
 ): TestLine {
   const place = { generation: 1, track: 7, sampleRate: codec.sampleRate };
-  return new TestLine(new PlayoutSink(queue, place, encoder), trim);
+  return new TestLine(new PlayoutSink(queue, place, encoder, codec.silence(20)), trim);
 }
 
 export function bytesLine(

@@ -16,10 +16,12 @@ function addLine(rota: PumpRota, order: number[], number: number, frames: number
       order.push(number);
       return push(generation, track, payload);
     };
-    const sink = new PlayoutSink(queue, { generation: 1, track: 1, sampleRate: 8000 }, encoderOf(PCMU));
+    const target = { generation: 1, track: 1, sampleRate: 8000 };
+    const sink = new PlayoutSink(queue, target, encoderOf(PCMU), PCMU.silence(20));
     const reports = {
       started: () => undefined,
       encoded: () => undefined,
+      kept: () => undefined,
       failed: (_index: number, error: Error) => reject(error),
       ended: () => resolve(),
       lost: reject,

@@ -1,0 +1,131 @@
+// Sentences of calls, kept as the payloads they became: one that was spoken
+// before costs a call neither an engine nor an encoder. The least recently used
+// leave first.
+//
+// What is kept was made by whoever was first; an engine that would say it a
+// little differently each time is heard as it was then. A sentence that is being
+// made is not waited for: its payloads are whole only when it has been played
+// nearly to its end.
+import type { Codec } from '../rtp/codec.js';
+import type { KeptFrames } from '../rtp/kept-frames.js';
+import type { LineSettings } from '../rtp/line-messages.js';
+import type { SpeechOptions, WordTime } from '../speech/engine.js';
+import { keyFields, renderingKey, type KeyField } from '../speech/rendering-key.js';
+import type { ResolvedVoice } from '../speech/routing.js';
+
+const FORM = 1; // of the payloads; a change in how they are made that no field tells raises it
+// What an entry takes beside its payloads: measured, rounded up.
+const ENTRY_BYTES = 1024;
+const WORD_BYTES = 128;
+
+export interface KeptSentence {
+  readonly frames: KeptFrames;
+  /** Length of the engine's sound in milliseconds, silence and all. */
+  readonly soundMs: number;
+  readonly words: readonly WordTime[];
+}
+
+export interface FrameCacheFigures {
+  readonly entries: number;
+  readonly bytes: number;
+  readonly hits: number;
+  readonly misses: number;
+}
+
+/** What a sentence is said with. */
+export interface SentenceManner {
+  readonly text: string;
+  readonly voice: ResolvedVoice;
+  readonly options: SpeechOptions | undefined;
+  readonly trimSilence: boolean;
+}
+
+export class FrameCache {
+  readonly #maxBytes: number;
+  readonly #settings: LineSettings;
+  readonly #kept = new Map<string, KeptSentence>(); // least recently used first
+  #bytes = 0;
+  #hits = 0;
+  #misses = 0;
+
+  /** `maxBytes` 0 keeps none; `settings` are those of the encoders. */
+  constructor(maxBytes: number, settings: LineSettings) {
+    this.#maxBytes = maxBytes;
+    this.#settings = settings;
+  }
+
+  get figures(): FrameCacheFigures {
+    return { entries: this.#kept.size, bytes: this.#bytes, hits: this.#hits, misses: this.#misses };
+  }
+
+  /** As a line of calls with this codec sees it; undefined where nothing is kept. */
+  of(codec: Codec, frameMs: number): LineFrames | undefined {
+    if (this.#maxBytes === 0) return undefined;
+    const own = [FORM, codec.name, frameMs, ...keyFields(this.#settings)];
+    return new LineFrames(this, own);
+  }
+
+  find(key: string): KeptSentence | undefined {
+    const sentence = this.#kept.get(key);
+    if (sentence === undefined) {
+      this.#misses++;
+      return undefined;
+    }
+    this.#hits++;
+    this.#kept.delete(key);
+    this.#kept.set(key, sentence);
+    return sentence;
+  }
+
+  /** Unless there is one already. */
+  keep(key: string, sentence: KeptSentence): void {
+    // A sentence without sound may be an engine's slip, and costs little to ask for again.
+    if (this.#kept.has(key) || sentence.frames.frames === 0 || bytesOf(sentence) > this.#maxBytes) return;
+    this.#kept.set(key, sentence);
+    this.#bytes += bytesOf(sentence);
+    for (const [oldest, leaving] of this.#kept) {
+      if (this.#bytes <= this.#maxBytes) break;
+      this.#kept.delete(oldest);
+      this.#bytes -= bytesOf(leaving);
+    }
+  }
+
+  /** Answers how many sentences went. Calls that speak one now go on. */
+  clear(): number {
+    const { size } = this.#kept;
+    this.#kept.clear();
+    this.#bytes = 0;
+    return size;
+  }
+}
+
+/** The cache for lines of one codec and frame length. */
+export class LineFrames {
+  readonly #cache: FrameCache;
+  readonly #own: readonly KeyField[];
+
+  /** Made by FrameCache.of. */
+  constructor(cache: FrameCache, own: readonly KeyField[]) {
+    this.#cache = cache;
+    this.#own = own;
+  }
+
+  // A reference here is that of a voice which the server knows by name: the texts of calls bring none along.
+  keyOf({ text, voice, options = {}, trimSilence }: SentenceManner): string {
+    const { engine, voice: name, language, reference } = voice;
+    const said = [text, engine.name, name, language, reference?.kind, reference?.hash];
+    return renderingKey([...this.#own, ...said, trimSilence, ...keyFields(options)]);
+  }
+
+  find(key: string): KeptSentence | undefined {
+    return this.#cache.find(key);
+  }
+
+  keep(key: string, sentence: KeptSentence): void {
+    this.#cache.keep(key, sentence);
+  }
+}
+
+function bytesOf({ frames, words }: KeptSentence): number {
+  return frames.packed.byteLength + ENTRY_BYTES + words.length * WORD_BYTES;
+}

@@ -1,0 +1,88 @@
+// The payloads of one segment, kept for other calls: packed into memory that all
+// threads share, so that a call which sends them copies nothing.
+//
+//   length of each payload, 16 bits │ payload │ payload │ …
+
+/** A segment that was encoded whole, and shares no frame with its neighbours. Never changed once packed. */
+export interface KeptFrames {
+  readonly packed: SharedArrayBuffer;
+  readonly frames: number;
+  /** Of its sound at the codec's sample rate; what the last frame has beyond it is silence. */
+  readonly samples: number;
+  /** As SegmentEncoded says. */
+  readonly samplesIn: number;
+  readonly trimmedStartMs: number;
+}
+
+const LENGTH_BYTES = 2;
+const FIRST_CAPACITY = 16 * 1024; // two seconds of G.711, four of Opus
+
+/** Payloads as they are made, copied. */
+export class FrameCollector {
+  readonly #most: number;
+  readonly #lengths: number[] = [];
+  #bytes = new Uint8Array(FIRST_CAPACITY);
+  #end = 0;
+
+  /** Of so many frames at most. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get frames(): number {
+    return this.#lengths.length;
+  }
+
+  /** False, and nothing is kept of it, when there are too many. */
+  add(payload: Uint8Array): boolean {
+    if (this.#lengths.length === this.#most) return false;
+    const end = this.#end + payload.length;
+    if (end > this.#bytes.length) {
+      const larger = new Uint8Array(2 * end);
+      larger.set(this.#bytes.subarray(0, this.#end));
+      this.#bytes = larger;
+    }
+    this.#bytes.set(payload, this.#end);
+    this.#lengths.push(payload.length);
+    this.#end = end;
+    return true;
+  }
+
+  pack(): SharedArrayBuffer {
+    const head = this.#lengths.length * LENGTH_BYTES;
+    const packed = new SharedArrayBuffer(head + this.#end);
+    new Uint16Array(packed, 0, this.#lengths.length).set(this.#lengths);
+    new Uint8Array(packed, head).set(this.#bytes.subarray(0, this.#end));
+    return packed;
+  }
+}
+
+/** Kept payloads on their way into a line. */
+export class ReadySegment {
+  readonly index: number;
+  readonly pauseBeforeMs: number;
+  readonly kept: KeptFrames;
+  readonly #lengths: Uint16Array;
+  readonly #payloads: Uint8Array;
+  #next = 0;
+  #at = 0;
+
+  constructor(segment: { readonly index: number; readonly pauseBeforeMs: number }, kept: KeptFrames) {
+    this.index = segment.index;
+    this.pauseBeforeMs = segment.pauseBeforeMs;
+    this.kept = kept;
+    this.#lengths = new Uint16Array(kept.packed, 0, kept.frames);
+    this.#payloads = new Uint8Array(kept.packed, kept.frames * LENGTH_BYTES);
+  }
+
+  /** The next payload, a view of the shared memory; undefined after the last. */
+  next(): Uint8Array | undefined {
+    const length = this.#lengths[this.#next];
+    if (length === undefined) return undefined;
+    this.#next++;
+    return this.#payloads.subarray(this.#at, (this.#at += length));
+  }
+
+  /** As a segment that is still being made is given up: there is nothing to stop. */
+  abort(): void {}
+}
