@@ -44,6 +44,7 @@ need_for_build() {
 need_for_test() {
   need chromium '[ -x "${CHROMIUM_PATH:-}" ]' 'command -v chromium'
   need ffmpeg 'command -v ffmpeg && command -v ffprobe'
+  need curl 'command -v curl'
   # The native tests run without Node and bring their own OpenSSL.
   case " ${missing[*]-} " in
     *' libssl-dev '*) ;;

@@ -4,6 +4,8 @@
 // what it may be. Modules receive values; none reads the environment.
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
+import { noticesOf } from './config-notices.js';
+import { ConfigReader, type Environment } from './config-reader.js';
 import { ParleyError } from './errors.js';
 
 export interface Config {
@@ -52,26 +54,31 @@ export interface Config {
   readonly udpPorts: readonly [number, number] | undefined;
   readonly logLevel: LogLevel;
   readonly logText: boolean;
+  readonly quantize: 'none' | 'int8' | 'fp8';
+  readonly cudaGraphs: boolean;
+  /** Empty: the system chooses. */
+  readonly inferenceCpuCores: readonly number[];
+  /** What is no mistake but should be known: a sentence each. */
+  readonly notices: readonly string[];
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Every variable with what it means, for the README and the test that compares both. */
 export const VARIABLES = {
-  HOST: 'address to listen on; an open one wants API_KEYS or ALLOW_OPEN=1',
+  HOST: 'address to listen on; an open one wants API_KEYS, API_KEYS_FILE or ALLOW_OPEN=1',
   PORT: 'TCP port of HTTP; 0 lets the system choose',
   API_KEYS: 'comma-separated keys, one of which every request under /v1 must carry',
-  ALLOW_OPEN: '1 allows an open HOST without API_KEYS',
+  ALLOW_OPEN: '1 allows an open HOST without keys',
   CORS_ORIGINS: 'comma-separated origins of other web pages that may use the server',
   ENGINE: 'auto, flite or espeak',
   DEFAULT_VOICE: 'voice of requests that name none',
   MAX_CALLS: 'calls open at once',
   MAX_TEXT_LENGTH: 'characters of one text',
   MAX_WAITING_UTTERANCES: 'texts that may wait in one call behind the one being spoken',
-  MAX_QUEUE_DEPTH: 'sentences of calls that may wait for an engine; as many of WebSockets, and of HTTP',
+  MAX_QUEUE_DEPTH:
+    'sentences of calls that may wait for an engine; as many of WebSockets, and of HTTP; 0 for the most',
   TEXT_IDLE_TIMEOUT: 'seconds without a token after which an unfinished text fails',
   ENGINE_TIMEOUT: 'seconds that the synthesis of one sentence may take',
   REQUEST_TIMEOUT:
@@ -92,7 +99,7 @@ export const VARIABLES = {
   REFERENCE_URLS: '1 allows reference audio by http(s) URL; never from private addresses',
   MAX_UPLOAD_BYTES: 'bytes of a reference audio',
   API_KEYS_FILE: 'file of keys, one a line, read again when it changes',
-  RATE_LIMIT: 'requests that each key or address may make in a minute; 0 sets no limit',
+  RATE_LIMIT: 'requests that each key or address may make at once, and again in a minute; 0 sets no limit',
   TLS_CERT: 'file of the certificate (PEM), together with TLS_KEY; HTTPS instead of HTTP',
   TLS_KEY: 'file of its private key (PEM)',
   UDS_PATH: 'Unix socket to listen on, besides the port',
@@ -108,73 +115,13 @@ export const VARIABLES = {
   UDP_PORT_MAX: 'last UDP port of browser calls',
   LOG_LEVEL: LOG_LEVELS.join(', '),
   LOG_TEXT: '1 writes spoken texts into the log',
+  QUANTIZE: 'weights of the native engine: none, int8 or fp8',
+  CUDA_GRAPHS: '0 runs the native engine without CUDA graphs',
+  INFERENCE_CPU_CORES: 'cores of the native engine, such as 0-3,6',
 } as const;
 
 type Variable = keyof typeof VARIABLES;
-
-/** Reads single variables and remembers every mistake. */
-class Reader {
-  readonly problems: string[] = [];
-  readonly #env: Environment;
-
-  constructor(env: Environment) {
-    this.#env = env;
-  }
-
-  raw(name: Variable): string | undefined {
-    const value = this.#env[name]?.trim();
-    return value === undefined || value === '' ? undefined : value;
-  }
-
-  problem(name: Variable, what: string): void {
-    this.problems.push(`${name} ${what}`);
-  }
-
-  number(name: Variable, fallback: number, min: number, max: number): number {
-    const raw = this.raw(name);
-    if (raw === undefined) return fallback;
-    const value = Number(raw);
-    if (/^-?\d+(\.\d+)?$/.test(raw) && value >= min && value <= max) return value;
-    this.problem(name, `must be a number from ${min} to ${max}, not "${raw}"`);
-    return fallback;
-  }
-
-  integer(name: Variable, fallback: number, min: number, max: number): number {
-    const value = this.number(name, fallback, min, max);
-    if (Number.isInteger(value)) return value;
-    this.problem(name, `must be a whole number, not "${value}"`);
-    return fallback;
-  }
-
-  flag(name: Variable, fallback = false): boolean {
-    const raw = this.raw(name)?.toLowerCase();
-    if (raw === undefined) return fallback;
-    if (raw === '0' || raw === 'false') return false;
-    if (raw !== '1' && raw !== 'true') this.problem(name, `must be 1 or 0, not "${raw}"`);
-    return true;
-  }
-
-  list(name: Variable): readonly string[] {
-    const items = (this.raw(name) ?? '').split(',').map((item) => item.trim());
-    return items.filter((item) => item !== '');
-  }
-
-  /** A list whose items must all be of one kind; `kind` says which. */
-  listOf(name: Variable, kind: string, isOne: (item: string) => boolean): readonly string[] {
-    const items = this.list(name);
-    const wrong = items.find((item) => !isOne(item));
-    if (wrong !== undefined) this.problem(name, `must be ${kind}, not "${wrong}"`);
-    return items;
-  }
-
-  choice<T extends string>(name: Variable, allowed: readonly T[], fallback: T): T {
-    const raw = this.raw(name);
-    if (raw === undefined) return fallback;
-    const found = allowed.find((item) => item === raw);
-    if (found === undefined) this.problem(name, `must be one of ${allowed.join(', ')}, not "${raw}"`);
-    return found ?? fallback;
-  }
-}
+type Reader = ConfigReader<Variable>;
 
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
@@ -193,9 +140,61 @@ function readPorts(read: Reader): readonly [number, number] | undefined {
   return [first, last];
 }
 
+const MOST_CORES = 1024;
+
+/** As Linux writes a set of processors: 0-3,6. */
+function readCores(read: Reader): readonly number[] {
+  const cores = new Set<number>();
+  for (const item of read.list('INFERENCE_CPU_CORES')) {
+    const [, first, last = first] = /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(item) ?? [];
+    const [from, to] = [Number(first), Number(last)];
+    if (!(from <= to && to < MOST_CORES)) {
+      read.problem('INFERENCE_CPU_CORES', `must be cores such as 0-3,6, below ${MOST_CORES}, not "${item}"`);
+      return [];
+    }
+    for (let core = from; core <= to; core++) cores.add(core);
+  }
+  return [...cores];
+}
+
+const MOST_PATH_BYTES = 107; // of a Unix socket: sockaddr_un has 108 with the NUL
+
+/** How the server is reached: what one variable asks of another. */
+function checkDoors(config: Config, read: Reader): void {
+  const { host, apiKeys, apiKeysFile, allowOpen, tlsCert, tlsKey, udsPath, redisUrl } = config;
+  if (!isLoopback(host) && apiKeys.length === 0 && apiKeysFile === undefined && !allowOpen) {
+    const wanted = 'set API_KEYS or API_KEYS_FILE, or ALLOW_OPEN=1 to serve anybody';
+    read.problem('HOST', `${host} is open to others: ${wanted}`);
+  }
+  if (apiKeys.some((key) => key.length < 16)) {
+    read.problem('API_KEYS', 'must be keys of at least 16 characters each');
+  }
+  if (apiKeys.some((key) => !/^[\x21-\x7e]*$/.test(key))) {
+    read.problem('API_KEYS', 'must be keys of ASCII without spaces: others cannot be sent');
+  }
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    read.problem('TLS_CERT', 'and TLS_KEY must be set together');
+  }
+  const pathBytes = Buffer.byteLength(udsPath ?? '');
+  if (pathBytes > MOST_PATH_BYTES) {
+    read.problem('UDS_PATH', `must have at most ${MOST_PATH_BYTES} bytes, not ${pathBytes}`);
+  }
+  if (redisUrl !== undefined && !isRedisUrl(redisUrl)) {
+    read.problem('REDIS_URL', 'must be an address such as redis://host:6379 or rediss://user:password@host');
+  }
+}
+
+function isRedisUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return (protocol === 'redis:' || protocol === 'rediss:') && hostname !== '';
+}
+
+const MOST_WAITING = 100_000; // an older server had no limit under MAX_QUEUE_DEPTH=0
+
 /** The configuration that the variables state; throws CONFIG_INVALID with every mistake at once. */
 export function readConfig(env: Environment): Config {
-  const read = new Reader(env);
+  const read = new ConfigReader<Variable>(env);
   const seconds = (name: Variable, fallback: number) => read.number(name, fallback, 0.1, 3600) * 1000;
   const config: Config = {
     host: read.raw('HOST') ?? '127.0.0.1',
@@ -208,7 +207,7 @@ export function readConfig(env: Environment): Config {
     maxCalls: read.integer('MAX_CALLS', 200, 1, 100_000),
     maxTextLength: read.integer('MAX_TEXT_LENGTH', 4096, 1, 1_000_000),
     maxWaitingUtterances: read.integer('MAX_WAITING_UTTERANCES', 16, 1, 1000),
-    maxQueueDepth: read.integer('MAX_QUEUE_DEPTH', 256, 1, 100_000),
+    maxQueueDepth: read.integer('MAX_QUEUE_DEPTH', 256, 0, MOST_WAITING) || MOST_WAITING,
     textIdleMs: seconds('TEXT_IDLE_TIMEOUT', 60),
     engineTimeoutMs: seconds('ENGINE_TIMEOUT', 20),
     requestTimeoutMs: seconds('REQUEST_TIMEOUT', 60),
@@ -243,13 +242,12 @@ export function readConfig(env: Environment): Config {
     udpPorts: readPorts(read),
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     logText: read.flag('LOG_TEXT'),
+    quantize: read.choice('QUANTIZE', ['none', 'int8', 'fp8'], 'none'),
+    cudaGraphs: read.flag('CUDA_GRAPHS', true),
+    inferenceCpuCores: readCores(read),
+    notices: noticesOf(env, Object.keys(VARIABLES)),
   };
-  if (!isLoopback(config.host) && config.apiKeys.length === 0 && !config.allowOpen) {
-    read.problem('HOST', `${config.host} is open to others: set API_KEYS, or ALLOW_OPEN=1 to serve anybody`);
-  }
-  if (config.apiKeys.some((key) => key.length < 16)) {
-    read.problem('API_KEYS', 'must be keys of at least 16 characters each');
-  }
+  checkDoors(config, read);
   if (read.problems.length > 0) {
     throw new ParleyError(
       'CONFIG_INVALID',

@@ -93,13 +93,19 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     plane: () => plane.stats(),
     audioCache: () => cache.figures,
     queueDepth: () => engines.waiting, // nobody scrapes before they are there
+    modelLoaded: () => engines.figures.modelLoaded,
+    gpuAllocatedBytes: () => engines.deviceBytes,
     node: true,
   });
   const encoders = openEncoders(config, log);
   closing.add(() => encoders.close());
   const engines = overrides.engines ?? (await openEngines(config, log));
   closing.add(() => engines.close());
-  const [certificate] = await Promise.all([makeCertificate(), encoders.ready(), engines.load()]);
+  const [certificate] = await Promise.all([
+    makeCertificate(),
+    encoders.ready(),
+    config.preloadModel ? engines.load() : undefined,
+  ]);
 
   warmUpTexts(engines);
   const switchboard = new Switchboard(
@@ -124,11 +130,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   closing.add(() => door.close());
   const speech = new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines);
   const http = new HttpServer({
-    host: config.host,
-    port: config.port,
-    apiKeys: config.apiKeys,
-    corsOrigins: config.corsOrigins,
-    requestTimeoutMs: config.requestTimeoutMs,
+    ...config,
     pageFolder: pageFolder(),
     speech,
     dialects: speechDialects({
@@ -138,20 +140,25 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
       failed: (error, requestId) => log.error({ requestId, code: error.code, err: error }, 'speech failed'),
       firstSound: (ms) => metrics.firstAudio(ms, 'websocket'),
     }),
-    maxSockets: config.maxSockets,
+    limits: config,
+    models: { id: config.modelId, strict: config.strictModels },
+    exposesMetrics: config.prometheusEnabled,
     calls: door,
     health: () => ({
-      engines: engines.health(),
+      ...engines.figures,
+      modelId: config.modelId,
       encoders: encoders.usable,
       calls: switchboard.size,
       maxCalls: config.maxCalls,
       queueDepth: engines.waiting,
+      maxQueueDepth: config.maxQueueDepth,
       audioCache: cache.figures,
     }),
     metrics,
     log,
   });
   closing.add(() => http.close());
+  for (const notice of config.notices) log.warn(notice);
   const url = await http.listen();
   log.info({ url, clockPriority: plane.stats().priority, missing: engines.missing }, 'parley listens');
   return { url, switchboard, plane, encoders, metrics, close: () => closing.close() };
@@ -165,6 +172,7 @@ function openEncoders(config: Config, log: Log): EncoderPool {
       complexity: config.opusComplexity,
       bitsPerSecond: config.opusBitrate,
     },
+    trim: { thresholdDb: config.silenceThresholdDb },
     onWorkerLost: (error) =>
       log.error({ code: error.code, detail: error.message }, 'encoder worker replaced'),
   });
@@ -177,7 +185,10 @@ async function openEngines(config: Config, log: Log): Promise<Engines> {
     maxWaiting: config.maxQueueDepth,
     maxWaitMs: config.requestTimeoutMs,
     renderTimeoutMs: config.engineTimeoutMs,
-    onReplaced: (engine, reason) => log.error({ engine, reason }, 'engine replaced'),
+    idleMs: config.idleTimeoutMs,
+    maxNewTokens: config.maxNewTokens,
+    onNews: (engine, { what, ...news }) =>
+      log[what === 'loaded' || what === 'unloaded' ? 'info' : 'error']({ engine, ...news }, `engine ${what}`),
   });
   try {
     return await opening;

@@ -33,8 +33,12 @@ test('every mistake is reported at once, with the variable and what it may be', 
 
 test('an open address wants a key or an explicit word', () => {
   const [problem] = problemsOf({ HOST: '0.0.0.0' });
-  assert.match(problem ?? '', /^HOST 0\.0\.0\.0 is open to others: set API_KEYS, or ALLOW_OPEN=1/);
+  assert.match(
+    problem ?? '',
+    /^HOST 0\.0\.0\.0 is open to others: set API_KEYS or API_KEYS_FILE, or ALLOW_OPEN=1/,
+  );
   assert.deepEqual(problemsOf({ HOST: '0.0.0.0', API_KEYS: 'k'.repeat(16) }), []);
+  assert.deepEqual(problemsOf({ HOST: '0.0.0.0', API_KEYS_FILE: '/run/keys' }), []);
   assert.deepEqual(problemsOf({ HOST: '0.0.0.0', ALLOW_OPEN: '1' }), []);
 });
 
@@ -42,6 +46,51 @@ test('a key that could be guessed is refused', () => {
   assert.deepEqual(problemsOf({ API_KEYS: 'secret' }), [
     'API_KEYS must be keys of at least 16 characters each',
   ]);
+  assert.deepEqual(problemsOf({ API_KEYS: 'sixteen or more characters' }), [
+    'API_KEYS must be keys of ASCII without spaces: others cannot be sent',
+  ]);
+});
+
+test('a certificate without its key is refused, and a key without its certificate', () => {
+  const problem = ['TLS_CERT and TLS_KEY must be set together'];
+  assert.deepEqual(problemsOf({ TLS_CERT: '/a.pem' }), problem);
+  assert.deepEqual(problemsOf({ TLS_KEY: '/a.key' }), problem);
+  assert.deepEqual(problemsOf({ TLS_CERT: '/a.pem', TLS_KEY: '/a.key' }), []);
+});
+
+test('the path of a Unix socket is as long as the system can hold, counted in bytes', () => {
+  assert.deepEqual(problemsOf({ UDS_PATH: `/${'a'.repeat(106)}` }), []);
+  assert.deepEqual(problemsOf({ UDS_PATH: `/${'é'.repeat(54)}` }), [
+    'UDS_PATH must have at most 107 bytes, not 109',
+  ]);
+});
+
+test('the store of renderings must be a Redis, and its password is in no message', () => {
+  for (const url of ['redis://localhost', 'rediss://user:secret@cache.example:6380/2']) {
+    assert.deepEqual(problemsOf({ REDIS_URL: url }), [], url);
+  }
+  for (const url of ['localhost:6379', 'http://user:secret@localhost', 'redis://', 'redis']) {
+    const [problem = '', ...more] = problemsOf({ REDIS_URL: url });
+    assert.match(problem, /^REDIS_URL must be an address such as redis:/, url);
+    assert.equal(problem.includes('secret'), false);
+    assert.deepEqual(more, []);
+  }
+});
+
+test('the names of an older server keep their meaning', () => {
+  const old = { QUANTIZE: 'FP8', CUDA_GRAPHS: 'false', INFERENCE_CPU_CORES: '0-2, 6', MAX_QUEUE_DEPTH: '0' };
+  const config = readConfig(old);
+  assert.equal(config.quantize, 'fp8');
+  assert.equal(config.cudaGraphs, false);
+  assert.deepEqual(config.inferenceCpuCores, [0, 1, 2, 6]);
+  assert.equal(config.maxQueueDepth, 100_000, 'without a limit there, with the highest here');
+  for (const cores of ['3-1', 'all', '0-', '-1', '1024', '0-99999']) {
+    assert.match(
+      problemsOf({ INFERENCE_CPU_CORES: cores })[0] ?? '',
+      /^INFERENCE_CPU_CORES must be cores such as/,
+    );
+  }
+  assert.deepEqual(problemsOf({ QUANTIZE: 'int4' }), ['QUANTIZE must be one of none, int8, fp8, not "int4"']);
 });
 
 test('origins and addresses that could match nothing are refused', () => {

@@ -50,7 +50,7 @@ function machine(t: TestContext, uid: number, tools: readonly string[], apt = 'e
 }
 
 test('with everything in place the set-up ends at once and leaves apt alone', (t) => {
-  const { run, aptCalls } = machine(t, 1000, [...BUILD_TOOLS, 'chromium', 'ffmpeg', 'ffprobe']);
+  const { run, aptCalls } = machine(t, 1000, [...BUILD_TOOLS, 'chromium', 'ffmpeg', 'ffprobe', 'curl']);
   const { status, stderr, ms } = run('test');
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
   assert.ok(ms < 1000);
@@ -63,7 +63,7 @@ test('without the right to install it stops at once with one line that says what
   assert.equal(status, 1);
   assert.equal(
     stderr,
-    'parley: missing cmake chromium ffmpeg; install with: sudo apt-get install -y cmake chromium ffmpeg\n',
+    'parley: missing cmake chromium ffmpeg curl; install with: sudo apt-get install -y cmake chromium ffmpeg curl\n',
   );
   assert.ok(ms < 1000);
   assert.deepEqual(aptCalls(), []);
@@ -77,7 +77,7 @@ test('root installs what is missing, waiting a bounded time for the lock', (t) =
   const { run, aptCalls } = machine(t, 0, BUILD_TOOLS);
   assert.equal(run('test').status, 0);
   assert.deepEqual(aptCalls(), [
-    '-qq -o DPkg::Lock::Timeout=120 install -y --no-install-recommends chromium ffmpeg',
+    '-qq -o DPkg::Lock::Timeout=120 install -y --no-install-recommends chromium ffmpeg curl',
   ]);
 });
 
@@ -95,9 +95,9 @@ test('old package lists are brought up to date, then the packages are tried agai
   assert.deepEqual(
     aptCalls().map((call) => call.replace(/^.*Timeout=120 /, '')),
     [
-      'install -y --no-install-recommends chromium ffmpeg',
+      'install -y --no-install-recommends chromium ffmpeg curl',
       'update',
-      'install -y --no-install-recommends chromium ffmpeg',
+      'install -y --no-install-recommends chromium ffmpeg curl',
     ],
   );
 });
@@ -105,7 +105,10 @@ test('old package lists are brought up to date, then the packages are tried agai
 test('an installation that fails is a failure that names the packages', (t) => {
   const { status, stderr } = machine(t, 0, BUILD_TOOLS, 'exit 100').run('test');
   assert.equal(status, 1);
-  assert.match(stderr, /^parley: missing chromium ffmpeg \(apt-get failed.*\); install with: sudo apt-get/m);
+  assert.match(
+    stderr,
+    /^parley: missing chromium ffmpeg curl \(apt-get failed.*\); install with: sudo apt-get/m,
+  );
 });
 
 test('an unknown purpose is refused with the usage', (t) => {

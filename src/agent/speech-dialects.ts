@@ -2,6 +2,7 @@
 import type { SentenceSpeaker } from '../call/spoken-sentences.js';
 import type { Time } from '../time.js';
 import type { Dialect } from './dialect.js';
+import { elevenLabsDialects } from './elevenlabs-dialects.js';
 import { legacySocket } from './legacy-socket.js';
 import type { MannerLimits } from './manner-fields.js';
 import { omniSocket } from './omni-socket.js';
@@ -25,5 +26,6 @@ export interface SpeechSocketParts {
 }
 
 export function speechDialects(parts: SpeechSocketParts): readonly Dialect[] {
-  return [legacySocket(parts), omniSocket(parts)];
+  const { maxTextLength } = parts.limits;
+  return [legacySocket(parts), omniSocket(parts), ...elevenLabsDialects({ ...parts, maxTextLength })];
 }

@@ -2,7 +2,7 @@
 // in requests and answers, and which sample rates it has.
 import { SPEEDS as STRETCH_SPEEDS } from '../audio/time-stretch.js';
 import type { ContainerName } from '../rtp/container.js';
-import { MP3_RATES_HZ } from '../rtp/mp3-encoder.js';
+import { mp3Kbps, MP3_RATES_HZ } from '../rtp/mp3-encoder.js';
 
 export interface AudioFormat {
   readonly name: string;
@@ -75,6 +75,21 @@ export function hasRate(format: AudioFormat, rate: number): boolean {
   if (format.rates !== undefined) return format.rates.includes(rate);
   const [least, most] = SAMPLE_RATES_HZ;
   return Number.isInteger(rate) && rate >= least && rate <= most && rate % RATE_STEP_HZ === 0;
+}
+
+/** How much sound a byte is, where that is the same for every byte; undefined where only the whole has a length. */
+export function bytesPerSecond(container: ContainerName, rate: number): number | undefined {
+  switch (container) {
+    case 'pcm':
+      return 2 * rate;
+    case 'ulaw':
+    case 'alaw':
+      return rate;
+    case 'mp3':
+      return (mp3Kbps(rate) * 1000) / 8;
+    default: // a header before the sound, or frames of any length
+      return undefined;
+  }
 }
 
 /** The rates of the format in words: "8000, 16000" or "8000 to 48000 in steps of 25". */

@@ -1,9 +1,10 @@
 // The speech service behind its cache: what was rendered before costs neither an
 // engine nor an encoder.
 import type { AudioCache, AudioCacheFigures } from '../speech/audio-cache.js';
-import type { Voice } from '../speech/engine.js';
+import { ParleyError } from '../errors.js';
+import type { EngineCapabilities, Voice, VoiceReference } from '../speech/engine.js';
 import { type KeyField, renderingKey } from '../speech/rendering-key.js';
-import type { SpeechRouting } from '../speech/routing.js';
+import type { SpeechRouting, VoiceWish } from '../speech/routing.js';
 import type { Sound, SoundSource } from '../speech/sound.js';
 import { SENTENCE_PAUSE_MS } from './speech-line.js';
 import type { SpeechStreamRequest } from './speech-stream.js';
@@ -20,15 +21,45 @@ export interface CachedSpeechRequest extends SpeechStreamRequest {
   readonly cache?: boolean;
 }
 
+/** Makes a voice of a sample that came with a request. */
+export interface SampleVoices {
+  reference(sample: VoiceSample, signal: AbortSignal): Promise<VoiceReference>;
+}
+
+/** A sample of a voice, as a request names it. */
+export interface VoiceSample {
+  /** A data URL, or another where the server allows it. */
+  readonly source: string;
+  /** What is said in it. */
+  readonly text?: string;
+  readonly xVectorOnly?: boolean;
+}
+
 export class CachedSpeech {
   readonly #speech: Speech;
   readonly #cache: AudioCache;
   readonly #routing: SpeechRouting;
+  readonly #samples: SampleVoices | undefined;
 
-  constructor(speech: Speech, cache: AudioCache, routing: SpeechRouting) {
+  /** Without `samples` no request can bring a sample of a voice. */
+  constructor(speech: Speech, cache: AudioCache, routing: SpeechRouting, samples?: SampleVoices) {
     this.#speech = speech;
     this.#cache = cache;
     this.#routing = routing;
+    this.#samples = samples;
+  }
+
+  /** What the engine can do that would speak. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
+  abilities(wish: VoiceWish): EngineCapabilities & { readonly engine: string } {
+    const { engine } = this.#routing.resolve(wish);
+    return { ...engine.capabilities, engine: engine.name };
+  }
+
+  async reference(sample: VoiceSample, signal: AbortSignal): Promise<VoiceReference> {
+    if (this.#samples !== undefined) return this.#samples.reference(sample, signal);
+    const engines = new Set((await this.voices()).map(({ engine }) => engine));
+    const message = `no engine of this server can speak with the voice of a sample: there is ${[...engines].join(', ')}`;
+    throw new ParleyError('CAPABILITY_MISSING', message, { field: 'ref_audio' });
   }
 
   voices(): Promise<readonly Voice[]> {

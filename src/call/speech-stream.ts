@@ -7,7 +7,7 @@ import { asParleyError, type ParleyError } from '../errors.js';
 import type { ContainerName } from '../rtp/container.js';
 import type { SpeechOptions, Voice, VoiceReference } from '../speech/engine.js';
 import type { SpeechRouting } from '../speech/routing.js';
-import type { SoundOutcome, SoundSource } from '../speech/sound.js';
+import type { SentencePlace, SoundOutcome, SoundSource } from '../speech/sound.js';
 import type { SpeechClass } from '../speech/urgency.js';
 import { contentTypeOf } from './audio-format.js';
 import { replyPace } from './pace.js';
@@ -51,8 +51,17 @@ export class SpeechStream implements SoundSource {
   readonly #controller: AbortController;
   readonly #finished: Promise<ParleyError | undefined>;
 
-  constructor(contentType: string, ring: ByteRing, controller: AbortController, run: Promise<SoundOutcome>) {
+  readonly #placed: () => readonly SentencePlace[];
+
+  constructor(
+    contentType: string,
+    ring: ByteRing,
+    controller: AbortController,
+    run: Promise<SoundOutcome>,
+    placed: () => readonly SentencePlace[] = () => [],
+  ) {
     this.contentType = contentType;
+    this.#placed = placed;
     this.#ring = ring;
     this.#controller = controller;
     this.outcome = run.catch(() => undefined);
@@ -71,6 +80,10 @@ export class SpeechStream implements SoundSource {
     const error = await this.#finished;
     this.cancel();
     if (error !== undefined) throw error;
+  }
+
+  placed(): readonly SentencePlace[] {
+    return this.#placed();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
@@ -132,7 +145,8 @@ export class SpeechService {
     const run = line
       .run(sentences, Promise.resolve(), AbortSignal.any([signal, controller.signal]))
       .then(() => outcomeOf(line, speed));
-    const stream = new SpeechStream(contentTypeOf(container), ring, controller, run);
+    const placed = () => placedSentences(line, speed);
+    const stream = new SpeechStream(contentTypeOf(container), ring, controller, run, placed);
     await stream.begun();
     return stream;
   }
@@ -143,8 +157,14 @@ function outcomeOf({ segments, timing }: SpeechLine, speed: number): SoundOutcom
   return { durationMs: sentences.at(-1)?.endMs ?? 0, sentences, timing };
 }
 
+/** Up to the first that is not encoded whole, or whose words are not told yet. */
+function placedSentences({ segments }: SpeechLine, speed: number): SentencePlace[] {
+  const open = segments.findIndex(({ place, soundMs }) => place === undefined || soundMs === undefined);
+  return segments.slice(0, open < 0 ? segments.length : open).map((segment) => sentencePlace(segment, speed));
+}
+
 /** The engine counts a word from its own first sample and at its own speed. */
-function sentencePlace({ text, place, trimmedStartMs, words }: PlacedSegment, speed: number) {
+function sentencePlace({ text, place, trimmedStartMs, words }: PlacedSegment, speed: number): SentencePlace {
   const { startMs = 0, endMs = 0 } = place ?? {};
   const heardAt = (ms: number) => startMs + Math.max(0, ms - trimmedStartMs) / speed;
   return { text, startMs, endMs, words: words.map((word) => ({ ...word, startMs: heardAt(word.startMs) })) };

@@ -26,6 +26,8 @@ export interface SpeakingManner {
   readonly speed?: number;
   readonly options?: SpeechOptions;
   readonly trimSilence?: boolean;
+  /** Silence before the first sentence, in milliseconds: the pause after what an earlier text said. */
+  readonly leadMs?: number;
   /** A voice of the text's own. */
   readonly reference?: VoiceReference;
   /** Who shares the engine fairly with others. */

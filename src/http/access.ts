@@ -5,15 +5,15 @@
 // this host (DNS rebinding). So a server without keys refuses to be driven by
 // pages of other origins, and on loopback it answers to its own names only. A
 // key needs neither: no page of others knows it.
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { ParleyError } from '../errors.js';
+import type { KeyRing } from './key-ring.js';
+import { neighbourhood, UNIX } from './visitor.js';
 
 /** `open` to all; `key` wants one where keys are configured; `local` is open to the machine itself. */
 export type Access = 'open' | 'key' | 'local';
 
 export interface AccessOptions {
-  /** Empty: no request needs a key. */
-  readonly apiKeys: readonly string[];
+  readonly keys: KeyRing;
   /** Origins of other web pages that may use the server. */
   readonly corsOrigins: readonly string[];
   /** The address that the server listens on. */
@@ -24,20 +24,23 @@ export interface AccessOptions {
 export interface Visit {
   readonly method: string;
   readonly access: Access;
+  /** `unix` for whoever came by the Unix socket, undefined for one that has left already. */
   readonly remoteAddress: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** A WebSocket: browsers open one for any page, with GET and without asking first. */
+  readonly upgrade?: boolean;
 }
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export class AccessGuard {
-  readonly #keys: readonly Buffer[];
+  readonly #keys: KeyRing;
   readonly #origins: ReadonlySet<string>;
   readonly #originHosts: ReadonlySet<string>;
   readonly #loopback: boolean;
 
-  constructor({ apiKeys, corsOrigins, host }: AccessOptions) {
-    this.#keys = apiKeys.map(digest);
+  constructor({ keys, corsOrigins, host }: AccessOptions) {
+    this.#keys = keys;
     this.#origins = new Set(corsOrigins);
     this.#originHosts = new Set(
       corsOrigins.map((origin) => hostOf(origin)).filter((name) => name !== undefined),
@@ -47,12 +50,12 @@ export class AccessGuard {
 
   /**
    * Throws UNAUTHORIZED or FORBIDDEN when the request must not go on. Answers who shares the server with others:
-   * the key that was checked, or the address.
+   * the name of the key that was checked, or the address.
    */
   check(visit: Visit): string {
-    if (this.#keys.length === 0) this.#checkOrigin(visit);
-    else if (this.#needsKey(visit)) return this.#checkKey(visit.headers['authorization']);
-    return visit.remoteAddress ?? '';
+    if (!this.#keys.required) this.#checkOrigin(visit);
+    else if (this.#needsKey(visit)) return this.checkKey(keyIn(visit.headers));
+    return neighbourhood(visit.remoteAddress);
   }
 
   #needsKey({ access, method, remoteAddress, headers }: Visit): boolean {
@@ -62,32 +65,33 @@ export class AccessGuard {
     // page that reached it by a name of its own is not the machine either.
     const forwarded = headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined;
     if (forwarded || !this.#isOwnName(nameIn(headers))) return true;
+    if (remoteAddress === UNIX) return false;
     return remoteAddress === undefined || !isLoopbackAddress(remoteAddress);
   }
 
-  #checkKey(authorization: string | string[] | undefined): string {
-    const token = /^bearer +(\S+) *$/i.exec(String(authorization ?? ''))?.[1];
-    if (token === undefined) {
-      throw new ParleyError('UNAUTHORIZED', 'this server wants an API key: Authorization: Bearer <key>');
+  /** The name of a key; throws UNAUTHORIZED when it is none. */
+  checkKey(key: string | undefined): string {
+    if (key === undefined) {
+      const how = 'Authorization: Bearer <key>, or xi-api-key: <key>';
+      throw new ParleyError('UNAUTHORIZED', `this server wants an API key: ${how}`);
     }
-    const given = digest(token);
-    // Every key is compared, so the time tells neither which one nor how much of it was right.
-    const matches = this.#keys.map((key, index) => (timingSafeEqual(key, given) ? index : -1));
-    const index = Math.max(...matches);
-    if (index < 0) throw new ParleyError('UNAUTHORIZED', 'the API key is not one of this server');
-    return `key ${index}`;
+    const name = this.#keys.nameOf(key);
+    if (name === undefined) throw new ParleyError('UNAUTHORIZED', 'the API key is not one of this server');
+    return name;
   }
 
-  #checkOrigin({ method, headers }: Visit): void {
+  #checkOrigin({ method, headers, remoteAddress, upgrade }: Visit): void {
     const name = nameIn(headers);
-    if (this.#loopback && !this.#isOwnName(name)) {
+    // No web page reaches a Unix socket but through a proxy, whose names are not known here.
+    if (this.#loopback && remoteAddress !== UNIX && !this.#isOwnName(name)) {
       throw new ParleyError(
         'FORBIDDEN',
-        `the Host header must name this machine, not "${shown(headers['host'])}"`,
+        `the Host header must name this machine, not "${shown(hostIn(headers))}"`,
       );
     }
     const origin = headers['origin'];
-    if (origin === undefined || READING.has(method) || this.#origins.has(String(origin))) return;
+    const isReading = READING.has(method) && upgrade !== true;
+    if (origin === undefined || isReading || this.#origins.has(String(origin))) return;
     if (name !== undefined && hostOf(String(origin)) === name) return;
     throw new ParleyError(
       'FORBIDDEN',
@@ -101,12 +105,21 @@ export class AccessGuard {
   }
 }
 
-function digest(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+/** Some clients send an empty bearer token when they have no key. */
+function keyIn(headers: Visit['headers']): string | undefined {
+  const bearer = /^bearer +(\S+) *$/i.exec(String(headers['authorization'] ?? ''))?.[1];
+  const other = headers['xi-api-key'];
+  return bearer ?? (typeof other === 'string' && other !== '' ? other : undefined);
+}
+
+/** HTTP/2 has a field of its own for it, which no header of HTTP/1 can be mistaken for. */
+function hostIn(headers: Visit['headers']): string | string[] | undefined {
+  return headers[':authority'] ?? headers['host'];
 }
 
 function nameIn(headers: Visit['headers']): string | undefined {
-  return typeof headers['host'] === 'string' ? hostOf(`http://${headers['host']}`) : undefined;
+  const host = hostIn(headers);
+  return typeof host === 'string' ? hostOf(`http://${host}`) : undefined;
 }
 
 /** Name and port as a URL of that scheme has them, without the scheme's own port; undefined if it is none. */
@@ -114,7 +127,7 @@ function hostOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).host || undefined : undefined;
 }
 
-function isLoopbackName(name: string): boolean {
+export function isLoopbackName(name: string): boolean {
   const bare = name.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   return bare === 'localhost' || bare.endsWith('.localhost') || isLoopbackAddress(bare);
 }

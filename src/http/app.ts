@@ -3,17 +3,30 @@
 import fastifyStatic from '@fastify/static';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { randomUUID } from 'node:crypto';
+import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Log } from '../observe/log.js';
 import type { Metrics } from '../observe/metrics.js';
-import { type Access, AccessGuard } from './access.js';
+import { type Access, isLoopbackName } from './access.js';
 import type { AudioReplies } from './audio-replies.js';
 import { addCallRoutes, addHangupRoute, type BrowserCalls } from './call-routes.js';
+import { addBatchRoute } from './batch-routes.js';
 import { admitOrigin } from './cors.js';
+import { addElevenLabsRoutes } from './elevenlabs-routes.js';
 import { errorBody, errorReply, sendError } from './error-reply.js';
+import type { Gate } from './gate.js';
+import { ModelNames } from './model-names.js';
+import { addLegacyRoutes } from './legacy-routes.js';
+import { addDocumentRoutes, addOpenApi } from './openapi.js';
+import { MAX_HEADERS } from './protocols.js';
+import { addRequestFields, watchRequest } from './request-line.js';
 import { RouteTable } from './route-table.js';
-import { addSpeechRoutes, type SpeechSource } from './speech-routes.js';
+import { type SafetyHeaders, safetyHeaders } from './safety-headers.js';
+import { addSpeechRoutes, type SpeechLimits } from './speech-routes.js';
+import type { SpeechSource } from './speech-source.js';
 import { addStatusRoutes, type ServerHealth } from './status-routes.js';
+import { addValidation, VALIDATION } from './validation.js';
+import { addressOf } from './visitor.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -21,18 +34,27 @@ declare module 'fastify' {
     access?: Access;
   }
   interface FastifyRequest {
-    /** Who shares the server with others: a key by its number, or an address. */
+    /** Who shares the server with others: a key by its name, or an address. */
     client: string;
   }
 }
 
 export interface AppOptions {
   readonly host: string;
-  readonly apiKeys: readonly string[];
+  /** Whether the port is one of HTTPS. */
+  readonly isSecure?: boolean;
   readonly corsOrigins: readonly string[];
   /** The folder of the web page. */
   readonly pageFolder: string;
   readonly speech: SpeechSource;
+  readonly limits: SpeechLimits;
+  readonly models: {
+    readonly id: string;
+    /** Requests that name another model are refused. */
+    readonly strict: boolean;
+  };
+  /** False leaves /metrics out. */
+  readonly exposesMetrics: boolean;
   readonly calls: BrowserCalls;
   readonly health: () => ServerHealth;
   readonly metrics: Metrics;
@@ -42,90 +64,91 @@ export interface AppOptions {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
-const REQUEST_MS = 30_000; // to send a whole request
-const KEEP_ALIVE_MS = 130_000; // longer than any common client pool keeps a connection
+/** Makes the server that the application answers through. */
+export type ServerFactory = (handler: RequestListener) => Server;
 
-// The page takes nothing from anywhere else and is shown in no frame.
-const CONTENT_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "media-src 'self' blob: mediastream:",
-  "connect-src 'self'",
-  "manifest-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-const SAFETY_HEADERS = {
-  'content-security-policy': CONTENT_POLICY,
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-resource-policy': 'same-origin',
-  'permissions-policy': 'camera=(), microphone=(), geolocation=()',
-};
-
-export function buildApp(options: AppOptions, replies: AudioReplies): FastifyInstance {
+export function buildApp(
+  options: AppOptions,
+  replies: AudioReplies,
+  gate: Gate,
+  serverFactory?: ServerFactory,
+): FastifyInstance {
+  const { host, corsOrigins, isSecure = false } = options;
+  const safety = safetyHeaders({ strictTransport: isSecure && !isLoopbackName(host), corsOrigins });
   const newRequestId = () => `req_${options.newId?.() ?? randomUUID()}`;
   const app = fastify({
+    ...VALIDATION,
     logger: false, // every request has one line of ours
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: REQUEST_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    ...(serverFactory === undefined ? {} : { serverFactory }),
     return503OnClosing: false,
     genReqId: newRequestId,
     // An URL that cannot be decoded comes past all hooks.
     frameworkErrors: (error, request, reply) => {
-      void reply.headers({ ...SAFETY_HEADERS, 'x-request-id': request.id });
+      void reply.headers({ ...safety.api, 'x-request-id': request.id });
       sendError(reply as FastifyReply, error);
     },
     clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, newRequestId()),
   });
   const routes = new RouteTable();
   app.addHook('onRoute', ({ url, method }) => routes.add(url, method));
-  addHooks(app, options);
+  addHooks(app, options, gate, safety);
+  addValidation(app);
+  addOpenApi(app);
   app.setErrorHandler((error, request, reply) => {
-    const { status } = errorReply(error, request.id);
+    const { status, body } = errorReply(error, request.id);
+    request.failure = body.error.code;
     if (status === 500) options.log.error({ requestId: request.id, err: error }, 'request failed');
     return sendError(reply, error);
   });
   app.setNotFoundHandler((request, reply) => answerNotFound(routes, request, reply));
-  addRoutes(app, options, replies);
+  // In a scope of their own: routes that are added at once would be there before the document knows of any.
+  void app.register(async (scope) => addRoutes(scope, options, replies));
   return app;
 }
 
 function addRoutes(app: FastifyInstance, options: AppOptions, replies: AudioReplies): void {
-  const { speech, calls, metrics, log, health, pageFolder } = options;
-  addSpeechRoutes(app, { speech, replies, metrics, log, startedAt: Math.floor(Date.now() / 1000) });
-  addStatusRoutes(app, { health, metrics, startedAtMs: performance.now() });
+  const { speech, limits, calls, metrics, log, health, exposesMetrics, pageFolder } = options;
+  const models = new ModelNames(options.models.id, options.models.strict);
+  const startedAt = Math.floor(Date.now() / 1000);
+  const speaking = { speech, limits, models, replies, metrics, log };
+  addSpeechRoutes(app, { ...speaking, startedAt });
+  addLegacyRoutes(app, speaking);
+  addBatchRoute(app, speaking);
+  void app.register(async (scope) => addElevenLabsRoutes(scope, speaking));
+  addStatusRoutes(app, { health, metrics, exposesMetrics, startedAtMs: performance.now() });
   void app.register(async (scope) => addCallRoutes(scope, calls));
   void app.register(async (scope) => addHangupRoute(scope, calls));
   void app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: 'open' };
+      route.schema = { ...route.schema, hide: true }; // files are no part of the interface
     });
     // Every file is a route of its own, known at the start: nothing else of the disk can be asked for.
     await scope.register(fastifyStatic, { root: pageFolder, wildcard: false, cacheControl: false });
+    await addDocumentRoutes(scope);
   });
 }
 
-function addHooks(app: FastifyInstance, options: AppOptions): void {
-  const guard = new AccessGuard(options);
+function addHooks(app: FastifyInstance, options: AppOptions, gate: Gate, safety: SafetyHeaders): void {
   const origins = new Set(options.corsOrigins);
   app.decorateRequest('client', '');
+  addRequestFields(app);
   app.addHook('onRequest', async (request, reply) => {
-    observe(request, reply, options);
-    reply.headers({ ...SAFETY_HEADERS, 'x-request-id': request.id });
-    const isPreflight = admitOrigin(origins, request, reply);
+    const route = request.routeOptions; // made anew each time it is asked for
+    watchRequest(request, reply, route, options);
     // What has no route has nothing to protect, and is told so whoever asks.
-    const access = request.is404 ? 'open' : (request.routeOptions.config.access ?? 'key');
-    request.client = guard.check({
-      method: request.method,
-      access,
-      remoteAddress: request.socket.remoteAddress,
-      headers: request.headers,
+    const access = request.is404 ? 'open' : (route.config.access ?? 'key');
+    reply.headers(access === 'open' ? safety.page : safety.api).header('x-request-id', request.id);
+    const isPreflight = admitOrigin(origins, request, reply);
+    if (hasManyHeaders(request)) {
+      const message = `a request may have at most ${MAX_HEADERS} headers`;
+      return reply.code(431).send(errorBody(431, 'headers_too_large', message));
+    }
+    const { method, headers } = request;
+    const remoteAddress = addressOf(request.socket);
+    request.client = gate.admit({ method, access, remoteAddress, headers }, (told) => {
+      reply.headers(told);
     });
     if (access === 'open') reply.header('cache-control', 'no-cache');
     if (isPreflight && request.is404) return reply.code(204).send();
@@ -133,22 +156,8 @@ function addHooks(app: FastifyInstance, options: AppOptions): void {
   });
 }
 
-/** Counts and logs a request when its connection is done with it, whether answered or abandoned. */
-function observe(request: FastifyRequest, { raw }: FastifyReply, { metrics, log }: AppOptions): void {
-  const startedAtMs = performance.now();
-  const { method } = request;
-  const route = request.routeOptions.url ?? 'none';
-  let finished = false;
-  raw.once('finish', () => (finished = true));
-  raw.once('close', () => {
-    const ms = performance.now() - startedAtMs;
-    const status = raw.statusCode;
-    metrics.requestAnswered({ method, route, status, seconds: ms / 1000 });
-    const fields = { requestId: request.id, method, route, status, ms: Math.round(ms) };
-    const level = route.startsWith('/v1/') ? 'info' : 'debug';
-    if (finished) log[level](fields, 'request answered');
-    else log[level](fields, 'request abandoned');
-  });
+function hasManyHeaders({ raw }: FastifyRequest): boolean {
+  return raw.rawHeaders.length > 2 * MAX_HEADERS;
 }
 
 function answerNotFound(routes: RouteTable, request: FastifyRequest, reply: FastifyReply): FastifyReply {

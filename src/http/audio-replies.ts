@@ -6,6 +6,11 @@
 // holds up its own stream only; one that reads nothing for too long is dropped.
 import type { FastifyReply } from 'fastify';
 import { ParleyError } from '../errors.js';
+import { drained, refuseAborted } from './client-pace.js';
+import { FirstByteLimit } from './first-byte-limit.js';
+import { breakOff } from './sent-reply.js';
+import { foundHeaders, TIMING_NAMES, timingHeaders } from './timing-headers.js';
+import { WholeSounds, withTrueLengths } from './whole-sound.js';
 
 /** What is known of a text once it is spoken. */
 export interface AudioOutcome {
@@ -36,6 +41,8 @@ export interface AudioStream extends AsyncIterable<Uint8Array> {
   readonly outcome: Promise<AudioOutcome | undefined>;
   /** Whether it was rendered before; absent where nobody looked. */
   readonly cache?: 'hit' | 'miss' | undefined;
+  /** The sentences whose place is known so far, in order; absent where that is known at the end only. */
+  placed?(): AudioOutcome['sentences'];
   cancel(): void;
 }
 
@@ -52,15 +59,42 @@ export interface AudioReply {
   /** Starts the work; the signal aborts it when the client leaves or the server closes. */
   readonly open: (signal: AbortSignal) => Promise<AudioStream>;
   /** They come before what the stream says of itself. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
   /** Told when the first bytes of sound go out. */
   readonly begun: () => void;
   /** Told why the connection was destroyed after that. */
   readonly broken: (error: unknown) => void;
+  /** True: nothing is sent until all of it is there; then at once, with its length and what it took. */
+  readonly whole?: boolean;
+}
+
+/** What is there already. */
+interface FoundSound {
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+// Of one whole reply: 11 minutes of 24 kHz PCM. Whoever wants more takes a stream.
+const WHOLE_LIMITS = { maxBytes: 32 * 1024 * 1024, maxTotalBytes: 256 * 1024 * 1024 };
+
+// A proxy must neither hold a stream back until it is whole, nor keep it.
+const STREAM_HEADERS = { 'cache-control': 'no-cache, no-store', 'x-accel-buffering': 'no' };
+
+/** A sound whose first bytes are there. */
+interface BegunSound {
+  readonly reply: FastifyReply;
+  readonly audio: AudioReply;
+  readonly stream: AudioStream;
+  readonly first: IteratorResult<Uint8Array>;
+  readonly rest: AsyncIterator<Uint8Array>;
+  readonly signal: AbortSignal;
 }
 
 export class AudioReplies {
   readonly #options: AudioReplyOptions;
+  readonly #wholes = new WholeSounds(WHOLE_LIMITS);
   readonly #open = new Map<AbortController, Promise<void>>();
   #closing: Promise<void> | undefined;
 
@@ -95,19 +129,25 @@ export class AudioReplies {
     }
   }
 
-  /** A sound that is there whole: no work to count, and none to stop. */
+  /** A sound that is there whole: no work to count, and none to stop. `trueLengths`: as one that was asked for whole. */
   sendWhole(
     reply: FastifyReply,
-    { contentType, bytes }: { readonly contentType: string; readonly bytes: Uint8Array },
-    headers: Readonly<Record<string, string>>,
+    { contentType, bytes }: FoundSound,
+    headers: Headers,
+    trueLengths = false,
   ): void {
-    const { raw } = reply;
-    const length = String(bytes.byteLength);
-    begin(reply, { 'content-type': contentType, ...headers, 'x-cache': 'hit', 'content-length': length });
-    // The system takes a small one at once; for the rest the socket watches whether anything moves.
-    const { stallMs } = this.#options;
-    if (bytes.byteLength > raw.writableHighWaterMark) raw.setTimeout(stallMs, () => raw.destroy());
-    raw.end(bytes);
+    const totalMs = performance.now() - reply.request.startedAtMs;
+    const length = ['x-cache', 'hit', 'content-length', String(bytes.byteLength)];
+    begin(reply, { 'content-type': contentType, ...headers }, [...length, ...foundHeaders(totalMs)]);
+    this.#end(reply, trueLengths ? withTrueLengths(contentType, bytes) : [bytes]);
+  }
+
+  /** The system takes a small sound at once; for the rest the socket watches whether anything moves. */
+  #end({ raw }: FastifyReply, pieces: readonly Uint8Array[]): void {
+    const length = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    if (length > raw.writableHighWaterMark) raw.setTimeout(this.#options.stallMs, () => breakOff(raw));
+    for (const piece of pieces.slice(0, -1)) raw.write(piece);
+    raw.end(pieces.at(-1));
   }
 
   async #run(
@@ -127,18 +167,18 @@ export class AudioReplies {
       const first = await chunks.next();
       refuseAborted(signal);
       limit.keep();
-      begun = true;
-      const { contentType, cache } = stream;
-      const told = cache === undefined ? {} : { 'x-cache': cache };
-      begin(reply, { 'content-type': contentType, ...audio.headers, ...told });
-      if (first.done !== true) {
-        audio.begun();
-        await this.#pour(reply, first.value, chunks, signal);
+      const { speechLog } = reply.request;
+      if (speechLog !== null) speechLog.cache = stream.cache;
+      const sound = { reply, audio, stream, first, rest: chunks, signal };
+      if (audio.whole === true) {
+        await this.#sendGathered(sound);
+      } else {
+        begun = true;
+        await this.#sendStream(sound);
       }
-      reply.raw.end();
     } catch (error) {
       if (!begun) throw error;
-      reply.raw.destroy();
+      breakOff(reply.raw);
       audio.broken(error);
     } finally {
       signal.removeEventListener('abort', cancel);
@@ -146,13 +186,50 @@ export class AudioReplies {
     }
   }
 
-  async #pour(
-    { raw }: FastifyReply,
-    first: Uint8Array,
-    rest: AsyncIterator<Uint8Array>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    let chunk: IteratorResult<Uint8Array> = { done: false, value: first };
+  async #sendStream(sound: BegunSound): Promise<void> {
+    const { reply, audio, stream, first } = sound;
+    const { raw, request } = reply;
+    // Only a chunked body has room for what is known after it.
+    const trailing = stream.contentType.startsWith('audio/') && request.raw.httpVersion === '1.1';
+    begin(reply, {
+      'content-type': stream.contentType,
+      ...audio.headers,
+      ...STREAM_HEADERS,
+      ...(trailing ? { trailer: TIMING_NAMES } : {}),
+      ...cacheHeader(stream),
+    });
+    if (first.done !== true) {
+      audio.begun();
+      await this.#pour(sound);
+    }
+    const timing = await timingOf(sound);
+    if (trailing && timing !== undefined) {
+      raw.addTrailers(timingHeaders(timing, performance.now() - request.startedAtMs));
+    }
+    raw.end();
+  }
+
+  async #sendGathered(sound: BegunSound): Promise<void> {
+    const { reply, audio, stream, first, rest, signal } = sound;
+    const { bytes, letGo } = await this.#wholes.gather(first, rest);
+    reply.raw.once('close', letGo);
+    if (signal.aborted) letGo(); // it may be closed already
+    refuseAborted(signal);
+    const timing = await timingOf(sound);
+    const totalMs = performance.now() - reply.request.startedAtMs;
+    audio.begun();
+    begin(reply, {
+      'content-type': stream.contentType,
+      ...audio.headers,
+      ...cacheHeader(stream),
+      'content-length': String(bytes.byteLength),
+      ...(timing === undefined ? {} : timingHeaders(timing, totalMs)),
+    });
+    this.#end(reply, withTrueLengths(stream.contentType, bytes));
+  }
+
+  async #pour({ reply: { raw }, first, rest, signal }: BegunSound): Promise<void> {
+    let chunk = first;
     while (chunk.done !== true) {
       refuseAborted(signal);
       if (!raw.write(chunk.value)) await drained(raw, this.#options.stallMs, signal);
@@ -174,53 +251,27 @@ export class AudioReplies {
   }
 }
 
-/** Rejects once when the first bytes took too long, and stops the work. */
-class FirstByteLimit {
-  readonly passed: Promise<never>;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(ms: number, stop: () => void) {
-    this.passed = new Promise((_, reject) => {
-      this.#timer = setTimeout(() => {
-        const limit = `there was no sound within ${ms / 1000} s, which is what REQUEST_TIMEOUT allows`;
-        reject(new ParleyError('TIMEOUT', limit));
-        stop();
-      }, ms);
-    });
-  }
-
-  keep(): void {
-    clearTimeout(this.#timer);
-  }
+/** What it took, told to the log too; undefined where it broke off. */
+async function timingOf({ reply, stream }: BegunSound): Promise<AudioOutcome['timing'] | undefined> {
+  const timing = (await stream.outcome)?.timing;
+  const { speechLog } = reply.request;
+  if (speechLog !== null) speechLog.timing = timing;
+  return timing;
 }
 
-function refuseAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw new ParleyError('ABORTED', 'the client left or the server is closing');
+function cacheHeader({ cache }: AudioStream): Record<string, string> {
+  return cache === undefined ? {} : { 'x-cache': cache };
 }
 
-/** From here on the connection belongs to the audio, and fastify answers nothing more on it. */
-function begin(reply: FastifyReply, headers: Readonly<Record<string, string>>): void {
+/**
+ * From here on the connection belongs to the audio, and fastify answers nothing more on it. `more` is names and
+ * values in turn, as the server writes them; none of them may be among the others.
+ */
+function begin(reply: FastifyReply, headers: Headers, more: readonly string[] = []): void {
   reply.hijack();
-  reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers });
-}
-
-function drained(raw: FastifyReply['raw'], stallMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const settle = (error?: ParleyError) => {
-      clearTimeout(timer);
-      raw.off('drain', ready);
-      signal.removeEventListener('abort', aborted);
-      if (error === undefined) resolve();
-      else reject(error);
-    };
-    const ready = () => settle();
-    const aborted = () => settle(new ParleyError('ABORTED', 'the client left or the server is closing'));
-    const timer = setTimeout(
-      () => settle(new ParleyError('TIMEOUT', `the client read nothing for ${stallMs} ms`)),
-      stallMs,
-    );
-    raw.on('drain', ready);
-    signal.addEventListener('abort', aborted, { once: true });
-    if (signal.aborted) aborted();
-  });
+  const lines = [...more];
+  const standing = reply.getHeaders();
+  for (const name in standing) if (!(name in headers)) lines.push(name, String(standing[name]));
+  for (const name in headers) lines.push(name, headers[name] ?? '');
+  reply.raw.writeHead(200, lines);
 }

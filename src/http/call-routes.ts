@@ -3,6 +3,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ParleyError } from '../errors.js';
 import { type Offer, OFFER_TYPES, readOffer } from './offer-body.js';
+import { CALL_OPTIONS_SCHEMA, END_CALL_SCHEMA, HANG_UP_SCHEMA, OPEN_CALL_SCHEMA } from './schemas/calls.js';
+import { isGone } from './sent-reply.js';
 
 /** The browser door, as far as HTTP needs it. */
 export interface BrowserCalls {
@@ -29,14 +31,14 @@ export function addCallRoutes(app: FastifyInstance, calls: BrowserCalls): void {
     if (reply.statusCode === 415) reply.header('accept-post', OFFER_TYPES);
   });
 
-  app.options(CALLS, (_request, reply) =>
+  app.options(CALLS, { schema: CALL_OPTIONS_SCHEMA }, (_request, reply) =>
     reply.headers({ 'accept-post': OFFER_TYPES, allow: 'OPTIONS, POST' }).code(200).send(),
   );
 
-  app.post(CALLS, { bodyLimit: MAX_OFFER_BYTES }, async (request, reply) => {
+  app.post(CALLS, { bodyLimit: MAX_OFFER_BYTES, schema: OPEN_CALL_SCHEMA }, async (request, reply) => {
     const offer = await readOffer(request.headers['content-type'], request.body);
     const { id, sdp } = await calls.open(offer);
-    if (reply.raw.destroyed) {
+    if (isGone(reply.raw)) {
       // Whoever asked left meanwhile, and nobody else knows of the call.
       await calls.hangUp(id);
       throw new ParleyError('ABORTED', 'the client left before the answer was there');
@@ -45,7 +47,7 @@ export function addCallRoutes(app: FastifyInstance, calls: BrowserCalls): void {
     return reply.code(201).headers({ location, 'content-type': 'application/sdp' }).send(sdp);
   });
 
-  app.delete<OneCall>(`${CALLS}/:id`, async ({ params }, reply) => {
+  app.delete<OneCall>(`${CALLS}/:id`, { schema: END_CALL_SCHEMA }, async ({ params }, reply) => {
     await end(calls, params.id);
     return reply.code(204).send();
   });
@@ -58,10 +60,14 @@ export function addHangupRoute(app: FastifyInstance, calls: BrowserCalls): void 
     payload.resume();
     done(null);
   });
-  app.post<OneCall>(`${CALLS}/:id/hangup`, async ({ params }, reply): Promise<FastifyReply> => {
-    await end(calls, params.id);
-    return reply.code(200).send();
-  });
+  app.post<OneCall>(
+    `${CALLS}/:id/hangup`,
+    { schema: HANG_UP_SCHEMA },
+    async ({ params }, reply): Promise<FastifyReply> => {
+      await end(calls, params.id);
+      return reply.code(200).send();
+    },
+  );
 }
 
 async function end(calls: BrowserCalls, id: string): Promise<void> {

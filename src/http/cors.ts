@@ -3,8 +3,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
-const REQUEST_HEADERS = 'Authorization, Content-Type, If-Match';
-const EXPOSED = 'Location, ETag, Link, Retry-After, Accept-Post, X-Request-Id, X-Cache';
+const REQUEST_HEADERS = 'Authorization, Content-Type, If-Match, xi-api-key';
+const HEADER_NAMES = /^[\w-]+(?:, ?[\w-]+)*$/;
+const EXPOSED =
+  'Location, ETag, Link, Retry-After, Retry-After-Ms, Accept-Post, X-Request-Id, X-Cache, X-Ignored-Fields, Server-Timing, ' +
+  'X-RateLimit-Limit-Requests, X-RateLimit-Remaining-Requests, X-RateLimit-Reset-Requests';
 const PREFLIGHT_SECONDS = 600;
 
 /** Adds what the browser of a listed origin asks for; answers true when the request is its preflight. */
@@ -22,7 +25,10 @@ export function admitOrigin(
   reply.header('cross-origin-resource-policy', 'cross-origin');
   if (method !== 'OPTIONS') return false;
   reply.header('access-control-allow-methods', METHODS);
-  reply.header('access-control-allow-headers', REQUEST_HEADERS);
+  // Client libraries add headers of their own, and a page that may use the server may send any.
+  const asked = headers['access-control-request-headers'];
+  const allowed = asked !== undefined && HEADER_NAMES.test(asked) ? asked : REQUEST_HEADERS;
+  reply.header('access-control-allow-headers', allowed);
   reply.header('access-control-max-age', String(PREFLIGHT_SECONDS));
   return headers['access-control-request-method'] !== undefined;
 }

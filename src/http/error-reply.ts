@@ -83,8 +83,15 @@ export function errorReply(error: unknown, requestId: string, bodyLimit?: number
   );
 }
 
+/** The code under which it is known to clients, for the log and the metrics: one of a closed set. */
+export function errorCode(error: unknown): string {
+  return errorReply(error, '').body.error.code ?? 'unknown';
+}
+
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
-  const { id, routeOptions } = reply.request;
+  const { id, raw, routeOptions } = reply.request;
+  // fastify ends the connection after a body that it did not read; HTTP/2 has no such header.
+  if (raw.httpVersionMajor === 2) reply.removeHeader('connection');
   const { status, headers, body } = errorReply(error, id, routeOptions.bodyLimit);
   return reply.code(status).headers(headers).send(body);
 }

@@ -10,7 +10,7 @@ import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import type { SocketMetrics } from '../observe/socket-metrics.js';
 import { systemTime, type Time } from '../time.js';
-import type { AccessGuard } from './access.js';
+import type { Gate } from './gate.js';
 import { isWebSocketUpgrade, serveWithoutUpgrade, type ConnectionTaker } from './other-upgrade.js';
 import { findDialect, type SocketDialect } from './socket-dialect.js';
 import { confirmedProtocol } from './socket-key.js';
@@ -20,7 +20,7 @@ import { UpgradeVisit } from './upgrade-visit.js';
 
 export interface SocketsOptions {
   readonly dialects: readonly SocketDialect[];
-  readonly guard: Pick<AccessGuard, 'check'>;
+  readonly gate: Pick<Gate, 'admit'>;
   /** Open at once. */
   readonly maxSockets: number;
   /** Makes the id of a request. */
@@ -122,10 +122,10 @@ export class Sockets {
   }
 
   #admitted(request: IncomingMessage, requestId: string) {
-    const { dialects, guard, maxSockets } = this.#options;
+    const { dialects, gate, maxSockets } = this.#options;
     const { url, found } = this.#found(request, dialects);
     const { dialect, params } = found;
-    const visit = new UpgradeVisit(guard, request, { url, params, requestId, dialect });
+    const visit = new UpgradeVisit(gate, request, { url, params, requestId, dialect });
     if (request.method !== 'GET') throw new UpgradeRefused(GET_ONLY);
     if (request.headers['sec-websocket-version'] !== '13') throw new UpgradeRefused(UPGRADE_REQUIRED);
     if (this.#closing !== undefined) throw new ParleyError('ABORTED', 'the server is closing');

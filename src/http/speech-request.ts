@@ -1,7 +1,19 @@
-// The body of POST /v1/audio/speech, read field by field as OpenAI states it.
-// Fields that are not known are ignored, as its clients and dialects expect.
-import { AUDIO_FORMATS, hasRate, ratesOf, SPEEDS, type AudioFormat } from '../call/audio-format.js';
+// The body of POST /v1/audio/speech as a wish to the speech service. Its schema
+// has checked every field by itself; what fields mean together is checked here.
+import { AUDIO_FORMATS, hasRate, ratesOf, type AudioFormat } from '../call/audio-format.js';
+import type { VoiceSample } from '../call/cached-speech.js';
 import { ParleyError } from '../errors.js';
+import { languageTag } from './language-field.js';
+import { type Manner, readInstructions, readManner } from './manner-fields.js';
+import type { SpeechBody } from './speech-body.js';
+
+/** How the sound is sent: while it is made, all at once, or as events while it is made. */
+export type Delivery = 'stream' | 'whole' | 'events';
+
+/** A voice that comes with the request, before anything is made of it. */
+export type OwnVoice =
+  | { readonly kind: 'sample'; readonly sample: VoiceSample }
+  | { readonly kind: 'prompt'; readonly prompt: string };
 
 export interface SpeechWish {
   readonly text: string;
@@ -13,100 +25,80 @@ export interface SpeechWish {
   readonly language?: string;
   /** False: rendered anew, and not kept. */
   readonly cache?: boolean;
+  /** False: silence around sentences stays. */
+  readonly trimSilence?: boolean;
+  readonly manner: Manner;
+  readonly ownVoice?: OwnVoice;
+  readonly delivery: Delivery;
 }
 
 const DEFAULT_FORMAT = 'mp3'; // as at OpenAI: clients that name none store what comes as .mp3
-const MAX_LANGUAGE = 35; // characters; the longest that BCP 47 asks to be ready for (section 4.4.1)
-const MAX_NAME = 200; // characters; no voice or model is called anything longer
 
-function invalid(field: string, message: string): ParleyError {
-  return new ParleyError('INVALID_FIELD', message, { field });
-}
-
-/** Throws MALFORMED or INVALID_FIELD with the field named and what it may be. */
-export function readSpeechRequest(body: unknown): SpeechWish {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new ParleyError('MALFORMED', 'the body must be a JSON object with at least the field "input"');
-  }
-  const fields = statedFields(body);
-  if (typeof fields['input'] !== 'string') {
-    throw invalid('input', '"input" must be a string: the text to speak');
-  }
-  // OpenAI requires a model; every name is taken and none makes a difference.
-  if (fields['model'] !== undefined) readName('model', fields['model']);
-  checkStreamFormat(fields['stream_format']);
-  const voice = readVoice(fields['voice']);
-  const language = readLanguage(fields['language']);
-  const format = readFormat(fields['response_format']);
-  const cache = readCache(fields['cache']);
+/** Throws INVALID_FIELD with the field named and what it may be. */
+export function readSpeechRequest(body: SpeechBody): SpeechWish {
+  const format = formatNamed(body.response_format);
+  const voice = typeof body.voice === 'object' ? body.voice.id : body.voice;
+  const language = languageTag(body.language);
+  const ownVoice = readOwnVoice(body);
   return {
-    text: fields['input'],
+    text: body.input,
     format,
-    sampleRate: readSampleRate(fields['sample_rate'], format),
-    speed: readSpeed(fields['speed']),
+    sampleRate: readSampleRate(body.sample_rate, format),
+    speed: body.speed ?? 1,
     ...(voice === undefined ? {} : { voice }),
     ...(language === undefined ? {} : { language }),
-    ...(cache === undefined ? {} : { cache }),
+    ...(body.cache === undefined ? {} : { cache: body.cache }),
+    ...(body.trim_silence === false ? { trimSilence: false } : {}),
+    manner: readManner(body),
+    ...(ownVoice === undefined ? {} : { ownVoice }),
+    delivery: readDelivery(body),
   };
 }
 
-/** Null is how some clients leave a field out. */
-function statedFields(body: object): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
-}
-
-function readName(field: string, value: unknown): string {
-  if (typeof value === 'string' && value !== '' && value.length <= MAX_NAME) return value;
-  throw invalid(field, `"${field}" must be a string of 1 to ${MAX_NAME} characters`);
-}
-
-/** A name, or OpenAI's form for custom voices: {"id": name}. */
-function readVoice(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === 'object' && value !== null && 'id' in value) return readName('voice.id', value.id);
-  return readName('voice', value);
-}
-
-function readFormat(value: unknown): AudioFormat {
-  const name = value ?? DEFAULT_FORMAT;
+/** MP3 where none is named. */
+export function formatNamed(name: string = DEFAULT_FORMAT): AudioFormat {
   const format = AUDIO_FORMATS.find((candidate) => candidate.name === name);
-  if (format !== undefined) return format;
-  const names = AUDIO_FORMATS.map((known) => `"${known.name}"`).join(', ');
-  const aac = name === 'aac' ? '; this server has no encoder for "aac"' : '';
-  throw invalid('response_format', `"response_format" must be one of ${names}${aac}`);
+  if (format === undefined) throw invalid('response_format', `there is no format "${name}"`);
+  return format;
 }
 
-/** An extension to OpenAI's schema. */
-function readSampleRate(value: unknown, format: AudioFormat): number {
-  if (value === undefined) return format.defaultRate;
-  if (typeof value === 'number' && hasRate(format, value)) return value;
+/** Not every format has every rate. */
+export function readSampleRate(rate: number | undefined, format: AudioFormat): number {
+  if (rate === undefined) return format.defaultRate;
+  if (hasRate(format, rate)) return rate;
   throw invalid('sample_rate', `"sample_rate" of ${format.name} must be ${ratesOf(format)} (Hz)`);
 }
 
-function readSpeed(value: unknown): number {
-  const [least, most] = SPEEDS;
-  if (value === undefined) return 1;
-  if (typeof value === 'number' && value >= least && value <= most) return value;
-  throw invalid('speed', `"speed" must be a number from ${least} to ${most}`);
-}
-
-function checkStreamFormat(value: unknown): void {
-  if (value === undefined || value === 'audio') return;
-  throw invalid('stream_format', '"stream_format" must be "audio"; this server has no other yet');
-}
-
-/** An extension to OpenAI's schema. */
-function readCache(value: unknown): boolean | undefined {
-  if (value === undefined || typeof value === 'boolean') return value;
-  throw invalid('cache', '"cache" must be true or false');
-}
-
-/** An extension to OpenAI's schema: a BCP 47 tag, or "auto" for what the text turns out to be. */
-function readLanguage(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === 'string') {
-    if (value.toLowerCase() === 'auto') return undefined;
-    if (value.length <= MAX_LANGUAGE && /^[a-z]{2,8}([-_][a-z0-9]{1,8})*$/i.test(value)) return value;
+function readOwnVoice(body: SpeechBody): OwnVoice | undefined {
+  const { task_type: task, ref_audio: source, ref_text: text, x_vector_only_mode: xVectorOnly } = body;
+  if (source !== undefined) {
+    if (task !== undefined && task !== 'Base')
+      throw invalid('ref_audio', `"ref_audio" goes with "task_type" "Base", not "${task}"`);
+    const said = text === undefined || text === '' ? {} : { text };
+    return {
+      kind: 'sample',
+      sample: { source, ...said, ...(xVectorOnly === undefined ? {} : { xVectorOnly }) },
+    };
   }
-  throw invalid('language', '"language" must be a tag such as "en" or "fr", or "auto"');
+  // Without a sample, Base speaks with a voice that was made of one before.
+  if (task === 'Base' && body.voice === undefined) {
+    throw invalid('ref_audio', '"ref_audio" must be given with "task_type" "Base" unless "voice" names one');
+  }
+  if (task !== 'VoiceDesign') return undefined;
+  const prompt = readInstructions(body);
+  if (prompt !== undefined) return { kind: 'prompt', prompt };
+  throw invalid('instructions', '"instructions" must describe the voice where "task_type" is "VoiceDesign"');
+}
+
+function readDelivery({ stream, stream_format: form, non_streaming_mode: whole }: SpeechBody): Delivery {
+  if (form === 'sse') {
+    if (stream !== false) return 'events';
+    throw invalid('stream', '"stream" must be true or absent where "stream_format" is "sse"');
+  }
+  if (stream === false || whole === true) return 'whole';
+  return stream === true && form === undefined ? 'events' : 'stream'; // as at vLLM-Omni
+}
+
+function invalid(field: string, message: string): ParleyError {
+  return new ParleyError('INVALID_FIELD', message, { field });
 }

@@ -35,6 +35,10 @@ export interface MetricsOptions {
   readonly queueDepth?: () => number;
   /** The plane's figures now; undefined while there is no plane. */
   readonly plane?: () => PlaneFigures | undefined;
+  /** Whether the engine that speaks by default is loaded. */
+  readonly modelLoaded?: () => boolean;
+  /** Bytes of GPU memory that the engines hold; none where absent. */
+  readonly gpuAllocatedBytes?: () => number;
   /** Node's own figures (memory, event loop, garbage collection) too. They are observed for the rest of the process. */
   readonly node?: boolean;
 }
@@ -45,6 +49,16 @@ export interface RequestAnswered {
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
+}
+
+export interface SpeechAnswered {
+  readonly route: string;
+  /** As requests name it; absent where the request was refused before it was known. */
+  readonly format: string | undefined;
+  readonly status: number;
+  readonly seconds: number;
+  /** What engines took for it; absent where none worked for it. */
+  readonly inferSeconds: number | undefined;
 }
 
 const FIRST_AUDIO_SECONDS = [0.005, 0.01, 0.015, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 2, 5];
@@ -78,6 +92,7 @@ export class Metrics {
   readonly #firstAudio: Histogram<'door'>;
   readonly #requests: Counter<'method' | 'route' | 'status'>;
   readonly #requestSeconds: Histogram<'method' | 'route'>;
+  readonly #speech: SpeechMetrics;
 
   constructor(options: MetricsOptions = {}) {
     const registers = [this.#registry];
@@ -119,13 +134,17 @@ export class Metrics {
       buckets: REQUEST_SECONDS,
       registers,
     });
+    this.#speech = new SpeechMetrics(this.#registry);
     if (options.plane !== undefined) this.#watchPlane(options.plane);
-    const { queueDepth } = options;
-    if (queueDepth !== undefined) {
-      const values = () => [{ value: queueDepth() }];
-      const help = 'sentences that wait for an engine';
-      this.#registry.registerMetric(readAtScrape('tts_queue_depth', help, 'gauge', values));
+    const { queueDepth, modelLoaded, gpuAllocatedBytes = () => 0 } = options;
+    if (queueDepth !== undefined)
+      this.#gauge('tts_queue_depth', 'sentences that wait for an engine', queueDepth);
+    if (modelLoaded !== undefined) {
+      this.#gauge('tts_model_loaded', '1 while the engine that speaks by default is loaded', () =>
+        Number(modelLoaded()),
+      );
     }
+    this.#gauge('tts_gpu_allocated_bytes', 'bytes of GPU memory that the engines hold', gpuAllocatedBytes);
     if (options.audioCache !== undefined) this.#watchCache(options.audioCache);
     if (options.node === true) collectDefaultMetrics({ register: this.#registry });
   }
@@ -165,6 +184,19 @@ export class Metrics {
     this.#requestSeconds.observe({ method: known, route }, seconds);
   }
 
+  speechAnswered(answered: SpeechAnswered): void {
+    this.#speech.answered(answered);
+  }
+
+  /** `code` is one of those that clients are told. */
+  speechFailed(code: string): void {
+    this.#speech.failed(code);
+  }
+
+  #gauge(name: string, help: string, read: () => number): void {
+    this.#registry.registerMetric(readAtScrape(name, help, 'gauge', () => [{ value: readable(read) }]));
+  }
+
   #watchCache(cache: () => AudioCacheFigures): void {
     for (const [name, type, field, help] of CACHE_FIGURES) {
       this.#registry.registerMetric(readAtScrape(name, help, type, () => [{ value: cache()[field] }]));
@@ -186,6 +218,62 @@ export class Metrics {
         () => pacingBuckets('parley_pacing_error_seconds', plane()),
       ),
     );
+  }
+}
+
+/** Requests for speech, under the names that an older server had for them. */
+class SpeechMetrics {
+  readonly #requests: Counter<'endpoint' | 'format' | 'status'>;
+  readonly #seconds: Histogram<'endpoint'>;
+  readonly #inferSeconds: Histogram;
+  readonly #errors: Counter<'code'>;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#requests = new Counter({
+      name: 'tts_requests_total',
+      help: 'requests for speech answered, by address, format and status',
+      labelNames: ['endpoint', 'format', 'status'],
+      registers,
+    });
+    this.#seconds = new Histogram({
+      name: 'tts_request_duration_seconds',
+      help: 'from the head of a request for speech to the end of its sound',
+      labelNames: ['endpoint'],
+      buckets: REQUEST_SECONDS,
+      registers,
+    });
+    this.#inferSeconds = new Histogram({
+      name: 'tts_inference_duration_seconds',
+      help: 'time that engines took for one request, over its sentences; requests answered from the cache have none',
+      buckets: REQUEST_SECONDS,
+      registers,
+    });
+    this.#errors = new Counter({
+      name: 'tts_errors_total',
+      help: 'requests for speech that were refused or broke off, by the code that their client was told',
+      labelNames: ['code'],
+      registers,
+    });
+  }
+
+  answered({ route: endpoint, format = 'none', status, seconds, inferSeconds }: SpeechAnswered): void {
+    this.#requests.inc({ endpoint, format, status: String(status) });
+    this.#seconds.observe({ endpoint }, seconds);
+    if (inferSeconds !== undefined) this.#inferSeconds.observe(inferSeconds);
+  }
+
+  failed(code: string): void {
+    this.#errors.inc({ code });
+  }
+}
+
+/** A part that fails takes its own figure out of a scrape, not the others. */
+function readable(read: () => number): number {
+  try {
+    return read();
+  } catch {
+    return Number.NaN;
   }
 }
 

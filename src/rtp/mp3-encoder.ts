@@ -19,6 +19,12 @@ const BITS_PER_SECOND: readonly (readonly [upToHz: number, kbps: number])[] = [
   [48_000, 96],
 ];
 
+/** The constant rate of a stream of `rate` Hz, in kb/s. */
+export function mp3Kbps(rate: number): number {
+  const [, kbps = 64] = BITS_PER_SECOND.find(([upToHz]) => rate <= upToHz) ?? [];
+  return kbps;
+}
+
 interface LameProgram {
   readonly memory: WebAssembly.Memory;
   _initialize(): void;
@@ -104,14 +110,13 @@ export class Mp3Encoder {
 
 /** The parameters that the program reads: channels, rate in, kb/s, quality of a variable rate, rate out. */
 function open(lame: LameProgram, rate: number): number {
-  const [, kbps = 64] = BITS_PER_SECOND.find(([upToHz]) => rate <= upToHz) ?? [];
   const address = lame.malloc(5 * 4);
   if (address === 0) throw new ParleyError('ENCODER_FAILED', 'the MP3 encoder has no memory left');
   try {
     const view = new DataView(lame.memory.buffer, address, 5 * 4);
     view.setUint32(0, 1, true);
     view.setUint32(4, rate, true);
-    view.setInt32(8, kbps, true);
+    view.setInt32(8, mp3Kbps(rate), true);
     view.setFloat32(12, -1, true); // the rate is constant
     view.setInt32(16, rate, true);
     const encoder = lame.enc_init(address);

@@ -86,6 +86,7 @@ export class AudioCache {
       contentType,
       outcome: rendering.outcome,
       cache: joins ? 'hit' : 'miss',
+      placed: () => rendering.placed(),
       cancel: () => reader.cancel(),
       [Symbol.asyncIterator]: () => reader[Symbol.asyncIterator](),
     };

@@ -3,7 +3,7 @@
 // that nobody asks for; the others follow what is kept. It is given up when the
 // last reader leaves, whoever was first.
 import { asParleyError, ParleyError } from '../errors.js';
-import type { Sound, SoundOutcome, SoundSource } from './sound.js';
+import type { SentencePlace, Sound, SoundOutcome, SoundSource } from './sound.js';
 
 export interface RenderingOptions {
   /** Asks for room to keep so many bytes more; where there is none, only what a reader still needs is kept. */
@@ -31,6 +31,7 @@ export class SharedRendering {
   readonly #chunks: Uint8Array[] = [];
   #iterator: AsyncIterator<Uint8Array> | undefined;
   #contentType = '';
+  #opened: SoundSource | undefined;
   /** Chunks before the first one that is kept. */
   #dropped = 0;
   #keptBytes = 0;
@@ -45,6 +46,7 @@ export class SharedRendering {
     this.#source.then(
       (source) => {
         this.#contentType = source.contentType;
+        this.#opened = source;
         this.#iterator = source[Symbol.asyncIterator]();
         if (this.#end !== undefined) source.cancel();
       },
@@ -60,6 +62,11 @@ export class SharedRendering {
   /** Resolves with the content type once there is something to read. */
   async opened(): Promise<string> {
     return (await this.#source).contentType;
+  }
+
+  /** As a source's own. */
+  placed(): readonly SentencePlace[] {
+    return this.#opened?.placed?.() ?? [];
   }
 
   join(): RenderingReader {

@@ -32,6 +32,8 @@ export interface SoundSource extends AsyncIterable<Uint8Array> {
   readonly contentType: string;
   /** Resolves, never rejects, at the end of the bytes; undefined where they broke off. */
   readonly outcome: Promise<SoundOutcome | undefined>;
+  /** The sentences whose place is known so far, in order; absent where that is known at the end only. */
+  placed?(): readonly SentencePlace[];
   cancel(): void;
 }
 

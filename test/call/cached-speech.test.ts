@@ -73,3 +73,35 @@ test('a voice that is not there is refused before anything is looked up', () => 
   const { speech } = openSpeech();
   assert.throws(() => speech.find({ ...PLAIN, voice: 'nobody' }), { code: 'VOICE_UNKNOWN' });
 });
+
+test('what an engine can do is told for a voice and language, and an unknown voice is refused', () => {
+  const { speech } = openSpeech();
+  const { engine, clone, sampling } = speech.abilities({ language: 'en' });
+  assert.deepEqual({ engine, clone, sampling }, { engine: 'instant', clone: false, sampling: false });
+  assert.throws(() => speech.abilities({ voice: 'nobody' }), { code: 'VOICE_UNKNOWN' });
+});
+
+test('a sample of a voice is for whoever makes voices of them, and refused where nobody does', async () => {
+  const { speech } = openSpeech();
+  const sample = { source: 'data:audio/wav;base64,AA==' };
+  await assert.rejects(speech.reference(sample, never), { code: 'CAPABILITY_MISSING', field: 'ref_audio' });
+  const made: unknown[] = [];
+  const samples = {
+    reference: (given: unknown) => {
+      made.push(given);
+      return Promise.resolve({ kind: 'prompt', hash: 'a', prompt: 'b' } as const);
+    },
+  };
+  const inner = {
+    openStream: () => Promise.reject(new Error('not asked')),
+    voices: () => Promise.resolve([]),
+  };
+  const able = new CachedSpeech(
+    inner,
+    new AudioCache({ maxEntries: 0, maxBytes: 0 }),
+    new InstantEngine(),
+    samples,
+  );
+  assert.deepEqual(await able.reference(sample, never), { kind: 'prompt', hash: 'a', prompt: 'b' });
+  assert.deepEqual(made, [sample]);
+});

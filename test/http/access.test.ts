@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
 import { type Access, AccessGuard, type AccessOptions } from '../../src/http/access.js';
+import { KeyRing } from '../../src/http/key-ring.js';
 import { errorIn, openApp } from './app-under-test.js';
 
 const KEYS = ['key-one-0123456789', 'key-two-0123456789'];
 
 function verdict(
-  options: Partial<AccessOptions>,
+  { apiKeys = [], ...options }: Partial<AccessOptions> & { apiKeys?: readonly string[] },
   visit: {
     method?: string;
     access?: Access;
@@ -15,7 +16,12 @@ function verdict(
     headers?: Record<string, string>;
   },
 ): string {
-  const guard = new AccessGuard({ apiKeys: [], corsOrigins: [], host: '127.0.0.1', ...options });
+  const guard = new AccessGuard({
+    keys: new KeyRing({ keys: apiKeys }),
+    corsOrigins: [],
+    host: '127.0.0.1',
+    ...options,
+  });
   try {
     guard.check({
       method: visit.method ?? 'POST',
@@ -118,7 +124,7 @@ test('on loopback without keys the host must be named as this machine, whatever 
 });
 
 test('without keys a page of another origin may not drive the server', () => {
-  const from = (origin: string, options: Partial<AccessOptions> = {}) =>
+  const from = (origin: string, options: Parameters<typeof verdict>[0] = {}) =>
     verdict(options, { headers: { origin, host: 'localhost:8080' } });
   assert.equal(from('http://localhost:8080'), 'welcome');
   assert.equal(from('https://localhost:8080'), 'welcome');
@@ -130,10 +136,40 @@ test('without keys a page of another origin may not drive the server', () => {
 });
 
 test('a hostile host name in an answer is short and printable', () => {
-  const guard = new AccessGuard({ apiKeys: [], corsOrigins: [], host: 'localhost' });
+  const guard = new AccessGuard({ keys: new KeyRing({ keys: [] }), corsOrigins: [], host: 'localhost' });
   const host = `${'\u0007<'.repeat(200)}`;
   assert.throws(
     () => guard.check({ method: 'GET', access: 'open', remoteAddress: '127.0.0.1', headers: { host } }),
     (error: ParleyError) => error.message.length < 200 && !error.message.includes('\u0007'),
   );
+});
+
+test('a key may come as ElevenLabs has it, and an empty bearer token beside it is none', () => {
+  const tried = (headers: Record<string, string>) => verdict({ apiKeys: KEYS }, { headers });
+  assert.equal(tried({ 'xi-api-key': KEYS[1] ?? '' }), 'welcome');
+  assert.equal(tried({ 'xi-api-key': KEYS[1] ?? '', authorization: 'Bearer ' }), 'welcome');
+  assert.equal(tried({ 'xi-api-key': KEYS[1] ?? '', authorization: 'Bearer wrong' }), 'UNAUTHORIZED');
+  assert.equal(tried({ 'xi-api-key': '' }), 'UNAUTHORIZED');
+});
+
+test('a client without a key is its address, of IPv6 its network', () => {
+  const guard = new AccessGuard({ keys: new KeyRing({ keys: [] }), corsOrigins: [], host: '0.0.0.0' });
+  const client = (remoteAddress: string | undefined) =>
+    guard.check({ method: 'GET', access: 'key', remoteAddress, headers: { host: 'a' } });
+  assert.equal(client('10.0.0.7'), '10.0.0.7');
+  assert.equal(client('::ffff:10.0.0.7'), '10.0.0.7');
+  assert.equal(client('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64');
+  assert.equal(client('2001:db8:1:2:ffff::1'), '2001:db8:1:2::/64');
+  assert.equal(client('fe80::1%eth0'), 'fe80::/64');
+  assert.equal(client('unix'), 'unix');
+  assert.equal(client(undefined), '');
+});
+
+test('one that left before it was looked at is not taken for the machine itself', () => {
+  const guard = new AccessGuard({ keys: new KeyRing({ keys: KEYS }), corsOrigins: [], host: '127.0.0.1' });
+  const headers = { host: 'localhost' };
+  const visit = (remoteAddress: string | undefined) =>
+    guard.check({ method: 'GET', access: 'local', remoteAddress, headers });
+  assert.equal(visit('unix'), 'unix');
+  assert.throws(() => visit(undefined), { code: 'UNAUTHORIZED' });
 });

@@ -1,8 +1,11 @@
 // The HTTP door with fakes behind it, with or without a socket.
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { AccessGuard } from '../../src/http/access.js';
 import { type AppOptions, buildApp } from '../../src/http/app.js';
 import { AudioReplies } from '../../src/http/audio-replies.js';
+import { Gate } from '../../src/http/gate.js';
+import { KeyRing } from '../../src/http/key-ring.js';
 import { HttpServer, type HttpServerOptions } from '../../src/http/server.js';
 import { createLog } from '../../src/observe/log.js';
 import { Metrics } from '../../src/observe/metrics.js';
@@ -26,10 +29,12 @@ function optionsFor({ speech, calls, metrics, logLines }: Fakes): AppOptions {
   let ids = 0;
   return {
     host: '127.0.0.1',
-    apiKeys: [],
     corsOrigins: [],
     pageFolder: PAGE_FOLDER,
     speech,
+    limits: { maxTextLength: 4096, maxNewTokens: 2048, maxUploadBytes: 0 },
+    models: { id: 'parley', strict: false },
+    exposesMetrics: true,
     calls,
     metrics,
     health: () => ({
@@ -50,12 +55,16 @@ function optionsFor({ speech, calls, metrics, logLines }: Fakes): AppOptions {
 /** Without a socket: requests are injected. */
 export async function openApp(
   t: TestContext,
-  options: Partial<AppOptions> = {},
+  { apiKeys = [], ...options }: Partial<AppOptions> & { apiKeys?: readonly string[] } = {},
+  beforeRoutes: (app: ReturnType<typeof buildApp>) => void = () => undefined,
 ): Promise<Fakes & { app: ReturnType<typeof buildApp> }> {
   const fakes = makeFakes();
   const replies = new AudioReplies({ maxReplies: 4, stallMs: 1000, requestTimeoutMs: 10_000 });
-  const app = buildApp({ ...optionsFor(fakes), ...options }, replies);
+  const all = { ...optionsFor(fakes), ...options };
+  const gate = new Gate(new AccessGuard({ ...all, keys: new KeyRing({ keys: apiKeys }) }));
+  const app = buildApp(all, replies, gate);
   t.after(() => app.close());
+  beforeRoutes(app);
   await app.ready();
   return { ...fakes, app };
 }
@@ -66,7 +75,7 @@ export async function openServer(
   options: Partial<HttpServerOptions> = {},
 ): Promise<Fakes & { server: HttpServer; url: string }> {
   const fakes = makeFakes();
-  const server = new HttpServer({ ...optionsFor(fakes), port: 0, ...options });
+  const server = new HttpServer({ ...optionsFor(fakes), port: 0, apiKeys: [], ...options });
   t.after(() => server.close());
   return { ...fakes, server, url: await server.listen() };
 }

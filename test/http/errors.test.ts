@@ -12,7 +12,7 @@ test('every refusal is an OpenAI error object with all four keys, a request id a
   const { app } = await openApp(t);
   const cases = [
     { request: { method: 'GET', url: '/nothing' }, status: 404, code: 'not_found' },
-    { request: { method: 'GET', url: '/v1/models/gpt-4o' }, status: 404, code: 'not_found' },
+    { request: { method: 'GET', url: '/v1/models/gpt-4o' }, status: 404, code: 'model_not_found' },
     { request: { method: 'GET', url: '/%zz' }, status: 400, code: 'malformed' },
     { request: { method: 'GET', url: SPEECH }, status: 405, code: 'method_not_allowed' },
     { request: { method: 'PUT', url: '/v1/realtime/calls/abc' }, status: 405, code: 'method_not_allowed' },

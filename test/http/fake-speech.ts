@@ -2,8 +2,8 @@
 import { contentTypeOf } from '../../src/call/audio-format.js';
 import type { ParleyError } from '../../src/errors.js';
 import type { AudioStream } from '../../src/http/audio-replies.js';
-import type { SpeechSource } from '../../src/http/speech-routes.js';
-import type { Voice } from '../../src/speech/engine.js';
+import type { EngineAbilities, SpeechSource } from '../../src/http/speech-source.js';
+import type { Voice, VoiceReference } from '../../src/speech/engine.js';
 import { NO_TIME, type SoundOutcome } from '../../src/speech/sound.js';
 
 export const OUTCOME: SoundOutcome = { durationMs: 0, sentences: [], timing: NO_TIME };
@@ -12,6 +12,13 @@ export const VOICES: readonly Voice[] = [
   { name: 'slt', engine: 'flite', languages: ['en-US'], description: 'American, female' },
   { name: 'fr', engine: 'espeak', languages: ['fr'], description: 'French' },
 ];
+
+export const REFERENCE: VoiceReference = {
+  kind: 'sample',
+  hash: 'a',
+  samples: new Float32Array(1),
+  rate: 24_000,
+};
 
 export class FakeStream implements AudioStream {
   readonly contentType: string;
@@ -28,8 +35,8 @@ export class FakeStream implements AudioStream {
     this.cancelled = new Promise((resolve) => (this.#resolveCancelled = resolve));
   }
 
-  push(text: string): void {
-    this.#chunks.push(Buffer.from(text));
+  push(chunk: string | Uint8Array): void {
+    this.#chunks.push(Buffer.from(chunk));
     this.#wake?.();
   }
 
@@ -79,10 +86,13 @@ export class EndlessStream implements AudioStream {
 }
 
 type Request = Parameters<SpeechSource['openStream']>[0];
+type Sample = Parameters<SpeechSource['reference']>[0];
 type Found = ReturnType<SpeechSource['find']>;
 
 export class FakeSpeech implements SpeechSource {
   readonly requests: Request[] = [];
+  /** Of the requests, in the same order. */
+  readonly signals: AbortSignal[] = [];
   readonly streams: FakeStream[] = [];
   /** When set, every request is refused with it. */
   refusal: ParleyError | Error | undefined;
@@ -93,18 +103,37 @@ export class FakeSpeech implements SpeechSource {
   /** What was rendered before. */
   found: Found;
   cleared = 0;
+  /** Of whichever engine is asked for. */
+  can: EngineAbilities = { engine: 'flite', clone: false, design: false, instruct: false, sampling: false };
+  /** What was asked to be made a voice of. */
+  readonly samples: Sample[] = [];
   #opened: (() => void)[] = [];
 
   find(): Found {
     return this.found;
   }
 
+  abilities(): EngineAbilities {
+    return this.can;
+  }
+
+  reference(sample: Sample): Promise<VoiceReference> {
+    this.samples.push(sample);
+    return Promise.resolve(REFERENCE);
+  }
+
+  /** Something is there already, whatever is asked for. */
+  keep(bytes: string | Uint8Array, contentType = 'audio/mpeg', outcome = OUTCOME): void {
+    this.found = { contentType, bytes: Buffer.from(bytes), outcome };
+  }
+
   clear(): number {
     return this.cleared;
   }
 
-  openStream(request: Request): Promise<AudioStream> {
+  openStream(request: Request, signal: AbortSignal): Promise<AudioStream> {
     this.requests.push(request);
+    this.signals.push(signal);
     if (this.refusal !== undefined) return Promise.reject(this.refusal);
     if (this.next !== undefined) return Promise.resolve(this.next);
     const stream = new FakeStream(contentTypeOf(request.container));

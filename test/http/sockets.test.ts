@@ -5,6 +5,8 @@ import { connect, type AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
 import { AccessGuard } from '../../src/http/access.js';
+import { Gate } from '../../src/http/gate.js';
+import { KeyRing } from '../../src/http/key-ring.js';
 import type { SocketLimits } from '../../src/http/socket-session.js';
 import { Sockets } from '../../src/http/sockets.js';
 import { createLog } from '../../src/observe/log.js';
@@ -34,7 +36,9 @@ async function openSockets(t: TestContext, setup: Setup = {}) {
   let ids = 0;
   const sockets = new Sockets({
     dialects: [dialect],
-    guard: new AccessGuard({ apiKeys, corsOrigins: [], host: '127.0.0.1' }),
+    gate: new Gate(
+      new AccessGuard({ keys: new KeyRing({ keys: apiKeys }), corsOrigins: [], host: '127.0.0.1' }),
+    ),
     maxSockets,
     newId: () => String(++ids),
     metrics: metrics.sockets,

@@ -27,6 +27,12 @@ const LEAD_IN_MS = 40;
 const TAIL_MS = 80;
 const PAUSE_MS = 160;
 
+interface SpeechEvent {
+  readonly type: string;
+  readonly audio?: string;
+  readonly usage?: Readonly<Record<string, number>>;
+}
+
 let server: Server;
 /** Watched in this thread while nobody asks for anything. */
 let idleHandles = 0;
@@ -91,6 +97,55 @@ test('a WAV says what it is and holds every sample of the text; the raw samples 
   assert.ok(first > 1000 && second > 1000);
   // The resampler may round the length of each sentence by one sample.
   assert.ok(Math.abs(samples.length / 2 - wanted) <= 2, `${samples.length / 2} samples, not ${wanted}`);
+  await freed(server);
+});
+
+test('whole, streamed or in events, it is the same sound, with what it took', async () => {
+  const fresh = { input: TEXT, cache: false };
+  const streamed = await bodyOf(await ask(server.url, fresh));
+  const whole = await ask(server.url, { ...fresh, stream: false });
+  const file = await bodyOf(whole);
+  const samples = (streamed.length - 44) / 2;
+  assert.ok(file.equals(Buffer.concat([wavHeader(RATE, samples), streamed.subarray(44)])));
+  assert.ok(Number(whole.headers.get('x-latency-infer-ms')) > 0);
+  assert.ok(Number(whole.headers.get('x-latency-encode-ms')) > 0);
+  assert.match(whole.headers.get('server-timing') ?? '', /^queue;dur=.*total;dur=[\d.]+$/);
+
+  const events = (await (await ask(server.url, { ...fresh, stream_format: 'sse' })).text())
+    .trim()
+    .split('\n\n');
+  const data = events.map((event) => JSON.parse(event.slice(event.indexOf('data: ') + 6)) as SpeechEvent);
+  const done = data.pop();
+  const sound = Buffer.concat(data.map(({ audio = '' }) => Buffer.from(audio, 'base64')));
+  assert.ok(sound.equals(streamed));
+  assert.equal(done?.type, 'speech.audio.done');
+  assert.deepEqual(done.usage, {
+    input_tokens: Math.ceil(TEXT.length / 4),
+    output_tokens: Math.ceil((samples / RATE) * 12.5),
+    total_tokens: Math.ceil(TEXT.length / 4) + Math.ceil((samples / RATE) * 12.5),
+  });
+  await freed(server);
+});
+
+test('what flite cannot do is named, or refused where nothing of it would be left', async () => {
+  const told = await ask(server.url, {
+    input: 'Hello.',
+    instructions: 'cheerful',
+    temperature: 1,
+    cache: false,
+  });
+  assert.equal(told.headers.get('x-ignored-fields'), 'instructions, temperature');
+  assert.ok((await bodyOf(told)).length > 44);
+  for (const fields of [
+    { ref_audio: 'data:audio/wav;base64,AA==' },
+    { task_type: 'VoiceDesign', instructions: 'an old man' },
+  ]) {
+    const answer = await ask(server.url, { input: 'Hello.', ...fields });
+    assert.equal(answer.status, 501);
+    const { message, code } = errorIn(await answer.text());
+    assert.equal(code, 'capability_missing');
+    assert.match(message, /flite/);
+  }
   await freed(server);
 });
 

@@ -23,6 +23,20 @@ test('the words of a caller do not reach the log, neither as a field nor inside 
   assert.deepEqual((JSON.parse(lines[0] ?? '') as { text: string }).text, '[redacted]');
 });
 
+test('what is masked in the log stays as it was, and an error stays one', () => {
+  const lines: string[] = [];
+  const log = logInto(lines);
+  const fields = { text: 'a', event: { token: 'b', kind: 'c' } };
+  log.info(fields, 'text arrived');
+  assert.deepEqual(fields, { text: 'a', event: { token: 'b', kind: 'c' } });
+  log.error({ err: Object.assign(new TypeError('wrong'), { input: 'b' }) }, 'failed');
+  const line = JSON.parse(lines[1] ?? '') as { err: Record<string, unknown> };
+  assert.equal(line.err['type'], 'TypeError');
+  assert.equal(line.err['message'], 'wrong');
+  assert.equal(line.err['input'], '[redacted]');
+  assert.match(String(line.err['stack']), /TypeError: wrong/);
+});
+
 test('the words of a caller reach the log when the operator asked for them', () => {
   const lines: string[] = [];
   logInto(lines, { logText: true }).info({ text: 'hello' }, 'text arrived');

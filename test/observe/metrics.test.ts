@@ -86,3 +86,21 @@ test("node's own figures are there when they are asked for", async () => {
   assert.match(text, /^process_cpu_user_seconds_total /m);
   assert.match(text, /^nodejs_eventloop_lag_seconds /m);
 });
+
+test('what the engines hold is read at the moment of the scrape', async () => {
+  const now = { loaded: false, bytes: 0 };
+  const metrics = new Metrics({ modelLoaded: () => now.loaded, gpuAllocatedBytes: () => now.bytes });
+  assert.deepEqual(await linesOf(metrics, 'tts_model_loaded'), ['tts_model_loaded 0']);
+  Object.assign(now, { loaded: true, bytes: 2 ** 31 });
+  assert.deepEqual(await linesOf(metrics, 'tts_model_loaded'), ['tts_model_loaded 1']);
+  assert.deepEqual(await linesOf(metrics, 'tts_gpu_allocated_bytes'), ['tts_gpu_allocated_bytes 2147483648']);
+});
+
+test('a figure that cannot be read leaves the others readable', async () => {
+  const broken = () => {
+    throw new Error('the engine is gone');
+  };
+  const metrics = new Metrics({ modelLoaded: broken, queueDepth: () => 3 });
+  assert.deepEqual(await linesOf(metrics, 'tts_model_loaded'), ['tts_model_loaded Nan']);
+  assert.deepEqual(await linesOf(metrics, 'tts_queue_depth'), ['tts_queue_depth 3']);
+});

@@ -1,0 +1,61 @@
+// POST /v1/audio/speech/batch: several texts in one request.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isAborted, ParleyError } from '../errors.js';
+import { type BatchBody, type BatchItem, type CheckBody, readBatchRequest } from './batch-request.js';
+import { BatchStream } from './batch-stream.js';
+import { errorReply } from './error-reply.js';
+import { batchSchema } from './schemas/batch.js';
+import { fieldRefusal } from './schemas/field-refusal.js';
+import { speechBody } from './schemas/speech.js';
+import { brokenOff } from './speech-answer.js';
+import type { SpeechBody } from './speech-body.js';
+import { SpeechLog } from './speech-log.js';
+import { bodyLimitOf, type SpeakingParts } from './speech-routes.js';
+
+const MAX_BATCHES = 8; // at once; each holds the sound of a few items
+const MIXED = 'batch'; // in the log, of items of several formats
+
+export function addBatchRoute(app: FastifyInstance, parts: SpeakingParts): void {
+  const { speech, limits, models, replies, metrics, log } = parts;
+  const itemSchema = speechBody(limits);
+  let open = 0;
+
+  const route = { schema: batchSchema(limits), bodyLimit: bodyLimitOf(limits) };
+  app.post<{ Body: BatchBody }>('/v1/audio/speech/batch', route, async (request, reply) => {
+    const valid = request.compileValidationSchema(itemSchema as Record<string, unknown>);
+    const check: CheckBody = (body) => {
+      if (!valid(body)) throw fieldRefusal(valid.errors ?? []);
+      models.check((body as SpeechBody).model);
+      return body as SpeechBody;
+    };
+    const items = readBatchRequest(request.body, check);
+    if (open >= MAX_BATCHES) {
+      throw new ParleyError('QUEUE_FULL', `${MAX_BATCHES} batches are being spoken already`);
+    }
+    request.speechLog = logOf(items);
+    const failed = (error: unknown) => {
+      if (isAborted(error) || errorReply(error, request.id).status < 500) return;
+      log.warn({ requestId: request.id, err: error }, 'speech of a batch failed');
+    };
+    const batch = { speech, client: request.client, requestId: request.id, failed };
+    open++;
+    try {
+      await replies.send(reply, {
+        open: (signal) => Promise.resolve(new BatchStream(batch, items, signal)),
+        headers: {},
+        begun: () => metrics.firstAudio(performance.now() - request.startedAtMs, 'http'),
+        broken: (error) => brokenOff(request, log, error),
+      });
+    } finally {
+      open--;
+    }
+  });
+}
+
+/** One line for all: their words together, and their format where it is one. */
+function logOf(items: readonly BatchItem[]): FastifyRequest['speechLog'] {
+  const wishes = items.flatMap((item) => ('wish' in item ? [item.wish] : []));
+  const formats = new Set(wishes.map(({ format }) => format.name));
+  const [format = MIXED] = formats.size === 1 ? formats : [];
+  return new SpeechLog({ text: wishes.map(({ text }) => text).join('\n') }, format);
+}

@@ -1,0 +1,43 @@
+// A request as ElevenLabs' clients write it, in the words of /v1/audio/speech.
+import type { FieldNames } from './field-names.js';
+import { DEFAULT_OUTPUT_FORMAT, OUTPUT_FORMATS } from './schemas/elevenlabs.js';
+import type { SpeechBody } from './speech-body.js';
+
+/** As its schema lets it through. */
+export interface ElevenLabsBody {
+  readonly text: string;
+  readonly model_id?: string;
+  readonly language_code?: string;
+  readonly voice_settings?: { readonly speed?: number };
+  readonly seed?: number;
+  readonly apply_text_normalization?: 'auto' | 'on' | 'off';
+  readonly cache?: boolean;
+}
+
+/** What these clients call what is called otherwise inside. */
+export const ELEVENLABS_NAMES: FieldNames = {
+  voice: 'voice_id',
+  model: 'model_id',
+  language: 'language_code',
+  normalize: 'apply_text_normalization',
+};
+
+export function speechBodyOf(
+  voiceId: string,
+  outputFormat: string = DEFAULT_OUTPUT_FORMAT,
+  body: ElevenLabsBody,
+): SpeechBody {
+  const { text, model_id: model, language_code: language, voice_settings: settings } = body;
+  const { seed, cache } = body;
+  return {
+    input: text,
+    voice: voiceId,
+    ...OUTPUT_FORMATS.get(outputFormat),
+    ...(model === undefined ? {} : { model }),
+    ...(language === undefined ? {} : { language }),
+    ...(settings?.speed === undefined ? {} : { speed: settings.speed }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(cache === undefined ? {} : { cache }),
+    ...(body.apply_text_normalization === 'off' ? { normalize: false } : {}),
+  };
+}

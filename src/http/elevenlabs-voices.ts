@@ -1,0 +1,60 @@
+// The voices of this server as ElevenLabs' clients read them: /v1/voices, its
+// searchable form /v2/voices, and single ones.
+import type { FastifyInstance } from 'fastify';
+import { ParleyError } from '../errors.js';
+import {
+  ELEVENLABS_VOICE_SCHEMA,
+  ELEVENLABS_VOICES_SCHEMA,
+  VOICE_SEARCH_SCHEMA,
+} from './schemas/elevenlabs.js';
+import type { ListedVoice, SpeechSource } from './speech-source.js';
+
+/** As the schema lets it through. */
+interface Search {
+  Querystring: { search?: string; page_size?: string; next_page_token?: string };
+}
+
+export function addElevenLabsVoices(scope: FastifyInstance, speech: Pick<SpeechSource, 'voices'>): void {
+  scope.get('/v1/voices', { schema: ELEVENLABS_VOICES_SCHEMA }, async () => ({
+    voices: (await speech.voices()).map(voiceEntry),
+  }));
+
+  scope.get<Search>('/v2/voices', { schema: VOICE_SEARCH_SCHEMA }, async ({ query }) => {
+    const { search = '', page_size: size, next_page_token: token = '0' } = query;
+    const found = (await speech.voices()).filter((voice) => holds(voice, search.toLowerCase()));
+    const from = Number(token);
+    const to = size === undefined ? found.length : from + Number(size);
+    const more = to < found.length;
+    return {
+      voices: found.slice(from, to).map(voiceEntry),
+      has_more: more,
+      total_count: found.length,
+      next_page_token: more ? String(to) : null,
+    };
+  });
+
+  const one = { schema: ELEVENLABS_VOICE_SCHEMA };
+  scope.get<{ Params: { voice_id: string } }>('/v1/voices/:voice_id', one, async ({ params }) => {
+    const wanted = params.voice_id.trim().toLowerCase();
+    const voice = (await speech.voices()).find(({ name }) => name === wanted);
+    if (voice !== undefined) return voiceEntry(voice);
+    throw new ParleyError('NOT_FOUND', 'there is no voice of this id; /v1/voices lists those there are', {
+      field: 'voice_id',
+    });
+  });
+}
+
+function voiceEntry({ name, engine, languages, description }: ListedVoice) {
+  return {
+    voice_id: name,
+    name,
+    category: 'premade',
+    description,
+    labels: { language: languages[0] ?? 'und', engine },
+  };
+}
+
+/** `words` in lower case; nothing is in every voice. */
+function holds({ name, description, languages }: ListedVoice, words: string): boolean {
+  return [name, description, ...languages].some((text) => text.toLowerCase().includes(words));
+}

@@ -1,0 +1,47 @@
+// Who comes in, over HTTP and as a WebSocket alike: first whether at all, then
+// how often.
+import { ParleyError } from '../errors.js';
+import type { AccessGuard, Visit } from './access.js';
+import { type RateLimits, rateLimited, standingHeaders } from './rate-limits.js';
+import { neighbourhood } from './visitor.js';
+
+type Headers = Readonly<Record<string, string>>;
+
+export class Gate {
+  readonly #guard: AccessGuard;
+  readonly #rates: RateLimits | undefined;
+
+  /** Without limits everybody may come as often as they like. */
+  constructor(guard: AccessGuard, rates?: RateLimits) {
+    this.#guard = guard;
+    this.#rates = rates;
+  }
+
+  /**
+   * Answers who shares the server with others: the name of a key, or an address. Throws UNAUTHORIZED, FORBIDDEN or
+   * RATE_LIMITED. `tell` is given what the answer says of the limit, whether the request is accepted or not.
+   */
+  admit(visit: Visit, tell?: (headers: Headers) => void): string {
+    if (this.#rates === undefined) return this.#guard.check(visit);
+    let client: string;
+    try {
+      client = this.#guard.check(visit);
+    } catch (error) {
+      // Whoever tries keys is counted by address, apart from those who have one.
+      if (error instanceof ParleyError && error.code === 'UNAUTHORIZED') {
+        this.#count(`refused ${neighbourhood(visit.remoteAddress)}`, tell);
+      }
+      throw error;
+    }
+    const isFree = visit.access !== 'key' || visit.method === 'OPTIONS';
+    if (!isFree) this.#count(client, tell);
+    return client;
+  }
+
+  #count(client: string, tell?: (headers: Headers) => void): void {
+    const standing = this.#rates?.take(client);
+    if (standing === undefined) return;
+    tell?.(standingHeaders(standing));
+    if (standing.waitMs > 0) throw rateLimited(standing);
+  }
+}

@@ -1,0 +1,55 @@
+// What the server says about itself.
+import { BOOLEAN, INTEGER, jsonAnswer, NUMBER, object, STRING } from './answers.js';
+import { type RouteSchema, TAGS } from './json-schema.js';
+
+/** As an older server told them; what is not known is left out. */
+const OLDER = {
+  engine: { type: 'string', description: 'the one that speaks where nothing else is asked for' },
+  model_loaded: { type: 'boolean', description: 'it is loaded now; it is usable without' },
+  model_id: STRING,
+  device: { type: 'string', description: 'what it computes on' },
+  cuda: BOOLEAN,
+  gpu_name: STRING,
+  gpu_allocated_mb: INTEGER,
+  gpu_total_mb: INTEGER,
+  queue_depth: INTEGER,
+  max_queue_depth: INTEGER,
+  audio_cache_size: INTEGER,
+  audio_cache_max: INTEGER,
+  audio_cache_hits: NUMBER,
+  voice_cache_size: INTEGER,
+  voice_cache_max: INTEGER,
+  voice_cache_hits: NUMBER,
+} as const;
+
+const HEALTH = object(
+  {
+    status: { type: 'string', enum: ['ok', 'no engine', 'no encoder'] },
+    engines: {
+      type: 'object',
+      description: 'by name, whether each can speak now',
+      additionalProperties: BOOLEAN,
+    },
+    encoders: BOOLEAN,
+    calls: INTEGER,
+    maxCalls: INTEGER,
+    uptimeSeconds: INTEGER,
+    ...OLDER,
+  },
+  Object.keys(OLDER),
+);
+
+export const HEALTH_SCHEMA: RouteSchema = {
+  summary: 'Whether the server can speak',
+  tags: [TAGS.server],
+  response: { 200: jsonAnswer('it can', HEALTH), 503: jsonAnswer('it cannot', HEALTH) },
+};
+
+export const METRICS_SCHEMA: RouteSchema = {
+  summary: 'What the server counts, for Prometheus',
+  description: 'Open to the machine itself; others need a key where there are any.',
+  tags: [TAGS.server],
+  response: {
+    200: { description: "Prometheus' text format", content: { 'text/plain': { schema: STRING } } },
+  },
+};

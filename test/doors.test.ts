@@ -1,0 +1,47 @@
+// The server as the environment describes it: every way in at once.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readConfig } from '../src/config.js';
+import { startServer } from '../src/main.js';
+import { createLog } from '../src/observe/log.js';
+import { ask, openSession } from './http/http2-client.js';
+import { makePair, temporaryFolder, TlsFiles } from './http/tls-files.js';
+
+const KEY = 'key-one-0123456789';
+
+test('a server speaks over TLS and its Unix socket, to the keys of its file, and warns of odd settings', async (t) => {
+  const folder = temporaryFolder(t);
+  const [keys, socketPath] = [join(folder, 'keys'), join(folder, 'parley.sock')];
+  writeFileSync(keys, KEY);
+  const files = new TlsFiles(t);
+  files.write(await makePair());
+  const lines: string[] = [];
+  const log = createLog({
+    level: 'info',
+    logText: false,
+    destination: { write: (line) => void lines.push(line) },
+  });
+  const doors = { TLS_CERT: files.tlsCert, TLS_KEY: files.tlsKey, UDS_PATH: socketPath, API_KEYS_FILE: keys };
+  const config = readConfig({ ...doors, PORT: '0', ENGINE: 'flite', RATE_LIMIT: '9', MAX_CALL: '3' });
+  const server = await startServer(config, { log });
+  t.after(() => server.close());
+  const headers = { ':method': 'POST', ':path': '/v1/audio/speech', 'content-type': 'application/json' };
+  const body = '{"input":"Hello.","response_format":"pcm"}';
+  const session = openSession(t, server.url, { rejectUnauthorized: false });
+  assert.equal((await ask(session, headers, body)).headers[':status'], 401);
+  const spoken = await ask(session, { ...headers, authorization: `Bearer ${KEY}` }, body);
+  assert.equal(spoken.headers[':status'], 200);
+  assert.equal(spoken.headers['x-ratelimit-remaining-requests'], '8');
+  assert.ok(spoken.body.length > 1000);
+  const status = await new Promise((resolve, reject) => {
+    const asked = request({ socketPath, path: '/v1/models', headers: { 'xi-api-key': KEY }, agent: false });
+    asked.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
+    asked.end();
+  });
+  assert.equal(status, 200);
+  const warned = lines.some((line) => line.includes('MAX_CALL is no setting; did you mean MAX_CALLS?'));
+  assert.equal(warned, true);
+});

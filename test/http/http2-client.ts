@@ -1,0 +1,66 @@
+// A client of HTTP/2, and connections that say what the test wants and no more.
+import http2 from 'node:http2';
+import { connect, type NetConnectOpts, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+
+export interface Answer {
+  readonly headers: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader;
+  readonly body: string;
+}
+
+export function openSession(
+  t: TestContext,
+  url: string,
+  options: http2.ClientSessionOptions | http2.SecureClientSessionOptions = {},
+): http2.ClientHttp2Session {
+  const session = http2.connect(url, options);
+  session.on('error', () => undefined); // told by the streams
+  t.after(() => session.destroy());
+  return session;
+}
+
+/** Rejects when the stream does not end as it should. */
+export async function ask(
+  session: http2.ClientHttp2Session,
+  headers: http2.OutgoingHttpHeaders,
+  body?: string,
+): Promise<Answer> {
+  const stream = session.request(headers, { endStream: body === undefined });
+  const head = new Promise<Answer['headers']>((resolve) => stream.once('response', resolve));
+  if (body !== undefined) stream.end(body);
+  let text = '';
+  for await (const chunk of stream) text += String(chunk);
+  return { headers: await head, body: text };
+}
+
+export function askSpeech(
+  session: http2.ClientHttp2Session,
+  fields: Record<string, unknown>,
+): http2.ClientHttp2Stream {
+  const headers = { ':method': 'POST', ':path': '/v1/audio/speech', 'content-type': 'application/json' };
+  const stream = session.request(headers);
+  stream.end(JSON.stringify(fields));
+  return stream;
+}
+
+/** What is lost with a stream that broke: its error code. */
+export function errorCodeOf(stream: http2.ClientHttp2Stream): Promise<number> {
+  return new Promise((resolve) => {
+    stream.on('error', () => undefined);
+    stream.once('close', () => resolve(stream.rstCode ?? 0));
+  });
+}
+
+/** A connection of its own, and everything that comes back until it ends. */
+export function wire(
+  t: TestContext,
+  where: string | NetConnectOpts,
+): { socket: Socket; received: Promise<string> } {
+  const socket =
+    typeof where === 'string' ? connect(Number(new URL(where).port), '127.0.0.1') : connect(where);
+  t.after(() => socket.destroy());
+  let text = '';
+  socket.on('data', (chunk) => (text += String(chunk)));
+  socket.on('error', () => undefined);
+  return { socket, received: new Promise((resolve) => socket.once('close', () => resolve(text))) };
+}
