@@ -11,6 +11,7 @@
 // cut into chunks, so a streamed conversion equals the whole one bit for bit.
 import { ParleyError } from '../errors.js';
 import { polyphase, type Polyphase } from './polyphase.js';
+import { SampleWindow } from './sample-window.js';
 
 export class Resampler {
   readonly inputRate: number;
@@ -19,10 +20,7 @@ export class Resampler {
   /** Inputs taken by one step: what `#window` holds beyond the filter's memory. */
   readonly #stepInputs: number;
   /** The last inputs, oldest first: at most T - 1 that the next output looks at, then the new ones. */
-  readonly #window: Float32Array;
-  #filled = 0;
-  /** Which input of the stream `#window[0]` is; negative for the zeros before the first. */
-  #windowStart = 0;
+  readonly #window: SampleWindow;
   #inputs = 0;
   #outputs = 0;
 
@@ -32,7 +30,7 @@ export class Resampler {
     this.outputRate = outputRate;
     this.#filter = polyphase(inputRate, outputRate);
     this.#stepInputs = maxChunk;
-    this.#window = new Float32Array(maxChunk + this.#filter.taps);
+    this.#window = new SampleWindow(maxChunk + this.#filter.taps);
     this.reset();
   }
 
@@ -63,8 +61,7 @@ export class Resampler {
     let written = 0;
     for (let at = 0; at < count; at += this.#stepInputs) {
       const step = Math.min(this.#stepInputs, count - at);
-      for (let i = 0; i < step; i++) this.#window[this.#filled + i] = input[at + i] as number;
-      this.#filled += step;
+      this.#window.append(input, at, step);
       this.#inputs += step;
       written += this.#filterAll(output, offset + written, this.#outputsReady());
     }
@@ -77,11 +74,9 @@ export class Resampler {
     const held = this.outputsFor(this.#inputs) - this.#outputs;
     let written = 0;
     while (written < held) {
-      const step = Math.min(this.#stepInputs, this.#filter.taps);
-      this.#window.fill(0, this.#filled, this.#filled + step);
-      this.#filled += step;
-      const ready = this.#readyAt(this.#windowStart + this.#filled);
-      written += this.#filterAll(output, offset + written, Math.min(ready, this.#outputs + held - written));
+      this.#window.appendZeros(Math.min(this.#stepInputs, this.#filter.taps));
+      const until = Math.min(this.#outputsReady(), this.#outputs + held - written);
+      written += this.#filterAll(output, offset + written, until);
     }
     this.reset();
     return written;
@@ -92,24 +87,17 @@ export class Resampler {
     const { taps, up, down } = this.#filter;
     this.#inputs = 0;
     this.#outputs = 0;
-    if (up === down) return;
-    this.#filled = taps / 2 - 1; // the inputs before the first that output 0 looks at, all zero
-    this.#windowStart = -this.#filled;
-    this.#window.fill(0, 0, this.#filled);
+    if (up !== down) this.#window.reset(taps / 2 - 1); // what output 0 looks at before the first input
   }
 
+  /** Outputs whose inputs are all there: floor(m M / L) + T / 2 < inputs. */
   #outputsReady(): number {
-    return this.#readyAt(this.#windowStart + this.#filled);
-  }
-
-  /** Outputs whose inputs are all among the first `inputs`: floor(m M / L) + T / 2 < inputs. */
-  #readyAt(inputs: number): number {
-    return Math.max(this.#outputs, this.outputsFor(inputs - this.#filter.taps / 2));
+    return Math.max(this.#outputs, this.outputsFor(this.#window.end - this.#filter.taps / 2));
   }
 
   #filterAll(output: Float32Array, offset: number, until: number): number {
     const { taps, up, down, coefficients, plain } = this.#filter;
-    const window = this.#window;
+    const { samples: window, start: windowStart } = this.#window;
     const first = this.#outputs;
     const half = taps / 2;
     // Position of output m in units of 1 / (L inputRate): whole inputs and phase, stepped without dividing.
@@ -118,7 +106,7 @@ export class Resampler {
     const wholeStep = Math.floor(down / up);
     const phaseStep = down - wholeStep * up;
     for (let m = first; m < until; m++) {
-      const start = whole + half - taps + 1 - this.#windowStart;
+      const start = whole + half - taps + 1 - windowStart;
       output[offset++] =
         phase === 0 && plain
           ? (window[start + half - 1] as number)
@@ -131,17 +119,8 @@ export class Resampler {
       }
     }
     this.#outputs = until;
-    this.#forget(whole + half - taps + 1);
+    this.#window.forget(whole + half - taps + 1); // no later output looks at what is before
     return until - first;
-  }
-
-  /** Drops inputs before `oldest`, the first that the next output needs. */
-  #forget(oldest: number): void {
-    const drop = Math.min(oldest - this.#windowStart, this.#filled);
-    if (drop <= 0) return;
-    this.#window.copyWithin(0, drop, this.#filled);
-    this.#filled -= drop;
-    this.#windowStart += drop;
   }
 
   #copy(input: Float32Array, count: number, output: Float32Array, offset: number): number {

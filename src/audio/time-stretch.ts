@@ -10,6 +10,7 @@
 // is made from the same inputs however they were cut into chunks, so a streamed
 // stretch equals the whole one bit for bit. At speed 1 samples are copied.
 import { ParleyError } from '../errors.js';
+import { SampleWindow } from './sample-window.js';
 
 export const SPEEDS: readonly [least: number, most: number] = [0.25, 4];
 
@@ -27,10 +28,7 @@ export class TimeStretch {
   /** [hop]; the fade out is one minus it. */
   readonly #rise: Float32Array;
   /** The inputs that a block may still look at, oldest first. */
-  readonly #window: Float32Array;
-  #filled = 0;
-  /** Which input of the stream `#window[0]` is. */
-  #windowStart = 0;
+  readonly #window: SampleWindow;
   #inputs = 0;
   #outputs = 0;
   #block = 0;
@@ -54,7 +52,7 @@ export class TimeStretch {
       (_, i) => 0.5 - 0.5 * Math.cos((Math.PI * (i + 0.5)) / this.#hop),
     );
     const held = Math.ceil(2 * this.#hop * (1 + speed)) + 2 * this.#seek + 16;
-    this.#window = new Float32Array(speed === 1 ? 0 : maxChunk + held);
+    this.#window = new SampleWindow(speed === 1 ? 0 : maxChunk + held);
   }
 
   /** Inputs since the last reset. */
@@ -74,7 +72,7 @@ export class TimeStretch {
 
   /** Room that the output of `flush` needs. */
   get maxFlush(): number {
-    return this.maxOutput(this.#window.length);
+    return this.maxOutput(this.#window.samples.length);
   }
 
   /** Takes `count` inputs and writes what they complete to `output` from `offset` on; returns how many that were. */
@@ -84,8 +82,7 @@ export class TimeStretch {
     let written = 0;
     for (let at = 0; at < count; at += this.#stepInputs) {
       const step = Math.min(this.#stepInputs, count - at);
-      for (let i = 0; i < step; i++) this.#window[this.#filled + i] = input[at + i] as number;
-      this.#filled += step;
+      this.#window.append(input, at, step);
       this.#inputs += step;
       while (this.#inputs >= this.#inputsNeeded()) {
         written += this.#emit(this.#ideal() + this.#seek, this.#hop, output, offset + written);
@@ -103,7 +100,7 @@ export class TimeStretch {
       const count = Math.min(this.#hop, end - this.#outputs);
       // Beyond the last input there is nothing: only what can go on in full is chosen, but for the last block.
       const reach = this.#outputs + count < end ? 2 * this.#hop : count;
-      this.#window.fill(0, this.#filled);
+      this.#window.blankRest();
       written += this.#emit(this.#inputs - reach, count, output, offset + written);
     }
     this.reset();
@@ -112,8 +109,7 @@ export class TimeStretch {
 
   /** Forgets everything: the next input is the first one. */
   reset(): void {
-    this.#filled = 0;
-    this.#windowStart = 0;
+    this.#window.reset();
     this.#inputs = 0;
     this.#outputs = 0;
     this.#block = 0;
@@ -133,24 +129,25 @@ export class TimeStretch {
 
   /** Writes the next block, which begins at `latest` in the input at the latest. */
   #emit(latest: number, count: number, output: Float32Array, offset: number): number {
-    const best = this.#best(Math.max(latest, this.#windowStart));
-    const from = this.#natural - this.#windowStart;
-    const to = best - this.#windowStart;
+    const { samples, start } = this.#window;
+    const best = this.#best(Math.max(latest, start));
+    const from = this.#natural - start;
+    const to = best - start;
     for (let i = 0; i < count; i++) {
-      const natural = this.#window[from + i] as number;
-      output[offset + i] = natural + (this.#rise[i] as number) * ((this.#window[to + i] as number) - natural);
+      const natural = samples[from + i] as number;
+      output[offset + i] = natural + (this.#rise[i] as number) * ((samples[to + i] as number) - natural);
     }
     this.#outputs += count;
     this.#block++;
     this.#natural = best + this.#hop;
-    this.#forget(Math.min(this.#natural, this.#ideal() - this.#seek, this.#inputs - 2 * this.#hop));
+    this.#window.forget(Math.min(this.#natural, this.#ideal() - this.#seek, this.#inputs - 2 * this.#hop));
     return count;
   }
 
   #best(latest: number): number {
     const ideal = this.#ideal();
     const last = Math.min(ideal + this.#seek, latest);
-    const first = Math.min(Math.max(ideal - this.#seek, this.#windowStart), last);
+    const first = Math.min(Math.max(ideal - this.#seek, this.#window.start), last);
     if (this.#natural >= first && this.#natural <= last) return this.#natural;
     const stride = this.#stride;
     const rough = this.#search(first, last, stride);
@@ -159,38 +156,19 @@ export class TimeStretch {
 
   /** The place most like what would naturally follow, by normalised correlation, of every `stride`-th. */
   #search(first: number, last: number, stride: number): number {
-    const natural = this.#natural - this.#windowStart;
+    const { samples, start } = this.#window;
+    const hop = this.#hop;
+    const natural = this.#natural - start;
     let best = first;
     let highest = -Infinity;
     for (let place = first; place <= last; place += stride) {
-      const likeness = this.#likeness(natural, place - this.#windowStart, stride);
-      if (likeness > highest) {
-        highest = likeness;
+      const found = likeness(samples, natural, place - start, hop, stride);
+      if (found > highest) {
+        highest = found;
         best = place;
       }
     }
     return best;
-  }
-
-  #likeness(a: number, b: number, stride: number): number {
-    const window = this.#window;
-    let product = 0;
-    let energy = QUIET;
-    for (let i = 0; i < this.#hop; i += stride) {
-      const candidate = window[b + i] as number;
-      product += (window[a + i] as number) * candidate;
-      energy += candidate * candidate;
-    }
-    return product / Math.sqrt(energy);
-  }
-
-  /** Drops inputs before `oldest`. */
-  #forget(oldest: number): void {
-    const drop = Math.min(oldest - this.#windowStart, this.#filled);
-    if (drop <= 0) return;
-    this.#window.copyWithin(0, drop, this.#filled);
-    this.#filled -= drop;
-    this.#windowStart += drop;
   }
 
   #copy(input: Float32Array, count: number, output: Float32Array, offset: number): number {
@@ -204,4 +182,16 @@ export class TimeStretch {
     if (room >= needed) return;
     throw new ParleyError('WRONG_STATE', `the output has room for ${room} samples and needs ${needed}`);
   }
+}
+
+/** How much `count` samples from `b` on sound like those from `a` on, of every `stride`-th. */
+function likeness(samples: Float32Array, a: number, b: number, count: number, stride: number): number {
+  let product = 0;
+  let energy = QUIET;
+  for (let i = 0; i < count; i += stride) {
+    const candidate = samples[b + i] as number;
+    product += (samples[a + i] as number) * candidate;
+    energy += candidate * candidate;
+  }
+  return product / Math.sqrt(energy);
 }

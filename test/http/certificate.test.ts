@@ -8,6 +8,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import type { ParleyError } from '../../src/errors.js';
 import { until } from '../fakes/until.js';
 import { openServer } from './app-under-test.js';
+import { EchoDialect, handshake } from './echo-dialect.js';
 import { ask, askSpeech, openSession, wire } from './http2-client.js';
 import { makePair, type Pair, TlsFiles } from './tls-files.js';
 
@@ -25,7 +26,12 @@ function fingerprint({ cert }: Pair): string {
 
 async function openTls(t: TestContext, files = new TlsFiles(t)) {
   files.write(first);
-  const opened = await openServer(t, { tlsCert: files.tlsCert, tlsKey: files.tlsKey, startMs: 2000 });
+  const opened = await openServer(t, {
+    tlsCert: files.tlsCert,
+    tlsKey: files.tlsKey,
+    startMs: 2000,
+    dialects: [new EchoDialect()],
+  });
   return { ...opened, files, port: Number(new URL(opened.url).port) };
 }
 
@@ -61,14 +67,11 @@ test('speech is streamed over TLS and HTTP/2, and cancelled', async (t) => {
 });
 
 test('WebSockets come over TLS, too', async (t) => {
-  const { url, server, port } = await openTls(t);
-  server.http1.on('upgrade', (_request, socket) => void socket.end('upgraded'));
+  const { url, port } = await openTls(t);
   const socket = connect({ port, host: '127.0.0.1', ...UNCHECKED, ALPNProtocols: ['http/1.1'] });
   t.after(() => socket.destroy());
-  socket.write(
-    `GET / HTTP/1.1\r\nHost: ${new URL(url).host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
-  );
-  assert.equal(String((await once(socket, 'data'))[0]), 'upgraded');
+  socket.write(handshake(url));
+  assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 101 /);
 });
 
 test('a certificate that is renewed is shown to new connections, and none that stands is dropped', async (t) => {

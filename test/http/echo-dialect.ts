@@ -56,3 +56,16 @@ export class EchoDialect implements SocketDialect {
     return conversation;
   }
 }
+
+/** The bytes with which a client asks the server at `url` for a socket of the dialect. */
+export function handshake(url: string): string {
+  const head = [
+    'GET /v1/echo/one HTTP/1.1',
+    `Host: ${new URL(url).host}`,
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', // RFC 6455, section 1.3
+  ];
+  return `${head.join('\r\n')}\r\n\r\n`;
+}

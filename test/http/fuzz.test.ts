@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { readOffer } from '../../signaling/offer.js';
 import { errorIn, openApp } from './app-under-test.js';
 import { mutated, randomFrom } from './mutations.js';
-import { CHROMIUM_OFFER } from './offers.js';
+import { chromiumOffer } from '../signaling/chromium-offer.js';
 
 const CALLS = '/v1/realtime/calls';
 
@@ -20,7 +20,7 @@ test('3000 damaged offers are each answered with a call or with what is wrong', 
   const random = randomFrom(1);
   const statuses = new Map<number, number>();
   for (let round = 0; round < 3000; round++) {
-    const payload = mutated(CHROMIUM_OFFER, random);
+    const payload = mutated(chromiumOffer(), random);
     const headers = { 'content-type': 'application/sdp' };
     const answer = await app.inject({ method: 'POST', url: CALLS, headers, payload });
     assertWellBehaved(answer.statusCode, answer.body, payload);
@@ -36,7 +36,7 @@ test('2000 damaged forms are each answered with a call or with what is wrong', a
   const random = randomFrom(2);
   const part = (name: string, type: string, body: string) =>
     `--edge\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${type}\r\n\r\n${body}\r\n`;
-  const form = `${part('sdp', 'application/sdp', CHROMIUM_OFFER)}${part('session', 'application/json', '{"type":"realtime"}')}--edge--\r\n`;
+  const form = `${part('sdp', 'application/sdp', chromiumOffer())}${part('session', 'application/json', '{"type":"realtime"}')}--edge--\r\n`;
   for (let round = 0; round < 2000; round++) {
     const payload = mutated(form, random);
     const boundary = random() < 0.9 ? 'edge' : mutated('edge', random).replace(/[^\x21-\x7e]/g, '');

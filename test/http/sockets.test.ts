@@ -156,7 +156,8 @@ test('a key comes in either header or as a subprotocol, which is confirmed only 
     const client = await SocketClient.open(t, room, { headers, protocols: [...protocols] });
     assert.equal(client.socket.protocol, confirmed);
   }
-  assert.deepEqual([...new Set(dialect.conversations.map(({ visit }) => visit.client))], ['key 1']);
+  const clients = new Set(dialect.conversations.map(({ visit }) => visit.client));
+  assert.match([...clients].join(), /^key [0-9a-f]{8}$/, 'one and the same');
   for (const headers of [
     {},
     { authorization: 'Bearer ' },
@@ -183,7 +184,7 @@ test('a dialect may take the key from the first message, but not for ever, and n
     [visit.authorize(''), visit.authorize('wrong'), visit.authorize(key)],
     [false, false, true],
   );
-  assert.equal(visit.client, 'key 0');
+  assert.match(visit.client, /^key [0-9a-f]{8}$/);
   assert.equal(visit.authorize('wrong'), true, 'it is authorized already');
 
   const silent = await SocketClient.open(t, room);
