@@ -20,6 +20,7 @@ import { warmUpTexts } from './call/warm-up.js';
 import { Closing } from './closing.js';
 import { readConfig, type Config } from './config.js';
 import { ParleyError } from './errors.js';
+import { ModelNames } from './http/model-names.js';
 import { HttpServer } from './http/server.js';
 import { createLog, type Log } from './observe/log.js';
 import { Metrics } from './observe/metrics.js';
@@ -123,6 +124,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
       speaker: new SpokenSentences({ speech, routing: engines, limits: config }),
       limits: config,
       time: systemTime,
+      checkModel: (name) => new ModelNames(config.modelId, config.strictModels).check(name),
       failed: (error, requestId) => log.error({ requestId, code: error.code, err: error }, 'speech failed'),
       firstSound: (ms) => metrics.firstAudio(ms, 'websocket'),
     }),

@@ -10,7 +10,7 @@ import { AUDIO_FORMATS } from '../call/audio-format.js';
 import type { SpeakingManner } from '../call/spoken-sentences.js';
 import { tooLong } from '../call/text-source.js';
 import type { Conversation, Dialect, Peer, Visit } from './dialect.js';
-import { readManner, readRate } from './manner-fields.js';
+import { readManner, readModel, readRate } from './manner-fields.js';
 import { type Fields, invalid, readFields, stringIn } from './message-fields.js';
 import type { SpeechSocketParts } from './speech-dialects.js';
 import { TextQueue } from './text-queue.js';
@@ -56,8 +56,9 @@ class LegacyConversation implements Conversation {
   }
 
   #take(fields: Fields): void {
-    const { limits, time } = this.#parts;
+    const { limits, time, checkModel } = this.#parts;
     const text = readText(fields);
+    checkModel(readModel(fields));
     if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
     if (PCM === undefined) throw new TypeError('there is no format for raw samples');
     const manner: SpeakingManner = {

@@ -16,7 +16,7 @@ export interface MannerLimits {
   readonly maxNewTokens: number;
 }
 
-const MAX_NAME = 200; // characters; no voice is called anything longer
+const MAX_NAME = 200; // characters; no voice or model is called anything longer
 const MAX_INSTRUCTIONS = 4096; // as at OpenAI
 const LARGEST_WHOLE = Number.MAX_SAFE_INTEGER;
 const TASKS = ['CustomVoice', 'VoiceDesign', 'Base'] as const;
@@ -50,6 +50,10 @@ export function readManner(fields: Fields, limits: MannerLimits): StatedManner {
     ...(Object.keys(options).length === 0 ? {} : { options }),
     ...(designed && instructions !== undefined ? { reference: promptVoice(instructions) } : {}),
   };
+}
+
+export function readModel(fields: Fields): string | undefined {
+  return stringIn(fields, 'model', MAX_NAME);
 }
 
 export function readFormat(fields: Fields, usual: AudioFormat['name']): AudioFormat {

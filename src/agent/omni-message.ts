@@ -1,11 +1,19 @@
 // What a client of vLLM-Omni's speech socket says: a closed union, checked field
 // by field before anything acts on it.
 import type { AudioFormat } from '../call/audio-format.js';
-import { type MannerLimits, readFormat, readManner, readRate, type StatedManner } from './manner-fields.js';
+import {
+  type MannerLimits,
+  readFormat,
+  readManner,
+  readModel,
+  readRate,
+  type StatedManner,
+} from './manner-fields.js';
 import { choiceIn, type Fields, flagIn, invalid, readFields, stringIn } from './message-fields.js';
 
 /** How the texts that follow are spoken. */
 export interface OmniConfig {
+  readonly model: string | undefined;
   readonly manner: StatedManner;
   readonly format: AudioFormat;
   /** Hz. */
@@ -47,6 +55,7 @@ function readConfig(fields: Fields, limits: MannerLimits): OmniConfig {
   choiceIn(fields, 'split_granularity', GRANULARITIES);
   const format = readFormat(fields, USUAL_FORMAT);
   return {
+    model: readModel(fields),
     manner: readManner(fields, limits),
     format,
     sampleRate: readRate(fields, format),

@@ -79,6 +79,7 @@ class OmniConversation implements Conversation {
     if (this.#open !== undefined) {
       throw invalid('type', 'must not be "session.config" within a text; send "input.done" first');
     }
+    this.#parts.checkModel(config.model);
     this.#config = config;
   }
 

@@ -19,6 +19,8 @@ export interface SpeechSocketParts {
   readonly speaker: SentenceSpeaker;
   readonly limits: SpeechSocketLimits;
   readonly time: Time;
+  /** Throws MODEL_UNKNOWN where a text may not name its model so. */
+  readonly checkModel: (name: string | undefined) => void;
   /** Told of every failure that is not the peer's. */
   readonly failed: FailureNote;
   /** Milliseconds from the arrival of a text to its first sound, where nothing was being spoken. */

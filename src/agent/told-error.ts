@@ -10,7 +10,10 @@ const HIDDEN: ReadonlySet<ErrorCode> = new Set([
   'WRONG_STATE',
 ]);
 
-const CODES: Readonly<Partial<Record<ErrorCode, string>>> = { INVALID_FIELD: 'invalid_value' };
+const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  INVALID_FIELD: 'invalid_value',
+  MODEL_UNKNOWN: 'model_not_found',
+};
 
 export interface ToldError {
   readonly code: string;

@@ -4,7 +4,7 @@
 // anybody wants one of them, so such a request is given back without the offer.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { TLSSocket } from 'node:tls';
+import { Server as TlsServer } from 'node:tls';
 
 const OFFER = new Set(['upgrade', 'http2-settings']);
 
@@ -25,7 +25,7 @@ export function serveWithoutUpgrade(
   rest: Buffer,
 ): void {
   socket.unshift(Buffer.concat([Buffer.from(headOf(request), 'latin1'), rest]));
-  server.emit(socket instanceof TLSSocket ? 'secureConnection' : 'connection', socket);
+  server.emit(server instanceof TlsServer ? 'secureConnection' : 'connection', socket);
 }
 
 function headOf({ method, url, httpVersion, rawHeaders }: IncomingMessage): string {

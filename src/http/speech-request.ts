@@ -2,8 +2,8 @@
 // has checked every field by itself; what fields mean together is checked here.
 import { AUDIO_FORMATS, hasRate, ratesOf, type AudioFormat } from '../call/audio-format.js';
 import type { VoiceSample } from '../call/cached-speech.js';
+import { tagOfStated } from '../call/stated-language.js';
 import { ParleyError } from '../errors.js';
-import { languageTag } from './language-field.js';
 import { type Manner, readInstructions, readManner } from './manner-fields.js';
 import type { SpeechBody } from './speech-body.js';
 
@@ -38,7 +38,7 @@ const DEFAULT_FORMAT = 'mp3'; // as at OpenAI: clients that name none store what
 export function readSpeechRequest(body: SpeechBody): SpeechWish {
   const format = formatNamed(body.response_format);
   const voice = typeof body.voice === 'object' ? body.voice.id : body.voice;
-  const language = languageTag(body.language);
+  const language = body.language === undefined ? undefined : tagOfStated(body.language);
   const ownVoice = readOwnVoice(body);
   return {
     text: body.input,

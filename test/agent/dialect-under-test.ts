@@ -2,7 +2,7 @@
 import type { Conversation, Dialect } from '../../src/agent/dialect.js';
 import type { SpeechSocketParts } from '../../src/agent/speech-dialects.js';
 import { SpokenSentences } from '../../src/call/spoken-sentences.js';
-import type { ParleyError } from '../../src/errors.js';
+import { ParleyError } from '../../src/errors.js';
 import { InstantEngine } from '../fakes/instant-engine.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
@@ -34,6 +34,10 @@ export function openDialect(make: (parts: SpeechSocketParts) => Dialect): Dialec
     speaker: new SpokenSentences({ speech, routing, limits: LIMITS, time }),
     limits: LIMITS,
     time,
+    checkModel: (name) => {
+      if (name === 'unknown')
+        throw new ParleyError('MODEL_UNKNOWN', 'there is no such model', { field: 'model' });
+    },
     failed: ({ code }: ParleyError, requestId) => void failures.push(`${requestId} ${code}`),
     firstSound: (ms) => void firstSounds.push(ms),
   });

@@ -125,6 +125,8 @@ test('what is wrong with a message is said, and the next one is heard', async ()
     [{ event: 'dance' }, 'invalid_value', /"event" must be "cancel"/],
     [{ type: 'dance', input: 'x' }, 'invalid_value', /"type" must be "cancel"/],
     [{ input: 'x'.repeat(101) }, 'text_too_long', /100 characters/],
+    [{ input: 'x', model: 'unknown' }, 'model_not_found', /no such model/],
+    [{ input: 'x', model: 7 }, 'invalid_value', /"model" must be a string of at most 200/],
     [{ input: 'x', voice: '' }, 'invalid_value', /"voice" must be a name of 1 to 200/],
     [{ input: 'x', voice: ['a'] }, 'invalid_value', /"voice"/],
     [{ input: 'x', speed: 5 }, 'invalid_value', /"speed" must be a number from 0.25 to 4/],

@@ -231,6 +231,7 @@ test('what is wrong with a message is said by field, and the session goes on', a
   ] as const) {
     refused({ ...CONFIG, ...fields }, 'invalid_value', param, new RegExp(`"${param}"`));
   }
+  refused({ ...CONFIG, model: 'unknown' }, 'model_not_found', 'model', /no such model/);
   conversation.message(new Uint8Array([1, 2]));
   assert.equal((peer.taken() as Record<string, unknown>[])[0]?.['code'], 'malformed');
   say({ ...CONFIG, initial_codec_chunk_frames: 1, non_streaming_mode: true, x_vector_only_mode: false });
