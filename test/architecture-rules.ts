@@ -36,7 +36,6 @@ const ENTRY = 'src/main.ts';
 /** The only files or folders that may import a package. */
 const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   fastify: ['src/http'],
-  '@fastify/rate-limit': ['src/http'],
   '@fastify/swagger': ['src/http'],
   '@fastify/swagger-ui': ['src/http'],
   '@fastify/static': ['src/http'],
@@ -139,7 +138,7 @@ function isListOfExports(text: string): boolean {
 /** Everything a file names as a module: imports of all kinds, and the scripts of workers. */
 function importsOf(text: string): string[] {
   const named =
-    /(?:\bfrom|\bimport|\brequire(?:\.resolve)?|\bimport\.meta\.resolve)\s*\(?\s*['"]([^'"\s]+)['"]/g;
+    /(?:(?<!\.)\bfrom|\bimport|\brequire(?:\.resolve)?|\bimport\.meta\.resolve)\s*\(?\s*['"]([^'"\s]+)['"]/g;
   const scripts = /new URL\(\s*['"](\.[^'"]+\.js)['"]/g;
   return [...text.matchAll(named), ...text.matchAll(scripts)].map((match) => match[1] ?? '');
 }
