@@ -2,7 +2,7 @@
 // events out, all JSON. Nothing that the page sends ends the call.
 import type { Call, CallEvent, Interruption } from '../src/call/call.js';
 import { tooLong } from '../src/call/text-source.js';
-import type { Time } from '../src/call/time.js';
+import type { Time } from '../src/time.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
 import { MAX_MESSAGE_BYTES, readClientMessage, type ClientMessage } from './client-message.js';
 import { MessageRate, type MessageRateLimits } from './message-rate.js';

@@ -12,7 +12,7 @@ import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
 import { CachedSpeech } from './call/cached-speech.js';
 import { SpeechService } from './call/speech-stream.js';
 import { Switchboard } from './call/switchboard.js';
-import { systemTime } from './call/time.js';
+import { systemTime } from './time.js';
 import { warmUpTexts } from './call/warm-up.js';
 import { readConfig, type Config } from './config.js';
 import { ParleyError } from './errors.js';
@@ -91,14 +91,19 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     plane: () => plane.stats(),
     audioCache: () => cache.figures,
     queueDepth: () => engines.waiting, // nobody scrapes before they are there
-    modelLoaded: () => Object.values(engines.health()).includes(true),
+    modelLoaded: () => engines.figures.modelLoaded,
+    gpuAllocatedBytes: () => engines.deviceBytes,
     node: true,
   });
   const encoders = openEncoders(config, log);
   closing.add(() => encoders.close());
   const engines = overrides.engines ?? (await openEngines(config, log));
   closing.add(() => engines.close());
-  const [certificate] = await Promise.all([makeCertificate(), encoders.ready(), engines.load()]);
+  const [certificate] = await Promise.all([
+    makeCertificate(),
+    encoders.ready(),
+    config.preloadModel ? engines.load() : undefined,
+  ]);
 
   warmUpTexts(engines);
   const switchboard = new Switchboard(
@@ -134,11 +139,13 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     exposesMetrics: config.prometheusEnabled,
     calls: door,
     health: () => ({
-      engines: engines.health(),
+      ...engines.figures,
+      modelId: config.modelId,
       encoders: encoders.usable,
       calls: switchboard.size,
       maxCalls: config.maxCalls,
       queueDepth: engines.waiting,
+      maxQueueDepth: config.maxQueueDepth,
       audioCache: cache.figures,
     }),
     metrics,
@@ -158,6 +165,7 @@ function openEncoders(config: Config, log: Log): EncoderPool {
       complexity: config.opusComplexity,
       bitsPerSecond: config.opusBitrate,
     },
+    trim: { thresholdDb: config.silenceThresholdDb },
     onWorkerLost: (error) =>
       log.error({ code: error.code, detail: error.message }, 'encoder worker replaced'),
   });
@@ -170,7 +178,10 @@ async function openEngines(config: Config, log: Log): Promise<Engines> {
     maxWaiting: config.maxQueueDepth,
     maxWaitMs: config.requestTimeoutMs,
     renderTimeoutMs: config.engineTimeoutMs,
-    onReplaced: (engine, reason) => log.error({ engine, reason }, 'engine replaced'),
+    idleMs: config.idleTimeoutMs,
+    maxNewTokens: config.maxNewTokens,
+    onNews: (engine, { what, ...news }) =>
+      log[what === 'loaded' || what === 'unloaded' ? 'info' : 'error']({ engine, ...news }, `engine ${what}`),
   });
   try {
     return await opening;

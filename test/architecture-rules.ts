@@ -6,23 +6,25 @@ import { posix } from 'node:path';
 export type Sources = ReadonlyMap<string, string>;
 
 const LEAVES = ['src/errors.ts', 'src/config.ts', 'src/observe'];
+const TIME = 'src/time.ts'; // not for what is pure
 
 /** What each room may import, besides itself. A room is a folder or a file at the top of src. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/errors.ts': [],
   'src/config.ts': ['src/errors.ts'],
   'src/addon.ts': ['src/errors.ts'],
+  [TIME]: [],
   'src/observe': ['src/errors.ts', 'src/config.ts'],
   'src/text': LEAVES,
   'src/audio': ['src/errors.ts', 'src/addon.ts'],
-  'src/speech': [...LEAVES, 'src/audio', 'src/addon.ts'], // native engines, and the priority of engine threads
+  'src/speech': [...LEAVES, TIME, 'src/audio', 'src/addon.ts'], // native engines, and the priority of engine threads
   'src/rtp': [...LEAVES, 'src/audio', 'src/addon.ts'],
-  'src/call': [...LEAVES, 'src/audio', 'src/rtp', 'src/speech', 'src/text'],
-  'src/http': [...LEAVES, 'src/call'],
-  'src/agent': [...LEAVES, 'src/call'],
+  'src/call': [...LEAVES, TIME, 'src/audio', 'src/rtp', 'src/speech', 'src/text'],
+  'src/http': [...LEAVES, TIME, 'src/call'],
+  'src/agent': [...LEAVES, TIME, 'src/call'],
   // These two make the MediaPort of a call, so they know codecs and playouts.
-  signaling: [...LEAVES, 'src/call', 'src/rtp'],
-  sip: [...LEAVES, 'src/call', 'src/rtp'],
+  signaling: [...LEAVES, TIME, 'src/call', 'src/rtp'],
+  sip: [...LEAVES, TIME, 'src/call', 'src/rtp'],
 };
 
 /** Knows everyone and does nothing else. */

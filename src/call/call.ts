@@ -8,7 +8,7 @@ import type { SpeechRouting } from '../speech/routing.js';
 import { callPace } from './pace.js';
 import { SpeechLine, type EncoderSource } from './speech-line.js';
 import { sentencesFrom, sentencesOf, type TextLimits } from './text-source.js';
-import type { Time } from './time.js';
+import type { Time } from '../time.js';
 import { Utterance, type UtteranceEvent } from './utterance.js';
 import { VoicePlan } from './voice-plan.js';
 

@@ -1,7 +1,7 @@
 // How much the next sentence of a line hurries: by when its listener will have
 // heard everything that was made before it.
 import type { SpeechClass, Urgency } from '../speech/urgency.js';
-import type { Time } from './time.js';
+import type { Time } from '../time.js';
 
 /** What a line tells of its sound so far. */
 export interface LineProgress {

@@ -13,7 +13,7 @@ import { contentTypeOf } from './audio-format.js';
 import { replyPace } from './pace.js';
 import { SpeechLine, type EncoderSource, type PlacedSegment } from './speech-line.js';
 import { sentencesOf, type TextLimits } from './text-source.js';
-import { systemTime, type Time } from './time.js';
+import { systemTime, type Time } from '../time.js';
 import { VoicePlan } from './voice-plan.js';
 
 export interface SpeechStreamRequest {

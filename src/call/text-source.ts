@@ -4,7 +4,7 @@
 // tokens may stay silent before its text counts as given up.
 import { ParleyError } from '../errors.js';
 import { SentenceStream, type Sentence } from '../text/sentences.js';
-import type { Time } from './time.js';
+import type { Time } from '../time.js';
 
 export interface TextLimits {
   /** UTF-16 units that one text may have. */

@@ -4,16 +4,35 @@ import type { Metrics } from '../observe/metrics.js';
 import { HEALTH_SCHEMA, METRICS_SCHEMA } from './schemas/status.js';
 
 export interface ServerHealth {
-  /** By name, whether each engine can speak now. */
+  /** By name, whether each engine can speak now; one that has to be loaded first can. */
   readonly engines: Readonly<Record<string, boolean>>;
   /** Whether anything can be encoded: without that, nothing is heard of any engine. */
   readonly encoders: boolean;
   readonly calls: number;
   readonly maxCalls: number;
-  /** Sentences that wait for an engine. */
+  /** The engine that speaks where nothing else is asked for. */
+  readonly engine?: string;
+  /** It is loaded now. */
+  readonly modelLoaded?: boolean;
+  readonly modelId?: string;
+  /** What it computes on; memory only where the device has its own. */
+  readonly device?: {
+    readonly name: string;
+    readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number };
+  };
+  /** Sentences that wait for an engine, and how many of a class may. */
   readonly queueDepth?: number;
+  readonly maxQueueDepth?: number;
   /** Absent where nothing is kept. */
-  readonly audioCache?: { readonly entries: number; readonly maxEntries: number; readonly hits: number };
+  readonly audioCache?: CacheHealth;
+  /** Voices made over HTTP that are in memory. */
+  readonly voiceCache?: CacheHealth;
+}
+
+export interface CacheHealth {
+  readonly entries: number;
+  readonly maxEntries: number;
+  readonly hits: number;
 }
 
 export interface StatusParts {
@@ -46,16 +65,41 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
   });
 }
 
-/** Under the names that users of an older server read. */
-function olderFields({ queueDepth, audioCache }: Pick<ServerHealth, 'queueDepth' | 'audioCache'>) {
+type OlderHealth = Omit<ServerHealth, 'engines' | 'encoders' | 'calls' | 'maxCalls'>;
+
+const MEBIBYTE = 1024 * 1024;
+
+/** Under the names that users of an older server read; what is not known is left out. */
+function olderFields(health: OlderHealth): Record<string, unknown> {
+  const { engine, modelLoaded, modelId, device, queueDepth, maxQueueDepth } = health;
+  const memory = device?.memory;
   return {
+    ...(engine === undefined ? {} : { engine }),
+    ...(modelLoaded === undefined ? {} : { model_loaded: modelLoaded }),
+    ...(modelId === undefined ? {} : { model_id: modelId }),
+    ...(device === undefined ? {} : { device: device.name, cuda: memory !== undefined }),
+    ...(memory === undefined ? {} : gpuFields(device?.name, memory)),
     ...(queueDepth === undefined ? {} : { queue_depth: queueDepth }),
-    ...(audioCache === undefined
-      ? {}
-      : {
-          audio_cache_size: audioCache.entries,
-          audio_cache_max: audioCache.maxEntries,
-          audio_cache_hits: audioCache.hits,
-        }),
+    ...(maxQueueDepth === undefined ? {} : { max_queue_depth: maxQueueDepth }),
+    ...cacheFields('audio', health.audioCache),
+    ...cacheFields('voice', health.voiceCache),
+  };
+}
+
+function gpuFields(name: string | undefined, memory: { allocatedBytes: number; totalBytes: number }) {
+  return {
+    gpu_name: name,
+    gpu_allocated_mb: Math.round(memory.allocatedBytes / MEBIBYTE),
+    gpu_total_mb: Math.round(memory.totalBytes / MEBIBYTE),
+  };
+}
+
+function cacheFields(which: string, cache: CacheHealth | undefined): Record<string, number> {
+  if (cache === undefined) return {};
+  const { entries, maxEntries, hits } = cache;
+  return {
+    [`${which}_cache_size`]: entries,
+    [`${which}_cache_max`]: maxEntries,
+    [`${which}_cache_hits`]: hits,
   };
 }

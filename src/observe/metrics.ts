@@ -34,7 +34,7 @@ export interface MetricsOptions {
   readonly queueDepth?: () => number;
   /** The plane's figures now; undefined while there is no plane. */
   readonly plane?: () => PlaneFigures | undefined;
-  /** Whether an engine is loaded. */
+  /** Whether the engine that speaks by default is loaded. */
   readonly modelLoaded?: () => boolean;
   /** Bytes of GPU memory that the engines hold; none where absent. */
   readonly gpuAllocatedBytes?: () => number;
@@ -138,7 +138,9 @@ export class Metrics {
     if (queueDepth !== undefined)
       this.#gauge('tts_queue_depth', 'sentences that wait for an engine', queueDepth);
     if (modelLoaded !== undefined) {
-      this.#gauge('tts_model_loaded', '1 while an engine is loaded', () => Number(modelLoaded()));
+      this.#gauge('tts_model_loaded', '1 while the engine that speaks by default is loaded', () =>
+        Number(modelLoaded()),
+      );
     }
     this.#gauge('tts_gpu_allocated_bytes', 'bytes of GPU memory that the engines hold', gpuAllocatedBytes);
     if (options.audioCache !== undefined) this.#watchCache(options.audioCache);

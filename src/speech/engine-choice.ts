@@ -6,9 +6,11 @@
 //   nothing          ──▶ the default voice
 //
 // A language that nobody speaks is refused with what would help, never spoken
-// in the accent of another.
+// in the accent of another. An engine in trouble is passed over where another
+// speaks the language; where none does it answers for itself, and may be back.
 import { ParleyError } from '../errors.js';
-import type { SpeechEngine, Voice } from './engine.js';
+import type { EngineDevice, SpeechEngine, Voice } from './engine.js';
+import type { EngineNews } from './engine-lifecycle.js';
 import {
   ESPEAK_LANGUAGES,
   ESPEAK_PACKAGE,
@@ -19,11 +21,12 @@ import {
 import { FLITE_LANGUAGES, fliteEngine } from './engines/flite.js';
 import { canonicalTag, languageName, primaryTag } from './language-names.js';
 import type { ResolvedVoice, SpeechRouting, VoiceWish } from './routing.js';
+import type { SpeechClass } from './urgency.js';
 import { nearestNames, OPENAI_VOICES } from './voice-names.js';
 
 const NAMED_AT_ONCE = 3;
 
-/** An engine that this server could have and has not. */
+/** An engine that this server could have and has not, or that cannot speak at the moment. */
 export interface MissingEngine {
   readonly name: string;
   /** What to do to get it. */
@@ -40,8 +43,12 @@ export interface EngineSetup {
   /** Milliseconds that one of them may wait; without an end where absent. */
   readonly maxWaitMs?: number;
   readonly renderTimeoutMs: number;
-  /** Told each time an engine's thread crashed or hung and was replaced. */
-  readonly onReplaced?: (engine: string, reason: string) => void;
+  /** Milliseconds without a sentence after which an engine is unloaded; 0, or absent, keeps it loaded. */
+  readonly idleMs?: number;
+  /** Codec frames that a sentence may have at most. */
+  readonly maxNewTokens?: number;
+  /** Told what becomes of each engine: loaded, unloaded, lost. */
+  readonly onNews?: (engine: string, news: EngineNews) => void;
   readonly resolvePackage?: ResolvePackage;
 }
 
@@ -52,10 +59,20 @@ interface Candidate {
   readonly primaries: ReadonlySet<string>;
 }
 
+/** What the engines of a server are at, for its health and metrics. */
+export interface EngineFigures {
+  /** As `health()`. */
+  readonly engines: Readonly<Record<string, boolean>>;
+  /** The one that speaks where nothing else is asked for, whether it is loaded, and on what. */
+  readonly engine: string;
+  readonly modelLoaded: boolean;
+  readonly device: EngineDevice;
+}
+
 export class Engines implements SpeechRouting {
-  readonly #missing: MissingEngine[];
+  readonly #missing: readonly MissingEngine[];
   readonly #default: Candidate;
-  #candidates: readonly Candidate[]; // preferred engines first, each one's first choice first
+  readonly #candidates: readonly Candidate[]; // preferred engines first, each one's first choice first
   #closed: Promise<void> | undefined;
 
   private constructor(
@@ -64,17 +81,15 @@ export class Engines implements SpeechRouting {
     defaultVoice: string | undefined,
   ) {
     this.#candidates = candidates;
-    this.#missing = [...missing];
+    this.#missing = missing;
     this.#default = this.#defaultOf(defaultVoice);
   }
 
   /** The engines that the setup asks for; ENGINE_UNAVAILABLE when one that it names cannot be had. */
   static async open(setup: EngineSetup): Promise<Engines> {
     const limits = (name: string) => ({
-      maxWaiting: setup.maxWaiting,
-      maxWaitMs: setup.maxWaitMs,
-      renderTimeoutMs: setup.renderTimeoutMs,
-      onReplaced: (reason: string) => setup.onReplaced?.(name, reason),
+      ...setup,
+      onNews: (news: EngineNews) => setup.onNews?.(name, news),
     });
     const engines: SpeechEngine[] = [];
     const missing: MissingEngine[] = [];
@@ -108,26 +123,24 @@ export class Engines implements SpeechRouting {
     return new Engines(candidates, missing, defaultVoice);
   }
 
-  /** Why other engines are not here, for the log at the start. */
+  /** Why other engines are not here or cannot speak now. */
   get missing(): readonly MissingEngine[] {
-    return this.#missing;
+    const inTrouble = [...this.#engines()].filter(({ usable }) => !usable);
+    const remedied = inTrouble.map(({ name, trouble = 'it cannot be loaded', capabilities }) => ({
+      name,
+      remedy: `mend this: ${trouble}`,
+      languages: capabilities.languages,
+    }));
+    return [...this.#missing, ...remedied];
   }
 
-  /** Makes every engine ready to speak at once. One that cannot be made so is left out, unless it is the default's. */
+  /** Makes every engine ready to speak at once; rejects only where the default's cannot be made so. */
   async load(): Promise<void> {
     const loads = [...this.#engines()].map(async (engine) => {
       try {
         await engine.load();
       } catch (error) {
         if (engine === this.#default.engine) throw error;
-        this.#candidates = this.#candidates.filter((candidate) => candidate.engine !== engine);
-        const { languages } = engine.capabilities;
-        this.#missing.push({
-          name: engine.name,
-          remedy: `mend this: ${(error as Error).message}`,
-          languages,
-        });
-        await engine.close();
       }
     });
     await Promise.all(loads);
@@ -159,6 +172,28 @@ export class Engines implements SpeechRouting {
     return [...this.#engines()].reduce((sum, { waiting = 0 }) => sum + waiting, 0);
   }
 
+  get figures(): EngineFigures {
+    const { engine } = this.#default;
+    const { name, loaded: modelLoaded } = engine;
+    return { engines: this.health(), engine: name, modelLoaded, device: engine.device() };
+  }
+
+  /** Sentences that wait for any engine, by class. */
+  waitingByClass(): Readonly<Record<SpeechClass, number>> {
+    const all = [...this.#engines()];
+    const waitingOf = (kind: SpeechClass) =>
+      all.reduce((sum, engine) => sum + (engine.waitingOf?.(kind) ?? 0), 0);
+    return { call: waitingOf('call'), interactive: waitingOf('interactive'), http: waitingOf('http') };
+  }
+
+  /** Bytes that engines hold on devices with a memory of their own. */
+  get deviceBytes(): number {
+    return [...this.#engines()].reduce(
+      (sum, engine) => sum + (engine.device().memory?.allocatedBytes ?? 0),
+      0,
+    );
+  }
+
   voices(): Promise<readonly Voice[]> {
     return Promise.resolve(this.#candidates.map(({ voice }) => voice));
   }
@@ -186,10 +221,12 @@ export class Engines implements SpeechRouting {
     return this.#candidates.find(({ voice }) => voice.name === name);
   }
 
-  /** Who speaks the language at all, whatever its region. */
+  /** Who speaks the language at all, whatever its region; who can do so now, if anybody can. */
   #able(language: string): Candidate[] {
     const primary = primaryTag(language);
-    return this.#candidates.filter(({ primaries }) => primaries.has(primary));
+    const all = this.#candidates.filter(({ primaries }) => primaries.has(primary));
+    const now = all.filter(({ engine }) => engine.usable);
+    return now.length > 0 ? now : all;
   }
 
   #checked(candidate: Candidate, language: string | undefined): ResolvedVoice {

@@ -4,7 +4,7 @@
 // its slot of the batch empty) until the reader made room. Nothing else limits
 // how far an engine runs ahead.
 import type { PcmRing } from '../audio/pcm-ring.js';
-import type { Urgency } from './urgency.js';
+import type { SpeechClass, Urgency } from './urgency.js';
 
 export interface Voice {
   /** What requests name it by; unique within the server. */
@@ -94,23 +94,41 @@ export interface SpeechEnd {
   readonly timing?: EngineTiming;
 }
 
+/** What an engine computes on. */
+export interface EngineDevice {
+  /** `cpu`, or what the device calls itself. */
+  readonly name: string;
+  /** Bytes of the device's own memory: what the engine holds of it, and all. The CPU has none of its own. */
+  readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number };
+}
+
 export interface SpeechEngine {
   readonly name: string;
   readonly capabilities: EngineCapabilities;
   /** Nothing is known that keeps it from speaking now; false once it could not be made ready, and after a close. */
   readonly usable: boolean;
+  /** Why it is not usable. */
+  readonly trouble?: string | undefined;
+  /** It speaks without being loaded first. One that is not may still be usable. */
+  readonly loaded: boolean;
   /** Sentences that wait for it; absent where it has no queue of its own. */
   readonly waiting?: number;
+  /** Those of one class. */
+  waitingOf?(kind: SpeechClass): number;
+  device(): EngineDevice;
+  /** Known without loading, as are the capabilities. */
   voices(): Promise<readonly Voice[]>;
   /** The sample rate in Hz at which the engine writes for this voice; the caller opens the ring at this rate. */
   sampleRate(voice: string): number;
   /**
    * Writes Float32 mono PCM in [-1, 1] at the ring's rate, in order, ends the ring, and resolves. On failure the
    * ring ends with the error's code and the promise rejects with that ParleyError. An abort of the signal frees
-   * the work within one step, aborts the ring and rejects with ABORTED.
+   * the work within one step, aborts the ring and rejects with ABORTED. An engine that is not loaded is loaded
+   * first; ENGINE_UNAVAILABLE when it cannot be.
    */
   synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd>;
   load(): Promise<void>;
+  /** As soon as no sentence is in hand. */
   unload(): Promise<void>;
   close(): Promise<void>;
 }

@@ -4,16 +4,9 @@
 // soon as the engine is free for the next one, which may be long before the
 // sound has been taken. The order is sentence-queue.ts'; here are its promises.
 import { ParleyError } from '../errors.js';
+import { systemTime, type Time } from '../time.js';
 import { SentenceQueue, type Waiting } from './sentence-queue.js';
 import { UNHURRIED, type SpeechClass, type Urgency } from './urgency.js';
-
-/** Time as a parameter. */
-export interface QueueTime {
-  /** Milliseconds of the monotonic clock. */
-  now(): number;
-  /** Runs `action` once after `ms` milliseconds; the function returned calls it off. */
-  after(ms: number, action: () => void): () => void;
-}
 
 export interface SchedulerOptions {
   /** Named in refusals. */
@@ -24,7 +17,7 @@ export interface SchedulerOptions {
   readonly maxWaiting: number;
   /** Milliseconds that one may wait; without an end where absent. */
   readonly maxWaitMs?: number | undefined;
-  readonly time?: QueueTime | undefined;
+  readonly time?: Time | undefined;
 }
 
 /** Given back once, any further time does nothing. */
@@ -39,17 +32,9 @@ const RECENT = 0.2; // weight of the latest sentence in the usual time of one
 const MIN_RETRY_SECONDS = 1;
 const MAX_RETRY_SECONDS = 60; // what common clients obey at most
 
-const systemTime: QueueTime = {
-  now: () => Number(process.hrtime.bigint()) / 1e6,
-  after: (ms, action) => {
-    const timer = setTimeout(action, ms);
-    return () => clearTimeout(timer);
-  },
-};
-
 export class Scheduler {
   readonly #options: SchedulerOptions;
-  readonly #time: QueueTime;
+  readonly #time: Time;
   readonly #queue: SentenceQueue<Turn>;
   /** For the close: everybody who waits. */
   readonly #turns = new Set<Turn>();
@@ -70,6 +55,10 @@ export class Scheduler {
 
   get waiting(): number {
     return this.#queue.size;
+  }
+
+  waitingOf(kind: SpeechClass): number {
+    return this.#queue.waitingOf(kind);
   }
 
   /**

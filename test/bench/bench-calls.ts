@@ -4,7 +4,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { Switchboard } from '../../src/call/switchboard.js';
 import type { MediaPort } from '../../src/call/call.js';
-import { systemTime } from '../../src/call/time.js';
+import { systemTime } from '../../src/time.js';
 import { warmUpTexts } from '../../src/call/warm-up.js';
 import { OPUS, ticksPerFrame } from '../../src/rtp/codec.js';
 import { EncoderPool } from '../../src/rtp/encoder-pool.js';

@@ -100,7 +100,7 @@ async function main(): Promise<void> {
     rows.push(await line('instant', engine, 'instant', others));
     await engine.close();
   }
-  const flite = fliteEngine({ maxWaiting: 100, renderTimeoutMs: 10_000, onReplaced: () => undefined });
+  const flite = fliteEngine({ maxWaiting: 100, renderTimeoutMs: 10_000 });
   await flite.load();
   const voice = (await flite.voices())[0]?.name ?? 'slt';
   rows.push(await line(`flite (${voice})`, flite, voice, 0));

@@ -5,6 +5,7 @@ import type { PcmRing } from '../../src/audio/pcm-ring.js';
 import { ParleyError, type ErrorCode } from '../../src/errors.js';
 import type {
   EngineCapabilities,
+  EngineDevice,
   SpeechEnd,
   SpeechEngine,
   SpeechRequest,
@@ -43,6 +44,7 @@ export class InstantEngine implements SpeechEngine, SpeechRouting {
   readonly name: string = 'instant';
   readonly capabilities: EngineCapabilities;
   usable = true;
+  loaded = true;
   /** What the requests from now on meet. */
   behaviour: Behaviour = { kind: 'speak' };
   /** Every request so far, in order. */
@@ -125,6 +127,10 @@ export class InstantEngine implements SpeechEngine, SpeechRouting {
     } finally {
       this.active--;
     }
+  }
+
+  device(): EngineDevice {
+    return { name: 'cpu' };
   }
 
   load(): Promise<void> {

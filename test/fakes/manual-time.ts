@@ -1,5 +1,5 @@
 // Time that stands still until the test moves it.
-import type { Time } from '../../src/call/time.js';
+import type { Time } from '../../src/time.js';
 
 interface Timer {
   readonly dueMs: number;

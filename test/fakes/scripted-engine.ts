@@ -2,7 +2,7 @@
 // that G.711 calls carry exactly these samples. It can be held, and can fail.
 import type { PcmRing } from '../../src/audio/pcm-ring.js';
 import { ParleyError } from '../../src/errors.js';
-import type { SpeechEnd, SpeechEngine, SpeechRequest, Voice } from '../../src/speech/engine.js';
+import type { EngineDevice, SpeechEnd, SpeechEngine, SpeechRequest, Voice } from '../../src/speech/engine.js';
 import type { ResolvedVoice, SpeechRouting } from '../../src/speech/routing.js';
 
 export const ENGINE_RATE = 8000;
@@ -24,6 +24,7 @@ export class ScriptedEngine implements SpeechEngine, SpeechRouting {
     languages: ['en'],
   };
   usable = true;
+  loaded = true;
   /** The sound of each text; others have 20 ms a character. */
   readonly sounds = new Map<string, Float32Array>();
   /** Texts at which it fails once their sound was written. */
@@ -60,6 +61,10 @@ export class ScriptedEngine implements SpeechEngine, SpeechRouting {
       else out.end(code);
       throw error;
     }
+  }
+
+  device(): EngineDevice {
+    return { name: 'cpu' };
   }
 
   async load(): Promise<void> {}

@@ -102,21 +102,58 @@ test('a page that reached loopback under a name of its own is given nothing, not
   }
 });
 
-test('health tells the queue and the cache under the names that users of an older server read', async (t) => {
-  const audioCache = { entries: 2, maxEntries: 8, hits: 5 };
+test('health tells what an older server told, under the same names', async (t) => {
+  const memory = { allocatedBytes: 3 * 2 ** 30, totalBytes: 80 * 2 ** 30 };
   const health = () => ({
     engines: { flite: true },
     encoders: true,
     calls: 0,
     maxCalls: 1,
+    engine: 'flite',
+    modelLoaded: false,
+    modelId: 'parley',
+    device: { name: 'a GPU', memory },
     queueDepth: 3,
-    audioCache,
+    maxQueueDepth: 256,
+    audioCache: { entries: 2, maxEntries: 8, hits: 5 },
+    voiceCache: { entries: 1, maxEntries: 32, hits: 7 },
+  });
+  const { app } = await openApp(t, { health });
+  const { uptimeSeconds: _, ...told } = (await app.inject('/health')).json<Record<string, unknown>>();
+  assert.deepEqual(told, {
+    status: 'ok',
+    engines: { flite: true },
+    encoders: true,
+    calls: 0,
+    maxCalls: 1,
+    engine: 'flite',
+    model_loaded: false,
+    model_id: 'parley',
+    device: 'a GPU',
+    cuda: true,
+    gpu_name: 'a GPU',
+    gpu_allocated_mb: 3072,
+    gpu_total_mb: 81_920,
+    queue_depth: 3,
+    max_queue_depth: 256,
+    audio_cache_size: 2,
+    audio_cache_max: 8,
+    audio_cache_hits: 5,
+    voice_cache_size: 1,
+    voice_cache_max: 32,
+    voice_cache_hits: 7,
+  });
+});
+
+test('what computes on the CPU claims no memory of a device', async (t) => {
+  const health = () => ({
+    engines: { flite: true },
+    encoders: true,
+    calls: 0,
+    maxCalls: 1,
+    device: { name: 'cpu' },
   });
   const { app } = await openApp(t, { health });
   const told = (await app.inject('/health')).json<Record<string, unknown>>();
-  const names = ['queue_depth', 'audio_cache_size', 'audio_cache_max', 'audio_cache_hits'];
-  assert.deepEqual(
-    names.map((name) => told[name]),
-    [3, 2, 8, 5],
-  );
+  assert.deepEqual([told['device'], told['cuda'], 'gpu_allocated_mb' in told], ['cpu', false, false]);
 });

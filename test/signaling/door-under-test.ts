@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { RTCDtlsTransport } from 'werift';
 import { Switchboard } from '../../src/call/switchboard.js';
-import type { Time } from '../../src/call/time.js';
+import type { Time } from '../../src/time.js';
 import { ParleyError } from '../../src/errors.js';
 import { MediaPlane } from '../../src/rtp/media-plane.js';
 import { BrowserDoor, makeCertificate } from '../../signaling/browser-door.js';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { ParleyError } from '../../src/errors.js';
 import { Engines, type EngineSetup } from '../../src/speech/engine-choice.js';
 import { ESPEAK_PACKAGE } from '../../src/speech/engines/espeak.js';
@@ -154,26 +155,81 @@ test('the default voice is the configured one, and speaks wherever it can', asyn
   });
 });
 
+/** Cannot be loaded before the test has mended it. */
 class Broken extends InstantEngine {
+  override readonly name = 'broken';
+  trouble: string | undefined = undefined;
+
   override load(): Promise<void> {
-    return Promise.reject(new ParleyError('ENGINE_FAILED', 'its data are damaged'));
+    this.trouble = 'its data are damaged';
+    this.usable = false;
+    return Promise.reject(new ParleyError('ENGINE_FAILED', this.trouble));
+  }
+
+  mend(): void {
+    this.trouble = undefined;
+    this.usable = true;
   }
 }
 
-test('an engine that cannot be loaded is left out, unless it is the default', async () => {
+test('an engine that cannot be loaded is missing until it can, unless it is the default', async () => {
   const german = new Broken({ languages: ['de'] });
   const engines = await Engines.of([new InstantEngine(), german]);
-  assert.equal(choose(engines, { language: 'de' }), 'instant instant de');
+  assert.deepEqual(engines.missing, []);
   await engines.load();
-  assert.match(
-    choose(engines, { language: 'de' }),
-    /the engine instant would: mend this: its data are damaged$/,
-  );
-  assert.equal((await engines.voices()).length, 1);
+  assert.deepEqual(engines.missing, [
+    { name: 'broken', remedy: 'mend this: its data are damaged', languages: ['de'] },
+  ]);
+  assert.equal(choose(engines, { language: 'de' }), 'broken instant de', 'it says itself when to come back');
+  assert.equal((await engines.voices()).length, 2);
+  german.mend();
+  assert.deepEqual([engines.missing, engines.health()], [[], { instant: true, broken: true }]);
   await engines.close();
   const first = await Engines.of([german, new InstantEngine()]);
   await assert.rejects(first.load(), { code: 'ENGINE_FAILED' });
   await assert.rejects(Engines.of([]), { code: 'ENGINE_UNAVAILABLE' });
+});
+
+test('an engine in trouble is passed over where another speaks the language', async () => {
+  const german = new Broken({ languages: ['de'] });
+  const both = new InstantEngine({ languages: ['en', 'de'] });
+  const engines = await Engines.of([new InstantEngine(), german, both]);
+  assert.equal(choose(engines, { language: 'de' }), 'broken instant de');
+  await engines.load();
+  assert.equal(choose(engines, { language: 'de' }), 'instant instant de');
+  german.mend();
+  assert.equal(choose(engines, { language: 'de' }), 'broken instant de');
+});
+
+test('what the engines are at is told of the one that speaks by default', async () => {
+  const engine = new InstantEngine();
+  const gpu = new InstantEngine({ languages: ['de'] });
+  const memory = { allocatedBytes: 3_000_000, totalBytes: 9_000_000 };
+  gpu.device = () => ({ name: 'a GPU', memory });
+  const engines = await Engines.of([engine, gpu], [], 'instant');
+  const figures = { engines: { instant: true }, engine: 'instant', device: { name: 'cpu' } };
+  assert.deepEqual(engines.figures, { ...figures, modelLoaded: true });
+  engine.loaded = false;
+  assert.deepEqual(engines.figures, { ...figures, modelLoaded: false });
+  assert.equal(engines.deviceBytes, 3_000_000);
+});
+
+test('what waits is told by class', async (t) => {
+  const engines = await openEngines(t, {});
+  const { engine, voice } = engines.resolve({});
+  const gone = new AbortController();
+  const rings = (['http', 'http', 'call', 'interactive'] as const).map((kind) => {
+    const ring = PcmRing.open(engine.sampleRate(voice), 100);
+    const urgency = { class: kind, client: '', deadlineMs: 0, begun: false };
+    const request = { text: 'Hello.', voice, language: 'en', urgency };
+    engine.synthesize(request, ring, gone.signal).catch(() => undefined);
+    return ring;
+  });
+  assert.deepEqual(engines.waitingByClass(), { call: 1, interactive: 1, http: 1 });
+  assert.equal(engines.waiting, 3);
+  gone.abort();
+  assert.equal(engines.waiting, 0);
+  for (const ring of rings) ring.close();
 });
 
 test('health is asked of the engines each time, and what is missing is no engine', async (t) => {
@@ -190,11 +246,8 @@ test('health is asked of the engines each time, and what is missing is no engine
   assert.deepEqual(real.health(), { espeak: false, flite: false });
 });
 
-test('an engine that was left out at the start stays in health, as one that cannot speak', async () => {
-  class Named extends Broken {
-    override readonly name = 'broken';
-  }
-  const engines = await Engines.of([new InstantEngine(), new Named({ languages: ['de'] })]);
+test('an engine that cannot be loaded stays in health, as one that cannot speak', async () => {
+  const engines = await Engines.of([new InstantEngine(), new Broken({ languages: ['de'] })]);
   assert.deepEqual(engines.health(), { instant: true, broken: true });
   await engines.load();
   assert.deepEqual(engines.health(), { broken: false, instant: true });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
@@ -8,18 +10,18 @@ import {
   ESPEAK_LANGUAGES,
   ESPEAK_PACKAGE,
   espeakEngine,
+  type EspeakOptions,
   installedPackage,
 } from '../../src/speech/engines/espeak.js';
 import { ESPEAK_VOICES } from '../../src/speech/engines/espeak-voices.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { until } from '../fakes/until.js';
 import { readAll, rms } from './read-ring.js';
 
 const ODD_CHILD = fileURLToPath(new URL('./odd-child.js', import.meta.url));
 const packageFile = installedPackage(ESPEAK_PACKAGE) ?? '';
 
-interface Setup {
-  readonly childFile?: string;
-  readonly renderTimeoutMs?: number;
-}
+type Setup = Partial<EspeakOptions>;
 
 function openEngine(t: TestContext, { renderTimeoutMs = 20_000, ...setup }: Setup = {}): SpeechEngine {
   const engine = espeakEngine({ maxWaiting: 16, renderTimeoutMs, packageFile, ...setup });
@@ -124,6 +126,28 @@ test('a child that hangs is killed after the time a sentence may take, and repla
 test('an answer that belongs to nothing is a failure', async (t) => {
   const engine = openEngine(t, { childFile: ODD_CHILD });
   await assert.rejects(say(engine, 'nonsense').end, { code: 'ENGINE_FAILED', message: /nonsense/ });
+});
+
+test('an engine whose child cannot be started any more says so, until it can', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-espeak-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const childFile = join(folder, 'child.mjs');
+  copyFileSync(ODD_CHILD, childFile);
+  const time = new ManualTime();
+  const engine = openEngine(t, { childFile, time });
+  assert.equal((await say(engine, 'hello').taken).samples.length, 500);
+  rmSync(childFile);
+  await say(engine, 'crash').taken;
+  assert.deepEqual([engine.usable, engine.loaded], [true, true], 'a sentence failed, and nothing else yet');
+  await assert.rejects(say(engine, 'hello').end, { code: 'ENGINE_FAILED', message: /its process ended/ });
+  await until(() => !engine.usable);
+  await assert.rejects(say(engine, 'hello').end, { code: 'ENGINE_UNAVAILABLE' });
+  copyFileSync(ODD_CHILD, childFile);
+  time.advance(3000); // when it is tried again by itself
+  await until(() => engine.loaded);
+  assert.equal(engine.usable, true);
+  assert.equal((await say(engine, 'hello').taken).samples.length, 500);
+  assert.equal(children().length, 1);
 });
 
 test('no process is left after close, also of a child that hangs', async (t) => {

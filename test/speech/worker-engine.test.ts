@@ -2,44 +2,57 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { watchedHandles } from '../../src/audio/ready.js';
-import { WorkerEngine } from '../../src/speech/engines/worker-engine.js';
-import type { SpeechEnd } from '../../src/speech/engine.js';
+import type { EngineNews } from '../../src/speech/engine-lifecycle.js';
+import { WorkerEngine, type EngineLimits } from '../../src/speech/engines/worker-engine.js';
+import type { SpeechEnd, SpeechOptions } from '../../src/speech/engine.js';
+import { WARM_UP_TEXTS } from '../../src/speech/warm-up.js';
+import { ManualTime } from '../fakes/manual-time.js';
 import { readAll } from './read-ring.js';
 
 const RATE = 16_000;
 const never = () => new AbortController().signal;
 
 interface Setup {
-  readonly maxWaiting?: number;
-  readonly renderTimeoutMs?: number;
+  readonly limits?: Partial<EngineLimits>;
   readonly data?: unknown;
+  readonly sampling?: boolean;
+  readonly warmsUp?: boolean;
 }
 
-function openEngine(t: TestContext, { maxWaiting = 8, renderTimeoutMs = 10_000, data }: Setup = {}) {
+function openEngine(t: TestContext, { limits, data, sampling = false, warmsUp = false }: Setup = {}) {
   const replaced: string[] = [];
+  const news: EngineNews['what'][] = [];
   const engine = new WorkerEngine({
     capabilities: {
       clone: false,
       design: false,
       instruct: false,
-      sampling: false,
+      sampling,
       wordTimes: true,
       textStreaming: false,
       languages: ['en'],
     },
     voices: [{ name: 'odd', engine: 'odd', languages: ['en'], description: '' }],
     rateOf: () => RATE,
-    maxWaiting,
+    warmsUp,
+    limits: {
+      maxWaiting: 8,
+      renderTimeoutMs: 10_000,
+      onNews: (told) => {
+        news.push(told.what);
+        if (told.what === 'lost') replaced.push(told.reason);
+      },
+      ...limits,
+    },
     thread: {
       engine: 'odd',
       file: new URL('./odd-worker.js', import.meta.url),
       data,
-      renderTimeoutMs,
-      onReplaced: (reason) => replaced.push(reason),
+      renderTimeoutMs: limits?.renderTimeoutMs ?? 10_000,
     },
   });
   t.after(() => engine.close());
-  return { engine, replaced };
+  return { engine, replaced, news };
 }
 
 function say(engine: WorkerEngine, text: string, signal = never(), capacity = RATE) {
@@ -47,6 +60,11 @@ function say(engine: WorkerEngine, text: string, signal = never(), capacity = RA
   const end: Promise<SpeechEnd> = engine.synthesize({ text, voice: 'odd', language: 'en' }, ring, signal);
   end.catch(() => undefined);
   return { ring, end };
+}
+
+/** Lets every promise that can settle do so. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 test('the sound arrives whole, with its words, and the ring ends', async (t) => {
@@ -95,12 +113,12 @@ test('a crash fails what the thread held, and a fresh thread speaks what waited'
 });
 
 test('a thread that hangs is replaced after the time a sentence may take', async (t) => {
-  const { engine, replaced } = openEngine(t, { renderTimeoutMs: 5000 });
+  const { engine, replaced } = openEngine(t, { limits: { renderTimeoutMs: 5000 } });
   await engine.load();
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const hung = say(engine, 'hang');
   const waiting = say(engine, 'next');
-  await new Promise((resolve) => setImmediate(resolve)); // the sentence is with the thread now
+  await settle(); // the sentence is with the thread now
   t.mock.timers.tick(5000);
   await assert.rejects(hung.end, { code: 'ENGINE_FAILED', message: /a sentence took longer than 5000 ms/ });
   assert.equal((await readAll(hung.ring)).end, 'ENGINE_FAILED');
@@ -109,7 +127,7 @@ test('a thread that hangs is replaced after the time a sentence may take', async
 });
 
 test('a slow reader is no hang', async (t) => {
-  const { engine, replaced } = openEngine(t, { renderTimeoutMs: 5000 });
+  const { engine, replaced } = openEngine(t, { limits: { renderTimeoutMs: 5000 } });
   await engine.load();
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const slow = say(engine, 'slowly', never(), 64);
@@ -120,17 +138,17 @@ test('a slow reader is no hang', async (t) => {
   assert.deepEqual(replaced, []);
 });
 
-test('a thread that cannot load fails each request and is not started over by itself', async (t) => {
-  const { engine, replaced } = openEngine(t, { data: 'crash at load' });
+test('a thread that cannot load fails each request by name, and says when to come back', async (t) => {
+  const { engine, news } = openEngine(t, { data: 'crash at load', limits: { time: new ManualTime() } });
   await assert.rejects(engine.load(), { code: 'ENGINE_FAILED', message: /the voices are missing/ });
   const { ring, end } = say(engine, 'hello');
-  await assert.rejects(end, { code: 'ENGINE_FAILED' });
-  assert.equal((await readAll(ring)).end, 'ENGINE_FAILED');
-  assert.deepEqual(replaced, []);
+  await assert.rejects(end, { code: 'ENGINE_UNAVAILABLE', retryAfterSeconds: 3 });
+  assert.equal((await readAll(ring)).end, 'ENGINE_UNAVAILABLE');
+  assert.deepEqual(news, ['load failed'], 'nobody tried a second time in the same moment');
 });
 
 test('one more than may wait is refused with the limit', async (t) => {
-  const { engine } = openEngine(t, { maxWaiting: 2 });
+  const { engine } = openEngine(t, { limits: { maxWaiting: 2 } });
   const accepted = ['one', 'two', 'three'].map((text) => say(engine, text));
   const refused = say(engine, 'four');
   await assert.rejects(refused.end, {
@@ -195,21 +213,102 @@ test('an engine that was unloaded loads again when it is needed', async (t) => {
 
 test('an engine is usable unless its last load failed, and no longer when it is closed', async (t) => {
   const loadsToFail = new Int32Array(new SharedArrayBuffer(4));
-  const { engine } = openEngine(t, { data: loadsToFail });
-  assert.equal(engine.usable, true, 'nothing is known against it');
+  const time = new ManualTime();
+  const { engine } = openEngine(t, { data: loadsToFail, limits: { time } });
+  assert.deepEqual([engine.usable, engine.loaded], [true, false], 'nothing is known against it');
   await engine.load();
-  assert.equal(engine.usable, true);
+  assert.deepEqual([engine.usable, engine.loaded], [true, true]);
   loadsToFail[0] = 2;
   await assert.rejects(say(engine, 'crash').end, { code: 'ENGINE_FAILED' });
   await assert.rejects(engine.load(), { code: 'ENGINE_FAILED', message: /the voices are missing/ });
-  assert.equal(engine.usable, false, 'the thread after the crash did not come up');
-  await assert.rejects(say(engine, 'hello').end, { code: 'ENGINE_FAILED' });
+  assert.deepEqual(
+    [engine.usable, engine.loaded],
+    [false, false],
+    'the thread after the crash did not come up',
+  );
+  assert.match(engine.trouble ?? '', /the voices are missing/);
+  time.advance(3000);
+  await assert.rejects(say(engine, 'hello').end, { code: 'ENGINE_UNAVAILABLE' });
   assert.equal(engine.usable, false);
+  time.advance(3000);
   assert.equal((await say(engine, 'hello').end).samples, 500);
   assert.equal(engine.usable, true, 'what was missing is there again');
   await engine.unload();
-  assert.equal(engine.usable, true, 'it loads when it is needed');
+  assert.deepEqual([engine.usable, engine.loaded], [true, false], 'it loads when it is needed');
   const closed = engine.close();
   assert.equal(engine.usable, false);
   await closed;
+});
+
+test('an idle engine is unloaded, never while a sentence waits for its reader', async (t) => {
+  const time = new ManualTime();
+  const { engine, news } = openEngine(t, { limits: { time, idleMs: 1000 } });
+  const held = say(engine, 'a sentence that nobody reads yet', never(), 64);
+  await held.ring.readable();
+  time.advance(3_600_000);
+  assert.equal(engine.loaded, true);
+  assert.equal((await readAll(held.ring)).samples.length, 3200);
+  await held.end;
+  time.advance(999);
+  assert.equal(engine.loaded, true);
+  time.advance(1);
+  assert.equal(engine.loaded, false);
+  const { timing } = await say(engine, 'hello').end;
+  assert.equal(timing?.queueMs, 0);
+  assert.deepEqual(news, ['loaded', 'unloaded', 'loaded']);
+});
+
+test('what the load took is told apart from the queue and the engine', async (t) => {
+  const time = new ManualTime();
+  const { engine } = openEngine(t, { limits: { time } });
+  const first = say(engine, 'hello');
+  const second = say(engine, 'there');
+  await settle(); // the first one has its turn
+  time.advance(700); // and waits for the thread
+  assert.deepEqual((await first.end).timing, { queueMs: 0, loadMs: 700, inferMs: 0 });
+  assert.deepEqual((await second.end).timing, { queueMs: 700, loadMs: 0, inferMs: 0 });
+});
+
+test('whoever leaves while the engine is loaded frees its slot at once', async (t) => {
+  const { engine } = openEngine(t, { limits: { maxWaiting: 1 } });
+  const client = new AbortController();
+  const first = say(engine, 'hello', client.signal);
+  const next = say(engine, 'next');
+  assert.equal(engine.waiting, 1);
+  client.abort();
+  await assert.rejects(first.end, { code: 'ABORTED' });
+  await settle();
+  assert.equal(engine.loaded, false);
+  assert.equal(engine.waiting, 0, 'the next one waits for the load now');
+  assert.equal((await next.end).samples, 400);
+});
+
+test('a load is followed by texts of several lengths before the first sentence', async (t) => {
+  const jobs = new Int32Array(new SharedArrayBuffer(4));
+  const { engine } = openEngine(t, { data: { jobs }, warmsUp: true });
+  const { end } = say(engine, 'hello');
+  await end;
+  assert.equal(jobs[0], WARM_UP_TEXTS.length + 1);
+  assert.equal(watchedHandles(), 0);
+});
+
+test('an engine whose warm-up fails is not loaded', async (t) => {
+  const { engine } = openEngine(t, { data: 'mute', warmsUp: true });
+  await assert.rejects(engine.load(), { code: 'ENGINE_FAILED', message: /no voice at all/ });
+  assert.deepEqual([engine.loaded, engine.usable], [false, false]);
+});
+
+test('the limit of tokens holds for an engine that counts in them, and a request may ask for fewer', async (t) => {
+  const asked = async (sampling: boolean, options?: SpeechOptions) => {
+    const { engine } = openEngine(t, { sampling, limits: { maxNewTokens: 2048 } });
+    const ring = PcmRing.open(RATE, RATE);
+    const request = { text: 'tokens', voice: 'odd', language: 'en', ...(options && { options }) };
+    const { words } = await engine.synthesize(request, ring, never());
+    ring.close();
+    return words[0]?.word;
+  };
+  assert.equal(await asked(true), '2048');
+  assert.equal(await asked(true, { maxNewTokens: 64, seed: 1 }), '64');
+  assert.equal(await asked(true, { maxNewTokens: 9999 }), '2048');
+  assert.equal(await asked(false), 'none');
 });

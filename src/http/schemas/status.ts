@@ -2,6 +2,26 @@
 import { BOOLEAN, INTEGER, jsonAnswer, NUMBER, object, STRING } from './answers.js';
 import { type RouteSchema, TAGS } from './json-schema.js';
 
+/** As an older server told them; what is not known is left out. */
+const OLDER = {
+  engine: { type: 'string', description: 'the one that speaks where nothing else is asked for' },
+  model_loaded: { type: 'boolean', description: 'it is loaded now; it is usable without' },
+  model_id: STRING,
+  device: { type: 'string', description: 'what it computes on' },
+  cuda: BOOLEAN,
+  gpu_name: STRING,
+  gpu_allocated_mb: INTEGER,
+  gpu_total_mb: INTEGER,
+  queue_depth: INTEGER,
+  max_queue_depth: INTEGER,
+  audio_cache_size: INTEGER,
+  audio_cache_max: INTEGER,
+  audio_cache_hits: NUMBER,
+  voice_cache_size: INTEGER,
+  voice_cache_max: INTEGER,
+  voice_cache_hits: NUMBER,
+} as const;
+
 const HEALTH = object(
   {
     status: { type: 'string', enum: ['ok', 'no engine', 'no encoder'] },
@@ -14,12 +34,9 @@ const HEALTH = object(
     calls: INTEGER,
     maxCalls: INTEGER,
     uptimeSeconds: INTEGER,
-    queue_depth: INTEGER,
-    audio_cache_size: INTEGER,
-    audio_cache_max: INTEGER,
-    audio_cache_hits: NUMBER,
+    ...OLDER,
   },
-  ['queue_depth', 'audio_cache_size', 'audio_cache_max', 'audio_cache_hits'],
+  Object.keys(OLDER),
 );
 
 export const HEALTH_SCHEMA: RouteSchema = {

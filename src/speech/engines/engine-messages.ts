@@ -1,6 +1,6 @@
 // What the main thread and an engine's worker thread say to one another. The
 // sound itself goes from the worker into the native ring.
-import type { WordTime } from '../engine.js';
+import type { SpeechOptions, WordTime } from '../engine.js';
 
 export interface SpeakJob {
   readonly id: number;
@@ -11,6 +11,7 @@ export interface SpeakJob {
   /** The ring that takes the sound, and its rate in Hz. */
   readonly ring: number;
   readonly rate: number;
+  readonly options?: SpeechOptions;
 }
 
 export type ToEngine = { readonly type: 'speak'; readonly job: SpeakJob } | { readonly type: 'close' };

@@ -1,9 +1,9 @@
 // The main thread's half of an engine that lives in a worker thread.
 //
-//   idle ──▶ loading ──▶ serving ──▶ (crash or hang) ──▶ loading …   close ends any of them
+//   none ──▶ loading ──▶ serving ──▶ none      unloaded, or lost: it crashed or hung
 //
-// A thread that ends or does not answer in time fails the jobs it held and is
-// replaced; the next job finds a fresh one.
+// A thread that ends or does not answer in time fails the jobs it held. Whether
+// and when another one is started is its owner's to say.
 import { Worker } from 'node:worker_threads';
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { ParleyError } from '../../errors.js';
@@ -21,8 +21,8 @@ export interface EngineThreadOptions {
   readonly data?: unknown;
   /** Milliseconds that the rendering of one sentence may take; waiting for room in the ring does not count. */
   readonly renderTimeoutMs: number;
-  /** Told once for each thread that ended without being asked to. */
-  readonly onReplaced?: ((reason: string) => void) | undefined;
+  /** Told once for each thread that had been loaded and ended without being asked to, before its jobs fail. */
+  readonly onLost?: ((reason: string) => void) | undefined;
 }
 
 interface Held {
@@ -32,20 +32,14 @@ interface Held {
   readonly reject: (error: ParleyError) => void;
 }
 
-/** The end of a sentence, and how long it waited for the thread to be there. */
-export interface LoadedEnd extends SpeechEnd {
-  readonly loadMs: number;
-}
-
 /** One thread, from its start to its end. */
 class OneThread {
   readonly loaded: Promise<void>;
   readonly ended: Promise<void>;
   /** The thread has ended or is being ended. */
   over = false;
-  /** By a wish of its owner. */
-  asked = false;
-  reason = 'its thread ended';
+  #isLoaded = false;
+  #reason = 'its thread ended';
   readonly #options: EngineThreadOptions;
   readonly #worker: Worker;
   readonly #held = new Map<number, Held>();
@@ -62,7 +56,7 @@ class OneThread {
     this.#loadTimer = setTimeout(() => this.kill('it did not load in time'), LOAD_TIMEOUT_MS);
     this.#worker.on('message', (message: FromEngine) => this.#take(message));
     this.#worker.on('error', (error) => {
-      this.reason = error instanceof Error ? error.message : String(error);
+      this.#reason = error instanceof Error ? error.message : String(error);
     });
     this.ended = new Promise((resolve) => {
       this.#worker.on('exit', () => {
@@ -73,7 +67,7 @@ class OneThread {
   }
 
   speak(job: SpeakJob, release: ReleaseSlot): Promise<SpeechEnd> {
-    if (this.over) return Promise.reject(this.#failure(this.reason));
+    if (this.over) return Promise.reject(this.#failure(this.#reason));
     return new Promise((resolve, reject) => {
       const timeout = this.#options.renderTimeoutMs;
       const timer = setTimeout(() => this.kill(`a sentence took longer than ${timeout} ms`), timeout);
@@ -85,17 +79,16 @@ class OneThread {
   /** Ends the thread at once and fails what it held. */
   kill(reason: string): void {
     if (this.over) return;
-    this.reason = reason;
+    this.#reason = reason;
     this.#fail();
     void this.#worker.terminate();
   }
 
   /** Asks the thread to end; one that does not is killed. */
   async close(): Promise<void> {
-    this.asked = true;
     this.#worker.postMessage({ type: 'close' } satisfies ToEngine);
     const timer = setTimeout(() => void this.#worker.terminate(), CLOSE_GRACE_MS);
-    this.reason = 'the engine was closed';
+    this.#reason = 'the engine was closed';
     this.#fail('ABORTED');
     await this.ended;
     clearTimeout(timer);
@@ -104,6 +97,7 @@ class OneThread {
   #take(message: FromEngine): void {
     if (message.type === 'loaded') {
       clearTimeout(this.#loadTimer);
+      this.#isLoaded = true;
       this.#settleLoad?.resolve();
       return;
     }
@@ -119,9 +113,11 @@ class OneThread {
   }
 
   #fail(code: 'ENGINE_FAILED' | 'ABORTED' = 'ENGINE_FAILED'): void {
+    if (this.over) return;
     this.over = true;
     clearTimeout(this.#loadTimer);
-    const error = this.#failure(this.reason, code);
+    if (this.#isLoaded && code !== 'ABORTED') this.#options.onLost?.(this.#reason);
+    const error = this.#failure(this.#reason, code);
     this.#settleLoad?.reject(error);
     for (const held of this.#held.values()) {
       clearTimeout(held.timer);
@@ -141,39 +137,40 @@ export class EngineThread {
   #thread: OneThread | undefined;
   readonly #ending = new Set<Promise<void>>();
   #nextId = 1;
-  #unloadable = false; // so the last load said
   #closed: Promise<void> | undefined;
 
   constructor(options: EngineThreadOptions) {
     this.#options = options;
   }
 
-  /** False once a thread could not be loaded, until one can: the next job tries again. */
-  get usable(): boolean {
-    return this.#closed === undefined && !this.#unloadable;
-  }
-
-  /** Resolves when the thread is ready to speak; rejects with ENGINE_FAILED when it cannot be made so. */
+  /** Starts a thread where none is; resolves when it can speak, rejects with ENGINE_FAILED when it cannot be loaded. */
   load(): Promise<void> {
-    return this.#current().loaded;
+    if (this.#closed !== undefined) {
+      return Promise.reject(new ParleyError('WRONG_STATE', `the engine ${this.#options.engine} is closed`));
+    }
+    if (this.#thread === undefined || this.#thread.over) this.#thread = this.#start();
+    return this.#thread.loaded;
   }
 
-  /** Speaks one sentence and gives the slot back as soon as the thread is free for the next. */
-  async speak(request: SpeechRequest, out: PcmRing, release: ReleaseSlot): Promise<LoadedEnd> {
+  /** Speaks one sentence with the loaded thread and gives the slot back as soon as that is free for the next. */
+  async speak(
+    { text, voice, language, options }: SpeechRequest,
+    out: PcmRing,
+    release: ReleaseSlot,
+  ): Promise<SpeechEnd> {
     try {
-      const askedAtMs = performance.now();
-      const thread = this.#current();
-      await thread.loaded;
-      const loadMs = performance.now() - askedAtMs;
-      const { text, voice, language } = request;
-      const job: SpeakJob = { id: this.#nextId++, text, voice, language, ring: out.handle, rate: out.rate };
-      return { ...(await thread.speak(job, release)), loadMs };
+      const { engine } = this.#options;
+      if (this.#thread === undefined)
+        throw new ParleyError('WRONG_STATE', `the engine ${engine} is not loaded`);
+      const ring = { ring: out.handle, rate: out.rate };
+      const job: SpeakJob = { id: this.#nextId++, text, voice, language, ...ring };
+      return await this.#thread.speak(options === undefined ? job : { ...job, options }, release);
     } finally {
       release();
     }
   }
 
-  /** Ends the thread; the next job starts another. */
+  /** Ends the thread, which fails what it holds with ABORTED. */
   async unload(): Promise<void> {
     await this.#thread?.close();
   }
@@ -188,35 +185,10 @@ export class EngineThread {
     await Promise.all(this.#ending);
   }
 
-  #current(): OneThread {
-    if (this.#closed !== undefined) {
-      throw new ParleyError('WRONG_STATE', `the engine ${this.#options.engine} is closed`);
-    }
-    if (this.#thread === undefined || this.#thread.over) this.#thread = this.#start();
-    return this.#thread;
-  }
-
   #start(): OneThread {
     const thread = new OneThread(this.#options);
     this.#ending.add(thread.ended);
     void thread.ended.then(() => this.#ending.delete(thread.ended));
-    // Only a thread that had come up is replaced before it is needed: one that
-    // cannot load would be started over and over.
-    thread.loaded.then(
-      () => {
-        this.#unloadable = false;
-        return thread.ended.then(() => this.#replace(thread));
-      },
-      () => {
-        if (!thread.asked) this.#unloadable = true;
-      },
-    );
     return thread;
-  }
-
-  #replace(thread: OneThread): void {
-    if (thread.asked || this.#closed !== undefined) return;
-    this.#options.onReplaced?.(thread.reason);
-    if (this.#thread === thread) this.#thread = this.#start();
   }
 }

@@ -81,11 +81,20 @@ class Child {
 const data = workerData as EspeakWorkerData;
 let child = new Child(data);
 
+/** A thread without a child is of no use: it ends, so that it counts as lost and is loaded anew, or not. */
+async function replaceChild(): Promise<void> {
+  await child.close();
+  child = new Child(data);
+  await child.ready.catch((error: unknown) => {
+    setImmediate(() => {
+      throw error;
+    });
+    throw error;
+  });
+}
+
 async function render(job: SpeakJob): Promise<Rendering> {
-  if (child.over) {
-    await child.close();
-    child = new Child(data);
-  }
+  if (child.over) await replaceChild();
   const voice = ESPEAK_VOICES.find(({ name }) => name === job.voice);
   if (voice === undefined) throw new Error(`espeak has no voice "${job.voice}"`);
   const request = { id: job.id, text: job.text, identifier: voice.identifier };

@@ -53,8 +53,8 @@ export function espeakEngine(options: EspeakOptions): SpeechEngine {
     },
     voices: ESPEAK_VOICES,
     rateOf: () => RATE,
-    maxWaiting: options.maxWaiting,
-    maxWaitMs: options.maxWaitMs,
+    warmsUp: false, // the child does, whenever it is started
+    limits: options,
     thread: {
       engine: 'espeak',
       file: new URL('./espeak-worker.js', import.meta.url),
@@ -62,7 +62,6 @@ export function espeakEngine(options: EspeakOptions): SpeechEngine {
       // The worker watches its child itself; the thread is only killed when
       // even that fails.
       renderTimeoutMs: renderTimeoutMs + CHILD_START_TIMEOUT_MS,
-      onReplaced: options.onReplaced,
     },
   });
 }

@@ -6,8 +6,6 @@ import { FliteProgram } from './flite-program.js';
 import { asciiText } from './flite-text.js';
 import { FLITE_VOICES } from './flite-voices.js';
 
-const WARM_UP = 'Hello, this is a short sentence.'; // the first run is half as fast as the others
-
 function render(program: FliteProgram, job: SpeakJob): Rendering {
   const text = asciiText(job.text);
   const gain = FLITE_VOICES.find((voice) => voice.name === job.voice)?.gain ?? 1;
@@ -19,7 +17,6 @@ function render(program: FliteProgram, job: SpeakJob): Rendering {
 }
 
 const program = await FliteProgram.load();
-program.speak(WARM_UP, FLITE_VOICES[0]?.name ?? '');
 program.prepare();
 serveEngine({
   render: (job) => Promise.resolve(render(program, job)),

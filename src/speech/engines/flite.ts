@@ -25,13 +25,12 @@ export function fliteEngine(options: FliteOptions): SpeechEngine {
     },
     voices: FLITE_VOICES,
     rateOf: (voice) => FLITE_VOICES.find(({ name }) => name === voice.name)?.rate ?? 16_000,
-    maxWaiting: options.maxWaiting,
-    maxWaitMs: options.maxWaitMs,
+    warmsUp: true,
+    limits: options,
     thread: {
       engine: 'flite',
       file: options.workerFile ?? new URL('./flite-worker.js', import.meta.url),
       renderTimeoutMs: options.renderTimeoutMs,
-      onReplaced: options.onReplaced,
     },
   });
 }

@@ -2,9 +2,21 @@
 // is rendered, the others wait in a bounded queue.
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { ParleyError } from '../../errors.js';
-import type { EngineCapabilities, SpeechEnd, SpeechEngine, SpeechRequest, Voice } from '../engine.js';
+import { systemTime, type Time } from '../../time.js';
+import { EngineLifecycle, type EngineNews, type Loadable } from '../engine-lifecycle.js';
+import type {
+  EngineCapabilities,
+  EngineDevice,
+  SpeechEnd,
+  SpeechEngine,
+  SpeechRequest,
+  Voice,
+} from '../engine.js';
+import { primaryTag } from '../language-names.js';
 import { Scheduler } from '../scheduler.js';
-import { EngineThread, type EngineThreadOptions, type LoadedEnd } from './engine-thread.js';
+import type { SpeechClass } from '../urgency.js';
+import { speakToNobody } from '../warm-up.js';
+import { EngineThread, type EngineThreadOptions } from './engine-thread.js';
 import { keepRingContract } from './ring-contract.js';
 
 /** What whoever runs the server decides about an engine. */
@@ -15,8 +27,12 @@ export interface EngineLimits {
   readonly maxWaitMs?: number | undefined;
   /** Milliseconds that the rendering of one sentence may take; waiting for room in the ring does not count. */
   readonly renderTimeoutMs: number;
-  /** Told each time the engine's thread crashed or hung and was replaced. */
-  readonly onReplaced?: ((reason: string) => void) | undefined;
+  /** Milliseconds without a sentence after which the engine is unloaded; 0, or absent, keeps it loaded. */
+  readonly idleMs?: number | undefined;
+  /** Codec frames of one sentence at most, of an engine that counts in them. */
+  readonly maxNewTokens?: number | undefined;
+  readonly onNews?: ((news: EngineNews) => void) | undefined;
+  readonly time?: Time | undefined;
 }
 
 /** What an engine is. */
@@ -25,33 +41,55 @@ export interface WorkerEngineParts {
   readonly voices: readonly Voice[];
   /** Hz. */
   readonly rateOf: (voice: Voice) => number;
-  readonly maxWaiting: number;
-  readonly maxWaitMs?: number | undefined;
-  readonly thread: EngineThreadOptions;
+  /** Later sentences are faster than the first ones, and the thread itself does nothing about it. */
+  readonly warmsUp: boolean;
+  readonly limits: EngineLimits;
+  readonly thread: Omit<EngineThreadOptions, 'onLost'>;
 }
 
 export class WorkerEngine implements SpeechEngine {
   readonly name: string;
   readonly capabilities: EngineCapabilities;
   readonly #parts: WorkerEngineParts;
+  readonly #time: Time;
   readonly #scheduler: Scheduler;
   readonly #thread: EngineThread;
+  readonly #lifecycle: EngineLifecycle;
 
   constructor(parts: WorkerEngineParts) {
     this.#parts = parts;
     this.name = parts.thread.engine;
     this.capabilities = parts.capabilities;
-    const { maxWaiting, maxWaitMs } = parts;
-    this.#scheduler = new Scheduler({ engine: this.name, concurrency: 1, maxWaiting, maxWaitMs });
-    this.#thread = new EngineThread(parts.thread);
+    const { maxWaiting, maxWaitMs, idleMs = 0, time = systemTime, onNews } = parts.limits;
+    this.#time = time;
+    this.#scheduler = new Scheduler({ engine: this.name, concurrency: 1, maxWaiting, maxWaitMs, time });
+    this.#thread = new EngineThread({ ...parts.thread, onLost: (reason) => this.#lifecycle.lost(reason) });
+    const options = { engine: this.name, idleMs, time, onNews };
+    this.#lifecycle = new EngineLifecycle(this.#loadable(), options);
   }
 
   get usable(): boolean {
-    return this.#thread.usable;
+    return this.#lifecycle.usable;
+  }
+
+  get trouble(): string | undefined {
+    return this.#lifecycle.trouble;
+  }
+
+  get loaded(): boolean {
+    return this.#lifecycle.loaded;
   }
 
   get waiting(): number {
     return this.#scheduler.waiting;
+  }
+
+  waitingOf(kind: SpeechClass): number {
+    return this.#scheduler.waitingOf(kind);
+  }
+
+  device(): EngineDevice {
+    return { name: 'cpu' };
   }
 
   voices(): Promise<readonly Voice[]> {
@@ -65,39 +103,70 @@ export class WorkerEngine implements SpeechEngine {
   }
 
   synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
-    return keepRingContract(out, signal, async () => {
-      const askedAtMs = performance.now();
-      const release = await this.#scheduler.enter(signal, request.urgency, request.text.length);
-      const queueMs = performance.now() - askedAtMs;
-      return timed(queueMs, release, (freed) => this.#thread.speak(request, out, freed));
-    });
+    return keepRingContract(out, signal, () => this.#inTurn(request, out, signal));
   }
 
   load(): Promise<void> {
-    return this.#thread.load();
+    return this.#lifecycle.load();
   }
 
   unload(): Promise<void> {
-    return this.#thread.unload();
+    return this.#lifecycle.unload();
   }
 
   close(): Promise<void> {
     this.#scheduler.close();
-    return this.#thread.close();
+    return this.#lifecycle.close();
   }
-}
 
-/** The end of a sentence with what it took: the engine worked on it from its slot's begin until it gave it back. */
-async function timed(
-  queueMs: number,
-  release: () => void,
-  speak: (release: () => void) => Promise<LoadedEnd>,
-): Promise<SpeechEnd> {
-  const begunAtMs = performance.now();
-  let heldMs = 0;
-  const { loadMs, ...end } = await speak(() => {
-    heldMs ||= performance.now() - begunAtMs;
-    release();
-  });
-  return { ...end, timing: { queueMs, loadMs, inferMs: Math.max(0, heldMs - loadMs) } };
+  /** In the queue, then for the load if there is one, so that nobody who waits for a load passes the queue. */
+  async #inTurn(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+    const askedAtMs = this.#time.now();
+    const release = await this.#scheduler.enter(signal, request.urgency, request.text.length);
+    const turnAtMs = this.#time.now();
+    let letGo: () => void = () => undefined;
+    let freeAtMs: number | undefined;
+    const free = () => {
+      freeAtMs ??= this.#time.now();
+      release();
+    };
+    try {
+      letGo = await this.#lifecycle.enter(signal);
+      const readyAtMs = this.#time.now();
+      const end = await this.#thread.speak(this.#limited(request), out, free);
+      const inferMs = (freeAtMs ?? this.#time.now()) - readyAtMs;
+      return {
+        ...end,
+        timing: { queueMs: turnAtMs - askedAtMs, loadMs: readyAtMs - turnAtMs, inferMs },
+      };
+    } finally {
+      free();
+      letGo();
+    }
+  }
+
+  #limited(request: SpeechRequest): SpeechRequest {
+    const { maxNewTokens } = this.#parts.limits;
+    if (maxNewTokens === undefined || !this.capabilities.sampling) return request;
+    const asked = request.options?.maxNewTokens ?? maxNewTokens;
+    return { ...request, options: { ...request.options, maxNewTokens: Math.min(asked, maxNewTokens) } };
+  }
+
+  #loadable(): Loadable {
+    const thread = this.#thread;
+    const loadable: Loadable = {
+      load: () => thread.load(),
+      unload: () => thread.unload(),
+      close: () => thread.close(),
+    };
+    const [voice] = this.#parts.voices;
+    if (!this.#parts.warmsUp || voice === undefined) return loadable;
+    const warmUp = {
+      voice: voice.name,
+      language: primaryTag(voice.languages[0] ?? ''),
+      rate: this.#parts.rateOf(voice),
+    };
+    const speak = (request: SpeechRequest, out: PcmRing) => thread.speak(request, out, () => undefined);
+    return { ...loadable, warmUp: () => speakToNobody(warmUp, speak) };
+  }
 }
