@@ -28,8 +28,8 @@ export interface SampleVoices {
 
 /** A sample of a voice, as a request names it. */
 export interface VoiceSample {
-  /** A data URL, or another where the server allows it. */
-  readonly source: string;
+  /** The file itself; or a data URL of it, or another where the server allows it. */
+  readonly source: string | Uint8Array;
   /** What is said in it. */
   readonly text?: string;
   readonly xVectorOnly?: boolean;
@@ -97,8 +97,9 @@ export class CachedSpeech {
   // Every field that a request has or will have, but for who asks: one that is
   // forgotten here would give somebody the wrong sound.
   #key({ client: _client, cache: _cache, kind: _kind, ...request }: CachedSpeechRequest): string {
-    const { engine, voice, language } = this.#routing.resolve(request);
-    const fields: KeyField[] = [FORM, SENTENCE_PAUSE_MS, engine.name, voice, language];
+    const { engine, voice, language, reference } = this.#routing.resolve(request);
+    // A name may be given to another voice once its first one is gone: what it sounds like decides.
+    const fields: KeyField[] = [FORM, SENTENCE_PAUSE_MS, engine.name, voice, language, reference?.hash];
     for (const [name, value] of Object.entries(request).sort(([a], [b]) => (a < b ? -1 : 1))) {
       fields.push(name, typeof value === 'object' ? JSON.stringify(value) : (value as KeyField));
     }

@@ -89,10 +89,12 @@ export class ReferenceAudio {
   /** Settles when the thread has ended. */
   #decode(bytes: Uint8Array, field: string, signal: AbortSignal): Promise<Float32Array> {
     if (signal.aborted) return Promise.reject(unwanted());
+    const own = new Uint8Array(bytes); // a view may stand in a buffer that others use
     // What decoders print about a file is nobody's business.
     const worker = new Worker(this.#script, {
       name: 'parley-reference',
-      workerData: bytes,
+      workerData: own,
+      transferList: [own.buffer],
       resourceLimits: THREAD_MEMORY,
       stdout: true,
       stderr: true,
