@@ -23,6 +23,7 @@ import { EncoderPool } from './rtp/encoder-pool.js';
 import { MediaPlane } from './rtp/media-plane.js';
 import { AudioCache } from './speech/audio-cache.js';
 import { Engines } from './speech/engine-choice.js';
+import { VoiceWorkshop } from './speech/voice-workshop.js';
 
 const EXIT_CONFIG = 78; // EX_CONFIG of sysexits.h
 const MESSAGES = { perSecond: 500, burst: 1000 }; // of one data channel: tokens of a fast model, several times over
@@ -99,6 +100,8 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   closing.add(() => encoders.close());
   const engines = overrides.engines ?? (await openEngines(config, log));
   closing.add(() => engines.close());
+  const workshop = await VoiceWorkshop.open(config, engines, log);
+  closing.add(() => workshop.close());
   const [certificate] = await Promise.all([
     makeCertificate(),
     encoders.ready(),
@@ -133,7 +136,8 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     corsOrigins: config.corsOrigins,
     requestTimeoutMs: config.requestTimeoutMs,
     pageFolder: pageFolder(),
-    speech: new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines),
+    speech: new CachedSpeech(new SpeechService(engines, encoders, config), cache, engines, workshop.samples),
+    voices: workshop.made,
     limits: config,
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
@@ -147,6 +151,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
       queueDepth: engines.waiting,
       maxQueueDepth: config.maxQueueDepth,
       audioCache: cache.figures,
+      voiceCache: workshop.figures,
     }),
     metrics,
     log,

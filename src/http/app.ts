@@ -17,6 +17,8 @@ import { RouteTable } from './route-table.js';
 import { ModelNames } from './model-names.js';
 import { addSpeechRoutes, type SpeechLimits } from './speech-routes.js';
 import type { SpeechSource } from './speech-source.js';
+import { addVoiceRoutes } from './voice-routes.js';
+import type { VoiceSource } from './voice-source.js';
 import { addStatusRoutes, type ServerHealth } from './status-routes.js';
 import { addValidation, VALIDATION } from './validation.js';
 
@@ -38,6 +40,7 @@ export interface AppOptions {
   /** The folder of the web page. */
   readonly pageFolder: string;
   readonly speech: SpeechSource;
+  readonly voices: VoiceSource;
   readonly limits: SpeechLimits;
   readonly models: {
     readonly id: string;
@@ -115,10 +118,13 @@ export function buildApp(options: AppOptions, replies: AudioReplies): FastifyIns
 }
 
 function addRoutes(app: FastifyInstance, options: AppOptions, replies: AudioReplies): void {
-  const { speech, limits, calls, metrics, log, health, exposesMetrics, pageFolder } = options;
+  const { speech, voices, limits, calls, metrics, log, health, exposesMetrics, pageFolder } = options;
   const models = new ModelNames(options.models.id, options.models.strict);
   const startedAt = Math.floor(Date.now() / 1000);
-  addSpeechRoutes(app, { speech, limits, models, replies, metrics, log, startedAt });
+  addSpeechRoutes(app, { speech, voices, limits, models, replies, metrics, log, startedAt });
+  void app.register(async (scope) =>
+    addVoiceRoutes(scope, { speech, voices, limits, models, replies, metrics, log }),
+  );
   addStatusRoutes(app, { health, metrics, exposesMetrics, startedAtMs: performance.now() });
   void app.register(async (scope) => addCallRoutes(scope, calls));
   void app.register(async (scope) => addHangupRoute(scope, calls));

@@ -9,9 +9,11 @@ import { answerSpeech, type SpeechAnswerParts } from './speech-answer.js';
 import type { SpeechBody } from './speech-body.js';
 import { readSpeechRequest } from './speech-request.js';
 import type { ListedVoice, SpeechSource } from './speech-source.js';
+import { voiceAnswer, type VoiceSource } from './voice-source.js';
 
 export interface SpeechRouteParts extends SpeechAnswerParts {
   readonly limits: SpeechLimits;
+  readonly voices: Pick<VoiceSource, 'list'>;
   readonly models: ModelNames;
   /** Unix seconds that the model claims to be made at: when the server started. */
   readonly startedAt: number;
@@ -27,7 +29,7 @@ const SAMPLE_RATE = 24_000; // Hz; of a request that names neither a rate nor a 
 const BODY_BYTES = 1024 * 1024; // of all fields but the sample
 
 export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): void {
-  const { speech, models, limits, startedAt } = parts;
+  const { speech, voices: made, models, limits, startedAt } = parts;
   const bodyLimit = BODY_BYTES + Math.ceil((limits.maxUploadBytes * 4) / 3);
 
   const options = { schema: speechSchema(limits), bodyLimit };
@@ -41,7 +43,7 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
   app.get('/v1/audio/voices', { schema: VOICES_SCHEMA }, async () => {
     const voices = (await speech.voices()).map(voiceEntry);
     // Readers in the wild take `voices` or `data`; none of them minds the other.
-    return { object: 'list', voices, data: voices, uploaded_voices: [] };
+    return { object: 'list', voices, data: voices, uploaded_voices: made.list().map(voiceAnswer) };
   });
 
   app.get('/v1/audio/models', { schema: AUDIO_MODELS_SCHEMA }, () => ({

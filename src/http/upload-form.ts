@@ -67,7 +67,7 @@ export async function readForm(
   return { fields, file: await fileOf(form, files) };
 }
 
-async function textOf(part: FormDataEntryValue): Promise<string> {
+async function textOf(part: string | Blob): Promise<string> {
   return typeof part === 'string' ? part : Buffer.from(await part.arrayBuffer()).toString();
 }
 

@@ -1,6 +1,6 @@
 // Voices that are made over HTTP, under OpenAI's addresses, and speech in the
 // voice of a file that comes with the text.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError } from '../errors.js';
 import { languageTag } from './language-field.js';
 import type { ModelNames } from './model-names.js';
@@ -17,7 +17,7 @@ import type { SpeechBody } from './speech-body.js';
 import { readSpeechRequest } from './speech-request.js';
 import type { SpeechLimits } from './speech-routes.js';
 import { FormBody, readForm, takeForms } from './upload-form.js';
-import type { MadeVoice, NewVoice, VoiceSource } from './voice-source.js';
+import { type MadeVoice, type NewVoice, voiceAnswer, type VoiceSource } from './voice-source.js';
 
 export interface VoiceRouteParts extends SpeechAnswerParts {
   readonly voices: VoiceSource;
@@ -38,9 +38,9 @@ export function addVoiceRoutes(app: FastifyInstance, parts: VoiceRouteParts): vo
   takeForms(app);
   const bodyLimit = limits.maxUploadBytes + FIELD_BYTES;
 
-  app.post(VOICES, { schema: MAKE_VOICE_SCHEMA, bodyLimit }, async (request) => {
+  app.post(VOICES, { schema: MAKE_VOICE_SCHEMA, bodyLimit }, async (request, reply) => {
     const isForm = request.body instanceof FormBody;
-    const made = isForm ? await fromSample(request, parts) : await fromPrompt(request, voices);
+    const made = isForm ? await fromSample(request, parts, aborted(reply)) : await fromPrompt(request, voices, aborted(reply));
     return voiceAnswer(made);
   });
 
@@ -70,7 +70,9 @@ function addCloneRoute(app: FastifyInstance, parts: VoiceRouteParts, bodyLimit: 
     if (file === undefined) throw missing('ref_audio');
     const { text, ...body } = fields as unknown as SpeechBody & { readonly text?: string };
     models.check(body.model);
-    const plain = readSpeechRequest({ ...body, input: body.input ?? text ?? '' });
+    const input = body.input ?? text;
+    if (input === undefined) throw new ParleyError('INVALID_FIELD', '"input" must be a text', { field: 'input' });
+    const plain = readSpeechRequest({ ...body, input });
     const { ref_text: said, x_vector_only_mode: xVectorOnly } = body;
     const sample = {
       source: file,
@@ -81,7 +83,7 @@ function addCloneRoute(app: FastifyInstance, parts: VoiceRouteParts, bodyLimit: 
   });
 }
 
-async function fromSample(request: FastifyRequest, parts: VoiceRouteParts): Promise<MadeVoice> {
+async function fromSample(request: FastifyRequest, parts: VoiceRouteParts, signal: AbortSignal): Promise<MadeVoice> {
   const { voices, limits } = parts;
   voices.checkAble('sample', undefined, 'audio_sample'); // before anything of the form is looked at
   const files = { names: SAMPLE_NAMES, maxBytes: limits.maxUploadBytes };
@@ -90,14 +92,14 @@ async function fromSample(request: FastifyRequest, parts: VoiceRouteParts): Prom
   const { ref_text: text, speaker_description: description = fields['description'] } = fields;
   const said = text === undefined ? {} : { text };
   const voice = { ...noted(fields), ...said, kind: 'audio_sample' as const, description };
-  return voices.make(withoutGaps(voice), file, aborted(request));
+  return voices.make(withoutGaps(voice), file, signal);
 }
 
-function fromPrompt(request: FastifyRequest, voices: VoiceSource): Promise<MadeVoice> {
+function fromPrompt(request: FastifyRequest, voices: VoiceSource, signal: AbortSignal): Promise<MadeVoice> {
   const fields = request.body as Readonly<Record<string, unknown>>;
   const { prompt, description } = fields;
   const voice = { ...noted(fields), kind: 'prompt' as const, prompt, description };
-  return voices.make(withoutGaps(voice), undefined, aborted(request));
+  return voices.make(withoutGaps(voice), undefined, signal);
 }
 
 function noted({ name, consent, language }: Readonly<Record<string, unknown>>) {
@@ -109,28 +111,11 @@ function withoutGaps(voice: object): NewVoice {
   return Object.fromEntries(Object.entries(voice).filter(([, value]) => value !== undefined)) as unknown as NewVoice;
 }
 
-/** When the client leaves. */
-function aborted(request: FastifyRequest): AbortSignal {
+/** When the client leaves, or has its answer. */
+function aborted(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  request.raw.socket.once('close', () => gone.abort());
+  reply.raw.once('close', () => gone.abort());
   return gone.signal;
-}
-
-/** As OpenAI answers it, and what else is known. */
-export function voiceAnswer({ id, name, createdAt, kind, ...rest }: MadeVoice) {
-  const { language, description, consent, text, prompt } = rest;
-  return {
-    object: 'audio.voice',
-    id,
-    name,
-    created_at: createdAt,
-    type: kind,
-    ...(language === undefined ? {} : { language }),
-    ...(description === undefined ? {} : { description }),
-    ...(consent === undefined ? {} : { consent }),
-    ...(text === undefined ? {} : { ref_text: text }),
-    ...(prompt === undefined ? {} : { prompt }),
-  };
 }
 
 function missing(field: string): ParleyError {

@@ -34,3 +34,20 @@ export interface VoiceSource {
   /** Throws CAPABILITY_MISSING where no engine can speak with a sample. */
   checkAble(kind: 'sample' | 'prompt', language: string | undefined, field: string): void;
 }
+
+/** As OpenAI answers it, and what else is known. */
+export function voiceAnswer({ id, name, createdAt, kind, ...rest }: MadeVoice) {
+  const { language, description, consent, text, prompt } = rest;
+  return {
+    object: 'audio.voice',
+    id,
+    name,
+    created_at: createdAt,
+    type: kind,
+    ...(language === undefined ? {} : { language }),
+    ...(description === undefined ? {} : { description }),
+    ...(consent === undefined ? {} : { consent }),
+    ...(text === undefined ? {} : { ref_text: text }),
+    ...(prompt === undefined ? {} : { prompt }),
+  };
+}

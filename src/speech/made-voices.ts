@@ -11,18 +11,10 @@ import type { ReferenceAudio } from './reference-audio.js';
 import { REFERENCE_RATE } from './reference-sound.js';
 import { sampleHash, withinLimit } from './references.js';
 import { renderingKey } from './rendering-key.js';
-import type { CustomVoice, ReferenceKind } from './routing.js';
+import type { CustomVoice, ReferenceKind, VoiceAbilities } from './routing.js';
 import type { StoredVoice } from './stored-voice.js';
 import type { VoiceCache } from './voice-cache.js';
 import type { NewVoice, VoiceStore } from './voice-store.js';
-
-/** What the engines know of it. */
-export interface VoiceAbilities {
-  /** Throws CAPABILITY_MISSING where no engine speaks with such a voice. */
-  checkAble(kind: ReferenceKind, language: string | undefined, field: string): void;
-  /** A voice of an engine, or an alias of one, bears this name. */
-  isNamed(name: string): boolean;
-}
 
 export interface MadeVoicesOptions {
   readonly store: VoiceStore;
@@ -72,6 +64,10 @@ export class MadeVoices {
     if (sample === undefined) return store.add(voice);
     const samples = await audio.decode(withinLimit(sample, maxBytes, FIELD), FIELD, signal);
     return store.add(voice, wavFile(samples));
+  }
+
+  checkAble(kind: ReferenceKind, language: string | undefined, field: string): void {
+    this.#options.engines.checkAble(kind, language, field);
   }
 
   /** False when there is no such voice. */

@@ -5,6 +5,7 @@ import { ParleyError } from '../errors.js';
 import type { VoiceReference } from './engine.js';
 import type { ReferenceAudio } from './reference-audio.js';
 import { REFERENCE_RATE } from './reference-sound.js';
+import type { VoiceAbilities } from './routing.js';
 import { fetchFile, type Network, SYSTEM_NETWORK } from './remote-file.js';
 import { renderingKey } from './rendering-key.js';
 import type { VoiceCache } from './voice-cache.js';
@@ -19,6 +20,7 @@ export interface SampleWish {
 
 export interface ReferencesOptions {
   readonly audio: Pick<ReferenceAudio, 'decode'>;
+  readonly engines: Pick<VoiceAbilities, 'checkAble'>;
   readonly cache: VoiceCache;
   /** Bytes of one file. */
   readonly maxBytes: number;
@@ -38,12 +40,13 @@ export class References {
     this.#options = options;
   }
 
-  /** Rejects with INVALID_FIELD, AUDIO_INVALID, TOO_LARGE, QUEUE_FULL or ABORTED. */
+  /** Rejects with CAPABILITY_MISSING, before anything is looked at, INVALID_FIELD, AUDIO_INVALID, TOO_LARGE, QUEUE_FULL or ABORTED. */
   async reference(
     { source, text, xVectorOnly }: SampleWish,
     signal: AbortSignal,
     field = FIELD,
   ): Promise<VoiceReference> {
+    this.#options.engines.checkAble('sample', undefined, field);
     const bytes = await this.#bytesOf(source, field, signal);
     const content = hash('sha256', bytes, 'hex');
     const samples = await this.#samplesOf(content, bytes, field, signal);

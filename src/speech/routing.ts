@@ -35,6 +35,14 @@ export interface CustomVoices {
   customVoices(): readonly CustomVoice[];
 }
 
+/** What engines can do with voices that are none of their own. */
+export interface VoiceAbilities {
+  /** Throws CAPABILITY_MISSING where no engine speaks with such a voice. */
+  checkAble(kind: ReferenceKind, language: string | undefined, field: string): void;
+  /** A voice of an engine, or an alias of one, bears this name. */
+  isNamed(name: string): boolean;
+}
+
 export interface SpeechRouting {
   /** Throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE or CAPABILITY_MISSING, naming what would help. */
   resolve(wish: VoiceWish): ResolvedVoice;

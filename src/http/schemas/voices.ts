@@ -1,6 +1,7 @@
 // Voices that are made over HTTP: from a sample, or from a description.
-import { BOOLEAN, BYTES, INTEGER, jsonAnswer, object, STRING } from './answers.js';
+import { BOOLEAN, BYTES, jsonAnswer, object, STRING } from './answers.js';
 import { type JsonSchema, type RouteSchema, TAGS } from './json-schema.js';
+import { MADE_VOICE } from './made-voice.js';
 import { LANGUAGE_FIELD, REFERENCE_FIELDS, type SpeechFieldLimits } from './speech-fields.js';
 import { AUDIO_ANSWER, speechBody } from './speech.js';
 
@@ -48,22 +49,6 @@ const PROMPT_BODY: JsonSchema = {
   },
 };
 
-export const MADE_VOICE = object(
-  {
-    object: { type: 'string', enum: ['audio.voice'] },
-    id: STRING,
-    name: STRING,
-    created_at: { ...INTEGER, description: 'Unix seconds' },
-    type: { type: 'string', enum: ['audio_sample', 'prompt'] },
-    language: STRING,
-    description: STRING,
-    consent: STRING,
-    ref_text: STRING,
-    prompt: STRING,
-  },
-  ['language', 'description', 'consent', 'ref_text', 'prompt'],
-);
-
 function withFile(form: JsonSchema, name: string): JsonSchema {
   const { properties = {}, required = [] } = form;
   return { ...form, properties: { ...properties, [name]: BYTES }, required: [...required, name] };
@@ -106,11 +91,7 @@ export function cloneForm(limits: SpeechFieldLimits): JsonSchema {
   const { input = STRING } = fields;
   return {
     type: 'object',
-    anyOf: [
-      { type: 'object', required: ['input'] },
-      { type: 'object', required: ['text'] },
-    ],
-    properties: { ...fields, text: input },
+    properties: { ...fields, text: { ...input, description: 'another name of `input`' } },
   };
 }
 
