@@ -40,6 +40,7 @@ export class FormBody {
 
 /** For a scope whose routes take forms. */
 export function takeForms(app: FastifyInstance): void {
+  app.removeContentTypeParser('text/plain'); // which no schema would look at
   app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, new FormBody(body as Buffer));
   });
@@ -60,7 +61,8 @@ export async function readForm(
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     const said = form.get(name);
     // An empty field is how a page leaves one out.
-    if (said !== null && said !== '' && !files.names.includes(name)) fields[name] = meant(await textOf(said), field);
+    if (said !== null && said !== '' && !files.names.includes(name))
+      fields[name] = meant(await textOf(said), field);
   }
   const validate = request.compileValidationSchema(schema);
   if (!validate(fields)) throw fieldRefusal((validate.errors ?? []) as Parameters<typeof fieldRefusal>[0]);
@@ -91,7 +93,9 @@ async function fileOf(
       throw new ParleyError('INVALID_FIELD', `"${name}" must be a file`, { field: name });
     }
     if (part.size > maxBytes) {
-      throw new ParleyError('TOO_LARGE', `the file "${name}" may have ${maxBytes} bytes at most`, { field: name });
+      throw new ParleyError('TOO_LARGE', `the file "${name}" may have ${maxBytes} bytes at most`, {
+        field: name,
+      });
     }
     return new Uint8Array(await part.arrayBuffer());
   }

@@ -40,7 +40,15 @@ export function addVoiceRoutes(app: FastifyInstance, parts: VoiceRouteParts): vo
 
   app.post(VOICES, { schema: MAKE_VOICE_SCHEMA, bodyLimit }, async (request, reply) => {
     const isForm = request.body instanceof FormBody;
-    const made = isForm ? await fromSample(request, parts, aborted(reply)) : await fromPrompt(request, voices, aborted(reply));
+    if (request.body === undefined) {
+      throw new ParleyError(
+        'UNSUPPORTED_MEDIA_TYPE',
+        'the body must be multipart/form-data or application/json',
+      );
+    }
+    const made = isForm
+      ? await fromSample(request, parts, aborted(reply))
+      : await fromPrompt(request, voices, aborted(reply));
     return voiceAnswer(made);
   });
 
@@ -71,7 +79,8 @@ function addCloneRoute(app: FastifyInstance, parts: VoiceRouteParts, bodyLimit: 
     const { text, ...body } = fields as unknown as SpeechBody & { readonly text?: string };
     models.check(body.model);
     const input = body.input ?? text;
-    if (input === undefined) throw new ParleyError('INVALID_FIELD', '"input" must be a text', { field: 'input' });
+    if (input === undefined)
+      throw new ParleyError('INVALID_FIELD', '"input" must be a text', { field: 'input' });
     const plain = readSpeechRequest({ ...body, input });
     const { ref_text: said, x_vector_only_mode: xVectorOnly } = body;
     const sample = {
@@ -83,7 +92,11 @@ function addCloneRoute(app: FastifyInstance, parts: VoiceRouteParts, bodyLimit: 
   });
 }
 
-async function fromSample(request: FastifyRequest, parts: VoiceRouteParts, signal: AbortSignal): Promise<MadeVoice> {
+async function fromSample(
+  request: FastifyRequest,
+  parts: VoiceRouteParts,
+  signal: AbortSignal,
+): Promise<MadeVoice> {
   const { voices, limits } = parts;
   voices.checkAble('sample', undefined, 'audio_sample'); // before anything of the form is looked at
   const files = { names: SAMPLE_NAMES, maxBytes: limits.maxUploadBytes };
@@ -108,7 +121,9 @@ function noted({ name, consent, language }: Readonly<Record<string, unknown>>) {
 
 // Of a value that its schema has let through.
 function withoutGaps(voice: object): NewVoice {
-  return Object.fromEntries(Object.entries(voice).filter(([, value]) => value !== undefined)) as unknown as NewVoice;
+  return Object.fromEntries(
+    Object.entries(voice).filter(([, value]) => value !== undefined),
+  ) as unknown as NewVoice;
 }
 
 /** When the client leaves, or has its answer. */

@@ -23,7 +23,14 @@ import {
 import { FLITE_LANGUAGES, fliteEngine } from './engines/flite.js';
 import { canonicalTag, languageName, primaryTag } from './language-names.js';
 import { checkAble, whoCan } from './reference-routing.js';
-import type { CustomVoice, CustomVoices, ReferenceKind, ResolvedVoice, SpeechRouting, VoiceWish } from './routing.js';
+import type {
+  CustomVoice,
+  CustomVoices,
+  ReferenceKind,
+  ResolvedVoice,
+  SpeechRouting,
+  VoiceWish,
+} from './routing.js';
 import type { SpeechClass } from './urgency.js';
 import { nearestNames, OPENAI_VOICES } from './voice-names.js';
 

@@ -55,7 +55,8 @@ export class MadeVoices {
   /** Rejects with CAPABILITY_MISSING and EXISTS before the sample is looked at, and with AUDIO_INVALID after. */
   async make(voice: NewVoice, sample: Uint8Array | undefined, signal: AbortSignal): Promise<StoredVoice> {
     const { store, audio, engines, maxBytes } = this.#options;
-    const [kind, field] = voice.kind === 'prompt' ? (['prompt', 'prompt'] as const) : (['sample', FIELD] as const);
+    const [kind, field] =
+      voice.kind === 'prompt' ? (['prompt', 'prompt'] as const) : (['sample', FIELD] as const);
     engines.checkAble(kind, voice.language, field);
     store.check(voice.name);
     if (engines.isNamed(voice.name)) {
@@ -129,7 +130,9 @@ function readSample(path: string, name: string, content: string): Float32Array {
     wav.read(0, 0, samples);
     return samples;
   } catch (error) {
-    throw new ParleyError('ENGINE_UNAVAILABLE', `the sample of the voice ${name} cannot be read`, { cause: error });
+    throw new ParleyError('ENGINE_UNAVAILABLE', `the sample of the voice ${name} cannot be read`, {
+      cause: error,
+    });
   }
 }
 

@@ -60,7 +60,12 @@ export class References {
     };
   }
 
-  async #samplesOf(content: string, bytes: Uint8Array, field: string, signal: AbortSignal): Promise<Float32Array> {
+  async #samplesOf(
+    content: string,
+    bytes: Uint8Array,
+    field: string,
+    signal: AbortSignal,
+  ): Promise<Float32Array> {
     const { audio, cache } = this.#options;
     const key = `file ${content}`;
     const known = cache.find(key);
@@ -77,8 +82,10 @@ export class References {
     const taken = `a data: URL in base64${urls ? ', or an http(s) URL' : ''}`;
     const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(source)?.[0].toLowerCase();
     const isWeb = scheme === 'http:' || scheme === 'https:';
-    if (!isWeb) throw invalid(field, `"${field}" must be ${taken}${scheme === undefined ? '' : `, not ${scheme}`}`);
-    if (!urls) throw invalid(field, `"${field}" must be ${taken}; this server fetches no URLs (REFERENCE_URLS)`);
+    if (!isWeb)
+      throw invalid(field, `"${field}" must be ${taken}${scheme === undefined ? '' : `, not ${scheme}`}`);
+    if (!urls)
+      throw invalid(field, `"${field}" must be ${taken}; this server fetches no URLs (REFERENCE_URLS)`);
     if (!URL.canParse(source)) throw invalid(field, `"${field}" is no valid URL`);
     return fetchFile(new URL(source), { network, maxBytes, field }, signal);
   }
@@ -91,7 +98,8 @@ export function sampleHash(content: string, text?: string, xVectorOnly?: boolean
 
 function ofDataUrl(url: string, maxBytes: number, field: string): Uint8Array {
   const head = DATA_URL.exec(url);
-  if (head === null || head[1] === undefined) throw invalid(field, `the data: URL in "${field}" must hold base64`);
+  if (head === null || head[1] === undefined)
+    throw invalid(field, `the data: URL in "${field}" must hold base64`);
   const text = url.slice(head[0].length);
   if (text.length * 3 > (maxBytes + 3) * 4) throw tooLarge(maxBytes, field);
   if (!BASE64.test(text)) throw invalid(field, `the data: URL in "${field}" is not valid base64`);
@@ -104,7 +112,9 @@ export function withinLimit(bytes: Uint8Array, maxBytes: number, field: string):
 }
 
 function tooLarge(maxBytes: number, field: string): ParleyError {
-  return new ParleyError('TOO_LARGE', `the audio in "${field}" may have ${maxBytes} bytes at most`, { field });
+  return new ParleyError('TOO_LARGE', `the audio in "${field}" may have ${maxBytes} bytes at most`, {
+    field,
+  });
 }
 
 function invalid(field: string, message: string): ParleyError {

@@ -52,7 +52,9 @@ export async function fetchFile(url: URL, options: RemoteFileOptions, signal: Ab
   } catch (error) {
     if (signal.aborted) throw new ParleyError('ABORTED', 'the file is not wanted any more');
     if (late.signal.aborted) {
-      throw new ParleyError('AUDIO_INVALID', `the URL did not answer in full within ${timeoutMs / 1000} s`, { field });
+      throw new ParleyError('AUDIO_INVALID', `the URL did not answer in full within ${timeoutMs / 1000} s`, {
+        field,
+      });
     }
     if (error instanceof ParleyError) throw error;
     throw new ParleyError('AUDIO_INVALID', 'the URL cannot be reached', { field, cause: error });
@@ -82,7 +84,8 @@ async function follow(first: URL, options: RemoteFileOptions, signal: AbortSigna
 
 /** The address to connect to. Names what is refused, never what a name resolved to: that is this network's business. */
 async function checkedAddress(url: URL, { network, field }: RemoteFileOptions): Promise<string> {
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refused(field, `it leads to ${url.protocol}`);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw refused(field, `it leads to ${url.protocol}`);
   if (url.username !== '' || url.password !== '') throw refused(field, 'it holds a user name or password');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const addresses = isIP(host) === 0 ? await network.addresses(host) : [host];

@@ -29,7 +29,7 @@ const NAME = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._()'-]{0,63}$/u;
 export function checkedName(name: string): string {
   const kept = name.normalize('NFC').trim();
   if (NAME.test(kept)) return kept;
-  const allowed = 'of 1 to 64 letters, digits, spaces and ._()\'-, with a letter or digit first';
+  const allowed = "of 1 to 64 letters, digits, spaces and ._()'-, with a letter or digit first";
   throw new ParleyError('INVALID_FIELD', `"name" must be a name ${allowed}`, { field: 'name' });
 }
 

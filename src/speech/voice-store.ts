@@ -160,7 +160,9 @@ async function entriesOf(folder: string): Promise<string[]> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return [];
-    throw new ParleyError('CONFIG_INVALID', `VOICES_DIR=${folder} cannot be read (${code})`, { cause: error });
+    throw new ParleyError('CONFIG_INVALID', `VOICES_DIR=${folder} cannot be read (${code})`, {
+      cause: error,
+    });
   }
 }
 
@@ -169,7 +171,8 @@ async function readEntry(path: string, id: string): Promise<StoredVoice> {
   if (voice.id !== id) throw new Error('it is the folder of another voice');
   if (voice.content === undefined) return voice;
   const { size } = await stat(join(path, SAMPLE));
-  if (size !== voice.content.bytes) throw new Error(`its sample has ${size} bytes, not ${voice.content.bytes}`);
+  if (size !== voice.content.bytes)
+    throw new Error(`its sample has ${size} bytes, not ${voice.content.bytes}`);
   return voice;
 }
 

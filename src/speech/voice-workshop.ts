@@ -20,7 +20,12 @@ export class VoiceWorkshop {
   readonly #cache: VoiceCache;
   readonly #audio: ReferenceAudio;
 
-  private constructor(config: VoiceConfig, engines: Engines, store: VoiceStore, network: Network | undefined) {
+  private constructor(
+    config: VoiceConfig,
+    engines: Engines,
+    store: VoiceStore,
+    network: Network | undefined,
+  ) {
     const { maxUploadBytes: maxBytes, referenceUrls: urls } = config;
     const cache = new VoiceCache(config.voiceCacheMax);
     const audio = new ReferenceAudio();
@@ -32,7 +37,12 @@ export class VoiceWorkshop {
   }
 
   /** Rejects with CONFIG_INVALID when what is on disk cannot be read. */
-  static async open(config: VoiceConfig, engines: Engines, log: Log, network?: Network): Promise<VoiceWorkshop> {
+  static async open(
+    config: VoiceConfig,
+    engines: Engines,
+    log: Log,
+    network?: Network,
+  ): Promise<VoiceWorkshop> {
     const store = await VoiceStore.open({
       folder: config.voicesDir,
       onBroken: (folder, reason) => log.error({ folder, reason }, 'voice left out: its folder is not usable'),

@@ -21,7 +21,13 @@ export interface Fakes {
 }
 
 function makeFakes(): Fakes {
-  return { speech: new FakeSpeech(), voices: new FakeVoices(), calls: new FakeCalls(), metrics: new Metrics(), logLines: [] };
+  return {
+    speech: new FakeSpeech(),
+    voices: new FakeVoices(),
+    calls: new FakeCalls(),
+    metrics: new Metrics(),
+    logLines: [],
+  };
 }
 
 function optionsFor({ speech, voices, calls, metrics, logLines }: Fakes): AppOptions {

@@ -30,7 +30,12 @@ export const VOICES_SCHEMA: RouteSchema = {
   response: {
     200: jsonAnswer(
       'every voice, under the two names that clients read, and those made over HTTP once more',
-      object({ object: LIST, voices: listOf(VOICE), data: listOf(VOICE), uploaded_voices: listOf(MADE_VOICE) }),
+      object({
+        object: LIST,
+        voices: listOf(VOICE),
+        data: listOf(VOICE),
+        uploaded_voices: listOf(MADE_VOICE),
+      }),
     ),
   },
 };

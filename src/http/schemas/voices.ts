@@ -78,16 +78,18 @@ export const DELETE_VOICE_SCHEMA: RouteSchema = {
   tags: [TAGS.voices],
   params: VOICE_ID,
   response: {
-    200: jsonAnswer(
-      'it is gone',
-      object({ id: STRING, deleted: BOOLEAN, object: STRING, success: BOOLEAN }),
-    ),
+    200: jsonAnswer('it is gone', object({ id: STRING, deleted: BOOLEAN, object: STRING, success: BOOLEAN })),
   },
 };
 
 /** The fields of speech, with `text` as another name of `input`, and no voice but the file's. */
 export function cloneForm(limits: SpeechFieldLimits): JsonSchema {
-  const { voice: _voice, ref_audio: _audio, task_type: _task, ...fields } = speechBody(limits).properties ?? {};
+  const {
+    voice: _voice,
+    ref_audio: _audio,
+    task_type: _task,
+    ...fields
+  } = speechBody(limits).properties ?? {};
   const { input = STRING } = fields;
   return {
     type: 'object',
