@@ -34,6 +34,7 @@ const CODES = {
   TRANSPORT_UNSUPPORTED: 'the media transport lacks something that the native plane needs',
   UNAUTHORIZED: 'the request carries no valid API key',
   UNSUPPORTED_MEDIA_TYPE: 'the content type of the body is not one that is understood here',
+  VOICE_LIMIT: 'as many voices are kept as the server keeps',
   VOICE_UNKNOWN: 'there is no voice of this name',
   WRONG_STATE: 'the object cannot do this in the state it is in',
 } as const;

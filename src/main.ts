@@ -29,6 +29,7 @@ import { MediaPlane } from './rtp/media-plane.js';
 import { AudioCache } from './speech/audio-cache.js';
 import { Engines } from './speech/engine-choice.js';
 import { openRedisTier } from './speech/redis-tier.js';
+import { VoiceWorkshop } from './speech/voice-workshop.js';
 
 const EXIT_CONFIG = 78; // EX_CONFIG of sysexits.h
 const MESSAGES = { perSecond: 500, burst: 1000 }; // of one data channel: tokens of a fast model, several times over
@@ -83,6 +84,8 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   const frames = new FrameCache(config.frameCacheBytes, encoders.settings);
   const engines = overrides.engines ?? (await openEngines(config, log));
   closing.add(() => engines.close());
+  const workshop = await VoiceWorkshop.open(config, engines, log);
+  closing.add(() => workshop.close());
   const [certificate] = await Promise.all([
     makeCertificate(),
     encoders.ready(),
@@ -115,6 +118,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     routing: engines,
     settings: encoders.settings,
     frames,
+    samples: workshop.samples,
   });
   const http = new HttpServer({
     ...config,
@@ -128,6 +132,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
       failed: (error, requestId) => log.error({ requestId, code: error.code, err: error }, 'speech failed'),
       firstSound: (ms) => metrics.firstAudio(ms, 'websocket'),
     }),
+    voices: workshop.made,
     limits: config,
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
@@ -141,6 +146,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
       queueDepth: engines.waiting,
       maxQueueDepth: config.maxQueueDepth,
       audioCache: cache.figures,
+      voiceCache: workshop.figures,
     }),
     metrics,
     log,

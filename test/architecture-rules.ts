@@ -50,9 +50,9 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   pino: ['src/observe/log.ts'],
   'prom-client': ['src/observe/metrics.ts', 'src/observe/socket-metrics.ts'],
   '@redis/client': ['src/speech/redis-tier.ts'],
-  'mpg123-decoder': ['src/speech/reference-audio.ts'],
-  'ogg-opus-decoder': ['src/speech/reference-audio.ts'],
-  '@wasm-audio-decoders/flac': ['src/speech/reference-audio.ts'],
+  'mpg123-decoder': ['src/speech/reference-decoders.ts'],
+  'ogg-opus-decoder': ['src/speech/reference-decoders.ts'],
+  '@wasm-audio-decoders/flac': ['src/speech/reference-decoders.ts'],
   'ipaddr.js': ['src/http', 'src/speech'],
   tinyld: ['src/text/language.ts'],
 };

@@ -22,12 +22,13 @@ export interface Polyphase {
 const CROSSINGS = 48; // taps at the lower of the two rates
 const KAISER_BETA = 10.06; // 100 dB (Kaiser: 0.1102 (A - 8.7))
 const MAX_COEFFICIENTS = 1 << 18; // 1 MiB; usual pairs need 1/10 of it
-const RATES_HZ: readonly [number, number] = [8000, 48_000];
+const MIN_RATE_HZ = 8000;
+const MAX_RATE_HZ = { inputRate: 192_000, outputRate: 48_000 } as const; // files come at any rate, speech leaves at few
 const MAX_CACHED = 32; // pairs; a server meets a handful
 
 const cache = new Map<string, Polyphase>();
 
-/** The filter for a pair of rates between 8 and 48 kHz. */
+/** The filter for a pair of rates: from 8 to 192 kHz, to 8 to 48 kHz. */
 export function polyphase(inputRate: number, outputRate: number): Polyphase {
   const key = `${inputRate}:${outputRate}`;
   let filter = cache.get(key);
@@ -98,11 +99,12 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
-function checkRate(field: string, rate: number): void {
-  if (Number.isInteger(rate) && rate >= RATES_HZ[0] && rate <= RATES_HZ[1]) return;
+function checkRate(field: keyof typeof MAX_RATE_HZ, rate: number): void {
+  const most = MAX_RATE_HZ[field];
+  if (Number.isInteger(rate) && rate >= MIN_RATE_HZ && rate <= most) return;
   throw new ParleyError(
     'INVALID_FIELD',
-    `${field} must be whole and ${RATES_HZ.join(' to ')} Hz, not ${rate}`,
+    `${field} must be whole and ${MIN_RATE_HZ} to ${most} Hz, not ${rate}`,
     {
       field,
     },

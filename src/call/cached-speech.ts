@@ -30,8 +30,8 @@ export interface SampleVoices {
 
 /** A sample of a voice, as a request names it. */
 export interface VoiceSample {
-  /** A data URL, or another where the server allows it. */
-  readonly source: string;
+  /** The file itself; or a data URL of it, or another where the server allows it. */
+  readonly source: string | Uint8Array;
   /** What is said in it. */
   readonly text?: string;
   readonly xVectorOnly?: boolean;
@@ -120,6 +120,7 @@ export class CachedSpeech {
     dueAtMs: _dueAtMs,
     ...request
   }: CachedSpeechRequest): string {
+    // A name may be given to another voice once its first one is gone: what it sounds like decides.
     const { engine, voice, language, reference } = this.#routing.resolve(request);
     const voiced = [engine.name, voice, language, reference?.kind, reference?.hash];
     return renderingKey([...this.#own, ...voiced, ...keyFields(request)]);

@@ -24,6 +24,8 @@ import { RouteTable } from './route-table.js';
 import { type SafetyHeaders, safetyHeaders } from './safety-headers.js';
 import { addSpeechRoutes, type SpeechLimits } from './speech-routes.js';
 import type { SpeechSource } from './speech-source.js';
+import { addVoiceRoutes } from './voice-routes.js';
+import type { VoiceSource } from './voice-source.js';
 import { addStatusRoutes, type ServerHealth } from './status-routes.js';
 import { addValidation, VALIDATION } from './validation.js';
 import { addressOf } from './visitor.js';
@@ -47,6 +49,7 @@ export interface AppOptions {
   /** The folder of the web page. */
   readonly pageFolder: string;
   readonly speech: SpeechSource;
+  readonly voices: VoiceSource;
   readonly limits: SpeechLimits;
   readonly models: {
     readonly id: string;
@@ -108,14 +111,15 @@ export function buildApp(
 }
 
 function addRoutes(app: FastifyInstance, options: AppOptions, replies: AudioReplies): void {
-  const { speech, limits, calls, metrics, log, health, exposesMetrics, pageFolder } = options;
+  const { speech, voices, limits, calls, metrics, log, health, exposesMetrics, pageFolder } = options;
   const models = new ModelNames(options.models.id, options.models.strict);
   const startedAt = Math.floor(Date.now() / 1000);
-  const speaking = { speech, limits, models, replies, metrics, log };
+  const speaking = { speech, voices, limits, models, replies, metrics, log };
   addSpeechRoutes(app, { ...speaking, startedAt });
   addLegacyRoutes(app, speaking);
   addBatchRoute(app, speaking);
   void app.register(async (scope) => addElevenLabsRoutes(scope, speaking));
+  void app.register(async (scope) => addVoiceRoutes(scope, speaking));
   addStatusRoutes(app, { health, metrics, exposesMetrics, startedAtMs: performance.now() });
   void app.register(async (scope) => addCallRoutes(scope, calls));
   void app.register(async (scope) => addHangupRoute(scope, calls));

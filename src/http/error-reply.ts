@@ -45,6 +45,7 @@ const VERDICTS: Readonly<Record<ErrorCode, Verdict>> = {
   TRANSPORT_UNSUPPORTED: { status: 500 },
   UNAUTHORIZED: { status: 401, code: 'invalid_api_key' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
+  VOICE_LIMIT: { status: 409 },
   VOICE_UNKNOWN: { status: 400 },
   WRONG_STATE: { status: 500, hidden: true },
 };

@@ -9,10 +9,12 @@ import { answerSpeech, type SpeechAnswerParts } from './speech-answer.js';
 import type { SpeechBody } from './speech-body.js';
 import { readSpeechRequest } from './speech-request.js';
 import type { ListedVoice, SpeechSource } from './speech-source.js';
+import { voiceAnswer, type VoiceSource } from './voice-source.js';
 
 /** What every route that speaks needs. */
 export interface SpeakingParts extends SpeechAnswerParts {
   readonly limits: SpeechLimits;
+  readonly voices: Pick<VoiceSource, 'list'>;
   readonly models: ModelNames;
 }
 
@@ -31,7 +33,7 @@ const SAMPLE_RATE = 24_000; // Hz; of a request that names neither a rate nor a 
 const BODY_BYTES = 1024 * 1024; // of all fields but the sample
 
 export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): void {
-  const { speech, models, limits, startedAt } = parts;
+  const { speech, voices: made, models, limits, startedAt } = parts;
   const options = { schema: speechSchema(limits), bodyLimit: bodyLimitOf(limits) };
   app.post<{ Body: SpeechBody }>('/v1/audio/speech', options, async (request, reply) => {
     models.check(request.body.model);
@@ -43,7 +45,7 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
   app.get('/v1/audio/voices', { schema: VOICES_SCHEMA }, async () => {
     const voices = (await speech.voices()).map(voiceEntry);
     // Readers in the wild take `voices` or `data`; none of them minds the other.
-    return { object: 'list', voices, data: voices, uploaded_voices: [] };
+    return { object: 'list', voices, data: voices, uploaded_voices: made.list().map(voiceAnswer) };
   });
 
   app.get('/v1/audio/models', { schema: AUDIO_MODELS_SCHEMA }, () => ({

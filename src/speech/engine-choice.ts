@@ -2,6 +2,8 @@
 //
 //   a voice of ours  ──▶ its engine, if the voice speaks the language
 //   OpenAI's name    ──▶ the voice it stands for, or the language's first choice
+//   a voice made here, or one that comes along
+//                    ──▶ the first engine that can speak with it, in the language
 //   a language       ──▶ the first engine that speaks it: its default or best voice
 //   nothing          ──▶ the default voice
 //
@@ -9,7 +11,7 @@
 // in the accent of another. An engine in trouble is passed over where another
 // speaks the language; where none does it answers for itself, and may be back.
 import { ParleyError } from '../errors.js';
-import type { EngineDevice, SpeechEngine, Voice } from './engine.js';
+import type { EngineDevice, SpeechEngine, Voice, VoiceReference } from './engine.js';
 import type { EngineNews } from './engine-lifecycle.js';
 import {
   ESPEAK_LANGUAGES,
@@ -20,7 +22,15 @@ import {
 } from './engines/espeak.js';
 import { FLITE_LANGUAGES, fliteEngine } from './engines/flite.js';
 import { canonicalTag, languageName, primaryTag } from './language-names.js';
-import type { ResolvedVoice, SpeechRouting, VoiceWish } from './routing.js';
+import { checkAble, whoCan } from './reference-routing.js';
+import type {
+  CustomVoice,
+  CustomVoices,
+  ReferenceKind,
+  ResolvedVoice,
+  SpeechRouting,
+  VoiceWish,
+} from './routing.js';
 import type { SpeechClass } from './urgency.js';
 import { nearestNames, OPENAI_VOICES } from './voice-names.js';
 
@@ -73,6 +83,7 @@ export class Engines implements SpeechRouting {
   readonly #missing: readonly MissingEngine[];
   readonly #default: Candidate;
   readonly #candidates: readonly Candidate[]; // preferred engines first, each one's first choice first
+  #custom: CustomVoices | undefined;
   #closed: Promise<void> | undefined;
 
   private constructor(
@@ -148,15 +159,32 @@ export class Engines implements SpeechRouting {
 
   resolve(wish: VoiceWish): ResolvedVoice {
     const language = wish.language === undefined ? undefined : canonicalTag(wish.language);
+    if (wish.reference !== undefined) return this.#byReference(wish.reference, language);
     if (wish.voice === undefined) return this.#byLanguage(language);
     const name = wish.voice.trim().toLowerCase();
     const own = this.#named(name);
     if (own !== undefined) return this.#checked(own, language);
     const alias = OPENAI_VOICES[name];
-    if (alias === undefined) throw this.#unknown(wish.voice);
+    if (alias === undefined) return this.#byCustom(wish.voice, language);
     const meant = this.#named(alias);
     if (meant !== undefined && speaks(meant, language)) return resolved(meant, language);
     return this.#byLanguage(language);
+  }
+
+  /** Voices that are made while the server runs. */
+  useCustom(custom: CustomVoices): void {
+    this.#custom = custom;
+  }
+
+  /** Throws CAPABILITY_MISSING where no engine can speak with a voice of this kind. */
+  checkAble(kind: ReferenceKind, language: string | undefined, field: string): void {
+    checkAble(kind, this.#engines(), language, field);
+  }
+
+  /** A voice of an engine, or an alias of one, bears this name. */
+  isNamed(name: string): boolean {
+    const known = name.trim().toLowerCase();
+    return this.#named(known) !== undefined || Object.hasOwn(OPENAI_VOICES, known);
   }
 
   /** By name, whether each engine can speak at this moment; one that this server has not cannot. */
@@ -195,7 +223,11 @@ export class Engines implements SpeechRouting {
   }
 
   voices(): Promise<readonly Voice[]> {
-    return Promise.resolve(this.#candidates.map(({ voice }) => voice));
+    const custom = this.#custom?.customVoices() ?? [];
+    return Promise.resolve([
+      ...this.#candidates.map(({ voice }) => voice),
+      ...custom.flatMap((voice) => this.#listed(voice)),
+    ]);
   }
 
   close(): Promise<void> {
@@ -259,6 +291,31 @@ export class Engines implements SpeechRouting {
     return resolved(best, language);
   }
 
+  #byCustom(name: string, language: string | undefined): ResolvedVoice {
+    const custom = this.#custom?.named(name);
+    if (custom === undefined) throw this.#unknown(name);
+    return this.#byReference(custom.reference, language ?? custom.language);
+  }
+
+  #byReference(reference: VoiceReference, language: string | undefined): ResolvedVoice {
+    const field = language === undefined ? 'voice' : 'language';
+    checkAble(reference.kind, this.#engines(), language, field);
+    const able = whoCan(reference.kind, this.#engines(), language);
+    const engine = able.includes(this.#default.engine) ? this.#default.engine : able[0];
+    const own = this.#candidates.filter((candidate) => candidate.engine === engine);
+    const best = own.find((candidate) => candidate === this.#default) ?? own[0];
+    if (best === undefined) throw new ParleyError('ENGINE_UNAVAILABLE', 'the engine has no voice of its own');
+    return { ...resolved(best, language), reference };
+  }
+
+  /** Nothing where no engine can speak with it now. */
+  #listed({ name, language, description, reference }: CustomVoice): Voice[] {
+    const [engine] = whoCan(reference.kind, this.#engines(), language);
+    if (engine === undefined) return [];
+    const languages = language === undefined ? engine.capabilities.languages : [language];
+    return [{ name, engine: engine.name, languages, description }];
+  }
+
   #unspoken(language: string): ParleyError {
     const able = [...this.#engines()].map(({ name, capabilities: { languages } }) => {
       const few = languages.length <= NAMED_AT_ONCE;
@@ -276,7 +333,8 @@ export class Engines implements SpeechRouting {
   }
 
   #unknown(name: string): ParleyError {
-    const names = this.#candidates.map(({ voice }) => voice.name);
+    const custom = this.#custom?.customVoices() ?? [];
+    const names = [...this.#candidates.map(({ voice }) => voice.name), ...custom.map((voice) => voice.name)];
     const nearest = nearestNames(name, [...names, ...Object.keys(OPENAI_VOICES)], NAMED_AT_ONCE);
     return new ParleyError(
       'VOICE_UNKNOWN',

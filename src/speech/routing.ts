@@ -16,6 +16,33 @@ export interface ResolvedVoice {
   readonly reference?: VoiceReference;
 }
 
+export type ReferenceKind = VoiceReference['kind'];
+
+/** A voice made over HTTP, which any engine that can speaks with. */
+export interface CustomVoice {
+  readonly id: string;
+  readonly name: string;
+  /** BCP 47 tag that it speaks where a wish names none. */
+  readonly language?: string;
+  readonly description: string;
+  readonly reference: VoiceReference;
+}
+
+/** Those that there are at the moment. */
+export interface CustomVoices {
+  /** By id or name. */
+  named(idOrName: string): CustomVoice | undefined;
+  customVoices(): readonly CustomVoice[];
+}
+
+/** What engines can do with voices that are none of their own. */
+export interface VoiceAbilities {
+  /** Throws CAPABILITY_MISSING where no engine speaks with such a voice. */
+  checkAble(kind: ReferenceKind, language: string | undefined, field: string): void;
+  /** A voice of an engine, or an alias of one, bears this name. */
+  isNamed(name: string): boolean;
+}
+
 export interface SpeechRouting {
   /** Throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE or CAPABILITY_MISSING, naming what would help. */
   resolve(wish: VoiceWish): ResolvedVoice;

@@ -149,9 +149,17 @@ test('an output that might be too short is refused before anything is written', 
   assert.equal(resampler.inputs, 0);
 });
 
-test('rates outside 8 to 48 kHz, fractions and absurd ratios are refused by name', () => {
+test('sound of studios comes down to the rate of speech clean', () => {
+  for (const rate of [88_200, 96_000, 192_000]) {
+    const converted = middle(convert(tone(3000, rate, rate), rate, 24_000));
+    assert.ok(fitTone(converted.samples, 3000, 24_000).snrDb > 90, String(rate));
+  }
+});
+
+test('rates outside 8 to 48 kHz (192 kHz of what comes in), fractions and absurd ratios are refused by name', () => {
   assert.throws(() => new Resampler(4000, 8000), { code: 'INVALID_FIELD', field: 'inputRate' });
   assert.throws(() => new Resampler(8000, 96_000), { code: 'INVALID_FIELD', field: 'outputRate' });
+  assert.throws(() => new Resampler(192_001, 8000), { code: 'INVALID_FIELD', field: 'inputRate' });
   assert.throws(() => new Resampler(8000.5, 8000), { code: 'INVALID_FIELD', field: 'inputRate' });
   assert.throws(() => new Resampler(NaN, 8000), { code: 'INVALID_FIELD', field: 'inputRate' });
   assert.throws(() => new Resampler(47_999, 48_000), { code: 'INVALID_FIELD' });

@@ -36,6 +36,9 @@ export interface InstantEngineOptions {
   /** Report the time of each word. */
   readonly words?: boolean;
   readonly languages?: readonly string[];
+  /** It speaks with voices of samples, or of descriptions: in the same tone. */
+  readonly clone?: boolean;
+  readonly design?: boolean;
 }
 
 const LEVEL = 0.5;
@@ -62,11 +65,13 @@ export class InstantEngine implements SpeechEngine, SpeechRouting {
       toneHz: 440,
       words: false,
       languages: ['en'],
+      clone: false,
+      design: false,
       ...options,
     };
     this.capabilities = {
-      clone: false,
-      design: false,
+      clone: this.#options.clone,
+      design: this.#options.design,
       instruct: false,
       sampling: false,
       wordTimes: this.#options.words,

@@ -11,27 +11,36 @@ import { createLog } from '../../src/observe/log.js';
 import { Metrics } from '../../src/observe/metrics.js';
 import { FakeCalls } from './fake-calls.js';
 import { FakeSpeech } from './fake-speech.js';
+import { FakeVoices } from './fake-voices.js';
 
 export const PAGE_FOLDER = fileURLToPath(new URL('../../../public', import.meta.url));
 
 export interface Fakes {
   readonly speech: FakeSpeech;
+  readonly voices: FakeVoices;
   readonly calls: FakeCalls;
   readonly metrics: Metrics;
   readonly logLines: string[];
 }
 
 function makeFakes(): Fakes {
-  return { speech: new FakeSpeech(), calls: new FakeCalls(), metrics: new Metrics(), logLines: [] };
+  return {
+    speech: new FakeSpeech(),
+    voices: new FakeVoices(),
+    calls: new FakeCalls(),
+    metrics: new Metrics(),
+    logLines: [],
+  };
 }
 
-function optionsFor({ speech, calls, metrics, logLines }: Fakes): AppOptions {
+function optionsFor({ speech, voices, calls, metrics, logLines }: Fakes): AppOptions {
   let ids = 0;
   return {
     host: '127.0.0.1',
     corsOrigins: [],
     pageFolder: PAGE_FOLDER,
     speech,
+    voices,
     limits: { maxTextLength: 4096, maxNewTokens: 2048, maxUploadBytes: 0 },
     models: { id: 'parley', strict: false },
     exposesMetrics: true,

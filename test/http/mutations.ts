@@ -88,3 +88,29 @@ export function mutated(text: string, random: () => number): string {
   }
   return damaged;
 }
+
+/** A file cut short, with pieces lost, doubled and overwritten, mostly where its headers are. */
+export function mutatedBytes(bytes: Uint8Array, random: () => number): Uint8Array {
+  let damaged = Buffer.from(bytes);
+  const place = () =>
+    Math.floor((random() < 0.5 ? Math.min(256, damaged.length) : damaged.length) * random());
+  for (let count = 1 + Math.floor(random() * 20); count > 0; count--) {
+    const at = place();
+    const kind = random();
+    if (kind < 0.7) damaged[at] = Math.floor(random() * 256);
+    else if (kind < 0.8)
+      damaged = Buffer.concat([
+        damaged.subarray(0, at),
+        damaged.subarray(at + 1 + Math.floor(random() * 64)),
+      ]);
+    else if (kind < 0.9)
+      damaged = Buffer.concat([
+        damaged.subarray(0, at),
+        damaged.subarray(place(), place()),
+        damaged.subarray(at),
+      ]);
+    else if (kind < 0.97) damaged.fill(0xff, at, at + 4);
+    else damaged = damaged.subarray(0, Math.max(1, at));
+  }
+  return damaged;
+}

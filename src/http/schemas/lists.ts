@@ -1,6 +1,7 @@
 // What there is to choose from: models and voices.
 import { INTEGER, jsonAnswer, listOf, object, STRING } from './answers.js';
 import { type RouteSchema, TAGS } from './json-schema.js';
+import { MADE_VOICE } from './made-voice.js';
 
 export const VOICE = object({
   id: STRING,
@@ -29,7 +30,12 @@ export const VOICES_SCHEMA: RouteSchema = {
   response: {
     200: jsonAnswer(
       'every voice, under the two names that clients read, and those made over HTTP once more',
-      object({ object: LIST, voices: listOf(VOICE), data: listOf(VOICE), uploaded_voices: listOf(VOICE) }),
+      object({
+        object: LIST,
+        voices: listOf(VOICE),
+        data: listOf(VOICE),
+        uploaded_voices: listOf(MADE_VOICE),
+      }),
     ),
   },
 };

@@ -1,0 +1,15 @@
+// Which addresses a server may be sent to by somebody else: those of the public
+// internet, and nothing of its own network, machine or cloud.
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]; // RFC 4291 section 2.4
+
+/** False for what is no address at all as well. */
+export function isPublicAddress(text: string): boolean {
+  // Written in full: short and octal forms mean different addresses to different readers.
+  if (isIP(text) === 0 || text.includes('%')) return false;
+  const address = ipaddr.process(text); // an IPv4 address inside an IPv6 one counts as what it is
+  if (address.range() !== 'unicast') return false;
+  return address.kind() === 'ipv4' || (address as ipaddr.IPv6).match(...GLOBAL_UNICAST);
+}

@@ -1,0 +1,25 @@
+// The thread that decodes one file and is gone: whatever the file does to the
+// decoder, it does to nothing else.
+import { parentPort, workerData } from 'node:worker_threads';
+import { loadAddon } from '../addon.js';
+import { asParleyError } from '../errors.js';
+import type { DecodedReference } from './reference-audio.js';
+import { decodeReference } from './reference-decoders.js';
+
+const NICENESS = 10; // below calls and their encoders
+
+interface PriorityAddon {
+  lowerThreadPriority(nice: number): void;
+}
+
+if (parentPort === null) throw new Error('reference-worker.js runs in a worker thread');
+const port = parentPort;
+
+loadAddon<PriorityAddon>().lowerThreadPriority(NICENESS);
+try {
+  const samples = await decodeReference(workerData as Uint8Array);
+  port.postMessage({ samples } satisfies DecodedReference, [samples.buffer]);
+} catch (error) {
+  const { code, message } = asParleyError(error, 'AUDIO_INVALID');
+  port.postMessage({ code, message } satisfies DecodedReference);
+}
