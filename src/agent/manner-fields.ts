@@ -61,8 +61,7 @@ export function readFormat(fields: Fields, usual: AudioFormat['name']): AudioFor
   const format = AUDIO_FORMATS.find((candidate) => candidate.name === name);
   if (format !== undefined) return format;
   const names = AUDIO_FORMATS.map((known) => `"${known.name}"`).join(', ');
-  const aac = name === 'aac' ? '; this server has no encoder for "aac"' : '';
-  throw invalid('response_format', `must be one of ${names}${aac}`);
+  throw invalid('response_format', `must be one of ${names}`);
 }
 
 /** Hz. */

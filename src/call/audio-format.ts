@@ -1,6 +1,7 @@
 // The forms in which a text can be had as a file or stream: what each is called
 // in requests and answers, and which sample rates it has.
 import { SPEEDS as STRETCH_SPEEDS } from '../audio/time-stretch.js';
+import { AAC_RATES_HZ } from '../rtp/aac-encoder.js';
 import type { ContainerName } from '../rtp/container.js';
 import { mp3Kbps, MP3_RATES_HZ } from '../rtp/mp3-encoder.js';
 
@@ -37,6 +38,13 @@ export const AUDIO_FORMATS: readonly AudioFormat[] = [
   // Two names of one thing: the one that says what the container is, and OpenAI's.
   { name: 'ogg', container: 'ogg', contentType: 'audio/ogg', defaultRate: 48_000 },
   { name: 'opus', container: 'ogg', contentType: 'audio/opus', defaultRate: 48_000 },
+  {
+    name: 'aac',
+    container: 'aac',
+    contentType: 'audio/aac',
+    defaultRate: SPEECH_HZ,
+    rates: AAC_RATES_HZ,
+  },
   { name: 'flac', container: 'flac', contentType: 'audio/flac', defaultRate: SPEECH_HZ },
   { name: 'wav', container: 'wav', contentType: 'audio/wav', defaultRate: SPEECH_HZ },
   {

@@ -1,4 +1,5 @@
 // Which container is made how. Each belongs to one line and is closed with it.
+import { AacContainer } from './aac-container.js';
 import type { Container, ContainerName } from './container.js';
 import type { EncoderShelf } from './encoder-shelf.js';
 import { FlacContainer } from './flac-container.js';
@@ -26,6 +27,7 @@ const MAKERS: Readonly<Record<ContainerName, Maker>> = {
   alaw: (rate) => new G711Container(A_LAW, rate),
   flac: (rate) => new FlacContainer(rate),
   mp3: (rate) => new Mp3Container(rate),
+  aac: (rate) => new AacContainer(rate),
   ogg: oggOpus,
 };
 

@@ -1,6 +1,6 @@
 // Sound as the bytes of a file while it streams: what a line of bytes needs of
 // a format, whichever it is. The makers are in container-makers.ts.
-export type ContainerName = 'pcm' | 'wav' | 'ulaw' | 'alaw' | 'flac' | 'mp3' | 'ogg';
+export type ContainerName = 'pcm' | 'wav' | 'ulaw' | 'alaw' | 'flac' | 'mp3' | 'aac' | 'ogg';
 
 export interface Container {
   /** Hz of the samples it takes. */

@@ -21,7 +21,7 @@ export function warmUp(): void {
     for (const rate of ENGINE_RATES_HZ) resample(sound, rate, codec.sampleRate);
     encode(codec);
   }
-  for (const name of ['mp3', 'flac'] as const) pack(name);
+  for (const name of ['mp3', 'aac', 'flac'] as const) pack(name);
   stretch(sound);
 }
 
@@ -31,7 +31,7 @@ function resample(sound: Float32Array, from: number, to: number): void {
   for (let frame = 0; frame < FRAMES; frame++) resampler.process(sound, CHUNK_SAMPLES, output);
 }
 
-/** For HTTP: MP3, the format of requests that name none, has a program to load. */
+/** For HTTP: MP3, the format of requests that name none, has a program to load, and so has AAC. */
 function pack(name: ContainerName): void {
   const container = openContainer(name, HTTP_RATE_HZ, {
     opus: OPUS_SPEECH,

@@ -213,7 +213,7 @@ test('what is wrong with a message is said by field, and the session goes on', a
   refused({}, 'invalid_value', 'type', /session.config, input.text/);
   refused({ type: 'input.dance' }, 'invalid_value', 'type', /"input.cancel"/);
   for (const [fields, param] of [
-    [{ response_format: 'aac' }, 'response_format'],
+    [{ response_format: 'vox' }, 'response_format'],
     [{ response_format: 7 }, 'response_format'],
     [{ sample_rate: 44_100, response_format: 'ulaw_8000' }, 'sample_rate'],
     [{ speed: 0 }, 'speed'],

@@ -27,6 +27,8 @@ const CASES: readonly (readonly [name: ContainerName, rate: number, speed: numbe
   ['flac', 48_000, 1],
   ['mp3', 24_000, 1],
   ['mp3', 44_100, 1],
+  ['aac', 24_000, 1],
+  ['aac', 44_100, 1],
   ['ogg', 24_000, 1],
   ['pcm', 24_000, 0.5],
   ['pcm', 24_000, 1.25],

@@ -43,6 +43,7 @@ test('speech in every format is sound of that format, as long in each', async ()
     [undefined, 'audio/mpeg', { format: 'mp3', codec: 'mp3', rate: 24_000, channels: 1 }],
     ['mp3', 'audio/mpeg', { format: 'mp3', codec: 'mp3', rate: 24_000, channels: 1 }],
     ['opus', 'audio/opus', { format: 'ogg', codec: 'opus', rate: 48_000, channels: 1 }],
+    ['aac', 'audio/aac', { format: 'aac', codec: 'aac', rate: 24_000, channels: 1 }],
     ['flac', 'audio/flac', { format: 'flac', codec: 'flac', rate: 24_000, channels: 1 }],
     ['wav', 'audio/wav', { format: 'wav', codec: 'pcm_s16le', rate: 24_000, channels: 1 }],
   ] as const;

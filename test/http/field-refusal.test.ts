@@ -30,7 +30,7 @@ test('what a schema allows is said in words', () => {
   for (const [schema, words] of cases) assert.equal(allowedBy(schema), words);
 });
 
-test('a refused field is named with its whole path, and a lacking value with its reason', async (t) => {
+test('a refused field is named with its whole path, and a value that there is not with those that there are', async (t) => {
   const { app } = await openApp(t);
   const refusal = async (payload: object) => {
     const answer = await app.inject({ method: 'POST', url: '/v1/audio/speech', payload });
@@ -74,12 +74,7 @@ test('a refused field is named with its whole path, and a lacking value with its
     'speed',
     '"speed" must be a number from 0.25 to 4',
   ]);
-  const formats = '"mp3", "ogg", "opus", "flac", "wav", "pcm", "ulaw_8000", "alaw_8000"';
-  assert.deepEqual(await refusal({ input: 'x', response_format: 'aac' }), [
-    'invalid_value',
-    'response_format',
-    `"response_format" must be one of ${formats}; this server has no encoder for "aac"`,
-  ]);
+  const formats = '"mp3", "ogg", "opus", "aac", "flac", "wav", "pcm", "ulaw_8000", "alaw_8000"';
   for (const response_format of ['__proto__', 'constructor', 'vox']) {
     assert.deepEqual(await refusal({ input: 'x', response_format }), [
       'invalid_value',

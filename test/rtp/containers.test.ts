@@ -1,6 +1,7 @@
 // Every container, made by a line, read by ffmpeg.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { AAC_RATES_HZ } from '../../src/rtp/aac-encoder.js';
 import type { ContainerName } from '../../src/rtp/container.js';
 import { tone } from '../audio/tones.js';
 import { decoded, probed, type Probed } from '../fakes/ffmpeg.js';
@@ -42,6 +43,13 @@ const KINDS: readonly Kind[] = [
     rates: [...RATES_HZ, 22_050, 44_100],
     probe: { format: 'mp3', codec: 'mp3' },
     beyondMs: 380,
+  },
+  // A frame before the sound, and the last one filled up.
+  {
+    name: 'aac',
+    rates: AAC_RATES_HZ,
+    probe: { format: 'aac', codec: 'aac' },
+    beyondMs: 256,
   },
   { name: 'ogg', rates: RATES_HZ, probe: { format: 'ogg', codec: 'opus' }, decodedHz: 48_000, beyondMs: 0 },
 ];
@@ -133,7 +141,7 @@ test('segments join without a seam in every container', () => {
     tone(440, ENGINE_HZ, 8000),
     tone(440, ENGINE_HZ, 8000, 0.5, (8000 * 2 * Math.PI * 440) / ENGINE_HZ),
   ];
-  for (const name of ['pcm', 'flac', 'mp3', 'ogg'] as const) {
+  for (const name of ['pcm', 'flac', 'mp3', 'aac', 'ogg'] as const) {
     assert.deepEqual(fileOf(name, 24_000, parts), fileOf(name, 24_000, [tone(440, ENGINE_HZ, 16_000)]), name);
   }
 });

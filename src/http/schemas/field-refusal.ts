@@ -21,9 +21,9 @@ export function fieldRefusal(complaints: readonly Complaint[]): ParleyError {
   const path = complaint?.instancePath ?? '';
   if (complaint?.keyword === 'required') {
     const missing = String(complaint.params['missingProperty']);
-    return refusal(`${path}/${missing}`, schema.properties?.[missing] ?? {}, undefined);
+    return refusal(`${path}/${missing}`, schema.properties?.[missing] ?? {});
   }
-  if (path !== '') return refusal(path, schema, complaint?.data);
+  if (path !== '') return refusal(path, schema);
   const fields = (schema.required ?? []).map((name) => `"${name}"`).join(' and ');
   const with_ = fields === '' ? '' : ` with at least the field ${fields}`;
   return new ParleyError('MALFORMED', `the body must be a JSON object${with_}`);
@@ -39,13 +39,9 @@ function deepest(complaints: readonly Complaint[]): Complaint | undefined {
   );
 }
 
-function refusal(path: string, schema: JsonSchema, value: unknown): ParleyError {
+function refusal(path: string, schema: JsonSchema): ParleyError {
   const field = fieldName(path);
-  const lacking = typeof value === 'string' ? schema['x-lacking'] : undefined;
-  const why =
-    lacking !== undefined && Object.hasOwn(lacking, String(value)) ? lacking[String(value)] : undefined;
-  const also = why === undefined ? '' : `; ${why}`;
-  return new ParleyError('INVALID_FIELD', `"${field}" must be ${allowedBy(schema)}${also}`, { field });
+  return new ParleyError('INVALID_FIELD', `"${field}" must be ${allowedBy(schema)}`, { field });
 }
 
 /** `/items/3/voice` → `items[3].voice` */

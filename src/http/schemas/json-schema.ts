@@ -32,12 +32,10 @@ export interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
   /** What a value must be, in words that follow `must be`; made of the other keywords where absent. */
   readonly 'x-must-be'?: string;
-  /** Values that others have and this server has not, with the reason: said when one of them is asked for. */
-  readonly 'x-lacking'?: Readonly<Record<string, string>>;
 }
 
 /** Keywords of ours, which the validator must know of. */
-export const OWN_KEYWORDS = ['x-must-be', 'x-lacking'] as const;
+export const OWN_KEYWORDS = ['x-must-be'] as const;
 
 /** Bodies by content type. */
 export type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;

@@ -39,7 +39,6 @@ export const FORMAT_FIELD: JsonSchema = {
   type: 'string',
   enum: AUDIO_FORMATS.map(({ name }) => name),
   default: 'mp3',
-  'x-lacking': { aac: 'this server has no encoder for "aac"' },
 };
 
 export const SPEED_FIELD: JsonSchema = {
