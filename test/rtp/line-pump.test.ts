@@ -359,7 +359,7 @@ test('a stopped line lets everything go at once, twice as well, without a report
 
 test('a rate that no filter is made for loses the line by name, not the worker', () => {
   const line = playoutLine(PCMU, new RecordingQueue());
-  line.segment(MemoryRing.of(loud(100)), 96_000);
+  line.segment(MemoryRing.of(loud(100)), 200_000);
   assert.equal(line.run(), 'over');
   assert.deepEqual(line.reports, [{ lost: 'INVALID_FIELD' }]);
 });
