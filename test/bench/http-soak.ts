@@ -21,6 +21,7 @@ const EVERY_MS = 30_000;
 const VISITORS = 12;
 const REST_MS = 10_000; // for what visitors left behind
 const GROWTH = 1.1;
+const CACHE_BYTES = 16 * 1024 * 1024; // full within the first minutes: what grows later is something else
 
 const FIGURES = {
   'RSS MB': ['process_resident_memory_bytes', 1e-6],
@@ -35,7 +36,7 @@ const FIGURES = {
 type Figures = Record<keyof typeof FIGURES, number>;
 
 async function start(): Promise<{ process: ChildProcess; url: string }> {
-  const env = { ...process.env, PORT: '0', LOG_LEVEL: 'info' };
+  const env = { ...process.env, PORT: '0', LOG_LEVEL: 'info', AUDIO_CACHE_BYTES: String(CACHE_BYTES) };
   const server = spawn(process.execPath, [SERVER], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const lines = createInterface({ input: server.stdout });
   const url = await new Promise<string>((resolve, reject) => {

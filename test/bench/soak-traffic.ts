@@ -85,7 +85,7 @@ async function overHttp2(url: string): Promise<void> {
     stream.on('error', () => undefined);
     stream.end(JSON.stringify({ input: text(), ...common() }));
     stream.resume();
-    await once(stream, 'close');
+    await new Promise((resolve) => stream.on('close', resolve));
   });
   await Promise.all(streams);
   session.destroy();
@@ -103,7 +103,7 @@ async function overSocket(url: string, messages: readonly object[], isLast: RegE
   socket.on('message', (data, isBinary) => {
     if (!isBinary && isLast.test((data as Buffer).toString())) socket.close();
   });
-  await once(socket, 'close');
+  await new Promise((resolve) => socket.on('close', resolve)); // not `once` of events: it rejects where a socket ends before it is open
 }
 
 const VISITS: readonly Visit[] = [
