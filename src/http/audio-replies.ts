@@ -8,7 +8,7 @@ import type { FastifyReply } from 'fastify';
 import { ParleyError } from '../errors.js';
 import { drained, refuseAborted } from './client-pace.js';
 import { FirstByteLimit } from './first-byte-limit.js';
-import { breakOff } from './sent-reply.js';
+import { breakOff, isGone } from './sent-reply.js';
 import { foundHeaders, TIMING_NAMES, timingHeaders } from './timing-headers.js';
 import { WholeSounds, withTrueLengths } from './whole-sound.js';
 
@@ -105,6 +105,8 @@ export class AudioReplies {
   /** Rejects with what goes wrong before the first byte; later failures end the connection. */
   async send(reply: FastifyReply, audio: AudioReply): Promise<void> {
     if (this.#closing !== undefined) throw new ParleyError('ABORTED', 'the server is closing');
+    // One that left before now is told of no more, and would be waited for.
+    if (isGone(reply.raw)) throw new ParleyError('ABORTED', 'the client left before the work began');
     const { maxReplies } = this.#options;
     if (this.#open.size >= maxReplies) {
       throw new ParleyError('QUEUE_FULL', `${maxReplies} texts are being spoken over HTTP already`);

@@ -271,6 +271,25 @@ test('a client that leaves stops the work, before the first byte and after it', 
   await second.cancelled;
 });
 
+test('a client that is gone before its text is looked at has none spoken', async (t) => {
+  const leave = new AbortController();
+  let lookedAt = false;
+  const { app, speech } = await openApp(t, {}, (before) => {
+    before.addHook('preHandler', (_request, { raw }, done) => {
+      raw.once('close', () => setImmediate(done));
+      leave.abort();
+    });
+    before.addHook('onError', (_request, _reply, _error, done) => {
+      lookedAt = true;
+      done();
+    });
+  });
+  await assert.rejects(post(await app.listen({ port: 0 }), { input: 'Hello.' }, leave.signal));
+  await until(() => lookedAt || speech.requests.length > 0);
+  app.server.closeAllConnections();
+  assert.deepEqual(speech.requests, []);
+});
+
 test('a client that reads nothing holds up its own stream, and is dropped after a while', async (t) => {
   const { url, speech } = await openServer(t, { stallMs: 200 });
   const endless = new EndlessStream();
