@@ -15,6 +15,7 @@ import { admitOrigin } from './cors.js';
 import { addElevenLabsRoutes } from './elevenlabs-routes.js';
 import { errorBody, errorReply, sendError } from './error-reply.js';
 import type { Gate } from './gate.js';
+import { addJsonBodies } from './json-body.js';
 import { ModelNames } from './model-names.js';
 import { addLegacyRoutes } from './legacy-routes.js';
 import { addDocumentRoutes, addOpenApi } from './openapi.js';
@@ -93,6 +94,7 @@ export function buildApp(
   const routes = new RouteTable();
   app.addHook('onRoute', ({ url, method }) => routes.add(url, method));
   addHooks(app, options, gate, safety);
+  addJsonBodies(app);
   addValidation(app);
   addOpenApi(app);
   app.setErrorHandler((error, request, reply) => {

@@ -4,6 +4,7 @@
 // stream of events can say that it is not complete.
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { AudioOutcome, AudioStream } from './audio-replies.js';
+import { ownTiming } from './timing-headers.js';
 
 /** How a dialect writes its events, blank line and all. */
 export interface EventWords {
@@ -41,7 +42,8 @@ export class EventStream implements AudioStream {
       }
       const outcome = await this.outcome;
       if (outcome === undefined) throw new ParleyError('ABORTED', 'the sound broke off');
-      yield Buffer.from(this.#words.done(outcome));
+      const timing = ownTiming(this.cache, outcome.timing);
+      yield Buffer.from(this.#words.done({ ...outcome, timing }));
     } catch (error) {
       // Before the first event the answer is an ordinary error; whoever left hears nothing anyway.
       if (!begun || isAborted(error)) throw error;
