@@ -9,7 +9,7 @@ import { ParleyError } from '../errors.js';
 import { drained, refuseAborted } from './client-pace.js';
 import { FirstByteLimit } from './first-byte-limit.js';
 import { breakOff } from './sent-reply.js';
-import { foundHeaders, ownTiming, TIMING_NAMES, timingHeaders } from './timing-headers.js';
+import { foundHeaders, ownOutcome, TIMING_NAMES, timingHeaders } from './timing-headers.js';
 import { WholeSounds, withTrueLengths } from './whole-sound.js';
 
 /** What is known of a text once it is spoken. */
@@ -253,8 +253,7 @@ export class AudioReplies {
 
 /** What it took, told to the log too; undefined where it broke off. */
 async function timingOf({ reply, stream }: BegunSound): Promise<AudioOutcome['timing'] | undefined> {
-  const outcome = await stream.outcome;
-  const timing = outcome && ownTiming(stream.cache, outcome.timing);
+  const timing = (await ownOutcome(stream))?.timing;
   const { speechLog } = reply.request;
   if (speechLog !== null) speechLog.timing = timing;
   return timing;

@@ -4,7 +4,7 @@
 // stream of events can say that it is not complete.
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { AudioOutcome, AudioStream } from './audio-replies.js';
-import { ownTiming } from './timing-headers.js';
+import { ownOutcome } from './timing-headers.js';
 
 /** How a dialect writes its events, blank line and all. */
 export interface EventWords {
@@ -40,10 +40,9 @@ export class EventStream implements AudioStream {
         yield Buffer.from(this.#words.chunk(chunk));
         begun = true;
       }
-      const outcome = await this.outcome;
+      const outcome = await ownOutcome(this);
       if (outcome === undefined) throw new ParleyError('ABORTED', 'the sound broke off');
-      const timing = ownTiming(this.cache, outcome.timing);
-      yield Buffer.from(this.#words.done({ ...outcome, timing }));
+      yield Buffer.from(this.#words.done(outcome));
     } catch (error) {
       // Before the first event the answer is an ordinary error; whoever left hears nothing anyway.
       if (!begun || isAborted(error)) throw error;

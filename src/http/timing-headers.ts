@@ -16,12 +16,13 @@ export const TIMING_NAMES = [...Object.values(NAMES), TOTAL, SERVER_TIMING].join
 export const NO_WORK: AudioOutcome['timing'] = { queueMs: 0, loadMs: 0, inferMs: 0, encodeMs: 0 };
 const NOTHING = Object.values(NAMES).flatMap((name) => [name, '0']);
 
-/** What a sound took of the request's own: one that was rendered for another took nothing. */
-export function ownTiming(
-  cache: AudioStream['cache'],
-  timing: AudioOutcome['timing'],
-): AudioOutcome['timing'] {
-  return cache === 'hit' ? NO_WORK : timing;
+/** What became of a stream, once it has: one that was rendered for another request took nothing of this one. */
+export async function ownOutcome({
+  cache,
+  outcome,
+}: Pick<AudioStream, 'cache' | 'outcome'>): Promise<AudioOutcome | undefined> {
+  const known = await outcome;
+  return known === undefined || cache !== 'hit' ? known : { ...known, timing: NO_WORK };
 }
 
 /** `totalMs` counts from the head of the request. */
