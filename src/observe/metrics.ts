@@ -211,7 +211,8 @@ export class Metrics {
 
   #watchQueue(byClass: () => Readonly<Record<string, number>>): void {
     const help = 'sentences that wait for an engine, by class: call, interactive (WebSockets), http';
-    const values = () => Object.entries(byClass()).map(([name, value]) => ({ value, labels: { class: name } }));
+    const values = () =>
+      Object.entries(byClass()).map(([name, value]) => ({ value, labels: { class: name } }));
     this.#registry.registerMetric(readAtScrape('parley_queue_depth', help, 'gauge', values));
   }
 
