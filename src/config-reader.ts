@@ -3,6 +3,12 @@
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+// Users of older servers have written all of these.
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ...['1', 'true', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['0', 'false', 'no', 'off'].map((word) => [word, false] as const),
+]);
+
 /** Reads single variables and remembers every mistake. */
 export class ConfigReader<Variable extends string> {
   readonly problems: string[] = [];
@@ -40,9 +46,9 @@ export class ConfigReader<Variable extends string> {
   flag(name: Variable, fallback = false): boolean {
     const raw = this.raw(name)?.toLowerCase();
     if (raw === undefined) return fallback;
-    if (raw === '0' || raw === 'false') return false;
-    if (raw !== '1' && raw !== 'true') this.problem(name, `must be 1 or 0, not "${raw}"`);
-    return true;
+    const flag = FLAGS.get(raw);
+    if (flag === undefined) this.problem(name, `must be 1 or 0, not "${raw}"`);
+    return flag ?? fallback;
   }
 
   list(name: Variable): readonly string[] {

@@ -75,6 +75,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     audioCache: () => cache.figures,
     frameCache: () => frames.figures,
     queueDepth: () => engines.waiting, // nobody scrapes before they are there
+    queueDepthByClass: () => engines.waitingByClass(),
     modelLoaded: () => engines.figures.modelLoaded,
     gpuAllocatedBytes: () => engines.deviceBytes,
     node: true,

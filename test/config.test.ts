@@ -31,6 +31,13 @@ test('every mistake is reported at once, with the variable and what it may be', 
   ]);
 });
 
+test('a switch may be written as users of older servers write it', () => {
+  const preloads = (word: string) => readConfig({ PRELOAD_MODEL: word }).preloadModel;
+  assert.deepEqual(['1', 'true', 'Yes', 'on'].map(preloads), [true, true, true, true]);
+  assert.deepEqual(['0', 'False', 'no', 'OFF'].map(preloads), [false, false, false, false]);
+  assert.deepEqual(problemsOf({ PRELOAD_MODEL: 'maybe' }), ['PRELOAD_MODEL must be 1 or 0, not "maybe"']);
+});
+
 test('an open address wants a key or an explicit word', () => {
   const [problem] = problemsOf({ HOST: '0.0.0.0' });
   assert.match(

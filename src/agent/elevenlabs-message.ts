@@ -1,7 +1,7 @@
 // The messages of ElevenLabs' clients: JSON in snake case, fields that are not
 // known ignored, null as good as absent.
 import { SPEEDS } from '../call/audio-format.js';
-import { ParleyError } from '../errors.js';
+import { type Fields, flagIn, invalid, readFields, stringIn } from './message-fields.js';
 
 export interface ClientMessage {
   readonly text?: string;
@@ -22,17 +22,17 @@ const MAX_CONTEXT_ID = 256; // characters; it comes back with every message
 
 /** Throws MALFORMED or INVALID_FIELD with the field named and what it may be. */
 export function readClientMessage(data: string | Uint8Array): ClientMessage {
-  const fields = readObject(data);
-  const text = readString(fields, 'text');
+  const fields = readFields(data);
+  const text = stringIn(fields, 'text');
   const contextId = readContextId(fields);
   const speed = readSpeed(fields['voice_settings']);
   const schedule = readSchedule(fields, 'generation_config') ?? readSchedule(fields, 'generator_config');
   const key = readKey(fields);
   return {
-    flush: readFlag(fields, 'flush'),
-    trigger: readFlag(fields, 'try_trigger_generation'),
-    closeContext: readFlag(fields, 'close_context'),
-    closeSocket: readFlag(fields, 'close_socket'),
+    flush: flagIn(fields, 'flush') ?? false,
+    trigger: flagIn(fields, 'try_trigger_generation') ?? false,
+    closeContext: flagIn(fields, 'close_context') ?? false,
+    closeSocket: flagIn(fields, 'close_socket') ?? false,
     ...(text === undefined ? {} : { text }),
     ...(contextId === undefined ? {} : { contextId }),
     ...(speed === undefined ? {} : { speed }),
@@ -41,62 +41,29 @@ export function readClientMessage(data: string | Uint8Array): ClientMessage {
   };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function invalid(field: string, message: string): ParleyError {
-  return new ParleyError('INVALID_FIELD', message, { field });
-}
-
-function readObject(data: string | Uint8Array): Fields {
-  const notJson = new ParleyError('MALFORMED', 'a message must be a JSON object in a text frame');
-  if (typeof data !== 'string') throw notJson;
-  let value: unknown;
-  try {
-    value = JSON.parse(data);
-  } catch {
-    throw notJson;
-  }
-  if (!isObject(value)) throw notJson;
-  return value;
-}
-
 function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function readString(fields: Fields, name: string): string | undefined {
-  const value = fields[name] ?? undefined;
-  if (value === undefined || typeof value === 'string') return value;
-  throw invalid(name, `"${name}" must be a string`);
-}
-
-function readFlag(fields: Fields, name: string): boolean {
-  const value = fields[name] ?? false;
-  if (typeof value === 'boolean') return value;
-  throw invalid(name, `"${name}" must be true or false`);
-}
-
 /** The second name is the one under which ElevenLabs' own library writes it in one of its messages. */
 function readContextId(fields: Fields): string | undefined {
-  const id = readString(fields, 'context_id') ?? readString(fields, 'contextId');
-  if (id === undefined || id.length <= MAX_CONTEXT_ID) return id;
-  throw invalid('context_id', `"context_id" must be a string of up to ${MAX_CONTEXT_ID} characters`);
+  return stringIn(fields, 'context_id', MAX_CONTEXT_ID) ?? stringIn(fields, 'contextId', MAX_CONTEXT_ID);
 }
 
 /** Of what ElevenLabs calls voice settings only the speed makes a difference here. */
 function readSpeed(settings: unknown): number | undefined {
   if (settings === undefined || settings === null) return undefined;
-  if (!isObject(settings)) throw invalid('voice_settings', '"voice_settings" must be an object');
+  if (!isObject(settings)) throw invalid('voice_settings', 'must be an object');
   const speed = settings['speed'] ?? undefined;
   const [least, most] = SPEEDS;
   if (speed === undefined || (typeof speed === 'number' && speed >= least && speed <= most)) return speed;
-  throw invalid('voice_settings.speed', `"voice_settings.speed" must be a number from ${least} to ${most}`);
+  throw invalid('voice_settings.speed', `must be a number from ${least} to ${most}`);
 }
 
 function readSchedule(fields: Fields, name: string): number[] | undefined {
   const config = fields[name] ?? undefined;
   if (config === undefined) return undefined;
-  if (!isObject(config)) throw invalid(name, `"${name}" must be an object`);
+  if (!isObject(config)) throw invalid(name, 'must be an object');
   const schedule = config['chunk_length_schedule'] ?? undefined;
   if (schedule === undefined) return undefined;
   const field = `${name}.chunk_length_schedule`;
@@ -105,10 +72,10 @@ function readSchedule(fields: Fields, name: string): number[] | undefined {
   if (Array.isArray(schedule) && schedule.length > 0 && schedule.length <= MAX_SCHEDULE) {
     if (schedule.every(isLength)) return schedule as number[];
   }
-  throw invalid(field, `"${field}" must be a list of 1 to ${MAX_SCHEDULE} numbers from ${least} to ${most}`);
+  throw invalid(field, `must be a list of 1 to ${MAX_SCHEDULE} numbers from ${least} to ${most}`);
 }
 
 function readKey(fields: Fields): string | undefined {
-  const own = readString(fields, 'xi_api_key') ?? readString(fields, 'xi-api-key');
-  return own ?? readString(fields, 'authorization')?.replace(/^Bearer\s+/i, '');
+  const own = stringIn(fields, 'xi_api_key') ?? stringIn(fields, 'xi-api-key');
+  return own ?? stringIn(fields, 'authorization')?.replace(/^Bearer\s+/i, '');
 }

@@ -1,11 +1,13 @@
 // What the address of an ElevenLabs socket says of how to speak. Parameters that
 // make no difference here (model_id, enable_logging, optimize_streaming_latency
 // and others) are taken as they come.
-import { ParleyError } from '../errors.js';
-import { DEFAULT_OUTPUT_FORMAT, type OutputFormat, readOutputFormat } from './elevenlabs-format.js';
+import { DEFAULT_OUTPUT_FORMAT } from '../call/output-format.js';
+import { isStatedLanguage, tagOfStated } from '../call/stated-language.js';
+import { readSocketFormat, type SocketFormat } from './elevenlabs-format.js';
+import { invalid } from './message-fields.js';
 
 export interface SocketSettings {
-  readonly format: OutputFormat;
+  readonly format: SocketFormat;
   readonly language?: string;
   readonly seed?: number;
   /** Text is spoken as it comes, sentence by sentence, instead of by the schedule. */
@@ -18,8 +20,6 @@ export interface SocketSettings {
 
 const INACTIVITY_S = { usual: 20, most: 180 };
 const MAX_SEED = 4_294_967_295;
-const LANGUAGE = /^[a-z]{2,8}([-_][a-z0-9]{1,8})*$/i;
-const MAX_LANGUAGE = 35; // characters; the longest that BCP 47 asks to be ready for (section 4.4.1)
 
 /** Throws INVALID_FIELD with the parameter named and what it may be. */
 export function readSocketSettings(query: URLSearchParams): SocketSettings {
@@ -28,17 +28,13 @@ export function readSocketSettings(query: URLSearchParams): SocketSettings {
   readChoice(query, 'apply_text_normalization', ['auto', 'on', 'off']);
   readFlag(query, 'sync_alignment'); // every message of sound has its times, asked for or not
   return {
-    format: readOutputFormat(query.get('output_format') ?? DEFAULT_OUTPUT_FORMAT),
+    format: readSocketFormat(query.get('output_format') ?? DEFAULT_OUTPUT_FORMAT),
     autoMode: readFlag(query, 'auto_mode'),
     markup: readFlag(query, 'enable_ssml_parsing'),
     inactivityMs: 1000 * (readWhole(query, 'inactivity_timeout', 1, INACTIVITY_S.most) ?? INACTIVITY_S.usual),
     ...(language === undefined ? {} : { language }),
     ...(seed === undefined ? {} : { seed }),
   };
-}
-
-function invalid(field: string, message: string): ParleyError {
-  return new ParleyError('INVALID_FIELD', message, { field });
 }
 
 function readFlag(query: URLSearchParams, name: string): boolean {
@@ -52,7 +48,7 @@ function readFlag(query: URLSearchParams, name: string): boolean {
     case '1':
       return true;
     default:
-      throw invalid(name, `"${name}" must be true or false`);
+      throw invalid(name, 'must be true or false');
   }
 }
 
@@ -61,17 +57,17 @@ function readWhole(query: URLSearchParams, name: string, least: number, most: nu
   if (text === null || text === '') return undefined;
   const value = Number(text);
   if (/^\d{1,10}$/.test(text) && value >= least && value <= most) return value;
-  throw invalid(name, `"${name}" must be a whole number from ${least} to ${most}`);
+  throw invalid(name, `must be a whole number from ${least} to ${most}`);
 }
 
 function readChoice(query: URLSearchParams, name: string, choices: readonly string[]): void {
   const value = query.get(name);
   if (value === null || value === '' || choices.includes(value)) return;
-  throw invalid(name, `"${name}" must be one of ${choices.map((choice) => `"${choice}"`).join(', ')}`);
+  throw invalid(name, `must be one of ${choices.map((choice) => `"${choice}"`).join(', ')}`);
 }
 
 function readLanguage(value: string | null): string | undefined {
-  if (value === null || value === '' || value.toLowerCase() === 'auto') return undefined;
-  if (value.length <= MAX_LANGUAGE && LANGUAGE.test(value)) return value;
-  throw invalid('language_code', '"language_code" must be a tag such as "en" or "fr"');
+  if (value === null || value === '') return undefined;
+  if (isStatedLanguage(value)) return tagOfStated(value);
+  throw invalid('language_code', 'must be a tag such as "en" or "fr"');
 }

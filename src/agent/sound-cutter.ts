@@ -3,7 +3,7 @@
 // The last piece must be known as the last one when it goes out, so a piece is
 // cut only where at least one byte (or page) is there beyond it.
 import { ParleyError } from '../errors.js';
-import type { OutputFormat } from './elevenlabs-format.js';
+import type { SocketFormat } from './elevenlabs-format.js';
 
 export interface SoundPiece {
   readonly bytes: Uint8Array;
@@ -19,7 +19,7 @@ export interface SoundCutter {
   take(ms: number): SoundPiece | undefined;
 }
 
-export function openCutter({ bytesPerMs, sampleBytes }: OutputFormat): SoundCutter {
+export function openCutter({ bytesPerMs, sampleBytes }: SocketFormat): SoundCutter {
   return bytesPerMs === undefined ? new OggCutter() : new RateCutter(bytesPerMs, sampleBytes);
 }
 

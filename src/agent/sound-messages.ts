@@ -4,7 +4,7 @@
 import type { SpokenSentenceSound } from '../call/spoken-sentences.js';
 import { type Alignment, ChunkAlignment } from './chunk-alignment.js';
 import type { Peer } from './dialect.js';
-import type { OutputFormat } from './elevenlabs-format.js';
+import type { SocketFormat } from './elevenlabs-format.js';
 import { openCutter, type SoundPiece } from './sound-cutter.js';
 
 const FIRST_MS = 100; // of sound, at least: the listener waits for it
@@ -34,7 +34,7 @@ export class SpeechRate {
 
 export interface SoundMessagesParts {
   readonly peer: Peer;
-  readonly format: OutputFormat;
+  readonly format: SocketFormat;
   readonly rate: SpeechRate;
   /** The message as the dialect has it. */
   readonly message: (audio: string, alignment: Alignment | null) => object;

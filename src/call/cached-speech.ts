@@ -1,7 +1,7 @@
 // The speech service behind its cache: what was rendered before costs neither an
 // engine nor an encoder.
 import type { LineSettings } from '../rtp/line-messages.js';
-import type { AudioCache, AudioCacheFigures } from '../speech/audio-cache.js';
+import type { AudioCache } from '../speech/audio-cache.js';
 import { ParleyError } from '../errors.js';
 import type { EngineCapabilities, Voice, VoiceReference } from '../speech/engine.js';
 import { type KeyField, keyFields, renderingKey } from '../speech/rendering-key.js';
@@ -100,10 +100,6 @@ export class CachedSpeech {
   /** Answers how many renderings went from this server's memory, and sentences kept for its calls. */
   clear(): number {
     return this.#cache.clear() + (this.#frames?.clear() ?? 0);
-  }
-
-  figures(): AudioCacheFigures {
-    return this.#cache.figures;
   }
 
   // A voice that somebody brought along is nobody else's business.

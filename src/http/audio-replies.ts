@@ -9,7 +9,7 @@ import { ParleyError } from '../errors.js';
 import { drained, refuseAborted } from './client-pace.js';
 import { FirstByteLimit } from './first-byte-limit.js';
 import { breakOff, isGone } from './sent-reply.js';
-import { foundHeaders, TIMING_NAMES, timingHeaders } from './timing-headers.js';
+import { foundHeaders, ownOutcome, TIMING_NAMES, timingHeaders } from './timing-headers.js';
 import { WholeSounds, withTrueLengths } from './whole-sound.js';
 
 /** What is known of a text once it is spoken. */
@@ -191,8 +191,8 @@ export class AudioReplies {
   async #sendStream(sound: BegunSound): Promise<void> {
     const { reply, audio, stream, first } = sound;
     const { raw, request } = reply;
-    // Only a chunked body has room for what is known after it.
-    const trailing = stream.contentType.startsWith('audio/') && request.raw.httpVersion === '1.1';
+    // A body of HTTP/1.0 has no room for what is known after it.
+    const trailing = stream.contentType.startsWith('audio/') && request.raw.httpVersion !== '1.0';
     begin(reply, {
       'content-type': stream.contentType,
       ...audio.headers,
@@ -255,7 +255,7 @@ export class AudioReplies {
 
 /** What it took, told to the log too; undefined where it broke off. */
 async function timingOf({ reply, stream }: BegunSound): Promise<AudioOutcome['timing'] | undefined> {
-  const timing = (await stream.outcome)?.timing;
+  const timing = (await ownOutcome(stream))?.timing;
   const { speechLog } = reply.request;
   if (speechLog !== null) speechLog.timing = timing;
   return timing;

@@ -12,6 +12,7 @@ import { renamed } from './field-names.js';
 import { FoundStream } from './found-stream.js';
 import type { SpeechSource } from './speech-source.js';
 import { preparedWithVoice } from './spoken-request.js';
+import { ownOutcome } from './timing-headers.js';
 import { withTrueLengths } from './whole-sound.js';
 
 export interface BatchParts {
@@ -132,7 +133,7 @@ export class BatchStream implements AudioStream {
       if (bytes > MAX_ITEM_BYTES) throw tooLarge();
       chunks.push(chunk);
     }
-    return { contentType: item.wish.format.contentType, chunks, ignored, outcome: await sound.outcome };
+    return { contentType: item.wish.format.contentType, chunks, ignored, outcome: await ownOutcome(sound) };
   }
 }
 

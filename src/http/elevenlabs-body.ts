@@ -1,6 +1,6 @@
 // A request as ElevenLabs' clients write it, in the words of /v1/audio/speech.
+import { DEFAULT_OUTPUT_FORMAT, readOutputFormat } from '../call/output-format.js';
 import type { FieldNames } from './field-names.js';
-import { DEFAULT_OUTPUT_FORMAT, OUTPUT_FORMATS } from './schemas/elevenlabs.js';
 import type { SpeechBody } from './speech-body.js';
 
 /** As its schema lets it through. */
@@ -22,6 +22,7 @@ export const ELEVENLABS_NAMES: FieldNames = {
   normalize: 'apply_text_normalization',
 };
 
+/** Throws INVALID_FIELD. */
 export function speechBodyOf(
   voiceId: string,
   outputFormat: string = DEFAULT_OUTPUT_FORMAT,
@@ -29,10 +30,12 @@ export function speechBodyOf(
 ): SpeechBody {
   const { text, model_id: model, language_code: language, voice_settings: settings } = body;
   const { seed, cache } = body;
+  const { format, sampleRate } = readOutputFormat(outputFormat);
   return {
     input: text,
     voice: voiceId,
-    ...OUTPUT_FORMATS.get(outputFormat),
+    response_format: format.name,
+    sample_rate: sampleRate,
     ...(model === undefined ? {} : { model }),
     ...(language === undefined ? {} : { language }),
     ...(settings?.speed === undefined ? {} : { speed: settings.speed }),

@@ -75,11 +75,18 @@ export function errorBody(
   return { error: { message, type, param, code } };
 }
 
+/** What the route takes whose request was refused. */
+interface BodyRules {
+  readonly bodyLimit: number;
+  /** Content types. */
+  readonly types: readonly string[];
+}
+
 /** What to answer for an error of any kind. Nothing of an unexpected one gets out but the request's id. */
-export function errorReply(error: unknown, requestId: string, bodyLimit?: number): ErrorReply {
+export function errorReply(error: unknown, requestId: string, rules?: BodyRules): ErrorReply {
   if (error instanceof ParleyError) return ownReply(error, requestId);
   return (
-    frameworkReply(error, bodyLimit) ??
+    frameworkReply(error, rules) ??
     internalReply(requestId, 'the server failed while answering', 'internal_error')
   );
 }
@@ -93,7 +100,10 @@ export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   const { id, raw, routeOptions } = reply.request;
   // fastify ends the connection after a body that it did not read; HTTP/2 has no such header.
   if (raw.httpVersionMajor === 2) reply.removeHeader('connection');
-  const { status, headers, body } = errorReply(error, id, routeOptions.bodyLimit);
+  const { bodyLimit, schema } = routeOptions;
+  const types = Object.keys(schema?.otherBodies ?? {});
+  if (schema?.body !== undefined) types.unshift('application/json');
+  const { status, headers, body } = errorReply(error, id, { bodyLimit, types });
   return reply.code(status).headers(headers).send(body);
 }
 
@@ -124,10 +134,9 @@ function internalReply(requestId: string, what: string, code: string): ErrorRepl
 const FRAMEWORK_CODES: Readonly<Record<string, readonly [code: string, message: string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported_media_type',
-    'the content type of the body is not one that is understood here',
+    'the content type of the body is not one that is understood under this URL',
   ],
   FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'the body is larger than this address accepts'],
-  FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed', 'the body is empty; it must be a JSON object'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['malformed', 'the body is not valid JSON'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed', 'the body is not as long as Content-Length says'],
   FST_ERR_BAD_URL: ['malformed', 'the URL is not valid'],
@@ -135,12 +144,17 @@ const FRAMEWORK_CODES: Readonly<Record<string, readonly [code: string, message: 
 };
 
 /** Refusals by fastify and what it is built on: errors that carry a status in the 4xx range. */
-function frameworkReply(error: unknown, bodyLimit: number | undefined): ErrorReply | undefined {
+function frameworkReply(error: unknown, rules: BodyRules | undefined): ErrorReply | undefined {
   if (!(error instanceof Error)) return undefined;
   const { statusCode: status, code } = error as { statusCode?: unknown; code?: unknown };
   if (typeof status !== 'number' || status < 400 || status > 499) return undefined;
   const known = typeof code === 'string' ? FRAMEWORK_CODES[code] : undefined;
   const [name, message] = known ?? ['malformed', 'the request could not be understood'];
-  const limit = status === 413 && bodyLimit !== undefined ? `: at most ${bodyLimit} bytes` : '';
-  return { status, headers: {}, body: errorBody(status, name, `${message}${limit}`) };
+  return { status, headers: {}, body: errorBody(status, name, `${message}${allowedBy(status, rules)}`) };
+}
+
+function allowedBy(status: number, rules: BodyRules | undefined): string {
+  if (rules === undefined) return '';
+  if (status === 413) return `: at most ${rules.bodyLimit} bytes`;
+  return status === 415 && rules.types.length > 0 ? `: it must be ${rules.types.join(' or ')}` : '';
 }

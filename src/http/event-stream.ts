@@ -4,6 +4,7 @@
 // stream of events can say that it is not complete.
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { AudioOutcome, AudioStream } from './audio-replies.js';
+import { ownOutcome } from './timing-headers.js';
 
 /** How a dialect writes its events, blank line and all. */
 export interface EventWords {
@@ -39,7 +40,7 @@ export class EventStream implements AudioStream {
         yield Buffer.from(this.#words.chunk(chunk));
         begun = true;
       }
-      const outcome = await this.outcome;
+      const outcome = await ownOutcome(this);
       if (outcome === undefined) throw new ParleyError('ABORTED', 'the sound broke off');
       yield Buffer.from(this.#words.done(outcome));
     } catch (error) {

@@ -14,7 +14,8 @@ const INFO = {
 };
 
 const SECURITY_SCHEMES = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'one of API_KEYS, where the server has any' },
+  bearer: { type: 'http', scheme: 'bearer', description: "one of the server's keys, where it has any" },
+  xiApiKey: { type: 'apiKey', in: 'header', name: 'xi-api-key', description: "the same in ElevenLabs' way" },
 } as const;
 
 // The page writes one style of its own into itself; scripts stay files of ours.
@@ -51,7 +52,7 @@ export async function addDocumentRoutes(app: FastifyInstance): Promise<void> {
 
 /** The schema of a route as the document has it. */
 function documented({ otherBodies, ...schema }: FastifySchema, { config }: RouteOptions): FastifySchema {
-  const security = (config?.access ?? 'key') === 'open' ? [] : [{ bearer: [] }];
+  const security = (config?.access ?? 'key') === 'open' ? [] : [{ bearer: [] }, { xiApiKey: [] }];
   const body = bodyOf(schema.body as JsonSchema | { readonly content: Content } | undefined, otherBodies);
   return { ...schema, security, ...(body === undefined ? {} : { body }) };
 }

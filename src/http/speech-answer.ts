@@ -14,6 +14,7 @@ import { speechEvents } from './speech-events.js';
 import { SpeechLog } from './speech-log.js';
 import type { SpeechWish } from './speech-request.js';
 import type { FoundSound, SpeechSource } from './speech-source.js';
+import { NO_WORK } from './timing-headers.js';
 import { ignoredNames, prepared, type PreparedSpeech, preparedWithVoice } from './spoken-request.js';
 
 export interface SpeechAnswerParts {
@@ -62,7 +63,7 @@ async function answer(asked: Asked): Promise<void> {
   if (ready === undefined || found === undefined) return make(asked, ready);
   if (formOf(asked) !== undefined) return make(asked, ready, found);
   speechLog.cache = 'hit';
-  speechLog.timing = found.outcome.timing;
+  speechLog.timing = NO_WORK;
   begun(asked);
   replies.sendWhole(reply, found, audioHeaders(asked, ready), wish.delivery === 'whole');
   return undefined;

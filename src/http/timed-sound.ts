@@ -1,10 +1,10 @@
 // Sound with the time of each character, as ElevenLabs' clients read it: one
 // JSON object, or one a line while the sound is being made. Neither is held
 // back: the object, too, is written while its sound comes.
-import { Alignment, type CharacterTimes } from '../call/alignment.js';
 import { ParleyError } from '../errors.js';
 import type { AudioOutcome, AudioStream } from './audio-replies.js';
 import { base64, Base64Pieces } from './base64-pieces.js';
+import { CharacterTimeline, type CharacterTimes } from './character-times.js';
 
 interface Alignments {
   /** Of the text as it was asked for. */
@@ -67,13 +67,13 @@ async function outcomeOf(source: AudioStream): Promise<AudioOutcome> {
 
 /** What was told of the times of a text, and what is still to be told. */
 class TimedText {
-  readonly #text: Alignment;
+  readonly #text: CharacterTimeline;
   /** Sentences told, and where they end. */
   #told = 0;
   #endMs = 0;
 
   constructor(text: string) {
-    this.#text = new Alignment(text);
+    this.#text = new CharacterTimeline(text);
   }
 
   /** What these sentences add. */
@@ -94,7 +94,7 @@ class TimedText {
   #add(sentences: AudioOutcome['sentences']) {
     const added = sentences.slice(this.#told);
     const spoken = added.map(({ text }) => text).join(' ');
-    const normalized = new Alignment(this.#told > 0 ? ` ${spoken}` : spoken, this.#endMs);
+    const normalized = new CharacterTimeline(this.#told > 0 ? ` ${spoken}` : spoken, this.#endMs);
     this.#told += added.length;
     this.#endMs = added.at(-1)?.endMs ?? this.#endMs;
     return { alignment: this.#text.push(added), normalized_alignment: normalized.push(added) };

@@ -72,8 +72,3 @@ function copyOf(fields: Fields): Fields {
   if (kind === Object.prototype) return { ...fields };
   return Object.create(kind, Object.getOwnPropertyDescriptors(fields)) as Fields;
 }
-
-/** A log that says nothing, for parts that are used without one. */
-export function silentLog(): Log {
-  return pino({ level: 'silent' });
-}

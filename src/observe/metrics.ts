@@ -34,6 +34,8 @@ export interface MetricsOptions {
   readonly frameCache?: () => CacheFigures;
   /** Sentences that wait for an engine. */
   readonly queueDepth?: () => number;
+  /** The same by class: each has a limit of its own. */
+  readonly queueDepthByClass?: () => Readonly<Record<string, number>>;
   /** The plane's figures now; undefined while there is no plane. */
   readonly plane?: () => PlaneFigures | undefined;
   /** Whether the engine that speaks by default is loaded. */
@@ -147,6 +149,7 @@ export class Metrics {
     const { queueDepth, modelLoaded, gpuAllocatedBytes = () => 0 } = options;
     if (queueDepth !== undefined)
       this.#gauge('tts_queue_depth', 'sentences that wait for an engine', queueDepth);
+    if (options.queueDepthByClass !== undefined) this.#watchQueue(options.queueDepthByClass);
     if (modelLoaded !== undefined) {
       this.#gauge('tts_model_loaded', '1 while the engine that speaks by default is loaded', () =>
         Number(modelLoaded()),
@@ -204,6 +207,13 @@ export class Metrics {
 
   #gauge(name: string, help: string, read: () => number): void {
     this.#registry.registerMetric(readAtScrape(name, help, 'gauge', () => [{ value: readable(read) }]));
+  }
+
+  #watchQueue(byClass: () => Readonly<Record<string, number>>): void {
+    const help = 'sentences that wait for an engine, by class: call, interactive (WebSockets), http';
+    const values = () =>
+      Object.entries(byClass()).map(([name, value]) => ({ value, labels: { class: name } }));
+    this.#registry.registerMetric(readAtScrape('parley_queue_depth', help, 'gauge', values));
   }
 
   #watchCache(metrics: typeof AUDIO_CACHE | typeof FRAME_CACHE, cache: () => CacheFigures): void {

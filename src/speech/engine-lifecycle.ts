@@ -199,7 +199,7 @@ export class EngineLifecycle {
     this.#failure = undefined;
     this.#failures = 0;
     this.#loadedAtMs = this.#now();
-    this.#tell({ what: 'loaded', ms: this.#loadedAtMs - startedAtMs });
+    this.#tell({ what: 'loaded', ms: Math.round(this.#loadedAtMs - startedAtMs) });
     if (this.#inHand === 0) this.#rest();
   }
 

@@ -54,6 +54,7 @@ test('LiveKit’s and Pipecat’s addresses are understood', () => {
 
 for (const [query, field, allowed] of [
   ['output_format=wav', 'output_format', /pcm_<rate>/],
+  ['output_format=wav_16000', 'output_format', /cannot be WAV/],
   ['output_format=pcm_7999', 'output_format', /8000 to 48000/],
   ['output_format=mp3_44100', 'output_format', /mp3_<rate>_<kbps>/],
   ['output_format=mp3_44101_128', 'output_format', /44100/],
@@ -114,7 +115,7 @@ test('a message is read whole; null is as good as absent, and what is not known 
 });
 
 for (const [message, named] of [
-  ['', /JSON object/],
+  ['', /must be JSON/],
   ['[]', /JSON object/],
   ['null', /JSON object/],
   ['{"text":1}', /"text" must be a string/],
@@ -122,7 +123,7 @@ for (const [message, named] of [
   ['{"text":"x","try_trigger_generation":1}', /"try_trigger_generation"/],
   ['{"close_socket":"now"}', /"close_socket"/],
   ['{"context_id":7,"text":"x"}', /"context_id" must be a string/],
-  [`{"context_id":"${'x'.repeat(257)}","text":"x"}`, /up to 256/],
+  [`{"context_id":"${'x'.repeat(257)}","text":"x"}`, /at most 256/],
   ['{"voice_settings":"fast"}', /"voice_settings" must be an object/],
   ['{"voice_settings":{"speed":0.1}}', /"voice_settings.speed" must be a number from 0.25 to 4/],
   ['{"voice_settings":{"speed":"1"}}', /"voice_settings.speed"/],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readOutputFormat } from '../../src/agent/elevenlabs-format.js';
+import { readSocketFormat } from '../../src/agent/elevenlabs-format.js';
 import { openCutter, type SoundCutter, type SoundPiece } from '../../src/agent/sound-cutter.js';
 import { OggPages, opusHead, opusTags } from '../../src/audio/ogg.js';
 import { randomFrom } from '../http/mutations.js';
@@ -44,7 +44,7 @@ for (const [name, bytesPerMs, sampleBytes] of [
   ['mp3_22050_32', 8, 1],
 ] as const) {
   test(`${name} is cut by bytes, between samples, and the pieces are as long as the sound`, () => {
-    const cutter = openCutter(readOutputFormat(name));
+    const cutter = openCutter(readSocketFormat(name));
     const sound = Buffer.alloc(Math.round((1003 * bytesPerMs) / sampleBytes) * sampleBytes, 7);
     const random = randomFrom(3);
     const pieces: SoundPiece[] = [];
@@ -73,7 +73,7 @@ for (const [name, bytesPerMs, sampleBytes] of [
 }
 
 test('a sound that is exactly some pieces long ends with a whole one', () => {
-  const cutter = openCutter(readOutputFormat('ulaw_8000'));
+  const cutter = openCutter(readSocketFormat('ulaw_8000'));
   cutter.push(new Uint8Array(1600));
   assert.deepEqual(takeAll(cutter, 100).length, 1); // the second may be the last
   cutter.end();
@@ -83,7 +83,7 @@ test('a sound that is exactly some pieces long ends with a whole one', () => {
 
 test('no sound at all is one empty piece', () => {
   for (const name of ['pcm_24000', 'opus_48000_32']) {
-    const cutter = openCutter(readOutputFormat(name));
+    const cutter = openCutter(readSocketFormat(name));
     assert.equal(cutter.take(100), undefined);
     cutter.end();
     assert.deepEqual(
@@ -96,7 +96,7 @@ test('no sound at all is one empty piece', () => {
 test('Opus is cut between pages of Ogg, with exact times and nothing lost', () => {
   const sound = oggOpus(1030);
   for (const step of [1, 100, sound.length]) {
-    const cutter = openCutter(readOutputFormat('opus_48000_64'));
+    const cutter = openCutter(readSocketFormat('opus_48000_64'));
     const pieces: SoundPiece[] = [];
     for (let at = 0; at < sound.length; at += step) {
       cutter.push(sound.subarray(at, at + step));
@@ -117,7 +117,7 @@ test('Opus is cut between pages of Ogg, with exact times and nothing lost', () =
 });
 
 test('a page is given out even where less was wanted', () => {
-  const cutter = openCutter(readOutputFormat('opus_48000_64'));
+  const cutter = openCutter(readSocketFormat('opus_48000_64'));
   cutter.push(oggOpus(300));
   cutter.end();
   assert.deepEqual(
@@ -127,6 +127,6 @@ test('a page is given out even where less was wanted', () => {
 });
 
 test('what is no Ogg is a failure of the encoder', () => {
-  const cutter = openCutter(readOutputFormat('opus_48000_64'));
+  const cutter = openCutter(readSocketFormat('opus_48000_64'));
   assert.throws(() => cutter.push(new Uint8Array(64)), { code: 'ENCODER_FAILED' });
 });

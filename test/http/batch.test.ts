@@ -228,3 +228,16 @@ test('more than eight batches at once are told to come back', async (t) => {
   speech.whole = ['sound'];
   assert.equal((await post(url, { items: [{ input: 'One.' }] })).status, 200);
 });
+
+test('items that are found took nothing of the batch', async (t) => {
+  const { app, speech, logLines } = await openApp(t);
+  const timing = { queueMs: 1, loadMs: 2, inferMs: 250, encodeMs: 3 };
+  speech.keep('sound', 'audio/wav', { ...OUTCOME, timing });
+  await app.inject({
+    method: 'POST',
+    url: BATCH,
+    payload: { items: [{ input: 'One.' }, { input: 'Two.' }] },
+  });
+  const { status, queueMs, inferMs } = JSON.parse(logLines.at(-1) ?? '') as Record<string, unknown>;
+  assert.deepEqual([status, queueMs, inferMs], [200, 0, 0]);
+});

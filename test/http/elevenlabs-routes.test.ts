@@ -56,6 +56,7 @@ test('a text in a voice is answered with sound in the form that the query names'
     ['pcm_22050', 'pcm', 22_050, 'audio/pcm', '22050'],
     ['pcm_48000', 'pcm', 48_000, 'audio/pcm', '48000'],
     ['wav_16000', 'wav', 16_000, 'audio/wav', undefined],
+    ['mp3_16000_48', 'mp3', 16_000, 'audio/mpeg', undefined],
     ['opus_48000_64', 'ogg', 48_000, 'audio/opus', undefined],
     ['ulaw_8000', 'ulaw', 8000, 'audio/basic', '8000'],
     ['alaw_8000', 'alaw', 8000, 'audio/x-alaw-basic', '8000'],
@@ -116,9 +117,15 @@ test('every refusal names the field as the client does, once for each kind of re
       { text: 'x' },
       'output_format',
       'invalid_value',
-      /one of "mp3_22050_32", .*"alaw_8000"$/,
+      /must be mp3_<rate>_<kbps>, .*such as "pcm_24000"$/,
     ],
-    ['?output_format=pcm_1&output_format=pcm_2', { text: 'x' }, 'output_format', 'invalid_value', /one of/],
+    [
+      '?output_format=pcm_1&output_format=pcm_2',
+      { text: 'x' },
+      'output_format',
+      'invalid_value',
+      /must be mp3_/,
+    ],
   ] as const;
   for (const path of WITH_TIMES) {
     for (const [query, payload, field, code, message] of cases) {

@@ -37,6 +37,11 @@ test('every refusal is an OpenAI error object with all four keys, a request id a
       code: 'unsupported_media_type',
     },
     {
+      request: { method: 'POST', url: SPEECH, headers: { 'content-type': 'text/plain' }, body: 'Hello.' },
+      status: 415,
+      code: 'unsupported_media_type',
+    },
+    {
       request: { method: 'POST', url: SPEECH, headers: JSON_TYPE, body: `"${'x'.repeat(1024 * 1024)}"` },
       status: 413,
       code: 'body_too_large',
@@ -67,6 +72,25 @@ test('a body that is too large is answered with how large it may be', async (t) 
   const payload = 'v'.repeat(70_000);
   const answer = await app.inject({ method: 'POST', url: '/v1/realtime/calls', headers, payload });
   assert.match(errorIn(answer.body).message, /at most 65536 bytes$/);
+});
+
+test('a body of another type is answered with those that the address takes', async (t) => {
+  const { app } = await openApp(t);
+  const messageOf = async (url: string) => {
+    const headers = { 'content-type': 'text/xml' };
+    return errorIn((await app.inject({ method: 'POST', url, headers, payload: '<a/>' })).body).message;
+  };
+  assert.match(await messageOf(SPEECH), /: it must be application\/json$/);
+  assert.match(
+    await messageOf('/v1/realtime/calls'),
+    /: it must be application\/sdp or multipart\/form-data$/,
+  );
+});
+
+test('a body of no bytes is none, whatever type its header names', async (t) => {
+  const { app } = await openApp(t);
+  const answer = await app.inject({ method: 'POST', url: '/cache/clear', headers: JSON_TYPE, payload: '' });
+  assert.equal(answer.statusCode, 200);
 });
 
 test('a wrong method is answered with the methods that the address has', async (t) => {

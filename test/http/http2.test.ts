@@ -15,7 +15,7 @@ function messages(logLines: readonly string[]): string[] {
   return logLines.map((line) => (JSON.parse(line) as { msg: string }).msg);
 }
 
-test('speech is streamed while it is made, without the headers that HTTP/2 forbids', async (t) => {
+test('speech is streamed while it is made, then what it took, without the headers that HTTP/2 forbids', async (t) => {
   const { url, speech, logLines } = await openServer(t);
   const answer = askSpeech(openSession(t, url), { input: 'Hello.' });
   const stream = await speech.stream();
@@ -27,8 +27,11 @@ test('speech is streamed while it is made, without the headers that HTTP/2 forbi
   assert.equal(String((await once(answer, 'data'))[0]), 'begun');
   stream.push(' and ended');
   stream.end();
+  const trailers = once(answer, 'trailers') as Promise<[Record<string, unknown>]>;
   assert.equal(String((await once(answer, 'data'))[0]), ' and ended');
   await once(answer, 'close');
+  const [told] = await trailers;
+  assert.match(String(told['server-timing']), /^queue;dur=0, .*total;dur=[\d.]+$/);
   assert.equal(answer.rstCode, 0);
   await until(() => messages(logLines).includes('request answered'));
 });

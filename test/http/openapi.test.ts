@@ -54,7 +54,7 @@ test('every operation says what it does, what it answers, and who may ask', asyn
       named,
       where,
     );
-    assert.deepEqual(operation.security, path === '/health' ? [] : [{ bearer: [] }], where);
+    assert.deepEqual(operation.security, path === '/health' ? [] : [{ bearer: [] }, { xiApiKey: [] }], where);
   }
 });
 

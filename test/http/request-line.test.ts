@@ -55,6 +55,16 @@ test('a spoken text is one line: what it took, of what it was, and not its words
   assert.equal(totalMs, ms);
 });
 
+test('a sound that was made for an earlier request took nothing of this one', async (t) => {
+  const { app, speech, logLines } = await openApp(t);
+  speech.keep('sound', 'audio/mpeg', OUTCOME);
+  for (const fields of [{}, { stream_format: 'sse' }]) {
+    await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'Hello.', ...fields } });
+    const { cache, queueMs, inferMs, encodeMs } = lastLine(logLines);
+    assert.deepEqual([cache, queueMs, inferMs, encodeMs], ['hit', 0, 0, 0]);
+  }
+});
+
 test('the words are in the line where the operator wants them', async (t) => {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };

@@ -234,6 +234,8 @@ test('a rendering that is found makes events, too, in lines that every reader ta
   const pieces = events.slice(0, -1).map(({ data }) => Buffer.from(String(data['audio']), 'base64'));
   assert.ok(Buffer.concat(pieces).equals(sound));
   assert.equal(events.at(-1)?.event, 'speech.audio.done');
+  const { total_ms: _total, ...parts } = (events.at(-1)?.data['timing'] ?? {}) as Record<string, number>;
+  assert.deepEqual(parts, { queue_ms: 0, load_ms: 0, infer_ms: 0, encode_ms: 0 });
   assert.equal(speech.requests.length, 0);
 });
 

@@ -104,3 +104,12 @@ test('a figure that cannot be read leaves the others readable', async () => {
   assert.deepEqual(await linesOf(metrics, 'tts_model_loaded'), ['tts_model_loaded Nan']);
   assert.deepEqual(await linesOf(metrics, 'tts_queue_depth'), ['tts_queue_depth 3']);
 });
+
+test('the queue is told by class, each of which has a limit of its own', async () => {
+  const metrics = new Metrics({ queueDepthByClass: () => ({ call: 1, interactive: 0, http: 7 }) });
+  assert.deepEqual(await linesOf(metrics, 'parley_queue_depth'), [
+    'parley_queue_depth{class="call"} 1',
+    'parley_queue_depth{class="interactive"} 0',
+    'parley_queue_depth{class="http"} 7',
+  ]);
+});

@@ -1,5 +1,6 @@
 // ElevenLabs' HTTP API, as far as this server has it.
 import { AUDIO_FORMATS } from '../../call/audio-format.js';
+import { DEFAULT_OUTPUT_FORMAT, OUTPUT_FORMAT_NAMES } from '../../call/output-format.js';
 import { BOOLEAN, BYTES, INTEGER, jsonAnswer, listOf, NUMBER, object, STRING } from './answers.js';
 import { type Content, type JsonSchema, type RouteSchema, TAGS } from './json-schema.js';
 import {
@@ -12,43 +13,15 @@ import {
   textField,
 } from './speech-fields.js';
 
-interface Form {
-  readonly response_format: string;
-  /** Hz. */
-  readonly sample_rate: number;
-}
-
-export const DEFAULT_OUTPUT_FORMAT = 'mp3_44100_128';
-const PCM_RATES = ['8000', '16000', '22050', '24000', '32000', '44100', '48000'];
-// The last part is the bit rate that their server codes at; ours is its own.
-const MP3_NAMES = ['22050_32', '24000_48', '44100_32', '44100_64', '44100_96', '44100_128', '44100_192'];
-const OPUS_NAMES = ['48000_32', '48000_64', '48000_96', '48000_128', '48000_192'];
-
-/** What each `output_format` is in the words of `/v1/audio/speech`. */
-export const OUTPUT_FORMATS: ReadonlyMap<string, Form> = new Map([
-  ...named('mp3', 'mp3', MP3_NAMES),
-  ...named('pcm', 'pcm', PCM_RATES),
-  ...named('wav', 'wav', PCM_RATES),
-  ...named('opus', 'opus', OPUS_NAMES),
-  ...named('ulaw', 'ulaw_8000', ['8000']),
-  ...named('alaw', 'alaw_8000', ['8000']),
-]);
-
-function named(prefix: string, response_format: string, names: readonly string[]) {
-  return names.map((name): [string, Form] => [
-    `${prefix}_${name}`,
-    { response_format, sample_rate: Number(name.split('_', 1)[0]) },
-  ]);
-}
-
 const QUERY: JsonSchema = {
   type: 'object',
   properties: {
     output_format: {
       type: 'string',
-      enum: [...OUTPUT_FORMATS.keys()],
+      maxLength: 40,
       default: DEFAULT_OUTPUT_FORMAT,
-      description: 'codec, rate, bit rate; bit rates are taken for what this server codes at',
+      description: `${OUTPUT_FORMAT_NAMES}; bit rates are taken for what this server codes at`,
+      'x-must-be': OUTPUT_FORMAT_NAMES,
     },
   },
 };

@@ -30,7 +30,7 @@ interface Pin {
   readonly ms: number;
 }
 
-export class Alignment {
+export class CharacterTimeline {
   readonly #text: string;
   /** Up to where times were given out. */
   #given: Pin;
