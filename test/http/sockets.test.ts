@@ -486,7 +486,8 @@ test('the server tells a GET without an upgrade what to ask for, and other metho
   const get = await fetch(`${url}/v1/audio/speech`);
   assert.deepEqual([get.status, get.headers.get('upgrade')], [426, 'websocket']);
   assert.equal(errorIn(await get.text()).code, 'upgrade_required');
-  const post = await fetch(`${url}/v1/audio/speech`, { method: 'POST', body: 'not JSON' });
+  const headers = { 'content-type': 'application/json' };
+  const post = await fetch(`${url}/v1/audio/speech`, { method: 'POST', headers, body: 'not JSON' });
   assert.deepEqual([post.status, errorIn(await post.text()).param], [400, null]);
   const client = await SocketClient.open(t, `${url}/v1/audio/speech`);
   assert.equal((await refusal(`${url}/v1/audio/voices`)).status, 404);
