@@ -48,12 +48,16 @@ interface Known {
 
 const MAX_VOICES = 1000;
 const LEFT_OVER_SECONDS = 3600; // nobody writes a voice for so long
+// Two changes within one tick of a file system's clock leave it the same time.
+const SETTLED_MS = 1000;
 
 export class VoiceStore {
   readonly #options: Required<VoiceStoreOptions>;
   readonly #known = new Map<string, Known>(); // by id; only of folders that were there when last looked at
   /** Ids of voices that are being written. */
   readonly #writing = new Set<string>();
+
+  #listed: { readonly changedMs: number; readonly voices: readonly StoredVoice[] } | undefined;
 
   private constructor(options: VoiceStoreOptions) {
     this.#options = {
@@ -82,6 +86,18 @@ export class VoiceStore {
 
   /** Oldest first; those of one second in an order of no meaning. ENGINE_UNAVAILABLE when the folder cannot be read. */
   list(): readonly StoredVoice[] {
+    // Whatever is made or let go changes the folder itself, so one look at that tells of a thousand voices.
+    const changedMs = statSync(this.#options.folder, { throwIfNoEntry: false })?.mtimeMs;
+    const last = this.#listed;
+    if (last !== undefined && last.changedMs === changedMs) return last.voices;
+    const lookedMs = Date.now();
+    const voices = this.#listNow();
+    const settled = changedMs !== undefined && lookedMs - changedMs > SETTLED_MS;
+    this.#listed = settled ? { changedMs, voices } : undefined;
+    return voices;
+  }
+
+  #listNow(): readonly StoredVoice[] {
     const ids = this.#entries();
     for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id);
     const voices = [...ids].map((id) => this.#look(id)).filter((voice) => voice !== undefined);

@@ -218,6 +218,17 @@ test('servers of one folder see what the others make, replace and let go', async
   assert.deepEqual([one.find('Anna'), one.list()], [again, [again]]);
 });
 
+test('a list is made anew only where the folder changed, which it may have done a moment ago', async (t) => {
+  const folder = await folderFor(t);
+  const [one, other] = [await open(folder), await open(folder)];
+  await one.add(sample('Anna'), SAMPLE);
+  assert.notEqual(other.list(), other.list());
+  await utimes(folder, NOW, NOW);
+  assert.equal(other.list(), other.list());
+  await one.add(sample('Berta'), SAMPLE);
+  assert.equal(other.list().length, 2);
+});
+
 test('a voice is read once, and again only where it is another', async (t) => {
   const folder = await folderFor(t);
   const store = await open(folder);
