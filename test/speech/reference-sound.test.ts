@@ -58,12 +58,12 @@ class Crashed implements Decoder {
   freed = 0;
 
   decode(): never {
-    throw new WebAssembly.RuntimeError('memory access out of bounds');
+    throw new Error('memory access out of bounds');
   }
 
   free(): never {
     this.freed++;
-    throw new WebAssembly.RuntimeError('table index is out of bounds');
+    throw new Error('table index is out of bounds');
   }
 }
 
