@@ -87,6 +87,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   closing.add(() => engines.close());
   const workshop = await VoiceWorkshop.open(config, engines, log);
   closing.add(() => workshop.close());
+  useDefaultVoice(engines, config);
   const [certificate] = await Promise.all([
     makeCertificate(),
     encoders.ready(),
@@ -173,10 +174,9 @@ function openEncoders(config: Config, log: Log): EncoderPool {
   });
 }
 
-async function openEngines(config: Config, log: Log): Promise<Engines> {
-  const opening = Engines.open({
+function openEngines(config: Config, log: Log): Promise<Engines> {
+  return Engines.open({
     engine: config.engine,
-    defaultVoice: config.defaultVoice,
     maxWaiting: config.maxQueueDepth,
     maxWaitMs: config.requestTimeoutMs,
     renderTimeoutMs: config.engineTimeoutMs,
@@ -185,11 +185,14 @@ async function openEngines(config: Config, log: Log): Promise<Engines> {
     onNews: (engine, { what, ...news }) =>
       log[what === 'loaded' || what === 'unloaded' ? 'info' : 'error']({ engine, ...news }, `engine ${what}`),
   });
+}
+
+/** When kept voices are there, since it may be one of them. */
+function useDefaultVoice(engines: Engines, { defaultVoice }: Config): void {
   try {
-    return await opening;
+    if (defaultVoice !== undefined) engines.useDefault(defaultVoice);
   } catch (error) {
-    // Before any request only the configuration can have named a voice.
-    if (!(error instanceof ParleyError) || error.code !== 'VOICE_UNKNOWN') throw error;
+    if (!(error instanceof ParleyError)) throw error;
     throw new ParleyError('CONFIG_INVALID', `DEFAULT_VOICE: ${error.message}`, { cause: error });
   }
 }

@@ -35,6 +35,8 @@ export interface VoiceSample {
   /** What is said in it. */
   readonly text?: string;
   readonly xVectorOnly?: boolean;
+  /** BCP 47 tag that is to be spoken, where it is stated. */
+  readonly language?: string;
 }
 
 export interface CachedSpeechParts {

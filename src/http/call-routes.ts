@@ -36,7 +36,7 @@ export function addCallRoutes(app: FastifyInstance, calls: BrowserCalls): void {
   );
 
   app.post(CALLS, { bodyLimit: MAX_OFFER_BYTES, schema: OPEN_CALL_SCHEMA }, async (request, reply) => {
-    const offer = await readOffer(request.headers['content-type'], request.body);
+    const offer = readOffer(request.headers['content-type'], request.body);
     const { id, sdp } = await calls.open(offer);
     if (isGone(reply.raw)) {
       // Whoever asked left meanwhile, and nobody else knows of the call.

@@ -35,8 +35,10 @@ export function addElevenLabsVoices(scope: FastifyInstance, speech: Pick<SpeechS
 
   const one = { schema: ELEVENLABS_VOICE_SCHEMA };
   scope.get<{ Params: { voice_id: string } }>('/v1/voices/:voice_id', one, async ({ params }) => {
-    const wanted = params.voice_id.trim().toLowerCase();
-    const voice = (await speech.voices()).find(({ name }) => name === wanted);
+    const wanted = spelled(params.voice_id);
+    const voice = (await speech.voices()).find(
+      ({ name, made }) => made?.id === wanted || spelled(name) === wanted,
+    );
     if (voice !== undefined) return voiceEntry(voice);
     throw new ParleyError('NOT_FOUND', 'there is no voice of this id; /v1/voices lists those there are', {
       field: 'voice_id',
@@ -44,14 +46,21 @@ export function addElevenLabsVoices(scope: FastifyInstance, speech: Pick<SpeechS
   });
 }
 
-function voiceEntry({ name, engine, languages, description }: ListedVoice) {
+const CATEGORIES = { sample: 'cloned', prompt: 'generated' } as const;
+
+function voiceEntry({ name, engine, languages, description, made }: ListedVoice) {
   return {
-    voice_id: name,
+    voice_id: made?.id ?? name,
     name,
-    category: 'premade',
+    category: made === undefined ? 'premade' : CATEGORIES[made.kind],
     description,
     labels: { language: languages[0] ?? 'und', engine },
   };
+}
+
+/** As names are compared. */
+function spelled(name: string): string {
+  return name.normalize('NFC').trim().toLowerCase();
 }
 
 /** `words` in lower case; nothing is in every voice. */

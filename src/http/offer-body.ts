@@ -1,6 +1,7 @@
 // The offer of a browser call, out of either form of body: the bare session
 // description, or a form with the parts `sdp` and `session`.
 import { ParleyError } from '../errors.js';
+import { formParts, textOf } from './form-parts.js';
 
 export interface Offer {
   readonly sdp: string;
@@ -11,35 +12,25 @@ export interface Offer {
 export const OFFER_TYPES = 'application/sdp, multipart/form-data';
 
 /** Throws UNSUPPORTED_MEDIA_TYPE, MALFORMED or SDP_INVALID. */
-export async function readOffer(contentType: string | undefined, body: unknown): Promise<Offer> {
+export function readOffer(contentType: string | undefined, body: unknown): Offer {
   if (!Buffer.isBuffer(body) || contentType === undefined) {
     throw new ParleyError('UNSUPPORTED_MEDIA_TYPE', `the offer must come as one of: ${OFFER_TYPES}`);
   }
   const isForm = contentType.toLowerCase().startsWith('multipart/');
-  const offer = isForm ? await readForm(contentType, body) : { sdp: decoded(body) };
+  const offer = isForm ? readForm(contentType, body) : { sdp: decoded(body) };
   if (offer.sdp.trim() === '') {
     throw new ParleyError('SDP_INVALID', 'the offer is empty', { field: 'sdp' });
   }
   return offer;
 }
 
-// The body was limited and read whole before, so Node's own parser may have it.
-async function readForm(contentType: string, body: Buffer): Promise<Offer> {
-  const form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } })
-    .formData()
-    .catch((error: unknown) => {
-      throw new ParleyError('MALFORMED', 'the form could not be parsed', { cause: error });
-    });
-  const sdp = await partText(form, 'sdp');
+function readForm(contentType: string, body: Buffer): Offer {
+  const parts = formParts(body, contentType);
+  const sdp = parts.find(({ name }) => name === 'sdp');
   if (sdp === undefined) throw new ParleyError('MALFORMED', 'the form has no part "sdp"', { field: 'sdp' });
-  const session = await partText(form, 'session');
-  return session === undefined ? { sdp } : { sdp, session: readSession(session) };
-}
-
-async function partText(form: FormData, name: string): Promise<string | undefined> {
-  const part = form.get(name);
-  if (part === null) return undefined;
-  return typeof part === 'string' ? part : decoded(Buffer.from(await part.arrayBuffer()));
+  const session = parts.find(({ name }) => name === 'session');
+  const offer = { sdp: decoded(sdp.bytes) };
+  return session === undefined ? offer : { ...offer, session: readSession(textOf(session)) };
 }
 
 function readSession(text: string): unknown {

@@ -9,6 +9,8 @@ export interface ListedVoice {
   readonly engine: string;
   readonly languages: readonly string[];
   readonly description: string;
+  /** Of one that was made over HTTP: what else it is named by, and what it was made from. */
+  readonly made?: { readonly id: string; readonly kind: 'sample' | 'prompt' };
 }
 
 export type SpeechOptions = NonNullable<SpeechStreamRequest['options']>;

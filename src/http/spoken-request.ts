@@ -49,12 +49,15 @@ export async function preparedWithVoice(
   client: string,
   signal: AbortSignal,
 ): Promise<PreparedSpeech> {
-  const { ownVoice } = wish;
+  const { ownVoice, language } = wish;
   if (ownVoice === undefined) return prepared(speech, wish, client);
   const reference =
     ownVoice.kind === 'prompt'
       ? promptVoice(ownVoice.prompt)
-      : await speech.reference(ownVoice.sample, signal);
+      : await speech.reference(
+          { ...ownVoice.sample, ...(language === undefined ? {} : { language }) },
+          signal,
+        );
   return prepared(speech, wish, client, reference);
 }
 

@@ -1,18 +1,16 @@
-// A form with a file in it, out of a body that was limited and read whole
-// before, so that Node's own parser may have it.
+// A form with a file in it, out of a body that was limited and read whole before.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ParleyError } from '../errors.js';
+import { type FormPart, formParts, textOf } from './form-parts.js';
 import { fieldRefusal } from './schemas/field-refusal.js';
 import type { JsonSchema } from './schemas/json-schema.js';
 
 export interface UploadedForm {
   /** What each field says, as its schema has it. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** The file under the first of the names asked for. */
+  /** The file under the first of the names asked for: a view of the body. */
   readonly file: Uint8Array | undefined;
 }
-
-const MAX_PARTS = 64; // each costs the parser more than its bytes
 
 /** The body of a form: nothing else looks into it. */
 export class FormBody {
@@ -22,19 +20,9 @@ export class FormBody {
     this.#bytes = bytes;
   }
 
-  /** Rejects with MALFORMED. */
-  async parts(contentType: string): Promise<FormData> {
-    const boundary = /boundary=(?:"([^"]{1,70})"|([^\s;]{1,70}))/i.exec(contentType);
-    const mark = boundary?.[1] ?? boundary?.[2];
-    if (mark === undefined) throw malformed('the content type of the form names no boundary');
-    let parts = -1; // the last one ends the form
-    for (let at = this.#bytes.indexOf(`--${mark}`); at >= 0; at = this.#bytes.indexOf(`--${mark}`, at + 1)) {
-      if (++parts > MAX_PARTS) throw malformed(`the form has more than ${MAX_PARTS} parts`);
-    }
-    const answer = new Response(new Uint8Array(this.#bytes), { headers: { 'content-type': contentType } });
-    return await answer.formData().catch((error: unknown) => {
-      throw malformed('the form could not be parsed', error);
-    });
+  /** Throws MALFORMED. */
+  parts(contentType: string): readonly FormPart[] {
+    return formParts(this.#bytes, contentType);
   }
 }
 
@@ -46,31 +34,26 @@ export function takeForms(app: FastifyInstance): void {
   });
 }
 
-/** Rejects with UNSUPPORTED_MEDIA_TYPE, MALFORMED, TOO_LARGE or, of a field that its schema refuses, INVALID_FIELD. */
-export async function readForm(
+/** Throws UNSUPPORTED_MEDIA_TYPE, MALFORMED, TOO_LARGE or, of a field that its schema refuses, INVALID_FIELD. */
+export function readForm(
   request: FastifyRequest,
   schema: JsonSchema,
   files: { readonly names: readonly string[]; readonly maxBytes: number },
-): Promise<UploadedForm> {
+): UploadedForm {
   const { body, headers } = request;
   if (!(body instanceof FormBody)) {
     throw new ParleyError('UNSUPPORTED_MEDIA_TYPE', 'the body must be multipart/form-data');
   }
-  const form = await body.parts(headers['content-type'] ?? '');
+  const form = body.parts(headers['content-type'] ?? '');
   const fields: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
-    const said = form.get(name);
+    const part = files.names.includes(name) ? undefined : form.find((one) => one.name === name);
     // An empty field is how a page leaves one out.
-    if (said !== null && said !== '' && !files.names.includes(name))
-      fields[name] = meant(await textOf(said), field);
+    if (part !== undefined && part.bytes.length > 0) fields[name] = meant(textOf(part), field);
   }
   const validate = request.compileValidationSchema(schema);
   if (!validate(fields)) throw fieldRefusal((validate.errors ?? []) as Parameters<typeof fieldRefusal>[0]);
-  return { fields, file: await fileOf(form, files) };
-}
-
-async function textOf(part: string | Blob): Promise<string> {
-  return typeof part === 'string' ? part : Buffer.from(await part.arrayBuffer()).toString();
+  return { fields, file: fileOf(form, files) };
 }
 
 /** A form knows only texts. What is none of the right kind stays one, for the schema to refuse. */
@@ -82,26 +65,24 @@ function meant(text: string, { type }: JsonSchema): unknown {
   return Object.hasOwn(known, text) ? known[text as keyof typeof known] : text;
 }
 
-async function fileOf(
-  form: FormData,
+function fileOf(
+  form: readonly FormPart[],
   { names, maxBytes }: { readonly names: readonly string[]; readonly maxBytes: number },
-): Promise<Uint8Array | undefined> {
+): Uint8Array | undefined {
   for (const name of names) {
-    const part = form.get(name);
-    if (part === null || part === '') continue;
-    if (typeof part === 'string') {
+    const part = form.find((one) => one.name === name);
+    if (part === undefined) continue;
+    const { fileName, bytes } = part;
+    if (fileName === undefined && bytes.length === 0) continue;
+    if (fileName === undefined) {
       throw new ParleyError('INVALID_FIELD', `"${name}" must be a file`, { field: name });
     }
-    if (part.size > maxBytes) {
+    if (bytes.length > maxBytes) {
       throw new ParleyError('TOO_LARGE', `the file "${name}" may have ${maxBytes} bytes at most`, {
         field: name,
       });
     }
-    return new Uint8Array(await part.arrayBuffer());
+    return bytes;
   }
   return undefined;
-}
-
-function malformed(message: string, cause?: unknown): ParleyError {
-  return new ParleyError('MALFORMED', message, { cause });
 }

@@ -74,7 +74,7 @@ function addCloneRoute(app: FastifyInstance, parts: VoiceRouteParts, bodyLimit: 
   const options = { schema: cloneSchema(limits), bodyLimit };
   app.post('/v1/audio/speech/clone', options, async (request, reply) => {
     voices.checkAble('sample', undefined, 'ref_audio');
-    const { fields, file } = await readForm(request, form, files);
+    const { fields, file } = readForm(request, form, files);
     if (file === undefined) throw missing('ref_audio');
     const { text, ...body } = fields as unknown as SpeechBody & { readonly text?: string };
     models.check(body.model);
@@ -100,7 +100,7 @@ async function fromSample(
   const { voices, limits } = parts;
   voices.checkAble('sample', undefined, 'audio_sample'); // before anything of the form is looked at
   const files = { names: SAMPLE_NAMES, maxBytes: limits.maxUploadBytes };
-  const { fields, file } = await readForm(request, SAMPLE_FORM, files);
+  const { fields, file } = readForm(request, SAMPLE_FORM, files);
   if (file === undefined) throw missing('audio_sample');
   const { ref_text: text, speaker_description: description = fields['description'] } = fields;
   const said = text === undefined ? {} : { text };

@@ -11,7 +11,8 @@
 // in the accent of another. An engine in trouble is passed over where another
 // speaks the language; where none does it answers for itself, and may be back.
 import { ParleyError } from '../errors.js';
-import type { EngineDevice, SpeechEngine, Voice, VoiceReference } from './engine.js';
+import type { SpeechEngine, Voice, VoiceReference } from './engine.js';
+import { deviceBytesOf, type EngineFigures, waitingByClass, waitingFor } from './engine-figures.js';
 import type { EngineNews } from './engine-lifecycle.js';
 import {
   ESPEAK_LANGUAGES,
@@ -47,7 +48,6 @@ export interface MissingEngine {
 
 export interface EngineSetup {
   readonly engine: 'auto' | 'flite' | 'espeak';
-  readonly defaultVoice: string | undefined;
   /** Sentences of each class that may wait for one engine. */
   readonly maxWaiting: number;
   /** Milliseconds that one of them may wait; without an end where absent. */
@@ -69,31 +69,26 @@ interface Candidate {
   readonly primaries: ReadonlySet<string>;
 }
 
-/** What the engines of a server are at, for its health and metrics. */
-export interface EngineFigures {
-  /** As `health()`. */
-  readonly engines: Readonly<Record<string, boolean>>;
-  /** The one that speaks where nothing else is asked for, whether it is loaded, and on what. */
-  readonly engine: string;
-  readonly modelLoaded: boolean;
-  readonly device: EngineDevice;
-}
-
 export class Engines implements SpeechRouting {
+  readonly #engines: readonly SpeechEngine[]; // preferred ones first; some have no voice of their own
   readonly #missing: readonly MissingEngine[];
-  readonly #default: Candidate;
+  /** Absent where no engine has a voice of its own. */
+  #default: Candidate | undefined;
+  /** The name of a voice made here that speaks where none is named, and the engine that does. */
+  #defaultCustom: { readonly name: string; readonly engine: SpeechEngine } | undefined;
   readonly #candidates: readonly Candidate[]; // preferred engines first, each one's first choice first
   #custom: CustomVoices | undefined;
   #closed: Promise<void> | undefined;
 
   private constructor(
+    engines: readonly SpeechEngine[],
     candidates: readonly Candidate[],
     missing: readonly MissingEngine[],
-    defaultVoice: string | undefined,
   ) {
+    this.#engines = engines;
     this.#candidates = candidates;
     this.#missing = missing;
-    this.#default = this.#defaultOf(defaultVoice);
+    [this.#default] = candidates;
   }
 
   /** The engines that the setup asks for; ENGINE_UNAVAILABLE when one that it names cannot be had. */
@@ -116,14 +111,13 @@ export class Engines implements SpeechRouting {
     if (!wanted || packageFile === undefined)
       missing.push({ name: 'espeak', remedy, languages: ESPEAK_LANGUAGES });
     else engines.push(espeakEngine({ ...limits('espeak'), packageFile }));
-    return await Engines.of(engines, missing, setup.defaultVoice);
+    return await Engines.of(engines, missing);
   }
 
   /** Routes between engines made elsewhere; earlier ones are preferred. */
   static async of(
     engines: readonly SpeechEngine[],
     missing: readonly MissingEngine[] = [],
-    defaultVoice?: string,
   ): Promise<Engines> {
     const candidates: Candidate[] = [];
     for (const engine of engines) {
@@ -131,12 +125,13 @@ export class Engines implements SpeechRouting {
         candidates.push({ engine, voice, primaries: new Set(voice.languages.map(primaryTag)) });
       }
     }
-    return new Engines(candidates, missing, defaultVoice);
+    if (engines.length === 0) throw new ParleyError('ENGINE_UNAVAILABLE', 'this server has no speech engine');
+    return new Engines(engines, candidates, missing);
   }
 
   /** Why other engines are not here or cannot speak now. */
   get missing(): readonly MissingEngine[] {
-    const inTrouble = [...this.#engines()].filter(({ usable }) => !usable);
+    const inTrouble = this.#engines.filter(({ usable }) => !usable);
     const remedied = inTrouble.map(({ name, trouble = 'it cannot be loaded', capabilities }) => ({
       name,
       remedy: `mend this: ${trouble}`,
@@ -147,11 +142,11 @@ export class Engines implements SpeechRouting {
 
   /** Makes every engine ready to speak at once; rejects only where the default's cannot be made so. */
   async load(): Promise<void> {
-    const loads = [...this.#engines()].map(async (engine) => {
+    const loads = this.#engines.map(async (engine) => {
       try {
         await engine.load();
       } catch (error) {
-        if (engine === this.#default.engine) throw error;
+        if (engine === this.#defaultEngine) throw error;
       }
     });
     await Promise.all(loads);
@@ -176,9 +171,18 @@ export class Engines implements SpeechRouting {
     this.#custom = custom;
   }
 
-  /** Throws CAPABILITY_MISSING where no engine can speak with a voice of this kind. */
+  /** Whose voice is meant where none is named. Throws as `resolve` does where it cannot be spoken with. */
+  useDefault(voice: string): void {
+    const name = voice.trim().toLowerCase();
+    const found = this.#named(name) ?? this.#named(OPENAI_VOICES[name] ?? '');
+    if (found !== undefined) this.#default = found;
+    this.#defaultCustom =
+      found === undefined ? { name: voice, ...this.#byCustom(voice, undefined) } : undefined;
+  }
+
+  /** Throws CAPABILITY_MISSING where no engine can speak with a voice of this kind, LANGUAGE_UNAVAILABLE where none that can does so in the language. */
   checkAble(kind: ReferenceKind, language: string | undefined, field: string): void {
-    checkAble(kind, this.#engines(), language, field);
+    checkAble(kind, this.#engines, language, field);
   }
 
   /** A voice of an engine, or an alias of one, bears this name. */
@@ -191,35 +195,29 @@ export class Engines implements SpeechRouting {
   health(): Readonly<Record<string, boolean>> {
     return Object.fromEntries([
       ...this.#missing.map(({ name }) => [name, false] as const),
-      ...[...this.#engines()].map(({ name, usable }) => [name, usable] as const),
+      ...this.#engines.map(({ name, usable }) => [name, usable] as const),
     ]);
   }
 
   /** Sentences that wait for any engine. */
   get waiting(): number {
-    return [...this.#engines()].reduce((sum, { waiting = 0 }) => sum + waiting, 0);
+    return waitingFor(this.#engines);
   }
 
   get figures(): EngineFigures {
-    const { engine } = this.#default;
+    const engine = this.#defaultEngine;
     const { name, loaded: modelLoaded } = engine;
     return { engines: this.health(), engine: name, modelLoaded, device: engine.device() };
   }
 
   /** Sentences that wait for any engine, by class. */
   waitingByClass(): Readonly<Record<SpeechClass, number>> {
-    const all = [...this.#engines()];
-    const waitingOf = (kind: SpeechClass) =>
-      all.reduce((sum, engine) => sum + (engine.waitingOf?.(kind) ?? 0), 0);
-    return { call: waitingOf('call'), interactive: waitingOf('interactive'), http: waitingOf('http') };
+    return waitingByClass(this.#engines);
   }
 
   /** Bytes that engines hold on devices with a memory of their own. */
   get deviceBytes(): number {
-    return [...this.#engines()].reduce(
-      (sum, engine) => sum + (engine.device().memory?.allocatedBytes ?? 0),
-      0,
-    );
+    return deviceBytesOf(this.#engines);
   }
 
   voices(): Promise<readonly Voice[]> {
@@ -231,22 +229,12 @@ export class Engines implements SpeechRouting {
   }
 
   close(): Promise<void> {
-    this.#closed ??= Promise.all([...this.#engines()].map((engine) => engine.close())).then(() => undefined);
+    this.#closed ??= Promise.all(this.#engines.map((engine) => engine.close())).then(() => undefined);
     return this.#closed;
   }
 
-  #engines(): Set<SpeechEngine> {
-    return new Set(this.#candidates.map(({ engine }) => engine));
-  }
-
-  #defaultOf(wish: string | undefined): Candidate {
-    const [first] = this.#candidates;
-    if (first === undefined) throw new ParleyError('ENGINE_UNAVAILABLE', 'this server has no speech engine');
-    if (wish === undefined) return first;
-    const name = wish.trim().toLowerCase();
-    const found = this.#named(name) ?? this.#named(OPENAI_VOICES[name] ?? '');
-    if (found === undefined) throw this.#unknown(wish);
-    return found;
+  get #defaultEngine(): SpeechEngine {
+    return (this.#defaultCustom ?? this.#default)?.engine ?? (this.#engines[0] as SpeechEngine);
   }
 
   #named(name: string): Candidate | undefined {
@@ -277,18 +265,34 @@ export class Engines implements SpeechRouting {
   }
 
   #byLanguage(language: string | undefined): ResolvedVoice {
-    if (language === undefined) return resolved(this.#default, undefined);
+    const custom = this.#defaultCustom?.name;
+    if (custom !== undefined && (language === undefined || this.#customSpeaks(custom, language)))
+      return this.#byCustom(custom, language);
+    if (language === undefined && this.#default !== undefined) return resolved(this.#default, undefined);
+    if (language === undefined) throw noOwnVoice();
     const able = this.#able(language);
     const usual = able.find((candidate) => candidate === this.#default);
-    const engine = (able.find((candidate) => candidate.engine === this.#default.engine) ?? able[0])?.engine;
+    const engine = (able.find((candidate) => candidate.engine === this.#defaultEngine) ?? able[0])?.engine;
     const own = able.filter((candidate) => candidate.engine === engine);
     const best =
       [usual, ...own].find((candidate) => serves(candidate, language)) ??
       usual ??
       own.find((candidate) => serves(candidate, primaryTag(language))) ??
       own[0];
-    if (best === undefined) throw this.#unspoken(language);
-    return resolved(best, language);
+    if (best !== undefined) return resolved(best, language);
+    const isSpoken = this.#engines.some((engine) =>
+      engine.capabilities.languages.includes(primaryTag(language)),
+    );
+    throw isSpoken ? noOwnVoice(language) : this.#unspoken(language);
+  }
+
+  /** The voice is made for this language, or for none in particular. */
+  #customSpeaks(name: string, language: string): boolean {
+    const custom = this.#custom?.named(name);
+    if (custom === undefined) return false;
+    const { language: own, reference } = custom;
+    const isMeant = own === undefined || primaryTag(own) === primaryTag(language);
+    return isMeant && whoCan(reference.kind, this.#engines, language).length > 0;
   }
 
   #byCustom(name: string, language: string | undefined): ResolvedVoice {
@@ -298,26 +302,28 @@ export class Engines implements SpeechRouting {
   }
 
   #byReference(reference: VoiceReference, language: string | undefined): ResolvedVoice {
-    const field = language === undefined ? 'voice' : 'language';
-    checkAble(reference.kind, this.#engines(), language, field);
-    const able = whoCan(reference.kind, this.#engines(), language);
-    const engine = able.includes(this.#default.engine) ? this.#default.engine : able[0];
+    checkAble(reference.kind, this.#engines, language, 'voice');
+    const able = whoCan(reference.kind, this.#engines, language);
+    const engine = able.find((one) => one === this.#defaultEngine) ?? (able[0] as SpeechEngine);
     const own = this.#candidates.filter((candidate) => candidate.engine === engine);
     const best = own.find((candidate) => candidate === this.#default) ?? own[0];
-    if (best === undefined) throw new ParleyError('ENGINE_UNAVAILABLE', 'the engine has no voice of its own');
-    return { ...resolved(best, language), reference };
+    if (best !== undefined) return { ...resolved(best, language), reference };
+    // An engine without a voice of its own needs none to speak with this one.
+    const spoken = language ?? engine.capabilities.languages[0] ?? '';
+    return { engine, voice: '', language: primaryTag(spoken), reference };
   }
 
   /** Nothing where no engine can speak with it now. */
-  #listed({ name, language, description, reference }: CustomVoice): Voice[] {
-    const [engine] = whoCan(reference.kind, this.#engines(), language);
+  #listed({ id, name, language, description, reference }: CustomVoice): Voice[] {
+    const [engine] = whoCan(reference.kind, this.#engines, language);
     if (engine === undefined) return [];
     const languages = language === undefined ? engine.capabilities.languages : [language];
-    return [{ name, engine: engine.name, languages, description }];
+    const made = { id, kind: reference.kind };
+    return [{ name, engine: engine.name, languages, description, made }];
   }
 
   #unspoken(language: string): ParleyError {
-    const able = [...this.#engines()].map(({ name, capabilities: { languages } }) => {
+    const able = this.#engines.map(({ name, capabilities: { languages } }) => {
       const few = languages.length <= NAMED_AT_ONCE;
       return `${name} speaks ${few ? `${languages.map(languageName).join(', ')} only` : `${languages.length} others`}`;
     });
@@ -355,4 +361,11 @@ function serves(candidate: Candidate | undefined, tag: string): boolean {
 
 function resolved({ engine, voice }: Candidate, language: string | undefined): ResolvedVoice {
   return { engine, voice: voice.name, language: primaryTag(language ?? voice.languages[0] ?? '') };
+}
+
+/** Engines that speak only with voices of samples or descriptions. */
+function noOwnVoice(language?: string): ParleyError {
+  const inLanguage = language === undefined ? '' : ` for ${languageName(language)}`;
+  const message = `no engine of this server has a voice of its own${inLanguage}; name one that was made here, or bring one`;
+  return new ParleyError('VOICE_UNKNOWN', message, { field: 'voice' });
 }

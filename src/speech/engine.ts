@@ -13,6 +13,8 @@ export interface Voice {
   /** BCP 47 tags this voice can speak, best first. */
   readonly languages: readonly string[];
   readonly description: string;
+  /** Of one that was made over HTTP: what else it is named by, and what it was made from. */
+  readonly made?: { readonly id: string; readonly kind: VoiceReference['kind'] };
 }
 
 export interface EngineCapabilities {
@@ -61,6 +63,7 @@ export type VoiceReference =
 export interface SpeechRequest {
   /** One sentence, ready to be spoken: never markup, never empty. */
   readonly text: string;
+  /** Empty where the engine has none of its own; then there is a reference. */
   readonly voice: string;
   /** BCP 47 primary tag. */
   readonly language: string;
@@ -118,7 +121,7 @@ export interface SpeechEngine {
   device(): EngineDevice;
   /** Known without loading, as are the capabilities. */
   voices(): Promise<readonly Voice[]>;
-  /** The sample rate in Hz at which the engine writes for this voice; the caller opens the ring at this rate. */
+  /** The sample rate in Hz at which the engine writes for this voice, or with '' for voices of references; the caller opens the ring at this rate. */
   sampleRate(voice: string): number;
   /**
    * Writes Float32 mono PCM in [-1, 1] at the ring's rate, in order, ends the ring, and resolves. On failure the

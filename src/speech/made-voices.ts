@@ -75,7 +75,7 @@ export class MadeVoices {
   async remove(idOrName: string): Promise<boolean> {
     const voice = this.find(idOrName);
     if (voice === undefined) return false;
-    this.#options.cache.drop(cacheKey(voice));
+    if (voice.content !== undefined) this.#options.cache.drop(cacheKey(voice, voice.content.hash));
     return this.#options.store.remove(voice.id);
   }
 
@@ -109,16 +109,17 @@ export class MadeVoices {
   // At once, since that is how engines ask: 3 MB in a few milliseconds, for a voice that was not used lately.
   #samplesOf(voice: StoredVoice, content: string): Float32Array {
     const { cache, store } = this.#options;
-    const known = cache.find(cacheKey(voice));
+    const known = cache.find(cacheKey(voice, content));
     if (known !== undefined) return known;
     const samples = readSample(store.samplePath(voice), voice.name, content);
-    cache.keep(cacheKey(voice), samples);
+    cache.keep(cacheKey(voice, content), samples);
     return samples;
   }
 }
 
-function cacheKey({ id }: StoredVoice): string {
-  return `voice ${id}`;
+// The id alone is not enough: another server may have put another voice under the same name since.
+function cacheKey({ id }: StoredVoice, content: string): string {
+  return `voice ${id} ${content}`;
 }
 
 function readSample(path: string, name: string, content: string): Float32Array {

@@ -15,7 +15,7 @@ interface Decoded {
   readonly sampleRate: number;
 }
 
-interface Decoder {
+export interface Decoder {
   readonly ready: Promise<void>;
   decode(bytes: Uint8Array): Decoded | Promise<Decoded>;
   /** What it still held; absent where it holds nothing. */
@@ -68,7 +68,16 @@ async function addCoded(
   sound: ReferenceSound,
 ): Promise<void> {
   if (kind === 'opus') checkOpus(file);
-  const decoder = decoderOf(kind);
+  await decodeWith(decoderOf(kind), kind, file, sound);
+}
+
+/** Frees the decoder. Rejects with AUDIO_INVALID. */
+export async function decodeWith(
+  decoder: Decoder,
+  kind: Exclude<AudioKind, 'wav'>,
+  file: Uint8Array,
+  sound: ReferenceSound,
+): Promise<void> {
   const add = ({ channelData, samplesDecoded, sampleRate }: Decoded) => {
     if (samplesDecoded > 0)
       sound.add(
@@ -76,8 +85,8 @@ async function addCoded(
         sampleRate,
       );
   };
-  await decoder.ready;
   try {
+    await decoder.ready;
     const piece = PIECE_BYTES[kind];
     for (let at = 0; at < file.length; at += piece) {
       add(await decoder.decode(file.subarray(at, at + piece)));
@@ -88,7 +97,16 @@ async function addCoded(
     if (error instanceof ParleyError) throw error;
     throw invalid(`the ${kind === 'opus' ? 'Ogg Opus' : kind.toUpperCase()} file is damaged`, error);
   } finally {
+    free(decoder);
+  }
+}
+
+// One that crashed cannot always be freed. Its memory goes with the thread.
+function free(decoder: Decoder): void {
+  try {
     decoder.free();
+  } catch {
+    // what is wrong with the file is told already
   }
 }
 

@@ -9,33 +9,43 @@ const WHAT: Readonly<Record<ReferenceKind, readonly [verb: string, what: string]
   prompt: ['design', 'make a voice from a description'],
 };
 
+const NAMED_AT_ONCE = 20;
+
 /** Those that can, in order; ones that can do so now before others. */
 export function whoCan(
   kind: ReferenceKind,
-  engines: Iterable<SpeechEngine>,
+  engines: readonly SpeechEngine[],
   language: string | undefined,
 ): readonly SpeechEngine[] {
-  const able = [...engines].filter((engine) => can(kind, engine) && speaks(engine, language));
+  const able = engines.filter((engine) => can(kind, engine) && speaks(engine, language));
   const now = able.filter(({ usable }) => usable);
   return now.length > 0 ? now : able;
 }
 
-/** Throws CAPABILITY_MISSING, naming the engines there are and what they lack. */
+/** Throws CAPABILITY_MISSING, naming every engine, and LANGUAGE_UNAVAILABLE with what those speak that can. */
 export function checkAble(
   kind: ReferenceKind,
-  engines: ReadonlySet<SpeechEngine>,
+  engines: readonly SpeechEngine[],
   language: string | undefined,
   field: string,
 ): void {
-  if (whoCan(kind, engines, language).length > 0) return;
   const [verb, what] = WHAT[kind];
-  const lacks = [...engines].map((engine) => {
-    if (!can(kind, engine)) return `${engine.name} cannot ${verb} voices`;
-    return `${engine.name} does not speak ${languageName(language ?? '')}`;
-  });
-  const inLanguage = language === undefined ? '' : ` in ${languageName(language)}`;
-  const message = `no engine of this server can ${what}${inLanguage}: ${lacks.join(', ')}`;
-  throw new ParleyError('CAPABILITY_MISSING', message, { field });
+  const able = engines.filter((engine) => can(kind, engine));
+  if (able.length === 0) {
+    const lacks = engines.map(({ name }) => `${name} cannot ${verb} voices`).join(', ');
+    const message = `no engine of this server can ${what}: ${lacks}`;
+    throw new ParleyError('CAPABILITY_MISSING', message, { field });
+  }
+  if (language === undefined || able.some((engine) => speaks(engine, language))) return;
+  const spoken = able.map(({ name, capabilities }) => `${name} speaks ${namesOf(capabilities.languages)}`);
+  const message = `no engine of this server can ${what} in ${languageName(language)}: ${spoken.join('; ')}`;
+  throw new ParleyError('LANGUAGE_UNAVAILABLE', message, { field: 'language' });
+}
+
+function namesOf(languages: readonly string[]): string {
+  const named = languages.slice(0, NAMED_AT_ONCE).map(languageName).join(', ');
+  const others = languages.length - NAMED_AT_ONCE;
+  return others > 0 ? `${named} and ${others} others` : named;
 }
 
 function can(kind: ReferenceKind, { capabilities: { clone, design } }: SpeechEngine): boolean {

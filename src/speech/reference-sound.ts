@@ -9,7 +9,9 @@ export const MIN_SECONDS = 1;
 export const MAX_SECONDS = 60;
 
 const MAX_SAMPLES = REFERENCE_RATE * MAX_SECONDS;
-const SILENCE = 10 ** (-50 / 20); // a peak below it is the noise of an open input
+const SILENCE = 10 ** (-50 / 20); // below it is the noise of an open input
+const FRAME = REFERENCE_RATE / 50; // 20 ms
+const MIN_HEARD = 25; // half a second: of less no voice can be made
 
 export class ReferenceSound {
   readonly #samples = new Float32Array(MAX_SAMPLES);
@@ -37,8 +39,11 @@ export class ReferenceSound {
     if (seconds < MIN_SECONDS) {
       throw invalid(`it lasts ${seconds.toFixed(2)} s; ${MIN_SECONDS} to ${MAX_SECONDS} s are taken`);
     }
-    const samples = this.#samples.slice(0, this.#filled);
-    if (samples.every((sample) => Math.abs(sample) < SILENCE)) throw invalid('it is silent');
+    const samples = withinFullScale(this.#samples.slice(0, this.#filled));
+    if (framesHeard(samples) < MIN_HEARD) {
+      const heard = (MIN_HEARD * FRAME) / REFERENCE_RATE;
+      throw invalid(`it is silent, or all but; ${heard} s of sound are needed at least`);
+    }
     return samples;
   }
 
@@ -52,10 +57,7 @@ export class ReferenceSound {
     if (this.#filled + output.length > MAX_SAMPLES) {
       throw invalid(`it is longer than ${MAX_SECONDS} s; ${MIN_SECONDS} to ${MAX_SECONDS} s are taken`);
     }
-    for (let i = 0; i < output.length; i++) {
-      // The filter overshoots a little where the sound is at its loudest.
-      this.#samples[this.#filled + i] = Math.max(-1, Math.min(1, output[i] as number));
-    }
+    this.#samples.set(output, this.#filled);
     this.#filled += output.length;
   }
 }
@@ -68,6 +70,27 @@ function resamplerFrom(rate: number): Resampler {
       `its sample rate of ${rate} Hz is not read: ${asParleyError(error, 'AUDIO_INVALID').message}`,
     );
   }
+}
+
+/** Files of floats may be of any scale, and the filter overshoots a little where the sound is at its loudest. */
+function withinFullScale(samples: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
+  const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+  if (peak <= 1) return samples;
+  if (!Number.isFinite(peak)) throw invalid('some of its samples are too large');
+  // Rounded to 32 bits the loudest may come out a little above.
+  return samples.map((sample) => Math.max(-1, Math.min(1, sample / peak)));
+}
+
+/** Frames that are louder than silence, whatever constant voltage lies under them. */
+function framesHeard(samples: Float32Array): number {
+  let heard = 0;
+  for (let at = 0; at + FRAME <= samples.length; at += FRAME) {
+    const frame = samples.subarray(at, at + FRAME);
+    const mean = frame.reduce((sum, sample) => sum + sample, 0) / FRAME;
+    const power = frame.reduce((sum, sample) => sum + (sample - mean) ** 2, 0) / FRAME;
+    if (Math.sqrt(power) > SILENCE) heard++;
+  }
+  return heard;
 }
 
 function mixed(channels: readonly Float32Array[], count: number): Float32Array {

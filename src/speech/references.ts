@@ -16,6 +16,8 @@ export interface SampleWish {
   /** What is said in it. */
   readonly text?: string;
   readonly xVectorOnly?: boolean;
+  /** BCP 47 tag that is to be spoken, where it is stated. */
+  readonly language?: string;
 }
 
 export interface ReferencesOptions {
@@ -40,13 +42,13 @@ export class References {
     this.#options = options;
   }
 
-  /** Rejects with CAPABILITY_MISSING, before anything is looked at, INVALID_FIELD, AUDIO_INVALID, TOO_LARGE, QUEUE_FULL or ABORTED. */
+  /** Rejects with CAPABILITY_MISSING and LANGUAGE_UNAVAILABLE before anything is looked at, INVALID_FIELD, AUDIO_INVALID, TOO_LARGE, QUEUE_FULL or ABORTED. */
   async reference(
-    { source, text, xVectorOnly }: SampleWish,
+    { source, text, xVectorOnly, language }: SampleWish,
     signal: AbortSignal,
     field = FIELD,
   ): Promise<VoiceReference> {
-    this.#options.engines.checkAble('sample', undefined, field);
+    this.#options.engines.checkAble('sample', language, field);
     const bytes = await this.#bytesOf(source, field, signal);
     const content = hash('sha256', bytes, 'hex');
     const samples = await this.#samplesOf(content, bytes, field, signal);

@@ -39,6 +39,8 @@ export interface RemoteFileOptions {
 
 const TIMEOUT_MS = 10_000;
 const MAX_REDIRECTS = 3;
+const SERVICE_PORTS = 1023; // mail, databases and the like take a request for one of their own
+const WEB_PORTS = new Set([80, 443]);
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** Rejects with INVALID_FIELD, AUDIO_INVALID (it cannot be had), TOO_LARGE, TIMEOUT or ABORTED. */
@@ -87,6 +89,9 @@ async function checkedAddress(url: URL, { network, field }: RemoteFileOptions): 
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw refused(field, `it leads to ${url.protocol}`);
   if (url.username !== '' || url.password !== '') throw refused(field, 'it holds a user name or password');
+  const port = url.port === '' ? 80 : Number(url.port); // empty: the scheme's own
+  if (port <= SERVICE_PORTS && !WEB_PORTS.has(port))
+    throw refused(field, `its port is ${port}; 80, 443 and those above ${SERVICE_PORTS} are taken`);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const addresses = isIP(host) === 0 ? await network.addresses(host) : [host];
   const [address] = addresses;

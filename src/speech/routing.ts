@@ -11,6 +11,7 @@ export interface VoiceWish {
 
 export interface ResolvedVoice {
   readonly engine: SpeechEngine;
+  /** Empty where the engine has none of its own and speaks with the reference. */
   readonly voice: string;
   readonly language: string;
   readonly reference?: VoiceReference;
@@ -37,7 +38,7 @@ export interface CustomVoices {
 
 /** What engines can do with voices that are none of their own. */
 export interface VoiceAbilities {
-  /** Throws CAPABILITY_MISSING where no engine speaks with such a voice. */
+  /** Throws CAPABILITY_MISSING where no engine speaks with such a voice, LANGUAGE_UNAVAILABLE where none of them speaks this. */
   checkAble(kind: ReferenceKind, language: string | undefined, field: string): void;
   /** A voice of an engine, or an alias of one, bears this name. */
   isNamed(name: string): boolean;

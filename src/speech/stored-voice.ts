@@ -1,4 +1,5 @@
 // A voice that was made over HTTP, as it is written to disk.
+import { hash } from 'node:crypto';
 import { ParleyError } from '../errors.js';
 
 export type MadeVoiceKind = 'audio_sample' | 'prompt';
@@ -23,6 +24,7 @@ export interface StoredVoice {
 }
 
 export const VOICE_ID = /^voice_[0-9a-f]{24}$/;
+const ID_DIGITS = 24;
 const NAME = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._()'-]{0,63}$/u;
 
 /** The name as it is kept. Throws INVALID_FIELD. */
@@ -36,6 +38,11 @@ export function checkedName(name: string): string {
 /** As names are compared. */
 export function nameKey(name: string): string {
   return name.normalize('NFC').trim().toLowerCase();
+}
+
+/** The id of a voice of this name: the same on every server. */
+export function voiceId(name: string): string {
+  return `voice_${hash('sha256', nameKey(name), 'hex').slice(0, ID_DIGITS)}`;
 }
 
 /** What a file of ours says, or throws with what is wrong with it. */

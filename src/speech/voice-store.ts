@@ -3,44 +3,68 @@
 //   VOICES_DIR/voice_…/voice.json    what is known of it
 //                      sample.wav    mono, 16 bits, REFERENCE_RATE; not of a prompt
 //
-// A folder is written under another name first and renamed when it is whole, so
-// that what bears an id is all there, whenever the machine went down.
-import { hash, randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+// Several servers may share the folder. The id of a voice is made of its name,
+// so the folder itself says whether a name is taken: of two servers that make a
+// voice of one name, one finds the other's folder in its way. And nothing is
+// believed of a voice without a look at its folder, which costs microseconds.
+import { hash } from 'node:crypto';
+import { readdirSync, statSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ParleyError } from '../errors.js';
-import { checkedName, nameKey, readStoredVoice, type StoredVoice, VOICE_ID } from './stored-voice.js';
+import { checkedName, nameKey, type StoredVoice, VOICE_ID, voiceId } from './stored-voice.js';
+import {
+  markOf,
+  readVoiceFolder,
+  removeVoiceFolder,
+  SAMPLE,
+  syncFolder,
+  type SyncFolder,
+  UNFINISHED,
+  writeVoiceFolder,
+} from './voice-folder.js';
 
 export interface VoiceStoreOptions {
   /** Made when the first voice is. */
   readonly folder: string;
+  /** Servers that share the folder may each go over it by what they write at the same time. */
   readonly maxVoices?: number;
   /** Unix seconds. */
   readonly now?: () => number;
-  readonly newId?: () => string;
-  /** Told of each folder that is not usable and left alone. */
+  readonly sync?: SyncFolder;
+  /** Told once of each folder that is not usable and left alone. */
   readonly onBroken?: (folder: string, reason: string) => void;
 }
 
 /** What the store adds of its own. */
 export type NewVoice = Omit<StoredVoice, 'id' | 'createdAt' | 'content'>;
 
+/** What was read of a folder when it had this mark. */
+interface Known {
+  readonly mark: string | undefined;
+  /** Absent where it is not usable. */
+  readonly voice?: StoredVoice;
+}
+
 const MAX_VOICES = 1000;
-const FACTS = 'voice.json';
-const SAMPLE = 'sample.wav';
-const UNFINISHED = '.unfinished-';
+const LEFT_OVER_SECONDS = 3600; // nobody writes a voice for so long
+// Two changes within one tick of a file system's clock leave it the same time.
+const SETTLED_MS = 1000;
 
 export class VoiceStore {
-  readonly #options: Required<Omit<VoiceStoreOptions, 'onBroken'>>;
-  readonly #voices = new Map<string, StoredVoice>(); // by id, in the order in which they were made
-  /** Names that are taken, also by voices that are being written. */
-  readonly #ids = new Map<string, string>();
+  readonly #options: Required<VoiceStoreOptions>;
+  readonly #known = new Map<string, Known>(); // by id; only of folders that were there when last looked at
+  /** Ids of voices that are being written. */
+  readonly #writing = new Set<string>();
+
+  #listed: { readonly changedMs: number; readonly voices: readonly StoredVoice[] } | undefined;
 
   private constructor(options: VoiceStoreOptions) {
     this.#options = {
       maxVoices: MAX_VOICES,
       now: () => Math.floor(Date.now() / 1000),
-      newId: () => `voice_${randomBytes(12).toString('hex')}`,
+      sync: syncFolder,
+      onBroken: () => undefined,
       ...options,
     };
   }
@@ -48,36 +72,50 @@ export class VoiceStore {
   /** What is in the folder already; CONFIG_INVALID when it cannot be read. */
   static async open(options: VoiceStoreOptions): Promise<VoiceStore> {
     const store = new VoiceStore(options);
-    for (const entry of await entriesOf(options.folder)) {
-      const path = join(options.folder, entry);
-      if (entry.startsWith(UNFINISHED)) await rm(path, { recursive: true, force: true });
-      if (!VOICE_ID.test(entry)) continue;
-      try {
-        store.#enter(await readEntry(path, entry));
-      } catch (error) {
-        options.onBroken?.(path, error instanceof Error ? error.message : String(error));
-      }
+    try {
+      await store.#clearLeftOvers();
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new ParleyError('CONFIG_INVALID', `VOICES_DIR=${options.folder} cannot be read (${code})`, {
+        cause: error,
+      });
     }
-    const oldestFirst = [...store.#voices.values()].sort((a, b) => a.createdAt - b.createdAt);
-    store.#voices.clear();
-    for (const voice of oldestFirst) store.#voices.set(voice.id, voice);
+    store.list(); // tells of what is broken
     return store;
   }
 
-  /** In the order in which they were made. */
+  /** Oldest first; those of one second in an order of no meaning. ENGINE_UNAVAILABLE when the folder cannot be read. */
   list(): readonly StoredVoice[] {
-    return [...this.#voices.values()];
+    // Whatever is made or let go changes the folder itself, so one look at that tells of a thousand voices.
+    const changedMs = statSync(this.#options.folder, { throwIfNoEntry: false })?.mtimeMs;
+    const last = this.#listed;
+    if (last !== undefined && last.changedMs === changedMs) return last.voices;
+    const lookedMs = Date.now();
+    const voices = this.#listNow();
+    const settled = changedMs !== undefined && lookedMs - changedMs > SETTLED_MS;
+    this.#listed = settled ? { changedMs, voices } : undefined;
+    return voices;
+  }
+
+  #listNow(): readonly StoredVoice[] {
+    const ids = this.#entries();
+    for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id);
+    const voices = [...ids].map((id) => this.#look(id)).filter((voice) => voice !== undefined);
+    return voices.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
   }
 
   /** By id or name. */
   find(idOrName: string): StoredVoice | undefined {
-    return this.#voices.get(this.#ids.get(nameKey(idOrName)) ?? idOrName);
+    const key = nameKey(idOrName);
+    return this.#look(VOICE_ID.test(key) ? key : voiceId(key));
   }
 
   /** Throws INVALID_FIELD, EXISTS or VOICE_LIMIT where `add` would reject with it. */
   check(name: string): void {
-    if (this.#ids.has(nameKey(checkedName(name))) || VOICE_ID.test(nameKey(name))) throw nameTaken(name);
-    if (this.#ids.size < this.#options.maxVoices) return;
+    const id = voiceId(checkedName(name));
+    const isId = VOICE_ID.test(nameKey(name));
+    if (isId || this.#writing.has(id) || this.#look(id) !== undefined) throw nameTaken(name);
+    if (new Set([...this.#entries(), ...this.#writing]).size < this.#options.maxVoices) return;
     const message = `${this.#options.maxVoices} voices are kept already; delete one of them first`;
     throw new ParleyError('VOICE_LIMIT', message);
   }
@@ -85,19 +123,21 @@ export class VoiceStore {
   /** Resolves when it is on disk. */
   async add(voice: NewVoice, sample?: Uint8Array): Promise<StoredVoice> {
     this.check(voice.name);
+    const { folder, now, sync } = this.#options;
     const name = checkedName(voice.name);
-    const id = this.#options.newId();
+    const id = voiceId(name);
     const content =
       sample === undefined ? {} : { content: { hash: hash('sha256', sample, 'hex'), bytes: sample.length } };
-    const stored: StoredVoice = { ...voice, id, name, createdAt: this.#options.now(), ...content };
-    this.#ids.set(nameKey(name), id); // before anything is waited for: of two with one name one is refused
+    const stored: StoredVoice = { ...voice, id, name, createdAt: now(), ...content };
+    this.#writing.add(id); // before anything is waited for: of two with one name one is refused
     try {
-      await this.#write(stored, sample);
+      await writeVoiceFolder(folder, stored, sample, sync);
     } catch (error) {
-      this.#ids.delete(nameKey(name));
-      throw error;
+      const { code = '' } = error as NodeJS.ErrnoException;
+      throw ['ENOTEMPTY', 'EEXIST'].includes(code) ? nameTaken(name) : error;
+    } finally {
+      this.#writing.delete(id);
     }
-    this.#voices.set(id, stored);
     return stored;
   }
 
@@ -105,75 +145,81 @@ export class VoiceStore {
   async remove(idOrName: string): Promise<boolean> {
     const voice = this.find(idOrName);
     if (voice === undefined) return false;
-    this.#voices.delete(voice.id);
-    const gone = join(this.#options.folder, `${UNFINISHED}${voice.id}`);
-    try {
-      // One step for the voice, as many as it takes for its files.
-      await rename(this.#pathOf(voice.id), gone);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-        this.#voices.set(voice.id, voice);
-        throw error;
-      }
-    }
-    this.#ids.delete(nameKey(voice.name));
-    await rm(gone, { recursive: true, force: true });
-    return true;
+    const { folder, sync } = this.#options;
+    const removed = await removeVoiceFolder(folder, voice.id, sync);
+    this.#look(voice.id);
+    return removed;
   }
 
   /** The file of a voice's sample. */
   samplePath({ id }: StoredVoice): string {
-    return join(this.#pathOf(id), SAMPLE);
+    return join(this.#options.folder, id, SAMPLE);
   }
 
-  #pathOf(id: string): string {
-    return join(this.#options.folder, id);
+  /** The voice as it is on disk now; read anew only where it is another than before. */
+  #look(id: string): StoredVoice | undefined {
+    const path = join(this.#options.folder, id);
+    const mark = markOf(path);
+    if (mark === undefined && !isThere(path)) {
+      this.#known.delete(id);
+      return undefined;
+    }
+    const known = this.#known.get(id);
+    if (known !== undefined && known.mark === mark) return known.voice;
+    const read = this.#read(path, id);
+    // One that is let go while it is read is no broken one.
+    if (read !== undefined || isThere(path))
+      this.#known.set(id, read === undefined ? { mark } : { mark, voice: read });
+    return read;
   }
 
-  #enter(voice: StoredVoice): void {
-    const key = nameKey(voice.name);
-    if (this.#ids.has(key)) throw new Error('another voice has its name');
-    this.#ids.set(key, voice.id);
-    this.#voices.set(voice.id, voice);
-  }
-
-  async #write(voice: StoredVoice, sample: Uint8Array | undefined): Promise<void> {
-    const unfinished = join(this.#options.folder, `${UNFINISHED}${voice.id}`);
+  #read(path: string, id: string): StoredVoice | undefined {
     try {
-      await mkdir(unfinished, { recursive: true, mode: 0o700 });
-      if (sample !== undefined) await writeFile(join(unfinished, SAMPLE), sample, WRITTEN);
-      await writeFile(join(unfinished, FACTS), `${JSON.stringify(voice, undefined, 2)}\n`, WRITTEN);
-      await rename(unfinished, this.#pathOf(voice.id));
+      return readVoiceFolder(path, id);
     } catch (error) {
-      await rm(unfinished, { recursive: true, force: true });
-      throw error;
+      if (isThere(path)) this.#options.onBroken(path, error instanceof Error ? error.message : String(error));
+      return undefined;
+    }
+  }
+
+  /** Ids of all folders, whether usable or not. */
+  #entries(): Set<string> {
+    try {
+      return new Set(readdirSync(this.#options.folder).filter((entry) => VOICE_ID.test(entry)));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return new Set();
+      const message = `the folder of the voices cannot be read (${code})`;
+      throw new ParleyError('ENGINE_UNAVAILABLE', message, { cause: error });
+    }
+  }
+
+  /** Of servers that went down; what is younger may be another server's work. */
+  async #clearLeftOvers(): Promise<void> {
+    const { folder, now } = this.#options;
+    for (const entry of await entriesOf(folder)) {
+      if (!entry.startsWith(UNFINISHED)) continue;
+      const path = join(folder, entry);
+      const mtimeMs = await stat(path).then(
+        (found) => found.mtimeMs,
+        () => Infinity, // finished by now
+      );
+      if (mtimeMs < (now() - LEFT_OVER_SECONDS) * 1000) await rm(path, { recursive: true, force: true });
     }
   }
 }
 
-// On the disk itself before the folder gets its name; a voice is nobody else's on this machine.
-const WRITTEN = { flush: true, mode: 0o600 } as const;
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
 
 async function entriesOf(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return [];
-    throw new ParleyError('CONFIG_INVALID', `VOICES_DIR=${folder} cannot be read (${code})`, {
-      cause: error,
-    });
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
   }
-}
-
-async function readEntry(path: string, id: string): Promise<StoredVoice> {
-  const voice = readStoredVoice(await readFile(join(path, FACTS), 'utf8'));
-  if (voice.id !== id) throw new Error('it is the folder of another voice');
-  if (voice.content === undefined) return voice;
-  const { size } = await stat(join(path, SAMPLE));
-  if (size !== voice.content.bytes)
-    throw new Error(`its sample has ${size} bytes, not ${voice.content.bytes}`);
-  return voice;
 }
 
 function nameTaken(name: string): ParleyError {

@@ -4,7 +4,7 @@ import { ParleyError } from '../../src/errors.js';
 import type { AudioOutcome } from '../../src/http/audio-replies.js';
 import { NO_TIME } from '../../src/speech/sound.js';
 import { errorIn, openApp, openServer } from './app-under-test.js';
-import { FakeStream } from './fake-speech.js';
+import { FakeStream, VOICES } from './fake-speech.js';
 
 const SPEECH = '/v1/text-to-speech/slt';
 const WITH_TIMES = ['', '/stream', '/with-timestamps', '/stream/with-timestamps'];
@@ -315,4 +315,22 @@ test('voices are listed, searched page by page, and found one by one', async (t)
     assert.equal(errorIn(answer.body).param, field);
     assert.notEqual(detailIn(answer.body), undefined);
   }
+});
+
+test('voices that were made here are said to be so, and are found by id and name', async (t) => {
+  const { app, speech } = await openApp(t);
+  const about = { engine: 'qwen3', languages: ['de'], description: 'calm' };
+  speech.listed = [
+    ...VOICES,
+    { ...about, name: 'Zoë', made: { id: 'voice_0a', kind: 'sample' } },
+    { ...about, name: 'Sailor', made: { id: 'voice_0b', kind: 'prompt' } },
+  ];
+  const get = async (url: string) => (await app.inject(url)).json<Record<string, unknown[]>>();
+  const labels = { language: 'de', engine: 'qwen3' };
+  const zoe = { voice_id: 'voice_0a', name: 'Zoë', category: 'cloned', description: 'calm', labels };
+  const sailor = { ...zoe, voice_id: 'voice_0b', name: 'Sailor', category: 'generated' };
+  assert.deepEqual((await get('/v1/voices'))['voices']?.slice(2), [zoe, sailor]);
+  for (const name of ['voice_0a', 'VOICE_0A', 'Zoë', 'zoë', 'Zoe\u0308'])
+    assert.deepEqual(await get(`/v1/voices/${encodeURIComponent(name)}`), zoe, name);
+  assert.deepEqual(await get('/v1/voices/sailor'), sailor);
 });

@@ -103,6 +103,7 @@ export class FakeSpeech implements SpeechSource {
   /** What was rendered before. */
   found: Found;
   cleared = 0;
+  listed: readonly Voice[] = VOICES;
   /** Of whichever engine is asked for. */
   can: EngineAbilities = { engine: 'flite', clone: false, design: false, instruct: false, sampling: false };
   /** What was asked to be made a voice of. */
@@ -153,6 +154,6 @@ export class FakeSpeech implements SpeechSource {
   }
 
   voices(): Promise<readonly Voice[]> {
-    return Promise.resolve(VOICES);
+    return Promise.resolve(this.listed);
   }
 }

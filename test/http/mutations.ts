@@ -109,7 +109,7 @@ export function mutatedBytes(bytes: Uint8Array, random: () => number): Uint8Arra
         damaged.subarray(place(), place()),
         damaged.subarray(at),
       ]);
-    else if (kind < 0.97) damaged.fill(0xff, at, at + 4);
+    else if (kind < 0.97) damaged.fill(0xff, at, Math.min(at + 4, damaged.length));
     else damaged = damaged.subarray(0, Math.max(1, at));
   }
   return damaged;

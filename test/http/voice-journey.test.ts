@@ -89,6 +89,44 @@ test('a voice made of a sample is spoken with, outlives a restart, and is unknow
   assert.deepEqual(await readdir(folder), []);
 });
 
+test('a kept voice may be the default, and one that is not there keeps the server from starting', async (t) => {
+  const folder = await folderFor(t);
+  const unknown = serve(t, folder, true, { DEFAULT_VOICE: 'Anna' });
+  await assert.rejects(unknown, {
+    code: 'CONFIG_INVALID',
+    message: /^DEFAULT_VOICE: there is no voice "Anna"/,
+  });
+  const first = await serve(t, folder, true);
+  const made = await first.form('/v1/audio/voices', { name: 'Anna', audio_sample: toneWav() });
+  const { id } = (await made.json()) as Made;
+  for (const DEFAULT_VOICE of ['anna', id]) {
+    const { speak, engine } = await serve(t, folder, true, { DEFAULT_VOICE });
+    assert.equal((await speak({})).status, 200);
+    assert.equal(engine.requests[0]?.reference?.kind, 'sample');
+  }
+  const unable = serve(t, folder, false, { DEFAULT_VOICE: 'Anna' });
+  await assert.rejects(unable, { code: 'CONFIG_INVALID', message: /instant cannot clone voices/ });
+});
+
+test('a sample is not decoded for a language that no engine speaks with it', async (t) => {
+  const { speak, form } = await serve(t, await folderFor(t), true);
+  const ref_audio = `data:audio/wav;base64,${Buffer.from('no sound').toString('base64')}`;
+  const answers = [
+    await speak({ ref_audio, language: 'fr' }),
+    await form('/v1/audio/speech/clone', {
+      input: 'Bonjour.',
+      language: 'fr',
+      ref_audio: Buffer.from('no sound'),
+    }),
+    await form('/v1/audio/voices', { name: 'Anna', language: 'fr', audio_sample: Buffer.from('no sound') }),
+  ];
+  for (const answer of answers) {
+    const { code, param, message } = errorIn(await answer.text());
+    assert.deepEqual([answer.status, code, param], [400, 'language_unavailable', 'language']);
+    assert.match(message, /in French: instant speaks English$/);
+  }
+});
+
 test('a rendering in a kept voice is kept under what the voice is, and health counts voices in memory', async (t) => {
   const { form, speak, remove, get } = await serve(t, await folderFor(t), true, { VOICE_CACHE_MAX: '3' });
   const make = (level: number) =>

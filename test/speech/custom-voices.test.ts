@@ -1,6 +1,7 @@
 // Who speaks with a voice that is none of the engines' own.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { warmUpTexts } from '../../src/call/warm-up.js';
 import { Engines } from '../../src/speech/engine-choice.js';
 import type { VoiceReference } from '../../src/speech/engine.js';
 import type { CustomVoice } from '../../src/speech/routing.js';
@@ -89,24 +90,104 @@ test('where none can, every engine is named with what it lacks', async () => {
     message:
       'no engine of this server can make a voice from a description: plain cannot design voices, english cannot design voices',
   });
-  assert.throws(() => routing.resolve({ reference: SAMPLE, language: 'fr' }), {
-    code: 'CAPABILITY_MISSING',
-    field: 'language',
-    message:
-      'no engine of this server can speak with the voice of a sample in French: plain cannot clone voices, english does not speak French',
-  });
   assert.throws(() => routing.checkAble('prompt', undefined, 'prompt'), {
     code: 'CAPABILITY_MISSING',
     field: 'prompt',
   });
 });
 
+test('where those that can do not speak the language, it is said what they speak', async () => {
+  const routing = await open([plain, english, many]);
+  const refusal = {
+    code: 'LANGUAGE_UNAVAILABLE',
+    field: 'language',
+    message:
+      'no engine of this server can speak with the voice of a sample in French: english speaks English; many speaks German, English',
+  };
+  assert.throws(() => routing.resolve({ reference: SAMPLE, language: 'fr' }), refusal);
+  assert.throws(() => routing.checkAble('sample', 'fr', 'ref_audio'), refusal);
+  const all = Array.from({ length: 22 }, (_, i) => `x${i}`);
+  const polyglot = await open([new NamedEngine('polyglot', { clone: true, languages: all })]);
+  assert.throws(() => polyglot.checkAble('sample', 'fr', 'ref_audio'), { message: /, \S+ and 2 others$/ });
+});
+
+/** As a checkpoint that can only clone. */
+class VoicelessEngine extends NamedEngine {
+  override voices() {
+    return Promise.resolve([]);
+  }
+}
+
+test('an engine without voices of its own speaks with those of samples, and is named where it cannot', async () => {
+  const base = new VoicelessEngine('base', { clone: true, languages: ['en', 'de'] });
+  const routing = await open([plain, base]);
+  const { engine, voice, language, reference } = routing.resolve({ voice: 'Anna' });
+  assert.deepEqual([engine, voice, language, reference], [base, '', 'de', SAMPLE]);
+  assert.equal(routing.resolve({ reference: SAMPLE }).language, 'en');
+  assert.throws(() => routing.resolve({ voice: 'Sailor' }), {
+    message: /: plain cannot design voices, base cannot design voices$/,
+  });
+  assert.deepEqual(routing.health(), { plain: true, base: true });
+  assert.equal((await routing.voices()).find(({ name }) => name === 'Anna')?.engine, 'base');
+});
+
+test('where no engine has a voice of its own, one must be named', async () => {
+  const base = new VoicelessEngine('base', { clone: true });
+  const routing = await open([base]);
+  assert.equal(routing.resolve({ reference: SAMPLE }).engine, base);
+  assert.throws(() => routing.resolve({}), { code: 'VOICE_UNKNOWN', message: /name one that was made here/ });
+  assert.throws(() => routing.resolve({ language: 'en' }), {
+    code: 'VOICE_UNKNOWN',
+    message: /for English;/,
+  });
+  assert.throws(() => routing.resolve({ language: 'fr' }), { code: 'LANGUAGE_UNAVAILABLE' });
+  assert.equal(routing.figures.engine, 'base');
+  warmUpTexts(routing);
+});
+
+test('a voice made here may be the default, and speaks where it can', async () => {
+  const routing = await open([plain, english, many]);
+  routing.useDefault('anna');
+  for (const wish of [{}, { language: 'de-CH' }]) {
+    const { engine, language, reference } = routing.resolve(wish);
+    assert.deepEqual([engine, language, reference], [many, 'de', SAMPLE]);
+  }
+  const { engine, reference } = routing.resolve({ language: 'fr' });
+  assert.deepEqual([engine, reference, routing.figures.engine], [plain, undefined, 'many']);
+  routing.useDefault('voice_2');
+  assert.equal(routing.resolve({ language: 'en' }).reference, PROMPT);
+});
+
+test('a default that is let go, and one that nobody can speak with, are told of', async () => {
+  const custom = [ANNA];
+  const routing = await open([plain, many], custom);
+  routing.useDefault('Anna');
+  custom.pop();
+  assert.throws(() => routing.resolve({}), { code: 'VOICE_UNKNOWN', message: /"Anna"/ });
+  assert.equal(routing.resolve({ language: 'de' }).engine, plain);
+  const unable = await open([plain]);
+  assert.throws(() => unable.useDefault('Anna'), { code: 'CAPABILITY_MISSING' });
+  assert.throws(() => unable.useDefault('Ana'), { code: 'VOICE_UNKNOWN' });
+});
+
 test('voices made here are listed where an engine can speak with them, and proposed for mistyped names', async () => {
   const routing = await open([plain, english, many]);
   const listed = (await routing.voices()).slice(3);
   assert.deepEqual(listed, [
-    { name: 'Anna', engine: 'many', languages: ['de'], description: 'calm' },
-    { name: 'Sailor', engine: 'many', languages: ['de', 'en'], description: '' },
+    {
+      name: 'Anna',
+      engine: 'many',
+      languages: ['de'],
+      description: 'calm',
+      made: { id: 'voice_1', kind: 'sample' },
+    },
+    {
+      name: 'Sailor',
+      engine: 'many',
+      languages: ['de', 'en'],
+      description: '',
+      made: { id: 'voice_2', kind: 'prompt' },
+    },
   ]);
   assert.deepEqual((await (await open([plain])).voices()).length, 1);
   assert.throws(() => routing.resolve({ voice: 'Ana' }), { code: 'VOICE_UNKNOWN', message: /Anna/ });

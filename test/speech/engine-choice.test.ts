@@ -12,16 +12,19 @@ const ABSENT = () => undefined;
 const PRESENT = () => '/packages/espeak-ng.js';
 const INSTALL = `install the optional package ${ESPEAK_PACKAGE}`;
 
-async function openEngines(t: TestContext, setup: Partial<EngineSetup>): Promise<Engines> {
+async function openEngines(
+  t: TestContext,
+  { defaultVoice, ...setup }: Partial<EngineSetup> & { defaultVoice?: string },
+): Promise<Engines> {
   const engines = await Engines.open({
     engine: 'auto',
-    defaultVoice: undefined,
     maxWaiting: 8,
     renderTimeoutMs: 1000,
     resolvePackage: PRESENT,
     ...setup,
   });
   t.after(() => engines.close());
+  if (defaultVoice !== undefined) engines.useDefault(defaultVoice);
   return engines;
 }
 
@@ -206,7 +209,8 @@ test('what the engines are at is told of the one that speaks by default', async 
   const gpu = new InstantEngine({ languages: ['de'] });
   const memory = { allocatedBytes: 3_000_000, totalBytes: 9_000_000 };
   gpu.device = () => ({ name: 'a GPU', memory });
-  const engines = await Engines.of([engine, gpu], [], 'instant');
+  const engines = await Engines.of([engine, gpu]);
+  engines.useDefault('instant');
   const figures = { engines: { instant: true }, engine: 'instant', device: { name: 'cpu' } };
   assert.deepEqual(engines.figures, { ...figures, modelLoaded: true });
   engine.loaded = false;

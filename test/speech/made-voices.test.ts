@@ -1,11 +1,12 @@
 // Kept voices as engines get them, and the order in which a new one is judged.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
 import { MadeVoices } from '../../src/speech/made-voices.js';
+import type { StoredVoice } from '../../src/speech/stored-voice.js';
 import { VoiceCache } from '../../src/speech/voice-cache.js';
 import { VoiceStore } from '../../src/speech/voice-store.js';
 
@@ -77,6 +78,25 @@ test('a sample that is not what was written is not spoken with', async (t) => {
     message: /voice Anna cannot be read/,
   });
 });
+
+test('a voice that another server put in the place of an old one is spoken with as it is now', async (t) => {
+  const { make, made, store, referenceOf } = await open(t);
+  await make('Anna');
+  assert.equal(referenceOf('Anna').samples.length, SOUND.length);
+  const folder = dirname(dirname(store.samplePath(kept(made.find('Anna')))));
+  const other = await VoiceStore.open({ folder });
+  const sample = await readFile(store.samplePath(kept(made.find('Anna'))));
+  await other.remove('Anna');
+  assert.equal(made.named('Anna'), undefined);
+  sample.writeInt16LE(1234, sample.length - 2);
+  await other.add({ name: 'Anna', kind: 'audio_sample' }, sample);
+  assert.equal(referenceOf('Anna').samples.at(-1), 1234 / 32_768);
+});
+
+function kept(voice: StoredVoice | undefined): StoredVoice {
+  assert.ok(voice !== undefined);
+  return voice;
+}
 
 test('what speaks against a voice is found before its sample is decoded', async (t) => {
   const { make, made, steps, cannot } = await open(t);

@@ -31,6 +31,11 @@ for (const [kind, how] of Object.entries(KINDS)) {
   });
 }
 
+test('a file of floats above full scale is no square wave', async () => {
+  const samples = await decodeReference(sampleFile(KINDS['wav f32'], { level: 4 }));
+  assert.ok(fitTone(samples.subarray(RATE / 2, RATE), TONE_HZ, RATE).snrDb > 60);
+});
+
 test('mono, and the rates that files have, are taken as well', async () => {
   for (const rate of [8000, 11_025, 16_000, 22_050, 44_100, 96_000]) {
     const samples = await decodeReference(sampleFile(KINDS['wav s16'], { rate, channels: 1 }));

@@ -130,3 +130,17 @@ test('where no engine can speak with a sample, nobody looks at it', async () => 
   await assert.rejects(reference(URL_OF('a')), { code: 'CAPABILITY_MISSING', field: 'ref_audio' });
   assert.deepEqual(decoded, []);
 });
+
+test('the language that is to be spoken is judged with the rest, before anybody looks at the sample', async () => {
+  const asked: unknown[] = [];
+  const checkAble = (...about: unknown[]) => {
+    asked.push(about);
+    throw new ParleyError('LANGUAGE_UNAVAILABLE', 'no', { field: 'language' });
+  };
+  const decode = () => Promise.reject(new Error('decoded'));
+  const cache = new VoiceCache(1);
+  const options = { audio: { decode }, engines: { checkAble }, cache, maxBytes: 100, urls: false };
+  const wish = { source: URL_OF('a'), language: 'fr' };
+  await assert.rejects(new References(options).reference(wish, NEVER), { code: 'LANGUAGE_UNAVAILABLE' });
+  assert.deepEqual(asked, [['sample', 'fr', 'ref_audio']]);
+});

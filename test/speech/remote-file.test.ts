@@ -48,7 +48,7 @@ const PRIVATE = [
   '0.0.0.0', '224.0.0.1', '255.255.255.255', '198.18.0.1', '192.0.2.1', '203.0.113.9', '240.0.0.1',
   '::1', '::', 'fe80::1', 'fe80::1%eth0', 'fc00::1', 'fd12:3456::1', 'ff02::1', '2001:db8::1', '64:ff9b::7f00:1',
   '2002:7f00:1::', '2001::1', '::ffff:127.0.0.1', '::ffff:10.0.0.1', '::ffff:a9fe:a9fe', '::7f00:1', 'fec0::1',
-  '100::1', '', 'localhost', '1.2.3', '0x7f.1',
+  '100::1', '168.63.129.16', '::ffff:168.63.129.16', '192.0.0.192', '100.100.100.200', '', 'localhost', '1.2.3', '0x7f.1',
 ]; // prettier-ignore
 
 test('only addresses of the public internet are public, whatever they are written as', () => {
@@ -132,6 +132,21 @@ test('redirects are followed three times, and each is checked anew', async () =>
     await assert.rejects(fetched('http://a.example/', network), refusal(why), location);
     assert.equal(network.asked.length, 1);
   }
+});
+
+test('only ports of the web, and those that nobody has reserved, are asked', async () => {
+  const network = () => new FakeNetwork(() => [PUBLIC], () => ({})); // prettier-ignore
+  for (const port of [1, 22, 25, 79, 81, 442, 444, 587, 1023]) {
+    const asked = network();
+    const why = new RegExp(`its port is ${port}; 80, 443 and those above 1023`);
+    await assert.rejects(fetched(`https://a.example:${port}/`, asked), refusal(why));
+    assert.deepEqual(asked.asked, []);
+  }
+  for (const port of [80, 443, 1024, 8080, 65_535])
+    assert.equal(String(await fetched(`http://a.example:${port}/`, network())), 'sound', String(port));
+  const redirected = new FakeNetwork(() => [PUBLIC], () => ({ status: 302, location: 'http://a.example:25/' })); // prettier-ignore
+  await assert.rejects(fetched('http://a.example/', redirected), refusal(/its port is 25/));
+  await assert.rejects(fetched('http://a.example:0/', network()), refusal(/its port is 0/));
 });
 
 test('a URL with a password, and a name without an address, are not asked', async () => {

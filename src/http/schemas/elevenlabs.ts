@@ -59,7 +59,9 @@ const TIMES = object({
 const TIMED = object({ audio_base64: STRING, alignment: TIMES, normalized_alignment: TIMES });
 
 function speaking(summary: string, limits: SpeechFieldLimits, answer: RouteSchema['response']): RouteSchema {
-  const params = object({ voice_id: { ...STRING, description: 'the name of a voice' } });
+  const params = object({
+    voice_id: { ...STRING, description: 'the name of a voice, or the id of one that was made here' },
+  });
   return { summary, tags: [TAGS.speech], params, querystring: QUERY, body: body(limits), response: answer };
 }
 
@@ -86,7 +88,7 @@ export function timedStreamSchema(limits: SpeechFieldLimits): RouteSchema {
 const VOICE = object({
   voice_id: STRING,
   name: STRING,
-  category: { type: 'string', enum: ['premade'] },
+  category: { type: 'string', enum: ['premade', 'cloned', 'generated'] },
   description: STRING,
   labels: object({ language: STRING, engine: STRING }),
 });
