@@ -94,7 +94,8 @@ export class Listeners {
   async #tlsServer(files: CertificateFiles): Promise<TlsServer> {
     const { startMs: handshakeTimeout, accepted, log, watch } = this.#options;
     const ALPNProtocols = ['h2', 'http/1.1'];
-    const server = createTlsServer({ ...SOCKET_OPTIONS, ALPNProtocols, handshakeTimeout }, (socket) => {
+    // Not half open: with that, Node keeps for good what the client ends before the handshake has ended.
+    const server = createTlsServer({ noDelay: true, ALPNProtocols, handshakeTimeout }, (socket) => {
       accepted(socket, socket.alpnProtocol === 'h2' ? 'http/2' : 'http/1');
     });
     this.#renewal = new CertificateRenewal(files, server, log, watch);

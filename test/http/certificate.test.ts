@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
+import { connect as connectPlain } from 'node:net';
 import { before, test, type TestContext } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import type { ParleyError } from '../../src/errors.js';
@@ -64,6 +65,17 @@ test('speech is streamed over TLS and HTTP/2, and cancelled', async (t) => {
   assert.equal(String((await once(answer, 'data'))[0]), 'begun');
   answer.close();
   await stream.cancelled;
+});
+
+test('a connection that ends before its handshake has ended is let go at once', async (t) => {
+  const { port } = await openTls(t);
+  const socket = connectPlain({ port, host: '127.0.0.1', allowHalfOpen: true });
+  t.after(() => socket.destroy());
+  let letGo = false;
+  socket.on('end', () => (letGo = true)).on('error', () => (letGo = true));
+  socket.end();
+  socket.resume();
+  await until(() => letGo);
 });
 
 test('WebSockets come over TLS, too', async (t) => {
