@@ -5,9 +5,8 @@
 //
 // A server that cannot be built whole closes what was built and rejects.
 import { randomBytes, randomInt } from 'node:crypto';
-import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { realpathSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
 import { speechDialects } from './agent/speech-dialects.js';
 import { CachedSpeech } from './call/cached-speech.js';
@@ -21,11 +20,14 @@ import { Closing } from './closing.js';
 import { readConfig, type Config } from './config.js';
 import { ParleyError } from './errors.js';
 import { ModelNames } from './http/model-names.js';
+import { pageFolder } from './http/page-folder.js';
 import { HttpServer } from './http/server.js';
+import type { ServerHealth } from './http/status-routes.js';
 import { createLog, type Log } from './observe/log.js';
 import { Metrics } from './observe/metrics.js';
-import { EncoderPool } from './rtp/encoder-pool.js';
+import type { EncoderPool } from './rtp/encoder-pool.js';
 import { MediaPlane } from './rtp/media-plane.js';
+import { openEncoders } from './rtp/server-encoders.js';
 import { AudioCache } from './speech/audio-cache.js';
 import { Engines } from './speech/engine-choice.js';
 import { openRedisTier } from './speech/redis-tier.js';
@@ -100,7 +102,36 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     { maxCalls: config.maxCalls, newId: () => `rtc_${randomBytes(18).toString('base64url')}` },
   );
   closing.add(() => switchboard.close());
-  const door = new BrowserDoor({
+  const parts = { config, log, plane, cache, frames, metrics, encoders, engines, workshop, switchboard };
+  const door = openDoor(parts, certificate);
+  closing.add(() => door.close());
+  const http = openHttp(parts, door);
+  closing.add(() => http.close());
+  for (const notice of config.notices) log.warn(notice);
+  const url = await http.listen();
+  log.info({ url, clockPriority: plane.stats().priority, missing: engines.missing }, 'parley listens');
+  return { url, switchboard, plane, encoders, metrics, close: () => closing.close() };
+}
+
+/** What the doors are built from. */
+interface Parts {
+  readonly config: Config;
+  readonly log: Log;
+  readonly plane: MediaPlane;
+  readonly cache: AudioCache;
+  readonly frames: FrameCache;
+  readonly metrics: Metrics;
+  readonly encoders: EncoderPool;
+  readonly engines: Engines;
+  readonly workshop: VoiceWorkshop;
+  readonly switchboard: Switchboard;
+}
+
+function openDoor(
+  { config, log, plane, switchboard }: Parts,
+  certificate: Awaited<ReturnType<typeof makeCertificate>>,
+): BrowserDoor {
+  return new BrowserDoor({
     switchboard,
     plane,
     certificate,
@@ -114,15 +145,18 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
       messages: MESSAGES,
     },
   });
-  closing.add(() => door.close());
-  const speech = new CachedSpeech(new SpeechService(engines, encoders, config), {
-    cache,
+}
+
+function openHttp(parts: Parts, calls: BrowserDoor): HttpServer {
+  const { config, log, metrics, engines, workshop } = parts;
+  const speech = new CachedSpeech(new SpeechService(engines, parts.encoders, config), {
+    cache: parts.cache,
     routing: engines,
-    settings: encoders.settings,
-    frames,
+    settings: parts.encoders.settings,
+    frames: parts.frames,
     samples: workshop.samples,
   });
-  const http = new HttpServer({
+  return new HttpServer({
     ...config,
     pageFolder: pageFolder(),
     speech,
@@ -138,40 +172,25 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     limits: config,
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
-    calls: door,
-    health: () => ({
-      ...engines.figures,
-      modelId: config.modelId,
-      encoders: encoders.usable,
-      calls: switchboard.size,
-      maxCalls: config.maxCalls,
-      queueDepth: engines.waiting,
-      maxQueueDepth: config.maxQueueDepth,
-      audioCache: cache.figures,
-      voiceCache: workshop.figures,
-    }),
+    calls,
+    health: () => healthOf(parts),
     metrics,
     log,
   });
-  closing.add(() => http.close());
-  for (const notice of config.notices) log.warn(notice);
-  const url = await http.listen();
-  log.info({ url, clockPriority: plane.stats().priority, missing: engines.missing }, 'parley listens');
-  return { url, switchboard, plane, encoders, metrics, close: () => closing.close() };
 }
 
-function openEncoders(config: Config, log: Log): EncoderPool {
-  return new EncoderPool({
-    workers: config.encoderWorkers,
-    trim: { thresholdDb: config.silenceThresholdDb },
-    opus: {
-      application: config.opusApplication,
-      complexity: config.opusComplexity,
-      bitsPerSecond: config.opusBitrate,
-    },
-    onWorkerLost: (error) =>
-      log.error({ code: error.code, detail: error.message }, 'encoder worker replaced'),
-  });
+function healthOf({ config, cache, encoders, engines, switchboard, workshop }: Parts): ServerHealth {
+  return {
+    ...engines.figures,
+    modelId: config.modelId,
+    encoders: encoders.usable,
+    calls: switchboard.size,
+    maxCalls: config.maxCalls,
+    queueDepth: engines.waiting,
+    maxQueueDepth: config.maxQueueDepth,
+    audioCache: cache.figures,
+    voiceCache: workshop.figures,
+  };
 }
 
 function openEngines(config: Config, log: Log): Promise<Engines> {
@@ -195,13 +214,6 @@ function useDefaultVoice(engines: Engines, { defaultVoice }: Config): void {
     if (!(error instanceof ParleyError)) throw error;
     throw new ParleyError('CONFIG_INVALID', `DEFAULT_VOICE: ${error.message}`, { cause: error });
   }
-}
-
-/** `public/` beside package.json, from the sources or from dist. */
-function pageFolder(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
-  return join(folder, 'public');
 }
 
 async function main(): Promise<void> {

@@ -30,7 +30,7 @@ const VERDICTS: Readonly<Partial<Record<ErrorCode, Verdict>>> = {
   LANGUAGE_UNAVAILABLE: { error: 'unsupported_language', code: POLICY },
   MALFORMED: { error: 'invalid_message', code: POLICY, socket: true },
   MODEL_UNKNOWN: { error: 'model_not_found', code: POLICY, socket: true },
-  QUEUE_FULL: { error: 'system_busy', code: TRY_LATER },
+  QUEUE_FULL: { error: 'system_busy', code: POLICY },
   RATE_LIMITED: { error: 'too_many_requests', code: POLICY },
   TEXT_TOO_LONG: { error: 'max_character_limit_exceeded', code: POLICY },
   TIMEOUT: { error: 'timeout', code: POLICY },
