@@ -53,7 +53,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'mpg123-decoder': ['src/speech/reference-audio.ts'],
   'ogg-opus-decoder': ['src/speech/reference-audio.ts'],
   '@wasm-audio-decoders/flac': ['src/speech/reference-audio.ts'],
-  'ipaddr.js': ['src/http', 'src/speech'],
+  'ipaddr.js': ['src/http', 'src/speech', 'sip'],
   tinyld: ['src/text/language.ts'],
 };
 
