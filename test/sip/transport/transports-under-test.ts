@@ -70,7 +70,7 @@ export function options(from: Transports, body = '', branch = 'z9hG4bK1'): Bytes
 
 export async function sent(promise: ReturnType<Transports['send']>): Promise<Sent> {
   const result = await promise;
-  assert.ok(typeof result !== 'string', String(result));
+  if (typeof result === 'string') assert.fail(result);
   return result;
 }
 

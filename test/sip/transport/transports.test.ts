@@ -41,7 +41,7 @@ test('over UDP a response finds its way through NAT by rport, from the port that
   t.after(() => stranger.close());
   const via = 'SIP/2.0/UDP 192.0.2.77:9;rport;branch=z9hG4bKnat';
   const request = `OPTIONS sip:b SIP/2.0\r\nVia: ${via}\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:b@b>\r\nCall-ID: 1\r\nCSeq: 1 OPTIONS\r\n\r\n`;
-  const { port = 0 } = server.target('udp');
+  const { port } = server.target('udp');
   stranger.send(request, port, '127.0.0.1');
   await answer(server.transports, await server.nth(0));
   const [bytes, info] = (await once(stranger, 'message')) as [Buffer, { port: number }];
