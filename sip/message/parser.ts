@@ -30,9 +30,9 @@ interface Whole {
   readonly source: Source | undefined;
 }
 
-/** `bytes` is a datagram, or a message that a framer cut out of a stream. */
-export function parseMessage(bytes: Buffer, source?: Source): Parsed {
-  const whole = split(bytes, source);
+/** `bytes` is a datagram, or a message that a framer cut out of a stream, where it has to state its length. */
+export function parseMessage(bytes: Buffer, source?: Source, fromStream = false): Parsed {
+  const whole = split(bytes, source, fromStream);
   const start = parseStartLine(whole.lines.startLine);
   switch (start.kind) {
     case 'request':
@@ -48,20 +48,20 @@ export function parseMessage(bytes: Buffer, source?: Source): Parsed {
   }
 }
 
-function split(bytes: Buffer, source: Source | undefined): Whole {
+function split(bytes: Buffer, source: Source | undefined, fromStream: boolean): Whole {
   let start = 0;
   while (bytes[start] === 0x0d && bytes[start + 1] === 0x0a) start += 2;
   const end = bytes.indexOf(HEAD_END, start, 'latin1');
   const lines = headLines(bytes.subarray(start, end < 0 ? bytes.length : end));
   const fields = new HeaderFields(lines.fields);
   const rest = end < 0 ? undefined : bytes.subarray(end + HEAD_END.length);
-  return { lines, fields, body: rest === undefined ? undefined : bodyOf(rest, fields), source };
+  return { lines, fields, body: rest === undefined ? undefined : bodyOf(rest, fields, fromStream), source };
 }
 
 /** What is longer than it says is cut (RFC 3261, section 18.3). */
-function bodyOf(rest: Buffer, fields: HeaderFields): Buffer | undefined {
+function bodyOf(rest: Buffer, fields: HeaderFields, fromStream: boolean): Buffer | undefined {
   const stated = fields.first('content-length');
-  if (stated === undefined) return rest;
+  if (stated === undefined) return fromStream ? undefined : rest;
   const length = wholeNumber(stated, rest.length);
   return length === undefined ? undefined : rest.subarray(0, length);
 }
