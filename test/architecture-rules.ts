@@ -54,7 +54,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'mpg123-decoder': ['src/speech/reference-decoders.ts'],
   'ogg-opus-decoder': ['src/speech/reference-decoders.ts'],
   '@wasm-audio-decoders/flac': ['src/speech/reference-decoders.ts'],
-  'ipaddr.js': ['src/http', 'src/speech'],
+  'ipaddr.js': ['src/http', 'src/speech', 'sip'],
   tinyld: ['src/text/language.ts'],
 };
 

@@ -1,0 +1,109 @@
+// Challenges callers and judges their answers (RFC 3261 section 22, RFC 8760).
+import { timingSafeEqual } from 'node:crypto';
+import { quoted } from '../message/scanner.js';
+import { readAuthFields } from './auth-fields.js';
+import type { AskedRequest } from './digest-client.js';
+import { digestResponse, type QualityOfProtection, type Secret } from './digest.js';
+import { digestAlgorithm, hashed, type DigestAlgorithm } from './digest-algorithm.js';
+import type { KnownPeer } from './known-peer.js';
+import type { Nonces } from './nonces.js';
+
+export interface DigestServerOptions {
+  readonly realm: string;
+  /** Offered one by one, the preferred one first; MD5 is for phones that know nothing else. */
+  readonly algorithms: readonly DigestAlgorithm[];
+  readonly qops: readonly QualityOfProtection[];
+  readonly nonces: Nonces;
+  /** Of a caller by name, for the hash in question; undefined for a stranger. */
+  readonly secretOf: (username: string, algorithm: DigestAlgorithm) => Secret | undefined;
+  /** Whether a URI in credentials means the one of the request: proxies on the way may have written it anew. */
+  readonly sameResource?: (claimed: string, requested: string) => boolean;
+}
+
+export type ServerVerdict =
+  | { readonly username: string }
+  /**
+   * `missing`, `stale`, `foreign` (a nonce that was never given to this peer): to be challenged. `malformed`: 400.
+   * `wrong` (name, password, or an answer that was used before): challenged too, and counted against the source.
+   */
+  | { readonly failure: 'missing' | 'stale' | 'foreign' | 'malformed' | 'wrong' };
+
+interface Credentials {
+  readonly username: string;
+  readonly nonce: string;
+  readonly uri: string;
+  readonly response: string;
+  readonly algorithm: DigestAlgorithm;
+  readonly protection: {
+    readonly qop: QualityOfProtection;
+    readonly nonceCount: string;
+    readonly clientNonce: string;
+  };
+}
+
+const RESPONSE = /^[0-9a-f]{32}(?:[0-9a-f]{32})?$/i;
+
+export class DigestServer {
+  readonly #options: DigestServerOptions;
+
+  constructor(options: DigestServerOptions) {
+    this.#options = options;
+  }
+
+  /** Values for WWW-Authenticate (or Proxy-Authenticate), one each. Only for a peer that is known. */
+  challenge(peer: KnownPeer, stale = false): string[] {
+    const { realm, algorithms, qops, nonces } = this.#options;
+    const nonce = nonces.issue(peer.name);
+    return algorithms.map(
+      ({ name }) =>
+        `Digest realm=${quoted(realm)}, nonce="${nonce}", algorithm=${name}, qop="${qops.join(',')}"` +
+        (stale ? ', stale=true' : ''),
+    );
+  }
+
+  /** Judges the values of Authorization (or Proxy-Authorization) of a request. Credentials for other realms are not ours. */
+  judge(peer: KnownPeer, values: readonly string[], request: AskedRequest): ServerVerdict {
+    for (const value of values) {
+      const fields = readAuthFields(value);
+      const [only] = fields ?? [];
+      if (fields?.length !== 1 || only === undefined) return { failure: 'malformed' };
+      if (only.scheme !== 'digest' || only.values.get('realm') !== this.#options.realm) continue;
+      const credentials = this.#read(only.values);
+      return credentials === undefined ? { failure: 'malformed' } : this.#check(peer, credentials, request);
+    }
+    return { failure: 'missing' };
+  }
+
+  #read(values: ReadonlyMap<string, string>): Credentials | undefined {
+    const algorithm = digestAlgorithm(values.get('algorithm'));
+    const qop = this.#options.qops.find((known) => known === values.get('qop')?.toLowerCase());
+    const [username, nonce, uri, response, nonceCount, clientNonce] = ['username', 'nonce', 'uri', 'response', 'nc', 'cnonce'].map((name) => values.get(name)); // prettier-ignore
+    if (algorithm === undefined || !this.#options.algorithms.includes(algorithm) || qop === undefined)
+      return undefined;
+    if (username === undefined || nonce === undefined || uri === undefined || clientNonce === undefined)
+      return undefined;
+    if (!RESPONSE.test(response ?? '') || !/^[0-9a-f]{8}$/i.test(nonceCount ?? '')) return undefined;
+    const protection = { qop, nonceCount: nonceCount ?? '', clientNonce };
+    return { username, nonce, uri, response: response ?? '', algorithm, protection };
+  }
+
+  #check(peer: KnownPeer, credentials: Credentials, { method, uri, body }: AskedRequest): ServerVerdict {
+    const { realm, nonces, secretOf, sameResource = (a, b) => a === b } = this.#options;
+    const { username, nonce, algorithm, protection } = credentials;
+    const age = nonces.check(nonce, peer.name);
+    if (age !== 'fresh') return { failure: age };
+    const secret = secretOf(username, algorithm);
+    // A stranger's answer costs as much time as that of a caller whose password is wrong.
+    const expected = digestResponse({ algorithm, username, realm, nonce, method, uri: credentials.uri, protection, body, secret: secret ?? { password: '' } }); // prettier-ignore
+    const right = sameText(expected, credentials.response.toLowerCase(), algorithm);
+    if (!right || secret === undefined || !sameResource(credentials.uri, uri)) return { failure: 'wrong' };
+    return nonces.use(nonce, Number.parseInt(protection.nonceCount, 16))
+      ? { username }
+      : { failure: 'wrong' };
+  }
+}
+
+/** In a time that tells nothing of where the texts differ; hashed first, so that their lengths are the same. */
+function sameText(a: string, b: string, algorithm: DigestAlgorithm): boolean {
+  return timingSafeEqual(Buffer.from(hashed(algorithm, a)), Buffer.from(hashed(algorithm, b)));
+}

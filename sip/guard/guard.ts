@@ -1,0 +1,103 @@
+// Whether a request from the network is let in, before anything else is done
+// with it. Strangers hear nothing, so that a scan of addresses finds nothing;
+// only sources that are known are challenged, limited or refused in words.
+import type { Time } from '../../src/time.js';
+import { knownPeer, type KnownPeer } from '../auth/known-peer.js';
+import { refusal, type Refusal } from '../message/refusal.js';
+import { AddressList, parseAddress, sourceKey } from './address-list.js';
+import { isScanner } from './scanners.js';
+import { SourceRates, type RateBounds } from './source-rates.js';
+
+export interface GuardOptions {
+  readonly time: Time;
+  /** Addresses and networks whose requests are let in as they are. */
+  readonly allowed: readonly string[];
+  /** Those whose requests are let in with the right password. `allowed` goes first. */
+  readonly challenged: readonly string[];
+  /** Requests of one known source that are more than that are refused with 503. */
+  readonly requests: RateBounds;
+  /** Wrong passwords: a source with more than that is not heard for a while. */
+  readonly failures: RateBounds;
+}
+
+export const REQUEST_BOUNDS: RateBounds = { perSecond: 50, burst: 200, mostSources: 10_000 };
+export const FAILURE_BOUNDS: RateBounds = { perSecond: 1 / 60, burst: 10, mostSources: 10_000 };
+
+export interface Visit {
+  readonly address: string;
+  readonly method: string;
+  readonly userAgent: string | undefined;
+  /** It belongs to a dialog or transaction that this server has. */
+  readonly expected: boolean;
+}
+
+export type Decision =
+  | { readonly kind: 'accept'; readonly peer: KnownPeer }
+  /** Let in with the right password only; a challenge may be sent to this peer. */
+  | { readonly kind: 'challenge'; readonly peer: KnownPeer }
+  /** Not a word to it. */
+  | { readonly kind: 'drop'; readonly cause: DropCause }
+  | { readonly kind: 'refuse'; readonly refusal: Refusal };
+
+export type DropCause = 'scanner' | 'stranger' | 'banned' | 'flood';
+
+export type GuardCounts = Readonly<Record<'accepted' | 'challenged' | 'refused' | DropCause, number>>;
+
+export class Guard {
+  readonly #allowed: AddressList;
+  readonly #challenged: AddressList;
+  readonly #requests: SourceRates;
+  readonly #failures: SourceRates;
+  readonly #counts = { accepted: 0, challenged: 0, refused: 0, scanner: 0, stranger: 0, banned: 0, flood: 0 };
+
+  constructor({ time, allowed, challenged, requests, failures }: GuardOptions) {
+    this.#allowed = new AddressList(allowed);
+    this.#challenged = new AddressList(challenged);
+    this.#requests = new SourceRates(requests, time);
+    this.#failures = new SourceRates(failures, time);
+  }
+
+  get counts(): GuardCounts {
+    return { ...this.#counts };
+  }
+
+  decide({ address, method, userAgent, expected }: Visit): Decision {
+    const parsed = parseAddress(address);
+    const allowed = this.#allowed.has(parsed);
+    if (!allowed && !this.#challenged.has(parsed)) return this.#drop('stranger');
+    const source = sourceKey(address);
+    const peer = knownPeer(parsed?.toString() ?? address);
+    // What we wait for is no visit: to refuse a BYE would keep a call open.
+    if (expected) return this.#accept(peer);
+    if (isScanner(userAgent)) return this.#drop('scanner');
+    if (!allowed && this.#failures.waitMs(source) > 0) return this.#drop('banned');
+    const waitMs = this.#requests.take(source);
+    if (waitMs > 0) return this.#limit(method, allowed, waitMs);
+    if (allowed || method === 'ACK' || method === 'CANCEL') return this.#accept(peer); // these cannot be challenged (RFC 3261 section 22.1)
+    this.#counts.challenged++;
+    return { kind: 'challenge', peer };
+  }
+
+  /** The source answered a challenge wrongly. */
+  failed(address: string): void {
+    this.#failures.take(sourceKey(address));
+  }
+
+  #accept(peer: KnownPeer): Decision {
+    this.#counts.accepted++;
+    return { kind: 'accept', peer };
+  }
+
+  #drop(cause: DropCause): Decision {
+    this.#counts[cause]++;
+    return { kind: 'drop', cause };
+  }
+
+  /** One who has not shown a password yet is not worth an answer each; nor has ACK ever one. */
+  #limit(method: string, allowed: boolean, waitMs: number): Decision {
+    if (!allowed || method === 'ACK') return this.#drop('flood');
+    this.#counts.refused++;
+    const seconds = String(Math.max(1, Math.ceil(waitMs / 1000)));
+    return { kind: 'refuse', refusal: refusal(503, 'Service Unavailable', [['Retry-After', seconds]]) };
+  }
+}

@@ -1,0 +1,27 @@
+// Which dialog a call takes the place of (RFC 3891), as in the Replaces field
+// and, escaped, in the Refer-To of an attended transfer.
+import { headerParameters } from '../message/parameters.js';
+import { Scanner } from '../message/scanner.js';
+
+export interface Replaces {
+  readonly callId: string;
+  readonly toTag: string;
+  readonly fromTag: string;
+  /** Only a dialog that is not answered yet is meant. */
+  readonly earlyOnly: boolean;
+}
+
+/** Undefined where it is not well-formed or a tag is missing. */
+export function readReplaces(value: string): Replaces | undefined {
+  const end = value.indexOf(';');
+  const callId = (end < 0 ? value : value.slice(0, end)).trim();
+  const params =
+    end < 0 || !/^[^\s,;]+$/.test(callId) ? undefined : headerParameters(new Scanner(value, end));
+  const [toTag, fromTag] = [params?.get('to-tag'), params?.get('from-tag')];
+  if (params === undefined || !toTag || !fromTag) return undefined;
+  return { callId, toTag, fromTag, earlyOnly: params.has('early-only') };
+}
+
+export function writeReplaces({ callId, toTag, fromTag, earlyOnly }: Replaces): string {
+  return `${callId};to-tag=${toTag};from-tag=${fromTag}${earlyOnly ? ';early-only' : ''}`;
+}

@@ -1,0 +1,166 @@
+// Reads the routing table from its JSON:
+//
+//   {"routes": [
+//     {"name": "sales", "to": "100", "from": "+49*", "headers": {"X-Tenant": "acme"},
+//      "say": {"text": "Good morning.", "voice": "slt", "language": "en", "after": "hangup"}},
+//     {"to": "annc", "announce": {"mostCharacters": 500}},
+//     {"to": "9*", "reject": {"status": 403, "cause": 21, "text": "Not from here"}},
+//     {"agent": "reception"}
+//   ]}
+import { Pattern } from './pattern.js';
+import { RoutingTable, type Route, type RouteAnswer } from './routing-table.js';
+
+const MOST_ROUTES = 1000;
+const MOST_HEADERS = 16;
+const MOST_PATTERN = 256;
+const MOST_TEXT = 5000;
+const USUAL_ANNOUNCEMENT = 500;
+const KINDS = ['say', 'announce', 'agent', 'reject'] as const;
+const FIELDS: Readonly<Record<'route' | (typeof KINDS)[number], readonly string[]>> = {
+  route: ['name', 'to', 'from', 'headers', ...KINDS],
+  say: ['text', 'voice', 'language', 'after'],
+  announce: ['mostCharacters', 'after'],
+  agent: [],
+  reject: ['status', 'cause', 'text'],
+};
+
+export type RoutingFile =
+  | { readonly table: RoutingTable; readonly problems?: undefined }
+  /** Every mistake, each with the place that it is in. */
+  | { readonly problems: readonly string[]; readonly table?: undefined };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function readRoutingFile(json: string): RoutingFile {
+  let content: unknown;
+  try {
+    content = JSON.parse(json);
+  } catch (error) {
+    return { problems: [`the file is not JSON: ${(error as Error).message}`] };
+  }
+  const routes = isFields(content) ? content['routes'] : undefined;
+  if (!Array.isArray(routes)) return { problems: ['the file must be an object with a list "routes"'] };
+  if (routes.length > MOST_ROUTES) return { problems: [`routes must have at most ${MOST_ROUTES} items`] };
+  const reader = new RouteReader();
+  const read = routes.map((route: unknown, index) => reader.route(route, index));
+  const usable = read.filter((route) => route !== undefined);
+  return reader.problems.length > 0 ? { problems: reader.problems } : { table: new RoutingTable(usable) };
+}
+
+class RouteReader {
+  readonly problems: string[] = [];
+
+  route(value: unknown, index: number): Route | undefined {
+    const at = `routes[${index}]`;
+    if (!this.#fields(value, at, FIELDS.route)) return undefined;
+    const name = this.#text(value, 'name', at, 100) ?? `route ${index + 1}`;
+    const [to, from] = [this.#pattern(value, 'to', at), this.#pattern(value, 'from', at)];
+    const headers = this.#headers(value['headers'], `${at}.headers`);
+    const answer = this.#answer(value, at);
+    if (answer === undefined) return undefined;
+    return {
+      name,
+      headers,
+      answer,
+      ...(to === undefined ? {} : { to }),
+      ...(from === undefined ? {} : { from }),
+    };
+  }
+
+  #answer(route: Fields, at: string): RouteAnswer | undefined {
+    const [kind, more] = KINDS.filter((name) => route[name] !== undefined);
+    if (kind === undefined || more !== undefined) {
+      this.problems.push(`${at} must have exactly one of ${KINDS.join(', ')}`);
+      return undefined;
+    }
+    if (kind === 'agent') {
+      const agent = this.#text(route, 'agent', at, 100);
+      return agent === undefined ? undefined : { kind, agent };
+    }
+    const value = route[kind];
+    const place = `${at}.${kind}`;
+    if (!this.#fields(value, place, FIELDS[kind])) return undefined;
+    if (kind === 'say') return this.#say(value, place);
+    if (kind === 'reject') return this.#reject(value, place);
+    const mostCharacters = this.#integer(value, 'mostCharacters', place, 1, MOST_TEXT) ?? USUAL_ANNOUNCEMENT;
+    return { kind, mostCharacters, after: this.#after(value, place) ?? 'hangup' };
+  }
+
+  #say(value: Fields, at: string): RouteAnswer {
+    const text = this.#text(value, 'text', at, MOST_TEXT) ?? '';
+    if (value['text'] === undefined) this.problems.push(`${at}.text is missing`);
+    const [voice, language] = [this.#text(value, 'voice', at, 100), this.#text(value, 'language', at, 35)];
+    const after = this.#after(value, at) ?? 'stay';
+    return { kind: 'say', text, after, ...(voice === undefined ? {} : { voice }), ...(language === undefined ? {} : { language }) };
+  } // prettier-ignore
+
+  #reject(value: Fields, at: string): RouteAnswer {
+    if (value['status'] === undefined) this.problems.push(`${at}.status is missing`);
+    const status = this.#integer(value, 'status', at, 400, 699) ?? 0;
+    const [cause, text] = [this.#integer(value, 'cause', at, 1, 127), this.#text(value, 'text', at, 200)];
+    return { kind: 'reject', status, ...(cause === undefined ? {} : { cause }), ...(text === undefined ? {} : { text }) };
+  } // prettier-ignore
+
+  #headers(value: unknown, at: string): ReadonlyMap<string, Pattern> {
+    const patterns = new Map<string, Pattern>();
+    if (value === undefined) return patterns;
+    if (!isFields(value) || Object.keys(value).length > MOST_HEADERS) {
+      this.problems.push(
+        `${at} must be an object of at most ${MOST_HEADERS} patterns by the names of header fields`,
+      );
+      return patterns;
+    }
+    for (const name of Object.keys(value)) {
+      const pattern = this.#pattern(value, name, at);
+      if (!/^[\w.!%*+`'~-]{1,100}$/.test(name))
+        this.problems.push(`${at}: "${name}" is no name of a header field`);
+      if (pattern !== undefined) patterns.set(name.toLowerCase(), pattern);
+    }
+    return patterns;
+  }
+
+  #pattern(fields: Fields, name: string, at: string): Pattern | undefined {
+    const text = this.#text(fields, name, at, MOST_PATTERN);
+    return text === undefined ? undefined : new Pattern(text);
+  }
+
+  #after(fields: Fields, at: string): 'stay' | 'hangup' | undefined {
+    const value = fields['after'];
+    if (value === undefined || value === 'stay' || value === 'hangup') return value;
+    this.problems.push(`${at}.after must be "stay" or "hangup"`);
+    return undefined;
+  }
+
+  #text(fields: Fields, name: string, at: string, most: number): string | undefined {
+    const value = fields[name];
+    if (value === undefined) return undefined;
+    // oxlint-disable-next-line no-control-regex -- control characters are what is being refused
+    const isLine = typeof value === 'string' && (name === 'text' || !/[\x00-\x1f\x7f]/.test(value));
+    if (isLine && value.trim() !== '' && value.length <= most) return value;
+    this.problems.push(`${at}.${name} must be a text of 1 to ${most} characters`);
+    return undefined;
+  }
+
+  #integer(fields: Fields, name: string, at: string, least: number, most: number): number | undefined {
+    const value = fields[name];
+    if (value === undefined) return undefined;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
+    this.problems.push(`${at}.${name} must be a whole number from ${least} to ${most}`);
+    return undefined;
+  }
+
+  /** An object with none but these fields: a misspelt one would be passed over in silence. */
+  #fields(value: unknown, at: string, known: readonly string[]): value is Fields {
+    if (!isFields(value)) {
+      this.problems.push(`${at} must be an object`);
+      return false;
+    }
+    const strange = Object.keys(value).filter((name) => !known.includes(name));
+    for (const name of strange) this.problems.push(`${at}: "${name}" is none of ${known.join(', ')}`);
+    return true;
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,64 @@
+// Which calls are answered with what: rules in order, the first that fits
+// counts. This file asks; routing-file.ts reads the table.
+import type { NameAddr } from './message/name-addr.js';
+import type { Uri } from './message/uri.js';
+import type { Pattern } from './pattern.js';
+
+export interface SpokenAnswer {
+  readonly kind: 'say';
+  readonly text: string;
+  readonly voice?: string;
+  readonly language?: string;
+  /** What happens when everything has been heard. */
+  readonly after: 'stay' | 'hangup';
+}
+
+export type RouteAnswer =
+  | SpokenAnswer
+  /** What the request asks for (announcement.ts), up to so many characters. */
+  | { readonly kind: 'announce'; readonly mostCharacters: number; readonly after: 'stay' | 'hangup' }
+  /** The agent backend of this name. */
+  | { readonly kind: 'agent'; readonly agent: string }
+  /** The cause is one of Q.850, for the Reason field. */
+  | { readonly kind: 'reject'; readonly status: number; readonly cause?: number; readonly text?: string };
+
+export interface Route {
+  /** For logs and counters. */
+  readonly name: string;
+  /** Of the Request-URI: its user, or user@host where the pattern has an `@`. */
+  readonly to?: Pattern;
+  readonly from?: Pattern;
+  /** By name in small letters; each must have a value that fits. */
+  readonly headers: ReadonlyMap<string, Pattern>;
+  readonly answer: RouteAnswer;
+}
+
+export interface RoutedCall {
+  readonly uri: Uri;
+  readonly from: NameAddr;
+  /** All values of a header field, by name. */
+  readonly all: (name: string) => readonly string[];
+}
+
+export class RoutingTable {
+  readonly routes: readonly Route[];
+
+  constructor(routes: readonly Route[]) {
+    this.routes = routes;
+  }
+
+  /** Undefined where no rule fits. */
+  find({ uri, from, all }: RoutedCall): Route | undefined {
+    return this.routes.find(
+      (route) =>
+        (route.to === undefined || fits(route.to, uri)) &&
+        (route.from === undefined || fits(route.from, from.uri)) &&
+        [...route.headers].every(([name, pattern]) => all(name).some((value) => pattern.matches(value))),
+    );
+  }
+}
+
+function fits(pattern: Pattern, uri: Uri): boolean {
+  const user = uri.isSip ? (uri.user ?? '') : uri.text.slice(uri.scheme.length + 1);
+  return pattern.matches(pattern.text.includes('@') ? `${user}@${uri.host}` : user);
+}

@@ -1,0 +1,143 @@
+// Our answer to an offer (RFC 3264 section 6): one audio section is taken, with
+// one codec, and everything else is refused with port 0.
+import type { Judged } from '../judged.js';
+import type { AgreedAudio } from './agreed-audio.js';
+import { chooseFormats, chooseKeys, type FormatChoice, type KeyChoice } from './audio-choice.js';
+import type { AudioFormat } from './audio-format.js';
+import { readAudio, type AudioSection, type MediaAddress } from './audio-section.js';
+import type { CryptoAttribute, CryptoSuite } from './crypto-attribute.js';
+import type { Direction } from './direction.js';
+import type { DtlsParameters, DtlsSetup } from './dtls-parameters.js';
+import type { LocalSide } from './local-side.js';
+import { addressOf, type LocalEnd, type MediaPolicy } from './media-policy.js';
+import { audioSection, refusedSection, type OurFormat } from './our-section.js';
+import type { Connection, SessionDescription } from './session-description.js';
+import { agreedKeys, notAcceptable, settle, typesOf } from './settling.js';
+
+export interface Answering {
+  readonly policy: MediaPolicy;
+  readonly end: LocalEnd;
+  /** Which way we would have the sound flow, as we say it. */
+  readonly wish: Direction;
+  readonly side: LocalSide;
+  readonly current: AgreedAudio | undefined;
+}
+
+export interface Answered {
+  readonly description: SessionDescription;
+  readonly agreed: AgreedAudio;
+}
+
+interface Taken {
+  readonly index: number;
+  readonly section: AudioSection;
+  readonly rtp: MediaAddress;
+  readonly local: Connection;
+  readonly choice: FormatChoice;
+  readonly keyChoice: KeyChoice;
+}
+
+/** 488 with a Warning that says what is missing. */
+export function answerOffer(offer: SessionDescription, by: Answering): Judged<Answered> {
+  const taken = takeSection(offer, by);
+  if (taken.refusal !== undefined) return taken;
+  const { index, section, choice, keyChoice, local } = taken.value;
+  const formats = ourFormats(choice, by.side);
+  const dtls = keyChoice.kind === 'dtls' ? ourDtls(keyChoice.theirs, by) : undefined;
+  const cryptos = keyChoice.kind === 'sdes' ? [ourCrypto(keyChoice.theirs, by.side)] : [];
+  const receivable = new Map([[formats.codec.payloadType, choice.codec.name]]);
+  const keys = agreedKeys(keyChoice, cryptos[0], dtls);
+  const agreed = settle({ ...taken.value, receive: typesOf(formats), receivable, keys, ...by });
+  const written = audioSection({
+    protocol: section.protocol,
+    formats: Object.values(formats),
+    packetTimeMs: agreed.packetTimeMs,
+    direction: agreed.direction,
+    end: by.end,
+    rtcpMux: section.rtcpMux && by.policy.rtcpMux,
+    cryptos,
+    dtls,
+  });
+  const media = offer.media.map((item, at) => (at === index ? written : refusedSection(item)));
+  return { value: { description: by.side.describe(local, media), agreed } };
+}
+
+/** The section that carries the call already, or the first usable one; with security where that is preferred. */
+function takeSection(offer: SessionDescription, by: Answering): Judged<Taken> {
+  let reason = 'the offer has no audio section over RTP';
+  let warning = 304;
+  const usable: Taken[] = [];
+  for (const [index, media] of offer.media.entries()) {
+    const section = readAudio(offer, media);
+    if (section === undefined) continue;
+    const taken = judgeSection(index, section, by);
+    if ('reason' in taken) ({ reason, warning } = taken);
+    else usable.push(taken);
+  }
+  const secured = usable.filter(({ keyChoice }) => keyChoice.kind !== 'none');
+  const chosen =
+    usable.find(({ index }) => index === by.current?.section) ??
+    (by.policy.security === 'off' ? undefined : secured[0]) ??
+    usable[0];
+  return chosen === undefined ? notAcceptable(warning, reason) : { value: chosen };
+}
+
+function judgeSection(
+  index: number,
+  section: AudioSection,
+  by: Answering,
+): Taken | { reason: string; warning: number } {
+  const { rtp } = section;
+  if (rtp === undefined)
+    return { warning: 300, reason: 'the audio section has no address that can be sent to' };
+  const address = addressOf(by.end, rtp.family);
+  if (address === undefined) return { warning: 301, reason: `there is no IPv${rtp.family} here` };
+  const choice = chooseFormats(section, by.policy);
+  if (choice === undefined) {
+    return { warning: 305, reason: `the audio section offers none of ${by.policy.codecs.join(', ')}` };
+  }
+  const keyChoice = chooseKeys(section, by.policy, by.end, suiteOf(by.current));
+  if (typeof keyChoice === 'string')
+    return { warning: 399, reason: `the audio section cannot be taken: ${keyChoice}` };
+  return { index, section, rtp, local: { family: rtp.family, address }, choice, keyChoice };
+}
+
+function suiteOf(agreed: AgreedAudio | undefined): CryptoSuite | undefined {
+  return agreed?.keys.kind === 'sdes' ? agreed.keys.suite : undefined;
+}
+
+interface OurFormats {
+  readonly codec: OurFormat;
+  readonly telephoneEvent?: OurFormat;
+  readonly comfortNoise?: OurFormat;
+}
+
+/** With the numbers of the offer, unless one of them has meant something else in this call. */
+function ourFormats(
+  { codec, format, telephoneEvent, comfortNoise }: FormatChoice,
+  side: LocalSide,
+): OurFormats {
+  const ours = ({ name, clockRate, channels }: OurFormat | AudioFormat, wish: number): OurFormat => ({
+    name,
+    clockRate,
+    channels,
+    payloadType: side.numbering.assign({ name, clockRate, channels }, wish),
+  });
+  return {
+    codec: ours({ ...codec, payloadType: format.payloadType }, format.payloadType),
+    ...(telephoneEvent === undefined ? {} : { telephoneEvent: ours({ ...telephoneEvent, name: 'telephone-event' }, telephoneEvent.payloadType) }),
+    ...(comfortNoise === undefined ? {} : { comfortNoise: ours({ ...comfortNoise, name: 'CN' }, comfortNoise.payloadType) }),
+  }; // prettier-ignore
+}
+
+function ourCrypto({ tag, suite }: CryptoAttribute, side: LocalSide): CryptoAttribute {
+  return { tag, suite, key: side.keyFor(suite) };
+}
+
+/** Whoever may choose connects (RFC 5763 section 5); roles stay as they are in a running association. */
+function ourDtls({ setup, tlsId }: DtlsParameters, { end, side, current }: Answering): DtlsParameters {
+  const before = current?.keys.kind === 'dtls' ? current.keys.setup : undefined;
+  const ours: DtlsSetup =
+    setup === 'active' ? 'passive' : setup === 'passive' ? 'active' : (before ?? 'active');
+  return { fingerprints: end.fingerprints, setup: ours, tlsId: tlsId === undefined ? undefined : side.tlsId };
+}

@@ -1,0 +1,85 @@
+// What audio sections are about: codecs as SDP names them, and payload types.
+
+export type AudioCodecName = 'PCMU' | 'PCMA' | 'G722' | 'opus';
+
+/** An encoding as an rtpmap writes it. */
+export interface Encoding {
+  readonly name: string;
+  /** Hz of the RTP timestamp: 8000 for G.722 too, which samples at 16,000 (RFC 3551 section 4.5.2). */
+  readonly clockRate: number;
+  readonly channels: number;
+}
+
+export interface AudioCodec extends Encoding {
+  readonly name: AudioCodecName;
+  readonly staticPayloadType?: number;
+  /** Milliseconds of sound that a packet of this server may hold. */
+  readonly packetTimesMs: readonly number[];
+}
+
+const ANY_TEN = [10, 20, 30, 40, 50, 60];
+
+export const AUDIO_CODECS: Readonly<Record<AudioCodecName, AudioCodec>> = {
+  PCMU: { name: 'PCMU', clockRate: 8000, channels: 1, staticPayloadType: 0, packetTimesMs: ANY_TEN },
+  PCMA: { name: 'PCMA', clockRate: 8000, channels: 1, staticPayloadType: 8, packetTimesMs: ANY_TEN },
+  G722: { name: 'G722', clockRate: 8000, channels: 1, staticPayloadType: 9, packetTimesMs: ANY_TEN },
+  // Always 48000/2 (RFC 7587 section 7); frames of Opus are 10, 20, 40 or 60 ms long.
+  opus: { name: 'opus', clockRate: 48_000, channels: 2, packetTimesMs: [10, 20, 40, 60] },
+};
+
+export const COMFORT_NOISE_TYPE = 13; // for a clock of 8000 (RFC 3389 section 4)
+export const FIRST_DYNAMIC = 96;
+export const LAST_DYNAMIC = 127;
+
+/** One payload type of a section. */
+export interface AudioFormat extends Encoding {
+  readonly payloadType: number;
+  /** The `a=fmtp` of it, unread. */
+  readonly parameters?: string;
+}
+
+/** The codec of a format, if it is one of ours. */
+export function codecOf(format: Encoding): AudioCodec | undefined {
+  const codec = Object.values(AUDIO_CODECS).find(
+    ({ name }) => name.toLowerCase() === format.name.toLowerCase(),
+  );
+  if (codec === undefined) return undefined;
+  if (codec.name === 'opus') return format.clockRate === codec.clockRate ? codec : undefined;
+  // Some write the sampling rate of G.722 into its rtpmap and send the clock of the RFC all the same.
+  const misnamed = codec.name === 'G722' && format.clockRate === 16_000;
+  return (format.clockRate === codec.clockRate || misnamed) && format.channels === 1 ? codec : undefined;
+}
+
+export function isTelephoneEvent({ name }: Encoding): boolean {
+  return name.toLowerCase() === 'telephone-event';
+}
+
+export function isComfortNoise({ name, clockRate }: Encoding): boolean {
+  return name.toUpperCase() === 'CN' && clockRate === 8000;
+}
+
+/** The same encoding in any two descriptions has the same key. */
+export function keyOf(format: Encoding): string {
+  const { name, clockRate, channels } = codecOf(format) ?? format;
+  return `${name}/${clockRate}/${channels}`.toLowerCase();
+}
+
+/** What a payload type means where no rtpmap says it (RFC 3551 table 4). */
+export function staticEncoding(payloadType: number): Encoding | undefined {
+  if (payloadType === COMFORT_NOISE_TYPE) return { name: 'CN', clockRate: 8000, channels: 1 };
+  const codec = Object.values(AUDIO_CODECS).find(
+    ({ staticPayloadType }) => staticPayloadType === payloadType,
+  );
+  return codec === undefined
+    ? undefined
+    : { name: codec.name, clockRate: codec.clockRate, channels: codec.channels };
+}
+
+/**
+ * The packet time to send with: the longest that this server can make which is neither longer than what the
+ * peer asked for nor than its limit, or the shortest there is.
+ */
+export function packetTime(codec: AudioCodec, wantedMs: number, mostMs: number | undefined): number {
+  const limit = Math.min(wantedMs, mostMs ?? wantedMs);
+  return codec.packetTimesMs.findLast((ms) => ms <= limit) ?? (codec.packetTimesMs[0] as number);
+}

@@ -1,0 +1,125 @@
+// An audio section as its sender meant it: what stands in the section, and
+// what the session says where the section says nothing.
+import { isIP } from 'node:net';
+import { staticEncoding, type AudioFormat } from './audio-format.js';
+import { readCrypto, type CryptoAttribute } from './crypto-attribute.js';
+import { directionOf, readDirection, receives, sends, type Direction } from './direction.js';
+import { readDtls, type DtlsParameters } from './dtls-parameters.js';
+import { hasAttribute, valuesOf, type Connection, type MediaDescription, type SessionDescription } from './session-description.js'; // prettier-ignore
+
+/** Where packets go to. */
+export interface MediaAddress extends Connection {
+  readonly port: number;
+}
+
+export interface Profile {
+  /** What an `m=` line promises: a plain one may still offer keys (RFC 8643). */
+  readonly secured: 'no' | 'yes' | 'dtls';
+  readonly feedback: boolean;
+}
+
+export interface AudioSection {
+  readonly protocol: string;
+  readonly profile: Profile;
+  /** In the sender's order of preference. */
+  readonly formats: readonly AudioFormat[];
+  /** Where the sender wants RTP; undefined where it names none that can be sent to. */
+  readonly rtp: MediaAddress | undefined;
+  /** Where it wants RTCP unless muxed. */
+  readonly rtcp: MediaAddress | undefined;
+  readonly rtcpMux: boolean;
+  /** The sender's side of it; an address of all zeros counts as one that does not receive (RFC 3264 section 8.4). */
+  readonly direction: Direction;
+  readonly packetTimeMs: number | undefined;
+  readonly mostPacketTimeMs: number | undefined;
+  /** Those that this server can use, in the order of the offer. */
+  readonly cryptos: readonly CryptoAttribute[];
+  /** Why others are not among them, for the log. */
+  readonly cryptoRefusals: readonly string[];
+  readonly dtls: DtlsParameters | undefined;
+}
+
+const PROFILES: Readonly<Record<string, Profile>> = {
+  'RTP/AVP': { secured: 'no', feedback: false },
+  'RTP/AVPF': { secured: 'no', feedback: true },
+  'RTP/SAVP': { secured: 'yes', feedback: false },
+  'RTP/SAVPF': { secured: 'yes', feedback: true },
+  'UDP/TLS/RTP/SAVP': { secured: 'dtls', feedback: false },
+  'UDP/TLS/RTP/SAVPF': { secured: 'dtls', feedback: true },
+};
+const MOST_CRYPTOS = 16;
+
+/** Undefined for a section that is no audio over RTP, or that its sender has switched off. */
+export function readAudio(session: SessionDescription, media: MediaDescription): AudioSection | undefined {
+  const profile = PROFILES[media.protocol];
+  if (media.kind !== 'audio' || media.port === 0 || profile === undefined) return undefined;
+  const written = valuesOf(media.attributes, 'crypto').slice(0, MOST_CRYPTOS).map(readCrypto);
+  const connection = media.connection ?? session.connection;
+  return {
+    protocol: media.protocol,
+    profile,
+    formats: readFormats(media),
+    ...readAddresses(media, connection),
+    rtcpMux: hasAttribute(media.attributes, 'rtcp-mux') || hasAttribute(media.attributes, 'rtcp-mux-only'),
+    direction: readSide(session, media, connection),
+    packetTimeMs: readMs(valuesOf([...media.attributes, ...session.attributes], 'ptime')[0]),
+    mostPacketTimeMs: readMs(valuesOf([...media.attributes, ...session.attributes], 'maxptime')[0]),
+    cryptos: written.flatMap(({ value }) => (value === undefined ? [] : [value])),
+    cryptoRefusals: written.flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal.reason])),
+    dtls: readDtls(media.attributes, session.attributes),
+  };
+}
+
+function readFormats(media: MediaDescription): AudioFormat[] {
+  const parameters = new Map(byPayloadType(valuesOf(media.attributes, 'fmtp')));
+  const maps = new Map(byPayloadType(valuesOf(media.attributes, 'rtpmap')));
+  const types = media.formats
+    .filter((format) => /^\d{1,3}$/.test(format) && Number(format) < 128)
+    .map(Number);
+  return [...new Set(types)].flatMap((payloadType) => {
+    const [, name, clockRate, channels] = /^([^\s/]+)\/(\d{1,6})(?:\/(\d{1,2}))?$/.exec(maps.get(payloadType) ?? '') ?? [];
+    const encoding =
+      name === undefined ? staticEncoding(payloadType) : { name, clockRate: Number(clockRate), channels: Number(channels ?? 1) };
+    const fmtp = parameters.get(payloadType);
+    return encoding === undefined ? [] : [{ payloadType, ...encoding, ...(fmtp === undefined ? {} : { parameters: fmtp }) }];
+  }); // prettier-ignore
+}
+
+function byPayloadType(values: readonly string[]): [number, string][] {
+  return values.flatMap((value): [number, string][] => {
+    const [, type, text] = /^(\d{1,3})\s+(.+)$/.exec(value) ?? [];
+    return text === undefined ? [] : [[Number(type), text.trim()]];
+  });
+}
+
+function readAddresses(media: MediaDescription, connection: Connection | undefined) {
+  if (connection === undefined || !isUnicast(connection)) return { rtp: undefined, rtcp: undefined };
+  const rtp = { ...connection, port: media.port };
+  const match = /^(\d{1,5})(?: +IN +IP([46]) +(\S+))?$/i.exec(valuesOf(media.attributes, 'rtcp')[0] ?? '');
+  const [, port, family, address] = match ?? [];
+  const own: Connection = address === undefined ? connection : { family: family === '6' ? 6 : 4, address };
+  const usable = port !== undefined && Number(port) > 0 && Number(port) < 65_536 && isUnicast(own);
+  const next = media.port < 65_535 ? { ...rtp, port: media.port + 1 } : undefined;
+  return { rtp, rtcp: usable ? { ...own, port: Number(port) } : next };
+}
+
+function isUnicast({ family, address }: Connection): boolean {
+  return isIP(address) === family && !/^(?:2(?:2[4-9]|[345]\d)\.|ff)/i.test(address);
+}
+
+function readSide(
+  session: SessionDescription,
+  media: MediaDescription,
+  connection: Connection | undefined,
+): Direction {
+  const written = [...media.attributes, ...session.attributes].filter(({ value }) => value === undefined);
+  const stated = written.flatMap(({ name }) => readDirection(name) ?? [])[0] ?? 'sendrecv';
+  const nowhere = connection !== undefined && /^(?:0\.0\.0\.0|[0:]+)$/.test(connection.address);
+  return directionOf(sends(stated), receives(stated) && !nowhere);
+}
+
+/** Whole milliseconds; some write `20.0`. */
+function readMs(text: string | undefined): number | undefined {
+  const [, ms] = /^(\d{1,4})(?:\.\d{1,6})?$/.exec(text?.trim() ?? '') ?? [];
+  return ms === undefined || Number(ms) === 0 ? undefined : Number(ms);
+}

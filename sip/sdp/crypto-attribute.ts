@@ -1,0 +1,95 @@
+// Keys for SRTP in the description itself: `a=crypto` (RFC 4568, with the
+// suites of RFC 6188 and RFC 7714).
+import { refused, type Judged } from '../judged.js';
+
+/** Bytes of master key and salt together. */
+const KEY_BYTES = {
+  AES_CM_128_HMAC_SHA1_80: 30,
+  AES_CM_128_HMAC_SHA1_32: 30,
+  AES_256_CM_HMAC_SHA1_80: 46,
+  AES_256_CM_HMAC_SHA1_32: 46,
+  AEAD_AES_128_GCM: 28,
+  AEAD_AES_256_GCM: 44,
+} as const;
+
+export type CryptoSuite = keyof typeof KEY_BYTES;
+
+export const CRYPTO_SUITES = Object.keys(KEY_BYTES) as readonly CryptoSuite[];
+
+export interface CryptoAttribute {
+  readonly tag: number;
+  readonly suite: CryptoSuite;
+  /** Master key followed by master salt. */
+  readonly key: Uint8Array;
+  /** Packets after which the peer stops using the key; undefined for the suite's own limit. */
+  readonly lifetime?: number;
+  /** The index of the key that the peer appends to its packets, and its bytes there. */
+  readonly mki?: { readonly value: number; readonly bytes: number };
+}
+
+export function keyBytes(suite: CryptoSuite): number {
+  return KEY_BYTES[suite];
+}
+
+/** The value after `a=crypto:`. */
+export function writeCrypto({ tag, suite, key, lifetime, mki }: CryptoAttribute): string {
+  const life = lifetime === undefined ? '' : `|${lifetime}`;
+  const index = mki === undefined ? '' : `|${mki.value}:${mki.bytes}`;
+  return `${tag} ${suite} inline:${Buffer.from(key).toString('base64')}${life}${index}`;
+}
+
+/** 488 for what this server cannot do, 400 for what is no crypto attribute at all. */
+export function readCrypto(value: string): Judged<CryptoAttribute> {
+  const match = /^(\d{1,9}) +([\w-]{1,64}) +(\S{1,512})(?: +(\S.*))?$/.exec(value);
+  if (match === null) return refused(400, 'a crypto attribute has another form');
+  const [, tag = '', name = '', keys = '', session = ''] = match;
+  const suite = CRYPTO_SUITES.find((known) => known === name.toUpperCase());
+  if (suite === undefined) return refused(488, 'the suite of a crypto attribute is not known');
+  const stranger = session.split(/ +/).find((parameter) => parameter !== '' && !isHarmless(parameter));
+  if (stranger !== undefined)
+    return refused(488, 'a session parameter of a crypto attribute is not supported');
+  const key = readKey(keys, suite);
+  if (key.refusal !== undefined) return key;
+  return { value: { tag: Number(tag), suite, ...key.value } };
+}
+
+// RFC 4568 section 6.3: a parameter changes what the packets look like, unless a hyphen says that it may be
+// ignored. The window of the peer's replay protection does not, and a key derivation rate of 2^0... would.
+function isHarmless(parameter: string): boolean {
+  return parameter.startsWith('-') || /^WSH=\d{1,5}$/i.test(parameter);
+}
+
+function readKey(text: string, suite: CryptoSuite): Judged<Omit<CryptoAttribute, 'tag' | 'suite'>> {
+  if (text.includes(';')) return refused(488, 'a crypto attribute with several master keys is not supported');
+  const match = /^inline:([A-Za-z0-9+/]+={0,2})((?:\|[^|]+){0,2})$/i.exec(text);
+  if (match === null) return refused(400, 'the key of a crypto attribute has another form');
+  const [, encoded = '', rest = ''] = match;
+  const key = new Uint8Array(Buffer.from(encoded, 'base64'));
+  if (key.length !== KEY_BYTES[suite])
+    return refused(400, `a key of ${suite} must have ${KEY_BYTES[suite]} bytes`);
+  const parts = rest.split('|').slice(1);
+  const index = parts.findIndex((part) => part.includes(':'));
+  if (parts.length === 2 && index !== 1)
+    return refused(400, 'lifetime and MKI of a crypto attribute are mixed up');
+  const mki = index < 0 ? undefined : readMki(parts[index] ?? '');
+  const life = parts.length - (index < 0 ? 0 : 1) === 0 ? undefined : readLifetime(parts[0] ?? '');
+  if (mki === null) return refused(400, 'the MKI of a crypto attribute is out of range');
+  if (life === null) return refused(400, 'the lifetime of a crypto attribute is out of range');
+  return {
+    value: { key, ...(life === undefined ? {} : { lifetime: life }), ...(mki === undefined ? {} : { mki }) },
+  };
+}
+
+/** Packets: SRTP's own limit is 2^48 (RFC 3711 section 9.2). Null where it is no lifetime. */
+function readLifetime(text: string): number | null {
+  const power = /^2\^(\d{1,2})$/.exec(text)?.[1];
+  const packets = power === undefined ? (/^\d{1,15}$/.test(text) ? Number(text) : 0) : 2 ** Number(power);
+  return packets >= 1 && packets <= 2 ** 48 ? packets : null;
+}
+
+/** Null where it is no MKI that fits into its own length. */
+function readMki(text: string): CryptoAttribute['mki'] | null {
+  const [, value = '', bytes = ''] = /^(\d{1,15}):(\d{1,3})$/.exec(text) ?? [];
+  if (value === '' || Number(bytes) < 1 || Number(bytes) > 128) return null; // RFC 4568 section 6.1
+  return Number(value) < 2 ** (8 * Number(bytes)) ? { value: Number(value), bytes: Number(bytes) } : null;
+}

@@ -1,0 +1,37 @@
+// What this server wants of the media of a call, and where it has its end.
+import type { AudioCodecName } from './audio-format.js';
+import type { CryptoSuite } from './crypto-attribute.js';
+import type { Fingerprint } from './dtls-parameters.js';
+
+export type Keying = 'sdes' | 'dtls';
+
+export interface MediaPolicy {
+  /** The first of them that the peer has, too, is spoken. */
+  readonly codecs: readonly AudioCodecName[];
+  /** Milliseconds of sound in a packet where the peer asks for nothing. */
+  readonly packetTimeMs: number;
+  readonly telephoneEvents: boolean;
+  readonly comfortNoise: boolean;
+  readonly rtcpMux: boolean;
+  /** SRTP: never without, wherever the peer can, or never. */
+  readonly security: 'require' | 'prefer' | 'off';
+  /** Ways to agree on keys, the preferred one first. */
+  readonly keyings: readonly Keying[];
+  /** Suites for SDES, the preferred one first. */
+  readonly suites: readonly CryptoSuite[];
+}
+
+export interface LocalEnd {
+  /** The addresses to tell the peer, public ones where the server stands behind NAT. At least one. */
+  readonly ip4?: string;
+  readonly ip6?: string;
+  readonly port: number;
+  readonly rtcpPort: number;
+  /** Of the certificate for DTLS; none where there is no DTLS. */
+  readonly fingerprints: readonly Fingerprint[];
+}
+
+/** The end's address of a family, or undefined. */
+export function addressOf(end: LocalEnd, family: 4 | 6): string | undefined {
+  return family === 6 ? end.ip6 : end.ip4;
+}

@@ -1,0 +1,63 @@
+// The audio section that we write, as an offer or as an answer.
+import { AUDIO_CODECS, keyOf, type Encoding } from './audio-format.js';
+import { writeCrypto, type CryptoAttribute } from './crypto-attribute.js';
+import type { Direction } from './direction.js';
+import { writeDtls, type DtlsParameters } from './dtls-parameters.js';
+import type { LocalEnd } from './media-policy.js';
+import { OUR_OPUS } from './opus-parameters.js';
+import type { Attribute, MediaDescription } from './session-description.js';
+
+const OUR_EVENTS = '0-15'; // the keys of a telephone
+
+export interface OurFormat extends Encoding {
+  readonly payloadType: number;
+}
+
+export interface OurSection {
+  readonly protocol: string;
+  readonly formats: readonly OurFormat[];
+  readonly packetTimeMs: number;
+  readonly direction: Direction;
+  readonly end: LocalEnd;
+  readonly rtcpMux: boolean;
+  readonly cryptos: readonly CryptoAttribute[];
+  readonly dtls: DtlsParameters | undefined;
+}
+
+export function audioSection(ours: OurSection): MediaDescription {
+  const { protocol, formats, end, rtcpMux, cryptos, dtls } = ours;
+  const attributes: Attribute[] = [
+    ...formats.flatMap(formatAttributes),
+    { name: 'ptime', value: String(ours.packetTimeMs) },
+    { name: ours.direction },
+    ...(rtcpMux ? [{ name: 'rtcp-mux' }] : []),
+    // Said only where it is not the next port (RFC 3605 section 2.1), and there is one at all.
+    ...(end.rtcpPort === end.port + 1 || end.rtcpPort === end.port
+      ? []
+      : [{ name: 'rtcp', value: String(end.rtcpPort) }]),
+    ...cryptos.map((crypto) => ({ name: 'crypto', value: writeCrypto(crypto) })),
+    ...(dtls === undefined ? [] : writeDtls(dtls)),
+  ];
+  const types = formats.map(({ payloadType }) => String(payloadType));
+  return { kind: 'audio', port: end.port, protocol, formats: types, bandwidths: [], attributes };
+}
+
+/** A section that is not taken: its kind, protocol and formats with port 0 (RFC 3264 section 6). */
+export function refusedSection({ kind, protocol, formats }: MediaDescription): MediaDescription {
+  return { kind, port: 0, protocol, formats, bandwidths: [], attributes: [] };
+}
+
+function formatAttributes(format: OurFormat): Attribute[] {
+  const { payloadType, name, clockRate, channels } = format;
+  const map = `${payloadType} ${name}/${clockRate}${channels === 1 ? '' : `/${channels}`}`;
+  const parameters = parametersOf(format);
+  return [
+    { name: 'rtpmap', value: map },
+    ...(parameters === undefined ? [] : [{ name: 'fmtp', value: `${payloadType} ${parameters}` }]),
+  ];
+}
+
+function parametersOf(format: OurFormat): string | undefined {
+  if (format.name === 'telephone-event') return OUR_EVENTS;
+  return keyOf(format) === keyOf(AUDIO_CODECS.opus) ? OUR_OPUS : undefined;
+}

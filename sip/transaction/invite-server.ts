@@ -1,0 +1,131 @@
+// The INVITE server transaction (RFC 3261, section 17.2.1, with RFC 6026).
+import type { SipRequest } from '../message/request.js';
+import { type ResponseData, responseBytes } from '../message/serialiser.js';
+import type { Flow } from '../transport/flow.js';
+import type { ServerEnd, ServerTransaction, ServerUser } from './server-transaction.js';
+import { lifetime } from './sip-timers.js';
+import type { RunningTimer, TimerName } from './timer-queue.js';
+import type { Ground } from './wire.js';
+
+type State = 'proceeding' | 'completed' | 'confirmed' | 'accepted' | 'terminated';
+
+export class InviteServerTransaction implements ServerTransaction {
+  readonly request: SipRequest;
+  readonly flow: Flow;
+  readonly toTag: string;
+  user: ServerUser = {};
+  readonly #ground: Ground;
+  readonly #key: string;
+  #state: State = 'proceeding';
+  #last: Buffer | undefined; // what a retransmission of the request gets
+  #intervalMs: number;
+  #repeat: RunningTimer | undefined; // trying, G
+  #limit: RunningTimer | undefined; // H, I, L
+
+  constructor(request: SipRequest, flow: Flow, toTag: string, ground: Ground, key: string) {
+    this.request = request;
+    this.flow = flow;
+    this.toTag = toTag;
+    this.#ground = ground;
+    this.#key = key;
+    this.#intervalMs = ground.durations.t1;
+    this.#repeat = ground.timers.start(ground.durations.trying, 'trying', this);
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  get answered(): boolean {
+    return this.#state !== 'proceeding';
+  }
+
+  respond(response: Omit<ResponseData, 'toTag'>): boolean {
+    if (this.#state !== 'proceeding') return false;
+    const { status } = response;
+    const bytes = responseBytes(this.request, status === 100 ? response : { ...response, toTag: this.toTag });
+    this.#repeat?.stop();
+    this.#last = bytes;
+    if (status >= 200) this.#ground.inviteAnswered();
+    if (status >= 300) this.#complete();
+    else if (status >= 200) this.#accept();
+    this.#send(bytes);
+    return true;
+  }
+
+  /** The 2xx once more: when, the user decides (see AcceptedAnswer). */
+  repeat(): void {
+    if (this.#state === 'accepted' && this.#last !== undefined) this.#send(this.#last);
+  }
+
+  /** The same INVITE once more. */
+  retransmitted(): void {
+    const isAnswer = this.#state === 'proceeding' || this.#state === 'completed';
+    if (isAnswer && this.#last !== undefined) this.#send(this.#last);
+  }
+
+  /** An ACK with the branch of the INVITE. False where it is one for a 2xx, and for the user. */
+  acknowledged({ to }: SipRequest): boolean {
+    if (this.#state === 'accepted') return false;
+    if (this.#state !== 'completed') return true;
+    // Of RFC 2543: other ACKs may look the same but for the tag of the response.
+    if (to.tag !== undefined && this.request.to.tag === undefined && to.tag !== this.toTag) return true;
+    this.#state = 'confirmed';
+    this.#repeat?.stop();
+    this.#limit?.stop();
+    this.user.acknowledged?.();
+    if (this.flow.reliable) this.#end('done');
+    else this.#limit = this.#ground.timers.start(this.#ground.durations.t4, 'I', this);
+    return true;
+  }
+
+  cancelled(cancel: SipRequest): void {
+    if (this.#state === 'proceeding') this.user.cancelled?.(cancel);
+  }
+
+  expired(timer: TimerName): void {
+    if (timer === 'trying') this.respond({ status: 100 });
+    else if (timer === 'G') this.#sendAgain();
+    else this.#end(timer === 'H' ? 'unacknowledged' : 'done');
+  }
+
+  close(): void {
+    this.#repeat?.stop();
+    this.#limit?.stop();
+    this.#state = 'terminated';
+  }
+
+  #accept(): void {
+    this.#state = 'accepted';
+    this.#limit = this.#ground.timers.start(lifetime(this.#ground.durations), 'L', this);
+  }
+
+  #complete(): void {
+    const { timers, durations } = this.#ground;
+    this.#state = 'completed';
+    this.#limit = timers.start(lifetime(durations), 'H', this);
+    if (!this.flow.reliable) this.#repeat = timers.start(this.#intervalMs, 'G', this);
+  }
+
+  #sendAgain(): void {
+    const { timers, durations } = this.#ground;
+    if (this.#last !== undefined) this.#send(this.#last);
+    this.#intervalMs = Math.min(this.#intervalMs * 2, durations.t2);
+    this.#repeat = timers.start(this.#intervalMs, 'G', this);
+  }
+
+  #send(bytes: Buffer): void {
+    const { wire } = this.#ground;
+    void wire.respond(bytes, this.request.via, this.flow).then((sent) => {
+      if (!sent) this.#end('transport');
+    });
+  }
+
+  #end(why: ServerEnd): void {
+    if (this.#state === 'terminated') return;
+    if (this.#state === 'proceeding') this.#ground.inviteAnswered();
+    this.close();
+    this.#ground.serverGone(this.#key);
+    this.user.ended?.(why);
+  }
+}

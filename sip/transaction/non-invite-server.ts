@@ -1,0 +1,81 @@
+// The server transaction of every other method (RFC 3261, section 17.2.2).
+import type { SipRequest } from '../message/request.js';
+import { type ResponseData, responseBytes } from '../message/serialiser.js';
+import type { Flow } from '../transport/flow.js';
+import type { ServerEnd, ServerTransaction, ServerUser } from './server-transaction.js';
+import { lifetime } from './sip-timers.js';
+import type { RunningTimer } from './timer-queue.js';
+import type { Ground } from './wire.js';
+
+type State = 'trying' | 'proceeding' | 'completed' | 'terminated';
+
+export class NonInviteServerTransaction implements ServerTransaction {
+  readonly request: SipRequest;
+  readonly flow: Flow;
+  toTag: string;
+  user: ServerUser = {};
+  readonly #ground: Ground;
+  readonly #key: string;
+  #state: State = 'trying';
+  #last: Buffer | undefined;
+  #limit: RunningTimer; // F of the client, until a response is given; then J
+
+  constructor(request: SipRequest, flow: Flow, toTag: string, ground: Ground, key: string) {
+    this.request = request;
+    this.flow = flow;
+    this.toTag = toTag;
+    this.#ground = ground;
+    this.#key = key;
+    // After that the client has given up, and a response would be in vain (RFC 4320, section 4.2).
+    this.#limit = ground.timers.start(lifetime(ground.durations), 'F', this);
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  get answered(): boolean {
+    return this.#state === 'completed' || this.#state === 'terminated';
+  }
+
+  respond(response: Omit<ResponseData, 'toTag'>): boolean {
+    if (this.answered) return false;
+    const { status } = response;
+    const bytes = responseBytes(this.request, status === 100 ? response : { ...response, toTag: this.toTag });
+    this.#last = bytes;
+    this.#state = status < 200 ? 'proceeding' : 'completed';
+    this.#send(bytes);
+    if (status < 200) return true;
+    this.#limit.stop();
+    if (this.flow.reliable) this.#end('done');
+    else this.#limit = this.#ground.timers.start(lifetime(this.#ground.durations), 'J', this);
+    return true;
+  }
+
+  /** The same request once more. */
+  retransmitted(): void {
+    if (this.#last !== undefined) this.#send(this.#last);
+  }
+
+  expired(): void {
+    this.#end('done');
+  }
+
+  close(): void {
+    this.#limit.stop();
+    this.#state = 'terminated';
+  }
+
+  #send(bytes: Buffer): void {
+    void this.#ground.wire.respond(bytes, this.request.via, this.flow).then((sent) => {
+      if (!sent) this.#end('transport');
+    });
+  }
+
+  #end(why: ServerEnd): void {
+    if (this.#state === 'terminated') return;
+    this.close();
+    this.#ground.serverGone(this.#key);
+    this.user.ended?.(why);
+  }
+}

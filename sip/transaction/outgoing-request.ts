@@ -1,0 +1,62 @@
+// A request of ours on its way: sent once, sent again on what does not arrive
+// by itself, and the flow that it took.
+import { requestBytes, type RequestData } from '../message/serialiser.js';
+import type { Flow, TransportFailure } from '../transport/flow.js';
+import type { Target } from '../transport/outbound.js';
+import type { Wire } from './wire.js';
+
+export class OutgoingRequest {
+  readonly data: RequestData;
+  readonly branch: string;
+  readonly #target: Target;
+  readonly #wire: Wire;
+  #via = '';
+  #flow: Flow | undefined;
+  #bytes: Buffer | undefined;
+  #stopListening: (() => void) | undefined;
+
+  constructor(data: RequestData, branch: string, target: Target, wire: Wire) {
+    this.data = data;
+    this.branch = branch;
+    this.#target = target;
+    this.#wire = wire;
+  }
+
+  /** Undefined until it was sent. */
+  get flow(): Flow | undefined {
+    return this.#flow;
+  }
+
+  /** The Via it left with; ACK and CANCEL have the same. */
+  get via(): string {
+    return this.#via;
+  }
+
+  /** Where what belongs to it goes: the same way. */
+  get target(): Target {
+    return this.#flow === undefined ? this.#target : { ...this.#target, flow: this.#flow };
+  }
+
+  /** Resolves with why it could not be sent, or with the flow. `lost` is called when its connection closes later. */
+  async send(lost: () => void): Promise<Flow | TransportFailure> {
+    const sent = await this.#wire.send(this.#target, (flow) => {
+      this.#flow = flow; // known at once: a response may be faster than the word that it was sent
+      this.#via = this.#wire.viaFor(flow, this.branch);
+      this.#bytes = requestBytes(this.data, this.#via);
+      return this.#bytes;
+    });
+    if (typeof sent === 'string') return sent;
+    if (sent.flow.reliable) this.#stopListening = sent.flow.onClose(lost);
+    return sent.flow;
+  }
+
+  sendAgain(): void {
+    if (this.#bytes !== undefined) void this.#flow?.send(this.#bytes);
+  }
+
+  /** The connection may close now. */
+  settled(): void {
+    this.#stopListening?.();
+    this.#bytes = undefined;
+  }
+}

@@ -1,0 +1,121 @@
+// The timers of all transactions. SIP knows few durations and starts each of
+// them many times, so there is one queue a duration, in the order in which they
+// fall due, and one timer of the system for the first of each. Starting and
+// calling off cost the same however many run, and no closures.
+import type { Time } from '../../src/time.js';
+
+/** Letters are those of RFC 3261, section 17, and RFC 6026; the rest is said where it is used. */
+export type TimerName = 'A' | 'B' | 'D' | 'E' | 'F' | 'G' | 'H' | 'I' | 'J' | 'K' | 'L' | 'M' | 'trying' | 'cancelled' | 'answer' | 'unanswered'; // prettier-ignore
+
+export interface TimerOwner {
+  expired(timer: TimerName): void;
+}
+
+export class RunningTimer {
+  readonly dueMs: number;
+  readonly #name: TimerName;
+  readonly #queue: DurationQueue;
+  #owner: TimerOwner | undefined;
+
+  constructor(dueMs: number, name: TimerName, owner: TimerOwner, queue: DurationQueue) {
+    this.dueMs = dueMs;
+    this.#name = name;
+    this.#owner = owner;
+    this.#queue = queue;
+  }
+
+  /** Any number of times, before it is due and after. */
+  stop(): void {
+    if (this.#owner === undefined) return;
+    this.#owner = undefined;
+    this.#queue.left();
+  }
+
+  fire(): void {
+    const owner = this.#owner;
+    this.stop();
+    owner?.expired(this.#name);
+  }
+}
+
+const COMPACT_AT = 1024;
+
+/** The timers of one duration: the first to start is the first to fall due. */
+class DurationQueue {
+  readonly #ms: number;
+  readonly #time: Time;
+  #timers: RunningTimer[] = [];
+  #first = 0; // those before it have fired
+  #running = 0;
+  #callOff: (() => void) | undefined;
+
+  constructor(ms: number, time: Time) {
+    this.#ms = ms;
+    this.#time = time;
+  }
+
+  start(name: TimerName, owner: TimerOwner): RunningTimer {
+    const timer = new RunningTimer(this.#time.now() + this.#ms, name, owner, this);
+    this.#timers.push(timer);
+    this.#running++;
+    this.#callOff ??= this.#time.after(this.#ms, () => this.#due());
+    return timer;
+  }
+
+  /** One of them has fired or was stopped. */
+  left(): void {
+    this.#running--;
+    if (this.#running === 0) this.clear();
+  }
+
+  clear(): void {
+    this.#callOff?.();
+    this.#callOff = undefined;
+    this.#timers = [];
+    this.#first = 0;
+  }
+
+  #due(): void {
+    this.#callOff = undefined;
+    const now = this.#time.now();
+    for (;;) {
+      const timer = this.#timers[this.#first];
+      if (timer === undefined || timer.dueMs > now) break;
+      this.#first++;
+      timer.fire();
+    }
+    if (this.#first >= COMPACT_AT && this.#first * 2 > this.#timers.length) {
+      this.#timers = this.#timers.slice(this.#first);
+      this.#first = 0;
+    }
+    const next = this.#timers[this.#first];
+    if (next !== undefined) this.#callOff ??= this.#time.after(next.dueMs - now, () => this.#due());
+  }
+}
+
+export class TimerQueue {
+  readonly #time: Time;
+  readonly #queues = new Map<number, DurationQueue>();
+  #closed = false;
+
+  constructor(time: Time) {
+    this.#time = time;
+  }
+
+  start(ms: number, name: TimerName, owner: TimerOwner): RunningTimer {
+    let queue = this.#queues.get(ms);
+    if (queue === undefined || this.#closed) {
+      queue = new DurationQueue(ms, this.#time);
+      this.#queues.set(ms, queue);
+    }
+    const timer = queue.start(name, owner);
+    if (this.#closed) timer.stop(); // its queue is its own
+    return timer;
+  }
+
+  /** Nothing fires any more. */
+  close(): void {
+    this.#closed = true;
+    for (const queue of this.#queues.values()) queue.clear();
+  }
+}

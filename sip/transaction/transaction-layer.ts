@@ -1,0 +1,258 @@
+// All transactions of a SIP element: what comes in finds its transaction or
+// makes one, and what goes out gets one.
+import type { Time } from '../../src/time.js';
+import { type Parsed, parseMessage } from '../message/parser.js';
+import { type Answerable, type Refusal, refusal } from '../message/refusal.js';
+import type { SipRequest } from '../message/request.js';
+import type { SipResponse } from '../message/response.js';
+import { type RequestData, type ResponseData, responseBytes } from '../message/serialiser.js';
+import type { Flow } from '../transport/flow.js';
+import type { Target } from '../transport/outbound.js';
+import { AcceptedAnswer } from './accepted-answer.js';
+import type { ClientTransaction, ClientUser } from './client-transaction.js';
+import { InviteClientTransaction } from './invite-client.js';
+import { cancelOf } from './invite-follow-ups.js';
+import { InviteServerTransaction } from './invite-server.js';
+import { NonInviteClientTransaction } from './non-invite-client.js';
+import { NonInviteServerTransaction } from './non-invite-server.js';
+import { OutgoingRequest } from './outgoing-request.js';
+import { SentAck } from './sent-ack.js';
+import type { ServerTransaction } from './server-transaction.js';
+import { SIP_TIMERS, type SipTimers } from './sip-timers.js';
+import { TimerQueue } from './timer-queue.js';
+import { clientKey, MAGIC_COOKIE, serverKey, statelessTag } from './transaction-key.js';
+import { TRANSACTION_LIMITS, type TransactionCount, type TransactionLimits } from './transaction-limits.js';
+import type { Ground, Wire } from './wire.js';
+
+export interface TransactionUser {
+  /** A request that is new. CANCEL of an INVITE that is known does not come here, but to that INVITE's user. */
+  request(request: SipRequest, transaction: ServerTransaction): void;
+  /** An ACK of a 2xx, or one that belongs to nothing. */
+  acknowledged(request: SipRequest, flow: Flow): void;
+  /**
+   * Whether a request may have a transaction: a refusal is answered without one, 'silence' not at all.
+   * Asked once for a request, before anything is kept of it.
+   */
+  admits?(request: SipRequest, flow: Flow): Refusal | 'silence' | undefined;
+}
+
+export interface TransactionLayerOptions {
+  readonly wire: Wire;
+  readonly user: TransactionUser;
+  readonly time: Time;
+  /** Random text of token characters, new at every call; nobody may guess it. */
+  readonly token: () => string;
+  readonly durations?: Partial<SipTimers>;
+  readonly limits?: Partial<TransactionLimits>;
+}
+
+type AnyServer = InviteServerTransaction | NonInviteServerTransaction;
+type AnyClient = InviteClientTransaction | NonInviteClientTransaction;
+
+export class TransactionLayer {
+  readonly #options: TransactionLayerOptions;
+  readonly #limits: TransactionLimits;
+  readonly #ground: Ground;
+  readonly #servers = new Map<string, AnyServer>();
+  readonly #clients = new Map<string, AnyClient>();
+  readonly #counts = new Map<TransactionCount, number>();
+  #pendingInvites = 0;
+
+  constructor(options: TransactionLayerOptions) {
+    this.#options = options;
+    this.#limits = { ...TRANSACTION_LIMITS, ...options.limits };
+    this.#ground = {
+      wire: options.wire,
+      timers: new TimerQueue(options.time),
+      durations: { ...SIP_TIMERS, ...options.durations },
+      serverGone: (key) => this.#servers.delete(key),
+      clientGone: (key) => this.#clients.delete(key),
+      inviteAnswered: () => this.#pendingInvites--,
+      cancel: (invite) => this.#cancel(invite),
+    };
+  }
+
+  /** Transactions that are kept, and INVITEs that wait for a final response. */
+  get open(): { readonly server: number; readonly client: number; readonly pendingInvites: number } {
+    return { server: this.#servers.size, client: this.#clients.size, pendingInvites: this.#pendingInvites };
+  }
+
+  countOf(name: TransactionCount): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  /** What a transport received. It does not throw for anything that a peer sent. */
+  received(bytes: Buffer, flow: Flow): void {
+    const parsed = parseMessage(bytes, flow.remote, flow.transport === 'tcp' || flow.transport === 'tls');
+    this.handle(parsed, flow);
+  }
+
+  handle(parsed: Parsed, flow: Flow): void {
+    switch (parsed.kind) {
+      case 'request':
+        this.#request(parsed.request, flow);
+        return;
+      case 'response':
+        this.#response(parsed.response);
+        return;
+      case 'refused':
+        this.#count('malformed');
+        this.#answerStatelessly(parsed.request, parsed.refusal, flow);
+        return;
+      case 'ignored':
+        this.#count(parsed.reason);
+    }
+  }
+
+  /** Sends a request of ours, but ACK: see `sendAck`. All headers but Via, Max-Forwards and Content-Length are the caller's. */
+  send(request: RequestData, target: Target, user: ClientUser): ClientTransaction {
+    const outgoing = this.#outgoing(request, this.#branch(), target);
+    return request.method === 'INVITE' ? this.#startInvite(outgoing, user) : this.#start(outgoing, user);
+  }
+
+  /** Sends an INVITE, which can be taken back. */
+  sendInvite(request: RequestData, target: Target, user: ClientUser): InviteClientTransaction {
+    return this.#startInvite(this.#outgoing(request, this.#branch(), target), user);
+  }
+
+  /** Sends the ACK of a 2xx; `again` is for the same 2xx when it comes again. */
+  sendAck(request: RequestData, target: Target): SentAck {
+    return new SentAck(request, this.#branch(), target, this.#options.wire);
+  }
+
+  /** Gives a 2xx to an INVITE and repeats it until `stop`, which the ACK is for. Undefined where it is too late. */
+  accept(transaction: ServerTransaction, response: Omit<ResponseData, 'toTag'>, unanswered: () => void): AcceptedAnswer | undefined {
+    const isLate = !(transaction instanceof InviteServerTransaction) || !transaction.respond(response);
+    return isLate ? undefined : new AcceptedAnswer(transaction, this.#ground, unanswered);
+  } // prettier-ignore
+
+  /** Forgets everything; no user is told. */
+  close(): void {
+    this.#ground.timers.close();
+    for (const transaction of [...this.#servers.values(), ...this.#clients.values()]) transaction.close();
+    this.#servers.clear();
+    this.#clients.clear();
+  }
+
+  #request(request: SipRequest, flow: Flow): void {
+    this.#count('requests');
+    if (flow.reliable) this.#options.wire.alias?.(flow, request.via);
+    const key = serverKey(request);
+    const known = this.#servers.get(key);
+    if (request.method === 'ACK') {
+      const isTaken = known instanceof InviteServerTransaction && known.acknowledged(request);
+      if (!isTaken) this.#options.user.acknowledged(request, flow);
+    } else if (known !== undefined) {
+      this.#count('retransmissions');
+      known.retransmitted();
+    } else this.#newRequest(request, flow, key);
+  }
+
+  #newRequest(request: SipRequest, flow: Flow, key: string): void {
+    const verdict = this.#options.user.admits?.(request, flow);
+    if (verdict === 'silence') {
+      this.#count('not-admitted');
+      return;
+    }
+    const refused = verdict ?? this.#overload(request);
+    if (refused !== undefined) {
+      this.#answerStatelessly(request, refused, flow);
+      return;
+    }
+    const { token } = this.#options;
+    if (request.method === 'INVITE') {
+      this.#pendingInvites++;
+      const transaction = new InviteServerTransaction(request, flow, token(), this.#ground, key);
+      this.#servers.set(key, transaction);
+      this.#options.user.request(request, transaction);
+      return;
+    }
+    const transaction = new NonInviteServerTransaction(request, flow, token(), this.#ground, key);
+    this.#servers.set(key, transaction);
+    if (request.method === 'CANCEL') this.#cancelRequest(request, transaction);
+    else this.#options.user.request(request, transaction);
+  }
+
+  /** RFC 3261, section 9.2: its answer has the tag that those of the INVITE have. */
+  #cancelRequest(request: SipRequest, transaction: NonInviteServerTransaction): void {
+    const invite = this.#servers.get(serverKey(request, 'INVITE'));
+    if (!(invite instanceof InviteServerTransaction)) {
+      transaction.respond({ status: 481 });
+      return;
+    }
+    transaction.toTag = invite.toTag;
+    transaction.respond({ status: 200 });
+    invite.cancelled(request);
+  }
+
+  /** What makes room is let in a little longer: the requests of calls that stand, and CANCEL. */
+  #overload(request: SipRequest): Refusal | undefined {
+    const { server, pendingInvites } = this.#limits;
+    const isOurs = request.to.tag !== undefined || request.method === 'CANCEL';
+    const isFull = this.#servers.size >= (isOurs ? server * 1.25 : server);
+    const isInvite = request.method === 'INVITE' && !isOurs;
+    if (!isFull && !(isInvite && this.#pendingInvites >= pendingInvites)) return undefined;
+    this.#count('overload');
+    return refusal(503, 'Service Unavailable', [['Retry-After', String(this.#retryAfter(request))]]);
+  }
+
+  #retryAfter({ callId }: SipRequest): number {
+    const { retryAfterSeconds } = this.#limits;
+    return retryAfterSeconds + (Number.parseInt(statelessTag(callId), 36) % (retryAfterSeconds + 1));
+  }
+
+  #answerStatelessly(request: Answerable, { status, reason, headers }: Refusal, flow: Flow): void {
+    const tag = statelessTag(`${request.via.branch ?? ''} ${request.fields.first('call-id') ?? ''}`);
+    const bytes = responseBytes(request, { status, reason, headers, toTag: tag });
+    void this.#options.wire.respond(bytes, request.via, flow);
+  }
+
+  #response(response: SipResponse): void {
+    this.#count('responses');
+    const transaction = this.#clients.get(clientKey(response));
+    // A second Via means that somebody else was to get it (RFC 3261, section 8.1.3.3).
+    if (transaction === undefined || response.all('via').length > 1) this.#count('stray-responses');
+    else transaction.received(response);
+  }
+
+  #start(outgoing: OutgoingRequest, user: ClientUser): NonInviteClientTransaction {
+    const key = `${outgoing.branch} ${outgoing.data.method}`;
+    const transaction = new NonInviteClientTransaction(outgoing, user, this.#ground, key);
+    this.#clients.set(key, transaction);
+    return transaction;
+  }
+
+  #startInvite(outgoing: OutgoingRequest, user: ClientUser): InviteClientTransaction {
+    const key = `${outgoing.branch} INVITE`;
+    const transaction = new InviteClientTransaction(outgoing, user, this.#ground, key);
+    this.#clients.set(key, transaction);
+    return transaction;
+  }
+
+  #cancel(invite: OutgoingRequest): void {
+    this.#start(this.#outgoing(cancelOf(invite.data), invite.branch, invite.target), NOBODY);
+  }
+
+  #outgoing(request: RequestData, branch: string, target: Target): OutgoingRequest {
+    const isFull = this.#clients.size >= this.#limits.client;
+    return new OutgoingRequest(request, branch, target, isFull ? FULL : this.#options.wire);
+  }
+
+  #branch(): string {
+    return MAGIC_COOKIE + this.#options.token();
+  }
+
+  #count(name: TransactionCount): void {
+    this.#counts.set(name, this.countOf(name) + 1);
+  }
+}
+
+/** What a request meets when there are as many transactions as are allowed: a failure as of any transport. */
+const FULL: Wire = {
+  send: () => Promise.resolve('too-many'),
+  respond: () => Promise.resolve(false),
+  viaFor: () => '',
+};
+
+/** What comes of a CANCEL shows in the INVITE. */
+const NOBODY: ClientUser = { response: () => undefined, failed: () => undefined };

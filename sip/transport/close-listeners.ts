@@ -1,0 +1,29 @@
+// Who wants to know that something closed: told once, even when they ask late.
+
+export class CloseListeners {
+  readonly #listeners = new Set<() => void>();
+  #done = false;
+
+  get done(): boolean {
+    return this.#done;
+  }
+
+  /** The function returned calls it off. */
+  add(listener: () => void): () => void {
+    if (this.#done) {
+      listener();
+      return () => undefined;
+    }
+    // Each has its own place, so that one function may be added twice.
+    const entry = (): void => listener();
+    this.#listeners.add(entry);
+    return () => this.#listeners.delete(entry);
+  }
+
+  fire(): void {
+    if (this.#done) return;
+    this.#done = true;
+    for (const listener of this.#listeners) listener();
+    this.#listeners.clear();
+  }
+}

@@ -1,0 +1,21 @@
+// Where a response goes (RFC 3261, section 18.2.2, and RFC 3581).
+import { isIP } from 'node:net';
+import type { Via } from '../message/via.js';
+import { defaultPort, type Place, type TransportName } from './flow.js';
+
+/** Over UDP. Undefined where Via names no address. */
+export function datagramPlace(via: Via): Place | undefined {
+  const { maddr, received, rport, sentBy } = via;
+  const port = sentBy.port ?? defaultPort('udp');
+  if (maddr !== undefined) return place(maddr, port);
+  return place(received ?? sentBy.host, rport ?? port);
+}
+
+/** Where a new connection goes when that of the request is gone. */
+export function connectionPlace(via: Via, transport: TransportName): Place | undefined {
+  return place(via.received ?? via.sentBy.host, via.sentBy.port ?? defaultPort(transport));
+}
+
+function place(address: string, port: number): Place | undefined {
+  return isIP(address) === 0 || port === 0 ? undefined : { address, port };
+}

@@ -1,0 +1,164 @@
+// A TCP or TLS connection as a flow: framing, keep-alives, and limits on what
+// a peer may keep waiting.
+import type { Socket } from 'node:net';
+import type { Time } from '../../src/time.js';
+import { CloseListeners } from './close-listeners.js';
+import { type Flow, type Place, plainAddress } from './flow.js';
+import type { TransportLimits } from './limits.js';
+import { type BrokenReason, type Framed, StreamFramer } from './stream-framer.js';
+import type { TransportCounts } from './transport-counts.js';
+
+export interface StreamFlowOptions {
+  readonly transport: 'tcp' | 'tls';
+  /** Whether the peer connected to us: then pings are answered, and it has to say something soon. */
+  readonly inbound: boolean;
+  /** Whether the peer's certificate was asked for and is valid. */
+  readonly authenticated: boolean;
+  readonly limits: TransportLimits;
+  readonly time: Time;
+  readonly counts: TransportCounts;
+  readonly received: (bytes: Buffer, flow: StreamFlow) => void;
+}
+
+const PING = Buffer.from('\r\n\r\n');
+const PONG = Buffer.from('\r\n');
+
+export class StreamFlow implements Flow {
+  readonly transport: 'tcp' | 'tls';
+  readonly reliable = true;
+  readonly inbound: boolean;
+  readonly authenticated: boolean;
+  readonly local: Place;
+  readonly remote: Place;
+  readonly #socket: Socket;
+  readonly #options: StreamFlowOptions;
+  readonly #framer: StreamFramer;
+  readonly #closing = new CloseListeners();
+  #heardMs: number;
+  #begunMs: number | undefined; // when the message that is coming in began
+  #spoke = false; // whether anything whole came in
+  #stopWatch: () => void;
+  #pong: (() => void) | undefined;
+
+  constructor(socket: Socket, options: StreamFlowOptions) {
+    const { localAddress = '', localPort = 0, remoteAddress = '', remotePort = 0 } = socket;
+    this.transport = options.transport;
+    this.inbound = options.inbound;
+    this.authenticated = options.authenticated;
+    this.local = { address: plainAddress(localAddress), port: localPort };
+    this.remote = { address: plainAddress(remoteAddress), port: remotePort };
+    this.#socket = socket;
+    this.#options = options;
+    this.#framer = new StreamFramer(options.limits);
+    this.#heardMs = options.time.now();
+    this.#stopWatch = options.time.after(this.#nextCheckMs(), () => this.#check());
+    socket.setNoDelay(true);
+    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    socket.on('error', () => options.counts.add('socket-errors'));
+    socket.on('end', () => this.close());
+    socket.on('close', () => this.#gone());
+  }
+
+  get closed(): boolean {
+    return this.#closing.done;
+  }
+
+  send(bytes: Buffer): boolean {
+    if (this.closed || !this.#socket.writable) return false;
+    if (this.#socket.writableLength > this.#options.limits.unsentBytes) {
+      this.#cut('reader-slow');
+      return false;
+    }
+    this.#socket.write(bytes);
+    return true;
+  }
+
+  /** Sends a keep-alive; `answered` is called when the peer answers it. */
+  ping(answered: () => void): boolean {
+    this.#pong = answered;
+    return this.send(PING);
+  }
+
+  onClose(listener: () => void): () => void {
+    return this.#closing.add(listener);
+  }
+
+  /** What was sent before is still written, but nothing more is read. */
+  close(): void {
+    if (this.closed) return;
+    this.#socket.end();
+    this.#socket.destroySoon();
+    this.#gone();
+  }
+
+  #take(chunk: Buffer): void {
+    const now = this.#options.time.now();
+    this.#heardMs = now;
+    const wasPending = this.#begunMs !== undefined;
+    for (const framed of this.#framer.push(chunk)) {
+      if (this.closed) return;
+      this.#handle(framed);
+      this.#begunMs = undefined;
+    }
+    if (!this.#framer.pending) this.#begunMs = undefined;
+    else this.#begunMs ??= now;
+    if (!wasPending && this.#begunMs !== undefined) this.#watchAgain();
+  }
+
+  #handle(framed: Framed): void {
+    switch (framed.kind) {
+      case 'message':
+        this.#spoke = true;
+        this.#options.received(framed.bytes, this);
+        return;
+      case 'ping':
+        this.#spoke = true;
+        if (this.inbound) this.send(PONG);
+        return;
+      case 'pong':
+        this.#pong?.();
+        this.#pong = undefined;
+        return;
+      case 'broken':
+        this.#break(framed.reason, framed.bytes);
+    }
+  }
+
+  /** What is left of the message is handed up once more, so that it is answered, before the connection goes. */
+  #break(reason: BrokenReason, bytes: Buffer): void {
+    this.#options.counts.add(reason);
+    if (reason !== 'head-too-large') this.#options.received(bytes, this);
+    this.close();
+  }
+
+  #nextCheckMs(): number {
+    const { firstMessageMs, messageMs, idleMs } = this.#options.limits;
+    if (this.#begunMs !== undefined) return messageMs;
+    return this.inbound && !this.#spoke ? firstMessageMs : idleMs;
+  }
+
+  #watchAgain(): void {
+    this.#stopWatch();
+    this.#stopWatch = this.#options.time.after(this.#nextCheckMs(), () => this.#check());
+  }
+
+  #check(): void {
+    const { limits, time } = this.#options;
+    const now = time.now();
+    if (this.#begunMs !== undefined && now - this.#begunMs >= limits.messageMs) this.#cut('message-slow');
+    else if (this.inbound && !this.#spoke) this.#cut('first-message-missing');
+    else if (now - this.#heardMs >= limits.idleMs) this.#cut('idle');
+    else this.#watchAgain();
+  }
+
+  #cut(reason: 'message-slow' | 'first-message-missing' | 'idle' | 'reader-slow'): void {
+    this.#options.counts.add(reason);
+    this.#socket.destroy();
+    this.#gone();
+  }
+
+  #gone(): void {
+    this.#stopWatch();
+    this.#closing.fire();
+  }
+}

@@ -1,0 +1,138 @@
+// Cuts a stream into messages, however it was cut into segments (RFC 3261,
+// section 18.3), and finds the keep-alives between them (RFC 5626, section 4.4.1).
+// Every byte is looked at once.
+import { HEAD_END } from '../message/head-lines.js';
+
+export type Framed =
+  | { readonly kind: 'message'; readonly bytes: Buffer }
+  /** Two empty lines: the peer wants one back. */
+  | { readonly kind: 'ping' }
+  /** One empty line: what a ping of ours gets. */
+  | { readonly kind: 'pong' }
+  /** The stream cannot be read on. `bytes` is what there is of the message that broke it. */
+  | { readonly kind: 'broken'; readonly reason: BrokenReason; readonly bytes: Buffer };
+
+export type BrokenReason = 'head-too-large' | 'body-too-large' | 'unframed';
+
+export interface FramerLimits {
+  readonly headBytes: number;
+  readonly bodyBytes: number;
+}
+
+const CR = 0x0d;
+const LF = 0x0a;
+const START_BYTES = 4096;
+const LENGTH = /\r\n(?:content-length|l)[ \t]*:((?:[ \t]|\r\n[ \t])*)([^\r\n]*)/gi;
+
+export class StreamFramer {
+  readonly #limits: FramerLimits;
+  #buffer = Buffer.alloc(START_BYTES);
+  #start = 0; // of the message that is being received
+  #end = 0; // of what was received
+  #searched = 0; // up to here no end of the head was found
+  #length: number | undefined; // of the whole message, once its head is there
+  #emptyLines = 0;
+  #broken = false;
+
+  constructor(limits: FramerLimits) {
+    this.#limits = limits;
+  }
+
+  /** Whether a message has begun and not ended. */
+  get pending(): boolean {
+    return !this.#broken && this.#end > this.#start;
+  }
+
+  push(chunk: Buffer): Framed[] {
+    const found: Framed[] = [];
+    if (this.#broken) return found;
+    this.#append(chunk);
+    for (;;) {
+      const next = this.#next();
+      if (next === undefined) break;
+      found.push(next);
+      if (next.kind !== 'broken') continue;
+      this.#broken = true;
+      this.#buffer = Buffer.alloc(0);
+      break;
+    }
+    return found;
+  }
+
+  #next(): Framed | undefined {
+    if (this.#length === undefined) {
+      const between = this.#emptyLine();
+      if (between !== undefined) return between;
+      const broken = this.#findHead();
+      if (broken !== undefined) return broken;
+    }
+    if (this.#length === undefined || this.#end - this.#start < this.#length) return undefined;
+    const bytes = Buffer.from(this.#buffer.subarray(this.#start, this.#start + this.#length));
+    this.#start += this.#length;
+    this.#searched = this.#start;
+    this.#length = undefined;
+    return { kind: 'message', bytes };
+  }
+
+  /** Passes empty lines in front of a message. The second of two in a row makes a ping of what was told as a pong. */
+  #emptyLine(): Framed | undefined {
+    if (
+      this.#buffer[this.#start] === CR &&
+      this.#end - this.#start >= 2 &&
+      this.#buffer[this.#start + 1] === LF
+    ) {
+      this.#start += 2;
+      this.#searched = Math.max(this.#searched, this.#start);
+      this.#emptyLines = (this.#emptyLines + 1) % 2;
+      return { kind: this.#emptyLines === 0 ? 'ping' : 'pong' };
+    }
+    const first = this.#buffer[this.#start];
+    if (this.#end > this.#start && first !== CR) this.#emptyLines = 0;
+    return undefined;
+  }
+
+  /** Sets the length of the message once its head is there. */
+  #findHead(): Framed | undefined {
+    const { headBytes, bodyBytes } = this.#limits;
+    const from = Math.max(this.#start, this.#searched - HEAD_END.length + 1);
+    const at = this.#buffer.subarray(0, this.#end).indexOf(HEAD_END, from, 'latin1');
+    this.#searched = this.#end;
+    const headLength = (at < 0 ? this.#end : at) - this.#start;
+    if (headLength > headBytes) return this.#breakOff('head-too-large', headBytes);
+    if (at < 0) return undefined;
+    const total = headLength + HEAD_END.length;
+    const body = statedLength(this.#buffer.toString('latin1', this.#start, at));
+    if (body === undefined) return this.#breakOff('unframed', total);
+    if (body > bodyBytes) return this.#breakOff('body-too-large', total);
+    this.#length = total + body;
+    return undefined;
+  }
+
+  #breakOff(reason: BrokenReason, length: number): Framed {
+    const bytes = Buffer.from(this.#buffer.subarray(this.#start, this.#start + length));
+    return { kind: 'broken', reason, bytes };
+  }
+
+  #append(chunk: Buffer): void {
+    const held = this.#end - this.#start;
+    if (this.#end + chunk.length > this.#buffer.length) {
+      const needed = held + chunk.length;
+      const target =
+        needed > this.#buffer.length ? Buffer.alloc(Math.max(needed, this.#buffer.length * 2)) : this.#buffer;
+      this.#buffer.copy(target, 0, this.#start, this.#end);
+      this.#buffer = target;
+      this.#searched -= this.#start;
+      this.#start = 0;
+      this.#end = held;
+    }
+    chunk.copy(this.#buffer, this.#end);
+    this.#end += chunk.length;
+  }
+}
+
+/** Undefined where it is not stated once, or is no number. */
+function statedLength(head: string): number | undefined {
+  const values = Array.from(head.matchAll(LENGTH), (match) => (match[2] ?? '').trim());
+  const [value = ''] = values;
+  return values.length === 1 && /^\d{1,9}$/.test(value) ? Number(value) : undefined;
+}

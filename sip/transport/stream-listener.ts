@@ -1,0 +1,106 @@
+// A port for connections, TCP or TLS: what is accepted is handed on as a socket
+// that is ready to be read.
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls';
+import type { Time } from '../../src/time.js';
+import { ParleyError } from '../../src/errors.js';
+import type { ConnectionGate } from './connection-gate.js';
+import type { Place } from './flow.js';
+import type { TransportLimits } from './limits.js';
+import { secureOptions, type TlsIdentity } from './tls-identity.js';
+import type { TransportCounts } from './transport-counts.js';
+
+export interface StreamListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tls?: TlsIdentity | undefined;
+  readonly gate: ConnectionGate;
+  readonly limits: TransportLimits;
+  readonly time: Time;
+  readonly counts: TransportCounts;
+  /** Whether an address may connect at all. */
+  readonly admits: (address: string) => boolean;
+  readonly accepted: (socket: Socket, authenticated: boolean) => void;
+}
+
+export class StreamListener {
+  readonly #options: StreamListenerOptions;
+  readonly #server: Server | TlsServer;
+  #local: Place | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: StreamListenerOptions) {
+    this.#options = options;
+    this.#server = options.tls === undefined ? this.#plain() : this.#secure(options.tls);
+  }
+
+  get local(): Place {
+    return this.#local ?? { address: this.#options.host, port: this.#options.port };
+  }
+
+  open(): Promise<void> {
+    const { host, port, tls } = this.#options;
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', (error) => {
+        const message = `cannot listen on ${tls === undefined ? 'TCP' : 'TLS'} ${host}:${port}: ${error.message}`;
+        reject(new ParleyError('CONFIG_INVALID', message, { cause: error }));
+      });
+      this.#server.listen({ host, port, ipv6Only: host.includes(':') }, () => {
+        const { address, port: bound } = this.#server.address() as AddressInfo;
+        this.#local = { address, port: bound };
+        resolve();
+      });
+    });
+  }
+
+  /** New handshakes get this certificate; connections that stand are not touched. */
+  renew(tls: TlsIdentity): void {
+    if ('setSecureContext' in this.#server) this.#server.setSecureContext(secureOptions(tls));
+  }
+
+  /** Accepts no more. Resolves when the last connection is gone. */
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      if (this.#server.listening) this.#server.close(() => resolve());
+      else resolve();
+    });
+    return this.#closed;
+  }
+
+  #plain(): Server {
+    const { gate, admits, accepted } = this.#options;
+    return createServer((socket) => {
+      if (gate.admit(socket, admits)) accepted(socket, false);
+    });
+  }
+
+  #secure(tls: TlsIdentity): TlsServer {
+    const { gate, admits, accepted, limits, counts } = this.#options;
+    const requestCert = tls.clientCertificates === 'required';
+    const more = { requestCert, rejectUnauthorized: requestCert, handshakeTimeout: limits.handshakeMs };
+    const server = createTlsServer({ ...secureOptions(tls), ...more });
+    // The raw socket comes first; its handshake is bounded in time and in number.
+    server.prependListener('connection', (socket: Socket) => {
+      if (gate.admit(socket, admits) && gate.shake(socket)) this.#limitHandshake(socket);
+    });
+    server.on('secureConnection', (socket: TLSSocket) => {
+      gate.shaken(socket);
+      accepted(socket, requestCert && socket.authorized);
+    });
+    server.on('tlsClientError', (_, socket) => {
+      counts.add('handshakes-failed');
+      socket.destroy();
+    });
+    return server;
+  }
+
+  #limitHandshake(socket: Socket): void {
+    const { gate, limits, counts, time } = this.#options;
+    const callOff = time.after(limits.handshakeMs, () => {
+      if (!gate.shaken(socket)) return;
+      counts.add('handshakes-slow');
+      socket.destroy();
+    });
+    socket.once('close', callOff);
+  }
+}

@@ -1,0 +1,271 @@
+// All transports of a SIP element: its listeners, the connections that stand,
+// requests out to an address, responses back the way they came.
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Time } from '../../src/time.js';
+import type { Via } from '../message/via.js';
+import { ConnectionGate } from './connection-gate.js';
+import { defaultPort, type Flow, type Place, type TransportFailure, type TransportName } from './flow.js';
+import { FlowTable } from './flow-table.js';
+import { TRANSPORT_LIMITS, type TransportLimits } from './limits.js';
+import {
+  checkListener,
+  type ListenerOptions,
+  LOOPBACK,
+  sameFamily,
+  type SentBy,
+  viaText,
+} from './listener-options.js';
+import { Outbound, type Target } from './outbound.js';
+import { connectionPlace, datagramPlace } from './response-route.js';
+import { StreamFlow } from './stream-flow.js';
+import { StreamListener } from './stream-listener.js';
+import type { TlsIdentity } from './tls-identity.js';
+import { TransportCounts } from './transport-counts.js';
+import { UdpFlow, UdpListener } from './udp-listener.js';
+import { WebSocketDoor } from './websocket-door.js';
+
+export interface TransportsOptions {
+  readonly listeners: readonly ListenerOptions[];
+  /** Who we are to peers that we connect to over TLS. */
+  readonly client?: TlsIdentity;
+  /** Whose connections may be used for requests to what their Via names (RFC 5923). */
+  readonly aliases?: 'off' | 'authenticated' | 'all';
+  readonly limits?: Partial<TransportLimits>;
+  readonly time: Time;
+  /** Whether this address is listened to at all. Whoever is not hears nothing. */
+  readonly admits?: (address: string, transport: TransportName) => boolean;
+  readonly received: (bytes: Buffer, flow: Flow) => void;
+}
+
+/** The bytes of a request for the flow that it will leave on. */
+export type BytesFor = (flow: Flow) => Buffer;
+
+export interface Sent {
+  readonly flow: Flow;
+  readonly bytes: Buffer;
+}
+
+interface Listening {
+  readonly options: ListenerOptions;
+  readonly listener: UdpListener | StreamListener;
+}
+
+const FLUSH_MS = 1000;
+const LARGE_BYTES = 1300; // RFC 3261, section 18.1.1
+
+export class Transports {
+  readonly counts = new TransportCounts();
+  readonly #options: TransportsOptions;
+  readonly #limits: TransportLimits;
+  readonly #gate: ConnectionGate;
+  readonly #table = new FlowTable();
+  readonly #door: WebSocketDoor;
+  readonly #outbound: Outbound;
+  readonly #listening: Listening[];
+  #closed: Promise<void> | undefined;
+
+  /** CONFIG_INVALID where a listener cannot work. */
+  constructor(options: TransportsOptions) {
+    this.#options = options;
+    this.#limits = { ...TRANSPORT_LIMITS, ...options.limits };
+    this.#gate = new ConnectionGate(this.#limits, this.counts);
+    const { time, client: tls = {} } = options;
+    const both = { limits: this.#limits, time, counts: this.counts };
+    const received = (bytes: Buffer, flow: Flow): void => options.received(bytes, flow);
+    this.#door = new WebSocketDoor({ ...both, received, opened: (flow) => this.#table.add(flow) });
+    this.#outbound = new Outbound({
+      ...both,
+      table: this.#table,
+      gate: this.#gate,
+      tls,
+      datagrams: (place) => this.#datagrams(place),
+      from: (place) => this.#from(place),
+      connected: (socket, transport) => this.#streamFlow(socket, transport, false, transport === 'tls'),
+    });
+    this.#listening = options.listeners.map((listener) => this.#listen(listener));
+  }
+
+  /** Connections that stand, of any kind, and handshakes that are not done. */
+  get connections(): number {
+    return this.#gate.connections;
+  }
+
+  get handshakes(): number {
+    return this.#gate.handshakes;
+  }
+
+  /** Rejects with CONFIG_INVALID where an address cannot be had; then nothing is left open. */
+  async open(): Promise<void> {
+    try {
+      for (const { listener } of this.#listening) await listener.open();
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  /** What was sent is still written, for a second at most. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  /** Where this transport listens: of several, the first, or the first of the address's family. */
+  local(transport: TransportName, like?: string): Place | undefined {
+    return this.#find(transport, like)?.listener.local;
+  }
+
+  /** A WebSocket that another server of this process was asked for. */
+  upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer, secure: boolean): void {
+    this.#door.upgrade(request, duplex, head, secure);
+  }
+
+  /** Host and port that peers reach us under over this flow's transport. */
+  sentBy(flow: Flow): SentBy {
+    const found = this.#find(flow.transport, flow.remote.address);
+    if (found === undefined) return { host: flow.local.address, port: flow.local.port };
+    const { advertised, host = LOOPBACK } = found.options;
+    const wildcard = host === '0.0.0.0' || host === '::';
+    const address = advertised?.host ?? (wildcard ? flow.local.address : found.listener.local.address);
+    return { host: address, port: advertised?.port ?? found.listener.local.port };
+  }
+
+  viaFor(flow: Flow, branch: string): string {
+    return viaText(flow, this.sentBy(flow), branch, (this.#options.aliases ?? 'off') !== 'off');
+  }
+
+  /**
+   * A request out. `bytesFor` is asked for the bytes, with Via for the flow; a second time where
+   * they turn out too large for UDP and a connection can be had instead.
+   */
+  send(target: Target, bytesFor: BytesFor): Promise<Sent | TransportFailure> {
+    const reached = this.#outbound.reach(target);
+    if (reached instanceof UdpFlow) return this.#sendDatagram(target, reached, bytesFor);
+    return this.#sendOver(reached, bytesFor);
+  }
+
+  /** A response back: the way its request came, or to where its Via says (RFC 3261, section 18.2.2). */
+  async respond(bytes: Buffer, via: Via, flow: Flow): Promise<boolean> {
+    if (flow instanceof UdpFlow) {
+      const place = datagramPlace(via);
+      return place !== undefined && flow.to(place).send(bytes);
+    }
+    if (!flow.closed) return flow.send(bytes);
+    const place = connectionPlace(via, flow.transport);
+    if (place === undefined) return false;
+    const reached = await this.#outbound.reach({ transport: flow.transport, ...place });
+    return typeof reached !== 'string' && reached.send(bytes);
+  }
+
+  /** A peer asks for its connection to be used for requests to what its Via names (RFC 5923). */
+  alias(flow: Flow, via: Via): void {
+    const { aliases = 'off' } = this.#options;
+    if (aliases === 'off' || !(flow instanceof StreamFlow) || !flow.inbound || !via.params.has('alias'))
+      return;
+    if (aliases === 'authenticated' && !flow.authenticated) return;
+    const port = via.sentBy.port ?? defaultPort(flow.transport);
+    this.#table.add(flow, { address: flow.remote.address, port });
+  }
+
+  async #close(): Promise<void> {
+    this.#door.close();
+    const listeners = this.#listening.map(({ listener }) => listener.close());
+    this.#table.closeAll();
+    this.#gate.cutHandshakes();
+    const callOff = this.#options.time.after(FLUSH_MS, () => this.#gate.destroy());
+    await Promise.all([...listeners, this.#gate.drained()]);
+    callOff();
+  }
+
+  async #sendDatagram(target: Target, flow: UdpFlow, bytesFor: BytesFor): Promise<Sent | TransportFailure> {
+    const bytes = bytesFor(flow);
+    if (bytes.length > LARGE_BYTES) {
+      const larger = await this.#outbound.reachLarge(target);
+      const sent = larger === undefined ? 'unreachable' : await this.#sendOver(larger, bytesFor);
+      if (typeof sent !== 'string') return sent;
+    }
+    const again = bytes.length > LARGE_BYTES ? bytesFor(flow) : bytes; // the Via is that of UDP again
+    return (await flow.send(again)) ? { flow, bytes: again } : 'unreachable';
+  }
+
+  async #sendOver(
+    reaching: Flow | TransportFailure | Promise<Flow | TransportFailure>,
+    bytesFor: BytesFor,
+  ): Promise<Sent | TransportFailure> {
+    const flow = await reaching;
+    if (typeof flow === 'string') return flow;
+    const bytes = bytesFor(flow);
+    return (await flow.send(bytes)) ? { flow, bytes } : 'closed';
+  }
+
+  #listen(options: ListenerOptions): Listening {
+    checkListener(options);
+    const { transport, host = LOOPBACK, port, tls } = options;
+    const { counts } = this;
+    const failed = (): void => counts.add('socket-errors');
+    if (transport === 'udp') {
+      const received = (bytes: Buffer, flow: UdpFlow): void => this.#datagram(bytes, flow);
+      return { options, listener: new UdpListener({ host, port, received, failed }) };
+    }
+    const listener = new StreamListener({
+      host, port, counts, gate: this.#gate, limits: this.#limits, time: this.#options.time,
+      tls: transport === 'tls' || transport === 'wss' ? tls : undefined,
+      admits: (address) => this.#options.admits?.(address, transport) ?? true,
+      accepted: (socket, authenticated) => this.#accepted(socket, transport, authenticated),
+    }); // prettier-ignore
+    return { options, listener };
+  }
+
+  #datagram(bytes: Buffer, flow: UdpFlow): void {
+    if (this.#options.admits?.(flow.remote.address, 'udp') ?? true) this.#options.received(bytes, flow);
+    else this.counts.add('strangers');
+  }
+
+  #accepted(socket: Socket, transport: 'tcp' | 'tls' | 'ws' | 'wss', authenticated: boolean): void {
+    if (transport === 'tcp' || transport === 'tls') {
+      this.#table.add(this.#streamFlow(socket, transport, true, authenticated));
+    } else if (this.#gate.shake(socket)) {
+      this.#door.take(socket, transport === 'wss', () => this.#gate.shaken(socket));
+    }
+  }
+
+  #streamFlow(
+    socket: Socket,
+    transport: 'tcp' | 'tls',
+    inbound: boolean,
+    authenticated: boolean,
+  ): StreamFlow {
+    const { time, received } = this.#options;
+    const flowOptions = {
+      transport,
+      inbound,
+      authenticated,
+      limits: this.#limits,
+      time,
+      counts: this.counts,
+      received,
+    };
+    return new StreamFlow(socket, flowOptions);
+  }
+
+  #datagrams(place: Place): UdpFlow | undefined {
+    const listener = this.#find('udp', place.address)?.listener;
+    return listener instanceof UdpListener ? listener.flowTo(place) : undefined;
+  }
+
+  /** Connections leave from the address that is listened on, so that a peer knows us by it. */
+  #from(place: Place): string | undefined {
+    const found = this.#listening.find(({ listener }) => sameFamily(listener.local.address, place.address));
+    const address = found?.listener.local.address;
+    return address === '0.0.0.0' || address === '::' ? undefined : address;
+  }
+
+  #find(transport: TransportName, like?: string): Listening | undefined {
+    return this.#listening.find(
+      ({ options, listener }) =>
+        options.transport === transport && (like === undefined || sameFamily(listener.local.address, like)),
+    );
+  }
+}

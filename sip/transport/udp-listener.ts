@@ -1,0 +1,131 @@
+// A UDP socket: datagrams in, and flows to whoever is written to.
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
+import { ParleyError } from '../../src/errors.js';
+import { type Flow, type Place } from './flow.js';
+
+export interface UdpListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly received: (bytes: Buffer, flow: UdpFlow) => void;
+  readonly failed: () => void;
+}
+
+const SOCKET_BYTES = 4 * 1024 * 1024; // a burst of some thousand messages; the system may allow less
+const MAX_DATAGRAM = 65_507;
+
+export class UdpListener {
+  readonly transport = 'udp';
+  readonly #options: UdpListenerOptions;
+  readonly #socket: Socket;
+  #local: Place | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: UdpListenerOptions) {
+    this.#options = options;
+    const type = isIPv6(options.host) ? 'udp6' : 'udp4';
+    // Addresses only: a name would be looked up for every datagram.
+    const lookup = (
+      host: string,
+      _: object,
+      done: (error: null, address: string, family: number) => void,
+    ): void => done(null, host, type === 'udp6' ? 6 : 4);
+    this.#socket = createSocket({ type, ipv6Only: type === 'udp6', lookup });
+    this.#socket.on('message', (bytes, info) => this.#receive(bytes, info));
+    this.#socket.on('error', () => options.failed());
+  }
+
+  get local(): Place {
+    return this.#local ?? { address: this.#options.host, port: this.#options.port };
+  }
+
+  get closed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  open(): Promise<void> {
+    const { host, port } = this.#options;
+    return new Promise((resolve, reject) => {
+      const refuse = (error: Error): void =>
+        reject(
+          new ParleyError('CONFIG_INVALID', `cannot listen on UDP ${host}:${port}: ${error.message}`, {
+            cause: error,
+          }),
+        );
+      this.#socket.once('error', refuse);
+      this.#socket.bind({ address: host, port }, () => {
+        this.#socket.off('error', refuse);
+        const { address, port: bound } = this.#socket.address();
+        this.#local = { address, port: bound };
+        this.#socket.setRecvBufferSize(SOCKET_BYTES);
+        this.#socket.setSendBufferSize(SOCKET_BYTES);
+        resolve();
+      });
+    });
+  }
+
+  flowTo(remote: Place): UdpFlow {
+    return new UdpFlow(this, { address: remote.address, port: remote.port });
+  }
+
+  send(bytes: Buffer, { address, port }: Place): Promise<boolean> | false {
+    if (this.closed || bytes.length > MAX_DATAGRAM || port < 1) return false;
+    return new Promise((resolve) => {
+      this.#socket.send(bytes, port, address, (error) => resolve(error === null));
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      if (this.#local === undefined) resolve();
+      else this.#socket.close(() => resolve());
+    });
+    return this.#closed;
+  }
+
+  #receive(bytes: Buffer, { address, port }: RemoteInfo): void {
+    // Empty lines keep a NAT open, and a zero begins STUN: neither is a message.
+    const first = bytes[0] ?? 0;
+    if (first <= 0x20 && bytes.length < 32) return;
+    this.#options.received(bytes, this.flowTo({ address, port }));
+  }
+}
+
+/** Nothing is kept for it: it closes with the socket. */
+export class UdpFlow implements Flow {
+  readonly transport = 'udp';
+  readonly reliable = false;
+  readonly remote: Place;
+  readonly #listener: UdpListener;
+
+  constructor(listener: UdpListener, remote: Place) {
+    this.#listener = listener;
+    this.remote = remote;
+  }
+
+  get local(): Place {
+    return this.#listener.local;
+  }
+
+  get closed(): boolean {
+    return this.#listener.closed;
+  }
+
+  send(bytes: Buffer): Promise<boolean> | false {
+    return this.#listener.send(bytes, this.remote);
+  }
+
+  /** From the same socket to another place: a response goes where Via says, from where the request came in. */
+  to(remote: Place): UdpFlow {
+    return this.#listener.flowTo(remote);
+  }
+
+  onClose(listener: () => void): () => void {
+    if (this.closed) listener();
+    return () => undefined;
+  }
+
+  close(): void {
+    // The socket is the listener's.
+  }
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { AddressList, isNetwork, sourceKey } from '../../../sip/guard/address-list.js';
+import { Guard, type GuardOptions } from '../../../sip/guard/guard.js';
+import { SourceRates } from '../../../sip/guard/source-rates.js';
+import { ManualTime } from '../../fakes/manual-time.js';
+
+const BOUNDS = { perSecond: 1, burst: 3, mostSources: 100 };
+
+function guarded(options: Partial<GuardOptions> = {}) {
+  const time = new ManualTime(1000);
+  const guard = new Guard({
+    time,
+    allowed: ['127.0.0.0/8', '::1', '192.0.2.0/24'],
+    challenged: ['198.51.100.0/24', '2001:db8::/32'],
+    requests: BOUNDS,
+    failures: { perSecond: 0.1, burst: 2, mostSources: 100 },
+    ...options,
+  });
+  const decide = (address: string, method = 'INVITE', userAgent?: string, expected = false) => {
+    const decision = guard.decide({ address, method, userAgent, expected });
+    if (decision.kind === 'drop') return decision.cause;
+    return decision.kind === 'refuse'
+      ? `${decision.refusal.status} ${decision.refusal.headers.join()}`
+      : decision.kind;
+  };
+  return { time, guard, decide };
+}
+
+for (const [address, decision] of [
+  ['127.0.0.1', 'accept'],
+  ['::1', 'accept'],
+  ['::ffff:127.0.0.1', 'accept'],
+  ['192.0.2.200', 'accept'],
+  ['198.51.100.3', 'challenge'],
+  ['2001:db8:1::9', 'challenge'],
+  ['2001:db9::9', 'stranger'],
+  ['192.0.3.1', 'stranger'],
+  ['fe80::1%eth0', 'stranger'],
+  ['', 'stranger'],
+  ['0x7f.1', 'stranger'],
+] as const) {
+  test(`a request from "${address}": ${decision}`, () => assert.equal(guarded().decide(address), decision));
+}
+
+test('a scanner hears nothing, not even from an allowed address', () => {
+  const { decide, guard } = guarded();
+  assert.equal(decide('192.0.2.1', 'OPTIONS', 'friendly-scanner'), 'scanner');
+  assert.equal(decide('192.0.2.1', 'OPTIONS', 'SIPVicious 0.3'), 'scanner');
+  assert.equal(decide('192.0.2.1', 'OPTIONS', 'Linphone/5.1'), 'accept');
+  assert.equal(guard.counts.scanner, 2);
+});
+
+test('an allowed source that asks too often is told when to come again; one that must show a password is not', () => {
+  const { decide, time, guard } = guarded();
+  const rounds = Array.from({ length: 4 }, () => [decide('192.0.2.1'), decide('198.51.100.1')]);
+  assert.deepEqual(rounds.at(-1), ['503 Retry-After,1', 'flood']);
+  assert.deepEqual(rounds[2], ['accept', 'challenge']);
+  assert.equal(decide('192.0.2.2'), 'accept', 'its neighbour is another source');
+  assert.equal(decide('192.0.2.1', 'BYE', undefined, true), 'accept', 'what is waited for is no visit');
+  assert.equal(decide('192.0.2.1', 'ACK'), 'flood', 'there is no answer to it');
+  time.advance(1000);
+  assert.equal(decide('192.0.2.1'), 'accept');
+  assert.deepEqual(guard.counts, { accepted: 6, challenged: 3, refused: 1, scanner: 0, stranger: 0, banned: 0, flood: 2 });
+}); // prettier-ignore
+
+test('a source with too many wrong passwords is not heard for a while', () => {
+  const { decide, guard, time } = guarded();
+  guard.failed('198.51.100.1');
+  assert.equal(decide('198.51.100.1'), 'challenge');
+  guard.failed('198.51.100.1');
+  assert.equal(decide('198.51.100.1'), 'banned');
+  assert.equal(decide('198.51.100.2'), 'challenge');
+  time.advance(10_000);
+  assert.equal(decide('198.51.100.1'), 'challenge');
+});
+
+test('ACK and CANCEL cannot be challenged', () => {
+  assert.deepEqual(['ACK', 'CANCEL'].map((method) => guarded().decide('198.51.100.1', method)), ['accept', 'accept']); // prettier-ignore
+});
+
+test('addresses of one network of IPv6 are one source', () => {
+  assert.equal(sourceKey('2001:db8:1:2:3::4'), sourceKey('2001:db8:1:2:ffff::1'));
+  assert.notEqual(sourceKey('2001:db8:1:2::1'), sourceKey('2001:db8:1:3::1'));
+  assert.equal(sourceKey('::ffff:192.0.2.1'), '192.0.2.1');
+});
+
+test('sources are remembered within bounds', () => {
+  const time = new ManualTime();
+  const rates = new SourceRates({ perSecond: 1, burst: 1, mostSources: 50 }, time);
+  for (let index = 0; index < 10_000; index++) rates.take(`source ${index}`);
+  assert.equal(rates.size, 50);
+  assert.ok(rates.take('source 9999') > 0);
+});
+
+test('never more than the burst and the rate pass', () => {
+  const gaps = fc.array(fc.integer({ min: 0, max: 3000 }), { minLength: 1, maxLength: 60 });
+  fc.assert(
+    fc.property(gaps, fc.integer({ min: 1, max: 5 }), (waits, burst) => {
+      const time = new ManualTime();
+      const rates = new SourceRates({ perSecond: 2, burst, mostSources: 5 }, time);
+      let passed = 0;
+      for (const wait of waits) {
+        time.advance(wait);
+        if (rates.take('one') === 0) passed++;
+        assert.ok(passed <= burst + (time.now() / 1000) * 2 + 0.001);
+      }
+    }),
+  );
+});
+
+test('what is an address or a network, and what is not', () => {
+  for (const good of ['10.0.0.1', '10.0.0.0/8', '0.0.0.0/0', '::1', '2001:db8::/32', ' ::/0 ']) assert.ok(isNetwork(good), good);
+  for (const bad of ['', '10.0.0.0/33', '::/129', '10.0.0.0/8/8', '10.0.0.0/x', 'host', '10.1', '10.0.0.0/-1', '/8']) assert.ok(!isNetwork(bad), bad);
+  assert.ok(new AddressList(['0.0.0.0/0']).has('203.0.113.1'));
+  assert.ok(!new AddressList(['0.0.0.0/0']).has('::1'), 'IPv6 is asked for by itself');
+}); // prettier-ignore
+
+test('a list and an address of any text decide and never throw', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (item, address) => {
+      assert.equal(new AddressList([item]).has(address) && !isNetwork(item), false);
+    }),
+  );
+});

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AudioCodecName } from '../../../sip/sdp/audio-format.js';
+import { linesOf, negotiation, offerOf, refusalOf, valueOf } from './negotiation-under-test.js';
+
+const PLAIN = offerOf('m=audio 5004 RTP/AVP 0 8 101', 'a=rtpmap:101 telephone-event/8000', 'a=fmtp:101 0-16');
+
+test('a plain offer is answered with one codec and its events', () => {
+  const { answer, agreed, changes } = valueOf(negotiation().answer(PLAIN));
+  assert.equal(
+    answer,
+    'v=0\r\no=parley 17665503728661 1 IN IP4 192.0.2.1\r\ns=-\r\nc=IN IP4 192.0.2.1\r\nt=0 0\r\n' +
+      'm=audio 40000 RTP/AVP 0 101\r\na=rtpmap:0 PCMU/8000\r\na=rtpmap:101 telephone-event/8000\r\n' +
+      'a=fmtp:101 0-15\r\na=ptime:20\r\na=sendrecv\r\n',
+  );
+  assert.deepEqual(agreed, {
+    section: 0,
+    protocol: 'RTP/AVP',
+    codec: 'PCMU',
+    send: { codec: 0, telephoneEvent: 101 },
+    receive: { codec: 0, telephoneEvent: 101 },
+    receivable: new Map([[0, 'PCMU']]),
+    eventClockRate: 8000,
+    packetTimeMs: 20,
+    opus: undefined,
+    local: { family: 4, address: '192.0.2.1' },
+    remote: { family: 4, address: '198.51.100.7', port: 5004 },
+    remoteRtcp: { family: 4, address: '198.51.100.7', port: 5005 },
+    direction: 'sendrecv',
+    keys: { kind: 'none' },
+  });
+  assert.equal(changes.size, 7, 'everything is new');
+});
+
+for (const [preference, codec] of [
+  [['PCMA', 'PCMU'], 'PCMA'],
+  [['PCMU', 'PCMA'], 'PCMU'],
+  [['opus', 'G722', 'PCMA'], 'PCMA'],
+] as [AudioCodecName[], AudioCodecName][]) {
+  test(`of PCMU and PCMA, one who prefers ${preference.join(', ')} takes ${codec}`, () => {
+    assert.equal(valueOf(negotiation({ codecs: preference }).answer(PLAIN)).agreed.codec, codec);
+  });
+}
+
+for (const [what, lines, codec, payloadType] of [
+  ['static types without rtpmap', ['m=audio 5004 RTP/AVP 9'], 'G722', 9],
+  ['G.722 with its clock of 8000', ['m=audio 5004 RTP/AVP 99', 'a=rtpmap:99 G722/8000'], 'G722', 99],
+  ['G.722 with the sampling rate as clock', ['m=audio 5004 RTP/AVP 9', 'a=rtpmap:9 G722/16000'], 'G722', 9],
+  ['names in small letters', ['m=audio 5004 RTP/AVP 8', 'a=rtpmap:8 pcma/8000/1'], 'PCMA', 8],
+  ['Opus', ['m=audio 5004 RTP/AVP 111', 'a=rtpmap:111 opus/48000/2'], 'opus', 111],
+  [
+    'Opus in capitals, channels forgotten',
+    ['m=audio 5004 RTP/AVP 111', 'a=rtpmap:111 OPUS/48000'],
+    'opus',
+    111,
+  ],
+  ['a static type that an rtpmap gives away', ['m=audio 5004 RTP/AVP 0', 'a=rtpmap:0 PCMA/8000'], 'PCMA', 0],
+] as const) {
+  test(`${what}: the answer says what will be sent`, () => {
+    const { answer, agreed } = valueOf(negotiation().answer(offerOf(...lines)));
+    assert.equal(agreed.codec, codec);
+    assert.deepEqual([agreed.send.codec, agreed.receive.codec], [payloadType, payloadType]);
+    const clock = codec === 'opus' ? '48000/2' : '8000';
+    assert.deepEqual(linesOf(answer, 'a=rtpmap:'), [`${payloadType} ${codec}/${clock}`]);
+  });
+}
+
+for (const [what, lines] of [
+  ['no codec in common', ['m=audio 5004 RTP/AVP 18 3']],
+  ['stereo PCMU', ['m=audio 5004 RTP/AVP 96', 'a=rtpmap:96 PCMU/8000/2']],
+  ['no audio', ['m=video 5004 RTP/AVP 99']],
+  ['audio that is switched off', ['m=audio 0 RTP/AVP 0']],
+  ['fax alone', ['m=audio 0 RTP/AVP 0', 'm=image 5004 udptl t38']],
+  ['audio over something else', ['m=audio 5004 TCP/RTP/AVP 0']],
+  ['a multicast address', ['m=audio 5004 RTP/AVP 0', 'c=IN IP4 224.2.1.1/127']],
+  ['a name for an address', ['m=audio 5004 RTP/AVP 0', 'c=IN IP4 phone.example']],
+] as const) {
+  test(`${what}: 488 with a warning, and nothing is agreed`, () => {
+    const session = negotiation();
+    const { status, headers } = refusalOf(session.answer(offerOf(...lines)));
+    assert.equal(status, 488);
+    assert.match(headers[0]?.join(': ') ?? '', /^Warning: 30\d parley "/);
+    assert.equal(session.agreed, undefined);
+  });
+}
+
+test('events run on the clock of the codec where the peer has them', () => {
+  const lines = [
+    'a=rtpmap:96 opus/48000/2',
+    'a=rtpmap:97 telephone-event/8000',
+    'a=rtpmap:98 telephone-event/48000',
+  ];
+  const both = valueOf(negotiation().answer(offerOf('m=audio 5004 RTP/AVP 96 97 98', ...lines))).agreed;
+  assert.deepEqual([both.codec === 'PCMU', both.eventClockRate], [false, 48_000]);
+  const order = { codecs: ['opus'] as const };
+  const one = valueOf(negotiation(order).answer(offerOf('m=audio 5004 RTP/AVP 96 97', ...lines))).agreed;
+  assert.deepEqual([one.send.telephoneEvent, one.eventClockRate], [97, 8000], 'better than none');
+});
+
+test('comfort noise is taken with codecs of 8000 only', () => {
+  const offer = offerOf('m=audio 5004 RTP/AVP 0 96 13', 'a=rtpmap:96 opus/48000/2');
+  assert.equal(valueOf(negotiation({ codecs: ['PCMU'] }).answer(offer)).agreed.send.comfortNoise, 13);
+  assert.equal(valueOf(negotiation({ codecs: ['opus'] }).answer(offer)).agreed.send.comfortNoise, undefined);
+  const off = negotiation({ codecs: ['PCMU'], comfortNoise: false });
+  assert.deepEqual(linesOf(valueOf(off.answer(offer)).answer, 'm=audio '), ['40000 RTP/AVP 0']);
+});
+
+for (const [codec, ptime, maxptime, sent] of [
+  ['PCMU', '10', undefined, 10],
+  ['PCMU', '30', undefined, 30],
+  ['PCMU', '40', '20', 20],
+  ['PCMU', '25', undefined, 20],
+  ['PCMU', '20.0', undefined, 20],
+  ['PCMU', '500', undefined, 60],
+  ['PCMU', '1', undefined, 10],
+  ['PCMU', 'x', undefined, 20],
+  ['PCMU', undefined, '10', 10],
+  ['opus', '30', undefined, 20],
+  ['opus', '60', undefined, 60],
+] as const) {
+  test(`${codec} with ptime ${ptime ?? 'unsaid'} and maxptime ${maxptime ?? 'unsaid'} goes in packets of ${sent} ms`, () => {
+    const wishes = [
+      ...(ptime === undefined ? [] : [`a=ptime:${ptime}`]),
+      ...(maxptime === undefined ? [] : [`a=maxptime:${maxptime}`]),
+    ];
+    const offer = offerOf('m=audio 5004 RTP/AVP 0 96', 'a=rtpmap:96 opus/48000/2', ...wishes);
+    const { answer, agreed } = valueOf(negotiation({ codecs: [codec] }).answer(offer));
+    assert.equal(agreed.packetTimeMs, sent);
+    assert.deepEqual(linesOf(answer, 'a=ptime:'), [String(sent)]);
+  });
+}
+
+test('the first usable audio section is taken and every other one refused in its place', () => {
+  const offer = offerOf(
+    'm=video 5000 RTP/AVP 99',
+    'm=audio 5002 RTP/AVP 18',
+    'm=audio 5004 RTP/AVP 8',
+    'm=audio 5006 RTP/AVP 8',
+    'm=application 5008 UDP/BFCP *',
+  );
+  const { answer, agreed } = valueOf(negotiation().answer(offer));
+  assert.equal(agreed.section, 2);
+  assert.deepEqual(linesOf(answer, 'm='), [
+    'video 0 RTP/AVP 99',
+    'audio 0 RTP/AVP 18',
+    'audio 40000 RTP/AVP 8',
+    'audio 0 RTP/AVP 8',
+    'application 0 UDP/BFCP *',
+  ]);
+});
+
+for (const [line, wish, direction] of [
+  ['a=sendrecv', 'sendrecv', 'sendrecv'],
+  ['a=sendonly', 'sendrecv', 'recvonly'],
+  ['a=recvonly', 'sendrecv', 'sendonly'],
+  ['a=inactive', 'sendrecv', 'inactive'],
+  ['a=sendrecv', 'sendonly', 'sendonly'],
+  ['a=sendonly', 'sendonly', 'inactive'],
+  ['c=IN IP4 0.0.0.0', 'sendrecv', 'recvonly'],
+] as const) {
+  test(`an offer with ${line} to one who would ${wish} is answered with ${direction}`, () => {
+    const { answer, agreed } = valueOf(negotiation().answer(offerOf('m=audio 5004 RTP/AVP 0', line), wish));
+    assert.equal(agreed.direction, direction);
+    assert.ok(answer.includes(`\r\na=${direction}\r\n`));
+    assert.deepEqual(linesOf(answer, 'm=audio '), ['40000 RTP/AVP 0'], 'a held section is not a refused one');
+  });
+}
+
+test('the direction of the session counts where the section has none', () => {
+  const offer = offerOf('m=audio 5004 RTP/AVP 0').replace('t=0 0\r\n', 't=0 0\r\na=sendonly\r\n');
+  assert.equal(valueOf(negotiation().answer(offer)).agreed.direction, 'recvonly');
+});
+
+test('an offer of IPv6 is answered with IPv6, and refused where there is none', () => {
+  const offer = offerOf('m=audio 5004 RTP/AVP 0', 'c=IN IP6 2001:db8::7');
+  const { answer, agreed } = valueOf(negotiation().answer(offer));
+  assert.deepEqual(linesOf(answer, 'c='), ['IN IP6 2001:db8::1']);
+  assert.deepEqual(agreed.remote, { family: 6, address: '2001:db8::7', port: 5004 });
+  const without = { port: 40_000, rtcpPort: 40_001, fingerprints: [], ip4: '192.0.2.1' };
+  const session = negotiation();
+  session.moveTo(without);
+  assert.match(refusalOf(session.answer(offer)).headers[0]?.[1] ?? '', /^301 /);
+});
+
+test('RTCP goes where the peer says, to the next port, or along with RTP', () => {
+  const rtcpOf = (policy: object, ...lines: string[]) =>
+    valueOf(negotiation(policy).answer(offerOf('m=audio 5004 RTP/AVP 0', ...lines)));
+  assert.equal(rtcpOf({}).agreed.remoteRtcp?.port, 5005);
+  assert.equal(rtcpOf({}, 'a=rtcp:6000').agreed.remoteRtcp?.port, 6000);
+  assert.deepEqual(rtcpOf({}, 'a=rtcp:6000 IN IP4 198.51.100.9').agreed.remoteRtcp, {
+    family: 4,
+    address: '198.51.100.9',
+    port: 6000,
+  });
+  const muxed = rtcpOf({}, 'a=rtcp-mux');
+  assert.equal(muxed.agreed.remoteRtcp, undefined);
+  assert.ok(muxed.answer.includes('a=rtcp-mux\r\n'));
+  const apart = rtcpOf({ rtcpMux: false }, 'a=rtcp-mux');
+  assert.equal(apart.agreed.remoteRtcp?.port, 5005);
+  assert.ok(!apart.answer.includes('rtcp-mux'));
+});
+
+test('what the peer says of its Opus is handed on', () => {
+  const fmtp =
+    'maxplaybackrate=16000; stereo=1;USEINBANDFEC=1;usedtx=1;maxaveragebitrate=20000;sprop-stereo=1;cbr=0';
+  const offer = offerOf('m=audio 5004 RTP/AVP 96', 'a=rtpmap:96 opus/48000/2', `a=fmtp:96 ${fmtp}`);
+  const { answer, agreed } = valueOf(negotiation().answer(offer));
+  assert.deepEqual(agreed.opus, {
+    useInbandFec: true,
+    useDtx: true,
+    stereo: true,
+    constantBitrate: false,
+    maxPlaybackRate: 16_000,
+    maxAverageBitrate: 20_000,
+    spropMaxCaptureRate: 48_000,
+    spropStereo: true,
+  });
+  assert.deepEqual(linesOf(answer, 'a=fmtp:'), ['96 minptime=10;useinbandfec=1;stereo=0;sprop-stereo=0']);
+});

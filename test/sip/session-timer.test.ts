@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { SessionFields } from '../../sip/session-expires.js';
+import { SessionTimer } from '../../sip/session-timer.js';
+import { ManualTime } from '../fakes/manual-time.js';
+
+const TIMER = ['timer'];
+
+function fields(
+  sessionExpires?: string,
+  minSe?: string,
+  supported: readonly string[] = TIMER,
+): SessionFields {
+  return { sessionExpires, minSe, supported };
+}
+
+function timer({ wantedSeconds = 1800, leastSeconds = 90 } = {}) {
+  const time = new ManualTime();
+  const events: string[] = [];
+  const note = (what: string) => () => events.push(`${what} at ${time.now() / 1000}`);
+  const session = new SessionTimer({ time, wantedSeconds, leastSeconds, onRefresh: note('refresh'), onExpired: note('expired') });
+  /** As uas: answers, and says what was written. */
+  const answer = (request: SessionFields) => {
+    const { value, refusal } = session.judge(request);
+    if (value === undefined) return `${refusal?.status} ${JSON.stringify(refusal?.headers)}`;
+    session.answered(value);
+    return value.headers.map(([name, text]) => `${name}: ${text}`).join(', ');
+  };
+  return { time, events, session, answer };
+} // prettier-ignore
+
+test('an INVITE of ours asks for an interval and leaves open who refreshes', () => {
+  assert.deepEqual(timer().session.requestFields(), [
+    ['Supported', 'timer'],
+    ['Session-Expires', '1800'],
+    ['Min-SE', '90'],
+  ]);
+  assert.deepEqual(timer({ wantedSeconds: 0 }).session.requestFields(), [['Supported', 'timer']]);
+});
+
+for (const [what, request, written, refresher] of [
+  ['it says who refreshes: uac', fields('1800;refresher=uac'), 'Require: timer, Session-Expires: 1800;refresher=uac', 'them'],
+  ['it says who refreshes: uas', fields('1800;refresher=uas'), 'Require: timer, Session-Expires: 1800;refresher=uas', 'us'],
+  ['it leaves that open', fields('1800'), 'Require: timer, Session-Expires: 1800;refresher=uac', 'them'],
+  ['its interval is longer than ours', fields('3600'), 'Require: timer, Session-Expires: 1800;refresher=uac', 'them'],
+  ['its interval is shorter than ours', fields('600'), 'Require: timer, Session-Expires: 600;refresher=uac', 'them'],
+  ['it accepts nothing shorter than more than ours', fields('3600', '2400'), 'Require: timer, Session-Expires: 2400;refresher=uac', 'them'],
+  ['it knows timers and asks for none', fields(), 'Require: timer, Session-Expires: 1800;refresher=uac', 'them'],
+  ['it knows nothing of timers', fields(undefined, undefined, []), 'Session-Expires: 1800;refresher=uas', 'us'],
+  ['a proxy asks in its place', fields('600', undefined, []), 'Session-Expires: 600;refresher=uas', 'us'],
+] as const) {
+  test(`an INVITE is answered where ${what}`, () => {
+    const { answer, session } = timer();
+    assert.equal(answer(request), written);
+    assert.equal(session.running?.refresher, refresher);
+  });
+} // prettier-ignore
+
+test('an interval that is too short is refused with the shortest that will do', () => {
+  const { answer, session } = timer({ leastSeconds: 300 });
+  assert.equal(answer(fields('299')), '422 [["Min-SE","300"]]');
+  assert.equal(session.running, undefined);
+  assert.equal(answer(fields('300')), 'Require: timer, Session-Expires: 300;refresher=uac');
+});
+
+test('fields that are not well-formed: 400', () => {
+  for (const bad of ['x', '-1', '', '1800;refresher=me', '1800 refresher=uac', '99999999999']) {
+    assert.match(timer().answer(fields(bad)), /^400 /, bad);
+  }
+});
+
+test('without a wish of ours, an INVITE without an interval is answered without one', () => {
+  const { answer, session } = timer({ wantedSeconds: 0 });
+  assert.equal(answer(fields()), '');
+  assert.equal(session.running, undefined);
+  assert.equal(answer(fields('3600')), 'Require: timer, Session-Expires: 3600;refresher=uac');
+});
+
+test('we refresh at half the interval, and each answer starts it anew', () => {
+  const { time, events, session } = timer();
+  session.accepted(fields('1800;refresher=uac'));
+  time.advance(899_999);
+  assert.deepEqual(events, []);
+  time.advance(1);
+  assert.deepEqual(events, ['refresh at 900']);
+  assert.deepEqual(session.requestFields()[1], ['Session-Expires', '1800;refresher=uac']);
+  session.accepted(fields('1800;refresher=uac'));
+  time.advance(900_000);
+  assert.deepEqual(events, ['refresh at 900', 'refresh at 1800']);
+});
+
+test('a refresh that nobody answers: the session ends 32 seconds before its time, once', () => {
+  const { time, events, session } = timer();
+  session.accepted(fields('1800;refresher=uac'));
+  time.advance(10_000_000);
+  assert.deepEqual(events, ['refresh at 900', 'expired at 1768']);
+  assert.equal(time.waiting, 0);
+});
+
+test('a short session ends a third before its time', () => {
+  const { time, events, answer } = timer();
+  answer(fields('90;refresher=uac'));
+  time.advance(10_000_000);
+  assert.deepEqual(events, ['expired at 60']);
+});
+
+test("the peer's refreshes keep the session, by UPDATE or re-INVITE, and the roles stay", () => {
+  const { time, events, session, answer } = timer();
+  session.accepted(fields('200;refresher=uas'));
+  for (let round = 0; round < 20; round++) {
+    time.advance(100_000);
+    assert.equal(answer(fields('200;refresher=uac')), 'Require: timer, Session-Expires: 200;refresher=uac');
+  }
+  assert.deepEqual(events, []);
+  // One of ours in between (a hold) refreshes, too, and leaves the task to the peer.
+  assert.deepEqual(session.requestFields()[1], ['Session-Expires', '200;refresher=uas']);
+  time.advance(10_000_000);
+  assert.deepEqual(events, ['expired at 2168']);
+});
+
+test('a re-INVITE of the peer that says nothing of roles leaves them as they are', () => {
+  const { answer, session } = timer();
+  session.accepted(fields('1800;refresher=uac'));
+  assert.equal(answer(fields('1800')), 'Require: timer, Session-Expires: 1800;refresher=uas');
+  assert.equal(session.running?.refresher, 'us');
+});
+
+test('an answer without an interval means that the session has no limit', () => {
+  const { time, session } = timer();
+  session.accepted(fields('1800;refresher=uac'));
+  session.accepted(fields());
+  assert.equal(session.running, undefined);
+  assert.equal(time.waiting, 0);
+});
+
+test('after 422 we ask for what the peer wants, and not again for the same', () => {
+  const { session } = timer({ wantedSeconds: 600 });
+  assert.ok(session.tooShort('1000'));
+  assert.deepEqual(session.requestFields().slice(1), [['Session-Expires', '1000'], ['Min-SE', '1000']]); // prettier-ignore
+  assert.equal(session.tooShort('1000'), false);
+  assert.equal(session.tooShort(undefined), false);
+  assert.equal(session.tooShort('x'), false);
+});
+
+test('a refresh that crossed one of the peer is tried again while there is time', () => {
+  const { time, events, session } = timer();
+  session.accepted(fields('1800;refresher=uac'));
+  time.advance(900_000);
+  session.refreshFailed();
+  time.advance(434_000);
+  assert.deepEqual(events, ['refresh at 900', 'refresh at 1334']);
+});
+
+test('nothing is called back after the end', () => {
+  const { time, events, session } = timer();
+  session.accepted(fields('1800;refresher=uac'));
+  session.close();
+  session.close();
+  session.accepted(fields('1800;refresher=uac'));
+  session.refreshFailed();
+  time.advance(10_000_000);
+  assert.deepEqual(events, []);
+  assert.equal(time.waiting, 0);
+});
+
+test('an answer to an interval is never longer than it, nor shorter than anybody accepts', () => {
+  const seconds = fc.integer({ min: 90, max: 100_000 });
+  fc.assert(
+    fc.property(seconds, seconds, seconds, fc.constantFrom(0, 90, 600, 1800, 7200), (asked, least, ours, wantedSeconds) => {
+      const { session } = timer({ wantedSeconds, leastSeconds: ours });
+      const { value } = session.judge(fields(String(Math.max(asked, least)), String(least)));
+      if (value === undefined) return assert.ok(Math.max(asked, least) < ours);
+      const got = value.running?.intervalSeconds ?? 0;
+      assert.ok(got <= Math.max(asked, least) && got >= Math.min(least, 86_400));
+    }),
+  );
+}); // prettier-ignore

@@ -1,0 +1,127 @@
+// A network of two layers in time that a test holds: every datagram arrives
+// after a while, or is lost where the test says so.
+import {
+  TransactionLayer,
+  type TransactionLayerOptions,
+  type TransactionUser,
+} from '../../../sip/transaction/transaction-layer.js';
+import type { Wire } from '../../../sip/transaction/wire.js';
+import type { Flow, TransportFailure, TransportName } from '../../../sip/transport/flow.js';
+import { ManualTime } from '../../fakes/manual-time.js';
+
+export interface Carried {
+  readonly atMs: number;
+  readonly from: string;
+  readonly text: string;
+  readonly lost: boolean;
+}
+
+/** Numbers from 0 to below 1, the same ones for the same seed. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+export class Network {
+  readonly time = new ManualTime();
+  readonly carried: Carried[] = [];
+  readonly delayMs: number;
+  /** Whether the next message is lost. */
+  loses: (text: string, from: string) => boolean = () => false;
+  /** What a client's wire says instead of sending. */
+  failure: TransportFailure | undefined;
+  /** Whether responses can be sent. */
+  canRespond = true;
+  readonly #ends = new Map<string, (bytes: Buffer, flow: Flow) => void>();
+  readonly #closers = new Set<() => void>();
+
+  constructor(delayMs = 10) {
+    this.delayMs = delayMs;
+  }
+
+  /** A layer at this address. */
+  layer(
+    address: string,
+    user: TransactionUser,
+    transport: TransportName = 'udp',
+    more: Partial<TransactionLayerOptions> = {},
+  ): TransactionLayer {
+    let tokens = 0;
+    const token = (): string => `${address.replaceAll('.', '')}${++tokens}`;
+    const wire = this.#wire(address, transport);
+    const layer = new TransactionLayer({ wire, user, time: this.time, token, ...more });
+    this.#ends.set(address, (bytes, flow) => layer.received(bytes, flow));
+    return layer;
+  }
+
+  /** An address that only keeps what it gets. */
+  sink(address: string): void {
+    this.#ends.set(address, () => undefined);
+  }
+
+  /** Lets time pass, with everything that follows from it. */
+  async pass(ms: number, stepMs = 10): Promise<void> {
+    for (let passed = 0; passed < ms; passed += stepMs) {
+      await settled();
+      this.time.advance(Math.min(stepMs, ms - passed));
+    }
+    await settled();
+  }
+
+  /** First lines of what one end sent, with their times. */
+  sentBy(from: string): string[] {
+    return this.carried
+      .filter((one) => one.from === from)
+      .map(({ atMs, text }) => `${atMs} ${/^.*/.exec(text)?.[0] ?? ''}`);
+  }
+
+  closeConnections(): void {
+    for (const closer of this.#closers) closer();
+  }
+
+  /** Brings bytes to an address as if they had come from another. */
+  post(from: string, to: string, bytes: Buffer, transport: TransportName = 'udp'): void {
+    const text = bytes.toString();
+    const lost = this.loses(text, from);
+    this.carried.push({ atMs: this.time.now(), from, text, lost });
+    if (lost) return;
+    this.time.after(this.delayMs, () => this.#ends.get(to)?.(bytes, this.flow(to, from, transport)));
+  }
+
+  flow(local: string, remote: string, transport: TransportName = 'udp'): Flow {
+    return {
+      transport, reliable: transport !== 'udp', closed: false,
+      local: { address: local, port: 5060 }, remote: { address: remote, port: 5060 },
+      send: (bytes) => {
+        this.post(local, remote, bytes, transport);
+        return true;
+      },
+      onClose: (listener) => {
+        this.#closers.add(listener);
+        return () => this.#closers.delete(listener);
+      },
+      close: () => undefined,
+    };
+  } // prettier-ignore
+
+  #wire(address: string, transport: TransportName): Wire {
+    return {
+      send: async (target, bytesFor) => {
+        if (this.failure !== undefined) return this.failure;
+        const flow = target.flow ?? this.flow(address, target.address, transport);
+        const bytes = bytesFor(flow);
+        await flow.send(bytes);
+        return { flow, bytes };
+      },
+      respond: async (bytes, _via, flow) => this.canRespond && flow.send(bytes),
+      viaFor: (flow, branch) => `SIP/2.0/${flow.transport.toUpperCase()} ${address};branch=${branch}`,
+    };
+  }
+}
+
+export function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

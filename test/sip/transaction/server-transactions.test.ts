@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { refusal } from '../../../sip/message/refusal.js';
+import { SEMANTICS } from '../message/rfc4475-messages.js';
+import { Network } from './network.js';
+import { Callee, CALLEE, CALLER } from './users.js';
+
+interface Wanted {
+  readonly method?: string;
+  readonly branch?: string;
+  readonly toTag?: string;
+  readonly via?: string;
+  readonly cseq?: string;
+}
+
+/** Bytes as a peer sends them, so that tests say each of them themselves. */
+function bytes({
+  method = 'INVITE',
+  branch = 'z9hG4bK1',
+  toTag,
+  via = `SIP/2.0/UDP ${CALLER}`,
+  cseq = method,
+}: Wanted = {}): Buffer {
+  return Buffer.from(
+    [
+      `${method} sip:bob@${CALLEE} SIP/2.0`,
+      `Via: ${via}${branch === '' ? '' : `;branch=${branch}`}`,
+      `From: <sip:alice@${CALLER}>;tag=a`,
+      `To: <sip:bob@${CALLEE}>${toTag === undefined ? '' : `;tag=${toTag}`}`,
+      'Call-ID: 1',
+      `CSeq: 1 ${cseq}`,
+      'Content-Length: 0',
+      '\r\n',
+    ].join('\r\n'),
+  );
+}
+
+function open(callee = new Callee(), transport: 'udp' | 'tcp' = 'udp', more = {}) {
+  const network = new Network();
+  network.sink(CALLER);
+  const layer = network.layer(CALLEE, callee, transport, more);
+  const send = (wanted?: Wanted): void =>
+    layer.received(bytes(wanted), network.flow(CALLEE, CALLER, transport));
+  return { network, layer, callee, send };
+}
+
+const statuses = (network: Network): string[] =>
+  network.sentBy(CALLEE).map((line) => line.replace(/SIP\/2\.0 (\d+) .*/, '$1'));
+
+test('an INVITE that its user does not answer within 200 ms is told to be tried, once', async () => {
+  const { network, send, callee } = open();
+  send();
+  await network.pass(190);
+  assert.deepEqual(statuses(network), []);
+  await network.pass(1000);
+  assert.deepEqual(statuses(network), ['200 100']);
+  assert.doesNotMatch(network.carried[0]?.text ?? '', /To: .*tag=/);
+  send();
+  await network.pass(10);
+  assert.deepEqual(statuses(network), ['200 100', '1190 100']);
+  assert.deepEqual(callee.events, ['INVITE']);
+});
+
+test('an INVITE that comes again gets what was last said, and its user hears of it once', async () => {
+  const { network, send, layer, callee } = open(
+    new Callee((transaction) => transaction.respond({ status: 180 })),
+  );
+  send();
+  send();
+  callee.transactions[0]?.respond({ status: 183 });
+  send();
+  await network.pass(0);
+  assert.deepEqual(statuses(network), ['0 180', '0 180', '0 183', '0 183']);
+  assert.deepEqual(callee.events, ['INVITE']);
+  assert.equal(layer.countOf('retransmissions'), 2);
+});
+
+test('a refusal is repeated until its ACK, up to T2 apart, and given up after 64 T1', async () => {
+  const { network, send, layer, callee } = open(
+    new Callee((transaction) => transaction.respond({ status: 486 })),
+  );
+  send();
+  await network.pass(32_010);
+  const times = statuses(network).map((line) => Number.parseInt(line, 10));
+  assert.deepEqual(times, [0, 500, 1500, 3500, 7500, 11_500, 15_500, 19_500, 23_500, 27_500, 31_500]);
+  assert.deepEqual(callee.events, ['INVITE', 'ended: unacknowledged']);
+  assert.equal(layer.open.server, 0);
+});
+
+for (const [transport, lingerMs] of [['udp', 5000], ['tcp', 0]] as const) {
+  test(`the ACK of a refusal over ${transport} ends it after ${lingerMs} ms, and goes no further`, async () => {
+    const { network, send, layer, callee } = open(new Callee((transaction) => transaction.respond({ status: 486 })), transport);
+    send();
+    await network.pass(10);
+    const tag = /To: .*tag=(\S+)/.exec(network.carried[0]?.text ?? '')?.[1];
+    send({ method: 'ACK', ...(tag === undefined ? {} : { toTag: tag }) });
+    await network.pass(Math.max(lingerMs - 10, 0));
+    assert.equal(layer.open.server, lingerMs === 0 ? 0 : 1);
+    send({ method: 'ACK' });
+    await network.pass(20);
+    assert.deepEqual(statuses(network), ['0 486']);
+    assert.deepEqual(callee.events, ['INVITE', 'acknowledged', 'ended: done']);
+    assert.equal(layer.open.server, 0);
+    assert.equal(callee.acks.length, lingerMs === 0 ? 1 : 0); // nobody knows it any more
+  });
+} // prettier-ignore
+
+test('a 2xx is repeated until its ACK, over every transport, while the INVITE is absorbed', async () => {
+  for (const transport of ['udp', 'tcp'] as const) {
+    const callee = new Callee();
+    const { network, send, layer } = open(callee, transport);
+    send();
+    const [transaction] = callee.transactions;
+    assert.ok(transaction !== undefined);
+    const answer = layer.accept(transaction, { status: 200 }, () => callee.events.push('unanswered'));
+    await network.pass(1000);
+    send();
+    await network.pass(1000);
+    assert.deepEqual(statuses(network), ['0 200', '500 200', '1500 200']);
+    send({ method: 'ACK', branch: 'z9hG4bK2', toTag: transaction.toTag });
+    assert.equal(callee.acks.length, 1);
+    answer?.stop();
+    await network.pass(30_010);
+    assert.equal(statuses(network).length, 3);
+    assert.deepEqual(callee.events, ['INVITE', 'ended: done']);
+    assert.equal(layer.open.server, 0);
+    assert.equal(
+      layer.accept(transaction, { status: 200 }, () => undefined),
+      undefined,
+    );
+  }
+});
+
+test('a 2xx that nobody acknowledges is given up after 64 T1', async () => {
+  const callee = new Callee();
+  const { network, send, layer } = open(callee);
+  send();
+  const [transaction] = callee.transactions;
+  assert.ok(transaction !== undefined);
+  layer.accept(transaction, { status: 200 }, () => callee.events.push('unanswered'));
+  await network.pass(32_010);
+  assert.deepEqual(callee.events.toSorted(), ['INVITE', 'ended: done', 'unanswered']);
+  assert.equal(network.time.waiting, 0);
+});
+
+for (const [transport, lingerMs] of [['udp', 32_000], ['tcp', 0]] as const) {
+  test(`any other request over ${transport} is answered the same for ${lingerMs} ms, and then is new`, async () => {
+    const callee = new Callee((transaction) => transaction.respond({ status: 200 }));
+    const { network, send, layer } = open(callee, transport);
+    send({ method: 'BYE' });
+    await network.pass(Math.max(lingerMs - 10, 0));
+    if (lingerMs > 0) send({ method: 'BYE' });
+    assert.equal(callee.events.filter((event) => event === 'BYE').length, 1);
+    await network.pass(20);
+    assert.equal(layer.open.server, 0);
+    send({ method: 'BYE' });
+    assert.equal(callee.events.filter((event) => event === 'BYE').length, 2);
+  });
+} // prettier-ignore
+
+test('a request that was not answered in 64 T1 is forgotten: its client has given up', async () => {
+  const { network, send, layer, callee } = open();
+  send({ method: 'OPTIONS' });
+  send({ method: 'OPTIONS' });
+  await network.pass(32_000);
+  assert.equal(layer.open.server, 0);
+  assert.equal(callee.transactions[0]?.respond({ status: 200 }), false);
+  assert.deepEqual(statuses(network), []);
+});
+
+test('CANCEL gets 200 with the tag of its INVITE, whose user is told', async () => {
+  const callee = new Callee();
+  const { network, send } = open(callee);
+  send();
+  send({ method: 'CANCEL' });
+  callee.transactions[0]?.respond({ status: 487 });
+  await network.pass(10);
+  assert.deepEqual(callee.events, ['INVITE', 'cancelled']);
+  assert.deepEqual(statuses(network), ['0 200', '0 487']);
+  const tags = network.carried.map(({ text }) => /To: .*tag=(\S+)/.exec(text)?.[1]);
+  assert.ok(tags[0] !== undefined && tags[0] === tags[1]);
+  send({ method: 'CANCEL' });
+  await network.pass(0);
+  assert.equal(statuses(network).length, 3); // the same again, and the user hears nothing
+  assert.deepEqual(callee.events, ['INVITE', 'cancelled']);
+});
+
+test('CANCEL of what was answered changes nothing, and of what is not known is 481', async () => {
+  const callee = new Callee((transaction) => transaction.respond({ status: 486 }));
+  const { network, send } = open(callee);
+  send();
+  send({ method: 'CANCEL' });
+  send({ method: 'CANCEL', branch: 'z9hG4bKother' });
+  await network.pass(0);
+  assert.deepEqual(statuses(network), ['0 486', '0 200', '0 481']);
+  assert.deepEqual(callee.events, ['INVITE']);
+});
+
+test('what a transaction is matched by: branch, sent-by and method', () => {
+  const { send, callee } = open();
+  send();
+  send({ branch: 'z9hG4bK2' });
+  send({ via: `SIP/2.0/UDP ${CALLER}:5070` });
+  send({ method: 'OPTIONS' });
+  send();
+  assert.deepEqual(callee.events, ['INVITE', 'INVITE', 'INVITE', 'OPTIONS']);
+});
+
+test('peers of RFC 2543, and branches that say nothing, are matched by all the rest', async () => {
+  for (const branch of ['', 'z9hG4bK', '390skdjuw']) {
+    const callee = new Callee((transaction) => transaction.respond({ status: 486 }));
+    const { network, send } = open(callee);
+    send({ branch });
+    send({ branch });
+    await network.pass(10);
+    assert.deepEqual(callee.events, ['INVITE']);
+    const toTag = /To: .*tag=(\S+)/.exec(network.carried[0]?.text ?? '')?.[1] ?? '';
+    send({ branch, method: 'ACK', toTag: 'another' });
+    assert.deepEqual(callee.events, ['INVITE']);
+    send({ branch, method: 'ACK', toTag });
+    assert.deepEqual(callee.events, ['INVITE', 'acknowledged']);
+  }
+  const { layer, network, callee } = open();
+  layer.received(SEMANTICS.badbranch, network.flow(CALLEE, CALLER));
+  layer.received(SEMANTICS.badbranch, network.flow(CALLEE, CALLER));
+  layer.received(SEMANTICS.inv2543, network.flow(CALLEE, CALLER));
+  assert.deepEqual(callee.events, ['OPTIONS', 'INVITE']);
+});
+
+test('a response that cannot be sent ends its transaction under that name', async () => {
+  for (const method of ['INVITE', 'OPTIONS']) {
+    const { network, send, layer, callee } = open();
+    network.canRespond = false;
+    send({ method });
+    callee.transactions[0]?.respond({ status: method === 'INVITE' ? 180 : 200 });
+    await network.pass(0);
+    assert.deepEqual(callee.events, [method, 'ended: transport']);
+    assert.deepEqual(layer.open, { server: 0, client: 0, pendingInvites: 0 });
+  }
+});
+
+test('above the limits 503 says when to come again, and requests of calls that stand are let in longer', async () => {
+  const callee = new Callee();
+  const { network, send, layer } = open(callee, 'udp', { limits: { server: 4, pendingInvites: 2 } });
+  for (const branch of ['1', '2', '3']) send({ branch: `z9hG4bK_${branch}` });
+  for (const branch of ['4', '5', '6']) send({ method: 'OPTIONS', branch: `z9hG4bK_${branch}` });
+  send({ method: 'BYE', branch: 'z9hG4bK_7', toTag: 'b' });
+  send({ method: 'BYE', branch: 'z9hG4bK_8', toTag: 'b' });
+  await network.pass(0);
+  assert.deepEqual(callee.events, ['INVITE', 'INVITE', 'OPTIONS', 'OPTIONS', 'BYE']);
+  assert.deepEqual(statuses(network), ['0 503', '0 503', '0 503']);
+  assert.equal(layer.countOf('overload'), 3);
+  const [, seconds] = /\r\nRetry-After: (\d+)\r\n/.exec(network.carried[0]?.text ?? '') ?? [];
+  assert.ok(Number(seconds) >= 5 && Number(seconds) <= 10);
+  callee.transactions[0]?.respond({ status: 486 });
+  assert.equal(layer.open.pendingInvites, 1);
+});
+
+test('whoever is not admitted is refused without a transaction, the same way each time, or not at all', async () => {
+  class Strict extends Callee {
+    verdict: ReturnType<typeof refusal> | 'silence' = refusal(403, 'Forbidden', [['Reason', 'x']]);
+    admits() {
+      return this.verdict;
+    }
+  }
+  const callee = new Strict();
+  const { network, send, layer } = open(callee);
+  send();
+  send();
+  callee.verdict = 'silence';
+  send({ branch: 'z9hG4bK2' });
+  await network.pass(0);
+  assert.equal(network.carried.length, 2);
+  assert.equal(network.carried[0]?.text, network.carried[1]?.text);
+  assert.match(
+    network.carried[0]?.text ?? '',
+    /^SIP\/2\.0 403 Forbidden\r\n[^]*tag=\w+\r\n[^]*\r\nReason: x\r\n/,
+  );
+  assert.deepEqual([layer.open.server, layer.countOf('not-admitted')], [0, 1]);
+});
+
+test('what is not well-formed is answered without a transaction and counted', async () => {
+  const { network, layer } = open();
+  const flow = network.flow(CALLEE, CALLER);
+  layer.received(SEMANTICS.insuf, flow);
+  layer.received(Buffer.from('\0\0\0'), flow);
+  layer.received(Buffer.from('SIP/2.0 200 OK\r\n\r\n'), flow);
+  layer.received(bytes({ method: 'ACK', cseq: 'INVITE' }), flow);
+  await network.pass(0);
+  assert.deepEqual(statuses(network), ['0 400']);
+  const counts = (['malformed', 'not-sip', 'bad-response', 'bad-ack'] as const).map((name) =>
+    layer.countOf(name),
+  );
+  assert.deepEqual(counts, [1, 1, 1, 1]);
+});
+
+test('closing forgets everything and leaves no timer', async () => {
+  const { network, send, layer } = open();
+  send();
+  send({ method: 'OPTIONS' });
+  layer.close();
+  layer.close();
+  assert.deepEqual(layer.open.server, 0);
+  assert.equal(network.time.waiting, 0);
+});
