@@ -34,6 +34,8 @@ export interface TransactionUser {
    * Asked once for a request, before anything is kept of it.
    */
   admits?(request: SipRequest, flow: Flow): Refusal | 'silence' | undefined;
+  /** Whether whoever is at the other end is worth an answer to what is not well-formed; everybody is, if nobody is asked. */
+  answersMalformed?(flow: Flow): boolean;
 }
 
 export interface TransactionLayerOptions {
@@ -97,6 +99,7 @@ export class TransactionLayer {
         return;
       case 'refused':
         this.#count('malformed');
+        if (this.#options.user.answersMalformed?.(flow) === false) return;
         this.#answerStatelessly(parsed.request, parsed.refusal, flow);
         return;
       case 'ignored':
