@@ -5,6 +5,7 @@ import type { SipResponse } from '../../sip/message/response.js';
 import type { HeaderLine, RequestData } from '../../sip/message/serialiser.js';
 import type { AcceptedAnswer } from '../../sip/transaction/accepted-answer.js';
 import type { ServerTransaction } from '../../sip/transaction/server-transaction.js';
+import { LoadGauge } from '../../sip/transaction/load-gauge.js';
 import { TransactionLayer, type TransactionUser } from '../../sip/transaction/transaction-layer.js';
 import type { Flow } from '../../sip/transport/flow.js';
 import type { Target } from '../../sip/transport/outbound.js';
@@ -24,6 +25,8 @@ export interface CallTimes {
   /** Milliseconds from INVITE to 200. */
   readonly setUpMs: number[];
   failed: number;
+  /** Answered 503. */
+  refused: number;
   done: number;
 }
 
@@ -35,6 +38,10 @@ export class SipStacks {
   readonly #callee: TransactionLayer;
   readonly #transports: Transports[];
   readonly #answers = new Map<string, AcceptedAnswer | undefined>();
+  readonly #load = new LoadGauge({
+    time: systemTime,
+    delayMs: () => this.#transports[1]?.queueDelayMs() ?? 0,
+  });
   #target: Target | undefined;
 
   constructor() {
@@ -44,7 +51,7 @@ export class SipStacks {
     };
     const nobody: TransactionUser = { request: () => undefined, acknowledged: () => undefined };
     const [callerWire, caller] = this.#stack(nobody);
-    const [calleeWire, callee] = this.#stack(called);
+    const [calleeWire, callee] = this.#stack(called, this.#load);
     this.#transports = [callerWire, calleeWire];
     this.#caller = caller;
     this.#callee = callee;
@@ -63,6 +70,7 @@ export class SipStacks {
   }
 
   async close(): Promise<void> {
+    this.#load.close();
     this.#caller.close();
     this.#callee.close();
     await Promise.all(this.#transports.map((transports) => transports.close()));
@@ -83,6 +91,10 @@ export class SipStacks {
     const answered = (response: SipResponse): void => {
       if (response.status < 200 || isUp) return;
       isUp = true;
+      if (response.status === 503) {
+        times.refused++;
+        return ended();
+      }
       if (response.status !== 200) return fail();
       times.setUpMs.push(performance.now() - startMs);
       const to = response.first('to') ?? '';
@@ -112,7 +124,7 @@ export class SipStacks {
     );
   }
 
-  #stack(user: TransactionUser): [Transports, TransactionLayer] {
+  #stack(user: TransactionUser, load?: LoadGauge): [Transports, TransactionLayer] {
     const received = (bytes: Buffer, flow: Flow): void => {
       this.messages++;
       if (this.sample.length < SAMPLE) this.sample.push(bytes);
@@ -124,7 +136,13 @@ export class SipStacks {
       received,
     });
     const token = (): string => randomBytes(9).toString('base64url');
-    const layer = new TransactionLayer({ wire: transports, user, time: systemTime, token });
+    const layer = new TransactionLayer({
+      wire: transports,
+      user,
+      time: systemTime,
+      token,
+      ...(load && { load }),
+    });
     return [transports, layer];
   }
 }
