@@ -41,14 +41,14 @@ export function requestBytes(request: RequestData, via: string): Buffer {
 /** The response to this request (RFC 3261, section 8.2.6.2). */
 export function responseBytes(request: Answerable, response: ResponseData): Buffer {
   const { status, reason = reasonPhrase(status), headers = [], body, toTag } = response;
-  if (/[\r\n]/.test(reason)) throw refused('reason', reason);
+  if (!isOneLine(reason)) throw refused('reason', reason);
   let head = `SIP/2.0 ${status} ${reason}\r\nVia: ${request.via.toString()}\r\n`;
   for (const via of request.fields.all('via').slice(1)) {
-    if (/^SIP\s*\//i.test(via)) head += `Via: ${via}\r\n`; // of a refused request, others are rubbish
+    if (/^SIP\s*\/[^\r\n]*$/i.test(via)) head += `Via: ${via}\r\n`; // of a refused request, others are rubbish
   }
   head += echoed(request, 'From');
   const to = request.fields.first('to');
-  if (to !== undefined) head += `To: ${toTag === undefined ? to : tagged(to, toTag)}\r\n`;
+  if (to !== undefined && isOneLine(to)) head += `To: ${toTag === undefined ? to : tagged(to, toTag)}\r\n`;
   head += echoed(request, 'Call-ID') + echoed(request, 'CSeq');
   if (status === 100) head += echoed(request, 'Timestamp');
   for (const [name, value] of headers) head += line(name, value);
@@ -57,7 +57,12 @@ export function responseBytes(request: Answerable, response: ResponseData): Buff
 
 function echoed({ fields }: Answerable, name: string): string {
   const value = fields.first(name);
-  return value === undefined ? '' : `${name}: ${value}\r\n`;
+  return value === undefined || !isOneLine(value) ? '' : `${name}: ${value}\r\n`;
+}
+
+/** Of a request that is refused, a value may hold half a line end: it would begin a line of the response. */
+function isOneLine(value: string): boolean {
+  return !/[\r\n]/.test(value);
 }
 
 /** With the tag, where there is none and the value is well-formed. */
@@ -73,7 +78,7 @@ function bytes(head: string, body: Buffer | string = ''): Buffer {
 }
 
 function line(name: string, value: string): string {
-  if (!isToken(name) || /[\r\n]/.test(value)) throw refused('headers', `${name}: ${value}`);
+  if (!isToken(name) || !isOneLine(value)) throw refused('headers', `${name}: ${value}`);
   return `${name}: ${value}\r\n`;
 }
 

@@ -29,7 +29,18 @@ function isUnique(branch: string): boolean {
 
 /** The same for every retransmission of a request that nothing is kept of (RFC 3261, section 8.2.7). */
 export function statelessTag(key: string): string {
+  return hashOf(key).toString(36);
+}
+
+/** A number from 0 to below 1 for each text, evenly spread. */
+export function spread(key: string): number {
+  return hashOf(key) / 2 ** 32;
+}
+
+function hashOf(key: string): number {
   let hash = 0x811c9dc5; // FNV-1a
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
-  return (hash >>> 0).toString(36);
+  // Its high bits follow the last characters too little.
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return (hash ^ (hash >>> 13)) >>> 0;
 }

@@ -13,6 +13,7 @@ import type { ClientTransaction, ClientUser } from './client-transaction.js';
 import { InviteClientTransaction } from './invite-client.js';
 import { cancelOf } from './invite-follow-ups.js';
 import { InviteServerTransaction } from './invite-server.js';
+import type { LoadGauge } from './load-gauge.js';
 import { NonInviteClientTransaction } from './non-invite-client.js';
 import { NonInviteServerTransaction } from './non-invite-server.js';
 import { OutgoingRequest } from './outgoing-request.js';
@@ -20,7 +21,7 @@ import { SentAck } from './sent-ack.js';
 import type { ServerTransaction } from './server-transaction.js';
 import { SIP_TIMERS, type SipTimers } from './sip-timers.js';
 import { TimerQueue } from './timer-queue.js';
-import { clientKey, MAGIC_COOKIE, serverKey, statelessTag } from './transaction-key.js';
+import { clientKey, MAGIC_COOKIE, serverKey, spread, statelessTag } from './transaction-key.js';
 import { TRANSACTION_LIMITS, type TransactionCount, type TransactionLimits } from './transaction-limits.js';
 import type { Ground, Wire } from './wire.js';
 
@@ -34,6 +35,8 @@ export interface TransactionUser {
    * Asked once for a request, before anything is kept of it.
    */
   admits?(request: SipRequest, flow: Flow): Refusal | 'silence' | undefined;
+  /** Whether whoever is at the other end is worth an answer to what is not well-formed; everybody is, if nobody is asked. */
+  answersMalformed?(flow: Flow): boolean;
 }
 
 export interface TransactionLayerOptions {
@@ -44,6 +47,8 @@ export interface TransactionLayerOptions {
   readonly token: () => string;
   readonly durations?: Partial<SipTimers>;
   readonly limits?: Partial<TransactionLimits>;
+  /** Says which new calls are refused because there is too much to do; none, if nobody says. */
+  readonly load?: Pick<LoadGauge, 'refuses'>;
 }
 
 type AnyServer = InviteServerTransaction | NonInviteServerTransaction;
@@ -97,6 +102,7 @@ export class TransactionLayer {
         return;
       case 'refused':
         this.#count('malformed');
+        if (this.#options.user.answersMalformed?.(flow) === false) return;
         this.#answerStatelessly(parsed.request, parsed.refusal, flow);
         return;
       case 'ignored':
@@ -191,14 +197,17 @@ export class TransactionLayer {
     const isOurs = request.to.tag !== undefined || request.method === 'CANCEL';
     const isFull = this.#servers.size >= (isOurs ? server * 1.25 : server);
     const isInvite = request.method === 'INVITE' && !isOurs;
-    if (!isFull && !(isInvite && this.#pendingInvites >= pendingInvites)) return undefined;
+    const isTooMuch =
+      isInvite &&
+      (this.#pendingInvites >= pendingInvites || (this.#options.load?.refuses(request.callId) ?? false));
+    if (!isFull && !isTooMuch) return undefined;
     this.#count('overload');
     return refusal(503, 'Service Unavailable', [['Retry-After', String(this.#retryAfter(request))]]);
   }
 
   #retryAfter({ callId }: SipRequest): number {
     const { retryAfterSeconds } = this.#limits;
-    return retryAfterSeconds + (Number.parseInt(statelessTag(callId), 36) % (retryAfterSeconds + 1));
+    return retryAfterSeconds + Math.floor(spread(callId) * (retryAfterSeconds + 1));
   }
 
   #answerStatelessly(request: Answerable, { status, reason, headers }: Refusal, flow: Flow): void {

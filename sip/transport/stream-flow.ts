@@ -112,15 +112,22 @@ export class StreamFlow implements Flow {
         this.#options.received(framed.bytes, this);
         return;
       case 'ping':
-        this.#spoke = true;
-        if (this.inbound) this.send(PONG);
-        return;
       case 'pong':
-        this.#pong?.();
-        this.#pong = undefined;
+        this.#emptyLine(framed.kind);
         return;
       case 'broken':
         this.#break(framed.reason, framed.bytes);
+    }
+  }
+
+  /** The peer that connected sends pings, the other one answers: two answers in a row look like a ping, and are none. */
+  #emptyLine(kind: 'ping' | 'pong'): void {
+    if (!this.inbound) {
+      this.#pong?.();
+      this.#pong = undefined;
+    } else if (kind === 'ping') {
+      this.#spoke = true;
+      this.send(PONG);
     }
   }
 

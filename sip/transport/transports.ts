@@ -96,6 +96,14 @@ export class Transports {
     return this.#gate.handshakes;
   }
 
+  /** The longest wait of what arrives over UDP until it is read, for a LoadGauge to ask. */
+  queueDelayMs(): number {
+    return Math.max(
+      0,
+      ...this.#listening.map(({ listener }) => ('queueDelayMs' in listener ? listener.queueDelayMs() : 0)),
+    );
+  }
+
   /** Rejects with CONFIG_INVALID where an address cannot be had; then nothing is left open. */
   async open(): Promise<void> {
     try {
@@ -207,7 +215,10 @@ export class Transports {
     const failed = (): void => counts.add('socket-errors');
     if (transport === 'udp') {
       const received = (bytes: Buffer, flow: UdpFlow): void => this.#datagram(bytes, flow);
-      return { options, listener: new UdpListener({ host, port, received, failed }) };
+      return {
+        options,
+        listener: new UdpListener({ host, port, time: this.#options.time, received, failed }),
+      };
     }
     const listener = new StreamListener({
       host, port, counts, gate: this.#gate, limits: this.#limits, time: this.#options.time,

@@ -1,12 +1,15 @@
 // A UDP socket: datagrams in, and flows to whoever is written to.
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
+import type { Time } from '../../src/time.js';
 import { ParleyError } from '../../src/errors.js';
-import { type Flow, type Place } from './flow.js';
+import type { Flow, Place } from './flow.js';
+import { SocketProbe } from './socket-probe.js';
 
 export interface UdpListenerOptions {
   readonly host: string;
   readonly port: number;
+  readonly time: Time;
   readonly received: (bytes: Buffer, flow: UdpFlow) => void;
   readonly failed: () => void;
 }
@@ -18,6 +21,7 @@ export class UdpListener {
   readonly transport = 'udp';
   readonly #options: UdpListenerOptions;
   readonly #socket: Socket;
+  readonly #probe: SocketProbe;
   #local: Place | undefined;
   #closed: Promise<void> | undefined;
 
@@ -31,6 +35,7 @@ export class UdpListener {
       done: (error: null, address: string, family: number) => void,
     ): void => done(null, host, type === 'udp6' ? 6 : 4);
     this.#socket = createSocket({ type, ipv6Only: type === 'udp6', lookup });
+    this.#probe = new SocketProbe(options.time, (bytes) => this.#sendToSelf(bytes));
     this.#socket.on('message', (bytes, info) => this.#receive(bytes, info));
     this.#socket.on('error', () => options.failed());
   }
@@ -64,6 +69,11 @@ export class UdpListener {
     });
   }
 
+  /** How long what arrives waits before it is read, in milliseconds. To be asked at intervals: each time sends the next probe. */
+  queueDelayMs(): number {
+    return this.#local === undefined || this.closed ? 0 : this.#probe.delayMs();
+  }
+
   flowTo(remote: Place): UdpFlow {
     return new UdpFlow(this, { address: remote.address, port: remote.port });
   }
@@ -83,9 +93,16 @@ export class UdpListener {
     return this.#closed;
   }
 
+  #sendToSelf(bytes: Buffer): void {
+    const { address, port } = this.local;
+    const loopback: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+    void this.send(bytes, { address: loopback[address] ?? address, port });
+  }
+
   #receive(bytes: Buffer, { address, port }: RemoteInfo): void {
     // Empty lines keep a NAT open, and a zero begins STUN: neither is a message.
     const first = bytes[0] ?? 0;
+    if (first === 0 && this.#probe.takes(bytes)) return;
     if (first <= 0x20 && bytes.length < 32) return;
     this.#options.received(bytes, this.flowTo({ address, port }));
   }

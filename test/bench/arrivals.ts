@@ -11,6 +11,7 @@ export interface Schedule {
 
 export interface Spread {
   readonly p50: number;
+  readonly p95: number;
   readonly p99: number;
   readonly max: number;
 }
@@ -61,5 +62,5 @@ export function pacingOf(
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = Float64Array.from(values).toSorted();
   const at = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1] ?? NaN;
-  return { p50: at(0.5), p99: at(0.99), max: at(1) };
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
 }

@@ -13,7 +13,10 @@ const CORPUS = [VALID, INVALID, SEMANTICS].flatMap((group) => Object.values(grou
 function handle(bytes: Buffer): string {
   const parsed = parseMessage(bytes, { address: '192.0.2.1', port: 5060 });
   if (parsed.kind === 'request') responseBytes(parsed.request, { status: 200, toTag: 'a' });
-  if (parsed.kind === 'refused') responseBytes(parsed.request, { ...parsed.refusal, toTag: 'a' });
+  if (parsed.kind === 'refused') {
+    const answer = responseBytes(parsed.request, { ...parsed.refusal, toTag: 'a' });
+    assert.doesNotMatch(answer.toString('latin1'), /\r(?!\n)|(?<!\r)\n/);
+  }
   return parsed.kind;
 }
 
@@ -119,6 +122,18 @@ test('a line that ends in one of CR and LF is 400', () => {
   for (const bent of ['\n', '\r']) {
     const parsed = parseMessage(Buffer.from(torture(HEAD).toString().replace('\r\nCall', `${bent}Call`)));
     assert.equal(parsed.kind === 'refused' && parsed.refusal.reason, 'Bad Line End');
+  }
+});
+
+test('half a line end in a refused request begins no line of the response', () => {
+  for (const name of ['From', 'To', 'Call-ID', 'CSeq', 'Via']) {
+    const bent = torture(HEAD)
+      .toString()
+      .replace(new RegExp(`\r\n${name}: [^\r]*`), (field) => `${field}\nX: y`);
+    const parsed = parseMessage(Buffer.from(bent));
+    if (parsed.kind === 'ignored') continue;
+    assert.ok(parsed.kind === 'refused');
+    assert.doesNotMatch(responseBytes(parsed.request, { ...parsed.refusal, toTag: 'a' }).toString(), /X: y/);
   }
 });
 

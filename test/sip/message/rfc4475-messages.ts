@@ -1,6 +1,8 @@
 // The messages of RFC 4475, "Session Initiation Protocol (SIP) Torture Test
 // Messages", sections 3.1 to 3.4, from the text of the RFC (© The Internet
 // Society 2006). Lines end in CRLF; <allOneLine> and <repeat> are resolved.
+// Session descriptions that a test is not about are all the same one, with
+// Content-Length to match; the signature in mpart01 is cut short.
 import { SDP, torture } from './torture.js';
 
 const times = (text: string, count: number): string => text.repeat(count);

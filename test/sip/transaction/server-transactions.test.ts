@@ -256,6 +256,18 @@ test('above the limits 503 says when to come again, and requests of calls that s
   assert.equal(layer.open.pendingInvites, 1);
 });
 
+test('new calls are refused in the share that the load asks for, and nothing else is', async () => {
+  const callee = new Callee();
+  const { network, send, layer } = open(callee, 'udp', { load: { refuses: () => true } });
+  send();
+  send({ method: 'OPTIONS' });
+  send({ toTag: 'b', branch: 'z9hG4bK2' });
+  await network.pass(0);
+  assert.deepEqual(statuses(network), ['0 503']);
+  assert.deepEqual(callee.events, ['OPTIONS', 'INVITE']);
+  assert.equal(layer.countOf('overload'), 1);
+});
+
 test('whoever is not admitted is refused without a transaction, the same way each time, or not at all', async () => {
   class Strict extends Callee {
     verdict: ReturnType<typeof refusal> | 'silence' = refusal(403, 'Forbidden', [['Reason', 'x']]);

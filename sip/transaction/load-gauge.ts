@@ -1,0 +1,54 @@
+// The share of new calls that is refused because there is too much to do.
+// Without that, what waits to be read grows until every message comes too late,
+// is sent again, and nobody is served (RFC 7339).
+import type { Time } from '../../src/time.js';
+import { spread } from './transaction-key.js';
+
+export interface LoadGaugeOptions {
+  readonly time: Time;
+  /** How long a message waits now before it is read, in milliseconds. */
+  readonly delayMs: () => number;
+  /** The wait that is put up with. Peers send again after 500 ms. */
+  readonly aimMs?: number;
+}
+
+const AIM_MS = 100;
+const PERIOD_MS = 100;
+const MOST = 0.98; // some are always let in, so that it shows when the load is gone
+const UP = 0.1; // a period, for each time that the wait is the aim and more
+const MOST_UP = 0.3;
+const DOWN = 0.03; // a period, while the wait is below half the aim
+
+export class LoadGauge {
+  readonly #options: LoadGaugeOptions;
+  readonly #aimMs: number;
+  #share = 0;
+  #callOff: () => void;
+
+  constructor(options: LoadGaugeOptions) {
+    this.#options = options;
+    this.#aimMs = options.aimMs ?? AIM_MS;
+    this.#callOff = options.time.after(PERIOD_MS, () => this.#measure());
+  }
+
+  /** The share of new calls that is refused now. */
+  get share(): number {
+    return this.#share;
+  }
+
+  /** The same for the same call while the share does not change: its repetitions are not let in. */
+  refuses(callId: string): boolean {
+    return this.#share > 0 && spread(callId) < this.#share;
+  }
+
+  close(): void {
+    this.#callOff();
+  }
+
+  #measure(): void {
+    const times = this.#options.delayMs() / this.#aimMs;
+    if (times > 1) this.#share = Math.min(MOST, this.#share + Math.min(MOST_UP, UP * times));
+    else if (times < 0.5) this.#share = Math.max(0, this.#share - DOWN);
+    this.#callOff = this.#options.time.after(PERIOD_MS, () => this.#measure());
+  }
+}

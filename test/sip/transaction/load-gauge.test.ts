@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LoadGauge } from '../../../sip/transaction/load-gauge.js';
+import { ManualTime } from '../../fakes/manual-time.js';
+
+test('the longer messages wait, the more calls are refused, and none once they do not', () => {
+  const time = new ManualTime();
+  let delayMs = 40;
+  const gauge = new LoadGauge({ time, delayMs: () => delayMs });
+  const sharesAfter = (periods: number): string => {
+    time.advance(periods * 100);
+    return gauge.share.toFixed(2);
+  };
+  assert.equal(sharesAfter(10), '0.00');
+  assert.equal(gauge.refuses('any'), false);
+  delayMs = 150;
+  assert.equal(sharesAfter(2), '0.30');
+  delayMs = 2000;
+  assert.equal(sharesAfter(1), '0.60');
+  assert.equal(sharesAfter(5), '0.98');
+  delayMs = 80;
+  assert.equal(sharesAfter(10), '0.98'); // neither too long nor short enough
+  delayMs = 10;
+  assert.equal(sharesAfter(10), '0.68');
+  assert.equal(sharesAfter(30), '0.00');
+  gauge.close();
+  assert.equal(time.waiting, 0);
+});
+
+test('the share of calls that is refused is that of their names, and the same call is refused again', () => {
+  const time = new ManualTime();
+  const gauge = new LoadGauge({ time, delayMs: () => 1000 });
+  time.advance(100);
+  assert.equal(gauge.share, 0.3);
+  const names = Array.from({ length: 10_000 }, (_, index) => `${index}@192.0.2.1`);
+  const refused = names.filter((name) => gauge.refuses(name));
+  assert.ok(Math.abs(refused.length / names.length - 0.3) < 0.02, `${refused.length} of ${names.length}`);
+  assert.ok(refused.every((name) => gauge.refuses(name)));
+});

@@ -1,0 +1,87 @@
+// Transactions over real sockets.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { TransactionLayer, type TransactionUser } from '../../../sip/transaction/transaction-layer.js';
+import { Transports } from '../../../sip/transport/transports.js';
+import { systemTime } from '../../../src/time.js';
+import { until } from '../../fakes/until.js';
+import { INVALID, SEMANTICS, VALID } from '../message/rfc4475-messages.js';
+import { Network } from './network.js';
+import { Callee, CALLEE, CALLER, Heard, request } from './users.js';
+
+async function openLayer(t: TestContext, user: TransactionUser): Promise<{ layer: TransactionLayer; transports: Transports }> {
+  const transports = new Transports({
+    listeners: [{ transport: 'udp', port: 0 }, { transport: 'tcp', port: 0 }],
+    time: systemTime,
+    received: (bytes, flow) => layer.received(bytes, flow),
+  });
+  const token = (): string => randomBytes(9).toString('hex');
+  const layer = new TransactionLayer({ wire: transports, user, time: systemTime, token });
+  await transports.open();
+  t.after(async () => {
+    layer.close();
+    await transports.close();
+  });
+  return { layer, transports };
+} // prettier-ignore
+
+for (const transport of ['udp', 'tcp'] as const) {
+  test(`a call is set up, taken back and refused over ${transport}`, async (t) => {
+    const callee = new Callee((transaction) => {
+      transaction.respond({ status: 180 });
+      transaction.user.cancelled = () => transaction.respond({ status: 487 });
+    });
+    const called = await openLayer(t, callee);
+    const { layer } = await openLayer(t, new Callee());
+    const local = called.transports.local(transport);
+    assert.ok(local !== undefined);
+    const heard = new Heard();
+    const invite = layer.sendInvite(request(), { transport, ...local }, heard);
+    await until(() => heard.events.includes(180));
+    invite.cancel();
+    await until(() => callee.events.includes('acknowledged'));
+    assert.deepEqual(heard.events, [180, 487]);
+    assert.equal(called.layer.countOf('retransmissions'), 0);
+    assert.equal(called.transports.connections, transport === 'tcp' ? 1 : 0);
+  });
+}
+
+test('a request on a connection without Content-Length is 400', async (t) => {
+  const called = await openLayer(t, new Callee());
+  const caller = await openLayer(t, new Callee());
+  const local = called.transports.local('tcp');
+  assert.ok(local !== undefined);
+  const heard: Buffer[] = [];
+  const client = new Transports({ listeners: [], time: systemTime, received: (bytes) => heard.push(bytes) });
+  t.after(() => client.close());
+  await client.send({ transport: 'tcp', ...local }, () =>
+    Buffer.from(
+      'OPTIONS sip:a SIP/2.0\r\nVia: SIP/2.0/TCP a;branch=z9hG4bK1\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:b@b>\r\nCall-ID: 1\r\nCSeq: 1 OPTIONS\r\n\r\n',
+    ),
+  );
+  await until(() => heard.length > 0);
+  assert.match(heard[0]?.toString() ?? '', /^SIP\/2\.0 400 Bad Content-Length\r\n/);
+  assert.equal(caller.layer.countOf('requests'), 0);
+});
+
+test('nothing that peers may send makes the transactions throw, and none of it stays for ever', async () => {
+  const corpus = [VALID, INVALID, SEMANTICS].flatMap((group) => Object.values(group));
+  const network = new Network();
+  network.sink(CALLER);
+  const layer = network.layer(CALLEE, new Callee((transaction) => transaction.respond({ status: 486 })));
+  const flow = network.flow(CALLEE, CALLER);
+  const methods = fc.constantFrom('INVITE', 'ACK', 'CANCEL', 'BYE', 'OPTIONS', 'REGISTER');
+  fc.assert(
+    fc.property(fc.constantFrom(...corpus), methods, fc.nat(1500), fc.string({ unit: 'binary', maxLength: 4 }), (seed, method, at, noise) => {
+      const text = seed.toString('latin1').replaceAll(/\b(?:INVITE|OPTIONS|REGISTER)\b/g, method);
+      layer.received(Buffer.from(text, 'latin1'), flow);
+      layer.received(Buffer.from(text.slice(0, at) + noise + text.slice(at), 'latin1'), flow);
+    }),
+    { seed: 3261, numRuns: 2000 },
+  ); // prettier-ignore
+  await network.pass(64_100, 100);
+  assert.deepEqual(layer.open, { server: 0, client: 0, pendingInvites: 0 });
+  assert.equal(network.time.waiting, 0);
+});
