@@ -8,6 +8,7 @@
 #include "binding/handles.h"
 #include "binding/media_binding.h"
 #include "binding/notifier.h"
+#include "binding/srtp_arguments.h"
 
 namespace parley {
 namespace {
@@ -23,18 +24,8 @@ std::shared_ptr<StreamEntry> EntryOf(const Napi::CallbackInfo& info) {
 // Null options.srtp sends in the clear, for SIP peers that want it so.
 std::unique_ptr<SrtpSender> SrtpIn(const Napi::Value& value, uint32_t ssrc) {
   if (value.IsUndefined() || value.IsNull()) return nullptr;
-  const Napi::Object srtp = ObjectIn(value, "srtp");
-  const std::string name = StringIn(srtp.Get("profile"), "srtp.profile");
-  if (name != "AES_CM_128_HMAC_SHA1_80" && name != "AEAD_AES_128_GCM") {
-    throw Napi::RangeError::New(value.Env(),
-                                "srtp.profile must be AES_CM_128_HMAC_SHA1_80 or AEAD_AES_128_GCM");
-  }
-  const SrtpProfile profile =
-      name == "AEAD_AES_128_GCM" ? SrtpProfile::kAeadAes128Gcm : SrtpProfile::kAesCm128HmacSha1_80;
-  const size_t salt_bytes = SrtpSaltBytes(profile);
-  const Bytes key = BytesIn(srtp.Get("key"), "srtp.key", kSrtpKeyBytes, kSrtpKeyBytes);
-  const Bytes salt = BytesIn(srtp.Get("salt"), "srtp.salt", salt_bytes, salt_bytes);
-  auto sender = SrtpSender::Create(profile, key.data, key.size, salt.data, salt.size, ssrc);
+  const SrtpKeys keys = SrtpKeysIn(value);
+  auto sender = SrtpSender::Create(keys.profile, keys.key.data, keys.key.size, keys.salt.data, keys.salt.size, ssrc);
   if (!sender) throw Napi::Error::New(value.Env(), "the crypto library refused the SRTP keys");
   return sender;
 }

@@ -22,6 +22,10 @@ struct RtpHeader {
 // Writes kRtpHeaderBytes.
 void WriteRtpHeader(uint8_t* out, const RtpHeader& header);
 
+// The bytes of a packet before its payload: header, CSRCs, extension. 0 when it
+// is no RTP of version 2 or shorter than it says.
+size_t RtpHeaderLength(const uint8_t* packet, size_t len);
+
 constexpr size_t kRtcpHeaderBytes = 8;  // with the SSRC of whoever sends it
 
 // The SSRC that sends a compound of at least kRtcpHeaderBytes.

@@ -3,9 +3,18 @@
 // any more is answered, never thrown, by the stream functions.
 import { loadAddon } from '../addon.js';
 
-/** SRTP of one direction (RFC 3711, RFC 7714): 16 bytes of key; 14 bytes of salt, 12 for GCM. */
+/** By the names of SDES (RFC 4568, RFC 6188, RFC 7714). */
+export type SrtpProfile =
+  | 'AES_CM_128_HMAC_SHA1_80'
+  | 'AES_CM_128_HMAC_SHA1_32'
+  | 'AES_256_CM_HMAC_SHA1_80'
+  | 'AES_256_CM_HMAC_SHA1_32'
+  | 'AEAD_AES_128_GCM'
+  | 'AEAD_AES_256_GCM';
+
+/** SRTP of one direction: 16 or 32 bytes of key, as the profile says; 14 bytes of salt, 12 for GCM. */
 export interface SrtpKeys {
-  readonly profile: 'AES_CM_128_HMAC_SHA1_80' | 'AEAD_AES_128_GCM';
+  readonly profile: SrtpProfile;
   readonly key: Uint8Array;
   readonly salt: Uint8Array;
 }
