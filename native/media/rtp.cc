@@ -1,5 +1,6 @@
 #include "media/rtp.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "media/big_endian.h"
@@ -9,7 +10,7 @@ namespace parley {
 namespace {
 
 constexpr uint8_t kVersion2 = 0x80;
-constexpr uint8_t kSenderReport = 200, kSourceDescription = 202, kGoodbye = 203;
+constexpr uint8_t kSenderReport = 200, kReceiverReport = 201, kSourceDescription = 202, kGoodbye = 203;
 constexpr uint8_t kCnameItem = 1;
 constexpr uint64_t kUnixToNtpSeconds = 2'208'988'800;  // 1900 to 1970 (RFC 868)
 
@@ -20,17 +21,37 @@ void PutRtcpHeader(uint8_t* out, uint8_t count, uint8_t type, size_t bytes) {
   PutBig16(out + 2, static_cast<uint16_t>(bytes / 4 - 1));
 }
 
-size_t PutReport(uint8_t* out, const SenderReport& report) {
+constexpr int32_t kMostLost = 0x7fffff;  // 24 bits with sign
+
+size_t PutBlock(uint8_t* out, const ReceptionBlock& block) {
+  const int32_t lost = std::clamp(block.lost, -kMostLost - 1, kMostLost);
+  PutBig32(out, block.ssrc);
+  PutBig32(out + 4, uint32_t{block.fraction_lost} << 24 | (static_cast<uint32_t>(lost) & 0xffffff));
+  PutBig32(out + 8, block.highest);
+  PutBig32(out + 12, block.jitter);
+  PutBig32(out + 16, block.last_sr);
+  PutBig32(out + 20, block.delay);
+  return 24;
+}
+
+size_t PutReport(uint8_t* out, const SenderReport& report, const ReceptionBlock* block) {
+  const uint8_t blocks = block ? 1 : 0;
+  const size_t block_bytes = block ? 24 : 0;
+  if (report.packets == 0) {
+    PutRtcpHeader(out, blocks, kReceiverReport, 8 + block_bytes);
+    PutBig32(out + 4, report.ssrc);
+    return 8 + (block ? PutBlock(out + 8, *block) : 0);
+  }
   const uint64_t seconds = static_cast<uint64_t>(report.unix_ns / kNsPerSecond);
   const uint64_t fraction = (static_cast<uint64_t>(report.unix_ns % kNsPerSecond) << 32) / kNsPerSecond;
-  PutRtcpHeader(out, 0, kSenderReport, 28);
+  PutRtcpHeader(out, blocks, kSenderReport, 28 + block_bytes);
   PutBig32(out + 4, report.ssrc);
   PutBig32(out + 8, static_cast<uint32_t>(seconds + kUnixToNtpSeconds));
   PutBig32(out + 12, static_cast<uint32_t>(fraction));
   PutBig32(out + 16, report.rtp_timestamp);
   PutBig32(out + 20, report.packets);
   PutBig32(out + 24, report.octets);
-  return 28;
+  return 28 + (block ? PutBlock(out + 28, *block) : 0);
 }
 
 // One chunk with one item, ended and padded with zeros to four bytes (RFC 3550, 6.5).
@@ -67,8 +88,9 @@ size_t RtpHeaderLength(const uint8_t* packet, size_t len) {
 
 uint32_t RtcpSource(const uint8_t* compound) { return GetBig32(compound + 4); }
 
-size_t WriteSenderReport(uint8_t* out, const SenderReport& report, const std::string& cname, bool bye) {
-  size_t bytes = PutReport(out, report);
+size_t WriteReport(uint8_t* out, const SenderReport& report, const ReceptionBlock* block,
+                   const std::string& cname, bool bye) {
+  size_t bytes = PutReport(out, report, block);
   bytes += PutDescription(out + bytes, report.ssrc, cname);
   if (bye) {
     PutRtcpHeader(out + bytes, 1, kGoodbye, 8);

@@ -35,6 +35,7 @@ class SrtpSender {
   // The same for a compound RTCP packet; its index is the sender's own, from 1.
   size_t ProtectRtcp(uint8_t* packet, size_t len, size_t capacity);
 
+  const SrtpCipher& cipher() const { return *cipher_; }
   uint32_t rollover_counter() const { return static_cast<uint32_t>(last_index_ >> 16); }  // of the last packet
   uint32_t rtcp_index() const { return rtcp_index_; }  // of the last one used; 0 before the first
 

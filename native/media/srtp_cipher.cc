@@ -4,6 +4,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "media/big_endian.h"
@@ -139,14 +140,23 @@ struct SrtpCipher::Half {  // RTP or RTCP
 
 SrtpCipher::SrtpCipher(const SrtpShape& shape)
     : shape_(shape), rtp_(std::make_unique<Half>()), rtcp_(std::make_unique<Half>()) {}
-SrtpCipher::~SrtpCipher() = default;
+SrtpCipher::~SrtpCipher() { OPENSSL_cleanse(keys_.data(), keys_.size()); }
 
 std::unique_ptr<SrtpCipher> SrtpCipher::Create(SrtpProfile profile, const uint8_t* key, size_t key_len,
                                                const uint8_t* salt, size_t salt_len) {
   const SrtpShape& shape = ShapeOf(profile);
   if (key_len != shape.key_bytes || salt_len != shape.salt_bytes) return nullptr;
   std::unique_ptr<SrtpCipher> cipher(new SrtpCipher(shape));
+  cipher->keys_.assign(key, key + key_len);
+  cipher->keys_.insert(cipher->keys_.end(), salt, salt + salt_len);
   return cipher->Init(key, salt) ? std::move(cipher) : nullptr;
+}
+
+bool SrtpCipher::HasKeys(SrtpProfile profile, const uint8_t* key, size_t key_len, const uint8_t* salt,
+                         size_t salt_len) const {
+  return profile == shape_.profile && key_len + salt_len == keys_.size() &&
+         std::equal(key, key + key_len, keys_.begin()) &&
+         std::equal(salt, salt + salt_len, keys_.begin() + static_cast<std::ptrdiff_t>(key_len));
 }
 
 bool SrtpCipher::Init(const uint8_t* key, const uint8_t* salt) {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "media/srtp_profile.h"
 
@@ -27,6 +28,10 @@ class SrtpCipher {
   ~SrtpCipher();
   SrtpCipher(const SrtpCipher&) = delete;
   SrtpCipher& operator=(const SrtpCipher&) = delete;
+
+  // Made of the same profile and keys.
+  bool HasKeys(SrtpProfile profile, const uint8_t* key, size_t key_len, const uint8_t* salt,
+               size_t salt_len) const;
 
   size_t rtp_trailer() const { return shape_.rtp_tag_bytes; }
   size_t rtcp_trailer() const { return shape_.rtcp_tag_bytes + kSrtcpIndexBytes; }
@@ -55,6 +60,7 @@ class SrtpCipher {
 
   const SrtpShape shape_;
   std::unique_ptr<Half> rtp_, rtcp_;
+  std::vector<uint8_t> keys_;  // key and salt
 };
 
 }  // namespace parley

@@ -1,9 +1,5 @@
 #include "media/srtp_receiver.h"
 
-#include <openssl/crypto.h>
-
-#include <algorithm>
-
 #include "media/big_endian.h"
 #include "media/rtp.h"
 #include "media/time.h"
@@ -29,25 +25,10 @@ uint64_t GuessIndex(uint64_t highest, uint16_t sequence) {
 
 }  // namespace
 
-SrtpReceiver::SrtpReceiver(SrtpProfile profile, std::unique_ptr<SrtpCipher> cipher, std::vector<uint8_t> keys)
-    : profile_(profile), cipher_(std::move(cipher)), keys_(std::move(keys)) {}
-
-SrtpReceiver::~SrtpReceiver() { OPENSSL_cleanse(keys_.data(), keys_.size()); }
-
 std::unique_ptr<SrtpReceiver> SrtpReceiver::Create(SrtpProfile profile, const uint8_t* key, size_t key_len,
                                                    const uint8_t* salt, size_t salt_len) {
   auto cipher = SrtpCipher::Create(profile, key, key_len, salt, salt_len);
-  if (!cipher) return nullptr;
-  std::vector<uint8_t> keys(key, key + key_len);
-  keys.insert(keys.end(), salt, salt + salt_len);
-  return std::unique_ptr<SrtpReceiver>(new SrtpReceiver(profile, std::move(cipher), std::move(keys)));
-}
-
-bool SrtpReceiver::HasKeys(SrtpProfile profile, const uint8_t* key, size_t key_len, const uint8_t* salt,
-                           size_t salt_len) const {
-  return profile == profile_ && key_len + salt_len == keys_.size() &&
-         std::equal(key, key + key_len, keys_.begin()) &&
-         std::equal(salt, salt + salt_len, keys_.begin() + static_cast<std::ptrdiff_t>(key_len));
+  return cipher ? std::unique_ptr<SrtpReceiver>(new SrtpReceiver(std::move(cipher))) : nullptr;
 }
 
 SrtpResult SrtpReceiver::OpenRtp(const uint8_t* packet, size_t len, int64_t now_ns, uint8_t* out,

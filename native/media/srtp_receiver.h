@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "media/replay_window.h"
 #include "media/srtp_cipher.h"
@@ -36,16 +35,14 @@ class SrtpReceiver {
   // Null when a length is wrong or the crypto library refuses.
   static std::unique_ptr<SrtpReceiver> Create(SrtpProfile profile, const uint8_t* key, size_t key_len,
                                               const uint8_t* salt, size_t salt_len);
-  ~SrtpReceiver();
 
   // Opens `packet` into `out`, which has room for `len` bytes.
   SrtpResult OpenRtp(const uint8_t* packet, size_t len, int64_t now_ns, uint8_t* out, size_t* out_len);
   SrtpResult OpenRtcp(const uint8_t* packet, size_t len, int64_t now_ns, uint8_t* out, size_t* out_len);
 
-  // The same profile and keys: a new description of the call that repeats them
-  // must go on with this receiver, or the counters would start again.
-  bool HasKeys(SrtpProfile profile, const uint8_t* key, size_t key_len, const uint8_t* salt,
-               size_t salt_len) const;
+  // A new description of the call that repeats the keys must go on with this
+  // receiver, or the counters would start again.
+  const SrtpCipher& cipher() const { return *cipher_; }
 
   // Of the last packet opened: it was newer than everything before it.
   bool was_newest() const { return was_newest_; }
@@ -58,7 +55,7 @@ class SrtpReceiver {
   };
   using Sources = std::array<Source, kSources>;
 
-  SrtpReceiver(SrtpProfile profile, std::unique_ptr<SrtpCipher> cipher, std::vector<uint8_t> keys);
+  explicit SrtpReceiver(std::unique_ptr<SrtpCipher> cipher) : cipher_(std::move(cipher)) {}
 
   static Source* Find(Sources& sources, uint32_t ssrc);
   static Source& PlaceOf(Sources& sources, uint32_t ssrc);
@@ -66,9 +63,7 @@ class SrtpReceiver {
   bool TryLaterCounters(const uint8_t* packet, size_t header, size_t len, uint64_t guess, int64_t now_ns,
                         const Source* source, uint8_t* out, uint64_t* index);
 
-  const SrtpProfile profile_;
   const std::unique_ptr<SrtpCipher> cipher_;
-  std::vector<uint8_t> keys_;  // key and salt
   Sources rtp_, rtcp_;
   int64_t tried_later_ns_ = 0;
   bool was_newest_ = false;

@@ -248,10 +248,10 @@ void TheSameKeysAreKnownAgain() {
   const SrtpShape& shape = kSrtpShapes[0];
   const auto receiver = ReceiverOf(shape);
   Bytes key = KeyOf(shape), salt = SaltOf(shape);
-  CHECK(receiver->HasKeys(shape.profile, key.data(), key.size(), salt.data(), salt.size()));
-  CHECK(!receiver->HasKeys(kSrtpShapes[1].profile, key.data(), key.size(), salt.data(), salt.size()));
+  CHECK(receiver->cipher().HasKeys(shape.profile, key.data(), key.size(), salt.data(), salt.size()));
+  CHECK(!receiver->cipher().HasKeys(kSrtpShapes[1].profile, key.data(), key.size(), salt.data(), salt.size()));
   salt[3] ^= 1;
-  CHECK(!receiver->HasKeys(shape.profile, key.data(), key.size(), salt.data(), salt.size()));
+  CHECK(!receiver->cipher().HasKeys(shape.profile, key.data(), key.size(), salt.data(), salt.size()));
 }
 
 }  // namespace

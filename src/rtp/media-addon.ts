@@ -19,6 +19,29 @@ export interface SrtpKeys {
   readonly salt: Uint8Array;
 }
 
+export interface ComfortNoise {
+  /** 13 unless the peers agreed on another one. */
+  readonly payloadType: number;
+  /** Of the noise, in -dBov: 0 to 127. */
+  readonly level: number;
+  readonly intervalMs: number;
+}
+
+/** A key that is pressed at the far end (RFC 4733). */
+export interface DigitTone {
+  /** 0-9, 10 is *, 11 is #, 12-15 are A-D. */
+  readonly event: number;
+  /** Of telephone-event, and its clock. */
+  readonly payloadType: number;
+  readonly clockRate: number;
+  /** From 10 on; at most 65,535 ticks of the clock, and 8 s. */
+  readonly durationMs: number;
+  /** Silence after it. */
+  readonly pauseMs: number;
+  /** -dBm0, 0 to 63. */
+  readonly volume: number;
+}
+
 export interface StreamOptions {
   readonly ssrc: number;
   readonly payloadType: number;
@@ -36,6 +59,8 @@ export interface StreamOptions {
   /** Producers hear of room when less than this is queued; the queue is full at `highMs`. */
   readonly lowMs: number;
   readonly highMs: number;
+  /** Comfort noise (RFC 3389) in pauses instead of `silence`: one packet at their beginning, then one each `intervalMs`. */
+  readonly comfortNoise?: ComfortNoise;
   /** Canonical name in reports (RFC 7022), at most 255 bytes. */
   readonly cname: string;
   /** Mean time between sender reports; 0 sends neither reports nor BYE. */
@@ -87,6 +112,8 @@ export interface PlayoutStats {
   /** Of the next packet, and of the next tick. */
   readonly sequence: number;
   readonly timestamp: number;
+  /** Keys that are not pressed to their end yet. */
+  readonly digitsWaiting: number;
 }
 
 export interface CapturedPacket {
@@ -99,6 +126,7 @@ export interface CapturedPacket {
 
 export interface PlaneStats {
   readonly streams: number;
+  readonly sockets: number;
   readonly packets: number;
   readonly silencePackets: number;
   readonly lateTicks: number;
@@ -127,11 +155,14 @@ export interface MediaAddon {
   /** Groups of four: stream, track, mark, sentAtMs. */
   planeTakeMarks(plane: number): Float64Array;
   planeTakePackets(plane: number): CapturedPacket[];
+  /** Groups of five: socket, kind, digit, durationMs, atMs; see socket-addon.ts. */
+  planeTakeInbound(plane: number): Float64Array;
   planeTrace(plane: number, capacity: number): void;
   /** Groups of three: stream, dueMs, sentMs. */
   planeTakeTrace(plane: number): Float64Array;
   planeStats(plane: number): PlaneStats;
-  streamOpen(plane: number, options: StreamOptions): number;
+  /** `continues`: the handle of the stream whose place it takes. */
+  streamOpen(plane: number, options: StreamOptions & { readonly continues?: number }): number;
   streamTarget(stream: number, target: StreamTarget | null): boolean;
   streamPush(stream: number, generation: number, track: number, payload: Uint8Array): PushAnswer;
   streamMark(
@@ -148,6 +179,7 @@ export interface MediaAddon {
   streamResume(stream: number): void;
   streamClear(stream: number): Cleared | null;
   streamSent(stream: number, track: number): number;
+  streamDigit(stream: number, digit: DigitTone): boolean;
   streamSendRtcp(stream: number, compound: Uint8Array): boolean;
   streamStats(stream: number): PlayoutStats | null;
   /** The counts at the end, or null when it was closed before. */
