@@ -123,7 +123,8 @@ void Learn(const Napi::CallbackInfo& info) {
   if (!rtcp_text.empty() && !rtcp.known()) {
     throw Napi::RangeError::New(info.Env(), "rtcpAddress must be an IP address");
   }
-  if (entry) entry->socket->Learn(rtp, rtcp, rules);
+  const bool mux = BooleanIn(options.Get("mux"), "mux");
+  if (entry) entry->socket->Learn(rtp, rtcp, mux, rules);
 }
 
 // Keys, or "plain" or "closed".

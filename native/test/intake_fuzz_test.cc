@@ -135,7 +135,7 @@ struct Rig {
     types[101] = {PayloadKind::kDigit, 8000};
     intake.SetPayloadTypes(types);
     intake.SetOurs(kOurs, 8000);
-    intake.Learn(Address::Of("192.0.2.1", 4000), Address());
+    intake.Learn(Address::Of("192.0.2.1", 4000), Address(), true);
     intake.Listen(true);
     if (!shape) return;
     const uint8_t key[kMaxSrtpKeyBytes] = {1, 2, 3}, salt[kMaxSrtpSaltBytes] = {4, 5, 6};
@@ -179,7 +179,7 @@ size_t Fuzz(const SrtpShape* shape, uint64_t seed) {
     fed++;
     if (random.Next() % 64 == 0) heard += rig.intake.TakeSound().size();
     if (random.Next() % 256 == 0) rig.intake.Expire(now_ns);
-    if (random.Next() % 65'536 == 0) rig.intake.Learn(Address::Of("192.0.2.1", 4000), Address());
+    if (random.Next() % 65'536 == 0) rig.intake.Learn(Address::Of("192.0.2.1", 4000), Address(), true);
   }
   const IntakeStats stats = rig.intake.Stats();
   CHECK(stats.packets + Accounted(stats) <= fed);

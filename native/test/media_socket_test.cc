@@ -72,7 +72,7 @@ void TwoEndsHearEachOther() {
     const auto one = OpenStream(*plane, 11), two = OpenStream(*plane, 12);
     left->Bind(one);
     right->Bind(two);
-    left->Learn(Address::Of("127.0.0.1", right->port()), Address(), {});
+    left->Learn(Address::Of("127.0.0.1", right->port()), Address(), true, {});
     // The other end is told nothing: it learns.
     two->PressDigit({5, 101, 10, 8000, 60 * kNsPerMs, 0});
     std::vector<InboundEvent> digits;
@@ -118,7 +118,7 @@ void TwoHundredCallsLeaveNothingBehind() {
     const auto socket = Open(*plane, *pool, 100 + call);
     const auto stream = OpenStream(*plane, 1000 + call);
     socket->Bind(stream);
-    socket->Learn(Address::Of("127.0.0.1", warm->port()), Address(), {});
+    socket->Learn(Address::Of("127.0.0.1", warm->port()), Address(), true, {});
     plane->CloseStream(stream.get());
     plane->CloseSocket(socket.get());
   }
@@ -168,7 +168,7 @@ void Hammer(MediaPlane& plane, PortPool& pool, uint64_t seed, const std::atomic<
     const Address own = Address::Of("127.0.0.1", socket->port());
     switch (random.Next() % 16) {
       case 0: socket->Bind(random.Next() % 2 ? stream : nullptr); break;
-      case 1: socket->Learn(own, own, {}); break;
+      case 1: socket->Learn(own, own, random.Next() % 2, {}); break;
       case 2: socket->Listen(random.Next() % 2); break;
       case 3: socket->TakeSound(); break;
       case 4: socket->Stats(); break;

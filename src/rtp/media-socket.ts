@@ -23,7 +23,7 @@ import {
 export interface SocketOptions {
   /** Without ports nothing is received but what `feed` brings, and a bound playout keeps its own target. */
   readonly ports?: RtpPorts;
-  /** RTCP shares the port of RTP (RFC 5761). */
+  /** RTCP shares the port of RTP (RFC 5761), which needs no second one; `learn` may decide so later too. */
   readonly mux: boolean;
 }
 
@@ -38,6 +38,8 @@ export interface Whereabouts {
   /** IP address and port of the description; absent: media is awaited from anywhere. */
   readonly address?: string;
   readonly port?: number;
+  /** What the answer says of it; absent as the socket was opened. Reports are understood on either port. */
+  readonly mux?: boolean;
   /** Without mux: where reports go, the port after `port` unless it says otherwise. */
   readonly rtcpAddress?: string;
   readonly rtcpPort?: number;
@@ -80,6 +82,7 @@ export class MediaSocket {
   /** STUN or DTLS came: `takeForeign` has it. */
   onForeign: (() => void) | undefined;
   readonly #addon: SocketAddon;
+  readonly #mux: boolean;
   readonly #onClose: () => void;
   #onSound: ((payloads: readonly HeardPayload[]) => void) | undefined;
   #last: SocketStats | undefined;
@@ -94,6 +97,7 @@ export class MediaSocket {
     if (typeof handle === 'string') throw new ParleyError('CALL_LIMIT', handle);
     this.handle = handle;
     this.port = this.#addon.socketPort(handle);
+    this.#mux = mux;
     this.#onClose = onClose;
   }
 
@@ -109,7 +113,8 @@ export class MediaSocket {
   learn(where: Whereabouts): void {
     const { address = '', port = 0, windowMs = LEARNING_WINDOW_MS, announcedOnly = false } = where;
     const { rtcpAddress = address, rtcpPort = port === 0 ? 0 : port + 1 } = where;
-    const options = { address, port, rtcpAddress, rtcpPort, windowMs, announcedOnly };
+    const { mux = this.#mux } = where;
+    const options = { address, port, rtcpAddress, rtcpPort, mux, windowMs, announcedOnly };
     this.#addon.socketLearn(this.handle, options);
   }
 

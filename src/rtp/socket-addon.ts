@@ -102,6 +102,7 @@ export interface SocketAddon {
       port: number;
       rtcpAddress: string;
       rtcpPort: number;
+      mux: boolean;
       windowMs: number;
       announcedOnly: boolean;
     },

@@ -329,6 +329,26 @@ test('reports tell loss and jitter of what we send, and the time of a round trip
   plane.close();
 });
 
+test('reports go to the port that the description, or the far end itself, gives them', () => {
+  const { plane, socket, phone } = holdSocket(false);
+  const where = () => [socket.stats().port, socket.stats().rtcpPort];
+  assert.deepEqual(where(), [4000, 4001]);
+  socket.learn({ ...FAR, rtcpPort: 4500 });
+  assert.deepEqual(where(), [4000, 4500]);
+  phone.speak();
+  phone.send(receiverReport(0x0a0b0c0d, 1, {}), true);
+  assert.deepEqual(where(), [4000, 4000]); // from where it came
+  new Telephone(socket, STRANGER).send(receiverReport(0x0a0b0c0d, 1, {}), true);
+  assert.deepEqual([where(), socket.stats().strangers], [[4000, 4000], 1]);
+  socket.learn({ address: '192.0.2.8', port: 6000 });
+  assert.deepEqual(where(), [6000, 6001]);
+  new Telephone(socket, { ...STRANGER, port: 7000 }).speak(); // it is behind a translator
+  assert.deepEqual(where(), [7000, 7001]);
+  socket.learn({ address: '192.0.2.8', port: 6000, mux: true });
+  assert.deepEqual(where(), [7000, 7000]);
+  plane.close();
+});
+
 test('a BYE is told once, and only the one of the source', () => {
   const { plane, socket, phone, pass } = holdSocket();
   let byes = 0;

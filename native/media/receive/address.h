@@ -74,6 +74,11 @@ class Address {
 
   bool known() const { return family_ != 0; }
   uint16_t port() const { return port_; }
+  Address WithPort(uint16_t port) const {
+    Address other = *this;
+    other.port_ = port;
+    return other;
+  }
   std::string text() const {
     char text[INET6_ADDRSTRLEN] = "";
     if (known()) inet_ntop(family_, bytes_, text, sizeof(text));

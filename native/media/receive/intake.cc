@@ -17,11 +17,21 @@ uint32_t NtpMiddle(int64_t unix_ns) {
 
 }  // namespace
 
-void Intake::Learn(const Address& rtp, const Address& rtcp) {
+void Intake::Learn(const Address& rtp, const Address& rtcp, bool mux) {
   const Address rtp_before = latch_.target(), rtcp_before = rtcp_target();
   latch_.Learn(rtp);
-  rtcp_target_ = rtcp;
+  if (rtcp != rtcp_announced_) rtcp_found_ = Address();
+  rtcp_announced_ = rtcp;
+  mux_ = mux;
   Retarget(rtp_before, rtcp_before);
+}
+
+Address Intake::rtcp_target() const {
+  const Address& rtp = latch_.target();
+  if (mux_) return rtp;
+  if (rtcp_found_.known() && rtcp_found_.SameHost(rtp)) return rtcp_found_;
+  if (rtcp_announced_.known() && rtp == latch_.announced()) return rtcp_announced_;
+  return rtp.WithPort(static_cast<uint16_t>(rtp.port() + 1));
 }
 
 void Intake::SetProtection(Protection protection, std::unique_ptr<SrtpReceiver> srtp) {
@@ -170,9 +180,9 @@ void Intake::TakeRtcp(const uint8_t* data, size_t len, const Address& from, bool
     stats_.strangers++;
     return;
   }
-  if (rtcp_port && !mux_ && from != rtcp_target_) {
-    const Address before = rtcp_target_;
-    rtcp_target_ = from;
+  if (rtcp_port && from != rtcp_found_) {
+    const Address before = rtcp_target();
+    rtcp_found_ = from;
     Retarget(latch_.target(), before);
   }
   stats_.rtcp_packets++;

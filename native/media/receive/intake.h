@@ -78,14 +78,14 @@ class Intake {
  public:
   static constexpr size_t kMaxDatagram = 2048;
 
-  // Both outlive the intake. `mux`: RTCP comes on the port of RTP.
+  // Both outlive the intake. `mux`: reports are sent to the port of RTP; they are understood on either.
   Intake(const TimeSource* time, IntakeListener* listener, bool mux)
       : time_(time), listener_(listener), mux_(mux) {}
 
   // What the description of the call says; each may change while it runs.
   void SetPayloadTypes(const PayloadTypes& types) { types_ = types; }
   void SetLatchRules(const Latch::Rules& rules) { latch_.SetRules(rules); }
-  void Learn(const Address& rtp, const Address& rtcp);
+  void Learn(const Address& rtp, const Address& rtcp, bool mux);
   // Null with kPlain or kClosed.
   void SetProtection(Protection protection, std::unique_ptr<SrtpReceiver> srtp);
   const SrtpReceiver* srtp() const { return srtp_.get(); }
@@ -101,7 +101,9 @@ class Intake {
   std::vector<HeardPayload> TakeSound() { return sound_.Take(); }
   IntakeStats Stats() const;
   const Latch& latch() const { return latch_; }
-  const Address& rtcp_target() const { return mux_ ? latch_.target() : rtcp_target_; }
+  // Where reports go: with RTP, where reports came from, where the description
+  // said, or the port after that of RTP; the last where RTP was found elsewhere.
+  Address rtcp_target() const;
 
  private:
   void TakeRtp(const uint8_t* data, size_t len, const Address& from, int64_t now_ns);
@@ -117,10 +119,10 @@ class Intake {
 
   const TimeSource* const time_;
   IntakeListener* const listener_;
-  const bool mux_;
+  bool mux_;
   PayloadTypes types_{};
   Latch latch_;
-  Address rtcp_target_;  // without mux
+  Address rtcp_announced_, rtcp_found_;  // without mux
   Protection protection_ = Protection::kPlain;
   std::unique_ptr<SrtpReceiver> srtp_;
   uint32_t our_ssrc_ = 0, our_clock_rate_ = 0;

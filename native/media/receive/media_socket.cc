@@ -11,10 +11,10 @@ void MediaSocket::SetPayloadTypes(const PayloadTypes& types) {
   intake_.SetPayloadTypes(types);
 }
 
-void MediaSocket::Learn(const Address& rtp, const Address& rtcp, const Latch::Rules& rules) {
+void MediaSocket::Learn(const Address& rtp, const Address& rtcp, bool mux, const Latch::Rules& rules) {
   std::lock_guard<std::mutex> lock(mutex_);
   intake_.SetLatchRules(rules);
-  intake_.Learn(rtp, rtcp);
+  intake_.Learn(rtp, rtcp, mux);
 }
 
 bool MediaSocket::SetSrtp(SrtpProfile profile, const uint8_t* key, size_t key_len, const uint8_t* salt,
@@ -173,8 +173,9 @@ void MediaSocket::Aim() {
   const Address& to = intake_.latch().target();
   std::unique_ptr<Target> target;
   if (to.known()) target = Target::From(ports_->rtp(), ports_->family(), to);
-  if (target && ports_->rtcp() >= 0 && intake_.rtcp_target().known()) {
-    target->SendRtcpBy(Target::From(ports_->rtcp(), ports_->family(), intake_.rtcp_target()));
+  const Address reports = intake_.rtcp_target();
+  if (target && ports_->rtcp() >= 0 && reports != to) {
+    target->SendRtcpBy(Target::From(ports_->rtcp(), ports_->family(), reports));
   }
   stream_->SetTarget(std::move(target));
 }

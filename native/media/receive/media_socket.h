@@ -40,7 +40,7 @@ class MediaSocket : private IntakeListener {
   uint16_t port() const { return port_; }
   int fd(bool rtcp) const { return !ports_ ? -1 : rtcp ? ports_->rtcp() : ports_->rtp(); }
   void SetPayloadTypes(const PayloadTypes& types);
-  void Learn(const Address& rtp, const Address& rtcp, const Latch::Rules& rules);
+  void Learn(const Address& rtp, const Address& rtcp, bool mux, const Latch::Rules& rules);
   // The same keys as before change nothing: their counters go on.
   bool SetSrtp(SrtpProfile profile, const uint8_t* key, size_t key_len, const uint8_t* salt, size_t salt_len);
   void SetProtection(Protection protection);
