@@ -5,7 +5,7 @@
 // negotiated that the native sender does not do, and no line that was not
 // checked reaches a parser that trusts its input.
 import { isIP } from 'node:net';
-import { CODECS, type Codec } from '../src/rtp/codec.js';
+import { OPUS, PCMA, PCMU, type Codec } from '../src/rtp/codec.js';
 import { ParleyError } from '../src/errors.js';
 import {
   attribute,
@@ -17,6 +17,8 @@ import {
   type SdpSection,
   type SdpText,
 } from './sdp-text.js';
+
+const BROWSER_CODECS: readonly Codec[] = [OPUS, PCMU, PCMA];
 
 const MAX_CANDIDATES = 16; // each one costs the server a round of checks
 const FINGERPRINT_BYTES: Readonly<Record<string, number>> = { 'sha-256': 32, 'sha-384': 48, 'sha-512': 64 };
@@ -118,13 +120,13 @@ function chooseCodec(audio: SdpSection, formats: readonly string[]): { codec: Co
       throw badLine(audio.first, `lists ${format}, which is no payload type`);
     }
     const payloadType = Number(format);
-    const codec = Object.values(CODECS).find(({ name, clockRate, sdpChannels, staticPayloadType }) => {
+    const codec = BROWSER_CODECS.find(({ name, clockRate, sdpChannels, staticPayloadType }) => {
       const written = `${name}/${clockRate}/${sdpChannels}`.toLowerCase();
       return (named.get(payloadType) ?? (staticPayloadType === payloadType ? written : '')) === written;
     });
     if (codec !== undefined) return { codec, payloadType };
   }
-  throw noCodec(`the audio section offers none of ${Object.keys(CODECS).join(', ')}`);
+  throw noCodec(`the audio section offers none of ${BROWSER_CODECS.map(({ name }) => name).join(', ')}`);
 }
 
 function checkAudio({ session }: SdpText, audio: SdpSection): void {

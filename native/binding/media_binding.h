@@ -15,16 +15,23 @@ struct StreamEntry {
   std::shared_ptr<Stream> stream;
 };
 
+// A call's sockets together with the plane that reads them.
+struct SocketEntry {
+  std::shared_ptr<MediaPlane> plane;
+  std::shared_ptr<MediaSocket> socket;
+};
+
 // What a plane's handle names.
 struct PlaneEntry {
   std::shared_ptr<MediaPlane> plane;
   napi_env env;  // whose end closes the plane
 };
 
-// Adds plane... and stream... functions; src/rtp/media-plane.ts and
-// src/rtp/playout.ts are their face.
+// Adds plane..., stream..., socket... and ports... functions; src/rtp/media-plane.ts,
+// src/rtp/playout.ts and src/rtp/media-socket.ts are their face.
 void InitPlanes(Napi::Env env, Napi::Object exports);
 void InitStreams(Napi::Env env, Napi::Object exports);
+void InitSockets(Napi::Env env, Napi::Object exports);
 void InitMedia(Napi::Env env, Napi::Object exports);
 
 }  // namespace parley

@@ -25,7 +25,9 @@ std::shared_ptr<PlaneEntry> EntryOf(const Napi::CallbackInfo& info) {
 MediaPlane& PlaneOf(const Napi::CallbackInfo& info) { return *EntryOf(info)->plane; }
 
 void ClosePlane(const std::shared_ptr<PlaneEntry>& entry) {
-  for (const uint64_t stream : entry->plane->Close()) Handles::Process().Remove<StreamEntry>(stream);
+  const MediaPlane::Left left = entry->plane->Close();
+  for (const uint64_t stream : left.streams) Handles::Process().Remove<StreamEntry>(stream);
+  for (const uint64_t socket : left.sockets) Handles::Process().Remove<SocketEntry>(socket);
 }
 
 // The environment that opened the plane ends: its threads must be gone before
@@ -111,6 +113,21 @@ Napi::Value TakePackets(const Napi::CallbackInfo& info) {
   return result;
 }
 
+// Groups of five: socket, kind, digit, durationMs, atMs.
+Napi::Value TakeInbound(const Napi::CallbackInfo& info) {
+  const std::vector<InboundEvent> events = PlaneOf(info).TakeInbound();
+  auto result = Napi::Float64Array::New(info.Env(), events.size() * 5);
+  double* out = result.Data();
+  for (const InboundEvent& event : events) {
+    *out++ = static_cast<double>(event.socket);
+    *out++ = event.kind;
+    *out++ = event.digit;
+    *out++ = NsToMs(event.duration_ns);
+    *out++ = NsToMs(event.at_ns);
+  }
+  return result;
+}
+
 void StartTrace(const Napi::CallbackInfo& info) {
   PlaneOf(info).StartTrace(Uint32In(info[1], "capacity", 1, kMaxTrace));
 }
@@ -134,6 +151,7 @@ Napi::Value Stats(const Napi::CallbackInfo& info) {
   const PlaneCounters& counters = plane.counters();
   Napi::Object result = Napi::Object::New(env);
   result.Set("streams", ToNumber(env, plane.StreamCount()));
+  result.Set("sockets", ToNumber(env, plane.SocketCount()));
   result.Set("packets", ToNumber(env, counters.packets.value()));
   result.Set("silencePackets", ToNumber(env, counters.silence_packets.value()));
   result.Set("lateTicks", ToNumber(env, counters.late_ticks.value()));
@@ -175,6 +193,7 @@ void InitPlanes(Napi::Env env, Napi::Object exports) {
   exports.Set("planeWatch", Napi::Function::New(env, Watch, "planeWatch"));
   exports.Set("planeTakeMarks", Napi::Function::New(env, TakeMarks, "planeTakeMarks"));
   exports.Set("planeTakePackets", Napi::Function::New(env, TakePackets, "planeTakePackets"));
+  exports.Set("planeTakeInbound", Napi::Function::New(env, TakeInbound, "planeTakeInbound"));
   exports.Set("planeTrace", Napi::Function::New(env, StartTrace, "planeTrace"));
   exports.Set("planeTakeTrace", Napi::Function::New(env, TakeTrace, "planeTakeTrace"));
   exports.Set("planeStats", Napi::Function::New(env, Stats, "planeStats"));

@@ -8,6 +8,7 @@
 #include "binding/handles.h"
 #include "binding/media_binding.h"
 #include "binding/notifier.h"
+#include "binding/srtp_arguments.h"
 
 namespace parley {
 namespace {
@@ -15,6 +16,8 @@ namespace {
 constexpr double kMinFrameMs = 10, kMaxFrameMs = 60;
 constexpr double kMaxQueueMs = 60'000;
 constexpr double kMaxReportMs = 3'600'000;
+constexpr double kMaxDigitMs = 8000;
+constexpr double kMaxPauseMs = 60'000;
 
 std::shared_ptr<StreamEntry> EntryOf(const Napi::CallbackInfo& info) {
   return Handles::Process().Get<StreamEntry>(HandleOf(info));
@@ -23,20 +26,18 @@ std::shared_ptr<StreamEntry> EntryOf(const Napi::CallbackInfo& info) {
 // Null options.srtp sends in the clear, for SIP peers that want it so.
 std::unique_ptr<SrtpSender> SrtpIn(const Napi::Value& value, uint32_t ssrc) {
   if (value.IsUndefined() || value.IsNull()) return nullptr;
-  const Napi::Object srtp = ObjectIn(value, "srtp");
-  const std::string name = StringIn(srtp.Get("profile"), "srtp.profile");
-  if (name != "AES_CM_128_HMAC_SHA1_80" && name != "AEAD_AES_128_GCM") {
-    throw Napi::RangeError::New(value.Env(),
-                                "srtp.profile must be AES_CM_128_HMAC_SHA1_80 or AEAD_AES_128_GCM");
-  }
-  const SrtpProfile profile =
-      name == "AEAD_AES_128_GCM" ? SrtpProfile::kAeadAes128Gcm : SrtpProfile::kAesCm128HmacSha1_80;
-  const size_t salt_bytes = SrtpSaltBytes(profile);
-  const Bytes key = BytesIn(srtp.Get("key"), "srtp.key", kSrtpKeyBytes, kSrtpKeyBytes);
-  const Bytes salt = BytesIn(srtp.Get("salt"), "srtp.salt", salt_bytes, salt_bytes);
-  auto sender = SrtpSender::Create(profile, key.data, key.size, salt.data, salt.size, ssrc);
+  const SrtpKeys keys = SrtpKeysIn(value);
+  auto sender = SrtpSender::Create(keys.profile, keys.key.data, keys.key.size, keys.salt.data, keys.salt.size, ssrc);
   if (!sender) throw Napi::Error::New(value.Env(), "the crypto library refused the SRTP keys");
   return sender;
+}
+
+ComfortNoise NoiseIn(const Napi::Value& value) {
+  if (value.IsUndefined() || value.IsNull()) return {};
+  const Napi::Object noise = ObjectIn(value, "comfortNoise");
+  return {true, static_cast<uint8_t>(Uint32In(noise.Get("payloadType"), "comfortNoise.payloadType", 0, 127)),
+          static_cast<uint8_t>(Uint32In(noise.Get("level"), "comfortNoise.level", 0, 127)),
+          MsToNs(NumberIn(noise.Get("intervalMs"), "comfortNoise.intervalMs", 10, kMaxPauseMs))};
 }
 
 StreamConfig ConfigIn(const Napi::Object& options) {
@@ -51,6 +52,7 @@ StreamConfig ConfigIn(const Napi::Object& options) {
   config.timestamp = Uint32In(options.Get("timestamp"), "timestamp");
   const Bytes silence = BytesIn(options.Get("silence"), "silence", 0, PlayoutQueue::kMaxPayload);
   config.silence.assign(silence.data, silence.data + silence.size);
+  config.noise = NoiseIn(options.Get("comfortNoise"));
   const double low_ms = NumberIn(options.Get("lowMs"), "lowMs", 0, kMaxQueueMs);
   const double high_ms = NumberIn(options.Get("highMs"), "highMs", std::max(low_ms, frame_ms), kMaxQueueMs);
   config.low_frames = std::max(1U, static_cast<uint32_t>(std::ceil(low_ms / frame_ms)));
@@ -64,14 +66,40 @@ StreamConfig ConfigIn(const Napi::Object& options) {
   return config;
 }
 
+// The stream that goes on takes over what the far end sees of the one before,
+// and its sender when the keys are the same: one key has one sender, ever.
+void Continue(const Napi::Object& options, StreamConfig* config, std::unique_ptr<SrtpSender>* srtp,
+              StreamRemains* remains) {
+  const double handle = NumberIn(options.Get("continues"), "continues", 0, 9007199254740991.0);
+  const auto before = Handles::Process().Get<StreamEntry>(static_cast<Handle>(handle));
+  if (before && before->stream->config().ssrc != config->ssrc) {
+    throw Napi::RangeError::New(options.Env(), "ssrc must be that of the stream to be continued");
+  }
+  bool same_keys = false;
+  if (before && *srtp) {
+    const SrtpKeys keys = SrtpKeysIn(options.Get("srtp"));
+    same_keys = before->stream->HasKeys(keys.profile, keys.key.data, keys.key.size, keys.salt.data, keys.salt.size);
+  }
+  if (!before || !before->stream->Leave(remains)) {
+    throw Napi::Error::New(options.Env(), "the stream to be continued is closed");
+  }
+  Handles::Process().Remove<StreamEntry>(static_cast<Handle>(handle));
+  config->sequence = remains->sequence;
+  config->timestamp = remains->timestamp;
+  if (same_keys) *srtp = std::move(remains->srtp);
+}
+
 Napi::Value Open(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto owner = Handles::Process().Get<PlaneEntry>(HandleOf(info));
   if (!owner) throw Napi::Error::New(env, "this media plane is closed");
   const Napi::Object options = ObjectIn(info[1], "options");
   StreamConfig config = ConfigIn(options);
+  StreamRemains remains;
   auto srtp = SrtpIn(options.Get("srtp"), config.ssrc);
+  if (options.Has("continues")) Continue(options, &config, &srtp, &remains);
   auto stream = owner->plane->MakeStream(std::move(config), std::move(srtp));
+  if (stream) stream->GoOnFrom(remains);
   if (!stream) throw Napi::Error::New(env, "the media plane is closed or has all the streams it can take");
   const Handle handle =
       Handles::Process().Add(std::make_shared<StreamEntry>(StreamEntry{owner->plane, stream}));
@@ -188,6 +216,21 @@ Napi::Value Sent(const Napi::CallbackInfo& info) {
   return ToNumber(info.Env(), entry ? entry->stream->queue().Sent(track) : uint64_t{0});
 }
 
+Napi::Value PressDigit(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const Napi::Object options = ObjectIn(info[1], "digit");
+  DigitTone tone{};
+  tone.event = static_cast<uint8_t>(Uint32In(options.Get("event"), "event", 0, 255));
+  tone.payload_type = static_cast<uint8_t>(Uint32In(options.Get("payloadType"), "payloadType", 0, 127));
+  tone.volume = static_cast<uint8_t>(Uint32In(options.Get("volume"), "volume", 0, 63));
+  tone.clock_rate = Uint32In(options.Get("clockRate"), "clockRate", 1000, 192'000);
+  // The duration field has 16 bits.
+  const double most_ms = std::min(kMaxDigitMs, DigitSender::kLongestTicks * 1000.0 / tone.clock_rate);
+  tone.duration_ns = MsToNs(NumberIn(options.Get("durationMs"), "durationMs", 10, std::floor(most_ms)));
+  tone.pause_ns = MsToNs(NumberIn(options.Get("pauseMs"), "pauseMs", 0, kMaxPauseMs));
+  return Napi::Boolean::New(info.Env(), entry && entry->stream->PressDigit(tone));
+}
+
 Napi::Value SendRtcp(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
   const Bytes compound = BytesIn(info[1], "compound", 8, SIZE_MAX);
@@ -207,6 +250,7 @@ Napi::Value ToObject(Napi::Env env, const StreamStats& stats) {
   result.Set("queuedMs", Napi::Number::New(env, stats.queued_ms));
   result.Set("sequence", ToNumber(env, uint64_t{stats.sequence}));
   result.Set("timestamp", ToNumber(env, uint64_t{stats.timestamp}));
+  result.Set("digitsWaiting", ToNumber(env, uint64_t{stats.digits_waiting}));
   return result;
 }
 
@@ -237,6 +281,7 @@ void InitStreams(Napi::Env env, Napi::Object exports) {
   exports.Set("streamResume", Napi::Function::New(env, Resume, "streamResume"));
   exports.Set("streamClear", Napi::Function::New(env, Clear, "streamClear"));
   exports.Set("streamSent", Napi::Function::New(env, Sent, "streamSent"));
+  exports.Set("streamDigit", Napi::Function::New(env, PressDigit, "streamDigit"));
   exports.Set("streamSendRtcp", Napi::Function::New(env, SendRtcp, "streamSendRtcp"));
   exports.Set("streamStats", Napi::Function::New(env, Stats, "streamStats"));
   exports.Set("streamClose", Napi::Function::New(env, Close, "streamClose"));
@@ -245,6 +290,7 @@ void InitStreams(Napi::Env env, Napi::Object exports) {
 void InitMedia(Napi::Env env, Napi::Object exports) {
   InitPlanes(env, exports);
   InitStreams(env, exports);
+  InitSockets(env, exports);
 }
 
 }  // namespace parley

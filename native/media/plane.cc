@@ -52,7 +52,7 @@ void MediaPlane::CloseStream(Stream* stream) {
   std::lock_guard<std::mutex> lock(delivery_mutex_);
   if (byes_.size() < kMaxByes) {
     byes_.push_back({stream->handle(), time().Now(), true, std::move(bye)});
-    watch_.Fire();
+    watch_->Fire();
   } else {
     counters().capture_overflow.Add();
   }
@@ -63,6 +63,29 @@ std::unique_ptr<Target> MediaPlane::CaptureTarget() {
   if (!capture_) capture_ = std::make_unique<PacketRing>();
   clock_->wire().SetCapture(capture_.get());
   return Target::Capture();
+}
+
+// Sockets.
+
+std::shared_ptr<MediaSocket> MediaPlane::MakeSocket(std::unique_ptr<PortPair> ports, bool mux) {
+  if (receiver_->size() >= kMaxSockets) return nullptr;
+  return std::make_shared<MediaSocket>(&clock_->time(), inbound_, std::move(ports), mux);
+}
+
+bool MediaPlane::BeginSocket(const std::shared_ptr<MediaSocket>& socket) { return receiver_->Add(socket); }
+
+void MediaPlane::Feed(const std::shared_ptr<MediaSocket>& socket, const uint8_t* data, size_t len,
+                      const Address& from, bool rtcp_port) {
+  socket->Feed(data, len, from, rtcp_port);
+  receiver_->NoteDeadline(socket);
+}
+
+// What a held clock's receiver does: reads what waits, and ends each thing at its own time.
+void MediaPlane::ReceiveUpTo(int64_t to_ns) {
+  receiver_->Poll();
+  for (int64_t next_ns = receiver_->NextDeadline(); next_ns <= to_ns; next_ns = receiver_->NextDeadline()) {
+    receiver_->Expire(std::max(next_ns, time().Now()));
+  }
 }
 
 size_t MediaPlane::StreamCount() {
@@ -78,6 +101,7 @@ uint64_t MediaPlane::Advance(int64_t to_ns) {
   std::lock_guard<std::mutex> lock(advance_mutex_);
   const uint64_t before = counters().packets.value();
   RunNow();
+  ReceiveUpTo(to_ns);
   while (!stopping_.load() && clock_->NextDue() <= to_ns) {
     // A stream that was closed may be overdue: it is only forgotten.
     clock_->time().Set(std::max(time().Now(), clock_->NextDue()));
@@ -135,7 +159,7 @@ void MediaPlane::PassOn() {
     std::lock_guard<std::mutex> lock(delivery_mutex_);
     waiting = waiting || (capture_ && !capture_->Empty());
   }
-  if (waiting) watch_.Fire();
+  if (waiting) watch_->Fire();
 }
 
 void MediaPlane::Bury(Stream* retired) {
@@ -148,10 +172,10 @@ void MediaPlane::Bury(Stream* retired) {
 }
 
 bool MediaPlane::Watch(std::shared_ptr<ReadySink> sink, uint64_t handle) {
-  watch_.Arm(std::move(sink), handle);
+  watch_->Arm(std::move(sink), handle);
   std::lock_guard<std::mutex> lock(delivery_mutex_);
-  const bool waiting = !marks_.empty() || !byes_.empty() || (capture_ && !capture_->Empty());
-  if (waiting) watch_.Disarm();
+  const bool waiting = !inbound_->Empty() || !marks_.empty() || !byes_.empty() || (capture_ && !capture_->Empty());
+  if (waiting) watch_->Disarm();
   return waiting;
 }
 
@@ -201,7 +225,7 @@ std::vector<TraceEntry> MediaPlane::TakeTrace() {
   return entries;
 }
 
-std::vector<uint64_t> MediaPlane::Close() {
+MediaPlane::Left MediaPlane::Close() {
   std::vector<std::shared_ptr<Stream>> open;
   {
     std::lock_guard<std::mutex> lock(streams_mutex_);
@@ -209,21 +233,22 @@ std::vector<uint64_t> MediaPlane::Close() {
     closed_ = true;
     for (const auto& entry : streams_) open.push_back(entry.second);
   }
-  std::vector<uint64_t> handles;
+  Left left;
   for (const std::shared_ptr<Stream>& stream : open) {
-    handles.push_back(stream->handle());
+    left.streams.push_back(stream->handle());
     CloseStream(stream.get());
   }
+  left.sockets = receiver_->Close();  // after the BYEs, which leave by the sockets
   clock_->Stop();
   stopping_.store(true);
   clock_->news().Set();
   if (dispatcher_.joinable()) dispatcher_.join();
   std::lock_guard<std::mutex> advance(advance_mutex_);  // waits for an Advance under way
   PassOn();
-  watch_.Disarm();
+  watch_->Disarm();
   std::lock_guard<std::mutex> lock(streams_mutex_);
   streams_.clear();
-  return handles;
+  return left;
 }
 
 }  // namespace parley

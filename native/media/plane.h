@@ -19,6 +19,7 @@
 #include "media/event.h"
 #include "media/packet_ring.h"
 #include "media/ready.h"
+#include "media/receive/receiver.h"
 #include "media/stream.h"
 #include "media/time_source.h"
 
@@ -45,6 +46,8 @@ class MediaPlane {
   static std::shared_ptr<MediaPlane> OpenManual(uint64_t seed, int64_t start_ns, int64_t unix_ns);
   ~MediaPlane();
 
+  static constexpr size_t kMaxSockets = Clock::kMaxStreams;
+
   // Null when the plane is closed or has kMaxStreams. The stream ticks once its
   // handle is set and Begin was called.
   std::shared_ptr<Stream> MakeStream(StreamConfig config, std::unique_ptr<SrtpSender> srtp);
@@ -59,7 +62,17 @@ class MediaPlane {
   uint64_t Advance(int64_t to_ns);
   uint64_t WakeAt(int64_t at_ns);
 
-  // True: marks or captured packets wait now. False: the sink hears of `handle` once.
+  // Sockets of calls. Null when the plane is closed or has kMaxSockets; it is read
+  // once its handle is set and BeginSocket was called. `ports` null: fed by hand.
+  std::shared_ptr<MediaSocket> MakeSocket(std::unique_ptr<PortPair> ports, bool mux);
+  bool BeginSocket(const std::shared_ptr<MediaSocket>& socket);
+  void CloseSocket(MediaSocket* socket) { receiver_->Remove(socket); }
+  void Feed(const std::shared_ptr<MediaSocket>& socket, const uint8_t* data, size_t len, const Address& from,
+            bool rtcp_port);
+  std::vector<InboundEvent> TakeInbound() { return inbound_->Take(); }
+  size_t SocketCount() { return receiver_->size(); }
+
+  // True: marks, captured packets or inbound events wait now. False: the sink hears of `handle` once.
   bool Watch(std::shared_ptr<ReadySink> sink, uint64_t handle);
   std::vector<DeliveredMark> TakeMarks();
   std::vector<CapturedPacket> TakePackets();
@@ -73,23 +86,30 @@ class MediaPlane {
   Priority priority() const { return clock_->priority(); }
   size_t StreamCount();
 
-  // Closes the streams and joins the threads. Returns the handles of the
-  // streams that were still open; a later call returns none.
-  std::vector<uint64_t> Close();
+  // Closes streams and sockets and joins the threads. Returns the handles of
+  // those that were still open; a later call returns none.
+  struct Left {
+    std::vector<uint64_t> streams, sockets;
+  };
+  Left Close();
 
  private:
-  MediaPlane(uint64_t seed, std::shared_ptr<Clock> clock) : clock_(std::move(clock)), random_(seed) {}
+  MediaPlane(uint64_t seed, std::shared_ptr<Clock> clock)
+      : clock_(std::move(clock)), receiver_(std::make_unique<Receiver>(clock_->time())), random_(seed) {}
 
   void StartThreads();
   void RunNow();
   void Dispatch();
+  void ReceiveUpTo(int64_t to_ns);
   void PassOn();  // what the clock told, to whom it concerns
   void Bury(Stream* retired);
 
   const std::shared_ptr<Clock> clock_;  // shared with the streams, which may outlive the plane
   std::thread dispatcher_;
   std::atomic<bool> stopping_{false};
-  ReadyWatch watch_;
+  const std::shared_ptr<ReadyWatch> watch_ = std::make_shared<ReadyWatch>();
+  const std::shared_ptr<InboundQueue> inbound_ = std::make_shared<InboundQueue>(watch_);
+  const std::unique_ptr<Receiver> receiver_;
 
   std::mutex advance_mutex_;  // one caller is the clock of a manual plane
 

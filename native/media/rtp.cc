@@ -1,45 +1,57 @@
 #include "media/rtp.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "media/big_endian.h"
 #include "media/time.h"
 
 namespace parley {
 namespace {
 
 constexpr uint8_t kVersion2 = 0x80;
-constexpr uint8_t kSenderReport = 200, kSourceDescription = 202, kGoodbye = 203;
+constexpr uint8_t kSenderReport = 200, kReceiverReport = 201, kSourceDescription = 202, kGoodbye = 203;
 constexpr uint8_t kCnameItem = 1;
 constexpr uint64_t kUnixToNtpSeconds = 2'208'988'800;  // 1900 to 1970 (RFC 868)
-
-void Put16(uint8_t* out, uint16_t value) {
-  out[0] = static_cast<uint8_t>(value >> 8);
-  out[1] = static_cast<uint8_t>(value);
-}
-
-void Put32(uint8_t* out, uint32_t value) {
-  Put16(out, static_cast<uint16_t>(value >> 16));
-  Put16(out + 2, static_cast<uint16_t>(value));
-}
 
 // `bytes` is the whole packet's length, a multiple of four.
 void PutRtcpHeader(uint8_t* out, uint8_t count, uint8_t type, size_t bytes) {
   out[0] = kVersion2 | count;
   out[1] = type;
-  Put16(out + 2, static_cast<uint16_t>(bytes / 4 - 1));
+  PutBig16(out + 2, static_cast<uint16_t>(bytes / 4 - 1));
 }
 
-size_t PutReport(uint8_t* out, const SenderReport& report) {
+constexpr int32_t kMostLost = 0x7fffff;  // 24 bits with sign
+
+size_t PutBlock(uint8_t* out, const ReceptionBlock& block) {
+  const int32_t lost = std::clamp(block.lost, -kMostLost - 1, kMostLost);
+  PutBig32(out, block.ssrc);
+  PutBig32(out + 4, uint32_t{block.fraction_lost} << 24 | (static_cast<uint32_t>(lost) & 0xffffff));
+  PutBig32(out + 8, block.highest);
+  PutBig32(out + 12, block.jitter);
+  PutBig32(out + 16, block.last_sr);
+  PutBig32(out + 20, block.delay);
+  return 24;
+}
+
+size_t PutReport(uint8_t* out, const SenderReport& report, const ReceptionBlock* block) {
+  const uint8_t blocks = block ? 1 : 0;
+  const size_t block_bytes = block ? 24 : 0;
+  if (report.packets == 0) {
+    PutRtcpHeader(out, blocks, kReceiverReport, 8 + block_bytes);
+    PutBig32(out + 4, report.ssrc);
+    return 8 + (block ? PutBlock(out + 8, *block) : 0);
+  }
   const uint64_t seconds = static_cast<uint64_t>(report.unix_ns / kNsPerSecond);
   const uint64_t fraction = (static_cast<uint64_t>(report.unix_ns % kNsPerSecond) << 32) / kNsPerSecond;
-  PutRtcpHeader(out, 0, kSenderReport, 28);
-  Put32(out + 4, report.ssrc);
-  Put32(out + 8, static_cast<uint32_t>(seconds + kUnixToNtpSeconds));
-  Put32(out + 12, static_cast<uint32_t>(fraction));
-  Put32(out + 16, report.rtp_timestamp);
-  Put32(out + 20, report.packets);
-  Put32(out + 24, report.octets);
-  return 28;
+  PutRtcpHeader(out, blocks, kSenderReport, 28 + block_bytes);
+  PutBig32(out + 4, report.ssrc);
+  PutBig32(out + 8, static_cast<uint32_t>(seconds + kUnixToNtpSeconds));
+  PutBig32(out + 12, static_cast<uint32_t>(fraction));
+  PutBig32(out + 16, report.rtp_timestamp);
+  PutBig32(out + 20, report.packets);
+  PutBig32(out + 24, report.octets);
+  return 28 + (block ? PutBlock(out + 28, *block) : 0);
 }
 
 // One chunk with one item, ended and padded with zeros to four bytes (RFC 3550, 6.5).
@@ -47,7 +59,7 @@ size_t PutDescription(uint8_t* out, uint32_t ssrc, const std::string& cname) {
   const size_t bytes = (8 + 2 + cname.size() + 1 + 3) / 4 * 4;
   std::memset(out, 0, bytes);
   PutRtcpHeader(out, 1, kSourceDescription, bytes);
-  Put32(out + 4, ssrc);
+  PutBig32(out + 4, ssrc);
   out[8] = kCnameItem;
   out[9] = static_cast<uint8_t>(cname.size());
   std::memcpy(out + 10, cname.data(), cname.size());
@@ -59,21 +71,30 @@ size_t PutDescription(uint8_t* out, uint32_t ssrc, const std::string& cname) {
 void WriteRtpHeader(uint8_t* out, const RtpHeader& header) {
   out[0] = kVersion2;
   out[1] = static_cast<uint8_t>((header.marker ? 0x80 : 0) | header.payload_type);
-  Put16(out + 2, header.sequence);
-  Put32(out + 4, header.timestamp);
-  Put32(out + 8, header.ssrc);
+  PutBig16(out + 2, header.sequence);
+  PutBig32(out + 4, header.timestamp);
+  PutBig32(out + 8, header.ssrc);
 }
 
-uint32_t RtcpSource(const uint8_t* compound) {
-  return uint32_t{compound[4]} << 24 | uint32_t{compound[5]} << 16 | uint32_t{compound[6]} << 8 | compound[7];
+size_t RtpHeaderLength(const uint8_t* packet, size_t len) {
+  if (len < kRtpHeaderBytes || packet[0] >> 6 != 2) return 0;
+  size_t header = kRtpHeaderBytes + 4 * (packet[0] & 0x0f);
+  if (packet[0] & 0x10) {
+    if (len < header + 4) return 0;
+    header += 4 + 4 * size_t{GetBig16(packet + header + 2)};
+  }
+  return header <= len ? header : 0;
 }
 
-size_t WriteSenderReport(uint8_t* out, const SenderReport& report, const std::string& cname, bool bye) {
-  size_t bytes = PutReport(out, report);
+uint32_t RtcpSource(const uint8_t* compound) { return GetBig32(compound + 4); }
+
+size_t WriteReport(uint8_t* out, const SenderReport& report, const ReceptionBlock* block,
+                   const std::string& cname, bool bye) {
+  size_t bytes = PutReport(out, report, block);
   bytes += PutDescription(out + bytes, report.ssrc, cname);
   if (bye) {
     PutRtcpHeader(out + bytes, 1, kGoodbye, 8);
-    Put32(out + bytes + 4, report.ssrc);
+    PutBig32(out + bytes + 4, report.ssrc);
     bytes += 8;
   }
   return bytes;

@@ -22,6 +22,10 @@ struct RtpHeader {
 // Writes kRtpHeaderBytes.
 void WriteRtpHeader(uint8_t* out, const RtpHeader& header);
 
+// The bytes of a packet before its payload: header, CSRCs, extension. 0 when it
+// is no RTP of version 2 or shorter than it says.
+size_t RtpHeaderLength(const uint8_t* packet, size_t len);
+
 constexpr size_t kRtcpHeaderBytes = 8;  // with the SSRC of whoever sends it
 
 // The SSRC that sends a compound of at least kRtcpHeaderBytes.
@@ -35,11 +39,24 @@ struct SenderReport {
   uint32_t octets;  // of payload
 };
 
-// Enough for a compound with the longest name.
-constexpr size_t kMaxReportBytes = 28 + 4 + 4 + 2 + kMaxCname + 4 + 8;
+// What a report says of the source that is received (RFC 3550, 6.4.1).
+struct ReceptionBlock {
+  uint32_t ssrc;
+  uint8_t fraction_lost;  // of 256, since the last report
+  int32_t lost;           // since the beginning
+  uint32_t highest;       // extended sequence number
+  uint32_t jitter;
+  uint32_t last_sr;  // 0: none came
+  uint32_t delay;    // since then, in 1/65536 s
+};
 
-// Writes the compound SR, SDES with CNAME, and BYE when `bye`; returns its length.
-size_t WriteSenderReport(uint8_t* out, const SenderReport& report, const std::string& cname, bool bye);
+// Enough for a compound with the longest name.
+constexpr size_t kMaxReportBytes = 28 + 24 + 4 + 4 + 2 + kMaxCname + 4 + 8;
+
+// Writes the compound SR (RR when no packet was sent), SDES with CNAME, and BYE
+// when `bye`; returns its length. `block` may be null.
+size_t WriteReport(uint8_t* out, const SenderReport& report, const ReceptionBlock* block,
+                   const std::string& cname, bool bye);
 
 }  // namespace parley
 

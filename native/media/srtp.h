@@ -1,6 +1,4 @@
-// SRTP and SRTCP, the sending side only (RFC 3711, RFC 7714).
-//
-//   master key + salt ──▶ session keys (label 0..5) ──▶ per packet: index → IV → encrypt → tag
+// SRTP and SRTCP, the sending side (RFC 3711, RFC 6188, RFC 7714).
 //
 // An index is the whole secret of a counter cipher: the same one twice gives
 // the plain text away. So a sender accepts only packets whose index is greater
@@ -12,15 +10,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "media/srtp_cipher.h"
+#include "media/srtp_profile.h"
+
 namespace parley {
-
-enum class SrtpProfile {
-  kAesCm128HmacSha1_80,  // key 16, salt 14 bytes, tag 10
-  kAeadAes128Gcm,        // key 16, salt 12 bytes, tag 16
-};
-
-constexpr size_t kSrtpKeyBytes = 16;
-size_t SrtpSaltBytes(SrtpProfile profile);
 
 // Not thread safe: one thread owns a sender at a time. Nothing is allocated
 // after Create().
@@ -32,9 +25,6 @@ class SrtpSender {
   // Null when a length is wrong or the crypto library refuses.
   static std::unique_ptr<SrtpSender> Create(SrtpProfile profile, const uint8_t* key, size_t key_len,
                                             const uint8_t* salt, size_t salt_len, uint32_t ssrc);
-  ~SrtpSender();
-  SrtpSender(const SrtpSender&) = delete;
-  SrtpSender& operator=(const SrtpSender&) = delete;
 
   // Encrypts in place and appends the tag. Returns the new length, or 0 and
   // leaves the packet as it was: malformed, foreign SSRC, no room for the tag,
@@ -45,14 +35,14 @@ class SrtpSender {
   // The same for a compound RTCP packet; its index is the sender's own, from 1.
   size_t ProtectRtcp(uint8_t* packet, size_t len, size_t capacity);
 
-  uint32_t rollover_counter() const;  // of the last packet protected
-  uint32_t rtcp_index() const;        // of the last one used; 0 before the first
+  const SrtpCipher& cipher() const { return *cipher_; }
+  uint32_t rollover_counter() const { return static_cast<uint32_t>(last_index_ >> 16); }  // of the last packet
+  uint32_t rtcp_index() const { return rtcp_index_; }  // of the last one used; 0 before the first
 
  private:
-  class Cipher;
-  SrtpSender(std::unique_ptr<Cipher> cipher, uint32_t ssrc);
+  SrtpSender(std::unique_ptr<SrtpCipher> cipher, uint32_t ssrc) : cipher_(std::move(cipher)), ssrc_(ssrc) {}
 
-  std::unique_ptr<Cipher> cipher_;
+  const std::unique_ptr<SrtpCipher> cipher_;
   const uint32_t ssrc_;
   uint64_t last_index_ = 0;  // ROC << 16 | sequence; meaningless until started_
   bool started_ = false;

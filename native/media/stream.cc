@@ -41,6 +41,16 @@ bool Stream::SendRtcp(const uint8_t* compound, size_t bytes) {
   return true;
 }
 
+void Stream::GoOnFrom(const StreamRemains& remains) {
+  packets_.Add(remains.packets);
+  octets_.Add(remains.octets);
+}
+
+bool Stream::PressDigit(const DigitTone& tone) {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  return !queue_.closed() && digits_.Put(tone);
+}
+
 bool Stream::WatchRoom(std::shared_ptr<ReadySink> sink) {
   room_.Arm(std::move(sink), handle_);
   const bool room = queue_.AwaitRoom();
@@ -59,7 +69,7 @@ StreamStats Stream::Stats() const {
           underruns_.value(),    late_ticks_.value(),    skipped_ticks_.value(),
           send_errors_.value(),  carried_.value(),
           NsToMs(config_.period_ns) * queue_.QueuedFrames(),
-          sequence_.load(),      timestamp_.load()};
+          sequence_.load(),      timestamp_.load(),      digits_.waiting()};
 }
 
 void Stream::Close(std::vector<uint8_t>* carried_bye) {
@@ -73,6 +83,25 @@ void Stream::Close(std::vector<uint8_t>* carried_bye) {
   if (queue_.ShouldNotify()) room_.Fire();
 }
 
+bool Stream::Leave(StreamRemains* remains) {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  if (queue_.closed()) return false;
+  queue_.Close();
+  target_.store(nullptr);
+  clock_->Quiesce();
+  held_target_.reset();
+  *remains = {std::move(srtp_), sequence_.load(), timestamp_.load(), packets_.value(), octets_.value()};
+  if (queue_.ShouldNotify()) room_.Fire();
+  return true;
+}
+
+// The keys of a sender never change, and only Leave takes it away.
+bool Stream::HasKeys(SrtpProfile profile, const uint8_t* key, size_t key_len, const uint8_t* salt,
+                     size_t salt_len) {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  return srtp_ && srtp_->cipher().HasKeys(profile, key, key_len, salt, salt_len);
+}
+
 void Stream::SayBye(std::vector<uint8_t>* carried) {
   if (config_.report_interval_ns == 0 || packets_.value() == 0) return;
   uint8_t packet[kMaxReportBytes + SrtpSender::kMaxRtcpTrailer];
@@ -82,7 +111,7 @@ void Stream::SayBye(std::vector<uint8_t>* carried) {
   if (held_target_->captures()) {
     carried->assign(packet, packet + bytes);
   } else {
-    SendNow(*held_target_, packet, bytes);
+    SendNow(held_target_->rtcp(), packet, bytes);
   }
 }
 
@@ -106,6 +135,7 @@ bool Stream::Tick(Clock& clock, int64_t now_ns) {
     Transmit(*target, now_ns);
   } else {
     talking_ = false;
+    digits_.Abandon();
   }
   timestamp_.store(timestamp_.load(std::memory_order_relaxed) + config_.ticks_per_frame,
                    std::memory_order_relaxed);
@@ -134,11 +164,11 @@ void Stream::Transmit(const Target& target, int64_t now_ns) {
   if (config_.report_interval_ns != 0 && now_ns >= next_report_ns_) SendReport(target, now_ns);
 }
 
-// A frame, or silence in its place. The first frame after anything else carries
-// the marker bit (RFC 3551, 4.1).
+// A key, a frame, or silence in their place. The first frame after anything else
+// carries the marker bit (RFC 3551, 4.1).
 void Stream::SendFrame(const Target& target) {
-  Wire& wire = clock_->wire();
-  uint8_t* const packet = wire.Buffer();
+  if (SendDigit(target)) return;
+  uint8_t* const packet = clock_->wire().Buffer();
   uint8_t* const payload = packet + kRtpHeaderBytes;
   const bool paused = paused_.load();
   const PlayoutQueue::Frame frame = paused ? PlayoutQueue::Frame{} : queue_.TakeFrame(payload);
@@ -151,26 +181,67 @@ void Stream::SendFrame(const Target& target) {
   }
   const bool marker = voice && !talking_;
   talking_ = voice;
+  const uint16_t sequence = sequence_.load(std::memory_order_relaxed);
   if (voice) {
     track_ = frame.track;
     generation_ = frame.generation;
     in_track_ = true;
-  } else if (config_.silence.empty()) {
-    return;
-  } else {
-    std::memcpy(payload, config_.silence.data(), config_.silence.size());
+    next_noise_ns_ = 0;
+    const RtpHeader header{marker, config_.payload_type, sequence, timestamp_.load(), config_.ssrc};
+    return CommitRtp(target, packet, header, frame.bytes, PacketKind::kVoice);
   }
+  const size_t bytes = NoiseInto(payload);
+  if (bytes == 0) return;
+  const uint8_t type = config_.noise.on ? config_.noise.payload_type : config_.payload_type;
+  const RtpHeader header{false, type, sequence, timestamp_.load(), config_.ssrc};
+  CommitRtp(target, packet, header, bytes, PacketKind::kSilence);
+}
 
-  const size_t payload_bytes = voice ? frame.bytes : config_.silence.size();
+// What a pause sounds like at this tick; 0: nothing is sent.
+size_t Stream::NoiseInto(uint8_t* payload) {
+  if (!config_.noise.on) {
+    std::memcpy(payload, config_.silence.data(), config_.silence.size());
+    return config_.silence.size();
+  }
+  if (due_ns < next_noise_ns_) return 0;
+  next_noise_ns_ = due_ns + config_.noise.interval_ns;
+  payload[0] = config_.noise.level & 0x7f;  // RFC 3389, 3: the level alone is enough
+  return 1;
+}
+
+// False: no key is down, and none waits.
+bool Stream::SendDigit(const Target& target) {
+  DigitSender::Packet digit;
+  const DigitSender::Turn turn = digits_.Next(timestamp_.load(), config_.period_ns, &digit);
+  if (turn == DigitSender::Turn::kNothing) return false;
+  talking_ = false;
+  uint8_t* const packet = clock_->wire().Buffer();
+  uint8_t* const payload = packet + kRtpHeaderBytes;
   const uint16_t sequence = sequence_.load(std::memory_order_relaxed);
-  WriteRtpHeader(packet, {marker, config_.payload_type, sequence, timestamp_.load(), config_.ssrc});
-  sequence_.store(static_cast<uint16_t>(sequence + 1), std::memory_order_relaxed);
+  if (turn == DigitSender::Turn::kEvent) {
+    next_noise_ns_ = 0;
+    std::memcpy(payload, digit.payload, sizeof(digit.payload));
+    const RtpHeader header{digit.marker, digit.payload_type, sequence, digit.timestamp, config_.ssrc};
+    CommitRtp(target, packet, header, sizeof(digit.payload), PacketKind::kDigit);
+    return true;
+  }
+  std::memcpy(payload, config_.silence.data(), config_.silence.size());
+  if (config_.silence.empty()) return true;
+  const RtpHeader header{false, config_.payload_type, sequence, timestamp_.load(), config_.ssrc};
+  CommitRtp(target, packet, header, config_.silence.size(), PacketKind::kSilence);
+  return true;
+}
+
+void Stream::CommitRtp(const Target& target, uint8_t* packet, const RtpHeader& header, size_t payload_bytes,
+                       PacketKind kind) {
+  WriteRtpHeader(packet, header);
+  sequence_.store(static_cast<uint16_t>(header.sequence + 1), std::memory_order_relaxed);
   size_t bytes = kRtpHeaderBytes + payload_bytes;
   if (srtp_) bytes = srtp_->ProtectRtp(packet, bytes, Wire::kBufferBytes);
   if (bytes == 0) return Count(SendResult::kRefused);
   unsent_ = true;
-  wire.Commit({this, &target, handle_, due_ns, static_cast<uint32_t>(bytes),
-               static_cast<uint32_t>(payload_bytes), voice ? PacketKind::kVoice : PacketKind::kSilence});
+  clock_->wire().Commit({this, &target, handle_, due_ns, static_cast<uint32_t>(bytes),
+                         static_cast<uint32_t>(payload_bytes), kind});
 }
 
 void Stream::SendWaitingRtcp(const Target& target) {
@@ -185,7 +256,8 @@ void Stream::SendWaitingRtcp(const Target& target) {
 void Stream::SendReport(const Target& target, int64_t now_ns) {
   clock_->wire().Flush();  // so that the counts include this tick's packet
   next_report_ns_ = now_ns + ReportDelay();
-  if (packets_.value() == 0) return;
+  ReceptionState reception;
+  if (packets_.value() == 0 && !reception_.Look(&reception)) return;
   uint8_t* const packet = clock_->wire().Buffer();
   CommitRtcp(target, packet, BuildReport(packet, clock_->time().Now(), false));
 }
@@ -194,7 +266,7 @@ void Stream::CommitRtcp(const Target& target, uint8_t* packet, size_t bytes) {
   if (srtp_) bytes = srtp_->ProtectRtcp(packet, bytes, Wire::kBufferBytes);
   if (bytes == 0) return Count(SendResult::kRefused);
   clock_->wire().Commit(
-      {this, &target, handle_, due_ns, static_cast<uint32_t>(bytes), 0, PacketKind::kRtcp});
+      {this, &target.rtcp(), handle_, due_ns, static_cast<uint32_t>(bytes), 0, PacketKind::kRtcp});
 }
 
 // The report's two times are of one moment, `now_ns`: the timestamp runs on
@@ -204,7 +276,29 @@ size_t Stream::BuildReport(uint8_t* out, int64_t now_ns, bool bye) {
   const SenderReport report{config_.ssrc, clock_->time().UnixNs(now_ns),
                             timestamp_.load() + static_cast<uint32_t>(since_due),
                             static_cast<uint32_t>(packets_.value()), static_cast<uint32_t>(octets_.value())};
-  return WriteSenderReport(out, report, config_.cname, bye);
+  ReceptionBlock block;
+  const bool received = LookAtReception(now_ns, &block);
+  return WriteReport(out, report, received ? &block : nullptr, config_.cname, bye);
+}
+
+// RFC 3550, A.3.
+bool Stream::LookAtReception(int64_t now_ns, ReceptionBlock* block) {
+  ReceptionState state;
+  if (!reception_.Look(&state)) return false;
+  // A new source begins its counts anew.
+  if (state.expected < reported_expected_ || state.received < reported_received_) {
+    reported_expected_ = reported_received_ = 0;
+  }
+  const auto expected = static_cast<int64_t>(state.expected - reported_expected_);
+  const int64_t lost = expected - static_cast<int64_t>(state.received - reported_received_);
+  reported_expected_ = state.expected;
+  reported_received_ = state.received;
+  const int64_t fraction = expected > 0 && lost > 0 ? std::min<int64_t>(255, lost * 256 / expected) : 0;
+  const int64_t all_lost = static_cast<int64_t>(state.expected) - static_cast<int64_t>(state.received);
+  const int64_t delay = state.last_sr == 0 ? 0 : ((now_ns - state.last_sr_ns) / kNsPerUs << 16) / 1'000'000;
+  *block = {state.ssrc,   static_cast<uint8_t>(fraction), static_cast<int32_t>(all_lost), state.highest,
+            state.jitter, state.last_sr,                  static_cast<uint32_t>(delay)};
+  return true;
 }
 
 // Between half and one and a half of the mean (RFC 3550, 6.2), so that streams

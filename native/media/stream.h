@@ -18,9 +18,11 @@
 #include <vector>
 
 #include "media/counters.h"
+#include "media/digit_sender.h"
 #include "media/playout_queue.h"
 #include "media/random.h"
 #include "media/ready.h"
+#include "media/reception_mailbox.h"
 #include "media/rtp.h"
 #include "media/spsc_ring.h"
 #include "media/srtp.h"
@@ -32,6 +34,14 @@ namespace parley {
 
 class Clock;
 
+// Instead of silent frames, where the far end understands it (RFC 3389).
+struct ComfortNoise {
+  bool on = false;
+  uint8_t payload_type = 13;
+  uint8_t level = 60;                  // -dBov, 0 to 127
+  int64_t interval_ns = 200'000'000;   // between two of them in a longer pause
+};
+
 struct StreamConfig {
   uint32_t ssrc = 0;
   uint8_t payload_type = 0;
@@ -41,6 +51,7 @@ struct StreamConfig {
   uint16_t sequence = 0;            // of the first packet
   uint32_t timestamp = 0;           // of the first tick
   std::vector<uint8_t> silence;     // payload of one silent frame; empty: pauses send nothing
+  ComfortNoise noise;
   uint32_t low_frames = 20;
   uint32_t high_frames = 75;
   std::string cname;
@@ -52,6 +63,15 @@ struct StreamStats {
   double queued_ms;
   uint16_t sequence;   // of the next packet
   uint32_t timestamp;  // of the next tick
+  uint32_t digits_waiting;
+};
+
+// What a stream leaves to the one that goes on in its place: nothing that the far end sees starts again.
+struct StreamRemains {
+  std::unique_ptr<SrtpSender> srtp;
+  uint16_t sequence = 0;
+  uint32_t timestamp = 0;
+  uint64_t packets = 0, octets = 0;
 };
 
 class Stream : public WheelNode, public PacketOwner, public std::enable_shared_from_this<Stream> {
@@ -60,6 +80,8 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
 
   // `srtp` null sends plain RTP. `seed` decides when reports are sent.
   Stream(std::shared_ptr<Clock> clock, StreamConfig config, std::unique_ptr<SrtpSender> srtp, uint64_t seed);
+  // Before the clock knows it: it goes on from there.
+  void GoOnFrom(const StreamRemains& remains);
 
   // Callers, any thread.
   PlayoutQueue& queue() { return queue_; }
@@ -72,6 +94,10 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
   // Leaves encrypted at the next tick. False: not this stream's SSRC, too long,
   // four wait already, or closed.
   bool SendRtcp(const uint8_t* compound, size_t bytes);
+  // False: as many wait as may, or closed.
+  bool PressDigit(const DigitTone& tone);
+  // What is received by the stream's socket, for its reports.
+  ReceptionMailbox& reception() { return reception_; }
   void SetPaused(bool paused) { paused_.store(paused); }
   bool WatchRoom(std::shared_ptr<ReadySink> sink);
   ClearedQueue Clear();
@@ -80,6 +106,10 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
   // Says BYE. After the return nothing leaves and the descriptor is closed.
   // Bytes of a BYE that JavaScript has to carry are put into `carried_bye`.
   void Close(std::vector<uint8_t>* carried_bye);
+  // Closes without a BYE: another stream of the same SSRC goes on. False: it was closed already.
+  bool Leave(StreamRemains* remains);
+  // The sender's keys are these.
+  bool HasKeys(SrtpProfile profile, const uint8_t* key, size_t key_len, const uint8_t* salt, size_t salt_len);
 
   // The thread that hears of the clock's events.
   void NotifyRoom() { room_.Fire(); }
@@ -105,6 +135,10 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
   void SkipMissed(int64_t now_ns);
   void Transmit(const Target& target, int64_t now_ns);
   void SendFrame(const Target& target);
+  bool SendDigit(const Target& target);
+  size_t NoiseInto(uint8_t* payload);
+  void CommitRtp(const Target& target, uint8_t* packet, const RtpHeader& header, size_t payload_bytes,
+                 PacketKind kind);
   void SendWaitingRtcp(const Target& target);
   void SendReport(const Target& target, int64_t now_ns);
   void CommitRtcp(const Target& target, uint8_t* packet, size_t bytes);
@@ -112,17 +146,20 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
   int64_t ReportDelay();
   // For either owner of the tick's state.
   size_t BuildReport(uint8_t* out, int64_t now_ns, bool bye);
+  bool LookAtReception(int64_t now_ns, ReceptionBlock* block);
   void SayBye(std::vector<uint8_t>* carried);
   void Count(SendResult result);
 
   const std::shared_ptr<Clock> clock_;
   const StreamConfig config_;
-  const std::unique_ptr<SrtpSender> srtp_;
+  std::unique_ptr<SrtpSender> srtp_;  // of whoever owns the tick
   uint64_t handle_ = 0;
   PlayoutQueue queue_;
   std::atomic<bool> paused_{false};
   std::atomic<const Target*> target_{nullptr};
   ReadyWatch room_;
+  DigitSender digits_;
+  ReceptionMailbox reception_;
 
   // The clock's, until Close takes them over.
   Random random_;
@@ -133,6 +170,8 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
   bool unsent_ = false;         // a packet of this stream waits in the wire
   uint32_t track_ = 0;          // of the last frame
   uint32_t generation_ = 0;     // of the last frame
+  int64_t next_noise_ns_ = 0;   // 0: with the next pause
+  uint64_t reported_expected_ = 0, reported_received_ = 0;  // at the last report
 
   // Written by the clock, read by anybody.
   std::atomic<uint16_t> sequence_;

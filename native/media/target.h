@@ -10,6 +10,8 @@
 #include <memory>
 #include <string>
 
+#include "media/receive/address.h"
+
 namespace parley {
 
 class Target {
@@ -19,11 +21,17 @@ class Target {
   // descriptor is no datagram socket or the address does not suit it.
   static std::unique_ptr<Target> Socket(int fd, const std::string& address, uint16_t port,
                                         std::string* problem);
+  // By a socket of ours, marked as its owner wished. Null when the address does not suit it.
+  static std::unique_ptr<Target> From(int fd, int family, const Address& to);
   static std::unique_ptr<Target> Capture();
 
   ~Target();
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
+
+  // RTCP goes this way instead (its own port). Before the target is used.
+  void SendRtcpBy(std::unique_ptr<Target> way) { rtcp_ = std::move(way); }
+  const Target& rtcp() const { return rtcp_ ? *rtcp_ : *this; }
 
   bool captures() const { return fd_ < 0; }
   int fd() const { return fd_; }
@@ -35,11 +43,13 @@ class Target {
 
  private:
   Target() = default;
+  void Hold(int fd);
 
   int fd_ = -1;
   uint64_t inode_ = 0;  // 0: capture
   sockaddr_storage address_{};
   socklen_t address_bytes_ = 0;
+  std::unique_ptr<Target> rtcp_;
 };
 
 }  // namespace parley

@@ -20,7 +20,7 @@
 
 namespace parley {
 
-enum class PacketKind : uint8_t { kVoice, kSilence, kRtcp };
+enum class PacketKind : uint8_t { kVoice, kSilence, kDigit, kRtcp };
 
 class PacketOwner;
 

@@ -36,12 +36,12 @@ inline std::string ToHex(const Bytes& bytes) {
   return hex;
 }
 
-// E(key, block), one block of AES-128.
+// E(key, block), one block of AES-128 or AES-256.
 inline Bytes AesBlock(const Bytes& key, const Bytes& block) {
   Bytes out(16);
   int len = 0;
   EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
-  EVP_EncryptInit_ex(context, EVP_aes_128_ecb(), nullptr, key.data(), nullptr);
+  EVP_EncryptInit_ex(context, key.size() == 32 ? EVP_aes_256_ecb() : EVP_aes_128_ecb(), nullptr, key.data(), nullptr);
   EVP_CIPHER_CTX_set_padding(context, 0);
   EVP_EncryptUpdate(context, out.data(), &len, block.data(), 16);
   EVP_CIPHER_CTX_free(context);
@@ -81,7 +81,7 @@ inline Bytes GcmOpen(const Bytes& key, const Bytes& iv, const Bytes& aad, const 
   Bytes out(len), tag(sealed.end() - 16, sealed.end());
   int done = 0;
   EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
-  EVP_DecryptInit_ex(context, EVP_aes_128_gcm(), nullptr, key.data(), iv.data());
+  EVP_DecryptInit_ex(context, key.size() == 32 ? EVP_aes_256_gcm() : EVP_aes_128_gcm(), nullptr, key.data(), iv.data());
   EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, 16, tag.data());
   EVP_DecryptUpdate(context, nullptr, &done, aad.data(), static_cast<int>(aad.size()));
   EVP_DecryptUpdate(context, out.data(), &done, sealed.data(), static_cast<int>(len));
@@ -113,14 +113,15 @@ inline Bytes Big32(uint32_t value) {
 // A receiver that is told the index: what is empty did not authenticate.
 struct Receiver {
   bool gcm;
-  Bytes key, salt;  // the masters
+  Bytes key, salt;       // the masters
+  size_t rtp_tag = 10;   // bytes, AES-CM only; RTCP always has 10
 
   Bytes OpenRtp(const Bytes& packet, size_t header, uint32_t ssrc, uint32_t roc) const {
     const uint64_t index = uint64_t{roc} << 16 | uint64_t{packet[2]} << 8 | packet[3];
     const Bytes head = Slice(packet, 0, header);
     if (gcm) return Join(head, OpenGcm(0, ssrc, index, head, Slice(packet, header, packet.size())));
-    const Bytes covered = Slice(packet, 0, packet.size() - 10);
-    if (!TagFits(1, Join(covered, Big32(roc)), Slice(packet, packet.size() - 10, packet.size()))) return {};
+    const Bytes covered = Slice(packet, 0, packet.size() - rtp_tag);
+    if (!TagFits(1, Join(covered, Big32(roc)), Slice(packet, covered.size(), packet.size()))) return {};
     return Join(head, CryptCm(0, ssrc, index, Slice(covered, header, covered.size())));
   }
 
@@ -137,7 +138,7 @@ struct Receiver {
 
  private:
   bool TagFits(uint8_t label, const Bytes& covered, const Bytes& tag) const {
-    return Slice(HmacSha1(DeriveKey(key, salt, label, 20), covered), 0, 10) == tag;
+    return Slice(HmacSha1(DeriveKey(key, salt, label, 20), covered), 0, tag.size()) == tag;
   }
 
   Bytes CryptCm(uint8_t label, uint32_t ssrc, uint64_t index, Bytes body) const {
@@ -145,7 +146,7 @@ struct Receiver {
     iv.resize(16);
     XorAt(iv, 4, ssrc, 4);
     XorAt(iv, 8, index, 6);
-    const Bytes stream = CmKeyStream(DeriveKey(key, salt, label, 16), iv, body.size());
+    const Bytes stream = CmKeyStream(DeriveKey(key, salt, label, key.size()), iv, body.size());
     for (size_t i = 0; i < body.size(); i++) body[i] ^= stream[i];
     return body;
   }
@@ -154,7 +155,7 @@ struct Receiver {
     Bytes iv = DeriveKey(key, salt, static_cast<uint8_t>(label + 2), 12);
     XorAt(iv, 2, ssrc, 4);
     XorAt(iv, 6, index, 6);
-    return GcmOpen(DeriveKey(key, salt, label, 16), iv, aad, sealed);
+    return GcmOpen(DeriveKey(key, salt, label, key.size()), iv, aad, sealed);
   }
 };
 

@@ -20,7 +20,12 @@ using reference::ToHex;
 
 constexpr SrtpProfile kCm = SrtpProfile::kAesCm128HmacSha1_80;
 constexpr SrtpProfile kGcm = SrtpProfile::kAeadAes128Gcm;
-constexpr SrtpProfile kProfiles[] = {kCm, kGcm};
+constexpr SrtpProfile kProfiles[] = {kCm,
+                                     SrtpProfile::kAesCm128HmacSha1_32,
+                                     SrtpProfile::kAesCm256HmacSha1_80,
+                                     SrtpProfile::kAesCm256HmacSha1_32,
+                                     kGcm,
+                                     SrtpProfile::kAeadAes256Gcm};
 constexpr uint32_t kSsrc = 0xcafebabe;
 
 const Bytes kKey = FromHex("e1f97a0d3e018be0d64fa32c06de4139");
@@ -39,8 +44,15 @@ void PlainFree(void* memory, const char*, int) { std::free(memory); }
 
 Bytes SaltFor(SrtpProfile profile) {
   Bytes salt = kSalt;
-  salt.resize(SrtpSaltBytes(profile));
+  salt.resize(ShapeOf(profile).salt_bytes);
   return salt;
+}
+
+// The first bytes are those of kKey.
+Bytes KeyFor(SrtpProfile profile) {
+  Bytes key = kKey;
+  while (key.size() < ShapeOf(profile).key_bytes) key.push_back(static_cast<uint8_t>(key.size() * 5));
+  return key;
 }
 
 std::unique_ptr<SrtpSender> MakeSender(SrtpProfile profile, const Bytes& key, const Bytes& salt,
@@ -49,10 +61,13 @@ std::unique_ptr<SrtpSender> MakeSender(SrtpProfile profile, const Bytes& key, co
 }
 
 std::unique_ptr<SrtpSender> MakeSender(SrtpProfile profile) {
-  return MakeSender(profile, kKey, SaltFor(profile));
+  return MakeSender(profile, KeyFor(profile), SaltFor(profile));
 }
 
-reference::Receiver ReceiverFor(SrtpProfile profile) { return {profile == kGcm, kKey, SaltFor(profile)}; }
+reference::Receiver ReceiverFor(SrtpProfile profile) {
+  const SrtpShape& shape = ShapeOf(profile);
+  return {shape.gcm, KeyFor(profile), SaltFor(profile), shape.rtp_tag_bytes};
+}
 
 Bytes RtpPacket(uint16_t sequence, size_t payload) {
   Bytes packet = FromHex("800f0000decafbadcafebabe");
@@ -97,12 +112,34 @@ void ReferenceMatchesRfc7714() {
                                     FromHex("f24de3a3fb34de6cacba861c9d7e4bcabe633bd50d294e6f42a5f47a51c7d19b"
                                             "36de3adf8833899d7f27beb16a9152cf765ee4390cce"))),
            "47616c6c696120657374206f6d6e69732064697669736120696e207061727465732074726573");
+  // 16.2: the same with 256 bits of key
+  CHECK_EQ(ToHex(reference::GcmOpen(
+               FromHex("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"),
+               FromHex("51753c6580c2726f20718414"), FromHex("8040f17b8041f8d35501a0b2"),
+               FromHex("32b1de78a822fe12ef9f78fa332e33aab18012389a58e2f3b50b2a0276ffae0f1ba63799b87b7aa3db36dfff"
+                       "d6b0f9bb7878d7a76c13"))),
+           "47616c6c696120657374206f6d6e69732064697669736120696e207061727465732074726573");
   // 17.1: RTCP, index 5d4
   CHECK_EQ(ToHex(reference::GcmOpen(key, FromHex("517524055203726f207170bb"),
                                     FromHex("81c8000d4d617273800005d4"),
                                     FromHex("63e94885dcdab67ca727d7662f6b7e997ff5c0f76c06f32dc676a5f1730d6fda"
                                             "4ce09b4686303ded0bb9275bc84aa45896cf4d2fc5abf87245d9eade"))),
            "4e5450314e545032525450200000042a0000e9304c756e61deadbeefdeadbeefdeadbeefdeadbeefdeadbeef");
+}
+
+void ReferenceMatchesRfc6188() {
+  // 7.1: AES-256-CM key stream
+  CHECK_EQ(ToHex(reference::CmKeyStream(
+               FromHex("57f82fe3613fd170a85ec93c40b1f0922ec4cb0dc025b58272147cc438944a98"),
+               FromHex("f0f1f2f3f4f5f6f7f8f9fafbfcfd0000"), 32)),
+           "92bdd28a93c3f52511c677d08b5515a49da71b2378a854f67050756ded165bac");
+  // 7.2: session keys
+  const Bytes key = FromHex("f0f04914b513f2763a1b1fa130f10e2998f6f6e43e4309d1e622a0e332b9f1b6");
+  const Bytes salt = FromHex("3b04803de51ee7c96423ab5b78d2");
+  CHECK_EQ(ToHex(reference::DeriveKey(key, salt, 0, 32)),
+           "5ba1064e30ec51613cad926c5a28ef731ec7fb397f70a960653caf06554cd8c4");
+  CHECK_EQ(ToHex(reference::DeriveKey(key, salt, 2, 14)), "fa31791685ca444a9e07c6c64e93");
+  CHECK_EQ(ToHex(reference::DeriveKey(key, salt, 1, 20)), "fd9c32d39ed5fbb5a9dc96b30818454d1313dc05");
 }
 
 void WholePacketsMatchLibsrtp() {
@@ -113,6 +150,11 @@ void WholePacketsMatchLibsrtp() {
            "800f1234decafbadcafebabe4e55dc4ce79978d88ca4d215949d2402b78d6acc99ea179b8dbb");
   CHECK_EQ(ToHex(ProtectRtcp(*cm, rtcp)),
            "81c8000bcafebabe7128035be487b9bdbef89041f977a5a880000001993e08cd54d6c1230798");
+  const auto cm256 = MakeSender(SrtpProfile::kAesCm256HmacSha1_80,
+                                FromHex("f0f04914b513f2763a1b1fa130f10e2998f6f6e43e4309d1e622a0e332b9f1b6"),
+                                FromHex("3b04803de51ee7c96423ab5b78d2"));
+  CHECK_EQ(ToHex(ProtectRtp(*cm256, rtp)),
+           "800f1234decafbadcafebabef1d9de17ff251ff1aa007774b0b4b40da08d9d9a5b3a55d8873b");
   const auto gcm =
       MakeSender(kGcm, FromHex("000102030405060708090a0b0c0d0e0f"), FromHex("a0a1a2a3a4a5a6a7a8a9aaab"));
   CHECK_EQ(ToHex(ProtectRtp(*gcm, rtp)),
@@ -197,14 +239,15 @@ void NoIndexIsUsedTwice() {
 void WhatIsNotOursIsLeftAsItWas() {
   for (SrtpProfile profile : kProfiles) {
     const auto sender = MakeSender(profile);
-    const size_t tag = profile == kGcm ? 16 : 10;
+    const size_t tag = ShapeOf(profile).rtp_tag_bytes;
+    const size_t rtcp_tag = ShapeOf(profile).rtcp_tag_bytes;
     const Bytes good = RtpPacket(1, 20);
     Bytes buffer = good;
     buffer.resize(64);
     CHECK_EQ(sender->ProtectRtp(buffer.data(), 11, 64), 0u);                         // shorter than a header
     CHECK_EQ(sender->ProtectRtp(buffer.data(), good.size(), good.size() + tag - 1), 0u);  // no room
     CHECK_EQ(sender->ProtectRtcp(buffer.data(), 7, 64), 0u);
-    CHECK_EQ(sender->ProtectRtcp(buffer.data(), 8, 8 + tag + 3), 0u);
+    CHECK_EQ(sender->ProtectRtcp(buffer.data(), 8, 8 + rtcp_tag + 3), 0u);
     CHECK_EQ(ToHex(reference::Slice(buffer, 0, good.size())), ToHex(good));
     for (const char* hex : {"000f0001decafbadcafebabe00", "800f0001decafbadcafebabf00", "8f0f0001decafbadcafebabe00",
                             "900f0001decafbadcafebabe00", "900f0001decafbadcafebabebede000100"}) {
@@ -214,12 +257,14 @@ void WhatIsNotOursIsLeftAsItWas() {
     CHECK_EQ(ProtectRtcp(*sender, FromHex("80c80001cafebabf")).size(), 0u);
     // None of these used up an index.
     CHECK_EQ(ProtectRtp(*sender, good, tag).size(), good.size() + tag);
-    CHECK_EQ(ProtectRtcp(*sender, FromHex("80c80001cafebabe"), tag + 4).size(), 8 + tag + 4);
+    CHECK_EQ(ProtectRtcp(*sender, FromHex("80c80001cafebabe"), rtcp_tag + 4).size(),
+             8 + rtcp_tag + 4);
     CHECK_EQ(sender->rtcp_index(), 1u);
   }
   CHECK(!MakeSender(kCm, kKey, SaltFor(kGcm)));
   CHECK(!MakeSender(kGcm, kKey, SaltFor(kCm)));
   CHECK(!MakeSender(kCm, FromHex("00"), SaltFor(kCm)));
+  CHECK(!MakeSender(SrtpProfile::kAeadAes256Gcm, kKey, SaltFor(kGcm)));
 }
 
 void NothingIsAllocatedPerPacket() {
@@ -247,6 +292,7 @@ int main() {
   CRYPTO_set_mem_functions(parley::CountedMalloc, parley::CountedRealloc, parley::PlainFree);
   return parley::test::Run({
       {"the reference matches RFC 3711, B.2 and B.3", parley::ReferenceMatchesRfc3711},
+      {"the reference matches RFC 6188, 7.1 and 7.2", parley::ReferenceMatchesRfc6188},
       {"the reference matches RFC 7714, 16.1 and 17.1", parley::ReferenceMatchesRfc7714},
       {"whole packets match libsrtp's", parley::WholePacketsMatchLibsrtp},
       {"every packet shape is opened by the reference", parley::EveryPacketShapeIsOpenedByTheReference},

@@ -4,6 +4,7 @@ import { ParleyError } from '../errors.js';
 import { toInt16 } from '../audio/pcm16.js';
 import { samplesPerFrame, type Codec, type CodecName } from './codec.js';
 import { A_LAW, MU_LAW } from './g711.js';
+import { G722Coder } from './g722.js';
 import { OpusFrameEncoder, type OpusSettings } from './opus-encoder.js';
 
 export interface FrameEncoder {
@@ -19,6 +20,7 @@ type Maker = (codec: Codec, frameMs: number, opus: OpusSettings) => FrameEncoder
 
 const MAKERS: Readonly<Record<CodecName, Maker>> = {
   opus: (_codec, frameMs, opus) => new OpusFrameEncoder(frameMs, opus),
+  G722: (codec, frameMs) => new G722Encoder(samplesPerFrame(codec, frameMs)),
   PCMU: (codec, frameMs) => new G711Encoder(MU_LAW, samplesPerFrame(codec, frameMs)),
   PCMA: (codec, frameMs) => new G711Encoder(A_LAW, samplesPerFrame(codec, frameMs)),
 };
@@ -55,4 +57,33 @@ class G711Encoder implements FrameEncoder {
   }
 
   reset(): void {}
+}
+
+class G722Encoder implements FrameEncoder {
+  readonly frameSamples: number;
+  readonly #coder = new G722Coder();
+  readonly #samples: Int16Array;
+  readonly #payload: Uint8Array;
+
+  constructor(frameSamples: number) {
+    if (!Number.isInteger(frameSamples / 16) || frameSamples < 16 || frameSamples > 16 * 120) {
+      throw new ParleyError('INVALID_FIELD', `a G.722 frame of ${frameSamples} samples is not 1 to 120 ms`);
+    }
+    this.frameSamples = frameSamples;
+    this.#samples = new Int16Array(frameSamples);
+    this.#payload = new Uint8Array(frameSamples / 2);
+  }
+
+  encode(frame: Float32Array): Uint8Array {
+    if (frame.length !== this.frameSamples) {
+      throw new ParleyError('WRONG_STATE', `a frame has ${this.frameSamples} samples, not ${frame.length}`);
+    }
+    toInt16(frame, this.frameSamples, this.#samples);
+    this.#coder.encode(this.#samples, this.frameSamples, this.#payload);
+    return this.#payload;
+  }
+
+  reset(): void {
+    this.#coder.reset();
+  }
 }

@@ -3,11 +3,43 @@
 // any more is answered, never thrown, by the stream functions.
 import { loadAddon } from '../addon.js';
 
-/** SRTP of one direction (RFC 3711, RFC 7714): 16 bytes of key; 14 bytes of salt, 12 for GCM. */
+/** By the names of SDES (RFC 4568, RFC 6188, RFC 7714). */
+export type SrtpProfile =
+  | 'AES_CM_128_HMAC_SHA1_80'
+  | 'AES_CM_128_HMAC_SHA1_32'
+  | 'AES_256_CM_HMAC_SHA1_80'
+  | 'AES_256_CM_HMAC_SHA1_32'
+  | 'AEAD_AES_128_GCM'
+  | 'AEAD_AES_256_GCM';
+
+/** SRTP of one direction: 16 or 32 bytes of key, as the profile says; 14 bytes of salt, 12 for GCM. */
 export interface SrtpKeys {
-  readonly profile: 'AES_CM_128_HMAC_SHA1_80' | 'AEAD_AES_128_GCM';
+  readonly profile: SrtpProfile;
   readonly key: Uint8Array;
   readonly salt: Uint8Array;
+}
+
+export interface ComfortNoise {
+  /** 13 unless the peers agreed on another one. */
+  readonly payloadType: number;
+  /** Of the noise, in -dBov: 0 to 127. */
+  readonly level: number;
+  readonly intervalMs: number;
+}
+
+/** A key that is pressed at the far end (RFC 4733). */
+export interface DigitTone {
+  /** 0-9, 10 is *, 11 is #, 12-15 are A-D. */
+  readonly event: number;
+  /** Of telephone-event, and its clock. */
+  readonly payloadType: number;
+  readonly clockRate: number;
+  /** From 10 on; at most 65,535 ticks of the clock, and 8 s. */
+  readonly durationMs: number;
+  /** Silence after it. */
+  readonly pauseMs: number;
+  /** -dBm0, 0 to 63. */
+  readonly volume: number;
 }
 
 export interface StreamOptions {
@@ -27,6 +59,8 @@ export interface StreamOptions {
   /** Producers hear of room when less than this is queued; the queue is full at `highMs`. */
   readonly lowMs: number;
   readonly highMs: number;
+  /** Comfort noise (RFC 3389) in pauses instead of `silence`: one packet at their beginning, then one each `intervalMs`. */
+  readonly comfortNoise?: ComfortNoise;
   /** Canonical name in reports (RFC 7022), at most 255 bytes. */
   readonly cname: string;
   /** Mean time between sender reports; 0 sends neither reports nor BYE. */
@@ -78,6 +112,8 @@ export interface PlayoutStats {
   /** Of the next packet, and of the next tick. */
   readonly sequence: number;
   readonly timestamp: number;
+  /** Keys that are not pressed to their end yet. */
+  readonly digitsWaiting: number;
 }
 
 export interface CapturedPacket {
@@ -90,6 +126,7 @@ export interface CapturedPacket {
 
 export interface PlaneStats {
   readonly streams: number;
+  readonly sockets: number;
   readonly packets: number;
   readonly silencePackets: number;
   readonly lateTicks: number;
@@ -118,11 +155,14 @@ export interface MediaAddon {
   /** Groups of four: stream, track, mark, sentAtMs. */
   planeTakeMarks(plane: number): Float64Array;
   planeTakePackets(plane: number): CapturedPacket[];
+  /** Groups of five: socket, kind, digit, durationMs, atMs; see socket-addon.ts. */
+  planeTakeInbound(plane: number): Float64Array;
   planeTrace(plane: number, capacity: number): void;
   /** Groups of three: stream, dueMs, sentMs. */
   planeTakeTrace(plane: number): Float64Array;
   planeStats(plane: number): PlaneStats;
-  streamOpen(plane: number, options: StreamOptions): number;
+  /** `continues`: the handle of the stream whose place it takes. */
+  streamOpen(plane: number, options: StreamOptions & { readonly continues?: number }): number;
   streamTarget(stream: number, target: StreamTarget | null): boolean;
   streamPush(stream: number, generation: number, track: number, payload: Uint8Array): PushAnswer;
   streamMark(
@@ -139,6 +179,7 @@ export interface MediaAddon {
   streamResume(stream: number): void;
   streamClear(stream: number): Cleared | null;
   streamSent(stream: number, track: number): number;
+  streamDigit(stream: number, digit: DigitTone): boolean;
   streamSendRtcp(stream: number, compound: Uint8Array): boolean;
   streamStats(stream: number): PlayoutStats | null;
   /** The counts at the end, or null when it was closed before. */

@@ -6,7 +6,9 @@
 import { unwatchReady, watchReady } from '../audio/ready.js';
 import { ParleyError } from '../errors.js';
 import { mediaAddon, type CapturedPacket, type PlaneStats, type StreamOptions } from './media-addon.js';
+import { MediaSocket, type SocketOptions } from './media-socket.js';
 import { Playout } from './playout.js';
+import { INBOUND_FIELDS } from './socket-addon.js';
 
 export type PlaneOptions =
   | { readonly clock: 'real'; readonly seed: number }
@@ -35,6 +37,7 @@ export class MediaPlane {
   readonly handle: number;
   readonly #manual: boolean;
   readonly #playouts = new Map<number, Playout>();
+  readonly #sockets = new Map<number, MediaSocket>();
   /** Packets of streams without `onPacket`: at most MAX_KEPT, the oldest are forgotten. */
   #kept: CapturedPacket[] = [];
   #closed = false;
@@ -69,14 +72,25 @@ export class MediaPlane {
     return mediaAddon().planeNow(this.#open());
   }
 
-  /** A stream that ticks from now on; nothing leaves before it has a target. Throws CALL_LIMIT. */
-  openStream(options: StreamOptions): Playout {
+  /**
+   * A stream that ticks from now on; nothing leaves before it has a target. It may take the place of another one of
+   * its SSRC, which it closes without a BYE: sequence numbers, timestamps and, where the keys are the same, SRTP go
+   * on, so that a change of the codec restarts nothing at the far end. Throws CALL_LIMIT.
+   */
+  openStream(options: StreamOptions, continues?: Playout): Playout {
     if (this.#playouts.size >= MAX_STREAMS) {
       throw new ParleyError('CALL_LIMIT', `the media plane has its ${MAX_STREAMS} streams`);
     }
-    const playout = new Playout(this.#open(), options, (closing) => this.#closing(closing));
+    const playout = new Playout(this.#open(), options, (closing) => this.#closing(closing), continues);
     this.#playouts.set(playout.handle, playout);
     return playout;
+  }
+
+  /** A call's sockets, read from now on. Throws CALL_LIMIT when no port is free. */
+  openSocket(options: SocketOptions): MediaSocket {
+    const socket = new MediaSocket(this.#open(), options, () => this.#sockets.delete(socket.handle));
+    this.#sockets.set(socket.handle, socket);
+    return socket;
   }
 
   /** Manual: runs every tick that is due until then and returns how many RTP packets left. */
@@ -123,6 +137,7 @@ export class MediaPlane {
   close(): void {
     if (this.#closed) return;
     for (const playout of this.#playouts.values()) playout.close();
+    for (const socket of this.#sockets.values()) socket.close();
     this.#closed = true;
     unwatchReady(this.handle, this.#onReady);
     mediaAddon().planeClose(this.handle);
@@ -143,6 +158,7 @@ export class MediaPlane {
     if (this.#closed) return;
     const failures: unknown[] = [];
     this.#tellMarks(failures);
+    if (!this.#closed) this.#tellInbound(failures);
     if (!this.#closed) this.#carryPackets(failures);
     if (failures.length > 0) throw failures[0];
   }
@@ -153,6 +169,17 @@ export class MediaPlane {
       const playout = this.#playouts.get(marks[at] ?? 0);
       try {
         playout?.onMark?.(marks[at + 1] ?? 0, marks[at + 2] ?? 0, marks[at + 3] ?? 0);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  }
+
+  #tellInbound(failures: unknown[]): void {
+    const events = mediaAddon().planeTakeInbound(this.handle);
+    for (let at = 0; at < events.length; at += INBOUND_FIELDS) {
+      try {
+        this.#sockets.get(events[at] ?? 0)?.tell(events.subarray(at + 1, at + INBOUND_FIELDS));
       } catch (error) {
         failures.push(error);
       }

@@ -8,6 +8,7 @@ import {
   mediaAddon,
   type CapturedPacket,
   type Cleared,
+  type DigitTone,
   type PlayoutStats,
   type PushAnswer,
   type StreamOptions,
@@ -28,8 +29,17 @@ export class Playout {
   #last: PlayoutStats | undefined;
 
   /** Made by MediaPlane.openStream. */
-  constructor(plane: number, options: StreamOptions, onClose: (playout: Playout) => void) {
-    this.handle = mediaAddon().streamOpen(plane, options);
+  constructor(
+    plane: number,
+    options: StreamOptions,
+    onClose: (playout: Playout) => void,
+    continues: Playout | undefined,
+  ) {
+    this.handle = mediaAddon().streamOpen(
+      plane,
+      continues === undefined ? options : { ...options, continues: continues.handle },
+    );
+    continues?.close();
     this.frameMs = options.frameMs;
     this.#onClose = onClose;
   }
@@ -87,6 +97,14 @@ export class Playout {
   }
 
   /**
+   * Presses a key at the far end after those that wait; the voice stands still meanwhile, its time goes on. False
+   * when 64 wait already or the playout is closed.
+   */
+  pressDigit(digit: DigitTone): boolean {
+    return mediaAddon().streamDigit(this.handle, digit);
+  }
+
+  /**
    * Sends a plain compound of at most 1400 bytes with the next tick, encrypted by the same sender as the reports.
    * False when its sender is not the stream's SSRC, it is too long, four wait already, or the playout is closed.
    */
@@ -114,4 +132,5 @@ const CLOSED_WITH_PLANE: PlayoutStats = {
   queuedMs: 0,
   sequence: 0,
   timestamp: 0,
+  digitsWaiting: 0,
 };

@@ -33,6 +33,12 @@ export function decoded(file: Uint8Array, raw: readonly string[] = []): Float32A
   return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
 }
 
+/** What ffmpeg's encoder makes of 16-bit mono samples. */
+export function encodedBy(format: readonly string[], rate: number, samples: Uint8Array): Buffer {
+  const raw = ['-f', 's16le', '-ar', String(rate), '-ac', '1'];
+  return run('ffmpeg', [...raw, '-i', 'pipe:0', ...format, 'pipe:1'], samples);
+}
+
 export interface Probed {
   readonly format: string;
   readonly codec: string;

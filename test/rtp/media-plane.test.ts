@@ -218,7 +218,7 @@ test('every wrong option is refused by its name', () => {
     [{ silence: new Uint8Array(1501) }, /^RangeError: silence.length must be from 0 to 1500$/],
     [{ highMs: 300 }, /^RangeError: highMs must be from 400 to/],
     [{ cname: 'x'.repeat(256) }, /^RangeError: cname must have at most 255 bytes$/],
-    [{ srtp: { profile: 'NULL' } }, /^RangeError: srtp.profile must be AES_CM_128_HMAC_SHA1_80 or/],
+    [{ srtp: { profile: 'NULL' } }, /^RangeError: srtp.profile must be one of AES_CM_128_HMAC_SHA1_80, /],
     [{ srtp: { profile: 'AEAD_AES_128_GCM', key: new Uint8Array(15) } }, /^RangeError: srtp.key.length/],
     [{ clockRate: undefined }, /^TypeError: clockRate must be a number$/],
   ];

@@ -61,6 +61,7 @@ export class FakeCall implements TalkingCall {
       queuedMs: 0,
       sequence: 0,
       timestamp: 0,
+      digitsWaiting: 0,
       carried: 0,
     };
   }

@@ -1,0 +1,295 @@
+// The sockets of calls as JavaScript sees them, and the ports that they take. A
+// handle that names nothing any more is answered, never thrown: a call may end
+// while somebody still asks about it.
+#include <algorithm>
+
+#include "binding/arguments.h"
+#include "binding/handles.h"
+#include "binding/media_binding.h"
+#include "binding/srtp_arguments.h"
+#include "media/receive/port_pool.h"
+
+namespace parley {
+namespace {
+
+constexpr double kMaxDrainMs = 3'600'000;
+constexpr double kMaxNowMs = 1e12;
+constexpr double kMaxWindowMs = 600'000;
+constexpr double kMaxClockRate = 192'000;
+constexpr size_t kSoundFields = 6;
+constexpr size_t kFormatFields = 3;
+
+std::shared_ptr<SocketEntry> EntryOf(const Napi::CallbackInfo& info) {
+  return Handles::Process().Get<SocketEntry>(HandleOf(info));
+}
+
+Handle HandleIn(const Napi::Value& value, const char* name) {
+  return static_cast<Handle>(NumberIn(value, name, 0, 9007199254740991.0));
+}
+
+Napi::Value OpenPorts(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const Napi::Object options = ObjectIn(info[0], "options");
+  PortPoolConfig config;
+  config.address = StringIn(options.Get("address"), "address");
+  config.first = static_cast<uint16_t>(Uint32In(options.Get("portMin"), "portMin", 1024, 65'535));
+  config.last = static_cast<uint16_t>(Uint32In(options.Get("portMax"), "portMax", 1024, 65'535));
+  config.first = static_cast<uint16_t>(config.first + config.first % 2);
+  config.drain_ns = MsToNs(NumberIn(options.Get("drainMs"), "drainMs", 0, kMaxDrainMs));
+  config.dscp = static_cast<int>(Uint32In(options.Get("dscp"), "dscp", 0, 63));
+  std::string problem;
+  auto pool = PortPool::Open(config, &problem);
+  if (!pool) throw Napi::RangeError::New(env, problem);
+  const Handle handle = Handles::Process().Add(std::move(pool));
+  if (handle == 0) throw Napi::Error::New(env, "no handle is free");
+  return ToNumber(env, handle);
+}
+
+Napi::Value CountPorts(const Napi::CallbackInfo& info) {
+  const auto pool = Handles::Process().Get<PortPool>(HandleOf(info));
+  if (!pool) return info.Env().Null();
+  const PortPool::Counts counts = pool->Count(MsToNs(NumberIn(info[1], "nowMs", 0, kMaxNowMs)));
+  Napi::Object result = Napi::Object::New(info.Env());
+  result.Set("pairs", ToNumber(info.Env(), counts.pairs));
+  result.Set("inUse", ToNumber(info.Env(), counts.in_use));
+  result.Set("draining", ToNumber(info.Env(), counts.draining));
+  result.Set("takenByOthers", ToNumber(info.Env(), counts.taken_by_others));
+  return result;
+}
+
+void ClosePorts(const Napi::CallbackInfo& info) { Handles::Process().Remove<PortPool>(HandleOf(info)); }
+
+// The handle, or in words why there is none.
+Napi::Value Open(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto owner = Handles::Process().Get<PlaneEntry>(HandleOf(info));
+  if (!owner) throw Napi::Error::New(env, "this media plane is closed");
+  const Napi::Object options = ObjectIn(info[1], "options");
+  const bool mux = BooleanIn(options.Get("mux"), "mux");
+  std::unique_ptr<PortPair> ports;
+  std::string problem = "the media plane is closed or has all the sockets it can take";
+  if (options.Has("ports")) {
+    const auto pool = Handles::Process().Get<PortPool>(HandleIn(options.Get("ports"), "ports"));
+    if (!pool) throw Napi::Error::New(env, "these ports are closed");
+    ports = pool->Take(mux, owner->plane->time().Now(), &problem);
+    if (!ports) return Napi::String::New(env, problem);
+  }
+  const auto socket = owner->plane->MakeSocket(std::move(ports), mux);
+  if (!socket) return Napi::String::New(env, problem);
+  const Handle handle = Handles::Process().Add(std::make_shared<SocketEntry>(SocketEntry{owner->plane, socket}));
+  if (handle == 0) throw Napi::Error::New(env, "no handle is free");
+  socket->set_handle(handle);
+  if (!owner->plane->BeginSocket(socket)) {
+    Handles::Process().Remove<SocketEntry>(handle);
+    socket->Close();
+    return Napi::String::New(env, problem);
+  }
+  return ToNumber(env, handle);
+}
+
+Napi::Value Port(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  return ToNumber(info.Env(), uint64_t{entry ? entry->socket->port() : 0U});
+}
+
+// Groups of three: payload type, kind (1 sound, 2 digit, 3 comfort noise), Hz.
+void Format(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  if (!info[1].IsArray()) throw Napi::TypeError::New(info.Env(), "formats must be an array");
+  const auto list = info[1].As<Napi::Array>();
+  PayloadTypes types{};
+  for (uint32_t n = 0; n + kFormatFields <= list.Length(); n += kFormatFields) {
+    const uint32_t type = Uint32In(list.Get(n), "payloadType", 0, 127);
+    const uint32_t kind = Uint32In(list.Get(n + 1), "kind", 1, 3);
+    types[type] = {static_cast<PayloadKind>(kind), Uint32In(list.Get(n + 2), "clockRate", 1000, kMaxClockRate)};
+  }
+  if (entry) entry->socket->SetPayloadTypes(types);
+}
+
+// An address of "" is none: media is awaited from anywhere.
+void Learn(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const Napi::Object options = ObjectIn(info[1], "options");
+  const std::string text = StringIn(options.Get("address"), "address");
+  const auto port = static_cast<uint16_t>(Uint32In(options.Get("port"), "port", 0, 65'535));
+  const std::string rtcp_text = StringIn(options.Get("rtcpAddress"), "rtcpAddress");
+  const auto rtcp_port = static_cast<uint16_t>(Uint32In(options.Get("rtcpPort"), "rtcpPort", 0, 65'535));
+  Latch::Rules rules;
+  rules.window_ns = MsToNs(NumberIn(options.Get("windowMs"), "windowMs", 0, kMaxWindowMs));
+  rules.announced_only = BooleanIn(options.Get("announcedOnly"), "announcedOnly");
+  const Address rtp = Address::Of(text, port);
+  if (!text.empty() && !rtp.known()) throw Napi::RangeError::New(info.Env(), "address must be an IP address");
+  const Address rtcp = Address::Of(rtcp_text, rtcp_port);
+  if (!rtcp_text.empty() && !rtcp.known()) {
+    throw Napi::RangeError::New(info.Env(), "rtcpAddress must be an IP address");
+  }
+  const bool mux = BooleanIn(options.Get("mux"), "mux");
+  if (entry) entry->socket->Learn(rtp, rtcp, mux, rules);
+}
+
+// Keys, or "plain" or "closed".
+void Srtp(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  if (info[1].IsString()) {
+    const std::string name = StringIn(info[1], "srtp");
+    if (name != "plain" && name != "closed") {
+      throw Napi::RangeError::New(info.Env(), "srtp must be keys, plain or closed");
+    }
+    if (entry) entry->socket->SetProtection(name == "plain" ? Protection::kPlain : Protection::kClosed);
+    return;
+  }
+  const SrtpKeys keys = SrtpKeysIn(info[1]);
+  if (entry && !entry->socket->SetSrtp(keys.profile, keys.key.data, keys.key.size, keys.salt.data, keys.salt.size)) {
+    throw Napi::Error::New(info.Env(), "the crypto library refused the SRTP keys");
+  }
+}
+
+// 0 lets the stream go.
+Napi::Value Bind(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const auto stream = Handles::Process().Get<StreamEntry>(HandleIn(info[1], "stream"));
+  if (entry) entry->socket->Bind(stream ? stream->stream : nullptr);
+  return Napi::Boolean::New(info.Env(), entry && stream);
+}
+
+void Listen(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const bool on = BooleanIn(info[1], "on");
+  if (entry) entry->socket->Listen(on);
+}
+
+// {fields, data}: groups of six fields for each payload (timestamp, payload type,
+// packets lost before it, atMs, where it begins in data, bytes).
+Napi::Value TakeSound(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto entry = EntryOf(info);
+  const std::vector<HeardPayload> heard = entry ? entry->socket->TakeSound() : std::vector<HeardPayload>();
+  size_t bytes = 0;
+  for (const HeardPayload& one : heard) bytes += one.bytes.size();
+  auto fields = Napi::Float64Array::New(env, heard.size() * kSoundFields);
+  auto data = Napi::Uint8Array::New(env, bytes);
+  double* out = fields.Data();
+  size_t at = 0;
+  for (const HeardPayload& one : heard) {
+    const double values[kSoundFields] = {static_cast<double>(one.timestamp), static_cast<double>(one.payload_type),
+                                         static_cast<double>(one.lost_before), NsToMs(one.at_ns),
+                                         static_cast<double>(at), static_cast<double>(one.bytes.size())};
+    out = std::copy(values, values + kSoundFields, out);
+    std::copy(one.bytes.begin(), one.bytes.end(), data.Data() + at);
+    at += one.bytes.size();
+  }
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("fields", fields);
+  result.Set("data", data);
+  return result;
+}
+
+Napi::Value TakeForeign(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto entry = EntryOf(info);
+  const std::vector<ForeignPacket> packets = entry ? entry->socket->TakeForeign() : std::vector<ForeignPacket>();
+  Napi::Array result = Napi::Array::New(env, packets.size());
+  for (size_t n = 0; n < packets.size(); n++) {
+    auto data = Napi::Uint8Array::New(env, packets[n].data.size());
+    std::copy(packets[n].data.begin(), packets[n].data.end(), data.Data());
+    Napi::Object one = Napi::Object::New(env);
+    one.Set("address", packets[n].from.text());
+    one.Set("port", ToNumber(env, uint64_t{packets[n].from.port()}));
+    one.Set("data", data);
+    result.Set(static_cast<uint32_t>(n), one);
+  }
+  return result;
+}
+
+Napi::Value Send(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const Bytes data = BytesIn(info[1], "data", 1, Intake::kMaxDatagram);
+  const Address to = Address::Of(StringIn(info[2], "address"),
+                                 static_cast<uint16_t>(Uint32In(info[3], "port", 1, 65'535)));
+  return Napi::Boolean::New(info.Env(), entry && entry->socket->SendForeign(data.data, data.size, to));
+}
+
+// As if the datagram had come from there.
+void Feed(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const Bytes data = BytesIn(info[1], "data", 0, 65'535);
+  const Address from = Address::Of(StringIn(info[2], "address"),
+                                   static_cast<uint16_t>(Uint32In(info[3], "port", 0, 65'535)));
+  const bool rtcp_port = BooleanIn(info[4], "rtcpPort");
+  if (entry) entry->plane->Feed(entry->socket, data.data, data.size, from, rtcp_port);
+}
+
+Napi::Value MsOrNull(Napi::Env env, int64_t ns) {
+  return ns < 0 ? env.Null() : Napi::Number::New(env, NsToMs(ns)).As<Napi::Value>();
+}
+
+Napi::Value ToObject(Napi::Env env, MediaSocket& socket) {
+  const IntakeStats stats = socket.Stats();
+  Napi::Object result = Napi::Object::New(env);
+  const std::pair<const char*, uint64_t> counts[] = {
+      {"packets", stats.packets},         {"octets", stats.octets},
+      {"comfortNoise", stats.comfort_noise}, {"digits", stats.digits},
+      {"rtcpPackets", stats.rtcp_packets}, {"sourceChanges", stats.source_changes},
+      {"malformed", stats.malformed},     {"strangers", stats.strangers},
+      {"unknownPayloads", stats.unknown_payloads}, {"forged", stats.forged},
+      {"replayed", stats.replayed},       {"closed", stats.closed},
+      {"foreign", stats.foreign},         {"expected", stats.expected},
+      {"received", stats.received},       {"repeated", stats.repeated},
+      {"late", stats.late},               {"lost", stats.lost},
+      {"ssrc", stats.ssrc},               {"remoteReports", stats.remote_reports},
+      {"soundDropped", stats.sound_dropped}};
+  for (const auto& [name, value] : counts) result.Set(name, ToNumber(env, value));
+  result.Set("jitterMs", Napi::Number::New(env, stats.jitter_ms));
+  result.Set("maxJitterMs", Napi::Number::New(env, stats.max_jitter_ms));
+  result.Set("remoteLost", Napi::Number::New(env, stats.remote_lost));
+  result.Set("remoteFractionLost", Napi::Number::New(env, stats.remote_fraction_lost));
+  result.Set("remoteJitterMs", Napi::Number::New(env, stats.remote_jitter_ms));
+  result.Set("rttMs", stats.rtt_ms < 0 ? env.Null() : Napi::Number::New(env, stats.rtt_ms).As<Napi::Value>());
+  result.Set("lastRtpMs", MsOrNull(env, stats.last_rtp_ns));
+  result.Set("lastRtcpMs", MsOrNull(env, stats.last_rtcp_ns));
+  result.Set("bye", Napi::Boolean::New(env, stats.bye));
+  Address rtp, rtcp;
+  bool latched = false;
+  socket.Where(&rtp, &rtcp, &latched);
+  result.Set("address", rtp.text());
+  result.Set("port", ToNumber(env, uint64_t{rtp.port()}));
+  result.Set("rtcpPort", ToNumber(env, uint64_t{rtcp.port()}));
+  result.Set("latched", Napi::Boolean::New(env, latched));
+  return result;
+}
+
+Napi::Value Stats(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  return entry ? ToObject(info.Env(), *entry->socket) : info.Env().Null();
+}
+
+// The counts as they are when nothing is received any more.
+Napi::Value Close(const Napi::CallbackInfo& info) {
+  const auto entry = Handles::Process().Remove<SocketEntry>(HandleOf(info));
+  if (!entry) return info.Env().Null();
+  entry->plane->CloseSocket(entry->socket.get());
+  return ToObject(info.Env(), *entry->socket);
+}
+
+}  // namespace
+
+void InitSockets(Napi::Env env, Napi::Object exports) {
+  exports.Set("portsOpen", Napi::Function::New(env, OpenPorts, "portsOpen"));
+  exports.Set("portsCount", Napi::Function::New(env, CountPorts, "portsCount"));
+  exports.Set("portsClose", Napi::Function::New(env, ClosePorts, "portsClose"));
+  exports.Set("socketOpen", Napi::Function::New(env, Open, "socketOpen"));
+  exports.Set("socketPort", Napi::Function::New(env, Port, "socketPort"));
+  exports.Set("socketFormat", Napi::Function::New(env, Format, "socketFormat"));
+  exports.Set("socketLearn", Napi::Function::New(env, Learn, "socketLearn"));
+  exports.Set("socketSrtp", Napi::Function::New(env, Srtp, "socketSrtp"));
+  exports.Set("socketBind", Napi::Function::New(env, Bind, "socketBind"));
+  exports.Set("socketListen", Napi::Function::New(env, Listen, "socketListen"));
+  exports.Set("socketTakeSound", Napi::Function::New(env, TakeSound, "socketTakeSound"));
+  exports.Set("socketTakeForeign", Napi::Function::New(env, TakeForeign, "socketTakeForeign"));
+  exports.Set("socketSend", Napi::Function::New(env, Send, "socketSend"));
+  exports.Set("socketFeed", Napi::Function::New(env, Feed, "socketFeed"));
+  exports.Set("socketStats", Napi::Function::New(env, Stats, "socketStats"));
+  exports.Set("socketClose", Napi::Function::New(env, Close, "socketClose"));
+}
+
+}  // namespace parley

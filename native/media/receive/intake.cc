@@ -1,0 +1,247 @@
+#include "media/receive/intake.h"
+
+#include <algorithm>
+
+namespace parley {
+namespace {
+
+constexpr uint64_t kUnixToNtpSeconds = 2'208'988'800;  // 1900 to 1970 (RFC 868)
+constexpr uint64_t kFirstTimestamp = uint64_t{1} << 32;  // so that none before it is negative
+
+// The middle 32 bits of NTP time: units of 1/65536 s, wrapping after 18 hours.
+uint32_t NtpMiddle(int64_t unix_ns) {
+  const uint64_t seconds = static_cast<uint64_t>(unix_ns / kNsPerSecond) + kUnixToNtpSeconds;
+  const uint64_t fraction = (static_cast<uint64_t>(unix_ns % kNsPerSecond) << 16) / kNsPerSecond;
+  return static_cast<uint32_t>(seconds << 16 | fraction);
+}
+
+}  // namespace
+
+void Intake::Learn(const Address& rtp, const Address& rtcp, bool mux) {
+  const Address rtp_before = latch_.target(), rtcp_before = rtcp_target();
+  latch_.Learn(rtp);
+  if (rtcp != rtcp_announced_) rtcp_found_ = Address();
+  rtcp_announced_ = rtcp;
+  mux_ = mux;
+  Retarget(rtp_before, rtcp_before);
+}
+
+Address Intake::rtcp_target() const {
+  const Address& rtp = latch_.target();
+  if (mux_) return rtp;
+  if (rtcp_found_.known() && rtcp_found_.SameHost(rtp)) return rtcp_found_;
+  if (rtcp_announced_.known() && rtp == latch_.announced()) return rtcp_announced_;
+  return rtp.WithPort(static_cast<uint16_t>(rtp.port() + 1));
+}
+
+void Intake::SetProtection(Protection protection, std::unique_ptr<SrtpReceiver> srtp) {
+  protection_ = protection;
+  srtp_ = std::move(srtp);
+}
+
+void Intake::Take(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns) {
+  if (len > kMaxDatagram) {
+    stats_.malformed++;
+    return;
+  }
+  const DatagramKind kind = KindOf(data, len);
+  if (kind == DatagramKind::kRtcp) return TakeRtcp(data, len, from, rtcp_port, now_ns);
+  if (kind == DatagramKind::kRtp && !rtcp_port) return TakeRtp(data, len, from, now_ns);
+  if ((kind == DatagramKind::kStun || kind == DatagramKind::kDtls) && !rtcp_port) {
+    stats_.foreign++;
+    return listener_->OnForeign(data, len, from);
+  }
+  stats_.malformed++;
+}
+
+// SRTP first: nothing else of the packet is looked at before it is genuine.
+bool Intake::Unprotect(bool rtcp, int64_t now_ns, const uint8_t** data, size_t* len) {
+  if (protection_ == Protection::kPlain) return true;
+  if (!srtp_) {
+    stats_.closed++;
+    return false;
+  }
+  const SrtpResult result = rtcp ? srtp_->OpenRtcp(*data, *len, now_ns, plain_.data(), len)
+                                 : srtp_->OpenRtp(*data, *len, now_ns, plain_.data(), len);
+  *data = plain_.data();
+  switch (result) {
+    case SrtpResult::kOpened: return true;
+    case SrtpResult::kMalformed: stats_.malformed++; return false;
+    case SrtpResult::kReplayed: stats_.replayed++; return false;
+    case SrtpResult::kForged: stats_.forged++; return false;
+  }
+  return false;
+}
+
+void Intake::TakeRtp(const uint8_t* data, size_t len, const Address& from, int64_t now_ns) {
+  if (!Unprotect(false, now_ns, &data, &len)) return;
+  RtpView packet;
+  if (!ParseRtp(data, len, &packet)) {
+    stats_.malformed++;
+    return;
+  }
+  const PayloadKind kind = types_[packet.payload_type].kind;
+  if (kind == PayloadKind::kUnknown) {
+    stats_.unknown_payloads++;
+    return;
+  }
+  const Address rtp_before = latch_.target(), rtcp_before = rtcp_target();
+  if (!latch_.Accept(from, now_ns, srtp_ && srtp_->was_newest())) {
+    stats_.strangers++;
+    return;
+  }
+  Retarget(rtp_before, rtcp_before);
+  stats_.last_rtp_ns = now_ns;
+  if (kind == PayloadKind::kDigit) TakeDigit(packet, now_ns);
+  TakeSource(packet, kind, now_ns);
+}
+
+// Events count whatever their SSRC: some gateways give them one of their own.
+void Intake::TakeDigit(const RtpView& packet, int64_t now_ns) {
+  Digit digits[2];
+  const int count = digits_.Take({packet.ssrc, packet.timestamp, types_[packet.payload_type].clock_rate,
+                                  packet.payload, packet.payload_bytes},
+                                 now_ns, digits);
+  for (int n = 0; n < count; n++) {
+    stats_.digits++;
+    listener_->OnDigit(digits[n]);
+  }
+}
+
+void Intake::TakeSource(const RtpView& packet, PayloadKind kind, int64_t now_ns) {
+  if (!source_) source_.emplace(packet.ssrc);
+  if (packet.ssrc != source_->ssrc()) {
+    if (kind == PayloadKind::kDigit) return;
+    if (!candidate_ || candidate_->ssrc() != packet.ssrc) candidate_.emplace(packet.ssrc);
+    if (candidate_->Take(packet.sequence) == Reception::Verdict::kProbation) return;
+    ChangeSource();
+    Hear(packet, kind, Reception::Verdict::kNext, now_ns);
+    return PublishReception();
+  }
+  candidate_.reset();
+  const Reception::Verdict verdict = source_->Take(packet.sequence);
+  if (verdict == Reception::Verdict::kRestarted) {
+    sound_.Restart();
+    has_timestamp_ = false;
+  }
+  if (verdict == Reception::Verdict::kNext || verdict == Reception::Verdict::kLate ||
+      verdict == Reception::Verdict::kRestarted) {
+    Hear(packet, kind, verdict, now_ns);
+  }
+  PublishReception();
+}
+
+// The candidate takes over; what was counted of the one before stays counted.
+void Intake::ChangeSource() {
+  stats_.expected += source_->expected();
+  stats_.received += source_->received();
+  stats_.repeated += source_->repeated();
+  stats_.late += source_->late();
+  stats_.lost += source_->lost();
+  stats_.max_jitter_ms = std::max(stats_.max_jitter_ms, source_->max_jitter_ms());
+  stats_.source_changes++;
+  source_.emplace(*candidate_);
+  candidate_.reset();
+  sound_.Restart();
+  has_timestamp_ = false;
+  last_sr_ = 0;
+}
+
+void Intake::Hear(const RtpView& packet, PayloadKind kind, Reception::Verdict verdict, int64_t now_ns) {
+  stats_.packets++;
+  stats_.octets += packet.payload_bytes;
+  if (kind == PayloadKind::kComfortNoise) stats_.comfort_noise++;
+  if (kind == PayloadKind::kSound && verdict != Reception::Verdict::kLate) {
+    source_->NoteTransit(packet.timestamp, types_[packet.payload_type].clock_rate, now_ns);
+  }
+  if (!listening_) return;
+  if (!has_timestamp_) timestamp_ = kFirstTimestamp + packet.timestamp;
+  has_timestamp_ = true;
+  const auto step = static_cast<int32_t>(packet.timestamp - static_cast<uint32_t>(timestamp_));
+  const uint64_t timestamp = timestamp_ + static_cast<uint64_t>(static_cast<int64_t>(step));
+  timestamp_ = std::max(timestamp_, timestamp);
+  // Comfort noise is a sound too: whoever listens makes silence of it.
+  const bool sound = kind != PayloadKind::kDigit;
+  std::vector<uint8_t> bytes;
+  if (sound) bytes.assign(packet.payload, packet.payload + packet.payload_bytes);
+  sound_.Put(source_->taken(), {timestamp, packet.payload_type, sound, 0, now_ns, std::move(bytes)});
+  if (sound_.has_ready()) listener_->OnSoundReady();
+}
+
+void Intake::TakeRtcp(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns) {
+  if (!Unprotect(true, now_ns, &data, &len)) return;
+  RtcpView view;
+  if (!ParseRtcp(data, len, our_ssrc_, &view)) {
+    stats_.malformed++;
+    return;
+  }
+  // Reports decide no address of the media, only the port of their own.
+  if (!srtp_ && !from.SameHost(latch_.target())) {
+    stats_.strangers++;
+    return;
+  }
+  if (rtcp_port && from != rtcp_found_) {
+    const Address before = rtcp_target();
+    rtcp_found_ = from;
+    Retarget(latch_.target(), before);
+  }
+  stats_.rtcp_packets++;
+  stats_.last_rtcp_ns = now_ns;
+  if (view.has_sender_report && source_ && view.sender == source_->ssrc()) {
+    last_sr_ = view.ntp_middle;
+    last_sr_ns_ = now_ns;
+    PublishReception();
+  }
+  if (view.has_block) TakeBlock(view.block, now_ns);
+  if (view.bye && source_ && view.sender == source_->ssrc() && !stats_.bye) {
+    stats_.bye = true;
+    listener_->OnBye();
+  }
+}
+
+void Intake::TakeBlock(const ReportBlock& block, int64_t now_ns) {
+  stats_.remote_reports++;
+  stats_.remote_lost = block.cumulative_lost;
+  stats_.remote_fraction_lost = block.fraction_lost / 256.0;
+  if (our_clock_rate_ != 0) stats_.remote_jitter_ms = block.jitter * 1000.0 / our_clock_rate_;
+  if (block.last_sr == 0) return;
+  // RFC 3550, 6.4.1. A clock that was set meanwhile makes it negative or absurd.
+  const auto trip = static_cast<int32_t>(NtpMiddle(time_->UnixNs(now_ns)) - block.last_sr - block.delay);
+  constexpr int32_t kLongest = 30 << 16;
+  if (trip >= 0 && trip < kLongest) stats_.rtt_ms = trip * 1000.0 / 65536;
+}
+
+void Intake::Expire(int64_t now_ns) {
+  Digit digit;
+  if (!digits_.Expire(now_ns, &digit)) return;
+  stats_.digits++;
+  listener_->OnDigit(digit);
+}
+
+void Intake::Retarget(const Address& rtp_before, const Address& rtcp_before) {
+  if (latch_.target() == rtp_before && rtcp_target() == rtcp_before) return;
+  listener_->OnTarget(latch_.target(), rtcp_target());
+}
+
+void Intake::PublishReception() {
+  if (!source_ || !source_->valid()) return;
+  listener_->OnReception({source_->ssrc(), source_->highest(), source_->expected(), source_->received(),
+                          source_->jitter(), last_sr_, last_sr_ns_});
+}
+
+IntakeStats Intake::Stats() const {
+  IntakeStats stats = stats_;
+  stats.sound_dropped = sound_.dropped();
+  if (!source_) return stats;
+  stats.ssrc = source_->ssrc();
+  stats.expected += source_->expected();
+  stats.received += source_->received();
+  stats.repeated += source_->repeated();
+  stats.late += source_->late();
+  stats.lost += source_->lost();
+  stats.jitter_ms = source_->jitter_ms();
+  stats.max_jitter_ms = std::max(stats.max_jitter_ms, source_->max_jitter_ms());
+  return stats;
+}
+
+}  // namespace parley

@@ -1,0 +1,145 @@
+// Everything that comes in for one call, packet by packet:
+//
+//   datagram ─▶ RTP or RTCP? ─▶ SRTP ─▶ well formed? ─▶ from whom? ─▶ counted ─▶ digit · sound
+//
+// It knows neither sockets nor threads: whoever feeds it does so one packet at a
+// time, and hears what came of it through the listener, within the call. Every
+// byte here was written by a stranger until SRTP or the latch said otherwise.
+#ifndef PARLEY_MEDIA_RECEIVE_INTAKE_H_
+#define PARLEY_MEDIA_RECEIVE_INTAKE_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "media/receive/address.h"
+#include "media/receive/digit_reader.h"
+#include "media/receive/latch.h"
+#include "media/receive/reception.h"
+#include "media/receive/reorder_buffer.h"
+#include "media/receive/rtcp_view.h"
+#include "media/receive/rtp_view.h"
+#include "media/reception_mailbox.h"
+#include "media/srtp_receiver.h"
+#include "media/time_source.h"
+
+namespace parley {
+
+enum class PayloadKind : uint8_t { kUnknown, kSound, kDigit, kComfortNoise };
+
+struct PayloadType {
+  PayloadKind kind = PayloadKind::kUnknown;
+  uint32_t clock_rate = 0;
+};
+using PayloadTypes = std::array<PayloadType, 128>;
+
+enum class Protection : uint8_t {
+  kPlain,
+  kClosed,  // keys are still being agreed on: no media is believed
+  kSrtp,
+};
+
+struct IntakeStats {
+  uint64_t packets = 0, octets = 0;  // RTP of the call's own source, payload only
+  uint64_t comfort_noise = 0, digits = 0, rtcp_packets = 0, source_changes = 0;
+  // Refused, by reason.
+  uint64_t malformed = 0, strangers = 0, unknown_payloads = 0, forged = 0, replayed = 0, closed = 0, foreign = 0;
+  // Of what is received, over all sources.
+  uint64_t expected = 0, received = 0, repeated = 0, late = 0, lost = 0;
+  double jitter_ms = 0, max_jitter_ms = 0;
+  uint32_t ssrc = 0;
+  // Of what we send, by the far end's word.
+  uint64_t remote_reports = 0;
+  int32_t remote_lost = 0;
+  double remote_fraction_lost = 0, remote_jitter_ms = 0, rtt_ms = -1;  // -1: not known
+  int64_t last_rtp_ns = -1, last_rtcp_ns = -1;  // -1: none came
+  bool bye = false;
+  uint64_t sound_dropped = 0;  // packets that the listener did not take in time
+};
+
+class IntakeListener {
+ public:
+  virtual void OnDigit(const Digit& digit) = 0;
+  virtual void OnSoundReady() = 0;
+  // The far end is reached there from now on.
+  virtual void OnTarget(const Address& rtp, const Address& rtcp) = 0;
+  virtual void OnBye() = 0;
+  virtual void OnReception(const ReceptionState& state) = 0;
+  // STUN or DTLS, for whoever speaks it.
+  virtual void OnForeign(const uint8_t* data, size_t len, const Address& from) = 0;
+
+ protected:
+  ~IntakeListener() = default;
+};
+
+class Intake {
+ public:
+  static constexpr size_t kMaxDatagram = 2048;
+
+  // Both outlive the intake. `mux`: reports are sent to the port of RTP; they are understood on either.
+  Intake(const TimeSource* time, IntakeListener* listener, bool mux)
+      : time_(time), listener_(listener), mux_(mux) {}
+
+  // What the description of the call says; each may change while it runs.
+  void SetPayloadTypes(const PayloadTypes& types) { types_ = types; }
+  void SetLatchRules(const Latch::Rules& rules) { latch_.SetRules(rules); }
+  void Learn(const Address& rtp, const Address& rtcp, bool mux);
+  // Null with kPlain or kClosed.
+  void SetProtection(Protection protection, std::unique_ptr<SrtpReceiver> srtp);
+  const SrtpReceiver* srtp() const { return srtp_.get(); }
+  // Our own stream: its SSRC in the far end's reports, and its clock.
+  void SetOurs(uint32_t ssrc, uint32_t clock_rate) { our_ssrc_ = ssrc, our_clock_rate_ = clock_rate; }
+  void Listen(bool on) { listening_ = on; }
+
+  void Take(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns);
+
+  int64_t deadline_ns() const { return digits_.deadline_ns(); }
+  void Expire(int64_t now_ns);
+
+  std::vector<HeardPayload> TakeSound() { return sound_.Take(); }
+  IntakeStats Stats() const;
+  const Latch& latch() const { return latch_; }
+  // Where reports go: with RTP, where reports came from, where the description
+  // said, or the port after that of RTP; the last where RTP was found elsewhere.
+  Address rtcp_target() const;
+
+ private:
+  void TakeRtp(const uint8_t* data, size_t len, const Address& from, int64_t now_ns);
+  void TakeRtcp(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns);
+  bool Unprotect(bool rtcp, int64_t now_ns, const uint8_t** data, size_t* len);
+  void TakeDigit(const RtpView& packet, int64_t now_ns);
+  void TakeSource(const RtpView& packet, PayloadKind kind, int64_t now_ns);
+  void ChangeSource();
+  void Hear(const RtpView& packet, PayloadKind kind, Reception::Verdict verdict, int64_t now_ns);
+  void TakeBlock(const ReportBlock& block, int64_t now_ns);
+  void Retarget(const Address& rtp_before, const Address& rtcp_before);
+  void PublishReception();
+
+  const TimeSource* const time_;
+  IntakeListener* const listener_;
+  bool mux_;
+  PayloadTypes types_{};
+  Latch latch_;
+  Address rtcp_announced_, rtcp_found_;  // without mux
+  Protection protection_ = Protection::kPlain;
+  std::unique_ptr<SrtpReceiver> srtp_;
+  uint32_t our_ssrc_ = 0, our_clock_rate_ = 0;
+  bool listening_ = false;
+
+  std::optional<Reception> source_;
+  std::optional<Reception> candidate_;  // another SSRC, until two packets in sequence came of it
+  DigitReader digits_;
+  ReorderBuffer sound_;
+  uint64_t timestamp_ = 0;  // the last one heard, extended
+  bool has_timestamp_ = false;
+  uint32_t last_sr_ = 0;
+  int64_t last_sr_ns_ = 0;
+  IntakeStats stats_;  // the part that does not come from source_
+  std::array<uint8_t, kMaxDatagram> plain_{};
+};
+
+}  // namespace parley
+
+#endif  // PARLEY_MEDIA_RECEIVE_INTAKE_H_

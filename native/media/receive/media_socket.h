@@ -1,0 +1,100 @@
+// One call's sockets: what comes in goes to its intake, and the stream that is
+// bound to it sends from the same port to wherever the far end was found.
+//
+// Fed by the receiver's thread, asked and told by JavaScript's: one mutex, which
+// the clock never takes. It may wait for the clock's turn while it holds it.
+#ifndef PARLEY_MEDIA_RECEIVE_MEDIA_SOCKET_H_
+#define PARLEY_MEDIA_RECEIVE_MEDIA_SOCKET_H_
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "media/receive/inbound_queue.h"
+#include "media/receive/intake.h"
+#include "media/receive/port_pool.h"
+#include "media/stream.h"
+
+namespace parley {
+
+struct ForeignPacket {
+  Address from;
+  std::vector<uint8_t> data;
+};
+
+class MediaSocket : private IntakeListener {
+ public:
+  static constexpr size_t kMaxForeign = 64;
+
+  // `ports` null: no sockets, packets are fed by hand.
+  MediaSocket(const TimeSource* time, std::shared_ptr<InboundQueue> queue, std::unique_ptr<PortPair> ports,
+              bool mux)
+      : time_(time), queue_(std::move(queue)), ports_(std::move(ports)), intake_(time, this, mux) {}
+
+  // Callers, any thread.
+  uint64_t handle() const { return handle_; }
+  void set_handle(uint64_t handle) { handle_ = handle; }  // before anybody feeds it
+  uint16_t port() const { return port_; }
+  int fd(bool rtcp) const { return !ports_ ? -1 : rtcp ? ports_->rtcp() : ports_->rtp(); }
+  void SetPayloadTypes(const PayloadTypes& types);
+  void Learn(const Address& rtp, const Address& rtcp, bool mux, const Latch::Rules& rules);
+  // The same keys as before change nothing: their counters go on.
+  bool SetSrtp(SrtpProfile profile, const uint8_t* key, size_t key_len, const uint8_t* salt, size_t salt_len);
+  void SetProtection(Protection protection);
+  // The stream that sends from here; null lets it go.
+  void Bind(std::shared_ptr<Stream> stream);
+  void Listen(bool on);
+  std::vector<HeardPayload> TakeSound();
+  std::vector<ForeignPacket> TakeForeign();
+  bool SendForeign(const uint8_t* data, size_t len, const Address& to);
+  IntakeStats Stats();
+  void Where(Address* rtp, Address* rtcp, bool* latched);
+  // Nothing is received and the stream is let go when it returns.
+  void Close();
+
+  // The receiver. Reads one batch of what waits; true while there may be more.
+  static constexpr size_t kBatch = 32;
+  struct Batch;
+  bool Receive(bool rtcp, Batch* batch);
+  void Feed(const uint8_t* data, size_t len, const Address& from, bool rtcp_port);
+  void Expire(int64_t now_ns);
+  // When something is over that nobody ended; INT64_MAX: nothing.
+  int64_t deadline_ns() const { return deadline_ns_.load(); }
+
+ private:
+  void OnDigit(const Digit& digit) override;
+  void OnSoundReady() override;
+  void OnTarget(const Address& rtp, const Address& rtcp) override;
+  void OnBye() override;
+  void OnReception(const ReceptionState& state) override;
+  void OnForeign(const uint8_t* data, size_t len, const Address& from) override;
+  void Aim();
+
+  const TimeSource* const time_;
+  const std::shared_ptr<InboundQueue> queue_;
+  uint64_t handle_ = 0;
+  std::atomic<int64_t> deadline_ns_{INT64_MAX};
+
+  std::mutex mutex_;  // guards everything below
+  std::unique_ptr<PortPair> ports_;
+  const uint16_t port_ = ports_ ? ports_->port() : 0;
+  Intake intake_;
+  std::shared_ptr<Stream> stream_;
+  std::deque<ForeignPacket> foreign_;
+  bool foreign_told_ = false, sound_told_ = false;  // JavaScript knows and has not looked yet
+  uint64_t digits_lost_ = 0;
+  bool closed_ = false;
+};
+
+// Room for one batch; the receiver has one for all its sockets.
+struct MediaSocket::Batch {
+  std::array<std::array<uint8_t, Intake::kMaxDatagram>, kBatch> data;
+  std::array<sockaddr_storage, kBatch> from;
+};
+
+}  // namespace parley
+
+#endif  // PARLEY_MEDIA_RECEIVE_MEDIA_SOCKET_H_

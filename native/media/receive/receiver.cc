@@ -1,0 +1,172 @@
+#include "media/receive/receiver.h"
+
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace parley {
+namespace {
+
+constexpr uint64_t kWakeKey = 0;
+constexpr int kLongestWaitMs = 1000;
+
+// Which of its sockets: the lowest bit of what epoll tells.
+uint64_t Tag(uint64_t key, bool rtcp) { return key << 1 | (rtcp ? 1 : 0); }
+
+}  // namespace
+
+Receiver::Receiver(const TimeSource& time)
+    : time_(time),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      batch_(std::make_unique<MediaSocket::Batch>()) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = Tag(kWakeKey, false);
+  epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event);
+}
+
+Receiver::~Receiver() {
+  Close();
+  close(epoll_);
+  close(wake_);
+}
+
+bool Receiver::Add(std::shared_ptr<MediaSocket> socket) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_ || epoll_ < 0 || wake_ < 0) return false;
+  const uint64_t key = next_key_++;
+  if (!Watch(key, *socket)) return false;
+  keys_[socket.get()] = key;
+  sockets_[key] = std::move(socket);
+  if (!thread_.joinable() && !time_.manual()) thread_ = std::thread([this] { Run(); });
+  return true;
+}
+
+bool Receiver::Watch(uint64_t key, const MediaSocket& socket) {
+  for (const bool rtcp : {false, true}) {
+    const int fd = socket.fd(rtcp);
+    if (fd < 0) continue;
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = Tag(key, rtcp);
+    // A socket that is half added leaves epoll when it is closed.
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) return false;
+  }
+  return true;
+}
+
+bool Receiver::Remove(MediaSocket* socket) {
+  std::shared_ptr<MediaSocket> held;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto key = keys_.find(socket);
+    if (key == keys_.end()) return false;
+    held = sockets_[key->second];
+    for (const bool rtcp : {false, true}) {
+      if (held->fd(rtcp) >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, held->fd(rtcp), nullptr);
+    }
+    waiting_.erase(held);
+    sockets_.erase(key->second);
+    keys_.erase(key);
+  }
+  held->Close();  // waits for a batch under way
+  return true;
+}
+
+std::vector<uint64_t> Receiver::Close() {
+  std::vector<std::shared_ptr<MediaSocket>> left;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_) return {};
+    closed_ = true;
+    for (const auto& entry : sockets_) left.push_back(entry.second);
+    sockets_.clear();
+    keys_.clear();
+    waiting_.clear();
+  }
+  stopping_.store(true);
+  const uint64_t one = 1;
+  if (write(wake_, &one, sizeof(one)) < 0) {
+    // Full means that it wakes already.
+  }
+  if (thread_.joinable()) thread_.join();
+  std::vector<uint64_t> handles;
+  for (const auto& socket : left) {
+    handles.push_back(socket->handle());
+    socket->Close();
+  }
+  return handles;
+}
+
+size_t Receiver::size() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return sockets_.size();
+}
+
+void Receiver::Run() {
+  pthread_setname_np(pthread_self(), "parley-receive");
+  while (!stopping_.load()) {
+    Round(WaitMs());
+    Expire(time_.Now());
+  }
+}
+
+void Receiver::Poll() { Round(0); }
+
+void Receiver::Round(int timeout_ms) {
+  epoll_event events[kRound];
+  const int count = epoll_wait(epoll_, events, kRound, timeout_ms);
+  for (int n = 0; n < count; n++) {
+    const uint64_t tag = events[n].data.u64;
+    if (tag >> 1 == kWakeKey) continue;
+    const auto socket = Find(tag >> 1);
+    if (!socket) continue;
+    socket->Receive(tag & 1, batch_.get());
+    NoteDeadline(socket);
+  }
+}
+
+int Receiver::WaitMs() {
+  const int64_t next_ns = NextDeadline();
+  if (next_ns == INT64_MAX) return kLongestWaitMs;
+  const int64_t left_ms = (next_ns - time_.Now() + kNsPerMs - 1) / kNsPerMs;
+  return static_cast<int>(std::clamp<int64_t>(left_ms, 0, kLongestWaitMs));
+}
+
+std::shared_ptr<MediaSocket> Receiver::Find(uint64_t key) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto entry = sockets_.find(key);
+  return entry == sockets_.end() ? nullptr : entry->second;
+}
+
+void Receiver::NoteDeadline(const std::shared_ptr<MediaSocket>& socket) {
+  if (socket->deadline_ns() == INT64_MAX) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (keys_.count(socket.get()) != 0) waiting_.insert(socket);
+}
+
+int64_t Receiver::NextDeadline() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  int64_t next_ns = INT64_MAX;
+  for (const auto& socket : waiting_) next_ns = std::min(next_ns, socket->deadline_ns());
+  return next_ns;
+}
+
+void Receiver::Expire(int64_t now_ns) {
+  std::vector<std::shared_ptr<MediaSocket>> over;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (auto socket = waiting_.begin(); socket != waiting_.end();) {
+      const int64_t deadline_ns = (*socket)->deadline_ns();
+      if (deadline_ns <= now_ns) over.push_back(*socket);
+      socket = deadline_ns <= now_ns || deadline_ns == INT64_MAX ? waiting_.erase(socket) : std::next(socket);
+    }
+  }
+  for (const auto& socket : over) socket->Expire(now_ns);
+}
+
+}  // namespace parley

@@ -1,0 +1,223 @@
+// Sockets of calls on a real clock: the thread that reads them, streams that
+// send from them, and everything opened, told and closed at once.
+#include "media/receive/media_socket.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "media/big_endian.h"
+#include "media/plane.h"
+#include "media/random.h"
+#include "test/check.h"
+
+namespace parley::test {
+namespace {
+
+constexpr uint16_t kFirstPort = 42'000, kLastPort = 42'399;
+
+size_t OpenDescriptors() {
+  size_t count = 0;
+  DIR* const folder = opendir("/proc/self/fd");
+  while (readdir(folder)) count++;
+  closedir(folder);
+  return count;
+}
+
+std::shared_ptr<PortPool> Pool(int64_t drain_ns = 0) {
+  std::string problem;
+  auto pool = PortPool::Open({"127.0.0.1", kFirstPort, kLastPort, drain_ns, 46}, &problem);
+  CHECK(pool != nullptr);
+  return pool;
+}
+
+std::shared_ptr<MediaSocket> Open(MediaPlane& plane, PortPool& pool, uint64_t handle) {
+  std::string problem;
+  auto ports = pool.Take(true, plane.time().Now(), &problem);
+  if (!ports) return nullptr;
+  const auto socket = plane.MakeSocket(std::move(ports), true);
+  socket->set_handle(handle);
+  PayloadTypes types{};
+  types[0] = {PayloadKind::kSound, 8000};
+  types[101] = {PayloadKind::kDigit, 8000};
+  socket->SetPayloadTypes(types);
+  CHECK(plane.BeginSocket(socket));
+  return socket;
+}
+
+std::shared_ptr<Stream> OpenStream(MediaPlane& plane, uint64_t handle) {
+  StreamConfig config;
+  config.ssrc = static_cast<uint32_t>(handle);
+  config.period_ns = 10 * kNsPerMs;
+  config.ticks_per_frame = 80;
+  config.silence.assign(80, 0xff);
+  config.cname = "media-socket-test";
+  config.report_interval_ns = 50 * kNsPerMs;
+  auto stream = plane.MakeStream(config, nullptr);
+  stream->set_handle(handle);
+  CHECK(plane.Begin(stream));
+  return stream;
+}
+
+// Two calls that talk to each other, both ends ours: reports answer reports.
+void TwoEndsHearEachOther() {
+  const size_t descriptors = OpenDescriptors();
+  {
+    const auto plane = MediaPlane::OpenReal(1);
+    const auto pool = Pool();
+    const auto left = Open(*plane, *pool, 1), right = Open(*plane, *pool, 2);
+    const auto one = OpenStream(*plane, 11), two = OpenStream(*plane, 12);
+    left->Bind(one);
+    right->Bind(two);
+    left->Learn(Address::Of("127.0.0.1", right->port()), Address(), true, {});
+    // The other end is told nothing: it learns.
+    two->PressDigit({5, 101, 10, 8000, 60 * kNsPerMs, 0});
+    std::vector<InboundEvent> digits;
+    for (int wait = 0; wait < 300; wait++) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      for (const InboundEvent& event : plane->TakeInbound()) {
+        if (event.kind == InboundEvent::kDigit) digits.push_back(event);
+      }
+      if (!digits.empty() && left->Stats().rtt_ms >= 0 && right->Stats().rtt_ms >= 0) break;
+    }
+    CHECK_EQ(digits.size(), size_t{1});
+    if (!digits.empty()) {
+      CHECK_EQ(digits[0].socket, uint64_t{1});
+      CHECK_EQ(int{digits[0].digit}, 5);
+      CHECK_EQ(digits[0].duration_ns, 60 * kNsPerMs);
+    }
+    CHECK(left->Stats().received > 10 && right->Stats().received > 10);
+    CHECK(left->Stats().rtt_ms >= 0 && left->Stats().rtt_ms < 1000);
+    CHECK_EQ(right->Stats().remote_lost, 0);
+    Address rtp, rtcp;
+    bool latched = false;
+    right->Where(&rtp, &rtcp, &latched);
+    CHECK(latched && rtp.port() == left->port());
+    plane->CloseStream(one.get());
+    for (int wait = 0; wait < 200 && !right->Stats().bye; wait++) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    CHECK(right->Stats().bye);
+    plane->CloseSocket(left.get());
+    plane->CloseSocket(left.get());
+    CHECK_EQ(plane->SocketCount(), size_t{1});
+    CHECK_EQ(plane->Close().sockets.size(), size_t{1});
+  }
+  CHECK_EQ(OpenDescriptors(), descriptors);
+}
+
+void TwoHundredCallsLeaveNothingBehind() {
+  const auto plane = MediaPlane::OpenReal(1);
+  const auto pool = Pool();
+  const auto warm = Open(*plane, *pool, 1);  // the thread is there from now on
+  const size_t descriptors = OpenDescriptors();
+  for (uint64_t call = 0; call < 200; call++) {
+    const auto socket = Open(*plane, *pool, 100 + call);
+    const auto stream = OpenStream(*plane, 1000 + call);
+    socket->Bind(stream);
+    socket->Learn(Address::Of("127.0.0.1", warm->port()), Address(), true, {});
+    plane->CloseStream(stream.get());
+    plane->CloseSocket(socket.get());
+  }
+  CHECK_EQ(OpenDescriptors(), descriptors);
+  CHECK_EQ(pool->Count(plane->time().Now()).in_use, size_t{1});
+}
+
+// A flood at one call: the others are read all the same.
+void AFloodAtOneCallDelaysTheOthersLittle() {
+  const auto plane = MediaPlane::OpenReal(1);
+  const auto pool = Pool();
+  const auto flooded = Open(*plane, *pool, 1), quiet = Open(*plane, *pool, 2), far = Open(*plane, *pool, 3);
+  std::atomic<bool> running{true};
+  std::thread flood([&] {
+    uint8_t noise[200] = {};
+    const Address to = Address::Of("127.0.0.1", flooded->port());
+    while (running.load()) far->SendForeign(noise, sizeof(noise), to);
+  });
+  uint8_t packet[12 + 160] = {0x80, 0};
+  const Address to = Address::Of("127.0.0.1", quiet->port());
+  for (uint16_t n = 0; n < 50; n++) {
+    PutBig16(packet + 2, n);
+    PutBig32(packet + 4, n * 160U);
+    CHECK(far->SendForeign(packet, sizeof(packet), to));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  for (int wait = 0; wait < 200 && quiet->Stats().received < 50; wait++) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  running.store(false);
+  flood.join();
+  CHECK_EQ(quiet->Stats().received, uint64_t{50});
+  CHECK(flooded->Stats().foreign + flooded->Stats().malformed > 100);
+}
+
+void Hammer(MediaPlane& plane, PortPool& pool, uint64_t seed, const std::atomic<bool>& running) {
+  Random random(seed);
+  std::shared_ptr<MediaSocket> socket;
+  std::shared_ptr<Stream> stream;
+  uint8_t packet[172] = {0x80, 0};
+  uint16_t sequence = 0;
+  const uint8_t key[16] = {}, salt[14] = {};
+  while (running.load()) {
+    if (!socket) socket = Open(plane, pool, seed * 1000);
+    if (!stream) stream = OpenStream(plane, seed * 1000 + 1);
+    PutBig16(packet + 2, sequence++);
+    const Address own = Address::Of("127.0.0.1", socket->port());
+    switch (random.Next() % 16) {
+      case 0: socket->Bind(random.Next() % 2 ? stream : nullptr); break;
+      case 1: socket->Learn(own, own, random.Next() % 2, {}); break;
+      case 2: socket->Listen(random.Next() % 2); break;
+      case 3: socket->TakeSound(); break;
+      case 4: socket->Stats(); break;
+      case 5: stream->PressDigit({1, 101, 10, 8000, 20 * kNsPerMs, 0}); break;
+      case 6: plane.TakeInbound(); break;
+      case 7: socket->SetSrtp(SrtpProfile::kAesCm128HmacSha1_80, key, 16, salt, 14); break;
+      case 8: socket->SetProtection(Protection::kPlain); break;
+      case 9: plane.Feed(socket, packet, sizeof(packet), own, false); break;
+      case 10:
+        if (random.Next() % 8 == 0) plane.CloseSocket(socket.get()), socket.reset();
+        break;
+      case 11:
+        if (random.Next() % 8 == 0) plane.CloseStream(stream.get()), stream.reset();
+        break;
+      default: socket->SendForeign(packet, sizeof(packet), own);
+    }
+    if (random.Next() % 32 == 0) std::this_thread::sleep_for(std::chrono::microseconds(300));
+  }
+}
+
+void EverythingMayHappenAtOnce() {
+  const size_t descriptors = OpenDescriptors();
+  {
+    const auto plane = MediaPlane::OpenReal(1);
+    const auto pool = Pool();
+    std::atomic<bool> running{true};
+    std::vector<std::thread> threads;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+      threads.emplace_back([&, seed] { Hammer(*plane, *pool, seed, running); });
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+    running.store(false);
+    for (std::thread& thread : threads) thread.join();
+    plane->Close();
+    CHECK_EQ(plane->SocketCount(), size_t{0});
+    CHECK_EQ(pool->Count(plane->time().Now()).in_use, size_t{0});
+  }
+  CHECK_EQ(OpenDescriptors(), descriptors);
+}
+
+}  // namespace
+}  // namespace parley::test
+
+int main() {
+  using namespace parley::test;
+  return Run({
+      {"two ends hear each other", TwoEndsHearEachOther},
+      {"two hundred calls leave nothing behind", TwoHundredCallsLeaveNothingBehind},
+      {"a flood at one call delays the others little", AFloodAtOneCallDelaysTheOthersLittle},
+      {"everything may happen at once", EverythingMayHappenAtOnce},
+  });
+}

@@ -1,0 +1,203 @@
+// One call's sockets: what the far end sends comes in here, and the playout that
+// is bound sends from the same port to wherever the far end was found.
+//
+//   const socket = plane.openSocket({ ports, mux })     its port goes into the SDP
+//   socket.formats([...]); socket.srtp(keys)            what the answer says
+//   socket.bind(playout); socket.learn({ address, port })
+//
+// Packets are read, checked and counted by a native thread. JavaScript hears of
+// digits, and of sound when it listens.
+import { ParleyError } from '../errors.js';
+import type { SrtpKeys } from './media-addon.js';
+import type { Playout } from './playout.js';
+import type { RtpPorts } from './rtp-ports.js';
+import {
+  INBOUND,
+  SOUND_FIELDS,
+  socketAddon,
+  type ForeignPacket,
+  type SocketAddon,
+  type SocketStats,
+} from './socket-addon.js';
+
+export interface SocketOptions {
+  /** Without ports nothing is received but what `feed` brings, and a bound playout keeps its own target. */
+  readonly ports?: RtpPorts;
+  /** RTCP shares the port of RTP (RFC 5761), which needs no second one; `learn` may decide so later too. */
+  readonly mux: boolean;
+}
+
+export interface PayloadFormat {
+  readonly payloadType: number;
+  readonly kind: 'sound' | 'digit' | 'comfort-noise';
+  /** Hz of its timestamp. */
+  readonly clockRate: number;
+}
+
+export interface Whereabouts {
+  /** IP address and port of the description; absent: media is awaited from anywhere. */
+  readonly address?: string;
+  readonly port?: number;
+  /** What the answer says of it; absent as the socket was opened. Reports are understood on either port. */
+  readonly mux?: boolean;
+  /** Without mux: where reports go, the port after `port` unless it says otherwise. */
+  readonly rtcpAddress?: string;
+  readonly rtcpPort?: number;
+  /** How long after the first packet the announced source may still take over. */
+  readonly windowMs?: number;
+  /** Only the announced address is heard: for peers that are known not to stand behind a translator. */
+  readonly announcedOnly?: boolean;
+}
+
+/** One payload, in order. `timestamp` runs on where that of RTP wraps. */
+export interface HeardPayload {
+  readonly timestamp: number;
+  readonly payloadType: number;
+  /** Packets missing between the one before and this. */
+  readonly lostBefore: number;
+  readonly atMs: number;
+  readonly payload: Uint8Array;
+}
+
+export const LEARNING_WINDOW_MS = 2000;
+const KINDS = { sound: 1, digit: 2, 'comfort-noise': 3 } as const;
+const DIGITS = '0123456789*#ABCD'; // RFC 4733, 3.2
+
+/** The event of a digit, or undefined for what is none. */
+export function eventOf(digit: string): number | undefined {
+  const event = DIGITS.indexOf(digit.toUpperCase());
+  return digit.length === 1 && event >= 0 ? event : undefined;
+}
+
+export class MediaSocket {
+  readonly handle: number;
+  /** Even; RTCP without mux is on the next one. 0 without ports. */
+  readonly port: number;
+  /** Once for each key pressed, when it is released; `atMs` is when it went down. */
+  onDigit: ((digit: string, durationMs: number, atMs: number) => void) | undefined;
+  /** The far end is reached elsewhere from now on; see `stats`. */
+  onTarget: (() => void) | undefined;
+  /** The far end says that its stream ends (RTCP BYE). */
+  onBye: (() => void) | undefined;
+  /** STUN or DTLS came: `takeForeign` has it. */
+  onForeign: (() => void) | undefined;
+  readonly #addon: SocketAddon;
+  readonly #mux: boolean;
+  readonly #onClose: () => void;
+  #onSound: ((payloads: readonly HeardPayload[]) => void) | undefined;
+  #last: SocketStats | undefined;
+
+  /** Made by MediaPlane.openSocket. */
+  constructor(plane: number, { ports, mux }: SocketOptions, onClose: () => void) {
+    this.#addon = socketAddon();
+    const handle = this.#addon.socketOpen(
+      plane,
+      ports === undefined ? { mux } : { mux, ports: ports.handle },
+    );
+    if (typeof handle === 'string') throw new ParleyError('CALL_LIMIT', handle);
+    this.handle = handle;
+    this.port = this.#addon.socketPort(handle);
+    this.#mux = mux;
+    this.#onClose = onClose;
+  }
+
+  /** What is believed from now on; everything else is counted and dropped. A change keeps what is running. */
+  formats(formats: readonly PayloadFormat[]): void {
+    this.#addon.socketFormat(
+      this.handle,
+      formats.flatMap(({ payloadType, kind, clockRate }) => [payloadType, KINDS[kind], clockRate]),
+    );
+  }
+
+  /** Where the far end says it is: sent there at once, and the first valid packet decides. Again with every description. */
+  learn(where: Whereabouts): void {
+    const { address = '', port = 0, windowMs = LEARNING_WINDOW_MS, announcedOnly = false } = where;
+    const { rtcpAddress = address, rtcpPort = port === 0 ? 0 : port + 1 } = where;
+    const { mux = this.#mux } = where;
+    const options = { address, port, rtcpAddress, rtcpPort, mux, windowMs, announcedOnly };
+    this.#addon.socketLearn(this.handle, options);
+  }
+
+  /**
+   * Keys of what comes in; the same ones again go on counting. `closed` believes nothing, for calls that must be
+   * encrypted and have no keys yet.
+   */
+  srtp(keys: SrtpKeys | 'plain' | 'closed'): void {
+    this.#addon.socketSrtp(this.handle, keys);
+  }
+
+  /** The playout that sends from here; its target is the socket's business from now on. Null lets it go. */
+  bind(playout: Playout | null): void {
+    this.#addon.socketBind(this.handle, playout?.handle ?? 0);
+  }
+
+  /** Payloads in order, in batches; undefined stops. Comfort noise is among them, digits are not. */
+  listen(onSound: ((payloads: readonly HeardPayload[]) => void) | undefined): void {
+    this.#onSound = onSound;
+    this.#addon.socketListen(this.handle, onSound !== undefined);
+  }
+
+  takeForeign(): ForeignPacket[] {
+    return this.#addon.socketTakeForeign(this.handle);
+  }
+
+  /** Sends what is no media (STUN, DTLS) from the RTP port. False: the system refused. */
+  sendForeign(data: Uint8Array, address: string, port: number): boolean {
+    return this.#addon.socketSend(this.handle, data, address, port);
+  }
+
+  /** As if the datagram had come from there, now. */
+  feed(data: Uint8Array, address: string, port: number, rtcpPort = false): void {
+    this.#addon.socketFeed(this.handle, data, address, port, rtcpPort);
+  }
+
+  /** Once closed, as they were at the end. */
+  stats(): SocketStats {
+    const stats = this.#last ?? this.#addon.socketStats(this.handle);
+    if (stats === null) throw new ParleyError('WRONG_STATE', 'the media plane of this socket is closed');
+    return stats;
+  }
+
+  /** Milliseconds without a valid RTP packet, at `nowMs` of the plane's clock; null before the first one. */
+  quietMs(nowMs: number): number | null {
+    const { lastRtpMs } = this.stats();
+    return lastRtpMs === null ? null : nowMs - lastRtpMs;
+  }
+
+  /** Lets the playout go, which should have been closed before, so that its BYE left. Idempotent. */
+  close(): void {
+    if (this.#last !== undefined) return;
+    const last = this.#addon.socketClose(this.handle);
+    if (last !== null) this.#last = last;
+    this.#onClose();
+  }
+
+  /** The plane's: one inbound event without its socket. */
+  tell([kind, event = 0, durationMs = 0, atMs = 0]: Float64Array): void {
+    if (kind === INBOUND.digit) return this.#tellDigit(event, durationMs, atMs);
+    if (kind === INBOUND.sound) return this.#tellSound();
+    if (kind === INBOUND.target) return this.onTarget?.();
+    if (kind === INBOUND.bye) return this.onBye?.();
+    if (kind === INBOUND.foreign) return this.onForeign?.();
+  }
+
+  /** Flashes and tones of lines are events too, but no digits. */
+  #tellDigit(event: number, durationMs: number, atMs: number): void {
+    const digit = DIGITS[event];
+    if (digit !== undefined) this.onDigit?.(digit, durationMs, atMs);
+  }
+
+  #tellSound(): void {
+    const { fields, data } = this.#addon.socketTakeSound(this.handle);
+    const payloads: HeardPayload[] = [];
+    for (let at = 0; at < fields.length; at += SOUND_FIELDS) {
+      const [timestamp = 0, payloadType = 0, lostBefore = 0, atMs = 0, from = 0, bytes = 0] = fields.subarray(
+        at,
+        at + SOUND_FIELDS,
+      );
+      const payload = data.subarray(from, from + bytes);
+      payloads.push({ timestamp, payloadType, lostBefore, atMs, payload });
+    }
+    if (payloads.length > 0) this.#onSound?.(payloads);
+  }
+}

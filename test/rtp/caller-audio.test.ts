@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CallerAudio } from '../../src/rtp/caller-audio.js';
+import { A_LAW_VALUES, MU_LAW_VALUES } from '../../src/rtp/g711.js';
+import type { HeardPayload } from '../../src/rtp/media-socket.js';
+
+const START = 2 ** 32 + 800;
+
+function heard(frame: number, code: number, options: Partial<HeardPayload> = {}): HeardPayload {
+  return {
+    timestamp: START + frame * 160,
+    payloadType: 0,
+    lostBefore: 0,
+    atMs: 1000 + frame * 20,
+    payload: new Uint8Array(160).fill(code),
+    ...options,
+  };
+}
+
+function audio(): CallerAudio {
+  return new CallerAudio([
+    [0, 'PCMU'],
+    [8, 'PCMA'],
+  ]);
+}
+
+/** Value and length of each run of equal samples. */
+function runs(samples: Int16Array | undefined): [number, number][] {
+  const found: [number, number][] = [];
+  for (const value of samples ?? []) {
+    const last = found.at(-1);
+    if (last?.[0] === value) last[1]++;
+    else found.push([value, 1]);
+  }
+  return found;
+}
+
+const mu = (code: number): number => MU_LAW_VALUES[code] ?? 0;
+
+test('frames in order are one sound, each by its own codec', () => {
+  const caller = audio();
+  const sound = caller.take([heard(0, 10), heard(1, 20), heard(2, 30, { payloadType: 8 })]);
+  assert.deepEqual(runs(sound?.samples), [[mu(10), 160], [mu(20), 160], [A_LAW_VALUES[30] ?? 0, 160]]); // prettier-ignore
+  assert.deepEqual([sound?.atMs, sound?.concealed], [1000, 0]);
+});
+
+test('a lost packet is bridged by the sound before it, fading, and takes its own time', () => {
+  const caller = audio();
+  caller.take([heard(0, 10)]);
+  const sound = caller.take([heard(3, 20, { lostBefore: 2 })]);
+  assert.deepEqual([sound?.samples.length, sound?.concealed], [3 * 160, 320]);
+  const bridge = sound?.samples.subarray(0, 320) ?? new Int16Array();
+  assert.equal(bridge[0], mu(10));
+  assert.ok(Math.abs((bridge[240] ?? 0) - mu(10) / 2) <= 1);
+  assert.ok(bridge.every((value, n) => n === 0 || Math.abs(value) <= Math.abs(bridge[n - 1] ?? 0)));
+  assert.deepEqual(runs(sound?.samples.subarray(320)), [[mu(20), 160]]);
+});
+
+test('a pause that was not sent is silence of its length, comfort noise or not', () => {
+  const caller = audio();
+  caller.take([heard(0, 10)]);
+  assert.equal(caller.take([heard(1, 0, { payloadType: 13, payload: Uint8Array.of(60) })]), undefined);
+  const sound = caller.take([heard(11, 20)]);
+  assert.deepEqual(runs(sound?.samples), [[0, 10 * 160], [mu(20), 160]]); // prettier-ignore
+  assert.equal(sound?.concealed, 0);
+});
+
+test('what comes too late is left out, and time never runs back', () => {
+  const caller = audio();
+  caller.take([heard(0, 10)]);
+  caller.take([heard(2, 20, { lostBefore: 1 })]);
+  assert.equal(caller.take([heard(1, 15)]), undefined);
+  assert.deepEqual(runs(caller.take([heard(3, 30)])?.samples), [[mu(30), 160]]);
+});
+
+test('a jump of minutes is a new beginning, forwards and back', () => {
+  const caller = audio();
+  caller.take([heard(0, 10)]);
+  assert.deepEqual(runs(caller.take([heard(60_000, 20)])?.samples), [[mu(20), 160]]);
+  assert.deepEqual(runs(caller.take([heard(60_001, 21)])?.samples), [[mu(21), 160]]);
+  assert.deepEqual(runs(caller.take([heard(5, 30)])?.samples), [[mu(30), 160]]);
+  assert.deepEqual(runs(caller.take([heard(6, 40)])?.samples), [[mu(40), 160]]);
+});
