@@ -3,7 +3,7 @@
 import type { LineSettings } from '../rtp/line-messages.js';
 import type { AudioCache, AudioCacheFigures } from '../speech/audio-cache.js';
 import type { Voice } from '../speech/engine.js';
-import { type KeyField, keyFields, renderingKey } from '../speech/rendering-key.js';
+import { keyFields, renderingKey } from '../speech/rendering-key.js';
 import type { SpeechRouting } from '../speech/routing.js';
 import type { Sound, SoundSource } from '../speech/sound.js';
 import type { FrameCache } from './frame-cache.js';
@@ -36,14 +36,15 @@ export class CachedSpeech {
   readonly #cache: AudioCache;
   readonly #routing: SpeechRouting;
   readonly #frames: FrameCache | undefined;
-  readonly #own: readonly KeyField[];
+  /** Stands for what is the same in every request, so that it is hashed once. */
+  readonly #own: string;
 
   constructor(speech: Speech, { cache, routing, settings, frames }: CachedSpeechParts) {
     this.#speech = speech;
     this.#cache = cache;
     this.#routing = routing;
     this.#frames = frames;
-    this.#own = [FORM, SENTENCE_PAUSE_MS, ...keyFields(settings)];
+    this.#own = renderingKey([FORM, SENTENCE_PAUSE_MS, ...keyFields(settings)]);
   }
 
   voices(): Promise<readonly Voice[]> {
@@ -84,6 +85,6 @@ export class CachedSpeech {
   #key({ client: _client, cache: _cache, kind: _kind, ...request }: CachedSpeechRequest): string {
     const { engine, voice, language, reference } = this.#routing.resolve(request);
     const voiced = [engine.name, voice, language, reference?.kind, reference?.hash];
-    return renderingKey([...this.#own, ...voiced, ...keyFields(request)]);
+    return renderingKey([this.#own, ...voiced, ...keyFields(request)]);
   }
 }
