@@ -4,7 +4,7 @@ import type { LineSettings } from '../rtp/line-messages.js';
 import type { AudioCache } from '../speech/audio-cache.js';
 import { ParleyError } from '../errors.js';
 import type { EngineCapabilities, Voice, VoiceReference } from '../speech/engine.js';
-import { type KeyField, keyFields, renderingKey } from '../speech/rendering-key.js';
+import { keyFields, renderingKey } from '../speech/rendering-key.js';
 import type { SpeechRouting, VoiceWish } from '../speech/routing.js';
 import type { Sound, SoundSource } from '../speech/sound.js';
 import type { FrameCache } from './frame-cache.js';
@@ -56,7 +56,8 @@ export class CachedSpeech {
   readonly #routing: SpeechRouting;
   readonly #frames: FrameCache | undefined;
   readonly #samples: SampleVoices | undefined;
-  readonly #own: readonly KeyField[];
+  /** Stands for what is the same in every request, so that it is hashed once. */
+  readonly #own: string;
 
   constructor(speech: Speech, { cache, routing, settings, frames, samples }: CachedSpeechParts) {
     this.#speech = speech;
@@ -64,7 +65,7 @@ export class CachedSpeech {
     this.#routing = routing;
     this.#frames = frames;
     this.#samples = samples;
-    this.#own = [FORM, SENTENCE_PAUSE_MS, ...keyFields(settings)];
+    this.#own = renderingKey([FORM, SENTENCE_PAUSE_MS, ...keyFields(settings)]);
   }
 
   /** What the engine can do that would speak. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
@@ -121,6 +122,6 @@ export class CachedSpeech {
     // A name may be given to another voice once its first one is gone: what it sounds like decides.
     const { engine, voice, language, reference } = this.#routing.resolve(request);
     const voiced = [engine.name, voice, language, reference?.kind, reference?.hash];
-    return renderingKey([...this.#own, ...voiced, ...keyFields(request)]);
+    return renderingKey([this.#own, ...voiced, ...keyFields(request)]);
   }
 }

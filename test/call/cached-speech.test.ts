@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CachedSpeech, type CachedSpeechRequest } from '../../src/call/cached-speech.js';
+import { FrameCache } from '../../src/call/frame-cache.js';
 import type { SpeechStreamRequest } from '../../src/call/speech-stream.js';
 import type { LineSettings } from '../../src/rtp/line-messages.js';
 import { OPUS_SPEECH } from '../../src/rtp/opus-encoder.js';
@@ -13,7 +14,12 @@ const PLAIN: CachedSpeechRequest = { text: 'Hello.', container: 'wav', sampleRat
 
 const SETTINGS: LineSettings = { opus: OPUS_SPEECH, trim: { thresholdDb: -50 } };
 
-function openSpeech(maxEntries = 8, settings = SETTINGS) {
+function openSpeech(
+  maxEntries = 8,
+  settings = SETTINGS,
+  cache = new AudioCache({ maxEntries, maxBytes: 10_000 }),
+  frames = new FrameCache(0, settings),
+) {
   const requests: SpeechStreamRequest[] = [];
   const speech = {
     openStream: (request: SpeechStreamRequest) => {
@@ -25,11 +31,10 @@ function openSpeech(maxEntries = 8, settings = SETTINGS) {
     },
     voices: () => Promise.resolve([]),
   };
-  const cache = new AudioCache({ maxEntries, maxBytes: 10_000 });
   return {
     requests,
     cache,
-    speech: new CachedSpeech(speech, { cache, routing: new InstantEngine(), settings }),
+    speech: new CachedSpeech(speech, { cache, routing: new InstantEngine(), settings, frames }),
   };
 }
 
@@ -65,6 +70,32 @@ test('everything that changes the bytes is another rendering', async () => {
   ];
   for (const request of others) assert.equal(await ask(speech, request), 'miss', JSON.stringify(request));
   for (const request of others) assert.equal(await ask(speech, request), 'found', JSON.stringify(request));
+});
+
+test('servers whose encoders differ have other renderings of the same words', async () => {
+  const cache = new AudioCache({ maxEntries: 8, maxBytes: 10_000 });
+  const others: LineSettings[] = [
+    SETTINGS,
+    { ...SETTINGS, trim: { thresholdDb: -40 } },
+    { ...SETTINGS, opus: { ...OPUS_SPEECH, bitsPerSecond: 24_000 } },
+    { ...SETTINGS, opus: { ...OPUS_SPEECH, complexity: 9 } },
+    { ...SETTINGS, opus: { ...OPUS_SPEECH, application: 'voip' } },
+  ];
+  for (const settings of others) {
+    const { speech } = openSpeech(8, settings, cache);
+    assert.equal(await ask(speech, PLAIN), 'miss');
+    assert.equal(await ask(speech, PLAIN), 'found');
+  }
+});
+
+test('clearing forgets the sentences of calls too, and counts them', () => {
+  const frames = new FrameCache(10_000, SETTINGS);
+  const packed = new SharedArrayBuffer(8);
+  const kept = { packed, frames: 1, samples: 1, samplesIn: 1, trimmedStartMs: 0 };
+  frames.keep('a', { frames: kept, soundMs: 1, words: [] });
+  const { speech } = openSpeech(8, SETTINGS, undefined, frames);
+  assert.equal(speech.clear(), 1);
+  assert.equal(frames.figures.entries, 0);
 });
 
 test('a request may opt out, and so may the server', async () => {
