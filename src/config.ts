@@ -69,7 +69,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const VARIABLES = {
   HOST: 'address to listen on; an open one wants API_KEYS, API_KEYS_FILE or ALLOW_OPEN=1',
   PORT: 'TCP port of HTTP; 0 lets the system choose',
-  API_KEYS: 'comma-separated keys, one of which every request under /v1 must carry',
+  API_KEYS:
+    'comma-separated keys, one of which requests must carry but those for the page, /docs and /health',
   ALLOW_OPEN: '1 allows an open HOST without keys',
   CORS_ORIGINS: 'comma-separated origins of other web pages that may use the server',
   ENGINE: 'auto, flite or espeak',

@@ -50,7 +50,7 @@ function closed(
     // A client that left is no error of ours.
     if (failure !== null && (finished || failure !== 'aborted')) metrics.speechFailed(failure);
   }
-  const level = url.startsWith('/v1/') ? 'info' : 'debug';
+  const level = method === 'POST' || url.startsWith('/v1/') ? 'info' : 'debug';
   log[level](
     fieldsOf(request, url, status, Math.round(ms)),
     finished ? 'request answered' : 'request abandoned',

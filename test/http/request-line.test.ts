@@ -157,3 +157,13 @@ test('without metrics there is nothing under their address', async (t) => {
   const { app } = await openApp(t, { exposesMetrics: false });
   assert.equal((await app.inject('/metrics')).statusCode, 404);
 });
+
+test('what changes something is told at info, what only looks at the server at debug', async (t) => {
+  const { app, logLines } = await openApp(t);
+  const levelAfter = async (method: 'GET' | 'POST', url: string) => {
+    await app.inject({ method, url });
+    return lastLine(logLines)['level'];
+  };
+  assert.equal(await levelAfter('POST', '/cache/clear'), 'info');
+  assert.equal(await levelAfter('GET', '/health'), 'debug');
+});
