@@ -19,7 +19,7 @@ import { machine, table, type Row } from './table.js';
 const QUICK = process.argv.includes('--quick');
 const RUN_MS = QUICK ? 2000 : 10_000;
 const WARM_UP_MS = QUICK ? 1000 : 3000;
-const CONNECTIONS = 16;
+const CONNECTIONS = 8;
 const ROUNDS = QUICK ? 5 : 25;
 const STREAMS = 64;
 const SERVER_CORE = '0';
