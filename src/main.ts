@@ -99,7 +99,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   warmUpTexts(engines);
   const switchboard = new Switchboard(
     { routing: engines, encoders, frames, limits: config, time: systemTime, log, metrics },
-    { maxCalls: config.maxCalls, newId: () => `rtc_${randomBytes(18).toString('base64url')}` },
+    { maxCalls: config.maxCalls, newId: newCallId },
   );
   closing.add(() => switchboard.close());
   const parts = { config, log, plane, cache, frames, metrics, encoders, engines, workshop, switchboard };
@@ -111,6 +111,10 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   const url = await http.listen();
   log.info({ url, clockPriority: plane.stats().priority, missing: engines.missing }, 'parley listens');
   return { url, switchboard, plane, encoders, metrics, close: () => closing.close() };
+}
+
+function newCallId(door: string): string {
+  return `${door === 'webrtc' ? 'rtc' : 'call'}_${randomBytes(18).toString('base64url')}`;
 }
 
 /** What the doors are built from. */

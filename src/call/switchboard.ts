@@ -1,11 +1,13 @@
 // Every open call of the server, by id; the limit on how many there may be.
 import { ParleyError } from '../errors.js';
-import { Call, type CallParts, type MediaPort } from './call.js';
+import { Call, type CallParts, type MediaPort, type SpeakOptions } from './call.js';
+import { sentencesOf } from './text-source.js';
+import { VoicePlan } from './voice-plan.js';
 
 export interface SwitchboardOptions {
   readonly maxCalls: number;
-  /** Unguessable ids of calls, without the prefix. */
-  readonly newId: () => string;
+  /** Unguessable. */
+  readonly newId: (door: string) => string;
 }
 
 export class Switchboard {
@@ -29,6 +31,11 @@ export class Switchboard {
     return this.#calls.get(id);
   }
 
+  /** Throws what `Call.speak` would throw at once for this text, before there is a call. */
+  check(text: string, options: SpeakOptions = {}): void {
+    new VoicePlan(this.#parts.routing, options).whole(sentencesOf(text, this.#parts.limits));
+  }
+
   /**
    * A new call on the port that `makePort` makes. Rejects with CALL_LIMIT before anything is made, or with
    * whatever `makePort` rejects with.
@@ -41,7 +48,7 @@ export class Switchboard {
         retryAfterSeconds: 5,
       });
     }
-    const id = newId();
+    const id = newId(info.door);
     const making = makePort(id);
     this.#opening.add(making);
     try {
