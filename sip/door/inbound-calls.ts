@@ -35,7 +35,7 @@ export class InboundCalls {
     if (replaces !== undefined) return this.#replace(session, replaces);
     const { route, what } = this.#parts.answering.to(session.request);
     const unspeakable = what.refusal ?? this.#unspeakable(what.value);
-    if (unspeakable !== undefined) return void session.reject(unspeakable);
+    if (unspeakable !== undefined) return refuse(session, unspeakable);
     this.#answer(session, route, what.value as Spoken);
   }
 
@@ -63,12 +63,12 @@ export class InboundCalls {
         phone.speak(speech.text, speech);
         if (after === 'hangup') void call.spoken().then(() => phone.end({ reason: 'we hung up' }));
       });
-      session.accept(media);
+      session.accept(media, session.user);
       return phone.port;
     };
     switchboard.open(makePort, { door: 'sip' }).then(
       (call) => book.get(call.id).talks(call),
-      (error: unknown) => session.reject(refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED'))),
+      (error: unknown) => refuse(session, refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED'))),
     );
   }
 
@@ -76,16 +76,21 @@ export class InboundCalls {
   #replace(session: InboundSession, replaced: NonNullable<InboundSession['replaces']>): void {
     const phone = this.#parts.book.carriedBy(replaced);
     const before = phone?.leg;
-    if (phone === undefined || before === undefined) return void session.reject(refusal(481, 'Call/Transaction Does Not Exist')); // prettier-ignore
+    if (phone === undefined || before === undefined) return refuse(session, refusal(481, 'Call/Transaction Does Not Exist')); // prettier-ignore
     try {
       const media = this.#parts.openMedia(session.flow);
       phone.carriedBy({ session, media });
-      session.accept(media);
+      session.accept(media, session.user);
       void before.session.hangUp().finally(() => before.media.close());
     } catch (error) {
-      session.reject(refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED')));
+      refuse(session, refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED')));
     }
   }
+}
+
+/** Nothing, where it was answered before. */
+function refuse(session: InboundSession, { status, headers }: Refusal): void {
+  session.reject(status, { headers });
 }
 
 function infoOf(id: string, { request }: InboundSession): PhoneCallInfo {

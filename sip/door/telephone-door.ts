@@ -125,6 +125,7 @@ export class TelephoneDoor implements PhoneCalls {
     await Promise.all(this.#book.open.map((phone) => phone.end({ reason: 'server closing' })));
     await this.#placing.closed();
     await this.#network.close();
+    for (const ports of this.#parts.ports) ports.close();
   }
 }
 

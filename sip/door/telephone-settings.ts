@@ -7,7 +7,8 @@ import type { Secret } from '../auth/digest.js';
 import { readRoutingFile } from '../routing-file.js';
 import { RoutingTable } from '../routing-table.js';
 import type { TlsIdentity } from '../transport/tls-identity.js';
-import { readTrunkFile, type TrunkSettings } from '../trunk/trunk-file.js';
+import { readTrunkFile, type SecretSource } from '../trunk/trunk-file.js';
+import type { TrunkSettings } from '../trunk/trunk-settings.js';
 import { readUserFile } from './user-file.js';
 
 export interface TelephoneSettings {
@@ -28,7 +29,7 @@ export function readTelephoneSettings(
     return { value: table, problems };
   });
   const trunks = files.read('SIP_TRUNKS', config.trunksFile, (text) => {
-    const { trunks: found, problems = [] } = readTrunkFile(text, { env });
+    const { trunks: found, problems = [] } = readTrunkFile(text, secretsIn(env));
     return { value: found, problems };
   });
   const users = files.read('SIP_USERS_FILE', config.usersFile, (text) => {
@@ -45,6 +46,19 @@ export function readTelephoneSettings(
   };
   files.judge();
   return { routes: routes ?? new RoutingTable([]), trunks: trunks ?? [], users: users ?? new Map(), tls };
+}
+
+function secretsIn(env: Readonly<Record<string, string | undefined>>): SecretSource {
+  return {
+    environment: (name) => env[name],
+    file: (path) => {
+      try {
+        return readFileSync(path, 'utf8').trim();
+      } catch {
+        return undefined;
+      }
+    },
+  };
 }
 
 interface Found<T> {
