@@ -21,7 +21,9 @@ export interface Journey {
 /** Made anew for each try, with a new CSeq; `more` are the fields that it needs besides. */
 export type RequestMaker = (more: readonly HeaderLine[]) => RequestData;
 
-export type SendOutcome = { readonly response: SipResponse } | { readonly failure: ClientFailure };
+/** `flow`: the way that the answered request went. */
+export type SendOutcome =
+  { readonly response: SipResponse; readonly flow?: Flow | undefined } | { readonly failure: ClientFailure };
 
 export interface InviteUser {
   /** 101-199; of every dialog that the INVITE makes. */
@@ -35,6 +37,8 @@ export interface InviteUser {
 export interface SentInvite {
   /** Where the last try went, once it is known: requests within the dialog may go the same way. */
   readonly flow: Flow | undefined;
+  /** Authorization fields of the last try; the ACK of its 2xx has the same (RFC 3261, section 22.1). */
+  readonly credentials?: readonly HeaderLine[];
   /** Takes it back; `refused` still comes, or `accepted` where it was too late. Further targets are not tried. */
   cancel(): void;
 }
