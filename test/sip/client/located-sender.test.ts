@@ -89,7 +89,7 @@ test('a target that is silent for 64 T1 is followed by the next', async () => {
 test('who said 503 is passed over as long as Retry-After says, and tried last of all', async () => {
   const busy = answers(503, [['Retry-After', '60 (maintenance);duration=10']]);
   const { network, sender, callees } = open({ [ONE]: busy, [TWO]: answers(200) }, [ONE, TWO]);
-  const counts = () => [ONE, TWO].map((address) => callees.get(address)?.events.length);
+  const counts = () => [ONE, TWO].map((address) => callees.get(address)?.transactions.length);
   const send = () => settledOf(sender.send(maker('OPTIONS'), TO_EXAMPLE), network, 100);
   assert.equal(await send(), '200');
   assert.deepEqual(counts(), [1, 1]);
@@ -176,20 +176,7 @@ test('a server that calls every nonce stale is answered a few times and no more'
   assert.equal(callees.get(ONE)?.events.length, 4);
 }); // prettier-ignore
 
-test('of many requests at once that are all challenged, none takes the challenge of another for a refusal', async () => {
-  const { network, sender } = open({ [ONE]: asking((text) => text !== '') });
-  const journey = { ...TO_EXAMPLE, account: account() };
-  const sending = Array.from({ length: 20 }, (_, index) =>
-    settledOf(sender.send(maker('OPTIONS', `call${index}`), journey), network, 0));
-  await network.pass(200);
-  assert.equal(sending.length, 20);
-  const again = Array.from({ length: 20 }, (_, index) => sender.send(maker('OPTIONS', `again${index}`), journey));
-  await network.pass(200);
-  const outcomes = await Promise.all(again);
-  assert.deepEqual([...new Set(outcomes.map((one) => 'response' in one && one.response.status))], [200]);
-}); // prettier-ignore
-
-test('20 requests sent together are all let in after their challenges', async () => {
+test('of 20 requests sent together none takes the challenge of another for its own refusal', async () => {
   const { network, sender } = open({ [ONE]: asking((text) => text !== '') });
   const journey = { ...TO_EXAMPLE, account: account() };
   const sent = Array.from({ length: 20 }, (_, index) =>
@@ -211,7 +198,6 @@ test('an INVITE goes on to the next target, and tells every 2xx', async () => {
   const { network, sender } = open({ [ONE]: answers(503), [TWO]: accepting });
   const { events, user } = heard();
   const invite = sender.invite(maker('INVITE'), TO_EXAMPLE, user);
-  assert.equal(invite.flow, undefined);
   await network.pass(100);
   assert.deepEqual(events, ['180', '200 tagged']);
   assert.equal(invite.flow?.remote.address, TWO);
