@@ -90,6 +90,11 @@ export class Dialog implements DialogId {
     return dialogKey(this);
   }
 
+  /** The number of our latest request. */
+  get localCSeq(): number {
+    return this.#localCSeq;
+  }
+
   get remoteTarget(): Uri {
     return this.#remoteTarget;
   }
