@@ -1,5 +1,5 @@
 // Opens the telephone door from the configuration, or says why it stays closed.
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { CallRecord } from '../../src/call/call-record.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
@@ -33,6 +33,23 @@ export interface TelephoneSurroundings {
   readonly told: TelephoneParts['told'];
 }
 
+const rtp = {
+  portMin: 16_384,
+  portMax: 32_767,
+  drainMs: 30_000,
+  dscp: 46,
+  timeoutMs: 300_000,
+  policy: {
+    codecs: ['PCMU', 'PCMA', 'G722', 'opus'] as const,
+    packetTimeMs: 20,
+    telephoneEvents: true,
+    comfortNoise: false,
+    rtcpMux: true,
+    security: 'prefer' as const,
+    keyings: ['sdes'] as const,
+    suites: ['AES_CM_128_HMAC_SHA1_80'] as const,
+  },
+};
 const NONCE_MS = 300_000;
 const MOST_NONCES = 10_000;
 const LOOPBACK = ['127.0.0.0/8', '::1'];
@@ -62,7 +79,7 @@ export async function openTelephone(around: TelephoneSurroundings): Promise<Tele
 }
 
 function partsOf(around: TelephoneSurroundings, settings: TelephoneSettings, ports: ReadonlyMap<string, RtpPorts>): Omit<TelephoneParts, 'ports'> {
-  const { config, plane, switchboard, time, log, recorded, told } = around;
+  const { config, switchboard, time, log, recorded, told } = around;
   const { sip } = config;
   const { greeting: text, greetingVoice: voice, greetingLanguage: language } = sip;
   const greeting = { text, ...(voice === undefined ? {} : { voice }), ...(language === undefined ? {} : { language }) };
@@ -102,7 +119,7 @@ function admissionOf(sip: SipConfig, settings: TelephoneSettings, time: Time): A
 } // prettier-ignore
 
 /** By the address listened on: a call's media comes in where its signalling did. */
-function openPorts({ sip, rtp }: Config): ReadonlyMap<string, RtpPorts> {
+function openPorts({ sip }: Config): ReadonlyMap<string, RtpPorts> {
   const { portMin, portMax, drainMs, dscp } = rtp;
   return new Map(
     sip.hosts.map((address) => [address, RtpPorts.open({ address, portMin, portMax, drainMs, dscp })]),
@@ -110,7 +127,7 @@ function openPorts({ sip, rtp }: Config): ReadonlyMap<string, RtpPorts> {
 }
 
 function openMedia({ config, plane, time, log }: TelephoneSurroundings, ports: ReadonlyMap<string, RtpPorts>, { local }: Pick<Flow, 'local' | 'remote'>): CallMedia {
-  const { sip, rtp } = config;
+  const { sip } = config;
   const family = isIP(local.address) === 6 ? 6 : 4;
   const host = sip.hosts.find((item) => item === local.address) ?? sip.hosts.find((item) => isIP(item) === family);
   const mine = ports.get(host ?? '');
@@ -123,7 +140,6 @@ function openMedia({ config, plane, time, log }: TelephoneSurroundings, ports: R
     addresses: family === 6 ? { ip6: told } : { ip4: told },
     time,
     randomBytes,
-    randomInt,
     rtpTimeoutMs: rtp.timeoutMs,
     log,
   });

@@ -1,6 +1,6 @@
 // The layers of SIP of one server, built from its settings: transports,
 // transactions, sessions, and the requests that go out.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 import type { SipConfig } from '../../src/sip-config.js';
 import type { Time } from '../../src/time.js';
@@ -26,10 +26,11 @@ export interface SipNetworkParts {
   readonly admission: Admission;
   readonly invited: (session: InboundSession) => void;
   /** Told of every request and response, for metrics. */
-  readonly told: (direction: 'in' | 'out', method: string, status?: number) => void;
+  readonly told: (direction: 'in' | 'out', method: string, status: number) => void;
 }
 
 const USER = 'parley';
+const PRODUCT = 'Parley';
 const RESOLVE_MS = 3000;
 
 export class SipNetwork {
@@ -56,7 +57,9 @@ export class SipNetwork {
       token,
       admission,
       invited,
-      contactFor: (flow) => this.contactFor(flow),
+      randomInt,
+      product: PRODUCT,
+      contactFor: (flow) => `<${this.contactFor(flow)}>`,
       sessionSeconds: config.sessionSeconds,
       leastSeconds: config.leastSessionSeconds,
       told,
@@ -104,7 +107,6 @@ export class SipNetwork {
 
   /** Resolves when no socket and no timer is left. */
   async close(): Promise<void> {
-    await this.agent.close();
     this.#load.close();
     this.transactions.close();
     await this.transports.close();

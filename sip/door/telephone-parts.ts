@@ -32,6 +32,6 @@ export interface TelephoneParts {
   /** Milliseconds since 1970. */
   readonly wallMs: () => number;
   readonly recorded: (record: CallRecord) => void;
-  readonly told: (direction: 'in' | 'out', method: string, status?: number) => void;
+  readonly told: (direction: 'in' | 'out', method: string, status: number) => void;
   readonly log: TelephoneLog;
 }

@@ -2,7 +2,6 @@
 //
 //   inviting ─ ring, progress ─▶ early ─ accept ─▶ confirmed ─▶ ended
 //       └──── reject, CANCEL ──────┴───────────────────────────▲
-import type { DialogId } from '../dialog/dialog.js';
 import type { Dialog } from '../dialog/dialog.js';
 import { writeReason, type Reason } from '../headers/reason.js';
 import { refused, type Judged } from '../judged.js';
@@ -85,7 +84,7 @@ export class InboundSession implements Session {
     return this.#state;
   }
 
-  get dialog(): DialogId | undefined {
+  get dialog(): Dialog | undefined {
     return this.#state === 'inviting' ? undefined : this.#inDialog.dialog;
   }
 

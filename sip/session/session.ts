@@ -3,7 +3,7 @@
 //
 //   inviting ─▶ early ─▶ confirmed ─▶ ended
 //       └─────────┴───────────────────▲
-import type { DialogId } from '../dialog/dialog.js';
+import type { Dialog } from '../dialog/dialog.js';
 import type { Reason } from '../headers/reason.js';
 import type { Replaces } from '../headers/replaces.js';
 import type { Judged } from '../judged.js';
@@ -63,7 +63,7 @@ export interface ReferTarget {
 export interface Session {
   readonly state: SessionState;
   /** Undefined before there is a dialog. */
-  readonly dialog: DialogId | undefined;
+  readonly dialog: Pick<Dialog, 'callId' | 'localTag' | 'remoteTag' | 'remoteTarget'> | undefined;
   user: SessionUser;
   /** BYE, CANCEL or refusal, as the state asks. Resolves when it was answered or given up (32 s); idempotent. */
   hangUp(reason?: Reason): Promise<void>;
