@@ -1,13 +1,15 @@
 // Builds the parts in order and closes them in reverse; the only file that
 // knows all of them.
 //
-//   log, metrics ─▶ plane ─▶ encoders ─▶ engines ─▶ switchboard ─▶ browser door ─▶ HTTP
+//   log, metrics ─▶ plane ─▶ encoders ─▶ engines ─▶ switchboard ─▶ browser door, telephone door ─▶ HTTP
 //
 // A server that cannot be built whole closes what was built and rejects.
 import { randomBytes, randomInt } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
+import { openTelephone } from '../sip/door/open-telephone.js';
+import type { TelephoneDoor } from '../sip/door/telephone-door.js';
 import { speechDialects } from './agent/speech-dialects.js';
 import { CachedSpeech } from './call/cached-speech.js';
 import { FrameCache } from './call/frame-cache.js';
@@ -40,6 +42,8 @@ const MESSAGES = { perSecond: 500, burst: 1000 }; // of one data channel: tokens
 export interface Overrides {
   readonly log?: Log;
   readonly engines?: Engines;
+  /** Where secrets are found that files name. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 export interface Server {
@@ -48,6 +52,10 @@ export interface Server {
   readonly plane: MediaPlane;
   readonly encoders: EncoderPool;
   readonly metrics: Metrics;
+  /** Undefined where it is closed. */
+  readonly telephone: TelephoneDoor | undefined;
+  /** Refuses new calls; resolves when those that stand have ended, or after so long. */
+  drain(limitMs: number): Promise<void>;
   /** Refuses new work, ends calls and frees everything; every caller waits for the same end. */
   close(): Promise<void>;
 }
@@ -105,12 +113,18 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   const parts = { config, log, plane, cache, frames, metrics, encoders, engines, workshop, switchboard };
   const door = openDoor(parts, certificate);
   closing.add(() => door.close());
-  const http = openHttp(parts, door);
+  const telephone = await openPhone(parts, overrides.env ?? process.env);
+  closing.add(() => telephone?.close());
+  const http = openHttp(parts, door, telephone);
   closing.add(() => http.close());
   for (const notice of config.notices) log.warn(notice);
   const url = await http.listen();
   log.info({ url, clockPriority: plane.stats().priority, missing: engines.missing }, 'parley listens');
-  return { url, switchboard, plane, encoders, metrics, close: () => closing.close() };
+  const drain = async (limitMs: number) => {
+    telephone?.drain();
+    await switchboard.drain(limitMs, systemTime);
+  };
+  return { url, switchboard, plane, encoders, metrics, telephone, drain, close: () => closing.close() };
 }
 
 function newCallId(door: string): string {
@@ -151,7 +165,20 @@ function openDoor(
   });
 }
 
-function openHttp(parts: Parts, calls: BrowserDoor): HttpServer {
+function openPhone({ config, log, plane, switchboard }: Parts, env: NodeJS.ProcessEnv) {
+  return openTelephone({
+    config,
+    env,
+    plane,
+    switchboard,
+    time: systemTime,
+    log,
+    recorded: (record) => log.info({ ...record }, 'call record'),
+    told: () => undefined,
+  });
+}
+
+function openHttp(parts: Parts, calls: BrowserDoor, telephone: TelephoneDoor | undefined): HttpServer {
   const { config, log, metrics, engines, workshop } = parts;
   const speech = new CachedSpeech(new SpeechService(engines, parts.encoders, config), {
     cache: parts.cache,
@@ -177,6 +204,7 @@ function openHttp(parts: Parts, calls: BrowserDoor): HttpServer {
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
     calls,
+    foreignSocket: telephone?.sockets,
     health: () => healthOf(parts),
     metrics,
     log,

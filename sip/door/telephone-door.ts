@@ -3,6 +3,8 @@
 //
 //   network ─▶ admission ─▶ sessions ─▶ inbound calls ─┐
 //   applications ─▶ outbound calls ────────────────────┴─▶ phone calls ─▶ switchboard
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Interruption } from '../../src/call/call.js';
 import type {
   DigitsRequest,
@@ -23,6 +25,11 @@ import type { PhoneCall } from './phone-call.js';
 import { SipNetwork } from './sip-network.js';
 import { Transfers } from './transfers.js';
 import type { TelephoneParts } from './telephone-parts.js';
+
+export interface PhoneSockets {
+  readonly path: string;
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, isSecure: boolean) => void;
+}
 
 export class TelephoneDoor implements PhoneCalls {
   readonly #parts: TelephoneParts;
@@ -53,6 +60,19 @@ export class TelephoneDoor implements PhoneCalls {
 
   get network(): SipNetwork {
     return this.#network;
+  }
+
+  /** SIP of browsers' phones, on WebSockets that the HTTP server is asked for. */
+  get sockets(): PhoneSockets {
+    const { admission } = this.#parts;
+    return {
+      path: '/sip',
+      upgrade: (request, socket, head, isSecure) => {
+        if (admission.knows(request.socket.remoteAddress ?? '')) {
+          this.#network.transports.upgrade(request, socket, head, isSecure);
+        } else socket.destroy();
+      },
+    };
   }
 
   /** Calls that have not ended. */

@@ -2,6 +2,7 @@
 import { ParleyError } from '../errors.js';
 import { Call, type CallParts, type MediaPort, type SpeakOptions } from './call.js';
 import { sentencesOf } from './text-source.js';
+import type { Time } from '../time.js';
 import { VoicePlan } from './voice-plan.js';
 
 export interface SwitchboardOptions {
@@ -16,6 +17,7 @@ export class Switchboard {
   readonly #calls = new Map<string, Call>();
   /** Calls whose port is still being set up. */
   readonly #opening = new Set<Promise<unknown>>();
+  #draining = false;
   #closing: Promise<void> | undefined;
 
   constructor(parts: CallParts, options: SwitchboardOptions) {
@@ -42,7 +44,9 @@ export class Switchboard {
    */
   async open(makePort: (callId: string) => Promise<MediaPort>, info: { door: string }): Promise<Call> {
     const { maxCalls, newId } = this.#options;
-    if (this.#closing !== undefined) throw new ParleyError('CALL_CLOSED', 'the server is closing');
+    if (this.#closing !== undefined || this.#draining) {
+      throw new ParleyError('CALL_CLOSED', 'the server is closing');
+    }
     if (this.size >= maxCalls) {
       throw new ParleyError('CALL_LIMIT', `${maxCalls} calls are open, which is what MAX_CALLS allows`, {
         retryAfterSeconds: 5,
@@ -66,6 +70,23 @@ export class Switchboard {
     void call.closed.then(() => this.#calls.delete(call.id));
     // The server began to close while the port was being made.
     if (this.#closing !== undefined) void call.close('server closing');
+  }
+
+  /** Refuses new calls; resolves when those that stand have ended, or after so long. */
+  async drain(limitMs: number, time: Time): Promise<void> {
+    this.#draining = true;
+    if (this.size === 0) return;
+    let callOff: () => void = () => undefined;
+    const limit = new Promise<void>((resolve) => (callOff = time.after(limitMs, resolve)));
+    await Promise.race([this.#empty(), limit]);
+    callOff();
+  }
+
+  async #empty(): Promise<void> {
+    while (this.size > 0) {
+      await Promise.allSettled(this.#opening);
+      await Promise.all([...this.#calls.values()].map(({ closed }) => closed));
+    }
   }
 
   /** Ends every call and refuses new ones; resolves when all are freed. */
