@@ -21,14 +21,6 @@ const CODES_POSITIVE = [0, ...countdown(61, 32)];
 const QM4 = [
   0, -20456, -12896, -8968, -6288, -4240, -2584, -1200, 20456, 12896, 8968, 6288, 4240, 2584, 1200, 0,
 ];
-/** What the far end hears of the six bits (table 19). */
-const QM6 = [
-  -136, -136, -136, -136, -24808, -21904, -19008, -16704, -14984, -13512, -12280, -11192, -10232, -9360,
-  -8576, -7856, -7192, -6576, -6000, -5456, -4944, -4464, -4008, -3576, -3168, -2776, -2400, -2032, -1688,
-  -1360, -1040, -728, 24808, 21904, 19008, 16704, 14984, 13512, 12280, 11192, 10232, 9360, 8576, 7856, 7192,
-  6576, 6000, 5456, 4944, 4464, 4008, 3576, 3168, 2776, 2400, 2032, 1688, 1360, 1040, 728, 432, 136, -432,
-  -136,
-];
 const RL42 = [0, 7, 6, 5, 4, 3, 2, 1, 7, 6, 5, 4, 3, 2, 1, 0];
 const WL = [-60, -30, 58, 172, 334, 538, 1198, 3042];
 const LOW_MOST_NB = 18_432;
@@ -45,10 +37,6 @@ const ILB = [
   2048, 2093, 2139, 2186, 2233, 2282, 2332, 2383, 2435, 2489, 2543, 2599, 2656, 2714, 2774, 2834, 2896, 2960,
   3025, 3091, 3158, 3228, 3298, 3371, 3444, 3520, 3597, 3676, 3756, 3838, 3922, 4008,
 ];
-
-/** Of a band before the bands are joined: 15 bits (LIMIT). */
-const MOST_BAND = 16_383;
-const JOIN_SHIFT = 11; // the filter's gain of 4096, and back to 16 bits
 
 const MOST_POLE_2 = 12_288;
 const ZEROS = 6;
@@ -213,54 +201,4 @@ export class G722Coder {
     band.predict(quantized);
     return code;
   }
-}
-
-export class G722Decoder {
-  readonly #low = new Band(32);
-  readonly #high = new Band(8);
-  readonly #history = new Int32Array(QMF_TAPS);
-
-  /** Two samples for each byte. */
-  decode(payload: Uint8Array, output: Int16Array): void {
-    const history = this.#history;
-    payload.forEach((byte, n) => {
-      const low = this.#decodeLow(byte & 63);
-      const high = this.#decodeHigh(byte >> 6);
-      history.copyWithin(0, 2);
-      history[QMF_TAPS - 2] = low + high;
-      history[QMF_TAPS - 1] = low - high;
-      let even = 0;
-      let odd = 0;
-      for (let i = 0; i < QMF_TAPS / 2; i++) {
-        even += (history[2 * i] as number) * (QMF[i] as number);
-        odd += (history[2 * i + 1] as number) * (QMF[QMF_TAPS / 2 - 1 - i] as number);
-      }
-      output[2 * n] = saturate(odd >> JOIN_SHIFT);
-      output[2 * n + 1] = saturate(even >> JOIN_SHIFT);
-    });
-  }
-
-  /** INVQBL for the sound, INVQAL for the adaptation. */
-  #decodeLow(code: number): number {
-    const band = this.#low;
-    const sound = limit(band.s + ((band.det * (QM6[code] as number)) >> 15));
-    const rough = code >> 2;
-    const quantized = (band.det * (QM4[rough] as number)) >> 15;
-    band.scale(WL[RL42[rough] as number] as number, LOW_MOST_NB, 8);
-    band.predict(quantized);
-    return sound;
-  }
-
-  #decodeHigh(code: number): number {
-    const band = this.#high;
-    const quantized = (band.det * (QM2[code] as number)) >> 15;
-    const sound = limit(band.s + quantized);
-    band.scale(WH[RH2[code] as number] as number, HIGH_MOST_NB, 10);
-    band.predict(quantized);
-    return sound;
-  }
-}
-
-function limit(value: number): number {
-  return value > MOST_BAND ? MOST_BAND : value < -MOST_BAND - 1 ? -MOST_BAND - 1 : value;
 }
