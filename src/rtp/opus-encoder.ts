@@ -1,4 +1,4 @@
-// Opus of one call, both ways: the only file that touches @discordjs/opus.
+// Opus for one call: the only file that touches @discordjs/opus.
 //
 // That package ends the whole process when it is given a frame of an illegal
 // length: libopus answers with a negative length, and the package makes a
@@ -57,8 +57,6 @@ interface NativeDecoder {
 
 interface NativeEncoder {
   encode(samples: Buffer): Buffer;
-  /** Throws at what is no packet; an empty one would be taken for a lost one of the longest duration. */
-  decode(payload: Buffer): Buffer;
   applyEncoderCTL(request: number, value: number): void;
   setBitrate(bitsPerSecond: number): void;
 }
@@ -128,26 +126,6 @@ export class OpusFrameEncoder {
     this.#samples.fill(0);
     this.#native.encode(this.#bytes);
     this.#native.applyEncoderCTL(SET_IN_BAND_FEC, 1);
-  }
-}
-
-const DECODED_HZ = 16_000; // what a voice has
-const NO_SAMPLES = new Int16Array(0);
-
-/** Packets of Opus, whatever their frames are, as mono sound of 16 kHz. */
-export class OpusPacketDecoder {
-  readonly sampleRate = DECODED_HZ;
-  readonly #native = new Native(DECODED_HZ, 1);
-
-  /** Nothing for what is no packet of Opus. */
-  decode(payload: Uint8Array): Int16Array {
-    if (payload.length === 0) return NO_SAMPLES;
-    try {
-      const bytes = this.#native.decode(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength));
-      return new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
-    } catch {
-      return NO_SAMPLES;
-    }
   }
 }
 
