@@ -30,9 +30,11 @@ import { Metrics } from './observe/metrics.js';
 import type { EncoderPool } from './rtp/encoder-pool.js';
 import { MediaPlane } from './rtp/media-plane.js';
 import { openEncoders } from './rtp/server-encoders.js';
+import { stopAtSignals } from './stop-signals.js';
 import { AudioCache } from './speech/audio-cache.js';
-import { Engines } from './speech/engine-choice.js';
+import type { Engines } from './speech/engine-choice.js';
 import { openRedisTier } from './speech/redis-tier.js';
+import { openEngines, useDefaultVoice } from './speech/server-engines.js';
 import { VoiceWorkshop } from './speech/voice-workshop.js';
 
 const EXIT_CONFIG = 78; // EX_CONFIG of sysexits.h
@@ -225,48 +227,13 @@ function healthOf({ config, cache, encoders, engines, switchboard, workshop }: P
   };
 }
 
-function openEngines(config: Config, log: Log): Promise<Engines> {
-  return Engines.open({
-    engine: config.engine,
-    maxWaiting: config.maxQueueDepth,
-    maxWaitMs: config.requestTimeoutMs,
-    renderTimeoutMs: config.engineTimeoutMs,
-    idleMs: config.idleTimeoutMs,
-    maxNewTokens: config.maxNewTokens,
-    onNews: (engine, { what, ...news }) =>
-      log[what === 'loaded' || what === 'unloaded' ? 'info' : 'error']({ engine, ...news }, `engine ${what}`),
-  });
-}
-
-/** When kept voices are there, since it may be one of them. */
-function useDefaultVoice(engines: Engines, { defaultVoice }: Config): void {
-  try {
-    if (defaultVoice !== undefined) engines.useDefault(defaultVoice);
-  } catch (error) {
-    if (!(error instanceof ParleyError)) throw error;
-    throw new ParleyError('CONFIG_INVALID', `DEFAULT_VOICE: ${error.message}`, { cause: error });
-  }
-}
-
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog({ level: config.logLevel, logText: config.logText });
   // A rejection that nobody awaited is a defect, but no reason to hang up on every caller.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   const server = await startServer(config, { log });
-  const stop = (signal: string) => {
-    log.info({ signal }, 'parley closes');
-    process.once(signal, () => process.exit(1)); // asked twice: at once
-    server.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'parley did not close cleanly');
-        process.exit(1);
-      },
-    );
-  };
-  process.once('SIGINT', stop);
-  process.once('SIGTERM', stop);
+  stopAtSignals(server, config.drainTimeoutMs, log);
 }
 
 const program = process.argv[1];

@@ -26,7 +26,7 @@ export class EventLog {
     const numbered = { id: ++this.#count, at: this.#wallMs(), ...event } as PhoneCallEvent;
     this.#kept.push(numbered);
     if (this.#kept.length > MOST_KEPT) this.#kept.shift();
-    for (const told of [...this.#followers]) told(numbered);
+    for (const told of this.#followers) told(numbered);
   }
 
   /** Events after number `after`, then each as it comes, until the function returned is called. */
