@@ -3,6 +3,7 @@
 import type { SendOutcome } from '../client/request-sender.js';
 import { readReason } from '../headers/reason.js';
 import type { SipResponse } from '../message/response.js';
+import { unquoted } from '../message/scanner.js';
 import { parseNameAddr } from '../message/name-addr.js';
 import type { Uri } from '../message/uri.js';
 import type { SessionEnd } from './session.js';
@@ -38,10 +39,8 @@ export function redirectedTo(response: SipResponse): readonly Uri[] {
 
 /** `399 host "text"` → text. */
 function saidIn(response: SipResponse): string {
-  const [, warning] = /^\d{3} \S+ "((?:[^"\\]|\\.)*)"/.exec(response.first('warning') ?? '') ?? [];
+  const [, warning] = /^\d{3} \S+ ("(?:[^"\\]|\\.)*")/.exec(response.first('warning') ?? '') ?? [];
+  const text = warning === undefined ? response.reason : unquoted(warning);
   // oxlint-disable-next-line no-control-regex -- control characters are what is being taken out
-  return (warning ?? response.reason)
-    .replace(/[\x00-\x1f\x7f]/g, ' ')
-    .trim()
-    .slice(0, MOST_CHARACTERS);
+  return text.replace(/[\x00-\x1f\x7f]/g, ' ').trim().slice(0, MOST_CHARACTERS); // prettier-ignore
 }

@@ -7,7 +7,6 @@ import type { Refusal } from '../message/refusal.js';
 import type { SipResponse } from '../message/response.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import { SessionTimer } from '../session-timer.js';
-import { clientFailure } from '../transaction/client-transaction.js';
 import { sessionFields } from './abilities.js';
 import { type CallPlan, inviteOf } from './call-plan.js';
 import { Fork } from './fork.js';
@@ -54,6 +53,7 @@ export class OutgoingInvite {
   #ending: SessionEnd | undefined;
   #winner: Fork | undefined;
   #latest: Fork | undefined;
+  #callOffLingering = (): void => undefined;
 
   constructor(options: OutgoingInviteOptions) {
     this.#options = options;
@@ -135,12 +135,12 @@ export class OutgoingInvite {
     ground.sent('INVITE', { response });
     const judged = fork.accepted(response);
     this.#acknowledge(fork, response, judged.value ?? { headers: [] });
-    this.#lingerOthers();
     if (judged.refusal !== undefined) {
       if (media.offering) media.withdraw();
       void inDialog.bye(unusable(judged.refusal), reasonOf(judged.refusal));
       return;
     }
+    this.#lingerOthers();
     media.settle(inDialog.dialog.remoteTag);
     inDialog.timer.accepted(sessionFields(response));
     inDialog.channel.answered(response);
@@ -152,8 +152,9 @@ export class OutgoingInvite {
     this.#acknowledge(fork, response, { headers: [] });
     const end = this.#winner === undefined ? this.#ending : undefined;
     this.#winner ??= fork;
+    const { media } = this.#options.plan;
+    if (media.offering && end !== undefined) media.withdraw();
     void fork.inDialog.bye(end ?? { by: 'us' }, end === undefined ? ELSEWHERE : end.reason);
-    this.#lingerOthers();
   }
 
   #acknowledge(fork: Fork, response: SipResponse, content: { readonly headers: readonly HeaderLine[]; readonly body?: string }): void {
@@ -163,12 +164,14 @@ export class OutgoingInvite {
 
   /** A 2xx that does not say where its sender is: there is no dialog, and no way to tell the peer so. */
   #unreachable(response: SipResponse): void {
-    if (this.#winner === undefined) this.#refused({ failure: clientFailure('unreachable') }, response);
+    if (this.#winner !== undefined || this.#ending !== undefined) return;
+    this.#ending = { by: 'transport', status: 503 };
+    this.#refused({ response });
   }
 
-  #refused(outcome: SendOutcome, answered?: SipResponse): void {
+  #refused(outcome: SendOutcome): void {
     const { ground, plan, user } = this.#options;
-    ground.sent('INVITE', answered === undefined ? outcome : { response: answered });
+    ground.sent('INVITE', outcome);
     for (const fork of this.#forks.values()) this.#drop(fork);
     if (this.#asksAgain(outcome)) return this.#send();
     if (plan.media.offering) plan.media.withdraw();
@@ -212,7 +215,9 @@ export class OutgoingInvite {
       user: () => session.user,
       calling: true,
       over: (end) => {
-        if (fork() === this.#winner) user.over(end);
+        if (fork() !== this.#winner) return;
+        this.#endOthers();
+        user.over(end);
       },
     });
   } // prettier-ignore
@@ -223,15 +228,20 @@ export class OutgoingInvite {
     fork.inDialog.end({ by: 'cancelled' });
   }
 
-  /** A phone may be answered while the word that another was is under way: it gets its ACK and BYE. */
+  /** A phone may be answered while the word that another was is under way: its dialog waits for that, if the call lasts. */
   #lingerOthers(): void {
-    const others = [...this.#forks.values()].filter((fork) => fork !== this.#winner && !fork.inDialog.confirmed);
     const { time, patienceMs } = this.#options.ground;
+    const others = [...this.#forks.values()].filter(({ inDialog }) => !inDialog.confirmed && !inDialog.ended);
     if (others.length === 0) return;
-    time.after(patienceMs, () => {
-      for (const fork of others) if (!fork.inDialog.confirmed) fork.inDialog.end({ by: 'cancelled' });
-    });
-  } // prettier-ignore
+    this.#callOffLingering();
+    this.#callOffLingering = time.after(patienceMs, () => this.#endOthers());
+  }
+
+  #endOthers(): void {
+    this.#callOffLingering();
+    for (const { inDialog } of this.#forks.values())
+      if (!inDialog.confirmed) inDialog.end({ by: 'cancelled' });
+  }
 }
 
 const FIRST_CSEQ = 2 ** 16; // below it at random

@@ -17,7 +17,7 @@ import { callerHeaders, invalid } from './caller-headers.js';
 import { planByTrunk, planDirectly, wishedCaller, type CallWish, type ContactMaker } from './call-planner.js';
 import type { Trunk } from './trunk.js';
 import type { TrunkSettings } from './trunk-settings.js';
-import { Trunks, TrunkTurn } from './trunks.js';
+import { type Trunks, TrunkTurn } from './trunks.js';
 
 export interface OutboundCallsOptions {
   readonly trunks: Trunks;
@@ -137,7 +137,12 @@ class CallWay {
     const pauseMs = 'response' in outcome ? pausedFor(outcome.response) : undefined;
     if (pauseMs !== undefined) this.trunk.pause(pauseMs);
     const trunk = this.#turn.next();
-    return trunk === undefined ? undefined : this.#by(trunk);
+    if (trunk === undefined) return undefined;
+    try {
+      return this.#by(trunk);
+    } catch {
+      return undefined; // no media for this trunk: the call ends with what the one before said
+    }
   }
 
   /** A 3xx leads elsewhere: by the same trunk within its domain, else directly and without its account. */
