@@ -21,4 +21,6 @@ export interface DialogLife {
   readonly ended: boolean;
   /** Ends the session at once and tells the peer so. */
   bye(end: SessionEnd, reason?: Reason): Promise<void>;
+  /** Something is done that may have been the last. */
+  leave(): void;
 }

@@ -19,7 +19,9 @@ import type { DialogLife } from './dialog-life.js';
 import { InfoDigits } from './info-digits.js';
 import { OurOffers } from './our-offers.js';
 import { Pauses } from './pauses.js';
+import { OurTransfers } from './our-transfers.js';
 import { PeerOffers } from './peer-offers.js';
+import { PeerTransfers } from './peer-transfers.js';
 import type { SessionGround } from './session-ground.js';
 import type { SessionMedia } from './session-media.js';
 import type { ReferTarget, Session, SessionEnd, SessionUser } from './session.js';
@@ -57,8 +59,12 @@ export class InDialog implements DialogLife {
   readonly #ours: OurOffers;
   readonly #peers: PeerOffers;
   readonly #digits: InfoDigits;
+  readonly #ourTransfers: OurTransfers;
+  readonly #peerTransfers: PeerTransfers;
   #state: 'early' | 'confirmed' | 'ended' = 'early';
   #leaving: Promise<void> | undefined;
+  /** Nothing of the session itself is under way any more. */
+  #done = false;
 
   constructor(options: InDialogOptions) {
     const { dialog, ground } = options;
@@ -79,6 +85,8 @@ export class InDialog implements DialogLife {
     this.#ours = new OurOffers(this);
     this.#peers = new PeerOffers(this, () => this.#ours.offering);
     this.#digits = new InfoDigits(this);
+    this.#ourTransfers = new OurTransfers(this);
+    this.#peerTransfers = new PeerTransfers(this);
     ground.dialogs.add(this);
   }
 
@@ -133,8 +141,8 @@ export class InDialog implements DialogLife {
     return this.#digits.send(digit, durationMs);
   }
 
-  refer(_target: ReferTarget, _told?: (status: number) => void): Promise<Judged<number>> {
-    return Promise.resolve({ refusal: refusal(501, 'Not Implemented') });
+  refer(target: ReferTarget, told?: (status: number) => void): Promise<Judged<number>> {
+    return this.#ourTransfers.refer(target, told);
   }
 
   /** Resolves when BYE was answered or given up; before that, the ACK is waited for (RFC 3261, section 15). Idempotent. */
@@ -151,25 +159,30 @@ export class InDialog implements DialogLife {
     if (this.ended) return;
     this.#finish(end);
     this.awaited.close();
-    this.#leave();
+    this.#done = true;
+    this.leave();
+  }
+
+  /** Out of the table, as soon as nothing is left: transfers outlive the session that they were asked in (RFC 5057). */
+  leave(): void {
+    if (!this.#done || this.#ourTransfers.open || this.#peerTransfers.open) return;
+    this.channel.ground.dialogs.remove(this);
   }
 
   async #sendBye(reason: Reason | undefined): Promise<void> {
     await this.awaited.settled();
     const headers = reason === undefined ? [] : ([['Reason', writeReason(reason)]] as const);
     await this.channel.send('BYE', { headers });
-    this.#leave();
+    this.#done = true;
+    this.leave();
   }
 
   #finish(end: SessionEnd): void {
     this.#state = 'ended';
     this.timer.close();
     this.pauses.close();
+    this.#peerTransfers.ended();
     this.#options.over(end);
-  }
-
-  #leave(): void {
-    this.channel.ground.dialogs.remove(this);
   }
 
   #handle(request: SipRequest, transaction: ServerTransaction): void {
@@ -185,10 +198,14 @@ export class InDialog implements DialogLife {
         return this.#prack(request, transaction);
       case 'BYE':
         ground.respond(transaction, { status: 200 });
-        return this.end({ by: this.confirmed ? 'peer' : 'cancelled', ...reasonIn(request) });
+        return this.end({ by: this.confirmed || this.calling ? 'peer' : 'cancelled', ...reasonIn(request) });
       case 'OPTIONS':
         ground.respond(transaction, { status: 200, headers: [this.channel.contact, ALLOW, ACCEPT, SUPPORTED, ALLOW_EVENTS] });
         return;
+      case 'REFER':
+        return this.#peerTransfers.received(request, transaction);
+      case 'NOTIFY':
+        return this.#ourTransfers.notified(request, transaction);
       default:
         ground.refuse(transaction, refusal(481, 'Call/Transaction Does Not Exist'));
     }
@@ -199,10 +216,11 @@ export class InDialog implements DialogLife {
     else this.channel.ground.refuse(transaction, refusal(481, 'there is no response that this acknowledges'));
   }
 
-  /** BYEs that cross are both answered. */
+  /** BYEs that cross are both answered, and what comes of a transfer is still heard. */
   #afterwards(request: SipRequest, transaction: ServerTransaction): void {
     const { ground } = this.channel;
     if (request.method === 'BYE') ground.respond(transaction, { status: 200 });
+    else if (request.method === 'NOTIFY') this.#ourTransfers.notified(request, transaction);
     else ground.refuse(transaction, refusal(481, 'Call/Transaction Does Not Exist'));
   }
 }

@@ -13,9 +13,9 @@ import { serverKey } from '../transaction/transaction-key.js';
 import type { TransactionLayer, TransactionUser } from '../transaction/transaction-layer.js';
 import type { Flow } from '../transport/flow.js';
 import { ABILITIES, ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from './abilities.js';
+import type { InDialog } from './in-dialog.js';
 import { InboundSession } from './inbound-session.js';
 import { SessionGround, type SessionGroundOptions } from './session-ground.js';
-import type { Session } from './session.js';
 
 export interface Admission {
   /** Whether a request is let in. `expected`: it belongs to a dialog or a transaction of ours. */
@@ -32,9 +32,12 @@ export interface UserAgentOptions extends SessionGroundOptions {
   readonly contactFor: (flow: Flow) => string;
   /** Seconds for Retry-After while draining; 30, if absent. */
   readonly drainSeconds?: number;
+  /** Seconds after which a call that nobody has accepted is refused with 480; 180, if absent. */
+  readonly ringSeconds?: number;
 }
 
 const DRAIN_SECONDS = 30;
+const RING_SECONDS = 180; // as long as a proxy waits (RFC 3261, Timer C)
 const FIRST_CSEQ = 2 ** 16; // below it at random: room for any number of requests, and no number is guessed
 
 export class UserAgent implements TransactionUser {
@@ -42,7 +45,7 @@ export class UserAgent implements TransactionUser {
   readonly ground: SessionGround;
   readonly #options: UserAgentOptions;
   /** Requests outside of dialogs that are under way: by what a merged one has in common with them. */
-  readonly #merging = new Map<string, ServerTransaction>();
+  readonly #merging = new Set<string>();
   /** Keys of INVITEs that are under way, for their CANCELs. */
   readonly #invites = new Set<string>();
   #draining = false;
@@ -114,10 +117,10 @@ export class UserAgent implements TransactionUser {
   }
 
   /** The same request by another way (section 8.2.2.2): it has a transaction of its own, and all else in common. */
-  #isMerged({ callId, from, cseq, method }: SipRequest, transaction: ServerTransaction): boolean {
-    const key = `${callId} ${from.tag ?? ''} ${cseq.number} ${method}`;
+  #isMerged(request: SipRequest, transaction: ServerTransaction): boolean {
+    const key = mergeKeyOf(request);
     if (this.#merging.has(key)) return true;
-    this.#merging.set(key, transaction);
+    this.#merging.add(key);
     transaction.user = { ended: () => this.#merging.delete(key) };
     return false;
   }
@@ -147,22 +150,30 @@ export class UserAgent implements TransactionUser {
     if (timing.refusal !== undefined) return void ground.refuse(transaction, timing.refusal);
     if (replaces.refusal !== undefined) return void ground.refuse(transaction, replaces.refusal);
     const contact = this.#options.contactFor(transaction.flow);
-    const ended = transaction.user.ended;
+    const mergeKey = mergeKeyOf(request);
     const key = serverKey(request);
     this.#invites.add(key);
-    const session = new InboundSession({ transaction, dialog, contact, timing: timing.value, replaces: replaces.value, ground }); // prettier-ignore
-    transaction.user = {
-      ...transaction.user,
-      ended: (why) => {
-        this.#invites.delete(key);
-        ended?.(why);
-      },
+    const over = (): void => {
+      this.#invites.delete(key);
+      this.#merging.delete(mergeKey);
     };
-    this.#options.invited(session);
+    const ringSeconds = this.#options.ringSeconds ?? RING_SECONDS;
+    this.#options.invited(
+      new InboundSession({
+        transaction,
+        dialog,
+        contact,
+        timing: timing.value,
+        replaces: replaces.value,
+        ground,
+        ringSeconds,
+        over,
+      }),
+    );
   }
 
   /** The call that is to be replaced, as far as RFC 3891 lets it be; undefined where none is meant. */
-  #replaced(request: SipRequest): Judged<Session | undefined> {
+  #replaced(request: SipRequest): Judged<InDialog | undefined> {
     const values = request.all('replaces');
     const [value] = values;
     if (value === undefined) return { value: undefined };
@@ -175,11 +186,9 @@ export class UserAgent implements TransactionUser {
       const hasEnded = found !== undefined || this.ground.dialogs.hasEnded(id);
       return hasEnded ? refused(603, 'Decline') : refused(481, 'Call/Transaction Does Not Exist');
     }
-    if (found.confirmed) return earlyOnly ? refused(486, 'Busy Here') : { value: found.session };
+    if (found.confirmed) return earlyOnly ? refused(486, 'Busy Here') : { value: found };
     // An early dialog may be taken over only where the call was begun here (section 3).
-    return found.calling
-      ? { value: found.session }
-      : refused(481, 'the early dialog was not begun from here');
+    return found.calling ? { value: found } : refused(481, 'the early dialog was not begun from here');
   }
 
   /** Judges the first INVITE of a call; that of the call judges the others. */
@@ -194,4 +203,8 @@ const NO_DIALOG = refusal(481, 'Call/Transaction Does Not Exist');
 /** Of a request that came in: its To is our side. */
 function idOf({ callId, to, from }: SipRequest): DialogId {
   return { callId, localTag: to.tag ?? '', remoteTag: from.tag ?? '' };
+}
+
+function mergeKeyOf({ callId, from, cseq, method }: SipRequest): string {
+  return `${callId} ${from.tag ?? ''} ${cseq.number} ${method}`;
 }

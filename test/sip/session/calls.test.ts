@@ -1,8 +1,19 @@
-// Calls from their INVITE to their BYE.
+// Calls from their INVITE to their BYE, and the ways that they end without one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CALLEE, CALLER } from '../transaction/users.js';
-import { Told, TwoEnds } from './two-ends.js';
+import { NegotiatedMedia } from './negotiated-media.js';
+import { Told, TwoEnds, requestsTo } from './two-ends.js';
+
+/** Nothing is left of any call. */
+async function assertDone(ends: TwoEnds): Promise<void> {
+  await ends.settle(110_000);
+  for (const { agent, layer } of ends.all) {
+    assert.deepEqual(agent.counts, { early: 0, confirmed: 0 });
+    assert.deepEqual(layer.open, { server: 0, client: 0, pendingInvites: 0 });
+  }
+  assert.equal(ends.network.time.waiting, 0);
+}
 
 void test('a call is rung, accepted, acknowledged and ended by the caller', async () => {
   const ends = new TwoEnds();
@@ -23,12 +34,7 @@ void test('a call is rung, accepted, acknowledged and ended by the caller', asyn
   assert.equal(hungUp, true);
   assert.deepEqual(told.end, { by: 'peer', reason: { protocol: 'q.850', cause: 16, text: 'bye' } });
   assert.deepEqual(call.told.end, { by: 'us' });
-  await ends.settle();
-  for (const { agent, layer } of ends.all) {
-    assert.deepEqual(agent.counts, { early: 0, confirmed: 0 });
-    assert.deepEqual(layer.open, { server: 0, client: 0, pendingInvites: 0 });
-  }
-  assert.equal(ends.network.time.waiting, 0);
+  await assertDone(ends);
 });
 
 void test('a call is ended by the callee', async () => {
@@ -42,6 +48,196 @@ void test('a call is ended by the callee', async () => {
   assert.deepEqual(call.told.events, ['established', 'ended peer']);
   assert.equal(ends.network.sentBy(CALLER).at(-1)?.includes('200 OK'), true);
   assert.equal(ends.network.sentBy(CALLEE).at(-1)?.includes('BYE sip:192.0.2.1'), true);
-  await ends.settle();
-  assert.equal(ends.network.time.waiting, 0);
+  await assertDone(ends);
+});
+
+void test('both hang up at once, and both BYEs are answered with 200', async () => {
+  const ends = new TwoEnds();
+  const call = ends.call();
+  await ends.network.pass(100);
+  void ends.invited[0]?.hangUp();
+  void call.inDialog.hangUp();
+  await ends.network.pass(100);
+  const last = (address: string): string[] => ends.network.sentBy(address).slice(-2).map((line) => line.replace(/^\d+ /, '')); // prettier-ignore
+  assert.deepEqual(last(CALLER).sort(), ['BYE sip:192.0.2.2 SIP/2.0', 'SIP/2.0 200 OK']);
+  assert.deepEqual(last(CALLEE).sort(), ['BYE sip:192.0.2.1 SIP/2.0', 'SIP/2.0 200 OK']);
+  assert.deepEqual(call.told.events, ['established', 'ended us']);
+});
+
+void test('responses say who answers, what it knows, and which proxies recorded themselves', async () => {
+  const ends = new TwoEnds({ called: { product: 'Parley' } });
+  ends.act = (session) => {
+    session.ring();
+    ends.accept(session);
+  };
+  const call = ends.call({ headers: [['Record-Route', `<sip:${CALLER};lr>, <sip:192.0.2.2;lr>`]] });
+  await ends.network.pass(100);
+  for (const response of call.responses) {
+    assert.deepEqual(response.all('record-route'), [`<sip:${CALLER};lr>`, '<sip:192.0.2.2;lr>']);
+    assert.equal(response.first('contact'), `<sip:${CALLEE}>`);
+    assert.ok(response.all('allow').includes('UPDATE'));
+    assert.equal(response.first('server'), 'Parley');
+  }
+  assert.deepEqual(call.responses.at(-1)?.all('supported'), ['100rel', 'timer', 'replaces', 'norefersub']);
+  void ends.invited[0]?.hangUp();
+  await ends.network.pass(100);
+  assert.match(requestsTo(ends.network, CALLEE, 'BYE')[0] ?? '', /\r\nUser-Agent: Parley\r\n/);
+});
+
+void test('a call that the caller takes back is answered 487 and told with its reason', async () => {
+  const ends = new TwoEnds();
+  const told = new Told();
+  ends.act = (session) => {
+    session.user = told;
+    session.ring();
+  };
+  const call = ends.call();
+  await ends.network.pass(100);
+  call.transaction.cancel();
+  await ends.network.pass(100);
+  assert.deepEqual(call.statuses, [180, 487]);
+  assert.deepEqual(told.events, ['ended cancelled']);
+  assert.equal(ends.invited[0]?.accept(new NegotiatedMedia(CALLEE, 7), told).refusal?.status, 481);
+  await assertDone(ends);
+});
+
+void test('CANCEL that crosses the 200 changes nothing', async () => {
+  const ends = new TwoEnds();
+  let told = new Told();
+  ends.act = (session) => {
+    session.ring();
+    ends.network.time.after(100, () => (told = ends.accept(session)));
+  };
+  const call = ends.call();
+  await ends.network.pass(110); // the 200 leaves at 110
+  call.transaction.cancel();
+  await ends.network.pass(200);
+  assert.deepEqual(call.statuses, [180, 200]);
+  assert.deepEqual(told.events, ['established']);
+  assert.ok(ends.network.sentBy(CALLER).some((line) => line.includes('CANCEL')));
+  void call.inDialog.hangUp();
+  await assertDone(ends);
+});
+
+void test('a rejected call ends with what was said, and BYE in an early dialog takes the call back', async () => {
+  const ends = new TwoEnds();
+  const told = new Told();
+  ends.act = (session) => {
+    session.user = told;
+    session.reject(486, { reason: { protocol: 'q.850', cause: 17, text: 'busy' }, headers: [['Retry-After', '5']] });
+  };
+  const call = ends.call();
+  await ends.network.pass(100);
+  assert.equal(call.responses.at(-1)?.first('reason'), 'Q.850;cause=17;text="busy"');
+  assert.equal(call.responses.at(-1)?.first('retry-after'), '5');
+  assert.deepEqual(told.end, { by: 'us', status: 486 });
+  ends.act = (session) => session.ring();
+  const second = ends.call();
+  await ends.network.pass(100);
+  assert.equal((await Promise.all([second.ask('BYE'), ends.network.pass(100)]))[0].status, 200);
+  assert.deepEqual(second.statuses, [180, 487]);
+  assert.equal(ends.invited[1]?.state, 'ended');
+}); // prettier-ignore
+
+void test('a call that nobody accepts is repeated every minute and refused in the end', async () => {
+  const ends = new TwoEnds();
+  const told = new Told();
+  ends.act = (session) => {
+    session.user = told;
+    session.ring();
+  };
+  const call = ends.call();
+  await ends.network.pass(200_000, 1000);
+  assert.deepEqual(call.statuses, [180, 180, 180, 480]);
+  assert.deepEqual(told.end, { by: 'unanswered', status: 480 });
+  const expiring = ends.call({ headers: [['Expires', '20']] });
+  await ends.network.pass(30_000, 1000);
+  assert.deepEqual(expiring.statuses, [180, 487]);
+});
+
+void test('a call whose ACK never comes is ended with BYE after 64 T1', async () => {
+  const ends = new TwoEnds();
+  ends.network.loses = (text) => text.startsWith('ACK');
+  let told = new Told();
+  ends.act = (session) => (told = ends.accept(session));
+  const call = ends.call();
+  await ends.network.pass(31_000, 100);
+  assert.deepEqual(told.events, []);
+  await ends.network.pass(2000);
+  assert.deepEqual(told.end, { by: 'unacknowledged' });
+  assert.deepEqual(call.told.end?.by, 'peer');
+  assert.deepEqual(call.told.end?.reason, { protocol: 'sip', cause: 408, text: 'no ACK' });
+});
+
+void test('a lost ACK comes again with the next 200, and a call hung up meanwhile waits with its BYE', async () => {
+  const ends = new TwoEnds();
+  let lost = 0;
+  ends.network.loses = (text) => text.startsWith('ACK') && lost++ < 2;
+  let told = new Told();
+  ends.act = (session) => (told = ends.accept(session));
+  const call = ends.call();
+  await ends.network.pass(100);
+  void ends.invited[0]?.hangUp();
+  await ends.network.pass(800);
+  assert.deepEqual(requestsTo(ends.network, CALLEE, 'BYE'), []);
+  assert.deepEqual(told.events, ['ended us']);
+  await ends.network.pass(2000);
+  assert.equal(requestsTo(ends.network, CALLER, 'ACK').length, 3);
+  assert.equal(new Set(requestsTo(ends.network, CALLER, 'ACK')).size, 1);
+  assert.equal(requestsTo(ends.network, CALLEE, 'BYE').length, 1);
+  assert.deepEqual(call.told.events, ['established', 'ended peer']);
+  await assertDone(ends);
+});
+
+void test('an INVITE without an offer gets ours in the 200, and its ACK has the answer', async () => {
+  const ends = new TwoEnds();
+  const media = new NegotiatedMedia(CALLEE, 7);
+  let told = new Told();
+  ends.act = (session) => (told = ends.accept(session, media));
+  const call = ends.call({ late: true });
+  await ends.network.pass(100);
+  assert.deepEqual(told.events, ['established']);
+  assert.equal(media.agreed, true);
+  assert.equal(call.media.agreed, true);
+});
+
+for (const [what, answer] of [['has none', undefined], ['cannot be used', 'v=1\r\n']] as const) {
+  void test(`a call whose ACK owes an answer and ${what} is ended`, async () => {
+    const ends = new TwoEnds();
+    let told = new Told();
+    ends.act = (session) => (told = ends.accept(session));
+    const call = ends.call({ late: true, answers: () => answer });
+    await ends.network.pass(200);
+    assert.equal(told.end?.by, 'us');
+    assert.equal(call.told.end?.reason?.text, 'no usable answer in ACK');
+    await assertDone(ends);
+  });
+} // prettier-ignore
+
+void test('an offer that the media cannot answer refuses the call', async () => {
+  const ends = new TwoEnds();
+  const told = new Told();
+  let status: number | undefined;
+  ends.act = (session) => {
+    session.user = told;
+    status = session.accept(new NegotiatedMedia(CALLEE, 7, { codecs: ['G722'] }), told).refusal?.status;
+  };
+  const call = ends.call({ body: 'v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nc=IN IP4 192.0.2.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 18\r\n' }); // prettier-ignore
+  await ends.network.pass(100);
+  assert.equal(status, 488);
+  assert.deepEqual(call.statuses, [488]);
+  assert.deepEqual(told.end, { by: 'us', status: 488 });
+});
+
+void test('a description is found among the parts of a multipart body', async () => {
+  const ends = new TwoEnds();
+  const sdp = new NegotiatedMedia(CALLER, 9).offer().value ?? '';
+  const part = (type: string, body: string) => `--b1\r\nContent-Type: ${type}\r\n\r\n${body}\r\n`;
+  const call = ends.call({
+    body: `${part('application/isup', 'x')}${part('application/sdp', sdp)}--b1--\r\n`,
+    headers: [['Content-Type', 'multipart/mixed;boundary=b1']],
+  });
+  await ends.network.pass(100);
+  assert.deepEqual(call.statuses, [200]);
+  assert.match(call.responses[0]?.body.toString() ?? '', /^v=0/);
 });

@@ -129,6 +129,8 @@ export interface CallOptions {
   /** Asks the callee for the offer. */
   readonly late: boolean;
   readonly body: string;
+  /** What the ACK answers a late offer with; the media's answer, if a test says nothing. */
+  readonly answers: (offer: Buffer) => string | undefined;
 }
 
 /** A call out: its INVITE by hand, its dialog as any session has it. */
@@ -140,11 +142,7 @@ export class Calling {
   readonly callId: string;
   readonly invite: RequestData;
   readonly transaction: InviteClientTransaction;
-  /** What the ACK answers a late offer with; none where the test says so. */
-  answers: (offer: Buffer) => string | undefined = (offer) => {
-    const judged = this.media.answer(offer);
-    return judged.value;
-  };
+  readonly #answers: CallOptions['answers'];
   readonly #end: End;
   readonly #late: boolean;
   #inDialog: InDialog | undefined;
@@ -153,16 +151,17 @@ export class Calling {
     this.#end = end;
     this.callId = options.callId;
     this.#late = options.late ?? false;
+    this.#answers = options.answers ?? ((offer) => this.media.answer(offer).value);
     const offer = options.body ?? (this.#late ? undefined : this.media.offer().value);
-    this.invite = inviteOf(options.callId, [
-      ...(offer === undefined ? [] : [['Content-Type', 'application/sdp'] as const]),
-      ...(options.headers ?? []),
-    ], offer);
+    const { headers = [] } = options;
+    const isTyped = offer === undefined || headers.some(([name]) => name === 'Content-Type');
+    const typed = isTyped ? headers : [...headers, ['Content-Type', 'application/sdp'] as const];
+    this.invite = inviteOf(options.callId, typed, offer);
     this.transaction = end.layer.sendInvite(this.invite, TARGET, {
       response: (response) => this.#response(response),
       failed: ({ reason }) => this.failures.push(reason),
     });
-  } // prettier-ignore
+  }
 
   get statuses(): number[] {
     return this.responses.map(({ status }) => status);
@@ -184,6 +183,7 @@ export class Calling {
     const { status } = response;
     this.responses.push(response);
     if (status > 100 && status < 300) this.#inDialog ??= this.#open(response);
+    if (status >= 300) this.#inDialog?.end({ by: 'rejected', status });
     if (status < 200 || status >= 300) return;
     const isFirst = !this.inDialog.channel.hasAcknowledged(response);
     this.inDialog.confirm();
@@ -196,7 +196,7 @@ export class Calling {
 
   #answer(response: SipResponse) {
     const description = descriptionIn(response);
-    const answer = description === undefined || !this.#late ? undefined : this.answers(description);
+    const answer = description === undefined || !this.#late ? undefined : this.#answers(description);
     if (!this.#late && description !== undefined) this.media.accept(description);
     if (answer === undefined) return { headers: [] };
     return { headers: [['Content-Type', 'application/sdp']] as const, body: answer };

@@ -1,0 +1,196 @@
+// Offers within a call: holding and resuming by either side, offers that cross,
+// offers that fail, and offers that are asked for.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HeaderLine } from '../../../sip/message/serialiser.js';
+import type { InboundSession } from '../../../sip/session/inbound-session.js';
+import { CALLEE, CALLER } from '../transaction/users.js';
+import { NegotiatedMedia } from './negotiated-media.js';
+import { type Calling, requestsTo, Told, TwoEnds } from './two-ends.js';
+
+const SDP: HeaderLine = ['Content-Type', 'application/sdp'];
+
+interface Talk {
+  readonly ends: TwoEnds;
+  readonly call: Calling;
+  readonly session: InboundSession;
+  readonly media: NegotiatedMedia;
+  readonly told: Told;
+}
+
+async function talking(headers: readonly HeaderLine[] = []): Promise<Talk> {
+  const ends = new TwoEnds();
+  const media = new NegotiatedMedia(CALLEE, 7);
+  let told = new Told();
+  ends.act = (session) => (told = ends.accept(session, media));
+  const call = ends.call({ headers });
+  await ends.network.pass(100);
+  const [session] = ends.invited;
+  assert.ok(session);
+  return { ends, call, session, media, told };
+}
+
+void test('either side holds and resumes by re-INVITE', async () => {
+  const { ends, call, session, media } = await talking();
+  media.wish = 'sendonly';
+  const held = session.reoffer();
+  await ends.network.pass(100);
+  assert.equal((await held).refusal, undefined);
+  assert.deepEqual([media.direction, call.media.direction], ['sendonly', 'recvonly']);
+  media.wish = 'sendrecv';
+  call.media.wish = 'inactive';
+  const theirs = call.inDialog.reoffer();
+  await ends.network.pass(100);
+  assert.equal((await theirs).refusal, undefined);
+  assert.deepEqual([media.direction, call.media.direction], ['inactive', 'inactive']);
+  assert.equal(session.state, 'confirmed');
+});
+
+void test('offers that are asked for while another is under way are one', async () => {
+  const { ends, session } = await talking();
+  const all = [session.reoffer(), session.reoffer(), session.reoffer()];
+  await ends.network.pass(200);
+  assert.deepEqual((await Promise.all(all)).map(({ refusal }) => refusal), [undefined, undefined, undefined]);
+  assert.equal(requestsTo(ends.network, CALLEE, 'INVITE').length, 2);
+}); // prettier-ignore
+
+void test('re-INVITEs that cross are both refused with 491 and both succeed later, the callee first', async () => {
+  const { ends, call, session } = await talking();
+  const both = [session.reoffer(), call.inDialog.reoffer()];
+  const startMs = ends.network.time.now();
+  await ends.network.pass(10_000);
+  assert.deepEqual((await Promise.all(both)).map(({ refusal }) => refusal), [undefined, undefined]);
+  const again = (from: string) => ends.network.carried.filter((one) => one.from === from && one.text.startsWith('INVITE') && one.atMs > startMs).map(({ atMs }) => atMs - startMs); // prettier-ignore
+  const [ofCallee = 0] = again(CALLEE);
+  const [ofCaller = 0] = again(CALLER);
+  assert.ok(ofCallee <= 2030, `${ofCallee}`);
+  assert.ok(ofCaller >= 2100 && ofCaller <= 4030, `${ofCaller}`);
+}); // prettier-ignore
+
+void test('a re-INVITE that is refused with 488 leaves the call as it was', async () => {
+  const { ends, call, session, media } = await talking();
+  call.inDialog.media = new NegotiatedMedia(CALLER, 5, { codecs: [] });
+  media.wish = 'inactive';
+  const refused = session.reoffer();
+  await ends.network.pass(200);
+  assert.equal((await refused).refusal?.status, 488);
+  assert.equal(media.offering, false);
+  assert.equal(media.direction, 'sendrecv');
+  assert.equal(session.state, 'confirmed');
+  call.inDialog.media = call.media;
+  const next = session.reoffer();
+  await ends.network.pass(200);
+  assert.equal((await next).refusal, undefined);
+});
+
+void test('a re-INVITE into a dialog that the peer has forgotten ends the call', async () => {
+  const { ends, call, session, told } = await talking();
+  call.inDialog.end({ by: 'us' });
+  const refused = session.reoffer();
+  await ends.network.pass(200);
+  assert.equal((await refused).refusal?.status, 481);
+  assert.deepEqual(told.end, { by: 'peer', status: 481 });
+});
+
+void test('a re-INVITE that nobody answers ends the call after 64 T1', async () => {
+  const { ends, session, told } = await talking();
+  ends.network.loses = (text) => text.startsWith('INVITE');
+  const refused = session.reoffer();
+  await ends.network.pass(33_000, 100);
+  assert.equal((await refused).refusal?.status, 408);
+  assert.deepEqual(told.end, { by: 'transport', status: 408 });
+});
+
+void test('an INVITE that asks for our offer gets it, and its ACK answers it', async () => {
+  const { ends, call, media } = await talking();
+  let answer: string | undefined;
+  call.inDialog.channel.invite({ headers: [call.inDialog.channel.contact] }, {
+    provisional: () => undefined,
+    accepted: (response) => {
+      call.media.wish = 'inactive';
+      answer ??= call.media.answer(response.body).value;
+      call.inDialog.acknowledge(response, () => ({ headers: [SDP], body: answer ?? '' }));
+    },
+    refused: () => assert.fail('refused'),
+  });
+  await ends.network.pass(200);
+  assert.ok(answer);
+  assert.equal(media.direction, 'inactive');
+  assert.equal(media.offering, false);
+}); // prettier-ignore
+
+void test('an INVITE that asks for our offer and answers it with nothing leaves the call as it was', async () => {
+  const { ends, call, media, session } = await talking();
+  call.inDialog.channel.invite({ headers: [] }, {
+    provisional: () => undefined,
+    accepted: (response) => call.inDialog.acknowledge(response),
+    refused: () => assert.fail('refused'),
+  });
+  await ends.network.pass(30);
+  const meanwhile = session.reoffer(); // waits for the ACK
+  await ends.network.pass(300);
+  assert.equal((await meanwhile).refusal, undefined);
+  assert.equal(media.offering, false);
+  assert.equal(session.state, 'confirmed');
+}); // prettier-ignore
+
+void test('UPDATE with an offer is answered, without one it only refreshes', async () => {
+  const { ends, call, media, session } = await talking();
+  call.media.wish = 'sendonly';
+  const offered = call.ask('UPDATE', [SDP, ['Contact', '<sip:192.0.2.77>']], call.media.offer().value);
+  await ends.network.pass(100);
+  assert.equal((await offered).status, 200);
+  assert.equal((await offered).first('content-type'), 'application/sdp');
+  assert.equal(media.direction, 'recvonly');
+  const plain = call.ask('UPDATE', [['Contact', `<sip:${CALLER}>`]]);
+  await ends.network.pass(100);
+  assert.equal((await plain).status, 200);
+  assert.equal((await plain).body.length, 0);
+  assert.equal(session.state, 'confirmed');
+});
+
+void test('a target refresh sends what follows to the new Contact', async () => {
+  const { ends, call, session } = await talking();
+  ends.network.sink('192.0.2.77');
+  const moved = call.ask('UPDATE', [['Contact', '<sip:192.0.2.77>']]);
+  await ends.network.pass(100);
+  assert.equal((await moved).status, 200);
+  void session.hangUp();
+  await ends.network.pass(100);
+  assert.match(requestsTo(ends.network, CALLEE, 'BYE')[0] ?? '', /^BYE sip:192\.0\.2\.77 /);
+});
+
+void test('an interval that is too short is refused and changes nothing', async () => {
+  const { ends, call, media } = await talking();
+  call.media.wish = 'inactive';
+  const asked = call.ask('UPDATE', [SDP, ['Supported', 'timer'], ['Session-Expires', '60']], call.media.offer().value);
+  await ends.network.pass(100);
+  assert.equal((await asked).status, 422);
+  assert.equal((await asked).first('min-se'), '90');
+  assert.equal(media.direction, 'sendrecv');
+}); // prettier-ignore
+
+void test('a re-INVITE with the number of an older request is refused with 500', async () => {
+  const { ends, call } = await talking();
+  const text = requestsTo(ends.network, CALLER, 'ACK')[0] ?? '';
+  const old = text.replace('ACK sip', 'INFO sip').replace('1 ACK', '0 INFO').replace(/branch=[^\r;]*/, 'branch=z9hG4bKold'); // prettier-ignore
+  ends.network.post(CALLER, CALLEE, Buffer.from(old));
+  await ends.network.pass(100);
+  assert.match(ends.network.carried.at(-1)?.text ?? '', /^SIP\/2\.0 500 /);
+  assert.equal(call.told.end, undefined);
+});
+
+void test('what does not come to an end within 64 T1 ends with the call', async () => {
+  const { ends, call, session } = await talking();
+  ends.network.loses = (_text, from) => from === CALLER;
+  const reoffered = session.reoffer();
+  await ends.network.pass(1000);
+  const left = session.hangUp();
+  await ends.network.pass(70_000, 100);
+  assert.ok((await reoffered).refusal);
+  await left;
+  call.inDialog.end({ by: 'us' });
+  await ends.settle(70_000);
+  assert.deepEqual(ends.called.agent.counts, { early: 0, confirmed: 0 });
+  assert.equal(ends.network.time.waiting, 0);
+});
