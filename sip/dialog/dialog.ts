@@ -35,7 +35,7 @@ export class Dialog implements DialogId {
   readonly remoteTag: string;
   readonly #local: string;
   readonly #remote: string;
-  readonly #routeSet: readonly string[];
+  #routeSet: readonly string[];
   #remoteTarget: Uri;
   #localCSeq: number;
   #remoteCSeq: number | undefined;
@@ -139,6 +139,12 @@ export class Dialog implements DialogId {
   /** A target refresh: INVITE, UPDATE, or a 2xx to one of ours (section 12.2). */
   refresh({ contact }: Pick<SipRequest, 'contact'> | Pick<SipResponse, 'contact'>): void {
     if (contact !== undefined) this.#remoteTarget = contact.uri;
+  }
+
+  /** The 2xx to the INVITE that made it: the route set is made anew of it (section 13.2.2.4); what was numbered stays. */
+  confirm(response: SipResponse): void {
+    this.#routeSet = response.all('record-route').toReversed();
+    this.refresh(response);
   }
 
   #built(method: string, cseq: number, headers: readonly HeaderLine[], body?: Buffer | string): RequestData {

@@ -24,8 +24,10 @@ export interface SessionEnd {
     | 'replaced'; // another dialog took its place
   /** Of the response that ended it. */
   readonly status?: number;
-  /** Of the Reason field of BYE or CANCEL. */
+  /** Of the Reason field of BYE, CANCEL or the response. */
   readonly reason?: Reason;
+  /** What the peer's response says to people: the text of Warning, or the reason phrase. At most 200 characters. */
+  readonly text?: string;
 }
 
 /** A transfer that the peer asks for. Answer exactly once. */

@@ -10,14 +10,15 @@
 // everything else goes to the Contact.
 import ipaddr from 'ipaddr.js';
 import type { SipRequest } from '../message/request.js';
+import type { SipResponse } from '../message/response.js';
 import type { Uri } from '../message/uri.js';
 import type { Flow } from '../transport/flow.js';
 
-/** The flow for requests to the sender of this one, or undefined where its Contact is to be located. */
-export function wayBack(request: SipRequest, flow: Flow): Flow | undefined {
+/** The flow for requests to the sender of this message, or undefined where its Contact is to be located. */
+export function wayBack(message: SipRequest | SipResponse, flow: Flow): Flow | undefined {
   if (flow.reliable) return flow;
-  const target = request.contact?.uri;
-  if (target === undefined || request.first('record-route') !== undefined) return undefined;
+  const target = message.contact?.uri;
+  if (target === undefined || message.first('record-route') !== undefined) return undefined;
   return isUnreachable(target, flow.remote.address) ? flow : undefined;
 }
 

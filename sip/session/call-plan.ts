@@ -1,0 +1,53 @@
+// Where a call of ours goes and as whose: everything of its INVITE that does
+// not change while it is tried.
+import type { Journey } from '../client/request-sender.js';
+import type { HeaderLine, RequestData } from '../message/serialiser.js';
+import { ACCEPT, ALLOW, ALLOW_EVENTS, SUPPORTED } from './abilities.js';
+import type { RequestContent } from './dialog-channel.js';
+import type { SessionMedia } from './session-media.js';
+
+export interface CallPlan {
+  /** Request-URI. */
+  readonly uri: string;
+  /** Values for To and From, without tags. */
+  readonly to: string;
+  readonly from: string;
+  /** Value for our Contact. */
+  readonly contact: string;
+  /** Values for Route, the first hop first. */
+  readonly routes: readonly string[];
+  /** Further fields of the INVITE: identity, privacy, Replaces, what the application wants told. */
+  readonly headers: readonly HeaderLine[];
+  readonly journey: Journey;
+  /** Of the call by this way: trunks may differ in codecs and keys. */
+  readonly media: SessionMedia;
+}
+
+export interface InviteNumbers {
+  readonly callId: string;
+  readonly tag: string;
+  readonly cseq: number;
+}
+
+/** `content`: the offer, if it is made now, and fields that change from try to try. */
+export function inviteOf(plan: CallPlan, { callId, tag, cseq }: InviteNumbers, content: RequestContent): RequestData {
+  return {
+    method: 'INVITE',
+    uri: plan.uri,
+    headers: [
+      ...plan.routes.map((route): HeaderLine => ['Route', route]),
+      ['From', `${plan.from};tag=${tag}`],
+      ['To', plan.to],
+      ['Call-ID', callId],
+      ['CSeq', `${cseq} INVITE`],
+      ['Contact', plan.contact],
+      ALLOW,
+      SUPPORTED,
+      ACCEPT,
+      ALLOW_EVENTS,
+      ...plan.headers,
+      ...content.headers,
+    ],
+    ...(content.body === undefined ? {} : { body: content.body }),
+  };
+} // prettier-ignore

@@ -1,0 +1,83 @@
+// One of the dialogs that an INVITE of ours may make: it goes to one place and
+// may ring in several (RFC 3261, section 13.2.2), each of which is acknowledged,
+// and answers our offer, by itself.
+import { refused, type Judged } from '../judged.js';
+import { wholeNumber } from '../message/cseq.js';
+import type { SipResponse } from '../message/response.js';
+import { optionTags } from './abilities.js';
+import type { RequestContent } from './dialog-channel.js';
+import type { InDialog } from './in-dialog.js';
+import { descriptionIn, withDescription } from './session-body.js';
+import type { SessionMedia } from './session-media.js';
+
+export class Fork {
+  readonly inDialog: InDialog;
+  readonly #media: SessionMedia;
+  /** Whether the INVITE came without an offer. */
+  readonly #late: boolean;
+  #lastRSeq: number | undefined;
+  /** Of an answer in a response that may be lost, the next one may say something else. */
+  #agreed: 'no' | 'for now' | 'yes' = 'no';
+
+  constructor(inDialog: InDialog, media: SessionMedia, late: boolean) {
+    this.inDialog = inDialog;
+    this.#media = media;
+    this.#late = late;
+  }
+
+  /** 101-199. False for one that came before, or before its turn (RFC 3262, section 4); refused where the media cannot follow. */
+  provisional(response: SipResponse): Judged<boolean> {
+    this.inDialog.channel.peer.note(response);
+    const rseq = rseqOf(response);
+    if (rseq === undefined) {
+      if (!this.#late) this.#answered(response, 'for now');
+      return { value: true };
+    }
+    if (this.#lastRSeq !== undefined && rseq !== this.#lastRSeq + 1) return { value: false };
+    this.#lastRSeq = rseq;
+    this.inDialog.dialog.refresh(response);
+    const judged = this.#late ? this.#offered(response) : this.#answered(response, 'yes');
+    void this.#acknowledge(rseq, response, judged.value);
+    return judged.refusal === undefined ? { value: true } : judged;
+  }
+
+  /** The first 2xx: what to acknowledge it with, or why the call cannot go on. */
+  accepted(response: SipResponse): Judged<RequestContent> {
+    const judged = this.#late ? this.#offered(response) : this.#answered(response, 'yes');
+    if (judged.refusal !== undefined) return judged;
+    if (this.#agreed === 'no') return refused(488, 'the call was answered without a session description');
+    return { value: withDescription(judged.value) };
+  }
+
+  /** An answer to our offer, if there is one. */
+  #answered(response: SipResponse, agreed: 'for now' | 'yes'): Judged<string | undefined> {
+    const answer = descriptionIn(response);
+    if (answer === undefined || this.#agreed === 'yes') return { value: undefined };
+    const judged = this.#media.accept(answer, this.inDialog.dialog.remoteTag);
+    if (judged.refusal !== undefined) return judged;
+    this.#agreed = agreed;
+    return { value: undefined };
+  }
+
+  /** An offer of the peer, if there is one, and our answer. */
+  #offered(response: SipResponse): Judged<string | undefined> {
+    const offer = descriptionIn(response);
+    if (offer === undefined || this.#agreed === 'yes') return { value: undefined };
+    const judged = this.#media.answer(offer);
+    if (judged.refusal === undefined) this.#agreed = 'yes';
+    return judged;
+  }
+
+  async #acknowledge(rseq: number, { cseq }: SipResponse, answer: string | undefined): Promise<void> {
+    const { headers, body } = withDescription(answer);
+    const content = { headers: [['RAck', `${rseq} ${cseq.number} INVITE`] as const, ...headers] };
+    // Where nobody answers a PRACK, its response comes again, or the INVITE fails; neither is for us to do.
+    await this.inDialog.channel.send('PRACK', body === undefined ? content : { ...content, body });
+  }
+}
+
+/** Undefined where the response is not a reliable one. */
+function rseqOf(response: SipResponse): number | undefined {
+  const isReliable = optionTags(response).includes('100rel') && response.first('rseq') !== undefined;
+  return isReliable ? wholeNumber(response.first('rseq') ?? '', 2 ** 32 - 1) : undefined;
+}

@@ -1,0 +1,178 @@
+// A call of ours: INVITEs until one of them is answered for good, and then its
+// dialog.
+//
+//   inviting ─ 18x ─▶ early ─ 2xx ─▶ confirmed ─▶ ended
+//       └─ final, hangUp ─┴─ nobody answers ─────────▲
+import type { SendOutcome } from '../client/request-sender.js';
+import type { DialogId } from '../dialog/dialog.js';
+import type { Reason } from '../headers/reason.js';
+import { refused, type Judged } from '../judged.js';
+import type { Uri } from '../message/uri.js';
+import type { CallPlan } from './call-plan.js';
+import { endBy, redirectedTo } from './call-refusal.js';
+import type { InDialog } from './in-dialog.js';
+import { OutgoingInvite } from './outgoing-invite.js';
+import type { SessionGround } from './session-ground.js';
+import type { ReferTarget, Session, SessionEnd, SessionState, SessionUser } from './session.js';
+
+/** Another way for a call that was refused, asked once for each refusal; undefined: it has ended. */
+export interface OtherWays {
+  /** `rang`: somebody was called already. */
+  next?(outcome: SendOutcome, rang: boolean): CallPlan | undefined;
+  /** To where a 3xx leads; five times a call at most. Nothing is followed where nobody says how. */
+  redirected?(target: Uri): CallPlan | undefined;
+}
+
+export interface OutboundSessionOptions {
+  readonly plan: CallPlan;
+  readonly ground: SessionGround;
+  readonly user: SessionUser;
+  /** Milliseconds until the call is given up unanswered; 60,000 if absent. */
+  readonly ringTimeoutMs?: number;
+  /** The offer is left to the peer (RFC 3264, section 4). */
+  readonly lateOffer?: boolean;
+  readonly ways?: OtherWays;
+}
+
+const RING_TIMEOUT_MS = 60_000;
+const MOST_REDIRECTIONS = 5;
+
+export class OutboundSession implements Session {
+  user: SessionUser;
+  readonly #options: OutboundSessionOptions;
+  readonly #redirections: Uri[] = [];
+  readonly #redirectedTo = new Set<string>();
+  #invite: OutgoingInvite;
+  #state: SessionState = 'inviting';
+  #rang = false;
+  /** Since the call was taken back: how it ends. */
+  #ending: SessionEnd | undefined;
+  #callOffRinging = (): void => undefined;
+  #told = (): void => undefined;
+  /** Resolves when the call is over, before the user is told. */
+  readonly over = new Promise<void>((resolve) => (this.#told = resolve));
+
+  constructor(options: OutboundSessionOptions) {
+    this.#options = options;
+    this.user = options.user;
+    this.#invite = this.#inviteBy(options.plan);
+  }
+
+  /** Sends the INVITE. To be called once. */
+  start(): void {
+    const { ground, ringTimeoutMs = RING_TIMEOUT_MS } = this.#options;
+    this.#callOffRinging = ground.time.after(ringTimeoutMs, () => this.#giveUp({ by: 'unanswered', status: 408 }));
+    this.#begin();
+  } // prettier-ignore
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  get dialog(): DialogId | undefined {
+    return this.#invite.inDialog?.dialog;
+  }
+
+  /** The dialog as it is now: the one that has the call, or that rang last. */
+  get inDialog(): InDialog | undefined {
+    return this.#invite.inDialog;
+  }
+
+  /** Resolves when BYE was answered, or the INVITE that was taken back, 64 T1 later at the latest. */
+  async hangUp(reason?: Reason): Promise<void> {
+    if (this.#state !== 'confirmed') this.#giveUp({ by: 'us', ...(reason === undefined ? {} : { reason }) });
+    else await this.inDialog?.hangUp(reason);
+    await this.over;
+    // Where an answer has crossed, its BYE is under way.
+    if (this.inDialog?.ended === true) await this.inDialog.hangUp();
+  }
+
+  reoffer(): Promise<Judged<void>> {
+    return this.inDialog?.reoffer() ?? Promise.resolve(refused(491, 'the call is not answered yet'));
+  }
+
+  sendDigit(digit: string, durationMs: number): Promise<boolean> {
+    return this.inDialog?.sendDigit(digit, durationMs) ?? Promise.resolve(false);
+  }
+
+  refer(target: ReferTarget, told?: (status: number) => void): Promise<Judged<number>> {
+    return this.#state === 'confirmed' && this.inDialog !== undefined
+      ? this.inDialog.refer(target, told)
+      : Promise.resolve(refused(481, 'the call is not answered yet'));
+  }
+
+  #inviteBy(plan: CallPlan): OutgoingInvite {
+    const { ground, lateOffer = false } = this.#options;
+    return new OutgoingInvite({
+      plan,
+      ground,
+      late: lateOffer,
+      session: this,
+      user: {
+        progressed: (status) => this.#progressed(status),
+        answered: () => this.#answered(),
+        refused: (outcome) => this.#refused(outcome),
+        over: (end) => this.#finish(end),
+      },
+    });
+  }
+
+  #begin(): void {
+    const refusal = this.#invite.start();
+    if (refusal !== undefined) this.#finish({ by: 'us', status: refusal.status, text: refusal.reason });
+  }
+
+  #giveUp(end: SessionEnd): void {
+    if (this.#state !== 'inviting' && this.#state !== 'early') return;
+    this.#callOffRinging();
+    if (this.#ending !== undefined) return;
+    this.#ending = end;
+    this.#invite.cancel(end);
+  }
+
+  #progressed(status: number): void {
+    if (this.#ending !== undefined) return;
+    this.#state = 'early';
+    this.#rang ||= status >= 180;
+    this.user.progressed?.(status);
+  }
+
+  #answered(): void {
+    this.#callOffRinging();
+    this.#state = 'confirmed';
+    this.user.established();
+  }
+
+  #refused(outcome: SendOutcome): void {
+    const plan = this.#otherWay(outcome);
+    if (plan === undefined) return this.#finish(endBy(outcome));
+    this.#state = 'inviting';
+    this.#invite = this.#inviteBy(plan);
+    this.#begin();
+  }
+
+  #otherWay(outcome: SendOutcome): CallPlan | undefined {
+    const { ways } = this.#options;
+    if ('response' in outcome && ways?.redirected !== undefined)
+      this.#redirect(redirectedTo(outcome.response));
+    const target = this.#redirections.shift();
+    const redirected = target === undefined ? undefined : ways?.redirected?.(target);
+    return redirected ?? ways?.next?.(outcome, this.#rang);
+  }
+
+  #redirect(targets: readonly Uri[]): void {
+    for (const target of targets) {
+      if (this.#redirectedTo.has(target.text) || this.#redirectedTo.size >= MOST_REDIRECTIONS) continue;
+      this.#redirectedTo.add(target.text);
+      this.#redirections.push(target);
+    }
+  }
+
+  #finish(end: SessionEnd): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#callOffRinging();
+    this.#told();
+    this.user.ended(end);
+  }
+}

@@ -1,0 +1,256 @@
+// One INVITE of ours, under one Call-ID, and the dialogs that come of it: the
+// first that is accepted has the call, the others are let go.
+import type { SendOutcome, SentInvite } from '../client/request-sender.js';
+import { Dialog } from '../dialog/dialog.js';
+import type { Reason } from '../headers/reason.js';
+import type { Refusal } from '../message/refusal.js';
+import type { SipResponse } from '../message/response.js';
+import type { HeaderLine } from '../message/serialiser.js';
+import { SessionTimer } from '../session-timer.js';
+import { sessionFields } from './abilities.js';
+import { type CallPlan, inviteOf } from './call-plan.js';
+import { Fork } from './fork.js';
+import { InDialog } from './in-dialog.js';
+import { withDescription } from './session-body.js';
+import type { SessionGround } from './session-ground.js';
+import type { Session, SessionEnd } from './session.js';
+import { wayBack } from './way-back.js';
+
+export interface OutgoingInviteUser {
+  /** 101-199, each of them once. */
+  progressed(status: number): void;
+  /** A 2xx: the call stands in this dialog. */
+  answered(inDialog: InDialog): void;
+  /** It was not taken back, and nothing of it stands. */
+  refused(outcome: SendOutcome): void;
+  /** It has ended: by either side after it was answered, or because it was taken back. */
+  over(end: SessionEnd): void;
+}
+
+export interface OutgoingInviteOptions {
+  readonly plan: CallPlan;
+  /** The offer is left to the peer. */
+  readonly late: boolean;
+  readonly ground: SessionGround;
+  readonly session: Session;
+  readonly user: OutgoingInviteUser;
+}
+
+const MOST_INTERVALS = 3; // 422s that are followed
+const MOST_FORKS = 20; // early dialogs; a 2xx always gets its ACK
+
+export class OutgoingInvite {
+  readonly #options: OutgoingInviteOptions;
+  readonly #callId: string;
+  readonly #tag: string;
+  readonly #forks = new Map<string, Fork>();
+  readonly #timer: SessionTimer;
+  #cseq: number;
+  #intervals = 0;
+  #offer: string | undefined;
+  #sent: SentInvite | undefined;
+  /** Why it was taken back. */
+  #ending: SessionEnd | undefined;
+  #winner: Fork | undefined;
+  #latest: Fork | undefined;
+  #callOffLingering = (): void => undefined;
+
+  constructor(options: OutgoingInviteOptions) {
+    this.#options = options;
+    const { time, token, randomInt, sessionSeconds, leastSeconds } = options.ground;
+    this.#callId = token();
+    this.#tag = token();
+    this.#cseq = randomInt(FIRST_CSEQ);
+    // It only keeps what is asked for; that of the dialog runs.
+    this.#timer = new SessionTimer({ time, wantedSeconds: sessionSeconds, leastSeconds, onRefresh: () => undefined, onExpired: () => undefined });
+  } // prettier-ignore
+
+  /** The dialog that has the call, or that rang last. */
+  get inDialog(): InDialog | undefined {
+    return (this.#winner ?? this.#latest)?.inDialog;
+  }
+
+  /** Sends it; refused where the media has no offer to make. */
+  start(): Refusal | undefined {
+    const { plan, late } = this.#options;
+    const offer = late ? undefined : plan.media.offer();
+    if (offer?.refusal !== undefined) return offer.refusal;
+    this.#offer = offer?.value;
+    this.#send();
+    return undefined;
+  }
+
+  /** Takes it back: `over` comes with this end, whether it was too late or not. */
+  cancel(end: SessionEnd): void {
+    this.#ending ??= end;
+    this.#sent?.cancel();
+  }
+
+  #send(): void {
+    const { ground, plan } = this.#options;
+    const timing = this.#timer.requestFields().filter(([name]) => name !== 'Supported');
+    const { headers, body } = withDescription(this.#offer);
+    const make = (more: readonly HeaderLine[]) => {
+      const content = { headers: [...timing, ...ground.userAgent, ...headers, ...more] };
+      const numbers = { callId: this.#callId, tag: this.#tag, cseq: ++this.#cseq };
+      return inviteOf(plan, numbers, body === undefined ? content : { ...content, body });
+    };
+    this.#sent = ground.sender.invite(make, plan.journey, {
+      provisional: (response) => this.#provisional(response),
+      accepted: (response) => this.#accepted(response),
+      refused: (outcome) => this.#refused(outcome),
+    });
+  }
+
+  #provisional(response: SipResponse): void {
+    if (this.#winner !== undefined) return; // of a phone that goes on ringing
+    const fork = this.#forkOf(response, MOST_FORKS);
+    if (fork === undefined) return this.#options.user.progressed(response.status);
+    if (response.status === 199) return this.#drop(fork); // RFC 6228
+    const judged = fork.provisional(response);
+    if (judged.refusal !== undefined) this.cancel(unusable(judged.refusal));
+    else if (judged.value) {
+      this.#latest = fork;
+      this.#options.user.progressed(response.status);
+    }
+  }
+
+  #accepted(response: SipResponse): void {
+    const fork = this.#forkOf(response, Infinity);
+    if (fork === undefined) return this.#unreachable(response);
+    const { inDialog } = fork;
+    if (inDialog.channel.hasAcknowledged(response)) return inDialog.acknowledge(response);
+    inDialog.confirm();
+    inDialog.dialog.confirm(response);
+    if (this.#winner !== undefined || this.#ending !== undefined) this.#letGo(fork, response);
+    else this.#take(fork, response);
+  }
+
+  /** The call is this dialog's, if its answer can be used. */
+  #take(fork: Fork, response: SipResponse): void {
+    const { ground, plan, user } = this.#options;
+    const { media } = plan;
+    const { inDialog } = fork;
+    this.#winner = fork;
+    ground.sent('INVITE', { response });
+    const judged = fork.accepted(response);
+    this.#acknowledge(fork, response, judged.value ?? { headers: [] });
+    if (judged.refusal !== undefined) {
+      if (media.offering) media.withdraw();
+      void inDialog.bye(unusable(judged.refusal), reasonOf(judged.refusal));
+      return;
+    }
+    this.#lingerOthers();
+    media.settle(inDialog.dialog.remoteTag);
+    inDialog.timer.accepted(sessionFields(response));
+    inDialog.channel.answered(response);
+    user.answered(inDialog);
+  }
+
+  /** Another one has the call, or nobody wants it any more. */
+  #letGo(fork: Fork, response: SipResponse): void {
+    this.#acknowledge(fork, response, { headers: [] });
+    const end = this.#winner === undefined ? this.#ending : undefined;
+    this.#winner ??= fork;
+    const { media } = this.#options.plan;
+    if (media.offering && end !== undefined) media.withdraw();
+    void fork.inDialog.bye(end ?? { by: 'us' }, end === undefined ? ELSEWHERE : end.reason);
+  }
+
+  #acknowledge(fork: Fork, response: SipResponse, content: { readonly headers: readonly HeaderLine[]; readonly body?: string }): void {
+    const credentials = this.#sent?.credentials ?? [];
+    fork.inDialog.acknowledge(response, () => ({ ...content, headers: [...credentials, ...content.headers] }));
+  } // prettier-ignore
+
+  /** A 2xx that does not say where its sender is: there is no dialog, and no way to tell the peer so. */
+  #unreachable(response: SipResponse): void {
+    if (this.#winner !== undefined || this.#ending !== undefined) return;
+    this.#ending = { by: 'transport', status: 503 };
+    this.#refused({ response });
+  }
+
+  #refused(outcome: SendOutcome): void {
+    const { ground, plan, user } = this.#options;
+    ground.sent('INVITE', outcome);
+    for (const fork of this.#forks.values()) this.#drop(fork);
+    if (this.#asksAgain(outcome)) return this.#send();
+    if (plan.media.offering) plan.media.withdraw();
+    if (this.#ending === undefined) user.refused(outcome);
+    else user.over(this.#ending);
+  }
+
+  /** Whether a 422 has told how long the interval has to be. */
+  #asksAgain(outcome: SendOutcome): boolean {
+    if (!('response' in outcome) || outcome.response.status !== 422 || this.#ending !== undefined) return false;
+    this.#intervals++;
+    return this.#intervals <= MOST_INTERVALS && this.#timer.tooShort(outcome.response.first('min-se'));
+  } // prettier-ignore
+
+  /** Undefined where the response makes no dialog. */
+  #forkOf(response: SipResponse, most: number): Fork | undefined {
+    const known = response.to.tag === undefined ? undefined : this.#forks.get(response.to.tag);
+    const dialog = known !== undefined || this.#forks.size >= most ? undefined : Dialog.ofClient(response);
+    if (dialog === undefined) return known;
+    const { plan, late } = this.#options;
+    const fork: Fork = new Fork(
+      this.#dialogOf(dialog, response, () => fork),
+      plan.media,
+      late,
+    );
+    fork.inDialog.channel.peer.note(response);
+    this.#forks.set(dialog.remoteTag, fork);
+    return fork;
+  }
+
+  #dialogOf(dialog: Dialog, response: SipResponse, fork: () => Fork): InDialog {
+    const { plan, ground, session, user } = this.#options;
+    const { account } = plan.journey;
+    const sentOver = this.#sent?.flow;
+    const flow = sentOver === undefined ? undefined : wayBack(response, sentOver);
+    return new InDialog({
+      dialog, ground, session,
+      media: plan.media,
+      journey: { ...(flow === undefined ? {} : { flow }), ...(account === undefined ? {} : { account }) },
+      contact: plan.contact,
+      user: () => session.user,
+      calling: true,
+      over: (end) => {
+        if (fork() !== this.#winner) return;
+        this.#endOthers();
+        user.over(end);
+      },
+    });
+  } // prettier-ignore
+
+  #drop(fork: Fork): void {
+    this.#forks.delete(fork.inDialog.dialog.remoteTag);
+    if (this.#latest === fork) this.#latest = undefined;
+    fork.inDialog.end({ by: 'cancelled' });
+  }
+
+  /** A phone may be answered while the word that another was is under way: its dialog waits for that, if the call lasts. */
+  #lingerOthers(): void {
+    const { time, patienceMs } = this.#options.ground;
+    const others = [...this.#forks.values()].filter(({ inDialog }) => !inDialog.confirmed && !inDialog.ended);
+    if (others.length === 0) return;
+    this.#callOffLingering();
+    this.#callOffLingering = time.after(patienceMs, () => this.#endOthers());
+  }
+
+  #endOthers(): void {
+    this.#callOffLingering();
+    for (const { inDialog } of this.#forks.values())
+      if (!inDialog.confirmed) inDialog.end({ by: 'cancelled' });
+  }
+}
+
+const FIRST_CSEQ = 2 ** 16; // below it at random
+const ELSEWHERE: Reason = { protocol: 'sip', cause: 200, text: 'Call completed elsewhere' };
+
+function unusable({ status, reason }: Refusal): SessionEnd {
+  return { by: 'us', status, reason: reasonOf({ status, reason }) };
+}
+
+function reasonOf({ status, reason }: Pick<Refusal, 'status' | 'reason'>): Reason {
+  return { protocol: 'sip', cause: status, text: reason };
+}

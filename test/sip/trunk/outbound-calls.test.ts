@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PhoneCallRequest } from '../../../src/call/phone-calls.js';
+import type { ServerTransaction } from '../../../sip/transaction/server-transaction.js';
+import {
+  OutboundCalls,
+  type MediaWish,
+  type OutboundCallsOptions,
+} from '../../../sip/trunk/outbound-calls.js';
+import { readTrunkFile } from '../../../sip/trunk/trunk-file.js';
+import { Trunk } from '../../../sip/trunk/trunk.js';
+import { Trunks } from '../../../sip/trunk/trunks.js';
+import { CallingOut, HeardMedia, ToldOfCall } from '../session/calling-out.js';
+import { CALLEE, CALLER } from '../transaction/users.js';
+
+const CARRIER = {
+  name: 'carrier',
+  domain: 'carrier.example',
+  proxy: `sip:${CALLEE}`,
+  username: '4930',
+  password: 'x',
+};
+const SPARE = {
+  name: 'spare',
+  domain: 'spare.example',
+  proxy: `sip:${CALLEE};lr`,
+  from: '+49301',
+  displayName: 'Spare',
+};
+
+function open(trunks: readonly object[] = [CARRIER, SPARE], options: Partial<OutboundCallsOptions> = {}) {
+  const out = new CallingOut();
+  const { time } = out.network;
+  const contact = (user: string, transport: string | undefined) => `sip:${user}@${CALLER}${transport === undefined ? '' : `;transport=${transport}`}`;
+  const read = readTrunkFile(JSON.stringify({ trunks }), { environment: () => undefined, file: () => undefined });
+  const made = (read.trunks ?? []).map((settings) => new Trunk({
+    settings, sender: out.sender, contact, time, random: () => 0.5, token: () => 'token', randomBytes: (count) => new Uint8Array(count),
+  }));
+  const calls = new OutboundCalls({ trunks: new Trunks(made), ground: out.agent.ground, contact, ...options });
+  const told = new ToldOfCall();
+  const medias: MediaWish[] = [];
+  const media = (wish: MediaWish) => {
+    medias.push(wish);
+    return new HeardMedia();
+  };
+  const place = async (request: PhoneCallRequest, more: object = {}) => {
+    const placed = calls.place({ request, media, user: told, ...more });
+    await out.network.pass(100);
+    return placed;
+  };
+  /** The far end's answers by the domain that is called. */
+  const statuses: Record<string, number> = {};
+  out.act = (transaction: ServerTransaction) => {
+    const { method, uri } = transaction.request;
+    const status = method === 'INVITE' ? statuses[uri.host] : 200;
+    if (status !== undefined) transaction.respond({ status, headers: status === 503 ? [['Retry-After', '60']] : [] });
+  };
+  const called = () => out.requests('INVITE').map(({ uri }) => uri.text);
+  return { out, calls, trunks: made, told, medias, place, statuses, called };
+} // prettier-ignore
+
+const field = (name: string) => ({ code: 'INVALID_FIELD', field: name });
+
+test('a number goes out by the first trunk, as its caller', async () => {
+  const { out, place, trunks } = open([{ ...CARRIER, from: '+4930123', displayName: 'Example Ltd', assertedIdentity: true }]);
+  const { trunk, session } = await place({ to: '+49 30 456', headers: { 'X-Id': '7' } });
+  const { invite } = out;
+  assert.equal(trunk(), 'carrier');
+  assert.equal(invite.uri.text, 'sip:+4930456@carrier.example');
+  assert.equal(invite.first('from')?.replace(/;tag=.*/, ''), '"Example Ltd" <sip:+4930123@carrier.example>');
+  assert.equal(invite.first('p-asserted-identity'), '"Example Ltd" <sip:+4930123@carrier.example>');
+  assert.equal(invite.first('contact'), `<sip:4930@${CALLER}>`);
+  assert.equal(invite.first('x-id'), '7');
+  assert.equal(trunks[0]?.view.calls, 1);
+  await out.respond(200, { body: 'answer' });
+  await out.hungUp(session);
+  assert.equal(trunks[0]?.view.calls, 0);
+}); // prettier-ignore
+
+test('who calls is what the call says, or nobody', async () => {
+  const shown = open();
+  await shown.place({ to: 'bob', from: '100', displayName: 'He said "hi"\r\nX: y' });
+  assert.equal(shown.out.invite.from.displayName, 'He said "hi" X: y');
+  assert.equal(shown.out.invite.from.uri.text, 'sip:100@carrier.example');
+  assert.equal(shown.out.invite.first('p-preferred-identity'), undefined);
+  const hidden = open();
+  await hidden.place({ to: 'bob', from: 'Anonymous' });
+  assert.equal(hidden.out.invite.from.uri.text, 'sip:anonymous@anonymous.invalid');
+  assert.equal(hidden.out.invite.first('privacy'), 'id');
+  assert.equal(hidden.out.invite.first('p-preferred-identity'), '<sip:4930@carrier.example>');
+});
+
+test('a trunk that is named is the only one, and its proxy that routes loosely stands in Route', async () => {
+  const { out, place, statuses, told, called } = open();
+  statuses['spare.example'] = 500;
+  await place({ to: '100', trunk: 'spare' });
+  assert.deepEqual(called(), ['sip:100@spare.example']);
+  assert.equal(out.invite.first('route'), `<sip:${CALLEE};lr>`);
+  assert.equal(told.end?.status, 500);
+});
+
+test('a call goes on to the next trunk after 5xx, 408 and where nobody is reached, and not after other refusals', async () => {
+  for (const [status, next] of [[500, true], [503, true], [408, true], [404, false], [486, false], [603, false]] as const) {
+    const { place, statuses, told, called, trunks } = open();
+    statuses['carrier.example'] = status;
+    statuses['spare.example'] = 486;
+    const { trunk } = await place({ to: '100' });
+    assert.deepEqual(called(), next ? ['sip:100@carrier.example', 'sip:100@spare.example'] : ['sip:100@carrier.example'], String(status));
+    assert.equal(told.end?.status, next ? 486 : status);
+    assert.equal(trunk(), next ? 'spare' : 'carrier');
+    assert.deepEqual(trunks.map(({ view }) => view.calls), [0, 0]);
+  }
+  const { out, place, called } = open([{ ...CARRIER, proxy: 'sip:192.0.2.77' }, SPARE]);
+  out.network.failureAt = (address) => (address === '192.0.2.77' ? 'refused' : undefined);
+  await place({ to: '100' });
+  assert.deepEqual(called(), ['sip:100@spare.example']);
+}); // prettier-ignore
+
+test('a trunk that said 503 gets no calls until its Retry-After is over', async () => {
+  const { out, place, statuses, called } = open();
+  statuses['carrier.example'] = 503;
+  await place({ to: '1' });
+  await place({ to: '2' });
+  assert.deepEqual(called(), ['sip:1@carrier.example', 'sip:1@spare.example', 'sip:2@spare.example']);
+  await out.network.pass(60_000, 1000);
+  await place({ to: '3' });
+  assert.equal(called().includes('sip:3@carrier.example'), true);
+});
+
+test('a call that has rung does not ring by another trunk', async () => {
+  const { out, place, told, called } = open();
+  await place({ to: '100' });
+  await out.respond(180);
+  out.act = () => undefined;
+  out.callee.transactions[0]?.respond({ status: 500 });
+  await out.network.pass(100);
+  assert.deepEqual(told.events, ['180', 'ended rejected']);
+  assert.equal(called().length, 1);
+});
+
+test('codecs and keys are those of the call and the trunk, and trunks that want the same share the media', async () => {
+  const { place, statuses, medias } = open([CARRIER, { ...SPARE, codecs: ['PCMA'], srtp: 'require' }]);
+  statuses['carrier.example'] = 500;
+  await place({ to: '100' });
+  assert.deepEqual(medias, [{ codecs: undefined, srtp: undefined }, { codecs: ['PCMA'], srtp: 'require' }]);
+  const same = open();
+  same.statuses['carrier.example'] = 500;
+  await same.place({ to: '100', codecs: ['opus'] });
+  assert.deepEqual(same.medias, [{ codecs: ['opus'], srtp: undefined }]);
+}); // prettier-ignore
+
+test('a SIP URI goes by the trunk of its domain, else straight', async () => {
+  const { out, place, called, trunks } = open();
+  await place({ to: 'sip:bob@spare.example' });
+  assert.equal(trunks[1]?.view.calls, 1);
+  const { trunk } = await place({ to: `sip:bob@${CALLEE}`, from: 'alice' });
+  assert.equal(trunk(), undefined);
+  assert.deepEqual(called(), ['sip:bob@spare.example', `sip:bob@${CALLEE}`]);
+  assert.equal(out.invite.from.uri.text, `sip:alice@${CALLER}`);
+  const closed = open([CARRIER], { direct: false });
+  await assert.rejects(closed.place({ to: `sip:bob@${CALLEE}` }), field('to'));
+});
+
+test('without trunks a SIP URI is called, and a number is not', async () => {
+  const { out, place } = open([]);
+  await place({ to: `sips:bob@${CALLEE}` });
+  assert.equal(out.invite.first('contact'), `<sips:parley@${CALLER};transport=tls>`);
+  await assert.rejects(place({ to: '+4930' }), field('to'));
+});
+
+test('a call that takes the place of another says so', async () => {
+  const { out, place } = open();
+  const replaces = { callId: 'a@b', toTag: 't', fromTag: 'f', earlyOnly: false };
+  await place({ to: 'bob' }, { replaces, referredBy: '<sip:carol@example.com>' });
+  assert.equal(out.invite.first('replaces'), 'a@b;to-tag=t;from-tag=f');
+  assert.equal(out.invite.first('require'), 'replaces');
+  assert.equal(out.invite.first('referred-by'), '<sip:carol@example.com>');
+});
+
+test('what cannot be sent is refused under the name of its field', async () => {
+  const { out, place } = open();
+  for (const [request, name] of [
+    [{ to: '' }, 'to'],
+    [{ to: 'sip:bob@example.com?Subject=x' }, 'to'],
+    [{ to: 'bob', from: 'a\r\nb' }, 'from'],
+    [{ to: 'bob', displayName: 'x'.repeat(101) }, 'displayName'],
+    [{ to: 'bob', ringTimeoutMs: 0 }, 'ringTimeoutMs'],
+    [{ to: 'bob', ringTimeoutMs: NaN }, 'ringTimeoutMs'],
+    [{ to: 'bob', headers: { Via: 'x' } }, 'headers.Via'],
+    [{ to: 'bob', headers: { m: 'x' } }, 'headers.m'],
+    [{ to: 'bob', headers: { 'Proxy-Authorization': 'x' } }, 'headers.Proxy-Authorization'],
+    [{ to: 'bob', headers: { 'X Y': 'x' } }, 'headers.X Y'],
+    [{ to: 'bob', headers: { 'X-Y': 'a\r\nb' } }, 'headers.X-Y'],
+    [{ to: 'bob', headers: { 'X-Y': 'a'.repeat(1001) } }, 'headers.X-Y'],
+    [{ to: 'bob', headers: Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`X-${at}`, ''])) }, 'headers'],
+  ] as const)
+    await assert.rejects(place(request), field(name), JSON.stringify(request));
+  await assert.rejects(place({ to: 'bob', trunk: 'none' }), { code: 'NOT_FOUND', field: 'trunk' });
+  assert.equal(out.callee.transactions.length, 0);
+}); // prettier-ignore
+
+test('trunks that take no call say why', async () => {
+  const limited = open([{ ...CARRIER, callsPerSecond: 1 }]);
+  await limited.place({ to: '1' });
+  await assert.rejects(limited.place({ to: '2' }), { code: 'RATE_LIMITED', retryAfterSeconds: 1 });
+  const full = open([{ ...CARRIER, mostCalls: 1 }]);
+  await full.place({ to: '1' });
+  await assert.rejects(full.place({ to: '2' }), { code: 'CALL_LIMIT' });
+  const gone = open([{ ...CARRIER, register: {} }]);
+  await assert.rejects(gone.place({ to: '1' }), { code: 'ENGINE_UNAVAILABLE' });
+});
+
+test('a redirection stays with the trunk in its own domain, and leads elsewhere without its account', async () => {
+  const { out, place } = open([CARRIER], { followsRedirections: true });
+  let asked = 0;
+  const places = ['<sip:new@carrier.example>', `<sip:new@${CALLEE}>`];
+  out.act = (transaction) => {
+    const contact = places[asked++];
+    if (contact !== undefined) transaction.respond({ status: 302, headers: [['Contact', contact]] });
+  };
+  const { plan } = await place({ to: '100' });
+  assert.deepEqual(out.requests('INVITE').map(({ uri }) => uri.text), [
+    'sip:100@carrier.example', 'sip:new@carrier.example', `sip:new@${CALLEE}`,
+  ]);
+  assert.equal(plan().journey.account, undefined);
+}); // prettier-ignore
