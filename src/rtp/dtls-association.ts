@@ -45,6 +45,7 @@ export class DtlsAssociation {
   #started = false;
   #open = false;
   #over = false;
+  #turn = 0;
   #cancelLimit: (() => void) | undefined;
   #cancelTimeout: (() => void) | undefined;
 
@@ -99,9 +100,10 @@ export class DtlsAssociation {
 
   #take(step: DtlsStep | null): void {
     if (step === null || this.#over) return;
+    const turn = ++this.#turn;
     for (const data of step.output) this.#options.send(data);
-    // Whoever sends may have closed.
-    if (this.#over) return;
+    // Whoever sends may have closed, or brought an answer that is further on than this.
+    if (this.over || turn !== this.#turn) return;
     this.#schedule(step.timeoutMs);
     if (step.state === 'open') this.#opened();
     else if (step.state === 'failed') this.#fail(errorOf(step));

@@ -14,6 +14,14 @@ import { TELEPHONE } from './plane-under-test.js';
 
 export const LOOPBACK = '127.0.0.1';
 const TONE_HZ = 440;
+const TONE_FRAMES = 1500; // half a minute, longer than any test
+
+const TONE = Array.from({ length: TONE_FRAMES }, (_frame, frame) =>
+  Uint8Array.from({ length: 160 }, (_octet, at) => {
+    const sample = 8000 * Math.sin((2 * Math.PI * TONE_HZ * (160 * frame + at)) / 8000);
+    return MU_LAW[Math.round(sample) + 32_768] ?? 0xff;
+  }),
+);
 
 export interface LegOptions {
   readonly portMin: number;
@@ -81,17 +89,16 @@ export class SecuredLeg {
   #secure(keys: DtlsKeys, payloadType: number): void {
     this.keys.push(keys);
     this.socket.srtp(keys.receive);
-    const options = { ...TELEPHONE, payloadType, srtp: keys.send, highMs: 5000, rtcpIntervalMs: 1000 };
+    const options = {
+      ...TELEPHONE,
+      payloadType,
+      srtp: keys.send,
+      highMs: 20 * TONE_FRAMES,
+      rtcpIntervalMs: 1000,
+    };
     const playout = this.plane.openStream(options, this.playout);
     this.socket.bind(playout);
-    for (let frame = 0; frame < 200; frame++) playout.push(playout.generation, 1, tone(frame));
+    for (const frame of TONE) playout.push(playout.generation, 1, frame);
     this.playout = playout;
   }
-}
-
-function tone(frame: number): Uint8Array {
-  return Uint8Array.from({ length: 160 }, (_, at) => {
-    const sample = 8000 * Math.sin((2 * Math.PI * TONE_HZ * (160 * frame + at)) / 8000);
-    return MU_LAW[Math.round(sample) + 32_768] ?? 0xff;
-  });
 }
