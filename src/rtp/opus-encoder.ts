@@ -150,6 +150,27 @@ export class OpusFrameDecoder {
   }
 }
 
+const HEARD_HZ = 16_000; // what a voice has
+const NO_SAMPLES = new Int16Array(0);
+
+/** Packets of a far end, whatever their frames are, as mono sound of 16 kHz. */
+export class OpusPacketDecoder {
+  readonly sampleRate = HEARD_HZ;
+  readonly #native: NativeDecoder = new Native(HEARD_HZ, 1);
+
+  /** Nothing for what is no packet of Opus. */
+  decode(payload: Uint8Array): Int16Array {
+    // An empty one would be taken for a lost one of 120 ms.
+    if (payload.length === 0) return NO_SAMPLES;
+    try {
+      const bytes = this.#native.decode(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength));
+      return new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+    } catch {
+      return NO_SAMPLES;
+    }
+  }
+}
+
 function check(field: string, value: number, least: number, most: number): void {
   if (Number.isInteger(value) && value >= least && value <= most) return;
   throw new ParleyError(

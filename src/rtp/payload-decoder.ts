@@ -2,7 +2,7 @@
 // codec, whichever it is.
 import { CODECS, type CodecName } from './codec.js';
 import { A_LAW_VALUES, MU_LAW_VALUES } from './g711.js';
-import { G722Decoder } from './g722.js';
+import { G722Decoder } from './g722-decoder.js';
 import { OpusPacketDecoder } from './opus-encoder.js';
 
 export interface PayloadDecoder {
