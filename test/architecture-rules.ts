@@ -27,7 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/text': LEAVES,
   'src/audio': ['src/errors.ts', 'src/addon.ts'],
   'src/speech': [...LEAVES, TIME, 'src/audio', 'src/addon.ts'], // native engines, and the priority of engine threads
-  'src/rtp': [...LEAVES, 'src/audio', 'src/addon.ts'],
+  'src/rtp': [...LEAVES, TIME, 'src/audio', 'src/addon.ts'],
   'src/call': [...LEAVES, TIME, 'src/audio', 'src/rtp', 'src/speech', 'src/text'],
   'src/http': [...LEAVES, TIME, 'src/call'],
   'src/agent': [...LEAVES, TIME, 'src/call'],

@@ -2,6 +2,7 @@
 // loads the binary: the main thread and each worker.
 #include <napi.h>
 
+#include "binding/dtls_binding.h"
 #include "binding/media_binding.h"
 #include "binding/notifier.h"
 #include "binding/ring_binding.h"
@@ -12,6 +13,7 @@ static Napi::Object Init(Napi::Env env, Napi::Object exports) {
   Notifier::Init(env, exports);
   InitRings(env, exports);
   InitMedia(env, exports);
+  InitDtls(env, exports);
   return exports;
 }
 

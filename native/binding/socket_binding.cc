@@ -195,6 +195,7 @@ Napi::Value TakeForeign(const Napi::CallbackInfo& info) {
     Napi::Object one = Napi::Object::New(env);
     one.Set("address", packets[n].from.text());
     one.Set("port", ToNumber(env, uint64_t{packets[n].from.port()}));
+    one.Set("rtcpPort", Napi::Boolean::New(env, packets[n].rtcp_port));
     one.Set("data", data);
     result.Set(static_cast<uint32_t>(n), one);
   }
@@ -206,7 +207,8 @@ Napi::Value Send(const Napi::CallbackInfo& info) {
   const Bytes data = BytesIn(info[1], "data", 1, Intake::kMaxDatagram);
   const Address to = Address::Of(StringIn(info[2], "address"),
                                  static_cast<uint16_t>(Uint32In(info[3], "port", 1, 65'535)));
-  return Napi::Boolean::New(info.Env(), entry && entry->socket->SendForeign(data.data, data.size, to));
+  const bool rtcp_port = BooleanIn(info[4], "rtcpPort");
+  return Napi::Boolean::New(info.Env(), entry && entry->socket->SendForeign(data.data, data.size, to, rtcp_port));
 }
 
 // As if the datagram had come from there.

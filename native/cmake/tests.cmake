@@ -1,10 +1,10 @@
 # The tests: every native/test/*_test.cc is one program without Node.
 enable_testing()
-find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)
 
 add_library(media STATIC ${MEDIA_SOURCES})
 target_include_directories(media PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(media PUBLIC OpenSSL::Crypto Threads::Threads)
+target_link_libraries(media PUBLIC OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 if(PARLEY_SANITIZE)
   target_compile_options(media PUBLIC -fsanitize=${PARLEY_SANITIZE} -fno-omit-frame-pointer -g)
   target_link_options(media PUBLIC -fsanitize=${PARLEY_SANITIZE})

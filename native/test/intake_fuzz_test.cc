@@ -33,7 +33,7 @@ struct Listener : IntakeListener {
     receptions++;
     CHECK(state.expected > 0);
   }
-  void OnForeign(const uint8_t* data, size_t len, const Address&) override { foreign += len > 0 ? data[len - 1] : 0; }
+  void OnForeign(const uint8_t* data, size_t len, const Address&, bool) override { foreign += len > 0 ? data[len - 1] : 0; }
 };
 
 void Put(Bytes& bytes, size_t at, uint64_t value, size_t len) {

@@ -135,14 +135,14 @@ void AFloodAtOneCallDelaysTheOthersLittle() {
   std::thread flood([&] {
     uint8_t noise[200] = {};
     const Address to = Address::Of("127.0.0.1", flooded->port());
-    while (running.load()) far->SendForeign(noise, sizeof(noise), to);
+    while (running.load()) far->SendForeign(noise, sizeof(noise), to, false);
   });
   uint8_t packet[12 + 160] = {0x80, 0};
   const Address to = Address::Of("127.0.0.1", quiet->port());
   for (uint16_t n = 0; n < 50; n++) {
     PutBig16(packet + 2, n);
     PutBig32(packet + 4, n * 160U);
-    CHECK(far->SendForeign(packet, sizeof(packet), to));
+    CHECK(far->SendForeign(packet, sizeof(packet), to, false));
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   for (int wait = 0; wait < 200 && quiet->Stats().received < 50; wait++) {
@@ -183,7 +183,7 @@ void Hammer(MediaPlane& plane, PortPool& pool, uint64_t seed, const std::atomic<
       case 11:
         if (random.Next() % 8 == 0) plane.CloseStream(stream.get()), stream.reset();
         break;
-      default: socket->SendForeign(packet, sizeof(packet), own);
+      default: socket->SendForeign(packet, sizeof(packet), own, false);
     }
     if (random.Next() % 32 == 0) std::this_thread::sleep_for(std::chrono::microseconds(300));
   }

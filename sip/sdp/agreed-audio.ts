@@ -4,6 +4,7 @@ import type { MediaAddress } from './audio-section.js';
 import type { CryptoSuite } from './crypto-attribute.js';
 import type { Direction } from './direction.js';
 import type { Fingerprint } from './dtls-parameters.js';
+import type { AgreedIce } from './ice-parameters.js';
 import type { OpusParameters } from './opus-parameters.js';
 import type { Connection } from './session-description.js';
 
@@ -56,6 +57,14 @@ export interface AgreedAudio {
   /** As we say it: `recvonly` means that the peer holds us. */
   readonly direction: Direction;
   readonly keys: AgreedKeys;
+  /**
+   * Absent: there is no ICE. Otherwise nothing is sent to `remote`, which may be no address at all, but to where a
+   * check of the peer asked for it.
+   */
+  readonly ice?: AgreedIce;
+  /** How the peer names the section (RFC 5888), and whether in a bundle (RFC 9143). */
+  readonly mid?: string;
+  readonly bundled?: boolean;
 }
 
 const ASPECTS = {
@@ -72,6 +81,8 @@ const ASPECTS = {
   'packet-time': ({ packetTimeMs }: AgreedAudio) => packetTimeMs,
   direction: ({ direction }: AgreedAudio) => direction,
   keys: ({ keys }: AgreedAudio) => keys,
+  /** A restart. */
+  ice: ({ ice }: AgreedAudio) => ice ?? null,
 } as const;
 
 export type MediaChange = keyof typeof ASPECTS;

@@ -13,7 +13,7 @@ import { agreedKeys, notAcceptable, settle, typesOf } from './settling.js';
 export function readAnswer(answer: SessionDescription, offered: Offered): Judged<AgreedAudio> {
   const { by, section: index, formats } = offered;
   const media = answer.media[index];
-  const section = media === undefined ? undefined : readAudio(answer, media);
+  const section = media === undefined ? undefined : readAudio(answer, media, offered.ice !== undefined);
   if (media === undefined || section === undefined) return notAcceptable(304, 'the answer takes no audio');
   const { rtp } = section;
   if (rtp === undefined) return notAcceptable(300, 'the answer has no address that can be sent to');
@@ -32,7 +32,9 @@ export function readAnswer(answer: SessionDescription, offered: Offered): Judged
     comfortNoise: ours(choice.comfortNoise),
   });
   const local = { family, address };
-  return { value: settle({ index, section, rtp, choice, receive, receivable, local, keys, ...by }) };
+  return {
+    value: settle({ index, section, rtp, choice, receive, receivable, local, keys, ice: offered.ice, ...by }),
+  };
 }
 
 /** The first codec of the answer is the one that its sender prefers. */

@@ -12,7 +12,7 @@ import type { LocalSide } from './local-side.js';
 import { addressOf, type LocalEnd, type MediaPolicy } from './media-policy.js';
 import { audioSection, refusedSection, type OurFormat } from './our-section.js';
 import type { Connection, SessionDescription } from './session-description.js';
-import { agreedKeys, notAcceptable, settle, typesOf } from './settling.js';
+import { agreedKeys, notAcceptable, sessionAttributes, settle, typesOf } from './settling.js';
 
 export interface Answering {
   readonly policy: MediaPolicy;
@@ -47,7 +47,8 @@ export function answerOffer(offer: SessionDescription, by: Answering): Judged<An
   const cryptos = keyChoice.kind === 'sdes' ? [ourCrypto(keyChoice.theirs, by.side)] : [];
   const receivable = new Map([[formats.codec.payloadType, choice.codec.name]]);
   const keys = agreedKeys(keyChoice, cryptos[0], dtls);
-  const agreed = settle({ ...taken.value, receive: typesOf(formats), receivable, keys, ...by });
+  const ice = section.ice === undefined ? undefined : by.side.iceFor(section.ice, by.current?.ice);
+  const agreed = settle({ ...taken.value, receive: typesOf(formats), receivable, keys, ice, ...by });
   const written = audioSection({
     protocol: section.protocol,
     formats: Object.values(formats),
@@ -57,9 +58,13 @@ export function answerOffer(offer: SessionDescription, by: Answering): Judged<An
     rtcpMux: section.rtcpMux && by.policy.rtcpMux,
     cryptos,
     dtls,
+    local,
+    ice,
+    mid: section.mid,
   });
   const media = offer.media.map((item, at) => (at === index ? written : refusedSection(item)));
-  return { value: { description: by.side.describe(local, media), agreed } };
+  const attributes = sessionAttributes(ice, section.bundled ? section.mid : undefined);
+  return { value: { description: by.side.describe(local, media, attributes), agreed } };
 }
 
 /** The section that carries the call already, or the first usable one; with security where that is preferred. */
@@ -68,7 +73,7 @@ function takeSection(offer: SessionDescription, by: Answering): Judged<Taken> {
   let warning = 304;
   const usable: Taken[] = [];
   for (const [index, media] of offer.media.entries()) {
-    const section = readAudio(offer, media);
+    const section = readAudio(offer, media, by.end.ice === true);
     if (section === undefined) continue;
     const taken = judgeSection(index, section, by);
     if ('reason' in taken) ({ reason, warning } = taken);

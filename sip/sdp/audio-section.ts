@@ -5,6 +5,7 @@ import { staticEncoding, type AudioFormat } from './audio-format.js';
 import { readCrypto, type CryptoAttribute } from './crypto-attribute.js';
 import { directionOf, readDirection, receives, sends, type Direction } from './direction.js';
 import { readDtls, type DtlsParameters } from './dtls-parameters.js';
+import { isUnknown, readIce, type IceSecret } from './ice-parameters.js';
 import { hasAttribute, valuesOf, type Connection, type MediaDescription, type SessionDescription } from './session-description.js'; // prettier-ignore
 
 /** Where packets go to. */
@@ -28,7 +29,7 @@ export interface AudioSection {
   /** Where it wants RTCP unless muxed. */
   readonly rtcp: MediaAddress | undefined;
   readonly rtcpMux: boolean;
-  /** The sender's side of it; an address of all zeros counts as one that does not receive (RFC 3264 section 8.4). */
+  /** The sender's side; an address of all zeros receives nothing (RFC 3264 section 8.4) unless ICE will tell another. */
   readonly direction: Direction;
   readonly packetTimeMs: number | undefined;
   readonly mostPacketTimeMs: number | undefined;
@@ -37,6 +38,11 @@ export interface AudioSection {
   /** Why others are not among them, for the log. */
   readonly cryptoRefusals: readonly string[];
   readonly dtls: DtlsParameters | undefined;
+  /** Undefined where the sender does no ICE. */
+  readonly ice: IceSecret | undefined;
+  readonly mid: string | undefined;
+  /** The session has it in a bundle. */
+  readonly bundled: boolean;
 }
 
 const PROFILES: Readonly<Record<string, Profile>> = {
@@ -49,25 +55,44 @@ const PROFILES: Readonly<Record<string, Profile>> = {
 };
 const MOST_CRYPTOS = 16;
 
-/** Undefined for a section that is no audio over RTP, or that its sender has switched off. */
-export function readAudio(session: SessionDescription, media: MediaDescription): AudioSection | undefined {
+/**
+ * Undefined for a section that is no audio over RTP, or that its sender has switched off. Without `useIce` its ICE is
+ * passed over.
+ */
+export function readAudio(
+  session: SessionDescription,
+  media: MediaDescription,
+  useIce: boolean,
+): AudioSection | undefined {
   const profile = PROFILES[media.protocol];
   if (media.kind !== 'audio' || media.port === 0 || profile === undefined) return undefined;
   const written = valuesOf(media.attributes, 'crypto').slice(0, MOST_CRYPTOS).map(readCrypto);
   const connection = media.connection ?? session.connection;
+  const ice = useIce ? readIce(session, media) : undefined;
+  const [mid] = valuesOf(media.attributes, 'mid');
   return {
     protocol: media.protocol,
     profile,
     formats: readFormats(media),
     ...readAddresses(media, connection),
     rtcpMux: hasAttribute(media.attributes, 'rtcp-mux') || hasAttribute(media.attributes, 'rtcp-mux-only'),
-    direction: readSide(session, media, connection),
+    direction: readSide(session, media, ice === undefined ? connection : undefined),
     packetTimeMs: readMs(valuesOf([...media.attributes, ...session.attributes], 'ptime')[0]),
     mostPacketTimeMs: readMs(valuesOf([...media.attributes, ...session.attributes], 'maxptime')[0]),
     cryptos: written.flatMap(({ value }) => (value === undefined ? [] : [value])),
     cryptoRefusals: written.flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal.reason])),
     dtls: readDtls(media.attributes, session.attributes),
+    ice,
+    mid,
+    bundled: mid !== undefined && bundleOf(session).includes(mid),
   };
+}
+
+function bundleOf(session: SessionDescription): string[] {
+  return valuesOf(session.attributes, 'group').flatMap((value) => {
+    const [semantics, ...mids] = value.split(/ +/);
+    return semantics === 'BUNDLE' ? mids : [];
+  });
 }
 
 function readFormats(media: MediaDescription): AudioFormat[] {
@@ -114,7 +139,7 @@ function readSide(
 ): Direction {
   const written = [...media.attributes, ...session.attributes].filter(({ value }) => value === undefined);
   const stated = written.flatMap(({ name }) => readDirection(name) ?? [])[0] ?? 'sendrecv';
-  const nowhere = connection !== undefined && /^(?:0\.0\.0\.0|[0:]+)$/.test(connection.address);
+  const nowhere = connection !== undefined && isUnknown(connection.address);
   return directionOf(sends(stated), receives(stated) && !nowhere);
 }
 

@@ -2,8 +2,9 @@
 // keys, and the version, which grows only when something else has changed (RFC
 // 3264 section 8): a peer that sees the same version need not read on.
 import { keyBytes, type CryptoSuite } from './crypto-attribute.js';
+import type { AgreedIce, IceSecret } from './ice-parameters.js';
 import { PayloadNumbering } from './payload-numbering.js';
-import { writeDescription, type Connection, type MediaDescription, type SessionDescription } from './session-description.js'; // prettier-ignore
+import { writeDescription, type Attribute, type Connection, type MediaDescription, type SessionDescription } from './session-description.js'; // prettier-ignore
 
 /** So many bytes that nobody can foresee. */
 export type RandomBytes = (count: number) => Uint8Array;
@@ -15,6 +16,7 @@ export class LocalSide {
   readonly #sessionId: string;
   readonly #random: RandomBytes;
   readonly #keys: Map<CryptoSuite, Uint8Array>;
+  #ice: IceSecret | undefined;
   #version: number;
   #latest: string;
 
@@ -26,6 +28,7 @@ export class LocalSide {
     // Below 2^53, for peers that read it as a number of theirs.
     this.#sessionId = original === undefined ? sessionId(random) : original.#sessionId;
     this.#keys = new Map(original === undefined ? [] : original.#keys);
+    this.#ice = original === undefined ? undefined : original.#ice;
     this.#version = original === undefined ? 0 : original.#version;
     this.#latest = original === undefined ? '' : original.#latest;
   }
@@ -37,14 +40,34 @@ export class LocalSide {
     return key;
   }
 
-  describe(connection: Connection, media: readonly MediaDescription[]): SessionDescription {
+  /** What proves our side to ICE: the same through the call, but new where the peer restarts (RFC 8839 section 4.4.1). */
+  iceFor(theirs: IceSecret | undefined, agreed: AgreedIce | undefined): IceSecret {
+    const restarted =
+      theirs !== undefined &&
+      agreed !== undefined &&
+      (theirs.ufrag !== agreed.remoteUfrag || theirs.pwd !== agreed.remotePwd);
+    if (this.#ice === undefined || restarted) this.#ice = iceSecret(this.#random);
+    return this.#ice;
+  }
+
+  describe(
+    connection: Connection,
+    media: readonly MediaDescription[],
+    attributes: readonly Attribute[] = [],
+  ): SessionDescription {
     const origin = { username: 'parley', sessionId: this.#sessionId, sessionVersion: '0', ...connection };
-    const description = { origin, name: '-', connection, bandwidths: [], time: '0 0', attributes: [], media };
+    const description = { origin, name: '-', connection, bandwidths: [], time: '0 0', attributes, media };
     const text = writeDescription(description);
     if (text !== this.#latest) this.#version++;
     this.#latest = text;
     return { ...description, origin: { ...origin, sessionVersion: String(this.#version) } };
   }
+}
+
+/** 48 and 144 random bits (RFC 8445 section 5.3 asks for 24 and 128). */
+function iceSecret(random: RandomBytes): IceSecret {
+  const text = (bytes: number) => Buffer.from(random(bytes)).toString('base64');
+  return { ufrag: text(6), pwd: text(18) };
 }
 
 function sessionId(random: RandomBytes): string {

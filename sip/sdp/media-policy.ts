@@ -19,6 +19,8 @@ export interface MediaPolicy {
   readonly keyings: readonly Keying[];
   /** Suites for SDES, the preferred one first. */
   readonly suites: readonly CryptoSuite[];
+  /** Our own offers have ICE, too, for peers such as browsers; absent: only answers to offers that have it. */
+  readonly offerIce?: boolean;
 }
 
 export interface LocalEnd {
@@ -29,6 +31,8 @@ export interface LocalEnd {
   readonly rtcpPort: number;
   /** Of the certificate for DTLS; none where there is no DTLS. */
   readonly fingerprints: readonly Fingerprint[];
+  /** Checks of ICE are answered there (RFC 8445 section 2.5); absent: ICE in an offer is passed over. */
+  readonly ice?: boolean;
 }
 
 /** The end's address of a family, or undefined. */

@@ -4,10 +4,12 @@ import { AUDIO_CODECS } from './audio-format.js';
 import type { CryptoAttribute } from './crypto-attribute.js';
 import type { Direction } from './direction.js';
 import type { DtlsParameters } from './dtls-parameters.js';
+import type { IceSecret } from './ice-parameters.js';
 import type { LocalSide } from './local-side.js';
 import { addressOf, type LocalEnd, type MediaPolicy } from './media-policy.js';
 import { audioSection, refusedSection, type OurFormat } from './our-section.js';
 import type { MediaDescription, SessionDescription } from './session-description.js';
+import { sessionAttributes } from './settling.js';
 
 export interface Offering {
   readonly policy: MediaPolicy;
@@ -28,6 +30,7 @@ export interface Offered {
   readonly secured: 'no' | 'yes' | 'dtls';
   readonly cryptos: readonly CryptoAttribute[];
   readonly dtls: DtlsParameters | undefined;
+  readonly ice: IceSecret | undefined;
 }
 
 export function makeOffer(by: Offering): Offered {
@@ -36,6 +39,8 @@ export function makeOffer(by: Offering): Offered {
   const section = current?.section ?? 0;
   const formats = offeredFormats(by);
   const { protocol, secured, cryptos, dtls } = offeredKeys(by);
+  const local = { family, address: addressOf(end, family) ?? '' } as const;
+  const { ice, mid, bundled } = offeredIce(by);
   const ours = audioSection({
     protocol,
     formats,
@@ -45,14 +50,17 @@ export function makeOffer(by: Offering): Offered {
     rtcpMux: policy.rtcpMux,
     cryptos,
     dtls,
+    local,
+    ice,
+    mid,
   });
   const count = Math.max(by.sections.length, 1);
   const media = Array.from({ length: count }, (_, at) => {
     const before = by.sections[at];
     return at === section || before === undefined ? ours : refusedSection(before);
   });
-  const description = side.describe({ family, address: addressOf(end, family) ?? '' }, media);
-  return { description, by, section, formats, secured, cryptos, dtls };
+  const description = side.describe(local, media, sessionAttributes(ice, bundled ? mid : undefined));
+  return { description, by, section, formats, secured, cryptos, dtls, ice };
 }
 
 /** The codec of the running call first, then all that we speak, each clock with its events. */
@@ -69,6 +77,17 @@ function offeredFormats({ policy, side, current }: Offering): OurFormat[] {
     ...(policy.telephoneEvents ? clocks : []).map((clockRate) => ({ name: 'telephone-event', clockRate, channels: 1 })),
   ]; // prettier-ignore
   return encodings.map((encoding) => ({ ...encoding, payloadType: side.numbering.assign(encoding) }));
+}
+
+/** A running call keeps its ICE, and the name of its section; a new one has both where the policy says so. */
+function offeredIce({ policy, end, side, current }: Offering) {
+  const isNew = current === undefined && policy.offerIce === true && end.ice === true;
+  const keeps = current?.ice !== undefined;
+  return {
+    ice: isNew || keeps ? side.iceFor(undefined, current?.ice) : undefined,
+    mid: isNew ? '0' : current?.mid,
+    bundled: isNew || current?.bundled === true,
+  };
 }
 
 type OfferedKeys = Pick<Offered, 'secured' | 'cryptos' | 'dtls'> & { readonly protocol: string };
@@ -93,7 +112,9 @@ function offeredKeys(by: Offering): OfferedKeys {
   const cryptos = policy.suites.map(crypto);
   if (policy.security === 'off') return { protocol: 'RTP/AVP', secured: 'no', ...none };
   if (policy.security === 'require') {
-    if (keyings[0] === 'dtls') return { protocol: 'UDP/TLS/RTP/SAVP', secured: 'dtls', cryptos: [], dtls };
+    // Browsers know the profile with feedback alone (RFC 8834 section 4.2).
+    const protocol = policy.offerIce === true && end.ice === true ? 'UDP/TLS/RTP/SAVPF' : 'UDP/TLS/RTP/SAVP';
+    if (keyings[0] === 'dtls') return { protocol, secured: 'dtls', cryptos: [], dtls };
     return { protocol: 'RTP/SAVP', secured: 'yes', cryptos, dtls: undefined };
   }
   return {

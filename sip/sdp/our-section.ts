@@ -3,9 +3,10 @@ import { AUDIO_CODECS, keyOf, type Encoding } from './audio-format.js';
 import { writeCrypto, type CryptoAttribute } from './crypto-attribute.js';
 import type { Direction } from './direction.js';
 import { writeDtls, type DtlsParameters } from './dtls-parameters.js';
+import { writeIce, type IceSecret } from './ice-parameters.js';
 import type { LocalEnd } from './media-policy.js';
 import { OUR_OPUS } from './opus-parameters.js';
-import type { Attribute, MediaDescription } from './session-description.js';
+import { valuesOf, type Attribute, type Connection, type MediaDescription } from './session-description.js';
 
 const OUR_EVENTS = '0-15'; // the keys of a telephone
 
@@ -22,11 +23,15 @@ export interface OurSection {
   readonly rtcpMux: boolean;
   readonly cryptos: readonly CryptoAttribute[];
   readonly dtls: DtlsParameters | undefined;
+  readonly local: Connection;
+  readonly ice: IceSecret | undefined;
+  readonly mid: string | undefined;
 }
 
 export function audioSection(ours: OurSection): MediaDescription {
-  const { protocol, formats, end, rtcpMux, cryptos, dtls } = ours;
+  const { protocol, formats, end, rtcpMux, cryptos, dtls, local, ice } = ours;
   const attributes: Attribute[] = [
+    ...midAttributes(ours.mid),
     ...formats.flatMap(formatAttributes),
     { name: 'ptime', value: String(ours.packetTimeMs) },
     { name: ours.direction },
@@ -37,14 +42,21 @@ export function audioSection(ours: OurSection): MediaDescription {
       : [{ name: 'rtcp', value: String(end.rtcpPort) }]),
     ...cryptos.map((crypto) => ({ name: 'crypto', value: writeCrypto(crypto) })),
     ...(dtls === undefined ? [] : writeDtls(dtls)),
+    ...(ice === undefined ? [] : writeIce({ secret: ice, end, local, rtcpMux })),
   ];
   const types = formats.map(({ payloadType }) => String(payloadType));
   return { kind: 'audio', port: end.port, protocol, formats: types, bandwidths: [], attributes };
 }
 
 /** A section that is not taken: its kind, protocol and formats with port 0 (RFC 3264 section 6). */
-export function refusedSection({ kind, protocol, formats }: MediaDescription): MediaDescription {
-  return { kind, port: 0, protocol, formats, bandwidths: [], attributes: [] };
+export function refusedSection({ kind, protocol, formats, attributes }: MediaDescription): MediaDescription {
+  const [mid] = valuesOf(attributes, 'mid');
+  return { kind, port: 0, protocol, formats, bandwidths: [], attributes: midAttributes(mid) };
+}
+
+/** A peer that names its sections finds them by name in the answer (RFC 5888 section 9.1). */
+function midAttributes(mid: string | undefined): Attribute[] {
+  return mid === undefined ? [] : [{ name: 'mid', value: mid }];
 }
 
 function formatAttributes(format: OurFormat): Attribute[] {

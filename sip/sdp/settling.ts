@@ -7,10 +7,11 @@ import { packetTime, type AudioCodecName } from './audio-format.js';
 import type { AudioSection, MediaAddress } from './audio-section.js';
 import type { CryptoAttribute } from './crypto-attribute.js';
 import { mirrored, type Direction } from './direction.js';
+import { ICE_LITE, type IceSecret } from './ice-parameters.js';
 import type { DtlsParameters } from './dtls-parameters.js';
 import type { MediaPolicy } from './media-policy.js';
 import { readOpusParameters } from './opus-parameters.js';
-import type { Connection } from './session-description.js';
+import type { Attribute, Connection } from './session-description.js';
 
 export interface Settled {
   readonly index: number;
@@ -23,6 +24,8 @@ export interface Settled {
   readonly receivable: ReadonlyMap<number, AudioCodecName>;
   readonly local: Connection;
   readonly keys: AgreedKeys;
+  /** Ours, where we have ICE. */
+  readonly ice: IceSecret | undefined;
   readonly policy: MediaPolicy;
   readonly wish: Direction;
 }
@@ -43,7 +46,23 @@ export function settle({ section, choice, policy, ...settled }: Settled): Agreed
     remoteRtcp: section.rtcpMux && policy.rtcpMux ? undefined : section.rtcp,
     direction: mirrored(section.direction, settled.wish),
     keys: settled.keys,
+    ...agreedIce(settled.ice, section.ice),
+    ...(section.mid === undefined ? {} : { mid: section.mid, bundled: section.bundled }),
   };
+}
+
+function agreedIce(ours: IceSecret | undefined, theirs: IceSecret | undefined): Pick<AgreedAudio, 'ice'> {
+  if (ours === undefined || theirs === undefined) return {};
+  const { ufrag: remoteUfrag, pwd: remotePwd } = theirs;
+  return { ice: { localUfrag: ours.ufrag, localPwd: ours.pwd, remoteUfrag, remotePwd } };
+}
+
+/** What the session says of the section that carries the call. */
+export function sessionAttributes(ice: IceSecret | undefined, bundled: string | undefined): Attribute[] {
+  return [
+    ...(ice === undefined ? [] : ICE_LITE),
+    ...(bundled === undefined ? [] : [{ name: 'group', value: `BUNDLE ${bundled}` }]),
+  ];
 }
 
 /** How long a packet of ours may be, for what the peer asked and can take. */

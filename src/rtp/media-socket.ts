@@ -141,9 +141,9 @@ export class MediaSocket {
     return this.#addon.socketTakeForeign(this.handle);
   }
 
-  /** Sends what is no media (STUN, DTLS) from the RTP port. False: the system refused. */
-  sendForeign(data: Uint8Array, address: string, port: number): boolean {
-    return this.#addon.socketSend(this.handle, data, address, port);
+  /** Sends what is no media (STUN, DTLS) from the RTP port, or that of RTCP. False: the system refused. */
+  sendForeign(data: Uint8Array, address: string, port: number, rtcpPort = false): boolean {
+    return this.#addon.socketSend(this.handle, data, address, port, rtcpPort);
   }
 
   /** As if the datagram had come from there, now. */

@@ -77,6 +77,8 @@ export interface PortCounts {
 export interface ForeignPacket {
   readonly address: string;
   readonly port: number;
+  /** It came to the port of RTCP. */
+  readonly rtcpPort: boolean;
   readonly data: Uint8Array;
 }
 
@@ -112,7 +114,7 @@ export interface SocketAddon {
   socketListen(socket: number, on: boolean): void;
   socketTakeSound(socket: number): { fields: Float64Array; data: Uint8Array };
   socketTakeForeign(socket: number): ForeignPacket[];
-  socketSend(socket: number, data: Uint8Array, address: string, port: number): boolean;
+  socketSend(socket: number, data: Uint8Array, address: string, port: number, rtcpPort: boolean): boolean;
   socketFeed(socket: number, data: Uint8Array, address: string, port: number, rtcpPort: boolean): void;
   socketStats(socket: number): SocketStats | null;
   /** The counts at the end, or null when it was closed before. */

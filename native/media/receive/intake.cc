@@ -47,9 +47,9 @@ void Intake::Take(const uint8_t* data, size_t len, const Address& from, bool rtc
   const DatagramKind kind = KindOf(data, len);
   if (kind == DatagramKind::kRtcp) return TakeRtcp(data, len, from, rtcp_port, now_ns);
   if (kind == DatagramKind::kRtp && !rtcp_port) return TakeRtp(data, len, from, now_ns);
-  if ((kind == DatagramKind::kStun || kind == DatagramKind::kDtls) && !rtcp_port) {
+  if (kind == DatagramKind::kStun || kind == DatagramKind::kDtls) {
     stats_.foreign++;
-    return listener_->OnForeign(data, len, from);
+    return listener_->OnForeign(data, len, from, rtcp_port);
   }
   stats_.malformed++;
 }

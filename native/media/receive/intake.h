@@ -68,7 +68,7 @@ class IntakeListener {
   virtual void OnBye() = 0;
   virtual void OnReception(const ReceptionState& state) = 0;
   // STUN or DTLS, for whoever speaks it.
-  virtual void OnForeign(const uint8_t* data, size_t len, const Address& from) = 0;
+  virtual void OnForeign(const uint8_t* data, size_t len, const Address& from, bool rtcp_port) = 0;
 
  protected:
   ~IntakeListener() = default;

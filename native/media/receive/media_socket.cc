@@ -63,13 +63,13 @@ std::vector<ForeignPacket> MediaSocket::TakeForeign() {
   return taken;
 }
 
-bool MediaSocket::SendForeign(const uint8_t* data, size_t len, const Address& to) {
+bool MediaSocket::SendForeign(const uint8_t* data, size_t len, const Address& to, bool rtcp_port) {
   std::lock_guard<std::mutex> lock(mutex_);
   sockaddr_storage address;
   socklen_t bytes = 0;
-  if (!ports_ || !to.Fill(ports_->family(), &address, &bytes)) return false;
-  return sendto(ports_->rtp(), data, len, MSG_DONTWAIT | MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&address),
-                bytes) >= 0;
+  const int descriptor = fd(rtcp_port);
+  if (descriptor < 0 || !to.Fill(ports_->family(), &address, &bytes)) return false;
+  return sendto(descriptor, data, len, MSG_DONTWAIT | MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&address), bytes) >= 0;
 }
 
 IntakeStats MediaSocket::Stats() {
@@ -161,9 +161,9 @@ void MediaSocket::OnReception(const ReceptionState& state) {
   if (stream_) stream_->reception().Put(state);
 }
 
-void MediaSocket::OnForeign(const uint8_t* data, size_t len, const Address& from) {
+void MediaSocket::OnForeign(const uint8_t* data, size_t len, const Address& from, bool rtcp_port) {
   if (foreign_.size() >= kMaxForeign) return;
-  foreign_.push_back({from, {data, data + len}});
+  foreign_.push_back({from, rtcp_port, {data, data + len}});
   if (!foreign_told_) foreign_told_ = queue_->Put({handle_, InboundEvent::kForeign, 0, 0, time_->Now()});
 }
 

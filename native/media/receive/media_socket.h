@@ -22,6 +22,7 @@ namespace parley {
 
 struct ForeignPacket {
   Address from;
+  bool rtcp_port;  // it came there
   std::vector<uint8_t> data;
 };
 
@@ -49,7 +50,8 @@ class MediaSocket : private IntakeListener {
   void Listen(bool on);
   std::vector<HeardPayload> TakeSound();
   std::vector<ForeignPacket> TakeForeign();
-  bool SendForeign(const uint8_t* data, size_t len, const Address& to);
+  // False as well for the RTCP port where there is none.
+  bool SendForeign(const uint8_t* data, size_t len, const Address& to, bool rtcp_port);
   IntakeStats Stats();
   void Where(Address* rtp, Address* rtcp, bool* latched);
   // Nothing is received and the stream is let go when it returns.
@@ -70,7 +72,7 @@ class MediaSocket : private IntakeListener {
   void OnTarget(const Address& rtp, const Address& rtcp) override;
   void OnBye() override;
   void OnReception(const ReceptionState& state) override;
-  void OnForeign(const uint8_t* data, size_t len, const Address& from) override;
+  void OnForeign(const uint8_t* data, size_t len, const Address& from, bool rtcp_port) override;
   void Aim();
 
   const TimeSource* const time_;

@@ -29,7 +29,7 @@ test('a plain offer is answered with one codec and its events', () => {
     direction: 'sendrecv',
     keys: { kind: 'none' },
   });
-  assert.equal(changes.size, 7, 'everything is new');
+  assert.equal(changes.size, 8, 'everything is new');
 });
 
 for (const [preference, codec] of [

@@ -1,0 +1,83 @@
+// ICE in descriptions (RFC 8839). This server is lite: it names its own addresses
+// as candidates and waits for the checks of the peer.
+import type { IceCredentials } from '../../src/rtp/ice-lite.js';
+import type { LocalEnd } from './media-policy.js';
+import { hasAttribute, valuesOf, type Attribute, type Connection, type MediaDescription, type SessionDescription } from './session-description.js'; // prettier-ignore
+
+/** What proves one side's checks. */
+export interface IceSecret {
+  readonly ufrag: string;
+  readonly pwd: string;
+}
+
+/** What is agreed: the peer's checks are answered with these. */
+export type AgreedIce = IceCredentials;
+
+const SECRET = { ufrag: /^[A-Za-z0-9+/]{4,256}$/, pwd: /^[A-Za-z0-9+/]{22,256}$/ };
+const CANDIDATE = /^\S{1,32} +1 +udp +\d{1,10} +(\S{1,255}) +(\d{1,5})(?: |$)/i;
+const HOST_PREFERENCE = 126; // RFC 8445 section 5.1.2.2
+const DISCARD_PORT = 9; // of a peer that will tell its address later (RFC 8840 section 4.1.1)
+
+/** Undefined where the peer does no ICE, or none that would send us checks. */
+export function readIce(session: SessionDescription, media: MediaDescription): IceSecret | undefined {
+  const written = (name: string) =>
+    valuesOf(media.attributes, name)[0] ?? valuesOf(session.attributes, name)[0] ?? '';
+  const ufrag = written('ice-ufrag');
+  const pwd = written('ice-pwd');
+  if (!SECRET.ufrag.test(ufrag) || !SECRET.pwd.test(pwd)) return undefined;
+  // Two that are lite send each other no checks (RFC 8445 section 6.1.1): the addresses of `c=` and `m=` count.
+  if (hasAttribute(session.attributes, 'ice-lite')) return undefined;
+  if (hasAttribute(media.attributes, 'ice-mismatch')) return undefined;
+  return isMismatch(session, media) ? undefined : { ufrag, pwd };
+}
+
+/** Somebody between us has changed the address and not the candidates (RFC 8839 section 4.2.5): media must go there. */
+function isMismatch(session: SessionDescription, media: MediaDescription): boolean {
+  const address = (media.connection ?? session.connection)?.address;
+  if (address === undefined || isUnknown(address) || media.port === DISCARD_PORT) return false;
+  const named = valuesOf(media.attributes, 'candidate').flatMap((value) => {
+    const [, host, port] = CANDIDATE.exec(value) ?? [];
+    return host === undefined ? [] : [{ host: host.toLowerCase(), port: Number(port) }];
+  });
+  const isNamed = named.some(({ host, port }) => host === address.toLowerCase() && port === media.port);
+  return named.length > 0 && !isNamed;
+}
+
+/** An address of zeros: not known yet, or not to be known. */
+export function isUnknown(address: string): boolean {
+  return /^(?:0\.0\.0\.0|[0:]+)$/.test(address);
+}
+
+export interface OurIce {
+  readonly secret: IceSecret;
+  readonly end: LocalEnd;
+  /** The one of the description comes first. */
+  readonly local: Connection;
+  readonly rtcpMux: boolean;
+}
+
+/** Of a media section. */
+export function writeIce(ours: OurIce): Attribute[] {
+  const { ufrag, pwd } = ours.secret;
+  return [
+    { name: 'ice-ufrag', value: ufrag },
+    { name: 'ice-pwd', value: pwd },
+    ...candidates(ours).map((value) => ({ name: 'candidate', value })),
+    { name: 'end-of-candidates' },
+  ];
+}
+
+/** Of the session. */
+export const ICE_LITE: readonly Attribute[] = [{ name: 'ice-lite' }, { name: 'ice-options', value: 'ice2' }];
+
+function candidates({ end, local, rtcpMux }: OurIce): string[] {
+  const addresses = new Set([local.address, end.ip4, end.ip6].filter((one) => one !== undefined));
+  const ports = rtcpMux || end.rtcpPort === end.port ? [end.port] : [end.port, end.rtcpPort];
+  return [...addresses].flatMap((address, rank) =>
+    ports.map((port, at) => {
+      const component = at + 1;
+      const priority = HOST_PREFERENCE * 2 ** 24 + (65_535 - rank) * 2 ** 8 + 256 - component;
+      return `${rank + 1} ${component} UDP ${priority} ${address} ${port} typ host`;
+    }),
+  );
+}

@@ -1,0 +1,164 @@
+// One DTLS-SRTP association (RFC 5763, RFC 5764): who the far end is, and the
+// keys of a call's media in both directions.
+//
+//   made ──start──▶ handshaking ──onKeys──▶ open ──onClosed──▶ over
+//                        └──────onFailed──────┴──────────────▶ over
+//
+// It knows no socket: datagrams come by `receive` and leave by `send`. The far
+// end's certificate must be the one of the signalling; nothing else is trusted.
+import { ParleyError } from '../errors.js';
+import type { Time } from '../time.js';
+import { dtlsAddon, type DtlsKeys, type DtlsStep } from './dtls-addon.js';
+import type { CertificateFingerprint, DtlsCertificate } from './dtls-certificate.js';
+
+export interface AssociationOptions {
+  readonly certificate: DtlsCertificate;
+  /** `active` connects; `passive` waits for the far end to do so. */
+  readonly role: 'active' | 'passive';
+  /** Of the far end's certificate: one of those with the best hash must fit. */
+  readonly fingerprints: readonly CertificateFingerprint[];
+  readonly time: Time;
+  /** At most 1200 bytes; a datagram that is lost is sent again. */
+  readonly send: (data: Uint8Array) => void;
+  /** At most once. */
+  readonly onKeys: (keys: DtlsKeys) => void;
+  /**
+   * FINGERPRINT_MISMATCH, TIMEOUT, or DTLS_FAILED for everything else. At most once, also after `onKeys`, and never
+   * after `onClosed`.
+   */
+  readonly onFailed: (error: ParleyError) => void;
+  /** The far end said goodbye. */
+  readonly onClosed: () => void;
+  /** From `start` to the keys; 15 s unless said otherwise. */
+  readonly limitMs?: number;
+}
+
+const LIMIT_MS = 15_000;
+const RETRANSMIT_MS = 200; // the first; each further one after twice as long: a call has no second to lose
+const LONGEST_WAIT_MS = 2000; // however the system's clock was set meanwhile
+const MOST_EARLY = 16; // datagrams before the start: two flights
+
+export class DtlsAssociation {
+  readonly #options: AssociationOptions;
+  readonly #handle: number;
+  #early: Uint8Array[] = [];
+  #started = false;
+  #open = false;
+  #over = false;
+  #turn = 0;
+  #cancelLimit: (() => void) | undefined;
+  #cancelTimeout: (() => void) | undefined;
+
+  /** Throws DTLS_FAILED where the certificate is closed. */
+  constructor(options: AssociationOptions) {
+    this.#options = options;
+    const fingerprints = options.fingerprints.flatMap(({ hash, digest }) => [hash, digest]);
+    const active = options.role === 'active';
+    try {
+      this.#handle = dtlsAddon().dtlsOpen(options.certificate.handle, { active, fingerprints, retransmitMs: RETRANSMIT_MS }); // prettier-ignore
+    } catch (error) {
+      throw new ParleyError('DTLS_FAILED', (error as Error).message, { cause: error });
+    }
+  }
+
+  /** The far end has proved who it is, and there are keys. */
+  get open(): boolean {
+    return this.#open && !this.#over;
+  }
+
+  /** It failed, or one of the two ended it. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Connects, or takes what the far end has sent. Idempotent. */
+  start(): void {
+    if (this.#started || this.#over) return;
+    this.#started = true;
+    const { time, limitMs = LIMIT_MS } = this.#options;
+    this.#cancelLimit = time.after(limitMs, () => {
+      const seconds = limitMs / 1000;
+      this.#fail(new ParleyError('TIMEOUT', `the DTLS handshake did not end within ${seconds} s`));
+    });
+    this.#take(dtlsAddon().dtlsStart(this.#handle));
+    const early = this.#early;
+    this.#early = [];
+    for (const data of early) this.receive(data);
+  }
+
+  /** Anything that came; what is no DTLS of this association changes nothing. Before the start the first 16 are kept. */
+  receive(data: Uint8Array): void {
+    if (this.#over) return;
+    if (this.#started) this.#take(dtlsAddon().dtlsReceive(this.#handle, data));
+    else if (this.#early.length < MOST_EARLY) this.#early.push(data);
+  }
+
+  /** Says goodbye to a far end that it has keys with; nothing is told afterwards. Idempotent. */
+  close(): void {
+    this.#end();
+  }
+
+  #take(step: DtlsStep | null): void {
+    if (step === null || this.#over) return;
+    const turn = ++this.#turn;
+    for (const data of step.output) this.#options.send(data);
+    // Whoever sends may have closed, or brought an answer that is further on than this.
+    if (this.over || turn !== this.#turn) return;
+    this.#schedule(step.timeoutMs);
+    if (step.state === 'open') this.#opened();
+    else if (step.state === 'failed') this.#fail(errorOf(step));
+    else if (step.state === 'closed') this.#closedByPeer();
+  }
+
+  #opened(): void {
+    if (this.#open) return;
+    const keys = dtlsAddon().dtlsKeys(this.#handle);
+    if (keys === null) return;
+    this.#open = true;
+    this.#cancelLimit?.();
+    this.#options.onKeys(keys);
+  }
+
+  #closedByPeer(): void {
+    // Its goodbye may come with the end of the handshake, in one datagram: too late for keys.
+    const { onClosed, onFailed } = this.#options;
+    const wasOpen = this.#open;
+    this.#end();
+    if (wasOpen) onClosed();
+    else onFailed(new ParleyError('DTLS_FAILED', 'the far end ended the DTLS handshake'));
+  }
+
+  #fail(error: ParleyError): void {
+    this.#end();
+    this.#options.onFailed(error);
+  }
+
+  #schedule(timeoutMs: number): void {
+    this.#cancelTimeout?.();
+    this.#cancelTimeout = undefined;
+    if (timeoutMs < 0) return;
+    const waitMs = Math.min(Math.max(timeoutMs, 1), LONGEST_WAIT_MS);
+    this.#cancelTimeout = this.#options.time.after(waitMs, () =>
+      this.#take(dtlsAddon().dtlsHandleTimeout(this.#handle)),
+    );
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#early = [];
+    this.#cancelLimit?.();
+    this.#cancelTimeout?.();
+    for (const data of dtlsAddon().dtlsClose(this.#handle) ?? []) this.#options.send(data);
+  }
+}
+
+function errorOf({ failure, reason }: DtlsStep): ParleyError {
+  if (failure === 'fingerprint') {
+    return new ParleyError(
+      'FINGERPRINT_MISMATCH',
+      'the certificate in the DTLS handshake has none of the fingerprints in the session description',
+    );
+  }
+  return new ParleyError('DTLS_FAILED', `the DTLS handshake failed: ${reason}`);
+}

@@ -1,0 +1,226 @@
+// What has to be settled on a call's own socket before encrypted media flows:
+// ICE checks are answered, DTLS runs with whoever the description announces.
+//
+//   first byte   0-3 ─▶ IceLite        20-63 ─▶ DtlsAssociation      (RFC 7983)
+//
+// With ICE nothing is sent to an address, and no DTLS taken from it, before a
+// check came from there. Without, the far end may stand behind a translator: the
+// first address that speaks DTLS is answered, the announced one takes over from
+// it, and the handshake proves which it was.
+import { ParleyError } from '../errors.js';
+import type { Time } from '../time.js';
+import { DtlsAssociation } from './dtls-association.js';
+import type { DtlsKeys } from './dtls-addon.js';
+import type { CertificateFingerprint, DtlsCertificate } from './dtls-certificate.js';
+import { IceLite, type IceComponent, type IceCredentials } from './ice-lite.js';
+import type { MediaSocket } from './media-socket.js';
+import type { ForeignPacket } from './socket-addon.js';
+
+/** What offer and answer say. */
+export interface HandshakeTerms {
+  /** Ours: `active` connects. */
+  readonly setup: 'active' | 'passive';
+  /** Of the far end's certificate. */
+  readonly fingerprints: readonly CertificateFingerprint[];
+  /** The far end's name for the association (RFC 8842). */
+  readonly tlsId?: string | undefined;
+  /** Undefined: the far end does no ICE. */
+  readonly ice?: IceCredentials | undefined;
+}
+
+export interface MediaHandshakeOptions extends HandshakeTerms {
+  /** Its `onForeign` is taken. It has learned where the far end is announced, unless there is ICE. */
+  readonly socket: MediaSocket;
+  readonly certificate: DtlsCertificate;
+  readonly time: Time;
+  /** Once for each association. The keys before are of no use any more. */
+  readonly onKeys: (keys: DtlsKeys) => void;
+  /** FINGERPRINT_MISMATCH, DTLS_FAILED, or TIMEOUT: no handshake within 15 s, no ICE check within 30 s. */
+  readonly onFailed: (error: ParleyError) => void;
+  /** The far end is reached there: a check asked for it, or, without ICE, DTLS proved it. The socket should learn it. */
+  readonly onNominated: (address: string, port: number, component: IceComponent) => void;
+  /** The far end ended the association: it sends no media under its keys any more. */
+  readonly onClosed?: () => void;
+}
+
+const CHECK_LIMIT_MS = 30_000; // a browser gathers its addresses first, and the network may be slow to say them
+const LAST_OF_STUN = 3;
+
+interface Source {
+  readonly address: string;
+  readonly port: number;
+}
+
+export class MediaHandshake {
+  readonly #options: MediaHandshakeOptions;
+  #terms: HandshakeTerms;
+  #ice: IceLite | undefined;
+  #association: DtlsAssociation;
+  /** Where DTLS goes; undefined until somebody spoke or was checked. */
+  #far: Source | undefined;
+  #nominated = false;
+  #cancelLimit: (() => void) | undefined;
+  #closed = false;
+
+  /** Begins at once, so it is made when the far end has, or is about to get, our description. */
+  constructor(options: MediaHandshakeOptions) {
+    this.#options = options;
+    this.#terms = options;
+    this.#association = this.#associate();
+    this.#useIce(options.ice);
+    options.socket.onForeign = () => this.#takeForeign();
+    this.#begin();
+    this.#takeForeign();
+  }
+
+  /** The far end has proved who it is. */
+  get secured(): boolean {
+    return this.#association.open;
+  }
+
+  /** When the last check of ICE came, on the clock of `time`; undefined without ICE and before the first. */
+  get lastCheckMs(): number | undefined {
+    return this.#ice?.lastCheckMs;
+  }
+
+  /**
+   * What a new description says, after the socket has learned of it. The association goes on under the same
+   * fingerprints, role and name, also through a restart of ICE; otherwise there is a new one (RFC 8842 section 3.1).
+   */
+  renegotiate(terms: HandshakeTerms): void {
+    if (this.#closed) return;
+    const same = sameAssociation(this.#terms, terms) && !this.#association.over;
+    this.#terms = terms;
+    if (same) return this.#useIce(terms.ice);
+    this.#association.close();
+    if (terms.ice === undefined) this.#far = undefined;
+    this.#association = this.#associate();
+    this.#useIce(terms.ice);
+    this.#begin();
+  }
+
+  /** Before the socket is: says goodbye to the far end. Nothing is told afterwards. Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#options.socket.onForeign = undefined;
+    this.#cancelLimit?.();
+    this.#association.close();
+  }
+
+  #associate(): DtlsAssociation {
+    const { certificate, time, onFailed, onClosed } = this.#options;
+    const { setup, fingerprints } = this.#terms;
+    return new DtlsAssociation({
+      certificate,
+      role: setup,
+      fingerprints,
+      time,
+      send: (data) => this.#send(data),
+      onKeys: (keys) => this.#secured(keys),
+      onFailed,
+      onClosed: () => onClosed?.(),
+    });
+  }
+
+  #useIce(credentials: IceCredentials | undefined): void {
+    if (credentials === undefined) {
+      this.#ice = undefined;
+      this.#nominated = false;
+    } else if (this.#ice === undefined) {
+      const { socket, time } = this.#options;
+      this.#ice = new IceLite({
+        credentials,
+        time,
+        send: (data, address, port, component) =>
+          void socket.sendForeign(data, address, port, component === 2),
+        onNominated: (address, port, component) => this.#nominate({ address, port }, component),
+      });
+    } else {
+      this.#ice.restart(credentials);
+    }
+  }
+
+  /** With ICE the first check begins it: before, there is nowhere to send to. */
+  #begin(): void {
+    this.#cancelLimit?.();
+    if (this.#ice === undefined || this.#far !== undefined) return this.#association.start();
+    this.#cancelLimit = this.#options.time.after(CHECK_LIMIT_MS, () => {
+      this.#association.close();
+      const seconds = CHECK_LIMIT_MS / 1000;
+      this.#options.onFailed(
+        new ParleyError('TIMEOUT', `no ICE check of the far end came within ${seconds} s`),
+      );
+    });
+  }
+
+  #takeForeign(): void {
+    for (const packet of this.#options.socket.takeForeign()) {
+      if (this.#closed) return;
+      if ((packet.data[0] ?? 0) <= LAST_OF_STUN) this.#takeStun(packet);
+      else if (!packet.rtcpPort && this.#mayShake(packet)) this.#association.receive(packet.data);
+    }
+  }
+
+  #takeStun({ data, address, port, rtcpPort }: ForeignPacket): void {
+    if (this.#ice === undefined) return;
+    this.#ice.receive(data, address, port, rtcpPort ? 2 : 1);
+    if (this.#closed || rtcpPort || this.#nominated || !this.#ice.hasChecked(address, port)) return;
+    this.#far = { address, port };
+    this.#cancelLimit?.();
+    this.#association.start();
+  }
+
+  #mayShake({ address, port }: Source): boolean {
+    if (this.#ice !== undefined) return this.#ice.hasChecked(address, port);
+    // An association that stands proves every datagram of its own.
+    if (this.#association.open || this.#far === undefined) {
+      this.#far ??= { address, port };
+      return true;
+    }
+    const isFar = this.#far.address === address && this.#far.port === port;
+    if (isFar) return true;
+    const announced = this.#announced();
+    if (announced?.address !== address || announced.port !== port) return false;
+    this.#far = announced;
+    return true;
+  }
+
+  #nominate(source: Source, component: IceComponent): void {
+    if (component === 1) {
+      this.#nominated = true;
+      this.#far = source;
+      this.#cancelLimit?.();
+      this.#association.start();
+    }
+    this.#options.onNominated(source.address, source.port, component);
+  }
+
+  #secured(keys: DtlsKeys): void {
+    this.#options.onKeys(keys);
+    if (this.#closed || this.#ice !== undefined || this.#far === undefined) return;
+    const { address, port } = this.#far;
+    const target = this.#announced();
+    if (target?.address !== address || target.port !== port) this.#options.onNominated(address, port, 1);
+  }
+
+  /** Where the socket sends its media: the announced address until it hears from another. */
+  #announced(): Source | undefined {
+    const { address, port } = this.#options.socket.stats();
+    return address === '' || port === 0 ? undefined : { address, port };
+  }
+
+  #send(data: Uint8Array): void {
+    const to = this.#far ?? (this.#ice === undefined ? this.#announced() : undefined);
+    if (to !== undefined) this.#options.socket.sendForeign(data, to.address, to.port);
+  }
+}
+
+function sameAssociation(before: HandshakeTerms, after: HandshakeTerms): boolean {
+  const told = ({ setup, tlsId, fingerprints }: HandshakeTerms) => [
+    setup,
+    tlsId ?? '',
+    ...fingerprints.map(({ hash, digest }) => `${hash} ${digest}`).toSorted(),
+  ];
+  return told(before).join() === told(after).join();
+}
