@@ -8,6 +8,7 @@ import { noticesOf } from './config-notices.js';
 import { ConfigReader, type Environment } from './config-reader.js';
 import { ParleyError } from './errors.js';
 import { readSipConfig, SIP_VARIABLES, type SipConfig } from './sip-config.js';
+import { readTelephoneConfig, TELEPHONE_VARIABLES, type TelephoneConfig } from './telephone-config.js';
 
 export interface Config {
   readonly host: string;
@@ -62,6 +63,7 @@ export interface Config {
   readonly cudaGraphs: boolean;
   /** Empty: the system chooses. */
   readonly inferenceCpuCores: readonly number[];
+  readonly telephone: TelephoneConfig;
   /** What is no mistake but should be known: a sentence each. */
   readonly notices: readonly string[];
 }
@@ -125,6 +127,7 @@ export const VARIABLES = {
   QUANTIZE: 'weights of the native engine: none, int8 or fp8',
   CUDA_GRAPHS: '0 runs the native engine without CUDA graphs',
   INFERENCE_CPU_CORES: 'cores of the native engine, such as 0-3,6',
+  ...TELEPHONE_VARIABLES,
 } as const;
 
 type Variable = keyof typeof VARIABLES;
@@ -268,6 +271,7 @@ export function readConfig(env: Environment): Config {
     quantize: read.choice('QUANTIZE', ['none', 'int8', 'fp8'], 'none'),
     cudaGraphs: read.flag('CUDA_GRAPHS', true),
     inferenceCpuCores: readCores(read),
+    telephone: readTelephoneConfig(read),
     notices: noticesOf(env, Object.keys(VARIABLES)),
   };
   checkDoors(config, read);

@@ -114,6 +114,29 @@ test('a port range must be whole and in order', () => {
   assert.equal(problemsOf({ UDP_PORT_MIN: '20100', UDP_PORT_MAX: '20000' }).length, 1);
 });
 
+test('telephone calls have ports below those that the system gives away, and sound that no silence ends soon', () => {
+  assert.deepEqual(readConfig({}).telephone, {
+    rtpPorts: [16_384, 32_767],
+    rtpPortDrainMs: 30_000,
+    rtpDscp: 46,
+    rtpTimeoutMs: 300_000,
+    srtp: 'prefer',
+    sipCodecs: ['G722', 'opus', 'PCMU', 'PCMA'],
+  });
+  const { telephone } = readConfig({ SIP_CODECS: 'pcma, Opus,PCMA', RTP_TIMEOUT: '0', SRTP: 'Require' });
+  assert.deepEqual([telephone.sipCodecs, telephone.rtpTimeoutMs, telephone.srtp], [['PCMA', 'opus'], 0, 'require']); // prettier-ignore
+});
+
+test('a range of media ports holds at least one pair, and codecs are known ones', () => {
+  assert.deepEqual(problemsOf({ RTP_PORT_MIN: '20001', RTP_PORT_MAX: '20002' }), [
+    'RTP_PORT_MAX leaves no pair of ports from RTP_PORT_MIN=20001 on',
+  ]);
+  assert.deepEqual(problemsOf({ RTP_PORT_MIN: '20000', RTP_PORT_MAX: '20001' }), []);
+  assert.deepEqual(problemsOf({ SIP_CODECS: 'PCMU,GSM' }), [
+    'SIP_CODECS must be of G722, opus, PCMU, PCMA, not "GSM"',
+  ]);
+});
+
 test('the README documents every variable and no other', () => {
   const readme = readFileSync('README.md', 'utf8');
   const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \|/gmu)].map((match) => match[1]);

@@ -15,7 +15,7 @@ export function figuresOf(
   heard: SocketStats,
 ): CallFigures {
   if (agreed === undefined) return {};
-  const { packets } = heard;
+  const { received: packets } = heard;
   const loss = heard.expected > 0 ? Math.max(0, heard.lost) / heard.expected : 0;
   const { codec, packetTimeMs: frameMs, keys } = agreed;
   const { jitterMs, rttMs } = heard;

@@ -192,10 +192,11 @@ export class CallMedia implements SessionMedia {
   #flow(agreed: AgreedAudio, keyed: boolean, another: boolean): void {
     const before = this.#held;
     this.#held = !sends(agreed.direction) || isNowhere(agreed.remote.address);
-    if (this.#held || !keyed) this.#voice.stop();
-    else this.#voice.flow();
     this.#watch.expect(!this.#held && receives(agreed.direction));
     if (another) this.#tellPort(agreed);
+    this.#voice.leave();
+    if (this.#held || !keyed) this.#voice.stop();
+    else this.#voice.flow();
     if (this.#held !== before) this.onHeld?.(this.#held);
   }
 
@@ -205,6 +206,7 @@ export class CallMedia implements SessionMedia {
     const path = keys.kind === 'none' ? 'RTP' : `SRTP, keys by ${keys.kind.toUpperCase()}`;
     const close = async () => {
       if (this.#voice.playout === playout) this.close();
+      else playout.close();
     };
     this.onPort?.({ codec, frameMs, playout, path, close });
   }

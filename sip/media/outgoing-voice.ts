@@ -43,6 +43,9 @@ export class OutgoingVoice {
   #playout: Playout | undefined;
   #format: VoiceFormat | undefined;
   #formatText = '';
+  /** The one before: what it had queued can still be taken out of it. */
+  #left: Playout | undefined;
+  #ending = false;
   /** Keys that a playout has sent with: whoever takes them up again would count from the beginning. */
   readonly #spent = new Set<string>();
   /** Of playouts that are closed; what they hand on is not counted. */
@@ -82,7 +85,9 @@ export class OutgoingVoice {
     const counted = before?.stats();
     const options = this.#optionsOf(format);
     const playout = fresh ? this.#plane.openStream(options) : this.#plane.openStream(options, before);
-    before?.close();
+    this.#left?.close();
+    this.#left = before;
+    this.#ending = fresh;
     this.#silenceBefore += counted?.silencePackets ?? 0;
     this.#underrunsBefore += counted?.underruns ?? 0;
     if (fresh) this.#packetsBefore += counted?.packets ?? 0;
@@ -113,8 +118,15 @@ export class OutgoingVoice {
     };
   }
 
+  /** The owner has taken what the playout before had queued: where that was another source, it ends now. */
+  leave(): void {
+    if (this.#ending) this.#left?.close();
+    this.#ending = false;
+  }
+
   /** Says BYE, if it was flowing. Idempotent. */
   close(): void {
+    this.#left?.close();
     this.#playout?.close();
   }
 

@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PCMA, PCMU } from '../../../src/rtp/codec.js';
-import { contents } from '../../rtp/plane-under-test.js';
-import { valueOf } from '../sdp/negotiation-under-test.js';
+import { ParleyError } from '../../../src/errors.js';
+import { rtp } from '../../rtp/far-end.js';
+import { contents, splitRtcp } from '../../rtp/plane-under-test.js';
+import { refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { Phone, PLAIN, portIn, stage, type Leg } from './media-under-test.js';
 
 /** Frames that hold the numbers from `first` on, into what the leg sends now. */
@@ -57,4 +59,255 @@ test('another codec goes on with the source, the sequence numbers and the time o
     times.every((ticks, n) => n === 0 || ticks > (times[n - 1] ?? 0)),
     String(times),
   );
+});
+
+test('the packet time that is asked for is kept, and a new one has its own playout', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg();
+  let sent = 0;
+  for (const ms of [10, 30, 60]) {
+    valueOf(call.media.answer(phone.describe('0 101', [`a=ptime:${ms}`])));
+    const packets = await phone.packets(pass(300));
+    assert.ok(packets.every(({ payload }) => payload.length === 8 * ms));
+    assert.ok(Math.abs(packets.length - 300 / ms) <= 1, `${packets.length} packets of ${ms} ms`);
+    sent += packets.length;
+  }
+  assert.deepEqual(call.told.ports.map(({ frameMs }) => frameMs), [10, 30, 60]); // prettier-ignore
+  assert.equal(call.media.figures().sent?.packets, sent);
+});
+
+test('a re-offer may move the codec to another payload type', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg({ ...PLAIN, codecs: ['opus'] });
+  valueOf(call.media.answer(phone.describe('96')));
+  const first = await phone.packets(pass(60));
+  valueOf(call.media.answer(phone.describe('111', ['a=rtpmap:111 opus/48000/2'])));
+  const second = await phone.packets(pass(60));
+  assert.deepEqual([first.at(-1)?.payloadType, second[0]?.payloadType], [96, 111]);
+  assert.equal(second[0]?.ssrc, first[0]?.ssrc);
+  assert.equal(call.told.ports.length, 2);
+});
+
+test('a refresh changes nothing: the playout stays', async (t) => {
+  const { leg } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg();
+  const first = valueOf(call.media.answer(phone.describe()));
+  assert.equal(valueOf(call.media.answer(phone.describe())), first);
+  assert.equal(call.told.ports.length, 1);
+});
+
+for (const [how, hold] of [
+  ['sendonly', (phone: Phone) => phone.describe('0 101', ['a=sendonly'])],
+  ['inactive', (phone: Phone) => phone.describe('0 101', ['a=inactive'])],
+  ['an address of zeros', (phone: Phone) => phone.describe('0 101', [], { address: '0.0.0.0' })],
+] as const) {
+  test(`held by ${how}: not a packet leaves, and speech goes on where it stopped`, async (t) => {
+    const { leg, pass } = stage(t);
+    const phone = await Phone.open(t);
+    const call = leg();
+    valueOf(call.media.answer(phone.describe()));
+    speak(call, 1, 10);
+    const before = await phone.packets(pass(59, 1));
+    valueOf(call.media.answer(hold(phone)));
+    assert.deepEqual(call.told.held, [true]);
+    assert.equal(pass(60_000), 0);
+    valueOf(call.media.answer(phone.describe()));
+    assert.deepEqual(call.told.held, [true, false]);
+    const after = await phone.packets(pass(200, 1));
+    const spoken = contents([...before, ...after]).filter((content) => content !== 'silence');
+    assert.deepEqual(spoken, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    const [last, next] = [before.at(-1), after[0]];
+    assert.ok(last !== undefined && next !== undefined);
+    assert.deepEqual([next.sequence - last.sequence, next.marker], [1, true]);
+    assert.ok(next.timestamp - last.timestamp >= 60_000 * 8);
+    assert.equal(call.told.ports.length, 1);
+    assert.equal(phone.waiting, 0);
+  });
+}
+
+test('a call that begins held opens nothing to the far end until it is resumed', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg();
+  valueOf(call.media.answer(phone.describe('0 101', [], { address: '0.0.0.0' })));
+  assert.deepEqual([call.told.ports.length, call.told.held], [1, [true]]);
+  assert.equal(pass(100), 0);
+  valueOf(call.media.answer(phone.describe()));
+  await phone.packets(pass(100));
+});
+
+test('while we hold, our descriptions say so, also to an offer of the far end', async (t) => {
+  const { leg } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg();
+  valueOf(call.media.answer(phone.describe()));
+  call.media.hold(true);
+  assert.match(valueOf(call.media.offer()), /a=sendonly/);
+  call.media.withdraw();
+  assert.match(valueOf(call.media.answer(phone.describe())), /a=sendonly/);
+  call.media.hold(false);
+  assert.match(valueOf(call.media.answer(phone.describe())), /a=sendrecv/);
+  assert.deepEqual(call.told.held, []);
+});
+
+test('another address of the far end is sent to from the agreement on', async (t) => {
+  const { leg, pass } = stage(t);
+  const [phone, other] = [await Phone.open(t), await Phone.open(t)];
+  const call = leg();
+  valueOf(call.media.answer(phone.describe()));
+  await phone.packets(pass(60));
+  valueOf(call.media.answer(other.describe()));
+  await other.packets(pass(100));
+  assert.equal(phone.waiting, 0);
+  assert.equal(call.told.ports.length, 1);
+});
+
+test('a telephone behind a translator is answered where it sends from', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg();
+  // A private address, and a port where nobody is.
+  const port = portIn(
+    valueOf(call.media.answer(phone.describe('0 101', [], { address: '127.0.0.9', port: 9 }))),
+  );
+  pass(100);
+  assert.equal(phone.waiting, 0);
+  for (const sequence of [1, 2]) await phone.send(rtp({ sequence, timestamp: 160 * sequence }), port);
+  pass(20);
+  await phone.packets(pass(100));
+});
+
+for (const [what, lines, own] of [
+  ['the next port', [], 1],
+  ['the port of a=rtcp', ['a=rtcp:PORT'], 0],
+  ['the port of RTP where both are muxed', ['a=rtcp-mux'], 0],
+] as const) {
+  test(`reports go to ${what}`, async (t) => {
+    const { leg, pass } = stage(t);
+    const [phone, reports] = [await Phone.open(t), await Phone.open(t)];
+    const call = leg();
+    const muxed = lines.join('').includes('mux');
+    const target = muxed ? phone.port : reports.port;
+    const attributes = lines.map((line) => line.replace('PORT', String(target)));
+    // Without an attribute they go to the port after that of the sound.
+    const port = own === 1 ? reports.port - 1 : phone.port;
+    const answer = valueOf(call.media.answer(phone.describe('0 101', attributes, { port })));
+    assert.equal(answer.includes('a=rtcp-mux'), muxed);
+    const seen: Uint8Array[] = [];
+    for (let second = 0; second < 8; second++) {
+      const sent = pass(1000, 1000);
+      if (muxed) seen.push(...(await phone.raw(sent)).map(({ data }) => data));
+    }
+    if (muxed) {
+      assert.equal(seen.find(([, type = 0]) => type >= 200)?.[1], 200);
+    } else {
+      const [report] = await reports.raw(1);
+      assert.equal(report?.data[1], 200);
+      assert.equal(report?.from, portIn(answer) + 1);
+    }
+  });
+}
+
+test('comfort noise instead of silence, where both have it', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg({ ...PLAIN, comfortNoise: true });
+  valueOf(call.media.answer(phone.describe('0 13 101')));
+  const packets = await phone.packets(pass(1000));
+  assert.ok(packets.length <= 6 && packets.every(({ payloadType }) => payloadType === 13));
+});
+
+test('who listens hears the sound of the codec that the far end speaks', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg({ ...PLAIN, codecs: ['G722', 'PCMU'] });
+  const heard: [number, number][] = [];
+  call.media.listen(({ sampleRate, samples }) => heard.push([sampleRate, samples.length]));
+  const port = portIn(valueOf(call.media.answer(phone.describe('0 101'))));
+  const send = async (payloadType: number, from: number) => {
+    for (let n = from; n < from + 5; n++) {
+      await phone.send(rtp({ payloadType, sequence: n, timestamp: 160 * n }), port);
+      pass(20);
+    }
+  };
+  await send(0, 1);
+  valueOf(call.media.answer(phone.describe('9 101')));
+  await send(9, 6);
+  const total = (rate: number) =>
+    heard.filter(([of]) => of === rate).reduce((sum, [, count]) => sum + count, 0);
+  // The first packet of a source is on probation; one more may wait for its turn.
+  assert.ok(total(8000) >= 4 * 160 && total(8000) <= 5 * 160, String(heard));
+  assert.ok(total(16_000) >= 4 * 320 && total(16_000) <= 5 * 320, String(heard));
+});
+
+test('a plane without a free stream refuses the agreement with 500, and the call goes on as it was', async (t) => {
+  const { leg, plane, pass } = stage(t);
+  const phone = await Phone.open(t);
+  let full = false;
+  const scarce = {
+    openSocket: plane.openSocket.bind(plane),
+    openStream: (...[options, continues]: Parameters<typeof plane.openStream>) => {
+      if (full) throw new ParleyError('CALL_LIMIT', 'the media plane has its streams');
+      return plane.openStream(options, continues);
+    },
+  };
+  const call = leg({ ...PLAIN, codecs: ['PCMA', 'PCMU'] }, { plane: scarce });
+  const first = valueOf(call.media.answer(phone.describe('0 101')));
+  full = true;
+  assert.equal(refusalOf(call.media.answer(phone.describe('8 101'))).status, 500);
+  assert.deepEqual(new Set((await phone.packets(pass(100))).map(({ payloadType }) => payloadType)), new Set([0])); // prettier-ignore
+  full = false;
+  assert.equal(valueOf(call.media.answer(phone.describe('0 101'))), first, 'nothing was agreed on meanwhile');
+  const empty = leg(PLAIN, { plane: { ...scarce, openStream: () => { throw new ParleyError('CALL_LIMIT', 'full'); } } }); // prettier-ignore
+  assert.equal(refusalOf(empty.media.answer(phone.describe())).status, 500);
+  assert.ok(!empty.media.agreed);
+});
+
+test('without a free pair of ports there is no media', (t) => {
+  const { leg } = stage(t, { portMin: 26_000, portMax: 26_003 });
+  leg();
+  leg();
+  assert.throws(() => leg(), { code: 'CALL_LIMIT' });
+});
+
+test('closing says goodbye, gives the ports back, and leaves no timer; the figures stay', async (t) => {
+  const { leg, pass, plane, time, ports } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg(PLAIN, { rtpTimeoutMs: 10_000 });
+  const port = portIn(valueOf(call.media.answer(phone.describe('0 101', ['a=rtcp-mux']))));
+  for (const sequence of [1, 2, 3, 5]) await phone.send(rtp({ sequence, timestamp: 160 * sequence }), port);
+  const sent = pass(100);
+  await call.told.ports[0]?.close();
+  const raw = await phone.raw(sent + 1);
+  assert.deepEqual(splitRtcp(raw.at(-1)?.data ?? new Uint8Array()).map(({ type }) => type), [200, 202, 203]); // prettier-ignore
+  call.media.close();
+  assert.deepEqual([plane.stats().streams, plane.stats().sockets, ports.counts(plane.nowMs).draining, time.waiting], [0, 0, 1, 0]); // prettier-ignore
+  const figures = call.media.figures();
+  assert.deepEqual([figures.codec, figures.srtp, figures.sent?.packets], ['PCMU', 'none', sent]);
+  assert.deepEqual([figures.received?.packets, figures.received?.loss], [4, 0.2]);
+  assert.ok((figures.received?.mos ?? 0) > 1 && (figures.received?.mos ?? 5) < 4);
+  assert.equal(refusalOf(call.media.offer()).status, 500);
+  assert.equal(refusalOf(call.media.answer(phone.describe())).status, 500);
+});
+
+test('a far end that falls silent is told, and not while it is held', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg(PLAIN, { rtpTimeoutMs: 10_000 });
+  const port = portIn(valueOf(call.media.answer(phone.describe())));
+  pass(60_000, 1000);
+  assert.equal(call.told.silences, 0, 'nothing has come yet');
+  await phone.send(rtp({ sequence: 1, timestamp: 160 }), port);
+  pass(5000, 1000);
+  valueOf(call.media.answer(phone.describe('0 101', ['a=sendonly'])));
+  pass(60_000, 1000);
+  assert.equal(call.told.silences, 0);
+  valueOf(call.media.answer(phone.describe()));
+  pass(9000, 1000);
+  assert.equal(call.told.silences, 0);
+  pass(1000, 1000);
+  assert.equal(call.told.silences, 1);
 });

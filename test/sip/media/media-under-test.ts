@@ -17,7 +17,12 @@ const HOST = '127.0.0.1';
 // Below the ports that the system gives to others.
 const PORTS = { address: HOST, portMin: 24_000, portMax: 25_999, drainMs: 30_000, dscp: 46 };
 
-export const PLAIN: Partial<MediaPolicy> = { security: 'off', codecs: ['PCMU', 'PCMA', 'G722', 'opus'] };
+/** Without comfort noise, so that every tick has its packet. */
+export const PLAIN: Partial<MediaPolicy> = {
+  security: 'off',
+  codecs: ['PCMU', 'PCMA', 'G722', 'opus'],
+  comfortNoise: false,
+};
 
 /** Everything that a leg tells its owner, in order. */
 export interface Told {

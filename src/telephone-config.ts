@@ -1,0 +1,65 @@
+// The part of the configuration that telephone calls need.
+import type { ConfigReader } from './config-reader.js';
+
+export type TelephoneCodec = 'PCMU' | 'PCMA' | 'G722' | 'opus';
+
+export interface TelephoneConfig {
+  /** First and last UDP port of the calls' media. */
+  readonly rtpPorts: readonly [number, number];
+  readonly rtpPortDrainMs: number;
+  /** 0 to 63. */
+  readonly rtpDscp: number;
+  /** 0: silence ends no call. */
+  readonly rtpTimeoutMs: number;
+  readonly srtp: 'off' | 'prefer' | 'require';
+  /** The first one that the far end has, too, is spoken. */
+  readonly sipCodecs: readonly TelephoneCodec[];
+}
+
+/** Every variable with what it means; part of VARIABLES. */
+export const TELEPHONE_VARIABLES = {
+  RTP_PORT_MIN: 'first UDP port of the sound of telephone calls: two ports for each call',
+  RTP_PORT_MAX: 'last UDP port of it; below the ports that the system gives to other programs',
+  RTP_PORT_DRAIN: 'seconds for which a pair of ports rests after its call',
+  RTP_DSCP: 'mark of its packets for routers, 0 to 63; 46 is Expedited Forwarding',
+  RTP_TIMEOUT: 'seconds without a packet after which a telephone call that had sound ends; 0 for never',
+  SRTP: 'off, prefer or require: whether the sound of telephone calls is encrypted',
+  SIP_CODECS: 'comma-separated codecs of telephone calls, the preferred one first: PCMU, PCMA, G722, opus',
+} as const;
+
+type Variable = keyof typeof TELEPHONE_VARIABLES;
+type Reader = Pick<ConfigReader<Variable>, 'raw' | 'integer' | 'number' | 'choice' | 'list' | 'problem'>;
+
+// Wideband first, G.722 before Opus because it costs no more than G.711.
+const CODECS: readonly TelephoneCodec[] = ['G722', 'opus', 'PCMU', 'PCMA'];
+const LAST_FREE_PORT = 32_767; // Linux gives those from 32,768 on to whoever asks for any
+
+export function readTelephoneConfig(read: Reader): TelephoneConfig {
+  return {
+    rtpPorts: readPorts(read),
+    rtpPortDrainMs: read.number('RTP_PORT_DRAIN', 30, 0, 3600) * 1000,
+    rtpDscp: read.integer('RTP_DSCP', 46, 0, 63),
+    rtpTimeoutMs: read.number('RTP_TIMEOUT', 300, 0, 86_400) * 1000,
+    srtp: read.choice('SRTP', ['off', 'prefer', 'require'], 'prefer'),
+    sipCodecs: readCodecs(read),
+  };
+}
+
+function readPorts(read: Reader): readonly [number, number] {
+  const first = read.integer('RTP_PORT_MIN', 16_384, 1024, 65_534);
+  const last = read.integer('RTP_PORT_MAX', LAST_FREE_PORT, 1025, 65_535);
+  // The port of RTP is even, and that of RTCP the one after it.
+  if (last <= first + (first % 2))
+    read.problem('RTP_PORT_MAX', `leaves no pair of ports from RTP_PORT_MIN=${first} on`);
+  return [first, last];
+}
+
+/** However they are written. */
+function readCodecs(read: Reader): readonly TelephoneCodec[] {
+  const written = read.list('SIP_CODECS');
+  const known = written.map((item) => CODECS.find((name) => name.toLowerCase() === item.toLowerCase()));
+  const wrong = written.find((_, at) => known[at] === undefined);
+  if (wrong !== undefined) read.problem('SIP_CODECS', `must be of ${CODECS.join(', ')}, not "${wrong}"`);
+  const codecs = [...new Set(known.filter((name) => name !== undefined))];
+  return codecs.length === 0 ? CODECS : codecs;
+}
