@@ -5,26 +5,31 @@ import type { KnownPeer } from '../auth/known-peer.js';
 import type { Guard } from '../guard/guard.js';
 import { type Refusal, refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
+import type { Correspondents } from './correspondents.js';
 import type { Flow } from '../transport/flow.js';
 
 export interface AdmissionParts {
   readonly guard: Guard;
   /** Absent where nobody has a password: then nobody is challenged. */
   readonly digest: DigestServer | undefined;
+  readonly correspondents: Correspondents;
 }
 
 export class Admission {
   readonly #guard: Guard;
   readonly #digest: DigestServer | undefined;
 
-  constructor({ guard, digest }: AdmissionParts) {
+  readonly #correspondents: Correspondents;
+
+  constructor({ guard, digest, correspondents }: AdmissionParts) {
     this.#guard = guard;
+    this.#correspondents = correspondents;
     this.#digest = digest;
   }
 
   /** Whether anything from there is listened to. */
   knows(address: string): boolean {
-    return this.#guard.knows(address);
+    return this.#guard.knows(address) || this.#correspondents.knows(address);
   }
 
   /** `expected`: it belongs to a dialog or transaction that there is. */
@@ -32,7 +37,8 @@ export class Admission {
     const { address } = flow.remote;
     const { method } = request;
     const userAgent = request.first('user-agent');
-    const decision = this.#guard.decide({ address, method, userAgent, expected });
+    const correspondent = this.#correspondents.knows(address);
+    const decision = this.#guard.decide({ address, method, userAgent, expected, correspondent });
     if (decision.kind === 'drop') return 'silence';
     if (decision.kind === 'refuse') return decision.refusal;
     return decision.kind === 'accept' ? undefined : this.#judge(request, address, decision.peer);

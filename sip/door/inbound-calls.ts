@@ -7,7 +7,6 @@ import { callerIdentity } from '../headers/caller-identity.js';
 import { type Refusal, refusal } from '../message/refusal.js';
 import type { CallMedia } from '../media/call-media.js';
 import type { InboundSession } from '../session/inbound-session.js';
-import type { Flow } from '../transport/flow.js';
 import type { Answering, Spoken } from './answering.js';
 import { PhoneCall, type PhoneCallInfo, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
@@ -16,8 +15,8 @@ export interface InboundCallsParts extends PhoneCallParts {
   readonly answering: Answering;
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
   readonly book: PhoneBook;
-  /** Media for a peer on this flow. CALL_LIMIT where no port is free. */
-  readonly openMedia: (flow: Flow) => CallMedia;
+  /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
+  readonly openMedia: (localAddress: string) => CallMedia;
   /** What every new call is given besides. */
   readonly opened: (call: PhoneCall) => void;
 }
@@ -54,7 +53,7 @@ export class InboundCalls {
   #answer(session: InboundSession, route: string, { speech, after }: Spoken): void {
     const { switchboard, book, openMedia, opened } = this.#parts;
     const makePort = (id: string): Promise<MediaPort> => {
-      const media = openMedia(session.flow);
+      const media = openMedia(session.flow.local.address);
       const phone = new PhoneCall({ ...infoOf(id, session), route }, this.#parts);
       book.add(phone);
       opened(phone);
@@ -78,7 +77,7 @@ export class InboundCalls {
     const before = phone?.leg;
     if (phone === undefined || before === undefined) return refuse(session, refusal(481, 'Call/Transaction Does Not Exist')); // prettier-ignore
     try {
-      const media = this.#parts.openMedia(session.flow);
+      const media = this.#parts.openMedia(session.flow.local.address);
       phone.carriedBy({ session, media });
       session.accept(media, session.user);
       void before.session.hangUp().finally(() => before.media.close());

@@ -5,4 +5,6 @@ import type { Session } from '../session/session.js';
 export interface Leg {
   readonly session: Session;
   readonly media: CallMedia;
+  /** Name of the trunk that it goes through now. */
+  readonly trunk?: () => string | undefined;
 }

@@ -1,13 +1,24 @@
 // Calls that go out, for applications and for transfers.
+import type { MediaPort } from '../../src/call/call.js';
 import type { PhoneCallRequest, PhoneCallView } from '../../src/call/phone-calls.js';
-import { ParleyError } from '../../src/errors.js';
+import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { Replaces } from '../headers/replaces.js';
+import type { CallMedia } from '../media/call-media.js';
+import type { SessionUser } from '../session/session.js';
+import { addressAt, readAddress } from '../trunk/caller-address.js';
+import { OutboundCalls } from '../trunk/outbound-calls.js';
+import { Trunk } from '../trunk/trunk.js';
+import { Trunks } from '../trunk/trunks.js';
 import type { Leg } from './leg.js';
+import { PhoneCall } from './phone-call.js';
+import type { PhoneBook } from './phone-book.js';
 import type { SipNetwork } from './sip-network.js';
 import type { TelephoneParts } from './telephone-parts.js';
 
 export interface OutboundPlacingParts extends TelephoneParts {
   readonly network: SipNetwork;
+  readonly book: PhoneBook;
+  readonly opened: (call: PhoneCall) => void;
 }
 
 export interface DialledTarget {
@@ -16,24 +27,142 @@ export interface DialledTarget {
   readonly referredBy: string | undefined;
 }
 
+const QUIET: SessionUser = { established: () => undefined, ended: () => undefined };
+
 export class OutboundPlacing {
-  constructor(_parts: OutboundPlacingParts) {}
+  readonly trunks: Trunks;
+  readonly #parts: OutboundPlacingParts;
+  readonly #calls: OutboundCalls;
+  #closing = false;
 
-  open(): void {}
-
-  place(_request: PhoneCallRequest): Promise<PhoneCallView> {
-    return Promise.reject(new ParleyError('CAPABILITY_MISSING', 'no calls go out yet'));
+  constructor(parts: OutboundPlacingParts) {
+    const { network, trunks, time, log } = parts;
+    this.#parts = parts;
+    const contact = network.contactOf;
+    const { sender, token } = network;
+    const changed = (trunk: string, change: object): void => log.info({ trunk, ...change }, 'trunk changed');
+    const options = {
+      sender,
+      contact,
+      time,
+      token,
+      random: Math.random,
+      randomBytes: network.randomBytes,
+      changed,
+    };
+    this.trunks = new Trunks(trunks.map((settings) => new Trunk({ ...options, settings })));
+    this.#calls = new OutboundCalls({ trunks: this.trunks, ground: network.agent.ground, contact });
   }
 
-  dial(_target: DialledTarget): Leg {
-    throw new ParleyError('CAPABILITY_MISSING', 'no calls go out yet');
+  open(): void {
+    this.trunks.start();
   }
 
-  uriOf(to: string, _field: string): string {
-    return to;
+  place(request: PhoneCallRequest): Promise<PhoneCallView> {
+    const { switchboard } = this.#parts;
+    if (this.#closing) return Promise.reject(new ParleyError('CALL_CLOSED', 'the server is closing'));
+    if (request.agent !== undefined) {
+      const message = `no agent backend ${JSON.stringify(request.agent.slice(0, 100))} is connected`;
+      return Promise.reject(new ParleyError('CAPABILITY_MISSING', message, { field: 'agent' }));
+    }
+    return new Promise((resolve, reject) => {
+      let phone: PhoneCall | undefined;
+      const makePort = async (id: string): Promise<MediaPort> => {
+        if (request.say !== undefined) switchboard.check(request.say.text, request.say);
+        phone = this.#dialled(id, request);
+        resolve(phone.view);
+        return phone.port;
+      };
+      switchboard.open(makePort, { door: 'sip' }).then(
+        (call) => phone?.talks(call),
+        (error: unknown) => reject(asParleyError(error, 'TRANSPORT_UNSUPPORTED')),
+      );
+    });
   }
 
-  close(): void {}
+  /** A leg on its way, whose user is the caller's to set. Throws as `place` rejects. */
+  dial({ uri, replaces, referredBy }: DialledTarget): Leg {
+    if (this.#closing) throw new ParleyError('CALL_CLOSED', 'the server is closing');
+    return this.#leg(
+      {
+        request: { to: uri },
+        ...(replaces === undefined ? {} : { replaces }),
+        ...(referredBy === undefined ? {} : { referredBy }),
+      },
+      () => undefined,
+    );
+  }
 
-  async closed(): Promise<void> {}
+  /** The URI of whom somebody is to be put through to: a number or name is completed with the domain. */
+  uriOf(to: string, domain: string): string {
+    const address = readAddress(to);
+    if (address === undefined) {
+      throw new ParleyError('INVALID_FIELD', 'to must be a number, a name, or a tel or SIP URI', { field: 'to' });
+    }
+    return address.kind === 'uri' ? address.uri.text : addressAt(address.user, domain);
+  } // prettier-ignore
+
+  /** From now on no calls go out; trunks take their registrations back. */
+  close(): void {
+    this.#closing = true;
+    void this.trunks.close();
+  }
+
+  closed(): Promise<void> {
+    return this.trunks.close();
+  }
+
+  #dialled(id: string, request: PhoneCallRequest): PhoneCall {
+    const { book, opened } = this.#parts;
+    const { to, from = '', displayName, say } = request;
+    const name = displayName === undefined ? {} : { displayName };
+    const phone = new PhoneCall({ id, direction: 'outbound', to, from, ...name }, this.#parts);
+    try {
+      const leg = this.#leg({ request }, (media) => phone.carriedBy({ ...(phone.leg as Leg), media }));
+      phone.carriedBy(leg);
+      if (leg.session.state === 'ended') throw new ParleyError('ENGINE_UNAVAILABLE', 'the call could not be sent');
+    } catch (error) {
+      void phone.end({ reason: 'failed' });
+      throw error;
+    }
+    book.add(phone);
+    opened(phone);
+    if (say !== undefined) {
+      phone.onceTalking((call) => {
+        phone.speak(say.text, say);
+        if (say.after === 'hangup') void call.spoken().then(() => phone.end({ reason: 'we hung up' }));
+      });
+    }
+    return phone;
+  } // prettier-ignore
+
+  /** `exchanged`: another trunk wants another media; the one before is closed here. */
+  #leg(call: { request: PhoneCallRequest; replaces?: Replaces; referredBy?: string }, exchanged: (media: CallMedia) => void): Leg {
+    const { openMedia, config } = this.#parts;
+    let media: CallMedia | undefined;
+    try {
+      const { session, trunk } = this.#calls.place({
+        ...call,
+        user: QUIET,
+        media: (wish) => {
+          const before = media;
+          media = openMedia(localFor(call.request.to, config.hosts), wish);
+          if (before !== undefined) exchanged(media);
+          before?.close();
+          return media;
+        },
+      });
+      if (media === undefined) throw new ParleyError('WRONG_STATE', 'a call was placed without media');
+      return { session, media, trunk };
+    } catch (error) {
+      media?.close();
+      throw error;
+    }
+  } // prettier-ignore
+}
+
+/** The address of ours that talks to there: one of the same family, where the address says it. */
+function localFor(to: string, hosts: readonly string[]): string {
+  const wantsSix = /@\[|sips?:\[/i.test(to);
+  return hosts.find((host) => host.includes(':') === wantsSix) ?? hosts[0] ?? '127.0.0.1';
 }

@@ -30,7 +30,6 @@ export interface PhoneCallInfo {
   readonly to: string;
   readonly from: string;
   readonly displayName?: string;
-  readonly trunk?: string;
   readonly route?: string;
 }
 
@@ -102,7 +101,8 @@ export class PhoneCall {
   }
 
   get view(): PhoneCallView {
-    const { id, direction, to, from, displayName, trunk } = this.info;
+    const { id, direction, to, from, displayName } = this.info;
+    const trunk = this.#leg?.trunk?.();
     const codec = this.#call?.codec.name;
     const srtp = this.#leg?.media.figures().srtp;
     return {
@@ -246,7 +246,8 @@ export class PhoneCall {
   }
 
   #record(end: PhoneCallEnd, figures: ReturnType<Leg['media']['figures']> | undefined, sent: ReturnType<Call['stats']> | undefined): CallRecord {
-    const { id, direction, from, to, trunk, route } = this.info;
+    const { id, direction, from, to, route } = this.info;
+    const trunk = this.#leg?.trunk?.();
     const callId = this.#leg?.session.dialog?.callId;
     const answered = this.#answeredMs;
     return {

@@ -13,17 +13,20 @@ import type { InboundSession } from '../session/inbound-session.js';
 import { UserAgent } from '../session/user-agent.js';
 import { LoadGauge } from '../transaction/load-gauge.js';
 import { TransactionLayer } from '../transaction/transaction-layer.js';
+import type { Wire } from '../transaction/wire.js';
 import type { Flow, TransportName } from '../transport/flow.js';
 import type { ListenerOptions } from '../transport/listener-options.js';
 import type { TlsIdentity } from '../transport/tls-identity.js';
 import { Transports } from '../transport/transports.js';
 import type { Admission } from './admission.js';
+import type { Correspondents } from './correspondents.js';
 
 export interface SipNetworkParts {
   readonly config: SipConfig;
   readonly tls: TlsIdentity;
   readonly time: Time;
   readonly admission: Admission;
+  readonly correspondents: Correspondents;
   readonly invited: (session: InboundSession) => void;
   /** Told of every request and response, for metrics. */
   readonly told: (direction: 'in' | 'out', method: string, status: number) => void;
@@ -38,10 +41,12 @@ export class SipNetwork {
   readonly transactions: TransactionLayer;
   readonly agent: UserAgent;
   readonly sender: LocatedSender;
+  readonly token = (): string => randomBytes(9).toString('hex');
+  readonly randomBytes = (count: number): Buffer => randomBytes(count);
   readonly #load: LoadGauge;
 
   /** CONFIG_INVALID where a listener cannot work. */
-  constructor({ config, tls, time, admission, invited, told }: SipNetworkParts) {
+  constructor({ config, tls, time, admission, correspondents, invited, told }: SipNetworkParts) {
     const received = (bytes: Buffer, flow: Flow): void => this.transactions.received(bytes, flow);
     this.transports = new Transports({
       listeners: listenersOf(config, tls),
@@ -51,7 +56,7 @@ export class SipNetwork {
       admits: (address) => admission.knows(address),
       received,
     });
-    const token = (): string => randomBytes(9).toString('hex');
+    const token = this.token;
     this.agent = new UserAgent({
       time,
       token,
@@ -66,7 +71,7 @@ export class SipNetwork {
     });
     this.#load = new LoadGauge({ time, delayMs: () => this.transports.queueDelayMs() });
     this.transactions = new TransactionLayer({
-      wire: this.transports,
+      wire: remembering(this.transports, correspondents),
       user: this.agent,
       time,
       token,
@@ -94,6 +99,13 @@ export class SipNetwork {
     return `sip:${USER}@${place}${over}`;
   }
 
+  /** The URI of a user of this server for peers over that transport, before there is a flow to them. */
+  readonly contactOf = (user: string, transport: 'udp' | 'tcp' | 'tls' = 'udp'): string => {
+    const { address: host, port } = this.transports.told(transport);
+    const over = transport === 'udp' ? '' : `;transport=${transport}`;
+    return `sip:${user}@${hostPortText({ host, port })}${over}`;
+  };
+
   /** Where SIP is listened on, for the log: `udp 127.0.0.1:5060`. */
   get listening(): readonly string[] {
     const names: readonly TransportName[] = ['udp', 'tcp', 'tls'];
@@ -111,6 +123,20 @@ export class SipNetwork {
     this.transactions.close();
     await this.transports.close();
   }
+}
+
+/** Whoever is written to may answer. */
+function remembering(wire: Wire, correspondents: Correspondents): Wire {
+  return {
+    send: (target, bytesFor) =>
+      wire.send(target, (flow) => {
+        correspondents.wrote(flow.remote.address);
+        return bytesFor(flow);
+      }),
+    respond: (bytes, via, flow) => wire.respond(bytes, via, flow),
+    viaFor: (flow, branch) => wire.viaFor(flow, branch),
+    alias: (flow, via) => wire.alias?.(flow, via),
+  };
 }
 
 function familiesOf({ hosts }: SipConfig): (4 | 6)[] {

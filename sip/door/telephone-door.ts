@@ -18,6 +18,8 @@ import type {
   TransferRequest,
 } from '../../src/call/phone-calls.js';
 import { ParleyError } from '../../src/errors.js';
+import type { Guard } from '../guard/guard.js';
+import { Admission } from './admission.js';
 import { InboundCalls } from './inbound-calls.js';
 import { OutboundPlacing } from './outbound-placing.js';
 import { PhoneBook } from './phone-book.js';
@@ -34,6 +36,8 @@ export interface PhoneSockets {
 export class TelephoneDoor implements PhoneCalls {
   readonly #parts: TelephoneParts;
   readonly #book: PhoneBook;
+  readonly #guard: Guard;
+  readonly #admission: Admission;
   readonly #network: SipNetwork;
   readonly #placing: OutboundPlacing;
   readonly #transfers: Transfers;
@@ -46,7 +50,16 @@ export class TelephoneDoor implements PhoneCalls {
     const opened = (phone: PhoneCall): void => this.#transfers.watch(phone);
     const calls = { ...parts, book: this.#book, opened };
     const inbound = new InboundCalls(calls);
-    this.#network = new SipNetwork({ ...parts, invited: (session) => inbound.invited(session) });
+    const isTrunk = (address: string): boolean =>
+      this.#placing.trunks.all.some((trunk) => trunk.isAt(address));
+    this.#guard = parts.guardOf(isTrunk);
+    const { digest, correspondents } = parts;
+    this.#admission = new Admission({ guard: this.#guard, digest, correspondents });
+    this.#network = new SipNetwork({
+      ...parts,
+      admission: this.#admission,
+      invited: (session) => inbound.invited(session),
+    });
     this.#placing = new OutboundPlacing({ ...calls, network: this.#network });
     this.#transfers = new Transfers({ ...calls, placing: this.#placing });
   }
@@ -64,7 +77,7 @@ export class TelephoneDoor implements PhoneCalls {
 
   /** SIP of browsers' phones, on WebSockets that the HTTP server is asked for. */
   get sockets(): PhoneSockets {
-    const { admission } = this.#parts;
+    const admission = this.#admission;
     return {
       path: '/sip',
       upgrade: (request, socket, head, isSecure) => {
@@ -145,7 +158,7 @@ export class TelephoneDoor implements PhoneCalls {
     await Promise.all(this.#book.open.map((phone) => phone.end({ reason: 'server closing' })));
     await this.#placing.closed();
     await this.#network.close();
-    for (const ports of this.#parts.ports) ports.close();
+    this.#parts.ended();
   }
 }
 

@@ -1,15 +1,16 @@
 // What the telephone door is built from.
 import type { CallRecord } from '../../src/call/call-record.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
-import type { RtpPorts } from '../../src/rtp/rtp-ports.js';
 import type { SipConfig } from '../../src/sip-config.js';
 import type { Time } from '../../src/time.js';
 import type { CallMedia } from '../media/call-media.js';
-import type { Flow } from '../transport/flow.js';
 import type { TlsIdentity } from '../transport/tls-identity.js';
+import type { MediaWish } from '../trunk/outbound-calls.js';
 import type { TrunkSettings } from '../trunk/trunk-settings.js';
-import type { Admission } from './admission.js';
+import type { DigestServer } from '../auth/digest-server.js';
+import type { Guard } from '../guard/guard.js';
 import type { Answering } from './answering.js';
+import type { Correspondents } from './correspondents.js';
 
 export interface TelephoneLog {
   info(fields: Record<string, unknown>, message: string): void;
@@ -20,13 +21,16 @@ export interface TelephoneParts {
   readonly config: SipConfig;
   readonly tls: TlsIdentity;
   readonly trunks: readonly TrunkSettings[];
-  readonly admission: Admission;
+  /** Who may call; `allowedNow` are addresses that are found out at run time. */
+  readonly guardOf: (allowedNow: (address: string) => boolean) => Guard;
+  readonly digest: DigestServer | undefined;
+  readonly correspondents: Correspondents;
   readonly answering: Answering;
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
-  /** Media for a peer on this flow, or at this address. CALL_LIMIT where no port is free. */
-  readonly openMedia: (peer: Pick<Flow, 'local' | 'remote'>) => CallMedia;
-  /** Closed with the door. */
-  readonly ports: readonly RtpPorts[];
+  /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
+  readonly openMedia: (localAddress: string, wish?: MediaWish) => CallMedia;
+  /** What else ends with the door. */
+  readonly ended: () => void;
   readonly silenceLimitMs: number;
   readonly time: Time;
   /** Milliseconds since 1970. */

@@ -33,7 +33,10 @@ export class Transfers {
     if ((to === undefined) === (call === undefined)) {
       throw new ParleyError('INVALID_FIELD', 'a transfer names either "to" or "call"', { field: 'to' });
     }
-    if (to !== undefined) return phone.transfer({ uri: this.#parts.placing.uriOf(to, 'to') }, to);
+    if (to !== undefined) {
+      const domain = phone.leg?.session.dialog?.remoteTarget.host ?? '';
+      return phone.transfer({ uri: this.#parts.placing.uriOf(to, domain) }, to);
+    }
     const other = this.#parts.book.get(call as string);
     const dialog = other.leg?.session.dialog;
     if (other === phone || dialog === undefined || (other.state !== 'connected' && other.state !== 'held')) {

@@ -31,6 +31,8 @@ export interface Visit {
   readonly userAgent: string | undefined;
   /** It belongs to a dialog or transaction that this server has. */
   readonly expected: boolean;
+  /** This server has written there: what is expected of it is let in. */
+  readonly correspondent?: boolean;
 }
 
 export type Decision =
@@ -71,10 +73,11 @@ export class Guard {
     return this.#isAllowed(address, parsed) || this.#challenged.has(parsed);
   }
 
-  decide({ address, method, userAgent, expected }: Visit): Decision {
+  decide({ address, method, userAgent, expected, correspondent = false }: Visit): Decision {
     const parsed = parseAddress(address);
     const allowed = this.#isAllowed(address, parsed);
-    if (!allowed && !this.#challenged.has(parsed)) return this.#drop('stranger');
+    const mayCall = allowed || this.#challenged.has(parsed);
+    if (!mayCall && !(expected && correspondent)) return this.#drop('stranger');
     const source = sourceKey(address);
     const peer = knownPeer(parsed?.toString() ?? address);
     // What we wait for is no visit: to refuse a BYE would keep a call open.

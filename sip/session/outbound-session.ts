@@ -4,7 +4,7 @@
 //   inviting ─ 18x ─▶ early ─ 2xx ─▶ confirmed ─▶ ended
 //       └─ final, hangUp ─┴─ nobody answers ─────────▲
 import type { SendOutcome } from '../client/request-sender.js';
-import type { DialogId } from '../dialog/dialog.js';
+import type { Dialog } from '../dialog/dialog.js';
 import type { Reason } from '../headers/reason.js';
 import { refused, type Judged } from '../judged.js';
 import type { Uri } from '../message/uri.js';
@@ -69,7 +69,7 @@ export class OutboundSession implements Session {
     return this.#state;
   }
 
-  get dialog(): DialogId | undefined {
+  get dialog(): Dialog | undefined {
     return this.#invite.inDialog?.dialog;
   }
 

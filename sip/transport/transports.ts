@@ -140,6 +140,15 @@ export class Transports {
     return { host: address, port: advertised?.port ?? found.listener.local.port };
   }
 
+  /** The address that peers reach us under over this transport; that of UDP where it is not listened on. */
+  told(transport: TransportName): Place {
+    const found = this.#find(transport) ?? this.#find('udp') ?? this.#listening[0];
+    if (found === undefined) throw new Error('there is no listener');
+    const { advertised } = found.options;
+    const { address, port } = found.listener.local;
+    return { address: advertised?.host ?? address, port: advertised?.port ?? port };
+  }
+
   viaFor(flow: Flow, branch: string): string {
     return viaText(flow, this.sentBy(flow), branch, (this.#options.aliases ?? 'off') !== 'off');
   }

@@ -58,6 +58,7 @@ export class Registration {
   #state: RegistrationState = { registered: false, failure: undefined, status: undefined };
   #serviceRoute: readonly string[] = [];
   #path: readonly string[] = [];
+  #registrar: string | undefined;
   #flow: Flow | undefined;
   #registeredAtMs = -Infinity;
   #asking: Promise<void> | undefined;
@@ -80,6 +81,11 @@ export class Registration {
   /** Values for Route of what goes out by this registration (RFC 3608); none while there is no registration. */
   get serviceRoute(): readonly string[] {
     return this.#state.registered ? this.#serviceRoute : [];
+  }
+
+  /** Whoever granted it, from where calls will come. Undefined while there is no registration. */
+  get registrar(): string | undefined {
+    return this.#state.registered ? this.#registrar : undefined;
   }
 
   /** By which calls come in (RFC 3327). */
@@ -154,6 +160,7 @@ export class Registration {
     if (seconds === 0) return this.#failed({ response });
     this.#serviceRoute = response.all('service-route');
     this.#path = response.all('path');
+    this.#registrar = flow?.remote.address;
     this.#failures = 0;
     this.#registeredAtMs = time.now();
     this.#callOffLapse();

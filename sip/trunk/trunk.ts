@@ -84,6 +84,11 @@ export class Trunk {
     return { name, registration, reachable: this.#health?.reachable, calls: this.#calls };
   }
 
+  /** Whether calls may come from there: it is where this server is registered. */
+  isAt(address: string): boolean {
+    return this.#registration?.registrar === address;
+  }
+
   start(): void {
     this.#registration?.start();
     this.#health?.start();

@@ -6,6 +6,7 @@ import { DigestServer } from '../../../sip/auth/digest-server.js';
 import { knownPeer } from '../../../sip/auth/known-peer.js';
 import { Nonces } from '../../../sip/auth/nonces.js';
 import { Admission } from '../../../sip/door/admission.js';
+import { Correspondents } from '../../../sip/door/correspondents.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
 import { parseMessage } from '../../../sip/message/parser.js';
 import type { Refusal } from '../../../sip/message/refusal.js';
@@ -30,7 +31,8 @@ function door() {
     nonces: new Nonces({ time, secret: Buffer.alloc(32, 1), randomBytes, lifetimeMs: 60_000, mostCounted: 10 }),
     secretOf: (username) => (username === 'anna' ? { password: 'secret' } : undefined),
   });
-  return { guard, admission: new Admission({ guard, digest }) };
+  const correspondents = new Correspondents(time);
+  return { guard, correspondents, admission: new Admission({ guard, digest, correspondents }) };
 } // prettier-ignore
 
 function invite(more: readonly string[] = []): SipRequest {
@@ -87,4 +89,12 @@ void test('a source of wrong passwords is not heard any more', () => {
   assert.equal(verdicts.at(-1), 'silence');
   assert.ok(guard.counts.banned > 0);
   assert.equal(admission.admits(invite(), from('10.0.0.1'), true), undefined, 'what is expected is let in');
+});
+
+void test('whoever this server has written to is heard within calls, and may begin none', () => {
+  const { admission, correspondents } = door();
+  correspondents.wrote('192.0.2.1');
+  assert.equal(admission.knows('192.0.2.1'), true);
+  assert.equal(admission.admits(invite(), from('192.0.2.1'), true), undefined);
+  assert.equal(admission.admits(invite(), from('192.0.2.1'), false), 'silence');
 });

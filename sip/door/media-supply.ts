@@ -1,0 +1,91 @@
+// Ports and rules for the media of telephone calls: what each call is given.
+import { randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { Config } from '../../src/config.js';
+import type { MediaPlane } from '../../src/rtp/media-plane.js';
+import { RtpPorts } from '../../src/rtp/rtp-ports.js';
+import type { Time } from '../../src/time.js';
+import { CallMedia, type MediaLog } from '../media/call-media.js';
+import { CRYPTO_SUITES } from '../sdp/crypto-attribute.js';
+import type { MediaPolicy } from '../sdp/media-policy.js';
+import type { MediaWish } from '../trunk/outbound-calls.js';
+
+export interface MediaSupplyParts {
+  readonly config: Pick<Config, 'sip' | 'telephone'>;
+  readonly plane: MediaPlane;
+  readonly time: Time;
+  readonly log: MediaLog;
+}
+
+const PACKET_MS = 20;
+
+export class MediaSupply {
+  readonly #parts: MediaSupplyParts;
+  readonly #policy: MediaPolicy;
+  /** By the address listened on: a call's media comes in where its signalling did. */
+  readonly #ports: ReadonlyMap<string, RtpPorts>;
+
+  constructor(parts: MediaSupplyParts) {
+    const { sip, telephone } = parts.config;
+    const { rtpPorts, rtpPortDrainMs: drainMs, rtpDscp: dscp, srtp, sipCodecs } = telephone;
+    const [portMin, portMax] = rtpPorts;
+    this.#parts = parts;
+    this.#ports = new Map(sip.hosts.map((address) => [address, RtpPorts.open({ address, portMin, portMax, drainMs, dscp })]));
+    this.#policy = {
+      codecs: sipCodecs,
+      packetTimeMs: PACKET_MS,
+      telephoneEvents: true,
+      comfortNoise: true,
+      rtcpMux: true,
+      security: srtp,
+      keyings: ['dtls', 'sdes'],
+      suites: CRYPTO_SUITES,
+    };
+  } // prettier-ignore
+
+  /** How a prompt would be encoded for callers who offer everything. */
+  get policy(): MediaPolicy {
+    return this.#policy;
+  }
+
+  /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
+  open(localAddress: string, { codecs, srtp }: Partial<MediaWish> = {}): CallMedia {
+    const { config, plane, time, log } = this.#parts;
+    const { hosts, publicAddresses } = config.sip;
+    const family = isIP(localAddress) === 6 ? 6 : 4;
+    const host = hosts.find((item) => item === localAddress) ?? hosts.find((item) => isIP(item) === family) ?? hosts[0]; // prettier-ignore
+    const told = publicAddresses.find((address) => isIP(address) === family) ?? localAddress;
+    const policy = {
+      ...this.#policy,
+      ...(codecs === undefined ? {} : { codecs }),
+      ...(srtp === undefined ? {} : { security: srtp }),
+    };
+    return CallMedia.open({
+      plane,
+      ports: this.#ports.get(host ?? '') as RtpPorts,
+      policy,
+      addresses: family === 6 ? { ip6: told } : { ip4: told },
+      rtpTimeoutMs: config.telephone.rtpTimeoutMs,
+      time,
+      randomBytes,
+      log,
+    });
+  }
+
+  /** Ports by what they do, over all addresses. */
+  get counts(): { readonly inUse: number; readonly draining: number; readonly free: number } {
+    const nowMs = this.#parts.plane.nowMs;
+    const sum = { inUse: 0, draining: 0, free: 0 };
+    for (const ports of this.#ports.values()) {
+      const { pairs, inUse, draining } = ports.counts(nowMs);
+      sum.inUse += inUse;
+      sum.draining += draining;
+      sum.free += pairs - inUse - draining;
+    }
+    return sum;
+  }
+
+  close(): void {
+    for (const ports of this.#ports.values()) ports.close();
+  }
+}
