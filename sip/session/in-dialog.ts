@@ -3,6 +3,10 @@
 //
 // It enters itself into the table of dialogs and leaves it when nothing can
 // come any more: with the answer to BYE, or with the last NOTIFY of a transfer.
+//
+// A caller makes one for each dialog that its INVITE brings forth (the tag of To
+// in 101-199 and 2xx), hands every 2xx to `accepted`, and ends the dialogs that
+// came to nothing with `end`. `bye` ends a dialog that was confirmed.
 import type { Journey } from '../client/request-sender.js';
 import type { Dialog } from '../dialog/dialog.js';
 import { readReason, writeReason, type Reason } from '../headers/reason.js';
@@ -12,7 +16,7 @@ import type { SipRequest } from '../message/request.js';
 import type { SipResponse } from '../message/response.js';
 import { SessionTimer } from '../session-timer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
-import { ACCEPT, ALLOW, ALLOW_EVENTS, SUPPORTED } from './abilities.js';
+import { ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from './abilities.js';
 import { AwaitedAcks } from './awaited-acks.js';
 import { DialogChannel, type RequestContent } from './dialog-channel.js';
 import type { DialogLife } from './dialog-life.js';
@@ -111,9 +115,23 @@ export class InDialog implements DialogLife {
     if (this.#state === 'early') this.#state = 'confirmed';
   }
 
-  /** Every 2xx to an INVITE of ours; `content` is asked at the first of them, for an answer and credentials. */
+  /** A 2xx to an INVITE of ours: its ACK, or the same one again. `content` is asked once, for an answer and credentials. */
   acknowledge(response: SipResponse, content: () => RequestContent = () => ({ headers: [] })): void {
     this.channel.acknowledge(response, content);
+  }
+
+  /**
+   * A 2xx to the INVITE that began the dialog, each time that it comes: acknowledged, and the first one confirms the
+   * dialog and starts its session timer. True for the first.
+   */
+  accepted(response: SipResponse, content?: () => RequestContent): boolean {
+    const isFirst = !this.channel.hasAcknowledged(response);
+    this.acknowledge(response, content);
+    if (!isFirst || this.ended) return isFirst;
+    this.confirm();
+    this.channel.answered(response);
+    this.timer.accepted(sessionFields(response));
+    return true;
   }
 
   /** An ACK of the peer. */

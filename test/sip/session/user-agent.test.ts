@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import { refusal } from '../../../sip/message/refusal.js';
 import type { HeaderLine, RequestData } from '../../../sip/message/serialiser.js';
 import type { SipResponse } from '../../../sip/message/response.js';
+import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import { CALLEE, CALLER, request, TARGET } from '../transaction/users.js';
+import { NegotiatedMedia } from './negotiated-media.js';
 import { inviteOf, requestsTo, Told, TwoEnds } from './two-ends.js';
 
 /** The response to a request by hand. */
@@ -191,6 +193,29 @@ void test('a call that replaces one that rings here, or one that has just ended,
   await over.ends.network.pass(100);
   assert.deepEqual(muchLater.statuses, [481]);
 });
+
+void test('a call of ours that still rings may be taken over, and is given up once the new one is accepted', async () => {
+  const invited: InboundSession[] = [];
+  const accept = (session: InboundSession) => {
+    invited.push(session);
+    assert.equal(session.accept(new NegotiatedMedia(CALLER, 9), new Told()).refusal, undefined);
+  };
+  const ends = new TwoEnds({ calling: { invited: accept } });
+  ends.act = (session) => session.ring();
+  const call = ends.call();
+  await ends.network.pass(100);
+  const { callId, localTag, remoteTag } = call.inDialog.dialog;
+  const replaces = `${callId};to-tag=${localTag};from-tag=${remoteTag};early-only`;
+  let status = 0;
+  ends.called.layer.send(inviteOf('pickup', [['Replaces', replaces]]), { ...TARGET, address: CALLER }, {
+    response: (response) => (status = response.status),
+    failed: () => undefined,
+  });
+  await ends.network.pass(100);
+  assert.equal(status, 200);
+  assert.equal(invited.length, 1);
+  assert.deepEqual(call.told.events, ['ended us']);
+}); // prettier-ignore
 
 void test('requests to a caller behind a NAT go back the way that its INVITE came', async () => {
   const ends = new TwoEnds();
