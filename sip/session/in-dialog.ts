@@ -67,6 +67,7 @@ export class InDialog implements DialogLife {
   readonly #peerTransfers: PeerTransfers;
   #state: 'early' | 'confirmed' | 'ended' = 'early';
   #leaving: Promise<void> | undefined;
+  #peerLeft = false;
   /** Nothing of the session itself is under way any more. */
   #done = false;
 
@@ -189,10 +190,14 @@ export class InDialog implements DialogLife {
 
   async #sendBye(reason: Reason | undefined): Promise<void> {
     await this.awaited.settled();
-    const headers = reason === undefined ? [] : ([['Reason', writeReason(reason)]] as const);
-    await this.channel.send('BYE', { headers });
+    if (!this.#peerLeft) await this.#askToLeave(reason);
     this.#done = true;
     this.leave();
+  }
+
+  async #askToLeave(reason: Reason | undefined): Promise<void> {
+    const headers = reason === undefined ? [] : ([['Reason', writeReason(reason)]] as const);
+    await this.channel.send('BYE', { headers });
   }
 
   #finish(end: SessionEnd): void {
@@ -237,8 +242,11 @@ export class InDialog implements DialogLife {
   /** BYEs that cross are both answered, and what comes of a transfer is still heard. */
   #afterwards(request: SipRequest, transaction: ServerTransaction): void {
     const { ground } = this.channel;
-    if (request.method === 'BYE') ground.respond(transaction, { status: 200 });
-    else if (request.method === 'NOTIFY') this.#ourTransfers.notified(request, transaction);
+    if (request.method === 'BYE') {
+      ground.respond(transaction, { status: 200 });
+      this.#peerLeft = true; // a BYE of ours that waits for its ACK need not be sent
+      this.awaited.close();
+    } else if (request.method === 'NOTIFY') this.#ourTransfers.notified(request, transaction);
     else ground.refuse(transaction, refusal(481, 'Call/Transaction Does Not Exist'));
   }
 }
