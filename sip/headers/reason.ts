@@ -28,7 +28,8 @@ export function writeReason({ protocol, cause, text }: Reason): string {
   const name = protocol === 'sip' || protocol === 'q.850' ? protocol.toUpperCase() : protocol;
   const parts = [
     ...(cause === undefined ? [] : [`cause=${cause}`]),
-    ...(text === undefined ? [] : [`text=${quoted(text)}`]),
+    // oxlint-disable-next-line no-control-regex -- a line end would begin a field of its own
+    ...(text === undefined ? [] : [`text=${quoted(text.replace(/[\x00-\x1f\x7f]+/g, ' '))}`]),
   ];
   return [name, ...parts].join(';');
 }

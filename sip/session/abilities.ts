@@ -42,6 +42,7 @@ export function sessionFields(message: SipRequest | SipResponse): SessionFields 
 /** What the peer of a dialog has said that it knows; the latest Allow counts. */
 export class PeerAbilities {
   #methods: ReadonlySet<string> | undefined;
+  readonly #refused = new Set<string>();
 
   /** Any request or response of the peer. */
   note(message: SipRequest | SipResponse): void {
@@ -51,11 +52,11 @@ export class PeerAbilities {
 
   /** Only what it named: a peer that names nothing is asked for nothing new. */
   allows(method: string): boolean {
-    return this.#methods?.has(method) ?? false;
+    return (this.#methods?.has(method) ?? false) && !this.#refused.has(method);
   }
 
-  /** It said that it does, and refused it. */
+  /** It refused what it says that it allows, and may go on saying so. */
   lacks(method: string): void {
-    this.#methods = new Set([...(this.#methods ?? [])].filter((known) => known !== method));
+    this.#refused.add(method);
   }
 }

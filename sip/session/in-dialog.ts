@@ -3,6 +3,10 @@
 //
 // It enters itself into the table of dialogs and leaves it when nothing can
 // come any more: with the answer to BYE, or with the last NOTIFY of a transfer.
+//
+// A caller makes one for each dialog that its INVITE brings forth (the tag of To
+// in 101-199 and 2xx), hands every 2xx to `accepted`, and ends the dialogs that
+// came to nothing with `end`. `bye` ends a dialog that was confirmed.
 import type { Journey } from '../client/request-sender.js';
 import type { Dialog } from '../dialog/dialog.js';
 import { readReason, writeReason, type Reason } from '../headers/reason.js';
@@ -12,7 +16,7 @@ import type { SipRequest } from '../message/request.js';
 import type { SipResponse } from '../message/response.js';
 import { SessionTimer } from '../session-timer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
-import { ACCEPT, ALLOW, ALLOW_EVENTS, SUPPORTED } from './abilities.js';
+import { ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from './abilities.js';
 import { AwaitedAcks } from './awaited-acks.js';
 import { DialogChannel, type RequestContent } from './dialog-channel.js';
 import type { DialogLife } from './dialog-life.js';
@@ -63,6 +67,7 @@ export class InDialog implements DialogLife {
   readonly #peerTransfers: PeerTransfers;
   #state: 'early' | 'confirmed' | 'ended' = 'early';
   #leaving: Promise<void> | undefined;
+  #peerLeft = false;
   /** Nothing of the session itself is under way any more. */
   #done = false;
 
@@ -111,9 +116,23 @@ export class InDialog implements DialogLife {
     if (this.#state === 'early') this.#state = 'confirmed';
   }
 
-  /** Every 2xx to an INVITE of ours; `content` is asked at the first of them, for an answer and credentials. */
+  /** A 2xx to an INVITE of ours: its ACK, or the same one again. `content` is asked once, for an answer and credentials. */
   acknowledge(response: SipResponse, content: () => RequestContent = () => ({ headers: [] })): void {
     this.channel.acknowledge(response, content);
+  }
+
+  /**
+   * A 2xx to the INVITE that began the dialog, each time that it comes: acknowledged, and the first one confirms the
+   * dialog and starts its session timer. True for the first.
+   */
+  accepted(response: SipResponse, content?: () => RequestContent): boolean {
+    const isFirst = !this.channel.hasAcknowledged(response);
+    this.acknowledge(response, content);
+    if (!isFirst || this.ended) return isFirst;
+    this.confirm();
+    this.channel.answered(response);
+    this.timer.accepted(sessionFields(response));
+    return true;
   }
 
   /** An ACK of the peer. */
@@ -171,10 +190,14 @@ export class InDialog implements DialogLife {
 
   async #sendBye(reason: Reason | undefined): Promise<void> {
     await this.awaited.settled();
-    const headers = reason === undefined ? [] : ([['Reason', writeReason(reason)]] as const);
-    await this.channel.send('BYE', { headers });
+    if (!this.#peerLeft) await this.#askToLeave(reason);
     this.#done = true;
     this.leave();
+  }
+
+  async #askToLeave(reason: Reason | undefined): Promise<void> {
+    const headers = reason === undefined ? [] : ([['Reason', writeReason(reason)]] as const);
+    await this.channel.send('BYE', { headers });
   }
 
   #finish(end: SessionEnd): void {
@@ -219,8 +242,11 @@ export class InDialog implements DialogLife {
   /** BYEs that cross are both answered, and what comes of a transfer is still heard. */
   #afterwards(request: SipRequest, transaction: ServerTransaction): void {
     const { ground } = this.channel;
-    if (request.method === 'BYE') ground.respond(transaction, { status: 200 });
-    else if (request.method === 'NOTIFY') this.#ourTransfers.notified(request, transaction);
+    if (request.method === 'BYE') {
+      ground.respond(transaction, { status: 200 });
+      this.#peerLeft = true; // a BYE of ours that waits for its ACK need not be sent
+      this.awaited.close();
+    } else if (request.method === 'NOTIFY') this.#ourTransfers.notified(request, transaction);
     else ground.refuse(transaction, refusal(481, 'Call/Transaction Does Not Exist'));
   }
 }

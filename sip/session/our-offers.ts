@@ -60,9 +60,11 @@ export class OurOffers {
     for (let tries = 1; ; tries++) {
       // No offer while an answer of ours waits for its ACK (RFC 3261, section 14.1).
       await this.#life.awaited.settled();
-      const { ended, confirmed, channel } = this.#life;
+      const { ended, confirmed, channel, media } = this.#life;
       if (ended) return refused(481, 'the call has ended');
-      if (!confirmed && !channel.peer.allows('UPDATE')) return refused(491, 'the call is not answered yet');
+      // Before the call is answered, only UPDATE can, after the first offer and its answer (RFC 3311, section 5.1).
+      const isEarly = !confirmed && !((media?.agreed ?? false) && channel.peer.allows('UPDATE'));
+      if (isEarly) return refused(491, 'the call is not answered yet');
       const outcome = await (confirmed ? this.#invite() : this.#update(true));
       if (outcome.refusal === undefined) return outcome;
       if (tries >= MOST_TRIES || !(await this.#mayTryAgain(outcome.refusal))) return outcome;

@@ -18,7 +18,7 @@ import { InboundSession } from './inbound-session.js';
 import { SessionGround, type SessionGroundOptions } from './session-ground.js';
 
 export interface Admission {
-  /** Whether a request is let in. `expected`: it belongs to a dialog or a transaction of ours. */
+  /** Whether a request is let in. `expected`: it belongs to a transaction or a dialog of ours, or one that has just ended. */
   admits(request: SipRequest, flow: Flow, expected: boolean): Refusal | 'silence' | undefined;
   /** Whether whoever is there is worth an answer to what is not well-formed; everybody is, if nobody says. */
   answersMalformed?(flow: Flow): boolean;
@@ -98,7 +98,8 @@ export class UserAgent implements TransactionUser {
 
   #expects(request: SipRequest): boolean {
     if (request.method === 'CANCEL') return this.#invites.has(serverKey(request, 'INVITE'));
-    return request.to.tag !== undefined && this.ground.dialogs.find(idOf(request)) !== undefined;
+    const id = idOf(request);
+    return request.to.tag !== undefined && (this.ground.dialogs.find(id) !== undefined || this.ground.dialogs.hasEnded(id)); // prettier-ignore
   }
 
   #outside(request: SipRequest, transaction: ServerTransaction): void {

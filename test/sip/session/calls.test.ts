@@ -189,6 +189,21 @@ void test('a lost ACK comes again with the next 200, and a call hung up meanwhil
   await assertDone(ends);
 });
 
+void test('a BYE that waits for its ACK is not sent once the peer has left by itself', async () => {
+  const ends = new TwoEnds();
+  ends.network.loses = (text) => text.startsWith('ACK');
+  const call = ends.call();
+  await ends.network.pass(100);
+  let left = false;
+  void ends.invited[0]?.hangUp().then(() => (left = true));
+  void call.inDialog.hangUp();
+  await ends.network.pass(100);
+  assert.equal(left, true);
+  assert.deepEqual(requestsTo(ends.network, CALLEE, 'BYE'), []);
+  assert.deepEqual(call.told.events, ['established', 'ended us']);
+  await assertDone(ends);
+});
+
 void test('an INVITE without an offer gets ours in the 200, and its ACK has the answer', async () => {
   const ends = new TwoEnds();
   const media = new NegotiatedMedia(CALLEE, 7);

@@ -3,10 +3,9 @@
 import assert from 'node:assert/strict';
 import { Dialog } from '../../../sip/dialog/dialog.js';
 import type { Refusal } from '../../../sip/message/refusal.js';
-import type { SipRequest } from '../../../sip/message/request.js';
 import type { SipResponse } from '../../../sip/message/response.js';
 import type { HeaderLine, RequestData } from '../../../sip/message/serialiser.js';
-import { ALLOW, sessionFields, SUPPORTED } from '../../../sip/session/abilities.js';
+import { ALLOW, SUPPORTED } from '../../../sip/session/abilities.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import { InDialog } from '../../../sip/session/in-dialog.js';
 import { descriptionIn } from '../../../sip/session/session-body.js';
@@ -185,12 +184,7 @@ export class Calling {
     if (status > 100 && status < 300) this.#inDialog ??= this.#open(response);
     if (status >= 300) this.#inDialog?.end({ by: 'rejected', status });
     if (status < 200 || status >= 300) return;
-    const isFirst = !this.inDialog.channel.hasAcknowledged(response);
-    this.inDialog.confirm();
-    this.inDialog.acknowledge(response, () => this.#answer(response));
-    if (!isFirst) return;
-    this.inDialog.timer.accepted(sessionFields(response));
-    this.inDialog.channel.answered(response);
+    if (!this.inDialog.accepted(response, () => this.#answer(response))) return;
     this.told.established();
   }
 
@@ -253,15 +247,8 @@ export function inviteOf(callId: string, headers: readonly HeaderLine[], body?: 
   };
 }
 
-/** First lines of requests and responses that one end sent, without 100 and retransmission times. */
-export function firstLines(network: Network, from: string): string[] {
-  return network.sentBy(from).map((line) => line.replace(/^\d+ /, '').replace(/ SIP\/2\.0$| sip:.*$/, ''));
-}
-
 export function requestsTo(network: Network, from: string, method: string): string[] {
   return network.carried
     .filter((one) => one.from === from && one.text.startsWith(`${method} `))
     .map(({ text }) => text);
 }
-
-export type { SipRequest };

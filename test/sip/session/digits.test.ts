@@ -1,0 +1,81 @@
+// Digits in INFO requests, both ways.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HeaderLine } from '../../../sip/message/serialiser.js';
+import { CALLEE } from '../transaction/users.js';
+import { requestsTo, Told, TwoEnds } from './two-ends.js';
+
+async function talking() {
+  const ends = new TwoEnds();
+  let told = new Told();
+  ends.act = (session) => (told = ends.accept(session));
+  const call = ends.call();
+  await ends.network.pass(100);
+  const [session] = ends.invited;
+  assert.ok(session);
+  return { ends, call, session, told };
+}
+
+const RELAY: HeaderLine = ['Content-Type', 'application/dtmf-relay'];
+
+void test('digits of the peer are told with their duration, each once though a request comes twice', async () => {
+  const { ends, call, told } = await talking();
+  let lost = 0;
+  ends.network.loses = (text) => /^SIP\/2\.0 200[^]*INFO/.test(text) && lost++ === 0;
+  const first = call.ask('INFO', [RELAY], 'Signal=5\r\nDuration=250\r\n');
+  await ends.network.pass(1000);
+  const second = call.ask('INFO', [['Content-Type', 'application/dtmf']], '#');
+  await ends.network.pass(100);
+  assert.deepEqual([(await first).status, (await second).status], [200, 200]);
+  assert.deepEqual(told.events, ['established', 'digit 5 250', 'digit # 160']);
+});
+
+for (const [what, status, headers, body] of [
+  ['nothing', 200, [], undefined],
+  ['no digit', 400, [RELAY], 'Signal=x\r\n'],
+  ['a package', 469, [RELAY, ['Info-Package', 'dtmf']], 'Signal=1\r\n'],
+  ['another type', 415, [['Content-Type', 'application/sdp']], 'v=0\r\n'],
+  ['an unknown type', 415, [['Content-Type', 'application/x-fast-update']], 'x'],
+] as const) {
+  void test(`INFO with ${what} is answered with ${status} and tells nothing`, async () => {
+    const { ends, call, told } = await talking();
+    const asked = call.ask('INFO', headers, body);
+    await ends.network.pass(100);
+    assert.equal((await asked).status, status);
+    assert.deepEqual(told.events, ['established']);
+  });
+} // prettier-ignore
+
+void test('digits go out one after the other, in order, however many are lost', async () => {
+  const { ends, call, session } = await talking();
+  let sent = 0;
+  ends.network.loses = (text) => text.startsWith('INFO') && sent++ % 2 === 0;
+  const digits = Array.from('12*#', (digit) => session.sendDigit(digit, 100));
+  await ends.network.pass(5000);
+  assert.deepEqual(await Promise.all(digits), [true, true, true, true]);
+  assert.deepEqual(call.told.events.slice(1), ['digit 1 100', 'digit 2 100', 'digit * 100', 'digit # 100']);
+});
+
+void test('a peer that knows only the bare type gets that from then on', async () => {
+  const { ends, call, session } = await talking();
+  const request = call.inDialog.request.bind(call.inDialog);
+  call.inDialog.request = (asked, transaction) => {
+    if (asked.contentType?.name === 'application/dtmf-relay') transaction.respond({ status: 415 });
+    else request(asked, transaction);
+  };
+  const both = [session.sendDigit('7', 100), session.sendDigit('8', 100)];
+  await ends.network.pass(300);
+  assert.deepEqual(await Promise.all(both), [true, true]);
+  assert.equal(requestsTo(ends.network, CALLEE, 'INFO').length, 3);
+});
+
+void test('what is no digit is not sent, nor one after the call or beyond the limit', async () => {
+  const { ends, session } = await talking();
+  assert.equal(await session.sendDigit('x', 100), false);
+  const many = Array.from({ length: 65 }, () => session.sendDigit('1', 100));
+  assert.equal(await many.at(-1), false);
+  await ends.network.pass(3000);
+  assert.equal((await Promise.all(many)).filter((taken) => taken).length, 64);
+  void session.hangUp();
+  assert.equal(await session.sendDigit('1', 100), false);
+});
