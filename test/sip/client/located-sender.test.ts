@@ -104,6 +104,21 @@ test('who said 503 is passed over as long as Retry-After says, and tried last of
   assert.deepEqual(counts(), [3, 3]);
 });
 
+test('a target that serves again is first again', async () => {
+  let busy = true;
+  const recovering: Act = (transaction) => transaction.respond({ status: busy ? 503 : 200, headers: [['Retry-After', '250']] });
+  const { network, sender, callees } = open({ [ONE]: recovering, [TWO]: answers(200) }, [ONE, TWO]);
+  const send = () => settledOf(sender.send(maker('OPTIONS'), TO_EXAMPLE), network, 100);
+  await send();
+  busy = false;
+  network.failureAt = (address) => (address === TWO ? 'unreachable' : undefined);
+  assert.equal(await send(), '200');
+  network.failureAt = () => undefined;
+  await network.pass(31_000, 500);
+  await send();
+  assert.equal(callees.get(TWO)?.transactions.length, 1);
+}); // prettier-ignore
+
 test('no more than four targets are tried', async () => {
   const addresses = Array.from({ length: 9 }, (_, index) => `192.0.2.${20 + index}`);
   const { network, sender } = open({}, addresses);
@@ -174,6 +189,30 @@ test('a server that calls every nonce stale is answered a few times and no more'
   const { network, sender, callees } = open({ [ONE]: asking(() => false, ', stale=true') });
   assert.equal(await settledOf(sender.send(maker('REGISTER'), { ...TO_EXAMPLE, account: account() }), network, 500), '401');
   assert.equal(callees.get(ONE)?.events.length, 4);
+}); // prettier-ignore
+
+test('a server that asks for another realm each time is answered three times', async () => {
+  let realms = 0;
+  const { network, sender, callees } = open({
+    [ONE]: (transaction) => transaction.respond({ status: 401, headers: [['WWW-Authenticate', `Digest realm="${++realms}", nonce="n"`]] }),
+  });
+  const journey = { ...TO_EXAMPLE, account: account(['1', '2', '3', '4', '5', '6']) };
+  assert.equal(await settledOf(sender.send(maker('REGISTER'), journey), network, 500), '401');
+  assert.equal(callees.get(ONE)?.transactions.length, 4);
+}); // prettier-ignore
+
+test('a challenge to what was taken back is not answered', async () => {
+  const { network, sender, callees } = open({ [ONE]: (transaction) => {
+    transaction.user = { cancelled: () => asking(() => false)(transaction) };
+    transaction.respond({ status: 180 });
+  } });
+  const { events, user } = heard();
+  const invite = sender.invite(maker('INVITE'), { ...TO_EXAMPLE, account: account() }, user);
+  await network.pass(50);
+  invite.cancel();
+  await network.pass(100);
+  assert.deepEqual(events, ['180', 'refused 401']);
+  assert.equal(callees.get(ONE)?.transactions.length, 1);
 }); // prettier-ignore
 
 test('of 20 requests sent together none takes the challenge of another for its own refusal', async () => {

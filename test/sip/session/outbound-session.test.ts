@@ -96,7 +96,7 @@ test('reliable responses are acknowledged in their order, once, and give the ans
   await out.respond(180, RELIABLE(8));
   assert.deepEqual(out.requests('PRACK').map((one) => one.first('rack')), [`7 ${number} INVITE`, `8 ${number} INVITE`]);
   assert.deepEqual(out.told.events, ['183', '180']);
-  await out.respond(200);
+  await out.respond(200, { body: 'another answer' });
   assert.deepEqual(out.media.events, ['accept answer of one', 'settle one']);
   assert.deepEqual(out.told.events, ['183', '180', 'established']);
 }); // prettier-ignore

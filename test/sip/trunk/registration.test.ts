@@ -22,6 +22,8 @@ test('a trunk registers, and again before 90 % of the time that was granted have
   const [first, second] = requests.map(({ request }) => request);
   assert.equal(first?.callId, second?.callId);
   assert.equal(second?.cseq.number, 2);
+  await network.pass(100_000, 1000);
+  assert.equal(trunk.refusal, undefined);
 });
 
 test('what the registrar grants counts: our Contact among others, Expires, or what was asked for', async () => {
@@ -112,6 +114,29 @@ test('failures in a row are further and further apart, half an hour at most', as
   assert.deepEqual(gaps, [46, 91, 181, 361, 721, 1351, 1351, 1351, 1351]);
   assert.deepEqual(trunk.view.registration, { registered: false, failure: 'refused', status: 500 });
 }); // prettier-ignore
+
+test('a 423 that asks for no more than was asked for is a refusal', async () => {
+  const { network, trunk, registrar, requests } = openTrunk();
+  registrar.answer = status(423, [['Min-Expires', '600']]);
+  trunk.start();
+  await network.pass(100);
+  assert.equal(requests.length, 1);
+  assert.deepEqual(trunk.view.registration, { registered: false, failure: 'refused', status: 423 });
+});
+
+test('failures are counted anew after a success', async () => {
+  const { network, trunk, registrar, times } = openTrunk();
+  registrar.answer = status(500);
+  trunk.start();
+  await network.pass(100_000, 100);
+  registrar.answer = ok();
+  await network.pass(200_000, 100);
+  const before = times().length;
+  registrar.answer = status(500);
+  await network.pass(600_000, 100);
+  const [failed = 0, again = 0] = times().slice(before);
+  assert.equal(seconds(again - failed), 45);
+});
 
 test('503 is tried again after its Retry-After, and a silent registrar after its time', async () => {
   const busy = openTrunk();
