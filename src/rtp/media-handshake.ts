@@ -91,11 +91,20 @@ export class MediaHandshake {
    */
   renegotiate(terms: HandshakeTerms): void {
     if (this.#closed) return;
-    const same = sameAssociation(this.#terms, terms) && !this.#association.over;
+    const before = this.#terms;
     this.#terms = terms;
-    if (same) return this.#useIce(terms.ice);
+    if (sameAssociation(before, terms) && !this.#association.over) {
+      this.#useIce(terms.ice);
+      // No check will come any more that could begin it.
+      if (terms.ice === undefined) this.#begin();
+      return;
+    }
     this.#association.close();
-    if (terms.ice === undefined) this.#far = undefined;
+    // It may be another peer: without ICE the socket knows where, with new secrets a check will tell.
+    if (terms.ice === undefined || terms.ice.localUfrag !== before.ice?.localUfrag) {
+      this.#far = undefined;
+      this.#nominated = false;
+    }
     this.#association = this.#associate();
     this.#useIce(terms.ice);
     this.#begin();
