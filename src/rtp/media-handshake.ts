@@ -5,8 +5,8 @@
 //
 // With ICE nothing is sent to an address, and no DTLS taken from it, before a
 // check came from there. Without, the far end may stand behind a translator: the
-// first address that speaks DTLS is answered, the announced one takes over from
-// it, and the handshake proves which it was.
+// first address that begins a handshake is answered, besides it only the
+// announced one, and the certificate proves which it was.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { DtlsAssociation } from './dtls-association.js';
@@ -58,6 +58,8 @@ export class MediaHandshake {
   #association: DtlsAssociation;
   /** Where DTLS goes; undefined until somebody spoke or was checked. */
   #far: Source | undefined;
+  /** Whose datagram is being taken in. */
+  #speaker: Source | undefined;
   #nominated = false;
   #cancelLimit: (() => void) | undefined;
   #closed = false;
@@ -89,11 +91,20 @@ export class MediaHandshake {
    */
   renegotiate(terms: HandshakeTerms): void {
     if (this.#closed) return;
-    const same = sameAssociation(this.#terms, terms) && !this.#association.over;
+    const before = this.#terms;
     this.#terms = terms;
-    if (same) return this.#useIce(terms.ice);
+    if (sameAssociation(before, terms) && !this.#association.over) {
+      this.#useIce(terms.ice);
+      // No check will come any more that could begin it.
+      if (terms.ice === undefined) this.#begin();
+      return;
+    }
     this.#association.close();
-    if (terms.ice === undefined) this.#far = undefined;
+    // It may be another peer: without ICE the socket knows where, with new secrets a check will tell.
+    if (terms.ice === undefined || terms.ice.localUfrag !== before.ice?.localUfrag) {
+      this.#far = undefined;
+      this.#nominated = false;
+    }
     this.#association = this.#associate();
     this.#useIce(terms.ice);
     this.#begin();
@@ -158,7 +169,7 @@ export class MediaHandshake {
     for (const packet of this.#options.socket.takeForeign()) {
       if (this.#closed) return;
       if ((packet.data[0] ?? 0) <= LAST_OF_STUN) this.#takeStun(packet);
-      else if (!packet.rtcpPort && this.#mayShake(packet)) this.#association.receive(packet.data);
+      else if (!packet.rtcpPort) this.#takeDtls(packet);
     }
   }
 
@@ -171,19 +182,18 @@ export class MediaHandshake {
     this.#association.start();
   }
 
+  #takeDtls(packet: ForeignPacket): void {
+    if (!this.#mayShake(packet)) return;
+    this.#speaker = packet;
+    this.#association.receive(packet.data);
+    this.#speaker = undefined;
+  }
+
   #mayShake({ address, port }: Source): boolean {
     if (this.#ice !== undefined) return this.#ice.hasChecked(address, port);
     // An association that stands proves every datagram of its own.
-    if (this.#association.open || this.#far === undefined) {
-      this.#far ??= { address, port };
-      return true;
-    }
-    const isFar = this.#far.address === address && this.#far.port === port;
-    if (isFar) return true;
-    const announced = this.#announced();
-    if (announced?.address !== address || announced.port !== port) return false;
-    this.#far = announced;
-    return true;
+    if (this.#association.open || this.#far === undefined) return true;
+    return [this.#far, this.#announced()].some((one) => one?.address === address && one.port === port);
   }
 
   #nominate(source: Source, component: IceComponent): void {
@@ -211,6 +221,8 @@ export class MediaHandshake {
   }
 
   #send(data: Uint8Array): void {
+    // Noise is never answered: whoever makes the handshake go on is the far end.
+    if (this.#ice === undefined && !this.#association.open) this.#far = this.#speaker ?? this.#far;
     const to = this.#far ?? (this.#ice === undefined ? this.#announced() : undefined);
     if (to !== undefined) this.#options.socket.sendForeign(data, to.address, to.port);
   }

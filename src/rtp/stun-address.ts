@@ -34,7 +34,7 @@ export function addressBytes(text: string): Uint8Array | undefined {
   const [head = '', tail] = address.split('::');
   const left = groupBytes(head);
   const right = groupBytes(tail ?? '');
-  const gap = new Array<number>(Math.max(16 - left.length - right.length, 0)).fill(0);
+  const gap = Array.from({ length: Math.max(16 - left.length - right.length, 0) }, () => 0);
   return Uint8Array.from([...left, ...gap, ...right]);
 }
 

@@ -139,13 +139,13 @@ async function stranger(): Promise<{ socket: Socket; port: number; got: Uint8Arr
   return { socket, port: socket.address().port, got };
 }
 
-function check(nominate: boolean, password = ICE.localPwd): Uint8Array {
+function check(nominate: boolean, password = ICE.localPwd, username = 'ours:them'): Uint8Array {
   return writeStun({
     class: 'request',
     method: BINDING,
     transaction: Uint8Array.from({ length: 12 }, () => 7),
     attributes: [
-      { type: ATTRIBUTE.username, value: Buffer.from('ours:them') },
+      { type: ATTRIBUTE.username, value: Buffer.from(username) },
       { type: ATTRIBUTE.priority, value: Uint8Array.of(0, 0, 1, 0) },
       ...(nominate ? [{ type: ATTRIBUTE.useCandidate, value: new Uint8Array(0) }] : []),
     ],
@@ -174,6 +174,37 @@ test('with ICE nothing is sent before a check, and then to where it came from', 
   for (const { socket } of [far, wrong]) socket.close();
 });
 
+test('with ICE, a call that is handed over waits for the new far end and leaves the old one alone', async () => {
+  const { active, passive, close } = twoLegs(44_100);
+  const other = new SecuredLeg({ portMin: 44_400 });
+  passive.begin({ setup: 'passive', fingerprints: [active.fingerprint], ice: ICE });
+  active.socket.sendForeign(check(true), LOOPBACK, passive.socket.port);
+  active.begin({ setup: 'active', fingerprints: [passive.fingerprint] });
+  await soundFlows(passive);
+  const fresh = { ...ICE, localUfrag: 'next', localPwd: 'the next password of ours' };
+  passive.handshake?.renegotiate({ setup: 'active', fingerprints: [other.fingerprint], ice: fresh });
+  await until(() => active.closedByPeer === 1);
+  const { foreign } = active.socket.stats();
+  other.socket.learn({ address: LOOPBACK, port: passive.socket.port });
+  other.begin({ setup: 'passive', fingerprints: [passive.fingerprint] });
+  other.socket.sendForeign(check(true, fresh.localPwd, 'next:them'), LOOPBACK, passive.socket.port);
+  await until(() => passive.keys.length === 2);
+  await soundFlows(other);
+  assert.equal(active.socket.stats().foreign, foreign);
+  other.close();
+  close();
+});
+
+test('a far end that gives up ICE before its first check is met where it is announced', async () => {
+  const { active, passive, close } = twoLegs(44_500);
+  const terms = { setup: 'active', fingerprints: [passive.fingerprint] } as const;
+  active.begin({ ...terms, ice: ICE });
+  passive.begin({ setup: 'passive', fingerprints: [active.fingerprint] });
+  active.handshake?.renegotiate(terms);
+  await soundFlows(active, passive);
+  close();
+});
+
 test('the RTCP port without mux answers its own checks', async () => {
   const leg = new SecuredLeg({ portMin: 43_800, mux: false });
   const far = await stranger();
@@ -198,19 +229,16 @@ test('with ICE, DTLS of an address without a check is not listened to', async ()
   close();
 });
 
-test('without ICE a stranger that is not announced cannot take a handshake over', async () => {
+test('noise of a stranger does not take a handshake over from a far end behind a translator', async () => {
   const { active, passive, close } = twoLegs(44_000);
   const far = await stranger();
+  passive.socket.learn({ address: '192.0.2.99', port: 9 });
   passive.begin({ setup: 'passive', fingerprints: [active.fingerprint] });
-  // The first one to speak is answered; whoever was announced takes over from it.
-  const other = new SecuredLeg({ portMin: 44_100 });
-  other.socket.learn({ address: LOOPBACK, port: passive.socket.port });
   far.socket.send(Uint8Array.of(CLIENT_HELLO, 254, 253, 0, 0), passive.socket.port, LOOPBACK);
   await until(() => passive.socket.stats().foreign > 0);
   active.begin({ setup: 'active', fingerprints: [passive.fingerprint] });
   await soundFlows(active, passive);
-  assert.deepEqual([passive.nominated, far.got], [[], []]);
-  other.close();
+  assert.deepEqual([passive.nominated, far.got], [[`${LOOPBACK} ${active.socket.port} 1`], []]);
   far.socket.close();
   close();
 });
