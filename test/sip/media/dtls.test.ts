@@ -5,8 +5,9 @@ import { test, type TestContext } from 'node:test';
 import { DtlsCertificate } from '../../../src/rtp/dtls-certificate.js';
 import type { ParleyError } from '../../../src/errors.js';
 import { PCMA, PCMU } from '../../../src/rtp/codec.js';
+import { ATTRIBUTE, BINDING, writeStun } from '../../../src/rtp/stun-message.js';
 import { linesOf, valueOf } from '../sdp/negotiation-under-test.js';
-import { agree, Phone, PLAIN, stage, type Leg } from './media-under-test.js';
+import { agree, Phone, PLAIN, portIn, stage, type Leg } from './media-under-test.js';
 
 const DTLS = { ...PLAIN, security: 'require', keyings: ['dtls'], codecs: ['PCMU', 'PCMA'] } as const;
 
@@ -25,6 +26,24 @@ function legs(t: TestContext) {
     return { ...leg, failures };
   };
   return { ...held, secured, certificate };
+}
+
+/** A check of a far end that is called abcd, and wants its media where it comes from (RFC 8445 section 7.2.2). */
+function checkOf(answer: string): Uint8Array {
+  const [ufrag = ''] = linesOf(answer, 'a=ice-ufrag:');
+  const [pwd = ''] = linesOf(answer, 'a=ice-pwd:');
+  return writeStun({
+    class: 'request',
+    method: BINDING,
+    transaction: new Uint8Array(12).fill(7),
+    attributes: [
+      { type: ATTRIBUTE.username, value: Buffer.from(`${ufrag}:abcd`) },
+      { type: ATTRIBUTE.priority, value: Uint8Array.of(0, 0, 4, 0) },
+      { type: ATTRIBUTE.iceControlling, value: new Uint8Array(8) },
+      { type: ATTRIBUTE.useCandidate, value: new Uint8Array(0) },
+    ],
+    key: Buffer.from(pwd),
+  });
 }
 
 function packetsOf({ media }: Leg): number {
@@ -103,6 +122,11 @@ test('with ICE nothing is sent to the address of the description before a check 
   assert.deepEqual(call.told.held, []);
   pass(200);
   assert.equal(phone.waiting, 0);
+  await phone.send(checkOf(answer), portIn(answer));
+  pass(20);
+  const [reply] = await phone.raw(1);
+  assert.deepEqual([reply?.data[0], reply?.data[1]], [1, 1], 'the check is answered');
+  await phone.packets(pass(100));
 });
 
 test('closing a leg in the middle of its handshake leaves no timer', (t) => {
