@@ -8,12 +8,14 @@
 import type { MediaPort } from '../../src/call/call.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { CallerSound } from '../../src/rtp/caller-audio.js';
+import type { DtlsCertificate } from '../../src/rtp/dtls-certificate.js';
 import type { MediaPlane } from '../../src/rtp/media-plane.js';
 import type { MediaSocket } from '../../src/rtp/media-socket.js';
 import type { RtpPorts } from '../../src/rtp/rtp-ports.js';
 import type { Time } from '../../src/time.js';
 import { refused, type Judged } from '../judged.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
+import { isUnknown } from '../sdp/ice-parameters.js';
 import { receives, sends, type Direction } from '../sdp/direction.js';
 import type { RandomBytes } from '../sdp/local-side.js';
 import type { MediaPolicy } from '../sdp/media-policy.js';
@@ -21,7 +23,8 @@ import type { SessionMedia } from '../session/session-media.js';
 import { figuresOf, type CallFigures } from './call-figures.js';
 import { DigitPresses, type EventFormat } from './digit-presses.js';
 import { ForkedNegotiation } from './forked-negotiation.js';
-import { IncomingVoice, isNowhere } from './incoming-voice.js';
+import { IncomingVoice } from './incoming-voice.js';
+import { MediaPath } from './media-path.js';
 import { OutgoingVoice, type VoiceFormat } from './outgoing-voice.js';
 import { keysInDescriptions, type CallKeys } from './sdes-keys.js';
 import { SilenceWatch } from './silence-watch.js';
@@ -37,6 +40,8 @@ export interface CallMediaParts {
   readonly policy: MediaPolicy;
   /** To tell peers; at least one. */
   readonly addresses: { readonly ip4?: string; readonly ip6?: string };
+  /** For DTLS and ICE; without it there are neither. */
+  readonly certificate?: DtlsCertificate;
   /** Silence of the far end that is told; 0 never. */
   readonly rtpTimeoutMs: number;
   readonly time: Time;
@@ -62,6 +67,7 @@ export class CallMedia implements SessionMedia {
   readonly #voice: OutgoingVoice;
   readonly #digits: DigitPresses;
   readonly #watch: SilenceWatch;
+  readonly #path: MediaPath;
   /** What the media follows. */
   #applied: AgreedAudio | undefined;
   #holding = false;
@@ -69,15 +75,25 @@ export class CallMedia implements SessionMedia {
   #closed = false;
 
   private constructor(parts: CallMediaParts, socket: MediaSocket) {
-    const { plane, policy, addresses, randomBytes, time, rtpTimeoutMs } = parts;
+    const { plane, policy, addresses, randomBytes, time, rtpTimeoutMs, certificate } = parts;
     this.#parts = parts;
     this.#socket = socket;
-    const end = { ...addresses, port: socket.port, rtcpPort: socket.port + 1, fingerprints: [] };
+    const fingerprints = certificate === undefined ? [] : [certificate.fingerprint];
+    const ports = { port: socket.port, rtcpPort: socket.port + 1 };
+    const end = { ...addresses, ...ports, fingerprints, ice: certificate !== undefined };
     this.#negotiation = new ForkedNegotiation({ policy, end, randomBytes });
     this.#incoming = new IncomingVoice(socket);
     this.#voice = new OutgoingVoice(plane, socket, randomBytes);
     this.#digits = new DigitPresses(time);
     this.#watch = new SilenceWatch(time, rtpTimeoutMs, () => socket.stats(), () => this.onSilent?.()); // prettier-ignore
+    this.#path = new MediaPath({
+      socket,
+      certificate,
+      time,
+      onKeys: (keys) => this.#keyed(keys),
+      onFailed: (error) => this.onFailed?.(error),
+      onFound: (...where) => this.#incoming.found(...where),
+    });
     socket.onDigit = (digit, durationMs, atMs) => this.onDigit?.(digit, durationMs, atMs);
   }
 
@@ -161,6 +177,7 @@ export class CallMedia implements SessionMedia {
     this.#watch.close();
     this.#digits.close();
     this.#voice.close();
+    this.#path.close();
     this.#socket.close();
   }
 
@@ -171,27 +188,48 @@ export class CallMedia implements SessionMedia {
   /** 500 where the media cannot follow: everything goes on as before. */
   #follow(agreed: AgreedAudio, adopt: () => void): Judged<void> {
     if (this.#closed) return refused(500, 'the media of the call is closed');
-    const keys = keysInDescriptions(agreed.keys);
+    const keys = keysInDescriptions(agreed.keys) ?? this.#path.keysFor(agreed);
+    const opened = this.#open(agreed, keys);
+    if (opened instanceof ParleyError) return refused(500, 'no stream is free for the media of this call');
+    adopt();
+    this.#applied = agreed;
+    this.#incoming.follow(agreed, keys?.receive);
+    this.#path.follow(agreed);
+    const keyed = keys !== undefined || this.#path.keysFor(agreed) !== undefined;
+    this.#flow(agreed, keyed, opened);
+    return { value: undefined };
+  }
+
+  /** A handshake has brought the keys that were missing. */
+  #keyed(keys: CallKeys): void {
+    const agreed = this.#applied;
+    if (this.#closed || agreed === undefined) return;
+    const opened = this.#open(agreed, keys);
+    if (opened instanceof ParleyError) return this.onFailed?.(opened);
+    this.#incoming.protect(keys.receive);
+    this.#flow(agreed, true, opened);
+  }
+
+  /** Whether there is another playout; nothing has changed where it failed. */
+  #open(agreed: AgreedAudio, keys: CallKeys | undefined): boolean | ParleyError {
     const waiting = this.#digits.waiting();
     let another = false;
     try {
       if (keys !== undefined) another = this.#voice.follow(formatOf(agreed, keys));
     } catch (error) {
-      const { code, message: detail } = asParleyError(error, 'WRONG_STATE');
+      const failure = asParleyError(error, 'WRONG_STATE');
+      const { code, message: detail } = failure;
       this.#parts.log.warn({ code, detail }, 'media not opened');
-      return refused(500, 'no stream is free for the media of this call');
+      return failure;
     }
-    adopt();
-    this.#applied = agreed;
-    this.#incoming.follow(agreed, keys?.receive ?? 'closed');
     this.#digits.follow(this.#voice.playout, eventsOf(agreed), another ? waiting : undefined);
-    this.#flow(agreed, keys !== undefined, another);
-    return { value: undefined };
+    return another;
   }
 
   #flow(agreed: AgreedAudio, keyed: boolean, another: boolean): void {
     const before = this.#held;
-    this.#held = !sends(agreed.direction) || isNowhere(agreed.remote.address);
+    const nowhere = agreed.ice === undefined && isUnknown(agreed.remote.address);
+    this.#held = !sends(agreed.direction) || nowhere;
     this.#watch.expect(!this.#held && receives(agreed.direction));
     if (another) this.#tellPort(agreed);
     this.#voice.leave();

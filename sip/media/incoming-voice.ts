@@ -1,11 +1,13 @@
 // What the call hears: formats, keys and whereabouts of the far end, and its
 // sound for whoever listens.
+import type { IceComponent } from '../../src/rtp/ice-lite.js';
 import { CODECS } from '../../src/rtp/codec.js';
 import { CallerAudio, type CallerSound } from '../../src/rtp/caller-audio.js';
-import type { MediaSocket, PayloadFormat } from '../../src/rtp/media-socket.js';
+import type { MediaSocket, PayloadFormat, Whereabouts } from '../../src/rtp/media-socket.js';
 import type { SrtpKeys } from '../../src/rtp/media-addon.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import type { AudioCodecName } from '../sdp/audio-format.js';
+import { isUnknown } from '../sdp/ice-parameters.js';
 
 const NOISE_CLOCK = 8000; // RFC 3389 section 4
 
@@ -14,6 +16,8 @@ export class IncomingVoice {
   /** Every format of the call so far: packets of an older one may be under way, and no number has two meanings. */
   readonly #formats = new Map<number, PayloadFormat>();
   readonly #codecs = new Map<number, AudioCodecName>();
+  #where: Whereabouts = {};
+  #mux = false;
   #onAudio: ((sound: CallerSound) => void) | undefined;
   #audio: CallerAudio | undefined;
 
@@ -22,21 +26,32 @@ export class IncomingVoice {
     socket.srtp('closed');
   }
 
-  /** Nothing is believed before there are keys. */
-  follow(agreed: AgreedAudio, keys: SrtpKeys | 'plain' | 'closed'): void {
-    this.#socket.srtp(keys);
+  /** Without keys nothing is believed. */
+  follow(agreed: AgreedAudio, keys: SrtpKeys | 'plain' | undefined): void {
+    this.protect(keys);
     this.#learnFormats(agreed);
     this.#socket.formats([...this.#formats.values()]);
     this.#audio?.learn(this.#codecs);
-    const { remote, remoteRtcp } = agreed;
-    // Nobody is there; a new address will follow.
-    if (isNowhere(remote.address)) return;
+    this.#mux = agreed.remoteRtcp === undefined;
+    const { remote, remoteRtcp, ice } = agreed;
+    // Nobody is there: a check of ICE will tell, or another description.
+    if (ice !== undefined || isUnknown(remote.address)) return;
     const { address, port } = remote;
     const rtcp =
-      remoteRtcp === undefined || isNowhere(remoteRtcp.address)
+      remoteRtcp === undefined || isUnknown(remoteRtcp.address)
         ? {}
         : { rtcpAddress: remoteRtcp.address, rtcpPort: remoteRtcp.port };
-    this.#socket.learn({ address, port, mux: remoteRtcp === undefined, ...rtcp });
+    this.#learn({ address, port, ...rtcp });
+  }
+
+  protect(keys: SrtpKeys | 'plain' | undefined): void {
+    this.#socket.srtp(keys ?? 'closed');
+  }
+
+  /** The far end has shown where it is. */
+  found(address: string, port: number, component: IceComponent): void {
+    const rtcp = { rtcpAddress: address, rtcpPort: port };
+    this.#learn(component === 1 ? { ...this.#where, address, port } : { ...this.#where, ...rtcp });
   }
 
   /** Undefined stops. */
@@ -49,6 +64,11 @@ export class IncomingVoice {
     });
   }
 
+  #learn(where: Whereabouts): void {
+    this.#where = where;
+    this.#socket.learn({ ...where, mux: this.#mux });
+  }
+
   #learnFormats({ receivable, receive, eventClockRate }: AgreedAudio): void {
     for (const [payloadType, name] of receivable) {
       this.#codecs.set(payloadType, name);
@@ -56,17 +76,12 @@ export class IncomingVoice {
       this.#formats.set(payloadType, { payloadType, kind: 'sound', clockRate });
     }
     const { telephoneEvent, comfortNoise } = receive;
-    if (comfortNoise !== undefined) this.#learn(comfortNoise, 'comfort-noise', NOISE_CLOCK);
-    if (telephoneEvent !== undefined) this.#learn(telephoneEvent, 'digit', eventClockRate ?? NOISE_CLOCK);
+    if (comfortNoise !== undefined) this.#note(comfortNoise, 'comfort-noise', NOISE_CLOCK);
+    if (telephoneEvent !== undefined) this.#note(telephoneEvent, 'digit', eventClockRate ?? NOISE_CLOCK);
   }
 
-  #learn(payloadType: number, kind: PayloadFormat['kind'], clockRate: number): void {
+  #note(payloadType: number, kind: PayloadFormat['kind'], clockRate: number): void {
     this.#codecs.delete(payloadType);
     this.#formats.set(payloadType, { payloadType, kind, clockRate });
   }
-}
-
-/** An address that cannot be sent to (RFC 3264 section 8.4). */
-export function isNowhere(address: string): boolean {
-  return /^(?:0\.0\.0\.0|[0:]+)$/.test(address);
 }

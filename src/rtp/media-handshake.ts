@@ -228,7 +228,8 @@ export class MediaHandshake {
   }
 }
 
-function sameAssociation(before: HandshakeTerms, after: HandshakeTerms): boolean {
+/** The association of the first terms goes on under the second ones (RFC 8842 section 3.1). */
+export function sameAssociation(before: HandshakeTerms, after: HandshakeTerms): boolean {
   const told = ({ setup, tlsId, fingerprints }: HandshakeTerms) => [
     setup,
     tlsId ?? '',

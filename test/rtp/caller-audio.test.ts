@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CallerAudio, type CallerSound } from '../../src/rtp/caller-audio.js';
+import { G722, OPUS, type Codec } from '../../src/rtp/codec.js';
 import { A_LAW_VALUES, MU_LAW_VALUES } from '../../src/rtp/g711.js';
 import type { HeardPayload } from '../../src/rtp/media-socket.js';
+import { encoderOf } from './line-fakes.js';
 
 /** The only sound of a batch, if there is one. */
 function one(sounds: readonly CallerSound[]): CallerSound | undefined {
@@ -91,4 +93,54 @@ test('a jump of minutes is a new beginning, forwards and back', () => {
   assert.deepEqual(runs(one(caller.take([heard(60_001, 21)]))?.samples), [[mu(21), 160]]);
   assert.deepEqual(runs(one(caller.take([heard(5, 30)]))?.samples), [[mu(30), 160]]);
   assert.deepEqual(runs(one(caller.take([heard(6, 40)]))?.samples), [[mu(40), 160]]);
+});
+
+const TONE_HZ = 500;
+
+/** Frames of 20 ms of a tone, as a far end sends them. */
+function toneFrames(codec: Codec, count: number): Uint8Array[] {
+  const encoder = encoderOf(codec, 20);
+  return Array.from({ length: count }, (_frame, n) => {
+    const at = n * encoder.frameSamples;
+    const wave = (i: number) => 0.5 * Math.sin((2 * Math.PI * TONE_HZ * (at + i)) / codec.sampleRate);
+    return Uint8Array.from(
+      encoder.encode(Float32Array.from({ length: encoder.frameSamples }, (_s, i) => wave(i))),
+    );
+  });
+}
+
+for (const codec of [G722, OPUS]) {
+  test(`${codec.name} is heard at 16 kHz, and a codec after it begins anew`, () => {
+    const caller = new CallerAudio([[9, codec.name], [0, 'PCMU']]); // prettier-ignore
+    const ticks = codec.clockRate / 50;
+    const payloads = toneFrames(codec, 10).map((payload, n) =>
+      heard(0, 0, { payloadType: 9, payload, timestamp: START + n * ticks }),
+    );
+    const [tone, law, ...more] = caller.take([...payloads, heard(50_000, 20)]);
+    assert.deepEqual([tone?.sampleRate, tone?.samples.length, law?.sampleRate], [16_000, 10 * 320, 8000]);
+    assert.deepEqual([runs(law?.samples), more], [[[mu(20), 160]], []]);
+    const steady = tone?.samples.subarray(1600, 3200) ?? new Int16Array();
+    const crossings = steady.filter((value, n) => n > 0 && value >= 0 && (steady[n - 1] ?? 0) < 0).length;
+    assert.ok(Math.abs(crossings - TONE_HZ / 10) <= 1, String(crossings));
+    const peak = Math.max(...steady);
+    assert.ok(peak > 14_000 && peak < 19_000, String(peak));
+  });
+
+  test(`a lost packet of ${codec.name} takes its own time`, () => {
+    const caller = new CallerAudio([[9, codec.name]]);
+    const ticks = codec.clockRate / 50;
+    const [first = new Uint8Array(), , third = new Uint8Array()] = toneFrames(codec, 3);
+    caller.take([heard(0, 0, { payloadType: 9, payload: first })]);
+    const lost = { payloadType: 9, payload: third, timestamp: START + 2 * ticks, lostBefore: 1 };
+    const sound = one(caller.take([heard(0, 0, lost)]));
+    assert.deepEqual([sound?.samples.length, sound?.concealed], [640, 320]);
+  });
+}
+
+test('what is no packet of Opus is no sound', () => {
+  const caller = new CallerAudio([[96, 'opus']]);
+  for (const payload of [new Uint8Array(), Uint8Array.of(0xff), new Uint8Array(1400).fill(0xfb)]) {
+    const sound = one(caller.take([heard(0, 0, { payloadType: 96, payload })]));
+    assert.ok((sound?.samples.length ?? 0) <= 16 * 120);
+  }
 });

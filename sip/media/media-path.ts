@@ -1,0 +1,114 @@
+// How packets come to the far end where the descriptions alone do not say it:
+// ICE finds the way, DTLS brings the keys, or both, or neither.
+import type { ParleyError } from '../../src/errors.js';
+import type { DtlsKeys } from '../../src/rtp/dtls-addon.js';
+import type { DtlsCertificate } from '../../src/rtp/dtls-certificate.js';
+import { IceLite, type IceComponent } from '../../src/rtp/ice-lite.js';
+import { MediaHandshake, sameAssociation, type HandshakeTerms } from '../../src/rtp/media-handshake.js';
+import type { MediaSocket } from '../../src/rtp/media-socket.js';
+import type { Time } from '../../src/time.js';
+import type { AgreedAudio } from '../sdp/agreed-audio.js';
+import type { AgreedIce } from '../sdp/ice-parameters.js';
+
+export interface MediaPathOptions {
+  /** Its `onForeign` is taken. */
+  readonly socket: MediaSocket;
+  /** Without it no DTLS was offered or accepted, and no ICE. */
+  readonly certificate: DtlsCertificate | undefined;
+  readonly time: Time;
+  /** Once for each association. */
+  readonly onKeys: (keys: DtlsKeys) => void;
+  readonly onFailed: (error: ParleyError) => void;
+  /** The far end is reached there from now on. */
+  readonly onFound: (address: string, port: number, component: IceComponent) => void;
+}
+
+export class MediaPath {
+  readonly #options: MediaPathOptions;
+  #terms: HandshakeTerms | undefined;
+  #handshake: MediaHandshake | undefined;
+  #keys: DtlsKeys | undefined;
+  /** Where there is no handshake that does it. */
+  #ice: IceLite | undefined;
+
+  constructor(options: MediaPathOptions) {
+    this.#options = options;
+  }
+
+  /** Keys of the association that goes on under this agreement. */
+  keysFor(agreed: AgreedAudio): DtlsKeys | undefined {
+    const terms = termsOf(agreed);
+    if (terms === undefined || this.#terms === undefined || this.#handshake?.secured !== true)
+      return undefined;
+    return sameAssociation(this.#terms, terms) ? this.#keys : undefined;
+  }
+
+  /** After the socket has learned of it. */
+  follow(agreed: AgreedAudio): void {
+    const terms = termsOf(agreed);
+    if (terms === undefined) {
+      this.#endHandshake();
+      return this.#useIce(agreed.ice);
+    }
+    this.#ice = undefined;
+    this.#keys = this.keysFor(agreed);
+    this.#terms = terms;
+    if (this.#handshake === undefined) this.#handshake = this.#begin(terms);
+    else this.#handshake.renegotiate(terms);
+  }
+
+  /** Before the socket is. Idempotent. */
+  close(): void {
+    this.#endHandshake();
+    this.#useIce(undefined);
+  }
+
+  #begin(terms: HandshakeTerms): MediaHandshake | undefined {
+    const { certificate, socket, time, onFailed, onFound } = this.#options;
+    if (certificate === undefined) return undefined;
+    const onKeys = (keys: DtlsKeys) => {
+      this.#keys = keys;
+      this.#options.onKeys(keys);
+    };
+    return new MediaHandshake({
+      ...terms,
+      certificate,
+      socket,
+      time,
+      onKeys,
+      onFailed,
+      onNominated: onFound,
+    });
+  }
+
+  #endHandshake(): void {
+    this.#handshake?.close();
+    this.#handshake = this.#keys = this.#terms = undefined;
+  }
+
+  #useIce(credentials: AgreedIce | undefined): void {
+    const { socket, time, onFound: onNominated } = this.#options;
+    if (credentials === undefined) {
+      this.#ice = undefined;
+      socket.onForeign = undefined;
+      return;
+    }
+    if (this.#ice !== undefined) return this.#ice.restart(credentials);
+    const send = (data: Uint8Array, address: string, port: number, component: IceComponent) =>
+      void socket.sendForeign(data, address, port, component === 2);
+    const ice = new IceLite({ credentials, time, send, onNominated });
+    this.#ice = ice;
+    socket.onForeign = () => {
+      for (const { data, address, port, rtcpPort } of socket.takeForeign()) {
+        ice.receive(data, address, port, rtcpPort ? 2 : 1);
+      }
+    };
+    socket.onForeign();
+  }
+}
+
+function termsOf({ keys, ice }: AgreedAudio): HandshakeTerms | undefined {
+  if (keys.kind !== 'dtls') return undefined;
+  const { setup, fingerprints, tlsId } = keys;
+  return { setup, fingerprints, tlsId, ice };
+}
