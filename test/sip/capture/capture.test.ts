@@ -262,7 +262,7 @@ test('transports hand a copy of every message to the tap, and no keep-alive', as
     await there.nth(index * 2 + 1);
   }
   const { flow } = await sent(there.transports.send(here.target('tcp'), options(there.transports)));
-  flow.send(Buffer.from('\r\n\r\n'));
+  void flow.send(Buffer.from('\r\n\r\n'));
   await answer(here.transports, await here.nth(2));
   await there.nth(4);
   const each = (transport: string) => [`out ${transport} OPTIONS`, `in ${transport} SIP/2.0`, `out ${transport} OPTIONS`];
