@@ -25,6 +25,8 @@ export interface AudioSection {
   readonly formats: readonly AudioFormat[];
   /** Where the sender wants RTP; undefined where it names none that can be sent to. */
   readonly rtp: MediaAddress | undefined;
+  /** It names a host there, which would have to be looked up before the offer could be answered. */
+  readonly isNamed: boolean;
   /** Where it wants RTCP unless muxed. */
   readonly rtcp: MediaAddress | undefined;
   readonly rtcpMux: boolean;
@@ -60,6 +62,7 @@ export function readAudio(session: SessionDescription, media: MediaDescription):
     profile,
     formats: readFormats(media),
     ...readAddresses(media, connection),
+    isNamed: connection !== undefined && isIP(connection.address) === 0,
     rtcpMux: hasAttribute(media.attributes, 'rtcp-mux') || hasAttribute(media.attributes, 'rtcp-mux-only'),
     direction: readSide(session, media, connection),
     packetTimeMs: readMs(valuesOf([...media.attributes, ...session.attributes], 'ptime')[0]),

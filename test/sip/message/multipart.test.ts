@@ -47,7 +47,7 @@ test("RFC 4475's multipart body holds its text and its bytes", () => {
   assert.equal(found[0], 'text/plain render Hello');
   assert.equal(
     Buffer.from(found[1]?.slice('application/octet-stream render '.length) ?? '', 'latin1').length,
-    34,
+    32,
   );
 });
 
@@ -82,7 +82,7 @@ test('parts may stand within parts, three levels deep', () => {
     levels === 0
       ? DESCRIPTION.replace('--b 1', `--${levels + 1}`) + `--${levels + 1}--`
       : `--${levels + 1}\r\nContent-Type: multipart/mixed;boundary=${levels}\r\n\r\n${nested(levels - 1)}\r\n--${levels + 1}--`;
-  const at = (levels: number) => partsOf(nested(levels).replaceAll('--1\r\n', '--1\r\n'), ['application/sdp'], `multipart/mixed;boundary=${levels + 1}`);
+  const at = (levels: number) => partsOf(nested(levels), ['application/sdp'], `multipart/mixed;boundary=${levels + 1}`);
   assert.ok(Array.isArray(at(0)));
   assert.deepEqual(at(2), [`application/sdp session ${SDP}`]);
   assert.equal(at(3), 413);
