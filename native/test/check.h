@@ -2,6 +2,7 @@
 #ifndef PARLEY_TEST_CHECK_H_
 #define PARLEY_TEST_CHECK_H_
 
+#include <atomic>
 #include <cstdio>
 #include <functional>
 #include <sstream>
@@ -11,8 +12,14 @@
 
 namespace parley::test {
 
-inline int& Failures() {
-  static int failures = 0;
+inline std::atomic<int>& Failures() {
+  static std::atomic<int> failures{0};
+  return failures;
+}
+
+// Of this thread.
+inline int& OwnFailures() {
+  thread_local int failures = 0;
   return failures;
 }
 
@@ -23,6 +30,7 @@ void CheckEqual(const A& seen, const B& wanted, const char* what, const char* fi
   text << file << ":" << line << ": " << what << "\n    saw    " << seen << "\n    wanted " << wanted;
   std::fprintf(stderr, "%s\n", text.str().c_str());
   Failures()++;
+  OwnFailures()++;
 }
 
 using Case = std::pair<const char*, std::function<void()>>;

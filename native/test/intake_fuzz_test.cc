@@ -1,24 +1,31 @@
 // Millions of broken packets at everything that reads a stranger's bytes: built
-// from whole ones by flipping, cutting, lengthening and mixing, from a seed. The
-// sanitizers say whether anything was read or written that is not there; here it
-// is held that counts add up and that whole packets are still understood after.
-#include <chrono>
+// whole, then flipped, cut, lengthened and mixed, from a seed. The sanitizers
+// say whether anything was read or written that is not there; here it is held
+// that counts add up, that SRTP opens what was sealed and nothing else, and
+// that whole packets are still understood after.
 #include <cstring>
-#include <vector>
+#include <memory>
 
-#include "media/random.h"
 #include "media/receive/intake.h"
 #include "media/srtp.h"
 #include "test/check.h"
+#include "test/fuzz_packets.h"
+#include "test/fuzz_run.h"
 
 namespace parley {
 namespace {
 
-using Bytes = std::vector<uint8_t>;
+using namespace fuzz;
 
-constexpr uint32_t kSsrc = 0x11223344, kOurs = 0x55667788;
-constexpr auto kTimeLimit = std::chrono::seconds(7);  // for each way of protection, at the most
-constexpr size_t kPackets = 1'000'000;
+constexpr size_t kPackets = 20'000;  // of an episode
+constexpr size_t kParts = 4;
+
+// An exact allocation for each packet, so that a read past its end is seen.
+std::unique_ptr<uint8_t[]> Exact(const Bytes& packet) {
+  std::unique_ptr<uint8_t[]> exact(new uint8_t[packet.size()]);
+  if (!packet.empty()) std::memcpy(exact.get(), packet.data(), packet.size());
+  return exact;
+}
 
 struct Listener : IntakeListener {
   size_t digits = 0, targets = 0, byes = 0, foreign = 0, receptions = 0;
@@ -36,82 +43,22 @@ struct Listener : IntakeListener {
   void OnForeign(const uint8_t* data, size_t len, const Address&, bool) override { foreign += len > 0 ? data[len - 1] : 0; }
 };
 
-void Put(Bytes& bytes, size_t at, uint64_t value, size_t len) {
-  for (size_t i = 0; i < len; i++) bytes[at + i] = static_cast<uint8_t>(value >> (8 * (len - 1 - i)));
-}
-
-Bytes Rtp(uint64_t number, uint8_t type, size_t payload) {
-  Bytes packet(12 + payload, static_cast<uint8_t>(number));
-  packet[0] = 0x80;
-  packet[1] = type;
-  Put(packet, 2, number, 2);
-  Put(packet, 4, number * 160, 4);
-  Put(packet, 8, kSsrc, 4);
-  return packet;
-}
-
-// With two CSRCs, an extension of one word, and four bytes of padding.
-Bytes Adorned(uint64_t number) {
-  Bytes packet = Rtp(number, 0, 8 + 8 + 40 + 4);
-  packet[0] = 0x80 | 0x20 | 0x10 | 2;
-  Put(packet, 20, 0xbede0001, 4);
-  packet.back() = 4;
-  return packet;
-}
-
-Bytes Event(uint64_t number) {
-  Bytes packet = Rtp(number, 101, 4);
-  packet[12] = static_cast<uint8_t>(number / 8 % 16);
-  packet[13] = number % 8 > 4 ? 0x8a : 0x0a;
-  Put(packet, 4, number / 8 * 1600, 4);
-  Put(packet, 14, number % 8 * 160, 2);
-  return packet;
-}
-
-// SR with a block about us, SDES, BYE or XR.
-Bytes Rtcp(uint64_t number) {
-  Bytes compound(28 + 24 + 12 + 8);
-  Put(compound, 0, 0x81c8000c, 4);
-  Put(compound, 4, kSsrc, 4);
-  Put(compound, 8, number << 20, 8);
-  Put(compound, 28, kOurs, 4);
-  Put(compound, 32, number * 0x01010101, 4);
-  Put(compound, 44, number << 8, 4);
-  Put(compound, 52, 0x81ca0002, 4);
-  Put(compound, 56, kSsrc, 4);
-  Put(compound, 60, 0x01020000, 4);
-  Put(compound, 64, number % 5 == 0 ? 0x81cb0001 : 0x80cf0001, 4);
-  Put(compound, 68, kSsrc, 4);
-  return compound;
-}
-
-Bytes Whole(Random& random, uint64_t number) {
-  switch (random.Next() % 6) {
-    case 0: return Rtcp(number);
-    case 1: return Event(number);
-    case 2: return Adorned(number);
-    case 3: return Rtp(number, 13, 1);
-    case 4: return Rtp(number, 0, random.Next() % 400);
-    default: return Rtp(number, 0, 160);
+struct Keys {
+  uint8_t key[kMaxSrtpKeyBytes];
+  uint8_t salt[kMaxSrtpSaltBytes];
+  explicit Keys(Random& random) {
+    for (uint8_t& byte : key) byte = static_cast<uint8_t>(random.Next());
+    for (uint8_t& byte : salt) byte = static_cast<uint8_t>(random.Next());
   }
-}
-
-void Mutate(Random& random, Bytes& packet) {
-  for (uint64_t rounds = random.Next() % 4; rounds > 0 && !packet.empty(); rounds--) {
-    const size_t at = random.Next() % packet.size();
-    switch (random.Next() % 7) {
-      case 0: packet[at] ^= static_cast<uint8_t>(1 << random.Next() % 8); break;
-      case 1: packet[at] = static_cast<uint8_t>(random.Next()); break;
-      case 2: packet.resize(at); break;
-      case 3: packet.resize(packet.size() + random.Next() % 64, static_cast<uint8_t>(random.Next())); break;
-      case 4: packet[at % 4] = static_cast<uint8_t>(random.Next()); break;  // version, counts, type, length
-      case 5: packet.insert(packet.end(), packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(at)); break;
-      default: packet[at] = random.Next() % 2 ? 0xff : 0;
-    }
+  std::unique_ptr<SrtpSender> Sender(const SrtpShape& shape) const {
+    return SrtpSender::Create(shape.profile, key, shape.key_bytes, salt, shape.salt_bytes, kSsrc);
   }
-  if (random.Next() % 1000 == 0) packet.resize(random.Next() % 4000);
-}
+  std::unique_ptr<SrtpReceiver> Receiver(const SrtpShape& shape) const {
+    return SrtpReceiver::Create(shape.profile, key, shape.key_bytes, salt, shape.salt_bytes);
+  }
+};
 
+// As it was where the sender will not have it: a broken header, an index gone by.
 Bytes Seal(SrtpSender& sender, Bytes packet) {
   const bool rtcp = KindOf(packet.data(), packet.size()) == DatagramKind::kRtcp;
   const size_t len = packet.size();
@@ -128,46 +75,61 @@ struct Rig {
   Intake intake{&time, &listener, true};
   std::unique_ptr<SrtpSender> sender;
 
-  explicit Rig(const SrtpShape* shape) {
+  Rig(const SrtpShape* shape, Random& random) {
     PayloadTypes types{};
-    types[0] = {PayloadKind::kSound, 8000};
-    types[13] = {PayloadKind::kComfortNoise, 8000};
-    types[101] = {PayloadKind::kDigit, 8000};
+    types[kSound] = {PayloadKind::kSound, 8000};
+    types[kWideSound] = {PayloadKind::kSound, 8000};
+    types[kNoise] = {PayloadKind::kComfortNoise, 8000};
+    types[kEvent] = {PayloadKind::kDigit, 8000};
     intake.SetPayloadTypes(types);
     intake.SetOurs(kOurs, 8000);
     intake.Learn(Address::Of("192.0.2.1", 4000), Address(), true);
     intake.Listen(true);
     if (!shape) return;
-    const uint8_t key[kMaxSrtpKeyBytes] = {1, 2, 3}, salt[kMaxSrtpSaltBytes] = {4, 5, 6};
-    sender = SrtpSender::Create(shape->profile, key, shape->key_bytes, salt, shape->salt_bytes, kSsrc);
-    intake.SetProtection(Protection::kSrtp,
-                         SrtpReceiver::Create(shape->profile, key, shape->key_bytes, salt, shape->salt_bytes));
+    const Keys keys(random);
+    sender = keys.Sender(*shape);
+    intake.SetProtection(Protection::kSrtp, keys.Receiver(*shape));
   }
 };
 
-// An exact allocation for each packet, so that a read past its end is seen.
 void Feed(Rig& rig, const Bytes& packet, Random& random, int64_t now_ns) {
-  const std::unique_ptr<uint8_t[]> exact(new uint8_t[packet.size()]);
-  if (!packet.empty()) std::memcpy(exact.get(), packet.data(), packet.size());
+  const auto exact = Exact(packet);
   const bool elsewhere = random.Next() % 50 == 0;
   const Address from = Address::Of(elsewhere ? "198.51.100.1" : "192.0.2.1", 4000);
   rig.intake.Take(exact.get(), packet.size(), from, random.Next() % 100 == 0, now_ns);
 }
 
-uint64_t Accounted(const IntakeStats& stats) {
+uint64_t Refused(const IntakeStats& stats) {
   return stats.malformed + stats.strangers + stats.unknown_payloads + stats.forged + stats.replayed +
          stats.rtcp_packets + stats.foreign;
 }
 
-size_t Fuzz(const SrtpShape* shape, uint64_t seed) {
-  Rig rig(shape);
+// It still works: whole packets are believed. After six seconds, because a far
+// end that lies of its numbers is heard again only then (see SrtpReceiver).
+void CheckAlive(Rig& rig, uint64_t number, int64_t now_ns) {
+  now_ns += 6 * kNsPerSecond;
+  for (int n = 0; n < 2; n++) {
+    RtpShape shape{++number, number * 160};
+    shape.payload.resize(160);
+    Bytes packet = Rtp(shape);
+    // The sender may be far ahead: what was mutated inside moved it.
+    while (rig.sender && packet.size() == 172) {
+      shape.number = number += 0x1000;
+      packet = Seal(*rig.sender, Rtp(shape));
+    }
+    rig.intake.Take(packet.data(), packet.size(), rig.intake.latch().target(), false, now_ns += 20 * kNsPerMs);
+  }
+  CHECK_EQ(rig.intake.Stats().last_rtp_ns, now_ns);
+}
+
+size_t FuzzIntake(const SrtpShape* shape, uint64_t seed) {
   Random random(seed);
-  const auto until = std::chrono::steady_clock::now() + kTimeLimit;
-  size_t fed = 0, heard = 0;
-  uint64_t number = 1;
+  Rig rig(shape, random);
+  size_t heard = 0;
+  uint64_t number = random.Next() % 0x20000;
   int64_t now_ns = 0;
-  while (fed < kPackets && (fed % 1024 != 0 || std::chrono::steady_clock::now() < until)) {
-    number += random.Next() % 20 == 0 ? random.Next() % 5000 : 1;
+  for (size_t fed = 0; fed < kPackets; fed++) {
+    number += random.Next() % 20 == 0 ? Below(random, 5000) : 1;
     now_ns += 20 * kNsPerMs;
     Bytes packet = Whole(random, number);
     const bool sealed_first = rig.sender && random.Next() % 2 == 0;
@@ -176,38 +138,116 @@ size_t Fuzz(const SrtpShape* shape, uint64_t seed) {
     // A far end that has the keys and lies inside.
     if (rig.sender && !sealed_first) packet = Seal(*rig.sender, std::move(packet));
     Feed(rig, packet, random, now_ns);
-    fed++;
+    if (random.Next() % 32 == 0) Feed(rig, packet, random, now_ns);
     if (random.Next() % 64 == 0) heard += rig.intake.TakeSound().size();
     if (random.Next() % 256 == 0) rig.intake.Expire(now_ns);
-    if (random.Next() % 65'536 == 0) rig.intake.Learn(Address::Of("192.0.2.1", 4000), Address(), true);
+    if (random.Next() % 8192 == 0) rig.intake.Learn(Address::Of("192.0.2.1", 4000), Address(), true);
   }
   const IntakeStats stats = rig.intake.Stats();
-  CHECK(stats.packets + Accounted(stats) <= fed);
+  CHECK(stats.packets + Refused(stats) <= 2 * kPackets);
   CHECK(stats.packets > 0 && stats.malformed > 0 && stats.strangers + stats.forged > 0 && stats.rtcp_packets > 0);
   CHECK(heard > 0 && rig.listener.digits > 0 && rig.listener.foreign > 0);
-  // It still works: whole packets are believed.
-  for (int n = 0; n < 2; n++) {
-    Bytes packet = Rtp(++number, 0, 160);
-    // The sender may be far ahead: what was mutated inside moved it.
-    while (rig.sender && packet.size() == 172) packet = Seal(*rig.sender, Rtp(number += 0x1000, 0, 160));
-    rig.intake.Take(packet.data(), packet.size(), rig.intake.latch().target(), false, now_ns += 20 * kNsPerMs);
+  CHECK(!shape || stats.replayed > 0);
+  CheckAlive(rig, number, now_ns);
+  return kPackets;
+}
+
+const SrtpShape& AnyShape(uint64_t seed) { return kSrtpShapes[seed % kSrtpShapes.size()]; }
+
+struct Opened {
+  SrtpResult result;
+  Bytes plain;
+};
+
+Opened Open(SrtpReceiver& receiver, const Bytes& packet, bool rtcp, int64_t now_ns) {
+  const auto exact = Exact(packet);
+  std::unique_ptr<uint8_t[]> out(new uint8_t[packet.size()]);
+  size_t len = 0;
+  const SrtpResult result = rtcp ? receiver.OpenRtcp(exact.get(), packet.size(), now_ns, out.get(), &len)
+                                 : receiver.OpenRtp(exact.get(), packet.size(), now_ns, out.get(), &len);
+  if (result != SrtpResult::kOpened) return {result, {}};
+  CHECK(len <= packet.size());
+  return {result, Bytes(out.get(), out.get() + len)};
+}
+
+// What came over an honest network with somebody in the middle: packets may be
+// lost, but never half a roll-over at once; each is tampered with before it
+// comes and repeated after. Sequence numbers wrap many times.
+size_t FuzzSrtp(uint64_t seed) {
+  Random random(seed);
+  const SrtpShape& shape = AnyShape(seed);
+  const Keys keys(random);
+  const auto sender = keys.Sender(shape);
+  const auto receiver = keys.Receiver(shape);
+  uint64_t number = 0xffff - Below(random, 64);  // the first wrap comes soon, but the first packet before it
+  int64_t now_ns = 0;
+  Bytes before;
+  for (size_t fed = 0; fed < kPackets / 4; fed++) {
+    const bool rtcp = random.Next() % 8 == 0;
+    const Bytes plain = rtcp ? RtcpCompound(random, number) : SoundPacket(random, number);
+    Bytes sealed = Seal(*sender, plain);
+    if (rtcp && sealed.size() == plain.size()) continue;  // it begins with a packet that is nobody's
+    CHECK(sealed.size() > plain.size());
+    if (!rtcp) number += random.Next() % 50 == 0 ? 1 + Below(random, 30'000) : 1;
+    Bytes tampered = sealed;
+    tampered[Below(random, tampered.size())] ^= static_cast<uint8_t>(1 << random.Next() % 8);
+    CHECK(Open(*receiver, tampered, rtcp, now_ns).result != SrtpResult::kOpened);
+    const Opened opened = Open(*receiver, sealed, rtcp, now_ns += 20 * kNsPerMs);
+    CHECK(opened.result == SrtpResult::kOpened && opened.plain == plain);
+    CHECK(Open(*receiver, sealed, rtcp, now_ns).result == SrtpResult::kReplayed);
+    if (!rtcp && before.size() > 0) CHECK(Open(*receiver, before, false, now_ns).result != SrtpResult::kOpened);
+    if (!rtcp) before = std::move(sealed);
   }
-  CHECK_EQ(rig.intake.Stats().last_rtp_ns, now_ns);
-  return fed;
+  CHECK(sender->rollover_counter() > 10);
+  return kPackets;
+}
+
+// The readers alone, with room of the very size.
+size_t FuzzReaders(uint64_t seed) {
+  Random random(seed);
+  const auto receiver = Keys(random).Receiver(AnyShape(seed));
+  size_t understood = 0;
+  for (size_t fed = 0; fed < kPackets; fed++) {
+    Bytes packet = Whole(random, random.Next());
+    if (random.Next() % 16 == 0) {
+      packet.clear();
+      AppendNoise(packet, random, Below(random, 100));
+    }
+    Mutate(random, packet);
+    const auto exact = Exact(packet);
+    RtpView rtp;
+    if (ParseRtp(exact.get(), packet.size(), &rtp)) {
+      understood++;
+      const auto begins = static_cast<size_t>(rtp.payload - exact.get());
+      CHECK(begins <= packet.size() && rtp.payload_bytes <= packet.size() - begins);
+    }
+    RtcpView rtcp;
+    understood += ParseRtcp(exact.get(), packet.size(), kOurs, &rtcp);
+    const int64_t now_ns = static_cast<int64_t>(fed) * kNsPerSecond;  // long enough apart for later counters
+    CHECK(Open(*receiver, packet, false, now_ns).result != SrtpResult::kOpened);
+    CHECK(Open(*receiver, packet, true, now_ns).result != SrtpResult::kOpened);
+  }
+  CHECK(understood > kPackets / 4);
+  return kPackets;
 }
 
 size_t g_fed = 0;
 
-void PlainPackets() { g_fed += Fuzz(nullptr, 1); }
+void PlainPackets() {
+  g_fed += RunPart("plain", kParts, [](uint64_t seed) { return FuzzIntake(nullptr, seed); });
+}
 
 void EncryptedPackets() {
-  g_fed += Fuzz(&ShapeOf(SrtpProfile::kAesCm128HmacSha1_32), 2);
-  g_fed += Fuzz(&ShapeOf(SrtpProfile::kAeadAes256Gcm), 3);
+  g_fed += RunPart("encrypted", kParts, [](uint64_t seed) { return FuzzIntake(&AnyShape(seed), seed); });
 }
+
+void SealedPackets() { g_fed += RunPart("sealed", kParts, FuzzSrtp); }
+
+void Readers() { g_fed += RunPart("readers", kParts, FuzzReaders); }
 
 void TheyWereMany() {
   std::printf("       %zu packets\n", g_fed);
-  CHECK(g_fed > 300'000);
+  CHECK(g_fed >= kParts * kPackets);
 }
 
 }  // namespace
@@ -217,6 +257,8 @@ int main() {
   return parley::test::Run({
       {"broken plain packets break nothing", parley::PlainPackets},
       {"broken encrypted packets break nothing", parley::EncryptedPackets},
+      {"what was sealed opens once, and nothing else opens", parley::SealedPackets},
+      {"what is read lies in the packet", parley::Readers},
       {"there were many of them", parley::TheyWereMany},
   });
 }

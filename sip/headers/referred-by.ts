@@ -1,5 +1,6 @@
 // Who sent a call here (RFC 3892).
 import { parseNameAddr } from '../message/name-addr.js';
+import { quoted } from '../message/scanner.js';
 import type { Uri } from '../message/uri.js';
 import { writeNameAddr } from './caller-identity.js';
 
@@ -18,5 +19,5 @@ export function readReferredBy(value: string): ReferredBy | undefined {
 }
 
 export function writeReferredBy({ displayName, uri, cid }: ReferredBy): string {
-  return `${writeNameAddr(displayName, uri.text)}${cid === undefined ? '' : `;cid="${cid}"`}`;
+  return `${writeNameAddr(displayName, uri.text)}${cid === undefined ? '' : `;cid=${quoted(cid)}`}`;
 }

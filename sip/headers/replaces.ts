@@ -1,7 +1,7 @@
 // Which dialog a call takes the place of (RFC 3891), as in the Replaces field
 // and, escaped, in the Refer-To of an attended transfer.
 import { headerParameters } from '../message/parameters.js';
-import { Scanner } from '../message/scanner.js';
+import { isToken, Scanner } from '../message/scanner.js';
 
 export interface Replaces {
   readonly callId: string;
@@ -17,8 +17,9 @@ export function readReplaces(value: string): Replaces | undefined {
   const callId = (end < 0 ? value : value.slice(0, end)).trim();
   const params =
     end < 0 || !/^[^\s,;]+$/.test(callId) ? undefined : headerParameters(new Scanner(value, end));
-  const [toTag, fromTag] = [params?.get('to-tag'), params?.get('from-tag')];
-  if (params === undefined || !toTag || !fromTag) return undefined;
+  const [toTag = '', fromTag = ''] = [params?.get('to-tag'), params?.get('from-tag')];
+  // In quotes a tag might hold what would be a parameter of its own where it is written again.
+  if (params === undefined || !isToken(toTag) || !isToken(fromTag)) return undefined;
   return { callId, toTag, fromTag, earlyOnly: params.has('early-only') };
 }
 

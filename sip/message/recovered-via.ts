@@ -9,7 +9,8 @@ const BRANCH = /;[ \t]*branch[ \t]*=[ \t]*([\w.!%*+`'~-]{1,512})/i;
 
 /** Undefined where not even that can be read. */
 export function recoveredVia(value: string): Via | undefined {
-  const whole = parseVia(value);
+  // Half a line end in a quoted string would begin a line of the response.
+  const whole = /[\r\n]/.test(value) ? undefined : parseVia(value);
   if (whole !== undefined) return whole;
   const head = HEAD.exec(value);
   const sentBy = head === null ? undefined : hostPort(new Scanner(value, head[0].length), true);

@@ -44,7 +44,7 @@ export function responseBytes(request: Answerable, response: ResponseData): Buff
   if (!isOneLine(reason)) throw refused('reason', reason);
   let head = `SIP/2.0 ${status} ${reason}\r\nVia: ${request.via.toString()}\r\n`;
   for (const via of request.fields.all('via').slice(1)) {
-    if (/^SIP\s*\/[^\r\n]*$/i.test(via)) head += `Via: ${via}\r\n`; // of a refused request, others are rubbish
+    if (isOneLine(via) && /^SIP[ \t]*\//i.test(via)) head += `Via: ${via}\r\n`; // of a refused request, others are rubbish
   }
   head += echoed(request, 'From');
   const to = request.fields.first('to');

@@ -93,6 +93,8 @@ function judgeSection(
   by: Answering,
 ): Taken | { reason: string; warning: number } {
   const { rtp } = section;
+  if (section.isNamed)
+    return { warning: 301, reason: 'the audio section names a host where an IP address is needed' };
   if (rtp === undefined)
     return { warning: 300, reason: 'the audio section has no address that can be sent to' };
   const address = addressOf(by.end, rtp.family);

@@ -69,13 +69,23 @@ export function chooseKeys(
       keying === 'sdes' && secured !== 'dtls' ? chooseCrypto(section, policy, current) : undefined;
     if (theirs !== undefined) return { kind: 'sdes', theirs };
   }
-  if (secured !== 'no') return 'it offers no keys for SRTP that can be used here';
+  if (secured !== 'no') return whyNoKeys(section, policy);
   return policy.security === 'prefer' ? { kind: 'none' } : 'it has no SRTP, which is demanded here';
 }
 
 // The offer lists its suites by preference (RFC 4568 section 7.1.2); a running call keeps its own. A key with
 // an index would put that index into every packet, which the media plane does not read.
 function chooseCrypto({ cryptos }: AudioSection, policy: MediaPolicy, current: CryptoSuite | undefined) {
-  const usable = cryptos.filter(({ suite, mki }) => policy.suites.includes(suite) && mki === undefined);
+  const usable = cryptos.filter((crypto) => isWanted(crypto, policy) && crypto.mki === undefined);
   return usable.find(({ suite }) => suite === current) ?? usable[0];
+}
+
+function isWanted({ suite }: CryptoAttribute, { suites }: MediaPolicy): boolean {
+  return suites.includes(suite);
+}
+
+function whyNoKeys({ cryptos }: AudioSection, policy: MediaPolicy): string {
+  return policy.keyings.includes('sdes') && cryptos.some((crypto) => isWanted(crypto, policy))
+    ? 'its keys for SRTP have an index (MKI), and only keys without one can be used here'
+    : 'it offers no keys for SRTP that can be used here';
 }

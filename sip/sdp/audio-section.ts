@@ -26,6 +26,8 @@ export interface AudioSection {
   readonly formats: readonly AudioFormat[];
   /** Where the sender wants RTP; undefined where it names none that can be sent to. */
   readonly rtp: MediaAddress | undefined;
+  /** It names a host there, which would have to be looked up before the offer could be answered. */
+  readonly isNamed: boolean;
   /** Where it wants RTCP unless muxed. */
   readonly rtcp: MediaAddress | undefined;
   readonly rtcpMux: boolean;
@@ -75,6 +77,7 @@ export function readAudio(
     profile,
     formats: readFormats(media),
     ...readAddresses(media, connection),
+    isNamed: connection !== undefined && isIP(connection.address) === 0,
     rtcpMux: hasAttribute(media.attributes, 'rtcp-mux') || hasAttribute(media.attributes, 'rtcp-mux-only'),
     direction: readSide(session, media, ice === undefined ? connection : undefined),
     packetTimeMs: readMs(valuesOf([...media.attributes, ...session.attributes], 'ptime')[0]),

@@ -56,8 +56,7 @@ function bad(what: string) {
 }
 
 function splitLines(text: string): Line[] | undefined {
-  const lines = text
-    .replace(/[\0\s]+$/, '')
+  const lines = withoutEnd(text)
     .split(/\r\n|\n|\r/)
     .map((line) => line.trimEnd());
   // oxlint-disable-next-line no-control-regex -- control characters are what is being refused
@@ -66,6 +65,13 @@ function splitLines(text: string): Line[] | undefined {
   return lines
     .filter((line) => line !== '')
     .map((line) => ({ type: line.slice(0, 1), value: line.slice(2).trimStart() }));
+}
+
+/** Without blanks and NULs at the end. A pattern would look at every run of blanks from each of its characters. */
+function withoutEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && /[\0\s]/.test(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
 }
 
 function readSession(lines: readonly Line[]): Judged<Omit<SessionDescription, 'media'>> {

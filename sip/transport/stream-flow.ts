@@ -18,6 +18,8 @@ export interface StreamFlowOptions {
   readonly time: Time;
   readonly counts: TransportCounts;
   readonly received: (bytes: Buffer, flow: StreamFlow) => void;
+  /** A message was handed to the system. */
+  readonly sent?: ((bytes: Buffer, flow: StreamFlow) => void) | undefined;
 }
 
 const PING = Buffer.from('\r\n\r\n');
@@ -70,6 +72,7 @@ export class StreamFlow implements Flow {
       return false;
     }
     this.#socket.write(bytes);
+    if (bytes !== PING && bytes !== PONG) this.#options.sent?.(bytes, this);
     return true;
   }
 

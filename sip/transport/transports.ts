@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Time } from '../../src/time.js';
+import type { MessageTap } from '../capture/message-tap.js';
 import type { Via } from '../message/via.js';
 import { ConnectionGate } from './connection-gate.js';
 import { defaultPort, type Flow, type Place, type TransportFailure, type TransportName } from './flow.js';
@@ -37,6 +38,8 @@ export interface TransportsOptions {
   /** Whether this address is listened to at all. Whoever is not hears nothing. */
   readonly admits?: (address: string, transport: TransportName) => boolean;
   readonly received: (bytes: Buffer, flow: Flow) => void;
+  /** Gets a copy of every message in and out. */
+  readonly tap?: MessageTap;
 }
 
 /** The bytes of a request for the flow that it will leave on. */
@@ -64,6 +67,8 @@ export class Transports {
   readonly #door: WebSocketDoor;
   readonly #outbound: Outbound;
   readonly #listening: Listening[];
+  readonly #received: (bytes: Buffer, flow: Flow) => void;
+  readonly #sent: ((bytes: Buffer, flow: Flow) => void) | undefined;
   #closed: Promise<void> | undefined;
 
   /** CONFIG_INVALID where a listener cannot work. */
@@ -73,8 +78,10 @@ export class Transports {
     this.#gate = new ConnectionGate(this.#limits, this.counts);
     const { time, client: tls = {} } = options;
     const both = { limits: this.#limits, time, counts: this.counts };
-    const received = (bytes: Buffer, flow: Flow): void => options.received(bytes, flow);
-    this.#door = new WebSocketDoor({ ...both, received, opened: (flow) => this.#table.add(flow) });
+    this.#received = tapped(options);
+    this.#sent = sentTo(options.tap);
+    const wire = { received: this.#received, sent: this.#sent };
+    this.#door = new WebSocketDoor({ ...both, ...wire, opened: (flow) => this.#table.add(flow) });
     this.#outbound = new Outbound({
       ...both,
       table: this.#table,
@@ -226,7 +233,14 @@ export class Transports {
       const received = (bytes: Buffer, flow: UdpFlow): void => this.#datagram(bytes, flow);
       return {
         options,
-        listener: new UdpListener({ host, port, time: this.#options.time, received, failed }),
+        listener: new UdpListener({
+          host,
+          port,
+          time: this.#options.time,
+          received,
+          sent: this.#sent,
+          failed,
+        }),
       };
     }
     const listener = new StreamListener({
@@ -239,7 +253,7 @@ export class Transports {
   }
 
   #datagram(bytes: Buffer, flow: UdpFlow): void {
-    if (this.#options.admits?.(flow.remote.address, 'udp') ?? true) this.#options.received(bytes, flow);
+    if (this.#options.admits?.(flow.remote.address, 'udp') ?? true) this.#received(bytes, flow);
     else this.counts.add('strangers');
   }
 
@@ -257,7 +271,7 @@ export class Transports {
     inbound: boolean,
     authenticated: boolean,
   ): StreamFlow {
-    const { time, received } = this.#options;
+    const { time } = this.#options;
     const flowOptions = {
       transport,
       inbound,
@@ -265,7 +279,8 @@ export class Transports {
       limits: this.#limits,
       time,
       counts: this.counts,
-      received,
+      received: this.#received,
+      sent: this.#sent,
     };
     return new StreamFlow(socket, flowOptions);
   }
@@ -288,4 +303,16 @@ export class Transports {
         options.transport === transport && (like === undefined || sameFamily(listener.local.address, like)),
     );
   }
+}
+
+function tapped({ received, tap }: TransportsOptions): (bytes: Buffer, flow: Flow) => void {
+  if (tap === undefined) return received;
+  return (bytes, flow) => {
+    tap.message('in', bytes, flow);
+    received(bytes, flow);
+  };
+}
+
+function sentTo(tap: MessageTap | undefined): ((bytes: Buffer, flow: Flow) => void) | undefined {
+  return tap === undefined ? undefined : (bytes, flow) => tap.message('out', bytes, flow);
 }

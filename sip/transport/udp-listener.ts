@@ -11,6 +11,8 @@ export interface UdpListenerOptions {
   readonly port: number;
   readonly time: Time;
   readonly received: (bytes: Buffer, flow: UdpFlow) => void;
+  /** A message was handed to the system. */
+  readonly sent?: ((bytes: Buffer, flow: UdpFlow) => void) | undefined;
   readonly failed: () => void;
 }
 
@@ -85,6 +87,12 @@ export class UdpListener {
     });
   }
 
+  sendOn(flow: UdpFlow, bytes: Buffer): Promise<boolean> | false {
+    const sending = this.send(bytes, flow.remote);
+    if (sending !== false) this.#options.sent?.(bytes, flow);
+    return sending;
+  }
+
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
       if (this.#local === undefined) resolve();
@@ -129,7 +137,7 @@ export class UdpFlow implements Flow {
   }
 
   send(bytes: Buffer): Promise<boolean> | false {
-    return this.#listener.send(bytes, this.remote);
+    return this.#listener.sendOn(this, bytes);
   }
 
   /** From the same socket to another place: a response goes where Via says, from where the request came in. */

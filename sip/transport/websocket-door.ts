@@ -15,6 +15,7 @@ export interface WebSocketDoorOptions {
   readonly counts: TransportCounts;
   readonly opened: (flow: WebSocketFlow) => void;
   readonly received: (bytes: Buffer, flow: WebSocketFlow) => void;
+  readonly sent?: ((bytes: Buffer, flow: WebSocketFlow) => void) | undefined;
 }
 
 type Upgrade = (request: IncomingMessage, duplex: Duplex, head: Buffer) => void;
@@ -73,12 +74,10 @@ export class WebSocketDoor {
       duplex.end(REFUSED);
       return;
     }
-    const { limits, time, counts, opened, received } = this.#options;
+    const { opened, ...options } = this.#options;
     this.#server.handleUpgrade(request, duplex, head, (webSocket) => {
       const transport = secure ? 'wss' : 'ws';
-      opened(
-        new WebSocketFlow(webSocket, { transport, socket: request.socket, limits, time, counts, received }),
-      );
+      opened(new WebSocketFlow(webSocket, { ...options, transport, socket: request.socket }));
     });
   }
 

@@ -15,9 +15,12 @@ export interface WebSocketFlowOptions {
   readonly time: Time;
   readonly counts: TransportCounts;
   readonly received: (bytes: Buffer, flow: WebSocketFlow) => void;
+  /** A message was handed to the system. */
+  readonly sent?: ((bytes: Buffer, flow: WebSocketFlow) => void) | undefined;
 }
 
 const GOING_AWAY = 1001;
+const PONG = Buffer.from('\r\n');
 
 export class WebSocketFlow implements Flow {
   readonly transport: 'ws' | 'wss';
@@ -56,6 +59,7 @@ export class WebSocketFlow implements Flow {
       return false;
     }
     this.#webSocket.send(bytes, { binary: false }); // browsers want text, and SIP is UTF-8
+    if (bytes !== PONG) this.#options.sent?.(bytes, this);
     return true;
   }
 
@@ -74,7 +78,7 @@ export class WebSocketFlow implements Flow {
     this.#heardMs = this.#options.time.now();
     this.#spoke = true;
     const text = data.length <= 4 ? data.toString('latin1') : '';
-    if (text === '\r\n\r\n') this.send(Buffer.from('\r\n'));
+    if (text === '\r\n\r\n') this.send(PONG);
     else if (text !== '\r\n') this.#options.received(data, this);
   }
 

@@ -17,6 +17,13 @@ test("RFC 3326's examples", () => {
     assert.equal(readReason(bad), undefined, bad);
 });
 
+test('a tag that is no token, and a quote in what points to a token, break out of nothing', () => {
+  assert.equal(readReplaces('a@b;to-tag="1;early-only";from-tag=2'), undefined);
+  const parsed = readReferredBy('<sip:r@example.com>;cid="a\\";x=\\"b"');
+  assert.ok(parsed !== undefined);
+  assert.deepEqual(readReferredBy(writeReferredBy(parsed))?.cid, 'a";x="b');
+});
+
 test('a reason that is written is the one that is read', () => {
   const reason = fc.record({
     protocol: fc.constantFrom('sip', 'q.850', 'release_source'),

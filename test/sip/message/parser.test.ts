@@ -137,6 +137,24 @@ test('half a line end in a refused request begins no line of the response', () =
   }
 });
 
+test('half a line end in a quoted parameter of Via, or in a Via below, begins none either', () => {
+  for (const via of [
+    'SIP/2.0/UDP 192.0.2.1;x="a\nX: y";branch=z9hG4bK1',
+    'SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK1, SIP\n/X: y',
+  ]) {
+    const bent = torture(HEAD)
+      .toString()
+      .replace(/SIP\/2.0\/UDP [^\r]*/, via);
+    const parsed = parseMessage(Buffer.from(bent));
+    assert.ok(parsed.kind === 'refused');
+    const response = responseBytes(parsed.request, { ...parsed.refusal, toTag: 'a' }).toString();
+    assert.match(
+      response,
+      /^SIP\/2.0 400 Bad Line End\r\nVia: SIP\/2.0\/UDP 192.0.2.1;branch=z9hG4bK1\r\nFrom/,
+    );
+  }
+});
+
 test('received and rport are what the network saw, in the request and in its response', () => {
   const via = 'SIP/2.0/UDP 192.0.2.7:5070;rport;branch=z9hG4bK1';
   const bytes = torture(HEAD.replace('SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK1', via));

@@ -84,6 +84,19 @@ for (const [what, lines] of [
   });
 }
 
+test('a name for an address is told apart from no address, and is no obstacle where the section has another', () => {
+  const named = 'c=IN IP4 phone.example';
+  const refusal = refusalOf(negotiation().answer(offerOf('m=audio 5004 RTP/AVP 0', named)));
+  const reason = 'the audio section names a host where an IP address is needed';
+  assert.deepEqual(refusal.headers, [['Warning', `301 parley "${reason}"`]]);
+  const session = offerOf('m=audio 5004 RTP/AVP 0').replace('c=IN IP4 198.51.100.7', named);
+  assert.equal(refusalOf(negotiation().answer(session)).status, 488);
+  const own = session + 'c=IN IP4 198.51.100.8\r\n';
+  assert.equal(valueOf(negotiation().answer(own)).agreed.remote.address, '198.51.100.8');
+  const two = offerOf('m=audio 5004 RTP/AVP 0', named, 'm=audio 5006 RTP/AVP 0');
+  assert.equal(valueOf(negotiation().answer(two)).agreed.section, 1, 'the other section is taken');
+});
+
 test('events run on the clock of the codec where the peer has them', () => {
   const lines = [
     'a=rtpmap:96 opus/48000/2',

@@ -167,6 +167,20 @@ for (const [theirs, ours] of [
   });
 }
 
+test('keys with an index are passed over, and where there are no others the 488 says so', () => {
+  const [one, two] = [keyText(1, 30), keyText(2, 28)];
+  const indexed = `a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:${one}|2^20|1:4`;
+  const bare = `a=crypto:2 AEAD_AES_128_GCM inline:${two}`;
+  const { answer } = valueOf(negotiation().answer(offerOf('m=audio 5004 RTP/SAVP 0', indexed, bare)));
+  assert.match(linesOf(answer, 'a=crypto:')[0] ?? '', /^2 AEAD_AES_128_GCM /);
+  const refusal = refusalOf(negotiation().answer(offerOf('m=audio 5004 RTP/SAVP 0', indexed)));
+  const why = 'its keys for SRTP have an index (MKI), and only keys without one can be used here';
+  assert.equal(refusal.status, 488);
+  assert.deepEqual(refusal.headers, [['Warning', `399 parley "the audio section cannot be taken: ${why}"`]]);
+  const dtls = negotiation({ keyings: ['dtls'] }).answer(offerOf('m=audio 5004 RTP/SAVP 0', indexed));
+  assert.match(refusalOf(dtls).reason, /offers no keys/);
+});
+
 test('a re-offer with the same key keeps ours; another key of theirs is told', () => {
   const session = negotiation();
   const offer = (key: number) =>

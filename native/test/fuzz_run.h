@@ -1,0 +1,103 @@
+// Runs episodes of fuzzing from seeds, on two threads, for a time; whatever
+// ends the process says first which episode it was.
+//
+//   FUZZ_SECONDS=600 ./intake_fuzz_test     for so long, both threads together
+//   FUZZ_SEED=... ./intake_fuzz_test        the same run again
+//   FUZZ_EPISODE=... ./intake_fuzz_test     one episode again, as a failure named it
+#ifndef PARLEY_TEST_FUZZ_RUN_H_
+#define PARLEY_TEST_FUZZ_RUN_H_
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "media/random.h"
+#include "test/check.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace parley::fuzz {
+
+// With the sanitizer that sees reads and writes out of bounds a minute; else enough to see that it runs.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr double kUsualSeconds = 60;
+#else
+constexpr double kUsualSeconds = 6;
+#endif
+constexpr size_t kThreads = 2;
+
+inline thread_local uint64_t t_episode = 0;
+
+inline void SayEpisode() {
+  if (t_episode != 0) std::fprintf(stderr, "again: FUZZ_EPISODE=%llu\n", static_cast<unsigned long long>(t_episode));
+}
+
+inline uint64_t NumberFrom(const char* name, uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+// Feeds packets from this seed; how many.
+using Episode = std::function<size_t(uint64_t seed)>;
+
+inline size_t RunOne(const Episode& episode, uint64_t seed) {
+  const int before = test::OwnFailures();
+  t_episode = seed;
+  const size_t fed = episode(seed);
+  if (test::OwnFailures() != before) SayEpisode();
+  t_episode = 0;
+  return fed;
+}
+
+// Packets in all.
+inline size_t RunFor(double seconds, uint64_t seed, const Episode& episode) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds / kThreads);
+  std::atomic<size_t> fed{0};
+  std::vector<std::thread> threads;
+  for (size_t n = 0; n < kThreads; n++) {
+    threads.emplace_back([&, n] {
+      Random seeds(seed + n);
+      do fed += RunOne(episode, seeds.Next());
+      while (std::chrono::steady_clock::now() < until);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return fed;
+}
+
+inline void NameEpisodeAtDeath() {
+  // An exception that nobody caught; signals of other kinds are the sanitizer's.
+  std::signal(SIGABRT, [](int) { SayEpisode(); });
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  __sanitizer_set_death_callback(SayEpisode);
+#endif
+}
+
+// One part of `parts` of the whole time; prints what it did.
+inline size_t RunPart(const char* name, size_t parts, const Episode& episode) {
+  NameEpisodeAtDeath();
+  if (const uint64_t one = NumberFrom("FUZZ_EPISODE", 0)) return RunOne(episode, one);
+  static const uint64_t fresh = std::random_device{}();
+  const uint64_t seed = NumberFrom("FUZZ_SEED", fresh);
+  const char* const asked = std::getenv("FUZZ_SECONDS");
+  const double seconds = (asked ? std::strtod(asked, nullptr) : kUsualSeconds) / static_cast<double>(parts);
+  const auto began = std::chrono::steady_clock::now();
+  const size_t fed = RunFor(seconds, seed, episode);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  std::printf("       %s: %zu packets, %.0f a second, FUZZ_SEED=%llu\n", name, fed, static_cast<double>(fed) / took.count(),
+              static_cast<unsigned long long>(seed));
+  return fed;
+}
+
+}  // namespace parley::fuzz
+
+#endif  // PARLEY_TEST_FUZZ_RUN_H_

@@ -1,0 +1,163 @@
+// A body in several parts (RFC 2046 section 5.1, RFC 5621): those parts of it
+// that somebody here understands. A sender may demand that every part is.
+import { refused, type Judged } from '../judged.js';
+import { HEAD_END, headLines } from './head-lines.js';
+import { HeaderFields } from './header-fields.js';
+import { type MediaType, parseMediaType } from './media-type.js';
+import { headerParameters } from './parameters.js';
+import { Scanner } from './scanner.js';
+
+export interface BodyPart {
+  readonly type: MediaType;
+  /** Small letters: `session` for a description that is to be answered, `render` where nothing is said of another type. */
+  readonly disposition: string;
+  readonly body: Buffer;
+}
+
+const MOST_PARTS = 16; // of all levels together
+const MOST_LEVELS = 3;
+const BOUNDARY = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/; // RFC 2046, section 5.1.1
+const CRLF = '\r\n';
+const PLAIN_TEXT: MediaType | undefined = parseMediaType('text/plain');
+
+interface RawPart extends BodyPart {
+  readonly isRequired: boolean;
+  /** Undone where it was in base64. */
+  readonly isReadable: boolean;
+}
+
+/**
+ * The parts of these types (small letters), in order and from all levels; a body that is not multipart is its only
+ * one. 400 where the parts cannot be told apart, 413 for too many, 415 where one that is demanded is of no such type.
+ */
+export function understoodParts(
+  body: Buffer,
+  type: MediaType,
+  understood: readonly string[],
+): Judged<readonly BodyPart[]> {
+  const found: BodyPart[] = [];
+  const walk = new Walk(understood, found);
+  const fault = walk.take({ type, disposition: defaultDisposition(type), body, isRequired: true, isReadable: true }, 0);
+  return fault ?? { value: found };
+} // prettier-ignore
+
+type Fault = ReturnType<typeof refused> | undefined;
+
+class Walk {
+  readonly #understood: readonly string[];
+  readonly #found: BodyPart[];
+  #parts = 0;
+
+  constructor(understood: readonly string[], found: BodyPart[]) {
+    this.#understood = understood;
+    this.#found = found;
+  }
+
+  take(part: RawPart, level: number): Fault {
+    const { type, disposition, body, isReadable, isRequired } = part;
+    if (isReadable && type.name.startsWith('multipart/')) return this.#takeAll(type, body, level);
+    if (isReadable && this.#understood.includes(type.name)) {
+      this.#found.push({ type, disposition, body });
+      return undefined;
+    }
+    const accept = [['Accept', this.#understood.join(', ')]] as const;
+    return isRequired ? refused(415, 'Unsupported Media Type', accept) : undefined;
+  }
+
+  #takeAll(type: MediaType, body: Buffer, level: number): Fault {
+    if (level >= MOST_LEVELS) return refused(413, `the body has more than ${MOST_LEVELS} levels of parts`);
+    const pieces = split(body, type.params.get('boundary') ?? '', MOST_PARTS - this.#parts);
+    if (pieces.refusal !== undefined) return pieces;
+    this.#parts += pieces.value.length;
+    const parts = pieces.value.map(readPart);
+    if (parts.includes(undefined)) return refused(400, 'a part of the body is not well-formed');
+    const whole = parts.flatMap((part) => part ?? []);
+    return type.name === 'multipart/alternative'
+      ? this.#takeBest(whole, level)
+      : this.#takeEach(whole, level);
+  }
+
+  #takeEach(parts: readonly RawPart[], level: number): Fault {
+    for (const part of parts) {
+      const fault = this.take(part, level + 1);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+
+  /** They say the same in other ways; the last one that is understood is the best (RFC 2046, section 5.1.4). */
+  #takeBest(parts: readonly RawPart[], level: number): Fault {
+    let fault: Fault;
+    for (const part of parts.toReversed()) {
+      const before = this.#found.length;
+      fault = this.take({ ...part, isRequired: true }, level + 1);
+      if (fault === undefined) return undefined;
+      this.#found.length = before;
+    }
+    return fault;
+  }
+}
+
+/** What stands between the delimiters. */
+function split(body: Buffer, boundary: string, most: number): Judged<Buffer[]> {
+  if (!BOUNDARY.test(boundary)) return refused(400, 'the boundary of a multipart body is not well-formed');
+  const delimiter = Buffer.from(`${CRLF}--${boundary}`);
+  const pieces: Buffer[] = [];
+  let start = -1;
+  // The first delimiter may begin the body; a line that only begins like one is none.
+  for (let at = body.indexOf(delimiter.subarray(2)) === 0 ? -2 : body.indexOf(delimiter); ;) {
+    if (at === -1) return refused(400, 'a multipart body does not end');
+    const after = at + delimiter.length;
+    const rest = lineEnd(body, after);
+    if (rest !== undefined) {
+      if (start >= 0) pieces.push(body.subarray(start, Math.max(start, at)));
+      if (pieces.length > most) return refused(413, `the body has more than ${MOST_PARTS} parts`);
+      if (rest === 'last') return { value: pieces };
+      start = rest;
+    }
+    at = body.indexOf(delimiter, rest === undefined ? after : Math.max(after, start - CRLF.length));
+  }
+}
+
+/** Where the line after a delimiter begins; undefined where it is none. */
+function lineEnd(body: Buffer, after: number): number | 'last' | undefined {
+  if (body[after] === 0x2d && body[after + 1] === 0x2d) return 'last';
+  let at = after;
+  while (body[at] === 0x20 || body[at] === 0x09) at++;
+  return body[at] === 0x0d && body[at + 1] === 0x0a ? at + 2 : undefined;
+}
+
+function readPart(piece: Buffer): RawPart | undefined {
+  const bare = piece.indexOf(CRLF) === 0; // no header at all
+  const end = bare ? 0 : piece.indexOf(HEAD_END);
+  const head = piece.subarray(0, end < 0 ? piece.length : end);
+  const { fields: list, fault } = headLines(Buffer.concat([Buffer.from(bare ? '' : CRLF), head]));
+  const fields = new HeaderFields(list);
+  const stated = fields.first('content-type');
+  const type = stated === undefined ? PLAIN_TEXT : parseMediaType(stated);
+  if (fault !== undefined || type === undefined) return undefined;
+  const content = end < 0 ? Buffer.alloc(0) : piece.subarray(end + (bare ? CRLF.length : HEAD_END.length));
+  const coding = (fields.first('content-transfer-encoding') ?? 'binary').toLowerCase();
+  const isPacked = fields.all('content-encoding').some((name) => name.toLowerCase() !== 'identity');
+  return {
+    type,
+    ...readDisposition(fields.first('content-disposition'), type),
+    body: coding === 'base64' ? Buffer.from(content.toString('latin1'), 'base64') : content,
+    isReadable: !isPacked && ['binary', '8bit', '7bit', 'base64'].includes(coding),
+  };
+}
+
+/** RFC 3261, section 20.11: a part is demanded unless its sender says otherwise. */
+function readDisposition(value: string | undefined, type: MediaType) {
+  const scanner = new Scanner(value ?? '');
+  const disposition = scanner.space().token().toLowerCase();
+  const params = headerParameters(scanner);
+  return {
+    disposition: disposition === '' ? defaultDisposition(type) : disposition,
+    isRequired: params?.get('handling')?.toLowerCase() !== 'optional',
+  };
+}
+
+function defaultDisposition({ name }: MediaType): string {
+  return name === 'application/sdp' ? 'session' : 'render';
+}
