@@ -61,7 +61,7 @@ export class Idempotency<T> {
     const known = this.#clients.get(client)?.get(key);
     if (known === undefined) return { value: await this.#first(client, key, digest, work), replayed: false };
     if (known.digest !== digest) {
-      throw new ParleyError('IDEMPOTENCY_MISMATCH', 'this Idempotency-Key came with another body before', {
+      throw new ParleyError('IDEMPOTENCY_MISMATCH', 'this "Idempotency-Key" came with another body before', {
         field: 'Idempotency-Key',
       });
     }

@@ -40,7 +40,14 @@ export class FakePhone implements PhoneCalls {
     const id = `call_${this.requests.length}`;
     await this.gate;
     if (this.refusal !== undefined) throw this.refusal;
-    const { to, from = 'sip:parley@trunk.example' } = request;
+    return this.add(id, request);
+  }
+
+  /** A call that is on its way. */
+  add(
+    id: string,
+    { to, from = 'sip:parley@trunk.example' }: PhoneCallRequest = { to: '100' },
+  ): PhoneCallView {
     const view: PhoneCallView = {
       id, direction: 'outbound', state: 'dialling', to, from, createdAt: EPOCH_MS + 250, digits: [],
     }; // prettier-ignore

@@ -88,6 +88,7 @@ export const DTMF_BODY: JsonSchema = {
       type: 'string',
       pattern: '^[0-9*#A-Da-d,]{1,64}$',
       description: '`,` waits half a second',
+      examples: ['1#'],
       'x-must-be': '1 to 64 of 0-9, *, #, A-D and ","',
     },
     duration_ms: { type: 'integer', minimum: 40, maximum: 5000, description: 'of one digit' },
@@ -114,6 +115,7 @@ const URL_FIELD: JsonSchema = {
   maxLength: 2048,
   pattern: '^[hH][tT][tT][pP][sS]?://',
   description: 'of a file, where the server fetches any (REFERENCE_URLS)',
+  examples: ['https://example.org/greeting.wav'],
   'x-must-be': 'an http(s) URL of at most 2048 characters',
 };
 
