@@ -42,7 +42,7 @@ function texts({
 }: Schema): fc.Arbitrary<unknown> {
   if (pattern !== undefined) return fc.constantFrom(...examples, 'en', 'English', 'pt-BR', 'auto', 'x_y_z');
   const made = fc.string({ unit: 'binary', minLength, maxLength: Math.min(maxLength, LONGEST) });
-  return fc.oneof({ weight: 4, arbitrary: fc.constantFrom('Hello.', 'slt', '…', '🙂') }, made);
+  return fc.oneof({ weight: 4, arbitrary: fc.constantFrom('Hello.', 'slt', '…', '🙂', ...examples) }, made);
 }
 
 /** What is required, and a few of the other fields. */

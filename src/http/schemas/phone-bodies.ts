@@ -122,7 +122,12 @@ const URL_FIELD: JsonSchema = {
 export const PLAY_BODY: JsonSchema = {
   type: 'object',
   properties: {
-    audio: { type: 'string', minLength: 1, description: 'a file in base64, bare or as a data: URL' },
+    audio: {
+      type: 'string',
+      minLength: 1,
+      description: 'a file in base64, bare or as a data: URL',
+      examples: ['UklGRiQ='],
+    },
     url: URL_FIELD,
     times: TIMES,
   },
