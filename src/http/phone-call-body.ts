@@ -74,7 +74,8 @@ export function readTransfer({ to, call }: TransferRequest): TransferRequest {
   if ((to === undefined) === (call === undefined)) {
     throw invalid('to', 'either "to" or "call" must be there: where a call is transferred to');
   }
-  return to === undefined ? { ...(call === undefined ? {} : { call }) } : { to };
+  if (to !== undefined) return { to };
+  return call === undefined ? {} : { call };
 }
 
 function afterOf({ after }: NonNullable<PlaceBody['say']>) {

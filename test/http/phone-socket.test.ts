@@ -19,10 +19,15 @@ async function open(t: TestContext, query = '') {
   return { ...under, client, told, url };
 }
 
+/** Of the error that a message tells. */
+function codeOf(message: Record<string, unknown> | undefined): unknown {
+  return (message?.['error'] as { code?: unknown } | undefined)?.code;
+}
+
 test('a menu of keys runs over one socket: prompt, key, answer, hang-up', async (t) => {
   const { client, phone, told } = await open(t);
   const [call, dialling] = await told(2);
-  assert.deepEqual([call?.['type'], (call?.['call'] as { id: string }).id], ['call', 'call_1']);
+  assert.deepEqual([call?.['type'], (call?.['call'] as { id?: string } | undefined)?.id], ['call', 'call_1']);
   assert.deepEqual([dialling?.['type'], dialling?.['id'], dialling?.['state']], ['state', 1, 'dialling']);
   phone.happen('call_1', { type: 'state', state: 'connected' });
   client.send({ type: 'say', id: 'prompt', text: 'Press one.', voice: 'slt' });
@@ -78,7 +83,7 @@ test('what is wrong with a message is said under its id, in the words of the rou
   phone.refusal = new ParleyError('WRONG_STATE', 'the call is ringing');
   client.send({ type: 'hold', id: 9 });
   const last = (await told(3 + cases.length)).at(-1);
-  assert.deepEqual((last?.['error'] as { code: string; message: string }).code, 'call_state');
+  assert.equal(codeOf(last), 'call_state');
   phone.refusal = undefined;
   client.send({ type: 'say', text: 'Still here.' });
   const done = (await told(4 + cases.length)).at(-1);
@@ -96,7 +101,7 @@ test('commands that wait for the far end hold up no others, up to a limit', asyn
   client.send({ type: 'dtmf', id: 16, digits: '1' });
   client.send({ type: 'dtmf', id: 17, digits: '1' });
   const refused = (await told(4))[3];
-  assert.deepEqual([refused?.['id'], (refused?.['error'] as { code: string }).code], [17, 'queue_full']);
+  assert.deepEqual([refused?.['id'], codeOf(refused)], [17, 'queue_full']);
   pressed();
   const ids = (await told(20)).slice(4).map(({ type, id }) => `${String(type)} ${String(id)}`);
   assert.deepEqual(
