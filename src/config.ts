@@ -59,6 +59,9 @@ export interface Config {
   readonly drainTimeoutMs: number;
   readonly logLevel: LogLevel;
   readonly logText: boolean;
+  readonly logNumbers: boolean;
+  readonly callWebhookUrl: string | undefined;
+  readonly callWebhookSecret: string | undefined;
   readonly quantize: 'none' | 'int8' | 'fp8';
   readonly cudaGraphs: boolean;
   /** Empty: the system chooses. */
@@ -124,6 +127,9 @@ export const VARIABLES = {
   DRAIN_TIMEOUT: 'seconds that calls get to end by themselves after SIGTERM; no new ones are taken meanwhile',
   LOG_LEVEL: LOG_LEVELS.join(', '),
   LOG_TEXT: '1 writes spoken texts into the log',
+  LOG_NUMBERS: '1 writes telephone numbers into the log whole; their last two digits otherwise',
+  CALL_WEBHOOK_URL: 'http(s) address that is sent a record of each telephone call when it is over',
+  CALL_WEBHOOK_SECRET: 'what these records are signed with, together with CALL_WEBHOOK_URL',
   QUANTIZE: 'weights of the native engine: none, int8 or fp8',
   CUDA_GRAPHS: '0 runs the native engine without CUDA graphs',
   INFERENCE_CPU_CORES: 'cores of the native engine, such as 0-3,6',
@@ -203,6 +209,28 @@ function checkDoors(config: Config, read: Reader): void {
   }
 }
 
+const LEAST_SECRET = 16; // characters, as of a key
+
+function checkWebhook({ callWebhookUrl: url, callWebhookSecret: secret }: Config, read: Reader): void {
+  if ((url === undefined) !== (secret === undefined)) {
+    read.problem('CALL_WEBHOOK_URL', 'and CALL_WEBHOOK_SECRET must be set together');
+  }
+  // What it is instead is not repeated: its path may be a secret.
+  if (url !== undefined && !isWebhookUrl(url)) {
+    const what = 'must be an address such as https://example.org/calls, without a user name or password';
+    read.problem('CALL_WEBHOOK_URL', what);
+  }
+  if (secret !== undefined && secret.length < LEAST_SECRET) {
+    read.problem('CALL_WEBHOOK_SECRET', `must have at least ${LEAST_SECRET} characters`);
+  }
+}
+
+function isWebhookUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
+}
+
 function isRedisUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
@@ -268,6 +296,9 @@ export function readConfig(env: Environment): Config {
     drainTimeoutMs: read.number('DRAIN_TIMEOUT', 30, 0, 86_400) * 1000,
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     logText: read.flag('LOG_TEXT'),
+    logNumbers: read.flag('LOG_NUMBERS'),
+    callWebhookUrl: read.raw('CALL_WEBHOOK_URL'),
+    callWebhookSecret: read.raw('CALL_WEBHOOK_SECRET'),
     quantize: read.choice('QUANTIZE', ['none', 'int8', 'fp8'], 'none'),
     cudaGraphs: read.flag('CUDA_GRAPHS', true),
     inferenceCpuCores: readCores(read),
@@ -275,6 +306,7 @@ export function readConfig(env: Environment): Config {
     notices: noticesOf(env, Object.keys(VARIABLES)),
   };
   checkDoors(config, read);
+  checkWebhook(config, read);
   if (read.problems.length > 0) {
     throw new ParleyError(
       'CONFIG_INVALID',

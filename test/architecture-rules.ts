@@ -26,7 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/closing.ts': [],
   'src/stop-signals.ts': ['src/observe'],
   [TIME]: [],
-  'src/observe': ['src/errors.ts', 'src/config.ts'],
+  'src/observe': ['src/errors.ts', 'src/config.ts', TIME, 'src/call/call-record.ts'], // what it tells of
   'src/text': LEAVES,
   'src/audio': ['src/errors.ts', 'src/addon.ts'],
   'src/speech': [...LEAVES, TIME, 'src/audio', 'src/addon.ts'], // native engines, and the priority of engine threads
@@ -58,7 +58,12 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   '@echogarden/espeak-ng-emscripten': ['src/speech/engines'],
   'onnxruntime-node': ['src/speech/engines'],
   pino: ['src/observe/log.ts'],
-  'prom-client': ['src/observe/metrics.ts', 'src/observe/socket-metrics.ts'],
+  'prom-client': [
+    'src/observe/metrics.ts',
+    'src/observe/scraped-metric.ts',
+    'src/observe/sip-metrics.ts',
+    'src/observe/socket-metrics.ts',
+  ],
   '@redis/client': ['src/speech/redis-tier.ts'],
   'mpg123-decoder': ['src/speech/reference-decoders.ts'],
   'ogg-opus-decoder': ['src/speech/reference-decoders.ts'],

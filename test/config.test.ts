@@ -84,6 +84,24 @@ test('the store of renderings must be a Redis, and its password is in no message
   }
 });
 
+test('call records go to an address of HTTP, and only signed', () => {
+  const CALL_WEBHOOK_URL = 'https://example.org/calls';
+  const CALL_WEBHOOK_SECRET = 's'.repeat(16);
+  assert.deepEqual(problemsOf({ CALL_WEBHOOK_URL, CALL_WEBHOOK_SECRET }), []);
+  const both = ['CALL_WEBHOOK_URL and CALL_WEBHOOK_SECRET must be set together'];
+  assert.deepEqual(problemsOf({ CALL_WEBHOOK_URL }), both);
+  assert.deepEqual(problemsOf({ CALL_WEBHOOK_SECRET }), both);
+  for (const url of ['ftp://example.org', 'example.org', 'https://user:secret@example.org/']) {
+    const [problem = '', ...more] = problemsOf({ CALL_WEBHOOK_URL: url, CALL_WEBHOOK_SECRET });
+    assert.match(problem, /^CALL_WEBHOOK_URL must be an address such as https:/, url);
+    assert.equal(problem.includes('secret'), false);
+    assert.deepEqual(more, []);
+  }
+  assert.deepEqual(problemsOf({ CALL_WEBHOOK_URL, CALL_WEBHOOK_SECRET: 'short' }), [
+    'CALL_WEBHOOK_SECRET must have at least 16 characters',
+  ]);
+});
+
 test('the names of an older server keep their meaning', () => {
   const old = { QUANTIZE: 'FP8', CUDA_GRAPHS: 'false', INFERENCE_CPU_CORES: '0-2, 6', MAX_QUEUE_DEPTH: '0' };
   const config = readConfig(old);

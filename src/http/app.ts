@@ -14,12 +14,16 @@ import { addBatchRoute } from './batch-routes.js';
 import { admitOrigin } from './cors.js';
 import { addElevenLabsRoutes } from './elevenlabs-routes.js';
 import { errorBody, errorReply, sendError } from './error-reply.js';
+import type { EventReplies } from './event-replies.js';
 import type { Gate } from './gate.js';
 import { addJsonBody } from './json-body.js';
 import { ModelNames } from './model-names.js';
 import { addLegacyRoutes } from './legacy-routes.js';
 import { addDocumentRoutes, addOpenApi } from './openapi.js';
 import { MAX_HEADERS } from './protocols.js';
+import type { PhoneDesk } from './phone-desk.js';
+import { addPhoneRoutes } from './phone-routes.js';
+import { addPlayRoute } from './play-route.js';
 import { addRequestFields, watchRequest } from './request-line.js';
 import { RouteTable } from './route-table.js';
 import { type SafetyHeaders, safetyHeaders } from './safety-headers.js';
@@ -61,10 +65,20 @@ export interface AppOptions {
   readonly exposesMetrics: boolean;
   readonly calls: BrowserCalls;
   readonly health: () => ServerHealth;
+  /** What the telephone door says of itself, for /health. */
+  readonly telephone?: () => Readonly<Record<string, unknown>>;
   readonly metrics: Metrics;
   readonly log: Log;
   /** Unguessable part of a request's id; random when absent. */
   readonly newId?: () => string;
+}
+
+/** What answers, and who comes in. */
+export interface AppParts {
+  readonly replies: AudioReplies;
+  readonly events: EventReplies;
+  readonly phone: PhoneDesk;
+  readonly gate: Gate;
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -73,8 +87,7 @@ export type ServerFactory = (handler: RequestListener) => Server;
 
 export function buildApp(
   options: AppOptions,
-  replies: AudioReplies,
-  gate: Gate,
+  parts: AppParts,
   serverFactory?: ServerFactory,
 ): FastifyInstance {
   const { host, corsOrigins, isSecure = false } = options;
@@ -96,7 +109,7 @@ export function buildApp(
   });
   const routes = new RouteTable();
   app.addHook('onRoute', ({ url, method }) => routes.add(url, method));
-  addHooks(app, options, gate, safety);
+  addHooks(app, options, parts.gate, safety);
   addJsonBody(app);
   addValidation(app);
   addOpenApi(app);
@@ -108,12 +121,13 @@ export function buildApp(
   });
   app.setNotFoundHandler((request, reply) => answerNotFound(routes, request, reply));
   // In a scope of their own: routes that are added at once would be there before the document knows of any.
-  void app.register(async (scope) => addRoutes(scope, options, replies));
+  void app.register(async (scope) => addRoutes(scope, options, parts));
   return app;
 }
 
-function addRoutes(app: FastifyInstance, options: AppOptions, replies: AudioReplies): void {
+function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts): void {
   const { speech, voices, limits, calls, metrics, log, health, exposesMetrics, pageFolder } = options;
+  const { replies, events, phone } = parts;
   const models = new ModelNames(options.models.id, options.models.strict);
   const startedAt = Math.floor(Date.now() / 1000);
   const speaking = { speech, voices, limits, models, replies, metrics, log };
@@ -122,9 +136,12 @@ function addRoutes(app: FastifyInstance, options: AppOptions, replies: AudioRepl
   addBatchRoute(app, speaking);
   void app.register(async (scope) => addElevenLabsRoutes(scope, speaking));
   void app.register(async (scope) => addVoiceRoutes(scope, speaking));
-  addStatusRoutes(app, { health, metrics, exposesMetrics, startedAtMs: performance.now() });
+  const { telephone } = options;
+  addStatusRoutes(app, { health, metrics, exposesMetrics, telephone, startedAtMs: performance.now() });
   void app.register(async (scope) => addCallRoutes(scope, calls));
   void app.register(async (scope) => addHangupRoute(scope, calls));
+  void app.register(async (scope) => addPhoneRoutes(scope, { desk: phone, events, limits }));
+  void app.register(async (scope) => addPlayRoute(scope, phone, limits));
   void app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: 'open' };

@@ -3,6 +3,13 @@
 import type { FastifyReply } from 'fastify';
 import { ParleyError } from '../errors.js';
 
+/** Aborts when the client leaves, or has its answer. */
+export function untilGone(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return gone.signal;
+}
+
 export function refuseAborted(signal: AbortSignal): void {
   if (signal.aborted) throw new ParleyError('ABORTED', 'the client left or the server is closing');
 }

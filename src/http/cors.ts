@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
-const REQUEST_HEADERS = 'Authorization, Content-Type, If-Match, xi-api-key';
+const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, xi-api-key';
 const HEADER_NAMES = /^[\w-]+(?:, ?[\w-]+)*$/;
 const EXPOSED =
   'Location, ETag, Link, Retry-After, Retry-After-Ms, Accept-Post, X-Request-Id, X-Cache, X-Ignored-Fields, Content-Disposition, ' +

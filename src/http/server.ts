@@ -8,11 +8,15 @@ import { AccessGuard } from './access.js';
 import { type AppOptions, buildApp } from './app.js';
 import { AudioReplies } from './audio-replies.js';
 import type { CertificateFiles } from './certificate.js';
+import { EventReplies } from './event-replies.js';
 import type { FileWatchOptions } from './file-watch.js';
 import { Gate } from './gate.js';
 import { KeyFile } from './key-file.js';
 import { KeyRing } from './key-ring.js';
 import { type ListenerOptions, Listeners } from './listeners.js';
+import { PhoneDesk } from './phone-desk.js';
+import type { PhoneDoor } from './phone-door.js';
+import { phoneSocket } from './phone-socket.js';
 import { PROTOCOL_LIMITS, type ProtocolLimits, Protocols } from './protocols.js';
 import { RateLimits } from './rate-limits.js';
 import type { SocketDialect } from './socket-dialect.js';
@@ -42,6 +46,8 @@ export interface HttpServerOptions extends AppOptions {
   readonly dialects?: readonly SocketDialect[];
   /** WebSockets that another door of this process speaks on. */
   readonly foreignSocket?: ForeignSocket | undefined;
+  /** Telephone calls; without it, their addresses answer 501. */
+  readonly phone?: PhoneDoor | undefined;
   /** WebSockets open at once. */
   readonly maxSockets?: number;
   /** Milliseconds until a connection has said what it speaks. */
@@ -63,6 +69,7 @@ export class HttpServer {
   readonly gate: Gate;
   readonly #app: FastifyInstance;
   readonly #replies: AudioReplies;
+  readonly #events: EventReplies;
   readonly #sockets: Sockets;
   readonly #protocols: Protocols;
   readonly #listeners: Listeners;
@@ -80,12 +87,13 @@ export class HttpServer {
     const rates = rateLimit > 0 ? new RateLimits(rateLimit, time) : undefined;
     this.gate = new Gate(new AccessGuard({ ...options, keys }), rates);
     this.#replies = new AudioReplies({ maxReplies, stallMs, requestTimeoutMs });
+    this.#events = new EventReplies(time);
+    const phone = new PhoneDesk(time, options.phone);
     const limits = { ...PROTOCOL_LIMITS, stallMs, ...options.protocolLimits };
     let protocols: Protocols | undefined;
     this.#app = buildApp(
       { ...options, isSecure: tlsFiles(options) !== undefined },
-      this.#replies,
-      this.gate,
+      { replies: this.#replies, events: this.#events, phone, gate: this.gate },
       (handler) => {
         protocols = new Protocols(handler, limits, time);
         return protocols.http1;
@@ -93,8 +101,9 @@ export class HttpServer {
     );
     if (protocols === undefined) throw new Error('fastify asked for no server');
     this.#protocols = protocols;
-    this.#sockets = openSockets(options, this.gate);
-    addSocketRoutes(this.#app, options.dialects ?? []);
+    const dialects = [...(options.dialects ?? []), phoneSocket(phone)];
+    this.#sockets = openSockets(options, dialects, this.gate);
+    addSocketRoutes(this.#app, dialects);
     this.#sockets.attach(protocols.http1);
     this.#listeners = new Listeners(this.#listenerOptions(options, protocols));
   }
@@ -127,6 +136,7 @@ export class HttpServer {
     this.#keyFile?.close();
     const stopped = this.#listeners.stop();
     this.#protocols.close();
+    this.#events.close();
     await Promise.all([this.#replies.close(), this.#sockets.close(), this.#answered()]);
     // What is left are connections that do not end by themselves, and some that never carried a request.
     this.#protocols.destroy();
@@ -165,8 +175,8 @@ function tlsFiles({ tlsCert, tlsKey }: HttpServerOptions): CertificateFiles | un
   return { certPath: tlsCert, keyPath: tlsKey };
 }
 
-function openSockets(options: HttpServerOptions, gate: Gate): Sockets {
-  const { dialects = [], maxSockets = MAX_SOCKETS, foreignSocket: foreign, metrics, log } = options;
+function openSockets(options: HttpServerOptions, dialects: readonly SocketDialect[], gate: Gate): Sockets {
+  const { maxSockets = MAX_SOCKETS, foreignSocket: foreign, metrics, log } = options;
   const newId = options.newId ?? randomUUID;
   return new Sockets({ dialects, foreign, gate, maxSockets, newId, metrics: metrics.sockets, log });
 }

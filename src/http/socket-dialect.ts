@@ -34,6 +34,8 @@ export interface SocketDialect {
   /** With `{name}` for segments that vary. */
   readonly path: string;
   readonly keyInFirstMessage?: boolean;
+  /** Throws what the upgrade is refused with, before there is a socket. */
+  check?(visit: SocketVisit): void;
   open(peer: SocketPeer, visit: SocketVisit): SocketConversation;
 }
 

@@ -1,7 +1,7 @@
 // The WebSocket door: takes the upgrades of an HTTP server, checks them by the
 // rules that routes have, and opens the dialect that lives at the path.
 //
-//   upgrade ──▶ known path? ──▶ allowed? ──▶ a handshake? ──▶ room? ──▶ session
+//   upgrade ──▶ known path? ──▶ allowed? ──▶ a handshake? ──▶ room? ──▶ the dialect's own check ──▶ session
 //                 404             401, 403     426, 405, 400    503
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -159,6 +159,7 @@ export class Sockets {
         `${maxSockets} WebSockets are open, which is what MAX_SOCKETS allows`,
       );
     }
+    dialect.check?.(visit);
     return { dialect, visit };
   }
 

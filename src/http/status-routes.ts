@@ -40,12 +40,14 @@ export interface StatusParts {
   readonly metrics: Pick<Metrics, 'exposition' | 'contentType'>;
   /** False leaves /metrics out. */
   readonly exposesMetrics: boolean;
+  /** What the telephone door says of itself; absent where there is none. */
+  readonly telephone?: (() => Readonly<Record<string, unknown>>) | undefined;
   /** On the clock of `performance.now()`. */
   readonly startedAtMs: number;
 }
 
 export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void {
-  const { health, metrics, exposesMetrics, startedAtMs } = parts;
+  const { health, metrics, exposesMetrics, telephone, startedAtMs } = parts;
   app.get('/health', { config: { access: 'open' }, schema: HEALTH_SCHEMA }, (_request, reply) => {
     const { engines, encoders, calls, maxCalls, ...rest } = health();
     const speaks = Object.values(engines).includes(true);
@@ -55,7 +57,16 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
     return reply
       .code(status === 'ok' ? 200 : 503)
       .header('cache-control', 'no-store')
-      .send({ status, engines, encoders, calls, maxCalls, ...olderFields(rest), uptimeSeconds });
+      .send({
+        status,
+        engines,
+        encoders,
+        calls,
+        maxCalls,
+        ...olderFields(rest),
+        ...(telephone === undefined ? {} : { telephone: telephone() }),
+        uptimeSeconds,
+      });
   });
 
   if (!exposesMetrics) return;

@@ -1,8 +1,9 @@
 // Voices that are made over HTTP, under OpenAI's addresses, and speech in the
 // voice of a file that comes with the text.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { tagOfStated } from '../call/stated-language.js';
 import { ParleyError } from '../errors.js';
+import { untilGone } from './client-pace.js';
 import type { ModelNames } from './model-names.js';
 import {
   cloneForm,
@@ -47,8 +48,8 @@ export function addVoiceRoutes(app: FastifyInstance, parts: VoiceRouteParts): vo
       );
     }
     const made = isForm
-      ? await fromSample(request, parts, aborted(reply))
-      : await fromPrompt(request, voices, aborted(reply));
+      ? await fromSample(request, parts, untilGone(reply))
+      : await fromPrompt(request, voices, untilGone(reply));
     return voiceAnswer(made);
   });
 
@@ -124,13 +125,6 @@ function withoutGaps(voice: object): NewVoice {
   return Object.fromEntries(
     Object.entries(voice).filter(([, value]) => value !== undefined),
   ) as unknown as NewVoice;
-}
-
-/** When the client leaves, or has its answer. */
-function aborted(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
-  return gone.signal;
 }
 
 function missing(field: string): ParleyError {

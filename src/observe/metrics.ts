@@ -3,7 +3,9 @@
 // Each instance has a registry of its own, so that two servers in one process
 // (tests) do not count into each other. Figures of the native plane are read
 // when somebody scrapes, never copied on the way.
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { readable, readAtScrape, type ScrapedValue } from './scraped-metric.js';
+import { SipMetrics, type SipFigures } from './sip-metrics.js';
 import { SocketMetrics } from './socket-metrics.js';
 
 /** What the media plane tells about itself since it opened. */
@@ -42,6 +44,8 @@ export interface MetricsOptions {
   readonly modelLoaded?: () => boolean;
   /** Bytes of GPU memory that the engines hold; none where absent. */
   readonly gpuAllocatedBytes?: () => number;
+  /** What the telephone door holds; its figures stay out of a scrape where they are absent. */
+  readonly sip?: SipFigures;
   /** Node's own figures (memory, event loop, garbage collection) too. They are observed for the rest of the process. */
   readonly node?: boolean;
 }
@@ -96,6 +100,7 @@ const PLANE_COUNTERS = [
 export class Metrics {
   readonly #registry = new Registry();
   readonly sockets = new SocketMetrics(this.#registry);
+  readonly sip: SipMetrics;
   readonly #calls: Gauge<'door'>;
   readonly #callsTotal: Counter<'door' | 'end'>;
   readonly #utterances: Counter<'end'>;
@@ -145,6 +150,7 @@ export class Metrics {
       registers,
     });
     this.#speech = new SpeechMetrics(this.#registry);
+    this.sip = new SipMetrics(this.#registry, options.sip);
     if (options.plane !== undefined) this.#watchPlane(options.plane);
     const { queueDepth, modelLoaded, gpuAllocatedBytes = () => 0 } = options;
     if (queueDepth !== undefined)
@@ -285,39 +291,6 @@ class SpeechMetrics {
   failed(code: string): void {
     this.#errors.inc({ code });
   }
-}
-
-/** A part that fails takes its own figure out of a scrape, not the others. */
-function readable(read: () => number): number {
-  try {
-    return read();
-  } catch {
-    return Number.NaN;
-  }
-}
-
-interface ScrapedValue {
-  readonly value: number;
-  readonly labels?: Record<string, string | number>;
-  readonly metricName?: string;
-}
-
-// prom-client's own counters and histograms cannot be set to a total that is
-// kept elsewhere, and setting is what a scrape of native counters needs. A
-// registry asks a metric for nothing but its name and get().
-function readAtScrape(
-  name: string,
-  help: string,
-  type: 'counter' | 'gauge' | 'histogram',
-  values: () => ScrapedValue[],
-): Metric {
-  const metric = {
-    name,
-    help,
-    get: () => Promise.resolve({ name, help, type, values: values(), aggregator: 'sum' }),
-    reset: () => undefined,
-  };
-  return metric as unknown as Metric;
 }
 
 // Prometheus wants cumulative counts; the clock keeps one count per bucket.

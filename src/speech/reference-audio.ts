@@ -1,10 +1,18 @@
-// Bytes that somebody sent as a sample of a voice, made into samples.
+// Bytes that somebody sent as a sample of a voice, or to be played, made into
+// samples.
 //
 // Each file is decoded in a thread of its own, which has so much memory and so
 // much time and is ended afterwards: a file that is made to hang or crash a
 // decoder hangs or crashes nothing else. So many at once, and so many wait.
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, ParleyError } from '../errors.js';
+import type { SoundUse } from './reference-sound.js';
+
+/** What the thread is given. */
+export interface EncodedReference {
+  readonly bytes: Uint8Array;
+  readonly use: SoundUse;
+}
 
 /** What the thread answers. */
 export type DecodedReference =
@@ -41,10 +49,15 @@ export class ReferenceAudio {
    * Mono in [-1, 1] at REFERENCE_RATE. Rejects with AUDIO_INVALID, QUEUE_FULL, or ABORTED.
    * @param field of the request, for what is wrong with it
    */
-  async decode(bytes: Uint8Array, field: string, signal: AbortSignal): Promise<Float32Array> {
+  async decode(
+    bytes: Uint8Array,
+    field: string,
+    signal: AbortSignal,
+    use: SoundUse = 'voice',
+  ): Promise<Float32Array> {
     const given = AbortSignal.any([signal, this.#closing.signal]);
     await this.#turn(given);
-    const run = this.#decode(bytes, field, given);
+    const run = this.#decode({ bytes, use }, field, given);
     this.#running.add(run);
     try {
       return await run;
@@ -70,7 +83,7 @@ export class ReferenceAudio {
       return;
     }
     if (this.#waiting.length >= MAX_WAITING) {
-      throw new ParleyError('QUEUE_FULL', `${MAX_WAITING} samples of voices wait to be decoded already`);
+      throw new ParleyError('QUEUE_FULL', `${MAX_WAITING} files of sound wait to be decoded already`);
     }
     await new Promise<void>((resolve, reject) => {
       const enter = () => {
@@ -87,13 +100,13 @@ export class ReferenceAudio {
   }
 
   /** Settles when the thread has ended. */
-  #decode(bytes: Uint8Array, field: string, signal: AbortSignal): Promise<Float32Array> {
+  #decode({ bytes, use }: EncodedReference, field: string, signal: AbortSignal): Promise<Float32Array> {
     if (signal.aborted) return Promise.reject(unwanted());
     const own = new Uint8Array(bytes); // a view may stand in a buffer that others use
     // What decoders print about a file is nobody's business.
     const worker = new Worker(this.#script, {
       name: 'parley-reference',
-      workerData: own,
+      workerData: { bytes: own, use } satisfies EncodedReference,
       transferList: [own.buffer],
       resourceLimits: THREAD_MEMORY,
       stdout: true,
@@ -127,5 +140,5 @@ export class ReferenceAudio {
 }
 
 function unwanted(): ParleyError {
-  return new ParleyError('ABORTED', 'the sample of the voice is not wanted any more');
+  return new ParleyError('ABORTED', 'the sound is not wanted any more');
 }

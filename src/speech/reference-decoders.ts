@@ -7,7 +7,7 @@ import { OggOpusDecoder } from 'ogg-opus-decoder';
 import { type AudioKind, audioKind, endOfTag, opusHeads, type OtherKind } from '../audio/audio-kind.js';
 import { readWav } from '../audio/wav-reader.js';
 import { ParleyError } from '../errors.js';
-import { ReferenceSound } from './reference-sound.js';
+import { ReferenceSound, type SoundUse } from './reference-sound.js';
 
 interface Decoded {
   readonly channelData: readonly Float32Array[];
@@ -39,11 +39,14 @@ const OTHERS: Readonly<Record<OtherKind, string>> = {
 };
 
 /** Mono at REFERENCE_RATE. Rejects with AUDIO_INVALID. */
-export async function decodeReference(bytes: Uint8Array): Promise<Float32Array<ArrayBuffer>> {
+export async function decodeReference(
+  bytes: Uint8Array,
+  use: SoundUse = 'voice',
+): Promise<Float32Array<ArrayBuffer>> {
   const kind = audioKind(bytes);
   if (kind === undefined) throw invalid(`the file is no audio that is known here; ${TAKEN}`);
   if (kind in OTHERS) throw invalid(`the audio is not usable: ${OTHERS[kind as OtherKind]}; ${TAKEN}`);
-  const sound = new ReferenceSound();
+  const sound = new ReferenceSound(use);
   const file = bytes.subarray(endOfTag(bytes));
   if (kind === 'wav') addWav(file, sound);
   else await addCoded(kind as Exclude<AudioKind, 'wav'>, file, sound);

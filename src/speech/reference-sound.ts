@@ -1,25 +1,54 @@
-// What becomes of a sample of a voice while it is decoded: one channel, one
-// rate, and no more of it than a voice can be made of.
+// What becomes of a file while it is decoded: one channel, one rate, and no
+// more of it than it is wanted for: to make a voice of, or to be played.
 import { Resampler } from '../audio/resampler.js';
 import { asParleyError, ParleyError } from '../errors.js';
 
 /** Hz; what the models that take samples take. */
 export const REFERENCE_RATE = 24_000;
-export const MIN_SECONDS = 1;
-export const MAX_SECONDS = 60;
 
-const MAX_SAMPLES = REFERENCE_RATE * MAX_SECONDS;
+/** What a sound is decoded for. */
+export type SoundUse = 'voice' | 'play';
+
+interface UseRules {
+  readonly minSeconds: number;
+  readonly maxSeconds: number;
+  /** Frames that are louder than silence. */
+  readonly minHeard: number;
+  /** Begins what is said of a sound that is refused. */
+  readonly refusal: string;
+}
+
+/** Of less than half a second no voice can be made. */
+const RULES: Readonly<Record<SoundUse, UseRules>> = {
+  voice: { minSeconds: 1, maxSeconds: 60, minHeard: 25, refusal: 'no voice can be made of this audio' },
+  play: { minSeconds: 0.02, maxSeconds: 300, minHeard: 0, refusal: 'this audio cannot be played' },
+};
+
 const SILENCE = 10 ** (-50 / 20); // below it is the noise of an open input
 const FRAME = REFERENCE_RATE / 50; // 20 ms
-const MIN_HEARD = 25; // half a second: of less no voice can be made
 
 export class ReferenceSound {
-  readonly #samples = new Float32Array(MAX_SAMPLES);
+  readonly #rules: UseRules;
+  readonly #samples: Float32Array;
   #filled = 0;
   #resampler: Resampler | undefined;
 
+  constructor(use: SoundUse = 'voice') {
+    this.#rules = RULES[use];
+    this.#samples = new Float32Array(REFERENCE_RATE * this.#rules.maxSeconds);
+  }
+
   /** More of it, as many samples of every channel as the first has. Throws AUDIO_INVALID. */
   add(channels: readonly Float32Array[], rate: number): void {
+    this.#judged(() => this.#add(channels, rate));
+  }
+
+  /** All of it. Throws AUDIO_INVALID where it is not fit for its use. */
+  finish(): Float32Array<ArrayBuffer> {
+    return this.#judged(() => this.#finish());
+  }
+
+  #add(channels: readonly Float32Array[], rate: number): void {
     const count = channels[0]?.length ?? 0;
     if (count === 0) return;
     const resampler = this.#resamplerFor(rate);
@@ -28,20 +57,20 @@ export class ReferenceSound {
     this.#keep(output.subarray(0, resampler.process(mono, count, output)));
   }
 
-  /** All of it. Throws AUDIO_INVALID where no voice can be made of that. */
-  finish(): Float32Array<ArrayBuffer> {
+  #finish(): Float32Array<ArrayBuffer> {
+    const { minSeconds, maxSeconds, minHeard } = this.#rules;
     const resampler = this.#resampler;
     if (resampler !== undefined) {
       const rest = new Float32Array(resampler.maxFlush);
       this.#keep(rest.subarray(0, resampler.flush(rest)));
     }
     const seconds = this.#filled / REFERENCE_RATE;
-    if (seconds < MIN_SECONDS) {
-      throw invalid(`it lasts ${seconds.toFixed(2)} s; ${MIN_SECONDS} to ${MAX_SECONDS} s are taken`);
+    if (seconds < minSeconds) {
+      throw invalid(`it lasts ${seconds.toFixed(2)} s; ${minSeconds} to ${maxSeconds} s are taken`);
     }
     const samples = withinFullScale(this.#samples.slice(0, this.#filled));
-    if (framesHeard(samples) < MIN_HEARD) {
-      const heard = (MIN_HEARD * FRAME) / REFERENCE_RATE;
+    if (minHeard > 0 && framesHeard(samples) < minHeard) {
+      const heard = (minHeard * FRAME) / REFERENCE_RATE;
       throw invalid(`it is silent, or all but; ${heard} s of sound are needed at least`);
     }
     return samples;
@@ -54,11 +83,22 @@ export class ReferenceSound {
   }
 
   #keep(output: Float32Array): void {
-    if (this.#filled + output.length > MAX_SAMPLES) {
-      throw invalid(`it is longer than ${MAX_SECONDS} s; ${MIN_SECONDS} to ${MAX_SECONDS} s are taken`);
+    if (this.#filled + output.length > this.#samples.length) {
+      const { minSeconds, maxSeconds } = this.#rules;
+      throw invalid(`it is longer than ${maxSeconds} s; ${minSeconds} to ${maxSeconds} s are taken`);
     }
     this.#samples.set(output, this.#filled);
     this.#filled += output.length;
+  }
+
+  /** What is wrong with it is said together with what it was wanted for. */
+  #judged<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      const { code, message } = asParleyError(error, 'AUDIO_INVALID');
+      throw new ParleyError(code, `${this.#rules.refusal}: ${message}`, { cause: error });
+    }
   }
 }
 
@@ -103,5 +143,5 @@ function mixed(channels: readonly Float32Array[], count: number): Float32Array {
 }
 
 function invalid(what: string): ParleyError {
-  return new ParleyError('AUDIO_INVALID', `no voice can be made of this audio: ${what}`);
+  return new ParleyError('AUDIO_INVALID', what);
 }

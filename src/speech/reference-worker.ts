@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { asParleyError } from '../errors.js';
-import type { DecodedReference } from './reference-audio.js';
+import type { DecodedReference, EncodedReference } from './reference-audio.js';
 import { decodeReference } from './reference-decoders.js';
 
 const NICENESS = 10; // below calls and their encoders
@@ -17,7 +17,8 @@ const port = parentPort;
 
 loadAddon<PriorityAddon>().lowerThreadPriority(NICENESS);
 try {
-  const samples = await decodeReference(workerData as Uint8Array);
+  const { bytes, use } = workerData as EncodedReference;
+  const samples = await decodeReference(bytes, use);
   port.postMessage({ samples } satisfies DecodedReference, [samples.buffer]);
 } catch (error) {
   const { code, message } = asParleyError(error, 'AUDIO_INVALID');

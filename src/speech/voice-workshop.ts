@@ -1,9 +1,10 @@
-// Everything that makes voices of what requests bring, built in order: the
+// Everything that is made of sound that requests bring, built in order: the
 // decoder, what is in memory, what is on disk, and their place in the routing.
 import type { Config } from '../config.js';
 import type { Log } from '../observe/log.js';
 import type { Engines } from './engine-choice.js';
 import { MadeVoices } from './made-voices.js';
+import { PlayedSounds } from './played-sounds.js';
 import { ReferenceAudio } from './reference-audio.js';
 import { References } from './references.js';
 import type { Network } from './remote-file.js';
@@ -17,6 +18,8 @@ export class VoiceWorkshop {
   readonly samples: References;
   /** Voices that are kept. */
   readonly made: MadeVoices;
+  /** What is played as it is. */
+  readonly sounds: PlayedSounds;
   readonly #cache: VoiceCache;
   readonly #audio: ReferenceAudio;
 
@@ -33,6 +36,7 @@ export class VoiceWorkshop {
     this.#audio = audio;
     const from = network === undefined ? {} : { network };
     this.samples = new References({ audio, cache, engines, maxBytes, urls, ...from });
+    this.sounds = new PlayedSounds({ audio, maxBytes, urls, ...from });
     this.made = new MadeVoices({ audio, cache, engines, maxBytes, store });
   }
 

@@ -4,12 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { AccessGuard } from '../../src/http/access.js';
 import { type AppOptions, buildApp } from '../../src/http/app.js';
 import { AudioReplies } from '../../src/http/audio-replies.js';
+import { EventReplies } from '../../src/http/event-replies.js';
 import { Gate } from '../../src/http/gate.js';
 import { KeyRing } from '../../src/http/key-ring.js';
+import { PhoneDesk } from '../../src/http/phone-desk.js';
 import { HttpServer, type HttpServerOptions } from '../../src/http/server.js';
 import { createLog } from '../../src/observe/log.js';
 import { Metrics } from '../../src/observe/metrics.js';
+import { systemTime } from '../../src/time.js';
 import { FakeCalls } from './fake-calls.js';
+import { FakePhone, FakeSounds } from './fake-phone.js';
 import { FakeSpeech } from './fake-speech.js';
 import { FakeVoices } from './fake-voices.js';
 
@@ -19,6 +23,8 @@ export interface Fakes {
   readonly speech: FakeSpeech;
   readonly voices: FakeVoices;
   readonly calls: FakeCalls;
+  readonly phone: FakePhone;
+  readonly sounds: FakeSounds;
   readonly metrics: Metrics;
   readonly logLines: string[];
 }
@@ -28,6 +34,8 @@ function makeFakes(): Fakes {
     speech: new FakeSpeech(),
     voices: new FakeVoices(),
     calls: new FakeCalls(),
+    phone: new FakePhone(),
+    sounds: new FakeSounds(),
     metrics: new Metrics(),
     logLines: [],
   };
@@ -71,7 +79,8 @@ export async function openApp(
   const replies = new AudioReplies({ maxReplies: 4, stallMs: 1000, requestTimeoutMs: 10_000 });
   const all = { ...optionsFor(fakes), ...options };
   const gate = new Gate(new AccessGuard({ ...all, keys: new KeyRing({ keys: apiKeys }) }));
-  const app = buildApp(all, replies, gate);
+  const phone = new PhoneDesk(systemTime, { calls: fakes.phone, sounds: fakes.sounds });
+  const app = buildApp(all, { replies, events: new EventReplies(systemTime), phone, gate });
   t.after(() => app.close());
   beforeRoutes(app);
   await app.ready();
@@ -84,7 +93,8 @@ export async function openServer(
   options: Partial<HttpServerOptions> = {},
 ): Promise<Fakes & { server: HttpServer; url: string }> {
   const fakes = makeFakes();
-  const server = new HttpServer({ ...optionsFor(fakes), port: 0, apiKeys: [], ...options });
+  const phone = { calls: fakes.phone, sounds: fakes.sounds };
+  const server = new HttpServer({ ...optionsFor(fakes), phone, port: 0, apiKeys: [], ...options });
   t.after(() => server.close());
   return { ...fakes, server, url: await server.listen() };
 }

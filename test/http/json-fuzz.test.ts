@@ -34,10 +34,15 @@ function allowed(schema: Schema): fc.Arbitrary<unknown> {
   }
 }
 
-function texts({ pattern, minLength = 0, maxLength = LONGEST }: Schema): fc.Arbitrary<unknown> {
-  if (pattern !== undefined) return fc.constantFrom('en', 'English', 'pt-BR', 'auto', 'x_y_z');
+function texts({
+  pattern,
+  examples = [],
+  minLength = 0,
+  maxLength = LONGEST,
+}: Schema): fc.Arbitrary<unknown> {
+  if (pattern !== undefined) return fc.constantFrom(...examples, 'en', 'English', 'pt-BR', 'auto', 'x_y_z');
   const made = fc.string({ unit: 'binary', minLength, maxLength: Math.min(maxLength, LONGEST) });
-  return fc.oneof({ weight: 4, arbitrary: fc.constantFrom('Hello.', 'slt', '…', '🙂') }, made);
+  return fc.oneof({ weight: 4, arbitrary: fc.constantFrom('Hello.', 'slt', '…', '🙂', ...examples) }, made);
 }
 
 /** What is required, and a few of the other fields. */
@@ -74,6 +79,7 @@ function wrong({ minimum, maximum, maxLength }: Schema): fc.Arbitrary<unknown> {
 test('every address that takes JSON answers every body, and refuses with an error object', async (t) => {
   const under = await openApp(t);
   under.speech.whole = ['sound'];
+  under.phone.add('slt');
   under.speech.can = { engine: 'all', clone: true, design: false, instruct: true, sampling: true };
   const taking = operationsOf(await documentOf(under)).flatMap(({ path, method, operation }) => {
     const schema = operation.requestBody?.content['application/json']?.schema;

@@ -15,6 +15,7 @@ export interface Schema {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly pattern?: string;
+  readonly examples?: readonly unknown[];
 }
 
 export interface Operation {

@@ -75,6 +75,7 @@ export function allowedBy(schema: JsonSchema): string {
     case 'boolean':
       return 'true or false';
     case 'object':
+      if (schema.maxProperties !== undefined) return `an object of at most ${schema.maxProperties} fields`;
       return `an object${(schema.required ?? []).map((name, index) => `${index === 0 ? ' with' : ' and'} "${name}"`).join('')}`;
     default:
       return 'something else';

@@ -27,7 +27,8 @@ export interface JsonSchema {
   readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
-  /** Of an object whose field names are free: what each field holds. */
+  /** Of an object whose field names are free: how many there may be, and what each holds. */
+  readonly maxProperties?: number;
   readonly additionalProperties?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
   /** What a value must be, in words that follow `must be`; made of the other keywords where absent. */
@@ -67,6 +68,7 @@ export const TAGS = {
   speech: 'Text to speech',
   voices: 'Voices and models',
   calls: 'Calls of browsers',
+  telephone: 'Telephone calls',
   server: 'The server itself',
 } as const;
 

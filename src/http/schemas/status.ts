@@ -34,9 +34,13 @@ const HEALTH = object(
     calls: INTEGER,
     maxCalls: INTEGER,
     uptimeSeconds: INTEGER,
+    telephone: {
+      type: 'object',
+      description: 'trunks and what else the telephone door tells; absent without one',
+    },
     ...OLDER,
   },
-  Object.keys(OLDER),
+  ['telephone', ...Object.keys(OLDER)],
 );
 
 export const HEALTH_SCHEMA: RouteSchema = {

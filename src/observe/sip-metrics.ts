@@ -1,0 +1,180 @@
+// What is counted about telephone calls and the SIP of them.
+//
+// All label values come from closed sets: what a far end may write as it likes
+// (methods, statuses, causes) is counted under its own name only where that is
+// one of the standard's. What other objects hold is read when somebody scrapes.
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { CallRecord } from '../call/call-record.js';
+import { readable, readAtScrape, type ScrapedValue } from './scraped-metric.js';
+
+export type SipDirection = 'in' | 'out';
+
+export const REGISTRATION_STATES = ['registering', 'registered', 'failed', 'off'] as const;
+export type RegistrationState = (typeof REGISTRATION_STATES)[number];
+
+/** By name; the names are of a closed set. */
+type Counts = Readonly<Record<string, number>>;
+
+/** Values that others hold; what is absent is not in the exposition. */
+export interface SipFigures {
+  /** Requests and connections that were turned away without a word, by cause. */
+  readonly dropped?: () => Counts;
+  readonly retransmissions?: () => number;
+  /** Each trunk that registers. */
+  readonly registrations?: () => readonly { readonly trunk: string; readonly state: RegistrationState }[];
+  /** Pairs of ports by what they do: free, used, resting. */
+  readonly rtpPorts?: () => Counts;
+  /** Since the server began. */
+  readonly receivedPackets?: () => number;
+  readonly lostPackets?: () => number;
+  /** Call records by what became of them. */
+  readonly webhooks?: () => Counts;
+}
+
+/** Of RFC 3261 and its extensions. */
+const METHODS: ReadonlySet<string> = new Set(
+  'INVITE ACK BYE CANCEL OPTIONS REGISTER PRACK SUBSCRIBE NOTIFY PUBLISH INFO REFER MESSAGE UPDATE'.split(
+    ' ',
+  ),
+);
+
+/** As registered at IANA. */
+const STATUSES: ReadonlySet<number> = new Set([
+  100, 180, 181, 182, 183, 199, 200, 202, 204, 300, 301, 302, 305, 380, 400, 401, 402, 403, 404, 405, 406, 407,
+  408, 410, 412, 413, 414, 415, 416, 417, 420, 421, 422, 423, 424, 425, 428, 429, 430, 433, 436, 437, 438, 439,
+  440, 469, 470, 480, 481, 482, 483, 484, 485, 486, 487, 488, 489, 491, 493, 494, 500, 501, 502, 503, 504, 505,
+  513, 555, 580, 600, 603, 604, 606, 607, 608,
+]); // prettier-ignore
+
+const SETUP_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128];
+const MOS = [1, 2, 2.5, 3, 3.25, 3.5, 3.75, 4, 4.1, 4.2, 4.3, 4.4, 4.5];
+const MOST_CAUSE = 127; // Q.850 has seven bits
+
+export class SipMetrics {
+  readonly #requests: Counter<'method' | 'direction'>;
+  readonly #responses: Counter<'method' | 'status' | 'direction'>;
+  readonly #calls: Counter<'direction' | 'end' | 'cause'>;
+  readonly #setupSeconds: Histogram;
+  readonly #mos: Histogram;
+
+  constructor(registry: Registry, figures: SipFigures = {}) {
+    const registers = [registry];
+    this.#requests = new Counter({
+      name: 'parley_sip_requests_total',
+      help: 'SIP requests that came in or went out, without repetitions',
+      labelNames: ['method', 'direction'],
+      registers,
+    });
+    this.#responses = new Counter({
+      name: 'parley_sip_responses_total',
+      help: 'SIP responses that came in or went out, without repetitions',
+      labelNames: ['method', 'status', 'direction'],
+      registers,
+    });
+    this.#calls = new Counter({
+      name: 'parley_sip_calls_total',
+      help: 'telephone calls that have ended, by direction, reason and the cause of Q.850',
+      labelNames: ['direction', 'end', 'cause'],
+      registers,
+    });
+    this.#setupSeconds = new Histogram({
+      name: 'parley_sip_setup_seconds',
+      help: 'from INVITE to its final response',
+      buckets: SETUP_SECONDS,
+      registers,
+    });
+    this.#mos = new Histogram({
+      name: 'parley_call_mos',
+      help: 'how telephone calls sounded here, as mean opinion scores estimated by the E-model',
+      buckets: MOS,
+      registers,
+    });
+    for (const metric of scraped(figures)) registry.registerMetric(metric);
+  }
+
+  request(method: string, direction: SipDirection): void {
+    this.#requests.inc({ method: knownMethod(method), direction });
+  }
+
+  /** `method` is that of the request that is answered. */
+  response(method: string, status: number, direction: SipDirection): void {
+    this.#responses.inc({ method: knownMethod(method), status: knownStatus(status), direction });
+  }
+
+  callEnded({ direction, end: { reason: end, cause }, setupMs, received }: CallRecord): void {
+    this.#calls.inc({ direction, end, cause: knownCause(cause) });
+    if (setupMs !== undefined) this.#setupSeconds.observe(setupMs / 1000);
+    if (received !== undefined) this.#mos.observe(received.mos);
+  }
+}
+
+function knownMethod(method: string): string {
+  return METHODS.has(method) ? method : 'OTHER';
+}
+
+/** Of another status, its class. */
+function knownStatus(status: number): string {
+  if (STATUSES.has(status)) return String(status);
+  const hundreds = Math.floor(status / 100);
+  return hundreds >= 1 && hundreds <= 6 ? `${hundreds}xx` : 'other';
+}
+
+function knownCause(cause: number | undefined): string {
+  if (cause === undefined) return 'none';
+  return Number.isInteger(cause) && cause >= 1 && cause <= MOST_CAUSE ? String(cause) : 'other';
+}
+
+function scraped(figures: SipFigures) {
+  const { dropped, retransmissions, registrations, rtpPorts, receivedPackets, lostPackets, webhooks } =
+    figures;
+  return [
+    counted('parley_sip_dropped_total', 'SIP that was turned away without a word', 'cause', dropped),
+    total('parley_sip_retransmissions_total', 'SIP messages that were sent once more', retransmissions),
+    registrations === undefined ? [] : standing(registrations),
+    rtpPorts === undefined
+      ? []
+      : readAtScrape('parley_rtp_ports', 'pairs of RTP ports: free, used, resting', 'gauge', () =>
+          byName('state', rtpPorts),
+        ),
+    total('parley_rtp_received_packets_total', 'RTP packets that came in', receivedPackets),
+    total('parley_rtp_lost_packets_total', 'RTP packets that never came, by their numbers', lostPackets),
+    counted('parley_webhooks_total', 'call records by what became of them', 'outcome', webhooks),
+  ].flat();
+}
+
+function total(name: string, help: string, read: (() => number) | undefined) {
+  return read === undefined ? [] : readAtScrape(name, help, 'counter', () => [{ value: readable(read) }]);
+}
+
+function counted(name: string, help: string, label: string, read: (() => Counts) | undefined) {
+  return read === undefined ? [] : readAtScrape(name, help, 'counter', () => byName(label, read));
+}
+
+/** None where the part that holds them fails. */
+function byName(label: string, read: () => Counts): ScrapedValue[] {
+  try {
+    return Object.entries(read()).map(([name, value]) => ({ value, labels: { [label]: name } }));
+  } catch {
+    return [];
+  }
+}
+
+/** 1 for the state that a trunk is in, 0 for the others. */
+function standing(read: NonNullable<SipFigures['registrations']>) {
+  const values = () =>
+    read().flatMap(({ trunk, state }) =>
+      REGISTRATION_STATES.map((name) => ({ value: Number(name === state), labels: { trunk, state: name } })),
+    );
+  return readAtScrape(
+    'parley_sip_registrations',
+    'trunks by the state of their registration',
+    'gauge',
+    () => {
+      try {
+        return values();
+      } catch {
+        return [];
+      }
+    },
+  );
+}
