@@ -101,7 +101,11 @@ export class CallRoute {
     carry.onPadded = (track, frames, padMs) => this.onPadded?.(track, port, frames, padMs);
     this.#carries.add(carry);
     const gone = () => void this.#carries.delete(carry);
-    carry.done.then(gone, gone);
+    carry.done.then(gone, () => {
+      gone();
+      // What goes into it, or waits behind it, has nowhere to go any more.
+      for (const other of this.#carries) other.abort();
+    });
     return carry;
   }
 }

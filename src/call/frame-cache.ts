@@ -102,7 +102,13 @@ export class FrameCache {
   /** Unless there is one already. */
   keep(key: string, sentence: KeptSentence): void {
     // A sentence without sound may be an engine's slip, and costs little to ask for again.
-    if (this.#kept.has(key) || this.#pinned.has(key) || sentence.frames.frames === 0 || bytesOf(sentence) > this.#maxBytes) return;
+    if (
+      this.#kept.has(key) ||
+      this.#pinned.has(key) ||
+      sentence.frames.frames === 0 ||
+      bytesOf(sentence) > this.#maxBytes
+    )
+      return;
     this.#kept.set(key, sentence);
     this.#bytes += bytesOf(sentence);
     this.#evict();

@@ -56,7 +56,10 @@ export class PreparedSpeech {
     if (this.#controller.signal.aborted) throw new ParleyError('WRONG_STATE', 'prepared speech was released');
     const frames = cache.of(speech.codec, speech.frameMs);
     if (frames === undefined) {
-      throw new ParleyError('WRONG_STATE', 'speech cannot be prepared: FRAME_CACHE_BYTES=0 keeps no sentences');
+      throw new ParleyError(
+        'WRONG_STATE',
+        'speech cannot be prepared: FRAME_CACHE_BYTES=0 keeps no sentences',
+      );
     }
     if (this.#waiting >= MOST_WAITING) {
       throw new ParleyError('QUEUE_FULL', `${MOST_WAITING} texts wait to be prepared already`);
@@ -100,7 +103,10 @@ export class PreparedSpeech {
     if (pinning.failure !== undefined) throw pinning.failure;
     for (const [key, { text }] of missing) {
       if (this.#keys.has(key)) continue;
-      throw new ParleyError('TOO_LARGE', `a sentence of ${text.length} characters made no sound that is kept`);
+      throw new ParleyError(
+        'TOO_LARGE',
+        `a sentence of ${text.length} characters made no sound that is kept`,
+      );
     }
     return missing.size;
   }

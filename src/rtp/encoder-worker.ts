@@ -134,7 +134,8 @@ function close(number: number): void {
 /** What a playout had queued, and what its line makes from now on, goes to another one. */
 function carry({ line: number, after, from, to, entries, settings: { opus } }: CarryMessage): void {
   const line = after.map((one) => lines.get(one)).find((one) => one !== undefined);
-  const before = line?.carried.at(-1) ?? after.map((one) => carries.get(one)).find((one) => one !== undefined);
+  const before =
+    line?.carried.at(-1) ?? after.map((one) => carries.get(one)).find((one) => one !== undefined);
   if ((before?.depth ?? 0) === MAX_DEPTH) {
     throw new ParleyError('ENCODER_FAILED', `what is spoken was moved ${MAX_DEPTH} times before its end`);
   }

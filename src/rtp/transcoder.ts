@@ -95,9 +95,7 @@ export class Transcoder implements Recoder {
     this.#frameMs = to.frameMs;
     this.#resampler = new Resampler(codec.sampleRate, CODECS[to.codec].sampleRate, inputs);
     this.#input = new Float32Array(inputs);
-    this.#resampled = new Float32Array(
-      Math.max(this.#resampler.maxOutput(inputs), this.#resampler.maxFlush),
-    );
+    this.#resampled = new Float32Array(Math.max(this.#resampler.maxOutput(inputs), this.#resampler.maxFlush));
     this.#frame = new Float32Array(encoder.frameSamples);
   }
 

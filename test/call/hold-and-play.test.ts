@@ -163,7 +163,10 @@ test('sound that cannot be played is refused by name', () => {
   const { call } = openCall();
   const samples = new Float32Array(100);
   const sampleRate = 8000;
-  assert.throws(() => call.play({ samples, sampleRate: 7999 }), { code: 'INVALID_FIELD', field: 'sampleRate' });
+  assert.throws(() => call.play({ samples, sampleRate: 7999 }), {
+    code: 'INVALID_FIELD',
+    field: 'sampleRate',
+  });
   assert.throws(() => call.play({ samples: new Float32Array(0), sampleRate }), {
     code: 'INVALID_FIELD',
     field: 'samples',
