@@ -3,7 +3,7 @@
 //   old playout ──take──▶ carry ──▶ new playout      at most one line pushes; a line that
 //                 line ────┘                         begins waits until all is carried
 import type { TrimOptions } from '../audio/trimmer.js';
-import { ParleyError } from '../errors.js';
+import type { ParleyError } from '../errors.js';
 import type { Carry } from '../rtp/carry.js';
 import type { EncoderLine } from '../rtp/encoder-line.js';
 import type { CarriedSound } from '../rtp/encoder-pool.js';

@@ -4,7 +4,7 @@
 //
 // What is prepared is exactly what a call would have kept, and stays until it is
 // released. One text is prepared at a time: a call's sentences come first.
-import { ParleyError } from '../errors.js';
+import { asParleyError, ParleyError } from '../errors.js';
 import type { Codec } from '../rtp/codec.js';
 import type { SpeechRouting, VoiceWish } from '../speech/routing.js';
 import type { Time } from '../time.js';
@@ -125,7 +125,7 @@ function wishOf({ voice, language }: SpeechToPrepare): VoiceWish {
 /** The cache as the line of a preparation sees it: nothing is found, all is pinned. */
 class Pinning implements SentenceFrames {
   /** Why a sentence could not be pinned. */
-  failure: unknown;
+  failure: ParleyError | undefined;
   readonly #frames: LineFrames;
   readonly #pin: (...kept: Parameters<LineFrames['keep']>) => void;
 
@@ -146,7 +146,7 @@ class Pinning implements SentenceFrames {
     try {
       this.#pin(...kept);
     } catch (error) {
-      this.failure ??= error;
+      this.failure ??= asParleyError(error, 'WRONG_STATE');
     }
   }
 }

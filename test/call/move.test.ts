@@ -217,9 +217,11 @@ test('what was heard after a move and an interruption is exact', async () => {
     await time.pass(atMs);
     move(under, form, under.port);
     await time.pass(heardMs);
+    await quiet();
     const [answer] = under.call.interrupt('caller spoke').utterances;
     const same = plain.call.speak(TWO);
     await new Passing(plain, same).pass(atMs + heardMs);
+    await quiet();
     assert.equal(answer?.text, plain.call.interrupt('caller spoke').text);
     assert.equal(answer?.sentMs, atMs + heardMs);
     await until(() => under.call.stats().queuedMs === 0);
@@ -340,3 +342,10 @@ test('a call that is transferred goes on at the other leg, and its old one falls
   await under.port.close();
   assert.equal(port.playout.generation > 0, true);
 }); // prettier-ignore
+
+/** A round trip through the encoder worker: everything that was on its way has arrived. */
+async function quiet(): Promise<void> {
+  const line = encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
+  await line.end().catch(() => undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+}
