@@ -3,7 +3,7 @@
 //   old playout ──take──▶ carry ──▶ new playout      at most one line pushes; a line that
 //                 line ────┘                         begins waits until all is carried
 import type { TrimOptions } from '../audio/trimmer.js';
-import { ParleyError } from '../errors.js';
+import type { ParleyError } from '../errors.js';
 import type { Carry } from '../rtp/carry.js';
 import type { EncoderLine } from '../rtp/encoder-line.js';
 import type { CarriedSound } from '../rtp/encoder-pool.js';
@@ -101,7 +101,11 @@ export class CallRoute {
     carry.onPadded = (track, frames, padMs) => this.onPadded?.(track, port, frames, padMs);
     this.#carries.add(carry);
     const gone = () => void this.#carries.delete(carry);
-    carry.done.then(gone, gone);
+    carry.done.then(gone, () => {
+      gone();
+      // What goes into it, or waits behind it, has nowhere to go any more.
+      for (const other of this.#carries) other.abort();
+    });
     return carry;
   }
 }

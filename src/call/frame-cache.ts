@@ -6,6 +6,11 @@
 // little differently each time is heard as it was then. A sentence that is being
 // made is not waited for: its payloads are whole only when it has been played
 // nearly to its end.
+//
+// Prepared sentences (prepared-speech.ts) are pinned: they take up to half of
+// the cache, leave only when they are unpinned, and a clear leaves them, since
+// what they were prepared for may be the next call.
+import { ParleyError } from '../errors.js';
 import type { Codec } from '../rtp/codec.js';
 import type { KeptFrames } from '../rtp/kept-frames.js';
 import type { LineSettings } from '../rtp/line-messages.js';
@@ -45,6 +50,8 @@ export class FrameCache {
   readonly #settings: LineSettings;
   readonly #kept = new Map<string, KeptSentence>(); // least recently used first
   #bytes = 0;
+  readonly #pinned = new Map<string, KeptSentence>();
+  #pinnedBytes = 0;
   #hits = 0;
   #misses = 0;
 
@@ -55,7 +62,17 @@ export class FrameCache {
   }
 
   get figures(): FrameCacheFigures {
-    return { entries: this.#kept.size, bytes: this.#bytes, hits: this.#hits, misses: this.#misses };
+    return {
+      entries: this.#kept.size + this.#pinned.size,
+      bytes: this.#bytes + this.#pinnedBytes,
+      hits: this.#hits,
+      misses: this.#misses,
+    };
+  }
+
+  /** Of the entries, those that stay. */
+  get pinned(): number {
+    return this.#pinned.size;
   }
 
   /** As a line of calls with this codec sees it; undefined where nothing is kept. */
@@ -66,6 +83,11 @@ export class FrameCache {
   }
 
   find(key: string): KeptSentence | undefined {
+    const pinned = this.#pinned.get(key);
+    if (pinned !== undefined) {
+      this.#hits++;
+      return pinned;
+    }
     const sentence = this.#kept.get(key);
     if (sentence === undefined) {
       this.#misses++;
@@ -80,17 +102,55 @@ export class FrameCache {
   /** Unless there is one already. */
   keep(key: string, sentence: KeptSentence): void {
     // A sentence without sound may be an engine's slip, and costs little to ask for again.
-    if (this.#kept.has(key) || sentence.frames.frames === 0 || bytesOf(sentence) > this.#maxBytes) return;
+    if (
+      this.#kept.has(key) ||
+      this.#pinned.has(key) ||
+      sentence.frames.frames === 0 ||
+      bytesOf(sentence) > this.#maxBytes
+    )
+      return;
     this.#kept.set(key, sentence);
     this.#bytes += bytesOf(sentence);
+    this.#evict();
+  }
+
+  #evict(): void {
     for (const [oldest, leaving] of this.#kept) {
-      if (this.#bytes <= this.#maxBytes) break;
+      if (this.#bytes + this.#pinnedBytes <= this.#maxBytes) break;
       this.#kept.delete(oldest);
       this.#bytes -= bytesOf(leaving);
     }
   }
 
-  /** Answers how many sentences went. Calls that speak one now go on. */
+  /** What is there under the key, else `made`, stays until it is unpinned; false where there is neither. Throws TOO_LARGE where pinned ones would take more than half. */
+  pin(key: string, made?: KeptSentence): boolean {
+    if (this.#pinned.has(key)) return true;
+    const there = this.#kept.get(key);
+    const sentence = there ?? made;
+    if (sentence === undefined || sentence.frames.frames === 0) return false;
+    const bytes = bytesOf(sentence);
+    if (this.#pinnedBytes + bytes > this.#maxBytes / 2) {
+      const message = `prepared speech takes at most half of the frame cache, ${this.#maxBytes / 2} bytes of FRAME_CACHE_BYTES`;
+      throw new ParleyError('TOO_LARGE', message, { field: 'text' });
+    }
+    if (there !== undefined) this.#bytes -= bytes;
+    this.#kept.delete(key);
+    this.#pinned.set(key, sentence);
+    this.#pinnedBytes += bytes;
+    this.#evict();
+    return true;
+  }
+
+  /** It may leave now, as if it had just been used. */
+  unpin(key: string): void {
+    const sentence = this.#pinned.get(key);
+    if (sentence === undefined) return;
+    this.#pinned.delete(key);
+    this.#pinnedBytes -= bytesOf(sentence);
+    this.keep(key, sentence);
+  }
+
+  /** Answers how many sentences went; pinned ones stay. Calls that speak one now go on. */
   clear(): number {
     const { size } = this.#kept;
     this.#kept.clear();

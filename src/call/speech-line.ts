@@ -252,15 +252,16 @@ export class SpeechLine {
 
   #render(
     text: string,
-    { sampleRate: rate, write }: SoundPiece,
+    piece: SoundPiece,
     { pauseBeforeMs, manner }: { readonly pauseBeforeMs: number; readonly manner?: SentenceManner },
     opened: Promise<EncoderLine>,
     signal: AbortSignal,
   ): Work {
+    const { sampleRate: rate } = piece;
     const ring = PcmRing.open(rate, rate * RING_SECONDS);
     const segment = new LineSegment(text, ring);
     this.#segments.push(segment);
-    const synthesized = write(ring, signal).then((end) => {
+    const synthesized = piece.write(ring, signal).then((end) => {
       segment.soundMs = (end.samples * 1000) / rate;
       segment.words = end.words;
       this.#took(end.timing);

@@ -32,7 +32,9 @@ export function heardOf(packets: readonly SentPacket[]): Float32Array {
     for (; at < packets.length && codecOf(packets[at] as SentPacket) === name; at++) {
       for (const sample of decoder.decode((packets[at] as SentPacket).payload)) sound.push(sample / 32_768);
     }
-    parts.push(...atEightKilohertz(Float32Array.from(sound), CODECS[name].sampleRate));
+    for (const sample of atEightKilohertz(Float32Array.from(sound), CODECS[name].sampleRate)) {
+      parts.push(sample);
+    }
   }
   return Float32Array.from(parts);
 }

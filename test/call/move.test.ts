@@ -5,6 +5,7 @@ import { after, afterEach, before, test } from 'node:test';
 import type { MediaPort } from '../../src/call/call.js';
 import type { Utterance } from '../../src/call/utterance.js';
 import { EncoderPool } from '../../src/rtp/encoder-pool.js';
+import { MediaPlane } from '../../src/rtp/media-plane.js';
 import { G722, OPUS, PCMA, PCMU, type Codec } from '../../src/rtp/codec.js';
 import { openCall, type CallUnderTest, type SentPacket } from '../fakes/call-under-test.js';
 import { until } from '../fakes/until.js';
@@ -131,3 +132,220 @@ test('sequence numbers and timestamps go on through a change of codec', async ()
     assert.equal(packet.timestamp, ((packets[0]?.timestamp ?? 0) + 160 * n) % 2 ** 32);
   }
 }); // prettier-ignore
+
+/** Everything that is told of the sentences, and how often. */
+function told({ events }: CallUnderTest): string[] {
+  return events.map((event) => ('sentence' in event ? `${event.type} ${event.sentence}` : event.type));
+}
+
+const ALL_TOLD = [
+  'utterance.started',
+  'sentence.started 0',
+  'sentence.spoken 0',
+  'sentence.started 1',
+  'sentence.spoken 1',
+  'utterance.spoken',
+];
+
+const TWO = 'One two three. Four five six.';
+
+/** Two sentences of a second each. */
+function twoSentences(form: Form): CallUnderTest {
+  const under = openIn(form);
+  under.engine.sounds.set('One two three.', rising(1000));
+  under.engine.sounds.set('Four five six.', rising(1000));
+  return under;
+}
+
+test('marks are told once each, at whatever frame the call moves', async () => {
+  for (const atMs of [0, 20, 980, 1000, 1020, 1140, 1160, 1180, 2140]) {
+    const under = twoSentences([PCMU, 20]);
+    const utterance = under.call.speak(TWO);
+    const time = new Passing(under, utterance);
+    await time.pass(atMs);
+    move(under, [PCMA, 20], under.port);
+    await time.end();
+    assert.deepEqual(told(under), ALL_TOLD, `moved at ${atMs} ms`);
+    assert.deepEqual(await utterance.ended, { end: 'spoken', text: TWO, durationMs: 2160 });
+  }
+});
+
+test('a mark that was reached is told although its playout is closed before the event loop turns', async () => {
+  const plane = MediaPlane.open({ clock: 'real', seed: 1 });
+  const playout = plane.openStream({
+    ssrc: 1,
+    payloadType: 0,
+    clockRate: 8000,
+    ticksPerFrame: 80,
+    frameMs: 10,
+    sequence: 0,
+    timestamp: 0,
+    silence: PCMU.silence(10),
+    lowMs: 100,
+    highMs: 200,
+    cname: 'call',
+    rtcpIntervalMs: 0,
+  });
+  const told: number[] = [];
+  playout.onMark = (_track, mark) => void told.push(mark);
+  playout.target({ capture: true });
+  playout.push(playout.generation, 1, PCMU.silence(10));
+  playout.mark(playout.generation, 1, 77, true);
+  const untilMs = performance.now() + 10_000;
+  while (playout.sent(1) === 0 && performance.now() < untilMs); // nothing is told meanwhile
+  playout.close();
+  assert.deepEqual(told, []);
+  await until(() => told.length > 0);
+  assert.deepEqual(told, [77]);
+  plane.close();
+});
+
+test('what was heard after a move and an interruption is exact', async () => {
+  for (const [form, atMs, heardMs] of [
+    [[PCMA, 20], 400, 40],
+    [[OPUS, 20], 600, 100],
+    [[PCMU, 30], 300, 90],
+    [[G722, 20], 1400, 200],
+  ] as const) {
+    const under = twoSentences([PCMU, 20]);
+    const words = ['Four', 'five', 'six'].map((word, n) => ({ word, textOffset: 5 * n, startMs: 300 * n }));
+    under.engine.words.set('Four five six.', words);
+    const plain = twoSentences([PCMU, 20]);
+    plain.engine.words.set('Four five six.', words);
+    const utterance = under.call.speak(TWO);
+    const time = new Passing(under, utterance);
+    await time.pass(atMs);
+    move(under, form, under.port);
+    await time.pass(heardMs);
+    await quiet();
+    const [answer] = under.call.interrupt('caller spoke').utterances;
+    const same = plain.call.speak(TWO);
+    await new Passing(plain, same).pass(atMs + heardMs);
+    await quiet();
+    assert.equal(answer?.text, plain.call.interrupt('caller spoke').text);
+    assert.equal(answer?.sentMs, atMs + heardMs);
+    await until(() => under.call.stats().queuedMs === 0);
+    under.sent();
+    under.pass(500);
+    assert.ok(sounding(heardOf(under.sent())).length < 50 * (RATE / 1000), 'nothing old follows');
+    assert.deepEqual(told(under).filter((type) => type === 'utterance.interrupted'), ['utterance.interrupted']);
+  }
+}); // prettier-ignore
+
+test('an interruption while what waits is on its way drops it, and the call speaks on', async () => {
+  const under = twoSentences([PCMU, 20]);
+  const first = under.call.speak(TWO);
+  await new Passing(under, first).pass(300);
+  move(under, [OPUS, 20], under.port);
+  assert.equal(under.call.interrupt('caller spoke').utterances[0]?.sentMs, 300);
+  under.engine.sounds.set('Next.', rising(400));
+  under.sent();
+  const next = under.call.speak('Next.');
+  await new Passing(under, next).end();
+  assert.deepEqual(await next.ended, { end: 'spoken', text: 'Next.', durationMs: 400 });
+  const found = alignments(sounding(heardOf(under.sent())).subarray(80), rising(400));
+  for (const { likeness } of found.slice(1, -1)) assert.ok(likeness > 0.97);
+});
+
+test('texts that wait are spoken in the new codec alone, after what was on its way', async () => {
+  const under = twoSentences([PCMU, 20]);
+  under.engine.sounds.set('Third.', rising(500));
+  const first = under.call.speak(TWO);
+  const second = under.call.speak('Third.');
+  await new Passing(under, first).pass(200);
+  move(under, [G722, 20], under.port);
+  await new Passing(under, first).end();
+  await new Passing(under, second).end();
+  assert.deepEqual((await second.ended).durationMs, 500);
+  assert.deepEqual(told(under).slice(0, 6), ALL_TOLD);
+  assert.equal(under.call.codec.name, 'G722');
+  assert.equal(under.call.stats().underruns, 0);
+  assert.equal(under.events.at(-1)?.type, 'utterance.spoken');
+});
+
+test('all that waits of several texts goes on in its order', async () => {
+  const under = openIn([PCMU, 20]);
+  const utterances = ['One.', 'Two.', 'Three.'].map((text, n) => {
+    under.engine.sounds.set(text, rising(200 + 20 * n));
+    return under.call.speak(text);
+  });
+  await Promise.all(utterances.map(({ pushed }) => pushed));
+  under.pass(100);
+  move(under, [PCMA, 20], under.port);
+  const late = under.call.speak('One.');
+  await late.pushed;
+  under.pass(1000);
+  const ends = await Promise.all([...utterances, late].map(({ ended }) => ended));
+  assert.deepEqual(ends.map(({ end, text, durationMs }) => [end, text, durationMs]), [
+    ['spoken', 'One.', 200], ['spoken', 'Two.', 220], ['spoken', 'Three.', 240], ['spoken', 'One.', 200],
+  ]);
+  assert.equal(heardOf(under.sent()).length, (1100 * RATE) / 1000);
+}); // prettier-ignore
+
+test('a text that is being synthesised goes on into the new port', async () => {
+  const under = openIn([PCMU, 20]);
+  under.engine.sounds.set('Slow.', rising(600));
+  let open = () => {};
+  under.engine.gate = () => new Promise((resolve) => (open = resolve));
+  const utterance = under.call.speak('Slow.');
+  await until(() => under.engine.begun.length === 1);
+  move(under, [OPUS, 20], under.port);
+  under.pass(100);
+  open();
+  await new Passing(under, utterance).end();
+  assert.deepEqual(await utterance.ended, { end: 'spoken', text: 'Slow.', durationMs: 600 });
+});
+
+test('a call moves in silence, twice in a row, and in the middle of a sentence twice in a row', async () => {
+  const under = twoSentences([PCMU, 20]);
+  under.pass(100);
+  let port = move(under, [PCMA, 20], under.port);
+  port = move(under, [PCMU, 20], port);
+  const utterance = under.call.speak(TWO);
+  const time = new Passing(under, utterance);
+  await time.pass(300);
+  port = move(under, [OPUS, 20], port);
+  port = move(under, [PCMA, 20], port);
+  await time.end();
+  assert.deepEqual(told(under), ALL_TOLD);
+  assert.equal((await utterance.ended).durationMs, 2160);
+});
+
+test('moved too often in one text, that text fails and the call goes on', async () => {
+  const under = twoSentences([PCMU, 20]);
+  const utterance = under.call.speak(TWO);
+  await new Passing(under, utterance).pass(300);
+  let { port } = under;
+  for (let n = 0; n < 9; n++) port = move(under, [n % 2 === 0 ? PCMA : PCMU, 20], port);
+  const { end, error } = await utterance.ended;
+  assert.deepEqual([end, error?.code], ['failed', 'ENCODER_FAILED']);
+  const next = under.call.speak('Next.');
+  await new Passing(under, next).end();
+  assert.equal((await next.ended).end, 'spoken');
+});
+
+test('a call that is transferred goes on at the other leg, and its old one falls silent', async () => {
+  const under = twoSentences([PCMU, 20]);
+  const utterance = under.call.speak(TWO);
+  const time = new Passing(under, utterance);
+  await time.pass(500);
+  const port = under.openPort(PCMU, 20);
+  under.call.moveTo(port);
+  await time.end();
+  assert.deepEqual(told(under), ALL_TOLD);
+  const packets = under.sent();
+  const [old, other] = [0, 1].map((leg) => packets.filter(({ ssrc }) => ssrc - (packets[0]?.ssrc ?? 0) === leg));
+  assert.ok(Math.abs(sounding(heardOf(old ?? [])).length - 500 * (RATE / 1000)) < 10);
+  const said = heardOf(other ?? []);
+  assert.ok(sounding(said).length <= (2160 - 500) * (RATE / 1000));
+  assert.equal((await utterance.ended).durationMs, 2160);
+  await under.port.close();
+  assert.equal(port.playout.generation > 0, true);
+}); // prettier-ignore
+
+/** A round trip through the encoder worker: everything that was on its way has arrived. */
+async function quiet(): Promise<void> {
+  const line = encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
+  await line.end().catch(() => undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+}

@@ -51,7 +51,13 @@ export function payloadTypeOf(codec: Codec): number {
   return codec.staticPayloadType ?? 111;
 }
 
-function portOf(plane: MediaPlane, codec: Codec, frameMs: number, ssrc: number, continues?: MediaPort): MediaPort {
+function portOf(
+  plane: MediaPlane,
+  codec: Codec,
+  frameMs: number,
+  ssrc: number,
+  continues?: MediaPort,
+): MediaPort {
   const ticks = ticksPerFrame(codec, frameMs);
   const options = {
     ssrc,
@@ -89,25 +95,20 @@ export function openCall(
   const ended: string[] = [];
   const write = (fields: Record<string, unknown>, message: string) =>
     void log.push(`${message} ${JSON.stringify(fields)}`);
-  const call = new Call(
-    'call-1',
-    'test',
-    port,
-    {
-      routing: engine,
-      encoders,
-      ...(frames === undefined ? {} : { frames }),
-      limits: LIMITS,
-      time,
-      log: { info: write, warn: write },
-      metrics: {
-        callOpened: () => undefined,
-        callClosed: () => undefined,
-        utteranceEnded: (end) => void ended.push(end),
-        firstAudio: () => undefined,
-      },
+  const call = new Call('call-1', 'test', port, {
+    routing: engine,
+    encoders,
+    ...(frames === undefined ? {} : { frames }),
+    limits: LIMITS,
+    time,
+    log: { info: write, warn: write },
+    metrics: {
+      callOpened: () => undefined,
+      callClosed: () => undefined,
+      utteranceEnded: (end) => void ended.push(end),
+      firstAudio: () => undefined,
     },
-  );
+  });
   const events: CallEvent[] = [];
   call.onEvent = (event) => void events.push(event);
   let sources = 0;
