@@ -62,13 +62,13 @@ test('a peer that does something else is a failure that shows the exchange', asy
 });
 
 test('a wrong password is seen by the peer that challenges', async (t) => {
-  const called = await Sipp.answer('answer-challenges-407', { keys: KEYS, credentials: CREDENTIALS });
+  const called = await Sipp.answer('answer-challenges-401', { keys: KEYS, credentials: CREDENTIALS });
   t.after(() => called.close());
   const wrong = { ...CREDENTIALS, password: 'another' };
-  const calling = await Sipp.call(called.address, 'call-digest-407', { keys: KEYS, credentials: wrong });
+  const calling = await Sipp.call(called.address, 'call-digest-401', { keys: KEYS, credentials: wrong });
   t.after(() => calling.close());
   assert.equal((await calling.result()).failed, 1);
-  await assert.rejects(called.succeeded(), /the digest is wrong/);
+  await assert.rejects(called.succeeded(), /SIP.2.0 403 Forbidden/);
 });
 
 test('many calls are counted, and what nobody answers is sent again', async (t) => {
@@ -78,8 +78,8 @@ test('many calls are counted, and what nobody answers is sent again', async (t) 
   assert.equal((await called.succeeded()).successful, 20);
   const mute = await Sipp.call({ host: '127.0.0.1', port: 9 }, 'options', { limitS: 2 });
   t.after(() => mute.close());
-  const { failed, retransmissions, exitCode } = await mute.result();
-  assert.deepEqual([failed, retransmissions >= 1, exitCode === 0], [1, true, false]);
+  assert.ok((await mute.result()).retransmissions >= 1);
+  await assert.rejects(mute.succeeded(), /"exitCode":255[^]*timed out/);
 });
 
 test('statistics of which nothing was written count nothing', () => {

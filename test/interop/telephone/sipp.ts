@@ -145,22 +145,30 @@ export class Sipp {
   }
 }
 
-function sippArguments(scenario: string, port: number, options: SippOptions, folder: ScratchFolder): string[] {
+function sippArguments(
+  scenario: string,
+  port: number,
+  options: SippOptions,
+  folder: ScratchFolder,
+): string[] {
   const { transport = 'udp', keys = {}, calls = 1, perSecond = 10, atOnce = 100 } = options;
   const { holdMs = 200, service = 'parley', rows, limitS = 20, credentials } = options;
-  const traces = (['error', 'message'] as const).flatMap((what) => [`-trace_${what.slice(0, 3)}`, `-${what}_file`, folder.at(`${what}s`)]);
-  if (rows !== undefined) writeFileSync(folder.at('rows'), ['SEQUENTIAL', ...rows.map((row) => row.join(';'))].join('\n') + '\n');
+  if (rows !== undefined) writeRows(folder.at('rows'), rows);
   return [
-    ...['-sf', join(SCENARIOS, `${scenario}.xml`), '-i', '127.0.0.1', '-p', `${port}`, '-cp', `${port + 1}`],
-    ...['-t', transport === 'udp' ? 'u1' : 't1', '-m', `${calls}`, '-r', `${perSecond}`, '-l', `${atOnce}`],
-    ...['-d', `${holdMs}`, '-s', service, '-timeout', `${limitS}s`, '-timeout_error', '-nostdin'],
-    ...traces.map((argument) => (argument === '-trace_mes' ? '-trace_msg' : argument)),
-    ...['-trace_stat', '-stf', folder.at('statistics'), '-fd', '1'],
-    ...(credentials === undefined ? [] : ['-au', credentials.user, '-ap', credentials.password]),
-    ...Object.entries({ ...credentials, ...keys }).flatMap(([name, value]) => ['-key', name, `${value}`]),
-    ...(rows === undefined ? [] : ['-inf', folder.at('rows')]),
-  ];
-} // prettier-ignore
+    ['-sf', join(SCENARIOS, `${scenario}.xml`), '-i', '127.0.0.1', '-p', `${port}`, '-cp', `${port + 1}`],
+    ['-t', transport === 'udp' ? 'u1' : 't1', '-m', `${calls}`, '-r', `${perSecond}`, '-l', `${atOnce}`],
+    ['-d', `${holdMs}`, '-s', service, '-timeout', `${limitS}s`, '-timeout_error', '-nostdin'],
+    ['-trace_err', '-error_file', folder.at('errors'), '-trace_msg', '-message_file', folder.at('messages')],
+    ['-trace_stat', '-stf', folder.at('statistics'), '-fd', '1'],
+    credentials === undefined ? [] : ['-au', credentials.user, '-ap', credentials.password],
+    Object.entries({ ...credentials, ...keys }).flatMap(([name, value]) => ['-key', name, `${value}`]),
+    rows === undefined ? [] : ['-inf', folder.at('rows')],
+  ].flat();
+}
+
+function writeRows(path: string, rows: readonly (readonly string[])[]): void {
+  writeFileSync(path, ['SEQUENTIAL', ...rows.map((row) => row.join(';')), ''].join('\n'));
+}
 
 /** The last line of SIPp's statistics; nothing counted where it wrote none. */
 export function readStatistics(text: string): Omit<SippResult, 'exitCode'> {
