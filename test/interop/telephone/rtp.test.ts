@@ -1,6 +1,7 @@
 // The media end of the peers: what one sends the other hears, and losses are told as losses.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { until } from '../../fakes/until.js';
 import { readRtp, writeRtp } from './rtp-packet.js';
 import { RtpPeer, type StreamOptions } from './rtp-peer.js';
 import { continuity, g711Sound, heardDigits } from './rtp-record.js';
@@ -27,6 +28,7 @@ for (const law of ['mu', 'a'] as const) {
     const { far, stream } = await link(t, { law });
     await stream.play(SPEECH);
     stream.stop();
+    await until(() => far.heard.length >= SPEECH.length / 160);
     const record = continuity(far.heard);
     assert.deepEqual([record.lost, record.disordered, record.timestampBreaks, record.markers], [0, 0, 0, 1]);
     assert.deepEqual(record.payloadTypes, [law === 'mu' ? 0 : 8]);
@@ -38,8 +40,8 @@ for (const law of ['mu', 'a'] as const) {
 }
 
 test('other speech of the same length is told from it', () => {
-  const other = babble([0.1, 0.6, 0.2, 0.7, 0.1]);
-  assert.ok(likeness({ samples: other, rate: RATE }, { samples: SPEECH, rate: RATE }).correlation < 0.9);
+  const other = babble([0.4, 0, 0, 0.7, 0.4]);
+  assert.ok(likeness({ samples: other, rate: RATE }, { samples: SPEECH, rate: RATE }).correlation < 0.7);
   assert.deepEqual(loudness(new Float32Array(1600), RATE), [0, 0]);
 });
 
@@ -49,12 +51,13 @@ test('digits arrive once each though their first and last packets are lost, none
   await stream.press('#', { durationMs: 60, loseEnds: 3 });
   await stream.press('A', { durationMs: 60, loseEnds: 2, marker: true });
   stream.stop();
+  await until(() => heardDigits(far.heard).at(-1)?.ends === 1);
   assert.deepEqual(heardDigits(far.heard), [
     { digit: '5', durationMs: 100, packets: 3 + 3, ends: 3, markers: 0 },
     { digit: '#', durationMs: 60, packets: 3, ends: 0, markers: 0 },
     { digit: 'A', durationMs: 60, packets: 3 + 1, ends: 1, markers: 1 },
   ]);
-  assert.equal(continuity(far.heard).lost, 2 + 3 + 2);
+  assert.equal(continuity(far.heard).lost, 2 + 3); // nothing follows the last two
 });
 
 test('a packet is read without its contributors, extension and padding', () => {
