@@ -30,7 +30,11 @@ before(async () => {
 
 const KINDS: Readonly<Record<string, () => BaresipOptions>> = {
   'UDP and PCMU': () => ({ codecs: ['PCMU/8000/1'] }),
-  'TCP, PCMA and SRTP by SDES': () => ({ transport: 'tcp', codecs: ['PCMA/8000/1'], encryption: 'srtp-mand' }),
+  'TCP, PCMA and SRTP by SDES': () => ({
+    transport: 'tcp',
+    codecs: ['PCMA/8000/1'],
+    encryption: 'srtp-mand',
+  }),
   'TLS, Opus and SRTP by SDES': () => ({
     transport: 'tls',
     codecs: ['opus/48000/2'],
@@ -53,7 +57,11 @@ for (const [kind, options] of Object.entries(KINDS)) {
     await caller.told('CALL_ESTABLISHED');
     await callee.until('hear it', 5000, () => likeness(callee.heard(), SPEECH).longerMs > -20);
     for (const { output } of [callee, caller]) {
-      assert.deepEqual(/Set audio decoder: (\S+)/.exec(output)?.[1], options().codecs?.[0]?.split('/')[0], output);
+      assert.deepEqual(
+        /Set audio decoder: (\S+)/.exec(output)?.[1],
+        options().codecs?.[0]?.split('/')[0],
+        output,
+      );
     }
     await caller.command('hangup');
     await callee.told('CALL_CLOSED');

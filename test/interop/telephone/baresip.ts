@@ -94,8 +94,8 @@ export class Baresip {
       await program.until('listen', START_LIMIT_MS, () => isHeld('tcp', control));
       const socket = connect(control, '127.0.0.1');
       const baresip = new Baresip({ host: '127.0.0.1', port: place }, options, program, folder, socket);
-      if (options.registrar !== undefined) await baresip.told('REGISTER_OK');
-      else await baresip.command('reginfo');
+      if (options.registrar !== undefined) await program.prints(/200 OK .*binding/, EVENT_LIMIT_MS);
+      await baresip.command('reginfo');
       return baresip;
     } catch (error) {
       await program.close();

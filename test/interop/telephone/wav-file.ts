@@ -22,7 +22,9 @@ export function writeWav(path: string, { samples, rate }: Sound): void {
   head.write('data', 36);
   head.writeUInt32LE(dataBytes, 40);
   const data = Buffer.alloc(dataBytes);
-  samples.forEach((sample, n) => data.writeInt16LE(Math.round(Math.max(-1, Math.min(1, sample)) * 32_767), 2 * n));
+  samples.forEach((sample, n) =>
+    data.writeInt16LE(Math.round(Math.max(-1, Math.min(1, sample)) * 32_767), 2 * n),
+  );
   writeFileSync(path, Buffer.concat([head, data]));
 }
 
@@ -31,7 +33,7 @@ export function readWav(path: string): Sound {
   const file = readFileSync(path);
   let channels = 0;
   let rate = 0;
-  for (let at = 12; at + 8 <= file.length; ) {
+  for (let at = 12; at + 8 <= file.length;) {
     const name = file.toString('latin1', at, at + 4);
     const length = file.readUInt32LE(at + 4);
     if (name === 'fmt ') {
@@ -40,7 +42,10 @@ export function readWav(path: string): Sound {
     }
     if (name === 'data' && channels > 0) {
       const known = length > 0 && at + 8 + length <= file.length;
-      return { samples: firstChannel(file.subarray(at + 8, known ? at + 8 + length : undefined), channels), rate };
+      return {
+        samples: firstChannel(file.subarray(at + 8, known ? at + 8 + length : undefined), channels),
+        rate,
+      };
     }
     at += 8 + length + (length % 2);
   }
