@@ -9,7 +9,7 @@ import type { Sound } from './sound-shape.js';
 import { readWav, writeWav } from './wav-file.js';
 
 const MODULES = '/usr/lib/baresip/modules';
-const START_LIMIT_MS = 5000;
+const START_LIMIT_MS = 15_000; // making a key for DTLS takes its time
 const EVENT_LIMIT_MS = 10_000;
 const RTP_PORTS = 20;
 

@@ -112,6 +112,7 @@ modparam("htable", "htable", "routes=>size=4;")
 modparam("auth", "nonce_expire", 300)
 ${relays ? `modparam("rtpengine", "rtpengine_sock", "udp:${rtpengine.control.host}:${rtpengine.control.port}")\n` : ''}
 event_route[htable:mod-init] {
+  xlog("L_ALERT", "parley: ready\\n");
 ${table('users', users)}${table('routes', routes)}}
 
 request_route {
