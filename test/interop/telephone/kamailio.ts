@@ -5,6 +5,7 @@ import { freePorts, isHeld } from './free-port.js';
 import { Program, ScratchFolder } from './program.js';
 import type { Address } from './sipp.js';
 
+const PROGRAM = process.env['KAMAILIO_PATH'] ?? '/usr/sbin/kamailio'; // Debian's place, not on a user's PATH
 const START_LIMIT_MS = 10_000;
 const MODULES = [
   'tm', 'tmx', 'sl', 'rr', 'pv', 'maxfwd', 'usrloc', 'registrar', 'textops', 'siputils', 'auth', 'htable', 'xlog', 'corex', 'kex',
@@ -56,9 +57,7 @@ export class Kamailio {
       '-P',
       folder.at('pid'),
     ];
-    const program = new Program('kamailio', [...place, '-DD', '-E', '-e', '-m', '32', '-M', '4'], {
-      env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` },
-    });
+    const program = new Program(PROGRAM, [...place, '-DD', '-E', '-e', '-m', '32', '-M', '4']);
     const kamailio = new Kamailio(port, domain, program, folder);
     try {
       await program.until('listen', START_LIMIT_MS, () => isHeld('udp', port) && isHeld('tcp', port));

@@ -27,15 +27,26 @@ export class Rtpengine {
     const folder = new ScratchFolder();
     const control = await freePorts();
     const first = await freePorts(MEDIA_PORTS);
+    const place = [
+      `--listen-ng=127.0.0.1:${control}`,
+      `--pidfile=${folder.at('pid')}`,
+      '--interface=127.0.0.1',
+    ];
+    const ports = [`--port-min=${first}`, `--port-max=${first + MEDIA_PORTS - 1}`];
+    // No table of the kernel's module, one thread, nothing kept of calls that are over, and itself told of on standard error.
+    const manner = [
+      '--config-file=none',
+      '--table=-1',
+      '--num-threads=1',
+      '--delete-delay=0',
+      '--foreground',
+    ];
     const program = new Program('rtpengine', [
-      ...['--config-file=none', '--table=-1', '--foreground', '--log-stderr', '--log-level=6'],
-      ...['--interface=127.0.0.1', `--listen-ng=127.0.0.1:${control}`, `--pidfile=${folder.at('pid')}`],
-      ...[
-        `--port-min=${first}`,
-        `--port-max=${first + MEDIA_PORTS - 1}`,
-        '--num-threads=1',
-        '--delete-delay=0',
-      ],
+      ...manner,
+      ...place,
+      ...ports,
+      '--log-stderr',
+      '--log-level=6',
     ]);
     const rtpengine = new Rtpengine(control, first, program, folder);
     try {
