@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { issueCertificates, type Issued } from '../../sip/transport/certificates.js';
 import { Baresip, type BaresipOptions } from './baresip.js';
+import { kept } from './kept.js';
 import { Sipp } from './sipp.js';
 import { RtpPeer } from './rtp-peer.js';
 import { continuity, g711Sound, heardDigits } from './rtp-record.js';
@@ -47,10 +48,8 @@ const KINDS: Readonly<Record<string, () => BaresipOptions>> = {
 
 for (const [kind, options] of Object.entries(KINDS)) {
   test(`speech goes from one baresip to another over ${kind}`, async (t) => {
-    const callee = await Baresip.start({ ...options(), user: 'bob' });
-    t.after(() => callee.close());
-    const caller = await Baresip.start({ ...options(), user: 'alice', says: SPEECH });
-    t.after(() => caller.close());
+    const callee = await kept(t, Baresip.start({ ...options(), user: 'bob' }));
+    const caller = await kept(t, Baresip.start({ ...options(), user: 'alice', says: SPEECH }));
     await caller.command('dial', callee.uri);
     await callee.told('CALL_INCOMING');
     await callee.command('accept');
@@ -71,12 +70,9 @@ for (const [kind, options] of Object.entries(KINDS)) {
 }
 
 test('baresip answers SIPp by itself: its speech and its digits come as RTP', async (t) => {
-  const rtp = await RtpPeer.open();
-  t.after(() => rtp.close());
-  const baresip = await Baresip.start({ says: SPEECH, answers: 'auto' });
-  t.after(() => baresip.close());
-  const sipp = await Sipp.call(baresip.address, 'call-basic', { keys: { rtp_port: rtp.port }, service: 'baresip', holdMs: 2500 });
-  t.after(() => sipp.close());
+  const rtp = await kept(t, RtpPeer.open());
+  const baresip = await kept(t, Baresip.start({ says: SPEECH, answers: 'auto' }));
+  const sipp = await kept(t, Sipp.call(baresip.address, 'call-basic', { keys: { rtp_port: rtp.port }, service: 'baresip', holdMs: 2500 }));
   await baresip.told('CALL_ESTABLISHED');
   await baresip.command('sndcode', '7');
   await sipp.succeeded();

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../fakes/until.js';
 import { Baresip } from './baresip.js';
+import { kept } from './kept.js';
 import { Linphone, type LinphoneOptions } from './linphone.js';
 import { RtpPeer } from './rtp-peer.js';
 import { heardDigits } from './rtp-record.js';
@@ -16,13 +17,10 @@ const SPEECH: Sound = {
 }; // prettier-ignore
 
 test('Linphone takes a call of SIPp, hears what is said, and presses a digit', async (t) => {
-  const rtp = await RtpPeer.open();
-  t.after(() => rtp.close());
-  const linphone = await Linphone.start({ codecs: ['PCMU'] });
-  t.after(() => linphone.close());
+  const rtp = await kept(t, RtpPeer.open());
+  const linphone = await kept(t, Linphone.start({ codecs: ['PCMU'] }));
   const options = { keys: { rtp_port: rtp.port }, service: 'linphone', holdMs: 2500 };
-  const sipp = await Sipp.call(linphone.address, 'call-basic', options);
-  t.after(() => sipp.close());
+  const sipp = await kept(t, Sipp.call(linphone.address, 'call-basic', options));
   await linphone.answer();
   await linphone.established();
   await until(() => rtp.source !== undefined);
@@ -45,10 +43,8 @@ const KINDS: Readonly<Record<string, readonly [LinphoneOptions, Parameters<typeo
 
 for (const [kind, [linphones, baresips]] of Object.entries(KINDS)) {
   test(`Linphone calls baresip over ${kind} and is heard`, async (t) => {
-    const baresip = await Baresip.start({ ...baresips, answers: 'auto' });
-    t.after(() => baresip.close());
-    const linphone = await Linphone.start({ ...linphones, says: SPEECH });
-    t.after(() => linphone.close());
+    const baresip = await kept(t, Baresip.start({ ...baresips, answers: 'auto' }));
+    const linphone = await kept(t, Linphone.start({ ...linphones, says: SPEECH }));
     linphone.dial(baresip.uri);
     await linphone.established();
     await baresip.until('hear it', 6000, () => likeness(baresip.heard(), SPEECH).correlation > 0.9);

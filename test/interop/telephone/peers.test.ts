@@ -1,6 +1,7 @@
 // The peers themselves, against each other: what they report of a server can be believed only if this holds.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { kept } from './kept.js';
 import { Sipp, readStatistics, type SippOptions } from './sipp.js';
 
 const CREDENTIALS = { user: 'alice', password: 'secret of a test' };
@@ -35,15 +36,13 @@ const PAIRS: readonly (readonly [caller: string, callee: string])[] = [
 
 async function pair(t: TestContext, caller: string, callee: string, options: SippOptions = {}) {
   const common: SippOptions = { keys: KEYS, holdMs: 50, limitS: 10, credentials: CREDENTIALS, ...options };
-  const called = await Sipp.answer(callee, common);
-  t.after(() => called.close());
-  const calling = await Sipp.call(called.address, caller, common);
-  t.after(() => calling.close());
+  const called = await kept(t, Sipp.answer(callee, common));
+  const calling = await kept(t, Sipp.call(called.address, caller, common));
   return { called, calling };
 }
 
-for (const transport of ['udp', 'tcp'] as const) {
-  for (const [caller, callee] of PAIRS) {
+for (const [caller, callee] of PAIRS) {
+  for (const transport of ['udp', 'tcp'] as const) {
     test(`over ${transport}, ${caller} and ${callee} go as both expect`, async (t) => {
       const { called, calling } = await pair(t, caller, callee, { transport });
       const results = await Promise.all([calling.succeeded(), called.succeeded()]);
@@ -62,11 +61,15 @@ test('a peer that does something else is a failure that shows the exchange', asy
 });
 
 test('a wrong password is seen by the peer that challenges', async (t) => {
-  const called = await Sipp.answer('answer-challenges-401', { keys: KEYS, credentials: CREDENTIALS });
-  t.after(() => called.close());
+  const called = await kept(
+    t,
+    Sipp.answer('answer-challenges-401', { keys: KEYS, credentials: CREDENTIALS }),
+  );
   const wrong = { ...CREDENTIALS, password: 'another' };
-  const calling = await Sipp.call(called.address, 'call-digest-401', { keys: KEYS, credentials: wrong });
-  t.after(() => calling.close());
+  const calling = await kept(
+    t,
+    Sipp.call(called.address, 'call-digest-401', { keys: KEYS, credentials: wrong }),
+  );
   assert.equal((await calling.result()).failed, 1);
   await assert.rejects(called.succeeded(), /SIP.2.0 403 Forbidden/);
 });
@@ -76,8 +79,7 @@ test('many calls are counted, and what nobody answers is sent again', async (t) 
   const { called, calling } = await pair(t, 'call-basic', 'answer-basic', options);
   assert.equal((await calling.succeeded()).successful, 20);
   assert.equal((await called.succeeded()).successful, 20);
-  const mute = await Sipp.call({ host: '127.0.0.1', port: 9 }, 'options', { limitS: 2 });
-  t.after(() => mute.close());
+  const mute = await kept(t, Sipp.call({ host: '127.0.0.1', port: 9 }, 'options', { limitS: 2 }));
   assert.ok((await mute.result()).retransmissions >= 1);
   await assert.rejects(mute.succeeded(), /"exitCode":255[^]*timed out/);
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { until } from '../../fakes/until.js';
+import { kept } from './kept.js';
 import { readRtp, writeRtp } from './rtp-packet.js';
 import { RtpPeer, type StreamOptions } from './rtp-peer.js';
 import { continuity, g711Sound, heardDigits } from './rtp-record.js';
@@ -10,8 +11,8 @@ import { likeness, loudness } from './sound-shape.js';
 const RATE = 8000;
 
 async function link(t: TestContext, options: StreamOptions = {}) {
-  const [near, far] = [await RtpPeer.open(), await RtpPeer.open()];
-  t.after(() => Promise.all([near.close(), far.close()]));
+  const near = await kept(t, RtpPeer.open());
+  const far = await kept(t, RtpPeer.open());
   return { far, stream: near.stream({ host: '127.0.0.1', port: far.port }, options) };
 }
 
