@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import { noticesOf } from './config-notices.js';
 import { ConfigReader, type Environment } from './config-reader.js';
 import { ParleyError } from './errors.js';
+import { readSipConfig, SIP_VARIABLES, type SipConfig } from './sip-config.js';
 
 export interface Config {
   readonly host: string;
@@ -52,6 +53,9 @@ export interface Config {
   readonly opusBitrate: number;
   readonly iceHostAddresses: readonly string[];
   readonly udpPorts: readonly [number, number] | undefined;
+  readonly sip: SipConfig;
+  /** Milliseconds that calls get to end by themselves after SIGTERM. */
+  readonly drainTimeoutMs: number;
   readonly logLevel: LogLevel;
   readonly logText: boolean;
   readonly quantize: 'none' | 'int8' | 'fp8';
@@ -114,6 +118,8 @@ export const VARIABLES = {
   ICE_HOST_ADDRESSES: 'comma-separated addresses at which browsers reach this machine',
   UDP_PORT_MIN: 'first UDP port of browser calls, together with UDP_PORT_MAX',
   UDP_PORT_MAX: 'last UDP port of browser calls',
+  ...SIP_VARIABLES,
+  DRAIN_TIMEOUT: 'seconds that calls get to end by themselves after SIGTERM; no new ones are taken meanwhile',
   LOG_LEVEL: LOG_LEVELS.join(', '),
   LOG_TEXT: '1 writes spoken texts into the log',
   QUANTIZE: 'weights of the native engine: none, int8 or fp8',
@@ -156,6 +162,15 @@ function readCores(read: Reader): readonly number[] {
     for (let core = from; core <= to; core++) cores.add(core);
   }
   return [...cores];
+}
+
+/** An address, or a network such as 10.0.0.0/8. */
+function isNetwork(item: string): boolean {
+  const [address = '', bits, more] = item.split('/');
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return (
+    more === undefined && (bits === undefined ? most > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= most)
+  );
 }
 
 const MOST_PATH_BYTES = 107; // of a Unix socket: sockaddr_un has 108 with the NUL
@@ -241,6 +256,13 @@ export function readConfig(env: Environment): Config {
     opusBitrate: read.integer('OPUS_BITRATE', 32_000, 6000, 128_000),
     iceHostAddresses: read.listOf('ICE_HOST_ADDRESSES', 'IP addresses', (item) => isIP(item) !== 0),
     udpPorts: readPorts(read),
+    sip: readSipConfig(read, {
+      isLoopback,
+      isNetwork,
+      tlsCert: read.raw('TLS_CERT'),
+      tlsKey: read.raw('TLS_KEY'),
+    }),
+    drainTimeoutMs: read.number('DRAIN_TIMEOUT', 30, 0, 86_400) * 1000,
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     logText: read.flag('LOG_TEXT'),
     quantize: read.choice('QUANTIZE', ['none', 'int8', 'fp8'], 'none'),

@@ -1,13 +1,15 @@
 // Builds the parts in order and closes them in reverse; the only file that
 // knows all of them.
 //
-//   log, metrics ─▶ plane ─▶ encoders ─▶ engines ─▶ switchboard ─▶ browser door ─▶ HTTP
+//   log, metrics ─▶ plane ─▶ encoders ─▶ engines ─▶ switchboard ─▶ browser door, telephone door ─▶ HTTP
 //
 // A server that cannot be built whole closes what was built and rejects.
 import { randomBytes, randomInt } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
+import { openTelephone } from '../sip/door/open-telephone.js';
+import type { TelephoneDoor } from '../sip/door/telephone-door.js';
 import { speechDialects } from './agent/speech-dialects.js';
 import { CachedSpeech } from './call/cached-speech.js';
 import { FrameCache } from './call/frame-cache.js';
@@ -28,9 +30,11 @@ import { Metrics } from './observe/metrics.js';
 import type { EncoderPool } from './rtp/encoder-pool.js';
 import { MediaPlane } from './rtp/media-plane.js';
 import { openEncoders } from './rtp/server-encoders.js';
+import { stopAtSignals } from './stop-signals.js';
 import { AudioCache } from './speech/audio-cache.js';
-import { Engines } from './speech/engine-choice.js';
+import type { Engines } from './speech/engine-choice.js';
 import { openRedisTier } from './speech/redis-tier.js';
+import { openEngines, useDefaultVoice } from './speech/server-engines.js';
 import { VoiceWorkshop } from './speech/voice-workshop.js';
 
 const EXIT_CONFIG = 78; // EX_CONFIG of sysexits.h
@@ -40,6 +44,8 @@ const MESSAGES = { perSecond: 500, burst: 1000 }; // of one data channel: tokens
 export interface Overrides {
   readonly log?: Log;
   readonly engines?: Engines;
+  /** Where secrets are found that files name. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 export interface Server {
@@ -48,6 +54,10 @@ export interface Server {
   readonly plane: MediaPlane;
   readonly encoders: EncoderPool;
   readonly metrics: Metrics;
+  /** Undefined where it is closed. */
+  readonly telephone: TelephoneDoor | undefined;
+  /** Refuses new calls; resolves when those that stand have ended, or after so long. */
+  drain(limitMs: number): Promise<void>;
   /** Refuses new work, ends calls and frees everything; every caller waits for the same end. */
   close(): Promise<void>;
 }
@@ -99,18 +109,28 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   warmUpTexts(engines);
   const switchboard = new Switchboard(
     { routing: engines, encoders, frames, limits: config, time: systemTime, log, metrics },
-    { maxCalls: config.maxCalls, newId: () => `rtc_${randomBytes(18).toString('base64url')}` },
+    { maxCalls: config.maxCalls, newId: newCallId },
   );
   closing.add(() => switchboard.close());
   const parts = { config, log, plane, cache, frames, metrics, encoders, engines, workshop, switchboard };
   const door = openDoor(parts, certificate);
   closing.add(() => door.close());
-  const http = openHttp(parts, door);
+  const telephone = await openPhone(parts, overrides.env ?? process.env);
+  closing.add(() => telephone?.close());
+  const http = openHttp(parts, door, telephone);
   closing.add(() => http.close());
   for (const notice of config.notices) log.warn(notice);
   const url = await http.listen();
   log.info({ url, clockPriority: plane.stats().priority, missing: engines.missing }, 'parley listens');
-  return { url, switchboard, plane, encoders, metrics, close: () => closing.close() };
+  const drain = async (limitMs: number) => {
+    telephone?.drain();
+    await switchboard.drain(limitMs, systemTime);
+  };
+  return { url, switchboard, plane, encoders, metrics, telephone, drain, close: () => closing.close() };
+}
+
+function newCallId(door: string): string {
+  return `${door === 'webrtc' ? 'rtc' : 'call'}_${randomBytes(18).toString('base64url')}`;
 }
 
 /** What the doors are built from. */
@@ -147,7 +167,20 @@ function openDoor(
   });
 }
 
-function openHttp(parts: Parts, calls: BrowserDoor): HttpServer {
+function openPhone({ config, log, plane, switchboard }: Parts, env: NodeJS.ProcessEnv) {
+  return openTelephone({
+    config,
+    env,
+    plane,
+    switchboard,
+    time: systemTime,
+    log,
+    recorded: (record) => log.info({ ...record }, 'call record'),
+    told: () => undefined,
+  });
+}
+
+function openHttp(parts: Parts, calls: BrowserDoor, telephone: TelephoneDoor | undefined): HttpServer {
   const { config, log, metrics, engines, workshop } = parts;
   const speech = new CachedSpeech(new SpeechService(engines, parts.encoders, config), {
     cache: parts.cache,
@@ -173,6 +206,7 @@ function openHttp(parts: Parts, calls: BrowserDoor): HttpServer {
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
     calls,
+    foreignSocket: telephone?.sockets,
     health: () => healthOf(parts),
     metrics,
     log,
@@ -193,48 +227,13 @@ function healthOf({ config, cache, encoders, engines, switchboard, workshop }: P
   };
 }
 
-function openEngines(config: Config, log: Log): Promise<Engines> {
-  return Engines.open({
-    engine: config.engine,
-    maxWaiting: config.maxQueueDepth,
-    maxWaitMs: config.requestTimeoutMs,
-    renderTimeoutMs: config.engineTimeoutMs,
-    idleMs: config.idleTimeoutMs,
-    maxNewTokens: config.maxNewTokens,
-    onNews: (engine, { what, ...news }) =>
-      log[what === 'loaded' || what === 'unloaded' ? 'info' : 'error']({ engine, ...news }, `engine ${what}`),
-  });
-}
-
-/** When kept voices are there, since it may be one of them. */
-function useDefaultVoice(engines: Engines, { defaultVoice }: Config): void {
-  try {
-    if (defaultVoice !== undefined) engines.useDefault(defaultVoice);
-  } catch (error) {
-    if (!(error instanceof ParleyError)) throw error;
-    throw new ParleyError('CONFIG_INVALID', `DEFAULT_VOICE: ${error.message}`, { cause: error });
-  }
-}
-
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog({ level: config.logLevel, logText: config.logText });
   // A rejection that nobody awaited is a defect, but no reason to hang up on every caller.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   const server = await startServer(config, { log });
-  const stop = (signal: string) => {
-    log.info({ signal }, 'parley closes');
-    process.once(signal, () => process.exit(1)); // asked twice: at once
-    server.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'parley did not close cleanly');
-        process.exit(1);
-      },
-    );
-  };
-  process.once('SIGINT', stop);
-  process.once('SIGTERM', stop);
+  stopAtSignals(server, config.drainTimeoutMs, log);
 }
 
 const program = process.argv[1];

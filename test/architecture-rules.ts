@@ -5,17 +5,19 @@ import { posix } from 'node:path';
 /** Source files by path from the top of the repository, with `/`. */
 export type Sources = ReadonlyMap<string, string>;
 
-const LEAVES = ['src/errors.ts', 'src/config.ts', 'src/observe'];
+const LEAVES = ['src/errors.ts', 'src/config.ts', 'src/sip-config.ts', 'src/observe'];
 const TIME = 'src/time.ts'; // not for what is pure
 
 /** What each room may import, besides itself. A room is a folder or a file at the top of src. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/errors.ts': [],
-  'src/config.ts': ['src/errors.ts', 'src/config-reader.ts', 'src/config-notices.ts'],
+  'src/config.ts': ['src/errors.ts', 'src/config-reader.ts', 'src/config-notices.ts', 'src/sip-config.ts'],
+  'src/sip-config.ts': ['src/config-reader.ts'],
   'src/config-reader.ts': [],
   'src/config-notices.ts': ['src/config-reader.ts'],
   'src/addon.ts': ['src/errors.ts'],
   'src/closing.ts': [],
+  'src/stop-signals.ts': ['src/observe'],
   [TIME]: [],
   'src/observe': ['src/errors.ts', 'src/config.ts'],
   'src/text': LEAVES,

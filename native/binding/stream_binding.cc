@@ -67,7 +67,8 @@ StreamConfig ConfigIn(const Napi::Object& options) {
 }
 
 // The stream that goes on takes over what the far end sees of the one before,
-// and its sender when the keys are the same: one key has one sender, ever.
+// and its sender when the keys are the same: one key has one sender, ever. The
+// handle of the one before stays, for its counts and what it had queued.
 void Continue(const Napi::Object& options, StreamConfig* config, std::unique_ptr<SrtpSender>* srtp,
               StreamRemains* remains) {
   const double handle = NumberIn(options.Get("continues"), "continues", 0, 9007199254740991.0);
@@ -83,7 +84,6 @@ void Continue(const Napi::Object& options, StreamConfig* config, std::unique_ptr
   if (!before || !before->stream->Leave(remains)) {
     throw Napi::Error::New(options.Env(), "the stream to be continued is closed");
   }
-  Handles::Process().Remove<StreamEntry>(static_cast<Handle>(handle));
   config->sequence = remains->sequence;
   config->timestamp = remains->timestamp;
   if (same_keys) *srtp = std::move(remains->srtp);
@@ -195,11 +195,7 @@ Napi::Value ToObject(Napi::Env env, const TrackCount& count) {
   return result;
 }
 
-Napi::Value Clear(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const auto entry = EntryOf(info);
-  if (!entry) return env.Null();
-  const ClearedQueue cleared = entry->stream->Clear();
+Napi::Object ToObject(Napi::Env env, const ClearedQueue& cleared) {
   Napi::Array tracks = Napi::Array::New(env, cleared.tracks.size());
   for (size_t i = 0; i < cleared.tracks.size(); i++) {
     tracks.Set(static_cast<uint32_t>(i), ToObject(env, cleared.tracks[i]));
@@ -207,6 +203,44 @@ Napi::Value Clear(const Napi::CallbackInfo& info) {
   Napi::Object result = Napi::Object::New(env);
   result.Set("generation", ToNumber(env, uint64_t{cleared.generation}));
   result.Set("tracks", tracks);
+  return result;
+}
+
+Napi::Value Clear(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  return entry ? ToObject(info.Env(), entry->stream->Clear()) : info.Env().Null();
+}
+
+void Put32(uint8_t*& to, uint32_t value) {
+  for (int shift = 0; shift < 32; shift += 8) *to++ = static_cast<uint8_t>(value >> shift);
+}
+
+// kind (8 bits; 4 for a frame that left), track (32), mark or bytes of payload (32), payload; little-endian.
+uint8_t* WriteEntry(uint8_t* to, const TakenEntry& entry, uint8_t kind) {
+  const auto bytes = static_cast<uint32_t>(entry.payload.size());
+  *to++ = kind;
+  Put32(to, entry.track);
+  Put32(to, entry.kind == EntryKind::kFrame ? bytes : entry.mark);
+  return std::copy(entry.payload.begin(), entry.payload.end(), to);
+}
+
+Napi::Value Take(const Napi::CallbackInfo& info) {
+  constexpr size_t kHeadBytes = 9, kMostSent = 8;
+  constexpr uint8_t kSentFrame = 4;
+  const Napi::Env env = info.Env();
+  const auto entry = EntryOf(info);
+  if (!entry) return env.Null();
+  const TakenQueue taken = entry->stream->Take(kMostSent);
+  size_t bytes = 0;
+  for (const auto* list : {&taken.sent, &taken.entries}) {
+    for (const TakenEntry& one : *list) bytes += kHeadBytes + one.payload.size();
+  }
+  Napi::Uint8Array packed = Napi::Uint8Array::New(env, bytes);
+  uint8_t* to = packed.Data();
+  for (const TakenEntry& one : taken.sent) to = WriteEntry(to, one, kSentFrame);
+  for (const TakenEntry& one : taken.entries) to = WriteEntry(to, one, static_cast<uint8_t>(one.kind));
+  Napi::Object result = ToObject(env, taken.cleared);
+  result.Set("entries", packed);
   return result;
 }
 
@@ -280,6 +314,7 @@ void InitStreams(Napi::Env env, Napi::Object exports) {
   exports.Set("streamPause", Napi::Function::New(env, Pause, "streamPause"));
   exports.Set("streamResume", Napi::Function::New(env, Resume, "streamResume"));
   exports.Set("streamClear", Napi::Function::New(env, Clear, "streamClear"));
+  exports.Set("streamTake", Napi::Function::New(env, Take, "streamTake"));
   exports.Set("streamSent", Napi::Function::New(env, Sent, "streamSent"));
   exports.Set("streamDigit", Napi::Function::New(env, PressDigit, "streamDigit"));
   exports.Set("streamSendRtcp", Napi::Function::New(env, SendRtcp, "streamSendRtcp"));

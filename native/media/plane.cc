@@ -48,6 +48,7 @@ bool MediaPlane::Begin(const std::shared_ptr<Stream>& stream) {
 void MediaPlane::CloseStream(Stream* stream) {
   std::vector<uint8_t> bye;
   stream->Close(&bye);
+  PassOn();  // a mark that was reached is told, however soon its stream is forgotten
   if (bye.empty()) return;
   std::lock_guard<std::mutex> lock(delivery_mutex_);
   if (byes_.size() < kMaxByes) {
@@ -140,6 +141,7 @@ void MediaPlane::Dispatch() {
 }
 
 void MediaPlane::PassOn() {
+  std::lock_guard<std::mutex> lock(pass_mutex_);
   // Taken first: every event of a retired stream was told before it retired.
   Stream* const retired = clock_->TakeRetired();
   bool waiting = false;
@@ -147,7 +149,7 @@ void MediaPlane::PassOn() {
     if (event->kind == ClockEvent::kRoom) {
       event->stream->NotifyRoom();
     } else {
-      std::lock_guard<std::mutex> lock(delivery_mutex_);
+      std::lock_guard<std::mutex> delivery(delivery_mutex_);
       marks_.push_back({event->stream->shared_from_this(),
                         {event->stream->handle(), event->track, event->mark, event->at_ns}});
       waiting = true;
@@ -156,7 +158,7 @@ void MediaPlane::PassOn() {
   }
   Bury(retired);
   {
-    std::lock_guard<std::mutex> lock(delivery_mutex_);
+    std::lock_guard<std::mutex> delivery(delivery_mutex_);
     waiting = waiting || (capture_ && !capture_->Empty());
   }
   if (waiting) watch_->Fire();

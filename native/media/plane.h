@@ -72,6 +72,9 @@ class MediaPlane {
   std::vector<InboundEvent> TakeInbound() { return inbound_->Take(); }
   size_t SocketCount() { return receiver_->size(); }
 
+  // What the clock told so far goes to whom it concerns. After a stream was closed, all that there will be of it.
+  void PassOn();
+
   // True: marks, captured packets or inbound events wait now. False: the sink hears of `handle` once.
   bool Watch(std::shared_ptr<ReadySink> sink, uint64_t handle);
   std::vector<DeliveredMark> TakeMarks();
@@ -101,7 +104,6 @@ class MediaPlane {
   void RunNow();
   void Dispatch();
   void ReceiveUpTo(int64_t to_ns);
-  void PassOn();  // what the clock told, to whom it concerns
   void Bury(Stream* retired);
 
   const std::shared_ptr<Clock> clock_;  // shared with the streams, which may outlive the plane
@@ -110,6 +112,8 @@ class MediaPlane {
   const std::shared_ptr<ReadyWatch> watch_ = std::make_shared<ReadyWatch>();
   const std::shared_ptr<InboundQueue> inbound_ = std::make_shared<InboundQueue>(watch_);
   const std::unique_ptr<Receiver> receiver_;
+
+  std::mutex pass_mutex_;  // guards the reading end of the clock's events
 
   std::mutex advance_mutex_;  // one caller is the clock of a manual plane
 

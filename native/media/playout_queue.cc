@@ -47,7 +47,7 @@ PushResult PlayoutQueue::Push(uint32_t generation, uint32_t track, const uint8_t
   std::memcpy(&bytes_[entry.offset], payload, bytes);
   byte_tail_ = entry.byte_end;
   frames_in_.fetch_add(1);
-  Append(record, tail, kFrame, entry);
+  Append(record, tail, Kind::kFrame, entry);
   return PushResult::kTaken;
 }
 
@@ -61,7 +61,7 @@ PushResult PlayoutQueue::Mark(uint32_t generation, uint32_t track, uint32_t mark
 
   if (end_of_track) record->end = tail + 1;
   marks_out_.fetch_add(1);
-  Append(record, tail, end_of_track ? kTrackEnd : kMark, Entry{track, mark, 0, 0, byte_tail_, generation});
+  Append(record, tail, end_of_track ? Kind::kTrackEnd : Kind::kMark, Entry{track, mark, 0, 0, byte_tail_, generation});
   return PushResult::kTaken;
 }
 
@@ -72,19 +72,32 @@ PushResult PlayoutQueue::Rest(uint32_t generation, uint32_t track) {
   if (!HasEntryPlace(tail)) return PushResult::kFull;
   Track* record = OpenTrack(track);
   if (!record) return PushResult::kFull;
-  Append(record, tail, kRest, Entry{track, 0, 0, 0, byte_tail_, generation});
+  Append(record, tail, Kind::kRest, Entry{track, 0, 0, 0, byte_tail_, generation});
   return PushResult::kTaken;
 }
 
 ClearedQueue PlayoutQueue::Clear() {
   std::lock_guard<std::mutex> lock(mutex_);
-  const uint64_t tail = tail_.load(std::memory_order_relaxed);
-  // Raised before head moves: a clock that finds the queue emptied by this clear
-  // sees that the last frame it claimed is of an older generation.
-  ClearedQueue cleared{generation_.fetch_add(1) + 1, {}};
-  const uint64_t head = head_.exchange(tail, std::memory_order_acq_rel);
-  DropFrom(head, tail, &cleared);
+  ClearedQueue cleared{};
+  DropAll(&cleared);
   return cleared;
+}
+
+// What was dropped lies untouched until the mutex is let go: its places are free
+// for producers only.
+TakenQueue PlayoutQueue::Take(size_t most_sent) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const uint32_t generation = generation_.load();
+  const uint64_t tail = tail_.load(std::memory_order_relaxed);
+  TakenQueue taken{};
+  const uint64_t head = DropAll(&taken.cleared);
+  for (uint64_t n = head; n > 0 && taken.sent.size() < most_sent && IsIntact(n - 1, tail); n--) {
+    if (entries_[(n - 1) & mask_].generation != generation) break;  // it was dropped, not sent
+    if (kinds_[(n - 1) & mask_].load(std::memory_order_relaxed) == Kind::kFrame) taken.sent.push_back(Copy(n - 1));
+  }
+  std::reverse(taken.sent.begin(), taken.sent.end());
+  for (uint64_t n = head; n < tail; n++) taken.entries.push_back(Copy(n));
+  return taken;
 }
 
 void PlayoutQueue::Close() {
@@ -99,7 +112,7 @@ uint64_t PlayoutQueue::Sent(uint32_t id) {
   uint64_t queued = 0;
   const uint64_t tail = tail_.load(std::memory_order_relaxed);
   for (uint64_t n = head_.load(); n < tail; n++) {
-    queued += kinds_[n & mask_].load(std::memory_order_relaxed) == kFrame && entries_[n & mask_].track == id;
+    queued += kinds_[n & mask_].load(std::memory_order_relaxed) == Kind::kFrame && entries_[n & mask_].track == id;
   }
   return track->pushed - track->dropped - queued;
 }
@@ -121,6 +134,29 @@ bool PlayoutQueue::AwaitRoom() {
 }
 
 // Under the mutex.
+
+// Returns where the head was.
+uint64_t PlayoutQueue::DropAll(ClearedQueue* cleared) {
+  const uint64_t tail = tail_.load(std::memory_order_relaxed);
+  // Raised before head moves: a clock that finds the queue emptied by this clear
+  // sees that the last frame it claimed is of an older generation.
+  cleared->generation = generation_.fetch_add(1) + 1;
+  const uint64_t head = head_.exchange(tail, std::memory_order_acq_rel);
+  DropFrom(head, tail, cleared);
+  return head;
+}
+
+TakenEntry PlayoutQueue::Copy(uint64_t n) const {
+  const Entry& entry = entries_[n & mask_];
+  const uint8_t* const bytes = &bytes_[entry.offset];
+  return {kinds_[n & mask_].load(std::memory_order_relaxed), entry.track, entry.mark, {bytes, bytes + entry.bytes}};
+}
+
+// Neither its place nor its payload's was used again.
+bool PlayoutQueue::IsIntact(uint64_t n, uint64_t tail) const {
+  const Entry& entry = entries_[n & mask_];
+  return tail - n <= entries_.size() && entry.byte_end - entry.bytes + bytes_.size() >= byte_tail_;
+}
 
 uint64_t PlayoutQueue::FreedUpTo() const {
   const uint64_t released = released_.load(std::memory_order_acquire);
@@ -196,10 +232,10 @@ void PlayoutQueue::DropFrom(uint64_t head, uint64_t tail, ClearedQueue* cleared)
     for (uint64_t n = head; n < tail; n++) {
       const Entry& entry = entries_[n & mask_];
       if (entry.track != track.id) continue;
-      const uint8_t kind = kinds_[n & mask_].load(std::memory_order_relaxed);
-      if (kind == kFrame) {
+      const Kind kind = kinds_[n & mask_].load(std::memory_order_relaxed);
+      if (kind == Kind::kFrame) {
         count.dropped_frames++;
-      } else if (kind != kRest) {
+      } else if (kind != Kind::kRest) {
         count.dropped_marks.push_back(entry.mark);
       }
     }
@@ -218,7 +254,7 @@ PlayoutQueue::Frame PlayoutQueue::TakeFrame(uint8_t* out) {
   for (;;) {
     const uint64_t head = head_.load(std::memory_order_acquire);
     if (head == tail_.load(std::memory_order_acquire)) return {};
-    if (kinds_[head & mask_].load(std::memory_order_relaxed) != kFrame) return {};
+    if (kinds_[head & mask_].load(std::memory_order_relaxed) != Kind::kFrame) return {};
     if (!Claim(head)) continue;  // cleared meanwhile
     frames_claimed_.fetch_add(1);
     const Entry entry = entries_[head & mask_];
@@ -232,11 +268,11 @@ bool PlayoutQueue::TakeMark(ReachedMark* out) {
   for (;;) {
     const uint64_t head = head_.load(std::memory_order_acquire);
     if (head == tail_.load(std::memory_order_acquire)) return false;
-    const uint8_t kind = kinds_[head & mask_].load(std::memory_order_relaxed);
-    if (kind == kFrame) return false;
+    const Kind kind = kinds_[head & mask_].load(std::memory_order_relaxed);
+    if (kind == Kind::kFrame) return false;
     if (!Claim(head)) continue;
     const Entry& entry = entries_[head & mask_];
-    *out = {entry.track, entry.mark, kind == kTrackEnd, kind == kRest};
+    *out = {entry.track, entry.mark, kind == Kind::kTrackEnd, kind == Kind::kRest};
     released_.store(head + 1, std::memory_order_release);
     return true;
   }

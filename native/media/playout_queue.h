@@ -36,6 +36,23 @@ struct ClearedQueue {
   std::vector<TrackCount> tracks;   // every track that had not reached its end, oldest first
 };
 
+enum class EntryKind : uint8_t { kFrame, kMark, kTrackEnd, kRest };
+
+// One thing that was queued, out of the queue.
+struct TakenEntry {
+  EntryKind kind;
+  uint32_t track;
+  uint32_t mark;
+  std::vector<uint8_t> payload;
+};
+
+// A queue that goes on somewhere else.
+struct TakenQueue {
+  ClearedQueue cleared;
+  std::vector<TakenEntry> sent;     // the last frames that left, oldest first: what a decoder begins with
+  std::vector<TakenEntry> entries;  // what has not left, in order
+};
+
 class PlayoutQueue {
  public:
   static constexpr size_t kMaxPayload = 1500;  // bytes
@@ -64,6 +81,8 @@ class PlayoutQueue {
   // The producer itself waits for what comes next: an empty queue after this is no underrun.
   PushResult Rest(uint32_t generation, uint32_t track);
   ClearedQueue Clear();
+  // Clears, and hands out what was dropped, after up to `most_sent` frames that were sent just before it.
+  TakenQueue Take(size_t most_sent);
   // Every later push is stale. What is queued is dropped uncounted.
   void Close();
   uint32_t generation() const { return generation_.load(); }
@@ -90,7 +109,7 @@ class PlayoutQueue {
   bool TakeMark(ReachedMark* out);
 
  private:
-  enum Kind : uint8_t { kFrame, kMark, kTrackEnd, kRest };
+  using Kind = EntryKind;
 
   struct Entry {
     uint32_t track;
@@ -117,6 +136,9 @@ class PlayoutQueue {
   // Under the mutex.
   uint64_t FreedUpTo() const;
   bool HasEntryPlace(uint64_t tail) const { return tail - FreedUpTo() < entries_.size(); }
+  uint64_t DropAll(ClearedQueue* cleared);
+  TakenEntry Copy(uint64_t n) const;
+  bool IsIntact(uint64_t n, uint64_t tail) const;
   bool PlacePayload(size_t bytes, uint32_t* offset, uint64_t* byte_end) const;
   Track* FindTrack(uint32_t id);
   Track* OpenTrack(uint32_t id);
@@ -130,7 +152,7 @@ class PlayoutQueue {
 
   std::vector<Entry> entries_;
   // Beside the entries because the clock looks at the next kind before it owns the entry.
-  std::vector<std::atomic<uint8_t>> kinds_;
+  std::vector<std::atomic<Kind>> kinds_;
   std::vector<uint8_t> bytes_;
 
   alignas(64) std::atomic<uint64_t> head_{0};      // next to claim

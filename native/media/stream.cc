@@ -64,6 +64,12 @@ ClearedQueue Stream::Clear() {
   return cleared;
 }
 
+TakenQueue Stream::Take(size_t most_sent) {
+  TakenQueue taken = queue_.Take(most_sent);
+  if (queue_.ShouldNotify()) room_.Fire();
+  return taken;
+}
+
 StreamStats Stream::Stats() const {
   return {packets_.value(),      octets_.value(),        silence_packets_.value(),
           underruns_.value(),    late_ticks_.value(),    skipped_ticks_.value(),

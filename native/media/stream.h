@@ -101,6 +101,7 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
   void SetPaused(bool paused) { paused_.store(paused); }
   bool WatchRoom(std::shared_ptr<ReadySink> sink);
   ClearedQueue Clear();
+  TakenQueue Take(size_t most_sent);
   void MarksDelivered(uint32_t count);
   StreamStats Stats() const;
   // Says BYE. After the return nothing leaves and the descriptor is closed.

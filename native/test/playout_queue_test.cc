@@ -117,6 +117,73 @@ void AClearTellsWhatWasSentAndWhatWasDropped() {
   CHECK_EQ(queue.QueuedFrames(), 0U);
 }
 
+std::string TextOf(const TakenEntry& entry) { return {entry.payload.begin(), entry.payload.end()}; }
+
+void ATakeHandsOutWhatWaitsAfterTheLastThatLeft() {
+  PlayoutQueue queue(kLow, kHigh);
+  CHECK(Taken(PushText(queue, "dropped", 1)));
+  queue.Clear();
+  for (const char* text : {"one", "two", "three", "four"}) CHECK(Taken(PushText(queue, text, 2)));
+  CHECK(Taken(queue.Mark(queue.generation(), 2, 77, false)));
+  CHECK(Taken(queue.Rest(queue.generation(), 2)));
+  CHECK(Taken(queue.Mark(queue.generation(), 2, 78, true)));
+  CHECK(Taken(PushText(queue, "next", 3)));
+  Take(queue);
+  Take(queue);
+  const uint32_t before = queue.generation();
+  const TakenQueue taken = queue.Take(8);
+  CHECK_EQ(taken.cleared.generation, before + 1);
+  CHECK_EQ(taken.cleared.tracks.size(), size_t{2});
+  CHECK_EQ(taken.cleared.tracks[0].sent_frames, uint64_t{2});
+  CHECK_EQ(taken.cleared.tracks[0].dropped_frames, uint64_t{2});
+  CHECK_EQ(taken.sent.size(), size_t{2});  // not what a clear dropped
+  CHECK_EQ(TextOf(taken.sent[0]), "one");
+  CHECK_EQ(TextOf(taken.sent[1]), "two");
+  CHECK_EQ(taken.entries.size(), size_t{6});
+  CHECK_EQ(TextOf(taken.entries[0]), "three");
+  CHECK_EQ(TextOf(taken.entries[1]), "four");
+  CHECK(taken.entries[2].kind == EntryKind::kMark);
+  CHECK_EQ(taken.entries[2].mark, 77U);
+  CHECK(taken.entries[3].kind == EntryKind::kRest);
+  CHECK(taken.entries[4].kind == EntryKind::kTrackEnd);
+  CHECK_EQ(TextOf(taken.entries[5]), "next");
+  CHECK_EQ(taken.entries[5].track, 3U);
+  CHECK_EQ(Take(queue), "");
+  CHECK_EQ(queue.QueuedFrames(), 0U);
+  CHECK(Stale(PushText(queue, "late", 3, before)));
+}
+
+void ATakeHandsOutNoPayloadWhoseBytesWereUsedAgain() {
+  PlayoutQueue queue(kLow, kHigh);
+  for (int round = 0; round < 200; round++) {
+    const std::string text(700 + round, static_cast<char>('a' + round % 26));
+    CHECK(Taken(PushText(queue, text)));
+    if (queue.QueuedFrames() > 3) Take(queue);
+  }
+  const TakenQueue taken = queue.Take(100);
+  CHECK(taken.sent.size() > 2);
+  CHECK(taken.sent.size() < 100);
+  size_t round = 200 - 3 - taken.sent.size();
+  for (const auto* list : {&taken.sent, &taken.entries}) {
+    for (const TakenEntry& entry : *list) {
+      CHECK_EQ(TextOf(entry), std::string(700 + round, static_cast<char>('a' + round % 26)));
+      round++;
+    }
+  }
+  CHECK_EQ(round, size_t{200});
+}
+
+void AClosedQueueCanStillBeTaken() {
+  PlayoutQueue queue(kLow, kHigh);
+  CHECK(Taken(PushText(queue, "one")));
+  CHECK(Taken(PushText(queue, "two")));
+  Take(queue);
+  queue.Close();
+  const TakenQueue taken = queue.Take(8);
+  CHECK_EQ(taken.cleared.tracks[0].sent_frames, uint64_t{1});
+  CHECK_EQ(TextOf(taken.entries[0]), "two");
+}
+
 void WhatCarriesAnOldGenerationIsRefused() {
   PlayoutQueue queue(kLow, kHigh);
   queue.Clear();
@@ -201,6 +268,9 @@ int main() {
       {"below the low mark there is room for the largest frames", BelowTheLowMarkThereIsRoomForTheLargestFrames},
       {"payloads survive the end of the ring", PayloadsSurviveTheEndOfTheRing},
       {"a clear tells what was sent and what was dropped", AClearTellsWhatWasSentAndWhatWasDropped},
+      {"a take hands out what waits after the last that left", ATakeHandsOutWhatWaitsAfterTheLastThatLeft},
+      {"a take hands out no payload whose bytes were used again", ATakeHandsOutNoPayloadWhoseBytesWereUsedAgain},
+      {"a closed queue can still be taken", AClosedQueueCanStillBeTaken},
       {"what carries an old generation is refused", WhatCarriesAnOldGenerationIsRefused},
       {"clears without a clock never run out of places", ClearsWithoutAClockNeverRunOutOfPlaces},
       {"marks are bounded until they are delivered", MarksAreBoundedUntilTheyAreDelivered},

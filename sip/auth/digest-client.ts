@@ -51,6 +51,13 @@ interface Standing {
   readonly staleRounds: number;
 }
 
+/** Which use of its nonce a field was. */
+interface NonceUse {
+  readonly key: string;
+  readonly count: number;
+  readonly staleRounds: number;
+}
+
 const MOST_STALE_ROUNDS = 2;
 
 /** One account at one peer: its nonces are counted here, so that later requests go without being challenged. */
@@ -60,6 +67,7 @@ export class DigestClient {
   readonly #clientNonce: () => string;
   /** By field and realm: a proxy and the server behind it each have their own. */
   readonly #standing = new Map<string, Standing>();
+  readonly #uses = new WeakMap<AuthorizationField, NonceUse>();
 
   /** `randomBytes` gives so many bytes that nobody can foresee. */
   constructor(peer: KnownPeer, account: Account, randomBytes: (count: number) => Uint8Array) {
@@ -70,12 +78,14 @@ export class DigestClient {
 
   /**
    * What to send the request again with, from the values of both challenge fields of its 401 or 407. The response
-   * must have come from `from`, which is compared with the peer of this account.
+   * must have come from `from`, which is compared with the peer of this account. `sent` are the fields that the
+   * challenged request went with; of several requests at once, each is judged by its own.
    */
   answer(
     from: KnownPeer,
     challenges: { readonly www: readonly string[]; readonly proxy: readonly string[] },
     request: AskedRequest,
+    sent?: readonly AuthorizationField[],
   ): ClientVerdict {
     if (from.name !== this.peer.name) return { failure: 'unknown-realm' };
     const www = readChallenges('Authorization', challenges.www);
@@ -86,15 +96,16 @@ export class DigestClient {
     const ours = all.filter(({ realm }) => this.#account.realms.includes(realm));
     if (ours.length === 0) return { failure: 'unknown-realm' };
     for (const challenge of strongestEach(ours)) {
-      const before = this.#standing.get(keyOf(challenge));
+      const key = keyOf(challenge);
+      const before = sent === undefined ? this.#standing.get(key) : this.#useIn(sent, key);
       const staleRounds = before?.count === 1 ? before.staleRounds + 1 : 0;
       // The first use of a nonce was not accepted: name or password are wrong, and asking on locks accounts. Later
       // uses may fail because the server has forgotten the nonce, whether it says so or not.
       if (before?.count === 1 && (!challenge.stale || staleRounds > MOST_STALE_ROUNDS)) {
-        this.#standing.delete(keyOf(challenge));
+        this.#standing.delete(key);
         return { failure: 'refused' };
       }
-      this.#standing.set(keyOf(challenge), {
+      this.#standing.set(key, {
         challenge,
         clientNonce: this.#clientNonce(),
         count: 0,
@@ -108,8 +119,14 @@ export class DigestClient {
   authorize(request: AskedRequest): AuthorizationField[] {
     return [...this.#standing.values()].map((standing) => {
       standing.count++;
-      return { name: standing.challenge.field, value: this.#credentials(standing, request) };
+      const field = { name: standing.challenge.field, value: this.#credentials(standing, request) };
+      this.#uses.set(field, { key: keyOf(standing.challenge), count: standing.count, staleRounds: standing.staleRounds });
+      return field;
     });
+  } // prettier-ignore
+
+  #useIn(sent: readonly AuthorizationField[], key: string): NonceUse | undefined {
+    return sent.map((field) => this.#uses.get(field)).find((use) => use?.key === key);
   }
 
   #credentials({ challenge, clientNonce, count }: Standing, { method, uri, body }: AskedRequest): string {

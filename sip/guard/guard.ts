@@ -14,6 +14,8 @@ export interface GuardOptions {
   readonly allowed: readonly string[];
   /** Those whose requests are let in with the right password. `allowed` goes first. */
   readonly challenged: readonly string[];
+  /** Addresses that are allowed for now: those that a trunk was found at. */
+  readonly allowedNow?: (address: string) => boolean;
   /** Requests of one known source that are more than that are refused with 503. */
   readonly requests: RateBounds;
   /** Wrong passwords: a source with more than that is not heard for a while. */
@@ -46,13 +48,15 @@ export type GuardCounts = Readonly<Record<'accepted' | 'challenged' | 'refused' 
 export class Guard {
   readonly #allowed: AddressList;
   readonly #challenged: AddressList;
+  readonly #allowedNow: (address: string) => boolean;
   readonly #requests: SourceRates;
   readonly #failures: SourceRates;
   readonly #counts = { accepted: 0, challenged: 0, refused: 0, scanner: 0, stranger: 0, banned: 0, flood: 0 };
 
-  constructor({ time, allowed, challenged, requests, failures }: GuardOptions) {
+  constructor({ time, allowed, challenged, allowedNow, requests, failures }: GuardOptions) {
     this.#allowed = new AddressList(allowed);
     this.#challenged = new AddressList(challenged);
+    this.#allowedNow = allowedNow ?? (() => false);
     this.#requests = new SourceRates(requests, time);
     this.#failures = new SourceRates(failures, time);
   }
@@ -61,9 +65,15 @@ export class Guard {
     return { ...this.#counts };
   }
 
+  /** Whether this address is heard at all; counts nothing. */
+  knows(address: string): boolean {
+    const parsed = parseAddress(address);
+    return this.#isAllowed(address, parsed) || this.#challenged.has(parsed);
+  }
+
   decide({ address, method, userAgent, expected }: Visit): Decision {
     const parsed = parseAddress(address);
-    const allowed = this.#allowed.has(parsed);
+    const allowed = this.#isAllowed(address, parsed);
     if (!allowed && !this.#challenged.has(parsed)) return this.#drop('stranger');
     const source = sourceKey(address);
     const peer = knownPeer(parsed?.toString() ?? address);
@@ -81,6 +91,10 @@ export class Guard {
   /** The source answered a challenge wrongly. */
   failed(address: string): void {
     this.#failures.take(sourceKey(address));
+  }
+
+  #isAllowed(address: string, parsed: ReturnType<typeof parseAddress>): boolean {
+    return this.#allowed.has(parsed) || this.#allowedNow(parsed?.toString() ?? address);
   }
 
   #accept(peer: KnownPeer): Decision {

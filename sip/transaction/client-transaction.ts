@@ -1,11 +1,13 @@
 // What both client transactions are to the user: a request of ours, and what came of it.
 import type { SipResponse } from '../message/response.js';
 import type { RequestData } from '../message/serialiser.js';
-import type { TransportFailure } from '../transport/flow.js';
+import type { Flow, TransportFailure } from '../transport/flow.js';
 
 export interface ClientTransaction {
   readonly request: RequestData;
   readonly branch: string;
+  /** Which way it went; undefined until it was sent. */
+  readonly flow: Flow | undefined;
   /** Whether nothing more will come. */
   readonly over: boolean;
 }

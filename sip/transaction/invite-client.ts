@@ -8,6 +8,7 @@ import {
   type ClientUser,
 } from './client-transaction.js';
 import { ackOf } from './invite-follow-ups.js';
+import type { Flow } from '../transport/flow.js';
 import type { OutgoingRequest } from './outgoing-request.js';
 import { lifetime } from './sip-timers.js';
 import type { RunningTimer, TimerName } from './timer-queue.js';
@@ -43,6 +44,10 @@ export class InviteClientTransaction implements ClientTransaction {
 
   get branch(): string {
     return this.#outgoing.branch;
+  }
+
+  get flow(): Flow | undefined {
+    return this.#outgoing.flow;
   }
 
   get state(): State {

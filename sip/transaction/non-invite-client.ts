@@ -7,6 +7,7 @@ import {
   type ClientTransaction,
   type ClientUser,
 } from './client-transaction.js';
+import type { Flow } from '../transport/flow.js';
 import type { OutgoingRequest } from './outgoing-request.js';
 import { lifetime } from './sip-timers.js';
 import type { RunningTimer, TimerName } from './timer-queue.js';
@@ -40,6 +41,10 @@ export class NonInviteClientTransaction implements ClientTransaction {
 
   get branch(): string {
     return this.#outgoing.branch;
+  }
+
+  get flow(): Flow | undefined {
+    return this.#outgoing.flow;
   }
 
   get state(): State {

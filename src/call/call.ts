@@ -1,27 +1,25 @@
 // One conversation, whatever door it came through: texts in, their speech out
 // through the call's playout, one after another, until somebody interrupts.
+// What is in the making is the queue's (utterance-queue.ts).
 import { ParleyError } from '../errors.js';
 import type { Codec } from '../rtp/codec.js';
-import { TRACK_ENDED } from '../rtp/marks.js';
 import type { Playout } from '../rtp/playout.js';
 import type { SpeechRouting } from '../speech/routing.js';
-import type { FrameCache } from './frame-cache.js';
-import { callPace } from './pace.js';
-import { SpeechLine, type EncoderSource } from './speech-line.js';
-import { sentencesFrom, sentencesOf, type TextLimits } from './text-source.js';
 import type { Time } from '../time.js';
-import { Utterance, type UtteranceEvent } from './utterance.js';
+import type { CallEncoders } from './call-route.js';
+import type { FrameCache } from './frame-cache.js';
+import type { MediaPort } from './media-port.js';
+import { PausableTime } from './pausable-time.js';
+import type { PlayedSound } from './phone-calls.js';
+import { soundPiece } from './played-sound.js';
+import type { LineManner } from './speech-line.js';
+import { sentencesFrom, sentencesOf, type TextLimits } from './text-source.js';
+import type { Utterance, UtteranceEvent } from './utterance.js';
+import { UtteranceQueue, type Interruption } from './utterance-queue.js';
 import { VoicePlan } from './voice-plan.js';
 
-/** One call's way onto the wire. The door that made it hands it over; the call closes it. */
-export interface MediaPort {
-  readonly codec: Codec;
-  readonly frameMs: number;
-  readonly playout: Playout;
-  /** How packets travel, in words for the log: `udp host`, `carried by JavaScript: relay`. */
-  readonly path: string;
-  close(): Promise<void>;
-}
+export type { MediaPort } from './media-port.js';
+export type { Interruption } from './utterance-queue.js';
 
 export interface CallLimits extends TextLimits {
   /** Texts that may wait behind the one being spoken. */
@@ -43,7 +41,7 @@ export interface CallMetrics {
 
 export interface CallParts {
   readonly routing: SpeechRouting;
-  readonly encoders: EncoderSource;
+  readonly encoders: CallEncoders;
   /** Sentences said before; absent where none are kept. */
   readonly frames?: FrameCache;
   readonly limits: CallLimits;
@@ -61,12 +59,6 @@ export interface SpeakOptions {
 
 export type CallEvent = UtteranceEvent;
 
-export interface Interruption {
-  /** What was heard of everything that was interrupted. */
-  readonly text: string;
-  readonly utterances: readonly { utterance: number; text: string; sentMs: number }[];
-}
-
 export class Call {
   readonly id: string;
   readonly door: string;
@@ -74,31 +66,30 @@ export class Call {
   readonly closed: Promise<string>;
   /** Told in order. Set by the door that owns the conversation. */
   onEvent: ((event: CallEvent) => void) | undefined;
-  readonly #port: MediaPort;
   readonly #parts: CallParts;
-  /** Those that have not ended, oldest first. */
-  readonly #utterances = new Map<number, Utterance>();
-  #utteranceCount = 0;
-  #turn: Promise<void> = Promise.resolve();
+  readonly #queue: UtteranceQueue;
+  /** What a text may take its time by; it stands still while the call is held. */
+  readonly #textTime: PausableTime;
   #closing: Promise<void> | undefined;
   #resolveClosed!: (reason: string) => void;
 
   constructor(id: string, door: string, port: MediaPort, parts: CallParts) {
     this.id = id;
     this.door = door;
-    this.#port = port;
     this.#parts = parts;
+    this.#textTime = new PausableTime(parts.time);
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
-    port.playout.onMark = (track, mark, sentAtMs) => this.#utterances.get(track)?.markReached(mark, sentAtMs);
+    const onEnd = (end: 'spoken' | 'interrupted' | 'failed') => parts.metrics.utteranceEnded(end);
+    this.#queue = new UtteranceQueue(port, { ...parts, client: id, onEnd });
     parts.log.info({ call: id, door, codec: port.codec.name, path: port.path }, 'call opened');
   }
 
   get codec(): Codec {
-    return this.#port.codec;
+    return this.#queue.port.codec;
   }
 
   stats(): ReturnType<Playout['stats']> {
-    return this.#port.playout.stats();
+    return this.#queue.port.playout.stats();
   }
 
   /**
@@ -106,59 +97,77 @@ export class Call {
    * TEXT_TOO_LONG, TEXT_EMPTY, VOICE_UNKNOWN or LANGUAGE_UNAVAILABLE; a text in tokens fails with these later.
    */
   speak(text: string | AsyncIterable<string>, options: SpeakOptions = {}): Utterance {
-    const { limits, time } = this.#parts;
-    if (this.#closing !== undefined) throw new ParleyError('CALL_CLOSED', `call ${this.id} has ended`);
-    if (this.#utterances.size > limits.maxWaitingUtterances) {
-      throw new ParleyError(
-        'QUEUE_FULL',
-        `${limits.maxWaitingUtterances} texts wait in this call already, which is what MAX_WAITING_UTTERANCES allows`,
-      );
-    }
-    const plan = new VoicePlan(this.#parts.routing, options);
+    this.#refuseMore();
+    const { limits, routing } = this.#parts;
+    const plan = new VoicePlan(routing, options);
     const whole = typeof text === 'string' ? plan.whole(sentencesOf(text, limits)) : undefined;
-    // The time to first audio is the server's own only where nothing else is being spoken.
-    const metric = this.#utterances.size === 0;
-    const utterance = this.#newUtterance(options.receivedAtMs ?? time.now(), metric);
+    const utterance = this.#newUtterance(options.receivedAtMs);
     const sentences =
       whole ??
       plan.arriving(
         sentencesFrom(text as AsyncIterable<string>, {
           limits,
-          time,
+          time: this.#textTime,
           signal: utterance.signal,
           onPause: () => utterance.textPauses(),
         }),
       );
-    utterance.start(sentences, this.#turn);
-    this.#turn = utterance.pushed;
+    this.#queue.start(utterance, sentences);
     return utterance;
   }
 
-  #newUtterance(receivedAtMs: number, metric: boolean): Utterance {
-    const number = ++this.#utteranceCount;
-    const { playout, codec, frameMs } = this.#port;
-    const ahead = () => [...this.#utterances.keys()].indexOf(number);
-    const sink = () => {
-      const { handle, generation } = playout;
-      return { kind: 'playout', playout: handle, generation, track: number, codec, frameMs } as const;
-    };
-    const { encoders, frames } = this.#parts;
-    const pace = callPace(this.id, this.#parts.time, playout, ahead);
-    const line = new SpeechLine(encoders, sink, pace, {}, frames?.of(codec, frameMs));
-    const utterance = new Utterance(number, {
-      line,
-      frameMs,
-      receivedAtMs,
-      sentFrames: () => playout.sent(number),
-      queueEnd: () => playout.mark(playout.generation, number, TRACK_ENDED, true) === 1,
-      emit: (event) => this.#emit(event, metric),
-    });
-    this.#utterances.set(number, utterance);
-    void utterance.ended.then(({ end }) => {
-      this.#utterances.delete(number);
-      this.#parts.metrics.utteranceEnded(end);
-    });
+  /**
+   * Plays sound after what was already given, as it is: an utterance without a text. Throws CALL_CLOSED, QUEUE_FULL,
+   * INVALID_FIELD and TOO_LARGE. The samples must not be changed until it has ended.
+   */
+  play(sound: PlayedSound): Utterance {
+    this.#refuseMore();
+    const piece = soundPiece(sound);
+    const utterance = this.#newUtterance(undefined, { trimSilence: false });
+    this.#queue.start(utterance, [piece]);
     return utterance;
+  }
+
+  /** Resolves when everything given so far has been sent, to the last packet, or is over. */
+  spoken(): Promise<void> {
+    return this.#queue.spoken();
+  }
+
+  /** What is spoken stands still, or goes on where it stood; what is given meanwhile waits. Nobody is late. */
+  hold(held: boolean): void {
+    if (held) this.#textTime.pause();
+    else this.#textTime.resume();
+    this.#queue.hold(held);
+  }
+
+  /**
+   * The call goes on through another port, within one frame of where it stops: what was not sent yet is encoded again.
+   * Whoever gave the port before closes that one, after this. Throws CALL_CLOSED, with the port left to its giver.
+   */
+  moveTo(port: MediaPort): void {
+    this.#refuseClosed();
+    const from = this.codec.name;
+    this.#queue.moveTo(port);
+    const { path, codec, frameMs } = port;
+    this.#parts.log.info({ call: this.id, from, codec: codec.name, frameMs, path }, 'call moved');
+  }
+
+  #refuseClosed(): void {
+    if (this.#closing !== undefined) throw new ParleyError('CALL_CLOSED', `call ${this.id} has ended`);
+  }
+
+  #refuseMore(): void {
+    this.#refuseClosed();
+    const { maxWaitingUtterances } = this.#parts.limits;
+    if (this.#queue.size <= maxWaitingUtterances) return;
+    const message = `${maxWaitingUtterances} texts wait in this call already, which is what MAX_WAITING_UTTERANCES allows`;
+    throw new ParleyError('QUEUE_FULL', message);
+  }
+
+  #newUtterance(receivedAtMs = this.#parts.time.now(), manner: LineManner = {}): Utterance {
+    // The time to first audio is the server's own only where nothing else is being spoken.
+    const metric = this.#queue.size === 0;
+    return this.#queue.make(receivedAtMs, manner, (event) => this.#emit(event, metric));
   }
 
   #emit(event: CallEvent, metric: boolean): void {
@@ -181,25 +190,10 @@ export class Call {
 
   /** Stops everything within one frame. What was heard is counted from the frames that really left. */
   interrupt(reason: string): Interruption {
-    const { playout, frameMs } = this.#port;
-    const cleared = playout.clear();
-    const utterances: { utterance: number; text: string; sentMs: number }[] = [];
-    for (const utterance of this.#utterances.values()) {
-      const track = cleared.tracks.find((candidate) => candidate.track === utterance.number);
-      // It reached its end before the clear: that it was spoken is on its way here.
-      if (track === undefined && playout.sent(utterance.number) > 0) continue;
-      const sentFrames = track?.sentFrames ?? 0;
-      const text = utterance.interrupted(sentFrames);
-      utterances.push({ utterance: utterance.number, text, sentMs: sentFrames * frameMs });
-    }
-    if (utterances.length > 0) {
-      this.#parts.log.info({ call: this.id, reason, utterances: utterances.length }, 'interrupted');
-    }
-    const text = utterances
-      .map((item) => item.text)
-      .filter((item) => item !== '')
-      .join(' ');
-    return { text, utterances };
+    const interruption = this.#queue.interrupt();
+    const utterances = interruption.utterances.length;
+    if (utterances > 0) this.#parts.log.info({ call: this.id, reason, utterances }, 'interrupted');
+    return interruption;
   }
 
   /** Frees everything of the call; every caller waits for the same end. */
@@ -210,13 +204,12 @@ export class Call {
 
   async #close(reason: string): Promise<void> {
     this.interrupt(reason);
-    const { log, metrics, time } = this.#parts;
-    // Those that are left had reached their end just before.
-    for (const utterance of this.#utterances.values()) utterance.markReached(TRACK_ENDED, time.now());
-    await this.#turn;
+    const { log, metrics } = this.#parts;
+    this.#queue.endAll();
+    await this.#queue.pushed;
     const { packets, silencePackets, underruns, lateTicks } = this.stats();
     try {
-      await this.#port.close();
+      await this.#queue.port.close();
     } catch (error) {
       log.warn({ call: this.id, err: error }, 'port not closed cleanly');
     } finally {

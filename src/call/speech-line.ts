@@ -13,10 +13,10 @@ import { PcmRing } from '../audio/pcm-ring.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { EncoderLine, LineSink } from '../rtp/encoder-line.js';
 import type { TrimOptions } from '../audio/trimmer.js';
-import type { EngineTiming, SpeechOptions } from '../speech/engine.js';
+import type { EngineTiming, SpeechEnd, SpeechOptions } from '../speech/engine.js';
 import type { ResolvedVoice } from '../speech/routing.js';
 import { NO_TIME, type SoundTiming } from '../speech/sound.js';
-import type { KeptSentence, LineFrames } from './frame-cache.js';
+import type { KeptSentence, LineFrames, SentenceManner } from './frame-cache.js';
 import { LineSegment, type PlacedSegment } from './line-segment.js';
 import type { LineProgress, Pace } from './pace.js';
 
@@ -33,8 +33,32 @@ export interface SpokenSentence {
   readonly voice: ResolvedVoice;
 }
 
+/** Sound that is not made of a text. */
+export interface SoundPiece {
+  /** Hz. */
+  readonly sampleRate: number;
+  /** Writes all of it, in order; as SpeechEngine.synthesize keeps the ring. */
+  write(out: PcmRing, signal: AbortSignal): Promise<SpeechEnd>;
+}
+
+export type LinePiece = SpokenSentence | SoundPiece;
+
+export type SentenceFrames = Pick<LineFrames, 'keyOf' | 'find' | 'keep'>;
+
+interface EncoderOptions {
+  readonly trim?: TrimOptions;
+}
+
 export interface EncoderSource {
-  open(sink: LineSink, options?: { readonly trim?: TrimOptions }): EncoderLine;
+  open(sink: LineSink, options?: EncoderOptions): EncoderLine;
+}
+
+/** Where a line's sound goes. */
+export interface LineOutlet {
+  /** Undefined where a line may be opened now; else asked again when it has resolved. It never rejects. */
+  ready?(): Promise<unknown> | undefined;
+  /** Asked once, when the line's turn to push has come. */
+  open(options: EncoderOptions): EncoderLine;
 }
 
 /** What a line does differently. */
@@ -57,12 +81,11 @@ interface Work {
 }
 
 export class SpeechLine {
-  readonly #encoders: EncoderSource;
-  readonly #sink: () => LineSink;
+  readonly #outlet: LineOutlet;
   readonly #pace: Pace;
   readonly #manner: LineManner;
   #timing: SoundTiming = NO_TIME;
-  readonly #frames: LineFrames | undefined;
+  readonly #frames: SentenceFrames | undefined;
   readonly #segments: LineSegment[] = [];
   #line: EncoderLine | undefined;
   #over = false;
@@ -70,19 +93,9 @@ export class SpeechLine {
   /** The encoder was told that the text pauses, and no sentence has come since. */
   #pauseTold = false;
 
-  /**
-   * `sink` is asked once, when the line's turn to push has come; `frames` are of its codec, where it is a call's
-   * and sentences are kept.
-   */
-  constructor(
-    encoders: EncoderSource,
-    sink: () => LineSink,
-    pace: Pace,
-    manner: LineManner = {},
-    frames?: LineFrames,
-  ) {
-    this.#encoders = encoders;
-    this.#sink = sink;
+  /** `frames` are of the outlet's codec, where it is a call's and sentences are kept. */
+  constructor(outlet: LineOutlet, pace: Pace, manner: LineManner = {}, frames?: SentenceFrames) {
+    this.#outlet = outlet;
     this.#pace = pace;
     this.#manner = manner;
     this.#frames = frames;
@@ -112,6 +125,11 @@ export class SpeechLine {
     return this.#segments[0]?.queuedAtMs;
   }
 
+  /** It goes on into another sink: what is half made there is not kept. */
+  moved(): void {
+    if (this.begun) for (const segment of this.#segments) segment.onKept = undefined;
+  }
+
   /** The text's producer has nothing more for now: what was made of it is handed over to the last sample. */
   textPauses(): void {
     if (this.#pauseTold || this.#over) return;
@@ -125,13 +143,13 @@ export class SpeechLine {
    * engine's or encoder's error, or ABORTED with the signal.
    */
   async run(
-    sentences: AsyncIterable<SpokenSentence> | Iterable<SpokenSentence>,
+    sentences: AsyncIterable<LinePiece> | Iterable<LinePiece>,
     turn: Promise<void>,
     signal: AbortSignal,
   ): Promise<void> {
     const giveUp = () => this.#line?.abort();
     signal.addEventListener('abort', giveUp, { once: true });
-    const opened = turn.then(() => this.#open(signal));
+    const opened = this.#openInTurn(turn, signal);
     opened.catch(() => undefined);
     try {
       await this.#pipeline(sentences, opened, signal);
@@ -144,11 +162,17 @@ export class SpeechLine {
     }
   }
 
+  async #openInTurn(turn: Promise<void>, signal: AbortSignal): Promise<EncoderLine> {
+    await turn;
+    for (let busy = this.#outlet.ready?.(); busy !== undefined; busy = this.#outlet.ready?.()) await busy;
+    return this.#open(signal);
+  }
+
   #open(signal: AbortSignal): EncoderLine {
     if (signal.aborted || this.#over)
       throw new ParleyError('ABORTED', 'the speech was given up before its turn');
     const trim = this.#manner.trimSilence === false ? { trim: UNTRIMMED } : {};
-    const line = this.#encoders.open(this.#sink(), trim);
+    const line = this.#outlet.open(trim);
     line.onSegmentStarted = (index, firstFrame, trimmedStartMs, queuedAtMs) => {
       const segment = this.#segments[index];
       if (segment !== undefined) Object.assign(segment, { firstFrame, trimmedStartMs, queuedAtMs });
@@ -160,7 +184,7 @@ export class SpeechLine {
   }
 
   async #pipeline(
-    sentences: AsyncIterable<SpokenSentence> | Iterable<SpokenSentence>,
+    sentences: AsyncIterable<LinePiece> | Iterable<LinePiece>,
     opened: Promise<EncoderLine>,
     signal: AbortSignal,
   ): Promise<void> {
@@ -185,14 +209,17 @@ export class SpeechLine {
     await this.#end(await opened);
   }
 
-  #speak(sentence: SpokenSentence, opened: Promise<EncoderLine>, signal: AbortSignal): Work {
+  #speak(piece: LinePiece, opened: Promise<EncoderLine>, signal: AbortSignal): Work {
     const { options, leadMs = 0, trimSilence = true } = this.#manner;
     this.#pauseTold = false;
     const pauseBeforeMs = this.#segments.length === 0 ? leadMs : SENTENCE_PAUSE_MS;
-    const key = this.#frames?.keyOf({ ...sentence, options, trimSilence });
-    const kept = key === undefined ? undefined : this.#frames?.find(key);
-    if (kept !== undefined) return this.#repeat(sentence.text, kept, pauseBeforeMs, opened);
-    return this.#render(sentence, { pauseBeforeMs, key }, opened, signal);
+    if ('write' in piece) return this.#render('', piece, { pauseBeforeMs }, opened, signal);
+    const manner = { ...piece, options, trimSilence };
+    const kept = this.#frames?.find(this.#frames.keyOf(manner));
+    if (kept !== undefined) return this.#repeat(piece.text, kept, pauseBeforeMs, opened);
+    const sound = this.#synthesis(piece);
+    const keep = this.#frames === undefined ? {} : { manner };
+    return this.#render(piece.text, sound, { pauseBeforeMs, ...keep }, opened, signal);
   }
 
   /** Says what was said before. */
@@ -208,34 +235,39 @@ export class SpeechLine {
     return { synthesized: Promise.resolve(), encoded };
   }
 
-  #render(
-    { text, voice: { engine, voice, language, reference } }: SpokenSentence,
-    { pauseBeforeMs, key }: { readonly pauseBeforeMs: number; readonly key: string | undefined },
-    opened: Promise<EncoderLine>,
-    signal: AbortSignal,
-  ): Work {
+  /** What the engine makes of a sentence. */
+  #synthesis({ text, voice: { engine, voice, language, reference } }: SpokenSentence): SoundPiece {
     const { options } = this.#manner;
-    const urgency = this.#pace(this.#progress());
-    const rate = engine.sampleRate(voice);
-    const ring = PcmRing.open(rate, rate * RING_SECONDS);
-    const segment = new LineSegment(text, ring);
-    this.#segments.push(segment);
     const request = {
       text,
       voice,
       language,
-      urgency,
+      urgency: this.#pace(this.#progress()),
       ...(options === undefined ? {} : { options }),
       ...(reference === undefined ? {} : { reference }),
     };
-    const synthesized = engine.synthesize(request, ring, signal).then((end) => {
+    const write = (out: PcmRing, signal: AbortSignal) => engine.synthesize(request, out, signal);
+    return { sampleRate: engine.sampleRate(voice), write };
+  }
+
+  #render(
+    text: string,
+    { sampleRate: rate, write }: SoundPiece,
+    { pauseBeforeMs, manner }: { readonly pauseBeforeMs: number; readonly manner?: SentenceManner },
+    opened: Promise<EncoderLine>,
+    signal: AbortSignal,
+  ): Work {
+    const ring = PcmRing.open(rate, rate * RING_SECONDS);
+    const segment = new LineSegment(text, ring);
+    this.#segments.push(segment);
+    const synthesized = write(ring, signal).then((end) => {
       segment.soundMs = (end.samples * 1000) / rate;
       segment.words = end.words;
       this.#took(end.timing);
     });
-    if (key !== undefined) this.#keepOf(segment, key, synthesized);
+    if (manner !== undefined) this.#keepOf(segment, manner, synthesized);
     const encoded = opened
-      .then((line) => line.segment({ ring: ring.handle, rate, pauseBeforeMs, keep: key !== undefined }))
+      .then((line) => line.segment({ ring: ring.handle, rate, pauseBeforeMs, keep: manner !== undefined }))
       .then((place) => segment.encoded(place))
       .catch((error: unknown) => {
         ring.abort();
@@ -247,11 +279,11 @@ export class SpeechLine {
   }
 
   /** The sentence is kept when engine and encoder have both said that it is whole. */
-  #keepOf(segment: LineSegment, key: string, synthesized: Promise<void>): void {
+  #keepOf(segment: LineSegment, manner: SentenceManner, synthesized: Promise<void>): void {
     segment.onKept = (frames) => {
       const keep = () => {
         const { soundMs = 0, words } = segment;
-        this.#frames?.keep(key, { frames, soundMs, words });
+        this.#frames?.keep(this.#frames.keyOf(manner), { frames, soundMs, words });
       };
       synthesized.then(keep, () => undefined);
     };

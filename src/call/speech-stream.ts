@@ -12,7 +12,7 @@ import type { SpeechClass } from '../speech/urgency.js';
 import { contentTypeOf } from './audio-format.js';
 import type { PlacedSegment } from './line-segment.js';
 import { replyPace } from './pace.js';
-import { SpeechLine, type EncoderSource } from './speech-line.js';
+import { SpeechLine, type EncoderSource, type LineOutlet } from './speech-line.js';
 import { sentencesOf, type TextLimits } from './text-source.js';
 import { systemTime, type Time } from '../time.js';
 import { VoicePlan } from './voice-plan.js';
@@ -141,7 +141,8 @@ export class SpeechService {
     const ring = ByteRing.open(RING_BYTES);
     const { container, sampleRate: rate, speed = 1, client = '' } = request;
     const sink = { kind: 'bytes', ring: ring.handle, container, rate, speed } as const;
-    const line = new SpeechLine(this.#encoders, () => sink, replyPace(client, this.#time, request), request);
+    const outlet: LineOutlet = { open: (options) => this.#encoders.open(sink, options) };
+    const line = new SpeechLine(outlet, replyPace(client, this.#time, request), request);
     const controller = new AbortController();
     const run = line
       .run(sentences, Promise.resolve(), AbortSignal.any([signal, controller.signal]))

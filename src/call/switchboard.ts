@@ -1,11 +1,14 @@
 // Every open call of the server, by id; the limit on how many there may be.
 import { ParleyError } from '../errors.js';
-import { Call, type CallParts, type MediaPort } from './call.js';
+import { Call, type CallParts, type MediaPort, type SpeakOptions } from './call.js';
+import { sentencesOf } from './text-source.js';
+import type { Time } from '../time.js';
+import { VoicePlan } from './voice-plan.js';
 
 export interface SwitchboardOptions {
   readonly maxCalls: number;
-  /** Unguessable ids of calls, without the prefix. */
-  readonly newId: () => string;
+  /** Unguessable. */
+  readonly newId: (door: string) => string;
 }
 
 export class Switchboard {
@@ -14,6 +17,7 @@ export class Switchboard {
   readonly #calls = new Map<string, Call>();
   /** Calls whose port is still being set up. */
   readonly #opening = new Set<Promise<unknown>>();
+  #draining = false;
   #closing: Promise<void> | undefined;
 
   constructor(parts: CallParts, options: SwitchboardOptions) {
@@ -29,19 +33,26 @@ export class Switchboard {
     return this.#calls.get(id);
   }
 
+  /** Throws what `Call.speak` would throw at once for this text, before there is a call. */
+  check(text: string, options: SpeakOptions = {}): void {
+    new VoicePlan(this.#parts.routing, options).whole(sentencesOf(text, this.#parts.limits));
+  }
+
   /**
    * A new call on the port that `makePort` makes. Rejects with CALL_LIMIT before anything is made, or with
    * whatever `makePort` rejects with.
    */
   async open(makePort: (callId: string) => Promise<MediaPort>, info: { door: string }): Promise<Call> {
     const { maxCalls, newId } = this.#options;
-    if (this.#closing !== undefined) throw new ParleyError('CALL_CLOSED', 'the server is closing');
+    if (this.#closing !== undefined || this.#draining) {
+      throw new ParleyError('CALL_CLOSED', 'the server is closing');
+    }
     if (this.size >= maxCalls) {
       throw new ParleyError('CALL_LIMIT', `${maxCalls} calls are open, which is what MAX_CALLS allows`, {
         retryAfterSeconds: 5,
       });
     }
-    const id = newId();
+    const id = newId(info.door);
     const making = makePort(id);
     this.#opening.add(making);
     try {
@@ -59,6 +70,23 @@ export class Switchboard {
     void call.closed.then(() => this.#calls.delete(call.id));
     // The server began to close while the port was being made.
     if (this.#closing !== undefined) void call.close('server closing');
+  }
+
+  /** Refuses new calls; resolves when those that stand have ended, or after so long. */
+  async drain(limitMs: number, time: Time): Promise<void> {
+    this.#draining = true;
+    if (this.size === 0) return;
+    let callOff: () => void = () => undefined;
+    const limit = new Promise<void>((resolve) => (callOff = time.after(limitMs, resolve)));
+    await Promise.race([this.#empty(), limit]);
+    callOff();
+  }
+
+  async #empty(): Promise<void> {
+    while (this.size > 0) {
+      await Promise.allSettled(this.#opening);
+      await Promise.all([...this.#calls.values()].map(({ closed }) => closed));
+    }
   }
 
   /** Ends every call and refuses new ones; resolves when all are freed. */

@@ -8,8 +8,8 @@
 // travels through the playout as a mark.
 import { isAborted, type ErrorCode, ParleyError, asParleyError } from '../errors.js';
 import { decodeMark } from '../rtp/marks.js';
-import type { SpeechLine, SpokenSentence } from './speech-line.js';
-import { spokenText } from './spoken-text.js';
+import type { LinePiece, SpeechLine } from './speech-line.js';
+import type { SpokenSegment } from './spoken-text.js';
 
 export type UtteranceState = 'waiting' | 'speaking' | 'spoken' | 'interrupted' | 'failed';
 
@@ -43,16 +43,20 @@ export type UtteranceEvent =
   | { type: 'utterance.interrupted'; utterance: number; text: string; durationMs: number }
   | { type: 'utterance.failed'; utterance: number; text: string; error: Failure };
 
+/** Its sound on its way through the call: a CallTrack. */
+export interface UtteranceSound {
+  /** Of it, what has left, in milliseconds. */
+  readonly sentMs: number;
+  heard(segments: readonly SpokenSegment[], sentMs: number): string;
+  /** Queues the end of the utterance where the line could not; false when there is no queue left. */
+  queueEnd(): boolean;
+}
+
 export interface UtteranceParts {
   readonly line: SpeechLine;
-  /** Length of one frame of the call's codec. */
-  readonly frameMs: number;
+  readonly sound: UtteranceSound;
   /** When the text arrived, on the media plane's clock. */
   readonly receivedAtMs: number;
-  /** Frames of this utterance that have left. */
-  readonly sentFrames: () => number;
-  /** Queues the end of the utterance where the line could not; false when there is no queue left. */
-  readonly queueEnd: () => boolean;
   readonly emit: (event: UtteranceEvent) => void;
 }
 
@@ -91,7 +95,7 @@ export class Utterance {
     return this.#pushed;
   }
 
-  start(sentences: AsyncIterable<SpokenSentence> | Iterable<SpokenSentence>, turn: Promise<void>): void {
+  start(sentences: AsyncIterable<LinePiece> | Iterable<LinePiece>, turn: Promise<void>): void {
     this.#pushed = this.#parts.line
       .run(sentences, turn, this.signal)
       .catch((error: unknown) => this.#lineFailed(asParleyError(error, 'ENGINE_FAILED')))
@@ -108,9 +112,21 @@ export class Utterance {
     if (this.#isOver() || (isAborted(error) && this.signal.aborted)) return;
     this.#error = error;
     // The failure is told when what was queued of it has been heard.
-    const { line, queueEnd } = this.#parts;
-    if (line.begun && (line.flushed || queueEnd())) return;
-    this.#finish('failed', this.#parts.sentFrames());
+    const { line, sound } = this.#parts;
+    if (line.begun && (line.flushed || sound.queueEnd())) return;
+    this.#finish('failed', sound.sentMs);
+  }
+
+  /** The call goes on through another port. */
+  moved(): void {
+    this.#parts.line.moved();
+  }
+
+  /** What was queued of it got lost on its way from one port to another. */
+  lost(error: ParleyError): void {
+    if (this.#isOver() || !this.#parts.line.begun) return;
+    this.#error ??= error;
+    this.#finish('failed', this.#parts.sound.sentMs);
   }
 
   /** A fact told by the playout: everything before this mark has left. */
@@ -119,7 +135,7 @@ export class Utterance {
     const { kind, index } = decodeMark(mark);
     const segment = this.#parts.line.segments[index];
     if (kind === 'track-ended') {
-      this.#finish(this.#error === undefined ? 'spoken' : 'failed', this.#parts.sentFrames());
+      this.#finish(this.#error === undefined ? 'spoken' : 'failed', this.#parts.sound.sentMs);
     } else if (kind === 'segment-started') {
       if (this.#state === 'waiting') this.#started(sentAtMs);
       this.#tell('sentence.started', index, segment?.text);
@@ -143,15 +159,14 @@ export class Utterance {
     this.#parts.emit({ type, utterance: this.number, sentence, text });
   }
 
-  /** Told that what was queued of it is dropped after these frames; returns what was heard. */
-  interrupted(sentFrames: number): string {
-    return this.#isOver() ? '' : this.#finish('interrupted', sentFrames);
+  /** Told that what was queued of it is dropped after so much; returns what was heard. */
+  interrupted(sentMs: number): string {
+    return this.#isOver() ? '' : this.#finish('interrupted', sentMs);
   }
 
-  #finish(end: UtteranceEnd['end'], sentFrames: number): string {
-    const { line, frameMs, emit } = this.#parts;
-    const text = spokenText(line.segments, sentFrames, frameMs);
-    const durationMs = sentFrames * frameMs;
+  #finish(end: UtteranceEnd['end'], durationMs: number): string {
+    const { line, sound, emit } = this.#parts;
+    const text = sound.heard(line.segments, durationMs);
     const utterance = this.number;
     this.#step(end);
     this.#controller.abort();

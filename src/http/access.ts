@@ -9,8 +9,11 @@ import { ParleyError } from '../errors.js';
 import type { KeyRing } from './key-ring.js';
 import { neighbourhood, UNIX } from './visitor.js';
 
-/** `open` to all; `key` wants one where keys are configured; `local` is open to the machine itself. */
-export type Access = 'open' | 'key' | 'local';
+/**
+ * `open` to all; `key` wants one where keys are configured; `local` is open to the machine itself; `origin` to all
+ * but pages of other origins, for what asks who comes by itself.
+ */
+export type Access = 'open' | 'key' | 'local' | 'origin';
 
 export interface AccessOptions {
   readonly keys: KeyRing;
@@ -53,7 +56,7 @@ export class AccessGuard {
    * the name of the key that was checked, or the address.
    */
   check(visit: Visit): string {
-    if (!this.#keys.required) this.#checkOrigin(visit);
+    if (!this.#keys.required || visit.access === 'origin') this.#checkOrigin(visit);
     else if (this.#needsKey(visit)) return this.checkKey(keyIn(visit.headers));
     return neighbourhood(visit.remoteAddress);
   }

@@ -17,7 +17,7 @@ import { PROTOCOL_LIMITS, type ProtocolLimits, Protocols } from './protocols.js'
 import { RateLimits } from './rate-limits.js';
 import type { SocketDialect } from './socket-dialect.js';
 import { addSocketRoutes } from './socket-routes.js';
-import { Sockets } from './sockets.js';
+import { type ForeignSocket, Sockets } from './sockets.js';
 
 export interface HttpServerOptions extends AppOptions {
   /** TCP port; 0 lets the system choose. */
@@ -40,6 +40,8 @@ export interface HttpServerOptions extends AppOptions {
   readonly requestTimeoutMs?: number;
   /** What is spoken over WebSockets. */
   readonly dialects?: readonly SocketDialect[];
+  /** WebSockets that another door of this process speaks on. */
+  readonly foreignSocket?: ForeignSocket | undefined;
   /** WebSockets open at once. */
   readonly maxSockets?: number;
   /** Milliseconds until a connection has said what it speaks. */
@@ -164,7 +166,7 @@ function tlsFiles({ tlsCert, tlsKey }: HttpServerOptions): CertificateFiles | un
 }
 
 function openSockets(options: HttpServerOptions, gate: Gate): Sockets {
-  const { dialects = [], maxSockets = MAX_SOCKETS, metrics, log } = options;
+  const { dialects = [], maxSockets = MAX_SOCKETS, foreignSocket: foreign, metrics, log } = options;
   const newId = options.newId ?? randomUUID;
-  return new Sockets({ dialects, gate, maxSockets, newId, metrics: metrics.sockets, log });
+  return new Sockets({ dialects, foreign, gate, maxSockets, newId, metrics: metrics.sockets, log });
 }

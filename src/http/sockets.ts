@@ -5,6 +5,7 @@
 //                 404             401, 403     426, 405, 400    503
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
@@ -17,10 +18,19 @@ import { confirmedProtocol } from './socket-key.js';
 import { GET_ONLY, refuseUpgrade, UPGRADE_REQUIRED, UpgradeRefused } from './socket-refusal.js';
 import { SocketSession, type SocketLimits } from './socket-session.js';
 import { UpgradeVisit } from './upgrade-visit.js';
+import { addressOf } from './visitor.js';
+
+/** Sockets that somebody else of this process speaks on and judges: SIP of browsers' phones. */
+export interface ForeignSocket {
+  readonly path: string;
+  /** Answers the upgrade, or ends the connection. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, isSecure: boolean) => void;
+}
 
 export interface SocketsOptions {
   readonly dialects: readonly SocketDialect[];
   readonly gate: Pick<Gate, 'admit'>;
+  readonly foreign?: ForeignSocket | undefined;
   /** Open at once. */
   readonly maxSockets: number;
   /** Makes the id of a request. */
@@ -114,11 +124,25 @@ export class Sockets {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const requestId = this.#idOf(request);
     try {
+      if (this.#isForeign(request)) return this.#handOver(request, socket, head);
       const { dialect, visit } = this.#admitted(request, requestId);
       this.#handshakes.handleUpgrade(request, socket, head, (open) => this.#open(open, dialect, visit));
     } catch (error) {
       this.#refuse(socket, error, requestId);
     }
+  }
+
+  #isForeign({ url = '' }: IncomingMessage): boolean {
+    return url.split('?', 1)[0] === this.#options.foreign?.path;
+  }
+
+  /** No page of another origin gets through; everything else its owner asks. */
+  #handOver(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { gate, foreign } = this.#options;
+    const { headers, socket: connection } = request;
+    if (this.#closing !== undefined) throw new ParleyError('ABORTED', 'the server is closing');
+    gate.admit({ method: 'POST', access: 'origin', remoteAddress: addressOf(connection), headers });
+    foreign?.upgrade(request, socket, head, connection instanceof TLSSocket);
   }
 
   #admitted(request: IncomingMessage, requestId: string) {

@@ -1,25 +1,21 @@
-// What a caller says, as one unbroken sound: payloads of G.711 become samples,
-// and time that no packet fills becomes faded sound where packets were lost and
-// silence where none were sent (comfort noise, suppressed pauses).
+// What a caller says, as one unbroken sound: payloads become samples, and time
+// that no packet fills becomes faded sound where packets were lost and silence
+// where none were sent (comfort noise, suppressed pauses).
 //
 // It follows the timestamps, so a minute of call is a minute of samples, but for
-// a jump of more than MAX_FILL_MS, which is a new beginning.
-import { A_LAW_VALUES, MU_LAW_VALUES } from './g711.js';
+// a jump of more than MAX_FILL_MS, which is a new beginning, as is another codec.
+import type { CodecName } from './codec.js';
 import type { HeardPayload } from './media-socket.js';
+import { payloadDecoder, type PayloadDecoder } from './payload-decoder.js';
 
-/** Of G.711, whose timestamp counts samples. */
-export const CALLER_RATE_HZ = 8000;
 const MAX_FILL_MS = 2000;
-const MAX_FILL = (CALLER_RATE_HZ * MAX_FILL_MS) / 1000;
 /** A lost packet is bridged by what came before it, fading for so long. */
-const FADE = (CALLER_RATE_HZ * 60) / 1000;
-
-export type G711Name = 'PCMU' | 'PCMA';
-
-const VALUES: Readonly<Record<G711Name, Int16Array>> = { PCMU: MU_LAW_VALUES, PCMA: A_LAW_VALUES };
+const FADE_MS = 60;
 
 export interface CallerSound {
   readonly samples: Int16Array;
+  /** Hz: 8000 for G.711, 16,000 for G.722 and Opus. */
+  readonly sampleRate: number;
   /** When the first packet of it came. */
   readonly atMs: number;
   /** Samples of it that stand for lost packets. */
@@ -27,21 +23,58 @@ export interface CallerSound {
 }
 
 export class CallerAudio {
-  readonly #values = new Map<number, Int16Array>();
+  readonly #codecs = new Map<number, CodecName>();
+  /** Of the codec that is spoken. */
+  #decoder: PayloadDecoder | undefined;
+  #spoken: CodecName | undefined;
   /** Timestamp that comes next; undefined before the first payload. */
   #next: number | undefined;
   #last: Int16Array = new Int16Array(0);
 
   /** Payload types of sound by codec; what is of no such type is taken for a pause. */
-  constructor(codecs: Iterable<readonly [number, G711Name]>) {
-    for (const [payloadType, name] of codecs) this.#values.set(payloadType, VALUES[name]);
+  constructor(codecs: Iterable<readonly [number, CodecName]>) {
+    this.learn(codecs);
   }
 
-  /** The sound of one batch, or undefined when it only prolongs a pause. */
-  take(payloads: readonly HeardPayload[]): CallerSound | undefined {
+  /** More of them, or others. */
+  learn(codecs: Iterable<readonly [number, CodecName]>): void {
+    for (const [payloadType, name] of codecs) this.#codecs.set(payloadType, name);
+  }
+
+  /** The sounds of one batch: more than one where its rate changes, none where it only prolongs a pause. */
+  take(payloads: readonly HeardPayload[]): CallerSound[] {
+    const sounds: CallerSound[] = [];
+    let from = 0;
+    for (let at = 0; at <= payloads.length; at++) {
+      const codec = this.#codecs.get(payloads[at]?.payloadType ?? -1);
+      const another = codec !== undefined && codec !== this.#spoken;
+      if (at < payloads.length && !another) continue;
+      const sound = this.#takeRun(payloads.slice(from, at));
+      if (sound !== undefined) sounds.push(sound);
+      if (another) this.#speak(codec);
+      from = at;
+    }
+    return sounds;
+  }
+
+  #speak(codec: CodecName): void {
+    const before = this.#decoder;
+    this.#spoken = codec;
+    this.#decoder = payloadDecoder(codec);
+    const { sampleRate, clockRate } = this.#decoder;
+    if (before?.sampleRate === sampleRate && before.clockRate === clockRate) return;
+    this.#next = undefined;
+    this.#last = new Int16Array(0);
+  }
+
+  /** All of one codec. */
+  #takeRun(payloads: readonly HeardPayload[]): CallerSound | undefined {
+    const decoder = this.#decoder;
+    const [first] = payloads;
+    if (decoder === undefined || first === undefined) return undefined;
     const parts: Int16Array[] = [];
     let concealed = 0;
-    for (const payload of payloads) concealed += this.#takeOne(payload, parts);
+    for (const payload of payloads) concealed += this.#takeOne(payload, decoder, parts);
     const length = parts.reduce((sum, part) => sum + part.length, 0);
     if (length === 0) return undefined;
     const samples = new Int16Array(length);
@@ -50,42 +83,51 @@ export class CallerAudio {
       samples.set(part, at);
       at += part.length;
     }
-    return { samples, atMs: payloads[0]?.atMs ?? 0, concealed };
+    return { samples, sampleRate: decoder.sampleRate, atMs: first.atMs, concealed };
   }
 
-  /** Adds to `parts`; returns the samples that were made up. */
-  #takeOne({ timestamp, payloadType, lostBefore, payload }: HeardPayload, parts: Int16Array[]): number {
-    const values = this.#values.get(payloadType);
+  /** Adds to `parts`; returns the samples that were made up. Gaps are ticks of the timestamp. */
+  #takeOne(
+    { timestamp, payloadType, lostBefore, payload }: HeardPayload,
+    decoder: PayloadDecoder,
+    parts: Int16Array[],
+  ): number {
+    const { sampleRate, clockRate } = decoder;
+    const toSamples = (ticks: number) => Math.round((ticks * sampleRate) / clockRate);
+    const mostTicks = (clockRate * MAX_FILL_MS) / 1000;
     const next = this.#next ?? timestamp;
     const gap = timestamp - next;
     let concealed = 0;
-    if (gap > 0 && gap <= MAX_FILL) {
+    if (gap > 0 && gap <= mostTicks) {
       const lost = lostBefore > 0;
-      parts.push(lost ? this.#faded(gap) : new Int16Array(gap));
-      if (lost) concealed = gap;
+      const missing = toSamples(gap);
+      parts.push(lost ? this.#faded(missing, (sampleRate * FADE_MS) / 1000) : new Int16Array(missing));
+      if (lost) concealed = missing;
     }
-    if (values === undefined) {
+    if (!this.#codecs.has(payloadType)) {
       // A pause begins: its length shows when the next sound comes.
       this.#next = Math.max(next, timestamp);
       this.#last = new Int16Array(0);
       return concealed;
     }
+    const decoded = decoder.decode(payload);
+    const ticks = (decoded.length * clockRate) / sampleRate;
     // Sound that was bridged already, or that overlaps, is left out.
-    const from = gap < 0 && gap >= -MAX_FILL ? Math.min(-gap, payload.length) : 0;
-    const samples = Int16Array.from(payload.subarray(from), (code) => values[code] as number);
-    this.#next = Math.max(gap < -MAX_FILL ? 0 : next, timestamp + payload.length);
+    const from = gap < 0 && gap >= -mostTicks ? Math.min(-gap, ticks) : 0;
+    const samples = decoded.subarray(toSamples(from));
+    this.#next = Math.max(gap < -mostTicks ? 0 : next, timestamp + ticks);
     if (samples.length === 0) return concealed;
     parts.push(samples);
     this.#last = samples;
     return concealed;
   }
 
-  /** The last frame over and over, going down to silence. */
-  #faded(count: number): Int16Array {
+  /** The last frame over and over, going down to silence within `fade` samples. */
+  #faded(count: number, fade: number): Int16Array {
     const last = this.#last;
     if (last.length === 0) return new Int16Array(count);
     return Int16Array.from({ length: count }, (_, n) => {
-      const loudness = Math.max(0, 1 - n / FADE);
+      const loudness = Math.max(0, 1 - n / fade);
       return Math.trunc((last[n % last.length] as number) * loudness);
     });
   }

@@ -21,7 +21,11 @@ export type LineSink =
       readonly track: number;
       readonly codec: Codec;
       readonly frameMs: number;
+      /** A playout that is taken from it is no end: it waits until it is carried on, or aborted. */
+      readonly movable?: boolean;
     }
+  /** Nowhere: a line for `onSegmentKept`. */
+  | { readonly kind: 'kept'; readonly codec: Codec; readonly frameMs: number }
   /** A ByteRing of a container's bytes; it is ended by the line, with an error code where it failed. */
   | {
       readonly kind: 'bytes';
@@ -55,7 +59,7 @@ export class EncoderLine {
   onSegmentKept: ((index: number, kept: KeptFrames) => void) | undefined;
   /** Milliseconds of a worker's time that it took; known at its end. */
   workMs = 0;
-  readonly #number: number;
+  readonly number: number;
   readonly #sink: LineSink;
   readonly #link: LineLink;
   readonly #waiting = new Map<number, Waiting>();
@@ -68,7 +72,7 @@ export class EncoderLine {
 
   /** Made by the pool only. */
   constructor(number: number, sink: LineSink, link: LineLink) {
-    this.#number = number;
+    this.number = number;
     this.#sink = sink;
     this.#link = link;
   }
@@ -86,7 +90,7 @@ export class EncoderLine {
       this.#waiting.set(index, { source, resolve, reject });
     });
     encoded.catch(() => undefined); // an abort need not be awaited
-    this.#link.post({ type: 'segment', line: this.#number, index, source });
+    this.#link.post({ type: 'segment', line: this.number, index, source });
     return encoded;
   }
 
@@ -96,7 +100,7 @@ export class EncoderLine {
    */
   rest(): void {
     if (!this.#over && this.#ended === undefined) {
-      this.#link.post({ type: 'rest', line: this.#number });
+      this.#link.post({ type: 'rest', line: this.number });
     }
   }
 
@@ -109,7 +113,7 @@ export class EncoderLine {
   /** Drops the line and the rings of segments that are not encoded yet. Idempotent. */
   abort(): void {
     if (this.#over) return;
-    this.#link.post({ type: 'abort', line: this.#number });
+    this.#link.post({ type: 'abort', line: this.number });
     this.#finish(new ParleyError('ABORTED', 'the line was aborted'));
   }
 
@@ -129,6 +133,8 @@ export class EncoderLine {
         return this.onSegmentKept?.(message.index, message.kept);
       case 'failed':
         this.#take(message.index)?.reject(new ParleyError(message.code, message.message));
+        return;
+      case 'padded':
         return;
       case 'ended':
         this.workMs = message.workMs;
@@ -158,7 +164,7 @@ export class EncoderLine {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const ended = new Promise<void>((resolve, reject) => (this.#settleEnd = { resolve, reject }));
     ended.catch(() => undefined);
-    this.#link.post({ type: 'end', line: this.#number });
+    this.#link.post({ type: 'end', line: this.number });
     return ended;
   }
 

@@ -4,9 +4,10 @@
 import { availableParallelism } from 'node:os';
 import type { TrimOptions } from '../audio/trimmer.js';
 import { ParleyError } from '../errors.js';
+import type { Carry } from './carry.js';
 import type { EncoderLine, LineSink } from './encoder-line.js';
 import { EncoderThread } from './encoder-thread.js';
-import type { LineSettings, SinkMessage } from './line-messages.js';
+import type { CarryMessage, LineSettings, SinkMessage } from './line-messages.js';
 import { OPUS_SPEECH, type OpusSettings } from './opus-encoder.js';
 
 /** What a line does differently from the pool. */
@@ -23,6 +24,9 @@ export interface PoolOptions extends LineOptions {
   /** Told of every worker that died, for the log. */
   readonly onWorkerLost?: (error: ParleyError) => void;
 }
+
+/** See CarryMessage. */
+export type CarriedSound = Pick<CarryMessage, 'from' | 'to' | 'entries'>;
 
 export class EncoderPool {
   /** Of lines that say nothing else. */
@@ -68,6 +72,20 @@ export class EncoderPool {
     };
     const line = ++this.#lineCount;
     return thread.open(line, sink, { type: 'open', line, sink: messageOf(sink), settings });
+  }
+
+  /**
+   * What a playout had queued goes into the one that took its place, and behind it what the lines `after` push: one of
+   * them at most is at work, the rest are over. Throws as `open` does.
+   */
+  carry(sound: CarriedSound, after: readonly { readonly number: number }[]): Carry {
+    const numbers = after.map(({ number }) => number);
+    const thread =
+      this.#threads.find((one) => one.usable && numbers.some((number) => one.holds(number))) ??
+      this.#leastLoaded();
+    const line = ++this.#lineCount;
+    const { from, to, entries } = sound;
+    return thread.carry({ type: 'carry', line, after: numbers, from, to, entries, settings: this.settings });
   }
 
   /** Aborts every line and ends every worker; every caller waits for the same end. */

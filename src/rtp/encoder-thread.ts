@@ -5,8 +5,9 @@
 //      └── dies MAX_STILLBIRTHS times in a row ──▶ gone
 import { Worker } from 'node:worker_threads';
 import { ParleyError } from '../errors.js';
+import { Carry } from './carry.js';
 import { EncoderLine, type LineSink } from './encoder-line.js';
-import type { FromWorker, ToWorker } from './line-messages.js';
+import type { CarryMessage, FromWorker, ToWorker } from './line-messages.js';
 
 export const MAX_STILLBIRTHS = 3; // what kills three in a row before they are ready kills the fourth too
 const CLOSE_TIMEOUT_MS = 2000; // a worker that does not end by itself by then is ended
@@ -14,7 +15,7 @@ const CLOSE_TIMEOUT_MS = 2000; // a worker that does not end by itself by then i
 export class EncoderThread {
   readonly #script: URL;
   readonly #onLost: (error: ParleyError) => void;
-  readonly #lines = new Map<number, EncoderLine>();
+  readonly #lines = new Map<number, EncoderLine | Carry>();
   #worker: Worker | undefined;
   #failure: Error | undefined;
   #stillbirths = 0;
@@ -54,6 +55,22 @@ export class EncoderThread {
     this.#lines.set(number, line);
     worker?.postMessage(message);
     return line;
+  }
+
+  /** It works for this line. */
+  holds(line: number): boolean {
+    return this.#lines.has(line);
+  }
+
+  carry(message: CarryMessage): Carry {
+    const worker = this.#worker;
+    const carry = new Carry(message.line, {
+      post: (next) => worker?.postMessage(next),
+      over: () => this.#lines.delete(message.line),
+    });
+    this.#lines.set(message.line, carry);
+    worker?.postMessage(message);
+    return carry;
   }
 
   /** Aborts the lines and waits for the thread's end; every caller gets the same promise. */

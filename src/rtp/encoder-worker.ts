@@ -6,22 +6,35 @@
 import { parentPort } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
-import { asParleyError } from '../errors.js';
+import { asParleyError, ParleyError } from '../errors.js';
 import { BytesSink } from './bytes-sink.js';
+import { CarriedQueue } from './carried-queue.js';
 import { CODECS } from './codec.js';
 import { openContainer } from './container-makers.js';
 import { EncoderShelf } from './encoder-shelf.js';
+import { frameDecoder } from './frame-decoder.js';
 import type { FrameSink } from './frame-sink.js';
 import { HeldStart } from './held-start.js';
 import { ReadySegment } from './kept-frames.js';
-import type { FromWorker, LineSettings, SegmentSource, SinkMessage, ToWorker } from './line-messages.js';
+import type {
+  CarryMessage,
+  FromWorker,
+  LineSettings,
+  SegmentSource,
+  SinkMessage,
+  ToWorker,
+} from './line-messages.js';
 import { LinePump, type LineReports } from './line-pump.js';
+import { NoQueue } from './no-queue.js';
 import { PlayoutSink } from './playout-sink.js';
 import { PlayoutWriter } from './playout-writer.js';
 import { PumpRota } from './pump-rota.js';
 import { CHUNK_SAMPLES, SegmentSound } from './segment-sound.js';
+import { TakenEntries } from './taken-queue.js';
+import { SamePayloads, staysAsItIs, Transcoder } from './transcoder.js';
 import { warmUp } from './warm-up.js';
 
+const MAX_DEPTH = 8; // each one is a codec's loss more, and its work
 const NICENESS = 5; // below the event loop that answers doors, above batch work
 
 interface PriorityAddon {
@@ -30,6 +43,10 @@ interface PriorityAddon {
 
 interface Line {
   readonly pump: LinePump;
+  /** Where its frames go; absent where they are no payloads of a call. */
+  readonly start: HeldStart | undefined;
+  /** Behind it, in order. */
+  readonly carried: CarriedQueue[];
   readonly settings: LineSettings;
   /** Called once, when nothing of the line runs any more. */
   readonly dispose: () => void;
@@ -38,6 +55,8 @@ interface Line {
 if (parentPort === null) throw new Error('encoder-worker.js runs in a worker thread');
 const port = parentPort;
 const lines = new Map<number, Line>();
+/** Those whose number is still used: what they were given is not handed over, or a line pushes into them. */
+const carries = new Map<number, CarriedQueue>();
 const rota = new PumpRota();
 const shelf = new EncoderShelf();
 const scratch = new Float32Array(CHUNK_SAMPLES);
@@ -51,7 +70,7 @@ function now(): number {
 }
 
 function openLine(line: number, message: SinkMessage, settings: LineSettings): void {
-  const { sink, dispose } = openSink(line, message, settings);
+  const { sink, start, dispose } = openSink(line, message, settings);
   const reports: LineReports = {
     started: (segment) => tell({ type: 'started', line, segment }),
     encoded: (segment) => tell({ type: 'encoded', line, segment }),
@@ -68,7 +87,8 @@ function openLine(line: number, message: SinkMessage, settings: LineSettings): v
   };
   const speed = message.kind === 'bytes' ? message.speed : 1;
   try {
-    lines.set(line, { pump: new LinePump(sink, reports, rota.wake, now, speed), settings, dispose });
+    const pump = new LinePump(sink, reports, rota.wake, now, speed);
+    lines.set(line, { pump, start, carried: [], settings, dispose });
   } catch (error) {
     dispose();
     throw error;
@@ -79,7 +99,7 @@ function openSink(
   line: number,
   sink: SinkMessage,
   { opus }: LineSettings,
-): { sink: FrameSink; dispose: () => void } {
+): { sink: FrameSink; start?: HeldStart; dispose: () => void } {
   if (sink.kind === 'bytes') {
     const container = openContainer(sink.container, sink.rate, { opus, shelf, serial: line });
     const ring = ByteRing.attach(sink.ring);
@@ -89,23 +109,58 @@ function openSink(
     };
     return { sink: new BytesSink(ring, container), dispose };
   }
-  const { playout, generation, track, codec, frameMs } = sink;
+  const { codec, frameMs } = sink;
   const encoder = shelf.take(codec, frameMs, opus);
-  const place = { generation, track, sampleRate: CODECS[codec].sampleRate };
-  return {
-    sink: new PlayoutSink(
-      new HeldStart(new PlayoutWriter(playout)),
-      place,
-      encoder,
-      CODECS[codec].silence(frameMs),
-    ),
-    dispose: () => shelf.giveBack(encoder, codec, frameMs, opus),
-  };
+  const dispose = () => shelf.giveBack(encoder, codec, frameMs, opus);
+  const { sampleRate } = CODECS[codec];
+  const silence = CODECS[codec].silence(frameMs);
+  if (sink.kind === 'kept') {
+    const place = { generation: 0, track: 0, sampleRate };
+    return { sink: new PlayoutSink(new NoQueue(), place, encoder, silence), dispose };
+  }
+  const { playout, generation, track, movable = false } = sink;
+  const start = new HeldStart(new PlayoutWriter(playout));
+  const place = { generation, track, sampleRate, movable };
+  return { sink: new PlayoutSink(start, place, encoder, silence), start, dispose };
 }
 
-function close(line: number): void {
-  lines.get(line)?.dispose();
-  lines.delete(line);
+function close(number: number): void {
+  const line = lines.get(number);
+  line?.dispose();
+  line?.carried[0]?.released(); // and when that is done, those behind it
+  lines.delete(number);
+}
+
+/** What a playout had queued, and what its line makes from now on, goes to another one. */
+function carry({ line: number, after, from, to, entries, settings: { opus } }: CarryMessage): void {
+  const line = after.map((one) => lines.get(one)).find((one) => one !== undefined);
+  const before =
+    line?.carried.at(-1) ?? after.map((one) => carries.get(one)).find((one) => one !== undefined);
+  if ((before?.depth ?? 0) === MAX_DEPTH) {
+    throw new ParleyError('ENCODER_FAILED', `what is spoken was moved ${MAX_DEPTH} times before its end`);
+  }
+  const encoder = shelf.take(to.codec, to.frameMs, opus);
+  const recoder = staysAsItIs(from, to)
+    ? new SamePayloads()
+    : new Transcoder(from, to, frameDecoder(from.codec), encoder);
+  const reports = {
+    carried: () => tell({ type: 'ended', line: number, workMs: 0 }),
+    padded: (track: number, frames: number, padMs: number) =>
+      tell({ type: 'padded', line: number, track, frames, padMs }),
+    ended: () => {
+      carries.delete(number);
+      shelf.giveBack(encoder, to.codec, to.frameMs, opus);
+    },
+  };
+  const target = new PlayoutWriter(to.playout);
+  const depth = (before?.depth ?? 0) + 1;
+  const queue = new CarriedQueue(target, to.generation, new TakenEntries(entries), recoder, reports, depth);
+  carries.set(number, queue);
+  line?.carried.push(queue);
+  (before ?? line?.start)?.goOnInto(queue);
+  queue.start();
+  if (before === undefined && line === undefined) queue.released();
+  line?.pump.wake();
 }
 
 function addSegment(line: Line, index: number, source: SegmentSource): void {
@@ -118,6 +173,8 @@ function addSegment(line: Line, index: number, source: SegmentSource): void {
 
 function handle(message: Exclude<ToWorker, { type: 'close' }>): void {
   if (message.type === 'open') return openLine(message.line, message.sink, message.settings);
+  if (message.type === 'carry') return carry(message);
+  if (message.type === 'abort') carries.get(message.line)?.stop();
   const line = lines.get(message.line);
   if (line === undefined) return; // it was lost while the message was on its way
   switch (message.type) {
@@ -139,6 +196,7 @@ port.on('message', (message: ToWorker) => {
       line.pump.stop();
       close(number);
     }
+    for (const queue of carries.values()) queue.stop();
     port.close();
     return;
   }

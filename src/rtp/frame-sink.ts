@@ -28,6 +28,8 @@ export interface FrameSink {
   readonly wholeFrames: boolean;
   /** A segment that fails ends the line: a hole in a file could not be told later. */
   readonly failsWhole: boolean;
+  /** Where nobody takes anything any more, somebody else will: whoever moves the sink wakes the line. */
+  readonly movable?: boolean;
   put(frame: Float32Array, count: number): void;
   mark(mark: number): void;
   /** It keeps frames to itself that the reader will get with the next ones. */

@@ -7,8 +7,8 @@
 // its 16-bit fixed point, so that the bytes are those of every other encoder.
 
 /** Halves of the 24 coefficients, which are symmetric (table 11). */
-const QMF = [3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11];
-const QMF_TAPS = 24;
+export const QMF = [3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11];
+export const QMF_TAPS = 24;
 const QMF_SHIFT = 14; // the filter's gain of 4096, the sum of two halves, and 15 bits of input
 
 // Low band: decision levels, codes by sign, and what the adaptation makes of a code (tables 14 to 20).
@@ -18,19 +18,19 @@ const Q6 = [
 ];
 const CODES_NEGATIVE = [0, 63, 62, ...countdown(31, 4)];
 const CODES_POSITIVE = [0, ...countdown(61, 32)];
-const QM4 = [
+export const QM4 = [
   0, -20456, -12896, -8968, -6288, -4240, -2584, -1200, 20456, 12896, 8968, 6288, 4240, 2584, 1200, 0,
 ];
-const RL42 = [0, 7, 6, 5, 4, 3, 2, 1, 7, 6, 5, 4, 3, 2, 1, 0];
-const WL = [-60, -30, 58, 172, 334, 538, 1198, 3042];
-const LOW_MOST_NB = 18_432;
+export const RL42 = [0, 7, 6, 5, 4, 3, 2, 1, 7, 6, 5, 4, 3, 2, 1, 0];
+export const WL = [-60, -30, 58, 172, 334, 538, 1198, 3042];
+export const LOW_MOST_NB = 18_432;
 
 // High band.
 const HIGH_DECISION = 564;
-const QM2 = [-7408, -1616, 7408, 1616];
-const RH2 = [2, 1, 2, 1];
-const WH = [0, -214, 798];
-const HIGH_MOST_NB = 22_528;
+export const QM2 = [-7408, -1616, 7408, 1616];
+export const RH2 = [2, 1, 2, 1];
+export const WH = [0, -214, 798];
+export const HIGH_MOST_NB = 22_528;
 
 /** Powers of two between 2048 and 4096, 32 to the octave (table 17). */
 const ILB = [
@@ -50,7 +50,7 @@ function saturate(value: number): number {
 }
 
 /** The predictor and scale of one band: blocks 2 to 4. */
-class Band {
+export class Band {
   /** Signal estimate: what the next difference is taken from. */
   s = 0;
   /** Quantizer scale. */

@@ -12,12 +12,17 @@ const START_FRAMES = 3; // an engine's first piece is longer: 80 ms of a 12.5 Hz
 type Held = Uint8Array | number;
 
 export class HeldStart implements PayloadQueue {
-  readonly #queue: PayloadQueue;
+  #queue: PayloadQueue;
   readonly #held: Held[] = [];
   #frames = 0;
   #holding = true;
 
   constructor(queue: PayloadQueue) {
+    this.#queue = queue;
+  }
+
+  /** What is held, and all that comes, goes to another queue. */
+  goOnInto(queue: PayloadQueue): void {
     this.#queue = queue;
   }
 

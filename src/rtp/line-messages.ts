@@ -6,6 +6,7 @@ import type { CodecName } from './codec.js';
 import type { ContainerName } from './container.js';
 import type { KeptFrames } from './kept-frames.js';
 import type { OpusSettings } from './opus-encoder.js';
+import type { PayloadForm } from './transcoder.js';
 
 /** Sound that is still to be encoded, or was encoded before: the latter for a playout only. */
 export type SegmentSource = SoundSegment | KeptSegment;
@@ -52,7 +53,11 @@ export type SinkMessage =
       readonly track: number;
       readonly codec: CodecName;
       readonly frameMs: number;
+      /** A playout that takes nothing any more is no end: a CarryMessage tells where the line goes on. */
+      readonly movable?: boolean;
     }
+  /** Payloads for nobody but `onSegmentKept`. */
+  | { readonly kind: 'kept'; readonly codec: CodecName; readonly frameMs: number }
   | {
       readonly kind: 'bytes';
       readonly ring: number;
@@ -66,7 +71,22 @@ export interface LineSettings {
   readonly trim: TrimOptions;
 }
 
+/** A playout's place was taken by another one: what it had queued, and what comes, is made anew for that. */
+export interface CarryMessage {
+  readonly type: 'carry';
+  /** A number of its own. */
+  readonly line: number;
+  /** What goes on behind it: the first of these lines that is there still; none, if none is. */
+  readonly after: readonly number[];
+  readonly from: PayloadForm;
+  readonly to: PayloadForm & { readonly playout: number; readonly generation: number };
+  /** Of TakenEntries. */
+  readonly entries: Uint8Array;
+  readonly settings: LineSettings;
+}
+
 export type ToWorker =
+  | CarryMessage
   | {
       readonly type: 'open';
       readonly line: number;
@@ -109,6 +129,14 @@ export type LineMessage =
       readonly line: number;
       /** Milliseconds of the worker's time that the line took. */
       readonly workMs: number;
+    }
+  /** Of a CarryMessage: after so many frames of the track in the new playout, the last of them ends with silence. */
+  | {
+      readonly type: 'padded';
+      readonly line: number;
+      readonly track: number;
+      readonly frames: number;
+      readonly padMs: number;
     }
   | { readonly type: 'lost'; readonly line: number; readonly code: ErrorCode; readonly message: string };
 

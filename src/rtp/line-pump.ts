@@ -122,6 +122,11 @@ export class LinePump {
     this.#wake();
   }
 
+  /** What was in its way may be gone. */
+  wake(): void {
+    if (!this.#over) this.#wake();
+  }
+
   /** Gives everything up without a report. Idempotent. */
   stop(): void {
     this.#letGo(new ParleyError('ABORTED', 'the line was aborted'));
@@ -134,6 +139,7 @@ export class LinePump {
     try {
       while (!this.#over) {
         const flushed = this.#sink.flush();
+        if (flushed === 'gone' && this.#sink.movable === true) return 'waiting';
         if (flushed === 'gone')
           throw new ParleyError('ABORTED', 'the sink of the line was cleared or closed');
         if (flushed === 'full') {

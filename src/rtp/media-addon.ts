@@ -92,6 +92,11 @@ export interface Cleared {
   readonly tracks: readonly ClearedTrack[];
 }
 
+/** What waited when the queue was taken; for TakenEntries. */
+export interface TakenQueue extends Cleared {
+  readonly entries: Uint8Array;
+}
+
 export interface PlayoutStats {
   /** RTP packets that left, silence included. */
   readonly packets: number;
@@ -178,6 +183,7 @@ export interface MediaAddon {
   streamPause(stream: number): void;
   streamResume(stream: number): void;
   streamClear(stream: number): Cleared | null;
+  streamTake(stream: number): TakenQueue | null;
   streamSent(stream: number, track: number): number;
   streamDigit(stream: number, digit: DigitTone): boolean;
   streamSendRtcp(stream: number, compound: Uint8Array): boolean;

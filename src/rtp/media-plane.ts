@@ -30,6 +30,7 @@ export interface TracedPacket {
 
 const MAX_KEPT = 50_000; // a quarter of an hour of one stream
 const MAX_STREAMS = 4000; // the native plane's limit, less those that end within a tick
+const MAX_PARTING = 256; // marks come within a turn of the loop; where none comes at all, these are all that are kept
 const MARK_FIELDS = 4;
 const TRACE_FIELDS = 3;
 
@@ -37,6 +38,8 @@ export class MediaPlane {
   readonly handle: number;
   readonly #manual: boolean;
   readonly #playouts = new Map<number, Playout>();
+  /** Closed, with marks that were reached before and are not told yet. */
+  readonly #parting = new Map<number, Playout>();
   readonly #sockets = new Map<number, MediaSocket>();
   /** Packets of streams without `onPacket`: at most MAX_KEPT, the oldest are forgotten. */
   #kept: CapturedPacket[] = [];
@@ -74,7 +77,7 @@ export class MediaPlane {
 
   /**
    * A stream that ticks from now on; nothing leaves before it has a target. It may take the place of another one of
-   * its SSRC, which it closes without a BYE: sequence numbers, timestamps and, where the keys are the same, SRTP go
+   * its SSRC, which sends nothing any more, no BYE either, and is closed with it at the latest: sequence numbers, timestamps and, where the keys are the same, SRTP go
    * on, so that a change of the codec restarts nothing at the far end. Throws CALL_LIMIT.
    */
   openStream(options: StreamOptions, continues?: Playout): Playout {
@@ -164,15 +167,19 @@ export class MediaPlane {
   }
 
   #tellMarks(failures: unknown[]): void {
+    const parting = [...this.#parting.keys()];
     const marks = mediaAddon().planeTakeMarks(this.handle);
     for (let at = 0; at < marks.length; at += MARK_FIELDS) {
-      const playout = this.#playouts.get(marks[at] ?? 0);
+      const handle = marks[at] ?? 0;
+      const playout = this.#playouts.get(handle) ?? this.#parting.get(handle);
       try {
         playout?.onMark?.(marks[at + 1] ?? 0, marks[at + 2] ?? 0, marks[at + 3] ?? 0);
       } catch (error) {
         failures.push(error);
       }
     }
+    // The addon had all of theirs ready when they were closed; what closes in a callback has its turn next.
+    for (const handle of parting) this.#parting.delete(handle);
   }
 
   #tellInbound(failures: unknown[]): void {
@@ -203,5 +210,8 @@ export class MediaPlane {
   #closing(playout: Playout): void {
     if (playout.onPacket !== undefined) this.#deliver();
     this.#playouts.delete(playout.handle);
+    this.#parting.set(playout.handle, playout);
+    const [oldest = 0] = this.#parting.keys();
+    if (this.#parting.size > MAX_PARTING) this.#parting.delete(oldest);
   }
 }

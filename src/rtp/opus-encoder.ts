@@ -50,16 +50,21 @@ const SET_PREDICTION_DISABLED = 4042;
 
 const APPLICATIONS = { voip: 2048, audio: 2049 } as const;
 
+interface NativeDecoder {
+  decode(packet: Buffer): Buffer;
+  applyDecoderCTL(request: number, value: number): void;
+}
+
 interface NativeEncoder {
   encode(samples: Buffer): Buffer;
   applyEncoderCTL(request: number, value: number): void;
   setBitrate(bitsPerSecond: number): void;
 }
 
-type NativeEncoderClass = new (rate: number, channels: number) => NativeEncoder;
+type NativeClass = new (rate: number, channels: number) => NativeEncoder & NativeDecoder;
 
 const { OpusEncoder: Native } = createRequire(import.meta.url)('@discordjs/opus') as {
-  OpusEncoder: NativeEncoderClass;
+  OpusEncoder: NativeClass;
 };
 
 export class OpusFrameEncoder {
@@ -121,6 +126,48 @@ export class OpusFrameEncoder {
     this.#samples.fill(0);
     this.#native.encode(this.#bytes);
     this.#native.applyEncoderCTL(SET_IN_BAND_FEC, 1);
+  }
+}
+
+const MOST_FRAME_SAMPLES = 5760; // 120 ms
+
+/** Decodes what an OpusFrameEncoder made; nothing from a network reaches it. */
+export class OpusFrameDecoder {
+  readonly #native: NativeDecoder = new Native(SAMPLE_RATE, 1);
+  readonly #samples = new Int16Array(MOST_FRAME_SAMPLES);
+  readonly #bytes = new Uint8Array(this.#samples.buffer);
+
+  /** The samples of one payload; valid until the next call. */
+  decode(payload: Uint8Array): Int16Array {
+    const decoded = this.#native.decode(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength));
+    this.#bytes.set(decoded);
+    return this.#samples.subarray(0, decoded.length / Int16Array.BYTES_PER_ELEMENT);
+  }
+
+  /** As if newly made. */
+  reset(): void {
+    this.#native.applyDecoderCTL(RESET_STATE, 0);
+  }
+}
+
+const HEARD_HZ = 16_000; // what a voice has
+const NO_SAMPLES = new Int16Array(0);
+
+/** Packets of a far end, whatever their frames are, as mono sound of 16 kHz. */
+export class OpusPacketDecoder {
+  readonly sampleRate = HEARD_HZ;
+  readonly #native: NativeDecoder = new Native(HEARD_HZ, 1);
+
+  /** Nothing for what is no packet of Opus. */
+  decode(payload: Uint8Array): Int16Array {
+    // An empty one would be taken for a lost one of 120 ms.
+    if (payload.length === 0) return NO_SAMPLES;
+    try {
+      const bytes = this.#native.decode(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength));
+      return new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+    } catch {
+      return NO_SAMPLES;
+    }
   }
 }
 

@@ -21,6 +21,7 @@ export class PlayoutSink implements FrameSink, PayloadSink {
   readonly frameSamples: number;
   readonly wholeFrames = true;
   readonly failsWhole = false;
+  readonly movable: boolean;
   readonly #queue: PayloadQueue;
   readonly #generation: number;
   readonly #track: number;
@@ -32,13 +33,19 @@ export class PlayoutSink implements FrameSink, PayloadSink {
 
   constructor(
     queue: PayloadQueue,
-    place: { readonly generation: number; readonly track: number; readonly sampleRate: number },
+    place: {
+      readonly generation: number;
+      readonly track: number;
+      readonly sampleRate: number;
+      readonly movable?: boolean;
+    },
     encoder: FrameEncoder,
     silence: Uint8Array,
   ) {
     this.#queue = queue;
     this.#generation = place.generation;
     this.#track = place.track;
+    this.movable = place.movable === true;
     this.sampleRate = place.sampleRate;
     this.frameSamples = encoder.frameSamples;
     this.#encoder = encoder;

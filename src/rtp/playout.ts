@@ -13,7 +13,9 @@ import {
   type PushAnswer,
   type StreamOptions,
   type StreamTarget,
+  type TakenQueue,
 } from './media-addon.js';
+import { NOTHING_TAKEN } from './taken-queue.js';
 
 /** Told on the thread that opened the plane. */
 export type MarkReached = (track: number, mark: number, sentAtMs: number) => void;
@@ -26,6 +28,8 @@ export class Playout {
   /** Packets of a capturing target, to be carried by JavaScript. Without it they wait for the plane's `takePackets`. */
   onPacket: ((packet: CapturedPacket) => void) | undefined;
   readonly #onClose: (playout: Playout) => void;
+  /** The one that this one took the place of: nothing leaves it any more, but what it had queued is there. */
+  readonly #before: Playout | undefined;
   #last: PlayoutStats | undefined;
 
   /** Made by MediaPlane.openStream. */
@@ -39,7 +43,7 @@ export class Playout {
       plane,
       continues === undefined ? options : { ...options, continues: continues.handle },
     );
-    continues?.close();
+    this.#before = continues;
     this.frameMs = options.frameMs;
     this.#onClose = onClose;
   }
@@ -75,6 +79,11 @@ export class Playout {
   /** Drops what waits, in one step: the counts are exact, and nobody waits for the clock. */
   clear(): Cleared {
     return mediaAddon().streamClear(this.handle) ?? { generation: 0, tracks: [] };
+  }
+
+  /** As `clear`, and hands out what was dropped, with the last frames that left. Also where another took its place. */
+  take(): TakenQueue {
+    return mediaAddon().streamTake(this.handle) ?? { generation: 0, tracks: [], entries: NOTHING_TAKEN };
   }
 
   /** From the next tick on silence is sent and the queue stands still. */
@@ -114,6 +123,7 @@ export class Playout {
 
   /** Says BYE. When it returns nothing leaves any more and the descriptor is let go. Idempotent. */
   close(): void {
+    this.#before?.close();
     if (this.#last !== undefined) return;
     this.#last = mediaAddon().streamClose(this.handle) ?? CLOSED_WITH_PLANE;
     this.#onClose(this);

@@ -1,8 +1,8 @@
 // A G.711 call on a media plane whose clock the test holds: everything real
 // but the engine, the network and time.
-import { Call, type CallEvent, type CallLimits } from '../../src/call/call.js';
+import { Call, type CallEvent, type CallLimits, type MediaPort } from '../../src/call/call.js';
 import type { FrameCache } from '../../src/call/frame-cache.js';
-import { PCMU, ticksPerFrame } from '../../src/rtp/codec.js';
+import { PCMU, ticksPerFrame, type Codec } from '../../src/rtp/codec.js';
 import type { EncoderPool } from '../../src/rtp/encoder-pool.js';
 import { MediaPlane } from '../../src/rtp/media-plane.js';
 import { ManualTime } from './manual-time.js';
@@ -12,11 +12,14 @@ export const FRAME_MS = 20;
 /** Of the first packet that a test sees; both wrap within every test. */
 export const FIRST_SEQUENCE = 65_535;
 export const FIRST_TIMESTAMP = 4_294_967_200;
+const FIRST_SSRC = 0x1234_5678;
 const START_MS = 10_000;
 
 export interface SentPacket {
   readonly atMs: number;
   readonly marker: boolean;
+  readonly payloadType: number;
+  readonly ssrc: number;
   readonly sequence: number;
   readonly timestamp: number;
   readonly payload: Uint8Array;
@@ -26,6 +29,8 @@ const LIMITS: CallLimits = { maxTextLength: 1000, textIdleMs: 10_000, maxWaiting
 
 export interface CallUnderTest {
   readonly call: Call;
+  /** The first one. */
+  readonly port: MediaPort;
   readonly engine: ScriptedEngine;
   readonly plane: MediaPlane;
   readonly time: ManualTime;
@@ -34,31 +39,49 @@ export interface CallUnderTest {
   readonly ended: string[];
   /** Moves the plane's clock and the timers. */
   pass(ms: number): void;
+  /** Another port: of the same source where it goes on from `continues`, else of another one. */
+  openPort(codec: Codec, frameMs: number, continues?: MediaPort): MediaPort;
   /** RTP packets that left since the last time. */
   sent(): SentPacket[];
   close(): Promise<void>;
 }
 
-/** One pool for a whole test file: starting a worker costs more than a test. */
-export function openCall(encoders: EncoderPool, frames?: FrameCache): CallUnderTest {
-  const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: 1_000_000 });
-  const time = new ManualTime(START_MS);
-  const engine = new ScriptedEngine();
-  const playout = plane.openStream({
-    ssrc: 0x1234_5678,
-    payloadType: 0,
-    clockRate: PCMU.clockRate,
-    ticksPerFrame: ticksPerFrame(PCMU, FRAME_MS),
-    frameMs: FRAME_MS,
+/** Payload types of the codecs here: those of RFC 3551, and one for Opus. */
+export function payloadTypeOf(codec: Codec): number {
+  return codec.staticPayloadType ?? 111;
+}
+
+function portOf(plane: MediaPlane, codec: Codec, frameMs: number, ssrc: number, continues?: MediaPort): MediaPort {
+  const ticks = ticksPerFrame(codec, frameMs);
+  const options = {
+    ssrc,
+    payloadType: payloadTypeOf(codec),
+    clockRate: codec.clockRate,
+    ticksPerFrame: ticks,
+    frameMs,
     sequence: FIRST_SEQUENCE - 1,
-    timestamp: FIRST_TIMESTAMP - ticksPerFrame(PCMU, FRAME_MS),
-    silence: PCMU.silence(FRAME_MS),
+    timestamp: FIRST_TIMESTAMP - ticks,
+    silence: codec.silence(frameMs),
     lowMs: 400,
     highMs: 1500,
     cname: 'call',
     rtcpIntervalMs: 0,
-  });
+  };
+  const playout = plane.openStream(options, continues?.playout);
   playout.target({ capture: true });
+  return { codec, frameMs, playout, path: 'captured', close: async () => playout.close() };
+}
+
+/** One pool for a whole test file: starting a worker costs more than a test. */
+export function openCall(
+  encoders: EncoderPool,
+  frames?: FrameCache,
+  { codec = PCMU, frameMs = FRAME_MS }: { readonly codec?: Codec; readonly frameMs?: number } = {},
+): CallUnderTest {
+  const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: 1_000_000 });
+  const time = new ManualTime(START_MS);
+  const engine = new ScriptedEngine();
+  const port = portOf(plane, codec, frameMs, FIRST_SSRC);
   // The first tick is due at once: after it, n frames of time are n packets.
   plane.advance(START_MS);
   plane.takePackets();
@@ -69,13 +92,7 @@ export function openCall(encoders: EncoderPool, frames?: FrameCache): CallUnderT
   const call = new Call(
     'call-1',
     'test',
-    {
-      codec: PCMU,
-      frameMs: FRAME_MS,
-      playout,
-      path: 'captured',
-      close: async () => playout.close(),
-    },
+    port,
     {
       routing: engine,
       encoders,
@@ -93,8 +110,12 @@ export function openCall(encoders: EncoderPool, frames?: FrameCache): CallUnderT
   );
   const events: CallEvent[] = [];
   call.onEvent = (event) => void events.push(event);
+  let sources = 0;
   return {
     call,
+    port,
+    openPort: (to, ms, continues) =>
+      portOf(plane, to, ms, continues === undefined ? FIRST_SSRC + ++sources : FIRST_SSRC, continues),
     engine,
     plane,
     time,
@@ -122,6 +143,8 @@ function parse({ atMs, data }: { atMs: number; data: Uint8Array }): SentPacket {
   return {
     atMs,
     marker: (view.getUint8(1) & 0x80) !== 0,
+    payloadType: view.getUint8(1) & 0x7f,
+    ssrc: view.getUint32(8),
     sequence: view.getUint16(2),
     timestamp: view.getUint32(4),
     payload: data.subarray(12),

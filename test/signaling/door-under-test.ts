@@ -114,6 +114,9 @@ function openSwitchboard(
         open: () => {
           throw noEngine();
         },
+        carry: () => {
+          throw noEngine();
+        },
       },
       limits: { maxTextLength: 1000, textIdleMs: 10_000, maxWaitingUtterances: 3 },
       time,

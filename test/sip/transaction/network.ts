@@ -33,6 +33,8 @@ export class Network {
   loses: (text: string, from: string) => boolean = () => false;
   /** What a client's wire says instead of sending. */
   failure: TransportFailure | undefined;
+  /** The same, by where it would send to. */
+  failureAt: (address: string) => TransportFailure | undefined = () => undefined;
   /** Whether responses can be sent. */
   canRespond = true;
   readonly #ends = new Map<string, (bytes: Buffer, flow: Flow) => void>();
@@ -110,7 +112,8 @@ export class Network {
   #wire(address: string, transport: TransportName): Wire {
     return {
       send: async (target, bytesFor) => {
-        if (this.failure !== undefined) return this.failure;
+        const failure = this.failure ?? this.failureAt(target.address);
+        if (failure !== undefined) return failure;
         const flow = target.flow ?? this.flow(address, target.address, transport);
         const bytes = bytesFor(flow);
         await flow.send(bytes);

@@ -1,0 +1,111 @@
+// What one request is sent as, and to whom, try after try: the next target
+// where one does not serve, credentials where one asks for them. It sends
+// nothing itself.
+import type { AuthorizationField } from '../auth/digest-client.js';
+import type { SipResponse } from '../message/response.js';
+import type { HeaderLine, RequestData } from '../message/serialiser.js';
+import { wholeNumber } from '../message/cseq.js';
+import type { ClientFailure } from '../transaction/client-transaction.js';
+import type { Target } from '../transport/outbound.js';
+import type { Journey, RequestMaker, SendOutcome } from './request-sender.js';
+import { TargetWalk, type WalkGround } from './target-walk.js';
+
+export interface Attempt {
+  readonly data: RequestData;
+  readonly target: Target;
+  /** Those among the headers of `data`. */
+  readonly credentials: readonly HeaderLine[];
+}
+
+const MOST_CHALLENGES = 3; // of one target: a proxy, the server behind it, and a nonce that was stale
+const UNREACHABLE_MS = 30_000;
+const OVERLOADED_MS = 5000; // where there is no Retry-After
+const MOST_RETRY_AFTER = 2 ** 31;
+
+export class Attempts {
+  readonly #make: RequestMaker;
+  readonly #journey: Journey;
+  readonly #ground: WalkGround;
+  readonly #walk: TargetWalk;
+  #sent: readonly AuthorizationField[] = [];
+  #challenges = 0;
+
+  constructor(make: RequestMaker, journey: Journey, ground: WalkGround) {
+    this.#make = make;
+    this.#journey = journey;
+    this.#ground = ground;
+    this.#walk = new TargetWalk(journey, ground);
+  }
+
+  /** Undefined where there is nobody to send it to, or after `close`. */
+  async first(): Promise<Attempt | undefined> {
+    const target = await this.#walk.next();
+    return target === undefined ? undefined : this.#fresh(target);
+  }
+
+  /** What to try after this came of an attempt; undefined where there is nothing more, and the outcome stands. */
+  async after(outcome: SendOutcome, { data, target }: Attempt): Promise<Attempt | undefined> {
+    const { passedOver } = this.#ground;
+    if ('failure' in outcome) {
+      if (isOurs(outcome.failure)) return undefined;
+      passedOver.add(target, UNREACHABLE_MS);
+      return this.first();
+    }
+    const { response } = outcome;
+    if (response.status === 503) {
+      passedOver.add(target, retryAfterMs(response) ?? OVERLOADED_MS);
+      return this.first();
+    }
+    passedOver.remove(target);
+    const isChallenge = response.status === 401 || response.status === 407;
+    return isChallenge ? this.#answered(response, data, target) : undefined;
+  }
+
+  /** No more tries: what is waited for comes to nothing. */
+  close(): void {
+    this.#walk.close();
+  }
+
+  /** With the credentials that this peer has asked for before. */
+  #fresh(target: Target): Attempt {
+    const data = this.#make([]);
+    this.#sent = this.#journey.account?.authorize({ ...data, body: bodyOf(data) }) ?? [];
+    this.#challenges = 0;
+    const credentials = linesOf(this.#sent);
+    return { data: { ...data, headers: [...data.headers, ...credentials] }, target, credentials };
+  }
+
+  #answered(response: SipResponse, challenged: RequestData, target: Target): Attempt | undefined {
+    const { account } = this.#journey;
+    this.#challenges++;
+    if (account === undefined || this.#challenges > MOST_CHALLENGES) return undefined;
+    const challenges = { www: response.all('www-authenticate'), proxy: response.all('proxy-authenticate') };
+    // It has come under a branch that nobody but whom the request was sent to can know.
+    const asked = { ...challenged, body: bodyOf(challenged) };
+    const verdict = account.answer(account.peer, challenges, asked, this.#sent);
+    if ('failure' in verdict) return undefined;
+    this.#sent = verdict.fields;
+    const credentials = linesOf(verdict.fields);
+    return { data: this.#make(credentials), target, credentials };
+  }
+}
+
+/** Seconds of Retry-After, in milliseconds; what follows them is for people (RFC 3261, section 20.33). */
+export function retryAfterMs(response: SipResponse): number | undefined {
+  const [digits = ''] = /^\d+/.exec(response.first('retry-after') ?? '') ?? [];
+  const seconds = wholeNumber(digits, MOST_RETRY_AFTER);
+  return seconds === undefined ? undefined : seconds * 1000;
+}
+
+/** No other target changes it. */
+function isOurs({ reason }: ClientFailure): boolean {
+  return reason === 'cancelled' || reason === 'too-many';
+}
+
+function linesOf(fields: readonly AuthorizationField[]): HeaderLine[] {
+  return fields.map(({ name, value }): HeaderLine => [name, value]);
+}
+
+function bodyOf({ body = '' }: RequestData): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body) : body;
+}

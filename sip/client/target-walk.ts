@@ -1,0 +1,94 @@
+// The targets of one request, one after the other: the flow that the peer came
+// in on, what the locator finds, and at last those that lately did not serve.
+import type { Time } from '../../src/time.js';
+import type { LocatedUri, Target as LocatedTarget } from '../locator/locator.js';
+import type { Target } from '../transport/outbound.js';
+import { type PassedOver, targetKey } from './passed-over.js';
+import type { Journey } from './request-sender.js';
+
+export interface TargetFinder {
+  locate(uri: LocatedUri): AsyncGenerator<LocatedTarget, void, void>;
+}
+
+export interface WalkGround {
+  readonly locator: TargetFinder;
+  readonly passedOver: PassedOver;
+  readonly time: Time;
+}
+
+const MOST_TARGETS = 4;
+const LOCATE_MS = 10_000; // in all: a name may need several questions, and each of them has a bound of its own
+
+type Step = IteratorResult<LocatedTarget, void> | undefined;
+
+export class TargetWalk {
+  readonly #ground: WalkGround;
+  readonly #flow: Target | undefined;
+  readonly #located: AsyncGenerator<LocatedTarget, void, void> | undefined;
+  readonly #given = new Set<string>();
+  readonly #later: Target[] = [];
+  #leftMs = LOCATE_MS;
+  #found = false; // everything that there is
+  #closed = false;
+  #giveUp: (() => void) | undefined;
+
+  constructor({ nextHop, flow }: Journey, ground: WalkGround) {
+    this.#ground = ground;
+    this.#flow = flow === undefined || flow.closed ? undefined : { transport: flow.transport, ...flow.remote, flow };
+    this.#located = nextHop.isSip ? ground.locator.locate(nextHop) : undefined;
+  } // prettier-ignore
+
+  /** Undefined after the last one, after four, and after `close`, which also ends a wait. */
+  async next(): Promise<Target | undefined> {
+    if (this.#closed || this.#given.size >= MOST_TARGETS) return undefined;
+    const target = this.#ofFlow() ?? (await this.#fresh()) ?? this.#later.shift();
+    if (target === undefined || this.#closed) return undefined;
+    this.#given.add(targetKey(target));
+    return target;
+  }
+
+  /** Nobody asks any more. */
+  close(): void {
+    this.#closed = true;
+    this.#giveUp?.();
+    void this.#located?.return().catch(() => undefined);
+  }
+
+  #ofFlow(): Target | undefined {
+    return this.#given.size === 0 ? this.#flow : undefined;
+  }
+
+  async #fresh(): Promise<Target | undefined> {
+    while (!this.#found && !this.#closed) {
+      const step = await this.#step();
+      if (step === undefined || step.done === true) {
+        this.#found = true;
+        return undefined;
+      }
+      const { transport, address, port, domain } = step.value;
+      const target: Target = { transport, address, port, name: domain };
+      if (this.#given.has(targetKey(target))) continue;
+      if (!this.#ground.passedOver.has(target)) return target;
+      this.#later.push(target);
+    }
+    return undefined;
+  }
+
+  #step(): Promise<Step> {
+    const { time } = this.#ground;
+    const located = this.#located;
+    if (located === undefined || this.#leftMs <= 0) return Promise.resolve(undefined);
+    const startMs = time.now();
+    return new Promise((resolve) => {
+      const give = (step: Step): void => {
+        callOff();
+        this.#giveUp = undefined;
+        this.#leftMs -= time.now() - startMs;
+        resolve(step);
+      };
+      const callOff = time.after(this.#leftMs, () => give(undefined));
+      this.#giveUp = () => give(undefined);
+      located.next().then(give, () => give(undefined));
+    });
+  }
+}

@@ -1,0 +1,76 @@
+// Presses keys at the far end, one request after the other: in RTP where it
+// takes events, in INFO otherwise.
+import type { DigitsRequest } from '../../src/call/phone-calls.js';
+import { ParleyError } from '../../src/errors.js';
+import type { Time } from '../../src/time.js';
+import type { Leg } from './leg.js';
+
+const MOST_DIGITS = 64;
+const DIGITS = /^[0-9*#A-D,]+$/i;
+const DURATION_MS = 160;
+const PAUSE_MS = 80;
+const COMMA_MS = 500;
+const MOST_WAITING = 16; // requests of one call
+
+export class DigitKeys {
+  readonly #time: Time;
+  readonly #leg: () => Leg | undefined;
+  #turn: Promise<void> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(time: Time, leg: () => Leg | undefined) {
+    this.#time = time;
+    this.#leg = leg;
+  }
+
+  /** Resolves when the last digit was sent. INVALID_FIELD, QUEUE_FULL, WRONG_STATE where the far end takes none. */
+  press(request: DigitsRequest): Promise<void> {
+    const { digits } = request;
+    if (digits.length > MOST_DIGITS || !DIGITS.test(digits)) {
+      const message = `digits must be 1 to ${MOST_DIGITS} of 0-9, *, #, A-D and commas`;
+      throw new ParleyError('INVALID_FIELD', message, { field: 'digits' });
+    }
+    if (this.#waiting >= MOST_WAITING) {
+      throw new ParleyError('QUEUE_FULL', `${MOST_WAITING} requests for digits wait in this call already`);
+    }
+    this.#waiting++;
+    const pressed = this.#turn.then(() => this.#pressAll(request)).finally(() => this.#waiting--);
+    this.#turn = pressed.catch(() => undefined);
+    return pressed;
+  }
+
+  async #pressAll({
+    digits,
+    durationMs = DURATION_MS,
+    pauseMs = PAUSE_MS,
+    by,
+  }: DigitsRequest): Promise<void> {
+    for (const digit of digits) {
+      if (digit === ',') await this.#wait(COMMA_MS);
+      else if (by === 'info' || !this.#inMedia(digit, durationMs, pauseMs)) {
+        if (by === 'rtp') throw refused('the far end takes no digits in RTP: none were agreed on');
+        await this.#inInfo(digit, durationMs, pauseMs);
+      }
+    }
+    await this.#leg()?.media.digitsSent();
+  }
+
+  #inMedia(digit: string, durationMs: number, pauseMs: number): boolean {
+    return this.#leg()?.media.press(digit, durationMs, pauseMs) ?? false;
+  }
+
+  async #inInfo(digit: string, durationMs: number, pauseMs: number): Promise<void> {
+    const taken = await this.#leg()?.session.sendDigit(digit, durationMs);
+    if (taken !== true) throw refused('the far end takes no digits, neither in RTP nor in INFO');
+    await this.#wait(durationMs + pauseMs);
+  }
+
+  async #wait(ms: number): Promise<void> {
+    await this.#leg()?.media.digitsSent();
+    await new Promise<void>((resolve) => this.#time.after(ms, resolve));
+  }
+}
+
+function refused(message: string): ParleyError {
+  return new ParleyError('WRONG_STATE', message, { field: 'by' });
+} // prettier-ignore

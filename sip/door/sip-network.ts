@@ -1,0 +1,127 @@
+// The layers of SIP of one server, built from its settings: transports,
+// transactions, sessions, and the requests that go out.
+import { randomBytes, randomInt } from 'node:crypto';
+import { isIP, isIPv6 } from 'node:net';
+import type { SipConfig } from '../../src/sip-config.js';
+import type { Time } from '../../src/time.js';
+import { LocatedSender } from '../client/located-sender.js';
+import { CachedResolver } from '../locator/cached-resolver.js';
+import { Locator } from '../locator/locator.js';
+import { systemResolver } from '../locator/system-resolver.js';
+import { hostPortText } from '../message/host.js';
+import type { InboundSession } from '../session/inbound-session.js';
+import { UserAgent } from '../session/user-agent.js';
+import { LoadGauge } from '../transaction/load-gauge.js';
+import { TransactionLayer } from '../transaction/transaction-layer.js';
+import type { Flow, TransportName } from '../transport/flow.js';
+import type { ListenerOptions } from '../transport/listener-options.js';
+import type { TlsIdentity } from '../transport/tls-identity.js';
+import { Transports } from '../transport/transports.js';
+import type { Admission } from './admission.js';
+
+export interface SipNetworkParts {
+  readonly config: SipConfig;
+  readonly tls: TlsIdentity;
+  readonly time: Time;
+  readonly admission: Admission;
+  readonly invited: (session: InboundSession) => void;
+  /** Told of every request and response, for metrics. */
+  readonly told: (direction: 'in' | 'out', method: string, status: number) => void;
+}
+
+const USER = 'parley';
+const PRODUCT = 'Parley';
+const RESOLVE_MS = 3000;
+
+export class SipNetwork {
+  readonly transports: Transports;
+  readonly transactions: TransactionLayer;
+  readonly agent: UserAgent;
+  readonly sender: LocatedSender;
+  readonly #load: LoadGauge;
+
+  /** CONFIG_INVALID where a listener cannot work. */
+  constructor({ config, tls, time, admission, invited, told }: SipNetworkParts) {
+    const received = (bytes: Buffer, flow: Flow): void => this.transactions.received(bytes, flow);
+    this.transports = new Transports({
+      listeners: listenersOf(config, tls),
+      client: tls,
+      aliases: 'authenticated',
+      time,
+      admits: (address) => admission.knows(address),
+      received,
+    });
+    const token = (): string => randomBytes(9).toString('hex');
+    this.agent = new UserAgent({
+      time,
+      token,
+      admission,
+      invited,
+      randomInt,
+      product: PRODUCT,
+      contactFor: (flow) => `<${this.contactFor(flow)}>`,
+      sessionSeconds: config.sessionSeconds,
+      leastSeconds: config.leastSessionSeconds,
+      told,
+    });
+    this.#load = new LoadGauge({ time, delayMs: () => this.transports.queueDelayMs() });
+    this.transactions = new TransactionLayer({
+      wire: this.transports,
+      user: this.agent,
+      time,
+      token,
+      load: this.#load,
+    });
+    const locator = new Locator({
+      resolver: new CachedResolver(systemResolver(RESOLVE_MS), time),
+      random: Math.random,
+      transports: config.tlsPort === undefined ? ['udp', 'tcp', 'tls'] : ['tls', 'udp', 'tcp'],
+      families: familiesOf(config),
+    });
+    this.sender = new LocatedSender({ layer: this.transactions, locator, time });
+    this.agent.start(this.transactions, this.sender);
+  }
+
+  open(): Promise<void> {
+    return this.transports.open();
+  }
+
+  /** The URI that a peer on this flow reaches us under. */
+  contactFor(flow: Flow): string {
+    const { transport } = flow;
+    const place = hostPortText(this.transports.sentBy(flow));
+    const over = transport === 'udp' ? '' : `;transport=${transport === 'wss' ? 'ws' : transport}`;
+    return `sip:${USER}@${place}${over}`;
+  }
+
+  /** Where SIP is listened on, for the log: `udp 127.0.0.1:5060`. */
+  get listening(): readonly string[] {
+    const names: readonly TransportName[] = ['udp', 'tcp', 'tls'];
+    return names.flatMap((name) => {
+      const local = this.transports.local(name);
+      return local === undefined
+        ? []
+        : [`${name} ${hostPortText({ host: local.address, port: local.port })}`];
+    });
+  }
+
+  /** Resolves when no socket and no timer is left. */
+  async close(): Promise<void> {
+    this.#load.close();
+    this.transactions.close();
+    await this.transports.close();
+  }
+}
+
+function familiesOf({ hosts }: SipConfig): (4 | 6)[] {
+  return [...new Set(hosts.map((host) => (isIPv6(host) ? 6 : 4)))];
+}
+
+function listenersOf(config: SipConfig, tls: TlsIdentity): ListenerOptions[] {
+  return config.hosts.flatMap((host): ListenerOptions[] => {
+    const advertised = config.publicAddresses.find((address) => isIP(address) === isIP(host));
+    const place = { host, ...(advertised === undefined ? {} : { advertised: { host: advertised } }) };
+    const plain = (['udp', 'tcp'] as const).map((transport) => ({ ...place, transport, port: config.port }));
+    return config.tlsPort === undefined ? plain : [...plain, { ...place, transport: 'tls', port: config.tlsPort, tls }];
+  });
+} // prettier-ignore

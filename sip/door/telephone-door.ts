@@ -1,0 +1,155 @@
+// The telephone door: calls come in over SIP and are answered, calls go out for
+// applications, and all of them can be spoken into.
+//
+//   network ─▶ admission ─▶ sessions ─▶ inbound calls ─┐
+//   applications ─▶ outbound calls ────────────────────┴─▶ phone calls ─▶ switchboard
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Interruption } from '../../src/call/call.js';
+import type {
+  DigitsRequest,
+  PhoneCallEvent,
+  PhoneCallRequest,
+  PhoneCalls,
+  PhoneCallView,
+  PhoneSpeech,
+  PlayedSound,
+  TransferOutcome,
+  TransferRequest,
+} from '../../src/call/phone-calls.js';
+import { ParleyError } from '../../src/errors.js';
+import { InboundCalls } from './inbound-calls.js';
+import { OutboundPlacing } from './outbound-placing.js';
+import { PhoneBook } from './phone-book.js';
+import type { PhoneCall } from './phone-call.js';
+import { SipNetwork } from './sip-network.js';
+import { Transfers } from './transfers.js';
+import type { TelephoneParts } from './telephone-parts.js';
+
+export interface PhoneSockets {
+  readonly path: string;
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, isSecure: boolean) => void;
+}
+
+export class TelephoneDoor implements PhoneCalls {
+  readonly #parts: TelephoneParts;
+  readonly #book: PhoneBook;
+  readonly #network: SipNetwork;
+  readonly #placing: OutboundPlacing;
+  readonly #transfers: Transfers;
+  #closing: Promise<void> | undefined;
+
+  /** CONFIG_INVALID where a listener cannot work. */
+  constructor(parts: TelephoneParts) {
+    this.#parts = parts;
+    this.#book = new PhoneBook(parts.time);
+    const opened = (phone: PhoneCall): void => this.#transfers.watch(phone);
+    const calls = { ...parts, book: this.#book, opened };
+    const inbound = new InboundCalls(calls);
+    this.#network = new SipNetwork({ ...parts, invited: (session) => inbound.invited(session) });
+    this.#placing = new OutboundPlacing({ ...calls, network: this.#network });
+    this.#transfers = new Transfers({ ...calls, placing: this.#placing });
+  }
+
+  /** Rejects with CONFIG_INVALID where an address cannot be had; then nothing is left open. */
+  async open(): Promise<void> {
+    await this.#network.open();
+    this.#placing.open();
+    this.#parts.log.info({ listening: this.#network.listening }, 'telephone door open');
+  }
+
+  get network(): SipNetwork {
+    return this.#network;
+  }
+
+  /** SIP of browsers' phones, on WebSockets that the HTTP server is asked for. */
+  get sockets(): PhoneSockets {
+    const { admission } = this.#parts;
+    return {
+      path: '/sip',
+      upgrade: (request, socket, head, isSecure) => {
+        if (admission.knows(request.socket.remoteAddress ?? '')) {
+          this.#network.transports.upgrade(request, socket, head, isSecure);
+        } else socket.destroy();
+      },
+    };
+  }
+
+  /** Calls that have not ended. */
+  get size(): number {
+    return this.#book.open.length;
+  }
+
+  place(request: PhoneCallRequest): Promise<PhoneCallView> {
+    return this.#placing.place(request);
+  }
+
+  list(): readonly PhoneCallView[] {
+    return this.#book.list();
+  }
+
+  get(id: string): PhoneCallView {
+    return this.#book.get(id).view;
+  }
+
+  say(id: string, { text, ...options }: PhoneSpeech): { readonly utterance: number } {
+    return { utterance: this.#book.get(id).speak(text, options).number };
+  }
+
+  play(id: string, sound: PlayedSound): { readonly utterance: number } {
+    return { utterance: this.#book.get(id).play(sound).number };
+  }
+
+  interrupt(id: string): Interruption {
+    return this.#book.get(id).interrupt();
+  }
+
+  async press(id: string, request: DigitsRequest): Promise<void> {
+    await this.#book.get(id).press(request);
+  }
+
+  async hold(id: string, held: boolean): Promise<PhoneCallView> {
+    const phone = this.#book.get(id);
+    await phone.hold(held);
+    return phone.view;
+  }
+
+  async transfer(id: string, request: TransferRequest): Promise<TransferOutcome> {
+    return this.#transfers.transfer(this.#book.get(id), request);
+  }
+
+  async hangUp(id: string): Promise<PhoneCallView> {
+    const phone = this.#book.get(id);
+    await phone.end({ reason: phone.state === 'dialling' ? 'cancelled' : 'we hung up' });
+    return phone.view;
+  }
+
+  follow(id: string, after: number, told: (event: PhoneCallEvent) => void): () => void {
+    return this.#book.get(id).follow(after, told);
+  }
+
+  /** From now on new calls are refused with 503, in and out; those that stand go on. */
+  drain(): void {
+    this.#network.agent.drain();
+    this.#placing.close();
+  }
+
+  /** Ends every call and frees everything. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.drain();
+    await Promise.all(this.#book.open.map((phone) => phone.end({ reason: 'server closing' })));
+    await this.#placing.closed();
+    await this.#network.close();
+    for (const ports of this.#parts.ports) ports.close();
+  }
+}
+
+/** A door that is not there: every call of it says how it is opened. */
+export function noTelephone(): ParleyError {
+  return new ParleyError('CAPABILITY_MISSING', 'the telephone door is closed: SIP_ENABLED is 0');
+}

@@ -1,0 +1,89 @@
+// The files that the telephone door's variables name, read and judged before
+// anything is opened. Every mistake is told, with its file.
+import { readFileSync } from 'node:fs';
+import { ParleyError } from '../../src/errors.js';
+import type { SipConfig } from '../../src/sip-config.js';
+import type { Secret } from '../auth/digest.js';
+import { readRoutingFile } from '../routing-file.js';
+import { RoutingTable } from '../routing-table.js';
+import type { TlsIdentity } from '../transport/tls-identity.js';
+import { readTrunkFile, type SecretSource } from '../trunk/trunk-file.js';
+import type { TrunkSettings } from '../trunk/trunk-settings.js';
+import { readUserFile } from './user-file.js';
+
+export interface TelephoneSettings {
+  readonly routes: RoutingTable;
+  readonly trunks: readonly TrunkSettings[];
+  readonly users: ReadonlyMap<string, Secret>;
+  readonly tls: TlsIdentity;
+}
+
+/** CONFIG_INVALID with every mistake in every file. `env` is where trunks find the passwords that they name. */
+export function readTelephoneSettings(
+  config: SipConfig,
+  env: Readonly<Record<string, string | undefined>>,
+): TelephoneSettings {
+  const files = new SettingFiles();
+  const routes = files.read('SIP_ROUTES', config.routesFile, (text) => {
+    const { table, problems = [] } = readRoutingFile(text);
+    return { value: table, problems };
+  });
+  const trunks = files.read('SIP_TRUNKS', config.trunksFile, (text) => {
+    const { trunks: found, problems = [] } = readTrunkFile(text, secretsIn(env));
+    return { value: found, problems };
+  });
+  const users = files.read('SIP_USERS_FILE', config.usersFile, (text) => {
+    const { users: found, problems = [] } = readUserFile(text);
+    return { value: found, problems };
+  });
+  const pem = (name: string, path: string | undefined) =>
+    files.read(name, path, (text) => ({ value: text, problems: [] }));
+  const tls: TlsIdentity = {
+    cert: pem('SIP_TLS_CERT', config.tlsCert),
+    key: pem('SIP_TLS_KEY', config.tlsKey),
+    ca: pem('SIP_TLS_CA', config.tlsCa),
+    clientCertificates: config.clientCertificates ? 'required' : 'ignored',
+  };
+  files.judge();
+  return { routes: routes ?? new RoutingTable([]), trunks: trunks ?? [], users: users ?? new Map(), tls };
+}
+
+function secretsIn(env: Readonly<Record<string, string | undefined>>): SecretSource {
+  return {
+    environment: (name) => env[name],
+    file: (path) => {
+      try {
+        return readFileSync(path, 'utf8').trim();
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+interface Found<T> {
+  readonly value: T | undefined;
+  readonly problems: readonly string[];
+}
+
+class SettingFiles {
+  readonly #problems: string[] = [];
+
+  /** Undefined where there is no such file, which is then a problem, or none is named. */
+  read<T>(variable: string, path: string | undefined, judge: (text: string) => Found<T>): T | undefined {
+    if (path === undefined) return undefined;
+    try {
+      const { value, problems } = judge(readFileSync(path, 'utf8'));
+      this.#problems.push(...problems.map((problem) => `${variable} (${path}): ${problem}`));
+      return value;
+    } catch (error) {
+      this.#problems.push(`${variable} (${path}) cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'failed'}`);
+      return undefined;
+    }
+  }
+
+  judge(): void {
+    if (this.#problems.length === 0) return;
+    throw new ParleyError('CONFIG_INVALID', `the telephone door is not usable:\n- ${this.#problems.join('\n- ')}`);
+  }
+} // prettier-ignore

@@ -1,0 +1,220 @@
+// The media leg of a telephone call: its descriptions go in and out here, and
+// sound and digits follow what they agree on.
+//
+//   offer, answer ─▶ ForkedNegotiation ─agreed─▶ IncomingVoice: formats, keys, whereabouts
+//                                        └─────▶ OutgoingVoice: the playout of the MediaPort
+//
+// Whoever opens it closes it; until then its ports are taken.
+import type { MediaPort } from '../../src/call/call.js';
+import { asParleyError, ParleyError } from '../../src/errors.js';
+import type { CallerSound } from '../../src/rtp/caller-audio.js';
+import type { MediaPlane } from '../../src/rtp/media-plane.js';
+import type { MediaSocket } from '../../src/rtp/media-socket.js';
+import type { RtpPorts } from '../../src/rtp/rtp-ports.js';
+import type { Time } from '../../src/time.js';
+import { refused, type Judged } from '../judged.js';
+import type { AgreedAudio } from '../sdp/agreed-audio.js';
+import { receives, sends, type Direction } from '../sdp/direction.js';
+import type { RandomBytes } from '../sdp/local-side.js';
+import type { MediaPolicy } from '../sdp/media-policy.js';
+import type { SessionMedia } from '../session/session-media.js';
+import { figuresOf, type CallFigures } from './call-figures.js';
+import { DigitPresses, type EventFormat } from './digit-presses.js';
+import { ForkedNegotiation } from './forked-negotiation.js';
+import { IncomingVoice, isNowhere } from './incoming-voice.js';
+import { OutgoingVoice, type VoiceFormat } from './outgoing-voice.js';
+import { keysInDescriptions, type CallKeys } from './sdes-keys.js';
+import { SilenceWatch } from './silence-watch.js';
+
+export interface MediaLog {
+  info(fields: Record<string, unknown>, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
+}
+
+export interface CallMediaParts {
+  readonly plane: Pick<MediaPlane, 'openStream' | 'openSocket'>;
+  readonly ports: RtpPorts;
+  readonly policy: MediaPolicy;
+  /** To tell peers; at least one. */
+  readonly addresses: { readonly ip4?: string; readonly ip6?: string };
+  /** Silence of the far end that is told; 0 never. */
+  readonly rtpTimeoutMs: number;
+  readonly time: Time;
+  readonly randomBytes: RandomBytes;
+  readonly log: MediaLog;
+}
+
+export class CallMedia implements SessionMedia {
+  /** At the first agreement, and whenever what is sent looks different; the port before is of no use then. */
+  onPort: ((port: MediaPort) => void) | undefined;
+  /** The far end pressed a key (RFC 4733); `atMs` of the monotonic clock is when it went down. */
+  onDigit: ((digit: string, durationMs: number, atMs: number) => void) | undefined;
+  /** The far end does not want to hear us: nothing is sent, and speech goes on where it stopped afterwards. */
+  onHeld: ((held: boolean) => void) | undefined;
+  /** Media came, and then none for `rtpTimeoutMs`. */
+  onSilent: (() => void) | undefined;
+  /** No keys could be agreed on. */
+  onFailed: ((error: ParleyError) => void) | undefined;
+  readonly #parts: CallMediaParts;
+  readonly #socket: MediaSocket;
+  readonly #negotiation: ForkedNegotiation;
+  readonly #incoming: IncomingVoice;
+  readonly #voice: OutgoingVoice;
+  readonly #digits: DigitPresses;
+  readonly #watch: SilenceWatch;
+  /** What the media follows. */
+  #applied: AgreedAudio | undefined;
+  #holding = false;
+  #held = false;
+  #closed = false;
+
+  private constructor(parts: CallMediaParts, socket: MediaSocket) {
+    const { plane, policy, addresses, randomBytes, time, rtpTimeoutMs } = parts;
+    this.#parts = parts;
+    this.#socket = socket;
+    const end = { ...addresses, port: socket.port, rtcpPort: socket.port + 1, fingerprints: [] };
+    this.#negotiation = new ForkedNegotiation({ policy, end, randomBytes });
+    this.#incoming = new IncomingVoice(socket);
+    this.#voice = new OutgoingVoice(plane, socket, randomBytes);
+    this.#digits = new DigitPresses(time);
+    this.#watch = new SilenceWatch(time, rtpTimeoutMs, () => socket.stats(), () => this.onSilent?.()); // prettier-ignore
+    socket.onDigit = (digit, durationMs, atMs) => this.onDigit?.(digit, durationMs, atMs);
+  }
+
+  /** Takes a pair of ports. Throws CALL_LIMIT when none is free. */
+  static open(parts: CallMediaParts): CallMedia {
+    return new CallMedia(parts, parts.plane.openSocket({ ports: parts.ports, mux: false }));
+  }
+
+  get offering(): boolean {
+    return this.#negotiation.offering;
+  }
+
+  get agreed(): boolean {
+    return this.#negotiation.agreed !== undefined;
+  }
+
+  answer(offer: Uint8Array): Judged<string> {
+    const proposal = this.#negotiation.answer(offer, this.#wish());
+    if (proposal.refusal !== undefined) return proposal;
+    const followed = this.#follow(proposal.value.agreed, proposal.value.adopt);
+    return followed.refusal === undefined ? { value: proposal.value.answer } : followed;
+  }
+
+  offer(): Judged<string> {
+    if (this.#closed) return refused(500, 'the media of the call is closed');
+    return this.#negotiation.offer(this.#wish());
+  }
+
+  accept(answer: Uint8Array, fork: string): Judged<void> {
+    const proposal = this.#negotiation.accept(answer, fork);
+    if (proposal.refusal !== undefined) return proposal;
+    const followed = this.#follow(proposal.value.agreed, proposal.value.adopt);
+    if (followed.refusal !== undefined && this.agreed) this.#negotiation.withdraw();
+    return followed;
+  }
+
+  settle(fork: string): void {
+    this.#negotiation.settle(fork);
+    const { agreed } = this.#negotiation;
+    if (agreed === undefined || agreed === this.#applied) return;
+    const { refusal } = this.#follow(agreed, () => undefined);
+    if (refusal !== undefined) this.onFailed?.(new ParleyError('CALL_LIMIT', refusal.reason));
+  }
+
+  withdraw(): void {
+    this.#negotiation.withdraw();
+  }
+
+  /** What the next offer or answer of ours asks for. */
+  hold(held: boolean): void {
+    this.#holding = held;
+  }
+
+  /**
+   * Presses a key at the far end after those before. False where it takes none, is not to hear us, or 64 wait
+   * already. `durationMs` from 10 to 8000.
+   */
+  press(digit: string, durationMs: number, pauseMs: number): boolean {
+    return !this.#held && !this.#closed && this.#digits.press(digit, durationMs, pauseMs);
+  }
+
+  /** Resolves when the pressed digits have left, or the media is closed. */
+  digitsSent(): Promise<void> {
+    return this.#digits.sent();
+  }
+
+  /** Sound of the far end, in order; undefined stops. */
+  listen(onAudio: ((sound: CallerSound) => void) | undefined): void {
+    if (!this.#closed) this.#incoming.listen(onAudio);
+  }
+
+  /** Up to now; once closed, up to then. */
+  figures(): CallFigures {
+    return figuresOf(this.#applied, this.#voice.counts(), this.#socket.stats());
+  }
+
+  /** Says BYE and gives the ports back. Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#watch.close();
+    this.#digits.close();
+    this.#voice.close();
+    this.#socket.close();
+  }
+
+  #wish(): Direction {
+    return this.#holding ? 'sendonly' : 'sendrecv';
+  }
+
+  /** 500 where the media cannot follow: everything goes on as before. */
+  #follow(agreed: AgreedAudio, adopt: () => void): Judged<void> {
+    if (this.#closed) return refused(500, 'the media of the call is closed');
+    const keys = keysInDescriptions(agreed.keys);
+    const waiting = this.#digits.waiting();
+    let another = false;
+    try {
+      if (keys !== undefined) another = this.#voice.follow(formatOf(agreed, keys));
+    } catch (error) {
+      const { code, message: detail } = asParleyError(error, 'WRONG_STATE');
+      this.#parts.log.warn({ code, detail }, 'media not opened');
+      return refused(500, 'no stream is free for the media of this call');
+    }
+    adopt();
+    this.#applied = agreed;
+    this.#incoming.follow(agreed, keys?.receive ?? 'closed');
+    this.#digits.follow(this.#voice.playout, eventsOf(agreed), another ? waiting : undefined);
+    this.#flow(agreed, keys !== undefined, another);
+    return { value: undefined };
+  }
+
+  #flow(agreed: AgreedAudio, keyed: boolean, another: boolean): void {
+    const before = this.#held;
+    this.#held = !sends(agreed.direction) || isNowhere(agreed.remote.address);
+    if (this.#held || !keyed) this.#voice.stop();
+    else this.#voice.flow();
+    this.#watch.expect(!this.#held && receives(agreed.direction));
+    if (another) this.#tellPort(agreed);
+    if (this.#held !== before) this.onHeld?.(this.#held);
+  }
+
+  #tellPort({ keys }: AgreedAudio): void {
+    const { playout, codec, frameMs } = this.#voice;
+    if (playout === undefined || codec === undefined) return;
+    const path = keys.kind === 'none' ? 'RTP' : `SRTP, keys by ${keys.kind.toUpperCase()}`;
+    const close = async () => {
+      if (this.#voice.playout === playout) this.close();
+    };
+    this.onPort?.({ codec, frameMs, playout, path, close });
+  }
+}
+
+function formatOf({ codec, packetTimeMs, send }: AgreedAudio, { send: srtp }: CallKeys): VoiceFormat {
+  return { codec, packetTimeMs, payloadType: send.codec, comfortNoise: send.comfortNoise, srtp };
+}
+
+function eventsOf({ send, eventClockRate: clockRate }: AgreedAudio): EventFormat | undefined {
+  const { telephoneEvent: payloadType } = send;
+  return payloadType === undefined || clockRate === undefined ? undefined : { payloadType, clockRate };
+}

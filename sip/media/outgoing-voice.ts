@@ -1,0 +1,148 @@
+// What the call sends: one stream of RTP through the whole call, although codec,
+// packet time, payload types or keys may change in it.
+//
+// Each change needs another playout; it goes on where the one before stopped, so
+// that the far end sees the same source with the next sequence number.
+import { CODECS, ticksPerFrame, type Codec, type CodecName } from '../../src/rtp/codec.js';
+import type { SrtpKeys, StreamOptions } from '../../src/rtp/media-addon.js';
+import type { MediaPlane } from '../../src/rtp/media-plane.js';
+import type { MediaSocket } from '../../src/rtp/media-socket.js';
+import type { Playout } from '../../src/rtp/playout.js';
+import type { RandomBytes } from '../sdp/local-side.js';
+import { identityOf } from './sdes-keys.js';
+
+export interface VoiceFormat {
+  readonly codec: CodecName;
+  readonly packetTimeMs: number;
+  readonly payloadType: number;
+  /** Of comfort noise, where it is agreed on. */
+  readonly comfortNoise: number | undefined;
+  readonly srtp: SrtpKeys | undefined;
+}
+
+export interface SentCounts {
+  readonly packets: number;
+  readonly silencePackets: number;
+  readonly underruns: number;
+}
+
+const LOW_MS = 400; // of encoded sound ahead of the wire
+const HIGH_MS = 1500;
+const REPORT_INTERVAL_MS = 5000; // the least mean time of RFC 3550 section 6.2
+const NOISE_LEVEL = 60; // -dBov: what a quiet room has
+const NOISE_INTERVAL_MS = 200;
+
+type Source = Pick<StreamOptions, 'ssrc' | 'sequence' | 'timestamp'>;
+
+export class OutgoingVoice {
+  readonly #plane: Pick<MediaPlane, 'openStream'>;
+  readonly #socket: MediaSocket;
+  readonly #random: RandomBytes;
+  readonly #cname: string;
+  #source: Source;
+  #playout: Playout | undefined;
+  #format: VoiceFormat | undefined;
+  #formatText = '';
+  /** Keys that a playout has sent with: whoever takes them up again would count from the beginning. */
+  readonly #spent = new Set<string>();
+  /** Of playouts that are closed; what they hand on is not counted. */
+  #silenceBefore = 0;
+  #underrunsBefore = 0;
+  #packetsBefore = 0;
+
+  constructor(plane: Pick<MediaPlane, 'openStream'>, socket: MediaSocket, random: RandomBytes) {
+    this.#plane = plane;
+    this.#socket = socket;
+    this.#random = random;
+    this.#cname = Buffer.from(random(12)).toString('base64'); // RFC 7022 section 4.2
+    this.#source = newSource(random);
+  }
+
+  get playout(): Playout | undefined {
+    return this.#playout;
+  }
+
+  get codec(): Codec | undefined {
+    return this.#format === undefined ? undefined : CODECS[this.#format.codec];
+  }
+
+  get frameMs(): number {
+    return this.#format?.packetTimeMs ?? 0;
+  }
+
+  /** True: there is another playout, which sends nothing yet. Throws CALL_LIMIT, and the one before goes on. */
+  follow(format: VoiceFormat): boolean {
+    const { srtp, ...rest } = format;
+    const keys = identityOf(srtp);
+    const text = JSON.stringify([rest, keys]);
+    if (text === this.#formatText) return false;
+    const before = this.#playout;
+    const fresh = keys !== identityOf(this.#format?.srtp) && this.#spent.has(keys);
+    if (fresh) this.#source = newSource(this.#random);
+    const counted = before?.stats();
+    const options = this.#optionsOf(format);
+    const playout = fresh ? this.#plane.openStream(options) : this.#plane.openStream(options, before);
+    before?.close();
+    this.#silenceBefore += counted?.silencePackets ?? 0;
+    this.#underrunsBefore += counted?.underruns ?? 0;
+    if (fresh) this.#packetsBefore += counted?.packets ?? 0;
+    if (srtp !== undefined) this.#spent.add(keys);
+    [this.#playout, this.#format, this.#formatText] = [playout, format, text];
+    return true;
+  }
+
+  /** To where the socket has found the far end. */
+  flow(): void {
+    if (this.#playout === undefined) return;
+    this.#playout.resume();
+    this.#socket.bind(this.#playout);
+  }
+
+  /** Nothing leaves any more when this returns; what waits is kept, and counters stand still with it. */
+  stop(): void {
+    this.#playout?.pause();
+    this.#socket.bind(null);
+  }
+
+  counts(): SentCounts {
+    const stats = this.#playout?.stats();
+    return {
+      packets: this.#packetsBefore + (stats?.packets ?? 0),
+      silencePackets: this.#silenceBefore + (stats?.silencePackets ?? 0),
+      underruns: this.#underrunsBefore + (stats?.underruns ?? 0),
+    };
+  }
+
+  /** Says BYE, if it was flowing. Idempotent. */
+  close(): void {
+    this.#playout?.close();
+  }
+
+  #optionsOf({ codec: name, packetTimeMs, payloadType, comfortNoise, srtp }: VoiceFormat): StreamOptions {
+    const codec = CODECS[name];
+    return {
+      ...this.#source,
+      cname: this.#cname,
+      payloadType,
+      clockRate: codec.clockRate,
+      ticksPerFrame: ticksPerFrame(codec, packetTimeMs),
+      frameMs: packetTimeMs,
+      silence: codec.silence(packetTimeMs),
+      lowMs: LOW_MS,
+      highMs: HIGH_MS,
+      rtcpIntervalMs: REPORT_INTERVAL_MS,
+      ...(comfortNoise === undefined ? {} : { comfortNoise: { payloadType: comfortNoise, level: NOISE_LEVEL, intervalMs: NOISE_INTERVAL_MS } }),
+      ...(srtp === undefined ? {} : { srtp }),
+    }; // prettier-ignore
+  }
+}
+
+function newSource(random: RandomBytes): Source {
+  const view = Buffer.from(random(10));
+  return {
+    ssrc: view.readUInt32BE(0),
+    timestamp: view.readUInt32BE(4),
+    // Below 2^15: the receiver cannot mistake the first wrap (RFC 3711 section 3.3.1).
+    sequence: view.readUInt16BE(8) >> 1,
+  };
+}

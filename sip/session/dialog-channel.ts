@@ -1,0 +1,99 @@
+// The way out of a dialog: makes its requests and sends them to where the peer
+// is now, and keeps what the peer says of itself.
+import type { Journey, SendOutcome, SentInvite } from '../client/request-sender.js';
+import type { InviteUser } from '../client/request-sender.js';
+import type { Dialog } from '../dialog/dialog.js';
+import type { SipRequest } from '../message/request.js';
+import type { SipResponse } from '../message/response.js';
+import type { HeaderLine } from '../message/serialiser.js';
+import type { SentAck } from '../transaction/sent-ack.js';
+import type { Flow } from '../transport/flow.js';
+import { PeerAbilities } from './abilities.js';
+import type { SessionGround } from './session-ground.js';
+import { wayBack } from './way-back.js';
+
+export interface RequestContent {
+  readonly headers: readonly HeaderLine[];
+  readonly body?: string;
+}
+
+const MOST_ACKS = 8; // a 2xx may still come again when the next INVITE is done
+
+export class DialogChannel {
+  readonly dialog: Dialog;
+  readonly ground: SessionGround;
+  readonly peer = new PeerAbilities();
+  /** Our Contact. */
+  readonly contact: HeaderLine;
+  readonly #account: Journey['account'];
+  #flow: Flow | undefined;
+  /** By the number of the INVITE. */
+  readonly #acks = new Map<number, Promise<SentAck | undefined>>();
+
+  constructor(dialog: Dialog, journey: Omit<Journey, 'nextHop'>, contact: string, ground: SessionGround) {
+    this.dialog = dialog;
+    this.ground = ground;
+    this.contact = ['Contact', contact];
+    this.#account = journey.account;
+    this.#flow = journey.flow;
+  }
+
+  /** An INVITE or UPDATE of the peer was accepted: it may be elsewhere from now on (RFC 3261, section 12.2.2). */
+  refreshed(request: SipRequest, flow: Flow): void {
+    this.peer.note(request);
+    if (request.contact === undefined) return;
+    this.dialog.refresh(request);
+    this.#flow = wayBack(request, flow);
+  }
+
+  /** The same by a 2xx to ours: the flow stays, which has just carried it. */
+  answered(response: SipResponse): void {
+    this.peer.note(response);
+    this.dialog.refresh(response);
+  }
+
+  /** Any request but INVITE and ACK. Never rejects. `cseq` hears the number of each try. */
+  send(method: string, content: RequestContent, cseq?: (number: number) => void): Promise<SendOutcome> {
+    const { ground, dialog } = this;
+    const make = (more: readonly HeaderLine[]) => {
+      const headers = [...more, ...ground.userAgent, ...content.headers];
+      const data = dialog.request(method, headers, content.body);
+      cseq?.(dialog.localCSeq);
+      return data;
+    };
+    return ground.send(method, make, this.#journey());
+  }
+
+  invite(content: RequestContent, user: InviteUser): SentInvite {
+    const make = (more: readonly HeaderLine[]) =>
+      this.dialog.request('INVITE', [...more, ...this.ground.userAgent, ...content.headers], content.body);
+    return this.ground.sender.invite(make, this.#journey(), user);
+  }
+
+  /** The ACK of a 2xx, and the same one again when that comes again: nothing is made anew for it. */
+  acknowledge(response: SipResponse, content: () => RequestContent): void {
+    const { number } = response.cseq;
+    const sent = this.#acks.get(number);
+    if (sent !== undefined) {
+      void sent.then((ack) => ack?.again());
+      return;
+    }
+    const { headers, body } = content();
+    const data = this.dialog.ack(number, [...this.ground.userAgent, ...headers], body);
+    this.#acks.set(number, this.ground.sender.ack(data, this.#journey()));
+    const [oldest] = this.#acks.keys();
+    if (this.#acks.size > MOST_ACKS && oldest !== undefined) this.#acks.delete(oldest);
+  }
+
+  hasAcknowledged({ cseq }: SipResponse): boolean {
+    return this.#acks.has(cseq.number);
+  }
+
+  #journey(): Journey {
+    return {
+      nextHop: this.dialog.nextHop,
+      ...(this.#flow === undefined ? {} : { flow: this.#flow }),
+      ...(this.#account === undefined ? {} : { account: this.#account }),
+    };
+  }
+}

@@ -1,0 +1,75 @@
+// The first offer and answer of a call that came in: in which messages they go
+// (RFC 3261 section 13.2.1, RFC 3262 section 5, RFC 6337 section 2).
+//
+//   offer in INVITE   answer in a provisional response, in PRACK's stead final,
+//                     or in the 2xx
+//   none in INVITE    ours in a reliable provisional response, answer in PRACK;
+//                     or ours in the 2xx, answer in ACK
+import { refused, type Judged } from '../judged.js';
+import type { SipRequest } from '../message/request.js';
+import { descriptionIn } from './session-body.js';
+import type { SessionMedia } from './session-media.js';
+
+export class FirstExchange {
+  readonly #offer: Buffer | undefined;
+  /** Of ours, to the INVITE's offer. */
+  #answer: string | undefined;
+  /** The answer went out in a response that was repeated until PRACK: the 2xx has none. */
+  #delivered = false;
+  #offered: 'no' | 'provisional' | 'final' = 'no';
+
+  constructor(invite: SipRequest) {
+    this.#offer = descriptionIn(invite);
+  }
+
+  /** What a provisional response carries; nothing where it could not be answered. */
+  provisional(media: SessionMedia, reliable: boolean): Judged<string | undefined> {
+    if (this.#offer !== undefined) {
+      if (this.#delivered) return { value: undefined };
+      const answer = this.#answered(media, this.#offer);
+      if (answer.refusal === undefined) this.#delivered = reliable;
+      return answer;
+    }
+    if (!reliable || this.#offered !== 'no') return { value: undefined };
+    const offer = media.offer();
+    if (offer.refusal === undefined) this.#offered = 'provisional';
+    return offer;
+  }
+
+  /** What the 2xx carries. */
+  final(media: SessionMedia): Judged<string | undefined> {
+    if (this.#offer !== undefined) {
+      return this.#delivered ? { value: undefined } : this.#answered(media, this.#offer);
+    }
+    if (this.#offered === 'provisional' && media.agreed) return { value: undefined };
+    // A PRACK without the answer that it owed: the offer is made once more.
+    if (media.offering) media.withdraw();
+    const offer = media.offer();
+    if (offer.refusal === undefined) this.#offered = 'final';
+    return offer;
+  }
+
+  /** What PRACK brings: the answer to our offer, or an offer of its own, which its 200 answers. */
+  pracked(request: SipRequest, media: SessionMedia, fork: string): Judged<string | undefined> {
+    const description = descriptionIn(request);
+    if (description === undefined) return { value: undefined };
+    if (!media.offering) return media.answer(description);
+    const accepted = media.accept(description, fork);
+    return accepted.refusal === undefined ? { value: undefined } : accepted;
+  }
+
+  /** The ACK of the 2xx: refused where it owes an answer and has none that can be used. */
+  acknowledged(ack: SipRequest, media: SessionMedia, fork: string): Judged<void> {
+    if (this.#offered !== 'final') return { value: undefined };
+    const answer = descriptionIn(ack);
+    return answer === undefined ? refused(488, 'ACK has no answer') : media.accept(answer, fork);
+  }
+
+  /** Until it is delivered reliably, every response has the same one. */
+  #answered(media: SessionMedia, offer: Buffer): Judged<string> {
+    if (this.#answer !== undefined) return { value: this.#answer };
+    const answer = media.answer(offer);
+    this.#answer = answer.value;
+    return answer;
+  }
+}

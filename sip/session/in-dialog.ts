@@ -1,0 +1,237 @@
+// The confirmed half of a session, the same for both roles: everything that
+// either side asks within a dialog, from its first response to its last BYE.
+//
+// It enters itself into the table of dialogs and leaves it when nothing can
+// come any more: with the answer to BYE, or with the last NOTIFY of a transfer.
+import type { Journey } from '../client/request-sender.js';
+import type { Dialog } from '../dialog/dialog.js';
+import { readReason, writeReason, type Reason } from '../headers/reason.js';
+import type { Judged } from '../judged.js';
+import { refusal } from '../message/refusal.js';
+import type { SipRequest } from '../message/request.js';
+import type { SipResponse } from '../message/response.js';
+import { SessionTimer } from '../session-timer.js';
+import type { ServerTransaction } from '../transaction/server-transaction.js';
+import { ACCEPT, ALLOW, ALLOW_EVENTS, SUPPORTED } from './abilities.js';
+import { AwaitedAcks } from './awaited-acks.js';
+import { DialogChannel, type RequestContent } from './dialog-channel.js';
+import type { DialogLife } from './dialog-life.js';
+import { InfoDigits } from './info-digits.js';
+import { OurOffers } from './our-offers.js';
+import { Pauses } from './pauses.js';
+import { OurTransfers } from './our-transfers.js';
+import { PeerOffers } from './peer-offers.js';
+import { PeerTransfers } from './peer-transfers.js';
+import type { SessionGround } from './session-ground.js';
+import type { SessionMedia } from './session-media.js';
+import type { ReferTarget, Session, SessionEnd, SessionUser } from './session.js';
+
+export interface InDialogOptions {
+  readonly dialog: Dialog;
+  /** Where our requests go, besides to the dialog's next hop: the flow of the INVITE (see wayBack), the account. */
+  readonly journey: Omit<Journey, 'nextHop'>;
+  /** Value of our Contact. */
+  readonly contact: string;
+  /** May be set later; until then the peer's offers are put off. */
+  readonly media?: SessionMedia;
+  /** Hears digits and transfers. `established` and `ended` are for the session to tell. */
+  readonly user: () => SessionUser;
+  readonly ground: SessionGround;
+  /** Whose dialog it is, for an INVITE that replaces it. */
+  readonly session: Session;
+  /** Whether the INVITE was ours. */
+  readonly calling: boolean;
+  /** PRACKs, which only the callee of an early dialog has a use for; 481 where nobody has. */
+  readonly prack?: (request: SipRequest, transaction: ServerTransaction) => void;
+  /** Once: the session has ended, by whichever side. Nothing of the dialog is told to the user any more. */
+  readonly over: (end: SessionEnd) => void;
+}
+
+export class InDialog implements DialogLife {
+  readonly session: Session;
+  readonly calling: boolean;
+  readonly channel: DialogChannel;
+  readonly timer: SessionTimer;
+  readonly awaited: AwaitedAcks;
+  readonly pauses: Pauses;
+  media: SessionMedia | undefined;
+  readonly #options: InDialogOptions;
+  readonly #ours: OurOffers;
+  readonly #peers: PeerOffers;
+  readonly #digits: InfoDigits;
+  readonly #ourTransfers: OurTransfers;
+  readonly #peerTransfers: PeerTransfers;
+  #state: 'early' | 'confirmed' | 'ended' = 'early';
+  #leaving: Promise<void> | undefined;
+  /** Nothing of the session itself is under way any more. */
+  #done = false;
+
+  constructor(options: InDialogOptions) {
+    const { dialog, ground } = options;
+    this.#options = options;
+    this.session = options.session;
+    this.calling = options.calling;
+    this.media = options.media;
+    this.channel = new DialogChannel(dialog, options.journey, options.contact, ground);
+    this.awaited = new AwaitedAcks(ground);
+    this.pauses = new Pauses(ground.time);
+    this.timer = new SessionTimer({
+      time: ground.time,
+      wantedSeconds: ground.sessionSeconds,
+      leastSeconds: ground.leastSeconds,
+      onRefresh: () => void this.#ours.refresh(),
+      onExpired: () => void this.bye({ by: 'expired' }, EXPIRED),
+    });
+    this.#ours = new OurOffers(this);
+    this.#peers = new PeerOffers(this, () => this.#ours.offering);
+    this.#digits = new InfoDigits(this);
+    this.#ourTransfers = new OurTransfers(this);
+    this.#peerTransfers = new PeerTransfers(this);
+    ground.dialogs.add(this);
+  }
+
+  get dialog(): Dialog {
+    return this.channel.dialog;
+  }
+
+  get user(): SessionUser {
+    return this.#options.user();
+  }
+
+  get confirmed(): boolean {
+    return this.#state === 'confirmed';
+  }
+
+  get ended(): boolean {
+    return this.#state === 'ended';
+  }
+
+  /** A 2xx to the INVITE was given or came. */
+  confirm(): void {
+    if (this.#state === 'early') this.#state = 'confirmed';
+  }
+
+  /** Every 2xx to an INVITE of ours; `content` is asked at the first of them, for an answer and credentials. */
+  acknowledge(response: SipResponse, content: () => RequestContent = () => ({ headers: [] })): void {
+    this.channel.acknowledge(response, content);
+  }
+
+  /** An ACK of the peer. */
+  acknowledged(ack: SipRequest): void {
+    this.awaited.acknowledged(ack);
+  }
+
+  /** A request within the dialog, that the user agent has looked over. */
+  request(request: SipRequest, transaction: ServerTransaction): void {
+    const { ground } = this.channel;
+    if (!this.dialog.takes(request)) ground.refuse(transaction, refusal(500, 'Server Internal Error'));
+    else if (this.ended) this.#afterwards(request, transaction);
+    else this.#handle(request, transaction);
+  }
+
+  hangUp(reason?: Reason): Promise<void> {
+    return this.bye({ by: 'us' }, reason);
+  }
+
+  reoffer(): Promise<Judged<void>> {
+    return this.#ours.reoffer();
+  }
+
+  sendDigit(digit: string, durationMs: number): Promise<boolean> {
+    return this.#digits.send(digit, durationMs);
+  }
+
+  refer(target: ReferTarget, told?: (status: number) => void): Promise<Judged<number>> {
+    return this.#ourTransfers.refer(target, told);
+  }
+
+  /** Resolves when BYE was answered or given up; before that, the ACK is waited for (RFC 3261, section 15). Idempotent. */
+  bye(end: SessionEnd, reason?: Reason): Promise<void> {
+    if (!this.ended) {
+      this.#finish(end);
+      this.#leaving = this.#sendBye(reason);
+    }
+    return this.#leaving ?? Promise.resolve();
+  }
+
+  /** It is over without a BYE of ours: the peer's came, or the dialog never was confirmed. Idempotent. */
+  end(end: SessionEnd): void {
+    if (this.ended) return;
+    this.#finish(end);
+    this.awaited.close();
+    this.#done = true;
+    this.leave();
+  }
+
+  /** Out of the table, as soon as nothing is left: transfers outlive the session that they were asked in (RFC 5057). */
+  leave(): void {
+    if (!this.#done || this.#ourTransfers.open || this.#peerTransfers.open) return;
+    this.channel.ground.dialogs.remove(this);
+  }
+
+  async #sendBye(reason: Reason | undefined): Promise<void> {
+    await this.awaited.settled();
+    const headers = reason === undefined ? [] : ([['Reason', writeReason(reason)]] as const);
+    await this.channel.send('BYE', { headers });
+    this.#done = true;
+    this.leave();
+  }
+
+  #finish(end: SessionEnd): void {
+    this.#state = 'ended';
+    this.timer.close();
+    this.pauses.close();
+    this.#peerTransfers.ended();
+    this.#options.over(end);
+  }
+
+  #handle(request: SipRequest, transaction: ServerTransaction): void {
+    const { ground } = this.channel;
+    switch (request.method) {
+      case 'INVITE':
+        return this.#peers.invite(request, transaction);
+      case 'UPDATE':
+        return this.#peers.update(request, transaction);
+      case 'INFO':
+        return this.#digits.received(request, transaction);
+      case 'PRACK':
+        return this.#prack(request, transaction);
+      case 'BYE':
+        ground.respond(transaction, { status: 200 });
+        return this.end({ by: this.confirmed || this.calling ? 'peer' : 'cancelled', ...reasonIn(request) });
+      case 'OPTIONS':
+        ground.respond(transaction, { status: 200, headers: [this.channel.contact, ALLOW, ACCEPT, SUPPORTED, ALLOW_EVENTS] });
+        return;
+      case 'REFER':
+        return this.#peerTransfers.received(request, transaction);
+      case 'NOTIFY':
+        return this.#ourTransfers.notified(request, transaction);
+      default:
+        ground.refuse(transaction, refusal(481, 'Call/Transaction Does Not Exist'));
+    }
+  } // prettier-ignore
+
+  #prack(request: SipRequest, transaction: ServerTransaction): void {
+    if (this.#options.prack !== undefined) this.#options.prack(request, transaction);
+    else this.channel.ground.refuse(transaction, refusal(481, 'there is no response that this acknowledges'));
+  }
+
+  /** BYEs that cross are both answered, and what comes of a transfer is still heard. */
+  #afterwards(request: SipRequest, transaction: ServerTransaction): void {
+    const { ground } = this.channel;
+    if (request.method === 'BYE') ground.respond(transaction, { status: 200 });
+    else if (request.method === 'NOTIFY') this.#ourTransfers.notified(request, transaction);
+    else ground.refuse(transaction, refusal(481, 'Call/Transaction Does Not Exist'));
+  }
+}
+
+/** Of BYE or CANCEL, as a part of what is told of the end. */
+export function reasonIn(request: SipRequest): { readonly reason?: Reason } {
+  const reasons = request.all('reason').flatMap((value) => readReason(value) ?? []);
+  const [first] = reasons;
+  // Of several, the one of the telephone network says more (RFC 3326, section 2).
+  const chosen = reasons.find(({ protocol }) => protocol === 'q.850') ?? first;
+  return chosen === undefined ? {} : { reason: chosen };
+}
+
+const EXPIRED = { protocol: 'sip', cause: 408, text: 'session timer expired' };

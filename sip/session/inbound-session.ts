@@ -1,0 +1,308 @@
+// A call that came in: its INVITE until it is answered, and then its dialog.
+//
+//   inviting ─ ring, progress ─▶ early ─ accept ─▶ confirmed ─▶ ended
+//       └──── reject, CANCEL ──────┴───────────────────────────▲
+import type { Dialog } from '../dialog/dialog.js';
+import { writeReason, type Reason } from '../headers/reason.js';
+import { refused, type Judged } from '../judged.js';
+import type { Refusal } from '../message/refusal.js';
+import type { SipRequest } from '../message/request.js';
+import type { HeaderLine } from '../message/serialiser.js';
+import type { SessionAnswer } from '../session-timer.js';
+import type { ServerEnd, ServerTransaction } from '../transaction/server-transaction.js';
+import type { Flow, Place } from '../transport/flow.js';
+import { ALLOW, optionTags, SUPPORTED } from './abilities.js';
+import { FirstExchange } from './first-exchange.js';
+import { InDialog, reasonIn } from './in-dialog.js';
+import { ReliableProvisionals } from './reliable-provisionals.js';
+import { withDescription } from './session-body.js';
+import type { SessionGround } from './session-ground.js';
+import type { SessionMedia } from './session-media.js';
+import type { ReferTarget, Session, SessionEnd, SessionState, SessionUser } from './session.js';
+import { wayBack } from './way-back.js';
+
+export interface InboundSessionOptions {
+  readonly transaction: ServerTransaction;
+  readonly dialog: Dialog;
+  readonly contact: string;
+  /** What the INVITE's session timer is answered with. */
+  readonly timing: SessionAnswer;
+  /** The call that this one is to take the place of: ended when this one is accepted. Whether it may, the owner says. */
+  readonly replaces: InDialog | undefined;
+  readonly ground: SessionGround;
+  /** How long it may stay unanswered. */
+  readonly ringSeconds: number;
+  /** The INVITE's transaction is over. */
+  readonly over: () => void;
+}
+
+/** How a call is refused. */
+export interface Rejection {
+  readonly reason?: Reason;
+  readonly headers?: readonly HeaderLine[];
+}
+
+export class InboundSession implements Session {
+  user: SessionUser = { established: () => undefined, ended: () => undefined };
+  /** The call that this one is to take the place of. */
+  readonly replaces: Session | undefined;
+  readonly #options: InboundSessionOptions;
+  readonly #ground: SessionGround;
+  readonly #transaction: ServerTransaction;
+  readonly #inDialog: InDialog;
+  readonly #copied: readonly HeaderLine[];
+  readonly #exchange: FirstExchange;
+  readonly #reliable: ReliableProvisionals;
+  /** What the peer says of 100rel. */
+  readonly #requires: boolean;
+  readonly #knows: boolean;
+  #state: SessionState = 'inviting';
+  /** `accept` was called; the 200 may have to wait. */
+  #accepting = false;
+  /** A description went out reliably, and its PRACK has not come. */
+  #descriptionOpen = false;
+  #callOffRepeat = () => {};
+  readonly #callOffLimit: () => void;
+
+  constructor(options: InboundSessionOptions) {
+    const { transaction, dialog, contact, ground } = options;
+    this.#options = options;
+    this.#ground = ground;
+    this.#transaction = transaction;
+    this.replaces = options.replaces?.session;
+    this.#exchange = new FirstExchange(this.request);
+    this.#reliable = new ReliableProvisionals(transaction, ground, () => this.#unpracked());
+    this.#requires = this.request.all('require').some((tag) => tag.toLowerCase() === '100rel');
+    this.#knows = optionTags(this.request).includes('100rel');
+    this.#copied = this.request.all('record-route').map((route): HeaderLine => ['Record-Route', route]);
+    const flow = wayBack(this.request, this.flow);
+    this.#inDialog = new InDialog({
+      dialog,
+      journey: flow === undefined ? {} : { flow },
+      contact,
+      user: () => this.user,
+      ground,
+      session: this,
+      calling: false,
+      prack: (prack, its) => this.#prack(prack, its),
+      over: (end) => this.#over(end),
+    });
+    this.#inDialog.channel.peer.note(this.request);
+    this.#callOffLimit = this.#limit();
+    transaction.user = {
+      cancelled: (cancel) => this.#cancelled(cancel),
+      ended: (why) => this.#transactionEnded(why),
+    };
+  }
+
+  get request(): SipRequest {
+    return this.#transaction.request;
+  }
+
+  get flow(): Flow {
+    return this.#transaction.flow;
+  }
+
+  /** Where the INVITE came from. */
+  get peer(): Place {
+    return this.flow.remote;
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  get dialog(): Dialog | undefined {
+    return this.#state === 'inviting' ? undefined : this.#inDialog.dialog;
+  }
+
+  /** 180: reliably where the peer insists, at least once a minute (RFC 3261, section 13.3.1.1). */
+  ring(): void {
+    if (this.#transaction.answered) return;
+    this.#state = 'early';
+    this.#provisional({ status: 180, sdp: undefined }, this.#requires);
+  }
+
+  /**
+   * 183 with the answer, or with our offer where the INVITE has none and the response is reliable. `reliably` where the
+   * peer can is what is wanted if nothing is said. Where the media cannot answer, the call is refused and has ended.
+   */
+  progress(media: SessionMedia, { reliably = true } = {}): Judged<void> {
+    if (this.#transaction.answered) return refused(481, 'the call has ended');
+    this.#inDialog.media = media;
+    const isReliable = this.#requires || (reliably && this.#knows);
+    const described = this.#exchange.provisional(media, isReliable);
+    if (described.refusal !== undefined) return this.#refuse(described);
+    this.#state = 'early';
+    this.#provisional({ status: 183, sdp: described.value }, isReliable);
+    return { value: undefined };
+  }
+
+  /**
+   * 200, as soon as a description that went out reliably is acknowledged (RFC 3262, section 3). Where the media cannot
+   * answer, the call is refused with what it says, and has ended.
+   */
+  accept(media: SessionMedia, user: SessionUser): Judged<void> {
+    if (this.#transaction.answered || this.#accepting)
+      return refused(481, 'the call was answered, or has ended');
+    this.user = user;
+    this.#inDialog.media = media;
+    this.#accepting = true;
+    return this.#descriptionOpen ? { value: undefined } : this.#accept(media);
+  }
+
+  reject(status: number, { reason, headers = [] }: Rejection = {}): void {
+    if (this.#transaction.answered) return;
+    const because: HeaderLine[] = reason === undefined ? [] : [['Reason', writeReason(reason)]];
+    this.#ground.respond(this.#transaction, { status, headers: [...because, ...headers] });
+    this.#inDialog.end({ by: 'us', status });
+  }
+
+  hangUp(reason?: Reason): Promise<void> {
+    if (this.#transaction.answered) return this.#inDialog.hangUp(reason);
+    this.reject(480, reason === undefined ? {} : { reason });
+    return Promise.resolve();
+  }
+
+  reoffer(): Promise<Judged<void>> {
+    return this.#inDialog.reoffer();
+  }
+
+  sendDigit(digit: string, durationMs: number): Promise<boolean> {
+    return this.#inDialog.sendDigit(digit, durationMs);
+  }
+
+  refer(target: ReferTarget, told?: (status: number) => void): Promise<Judged<number>> {
+    return this.#inDialog.refer(target, told);
+  }
+
+  #accept(media: SessionMedia): Judged<void> {
+    const described = this.#exchange.final(media);
+    if (described.refusal !== undefined) return this.#refuse(described);
+    const { timing, replaces } = this.#options;
+    const { headers, body } = withDescription(described.value);
+    const response = {
+      status: 200,
+      headers: [...this.#headers(), SUPPORTED, ...timing.headers, ...headers],
+      ...(body === undefined ? {} : { body }),
+    };
+    this.#quieten();
+    this.#state = 'confirmed';
+    this.#inDialog.confirm();
+    this.#inDialog.timer.answered(timing);
+    this.#inDialog.awaited.accept(this.#transaction, response, {
+      acknowledged: (ack) => this.#acknowledged(ack, media),
+      unacknowledged: () => void this.#inDialog.bye({ by: 'unacknowledged' }, NO_ACK),
+    });
+    if (replaces?.confirmed === true) void replaces.bye({ by: 'replaced' });
+    else void replaces?.session.hangUp();
+    return { value: undefined };
+  }
+
+  #acknowledged(ack: SipRequest, media: SessionMedia): void {
+    if (this.#inDialog.ended) return;
+    const { dialog } = this.#inDialog;
+    const judged = this.#exchange.acknowledged(ack, media, dialog.remoteTag);
+    if (judged.refusal === undefined) this.user.established();
+    else void this.#inDialog.bye({ by: 'us', status: judged.refusal.status }, NO_ANSWER);
+  }
+
+  /** The media has said no. */
+  #refuse(refused: { readonly refusal: Refusal }): { readonly refusal: Refusal } {
+    this.reject(refused.refusal.status, { headers: refused.refusal.headers });
+    return refused;
+  }
+
+  #provisional({ status, sdp }: { status: number; sdp: string | undefined }, reliably: boolean): void {
+    const { headers, body } = withDescription(sdp);
+    const all = [...this.#headers(), ...(reliably ? [SUPPORTED] : []), ...headers];
+    if (reliably) {
+      const isDescribed = sdp !== undefined;
+      this.#descriptionOpen ||= isDescribed;
+      this.#reliable.send(status, all, body, () => {
+        if (isDescribed) this.#described();
+      });
+    } else {
+      this.#ground.respond(this.#transaction, { status, headers: all, ...(body === undefined ? {} : { body }) });
+    }
+    this.#callOffRepeat();
+    this.#callOffRepeat = this.#ground.time.after(REPEAT_MS, () =>
+      this.#provisional({ status, sdp: reliably ? undefined : sdp }, this.#requires),
+    );
+  } // prettier-ignore
+
+  /** A description that went out reliably is known to have arrived. */
+  #described(): void {
+    this.#descriptionOpen = false;
+    const { media } = this.#inDialog;
+    if (this.#accepting && media !== undefined && !this.#transaction.answered) this.#accept(media);
+  }
+
+  #prack(request: SipRequest, transaction: ServerTransaction): void {
+    if (!this.#reliable.takes(request)) return this.#reliable.refuse(transaction);
+    const { media, dialog } = this.#inDialog;
+    const isAnswer = media?.offering ?? false;
+    const judged =
+      media === undefined ? { value: undefined } : this.#exchange.pracked(request, media, dialog.remoteTag);
+    if (judged.refusal === undefined || isAnswer) {
+      const { headers, body } = withDescription(judged.value);
+      this.#ground.respond(transaction, { status: 200, headers, ...(body === undefined ? {} : { body }) });
+    } else this.#ground.refuse(transaction, judged.refusal);
+    // An answer cannot be refused, only the call.
+    if (judged.refusal !== undefined && isAnswer) this.reject(judged.refusal.status, { reason: NO_ANSWER });
+    this.#reliable.answered();
+  }
+
+  #cancelled(cancel: SipRequest): void {
+    this.#inDialog.end({ by: 'cancelled', ...reasonIn(cancel) });
+  }
+
+  /** Nobody has accepted it in time: ours, or that of the caller. */
+  #unanswered(status: number): void {
+    if (this.#transaction.answered) return;
+    this.#ground.respond(this.#transaction, { status });
+    this.#inDialog.end({ by: 'unanswered', status });
+  }
+
+  #unpracked(): void {
+    if (this.#transaction.answered) return;
+    this.#ground.respond(this.#transaction, { status: 504, reason: 'No PRACK' });
+    this.#inDialog.end({ by: 'unacknowledged', status: 504 });
+  }
+
+  #transactionEnded(why: ServerEnd): void {
+    this.#options.over();
+    if (why === 'transport' && !this.#inDialog.confirmed) this.#inDialog.end({ by: 'transport' });
+  }
+
+  #over(end: SessionEnd): void {
+    this.#quieten();
+    if (!this.#transaction.answered) this.#ground.respond(this.#transaction, { status: 487 });
+    this.#state = 'ended';
+    this.user.ended(end);
+  }
+
+  /** Nothing provisional any more. */
+  #quieten(): void {
+    this.#reliable.stop();
+    this.#callOffRepeat();
+    this.#callOffLimit();
+  }
+
+  /** The caller's own limit (RFC 3261, section 13.3.1) goes first. */
+  #limit(): () => void {
+    const expires = /^\d{1,9}$/.exec(this.request.first('expires') ?? '')?.[0];
+    const { ringSeconds } = this.#options;
+    const isTheirs = expires !== undefined && Number(expires) < ringSeconds;
+    const seconds = isTheirs ? Number(expires) : ringSeconds;
+    return this.#ground.time.after(seconds * 1000, () => this.#unanswered(isTheirs ? 487 : 480));
+  }
+
+  #headers(): HeaderLine[] {
+    return [...this.#copied, this.#inDialog.channel.contact, ALLOW];
+  }
+}
+
+const REPEAT_MS = 60_000;
+const NO_ACK = { protocol: 'sip', cause: 408, text: 'no ACK' };
+const NO_ANSWER = { protocol: 'sip', cause: 488, text: 'no usable answer in ACK' };

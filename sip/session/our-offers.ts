@@ -1,0 +1,199 @@
+// Offers and refreshes of ours within a dialog: re-INVITE and UPDATE, one after
+// the other, tried again where the peer is busy with one of its own (RFC 3261
+// section 14.1, RFC 3311, RFC 4028 section 7.4).
+import { refused, type Judged } from '../judged.js';
+import type { SendOutcome, SentInvite } from '../client/request-sender.js';
+import type { SipResponse } from '../message/response.js';
+import { ALLOW, sessionFields, SUPPORTED } from './abilities.js';
+import type { RequestContent } from './dialog-channel.js';
+import type { DialogLife } from './dialog-life.js';
+import { descriptionIn, withDescription } from './session-body.js';
+import { statusOf } from './session-ground.js';
+
+const MOST_TRIES = 6;
+const MOST_RETRY_SECONDS = 10; // a longer Retry-After is a refusal
+
+/** What ends the dialog, whichever request meets it (RFC 5057, section 5.1). */
+const FATAL: ReadonlySet<number> = new Set([404, 408, 410, 416, 480, 481, 482, 483, 484, 485, 502, 604]);
+
+export class OurOffers {
+  readonly #life: DialogLife;
+  #running: Promise<Judged<void>> | undefined;
+  #next: Promise<Judged<void>> | undefined;
+  #offering = false;
+
+  constructor(life: DialogLife) {
+    this.#life = life;
+  }
+
+  /** A request with an offer of ours waits for its response. */
+  get offering(): boolean {
+    return this.#offering;
+  }
+
+  /** What the media now offers. Those that are asked for while another runs are one. */
+  reoffer(): Promise<Judged<void>> {
+    if (this.#running === undefined) return this.#start(() => this.#reoffer());
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      return this.reoffer();
+    });
+    return this.#next;
+  }
+
+  /** Keeps the session alive. What is under way already does the same. */
+  async refresh(): Promise<void> {
+    const outcome = await (this.#running ?? this.#start(() => this.#refresh()));
+    if (outcome.refusal !== undefined) this.#life.timer.refreshFailed();
+  }
+
+  #start(exchange: () => Promise<Judged<void>>): Promise<Judged<void>> {
+    const running = exchange();
+    this.#running = running;
+    void running.then(() => {
+      if (this.#running === running) this.#running = undefined;
+    });
+    return running;
+  }
+
+  async #reoffer(): Promise<Judged<void>> {
+    for (let tries = 1; ; tries++) {
+      // No offer while an answer of ours waits for its ACK (RFC 3261, section 14.1).
+      await this.#life.awaited.settled();
+      const { ended, confirmed, channel } = this.#life;
+      if (ended) return refused(481, 'the call has ended');
+      if (!confirmed && !channel.peer.allows('UPDATE')) return refused(491, 'the call is not answered yet');
+      const outcome = await (confirmed ? this.#invite() : this.#update(true));
+      if (outcome.refusal === undefined) return outcome;
+      if (tries >= MOST_TRIES || !(await this.#mayTryAgain(outcome.refusal))) return outcome;
+    }
+  }
+
+  async #refresh(): Promise<Judged<void>> {
+    const { channel } = this.#life;
+    for (let tries = 1; channel.peer.allows('UPDATE'); tries++) {
+      if (this.#life.ended) return refused(481, 'the call has ended');
+      const outcome = await this.#update(false);
+      if (outcome.refusal === undefined) return outcome;
+      const { status } = outcome.refusal;
+      if (status === 405 || status === 501) channel.peer.lacks('UPDATE');
+      else if (status !== 422 || tries >= MOST_TRIES || !(await this.#mayTryAgain(outcome.refusal))) {
+        return outcome;
+      }
+    }
+    return this.#reoffer();
+  }
+
+  /** The media has the answer, or is as it was before. */
+  #invite(): Promise<Judged<void>> {
+    const offer = this.#life.media?.offer() ?? refused(491, 'there is no media yet');
+    if (offer.refusal !== undefined) return Promise.resolve(offer);
+    this.#offering = true;
+    return new Promise((resolve) => {
+      const content = this.#content(offer.value);
+      let settled = false;
+      const settle = (outcome: Judged<void>): void => {
+        this.#offering = false;
+        settled = true;
+        resolve(outcome);
+      };
+      const sent: SentInvite = this.#life.channel.invite(content, {
+        provisional: () => undefined,
+        accepted: (response) => {
+          this.#life.channel.acknowledge(response, () => ({ headers: sent.credentials ?? [] }));
+          if (!settled) settle(this.#accepted('INVITE', response, true));
+        },
+        refused: (outcome) => {
+          if (!settled) settle(this.#refused('INVITE', outcome, true));
+        },
+      });
+    });
+  }
+
+  async #update(offers: boolean): Promise<Judged<void>> {
+    const offer: Judged<string | undefined> | undefined = offers
+      ? this.#life.media?.offer()
+      : { value: undefined };
+    if (offer === undefined) return refused(491, 'there is no media yet');
+    if (offer.refusal !== undefined) return offer;
+    this.#offering = offers;
+    const outcome = await this.#life.channel.send('UPDATE', this.#content(offer.value));
+    this.#offering = false;
+    return 'response' in outcome && outcome.response.status < 300
+      ? this.#accepted('UPDATE', outcome.response, offers)
+      : this.#refused('UPDATE', outcome, offers);
+  }
+
+  #content(offer: string | undefined): RequestContent {
+    const { channel, timer, confirmed } = this.#life;
+    const { headers, body } = withDescription(offer);
+    const timing = confirmed ? timer.requestFields().filter(([name]) => name !== 'Supported') : [];
+    return {
+      headers: [channel.contact, ALLOW, SUPPORTED, ...timing, ...headers],
+      ...(body === undefined ? {} : { body }),
+    };
+  }
+
+  #accepted(method: string, response: SipResponse, offered: boolean): Judged<void> {
+    const { channel, timer, media, ended, confirmed } = this.#life;
+    if (method === 'INVITE') channel.ground.sent(method, { response });
+    if (ended) return refused(481, 'the call has ended');
+    channel.answered(response);
+    if (confirmed) timer.accepted(sessionFields(response));
+    if (!offered) return { value: undefined };
+    const answer = descriptionIn(response);
+    if (answer === undefined) {
+      media?.withdraw();
+      return refused(488, 'the offer was accepted without an answer');
+    }
+    const judged = media?.accept(answer, channel.dialog.remoteTag);
+    if (judged?.refusal === undefined) return { value: undefined };
+    // The peer took the offer, and what it says of it cannot be followed (RFC 3261, section 13.2.2.4).
+    void this.#life.bye({ by: 'us', status: 488 }, UNUSABLE);
+    return judged;
+  }
+
+  #refused(method: string, outcome: SendOutcome, offered: boolean): Judged<void> {
+    const { channel, media, ended } = this.#life;
+    if (method === 'INVITE') channel.ground.sent(method, outcome);
+    if (offered) media?.withdraw();
+    const status = statusOf(outcome);
+    if ('failure' in outcome) {
+      const judged = refused(status, `the peer could not be asked: ${outcome.failure.reason}`);
+      if (status === 408 && !ended) void this.#life.bye({ by: 'transport', status }, GONE);
+      return judged;
+    }
+    const { response } = outcome;
+    if (FATAL.has(status) && !ended) void this.#life.bye({ by: 'peer', status }, GONE);
+    const headers = ['retry-after', 'min-se'].flatMap((name) => {
+      const value = response.first(name);
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    return refused(status, 'the peer refused it', headers);
+  }
+
+  /** After a wait, where the refusal is one that passes. */
+  async #mayTryAgain({ status, headers }: { status: number; headers: readonly (readonly [string, string])[] }): Promise<boolean> {
+    const { timer, pauses, ended } = this.#life;
+    const valueOf = (name: string) => headers.find(([key]) => key === name)?.[1];
+    if (ended) return false;
+    if (status === 422) return timer.tooShort(valueOf('min-se'));
+    if (status === 491) await pauses.wait(this.#glareMs());
+    else {
+      const seconds = Number(/^\d{1,4}/.exec(valueOf('retry-after') ?? '')?.[0] ?? Number.NaN);
+      if ((status !== 500 && status !== 503) || !(seconds <= MOST_RETRY_SECONDS)) return false;
+      await pauses.wait(seconds * 1000);
+    }
+    return !this.#life.ended;
+  } // prettier-ignore
+
+  /** RFC 3261, section 14.1: whoever made the Call-ID waits longer, both in steps of 10 ms. */
+  #glareMs(): number {
+    const { calling, channel } = this.#life;
+    const { randomInt } = channel.ground;
+    return calling ? 2100 + 10 * randomInt(191) : 10 * randomInt(201);
+  }
+}
+
+const UNUSABLE = { protocol: 'sip', cause: 488, text: 'the answer cannot be used' };
+const GONE = { protocol: 'sip', cause: 481, text: 'the dialog is gone' };

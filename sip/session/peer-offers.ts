@@ -1,0 +1,116 @@
+// INVITE and UPDATE of the peer within a dialog: its offers, its refreshes, and
+// what it asks an offer of ours for (RFC 3261 section 14.2, RFC 3311, RFC 6141).
+import { refused, type Judged } from '../judged.js';
+import type { SipRequest } from '../message/request.js';
+import { refusal } from '../message/refusal.js';
+import type { HeaderLine } from '../message/serialiser.js';
+import type { SessionAnswer } from '../session-timer.js';
+import type { ServerTransaction } from '../transaction/server-transaction.js';
+import { ALLOW, sessionFields, SUPPORTED } from './abilities.js';
+import type { DialogLife } from './dialog-life.js';
+import { descriptionIn, withDescription } from './session-body.js';
+
+interface Agreed {
+  readonly sdp: string | undefined;
+  readonly timing: SessionAnswer;
+}
+
+const MOST_RETRY_SECONDS = 10; // RFC 3261, section 14.2
+
+export class PeerOffers {
+  readonly #life: DialogLife;
+  /** Whether a request of ours with an offer is under way. */
+  readonly #offering: () => boolean;
+
+  constructor(life: DialogLife, offering: () => boolean) {
+    this.#life = life;
+    this.#offering = offering;
+  }
+
+  invite(request: SipRequest, transaction: ServerTransaction): void {
+    const { channel, awaited, timer, calling, confirmed } = this.#life;
+    // Before the first INVITE is answered: ours is under way, or the peer's own is.
+    if (!confirmed && !calling) return this.#later(transaction);
+    const agreed = confirmed && !this.#offering() ? this.#agree(request, true) : crossed();
+    if (agreed.refusal !== undefined) {
+      channel.ground.refuse(transaction, agreed.refusal);
+      return;
+    }
+    const { sdp, timing } = agreed.value;
+    const isLate = descriptionIn(request) === undefined;
+    const { headers, body } = withDescription(sdp);
+    const response = { status: 200, headers: [...this.#headers(timing), ...headers], ...withBody(body) };
+    channel.refreshed(request, transaction.flow);
+    const isGiven = awaited.accept(transaction, response, {
+      acknowledged: (ack) => {
+        if (isLate) this.#answered(ack);
+      },
+      unacknowledged: () => void this.#life.bye({ by: 'unacknowledged' }, NO_ACK),
+    });
+    if (isGiven) timer.answered(timing);
+    else if (isLate) this.#life.media?.withdraw();
+  }
+
+  /** With an offer or without, early or confirmed. The timer runs in confirmed dialogs only. */
+  update(request: SipRequest, transaction: ServerTransaction): void {
+    const { channel, timer, media, calling, confirmed } = this.#life;
+    const offers = descriptionIn(request) !== undefined;
+    // The peer's first offer was not answered yet, and none of ours was made: RFC 3311, section 5.2.
+    if (offers && !(media?.agreed ?? false) && !calling && !(media?.offering ?? false)) {
+      return this.#later(transaction);
+    }
+    const agreed = offers && this.#offering() ? crossed() : this.#agree(request, false);
+    if (agreed.refusal !== undefined) {
+      channel.ground.refuse(transaction, agreed.refusal);
+      return;
+    }
+    const { sdp, timing } = agreed.value;
+    const { headers, body } = withDescription(sdp);
+    channel.refreshed(request, transaction.flow);
+    const given = [...this.#headers(confirmed ? timing : NO_TIMING), ...headers];
+    channel.ground.respond(transaction, { status: 200, headers: given, ...withBody(body) });
+    if (confirmed) timer.answered(timing);
+  }
+
+  /** The timer first: a request that asks for too short an interval changes nothing. */
+  #agree(request: SipRequest, needsDescription: boolean): Judged<Agreed> {
+    const { timer, media } = this.#life;
+    const timing = timer.judge(sessionFields(request));
+    if (timing.refusal !== undefined) return timing;
+    const offer = descriptionIn(request);
+    if (offer === undefined && !needsDescription) return { value: { sdp: undefined, timing: timing.value } };
+    const described = offer === undefined ? media?.offer() : media?.answer(offer);
+    if (described === undefined) return crossed();
+    if (described.refusal !== undefined) return described;
+    return { value: { sdp: described.value, timing: timing.value } };
+  }
+
+  /** The answer to an offer of ours that the peer had asked for. Without a good one, everything is as before. */
+  #answered(ack: SipRequest): void {
+    const { media, channel } = this.#life;
+    const answer = descriptionIn(ack);
+    if (answer === undefined) media?.withdraw();
+    else media?.accept(answer, channel.dialog.remoteTag);
+  }
+
+  #headers(timing: SessionAnswer): HeaderLine[] {
+    return [this.#life.channel.contact, ALLOW, SUPPORTED, ...timing.headers];
+  }
+
+  #later(transaction: ServerTransaction): void {
+    const { ground } = this.#life.channel;
+    const seconds = String(ground.randomInt(MOST_RETRY_SECONDS + 1));
+    ground.refuse(transaction, refusal(500, 'Server Internal Error', [['Retry-After', seconds]]));
+  }
+}
+
+const NO_ACK = { protocol: 'sip', cause: 408, text: 'no ACK' };
+const NO_TIMING: SessionAnswer = { headers: [], running: undefined };
+
+function crossed(): Judged<never> {
+  return refused(491, 'Request Pending');
+}
+
+function withBody(body: string | undefined): { body?: string } {
+  return body === undefined ? {} : { body };
+}

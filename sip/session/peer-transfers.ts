@@ -1,0 +1,156 @@
+// The peer sends us elsewhere: its REFER, and the NOTIFYs that tell it what
+// comes of it (RFC 3515, RFC 4488, RFC 3892). One at a time.
+import { readReplaces } from '../headers/replaces.js';
+import { refused, type Judged } from '../judged.js';
+import { parseNameAddr } from '../message/name-addr.js';
+import { reasonPhrase } from '../message/reason-phrases.js';
+import { refusal } from '../message/refusal.js';
+import type { SipRequest } from '../message/request.js';
+import type { HeaderLine } from '../message/serialiser.js';
+import type { ServerTransaction } from '../transaction/server-transaction.js';
+import { ABILITIES, ALLOW, SUPPORTED } from './abilities.js';
+import type { DialogLife } from './dialog-life.js';
+import { statusOf } from './session-ground.js';
+import type { TransferAsked } from './session.js';
+
+interface Transfer {
+  readonly transaction: ServerTransaction;
+  /** Of the Event field. */
+  readonly event: string;
+  accepted: boolean;
+  /** Told next, once the NOTIFY before was answered. */
+  next: number | undefined;
+  sending: boolean;
+  callOff: () => void;
+}
+
+type Meant = Pick<TransferAsked, 'target' | 'replaces' | 'referredBy'>;
+
+const TOLD_SECONDS = 300; // longer than any phone rings
+
+export class PeerTransfers {
+  readonly #life: DialogLife;
+  #open: Transfer | undefined;
+  #count = 0;
+
+  constructor(life: DialogLife) {
+    this.#life = life;
+  }
+
+  /** Whether NOTIFYs are still to be sent. */
+  get open(): boolean {
+    return this.#open?.accepted ?? false;
+  }
+
+  received(request: SipRequest, transaction: ServerTransaction): void {
+    const { channel, user, confirmed } = this.#life;
+    const { ground } = channel;
+    const meant = meantBy(request);
+    if (meant.refusal !== undefined) ground.refuse(transaction, meant.refusal);
+    else if (this.#open !== undefined || !confirmed)
+      ground.refuse(transaction, refusal(491, 'Request Pending'));
+    else if (user.transferAsked === undefined) ground.refuse(transaction, refusal(603, 'Decline'));
+    else {
+      channel.peer.note(request);
+      user.transferAsked(this.#asked(request, transaction, meant.value));
+    }
+  }
+
+  /** The session has ended: what was not decided on is refused, what was goes on being told. */
+  ended(): void {
+    if (this.#open?.accepted === false) this.#refuse(this.#open, 487);
+  }
+
+  #asked(request: SipRequest, transaction: ServerTransaction, meant: Meant): TransferAsked {
+    const { ground } = this.#life.channel;
+    // The first REFER of a dialog needs no id, and some peers know none (RFC 3515, section 2.4.6).
+    const event = this.#count++ === 0 ? 'refer' : `refer;id=${request.cseq.number}`;
+    const transfer: Transfer = { transaction, event, accepted: false, next: undefined, sending: false, callOff: () => undefined }; // prettier-ignore
+    // Before the peer gives its request up.
+    transfer.callOff = ground.time.after((ground.patienceMs * 3) / 4, () => this.#refuse(transfer, 603));
+    this.#open = transfer;
+    return {
+      ...meant,
+      accept: () => this.#accept(request, transfer),
+      refuse: (status) => this.#refuse(transfer, status),
+      notify: (status) => this.#notify(transfer, status),
+    };
+  }
+
+  #accept(request: SipRequest, transfer: Transfer): void {
+    if (this.#open !== transfer || transfer.accepted) return;
+    const { ground, contact } = this.#life.channel;
+    transfer.callOff();
+    if (/^\s*false\b/i.test(request.first('refer-sub') ?? '')) {
+      this.#open = undefined;
+      const headers: HeaderLine[] = [['Refer-Sub', 'false'], contact, ALLOW, SUPPORTED];
+      ground.respond(transfer.transaction, { status: 200, headers });
+      return;
+    }
+    transfer.accepted = true;
+    ground.respond(transfer.transaction, { status: 202, headers: [contact, ALLOW, SUPPORTED] });
+    transfer.callOff = ground.time.after(TOLD_SECONDS * 1000, () => this.#notify(transfer, 408));
+    this.#notify(transfer, 100);
+  }
+
+  #refuse(transfer: Transfer, status: number): void {
+    if (this.#open !== transfer || transfer.accepted) return;
+    const { ground } = this.#life.channel;
+    transfer.callOff();
+    this.#open = undefined;
+    ground.respond(transfer.transaction, { status });
+  }
+
+  /** One at a time, so that they come in order; of several that wait, only the latest is told. */
+  #notify(transfer: Transfer, status: number): void {
+    if (this.#open !== transfer || !transfer.accepted || (transfer.next ?? 0) >= 200) return;
+    transfer.next = status;
+    if (status >= 200) transfer.callOff();
+    if (!transfer.sending) void this.#tell(transfer);
+  }
+
+  async #tell(transfer: Transfer): Promise<void> {
+    transfer.sending = true;
+    let isOver = false;
+    while (!isOver && transfer.next !== undefined) {
+      const status = transfer.next;
+      if (status < 200) transfer.next = undefined;
+      const outcome = statusOf(await this.#send(transfer.event, status));
+      // 481: nobody listens there any more; 408: nobody is there (RFC 6665, section 4.2.2).
+      isOver = status >= 200 || outcome === 481 || outcome === 408;
+    }
+    transfer.sending = false;
+    if (!isOver) return;
+    transfer.callOff();
+    this.#open = undefined;
+    this.#life.leave();
+  }
+
+  #send(event: string, status: number) {
+    const state = status < 200 ? `active;expires=${TOLD_SECONDS}` : 'terminated;reason=noresource';
+    const headers: HeaderLine[] = [
+      ['Event', event],
+      ['Subscription-State', state],
+      this.#life.channel.contact,
+      ['Content-Type', 'message/sipfrag;version=2.0'],
+    ];
+    const body = `SIP/2.0 ${status} ${reasonPhrase(status)}\r\n`;
+    return this.#life.channel.send('NOTIFY', { headers, body });
+  }
+}
+
+/** Where to, and in whose place. */
+function meantBy(request: SipRequest): Judged<Meant> {
+  const values = request.all('refer-to');
+  const [value] = values;
+  const target =
+    value === undefined || values.length > 1 ? undefined : (parseNameAddr(value)?.uri ?? undefined);
+  if (target === undefined) return refused(400, 'there is not exactly one well-formed Refer-To');
+  if (!ABILITIES.schemes.includes(target.scheme)) return refused(416, 'Unsupported URI Scheme');
+  const method = target.params.get('method') ?? 'INVITE';
+  if (method.toUpperCase() !== 'INVITE') return refused(501, 'only calls can be transferred');
+  const written = target.headers.filter(([name]) => name.toLowerCase() === 'replaces');
+  const replaces = written.map(([, text]) => readReplaces(text));
+  if (replaces.length > 1 || replaces.includes(undefined)) return refused(400, 'Replaces is not well-formed');
+  return { value: { target, replaces: replaces[0], referredBy: request.first('referred-by') } };
+}

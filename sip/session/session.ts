@@ -1,0 +1,76 @@
+// One call leg as the door sees it, whichever side began it: an INVITE, the
+// dialogs that came of it, and everything that is asked within them.
+//
+//   inviting ─▶ early ─▶ confirmed ─▶ ended
+//       └─────────┴───────────────────▲
+import type { Dialog } from '../dialog/dialog.js';
+import type { Reason } from '../headers/reason.js';
+import type { Replaces } from '../headers/replaces.js';
+import type { Judged } from '../judged.js';
+import type { Uri } from '../message/uri.js';
+
+export type SessionState = 'inviting' | 'early' | 'confirmed' | 'ended';
+
+export interface SessionEnd {
+  readonly by:
+    | 'peer' // BYE
+    | 'us' // BYE or CANCEL of ours, or our refusal
+    | 'cancelled' // the caller gave up before the answer
+    | 'rejected' // a final response that is no 2xx
+    | 'unanswered' // nobody took it in time, or no response came
+    | 'unacknowledged' // no ACK (or PRACK) for our answer
+    | 'expired' // nobody refreshed the session
+    | 'transport' // the peer cannot be reached any more
+    | 'replaced'; // another dialog took its place
+  /** Of the response that ended it. */
+  readonly status?: number;
+  /** Of the Reason field of BYE or CANCEL. */
+  readonly reason?: Reason;
+}
+
+/** A transfer that the peer asks for. Answer exactly once. */
+export interface TransferAsked {
+  readonly target: Uri;
+  /** The dialog that the new call is to take the place of. */
+  readonly replaces: Replaces | undefined;
+  readonly referredBy: string | undefined;
+  /** 202; progress is told with `notify`, the final status last. */
+  accept(): void;
+  refuse(status: number): void;
+  notify(status: number): void;
+}
+
+/** Set by the owner; each is told at most as often as it says. */
+export interface SessionUser {
+  /** Once: the dialog stands and both sides know it (2xx and ACK). Media may have been agreed before. */
+  established(): void;
+  /** Once, last of all. */
+  ended(end: SessionEnd): void;
+  /** A provisional response of an outbound call (101-199). */
+  progressed?(status: number): void;
+  /** A digit in INFO. `!` is a flash. */
+  digit?(digit: string, durationMs: number): void;
+  /** Refused with 603 where nobody listens. */
+  transferAsked?(asked: TransferAsked): void;
+}
+
+export interface ReferTarget {
+  readonly uri: string;
+  /** For an attended transfer: the dialog at the target, as its own side calls the tags. */
+  readonly replaces?: Replaces;
+}
+
+export interface Session {
+  readonly state: SessionState;
+  /** Undefined before there is a dialog. */
+  readonly dialog: Pick<Dialog, 'callId' | 'localTag' | 'remoteTag' | 'remoteTarget'> | undefined;
+  user: SessionUser;
+  /** BYE, CANCEL or refusal, as the state asks. Resolves when it was answered or given up (32 s); idempotent. */
+  hangUp(reason?: Reason): Promise<void>;
+  /** A re-INVITE with what the media now offers: hold, resume, another address. Resolves with what came of it. */
+  reoffer(): Promise<Judged<void>>;
+  /** A digit in INFO; false where the peer refused it. */
+  sendDigit(digit: string, durationMs: number): Promise<boolean>;
+  /** REFER; `told` hears each status of NOTIFY. Resolves with the last one, or with the refusal. */
+  refer(target: ReferTarget, told?: (status: number) => void): Promise<Judged<number>>;
+}

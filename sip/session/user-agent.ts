@@ -1,0 +1,210 @@
+// The user agent: every request that is new is looked over and finds its
+// dialog, or begins a call, or gets its answer here (RFC 3261, section 8.2).
+import type { RequestSender } from '../client/request-sender.js';
+import { Dialog, type DialogId } from '../dialog/dialog.js';
+import { readReplaces } from '../headers/replaces.js';
+import { refused, type Judged } from '../judged.js';
+import { inspected } from '../message/inspection.js';
+import { refusal, type Refusal } from '../message/refusal.js';
+import type { SipRequest } from '../message/request.js';
+import { SessionTimer } from '../session-timer.js';
+import type { ServerTransaction } from '../transaction/server-transaction.js';
+import { serverKey } from '../transaction/transaction-key.js';
+import type { TransactionLayer, TransactionUser } from '../transaction/transaction-layer.js';
+import type { Flow } from '../transport/flow.js';
+import { ABILITIES, ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from './abilities.js';
+import type { InDialog } from './in-dialog.js';
+import { InboundSession } from './inbound-session.js';
+import { SessionGround, type SessionGroundOptions } from './session-ground.js';
+
+export interface Admission {
+  /** Whether a request is let in. `expected`: it belongs to a dialog or a transaction of ours. */
+  admits(request: SipRequest, flow: Flow, expected: boolean): Refusal | 'silence' | undefined;
+  /** Whether whoever is there is worth an answer to what is not well-formed; everybody is, if nobody says. */
+  answersMalformed?(flow: Flow): boolean;
+}
+
+export interface UserAgentOptions extends SessionGroundOptions {
+  readonly admission: Admission;
+  /** A call has come in: to be rung, accepted or rejected. */
+  readonly invited: (session: InboundSession) => void;
+  /** Value of our Contact for whoever is at the other end of this flow. */
+  readonly contactFor: (flow: Flow) => string;
+  /** Seconds for Retry-After while draining; 30, if absent. */
+  readonly drainSeconds?: number;
+  /** Seconds after which a call that nobody has accepted is refused with 480; 180, if absent. */
+  readonly ringSeconds?: number;
+}
+
+const DRAIN_SECONDS = 30;
+const RING_SECONDS = 180; // as long as a proxy waits (RFC 3261, Timer C)
+const FIRST_CSEQ = 2 ** 16; // below it at random: room for any number of requests, and no number is guessed
+
+export class UserAgent implements TransactionUser {
+  /** What sessions need that are begun elsewhere: calls of ours. */
+  readonly ground: SessionGround;
+  readonly #options: UserAgentOptions;
+  /** Requests outside of dialogs that are under way: by what a merged one has in common with them. */
+  readonly #merging = new Set<string>();
+  /** Keys of INVITEs that are under way, for their CANCELs. */
+  readonly #invites = new Set<string>();
+  #draining = false;
+
+  constructor(options: UserAgentOptions) {
+    this.#options = options;
+    this.ground = new SessionGround(options);
+  }
+
+  /** Before anything is received. */
+  start(layer: Pick<TransactionLayer, 'accept'>, sender: RequestSender): void {
+    this.ground.start(layer, sender);
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** From now on new calls are refused with 503; those that stand go on. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  /** Dialogs that stand. */
+  get counts(): { readonly early: number; readonly confirmed: number } {
+    return this.ground.dialogs.counts;
+  }
+
+  admits(request: SipRequest, flow: Flow): Refusal | 'silence' | undefined {
+    return this.#options.admission.admits(request, flow, this.#expects(request));
+  }
+
+  answersMalformed(flow: Flow): boolean {
+    return this.#options.admission.answersMalformed?.(flow) ?? true;
+  }
+
+  acknowledged(ack: SipRequest): void {
+    this.ground.dialogs.find(idOf(ack))?.acknowledged(ack);
+  }
+
+  request(request: SipRequest, transaction: ServerTransaction): void {
+    const isWithin = request.to.tag !== undefined;
+    const found = isWithin ? this.ground.dialogs.find(idOf(request)) : undefined;
+    const refused = inspected(request, ABILITIES);
+    if (refused !== undefined) this.ground.refuse(transaction, refused);
+    else if (found !== undefined) found.request(request, transaction);
+    else if (isWithin) this.ground.refuse(transaction, NO_DIALOG);
+    else this.#outside(request, transaction);
+  }
+
+  #expects(request: SipRequest): boolean {
+    if (request.method === 'CANCEL') return this.#invites.has(serverKey(request, 'INVITE'));
+    return request.to.tag !== undefined && this.ground.dialogs.find(idOf(request)) !== undefined;
+  }
+
+  #outside(request: SipRequest, transaction: ServerTransaction): void {
+    if (this.#isMerged(request, transaction)) {
+      this.ground.refuse(transaction, refusal(482, 'Loop Detected'));
+      return;
+    }
+    const { method } = request;
+    if (this.#draining && (method === 'INVITE' || method === 'OPTIONS')) {
+      const seconds = String(this.#options.drainSeconds ?? DRAIN_SECONDS);
+      this.ground.refuse(transaction, refusal(503, 'Service Unavailable', [['Retry-After', seconds]]));
+    } else if (method === 'INVITE') this.#invite(request, transaction);
+    else if (method === 'OPTIONS') this.#capabilities(transaction);
+    else if (method === 'REFER') this.ground.refuse(transaction, refusal(603, 'Decline'));
+    else this.ground.refuse(transaction, NO_DIALOG);
+  }
+
+  /** The same request by another way (section 8.2.2.2): it has a transaction of its own, and all else in common. */
+  #isMerged(request: SipRequest, transaction: ServerTransaction): boolean {
+    const key = mergeKeyOf(request);
+    if (this.#merging.has(key)) return true;
+    this.#merging.add(key);
+    transaction.user = { ended: () => this.#merging.delete(key) };
+    return false;
+  }
+
+  #capabilities(transaction: ServerTransaction): void {
+    const contact = ['Contact', this.#options.contactFor(transaction.flow)] as const;
+    const headers = [
+      contact,
+      ALLOW,
+      ACCEPT,
+      ['Accept-Encoding', 'identity'],
+      SUPPORTED,
+      ALLOW_EVENTS,
+    ] as const;
+    this.ground.respond(transaction, { status: 200, headers });
+  }
+
+  #invite(request: SipRequest, transaction: ServerTransaction): void {
+    const { ground } = this;
+    const dialog = Dialog.ofServer(request, transaction.toTag, 1 + ground.randomInt(FIRST_CSEQ));
+    if (dialog === undefined) {
+      ground.refuse(transaction, refusal(400, 'Missing Contact'));
+      return;
+    }
+    const timing = this.#timer().judge(sessionFields(request));
+    const replaces = this.#replaced(request);
+    if (timing.refusal !== undefined) return void ground.refuse(transaction, timing.refusal);
+    if (replaces.refusal !== undefined) return void ground.refuse(transaction, replaces.refusal);
+    const contact = this.#options.contactFor(transaction.flow);
+    const mergeKey = mergeKeyOf(request);
+    const key = serverKey(request);
+    this.#invites.add(key);
+    const over = (): void => {
+      this.#invites.delete(key);
+      this.#merging.delete(mergeKey);
+    };
+    const ringSeconds = this.#options.ringSeconds ?? RING_SECONDS;
+    this.#options.invited(
+      new InboundSession({
+        transaction,
+        dialog,
+        contact,
+        timing: timing.value,
+        replaces: replaces.value,
+        ground,
+        ringSeconds,
+        over,
+      }),
+    );
+  }
+
+  /** The call that is to be replaced, as far as RFC 3891 lets it be; undefined where none is meant. */
+  #replaced(request: SipRequest): Judged<InDialog | undefined> {
+    const values = request.all('replaces');
+    const [value] = values;
+    if (value === undefined) return { value: undefined };
+    const replaces = values.length > 1 ? undefined : readReplaces(value);
+    if (replaces === undefined) return refused(400, 'Replaces is not well-formed');
+    const { callId, toTag, fromTag, earlyOnly } = replaces;
+    const id = { callId, localTag: toTag, remoteTag: fromTag };
+    const found = this.ground.dialogs.find(id);
+    if (found === undefined || found.ended) {
+      const hasEnded = found !== undefined || this.ground.dialogs.hasEnded(id);
+      return hasEnded ? refused(603, 'Decline') : refused(481, 'Call/Transaction Does Not Exist');
+    }
+    if (found.confirmed) return earlyOnly ? refused(486, 'Busy Here') : { value: found };
+    // An early dialog may be taken over only where the call was begun here (section 3).
+    return found.calling ? { value: found } : refused(481, 'the early dialog was not begun from here');
+  }
+
+  /** Judges the first INVITE of a call; that of the call judges the others. */
+  #timer(): SessionTimer {
+    const { time, sessionSeconds, leastSeconds } = this.ground;
+    return new SessionTimer({ time, wantedSeconds: sessionSeconds, leastSeconds, onRefresh: () => undefined, onExpired: () => undefined }); // prettier-ignore
+  }
+}
+
+const NO_DIALOG = refusal(481, 'Call/Transaction Does Not Exist');
+
+/** Of a request that came in: its To is our side. */
+function idOf({ callId, to, from }: SipRequest): DialogId {
+  return { callId, localTag: to.tag ?? '', remoteTag: from.tag ?? '' };
+}
+
+function mergeKeyOf({ callId, from, cseq, method }: SipRequest): string {
+  return `${callId} ${from.tag ?? ''} ${cseq.number} ${method}`;
+}

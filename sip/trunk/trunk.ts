@@ -1,0 +1,213 @@
+// One trunk at work: registered where it must be, asked whether it answers,
+// and counted: how many calls it has and how fast they may come.
+import type { Time } from '../../src/time.js';
+import { DigestClient } from '../auth/digest-client.js';
+import { knownPeer } from '../auth/known-peer.js';
+import type { Journey, RequestSender } from '../client/request-sender.js';
+import { SourceRates } from '../guard/source-rates.js';
+import { parseNameAddr } from '../message/name-addr.js';
+import type { HeaderLine } from '../message/serialiser.js';
+import { parseUri, type Uri } from '../message/uri.js';
+import { addressAt } from './caller-address.js';
+import { Health } from './health.js';
+import { Registration, type RegistrationState } from './registration.js';
+import type { TrunkSettings, TrunkTransport } from './trunk-settings.js';
+
+export interface TrunkOptions {
+  readonly settings: TrunkSettings;
+  readonly sender: Pick<RequestSender, 'send'>;
+  /** The URI of a user of this server, as peers over that transport reach it. */
+  readonly contact: (user: string, transport: TrunkTransport | undefined) => string;
+  /** User-Agent, or nothing. */
+  readonly headers?: readonly HeaderLine[];
+  readonly time: Time;
+  /** Numbers in [0, 1). */
+  readonly random: () => number;
+  /** Random text of token characters, new at every call; nobody may guess it. */
+  readonly token: () => string;
+  readonly randomBytes: (count: number) => Uint8Array;
+  /** For the log: the registration changed, or the trunk went up or down. */
+  readonly changed?: (name: string, change: RegistrationState | { readonly reachable: boolean }) => void;
+}
+
+/** Why a trunk takes no call now. */
+export type TrunkRefusal =
+  | { readonly reason: 'closing' | 'unregistered' | 'down' | 'most-calls' }
+  /** It said 503, or has had as many calls in this second as are allowed. */
+  | { readonly reason: 'paused' | 'rate'; readonly waitMs: number };
+
+export interface TrunkView {
+  readonly name: string;
+  /** Undefined where it does not register. */
+  readonly registration: RegistrationState | undefined;
+  /** Undefined where nobody asks. */
+  readonly reachable: boolean | undefined;
+  readonly calls: number;
+}
+
+const LONGEST_PAUSE_MS = 300_000;
+
+export class Trunk {
+  readonly settings: TrunkSettings;
+  readonly account: DigestClient | undefined;
+  readonly #options: TrunkOptions;
+  readonly #home: Uri;
+  readonly #rates: SourceRates | undefined;
+  readonly #registration: Registration | undefined;
+  readonly #health: Health | undefined;
+  #calls = 0;
+  #pausedUntilMs = -Infinity;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: TrunkOptions) {
+    const { settings, time } = options;
+    const { callsPerSecond } = settings;
+    this.#options = options;
+    this.settings = settings;
+    this.#home = homeOf(settings);
+    this.account = accountOf(options);
+    if (callsPerSecond !== undefined) {
+      const burst = Math.max(1, Math.ceil(callsPerSecond));
+      this.#rates = new SourceRates({ perSecond: callsPerSecond, burst, mostSources: 1 }, time);
+    }
+    this.#registration = this.#registers();
+    this.#health = this.#asks();
+  }
+
+  get name(): string {
+    return this.settings.name;
+  }
+
+  get view(): TrunkView {
+    const { name } = this;
+    const registration = this.#registration?.state;
+    return { name, registration, reachable: this.#health?.reachable, calls: this.#calls };
+  }
+
+  start(): void {
+    this.#registration?.start();
+    this.#health?.start();
+  }
+
+  /** Why it takes no call now; undefined where it does. Counts nothing. */
+  get refusal(): TrunkRefusal | undefined {
+    if (this.#closed !== undefined) return { reason: 'closing' };
+    if (this.#registration?.state.registered === false) return { reason: 'unregistered' };
+    if (this.#health?.reachable === false) return { reason: 'down' };
+    const pausedMs = this.#pausedUntilMs - this.#options.time.now();
+    if (pausedMs > 0) return { reason: 'paused', waitMs: pausedMs };
+    if (this.#calls >= (this.settings.mostCalls ?? Infinity)) return { reason: 'most-calls' };
+    const waitMs = this.#rates?.waitMs(this.name) ?? 0;
+    return waitMs > 0 ? { reason: 'rate', waitMs } : undefined;
+  }
+
+  /** Counts a call of this trunk, until the function returned is called; or says why not. */
+  take(): (() => void) | TrunkRefusal {
+    const { refusal } = this;
+    if (refusal !== undefined) return refusal;
+    this.#rates?.take(this.name);
+    return this.counted();
+  }
+
+  /** Counts a call that is there already, such as one that came in. */
+  counted(): () => void {
+    let counts = true;
+    this.#calls++;
+    return () => {
+      if (counts) this.#calls--;
+      counts = false;
+    };
+  }
+
+  /** It said that it has too much to do: no calls for so long, five minutes at most. */
+  pause(forMs: number): void {
+    this.#pausedUntilMs = this.#options.time.now() + Math.min(forMs, LONGEST_PAUSE_MS);
+  }
+
+  /** Values for Route of a call: the outbound proxy where it routes loosely, and what the registrar said (RFC 3608). */
+  get routes(): readonly string[] {
+    return [...this.#proxyRoute, ...(this.#registration?.serviceRoute ?? [])];
+  }
+
+  /** Where requests outside of dialogs go: the proxy, else the first route, else the domain. */
+  get journey(): Journey {
+    const [first] = this.#registration?.serviceRoute ?? [];
+    const route = first === undefined ? undefined : parseNameAddr(first)?.uri;
+    return this.#journeyTo(this.settings.proxy ?? route ?? this.#home);
+  }
+
+  /** Of a user of this server, for Contact. */
+  contact(user: string): string {
+    return this.#options.contact(user, this.settings.transport);
+  }
+
+  /** Takes the registration back; resolves within some seconds. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#health?.close();
+    await this.#registration?.close();
+  }
+
+  get #proxyRoute(): readonly string[] {
+    const { proxy } = this.settings;
+    return proxy?.params.has('lr') === true ? [`<${proxy.text}>`] : [];
+  }
+
+  #journeyTo(nextHop: Uri): Journey {
+    const flow = this.#registration?.flow;
+    return { nextHop, ...(flow === undefined ? {} : { flow }), ...(this.account === undefined ? {} : { account: this.account }) };
+  } // prettier-ignore
+
+  #registers(): Registration | undefined {
+    const { settings, changed } = this.#options;
+    const { register, username, domain, proxy } = settings;
+    if (register === undefined) return undefined;
+    const user = register.contactUser ?? username ?? '';
+    return new Registration({
+      ...this.#upkeep(),
+      journey: () => this.#journeyTo(proxy ?? this.#home),
+      registrar: `sip:${domain}`,
+      address: addressAt(username ?? user, domain),
+      contact: () => this.contact(user),
+      expires: register.expires,
+      changed: (state) => changed?.(this.name, state),
+    });
+  }
+
+  #asks(): Health | undefined {
+    const { settings, changed } = this.#options;
+    const { options, domain, username } = settings;
+    if (options === undefined) return undefined;
+    return new Health({
+      ...this.#upkeep(),
+      journey: () => this.#journeyTo(settings.proxy ?? this.#home),
+      target: `sip:${domain}`,
+      from: addressAt(username ?? 'ping', domain),
+      intervalSeconds: options.intervalSeconds,
+      changed: (reachable) => changed?.(this.name, { reachable }),
+    });
+  }
+
+  #upkeep() {
+    const { sender, time, random, token, headers = [] } = this.#options;
+    const routes = this.#proxyRoute.map((route): HeaderLine => ['Route', route]);
+    return { sender, time, random, token, headers: [...routes, ...headers] };
+  }
+}
+
+/** The domain as a URI to be located. */
+function homeOf({ domain, transport, name }: TrunkSettings): Uri {
+  const uri = parseUri(`sip:${domain}${transport === undefined ? '' : `;transport=${transport}`}`);
+  if (uri === undefined) throw new TypeError(`the domain of trunk ${name} is none`); // trunk-file.ts has judged it
+  return uri;
+}
+
+function accountOf({ settings, randomBytes }: TrunkOptions): DigestClient | undefined {
+  const { name, username, password, authRealms } = settings;
+  if (username === undefined || password === undefined) return undefined;
+  return new DigestClient(knownPeer(`trunk ${name}`), { username, secret: { password }, realms: authRealms }, randomBytes);
+} // prettier-ignore

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Dialog } from '../../../sip/dialog/dialog.js';
+import { parseMessage } from '../../../sip/message/parser.js';
+import type { SipRequest } from '../../../sip/message/request.js';
+import type { SipResponse } from '../../../sip/message/response.js';
+
+const INVITE = [
+  'INVITE sip:100@parley.example SIP/2.0',
+  'Via: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK1',
+  'Record-Route: <sip:near.example;lr>, <sip:far.example;lr>',
+  'From: "Anna" <sip:anna@a.example>;tag=them',
+  'To: <sip:100@parley.example>',
+  'Call-ID: c1',
+  'CSeq: 7 INVITE',
+  'Contact: <sip:anna@192.0.2.1:5070>',
+];
+
+function request(lines: readonly string[]): SipRequest {
+  const parsed = parseMessage(Buffer.from(`${lines.join('\r\n')}\r\nContent-Length: 0\r\n\r\n`));
+  assert.equal(parsed.kind, 'request');
+  return (parsed as { request: SipRequest }).request;
+}
+
+function response(lines: readonly string[]): SipResponse {
+  const parsed = parseMessage(Buffer.from(`${lines.join('\r\n')}\r\nContent-Length: 0\r\n\r\n`));
+  assert.equal(parsed.kind, 'response');
+  return (parsed as { response: SipResponse }).response;
+}
+
+function served(lines = INVITE): Dialog {
+  const dialog = Dialog.ofServer(request(lines), 'us', 1);
+  assert.ok(dialog);
+  return dialog;
+}
+
+void test('a request to a caller goes through the proxies that recorded themselves, in their order', () => {
+  const bye = served().request('BYE', [['Reason', 'SIP;cause=200']]);
+  assert.equal(bye.uri, 'sip:anna@192.0.2.1:5070');
+  assert.deepEqual(bye.headers, [
+    ['Route', '<sip:near.example;lr>'],
+    ['Route', '<sip:far.example;lr>'],
+    ['From', '<sip:100@parley.example>;tag=us'],
+    ['To', '"Anna" <sip:anna@a.example>;tag=them'],
+    ['Call-ID', 'c1'],
+    ['CSeq', '1 BYE'],
+    ['Reason', 'SIP;cause=200'],
+  ]);
+  assert.equal(served().nextHop.host, 'near.example');
+});
+
+void test('a callee is reached through the proxies in reverse, and numbers go on from those of the INVITE', () => {
+  const ok = ['SIP/2.0 200 OK', ...INVITE.slice(1, 4), 'To: <sip:100@parley.example>;tag=callee', ...INVITE.slice(5)];
+  const dialog = Dialog.ofClient(response(ok));
+  assert.ok(dialog);
+  assert.equal(dialog.nextHop.host, 'far.example');
+  const [first] = dialog.request('UPDATE', []).headers.filter(([name]) => name === 'CSeq');
+  assert.equal(first?.[1], '8 UPDATE');
+  assert.deepEqual(dialog.ack(7, []).headers.find(([name]) => name === 'CSeq'), ['CSeq', '7 ACK']);
+}); // prettier-ignore
+
+void test('a strict router gets requests under its own name, with the target as the last Route', () => {
+  const strict = INVITE.map((line) => line.replace('near.example;lr', 'near.example'));
+  const bye = served(strict).request('BYE', []);
+  assert.equal(bye.uri, 'sip:near.example');
+  assert.deepEqual(
+    bye.headers.filter(([name]) => name === 'Route').map(([, value]) => value),
+    ['<sip:far.example;lr>', '<sip:anna@192.0.2.1:5070>'],
+  );
+});
+
+void test('requests older than the latest are out of order, and an ACK never is', () => {
+  const dialog = served();
+  const numbered = (method: string, number: number) =>
+    request([
+      `${method} sip:x SIP/2.0`,
+      ...INVITE.slice(1).map((line) => line.replace('7 INVITE', `${number} ${method}`)),
+    ]);
+  assert.equal(dialog.takes(numbered('INFO', 9)), true);
+  assert.equal(dialog.takes(numbered('INFO', 8)), false);
+  assert.equal(dialog.takes(numbered('ACK', 7)), true);
+  assert.equal(dialog.takes(numbered('BYE', 10)), true);
+});
+
+void test('a target refresh moves the target and leaves the route', () => {
+  const dialog = served();
+  dialog.refresh(request(INVITE.map((line) => line.replace('192.0.2.1:5070', '192.0.2.9'))));
+  assert.equal(dialog.remoteTarget.text, 'sip:anna@192.0.2.9');
+  assert.equal(dialog.nextHop.host, 'near.example');
+});
+
+void test('without a Contact there is no dialog', () => {
+  assert.equal(Dialog.ofServer(request(INVITE.slice(0, 7)), 'us', 1), undefined);
+  assert.equal(Dialog.ofClient(response(['SIP/2.0 180 Ringing', ...INVITE.slice(1, 7)])), undefined);
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DIGEST_ALGORITHMS } from '../../../sip/auth/digest-algorithm.js';
+import { DigestClient } from '../../../sip/auth/digest-client.js';
+import { DigestServer } from '../../../sip/auth/digest-server.js';
+import { knownPeer } from '../../../sip/auth/known-peer.js';
+import { Nonces } from '../../../sip/auth/nonces.js';
+import { Admission } from '../../../sip/door/admission.js';
+import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
+import { parseMessage } from '../../../sip/message/parser.js';
+import type { Refusal } from '../../../sip/message/refusal.js';
+import type { SipRequest } from '../../../sip/message/request.js';
+import type { Flow } from '../../../sip/transport/flow.js';
+import { ManualTime } from '../../fakes/manual-time.js';
+
+function door() {
+  const time = new ManualTime(1000);
+  const guard = new Guard({
+    time,
+    allowed: ['127.0.0.0/8'],
+    challenged: ['10.0.0.0/8'],
+    requests: REQUEST_BOUNDS,
+    failures: FAILURE_BOUNDS,
+  });
+  const randomBytes = (count: number) => Buffer.alloc(count, 7);
+  const digest = new DigestServer({
+    realm: 'parley',
+    algorithms: DIGEST_ALGORITHMS.filter(({ name }) => name === 'SHA-256' || name === 'MD5'),
+    qops: ['auth'],
+    nonces: new Nonces({ time, secret: Buffer.alloc(32, 1), randomBytes, lifetimeMs: 60_000, mostCounted: 10 }),
+    secretOf: (username) => (username === 'anna' ? { password: 'secret' } : undefined),
+  });
+  return { guard, admission: new Admission({ guard, digest }) };
+} // prettier-ignore
+
+function invite(more: readonly string[] = []): SipRequest {
+  const lines = [
+    'INVITE sip:100@parley SIP/2.0',
+    'Via: SIP/2.0/UDP 10.0.0.1;branch=z9hG4bK1',
+    'From: <sip:anna@parley>;tag=a',
+    'To: <sip:100@parley>',
+    'Call-ID: 1',
+    'CSeq: 1 INVITE',
+    'Max-Forwards: 70',
+    ...more,
+  ];
+  const parsed = parseMessage(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`));
+  assert.equal(parsed.kind, 'request');
+  return (parsed as { request: SipRequest }).request;
+}
+
+const from = (address: string) => ({ remote: { address, port: 5060 } }) as Flow;
+
+void test('callers of allowed addresses come in as they are, strangers hear nothing', () => {
+  const { admission } = door();
+  assert.equal(admission.admits(invite(), from('127.0.0.1'), false), undefined);
+  assert.equal(admission.admits(invite(), from('192.0.2.1'), false), 'silence');
+  assert.deepEqual([admission.knows('10.1.1.1'), admission.knows('192.0.2.1')], [true, false]);
+});
+
+void test('others are challenged with every algorithm, and come in with the right password', () => {
+  const { admission } = door();
+  const challenge = admission.admits(invite(), from('10.0.0.1'), false) as Refusal;
+  assert.equal(challenge.status, 401);
+  const values = challenge.headers.map(([name, value]) => {
+    assert.equal(name, 'WWW-Authenticate');
+    return value;
+  });
+  assert.equal(values.length, 2);
+  const account = { username: 'anna', secret: { password: 'secret' }, realms: ['parley'] };
+  const peer = knownPeer('parley');
+  const client = new DigestClient(peer, account, (count) => Buffer.alloc(count, 3));
+  const asked = { method: 'INVITE', uri: 'sip:100@parley', body: Buffer.alloc(0) };
+  const answer = client.answer(peer, { www: values, proxy: [] }, asked);
+  const fields = 'fields' in answer ? answer.fields : [];
+  const authorized = invite(fields.map(({ name, value }) => `${name}: ${value}`));
+  assert.equal(admission.admits(authorized, from('10.0.0.1'), false), undefined);
+  // The same answer once more is somebody else's.
+  assert.equal((admission.admits(authorized, from('10.0.0.1'), false) as Refusal).status, 401);
+});
+
+void test('a source of wrong passwords is not heard any more', () => {
+  const { admission, guard } = door();
+  const nonce = (admission.admits(invite(), from('10.0.0.1'), false) as Refusal).headers[0]?.[1].match(/nonce="([^"]+)"/)?.[1]; // prettier-ignore
+  const wrong = invite([`Authorization: Digest username="anna", realm="parley", nonce="${nonce}", uri="sip:100@parley", response="${'0'.repeat(64)}", algorithm=SHA-256, qop=auth, nc=00000001, cnonce="x"`]); // prettier-ignore
+  const verdicts = Array.from({ length: 12 }, () => admission.admits(wrong, from('10.0.0.1'), false));
+  assert.equal(verdicts.at(-1), 'silence');
+  assert.ok(guard.counts.banned > 0);
+  assert.equal(admission.admits(invite(), from('10.0.0.1'), true), undefined, 'what is expected is let in');
+});

@@ -1,0 +1,53 @@
+// The media of a session as far as its descriptions go: a real negotiation, and
+// what came of it.
+import type { SessionMedia } from '../../../sip/session/session-media.js';
+import type { Judged } from '../../../sip/judged.js';
+import type { Direction } from '../../../sip/sdp/direction.js';
+import type { MediaPolicy } from '../../../sip/sdp/media-policy.js';
+import { negotiation } from '../sdp/negotiation-under-test.js';
+
+export class NegotiatedMedia implements SessionMedia {
+  /** The way that the sound is wanted to flow; `inactive` and `sendonly` are hold. */
+  wish: Direction = 'sendrecv';
+  readonly #negotiation;
+
+  constructor(address: string, seed: number, policy: Partial<MediaPolicy> = {}) {
+    this.#negotiation = negotiation(
+      { keyings: ['sdes'], security: 'off', ...policy },
+      { ip4: address },
+      seed,
+    );
+  }
+
+  get offering(): boolean {
+    return this.#negotiation.offering;
+  }
+
+  get agreed(): boolean {
+    return this.#negotiation.agreed !== undefined;
+  }
+
+  get direction(): Direction | undefined {
+    return this.#negotiation.agreed?.direction;
+  }
+
+  answer(offer: Uint8Array): Judged<string> {
+    const answered = this.#negotiation.answer(offer, this.wish);
+    return answered.refusal === undefined ? { value: answered.value.answer } : answered;
+  }
+
+  offer(): Judged<string> {
+    return this.#negotiation.offer(this.wish);
+  }
+
+  accept(answer: Uint8Array): Judged<void> {
+    const accepted = this.#negotiation.accept(answer);
+    return accepted.refusal === undefined ? { value: undefined } : accepted;
+  }
+
+  settle(): void {}
+
+  withdraw(): void {
+    this.#negotiation.withdraw();
+  }
+}

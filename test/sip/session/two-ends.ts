@@ -1,0 +1,267 @@
+// Two user agents on a network in a test's hands: one is called, the other one
+// calls, as far as a call's first INVITE needs.
+import assert from 'node:assert/strict';
+import { Dialog } from '../../../sip/dialog/dialog.js';
+import type { Refusal } from '../../../sip/message/refusal.js';
+import type { SipRequest } from '../../../sip/message/request.js';
+import type { SipResponse } from '../../../sip/message/response.js';
+import type { HeaderLine, RequestData } from '../../../sip/message/serialiser.js';
+import { ALLOW, sessionFields, SUPPORTED } from '../../../sip/session/abilities.js';
+import type { InboundSession } from '../../../sip/session/inbound-session.js';
+import { InDialog } from '../../../sip/session/in-dialog.js';
+import { descriptionIn } from '../../../sip/session/session-body.js';
+import type { Session, SessionEnd, SessionUser, TransferAsked } from '../../../sip/session/session.js';
+import { UserAgent, type UserAgentOptions } from '../../../sip/session/user-agent.js';
+import type { InviteClientTransaction } from '../../../sip/transaction/invite-client.js';
+import type { TransactionLayer } from '../../../sip/transaction/transaction-layer.js';
+import { Network, seeded } from '../transaction/network.js';
+import { CALLEE, CALLER, TARGET } from '../transaction/users.js';
+import { DirectSender } from './direct-sender.js';
+import { NegotiatedMedia } from './negotiated-media.js';
+
+/** What a session told its user, as words. */
+export class Told implements SessionUser {
+  readonly events: string[] = [];
+  end: SessionEnd | undefined;
+  /** Transfers that were asked for. */
+  readonly asked: TransferAsked[] = [];
+
+  established(): void {
+    this.events.push('established');
+  }
+
+  ended(end: SessionEnd): void {
+    this.end = end;
+    this.events.push(`ended ${end.by}`);
+  }
+
+  digit(digit: string, durationMs: number): void {
+    this.events.push(`digit ${digit} ${durationMs}`);
+  }
+
+  transferAsked(asked: TransferAsked): void {
+    this.asked.push(asked);
+    this.events.push(`transfer ${asked.target.text}`);
+  }
+}
+
+export interface End {
+  readonly agent: UserAgent;
+  readonly layer: TransactionLayer;
+  readonly sender: DirectSender;
+}
+
+export interface EndsOptions {
+  readonly called?: Partial<UserAgentOptions>;
+  readonly calling?: Partial<UserAgentOptions>;
+  readonly seed?: number;
+}
+
+export class TwoEnds {
+  readonly network = new Network();
+  readonly called: End;
+  readonly calling: End;
+  /** The calls that came in. */
+  readonly invited: InboundSession[] = [];
+  /** What is done with each: accepted at once, if a test says nothing. */
+  act: (session: InboundSession) => void = (session) => void this.accept(session);
+  readonly #options: EndsOptions;
+  #calls = 0;
+
+  constructor(options: EndsOptions = {}) {
+    this.#options = options;
+    this.called = this.#end(CALLEE, {
+      invited: (session) => {
+        this.invited.push(session);
+        this.act(session);
+      },
+      ...options.called,
+    });
+    this.calling = this.#end(CALLER, { ...options.calling });
+  }
+
+  accept(session: InboundSession, media = new NegotiatedMedia(CALLEE, 7)): Told {
+    const told = new Told();
+    const judged = session.accept(media, told);
+    assert.equal(judged.refusal, undefined);
+    return told;
+  }
+
+  /** An INVITE with an offer, unless it is to come late; `headers` are further ones. */
+  call(options: Partial<CallOptions> = {}): Calling {
+    const callId = `call${++this.#calls}`;
+    return new Calling(this.calling, { callId, ...options });
+  }
+
+  /** Lets time pass until nothing is under way any more, within a bound. */
+  async settle(ms = 40_000): Promise<void> {
+    await this.network.pass(ms, 100);
+  }
+
+  get all(): readonly End[] {
+    return [this.called, this.calling];
+  }
+
+  #end(address: string, more: Partial<UserAgentOptions>): End {
+    const random = seeded((this.#options.seed ?? 1) + address.length);
+    const agent = new UserAgent({
+      time: this.network.time,
+      token: () => `${Math.floor(random() * 2 ** 32).toString(36)}`,
+      randomInt: (below) => Math.floor(random() * below),
+      product: '',
+      sessionSeconds: 1800,
+      leastSeconds: 90,
+      admission: { admits: (): Refusal | undefined => undefined },
+      invited: (session) => session.reject(603),
+      contactFor: () => `<sip:${address}>`,
+      ...more,
+    });
+    const layer = this.network.layer(address, agent);
+    const sender = new DirectSender(layer);
+    agent.start(layer, sender);
+    return { agent, layer, sender };
+  }
+}
+
+export interface CallOptions {
+  readonly callId: string;
+  readonly headers: readonly HeaderLine[];
+  /** Asks the callee for the offer. */
+  readonly late: boolean;
+  readonly body: string;
+}
+
+/** A call out: its INVITE by hand, its dialog as any session has it. */
+export class Calling {
+  readonly told = new Told();
+  readonly media = new NegotiatedMedia(CALLER, 100);
+  readonly responses: SipResponse[] = [];
+  readonly failures: string[] = [];
+  readonly callId: string;
+  readonly invite: RequestData;
+  readonly transaction: InviteClientTransaction;
+  /** What the ACK answers a late offer with; none where the test says so. */
+  answers: (offer: Buffer) => string | undefined = (offer) => {
+    const judged = this.media.answer(offer);
+    return judged.value;
+  };
+  readonly #end: End;
+  readonly #late: boolean;
+  #inDialog: InDialog | undefined;
+
+  constructor(end: End, options: Partial<CallOptions> & Pick<CallOptions, 'callId'>) {
+    this.#end = end;
+    this.callId = options.callId;
+    this.#late = options.late ?? false;
+    const offer = options.body ?? (this.#late ? undefined : this.media.offer().value);
+    this.invite = inviteOf(options.callId, [
+      ...(offer === undefined ? [] : [['Content-Type', 'application/sdp'] as const]),
+      ...(options.headers ?? []),
+    ], offer);
+    this.transaction = end.layer.sendInvite(this.invite, TARGET, {
+      response: (response) => this.#response(response),
+      failed: ({ reason }) => this.failures.push(reason),
+    });
+  } // prettier-ignore
+
+  get statuses(): number[] {
+    return this.responses.map(({ status }) => status);
+  }
+
+  get inDialog(): InDialog {
+    assert.ok(this.#inDialog, 'there is no dialog yet');
+    return this.#inDialog;
+  }
+
+  /** A request within the dialog as it stands, by hand; resolves with its status. */
+  async ask(method: string, headers: readonly HeaderLine[] = [], body?: string): Promise<SipResponse> {
+    const outcome = await this.inDialog.channel.send(method, { headers, ...(body === undefined ? {} : { body }) });
+    assert.ok('response' in outcome, 'no response came');
+    return outcome.response;
+  } // prettier-ignore
+
+  #response(response: SipResponse): void {
+    const { status } = response;
+    this.responses.push(response);
+    if (status > 100 && status < 300) this.#inDialog ??= this.#open(response);
+    if (status < 200 || status >= 300) return;
+    const isFirst = !this.inDialog.channel.hasAcknowledged(response);
+    this.inDialog.confirm();
+    this.inDialog.acknowledge(response, () => this.#answer(response));
+    if (!isFirst) return;
+    this.inDialog.timer.accepted(sessionFields(response));
+    this.inDialog.channel.answered(response);
+    this.told.established();
+  }
+
+  #answer(response: SipResponse) {
+    const description = descriptionIn(response);
+    const answer = description === undefined || !this.#late ? undefined : this.answers(description);
+    if (!this.#late && description !== undefined) this.media.accept(description);
+    if (answer === undefined) return { headers: [] };
+    return { headers: [['Content-Type', 'application/sdp']] as const, body: answer };
+  }
+
+  #open(response: SipResponse): InDialog {
+    const dialog = Dialog.ofClient(response);
+    assert.ok(dialog);
+    const inDialog = new InDialog({
+      dialog,
+      journey: {},
+      contact: `<sip:${CALLER}>`,
+      media: this.media,
+      user: () => this.told,
+      ground: this.#end.agent.ground,
+      session: this.#session(),
+      calling: true,
+      over: (end) => this.told.ended(end),
+    });
+    inDialog.channel.peer.note(response);
+    return inDialog;
+  }
+
+  /** As far as the table of dialogs needs one. */
+  #session(): Session {
+    return {
+      state: 'confirmed',
+      dialog: undefined,
+      user: this.told,
+      hangUp: (reason) => this.inDialog.hangUp(reason),
+      reoffer: () => this.inDialog.reoffer(),
+      sendDigit: (digit, durationMs) => this.inDialog.sendDigit(digit, durationMs),
+      refer: (target, told) => this.inDialog.refer(target, told),
+    };
+  }
+}
+
+export function inviteOf(callId: string, headers: readonly HeaderLine[], body?: string): RequestData {
+  const own = new Set(headers.map(([name]) => name.toLowerCase()));
+  const usual: HeaderLine[] = [
+    ['From', `<sip:alice@${CALLER}>;tag=from-${callId}`],
+    ['To', `<sip:bob@${CALLEE}>`],
+    ['Call-ID', callId],
+    ['CSeq', '1 INVITE'],
+    ['Contact', `<sip:${CALLER}>`],
+    ALLOW,
+    SUPPORTED,
+  ];
+  return {
+    method: 'INVITE',
+    uri: `sip:bob@${CALLEE}`,
+    headers: [...usual.filter(([name]) => !own.has(name.toLowerCase())), ...headers],
+    ...(body === undefined ? {} : { body }),
+  };
+}
+
+/** First lines of requests and responses that one end sent, without 100 and retransmission times. */
+export function firstLines(network: Network, from: string): string[] {
+  return network.sentBy(from).map((line) => line.replace(/^\d+ /, '').replace(/ SIP\/2\.0$| sip:.*$/, ''));
+}
+
+export function requestsTo(network: Network, from: string, method: string): string[] {
+  return network.carried
+    .filter((one) => one.from === from && one.text.startsWith(`${method} `))
+    .map(({ text }) => text);
+}
+
+export type { SipRequest };

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CALLEE } from '../transaction/users.js';
+import { CONTACT, ok, openTrunk, status } from './trunk-under-test.js';
+
+const seconds = (ms: number): number => Math.round(ms / 1000);
+
+test('a trunk registers, and again before 90 % of the time that was granted have passed', async () => {
+  const { network, trunk, times, last, requests } = openTrunk();
+  assert.deepEqual(trunk.refusal, { reason: 'unregistered' });
+  trunk.start();
+  await network.pass(100);
+  assert.equal(trunk.refusal, undefined);
+  const sent = last();
+  assert.equal(sent?.method, 'REGISTER');
+  assert.equal(sent?.uri.text, 'sip:carrier.example');
+  assert.equal(sent?.to.uri.text, 'sip:4930@carrier.example');
+  assert.equal(sent?.contact?.uri.text, CONTACT);
+  assert.equal(sent?.first('expires'), '600');
+  await network.pass(520_000, 1000);
+  assert.deepEqual(times().map(seconds), [0, 510]);
+  const [first, second] = requests.map(({ request }) => request);
+  assert.equal(first?.callId, second?.callId);
+  assert.equal(second?.cseq.number, 2);
+});
+
+test('what the registrar grants counts: our Contact among others, Expires, or what was asked for', async () => {
+  for (const [headers, expected] of [
+    [[['Contact', `<sip:other@${CALLEE}>;expires=90, <${CONTACT};ob>;expires=100`]], 85],
+    [[['Expires', '200'], ['Contact', `<${CONTACT}>`]], 170],
+    [[['Contact', '<sip:4930@198.51.100.7:40000>;expires=100']], 85],
+    [[], 510],
+    [[['Contact', `<${CONTACT}>;expires=4294967295`]], 73_440],
+  ] as const) {
+    const { network, trunk, registrar, times } = openTrunk();
+    registrar.answer = ok(headers);
+    trunk.start();
+    await network.pass(100);
+    await network.pass(expected * 1000 + 2000, 1000);
+    assert.deepEqual(times().map(seconds).slice(0, 2), [0, expected]);
+  }
+}); // prettier-ignore
+
+test('a registrar that lists other Contacts than ours has not registered it', async () => {
+  const { network, trunk, registrar } = openTrunk();
+  registrar.answer = ok([['Contact', '<sip:a@a.example>, <sip:b@b.example>']]);
+  trunk.start();
+  await network.pass(100);
+  assert.deepEqual(trunk.refusal, { reason: 'unregistered' });
+});
+
+test('an interval that is too brief is raised at once, and a registrar that always wants more is not followed', async () => {
+  const { network, trunk, registrar, requests } = openTrunk();
+  registrar.answer = (transaction) => {
+    const asked = Number(transaction.request.first('expires'));
+    transaction.respond(asked < 1800 ? { status: 423, headers: [['Min-Expires', '1800']] } : { status: 200 });
+  };
+  trunk.start();
+  await network.pass(100);
+  assert.deepEqual(requests.map(({ request }) => request.first('expires')), ['600', '1800']);
+  assert.equal(trunk.refusal, undefined);
+  let wanted = 3600;
+  registrar.answer = (transaction) => transaction.respond({ status: 423, headers: [['Min-Expires', String(++wanted)]] });
+  await network.pass(1_540_000, 1000);
+  assert.equal(requests.length, 4);
+}); // prettier-ignore
+
+test('a challenge is answered, and a nonce that went stale is replaced', async () => {
+  const { network, trunk, registrar, requests } = openTrunk();
+  let good = 'n1';
+  registrar.answer = (transaction, request) => {
+    const authorization = request.first('authorization') ?? '';
+    if (authorization.includes(`nonce="${good}"`)) return ok()(transaction, request);
+    const stale = authorization === '' ? '' : ', stale=true';
+    const challenge = `Digest realm="carrier.example", nonce="${good}", qop="auth"${stale}`;
+    transaction.respond({ status: 401, headers: [['WWW-Authenticate', challenge]] });
+  };
+  trunk.start();
+  await network.pass(100);
+  good = 'n2';
+  await network.pass(511_000, 1000);
+  await network.pass(100);
+  assert.equal(requests.length, 4);
+  assert.equal(trunk.refusal, undefined);
+});
+
+test('a wrong password and 403 are tried again after half an hour, under their names', async () => {
+  for (const [answer, failure, challenges] of [
+    [status(403), 'forbidden', 1],
+    [status(401, [['WWW-Authenticate', 'Digest realm="carrier.example", nonce="n"']]), 'credentials', 2],
+  ] as const) {
+    const { network, trunk, registrar, requests } = openTrunk();
+    registrar.answer = answer;
+    trunk.start();
+    await network.pass(200);
+    assert.equal(trunk.view.registration?.failure, failure);
+    assert.equal(requests.length, challenges);
+    await network.pass(1_800_000, 1000);
+    assert.equal(requests.length, challenges);
+    await network.pass(1_000_000, 1000);
+    assert.ok(requests.length > challenges);
+  }
+});
+
+test('failures in a row are further and further apart, half an hour at most', async () => {
+  const { network, trunk, registrar, times } = openTrunk();
+  registrar.answer = status(500);
+  trunk.start();
+  await network.pass(7_000_000, 1000);
+  const gaps = times().slice(1).map((at, index) => seconds(at - (times()[index] ?? 0)));
+  // The test moves in seconds: each answer takes one.
+  assert.deepEqual(gaps, [46, 91, 181, 361, 721, 1351, 1351, 1351, 1351]);
+  assert.deepEqual(trunk.view.registration, { registered: false, failure: 'refused', status: 500 });
+}); // prettier-ignore
+
+test('503 is tried again after its Retry-After, and a silent registrar after its time', async () => {
+  const busy = openTrunk();
+  busy.registrar.answer = status(503, [['Retry-After', '120']]);
+  busy.trunk.start();
+  await busy.network.pass(100);
+  await busy.network.pass(119_800, 100);
+  assert.equal(busy.times().length, 1);
+  await busy.network.pass(200);
+  assert.deepEqual(busy.times().map(seconds), [0, 120]);
+  const silent = openTrunk();
+  silent.registrar.answer = () => undefined;
+  silent.trunk.start();
+  await silent.network.pass(33_000, 500);
+  assert.deepEqual(silent.trunk.view.registration, {
+    registered: false,
+    failure: 'unreachable',
+    status: 408,
+  });
+});
+
+test('a registration that cannot be refreshed holds until it expires', async () => {
+  const { network, trunk, registrar } = openTrunk();
+  trunk.start();
+  await network.pass(100);
+  registrar.answer = status(500);
+  await network.pass(599_000, 1000);
+  assert.equal(trunk.refusal, undefined);
+  await network.pass(2000, 1000);
+  assert.deepEqual(trunk.refusal, { reason: 'unregistered' });
+});
+
+test('when the connection is lost it registers at once; when it is lost again and again, later and later', async () => {
+  const { network, trunk, times } = openTrunk({ register: {} }, 'tcp');
+  trunk.start();
+  await network.pass(20_000, 100);
+  network.closeConnections();
+  assert.deepEqual(trunk.refusal, { reason: 'unregistered' });
+  await network.pass(100);
+  assert.deepEqual(times().map(seconds), [0, 20]);
+  assert.equal(trunk.refusal, undefined);
+  network.closeConnections();
+  await network.pass(46_000, 100);
+  assert.deepEqual(times().map(seconds), [0, 20, 65]);
+});
+
+test('what the registrar says of the way out and in is kept: Service-Route and Path', async () => {
+  const { network, trunk, registrar } = openTrunk({ register: {}, proxy: 'sip:edge.example;lr' });
+  registrar.answer = ok([['Service-Route', '<sip:one.example;lr>, <sip:two.example;lr>'], ['Path', '<sip:in.example;lr>']]);
+  trunk.start();
+  assert.deepEqual(trunk.routes, ['<sip:edge.example;lr>']);
+  await network.pass(100);
+  assert.deepEqual(trunk.routes, ['<sip:edge.example;lr>', '<sip:one.example;lr>', '<sip:two.example;lr>']);
+  assert.equal(trunk.journey.nextHop.host, 'edge.example');
+  const direct = openTrunk();
+  direct.registrar.answer = registrar.answer;
+  direct.trunk.start();
+  await direct.network.pass(100);
+  assert.equal(direct.trunk.journey.nextHop.host, 'one.example');
+}); // prettier-ignore
+
+test('closing takes the registration back, waits four seconds for that, and leaves nothing', async () => {
+  const { network, trunk, last, requests } = openTrunk();
+  trunk.start();
+  await network.pass(100);
+  const closing = trunk.close();
+  assert.equal(trunk.close(), closing);
+  assert.deepEqual(trunk.refusal, { reason: 'closing' });
+  await network.pass(100);
+  await closing;
+  assert.equal(last()?.first('expires'), '0');
+  assert.equal(requests.length, 2);
+  await network.pass(40_000, 1000);
+  assert.equal(network.time.waiting, 0);
+
+  const silent = openTrunk();
+  silent.trunk.start();
+  await silent.network.pass(100);
+  silent.registrar.answer = () => undefined;
+  let closed = false;
+  void silent.trunk.close().then(() => (closed = true));
+  await silent.network.pass(3900);
+  assert.equal(closed, false);
+  await silent.network.pass(100);
+  assert.equal(closed, true);
+});
+
+test('closing while it registers takes back what is granted then', async () => {
+  const { network, trunk, requests } = openTrunk();
+  trunk.start();
+  const closing = trunk.close();
+  await network.pass(200);
+  await closing;
+  assert.deepEqual(requests.map(({ request }) => request.first('expires')), ['600', '0']);
+  await network.pass(40_000, 1000);
+  assert.equal(network.time.waiting, 0);
+}); // prettier-ignore
