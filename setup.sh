@@ -48,6 +48,12 @@ need_for_test() {
   # Its redis-check-rdb is redis-server by another name; the package of that name would start a service.
   need redis-tools 'command -v redis-cli && { command -v redis-server || command -v redis-check-rdb; }'
   need openssl 'command -v openssl'
+  # Telephones and what stands between them. Debian keeps kamailio where only root looks for programs.
+  need sip-tester 'command -v sipp'
+  need baresip-core 'command -v baresip'
+  need linphone-cli 'command -v linphonec'
+  need kamailio '[ -x "${KAMAILIO_PATH:-/usr/sbin/kamailio}" ]'
+  need rtpengine-daemon 'command -v rtpengine'
   # The native tests run without Node and bring their own OpenSSL.
   case " ${missing[*]-} " in
     *' libssl-dev '*) ;;
@@ -90,6 +96,21 @@ update() {
   done
   return 1
 }
+# Where an init system runs, these packages would start a service each, now and at every boot. The tests start the
+# programs themselves: the services are masked until the packages are there, and stay disabled.
+services=()
+for package in "${missing[@]}"; do
+  case "$package" in
+    kamailio | rtpengine-daemon) services+=("$package.service") ;;
+  esac
+done
+services() {
+  [ ${#services[@]} -eq 0 ] || ! command -v systemctl >/dev/null && return
+  "${as_root[@]}" systemctl --quiet "$@" "${services[@]}" >/dev/null 2>&1 || true
+}
+trap 'services unmask; services disable' EXIT
+services mask
+
 echo "parley: installing ${missing[*]}" >&2
 # The package lists of a fresh image are empty or old: bring them up to date only when the first try fails.
 apt install -y --no-install-recommends "${missing[@]}" ||

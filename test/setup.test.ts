@@ -8,6 +8,8 @@ import { test, type TestContext } from 'node:test';
 const SETUP = join(import.meta.dirname, '..', '..', 'setup.sh');
 const SHELL_TOOLS = ['bash', 'env', 'readlink', 'timeout', 'touch', 'true'];
 const BUILD_TOOLS = ['c++', 'make', 'cmake', 'python3'];
+const TEST_PACKAGES =
+  'chromium ffmpeg curl redis-tools openssl sip-tester baresip-core linphone-cli kamailio rtpengine-daemon';
 
 interface Machine {
   /** The folder of the stand-ins. */
@@ -41,7 +43,7 @@ function machine(t: TestContext, uid: number, tools: readonly string[], apt = 'e
     bin,
     run(argument) {
       const startedAt = performance.now();
-      const env = { PATH: bin, npm_node_execpath: join(bin, 'node') };
+      const env = { PATH: bin, npm_node_execpath: join(bin, 'node'), KAMAILIO_PATH: join(bin, 'kamailio') };
       const { status, stderr } = spawnSync(SETUP, [argument], { env, encoding: 'utf8', timeout: 20_000 });
       return { status, stderr, ms: performance.now() - startedAt };
     },
@@ -59,6 +61,11 @@ test('with everything in place the set-up ends at once and leaves apt alone', (t
     'redis-cli',
     'redis-check-rdb',
     'openssl',
+    'sipp',
+    'baresip',
+    'linphonec',
+    'kamailio',
+    'rtpengine',
   ]);
   const { status, stderr, ms } = run('test');
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
@@ -72,7 +79,7 @@ test('without the right to install it stops at once with one line that says what
   assert.equal(status, 1);
   assert.equal(
     stderr,
-    'parley: missing cmake chromium ffmpeg curl redis-tools openssl; install with: sudo apt-get install -y cmake chromium ffmpeg curl redis-tools openssl\n',
+    `parley: missing cmake ${TEST_PACKAGES}; install with: sudo apt-get install -y cmake ${TEST_PACKAGES}\n`,
   );
   assert.ok(ms < 1000);
   assert.deepEqual(aptCalls(), []);
@@ -86,7 +93,7 @@ test('root installs what is missing, waiting a bounded time for the lock', (t) =
   const { run, aptCalls } = machine(t, 0, BUILD_TOOLS);
   assert.equal(run('test').status, 0);
   assert.deepEqual(aptCalls(), [
-    '-qq -o DPkg::Lock::Timeout=120 install -y --no-install-recommends chromium ffmpeg curl redis-tools openssl',
+    `-qq -o DPkg::Lock::Timeout=120 install -y --no-install-recommends ${TEST_PACKAGES}`,
   ]);
 });
 
@@ -104,20 +111,44 @@ test('old package lists are brought up to date, then the packages are tried agai
   assert.deepEqual(
     aptCalls().map((call) => call.replace(/^.*Timeout=120 /, '')),
     [
-      'install -y --no-install-recommends chromium ffmpeg curl redis-tools openssl',
+      `install -y --no-install-recommends ${TEST_PACKAGES}`,
       'update',
-      'install -y --no-install-recommends chromium ffmpeg curl redis-tools openssl',
+      `install -y --no-install-recommends ${TEST_PACKAGES}`,
     ],
   );
+});
+
+test('where an init system runs, the services of what is installed are never started nor left masked', (t) => {
+  for (const apt of ['exit 0', 'exit 100']) {
+    const { bin, run, aptCalls } = machine(t, 0, BUILD_TOOLS, apt);
+    const systemctl = `#!/bin/bash\necho "systemctl $*" >> ${join(bin, '..', 'notes')}\n`;
+    writeFileSync(join(bin, 'systemctl'), systemctl, { mode: 0o755 });
+    run('test');
+    const units = 'kamailio.service rtpengine-daemon.service';
+    const calls = aptCalls();
+    assert.equal(calls[0], `systemctl --quiet mask ${units}`);
+    assert.match(calls[1] ?? '', / install .* kamailio rtpengine-daemon$/);
+    assert.deepEqual(calls.slice(-2), [
+      `systemctl --quiet unmask ${units}`,
+      `systemctl --quiet disable ${units}`,
+    ]);
+  }
+});
+
+test('what starts no service masks none', (t) => {
+  const tools = [...BUILD_TOOLS, 'kamailio', 'rtpengine', 'systemctl'];
+  const { bin, run, aptCalls } = machine(t, 0, tools);
+  const systemctl = `#!/bin/bash\necho "systemctl $*" >> ${join(bin, '..', 'notes')}\n`;
+  writeFileSync(join(bin, 'systemctl'), systemctl, { mode: 0o755 });
+  assert.equal(run('test').status, 0);
+  assert.equal(aptCalls().length, 1);
 });
 
 test('an installation that fails is a failure that names the packages', (t) => {
   const { status, stderr } = machine(t, 0, BUILD_TOOLS, 'exit 100').run('test');
   assert.equal(status, 1);
-  assert.match(
-    stderr,
-    /^parley: missing chromium ffmpeg curl redis-tools openssl \(apt-get failed.*\); install with: sudo apt-get/m,
-  );
+  const refusal = `^parley: missing ${TEST_PACKAGES} \\(apt-get failed.*\\); install with: sudo apt-get`;
+  assert.match(stderr, new RegExp(refusal, 'm'));
 });
 
 test('an unknown purpose is refused with the usage', (t) => {

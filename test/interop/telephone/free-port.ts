@@ -1,0 +1,49 @@
+// Ports for programs that cannot be told "any": below the range from which the
+// system serves those who can, so that nobody else takes one meanwhile.
+import { createSocket } from 'node:dgram';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+
+const FIRST = 20_000;
+const LAST = 30_000;
+const TRIES = 100;
+const given = new Set<number>();
+
+/** The first of `count` ports in a row, an even one, that are free for UDP and TCP on 127.0.0.1. */
+export async function freePorts(count = 1): Promise<number> {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const first = FIRST + 2 * Math.floor((Math.random() * (LAST - FIRST - count)) / 2);
+    const ports = Array.from({ length: count }, (_, n) => first + n);
+    if (ports.some((port) => given.has(port))) continue;
+    const free = await Promise.all(ports.map(async (port) => (await udpIsFree(port)) && tcpIsFree(port)));
+    if (free.includes(false)) continue;
+    for (const port of ports) given.add(port);
+    return first;
+  }
+  throw new Error(`no ${count} free ports in a row between ${FIRST} and ${LAST}`);
+}
+
+function udpIsFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket('udp4');
+    socket.once('error', () => resolve(false));
+    socket.bind(port, '127.0.0.1', () => socket.close(() => resolve(true)));
+  });
+}
+
+function tcpIsFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
+
+/** Whether somebody holds the port, as the kernel tells it: for TCP, whether somebody listens. */
+export function isHeld(transport: 'udp' | 'tcp', port: number): boolean {
+  const place = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return readFileSync(`/proc/net/${transport}`, 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .some(([, local, , state]) => local?.endsWith(place) && (transport === 'udp' || state === '0A')); // LISTEN
+}

@@ -1,0 +1,184 @@
+// The media of a peer: a UDP socket on loopback that keeps what it hears and
+// sends G.711 and telephone events at a steady pace. Its port goes into the SDP
+// of the peer that does the signalling.
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { A_LAW, MU_LAW } from '../../../src/rtp/g711.js';
+import { freePorts } from './free-port.js';
+import { readRtp, writeEvent, writeRtp, type RtpPacket } from './rtp-packet.js';
+import type { Address } from './sipp.js';
+
+const FRAME_MS = 20;
+const FRAME_TICKS = 160;
+const MOST_HEARD = 200_000;
+const END_PACKETS = 3; // RFC 4733, 2.5.1.4
+const VOLUME = 10; // -10 dBm0
+
+export interface HeardPacket extends RtpPacket {
+  /** Milliseconds of performance.now(). */
+  readonly atMs: number;
+  readonly from: Address;
+}
+
+export interface StreamOptions {
+  /** PCMU by its static number, if absent. */
+  readonly payloadType?: number;
+  readonly law?: 'mu' | 'a';
+  readonly eventType?: number;
+  readonly ssrc?: number;
+  readonly firstSequence?: number;
+  readonly firstTimestamp?: number;
+}
+
+export interface PressOptions {
+  /** 100 if absent. */
+  readonly durationMs?: number;
+  /** Packets of the event that the network loses: so many first ones, and so many of the three end packets. */
+  readonly loseFirst?: number;
+  readonly loseEnds?: number;
+  readonly marker?: boolean;
+}
+
+interface Slot {
+  readonly packets: readonly (Omit<RtpPacket, 'sequence' | 'ssrc'> & { readonly isLost: boolean })[];
+}
+
+export class RtpPeer {
+  readonly port: number;
+  readonly heard: HeardPacket[] = [];
+  /** RTCP packets that came to the port above, or to the same one. */
+  rtcpHeard = 0;
+  readonly #sockets: readonly [Socket, Socket];
+  readonly #streams = new Set<RtpStream>();
+  #closed: Promise<void> | undefined;
+
+  private constructor(port: number, sockets: readonly [Socket, Socket]) {
+    this.port = port;
+    this.#sockets = sockets;
+    sockets[0].on('message', (bytes, { address, port: fromPort }) => {
+      const packet = readRtp(bytes);
+      if (packet === undefined || this.heard.length >= MOST_HEARD) return;
+      if (packet.payloadType >= 64 && packet.payloadType < 96)
+        this.rtcpHeard++; // RFC 5761, 4
+      else this.heard.push({ ...packet, atMs: performance.now(), from: { host: address, port: fromPort } });
+    });
+    sockets[1].on('message', () => this.rtcpHeard++);
+  }
+
+  /** Listens on an even port and on the odd one above it. */
+  static async open(): Promise<RtpPeer> {
+    const port = await freePorts(2);
+    const open = async (at: number): Promise<Socket> => {
+      const socket = createSocket('udp4').bind(at, '127.0.0.1');
+      await once(socket, 'listening');
+      return socket;
+    };
+    return new RtpPeer(port, [await open(port), await open(port + 1)]);
+  }
+
+  /** Where what it heard last came from: where to send to, for want of an SDP (RFC 4961). */
+  get source(): Address | undefined {
+    return this.heard.at(-1)?.from;
+  }
+
+  /** Begins to send, silence at first. */
+  stream(to: Address, options: StreamOptions = {}): RtpStream {
+    const stream = new RtpStream((bytes) => this.#sockets[0].send(bytes, to.port, to.host), options);
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    for (const stream of this.#streams) stream.stop();
+    await Promise.all(this.#sockets.map((socket) => new Promise<void>((resolve) => socket.close(resolve))));
+  }
+}
+
+/** One stream of packets, 20 ms each, until it is stopped. */
+export class RtpStream {
+  readonly #send: (bytes: Buffer) => void;
+  readonly #options: Required<StreamOptions>;
+  readonly #queue: Slot[] = [];
+  #sequence: number;
+  #slot = 0;
+  readonly #startedAtMs = performance.now();
+  #timer: NodeJS.Timeout | undefined;
+  #drained: (() => void)[] = [];
+
+  constructor(send: (bytes: Buffer) => void, options: StreamOptions) {
+    this.#send = send;
+    const { law = 'mu', eventType = 101, ssrc = 0x5eed, firstSequence = 65_530, firstTimestamp = 2 ** 32 - 800 } = options;
+    const { payloadType = law === 'mu' ? 0 : 8 } = options;
+    this.#options = { law, payloadType, eventType, ssrc, firstSequence, firstTimestamp };
+    this.#sequence = firstSequence;
+    this.#tick();
+  } // prettier-ignore
+
+  /** Mono samples at 8 kHz in [-1, 1], after what is still to be sent. Resolves when the last of them was sent. */
+  play(samples: Float32Array): Promise<void> {
+    const { law, payloadType } = this.#options;
+    const codes = law === 'mu' ? MU_LAW : A_LAW;
+    for (let at = 0; at < samples.length; at += FRAME_TICKS) {
+      const payload = Buffer.alloc(FRAME_TICKS, codes[32_768]);
+      samples.subarray(at, at + FRAME_TICKS).forEach((sample, n) => {
+        const value = Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_767)));
+        payload[n] = codes[value + 32_768] ?? 0;
+      });
+      this.#queue.push({ packets: [{ marker: at === 0, payloadType, timestamp: 0, payload, isLost: false }] });
+    }
+    return this.#whenDrained();
+  }
+
+  /** One digit (RFC 4733). Resolves when its last packet was sent. */
+  press(digit: string, { durationMs = 100, loseFirst = 0, loseEnds = 0, marker = false }: PressOptions = {}): Promise<void> {
+    const { eventType } = this.#options;
+    const slots = Math.max(1, Math.round(durationMs / FRAME_MS));
+    const packet = (slot: number, n: number) => ({
+      marker: marker && n === 0,
+      payloadType: eventType,
+      timestamp: -slot * FRAME_TICKS, // all of them that of the first
+      payload: writeEvent({ digit, end: n >= slots, volume: VOLUME, duration: Math.min(n + 1, slots) * FRAME_TICKS }),
+      isLost: n < loseFirst || n >= slots + END_PACKETS - loseEnds,
+    });
+    for (let n = 0; n < slots; n++) this.#queue.push({ packets: [packet(n, n)] });
+    const ends = Array.from({ length: END_PACKETS }, (_, n) => packet(slots, slots + n));
+    this.#queue.push({ packets: ends });
+    return this.#whenDrained();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    for (const resolve of this.#drained.splice(0)) resolve();
+  }
+
+  #whenDrained(): Promise<void> {
+    return new Promise((resolve) => this.#drained.push(resolve));
+  }
+
+  /** Sends what is due; due times count from the start, so that a late timer makes nothing slow. */
+  #tick(): void {
+    while (performance.now() >= this.#startedAtMs + this.#slot * FRAME_MS) {
+      this.#sendSlot(this.#queue.shift());
+      this.#slot++;
+      if (this.#queue.length === 0) for (const resolve of this.#drained.splice(0)) resolve();
+    }
+    const waitMs = this.#startedAtMs + this.#slot * FRAME_MS - performance.now();
+    this.#timer = setTimeout(() => this.#tick(), Math.max(0, waitMs));
+  }
+
+  #sendSlot(slot: Slot | undefined): void {
+    const { law, payloadType, ssrc, firstTimestamp } = this.#options;
+    const silence = (law === 'mu' ? MU_LAW : A_LAW)[32_768];
+    const quiet = { marker: false, payloadType, timestamp: 0, payload: Buffer.alloc(FRAME_TICKS, silence), isLost: false };
+    for (const { isLost, ...packet } of slot?.packets ?? [quiet]) {
+      const timestamp = firstTimestamp + this.#slot * FRAME_TICKS + packet.timestamp;
+      const sequence = this.#sequence++;
+      if (!isLost) this.#send(writeRtp({ ...packet, sequence, timestamp, ssrc }));
+    }
+  }
+} // prettier-ignore

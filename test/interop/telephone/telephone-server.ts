@@ -1,0 +1,88 @@
+// A server as users run it, with its telephone door on loopback.
+import { writeFileSync } from 'node:fs';
+import { readConfig } from '../../../src/config.js';
+import type { Environment } from '../../../src/config-reader.js';
+import { startServer, type Server } from '../../../src/main.js';
+import type { TelephoneDoor } from '../../../sip/door/telephone-door.js';
+import { freePorts } from './free-port.js';
+import { ScratchFolder } from './program.js';
+import type { Address } from './sipp.js';
+import type { Sound } from './sound-shape.js';
+
+/** What callers hear: two sentences of about four seconds together. */
+export const GREETING = 'Your order has shipped. It arrives on Tuesday.';
+const RATE = 8000;
+
+export interface TelephoneFiles {
+  /** Of SIP_ROUTES, SIP_TRUNKS (the lists) and SIP_USERS_FILE (passwords by name). */
+  readonly routes?: readonly unknown[];
+  readonly trunks?: readonly unknown[];
+  readonly users?: Readonly<Record<string, string>>;
+}
+
+export class TelephoneServer {
+  readonly server: Server;
+  readonly telephone: TelephoneDoor;
+  /** UDP and TCP. */
+  readonly address: Address;
+  /** Where it listens with TLS, if the environment gives it a certificate. */
+  readonly tlsAddress: Address;
+  readonly #folder: ScratchFolder;
+
+  private constructor(server: Server, telephone: TelephoneDoor, port: number, folder: ScratchFolder) {
+    this.server = server;
+    this.telephone = telephone;
+    this.address = { host: '127.0.0.1', port };
+    this.tlsAddress = { host: '127.0.0.1', port: port + 1 };
+    this.#folder = folder;
+  }
+
+  static async start(environment: Environment = {}, files: TelephoneFiles = {}): Promise<TelephoneServer> {
+    const folder = new ScratchFolder();
+    const port = await freePorts(2);
+    const own = { PORT: '0', ENGINE: 'flite', LOG_LEVEL: 'silent', SIP_PORT: `${port}`, SIP_RATE: '1000', GREETING };
+    const withTls = environment['SIP_TLS_CERT'] === undefined ? {} : { SIP_TLS_PORT: `${port + 1}` };
+    try {
+      const config = readConfig({ ...own, ...withTls, ...writeFiles(folder, files), ...environment });
+      const server = await startServer(config);
+      if (server.telephone === undefined) throw new Error('the server has no telephone door');
+      return new TelephoneServer(server, server.telephone, port, folder);
+    } catch (error) {
+      folder.remove();
+      throw error;
+    }
+  } // prettier-ignore
+
+  /** A text as it sounds over HTTP, at the rate and with the law of a telephone. */
+  async rendered(text: string): Promise<Sound> {
+    const response = await fetch(`${this.server.url}/v1/audio/speech`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ input: text, response_format: 'pcm', sample_rate: RATE }),
+    });
+    if (!response.ok) throw new Error(await response.text());
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const samples = Float32Array.from(
+      { length: bytes.length / 2 },
+      (_, n) => bytes.readInt16LE(2 * n) / 32_768,
+    );
+    return { samples, rate: RATE };
+  }
+
+  async close(): Promise<void> {
+    await this.server.close();
+    this.#folder.remove();
+  }
+}
+
+function writeFiles(folder: ScratchFolder, { routes, trunks, users }: TelephoneFiles): Environment {
+  const written: Record<string, string> = {};
+  const write = (variable: string, text: string): void => {
+    written[variable] = folder.at(variable);
+    writeFileSync(folder.at(variable), text);
+  };
+  if (routes !== undefined) write('SIP_ROUTES', JSON.stringify({ routes }));
+  if (trunks !== undefined) write('SIP_TRUNKS', JSON.stringify({ trunks }));
+  if (users !== undefined) write('SIP_USERS_FILE', Object.entries(users).map((pair) => `${pair.join(':')}\n`).join('')); // prettier-ignore
+  return written;
+}
