@@ -66,7 +66,7 @@ export interface Config {
   readonly cudaGraphs: boolean;
   /** Empty: the system chooses. */
   readonly inferenceCpuCores: readonly number[];
-  readonly telephone: TelephoneConfig;
+  readonly phoneMedia: TelephoneConfig;
   /** What is no mistake but should be known: a sentence each. */
   readonly notices: readonly string[];
 }
@@ -302,7 +302,7 @@ export function readConfig(env: Environment): Config {
     quantize: read.choice('QUANTIZE', ['none', 'int8', 'fp8'], 'none'),
     cudaGraphs: read.flag('CUDA_GRAPHS', true),
     inferenceCpuCores: readCores(read),
-    telephone: readTelephoneConfig(read),
+    phoneMedia: readTelephoneConfig(read),
     notices: noticesOf(env, Object.keys(VARIABLES)),
   };
   checkDoors(config, read);

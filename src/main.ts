@@ -10,9 +10,11 @@ import { pathToFileURL } from 'node:url';
 import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
 import { openTelephone } from '../sip/door/open-telephone.js';
 import type { TelephoneDoor } from '../sip/door/telephone-door.js';
+import { sipFigures } from '../sip/door/telephone-figures.js';
 import { speechDialects } from './agent/speech-dialects.js';
 import { CachedSpeech } from './call/cached-speech.js';
 import { FrameCache } from './call/frame-cache.js';
+import { PreparedSpeech } from './call/prepared-speech.js';
 import { SpeechService } from './call/speech-stream.js';
 import { SpokenSentences } from './call/spoken-sentences.js';
 import { Switchboard } from './call/switchboard.js';
@@ -25,6 +27,7 @@ import { ModelNames } from './http/model-names.js';
 import { pageFolder } from './http/page-folder.js';
 import { HttpServer } from './http/server.js';
 import type { ServerHealth } from './http/status-routes.js';
+import { CallReports } from './observe/call-reports.js';
 import { createLog, type Log } from './observe/log.js';
 import { Metrics } from './observe/metrics.js';
 import type { EncoderPool } from './rtp/encoder-pool.js';
@@ -90,8 +93,11 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     queueDepthByClass: () => engines.waitingByClass(),
     modelLoaded: () => engines.figures.modelLoaded,
     gpuAllocatedBytes: () => engines.deviceBytes,
+    sip: { ...sipFigures(() => telephone), webhooks: () => reports.figures },
     node: true,
   });
+  const reports = new CallReports({ config, metrics: metrics.sip, time: systemTime, log });
+  closing.add(() => reports.close());
   const encoders = openEncoders(config, log);
   closing.add(() => encoders.close());
   const frames = new FrameCache(config.frameCacheBytes, encoders.settings);
@@ -109,28 +115,24 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   warmUpTexts(engines);
   const switchboard = new Switchboard(
     { routing: engines, encoders, frames, limits: config, time: systemTime, log, metrics },
-    { maxCalls: config.maxCalls, newId: newCallId },
+    {
+      maxCalls: config.maxCalls,
+      newId: (door) => `${door === 'webrtc' ? 'rtc' : 'call'}_${randomBytes(18).toString('base64url')}`,
+    },
   );
   closing.add(() => switchboard.close());
   const parts = { config, log, plane, cache, frames, metrics, encoders, engines, workshop, switchboard };
   const door = openDoor(parts, certificate);
   closing.add(() => door.close());
-  const telephone = await openPhone(parts, overrides.env ?? process.env);
+  const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
   closing.add(() => telephone?.close());
   const http = openHttp(parts, door, telephone);
   closing.add(() => http.close());
   for (const notice of config.notices) log.warn(notice);
   const url = await http.listen();
   log.info({ url, clockPriority: plane.stats().priority, missing: engines.missing }, 'parley listens');
-  const drain = async (limitMs: number) => {
-    telephone?.drain();
-    await switchboard.drain(limitMs, systemTime);
-  };
+  const drain = (limitMs: number) => (telephone?.drain(), switchboard.drain(limitMs, systemTime));
   return { url, switchboard, plane, encoders, metrics, telephone, drain, close: () => closing.close() };
-}
-
-function newCallId(door: string): string {
-  return `${door === 'webrtc' ? 'rtc' : 'call'}_${randomBytes(18).toString('base64url')}`;
 }
 
 /** What the doors are built from. */
@@ -167,16 +169,15 @@ function openDoor(
   });
 }
 
-function openPhone({ config, log, plane, switchboard }: Parts, env: NodeJS.ProcessEnv) {
+function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {
+  const { encoders, engines: routing, frames, config, metrics } = parts;
   return openTelephone({
-    config,
+    ...parts,
     env,
-    plane,
-    switchboard,
+    prepared: new PreparedSpeech({ routing, encoders, frames, limits: config, time: systemTime }),
     time: systemTime,
-    log,
-    recorded: (record) => log.info({ ...record }, 'call record'),
-    told: () => undefined,
+    recorded: (record) => reports.tell(record),
+    told: (direction, method, status) => metrics.sip.response(method, status, direction),
   });
 }
 
@@ -207,6 +208,8 @@ function openHttp(parts: Parts, calls: BrowserDoor, telephone: TelephoneDoor | u
     exposesMetrics: config.prometheusEnabled,
     calls,
     foreignSocket: telephone?.sockets,
+    phone: telephone && { calls: telephone, sounds: workshop.sounds },
+    telephone: () => telephone?.health ?? {},
     health: () => healthOf(parts),
     metrics,
     log,

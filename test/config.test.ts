@@ -133,7 +133,7 @@ test('a port range must be whole and in order', () => {
 });
 
 test('telephone calls have ports below those that the system gives away, and sound that no silence ends soon', () => {
-  assert.deepEqual(readConfig({}).telephone, {
+  assert.deepEqual(readConfig({}).phoneMedia, {
     rtpPorts: [16_384, 32_767],
     rtpPortDrainMs: 30_000,
     rtpDscp: 46,
@@ -141,8 +141,8 @@ test('telephone calls have ports below those that the system gives away, and sou
     srtp: 'prefer',
     sipCodecs: ['G722', 'opus', 'PCMU', 'PCMA'],
   });
-  const { telephone } = readConfig({ SIP_CODECS: 'pcma, Opus,PCMA', RTP_TIMEOUT: '0', SRTP: 'Require' });
-  assert.deepEqual([telephone.sipCodecs, telephone.rtpTimeoutMs, telephone.srtp], [['PCMA', 'opus'], 0, 'require']); // prettier-ignore
+  const { phoneMedia } = readConfig({ SIP_CODECS: 'pcma, Opus,PCMA', RTP_TIMEOUT: '0', SRTP: 'Require' });
+  assert.deepEqual([phoneMedia.sipCodecs, phoneMedia.rtpTimeoutMs, phoneMedia.srtp], [['PCMA', 'opus'], 0, 'require']); // prettier-ignore
 });
 
 test('a range of media ports holds at least one pair, and codecs are known ones', () => {

@@ -25,7 +25,14 @@ test('a server speaks over TLS and its Unix socket, to the keys of its file, and
     destination: { write: (line) => void lines.push(line) },
   });
   const doors = { TLS_CERT: files.tlsCert, TLS_KEY: files.tlsKey, UDS_PATH: socketPath, API_KEYS_FILE: keys };
-  const config = readConfig({ ...doors, PORT: '0', ENGINE: 'flite', RATE_LIMIT: '9', MAX_CALL: '3' });
+  const config = readConfig({
+    ...doors,
+    PORT: '0',
+    SIP_ENABLED: '0',
+    ENGINE: 'flite',
+    RATE_LIMIT: '9',
+    MAX_CALL: '3',
+  });
   const server = await startServer(config, { log });
   t.after(() => server.close());
   const headers = { ':method': 'POST', ':path': '/v1/audio/speech', 'content-type': 'application/json' };

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Config } from '../../src/config.js';
 import type { MediaPlane } from '../../src/rtp/media-plane.js';
+import { DtlsCertificate } from '../../src/rtp/dtls-certificate.js';
 import { RtpPorts } from '../../src/rtp/rtp-ports.js';
 import type { Time } from '../../src/time.js';
 import { CallMedia, type MediaLog } from '../media/call-media.js';
@@ -11,7 +12,7 @@ import type { MediaPolicy } from '../sdp/media-policy.js';
 import type { MediaWish } from '../trunk/outbound-calls.js';
 
 export interface MediaSupplyParts {
-  readonly config: Pick<Config, 'sip' | 'telephone'>;
+  readonly config: Pick<Config, 'sip' | 'phoneMedia'>;
   readonly plane: MediaPlane;
   readonly time: Time;
   readonly log: MediaLog;
@@ -22,12 +23,13 @@ const PACKET_MS = 20;
 export class MediaSupply {
   readonly #parts: MediaSupplyParts;
   readonly #policy: MediaPolicy;
+  readonly #certificate = DtlsCertificate.make();
   /** By the address listened on: a call's media comes in where its signalling did. */
   readonly #ports: ReadonlyMap<string, RtpPorts>;
 
   constructor(parts: MediaSupplyParts) {
-    const { sip, telephone } = parts.config;
-    const { rtpPorts, rtpPortDrainMs: drainMs, rtpDscp: dscp, srtp, sipCodecs } = telephone;
+    const { sip, phoneMedia } = parts.config;
+    const { rtpPorts, rtpPortDrainMs: drainMs, rtpDscp: dscp, srtp, sipCodecs } = phoneMedia;
     const [portMin, portMax] = rtpPorts;
     this.#parts = parts;
     this.#ports = new Map(sip.hosts.map((address) => [address, RtpPorts.open({ address, portMin, portMax, drainMs, dscp })]));
@@ -65,7 +67,8 @@ export class MediaSupply {
       ports: this.#ports.get(host ?? '') as RtpPorts,
       policy,
       addresses: family === 6 ? { ip6: told } : { ip4: told },
-      rtpTimeoutMs: config.telephone.rtpTimeoutMs,
+      certificate: this.#certificate,
+      rtpTimeoutMs: config.phoneMedia.rtpTimeoutMs,
       time,
       randomBytes,
       log,
@@ -87,5 +90,6 @@ export class MediaSupply {
 
   close(): void {
     for (const ports of this.#ports.values()) ports.close();
+    this.#certificate.close();
   }
 }

@@ -1,9 +1,11 @@
 // Opens the telephone door from the configuration, or says why it stays closed.
 import { randomBytes } from 'node:crypto';
 import type { CallRecord } from '../../src/call/call-record.js';
+import type { PreparedSpeech } from '../../src/call/prepared-speech.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import type { Config } from '../../src/config.js';
 import { asParleyError } from '../../src/errors.js';
+import { CODECS } from '../../src/rtp/codec.js';
 import type { MediaPlane } from '../../src/rtp/media-plane.js';
 import type { SipConfig } from '../../src/sip-config.js';
 import type { Time } from '../../src/time.js';
@@ -24,12 +26,16 @@ export interface TelephoneSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly plane: MediaPlane;
   readonly switchboard: Switchboard;
+  /** What callers hear is made before they call. */
+  readonly prepared: PreparedSpeech;
   readonly time: Time;
   readonly log: TelephoneLog;
   readonly recorded: (record: CallRecord) => void;
   readonly told: TelephoneParts['told'];
 }
 
+const MOST_PREPARED = 20; // prompts; each in every codec
+const PACKET_MS = 20;
 const NONCE_MS = 300_000;
 const MOST_NONCES = 10_000;
 const LOOPBACK = ['127.0.0.0/8', '::1'];
@@ -47,6 +53,7 @@ export async function openTelephone(around: TelephoneSurroundings): Promise<Tele
   const door = new TelephoneDoor(partsOf(around, settings, new MediaSupply(around)));
   try {
     await door.open();
+    if (config.preloadModel) void prepare(around, settings);
     return door;
   } catch (error) {
     await door.close();
@@ -73,7 +80,11 @@ function partsOf(around: TelephoneSurroundings, settings: TelephoneSettings, sup
     answering: new Answering(settings.routes, greeting),
     switchboard,
     openMedia: (localAddress, wish) => supply.open(localAddress, wish),
-    ended: () => supply.close(),
+    ports: () => supply.counts,
+    ended: async () => {
+      supply.close();
+      await around.prepared.close();
+    },
     silenceLimitMs: sip.silenceLimitMs,
     time,
     wallMs: () => Date.now(),
@@ -103,4 +114,22 @@ function digestOf({ realm }: SipConfig, { users }: TelephoneSettings, time: Time
   const nonces = new Nonces({ time, secret: randomBytes(32), randomBytes, lifetimeMs: NONCE_MS, mostCounted: MOST_NONCES });
   const algorithms = DIGEST_ALGORITHMS.filter(({ session }) => !session);
   return new DigestServer({ realm, algorithms, qops: ['auth'], nonces, secretOf: (name) => users.get(name) });
+} // prettier-ignore
+
+/** Greetings and prompts of rules, in the codec that most callers get: what fails is made when a caller wants it. */
+async function prepare({ config, prepared, log }: TelephoneSurroundings, { routes }: TelephoneSettings): Promise<void> {
+  const { greeting: text, greetingVoice, greetingLanguage } = config.sip;
+  const greeting = { text, voice: greetingVoice, language: greetingLanguage };
+  const prompts = routes.routes.flatMap(({ answer }) => (answer.kind === 'say' ? [answer] : []));
+  for (const { text, voice, language } of [greeting, ...prompts.slice(0, MOST_PREPARED)]) {
+    for (const codec of config.phoneMedia.sipCodecs) {
+      const speech = { text, ...(voice === undefined ? {} : { voice }), ...(language === undefined ? {} : { language }) };
+      try {
+        await prepared.prepare({ ...speech, codec: CODECS[codec], frameMs: PACKET_MS });
+      } catch (error) {
+        log.warn({ codec, code: asParleyError(error, 'ENGINE_FAILED').code }, 'a prompt could not be prepared');
+        return;
+      }
+    }
+  }
 } // prettier-ignore

@@ -17,7 +17,7 @@ import type {
   TransferOutcome,
   TransferRequest,
 } from '../../src/call/phone-calls.js';
-import { ParleyError } from '../../src/errors.js';
+import type { RegistrationState } from '../../src/observe/sip-metrics.js';
 import type { Guard } from '../guard/guard.js';
 import { Admission } from './admission.js';
 import { InboundCalls } from './inbound-calls.js';
@@ -86,6 +86,37 @@ export class TelephoneDoor implements PhoneCalls {
         } else socket.destroy();
       },
     };
+  }
+
+  /** Requests that nobody was told about, by cause. */
+  get dropped(): Readonly<Record<string, number>> {
+    const { scanner, stranger, banned, flood } = this.#guard.counts;
+    const overload = this.#network.transactions.countOf('overload');
+    const malformed = this.#network.transactions.countOf('malformed');
+    return { scanner, stranger, banned, flood, overload, malformed };
+  }
+
+  get registrations(): readonly { readonly trunk: string; readonly state: RegistrationState }[] {
+    return this.#placing.trunks.views.flatMap(({ name: trunk, registration }) =>
+      registration === undefined ? [] : [{ trunk, state: stateOf(registration) }],
+    );
+  }
+
+  /** Pairs of RTP ports by what they do. */
+  get ports(): Readonly<Record<string, number>> {
+    const { inUse: used, draining: resting, free } = this.#parts.ports();
+    return { used, resting, free };
+  }
+
+  /** For /health. */
+  get health(): Readonly<Record<string, unknown>> {
+    const trunks = this.#placing.trunks.views.map(({ name, registration, reachable, calls }) => ({
+      name,
+      calls,
+      ...(registration === undefined ? {} : { registered: registration.registered }),
+      ...(reachable === undefined ? {} : { reachable }),
+    }));
+    return { listening: this.#network.listening, calls: this.size, trunks };
   }
 
   /** Calls that have not ended. */
@@ -158,11 +189,11 @@ export class TelephoneDoor implements PhoneCalls {
     await Promise.all(this.#book.open.map((phone) => phone.end({ reason: 'server closing' })));
     await this.#placing.closed();
     await this.#network.close();
-    this.#parts.ended();
+    await this.#parts.ended();
   }
 }
 
-/** A door that is not there: every call of it says how it is opened. */
-export function noTelephone(): ParleyError {
-  return new ParleyError('CAPABILITY_MISSING', 'the telephone door is closed: SIP_ENABLED is 0');
+function stateOf({ registered, failure }: { registered: boolean; failure: unknown }): RegistrationState {
+  if (registered) return 'registered';
+  return failure === undefined ? 'registering' : 'failed';
 }

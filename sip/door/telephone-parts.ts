@@ -11,6 +11,7 @@ import type { DigestServer } from '../auth/digest-server.js';
 import type { Guard } from '../guard/guard.js';
 import type { Answering } from './answering.js';
 import type { Correspondents } from './correspondents.js';
+import type { MediaSupply } from './media-supply.js';
 
 export interface TelephoneLog {
   info(fields: Record<string, unknown>, message: string): void;
@@ -29,8 +30,9 @@ export interface TelephoneParts {
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
   /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
   readonly openMedia: (localAddress: string, wish?: MediaWish) => CallMedia;
+  readonly ports: () => MediaSupply['counts'];
   /** What else ends with the door. */
-  readonly ended: () => void;
+  readonly ended: () => Promise<void>;
   readonly silenceLimitMs: number;
   readonly time: Time;
   /** Milliseconds since 1970. */

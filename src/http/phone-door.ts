@@ -17,8 +17,8 @@ export interface PhoneDoor {
   readonly sounds: SoundReader;
 }
 
-/** The variable without which there is no telephone door. */
-const SWITCH = 'SIP_LISTEN';
+/** The variables that may have closed it. */
+const SWITCH = 'SIP_ENABLED=1, with a free SIP_PORT,';
 
 export function telephoneOff(): ParleyError {
   return new ParleyError('TELEPHONE_OFF', `this server has no telephone door; ${SWITCH} opens one`);

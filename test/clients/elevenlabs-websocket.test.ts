@@ -29,7 +29,9 @@ let server: Server;
 let idleHandles = 0;
 
 before(async () => {
-  server = await startServer(readConfig({ PORT: '0', ENGINE: 'flite', LOG_LEVEL: 'silent' }));
+  server = await startServer(
+    readConfig({ PORT: '0', SIP_ENABLED: '0', ENGINE: 'flite', LOG_LEVEL: 'silent' }),
+  );
   idleHandles = watchedHandles();
 });
 after(() => server.close());
@@ -305,7 +307,7 @@ test('an address with a wrong parameter is refused by name', async (t) => {
 test('where a key is needed, the header, or the first message may carry it', async (t) => {
   const key = 'key-of-a-test-client';
   const locked = await startServer(
-    readConfig({ PORT: '0', ENGINE: 'flite', LOG_LEVEL: 'silent', API_KEYS: key }),
+    readConfig({ PORT: '0', SIP_ENABLED: '0', ENGINE: 'flite', LOG_LEVEL: 'silent', API_KEYS: key }),
   );
   t.after(() => locked.close());
   const url = `${locked.url}/v1/text-to-speech/slt/multi-stream-input?output_format=pcm_8000`;

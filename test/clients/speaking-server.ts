@@ -7,7 +7,7 @@ export const KEY = 'key-of-a-test-client';
 
 /** With the embedded engine, on a port that the system chooses; it wants KEY. */
 export function speakingServer(environment: Environment = {}): Promise<Server> {
-  const own = { PORT: '0', ENGINE: 'flite', LOG_LEVEL: 'silent', API_KEYS: KEY };
+  const own = { PORT: '0', SIP_ENABLED: '0', ENGINE: 'flite', LOG_LEVEL: 'silent', API_KEYS: KEY };
   return startServer(readConfig({ ...own, ...environment }));
 }
 

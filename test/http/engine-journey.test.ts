@@ -14,7 +14,7 @@ import { errorIn } from './app-under-test.js';
 
 const IDLE_MS = 60_000;
 const LONG = 'And so it went on and on, and nobody knew what to do about it. '.repeat(60); // minutes
-const ENVIRONMENT = { PORT: '0', ENGINE: 'flite', LOG_LEVEL: 'silent' };
+const ENVIRONMENT = { PORT: '0', SIP_ENABLED: '0', ENGINE: 'flite', LOG_LEVEL: 'silent' };
 
 async function serve(t: TestContext, environment: Record<string, string>, engine?: SpeechEngine) {
   const engines = engine === undefined ? undefined : await Engines.of([engine]);

@@ -21,7 +21,10 @@ async function openServer(t: TestContext, settings: Record<string, string>): Pro
   const destination = { write: (line: string) => void lines.push(line) };
   const log = createLog({ level: 'info', logText: false, destination });
   const engines = await Engines.of([engine]);
-  const server = await startServer(readConfig({ PORT: '0', ...settings }), { engines, log });
+  const server = await startServer(readConfig({ PORT: '0', SIP_ENABLED: '0', ...settings }), {
+    engines,
+    log,
+  });
   t.after(() => server.close());
   return { server, engine, lines };
 }

@@ -8,7 +8,13 @@ import { startServer, type Server } from '../../src/main.js';
 import { until } from '../fakes/until.js';
 import { SocketClient } from './socket-client.js';
 
-const CONFIG = readConfig({ PORT: '0', ENGINE: 'flite', LOG_LEVEL: 'silent', AUDIO_CACHE_MAX: '0' });
+const CONFIG = readConfig({
+  PORT: '0',
+  SIP_ENABLED: '0',
+  ENGINE: 'flite',
+  LOG_LEVEL: 'silent',
+  AUDIO_CACHE_MAX: '0',
+});
 const SENTENCES = ['Good morning, and thank you for calling.', 'Your order left our house this evening.'];
 const TEXT = SENTENCES.join(' ');
 const LONG = 'And so it went on and on, and nobody knew what to do about it. '.repeat(40); // minutes

@@ -14,7 +14,7 @@ import { until } from '../fakes/until.js';
 import { readAll } from '../speech/read-ring.js';
 import { errorIn } from './app-under-test.js';
 
-const CONFIG = readConfig({ PORT: '0', ENGINE: 'flite', LOG_LEVEL: 'silent' });
+const CONFIG = readConfig({ PORT: '0', SIP_ENABLED: '0', ENGINE: 'flite', LOG_LEVEL: 'silent' });
 const RATE = 24_000; // Hz, of every answer
 const SENTENCES = ['Good morning, and thank you for calling.', 'Your order left our house this evening.'];
 const TEXT = SENTENCES.join(' ');

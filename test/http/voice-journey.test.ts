@@ -20,7 +20,13 @@ async function folderFor(t: TestContext): Promise<string> {
 
 async function serve(t: TestContext, folder: string, can: boolean, environment: Record<string, string> = {}) {
   const engine = new InstantEngine({ clone: can, design: can });
-  const config = readConfig({ PORT: '0', LOG_LEVEL: 'silent', VOICES_DIR: folder, ...environment });
+  const config = readConfig({
+    PORT: '0',
+    SIP_ENABLED: '0',
+    LOG_LEVEL: 'silent',
+    VOICES_DIR: folder,
+    ...environment,
+  });
   const server = await startServer(config, { engines: await Engines.of([engine]) });
   t.after(() => server.close());
   const at = (path: string) => `${server.url}${path}`;

@@ -29,7 +29,9 @@ const CHROMIUM = {
 let server: Server;
 
 before(async () => {
-  server = await startServer(readConfig({ PORT: '0', LOG_LEVEL: 'silent', ENGINE: 'flite' }));
+  server = await startServer(
+    readConfig({ PORT: '0', SIP_ENABLED: '0', LOG_LEVEL: 'silent', ENGINE: 'flite' }),
+  );
 });
 after(() => server.close());
 

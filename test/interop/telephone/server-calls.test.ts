@@ -82,8 +82,9 @@ for (const [scenario, law] of [['call-basic', 'PCMU'], ['call-pcma', 'PCMA'], ['
         lost: 0, disordered: 0, timestampBreaks: 0, payloadTypes: [law === 'PCMU' ? 0 : 8], sources: 1,
       });
       assert.ok(Math.abs(spacingMs.median - 20) < 2, JSON.stringify(spacingMs));
+      // Sentences that were kept begin with a frame of their own: the pause between two is up to 20 ms longer.
       const { correlation, longerMs, gain } = likeness({ samples: g711Sound(rtp.heard), rate: 8000 }, greeting);
-      assert.ok(correlation > 0.97 && Math.abs(longerMs) <= 40 && Math.abs(gain - 1) < 0.1, JSON.stringify({ correlation, longerMs, gain }));
+      assert.ok(correlation > 0.94 && Math.abs(longerMs) <= 40 && Math.abs(gain - 1) < 0.1, JSON.stringify({ correlation, longerMs, gain }));
     });
   }
 } // prettier-ignore

@@ -1,0 +1,13 @@
+// What the telephone door holds that metrics and /health tell of.
+import type { SipFigures } from '../../src/observe/sip-metrics.js';
+import type { TelephoneDoor } from './telephone-door.js';
+
+/** `door` is asked when somebody scrapes: undefined while there is none. */
+export function sipFigures(door: () => TelephoneDoor | undefined): SipFigures {
+  return {
+    dropped: () => door()?.dropped ?? {},
+    retransmissions: () => door()?.network.transactions.countOf('retransmissions') ?? 0,
+    registrations: () => door()?.registrations ?? [],
+    rtpPorts: () => ({ ...door()?.ports }),
+  };
+}
