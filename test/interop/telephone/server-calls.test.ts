@@ -239,7 +239,7 @@ test('offers that cross are both refused with 491, and the second try is taken',
 
 for (const [scenario, outcome] of [
   ['call-is-transferred', { accepted: true, status: 200 }],
-  ['call-transfer-fails', { accepted: true, status: 486 }],
+  ['call-transfer-fails', { accepted: false, status: 486 }],
   ['call-refuses-transfer', { accepted: false, status: 603 }],
 ] as const) {
   test(`${scenario}: an application is told how its transfer ended`, async (t) => {

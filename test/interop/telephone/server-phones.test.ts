@@ -91,21 +91,6 @@ for (const [kind, options] of Object.entries(LINPHONES)) {
   }); // prettier-ignore
 }
 
-test('baresip answers the challenge of the server, which offers it stronger algorithms first', async (t) => {
-  const users = { alice: 'a password of a test' };
-  const environment = { SIP_CHALLENGE: '127.0.0.0/8', SIP_REALM: 'parley.test' };
-  const challenging = await kept(t, TelephoneServer.start(environment, { users }));
-  const credentials = { user: 'alice', password: users.alice };
-  const baresip = await kept(t, Baresip.start({ user: 'alice', credentials }));
-  await baresip.command('dial', `sip:parley@127.0.0.1:${challenging.address.port}`);
-  await baresip.told('CALL_ESTABLISHED');
-  const other = { ...credentials, password: 'another' };
-  const stranger = await kept(t, Baresip.start({ user: 'alice', credentials: other }));
-  await stranger.command('dial', `sip:parley@127.0.0.1:${challenging.address.port}`);
-  await stranger.told('CALL_CLOSED');
-  assert.equal(challenging.telephone.list().length, 1);
-});
-
 test('a call through Kamailio stays on its route, and its media goes through rtpengine', async (t) => {
   const rtpengine = await kept(t, Rtpengine.start());
   const routes = { parley: `sip:127.0.0.1:${server.address.port}` };
