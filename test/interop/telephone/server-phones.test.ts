@@ -32,7 +32,7 @@ before(async () => {
     return join(folder, name);
   };
   const { cert, key } = certificates.server;
-  // The greeting once more: what is said first may be missed by a telephone that is only just starting to listen.
+  // What is said first may be missed by a telephone that is only just starting to listen.
   const environment = { SIP_TLS_CERT: file('cert', cert), SIP_TLS_KEY: file('key', key), GREETING: `Welcome. ${GREETING}` };
   server = await TelephoneServer.start(environment);
   greeting = await server.rendered(environment.GREETING);
