@@ -30,6 +30,8 @@ export interface BaresipOptions {
   readonly codecs?: readonly ('PCMU/8000/1' | 'PCMA/8000/1' | 'G722/16000/1' | 'opus/48000/2')[];
   /** Where it registers and sends its calls through. */
   readonly registrar?: { readonly address: Address; readonly domain: string; readonly password: string };
+  /** What it answers challenges with, where it has no registrar. */
+  readonly credentials?: { readonly user: string; readonly password: string };
   readonly answers?: 'manual' | 'auto';
   /** What it says; a tone of 440 Hz if absent. */
   readonly says?: Sound;
@@ -234,11 +236,12 @@ function withQuiet({ samples, rate }: Sound): Sound {
   return { samples: longer, rate };
 }
 
-function account({ user = 'baresip', transport = 'udp', registrar, encryption, codecs, answers = 'manual', ptime, ice }: BaresipOptions): string {
+function account({ user = 'baresip', transport = 'udp', registrar, credentials, encryption, codecs, answers = 'manual', ptime, ice }: BaresipOptions): string {
   const domain = registrar?.domain ?? '127.0.0.1';
   return [
     `<sip:${user}@${domain};transport=${transport}>`,
     `regint=${registrar === undefined ? 0 : 60}`,
+    ...(credentials === undefined ? [] : [`auth_user=${credentials.user}`, `auth_pass=${credentials.password}`]),
     ...(registrar === undefined ? [] : [`auth_user=${user}`, `auth_pass=${registrar.password}`, `outbound="sip:${registrar.address.host}:${registrar.address.port};transport=${transport}"`]),
     ...(encryption === undefined ? [] : [`mediaenc=${encryption}`]),
     ...(codecs === undefined ? [] : [`audio_codecs=${codecs.join(',')}`]),

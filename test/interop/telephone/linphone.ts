@@ -22,6 +22,8 @@ export interface LinphoneOptions {
   readonly says?: Sound;
   /** PEM of the authority that it trusts over TLS; anybody, if absent. */
   readonly authority?: string;
+  /** What it answers challenges with. */
+  readonly credentials?: { readonly user: string; readonly password: string; readonly realm: string };
   /** Digits by INFO instead of RTP. */
   readonly digitsByInfo?: boolean;
 }
@@ -148,7 +150,7 @@ function afterQuiet({ samples, rate }: Sound): Sound {
 }
 
 async function configuration(port: number, options: LinphoneOptions, folder: ScratchFolder): Promise<string> {
-  const { transport = 'udp', encryption, authority, digitsByInfo = false } = options;
+  const { transport = 'udp', encryption, authority, credentials, digitsByInfo = false } = options;
   const rtp = await freePorts(2);
   if (authority !== undefined) writeFileSync(folder.at('authority.pem'), authority);
   return `[sip]
@@ -181,7 +183,7 @@ echocancellation=0
 enabled=0
 automatically_initiate=0
 automatically_accept=0
-[misc]
+${credentials === undefined ? '' : `[auth_info_0]\nusername=${credentials.user}\npasswd=${credentials.password}\nrealm=${credentials.realm}\n`}[misc]
 uuid=00000000-0000-4000-8000-000000000000
 `;
 }

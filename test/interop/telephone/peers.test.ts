@@ -41,8 +41,8 @@ async function pair(t: TestContext, caller: string, callee: string, options: Sip
   return { called, calling };
 }
 
-for (const [caller, callee] of PAIRS) {
-  for (const transport of ['udp', 'tcp'] as const) {
+for (const [n, [caller, callee]] of PAIRS.entries()) {
+  for (const transport of n % 4 === 0 ? (['udp', 'tcp'] as const) : (['udp'] as const)) {
     test(`over ${transport}, ${caller} and ${callee} go as both expect`, async (t) => {
       const { called, calling } = await pair(t, caller, callee, { transport });
       const results = await Promise.all([calling.succeeded(), called.succeeded()]);

@@ -16,6 +16,7 @@ const SCENARIOS = join(
   'telephone',
   'scenarios',
 );
+const SERVICE = 'parley';
 const START_LIMIT_MS = 5000;
 const SPARE_MS = 5000; // beyond its own time limit, before a run counts as hung
 const TAIL_CHARACTERS = 6000;
@@ -72,8 +73,11 @@ export class Sipp {
     this.#scenario = scenario;
     this.#folder = new ScratchFolder();
     this.#limitMs = (options.limitS ?? 20) * 1000;
+    const place = to === undefined ? undefined : `${to.host}:${to.port}`;
+    // What the digest names must be the Request-URI (RFC 7616, 3.4.6); SIPp leaves the user out.
+    const digestUri = ['-auth_uri', `${options.service ?? SERVICE}@${place ?? ''}`];
     this.#program = new Program('sipp', [
-      ...(to === undefined ? [] : [`${to.host}:${to.port}`]),
+      ...(place === undefined ? [] : [place, ...(options.credentials === undefined ? [] : digestUri)]),
       ...sippArguments(scenario, port, options, this.#folder),
     ]);
   }
@@ -152,7 +156,7 @@ function sippArguments(
   folder: ScratchFolder,
 ): string[] {
   const { transport = 'udp', keys = {}, calls = 1, perSecond = 10, atOnce = 100 } = options;
-  const { holdMs = 200, service = 'parley', rows, limitS = 20, credentials } = options;
+  const { holdMs = 200, service = SERVICE, rows, limitS = 20, credentials } = options;
   if (rows !== undefined) writeRows(folder.at('rows'), rows);
   return [
     ['-sf', join(SCENARIOS, `${scenario}.xml`), '-i', '127.0.0.1', '-p', `${port}`, '-cp', `${port + 1}`],
