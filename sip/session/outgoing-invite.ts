@@ -7,7 +7,6 @@ import type { Refusal } from '../message/refusal.js';
 import type { SipResponse } from '../message/response.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import { SessionTimer } from '../session-timer.js';
-import { sessionFields } from './abilities.js';
 import { type CallPlan, inviteOf } from './call-plan.js';
 import { Fork } from './fork.js';
 import { InDialog } from './in-dialog.js';
@@ -120,9 +119,9 @@ export class OutgoingInvite {
     if (fork === undefined) return this.#unreachable(response);
     const { inDialog } = fork;
     if (inDialog.channel.hasAcknowledged(response)) return inDialog.acknowledge(response);
-    inDialog.confirm();
     inDialog.dialog.confirm(response);
-    if (this.#winner !== undefined || this.#ending !== undefined) this.#letGo(fork, response);
+    if (inDialog.ended) this.#tooLate(fork, response);
+    else if (this.#winner !== undefined || this.#ending !== undefined) this.#letGo(fork, response);
     else this.#take(fork, response);
   }
 
@@ -142,9 +141,18 @@ export class OutgoingInvite {
     }
     this.#lingerOthers();
     media.settle(inDialog.dialog.remoteTag);
-    inDialog.timer.accepted(sessionFields(response));
-    inDialog.channel.answered(response);
     user.answered(inDialog);
+  }
+
+  /** Its BYE was faster than its 2xx. */
+  #tooLate(fork: Fork, response: SipResponse): void {
+    this.#acknowledge(fork, response, { headers: [] });
+    if (this.#winner !== undefined) return;
+    this.#winner = fork;
+    const { plan, user } = this.#options;
+    if (plan.media.offering) plan.media.withdraw();
+    this.#endOthers();
+    user.over(this.#ending ?? { by: 'peer' });
   }
 
   /** Another one has the call, or nobody wants it any more. */
@@ -159,7 +167,7 @@ export class OutgoingInvite {
 
   #acknowledge(fork: Fork, response: SipResponse, content: { readonly headers: readonly HeaderLine[]; readonly body?: string }): void {
     const credentials = this.#sent?.credentials ?? [];
-    fork.inDialog.acknowledge(response, () => ({ ...content, headers: [...credentials, ...content.headers] }));
+    fork.inDialog.accepted(response, () => ({ ...content, headers: [...credentials, ...content.headers] }));
   } // prettier-ignore
 
   /** A 2xx that does not say where its sender is: there is no dialog, and no way to tell the peer so. */
@@ -239,8 +247,10 @@ export class OutgoingInvite {
 
   #endOthers(): void {
     this.#callOffLingering();
-    for (const { inDialog } of this.#forks.values())
-      if (!inDialog.confirmed) inDialog.end({ by: 'cancelled' });
+    const others = [...this.#forks.values()].filter(
+      (fork) => fork !== this.#winner && !fork.inDialog.confirmed,
+    );
+    for (const fork of others) this.#drop(fork);
   }
 }
 

@@ -153,6 +153,11 @@ export class CallingOut {
     await this.network.pass(50);
   } // prettier-ignore
 
+  /** A request of the far end. */
+  post(text: string): void {
+    this.network.post(CALLEE, CALLER, Buffer.from(text));
+  }
+
   /** Hangs up, and lets so much time pass that this has to be done by then. */
   async hungUp(session: OutboundSession, reason?: Reason): Promise<void> {
     let done = false;

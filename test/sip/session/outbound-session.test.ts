@@ -236,19 +236,46 @@ test('the peer ends a call, and is told of as the one who did', async () => {
   const out = new CallingOut();
   const session = await out.call();
   await out.respond(200, { body: 'answer' });
-  const bye = [
+  out.post(bye(out));
+  await out.network.pass(50);
+  assert.equal(session.state, 'ended');
+  assert.deepEqual(out.told.end, { by: 'peer', reason: { protocol: 'q.850', cause: 16, text: undefined } });
+  await out.settled();
+}); // prettier-ignore
+
+function bye(out: CallingOut): string {
+  return [
     'BYE sip:parley@192.0.2.1 SIP/2.0', `Via: SIP/2.0/UDP ${CALLEE};branch=z9hG4bKbye`, `From: <sip:bob@example.com>;tag=one`,
     `To: ${out.invite.first('from') ?? ''}`, `Call-ID: ${out.invite.callId}`, 'CSeq: 9 BYE', 'Reason: Q.850;cause=16', '', '',
   ].join('\r\n'); // prettier-ignore
-  out.network.post(CALLEE, '192.0.2.1', Buffer.from(bye));
+}
+
+test('a BYE that is faster than the 2xx before it ends the call all the same', async () => {
+  const out = new CallingOut();
+  const session = await out.call();
+  await out.respond(180);
+  out.post(bye(out));
   await out.network.pass(50);
+  await out.respond(200, { body: 'answer' });
   assert.equal(session.state, 'ended');
-  assert.deepEqual(out.told.end, {
-    by: 'peer',
-    reason: { protocol: 'q.850', cause: 16, text: undefined },
-  });
+  assert.equal(out.callee.acks.length, 1);
+  assert.deepEqual(out.told.events, ['180', 'ended peer']);
   await out.settled();
 });
+
+test('a phone that answers after the call is over gets ACK and BYE', async () => {
+  const out = new CallingOut();
+  const session = await out.call();
+  await out.respond(180, { tag: 'two' });
+  await out.respond(200, { tag: 'one', body: 'answer' });
+  await out.hungUp(session);
+  assert.deepEqual(out.agent.counts, { early: 0, confirmed: 0 });
+  await out.respond(200, { tag: 'two', body: 'answer' });
+  await out.network.pass(100);
+  assert.deepEqual(out.requests('BYE').map(({ to }) => to.tag), ['one', 'two']);
+  assert.deepEqual(out.told.events, ['180', 'established', 'ended us']);
+  await out.settled();
+}); // prettier-ignore
 
 test('a refusal reaches the user with its cause and what it says', async () => {
   const out = new CallingOut();
