@@ -221,7 +221,7 @@ void NobodyWithoutCertificateComesIn() {
 
 // Noise, and real datagrams with a byte changed, between those of the handshake.
 void GarbageChangesNothing() {
-  for (uint64_t seed = 1; seed <= 40; seed++) {
+  for (uint64_t seed = 1; seed <= 20; seed++) {
     Pair pair;
     Random random(seed);
     Talk(&pair, [&](Datagram datagram, bool) {
@@ -241,7 +241,7 @@ void GarbageChangesNothing() {
 
 // Changed bytes of the handshake itself may end it, but nothing worse.
 void ForgeriesOpenNothing() {
-  for (uint64_t seed = 1; seed <= 300; seed++) {
+  for (uint64_t seed = 1; seed <= 100; seed++) {
     Pair pair;
     Random random(seed);
     pair.active->Start();
