@@ -4,25 +4,30 @@
 //     {"name": "sales", "to": "100", "from": "+49*", "headers": {"X-Tenant": "acme"},
 //      "say": {"text": "Good morning.", "voice": "slt", "language": "en", "after": "hangup"}},
 //     {"to": "annc", "announce": {"mostCharacters": 500}},
-//     {"to": "9*", "reject": {"status": 403, "cause": 21, "text": "Not from here"}},
+//     {"to": "9*", "reject": {"status": 404, "cause": 1, "text": "Unallocated",
+//                             "announcement": {"text": "This number is not in service."}}},
+//     {"to": "200", "ring": 3, "early": true, "earlyText": "One moment.", "say": {"text": "Hello."}},
 //     {"agent": "reception"}
 //   ]}
 import { Pattern } from './pattern.js';
-import { RoutingTable, type Route, type RouteAnswer } from './routing-table.js';
+import { RoutingTable, type Ringing, type Route, type RouteAnswer, type SpokenText } from './routing-table.js';
 
 const MOST_ROUTES = 1000;
 const MOST_HEADERS = 16;
 const MOST_PATTERN = 256;
 const MOST_TEXT = 5000;
+const MOST_EARLY_TEXT = 1000; // about a minute, which is all that is heard of it
+const MOST_RING = 120; // seconds; proxies give up after 180
 const USUAL_ANNOUNCEMENT = 500;
 const KINDS = ['say', 'announce', 'agent', 'reject'] as const;
 const FIELDS: Readonly<Record<'route' | (typeof KINDS)[number], readonly string[]>> = {
-  route: ['name', 'to', 'from', 'headers', ...KINDS],
+  route: ['name', 'to', 'from', 'headers', 'ring', 'early', 'earlyText', ...KINDS],
   say: ['text', 'voice', 'language', 'after'],
   announce: ['mostCharacters', 'after'],
   agent: [],
-  reject: ['status', 'cause', 'text'],
+  reject: ['status', 'cause', 'text', 'announcement'],
 };
+const ANNOUNCEMENT = ['text', 'voice', 'language'];
 
 export type RoutingFile =
   | { readonly table: RoutingTable; readonly problems?: undefined }
@@ -57,6 +62,7 @@ class RouteReader {
     const [to, from] = [this.#pattern(value, 'to', at), this.#pattern(value, 'from', at)];
     const headers = this.#headers(value['headers'], `${at}.headers`);
     const answer = this.#answer(value, at);
+    const ringing = this.#ringing(value, at);
     if (answer === undefined) return undefined;
     return {
       name,
@@ -64,6 +70,7 @@ class RouteReader {
       answer,
       ...(to === undefined ? {} : { to }),
       ...(from === undefined ? {} : { from }),
+      ...(ringing === undefined ? {} : { ringing }),
     };
   }
 
@@ -87,19 +94,52 @@ class RouteReader {
   }
 
   #say(value: Fields, at: string): RouteAnswer {
-    const text = this.#text(value, 'text', at, MOST_TEXT) ?? '';
+    const spoken = this.#spoken(value, at, MOST_TEXT);
+    return { kind: 'say', ...spoken, after: this.#after(value, at) ?? 'stay' };
+  }
+
+  #spoken(value: Fields, at: string, most: number): SpokenText {
+    const text = this.#text(value, 'text', at, most) ?? '';
     if (value['text'] === undefined) this.problems.push(`${at}.text is missing`);
     const [voice, language] = [this.#text(value, 'voice', at, 100), this.#text(value, 'language', at, 35)];
-    const after = this.#after(value, at) ?? 'stay';
-    return { kind: 'say', text, after, ...(voice === undefined ? {} : { voice }), ...(language === undefined ? {} : { language }) };
+    return { text, ...(voice === undefined ? {} : { voice }), ...(language === undefined ? {} : { language }) };
+  }
+
+  /** Undefined where the call is answered, or refused, at once. */
+  #ringing(route: Fields, at: string): Ringing | undefined {
+    const seconds = this.#number(route, 'ring', at, 0, MOST_RING) ?? 0;
+    const early = this.#flag(route, 'early', at) ?? false;
+    const earlyText = this.#text(route, 'earlyText', at, MOST_EARLY_TEXT);
+    if (route['reject'] !== undefined) {
+      const [name] = ['ring', 'early', 'earlyText'].filter((item) => route[item] !== undefined);
+      if (name !== undefined) this.problems.push(`${at}.${name}: a call that is refused does not ring; reject has "announcement"`);
+    }
+    if (earlyText !== undefined && !early) this.problems.push(`${at}.earlyText wants "early": true`);
+    if (early && earlyText === undefined && seconds === 0) {
+      this.problems.push(`${at}.early wants "ring" or "earlyText": nothing would be heard before the answer`);
+    }
+    if (seconds === 0 && !early) return undefined;
+    return { seconds, early, ...(earlyText === undefined ? {} : { earlyText }) };
   } // prettier-ignore
 
   #reject(value: Fields, at: string): RouteAnswer {
     if (value['status'] === undefined) this.problems.push(`${at}.status is missing`);
     const status = this.#integer(value, 'status', at, 400, 699) ?? 0;
     const [cause, text] = [this.#integer(value, 'cause', at, 1, 127), this.#text(value, 'text', at, 200)];
-    return { kind: 'reject', status, ...(cause === undefined ? {} : { cause }), ...(text === undefined ? {} : { text }) };
-  } // prettier-ignore
+    const announcement = this.#announcement(value['announcement'], `${at}.announcement`);
+    return {
+      kind: 'reject',
+      status,
+      ...(cause === undefined ? {} : { cause }),
+      ...(text === undefined ? {} : { text }),
+      ...(announcement === undefined ? {} : { announcement }),
+    };
+  }
+
+  #announcement(value: unknown, at: string): SpokenText | undefined {
+    if (value === undefined || !this.#fields(value, at, ANNOUNCEMENT)) return undefined;
+    return this.#spoken(value, at, MOST_EARLY_TEXT);
+  }
 
   #headers(value: unknown, at: string): ReadonlyMap<string, Pattern> {
     const patterns = new Map<string, Pattern>();
@@ -135,9 +175,24 @@ class RouteReader {
     const value = fields[name];
     if (value === undefined) return undefined;
     // oxlint-disable-next-line no-control-regex -- control characters are what is being refused
-    const isLine = typeof value === 'string' && (name === 'text' || !/[\x00-\x1f\x7f]/.test(value));
+    const isLine = typeof value === 'string' && (name === 'text' || name === 'earlyText' || !/[\x00-\x1f\x7f]/.test(value));
     if (isLine && value.trim() !== '' && value.length <= most) return value;
     this.problems.push(`${at}.${name} must be a text of 1 to ${most} characters`);
+    return undefined;
+  }
+
+  #flag(fields: Fields, name: string, at: string): boolean | undefined {
+    const value = fields[name];
+    if (value === undefined || typeof value === 'boolean') return value;
+    this.problems.push(`${at}.${name} must be true or false`);
+    return undefined;
+  }
+
+  #number(fields: Fields, name: string, at: string, least: number, most: number): number | undefined {
+    const value = fields[name];
+    if (value === undefined) return undefined;
+    if (typeof value === 'number' && value >= least && value <= most) return value;
+    this.problems.push(`${at}.${name} must be a number from ${least} to ${most}`);
     return undefined;
   }
 

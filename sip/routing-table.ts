@@ -4,11 +4,8 @@ import type { NameAddr } from './message/name-addr.js';
 import type { Uri } from './message/uri.js';
 import type { Pattern } from './pattern.js';
 
-export interface SpokenAnswer {
+export interface SpokenAnswer extends SpokenText {
   readonly kind: 'say';
-  readonly text: string;
-  readonly voice?: string;
-  readonly language?: string;
   /** What happens when everything has been heard. */
   readonly after: 'stay' | 'hangup';
 }
@@ -20,7 +17,28 @@ export type RouteAnswer =
   /** The agent backend of this name. */
   | { readonly kind: 'agent'; readonly agent: string }
   /** The cause is one of Q.850, for the Reason field. */
-  | { readonly kind: 'reject'; readonly status: number; readonly cause?: number; readonly text?: string };
+  | {
+      readonly kind: 'reject';
+      readonly status: number;
+      readonly cause?: number;
+      readonly text?: string;
+      /** Spoken before the refusal, as early media. */
+      readonly announcement?: SpokenText;
+    };
+
+export interface SpokenText {
+  readonly text: string;
+  readonly voice?: string;
+  readonly language?: string;
+}
+
+/** What a caller hears before the call is answered. */
+export interface Ringing {
+  readonly seconds: number;
+  /** Media flows before the answer: the text of the answer, or this one. */
+  readonly early: boolean;
+  readonly earlyText?: string;
+}
 
 export interface Route {
   /** For logs and counters. */
@@ -31,6 +49,8 @@ export interface Route {
   /** By name in small letters; each must have a value that fits. */
   readonly headers: ReadonlyMap<string, Pattern>;
   readonly answer: RouteAnswer;
+  /** Absent: answered at once. */
+  readonly ringing?: Ringing;
 }
 
 export interface RoutedCall {

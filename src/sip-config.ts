@@ -27,6 +27,8 @@ export interface SipConfig {
   readonly greeting: string;
   readonly greetingVoice: string | undefined;
   readonly greetingLanguage: string | undefined;
+  /** How long it rings before a call that no rule answers is answered. */
+  readonly ringMs: number;
   /** 0 sets no limit. */
   readonly silenceLimitMs: number;
   /** 0 asks for no refreshes. */
@@ -56,6 +58,7 @@ export const SIP_VARIABLES = {
   GREETING: 'what callers hear where no rule says otherwise',
   GREETING_VOICE: 'voice of the greeting',
   GREETING_LANGUAGE: 'language of the greeting, such as en',
+  SIP_RING: 'seconds that it rings before a call that no rule answers is answered with the greeting',
   SIP_SILENCE_LIMIT: 'seconds without speech, digits or commands after which a call is ended; 0 sets no limit',
   SIP_SESSION_EXPIRES: 'seconds after which a call that nobody refreshed is taken for dead; 0 asks for no refreshes',
   SIP_MIN_SE: 'the shortest such time that is accepted of others',
@@ -102,6 +105,7 @@ export function readSipConfig(read: Reader, surroundings: SipSurroundings): SipC
     greeting: read.raw('GREETING') ?? GREETING,
     greetingVoice: read.raw('GREETING_VOICE'),
     greetingLanguage: read.raw('GREETING_LANGUAGE'),
+    ringMs: read.number('SIP_RING', 0, 0, 120) * 1000,
     silenceLimitMs: read.number('SIP_SILENCE_LIMIT', 60, 0, 86_400) * 1000,
     sessionSeconds: read.integer('SIP_SESSION_EXPIRES', 1800, 0, 86_400),
     leastSessionSeconds: read.integer('SIP_MIN_SE', 90, 90, 86_400),

@@ -32,6 +32,11 @@ export class Admission {
     return this.#guard.knows(address) || this.#correspondents.knows(address);
   }
 
+  /** Whether what is said from there of a caller may be believed (RFC 3325): a password vouches for nobody else. */
+  trusts(address: string): boolean {
+    return this.#guard.trusts(address);
+  }
+
   /** `expected`: it belongs to a dialog or transaction that there is. */
   admits(request: SipRequest, flow: Flow, expected: boolean): Refusal | 'silence' | undefined {
     const { address } = flow.remote;

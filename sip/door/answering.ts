@@ -5,7 +5,8 @@ import { announcementIn } from '../announcement.js';
 import { writeReason } from '../headers/reason.js';
 import { refused, type Judged } from '../judged.js';
 import type { SipRequest } from '../message/request.js';
-import type { RouteAnswer, RoutingTable } from '../routing-table.js';
+import type { Ringing, Route, RouteAnswer, RoutingTable } from '../routing-table.js';
+import type { PreludePlan } from './prelude.js';
 
 export interface Spoken {
   readonly speech: PhoneSpeech;
@@ -15,32 +16,57 @@ export interface Spoken {
 export interface Answer {
   /** Name of the rule. */
   readonly route: string;
+  /** What is heard before the answer or the refusal. */
+  readonly prelude: PreludePlan;
   readonly what: Judged<Spoken>;
 }
 
 export const GREETING_ROUTE = 'greeting';
+const AT_ONCE: PreludePlan = { ringMs: 0 };
 
 export class Answering {
   readonly #table: RoutingTable;
   readonly #greeting: PhoneSpeech;
+  readonly #ringMs: number;
 
-  constructor(table: RoutingTable, greeting: PhoneSpeech) {
+  /** `ringMs`: before the greeting of calls that no rule answers. */
+  constructor(table: RoutingTable, greeting: PhoneSpeech, ringMs = 0) {
     this.#table = table;
     this.#greeting = greeting;
+    this.#ringMs = ringMs;
   }
 
   to(invite: SipRequest): Answer {
     const { uri, from } = invite;
     const route = this.#table.find({ uri, from, all: (name) => invite.all(name) });
-    if (route !== undefined) return { route: route.name, what: this.#by(route.answer, invite) };
-    return { route: GREETING_ROUTE, what: { value: { speech: this.#greeting, after: 'stay' } } };
+    if (route !== undefined) return this.#by(route, invite);
+    const what = { value: { speech: this.#greeting, after: 'stay' } } as const;
+    return { route: GREETING_ROUTE, prelude: { ringMs: this.#ringMs }, what };
   }
 
-  #by(answer: RouteAnswer, invite: SipRequest): Judged<Spoken> {
+  #by({ name: route, answer, ringing }: Route, invite: SipRequest): Answer {
+    const what = this.#what(answer, invite);
+    if (what.refusal === undefined) {
+      return { route, prelude: ringing === undefined ? AT_ONCE : this.#before(ringing, what.value), what };
+    }
+    const speech = answer.kind === 'reject' ? answer.announcement : undefined;
+    const prelude = speech === undefined ? AT_ONCE : { ringMs: 0, early: { speech, whole: true } };
+    return { route, prelude, what };
+  }
+
+  /** A text of its own is spoken as the answer is. */
+  #before({ seconds, early, earlyText: text }: Ringing, { speech }: Spoken): PreludePlan {
+    const ringMs = seconds * 1000;
+    if (!early) return { ringMs };
+    const isWhole = text !== undefined;
+    return { ringMs, early: { speech: isWhole ? { ...speech, text } : speech, whole: isWhole } };
+  }
+
+  #what(answer: RouteAnswer, invite: SipRequest): Judged<Spoken> {
     switch (answer.kind) {
       case 'say': {
-        const { text, voice, language, after } = answer;
-        return { value: { speech: speechOf({ text, voice, language }), after } };
+        const { kind: _kind, after, ...speech } = answer;
+        return { value: { speech, after } };
       }
       case 'announce':
         return this.#announcement(invite, answer.mostCharacters, answer.after);
@@ -62,11 +88,3 @@ export class Answering {
     return { value: { speech: asked.value ?? this.#greeting, after } };
   }
 }
-
-function speechOf({ text, voice, language }: { text: string; voice: string | undefined; language: string | undefined }): PhoneSpeech {
-  return {
-    text,
-    ...(voice === undefined ? {} : { voice }),
-    ...(language === undefined ? {} : { language }),
-  };
-} // prettier-ignore

@@ -20,11 +20,13 @@ const DETAILS: Partial<Record<SessionEnd['by'], string>> = {
   transport: 'the far end cannot be reached any more',
 };
 
-export function whyEnded({ by, status, reason }: SessionEnd): PhoneCallEnd {
+/** `called`: by the peer, so that a refusal is ours; a call of ours that could not be sent has failed. */
+export function whyEnded({ by, status, reason }: SessionEnd, called: boolean): PhoneCallEnd {
   const detail = reason?.text ?? DETAILS[by];
+  const refused = called ? 'rejected' : 'failed';
   const cause = reason?.protocol === 'q.850' ? reason.cause : undefined;
   return {
-    reason: WORDS[by],
+    reason: by === 'us' && status !== undefined ? refused : WORDS[by],
     ...(status === undefined ? {} : { status }),
     ...(cause === undefined ? {} : { cause }),
     ...(detail === undefined ? {} : { detail }),

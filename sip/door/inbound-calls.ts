@@ -1,15 +1,19 @@
 // Calls that come in: routed, answered or refused, spoken to once the caller
 // has acknowledged the answer.
 import type { MediaPort } from '../../src/call/call.js';
+import type { PhoneSpeech } from '../../src/call/phone-calls.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import { asParleyError, type ParleyError } from '../../src/errors.js';
 import { callerIdentity } from '../headers/caller-identity.js';
 import { type Refusal, refusal } from '../message/refusal.js';
 import type { CallMedia } from '../media/call-media.js';
+import type { SessionUser } from '../session/session.js';
 import type { InboundSession } from '../session/inbound-session.js';
-import type { Answering, Spoken } from './answering.js';
+import type { Answer, Answering, Spoken } from './answering.js';
+import { ComingLeg } from './coming-leg.js';
 import { PhoneCall, type PhoneCallInfo, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
+import { Prelude, type PreludePlan } from './prelude.js';
 
 export interface InboundCallsParts extends PhoneCallParts {
   readonly answering: Answering;
@@ -17,6 +21,8 @@ export interface InboundCallsParts extends PhoneCallParts {
   readonly book: PhoneBook;
   /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
   readonly openMedia: (localAddress: string) => CallMedia;
+  /** Whether what the peer at this address says of a caller is believed (RFC 3325). */
+  readonly trusts: (address: string) => boolean;
   /** What every new call is given besides. */
   readonly opened: (call: PhoneCall) => void;
 }
@@ -32,14 +38,17 @@ export class InboundCalls {
   invited(session: InboundSession): void {
     const { replaces } = session;
     if (replaces !== undefined) return this.#replace(session, replaces);
-    const { route, what } = this.#parts.answering.to(session.request);
-    const unspeakable = what.refusal ?? this.#unspeakable(what.value);
-    if (unspeakable !== undefined) return refuse(session, unspeakable);
-    this.#answer(session, route, what.value as Spoken);
-  }
+    const answer = this.#parts.answering.to(session.request);
+    const { what, prelude } = answer;
+    const early = prelude.early === undefined ? undefined : this.#unspeakable(prelude.early.speech);
+    const unspeakable = what.refusal ?? early ?? this.#unspeakable(what.value.speech);
+    if (unspeakable === undefined || (what.refusal !== undefined && prelude.early !== undefined && early === undefined)) {
+      this.#take(session, answer);
+    } else refuse(session, unspeakable);
+  } // prettier-ignore
 
   /** A text that cannot be spoken is known before the call is answered. */
-  #unspeakable({ speech }: Spoken): Refusal | undefined {
+  #unspeakable(speech: PhoneSpeech): Refusal | undefined {
     try {
       this.#parts.switchboard.check(speech.text, speech);
       return undefined;
@@ -50,26 +59,28 @@ export class InboundCalls {
     }
   }
 
-  #answer(session: InboundSession, route: string, { speech, after }: Spoken): void {
-    const { switchboard, book, openMedia, opened } = this.#parts;
+  /** A call from its INVITE on: answered, or refused, once its prelude is over. */
+  #take(session: InboundSession, { route, prelude: plan, what }: Answer): void {
+    const { switchboard, book, openMedia, opened, time } = this.#parts;
     const makePort = (id: string): Promise<MediaPort> => {
       const media = openMedia(session.flow.local.address);
-      const phone = new PhoneCall({ ...infoOf(id, session), route }, this.#parts);
+      const phone = new PhoneCall({ ...this.#infoOf(id, session), route }, this.#parts);
       book.add(phone);
       opened(phone);
       phone.carriedBy({ session, media });
-      phone.onceTalking((call) => {
-        phone.speak(speech.text, speech);
-        if (after === 'hangup') void call.spoken().then(() => phone.end({ reason: 'we hung up' }));
-      });
-      session.accept(media, session.user);
+      const over = (): void => {
+        if (what.refusal === undefined) session.accept(media, session.user);
+        else refuse(session, what.refusal);
+      };
+      if (what.refusal === undefined) speakTo(phone, what.value, plan);
+      new Prelude({ plan, phone, session, media, time, over }).start();
       return phone.port;
     };
     switchboard.open(makePort, { door: 'sip' }).then(
       (call) => book.get(call.id).talks(call),
-      (error: unknown) => refuse(session, refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED'))),
+      (error: unknown) => refuse(session, what.refusal ?? refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED'))),
     );
-  }
+  } // prettier-ignore
 
   /** Another far end takes the place of that of a call (RFC 3891): the conversation goes on with it. */
   #replace(session: InboundSession, replaced: NonNullable<InboundSession['replaces']>): void {
@@ -78,30 +89,48 @@ export class InboundCalls {
     if (phone === undefined || before === undefined) return refuse(session, refusal(481, 'Call/Transaction Does Not Exist')); // prettier-ignore
     try {
       const media = this.#parts.openMedia(session.flow.local.address);
-      phone.carriedBy({ session, media });
-      session.accept(media, session.user);
+      const coming = new ComingLeg(media, () => void session.hangUp());
+      const { user } = before.session;
+      before.session.user = QUIET; // accepting ends it, and that is not the end of the call
+      if (session.accept(media, session.user).refusal !== undefined) {
+        before.session.user = user;
+        return media.close();
+      }
+      coming.carry(phone, { session, media });
       void before.session.hangUp().finally(() => before.media.close());
     } catch (error) {
       refuse(session, refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED')));
     }
   }
+
+  #infoOf(id: string, { request, peer }: InboundSession): PhoneCallInfo {
+    const fields = { asserted: request.all('p-asserted-identity'), privacy: request.all('privacy') };
+    const trusted = this.#parts.trusts(peer.address);
+    const { displayName, uri, isPrivate } = callerIdentity(request.from, fields, trusted);
+    return {
+      id,
+      direction: 'inbound',
+      to: request.uri.text,
+      from: isPrivate || uri === undefined ? 'anonymous' : uri,
+      ...(isPrivate || displayName === undefined ? {} : { displayName }),
+    };
+  }
+}
+
+const QUIET: SessionUser = { established: () => undefined, ended: () => undefined };
+
+/** What is said once the call is answered, and what comes after it. */
+function speakTo(phone: PhoneCall, { speech, after }: Spoken, { early }: PreludePlan): void {
+  const isBegun = early !== undefined && !early.whole;
+  phone.onceTalking((call) => {
+    if (!isBegun) phone.speak(speech.text, speech);
+    if (after === 'hangup') void call.spoken().then(() => phone.end({ reason: 'we hung up' }));
+  });
 }
 
 /** Nothing, where it was answered before. */
 function refuse(session: InboundSession, { status, headers }: Refusal): void {
   session.reject(status, { headers });
-}
-
-function infoOf(id: string, { request }: InboundSession): PhoneCallInfo {
-  const fields = { asserted: request.all('p-asserted-identity'), privacy: request.all('privacy') };
-  const { displayName, caller } = callerIdentity(request.from, fields, true);
-  return {
-    id,
-    direction: 'inbound',
-    to: request.uri.text,
-    from: caller === undefined ? 'anonymous' : request.from.uri.text,
-    ...(displayName === undefined ? {} : { displayName }),
-  };
 }
 
 function refusalFor({ code, retryAfterSeconds = 5 }: ParleyError): Refusal {

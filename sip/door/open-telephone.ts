@@ -13,6 +13,7 @@ import { DIGEST_ALGORITHMS } from '../auth/digest-algorithm.js';
 import { DigestServer } from '../auth/digest-server.js';
 import { Nonces } from '../auth/nonces.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../guard/guard.js';
+import type { Route, SpokenText } from '../routing-table.js';
 import { Answering } from './answering.js';
 import { Correspondents } from './correspondents.js';
 import { MediaSupply } from './media-supply.js';
@@ -77,7 +78,7 @@ function partsOf(around: TelephoneSurroundings, settings: TelephoneSettings, sup
     guardOf: (allowedNow) => guardOf(sip, settings, time, allowedNow),
     digest: digestOf(sip, settings, time),
     correspondents,
-    answering: new Answering(settings.routes, greeting),
+    answering: new Answering(settings.routes, greeting, sip.ringMs),
     switchboard,
     openMedia: (localAddress, wish) => supply.open(localAddress, wish),
     ports: () => supply.counts,
@@ -116,11 +117,19 @@ function digestOf({ realm }: SipConfig, { users }: TelephoneSettings, time: Time
   return new DigestServer({ realm, algorithms, qops: ['auth'], nonces, secretOf: (name) => users.get(name) });
 } // prettier-ignore
 
+/** What a rule has spoken: a refusal's announcement, the text before the answer and the one after it. */
+function promptsOf({ answer, ringing }: Route): SpokenText[] {
+  if (answer.kind === 'reject') return answer.announcement === undefined ? [] : [answer.announcement];
+  if (answer.kind !== 'say') return [];
+  const { earlyText: text } = ringing ?? {};
+  return text === undefined ? [answer] : [{ ...answer, text }, answer];
+}
+
 /** Greetings and prompts of rules, in the codec that most callers get: what fails is made when a caller wants it. */
 async function prepare({ config, prepared, log }: TelephoneSurroundings, { routes }: TelephoneSettings): Promise<void> {
   const { greeting: text, greetingVoice, greetingLanguage } = config.sip;
   const greeting = { text, voice: greetingVoice, language: greetingLanguage };
-  const prompts = routes.routes.flatMap(({ answer }) => (answer.kind === 'say' ? [answer] : []));
+  const prompts = routes.routes.flatMap(promptsOf);
   for (const { text, voice, language } of [greeting, ...prompts.slice(0, MOST_PREPARED)]) {
     for (const codec of config.phoneMedia.sipCodecs) {
       const speech = { text, ...(voice === undefined ? {} : { voice }), ...(language === undefined ? {} : { language }) };

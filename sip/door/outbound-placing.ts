@@ -80,17 +80,23 @@ export class OutboundPlacing {
     });
   }
 
-  /** A leg on its way, whose user is the caller's to set. Throws as `place` rejects. */
-  dial({ uri, replaces, referredBy }: DialledTarget): Leg {
+  /**
+   * A leg on its way, whose user is the caller's to set. `exchanged` is told of its media from then on, where another
+   * trunk wants another; the one before is closed. Throws as `place` rejects.
+   */
+  dial({ uri, replaces, referredBy }: DialledTarget, exchanged: (media: CallMedia) => void): Leg {
     if (this.#closing) throw new ParleyError('CALL_CLOSED', 'the server is closing');
-    return this.#leg(
+    const leg = this.#leg(
       {
         request: { to: uri },
         ...(replaces === undefined ? {} : { replaces }),
         ...(referredBy === undefined ? {} : { referredBy }),
       },
-      () => undefined,
+      exchanged,
     );
+    if (leg.session.state !== 'ended') return leg;
+    leg.media.close();
+    throw new ParleyError('ENGINE_UNAVAILABLE', 'the call could not be sent');
   }
 
   /** The URI of whom somebody is to be put through to: a number or name is completed with the domain. */

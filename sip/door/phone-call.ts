@@ -8,16 +8,18 @@ import type {
   PhoneCallEvent,
   PhoneCallState,
   PhoneCallView,
+  PhoneSpeech,
   PlayedSound,
   PressedDigit,
   TransferOutcome,
 } from '../../src/call/phone-calls.js';
 import type { Utterance } from '../../src/call/utterance.js';
 import type { SpeakOptions } from '../../src/call/call.js';
-import { ParleyError } from '../../src/errors.js';
+import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { ReferTarget, SessionEnd, TransferAsked } from '../session/session.js';
 import { sessionReason, whyEnded } from './call-end.js';
+import { CallTimes } from './call-times.js';
 import { DigitKeys } from './digit-keys.js';
 import { EventLog, type NewEvent } from './event-log.js';
 import { FirstPort } from './first-port.js';
@@ -56,19 +58,17 @@ export class PhoneCall {
   readonly #silence: SilenceLimit;
   readonly #keys: DigitKeys;
   readonly #digits: PressedDigit[] = [];
-  readonly #createdAt: number;
-  readonly #createdMs: number;
+  readonly #times: CallTimes;
   #state: PhoneCallState;
-  readonly #held = { us: false, peer: false };
+  #held = { us: false, peer: false };
+  /** Of silence that does not count: until the answer, and while it is held. */
+  #quiet: (() => void) | undefined;
   readonly #firstPort = new FirstPort();
   #leg: Leg | undefined;
   #port: MediaPort | undefined;
+  #firstSounds: ((call: Call) => void) | undefined;
   #firstWords: ((call: Call) => void) | undefined;
   #call: Call | undefined;
-  #answeredAt: number | undefined;
-  #answeredMs: number | undefined;
-  #firstAudioMs: number | undefined;
-  #endedAt: number | undefined;
   #end: PhoneCallEnd | undefined;
   #ending: Promise<void> | undefined;
   #transferredTo: string | undefined;
@@ -81,8 +81,8 @@ export class PhoneCall {
     this.#events = new EventLog(wallMs);
     this.#silence = new SilenceLimit(time, silenceLimitMs, () => void this.end({ reason: 'silence' }));
     this.#keys = new DigitKeys(time, () => this.#leg);
-    this.#createdAt = wallMs();
-    this.#createdMs = time.now();
+    this.#quiet = this.#silence.during();
+    this.#times = new CallTimes(time, wallMs);
     this.#state = info.direction === 'inbound' ? 'ringing' : 'dialling';
     this.over = new Promise((resolve) => (this.#resolveOver = resolve));
     this.#tell({ type: 'state', state: this.#state });
@@ -108,21 +108,27 @@ export class PhoneCall {
     return {
       id, direction, to, from,
       state: this.#state,
-      createdAt: this.#createdAt,
+      ...this.#times.view,
       digits: [...this.#digits],
       ...(displayName === undefined ? {} : { displayName }),
       ...(trunk === undefined ? {} : { trunk }),
       ...(codec === undefined ? {} : { codec }),
       ...(srtp === undefined || codec === undefined ? {} : { srtp }),
-      ...(this.#answeredAt === undefined ? {} : { answeredAt: this.#answeredAt }),
-      ...(this.#endedAt === undefined ? {} : { endedAt: this.#endedAt }),
       ...(this.#end === undefined ? {} : { end: this.#end }),
     };
   } // prettier-ignore
 
-  /** What it is carried by from now on; the leg before is no longer listened to, and whoever replaces it ends it. */
+  /**
+   * What it is carried by from now on; the leg before is no longer listened to, and whoever replaces it ends it. A leg
+   * that comes to a call which is over is ended.
+   */
   carriedBy(leg: Leg): void {
     const { session, media } = leg;
+    if (this.#ending !== undefined) {
+      void session.hangUp().finally(() => media.close());
+      return;
+    }
+    this.#held = { us: false, peer: false };
     const isOurs = (): boolean => this.#leg === leg;
     this.#leg = leg;
     media.onPort = (port) => void (isOurs() && this.#ported(port));
@@ -131,14 +137,16 @@ export class PhoneCall {
     media.onSilent = () => void (isOurs() && this.end({ reason: 'media timeout' }));
     media.onFailed = (error) => void (isOurs() && this.end({ reason: 'failed', detail: error.message }));
     session.user = {
+      accepted: () => isOurs() && this.#times.settled(),
       established: () => isOurs() && this.#established(),
       ended: (end) => isOurs() && this.#legEnded(end),
       progressed: (status) => isOurs() && status >= 180 && this.#step('ringing'),
       digit: (digit, durationMs) => isOurs() && this.#pressed(digit, durationMs),
       transferAsked: (asked) => this.#transferAsked(asked),
     };
-    // Of a leg that was there before.
+    // Of a leg that was there before: nobody holds the new one yet.
     if (session.state === 'confirmed') this.#established();
+    this.#holdChanged();
   }
 
   /** The first port of its media; rejects with ABORTED where it ends before. */
@@ -149,17 +157,22 @@ export class PhoneCall {
   /** The speech of it, which goes through the port that was given. */
   talks(call: Call): void {
     this.#call = call;
-    if (this.#port !== undefined && this.#port !== this.#firstPort.given) call.moveTo(this.#port);
-    this.#begin();
     call.onEvent = (event) => {
-      if (event.type === 'utterance.started' && this.#firstAudioMs === undefined && this.#answeredMs !== undefined) {
-        this.#firstAudioMs = this.#parts.time.now() - this.#answeredMs;
-      }
+      if (event.type === 'utterance.started') this.#times.spoke();
       this.#tell({ type: 'speech', event });
     };
     void call.closed.then((reason) => this.end({ reason: reason === 'server closing' ? reason : 'failed' }));
-    if (this.#ending !== undefined) void call.close(this.#end?.reason ?? 'failed');
-  } // prettier-ignore
+    if (this.#ending !== undefined) return void call.close(this.#end?.reason ?? 'failed');
+    if (this.#port !== undefined && this.#port !== this.#firstPort.given) this.#move(call, this.#port);
+    this.#holdChanged();
+    this.#begin();
+  }
+
+  /** Calls `action` once the far end can hear us, though it may not be answered; never where it ends before. */
+  onceAudible(action: (call: Call) => void): void {
+    this.#firstSounds = action;
+    this.#begin();
+  }
 
   /** Calls `action` once the call is answered and can speak; never where it ends before. */
   onceTalking(action: (call: Call) => void): void {
@@ -169,6 +182,13 @@ export class PhoneCall {
 
   speak(text: string | AsyncIterable<string>, options?: SpeakOptions): Utterance {
     return this.#busy((call) => call.speak(text, options));
+  }
+
+  /** Before the answer, as early media. WRONG_STATE where nothing can be heard yet, or the call is over. */
+  speakEarly({ text, ...options }: PhoneSpeech): Utterance {
+    const call = this.#ending === undefined ? this.#call : undefined;
+    if (call === undefined) throw new ParleyError('WRONG_STATE', 'the call cannot be heard');
+    return this.#timed(call.speak(text, options));
   }
 
   play(sound: PlayedSound): Utterance {
@@ -192,6 +212,7 @@ export class PhoneCall {
     if (this.#held.us === held) return;
     media.hold(held);
     const outcome = await session.reoffer();
+    if (this.#leg?.media !== media) return; // another leg has come, which nobody holds
     if (outcome.refusal !== undefined) {
       media.hold(!held);
       const { status, reason } = outcome.refusal;
@@ -230,7 +251,7 @@ export class PhoneCall {
 
   async #finish(end: PhoneCallEnd): Promise<void> {
     this.#end = end;
-    this.#endedAt = this.#parts.wallMs();
+    this.#times.ended();
     this.#silence.close();
     this.#firstPort.fail(new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`));
     const leg = this.#leg;
@@ -249,17 +270,13 @@ export class PhoneCall {
     const { id, direction, from, to, route } = this.info;
     const trunk = this.#leg?.trunk?.();
     const callId = this.#leg?.session.dialog?.callId;
-    const answered = this.#answeredMs;
     return {
-      id, door: 'sip', direction, from, to, startedAt: this.#createdAt, end,
-      endedAt: this.#endedAt ?? this.#parts.wallMs(),
+      id, door: 'sip', direction, from, to, end,
+      ...this.#times.record,
       digits: this.#digits.length,
       ...(callId === undefined ? {} : { callId }),
       ...(trunk === undefined ? {} : { trunk }),
       ...(route === undefined ? {} : { route }),
-      ...(this.#answeredAt === undefined ? {} : { answeredAt: this.#answeredAt }),
-      ...(answered === undefined ? {} : { setupMs: answered - this.#createdMs }),
-      ...(this.#firstAudioMs === undefined ? {} : { firstAudioMs: this.#firstAudioMs }),
       ...(figures === undefined ? {} : { codec: figures.codec, srtp: figures.srtp, received: figures.received, remote: figures.remote }),
       ...(sent === undefined ? {} : { sent: { packets: sent.packets, silencePackets: sent.silencePackets, underruns: sent.underruns } }),
       ...(this.#transferredTo === undefined ? {} : { transferredTo: this.#transferredTo }),
@@ -267,30 +284,49 @@ export class PhoneCall {
   } // prettier-ignore
 
   #established(): void {
-    if (this.#answeredMs !== undefined) return;
-    this.#answeredMs = this.#parts.time.now();
-    this.#answeredAt = this.#parts.wallMs();
-    this.#silence.heard();
+    if (this.#times.answered || this.#ending !== undefined) return;
+    this.#times.established();
     this.#step('connected');
     this.#holdChanged();
     this.#begin();
   }
 
   #begin(): void {
-    const [call, action] = [this.#call, this.#firstWords];
-    if (call === undefined || action === undefined || !this.#isUp()) return;
-    this.#firstWords = undefined;
-    action(call);
+    const call = this.#call;
+    if (call === undefined || this.#ending !== undefined) return;
+    const [early, first] = [this.#firstSounds, this.#isUp() ? this.#firstWords : undefined];
+    this.#firstSounds = undefined;
+    if (first !== undefined) this.#firstWords = undefined;
+    try {
+      early?.(call);
+      first?.(call);
+    } catch (error) {
+      // What could be spoken when the call came can no longer be.
+      const { code, message: detail } = asParleyError(error, 'ENGINE_FAILED');
+      this.#parts.log.warn({ call: this.info.id, code }, 'nothing to speak');
+      void this.end({ reason: 'failed', detail });
+    }
   }
 
   #ported(port: MediaPort): void {
     this.#port = port;
     if (this.#call === undefined) this.#firstPort.give(port);
-    else this.#call.moveTo(port);
+    else this.#move(this.#call, port);
+  }
+
+  /** A call that is being closed stays where it is: the leg closes what it has. */
+  #move(call: Call, port: MediaPort): void {
+    try {
+      call.moveTo(port);
+    } catch (error) {
+      const { code } = asParleyError(error, 'WRONG_STATE');
+      if (code !== 'CALL_CLOSED') void this.end({ reason: 'failed', detail: 'the media could not be changed' });
+    }
   }
 
   #legEnded(end: SessionEnd): void {
-    void this.end(whyEnded(end));
+    if (end.by !== 'transport') this.#times.settled();
+    void this.end(whyEnded(end, this.info.direction === 'inbound'));
   }
 
   #pressed(digit: string, durationMs: number): void {
@@ -309,6 +345,11 @@ export class PhoneCall {
   #holdChanged(): void {
     const held = this.#held.us || this.#held.peer;
     this.#call?.hold(held);
+    if (held || !this.#times.answered) this.#quiet ??= this.#silence.during();
+    else {
+      this.#quiet?.();
+      this.#quiet = undefined;
+    }
     if (this.#state === 'connected' || this.#state === 'held') this.#step(held ? 'held' : 'connected');
   }
 
@@ -328,7 +369,11 @@ export class PhoneCall {
   }
 
   #busy(speak: (call: Call) => Utterance): Utterance {
-    const utterance = speak(this.#talking());
+    return this.#timed(speak(this.#talking()));
+  }
+
+  /** While it lasts there is no silence. */
+  #timed(utterance: Utterance): Utterance {
     void utterance.ended.then(this.#silence.during());
     return utterance;
   }

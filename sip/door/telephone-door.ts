@@ -49,7 +49,7 @@ export class TelephoneDoor implements PhoneCalls {
     this.#book = new PhoneBook(parts.time);
     const opened = (phone: PhoneCall): void => this.#transfers.watch(phone);
     const calls = { ...parts, book: this.#book, opened };
-    const inbound = new InboundCalls(calls);
+    const inbound = new InboundCalls({ ...calls, trusts: (address) => this.#admission.trusts(address) });
     const isTrunk = (address: string): boolean =>
       this.#placing.trunks.all.some((trunk) => trunk.isAt(address));
     this.#guard = parts.guardOf(isTrunk);

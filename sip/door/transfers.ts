@@ -4,6 +4,7 @@ import type { TransferOutcome, TransferRequest } from '../../src/call/phone-call
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { SipConfig } from '../../src/sip-config.js';
 import type { TransferAsked } from '../session/session.js';
+import { ComingLeg } from './coming-leg.js';
 import type { Leg } from './leg.js';
 import type { OutboundPlacing } from './outbound-placing.js';
 import type { PhoneBook } from './phone-book.js';
@@ -49,9 +50,15 @@ export class Transfers {
 
   #putThrough(phone: PhoneCall, asked: TransferAsked): void {
     let leg: Leg;
+    const failed = (): void => void leg.session.hangUp();
+    let coming: ComingLeg | undefined;
     try {
       const { target, replaces, referredBy } = asked;
-      leg = this.#parts.placing.dial({ uri: target.text, replaces, referredBy });
+      leg = this.#parts.placing.dial({ uri: target.text, replaces, referredBy }, (media) => {
+        leg = { ...leg, media };
+        coming?.follow(media, failed);
+      });
+      coming = new ComingLeg(leg.media, failed);
     } catch (error) {
       const { code } = asParleyError(error, 'INVALID_FIELD');
       this.#parts.log.warn({ call: phone.info.id, code }, 'transfer refused');
@@ -68,7 +75,7 @@ export class Transfers {
       ended: ({ status = 503 }) => givenUp(status),
       established: () => {
         const before = phone.leg;
-        phone.carriedBy(leg);
+        coming?.carry(phone, leg);
         asked.notify(200);
         void before?.session.hangUp().finally(() => before.media.close());
       },

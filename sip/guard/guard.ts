@@ -73,6 +73,11 @@ export class Guard {
     return this.#isAllowed(address, parsed) || this.#challenged.has(parsed);
   }
 
+  /** Whether requests from there are let in as they are, and what they say of others may be believed. */
+  trusts(address: string): boolean {
+    return this.#isAllowed(address, parseAddress(address));
+  }
+
   decide({ address, method, userAgent, expected, correspondent = false }: Visit): Decision {
     const parsed = parseAddress(address);
     const allowed = this.#isAllowed(address, parsed);

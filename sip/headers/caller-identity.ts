@@ -7,6 +7,8 @@ export interface CallerIdentity {
   readonly displayName: string | undefined;
   /** The number or name of the caller: the user part, or the number of a tel URI. Undefined where it is withheld. */
   readonly caller: string | undefined;
+  /** The whole of it. Undefined where it is withheld. */
+  readonly uri: string | undefined;
   /** The caller does not want it told any further. */
   readonly isPrivate: boolean;
   /** It was vouched for by the network, not only claimed in From. */
@@ -29,6 +31,7 @@ export function callerIdentity(
   return {
     displayName: withheld ? undefined : chosen.displayName,
     caller: withheld ? undefined : user,
+    uri: withheld ? undefined : chosen.uri.text,
     isPrivate: isPrivate || withheld,
     asserted: chosen !== from,
   };

@@ -3,7 +3,7 @@
 //   inviting ─ ring, progress ─▶ early ─ accept ─▶ confirmed ─▶ ended
 //       └──── reject, CANCEL ──────┴───────────────────────────▲
 import type { Dialog } from '../dialog/dialog.js';
-import { writeReason, type Reason } from '../headers/reason.js';
+import { readReason, writeReason, type Reason } from '../headers/reason.js';
 import { refused, type Judged } from '../judged.js';
 import type { Refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
@@ -116,11 +116,14 @@ export class InboundSession implements Session {
     return this.#state === 'inviting' ? undefined : this.#inDialog.dialog;
   }
 
-  /** 180: reliably where the peer insists, at least once a minute (RFC 3261, section 13.3.1.1). */
-  ring(): void {
+  /**
+   * 180, at least once a minute (RFC 3261, section 13.3.1.1). `reliably` where the peer can; where it insists it is
+   * reliable in any case.
+   */
+  ring({ reliably = false } = {}): void {
     if (this.#transaction.answered) return;
     this.#state = 'early';
-    this.#provisional({ status: 180, sdp: undefined }, this.#requires);
+    this.#provisional({ status: 180, sdp: undefined }, this.#requires || (reliably && this.#knows));
   }
 
   /**
@@ -155,7 +158,8 @@ export class InboundSession implements Session {
     if (this.#transaction.answered) return;
     const because: HeaderLine[] = reason === undefined ? [] : [['Reason', writeReason(reason)]];
     this.#ground.respond(this.#transaction, { status, headers: [...because, ...headers] });
-    this.#inDialog.end({ by: 'us', status });
+    const why = reason ?? reasonAmong(headers);
+    this.#inDialog.end({ by: 'us', status, ...(why === undefined ? {} : { reason: why }) });
   }
 
   hangUp(reason?: Reason): Promise<void> {
@@ -194,6 +198,7 @@ export class InboundSession implements Session {
       acknowledged: (ack) => this.#acknowledged(ack, media),
       unacknowledged: () => void this.#inDialog.bye({ by: 'unacknowledged' }, NO_ACK),
     });
+    this.user.accepted?.();
     if (replaces?.confirmed === true) void replaces.bye({ by: 'replaced' });
     else void replaces?.session.hangUp();
     return { value: undefined };
@@ -301,6 +306,11 @@ export class InboundSession implements Session {
   #headers(): HeaderLine[] {
     return [...this.#copied, this.#inDialog.channel.contact, ALLOW];
   }
+}
+
+function reasonAmong(headers: readonly HeaderLine[]): Reason | undefined {
+  const [, value] = headers.find(([name]) => name === 'Reason') ?? [];
+  return value === undefined ? undefined : readReason(value);
 }
 
 const REPEAT_MS = 60_000;

@@ -44,6 +44,8 @@ export interface TransferAsked {
 
 /** Set by the owner; each is told at most as often as it says. */
 export interface SessionUser {
+  /** Once, of a call that came in: its 2xx has been sent. */
+  accepted?(): void;
   /** Once: the dialog stands and both sides know it (2xx and ACK). Media may have been agreed before. */
   established(): void;
   /** Once, last of all. */

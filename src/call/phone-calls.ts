@@ -44,7 +44,7 @@ export interface PhoneCallRequest {
 
 /** Why a call is over. */
 export interface PhoneCallEnd {
-  /** `rejected`: the far end said no; `failed`: it could not be reached or was lost. */
+  /** `rejected`: the side that was called said no; `failed`: the far end could not be reached or was lost. */
   readonly reason:
     | 'caller hung up'
     | 'we hung up'

@@ -69,7 +69,7 @@ test('every mistake is named with its place', () => {
     'x',
   ];
   assert.deepEqual(readRoutingFile(JSON.stringify({ routes })).problems, [
-    'routes[0]: "colour" is none of name, to, from, headers, say, announce, agent, reject',
+    'routes[0]: "colour" is none of name, to, from, headers, ring, early, earlyText, say, announce, agent, reject',
     'routes[0].to must be a text of 1 to 256 characters',
     'routes[0].say.text must be a text of 1 to 5000 characters',
     'routes[0].say.voice must be a text of 1 to 100 characters',

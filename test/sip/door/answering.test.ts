@@ -38,6 +38,7 @@ function answer(uri: string, file: unknown = FILE) {
 void test('the first rule that fits says what is spoken, and how the call goes on', () => {
   assert.deepEqual(answer('sip:100@parley'), {
     route: 'sales',
+    prelude: { ringMs: 0 },
     what: { value: { speech: { text: 'Sales.', voice: 'slt' }, after: 'hangup' } },
   });
 });
@@ -45,6 +46,7 @@ void test('the first rule that fits says what is spoken, and how the call goes o
 void test('where no rule fits the greeting is spoken', () => {
   assert.deepEqual(answer('sip:200@parley'), {
     route: 'greeting',
+    prelude: { ringMs: 0 },
     what: { value: { speech: { text: 'Hello.' }, after: 'stay' } },
   });
 });

@@ -66,12 +66,14 @@ test('what the network vouches for counts before From, from a peer that is trust
   assert.deepEqual(callerIdentity(FROM, { asserted: ASSERTED, privacy: ['id'] }, true), {
     displayName: 'Cullen Jennings',
     caller: 'fluffy',
+    uri: 'sip:fluffy@cisco.com',
     isPrivate: true,
     asserted: true,
   });
   assert.deepEqual(callerIdentity(FROM, { asserted: ASSERTED, privacy: [] }, false), {
     displayName: undefined,
     caller: undefined,
+    uri: undefined,
     isPrivate: true,
     asserted: false,
   });
@@ -82,7 +84,13 @@ test('what the network vouches for counts before From, from a peer that is trust
 test('without more, From says who calls', () => {
   const from = nameAddr('Bob <sip:+4930123;phone-context=x@pbx.example>');
   const identity = callerIdentity(from, { asserted: [], privacy: [] }, true);
-  assert.deepEqual(identity, { displayName: 'Bob', caller: '+4930123', isPrivate: false, asserted: false });
+  assert.deepEqual(identity, {
+    displayName: 'Bob',
+    caller: '+4930123',
+    uri: 'sip:+4930123;phone-context=x@pbx.example',
+    isPrivate: false,
+    asserted: false,
+  });
 });
 
 test('kinds of privacy stand between semicolons', () => {

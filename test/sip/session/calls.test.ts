@@ -130,7 +130,11 @@ void test('a rejected call ends with what was said, and BYE in an early dialog t
   await ends.network.pass(100);
   assert.equal(call.responses.at(-1)?.first('reason'), 'Q.850;cause=17;text="busy"');
   assert.equal(call.responses.at(-1)?.first('retry-after'), '5');
-  assert.deepEqual(told.end, { by: 'us', status: 486 });
+  assert.deepEqual(told.end, {
+    by: 'us',
+    status: 486,
+    reason: { protocol: 'q.850', cause: 17, text: 'busy' },
+  });
   ends.act = (session) => session.ring();
   const second = ends.call();
   await ends.network.pass(100);
