@@ -6,7 +6,9 @@ import { asParleyError, type ParleyError } from '../../src/errors.js';
 import { callerIdentity } from '../headers/caller-identity.js';
 import { type Refusal, refusal } from '../message/refusal.js';
 import type { CallMedia } from '../media/call-media.js';
-import type { InboundSession } from '../session/inbound-session.js';
+import { InboundSession } from '../session/inbound-session.js';
+import type { SessionEnd } from '../session/session.js';
+import type { Admission } from './admission.js';
 import type { Answering, Spoken } from './answering.js';
 import { PhoneCall, type PhoneCallInfo, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
@@ -19,6 +21,7 @@ export interface InboundCallsParts extends PhoneCallParts {
   readonly openMedia: (localAddress: string) => CallMedia;
   /** What every new call is given besides. */
   readonly opened: (call: PhoneCall) => void;
+  readonly admission: Pick<Admission, 'mayReplace'>;
 }
 
 export class InboundCalls {
@@ -76,10 +79,21 @@ export class InboundCalls {
     const phone = this.#parts.book.carriedBy(replaced);
     const before = phone?.leg;
     if (phone === undefined || before === undefined) return refuse(session, refusal(481, 'Call/Transaction Does Not Exist')); // prettier-ignore
+    const began = replaced instanceof InboundSession ? replaced : undefined;
+    if (!this.#parts.admission.mayReplace(session.request, session.flow, began)) {
+      return refuse(session, refusal(403, 'Forbidden'));
+    }
     try {
       const media = this.#parts.openMedia(session.flow.local.address);
       phone.carriedBy({ session, media });
-      session.accept(media, session.user);
+      const { user } = session;
+      let isCarried = false;
+      const ended = (end: SessionEnd): void => void (isCarried && user.ended(end));
+      isCarried = session.accept(media, { ...user, ended }).refusal === undefined;
+      if (!isCarried) {
+        phone.carriedBy(before); // the call is what it was
+        return media.close();
+      }
       void before.session.hangUp().finally(() => before.media.close());
     } catch (error) {
       refuse(session, refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED')));
