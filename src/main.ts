@@ -177,7 +177,7 @@ function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {
     prepared: new PreparedSpeech({ routing, encoders, frames, limits: config, time: systemTime }),
     time: systemTime,
     recorded: (record) => reports.tell(record),
-    told: (direction, method, status) => metrics.sip.response(method, status, direction),
+    told: (...exchange) => metrics.sip.answered(...exchange),
   });
 }
 
@@ -221,6 +221,7 @@ function healthOf({ config, cache, encoders, engines, switchboard, workshop }: P
     ...engines.figures,
     modelId: config.modelId,
     encoders: encoders.usable,
+    draining: switchboard.draining,
     calls: switchboard.size,
     maxCalls: config.maxCalls,
     queueDepth: engines.waiting,

@@ -15,11 +15,19 @@ export interface AdmissionParts {
   readonly correspondents: Correspondents;
 }
 
+/** The INVITE of a peer, and the way it came. */
+interface Began {
+  readonly request: SipRequest;
+  readonly flow: Flow;
+}
+
 export class Admission {
   readonly #guard: Guard;
   readonly #digest: DigestServer | undefined;
 
   readonly #correspondents: Correspondents;
+  /** Who showed the password with which a request was let in. */
+  readonly #users = new WeakMap<SipRequest, string>();
 
   constructor({ guard, digest, correspondents }: AdmissionParts) {
     this.#guard = guard;
@@ -34,7 +42,7 @@ export class Admission {
 
   /** Whether what is said from there of a caller may be believed (RFC 3325): a password vouches for nobody else. */
   trusts(address: string): boolean {
-    return this.#guard.trusts(address);
+    return this.#guard.allows(address);
   }
 
   /** `expected`: it belongs to a dialog or transaction that there is. */
@@ -49,12 +57,32 @@ export class Admission {
     return decision.kind === 'accept' ? undefined : this.#judge(request, address, decision.peer);
   }
 
+  /**
+   * Whether whoever sends `request` may take over the call that `before` began (RFC 3891, section 3): allowed
+   * addresses may; others only a call of theirs, by the same password from the same address.
+   */
+  mayReplace(request: SipRequest, flow: Flow, before: Began | undefined): boolean {
+    const { address } = flow.remote;
+    if (this.#guard.allows(address)) return true;
+    const user = this.#users.get(request);
+    if (user === undefined || before === undefined) return false;
+    return before.flow.remote.address === address && this.#users.get(before.request) === user;
+  }
+
+  /** Whether what is not well-formed is answered: to those who are let in by address, within the same bounds as all else. */
+  answersMalformed(flow: Flow): boolean {
+    return this.#guard.answers(flow.remote.address);
+  }
+
   #judge(request: SipRequest, address: string, peer: KnownPeer): Refusal | 'silence' | undefined {
     const digest = this.#digest;
     if (digest === undefined) return 'silence';
     const { method, uri, body } = request;
     const verdict = digest.judge(peer, request.all('authorization'), { method, uri: uri.text, body });
-    if ('username' in verdict) return undefined;
+    if ('username' in verdict) {
+      this.#users.set(request, verdict.username);
+      return undefined;
+    }
     if (verdict.failure === 'malformed') return refusal(400, 'Bad Authorization');
     if (verdict.failure === 'wrong') this.#guard.failed(address);
     const challenges = digest.challenge(peer, verdict.failure === 'stale');

@@ -7,8 +7,9 @@ import { asParleyError, type ParleyError } from '../../src/errors.js';
 import { callerIdentity } from '../headers/caller-identity.js';
 import { type Refusal, refusal } from '../message/refusal.js';
 import type { CallMedia } from '../media/call-media.js';
+import { InboundSession } from '../session/inbound-session.js';
 import type { SessionUser } from '../session/session.js';
-import type { InboundSession } from '../session/inbound-session.js';
+import type { Admission } from './admission.js';
 import type { Answer, Answering, Spoken } from './answering.js';
 import { ComingLeg } from './coming-leg.js';
 import { PhoneCall, type PhoneCallInfo, type PhoneCallParts } from './phone-call.js';
@@ -21,10 +22,9 @@ export interface InboundCallsParts extends PhoneCallParts {
   readonly book: PhoneBook;
   /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
   readonly openMedia: (localAddress: string) => CallMedia;
-  /** Whether what the peer at this address says of a caller is believed (RFC 3325). */
-  readonly trusts: (address: string) => boolean;
   /** What every new call is given besides. */
   readonly opened: (call: PhoneCall) => void;
+  readonly admission: Pick<Admission, 'mayReplace' | 'trusts'>;
 }
 
 export class InboundCalls {
@@ -87,6 +87,10 @@ export class InboundCalls {
     const phone = this.#parts.book.carriedBy(replaced);
     const before = phone?.leg;
     if (phone === undefined || before === undefined) return refuse(session, refusal(481, 'Call/Transaction Does Not Exist')); // prettier-ignore
+    const began = replaced instanceof InboundSession ? replaced : undefined;
+    if (!this.#parts.admission.mayReplace(session.request, session.flow, began)) {
+      return refuse(session, refusal(403, 'Forbidden'));
+    }
     try {
       const media = this.#parts.openMedia(session.flow.local.address);
       const coming = new ComingLeg(media, () => void session.hangUp());
@@ -105,7 +109,7 @@ export class InboundCalls {
 
   #infoOf(id: string, { request, peer }: InboundSession): PhoneCallInfo {
     const fields = { asserted: request.all('p-asserted-identity'), privacy: request.all('privacy') };
-    const trusted = this.#parts.trusts(peer.address);
+    const trusted = this.#parts.admission.trusts(peer.address);
     const { displayName, uri, isPrivate } = callerIdentity(request.from, fields, trusted);
     return {
       id,

@@ -54,9 +54,12 @@ export class MediaSupply {
   open(localAddress: string, { codecs, srtp }: Partial<MediaWish> = {}): CallMedia {
     const { config, plane, time, log } = this.#parts;
     const { hosts, publicAddresses } = config.sip;
-    const family = isIP(localAddress) === 6 ? 6 : 4;
-    const host = hosts.find((item) => item === localAddress) ?? hosts.find((item) => isIP(item) === family) ?? hosts[0]; // prettier-ignore
-    const told = publicAddresses.find((address) => isIP(address) === family) ?? localAddress;
+    const signalled = isIP(localAddress);
+    const host = hosts.find((item) => item === localAddress) ?? hosts.find((item) => isIP(item) === signalled) ?? hosts[0] ?? ''; // prettier-ignore
+    const family = isIP(host);
+    const isWildcard = host === '0.0.0.0' || host === '::';
+    // Signalling on a WebSocket may be at an address where no media is listened for.
+    const told = publicAddresses.find((address) => isIP(address) === family) ?? (isWildcard ? localAddress : host); // prettier-ignore
     const policy = {
       ...this.#policy,
       ...(codecs === undefined ? {} : { codecs }),
@@ -64,7 +67,7 @@ export class MediaSupply {
     };
     return CallMedia.open({
       plane,
-      ports: this.#ports.get(host ?? '') as RtpPorts,
+      ports: this.#ports.get(host) as RtpPorts,
       policy,
       addresses: family === 6 ? { ip6: told } : { ip4: told },
       certificate: this.#certificate,

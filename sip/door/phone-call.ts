@@ -46,6 +46,7 @@ export interface PhoneCallParts {
 }
 
 const MOST_DIGITS = 1000;
+const FAREWELL_MS = 4000; // SIP itself tries for 32 s, and goes on doing so
 
 export class PhoneCall {
   readonly info: PhoneCallInfo;
@@ -243,7 +244,7 @@ export class PhoneCall {
     return this.#events.follow(after, told);
   }
 
-  /** Ends it in whatever state; resolves when the far end was told. The first reason counts. */
+  /** Ends it in whatever state; resolves when the far end was told, or some seconds later. The first reason counts. */
   end(end: PhoneCallEnd): Promise<void> {
     this.#ending ??= this.#finish(end);
     return this.#ending;
@@ -260,10 +261,18 @@ export class PhoneCall {
     const told = leg?.session.hangUp(sessionReason(end));
     await this.#call?.close(end.reason);
     leg?.media.close();
-    await told;
+    await this.#farewell(told);
     this.#step('ended');
     this.#parts.recorded(this.#record(end, figures, sent));
     this.#resolveOver(end);
+  }
+
+  /** A far end that has vanished is not waited for as long as SIP tries to reach it. */
+  async #farewell(told: Promise<void> | undefined): Promise<void> {
+    let callOff = (): void => undefined;
+    const limit = new Promise<void>((resolve) => (callOff = this.#parts.time.after(FAREWELL_MS, resolve)));
+    await Promise.race([told, limit]);
+    callOff();
   }
 
   #record(end: PhoneCallEnd, figures: ReturnType<Leg['media']['figures']> | undefined, sent: ReturnType<Call['stats']> | undefined): CallRecord {
@@ -320,7 +329,8 @@ export class PhoneCall {
       call.moveTo(port);
     } catch (error) {
       const { code } = asParleyError(error, 'WRONG_STATE');
-      if (code !== 'CALL_CLOSED') void this.end({ reason: 'failed', detail: 'the media could not be changed' });
+      if (code !== 'CALL_CLOSED')
+        void this.end({ reason: 'failed', detail: 'the media could not be changed' });
     }
   }
 

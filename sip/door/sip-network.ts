@@ -14,7 +14,7 @@ import { UserAgent } from '../session/user-agent.js';
 import { LoadGauge } from '../transaction/load-gauge.js';
 import { TransactionLayer } from '../transaction/transaction-layer.js';
 import type { Wire } from '../transaction/wire.js';
-import type { Flow, TransportName } from '../transport/flow.js';
+import type { Flow } from '../transport/flow.js';
 import type { ListenerOptions } from '../transport/listener-options.js';
 import type { TlsIdentity } from '../transport/tls-identity.js';
 import { Transports } from '../transport/transports.js';
@@ -108,13 +108,9 @@ export class SipNetwork {
 
   /** Where SIP is listened on, for the log: `udp 127.0.0.1:5060`. */
   get listening(): readonly string[] {
-    const names: readonly TransportName[] = ['udp', 'tcp', 'tls'];
-    return names.flatMap((name) => {
-      const local = this.transports.local(name);
-      return local === undefined
-        ? []
-        : [`${name} ${hostPortText({ host: local.address, port: local.port })}`];
-    });
+    return this.transports.places.map(
+      ({ transport, place: { address: host, port } }) => `${transport} ${hostPortText({ host, port })}`,
+    );
   }
 
   /** Resolves when no socket and no timer is left. */

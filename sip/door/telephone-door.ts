@@ -19,6 +19,7 @@ import type {
 } from '../../src/call/phone-calls.js';
 import type { RegistrationState } from '../../src/observe/sip-metrics.js';
 import type { Guard } from '../guard/guard.js';
+import type { TransportCount } from '../transport/transport-counts.js';
 import { Admission } from './admission.js';
 import { InboundCalls } from './inbound-calls.js';
 import { OutboundPlacing } from './outbound-placing.js';
@@ -27,6 +28,19 @@ import type { PhoneCall } from './phone-call.js';
 import { SipNetwork } from './sip-network.js';
 import { Transfers } from './transfers.js';
 import type { TelephoneParts } from './telephone-parts.js';
+
+/** Connections that were cut or turned away. */
+const CUT: readonly TransportCount[] = [
+  'connections-refused',
+  'handshakes-failed',
+  'handshakes-slow',
+  'head-too-large',
+  'body-too-large',
+  'unframed',
+  'message-slow',
+  'first-message-missing',
+  'reader-slow',
+];
 
 export interface PhoneSockets {
   readonly path: string;
@@ -49,12 +63,12 @@ export class TelephoneDoor implements PhoneCalls {
     this.#book = new PhoneBook(parts.time);
     const opened = (phone: PhoneCall): void => this.#transfers.watch(phone);
     const calls = { ...parts, book: this.#book, opened };
-    const inbound = new InboundCalls({ ...calls, trusts: (address) => this.#admission.trusts(address) });
     const isTrunk = (address: string): boolean =>
       this.#placing.trunks.all.some((trunk) => trunk.isAt(address));
     this.#guard = parts.guardOf(isTrunk);
     const { digest, correspondents } = parts;
     this.#admission = new Admission({ guard: this.#guard, digest, correspondents });
+    const inbound = new InboundCalls({ ...calls, admission: this.#admission });
     this.#network = new SipNetwork({
       ...parts,
       admission: this.#admission,
@@ -83,17 +97,28 @@ export class TelephoneDoor implements PhoneCalls {
       upgrade: (request, socket, head, isSecure) => {
         if (admission.knows(request.socket.remoteAddress ?? '')) {
           this.#network.transports.upgrade(request, socket, head, isSecure);
-        } else socket.destroy();
+        } else {
+          this.#network.transports.counts.add('strangers');
+          socket.destroy();
+        }
       },
     };
   }
 
-  /** Requests that nobody was told about, by cause. */
+  /** What was turned away, requests and connections, by cause. */
   get dropped(): Readonly<Record<string, number>> {
-    const { scanner, stranger, banned, flood } = this.#guard.counts;
-    const overload = this.#network.transactions.countOf('overload');
-    const malformed = this.#network.transactions.countOf('malformed');
-    return { scanner, stranger, banned, flood, overload, malformed };
+    const { scanner, stranger, banned, flood, refused } = this.#guard.counts;
+    const { transports, transactions } = this.#network;
+    return {
+      scanner,
+      // By far most of them are not read at all.
+      stranger: stranger + transports.counts.of('strangers'),
+      banned,
+      flood: flood + refused,
+      overload: transactions.countOf('overload'),
+      malformed: transactions.countOf('malformed') + transactions.countOf('not-sip'),
+      ...Object.fromEntries(CUT.map((cause) => [cause, transports.counts.of(cause)])),
+    };
   }
 
   get registrations(): readonly { readonly trunk: string; readonly state: RegistrationState }[] {

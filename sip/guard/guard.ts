@@ -74,8 +74,15 @@ export class Guard {
   }
 
   /** Whether requests from there are let in as they are, and what they say of others may be believed. */
-  trusts(address: string): boolean {
+  allows(address: string): boolean {
     return this.#isAllowed(address, parseAddress(address));
+  }
+
+  /** Whether something from there that is no request is worth an answer now: it counts as a request. */
+  answers(address: string): boolean {
+    const source = sourceKey(address);
+    if (!this.allows(address) && this.#failures.waitMs(source) > 0) return false;
+    return this.knows(address) && this.#requests.take(source) === 0;
   }
 
   decide({ address, method, userAgent, expected, correspondent = false }: Visit): Decision {

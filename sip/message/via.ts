@@ -32,11 +32,6 @@ export class Via {
     return address === undefined ? undefined : withoutBrackets(address);
   }
 
-  get maddr(): string | undefined {
-    const address = this.params.get('maddr');
-    return address === undefined ? undefined : withoutBrackets(address);
-  }
-
   /** The port that the receiver saw (RFC 3581); undefined where it has not filled it in. */
   get rport(): number | undefined {
     const port = this.params.get('rport');

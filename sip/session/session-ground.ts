@@ -83,6 +83,11 @@ export class SessionGround {
     return sent;
   }
 
+  /** A request of a peer was refused without a transaction. */
+  refused(method: string, status: number): void {
+    this.#told?.('in', method, status);
+  }
+
   refuse(transaction: ServerTransaction, { status, reason, headers }: Refusal): boolean {
     return this.respond(transaction, { status, reason, headers });
   }

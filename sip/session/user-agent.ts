@@ -82,6 +82,10 @@ export class UserAgent implements TransactionUser {
     return this.#options.admission.answersMalformed?.(flow) ?? true;
   }
 
+  refused({ method }: SipRequest, status: number): void {
+    this.ground.refused(method, status);
+  }
+
   acknowledged(ack: SipRequest): void {
     this.ground.dialogs.find(idOf(ack))?.acknowledged(ack);
   }

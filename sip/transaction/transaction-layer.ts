@@ -35,6 +35,8 @@ export interface TransactionUser {
    * Asked once for a request, before anything is kept of it.
    */
   admits?(request: SipRequest, flow: Flow): Refusal | 'silence' | undefined;
+  /** A request that was refused before anything was kept of it. */
+  refused?(request: SipRequest, status: number): void;
   /** Whether whoever is at the other end is worth an answer to what is not well-formed; everybody is, if nobody is asked. */
   answersMalformed?(flow: Flow): boolean;
 }
@@ -163,6 +165,7 @@ export class TransactionLayer {
     const refused = verdict ?? this.#overload(request);
     if (refused !== undefined) {
       this.#answerStatelessly(request, refused, flow);
+      this.#options.user.refused?.(request, refused.status);
       return;
     }
     const { token } = this.#options;

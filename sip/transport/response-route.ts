@@ -1,13 +1,14 @@
-// Where a response goes (RFC 3261, section 18.2.2, and RFC 3581).
+// Where a response goes (RFC 3261, section 18.2.2, and RFC 3581): back to where
+// its request came from. `maddr` is not followed: it is for multicast, which is not
+// listened to, and otherwise lets a peer have third parties written to.
 import { isIP } from 'node:net';
 import type { Via } from '../message/via.js';
 import { defaultPort, type Place, type TransportName } from './flow.js';
 
 /** Over UDP. Undefined where Via names no address. */
 export function datagramPlace(via: Via): Place | undefined {
-  const { maddr, received, rport, sentBy } = via;
+  const { received, rport, sentBy } = via;
   const port = sentBy.port ?? defaultPort('udp');
-  if (maddr !== undefined) return place(maddr, port);
   return place(received ?? sentBy.host, rport ?? port);
 }
 

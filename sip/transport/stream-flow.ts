@@ -98,11 +98,14 @@ export class StreamFlow implements Flow {
     const now = this.#options.time.now();
     this.#heardMs = now;
     const wasPending = this.#begunMs !== undefined;
+    let isPinged = false;
     for (const framed of this.#framer.push(chunk)) {
       if (this.closed) return;
+      isPinged ||= framed.kind === 'ping';
       this.#handle(framed);
       this.#begunMs = undefined;
     }
+    if (isPinged) this.#answerPing();
     if (!this.#framer.pending) this.#begunMs = undefined;
     else this.#begunMs ??= now;
     if (!wasPending && this.#begunMs !== undefined) this.#watchAgain();
@@ -116,7 +119,7 @@ export class StreamFlow implements Flow {
         return;
       case 'ping':
       case 'pong':
-        this.#emptyLine(framed.kind);
+        this.#emptyLine();
         return;
       case 'broken':
         this.#break(framed.reason, framed.bytes);
@@ -124,14 +127,17 @@ export class StreamFlow implements Flow {
   }
 
   /** The peer that connected sends pings, the other one answers: two answers in a row look like a ping, and are none. */
-  #emptyLine(kind: 'ping' | 'pong'): void {
-    if (!this.inbound) {
-      this.#pong?.();
-      this.#pong = undefined;
-    } else if (kind === 'ping') {
-      this.#spoke = true;
-      this.send(PONG);
-    }
+  #emptyLine(): void {
+    if (this.inbound) return;
+    this.#pong?.();
+    this.#pong = undefined;
+  }
+
+  /** All that came at once have one answer: a flood of empty lines is none of ours. */
+  #answerPing(): void {
+    if (!this.inbound || this.closed) return;
+    this.#spoke = true;
+    this.send(PONG);
   }
 
   /** What is left of the message is handed up once more, so that it is answered, before the connection goes. */

@@ -132,6 +132,14 @@ export class Transports {
     return this.#find(transport, like)?.listener.local;
   }
 
+  /** Everywhere that it listens. */
+  get places(): readonly { readonly transport: TransportName; readonly place: Place }[] {
+    return this.#listening.map(({ options, listener }) => ({
+      transport: options.transport,
+      place: listener.local,
+    }));
+  }
+
   /** A WebSocket that another server of this process was asked for. */
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer, secure: boolean): void {
     this.#door.upgrade(request, duplex, head, secure);
@@ -139,7 +147,7 @@ export class Transports {
 
   /** Host and port that peers reach us under over this flow's transport. */
   sentBy(flow: Flow): SentBy {
-    const found = this.#find(flow.transport, flow.remote.address);
+    const found = this.#at(flow) ?? this.#find(flow.transport, flow.remote.address);
     if (found === undefined) return { host: flow.local.address, port: flow.local.port };
     const { advertised, host = LOOPBACK } = found.options;
     const wildcard = host === '0.0.0.0' || host === '::';
@@ -295,6 +303,13 @@ export class Transports {
     const found = this.#listening.find(({ listener }) => sameFamily(listener.local.address, place.address));
     const address = found?.listener.local.address;
     return address === '0.0.0.0' || address === '::' ? undefined : address;
+  }
+
+  /** Of several addresses of one family, the one that the flow came in on. */
+  #at({ transport, local }: Flow): Listening | undefined {
+    return this.#listening.find(
+      ({ options, listener }) => options.transport === transport && listener.local.address === local.address,
+    );
   }
 
   #find(transport: TransportName, like?: string): Listening | undefined {

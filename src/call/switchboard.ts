@@ -29,6 +29,11 @@ export class Switchboard {
     return this.#calls.size + this.#opening.size;
   }
 
+  /** Whether new calls are refused, because the server is about to end. */
+  get draining(): boolean {
+    return this.#draining || this.#closing !== undefined;
+  }
+
   get(id: string): Call | undefined {
     return this.#calls.get(id);
   }
@@ -44,7 +49,7 @@ export class Switchboard {
    */
   async open(makePort: (callId: string) => Promise<MediaPort>, info: { door: string }): Promise<Call> {
     const { maxCalls, newId } = this.#options;
-    if (this.#closing !== undefined || this.#draining) {
+    if (this.draining) {
       throw new ParleyError('CALL_CLOSED', 'the server is closing');
     }
     if (this.size >= maxCalls) {

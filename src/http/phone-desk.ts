@@ -48,6 +48,8 @@ export class PhoneDesk {
     try {
       return await this.calls.place(request);
     } catch (error) {
+      // It is the server that closes, and not a call: another one may take it.
+      if (error instanceof ParleyError && error.code === 'CALL_CLOSED') throw error;
       throw phoneFailure(error, SAY_NAMES);
     }
   }

@@ -8,6 +8,8 @@ export interface ServerHealth {
   readonly engines: Readonly<Record<string, boolean>>;
   /** Whether anything can be encoded: without that, nothing is heard of any engine. */
   readonly encoders: boolean;
+  /** New calls are refused: the server ends with those that stand. */
+  readonly draining?: boolean;
   readonly calls: number;
   readonly maxCalls: number;
   /** The engine that speaks where nothing else is asked for. */
@@ -49,9 +51,10 @@ export interface StatusParts {
 export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void {
   const { health, metrics, exposesMetrics, telephone, startedAtMs } = parts;
   app.get('/health', { config: { access: 'open' }, schema: HEALTH_SCHEMA }, (_request, reply) => {
-    const { engines, encoders, calls, maxCalls, ...rest } = health();
+    const { engines, encoders, draining = false, calls, maxCalls, ...rest } = health();
     const speaks = Object.values(engines).includes(true);
-    const status = !encoders ? 'no encoder' : speaks ? 'ok' : 'no engine';
+    const able = !encoders ? 'no encoder' : speaks ? 'ok' : 'no engine';
+    const status = draining ? 'draining' : able;
     const uptimeSeconds = Math.floor((performance.now() - startedAtMs) / 1000);
     // A balancer looks at the status code only.
     return reply
@@ -76,7 +79,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
   });
 }
 
-type OlderHealth = Omit<ServerHealth, 'engines' | 'encoders' | 'calls' | 'maxCalls'>;
+type OlderHealth = Omit<ServerHealth, 'engines' | 'encoders' | 'draining' | 'calls' | 'maxCalls'>;
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -17,7 +17,7 @@ type Counts = Readonly<Record<string, number>>;
 
 /** Values that others hold; what is absent is not in the exposition. */
 export interface SipFigures {
-  /** Requests and connections that were turned away without a word, by cause. */
+  /** Requests and connections that were turned away, by cause. */
   readonly dropped?: () => Counts;
   readonly retransmissions?: () => number;
   /** Each trunk that registers. */
@@ -67,7 +67,7 @@ export class SipMetrics {
     });
     this.#responses = new Counter({
       name: 'parley_sip_responses_total',
-      help: 'SIP responses that came in or went out, without repetitions',
+      help: 'final SIP responses, without repetitions, by the direction of their requests',
       labelNames: ['method', 'status', 'direction'],
       registers,
     });
@@ -90,6 +90,12 @@ export class SipMetrics {
       registers,
     });
     for (const metric of scraped(figures)) registry.registerMetric(metric);
+  }
+
+  /** A request, and the final response to it. */
+  answered(direction: SipDirection, method: string, status: number): void {
+    this.request(method, direction);
+    this.response(method, status, direction);
   }
 
   request(method: string, direction: SipDirection): void {
@@ -128,8 +134,17 @@ function scraped(figures: SipFigures) {
   const { dropped, retransmissions, registrations, rtpPorts, receivedPackets, lostPackets, webhooks } =
     figures;
   return [
-    counted('parley_sip_dropped_total', 'SIP that was turned away without a word', 'cause', dropped),
-    total('parley_sip_retransmissions_total', 'SIP messages that were sent once more', retransmissions),
+    counted(
+      'parley_sip_dropped_total',
+      'SIP requests and connections that were turned away',
+      'cause',
+      dropped,
+    ),
+    total(
+      'parley_sip_retransmissions_total',
+      'SIP requests that came once more and were absorbed',
+      retransmissions,
+    ),
     registrations === undefined ? [] : standing(registrations),
     rtpPorts === undefined
       ? []

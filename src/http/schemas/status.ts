@@ -24,7 +24,7 @@ const OLDER = {
 
 const HEALTH = object(
   {
-    status: { type: 'string', enum: ['ok', 'no engine', 'no encoder'] },
+    status: { type: 'string', enum: ['ok', 'draining', 'no engine', 'no encoder'] },
     engines: {
       type: 'object',
       description: 'by name, whether each can speak now',
@@ -46,7 +46,10 @@ const HEALTH = object(
 export const HEALTH_SCHEMA: RouteSchema = {
   summary: 'Whether the server can speak',
   tags: [TAGS.server],
-  response: { 200: jsonAnswer('it can', HEALTH), 503: jsonAnswer('it cannot', HEALTH) },
+  response: {
+    200: jsonAnswer('it can', HEALTH),
+    503: jsonAnswer('it cannot, or is about to end and takes no new calls', HEALTH),
+  },
 };
 
 export const METRICS_SCHEMA: RouteSchema = {
