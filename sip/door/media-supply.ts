@@ -67,6 +67,7 @@ export class MediaSupply {
       ports: this.#ports.get(host ?? '') as RtpPorts,
       policy,
       addresses: family === 6 ? { ip6: told } : { ip4: told },
+      localAddress: [localAddress, host ?? ''].find((address) => !isWildcard(address)) ?? told,
       certificate: this.#certificate,
       rtpTimeoutMs: config.phoneMedia.rtpTimeoutMs,
       time,
@@ -92,4 +93,8 @@ export class MediaSupply {
     for (const ports of this.#ports.values()) ports.close();
     this.#certificate.close();
   }
+}
+
+function isWildcard(address: string): boolean {
+  return address === '0.0.0.0' || address === '::' || address === '';
 }

@@ -73,6 +73,11 @@ export class Guard {
     return this.#isAllowed(address, parsed) || this.#challenged.has(parsed);
   }
 
+  /** Whether requests from this address are let in without a password. */
+  allows(address: string): boolean {
+    return this.#isAllowed(address, parseAddress(address));
+  }
+
   decide({ address, method, userAgent, expected, correspondent = false }: Visit): Decision {
     const parsed = parseAddress(address);
     const allowed = this.#isAllowed(address, parsed);
