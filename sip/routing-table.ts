@@ -78,7 +78,8 @@ export class RoutingTable {
   }
 }
 
-function fits(pattern: Pattern, uri: Uri): boolean {
+/** Its user, or user@host where the pattern has an `@`. */
+export function fits(pattern: Pattern, uri: Uri): boolean {
   const user = uri.isSip ? (uri.user ?? '') : uri.text.slice(uri.scheme.length + 1);
   return pattern.matches(pattern.text.includes('@') ? `${user}@${uri.host}` : user);
 }

@@ -4,6 +4,7 @@
 // what it may be. Modules receive values; none reads the environment.
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
+import { CAPTURE_VARIABLES, readCaptureConfig, type CaptureConfig } from './capture-config.js';
 import { noticesOf } from './config-notices.js';
 import { ConfigReader, type Environment } from './config-reader.js';
 import { ParleyError } from './errors.js';
@@ -55,6 +56,7 @@ export interface Config {
   readonly iceHostAddresses: readonly string[];
   readonly udpPorts: readonly [number, number] | undefined;
   readonly sip: SipConfig;
+  readonly captures: CaptureConfig;
   /** Milliseconds that calls get to end by themselves after SIGTERM. */
   readonly drainTimeoutMs: number;
   readonly logLevel: LogLevel;
@@ -124,6 +126,7 @@ export const VARIABLES = {
   UDP_PORT_MIN: 'first UDP port of browser calls, together with UDP_PORT_MAX',
   UDP_PORT_MAX: 'last UDP port of browser calls',
   ...SIP_VARIABLES,
+  ...CAPTURE_VARIABLES,
   DRAIN_TIMEOUT: 'seconds that calls get to end by themselves after SIGTERM; no new ones are taken meanwhile',
   LOG_LEVEL: LOG_LEVELS.join(', '),
   LOG_TEXT: '1 writes spoken texts into the log',
@@ -293,6 +296,7 @@ export function readConfig(env: Environment): Config {
       tlsCert: read.raw('TLS_CERT'),
       tlsKey: read.raw('TLS_KEY'),
     }),
+    captures: readCaptureConfig(read),
     drainTimeoutMs: read.number('DRAIN_TIMEOUT', 30, 0, 86_400) * 1000,
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     logText: read.flag('LOG_TEXT'),

@@ -202,6 +202,38 @@ Napi::Value TakeForeign(const Napi::CallbackInfo& info) {
   return result;
 }
 
+void Tap(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const bool on = BooleanIn(info[1], "on");
+  if (entry) entry->socket->Tap(on);
+}
+
+// {packets: [{sent, rtcpPort, atMs, address, port, data}], missed}
+Napi::Value TakeTapped(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto entry = EntryOf(info);
+  const auto tap = entry ? entry->socket->tap() : nullptr;
+  const std::vector<TappedPacket> packets = tap ? tap->Take() : std::vector<TappedPacket>();
+  Napi::Array list = Napi::Array::New(env, packets.size());
+  for (size_t n = 0; n < packets.size(); n++) {
+    const TappedPacket& packet = packets[n];
+    auto data = Napi::Uint8Array::New(env, packet.data.size());
+    std::copy(packet.data.begin(), packet.data.end(), data.Data());
+    Napi::Object one = Napi::Object::New(env);
+    one.Set("sent", Napi::Boolean::New(env, packet.sent));
+    one.Set("rtcpPort", Napi::Boolean::New(env, packet.rtcp_port));
+    one.Set("atMs", Napi::Number::New(env, NsToMs(packet.at_ns)));
+    one.Set("address", packet.remote.text());
+    one.Set("port", ToNumber(env, uint64_t{packet.remote.port()}));
+    one.Set("data", data);
+    list.Set(static_cast<uint32_t>(n), one);
+  }
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("packets", list);
+  result.Set("missed", ToNumber(env, tap ? tap->missed() : 0));
+  return result;
+}
+
 Napi::Value Send(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
   const Bytes data = BytesIn(info[1], "data", 1, Intake::kMaxDatagram);
@@ -238,8 +270,8 @@ Napi::Value ToObject(Napi::Env env, MediaSocket& socket) {
       {"foreign", stats.foreign},         {"expected", stats.expected},
       {"received", stats.received},       {"repeated", stats.repeated},
       {"late", stats.late},               {"lost", stats.lost},
-      {"ssrc", stats.ssrc},               {"remoteReports", stats.remote_reports},
-      {"soundDropped", stats.sound_dropped}};
+      {"ssrc", stats.ssrc},               {"highestSequence", stats.highest},
+      {"remoteReports", stats.remote_reports}, {"soundDropped", stats.sound_dropped}};
   for (const auto& [name, value] : counts) result.Set(name, ToNumber(env, value));
   result.Set("jitterMs", Napi::Number::New(env, stats.jitter_ms));
   result.Set("maxJitterMs", Napi::Number::New(env, stats.max_jitter_ms));
@@ -288,6 +320,8 @@ void InitSockets(Napi::Env env, Napi::Object exports) {
   exports.Set("socketListen", Napi::Function::New(env, Listen, "socketListen"));
   exports.Set("socketTakeSound", Napi::Function::New(env, TakeSound, "socketTakeSound"));
   exports.Set("socketTakeForeign", Napi::Function::New(env, TakeForeign, "socketTakeForeign"));
+  exports.Set("socketTap", Napi::Function::New(env, Tap, "socketTap"));
+  exports.Set("socketTakeTapped", Napi::Function::New(env, TakeTapped, "socketTakeTapped"));
   exports.Set("socketSend", Napi::Function::New(env, Send, "socketSend"));
   exports.Set("socketFeed", Napi::Function::New(env, Feed, "socketFeed"));
   exports.Set("socketStats", Napi::Function::New(env, Stats, "socketStats"));

@@ -111,13 +111,14 @@ bool Stream::HasKeys(SrtpProfile profile, const uint8_t* key, size_t key_len, co
 void Stream::SayBye(std::vector<uint8_t>* carried) {
   if (config_.report_interval_ns == 0 || packets_.value() == 0) return;
   uint8_t packet[kMaxReportBytes + SrtpSender::kMaxRtcpTrailer];
-  size_t bytes = BuildReport(packet, clock_->time().Now(), true);
+  const int64_t now_ns = clock_->time().Now();
+  size_t bytes = BuildReport(packet, now_ns, true);
   if (srtp_) bytes = srtp_->ProtectRtcp(packet, bytes, sizeof(packet));
   if (bytes == 0) return;
   if (held_target_->captures()) {
     carried->assign(packet, packet + bytes);
   } else {
-    SendNow(held_target_->rtcp(), packet, bytes);
+    SendNow(held_target_->rtcp(), packet, bytes, now_ns);
   }
 }
 

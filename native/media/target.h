@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "media/packet_tap.h"
 #include "media/receive/address.h"
 
 namespace parley {
@@ -33,6 +34,15 @@ class Target {
   void SendRtcpBy(std::unique_ptr<Target> way) { rtcp_ = std::move(way); }
   const Target& rtcp() const { return rtcp_ ? *rtcp_ : *this; }
 
+  // What leaves by it is copied there. Before the target is used; null: nothing is.
+  void CopyTo(std::shared_ptr<PacketTap> tap, bool rtcp_port) {
+    tap_ = std::move(tap);
+    rtcp_port_ = rtcp_port;
+  }
+  PacketTap* tap() const { return tap_.get(); }
+  bool rtcp_port() const { return rtcp_port_; }
+  Address remote() const { return Address::Of(address_); }
+
   bool captures() const { return fd_ < 0; }
   int fd() const { return fd_; }
   const sockaddr* address() const { return reinterpret_cast<const sockaddr*>(&address_); }
@@ -50,6 +60,8 @@ class Target {
   sockaddr_storage address_{};
   socklen_t address_bytes_ = 0;
   std::unique_ptr<Target> rtcp_;
+  std::shared_ptr<PacketTap> tap_;
+  bool rtcp_port_ = false;
 };
 
 }  // namespace parley

@@ -52,7 +52,12 @@ void Wire::SendRun(size_t from, size_t to) {
       continue;
     }
     for (const size_t end = from + static_cast<size_t>(sent); from < end; from++) {
-      packets_[from].owner->OnSent(packets_[from], SendResult::kSent, at_ns);
+      const Outgoing& packet = packets_[from];
+      if (PacketTap* const tap = packet.target->tap()) {
+        tap->Sent(packet.target->remote(), packet.target->rtcp_port(), at_ns, buffers_[from].data(), packet.bytes,
+                  PacketTap::Wait::kNo);
+      }
+      packet.owner->OnSent(packet, SendResult::kSent, at_ns);
     }
   }
 }
@@ -62,17 +67,21 @@ void Wire::CaptureRun(size_t from, size_t to) {
   for (; from < to; from++) {
     const Outgoing& packet = packets_[from];
     const int64_t at_ns = time_.Now();
-    const PacketInfo info{packet.stream, at_ns, packet.bytes, packet.kind == PacketKind::kRtcp};
+    const PacketInfo info{packet.stream, at_ns, packet.bytes, packet.kind == PacketKind::kRtcp, {}};
     const bool taken = ring && ring->Write(info, buffers_[from].data());
     packet.owner->OnSent(packet, taken ? SendResult::kSent : SendResult::kCaptureFull, at_ns);
   }
 }
 
-bool SendNow(const Target& target, const uint8_t* data, size_t bytes) {
+bool SendNow(const Target& target, const uint8_t* data, size_t bytes, int64_t at_ns) {
   iovec vector;
   msghdr message;
   Describe(target, data, bytes, &vector, &message);
-  return sendmsg(target.fd(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+  if (sendmsg(target.fd(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) return false;
+  if (PacketTap* const tap = target.tap()) {
+    tap->Sent(target.remote(), target.rtcp_port(), at_ns, data, bytes, PacketTap::Wait::kForTurn);
+  }
+  return true;
 }
 
 }  // namespace parley

@@ -71,8 +71,8 @@ class Wire {
   alignas(64) std::array<std::array<uint8_t, kBufferBytes>, kBuffers> buffers_{};
 };
 
-// One packet sent from any thread that owns it; false when the socket refused it.
-bool SendNow(const Target& target, const uint8_t* data, size_t bytes);
+// One packet sent now, at `at_ns`, from any thread that owns it; false when the socket refused it.
+bool SendNow(const Target& target, const uint8_t* data, size_t bytes, int64_t at_ns);
 
 }  // namespace parley
 

@@ -166,7 +166,7 @@ void Hammer(MediaPlane& plane, PortPool& pool, uint64_t seed, const std::atomic<
     if (!stream) stream = OpenStream(plane, seed * 1000 + 1);
     PutBig16(packet + 2, sequence++);
     const Address own = Address::Of("127.0.0.1", socket->port());
-    switch (random.Next() % 16) {
+    switch (random.Next() % 18) {
       case 0: socket->Bind(random.Next() % 2 ? stream : nullptr); break;
       case 1: socket->Learn(own, own, random.Next() % 2, {}); break;
       case 2: socket->Listen(random.Next() % 2); break;
@@ -182,6 +182,10 @@ void Hammer(MediaPlane& plane, PortPool& pool, uint64_t seed, const std::atomic<
         break;
       case 11:
         if (random.Next() % 8 == 0) plane.CloseStream(stream.get()), stream.reset();
+        break;
+      case 12: socket->Tap(random.Next() % 2); break;
+      case 13:
+        if (const auto tap = socket->tap()) tap->Take();
         break;
       default: socket->SendForeign(packet, sizeof(packet), own, false);
     }

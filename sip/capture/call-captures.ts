@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import type { Time } from '../../src/time.js';
 import type { Flow, Place } from '../transport/flow.js';
 import { ipDatagram } from './ip-datagram.js';
+import type { MediaSource } from './media-source.js';
 import { callIdIn, type MessageTap, type TapDirection } from './message-tap.js';
 import { PcapFile } from './pcap-file.js';
+import type { WantsCall } from './wanted-calls.js';
 
 export interface CallCapturesOptions {
   /** It has to be there. */
@@ -15,8 +17,10 @@ export interface CallCapturesOptions {
   readonly time: Time;
   /** The time of day, in milliseconds since 1970. */
   readonly unixMs: () => number;
+  /** The clock of copies of media; they are taken for new, if absent. */
+  readonly mediaMs?: () => number;
   /** Whether a call that begins is to be captured; every one is, if nobody is asked. */
-  readonly wants?: (callId: string) => boolean;
+  readonly wants?: WantsCall;
   readonly limits?: Partial<CaptureLimits>;
 }
 
@@ -35,6 +39,8 @@ export const CAPTURE_LIMITS: CaptureLimits = {
   idleMs: 7_200_000,
 };
 
+const DRAIN_MS = 250; // copies of media wait that long, or for the next message, so that all is in order
+
 interface Capture {
   readonly file: PcapFile;
   lastMs: number;
@@ -42,13 +48,19 @@ interface Capture {
   established: boolean;
   ended: boolean;
   callOff: () => void;
+  media: MediaSource | undefined;
+  /** Copies of media that were not made. */
+  missed: number;
 }
 
 export class CallCaptures implements MessageTap {
   readonly #options: CallCapturesOptions;
   readonly #limits: CaptureLimits;
   readonly #open = new Map<string, Capture>();
+  /** Of calls, captured or not: their first INVITE may be yet to come. */
+  readonly #sources = new Map<string, MediaSource>();
   readonly #closing = new Set<Promise<void>>();
+  #callOffDrain: (() => void) | undefined;
   #turnedAway = 0;
   #dropped = 0;
   #closed: Promise<void> | undefined;
@@ -61,14 +73,17 @@ export class CallCaptures implements MessageTap {
   /** Files open now, calls that got none because of the limit or an error, packets that are in no file. */
   get counts(): { readonly open: number; readonly turnedAway: number; readonly dropped: number } {
     let dropped = this.#dropped;
-    for (const { file } of this.#open.values()) dropped += file.dropped;
+    for (const { file, missed } of this.#open.values()) dropped += file.dropped + missed;
     return { open: this.#open.size, turnedAway: this.#turnedAway, dropped };
   }
 
-  message(direction: TapDirection, bytes: Buffer, { local, remote }: Flow, callId = callIdIn(bytes)): void {
+  message(direction: TapDirection, bytes: Buffer, flow: Flow, callId = callIdIn(bytes)): void {
     if (callId === undefined) return;
-    const capture = this.#open.get(callId) ?? (isInvite(bytes) ? this.#begin(callId) : undefined);
+    const capture =
+      this.#open.get(callId) ?? (isInvite(bytes) ? this.#begin(callId, direction, bytes, flow) : undefined);
     if (capture === undefined) return;
+    this.#drain(callId, capture);
+    const { local, remote } = flow;
     const [from, to] = direction === 'in' ? [remote, local] : [local, remote];
     this.#write(callId, capture, from, to, bytes);
     const change = changeBy(bytes);
@@ -81,6 +96,24 @@ export class CallCaptures implements MessageTap {
   media(callId: string, from: Place, to: Place, packet: Buffer, unixMs?: number): void {
     const capture = this.#open.get(callId);
     if (capture !== undefined) this.#write(callId, capture, from, to, packet, unixMs);
+  }
+
+  /** The media of a call, captured or to be; in place of what it was before. */
+  follow(callId: string, source: MediaSource): void {
+    const before = this.#sources.get(callId);
+    if (before !== undefined) this.leave(callId, before);
+    if (this.#closed !== undefined) return;
+    this.#sources.set(callId, source);
+    const capture = this.#open.get(callId);
+    if (capture !== undefined) this.#tap(capture, source);
+  }
+
+  /** It belongs to the call no longer; what was copied until now does. */
+  leave(callId: string, source: MediaSource): void {
+    if (this.#sources.get(callId) !== source) return;
+    this.#sources.delete(callId);
+    const capture = this.#open.get(callId);
+    if (capture !== undefined) this.#untap(callId, capture);
   }
 
   captures(callId: string): boolean {
@@ -101,19 +134,31 @@ export class CallCaptures implements MessageTap {
 
   async #close(): Promise<void> {
     for (const [callId, capture] of this.#open) this.#finish(callId, capture);
+    this.#sources.clear();
+    this.#callOffDrain?.();
     await Promise.all(this.#closing);
   }
 
-  #begin(callId: string): Capture | undefined {
+  #begin(callId: string, direction: TapDirection, invite: Buffer, flow: Flow): Capture | undefined {
     const { folder, unixMs, wants, time } = this.#options;
-    if (this.#closed !== undefined || !(wants?.(callId) ?? true)) return undefined;
+    if (this.#closed !== undefined || !(wants?.(direction, invite, flow) ?? true)) return undefined;
     if (this.#open.size >= this.#limits.openFiles) {
       this.#turnedAway++;
       return undefined;
     }
     const file = new PcapFile(join(folder, fileName(callId, unixMs())), this.#limits.bytesPerFile);
-    const capture = { file, lastMs: time.now(), established: false, ended: false, callOff: () => undefined };
+    const capture: Capture = {
+      file,
+      lastMs: time.now(),
+      established: false,
+      ended: false,
+      callOff: () => undefined,
+      media: undefined,
+      missed: 0,
+    };
     this.#open.set(callId, capture);
+    const source = this.#sources.get(callId);
+    if (source !== undefined) this.#tap(capture, source);
     this.#watch(callId, capture);
     return capture;
   }
@@ -121,9 +166,51 @@ export class CallCaptures implements MessageTap {
   #write(callId: string, capture: Capture, from: Place, to: Place, bytes: Buffer, unixMs?: number): void {
     capture.lastMs = this.#options.time.now();
     capture.file.write(ipDatagram(from, to, bytes), unixMs ?? this.#options.unixMs());
-    if (!capture.file.failed) return;
+    if (!capture.file.failed || this.#open.get(callId) !== capture) return;
     this.#turnedAway++;
     this.#finish(callId, capture);
+  }
+
+  #tap(capture: Capture, source: MediaSource): void {
+    capture.media = source;
+    source.tap(true);
+    this.#drainLater();
+  }
+
+  #untap(callId: string, capture: Capture): void {
+    this.#drain(callId, capture);
+    capture.media?.tap(false);
+    capture.media = undefined;
+    this.#dropped += capture.missed;
+    capture.missed = 0;
+  }
+
+  #drain(callId: string, capture: Capture): void {
+    if (capture.media === undefined) return;
+    const { mediaMs, unixMs } = this.#options;
+    const unixAheadMs = mediaMs === undefined ? undefined : unixMs() - mediaMs();
+    const { copies, missed } = capture.media.takeCopies();
+    capture.missed = missed;
+    for (const { from, to, atMs, packet } of copies) {
+      const atUnixMs = unixAheadMs === undefined ? undefined : atMs + unixAheadMs;
+      this.#write(
+        callId,
+        capture,
+        from,
+        to,
+        Buffer.from(packet.buffer, packet.byteOffset, packet.length),
+        atUnixMs,
+      );
+    }
+  }
+
+  #drainLater(): void {
+    this.#callOffDrain ??= this.#options.time.after(DRAIN_MS, () => {
+      this.#callOffDrain = undefined;
+      const tapped = [...this.#open].filter(([, { media }]) => media !== undefined);
+      for (const [callId, capture] of tapped) this.#drain(callId, capture);
+      if (tapped.length > 0) this.#drainLater();
+    });
   }
 
   #end(callId: string, capture: Capture): void {
@@ -145,7 +232,8 @@ export class CallCaptures implements MessageTap {
 
   #finish(callId: string, capture: Capture): void {
     capture.callOff();
-    this.#open.delete(callId);
+    this.#open.delete(callId); // first: what fails while it is drained ends here again
+    this.#untap(callId, capture);
     this.#dropped += capture.file.dropped;
     const closing = capture.file.close();
     this.#closing.add(closing);

@@ -70,6 +70,7 @@ export class MediaSupply {
       ports: this.#ports.get(host) as RtpPorts,
       policy,
       addresses: family === 6 ? { ip6: told } : { ip4: told },
+      localAddress: [localAddress, host ?? ''].find((address) => !isWildcard(address)) ?? told,
       certificate: this.#certificate,
       rtpTimeoutMs: config.phoneMedia.rtpTimeoutMs,
       time,
@@ -95,4 +96,8 @@ export class MediaSupply {
     for (const ports of this.#ports.values()) ports.close();
     this.#certificate.close();
   }
+}
+
+function isWildcard(address: string): boolean {
+  return address === '0.0.0.0' || address === '::' || address === '';
 }

@@ -17,6 +17,7 @@ import type { Route, SpokenText } from '../routing-table.js';
 import { Answering } from './answering.js';
 import { Correspondents } from './correspondents.js';
 import { MediaSupply } from './media-supply.js';
+import { openCaptures } from './open-captures.js';
 import { TelephoneDoor } from './telephone-door.js';
 import type { TelephoneLog, TelephoneParts } from './telephone-parts.js';
 import { readTelephoneSettings, type TelephoneSettings } from './telephone-settings.js';
@@ -50,8 +51,14 @@ export async function openTelephone(around: TelephoneSurroundings): Promise<Tele
   const { config, env, log } = around;
   const { sip } = config;
   if (!sip.enabled) return undefined;
-  const settings = readTelephoneSettings(sip, env);
-  const door = new TelephoneDoor(partsOf(around, settings, new MediaSupply(around)));
+  const settings = readTelephoneSettings(config, env);
+  const captures = await openCaptures({
+    config: config.captures,
+    time: around.time,
+    wallMs: Date.now,
+    mediaMs: () => around.plane.nowMs,
+  });
+  const door = new TelephoneDoor({ ...partsOf(around, settings, new MediaSupply(around)), captures });
   try {
     await door.open();
     if (config.preloadModel) void prepare(around, settings);

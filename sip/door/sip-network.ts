@@ -4,11 +4,13 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 import type { SipConfig } from '../../src/sip-config.js';
 import type { Time } from '../../src/time.js';
+import type { CallTaps } from '../capture/call-taps.js';
 import { LocatedSender } from '../client/located-sender.js';
 import { CachedResolver } from '../locator/cached-resolver.js';
 import { Locator } from '../locator/locator.js';
 import { systemResolver } from '../locator/system-resolver.js';
 import { hostPortText } from '../message/host.js';
+import { CallMedia } from '../media/call-media.js';
 import type { InboundSession } from '../session/inbound-session.js';
 import { UserAgent } from '../session/user-agent.js';
 import { LoadGauge } from '../transaction/load-gauge.js';
@@ -27,6 +29,8 @@ export interface SipNetworkParts {
   readonly time: Time;
   readonly admission: Admission;
   readonly correspondents: Correspondents;
+  /** Gets copies of everything. */
+  readonly taps: CallTaps | undefined;
   readonly invited: (session: InboundSession) => void;
   /** Told of every request and response, for metrics. */
   readonly told: (direction: 'in' | 'out', method: string, status: number) => void;
@@ -46,7 +50,8 @@ export class SipNetwork {
   readonly #load: LoadGauge;
 
   /** CONFIG_INVALID where a listener cannot work. */
-  constructor({ config, tls, time, admission, correspondents, invited, told }: SipNetworkParts) {
+  constructor(parts: SipNetworkParts) {
+    const { config, tls, time, admission, correspondents, taps, invited, told } = parts;
     const received = (bytes: Buffer, flow: Flow): void => this.transactions.received(bytes, flow);
     this.transports = new Transports({
       listeners: listenersOf(config, tls),
@@ -55,6 +60,7 @@ export class SipNetwork {
       time,
       admits: (address) => admission.knows(address),
       received,
+      ...(taps === undefined ? {} : { tap: taps }),
     });
     const token = this.token;
     this.agent = new UserAgent({
@@ -68,6 +74,9 @@ export class SipNetwork {
       sessionSeconds: config.sessionSeconds,
       leastSeconds: config.leastSessionSeconds,
       told,
+      carried: (callId, media) => {
+        if (media instanceof CallMedia) taps?.carries(callId, media);
+      },
     });
     this.#load = new LoadGauge({ time, delayMs: () => this.transports.queueDelayMs() });
     this.transactions = new TransactionLayer({

@@ -18,6 +18,7 @@ import type {
   TransferRequest,
 } from '../../src/call/phone-calls.js';
 import type { RegistrationState } from '../../src/observe/sip-metrics.js';
+import type { CallTaps, TapCounts } from '../capture/call-taps.js';
 import type { Guard } from '../guard/guard.js';
 import type { TransportCount } from '../transport/transport-counts.js';
 import { Admission } from './admission.js';
@@ -51,6 +52,7 @@ export class TelephoneDoor implements PhoneCalls {
   readonly #parts: TelephoneParts;
   readonly #book: PhoneBook;
   readonly #guard: Guard;
+  readonly #taps: CallTaps | undefined;
   readonly #admission: Admission;
   readonly #network: SipNetwork;
   readonly #placing: OutboundPlacing;
@@ -66,12 +68,14 @@ export class TelephoneDoor implements PhoneCalls {
     const isTrunk = (address: string): boolean =>
       this.#placing.trunks.all.some((trunk) => trunk.isAt(address));
     this.#guard = parts.guardOf(isTrunk);
+    this.#taps = parts.captures?.((address) => this.#guard.allows(address));
     const { digest, correspondents } = parts;
     this.#admission = new Admission({ guard: this.#guard, digest, correspondents });
     const inbound = new InboundCalls({ ...calls, admission: this.#admission });
     this.#network = new SipNetwork({
       ...parts,
       admission: this.#admission,
+      taps: this.#taps,
       invited: (session) => inbound.invited(session),
     });
     this.#placing = new OutboundPlacing({ ...calls, network: this.#network });
@@ -131,6 +135,11 @@ export class TelephoneDoor implements PhoneCalls {
   get ports(): Readonly<Record<string, number>> {
     const { inUse: used, draining: resting, free } = this.#parts.ports();
     return { used, resting, free };
+  }
+
+  /** Undefined where nothing is captured. */
+  get captured(): TapCounts | undefined {
+    return this.#taps?.counts;
   }
 
   /** For /health. */
@@ -214,6 +223,7 @@ export class TelephoneDoor implements PhoneCalls {
     await Promise.all(this.#book.open.map((phone) => phone.end({ reason: 'server closing' })));
     await this.#placing.closed();
     await this.#network.close();
+    await this.#taps?.close();
     await this.#parts.ended();
   }
 }

@@ -11,6 +11,7 @@ import type { DigestServer } from '../auth/digest-server.js';
 import type { Guard } from '../guard/guard.js';
 import type { Answering } from './answering.js';
 import type { Correspondents } from './correspondents.js';
+import type { CaptureOpener } from './open-captures.js';
 import type { MediaSupply } from './media-supply.js';
 
 export interface TelephoneLog {
@@ -25,6 +26,8 @@ export interface TelephoneParts {
   /** Who may call; `allowedNow` are addresses that are found out at run time. */
   readonly guardOf: (allowedNow: (address: string) => boolean) => Guard;
   readonly digest: DigestServer | undefined;
+  /** Absent where nothing is captured. */
+  readonly captures?: CaptureOpener | undefined;
   readonly correspondents: Correspondents;
   readonly answering: Answering;
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;

@@ -1,7 +1,8 @@
 // The files that the telephone door's variables name, read and judged before
 // anything is opened. Every mistake is told, with its file.
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { ParleyError } from '../../src/errors.js';
+import type { CaptureConfig } from '../../src/capture-config.js';
 import type { SipConfig } from '../../src/sip-config.js';
 import type { Secret } from '../auth/digest.js';
 import { readRoutingFile } from '../routing-file.js';
@@ -20,7 +21,7 @@ export interface TelephoneSettings {
 
 /** CONFIG_INVALID with every mistake in every file. `env` is where trunks find the passwords that they name. */
 export function readTelephoneSettings(
-  config: SipConfig,
+  { sip: config, captures }: { readonly sip: SipConfig; readonly captures: CaptureConfig },
   env: Readonly<Record<string, string | undefined>>,
 ): TelephoneSettings {
   const files = new SettingFiles();
@@ -44,6 +45,7 @@ export function readTelephoneSettings(
     ca: pem('SIP_TLS_CA', config.tlsCa),
     clientCertificates: config.clientCertificates ? 'required' : 'ignored',
   };
+  files.folder('PCAP_DIR', captures.files?.folder);
   files.judge();
   return { routes: routes ?? new RoutingTable([]), trunks: trunks ?? [], users: users ?? new Map(), tls };
 }
@@ -79,6 +81,18 @@ class SettingFiles {
     } catch (error) {
       this.#problems.push(`${variable} (${path}) cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'failed'}`);
       return undefined;
+    }
+  }
+
+  /** One that files can be made in. */
+  folder(variable: string, path: string | undefined): void {
+    if (path === undefined) return;
+    try {
+      accessSync(path, constants.W_OK | constants.X_OK);
+      if (!statSync(path).isDirectory()) this.#problems.push(`${variable} (${path}) is no folder`);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? 'failed';
+      this.#problems.push(`${variable} (${path}) must be a folder that can be written to: ${code}`);
     }
   }
 

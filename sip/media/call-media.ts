@@ -14,6 +14,7 @@ import type { MediaSocket } from '../../src/rtp/media-socket.js';
 import type { RtpPorts } from '../../src/rtp/rtp-ports.js';
 import type { Time } from '../../src/time.js';
 import { refused, type Judged } from '../judged.js';
+import type { CapturedMedia, MediaQuality, MediaSource } from '../capture/media-source.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import { isUnknown } from '../sdp/ice-parameters.js';
 import { receives, sends, type Direction } from '../sdp/direction.js';
@@ -24,6 +25,7 @@ import { figuresOf, type CallFigures } from './call-figures.js';
 import { DigitPresses, type EventFormat } from './digit-presses.js';
 import { ForkedNegotiation } from './forked-negotiation.js';
 import { IncomingVoice } from './incoming-voice.js';
+import { copiesOf, qualityOf } from './media-copies.js';
 import { MediaPath } from './media-path.js';
 import { OutgoingVoice, type VoiceFormat } from './outgoing-voice.js';
 import { keysInDescriptions, type CallKeys } from './sdes-keys.js';
@@ -40,6 +42,8 @@ export interface CallMediaParts {
   readonly policy: MediaPolicy;
   /** To tell peers; at least one. */
   readonly addresses: { readonly ip4?: string; readonly ip6?: string };
+  /** Of ours, for captures, where it is another one. */
+  readonly localAddress?: string;
   /** For DTLS and ICE; without it there are neither. */
   readonly certificate?: DtlsCertificate;
   /** Silence of the far end that is told; 0 never. */
@@ -49,7 +53,7 @@ export interface CallMediaParts {
   readonly log: MediaLog;
 }
 
-export class CallMedia implements SessionMedia {
+export class CallMedia implements SessionMedia, CapturedMedia {
   /** At the first agreement, and whenever what is sent looks different; the port before is of no use then. */
   onPort: ((port: MediaPort) => void) | undefined;
   /** The far end pressed a key (RFC 4733); `atMs` of the monotonic clock is when it went down. */
@@ -60,6 +64,8 @@ export class CallMedia implements SessionMedia {
   onSilent: (() => void) | undefined;
   /** No keys could be agreed on. */
   onFailed: ((error: ParleyError) => void) | undefined;
+  /** Nothing leaves any more; what was copied can still be taken. */
+  onClosing: (() => void) | undefined;
   readonly #parts: CallMediaParts;
   readonly #socket: MediaSocket;
   readonly #negotiation: ForkedNegotiation;
@@ -170,6 +176,20 @@ export class CallMedia implements SessionMedia {
     return figuresOf(this.#applied, this.#voice.counts(), this.#socket.stats());
   }
 
+  /** Copies of everything that leaves and comes, as on the wire. */
+  tap(on: boolean): void {
+    this.#socket.tap(on);
+  }
+
+  takeCopies(): ReturnType<MediaSource['takeCopies']> {
+    return copiesOf(this.#socket, this.#address);
+  }
+
+  get quality(): MediaQuality | undefined {
+    if (this.#applied === undefined) return undefined;
+    return qualityOf(this.#applied, this.#socket, this.#address, this.#voice.source, this.figures());
+  }
+
   /** Says BYE and gives the ports back. Idempotent. */
   close(): void {
     if (this.#closed) return;
@@ -178,7 +198,13 @@ export class CallMedia implements SessionMedia {
     this.#digits.close();
     this.#voice.close();
     this.#path.close();
+    this.onClosing?.();
     this.#socket.close();
+  }
+
+  get #address(): string {
+    const { localAddress, addresses } = this.#parts;
+    return localAddress ?? addresses.ip4 ?? addresses.ip6 ?? '';
   }
 
   #wish(): Direction {

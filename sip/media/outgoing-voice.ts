@@ -26,6 +26,12 @@ export interface SentCounts {
   readonly underruns: number;
 }
 
+/** The stream that the far end hears: octets of payload, as sender reports count them. */
+export interface SentSource {
+  readonly ssrc: number;
+  readonly octets: number;
+}
+
 const LOW_MS = 400; // of encoded sound ahead of the wire
 const HIGH_MS = 1500;
 const REPORT_INTERVAL_MS = 5000; // the least mean time of RFC 3550 section 6.2
@@ -116,6 +122,10 @@ export class OutgoingVoice {
       silencePackets: this.#silenceBefore + (stats?.silencePackets ?? 0),
       underruns: this.#underrunsBefore + (stats?.underruns ?? 0),
     };
+  }
+
+  get source(): SentSource {
+    return { ssrc: this.#source.ssrc, octets: this.#playout?.stats().octets ?? 0 };
   }
 
   /** The owner has taken what the playout before had queued: where that was another source, it ends now. */

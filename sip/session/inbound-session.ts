@@ -133,6 +133,7 @@ export class InboundSession implements Session {
   progress(media: SessionMedia, { reliably = true } = {}): Judged<void> {
     if (this.#transaction.answered) return refused(481, 'the call has ended');
     this.#inDialog.media = media;
+    this.#ground.carried(this.request.callId, media);
     const isReliable = this.#requires || (reliably && this.#knows);
     const described = this.#exchange.provisional(media, isReliable);
     if (described.refusal !== undefined) return this.#refuse(described);
@@ -150,6 +151,7 @@ export class InboundSession implements Session {
       return refused(481, 'the call was answered, or has ended');
     this.user = user;
     this.#inDialog.media = media;
+    this.#ground.carried(this.request.callId, media);
     this.#accepting = true;
     return this.#descriptionOpen ? { value: undefined } : this.#accept(media);
   }

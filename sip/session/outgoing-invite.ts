@@ -71,7 +71,8 @@ export class OutgoingInvite {
 
   /** Sends it; refused where the media has no offer to make. */
   start(): Refusal | undefined {
-    const { plan, late } = this.#options;
+    const { plan, late, ground } = this.#options;
+    ground.carried(this.#callId, plan.media);
     const offer = late ? undefined : plan.media.offer();
     if (offer?.refusal !== undefined) return offer.refusal;
     this.#offer = offer?.value;

@@ -11,6 +11,7 @@ import type { ServerTransaction } from '../transaction/server-transaction.js';
 import { lifetime, SIP_TIMERS, type SipTimers } from '../transaction/sip-timers.js';
 import type { TransactionLayer } from '../transaction/transaction-layer.js';
 import type { InDialog } from './in-dialog.js';
+import type { SessionMedia } from './session-media.js';
 
 export interface SessionGroundOptions {
   readonly time: Time;
@@ -28,6 +29,8 @@ export interface SessionGroundOptions {
   readonly durations?: Partial<SipTimers>;
   /** Every request that was answered for good: `in` those of peers, `out` ours (408 and 503 where no answer came). */
   readonly told?: (direction: 'in' | 'out', method: string, status: number) => void;
+  /** That this media carries this call, before anything of it is sent. */
+  readonly carried?: (callId: string, media: SessionMedia) => void;
 }
 
 export class SessionGround {
@@ -40,6 +43,7 @@ export class SessionGround {
   readonly dialogs: DialogTable<InDialog>;
   readonly #product: string;
   readonly #told: SessionGroundOptions['told'];
+  readonly #carried: SessionGroundOptions['carried'];
   #layer: Pick<TransactionLayer, 'accept'> | undefined;
   #sender: RequestSender | undefined;
 
@@ -53,6 +57,7 @@ export class SessionGround {
     this.dialogs = new DialogTable(options.time, lifetime(this.durations));
     this.#product = options.product;
     this.#told = options.told;
+    this.#carried = options.carried;
   }
 
   /** 64 T1: how long anything is waited for that a peer is to do. */
@@ -109,6 +114,11 @@ export class SessionGround {
   /** What came of a request of ours, for whoever counts. */
   sent(method: string, outcome: SendOutcome): void {
     this.#told?.('out', method, statusOf(outcome));
+  }
+
+  /** This media carries this call from now on. */
+  carried(callId: string, media: SessionMedia): void {
+    this.#carried?.(callId, media);
   }
 
   #named(response: Omit<ResponseData, 'toTag'>): Omit<ResponseData, 'toTag'> {

@@ -18,6 +18,7 @@ import {
   type ForeignPacket,
   type SocketAddon,
   type SocketStats,
+  type Tapped,
 } from './socket-addon.js';
 
 export interface SocketOptions {
@@ -139,6 +140,16 @@ export class MediaSocket {
 
   takeForeign(): ForeignPacket[] {
     return this.#addon.socketTakeForeign(this.handle);
+  }
+
+  /** Copies of everything that comes and leaves from now on, for `takeTapped`; false ends it. */
+  tap(on: boolean): void {
+    this.#addon.socketTap(this.handle, on);
+  }
+
+  /** What was copied since the last time: to be taken several times a second, and once more before the socket closes. */
+  takeTapped(): Tapped {
+    return this.#addon.socketTakeTapped(this.handle);
   }
 
   /** Sends what is no media (STUN, DTLS) from the RTP port, or that of RTCP. False: the system refused. */

@@ -40,6 +40,8 @@ export interface SocketStats {
   readonly jitterMs: number;
   readonly maxJitterMs: number;
   readonly ssrc: number;
+  /** Of that source, extended by its wraps. */
+  readonly highestSequence: number;
 
   /** Of what we send, by the far end's reports. */
   readonly remoteReports: number;
@@ -82,6 +84,27 @@ export interface ForeignPacket {
   readonly data: Uint8Array;
 }
 
+/** A copy of one packet as it was on the wire. */
+export interface TappedPacket {
+  /** By us; received otherwise. */
+  readonly sent: boolean;
+  /** From or to our port of RTCP, where that is another one. */
+  readonly rtcpPort: boolean;
+  /** On the plane's clock. */
+  readonly atMs: number;
+  /** Of the far end. */
+  readonly address: string;
+  readonly port: number;
+  readonly data: Uint8Array;
+}
+
+export interface Tapped {
+  /** In the order of time. */
+  readonly packets: readonly TappedPacket[];
+  /** Copies that were not made, because nobody took those before in time. */
+  readonly missed: number;
+}
+
 export interface SocketAddon {
   portsOpen(options: {
     address: string;
@@ -114,6 +137,8 @@ export interface SocketAddon {
   socketListen(socket: number, on: boolean): void;
   socketTakeSound(socket: number): { fields: Float64Array; data: Uint8Array };
   socketTakeForeign(socket: number): ForeignPacket[];
+  socketTap(socket: number, on: boolean): void;
+  socketTakeTapped(socket: number): Tapped;
   socketSend(socket: number, data: Uint8Array, address: string, port: number, rtcpPort: boolean): boolean;
   socketFeed(socket: number, data: Uint8Array, address: string, port: number, rtcpPort: boolean): void;
   socketStats(socket: number): SocketStats | null;

@@ -234,6 +234,7 @@ IntakeStats Intake::Stats() const {
   stats.sound_dropped = sound_.dropped();
   if (!source_) return stats;
   stats.ssrc = source_->ssrc();
+  stats.highest = source_->highest();
   stats.expected += source_->expected();
   stats.received += source_->received();
   stats.repeated += source_->repeated();

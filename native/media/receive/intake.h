@@ -49,7 +49,7 @@ struct IntakeStats {
   // Of what is received, over all sources.
   uint64_t expected = 0, received = 0, repeated = 0, late = 0, lost = 0;
   double jitter_ms = 0, max_jitter_ms = 0;
-  uint32_t ssrc = 0;
+  uint32_t ssrc = 0, highest = 0;  // of the present source; its highest sequence number, extended by its wraps
   // Of what we send, by the far end's word.
   uint64_t remote_reports = 0;
   int32_t remote_lost = 0;

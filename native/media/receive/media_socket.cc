@@ -2,6 +2,8 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
+
 namespace parley {
 
 // Callers.
@@ -69,7 +71,23 @@ bool MediaSocket::SendForeign(const uint8_t* data, size_t len, const Address& to
   socklen_t bytes = 0;
   const int descriptor = fd(rtcp_port);
   if (descriptor < 0 || !to.Fill(ports_->family(), &address, &bytes)) return false;
-  return sendto(descriptor, data, len, MSG_DONTWAIT | MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&address), bytes) >= 0;
+  const auto* const where = reinterpret_cast<sockaddr*>(&address);
+  if (sendto(descriptor, data, len, MSG_DONTWAIT | MSG_NOSIGNAL, where, bytes) < 0) return false;
+  if (tapping_) tap_->Sent(to, rtcp_port, time_->Now(), data, len, PacketTap::Wait::kForTurn);
+  return true;
+}
+
+void MediaSocket::Tap(bool on) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_ || on == tapping_) return;
+  if (on && !tap_) tap_ = std::make_shared<PacketTap>();
+  tapping_ = on;
+  Aim();
+}
+
+std::shared_ptr<PacketTap> MediaSocket::tap() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return tap_;
 }
 
 IntakeStats MediaSocket::Stats() {
@@ -93,6 +111,8 @@ void MediaSocket::Close() {
   if (ports_) ports_->Close(time_->Now());
   ports_.reset();
   foreign_.clear();
+  tapping_ = false;
+  tap_.reset();
   deadline_ns_.store(INT64_MAX);
 }
 
@@ -118,8 +138,9 @@ bool MediaSocket::Receive(bool rtcp, Batch* batch) {
   for (size_t n = 0; n < static_cast<size_t>(count); n++) {
     // Longer than any packet of media: the intake counts it by its length.
     const bool cut = (messages[n].msg_hdr.msg_flags & MSG_TRUNC) != 0;
-    intake_.Take(batch->data[n].data(), cut ? Intake::kMaxDatagram + 1 : messages[n].msg_len,
-                 Address::Of(batch->from[n]), rtcp, now_ns);
+    const Address from = Address::Of(batch->from[n]);
+    Copy(batch->data[n].data(), messages[n].msg_len, from, rtcp, now_ns);
+    intake_.Take(batch->data[n].data(), cut ? Intake::kMaxDatagram + 1 : messages[n].msg_len, from, rtcp, now_ns);
   }
   deadline_ns_.store(intake_.deadline_ns());
   return static_cast<size_t>(count) == kBatch;
@@ -128,7 +149,9 @@ bool MediaSocket::Receive(bool rtcp, Batch* batch) {
 void MediaSocket::Feed(const uint8_t* data, size_t len, const Address& from, bool rtcp_port) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_) return;
-  intake_.Take(data, len, from, rtcp_port, time_->Now());
+  const int64_t now_ns = time_->Now();
+  Copy(data, std::min(len, Intake::kMaxDatagram), from, rtcp_port, now_ns);
+  intake_.Take(data, len, from, rtcp_port, now_ns);
   deadline_ns_.store(intake_.deadline_ns());
 }
 
@@ -175,8 +198,11 @@ void MediaSocket::Aim() {
   if (to.known()) target = Target::From(ports_->rtp(), ports_->family(), to);
   const Address reports = intake_.rtcp_target();
   if (target && ports_->rtcp() >= 0 && reports != to) {
-    target->SendRtcpBy(Target::From(ports_->rtcp(), ports_->family(), reports));
+    auto way = Target::From(ports_->rtcp(), ports_->family(), reports);
+    if (way && tapping_) way->CopyTo(tap_, true);
+    target->SendRtcpBy(std::move(way));
   }
+  if (target && tapping_) target->CopyTo(tap_, false);
   stream_->SetTarget(std::move(target));
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "media/packet_tap.h"
 #include "media/receive/inbound_queue.h"
 #include "media/receive/intake.h"
 #include "media/receive/port_pool.h"
@@ -52,6 +53,9 @@ class MediaSocket : private IntakeListener {
   std::vector<ForeignPacket> TakeForeign();
   // False as well for the RTCP port where there is none.
   bool SendForeign(const uint8_t* data, size_t len, const Address& to, bool rtcp_port);
+  // From now on packets both ways are copied, or no longer; what was copied can still be taken.
+  void Tap(bool on);
+  std::shared_ptr<PacketTap> tap();  // null: never switched on, or closed
   IntakeStats Stats();
   void Where(Address* rtp, Address* rtcp, bool* latched);
   // Nothing is received and the stream is let go when it returns.
@@ -74,6 +78,9 @@ class MediaSocket : private IntakeListener {
   void OnReception(const ReceptionState& state) override;
   void OnForeign(const uint8_t* data, size_t len, const Address& from, bool rtcp_port) override;
   void Aim();
+  void Copy(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns) {
+    if (tapping_) tap_->Received(from, rtcp_port, now_ns, data, len);
+  }
 
   const TimeSource* const time_;
   const std::shared_ptr<InboundQueue> queue_;
@@ -87,6 +94,8 @@ class MediaSocket : private IntakeListener {
   std::shared_ptr<Stream> stream_;
   std::deque<ForeignPacket> foreign_;
   bool foreign_told_ = false, sound_told_ = false;  // JavaScript knows and has not looked yet
+  std::shared_ptr<PacketTap> tap_;
+  bool tapping_ = false;
   uint64_t digits_lost_ = 0;
   bool closed_ = false;
 };

@@ -132,7 +132,10 @@ test('a file is closed some time after BYE or a refusal, not after a challenge o
 
 test('files have a size, their number a limit, and who is not wanted gets none', async (t) => {
   const limits = { openFiles: 2, bytesPerFile: 24 + 2 * (16 + 28 + message('INVITE', 'a').length) };
-  const { captures, files } = await openCaptures(t, { limits, wants: (callId) => callId !== 'd' });
+  const { captures, files } = await openCaptures(t, {
+    limits,
+    wants: (_, invite) => callIdIn(invite) !== 'd',
+  });
   for (const callId of ['a', 'b', 'c', 'd']) {
     for (let count = 0; count < 3; count++) captures.message('in', message('INVITE', callId), FOUR);
   }

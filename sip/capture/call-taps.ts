@@ -1,0 +1,80 @@
+// All captures of a telephone door: a tap for its messages, and for the media of
+// the calls that those belong to.
+//
+//   messages ─▶ secrets blanked ─┬─▶ collector (HEP)
+//                                └─▶ file of the call ◀─ copies of its media
+import type { Flow } from '../transport/flow.js';
+import { blankedSecrets } from './blanked-secrets.js';
+import type { CallCaptures } from './call-captures.js';
+import type { HepSender } from './hep-sender.js';
+import type { CapturedMedia } from './media-source.js';
+import { callIdIn, type MessageTap, type TapDirection } from './message-tap.js';
+
+export interface CallTapsParts {
+  readonly collector: HepSender | undefined;
+  readonly files: CallCaptures | undefined;
+  /** Media goes into the files. */
+  readonly rtp: boolean;
+  /** Keys and proofs of passwords stay in copies. */
+  readonly keys: boolean;
+}
+
+export interface TapCounts {
+  readonly collector: HepSender['counts'] | undefined;
+  readonly files: CallCaptures['counts'] | undefined;
+}
+
+export class CallTaps implements MessageTap {
+  readonly #parts: CallTapsParts;
+  readonly #callIds = new Map<CapturedMedia, string>();
+  #closed: Promise<void> | undefined;
+
+  /** What it is built from is closed with it. */
+  constructor(parts: CallTapsParts) {
+    this.#parts = parts;
+  }
+
+  get counts(): TapCounts {
+    return { collector: this.#parts.collector?.counts, files: this.#parts.files?.counts };
+  }
+
+  message(direction: TapDirection, bytes: Buffer, flow: Flow, callId = callIdIn(bytes)): void {
+    const { keys, collector, files } = this.#parts;
+    const shown = keys ? bytes : blankedSecrets(bytes);
+    collector?.message(direction, shown, flow, callId);
+    files?.message(direction, shown, flow, callId);
+  }
+
+  /** This media carries that call from now on, until it closes or carries another one. */
+  carries(callId: string, media: CapturedMedia): void {
+    const before = this.#callIds.get(media);
+    if (before === callId) return;
+    const { files, rtp } = this.#parts;
+    if (before !== undefined) files?.leave(before, media);
+    this.#callIds.set(media, callId);
+    if (rtp) files?.follow(callId, media);
+    media.onClosing = () => this.#closing(media);
+  }
+
+  /** Resolves when every file is written. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  #closing(media: CapturedMedia): void {
+    const callId = this.#callIds.get(media);
+    if (callId === undefined) return;
+    this.#callIds.delete(media);
+    const { files, collector } = this.#parts;
+    files?.leave(callId, media);
+    files?.ended(callId);
+    const { quality } = media;
+    if (quality !== undefined) collector?.report(callId, quality.local, quality.remote, quality.report);
+  }
+
+  async #close(): Promise<void> {
+    this.#callIds.clear();
+    await Promise.all([this.#parts.files?.close(), this.#parts.collector?.close()]);
+  }
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readConfig } from '../src/config.js';
+import { ParleyError } from '../src/errors.js';
+
+function problemsOf(env: Record<string, string>): string[] {
+  try {
+    readConfig(env);
+  } catch (error) {
+    assert.ok(error instanceof ParleyError && error.code === 'CONFIG_INVALID');
+    return error.message.split('\n- ').slice(1);
+  }
+  return [];
+}
+
+test('nothing is captured unless somebody says so, and secrets only where they are asked for', () => {
+  assert.deepEqual(readConfig({}).captures, { collector: undefined, files: undefined, keys: false });
+  assert.equal(readConfig({ PCAP_DIR: '/x', PCAP_CALLS: 'off' }).captures.files, undefined);
+  const files = { folder: '/x', calls: 'marked', rtp: false, bytesPerFile: 33_554_432 };
+  assert.deepEqual(readConfig({ PCAP_DIR: '/x' }).captures.files, files);
+});
+
+test('calls are chosen by a word or by patterns', () => {
+  const calls = (PCAP_CALLS: string) => readConfig({ PCAP_DIR: '/x', PCAP_CALLS }).captures.files?.calls;
+  assert.equal(calls('ALL'), 'all');
+  assert.deepEqual(calls('to:1*, From:sip?@h'), [
+    { field: 'to', pattern: '1*' },
+    { field: 'from', pattern: 'sip?@h' },
+  ]);
+  const words = 'must be off, all, marked, or patterns such as to:100,from:+49*';
+  assert.deepEqual(problemsOf({ PCAP_DIR: '/x', PCAP_CALLS: 'some' }), [`PCAP_CALLS ${words}, not "some"`]);
+  assert.deepEqual(problemsOf({ PCAP_DIR: '/x', PCAP_CALLS: 'all,to:1' }), [
+    `PCAP_CALLS ${words}, not "all"`,
+  ]);
+});
+
+test('a collector is a host and a port', () => {
+  const place = (HEP_COLLECTOR: string) => {
+    const { host, port } = readConfig({ HEP_COLLECTOR }).captures.collector ?? {};
+    return [host, port];
+  };
+  assert.deepEqual(place('192.0.2.1:9061'), ['192.0.2.1', 9061]);
+  assert.deepEqual(place('homer.example.org'), ['homer.example.org', 9060]);
+  assert.deepEqual(place('[2001:db8::1]:9'), ['2001:db8::1', 9]);
+  for (const wrong of ['http://homer', 'h:0', 'h:65536', '2001:db8::1', '[h]:9', ':9']) {
+    assert.deepEqual(problemsOf({ HEP_COLLECTOR: wrong }), [
+      `HEP_COLLECTOR must be host:port, such as 192.0.2.1:9060, not "${wrong}"`,
+    ]);
+  }
+});
+
+test('what means nothing by itself is a mistake, told with the others', () => {
+  assert.deepEqual(problemsOf({ HEP_KEY: 'k', HEP_ID: '-1', PCAP_RTP: '1', PCAP_BYTES: '5' }), [
+    'HEP_ID must be a number from 0 to 4294967295, not "-1"',
+    'HEP_ID wants HEP_COLLECTOR, whom it is told',
+    'HEP_KEY wants HEP_COLLECTOR, whom it is told',
+    'PCAP_BYTES must be a number from 100000 to 1099511627776, not "5"',
+    'PCAP_RTP wants PCAP_DIR, the folder of the files',
+    'PCAP_BYTES wants PCAP_DIR, the folder of the files',
+  ]);
+});
