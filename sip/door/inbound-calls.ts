@@ -78,8 +78,14 @@ export class InboundCalls {
     if (phone === undefined || before === undefined) return refuse(session, refusal(481, 'Call/Transaction Does Not Exist')); // prettier-ignore
     try {
       const media = this.#parts.openMedia(session.flow.local.address);
+      const { user } = before.session;
+      before.session.user = { established: () => undefined, ended: () => undefined }; // it ends with the answer to this call
+      if (session.accept(media, session.user).refusal !== undefined) {
+        before.session.user = user;
+        media.close();
+        return;
+      }
       phone.carriedBy({ session, media });
-      session.accept(media, session.user);
       void before.session.hangUp().finally(() => before.media.close());
     } catch (error) {
       refuse(session, refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED')));

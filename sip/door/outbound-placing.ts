@@ -80,8 +80,11 @@ export class OutboundPlacing {
     });
   }
 
-  /** A leg on its way, whose user is the caller's to set. Throws as `place` rejects. */
-  dial({ uri, replaces, referredBy }: DialledTarget): Leg {
+  /**
+   * A leg on its way, whose user is the caller's to set. `exchanged` is told its media when another trunk wants another
+   * one; that before is closed. Throws as `place` rejects.
+   */
+  dial({ uri, replaces, referredBy }: DialledTarget, exchanged: (media: CallMedia) => void): Leg {
     if (this.#closing) throw new ParleyError('CALL_CLOSED', 'the server is closing');
     return this.#leg(
       {
@@ -89,7 +92,7 @@ export class OutboundPlacing {
         ...(replaces === undefined ? {} : { replaces }),
         ...(referredBy === undefined ? {} : { referredBy }),
       },
-      () => undefined,
+      exchanged,
     );
   }
 

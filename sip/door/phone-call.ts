@@ -61,6 +61,9 @@ export class PhoneCall {
   #state: PhoneCallState;
   readonly #held = { us: false, peer: false };
   readonly #firstPort = new FirstPort();
+  /** Somebody else is being called in the far end's place; and the far end that has left meanwhile. */
+  #isAwaitingHeir = false;
+  #left: { readonly leg: Leg | undefined; readonly end: SessionEnd } | undefined;
   #leg: Leg | undefined;
   #port: MediaPort | undefined;
   #firstWords: ((call: Call) => void) | undefined;
@@ -90,6 +93,16 @@ export class PhoneCall {
 
   get state(): PhoneCallState {
     return this.#state;
+  }
+
+  /** It is being ended, or has ended. */
+  get isOver(): boolean {
+    return this.#ending !== undefined;
+  }
+
+  /** It goes out, and nobody has taken it yet. */
+  get isUnanswered(): boolean {
+    return this.info.direction === 'outbound' && this.#answeredMs === undefined;
   }
 
   get leg(): Leg | undefined {
@@ -137,8 +150,26 @@ export class PhoneCall {
       digit: (digit, durationMs) => isOurs() && this.#pressed(digit, durationMs),
       transferAsked: (asked) => this.#transferAsked(asked),
     };
-    // Of a leg that was there before.
+    // Of a leg that was there before, the media was agreed on; and whoever held the other one holds it no more.
+    this.#held.us = false;
+    this.#held.peer = media.held;
+    if (media.port !== undefined) this.#ported(media.port);
     if (session.state === 'confirmed') this.#established();
+    this.#holdChanged();
+  }
+
+  /**
+   * Somebody else is being called who is to take the far end's place (see `carriedBy`): until the function returned is
+   * called, the far end may leave, and what is to be spoken waits. Then the call ends if nobody has come.
+   */
+  awaitsHeir(): () => void {
+    const over = this.#silence.during();
+    this.#isAwaitingHeir = true;
+    return () => {
+      over();
+      this.#isAwaitingHeir = false;
+      if (this.#left !== undefined && this.#left.leg === this.#leg) void this.end(whyEnded(this.#left.end));
+    };
   }
 
   /** The first port of its media; rejects with ABORTED where it ends before. */
@@ -290,7 +321,9 @@ export class PhoneCall {
   }
 
   #legEnded(end: SessionEnd): void {
-    void this.end(whyEnded(end));
+    if (!this.#isAwaitingHeir || end.by !== 'peer') return void this.end(whyEnded(end));
+    this.#left = { leg: this.#leg, end };
+    this.#call?.hold(true);
   }
 
   #pressed(digit: string, durationMs: number): void {

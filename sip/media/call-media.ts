@@ -70,6 +70,7 @@ export class CallMedia implements SessionMedia {
   readonly #path: MediaPath;
   /** What the media follows. */
   #applied: AgreedAudio | undefined;
+  #port: MediaPort | undefined;
   #holding = false;
   #held = false;
   #closed = false;
@@ -104,6 +105,16 @@ export class CallMedia implements SessionMedia {
 
   get offering(): boolean {
     return this.#negotiation.offering;
+  }
+
+  /** What `onPort` was told last. */
+  get port(): MediaPort | undefined {
+    return this.#port;
+  }
+
+  /** What `onHeld` was told last. */
+  get held(): boolean {
+    return this.#held;
   }
 
   get agreed(): boolean {
@@ -246,7 +257,8 @@ export class CallMedia implements SessionMedia {
       if (this.#voice.playout === playout) this.close();
       else playout.close();
     };
-    this.onPort?.({ codec, frameMs, playout, path, close });
+    this.#port = { codec, frameMs, playout, path, close };
+    this.onPort?.(this.#port);
   }
 }
 
