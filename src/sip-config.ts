@@ -3,6 +3,9 @@
 import { isIP } from 'node:net';
 import type { ConfigReader } from './config-reader.js';
 
+export const DIGEST_NAMES = ['MD5', 'SHA-256', 'SHA-512-256'] as const;
+export type DigestName = (typeof DIGEST_NAMES)[number];
+
 export interface SipConfig {
   readonly enabled: boolean;
   /** Addresses to listen on; at least one. */
@@ -22,6 +25,8 @@ export interface SipConfig {
   readonly challenge: readonly string[];
   readonly usersFile: string | undefined;
   readonly realm: string;
+  /** Hashes that callers are challenged with, one challenge each, in this order; at least one. */
+  readonly digests: readonly DigestName[];
   readonly routesFile: string | undefined;
   readonly trunksFile: string | undefined;
   readonly greeting: string;
@@ -53,6 +58,7 @@ export const SIP_VARIABLES = {
   SIP_CHALLENGE: 'comma-separated addresses and networks whose calls are taken with a password of SIP_USERS_FILE',
   SIP_USERS_FILE: 'file of callers, one name:password a line',
   SIP_REALM: 'realm of their passwords',
+  SIP_DIGEST: 'comma-separated hashes of their passwords, preferred first: MD5, SHA-256, SHA-512-256',
   SIP_ROUTES: 'file (JSON) of rules that choose what answers a call',
   SIP_TRUNKS: 'file (JSON) of the trunks that calls go out through',
   GREETING: 'what callers hear where no rule says otherwise',
@@ -100,6 +106,7 @@ export function readSipConfig(read: Reader, surroundings: SipSurroundings): SipC
     challenge: networks('SIP_CHALLENGE'),
     usersFile: read.raw('SIP_USERS_FILE'),
     realm: read.raw('SIP_REALM') ?? 'parley',
+    digests: digestsOf(read),
     routesFile: read.raw('SIP_ROUTES'),
     trunksFile: read.raw('SIP_TRUNKS'),
     greeting: read.raw('GREETING') ?? GREETING,
@@ -115,6 +122,14 @@ export function readSipConfig(read: Reader, surroundings: SipSurroundings): SipC
   check(config, read, surroundings);
   return config;
 } // prettier-ignore
+
+/** MD5 alone where nothing is said: most phones know no other hash, and many answer only the first of several challenges. */
+function digestsOf(read: Reader): readonly DigestName[] {
+  const nameOf = (item: string) => DIGEST_NAMES.find((name) => name === item.toUpperCase());
+  const items = read.listOf('SIP_DIGEST', `some of ${DIGEST_NAMES.join(', ')}`, (item) => nameOf(item) !== undefined);
+  const names = new Set(items.flatMap((item) => nameOf(item) ?? []));
+  return names.size === 0 ? ['MD5'] : [...names];
+}
 
 /** What one variable asks of another. */
 function check(config: SipConfig, read: Reader, { isLoopback }: SipSurroundings): void {

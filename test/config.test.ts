@@ -161,3 +161,11 @@ test('the README documents every variable and no other', () => {
   assert.deepEqual(new Set(rows), new Set(Object.keys(VARIABLES)));
   assert.equal(rows.length, new Set(rows).size);
 });
+
+test('callers are challenged with MD5, or with the hashes that SIP_DIGEST names, in its order and once each', () => {
+  assert.deepEqual(readConfig({}).sip.digests, ['MD5']);
+  assert.deepEqual(readConfig({ SIP_DIGEST: 'sha-256, MD5,SHA-256' }).sip.digests, ['SHA-256', 'MD5']);
+  assert.deepEqual(problemsOf({ SIP_DIGEST: 'MD5,MD4' }), [
+    'SIP_DIGEST must be some of MD5, SHA-256, SHA-512-256, not "MD4"',
+  ]);
+});

@@ -4,7 +4,7 @@ import type { Reason } from '../headers/reason.js';
 import type { SessionEnd } from '../session/session.js';
 
 const WORDS: Readonly<Record<SessionEnd['by'], PhoneCallEnd['reason']>> = {
-  peer: 'caller hung up',
+  peer: 'peer hung up',
   us: 'we hung up',
   cancelled: 'cancelled',
   rejected: 'rejected',

@@ -11,7 +11,6 @@ import { InboundSession } from '../session/inbound-session.js';
 import type { SessionUser } from '../session/session.js';
 import type { Admission } from './admission.js';
 import type { Answer, Answering, Spoken } from './answering.js';
-import { ComingLeg } from './coming-leg.js';
 import { PhoneCall, type PhoneCallInfo, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
 import { Prelude, type PreludePlan } from './prelude.js';
@@ -93,14 +92,14 @@ export class InboundCalls {
     }
     try {
       const media = this.#parts.openMedia(session.flow.local.address);
-      const coming = new ComingLeg(media, () => void session.hangUp());
+      media.onFailed = () => void session.hangUp();
       const { user } = before.session;
       before.session.user = QUIET; // accepting ends it, and that is not the end of the call
       if (session.accept(media, session.user).refusal !== undefined) {
         before.session.user = user;
         return media.close();
       }
-      coming.carry(phone, { session, media });
+      phone.carriedBy({ session, media });
       void before.session.hangUp().finally(() => before.media.close());
     } catch (error) {
       refuse(session, refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED')));

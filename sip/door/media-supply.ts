@@ -57,9 +57,9 @@ export class MediaSupply {
     const signalled = isIP(localAddress);
     const host = hosts.find((item) => item === localAddress) ?? hosts.find((item) => isIP(item) === signalled) ?? hosts[0] ?? ''; // prettier-ignore
     const family = isIP(host);
-    const isWildcard = host === '0.0.0.0' || host === '::';
+    const isAny = isWildcard(host);
     // Signalling on a WebSocket may be at an address where no media is listened for.
-    const told = publicAddresses.find((address) => isIP(address) === family) ?? (isWildcard ? localAddress : host); // prettier-ignore
+    const told = publicAddresses.find((address) => isIP(address) === family) ?? (isAny ? localAddress : host); // prettier-ignore
     const policy = {
       ...this.#policy,
       ...(codecs === undefined ? {} : { codecs }),

@@ -9,7 +9,7 @@ import { CODECS } from '../../src/rtp/codec.js';
 import type { MediaPlane } from '../../src/rtp/media-plane.js';
 import type { SipConfig } from '../../src/sip-config.js';
 import type { Time } from '../../src/time.js';
-import { DIGEST_ALGORITHMS } from '../auth/digest-algorithm.js';
+import { digestAlgorithm } from '../auth/digest-algorithm.js';
 import { DigestServer } from '../auth/digest-server.js';
 import { Nonces } from '../auth/nonces.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../guard/guard.js';
@@ -117,10 +117,10 @@ function guardOf(sip: SipConfig, { trunks }: TelephoneSettings, time: Time, allo
 } // prettier-ignore
 
 /** Undefined where nobody has a password. */
-function digestOf({ realm }: SipConfig, { users }: TelephoneSettings, time: Time): DigestServer | undefined {
+function digestOf({ realm, digests }: SipConfig, { users }: TelephoneSettings, time: Time): DigestServer | undefined {
   if (users.size === 0) return undefined;
   const nonces = new Nonces({ time, secret: randomBytes(32), randomBytes, lifetimeMs: NONCE_MS, mostCounted: MOST_NONCES });
-  const algorithms = DIGEST_ALGORITHMS.filter(({ session }) => !session);
+  const algorithms = digests.flatMap((name) => digestAlgorithm(name) ?? []);
   return new DigestServer({ realm, algorithms, qops: ['auth'], nonces, secretOf: (name) => users.get(name) });
 } // prettier-ignore
 

@@ -24,6 +24,7 @@ import { DigitKeys } from './digit-keys.js';
 import { EventLog, type NewEvent } from './event-log.js';
 import { FirstPort } from './first-port.js';
 import type { Leg } from './leg.js';
+import { type PhoneFacts, recordOf, viewOf } from './phone-papers.js';
 import { SilenceLimit } from './silence-limit.js';
 
 export interface PhoneCallInfo {
@@ -65,6 +66,9 @@ export class PhoneCall {
   /** Of silence that does not count: until the answer, and while it is held. */
   #quiet: (() => void) | undefined;
   readonly #firstPort = new FirstPort();
+  /** Somebody else is being called in the far end's place; and the far end that has left meanwhile. */
+  #isAwaitingHeir = false;
+  #left: { readonly leg: Leg | undefined; readonly end: SessionEnd } | undefined;
   #leg: Leg | undefined;
   #port: MediaPort | undefined;
   #firstSounds: ((call: Call) => void) | undefined;
@@ -93,6 +97,16 @@ export class PhoneCall {
     return this.#state;
   }
 
+  /** It is being ended, or has ended. */
+  get isOver(): boolean {
+    return this.#ending !== undefined;
+  }
+
+  /** It goes out, and nobody has taken it yet. */
+  get isUnanswered(): boolean {
+    return this.info.direction === 'outbound' && !this.#times.answered;
+  }
+
   get leg(): Leg | undefined {
     return this.#leg;
   }
@@ -102,22 +116,8 @@ export class PhoneCall {
   }
 
   get view(): PhoneCallView {
-    const { id, direction, to, from, displayName } = this.info;
-    const trunk = this.#leg?.trunk?.();
-    const codec = this.#call?.codec.name;
-    const srtp = this.#leg?.media.figures().srtp;
-    return {
-      id, direction, to, from,
-      state: this.#state,
-      ...this.#times.view,
-      digits: [...this.#digits],
-      ...(displayName === undefined ? {} : { displayName }),
-      ...(trunk === undefined ? {} : { trunk }),
-      ...(codec === undefined ? {} : { codec }),
-      ...(srtp === undefined || codec === undefined ? {} : { srtp }),
-      ...(this.#end === undefined ? {} : { end: this.#end }),
-    };
-  } // prettier-ignore
+    return viewOf(this.#facts, this.#state, this.#call, this.#end);
+  }
 
   /**
    * What it is carried by from now on; the leg before is no longer listened to, and whoever replaces it ends it. A leg
@@ -129,7 +129,6 @@ export class PhoneCall {
       void session.hangUp().finally(() => media.close());
       return;
     }
-    this.#held = { us: false, peer: false };
     const isOurs = (): boolean => this.#leg === leg;
     this.#leg = leg;
     media.onPort = (port) => void (isOurs() && this.#ported(port));
@@ -145,9 +144,26 @@ export class PhoneCall {
       digit: (digit, durationMs) => isOurs() && this.#pressed(digit, durationMs),
       transferAsked: (asked) => this.#transferAsked(asked),
     };
-    // Of a leg that was there before: nobody holds the new one yet.
+    // Of a leg that was there before, the media was agreed on; and whoever held the other one holds it no more.
+    this.#held = { us: false, peer: media.held };
+    if (media.port !== undefined) this.#ported(media.port);
     if (session.state === 'confirmed') this.#established();
     this.#holdChanged();
+  }
+
+  /**
+   * Somebody else is being called who is to take the far end's place (see `carriedBy`): until the function returned is
+   * called, the far end may leave, and what is to be spoken waits. Then the call ends if nobody has come.
+   */
+  awaitsHeir(): () => void {
+    const over = this.#silence.during();
+    this.#isAwaitingHeir = true;
+    return () => {
+      over();
+      this.#isAwaitingHeir = false;
+      if (this.#left !== undefined && this.#left.leg === this.#leg)
+        void this.end(this.#whyEnded(this.#left.end));
+    };
   }
 
   /** The first port of its media; rejects with ABORTED where it ends before. */
@@ -256,14 +272,15 @@ export class PhoneCall {
     this.#silence.close();
     this.#firstPort.fail(new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`));
     const leg = this.#leg;
-    const figures = leg?.media.figures();
+    const media = leg?.media.figures();
     const sent = this.#call?.stats();
     const told = leg?.session.hangUp(sessionReason(end));
     await this.#call?.close(end.reason);
     leg?.media.close();
     await this.#farewell(told);
     this.#step('ended');
-    this.#parts.recorded(this.#record(end, figures, sent));
+    const last = { end, media, sent, transferredTo: this.#transferredTo };
+    this.#parts.recorded(recordOf(this.#facts, last));
     this.#resolveOver(end);
   }
 
@@ -275,22 +292,9 @@ export class PhoneCall {
     callOff();
   }
 
-  #record(end: PhoneCallEnd, figures: ReturnType<Leg['media']['figures']> | undefined, sent: ReturnType<Call['stats']> | undefined): CallRecord {
-    const { id, direction, from, to, route } = this.info;
-    const trunk = this.#leg?.trunk?.();
-    const callId = this.#leg?.session.dialog?.callId;
-    return {
-      id, door: 'sip', direction, from, to, end,
-      ...this.#times.record,
-      digits: this.#digits.length,
-      ...(callId === undefined ? {} : { callId }),
-      ...(trunk === undefined ? {} : { trunk }),
-      ...(route === undefined ? {} : { route }),
-      ...(figures === undefined ? {} : { codec: figures.codec, srtp: figures.srtp, received: figures.received, remote: figures.remote }),
-      ...(sent === undefined ? {} : { sent: { packets: sent.packets, silencePackets: sent.silencePackets, underruns: sent.underruns } }),
-      ...(this.#transferredTo === undefined ? {} : { transferredTo: this.#transferredTo }),
-    };
-  } // prettier-ignore
+  get #facts(): PhoneFacts {
+    return { info: this.info, times: this.#times, leg: this.#leg, digits: this.#digits };
+  }
 
   #established(): void {
     if (this.#times.answered || this.#ending !== undefined) return;
@@ -335,8 +339,17 @@ export class PhoneCall {
   }
 
   #legEnded(end: SessionEnd): void {
+    if (this.#isAwaitingHeir && end.by === 'peer') {
+      this.#left = { leg: this.#leg, end };
+      this.#call?.hold(true);
+      return;
+    }
     if (end.by !== 'transport') this.#times.settled();
-    void this.end(whyEnded(end, this.info.direction === 'inbound'));
+    void this.end(this.#whyEnded(end));
+  }
+
+  #whyEnded(end: SessionEnd): PhoneCallEnd {
+    return whyEnded(end, this.info.direction === 'inbound');
   }
 
   #pressed(digit: string, durationMs: number): void {

@@ -148,6 +148,7 @@ export class TelephoneDoor implements PhoneCalls {
       name,
       calls,
       ...(registration === undefined ? {} : { registered: registration.registered }),
+      ...(registration?.failure === undefined ? {} : { failure: registration.failure }),
       ...(reachable === undefined ? {} : { reachable }),
     }));
     return { listening: this.#network.listening, calls: this.size, trunks };
@@ -198,7 +199,7 @@ export class TelephoneDoor implements PhoneCalls {
 
   async hangUp(id: string): Promise<PhoneCallView> {
     const phone = this.#book.get(id);
-    await phone.end({ reason: phone.state === 'dialling' ? 'cancelled' : 'we hung up' });
+    await phone.end({ reason: phone.isUnanswered ? 'cancelled' : 'we hung up' });
     return phone.view;
   }
 

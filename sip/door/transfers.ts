@@ -3,8 +3,9 @@
 import type { TransferOutcome, TransferRequest } from '../../src/call/phone-calls.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { SipConfig } from '../../src/sip-config.js';
+import type { Time } from '../../src/time.js';
+import { withoutHeaders } from '../message/uri.js';
 import type { TransferAsked } from '../session/session.js';
-import { ComingLeg } from './coming-leg.js';
 import type { Leg } from './leg.js';
 import type { OutboundPlacing } from './outbound-placing.js';
 import type { PhoneBook } from './phone-book.js';
@@ -14,8 +15,11 @@ export interface TransfersParts {
   readonly config: Pick<SipConfig, 'transfers'>;
   readonly book: PhoneBook;
   readonly placing: Pick<OutboundPlacing, 'dial' | 'uriOf'>;
+  readonly time: Time;
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
 }
+
+const LEAVE_MS = 2000; // whoever asked for a transfer sends BYE itself (RFC 5589, section 6.1); this server does where it does not
 
 export class Transfers {
   readonly #parts: TransfersParts;
@@ -51,14 +55,14 @@ export class Transfers {
   #putThrough(phone: PhoneCall, asked: TransferAsked): void {
     let leg: Leg;
     const failed = (): void => void leg.session.hangUp();
-    let coming: ComingLeg | undefined;
     try {
       const { target, replaces, referredBy } = asked;
-      leg = this.#parts.placing.dial({ uri: target.text, replaces, referredBy }, (media) => {
+      const exchanged = (media: Leg['media']): void => {
         leg = { ...leg, media };
-        coming?.follow(media, failed);
-      });
-      coming = new ComingLeg(leg.media, failed);
+        media.onFailed = failed;
+      };
+      leg = this.#parts.placing.dial({ uri: withoutHeaders(target), replaces, referredBy }, exchanged);
+      leg.media.onFailed = failed;
     } catch (error) {
       const { code } = asParleyError(error, 'INVALID_FIELD');
       this.#parts.log.warn({ call: phone.info.id, code }, 'transfer refused');
@@ -66,20 +70,37 @@ export class Transfers {
       return;
     }
     asked.accept();
+    const settled = phone.awaitsHeir();
     const givenUp = (status: number): void => {
       asked.notify(status);
       leg.media.close();
+      settled();
     };
     leg.session.user = {
       progressed: (status) => asked.notify(status),
       ended: ({ status = 503 }) => givenUp(status),
       established: () => {
+        if (phone.isOver) return void leg.session.hangUp();
         const before = phone.leg;
-        coming?.carry(phone, leg);
+        phone.carriedBy(leg);
+        settled();
         asked.notify(200);
-        void before?.session.hangUp().finally(() => before.media.close());
+        if (before !== undefined) this.#leave(before, phone);
       },
     };
+    if (leg.session.state === 'ended') return givenUp(503); // nothing could be sent
     void phone.over.then(() => leg.session.hangUp());
+  }
+
+  /** The far end that has found somebody else for us. */
+  #leave({ session, media }: Leg, phone: PhoneCall): void {
+    if (session.state === 'ended') return media.close();
+    const callOff = this.#parts.time.after(LEAVE_MS, () => void session.hangUp());
+    const ended = (): void => {
+      callOff();
+      media.close();
+    };
+    session.user = { established: () => undefined, ended };
+    void phone.over.then(() => session.hangUp());
   }
 }

@@ -76,6 +76,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   readonly #path: MediaPath;
   /** What the media follows. */
   #applied: AgreedAudio | undefined;
+  #port: MediaPort | undefined;
   #holding = false;
   #held = false;
   #closed = false;
@@ -110,6 +111,16 @@ export class CallMedia implements SessionMedia, CapturedMedia {
 
   get offering(): boolean {
     return this.#negotiation.offering;
+  }
+
+  /** What `onPort` was told last. */
+  get port(): MediaPort | undefined {
+    return this.#port;
+  }
+
+  /** What `onHeld` was told last. */
+  get held(): boolean {
+    return this.#held;
   }
 
   get agreed(): boolean {
@@ -272,7 +283,8 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       if (this.#voice.playout === playout) this.close();
       else playout.close();
     };
-    this.onPort?.({ codec, frameMs, playout, path, close });
+    this.#port = { codec, frameMs, playout, path, close };
+    this.onPort?.(this.#port);
   }
 }
 

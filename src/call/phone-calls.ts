@@ -44,9 +44,12 @@ export interface PhoneCallRequest {
 
 /** Why a call is over. */
 export interface PhoneCallEnd {
-  /** `rejected`: the side that was called said no; `failed`: the far end could not be reached or was lost. */
+  /**
+   * `peer hung up`: the far end ended it, whichever side had begun it; `cancelled`: whoever began it gave it up before
+   * the answer; `rejected`: the side that was called said no; `failed`: the far end could not be reached or was lost.
+   */
   readonly reason:
-    | 'caller hung up'
+    | 'peer hung up'
     | 'we hung up'
     | 'cancelled'
     | 'rejected'
@@ -117,8 +120,9 @@ export interface TransferRequest {
 }
 
 export interface TransferOutcome {
+  /** The transfer succeeded: the last status is 2xx. This call is then over; otherwise it goes on. */
   readonly accepted: boolean;
-  /** The last status that was told of it. */
+  /** The last status that was told of it: by NOTIFY, or by the response to REFER where that refused. */
   readonly status: number;
 }
 

@@ -27,7 +27,7 @@ test('the line of a call holds figures, and whole numbers only where they are as
   assert.deepEqual(JSON.parse(JSON.stringify(line)), {
     call: 'call_1', door: 'sip', direction: 'outbound', callId: 'a84b4c76e66710@192.0.2.1',
     from: 'sip:+********56@trunk.example', to: 'sip:+**********67@trunk.example', trunk: 'main',
-    transferredTo: 'sip:**0@pbx.example', end: 'caller hung up', cause: 16, ms: 12_500, connectedMs: 10_000,
+    transferredTo: 'sip:**0@pbx.example', end: 'peer hung up', cause: 16, ms: 12_500, connectedMs: 10_000,
     codec: 'PCMA', srtp: 'none', setupMs: 2400, firstAudioMs: 35, digits: 3,
     packetsSent: 500, silencePackets: 200, underruns: 0,
     packetsReceived: 490, loss: 0.02, jitterMs: 1.5, mos: 4.2, remoteLoss: 0, remoteJitterMs: 2,

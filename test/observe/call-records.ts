@@ -13,7 +13,7 @@ export function callRecord(changes: Partial<CallRecord> = {}): CallRecord {
     startedAt: 1_700_000_000_000,
     answeredAt: 1_700_000_002_500,
     endedAt: 1_700_000_012_500,
-    end: { reason: 'caller hung up', cause: 16 },
+    end: { reason: 'peer hung up', cause: 16 },
     codec: 'PCMA',
     srtp: 'none',
     setupMs: 2400,

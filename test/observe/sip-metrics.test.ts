@@ -34,7 +34,7 @@ test('a call that is over is counted by reason and cause, with its set-up time a
   const { setupMs: _setup, received: _received, ...bare } = callRecord({ end: { reason: 'no answer' } });
   metrics.sip.callEnded(bare);
   assert.deepEqual(await linesOf(metrics, 'parley_sip_calls_total{'), [
-    'parley_sip_calls_total{direction="outbound",end="caller hung up",cause="16"} 1',
+    'parley_sip_calls_total{direction="outbound",end="peer hung up",cause="16"} 1',
     'parley_sip_calls_total{direction="inbound",end="rejected",cause="other"} 1',
     'parley_sip_calls_total{direction="outbound",end="no answer",cause="none"} 1',
   ]);

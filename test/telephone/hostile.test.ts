@@ -170,7 +170,7 @@ test('a call goes on when what wants to replace it cannot be answered', async (t
   assert.equal(server.telephone.get(id).state, 'connected');
   assert.equal(server.telephone.ports['used'], 1);
   await hangUp(caller, call);
-  await until(() => server.telephone.get(id).end?.reason === 'caller hung up');
+  await until(() => server.telephone.get(id).end?.reason === 'peer hung up');
 });
 
 const CRLF_FLOOD = 1_000_000; // bytes

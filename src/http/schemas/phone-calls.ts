@@ -14,7 +14,7 @@ const END = object(
     reason: {
       type: 'string',
       enum: [
-        'caller hung up',
+        'peer hung up',
         'we hung up',
         'cancelled',
         'rejected',

@@ -69,7 +69,7 @@ for (const [kind, options] of Object.entries(BARESIPS)) {
     await baresip.command('sndcode', '5');
     await baresip.until('be heard', 2000, () => server.telephone.list()[0]?.digits.length === 1);
     await baresip.command('hangup');
-    await baresip.until('hang up', 2000, () => server.telephone.list()[0]?.end?.reason === 'caller hung up');
+    await baresip.until('hang up', 2000, () => server.telephone.list()[0]?.end?.reason === 'peer hung up');
   }); // prettier-ignore
 }
 

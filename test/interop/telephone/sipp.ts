@@ -43,6 +43,8 @@ export interface SippOptions {
   readonly service?: string;
   /** Lines of the injected file, one a call in turn: `[field0]`, `[field1]`, ... */
   readonly rows?: readonly (readonly string[])[];
+  /** Where it listens; a free port if absent. */
+  readonly port?: number;
   /** Seconds until the run is broken off and fails; 20 if absent. */
   readonly limitS?: number;
 }
@@ -89,7 +91,7 @@ export class Sipp {
 
   /** Resolves once it listens for calls. `to` is where requests of its own go, in scenarios that have any outside a dialog. */
   static async answer(scenario: string, options: SippOptions = {}, to?: Address): Promise<Sipp> {
-    const sipp = new Sipp(await freePorts(2), scenario, options, to);
+    const sipp = new Sipp(options.port ?? (await freePorts(2)), scenario, options, to);
     try {
       const { transport = 'udp' } = options;
       await sipp.#program.until('listen', START_LIMIT_MS, () => isHeld(transport, sipp.address.port));

@@ -1,0 +1,63 @@
+// What applications are shown of a telephone call while it is known, and what
+// is left of it when it is over.
+import type { Call } from '../../src/call/call.js';
+import type { CallRecord } from '../../src/call/call-record.js';
+import type {
+  PhoneCallEnd,
+  PhoneCallState,
+  PhoneCallView,
+  PressedDigit,
+} from '../../src/call/phone-calls.js';
+import type { CallFigures } from '../media/call-figures.js';
+import type { CallTimes } from './call-times.js';
+import type { Leg } from './leg.js';
+import type { PhoneCallInfo } from './phone-call.js';
+
+/** As a call stands. */
+export interface PhoneFacts {
+  readonly info: PhoneCallInfo;
+  readonly times: CallTimes;
+  readonly leg: Leg | undefined;
+  readonly digits: readonly PressedDigit[];
+}
+
+export function viewOf({ info, times, leg, digits }: PhoneFacts, state: PhoneCallState, call: Call | undefined, end: PhoneCallEnd | undefined): PhoneCallView {
+  const { id, direction, to, from, displayName } = info;
+  const trunk = leg?.trunk?.();
+  const srtp = leg?.media.figures().srtp;
+  return {
+    id, direction, to, from, state,
+    ...times.view,
+    digits: [...digits],
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(trunk === undefined ? {} : { trunk }),
+    ...(call === undefined ? {} : { codec: call.codec.name }),
+    ...(srtp === undefined || call === undefined ? {} : { srtp }),
+    ...(end === undefined ? {} : { end }),
+  };
+} // prettier-ignore
+
+/** Figures of the time just before everything was closed. */
+export interface LastFigures {
+  readonly end: PhoneCallEnd;
+  readonly media: CallFigures | undefined;
+  readonly sent: ReturnType<Call['stats']> | undefined;
+  readonly transferredTo: string | undefined;
+}
+
+export function recordOf({ info, times, leg, digits }: PhoneFacts, { end, media, sent, transferredTo }: LastFigures): CallRecord {
+  const { id, direction, from, to, route } = info;
+  const trunk = leg?.trunk?.();
+  const callId = leg?.session.dialog?.callId;
+  return {
+    id, door: 'sip', direction, from, to, end,
+    ...times.record,
+    digits: digits.length,
+    ...(callId === undefined ? {} : { callId }),
+    ...(trunk === undefined ? {} : { trunk }),
+    ...(route === undefined ? {} : { route }),
+    ...(media === undefined ? {} : { codec: media.codec, srtp: media.srtp, received: media.received, remote: media.remote }),
+    ...(sent === undefined ? {} : { sent: { packets: sent.packets, silencePackets: sent.silencePackets, underruns: sent.underruns } }),
+    ...(transferredTo === undefined ? {} : { transferredTo }),
+  };
+} // prettier-ignore
