@@ -4,6 +4,7 @@ import type { TransferOutcome, TransferRequest } from '../../src/call/phone-call
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { SipConfig } from '../../src/sip-config.js';
 import type { Time } from '../../src/time.js';
+import { withoutHeaders } from '../message/uri.js';
 import type { TransferAsked } from '../session/session.js';
 import type { Leg } from './leg.js';
 import type { OutboundPlacing } from './outbound-placing.js';
@@ -56,7 +57,7 @@ export class Transfers {
     try {
       const { target, replaces, referredBy } = asked;
       const exchanged = (media: Leg['media']): void => void (leg = { ...leg, media });
-      leg = this.#parts.placing.dial({ uri: target.text, replaces, referredBy }, exchanged);
+      leg = this.#parts.placing.dial({ uri: withoutHeaders(target), replaces, referredBy }, exchanged);
     } catch (error) {
       const { code } = asParleyError(error, 'INVALID_FIELD');
       this.#parts.log.warn({ call: phone.info.id, code }, 'transfer refused');
