@@ -99,7 +99,7 @@ export class PhoneCall {
 
   /** It is being ended, or has ended. */
   get isOver(): boolean {
-    return this.#ending !== undefined;
+    return this.#end !== undefined;
   }
 
   /** It goes out, and nobody has taken it yet. */
@@ -125,7 +125,7 @@ export class PhoneCall {
    */
   carriedBy(leg: Leg): void {
     const { session, media } = leg;
-    if (this.#ending !== undefined) {
+    if (this.#end !== undefined) {
       void session.hangUp().finally(() => media.close());
       return;
     }
@@ -179,7 +179,7 @@ export class PhoneCall {
       this.#tell({ type: 'speech', event });
     };
     void call.closed.then((reason) => this.end({ reason: reason === 'server closing' ? reason : 'failed' }));
-    if (this.#ending !== undefined) return void call.close(this.#end?.reason ?? 'failed');
+    if (this.#end !== undefined) return void call.close(this.#end.reason);
     if (this.#port !== undefined && this.#port !== this.#firstPort.given) this.#move(call, this.#port);
     this.#holdChanged();
     this.#begin();
@@ -262,12 +262,14 @@ export class PhoneCall {
 
   /** Ends it in whatever state; resolves when the far end was told, or some seconds later. The first reason counts. */
   end(end: PhoneCallEnd): Promise<void> {
-    this.#ending ??= this.#finish(end);
-    return this.#ending;
+    if (this.#end === undefined) {
+      this.#end = end; // before anything: what is closed tells of its end at once
+      this.#ending = this.#finish(end);
+    }
+    return this.#ending ?? Promise.resolve();
   }
 
   async #finish(end: PhoneCallEnd): Promise<void> {
-    this.#end = end;
     this.#times.ended();
     this.#silence.close();
     this.#firstPort.fail(new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`));
@@ -403,11 +405,11 @@ export class PhoneCall {
 
   #talking(): Call {
     if (this.#isUp() && this.#call !== undefined) return this.#call;
-    throw new ParleyError('WRONG_STATE', `the call is ${this.#ending === undefined ? this.#state : 'ended'}, not connected`);
+    throw new ParleyError('WRONG_STATE', `the call is ${this.#end === undefined ? this.#state : 'ended'}, not connected`);
   } // prettier-ignore
 
   #isUp(): boolean {
-    return this.#ending === undefined && (this.#state === 'connected' || this.#state === 'held');
+    return this.#end === undefined && (this.#state === 'connected' || this.#state === 'held');
   }
 
   #carrier(): Leg {

@@ -35,6 +35,12 @@ export function parseUri(text: string): Uri | undefined {
   return { text, scheme, isSip: false, ...nothing, params: Parameters.none };
 }
 
+/** The text without the header fields that a URI in Refer-To may bring along: whom to call (RFC 3261, section 19.1.5). */
+export function withoutHeaders({ text, headers }: Uri): string {
+  if (headers.length === 0) return text;
+  return text.slice(0, text.indexOf('?', text.lastIndexOf('@') + 1)); // one in the user part is none
+}
+
 function parseSip(text: string, scheme: string, start: number): Uri | undefined {
   const scanner = new Scanner(text, start);
   const info = userInfo(scanner);
