@@ -165,7 +165,7 @@ export function field(message: string, name: string): string | undefined {
   return new RegExp(`^${name}:[ \\t]*(.*)\\r$`, 'im').exec(message)?.[1];
 }
 
-/** The final response to a new INVITE that the server has looked at. */
+/** The final response to a new INVITE that the server has looked at, not acknowledged. */
 export async function refusalOf(caller: RawCaller, wording: Wording = {}): Promise<string> {
   for (;;) {
     const callId = `refused${++counter}@test`;
@@ -215,7 +215,7 @@ export async function callFrom(
 }
 
 /** Refused before anything was kept of it: the server does not even say its name. */
-function isOverloaded(answer: string): boolean {
+export function isOverloaded(answer: string): boolean {
   return statusOf(answer) === 503 && field(answer, 'Server') === undefined;
 }
 
