@@ -4,7 +4,7 @@ import type { CallRecord } from '../../src/call/call-record.js';
 import type { PreparedSpeech } from '../../src/call/prepared-speech.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import type { Config } from '../../src/config.js';
-import { asParleyError } from '../../src/errors.js';
+import { asParleyError, ParleyError } from '../../src/errors.js';
 import { CODECS } from '../../src/rtp/codec.js';
 import type { MediaPlane } from '../../src/rtp/media-plane.js';
 import type { SipConfig } from '../../src/sip-config.js';
@@ -65,8 +65,11 @@ export async function openTelephone(around: TelephoneSurroundings): Promise<Tele
     return door;
   } catch (error) {
     await door.close();
-    if (sip.isStated) throw error;
-    const { message: detail } = asParleyError(error, 'CONFIG_INVALID');
+    const { code, message: detail } = asParleyError(error, 'CONFIG_INVALID');
+    if (sip.isStated)
+      throw new ParleyError(code, `${detail}; SIP_HOST, SIP_PORT and SIP_TLS_PORT say where`, {
+        cause: error,
+      });
     log.warn({ detail }, 'no telephone calls: SIP_PORT chooses another port, SIP_ENABLED=0 none');
     return undefined;
   }

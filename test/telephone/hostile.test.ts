@@ -12,6 +12,9 @@ import {
   finalOf,
   hangUp,
   idOf,
+  isOverloaded,
+  okTo,
+  refusalOf,
   request,
   type RawCall,
   statusOf,
@@ -47,16 +50,11 @@ before(async () => {
 });
 after(() => server.close());
 
-/** A caller is served, who comes again where he is asked to: the proof that nothing is stuck. */
+/** A caller is served: the proof that nothing is stuck. */
 async function servesGoodCallers(): Promise<void> {
   const caller = await UdpCaller.open(server.address);
   try {
-    await until(async () => {
-      const call = await callFrom(caller).catch((error: Error) => error);
-      if (call instanceof Error) assert.equal(statusOf(call.message), 503, call.message);
-      else await hangUp(caller, call);
-      return !(call instanceof Error);
-    });
+    await hangUp(caller, await callFrom(caller));
   } finally {
     await caller.close();
   }
@@ -165,8 +163,7 @@ test('a call goes on when what wants to replace it cannot be answered', async (t
   const replaces = `Replaces: ${call.callId};to-tag=${call.toTag};from-tag=${call.fromTag}`;
   const body =
     'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=video 9 RTP/AVP 99\r\n';
-  caller.send(request(caller, { callId: 'unusable', headers: [replaces], body }));
-  assert.equal(statusOf(await finalOf(caller, 'unusable')), 488);
+  assert.equal(statusOf(await refusalOf(caller, { headers: [replaces], body })), 488);
   assert.equal(server.telephone.get(id).state, 'connected');
   assert.equal(server.telephone.ports['used'], 1);
   await hangUp(caller, call);
@@ -237,13 +234,13 @@ test('texts of announcements may hold what they like: markup, control characters
     'x'.repeat(500),
   ];
   for (const [n, text] of texts.entries()) {
-    const callId = `annc${n}`;
-    caller.send(request(caller, { callId, fromTag: callId, uri: `sip:annc@127.0.0.1;text=${text}` }));
-    const answer = await finalOf(caller, callId);
+    const fromTag = `annc${n}`;
+    const answer = await refusalOf(caller, { fromTag, uri: `sip:annc@127.0.0.1;text=${text}` });
+    const callId = field(answer, 'Call-ID') ?? '';
     const expected = text.length > 200 ? [414] : [200, 488];
     assert.ok(expected.includes(statusOf(answer)), `${text}: ${answer}`);
     if (statusOf(answer) !== 200) continue;
-    const id = { callId, fromTag: callId, toTag: tagIn(field(answer, 'To')) };
+    const id = { callId, fromTag, toTag: tagIn(field(answer, 'To')) };
     caller.send(request(caller, { method: 'ACK', ...id }));
     caller.send(request(caller, { method: 'BYE', ...id, cseq: 2 }));
     await finalOf(caller, callId, 'BYE');
@@ -253,8 +250,7 @@ test('texts of announcements may hold what they like: markup, control characters
 
 test('the words of a rule cannot add header fields to our answers', async (t) => {
   const caller = await kept(t, UdpCaller.open(server.address));
-  caller.send(request(caller, { callId: 'reason', uri: 'sip:no@127.0.0.1' }));
-  const answer = await finalOf(caller, 'reason');
+  const answer = await refusalOf(caller, { uri: 'sip:no@127.0.0.1' });
   assert.equal(statusOf(answer), 486);
   assert.match(field(answer, 'Reason') ?? '', /^Q\.850;cause=17;text="so \\"busy\\" \\\\ and;more"$/i);
 });
@@ -286,7 +282,7 @@ test('a flood of INVITEs is refused with 503 and Retry-After beyond the limits, 
     const sent = caller.sent(request(caller, { callId: `flood${n}`, fromTag: `x${n}` }));
     if (n % 50 === 49) await sent;
   }
-  await until(() => dropped('flood') > before && caller.heard.length >= flood / 2);
+  await until(() => dropped('flood') > before && caller.heard.length >= 200);
   const answers = new Map<string, string>();
   for (const heard of caller.heard)
     if (statusOf(heard) >= 200) answers.set(field(heard, 'Call-ID') ?? '', heard);
@@ -307,13 +303,10 @@ test('a flood of INVITEs is refused with 503 and Retry-After beyond the limits, 
 });
 
 test('requests and final responses are counted together', async () => {
-  const sum = async (name: string) => {
-    const text = await (await fetch(`${server.server.url}/metrics`)).text();
-    return [...text.matchAll(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'gm'))].reduce((all, [, value]) => all + Number(value), 0);
-  };
-  const requests = await sum('parley_sip_requests_total');
-  assert.ok(requests > 500);
-  assert.equal(await sum('parley_sip_responses_total'), requests);
+  const text = await (await fetch(`${server.server.url}/metrics`)).text();
+  const sum = (name: string) => [...text.matchAll(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'gm'))].reduce((all, [, value]) => all + Number(value), 0);
+  assert.ok(sum('parley_sip_requests_total') > 300);
+  assert.equal(sum('parley_sip_responses_total'), sum('parley_sip_requests_total'));
 }); // prettier-ignore
 
 const network = () => server.telephone.network;
@@ -344,11 +337,14 @@ let logins = 0;
 
 /** The answer to an INVITE with a password. */
 async function loggedInAnswer(caller: UdpCaller, username: string, password: string, headers: readonly string[] = []): Promise<string> {
-  const callId = `login${++logins}`;
-  const challenge = await challenged(caller, callId);
-  const again = { callId: `${callId}b`, fromTag: `l${logins}`, cseq: 2 };
-  caller.send(request(caller, { ...again, headers: [credentials(challenge, username, password), ...headers] }));
-  return finalOf(caller, `${callId}b`);
+  for (;;) {
+    const callId = `login${++logins}`;
+    const challenge = await challenged(caller, callId);
+    const again = { callId: `${callId}b`, fromTag: `l${logins}`, cseq: 2 };
+    caller.send(request(caller, { ...again, headers: [credentials(challenge, username, password), ...headers] }));
+    const answer = await finalOf(caller, again.callId);
+    if (!isOverloaded(answer)) return answer;
+  }
 } // prettier-ignore
 
 async function loggedIn(caller: UdpCaller, username: string, password: string, headers: readonly string[] = []): Promise<RawCall> {
@@ -359,9 +355,3 @@ async function loggedIn(caller: UdpCaller, username: string, password: string, h
   await until(() => server.telephone.list()[0]?.state === 'connected');
   return call;
 } // prettier-ignore
-
-/** 200 to a request of the server. */
-function okTo(text: string): string {
-  const lines = text.split('\r\n').filter((line) => /^(?:Via|From|To|Call-ID|CSeq):/i.test(line));
-  return ['SIP/2.0 200 OK', ...lines, 'Content-Length: 0', '', ''].join('\r\n');
-}

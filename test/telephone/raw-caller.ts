@@ -36,6 +36,7 @@ export class UdpCaller implements RawCaller {
   readonly local: Address;
   readonly #socket: UdpSocket;
   readonly #to: Address;
+  #closed: Promise<void> | undefined;
 
   private constructor(socket: UdpSocket, to: Address) {
     const { address: host, port } = socket.address();
@@ -62,7 +63,8 @@ export class UdpCaller implements RawCaller {
   }
 
   close(): Promise<void> {
-    return new Promise((resolve) => this.#socket.close(() => resolve()));
+    this.#closed ??= new Promise((resolve) => this.#socket.close(() => resolve()));
+    return this.#closed;
   }
 }
 
@@ -163,6 +165,16 @@ export function field(message: string, name: string): string | undefined {
   return new RegExp(`^${name}:[ \\t]*(.*)\\r$`, 'im').exec(message)?.[1];
 }
 
+/** The final response to a new INVITE that the server has looked at, not acknowledged. */
+export async function refusalOf(caller: RawCaller, wording: Wording = {}): Promise<string> {
+  for (;;) {
+    const callId = `refused${++counter}@test`;
+    caller.send(request(caller, { ...wording, callId }));
+    const answer = await finalOf(caller, callId);
+    if (!isOverloaded(answer)) return answer;
+  }
+}
+
 /** The final response to what has this Call-ID, of this method. */
 export async function finalOf(caller: RawCaller, callId: string, method = 'INVITE'): Promise<string> {
   const find = () =>
@@ -184,12 +196,30 @@ export interface RawCall {
   readonly answer: string;
 }
 
-/** Calls, and acknowledges the answer unless told otherwise. Rejects where the answer is no 200. */
+/**
+ * Calls, and acknowledges the answer unless told otherwise. Rejects where the answer is no 200; comes again where the
+ * server, on a machine with much to do, does not look at the call at all.
+ */
 export async function callFrom(
   caller: RawCaller,
   wording: Wording = {},
   acknowledges = true,
 ): Promise<RawCall> {
+  for (;;) {
+    try {
+      return await tryCall(caller, wording, acknowledges);
+    } catch (error) {
+      if (!isOverloaded((error as Error).message)) throw error;
+    }
+  }
+}
+
+/** Refused before anything was kept of it: the server does not even say its name. */
+export function isOverloaded(answer: string): boolean {
+  return statusOf(answer) === 503 && field(answer, 'Server') === undefined;
+}
+
+async function tryCall(caller: RawCaller, wording: Wording, acknowledges: boolean): Promise<RawCall> {
   const n = ++counter;
   const { callId = `call${n}@test`, fromTag = `c${n}` } = wording;
   caller.send(request(caller, { ...wording, callId, fromTag }));
@@ -215,4 +245,11 @@ export async function hangUp(caller: RawCaller, call: RawCall): Promise<void> {
   caller.send(request(caller, { method: 'BYE', ...idOf(call), cseq: 2 }));
   const answer = await finalOf(caller, call.callId, 'BYE');
   if (statusOf(answer) !== 200) throw new Error(answer);
+}
+
+/** A response to a request of the server; 200 where no status is stated. */
+export function okTo(text: string, status = 200, tag = ''): string {
+  const lines = text.split('\r\n').filter((line) => /^(?:Via|From|To|Call-ID|CSeq):/i.test(line));
+  const tagged = lines.map((line) => (/^To:/i.test(line) && tag !== '' ? `${line};tag=${tag}` : line));
+  return [`SIP/2.0 ${status} So`, ...tagged, 'Content-Length: 0', '', ''].join('\r\n');
 }
