@@ -17,7 +17,7 @@ export interface CallCapturesOptions {
   readonly time: Time;
   /** The time of day, in milliseconds since 1970. */
   readonly unixMs: () => number;
-  /** The clock of copies of media; they are taken for new, if absent. */
+  /** The clock of copies of media; the time of day, if absent. */
   readonly mediaMs?: () => number;
   /** Whether a call that begins is to be captured; every one is, if nobody is asked. */
   readonly wants?: WantsCall;
@@ -44,6 +44,8 @@ const DRAIN_MS = 250; // copies of media wait that long, or for the next message
 interface Capture {
   readonly file: PcapFile;
   lastMs: number;
+  /** What the time of day is ahead of the clock of media: fixed, so that no packet of a file goes back in time. */
+  readonly unixAheadMs: number;
   /** There was a call: only BYE ends it from then on. */
   established: boolean;
   ended: boolean;
@@ -82,10 +84,11 @@ export class CallCaptures implements MessageTap {
     const capture =
       this.#open.get(callId) ?? (isInvite(bytes) ? this.#begin(callId, direction, bytes, flow) : undefined);
     if (capture === undefined) return;
+    const atUnixMs = this.#mediaMs() + capture.unixAheadMs;
     this.#drain(callId, capture);
     const { local, remote } = flow;
     const [from, to] = direction === 'in' ? [remote, local] : [local, remote];
-    this.#write(callId, capture, from, to, bytes);
+    this.#write(callId, capture, from, to, bytes, atUnixMs);
     const change = changeBy(bytes);
     if (change === 'again') capture.ended = false;
     else if (change === 'established') capture.established = true;
@@ -150,6 +153,7 @@ export class CallCaptures implements MessageTap {
     const capture: Capture = {
       file,
       lastMs: time.now(),
+      unixAheadMs: unixMs() - this.#mediaMs(),
       established: false,
       ended: false,
       callOff: () => undefined,
@@ -171,6 +175,11 @@ export class CallCaptures implements MessageTap {
     this.#finish(callId, capture);
   }
 
+  #mediaMs(): number {
+    const { mediaMs, unixMs } = this.#options;
+    return (mediaMs ?? unixMs)();
+  }
+
   #tap(capture: Capture, source: MediaSource): void {
     capture.media = source;
     source.tap(true);
@@ -187,20 +196,11 @@ export class CallCaptures implements MessageTap {
 
   #drain(callId: string, capture: Capture): void {
     if (capture.media === undefined) return;
-    const { mediaMs, unixMs } = this.#options;
-    const unixAheadMs = mediaMs === undefined ? undefined : unixMs() - mediaMs();
     const { copies, missed } = capture.media.takeCopies();
     capture.missed = missed;
     for (const { from, to, atMs, packet } of copies) {
-      const atUnixMs = unixAheadMs === undefined ? undefined : atMs + unixAheadMs;
-      this.#write(
-        callId,
-        capture,
-        from,
-        to,
-        Buffer.from(packet.buffer, packet.byteOffset, packet.length),
-        atUnixMs,
-      );
+      const bytes = Buffer.from(packet.buffer, packet.byteOffset, packet.length);
+      this.#write(callId, capture, from, to, bytes, atMs + capture.unixAheadMs);
     }
   }
 
