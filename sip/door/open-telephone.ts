@@ -1,5 +1,6 @@
 // Opens the telephone door from the configuration, or says why it stays closed.
 import { randomBytes } from 'node:crypto';
+import { readCertificate } from '../../src/certificate.js';
 import type { CallRecord } from '../../src/call/call-record.js';
 import type { PreparedSpeech } from '../../src/call/prepared-speech.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
@@ -18,7 +19,7 @@ import { Correspondents } from './correspondents.js';
 import { MediaSupply } from './media-supply.js';
 import { TelephoneDoor } from './telephone-door.js';
 import type { TelephoneLog, TelephoneParts } from './telephone-parts.js';
-import { readTelephoneSettings, type TelephoneSettings } from './telephone-settings.js';
+import { certificateFiles, readTelephoneSettings, type TelephoneSettings } from './telephone-settings.js';
 
 export interface TelephoneSurroundings {
   readonly config: Config;
@@ -50,6 +51,8 @@ export async function openTelephone(around: TelephoneSurroundings): Promise<Tele
   const { sip } = config;
   if (!sip.enabled) return undefined;
   const settings = readTelephoneSettings(sip, env);
+  const certificate = certificateFiles(sip);
+  if (certificate !== undefined) await readCertificate(certificate);
   const door = new TelephoneDoor(partsOf(around, settings, new MediaSupply(around)));
   try {
     await door.open();
