@@ -44,6 +44,10 @@ export interface PhoneCallParts {
 }
 
 const MOST_DIGITS = 1000;
+const LEFT: PhoneCallEnd = {
+  reason: 'caller hung up',
+  detail: 'the far end closed its media and said nothing',
+};
 
 export class PhoneCall {
   readonly info: PhoneCallInfo;
@@ -130,6 +134,7 @@ export class PhoneCall {
     media.onHeld = (held) => isOurs() && this.#peerHolds(held);
     media.onSilent = () => void (isOurs() && this.end({ reason: 'media timeout' }));
     media.onFailed = (error) => void (isOurs() && this.end({ reason: 'failed', detail: error.message }));
+    media.onLeft = () => void (isOurs() && this.end(LEFT));
     session.user = {
       established: () => isOurs() && this.#established(),
       ended: (end) => isOurs() && this.#legEnded(end),
@@ -150,7 +155,7 @@ export class PhoneCall {
   talks(call: Call): void {
     this.#call = call;
     if (this.#port !== undefined && this.#port !== this.#firstPort.given) call.moveTo(this.#port);
-    this.#begin();
+    this.#connect();
     call.onEvent = (event) => {
       if (event.type === 'utterance.started' && this.#firstAudioMs === undefined && this.#answeredMs !== undefined) {
         this.#firstAudioMs = this.#parts.time.now() - this.#answeredMs;
@@ -158,7 +163,7 @@ export class PhoneCall {
       this.#tell({ type: 'speech', event });
     };
     void call.closed.then((reason) => this.end({ reason: reason === 'server closing' ? reason : 'failed' }));
-    if (this.#ending !== undefined) void call.close(this.#end?.reason ?? 'failed');
+    if (this.#end !== undefined) void call.close(this.#end?.reason ?? 'failed');
   } // prettier-ignore
 
   /** Calls `action` once the call is answered and can speak; never where it ends before. */
@@ -224,12 +229,14 @@ export class PhoneCall {
 
   /** Ends it in whatever state; resolves when the far end was told. The first reason counts. */
   end(end: PhoneCallEnd): Promise<void> {
-    this.#ending ??= this.#finish(end);
+    // The session tells its end while it is being ended: that is none of another reason.
+    if (this.#end !== undefined) return this.#ending ?? Promise.resolve();
+    this.#end = end;
+    this.#ending = this.#finish(end);
     return this.#ending;
   }
 
   async #finish(end: PhoneCallEnd): Promise<void> {
-    this.#end = end;
     this.#endedAt = this.#parts.wallMs();
     this.#silence.close();
     this.#firstPort.fail(new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`));
@@ -271,6 +278,12 @@ export class PhoneCall {
     this.#answeredMs = this.#parts.time.now();
     this.#answeredAt = this.#parts.wallMs();
     this.#silence.heard();
+    this.#connect();
+  }
+
+  /** Once it is answered and has its speech, which waits for the keys of its media. */
+  #connect(): void {
+    if (this.#answeredMs === undefined || this.#call === undefined || this.#end !== undefined) return;
     this.#step('connected');
     this.#holdChanged();
     this.#begin();
@@ -335,11 +348,11 @@ export class PhoneCall {
 
   #talking(): Call {
     if (this.#isUp() && this.#call !== undefined) return this.#call;
-    throw new ParleyError('WRONG_STATE', `the call is ${this.#ending === undefined ? this.#state : 'ended'}, not connected`);
+    throw new ParleyError('WRONG_STATE', `the call is ${this.#end === undefined ? this.#state : 'ended'}, not connected`);
   } // prettier-ignore
 
   #isUp(): boolean {
-    return this.#ending === undefined && (this.#state === 'connected' || this.#state === 'held');
+    return this.#end === undefined && (this.#state === 'connected' || this.#state === 'held');
   }
 
   #carrier(): Leg {

@@ -60,6 +60,8 @@ export class CallMedia implements SessionMedia {
   onSilent: (() => void) | undefined;
   /** No keys could be agreed on. */
   onFailed: ((error: ParleyError) => void) | undefined;
+  /** The far end ended its DTLS association, and with it its media, 5 s ago. */
+  onLeft: (() => void) | undefined;
   readonly #parts: CallMediaParts;
   readonly #socket: MediaSocket;
   readonly #negotiation: ForkedNegotiation;
@@ -92,6 +94,7 @@ export class CallMedia implements SessionMedia {
       time,
       onKeys: (keys) => this.#keyed(keys),
       onFailed: (error) => this.onFailed?.(error),
+      onLeft: () => this.onLeft?.(),
       onFound: (...where) => this.#incoming.found(...where),
     });
     socket.onDigit = (digit, durationMs, atMs) => this.onDigit?.(digit, durationMs, atMs);

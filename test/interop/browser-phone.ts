@@ -48,10 +48,12 @@ window.openPhone = async (server, { authorizationUsername, authorizationPassword
     told,
     statuses: [],
     connection,
-    call: (to) =>
-      user.call(to, {}, {
-        requestDelegate: { onReject: ({ message }) => window.phone.statuses.push(message.statusCode) },
-      }),
+    offered: 0,
+    call: async (to) => {
+      const onReject = ({ message }) => window.phone.statuses.push(message.statusCode);
+      await user.call(to, {}, { requestDelegate: { onReject } });
+      user.session.delegate = { ...user.session.delegate, onInvite: () => window.phone.offered++ };
+    },
     press: (keys) => user.session.sessionDescriptionHandler.sendDtmf(keys, { duration: 100, interToneGap: 70 }),
     loseServer: () => user.sessionManager.userAgent.transport.ws.close(),
     heard: async () => {
