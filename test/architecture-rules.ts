@@ -13,6 +13,7 @@ const LEAVES = [
   'src/observe',
 ];
 const TIME = 'src/time.ts'; // not for what is pure
+const WATCHED = ['src/file-watch.ts', 'src/certificate.ts']; // files that are read again
 
 /** What each room may import, besides itself. A room is a folder or a file at the top of src. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -34,17 +35,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/closing.ts': [],
   'src/stop-signals.ts': ['src/observe'],
   [TIME]: [],
+  'src/file-watch.ts': [TIME],
+  'src/certificate.ts': ['src/errors.ts', 'src/file-watch.ts'],
   'src/observe': ['src/errors.ts', 'src/config.ts', TIME, 'src/call/call-record.ts'], // what it tells of
   'src/text': LEAVES,
   'src/audio': ['src/errors.ts', 'src/addon.ts'],
   'src/speech': [...LEAVES, TIME, 'src/audio', 'src/addon.ts'], // native engines, and the priority of engine threads
   'src/rtp': [...LEAVES, TIME, 'src/audio', 'src/addon.ts'],
   'src/call': [...LEAVES, TIME, 'src/audio', 'src/rtp', 'src/speech', 'src/text'],
-  'src/http': [...LEAVES, TIME, 'src/call'],
+  'src/http': [...LEAVES, TIME, ...WATCHED, 'src/call'],
   'src/agent': [...LEAVES, TIME, 'src/call'],
   // These two make the MediaPort of a call, so they know codecs and playouts.
   signaling: [...LEAVES, TIME, 'src/call', 'src/rtp'],
-  sip: [...LEAVES, TIME, 'src/call', 'src/rtp'],
+  sip: [...LEAVES, TIME, ...WATCHED, 'src/call', 'src/rtp'],
 };
 
 /** Knows everyone and does nothing else. */

@@ -35,7 +35,7 @@ export class TargetWalk {
   constructor({ nextHop, flow }: Journey, ground: WalkGround) {
     this.#ground = ground;
     this.#flow = flow === undefined || flow.closed ? undefined : { transport: flow.transport, ...flow.remote, flow };
-    this.#located = nextHop.isSip ? ground.locator.locate(nextHop) : undefined;
+    this.#located = nextHop.isSip && !isNowhere(nextHop) ? ground.locator.locate(nextHop) : undefined;
   } // prettier-ignore
 
   /** Undefined after the last one, after four, and after `close`, which also ends a wait. */
@@ -91,4 +91,9 @@ export class TargetWalk {
       located.next().then(give, () => give(undefined));
     });
   }
+}
+
+/** What browsers' phones call themselves (RFC 7118, section 5); no name server is to be asked for it (RFC 6761). */
+function isNowhere({ host }: LocatedUri): boolean {
+  return /(?:^|\.)invalid\.?$/i.test(host);
 }

@@ -1,5 +1,6 @@
 // Opens the telephone door from the configuration, or says why it stays closed.
 import { randomBytes } from 'node:crypto';
+import { readCertificate } from '../../src/certificate.js';
 import type { CallRecord } from '../../src/call/call-record.js';
 import type { PreparedSpeech } from '../../src/call/prepared-speech.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
@@ -20,7 +21,7 @@ import { MediaSupply } from './media-supply.js';
 import { openCaptures } from './open-captures.js';
 import { TelephoneDoor } from './telephone-door.js';
 import type { TelephoneLog, TelephoneParts } from './telephone-parts.js';
-import { readTelephoneSettings, type TelephoneSettings } from './telephone-settings.js';
+import { certificateFiles, readTelephoneSettings, type TelephoneSettings } from './telephone-settings.js';
 
 export interface TelephoneSurroundings {
   readonly config: Config;
@@ -52,6 +53,8 @@ export async function openTelephone(around: TelephoneSurroundings): Promise<Tele
   const { sip } = config;
   if (!sip.enabled) return undefined;
   const settings = readTelephoneSettings(config, env);
+  const certificate = certificateFiles(sip);
+  if (certificate !== undefined) await readCertificate(certificate);
   const captures = await openCaptures({
     config: config.captures,
     time: around.time,

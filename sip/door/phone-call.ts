@@ -48,6 +48,10 @@ export interface PhoneCallParts {
 
 const MOST_DIGITS = 1000;
 const FAREWELL_MS = 4000; // SIP itself tries for 32 s, and goes on doing so
+const LEFT: PhoneCallEnd = {
+  reason: 'peer hung up',
+  detail: 'the far end closed its media and said nothing',
+};
 
 export class PhoneCall {
   readonly info: PhoneCallInfo;
@@ -136,6 +140,7 @@ export class PhoneCall {
     media.onHeld = (held) => isOurs() && this.#peerHolds(held);
     media.onSilent = () => void (isOurs() && this.end({ reason: 'media timeout' }));
     media.onFailed = (error) => void (isOurs() && this.end({ reason: 'failed', detail: error.message }));
+    media.onLeft = () => void (isOurs() && this.end(LEFT));
     session.user = {
       accepted: () => isOurs() && this.#times.settled(),
       established: () => isOurs() && this.#established(),
@@ -183,6 +188,7 @@ export class PhoneCall {
     if (this.#port !== undefined && this.#port !== this.#firstPort.given) this.#move(call, this.#port);
     this.#holdChanged();
     this.#begin();
+    this.#connect();
   }
 
   /** Calls `action` once the far end can hear us, though it may not be answered; never where it ends before. */
@@ -299,8 +305,14 @@ export class PhoneCall {
   }
 
   #established(): void {
-    if (this.#times.answered || this.#ending !== undefined) return;
+    if (this.#times.answered || this.#end !== undefined) return;
     this.#times.established();
+    this.#connect();
+  }
+
+  /** Once it is answered and has its speech, which waits for the keys of its media. */
+  #connect(): void {
+    if (!this.#times.answered || this.#call === undefined || this.#end !== undefined) return;
     this.#step('connected');
     this.#holdChanged();
     this.#begin();

@@ -17,6 +17,7 @@ import type {
   TransferOutcome,
   TransferRequest,
 } from '../../src/call/phone-calls.js';
+import { CertificateRenewal } from '../../src/certificate.js';
 import type { RegistrationState } from '../../src/observe/sip-metrics.js';
 import type { CallTaps, TapCounts } from '../capture/call-taps.js';
 import type { Guard } from '../guard/guard.js';
@@ -29,6 +30,7 @@ import type { PhoneCall } from './phone-call.js';
 import { SipNetwork } from './sip-network.js';
 import { Transfers } from './transfers.js';
 import type { TelephoneParts } from './telephone-parts.js';
+import { certificateFiles } from './telephone-settings.js';
 
 /** Connections that were cut or turned away. */
 const CUT: readonly TransportCount[] = [
@@ -57,6 +59,7 @@ export class TelephoneDoor implements PhoneCalls {
   readonly #network: SipNetwork;
   readonly #placing: OutboundPlacing;
   readonly #transfers: Transfers;
+  readonly #renewal: CertificateRenewal | undefined;
   #closing: Promise<void> | undefined;
 
   /** CONFIG_INVALID where a listener cannot work. */
@@ -80,11 +83,13 @@ export class TelephoneDoor implements PhoneCalls {
     });
     this.#placing = new OutboundPlacing({ ...calls, network: this.#network });
     this.#transfers = new Transfers({ ...calls, placing: this.#placing });
+    this.#renewal = this.#renewalOf(parts);
   }
 
   /** Rejects with CONFIG_INVALID where an address cannot be had; then nothing is left open. */
   async open(): Promise<void> {
     await this.#network.open();
+    await this.#renewal?.open();
     this.#placing.open();
     this.#parts.log.info({ listening: this.#network.listening }, 'telephone door open');
   }
@@ -219,7 +224,16 @@ export class TelephoneDoor implements PhoneCalls {
     return this.#closing;
   }
 
+  /** Peers are shown the certificate that the files hold now, and calls go on. */
+  #renewalOf({ config, tls, log }: TelephoneParts): CertificateRenewal | undefined {
+    const files = certificateFiles(config);
+    if (files === undefined) return undefined;
+    const { transports } = this.#network;
+    return new CertificateRenewal(files, ({ cert, key }) => transports.renew({ ...tls, cert, key }), log);
+  }
+
   async #close(): Promise<void> {
+    this.#renewal?.close();
     this.drain();
     await Promise.all(this.#book.open.map((phone) => phone.end({ reason: 'server closing' })));
     await this.#placing.closed();

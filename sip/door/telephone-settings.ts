@@ -1,6 +1,7 @@
 // The files that the telephone door's variables name, read and judged before
 // anything is opened. Every mistake is told, with its file.
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import type { CertificateFiles } from '../../src/certificate.js';
 import { ParleyError } from '../../src/errors.js';
 import type { CaptureConfig } from '../../src/capture-config.js';
 import type { SipConfig } from '../../src/sip-config.js';
@@ -17,6 +18,12 @@ export interface TelephoneSettings {
   readonly trunks: readonly TrunkSettings[];
   readonly users: ReadonlyMap<string, Secret>;
   readonly tls: TlsIdentity;
+}
+
+/** Of the certificate for SIP over TLS; undefined where that is not spoken. */
+export function certificateFiles({ tlsPort, tlsCert, tlsKey }: SipConfig): CertificateFiles | undefined {
+  if (tlsPort === undefined || tlsCert === undefined || tlsKey === undefined) return undefined;
+  return { certPath: tlsCert, keyPath: tlsKey, variables: { cert: 'SIP_TLS_CERT', key: 'SIP_TLS_KEY' } };
 }
 
 /** CONFIG_INVALID with every mistake in every file. `env` is where trunks find the passwords that they name. */

@@ -66,6 +66,8 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   onFailed: ((error: ParleyError) => void) | undefined;
   /** Nothing leaves any more; what was copied can still be taken. */
   onClosing: (() => void) | undefined;
+  /** The far end ended its DTLS association, and with it its media, 5 s ago. */
+  onLeft: (() => void) | undefined;
   readonly #parts: CallMediaParts;
   readonly #socket: MediaSocket;
   readonly #negotiation: ForkedNegotiation;
@@ -99,6 +101,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       time,
       onKeys: (keys) => this.#keyed(keys),
       onFailed: (error) => this.onFailed?.(error),
+      onLeft: () => this.onLeft?.(),
       onFound: (...where) => this.#incoming.found(...where),
     });
     socket.onDigit = (digit, durationMs, atMs) => this.onDigit?.(digit, durationMs, atMs);

@@ -19,9 +19,13 @@ export interface MediaPathOptions {
   /** Once for each association. */
   readonly onKeys: (keys: DtlsKeys) => void;
   readonly onFailed: (error: ParleyError) => void;
+  /** The far end ended the association, and has not begun another one in 5 s. */
+  readonly onLeft: () => void;
   /** The far end is reached there from now on. */
   readonly onFound: (address: string, port: number, component: IceComponent) => void;
 }
+
+const LEFT_MS = 5000; // for the BYE that says the same, or the offer of another association
 
 export class MediaPath {
   readonly #options: MediaPathOptions;
@@ -30,6 +34,7 @@ export class MediaPath {
   #keys: DtlsKeys | undefined;
   /** Where there is no handshake that does it. */
   #ice: IceLite | undefined;
+  #callOffLeft = () => {};
 
   constructor(options: MediaPathOptions) {
     this.#options = options;
@@ -46,6 +51,7 @@ export class MediaPath {
   /** After the socket has learned of it. */
   follow(agreed: AgreedAudio): void {
     const terms = termsOf(agreed);
+    this.#callOffLeft();
     if (terms === undefined) {
       this.#endHandshake();
       return this.#useIce(agreed.ice);
@@ -64,7 +70,7 @@ export class MediaPath {
   }
 
   #begin(terms: HandshakeTerms): MediaHandshake | undefined {
-    const { certificate, socket, time, onFailed, onFound } = this.#options;
+    const { certificate, socket, time, onFailed, onFound, onLeft } = this.#options;
     if (certificate === undefined) return undefined;
     const onKeys = (keys: DtlsKeys) => {
       this.#keys = keys;
@@ -78,10 +84,12 @@ export class MediaPath {
       onKeys,
       onFailed,
       onNominated: onFound,
+      onClosed: () => (this.#callOffLeft = time.after(LEFT_MS, onLeft)),
     });
   }
 
   #endHandshake(): void {
+    this.#callOffLeft();
     this.#handshake?.close();
     this.#handshake = this.#keys = this.#terms = undefined;
   }

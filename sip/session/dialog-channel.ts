@@ -9,6 +9,7 @@ import type { HeaderLine } from '../message/serialiser.js';
 import type { SentAck } from '../transaction/sent-ack.js';
 import type { Flow } from '../transport/flow.js';
 import { PeerAbilities } from './abilities.js';
+import { isWebSocket } from './flow-watch.js';
 import type { SessionGround } from './session-ground.js';
 import { wayBack } from './way-back.js';
 
@@ -25,6 +26,8 @@ export class DialogChannel {
   readonly peer = new PeerAbilities();
   /** Our Contact. */
   readonly contact: HeaderLine;
+  /** Told whenever the peer is to be reached over another flow. */
+  onFlow: (flow: Flow | undefined) => void = () => undefined;
   readonly #account: Journey['account'];
   #flow: Flow | undefined;
   /** By the number of the INVITE. */
@@ -43,7 +46,12 @@ export class DialogChannel {
     this.peer.note(request);
     if (request.contact === undefined) return;
     this.dialog.refresh(request);
-    this.#flow = wayBack(request, flow);
+    this.moveTo(wayBack(request, flow));
+  }
+
+  /** Any request of the peer: one whose WebSocket was lost has come back on this one. */
+  heard(flow: Flow): void {
+    if (this.#flow?.closed === true && isWebSocket(this.#flow) && isWebSocket(flow)) this.moveTo(flow);
   }
 
   /** The same by a 2xx to ours: the flow stays, which has just carried it. */
@@ -87,6 +95,12 @@ export class DialogChannel {
 
   hasAcknowledged({ cseq }: SipResponse): boolean {
     return this.#acks.has(cseq.number);
+  }
+
+  /** Where the peer is reached from now on. */
+  moveTo(flow: Flow | undefined): void {
+    this.#flow = flow;
+    this.onFlow(flow);
   }
 
   #journey(): Journey {

@@ -20,6 +20,7 @@ import { ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from './abiliti
 import { AwaitedAcks } from './awaited-acks.js';
 import { DialogChannel, type RequestContent } from './dialog-channel.js';
 import type { DialogLife } from './dialog-life.js';
+import { FlowWatch } from './flow-watch.js';
 import { InfoDigits } from './info-digits.js';
 import { OurOffers } from './our-offers.js';
 import { Pauses } from './pauses.js';
@@ -65,6 +66,7 @@ export class InDialog implements DialogLife {
   readonly #digits: InfoDigits;
   readonly #ourTransfers: OurTransfers;
   readonly #peerTransfers: PeerTransfers;
+  readonly #flowWatch: FlowWatch;
   #state: 'early' | 'confirmed' | 'ended' = 'early';
   #leaving: Promise<void> | undefined;
   #peerLeft = false;
@@ -92,6 +94,9 @@ export class InDialog implements DialogLife {
     this.#digits = new InfoDigits(this);
     this.#ourTransfers = new OurTransfers(this);
     this.#peerTransfers = new PeerTransfers(this);
+    this.#flowWatch = new FlowWatch(ground.time, ground.patienceMs, () => this.end({ by: 'transport' }));
+    this.#flowWatch.follow(options.journey.flow);
+    this.channel.onFlow = (flow) => this.#flowWatch.follow(flow);
     ground.dialogs.add(this);
   }
 
@@ -145,7 +150,10 @@ export class InDialog implements DialogLife {
     const { ground } = this.channel;
     if (!this.dialog.takes(request)) ground.refuse(transaction, refusal(500, 'Server Internal Error'));
     else if (this.ended) this.#afterwards(request, transaction);
-    else this.#handle(request, transaction);
+    else {
+      this.channel.heard(transaction.flow);
+      this.#handle(request, transaction);
+    }
   }
 
   hangUp(reason?: Reason): Promise<void> {
@@ -204,6 +212,8 @@ export class InDialog implements DialogLife {
     this.#state = 'ended';
     this.timer.close();
     this.pauses.close();
+    this.channel.onFlow = () => undefined;
+    this.#flowWatch.close();
     this.#peerTransfers.ended();
     this.#options.over(end);
   }

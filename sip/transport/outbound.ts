@@ -38,11 +38,18 @@ const LARGE_CONNECT_MS = 2000; // while a caller waits, and UDP is left
 
 export class Outbound {
   readonly #options: OutboundOptions;
+  #tls: TlsIdentity;
   readonly #connecting = new Map<string, Promise<Flow | TransportFailure>>();
   readonly #udpOnlyUntilMs = new Map<string, number>();
 
   constructor(options: OutboundOptions) {
     this.#options = options;
+    this.#tls = options.tls;
+  }
+
+  /** New connections are made under this identity. */
+  renew(tls: TlsIdentity): void {
+    this.#tls = tls;
   }
 
   /** At once where a flow stands or none is needed. */
@@ -84,7 +91,8 @@ export class Outbound {
   }
 
   async #open(target: Target, transport: 'tcp' | 'tls', limitMs: number): Promise<Flow | TransportFailure> {
-    const { gate, time, tls, table, connected, from } = this.#options;
+    const { gate, time, table, connected, from } = this.#options;
+    const tls = this.#tls;
     if (gate.full) return 'too-many';
     const { name, address, port } = target;
     const remote = { address, port };

@@ -127,6 +127,12 @@ export class Transports {
     return this.#closed;
   }
 
+  /** From now on connections in and out are made under this identity; those that stand are not touched. */
+  renew(tls: TlsIdentity): void {
+    this.#outbound.renew(tls);
+    for (const { listener } of this.#listening) if (listener instanceof StreamListener) listener.renew(tls);
+  }
+
   /** Where this transport listens: of several, the first, or the first of the address's family. */
   local(transport: TransportName, like?: string): Place | undefined {
     return this.#find(transport, like)?.listener.local;

@@ -1,4 +1,9 @@
 // A UDP socket: datagrams in, and flows to whoever is written to.
+//
+// That nobody listens at the other end is not known here: Linux tells a socket
+// of ICMP errors only where it is connected to one peer or reads its error queue,
+// and Node can do neither on the port that everybody is served from (a second,
+// connected socket on it would let other programs share it). Transactions run out.
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { Time } from '../../src/time.js';

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
-import { FileWatch, type FileWatchOptions } from './file-watch.js';
+import { FileWatch, type FileWatchOptions } from '../file-watch.js';
 import type { KeyRing } from './key-ring.js';
 
 const LEAST_LENGTH = 16;

@@ -8,8 +8,8 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { Time } from '../time.js';
 import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
-import { type CertificateFiles, CertificateRenewal } from './certificate.js';
-import type { FileWatchOptions } from './file-watch.js';
+import { type CertificateFiles, CertificateRenewal } from '../certificate.js';
+import type { FileWatchOptions } from '../file-watch.js';
 import { FirstBytes, type HttpVersion } from './first-bytes.js';
 import { listenUnix } from './unix-listener.js';
 import { markUnix } from './visitor.js';
@@ -98,7 +98,12 @@ export class Listeners {
     const server = createTlsServer({ noDelay: true, ALPNProtocols, handshakeTimeout }, (socket) => {
       accepted(socket, socket.alpnProtocol === 'h2' ? 'http/2' : 'http/1');
     });
-    this.#renewal = new CertificateRenewal(files, server, log, watch);
+    this.#renewal = new CertificateRenewal(
+      files,
+      ({ cert, key }) => server.setSecureContext({ cert, key }),
+      log,
+      watch,
+    );
     await this.#renewal.open();
     return this.#keep(server);
   }

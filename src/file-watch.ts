@@ -6,7 +6,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { systemTime, type Time } from '../time.js';
+import { systemTime, type Time } from './time.js';
 
 export interface FileWatchOptions {
   /** Milliseconds between two looks. */

@@ -1,0 +1,44 @@
+// Tells when a browser's phone cannot be reached any more. Nobody can connect to
+// a browser (RFC 7118, section 5): the WebSocket that it came in on is the only
+// way to it, and once that is closed the phone has to come back by itself, with a
+// request within the dialog on another one.
+import type { Time } from '../../src/time.js';
+import type { Flow } from '../transport/flow.js';
+
+export class FlowWatch {
+  readonly #time: Time;
+  readonly #patienceMs: number;
+  readonly #lost: () => void;
+  #callOff = () => {};
+
+  /** `lost` is told once, `patienceMs` after the flow was closed, unless another one is followed by then. */
+  constructor(time: Time, patienceMs: number, lost: () => void) {
+    this.#time = time;
+    this.#patienceMs = patienceMs;
+    this.#lost = lost;
+  }
+
+  /** This one from now on; any but a WebSocket is of no concern. */
+  follow(flow: Flow | undefined): void {
+    this.close();
+    if (flow === undefined || !isWebSocket(flow)) return;
+    let callOffWait = () => {};
+    const callOffClose = flow.onClose(() => {
+      callOffWait = this.#time.after(this.#patienceMs, this.#lost);
+    });
+    this.#callOff = () => {
+      callOffClose();
+      callOffWait();
+    };
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#callOff();
+    this.#callOff = () => {};
+  }
+}
+
+export function isWebSocket({ transport }: Flow): boolean {
+  return transport === 'ws' || transport === 'wss';
+}

@@ -1,0 +1,117 @@
+// A server's certificate and its private key: read from their files, checked
+// before anybody is shown them, and read again when the files change.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import { ParleyError } from './errors.js';
+import { FileWatch, type FileWatchOptions } from './file-watch.js';
+
+export interface CertificateFiles {
+  readonly certPath: string;
+  readonly keyPath: string;
+  /** The variables that name them; TLS_CERT and TLS_KEY, if absent. */
+  readonly variables?: { readonly cert: string; readonly key: string };
+}
+
+export interface CertificateLog {
+  info(fields: Record<string, unknown>, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
+}
+
+export interface Certificate {
+  /** PEM, with the chain behind it. */
+  readonly cert: string;
+  readonly key: string;
+  readonly validUntil: Date;
+}
+
+const HTTPS = { cert: 'TLS_CERT', key: 'TLS_KEY' };
+
+/** Rejects with CONFIG_INVALID, naming the variable whose file is not usable. */
+export async function readCertificate(files: CertificateFiles): Promise<Certificate> {
+  const { certPath, keyPath, variables = HTTPS } = files;
+  const [cert, key] = await Promise.all([
+    readText(variables.cert, certPath),
+    readText(variables.key, keyPath),
+  ]);
+  const leaf = attempt(
+    variables.cert,
+    certPath,
+    'holds no certificate in PEM',
+    () => new X509Certificate(cert),
+  );
+  const notKey = 'holds no private key in PEM, or one with a passphrase';
+  const secret = attempt(variables.key, keyPath, notKey, () => createPrivateKey(key));
+  if (!leaf.checkPrivateKey(secret)) throw refusal(variables.key, keyPath, `is not the key of ${certPath}`);
+  attempt(variables.cert, certPath, 'cannot be used', () => createSecureContext({ cert, key }));
+  return { cert, key, validUntil: new Date(leaf.validTo) };
+}
+
+/** Tells of the certificate that the files hold: at first, and whenever they hold another one that can be used. */
+export class CertificateRenewal {
+  readonly #files: CertificateFiles;
+  readonly #use: (certificate: Certificate) => void;
+  readonly #log: CertificateLog;
+  readonly #watch: FileWatch;
+
+  constructor(
+    files: CertificateFiles,
+    use: (certificate: Certificate) => void,
+    log: CertificateLog,
+    watch: FileWatchOptions = {},
+  ) {
+    this.#files = files;
+    this.#use = use;
+    this.#log = log;
+    this.#watch = new FileWatch([files.certPath, files.keyPath], () => void this.#readAgain(), watch);
+  }
+
+  /** Reads the files for the first time; CONFIG_INVALID when they are not usable. */
+  async open(): Promise<void> {
+    await this.#watch.open(); // first, so that no change is missed
+    this.#take(await readCertificate(this.#files));
+  }
+
+  close(): void {
+    this.#watch.close();
+  }
+
+  async #readAgain(): Promise<void> {
+    try {
+      const certificate = await readCertificate(this.#files);
+      this.#take(certificate);
+      this.#log.info({ validUntil: certificate.validUntil }, 'certificate read again');
+    } catch (error) {
+      // Two files are not replaced at once: the second change comes here again.
+      this.#log.warn({ detail: (error as Error).message }, 'certificate stays as it was');
+    }
+  }
+
+  #take(certificate: Certificate): void {
+    const { validUntil } = certificate;
+    this.#use(certificate);
+    if (validUntil.getTime() < Date.now()) this.#log.warn({ validUntil }, 'the certificate has expired');
+  }
+}
+
+async function readText(variable: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw refusal(variable, path, `cannot be read: ${code ?? message}`, error);
+  }
+}
+
+function attempt<T>(variable: string, path: string, what: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw refusal(variable, path, what, error);
+  }
+}
+
+function refusal(variable: string, path: string, what: string, cause?: unknown): ParleyError {
+  const details = cause === undefined ? { field: variable } : { field: variable, cause };
+  return new ParleyError('CONFIG_INVALID', `${variable} ${path} ${what}`, details);
+}

@@ -1,0 +1,218 @@
+// Browsers' telephones call the server: SIP over WebSocket (RFC 7118), ICE and
+// DTLS-SRTP, with SIP.js in a real Chromium.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { after, before, test, type TestContext } from 'node:test';
+import type { PhoneCallEnd, PhoneCallView } from '../../src/call/phone-calls.js';
+import { until } from '../fakes/until.js';
+import { makePair } from '../http/tls-files.js';
+import { BrowserPhone, type PhoneOptions, PhoneSite } from './browser-phone.js';
+import { kept } from './telephone/kept.js';
+import { ScratchFolder } from './telephone/program.js';
+import { TelephoneServer } from './telephone/telephone-server.js';
+
+const STORY = 'Your order left our house in the evening, and it is on its way. It will be with you tomorrow.';
+
+const ALICE = { authorizationUsername: 'alice', authorizationPassword: 'spades' };
+const REFRESH_S = 90; // the least that RFC 4028 has
+
+let site: PhoneSite;
+let server: TelephoneServer;
+/** HTTPS, keys for HTTP, and passwords for telephones. */
+let guarded: TelephoneServer;
+let folder: ScratchFolder;
+// These take 45 s and 32 s beside the others; the last tests wait for them.
+let lasting: Talking;
+let gone: Promise<PhoneCallEnd | undefined>;
+
+before(async () => {
+  site = await PhoneSite.open();
+  server = await TelephoneServer.start({ CORS_ORIGINS: site.origin });
+  folder = new ScratchFolder();
+  const { cert, key } = await makePair();
+  writeFileSync(folder.at('cert'), cert);
+  writeFileSync(folder.at('key'), key);
+  const environment = {
+    CORS_ORIGINS: site.origin,
+    TLS_CERT: folder.at('cert'),
+    TLS_KEY: folder.at('key'),
+    API_KEYS: 'no-telephone-has-it',
+    SIP_CHALLENGE: '127.0.0.0/8',
+    SIP_SESSION_EXPIRES: `${REFRESH_S}`,
+    SIP_SILENCE_LIMIT: '0',
+  };
+  guarded = await TelephoneServer.start(environment, { users: { alice: ALICE.authorizationPassword } });
+  lasting = await begin(guarded, { credentials: ALICE });
+  gone = leave(await begin());
+});
+after(async () => {
+  await site.close();
+  await server.close();
+  await guarded.close();
+  folder.remove();
+});
+
+interface Talking {
+  readonly phone: BrowserPhone;
+  readonly id: string;
+  readonly view: () => PhoneCallView;
+}
+
+async function begin(on = server, options: PhoneOptions = {}): Promise<Talking> {
+  const before = new Set(on.telephone.list().map(({ id }) => id));
+  const phone = await BrowserPhone.open(site, on.server.url, options);
+  await phone.call();
+  const found = () => on.telephone.list().find(({ id, state }) => !before.has(id) && state === 'connected');
+  await until(() => found() !== undefined);
+  const { id } = found() as PhoneCallView;
+  return { phone, id, view: () => on.telephone.get(id) };
+}
+
+async function calling(t: TestContext, on = server, options: PhoneOptions = {}): Promise<Talking> {
+  const talking = await begin(on, options);
+  await kept(t, talking.phone);
+  return talking;
+}
+
+/** The page is gone without a word; resolves with how its call ended. */
+async function leave({ phone, id }: Talking): Promise<PhoneCallEnd | undefined> {
+  const ended = new Promise<PhoneCallEnd | undefined>((resolve) => {
+    server.telephone.follow(id, 0, (event) => {
+      if (event.type === 'state' && event.state === 'ended') resolve(event.end);
+    });
+  });
+  await phone.page.close({ runBeforeUnload: false });
+  return ended;
+}
+
+/** Resolves when sound has come in since. */
+async function hears({ phone }: Pick<Talking, 'phone'>): Promise<void> {
+  const before = await phone.heard();
+  await until(async () => {
+    const now = await phone.heard();
+    return now.packetsReceived > before.packetsReceived + 50 && now.totalAudioEnergy > before.totalAudioEnergy + 0.001;
+  }); // prettier-ignore
+}
+
+test('a browser that calls hears the greeting', async (t) => {
+  const talking = await calling(t);
+  await hears(talking);
+  const { packetsLost, codec } = await talking.phone.heard();
+  assert.deepEqual({ packetsLost, codec }, { packetsLost: 0, codec: 'audio/G722' });
+  const view = talking.view();
+  assert.deepEqual([view.codec, view.srtp, view.to], ['G722', 'dtls', 'sip:100@127.0.0.1']);
+});
+
+test('keys of a browser are digits of the call, in RTP and in INFO', async (t) => {
+  const { phone, view } = await calling(t);
+  assert.equal(await phone.do('press("42#")'), true);
+  await until(() => view().digits.length === 3);
+  await phone.do('user.sendDTMF("7")');
+  await until(() => view().digits.length === 4);
+  assert.equal(
+    view()
+      .digits.map(({ digit }) => digit)
+      .join(''),
+    '42#7',
+  );
+});
+
+test('an application holds a browser and resumes', async (t) => {
+  const talking = await calling(t);
+  const { phone, id, view } = talking;
+  const direction = () => phone.do('connection().getTransceivers()[0].currentDirection');
+  await hears(talking);
+  await server.telephone.hold(id, true);
+  assert.deepEqual([view().state, await direction()], ['held', 'recvonly']);
+  await server.telephone.hold(id, false);
+  assert.deepEqual([view().state, await direction()], ['connected', 'sendrecv']);
+  server.telephone.say(id, { text: 'There you are again, and here is some more.' });
+  await hears(talking);
+});
+
+test('a browser holds and resumes, and hears the rest then', async (t) => {
+  const talking = await calling(t);
+  const { phone, id, view } = talking;
+  server.telephone.say(id, { text: STORY });
+  await hears(talking);
+  await phone.do('user.hold()');
+  await until(() => view().state === 'held');
+  await phone.do('user.unhold()');
+  await until(() => view().state === 'connected');
+  await hears(talking);
+});
+
+test('a browser that we hang up on is told so', async (t) => {
+  const { phone, id, view } = await calling(t);
+  await server.telephone.hangUp(id);
+  await until(async () => (await phone.told()).includes('hung up'));
+  assert.equal(view().end?.reason, 'we hung up');
+});
+
+test('a browser that hangs up ends the call', async (t) => {
+  const { phone, view } = await calling(t);
+  await phone.do('user.hangup()');
+  await until(() => view().state === 'ended');
+  assert.deepEqual(view().end, { reason: 'caller hung up' });
+});
+
+test('a page that is loaded again takes its leave', async (t) => {
+  const { phone, view } = await calling(t);
+  await phone.page.reload();
+  await until(() => view().state === 'ended');
+  assert.deepEqual(view().end, { reason: 'caller hung up' });
+});
+
+test('a browser that has lost its server gives its call up, and may call again', async (t) => {
+  const { phone, view } = await calling(t);
+  await phone.do('loseServer()');
+  await until(() => view().state === 'ended');
+  assert.match(view().end?.detail ?? '', /closed its media/);
+  await until(async () => (await phone.told()).filter((one) => one === 'connected').length === 2);
+  await phone.call();
+  await until(() => server.telephone.list().some(({ state }) => state === 'connected'));
+});
+
+test('over wss a browser with the right password comes in, also where HTTP wants a key', async (t) => {
+  const { phone, view } = await calling(t, guarded, { credentials: ALICE });
+  await hears({ phone });
+  assert.equal(view().srtp, 'dtls');
+  await guarded.telephone.hangUp(view().id);
+  await until(async () => (await phone.told()).includes('hung up'));
+});
+
+test('a browser with a wrong password, or none, does not come in', async (t) => {
+  const known = guarded.telephone.list().length;
+  for (const credentials of [undefined, { ...ALICE, authorizationPassword: 'hearts' }]) {
+    const options = credentials === undefined ? {} : { credentials };
+    const phone = await kept(t, BrowserPhone.open(site, guarded.server.url, options));
+    await phone.call();
+    await until(async () => (await phone.statuses()).length > 0);
+    assert.deepEqual(await phone.statuses(), [401]);
+  }
+  assert.equal(guarded.telephone.list().length, known);
+});
+
+test('a page of a site that is not allowed does not come in', async () => {
+  const elsewhere = await PhoneSite.open();
+  try {
+    await assert.rejects(BrowserPhone.open(elsewhere, server.server.url), /WebSocket closed/);
+  } finally {
+    await elsewhere.close();
+  }
+});
+
+test('a page that is gone without a word keeps its call for 32 s', async () => {
+  const end = await gone;
+  assert.deepEqual(end, { reason: 'failed', detail: 'the far end cannot be reached any more' });
+});
+
+test('a session with a browser is refreshed, and goes on', async () => {
+  await lasting.phone.page.waitForFunction('phone.offered > 0', undefined, {
+    timeout: 1000 * REFRESH_S,
+    polling: 100,
+  });
+  assert.equal(guarded.telephone.get(lasting.id).state, 'connected');
+  await guarded.telephone.hangUp(lasting.id);
+  await until(async () => (await lasting.phone.told()).includes('hung up'));
+});

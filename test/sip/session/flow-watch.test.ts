@@ -1,0 +1,117 @@
+// Calls of browsers' phones whose WebSocket is closed.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Flow, TransportName } from '../../../sip/transport/flow.js';
+import { CloseListeners } from '../../../sip/transport/close-listeners.js';
+import { FlowWatch } from '../../../sip/session/flow-watch.js';
+import { ManualTime } from '../../fakes/manual-time.js';
+import { requestsTo, TwoEnds } from './two-ends.js';
+import { CALLEE, CALLER } from '../transaction/users.js';
+
+const PATIENCE_MS = 32_000;
+
+interface Closeable {
+  readonly flow: Flow;
+  readonly close: () => void;
+}
+
+function flowOf(transport: TransportName): Closeable {
+  const closing = new CloseListeners();
+  const place = { address: '192.0.2.1', port: 5060 };
+  const flow: Flow = {
+    transport,
+    local: place,
+    remote: place,
+    reliable: transport !== 'udp',
+    get closed() {
+      return closing.done;
+    },
+    send: () => true,
+    onClose: (listener) => closing.add(listener),
+    close: () => closing.fire(),
+  };
+  return { flow, close: () => closing.fire() };
+}
+
+function watching() {
+  const time = new ManualTime();
+  const told = { lost: 0 };
+  const watch = new FlowWatch(time, PATIENCE_MS, () => told.lost++);
+  return { time, told, watch };
+}
+
+test('a WebSocket that was closed is given 32 s to be followed by another one', () => {
+  const { time, told, watch } = watching();
+  const [first, second] = [flowOf('wss'), flowOf('ws')];
+  watch.follow(first.flow);
+  first.close();
+  time.advance(PATIENCE_MS - 1);
+  watch.follow(second.flow);
+  time.advance(PATIENCE_MS);
+  assert.equal(told.lost, 0);
+  second.close();
+  time.advance(PATIENCE_MS - 1);
+  assert.equal(told.lost, 0);
+  time.advance(1);
+  assert.equal(told.lost, 1);
+  assert.equal(time.waiting, 0);
+});
+
+test('of TCP, which can be connected to again, nothing is told, nor after the watch has ended', () => {
+  const { time, told, watch } = watching();
+  const [tcp, ws] = [flowOf('tcp'), flowOf('ws')];
+  watch.follow(tcp.flow);
+  tcp.close();
+  watch.follow(ws.flow);
+  ws.close();
+  watch.close();
+  time.advance(2 * PATIENCE_MS);
+  assert.deepEqual([told.lost, time.waiting], [0, 0]);
+});
+
+/** A call whose callee reaches the caller over a WebSocket. */
+async function overWebSocket() {
+  const ends = new TwoEnds();
+  const told = new Promise<ReturnType<TwoEnds['accept']>>((resolve) => {
+    ends.act = (session) => resolve(ends.accept(session));
+  });
+  const call = ends.call();
+  await ends.settle(1000);
+  const dialogs = ends.called.agent.ground.dialogs;
+  const { callId, localTag, remoteTag } = call.inDialog.dialog;
+  const called = dialogs.find({ callId, localTag: remoteTag, remoteTag: localTag });
+  assert.ok(called !== undefined);
+  const socket = flowOf('ws');
+  called.channel.moveTo(socket.flow);
+  return { ends, call, called, socket, told: await told };
+}
+
+test('a call whose WebSocket is lost ends without a BYE when nobody has come back', async () => {
+  const { ends, socket, told } = await overWebSocket();
+  socket.close();
+  await ends.network.pass(PATIENCE_MS - 1000, 500);
+  assert.deepEqual(told.events, ['established']);
+  await ends.network.pass(2000, 500);
+  assert.deepEqual(told.events, ['established', 'ended transport']);
+  assert.deepEqual(requestsTo(ends.network, CALLEE, 'BYE'), []);
+});
+
+test('a phone that comes back on another WebSocket is reached over that one, and the call goes on', async () => {
+  const { ends, called, socket, told } = await overWebSocket();
+  socket.close();
+  const next = ends.network.flow(CALLEE, CALLER, 'ws');
+  called.channel.heard(next);
+  await ends.network.pass(2 * PATIENCE_MS, 500);
+  assert.deepEqual(told.events, ['established']);
+  void called.hangUp();
+  await ends.settle(1000);
+  assert.equal(ends.called.sender.targets.at(-1)?.flow, next);
+});
+
+test('what comes over another WebSocket moves nothing while the first one stands', async () => {
+  const { ends, called, socket } = await overWebSocket();
+  called.channel.heard(ends.network.flow(CALLEE, CALLER, 'ws'));
+  void called.hangUp();
+  await ends.settle(1000);
+  assert.equal(ends.called.sender.targets.at(-1)?.flow, socket.flow);
+});
