@@ -124,7 +124,7 @@ export class PhoneCall {
    */
   carriedBy(leg: Leg): void {
     const { session, media } = leg;
-    if (this.#ending !== undefined) {
+    if (this.#end !== undefined) {
       void session.hangUp().finally(() => media.close());
       return;
     }
@@ -162,7 +162,7 @@ export class PhoneCall {
       this.#tell({ type: 'speech', event });
     };
     void call.closed.then((reason) => this.end({ reason: reason === 'server closing' ? reason : 'failed' }));
-    if (this.#ending !== undefined) return void call.close(this.#end?.reason ?? 'failed');
+    if (this.#end !== undefined) return void call.close(this.#end.reason);
     if (this.#port !== undefined && this.#port !== this.#firstPort.given) this.#move(call, this.#port);
     this.#holdChanged();
     this.#begin();
@@ -186,7 +186,7 @@ export class PhoneCall {
 
   /** Before the answer, as early media. WRONG_STATE where nothing can be heard yet, or the call is over. */
   speakEarly({ text, ...options }: PhoneSpeech): Utterance {
-    const call = this.#ending === undefined ? this.#call : undefined;
+    const call = this.#end === undefined ? this.#call : undefined;
     if (call === undefined) throw new ParleyError('WRONG_STATE', 'the call cannot be heard');
     return this.#timed(call.speak(text, options));
   }
@@ -245,12 +245,14 @@ export class PhoneCall {
 
   /** Ends it in whatever state; resolves when the far end was told. The first reason counts. */
   end(end: PhoneCallEnd): Promise<void> {
-    this.#ending ??= this.#finish(end);
-    return this.#ending;
+    if (this.#end === undefined) {
+      this.#end = end; // before anything that ends it once more: refusing tells of the end at once
+      this.#ending = this.#finish(end);
+    }
+    return this.#ending ?? this.over.then(() => undefined);
   }
 
   async #finish(end: PhoneCallEnd): Promise<void> {
-    this.#end = end;
     this.#times.ended();
     this.#silence.close();
     this.#firstPort.fail(new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`));
@@ -284,7 +286,7 @@ export class PhoneCall {
   } // prettier-ignore
 
   #established(): void {
-    if (this.#times.answered || this.#ending !== undefined) return;
+    if (this.#times.answered || this.#end !== undefined) return;
     this.#times.established();
     this.#step('connected');
     this.#holdChanged();
@@ -293,7 +295,7 @@ export class PhoneCall {
 
   #begin(): void {
     const call = this.#call;
-    if (call === undefined || this.#ending !== undefined) return;
+    if (call === undefined || this.#end !== undefined) return;
     const [early, first] = [this.#firstSounds, this.#isUp() ? this.#firstWords : undefined];
     this.#firstSounds = undefined;
     if (first !== undefined) this.#firstWords = undefined;
@@ -380,11 +382,11 @@ export class PhoneCall {
 
   #talking(): Call {
     if (this.#isUp() && this.#call !== undefined) return this.#call;
-    throw new ParleyError('WRONG_STATE', `the call is ${this.#ending === undefined ? this.#state : 'ended'}, not connected`);
+    throw new ParleyError('WRONG_STATE', `the call is ${this.#end === undefined ? this.#state : 'ended'}, not connected`);
   } // prettier-ignore
 
   #isUp(): boolean {
-    return this.#ending === undefined && (this.#state === 'connected' || this.#state === 'held');
+    return this.#end === undefined && (this.#state === 'connected' || this.#state === 'held');
   }
 
   #carrier(): Leg {
