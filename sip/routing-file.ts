@@ -10,7 +10,13 @@
 //     {"agent": "reception"}
 //   ]}
 import { Pattern } from './pattern.js';
-import { RoutingTable, type Ringing, type Route, type RouteAnswer, type SpokenText } from './routing-table.js';
+import {
+  RoutingTable,
+  type Ringing,
+  type Route,
+  type RouteAnswer,
+  type SpokenText,
+} from './routing-table.js';
 
 const MOST_ROUTES = 1000;
 const MOST_HEADERS = 16;
@@ -102,7 +108,11 @@ class RouteReader {
     const text = this.#text(value, 'text', at, most) ?? '';
     if (value['text'] === undefined) this.problems.push(`${at}.text is missing`);
     const [voice, language] = [this.#text(value, 'voice', at, 100), this.#text(value, 'language', at, 35)];
-    return { text, ...(voice === undefined ? {} : { voice }), ...(language === undefined ? {} : { language }) };
+    return {
+      text,
+      ...(voice === undefined ? {} : { voice }),
+      ...(language === undefined ? {} : { language }),
+    };
   }
 
   /** Undefined where the call is answered, or refused, at once. */
@@ -174,8 +184,9 @@ class RouteReader {
   #text(fields: Fields, name: string, at: string, most: number): string | undefined {
     const value = fields[name];
     if (value === undefined) return undefined;
+    const mayBeLines = name === 'text' || name === 'earlyText';
     // oxlint-disable-next-line no-control-regex -- control characters are what is being refused
-    const isLine = typeof value === 'string' && (name === 'text' || name === 'earlyText' || !/[\x00-\x1f\x7f]/.test(value));
+    const isLine = typeof value === 'string' && (mayBeLines || !/[\x00-\x1f\x7f]/.test(value));
     if (isLine && value.trim() !== '' && value.length <= most) return value;
     this.problems.push(`${at}.${name} must be a text of 1 to ${most} characters`);
     return undefined;

@@ -322,7 +322,8 @@ export class PhoneCall {
       call.moveTo(port);
     } catch (error) {
       const { code } = asParleyError(error, 'WRONG_STATE');
-      if (code !== 'CALL_CLOSED') void this.end({ reason: 'failed', detail: 'the media could not be changed' });
+      if (code !== 'CALL_CLOSED')
+        void this.end({ reason: 'failed', detail: 'the media could not be changed' });
     }
   }
 

@@ -73,7 +73,10 @@ void test('what is heard before the answer is as the rule says, in the voice of 
   const prelude = (rule: object) => answer('sip:100@parley', { routes: [rule] }).prelude;
   const say = { text: 'Sales.', voice: 'slt' };
   assert.deepEqual(prelude({ ring: 3, say }), { ringMs: 3000 });
-  assert.deepEqual(prelude({ ring: 3, early: true, say }), { ringMs: 3000, early: { speech: say, whole: false } });
+  assert.deepEqual(prelude({ ring: 3, early: true, say }), {
+    ringMs: 3000,
+    early: { speech: say, whole: false },
+  });
   const early = { speech: { text: 'One moment.', voice: 'slt' }, whole: true };
   assert.deepEqual(prelude({ early: true, earlyText: 'One moment.', say }), { ringMs: 0, early });
   const announcement = { text: 'Gone.' };

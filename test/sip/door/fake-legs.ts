@@ -3,10 +3,10 @@
 import type { Call, CallEvent, MediaPort } from '../../../src/call/call.js';
 import type { CallRecord } from '../../../src/call/call-record.js';
 import type { PhoneCallEvent } from '../../../src/call/phone-calls.js';
-import { ParleyError } from '../../../src/errors.js';
+import type { ParleyError } from '../../../src/errors.js';
 import { PCMU } from '../../../src/rtp/codec.js';
 import type { Leg } from '../../../sip/door/leg.js';
-import { PhoneCall, type PhoneCallInfo, type PhoneCallParts } from '../../../sip/door/phone-call.js';
+import { PhoneCall, type PhoneCallInfo } from '../../../sip/door/phone-call.js';
 import { refused, type Judged } from '../../../sip/judged.js';
 import type { CallMedia } from '../../../sip/media/call-media.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
@@ -16,7 +16,11 @@ import type { SipRequest } from '../../../sip/message/request.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 
 export const EPOCH_MS = 1_700_000_000_000;
-export const FIGURES = { codec: 'PCMU', srtp: 'none', received: { packets: 9, loss: 0, jitterMs: 1, mos: 4.4 } } as const;
+export const FIGURES = {
+  codec: 'PCMU',
+  srtp: 'none',
+  received: { packets: 9, loss: 0, jitterMs: 1, mos: 4.4 },
+} as const;
 
 export class FakeSession {
   user: SessionUser = { established: () => undefined, ended: () => undefined };
@@ -215,17 +219,21 @@ export function invite(more: readonly string[] = [], from = '<sip:anna@a>;tag=a'
 }
 
 /** Everything that a call under test touches. */
-export class CallSurroundings implements PhoneCallParts {
-  readonly time = new ManualTime(1000);
-  readonly wallMs = (): number => EPOCH_MS + this.time.now();
-  silenceLimitMs = 60_000;
-  readonly records: CallRecord[] = [];
-  readonly recorded = (record: CallRecord): void => void this.records.push(record);
-  readonly log = { info: () => undefined, warn: () => undefined };
+export function callSurroundings() {
+  const time = new ManualTime(1000);
+  const records: CallRecord[] = [];
+  return {
+    time,
+    wallMs: () => EPOCH_MS + time.now(),
+    silenceLimitMs: 60_000,
+    records,
+    recorded: (record: CallRecord) => void records.push(record),
+    log: { info: () => undefined, warn: () => undefined },
+  };
 }
 
 export function aCall({ direction = 'inbound', connected = true, ...more }: Partial<PhoneCallInfo> & { connected?: boolean } = {}) {
-  const parts = new CallSurroundings();
+  const parts = callSurroundings();
   const [session, media, call] = [new FakeSession(), new FakeMedia(), new FakeCall()];
   const phone = new PhoneCall({ id: 'call-1', direction, to: 'sip:100@parley', from: 'sip:anna@a', ...more }, parts);
   const events: PhoneCallEvent[] = [];

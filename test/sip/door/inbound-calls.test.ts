@@ -8,11 +8,11 @@ import { PhoneBook } from '../../../sip/door/phone-book.js';
 import { refused } from '../../../sip/judged.js';
 import { readRoutingFile } from '../../../sip/routing-file.js';
 import { RoutingTable } from '../../../sip/routing-table.js';
-import { asCall, asMedia, asSession, CallSurroundings, FakeCall, FakeMedia, FakeSession, invite, settled } from './fake-legs.js'; // prettier-ignore
+import { asCall, asMedia, asSession, callSurroundings, FakeCall, FakeMedia, FakeSession, invite, settled } from './fake-legs.js'; // prettier-ignore
 
 /** A door with one rule for all callers, or none. */
 function door(rule?: object, { ringMs = 0, trusted = true } = {}) {
-  const parts = new CallSurroundings();
+  const parts = callSurroundings();
   const book = new PhoneBook(parts.time);
   const [session, media, call] = [new FakeSession(), new FakeMedia(), new FakeCall()];
   const opened: FakeMedia[] = [];
@@ -67,7 +67,10 @@ void test('without a rule the call is answered at once, and spoken to when it is
 });
 
 void test('it rings as long as the rule, or SIP_RING, says', async () => {
-  for (const { session, come, pass, call } of [door({ ring: 2.5, say: SAY }), door(undefined, { ringMs: 2500 })]) {
+  for (const { session, come, pass, call } of [
+    door({ ring: 2.5, say: SAY }),
+    door(undefined, { ringMs: 2500 }),
+  ]) {
     await come();
     await pass(2499);
     assert.deepEqual(session.asked, ['ring']);
@@ -214,7 +217,10 @@ void test('a far end takes the place of another: the conversation goes on, and t
     return judged;
   };
   await come(next);
-  assert.deepEqual([phone().state, phone().leg?.session, media.closed, opened[1]?.closed], ['connected', next, 1, 0]);
+  assert.deepEqual(
+    [phone().state, phone().leg?.session, media.closed, opened[1]?.closed],
+    ['connected', next, 1, 0],
+  );
   assert.equal(call.ports.at(-1), opened[1]?.port);
   next.end({ by: 'peer' });
   await pass(0);
@@ -225,7 +231,10 @@ void test('a replacement that cannot be answered leaves the call as it was', asy
   const { session, next, come, phone, media, opened } = await replacing();
   next.accepts = refused(488, 'no codec');
   await come(next);
-  assert.deepEqual([phone().state, phone().leg?.session, media.closed, opened[1]?.closed], ['connected', session, 0, 1]);
+  assert.deepEqual(
+    [phone().state, phone().leg?.session, media.closed, opened[1]?.closed],
+    ['connected', session, 0, 1],
+  );
   session.end({ by: 'peer' });
   await settled();
   assert.equal(phone().state, 'ended');

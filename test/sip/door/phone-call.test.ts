@@ -193,7 +193,11 @@ void test('a transfer that succeeds ends the call, one that does not leaves it',
 
 for (const [name, tell, reason] of [
   ['media that stays away', (media: FakeMedia) => media.onSilent?.(), 'media timeout'],
-  ['media without keys', (media: FakeMedia) => media.onFailed?.(new ParleyError('WRONG_STATE', 'no keys')), 'failed'],
+  [
+    'media without keys',
+    (media: FakeMedia) => media.onFailed?.(new ParleyError('WRONG_STATE', 'no keys')),
+    'failed',
+  ],
 ] as const) {
   void test(`${name} ends the call`, async () => {
     const { phone, media } = aCall();

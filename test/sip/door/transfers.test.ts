@@ -51,7 +51,10 @@ void test('a caller is put through: told of progress, and the conversation goes 
   far.establish();
   await settled();
   assert.deepEqual(told, ['accept', 180, 200]);
-  assert.deepEqual([phone.leg?.session, phone.state, session.asked, media.closed], [far, 'connected', ['hangUp'], 1]);
+  assert.deepEqual(
+    [phone.leg?.session, phone.state, session.asked, media.closed],
+    [far, 'connected', ['hangUp'], 1],
+  );
   assert.deepEqual(call.ports, [farMedia.port]);
   far.end({ by: 'peer' });
   await phone.over;
@@ -103,7 +106,14 @@ void test('what cannot be dialled is refused, and where transfers are off all ar
   full.ask();
   const off = putting('off');
   off.ask();
-  assert.deepEqual([bad.told, full.told, off.told], [['refuse', 400], ['refuse', 503], ['refuse', 603]]);
+  assert.deepEqual(
+    [bad.told, full.told, off.told],
+    [
+      ['refuse', 400],
+      ['refuse', 503],
+      ['refuse', 603],
+    ],
+  );
 });
 
 void test('an application transfers blindly, or to another call by its dialog, and not to what is none', async () => {
