@@ -184,10 +184,9 @@ class RouteReader {
   #text(fields: Fields, name: string, at: string, most: number): string | undefined {
     const value = fields[name];
     if (value === undefined) return undefined;
+    const mayBeLines = name === 'text' || name === 'earlyText';
     // oxlint-disable-next-line no-control-regex -- control characters are what is being refused
-    const isLine =
-      typeof value === 'string' &&
-      (name === 'text' || name === 'earlyText' || !/[\x00-\x1f\x7f]/.test(value));
+    const isLine = typeof value === 'string' && (mayBeLines || !/[\x00-\x1f\x7f]/.test(value));
     if (isLine && value.trim() !== '' && value.length <= most) return value;
     this.problems.push(`${at}.${name} must be a text of 1 to ${most} characters`);
     return undefined;

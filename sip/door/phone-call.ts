@@ -10,7 +10,6 @@ import type {
   PhoneCallView,
   PhoneSpeech,
   PlayedSound,
-  PressedDigit,
   TransferOutcome,
 } from '../../src/call/phone-calls.js';
 import type { Utterance } from '../../src/call/utterance.js';
@@ -21,10 +20,12 @@ import type { ReferTarget, SessionEnd, TransferAsked } from '../session/session.
 import { sessionReason, whyEnded } from './call-end.js';
 import { CallTimes } from './call-times.js';
 import { DigitKeys } from './digit-keys.js';
-import { EventLog, type NewEvent } from './event-log.js';
+import { farewell } from './farewell.js';
+import { EventLog } from './event-log.js';
 import { FirstPort } from './first-port.js';
 import type { Leg } from './leg.js';
 import { type PhoneFacts, recordOf, viewOf } from './phone-papers.js';
+import { PressedDigits } from './pressed-digits.js';
 import { SilenceLimit } from './silence-limit.js';
 
 export interface PhoneCallInfo {
@@ -46,8 +47,6 @@ export interface PhoneCallParts {
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
 }
 
-const MOST_DIGITS = 1000;
-const FAREWELL_MS = 4000; // SIP itself tries for 32 s, and goes on doing so
 const LEFT: PhoneCallEnd = {
   reason: 'peer hung up',
   detail: 'the far end closed its media and said nothing',
@@ -63,7 +62,7 @@ export class PhoneCall {
   readonly #events: EventLog;
   readonly #silence: SilenceLimit;
   readonly #keys: DigitKeys;
-  readonly #digits: PressedDigit[] = [];
+  readonly #digits = new PressedDigits();
   readonly #times: CallTimes;
   #state: PhoneCallState;
   #held = { us: false, peer: false };
@@ -94,7 +93,7 @@ export class PhoneCall {
     this.#times = new CallTimes(time, wallMs);
     this.#state = info.direction === 'inbound' ? 'ringing' : 'dialling';
     this.over = new Promise((resolve) => (this.#resolveOver = resolve));
-    this.#tell({ type: 'state', state: this.#state });
+    this.#events.add({ type: 'state', state: this.#state });
   }
 
   get state(): PhoneCallState {
@@ -137,7 +136,7 @@ export class PhoneCall {
     this.#leg = leg;
     media.onPort = (port) => void (isOurs() && this.#ported(port));
     media.onDigit = (digit, durationMs) => isOurs() && this.#pressed(digit, durationMs);
-    media.onHeld = (held) => isOurs() && this.#peerHolds(held);
+    media.onHeld = (held) => isOurs() && this.#holdChanged({ peer: held });
     media.onSilent = () => void (isOurs() && this.end({ reason: 'media timeout' }));
     media.onFailed = (error) => void (isOurs() && this.end({ reason: 'failed', detail: error.message }));
     media.onLeft = () => void (isOurs() && this.end(LEFT));
@@ -147,7 +146,8 @@ export class PhoneCall {
       ended: (end) => isOurs() && this.#legEnded(end),
       progressed: (status) => isOurs() && status >= 180 && this.#step('ringing'),
       digit: (digit, durationMs) => isOurs() && this.#pressed(digit, durationMs),
-      transferAsked: (asked) => this.#transferAsked(asked),
+      transferAsked: (asked) =>
+        this.onTransferAsked === undefined ? asked.refuse(603) : this.onTransferAsked(asked),
     };
     // Of a leg that was there before, the media was agreed on; and whoever held the other one holds it no more.
     this.#held = { us: false, peer: media.held };
@@ -181,7 +181,7 @@ export class PhoneCall {
     this.#call = call;
     call.onEvent = (event) => {
       if (event.type === 'utterance.started') this.#times.spoke();
-      this.#tell({ type: 'speech', event });
+      this.#events.add({ type: 'speech', event });
     };
     void call.closed.then((reason) => this.end({ reason: reason === 'server closing' ? reason : 'failed' }));
     if (this.#end !== undefined) return void call.close(this.#end.reason);
@@ -209,7 +209,7 @@ export class PhoneCall {
 
   /** Before the answer, as early media. WRONG_STATE where nothing can be heard yet, or the call is over. */
   speakEarly({ text, ...options }: PhoneSpeech): Utterance {
-    const call = this.#ending === undefined ? this.#call : undefined;
+    const call = this.#end === undefined ? this.#call : undefined;
     if (call === undefined) throw new ParleyError('WRONG_STATE', 'the call cannot be heard');
     return this.#timed(call.speak(text, options));
   }
@@ -241,8 +241,7 @@ export class PhoneCall {
       const { status, reason } = outcome.refusal;
       throw new ParleyError('WRONG_STATE', `the far end refused to be ${held ? 'held' : 'resumed'}: ${status} ${reason}`);
     }
-    this.#held.us = held;
-    this.#holdChanged();
+    this.#holdChanged({ us: held });
   } // prettier-ignore
 
   /** REFER: when the far end says that it is through, this call is over. */
@@ -250,7 +249,8 @@ export class PhoneCall {
     this.#talking();
     const { session } = this.#carrier();
     const over = this.#silence.during();
-    const told = (status: number): void => this.#tell({ type: 'transfer', status, done: status >= 200 });
+    const told = (status: number): void =>
+      this.#events.add({ type: 'transfer', status, done: status >= 200 });
     const outcome = await session.refer(target, told).finally(over);
     const status = outcome.refusal === undefined ? outcome.value : outcome.refusal.status;
     if (outcome.refusal !== undefined) told(status);
@@ -269,10 +269,10 @@ export class PhoneCall {
   /** Ends it in whatever state; resolves when the far end was told, or some seconds later. The first reason counts. */
   end(end: PhoneCallEnd): Promise<void> {
     if (this.#end === undefined) {
-      this.#end = end; // before anything: what is closed tells of its end at once
+      this.#end = end; // before anything that ends it once more: refusing tells of the end at once
       this.#ending = this.#finish(end);
     }
-    return this.#ending ?? Promise.resolve();
+    return this.#ending ?? this.over.then(() => undefined);
   }
 
   async #finish(end: PhoneCallEnd): Promise<void> {
@@ -285,23 +285,15 @@ export class PhoneCall {
     const told = leg?.session.hangUp(sessionReason(end));
     await this.#call?.close(end.reason);
     leg?.media.close();
-    await this.#farewell(told);
+    await farewell(told, this.#parts.time);
     this.#step('ended');
     const last = { end, media, sent, transferredTo: this.#transferredTo };
     this.#parts.recorded(recordOf(this.#facts, last));
     this.#resolveOver(end);
   }
 
-  /** A far end that has vanished is not waited for as long as SIP tries to reach it. */
-  async #farewell(told: Promise<void> | undefined): Promise<void> {
-    let callOff = (): void => undefined;
-    const limit = new Promise<void>((resolve) => (callOff = this.#parts.time.after(FAREWELL_MS, resolve)));
-    await Promise.race([told, limit]);
-    callOff();
-  }
-
   get #facts(): PhoneFacts {
-    return { info: this.info, times: this.#times, leg: this.#leg, digits: this.#digits };
+    return { info: this.info, times: this.#times, leg: this.#leg, digits: this.#digits.latest };
   }
 
   #established(): void {
@@ -320,7 +312,7 @@ export class PhoneCall {
 
   #begin(): void {
     const call = this.#call;
-    if (call === undefined || this.#ending !== undefined) return;
+    if (call === undefined || this.#end !== undefined) return;
     const [early, first] = [this.#firstSounds, this.#isUp() ? this.#firstWords : undefined];
     this.#firstSounds = undefined;
     if (first !== undefined) this.#firstWords = undefined;
@@ -368,18 +360,12 @@ export class PhoneCall {
 
   #pressed(digit: string, durationMs: number): void {
     this.#silence.heard();
-    const at = this.#parts.wallMs();
-    this.#digits.push({ digit, durationMs, at });
-    if (this.#digits.length > MOST_DIGITS) this.#digits.shift();
-    this.#tell({ type: 'digit', digit, durationMs });
+    this.#digits.add({ digit, durationMs, at: this.#parts.wallMs() });
+    this.#events.add({ type: 'digit', digit, durationMs });
   }
 
-  #peerHolds(held: boolean): void {
-    this.#held.peer = held;
-    this.#holdChanged();
-  }
-
-  #holdChanged(): void {
+  #holdChanged(change: Partial<{ us: boolean; peer: boolean }> = {}): void {
+    this.#held = { ...this.#held, ...change };
     const held = this.#held.us || this.#held.peer;
     this.#call?.hold(held);
     if (held || !this.#times.answered) this.#quiet ??= this.#silence.during();
@@ -390,20 +376,11 @@ export class PhoneCall {
     if (this.#state === 'connected' || this.#state === 'held') this.#step(held ? 'held' : 'connected');
   }
 
-  #transferAsked(asked: TransferAsked): void {
-    if (this.onTransferAsked === undefined) asked.refuse(603);
-    else this.onTransferAsked(asked);
-  }
-
   #step(state: PhoneCallState): void {
     if (this.#state === state || this.#state === 'ended') return;
     this.#state = state;
-    this.#tell({ type: 'state', state, ...(state === 'ended' && this.#end !== undefined ? { end: this.#end } : {}) });
+    this.#events.add({ type: 'state', state, ...(state === 'ended' && this.#end !== undefined ? { end: this.#end } : {}) });
   } // prettier-ignore
-
-  #tell(event: NewEvent): void {
-    this.#events.add(event);
-  }
 
   #busy(speak: (call: Call) => Utterance): Utterance {
     return this.#timed(speak(this.#talking()));

@@ -86,9 +86,9 @@ export class Prelude {
 
   #check(): void {
     if (!this.#rung || !this.#heard || this.#over) return;
-    const { phone, plan, over } = this.#parts;
+    const { phone, session, plan, over } = this.#parts;
     this.#close();
-    if (phone.state !== 'ringing') return;
+    if (session.state === 'ended') return;
     if (plan.early?.whole === true) phone.call?.interrupt('early media over');
     over();
   }

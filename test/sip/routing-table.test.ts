@@ -57,6 +57,51 @@ test('answers have their defaults', () => {
   );
 });
 
+test('what is heard before the answer belongs to the rule', () => {
+  const routes = table(
+    { ring: 2.5, say: SAY },
+    { early: true, earlyText: 'One\nmoment.', announce: {} },
+    { ring: 120, early: true, agent: 'a' },
+    { ring: 0, early: false, say: SAY },
+    { reject: { status: 404, announcement: { text: 'Gone.', voice: 'slt', language: 'en' } } },
+  );
+  assert.deepEqual(
+    routes.routes.map(({ ringing, answer }) => ringing ?? (answer.kind === 'reject' && answer.announcement)),
+    [
+      { seconds: 2.5, early: false },
+      { seconds: 0, early: true, earlyText: 'One\nmoment.' },
+      { seconds: 120, early: true },
+      false,
+      { text: 'Gone.', voice: 'slt', language: 'en' },
+    ],
+  );
+});
+
+test('mistakes in what is heard before the answer are named with their place', () => {
+  const routes = [
+    { ring: 121, say: SAY },
+    { ring: '3', early: 'yes', say: SAY },
+    { early: true, say: SAY },
+    { earlyText: 'x', say: SAY },
+    { ring: 1, early: true, earlyText: 'x'.repeat(1001), say: SAY },
+    { ring: 3, reject: { status: 404 } },
+    { reject: { status: 404, announcement: { voice: 'slt', after: 'stay' } } },
+    { reject: { status: 404, announcement: 'Gone.' } },
+  ];
+  assert.deepEqual(readRoutingFile(JSON.stringify({ routes })).problems, [
+    'routes[0].ring must be a number from 0 to 120',
+    'routes[1].ring must be a number from 0 to 120',
+    'routes[1].early must be true or false',
+    'routes[2].early wants "ring" or "earlyText": nothing would be heard before the answer',
+    'routes[3].earlyText wants "early": true',
+    'routes[4].earlyText must be a text of 1 to 1000 characters',
+    'routes[5].ring: a call that is refused does not ring; reject has "announcement"',
+    'routes[6].reject.announcement: "after" is none of text, voice, language',
+    'routes[6].reject.announcement.text is missing',
+    'routes[7].reject.announcement must be an object',
+  ]);
+});
+
 test('every mistake is named with its place', () => {
   const routes = [
     { to: 5, say: { text: '', voice: 'a\nb', after: 'wait' }, colour: 'red' },

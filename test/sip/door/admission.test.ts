@@ -60,6 +60,15 @@ void test('callers of allowed addresses come in as they are, strangers hear noth
   assert.deepEqual([admission.knows('10.1.1.1'), admission.knows('192.0.2.1')], [true, false]);
 });
 
+void test('only those who come in as they are may vouch for others', () => {
+  const { admission, correspondents } = door();
+  correspondents.wrote('192.0.2.1');
+  assert.deepEqual(
+    ['127.0.0.1', '10.0.0.1', '192.0.2.1'].map((address) => admission.trusts(address)),
+    [true, false, false],
+  );
+});
+
 void test('others are challenged with every algorithm, and come in with the right password', () => {
   const { admission } = door();
   const challenge = admission.admits(invite(), from('10.0.0.1'), false) as Refusal;

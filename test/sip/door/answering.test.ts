@@ -68,3 +68,21 @@ void test('an announcement is the text in the request, within its limit', () => 
 void test('an agent that is not connected cannot take a call', () => {
   assert.equal(answer('sip:agent@parley').what.refusal?.status, 480);
 });
+
+void test('what is heard before the answer is as the rule says, in the voice of the answer', () => {
+  const prelude = (rule: object) => answer('sip:100@parley', { routes: [rule] }).prelude;
+  const say = { text: 'Sales.', voice: 'slt' };
+  assert.deepEqual(prelude({ ring: 3, say }), { ringMs: 3000 });
+  assert.deepEqual(prelude({ ring: 3, early: true, say }), {
+    ringMs: 3000,
+    early: { speech: say, whole: false },
+  });
+  const early = { speech: { text: 'One moment.', voice: 'slt' }, whole: true };
+  assert.deepEqual(prelude({ early: true, earlyText: 'One moment.', say }), { ringMs: 0, early });
+  const announcement = { text: 'Gone.' };
+  assert.deepEqual(prelude({ reject: { status: 404, announcement } }), {
+    ringMs: 0,
+    early: { speech: announcement, whole: true },
+  });
+  assert.deepEqual(prelude({ ring: 3, agent: 'reception' }), { ringMs: 0 }, 'what is refused does not ring');
+});

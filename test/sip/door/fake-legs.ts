@@ -1,0 +1,260 @@
+// A far end and its media in memory: what a telephone call asks of them is
+// written down, and the test says what they tell.
+import type { Call, CallEvent, MediaPort } from '../../../src/call/call.js';
+import type { CallRecord } from '../../../src/call/call-record.js';
+import type { PhoneCallEvent } from '../../../src/call/phone-calls.js';
+import type { ParleyError } from '../../../src/errors.js';
+import { PCMU } from '../../../src/rtp/codec.js';
+import type { Leg } from '../../../sip/door/leg.js';
+import { PhoneCall, type PhoneCallInfo } from '../../../sip/door/phone-call.js';
+import { refused, type Judged } from '../../../sip/judged.js';
+import type { CallMedia } from '../../../sip/media/call-media.js';
+import type { InboundSession } from '../../../sip/session/inbound-session.js';
+import type { SessionEnd, SessionState, SessionUser } from '../../../sip/session/session.js';
+import { parseMessage } from '../../../sip/message/parser.js';
+import type { SipRequest } from '../../../sip/message/request.js';
+import { ManualTime } from '../../fakes/manual-time.js';
+
+export const EPOCH_MS = 1_700_000_000_000;
+export const FIGURES = {
+  codec: 'PCMU',
+  srtp: 'none',
+  received: { packets: 9, loss: 0, jitterMs: 1, mos: 4.4 },
+} as const;
+
+export class FakeSession {
+  user: SessionUser = { established: () => undefined, ended: () => undefined };
+  state: SessionState = 'inviting';
+  /** What was asked of it. */
+  readonly asked: string[] = [];
+  dialog = { callId: 'c1', localTag: 'l', remoteTag: 'r', remoteTarget: { text: 'sip:far@there', host: 'there' } };
+  /** What it answers. */
+  reoffered: Judged<void> = { value: undefined };
+  referred: Judged<number> = { value: 200 };
+  takesInfo = true;
+  accepts: Judged<void> = { value: undefined };
+  replaces: unknown;
+  readonly flow = { local: { address: '127.0.0.1' } };
+  readonly peer = { address: '127.0.0.1', port: 5060 };
+  request: SipRequest = invite();
+  media: FakeMedia | undefined;
+
+  ring(): void {
+    this.asked.push('ring');
+    this.state = 'early';
+  }
+
+  progress(media: FakeMedia): Judged<void> {
+    this.asked.push('progress');
+    this.state = 'early';
+    media.agree();
+    return { value: undefined };
+  }
+
+  accept(media: FakeMedia, user: SessionUser): Judged<void> {
+    if (this.accepts.refusal !== undefined) {
+      this.reject(this.accepts.refusal.status);
+      return this.accepts;
+    }
+    this.asked.push('accept');
+    this.user = user;
+    this.state = 'confirmed';
+    this.user.accepted?.();
+    media.agree();
+    return { value: undefined };
+  }
+
+  reject(status: number, { headers = [] }: { headers?: readonly (readonly [string, string])[] } = {}): void {
+    if (this.state === 'confirmed' || this.state === 'ended') return;
+    this.asked.push(['reject', status, ...headers.map((header) => header.join('='))].join(' '));
+    this.end({ by: 'us', status });
+  }
+
+  hangUp(reason?: { text?: string | undefined }): Promise<void> {
+    this.asked.push(`hangUp ${reason?.text ?? ''}`.trim());
+    if (this.state === 'confirmed') this.end({ by: 'us' });
+    else this.end({ by: 'us', status: 480 });
+    return Promise.resolve();
+  }
+
+  async reoffer(): Promise<Judged<void>> {
+    this.asked.push('reoffer');
+    return this.reoffered;
+  }
+
+  async sendDigit(digit: string, durationMs: number): Promise<boolean> {
+    this.asked.push(`info ${digit} ${durationMs}`);
+    return this.takesInfo;
+  }
+
+  async refer(target: { uri: string }, told?: (status: number) => void): Promise<Judged<number>> {
+    this.asked.push(`refer ${target.uri}`);
+    told?.(100);
+    if (this.referred.value !== undefined) told?.(this.referred.value);
+    return this.referred;
+  }
+
+  end(end: SessionEnd): void {
+    if (this.state === 'ended') return;
+    this.state = 'ended';
+    this.user.ended(end);
+  }
+
+  establish(): void {
+    this.state = 'confirmed';
+    this.user.established();
+  }
+} // prettier-ignore
+
+export class FakeMedia {
+  onPort: CallMedia['onPort'];
+  onDigit: CallMedia['onDigit'];
+  onHeld: CallMedia['onHeld'];
+  onSilent: CallMedia['onSilent'];
+  onFailed: CallMedia['onFailed'];
+  readonly asked: string[] = [];
+  closed = 0;
+  takesEvents = true;
+  #port: MediaPort | undefined;
+
+  get port(): MediaPort {
+    this.#port ??= newPort();
+    return this.#port;
+  }
+
+  agree(): void {
+    if (this.#port === undefined) this.onPort?.(this.port);
+  }
+
+  hold(held: boolean): void {
+    this.asked.push(`hold ${held}`);
+  }
+
+  press(digit: string, durationMs: number, pauseMs: number): boolean {
+    if (this.takesEvents) this.asked.push(`press ${digit} ${durationMs} ${pauseMs}`);
+    return this.takesEvents;
+  }
+
+  async digitsSent(): Promise<void> {}
+
+  figures() {
+    return FIGURES;
+  }
+
+  close(): void {
+    this.closed++;
+  }
+}
+
+export function newPort(): MediaPort {
+  return { codec: PCMU, frameMs: 20, path: 'fake', close: async () => undefined } as unknown as MediaPort;
+}
+
+export class FakeCall {
+  onEvent: ((event: CallEvent) => void) | undefined;
+  readonly codec = PCMU;
+  readonly asked: string[] = [];
+  /** Thrown by whatever is to be spoken next. */
+  refusal: ParleyError | undefined;
+  /** `speak` and `play` end when this is called, the oldest first. */
+  readonly #speaking: (() => void)[] = [];
+  #close!: (reason: string) => void;
+  readonly closed = new Promise<string>((resolve) => (this.#close = resolve));
+  readonly #idle: (() => void)[] = [];
+  readonly id: string;
+  ports: MediaPort[] = [];
+  #count = 0;
+
+  constructor(id = 'call-1') {
+    this.id = id;
+  }
+
+  speak(text: string) {
+    if (this.refusal !== undefined) throw this.refusal;
+    this.asked.push(`speak ${text}`);
+    const ended = new Promise<string>((resolve) => this.#speaking.push(() => resolve('spoken')));
+    return { number: ++this.#count, ended };
+  }
+
+  /** The oldest utterance has been heard. */
+  heard(): void {
+    this.#speaking.shift()?.();
+    if (this.#speaking.length === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  spoken(): Promise<void> {
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  interrupt(reason: string) {
+    this.asked.push(`interrupt ${reason}`);
+    return { text: '', utterances: [] };
+  }
+
+  hold(held: boolean): void {
+    this.asked.push(`hold ${held}`);
+  }
+
+  moveTo(port: MediaPort): void {
+    if (this.refusal !== undefined) throw this.refusal;
+    this.ports.push(port);
+  }
+
+  stats() {
+    return { packets: 5, silencePackets: 2, underruns: 1, lateTicks: 0 };
+  }
+
+  async close(reason: string): Promise<void> {
+    this.asked.push(`close ${reason}`);
+    this.#close(reason);
+  }
+}
+
+export function invite(more: readonly string[] = [], from = '<sip:anna@a>;tag=a'): SipRequest {
+  const lines = ['INVITE sip:100@parley SIP/2.0', 'Via: SIP/2.0/UDP 10.0.0.1;branch=z9hG4bK1', `From: ${from}`,
+    'To: <sip:100@parley>', 'Call-ID: 1', 'CSeq: 1 INVITE', 'Max-Forwards: 70', ...more]; // prettier-ignore
+  const parsed = parseMessage(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`));
+  if (parsed.kind !== 'request') throw new Error('no request');
+  return parsed.request;
+}
+
+/** Everything that a call under test touches. */
+export function callSurroundings() {
+  const time = new ManualTime(1000);
+  const records: CallRecord[] = [];
+  return {
+    time,
+    wallMs: () => EPOCH_MS + time.now(),
+    silenceLimitMs: 60_000,
+    records,
+    recorded: (record: CallRecord) => void records.push(record),
+    log: { info: () => undefined, warn: () => undefined },
+  };
+}
+
+export function aCall({ direction = 'inbound', connected = true, ...more }: Partial<PhoneCallInfo> & { connected?: boolean } = {}) {
+  const parts = callSurroundings();
+  const [session, media, call] = [new FakeSession(), new FakeMedia(), new FakeCall()];
+  const phone = new PhoneCall({ id: 'call-1', direction, to: 'sip:100@parley', from: 'sip:anna@a', ...more }, parts);
+  const events: PhoneCallEvent[] = [];
+  phone.follow(0, (event) => events.push(event));
+  phone.carriedBy(legOf(session, media));
+  if (connected) {
+    media.agree();
+    phone.talks(asCall(call));
+    session.establish();
+  }
+  const states = () => events.flatMap((event) => (event.type === 'state' ? [event.state] : []));
+  return { ...parts, parts, session, media, call, phone, events, states };
+} // prettier-ignore
+
+export const legOf = (session: FakeSession, media: FakeMedia): Leg => ({ session: asSession(session), media: asMedia(media) }); // prettier-ignore
+export const asCall = (call: FakeCall): Call => call as unknown as Call;
+export const asMedia = (media: FakeMedia): CallMedia => media as unknown as CallMedia;
+export const asSession = (session: FakeSession): InboundSession => session as unknown as InboundSession;
+export const busy = refused(491, 'Request Pending');
+
+/** Lets promises go on. */
+export async function settled(): Promise<void> {
+  for (let n = 0; n < 20; n++) await Promise.resolve();
+}

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { MediaPort } from '../../../src/call/call.js';
+import { ParleyError } from '../../../src/errors.js';
+import { Answering } from '../../../sip/door/answering.js';
+import { InboundCalls } from '../../../sip/door/inbound-calls.js';
+import { PhoneBook } from '../../../sip/door/phone-book.js';
+import { refused } from '../../../sip/judged.js';
+import { readRoutingFile } from '../../../sip/routing-file.js';
+import { RoutingTable } from '../../../sip/routing-table.js';
+import { asCall, asMedia, asSession, callSurroundings, FakeCall, FakeMedia, FakeSession, invite, settled } from './fake-legs.js'; // prettier-ignore
+
+/** A door with one rule for all callers, or none. */
+function door(rule?: object, { ringMs = 0, trusted = true } = {}) {
+  const parts = callSurroundings();
+  const book = new PhoneBook(parts.time);
+  const [session, media, call] = [new FakeSession(), new FakeMedia(), new FakeCall()];
+  const opened: FakeMedia[] = [];
+  const failing: { open?: ParleyError; media?: ParleyError; check?: ParleyError } = {};
+  const table = rule === undefined ? new RoutingTable([]) : readRoutingFile(JSON.stringify({ routes: [rule] })).table;
+  assert.ok(table);
+  const inbound = new InboundCalls({
+    ...parts,
+    book,
+    answering: new Answering(table, { text: 'Hello.' }, ringMs),
+    switchboard: {
+      open: async (makePort: (id: string) => Promise<MediaPort>) => {
+        if (failing.open !== undefined) throw failing.open;
+        await makePort('call-1');
+        return asCall(call);
+      },
+      check: () => {
+        if (failing.check !== undefined) throw failing.check;
+      },
+    },
+    openMedia: () => {
+      if (failing.media !== undefined) throw failing.media;
+      opened.push(opened.length === 0 ? media : new FakeMedia());
+      return asMedia(opened.at(-1) ?? media);
+    },
+    trusts: () => trusted,
+    opened: () => undefined,
+  });
+  const come = async (its = session) => {
+    inbound.invited(asSession(its));
+    await settled();
+  };
+  const pass = async (ms: number) => {
+    parts.time.advance(ms);
+    await settled();
+  };
+  const phone = () => book.get('call-1');
+  return { ...parts, parts, book, session, media, opened, call, failing, come, pass, phone };
+} // prettier-ignore
+
+const SAY = { text: 'Good morning.' };
+const GONE = { reject: { status: 404, cause: 1, announcement: { text: 'Not in service.' } } };
+const REFUSED = 'reject 404 Reason=Q.850;cause=1';
+
+void test('without a rule the call is answered at once, and spoken to when it is acknowledged', async () => {
+  const { session, come, call, phone } = door();
+  await come();
+  assert.deepEqual([session.asked, call.asked], [['accept'], ['hold false']]);
+  session.establish();
+  assert.equal(call.asked.at(-1), 'speak Hello.');
+  assert.equal(phone().info.route, 'greeting');
+});
+
+void test('it rings as long as the rule, or SIP_RING, says', async () => {
+  for (const { session, come, pass, call } of [
+    door({ ring: 2.5, say: SAY }),
+    door(undefined, { ringMs: 2500 }),
+  ]) {
+    await come();
+    await pass(2499);
+    assert.deepEqual(session.asked, ['ring']);
+    await pass(1);
+    assert.deepEqual(session.asked, ['ring', 'accept']);
+    session.establish();
+    assert.match(call.asked.at(-1) ?? '', /^speak/);
+  }
+});
+
+void test('an early text is heard to its end before the answer, and the other one after it', async () => {
+  const { session, come, pass, call } = door({ ring: 1, early: true, earlyText: 'One moment.', say: SAY });
+  await come();
+  assert.deepEqual([session.asked, call.asked.at(-1)], [['progress'], 'speak One moment.']);
+  await pass(2000);
+  assert.deepEqual(session.asked, ['progress']);
+  call.heard();
+  await settled();
+  assert.deepEqual(session.asked, ['progress', 'accept']);
+  session.establish();
+  assert.equal(call.asked.at(-1), 'speak Good morning.');
+});
+
+void test('a text that begins early goes on through the answer, and is the only one', async () => {
+  const { session, come, pass, call, phone } = door({ ring: 1, early: true, say: { ...SAY, after: 'hangup' } });
+  await come();
+  await pass(1000);
+  session.establish();
+  assert.deepEqual(session.asked, ['progress', 'accept']);
+  assert.deepEqual(call.asked.filter((what) => /speak|interrupt/.test(what)), ['speak Good morning.']);
+  call.heard();
+  await settled();
+  assert.equal(phone().view.end?.reason, 'we hung up');
+}); // prettier-ignore
+
+void test('an announcement is heard, then the call is refused, recorded and freed', async () => {
+  const { session, come, call, media, records, time } = door(GONE);
+  await come();
+  assert.deepEqual([session.asked, call.asked.at(-1)], [['progress'], 'speak Not in service.']);
+  call.heard();
+  await settled();
+  assert.ok(session.asked.includes(REFUSED), session.asked.join());
+  assert.deepEqual([records[0]?.end.reason, records[0]?.end.status, media.closed], ['rejected', 404, 1]);
+  assert.equal(time.waiting, 0);
+});
+
+void test('an announcement that does not end is broken off after a minute, one that nobody can hear after 5 s', async () => {
+  const endless = door(GONE);
+  await endless.come();
+  await endless.pass(59_999);
+  assert.deepEqual(endless.session.asked, ['progress']);
+  await endless.pass(1);
+  assert.ok(endless.call.asked.includes('interrupt early media over'));
+  assert.ok(endless.session.asked.includes(REFUSED));
+  const deaf = door(GONE);
+  deaf.media.agree = () => undefined;
+  await deaf.come();
+  await deaf.pass(4999);
+  assert.deepEqual(deaf.session.asked, ['progress']);
+  await deaf.pass(1);
+  assert.ok(deaf.session.asked.includes(REFUSED));
+  assert.deepEqual([deaf.media.closed, deaf.records.length, deaf.time.waiting], [1, 1, 0]);
+});
+
+for (const rule of [{ ring: 9, say: SAY }, { ring: 9, early: true, say: SAY }, GONE]) {
+  void test(`a caller who cancels frees everything: ${Object.keys(rule).join(' ')}`, async () => {
+    const { session, come, pass, media, records, time, book } = door(rule);
+    await come();
+    await pass(100);
+    session.end({ by: 'cancelled' });
+    await pass(200_000);
+    assert.deepEqual([records.map(({ end, setupMs }) => [end.reason, setupMs]), media.closed], [[['cancelled', 100]], 1]);
+    assert.deepEqual([time.waiting, book.open.length, session.asked.includes('accept')], [0, 0, false]);
+  }); // prettier-ignore
+}
+
+void test('an announcement that cannot be spoken, or for which there is no room, does not keep the call from being refused', async () => {
+  for (const failure of ['check', 'open', 'media'] as const) {
+    const { session, come, failing } = door(GONE);
+    failing[failure] = new ParleyError(failure === 'check' ? 'VOICE_UNKNOWN' : 'CALL_LIMIT', 'no');
+    await come();
+    assert.deepEqual(session.asked, [REFUSED]);
+  }
+});
+
+void test('beyond MAX_CALLS, and without ports, callers are told when to come back', async () => {
+  for (const failure of ['open', 'media'] as const) {
+    const { session, come, failing, book } = door({ ring: 1, say: SAY });
+    failing[failure] = new ParleyError('CALL_LIMIT', 'full', { retryAfterSeconds: 7 });
+    await come();
+    assert.deepEqual([session.asked, book.open.length], [['reject 503 Retry-After=7'], 0]);
+  }
+});
+
+void test('a text that cannot be spoken is refused before it rings', async () => {
+  const { session, come, failing } = door({ ring: 1, say: SAY });
+  failing.check = new ParleyError('VOICE_UNKNOWN', 'no such voice');
+  await come();
+  assert.deepEqual(session.asked, ['reject 488']);
+  const broken = door();
+  broken.failing.check = new ParleyError('ENGINE_UNAVAILABLE', 'no engine');
+  await broken.come();
+  assert.deepEqual(broken.session.asked, ['reject 503 Retry-After=5']);
+});
+
+void test('media that cannot answer refuses the call, which is recorded and freed', async () => {
+  const { session, come, media, records } = door();
+  session.accepts = refused(488, 'no codec');
+  await come();
+  assert.deepEqual([records[0]?.end, media.closed], [{ reason: 'rejected', status: 488 }, 1]);
+});
+
+void test('who calls is what the network vouches for, where the peer is trusted, and nobody where it is private', async () => {
+  const asserted = ['P-Asserted-Identity: "Anna" <sip:+4930@carrier>'];
+  const from = async (trusted: boolean, more: readonly string[], name?: string) => {
+    const { session, come, phone } = door(undefined, { trusted });
+    session.request = invite(more, name);
+    await come();
+    const { from: caller, displayName } = phone().info;
+    return [caller, displayName];
+  };
+  assert.deepEqual(await from(true, asserted), ['sip:+4930@carrier', 'Anna']);
+  assert.deepEqual(await from(false, asserted), ['sip:anna@a', undefined]);
+  assert.deepEqual(await from(true, [...asserted, 'Privacy: id']), ['anonymous', undefined]);
+  assert.deepEqual(await from(false, asserted, '"Anonymous" <sip:anonymous@anonymous.invalid>;tag=a'), ['anonymous', undefined]); // prettier-ignore
+});
+
+/** A call that is connected, and an INVITE that is to take its place. */
+async function replacing() {
+  const all = door();
+  await all.come();
+  all.session.establish();
+  const next = new FakeSession();
+  next.replaces = all.session;
+  return { ...all, next };
+}
+
+void test('a far end takes the place of another: the conversation goes on, and the media before is closed once', async () => {
+  const { session, next, come, phone, media, opened, call, pass } = await replacing();
+  const accept = next.accept.bind(next);
+  next.accept = (...with_) => {
+    const judged = accept(...with_);
+    session.end({ by: 'replaced' }); // as accepting does
+    return judged;
+  };
+  await come(next);
+  assert.deepEqual(
+    [phone().state, phone().leg?.session, media.closed, opened[1]?.closed],
+    ['connected', next, 1, 0],
+  );
+  assert.equal(call.ports.at(-1), opened[1]?.port);
+  next.end({ by: 'peer' });
+  await pass(0);
+  assert.deepEqual([phone().state, media.closed, opened[1]?.closed], ['ended', 1, 1]);
+});
+
+void test('a replacement that cannot be answered leaves the call as it was', async () => {
+  const { session, next, come, phone, media, opened } = await replacing();
+  next.accepts = refused(488, 'no codec');
+  await come(next);
+  assert.deepEqual(
+    [phone().state, phone().leg?.session, media.closed, opened[1]?.closed],
+    ['connected', session, 0, 1],
+  );
+  session.end({ by: 'peer' });
+  await settled();
+  assert.equal(phone().state, 'ended');
+});
+
+void test('a replacement without ports, or of a call that nobody has, is refused', async () => {
+  const { next, come, failing, phone } = await replacing();
+  failing.media = new ParleyError('CALL_LIMIT', 'full');
+  await come(next);
+  assert.deepEqual([next.asked, phone().state], [['reject 503 Retry-After=5'], 'connected']);
+  const stranger = new FakeSession();
+  stranger.replaces = new FakeSession();
+  await come(stranger);
+  assert.deepEqual(stranger.asked, ['reject 481']);
+});

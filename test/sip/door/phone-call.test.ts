@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ParleyError } from '../../../src/errors.js';
+import type { SessionEnd } from '../../../sip/session/session.js';
+import { aCall, asCall, busy, EPOCH_MS, FakeMedia, FakeSession, FIGURES, legOf, newPort, settled } from './fake-legs.js'; // prettier-ignore
+
+const WRONG_STATE = { code: 'WRONG_STATE' };
+
+void test('a call that came in rings, is connected once acknowledged, and ends once', async () => {
+  const { phone, session, media, call, states, records, time } = aCall({ connected: false, route: 'sales' });
+  time.advance(300);
+  session.user.accepted?.();
+  time.advance(50);
+  media.agree();
+  phone.talks(asCall(call));
+  session.establish();
+  time.advance(40);
+  call.onEvent?.({ type: 'utterance.started', utterance: 1, firstPacketMs: 1, queuedMs: 0 });
+  time.advance(10);
+  session.end({ by: 'peer', reason: { protocol: 'q.850', cause: 16, text: 'bye' } });
+  session.end({ by: 'transport' });
+  await phone.over;
+  await phone.end({ reason: 'failed' });
+  assert.deepEqual(states(), ['ringing', 'connected', 'ended']);
+  assert.deepEqual([media.closed, records.length], [1, 1]);
+  assert.deepEqual(records[0], {
+    id: 'call-1', door: 'sip', direction: 'inbound', from: 'sip:anna@a', to: 'sip:100@parley', route: 'sales', callId: 'c1',
+    startedAt: EPOCH_MS + 1000, answeredAt: EPOCH_MS + 1350, endedAt: EPOCH_MS + 1400, setupMs: 300, firstAudioMs: 40,
+    end: { reason: 'caller hung up', cause: 16, detail: 'bye' }, digits: 0, ...FIGURES, remote: undefined,
+    sent: { packets: 5, silencePackets: 2, underruns: 1 },
+  }); // prettier-ignore
+});
+
+for (const [end, direction, reason, setupMs] of [
+  [{ by: 'cancelled' }, 'inbound', 'cancelled', 700],
+  [{ by: 'us', status: 404 }, 'inbound', 'rejected', 700],
+  [{ by: 'us', status: 500 }, 'outbound', 'failed', 700],
+  [{ by: 'rejected', status: 486 }, 'outbound', 'rejected', 700],
+  [{ by: 'unanswered', status: 408 }, 'outbound', 'no answer', 700],
+  [{ by: 'unacknowledged', status: 504 }, 'inbound', 'failed', 700],
+  [{ by: 'transport' }, 'outbound', 'failed', undefined],
+] as const satisfies readonly (readonly [SessionEnd, string, string, number | undefined])[]) {
+  void test(`${end.by} before the answer of an ${direction} call: ${reason}, set up in ${setupMs ?? 'no'} ms`, async () => {
+    const { phone, session, records, time, media } = aCall({ connected: false, direction });
+    time.advance(700);
+    session.end(end);
+    assert.equal((await phone.over).reason, reason);
+    assert.deepEqual([records[0]?.setupMs, records[0]?.answeredAt, media.closed], [setupMs, undefined, 1]);
+    assert.equal(time.waiting, 0);
+  });
+}
+
+for (const connected of [false, true]) {
+  void test(`hanging up a call that is ${connected ? 'connected' : 'ringing'} tells the far end and frees everything once`, async () => {
+    const { phone, session, media, call, records, states, time } = aCall({ connected });
+    await Promise.all([phone.end({ reason: 'we hung up' }), phone.end({ reason: 'silence' })]);
+    assert.deepEqual(session.asked, ['hangUp Normal call clearing']);
+    assert.deepEqual([media.closed, records.length, records[0]?.end], [1, 1, { reason: 'we hung up' }]);
+    assert.deepEqual(call.asked.filter((what) => what.startsWith('close')), connected ? ['close we hung up'] : []);
+    assert.equal(states().at(-1), 'ended');
+    assert.equal(time.waiting, 0);
+    assert.throws(() => phone.speak('x'), WRONG_STATE);
+  }); // prettier-ignore
+}
+
+void test('a call whose conversation begins after it ended closes that, too', async () => {
+  const { phone, call, media } = aCall({ connected: false });
+  await phone.end({ reason: 'we hung up' });
+  await assert.rejects(phone.port, { code: 'ABORTED' });
+  phone.talks(asCall(call));
+  assert.deepEqual([call.asked, media.closed], [['close we hung up'], 1]);
+});
+
+void test('silence ends a call, but neither ringing, speech nor hold is silence', async () => {
+  const ringing = aCall({ connected: false });
+  ringing.time.advance(600_000);
+  assert.equal(ringing.phone.state, 'ringing');
+  const { phone, time, call, media } = aCall();
+  phone.speak('long');
+  time.advance(90_000);
+  call.heard();
+  await settled();
+  time.advance(59_999);
+  media.onHeld?.(true);
+  time.advance(900_000);
+  assert.equal(phone.state, 'held');
+  media.onHeld?.(false);
+  media.onDigit?.('1', 100, 0);
+  time.advance(59_999);
+  assert.equal(phone.state, 'connected');
+  time.advance(1);
+  assert.equal((await phone.over).reason, 'silence');
+});
+
+void test('a digit is told and kept once, of whichever leg carries the call', () => {
+  const { phone, media, session, events } = aCall();
+  media.onDigit?.('1', 100, 0);
+  session.user.digit?.('#', 160);
+  const [next, port] = [new FakeSession(), new FakeMedia()];
+  next.state = 'confirmed';
+  phone.carriedBy(legOf(next, port));
+  media.onDigit?.('9', 100, 0);
+  port.onDigit?.('2', 80, 0);
+  assert.deepEqual(phone.view.digits.map(({ digit, durationMs }) => [digit, durationMs]), [['1', 100], ['#', 160], ['2', 80]]); // prettier-ignore
+  assert.equal(events.filter(({ type }) => type === 'digit').length, 3);
+});
+
+void test('hold and resume change the state; refused, everything is as before', async () => {
+  const { phone, session, media, states } = aCall();
+  await phone.hold(true);
+  assert.equal(phone.state, 'held');
+  session.reoffered = busy;
+  await assert.rejects(phone.hold(false), WRONG_STATE);
+  assert.equal(phone.state, 'held');
+  session.reoffered = { value: undefined };
+  await phone.hold(false);
+  await phone.hold(false);
+  assert.deepEqual(media.asked, ['hold true', 'hold false', 'hold true', 'hold false']);
+  assert.deepEqual(states(), ['ringing', 'connected', 'held', 'connected']);
+});
+
+void test('a port that changes before there is a conversation is the one it goes on with', async () => {
+  const { phone, media, call, session } = aCall({ connected: false });
+  media.agree();
+  assert.equal(await phone.port, media.port);
+  const [second, third] = [newPort(), newPort()];
+  media.onPort?.(second);
+  phone.talks(asCall(call));
+  session.establish();
+  media.onPort?.(third);
+  assert.deepEqual(call.ports, [second, third]);
+  call.refusal = new ParleyError('CALL_CLOSED', 'closing');
+  assert.doesNotThrow(() => media.onPort?.(newPort()));
+  assert.equal(phone.state, 'connected');
+});
+
+void test('first words that can no longer be spoken end the call, and nothing is thrown at the network', async () => {
+  const { phone, media, call, session } = aCall({ connected: false });
+  phone.onceTalking(() => void phone.speak('Hello.'));
+  media.agree();
+  phone.talks(asCall(call));
+  call.refusal = new ParleyError('ENGINE_UNAVAILABLE', 'no engine');
+  assert.doesNotThrow(() => session.establish());
+  assert.deepEqual(await phone.over, { reason: 'failed', detail: 'no engine' });
+});
+
+void test('early media is spoken before the answer, and no more once the call is over', async () => {
+  const { phone, media, call } = aCall({ connected: false });
+  const said: string[] = [];
+  phone.onceAudible(() => said.push('audible'));
+  phone.onceTalking(() => said.push('talking'));
+  assert.throws(() => phone.speakEarly({ text: 'One moment.' }), WRONG_STATE);
+  media.agree();
+  phone.talks(asCall(call));
+  phone.speakEarly({ text: 'One moment.' });
+  assert.deepEqual([said, call.asked.at(-1), phone.state], [['audible'], 'speak One moment.', 'ringing']);
+  assert.throws(() => phone.speak('x'), WRONG_STATE);
+  await phone.end({ reason: 'cancelled' });
+  assert.throws(() => phone.speakEarly({ text: 'x' }), WRONG_STATE);
+});
+
+void test('a leg that comes while the other side holds begins unheld, and one that comes too late is ended', async () => {
+  const { phone, media, session } = aCall();
+  media.onHeld?.(true);
+  const [next, port] = [new FakeSession(), new FakeMedia()];
+  next.state = 'confirmed';
+  phone.carriedBy(legOf(next, port));
+  assert.equal(phone.state, 'connected');
+  session.end({ by: 'peer' });
+  media.onSilent?.();
+  assert.equal(phone.state, 'connected', 'the leg before is no longer listened to');
+  await phone.end({ reason: 'we hung up' });
+  assert.deepEqual([port.closed, media.closed], [1, 0]);
+  const [late, lateMedia] = [new FakeSession(), new FakeMedia()];
+  phone.carriedBy(legOf(late, lateMedia));
+  await settled();
+  assert.deepEqual([late.asked, lateMedia.closed, phone.leg?.session], [['hangUp'], 1, next]);
+});
+
+void test('a transfer that succeeds ends the call, one that does not leaves it', async () => {
+  const { phone, session, records, events } = aCall();
+  session.referred = { value: 486 };
+  assert.deepEqual(await phone.transfer({ uri: 'sip:c@d' }, 'c'), { accepted: false, status: 486 });
+  session.referred = busy;
+  assert.deepEqual(await phone.transfer({ uri: 'sip:c@d' }, 'c'), { accepted: false, status: 491 });
+  assert.equal(phone.state, 'connected');
+  session.referred = { value: 200 };
+  assert.deepEqual(await phone.transfer({ uri: 'sip:c@d' }, 'c'), { accepted: true, status: 200 });
+  assert.deepEqual([records[0]?.end.reason, records[0]?.transferredTo], ['transferred', 'c']);
+  const told = events.flatMap((event) => (event.type === 'transfer' ? [[event.status, event.done]] : []));
+  assert.deepEqual(told, [[100, false], [486, true], [100, false], [491, true], [100, false], [200, true]]); // prettier-ignore
+});
+
+for (const [name, tell, reason] of [
+  ['media that stays away', (media: FakeMedia) => media.onSilent?.(), 'media timeout'],
+  [
+    'media without keys',
+    (media: FakeMedia) => media.onFailed?.(new ParleyError('WRONG_STATE', 'no keys')),
+    'failed',
+  ],
+] as const) {
+  void test(`${name} ends the call`, async () => {
+    const { phone, media } = aCall();
+    tell(media);
+    assert.equal((await phone.over).reason, reason);
+    assert.equal(media.closed, 1);
+  });
+}
+
+void test('a conversation that the closing server ends takes its call along', async () => {
+  const { phone } = aCall();
+  await phone.call?.close('server closing');
+  assert.equal((await phone.over).reason, 'server closing');
+});
+
+void test('keys are pressed in order: in RTP, else in INFO, else refused', async () => {
+  const { phone, media, session, time } = aCall();
+  await phone.press({ digits: '1#', durationMs: 80 });
+  assert.deepEqual(media.asked, ['press 1 80 80', 'press # 80 80']);
+  media.takesEvents = false;
+  await assert.rejects(phone.press({ digits: '2', by: 'rtp' }), WRONG_STATE);
+  const pressed = phone.press({ digits: '3' });
+  await settled();
+  time.advance(240);
+  await pressed;
+  assert.deepEqual(session.asked, ['info 3 160']);
+  session.takesInfo = false;
+  await assert.rejects(phone.press({ digits: '4' }), WRONG_STATE);
+  await assert.rejects(phone.press({ digits: '1x' }), { code: 'INVALID_FIELD' });
+  media.takesEvents = true;
+  const waits = phone.press({ digits: ',5' });
+  await settled();
+  assert.equal(media.asked.at(-1), 'press # 80 80');
+  time.advance(500);
+  await waits;
+  assert.equal(media.asked.at(-1), 'press 5 160 80');
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ParleyError } from '../../../src/errors.js';
+import { PhoneBook } from '../../../sip/door/phone-book.js';
+import { Transfers } from '../../../sip/door/transfers.js';
+import { parseUri } from '../../../sip/message/uri.js';
+import type { CallMedia } from '../../../sip/media/call-media.js';
+import type { TransferAsked } from '../../../sip/session/session.js';
+import { aCall, asMedia, FakeMedia, FakeSession, legOf, settled } from './fake-legs.js';
+
+function putting(transfers: 'off' | 'any' = 'any') {
+  const its = aCall();
+  const [far, farMedia] = [new FakeSession(), new FakeMedia()];
+  const failing: { error?: ParleyError } = {};
+  let exchanged: (media: CallMedia) => void = () => undefined;
+  const book = new PhoneBook(its.time);
+  book.add(its.phone);
+  const handler = new Transfers({
+    config: { transfers },
+    book,
+    placing: {
+      dial: (_target, told) => {
+        if (failing.error !== undefined) throw failing.error;
+        exchanged = told;
+        return legOf(far, farMedia);
+      },
+      uriOf: (to, domain) => `sip:${to}@${domain}`,
+    },
+    log: its.log,
+  });
+  handler.watch(its.phone);
+  const told: (string | number)[] = [];
+  const asked: TransferAsked = {
+    target: parseUri('sip:carol@there') ?? assert.fail(),
+    replaces: undefined,
+    referredBy: undefined,
+    accept: () => told.push('accept'),
+    refuse: (status) => told.push('refuse', status),
+    notify: (status) => told.push(status),
+  };
+  const ask = (): void => its.session.user.transferAsked?.(asked);
+  return { ...its, handler, book, far, farMedia, failing, told, ask, exchange: (media: FakeMedia) => exchanged(asMedia(media)) }; // prettier-ignore
+}
+
+void test('a caller is put through: told of progress, and the conversation goes on with the other media', async () => {
+  const { ask, told, far, farMedia, phone, call, media, session } = putting();
+  media.onHeld?.(true);
+  ask();
+  farMedia.agree(); // before the call is carried by it
+  far.user.progressed?.(180);
+  far.establish();
+  await settled();
+  assert.deepEqual(told, ['accept', 180, 200]);
+  assert.deepEqual(
+    [phone.leg?.session, phone.state, session.asked, media.closed],
+    [far, 'connected', ['hangUp'], 1],
+  );
+  assert.deepEqual(call.ports, [farMedia.port]);
+  far.end({ by: 'peer' });
+  await phone.over;
+  assert.deepEqual([farMedia.closed, media.closed], [1, 1]);
+});
+
+void test('a target that holds from the beginning is held', () => {
+  const { ask, far, farMedia, phone } = putting();
+  ask();
+  farMedia.onHeld?.(true);
+  far.establish();
+  assert.equal(phone.state, 'held');
+});
+
+void test('a target that refuses leaves the call, and its media is closed', () => {
+  const { ask, told, far, farMedia, phone } = putting();
+  ask();
+  far.end({ by: 'rejected', status: 486 });
+  assert.deepEqual([told, farMedia.closed, phone.state], [['accept', 486], 1, 'connected']);
+});
+
+void test('a call that ends meanwhile takes the leg on its way along', async () => {
+  const { ask, far, farMedia, phone } = putting();
+  ask();
+  await phone.end({ reason: 'we hung up' });
+  await settled();
+  assert.deepEqual([far.asked[0], farMedia.closed], ['hangUp', 1]);
+});
+
+void test('where another trunk brings another media, that is the one that counts', async () => {
+  const { ask, far, farMedia, phone, call, exchange } = putting();
+  ask();
+  farMedia.agree();
+  const second = new FakeMedia();
+  exchange(second);
+  second.agree();
+  far.establish();
+  assert.deepEqual([phone.leg?.media, call.ports], [second, [second.port]]);
+  await phone.end({ reason: 'we hung up' });
+  assert.equal(second.closed, 1);
+});
+
+void test('what cannot be dialled is refused, and where transfers are off all are', () => {
+  const bad = putting();
+  bad.failing.error = new ParleyError('INVALID_FIELD', 'no uri');
+  bad.ask();
+  const full = putting();
+  full.failing.error = new ParleyError('CALL_LIMIT', 'full');
+  full.ask();
+  const off = putting('off');
+  off.ask();
+  assert.deepEqual(
+    [bad.told, full.told, off.told],
+    [
+      ['refuse', 400],
+      ['refuse', 503],
+      ['refuse', 603],
+    ],
+  );
+});
+
+void test('an application transfers blindly, or to another call by its dialog, and not to what is none', async () => {
+  const { handler, book, phone, session } = putting();
+  const other = aCall({ id: 'call-2', to: 'sip:dora@x' });
+  book.add(other.phone);
+  session.referred = { value: 486 };
+  await handler.transfer(phone, { to: '200' });
+  await handler.transfer(phone, { call: 'call-2' });
+  assert.deepEqual(session.asked, ['refer sip:200@there', 'refer sip:far@there']);
+  for (const [request, code] of [
+    [{}, 'INVALID_FIELD'],
+    [{ to: '1', call: 'call-2' }, 'INVALID_FIELD'],
+    [{ call: 'call-1' }, 'WRONG_STATE'],
+    [{ call: 'call-9' }, 'NOT_FOUND'],
+  ] as const) {
+    await assert.rejects(handler.transfer(phone, request), { code });
+  }
+});
