@@ -114,10 +114,7 @@ test('calls go out through a proxy that wants a password, to SIPp, and stay on t
 test('calls go out through a proxy to a registered baresip over TCP', async (t) => {
   const kamailio = await proxyOf(t, { challengesCalls: true });
   const registrar = { address: kamailio.address, domain: kamailio.domain, password: USERS.bob };
-  const baresip = await kept(
-    t,
-    Baresip.start({ user: 'bob', registrar, answers: 'auto', transport: 'tcp' }),
-  );
+  const baresip = await kept(t, Baresip.start({ user: 'bob', registrar, answers: 'auto', transport: 'tcp' }));
   const server = await serverAt(t, kamailio, { transport: 'tcp' });
   const text = `Welcome. ${GREETING}`;
   const said = await server.rendered(text);
