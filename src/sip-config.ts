@@ -126,7 +126,11 @@ export function readSipConfig(read: Reader, surroundings: SipSurroundings): SipC
 /** MD5 alone where nothing is said: most phones know no other hash, and many answer only the first of several challenges. */
 function digestsOf(read: Reader): readonly DigestName[] {
   const nameOf = (item: string) => DIGEST_NAMES.find((name) => name === item.toUpperCase());
-  const items = read.listOf('SIP_DIGEST', `some of ${DIGEST_NAMES.join(', ')}`, (item) => nameOf(item) !== undefined);
+  const items = read.listOf(
+    'SIP_DIGEST',
+    `some of ${DIGEST_NAMES.join(', ')}`,
+    (item) => nameOf(item) !== undefined,
+  );
   const names = new Set(items.flatMap((item) => nameOf(item) ?? []));
   return names.size === 0 ? ['MD5'] : [...names];
 }

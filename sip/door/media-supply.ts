@@ -51,7 +51,7 @@ export class MediaSupply {
   }
 
   /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
-  open(localAddress: string, { codecs, srtp }: Partial<MediaWish> = {}): CallMedia {
+  open(localAddress: string, { codecs, srtp, keyings }: Partial<MediaWish> = {}): CallMedia {
     const { config, plane, time, log } = this.#parts;
     const { hosts, publicAddresses } = config.sip;
     const signalled = isIP(localAddress);
@@ -64,6 +64,7 @@ export class MediaSupply {
       ...this.#policy,
       ...(codecs === undefined ? {} : { codecs }),
       ...(srtp === undefined ? {} : { security: srtp }),
+      ...(keyings === undefined ? {} : { keyings }),
     };
     return CallMedia.open({
       plane,

@@ -88,6 +88,7 @@ function partsOf(around: TelephoneSurroundings, settings: TelephoneSettings, sup
     config: sip,
     tls: settings.tls,
     trunks: settings.trunks,
+    srtp: config.phoneMedia.srtp,
     guardOf: (allowedNow) => guardOf(sip, settings, time, allowedNow),
     digest: digestOf(sip, settings, time),
     correspondents,

@@ -51,7 +51,8 @@ export class OutboundPlacing {
       changed,
     };
     this.trunks = new Trunks(trunks.map((settings) => new Trunk({ ...options, settings })));
-    this.#calls = new OutboundCalls({ trunks: this.trunks, ground: network.agent.ground, contact });
+    const { ground } = network.agent;
+    this.#calls = new OutboundCalls({ trunks: this.trunks, ground, contact, srtp: parts.srtp });
   }
 
   open(): void {

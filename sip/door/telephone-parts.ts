@@ -23,6 +23,8 @@ export interface TelephoneParts {
   readonly config: SipConfig;
   readonly tls: TlsIdentity;
   readonly trunks: readonly TrunkSettings[];
+  /** Of calls whose trunk says nothing of it. */
+  readonly srtp: NonNullable<TrunkSettings['srtp']>;
   /** Who may call; `allowedNow` are addresses that are found out at run time. */
   readonly guardOf: (allowedNow: (address: string) => boolean) => Guard;
   readonly digest: DigestServer | undefined;

@@ -7,6 +7,7 @@ import type { SendOutcome } from '../client/request-sender.js';
 import { writeReplaces, type Replaces } from '../headers/replaces.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import { parseUri, type Uri } from '../message/uri.js';
+import type { Keying } from '../sdp/media-policy.js';
 import type { CallPlan } from '../session/call-plan.js';
 import { OutboundSession } from '../session/outbound-session.js';
 import type { SessionGround } from '../session/session-ground.js';
@@ -25,6 +26,8 @@ export interface OutboundCallsOptions {
   readonly contact: ContactMaker;
   /** Whether SIP URIs of foreign domains are called without a trunk; true, if absent. */
   readonly direct?: boolean;
+  /** What calls keep to whose trunk says nothing of SRTP; absent: an offer that was refused is not made in another way. */
+  readonly srtp?: TrunkSettings['srtp'];
   /** Whether 3xx responses are followed, five at most; false, if absent. */
   readonly followsRedirections?: boolean;
 }
@@ -34,6 +37,8 @@ export interface MediaWish {
   /** Preferred first: of the request, or of the trunk. */
   readonly codecs: readonly CodecName[] | undefined;
   readonly srtp: TrunkSettings['srtp'];
+  /** How keys are agreed on; every way that there is, if absent. */
+  readonly keyings?: readonly Keying[];
 }
 
 export interface CallToPlace {
@@ -55,6 +60,16 @@ export interface PlacedCall {
   /** As INVITE states them now. */
   readonly plan: () => CallPlan;
 }
+
+/**
+ * An m-line has one profile, which tells one way to encrypt or none; whoever refuses it (488, 606) is offered the next
+ * (RFC 5939 says it in one offer, but hardly anybody reads that).
+ */
+const OTHER_OFFERS: Readonly<Record<'require' | 'prefer' | 'off', readonly Keying[]>> = {
+  require: ['sdes'], // after DTLS
+  prefer: ['dtls', 'sdes'], // after RTP/AVP, which has both as wishes
+  off: [],
+};
 
 const MOST_RING_MS = 600_000;
 const MOST_NAME = 100;
@@ -117,6 +132,7 @@ class CallWay {
   readonly #turn: TrunkTurn;
   readonly #options: OutboundCallsOptions;
   #mediaKey: string | undefined;
+  #otherOffers: Keying[] = [];
 
   constructor(
     call: CallToPlace,
@@ -133,7 +149,9 @@ class CallWay {
 
   /** By the next trunk: where this one could not be reached or failed by itself, and nobody was rung. */
   next(outcome: SendOutcome, rang: boolean): CallPlan | undefined {
-    if (this.trunk === undefined || rang || !isTrunksOwn(outcome)) return undefined;
+    if (rang) return undefined;
+    if (isOfferRefused(outcome)) return this.#otherOffer();
+    if (this.trunk === undefined || !isTrunksOwn(outcome)) return undefined;
     const pauseMs = 'response' in outcome ? pausedFor(outcome.response) : undefined;
     if (pauseMs !== undefined) this.trunk.pause(pauseMs);
     const trunk = this.#turn.next();
@@ -156,6 +174,25 @@ class CallWay {
     return this.plan;
   }
 
+  /** The same way, with media that is encrypted in the next manner. */
+  #otherOffer(): CallPlan | undefined {
+    const keying = this.#otherOffers.shift();
+    if (keying === undefined) return undefined;
+    const codecs = this.#call.request.codecs ?? this.trunk?.settings.codecs;
+    try {
+      const media = this.#media({ codecs, srtp: 'require', keyings: [keying] });
+      this.plan = { ...this.plan, media };
+      return this.plan;
+    } catch {
+      return undefined; // no media: the call ends with the refusal
+    }
+  }
+
+  #expectRefusals(srtp: TrunkSettings['srtp']): void {
+    const policy = srtp ?? this.#options.srtp;
+    this.#otherOffers = policy === undefined ? [] : [...OTHER_OFFERS[policy]];
+  }
+
   /** The call is over. */
   done(): void {
     this.#turn.done();
@@ -174,6 +211,7 @@ class CallWay {
 
   #by(trunk: Trunk): CallPlan {
     const { codecs, srtp } = trunk.settings;
+    this.#expectRefusals(srtp);
     const media = this.#media({ codecs: this.#call.request.codecs ?? codecs, srtp });
     this.trunk = trunk;
     this.plan = planByTrunk(this.#wish, trunk, media);
@@ -183,6 +221,7 @@ class CallWay {
   #direct(): CallPlan {
     const { to } = this.#wish;
     if (to.kind !== 'uri') throw invalid('to', 'must be a SIP URI'); // candidates were asked for
+    this.#expectRefusals(undefined);
     const media = this.#media({ codecs: this.#call.request.codecs, srtp: undefined });
     return planDirectly(this.#wish, to.uri, this.#options.contact, media);
   }
@@ -220,6 +259,11 @@ const REPLACING = (replaces: Replaces): HeaderLine[] => [
 
 function isAt({ host }: Uri, { domain }: TrunkSettings): boolean {
   return parseUri(`sip:${domain}`)?.host === host;
+}
+
+/** Whoever is called cannot use what is offered, or does not want to. */
+function isOfferRefused(outcome: SendOutcome): boolean {
+  return 'response' in outcome && (outcome.response.status === 488 || outcome.response.status === 606);
 }
 
 /** Says something of the trunk, not of whom the call is for: it was not reached, or failed (5xx, 408). */

@@ -70,7 +70,11 @@ test('two baresips that the server has called are joined, and hear each other', 
   const [id, otherId] = [await connectedTo(one.uri), await connectedTo(other.uri)];
   const outcome = await server.telephone.transfer(id, { call: otherId });
   assert.deepEqual(outcome, { accepted: true, status: 200 });
-  await other.until('hear the other one', 8000, () => voiced(other.heard().samples, other.heard().rate).length > other.heard().rate);
+  await other.until(
+    'hear the other one',
+    8000,
+    () => voiced(other.heard().samples, other.heard().rate).length > other.heard().rate,
+  );
   assert.equal(server.telephone.get(id).end?.reason, 'transferred');
 });
 
@@ -92,9 +96,14 @@ test('a caller has itself put through: the text goes on at the target from where
   assert.match(sipp.messages(), /Referred-By: <sip:sipp@/);
   // Whoever has left hears the first part, the target the rest: together they are the whole, once.
   const parts = [first, rtp].map(({ heard }) => voiced(g711Sound(heard), 8000));
-  assert.ok(parts.every(({ length }) => length > 4000), `${parts.map(({ length }) => length).join(' and ')} samples of speech`);
-  const loud = (samples: Float32Array): number => loudness(samples, 8000, 20).filter((level) => level > 0.01).length;
-  const missing = loud((await server.rendered(GREETING)).samples) - parts.reduce((sum, part) => sum + loud(part), 0);
+  assert.ok(
+    parts.every(({ length }) => length > 4000),
+    `${parts.map(({ length }) => length).join(' and ')} samples of speech`,
+  );
+  const loud = (samples: Float32Array): number =>
+    loudness(samples, 8000, 20).filter((level) => level > 0.01).length;
+  const missing =
+    loud((await server.rendered(GREETING)).samples) - parts.reduce((sum, part) => sum + loud(part), 0);
   assert.ok(Math.abs(missing) <= 5, `${missing} frames of 20 ms, of which few are only half loud`);
   assert.deepEqual([continuity(first.heard).lost, continuity(rtp.heard).lost], [0, 0]);
 });
