@@ -137,6 +137,7 @@ test('a browser holds and resumes, and hears the rest then', async (t) => {
   await hears(talking);
   await phone.do('user.hold()');
   await until(() => view().state === 'held');
+  await until(async () => !(await phone.do('user.session.pendingReinvite'))); // until then SIP.js takes no other
   await phone.do('user.unhold()');
   await until(() => view().state === 'connected');
   await hears(talking);
@@ -147,6 +148,8 @@ test('a browser that we hang up on is told so', async (t) => {
   await server.telephone.hangUp(id);
   await until(async () => (await phone.told()).includes('hung up'));
   assert.equal(view().end?.reason, 'we hung up');
+  const counted = /^parley_sip_calls_total\{[^}]*end="we hung up"[^}]*\} (\d+)$/m;
+  assert.equal(counted.exec(await server.server.metrics.exposition())?.[1], '1');
 });
 
 test('a browser that hangs up ends the call', async (t) => {
