@@ -54,7 +54,7 @@ export class SippLoad {
       ['-m', `${calls}`, '-r', `${perSecond}`, '-l', `${MOST_AT_ONCE}`, '-d', `${holdMs}`, '-s', service],
       ['-key', 'sink_port', `${sinkPort}`, '-t', 'u1', '-nostdin', '-timer_resol', '1'],
       ['-timeout', `${limitS}s`, '-timeout_error', '-buff_size', '4194304'],
-      ['-trace_stat', '-stf', folder.at('statistics'), '-fd', '1', '-trace_rtt', '-rtt_freq', '1000'],
+      ['-trace_stat', '-stf', folder.at('statistics'), '-fd', '1', '-trace_rtt', '-rtt_freq', '1'],
     ];
     const program = new PinnedProgram(LOAD_CORE, 'sipp', args.flat(), {
       cwd: folder.path,

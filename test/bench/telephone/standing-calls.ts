@@ -5,7 +5,7 @@ import { spreadOf, type Spread } from '../arrivals.js';
 import { stolenSeconds } from '../stolen-time.js';
 import type { Row } from '../table.js';
 import { UdpReceiver, type Arrival } from '../udp-receiver.js';
-import { BenchPhone, type BenchPhoneOptions } from './bench-phone.js';
+import { BenchPhone, LONG_GREETING, type BenchPhoneOptions } from './bench-phone.js';
 import type { PinnedProgram } from './pinned-program.js';
 import { SippLoad } from './sipp-load.js';
 
@@ -62,7 +62,8 @@ export interface StandingOptions extends BenchPhoneOptions {
 }
 
 export async function standingLine({ name, calls, measureMs, ...options }: StandingOptions): Promise<Row> {
-  const phone = await BenchPhone.start(options);
+  const environment = { GREETING: LONG_GREETING, ...options.environment };
+  const phone = await BenchPhone.start({ ...options, environment });
   try {
     await warmUp(phone);
     const receiver = await UdpReceiver.open();
