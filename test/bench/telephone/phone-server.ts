@@ -31,7 +31,7 @@ export interface PhoneFigures {
   readonly packets: number;
   readonly underruns: number;
   readonly sendErrors: number;
-  /** Milliseconds from the acknowledgement to the first sound, of calls that ended since `begin`. */
+  /** Milliseconds from the acknowledgement to the first packet of speech, since the figures before. */
   readonly firstAudio: Spread;
   readonly calls: number;
   readonly dialogs: number;
@@ -58,18 +58,17 @@ const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 let cpu = process.cpuUsage();
 let before = server.plane.stats();
 
-/** The records of calls are lines of the log, whether they are written or not. */
+/** What is known of a call's first packet is a line of the log, whether it is written or not. */
 function noting(log: Log): Log {
   const info = (fields: object, message: string): void => {
-    const { firstAudioMs: ms } = fields as { firstAudioMs?: number };
-    if (message === 'call ended' && ms !== undefined) firstAudioMs.push(ms);
+    const { firstPacketMs } = fields as { firstPacketMs?: number };
+    if (message === 'first packet' && firstPacketMs !== undefined) firstAudioMs.push(firstPacketMs);
     log.info(fields, message);
   };
   return Object.create(log, { info: { value: info } }) as Log;
 }
 
 function begin(mostPackets: number): void {
-  firstAudioMs.length = 0;
   server.plane.startTrace(mostPackets);
   before = server.plane.stats();
   delay.enable();
@@ -98,7 +97,7 @@ function figures(door: TelephoneDoor): PhoneFigures {
     packets: after.packets - before.packets,
     underruns: after.underruns - before.underruns,
     sendErrors: after.sendErrors - before.sendErrors,
-    firstAudio: spreadOf(firstAudioMs),
+    firstAudio: spreadOf(firstAudioMs.splice(0)),
     calls: door.size,
     dialogs: early + confirmed,
     transactions: answered + asked,

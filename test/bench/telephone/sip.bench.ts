@@ -15,6 +15,7 @@ import { spawnSync } from 'node:child_process';
 import { machine, table, type Row } from '../table.js';
 import { BenchPhone, LOAD_CORE } from './bench-phone.js';
 import { setUpTable } from './call-setup.js';
+import { baresipLine, rtpengineLine } from './media-rivals.js';
 import { standingLine, warmUp } from './standing-calls.js';
 
 const QUICK = process.argv.includes('--quick');
@@ -23,6 +24,7 @@ const RATES = QUICK
   ? { ladder: [100, 200, 400, 800], seconds: 4, afterwards: 200 }
   : { ladder: [50, 100, 200, 400, 600, 800, 1000, 1200, 1600, 2400], seconds: 10, afterwards: 200 };
 const CALLS = QUICK ? [100, 300] : [100, 500, 1000];
+const BARESIP_CALLS = QUICK ? [50] : [100, 300];
 const MEASURE_MS = QUICK ? 4000 : 10_000;
 
 function isWanted(name: string): boolean {
@@ -53,6 +55,13 @@ async function standing(): Promise<void> {
   print('Calls that stand', rows);
 }
 
+async function rivals(): Promise<void> {
+  const rows: Row[] = [];
+  for (const calls of CALLS) rows.push(await rtpengineLine(calls, MEASURE_MS));
+  for (const calls of BARESIP_CALLS) rows.push(await baresipLine(calls, MEASURE_MS));
+  print('Others that play a file into calls', rows);
+}
+
 async function main(): Promise<void> {
   if (availableParallelism() < 2) throw new Error('this bench wants two processors');
   spawnSync('taskset', ['-apc', LOAD_CORE, String(process.pid)]);
@@ -60,6 +69,7 @@ async function main(): Promise<void> {
   if (isWanted('setup')) await setUp('warn');
   if (isWanted('setup') && !QUICK) await setUp('info');
   if (isWanted('standing')) await standing();
+  if (isWanted('rivals')) await rivals();
 }
 
 await main();

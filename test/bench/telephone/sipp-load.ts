@@ -69,11 +69,17 @@ export class SippLoad {
     return this.#program.cpuSeconds();
   }
 
+  /** Ends it in the midst of its calls, which the far end is not told; `ended` has what was counted. */
+  async kill(): Promise<void> {
+    this.#program.child.kill('SIGKILL');
+    await this.ended;
+  }
+
   async #end(): Promise<SippCounts> {
     const watch = setInterval(() => this.#program.cpuSeconds(), WATCH_MS);
     const code = await this.#program.exited.finally(() => clearInterval(watch));
     const seconds = (performance.now() - this.#startMs) / 1000;
-    if (code !== 0 && code !== 1) throw new Error(`SIPp ended with ${code}`);
+    if (code !== 0 && code !== 1 && code !== null) throw new Error(`SIPp ended with ${code}`);
     const statistics = readFileSync(this.#folder.at('statistics'), 'utf8');
     const { successful, failed, retransmissions, reasons } = readStatistics(statistics);
     const refused = counter(statistics, 'refused');

@@ -9,9 +9,13 @@ import { BenchPhone, LONG_GREETING, type BenchPhoneOptions } from './bench-phone
 import type { PinnedProgram } from './pinned-program.js';
 import { SippLoad } from './sipp-load.js';
 
-export const SETUP_PER_S = 100;
-const SETTLE_MS = 2000;
-const TAIL_MS = 1500;
+const SETUP_PER_S = 100;
+const MOST_TRIES = 1_000_000;
+const HOLD_MS = 600_000; // longer than any run: calls are broken off
+const STAND_LIMIT_MS = 60_000;
+const LOOK_MS = 250;
+const SETTLE_MS = 1500;
+const IDLE_MS = 2000;
 const PACKETS_PER_S = 50;
 const SPARE = 1.2;
 
@@ -30,7 +34,7 @@ export function intervalsOf(packets: readonly Arrival[]): { readonly spread: Spr
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 /** What a program uses while it sends, in columns that all senders have. */
-export async function measured(program: PinnedProgram, receiver: UdpReceiver, measureMs: number): Promise<() => Promise<Row>> {
+export async function measured(program: PinnedProgram, receiver: UdpReceiver, measureMs: number, idle: number): Promise<() => Promise<Row>> {
   const [fromMs, cpu, stolen] = [monotonicMs(), program.cpuSeconds(), stolenSeconds()];
   await sleep(measureMs);
   const seconds = (monotonicMs() - fromMs) / 1000;
@@ -41,10 +45,11 @@ export async function measured(program: PinnedProgram, receiver: UdpReceiver, me
     const within = packets.filter(({ atMs }) => atMs >= fromMs && atMs < untilMs);
     const { spread, streams } = intervalsOf(within);
     return {
-      streams,
-      'packets/s a stream': within.length / streams / seconds,
+      calls: streams,
+      'packets/s a call': within.length / streams / seconds,
       'core %': 100 * cores,
-      '% of a core a call': (100 * cores) / streams,
+      'idle %': 100 * idle,
+      '% of a core a call': (100 * (cores - idle)) / streams,
       'RSS MB': residentMb,
       'interval p50 ms': spread.p50,
       'interval p99 ms': spread.p99,
@@ -66,24 +71,19 @@ export async function standingLine({ name, calls, measureMs, ...options }: Stand
   const phone = await BenchPhone.start({ ...options, environment });
   try {
     await warmUp(phone);
+    const idle = await idleCores(phone);
     const receiver = await UdpReceiver.open();
-    const setUpMs = (1000 * calls) / SETUP_PER_S;
-    const holdMs = setUpMs + SETTLE_MS + measureMs + TAIL_MS;
-    const load = await SippLoad.start({ to: phone.address, sinkPort: receiver.port, calls, perSecond: SETUP_PER_S, holdMs });
-    await sleep(setUpMs + SETTLE_MS);
+    const load = await standUp(phone, receiver.port, calls);
+    const { firstAudio } = await phone.figures();
     phone.begin(Math.round(((calls * PACKETS_PER_S * measureMs) / 1000) * SPARE));
     const sippCpu = load.cpuSeconds();
-    const finish = await measured(phone.program, receiver, measureMs);
+    const finish = await measured(phone.program, receiver, measureMs, idle);
     const sippCores = (load.cpuSeconds() - sippCpu) / (measureMs / 1000);
     const figures = await phone.figures();
-    const counts = await load.ended;
-    const { firstAudio } = await phone.figures();
-    const { streams, 'stolen %': stolen, ...use } = await finish();
+    await load.kill();
+    const { 'stolen %': stolen = NaN, ...use } = await finish();
     return {
       speech: name,
-      calls,
-      failed: counts.failed + counts.refused,
-      streams: streams ?? 0,
       ...use,
       'late p50 ms': figures.late.p50,
       'late p99 ms': figures.late.p99,
@@ -93,12 +93,34 @@ export async function standingLine({ name, calls, measureMs, ...options }: Stand
       'first sound p99 ms': firstAudio.p99,
       'loop late p99 ms': figures.loopLate.p99,
       'SIPp core %': 100 * sippCores,
-      'stolen %': stolen ?? NaN,
+      'stolen %': stolen,
     };
   } finally {
     await phone.close();
   }
+}
+
+/** Resolves when so many calls stand, or the machine could not in time. Who is refused calls again. */
+async function standUp(phone: BenchPhone, sinkPort: number, calls: number): Promise<SippLoad> {
+  const plan = { to: phone.address, sinkPort, calls: MOST_TRIES, perSecond: SETUP_PER_S, holdMs: HOLD_MS, atOnce: calls };
+  const load = await SippLoad.start(plan);
+  const untilMs = monotonicMs() + STAND_LIMIT_MS;
+  for (;;) {
+    const { dialogs } = await phone.figures();
+    if (dialogs >= calls || monotonicMs() > untilMs) break;
+    await sleep(LOOK_MS);
+  }
+  await sleep(SETTLE_MS);
+  return load;
 } // prettier-ignore
+
+/** What the server uses without calls: the tick of its clock, mostly. */
+export async function idleCores({ program }: Pick<BenchPhone, 'program'>): Promise<number> {
+  await sleep(SETTLE_MS);
+  const [fromMs, cpu] = [monotonicMs(), program.cpuSeconds()];
+  await sleep(IDLE_MS);
+  return (program.cpuSeconds() - cpu) / ((monotonicMs() - fromMs) / 1000);
+}
 
 /** Calls before the measured ones: code is compiled, prompts are there. */
 export async function warmUp(phone: BenchPhone, calls = 300, perSecond = 100): Promise<void> {
