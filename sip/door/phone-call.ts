@@ -60,7 +60,7 @@ export class PhoneCall {
   readonly #createdMs: number;
   #state: PhoneCallState;
   readonly #held = { us: false, peer: false };
-  readonly #firstPort = new FirstPort();
+  #firstPort = new FirstPort();
   #leg: Leg | undefined;
   #port: MediaPort | undefined;
   #firstWords: ((call: Call) => void) | undefined;
@@ -72,6 +72,8 @@ export class PhoneCall {
   #end: PhoneCallEnd | undefined;
   #ending: Promise<void> | undefined;
   #transferredTo: string | undefined;
+  /** What is known of it once it is over. */
+  #lastView: PhoneCallView | undefined;
   #resolveOver!: (end: PhoneCallEnd) => void;
 
   constructor(info: PhoneCallInfo, parts: PhoneCallParts) {
@@ -101,6 +103,7 @@ export class PhoneCall {
   }
 
   get view(): PhoneCallView {
+    if (this.#lastView !== undefined) return this.#lastView;
     const { id, direction, to, from, displayName } = this.info;
     const trunk = this.#leg?.trunk?.();
     const codec = this.#call?.codec.name;
@@ -242,7 +245,16 @@ export class PhoneCall {
     await told;
     this.#step('ended');
     this.#parts.recorded(this.#record(end, figures, sent));
+    this.#letGo();
     this.#resolveOver(end);
+  }
+
+  /** It may be asked about for a while: what carried it is not kept for that. */
+  #letGo(): void {
+    this.#lastView = this.view;
+    [this.#leg, this.#call, this.#port, this.#firstWords] = [undefined, undefined, undefined, undefined];
+    this.#firstPort = new FirstPort();
+    this.#firstPort.fail(() => new ParleyError('ABORTED', 'the call has ended'));
   }
 
   #record(end: PhoneCallEnd, figures: ReturnType<Leg['media']['figures']> | undefined, sent: ReturnType<Call['stats']> | undefined): CallRecord {
