@@ -235,7 +235,9 @@ export class PhoneCall {
     this.#end = end;
     this.#endedAt = this.#parts.wallMs();
     this.#silence.close();
-    this.#firstPort.fail(() => new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`));
+    this.#firstPort.fail(
+      () => new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`),
+    );
     const leg = this.#leg;
     const figures = leg?.media.figures();
     const sent = this.#call?.stats();

@@ -59,7 +59,10 @@ export interface SetUpRates {
   readonly afterwards: number;
 }
 
-export async function setUpTable(phone: BenchPhone, { ladder, seconds, afterwards }: SetUpRates): Promise<Row[]> {
+export async function setUpTable(
+  phone: BenchPhone,
+  { ladder, seconds, afterwards }: SetUpRates,
+): Promise<Row[]> {
   const rows: Row[] = [];
   let tooMuch = ladder.at(-1) ?? 0;
   for (const rate of ladder) {

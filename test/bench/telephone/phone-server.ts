@@ -15,8 +15,7 @@ import { InstantEngine } from '../../fakes/instant-engine.js';
 import { spreadOf, type Spread } from '../arrivals.js';
 
 export type ToPhoneServer =
-  | { readonly type: 'begin'; readonly mostPackets: number }
-  | { readonly type: 'figures' | 'collect' };
+  { readonly type: 'begin'; readonly mostPackets: number } | { readonly type: 'figures' | 'collect' };
 
 export interface PhoneFigures {
   readonly type: 'figures';

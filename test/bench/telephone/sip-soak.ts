@@ -89,8 +89,10 @@ async function soak(phone: BenchPhone): Promise<string[]> {
 
 console.log(`${machine()}; ${CALLS} calls, ${RATE} a second\n`);
 const phone = await BenchPhone.start({ nodeOptions: ['--expose-gc'] });
-const growth = await soak(phone).finally(() => phone.close());
-if (growth.length > 0) {
-  console.log(`not flat: ${growth.join('; ')}`);
-  process.exitCode = 1;
-} else console.log('flat');
+try {
+  const growth = await soak(phone);
+  console.log(growth.length > 0 ? `not flat: ${growth.join('; ')}` : 'flat');
+  process.exitCode = growth.length > 0 ? 1 : 0;
+} finally {
+  await phone.close();
+}

@@ -125,7 +125,13 @@ export async function idleCores({ program }: Pick<BenchPhone, 'program'>): Promi
 /** Calls before the measured ones: code is compiled, prompts are there. */
 export async function warmUp(phone: BenchPhone, calls = 300, perSecond = 100): Promise<void> {
   const receiver = await UdpReceiver.open();
-  const load = await SippLoad.start({ to: phone.address, sinkPort: receiver.port, calls, perSecond, holdMs: 300 });
+  const load = await SippLoad.start({
+    to: phone.address,
+    sinkPort: receiver.port,
+    calls,
+    perSecond,
+    holdMs: 300,
+  });
   await load.ended;
   await receiver.close();
 }
