@@ -21,9 +21,12 @@ const DETAILS: Partial<Record<SessionEnd['by'], string>> = {
 };
 
 /** `called`: by the peer, so that a refusal is ours; a call of ours that could not be sent has failed. */
-export function whyEnded({ by, status, reason }: SessionEnd, called: boolean): PhoneCallEnd {
+export function whyEnded(
+  { by, status, reason }: SessionEnd,
+  direction: 'inbound' | 'outbound',
+): PhoneCallEnd {
   const detail = reason?.text ?? DETAILS[by];
-  const refused = called ? 'rejected' : 'failed';
+  const refused = direction === 'inbound' ? 'rejected' : 'failed';
   const cause = reason?.protocol === 'q.850' ? reason.cause : undefined;
   return {
     reason: by === 'us' && status !== undefined ? refused : WORDS[by],

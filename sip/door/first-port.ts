@@ -22,7 +22,8 @@ export class FirstPort {
     this.#settle.resolve(port);
   }
 
-  fail(error: ParleyError): void {
-    this.#settle.reject(error);
+  /** Nothing, where one was given. */
+  fail(why: () => ParleyError): void {
+    if (this.#given === undefined) this.#settle.reject(why());
   }
 }

@@ -1,5 +1,4 @@
 // Ports and rules for the media of telephone calls: what each call is given.
-import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Config } from '../../src/config.js';
 import type { MediaPlane } from '../../src/rtp/media-plane.js';
@@ -7,6 +6,7 @@ import { DtlsCertificate } from '../../src/rtp/dtls-certificate.js';
 import { RtpPorts } from '../../src/rtp/rtp-ports.js';
 import type { Time } from '../../src/time.js';
 import { CallMedia, type MediaLog } from '../media/call-media.js';
+import { RandomPool } from '../random-pool.js';
 import { CRYPTO_SUITES } from '../sdp/crypto-attribute.js';
 import type { MediaPolicy } from '../sdp/media-policy.js';
 import type { MediaWish } from '../trunk/outbound-calls.js';
@@ -23,6 +23,7 @@ const PACKET_MS = 20;
 export class MediaSupply {
   readonly #parts: MediaSupplyParts;
   readonly #policy: MediaPolicy;
+  readonly #random = new RandomPool();
   readonly #certificate = DtlsCertificate.make();
   /** By the address listened on: a call's media comes in where its signalling did. */
   readonly #ports: ReadonlyMap<string, RtpPorts>;
@@ -75,7 +76,7 @@ export class MediaSupply {
       certificate: this.#certificate,
       rtpTimeoutMs: config.phoneMedia.rtpTimeoutMs,
       time,
-      randomBytes,
+      randomBytes: this.#random.bytes,
       log,
     });
   }

@@ -17,12 +17,14 @@ import type { SpeakOptions } from '../../src/call/call.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { ReferTarget, SessionEnd, TransferAsked } from '../session/session.js';
+import { AwaitedHeir } from './awaited-heir.js';
 import { sessionReason, whyEnded } from './call-end.js';
 import { CallTimes } from './call-times.js';
 import { DigitKeys } from './digit-keys.js';
 import { farewell } from './farewell.js';
 import { EventLog } from './event-log.js';
 import { FirstPort } from './first-port.js';
+import { FirstWords } from './first-words.js';
 import type { Leg } from './leg.js';
 import { type PhoneFacts, recordOf, viewOf } from './phone-papers.js';
 import { PressedDigits } from './pressed-digits.js';
@@ -68,18 +70,17 @@ export class PhoneCall {
   #held = { us: false, peer: false };
   /** Of silence that does not count: until the answer, and while it is held. */
   #quiet: (() => void) | undefined;
-  readonly #firstPort = new FirstPort();
-  /** Somebody else is being called in the far end's place; and the far end that has left meanwhile. */
-  #isAwaitingHeir = false;
-  #left: { readonly leg: Leg | undefined; readonly end: SessionEnd } | undefined;
+  #firstPort = new FirstPort();
+  readonly #heir = new AwaitedHeir();
   #leg: Leg | undefined;
   #port: MediaPort | undefined;
-  #firstSounds: ((call: Call) => void) | undefined;
-  #firstWords: ((call: Call) => void) | undefined;
+  readonly #words = new FirstWords();
+  #lastView: PhoneCallView | undefined;
   #call: Call | undefined;
   #end: PhoneCallEnd | undefined;
   #ending: Promise<void> | undefined;
   #transferredTo: string | undefined;
+  /** What is known of it once it is over. */
   #resolveOver!: (end: PhoneCallEnd) => void;
 
   constructor(info: PhoneCallInfo, parts: PhoneCallParts) {
@@ -119,7 +120,7 @@ export class PhoneCall {
   }
 
   get view(): PhoneCallView {
-    return viewOf(this.#facts, this.#state, this.#call, this.#end);
+    return this.#lastView ?? viewOf(this.#facts, this.#state, this.#call, this.#end);
   }
 
   /**
@@ -157,17 +158,16 @@ export class PhoneCall {
   }
 
   /**
-   * Somebody else is being called who is to take the far end's place (see `carriedBy`): until the function returned is
-   * called, the far end may leave, and what is to be spoken waits. Then the call ends if nobody has come.
+   * Somebody else is called to take the far end's place: until the function returned is called, the far end may leave,
+   * and what is to be spoken waits. Then the call ends if nobody has come.
    */
   awaitsHeir(): () => void {
     const over = this.#silence.during();
-    this.#isAwaitingHeir = true;
+    this.#heir.awaited();
     return () => {
       over();
-      this.#isAwaitingHeir = false;
-      if (this.#left !== undefined && this.#left.leg === this.#leg)
-        void this.end(this.#whyEnded(this.#left.end));
+      const end = this.#heir.settled(this.#leg);
+      if (end !== undefined) void this.end(whyEnded(end, this.info.direction));
     };
   }
 
@@ -193,18 +193,18 @@ export class PhoneCall {
 
   /** Calls `action` once the far end can hear us, though it may not be answered; never where it ends before. */
   onceAudible(action: (call: Call) => void): void {
-    this.#firstSounds = action;
+    this.#words.onceAudible(action);
     this.#begin();
   }
 
   /** Calls `action` once the call is answered and can speak; never where it ends before. */
   onceTalking(action: (call: Call) => void): void {
-    this.#firstWords = action;
+    this.#words.onceTalking(action);
     this.#begin();
   }
 
   speak(text: string | AsyncIterable<string>, options?: SpeakOptions): Utterance {
-    return this.#busy((call) => call.speak(text, options));
+    return this.#timed(this.#talking().speak(text, options));
   }
 
   /** Before the answer, as early media. WRONG_STATE where nothing can be heard yet, or the call is over. */
@@ -215,7 +215,7 @@ export class PhoneCall {
   }
 
   play(sound: PlayedSound): Utterance {
-    return this.#busy((call) => call.play(sound));
+    return this.#timed(this.#talking().play(sound));
   }
 
   interrupt(): Interruption {
@@ -278,7 +278,9 @@ export class PhoneCall {
   async #finish(end: PhoneCallEnd): Promise<void> {
     this.#times.ended();
     this.#silence.close();
-    this.#firstPort.fail(new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`));
+    this.#firstPort.fail(
+      () => new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`),
+    );
     const leg = this.#leg;
     const media = leg?.media.figures();
     const sent = this.#call?.stats();
@@ -289,7 +291,17 @@ export class PhoneCall {
     this.#step('ended');
     const last = { end, media, sent, transferredTo: this.#transferredTo };
     this.#parts.recorded(recordOf(this.#facts, last));
+    this.#letGo();
     this.#resolveOver(end);
+  }
+
+  /** It may be asked about for a while: what carried it is not kept for that. */
+  #letGo(): void {
+    this.#lastView = this.view;
+    this.#words.forget();
+    [this.#leg, this.#call, this.#port] = [undefined, undefined, undefined];
+    this.#firstPort = new FirstPort();
+    this.#firstPort.fail(() => new ParleyError('ABORTED', 'the call has ended'));
   }
 
   get #facts(): PhoneFacts {
@@ -313,12 +325,8 @@ export class PhoneCall {
   #begin(): void {
     const call = this.#call;
     if (call === undefined || this.#end !== undefined) return;
-    const [early, first] = [this.#firstSounds, this.#isUp() ? this.#firstWords : undefined];
-    this.#firstSounds = undefined;
-    if (first !== undefined) this.#firstWords = undefined;
     try {
-      early?.(call);
-      first?.(call);
+      this.#words.say(call, this.#isUp());
     } catch (error) {
       // What could be spoken when the call came can no longer be.
       const { code, message: detail } = asParleyError(error, 'ENGINE_FAILED');
@@ -339,23 +347,14 @@ export class PhoneCall {
       call.moveTo(port);
     } catch (error) {
       const { code } = asParleyError(error, 'WRONG_STATE');
-      if (code !== 'CALL_CLOSED')
-        void this.end({ reason: 'failed', detail: 'the media could not be changed' });
+      if (code !== 'CALL_CLOSED') void this.end({ reason: 'failed', detail: 'the media could not be moved' });
     }
   }
 
   #legEnded(end: SessionEnd): void {
-    if (this.#isAwaitingHeir && end.by === 'peer') {
-      this.#left = { leg: this.#leg, end };
-      this.#call?.hold(true);
-      return;
-    }
+    if (this.#heir.lets(this.#leg, end)) return void this.#call?.hold(true);
     if (end.by !== 'transport') this.#times.settled();
-    void this.end(this.#whyEnded(end));
-  }
-
-  #whyEnded(end: SessionEnd): PhoneCallEnd {
-    return whyEnded(end, this.info.direction === 'inbound');
+    void this.end(whyEnded(end, this.info.direction));
   }
 
   #pressed(digit: string, durationMs: number): void {
@@ -381,10 +380,6 @@ export class PhoneCall {
     this.#state = state;
     this.#events.add({ type: 'state', state, ...(state === 'ended' && this.#end !== undefined ? { end: this.#end } : {}) });
   } // prettier-ignore
-
-  #busy(speak: (call: Call) => Utterance): Utterance {
-    return this.#timed(speak(this.#talking()));
-  }
 
   /** While it lasts there is no silence. */
   #timed(utterance: Utterance): Utterance {

@@ -1,6 +1,6 @@
 // The layers of SIP of one server, built from its settings: transports,
 // transactions, sessions, and the requests that go out.
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 import type { SipConfig } from '../../src/sip-config.js';
 import type { Time } from '../../src/time.js';
@@ -11,6 +11,7 @@ import { Locator } from '../locator/locator.js';
 import { systemResolver } from '../locator/system-resolver.js';
 import { hostPortText } from '../message/host.js';
 import { CallMedia } from '../media/call-media.js';
+import { RandomPool } from '../random-pool.js';
 import type { InboundSession } from '../session/inbound-session.js';
 import { UserAgent } from '../session/user-agent.js';
 import { LoadGauge } from '../transaction/load-gauge.js';
@@ -39,14 +40,15 @@ export interface SipNetworkParts {
 const USER = 'parley';
 const PRODUCT = 'Parley';
 const RESOLVE_MS = 3000;
+const TOKEN_BYTES = 9;
 
 export class SipNetwork {
   readonly transports: Transports;
   readonly transactions: TransactionLayer;
   readonly agent: UserAgent;
   readonly sender: LocatedSender;
-  readonly token = (): string => randomBytes(9).toString('hex');
-  readonly randomBytes = (count: number): Buffer => randomBytes(count);
+  readonly randomBytes = new RandomPool().bytes;
+  readonly token = (): string => this.randomBytes(TOKEN_BYTES).toString('hex');
   readonly #load: LoadGauge;
 
   /** CONFIG_INVALID where a listener cannot work. */

@@ -286,6 +286,8 @@ export class InboundSession implements Session {
     this.#quieten();
     if (!this.#transaction.answered) this.#ground.respond(this.#transaction, { status: 487 });
     this.#state = 'ended';
+    // The transaction outlives the call by half a minute, and is not to keep it that long.
+    this.#transaction.user = { ended: this.#options.over };
     this.user.ended(end);
   }
 

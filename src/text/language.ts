@@ -18,6 +18,7 @@ export interface IdentifiedLanguage {
 }
 
 const MOST_TEXT = 600; // units; more text proves nothing more and costs time
+const MOST_KNOWN = 500; // sentences
 const LATIN = ['en', 'de', 'fr', 'pt', 'es', 'it'];
 const FEWEST_WORDS = 4; // a name, a title or a dish is shorter
 const KNOWN_SHARE = 0.2; // of the words of a sentence are small ones, at least
@@ -43,9 +44,18 @@ const NOT_PROSE = /\S*(?:[/\\@_<>=[\]{}|#\d]|\p{L}\.\p{L})\S*/gu; // addresses, 
 const LATIN_LETTERS = /\p{Script=Latin}/gu;
 const LATIN_WEIGHT = 0.5; // a Latin letter says about half as much as a letter of another script
 
+// Some 0.3 ms a sentence, and prompts are spoken again in every call.
+const known = new Map<string, IdentifiedLanguage>();
+
 export function identifyLanguage(text: string): IdentifiedLanguage {
   const sample = text.slice(0, MOST_TEXT);
-  return byScript(sample) ?? byWords(sample);
+  const before = known.get(sample);
+  if (before !== undefined) return before;
+  const identified = byScript(sample) ?? byWords(sample);
+  known.set(sample, identified);
+  const [oldest] = known.keys();
+  if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+  return identified;
 }
 
 function byScript(text: string): IdentifiedLanguage | undefined {

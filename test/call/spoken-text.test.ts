@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { type SpokenSegment, spokenText } from '../../src/call/spoken-text.js';
 
 const FRAME_MS = 20;
@@ -54,4 +55,27 @@ test('a text without spaces is cut between its words', () => {
   const spoken = spokenText([segment(text, 0)], 25, FRAME_MS);
   assert.ok(text.startsWith(spoken));
   assert.ok(spoken.length > 0 && spoken.length < text.length, spoken);
+});
+
+/** Words as the segmenter finds them, which plain texts are not asked of. */
+function byReference(text: string, share: number): string {
+  const cut = share * text.length;
+  let end = 0;
+  for (const { segment: word, index, isWordLike } of new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)) {
+    if (isWordLike !== true) continue;
+    if (index + word.length / 2 > cut) break;
+    end = index + word.length;
+  }
+  return text.slice(0, end);
+} // prettier-ignore
+
+test('words of plain sentences are those of the segmenter', () => {
+  const piece = fc.constantFrom("it's", "o'clock", 'Gate', 'B12', '90s', "'tis", 'x.y', '3.5', 'a_b', '.', ',', '! ', ': ', ' ', '  ', "'", 'é', '-', '日本'); // prettier-ignore
+  fc.assert(
+    fc.property(fc.array(piece, { minLength: 1, maxLength: 12 }), fc.integer({ min: 1, max: 49 }), (pieces, sent) => {
+      const text = pieces.join('');
+      assert.equal(spokenText([segment(text, 0)], sent, FRAME_MS), byReference(text, sent / 50));
+    }),
+    { numRuns: 2000 },
+  ); // prettier-ignore
 });

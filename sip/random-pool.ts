@@ -1,0 +1,33 @@
+// Random bytes for tags, branches, identifiers and keys, taken from the system
+// in pieces: a call needs a dozen of a few bytes each, and each asking costs
+// more than the bytes. No byte is given twice.
+import { randomFillSync } from 'node:crypto';
+
+const POOL_BYTES = 4096;
+
+export class RandomPool {
+  readonly #fill: (bytes: Uint8Array) => void;
+  readonly #pool = new Uint8Array(POOL_BYTES);
+  #at = POOL_BYTES;
+
+  /** `fill` is the system's; another one in tests. */
+  constructor(fill: (bytes: Uint8Array) => void = randomFillSync) {
+    this.#fill = fill;
+  }
+
+  /** So many bytes that nobody can foresee, the caller's own. */
+  readonly bytes = (count: number): Buffer => {
+    const taken = Buffer.alloc(count);
+    if (count > POOL_BYTES) {
+      this.#fill(taken);
+      return taken;
+    }
+    if (this.#at + count > POOL_BYTES) {
+      this.#fill(this.#pool);
+      this.#at = 0;
+    }
+    taken.set(this.#pool.subarray(this.#at, this.#at + count));
+    this.#pool.fill(0, this.#at, (this.#at += count)); // a key stays nowhere but with its owner
+    return taken;
+  };
+}

@@ -1,0 +1,129 @@
+// Others that play speech into calls of G.711: rtpengine's media player, told by
+// its ng protocol, and baresip, which answers calls. Each is one process on the
+// server's processor, and plays a file.
+import { createSocket, type Socket } from 'node:dgram';
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts, isHeld } from '../../interop/telephone/free-port.js';
+import { ScratchFolder } from '../../interop/telephone/program.js';
+import type { Sound } from '../../interop/telephone/sound-shape.js';
+import { writeWav } from '../../interop/telephone/wav-file.js';
+import type { Row } from '../table.js';
+import { UdpReceiver } from '../udp-receiver.js';
+import { bencoded } from './bencode.js';
+import { SERVER_CORE } from './bench-phone.js';
+import { PinnedProgram } from './pinned-program.js';
+import { SippLoad } from './sipp-load.js';
+import { idleCores, measured } from './standing-calls.js';
+
+const RATE = 8000;
+const SECONDS = 120; // longer than any run
+const START_LIMIT_MS = 10_000;
+const ANSWER_LIMIT_MS = 5000;
+const SETTLE_MS = 1500;
+
+const TONE: Sound = {
+  samples: Float32Array.from({ length: SECONDS * RATE }, (_, n) => 0.3 * Math.sin((2 * Math.PI * 440 * n) / RATE)),
+  rate: RATE,
+}; // prettier-ignore
+
+/** rtpengine plays to so many calls, which it is told of one after the other. */
+export async function rtpengineLine(calls: number, measureMs: number): Promise<Row> {
+  const folder = new ScratchFolder();
+  writeWav(folder.at('tone.wav'), TONE);
+  const control = await freePorts();
+  const ports = ['--port-min=31000', '--port-max=40999', '--interface=127.0.0.1', `--pidfile=${folder.at('pid')}`];
+  const manner = ['--config-file=none', '--table=-1', '--num-threads=1', '--media-num-threads=1', '--foreground', '--log-stderr', '--log-level=3'];
+  const program = new PinnedProgram(SERVER_CORE, 'rtpengine', [...manner, ...ports, `--listen-ng=127.0.0.1:${control}`], { stdio: 'ignore' });
+  const ng = createSocket('udp4');
+  try {
+    await until(() => isHeld('udp', control));
+    const idle = await idleCores({ program });
+    const receiver = await UdpReceiver.open();
+    for (let call = 0; call < calls; call++) await playTo(ng, control, `call-${call}`, receiver.port, folder.at('tone.wav'));
+    await sleep(SETTLE_MS);
+    const row = await (await measured(program, receiver, measureMs, idle))();
+    return { player: 'rtpengine 10.5, play media', ...row };
+  } finally {
+    ng.close();
+    await program.close();
+    folder.remove();
+  }
+} // prettier-ignore
+
+async function playTo(ng: Socket, control: number, call: string, sink: number, file: string): Promise<void> {
+  const sdp = (port: number) =>
+    `v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio ${port} RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\n`;
+  const tags = { 'call-id': call, 'from-tag': `${call}-a` };
+  await ask(ng, control, { command: 'offer', ...tags, sdp: sdp(sink) });
+  await ask(ng, control, { command: 'answer', ...tags, 'to-tag': `${call}-b`, sdp: sdp(9) });
+  await ask(ng, control, { command: 'play media', ...tags, file });
+}
+
+let cookies = 0;
+
+async function ask(ng: Socket, control: number, question: Readonly<Record<string, string>>): Promise<void> {
+  const cookie = `${++cookies}`;
+  const answer = await new Promise<string>((resolve, reject) => {
+    const overdue = setTimeout(() => reject(new Error(`rtpengine did not answer "${question['command']}"`)), ANSWER_LIMIT_MS);
+    ng.once('message', (bytes) => {
+      clearTimeout(overdue);
+      resolve(bytes.toString('latin1'));
+    });
+    ng.send(`${cookie} ${bencoded(question)}`, control, '127.0.0.1');
+  });
+  if (!answer.includes('6:result2:ok')) throw new Error(`rtpengine: ${answer}`);
+} // prettier-ignore
+
+/** baresip answers so many calls, and plays a file into each. */
+export async function baresipLine(calls: number, measureMs: number): Promise<Row> {
+  const folder = new ScratchFolder();
+  writeWav(folder.at('tone.wav'), TONE);
+  const port = await freePorts();
+  writeFileSync(folder.at('config'), baresipConfig(port, folder.at('tone.wav'), calls));
+  writeFileSync(folder.at('accounts'), '<sip:bench@127.0.0.1;transport=udp>;regint=0;answermode=auto;audio_codecs=PCMU/8000/1\n');
+  writeFileSync(folder.at('contacts'), '');
+  const program = new PinnedProgram(SERVER_CORE, 'baresip', ['-f', folder.path], { stdio: 'ignore' });
+  try {
+    await until(() => isHeld('udp', port));
+    const idle = await idleCores({ program });
+    const receiver = await UdpReceiver.open();
+    const to = { host: '127.0.0.1', port };
+    const load = await SippLoad.start({ to, sinkPort: receiver.port, calls, perSecond: 50, holdMs: 600_000 });
+    await sleep((1000 * calls) / 50 + SETTLE_MS);
+    const finish = await measured(program, receiver, measureMs, idle);
+    await load.kill();
+    return { player: 'baresip 1.0, aufile', ...(await finish()) };
+  } finally {
+    await program.close();
+    folder.remove();
+  }
+} // prettier-ignore
+
+function baresipConfig(port: number, file: string, calls: number): string {
+  const lines = [
+    ['poll_method', 'epoll'],
+    ['sip_listen', `127.0.0.1:${port}`],
+    ['net_interface', '127.0.0.1'],
+    ['call_max_calls', `${calls}`],
+    ['audio_source', `aufile,${file}`],
+    ['audio_player', 'aubridge,nobody'],
+    ['audio_alert', 'aubridge,nobody to be alerted'],
+    ['ausrc_srate', `${RATE}`],
+    ['ausrc_channels', '1'],
+    ['rtp_ports', '31000-40999'],
+    ['module_path', '/usr/lib/baresip/modules'],
+    ...['g711.so', 'aufile.so', 'aubridge.so'].map((name) => ['module', name]),
+    ['module_tmp', 'account.so'],
+    ['module_app', 'menu.so'],
+  ];
+  return lines.map((line) => `${line.join(' ')}\n`).join('');
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const endMs = performance.now() + START_LIMIT_MS;
+  while (!condition()) {
+    if (performance.now() > endMs) throw new Error('a rival did not start');
+    await sleep(50);
+  }
+}
