@@ -8,7 +8,7 @@ import { kept } from './kept.js';
 import { RtpPeer } from './rtp-peer.js';
 import { continuity, g711Sound } from './rtp-record.js';
 import { Sipp, type SippOptions } from './sipp.js';
-import { likeness, voiced } from './sound-shape.js';
+import { likeness, voiced, type Sound } from './sound-shape.js';
 import { TelephoneServer } from './telephone-server.js';
 
 const EARLY = 'One moment, please.';
@@ -23,8 +23,10 @@ const ROUTES = [
 ];
 
 let server: TelephoneServer;
+let sounds: { readonly early: Sound; readonly noService: Sound };
 before(async () => {
   server = await TelephoneServer.start({}, { routes: ROUTES });
+  sounds = { early: await server.rendered(EARLY), noService: await server.rendered(NO_SERVICE) };
 });
 after(() => server.close());
 
@@ -85,7 +87,7 @@ for (const transport of TRANSPORTS) {
     assert.deepEqual(words.slice(0, 5), ['ringing', 'started', 'spoken', 'connected', 'started']);
     const { lost, disordered, timestampBreaks, sources } = continuity(call.rtp.heard);
     assert.deepEqual([lost, disordered, timestampBreaks, sources.length], [0, 0, 0, 1]);
-    const early = await server.rendered(EARLY);
+    const { early } = sounds;
     // Media flows before the first word is there, and after the last one come those of the answer.
     const spoken = voiced(early.samples, early.rate);
     const heard = voiced(g711Sound(call.rtp.heard), 8000).subarray(0, spoken.length);
@@ -109,7 +111,7 @@ for (const transport of TRANSPORTS) {
     assert.deepEqual(end, { reason: 'rejected', status: 404, cause: 1, detail: 'Unallocated' });
     assert.equal(answeredAt, undefined);
     const sound = { samples: g711Sound(call.rtp.heard), rate: 8000 };
-    const { correlation, longerMs } = likeness(sound, await server.rendered(NO_SERVICE));
+    const { correlation, longerMs } = likeness(sound, sounds.noService);
     assert.ok(correlation > 0.93 && Math.abs(longerMs) <= 60, JSON.stringify({ correlation, longerMs }));
   });
 
