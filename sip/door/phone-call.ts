@@ -68,7 +68,7 @@ export class PhoneCall {
   readonly #times: CallTimes;
   #state: PhoneCallState;
   #held = { us: false, peer: false };
-  /** Of silence that does not count: until the answer, and while it is held. */
+  /** Until the answer, and while it is held. */
   #quiet: (() => void) | undefined;
   #firstPort = new FirstPort();
   readonly #heir = new AwaitedHeir();
@@ -123,10 +123,7 @@ export class PhoneCall {
     return this.#lastView ?? viewOf(this.#facts, this.#state, this.#call, this.#end);
   }
 
-  /**
-   * What it is carried by from now on; the leg before is no longer listened to, and whoever replaces it ends it. A leg
-   * that comes to a call which is over is ended.
-   */
+  /** What carries it from now on; whoever replaces a leg ends the one before. A leg that comes too late is ended. */
   carriedBy(leg: Leg): void {
     const { session, media } = leg;
     if (this.#end !== undefined) {

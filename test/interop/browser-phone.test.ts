@@ -156,14 +156,14 @@ test('a browser that hangs up ends the call', async (t) => {
   const { phone, view } = await calling(t);
   await phone.do('user.hangup()');
   await until(() => view().state === 'ended');
-  assert.deepEqual(view().end, { reason: 'caller hung up' });
+  assert.deepEqual(view().end, { reason: 'peer hung up' });
 });
 
 test('a page that is loaded again takes its leave', async (t) => {
   const { phone, view } = await calling(t);
   await phone.page.reload();
   await until(() => view().state === 'ended');
-  assert.deepEqual(view().end, { reason: 'caller hung up' });
+  assert.deepEqual(view().end, { reason: 'peer hung up' });
 });
 
 test('a browser that has lost its server gives its call up, and may call again', async (t) => {

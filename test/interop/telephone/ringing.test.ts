@@ -75,7 +75,7 @@ for (const transport of TRANSPORTS) {
     const rangMs = answeredAt - createdAt;
     assert.ok(rangMs >= 595 && rangMs < 2000, `${rangMs} ms`);
     assert.deepEqual(course(call).slice(0, 3), ['ringing', 'connected', 'started']);
-    assert.equal(end?.reason, 'caller hung up');
+    assert.equal(end?.reason, 'peer hung up');
     assert.ok(call.rtp.heard.length > 10);
   });
 

@@ -74,7 +74,7 @@ test('a new certificate is shown to new connections, and calls on others go on',
   assert.equal(server.telephone.list()[0]?.state, 'connected');
   caller.send('BYE', 2, toTag);
   await until(() => /SIP\/2\.0 200 [^]*CSeq: 2 BYE/.test(caller.heard));
-  assert.deepEqual(server.telephone.list()[0]?.end, { reason: 'caller hung up' });
+  assert.deepEqual(server.telephone.list()[0]?.end, { reason: 'peer hung up' });
 });
 
 test('files that are no certificate and key of each other are refused by their variables', async (t) => {

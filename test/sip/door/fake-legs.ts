@@ -117,13 +117,17 @@ export class FakeMedia {
   takesEvents = true;
   #port: MediaPort | undefined;
 
-  get port(): MediaPort {
-    this.#port ??= newPort();
+  /** Whether the far end holds us. */
+  held = false;
+
+  get port(): MediaPort | undefined {
     return this.#port;
   }
 
   agree(): void {
-    if (this.#port === undefined) this.onPort?.(this.port);
+    if (this.#port !== undefined) return;
+    this.#port = newPort();
+    this.onPort?.(this.#port);
   }
 
   hold(held: boolean): void {

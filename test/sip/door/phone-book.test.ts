@@ -8,11 +8,12 @@ void test('calls are listed newest first, found by their session, and forgotten 
   const { time } = first;
   const book = new PhoneBook(time);
   book.add(first.phone);
-  assert.equal(book.carriedBy(first.phone.leg?.session ?? assert.fail()), first.phone);
+  const { session } = first.phone.leg ?? assert.fail();
+  assert.equal(book.carriedBy(session), first.phone);
   await first.phone.end({ reason: 'we hung up' });
   await settled();
   assert.deepEqual([book.open.length, book.get('call-1').state, book.list().length], [0, 'ended', 1]);
-  assert.equal(book.carriedBy(first.phone.leg?.session ?? assert.fail()), undefined);
+  assert.equal(book.carriedBy(session), undefined);
   time.advance(599_999);
   assert.equal(book.list().length, 1);
   time.advance(1);

@@ -27,6 +27,7 @@ async function open(t: TestContext) {
     config: readConfig({ SIP_PORT: '0' }).sip,
     tls: { cert: undefined, key: undefined, ca: undefined, clientCertificates: 'ignored' },
     trunks: [],
+    srtp: 'prefer',
     guardOf: (allowedNow) => new Guard({ time, allowed: ['127.0.0.0/8'], challenged: [], allowedNow, requests: REQUEST_BOUNDS, failures: FAILURE_BOUNDS }),
     digest: undefined,
     correspondents: new Correspondents(time),

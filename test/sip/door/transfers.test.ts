@@ -26,6 +26,7 @@ function putting(transfers: 'off' | 'any' = 'any') {
       },
       uriOf: (to, domain) => `sip:${to}@${domain}`,
     },
+    time: its.time,
     log: its.log,
   });
   handler.watch(its.phone);
