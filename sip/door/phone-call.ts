@@ -349,7 +349,7 @@ export class PhoneCall {
   }
 
   #legEnded(end: SessionEnd): void {
-    if (this.#heir.lets(this.#leg, end)) return void this.#call?.hold(true);
+    if (this.#heir.lets(this.#leg, end)) return this.#call?.hold(true);
     if (end.by !== 'transport') this.#times.settled();
     void this.end(whyEnded(end, this.info.direction));
   }

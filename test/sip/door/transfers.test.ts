@@ -44,7 +44,7 @@ function putting(transfers: 'off' | 'any' = 'any') {
 }
 
 void test('a caller is put through: told of progress, and the conversation goes on with the other media', async () => {
-  const { ask, told, far, farMedia, phone, call, media, session } = putting();
+  const { time, ask, told, far, farMedia, phone, call, media, session } = putting();
   media.onHeld?.(true);
   ask();
   farMedia.agree(); // before the call is carried by it
@@ -52,6 +52,9 @@ void test('a caller is put through: told of progress, and the conversation goes 
   far.establish();
   await settled();
   assert.deepEqual(told, ['accept', 180, 200]);
+  assert.deepEqual([session.asked, media.closed], [[], 0], 'whoever asked may leave first');
+  time.advance(2000);
+  await settled();
   assert.deepEqual(
     [phone.leg?.session, phone.state, session.asked, media.closed],
     [far, 'connected', ['hangUp'], 1],
@@ -65,7 +68,7 @@ void test('a caller is put through: told of progress, and the conversation goes 
 void test('a target that holds from the beginning is held', () => {
   const { ask, far, farMedia, phone } = putting();
   ask();
-  farMedia.onHeld?.(true);
+  farMedia.held = true;
   far.establish();
   assert.equal(phone.state, 'held');
 });
