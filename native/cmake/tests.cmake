@@ -27,3 +27,7 @@ foreach(source ${TEST_SOURCES})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120)
 endforeach()
 
+
+# Figures: cmake --build <folder> --target kernels_bench
+add_executable(kernels_bench EXCLUDE_FROM_ALL bench/kernels_bench.cc)
+target_link_libraries(kernels_bench PRIVATE kernels)
