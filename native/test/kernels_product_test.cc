@@ -9,8 +9,8 @@
 namespace parley::test {
 namespace {
 
-constexpr size_t kRowCounts[] = {1, 2, 3, 5, 8, 19, 67};
-constexpr size_t kColumnCounts[] = {1, 7, 15, 16, 17, 31, 33, 64, 100, 257};
+constexpr size_t kRowCounts[] = {1, 3, 8, 19};
+constexpr size_t kColumnCounts[] = {1, 15, 16, 33, 100};
 
 std::vector<float> Multiplied(Kernels* kernels, const Matrix& w, const float* x, size_t count) {
   std::vector<float> y(count * w.rows, NAN);
@@ -53,7 +53,7 @@ void EveryVariantGivesTheSameBits() {
   for (const cpu::Variant* variant : Variants()) {
     const auto kernels = MakeKernels(*variant);
     ForEachShape([&](const StoredMatrix& w) {
-      for (const size_t count : {1, 2, 3, 4, 5, 8, 16, 51}) {
+      for (const size_t count : {1, 2, 3, 4, 5, 8, 51}) {
         // One float further: nothing is aligned.
         const auto x = RandomFloats(count * w.matrix.columns + 1, count);
         const auto seen = Multiplied(kernels.get(), w.matrix, x.data() + 1, count);
@@ -81,7 +81,7 @@ void AVectorsResultDoesNotDependOnItsBatch() {
 
 void TheNumberOfThreadsDoesNotShow() {
   for (const Format format : kFormats) {
-    for (const size_t rows : {1, 3, 70, 515}) {
+    for (const size_t rows : {1, 3, 70, 259}) {
       const auto w = MakeMatrix(format, rows, 300, rows);
       for (const size_t count : {1, 2, 3, 130}) {
         const auto x = RandomFloats(count * 300, count);
