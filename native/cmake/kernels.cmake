@@ -1,0 +1,30 @@
+# The kernels. Files of an instruction set are compiled with its flags and chosen
+# at run time; everywhere the compiler may not fuse what is not written as fused,
+# so that all of them give the same bits.
+set(KERNELS_SOURCES
+  kernels/convolution.cc
+  kernels/cpu/cpu_attention.cc
+  kernels/cpu/cpu_convolutions.cc
+  kernels/cpu/cpu_elements.cc
+  kernels/cpu/cpu_kernels.cc
+  kernels/cpu/cpu_norms.cc
+  kernels/cpu/cpu_statistics.cc
+  kernels/cpu/portable.cc
+  kernels/cpu/thread_pool.cc
+  kernels/cpu/variant.cc
+  kernels/log_mel.cc
+  kernels/quantization.cc
+  kernels/sampling.cc)
+
+set_source_files_properties(${KERNELS_SOURCES} PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND KERNELS_SOURCES kernels/cpu/avx2.cc kernels/cpu/avx512.cc)
+  set_source_files_properties(kernels/cpu/variant.cc PROPERTIES COMPILE_DEFINITIONS PARLEY_X86_VARIANTS)
+  # Under a sanitizer -O3 takes minutes to compile.
+  set(AVX2_FLAGS $<IF:$<BOOL:${PARLEY_SANITIZE}>,-O1,-O3> -ffp-contract=off -mavx2 -mfma -mf16c)
+  set_source_files_properties(kernels/cpu/avx2.cc PROPERTIES COMPILE_OPTIONS "${AVX2_FLAGS}")
+  # GCC 12 takes its own undefined vectors for uninitialized ones.
+  set_source_files_properties(kernels/cpu/avx512.cc PROPERTIES COMPILE_OPTIONS
+    "${AVX2_FLAGS};-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-Wno-uninitialized;-Wno-maybe-uninitialized")
+endif()

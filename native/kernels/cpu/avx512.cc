@@ -1,0 +1,73 @@
+// AVX-512 (F, BW, DQ, VL): one register holds the 16 lanes.
+//
+// Its BF16 and VNNI products are left aside: both take rounded inputs, where here
+// inputs stay float32 and every variant gives the same bits; and a
+// product of one vector waits for memory, not for arithmetic.
+#include <immintrin.h>
+
+#include "kernels/cpu/lane_math.h"
+#include "kernels/cpu/variant.h"
+#include "kernels/number_formats.h"
+
+namespace parley::cpu {
+namespace {
+
+struct Vec {
+  static constexpr size_t kWidth = 16;
+  __m512 v;
+
+  static Vec All(float value) { return {_mm512_set1_ps(value)}; }
+  static Vec Load(const float* from) { return {_mm512_loadu_ps(from)}; }
+  static Vec Load(const Bf16* from) {
+    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16))};
+  }
+  static Vec Load(const F16* from) {
+    return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)))};
+  }
+  static Vec Load(const int8_t* from) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))};
+  }
+  void Store(float* to) const { _mm512_storeu_ps(to, v); }
+};
+
+inline Vec Fused(Vec a, Vec b, Vec c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+inline Vec Added(Vec a, Vec b) { return {_mm512_add_ps(a.v, b.v)}; }
+inline Vec Multiplied(Vec a, Vec b) { return {_mm512_mul_ps(a.v, b.v)}; }
+inline Vec Subtracted(Vec a, Vec b) { return {_mm512_sub_ps(a.v, b.v)}; }
+inline Vec Divided(Vec a, Vec b) { return {_mm512_div_ps(a.v, b.v)}; }
+inline Vec Max(Vec a, Vec b) { return {_mm512_max_ps(a.v, b.v)}; }
+inline Vec Min(Vec a, Vec b) { return {_mm512_min_ps(a.v, b.v)}; }
+inline Vec Round(Vec a) { return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)}; }
+
+inline Vec PowerOfTwo(Vec n) {
+  const __m512i exponent = _mm512_add_epi32(_mm512_cvtps_epi32(n.v), _mm512_set1_epi32(127));
+  return {_mm512_castsi512_ps(_mm512_slli_epi32(exponent, 23))};
+}
+
+inline float Total(const Vec* parts) {
+  const __m256 low = _mm512_castps512_ps256(parts->v);
+  const __m256 high = _mm512_extractf32x8_ps(parts->v, 1);
+  const __m256 eight = _mm256_add_ps(low, high);
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+// Of 32 registers: 8 sums of one vector, or 16 of four, and what is loaded.
+constexpr size_t kTallRows = 8;
+constexpr size_t kWideRows = 4;
+constexpr size_t kWideColumns = 4;
+
+}  // namespace
+}  // namespace parley::cpu
+
+#include "kernels/cpu/vector_loops.h"
+
+namespace parley::cpu {
+
+extern const Variant kAvx512;
+const Variant kAvx512 = {"avx512", Multiply, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
+
+}  // namespace parley::cpu

@@ -1,0 +1,120 @@
+#include "kernels/cpu/cpu_kernels.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "kernels/number_formats.h"
+
+namespace parley::cpu {
+namespace {
+
+constexpr size_t kAlignment = 64;  // a cache line, and the widest register
+constexpr size_t kRowGranule = 8;
+
+// Rows and vectors that a gated product computes before it joins them: 6 kB.
+constexpr size_t kGatedRows = 32;
+constexpr size_t kGatedVectors = 48;
+
+void Judge(const Matrix& w, const Vectors& x) {
+  Require(w.columns == x.length * x.segments, "the vectors do not have as many values as the matrix has columns");
+  Require(w.format != Format::kInt8 || w.scales != nullptr, "a matrix of 8 bits has no scales");
+}
+
+Vectors From(const Vectors& x, size_t first, size_t count) {
+  Vectors some = x;
+  some.values += first * x.stride;
+  some.count = count;
+  return some;
+}
+
+template <class Value>
+void AddRow(const Value* row, float scale, size_t width, bool add, float* y) {
+  for (size_t i = 0; i < width; i++) {
+    const float value = ToFloat(row[i]) * scale;
+    y[i] = add ? y[i] + value : value;
+  }
+}
+
+void AddRow(const Matrix& table, size_t id, bool add, float* y) {
+  const size_t start = id * table.columns;
+  switch (table.format) {
+    case Format::kF32: return AddRow(static_cast<const float*>(table.values) + start, 1, table.columns, add, y);
+    case Format::kF16: return AddRow(static_cast<const F16*>(table.values) + start, 1, table.columns, add, y);
+    case Format::kBf16: return AddRow(static_cast<const Bf16*>(table.values) + start, 1, table.columns, add, y);
+    case Format::kInt8:
+      return AddRow(static_cast<const int8_t*>(table.values) + start, table.scales[id], table.columns, add, y);
+  }
+}
+
+}  // namespace
+
+CpuKernels::CpuKernels(const ThreadPoolOptions& threads, const Variant& variant)
+    : variant_(variant),
+      pool_(threads),
+      name_(std::string("cpu ") + variant.name + ", " + std::to_string(threads.threads) +
+            (threads.threads == 1 ? " thread" : " threads")),
+      scores_(threads.threads) {}
+
+void* CpuKernels::Allocate(size_t bytes) {
+  if (bytes > SIZE_MAX - kAlignment) throw std::bad_alloc();
+  const size_t whole = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  void* memory = std::aligned_alloc(kAlignment, whole);
+  if (memory == nullptr) throw std::bad_alloc();
+  return std::memset(memory, 0, whole);
+}
+
+void CpuKernels::Free(void* memory) { std::free(memory); }
+
+void CpuKernels::Copy(void* to, const void* from, size_t bytes) {
+  if (bytes > 0) std::memmove(to, from, bytes);
+}
+
+void CpuKernels::Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) {
+  Judge(w, x);
+  const size_t operations = w.rows * w.columns * x.count / 8;
+  // Few rows, many positions: the last convolution of the codec.
+  if (w.rows < 2 * kRowGranule * pool_.Threads()) {
+    return Split(x.count, 1, operations, [&](size_t first, size_t last) {
+      variant_.multiply({w, From(x, first, last - first), finish, y + first * w.rows, w.rows, 0, w.rows});
+    });
+  }
+  Split(w.rows, kRowGranule, operations, [&](size_t first, size_t last) {
+    variant_.multiply({w, x, finish, y + first, w.rows, first, last});
+  });
+}
+
+void CpuKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) {
+  Judge(gate, x);
+  Judge(up, x);
+  Require(gate.rows == up.rows, "gate and up differ in their rows");
+  const auto block = [&](size_t row, size_t rows, size_t vector, size_t vectors) {
+    float lifted[kGatedRows * kGatedVectors];
+    const Vectors some = From(x, vector, vectors);
+    float* out = y + vector * gate.rows + row;
+    variant_.multiply({gate, some, {}, out, gate.rows, row, row + rows});
+    variant_.multiply({up, some, {}, lifted, kGatedRows, row, row + rows});
+    for (size_t c = 0; c < vectors; c++) variant_.silu_multiply(out + c * gate.rows, lifted + c * kGatedRows, rows);
+  };
+  Split(gate.rows, kGatedRows, 2 * gate.rows * gate.columns * x.count / 8, [&](size_t first, size_t last) {
+    for (size_t c = 0; c < x.count; c += kGatedVectors) {
+      const size_t vectors = std::min(kGatedVectors, x.count - c);
+      for (size_t r = first; r < last; r += kGatedRows) block(r, std::min(kGatedRows, last - r), c, vectors);
+    }
+  });
+}
+
+void CpuKernels::Gather(const Matrix& table, const int32_t* ids, size_t count, bool add, float* y) {
+  Require(table.format != Format::kInt8 || table.scales != nullptr, "a table of 8 bits has no scales");
+  for (size_t i = 0; i < count; i++) {
+    Require(ids[i] >= 0 && static_cast<size_t>(ids[i]) < table.rows, "an id lies outside its table");
+  }
+  for (size_t i = 0; i < count; i++) AddRow(table, static_cast<size_t>(ids[i]), add, y + i * table.columns);
+}
+
+void CpuKernels::Choose(const Choice* choices, size_t count, int32_t* ids) {
+  for (size_t i = 0; i < count; i++) ids[i] = ChooseOne(choices[i], &sampling_);
+}
+
+}  // namespace parley::cpu

@@ -1,0 +1,74 @@
+// Sums over time and nearest rows of the CPU backend: the encoders' operations.
+// They run once per voice, so they are summed in double and not made fast, TakeNearest
+// excepted.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/cpu/cpu_kernels.h"
+
+namespace parley::cpu {
+
+void CpuKernels::Statistics(const float* x, const float* weights, size_t rows, size_t channels, float floor,
+                            float* mean, float* deviation) {
+  Require(rows > 0, "statistics over no time");
+  const double even = 1.0 / static_cast<double>(rows);
+  const auto weight = [&](size_t t, size_t c) { return weights ? static_cast<double>(weights[t * channels + c]) : even; };
+  for (size_t c = 0; c < channels; c++) {
+    double sum = 0;
+    for (size_t t = 0; t < rows; t++) sum += weight(t, c) * x[t * channels + c];
+    mean[c] = static_cast<float>(sum);
+    if (deviation == nullptr) continue;
+    double squares = 0;
+    for (size_t t = 0; t < rows; t++) {
+      const double off = x[t * channels + c] - sum;
+      squares += weight(t, c) * off * off;
+    }
+    deviation[c] = static_cast<float>(std::sqrt(std::max(squares, static_cast<double>(floor))));
+  }
+}
+
+void CpuKernels::SoftmaxOverTime(float* x, size_t rows, size_t channels) {
+  for (size_t c = 0; c < channels; c++) {
+    double largest = -std::numeric_limits<double>::infinity();
+    for (size_t t = 0; t < rows; t++) largest = std::max<double>(largest, x[t * channels + c]);
+    double sum = 0;
+    for (size_t t = 0; t < rows; t++) sum += std::exp(x[t * channels + c] - largest);
+    for (size_t t = 0; t < rows; t++) {
+      float& value = x[t * channels + c];
+      value = static_cast<float>(std::exp(value - largest) / sum);
+    }
+  }
+}
+
+void CpuKernels::TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) {
+  Require(table.format == Format::kF32 && table.rows > 0 && table.rows <= INT32_MAX, "a codebook is a table of f32");
+  const auto* rows = static_cast<const float*>(table.values);
+  const size_t width = table.columns;
+  const auto distance = [&](const float* row, const float* v) {
+    double sum = 0;
+    for (size_t i = 0; i < width; i++) {
+      const double off = static_cast<double>(v[i]) - row[i];
+      sum += off * off;
+    }
+    return sum;
+  };
+  Split(count, 1, count * table.rows * width, [&](size_t first, size_t last) {
+    for (size_t n = first; n < last; n++) {
+      float* v = x + n * width;
+      size_t best = 0;
+      double least = distance(rows, v);
+      for (size_t r = 1; r < table.rows; r++) {
+        const double d = distance(rows + r * width, v);
+        if (d < least) {
+          least = d;
+          best = r;
+        }
+      }
+      ids[n] = static_cast<int32_t>(best);
+      for (size_t i = 0; i < width; i++) v[i] -= rows[best * width + i];
+    }
+  });
+}
+
+}  // namespace parley::cpu

@@ -1,0 +1,78 @@
+// The hot loops, once per instruction set, and the choice among them.
+//
+// Every variant gives the same bits. What makes that possible, and defines the answer:
+//
+//   16 lanes. A sum over k keeps 16 partial sums; element k of a segment goes to
+//   lane k % 16 by a fused multiply-add, in the order of k; each segment begins at lane 0
+//   again; a last part of fewer than 16 is filled with zeros. The lanes are then
+//   added as a tree: i and i+8, i and i+4, i and i+2, i and i+1.
+//
+// A lane is one float of a register: two AVX2 registers or one of AVX-512 hold
+// the 16, and the portable variant is an array. Nothing else is fused (the files are
+// compiled with -ffp-contract=off). How many rows and columns a loop
+// takes at once changes nothing: each result has its own 16 lanes. So neither the
+// batch nor the number of threads shows in a result.
+#ifndef PARLEY_KERNELS_CPU_VARIANT_H_
+#define PARLEY_KERNELS_CPU_VARIANT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/matrix.h"
+
+namespace parley::cpu {
+
+// y[c * y_stride + r - first], for rows [first, last) and every vector c of x. The
+// matrix has as many columns as a vector has floats.
+struct Product {
+  Matrix w;
+  Vectors x;
+  Finish finish;
+  float* y;
+  size_t y_stride;
+  size_t first, last;
+};
+
+// One query of one head: scores = scale * (q . k_j), softmax, output = sum of weights v_j,
+// summed over j in order, lane by lane without a tree. Position j of `count` lies
+// in row (first + j) % capacity; rows are `row` elements apart.
+struct HeadAttention {
+  Format format;
+  const void* keys;
+  const void* values;
+  size_t row, capacity, first, count, head_dim;
+  const float* query;
+  float scale;
+  float* output;
+  float* scores;  // room for count
+};
+
+struct Variant {
+  const char* name;
+  void (*multiply)(const Product& product);
+  void (*attend)(const HeadAttention& head);
+  float (*sum)(const float* x, size_t count);
+  float (*sum_squares)(const float* x, float offset, size_t count);  // sum of (x - offset)^2
+  // gate = gate / (1 + e^-gate) * up
+  void (*silu_multiply)(float* gate, const float* up, size_t count);
+  void (*snake)(const float* x, const float* a, const float* b, size_t rows, size_t channels, float* y);
+  // y[t] = bias + sum over taps j in order of w[j] * x[t + j], per channel, fused.
+  void (*depthwise)(const float* w, const float* bias, size_t channels, size_t taps, const float* x, size_t count,
+                    float* y);
+};
+
+extern const Variant kPortable;
+
+// Null where this build or this processor lacks it. Also by name, "portable",
+// "avx2", "avx512", for tests.
+const Variant* Avx2Variant();
+const Variant* Avx512Variant();
+const Variant* VariantNamed(const char* name);
+
+// The best of this processor, or the one that the environment variable KERNELS names.
+// Throws std::invalid_argument when that one is unknown or cannot run here.
+const Variant& ChooseVariant();
+
+}  // namespace parley::cpu
+
+#endif  // PARLEY_KERNELS_CPU_VARIANT_H_

@@ -1,0 +1,324 @@
+// The hot loops over a vector type: included once by each variant's file, after it
+// has defined, without external linkage,
+//
+//   Vec                      kWidth floats; Load from float, Bf16, F16, int8; Store; All
+//   Fused Added Multiplied Subtracted Divided Max Min Round PowerOfTwo
+//   Total(const Vec*)        the tree over the 16 lanes in kParts vectors
+//   kTallRows                rows at once against one vector
+//   kWideRows, kWideColumns  rows at once against that many vectors
+//
+// Nothing of the standard library is called here: the linker could keep a copy
+// that was compiled for this processor and give it to others.
+#ifndef PARLEY_KERNELS_CPU_VECTOR_LOOPS_H_
+#define PARLEY_KERNELS_CPU_VECTOR_LOOPS_H_
+
+#include "kernels/cpu/variant.h"
+#include "kernels/number_formats.h"
+
+namespace parley::cpu {
+namespace {
+
+constexpr size_t kLanes = 16;
+constexpr size_t kParts = kLanes / Vec::kWidth;
+constexpr size_t kColumnBlock = 48;  // vectors that stay in the cache while all rows pass them
+
+#define PARLEY_UNROLL _Pragma("GCC unroll 16")
+
+// Fewer than 16 values, the rest zero.
+template <class Value>
+struct Part {
+  alignas(64) Value values[kLanes] = {};
+  Part(const Value* from, size_t count) {
+    for (size_t i = 0; i < count; i++) values[i] = from[i];
+  }
+};
+
+template <size_t R, size_t C, class Value>
+inline __attribute__((always_inline)) void Step(const Value* const* w, const float* const* x, size_t k,
+                                                Vec (*sums)[C][kParts]) {
+  PARLEY_UNROLL for (size_t part = 0; part < kParts; part++) {
+    const size_t at = k + part * Vec::kWidth;
+    Vec weights[R];
+    PARLEY_UNROLL for (size_t r = 0; r < R; r++) weights[r] = Vec::Load(w[r] + at);
+    PARLEY_UNROLL for (size_t c = 0; c < C; c++) {
+      const Vec input = Vec::Load(x[c] + at);
+      PARLEY_UNROLL for (size_t r = 0; r < R; r++) {
+        sums[r][c][part] = Fused(weights[r], input, sums[r][c][part]);
+      }
+    }
+  }
+}
+
+template <size_t R, size_t C, class Value>
+void LastStep(const Value* const* w, const float* const* x, size_t k, size_t count, Vec (*sums)[C][kParts]) {
+  for (size_t r = 0; r < R; r++) {
+    const Part<Value> weights(w[r] + k, count);
+    for (size_t c = 0; c < C; c++) {
+      const Part<float> inputs(x[c] + k, count);
+      for (size_t part = 0; part < kParts; part++) {
+        const size_t at = part * Vec::kWidth;
+        sums[r][c][part] = Fused(Vec::Load(weights.values + at), Vec::Load(inputs.values + at), sums[r][c][part]);
+      }
+    }
+  }
+}
+
+// totals[r][c] = row r of w [R, columns] * vector c of x.
+template <size_t R, size_t C, class Value>
+inline __attribute__((always_inline)) void Dots(const Value* w, size_t row, const float* x, const Vectors& shape,
+                                                float (*totals)[C]) {
+  Vec sums[R][C][kParts];
+  PARLEY_UNROLL for (size_t r = 0; r < R; r++) {
+    PARLEY_UNROLL for (size_t c = 0; c < C; c++) {
+      PARLEY_UNROLL for (size_t part = 0; part < kParts; part++) sums[r][c][part] = Vec::All(0);
+    }
+  }
+  const size_t whole = shape.length / kLanes * kLanes;
+  for (size_t s = 0; s < shape.segments; s++) {
+    const Value* rows[R];
+    const float* inputs[C];
+    PARLEY_UNROLL for (size_t r = 0; r < R; r++) rows[r] = w + r * row + s * shape.length;
+    PARLEY_UNROLL for (size_t c = 0; c < C; c++) inputs[c] = x + c * shape.stride + s * shape.segment_stride;
+    for (size_t k = 0; k < whole; k += kLanes) Step<R, C>(rows, inputs, k, sums);
+    if (whole < shape.length) LastStep<R, C>(rows, inputs, whole, shape.length - whole, sums);
+  }
+  PARLEY_UNROLL for (size_t r = 0; r < R; r++) {
+    PARLEY_UNROLL for (size_t c = 0; c < C; c++) totals[r][c] = Total(sums[r][c]);
+  }
+}
+
+template <size_t R, size_t C, class Value>
+void Tile(const Product& p, size_t r0, size_t c0) {
+  float totals[R][C];
+  const auto* w = static_cast<const Value*>(p.w.values) + r0 * p.w.columns;
+  Dots<R, C>(w, p.w.columns, p.x.values + c0 * p.x.stride, p.x, totals);
+  for (size_t r = 0; r < R; r++) {
+    for (size_t c = 0; c < C; c++) {
+      float v = totals[r][c];
+      if (p.w.scales) v *= p.w.scales[r0 + r];
+      if (p.finish.bias) v += p.finish.bias[r0 + r];
+      if (p.finish.gain) v *= p.finish.gain[r0 + r];
+      float* y = p.y + (c0 + c) * p.y_stride + r0 + r - p.first;
+      *y = p.finish.add ? *y + v : v;
+    }
+  }
+}
+
+// R rows against the vectors [first, last).
+template <size_t R, class Value>
+void RowTile(const Product& p, size_t r, size_t first, size_t last) {
+  size_t c = first;
+  for (; last - c >= kWideColumns; c += kWideColumns) {
+    if (kWideColumns == 3 && last - c == 4) break;  // twice two keeps more sums in flight than three and one
+    Tile<R, kWideColumns, Value>(p, r, c);
+  }
+  for (; last - c >= 2; c += 2) Tile<R, 2, Value>(p, r, c);
+  if (c < last) Tile<R, 1, Value>(p, r, c);
+}
+
+template <class Value>
+void MultiplyAs(const Product& p) {
+  for (size_t c = 0; c < p.x.count; c += kColumnBlock) {
+    const size_t end = p.x.count - c < kColumnBlock ? p.x.count : c + kColumnBlock;
+    size_t r = p.first;
+    if (end - c == 1) {
+      for (; p.last - r >= kTallRows; r += kTallRows) Tile<kTallRows, 1, Value>(p, r, c);
+    } else {
+      for (; p.last - r >= kWideRows; r += kWideRows) RowTile<kWideRows, Value>(p, r, c, end);
+    }
+    for (; r < p.last; r++) RowTile<1, Value>(p, r, c, end);
+  }
+}
+
+void Multiply(const Product& p) {
+  switch (p.w.format) {
+    case Format::kF32: return MultiplyAs<float>(p);
+    case Format::kF16: return MultiplyAs<F16>(p);
+    case Format::kBf16: return MultiplyAs<Bf16>(p);
+    case Format::kInt8: return MultiplyAs<int8_t>(p);
+  }
+}
+
+// scores[j] = e^(scores[j] - largest); their sum in 16 lanes.
+float ExpAndSum(float* scores, size_t count, float largest) {
+  Vec sums[kParts];
+  for (Vec& sum : sums) sum = Vec::All(0);
+  const Vec offset = Vec::All(largest);
+  size_t j = 0;
+  for (; count - j >= kLanes; j += kLanes) {
+    for (size_t part = 0; part < kParts; part++) {
+      float* at = scores + j + part * Vec::kWidth;
+      const Vec weight = Exp(Subtracted(Vec::Load(at), offset));
+      weight.Store(at);
+      sums[part] = Added(weight, sums[part]);
+    }
+  }
+  if (j < count) {
+    Part<float> rest(scores + j, count - j);
+    for (size_t i = 0; i < count - j; i++) {
+      rest.values[i] = scores[j + i] = Exp(Scalar{scores[j + i] - largest}).value;
+    }
+    for (size_t part = 0; part < kParts; part++) {
+      sums[part] = Added(Vec::Load(rest.values + part * Vec::kWidth), sums[part]);
+    }
+  }
+  return Total(sums);
+}
+
+template <class Value>
+const Value* Wrapped(const HeadAttention& h, const Value* start, size_t j) {
+  return start + (h.first + j) % h.capacity * h.row;
+}
+
+template <class Value>
+float Scores(const HeadAttention& h) {
+  const auto* keys = static_cast<const Value*>(h.keys);
+  const Vectors shape = {h.query, 1, h.head_dim, h.head_dim, 1, 0};
+  float largest = -__builtin_inff();
+  for (size_t j = 0; j < h.count;) {
+    float totals[4][1];
+    const size_t at = (h.first + j) % h.capacity;
+    size_t done = 4;
+    if (h.count - j >= 4 && h.capacity - at >= 4) {
+      Dots<4, 1>(keys + at * h.row, h.row, h.query, shape, totals);
+    } else {
+      Dots<1, 1>(keys + at * h.row, h.row, h.query, shape, totals);
+      done = 1;
+    }
+    for (size_t i = 0; i < done; i++, j++) {
+      h.scores[j] = totals[i][0] * h.scale;
+      largest = h.scores[j] > largest ? h.scores[j] : largest;
+    }
+  }
+  return largest;
+}
+
+// N vectors of the output from dimension d on.
+template <size_t N, class Value>
+void Mix(const HeadAttention& h, size_t d, float share) {
+  const auto* values = static_cast<const Value*>(h.values);
+  Vec sums[N];
+  PARLEY_UNROLL for (size_t i = 0; i < N; i++) sums[i] = Vec::All(0);
+  size_t at = h.first % h.capacity;
+  for (size_t j = 0; j < h.count; j++) {
+    const Vec weight = Vec::All(h.scores[j]);
+    const Value* value = values + at * h.row + d;
+    PARLEY_UNROLL for (size_t i = 0; i < N; i++) sums[i] = Fused(weight, Vec::Load(value + i * Vec::kWidth), sums[i]);
+    at = at + 1 == h.capacity ? 0 : at + 1;
+  }
+  PARLEY_UNROLL for (size_t i = 0; i < N; i++) Multiplied(sums[i], Vec::All(share)).Store(h.output + d + i * Vec::kWidth);
+}
+
+template <class Value>
+void MixRest(const HeadAttention& h, size_t d, float share) {
+  const auto* values = static_cast<const Value*>(h.values);
+  const size_t count = h.head_dim - d;
+  Vec sums[kParts];
+  for (Vec& sum : sums) sum = Vec::All(0);
+  for (size_t j = 0; j < h.count; j++) {
+    const Part<Value> value(Wrapped(h, values, j) + d, count);
+    for (size_t part = 0; part < kParts; part++) {
+      sums[part] = Fused(Vec::All(h.scores[j]), Vec::Load(value.values + part * Vec::kWidth), sums[part]);
+    }
+  }
+  float result[kLanes];
+  for (size_t part = 0; part < kParts; part++) {
+    Multiplied(sums[part], Vec::All(share)).Store(result + part * Vec::kWidth);
+  }
+  for (size_t i = 0; i < count; i++) h.output[d + i] = result[i];
+}
+
+template <class Value>
+void AttendAs(const HeadAttention& h) {
+  const float largest = Scores<Value>(h);
+  const float share = 1.0f / ExpAndSum(h.scores, h.count, largest);
+  size_t d = 0;
+  for (; h.head_dim - d >= 8 * Vec::kWidth; d += 8 * Vec::kWidth) Mix<8, Value>(h, d, share);
+  for (; h.head_dim - d >= kLanes; d += kLanes) Mix<kParts, Value>(h, d, share);
+  if (d < h.head_dim) MixRest<Value>(h, d, share);
+}
+
+void Attend(const HeadAttention& head) {
+  switch (head.format) {
+    case Format::kF32: return AttendAs<float>(head);
+    case Format::kF16: return AttendAs<F16>(head);
+    case Format::kBf16: return AttendAs<Bf16>(head);
+    case Format::kInt8: return;  // refused by whoever calls
+  }
+}
+
+float Sum(const float* x, size_t count) {
+  Vec sums[kParts];
+  for (Vec& sum : sums) sum = Vec::All(0);
+  size_t i = 0;
+  for (; count - i >= kLanes; i += kLanes) {
+    for (size_t part = 0; part < kParts; part++) sums[part] = Added(Vec::Load(x + i + part * Vec::kWidth), sums[part]);
+  }
+  const Part<float> rest(x + i, count - i);
+  for (size_t part = 0; part < kParts; part++) {
+    sums[part] = Added(Vec::Load(rest.values + part * Vec::kWidth), sums[part]);
+  }
+  return Total(sums);
+}
+
+float SumSquares(const float* x, float offset, size_t count) {
+  Vec sums[kParts];
+  for (Vec& sum : sums) sum = Vec::All(0);
+  size_t i = 0;
+  for (; count - i >= kLanes; i += kLanes) {
+    for (size_t part = 0; part < kParts; part++) {
+      const Vec v = Subtracted(Vec::Load(x + i + part * Vec::kWidth), Vec::All(offset));
+      sums[part] = Fused(v, v, sums[part]);
+    }
+  }
+  Part<float> rest(x + i, count - i);
+  for (size_t n = 0; n < count - i; n++) rest.values[n] -= offset;
+  for (size_t part = 0; part < kParts; part++) {
+    const Vec v = Vec::Load(rest.values + part * Vec::kWidth);
+    sums[part] = Fused(v, v, sums[part]);
+  }
+  return Total(sums);
+}
+
+void SiluMultiply(float* gate, const float* up, size_t count) {
+  size_t i = 0;
+  for (; count - i >= Vec::kWidth; i += Vec::kWidth) {
+    Multiplied(Silu(Vec::Load(gate + i)), Vec::Load(up + i)).Store(gate + i);
+  }
+  for (; i < count; i++) gate[i] = Silu(Scalar{gate[i]}).value * up[i];
+}
+
+void Snake(const float* x, const float* a, const float* b, size_t rows, size_t channels, float* y) {
+  for (size_t t = 0; t < rows; t++, x += channels, y += channels) {
+    size_t c = 0;
+    for (; channels - c >= Vec::kWidth; c += Vec::kWidth) {
+      const Vec in = Vec::Load(x + c);
+      const Vec wave = SineSquared(Multiplied(in, Vec::Load(a + c)));
+      Fused(wave, Vec::Load(b + c), in).Store(y + c);
+    }
+    for (; c < channels; c++) y[c] = __builtin_fmaf(SineSquared(Scalar{x[c] * a[c]}).value, b[c], x[c]);
+  }
+}
+
+void Depthwise(const float* w, const float* bias, size_t channels, size_t taps, const float* x, size_t count,
+               float* y) {
+  for (size_t t = 0; t < count; t++) {
+    const float* window = x + t * channels;
+    size_t c = 0;
+    for (; channels - c >= Vec::kWidth; c += Vec::kWidth) {
+      Vec sum = bias ? Vec::Load(bias + c) : Vec::All(0);
+      for (size_t j = 0; j < taps; j++) sum = Fused(Vec::Load(w + j * channels + c), Vec::Load(window + j * channels + c), sum);
+      sum.Store(y + t * channels + c);
+    }
+    for (; c < channels; c++) {
+      float sum = bias ? bias[c] : 0;
+      for (size_t j = 0; j < taps; j++) sum = __builtin_fmaf(w[j * channels + c], window[j * channels + c], sum);
+      y[t * channels + c] = sum;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace parley::cpu
+
+#endif  // PARLEY_KERNELS_CPU_VECTOR_LOOPS_H_

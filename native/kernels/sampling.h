@@ -1,0 +1,61 @@
+// From logits to an id, as the model was trained to be sampled.
+//
+// In this order: repetition penalty, suppression, and unless greedy:
+// temperature, top-k, top-p, softmax, one draw.
+#ifndef PARLEY_KERNELS_SAMPLING_H_
+#define PARLEY_KERNELS_SAMPLING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/philox.h"
+
+namespace parley {
+
+struct SamplingRules {
+  bool greedy = false;            // the largest, the first of equals
+  float temperature = 1;          // >= 0.0001
+  uint32_t top_k = 0;             // 0: all; values equal to the k-th largest stay
+  float top_p = 1;                // in (0, 1]; 1: all
+  float repetition_penalty = 1;   // > 0; once per id, however often it occurred
+  // [suppress_from, suppress_to) cannot be chosen, `spared` excepted.
+  int32_t suppress_from = 0;
+  int32_t suppress_to = 0;
+  int32_t spared = -1;
+  int32_t forbidden = -1;  // cannot be chosen either: the end, while it is too early
+};
+
+struct Choice {
+  float* logits = nullptr;  // [count], changed: afterwards as the draw saw them
+  size_t count = 0;
+  const int32_t* history = nullptr;  // [history_count] on the host: ids the penalty applies to
+  size_t history_count = 0;
+  SamplingRules rules;
+  Draw draw;
+};
+
+// What a choice needs in the course of it; kept between choices, so that one allocates nothing.
+struct SamplingScratch {
+  std::vector<float> sorted;
+  std::vector<uint32_t> order;
+  std::vector<bool> seen;
+};
+
+// The rules applied to choice.logits; what cannot be chosen becomes -infinity.
+// Throws std::invalid_argument for rules or ids out of their range.
+void ApplyRules(const Choice& choice, SamplingScratch* scratch);
+
+// An index whose softmax interval holds `unit`, in [0, 1); never one of -infinity.
+// Summed in double, in the order of the indexes. -1 if all are -infinity or one is NaN.
+int32_t Pick(const float* logits, size_t count, double unit);
+
+// The first of the largest; -1 as above.
+int32_t Largest(const float* logits, size_t count);
+
+// ApplyRules, then Largest or Pick at UnitOf(choice.draw).
+int32_t ChooseOne(const Choice& choice, SamplingScratch* scratch);
+
+}  // namespace parley
+
+#endif  // PARLEY_KERNELS_SAMPLING_H_

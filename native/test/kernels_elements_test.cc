@@ -1,0 +1,245 @@
+// Norms, waves, activations, positions, tables and statistics against double precision;
+// the 16-bit formats; the mel spectrum against a plain Fourier sum.
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/log_mel.h"
+#include "test/check.h"
+#include "test/kernel_inputs.h"
+
+namespace parley::test {
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+void SixteenBitsRoundToTheNearest() {
+  for (uint32_t bits = 0; bits < 65536; bits++) {
+    const float wide = ToFloat(F16{static_cast<uint16_t>(bits)}), broad = ToFloat(Bf16{static_cast<uint16_t>(bits)});
+    if (wide == wide) CHECK_EQ(ToF16(wide).bits, bits);
+    if (broad == broad) CHECK_EQ(ToBf16(broad).bits, bits);
+  }
+  CHECK_EQ(ToFloat(ToF16(1 + 1.0f / 2048)), 1.0f);  // ties to even
+  CHECK_EQ(ToFloat(ToF16(1 + 3.0f / 2048)), 1 + 2.0f / 1024);
+  CHECK_EQ(ToF16(65519.0f).bits, 0x7bff);
+  CHECK_EQ(ToF16(65520.0f).bits, 0x7c00);
+  CHECK_EQ(ToF16(2.98e-8f).bits, 0);
+  CHECK_EQ(ToF16(-2.99e-8f).bits, 0x8001);
+  CHECK_EQ(ToF16(6.1034e-5f).bits, 0x0400);  // the last subnormal rounds up to the first normal
+  CHECK_EQ(ToFloat(ToBf16(1 + 1.0f / 256)), 1.0f);
+  CHECK_EQ(ToFloat(ToBf16(1 + 3.0f / 256)), 1 + 2.0f / 128);
+  CHECK_EQ(ToBf16(3.4e38f).bits, 0x7f80);
+  CHECK(std::isnan(ToFloat(ToBf16(NAN))) && std::isnan(ToFloat(ToF16(NAN))));
+}
+
+void SnakeIsRightAndTheSameOnEveryVariant() {
+  for (const size_t channels : {1, 8, 21, 96}) {
+    const size_t rows = 40;
+    auto x = RandomFloats(rows * channels, 1);
+    for (float& value : x) value *= 30;
+    auto a = RandomFloats(channels, 2), b = RandomFloats(channels, 3);
+    for (float& value : a) value = std::exp(3 * value);
+    for (float& value : b) value = 1 / (std::exp(value) + 1e-9f);
+    std::vector<float> wanted;
+    for (const cpu::Variant* variant : Variants()) {
+      std::vector<float> y(x.size(), NAN);
+      MakeKernels(*variant, 2)->Snake(x.data(), a.data(), b.data(), rows, channels, y.data());
+      if (wanted.empty()) wanted = y;
+      CHECK(SameBits(y, wanted));
+    }
+    for (size_t i = 0; i < x.size(); i++) {
+      const double wave = std::sin(static_cast<double>(x[i] * a[i % channels]));
+      CHECK(std::fabs(wanted[i] - (x[i] + wave * wave * b[i % channels])) < 4e-6);
+    }
+  }
+}
+
+void AWaveOfAnyInputStaysAWave() {
+  const float one = 1;
+  for (const cpu::Variant* variant : Variants()) {
+    std::vector<float> x(16, 1e20f), a(16, one), b(16, one), y(16);
+    x[3] = -3e7f;
+    x[4] = NAN;
+    MakeKernels(*variant)->Snake(x.data(), a.data(), b.data(), 1, 16, y.data());
+    CHECK_EQ(y[0], 1e20f);
+    CHECK(y[3] >= -3e7f && y[3] <= -3e7f + 2);
+    CHECK(std::isnan(y[4]));
+  }
+}
+
+void NormsAreWhatDoublePrecisionSays() {
+  for (const size_t width : {1, 16, 100, 1024}) {
+    const size_t rows = 5;
+    auto x = RandomFloats(rows * width, 1);
+    for (float& value : x) value = value * 3 + 1;
+    const auto w = RandomFloats(width, 2), b = RandomFloats(width, 3);
+    std::vector<float> first;
+    for (const cpu::Variant* variant : Variants()) {
+      std::vector<float> y(2 * x.size());
+      const auto kernels = MakeKernels(*variant, 2);
+      kernels->RmsNorm(x.data(), w.data(), rows, width, 1e-6f, y.data());
+      kernels->LayerNorm(x.data(), w.data(), b.data(), rows, width, 1e-3f, y.data() + x.size());
+      if (first.empty()) first = y;
+      CHECK(SameBits(y, first));
+    }
+    for (size_t r = 0; r < rows; r++) {
+      double sum = 0, squares = 0, variance = 0;
+      for (size_t i = 0; i < width; i++) sum += x[r * width + i], squares += std::pow(x[r * width + i], 2);
+      const double mean = sum / static_cast<double>(width);
+      for (size_t i = 0; i < width; i++) variance += std::pow(x[r * width + i] - mean, 2) / static_cast<double>(width);
+      for (size_t i = 0; i < width; i++) {
+        const double rms = x[r * width + i] * w[i] / std::sqrt(squares / static_cast<double>(width) + 1e-6);
+        const double layer = (x[r * width + i] - mean) / std::sqrt(variance + 1e-3) * w[i] + b[i];
+        CHECK(std::fabs(first[r * width + i] - rms) < 1e-6 * (1 + std::fabs(rms)));
+        CHECK(std::fabs(first[x.size() + r * width + i] - layer) < 2e-6 * (1 + std::fabs(layer)));
+      }
+    }
+  }
+}
+
+void ActivationsAreWhatDoublePrecisionSays() {
+  const auto exact = [](Activation activation, double x) {
+    switch (activation) {
+      case Activation::kSilu: return x / (1 + std::exp(-x));
+      case Activation::kGelu: return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+      case Activation::kElu: return x > 0 ? x : std::expm1(x);
+      case Activation::kRelu: return x > 0 ? x : 0;
+      case Activation::kTanh: return std::tanh(x);
+      case Activation::kSigmoid: return 1 / (1 + std::exp(-x));
+    }
+    return x;
+  };
+  const auto kernels = MakeKernels(*Variants().back(), 2);
+  for (const Activation activation : {Activation::kSilu, Activation::kGelu, Activation::kElu, Activation::kRelu,
+                                      Activation::kTanh, Activation::kSigmoid}) {
+    std::vector<float> x = RandomFloats(5000, 4);
+    for (float& value : x) value *= 20;
+    x[0] = -100, x[1] = 100, x[2] = 0, x[3] = NAN;
+    std::vector<float> y = x;
+    kernels->Activate(activation, y.data(), y.size());
+    CHECK(std::isnan(y[3]));
+    for (size_t i = 0; i < x.size(); i++) {
+      if (i != 3) CHECK(std::fabs(y[i] - exact(activation, x[i])) <= 4e-7 * (1 + std::fabs(y[i])));
+    }
+  }
+}
+
+void RotationIsHalfSplitAndKeepsFarAnglesExact() {
+  const auto kernels = MakeKernels();
+  const std::vector<uint64_t> positions = {0, 3, 10'000'019};
+  const size_t dim = 8, heads = 2;
+  std::vector<float> angles(3 * dim), x = RandomFloats(3 * heads * dim, 5);
+  const std::vector<float> before = x;
+  kernels->Angles(positions.data(), 3, dim, 1e4, angles.data());
+  kernels->Rotate(x.data(), 3, heads, dim, angles.data());
+  for (size_t i = 0; i < x.size(); i++) {
+    const size_t row = i / (heads * dim), at = i % dim, j = at % 4;
+    const double angle = static_cast<double>(positions[row]) * std::pow(1e4, -static_cast<double>(j) / 4);
+    const double low = before[i - at + j], high = before[i - at + j + 4];
+    const double wanted = at < 4 ? low * std::cos(angle) - high * std::sin(angle) : high * std::cos(angle) + low * std::sin(angle);
+    CHECK(std::fabs(x[i] - wanted) < 3e-7);
+  }
+}
+
+void TablesGiveAndTakeRows() {
+  const auto kernels = MakeKernels();
+  for (const Format format : kFormats) {
+    const auto table = MakeMatrix(format, 6, 9, 1);
+    const std::vector<int32_t> ids = {5, 0, 5};
+    std::vector<float> y(27, 1);
+    kernels->Gather(table->matrix, ids.data(), 3, true, y.data());
+    for (size_t i = 0; i < 27; i++) CHECK_EQ(y[i], 1 + static_cast<float>(table->At(static_cast<size_t>(ids[i / 9]), i % 9)));
+    kernels->Gather(table->matrix, ids.data(), 3, false, y.data());
+    CHECK_EQ(y[10], static_cast<float>(table->At(0, 1)));
+  }
+  const std::vector<float> codes = {0, 0, 2, 2, 2, 2, -1, 1};  // rows 1 and 2 are equal
+  std::vector<float> x = {1.5f, 1.75f, -2, 1};
+  std::vector<int32_t> ids(2);
+  kernels->TakeNearest({Format::kF32, codes.data(), nullptr, 4, 2}, x.data(), 2, ids.data());
+  CHECK((ids == std::vector<int32_t>{1, 3}));
+  CHECK((x == std::vector<float>{-0.5f, -0.25f, -1, 0}));
+}
+
+void StatisticsOverTimeAreWeighted() {
+  const auto kernels = MakeKernels();
+  const std::vector<float> x = {1, 5, 3, 5};  // two channels, two moments
+  float mean[2], deviation[2];
+  kernels->Statistics(x.data(), nullptr, 2, 2, 1e-12f, mean, deviation);
+  CHECK(mean[0] == 2 && mean[1] == 5 && deviation[0] == 1);
+  CHECK(std::fabs(deviation[1] - 1e-6f) < 1e-12f);
+  std::vector<float> weights = {std::log(3.0f), 0, 0, 0};
+  kernels->SoftmaxOverTime(weights.data(), 2, 2);
+  CHECK(std::fabs(weights[0] - 0.75f) < 1e-7f && weights[1] == 0.5f);
+  kernels->Statistics(x.data(), weights.data(), 2, 2, 1e-12f, mean, deviation);
+  CHECK(std::fabs(mean[0] - 1.5f) < 1e-6f);
+  CHECK(std::fabs(deviation[0] - std::sqrt(0.75f)) < 1e-6f);
+  std::vector<float> y = {1, 1, 1, 1}, cut(6);
+  const float gain[] = {2, 0};
+  kernels->AddScaled(y.data(), x.data(), gain, 2, 2);
+  CHECK((y == std::vector<float>{3, 1, 7, 1}));
+  kernels->CopyColumns(x.data(), 2, 1, cut.data(), 3, 2, 1, 2);
+  CHECK((cut == std::vector<float>{0, 0, 5, 0, 0, 5}));
+  kernels->Add(y.data(), x.data(), 4);
+  kernels->Clamp(y.data(), 4, 5, 8);
+  CHECK((y == std::vector<float>{5, 6, 8, 6}));
+}
+
+void TheMelSpectrumIsThePlainSum() {
+  const LogMelShape shape{8000, 64, 16, 10};
+  const LogMel mel(shape);
+  const size_t count = 100;
+  const auto samples = RandomFloats(count, 6);
+  const auto seen = mel.Of(samples.data(), count);
+  CHECK_EQ(seen.size(), mel.FramesOf(count) * 10);
+  CHECK_EQ(mel.FramesOf(count), (count + 48 - 64) / 16 + 1);
+  std::vector<float> padded;
+  for (size_t i = 24; i > 0; i--) padded.push_back(samples[i]);
+  padded.insert(padded.end(), samples.begin(), samples.end());
+  for (size_t i = 0; i < 24; i++) padded.push_back(samples[count - 2 - i]);
+  // A rate of 8000 puts the ten bands' edges at fixed frequencies of Slaney's scale.
+  const double top = 15 + 27 * std::log(4.0) / std::log(6.4);
+  const auto hertz = [&](double i) {
+    const double m = top * i / 11;
+    return m < 15 ? m * 200 / 3 : 1000 * std::pow(6.4, (m - 15) / 27);
+  };
+  for (size_t t = 0; t < mel.FramesOf(count); t++) {
+    for (size_t m = 0; m < 10; m++) {
+      const auto at = static_cast<double>(m);
+      double sum = 0;
+      for (size_t k = 0; k <= 32; k++) {
+        double re = 0, im = 0;
+        for (size_t n = 0; n < 64; n++) {
+          const double turn = 2 * kPi * static_cast<double>(n) / 64;
+          const double value = padded[t * 16 + n] * (0.5 - 0.5 * std::cos(turn));
+          re += value * std::cos(turn * static_cast<double>(k));
+          im -= value * std::sin(turn * static_cast<double>(k));
+        }
+        const double f = static_cast<double>(k) * 125;
+        const double rise = (f - hertz(at)) / (hertz(at + 1) - hertz(at));
+        const double fall = (hertz(at + 2) - f) / (hertz(at + 2) - hertz(at + 1));
+        const double height = std::fmax(0, std::fmin(rise, fall)) * 2 / (hertz(at + 2) - hertz(at));
+        sum += height * std::sqrt(re * re + im * im + 1e-9);
+      }
+      CHECK(std::fabs(seen[t * 10 + m] - std::log(std::fmax(sum, 1e-5))) < 1e-5);
+    }
+  }
+  CHECK_EQ(mel.FramesOf(24), size_t{0});
+}
+
+}  // namespace
+}  // namespace parley::test
+
+int main() {
+  using namespace parley::test;
+  return Run({
+      {"sixteen bits round to the nearest", SixteenBitsRoundToTheNearest},
+      {"snake is right and the same on every variant", SnakeIsRightAndTheSameOnEveryVariant},
+      {"a wave of any input stays a wave", AWaveOfAnyInputStaysAWave},
+      {"norms are what double precision says", NormsAreWhatDoublePrecisionSays},
+      {"activations are what double precision says", ActivationsAreWhatDoublePrecisionSays},
+      {"rotation is half-split and keeps far angles exact", RotationIsHalfSplitAndKeepsFarAnglesExact},
+      {"tables give and take rows", TablesGiveAndTakeRows},
+      {"statistics over time are weighted", StatisticsOverTimeAreWeighted},
+      {"the mel spectrum is the plain sum", TheMelSpectrumIsThePlainSum},
+  });
+}
