@@ -13,7 +13,8 @@ const HANGUL = [0xac00, 0xd7a3]; // decomposed by arithmetic
 const WIDTH = 120;
 
 const isSurrogate = (code) => code >= 0xd800 && code <= 0xdfff;
-const codePoints = () => Array.from({ length: LAST + 1 }, (_, code) => code).filter((code) => !isSurrogate(code));
+const codePoints = () =>
+  Array.from({ length: LAST + 1 }, (_, code) => code).filter((code) => !isSurrogate(code));
 const all = codePoints();
 
 /** Where the value changes, as code << bits | value; the first run begins at 0. */
@@ -86,7 +87,12 @@ function write(file, name, about, values) {
 }
 
 const ranks = combiningRanks();
-write('char_class_data', 'kClassRuns', '// Runs of one class: first code point << 3 | CharClass.', runs(classOf, 3));
+write(
+  'char_class_data',
+  'kClassRuns',
+  '// Runs of one class: first code point << 3 | CharClass.',
+  runs(classOf, 3),
+);
 write(
   'combining_data',
   'kCombiningRuns',
