@@ -46,7 +46,7 @@ inline uint64_t NumberFrom(const char* name, uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-// Feeds packets from this seed; how many.
+// Feeds packets or files from this seed; how many.
 using Episode = std::function<size_t(uint64_t seed)>;
 
 inline size_t RunOne(const Episode& episode, uint64_t seed) {

@@ -1,0 +1,97 @@
+// A strict reader of JSON (RFC 8259) for files that came from elsewhere: the
+// whole text or a problem that names the place, never a crash.
+//
+// The tree lies in two flat arrays, nodes and text, so that a vocabulary of
+// 150,000 entries costs a few megabytes and nothing is freed one by one.
+#ifndef PARLEY_MODEL_JSON_H_
+#define PARLEY_MODEL_JSON_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace parley::model {
+
+class JsonDocument;
+
+enum class JsonKind : uint8_t { kAbsent, kNull, kBool, kNumber, kString, kArray, kObject };
+
+// One value: a handle, good as long as its document. What was asked of the
+// wrong kind, or of an absent value, is absent, empty or zero.
+class Json {
+ public:
+  Json() = default;
+
+  JsonKind kind() const;
+  bool present() const { return document_ != nullptr; }
+  bool is(JsonKind kind) const { return this->kind() == kind; }
+
+  bool boolean() const;
+  double number() const;
+  // A number written without fraction and exponent that fits; else nothing.
+  std::optional<int64_t> integer() const;
+  std::string_view text() const;  // of a string, unescaped UTF-8
+
+  // Arrays and objects: how many, and each in the order of the file.
+  size_t size() const;
+  Json first() const;
+  Json next() const;              // absent after the last
+  std::string_view key() const;   // of a member of an object
+  Json Find(std::string_view key) const;
+
+ private:
+  friend class JsonDocument;
+  Json(const JsonDocument* document, uint32_t node) : document_(document), node_(node) {}
+
+  const JsonDocument* document_ = nullptr;
+  uint32_t node_ = 0;
+};
+
+class JsonDocument {
+ public:
+  static constexpr size_t kMaxDepth = 32;
+  static constexpr size_t kMaxBytes = size_t{1} << 28;
+
+  // Null with `problem` set ("line 3, column 7: ...") when the text is not JSON
+  // in UTF-8, nests deeper than kMaxDepth, is longer than kMaxBytes, holds a
+  // number out of the range of a double, or an object names a key twice.
+  static std::unique_ptr<const JsonDocument> Parse(std::string_view text, std::string* problem);
+
+  JsonDocument(const JsonDocument&) = delete;
+  JsonDocument& operator=(const JsonDocument&) = delete;
+
+  Json root() const { return Json(this, 0); }
+
+ private:
+  friend class Json;
+  friend class JsonParser;
+
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Span {
+    uint32_t at = 0, len = 0;
+  };
+  struct Node {
+    JsonKind kind = JsonKind::kNull;
+    bool whole = false;      // the number is `integer`
+    Span key;                // in text_
+    Span text;               // of a string, in text_
+    uint32_t count = 0;      // of an array or object
+    uint32_t first = kNone;  // child
+    uint32_t next = kNone;   // sibling
+    double number = 0;
+    int64_t integer = 0;     // a boolean's value too
+  };
+
+  JsonDocument() = default;
+  std::string_view At(Span span) const { return std::string_view(text_).substr(span.at, span.len); }
+
+  std::vector<Node> nodes_;
+  std::string text_;
+};
+
+}  // namespace parley::model
+
+#endif  // PARLEY_MODEL_JSON_H_

@@ -1,0 +1,58 @@
+// UTF-8 (RFC 3629) in and out of code points.
+#ifndef PARLEY_MODEL_UTF8_H_
+#define PARLEY_MODEL_UTF8_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace parley::model {
+
+constexpr size_t kAllUtf8 = static_cast<size_t>(-1);
+
+// The code point at `*at`, which moves behind it; char32_t(-1) and `*at` left
+// where it was for anything that RFC 3629 does not allow: overlong forms,
+// surrogates, numbers above 10FFFF, a sequence cut short.
+inline char32_t TakeUtf8(std::string_view text, size_t* at) {
+  constexpr char32_t kBad = static_cast<char32_t>(-1);
+  if (*at >= text.size()) return kBad;
+  const auto lead = static_cast<unsigned char>(text[*at]);
+  if (lead < 0x80) return ++*at, lead;
+  const size_t more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() - *at <= more) return kBad;
+  char32_t code = lead & (0x3F >> more);
+  for (size_t n = 1; n <= more; n++) {
+    const auto byte = static_cast<unsigned char>(text[*at + n]);
+    if ((byte & 0xC0) != 0x80) return kBad;
+    code = code << 6 | (byte & 0x3F);
+  }
+  constexpr char32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
+  if (code < kLeast[more] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return kBad;
+  *at += more + 1;
+  return code;
+}
+
+// Where the text stops being UTF-8; kAllUtf8 when it never does.
+inline size_t FirstBadUtf8(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    if (TakeUtf8(text, &at) == static_cast<char32_t>(-1)) return at;
+  }
+  return kAllUtf8;
+}
+
+// `code` is a code point that UTF-8 can hold.
+inline void AppendUtf8(char32_t code, std::string* text) {
+  if (code < 0x80) {
+    text->push_back(static_cast<char>(code));
+    return;
+  }
+  const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  constexpr unsigned char kLead[] = {0, 0xC0, 0xE0, 0xF0};
+  text->push_back(static_cast<char>(kLead[more] | code >> (6 * more)));
+  for (int n = more - 1; n >= 0; n--) text->push_back(static_cast<char>(0x80 | (code >> (6 * n) & 0x3F)));
+}
+
+}  // namespace parley::model
+
+#endif  // PARLEY_MODEL_UTF8_H_

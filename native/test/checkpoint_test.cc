@@ -1,0 +1,284 @@
+// The tiny checkpoints are opened whole; every kind of damage is refused with
+// a text that names file, place, what was expected and what was found.
+#include <cstring>
+
+#include "model/checkpoint.h"
+#include "model/model_tensors.h"
+#include "test/check.h"
+#include "test/checkpoint_copy.h"
+
+namespace parley {
+namespace {
+
+using namespace model;
+using test::CheckpointCopy;
+
+std::unique_ptr<const Checkpoint> Opened(const std::string& directory) {
+  std::string problem;
+  auto checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
+  CHECK_EQ(problem, "");
+  CHECK(checkpoint != nullptr);
+  return checkpoint;
+}
+
+// The problem, without the folder that it begins with.
+std::string ProblemOf(const CheckpointCopy& copy) {
+  std::string problem;
+  const auto checkpoint = Checkpoint::Open(copy.path(), PieceRule::kNative, &problem);
+  CHECK(checkpoint == nullptr);
+  CHECK_EQ(problem.substr(0, copy.path().size() + 1), copy.path() + "/");
+  return problem.substr(std::min(problem.size(), copy.path().size() + 1));
+}
+
+void ConfigurationsAreRead() {
+  const auto custom = Opened(test::kGolden + "/tiny-customvoice");
+  const ModelConfig& config = custom->config();
+  CHECK(config.type == ModelType::kCustomVoice && config.takes_instruction() && config.has_projection());
+  CHECK_EQ(config.talker.transformer.hidden, 64);
+  CHECK_EQ(config.talker.transformer.query_width(), 64);
+  CHECK_EQ(config.talker.transformer.rope_theta, 1e6);
+  CHECK_EQ(config.talker.vocabulary, 1152);
+  CHECK_EQ(config.talker.ids.eos, 230);
+  CHECK_EQ(config.predictor.transformer.intermediate, 96);
+  CHECK_EQ(config.talker.speakers.size(), size_t{9});
+  CHECK_EQ(config.FindSpeaker("Vivian")->id, 1145);
+  CHECK_EQ(config.FindSpeaker("eric")->dialect, "sichuan_dialect");
+  CHECK(config.FindSpeaker("nobody") == nullptr);
+  CHECK_EQ(config.talker.languages.size(), size_t{12});
+  CHECK(config.FindLanguage("beijing_dialect")->dialect && !config.FindLanguage("English")->dialect);
+  CHECK(!custom->codec_config().encoder);
+  CHECK_EQ(custom->codec_config().frame_samples, 1920);
+  CHECK_EQ(custom->codec_config().decoder.window, 72);
+  CHECK_EQ(custom->generation().max_new_tokens, 8192);
+  CHECK_EQ(custom->generation().predictor.top_k, 50);
+
+  const auto base = Opened(test::kGolden + "/tiny-base");
+  CHECK(base->config().type == ModelType::kBase && !base->config().has_projection());
+  CHECK_EQ(base->config().talker.transformer.query_width(), 512);
+  CHECK_EQ(base->config().speaker_encoder->channels.back(), 96);
+  CHECK_EQ(base->codec_config().decoder.window, 20);
+  CHECK_EQ(base->codec_config().encoder->ratios.front(), 4);
+  CHECK_EQ(base->codec_config().encoder->quantizers, 16);
+
+  const auto design = Opened(test::kGolden + "/tiny-voicedesign");
+  CHECK(design->config().type == ModelType::kVoiceDesign && design->config().takes_instruction());
+  CHECK(design->config().talker.speakers.empty());
+}
+
+// The published sizes, so that the lists make the published numbers of
+// tensors and bytes.
+void ListsHaveThePublishedSizes() {
+  ModelConfig config;
+  config.talker.transformer = {1024, 3072, 28, 16, 8, 128, 1e-6, 1e6};
+  config.predictor.transformer = {1024, 3072, 5, 16, 8, 128, 1e-6, 1e6};
+  config.talker.vocabulary = 3072, config.talker.text_vocabulary = 151936, config.talker.text_hidden = 2048;
+  config.talker.code_groups = 16, config.predictor.vocabulary = 2048;
+  const auto bytes_of = [](const std::vector<ExpectedTensor>& list) {
+    int64_t bytes = 0;
+    for (const ExpectedTensor& tensor : list) {
+      int64_t count = static_cast<int64_t>(FactsOf(tensor.dtype).bytes);
+      for (const int64_t size : tensor.shape) count *= size;
+      bytes += count;
+    }
+    return bytes;
+  };
+  CHECK_EQ(TensorsOf(config).size(), size_t{402});
+  CHECK_EQ(bytes_of(TensorsOf(config)), 1'811'577'344);
+  config.speaker_encoder = {128, 1024, 24000, {512, 512, 512, 512, 1536}, {5, 3, 3, 3, 1}, {1, 2, 3, 4, 1}, 128, 8, 128};
+  CHECK_EQ(TensorsOf(config).size(), size_t{478});
+  CHECK_EQ(bytes_of(TensorsOf(config)), 1'829'286'016);
+  config.talker.transformer.hidden = 2048, config.talker.transformer.intermediate = 6144;
+  config.speaker_encoder->embedding = 2048;
+  CHECK_EQ(TensorsOf(config).size(), size_t{480});
+  CHECK_EQ(bytes_of(TensorsOf(config)), 3'857'354'880);
+  CodecConfig codec;
+  codec.decoder = {{512, 1024, 8, 16, 16, 64, 1e-5, 1e4}, 72, 1024, 512, 2048, 16, 1536, {2, 2}, {8, 5, 4, 3}};
+  CHECK_EQ(TensorsOf(codec).size(), size_t{271 - 2});  // two input projections are in the file for nothing
+}
+
+void TensorsAreViewsOfTheFile() {
+  const auto base = Opened(test::kGolden + "/tiny-base");
+  const Tensor& embedding = base->ModelTensor("talker.model.text_embedding.weight");
+  CHECK(embedding.dtype == Dtype::kBf16);
+  CHECK_EQ(ToString(embedding.shape), "[576, 96]");
+  CHECK_EQ(embedding.count(), size_t{576 * 96});
+  const std::string file = test::ReadAll(test::kGolden + "/tiny-base/model.safetensors");
+  CHECK(file.find(std::string(reinterpret_cast<const char*>(embedding.data), embedding.bytes)) != std::string::npos);
+  CHECK_EQ(ToString(base->CodecTensor("encoder.downsample.conv.weight").shape), "[32, 32, 4]");
+  CHECK(base->model().Find("talker.model.none.weight") == nullptr);
+}
+
+// Two shards made of the single file: tensors by turns.
+void Shard(CheckpointCopy* copy) {
+  std::string problem;
+  const auto file = SafetensorsFile::Open(copy->path() + "/model.safetensors", &problem);
+  std::string headers[2] = {"{", "{"}, data[2], map;
+  size_t turn = 0;
+  for (const Tensor& tensor : file->tensors()) {
+    const size_t n = turn++ % 2;
+    std::string& header = headers[n];
+    header += (header.size() > 1 ? ",\"" : "\"") + tensor.name + "\":{\"dtype\":\"BF16\",\"shape\":" + ToString(tensor.shape) +
+              ",\"data_offsets\":[" + std::to_string(data[n].size()) + "," + std::to_string(data[n].size() + tensor.bytes) + "]}";
+    data[n].append(reinterpret_cast<const char*>(tensor.data), tensor.bytes);
+    map += (map.empty() ? "\"" : ",\"") + tensor.name + "\":\"part-" + std::to_string(n) + ".safetensors\"";
+  }
+  for (size_t n = 0; n < 2; n++) {
+    headers[n] += "}" + std::string((8 - (headers[n].size() + 1) % 8) % 8, ' ');
+    copy->Write("part-" + std::to_string(n) + ".safetensors", test::SafetensorsOf(headers[n], 0) + data[n]);
+  }
+  copy->Write("model.safetensors.index.json", "{\"metadata\":{\"total_size\":1},\"weight_map\":{" + map + "}}");
+  copy->Remove("model.safetensors");
+}
+
+void ShardsAreOneModel() {
+  CheckpointCopy copy("tiny-customvoice");
+  Shard(&copy);
+  const auto whole = Opened(test::kGolden + "/tiny-customvoice"), sharded = Opened(copy.path());
+  CHECK_EQ(sharded->model().tensors().size(), whole->model().tensors().size());
+  for (const Tensor* tensor : whole->model().tensors()) {
+    const Tensor& other = sharded->ModelTensor(tensor->name);
+    CHECK(other.shape == tensor->shape && other.bytes == tensor->bytes);
+    CHECK_EQ(std::memcmp(other.data, tensor->data, tensor->bytes), 0);
+  }
+}
+
+void DamagedShardsAreNamed() {
+  CheckpointCopy copy("tiny-customvoice");
+  Shard(&copy);
+  const std::string index = copy.Read("model.safetensors.index.json");
+  copy.Edit("model.safetensors.index.json", "part-1.safetensors", "../part-1.safetensors");
+  CHECK(ProblemOf(copy).find("must name one of at most 1000 .safetensors files in the same folder") != std::string::npos);
+  copy.Write("model.safetensors.index.json", index);
+  copy.Edit("model.safetensors.index.json", "part-1.safetensors", "part-0.safetensors");
+  CHECK_EQ(ProblemOf(copy),
+           "part-0.safetensors: lacks the tensor \"talker.code_predictor.lm_head.1.weight\" that model.safetensors.index.json "
+           "promises");
+  copy.Write("model.safetensors.index.json", index);
+  copy.Write("part-1.safetensors", copy.Read("part-0.safetensors"));
+  CHECK_EQ(ProblemOf(copy).substr(0, 42), "part-1.safetensors: lacks the tensor \"talk");
+  copy.Write("model.safetensors.index.json", "{}");
+  CHECK_EQ(ProblemOf(copy), "model.safetensors.index.json: has no weight_map");
+  copy.Remove("part-1.safetensors");
+  copy.Write("model.safetensors.index.json", index);
+  CHECK_EQ(ProblemOf(copy), "part-1.safetensors: cannot be opened: No such file or directory");
+}
+
+void MissingFilesAreNamed() {
+  for (const char* const name : {"config.json", "generation_config.json", "vocab.json", "merges.txt", "tokenizer_config.json",
+                                 "model.safetensors", "speech_tokenizer/config.json", "speech_tokenizer/model.safetensors"}) {
+    CheckpointCopy copy("tiny-customvoice");
+    copy.Remove(name);
+    CHECK_EQ(ProblemOf(copy), std::string(name) + ": cannot be opened: No such file or directory");
+  }
+  CheckpointCopy copy("tiny-customvoice");
+  copy.Write("model.safetensors", "");
+  CHECK_EQ(ProblemOf(copy), "model.safetensors: is empty");
+}
+
+void WrongTensorsAreNamed() {
+  CheckpointCopy copy("tiny-base");
+  const std::string weights = "model.safetensors", q = "talker.model.layers.1.self_attn.q_proj.weight";
+  const auto& name = "tensor \"" + q + "\"";
+  // A name of the same length, so that the header stays as long.
+  copy.Edit(weights, q, "talker.model.layers.1.self_attn.x_proj.weight");
+  CHECK_EQ(ProblemOf(copy), weights + ": " + name + ": expected BF16 [512, 128], found no such tensor");
+  copy.Write(weights, test::ReadAll(test::kGolden + "/tiny-base/" + weights));
+  copy.Edit(weights, "\"" + q + "\":{\"dtype\":\"BF16\"", "\"" + q + "\":{\"dtype\": \"F16\"");
+  CHECK_EQ(ProblemOf(copy), weights + ": " + name + ": expected BF16 [512, 128], found F16 [512, 128]");
+  copy.Write(weights, test::ReadAll(test::kGolden + "/tiny-base/" + weights));
+  copy.Edit(weights, "\"" + q + "\":{\"dtype\":\"BF16\",\"shape\":[512,128]", "\"" + q + "\":{\"dtype\":\"BF16\",\"shape\":[128,512]");
+  CHECK_EQ(ProblemOf(copy), weights + ": " + name + ": expected BF16 [512, 128], found BF16 [128, 512]");
+  const std::string whole = test::ReadAll(test::kGolden + "/tiny-base/" + weights);
+  copy.Write(weights, whole.substr(0, whole.size() - 1));
+  CHECK(ProblemOf(copy).find("but the file holds") != std::string::npos);
+  copy.Write(weights, whole.substr(0, 1000));
+  CHECK_EQ(ProblemOf(copy),
+           weights + ": is no safetensors file, or truncated: its header would be 18368 bytes of a file of 1000");
+}
+
+// A file and key as JSON, what is put in the value's place, and the problem.
+struct Misfit {
+  const char* file;
+  const char* from;
+  const char* to;
+  const char* problem;
+};
+
+const Misfit kMisfits[] = {
+    {"config.json", "\"hidden_size\": 128", "\"hidden_size\": 1280000",
+     "config.json: talker_config.hidden_size: expected a whole number from 1 to 65536, found 1280000"},
+    {"config.json", "\"hidden_size\": 128", "\"hidden_size\": 128.5",
+     "config.json: talker_config.hidden_size: expected a whole number from 1 to 65536, found 128.5"},
+    {"config.json", "\"hidden_size\": 128,", "", "config.json: talker_config.hidden_size: expected a whole number from 1 to 65536, found nothing"},
+    {"config.json", "\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3",
+     "config.json: talker_config.num_key_value_heads: expected a divisor of num_attention_heads, which is 4, found 3"},
+    {"config.json", "\"head_dim\": 128", "\"head_dim\": 127", "config.json: talker_config.head_dim: expected an even number, found 127"},
+    {"config.json", "\"rms_norm_eps\": 1e-06", "\"rms_norm_eps\": 0",
+     "config.json: talker_config.rms_norm_eps: expected a number from 1e-12 to 0.1, found 0"},
+    {"config.json", "\"rope_theta\": 1000000", "\"rope_theta\": \"big\"",
+     "config.json: talker_config.rope_theta: expected a number from 1 to 1e+12, found \"big\""},
+    {"config.json", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"relu\"",
+     "config.json: talker_config.hidden_act: expected \"silu\", the only one supported, found \"relu\""},
+    {"config.json", "\"vocab_size\": 128", "\"vocab_size\": 256",
+     "config.json: talker_config.code_predictor_config.vocab_size: expected 128, the talker's without its control ids, found 256"},
+    {"config.json", "\"codec_eos_token_id\": 230", "\"codec_eos_token_id\": 2150",
+     "config.json: talker_config.codec_eos_token_id: expected a whole number from 128 to 1151, found 2150"},
+    {"config.json", "\"use_sliding_window\": false", "\"use_sliding_window\": true",
+     "config.json: talker_config.use_sliding_window: expected false, the only one supported, found true"},
+    {"config.json", "\"tts_model_type\": \"base\"", "\"tts_model_type\": \"bass\"",
+     "config.json: tts_model_type: expected \"custom_voice\" or \"voice_design\" or \"base\", found \"bass\""},
+    {"config.json", "qwen3_tts_tokenizer_12hz", "qwen3_tts_tokenizer_25hz",
+     "config.json: tokenizer_type: expected \"qwen3_tts_tokenizer_12hz\", found \"qwen3_tts_tokenizer_25hz\""},
+    {"config.json", "\"tts_pad_token_id\": 508", "\"tts_pad_token_id\": 507",
+     "config.json: tts_pad_token_id: expected the id of \"<tts_pad>\" in tokenizer_config.json, found 507, which is \"<|audio_end|>\""},
+    {"config.json", "\"enc_dim\": 128", "\"enc_dim\": 64",
+     "config.json: speaker_encoder_config.enc_dim: expected the talker's hidden_size, 128, found 64"},
+    {"config.json", "\"speaker_encoder_config\"", "\"speaker_config\"", "config.json: speaker_encoder_config: expected an object, found nothing"},
+    {"config.json", "\"english\": 130", "\"english\": 99999",
+     "config.json: talker_config.codec_language_id.english: expected a whole number from 0 to 1151, found 99999"},
+    {"config.json", "\"rope_type\": \"default\"", "\"rope_type\": \"yarn\"",
+     "config.json: talker_config.rope_scaling.rope_type: expected \"default\", the only one supported, found \"yarn\""},
+    {"config.json", "{", "[", "config.json: line 2, column 18: expected ',' or ']'"},
+    {"generation_config.json", "\"temperature\": 0.9", "\"temperature\": -1",
+     "generation_config.json: temperature: expected a number from 0.001 to 100, found -1"},
+    {"speech_tokenizer/config.json", "\"codebook_size\": 128", "\"codebook_size\": 127",
+     "speech_tokenizer/config.json: encoder_config.codebook_size: expected 127, as the decoder's, found 128"},
+    {"speech_tokenizer/config.json", "\"decode_upsample_rate\": 1920", "\"decode_upsample_rate\": 1900",
+     "speech_tokenizer/config.json: decode_upsample_rate: expected the product of upsample_rates and upsampling_ratios, found 1900"},
+    {"speech_tokenizer/config.json", "\"decoder_dim\": 64", "\"decoder_dim\": 40",
+     "speech_tokenizer/config.json: decoder_config.decoder_dim: expected a multiple of 16: each of upsample_rates halves it, found 40"},
+    {"speech_tokenizer/config.json", "\"pad_mode\": \"constant\"", "\"pad_mode\": \"reflect\"",
+     "speech_tokenizer/config.json: encoder_config.pad_mode: expected \"constant\", the only one supported, found \"reflect\""},
+    {"tokenizer_config.json", "\"lstrip\": false", "\"lstrip\": true",
+     "tokenizer_config.json: added_tokens_decoder.480.lstrip: expected false, the only one supported, found true"},
+    {"tokenizer_config.json", "\"481\"", "\"577\"",
+     "tokenizer_config.json: added_tokens_decoder.577: expected a key that is an id below 576, found an object"},
+    {"vocab.json", "\"!\": 0", "\"!\": 1", "vocab.json: \"\"\": expected byte-level characters and an id below 576 that no other symbol has"},
+    {"vocab.json", "\"!\": 0", "\"!!\": 0", "vocab.json: lacks a symbol for the byte 33"},
+    {"merges.txt", "a n", "a nn", "merges.txt: line 2: \"nn\" is not in vocab.json"},
+    {"merges.txt", "a n", "an", "merges.txt: line 2: expected two symbols and a space between, found \"an\""},
+};
+
+void MisfitsAreNamed() {
+  for (const Misfit& misfit : kMisfits) {
+    CheckpointCopy copy("tiny-base");
+    copy.Edit(misfit.file, misfit.from, misfit.to);
+    CHECK_EQ(ProblemOf(copy), misfit.problem);
+  }
+}
+
+}  // namespace
+}  // namespace parley
+
+int main() {
+  return parley::test::Run({
+      {"configurations are read", parley::ConfigurationsAreRead},
+      {"the lists of tensors have the published sizes", parley::ListsHaveThePublishedSizes},
+      {"tensors are views of the file", parley::TensorsAreViewsOfTheFile},
+      {"shards are one model", parley::ShardsAreOneModel},
+      {"damaged shards are named", parley::DamagedShardsAreNamed},
+      {"missing files are named", parley::MissingFilesAreNamed},
+      {"wrong tensors are named", parley::WrongTensorsAreNamed},
+      {"misfits of the configuration are named", parley::MisfitsAreNamed},
+  });
+}

@@ -1,0 +1,107 @@
+// Writes the tables of native/model/*_data.h from the Unicode data inside Node:
+//
+//   node native/tools/unicode_tables.mjs
+//
+// Categories come from regular expressions; decompositions and the order of
+// combining marks from String.prototype.normalize, which is all that it shows
+// of them: so the marks' classes are ranks, not the numbers of the standard.
+import { writeFileSync } from 'node:fs';
+
+const LAST = 0x10ffff;
+const CLASSES = [/\p{Lu}|\p{Lt}/u, /\p{Ll}/u, /\p{Lm}|\p{Lo}/u, /\p{M}/u, /\p{N}/u, /\p{White_Space}/u];
+const HANGUL = [0xac00, 0xd7a3]; // decomposed by arithmetic
+const WIDTH = 120;
+
+const isSurrogate = (code) => code >= 0xd800 && code <= 0xdfff;
+const codePoints = () =>
+  Array.from({ length: LAST + 1 }, (_, code) => code).filter((code) => !isSurrogate(code));
+const all = codePoints();
+
+/** Where the value changes, as code << bits | value; the first run begins at 0. */
+function runs(valueOf, bits) {
+  const found = [];
+  let last = -1;
+  for (const code of all) {
+    const value = valueOf(code);
+    if (value !== last) found.push(code * 2 ** bits + value);
+    last = value;
+  }
+  return found;
+}
+
+function classOf(code) {
+  return CLASSES.findIndex((pattern) => pattern.test(String.fromCodePoint(code))) + 1;
+}
+
+const swaps = (a, b) => (a + b).normalize('NFD') !== a + b;
+const LOWEST = '\u0334'; // class 1
+const HIGHEST = '\u0345'; // class 240
+
+/** Every mark that canonical ordering moves, with its rank from 1. */
+function combiningRanks() {
+  const marks = all
+    .map((code) => String.fromCodePoint(code))
+    .filter((mark) => mark.normalize('NFD') === mark)
+    .filter((mark) => mark === HIGHEST || swaps(HIGHEST, mark) || swaps(mark, LOWEST));
+  const examples = [];
+  for (const mark of marks) {
+    if (!examples.some((other) => !swaps(other, mark) && !swaps(mark, other))) examples.push(mark);
+  }
+  examples.sort((a, b) => (swaps(a, b) ? 1 : -1));
+  const rankOf = (mark) => examples.findIndex((other) => !swaps(other, mark) && !swaps(mark, other)) + 1;
+  return new Map(marks.map((mark) => [mark.codePointAt(0), rankOf(mark)]));
+}
+
+/** Code << 2 | 2, with bit 0 where NFC makes it again; then its full decomposition, each code << 2. */
+function decompositions() {
+  return all
+    .filter((code) => code < HANGUL[0] || code > HANGUL[1])
+    .flatMap((code) => {
+      const text = String.fromCodePoint(code);
+      const parts = Array.from(text.normalize('NFD'), (part) => part.codePointAt(0));
+      if (parts.length === 1 && parts[0] === code) return [];
+      const composed = text.normalize('NFC') === text;
+      return [code * 4 + 2 + (composed ? 1 : 0), ...parts.map((part) => part * 4)];
+    });
+}
+
+function write(file, name, about, values) {
+  const lines = [];
+  let line = ' ';
+  for (const value of values) {
+    const text = ` 0x${value.toString(16)},`;
+    if (line.length + text.length > WIDTH) {
+      lines.push(line);
+      line = ' ';
+    }
+    line += text;
+  }
+  const guard = `PARLEY_MODEL_${file.toUpperCase()}_H_`;
+  const head = `// Made by native/tools/unicode_tables.mjs from Unicode ${process.versions.unicode}.\n${about}`;
+  writeFileSync(
+    new URL(`../model/${file}.h`, import.meta.url),
+    `${head}\n#ifndef ${guard}\n#define ${guard}\n\n#include <cstdint>\n\nnamespace parley::model {\n\n` +
+      `inline constexpr uint32_t ${name}[] = {\n${[...lines, line].join('\n')}\n};\n\n` +
+      `}  // namespace parley::model\n\n#endif  // ${guard}\n`,
+  );
+}
+
+const ranks = combiningRanks();
+write(
+  'char_class_data',
+  'kClassRuns',
+  '// Runs of one class: first code point << 3 | CharClass.',
+  runs(classOf, 3),
+);
+write(
+  'combining_data',
+  'kCombiningRuns',
+  '// Runs of one combining rank: first code point << 8 | rank; 0 is no mark that moves.',
+  runs((code) => ranks.get(code) ?? 0, 8),
+);
+write(
+  'decomposition_data',
+  'kDecompositions',
+  '// A code point << 2 | 2, with bit 0 where NFC composes it again; then its canonical decomposition, each << 2.',
+  decompositions(),
+);
