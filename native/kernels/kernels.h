@@ -68,6 +68,8 @@ class Kernels {
 
   // What log and reports call it: "cpu avx2, 2 threads".
   virtual const char* Name() const = 0;
+  // Whether weights may lie in the host's memory, for example in a mapped file.
+  virtual bool ReadsHostMemory() const = 0;
 
   // --- memory: zeroed, aligned to 64 bytes. Throws std::bad_alloc.
   virtual void* Allocate(size_t bytes) = 0;

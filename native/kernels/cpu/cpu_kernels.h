@@ -20,6 +20,7 @@ class CpuKernels final : public Kernels {
   explicit CpuKernels(const ThreadPoolOptions& threads, const Variant& variant = ChooseVariant());
 
   const char* Name() const override { return name_.c_str(); }
+  bool ReadsHostMemory() const override { return true; }
 
   void* Allocate(size_t bytes) override;
   void Free(void* memory) override;

@@ -1,0 +1,96 @@
+// The decoder-only transformer that talker, code predictor, codec decoder and
+// codec encoder have in common; what they differ in is data. Many streams, each
+// with its own cache and any number of new positions, advance in one call.
+#ifndef PARLEY_MODEL_TRANSFORMER_H_
+#define PARLEY_MODEL_TRANSFORMER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "model/transformer_config.h"
+#include "model/workspace.h"
+
+namespace parley::model {
+
+// RMSNorm, or LayerNorm where there is a bias.
+struct NormWeights {
+  const float* weight = nullptr;
+  const float* bias = nullptr;
+};
+
+struct LayerWeights {
+  NormWeights attention_norm;
+  Matrix q, k, v, o;
+  const float* q_norm = nullptr;  // [head_dim], or none
+  const float* k_norm = nullptr;
+  const float* attention_scale = nullptr;  // LayerScale [hidden], or none
+  NormWeights mlp_norm;
+  Matrix gate;  // without values: down(gelu(up x)) instead of down(silu(gate x) * (up x))
+  Matrix up, down;
+  const float* mlp_scale = nullptr;
+};
+
+// The keys and values of one stream, all layers, and its position. Owned by whoever holds the stream.
+class KvState {
+ public:
+  // `capacity` positions; with a window a ring.
+  KvState(Kernels& kernels, const TransformerConfig& config, Format format, size_t capacity);
+  ~KvState();
+  KvState(const KvState&) = delete;
+  KvState& operator=(const KvState&) = delete;
+
+  static size_t BytesOf(const TransformerConfig& config, Format format, size_t capacity);
+
+  const KvCache& layer(size_t n) const { return layers_[n]; }
+  uint64_t position() const { return position_; }  // of the next row
+  size_t capacity() const { return capacity_; }
+  void Advance(size_t rows) { position_ += rows; }
+  void Rewind() { position_ = 0; }
+  // The first `positions` of another state of the same kind: a prefix that was computed once.
+  void CopyFrom(const KvState& other, size_t positions);
+
+ private:
+  Kernels& kernels_;
+  void* memory_ = nullptr;
+  const size_t capacity_;
+  uint64_t position_ = 0;
+  std::vector<KvCache> layers_;
+};
+
+class Transformer {
+ public:
+  // `window` 0: all that came before.
+  Transformer(Kernels& kernels, const TransformerConfig& config, std::vector<LayerWeights> layers, size_t window);
+
+  struct Stream {
+    KvState* state;
+    size_t rows;  // new positions
+  };
+
+  // x [sum of rows, hidden], stream by stream, in place: through all layers, without a
+  // norm at the end. The states advance. Throws std::length_error, before anything is
+  // computed, when a state without a window has no room.
+  void Forward(const Stream* streams, size_t count, float* x);
+
+  // As Forward, of the first `layers` layers only and without advancing: for tests.
+  void ForwardLayers(const Stream* streams, size_t count, float* x, size_t layers);
+
+  const TransformerConfig& config() const { return config_; }
+  size_t window() const { return window_; }
+
+ private:
+  Kernels& kernels_;
+  const TransformerConfig config_;
+  const std::vector<LayerWeights> layers_;
+  const size_t window_;
+  Workspace workspace_;
+  std::vector<uint64_t> positions_;
+  std::vector<Attention> attentions_;
+};
+
+}  // namespace parley::model
+
+#endif  // PARLEY_MODEL_TRANSFORMER_H_

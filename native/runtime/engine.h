@@ -1,0 +1,134 @@
+// The engine: one thread owns the model and advances all live streams by one
+// frame at a time. Everything here may be called from any thread and never
+// waits for the model; what becomes of a stream is told to its sink.
+#ifndef PARLEY_RUNTIME_ENGINE_H_
+#define PARLEY_RUNTIME_ENGINE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace parley::runtime {
+
+using Clock = std::chrono::steady_clock;
+using StreamId = uint64_t;  // never given twice; 0 is none
+
+struct EngineOptions {
+  std::string directory;
+  std::string quantize = "none";   // none | int8-talker | int8
+  std::string codec_format = "f32";  // f32 | f16
+  bool case_split_pieces = false;  // the tokenizer's other rule
+  unsigned threads = 0;            // 0: one per core
+  std::vector<int> cores;          // pinned to, in order; empty: not
+  size_t max_streams = 32;         // live at a time; others wait
+  size_t max_waiting = 256;        // then Refusal::kBusy
+  size_t memory_bytes = 0;         // for streams and voices; 0: from what the machine has
+  size_t max_new_tokens = 0;       // of one generation; 0: from the length of its text
+  size_t max_voices = 32;          // by example, kept ready
+  bool warm_up = true;
+};
+
+// Why a stream ended, or why one was not begun.
+enum class Outcome : uint8_t {
+  kDone,        // the model ended it
+  kBudget,      // max_new_tokens of the request: whole, as far as was asked
+  kRunaway,     // it outlived its text; what was written stands
+  kCancelled,
+  kBusy,        // no place among the waiting
+  kTooLarge,    // more memory or positions than there can be
+  kBadRequest,  // unknown speaker or language, no text, a bad recording: `problem` says it
+  kOutOfMemory,
+  kClosed,      // the engine closed
+  kFailed,      // a mistake in the engine; others go on
+};
+const char* NameOf(Outcome outcome);
+
+struct StreamEnd {
+  Outcome outcome = Outcome::kDone;
+  std::string problem;  // for people; empty when done
+  uint64_t samples = 0;  // written
+  uint64_t frames = 0;
+  // Milliseconds: waiting for a place, of that and then for the first frame, all.
+  double queue_ms = 0, first_frame_ms = 0, total_ms = 0;
+};
+
+// Where sound goes. Called by the engine's thread alone, never after Ended. It must not block.
+class SpeechSink {
+ public:
+  virtual ~SpeechSink() = default;
+  virtual size_t Room() = 0;  // samples that Write would take now
+  virtual void Write(const float* samples, size_t count) = 0;
+  virtual void Ended(const StreamEnd& end) = 0;
+};
+
+// A recording to speak like. Encoded once, and kept by its hash.
+struct Recording {
+  std::string hash;            // of its content, and of what is said about it
+  std::vector<float> samples;  // mono, [-1, 1]
+  uint32_t rate = 24000;       // Hz
+  std::string text;            // what it says; empty: only the voice is used
+};
+
+struct SpeechRequest {
+  std::string text;
+  bool more_text = false;      // AddText follows
+  std::string language = "auto";
+  std::string speaker;         // of a CustomVoice model
+  std::string instruction;
+  std::shared_ptr<const Recording> recording;  // of a Base model
+  // Absent (negative): the model's own.
+  float temperature = -1, top_p = -1, repetition_penalty = -1;
+  int32_t top_k = -1;
+  bool greedy = false;
+  uint64_t seed = 0;
+  size_t max_new_tokens = 0;   // 0: the engine's
+  Clock::time_point due = Clock::time_point::max();  // when it would be missed; earlier goes first
+};
+
+struct EngineFacts {
+  std::string model_type;  // custom_voice | voice_design | base
+  std::string model_size;
+  std::string device;
+  uint32_t sample_rate = 24000;
+  bool takes_instruction = false;
+  std::vector<std::string> speakers, languages;
+  size_t weight_bytes = 0, stream_bytes = 0;
+  double load_ms = 0, warm_up_ms = 0;
+};
+
+struct EngineStats {
+  size_t live = 0, waiting = 0, parked = 0;  // parked: no room in the sink, or no text
+  uint64_t begun = 0, done = 0, cancelled = 0, failed = 0, runaways = 0, refused = 0;
+  uint64_t frames = 0, steps = 0;
+  // Milliseconds of the steps so far, by stage.
+  double prefill_ms = 0, talker_ms = 0, predictor_ms = 0, codec_ms = 0, voice_ms = 0;
+  size_t memory_in_use = 0, memory_limit = 0;
+  size_t voices = 0;
+};
+
+class Engine {
+ public:
+  // Blocks while it loads. Null with `problem` set; never throws.
+  static std::unique_ptr<Engine> Open(const EngineOptions& options, std::string* problem);
+  virtual ~Engine() = default;  // Close()
+
+  virtual const EngineFacts& facts() const = 0;
+  // The sink hears everything else, a refusal too; it is never called before Start returned.
+  virtual StreamId Start(SpeechRequest request, std::shared_ptr<SpeechSink> sink) = 0;
+  // The text goes on; `last`: it ends here. Unknown streams are left out of account.
+  virtual void AddText(StreamId stream, std::string text, bool last) = 0;
+  // Ended(kCancelled) within one frame; until then the sink may still be written to.
+  virtual void Cancel(StreamId stream) = 0;
+  virtual void SetDue(StreamId stream, Clock::time_point due) = 0;
+  // The sink has room again: look at it before the next step.
+  virtual void Wake() = 0;
+  virtual EngineStats stats() const = 0;
+  // Ends every stream with kClosed, joins the thread, gives all memory back. May be called again.
+  virtual void Close() = 0;
+};
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_ENGINE_H_
