@@ -4,14 +4,6 @@
 #include <stdexcept>
 
 namespace parley::model {
-namespace {
-
-constexpr size_t kLanes = 16;  // parts of the workspace begin at a cache line
-
-size_t Aligned(size_t floats) { return (floats + kLanes - 1) / kLanes * kLanes; }
-
-}  // namespace
-
 // One call: its rows, and where what is computed of them lies.
 struct Transformer::Batch {
   const Stream* streams;
@@ -37,28 +29,14 @@ Transformer::Batch Transformer::Prepare(const Stream* streams, size_t count, flo
     }
     for (uint64_t position = first; position < end; position++) positions_.push_back(position);
   }
-  Batch batch{streams, count, positions_.size(), x, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
-  const size_t hidden = batch.rows * static_cast<size_t>(config_.hidden);
-  const size_t queries = batch.rows * static_cast<size_t>(config_.query_width());
-  const size_t keys = batch.rows * static_cast<size_t>(config_.kv_width());
-  const std::pair<float**, size_t> parts[] = {
-      {&batch.angles, batch.rows * static_cast<size_t>(config_.head_dim)},
-      {&batch.normed, hidden},
-      {&batch.q, queries},
-      {&batch.k, keys},
-      {&batch.v, keys},
-      {&batch.attended, queries},
-      {&batch.inner, batch.rows * static_cast<size_t>(config_.intermediate)},
-  };
-  size_t total = 0;
-  for (const auto& [part, floats] : parts) total += Aligned(floats);
-  float* at = workspace_.Floats(total);
-  for (const auto& [part, floats] : parts) {
-    *part = at;
-    at += Aligned(floats);
-  }
-  kernels_.Angles(positions_.data(), batch.rows, static_cast<size_t>(config_.head_dim), config_.rope_theta, batch.angles);
-  return batch;
+  const size_t rows = positions_.size();
+  const size_t hidden = rows * static_cast<size_t>(config_.hidden), inner = rows * static_cast<size_t>(config_.intermediate);
+  const size_t queries = rows * static_cast<size_t>(config_.query_width());
+  const size_t keys = rows * static_cast<size_t>(config_.kv_width());
+  const auto [angles, normed, q, k, v, attended, expanded] = workspace_.Parts<7>(
+      {rows * static_cast<size_t>(config_.head_dim), hidden, queries, keys, keys, queries, inner});
+  kernels_.Angles(positions_.data(), rows, static_cast<size_t>(config_.head_dim), config_.rope_theta, angles);
+  return {streams, count, rows, x, angles, normed, q, k, v, attended, expanded};
 }
 
 void Transformer::Forward(const Stream* streams, size_t count, float* x) {
