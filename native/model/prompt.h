@@ -20,6 +20,7 @@ namespace parley::model {
 
 struct PromptRequest {
   std::string_view text = {};
+  const std::vector<int32_t>* text_ids = nullptr;  // instead of text, where that is tokenized already; not empty
   std::string_view instruction = {};     // empty: none; for models that take one
   std::string_view language = "auto";
   std::string_view speaker = {};         // CustomVoice needs one, others have none

@@ -19,11 +19,7 @@
 
 namespace parley::runtime {
 
-// What a recording became. Shared by the generations that use it.
-class Voice {
- public:
-  virtual ~Voice() = default;
-};
+struct Voice;  // voice_store.h
 
 // Why a request cannot be.
 struct Refusal {
@@ -54,6 +50,7 @@ enum class FrameResult : uint8_t {
   kFrame,   // one more frame can be decoded
   kEnd,     // the model ended it: no frame
   kBudget,  // all draws are used up: no frame
+  kBroken,  // the model's numbers are none: no frame
 };
 
 enum class VoiceResult : uint8_t {
@@ -80,14 +77,14 @@ class FrameModel {
 
   // The voice of a recording: as it is kept, or else, if `work`, after some of the work.
   virtual VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
-                                std::shared_ptr<const Voice>* voice, std::string* problem) = 0;
+                                std::shared_ptr<Voice>* voice, std::string* problem) = 0;
   virtual size_t Voices() const = 0;
   virtual size_t VoiceBytes() const = 0;
   // Forgets a voice that no generation uses, the one not used for longest. False: there is none.
   virtual bool ForgetVoice() = 0;
 
   // Null with `refusal` set when the request does not fit the model. Takes no memory of the model.
-  virtual std::unique_ptr<Generation> Read(const SpeechRequest& request, std::shared_ptr<const Voice> voice,
+  virtual std::unique_ptr<Generation> Read(const SpeechRequest& request, std::shared_ptr<Voice> voice,
                                            Refusal* refusal) = 0;
   // What it takes with so many draws of a first code; each but the last gives a frame.
   virtual size_t BytesOf(const Generation& generation, size_t draws) const = 0;

@@ -27,7 +27,7 @@ bool Scheduler::ReadWaiting() {
 void Scheduler::Read(Stream& stream) {
   const SpeechRequest& request = stream.request();
   Refusal refusal;
-  std::shared_ptr<const Voice> voice;
+  std::shared_ptr<Voice> voice;
   if (request.recording != nullptr) {
     const VoiceResult found = model_.FindVoice(request.recording, !voice_worked_, &voice, &refusal.problem);
     voice_worked_ = voice_worked_ || found == VoiceResult::kWorking;

@@ -70,6 +70,7 @@ Stream::Turn Stream::NextTurn(Clock::time_point now, Clock::duration frame) {
 void Stream::Stepped(FrameResult result) {
   if (result == FrameResult::kEnd) return EndWith(Outcome::kDone, "");
   if (result == FrameResult::kBudget) return OutOfDraws();
+  if (result == FrameResult::kBroken) return EndWith(Outcome::kFailed, "the model computed what is not a number");
   frames_++;
   undecoded_++;
   // A text that came bit by bit is measured when it is whole.

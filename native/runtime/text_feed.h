@@ -25,8 +25,6 @@ class TextFeed {
   bool ended() const { return ended_; }
 
  private:
-  size_t SettledBytes();
-
   const model::Tokenizer& tokenizer_;
   std::string held_;      // what may still change
   size_t bytes_ = 0;      // of all text

@@ -32,7 +32,7 @@ std::shared_ptr<const Recording> Buzz() {
   return recording;
 }
 
-bool FindVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<const Voice>* voice,
+bool FindVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice,
                std::string* problem) {
   VoiceResult found = VoiceResult::kReady;
   while (request.recording != nullptr && (found = model.FindVoice(request.recording, true, voice, problem)) == VoiceResult::kWorking) {
@@ -41,7 +41,7 @@ bool FindVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<
 }
 
 bool Speak(FrameModel& model, const SpeechRequest& request, std::string* problem) {
-  std::shared_ptr<const Voice> voice;
+  std::shared_ptr<Voice> voice;
   if (!FindVoice(model, request, &voice, problem)) return false;
   Refusal refusal;
   const auto generation = model.Read(request, voice, &refusal);
