@@ -26,7 +26,7 @@ endforeach()
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/*_test.cc)
 if(NOT PARLEY_SPEECH)
-  list(FILTER TEST_SOURCES EXCLUDE REGEX "/(checkpoint_fuzz|checkpoint|kernels_[a-z]+|prompt|safetensors|sampling|thread_pool|tokenizer|transformer|weights)_test\\.cc$")
+  list(FILTER TEST_SOURCES EXCLUDE REGEX "/(checkpoint_fuzz|checkpoint|codec_[a-z]+|kernels_[a-z]+|prompt|safetensors|sampling|thread_pool|tokenizer|transformer|weights)_test\\.cc$")
 endif()
 foreach(source ${TEST_SOURCES})
   get_filename_component(name ${source} NAME_WE)
