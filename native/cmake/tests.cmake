@@ -28,7 +28,7 @@ endforeach()
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/*_test.cc)
 if(NOT PARLEY_SPEECH)
-  list(FILTER TEST_SOURCES EXCLUDE REGEX "/(checkpoint|checkpoint_fuzz|kernels_[a-z]+|prompt|resampling|runtime_[a-z_]+|safetensors|sampling|speech_[a-z]+|thread_pool|tokenizer|transformer|voice_[a-z]+|weights)_test\\.cc$")
+  list(FILTER TEST_SOURCES EXCLUDE REGEX "/(checkpoint|checkpoint_fuzz|codec_[a-z]+|kernels_[a-z]+|prompt|resampling|runtime_[a-z_]+|safetensors|sampling|speech_[a-z]+|thread_pool|tokenizer|transformer|voice_[a-z]+|weights)_test\\.cc$")
 endif()
 foreach(source ${TEST_SOURCES})
   get_filename_component(name ${source} NAME_WE)

@@ -53,15 +53,33 @@ inline float Total(const Vec* parts) {
 constexpr size_t kTallRows = 4;
 constexpr size_t kWideRows = 2;
 constexpr size_t kWideColumns = 3;
+// 12 sums, three inputs and a weight.
+constexpr size_t kTileVectors = 3;
+constexpr size_t kBlockedVectors = 8;
+
+// [8][16] lanes
+inline void TotalsOfEight(const float* lanes, float* totals) {
+  __m256 eight[8], four[4], two[2];
+  for (int i = 0; i < 8; i++) eight[i] = _mm256_add_ps(_mm256_load_ps(lanes + 16 * i), _mm256_load_ps(lanes + 16 * i + 8));
+  for (int i = 0; i < 4; i++) {
+    four[i] = _mm256_add_ps(_mm256_permute2f128_ps(eight[i], eight[i + 4], 0x20),
+                            _mm256_permute2f128_ps(eight[i], eight[i + 4], 0x31));
+  }
+  for (int i = 0; i < 2; i++) {
+    const __m256d a = _mm256_castps_pd(four[2 * i]), b = _mm256_castps_pd(four[2 * i + 1]);
+    two[i] = _mm256_add_ps(_mm256_castpd_ps(_mm256_unpacklo_pd(a, b)), _mm256_castpd_ps(_mm256_unpackhi_pd(a, b)));
+  }
+  _mm256_store_ps(totals, _mm256_add_ps(_mm256_shuffle_ps(two[0], two[1], 0x88), _mm256_shuffle_ps(two[0], two[1], 0xdd)));
+}
 
 }  // namespace
 }  // namespace parley::cpu
 
-#include "kernels/cpu/vector_loops.h"
+#include "kernels/cpu/blocked_product.h"
 
 namespace parley::cpu {
 
 extern const Variant kAvx2;
-const Variant kAvx2 = {"avx2", Multiply, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
+const Variant kAvx2 = {"avx2", MultiplyMany, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
 
 }  // namespace parley::cpu
