@@ -105,9 +105,9 @@ test('call records go to an address of HTTP, and only signed', () => {
 test('the names of an older server keep their meaning', () => {
   const old = { QUANTIZE: 'FP8', CUDA_GRAPHS: 'false', INFERENCE_CPU_CORES: '0-2, 6', MAX_QUEUE_DEPTH: '0' };
   const config = readConfig(old);
-  assert.equal(config.quantize, 'fp8');
-  assert.equal(config.cudaGraphs, false);
-  assert.deepEqual(config.inferenceCpuCores, [0, 1, 2, 6]);
+  assert.equal(config.model.quantize, 'fp8');
+  assert.equal(config.model.cudaGraphs, false);
+  assert.deepEqual(config.model.cores, [0, 1, 2, 6]);
   assert.equal(config.maxQueueDepth, 100_000, 'without a limit there, with the highest here');
   for (const cores of ['3-1', 'all', '0-', '-1', '1024', '0-99999']) {
     assert.match(
@@ -115,7 +115,7 @@ test('the names of an older server keep their meaning', () => {
       /^INFERENCE_CPU_CORES must be cores such as/,
     );
   }
-  assert.deepEqual(problemsOf({ QUANTIZE: 'int4' }), ['QUANTIZE must be one of none, int8, fp8, not "int4"']);
+  assert.deepEqual(problemsOf({ QUANTIZE: 'int4' }), ['QUANTIZE must be one of none, int8, int8-talker, fp8, not "int4"']);
 });
 
 test('origins and addresses that could match nothing are refused', () => {
