@@ -49,10 +49,12 @@ inline float Total(const Vec* parts) {
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-// Of 16 registers: 8 sums of one vector, or 12 of three, and what is loaded.
+// Of 16 registers 12 hold sums: of three rows and two vectors all lanes, of three rows and four vectors
+// half of them.
 constexpr size_t kTallRows = 4;
-constexpr size_t kWideRows = 2;
-constexpr size_t kWideColumns = 3;
+constexpr size_t kWideRows = 3;
+constexpr size_t kWideColumns = 4;
+constexpr size_t kSums = 12;
 
 }  // namespace
 }  // namespace parley::cpu

@@ -59,6 +59,7 @@ inline float Total(const Vec* parts) {
 constexpr size_t kTallRows = 8;
 constexpr size_t kWideRows = 4;
 constexpr size_t kWideColumns = 4;
+constexpr size_t kSums = 24;
 
 }  // namespace
 }  // namespace parley::cpu
