@@ -12,7 +12,7 @@ namespace parley::test {
 
 class CountingKernels : public cpu::CpuKernels {
  public:
-  CountingKernels() : cpu::CpuKernels(ThreadsOf(1), cpu::kPortable) {}
+  CountingKernels() : cpu::CpuKernels(ThreadsOf(1)) {}
 
   void* Allocate(size_t bytes) override {
     if (allowed_ == 0) throw std::bad_alloc();

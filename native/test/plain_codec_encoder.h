@@ -13,8 +13,8 @@ namespace parley::test {
 inline Signal Causal(const model::NamedTensors& tensors, const Signal& x, int64_t stride = 1,
                      Padding padding = Padding::kZero, bool biased = true) {
   const auto step = static_cast<size_t>(stride);
-  return Convolve(tensors, x, (x[0].size() + step - 1) / step, {tensors["weight"].shape[2] - stride, stride, 1}, padding,
-                  biased);
+  const Sizes sizes{tensors["weight"].shape[2] - stride, stride, 1};
+  return Convolve(tensors, x, (x[0].size() + step - 1) / step, sizes, padding, biased);
 }
 
 inline Signal PlainSeanet(const model::NamedTensors& tensors, const model::CodecEncoderConfig& config, Signal x) {

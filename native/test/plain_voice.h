@@ -57,7 +57,8 @@ inline Signal Convolve(const model::NamedTensors& tensors, const Signal& x, size
       double sum = biased ? bias[o] : 0;
       for (size_t i = 0; i < in; i++) {
         for (size_t k = 0; k < taps; k++) {
-          const int64_t at = static_cast<int64_t>(t) * sizes.stride - sizes.left + static_cast<int64_t>(k) * sizes.dilation;
+          const auto first = static_cast<int64_t>(t) * sizes.stride - sizes.left;
+          const auto at = first + static_cast<int64_t>(k) * sizes.dilation;
           sum += weight[(o * in + i) * taps + k] * At(x[i], at, padding);
         }
       }
@@ -114,6 +115,28 @@ inline Signal PlainBlock(const model::NamedTensors& block, const Signal& x, size
   return y;
 }
 
+// The means and deviations [2 * channels][1], weighted by the attention.
+inline Signal PlainPool(const model::NamedTensors& tensors, const Signal& h) {
+  const size_t time = h[0].size();
+  Signal means, deviations;
+  Moments(h, Signal(h.size(), Row(time, 1.0 / static_cast<double>(time))), &means, &deviations);
+  for (Signal* const one : {&means, &deviations}) {
+    for (Row& row : *one) row.assign(time, row[0]);
+  }
+  Signal a = Tdnn(tensors.Under("tdnn.conv"), Joined({h, means, deviations}));
+  a = Each(a, [](double v) { return std::tanh(v); });
+  a = Each(Same(tensors.Under("conv"), a), [](double v) { return std::exp(v); });
+  for (Row& row : a) {
+    double sum = 0;
+    for (const double v : row) sum += v;
+    for (double& v : row) v /= sum;
+  }
+  means.clear();
+  deviations.clear();
+  Moments(h, a, &means, &deviations);
+  return Joined({means, deviations});
+}
+
 inline std::vector<float> PlainSpeaker(const model::Checkpoint& checkpoint, const std::vector<float>& samples) {
   const model::SpeakerEncoderConfig& config = *checkpoint.config().speaker_encoder;
   const auto tensors = model::NamedTensors::OfModel(checkpoint).Under("speaker_encoder");
@@ -130,23 +153,10 @@ inline std::vector<float> PlainSpeaker(const model::Checkpoint& checkpoint, cons
     joined = Joined({joined, x});
   }
   const Signal h = Tdnn(tensors.Under("mfa.conv"), joined, config.dilations.back());
-  Signal means, deviations;
-  Moments(h, Signal(h.size(), Row(time, 1.0 / static_cast<double>(time))), &means, &deviations);
-  for (Signal* const one : {&means, &deviations}) {
-    for (Row& row : *one) row.assign(time, row[0]);
-  }
-  Signal a = Each(Tdnn(tensors.Under("asp.tdnn.conv"), Joined({h, means, deviations})), [](double v) { return std::tanh(v); });
-  a = Each(Same(tensors.Under("asp.conv"), a), [](double v) { return std::exp(v); });
-  for (Row& row : a) {
-    double sum = 0;
-    for (const double v : row) sum += v;
-    for (double& v : row) v /= sum;
-  }
-  means.clear();
-  deviations.clear();
-  Moments(h, a, &means, &deviations);
   std::vector<float> vector;
-  for (const Row& row : Same(tensors.Under("fc"), Joined({means, deviations}))) vector.push_back(static_cast<float>(row[0]));
+  for (const Row& row : Same(tensors.Under("fc"), PlainPool(tensors.Under("asp"), h))) {
+    vector.push_back(static_cast<float>(row[0]));
+  }
   return vector;
 }
 

@@ -78,7 +78,8 @@ class ReshapedCheckpoint {
       count *= static_cast<size_t>(tensor.shape[n]);
       if (n > 0) inputs *= static_cast<size_t>(tensor.shape[n]);
     }
-    const bool bias = tensor.name.find(".bias") != std::string::npos, table = tensor.name.find("embed") != std::string::npos;
+    const bool bias = tensor.name.find(".bias") != std::string::npos;
+    const bool table = tensor.name.find("embed") != std::string::npos;
     const double spread = bias ? 0.2 : table ? 1 : std::sqrt(3.0 / static_cast<double>(inputs));
     for (size_t n = 0; n < count; n++) {
       const double unit = random_.Unit();
