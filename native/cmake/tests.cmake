@@ -46,3 +46,5 @@ endforeach()
 # Figures: cmake --build <folder> --target kernels_bench
 add_executable(kernels_bench EXCLUDE_FROM_ALL bench/kernels_bench.cc)
 target_link_libraries(kernels_bench PRIVATE kernels)
+add_executable(voice_bench EXCLUDE_FROM_ALL bench/voice_bench.cc)
+target_link_libraries(voice_bench PRIVATE model)

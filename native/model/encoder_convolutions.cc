@@ -1,5 +1,6 @@
 #include "model/encoder_convolutions.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -79,6 +80,23 @@ void StreamedConvolution::Apply(Kernels& kernels, float* x, size_t rows, Convolu
   }
   kernels.Multiply(convolution_.weights, WindowsOf(convolution_, first, OutputRows(rows)),
                    {convolution_.bias, nullptr, add}, y);
+}
+
+WaveConvolution::WaveConvolution(Weights& weights, const NamedTensors& tensors)
+    : outputs_(static_cast<size_t>(tensors["weight"].shape[0])),
+      taps_(static_cast<size_t>(tensors["weight"].shape[2])),
+      weights_(weights.Floats(PackDepthwise(ToFloats(tensors["weight"]).data(), outputs_, taps_))),
+      bias_(weights.Floats(tensors["bias"])) {}
+
+void WaveConvolution::Apply(Kernels& kernels, const float* samples, size_t count, float* repeated,
+                            ConvolutionTail* tail, float* y) const {
+  std::vector<float> host;
+  host.reserve(count * outputs_);
+  for (size_t t = 0; t < count; t++) host.insert(host.end(), outputs_, samples[t]);
+  kernels.Upload(repeated, host.data(), host.size() * sizeof(float));
+  kernels.Wait();  // for `host`
+  const Stretch stretch = {repeated, count, tail->floats_.Floats(RoomBefore())};
+  kernels.ConvolveDepthwise(weights_, bias_, outputs_, taps_, &stretch, 1, y);
 }
 
 }  // namespace parley::model

@@ -1,5 +1,5 @@
-// The two kinds of convolution that the encoders are made of: over a whole signal
-// that is reflected at its ends, and causal with a stride over one that comes in pieces.
+// The kinds of convolution that the encoders are made of: over a whole signal that is
+// reflected at its ends, and causal over a signal that comes in pieces.
 #ifndef PARLEY_MODEL_ENCODER_CONVOLUTIONS_H_
 #define PARLEY_MODEL_ENCODER_CONVOLUTIONS_H_
 
@@ -40,6 +40,7 @@ class ConvolutionTail {
 
  private:
   friend class StreamedConvolution;
+  friend class WaveConvolution;
   Workspace floats_;
   bool begun_ = false;
 };
@@ -71,6 +72,27 @@ class StreamedConvolution {
 
   Convolution convolution_;
   const Padding padding_;
+};
+
+// Of a waveform: one channel to many, stride 1. A product of so few taps costs more than its
+// arithmetic; with the samples repeated in every channel it is a depthwise convolution.
+class WaveConvolution {
+ public:
+  // tensors: "weight" [out, 1, taps] and "bias".
+  WaveConvolution(Weights& weights, const NamedTensors& tensors);
+
+  size_t outputs() const { return outputs_; }
+  size_t RoomBefore() const { return (taps_ - 1) * outputs_; }
+  size_t TailBytes() const { return RoomBefore() * sizeof(float); }
+
+  // samples on the host. repeated: [count, outputs] to work with, and RoomBefore() before it. y [count, outputs].
+  void Apply(Kernels& kernels, const float* samples, size_t count, float* repeated, ConvolutionTail* tail,
+             float* y) const;
+
+ private:
+  const size_t outputs_, taps_;
+  const float* const weights_;  // [taps, outputs]
+  const float* const bias_;
 };
 
 }  // namespace parley::model

@@ -30,6 +30,7 @@ SeanetEncoder::SeanetEncoder(Kernels& kernels, Weights& weights, const NamedTens
     place += kLayersOfStage;
     hop_ *= stride;
   }
+  before_ = first_.RoomBefore();
   for (const StreamedConvolution* const one : Convolutions()) {
     before_ = std::max(before_, one->RoomBefore());
     after_ = std::max(after_, one->RoomAfter());
@@ -37,20 +38,19 @@ SeanetEncoder::SeanetEncoder(Kernels& kernels, Weights& weights, const NamedTens
 }
 
 SeanetEncoder::State::State(const SeanetEncoder& encoder) {
-  for (size_t n = 0; n < encoder.Convolutions().size(); n++) tails_.emplace_back(encoder.kernels_);
+  for (size_t n = 0; n < encoder.Convolutions().size() + 1; n++) tails_.emplace_back(encoder.kernels_);
 }
 
 std::vector<const StreamedConvolution*> SeanetEncoder::Convolutions() const {
-  std::vector<const StreamedConvolution*> all{&first_};
+  std::vector<const StreamedConvolution*> all;
   for (const Stage& stage : stages_) all.insert(all.end(), {&stage.narrow, &stage.widen, &stage.down});
   all.push_back(&last_);
   return all;
 }
 
 size_t SeanetEncoder::BufferFloats(size_t samples) const {
-  size_t rows = samples, most = 0;
+  size_t rows = samples, most = samples * first_.outputs();
   for (const StreamedConvolution* const one : Convolutions()) {
-    most = std::max(most, rows * one->channels());
     rows = one->OutputRows(rows);
     most = std::max(most, rows * one->outputs());
   }
@@ -58,7 +58,7 @@ size_t SeanetEncoder::BufferFloats(size_t samples) const {
 }
 
 size_t SeanetEncoder::WorkBytes(size_t samples) const {
-  size_t bytes = 3 * BufferFloats(samples) * sizeof(float);
+  size_t bytes = 3 * BufferFloats(samples) * sizeof(float) + first_.TailBytes();
   for (const StreamedConvolution* const one : Convolutions()) bytes += one->TailBytes();
   return bytes;
 }
@@ -68,31 +68,27 @@ const float* SeanetEncoder::Encode(State* state, const float* samples, size_t co
   float* other = Buffer(&copy_, count);
   float* const narrow = Buffer(&narrow_, count);
   auto tail = state->tails_.begin();
-  const auto apply = [&](const StreamedConvolution& convolution, float* in, size_t rows, bool add, float* out) {
-    convolution.Apply(kernels_, in, rows, &*tail++, add, out);
-    return convolution.OutputRows(rows);
-  };
-  kernels_.Upload(other, samples, count * sizeof(float));
-  size_t rows = apply(first_, other, count, false, x), place = 0;
+  size_t rows = count, place = 0;
+  first_.Apply(kernels_, samples, count, other, &*tail++, x);
   Show(tap_, "layers.0", x, rows, first_.outputs());
   for (const Stage& stage : stages_) {
     const size_t channels = stage.down.channels(), inner = stage.narrow.outputs();
     kernels_.Copy(other, x, rows * channels * sizeof(float));
     kernels_.Activate(Activation::kElu, other, rows * channels);
-    apply(stage.narrow, other, rows, false, narrow);
+    stage.narrow.Apply(kernels_, other, rows, &*tail++, false, narrow);
     kernels_.Activate(Activation::kElu, narrow, rows * inner);
-    apply(stage.widen, narrow, rows, true, x);
+    stage.widen.Apply(kernels_, narrow, rows, &*tail++, true, x);
     Show(tap_, "layers." + std::to_string(place + 1), x, rows, channels);
     kernels_.Activate(Activation::kElu, x, rows * channels);
-    rows = apply(stage.down, x, rows, false, other);
+    stage.down.Apply(kernels_, x, rows, &*tail++, false, other);
     std::swap(x, other);
+    rows = stage.down.OutputRows(rows);
     place += kLayersOfStage;
     Show(tap_, "layers." + std::to_string(place), x, rows, stage.down.outputs());
   }
   kernels_.Activate(Activation::kElu, x, rows * last_.channels());
-  rows = apply(last_, x, rows, false, other);
+  last_.Apply(kernels_, x, rows, &*tail, false, other);
   Show(tap_, "layers." + std::to_string(place + 2), other, rows, last_.outputs());
-  kernels_.Wait();  // for `samples`
   return other;
 }
 

@@ -27,7 +27,7 @@ class SeanetEncoder {
 
    private:
     friend class SeanetEncoder;
-    std::deque<ConvolutionTail> tails_;  // in the order in which the convolutions come
+    std::deque<ConvolutionTail> tails_;  // in the order in which the convolutions come, the first before all
   };
 
   // "layers.N" of every convolution and residual unit.
@@ -48,12 +48,12 @@ class SeanetEncoder {
     StreamedConvolution down;
   };
 
-  std::vector<const StreamedConvolution*> Convolutions() const;  // in their order
+  std::vector<const StreamedConvolution*> Convolutions() const;  // in their order, after the first
   size_t BufferFloats(size_t samples) const;
   float* Buffer(Workspace* workspace, size_t samples) { return workspace->Floats(BufferFloats(samples)) + before_; }
 
   Kernels& kernels_;
-  const StreamedConvolution first_;
+  const WaveConvolution first_;
   std::vector<Stage> stages_;
   const StreamedConvolution last_;
   size_t hop_ = 1;

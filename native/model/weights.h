@@ -14,8 +14,8 @@
 
 namespace parley::model {
 
-// Which matrices of talker and code predictor are kept in 8 bits. Embeddings,
-// norms, biases, codec and encoders never are.
+// Which matrices of talker and code predictor are kept in 8 bits, heads too. Embeddings,
+// the text projection, norms, biases, codec and encoders never are.
 enum class Quantize : uint8_t {
   kNone,
   kTalker,  // the talker's; the predictor stays bf16

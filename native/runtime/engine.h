@@ -19,6 +19,7 @@ struct EngineOptions {
   std::string directory;
   std::string quantize = "none";   // none | int8-talker | int8
   std::string codec_format = "f32";  // f32 | f16
+  std::string cache_format = "f32";  // of keys and values: f32 | bf16
   bool case_split_pieces = false;  // the tokenizer's other rule
   unsigned threads = 0;            // 0: one per core
   std::vector<int> cores;          // pinned to, in order; empty: not

@@ -18,29 +18,29 @@ QwenGeneration::QwenGeneration(const model::Checkpoint& checkpoint, const Speech
       voice_(std::move(voice)),
       feed_(checkpoint.tokenizer()) {}
 
-bool QwenGeneration::Read(const SpeechRequest& request, Refusal* refusal) {
-  return FindShared(refusal) && CountNeeded(refusal) && AddText(request.text, !request.more_text, refusal);
+bool QwenGeneration::Read(std::string_view text, Refusal* refusal) {
+  // No text begins with a marker: this prompt differs from every other one where the text begins.
+  // It is refused for what the request says beside its text.
+  if (!BuildPrompt({checkpoint_.config().text_ids.im_start}, &other_, &refusal->problem)) return false;
+  return CountNeeded(&refusal->problem) && AddText(text, !more_text_, refusal);
 }
 
-// A prompt of the same request with another text: refused for what the request says otherwise.
-bool QwenGeneration::FindShared(Refusal* refusal) {
-  const model::TextIds& ids = checkpoint_.config().text_ids;
-  // No text begins with a marker, so the first row of text is another one in every prompt.
-  return BuildPrompt({ids.im_start}, &shared_, &refusal->problem);
-}
-
-// While the text comes, the frames of a recording stand beside text only, never beside padding.
-bool QwenGeneration::CountNeeded(Refusal* refusal) {
-  if (voice_ == nullptr || voice_->prompt->codes.empty()) return true;
+// While the text goes on, a recording's frames stand beside text, never beside padding: that would end it.
+bool QwenGeneration::CountNeeded(std::string* problem) {
+  if (ReferenceFrames() == 0) return true;
   model::MarkedText reference;
   if (!model::EncodeMarked(checkpoint_.tokenizer(), model::Template::kReference, voice_->prompt->text, &reference,
-                           &refusal->problem)) {
+                           problem)) {
     return false;
   }
-  const size_t frames = voice_->prompt->codes.size() / static_cast<size_t>(checkpoint_.config().talker.code_groups);
-  const size_t spoken = reference.end - reference.begin;
-  if (frames + 1 > spoken) needed_ = frames + 1 - spoken;
+  const size_t rows = ReferenceFrames() + 1, spoken = reference.end - reference.begin;
+  if (rows > spoken) needed_ = rows - spoken;
   return true;
+}
+
+size_t QwenGeneration::ReferenceFrames() const {
+  if (voice_ == nullptr) return 0;
+  return voice_->prompt->codes.size() / static_cast<size_t>(checkpoint_.config().talker.code_groups);
 }
 
 bool QwenGeneration::AddText(std::string_view text, bool last, Refusal* refusal) {
@@ -54,11 +54,11 @@ bool QwenGeneration::AddText(std::string_view text, bool last, Refusal* refusal)
     return true;
   }
   if (Ready() || (!last && ids_.size() < needed_)) return true;
-  // Without its text the prompt was good: now it can only be too long.
+  // With another text it was good: it can only be too long.
   refusal->outcome = Outcome::kTooLarge;
   if (!BuildPrompt(std::exchange(ids_, {}), &prompt_, &refusal->problem)) return false;
-  shared_rows_ = model::CommonRows(prompt_, std::exchange(shared_, {}));
-  rules_.more_text = more_text_ && !last;
+  shared_rows_ = model::CommonRows(prompt_, std::exchange(other_, {}));
+  text_follows_ = !last;
   return true;
 }
 
@@ -69,17 +69,32 @@ bool QwenGeneration::BuildPrompt(const std::vector<int32_t>& text_ids, model::Pr
   request.instruction = instruction_;
   request.language = language_;
   request.speaker = speaker_;
-  if (voice_ != nullptr) {
-    request.reference_text = voice_->prompt->text;
-    request.reference_frames =
-        voice_->prompt->codes.size() / static_cast<size_t>(checkpoint_.config().talker.code_groups);
-  }
-  // As the models are used: a voice by example reads its text frame by frame.
+  request.reference_frames = ReferenceFrames();
+  if (request.reference_frames > 0) request.reference_text = voice_->prompt->text;
+  // As the models are used: with a voice by example the text is read frame by frame.
   request.whole_text = !more_text_ && checkpoint_.config().type != model::ModelType::kBase;
   return model::BuildPrompt(checkpoint_.config(), checkpoint_.tokenizer(), request, prompt, problem);
 }
 
 void QwenGeneration::Begin(model::SpeechModel& model, model::CodecDecoder& decoder, size_t draws) {
+  rules_.max_new_tokens = draws;
+  model::StreamOptions options;
+  options.more_text = text_follows_;
+  std::shared_ptr<const model::VoicePrompt> voice;
+  if (voice_ != nullptr) {
+    voice = voice_->prompt;
+    const auto prefix = voice_->prefixes.find(prefix_key());
+    if (prefix != voice_->prefixes.end()) options.prefix = prefix->second;
+  }
+  std::string problem;
+  stream_ = model.BeginStream(prompt_, std::move(voice), rules_, &problem, options);
+  if (stream_ == nullptr) throw std::logic_error(problem);  // all of it was judged before
+  if (text_follows_) {
+    stream_->AddText(std::exchange(ids_, {}));
+    if (feed_.ended()) stream_->FinishText();
+  }
+  const bool begun = voice_ != nullptr && voice_->codec != nullptr;
+  codec_ = begun ? decoder.CopyOf(*voice_->codec) : decoder.NewState();
 }
 
 }  // namespace parley::runtime

@@ -18,12 +18,12 @@ namespace parley::runtime {
 
 class QwenGeneration final : public Generation {
  public:
-  // The checkpoint outlives it.
+  // The checkpoint outlives it. `voice` may be null.
   QwenGeneration(const model::Checkpoint& checkpoint, const SpeechRequest& request, const model::DrawRules& rules,
                  std::shared_ptr<Voice> voice);
 
-  // What the request says but for its text; then that. False: it does not fit the model.
-  bool Read(const SpeechRequest& request, Refusal* refusal);
+  // What the request says, its text last. False: it does not fit the model.
+  bool Read(std::string_view text, Refusal* refusal);
 
   bool AddText(std::string_view text, bool last, Refusal* refusal) override;
   bool Ready() const override { return !prompt_.rows.empty(); }
@@ -33,32 +33,34 @@ class QwenGeneration final : public Generation {
   size_t PromptRows() const override { return prompt_.rows.size(); }
   size_t PromptLeft() const override { return stream_->prompt_left(); }
 
-  // Rows of the prompt that do not depend on the text.
-  size_t SharedRows() const { return shared_rows_; }
-  // What these rows depend on beside the voice.
-  const std::string& prefix_key() const { return language_; }
   const std::shared_ptr<Voice>& voice() const { return voice_; }
+  // Rows of the prompt that are the same whatever the text is, and what they depend on beside the voice.
+  size_t shared_rows() const { return shared_rows_; }
+  const std::string& prefix_key() const { return language_; }
 
+  // Throws std::bad_alloc.
   void Begin(model::SpeechModel& model, model::CodecDecoder& decoder, size_t draws);
   model::SpeechStream* stream() const { return stream_.get(); }
   model::CodecState* codec() const { return codec_.get(); }
-  std::vector<int32_t>& codes() { return codes_; }  // of the frames that were not decoded yet
+  std::vector<int32_t>& codes() { return codes_; }  // of the frames that are not decoded yet
 
  private:
   bool BuildPrompt(const std::vector<int32_t>& text_ids, model::Prompt* prompt, std::string* problem) const;
-  bool FindShared(Refusal* refusal);
-  bool CountNeeded(Refusal* refusal);
+  bool CountNeeded(std::string* problem);
+  size_t ReferenceFrames() const;
 
   const model::Checkpoint& checkpoint_;
   const std::string language_, speaker_, instruction_;
   const bool more_text_;
   model::DrawRules rules_;
-  const std::shared_ptr<Voice> voice_;  // null: none
+  const std::shared_ptr<Voice> voice_;
   TextFeed feed_;
-  size_t needed_ = 1;        // text ids, until the prompt can be made while text still comes
+  size_t needed_ = 1;          // text ids, before a prompt can be made whose text goes on
   size_t text_tokens_ = 0;
-  std::vector<int32_t> ids_;  // that are in no prompt and no stream yet
-  model::Prompt prompt_, shared_;
+  std::vector<int32_t> ids_;   // that no prompt and no stream has yet
+  model::Prompt other_;        // of the same request with another text
+  model::Prompt prompt_;       // no rows: not made yet
+  bool text_follows_ = false;  // the prompt's
   size_t shared_rows_ = 0;
   std::unique_ptr<model::SpeechStream> stream_;
   std::unique_ptr<model::CodecState> codec_;

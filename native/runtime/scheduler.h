@@ -53,6 +53,8 @@ class Scheduler {
   // The waiting. Each of these: whether there was something to do.
   bool ReadWaiting();
   void Read(Stream& stream);
+  bool MayWork(Stream& stream);
+  std::string TooMuch(size_t bytes) const;
   bool Admit();
   enum class Admission : uint8_t { kLive, kNotYet, kNoPlace };
   Admission AdmitOne(Stream& stream);

@@ -29,14 +29,30 @@ void Scheduler::Read(Stream& stream) {
   Refusal refusal;
   std::shared_ptr<Voice> voice;
   if (request.recording != nullptr) {
-    const VoiceResult found = model_.FindVoice(request.recording, !voice_worked_, &voice, &refusal.problem);
-    voice_worked_ = voice_worked_ || found == VoiceResult::kWorking;
-    if (found == VoiceResult::kWorking) return;
+    VoiceResult found = model_.FindVoice(request.recording, false, &voice, &refusal.problem);
+    if (found == VoiceResult::kWorking && !voice_worked_ && MayWork(stream)) {
+      voice_worked_ = true;
+      found = model_.FindVoice(request.recording, true, &voice, &refusal.problem);
+    }
+    if (stream.gone() || found == VoiceResult::kWorking) return;
     if (found == VoiceResult::kRefused) return End(stream, Outcome::kBadRequest, std::move(refusal.problem));
   }
   auto generation = model_.Read(request, std::move(voice), &refusal);
   if (generation == nullptr) return End(stream, refusal.outcome, std::move(refusal.problem));
   stream.WasRead(std::move(generation));
+}
+
+// Encoding takes memory, too. False: not yet, or never; then the stream has ended.
+bool Scheduler::MayWork(Stream& stream) {
+  const size_t bytes = model_.WorkBytesOf(*stream.request().recording);
+  if (FindMemory(bytes)) return true;
+  if (live_.empty() || bytes > options_.memory_bytes) End(stream, Outcome::kTooLarge, TooMuch(bytes));
+  return false;
+}
+
+std::string Scheduler::TooMuch(size_t bytes) const {
+  return "it takes " + std::to_string(bytes) + " bytes of memory; " + std::to_string(options_.memory_bytes) +
+         " are the most";
 }
 
 bool Scheduler::Admit() {
@@ -70,10 +86,7 @@ Scheduler::Admission Scheduler::AdmitOne(Stream& stream) {
     return End(stream, Outcome::kTooLarge, std::move(problem)), Admission::kNotYet;
   }
   const size_t bytes = model_.BytesOf(*generation, budget.draws);
-  if (bytes > options_.memory_bytes) {
-    problem = "it takes " + std::to_string(bytes) + " bytes of memory; " + std::to_string(options_.memory_bytes) + " are the most";
-    return End(stream, Outcome::kTooLarge, std::move(problem)), Admission::kNotYet;
-  }
+  if (bytes > options_.memory_bytes) return End(stream, Outcome::kTooLarge, TooMuch(bytes)), Admission::kNotYet;
   if (live_.size() >= options_.max_streams) return Admission::kNoPlace;
   if (!FindMemory(bytes)) {
     if (!live_.empty()) return Admission::kNoPlace;

@@ -22,16 +22,11 @@ namespace parley::runtime {
 
 // What is computed once for a voice, shared by its streams.
 struct Voice {
-  // The first rows of every prompt that begins alike.
-  struct Prefix {
-    std::shared_ptr<const model::KvState> keys;
-    size_t rows = 0;
-  };
-
   std::shared_ptr<const model::VoicePrompt> prompt;
   std::shared_ptr<const model::CodecState> codec;  // after the recording's codes; null: there are none
-  std::map<std::string, Prefix> prefixes;          // by what else they depend on: the language, the form of the text
-  size_t bytes = 0;                                // of all of that; whoever adds something counts it
+  // The first rows of every prompt that begins alike, by what else they depend on: the language.
+  std::map<std::string, std::shared_ptr<const model::PromptPrefix>> prefixes;
+  size_t bytes = 0;  // of all of that; whoever adds something counts it
 };
 
 class VoiceStore {

@@ -1,5 +1,5 @@
-// A recording on its way to a voice: in bounded parts, between frames of those
-// who speak already.
+// A recording on its way to a voice: in bounded parts, between the frames of
+// those who speak already.
 #ifndef PARLEY_RUNTIME_VOICE_WORK_H_
 #define PARLEY_RUNTIME_VOICE_WORK_H_
 
@@ -19,24 +19,31 @@ class VoiceWork {
   // Encoder and decoder outlive it.
   VoiceWork(model::VoiceEncoder& encoder, model::CodecDecoder& decoder, std::shared_ptr<const Recording> recording);
 
+  // Of the model's memory at most, while it is encoded and as a voice.
+  static size_t BytesFor(const model::VoiceEncoder& encoder, const model::CodecDecoder& decoder,
+                         const Recording& recording);
+
   const std::string& hash() const { return recording_->hash; }
-  // The next part. kReady: Finished() is the voice. kRefused with `problem` set: the recording cannot be used.
+  size_t bytes() const { return bytes_; }
+
+  // The next part. kReady: voice() is there. kRefused with `problem` set: the recording cannot be used.
   VoiceResult Advance(std::string* problem);
-  std::shared_ptr<Voice> Finished() { return std::move(voice_); }
+  const std::shared_ptr<Voice>& voice() const { return voice_; }
 
  private:
-  enum class Part : uint8_t { kRate, kSpeaker, kCodes, kCodecState };
-
-  VoiceResult DecodeSome();
+  bool Encode(std::string* problem);
+  void TakeCodes();
+  void DecodeSome();
 
   model::VoiceEncoder& encoder_;
   model::CodecDecoder& decoder_;
   const std::shared_ptr<const Recording> recording_;
-  Part part_ = Part::kRate;
-  std::vector<float> samples_;  // at the encoder's rate
+  const size_t bytes_;
+  std::unique_ptr<model::VoiceEncoding> encoding_;
   model::VoicePrompt prompt_;
   std::unique_ptr<model::CodecState> codec_;
-  size_t decoded_ = 0;  // frames
+  size_t frames_ = 0, decoded_ = 0;
+  bool encoded_ = false;
   std::shared_ptr<Voice> voice_;
 };
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/frame_model.h"
+#include "runtime/mailbox.h"
 #include "runtime/voice_store.h"
 
 namespace parley::test {
@@ -87,7 +88,7 @@ class ScriptedGeneration final : public Generation {
   size_t left_ = 0, draws_ = 0, made_ = 0, decoded_ = 0, bytes_ = 0;
 };
 
-class ScriptedModel final : public FrameModel {
+class ScriptedModel : public FrameModel {
  public:
   static constexpr size_t kFrameSamples = 80;  // of 1000 a second: 80 ms
 
@@ -96,6 +97,7 @@ class ScriptedModel final : public FrameModel {
   size_t voice_parts = 3;    // of the work on a recording
   size_t most_positions = 100'000, most_draws = 50'000;
   size_t max_voices = 4;
+  size_t voice_work_bytes = 0;
   std::set<std::string> bad_voices;
 
   std::vector<std::string> log;  // what was called with whom
@@ -140,6 +142,7 @@ class ScriptedModel final : public FrameModel {
     voices_.Keep(recording->hash, *voice);
     return VoiceResult::kReady;
   }
+  size_t WorkBytesOf(const Recording&) const override { return voice_work_bytes; }
   size_t Voices() const override { return voices_.size(); }
   size_t VoiceBytes() const override { return voices_.Bytes(); }
   bool ForgetVoice() override { return voices_.MakeRoom(1) > 0; }

@@ -1,5 +1,6 @@
 // What must not change a stream's codes, nor one bit of what they are chosen from:
 // its company, the pieces of its prompt, a prefix computed before.
+#include <set>
 #include <stdexcept>
 
 #include "test/speakers.h"
@@ -69,6 +70,23 @@ void ASeedGivesItsCodesAndAnotherOneOthers() {
   CHECK(CodesOf(model, one, 1) == codes);
   CHECK(CodesOf(model, one, 3) != codes);
   CHECK(CodesOf(model, one, uint64_t{1} << 40 | 1) != codes);
+}
+
+// Two draws in one place would be one random number used twice.
+void EveryDrawOfAStreamHasItsOwnPlace() {
+  const GoldenCase& one = GoldenCaseNamed("tiny-base__xvector");
+  const auto kernels = MakeRecordingKernels();
+  std::set<std::pair<uint64_t, uint64_t>> places;
+  size_t draws = 0;
+  kernels->on_choice = [&](const Choice& choice) {
+    CHECK_EQ(choice.draw.seed, uint64_t{5});
+    places.insert({choice.draw.stream, choice.draw.step});
+    draws++;
+  };
+  SpeechModel model(*kernels, GoldenCheckpoint(one.model), Quantize::kNone, Format::kF32);
+  const size_t codes = CodesOf(model, one, 5).size();
+  CHECK_EQ(draws, codes + 1);  // the last first code gives no frame
+  CHECK_EQ(places.size(), draws);
 }
 
 void APromptInPiecesGivesTheSameBits() {
@@ -151,6 +169,7 @@ int main() {
   return Run({
       {"a batch gives every stream the bits of one alone", ABatchGivesEveryStreamTheBitsOfOneAlone},
       {"a seed gives its codes and another one others", ASeedGivesItsCodesAndAnotherOneOthers},
+      {"every draw of a stream has its own place", EveryDrawOfAStreamHasItsOwnPlace},
       {"a prompt in pieces gives the same bits", APromptInPiecesGivesTheSameBits},
       {"a prefix of the prompt changes no bit", APrefixOfThePromptChangesNoBit},
       {"a prefix is kept of rows that were computed", APrefixIsKeptOfRowsThatWereComputed},

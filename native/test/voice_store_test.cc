@@ -89,9 +89,10 @@ void PrefixesAreSharedByWhoeverHoldsTheVoice() {
   VoiceStore store(1);
   store.Keep("a", VoiceOf(1));
   const auto first = store.Find("a");
-  first->prefixes["english"] = {nullptr, 9};
+  const auto prefix = std::make_shared<const model::PromptPrefix>(std::vector<model::PromptRow>(9), nullptr, nullptr);
+  first->prefixes["english"] = prefix;
   first->bytes += 100;
-  CHECK_EQ(store.Find("a")->prefixes.at("english").rows, size_t{9});
+  CHECK_EQ(store.Find("a")->prefixes.at("english")->rows(), size_t{9});
   CHECK_EQ(store.Bytes(), size_t{101});
 }
 

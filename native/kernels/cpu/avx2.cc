@@ -1,6 +1,7 @@
 // AVX2 with FMA and F16C: two registers hold the 16 lanes.
 #include <immintrin.h>
 
+#include "kernels/cpu/eight_totals.h"
 #include "kernels/cpu/lane_math.h"
 #include "kernels/cpu/variant.h"
 #include "kernels/number_formats.h"
@@ -49,33 +50,21 @@ inline float Total(const Vec* parts) {
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-// Of 16 registers: 8 sums of one vector, or 12 of three, and what is loaded.
+// Of 16 registers 12 hold sums: of three rows and two vectors all lanes, of three rows and four vectors
+// half of them.
 constexpr size_t kTallRows = 4;
-constexpr size_t kWideRows = 2;
-constexpr size_t kWideColumns = 3;
-// 12 sums, three inputs and a weight.
+constexpr size_t kWideRows = 3;
+constexpr size_t kWideColumns = 4;
+constexpr size_t kSums = 12;
+// Of many vectors: 12 sums of four rows and three vectors, the three inputs and a weight.
 constexpr size_t kTileVectors = 3;
 constexpr size_t kBlockedVectors = 8;
-
-// [8][16] lanes
-inline void TotalsOfEight(const float* lanes, float* totals) {
-  __m256 eight[8], four[4], two[2];
-  for (int i = 0; i < 8; i++) eight[i] = _mm256_add_ps(_mm256_load_ps(lanes + 16 * i), _mm256_load_ps(lanes + 16 * i + 8));
-  for (int i = 0; i < 4; i++) {
-    four[i] = _mm256_add_ps(_mm256_permute2f128_ps(eight[i], eight[i + 4], 0x20),
-                            _mm256_permute2f128_ps(eight[i], eight[i + 4], 0x31));
-  }
-  for (int i = 0; i < 2; i++) {
-    const __m256d a = _mm256_castps_pd(four[2 * i]), b = _mm256_castps_pd(four[2 * i + 1]);
-    two[i] = _mm256_add_ps(_mm256_castpd_ps(_mm256_unpacklo_pd(a, b)), _mm256_castpd_ps(_mm256_unpackhi_pd(a, b)));
-  }
-  _mm256_store_ps(totals, _mm256_add_ps(_mm256_shuffle_ps(two[0], two[1], 0x88), _mm256_shuffle_ps(two[0], two[1], 0xdd)));
-}
 
 }  // namespace
 }  // namespace parley::cpu
 
 #include "kernels/cpu/blocked_product.h"
+#include "kernels/cpu/vector_loops.h"
 
 namespace parley::cpu {
 

@@ -1,10 +1,10 @@
 // Products with many vectors, as the convolutions of the codec are: the same sums
-// as vector_loops.h in the same order, cut so that they are fed from the first cache.
+// as product_loops.h in the same order, cut so that they are fed from the first cache.
 //
 // Eight rows of weights are unpacked to floats for some hundred columns at a time, and stay in
 // the first cache while all vectors pass them. Where the columns are more, the 16 lanes of
 // every result wait in memory for the next ones. At the end the lanes of eight rows are added
-// side by side. Included after vector_loops.h by variants that define, beside what that asks for,
+// side by side. Variants define, beside what vector_loops.h asks for,
 //
 //   kTileVectors       vectors at once against four rows, one register of lanes each
 //   kBlockedVectors    from how many vectors on this is the faster way
@@ -12,7 +12,7 @@
 #ifndef PARLEY_KERNELS_CPU_BLOCKED_PRODUCT_H_
 #define PARLEY_KERNELS_CPU_BLOCKED_PRODUCT_H_
 
-#include "kernels/cpu/vector_loops.h"
+#include "kernels/cpu/product_loops.h"
 
 namespace parley::cpu {
 namespace {
@@ -104,7 +104,6 @@ class Ahead {
   }
 
  private:
-  static constexpr size_t kLine = 64;
   const Value* w_;
   size_t columns_, lines_, turns_;
   size_t turn_ = 0, done_ = 0;

@@ -13,8 +13,9 @@ namespace {
 constexpr size_t kAlignment = 64;  // a cache line, and the widest register
 constexpr size_t kRowGranule = 8;
 
-// Rows and vectors that a gated product computes before it joins them: 6 kB.
-constexpr size_t kGatedRows = 32;
+// A gated product computes so many values, of at most so many vectors, before it joins them: 6 kB. With
+// few vectors these are many rows, which are read faster than a few of either matrix by turns.
+constexpr size_t kGatedValues = 1536;
 constexpr size_t kGatedVectors = 48;
 
 void Judge(const Matrix& w, const Vectors& x) {
@@ -90,17 +91,17 @@ void CpuKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vecto
   Judge(up, x);
   Require(gate.rows == up.rows, "gate and up differ in their rows");
   const auto block = [&](size_t row, size_t rows, size_t vector, size_t vectors) {
-    float lifted[kGatedRows * kGatedVectors];
+    float lifted[kGatedValues];
     const Vectors some = From(x, vector, vectors);
     float* out = y + vector * gate.rows + row;
     variant_.multiply({gate, some, {}, out, gate.rows, row, row + rows});
-    variant_.multiply({up, some, {}, lifted, kGatedRows, row, row + rows});
-    for (size_t c = 0; c < vectors; c++) variant_.silu_multiply(out + c * gate.rows, lifted + c * kGatedRows, rows);
+    variant_.multiply({up, some, {}, lifted, rows, row, row + rows});
+    for (size_t c = 0; c < vectors; c++) variant_.silu_multiply(out + c * gate.rows, lifted + c * rows, rows);
   };
-  Split(gate.rows, kGatedRows, 2 * gate.rows * gate.columns * x.count / 8, [&](size_t first, size_t last) {
+  Split(gate.rows, kRowGranule, 2 * gate.rows * gate.columns * x.count / 8, [&](size_t first, size_t last) {
     for (size_t c = 0; c < x.count; c += kGatedVectors) {
-      const size_t vectors = std::min(kGatedVectors, x.count - c);
-      for (size_t r = first; r < last; r += kGatedRows) block(r, std::min(kGatedRows, last - r), c, vectors);
+      const size_t vectors = std::min(kGatedVectors, x.count - c), rows = kGatedValues / vectors;
+      for (size_t r = first; r < last; r += rows) block(r, std::min(rows, last - r), c, vectors);
     }
   });
 }

@@ -5,139 +5,20 @@
 //   Fused Added Multiplied Subtracted Divided Max Min Round PowerOfTwo
 //   Total(const Vec*)        the tree over the 16 lanes in kParts vectors
 //   kTallRows                rows at once against one vector
-//   kWideRows, kWideColumns  rows at once against that many vectors
+//   kWideRows, kWideColumns  rows at once against at most that many vectors
+//   kSums                    sums that the registers hold beside what is loaded
 //
 // Nothing of the standard library is called here: the linker could keep a copy
 // that was compiled for this processor and give it to others.
 #ifndef PARLEY_KERNELS_CPU_VECTOR_LOOPS_H_
 #define PARLEY_KERNELS_CPU_VECTOR_LOOPS_H_
 
+#include "kernels/cpu/product_loops.h"
 #include "kernels/cpu/variant.h"
 #include "kernels/number_formats.h"
 
 namespace parley::cpu {
 namespace {
-
-constexpr size_t kLanes = 16;
-constexpr size_t kParts = kLanes / Vec::kWidth;
-constexpr size_t kColumnBlock = 48;  // vectors that stay in the cache while all rows pass them
-
-#define PARLEY_UNROLL _Pragma("GCC unroll 16")
-
-// Fewer than 16 values, the rest zero.
-template <class Value>
-struct Part {
-  alignas(64) Value values[kLanes] = {};
-  Part(const Value* from, size_t count) {
-    for (size_t i = 0; i < count; i++) values[i] = from[i];
-  }
-};
-
-template <size_t R, size_t C, class Value>
-inline __attribute__((always_inline)) void Step(const Value* const* w, const float* const* x, size_t k,
-                                                Vec (*sums)[C][kParts]) {
-  PARLEY_UNROLL for (size_t part = 0; part < kParts; part++) {
-    const size_t at = k + part * Vec::kWidth;
-    Vec weights[R];
-    PARLEY_UNROLL for (size_t r = 0; r < R; r++) weights[r] = Vec::Load(w[r] + at);
-    PARLEY_UNROLL for (size_t c = 0; c < C; c++) {
-      const Vec input = Vec::Load(x[c] + at);
-      PARLEY_UNROLL for (size_t r = 0; r < R; r++) {
-        sums[r][c][part] = Fused(weights[r], input, sums[r][c][part]);
-      }
-    }
-  }
-}
-
-template <size_t R, size_t C, class Value>
-void LastStep(const Value* const* w, const float* const* x, size_t k, size_t count, Vec (*sums)[C][kParts]) {
-  for (size_t r = 0; r < R; r++) {
-    const Part<Value> weights(w[r] + k, count);
-    for (size_t c = 0; c < C; c++) {
-      const Part<float> inputs(x[c] + k, count);
-      for (size_t part = 0; part < kParts; part++) {
-        const size_t at = part * Vec::kWidth;
-        sums[r][c][part] = Fused(Vec::Load(weights.values + at), Vec::Load(inputs.values + at), sums[r][c][part]);
-      }
-    }
-  }
-}
-
-// totals[r][c] = row r of w [R, columns] * vector c of x.
-template <size_t R, size_t C, class Value>
-inline __attribute__((always_inline)) void Dots(const Value* w, size_t row, const float* x, const Vectors& shape,
-                                                float (*totals)[C]) {
-  Vec sums[R][C][kParts];
-  PARLEY_UNROLL for (size_t r = 0; r < R; r++) {
-    PARLEY_UNROLL for (size_t c = 0; c < C; c++) {
-      PARLEY_UNROLL for (size_t part = 0; part < kParts; part++) sums[r][c][part] = Vec::All(0);
-    }
-  }
-  const size_t whole = shape.length / kLanes * kLanes;
-  for (size_t s = 0; s < shape.segments; s++) {
-    const Value* rows[R];
-    const float* inputs[C];
-    PARLEY_UNROLL for (size_t r = 0; r < R; r++) rows[r] = w + r * row + s * shape.length;
-    PARLEY_UNROLL for (size_t c = 0; c < C; c++) inputs[c] = x + c * shape.stride + s * shape.segment_stride;
-    for (size_t k = 0; k < whole; k += kLanes) Step<R, C>(rows, inputs, k, sums);
-    if (whole < shape.length) LastStep<R, C>(rows, inputs, whole, shape.length - whole, sums);
-  }
-  PARLEY_UNROLL for (size_t r = 0; r < R; r++) {
-    PARLEY_UNROLL for (size_t c = 0; c < C; c++) totals[r][c] = Total(sums[r][c]);
-  }
-}
-
-template <size_t R, size_t C, class Value>
-void Tile(const Product& p, size_t r0, size_t c0) {
-  float totals[R][C];
-  const auto* w = static_cast<const Value*>(p.w.values) + r0 * p.w.columns;
-  Dots<R, C>(w, p.w.columns, p.x.values + c0 * p.x.stride, p.x, totals);
-  for (size_t r = 0; r < R; r++) {
-    for (size_t c = 0; c < C; c++) {
-      float v = totals[r][c];
-      if (p.w.scales) v *= p.w.scales[r0 + r];
-      if (p.finish.bias) v += p.finish.bias[r0 + r];
-      if (p.finish.gain) v *= p.finish.gain[r0 + r];
-      float* y = p.y + (c0 + c) * p.y_stride + r0 + r - p.first;
-      *y = p.finish.add ? *y + v : v;
-    }
-  }
-}
-
-// R rows against the vectors [first, last).
-template <size_t R, class Value>
-void RowTile(const Product& p, size_t r, size_t first, size_t last) {
-  size_t c = first;
-  for (; last - c >= kWideColumns; c += kWideColumns) {
-    if (kWideColumns == 3 && last - c == 4) break;  // twice two keeps more sums in flight than three and one
-    Tile<R, kWideColumns, Value>(p, r, c);
-  }
-  for (; last - c >= 2; c += 2) Tile<R, 2, Value>(p, r, c);
-  if (c < last) Tile<R, 1, Value>(p, r, c);
-}
-
-template <class Value>
-void MultiplyAs(const Product& p) {
-  for (size_t c = 0; c < p.x.count; c += kColumnBlock) {
-    const size_t end = p.x.count - c < kColumnBlock ? p.x.count : c + kColumnBlock;
-    size_t r = p.first;
-    if (end - c == 1) {
-      for (; p.last - r >= kTallRows; r += kTallRows) Tile<kTallRows, 1, Value>(p, r, c);
-    } else {
-      for (; p.last - r >= kWideRows; r += kWideRows) RowTile<kWideRows, Value>(p, r, c, end);
-    }
-    for (; r < p.last; r++) RowTile<1, Value>(p, r, c, end);
-  }
-}
-
-void Multiply(const Product& p) {
-  switch (p.w.format) {
-    case Format::kF32: return MultiplyAs<float>(p);
-    case Format::kF16: return MultiplyAs<F16>(p);
-    case Format::kBf16: return MultiplyAs<Bf16>(p);
-    case Format::kInt8: return MultiplyAs<int8_t>(p);
-  }
-}
 
 // scores[j] = e^(scores[j] - largest); their sum in 16 lanes.
 float ExpAndSum(float* scores, size_t count, float largest) {
@@ -180,9 +61,9 @@ float Scores(const HeadAttention& h) {
     const size_t at = (h.first + j) % h.capacity;
     size_t done = 4;
     if (h.count - j >= 4 && h.capacity - at >= 4) {
-      Dots<4, 1>(keys + at * h.row, h.row, h.query, shape, totals);
+      Dots<4, 1, Value>({keys + at * h.row, h.row, h.query, 0, true}, shape, totals);
     } else {
-      Dots<1, 1>(keys + at * h.row, h.row, h.query, shape, totals);
+      Dots<1, 1, Value>({keys + at * h.row, 0, h.query, 0, true}, shape, totals);
       done = 1;
     }
     for (size_t i = 0; i < done; i++, j++) {
