@@ -80,4 +80,11 @@ std::unique_ptr<const MappedFile> MappedFile::Open(const std::string& path, std:
 
 MappedFile::~MappedFile() { munmap(const_cast<uint8_t*>(data_), size_); }
 
+// Failing costs memory only.
+void ForgetPages(const uint8_t* data, size_t bytes) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)), begin = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
 }  // namespace parley::model

@@ -36,6 +36,10 @@ class MappedFile {
   const size_t size_;
 };
 
+// Gives back the memory of the whole pages in this part of a mapped file; a later read maps them
+// again. Only for mapped files: memory of any other kind would lose its contents.
+void ForgetPages(const uint8_t* data, size_t bytes);
+
 }  // namespace parley::model
 
 #endif  // PARLEY_MODEL_FILE_H_

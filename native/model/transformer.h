@@ -49,12 +49,15 @@ class KvState {
   size_t capacity() const { return capacity_; }
   void Advance(size_t rows) { position_ += rows; }
   void Rewind() { position_ = 0; }
-  // The first `positions` of another state of the same kind: a prefix that was computed once.
+  // Becomes the first `positions` of another state of the same model and format: a prefix that was
+  // computed once. Throws std::invalid_argument when this one has no room for them, or the
+  // other has lost some of them (a ring that went round: only a state of its capacity may become all of it).
   void CopyFrom(const KvState& other, size_t positions);
 
  private:
   Kernels& kernels_;
   void* memory_ = nullptr;
+  const size_t bytes_;
   const size_t capacity_;
   uint64_t position_ = 0;
   std::vector<KvCache> layers_;
@@ -71,8 +74,9 @@ class Transformer {
   };
 
   // x [sum of rows, hidden], stream by stream, in place: through all layers, without a
-  // norm at the end. The states advance. Throws std::length_error, before anything is
-  // computed, when a state without a window has no room.
+  // norm at the end. The states, each named once, advance. Throws std::length_error, before
+  // anything is computed, when a state has no room: without a window for its positions,
+  // with one for window + rows - 1.
   void Forward(const Stream* streams, size_t count, float* x);
 
   // As Forward, of the first `layers` layers only and without advancing: for tests.
@@ -82,6 +86,12 @@ class Transformer {
   size_t window() const { return window_; }
 
  private:
+  struct Batch;
+  Batch Prepare(const Stream* streams, size_t count, float* x);
+  void Attend(const LayerWeights& layer, size_t n, const Batch& batch);
+  void Expand(const LayerWeights& layer, const Batch& batch);
+  void Norm(const NormWeights& norm, const Batch& batch);
+
   Kernels& kernels_;
   const TransformerConfig config_;
   const std::vector<LayerWeights> layers_;

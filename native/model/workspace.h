@@ -2,13 +2,14 @@
 #ifndef PARLEY_MODEL_WORKSPACE_H_
 #define PARLEY_MODEL_WORKSPACE_H_
 
+#include <array>
 #include <cstddef>
 
 #include "kernels/kernels.h"
 
 namespace parley::model {
 
-// Of floats. Contents are lost when it grows.
+// Of floats. Contents are lost with the next call.
 class Workspace {
  public:
   explicit Workspace(Kernels& kernels) : kernels_(kernels) {}
@@ -25,7 +26,25 @@ class Workspace {
     return floats_;
   }
 
+  // Several at once, each aligned as the whole.
+  template <size_t kParts>
+  std::array<float*, kParts> Parts(const std::array<size_t, kParts>& counts) {
+    size_t total = 0;
+    for (const size_t count : counts) total += Aligned(count);
+    std::array<float*, kParts> parts;
+    float* at = Floats(total);
+    for (size_t n = 0; n < kParts; n++) {
+      parts[n] = at;
+      at += Aligned(counts[n]);
+    }
+    return parts;
+  }
+
  private:
+  static constexpr size_t kLine = 16;  // a cache line of 64 bytes
+
+  static size_t Aligned(size_t count) { return (count + kLine - 1) / kLine * kLine; }
+
   void Release() {
     if (floats_ != nullptr) kernels_.Free(floats_);
     floats_ = nullptr;

@@ -1,0 +1,121 @@
+#include "model/weights.h"
+
+#include <cstring>
+#include <stdexcept>
+
+#include "kernels/number_formats.h"
+#include "kernels/quantization.h"
+#include "model/file.h"
+
+namespace parley::model {
+namespace {
+
+size_t RowsOf(const Tensor& tensor) { return tensor.shape.empty() ? 1 : static_cast<size_t>(tensor.shape.front()); }
+
+// As it lies in the file.
+Matrix HostView(const Tensor& tensor) {
+  const size_t rows = RowsOf(tensor);
+  return {FormatOf(tensor), tensor.data, nullptr, rows, rows == 0 ? 0 : tensor.count() / rows};
+}
+
+template <class Value>
+void ReadValues(const void* from, size_t count, float* values) {
+  const auto* const own = static_cast<const Value*>(from);
+  for (size_t i = 0; i < count; i++) values[i] = ToFloat(own[i]);
+}
+
+std::vector<float> ReadValues(const Matrix& matrix) {
+  std::vector<float> values(matrix.rows * matrix.columns);
+  switch (matrix.format) {
+    case Format::kF32: ReadValues<float>(matrix.values, values.size(), values.data()); break;
+    case Format::kF16: ReadValues<F16>(matrix.values, values.size(), values.data()); break;
+    case Format::kBf16: ReadValues<Bf16>(matrix.values, values.size(), values.data()); break;
+    case Format::kInt8: throw std::invalid_argument("a matrix of 8 bits has no plain values");
+  }
+  return values;
+}
+
+// Through float, which holds every bf16 and f16 exactly.
+std::vector<uint8_t> Rounded(const Matrix& matrix, Format format) {
+  const std::vector<float> values = ReadValues(matrix);
+  std::vector<uint8_t> bytes(values.size() * BytesOf(format));
+  for (size_t i = 0; i < values.size(); i++) {
+    const uint16_t bits = format == Format::kF16 ? ToF16(values[i]).bits : ToBf16(values[i]).bits;
+    format == Format::kF32 ? std::memcpy(&bytes[4 * i], &values[i], 4) : std::memcpy(&bytes[2 * i], &bits, 2);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Format FormatOf(const Tensor& tensor) {
+  switch (tensor.dtype) {
+    case Dtype::kF32: return Format::kF32;
+    case Dtype::kF16: return Format::kF16;
+    case Dtype::kBf16: return Format::kBf16;
+    default: throw std::invalid_argument(tensor.name + ": expected F32, F16 or BF16, found " + FactsOf(tensor.dtype).name);
+  }
+}
+
+std::vector<float> ToFloats(const Tensor& tensor) { return ReadValues(HostView(tensor)); }
+
+Weights::~Weights() {
+  for (void* const memory : memory_) kernels_.Free(memory);
+}
+
+void* Weights::Keep(const void* from_host, size_t bytes) {
+  memory_.reserve(memory_.size() + 1);  // so that what was allocated is never lost
+  void* const memory = kernels_.Allocate(bytes);
+  memory_.push_back(memory);
+  own_bytes_ += bytes;
+  kernels_.Upload(memory, from_host, bytes);
+  kernels_.Wait();
+  return memory;
+}
+
+Matrix Weights::Kept(const Matrix& host, Format format) {
+  Matrix kept = host;
+  kept.format = format;
+  if (format == host.format) {
+    kept.values = Keep(host.values, host.Bytes());
+  } else if (format == Format::kInt8) {
+    const QuantizedMatrix quantized = parley::Quantize(host);
+    kept.values = Keep(quantized.values.data(), quantized.values.size());
+    kept.scales = static_cast<const float*>(Keep(quantized.scales.data(), quantized.scales.size() * sizeof(float)));
+  } else {
+    const std::vector<uint8_t> rounded = Rounded(host, format);
+    kept.values = Keep(rounded.data(), rounded.size());
+  }
+  return kept;
+}
+
+Matrix Weights::Of(const Tensor& tensor) { return Of(tensor, std::nullopt); }
+
+Matrix Weights::Of(const Tensor& tensor, std::optional<Format> wanted) {
+  const Matrix host = HostView(tensor);
+  const Format format = wanted.value_or(host.format);
+  if (format == host.format && kernels_.ReadsHostMemory()) {
+    mapped_bytes_ += tensor.bytes;
+    return host;
+  }
+  try {
+    const Matrix kept = Kept(host, format);
+    ForgetPages(tensor.data, tensor.bytes);
+    return kept;
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(tensor.name + ": " + error.what());
+  }
+}
+
+const float* Weights::Floats(const Tensor& tensor) { return Floats(ToFloats(tensor)); }
+
+const float* Weights::Floats(const std::vector<float>& values) {
+  return static_cast<const float*>(Keep(values.data(), values.size() * sizeof(float)));
+}
+
+Matrix Weights::Packed(const std::vector<float>& values, size_t rows, size_t columns, Format format) {
+  if (values.size() != rows * columns) throw std::invalid_argument("packed weights do not fill their matrix");
+  return Kept({Format::kF32, values.data(), nullptr, rows, columns}, format);
+}
+
+}  // namespace parley::model
