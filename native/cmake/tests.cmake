@@ -11,14 +11,16 @@ option(PARLEY_SPEECH "Build and test the layers of the native speech engine" OFF
 
 add_library(kernels STATIC EXCLUDE_FROM_ALL ${KERNELS_SOURCES})
 add_library(model STATIC EXCLUDE_FROM_ALL ${MODEL_SOURCES})
+add_library(runtime STATIC EXCLUDE_FROM_ALL ${RUNTIME_SOURCES})
 add_library(tools STATIC EXCLUDE_FROM_ALL ${TOOLS_SOURCES})
-foreach(part kernels model tools)
+foreach(part kernels model runtime tools)
   target_include_directories(${part} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${part} PUBLIC Threads::Threads)
 endforeach()
 target_link_libraries(model PUBLIC kernels)
-target_link_libraries(tools PUBLIC model)
-foreach(part media kernels model tools)
+target_link_libraries(runtime PUBLIC model)
+target_link_libraries(tools PUBLIC runtime)
+foreach(part media kernels model runtime tools)
   if(PARLEY_SANITIZE)
     # Without recovery: a report of undefined behaviour alone would let the test pass.
     target_compile_options(${part} PUBLIC -fsanitize=${PARLEY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
@@ -28,7 +30,7 @@ endforeach()
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/*_test.cc)
 if(NOT PARLEY_SPEECH)
-  list(FILTER TEST_SOURCES EXCLUDE REGEX "/(checkpoint_fuzz|checkpoint|kernels_[a-z]+|prompt|safetensors|sampling|speech_[a-z]+|thread_pool|tokenizer|transformer|weights|write_checkpoint)_test\\.cc$")
+  list(FILTER TEST_SOURCES EXCLUDE REGEX "/(checkpoint|checkpoint_fuzz|codec_[a-z]+|kernels_[a-z]+|prompt|resampling|runtime_[a-z_]+|safetensors|sampling|speech_[a-z]+|thread_pool|tokenizer|transformer|voice_[a-z]+|weights|write_checkpoint)_test\\.cc$")
 endif()
 foreach(source ${TEST_SOURCES})
   get_filename_component(name ${source} NAME_WE)
@@ -46,6 +48,8 @@ endforeach()
 # Figures: cmake --build <folder> --target kernels_bench
 add_executable(kernels_bench EXCLUDE_FROM_ALL bench/kernels_bench.cc)
 target_link_libraries(kernels_bench PRIVATE kernels)
+add_executable(voice_bench EXCLUDE_FROM_ALL bench/voice_bench.cc)
+target_link_libraries(voice_bench PRIVATE model)
 
 # Command lines: --target write_checkpoint
 add_executable(write_checkpoint EXCLUDE_FROM_ALL tools/write_checkpoint.cc)

@@ -62,6 +62,15 @@ struct Attention {
   float scale = 0;    // of the scores: 1 / sqrt(head_dim)
 };
 
+// The next `count` positions of one stream that a causal convolution passes: x [count, channels], with
+// room for its history before them, which is filled from `tail` [history, channels]; then
+// tail is what the next stretch needs. A stream starts with a tail of zeros.
+struct Stretch {
+  float* x = nullptr;
+  size_t count = 0;
+  float* tail = nullptr;
+};
+
 class Kernels {
  public:
   virtual ~Kernels() = default;
@@ -112,14 +121,12 @@ class Kernels {
   // Streams are independent of each other.
   virtual void Attend(const Attention* streams, size_t count) = 0;
 
-  // --- convolutions
-  // y [count, weights.rows]. x: [count, channels], with room for History() rows before it,
-  // which are filled from `tail` [History(), channels]; then tail is what the next call needs.
-  // A stream starts with a tail of zeros. Stride 1.
-  virtual void ConvolveCausal(const Convolution& convolution, float* x, size_t count, float* tail, float* y) = 0;
-  // The same for groups = channels: weights [taps, channels] (PackDepthwise).
-  virtual void ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps, float* x,
-                                 size_t count, float* tail, float* y) = 0;
+  // --- convolutions, stride 1; streams are independent of each other
+  // y [sum of counts, weights.rows], stream by stream. The history is History() positions.
+  virtual void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) = 0;
+  // The same for groups = channels: weights [taps, channels] (PackDepthwise), history taps - 1.
+  virtual void ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps,
+                                 const Stretch* streams, size_t count, float* y) = 0;
   // y [left + rows + right, channels]; then a convolution is Multiply(weights, WindowsOf(...)).
   // kReflect needs rows > left and rows > right; kReplicate at least one row.
   virtual void Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,

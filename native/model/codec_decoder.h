@@ -8,16 +8,15 @@
 
 #include "kernels/kernels.h"
 #include "model/checkpoint.h"
+#include "model/codec_state.h"
 #include "model/weights.h"
 
 namespace parley::model {
 
-// What one stream carries from frame to frame.
-class CodecState;
-
 class CodecDecoder {
  public:
   // `format` of convolution and matrix weights: kF32 (exact), or kF16. Tables and their sum are f32.
+  // kernels and checkpoint outlive it, and it its states.
   CodecDecoder(Kernels& kernels, const Checkpoint& checkpoint, Format format);
   ~CodecDecoder();
 
@@ -34,8 +33,11 @@ class CodecDecoder {
     size_t frames;
     float* samples;  // [frames * frame_samples] on the host, in [-1, 1]; null: nobody hears them
   };
-  // Independent of each other; the result of one never depends on the others, nor on how
-  // its frames are cut into jobs, bit for bit in kF32.
+  // Independent of each other, each with a state of its own; the result of one never depends on the others,
+  // nor on how its frames are cut into jobs, bit for bit. Frames that nobody hears cost little: but for the
+  // last ones only the transformer sees them. After the first call with most frames nothing is allocated.
+  // Throws std::invalid_argument, before anything is computed, for a code that is none and
+  // for a state that two jobs name.
   void Decode(const Job* jobs, size_t count);
 
   size_t frame_samples() const;

@@ -73,7 +73,8 @@ void ACausalConvolutionIsItsDefinitionHoweverItIsFed() {
       for (const size_t piece : {kTime, size_t{1}, size_t{2}, size_t{5}}) {
         std::vector<float> tail(convolution.History() * s.in);
         const auto y = InPieces(x, s.in, convolution.History(), s.out, piece, [&](float* room, size_t count, float* to) {
-          kernels->ConvolveCausal(convolution, room, count, tail.data(), to);
+          const Stretch stretch{room, count, tail.data()};
+          kernels->ConvolveCausal(convolution, &stretch, 1, to);
         });
         if (first.empty()) first = y;
         CHECK(SameBits(y, first));
@@ -115,7 +116,8 @@ void ATransposedConvolutionIsACausalOneOfMoreRows() {
     for (const size_t piece : {kTime, size_t{1}, size_t{3}}) {
       std::vector<float> tail(convolution.History() * u.in);
       const auto y = InPieces(x, u.in, convolution.History(), rows, piece, [&](float* room, size_t count, float* to) {
-        kernels->ConvolveCausal(convolution, room, count, tail.data(), to);
+        const Stretch stretch{room, count, tail.data()};
+        kernels->ConvolveCausal(convolution, &stretch, 1, to);
       });
       if (first.empty()) first = y;
       CHECK(SameBits(y, first));
@@ -145,13 +147,67 @@ void ADepthwiseConvolutionKeepsChannelsApart() {
         const auto kernels = MakeKernels(*variant, 2);
         std::vector<float> tail((taps - 1) * channels);
         const auto y = InPieces(x, channels, taps - 1, channels, piece, [&](float* room, size_t count, float* to) {
-          kernels->ConvolveDepthwise(packed.data(), bias.data(), channels, taps, room, count, tail.data(), to);
+          const Stretch stretch{room, count, tail.data()};
+          kernels->ConvolveDepthwise(packed.data(), bias.data(), channels, taps, &stretch, 1, to);
         });
         if (first.empty()) first = y;
         CHECK(SameBits(y, first));
       }
     }
     CHECK(Worst(first, wanted) < 2e-6);
+  }
+}
+
+// Several streams of one convolution, each with its past.
+struct Streams {
+  size_t channels, history;
+  std::vector<std::vector<float>> rooms, tails;
+  std::vector<Stretch> stretches;
+
+  Streams(const std::vector<size_t>& counts, size_t channels, size_t history) : channels(channels), history(history) {
+    for (const size_t count : counts) {
+      rooms.push_back(RandomFloats((history + count) * channels, 100 + rooms.size()));
+      tails.push_back(RandomFloats(history * channels, 200 + rooms.size()));
+      stretches.push_back({rooms.back().data() + history * channels, count, tails.back().data()});
+    }
+  }
+};
+
+template <class Convolve>
+void CheckStreamsApart(const std::vector<size_t>& counts, size_t channels, size_t history, size_t out,
+                       const Convolve& convolve) {
+  Streams together(counts, channels, history), alone(counts, channels, history);
+  size_t positions = 0;
+  for (const size_t count : counts) positions += count;
+  std::vector<float> y(positions * out, NAN), each(positions * out, NAN);
+  convolve(together.stretches.data(), counts.size(), y.data());
+  float* to = each.data();
+  for (size_t s = 0; s < counts.size(); s++) {
+    convolve(&alone.stretches[s], size_t{1}, to);
+    to += counts[s] * out;
+  }
+  CHECK(SameBits(y, each));
+  CHECK(together.tails == alone.tails);
+}
+
+void StreamsThatAreConvolvedTogetherStayApart() {
+  const size_t in = 20, out = 24, taps = 7;
+  const auto w = RandomFloats(out * in * taps, 1), bias = RandomFloats(out, 2);
+  const auto packed = PackConvolution(w.data(), out, in, taps);
+  const auto deep = RandomFloats(taps * in, 3);
+  for (const cpu::Variant* variant : Variants()) {
+    const auto kernels = MakeKernels(*variant, 2);
+    for (const auto& counts : {std::vector<size_t>{4, 4}, {1, 3, 2, 9, 1}, {40, 2, 25}, {0, 5}, {64}}) {
+      for (const size_t dilation : {1, 3}) {
+        const Convolution convolution{{Format::kF32, packed.data(), nullptr, out, taps * in}, bias.data(), in, taps, dilation, 1};
+        CheckStreamsApart(counts, in, convolution.History(), out, [&](const Stretch* streams, size_t count, float* y) {
+          kernels->ConvolveCausal(convolution, streams, count, y);
+        });
+      }
+      CheckStreamsApart(counts, in, taps - 1, in, [&](const Stretch* streams, size_t count, float* y) {
+        kernels->ConvolveDepthwise(deep.data(), nullptr, in, taps, streams, count, y);
+      });
+    }
   }
 }
 
@@ -206,6 +262,7 @@ int main() {
       {"a causal convolution is its definition however it is fed", ACausalConvolutionIsItsDefinitionHoweverItIsFed},
       {"a transposed convolution is a causal one of more rows", ATransposedConvolutionIsACausalOneOfMoreRows},
       {"a depthwise convolution keeps channels apart", ADepthwiseConvolutionKeepsChannelsApart},
+      {"streams that are convolved together stay apart", StreamsThatAreConvolvedTogetherStayApart},
       {"windows step by the stride", WindowsStepByTheStride},
       {"signals are padded in three ways", SignalsArePaddedInThreeWays},
   });

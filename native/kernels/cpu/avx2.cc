@@ -1,6 +1,7 @@
 // AVX2 with FMA and F16C: two registers hold the 16 lanes.
 #include <immintrin.h>
 
+#include "kernels/cpu/eight_totals.h"
 #include "kernels/cpu/lane_math.h"
 #include "kernels/cpu/variant.h"
 #include "kernels/number_formats.h"
@@ -55,15 +56,19 @@ constexpr size_t kTallRows = 4;
 constexpr size_t kWideRows = 3;
 constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 12;
+// Of many vectors: 12 sums of four rows and three vectors, the three inputs and a weight.
+constexpr size_t kTileVectors = 3;
+constexpr size_t kBlockedVectors = 8;
 
 }  // namespace
 }  // namespace parley::cpu
 
+#include "kernels/cpu/blocked_product.h"
 #include "kernels/cpu/vector_loops.h"
 
 namespace parley::cpu {
 
 extern const Variant kAvx2;
-const Variant kAvx2 = {"avx2", Multiply, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
+const Variant kAvx2 = {"avx2", MultiplyMany, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
 
 }  // namespace parley::cpu

@@ -5,6 +5,7 @@
 // product of one vector waits for memory, not for arithmetic.
 #include <immintrin.h>
 
+#include "kernels/cpu/eight_totals.h"
 #include "kernels/cpu/lane_math.h"
 #include "kernels/cpu/variant.h"
 #include "kernels/number_formats.h"
@@ -60,15 +61,19 @@ constexpr size_t kTallRows = 8;
 constexpr size_t kWideRows = 4;
 constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 24;
+// Of many vectors: 24 sums of four rows and six vectors, the six inputs and a weight.
+constexpr size_t kTileVectors = 6;
+constexpr size_t kBlockedVectors = 8;
 
 }  // namespace
 }  // namespace parley::cpu
 
+#include "kernels/cpu/blocked_product.h"
 #include "kernels/cpu/vector_loops.h"
 
 namespace parley::cpu {
 
 extern const Variant kAvx512;
-const Variant kAvx512 = {"avx512", Multiply, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
+const Variant kAvx512 = {"avx512", MultiplyMany, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
 
 }  // namespace parley::cpu

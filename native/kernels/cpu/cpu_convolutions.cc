@@ -7,36 +7,72 @@
 namespace parley::cpu {
 namespace {
 
+// Below so many positions a stream's product waits for the weights: then streams share one.
+constexpr size_t kShortStretch = 16;
+
 // Puts the past before x; keeps the last `history` rows of both for the next call.
 // Returns where the past begins.
-float* TakeTail(float* x, size_t count, size_t history, size_t channels, float* tail) {
+float* TakeTail(const Stretch& stretch, size_t history, size_t channels) {
   const size_t size = history * channels;
-  if (size == 0) return x;
-  float* past = x - size;
-  std::memcpy(past, tail, size * sizeof(float));
-  std::memcpy(tail, past + count * channels, size * sizeof(float));
+  if (size == 0) return stretch.x;
+  float* past = stretch.x - size;
+  std::memcpy(past, stretch.tail, size * sizeof(float));
+  std::memcpy(stretch.tail, past + stretch.count * channels, size * sizeof(float));
   return past;
 }
 
 }  // namespace
 
-void CpuKernels::ConvolveCausal(const Convolution& convolution, float* x, size_t count, float* tail, float* y) {
+// The windows of all streams as plain vectors: of one segment as they are where they lie, so that
+// the order of summation is the same.
+const float* CpuKernels::GatherWindows(const Convolution& convolution, const Stretch* streams, size_t count,
+                                       size_t windows) {
+  const size_t length = convolution.weights.columns;
+  if (windows_.size() < windows * length) windows_.resize(windows * length);
+  float* to = windows_.data();
+  for (size_t s = 0; s < count; s++) {
+    const float* from = streams[s].x - convolution.History() * convolution.channels;
+    for (size_t i = 0; i < streams[s].count; i++, to += length) {
+      std::memcpy(to, from + i * convolution.channels, length * sizeof(float));
+    }
+  }
+  return windows_.data();
+}
+
+void CpuKernels::ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) {
   Require(convolution.stride == 1, "a causal convolution with state has stride 1");
   Require(convolution.weights.columns == convolution.taps * convolution.channels,
           "the convolution's weights are not [rows, taps * channels]");
-  const float* first = TakeTail(x, count, convolution.History(), convolution.channels, tail);
-  Finish finish;
-  finish.bias = convolution.bias;
-  Multiply(convolution.weights, WindowsOf(convolution, first, count), finish, y);
+  const Finish finish{convolution.bias, nullptr, false};
+  size_t positions = 0;
+  bool are_short = count > 1 && convolution.dilation == 1;
+  for (size_t s = 0; s < count; s++) {
+    TakeTail(streams[s], convolution.History(), convolution.channels);
+    positions += streams[s].count;
+    are_short = are_short && streams[s].count < kShortStretch;
+  }
+  if (are_short) {
+    const float* windows = GatherWindows(convolution, streams, count, positions);
+    return Multiply(convolution.weights, Rows(windows, positions, convolution.weights.columns), finish, y);
+  }
+  for (size_t s = 0; s < count; s++) {
+    const float* first = streams[s].x - convolution.History() * convolution.channels;
+    Multiply(convolution.weights, WindowsOf(convolution, first, streams[s].count), finish, y);
+    y += streams[s].count * convolution.weights.rows;
+  }
 }
 
-void CpuKernels::ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps, float* x,
-                                   size_t count, float* tail, float* y) {
+void CpuKernels::ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps,
+                                   const Stretch* streams, size_t count, float* y) {
   Require(taps > 0, "a convolution has no taps");
-  const float* past = TakeTail(x, count, taps - 1, channels, tail);
-  Split(count, 1, count * channels * taps / 8, [&](size_t first, size_t last) {
-    variant_.depthwise(weights, bias, channels, taps, past + first * channels, last - first, y + first * channels);
-  });
+  for (size_t s = 0; s < count; s++) {
+    const float* past = TakeTail(streams[s], taps - 1, channels);
+    const size_t positions = streams[s].count;
+    Split(positions, 1, positions * channels * taps / 8, [&](size_t first, size_t last) {
+      variant_.depthwise(weights, bias, channels, taps, past + first * channels, last - first, y + first * channels);
+    });
+    y += positions * channels;
+  }
 }
 
 void CpuKernels::Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,

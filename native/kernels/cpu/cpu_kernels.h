@@ -46,9 +46,9 @@ class CpuKernels : public Kernels {
              size_t count) override;
   void Attend(const Attention* streams, size_t count) override;
 
-  void ConvolveCausal(const Convolution& convolution, float* x, size_t count, float* tail, float* y) override;
-  void ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps, float* x,
-                         size_t count, float* tail, float* y) override;
+  void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) override;
+  void ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps,
+                         const Stretch* streams, size_t count, float* y) override;
   void Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,
            float* y) override;
 
@@ -79,10 +79,13 @@ class CpuKernels : public Kernels {
     });
   }
 
+  const float* GatherWindows(const Convolution& convolution, const Stretch* streams, size_t count, size_t windows);
+
   const Variant& variant_;
   ThreadPool pool_;
   std::string name_;
   std::vector<std::vector<float>> scores_;  // of each thread: as long as the longest context so far
+  std::vector<float> windows_;  // of short stretches of several streams, beside each other
   SamplingScratch sampling_;
 };
 

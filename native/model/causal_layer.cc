@@ -1,0 +1,56 @@
+#include "model/causal_layer.h"
+
+#include "model/file.h"
+
+namespace parley::model {
+namespace {
+
+size_t Dimension(const Tensor& tensor, size_t n) { return static_cast<size_t>(tensor.shape[n]); }
+
+}  // namespace
+
+CausalLayer CausalLayer::Load(Weights& weights, const NamedTensors& tensors, size_t dilation, Format format,
+                              TailPlan* plan) {
+  const Tensor& tensor = tensors["weight"];
+  const size_t out = Dimension(tensor, 0), in = Dimension(tensor, 1), taps = Dimension(tensor, 2);
+  const std::vector<float> packed = PackConvolution(ToFloats(tensor).data(), out, in, taps);
+  Convolution convolution;
+  convolution.weights = weights.Packed(packed, out, taps * in, format);
+  convolution.bias = weights.Floats(tensors["bias"]);
+  convolution.channels = in;
+  convolution.taps = taps;
+  convolution.dilation = dilation;
+  ForgetPages(tensor.data, tensor.bytes);
+  return CausalLayer(convolution, plan);
+}
+
+CausalLayer CausalLayer::LoadTransposed(Weights& weights, const NamedTensors& tensors, size_t stride, Format format,
+                                        TailPlan* plan) {
+  const Tensor& tensor = tensors["weight"];
+  const size_t in = Dimension(tensor, 0), out = Dimension(tensor, 1), kernel = Dimension(tensor, 2);
+  const size_t taps = kernel / stride;
+  const std::vector<float> packed = PackTransposed(ToFloats(tensor).data(), in, out, kernel, stride);
+  Convolution convolution;
+  convolution.weights = weights.Packed(packed, stride * out, taps * in, format);
+  convolution.bias = weights.Floats(RepeatBias(ToFloats(tensors["bias"]).data(), out, stride));
+  convolution.channels = in;
+  convolution.taps = taps;
+  ForgetPages(tensor.data, tensor.bytes);
+  return CausalLayer(convolution, plan);
+}
+
+const std::vector<Stretch>& CausalLayer::Input(Kernels& kernels, CodecPass& pass, size_t rate, const float* x,
+                                               float* signal) const {
+  const std::vector<Stretch>& input = Input(pass, rate, signal);
+  Spread(kernels, x, convolution_.channels, input);
+  return input;
+}
+
+void Spread(Kernels& kernels, const float* x, size_t channels, const std::vector<Stretch>& to) {
+  for (const Stretch& stretch : to) {
+    kernels.Copy(stretch.x, x, stretch.count * channels * sizeof(float));
+    x += stretch.count * channels;
+  }
+}
+
+}  // namespace parley::model

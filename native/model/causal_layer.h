@@ -1,0 +1,50 @@
+// A causal convolution of the codec decoder, with its place in every stream's state; plain, or
+// transposed: then one row becomes several.
+#ifndef PARLEY_MODEL_CAUSAL_LAYER_H_
+#define PARLEY_MODEL_CAUSAL_LAYER_H_
+
+#include "model/codec_state.h"
+#include "model/layer_weights.h"
+#include "model/weights.h"
+
+namespace parley::model {
+
+class CausalLayer {
+ public:
+  // "weight" [out, in, taps] and "bias" of `tensors`.
+  static CausalLayer Load(Weights& weights, const NamedTensors& tensors, size_t dilation, Format format, TailPlan* plan);
+  // "weight" [in, out, kernel]; the kernel is a multiple of `stride`.
+  static CausalLayer LoadTransposed(Weights& weights, const NamedTensors& tensors, size_t stride, Format format,
+                                    TailPlan* plan);
+
+  // Where the input of a pass lies in `signal`, of `rate` rows a frame: written there, then Run.
+  const std::vector<Stretch>& Input(CodecPass& pass, size_t rate, float* signal) const {
+    return pass.Stretches(rate, History(), convolution_.channels, tail_, signal);
+  }
+  // The same, with x [rows, channels] copied to it.
+  const std::vector<Stretch>& Input(Kernels& kernels, CodecPass& pass, size_t rate, const float* x, float* signal) const;
+  // y: all rows of the output, stream by stream.
+  void Run(Kernels& kernels, const std::vector<Stretch>& input, float* y) const {
+    kernels.ConvolveCausal(convolution_, input.data(), input.size(), y);
+  }
+
+  size_t History() const { return convolution_.History(); }
+  size_t channels() const { return convolution_.channels; }
+  size_t InputFloats(const CodecPass& pass, size_t rate) const {
+    return pass.RowsWithPast(rate, History()) * convolution_.channels;
+  }
+
+ private:
+  CausalLayer(const Convolution& convolution, TailPlan* plan)
+      : convolution_(convolution), tail_(plan->Add(convolution.History() * convolution.channels)) {}
+
+  Convolution convolution_;
+  size_t tail_;
+};
+
+// Copies x, all streams' rows, to where a layer reads them.
+void Spread(Kernels& kernels, const float* x, size_t channels, const std::vector<Stretch>& to);
+
+}  // namespace parley::model
+
+#endif  // PARLEY_MODEL_CAUSAL_LAYER_H_

@@ -1,0 +1,47 @@
+#include "model/code_tables.h"
+
+#include <algorithm>
+
+#include "model/file.h"
+
+namespace parley::model {
+namespace {
+
+constexpr float kLeastUsage = 1e-5f;
+
+Matrix LoadTable(Weights& weights, const NamedTensors& codebook) {
+  const Tensor& sum = codebook["embedding_sum"];
+  const auto rows = static_cast<size_t>(sum.shape[0]), width = static_cast<size_t>(sum.shape[1]);
+  std::vector<float> entries = ToFloats(sum);
+  const std::vector<float> usage = ToFloats(codebook["cluster_usage"]);
+  for (size_t i = 0; i < entries.size(); i++) entries[i] /= std::max(usage[i / width], kLeastUsage);
+  const Matrix table = weights.Packed(entries, rows, width, Format::kF32);
+  ForgetPages(sum.data, sum.bytes);
+  return table;
+}
+
+}  // namespace
+
+CodeTables::CodeTables(Weights& weights, const NamedTensors& tensors, const CodecDecoderConfig& config, Format format) {
+  const NamedTensors first = tensors.Under("rvq_first"), rest = tensors.Under("rvq_rest");
+  tables_.push_back(LoadTable(weights, first.Under("vq.layers.0._codebook")));
+  for (size_t n = 0; n + 1 < static_cast<size_t>(config.quantizers); n++) {
+    tables_.push_back(LoadTable(weights, rest.Under("vq.layers", n).Under("_codebook")));
+  }
+  first_ = weights.Of(first["output_proj.weight"], format);
+  rest_ = weights.Of(rest["output_proj.weight"], format);
+}
+
+void CodeTables::Sum(Kernels& kernels, const int32_t* codes, size_t frames, float* sums, float* z) {
+  ids_.resize(frames);
+  const auto gather = [&](size_t table) {
+    for (size_t i = 0; i < frames; i++) ids_[i] = codes[i * quantizers() + table];
+    kernels.Gather(tables_[table], ids_.data(), frames, table > 1, sums);
+  };
+  gather(0);
+  kernels.Multiply(first_, Rows(sums, frames, table_width()), {}, z);
+  for (size_t table = 1; table < quantizers(); table++) gather(table);
+  kernels.Multiply(rest_, Rows(sums, frames, table_width()), {nullptr, nullptr, true}, z);
+}
+
+}  // namespace parley::model

@@ -1,0 +1,77 @@
+#include "model/decoder_block.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace parley::model {
+namespace {
+
+// Of the residual units: the architecture's, no configuration has them.
+constexpr size_t kDilations[] = {1, 3, 9};
+constexpr double kLeastBeta = 1e-9;
+
+}  // namespace
+
+SnakeWeights SnakeWeights::Load(Weights& weights, const NamedTensors& tensors) {
+  std::vector<float> a = ToFloats(tensors["alpha"]), b = ToFloats(tensors["beta"]);
+  for (float& value : a) value = static_cast<float>(std::exp(static_cast<double>(value)));
+  for (float& value : b) value = static_cast<float>(1 / (std::exp(static_cast<double>(value)) + kLeastBeta));
+  return {weights.Floats(a), weights.Floats(b)};
+}
+
+void SnakeWeights::Spread(Kernels& kernels, const float* x, size_t channels, const std::vector<Stretch>& to) const {
+  for (const Stretch& stretch : to) {
+    kernels.Snake(x, a, b, stretch.count, channels, stretch.x);
+    x += stretch.count * channels;
+  }
+}
+
+DecoderBlock::DecoderBlock(Weights& weights, const NamedTensors& tensors, size_t rate, Format format, TailPlan* plan)
+    : rate_(rate),
+      snake_(SnakeWeights::Load(weights, tensors.Under("block.0"))),
+      expansion_(CausalLayer::LoadTransposed(weights, tensors.Under("block.1.conv"), rate, format, plan)) {
+  size_t place = 2;
+  for (const size_t dilation : kDilations) {
+    const NamedTensors unit = tensors.Under("block", place++);
+    units_.push_back({SnakeWeights::Load(weights, unit.Under("act1")),
+                      CausalLayer::Load(weights, unit.Under("conv1.conv"), dilation, format, plan),
+                      SnakeWeights::Load(weights, unit.Under("act2")),
+                      weights.Of(unit["conv2.conv.weight"], format), weights.Floats(unit["conv2.conv.bias"])});
+  }
+}
+
+size_t DecoderBlock::history() const {
+  size_t rows = 0;
+  for (const Unit& unit : units_) rows += unit.dilated.History();
+  return rows;
+}
+
+size_t DecoderBlock::Floats(const CodecPass& pass, size_t before) const {
+  size_t most = expansion_.InputFloats(pass, before);
+  for (const Unit& unit : units_) most = std::max(most, unit.dilated.InputFloats(pass, before * rate_));
+  return most;
+}
+
+void DecoderBlock::Expand(Kernels& kernels, CodecPass& pass, size_t before, const float* x, float* y,
+                          float* spare) const {
+  const std::vector<Stretch>& input = expansion_.Input(pass, before, spare);
+  snake_.Spread(kernels, x, expansion_.channels(), input);
+  expansion_.Run(kernels, input, y);
+}
+
+void DecoderBlock::AddUnit(Kernels& kernels, CodecPass& pass, const Unit& unit, size_t rate, float* x, float* y,
+                           float* spare) const {
+  const size_t rows = pass.Rows(rate), channels = unit.dilated.channels();
+  const std::vector<Stretch>& input = unit.dilated.Input(pass, rate, spare);
+  unit.first_snake.Spread(kernels, y, channels, input);
+  unit.dilated.Run(kernels, input, x);
+  kernels.Snake(x, unit.second_snake.a, unit.second_snake.b, rows, channels, x);
+  kernels.Multiply(unit.pointwise, Rows(x, rows, channels), {unit.pointwise_bias, nullptr, true}, y);
+}
+
+void DecoderBlock::Run(Kernels& kernels, CodecPass& pass, size_t before, float* x, float* y, float* spare) const {
+  Expand(kernels, pass, before, x, y, spare);
+  for (const Unit& unit : units_) AddUnit(kernels, pass, unit, before * rate_, x, y, spare);
+}
+
+}  // namespace parley::model

@@ -1,0 +1,85 @@
+// The live: prompts, frames, sound.
+#include <algorithm>
+
+#include "runtime/scheduler.h"
+
+namespace parley::runtime {
+namespace {
+
+// What newcomers' prompts may take of a round, in which all others wait; so many rows in any case.
+constexpr Clock::duration kPrefillTime = std::chrono::milliseconds(40);
+constexpr size_t kLeastPrefillRows = 32;
+
+std::vector<Generation*> GenerationsOf(const std::vector<Stream*>& streams) {
+  std::vector<Generation*> generations;
+  for (Stream* const stream : streams) generations.push_back(stream->generation());
+  return generations;
+}
+
+}  // namespace
+
+Scheduler::Some Scheduler::LiveWith(Stream::Turn turn) {
+  Some some;
+  const Clock::time_point now = options_.now();
+  for (const auto& stream : live_) {
+    if (!stream->gone() && stream->NextTurn(now, round_rate_.Each()) == turn) some.push_back(stream.get());
+  }
+  return some;
+}
+
+bool Scheduler::Prefill() {
+  Some streams = LiveWith(Stream::Turn::kPrefill);
+  if (streams.empty()) return false;
+  const size_t rows = prefill_rate_.In(kPrefillTime, kLeastPrefillRows);
+  // Only those whose turn comes: a mistake is not the others' end.
+  size_t taken = 0, count = 0;
+  while (count < streams.size() && taken < rows) taken += streams[count++]->generation()->PromptLeft();
+  streams.resize(count);
+  const std::vector<Generation*> generations = GenerationsOf(streams);
+  const Clock::time_point began = options_.now();
+  Guarded(streams, [&] { model_.Prefill(generations.data(), generations.size(), rows); });
+  prefill_rate_.Did(std::min(taken, rows), options_.now() - began);
+  return true;
+}
+
+bool Scheduler::Step() {
+  const Some streams = LiveWith(Stream::Turn::kStep);
+  if (streams.empty()) return false;
+  const std::vector<Generation*> generations = GenerationsOf(streams);
+  std::vector<FrameResult> results(streams.size());
+  if (!Guarded(streams, [&] { model_.Step(generations.data(), generations.size(), results.data()); })) return true;
+  stats_.steps++;
+  for (size_t n = 0; n < streams.size(); n++) {
+    streams[n]->Stepped(results[n]);
+    stats_.frames += results[n] == FrameResult::kFrame;
+  }
+  return true;
+}
+
+// First sounds in a call of their own, before the others.
+bool Scheduler::Decode() {
+  Some all = LiveWith(Stream::Turn::kDecode);
+  if (all.empty()) return false;
+  const auto silent = std::stable_partition(all.begin(), all.end(), [](Stream* one) { return one->Silent(); });
+  DecodeSome(Some(all.begin(), silent));
+  DecodeSome(Some(silent, all.end()));
+  return true;
+}
+
+void Scheduler::DecodeSome(const Some& streams) {
+  if (streams.empty()) return;
+  size_t frames = 0;
+  for (Stream* const stream : streams) frames += stream->undecoded();
+  samples_.resize(frames * model_.FrameSamples());
+  std::vector<FrameModel::DecodeJob> jobs;
+  float* samples = samples_.data();
+  for (Stream* const stream : streams) {
+    jobs.push_back({stream->generation(), stream->undecoded(), samples});
+    samples += stream->undecoded() * model_.FrameSamples();
+  }
+  if (!Guarded(streams, [&] { model_.Decode(jobs.data(), jobs.size()); })) return;
+  const Clock::time_point now = options_.now();
+  for (size_t n = 0; n < streams.size(); n++) streams[n]->Wrote(jobs[n].samples, now);
+}
+
+}  // namespace parley::runtime
