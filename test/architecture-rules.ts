@@ -90,7 +90,14 @@ const MAY_INCLUDE: Readonly<Record<string, readonly string[]>> = {
   'native/model': ['native/kernels'],
   'native/runtime': ['native/model', 'native/kernels'],
   'native/binding': ['native/media', 'native/runtime', 'native/model', 'native/kernels'],
-  'native/test': ['native/binding', 'native/media', 'native/runtime', 'native/model', 'native/kernels'],
+  'native/test': [
+    'native/binding',
+    'native/media',
+    'native/runtime',
+    'native/model',
+    'native/kernels',
+    'native/tools',
+  ],
   'native/bench': ['native/media', 'native/runtime', 'native/model', 'native/kernels'],
   'native/tools': ['native/media', 'native/runtime', 'native/model', 'native/kernels'],
 };
