@@ -10,6 +10,7 @@ const LEAVES = [
   'src/config.ts',
   'src/sip-config.ts',
   'src/capture-config.ts',
+  'src/model-config.ts',
   'src/observe',
 ];
 const TIME = 'src/time.ts'; // not for what is pure
@@ -24,10 +25,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/config-notices.ts',
     'src/sip-config.ts',
     'src/capture-config.ts',
+    'src/model-config.ts',
     'src/telephone-config.ts',
   ],
   'src/sip-config.ts': ['src/config-reader.ts'],
   'src/capture-config.ts': ['src/config-reader.ts'],
+  'src/model-config.ts': ['src/config-reader.ts'],
   'src/config-reader.ts': [],
   'src/config-notices.ts': ['src/config-reader.ts'],
   'src/telephone-config.ts': ['src/config-reader.ts'],

@@ -55,11 +55,12 @@ export async function enginesOf(setup: EngineSetup): Promise<EngineSet> {
     ...setup,
     onNews: (news: EngineNews) => setup.onNews?.(name, news),
   });
-  const found = [
+  const all = [
     await qwen3(setup, limits('qwen3')),
     flite(setup, limits('flite')),
     espeak(setup, limits('espeak')),
   ];
+  const found = all.filter((one) => one !== undefined);
   return {
     engines: found.filter((one): one is SpeechEngine => !isMissing(one)),
     missing: found.filter(isMissing),
@@ -74,17 +75,11 @@ function isWanted({ engine }: EngineSetup, name: EngineSetup['engine']): boolean
   return engine === 'auto' || engine === name;
 }
 
-async function qwen3(setup: EngineSetup, limits: EngineLimits): Promise<Found> {
-  const wanted = isWanted(setup, 'qwen3');
-  if (wanted && setup.native !== undefined)
-    return await Qwen3Engine.open({ ...limits, native: setup.native });
-  const steps = [
-    ...(wanted ? [] : ['set ENGINE=auto']),
-    ...(setup.native === undefined ? ['set MODEL_DIR'] : []),
-  ];
-  const missing = { name: 'qwen3', remedy: steps.join(' and '), languages: QWEN3_LANGUAGES };
-  if (setup.engine === 'qwen3') throw lacks(missing);
-  return missing;
+/** Without a checkpoint there is nothing to miss. */
+async function qwen3({ native, ...setup }: EngineSetup, limits: EngineLimits): Promise<Found | undefined> {
+  if (isWanted(setup, 'qwen3') && native !== undefined) return await Qwen3Engine.open({ ...limits, native });
+  if (setup.engine === 'qwen3') throw lacks('qwen3', 'set MODEL_DIR');
+  return native && { name: 'qwen3', remedy: 'set ENGINE=auto', languages: QWEN3_LANGUAGES };
 }
 
 function flite(setup: EngineSetup, limits: EngineLimits): Found {
@@ -99,10 +94,10 @@ function espeak(setup: EngineSetup, limits: EngineLimits): Found {
   const install = packageFile === undefined ? [`install the optional package ${ESPEAK_PACKAGE}`] : [];
   const remedy = [...(wanted ? [] : ['set ENGINE=auto']), ...install].join(' and ');
   const missing = { name: 'espeak', remedy, languages: ESPEAK_LANGUAGES };
-  if (setup.engine === 'espeak') throw lacks(missing);
+  if (setup.engine === 'espeak') throw lacks('espeak', remedy);
   return missing;
 }
 
-function lacks({ name, remedy }: MissingEngine): ParleyError {
+function lacks(name: string, remedy: string): ParleyError {
   return new ParleyError('ENGINE_UNAVAILABLE', `ENGINE=${name} lacks its engine: ${remedy}`);
 }
