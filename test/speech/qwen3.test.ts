@@ -11,9 +11,9 @@ import type { EngineNews } from '../../src/speech/engine-lifecycle.js';
 import type { SpeechRequest } from '../../src/speech/engine.js';
 import { Qwen3Engine, type Qwen3Options } from '../../src/speech/engines/qwen3.js';
 import { ParleyError } from '../../src/errors.js';
+import { GOLDEN, goldenFloats } from './golden.js';
 import { readAll } from './read-ring.js';
 
-const GOLDEN = join(import.meta.dirname, '../../../native/test/golden');
 const RATE = 24_000;
 const FRAME = 1920;
 
@@ -88,6 +88,17 @@ test('a sentence is spoken in whole frames, and the same seed speaks it the same
   assert.deepEqual((await spoken(engine, request)).samples, first.samples);
   const other = await spoken(engine, { ...request, options: { seed: 8, maxNewTokens: 12 } });
   assert.notDeepEqual(other.samples, first.samples);
+});
+
+test('greedily it says, sample for sample, what the official implementation says', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice');
+  const golden = goldenFloats('tiny-customvoice__lang_english', 'waveform');
+  const text = 'Hello there, how are you today?';
+  const options = { temperature: 0, maxNewTokens: 49 };
+  const { samples } = await spoken(engine, { text, voice: 'vivian', language: 'en', options });
+  assert.equal(samples.length, golden.length);
+  const off = samples.reduce((most, sample, n) => Math.max(most, Math.abs(sample - (golden[n] ?? NaN))), 0);
+  assert.ok(off <= 1e-5, `off by ${off}`);
 });
 
 test('sentences at once are each what they are alone', async (t) => {
