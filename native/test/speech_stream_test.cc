@@ -53,6 +53,7 @@ class LateText {
     stream->AddText({late_.begin() + static_cast<ptrdiff_t>(given_), late_.begin() + static_cast<ptrdiff_t>(end)});
     given_ = end;
   }
+  size_t given() const { return given_; }
   size_t Pieces() const { return (late_.size() + at_once_ - 1) / at_once_ + 1; }
 
  private:
@@ -89,6 +90,8 @@ void CheckLateText(const GoldenCase& one, const GoldenCase& companion, size_t at
   while (waiting.stream) {
     if (waiting.stream->Starved()) {
       waits++;
+      // The first frame needs none of it, every other one a row.
+      CHECK_EQ(waiting.stream->frames(), text.given() + 1);
       StepResult result;
       std::vector<int32_t> codes(64);
       CHECK(Throws<std::logic_error>([&] { model.Step(both, 1, &result, codes.data()); }));
