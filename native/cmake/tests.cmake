@@ -30,7 +30,7 @@ endforeach()
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/*_test.cc)
 if(NOT PARLEY_SPEECH)
-  list(FILTER TEST_SOURCES EXCLUDE REGEX "/(checkpoint|checkpoint_fuzz|codec_[a-z]+|kernels_[a-z]+|prompt|resampling|runtime_[a-z_]+|safetensors|sampling|speech_[a-z]+|thread_pool|tokenizer|transformer|voice_[a-z]+|weights|write_checkpoint)_test\\.cc$")
+  list(FILTER TEST_SOURCES EXCLUDE REGEX "/(checkpoint|checkpoint_fuzz|codec_[a-z]+|kernels_[a-z]+|prompt|resampling|runtime_[a-z_]+|safetensors|sampling|speech_[a-z]+|thread_pool|tokenizer|tool_files|transformer|voice_[a-z]+|weights|write_checkpoint)_test\\.cc$")
 endif()
 foreach(source ${TEST_SOURCES})
   get_filename_component(name ${source} NAME_WE)
@@ -48,9 +48,13 @@ endforeach()
 # Figures: cmake --build <folder> --target kernels_bench
 add_executable(kernels_bench EXCLUDE_FROM_ALL bench/kernels_bench.cc)
 target_link_libraries(kernels_bench PRIVATE kernels)
+add_executable(speech_bench EXCLUDE_FROM_ALL bench/speech_bench.cc)
+target_link_libraries(speech_bench PRIVATE model)
 add_executable(voice_bench EXCLUDE_FROM_ALL bench/voice_bench.cc)
 target_link_libraries(voice_bench PRIVATE model)
 
-# Command lines: --target write_checkpoint
-add_executable(write_checkpoint EXCLUDE_FROM_ALL tools/write_checkpoint.cc)
-target_link_libraries(write_checkpoint PRIVATE tools)
+# Command lines: --target speak
+foreach(name speak write_checkpoint)
+  add_executable(${name} EXCLUDE_FROM_ALL tools/${name}.cc)
+  target_link_libraries(${name} PRIVATE tools)
+endforeach()
