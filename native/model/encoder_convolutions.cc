@@ -95,7 +95,8 @@ void WaveConvolution::Apply(Kernels& kernels, const float* samples, size_t count
   for (size_t t = 0; t < count; t++) host.insert(host.end(), outputs_, samples[t]);
   kernels.Upload(repeated, host.data(), host.size() * sizeof(float));
   kernels.Wait();  // for `host`
-  kernels.ConvolveDepthwise(weights_, bias_, outputs_, taps_, repeated, count, tail->floats_.Floats(RoomBefore()), y);
+  const Stretch stretch = {repeated, count, tail->floats_.Floats(RoomBefore())};
+  kernels.ConvolveDepthwise(weights_, bias_, outputs_, taps_, &stretch, 1, y);
 }
 
 }  // namespace parley::model

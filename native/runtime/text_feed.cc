@@ -32,7 +32,7 @@ bool IsNewline(char32_t code) { return code == '\r' || code == '\n'; }
 bool IsSettled(char32_t before, char32_t after) {
   const CharClass left = ClassOf(before), right = ClassOf(after);
   if (right == CharClass::kMark) return false;
-  if (left == CharClass::kSpace) return IsNewline(before) && right != CharClass::kSpace;
+  if (left == CharClass::kSpace) return IsNewline(before) && right != CharClass::kSpace && after != '/';
   if (left == CharClass::kNumber || right == CharClass::kNumber) return true;
   if (IsLetter(left)) return !IsLetter(right);
   return right == CharClass::kSpace && !IsNewline(after);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/frame_model.h"
+#include "runtime/mailbox.h"
 #include "runtime/voice_store.h"
 
 namespace parley::test {
@@ -87,7 +88,7 @@ class ScriptedGeneration final : public Generation {
   size_t left_ = 0, draws_ = 0, made_ = 0, decoded_ = 0, bytes_ = 0;
 };
 
-class ScriptedModel final : public FrameModel {
+class ScriptedModel : public FrameModel {
  public:
   static constexpr size_t kFrameSamples = 80;  // of 1000 a second: 80 ms
 

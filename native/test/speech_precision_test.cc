@@ -85,6 +85,18 @@ void TalkerAndPredictorOfEightBitsAreOffByLittle() {
   CheckWithin({2.5e-2, 5e-2, 0.9}, Quantize::kAll, Format::kF32);
 }
 
+void EveryLevelTakesFewerBytesThanTheOneBefore() {
+  for (const char* name : {"tiny-customvoice", "tiny-base"}) {
+    const auto kernels = MakeRecordingKernels();
+    size_t before = SIZE_MAX;
+    for (const Quantize quantize : {Quantize::kNone, Quantize::kTalker, Quantize::kAll}) {
+      const size_t bytes = SpeechModel(*kernels, GoldenCheckpoint(name), quantize, Format::kF32).WeightBytes();
+      CHECK(bytes < before);
+      before = bytes;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -94,5 +106,6 @@ int main() {
       {"a cache of 16 bits is off by little", ACacheOfSixteenBitsIsOffByLittle},
       {"a talker of 8 bits is off by little", ATalkerOfEightBitsIsOffByLittle},
       {"talker and predictor of 8 bits are off by little", TalkerAndPredictorOfEightBitsAreOffByLittle},
+      {"every level takes fewer bytes than the one before", EveryLevelTakesFewerBytesThanTheOneBefore},
   });
 }
