@@ -29,7 +29,7 @@ foreach(part media kernels model runtime tools)
 endforeach()
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/*_test.cc)
-set(SPEECH_TESTS "/(checkpoint|checkpoint_fuzz|codec_[a-z_]+|kernels_[a-z]+|prompt|resampling|runtime_[a-z_]+|safetensors|sampling|speech_[a-z_]+|thread_pool|tokenizer|transformer|voice_[a-z_]+|weights|write_[a-z_]+)_test\\.cc$")
+set(SPEECH_TESTS "/(checkpoint|checkpoint_fuzz|codec_[a-z_]+|kernels_[a-z]+|prompt|resampling|runtime_[a-z_]+|safetensors|sampling|speech_[a-z_]+|thread_pool|tokenizer|tool_files|transformer|voice_[a-z_]+|weights|write_[a-z_]+)_test\\.cc$")
 if(NOT PARLEY_SPEECH STREQUAL "ON")
   set(OTHERS ${TEST_SOURCES})
   list(FILTER OTHERS EXCLUDE REGEX ${SPEECH_TESTS})
@@ -55,9 +55,13 @@ endforeach()
 # Figures: cmake --build <folder> --target kernels_bench
 add_executable(kernels_bench EXCLUDE_FROM_ALL bench/kernels_bench.cc)
 target_link_libraries(kernels_bench PRIVATE kernels)
+add_executable(speech_bench EXCLUDE_FROM_ALL bench/speech_bench.cc)
+target_link_libraries(speech_bench PRIVATE model)
 add_executable(voice_bench EXCLUDE_FROM_ALL bench/voice_bench.cc)
 target_link_libraries(voice_bench PRIVATE model)
 
-# Command lines: --target write_checkpoint
-add_executable(write_checkpoint EXCLUDE_FROM_ALL tools/write_checkpoint.cc)
-target_link_libraries(write_checkpoint PRIVATE tools)
+# Command lines: --target speak
+foreach(name speak write_checkpoint)
+  add_executable(${name} EXCLUDE_FROM_ALL tools/${name}.cc)
+  target_link_libraries(${name} PRIVATE tools)
+endforeach()

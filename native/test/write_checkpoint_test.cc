@@ -4,9 +4,13 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "kernels/cpu/cpu_kernels.h"
 #include "kernels/number_formats.h"
 #include "model/checkpoint.h"
+#include "model/codec_decoder.h"
+#include "model/codec_state.h"
 #include "model/prompt.h"
+#include "model/speech_model.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 #include "tools/byte_pairs.h"
@@ -146,6 +150,56 @@ void WhatIsWrittenOpens() {
   }
 }
 
+// So many frames and their samples, all of them numbers, neither silent nor clipped.
+void Speaks(const std::string& directory, size_t frames) {
+  const auto checkpoint = Opened(directory);
+  const ModelConfig& config = checkpoint->config();
+  cpu::CpuKernels kernels({});
+  SpeechModel speech(kernels, *checkpoint, Quantize::kNone, Format::kF32);
+  CodecDecoder codec(kernels, *checkpoint, Format::kF32);
+  PromptRequest request;
+  request.text = "Hello there.";
+  if (config.type == ModelType::kCustomVoice) request.speaker = "ryan";
+  const std::vector<float> vector(static_cast<size_t>(config.talker.transformer.hidden), 0.5f);
+  const auto voice = config.type == ModelType::kBase ? std::make_shared<const VoicePrompt>(VoicePrompt{vector, {}, ""}) : nullptr;
+  Prompt prompt;
+  std::string problem;
+  CHECK(BuildPrompt(config, checkpoint->tokenizer(), request, &prompt, &problem));
+  DrawRules rules = DefaultRules(checkpoint->generation());
+  rules.max_new_tokens = rules.min_new_tokens = frames + 1;
+  const auto stream = speech.BeginStream(prompt, voice, rules, &problem);
+  CHECK_EQ(problem, "");
+  SpeechStream* const one = stream.get();
+  speech.Prefill(&one, 1);
+  const auto groups = static_cast<size_t>(config.talker.code_groups);
+  std::vector<int32_t> codes(frames * groups);
+  for (size_t n = 0; n < frames; n++) {
+    StepResult result;
+    speech.Step(&one, 1, &result, codes.data() + n * groups);
+    CHECK(result == StepResult::kFrame);
+  }
+  std::vector<float> samples(frames * codec.frame_samples());
+  const auto state = codec.NewState();
+  const CodecDecoder::Job job = {state.get(), codes.data(), frames, samples.data()};
+  codec.Decode(&job, 1);
+  float loudest = 0;
+  for (const float sample : samples) {
+    CHECK(std::isfinite(sample));
+    loudest = std::max(loudest, std::fabs(sample));
+  }
+  CHECK(loudest > 0.01f && loudest < 1);
+}
+
+void WhatIsWrittenSpeaks() {
+  for (const ModelType type : {ModelType::kCustomVoice, ModelType::kVoiceDesign, ModelType::kBase}) {
+    for (const CheckpointSizes& sizes : {SizesNamed("tiny", type), OtherSizes(type)}) {
+      TempFolder folder;
+      WriteCheckpoint(sizes, folder.path(), {});
+      Speaks(folder.path(), 8);
+    }
+  }
+}
+
 double DeviationOf(const Tensor& tensor, double* mean) {
   double sum = 0, squares = 0;
   for (size_t n = 0; n < tensor.count(); n++) {
@@ -221,6 +275,7 @@ int main() {
       {"published ids stand in the configuration", parley::PublishedIdsStandInTheConfiguration},
       {"a vocabulary of the published size is whole and exact", parley::AVocabularyOfThePublishedSizeIsWholeAndExact},
       {"what is written opens", parley::WhatIsWrittenOpens},
+      {"what is written speaks", parley::WhatIsWrittenSpeaks},
       {"weights are scaled by what they are for", parley::WeightsAreScaledByWhatTheyAreFor},
       {"a seed gives the same weights however they are cut", parley::ASeedGivesTheSameWeightsHoweverTheyAreCut},
       {"what cannot be is refused", parley::WhatCannotBeIsRefused},

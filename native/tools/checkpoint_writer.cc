@@ -1,16 +1,14 @@
 #include "tools/checkpoint_writer.h"
 
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <stdexcept>
-#include <system_error>
 #include <vector>
 
 #include "kernels/number_formats.h"
 #include "tools/byte_pairs.h"
 #include "tools/checkpoint_plan.h"
+#include "tools/output_file.h"
 #include "tools/random_weights.h"
 
 namespace parley::tools {
@@ -21,27 +19,6 @@ using Tensors = std::vector<ExpectedTensor>;
 
 constexpr size_t kBlock = 1 << 18;  // values made and written at a time
 constexpr size_t kHeaderAlignment = 8;
-
-// Each call succeeds or throws.
-class OutputFile {
- public:
-  explicit OutputFile(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wbx"), std::fclose) {
-    if (!file_) Fail();
-  }
-  void Write(const void* bytes, size_t count) {
-    if (std::fwrite(bytes, 1, count, file_.get()) != count) Fail();
-  }
-  void Write(const std::string& text) { Write(text.data(), text.size()); }
-  void Close() {
-    if (std::fclose(file_.release()) != 0) Fail();
-  }
-
- private:
-  [[noreturn]] void Fail() const { throw std::system_error(errno, std::generic_category(), path_); }
-
-  const std::string path_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-};
 
 void WriteText(const std::string& path, const std::string& text) {
   OutputFile file(path);
