@@ -7,6 +7,7 @@ import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import { wholeNumber } from '../message/cseq.js';
 import type { ClientFailure } from '../transaction/client-transaction.js';
 import type { Target } from '../transport/outbound.js';
+import { UNREACHABLE_MS } from './passed-over.js';
 import type { Journey, RequestMaker, SendOutcome } from './request-sender.js';
 import { TargetWalk, type WalkGround } from './target-walk.js';
 
@@ -18,7 +19,6 @@ export interface Attempt {
 }
 
 const MOST_CHALLENGES = 3; // of one target: a proxy, the server behind it, and a nonce that was stale
-const UNREACHABLE_MS = 30_000;
 const OVERLOADED_MS = 5000; // where there is no Retry-After
 const MOST_RETRY_AFTER = 2 ** 31;
 

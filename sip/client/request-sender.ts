@@ -5,7 +5,6 @@ import type { DigestClient } from '../auth/digest-client.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import type { SipResponse } from '../message/response.js';
 import type { Uri } from '../message/uri.js';
-import type { SentAck } from '../transaction/sent-ack.js';
 import type { ClientFailure } from '../transaction/client-transaction.js';
 import type { Flow } from '../transport/flow.js';
 
@@ -43,10 +42,15 @@ export interface SentInvite {
   cancel(): void;
 }
 
+export interface Acknowledgement {
+  /** The 2xx has come again, and with it the same ACK goes: to where the peer is now, if it did not arrive. */
+  again(): void;
+}
+
 export interface RequestSender {
   /** Any request but INVITE and ACK. Never rejects; resolves within 64 T1 a target, four targets at most. */
   send(make: RequestMaker, journey: Journey): Promise<SendOutcome>;
   invite(make: RequestMaker, journey: Journey, user: InviteUser): SentInvite;
-  /** The ACK of a 2xx; undefined where there is no way (it is told as if it were lost). */
-  ack(data: RequestData, journey: Journey): Promise<SentAck | undefined>;
+  /** The ACK of a 2xx. `journey` is asked whenever a way has to be found. */
+  ack(data: RequestData, journey: () => Journey): Acknowledgement;
 }

@@ -1,12 +1,16 @@
 // The way out of a dialog: makes its requests and sends them to where the peer
 // is now, and keeps what the peer says of itself.
-import type { Journey, SendOutcome, SentInvite } from '../client/request-sender.js';
-import type { InviteUser } from '../client/request-sender.js';
+import type {
+  Acknowledgement,
+  InviteUser,
+  Journey,
+  SendOutcome,
+  SentInvite,
+} from '../client/request-sender.js';
 import type { Dialog } from '../dialog/dialog.js';
 import type { SipRequest } from '../message/request.js';
 import type { SipResponse } from '../message/response.js';
 import type { HeaderLine } from '../message/serialiser.js';
-import type { SentAck } from '../transaction/sent-ack.js';
 import type { Flow } from '../transport/flow.js';
 import { PeerAbilities } from './abilities.js';
 import { isWebSocket } from './flow-watch.js';
@@ -31,7 +35,7 @@ export class DialogChannel {
   readonly #account: Journey['account'];
   #flow: Flow | undefined;
   /** By the number of the INVITE. */
-  readonly #acks = new Map<number, Promise<SentAck | undefined>>();
+  readonly #acks = new Map<number, Acknowledgement>();
 
   constructor(dialog: Dialog, journey: Omit<Journey, 'nextHop'>, contact: string, ground: SessionGround) {
     this.dialog = dialog;
@@ -82,13 +86,13 @@ export class DialogChannel {
   acknowledge(response: SipResponse, content: () => RequestContent): void {
     const { number } = response.cseq;
     const sent = this.#acks.get(number);
-    if (sent !== undefined) {
-      void sent.then((ack) => ack?.again());
-      return;
-    }
+    if (sent !== undefined) return sent.again();
     const { headers, body } = content();
     const data = this.dialog.ack(number, [...this.ground.userAgent, ...headers], body);
-    this.#acks.set(number, this.ground.sender.ack(data, this.#journey()));
+    this.#acks.set(
+      number,
+      this.ground.sender.ack(data, () => this.#journey()),
+    );
     const [oldest] = this.#acks.keys();
     if (this.#acks.size > MOST_ACKS && oldest !== undefined) this.#acks.delete(oldest);
   }

@@ -37,8 +37,8 @@ export class OutgoingRequest {
     return this.#flow === undefined ? this.#target : { ...this.#target, flow: this.#flow };
   }
 
-  /** Resolves with why it could not be sent, or with the flow. `lost` is called when its connection closes later. */
-  async send(lost: () => void): Promise<Flow | TransportFailure> {
+  /** Resolves with why it could not be sent, or with the flow. `lost` is called when its connection closes before `settled`. */
+  async send(lost?: () => void): Promise<Flow | TransportFailure> {
     const sent = await this.#wire.send(this.#target, (flow) => {
       this.#flow = flow; // known at once: a response may be faster than the word that it was sent
       this.#via = this.#wire.viaFor(flow, this.branch);
@@ -46,7 +46,7 @@ export class OutgoingRequest {
       return this.#bytes;
     });
     if (typeof sent === 'string') return sent;
-    if (sent.flow.reliable) this.#stopListening = sent.flow.onClose(lost);
+    if (sent.flow.reliable && lost !== undefined) this.#stopListening = sent.flow.onClose(lost);
     return sent.flow;
   }
 

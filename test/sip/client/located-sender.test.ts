@@ -295,11 +295,48 @@ test('an INVITE is taken back before there is a target, between tries, and while
 });
 
 test('an ACK goes to the first target that serves, again and again as asked', async () => {
-  const { network, sender, callees } = open({ [ONE]: answers(200) });
-  const ack = await sender.ack(maker('ACK')([]), TO_EXAMPLE);
+  const { network, sender, callees, sentTo } = open({ [ONE]: answers(200) });
+  const ack = sender.ack(maker('ACK')([]), () => TO_EXAMPLE);
   await network.pass(50);
-  ack?.again();
+  ack.again();
   await network.pass(50);
   assert.equal(callees.get(ONE)?.acks.length, 2);
-  assert.equal(await sender.ack(maker('ACK')([]), { nextHop: uriOf('tel:+49') }), undefined);
+  sender.ack(maker('ACK')([]), () => ({ nextHop: uriOf('tel:+49') })).again();
+  await network.pass(50);
+  assert.equal(sentTo(), 2);
 });
+
+test('an ACK that cannot go to one target goes to the next, and comes to the first last', async () => {
+  const { network, sender, callees } = open({ [ONE]: answers(200), [TWO]: answers(200) });
+  network.failureAt = (address) => (address === ONE ? 'refused' : undefined);
+  sender.ack(maker('ACK')([]), () => TO_EXAMPLE);
+  await network.pass(50);
+  sender.ack(maker('ACK')([]), () => TO_EXAMPLE);
+  await network.pass(50);
+  assert.deepEqual([ONE, TWO].map((address) => callees.get(address)?.acks.length), [0, 2]);
+}); // prettier-ignore
+
+test('an ACK that nobody could be found for is sent when its 2xx comes again', async () => {
+  const { network, sender, callees } = open({ [ONE]: answers(200) }, [ONE]);
+  network.failureAt = () => 'unreachable';
+  const ack = sender.ack(maker('ACK')([]), () => TO_EXAMPLE);
+  await network.pass(50);
+  assert.equal(callees.get(ONE)?.acks.length, 0);
+  network.failureAt = () => undefined;
+  ack.again();
+  await network.pass(50);
+  assert.deepEqual(callees.get(ONE)?.acks.map(({ cseq }) => cseq.number), [1]);
+}); // prettier-ignore
+
+test('an ACK whose connection has closed goes again by the way that there is then', async () => {
+  const { network, sender, callees } = open({ [ONE]: answers(200), [TWO]: answers(200) });
+  const flow = { ...network.flow(CALLER, TWO, 'tcp') };
+  const ack = sender.ack(maker('ACK')([]), () => ({ ...TO_EXAMPLE, flow }));
+  await network.pass(50);
+  assert.equal(callees.get(TWO)?.acks.length, 1);
+  Object.assign(flow, { closed: true });
+  ack.again();
+  ack.again(); // while a way is looked for
+  await network.pass(50);
+  assert.deepEqual([ONE, TWO].map((address) => callees.get(address)?.acks.length), [1, 1]);
+}); // prettier-ignore
