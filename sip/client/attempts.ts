@@ -40,7 +40,9 @@ export class Attempts {
   /** Undefined where there is nobody to send it to, or after `close`. */
   async first(): Promise<Attempt | undefined> {
     const target = await this.#walk.next();
-    return target === undefined ? undefined : this.#fresh(target);
+    if (target === undefined) return undefined;
+    if (this.#journey.leadsToPeer === true) this.#journey.account?.found(target);
+    return this.#fresh(target);
   }
 
   /** What to try after this came of an attempt; undefined where there is nothing more, and the outcome stands. */
@@ -66,10 +68,10 @@ export class Attempts {
     this.#walk.close();
   }
 
-  /** With the credentials that this peer has asked for before. */
+  /** With the credentials that whoever is there has asked for before, if it is the account's peer. */
   #fresh(target: Target): Attempt {
     const data = this.#make([]);
-    this.#sent = this.#journey.account?.authorize({ ...data, body: bodyOf(data) }) ?? [];
+    this.#sent = this.#journey.account?.authorize(target, { ...data, body: bodyOf(data) }) ?? [];
     this.#challenges = 0;
     const credentials = linesOf(this.#sent);
     return { data: { ...data, headers: [...data.headers, ...credentials] }, target, credentials };
@@ -80,9 +82,9 @@ export class Attempts {
     this.#challenges++;
     if (account === undefined || this.#challenges > MOST_CHALLENGES) return undefined;
     const challenges = { www: response.all('www-authenticate'), proxy: response.all('proxy-authenticate') };
-    // It has come under a branch that nobody but whom the request was sent to can know.
+    // The challenge has come under a branch that nobody but whom the request was sent to can know.
     const asked = { ...challenged, body: bodyOf(challenged) };
-    const verdict = account.answer(account.peer, challenges, asked, this.#sent);
+    const verdict = account.answer(target, challenges, asked, this.#sent);
     if ('failure' in verdict) return undefined;
     this.#sent = verdict.fields;
     const credentials = linesOf(verdict.fields);

@@ -2,31 +2,33 @@
 // every 2xx that comes again; where nobody could be reached, or the connection
 // has closed since, a way is looked for anew: until one arrives, the peer takes
 // its call for unanswered.
-import type { RequestData } from '../message/serialiser.js';
+import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import type { SentAck } from '../transaction/sent-ack.js';
 import type { TransactionLayer } from '../transaction/transaction-layer.js';
+import type { Target } from '../transport/outbound.js';
 import { UNREACHABLE_MS } from './passed-over.js';
 import type { Acknowledgement, Journey } from './request-sender.js';
 import { TargetWalk, type WalkGround } from './target-walk.js';
 
+export interface LocatedAckOptions {
+  readonly data: RequestData;
+  /** Asked for each way that is looked for. */
+  readonly journey: () => Journey;
+  /** Of the INVITE. */
+  readonly credentials: readonly HeaderLine[];
+}
+
 export class LocatedAck implements Acknowledgement {
   readonly #layer: Pick<TransactionLayer, 'sendAck'>;
   readonly #ground: WalkGround;
-  readonly #data: RequestData;
-  readonly #journey: () => Journey;
+  readonly #options: LocatedAckOptions;
   #sent: SentAck | undefined;
   #walking = false;
 
-  constructor(
-    layer: Pick<TransactionLayer, 'sendAck'>,
-    ground: WalkGround,
-    data: RequestData,
-    journey: () => Journey,
-  ) {
+  constructor(layer: Pick<TransactionLayer, 'sendAck'>, ground: WalkGround, options: LocatedAckOptions) {
     this.#layer = layer;
     this.#ground = ground;
-    this.#data = data;
-    this.#journey = journey;
+    this.#options = options;
     void this.#walk();
   }
 
@@ -38,13 +40,21 @@ export class LocatedAck implements Acknowledgement {
 
   async #walk(): Promise<void> {
     this.#walking = true;
-    const walk = new TargetWalk(this.#journey(), this.#ground);
+    const journey = this.#options.journey();
+    const walk = new TargetWalk(journey, this.#ground);
     for (let target = await walk.next(); target !== undefined; target = await walk.next()) {
-      this.#sent = this.#layer.sendAck(this.#data, target);
+      this.#sent = this.#layer.sendAck(this.#dataFor(target, journey), target);
       if ((await this.#sent.failure) === undefined) break;
       this.#ground.passedOver.add(target, UNREACHABLE_MS);
     }
     walk.close();
     this.#walking = false;
+  }
+
+  /** It cannot be challenged, so it brings the credentials along (RFC 3261, section 22.1). */
+  #dataFor(target: Target, { account }: Journey): RequestData {
+    const { data, credentials } = this.#options;
+    const isWanted = credentials.length > 0 && account?.isAt(target) === true;
+    return isWanted ? { ...data, headers: [...data.headers, ...credentials] } : data;
   }
 }

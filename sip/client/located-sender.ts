@@ -1,6 +1,6 @@
 // Sends requests of ours over the transactions, to whom the locator finds.
 import type { Time } from '../../src/time.js';
-import type { RequestData } from '../message/serialiser.js';
+import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import { clientFailure } from '../transaction/client-transaction.js';
 import type { TransactionLayer } from '../transaction/transaction-layer.js';
 import { type Attempt, Attempts } from './attempts.js';
@@ -50,8 +50,8 @@ export class LocatedSender implements RequestSender {
     return new LocatedInvite(this.#layer, new Attempts(make, journey, this.#ground), user);
   }
 
-  ack(data: RequestData, journey: () => Journey): Acknowledgement {
-    return new LocatedAck(this.#layer, this.#ground, data, journey);
+  ack(data: RequestData, journey: () => Journey, credentials: readonly HeaderLine[] = []): Acknowledgement {
+    return new LocatedAck(this.#layer, this.#ground, { data, journey, credentials });
   }
 
   #try({ data, target }: Attempt): Promise<SendOutcome> {

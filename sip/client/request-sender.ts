@@ -1,20 +1,22 @@
 // Requests of ours on their way to whoever is responsible: the next hop is
 // looked up (RFC 3263), others are tried where it cannot be reached or says 503,
 // and a challenge is answered where there is an account for it.
-import type { DigestClient } from '../auth/digest-client.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import type { SipResponse } from '../message/response.js';
 import type { Uri } from '../message/uri.js';
 import type { ClientFailure } from '../transaction/client-transaction.js';
 import type { Flow } from '../transport/flow.js';
+import type { PeerAccount } from './peer-account.js';
 
 export interface Journey {
   /** The first Route, or the Request-URI. */
   readonly nextHop: Uri;
   /** The connection that the peer came in on, taken while it stands. */
   readonly flow?: Flow;
-  /** Answers challenges of this peer. */
-  readonly account?: DigestClient;
+  /** Answers challenges of its peer, and of nobody else. */
+  readonly account?: PeerAccount;
+  /** Whoever is found by it is the account's peer: the way was configured, or told by its registrar. Not within calls. */
+  readonly leadsToPeer?: boolean;
 }
 
 /** Made anew for each try, with a new CSeq; `more` are the fields that it needs besides. */
@@ -51,6 +53,9 @@ export interface RequestSender {
   /** Any request but INVITE and ACK. Never rejects; resolves within 64 T1 a target, four targets at most. */
   send(make: RequestMaker, journey: Journey): Promise<SendOutcome>;
   invite(make: RequestMaker, journey: Journey, user: InviteUser): SentInvite;
-  /** The ACK of a 2xx. `journey` is asked whenever a way has to be found. */
-  ack(data: RequestData, journey: () => Journey): Acknowledgement;
+  /**
+   * The ACK of a 2xx. `journey` is asked whenever a way has to be found; `credentials` are those of the INVITE, for the
+   * account's peer only.
+   */
+  ack(data: RequestData, journey: () => Journey, credentials?: readonly HeaderLine[]): Acknowledgement;
 }

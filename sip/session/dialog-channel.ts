@@ -22,6 +22,12 @@ export interface RequestContent {
   readonly body?: string;
 }
 
+/** What the ACK of a 2xx carries. */
+export interface AckContent extends RequestContent {
+  /** Of its INVITE; for nobody but whom they were made for. */
+  readonly credentials?: readonly HeaderLine[];
+}
+
 const MOST_ACKS = 8; // a 2xx may still come again when the next INVITE is done
 
 export class DialogChannel {
@@ -83,15 +89,15 @@ export class DialogChannel {
   }
 
   /** The ACK of a 2xx, and the same one again when that comes again: nothing is made anew for it. */
-  acknowledge(response: SipResponse, content: () => RequestContent): void {
+  acknowledge(response: SipResponse, content: () => AckContent): void {
     const { number } = response.cseq;
     const sent = this.#acks.get(number);
     if (sent !== undefined) return sent.again();
-    const { headers, body } = content();
+    const { headers, body, credentials } = content();
     const data = this.dialog.ack(number, [...this.ground.userAgent, ...headers], body);
     this.#acks.set(
       number,
-      this.ground.sender.ack(data, () => this.#journey()),
+      this.ground.sender.ack(data, () => this.#journey(), credentials),
     );
     const [oldest] = this.#acks.keys();
     if (this.#acks.size > MOST_ACKS && oldest !== undefined) this.#acks.delete(oldest);

@@ -102,7 +102,10 @@ export class OurOffers {
       const sent: SentInvite = this.#life.channel.invite(content, {
         provisional: () => undefined,
         accepted: (response) => {
-          this.#life.channel.acknowledge(response, () => ({ headers: sent.credentials ?? [] }));
+          this.#life.channel.acknowledge(response, () => ({
+            headers: [],
+            credentials: sent.credentials ?? [],
+          }));
           if (!settled) settle(this.#accepted('INVITE', response, true));
         },
         refused: (outcome) => {

@@ -168,7 +168,7 @@ export class OutgoingInvite {
 
   #acknowledge(fork: Fork, response: SipResponse, content: { readonly headers: readonly HeaderLine[]; readonly body?: string }): void {
     const credentials = this.#sent?.credentials ?? [];
-    fork.inDialog.accepted(response, () => ({ ...content, headers: [...credentials, ...content.headers] }));
+    fork.inDialog.accepted(response, () => ({ ...content, credentials }));
   } // prettier-ignore
 
   /** A 2xx that does not say where its sender is: there is no dialog, and no way to tell the peer so. */

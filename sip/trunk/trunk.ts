@@ -3,7 +3,9 @@
 import type { Time } from '../../src/time.js';
 import { DigestClient } from '../auth/digest-client.js';
 import { knownPeer } from '../auth/known-peer.js';
+import { PeerAccount } from '../client/peer-account.js';
 import type { Journey, RequestSender } from '../client/request-sender.js';
+import { AddressList } from '../guard/address-list.js';
 import { SourceRates } from '../guard/source-rates.js';
 import { parseNameAddr } from '../message/name-addr.js';
 import type { HeaderLine } from '../message/serialiser.js';
@@ -49,7 +51,7 @@ const LONGEST_PAUSE_MS = 300_000;
 
 export class Trunk {
   readonly settings: TrunkSettings;
-  readonly account: DigestClient | undefined;
+  readonly account: PeerAccount | undefined;
   readonly #options: TrunkOptions;
   readonly #home: Uri;
   readonly #rates: SourceRates | undefined;
@@ -164,7 +166,8 @@ export class Trunk {
 
   #journeyTo(nextHop: Uri): Journey {
     const flow = this.#registration?.flow;
-    return { nextHop, ...(flow === undefined ? {} : { flow }), ...(this.account === undefined ? {} : { account: this.account }) };
+    const account = this.account === undefined ? {} : { account: this.account, leadsToPeer: true };
+    return { nextHop, ...(flow === undefined ? {} : { flow }), ...account };
   } // prettier-ignore
 
   #registers(): Registration | undefined {
@@ -211,8 +214,13 @@ function homeOf({ domain, transport, name }: TrunkSettings): Uri {
   return uri;
 }
 
-function accountOf({ settings, randomBytes }: TrunkOptions): DigestClient | undefined {
-  const { name, username, password, authRealms } = settings;
+function accountOf({ settings, randomBytes }: TrunkOptions): PeerAccount | undefined {
+  const { name, username, password, authRealms, addresses, transport, proxy } = settings;
   if (username === undefined || password === undefined) return undefined;
-  return new DigestClient(knownPeer(`trunk ${name}`), { username, secret: { password }, realms: authRealms }, randomBytes);
-} // prettier-ignore
+  const account = { username, secret: { password }, realms: authRealms };
+  return new PeerAccount({
+    digest: new DigestClient(knownPeer(`trunk ${name}`), account, randomBytes),
+    listed: new AddressList(addresses),
+    secureOnly: transport === 'tls' || proxy?.scheme === 'sips' || proxy?.params.get('transport') === 'tls',
+  });
+}

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DigestClient } from '../../../sip/auth/digest-client.js';
 import { knownPeer } from '../../../sip/auth/known-peer.js';
+import { PeerAccount } from '../../../sip/client/peer-account.js';
 import { LocatedSender } from '../../../sip/client/located-sender.js';
 import type { InviteUser, Journey, RequestMaker, SendOutcome } from '../../../sip/client/request-sender.js';
+import { AddressList } from '../../../sip/guard/address-list.js';
 import type { ServerTransaction } from '../../../sip/transaction/server-transaction.js';
 import { Network } from '../transaction/network.js';
 import { Callee, CALLER } from '../transaction/users.js';
@@ -153,9 +155,16 @@ test('the flow that the peer came in on is taken first, and its name is asked fo
   assert.deepEqual(places.asked, ['example.com']);
 });
 
-function account(realms = ['example.com']): DigestClient {
-  return new DigestClient(knownPeer('trunk'), { username: 'alice', secret: { password: 'secret' }, realms }, (count) => new Uint8Array(count).fill(7));
-} // prettier-ignore
+function account(realms = ['example.com'], listed: readonly string[] = []): PeerAccount {
+  const alice = { username: 'alice', secret: { password: 'secret' }, realms };
+  const digest = new DigestClient(knownPeer('trunk'), alice, (count) => new Uint8Array(count).fill(7));
+  return new PeerAccount({ digest, listed: new AddressList(listed), secureOnly: false });
+}
+
+/** To the account's own peer, as a trunk sends. */
+function asTrunk(with_ = account()): Journey {
+  return { ...TO_EXAMPLE, account: with_, leadsToPeer: true };
+}
 
 /** Lets in whoever bears credentials that `lets` likes; asks everybody else for them. */
 function asking(lets: (authorization: string) => boolean, more = ''): Act {
@@ -169,7 +178,7 @@ function asking(lets: (authorization: string) => boolean, more = ''): Act {
 
 test('a challenge is answered with a new CSeq, and the next request knows the nonce already', async () => {
   const { network, sender, callees } = open({ [ONE]: asking((text) => text.includes('nonce="n1"')) });
-  const journey = { ...TO_EXAMPLE, account: account() };
+  const journey = asTrunk();
   assert.equal(await settledOf(sender.send(maker('REGISTER'), journey), network, 100), '200');
   assert.equal(await settledOf(sender.send(maker('REGISTER', 'second'), journey), network, 100), '200');
   const sent = callees.get(ONE)?.transactions.map(({ request }) => [request.cseq.number, /nc=\d+/.exec(request.first('authorization') ?? '')?.[0]]);
@@ -179,7 +188,7 @@ test('a challenge is answered with a new CSeq, and the next request knows the no
 test('a wrong password is sent once; without an account, or of a realm that is none of ours, a challenge stands', async () => {
   for (const [with_, requests] of [[account(), 2], [undefined, 1], [account(['other']), 1]] as const) {
     const { network, sender, callees } = open({ [ONE]: asking(() => false) });
-    const journey = with_ === undefined ? TO_EXAMPLE : { ...TO_EXAMPLE, account: with_ };
+    const journey = with_ === undefined ? TO_EXAMPLE : asTrunk(with_);
     assert.equal(await settledOf(sender.send(maker('REGISTER'), journey), network, 200), '401');
     assert.equal(callees.get(ONE)?.events.length, requests);
   }
@@ -187,7 +196,7 @@ test('a wrong password is sent once; without an account, or of a realm that is n
 
 test('a server that calls every nonce stale is answered a few times and no more', async () => {
   const { network, sender, callees } = open({ [ONE]: asking(() => false, ', stale=true') });
-  assert.equal(await settledOf(sender.send(maker('REGISTER'), { ...TO_EXAMPLE, account: account() }), network, 500), '401');
+  assert.equal(await settledOf(sender.send(maker('REGISTER'), asTrunk()), network, 500), '401');
   assert.equal(callees.get(ONE)?.events.length, 4);
 }); // prettier-ignore
 
@@ -196,7 +205,7 @@ test('a server that asks for another realm each time is answered three times', a
   const { network, sender, callees } = open({
     [ONE]: (transaction) => transaction.respond({ status: 401, headers: [['WWW-Authenticate', `Digest realm="${++realms}", nonce="n"`]] }),
   });
-  const journey = { ...TO_EXAMPLE, account: account(['1', '2', '3', '4', '5', '6']) };
+  const journey = asTrunk(account(['1', '2', '3', '4', '5', '6']));
   assert.equal(await settledOf(sender.send(maker('REGISTER'), journey), network, 500), '401');
   assert.equal(callees.get(ONE)?.transactions.length, 4);
 }); // prettier-ignore
@@ -207,7 +216,7 @@ test('a challenge to what was taken back is not answered', async () => {
     transaction.respond({ status: 180 });
   } });
   const { events, user } = heard();
-  const invite = sender.invite(maker('INVITE'), { ...TO_EXAMPLE, account: account() }, user);
+  const invite = sender.invite(maker('INVITE'), asTrunk(), user);
   await network.pass(50);
   invite.cancel();
   await network.pass(100);
@@ -217,7 +226,7 @@ test('a challenge to what was taken back is not answered', async () => {
 
 test('of 20 requests sent together none takes the challenge of another for its own refusal', async () => {
   const { network, sender } = open({ [ONE]: asking((text) => text !== '') });
-  const journey = { ...TO_EXAMPLE, account: account() };
+  const journey = asTrunk();
   const sent = Array.from({ length: 20 }, (_, index) =>
     sender.send(maker('OPTIONS', `call${index}`), journey),
   );
@@ -228,6 +237,56 @@ test('of 20 requests sent together none takes the challenge of another for its o
     Array.from({ length: 20 }, () => 200),
   );
 });
+
+test('within a call the account is for its own peer: a stranger is shown nothing, unasked or asked', async () => {
+  const { network, sender, callees } = open({ [ONE]: asking((text) => text !== ''), [TWO]: asking(() => false) });
+  const trunk = account();
+  const within = (address: string): Journey => ({ nextHop: uriOf(`sip:far@${address}`), account: trunk });
+  const send = (method: string, journey: Journey) => settledOf(sender.send(maker(method), journey), network, 100);
+  assert.equal(await send('OPTIONS', within(ONE)), '401', 'it was not found there yet');
+  assert.equal(await send('REGISTER', asTrunk(trunk)), '200');
+  assert.equal(await send('BYE', within(TWO)), '401');
+  assert.equal(await send('BYE', within(ONE)), '200');
+  const shown = (address: string) => callees.get(address)?.transactions.map(({ request }) => request.first('authorization') !== undefined);
+  assert.deepEqual(shown(ONE), [false, false, true, true]);
+  assert.deepEqual(shown(TWO), [false]);
+}); // prettier-ignore
+
+test('the next target of a request of the account is its peer too, and an address that is configured is', async () => {
+  const { network, sender, callees } = open({ [ONE]: answers(503), [TWO]: asking((text) => text !== ''), [THREE]: asking((text) => text !== '') });
+  const trunk = account(undefined, [THREE]);
+  const send = (journey: Journey) => settledOf(sender.send(maker('OPTIONS'), journey), network, 200);
+  assert.equal(await send(asTrunk(trunk)), '200');
+  assert.equal(await send({ nextHop: uriOf(`sip:far@${THREE}`), account: trunk }), '200');
+  assert.equal(callees.get(THREE)?.transactions[0]?.request.first('authorization')?.includes('nonce="n1"'), true);
+}); // prettier-ignore
+
+test('a peer that was found over TLS is shown nothing in plain text', () => {
+  const trunk = account(undefined, ['198.51.100.1']);
+  trunk.found({ transport: 'tls', address: ONE });
+  trunk.found({ transport: 'udp', address: TWO });
+  const met = (address: string) => (['tls', 'udp'] as const).map((transport) => trunk.isAt({ transport, address }));
+  assert.deepEqual([ONE, TWO, THREE, '198.51.100.1'].map(met), [[true, false], [true, true], [false, false], [true, true]]);
+}); // prettier-ignore
+
+test('the places of an account are remembered within bounds', () => {
+  const trunk = account();
+  for (let index = 0; index < 200; index++) trunk.found({ transport: 'udp', address: `198.51.100.${index}` });
+  const known = Array.from({ length: 200 }, (_, index) => trunk.isAt({ transport: 'udp', address: `198.51.100.${index}` }));
+  assert.deepEqual([known.filter(Boolean).length, known.at(-1)], [64, true]);
+}); // prettier-ignore
+
+test('an ACK shows the credentials of its INVITE to the peer of the account alone', async () => {
+  const { network, sender, callees } = open({ [ONE]: answers(200), [TWO]: answers(200) });
+  const trunk = account();
+  trunk.found({ transport: 'udp', address: ONE });
+  for (const address of [ONE, TWO]) {
+    const journey = { nextHop: uriOf(`sip:far@${address}`), account: trunk };
+    sender.ack(maker('ACK')([]), () => journey, [['Authorization', 'Digest x']]);
+  }
+  await network.pass(50);
+  assert.deepEqual([ONE, TWO].map((address) => callees.get(address)?.acks[0]?.first('authorization')), ['Digest x', undefined]);
+}); // prettier-ignore
 
 test('an INVITE goes on to the next target, and tells every 2xx', async () => {
   const accepting: Act = (transaction) => {
@@ -245,7 +304,7 @@ test('an INVITE goes on to the next target, and tells every 2xx', async () => {
 test('a challenged INVITE bears credentials, and says which, for its ACK', async () => {
   const { network, sender } = open({ [ONE]: asking((text) => text !== '') });
   const { events, user } = heard();
-  const invite = sender.invite(maker('INVITE'), { ...TO_EXAMPLE, account: account() }, user);
+  const invite = sender.invite(maker('INVITE'), asTrunk(), user);
   await network.pass(100);
   assert.deepEqual(events, ['200 tagged']);
   assert.match(invite.credentials?.[0]?.[1] ?? '', /^Digest username="alice"/);
