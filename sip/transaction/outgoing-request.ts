@@ -13,6 +13,7 @@ export class OutgoingRequest {
   #via = '';
   #flow: Flow | undefined;
   #bytes: Buffer | undefined;
+  #heardBefore = 0;
   #stopListening: (() => void) | undefined;
 
   constructor(data: RequestData, branch: string, target: Target, wire: Wire) {
@@ -40,6 +41,7 @@ export class OutgoingRequest {
   /** Resolves with why it could not be sent, or with the flow. `lost` is called when its connection closes before `settled`. */
   async send(lost?: () => void): Promise<Flow | TransportFailure> {
     const sent = await this.#wire.send(this.#target, (flow) => {
+      this.#heardBefore = flow.heard;
       this.#flow = flow; // known at once: a response may be faster than the word that it was sent
       this.#via = this.#wire.viaFor(flow, this.branch);
       this.#bytes = requestBytes(this.data, this.#via);
@@ -52,6 +54,12 @@ export class OutgoingRequest {
 
   sendAgain(): void {
     if (this.#bytes !== undefined) void this.#flow?.send(this.#bytes);
+  }
+
+  /** No answer came in time. A connection by which nothing at all has come since leads to nobody any more. */
+  unanswered(): void {
+    const flow = this.#flow;
+    if (flow?.reliable === true && flow.heard === this.#heardBefore) flow.abandon();
   }
 
   /** The connection may close now. */

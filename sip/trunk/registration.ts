@@ -10,6 +10,7 @@ import { wholeNumber } from '../message/cseq.js';
 import type { SipResponse } from '../message/response.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import type { Flow } from '../transport/flow.js';
+import { isPingable, KeepAlive } from '../transport/keep-alive.js';
 import { grantedSeconds } from './granted-contact.js';
 import { retryDelayMs, slowRetryMs } from './retry-delays.js';
 
@@ -199,7 +200,15 @@ export class Registration {
       gone = true;
       this.#lost();
     });
-    if (!gone) this.#stopWatching = stop;
+    if (gone) return;
+    // Calls come in by it: that it is dead would else show with the next refresh, long after.
+    const keepAlive = isPingable(this.#flow)
+      ? new KeepAlive(this.#flow, { time: this.#options.time })
+      : undefined;
+    this.#stopWatching = () => {
+      stop();
+      keepAlive?.close();
+    };
   }
 
   /** Calls would come in by a connection that is no more. */

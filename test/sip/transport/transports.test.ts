@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { until } from '../../fakes/until.js';
 import { ManualTime } from '../../fakes/manual-time.js';
@@ -264,6 +264,32 @@ test('a peer that does not read is cut off', async (t) => {
   await until(() => flow.send(block) === false);
   assert.equal(server.transports.counts.of('reader-slow'), 1);
   assert.equal(flow.closed, true);
+});
+
+test('a connection that is abandoned is gone at once, with what its peer does not read', async (t) => {
+  const { port } = await deaf(t);
+  const client = await openTransports(t, [TCP], { limits: { unsentBytes: 50_000_000 } });
+  const target = { transport: 'tcp', address: '127.0.0.1', port } as const;
+  const { flow } = await sent(client.transports.send(target, options(client.transports)));
+  flow.send(Buffer.alloc(20_000_000));
+  flow.abandon();
+  flow.abandon();
+  assert.equal(flow.closed, true);
+  await until(() => client.transports.connections === 0);
+  assert.equal(client.transports.counts.of('unanswered'), 1);
+});
+
+test('the system asks peers that we connected to whether they are there, and not those that came', async (t) => {
+  const asked: [boolean | undefined, number | undefined][] = [];
+  t.mock.method(Socket.prototype, 'setKeepAlive', function (this: Socket, enable?: boolean, ms?: number) {
+    asked.push([enable, ms]);
+    return this;
+  });
+  const server = await openTransports(t, [TCP]);
+  const client = await openTransports(t, [TCP]);
+  await sent(client.transports.send(server.target('tcp'), options(client.transports)));
+  await server.nth(0);
+  assert.deepEqual(asked, [[true, 30_000]]);
 });
 
 test('strangers hear nothing, on any transport', async (t) => {
