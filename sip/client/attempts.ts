@@ -50,7 +50,8 @@ export class Attempts {
     const { passedOver } = this.#ground;
     if ('failure' in outcome) {
       if (isOurs(outcome.failure)) return undefined;
-      passedOver.add(target, UNREACHABLE_MS);
+      const reopens = outcome.failure.reason === 'closed' && this.#walk.reopens(target);
+      if (!reopens) passedOver.add(target, UNREACHABLE_MS);
       return this.first();
     }
     const { response } = outcome;

@@ -44,8 +44,10 @@ export class LocatedAck implements Acknowledgement {
     const walk = new TargetWalk(journey, this.#ground);
     for (let target = await walk.next(); target !== undefined; target = await walk.next()) {
       this.#sent = this.#layer.sendAck(this.#dataFor(target, journey), target);
-      if ((await this.#sent.failure) === undefined) break;
-      this.#ground.passedOver.add(target, UNREACHABLE_MS);
+      const failure = await this.#sent.failure;
+      if (failure === undefined) break;
+      const reopens = failure === 'closed' && walk.reopens(target);
+      if (!reopens) this.#ground.passedOver.add(target, UNREACHABLE_MS);
     }
     walk.close();
     this.#walking = false;

@@ -74,7 +74,11 @@ export class StreamFlow implements Flow {
   }
 
   send(bytes: Buffer): boolean {
-    if (this.closed || !this.#socket.writable) return false;
+    if (this.closed) return false;
+    if (!this.#socket.writable) {
+      this.#gone(); // it was reset, and is about to say so: the next request is to find another
+      return false;
+    }
     if (this.#socket.writableLength > this.#options.limits.unsentBytes) {
       this.#cut('reader-slow');
       return false;

@@ -121,6 +121,43 @@ test('a target that serves again is first again', async () => {
   assert.equal(callees.get(TWO)?.transactions.length, 1);
 }); // prettier-ignore
 
+test('a target whose connection closes under a request is tried once more, and is not passed over for that', async () => {
+  const { network, sender, places, callees } = open({ [ONE]: answers(200), [TWO]: answers(200) }, [ONE, TWO]);
+  places.transport = 'tcp';
+  let resets = 1;
+  network.failureAt = (address) => (address === ONE && resets-- > 0 ? 'closed' : undefined);
+  const send = (callId: string) => settledOf(sender.send(maker('OPTIONS', callId), TO_EXAMPLE), network, 100);
+  const counts = () => [ONE, TWO].map((address) => callees.get(address)?.transactions.length);
+  assert.equal(await send('one'), '200');
+  assert.deepEqual(counts(), [1, 0]);
+  assert.equal(await send('two'), '200');
+  assert.deepEqual(counts(), [2, 0]);
+  resets = 2;
+  assert.equal(await send('three'), '200');
+  assert.deepEqual(counts(), [2, 1], 'what closes each connection is passed over');
+  resets = 0;
+  assert.equal(await send('four'), '200');
+  assert.deepEqual(counts(), [2, 2]);
+}); // prettier-ignore
+
+test('where the flow of the peer closes under a request, its place is connected to, if its name leads there', async () => {
+  for (const how of ['send', 'ack', 'invite'] as const) {
+    const { network, sender, places, callees } = open({ [ONE]: answers(200) }, [ONE]);
+    places.transport = 'tcp';
+    const journey = { ...TO_EXAMPLE, flow: network.flow(CALLER, ONE, 'tcp') };
+    const tried: unknown[] = [];
+    network.failureAt = (address) => (tried.push(address) === 1 ? 'closed' : undefined);
+    const { user } = heard();
+    if (how === 'ack') sender.ack(maker('ACK')([]), () => journey);
+    else if (how === 'invite') sender.invite(maker('INVITE'), journey, user);
+    else void sender.send(maker('BYE'), journey);
+    await network.pass(100);
+    assert.deepEqual(tried, [ONE, ONE]);
+    assert.equal((how === 'ack' ? callees.get(ONE)?.acks : callees.get(ONE)?.transactions)?.length, 1);
+    assert.equal(await settledOf(sender.send(maker('OPTIONS', 'next'), TO_EXAMPLE), network, 100), '200');
+  }
+});
+
 test('no more than four targets are tried', async () => {
   const addresses = Array.from({ length: 9 }, (_, index) => `192.0.2.${20 + index}`);
   const { network, sender } = open({}, addresses);

@@ -2,15 +2,17 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { LocatedSender } from '../../../sip/client/located-sender.js';
 import { TransactionLayer, type TransactionUser } from '../../../sip/transaction/transaction-layer.js';
 import { Transports } from '../../../sip/transport/transports.js';
 import { systemTime, type Time } from '../../../src/time.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { until } from '../../fakes/until.js';
 import { INVALID, SEMANTICS, VALID } from '../message/rfc4475-messages.js';
+import { Places, uriOf } from '../client/places.js';
 import { Network } from './network.js';
 import { Callee, CALLEE, CALLER, Heard, request } from './users.js';
 
@@ -68,6 +70,32 @@ test('after a request that a dead connection took, the next one has a new connec
     await until(() => transports.connections === 0);
   }
   assert.equal(transports.counts.of('unanswered'), 2);
+}); // prettier-ignore
+
+test('a request that meets a connection which its peer has reset goes over a new one', async (t) => {
+  const callee = new Callee((transaction) => transaction.respond({ status: 200 }));
+  const called = await openLayer(t, callee);
+  const { layer, transports } = await openLayer(t, new Callee());
+  const { port } = called.transports.local('tcp') as { port: number };
+  let peer: Socket | undefined;
+  const relay = createServer((socket) => {
+    peer ??= socket;
+    socket.on('error', () => undefined).pipe(connect(port, '127.0.0.1')).pipe(socket);
+  }).listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  t.after(() => relay.close());
+  const places = Object.assign(new Places(), { transport: 'tcp', port: (relay.address() as AddressInfo).port });
+  const sender = new LocatedSender({ layer, locator: places, time: systemTime });
+  const journey = { nextHop: uriOf('sip:127.0.0.1') };
+  const ask = async (callId: string) => {
+    const outcome = await sender.send(() => request('OPTIONS', callId), journey);
+    return 'response' in outcome ? outcome.response.status : outcome.failure.reason;
+  };
+  assert.equal(await ask('one'), 200);
+  peer?.pause().once('readable', () => peer?.resetAndDestroy()); // it takes the request, and is gone
+  assert.equal(await ask('two'), 200);
+  assert.deepEqual(callee.events.filter((event) => event === 'OPTIONS').length, 2);
+  assert.equal(transports.connections, 1);
 }); // prettier-ignore
 
 test('a request on a connection without Content-Length is 400', async (t) => {
