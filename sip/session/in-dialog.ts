@@ -212,6 +212,7 @@ export class InDialog implements DialogLife {
     this.#state = 'ended';
     this.timer.close();
     this.pauses.close();
+    this.#ours.close();
     this.channel.onFlow = () => undefined;
     this.#flowWatch.close();
     this.#peerTransfers.ended();
