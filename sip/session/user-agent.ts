@@ -18,8 +18,11 @@ import { InboundSession } from './inbound-session.js';
 import { SessionGround, type SessionGroundOptions } from './session-ground.js';
 
 export interface Admission {
-  /** Whether a request is let in. `expected`: it belongs to a transaction or a dialog of ours, or one that has just ended. */
-  admits(request: SipRequest, flow: Flow, expected: boolean): Refusal | 'silence' | undefined;
+  /**
+   * Whether a request is let in. `expected`: it belongs to a transaction or a dialog of ours, or one that has just
+   * ended. `busy`: it is refused with 503 where this says nothing else, so no password of it is to be spent.
+   */
+  admits(request: SipRequest, flow: Flow, expected: boolean, busy: boolean): Refusal | 'silence' | undefined;
   /** Whether whoever is there is worth an answer to what is not well-formed; everybody is, if nobody says. */
   answersMalformed?(flow: Flow): boolean;
 }
@@ -74,8 +77,8 @@ export class UserAgent implements TransactionUser {
     return this.ground.dialogs.counts;
   }
 
-  admits(request: SipRequest, flow: Flow): Refusal | 'silence' | undefined {
-    return this.#options.admission.admits(request, flow, this.#expects(request));
+  admits(request: SipRequest, flow: Flow, busy: boolean): Refusal | 'silence' | undefined {
+    return this.#options.admission.admits(request, flow, this.#expects(request), busy);
   }
 
   answersMalformed(flow: Flow): boolean {
