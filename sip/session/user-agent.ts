@@ -48,7 +48,7 @@ export class UserAgent implements TransactionUser {
   readonly ground: SessionGround;
   readonly #options: UserAgentOptions;
   /** Requests outside of dialogs that are under way: by what a merged one has in common with them. */
-  readonly #merging = new Set<string>();
+  readonly #merging = new Map<string, ServerTransaction>();
   /** Keys of INVITEs that are under way, for their CANCELs. */
   readonly #invites = new Set<string>();
   #draining = false;
@@ -124,13 +124,20 @@ export class UserAgent implements TransactionUser {
     else this.ground.refuse(transaction, NO_DIALOG);
   }
 
-  /** The same request by another way (section 8.2.2.2): it has a transaction of its own, and all else in common. */
+  /**
+   * The same request by another way (section 8.2.2.2): it has a transaction of its own, and all else in common. After a
+   * refusal it is none: a proxy that tries one place after the other has come back to this one.
+   */
   #isMerged(request: SipRequest, transaction: ServerTransaction): boolean {
     const key = mergeKeyOf(request);
-    if (this.#merging.has(key)) return true;
-    this.#merging.add(key);
-    transaction.user = { ended: () => this.#merging.delete(key) };
+    if (this.#merging.get(key)?.refused === false) return true;
+    this.#merging.set(key, transaction);
+    transaction.user = { ended: () => this.#over(key, transaction) };
     return false;
+  }
+
+  #over(mergeKey: string, transaction: ServerTransaction): void {
+    if (this.#merging.get(mergeKey) === transaction) this.#merging.delete(mergeKey);
   }
 
   #capabilities(transaction: ServerTransaction): void {
@@ -163,7 +170,7 @@ export class UserAgent implements TransactionUser {
     this.#invites.add(key);
     const over = (): void => {
       this.#invites.delete(key);
-      this.#merging.delete(mergeKey);
+      this.#over(mergeKey, transaction);
     };
     const ringSeconds = this.#options.ringSeconds ?? RING_SECONDS;
     this.#options.invited(

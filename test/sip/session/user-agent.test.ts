@@ -7,7 +7,7 @@ import type { SipResponse } from '../../../sip/message/response.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import { CALLEE, CALLER, request, TARGET } from '../transaction/users.js';
 import { NegotiatedMedia } from './negotiated-media.js';
-import { inviteOf, requestsTo, Told, TwoEnds } from './two-ends.js';
+import { Calling, inviteOf, requestsTo, Told, TwoEnds } from './two-ends.js';
 
 /** The response to a request by hand. */
 async function answered(ends: TwoEnds, data: RequestData): Promise<SipResponse> {
@@ -80,6 +80,22 @@ void test('the same INVITE by another way is a merged request', async () => {
   ends.act = (session) => session.reject(480);
   assert.equal((await answered(ends, inviteOf('call1', []))).status, 480); // long after the first is over
 });
+
+void test('a proxy that comes back after a refusal, as one after the other is tried, is let in', async () => {
+  const ends = new TwoEnds();
+  ends.act = (session) => session.reject(486);
+  const call = ends.call();
+  await ends.network.pass(100);
+  assert.deepEqual(call.statuses, [486]);
+  ends.act = (session) => session.ring();
+  const next = new Calling(ends.calling, { callId: 'call1' }); // the same in all but its branch
+  await ends.network.pass(100);
+  assert.deepEqual(next.statuses, [180]);
+  assert.equal((await answered(ends, inviteOf('call1', []))).status, 482, 'of two that wait for an answer one is merged');
+  await ends.network.pass(33_000, 100); // the refused one is over, and takes nothing along
+  assert.equal((await answered(ends, inviteOf('call1', []))).status, 482);
+  assert.equal(ends.invited.length, 2);
+}); // prettier-ignore
 
 void test('while it drains, new calls are refused and those that stand go on', async () => {
   const ends = new TwoEnds({ called: { drainSeconds: 17 } });
