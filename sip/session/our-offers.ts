@@ -4,7 +4,7 @@
 import { refused, type Judged } from '../judged.js';
 import type { SendOutcome } from '../client/request-sender.js';
 import type { SipResponse } from '../message/response.js';
-import { ALLOW, sessionFields, SUPPORTED } from './abilities.js';
+import { ALLOW, sessionFields, SUPPORTED_WITHIN } from './abilities.js';
 import type { RequestContent } from './dialog-channel.js';
 import type { DialogLife } from './dialog-life.js';
 import { ReInvite } from './re-invite.js';
@@ -131,7 +131,7 @@ export class OurOffers {
     const { headers, body } = withDescription(offer);
     const timing = confirmed ? timer.requestFields().filter(([name]) => name !== 'Supported') : [];
     return {
-      headers: [channel.contact, ALLOW, SUPPORTED, ...timing, ...headers],
+      headers: [channel.contact, ALLOW, SUPPORTED_WITHIN, ...timing, ...headers],
       ...(body === undefined ? {} : { body }),
     };
   }

@@ -47,6 +47,16 @@ void test('either side holds and resumes by re-INVITE', async () => {
   assert.equal(session.state, 'confirmed');
 });
 
+void test('a re-INVITE asks for no reliable provisional responses, which nobody would acknowledge', async () => {
+  const { ends, session } = await talking();
+  const reoffered = session.reoffer();
+  await ends.network.pass(100);
+  assert.equal((await reoffered).refusal, undefined);
+  const [invite = ''] = requestsTo(ends.network, CALLEE, 'INVITE');
+  assert.match(invite, /\r\nSupported: timer, replaces, norefersub\r\n/);
+  assert.doesNotMatch(invite, /100rel/);
+});
+
 void test('offers that are asked for while another is under way are one', async () => {
   const { ends, session } = await talking();
   const all = [session.reoffer(), session.reoffer(), session.reoffer()];
