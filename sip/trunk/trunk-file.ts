@@ -85,7 +85,7 @@ class TrunkReader {
       name, domain, ...given(account), ...given(calls),
       ...given({ transport: this.#read.word(value, 'transport', at, ['udp', 'tcp', 'tls']), proxy: this.#proxy(value, at),
         ...this.#caller(value, at), ...this.#upkeep(value, at), ...this.#media(value, at) }),
-            authRealms: this.#read.list(value, 'authRealms', at, 'realms', (realm) => realm !== '') ?? [domain],
+            authRealms: this.#read.list(value, 'authRealms', at, 'realms', (realm) => realm !== '') ?? [domain.replace(/:\d+$/, '')],
       assertedIdentity: this.#read.flag(value, 'assertedIdentity', at) ?? false,
       addresses: this.#read.list(value, 'addresses', at, 'addresses and networks such as 192.0.2.0/24', isNetwork) ?? [],
     } as TrunkSettings; // absent fields were left out

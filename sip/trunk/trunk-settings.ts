@@ -15,7 +15,7 @@ export interface TrunkSettings {
   readonly transport?: TrunkTransport;
   readonly username?: string;
   readonly password?: string;
-  /** Whose challenges are answered; that of the domain, if absent. */
+  /** Whose challenges are answered; that of the domain, without its port, if absent. */
   readonly authRealms: readonly string[];
   /** The caller where a call says none: a number, a user name or a SIP URI. */
   readonly from?: string;

@@ -17,11 +17,22 @@ test('a trunk of two words has its defaults', () => {
     {
       name: 'a',
       domain: 'sip.example.com:5070',
-      authRealms: ['sip.example.com:5070'],
+      authRealms: ['sip.example.com'],
       assertedIdentity: false,
       addresses: [],
     },
   ]);
+});
+
+test('the realm of a trunk that names none is its domain as it is written, without the port', () => {
+  for (const [domain, realm] of [
+    ['SIP.example.com', 'SIP.example.com'],
+    ['192.0.2.1:5060', '192.0.2.1'],
+    ['[2001:db8::1]', '[2001:db8::1]'],
+    ['[2001:db8::1]:5070', '[2001:db8::1]'],
+  ]) {
+    assert.deepEqual(read({ name: 'a', domain }).trunks?.[0]?.authRealms, [realm]);
+  }
 });
 
 test('everything that is written is read', () => {
