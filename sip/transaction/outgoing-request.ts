@@ -5,8 +5,13 @@ import type { Flow, TransportFailure } from '../transport/flow.js';
 import type { Target } from '../transport/outbound.js';
 import type { Wire } from './wire.js';
 
+export interface UnsentRequest extends RequestData {
+  /** Value of Contact, which may say where the connection ends that the request leaves on; it is no other header. */
+  readonly contact?: (flow: Flow) => string;
+}
+
 export class OutgoingRequest {
-  readonly data: RequestData;
+  readonly data: UnsentRequest;
   readonly branch: string;
   readonly #target: Target;
   readonly #wire: Wire;
@@ -15,7 +20,7 @@ export class OutgoingRequest {
   #bytes: Buffer | undefined;
   #stopListening: (() => void) | undefined;
 
-  constructor(data: RequestData, branch: string, target: Target, wire: Wire) {
+  constructor(data: UnsentRequest, branch: string, target: Target, wire: Wire) {
     this.data = data;
     this.branch = branch;
     this.#target = target;
@@ -42,7 +47,7 @@ export class OutgoingRequest {
     const sent = await this.#wire.send(this.#target, (flow) => {
       this.#flow = flow; // known at once: a response may be faster than the word that it was sent
       this.#via = this.#wire.viaFor(flow, this.branch);
-      this.#bytes = requestBytes(this.data, this.#via);
+      this.#bytes = requestBytes(withContact(this.data, flow), this.#via);
       return this.#bytes;
     });
     if (typeof sent === 'string') return sent;
@@ -59,4 +64,8 @@ export class OutgoingRequest {
     this.#stopListening?.();
     this.#bytes = undefined;
   }
+}
+
+function withContact({ contact, ...data }: UnsentRequest, flow: Flow): RequestData {
+  return contact === undefined ? data : { ...data, headers: [...data.headers, ['Contact', contact(flow)]] };
 }
