@@ -6,13 +6,14 @@ import type { SipResponse } from '../message/response.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import { wholeNumber } from '../message/cseq.js';
 import type { ClientFailure } from '../transaction/client-transaction.js';
+import type { UnsentRequest } from '../transaction/outgoing-request.js';
 import type { Target } from '../transport/outbound.js';
 import { UNREACHABLE_MS } from './passed-over.js';
 import type { Journey, RequestMaker, SendOutcome } from './request-sender.js';
 import { TargetWalk, type WalkGround } from './target-walk.js';
 
 export interface Attempt {
-  readonly data: RequestData;
+  readonly data: UnsentRequest;
   readonly target: Target;
   /** Those among the headers of `data`. */
   readonly credentials: readonly HeaderLine[];

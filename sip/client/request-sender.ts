@@ -4,6 +4,7 @@
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import type { SipResponse } from '../message/response.js';
 import type { Uri } from '../message/uri.js';
+import type { UnsentRequest } from '../transaction/outgoing-request.js';
 import type { ClientFailure } from '../transaction/client-transaction.js';
 import type { Flow } from '../transport/flow.js';
 import type { PeerAccount } from './peer-account.js';
@@ -20,7 +21,7 @@ export interface Journey {
 }
 
 /** Made anew for each try, with a new CSeq; `more` are the fields that it needs besides. */
-export type RequestMaker = (more: readonly HeaderLine[]) => RequestData;
+export type RequestMaker = (more: readonly HeaderLine[]) => UnsentRequest;
 
 /** `flow`: the way that the answered request went. */
 export type SendOutcome =

@@ -21,6 +21,7 @@ import type { Flow } from '../transport/flow.js';
 import type { ListenerOptions } from '../transport/listener-options.js';
 import type { TlsIdentity } from '../transport/tls-identity.js';
 import { Transports } from '../transport/transports.js';
+import type { ContactMaker } from '../trunk/call-planner.js';
 import type { Admission } from './admission.js';
 import type { Correspondents } from './correspondents.js';
 
@@ -110,11 +111,13 @@ export class SipNetwork {
     return `sip:${USER}@${place}${over}`;
   }
 
-  /** The URI of a user of this server for peers over that transport, before there is a flow to them. */
-  readonly contactOf = (user: string, transport: 'udp' | 'tcp' | 'tls' = 'udp'): string => {
-    const { address: host, port } = this.transports.told(transport);
-    const over = transport === 'udp' ? '' : `;transport=${transport}`;
-    return `sip:${user}@${hostPortText({ host, port })}${over}`;
+  /** Over TLS the flow tells, whether TLS was asked for or name servers led there: else whoever is called would answer in the clear. */
+  readonly contactOf: ContactMaker = (user, transport = 'udp', flow) => {
+    const isTls = flow?.transport === 'tls';
+    const { address, port } = this.transports.told(transport);
+    const place = isTls ? this.transports.sentBy(flow) : { host: address, port };
+    const over = isTls ? 'tls' : transport;
+    return `sip:${user}@${hostPortText(place)}${over === 'udp' ? '' : `;transport=${over}`}`;
   };
 
   /** Where SIP is listened on, for the log: `udp 127.0.0.1:5060`. */

@@ -220,7 +220,7 @@ export class OutgoingInvite {
       dialog, ground, session,
       media: plan.media,
       journey: { ...(flow === undefined ? {} : { flow }), ...(account === undefined ? {} : { account }) },
-      contact: plan.contact,
+      contact: plan.contact(sentOver),
       user: () => session.user,
       calling: true,
       over: (end) => {

@@ -5,8 +5,13 @@ import type { Flow, TransportFailure } from '../transport/flow.js';
 import type { Target } from '../transport/outbound.js';
 import type { Wire } from './wire.js';
 
+export interface UnsentRequest extends RequestData {
+  /** Value of Contact, which may say where the connection ends that the request leaves on; it is no other header. */
+  readonly contact?: (flow: Flow) => string;
+}
+
 export class OutgoingRequest {
-  readonly data: RequestData;
+  readonly data: UnsentRequest;
   readonly branch: string;
   readonly #target: Target;
   readonly #wire: Wire;
@@ -16,7 +21,7 @@ export class OutgoingRequest {
   #heardBefore = 0;
   #stopListening: (() => void) | undefined;
 
-  constructor(data: RequestData, branch: string, target: Target, wire: Wire) {
+  constructor(data: UnsentRequest, branch: string, target: Target, wire: Wire) {
     this.data = data;
     this.branch = branch;
     this.#target = target;
@@ -44,7 +49,7 @@ export class OutgoingRequest {
       this.#heardBefore = flow.heard;
       this.#flow = flow; // known at once: a response may be faster than the word that it was sent
       this.#via = this.#wire.viaFor(flow, this.branch);
-      this.#bytes = requestBytes(this.data, this.#via);
+      this.#bytes = requestBytes(withContact(this.data, flow), this.#via);
       return this.#bytes;
     });
     if (typeof sent === 'string') return sent;
@@ -67,4 +72,8 @@ export class OutgoingRequest {
     this.#stopListening?.();
     this.#bytes = undefined;
   }
+}
+
+function withContact({ contact, ...data }: UnsentRequest, flow: Flow): RequestData {
+  return contact === undefined ? data : { ...data, headers: [...data.headers, ['Contact', contact(flow)]] };
 }

@@ -16,7 +16,7 @@ import { InviteServerTransaction } from './invite-server.js';
 import type { LoadGauge } from './load-gauge.js';
 import { NonInviteClientTransaction } from './non-invite-client.js';
 import { NonInviteServerTransaction } from './non-invite-server.js';
-import { OutgoingRequest } from './outgoing-request.js';
+import { OutgoingRequest, type UnsentRequest } from './outgoing-request.js';
 import { SentAck } from './sent-ack.js';
 import type { ServerTransaction } from './server-transaction.js';
 import { SIP_TIMERS, type SipTimers } from './sip-timers.js';
@@ -114,13 +114,13 @@ export class TransactionLayer {
   }
 
   /** Sends a request of ours, but ACK: see `sendAck`. All headers but Via, Max-Forwards and Content-Length are the caller's. */
-  send(request: RequestData, target: Target, user: ClientUser): ClientTransaction {
+  send(request: UnsentRequest, target: Target, user: ClientUser): ClientTransaction {
     const outgoing = this.#outgoing(request, this.#branch(), target);
     return request.method === 'INVITE' ? this.#startInvite(outgoing, user) : this.#start(outgoing, user);
   }
 
   /** Sends an INVITE, which can be taken back. */
-  sendInvite(request: RequestData, target: Target, user: ClientUser): InviteClientTransaction {
+  sendInvite(request: UnsentRequest, target: Target, user: ClientUser): InviteClientTransaction {
     return this.#startInvite(this.#outgoing(request, this.#branch(), target), user);
   }
 
@@ -248,7 +248,7 @@ export class TransactionLayer {
     this.#start(this.#outgoing(cancelOf(invite.data), invite.branch, invite.target), NOBODY);
   }
 
-  #outgoing(request: RequestData, branch: string, target: Target): OutgoingRequest {
+  #outgoing(request: UnsentRequest, branch: string, target: Target): OutgoingRequest {
     const isFull = this.#clients.size >= this.#limits.client;
     return new OutgoingRequest(request, branch, target, isFull ? FULL : this.#options.wire);
   }

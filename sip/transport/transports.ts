@@ -154,14 +154,14 @@ export class Transports {
   /** Host and port that peers reach us under over this flow's transport. */
   sentBy(flow: Flow): SentBy {
     const found = this.#at(flow) ?? this.#find(flow.transport, flow.remote.address);
-    if (found === undefined) return { host: flow.local.address, port: flow.local.port };
+    if (found === undefined) return this.#ownEnd(flow);
     const { advertised, host = LOOPBACK } = found.options;
     const wildcard = host === '0.0.0.0' || host === '::';
     const address = advertised?.host ?? (wildcard ? flow.local.address : found.listener.local.address);
     return { host: address, port: advertised?.port ?? found.listener.local.port };
   }
 
-  /** The address that peers reach us under over this transport; that of UDP where it is not listened on. */
+  /** The address that peers reach us under over this transport, whatever flow they came by; that of UDP where it is not listened on. */
   told(transport: TransportName): Place {
     const found = this.#find(transport) ?? this.#find('udp') ?? this.#listening[0];
     if (found === undefined) throw new Error('there is no listener');
@@ -302,6 +302,13 @@ export class Transports {
   #datagrams(place: Place): UdpFlow | undefined {
     const listener = this.#find('udp', place.address)?.listener;
     return listener instanceof UdpListener ? listener.flowTo(place) : undefined;
+  }
+
+  /** Of a connection over what is not listened on: the peer has no other way back (RFC 5923). Behind NAT it knows another address. */
+  #ownEnd({ transport, local, remote }: Flow): SentBy {
+    const { advertised } =
+      (transport === 'tls' ? this.#find('udp', remote.address)?.options : undefined) ?? {};
+    return { host: advertised?.host ?? local.address, port: local.port };
   }
 
   /** Connections leave from the address that is listened on, so that a peer knows us by it. */

@@ -8,7 +8,8 @@ import { retryAfterMs } from '../client/attempts.js';
 import type { Journey, RequestSender, SendOutcome } from '../client/request-sender.js';
 import { wholeNumber } from '../message/cseq.js';
 import type { SipResponse } from '../message/response.js';
-import type { HeaderLine, RequestData } from '../message/serialiser.js';
+import type { HeaderLine } from '../message/serialiser.js';
+import type { UnsentRequest } from '../transaction/outgoing-request.js';
 import type { Flow } from '../transport/flow.js';
 import { isPingable, KeepAlive } from '../transport/keep-alive.js';
 import { grantedSeconds } from './granted-contact.js';
@@ -22,8 +23,8 @@ export interface RegistrationOptions {
   readonly registrar: string;
   /** The address of record: what is registered. */
   readonly address: string;
-  /** The URI that calls are to come to, asked anew each time. */
-  readonly contact: () => string;
+  /** The URI that calls are to come to, for a REGISTER that goes out on this flow. */
+  readonly contact: (flow: Flow | undefined) => string;
   /** Seconds that are asked for. */
   readonly expires: number;
   /** Further fields: Route of an outbound proxy, User-Agent. */
@@ -130,17 +131,17 @@ export class Registration {
     return sender.send((more) => this.#request(expires, more), journey());
   }
 
-  #request(expires: number, more: readonly HeaderLine[]): RequestData {
+  #request(expires: number, more: readonly HeaderLine[]): UnsentRequest {
     const { registrar, address, contact, headers = [] } = this.#options;
     return {
       method: 'REGISTER',
       uri: registrar,
+      contact: (flow) => `<${contact(flow)}>`,
       headers: [
         ['From', `<${address}>;tag=${this.#tag}`],
         ['To', `<${address}>`],
         ['Call-ID', this.#callId],
         ['CSeq', `${++this.#cseq} REGISTER`],
-        ['Contact', `<${contact()}>`],
         ['Expires', String(expires)],
         ['Supported', 'path'],
         ...headers,
@@ -157,7 +158,7 @@ export class Registration {
 
   #accepted(response: SipResponse, flow: Flow | undefined): void {
     const { time, random, contact } = this.#options;
-    const seconds = grantedSeconds(response, contact(), this.#expires);
+    const seconds = grantedSeconds(response, contact(flow), this.#expires);
     if (seconds === 0) return this.#failed({ response });
     this.#serviceRoute = response.all('service-route');
     this.#path = response.all('path');

@@ -11,7 +11,7 @@ export interface TrunkSettings {
   readonly domain: string;
   /** Everything goes there first, if set; with the parameter `lr` it also stands in Route. */
   readonly proxy?: Uri;
-  /** Over which the domain is reached; what DNS says, if absent. */
+  /** Over which the proxy, or else the domain, is reached; what DNS says, if absent. */
   readonly transport?: TrunkTransport;
   readonly username?: string;
   readonly password?: string;

@@ -10,7 +10,9 @@ import { SourceRates } from '../guard/source-rates.js';
 import { parseNameAddr } from '../message/name-addr.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import { parseUri, type Uri } from '../message/uri.js';
+import type { Flow } from '../transport/flow.js';
 import { addressAt } from './caller-address.js';
+import type { ContactMaker } from './call-planner.js';
 import { Health } from './health.js';
 import { Registration, type RegistrationState } from './registration.js';
 import type { TrunkSettings, TrunkTransport } from './trunk-settings.js';
@@ -18,8 +20,7 @@ import type { TrunkSettings, TrunkTransport } from './trunk-settings.js';
 export interface TrunkOptions {
   readonly settings: TrunkSettings;
   readonly sender: Pick<RequestSender, 'send'>;
-  /** The URI of a user of this server, as peers over that transport reach it. */
-  readonly contact: (user: string, transport: TrunkTransport | undefined) => string;
+  readonly contact: ContactMaker;
   /** User-Agent, or nothing. */
   readonly headers?: readonly HeaderLine[];
   readonly time: Time;
@@ -136,16 +137,17 @@ export class Trunk {
     return [...this.#proxyRoute, ...(this.#registration?.serviceRoute ?? [])];
   }
 
-  /** Where requests outside of dialogs go: the proxy, else the first route, else the domain. */
-  get journey(): Journey {
+  /** Where a request to this URI outside of dialogs goes: the proxy, else the first route, else the domain. */
+  journeyOf(uri: string): Journey {
     const [first] = this.#registration?.serviceRoute ?? [];
     const route = first === undefined ? undefined : parseNameAddr(first)?.uri;
-    return this.#journeyTo(this.settings.proxy ?? route ?? this.#home);
+    const journey = this.#journeyTo(this.settings.proxy ?? route ?? this.#home);
+    return /^sips:/i.test(uri) ? secured(journey) : journey;
   }
 
-  /** Of a user of this server, for Contact. */
-  contact(user: string): string {
-    return this.#options.contact(user, this.settings.transport);
+  /** Of a user of this server, for Contact of what goes out on this flow. */
+  contact(user: string, flow: Flow | undefined): string {
+    return this.#options.contact(user, this.settings.transport, flow);
   }
 
   /** Takes the registration back; resolves within some seconds. */
@@ -166,8 +168,9 @@ export class Trunk {
 
   #journeyTo(nextHop: Uri): Journey {
     const flow = this.#registration?.flow;
+    const { transport } = this.settings;
     const account = this.account === undefined ? {} : { account: this.account, leadsToPeer: true };
-    return { nextHop, ...(flow === undefined ? {} : { flow }), ...account };
+    return { nextHop: transport === undefined ? nextHop : over(nextHop, transport), ...(flow === undefined ? {} : { flow }), ...account };
   } // prettier-ignore
 
   #registers(): Registration | undefined {
@@ -180,7 +183,7 @@ export class Trunk {
       journey: () => this.#journeyTo(proxy ?? this.#home),
       registrar: `sip:${domain}`,
       address: addressAt(username ?? user, domain),
-      contact: () => this.contact(user),
+      contact: (flow) => this.contact(user, flow),
       expires: register.expires,
       changed: (state) => changed?.(this.name, state),
     });
@@ -207,20 +210,31 @@ export class Trunk {
   }
 }
 
+/** As it is located over this transport, whatever it says of one: what the trunk is configured for counts. */
+function over(uri: Uri, transport: TrunkTransport): Uri {
+  return { ...uri, params: uri.params.with('transport', transport) };
+}
+
+/** Every hop to a sips URI is one of TLS (RFC 3261, section 26.2.2); where the trunk has no such way, there is none. */
+function secured({ flow, nextHop, ...journey }: Journey): Journey {
+  const isSecure = flow?.transport === 'tls';
+  return { ...journey, nextHop: { ...nextHop, scheme: 'sips' }, ...(isSecure ? { flow } : {}) };
+}
+
 /** The domain as a URI to be located. */
-function homeOf({ domain, transport, name }: TrunkSettings): Uri {
-  const uri = parseUri(`sip:${domain}${transport === undefined ? '' : `;transport=${transport}`}`);
+function homeOf({ domain, name }: TrunkSettings): Uri {
+  const uri = parseUri(`sip:${domain}`);
   if (uri === undefined) throw new TypeError(`the domain of trunk ${name} is none`); // trunk-file.ts has judged it
   return uri;
 }
 
 function accountOf({ settings, randomBytes }: TrunkOptions): PeerAccount | undefined {
-  const { name, username, password, authRealms, addresses, transport, proxy } = settings;
+  const { name, username, password, authRealms, addresses, transport } = settings;
   if (username === undefined || password === undefined) return undefined;
   const account = { username, secret: { password }, realms: authRealms };
   return new PeerAccount({
     digest: new DigestClient(knownPeer(`trunk ${name}`), account, randomBytes),
     listed: new AddressList(addresses),
-    secureOnly: transport === 'tls' || proxy?.scheme === 'sips' || proxy?.params.get('transport') === 'tls',
+    secureOnly: transport === 'tls',
   });
 }

@@ -215,12 +215,12 @@ test('what the registrar says of the way out and in is kept: Service-Route and P
   assert.deepEqual(trunk.routes, ['<sip:edge.example;lr>']);
   await network.pass(100);
   assert.deepEqual(trunk.routes, ['<sip:edge.example;lr>', '<sip:one.example;lr>', '<sip:two.example;lr>']);
-  assert.equal(trunk.journey.nextHop.host, 'edge.example');
+  assert.equal(trunk.journeyOf('sip:bob@carrier.example').nextHop.host, 'edge.example');
   const direct = openTrunk();
   direct.registrar.answer = registrar.answer;
   direct.trunk.start();
   await direct.network.pass(100);
-  assert.equal(direct.trunk.journey.nextHop.host, 'one.example');
+  assert.equal(direct.trunk.journeyOf('sip:bob@carrier.example').nextHop.host, 'one.example');
 }); // prettier-ignore
 
 test('closing takes the registration back, waits four seconds for that, and leaves nothing', async () => {

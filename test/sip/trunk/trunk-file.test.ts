@@ -62,6 +62,24 @@ test('a password stands in the file, in the environment or in a file of its own'
   assert.equal(passwordBy({ passwordFile: '/run/secret' }), 'from a file');
 });
 
+test('a trunk is reached over one transport, whether it is said of the trunk or of its proxy', () => {
+  const transportOf = (fields: object) => read({ name: 'a', domain: 'b', ...fields }).trunks?.[0]?.transport;
+  assert.equal(transportOf({ proxy: 'sip:edge;lr' }), undefined);
+  assert.equal(transportOf({ proxy: 'sip:edge;lr', transport: 'tls' }), 'tls');
+  for (const proxy of ['sip:edge;transport=TLS;lr', 'sips:edge;lr', 'sips:edge;transport=tcp', 'sips:edge;transport=tls']) {
+    assert.equal(transportOf({ proxy }), 'tls', proxy);
+    assert.equal(transportOf({ proxy, transport: 'tls' }), 'tls', proxy);
+    assert.deepEqual(read({ name: 'a', domain: 'b', proxy, transport: 'udp' }).problems, [
+      'trunks[0].proxy is reached over tls, but trunks[0].transport is udp',
+    ]);
+  }
+  for (const proxy of ['sip:edge;transport=ws', 'sips:edge;transport=udp']) {
+    assert.deepEqual(read({ name: 'a', domain: 'b', proxy }).problems, [
+      'trunks[0].proxy must be reached over udp, tcp, tls, and with sips over tls',
+    ]);
+  }
+}); // prettier-ignore
+
 test('every mistake is named with its place, and no password is quoted', () => {
   const { problems } = read(
     { domain: 'a b', colour: 'red', password: 'one', passwordEnv: 'CARRIER' },
