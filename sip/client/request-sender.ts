@@ -14,6 +14,8 @@ export interface Journey {
   readonly nextHop: Uri;
   /** The connection that the peer came in on, taken while it stands. */
   readonly flow?: Flow;
+  /** The address of ours that the call is at: its peer is to be written to from there. */
+  readonly from?: string;
   /** Answers challenges of its peer, and of nobody else. */
   readonly account?: PeerAccount;
   /** Whoever is found by it is the account's peer: the way was configured, or told by its registrar. Not within calls. */

@@ -25,6 +25,7 @@ type Step = IteratorResult<LocatedTarget, void> | undefined;
 export class TargetWalk {
   readonly #ground: WalkGround;
   readonly #flow: Target | undefined;
+  readonly #from: string | undefined;
   readonly #located: AsyncGenerator<LocatedTarget, void, void> | undefined;
   readonly #given = new Set<string>();
   readonly #later: Target[] = [];
@@ -35,8 +36,9 @@ export class TargetWalk {
   #closed = false;
   #giveUp: (() => void) | undefined;
 
-  constructor({ nextHop, flow }: Journey, ground: WalkGround) {
+  constructor({ nextHop, flow, from }: Journey, ground: WalkGround) {
     this.#ground = ground;
+    this.#from = from;
     this.#flow = flow === undefined || flow.closed ? undefined : { transport: flow.transport, ...flow.remote, flow };
     this.#located = nextHop.isSip && !isNowhere(nextHop) ? ground.locator.locate(nextHop) : undefined;
   } // prettier-ignore
@@ -88,7 +90,7 @@ export class TargetWalk {
         return undefined;
       }
       const { transport, address, port, domain } = step.value;
-      const target: Target = { transport, address, port, name: domain };
+      const target: Target = { transport, address, port, name: domain, from: this.#from };
       if (this.#given.has(targetKey(target))) continue;
       if (!this.#ground.passedOver.has(target)) return target;
       this.#later.push(target);

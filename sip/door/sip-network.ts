@@ -114,7 +114,7 @@ export class SipNetwork {
   /** Over TLS the flow tells, whether TLS was asked for or name servers led there: else whoever is called would answer in the clear. */
   readonly contactOf: ContactMaker = (user, transport = 'udp', flow) => {
     const isTls = flow?.transport === 'tls';
-    const { address, port } = this.transports.told(transport);
+    const { address, port } = this.transports.told(transport, flow);
     const place = isTls ? this.transports.sentBy(flow) : { host: address, port };
     const over = isTls ? 'tls' : transport;
     return `sip:${user}@${hostPortText(place)}${over === 'udp' ? '' : `;transport=${over}`}`;

@@ -39,6 +39,7 @@ export class DialogChannel {
   /** Told whenever the peer is to be reached over another flow. */
   onFlow: (flow: Flow | undefined) => void = () => undefined;
   readonly #account: Journey['account'];
+  readonly #from: Journey['from'];
   #flow: Flow | undefined;
   /** By the number of the INVITE. */
   readonly #acks = new Map<number, Acknowledgement>();
@@ -48,6 +49,7 @@ export class DialogChannel {
     this.ground = ground;
     this.contact = ['Contact', contact];
     this.#account = journey.account;
+    this.#from = journey.from;
     this.#flow = journey.flow;
   }
 
@@ -117,6 +119,7 @@ export class DialogChannel {
     return {
       nextHop: this.dialog.nextHop,
       ...(this.#flow === undefined ? {} : { flow: this.#flow }),
+      ...(this.#from === undefined ? {} : { from: this.#from }),
       ...(this.#account === undefined ? {} : { account: this.#account }),
     };
   }

@@ -33,7 +33,7 @@ import type { ReferTarget, Session, SessionEnd, SessionUser } from './session.js
 
 export interface InDialogOptions {
   readonly dialog: Dialog;
-  /** Where our requests go, besides to the dialog's next hop: the flow of the INVITE (see wayBack), the account. */
+  /** Where our requests go, besides to the dialog's next hop: the flow of the INVITE (see wayBack), our address, the account. */
   readonly journey: Omit<Journey, 'nextHop'>;
   /** Value of our Contact. */
   readonly contact: string;

@@ -76,9 +76,10 @@ export class InboundSession implements Session {
     this.#knows = optionTags(this.request).includes('100rel');
     this.#copied = this.request.all('record-route').map((route): HeaderLine => ['Record-Route', route]);
     const flow = wayBack(this.request, this.flow);
+    const from = this.flow.local.address;
     this.#inDialog = new InDialog({
       dialog,
-      journey: flow === undefined ? {} : { flow },
+      journey: { from, ...(flow === undefined ? {} : { flow }) },
       contact,
       user: () => this.user,
       ground,

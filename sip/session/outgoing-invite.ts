@@ -219,7 +219,11 @@ export class OutgoingInvite {
     return new InDialog({
       dialog, ground, session,
       media: plan.media,
-      journey: { ...(flow === undefined ? {} : { flow }), ...(account === undefined ? {} : { account }) },
+      journey: {
+        ...(sentOver === undefined ? {} : { from: sentOver.local.address }),
+        ...(flow === undefined ? {} : { flow }),
+        ...(account === undefined ? {} : { account }),
+      },
       contact: plan.contact(sentOver),
       user: () => session.user,
       calling: true,

@@ -50,8 +50,14 @@ export class DirectSender implements RequestSender {
     return this.#layer.sendAck(data, this.#target(journey()));
   }
 
-  #target({ nextHop, flow }: Journey): Target {
-    const target = { transport: 'udp', address: nextHop.host, port: nextHop.port ?? 5060, flow } as const;
+  #target({ nextHop, flow, from }: Journey): Target {
+    const target = {
+      transport: 'udp',
+      address: nextHop.host,
+      port: nextHop.port ?? 5060,
+      flow,
+      from,
+    } as const;
     this.targets.push(target);
     return target;
   }
