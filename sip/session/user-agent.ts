@@ -1,10 +1,11 @@
 // The user agent: every request that is new is looked over and finds its
 // dialog, or begins a call, or gets its answer here (RFC 3261, section 8.2).
-import type { RequestSender } from '../client/request-sender.js';
+import type { Journey, RequestSender } from '../client/request-sender.js';
 import { Dialog, type DialogId } from '../dialog/dialog.js';
 import { readReplaces } from '../headers/replaces.js';
 import { refused, type Judged } from '../judged.js';
 import { inspected } from '../message/inspection.js';
+import { parseNameAddr } from '../message/name-addr.js';
 import { refusal, type Refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import { SessionTimer } from '../session-timer.js';
@@ -31,8 +32,10 @@ export interface UserAgentOptions extends SessionGroundOptions {
   readonly admission: Admission;
   /** A call has come in: to be rung, accepted or rejected. */
   readonly invited: (session: InboundSession) => void;
-  /** Value of our Contact for whoever is at the other end of this flow. */
-  readonly contactFor: (flow: Flow) => string;
+  /** Value of our Contact for whoever is at the other end of this flow. `secure`: it is to be a sips URI. */
+  readonly contactFor: (flow: Flow, secure: boolean) => string;
+  /** The account at whom this INVITE comes from, if there is one. */
+  readonly accountFor?: (invite: SipRequest, flow: Flow) => Journey['account'];
   /** Seconds for Retry-After while draining; 30, if absent. */
   readonly drainSeconds?: number;
   /** Seconds after which a call that nobody has accepted is refused with 480; 180, if absent. */
@@ -141,7 +144,7 @@ export class UserAgent implements TransactionUser {
   }
 
   #capabilities(transaction: ServerTransaction): void {
-    const contact = ['Contact', this.#options.contactFor(transaction.flow)] as const;
+    const contact = ['Contact', this.#contactIn(transaction)] as const;
     const headers = [
       contact,
       ALLOW,
@@ -164,7 +167,7 @@ export class UserAgent implements TransactionUser {
     const replaces = this.#replaced(request);
     if (timing.refusal !== undefined) return void ground.refuse(transaction, timing.refusal);
     if (replaces.refusal !== undefined) return void ground.refuse(transaction, replaces.refusal);
-    const contact = this.#options.contactFor(transaction.flow);
+    const contact = this.#contactIn(transaction);
     const mergeKey = mergeKeyOf(request);
     const key = serverKey(request);
     this.#invites.add(key);
@@ -178,6 +181,7 @@ export class UserAgent implements TransactionUser {
         transaction,
         dialog,
         contact,
+        account: this.#options.accountFor?.(request, transaction.flow),
         timing: timing.value,
         replaces: replaces.value,
         ground,
@@ -185,6 +189,13 @@ export class UserAgent implements TransactionUser {
         over,
       }),
     );
+  }
+
+  /** Of what was asked for, or came by, a sips URI, one as well (RFC 3261, section 12.1.1). */
+  #contactIn({ request, flow }: ServerTransaction): string {
+    const [proxy] = request.all('record-route');
+    const before = proxy === undefined ? request.contact?.uri : parseNameAddr(proxy)?.uri;
+    return this.#options.contactFor(flow, request.uri.scheme === 'sips' || before?.scheme === 'sips');
   }
 
   /** The call that is to be replaced, as far as RFC 3891 lets it be; undefined where none is meant. */

@@ -55,6 +55,7 @@ export class Trunk {
   readonly account: PeerAccount | undefined;
   readonly #options: TrunkOptions;
   readonly #home: Uri;
+  readonly #addresses: AddressList;
   readonly #rates: SourceRates | undefined;
   readonly #registration: Registration | undefined;
   readonly #health: Health | undefined;
@@ -68,7 +69,8 @@ export class Trunk {
     this.#options = options;
     this.settings = settings;
     this.#home = homeOf(settings);
-    this.account = accountOf(options);
+    this.#addresses = new AddressList(settings.addresses);
+    this.account = accountOf(options, this.#addresses);
     if (callsPerSecond !== undefined) {
       const burst = Math.max(1, Math.ceil(callsPerSecond));
       this.#rates = new SourceRates({ perSecond: callsPerSecond, burst, mostSources: 1 }, time);
@@ -90,6 +92,17 @@ export class Trunk {
   /** Whether calls may come from there: it is where this server is registered. */
   isAt(address: string): boolean {
     return this.#registration?.registrar === address;
+  }
+
+  /** Whether calls from there are its calls: by what is configured, too. */
+  owns(address: string): boolean {
+    return this.isAt(address) || this.#addresses.has(address);
+  }
+
+  /** Whether it knows us under this name, as the user of a Contact. */
+  knowsAs(user: string | undefined): boolean {
+    const { register, username } = this.settings;
+    return user !== undefined && user === (register?.contactUser ?? username);
   }
 
   start(): void {
@@ -228,13 +241,13 @@ function homeOf({ domain, name }: TrunkSettings): Uri {
   return uri;
 }
 
-function accountOf({ settings, randomBytes }: TrunkOptions): PeerAccount | undefined {
-  const { name, username, password, authRealms, addresses, transport } = settings;
+function accountOf({ settings, randomBytes }: TrunkOptions, listed: AddressList): PeerAccount | undefined {
+  const { name, username, password, authRealms, transport } = settings;
   if (username === undefined || password === undefined) return undefined;
   const account = { username, secret: { password }, realms: authRealms };
   return new PeerAccount({
     digest: new DigestClient(knownPeer(`trunk ${name}`), account, randomBytes),
-    listed: new AddressList(addresses),
+    listed,
     secureOnly: transport === 'tls',
   });
 }

@@ -97,6 +97,21 @@ void test('a proxy that comes back after a refusal, as one after the other is tr
   assert.equal(ends.invited.length, 2);
 }); // prettier-ignore
 
+for (const [what, uri, headers, secure] of [
+  ['to a sip URI', 'sip:bob@192.0.2.2', [], false],
+  ['to a sips URI', 'sips:bob@192.0.2.2', [], true],
+  ['from a sips Contact', 'sip:bob@192.0.2.2', [['Contact', '<sips:192.0.2.1>']], true],
+  ['by a proxy of a sips URI', 'sip:bob@192.0.2.2', [['Record-Route', '<sips:192.0.2.9;lr>, <sip:192.0.2.8;lr>']], true],
+  ['from a sips Contact by a proxy of a sip URI', 'sip:bob@192.0.2.2', [['Contact', '<sips:192.0.2.1>'], ['Record-Route', '<sip:192.0.2.9;lr>']], false],
+] as const) {
+  void test(`a call ${what} is told ${secure ? 'a sips' : 'the usual'} Contact`, async () => {
+    const contactFor = (_flow: unknown, secured: boolean) => `<${secured ? 'sips' : 'sip'}:${CALLEE}>`;
+    const ends = new TwoEnds({ called: { contactFor } });
+    const { status, contact } = await answered(ends, { ...inviteOf('secure', headers), uri });
+    assert.deepEqual([status, contact?.uri.scheme], [200, secure ? 'sips' : 'sip']);
+  });
+} // prettier-ignore
+
 void test('while it drains, new calls are refused and those that stand go on', async () => {
   const ends = new TwoEnds({ called: { drainSeconds: 17 } });
   const call = ends.call();
