@@ -26,6 +26,8 @@ export interface InboundSessionOptions {
   readonly transaction: ServerTransaction;
   readonly dialog: Dialog;
   readonly contact: string;
+  /** What the INVITE describes. */
+  readonly offer: Buffer | undefined;
   /** That of the trunk that it came in by: answers challenges to requests within the call. */
   readonly account: Journey['account'];
   /** What the INVITE's session timer is answered with. */
@@ -73,7 +75,7 @@ export class InboundSession implements Session {
     this.#ground = ground;
     this.#transaction = transaction;
     this.replaces = options.replaces?.session;
-    this.#exchange = new FirstExchange(this.request);
+    this.#exchange = new FirstExchange(options.offer);
     this.#reliable = new ReliableProvisionals(transaction, ground, () => this.#unpracked());
     this.#requires = this.request.all('require').some((tag) => tag.toLowerCase() === '100rel');
     this.#knows = optionTags(this.request).includes('100rel');

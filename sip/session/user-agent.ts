@@ -16,6 +16,7 @@ import type { Flow } from '../transport/flow.js';
 import { ABILITIES, ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from './abilities.js';
 import type { InDialog } from './in-dialog.js';
 import { InboundSession } from './inbound-session.js';
+import { describedIn } from './session-body.js';
 import { SessionGround, type SessionGroundOptions } from './session-ground.js';
 
 export interface Admission {
@@ -163,6 +164,8 @@ export class UserAgent implements TransactionUser {
       ground.refuse(transaction, refusal(400, 'Missing Contact'));
       return;
     }
+    const offer = describedIn(request);
+    if (offer.refusal !== undefined) return void ground.refuse(transaction, offer.refusal);
     const timing = this.#timer().judge(sessionFields(request));
     const replaces = this.#replaced(request);
     if (timing.refusal !== undefined) return void ground.refuse(transaction, timing.refusal);
@@ -181,6 +184,7 @@ export class UserAgent implements TransactionUser {
         transaction,
         dialog,
         contact,
+        offer: offer.value,
         account: this.#options.accountFor?.(request, transaction.flow),
         timing: timing.value,
         replaces: replaces.value,
