@@ -80,6 +80,7 @@ export class TelephoneDoor implements PhoneCalls {
       admission: this.#admission,
       taps: this.#taps,
       invited: (session) => inbound.invited(session),
+      accountFor: ({ uri }, { remote }) => this.#placing.trunks.of(remote.address, uri.user)?.account,
     });
     this.#placing = new OutboundPlacing({ ...calls, network: this.#network });
     this.#transfers = new Transfers({ ...calls, placing: this.#placing });

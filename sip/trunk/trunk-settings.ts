@@ -11,11 +11,11 @@ export interface TrunkSettings {
   readonly domain: string;
   /** Everything goes there first, if set; with the parameter `lr` it also stands in Route. */
   readonly proxy?: Uri;
-  /** Over which the domain is reached; what DNS says, if absent. */
+  /** Over which the proxy, or else the domain, is reached; what DNS says, if absent. */
   readonly transport?: TrunkTransport;
   readonly username?: string;
   readonly password?: string;
-  /** Whose challenges are answered; that of the domain, if absent. */
+  /** Whose challenges are answered; that of the domain, without its port, if absent. */
   readonly authRealms: readonly string[];
   /** The caller where a call says none: a number, a user name or a SIP URI. */
   readonly from?: string;

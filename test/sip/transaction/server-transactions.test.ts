@@ -291,6 +291,27 @@ test('whoever is not admitted is refused without a transaction, the same way eac
   assert.deepEqual([layer.open.server, layer.countOf('not-admitted')], [0, 1]);
 });
 
+test('a new call is refused for want of time only where it is let in, and that is asked before a password is spent', async () => {
+  const told: boolean[] = [];
+  class Asked extends Callee {
+    verdict: 'silence' | undefined;
+    admits(_request: unknown, _flow: unknown, busy: boolean) {
+      told.push(busy);
+      return this.verdict;
+    }
+  }
+  const callee = new Asked();
+  const { network, send, layer } = open(callee, 'udp', { load: { refuses: () => true } });
+  send();
+  callee.verdict = 'silence';
+  send({ branch: 'z9hG4bK2' });
+  send({ method: 'OPTIONS', branch: 'z9hG4bK3' });
+  await network.pass(0);
+  assert.deepEqual(told, [true, true, false]);
+  assert.deepEqual(statuses(network), ['0 503']);
+  assert.deepEqual([layer.countOf('overload'), layer.countOf('not-admitted')], [1, 2]);
+});
+
 test('what is not well-formed is answered without a transaction and counted', async () => {
   const { network, layer } = open();
   const flow = network.flow(CALLEE, CALLER);
