@@ -31,7 +31,7 @@ Address Intake::rtcp_target() const {
   if (mux_) return rtp;
   if (rtcp_found_.known() && rtcp_found_.SameHost(rtp)) return rtcp_found_;
   if (rtcp_announced_.known() && rtp == latch_.announced()) return rtcp_announced_;
-  return rtp.WithPort(static_cast<uint16_t>(rtp.port() + 1));
+  return rtp.port() == UINT16_MAX ? rtp : rtp.WithPort(static_cast<uint16_t>(rtp.port() + 1));
 }
 
 void Intake::SetProtection(Protection protection, std::unique_ptr<SrtpReceiver> srtp) {
