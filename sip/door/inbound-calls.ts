@@ -33,8 +33,17 @@ export class InboundCalls {
     this.#parts = parts;
   }
 
-  /** A new INVITE that was let in. */
+  /** A new INVITE that was let in. Where a defect is met it is refused, before that is thrown. */
   invited(session: InboundSession): void {
+    try {
+      this.#route(session);
+    } catch (error) {
+      session.reject(500);
+      throw error;
+    }
+  }
+
+  #route(session: InboundSession): void {
     const { replaces } = session;
     if (replaces !== undefined) return this.#replace(session, replaces);
     const answer = this.#parts.answering.to(session.request);

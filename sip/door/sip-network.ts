@@ -11,6 +11,8 @@ import { Locator } from '../locator/locator.js';
 import { systemResolver } from '../locator/system-resolver.js';
 import { hostPortText } from '../message/host.js';
 import { CallMedia } from '../media/call-media.js';
+import type { SipRequest } from '../message/request.js';
+import type { SipResponse } from '../message/response.js';
 import { RandomPool } from '../random-pool.js';
 import type { InboundSession } from '../session/inbound-session.js';
 import { UserAgent } from '../session/user-agent.js';
@@ -35,6 +37,8 @@ export interface SipNetworkParts {
   readonly invited: (session: InboundSession) => void;
   /** Told of every request and response, for metrics. */
   readonly told: (direction: 'in' | 'out', method: string, status: number) => void;
+  /** A message met a defect of ours. */
+  readonly failed: (error: unknown, message: SipRequest | SipResponse | undefined) => void;
 }
 
 const USER = 'parley';
@@ -53,7 +57,7 @@ export class SipNetwork {
 
   /** CONFIG_INVALID where a listener cannot work. */
   constructor(parts: SipNetworkParts) {
-    const { config, tls, time, admission, correspondents, taps, invited, told } = parts;
+    const { config, tls, time, admission, correspondents, taps, invited, told, failed } = parts;
     const received = (bytes: Buffer, flow: Flow): void => this.transactions.received(bytes, flow);
     this.transports = new Transports({
       listeners: listenersOf(config, tls),
@@ -87,6 +91,7 @@ export class SipNetwork {
       time,
       token,
       load: this.#load,
+      failed,
     });
     const locator = new Locator({
       resolver: new CachedResolver(systemResolver(RESOLVE_MS), time),

@@ -105,6 +105,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       onFound: (...where) => this.#incoming.found(...where),
     });
     socket.onDigit = (digit, durationMs, atMs) => this.onDigit?.(digit, durationMs, atMs);
+    socket.onDefect = (error) => this.onFailed?.(asParleyError(error, 'WRONG_STATE'));
   }
 
   /** Takes a pair of ports. Throws CALL_LIMIT when none is free. */

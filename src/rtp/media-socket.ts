@@ -87,6 +87,8 @@ export class MediaSocket {
   onBye: (() => void) | undefined;
   /** STUN or DTLS came: `takeForeign` has it. */
   onForeign: (() => void) | undefined;
+  /** One of the callbacks above has thrown: whoever owns the call should end it. */
+  onDefect: ((error: unknown) => void) | undefined;
   readonly #addon: SocketAddon;
   readonly #mux: boolean;
   readonly #onClose: () => void;
@@ -157,7 +159,7 @@ export class MediaSocket {
     return this.#addon.socketTakeTapped(this.handle);
   }
 
-  /** Sends what is no media (STUN, DTLS) from the RTP port, or that of RTCP. False: the system refused. */
+  /** Sends what is no media (STUN, DTLS) from the RTP port, or that of RTCP. False: to port 0, or the system refused. */
   sendForeign(data: Uint8Array, address: string, port: number, rtcpPort = false): boolean {
     return this.#addon.socketSend(this.handle, data, address, port, rtcpPort);
   }

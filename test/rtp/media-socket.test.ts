@@ -490,3 +490,41 @@ for (const address of ['127.0.0.1', '::1']) {
     far.close();
   });
 }
+
+test('what comes from port 0 is nobody’s, and nothing is sent there', () => {
+  const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: WALL_MS });
+  const ports = RtpPorts.open({ ...PORTS, portMin: 41_500, portMax: 41_503 });
+  const socket = plane.openSocket({ ports, mux: true });
+  const stun = Uint8Array.of(0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42, ...new Uint8Array(12));
+  for (const packet of [stun, rtp({ sequence: 1, timestamp: 0 })]) socket.feed(packet, '127.0.0.1', 0);
+  assert.deepEqual([socket.takeForeign(), socket.stats().malformed], [[], 2]);
+  assert.equal(socket.sendForeign(stun, '127.0.0.1', 0), false);
+  plane.close();
+  ports.close();
+});
+
+test('the last port has none after it, where reports could go', () => {
+  const { plane, socket } = holdSocket(false);
+  socket.learn({ address: FAR.address, port: 65_535 });
+  assert.deepEqual([socket.stats().port, socket.stats().rtcpPort], [65_535, 65_535]);
+  plane.close();
+});
+
+test('a callback that throws is told of with its socket, and the other sockets hear', () => {
+  const { plane, socket, phone } = holdSocket();
+  const other = plane.openSocket({ mux: true });
+  other.formats(FORMATS);
+  const defect = new RangeError('a defect');
+  const [defects, heard]: [unknown[], string[]] = [[], []];
+  socket.onDigit = () => {
+    throw defect;
+  };
+  socket.onDefect = (error) => defects.push(error);
+  other.onDigit = (digit) => heard.push(digit);
+  const second = new Telephone(other);
+  for (const packet of phone.keyPackets(5, 5)) phone.send(packet);
+  for (const packet of second.keyPackets(7, 5)) second.send(packet);
+  assert.throws(() => plane.advance(plane.nowMs + 1000), defect);
+  assert.deepEqual([defects, heard], [[defect], ['7']]);
+  plane.close();
+});

@@ -40,7 +40,8 @@ void Intake::SetProtection(Protection protection, std::unique_ptr<SrtpReceiver> 
 }
 
 void Intake::Take(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns) {
-  if (len > kMaxDatagram) {
+  // Nobody can be answered at port 0, which a raw socket writes as it likes.
+  if (len > kMaxDatagram || from.port() == 0) {
     stats_.malformed++;
     return;
   }

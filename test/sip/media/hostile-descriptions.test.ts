@@ -6,7 +6,7 @@ import { DtlsCertificate } from '../../../src/rtp/dtls-certificate.js';
 import { MediaPlane } from '../../../src/rtp/media-plane.js';
 import { linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { Phone, PLAIN, portIn, stage } from './media-under-test.js';
-import { rtp } from '../../rtp/far-end.js';
+import { event, rtp } from '../../rtp/far-end.js';
 
 test('the last port of all has no port after it: sound goes there, and reports with it', async (t) => {
   const { leg } = stage(t);
@@ -111,4 +111,19 @@ test('media that throws when it is to follow refuses the offer with 500: a call 
   assert.equal(warned.length, 2);
   await phone.send(rtp({ sequence: 1, timestamp: 160 }), port);
   pass(100);
+});
+
+test('media that meets a defect when something comes in is told of as failed', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg();
+  const failures: string[] = [];
+  call.media.onFailed = ({ message }) => failures.push(message);
+  call.media.onDigit = () => {
+    throw new RangeError('a defect');
+  };
+  const port = portIn(valueOf(call.media.answer(phone.describe())));
+  await phone.send(rtp({ payloadType: 101, sequence: 1, timestamp: 0, payload: event(5, 800, true) }), port);
+  assert.throws(() => pass(1000), RangeError);
+  assert.deepEqual(failures, ['a defect']);
 });
