@@ -25,6 +25,7 @@ import { farewell } from './farewell.js';
 import { EventLog } from './event-log.js';
 import { FirstPort } from './first-port.js';
 import { FirstWords } from './first-words.js';
+import { Holding } from './holding.js';
 import type { Leg } from './leg.js';
 import { type PhoneFacts, recordOf, viewOf } from './phone-papers.js';
 import { PressedDigits } from './pressed-digits.js';
@@ -67,7 +68,7 @@ export class PhoneCall {
   readonly #digits = new PressedDigits();
   readonly #times: CallTimes;
   #state: PhoneCallState;
-  #held = { us: false, peer: false };
+  readonly #holding: Holding;
   /** Until the answer, and while it is held. */
   #quiet: (() => void) | undefined;
   #firstPort = new FirstPort();
@@ -90,6 +91,7 @@ export class PhoneCall {
     this.#events = new EventLog(wallMs);
     this.#silence = new SilenceLimit(time, silenceLimitMs, () => void this.end({ reason: 'silence' }));
     this.#keys = new DigitKeys(time, () => this.#leg);
+    this.#holding = new Holding(() => this.#talkingLeg(), () => this.#holdChanged()); // prettier-ignore
     this.#quiet = this.#silence.during();
     this.#times = new CallTimes(time, wallMs);
     this.#state = info.direction === 'inbound' ? 'ringing' : 'dialling';
@@ -134,7 +136,7 @@ export class PhoneCall {
     this.#leg = leg;
     media.onPort = (port) => void (isOurs() && this.#ported(port));
     media.onDigit = (digit, durationMs) => isOurs() && this.#pressed(digit, durationMs);
-    media.onHeld = (held) => isOurs() && this.#holdChanged({ peer: held });
+    media.onHeld = (held) => isOurs() && this.#holding.peer(held);
     media.onSilent = () => void (isOurs() && this.end({ reason: 'media timeout' }));
     media.onFailed = (error) => void (isOurs() && this.end({ reason: 'failed', detail: error.message }));
     media.onLeft = () => void (isOurs() && this.end(LEFT));
@@ -148,7 +150,7 @@ export class PhoneCall {
         this.onTransferAsked === undefined ? asked.refuse(603) : this.onTransferAsked(asked),
     };
     // Of a leg that was there before, the media was agreed on; and whoever held the other one holds it no more.
-    this.#held = { us: false, peer: media.held };
+    this.#holding.carried(media.held);
     if (media.port !== undefined) this.#ported(media.port);
     if (session.state === 'confirmed') this.#established();
     this.#holdChanged();
@@ -220,35 +222,24 @@ export class PhoneCall {
     return this.#talking().interrupt('application');
   }
 
-  async press(request: DigitsRequest): Promise<void> {
-    this.#talking();
-    const over = this.#silence.during();
-    await this.#keys.press(request).finally(over);
+  press(request: DigitsRequest): Promise<void> {
+    return this.#busyWith(async () => {
+      this.#talking();
+      await this.#keys.press(request);
+    });
   }
 
   async hold(held: boolean): Promise<void> {
     this.#talking();
-    const { session, media } = this.#carrier();
-    if (this.#held.us === held) return;
-    media.hold(held);
-    const outcome = await session.reoffer();
-    if (this.#leg?.media !== media) return; // another leg has come, which nobody holds
-    if (outcome.refusal !== undefined) {
-      media.hold(!held);
-      const { status, reason } = outcome.refusal;
-      throw new ParleyError('WRONG_STATE', `the far end refused to be ${held ? 'held' : 'resumed'}: ${status} ${reason}`);
-    }
-    this.#holdChanged({ us: held });
-  } // prettier-ignore
+    await this.#holding.ask(held);
+  }
 
   /** REFER: when the far end says that it is through, this call is over. */
   async transfer(target: ReferTarget, shown: string): Promise<TransferOutcome> {
-    this.#talking();
-    const { session } = this.#carrier();
-    const over = this.#silence.during();
+    const { session } = this.#talkingLeg();
     const told = (status: number): void =>
       this.#events.add({ type: 'transfer', status, done: status >= 200 });
-    const outcome = await session.refer(target, told).finally(over);
+    const outcome = await this.#busyWith(() => session.refer(target, told));
     const status = outcome.refusal === undefined ? outcome.value : outcome.refusal.status;
     if (outcome.refusal !== undefined) told(status);
     const accepted = status >= 200 && status < 300;
@@ -275,6 +266,7 @@ export class PhoneCall {
   async #finish(end: PhoneCallEnd): Promise<void> {
     this.#times.ended();
     this.#silence.close();
+    this.#keys.close();
     this.#firstPort.fail(
       () => new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`),
     );
@@ -360,9 +352,8 @@ export class PhoneCall {
     this.#events.add({ type: 'digit', digit, durationMs });
   }
 
-  #holdChanged(change: Partial<{ us: boolean; peer: boolean }> = {}): void {
-    this.#held = { ...this.#held, ...change };
-    const held = this.#held.us || this.#held.peer;
+  #holdChanged(): void {
+    const { held } = this.#holding;
     this.#call?.hold(held);
     if (held || !this.#times.answered) this.#quiet ??= this.#silence.during();
     else {
@@ -379,6 +370,15 @@ export class PhoneCall {
   } // prettier-ignore
 
   /** While it lasts there is no silence. */
+  async #busyWith<T>(action: () => Promise<T>): Promise<T> {
+    const over = this.#silence.during();
+    try {
+      return await action();
+    } finally {
+      over();
+    }
+  }
+
   #timed(utterance: Utterance): Utterance {
     void utterance.ended.then(this.#silence.during());
     return utterance;
@@ -393,7 +393,8 @@ export class PhoneCall {
     return this.#end === undefined && (this.#state === 'connected' || this.#state === 'held');
   }
 
-  #carrier(): Leg {
+  #talkingLeg(): Leg {
+    this.#talking();
     if (this.#leg === undefined) throw new ParleyError('WRONG_STATE', 'the call has no leg yet');
     return this.#leg;
   }
