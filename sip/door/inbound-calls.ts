@@ -11,8 +11,9 @@ import { InboundSession } from '../session/inbound-session.js';
 import type { SessionUser } from '../session/session.js';
 import type { Admission } from './admission.js';
 import type { Answer, Answering, Spoken } from './answering.js';
-import { PhoneCall, type PhoneCallInfo, type PhoneCallParts } from './phone-call.js';
+import { PhoneCall, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
+import type { PhoneCallInfo } from './phone-papers.js';
 import { Prelude, type PreludePlan } from './prelude.js';
 
 export interface InboundCallsParts extends PhoneCallParts {

@@ -19,6 +19,7 @@ import type { Time } from '../../src/time.js';
 import type { ReferTarget, SessionEnd, TransferAsked } from '../session/session.js';
 import { AwaitedHeir } from './awaited-heir.js';
 import { sessionReason, whyEnded } from './call-end.js';
+import { CallState } from './call-state.js';
 import { CallTimes } from './call-times.js';
 import { DigitKeys } from './digit-keys.js';
 import { farewell } from './farewell.js';
@@ -27,18 +28,9 @@ import { FirstPort } from './first-port.js';
 import { FirstWords } from './first-words.js';
 import { Holding } from './holding.js';
 import type { Leg } from './leg.js';
-import { type PhoneFacts, recordOf, viewOf } from './phone-papers.js';
+import { type PhoneCallInfo, type PhoneFacts, recordOf, viewOf } from './phone-papers.js';
 import { PressedDigits } from './pressed-digits.js';
 import { SilenceLimit } from './silence-limit.js';
-
-export interface PhoneCallInfo {
-  readonly id: string;
-  readonly direction: 'inbound' | 'outbound';
-  readonly to: string;
-  readonly from: string;
-  readonly displayName?: string;
-  readonly route?: string;
-}
 
 export interface PhoneCallParts {
   readonly time: Time;
@@ -67,7 +59,7 @@ export class PhoneCall {
   readonly #keys: DigitKeys;
   readonly #digits = new PressedDigits();
   readonly #times: CallTimes;
-  #state: PhoneCallState;
+  readonly #state: CallState;
   readonly #holding: Holding;
   /** Until the answer, and while it is held. */
   #quiet: (() => void) | undefined;
@@ -94,13 +86,12 @@ export class PhoneCall {
     this.#holding = new Holding(() => this.#talkingLeg(), () => this.#holdChanged()); // prettier-ignore
     this.#quiet = this.#silence.during();
     this.#times = new CallTimes(time, wallMs);
-    this.#state = info.direction === 'inbound' ? 'ringing' : 'dialling';
+    this.#state = new CallState(this.#events, info.direction === 'inbound' ? 'ringing' : 'dialling');
     this.over = new Promise((resolve) => (this.#resolveOver = resolve));
-    this.#events.add({ type: 'state', state: this.#state });
   }
 
   get state(): PhoneCallState {
-    return this.#state;
+    return this.#state.now;
   }
 
   /** It is being ended, or has ended. */
@@ -122,7 +113,7 @@ export class PhoneCall {
   }
 
   get view(): PhoneCallView {
-    return this.#lastView ?? viewOf(this.#facts, this.#state, this.#call, this.#end);
+    return this.#lastView ?? viewOf(this.#facts, this.state, this.#call, this.#end);
   }
 
   /** What carries it from now on; whoever replaces a leg ends the one before. A leg that comes too late is ended. */
@@ -144,7 +135,7 @@ export class PhoneCall {
       accepted: () => isOurs() && this.#times.settled(),
       established: () => isOurs() && this.#established(),
       ended: (end) => isOurs() && this.#legEnded(end),
-      progressed: (status) => isOurs() && status >= 180 && this.#step('ringing'),
+      progressed: (status) => isOurs() && status >= 180 && this.#state.step('ringing'),
       digit: (digit, durationMs) => isOurs() && this.#pressed(digit, durationMs),
       transferAsked: (asked) =>
         this.onTransferAsked === undefined ? asked.refuse(603) : this.onTransferAsked(asked),
@@ -277,7 +268,7 @@ export class PhoneCall {
     await this.#call?.close(end.reason);
     leg?.media.close();
     await farewell(told, this.#parts.time);
-    this.#step('ended');
+    this.#state.step('ended', end);
     const last = { end, media, sent, transferredTo: this.#transferredTo };
     this.#parts.recorded(recordOf(this.#facts, last));
     this.#letGo();
@@ -306,7 +297,7 @@ export class PhoneCall {
   /** Once it is answered and has its speech, which waits for the keys of its media. */
   #connect(): void {
     if (!this.#times.answered || this.#call === undefined || this.#end !== undefined) return;
-    this.#step('connected');
+    this.#state.step('connected');
     this.#holdChanged();
     this.#begin();
   }
@@ -360,14 +351,8 @@ export class PhoneCall {
       this.#quiet?.();
       this.#quiet = undefined;
     }
-    if (this.#state === 'connected' || this.#state === 'held') this.#step(held ? 'held' : 'connected');
+    if (this.#state.isUp) this.#state.step(held ? 'held' : 'connected');
   }
-
-  #step(state: PhoneCallState): void {
-    if (this.#state === state || this.#state === 'ended') return;
-    this.#state = state;
-    this.#events.add({ type: 'state', state, ...(state === 'ended' && this.#end !== undefined ? { end: this.#end } : {}) });
-  } // prettier-ignore
 
   /** While it lasts there is no silence. */
   async #busyWith<T>(action: () => Promise<T>): Promise<T> {
@@ -386,11 +371,11 @@ export class PhoneCall {
 
   #talking(): Call {
     if (this.#isUp() && this.#call !== undefined) return this.#call;
-    throw new ParleyError('WRONG_STATE', `the call is ${this.#end === undefined ? this.#state : 'ended'}, not connected`);
+    throw new ParleyError('WRONG_STATE', `the call is ${this.#end === undefined ? this.state : 'ended'}, not connected`);
   } // prettier-ignore
 
   #isUp(): boolean {
-    return this.#end === undefined && (this.#state === 'connected' || this.#state === 'held');
+    return this.#end === undefined && this.#state.isUp;
   }
 
   #talkingLeg(): Leg {
