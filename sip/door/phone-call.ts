@@ -64,7 +64,7 @@ export class PhoneCall {
   /** Until the answer, and while it is held. */
   #quiet: (() => void) | undefined;
   #firstPort = new FirstPort();
-  readonly #heir = new AwaitedHeir();
+  #heir: AwaitedHeir | undefined;
   #leg: Leg | undefined;
   #port: MediaPort | undefined;
   readonly #words = new FirstWords();
@@ -147,16 +147,23 @@ export class PhoneCall {
     this.#holdChanged();
   }
 
+  /** Somebody is being called to take the far end's place. */
+  get awaitsHeir(): boolean {
+    return this.#heir !== undefined;
+  }
+
   /**
    * Somebody else is called to take the far end's place: until the function returned is called, the far end may leave,
-   * and what is to be spoken waits. Then the call ends if nobody has come.
+   * and what is to be spoken waits. Then the call ends if nobody has come. One at a time.
    */
-  awaitsHeir(): () => void {
+  awaitHeir(): () => void {
     const over = this.#silence.during();
-    this.#heir.awaited();
+    const heir = new AwaitedHeir();
+    this.#heir = heir;
     return () => {
       over();
-      const end = this.#heir.settled(this.#leg);
+      if (this.#heir === heir) this.#heir = undefined;
+      const end = heir.settled(this.#leg);
       if (end !== undefined) void this.end(whyEnded(end, this.info.direction));
     };
   }
@@ -332,7 +339,7 @@ export class PhoneCall {
   }
 
   #legEnded(end: SessionEnd): void {
-    if (this.#heir.lets(this.#leg, end)) return this.#call?.hold(true);
+    if (this.#heir?.lets(this.#leg, end)) return this.#call?.hold(true);
     if (end.by !== 'transport') this.#times.settled();
     void this.end(whyEnded(end, this.info.direction));
   }
