@@ -46,7 +46,10 @@ export interface Whereabouts {
   readonly rtcpPort?: number;
   /** How long after the first packet the announced source may still take over. */
   readonly windowMs?: number;
-  /** Only the announced address is heard: for peers that are known not to stand behind a translator. */
+  /**
+   * Nothing is learned: only the announced address is sent to, and heard, but for what SRTP proves. For peers that are
+   * known not to stand behind a translator, or whose way through it is known.
+   */
   readonly announcedOnly?: boolean;
 }
 

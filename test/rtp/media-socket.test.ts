@@ -189,6 +189,60 @@ test('a description that repeats the address keeps the learned one until somebod
   plane.close();
 });
 
+const BEHIND = { address: '192.0.2.77', port: 7000 }; // a translator's face of the far end
+
+test('a description that repeats the address lets nobody take the place of a far end that is heard', () => {
+  const { plane, socket, pass } = holdSocket();
+  const [behind, stranger] = [new Telephone(socket, BEHIND), new Telephone(socket, STRANGER)];
+  behind.speak();
+  pass(10_000);
+  behind.speak();
+  pass(1000);
+  socket.learn(FAR);
+  stranger.speak();
+  assert.deepEqual([socket.stats().port, socket.stats().strangers], [BEHIND.port, 1]);
+  behind.speak();
+  pass(2000);
+  stranger.speak();
+  assert.deepEqual([socket.stats().port, socket.stats().strangers], [BEHIND.port, 2]);
+  plane.close();
+});
+
+test('where the far end has gone silent, whoever comes after a new description is learned', () => {
+  const { plane, socket, pass } = holdSocket();
+  new Telephone(socket, BEHIND).speak();
+  pass(500);
+  socket.learn(FAR);
+  pass(1500);
+  new Telephone(socket, STRANGER).speak();
+  assert.deepEqual([socket.stats().port, socket.stats().strangers], [STRANGER.port, 0]);
+  plane.close();
+});
+
+for (const [what, heardMs] of [['long', 10_000], ['hardly', 500]] as const) {
+  test(`a far end that was ${what} heard, was silent and comes back takes its place back, whoever was learned meanwhile`, () => {
+    const { plane, socket, pass } = holdSocket();
+    const [behind, stranger] = [new Telephone(socket, BEHIND), new Telephone(socket, STRANGER)];
+    behind.speak();
+    pass(heardMs);
+    behind.speak();
+    pass(60_000); // held
+    for (let refresh = 0; refresh < 2; refresh++) {
+      socket.learn(FAR);
+      for (let second = 0; second < 5; second++) {
+        stranger.speak();
+        assert.equal(socket.stats().port, STRANGER.port);
+        pass(1000);
+      }
+      pass(60_000);
+    }
+    behind.speak();
+    stranger.speak();
+    assert.deepEqual([socket.stats().port, socket.stats().strangers], [BEHIND.port, 1]);
+    plane.close();
+  });
+} // prettier-ignore
+
 test('only the announced address is heard where nothing is to be learned', () => {
   const { plane, socket, phone } = holdSocket();
   socket.learn({ ...FAR, announcedOnly: true });
