@@ -102,3 +102,11 @@ export function asParleyError(error: unknown, code: ErrorCode): ParleyError {
 export function isAborted(error: unknown): boolean {
   return error instanceof ParleyError && error.code === 'ABORTED';
 }
+
+/**
+ * A defect that nobody who is there can answer for, as a rejection that nobody awaits: it is logged, and ends nothing.
+ * For callbacks of the network: thrown there, it would end the process, and with it every call.
+ */
+export function tellDefect(error: unknown): void {
+  void Promise.reject(error);
+}

@@ -154,6 +154,48 @@ void AFloodAtOneCallDelaysTheOthersLittle() {
   CHECK(flooded->Stats().foreign + flooded->Stats().malformed > 100);
 }
 
+constexpr uint8_t kStun[20] = {0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42};
+
+// As a raw socket sends it, with no port of its own; false where the system lets nobody have one.
+bool SendFromPortZero(const uint8_t* data, size_t bytes, uint16_t to_port) {
+  const int raw = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_UDP);
+  if (raw < 0) return false;
+  std::vector<uint8_t> packet(8 + bytes);
+  PutBig16(packet.data() + 2, to_port);
+  PutBig16(packet.data() + 4, static_cast<uint16_t>(packet.size()));
+  std::copy_n(data, bytes, packet.begin() + 8);  // without a checksum, as IPv4 allows
+  sockaddr_storage to;
+  socklen_t to_bytes = 0;
+  CHECK(Address::Of("127.0.0.1", 0).Fill(AF_INET, &to, &to_bytes));
+  const ssize_t sent = sendto(raw, packet.data(), packet.size(), 0, reinterpret_cast<sockaddr*>(&to), to_bytes);
+  close(raw);
+  return sent == static_cast<ssize_t>(packet.size());
+}
+
+void NobodyIsHeardOrAnsweredAtPortZero() {
+  const auto plane = MediaPlane::OpenManual(1, 0, 0);
+  const auto pool = Pool();
+  const auto socket = Open(*plane, *pool, 1), far = Open(*plane, *pool, 2);
+  const Address nowhere = Address::Of("127.0.0.1", 0);
+  uint64_t malformed = 0;
+  for (const uint8_t first : {uint8_t{0}, uint8_t{22}, uint8_t{0x80}}) {  // STUN, DTLS, RTP
+    uint8_t packet[172] = {};
+    std::copy_n(kStun, sizeof(kStun), packet);
+    packet[0] = first;
+    plane->Feed(socket, packet, sizeof(packet), nowhere, false);
+    malformed++;
+    if (SendFromPortZero(packet, sizeof(packet), socket->port())) malformed++;
+  }
+  // It is behind the others, and has a port.
+  CHECK(far->SendForeign(kStun, sizeof(kStun), Address::Of("127.0.0.1", socket->port()), false));
+  plane->Advance(1);
+  CHECK_EQ(socket->Stats().malformed, malformed);
+  const auto foreign = socket->TakeForeign();
+  CHECK_EQ(foreign.size(), size_t{1});
+  CHECK(!foreign.empty() && foreign[0].from.port() == far->port());
+  CHECK(!socket->SendForeign(kStun, sizeof(kStun), nowhere, false));
+}
+
 void Hammer(MediaPlane& plane, PortPool& pool, uint64_t seed, const std::atomic<bool>& running) {
   Random random(seed);
   std::shared_ptr<MediaSocket> socket;
@@ -222,6 +264,7 @@ int main() {
       {"two ends hear each other", TwoEndsHearEachOther},
       {"two hundred calls leave nothing behind", TwoHundredCallsLeaveNothingBehind},
       {"a flood at one call delays the others little", AFloodAtOneCallDelaysTheOthersLittle},
+      {"nobody is heard or answered at port zero", NobodyIsHeardOrAnsweredAtPortZero},
       {"everything may happen at once", EverythingMayHappenAtOnce},
   });
 }

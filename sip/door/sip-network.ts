@@ -13,6 +13,7 @@ import { systemResolver } from '../locator/system-resolver.js';
 import { hostPortText } from '../message/host.js';
 import { CallMedia } from '../media/call-media.js';
 import type { SipRequest } from '../message/request.js';
+import type { SipResponse } from '../message/response.js';
 import { RandomPool } from '../random-pool.js';
 import type { InboundSession } from '../session/inbound-session.js';
 import { UserAgent } from '../session/user-agent.js';
@@ -40,6 +41,8 @@ export interface SipNetworkParts {
   readonly accountFor: (invite: SipRequest, flow: Flow) => Journey['account'];
   /** Told of every request and response, for metrics. */
   readonly told: (direction: 'in' | 'out', method: string, status: number) => void;
+  /** A message met a defect of ours. */
+  readonly failed: (error: unknown, message: SipRequest | SipResponse | undefined) => void;
 }
 
 const USER = 'parley';
@@ -58,7 +61,7 @@ export class SipNetwork {
 
   /** CONFIG_INVALID where a listener cannot work. */
   constructor(parts: SipNetworkParts) {
-    const { config, tls, time, admission, correspondents, taps, invited, accountFor, told } = parts;
+    const { config, tls, time, admission, correspondents, taps, invited, accountFor, told, failed } = parts;
     const received = (bytes: Buffer, flow: Flow): void => this.transactions.received(bytes, flow);
     this.transports = new Transports({
       listeners: listenersOf(config, tls),
@@ -93,6 +96,7 @@ export class SipNetwork {
       time,
       token,
       load: this.#load,
+      failed,
     });
     const locator = new Locator({
       resolver: new CachedResolver(systemResolver(RESOLVE_MS), time),

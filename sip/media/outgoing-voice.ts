@@ -102,16 +102,13 @@ export class OutgoingVoice {
     return true;
   }
 
-  /** To where the socket has found the far end. */
+  /** To where the socket has found the far end. Whether it speaks there or pauses is the application's business. */
   flow(): void {
-    if (this.#playout === undefined) return;
-    this.#playout.resume();
-    this.#socket.bind(this.#playout);
+    if (this.#playout !== undefined) this.#socket.bind(this.#playout);
   }
 
   /** Nothing leaves any more when this returns; what waits is kept, and counters stand still with it. */
   stop(): void {
-    this.#playout?.pause();
     this.#socket.bind(null);
   }
 

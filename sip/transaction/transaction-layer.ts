@@ -52,6 +52,8 @@ export interface TransactionLayerOptions {
   readonly limits?: Partial<TransactionLimits>;
   /** Says which new calls are refused because there is too much to do; none, if nobody says. */
   readonly load?: Pick<LoadGauge, 'refuses'>;
+  /** A message met a defect of ours: it was refused with 500 where it could be. Thrown, if nobody is told. */
+  readonly failed?: (error: unknown, message: SipRequest | SipResponse | undefined) => void;
 }
 
 type AnyServer = InviteServerTransaction | NonInviteServerTransaction;
@@ -96,6 +98,14 @@ export class TransactionLayer {
   }
 
   handle(parsed: Parsed, flow: Flow): void {
+    try {
+      this.#take(parsed, flow);
+    } catch (error) {
+      this.#failed(parsed, error);
+    }
+  }
+
+  #take(parsed: Parsed, flow: Flow): void {
     switch (parsed.kind) {
       case 'request':
         this.#request(parsed.request, flow);
@@ -141,6 +151,16 @@ export class TransactionLayer {
     for (const transaction of [...this.#servers.values(), ...this.#clients.values()]) transaction.close();
     this.#servers.clear();
     this.#clients.clear();
+  }
+
+  #failed(parsed: Parsed, error: unknown): void {
+    const { failed } = this.#options;
+    if (failed === undefined) throw error;
+    this.#count('failed');
+    if (parsed.kind === 'request' && parsed.request.method !== 'ACK') {
+      this.#servers.get(serverKey(parsed.request))?.respond({ status: 500 });
+    }
+    failed(error, parsed.kind === 'request' ? parsed.request : parsed.kind === 'response' ? parsed.response : undefined); // prettier-ignore
   }
 
   #request(request: SipRequest, flow: Flow): void {

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { tellDefect } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { MessageTap } from '../capture/message-tap.js';
 import type { Via } from '../message/via.js';
@@ -78,7 +79,7 @@ export class Transports {
     this.#gate = new ConnectionGate(this.#limits, this.counts);
     const { time, client: tls = {} } = options;
     const both = { limits: this.#limits, time, counts: this.counts };
-    this.#received = tapped(options);
+    this.#received = guarded(tapped(options));
     this.#sent = sentTo(options.tap);
     const wire = { received: this.#received, sent: this.#sent };
     this.#door = new WebSocketDoor({ ...both, ...wire, opened: (flow) => this.#table.add(flow) });
@@ -343,6 +344,17 @@ export class Transports {
         options.transport === transport && (like === undefined || sameFamily(listener.local.address, like)),
     );
   }
+}
+
+/** Whatever one message meets here, the socket that it came by goes on. */
+function guarded(received: TransportsOptions['received']): TransportsOptions['received'] {
+  return (bytes, flow) => {
+    try {
+      received(bytes, flow);
+    } catch (error) {
+      tellDefect(error);
+    }
+  };
 }
 
 function tapped({ received, tap }: TransportsOptions): (bytes: Buffer, flow: Flow) => void {

@@ -336,3 +336,31 @@ test('closing forgets everything and leaves no timer', async () => {
   assert.deepEqual(layer.open.server, 0);
   assert.equal(network.time.waiting, 0);
 });
+
+test('a request that meets a defect is refused with 500, told of and counted, and the next one is served', async () => {
+  const told: unknown[] = [];
+  let broken = true;
+  const callee = new Callee((transaction) => {
+    if (broken) throw new RangeError('a defect');
+    transaction.respond({ status: 200 });
+  });
+  const failed = (error: unknown, message: { readonly callId: string } | undefined): void => void told.push([String(error), message?.callId]);
+  const { network, layer, send } = open(callee, 'udp', { failed });
+  send();
+  send({ method: 'OPTIONS', branch: 'z9hG4bK2' });
+  broken = false;
+  send({ method: 'OPTIONS', branch: 'z9hG4bK3' });
+  await network.pass(20);
+  assert.deepEqual(statuses(network), ['0 500', '0 500', '0 200']);
+  assert.deepEqual(told, [['RangeError: a defect', '1'], ['RangeError: a defect', '1']]);
+  assert.deepEqual([layer.countOf('failed'), layer.open.pendingInvites], [2, 0]);
+}); // prettier-ignore
+
+test('a defect that nobody is told of is thrown', () => {
+  const { send } = open(
+    new Callee(() => {
+      throw new RangeError('a defect');
+    }),
+  );
+  assert.throws(() => send(), RangeError);
+});

@@ -3,6 +3,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer, Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
+import { rejectionsOf } from '../../fakes/rejections.js';
 import { until } from '../../fakes/until.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import type { Flow } from '../../../sip/transport/flow.js';
@@ -384,3 +385,23 @@ test('a port that is taken is told, and what was opened before is closed', async
   const { port } = taken.target('tcp');
   await assert.rejects(openTransports(t, [UDP, { transport: 'tcp', port }]), { code: 'CONFIG_INVALID' });
 });
+
+for (const listener of [UDP, TCP]) {
+  test(`a message that meets a defect is told of, and the next one over ${listener.transport} is read`, async (t) => {
+    const heard: string[] = [];
+    const defect = new RangeError('a defect');
+    const server = await openTransports(t, [listener], {
+      received: (bytes) => {
+        if (heard.push(bytes.toString()) === 1) throw defect;
+      },
+    });
+    const client = await openTransports(t, [listener]);
+    const told = await rejectionsOf(async () => {
+      for (const n of [1, 2]) {
+        await sent(client.transports.send(server.target(listener.transport), options(client.transports)));
+        await until(() => heard.length === n);
+      }
+    });
+    assert.deepEqual(told, [defect]);
+  });
+}
