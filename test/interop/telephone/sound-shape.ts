@@ -55,6 +55,14 @@ export function likeness(first: Sound, second: Sound): Likeness {
   return { correlation, longerMs: one.ms - other.ms, gain: mean(one.levels) / mean(other.levels) };
 }
 
+/** The same of as much of a text as was heard of it, from its beginning. */
+export function likenessSoFar(heard: Sound, text: Sound): Likeness {
+  const speech = voiced(heard.samples, heard.rate);
+  const length = Math.round((speech.length * text.rate) / heard.rate);
+  const begun = { samples: voiced(text.samples, text.rate).subarray(0, length), rate: text.rate };
+  return likeness({ samples: speech, rate: heard.rate }, begun);
+}
+
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
