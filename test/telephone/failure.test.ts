@@ -14,6 +14,7 @@ import { freePorts } from '../interop/telephone/free-port.js';
 import { kept } from '../interop/telephone/kept.js';
 import { TelephoneServer } from '../interop/telephone/telephone-server.js';
 import {
+  acceptanceOf,
   callFrom,
   field,
   finalOf,
@@ -189,10 +190,10 @@ test('a call through a trunk that has vanished is taken back at once, and an unk
 });
 
 test('a call whose client leaves before the answer is hung up, unless a key leads back to it', async (t) => {
-  const { server, telephone } = await kept(t, TelephoneServer.start());
-  const callee = await kept(t, UdpCaller.open({ host: '127.0.0.1', port: 9 }));
-  const to = `sip:a@127.0.0.1:${callee.local.port}`;
+  const { server, telephone, address } = await kept(t, TelephoneServer.start());
   for (const key of [undefined, 'order-4711']) {
+    const callee = await kept(t, UdpCaller.open(address));
+    const to = `sip:a@127.0.0.1:${callee.local.port}`;
     const { gone, leaves } = leaving();
     const placing = telephone.place.bind(telephone);
     telephone.place = async (request) => {
@@ -214,7 +215,13 @@ test('a call whose client leaves before the answer is hung up, unless a key lead
     const again = await place(server, body);
     assert.equal(again.headers.get('idempotent-replayed'), 'true');
     assert.equal(((await again.json()) as { id: string }).id, view.id);
-    assert.equal(telephone.get(view.id).state, 'dialling');
+    const invite = callee.heard.findLast((message) => message.startsWith('INVITE ')) ?? '';
+    callee.send(acceptanceOf(invite, callee.local));
+    await until(() => telephone.get(view.id).state !== 'dialling');
+    assert.equal(telephone.get(view.id).state, 'connected');
+    void until(() => callee.heard.some((message) => message.startsWith('BYE '))).then(() =>
+      callee.send(okTo(callee.heard.find((message) => message.startsWith('BYE ')) ?? '')),
+    );
     await telephone.hangUp(view.id);
   }
   await until(() => telephone.size === 0 && telephone.ports['used'] === 0);
