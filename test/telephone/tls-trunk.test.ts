@@ -14,7 +14,7 @@ import { freePorts } from '../interop/telephone/free-port.js';
 import { kept } from '../interop/telephone/kept.js';
 import { TelephoneServer } from '../interop/telephone/telephone-server.js';
 import { type Issued, issueCertificates } from '../sip/transport/certificates.js';
-import { field, offer, okTo, request, statusOf, TcpCaller } from './raw-caller.js';
+import { acceptanceOf, field, okTo, request, statusOf, TcpCaller } from './raw-caller.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-tls-trunk-'));
 const environment = { SIP_TLS_CA: join(folder, 'ca.pem') };
@@ -66,13 +66,10 @@ async function openEdge(t: TestContext): Promise<Edge> {
 
 function answer(peer: TcpCaller, message: string, port: number): void {
   if (statusOf(message) > 0 || message.startsWith('ACK ')) return;
+  const tag = field(message, 'To')?.includes(';tag=') === true ? '' : 'there';
   const isInvite = message.startsWith('INVITE ');
-  const plain = okTo(message, 200, field(message, 'To')?.includes(';tag=') === true ? '' : 'there');
-  if (!isInvite) return peer.send(plain);
-  const body = offer('127.0.0.1', 9);
-  const more = [`Contact: <sip:bob@127.0.0.1:${port};transport=tls>`, 'Content-Type: application/sdp'];
-  peer.send(plain.replace(/Content-Length: 0\r\n\r\n$/, [...more, `Content-Length: ${body.length}`, '', body].join('\r\n')));
-} // prettier-ignore
+  peer.send(isInvite ? acceptanceOf(message, { host: '127.0.0.1', port }, 'tls') : okTo(message, 200, tag));
+}
 
 /** Where a Contact leads, as text. */
 const placeIn = (contact: string | undefined) =>
