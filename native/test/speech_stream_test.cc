@@ -62,6 +62,12 @@ class LateText {
   size_t given_ = 0;
 };
 
+bool CannotStep(SpeechModel& model, SpeechStream* stream) {
+  StepResult result;
+  std::vector<int32_t> codes(static_cast<size_t>(model.config().talker.code_groups));
+  return Throws<std::logic_error>([&] { model.Step(&stream, 1, &result, codes.data()); });
+}
+
 // Beside a stream that never waits.
 void CheckLateText(const GoldenCase& one, const GoldenCase& companion, size_t at_once) {
   const auto kernels = MakeRecordingKernels(2);
@@ -92,9 +98,7 @@ void CheckLateText(const GoldenCase& one, const GoldenCase& companion, size_t at
       waits++;
       // The first frame needs none of it, every other one a row.
       CHECK_EQ(waiting.stream->frames(), text.given() + 1);
-      StepResult result;
-      std::vector<int32_t> codes(64);
-      CHECK(Throws<std::logic_error>([&] { model.Step(both, 1, &result, codes.data()); }));
+      CHECK(CannotStep(model, waiting.stream.get()));
       step();  // the other one alone
       text.Give(waiting.stream.get());
     }
