@@ -44,3 +44,6 @@ endforeach()
 # Figures: cmake --build <folder> --target kernels_bench
 add_executable(kernels_bench EXCLUDE_FROM_ALL bench/kernels_bench.cc)
 target_link_libraries(kernels_bench PRIVATE kernels)
+add_executable(codec_bench EXCLUDE_FROM_ALL bench/codec_bench.cc)
+target_link_libraries(codec_bench PRIVATE kernels model)
+target_compile_definitions(codec_bench PRIVATE PARLEY_GOLDEN="${CMAKE_CURRENT_SOURCE_DIR}/test/golden")
