@@ -115,7 +115,9 @@ test('the names of an older server keep their meaning', () => {
       /^INFERENCE_CPU_CORES must be cores such as/,
     );
   }
-  assert.deepEqual(problemsOf({ QUANTIZE: 'int4' }), ['QUANTIZE must be one of none, int8, int8-talker, fp8, not "int4"']);
+  assert.deepEqual(problemsOf({ QUANTIZE: 'int4' }), [
+    'QUANTIZE must be one of none, int8, int8-talker, fp8, not "int4"',
+  ]);
 });
 
 test('origins and addresses that could match nothing are refused', () => {
