@@ -58,7 +58,7 @@ constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 12;
 // Of many vectors: 12 sums of four rows and three vectors, the three inputs and a weight.
 constexpr size_t kTileVectors = 3;
-constexpr size_t kBlockedVectors = 8;
+constexpr size_t kBlockedVectors = 24;
 
 }  // namespace
 }  // namespace parley::cpu

@@ -63,7 +63,7 @@ constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 24;
 // Of many vectors: 24 sums of four rows and six vectors, the six inputs and a weight.
 constexpr size_t kTileVectors = 6;
-constexpr size_t kBlockedVectors = 8;
+constexpr size_t kBlockedVectors = 24;
 
 }  // namespace
 }  // namespace parley::cpu
