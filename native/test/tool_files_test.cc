@@ -60,7 +60,9 @@ std::string FormatOf(uint32_t kind, uint32_t channels, uint32_t rate, uint32_t b
   return Little(kind, 2) + Little(channels, 2) + Little(rate, 4) + Little(0, 4) + Little(0, 2) + Little(bits, 2);
 }
 
-std::string Wav(const std::string& chunks) { return "RIFF" + Little(static_cast<uint32_t>(chunks.size() + 4), 4) + "WAVE" + chunks; }
+std::string Wav(const std::string& chunks) {
+  return "RIFF" + Little(static_cast<uint32_t>(chunks.size() + 4), 4) + "WAVE" + chunks;
+}
 
 void EveryWidthOfSampleIsRead() {
   TempFolder folder;
@@ -123,7 +125,8 @@ void WhatIsNoSoundIsNamed() {
   // A stream that was cut off tells of more than there is.
   test::WriteAll(path, Wav(format + "data" + Little(1000, 4) + Little(0x4000, 2) + "x"));
   CHECK_EQ(ReadWav(path).samples.size(), size_t{1});
-  CHECK_EQ(Refusal([&] { ReadWav(folder / "none.wav"); }), (folder / "none.wav") + ": cannot be opened: No such file or directory");
+  CHECK_EQ(Refusal([&] { ReadWav(folder / "none.wav"); }),
+           (folder / "none.wav") + ": cannot be opened: No such file or directory");
 }
 
 }  // namespace

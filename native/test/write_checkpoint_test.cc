@@ -161,7 +161,8 @@ void Speaks(const std::string& directory, size_t frames) {
   request.text = "Hello there.";
   if (config.type == ModelType::kCustomVoice) request.speaker = "ryan";
   const std::vector<float> vector(static_cast<size_t>(config.talker.transformer.hidden), 0.5f);
-  const auto voice = config.type == ModelType::kBase ? std::make_shared<const VoicePrompt>(VoicePrompt{vector, {}, ""}) : nullptr;
+  const auto voice =
+      config.type == ModelType::kBase ? std::make_shared<const VoicePrompt>(VoicePrompt{vector, {}, ""}) : nullptr;
   Prompt prompt;
   std::string problem;
   CHECK(BuildPrompt(config, checkpoint->tokenizer(), request, &prompt, &problem));
@@ -227,7 +228,8 @@ void WeightsAreScaledByWhatTheyAreFor() {
   CHECK(std::fabs(mean - 1) < 0.1);
   const auto& usage = checkpoint->CodecTensor("decoder.quantizer.rvq_first.vq.layers.0._codebook.cluster_usage");
   for (size_t n = 0; n < usage.count(); n++) CHECK(reinterpret_cast<const float*>(usage.data)[n] > 1);
-  const Tensor* const mark = checkpoint->codec().Find("encoder.quantizer.semantic_residual_vector_quantizer.layers.0.codebook.initialized");
+  const Tensor* const mark =
+      checkpoint->codec().Find("encoder.quantizer.semantic_residual_vector_quantizer.layers.0.codebook.initialized");
   CHECK_EQ(*reinterpret_cast<const float*>(mark->data), 1.0f);
 }
 
@@ -259,11 +261,13 @@ void WhatCannotBeIsRefused() {
   CHECK(Refusal([&] { WriteCheckpoint(tiny, folder.path(), {1, 1000}); }).find("1 to 137 shards") != std::string::npos);
   CheckpointSizes uneven = tiny;
   uneven.talker.kv_heads = 3;
-  CHECK_EQ(Refusal([&] { PlanOf(uneven); }),
-           "config.json: talker_config.num_key_value_heads: expected a divisor of num_attention_heads, which is 4, found 3");
+  CHECK_EQ(
+      Refusal([&] { PlanOf(uneven); }),
+      "config.json: talker_config.num_key_value_heads: expected a divisor of num_attention_heads, which is 4, found 3");
   CHECK(!std::filesystem::exists(folder / "speech_tokenizer"));
   WriteCheckpoint(tiny, folder.path(), {});
-  CHECK(Refusal([&] { WriteCheckpoint(tiny, folder.path(), {}); }).find("holds a checkpoint already") != std::string::npos);
+  CHECK(Refusal([&] { WriteCheckpoint(tiny, folder.path(), {}); }).find("holds a checkpoint already") !=
+        std::string::npos);
 }
 
 }  // namespace

@@ -17,15 +17,16 @@ constexpr size_t kStride = 190'357;
 
 // The first two must be symbols; of the others as many as there is room for.
 constexpr const char* kWords[] = {
-    "assistant", "user",   " the",   " and",   " you",  " that", " have", " for",    " not",     " with",   " this",
-    " but",      " from",  " they",  " say",   " her",  " she",  " will", " one",    " all",     " would",  " there",
-    " their",    " what",  " out",   " about", " who",  " get",  " which", " when",  " make",    " can",    " like",
-    " time",     " just",  " him",   " know",  " take", " people", " into", " year", " your",    " good",   " some",
-    " could",    " them",  " see",   " other", " than", " then", " now",  " look",   " only",    " come",   " its",
-    " over",     " think", " also",  " back",  " after", " use", " two",  " how",    " our",     " work",   " first",
-    " well",     " way",   " even",  " new",   " want", " because", " any", " these", " give",   " day",    " most",
-    " order",    " call",  " please", " thank", " number", " hello", " help", " name", " today", " tomorrow", " minute",
-    "ing",       "ion",    "er",     "ed",     "es",    "ly",    "ment",  "tion",    "able",     "ness",    "est",
+    "assistant", "user",     " the",   " and",   " you",   " that",  " have",     " for",    " not",    " with",
+    " this",     " but",     " from",  " they",  " say",   " her",   " she",      " will",   " one",    " all",
+    " would",    " there",   " their", " what",  " out",   " about", " who",      " get",    " which",  " when",
+    " make",     " can",     " like",  " time",  " just",  " him",   " know",     " take",   " people", " into",
+    " year",     " your",    " good",  " some",  " could", " them",  " see",      " other",  " than",   " then",
+    " now",      " look",    " only",  " come",  " its",   " over",  " think",    " also",   " back",   " after",
+    " use",      " two",     " how",   " our",   " work",  " first", " well",     " way",    " even",   " new",
+    " want",     " because", " any",   " these", " give",  " day",   " most",     " order",  " call",   " please",
+    " thank",    " number",  " hello", " help",  " name",  " today", " tomorrow", " minute", "ing",     "ion",
+    "er",        "ed",       "es",     "ly",     "ment",   "tion",   "able",      "ness",    "est",
 };
 
 // Whole lead bytes of the Chinese characters in UTF-8, and the bytes that continue.
@@ -59,7 +60,9 @@ class Maker {
       const size_t place = n * kStride % (kPairs * kPairs);
       Add(PairOf(place / kPairs), PairOf(place % kPairs));
     }
-    if (!Full()) throw std::invalid_argument("at most " + std::to_string(made_.symbols.size()) + " entries can be made");
+    if (!Full()) {
+      throw std::invalid_argument("at most " + std::to_string(made_.symbols.size()) + " entries can be made");
+    }
     const auto assistant = std::find(made_.symbols.begin(), made_.symbols.end(), "assistant");
     if (entries_ > kAssistantId) std::swap(*assistant, made_.symbols[kAssistantId]);
     return std::move(made_);
@@ -94,7 +97,9 @@ class Maker {
       for (unsigned second = kFirstRest; second <= kLastRest; second++) {
         const std::string two = {static_cast<char>(lead), static_cast<char>(second)};
         AddWord(two);
-        for (unsigned third = kFirstRest; third <= kLastRest && !Full(); third++) AddWord(two + static_cast<char>(third));
+        for (unsigned third = kFirstRest; third <= kLastRest && !Full(); third++) {
+          AddWord(two + static_cast<char>(third));
+        }
       }
     }
   }
@@ -133,7 +138,8 @@ std::string BytePairs::MergesText() const {
 
 BytePairs MakeBytePairs(size_t entries) {
   if (entries < FewestEntries()) {
-    throw std::invalid_argument("a vocabulary has at least " + std::to_string(FewestEntries()) + " entries: the bytes and the role names");
+    throw std::invalid_argument("a vocabulary has at least " + std::to_string(FewestEntries()) +
+                                " entries: the bytes and the role names");
   }
   return Maker(entries).Make();
 }

@@ -8,10 +8,10 @@
 
 namespace parley::tools {
 
-std::string ModelConfigJson(const CheckpointSizes& sizes);       // config.json
-std::string CodecConfigJson(const CheckpointSizes& sizes);       // speech_tokenizer/config.json
-std::string GenerationConfigJson();                              // generation_config.json
-std::string TokenizerConfigJson(const CheckpointSizes& sizes);   // tokenizer_config.json
+std::string ModelConfigJson(const CheckpointSizes& sizes);      // config.json
+std::string CodecConfigJson(const CheckpointSizes& sizes);      // speech_tokenizer/config.json
+std::string GenerationConfigJson();                             // generation_config.json
+std::string TokenizerConfigJson(const CheckpointSizes& sizes);  // tokenizer_config.json
 
 // Ids of text are the entries of the vocabulary, then these.
 constexpr size_t kAddedTokens = 33;

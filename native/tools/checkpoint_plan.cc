@@ -33,15 +33,19 @@ void AddUnread(const model::CodecConfig& config, std::vector<ExpectedTensor>* li
   }
   const model::CodecEncoderConfig& e = *config.encoder;
   for (const bool semantic : {true, false}) {
-    const ExpectedTensors half = all.Under("encoder.quantizer")
-                                     .Under(semantic ? "semantic_residual_vector_quantizer" : "acoustic_residual_vector_quantizer");
+    const ExpectedTensors half =
+        all.Under("encoder.quantizer")
+            .Under(semantic ? "semantic_residual_vector_quantizer" : "acoustic_residual_vector_quantizer");
     half.Add("output_proj.weight", {e.transformer.hidden, e.codebook_width, 1});
-    for (int64_t n = 0; n < (semantic ? 1 : e.quantizers - 1); n++) half.Under("layers", n).Add("codebook.initialized", {1});
+    for (int64_t n = 0; n < (semantic ? 1 : e.quantizers - 1); n++) {
+      half.Under("layers", n).Add("codebook.initialized", {1});
+    }
   }
 }
 
 void SortByName(std::vector<ExpectedTensor>* list) {
-  std::sort(list->begin(), list->end(), [](const ExpectedTensor& a, const ExpectedTensor& b) { return a.name < b.name; });
+  std::sort(list->begin(), list->end(),
+            [](const ExpectedTensor& a, const ExpectedTensor& b) { return a.name < b.name; });
 }
 
 }  // namespace
@@ -56,9 +60,9 @@ CheckpointPlan PlanOf(const CheckpointSizes& sizes) {
     throw std::invalid_argument("the text embedding has fewer rows than the vocabulary has entries and added tokens");
   }
   plan.model = TensorsOf(Judged("config.json", plan.model_config, model::ReadModelConfig));
-  model::CodecConfig codec = Judged("speech_tokenizer/config.json", plan.codec_config, [](const model::ConfigReader& reader) {
-    return model::ReadCodecConfig(reader, true);
-  });
+  model::CodecConfig codec =
+      Judged("speech_tokenizer/config.json", plan.codec_config,
+             [](const model::ConfigReader& reader) { return model::ReadCodecConfig(reader, true); });
   codec.encoder->quantizers = sizes.encoder.quantizers;  // the file's, not only those in use
   plan.codec = TensorsOf(codec);
   AddUnread(codec, &plan.codec);

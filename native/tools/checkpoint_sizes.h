@@ -18,7 +18,7 @@ struct CheckpointSizes {
   int64_t text_entries = 0;     // of vocab.json; the added tokens follow
   int64_t text_vocabulary = 0;  // rows of the text embedding, at least all of these
   int64_t text_hidden = 0;
-  int64_t codes = 0;            // of a codebook; the control ids follow
+  int64_t codes = 0;  // of a codebook; the control ids follow
   int64_t code_groups = 0;
   int64_t positions = 0;
   model::SpeakerEncoderConfig speaker;  // used for ModelType::kBase

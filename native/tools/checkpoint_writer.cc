@@ -31,8 +31,9 @@ std::string HeaderOf(const Tensors& tensors) {
   uint64_t at = 0;
   for (const ExpectedTensor& tensor : tensors) {
     const uint64_t end = at + BytesOf(tensor);
-    header += ",\"" + tensor.name + "\":{\"dtype\":\"" + FactsOf(tensor.dtype).name + "\",\"shape\":" + model::ToString(tensor.shape) +
-              ",\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(end) + "]}";
+    header += ",\"" + tensor.name + "\":{\"dtype\":\"" + FactsOf(tensor.dtype).name +
+              "\",\"shape\":" + model::ToString(tensor.shape) + ",\"data_offsets\":[" + std::to_string(at) + "," +
+              std::to_string(end) + "]}";
     at = end;
   }
   header += "}";
@@ -92,10 +93,13 @@ void WriteShards(const std::string& directory, const Tensors& tensors, const Wri
     char name[64];
     std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", n + 1, shares.size());
     WriteTensors(directory + "/" + name, shares[n], options.seed);
-    for (const ExpectedTensor& tensor : shares[n]) map += (map.empty() ? "\n    \"" : ",\n    \"") + tensor.name + "\": \"" + name + "\"";
+    for (const ExpectedTensor& tensor : shares[n]) {
+      map += (map.empty() ? "\n    \"" : ",\n    \"") + tensor.name + "\": \"" + name + "\"";
+    }
   }
   WriteText(directory + "/model.safetensors.index.json",
-            "{\n  \"metadata\": {\"total_size\": " + std::to_string(BytesOf(tensors)) + "},\n  \"weight_map\": {" + map + "\n  }\n}\n");
+            "{\n  \"metadata\": {\"total_size\": " + std::to_string(BytesOf(tensors)) + "},\n  \"weight_map\": {" +
+                map + "\n  }\n}\n");
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ uint64_t Options::Whole(const std::string& name, uint64_t least, uint64_t most, 
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most) return value;
-  throw std::invalid_argument("--" + name + " is a whole number from " + std::to_string(least) + " to " + std::to_string(most) +
-                              ", not \"" + text + "\"");
+  throw std::invalid_argument("--" + name + " is a whole number from " + std::to_string(least) + " to " +
+                              std::to_string(most) + ", not \"" + text + "\"");
 }
 
 }  // namespace parley::tools

@@ -91,10 +91,12 @@ uint32_t SumOfBytes(uint32_t word) {
 
 }  // namespace
 
-RandomWeights::RandomWeights(uint64_t seed, const model::ExpectedTensor& tensor) : seed_(seed), stream_(HashOf(tensor.name)) {
+RandomWeights::RandomWeights(uint64_t seed, const model::ExpectedTensor& tensor)
+    : seed_(seed), stream_(HashOf(tensor.name)) {
   const Rule& rule = RuleOf(tensor);
   mean_ = rule.mean;
-  deviation_ = rule.scale == Scale::kFixed ? rule.deviation : static_cast<float>(rule.deviation / std::sqrt(FanOf(tensor)));
+  deviation_ =
+      rule.scale == Scale::kFixed ? rule.deviation : static_cast<float>(rule.deviation / std::sqrt(FanOf(tensor)));
 }
 
 void RandomWeights::Next(float* values, size_t count) {
@@ -103,7 +105,8 @@ void RandomWeights::Next(float* values, size_t count) {
   const float scale = deviation_ / kBellDeviation;
   float four[4];
   for (size_t at = 0; at < count; at += 4, step_++) {
-    const PhiloxCounter words = Philox({static_cast<uint32_t>(step_), static_cast<uint32_t>(step_ >> 32), low, high}, key);
+    const PhiloxCounter words =
+        Philox({static_cast<uint32_t>(step_), static_cast<uint32_t>(step_ >> 32), low, high}, key);
     for (size_t n = 0; n < 4; n++) four[n] = mean_ + scale * (static_cast<float>(SumOfBytes(words[n])) - kBellMean);
     std::memcpy(values + at, four, (count - at < 4 ? count - at : 4) * sizeof(float));
   }

@@ -70,18 +70,23 @@ void Report(const Engine& engine, const StreamEnd& end) {
   const EngineFacts& facts = engine.facts();
   const EngineStats stats = engine.stats();
   const double frames = static_cast<double>(end.frames), seconds = static_cast<double>(end.samples) / facts.sample_rate;
-  std::printf("%s %s on %s: loaded in %.0f ms, %.0f MB of weights\n", facts.model_size.c_str(), facts.model_type.c_str(),
-              facts.device.c_str(), facts.load_ms, static_cast<double>(facts.weight_bytes) / 1e6);
-  std::printf("%.2f s of sound in %.2f s (%s), the first after %.0f ms\n\n", seconds, end.total_ms / 1e3, NameOf(end.outcome),
-              end.first_frame_ms);
+  std::printf("%s %s on %s: loaded in %.0f ms, %.0f MB of weights\n", facts.model_size.c_str(),
+              facts.model_type.c_str(), facts.device.c_str(), facts.load_ms,
+              static_cast<double>(facts.weight_bytes) / 1e6);
+  std::printf("%.2f s of sound in %.2f s (%s), the first after %.0f ms\n\n", seconds, end.total_ms / 1e3,
+              NameOf(end.outcome), end.first_frame_ms);
   const struct {
     const char* stage;
     double ms;
-  } stages[] = {{"voice", stats.voice_ms},         {"prompt", stats.prefill_ms}, {"talker", stats.talker_ms},
-                {"predictor", stats.predictor_ms}, {"codec", stats.codec_ms}};
+  } stages[] = {{"voice", stats.voice_ms},
+                {"prompt", stats.prefill_ms},
+                {"talker", stats.talker_ms},
+                {"predictor", stats.predictor_ms},
+                {"codec", stats.codec_ms}};
   std::printf("%-10s %10s %10s %8s\n", "stage", "ms", "ms/frame", "RTF");
   for (const auto& one : stages) {
-    std::printf("%-10s %10.1f %10.2f %8.3f\n", one.stage, one.ms, frames > 0 ? one.ms / frames : 0, seconds > 0 ? one.ms / 1e3 / seconds : 0);
+    std::printf("%-10s %10.1f %10.2f %8.3f\n", one.stage, one.ms, frames > 0 ? one.ms / frames : 0,
+                seconds > 0 ? one.ms / 1e3 / seconds : 0);
   }
 }
 
@@ -94,7 +99,8 @@ int Speak(const Options& options) {
   const auto recorder = std::make_shared<Recorder>();
   engine->Start(std::move(request), recorder);
   const StreamEnd end = recorder->Wait();
-  const bool spoken = end.outcome == Outcome::kDone || end.outcome == Outcome::kBudget || end.outcome == Outcome::kRunaway;
+  const bool spoken =
+      end.outcome == Outcome::kDone || end.outcome == Outcome::kBudget || end.outcome == Outcome::kRunaway;
   if (!spoken) throw std::runtime_error(std::string(NameOf(end.outcome)) + ": " + end.problem);
   WriteWav(options.positional().front(), {std::move(recorder->samples()), engine->facts().sample_rate});
   Report(*engine, end);
@@ -106,8 +112,10 @@ int Speak(const Options& options) {
 
 int main(int count, char** arguments) {
   try {
-    return parley::tools::Speak({count, arguments, {"model", "text", "voice", "language", "instruct", "reference", "reference-text",
-                                                    "seed", "frames", "quantize", "codec", "cache", "threads"}});
+    return parley::tools::Speak({count,
+                                 arguments,
+                                 {"model", "text", "voice", "language", "instruct", "reference", "reference-text",
+                                  "seed", "frames", "quantize", "codec", "cache", "threads"}});
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "speak: %s\n", problem.what());
     return 1;

@@ -38,7 +38,9 @@ Format ReadFormat(const std::string& path, const std::string& bytes, size_t at, 
     Refuse(path, "holds " + std::to_string(format.bits) + " bits of format " + std::to_string(format.kind) +
                      "; PCM (1) of 8, 16, 24 or 32 bits and floats (3) of 32 are read");
   }
-  if (format.channels < 1 || format.channels > kMostChannels) Refuse(path, "has " + std::to_string(format.channels) + " channels; 1 to 16 are read");
+  if (format.channels < 1 || format.channels > kMostChannels) {
+    Refuse(path, "has " + std::to_string(format.channels) + " channels; 1 to 16 are read");
+  }
   if (format.rate < 1 || format.rate > kMostRate) Refuse(path, "has a rate of " + std::to_string(format.rate) + " Hz");
   return format;
 }
@@ -97,9 +99,9 @@ Sound ReadWav(const std::string& path) {
 
 void WriteWav(const std::string& path, const Sound& sound) {
   const auto data = static_cast<uint32_t>(2 * sound.samples.size());
-  std::string bytes = "RIFF" + LittleBytes(36 + data, 4) + "WAVEfmt " + LittleBytes(16, 4) + LittleBytes(kPcm, 2) + LittleBytes(1, 2) +
-                      LittleBytes(sound.rate, 4) + LittleBytes(2 * sound.rate, 4) + LittleBytes(2, 2) + LittleBytes(16, 2) + "data" +
-                      LittleBytes(data, 4);
+  std::string bytes = "RIFF" + LittleBytes(36 + data, 4) + "WAVEfmt " + LittleBytes(16, 4) + LittleBytes(kPcm, 2) +
+                      LittleBytes(1, 2) + LittleBytes(sound.rate, 4) + LittleBytes(2 * sound.rate, 4) +
+                      LittleBytes(2, 2) + LittleBytes(16, 2) + "data" + LittleBytes(data, 4);
   for (const float sample : sound.samples) {
     const float clipped = std::min(1.0f, std::max(-1.0f, sample));
     bytes += LittleBytes(static_cast<uint32_t>(std::lround(clipped * 32767)), 2);

@@ -35,8 +35,8 @@ void Write(const Options& options) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   const CheckpointPlan plan = PlanOf(sizes);
   std::printf("%s: %zu tensors of %.1f MB, codec %zu of %.1f MB, in %.1f s\n", directory.c_str(), plan.model.size(),
-              static_cast<double>(BytesOf(plan.model)) / 1e6, plan.codec.size(), static_cast<double>(BytesOf(plan.codec)) / 1e6,
-              elapsed.count());
+              static_cast<double>(BytesOf(plan.model)) / 1e6, plan.codec.size(),
+              static_cast<double>(BytesOf(plan.codec)) / 1e6, elapsed.count());
 }
 
 }  // namespace
