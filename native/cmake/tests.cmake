@@ -51,7 +51,6 @@ foreach(source ${TEST_SOURCES})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120)
 endforeach()
 
-
 # Figures: cmake --build <folder> --target kernels_bench
 add_executable(kernels_bench EXCLUDE_FROM_ALL bench/kernels_bench.cc)
 target_link_libraries(kernels_bench PRIVATE kernels)
@@ -60,11 +59,12 @@ target_link_libraries(speech_bench PRIVATE model)
 add_executable(voice_bench EXCLUDE_FROM_ALL bench/voice_bench.cc)
 target_link_libraries(voice_bench PRIVATE model)
 
+add_executable(codec_bench EXCLUDE_FROM_ALL bench/codec_bench.cc)
+target_link_libraries(codec_bench PRIVATE kernels model)
+target_compile_definitions(codec_bench PRIVATE PARLEY_GOLDEN="${CMAKE_CURRENT_SOURCE_DIR}/test/golden")
+
 # Command lines: --target speak
 foreach(name speak write_checkpoint)
   add_executable(${name} EXCLUDE_FROM_ALL tools/${name}.cc)
   target_link_libraries(${name} PRIVATE tools)
 endforeach()
-add_executable(codec_bench EXCLUDE_FROM_ALL bench/codec_bench.cc)
-target_link_libraries(codec_bench PRIVATE kernels model)
-target_compile_definitions(codec_bench PRIVATE PARLEY_GOLDEN="${CMAKE_CURRENT_SOURCE_DIR}/test/golden")
