@@ -52,6 +52,9 @@ add_executable(speech_bench EXCLUDE_FROM_ALL bench/speech_bench.cc)
 target_link_libraries(speech_bench PRIVATE model)
 add_executable(voice_bench EXCLUDE_FROM_ALL bench/voice_bench.cc)
 target_link_libraries(voice_bench PRIVATE model)
+add_executable(codec_bench EXCLUDE_FROM_ALL bench/codec_bench.cc)
+target_link_libraries(codec_bench PRIVATE kernels model)
+target_compile_definitions(codec_bench PRIVATE PARLEY_GOLDEN="${CMAKE_CURRENT_SOURCE_DIR}/test/golden")
 
 # Command lines: --target speak
 foreach(name speak write_checkpoint)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <stdexcept>
 
 #include "model/codec_encoder.h"
 #include "model/resampling.h"
@@ -60,8 +61,10 @@ bool VoiceEncoding::Advance() {
   return false;
 }
 
-VoiceEncoder::VoiceEncoder(Kernels& kernels, const Checkpoint& checkpoint)
-    : parts_(new Parts(kernels, checkpoint)) {}
+VoiceEncoder::VoiceEncoder(Kernels& kernels, const Checkpoint& checkpoint) {
+  if (checkpoint.config().type != ModelType::kBase) throw std::invalid_argument("only a Base model has encoders");
+  parts_ = std::make_unique<Parts>(kernels, checkpoint);
+}
 VoiceEncoder::~VoiceEncoder() = default;
 
 size_t VoiceEncoder::sample_rate() const { return parts_->codec.sample_rate(); }

@@ -1,5 +1,7 @@
 #include "runtime/engine_thread.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <future>
 #include <mutex>
@@ -19,7 +21,8 @@ constexpr char kOutOfMemory[] = "memory is out";
 class ThreadedEngine final : public Engine {
  public:
   explicit ThreadedEngine(const EngineOptions& options)
-      : options_(options), mailbox_(options.max_streams + options.max_waiting, Clock::now) {}
+      : options_(options),
+        mailbox_(options.max_streams + std::min(options.max_waiting, SIZE_MAX - options.max_streams), Clock::now) {}
   ~ThreadedEngine() override { Close(); }
 
   bool Open(const ModelMaker& make, std::string* problem) {
@@ -135,6 +138,7 @@ class ThreadedEngine final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, const ModelMaker& make, std::string* problem) {
+  if (options.max_streams == 0) return *problem = "max_streams must be 1 or more", nullptr;
   auto engine = std::make_unique<ThreadedEngine>(options);
   if (!engine->Open(make, problem)) return nullptr;
   return engine;

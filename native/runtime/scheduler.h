@@ -66,7 +66,7 @@ class Scheduler {
   bool Prefill();
   bool Step();
   bool Decode();
-  void DecodeSome(const Some& streams);
+  size_t DecodeSome(Some streams, size_t most);  // frames; how many it was
   Some LiveWith(Stream::Turn turn);
   bool EndTheOver();
 
@@ -86,8 +86,9 @@ class Scheduler {
   std::unordered_map<StreamId, Stream*> by_id_;
   size_t stream_bytes_ = 0;  // of the live
   bool voice_worked_ = false;
-  WorkRate prefill_rate_;  // rows
-  WorkRate round_rate_;    // rounds with a step: each is a frame of every stream
+  WorkRate prefill_rate_{32};  // rows
+  WorkRate decode_rate_{8};    // frames
+  WorkRate round_rate_{1};     // rounds with a step: each is a frame of every stream
   std::vector<float> samples_;
   bool closing_ = false;
   EngineStats stats_;

@@ -9,6 +9,8 @@ namespace {
 // What newcomers' prompts may take of a round, in which all others wait; so many rows in any case.
 constexpr Clock::duration kPrefillTime = std::chrono::milliseconds(40);
 constexpr size_t kLeastPrefillRows = 32;
+// The same of decoding.
+constexpr Clock::duration kDecodeTime = std::chrono::milliseconds(40);
 
 std::vector<Generation*> GenerationsOf(const std::vector<Stream*>& streams) {
   std::vector<Generation*> generations;
@@ -56,30 +58,42 @@ bool Scheduler::Step() {
   return true;
 }
 
-// First sounds in a call of their own, before the others.
+// First sounds in a call of their own, before the others. Where anybody waits for his next sound, no more
+// is decoded at a time than that can wait: what is left comes in the next rounds.
 bool Scheduler::Decode() {
   Some all = LiveWith(Stream::Turn::kDecode);
   if (all.empty()) return false;
+  const bool hurry = std::any_of(live_.begin(), live_.end(), [](const auto& one) { return one->InHurry(); });
+  size_t frames = hurry ? decode_rate_.In(kDecodeTime, 1) : SIZE_MAX;
   const auto silent = std::stable_partition(all.begin(), all.end(), [](Stream* one) { return one->Silent(); });
-  DecodeSome(Some(all.begin(), silent));
-  DecodeSome(Some(silent, all.end()));
+  frames -= DecodeSome(Some(all.begin(), silent), frames);
+  DecodeSome(Some(silent, all.end()), frames);
   return true;
 }
 
-void Scheduler::DecodeSome(const Some& streams) {
-  if (streams.empty()) return;
-  size_t frames = 0;
-  for (Stream* const stream : streams) frames += stream->undecoded();
-  samples_.resize(frames * model_.FrameSamples());
+size_t Scheduler::DecodeSome(Some streams, size_t most) {
   std::vector<FrameModel::DecodeJob> jobs;
-  float* samples = samples_.data();
+  size_t frames = 0;
   for (Stream* const stream : streams) {
-    jobs.push_back({stream->generation(), stream->undecoded(), samples});
-    samples += stream->undecoded() * model_.FrameSamples();
+    const size_t some = std::min(stream->undecoded(), most - frames);
+    if (some == 0) break;
+    jobs.push_back({stream->generation(), some, nullptr});
+    frames += some;
   }
-  if (!Guarded(streams, [&] { model_.Decode(jobs.data(), jobs.size()); })) return;
+  if (frames == 0) return 0;
+  streams.resize(jobs.size());
+  samples_.resize(frames * model_.FrameSamples());
+  float* samples = samples_.data();
+  for (FrameModel::DecodeJob& job : jobs) {
+    job.samples = samples;
+    samples += job.frames * model_.FrameSamples();
+  }
+  const Clock::time_point began = options_.now();
+  if (!Guarded(streams, [&] { model_.Decode(jobs.data(), jobs.size()); })) return frames;
   const Clock::time_point now = options_.now();
-  for (size_t n = 0; n < streams.size(); n++) streams[n]->Wrote(jobs[n].samples, now);
+  decode_rate_.Did(frames, now - began);
+  for (size_t n = 0; n < streams.size(); n++) streams[n]->Decoded(jobs[n].samples, jobs[n].frames, now);
+  return frames;
 }
 
 }  // namespace parley::runtime

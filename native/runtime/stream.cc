@@ -91,9 +91,9 @@ void Stream::OutOfDraws() {
   EndWith(Outcome::kTooLarge, after + of_text + ": there is no room for more");
 }
 
-void Stream::Wrote(const float* samples, Clock::time_point now) {
-  const size_t count = undecoded_ * model_.FrameSamples();
-  undecoded_ = 0;
+void Stream::Decoded(const float* samples, size_t frames, Clock::time_point now) {
+  const size_t count = frames * model_.FrameSamples();
+  undecoded_ -= frames;
   try {
     sink_->Write(samples, count);
   } catch (const std::exception& error) {

@@ -48,9 +48,11 @@ class Stream {
   Turn NextTurn(Clock::time_point now, Clock::duration frame);
   // The first sound of a stream goes before all others.
   bool Silent() const { return samples_ == 0; }
+  // Somebody waits for its next sound, not for all of it.
+  bool InHurry() const { return due_ != Clock::time_point::max(); }
   size_t undecoded() const { return undecoded_; }  // frames
   void Stepped(FrameResult result);
-  void Wrote(const float* samples, Clock::time_point now);  // undecoded() frames
+  void Decoded(const float* samples, size_t frames, Clock::time_point now);
 
   // It ends for this reason once the frames made so far are written; the first reason counts.
   void EndWith(Outcome outcome, std::string problem);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "runtime/engine.h"
 
@@ -11,10 +12,14 @@ namespace parley::runtime {
 
 class WorkRate {
  public:
-  // What may be done in `time`, at least `least`; `least` too while nothing was measured.
+  // `guess`: what may be done at once while nothing was measured.
+  explicit WorkRate(size_t guess) : guess_(guess) {}
+
+  // What may be done in `time`, at least `least`.
   size_t In(Clock::duration time, size_t least) const {
-    if (units_ <= 0 || time_.count() <= 0) return least;
-    return std::max(least, static_cast<size_t>(units_ * (time / std::chrono::duration<double>(time_))));
+    if (units_ <= 0) return guess_;
+    const double units = units_ * (time / std::chrono::duration<double>(time_));
+    return units < kMost ? std::max(least, static_cast<size_t>(units)) : SIZE_MAX;  // it takes no time
   }
 
   void Did(size_t units, Clock::duration time) {
@@ -32,6 +37,9 @@ class WorkRate {
 
  private:
   static constexpr double kKept = 0.9;  // of what was known, each time
+  static constexpr double kMost = 1e12;
+
+  const size_t guess_;
   double units_ = 0;
   Clock::duration time_{};
 };

@@ -246,6 +246,9 @@ void OptionsThatCannotBeAreRefusedByName() {
   options.cores = {1023};
   CHECK_EQ(OpenProblem(options), "the engine cannot run on core 1023");
   options = {};
+  options.max_streams = 0;
+  CHECK_EQ(OpenProblem(options), "max_streams must be 1 or more");
+  options = {};
   options.directory = "/nowhere";
   CHECK_EQ(OpenProblem(options).substr(0, 9), "/nowhere/");
 }

@@ -74,6 +74,24 @@ void FirstSoundsAreDecodedBeforeTheOthers() {
   CHECK_EQ(desk.Rounds(1), "read b; begin b:65; prefill b:4; step a b; decode b:1; decode a:2");
 }
 
+// A frame is decoded in 10 ms, and 40 are what a listener can wait.
+void WhoeverWaitsForSoundIsNotHeldUpByLargeChunks() {
+  Desk desk;
+  desk.model.decode_time = milliseconds(10);
+  desk.model.step_time = milliseconds(1);
+  const auto file = Sink(), call = Sink();
+  desk.Start("file tokens=40", file);
+  desk.Rounds(60);
+  CHECK_EQ(file->Chunks().substr(0, 16), "1 2 4 8 12 12 12");
+  desk.StartDue("call tokens=40", call, milliseconds(0));
+  const size_t before = file->chunks.size();
+  desk.Rounds(100);
+  for (size_t n = before; n < file->chunks.size(); n++) CHECK(file->chunks[n] <= 4);
+  for (size_t n = 0; n < call->chunks.size(); n++) CHECK(call->chunks[n] <= 4);
+  CHECK(file->written >= 148 * 80);
+  CHECK(call->written >= 88 * 80);  // a chunk of twelve may be on its way
+}
+
 void WhoIsDueFirstGoesFirst() {
   SchedulerOptions options = Usual();
   options.max_streams = 2;
@@ -258,6 +276,7 @@ int main() {
       {"a listener who is behind gets every frame at once", AListenerWhoIsBehindGetsEveryFrameAtOnce},
       {"streams join and leave between frames", StreamsJoinAndLeaveBetweenFrames},
       {"first sounds are decoded before the others", FirstSoundsAreDecodedBeforeTheOthers},
+      {"whoever waits for sound is not held up by large chunks", WhoeverWaitsForSoundIsNotHeldUpByLargeChunks},
       {"who is due first goes first", WhoIsDueFirstGoesFirst},
       {"among equals who came first goes first", AmongEqualsWhoCameFirstGoesFirst},
       {"a deadline moves on with what is written", ADeadlineMovesOnWithWhatIsWritten},

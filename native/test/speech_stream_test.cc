@@ -53,6 +53,7 @@ class LateText {
     stream->AddText({late_.begin() + static_cast<ptrdiff_t>(given_), late_.begin() + static_cast<ptrdiff_t>(end)});
     given_ = end;
   }
+  size_t given() const { return given_; }
   size_t Pieces() const { return (late_.size() + at_once_ - 1) / at_once_ + 1; }
 
  private:
@@ -60,6 +61,12 @@ class LateText {
   const size_t at_once_;
   size_t given_ = 0;
 };
+
+bool CannotStep(SpeechModel& model, SpeechStream* stream) {
+  StepResult result;
+  std::vector<int32_t> codes(static_cast<size_t>(model.config().talker.code_groups));
+  return Throws<std::logic_error>([&] { model.Step(&stream, 1, &result, codes.data()); });
+}
 
 // Beside a stream that never waits.
 void CheckLateText(const GoldenCase& one, const GoldenCase& companion, size_t at_once) {
@@ -89,9 +96,9 @@ void CheckLateText(const GoldenCase& one, const GoldenCase& companion, size_t at
   while (waiting.stream) {
     if (waiting.stream->Starved()) {
       waits++;
-      StepResult result;
-      std::vector<int32_t> codes(64);
-      CHECK(Throws<std::logic_error>([&] { model.Step(both, 1, &result, codes.data()); }));
+      // The first frame needs none of it, every other one a row.
+      CHECK_EQ(waiting.stream->frames(), text.given() + 1);
+      CHECK(CannotStep(model, waiting.stream.get()));
       step();  // the other one alone
       text.Give(waiting.stream.get());
     }

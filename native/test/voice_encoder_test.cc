@@ -3,7 +3,7 @@
 #include "model/voice_encoder.h"
 
 #include <cmath>
-#include <limits>
+#include <stdexcept>
 
 #include "model/resampling.h"
 #include "test/check.h"
@@ -78,6 +78,18 @@ void ARecordingThatIsNoneIsRefused() {
   CHECK_EQ(ProblemOf(loaded, second, 0), "the recording's sample rate is 0 Hz; 4000 to 192000 are taken");
   CHECK_EQ(ProblemOf(loaded, Values(61 * 8000, 0.5f), 8000), "the recording lasts 61.000 s; 0.053 to 60 s are taken");
   CHECK_EQ(loaded.kernels.InUse(), before);
+}
+
+void AModelWithoutEncodersIsRefused() {
+  const auto checkpoint = OpenGolden("tiny-customvoice");
+  CountingKernels kernels;
+  std::string said;
+  try {
+    VoiceEncoder encoder(kernels, *checkpoint);
+  } catch (const std::invalid_argument& error) {
+    said = error.what();
+  }
+  CHECK_EQ(said, "only a Base model has encoders");
 }
 
 void WhatNobodyCanHearIsSilent() {
@@ -229,6 +241,7 @@ int main() {
   using namespace parley::test;
   return Run({
       {"a recording that is none is refused", ARecordingThatIsNoneIsRefused},
+      {"a model without encoders is refused", AModelWithoutEncodersIsRefused},
       {"what nobody can hear is silent", WhatNobodyCanHearIsSilent},
       {"the shortest and the longest are taken", TheShortestAndTheLongestAreTaken},
       {"a recording of any rate gives the same voice", ARecordingOfAnyRateGivesTheSameVoice},

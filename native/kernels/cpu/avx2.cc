@@ -1,7 +1,6 @@
 // AVX2 with FMA and F16C: two registers hold the 16 lanes.
 #include <immintrin.h>
 
-#include "kernels/cpu/eight_totals.h"
 #include "kernels/cpu/lane_math.h"
 #include "kernels/cpu/variant.h"
 #include "kernels/number_formats.h"
@@ -59,6 +58,8 @@ constexpr size_t kSums = 12;
 // Of many vectors: 12 sums of four rows and three vectors, the three inputs and a weight.
 constexpr size_t kTileVectors = 3;
 constexpr size_t kBlockedVectors = 24;
+
+inline __m256 Halved(const float* first, Vec second) { return _mm256_add_ps(_mm256_load_ps(first), second.v); }
 
 }  // namespace
 }  // namespace parley::cpu

@@ -6,12 +6,13 @@
 // every result wait in memory for the next ones. At the end the lanes of eight rows are added
 // side by side. Variants define, beside what vector_loops.h asks for,
 //
-//   kTileVectors       vectors at once against four rows, one register of lanes each
-//   kBlockedVectors    from how many vectors on this is the faster way
-//   TotalsOfEight(...) totals of eight times 16 lanes, as Total() gives each
+//   kTileVectors     vectors at once against four rows, one register of lanes each
+//   kBlockedVectors  from how many vectors on this is the faster way
+//   Halved(l, v)     lanes i and i+8 added, as eight floats; v the last part, the first at l if there are two
 #ifndef PARLEY_KERNELS_CPU_BLOCKED_PRODUCT_H_
 #define PARLEY_KERNELS_CPU_BLOCKED_PRODUCT_H_
 
+#include "kernels/cpu/eight_rows.h"
 #include "kernels/cpu/product_loops.h"
 
 namespace parley::cpu {
@@ -19,8 +20,9 @@ namespace {
 
 constexpr size_t kBlockRows = 8;
 constexpr size_t kTileRows = 4;
-constexpr size_t kBlockSteps = 42;     // of 16 columns: 21 kB of floats
-constexpr size_t kBlockVectors = 96;   // 48 kB of waiting lanes
+constexpr size_t kHalf = kLanes / 2;
+constexpr size_t kBlockSteps = 32;    // of 16 columns: 21 kB of floats
+constexpr size_t kBlockVectors = 96;  // 48 kB of waiting lanes
 
 // Neighbouring columns: so many steps at this place of a vector.
 struct Span {
@@ -29,14 +31,16 @@ struct Span {
 
 // Some columns of a product, and where a vector has them.
 struct Depth {
-  size_t first, steps;  // in steps of 16
+  size_t steps;  // of 16 columns
+  bool begins, ends;
   Span spans[kBlockSteps];
   size_t count = 0;
 
-  Depth(const Vectors& x, size_t first, size_t steps) : first(first), steps(steps) {
+  Depth(const Vectors& x, size_t first, size_t end) : steps(end - first), begins(first == 0) {
     const size_t length = x.length / kLanes;
-    for (size_t at = first; at < first + steps;) {
-      const size_t within = at % length, left = first + steps - at;
+    ends = end == length * x.segments;
+    for (size_t at = first; at < end;) {
+      const size_t within = at % length, left = end - at;
       const size_t taken = length - within < left ? length - within : left;
       spans[count++] = {at / length * x.segment_stride + within * kLanes, taken};
       at += taken;
@@ -44,34 +48,60 @@ struct Depth {
   }
 };
 
+// Rows of floats: 16 of each row at a step.
+struct BlockWeights {
+  const float* w;
+  size_t apart, step;  // floats from a row to the next, and from a step to the next
+};
+
+// Eight rows and some vectors. Lanes: [vector][part][eight rows].
+struct BlockTile {
+  BlockWeights weights;
+  const float* x;
+  size_t stride;
+  float* lanes;
+  float* halves;  // [vector][eight rows][8], where the columns end
+};
+
 // One register of the lanes of four rows against C vectors.
-template <size_t C>
-inline __attribute__((always_inline)) void TilePart(const float* w, const float* x, size_t stride, const Depth& depth,
-                                                    size_t part, bool begin, float* lanes) {
+template <size_t C, bool kPacked>
+inline __attribute__((always_inline)) void TilePart(const BlockTile& tile, const Depth& depth, size_t part, bool fetch) {
+  constexpr size_t kPart = kBlockRows * Vec::kWidth;
   Vec sums[kTileRows][C];
-  float* const own = lanes + part * Vec::kWidth;
-  PARLEY_UNROLL for (size_t r = 0; r < kTileRows; r++) {
-    PARLEY_UNROLL for (size_t c = 0; c < C; c++) {
-      sums[r][c] = begin ? Vec::All(0) : Vec::Load(own + (c * kBlockRows + r) * kLanes);
+  float* const lanes = tile.lanes + part * kPart;
+  PARLEY_UNROLL for (size_t c = 0; c < C; c++) {
+    PARLEY_UNROLL for (size_t r = 0; r < kTileRows; r++) {
+      sums[r][c] = depth.begins ? Vec::All(0) : Vec::Load(lanes + c * kParts * kPart + r * Vec::kWidth);
     }
   }
-  w += part * Vec::kWidth;
-  x += part * Vec::kWidth;
+  const float* w = tile.weights.w + part * Vec::kWidth;
+  const size_t apart = kPacked ? kLanes : tile.weights.apart, step = kPacked ? kTileRows * kLanes : kLanes;
   for (size_t s = 0; s < depth.count; s++) {
-    const float* in = x + depth.spans[s].offset;
+    const float* x = tile.x + depth.spans[s].offset + part * Vec::kWidth;
     for (size_t left = depth.spans[s].steps; left > 0; left--) {
       Vec inputs[C];
-      PARLEY_UNROLL for (size_t c = 0; c < C; c++) inputs[c] = Vec::Load(in + c * stride);
+      PARLEY_UNROLL for (size_t c = 0; c < C; c++) inputs[c] = Vec::Load(x + c * tile.stride);
+      if (fetch) {
+        PARLEY_UNROLL for (size_t c = 0; c < C; c++) Prefetch(x + (C + c) * tile.stride, 0);
+      }
       PARLEY_UNROLL for (size_t r = 0; r < kTileRows; r++) {
-        const Vec weights = Vec::Load(w + r * kLanes);
+        const Vec weights = Vec::Load(w + r * apart);
         PARLEY_UNROLL for (size_t c = 0; c < C; c++) sums[r][c] = Fused(weights, inputs[c], sums[r][c]);
       }
-      w += kTileRows * kLanes;
-      in += kLanes;
+      w += step;
+      x += kLanes;
     }
   }
-  PARLEY_UNROLL for (size_t r = 0; r < kTileRows; r++) {
-    PARLEY_UNROLL for (size_t c = 0; c < C; c++) sums[r][c].Store(own + (c * kBlockRows + r) * kLanes);
+  const bool last = depth.ends && part + 1 == kParts;
+  PARLEY_UNROLL for (size_t c = 0; c < C; c++) {
+    PARLEY_UNROLL for (size_t r = 0; r < kTileRows; r++) {
+      float* const own = lanes + c * kParts * kPart + r * Vec::kWidth;
+      if (last) {
+        _mm256_store_ps(tile.halves + (c * kBlockRows + r) * kHalf, Halved(tile.lanes + (own - lanes), sums[r][c]));
+      } else {
+        sums[r][c].Store(own);
+      }
+    }
   }
 }
 
@@ -89,80 +119,85 @@ void Unpack(const Value* w, size_t columns, size_t steps, float* to) {
   }
 }
 
-// Weights that are wanted soon are asked for while others are in use.
+// Eight rows of weights that are wanted soon are asked for while others are in use: some lines at every turn.
 template <class Value>
 class Ahead {
  public:
   Ahead(const Value* w, size_t columns, size_t steps, size_t turns)
-      : w_(w), columns_(columns), lines_(steps * kLanes * sizeof(Value) / kLine), turns_(turns) {}
+      : row_(reinterpret_cast<const char*>(w)),
+        apart_(columns * sizeof(Value)),
+        length_(steps * kLanes * sizeof(Value)),
+        left_(length_ == 0 ? 0 : kBlockRows),
+        share_((kBlockRows * length_ / kLine + turns - 1) / turns) {}
 
   void Turn() {
-    const size_t end = kBlockRows * lines_ * ++turn_ / turns_;
-    for (; done_ < end; done_++) {
-      __builtin_prefetch(reinterpret_cast<const char*>(w_ + done_ / lines_ * columns_) + done_ % lines_ * kLine, 0, 2);
+    for (size_t i = 0; i < share_ && left_ > 0; i++) {
+      __builtin_prefetch(row_ + at_, 0, 2);
+      at_ += kLine;
+      if (at_ < length_) continue;
+      at_ = 0;
+      row_ += apart_;
+      left_--;
     }
   }
 
  private:
-  const Value* w_;
-  size_t columns_, lines_, turns_;
-  size_t turn_ = 0, done_ = 0;
+  const char* row_;
+  const size_t apart_, length_;
+  size_t left_;  // rows
+  const size_t share_;
+  size_t at_ = 0;
 };
 
-void FinishRows(const Product& p, size_t r, size_t c, const float* lanes) {
-  alignas(64) float v[kBlockRows];
-  TotalsOfEight(lanes, v);
-  for (size_t i = 0; i < kBlockRows; i++) {
-    if (p.w.scales) v[i] *= p.w.scales[r + i];
-    if (p.finish.bias) v[i] += p.finish.bias[r + i];
-    if (p.finish.gain) v[i] *= p.finish.gain[r + i];
-  }
-  float* y = p.y + c * p.y_stride + r - p.first;
-  for (size_t i = 0; i < kBlockRows; i++) y[i] = p.finish.add ? y[i] + v[i] : v[i];
-}
-
-template <size_t C>
-void TileOf(const float* w, const float* x, size_t stride, const Depth& depth, bool begin, float* lanes) {
-  for (size_t tile = 0; tile < kBlockRows / kTileRows; tile++) {
-    const float* weights = w + tile * depth.steps * kTileRows * kLanes;
-    PARLEY_UNROLL for (size_t part = 0; part < kParts; part++) {
-      TilePart<C>(weights, x, stride, depth, part, begin, lanes + tile * kTileRows * kLanes);
-    }
+template <size_t C, bool kPacked>
+void BothTiles(BlockTile tile, const Depth& depth) {
+  for (size_t rows = 0; rows < kBlockRows; rows += kTileRows) {
+    for (size_t part = 0; part < kParts; part++) rows == 0 && part == 0 ? TilePart<C, kPacked>(tile, depth, part, true) : TilePart<C, kPacked>(tile, depth, part, false);
+    tile.weights.w += kPacked ? depth.steps * kTileRows * kLanes : kTileRows * tile.weights.apart;
+    tile.lanes += kTileRows * Vec::kWidth;
+    tile.halves += kTileRows * kHalf;
   }
 }
 
 template <size_t C>
-void AnyTileOf(size_t count, const float* w, const float* x, size_t stride, const Depth& depth, bool begin,
-               float* lanes) {
+void BothTiles(size_t vectors, const BlockTile& tile, const Depth& depth) {
   if constexpr (C > 1) {
-    if (count < C) return AnyTileOf<C - 1>(count, w, x, stride, depth, begin, lanes);
+    if (vectors < C) return BothTiles<C - 1>(vectors, tile, depth);
   }
-  TileOf<C>(w, x, stride, depth, begin, lanes);
+  tile.weights.apart == kLanes ? BothTiles<C, true>(tile, depth) : BothTiles<C, false>(tile, depth);
 }
 
-// Eight rows from r on against the vectors [c, end).
+// Whether rows are best read where they lie.
 template <class Value>
-void RowBlock(const Product& p, size_t r, size_t c, size_t end) {
+bool InPlace(const Product& p) {
+  return sizeof(Value) == 4 && p.w.columns > kLanes && p.w.columns * 4 % 4096 != 0 && reinterpret_cast<uintptr_t>(p.w.values) % 32 == 0;
+}
+
+// Eight rows from r on against the vectors [first, last).
+template <class Value>
+void RowBlock(const Product& p, size_t r, size_t first, size_t last) {
   alignas(64) float weights[kBlockRows * kBlockSteps * kLanes];
   alignas(64) float lanes[kBlockVectors * kBlockRows * kLanes];
-  const size_t steps = p.w.columns / kLanes;
-  const size_t blocks = (steps + kBlockSteps - 1) / kBlockSteps;
-  const size_t turns = (end - c + kTileVectors - 1) / kTileVectors;
+  alignas(64) float halves[kTileVectors * kBlockRows * kHalf];
+  const size_t steps = p.w.columns / kLanes, blocks = steps <= kBlockSteps ? 1 : (steps + 23) / 24;
+  const size_t turns = (last - first + kTileVectors - 1) / kTileVectors;
   const auto* w = static_cast<const Value*>(p.w.values) + r * p.w.columns;
   for (size_t b = 0; b < blocks; b++) {
-    const size_t first = steps * b / blocks;
-    const Depth depth(p.x, first, steps * (b + 1) / blocks - first);
-    Unpack(w + first * kLanes, p.w.columns, depth.steps, weights);
-    const Value* next = b + 1 < blocks ? w + (first + depth.steps) * kLanes : w + kBlockRows * p.w.columns;
-    const bool more = b + 1 < blocks || p.last - r >= 2 * kBlockRows;
-    Ahead<Value> ahead(next, p.w.columns, more ? depth.steps : 0, turns);
-    for (size_t at = c; at < end; at += kTileVectors) {
-      const size_t count = end - at < kTileVectors ? end - at : kTileVectors;
-      float* own = lanes + (blocks == 1 ? 0 : at - c) * kBlockRows * kLanes;
+    const size_t begin = steps * b / blocks, end = steps * (b + 1) / blocks;
+    const Depth depth(p.x, begin, end);
+    BlockWeights own_weights{weights, kLanes, kTileRows * kLanes};
+    if (InPlace<Value>(p)) own_weights = {reinterpret_cast<const float*>(w + begin * kLanes), p.w.columns, kLanes};
+    else Unpack(w + begin * kLanes, p.w.columns, depth.steps, weights);
+    const bool more = !depth.ends || p.last - r >= 2 * kBlockRows;
+    Ahead<Value> ahead(depth.ends ? w + kBlockRows * p.w.columns : w + end * kLanes, p.w.columns, more ? depth.steps : 0,
+                       turns);
+    for (size_t c = first; c < last; c += kTileVectors) {
+      const size_t vectors = last - c < kTileVectors ? last - c : kTileVectors;
+      float* own = lanes + (blocks == 1 ? 0 : c - first) * kBlockRows * kLanes;
       ahead.Turn();
-      AnyTileOf<kTileVectors>(count, weights, p.x.values + at * p.x.stride, p.x.stride, depth, b == 0, own);
-      if (b + 1 < blocks) continue;
-      for (size_t i = 0; i < count; i++) FinishRows(p, r, at + i, own + i * kBlockRows * kLanes);
+      BothTiles<kTileVectors>(vectors, {own_weights, p.x.values + c * p.x.stride, p.x.stride, own, halves}, depth);
+      if (!depth.ends) continue;
+      for (size_t i = 0; i < vectors; i++) FinishEight(p, r, c + i, halves + i * kBlockRows * kHalf);
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "kernels/cpu/cpu_kernels.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -58,15 +59,22 @@ CpuKernels::CpuKernels(const ThreadPoolOptions& threads, const Variant& variant)
             (threads.threads == 1 ? " thread" : " threads")),
       scores_(threads.threads) {}
 
+// Of large pieces the system gives zeroed pages only as they are touched: what a stream has reserved
+// and never needs costs neither time nor memory. Before what is given out lies where its piece begins.
 void* CpuKernels::Allocate(size_t bytes) {
-  if (bytes > SIZE_MAX - kAlignment) throw std::bad_alloc();
-  const size_t whole = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-  void* memory = std::aligned_alloc(kAlignment, whole);
-  if (memory == nullptr) throw std::bad_alloc();
-  return std::memset(memory, 0, whole);
+  constexpr size_t kExtra = kAlignment + sizeof(void*);
+  if (bytes > SIZE_MAX - kExtra) throw std::bad_alloc();
+  void* const piece = std::calloc(1, bytes + kExtra);
+  if (piece == nullptr) throw std::bad_alloc();
+  const auto least = reinterpret_cast<uintptr_t>(piece) + sizeof(void*);
+  void* const memory = reinterpret_cast<void*>((least + kAlignment - 1) / kAlignment * kAlignment);
+  static_cast<void**>(memory)[-1] = piece;
+  return memory;
 }
 
-void CpuKernels::Free(void* memory) { std::free(memory); }
+void CpuKernels::Free(void* memory) {
+  if (memory != nullptr) std::free(static_cast<void**>(memory)[-1]);
+}
 
 void CpuKernels::Copy(void* to, const void* from, size_t bytes) {
   if (bytes > 0) std::memmove(to, from, bytes);

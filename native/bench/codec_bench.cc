@@ -1,0 +1,137 @@
+// How long the codec decoder takes for a frame of 80 ms, at the published sizes (SPEC 2.2).
+//
+//   codec_bench [seconds a row]     prints one table; KERNELS=avx2 forces a variant
+//
+// Weights are random, in a checkpoint of half a gigabyte that is written to the temporary folder and
+// removed again. Beside each row stands what the same threads reach, in turns with it, in
+// multiply-adds that never leave the registers. Other programs share the machine: figures are
+// the 10th percentile over the calls of a row, and so is the ceiling; time of the processors, of all
+// threads together, tells what a busy machine hides.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <vector>
+
+#include "kernels/cpu/cpu_kernels.h"
+#include "model/codec_decoder.h"
+#include "test/random_codec.h"
+
+namespace parley {
+namespace {
+
+constexpr double kFrameOperations = 4.96e9;  // SPEC 12
+constexpr size_t kGroups = 16;
+constexpr size_t kEntries = 128;
+
+const test::CodecSizes kPublished = {1024, 512, 1536, 512, 1024, 8, 16, 16, 64, 72, {2, 2}, {8, 5, 4, 3}};
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Of this process, all threads together.
+double ProcessorSeconds() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+double Percentile10(std::vector<double> values) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 10);
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
+#if defined(__x86_64__)
+// Twelve sums in registers of eight floats.
+__attribute__((target("avx2,fma"))) void MultiplyAdds(size_t times) {
+  for (size_t i = 0; i < times; i++) {
+    asm volatile(
+        "vfmadd231ps %%ymm15, %%ymm15, %%ymm0\n vfmadd231ps %%ymm15, %%ymm15, %%ymm1\n"
+        "vfmadd231ps %%ymm15, %%ymm15, %%ymm2\n vfmadd231ps %%ymm15, %%ymm15, %%ymm3\n"
+        "vfmadd231ps %%ymm15, %%ymm15, %%ymm4\n vfmadd231ps %%ymm15, %%ymm15, %%ymm5\n"
+        "vfmadd231ps %%ymm15, %%ymm15, %%ymm6\n vfmadd231ps %%ymm15, %%ymm15, %%ymm7\n"
+        "vfmadd231ps %%ymm15, %%ymm15, %%ymm8\n vfmadd231ps %%ymm15, %%ymm15, %%ymm9\n"
+        "vfmadd231ps %%ymm15, %%ymm15, %%ymm10\n vfmadd231ps %%ymm15, %%ymm15, %%ymm11\n" ::
+            : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11");
+  }
+}
+constexpr double kOperations = 12 * 16;
+#else
+void MultiplyAdds(size_t) {}
+constexpr double kOperations = 0;
+#endif
+
+// Seconds for 10^9 operations on each of the threads.
+double CeilingSeconds(cpu::ThreadPool* pool) {
+  constexpr size_t kTimes = 100'000;
+  const double start = Now();
+  pool->Run([](unsigned) { MultiplyAdds(kTimes); });
+  return (Now() - start) / (kTimes * std::max(kOperations, 1.0) / 1e9);
+}
+
+struct Row {
+  Format format;
+  unsigned threads;
+  size_t frames, batch;
+};
+
+void Measure(const model::Checkpoint& checkpoint, const Row& row, double seconds) {
+  cpu::ThreadPoolOptions options;
+  options.threads = row.threads;
+  options.nice = 0;  // a figure, not a server
+  cpu::CpuKernels kernels(options);
+  cpu::ThreadPool pool(options);
+  model::CodecDecoder decoder(kernels, checkpoint, row.format);
+  std::vector<std::unique_ptr<model::CodecState>> states;
+  std::vector<model::CodecDecoder::Job> jobs;
+  std::vector<int32_t> codes(row.frames * kGroups);
+  Random random(7);
+  for (int32_t& code : codes) code = static_cast<int32_t>(random.Unit() * kEntries);
+  std::vector<float> samples(row.frames * decoder.frame_samples());
+  for (size_t s = 0; s < row.batch; s++) {
+    states.push_back(decoder.NewState());
+    jobs.push_back({states.back().get(), codes.data(), row.frames, samples.data()});
+  }
+  const size_t frames = row.frames * row.batch;
+  for (size_t warm = 0; warm < 2; warm++) decoder.Decode(jobs.data(), jobs.size());
+  std::vector<double> taken, processors, ceilings;
+  for (const double end = Now() + seconds; Now() < end || taken.size() < 10;) {
+    const double start = Now(), processor = ProcessorSeconds();
+    decoder.Decode(jobs.data(), jobs.size());
+    taken.push_back((Now() - start) / static_cast<double>(frames));
+    processors.push_back((ProcessorSeconds() - processor) / static_cast<double>(frames));
+    ceilings.push_back(CeilingSeconds(&pool));
+  }
+  const double frame = Percentile10(taken), ceiling = row.threads / Percentile10(ceilings);
+  const double rate = kFrameOperations / frame / 1e9;
+  std::printf("| %s | %u | %zu | %zu | %.1f | %.1f | %.2f | %.0f | %.0f | %.2f |\n", row.format == Format::kF32 ? "f32" : "f16",
+              row.threads, row.frames, row.batch, frame * 1e3, Percentile10(processors) * 1e3, frame / 0.080, rate, ceiling, rate / ceiling);
+  std::fflush(stdout);
+}
+
+void Run(double seconds) {
+  const test::RandomCodec codec(kPublished);
+  const auto checkpoint = codec.Open();
+  std::printf("| weights | threads | frames a call | streams | ms a frame | processor ms | of real time | GFLOP/s | registers GFLOP/s | ratio |\n");
+  std::printf("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+  for (const Format format : {Format::kF32, Format::kF16}) {
+    for (const unsigned threads : {1u, 2u}) {
+      for (const auto& [frames, batch] : {std::pair<size_t, size_t>{1, 1}, {2, 1}, {4, 1}, {1, 2}, {1, 4}, {4, 4}}) {
+        Measure(*checkpoint, {format, threads, frames, batch}, seconds);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace parley
+
+int main(int count, char** arguments) {
+  const double seconds = count > 1 ? std::atof(arguments[1]) : 3;
+  std::printf("%s; 10th percentile of the calls of %.1f s\n\n", parley::cpu::ChooseVariant().name, seconds);
+  parley::Run(seconds);
+  return parley::test::Failures() == 0 ? 0 : 1;
+}
