@@ -78,7 +78,9 @@ struct Recording {
 
 struct SpeechRequest {
   std::string text;
-  bool more_text = false;      // AddText follows
+  // AddText follows. Speech begins with the first word, but with a recording whose words are known only
+  // when there is as much text as it has frames, or no more comes.
+  bool more_text = false;
   std::string language = "auto";
   std::string speaker;         // of a CustomVoice model
   std::string instruction;

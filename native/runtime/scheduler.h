@@ -65,6 +65,7 @@ class Scheduler {
   // The live.
   bool Prefill();
   bool Step();
+  Some StreamsToStep();
   bool Decode();
   size_t DecodeSome(Some streams, size_t most);  // frames; how many it was
   Some LiveWith(Stream::Turn turn);
@@ -86,6 +87,7 @@ class Scheduler {
   std::unordered_map<StreamId, Stream*> by_id_;
   size_t stream_bytes_ = 0;  // of the live
   bool voice_worked_ = false;
+  size_t rounds_given_way_ = 0;
   WorkRate prefill_rate_{32};  // rows
   WorkRate decode_rate_{8};    // frames
   WorkRate round_rate_{1};     // rounds with a step: each is a frame of every stream

@@ -13,6 +13,10 @@ constexpr size_t kReadsARound = 8;  // requests whose text is tokenized: some 10
 
 bool Scheduler::ReadWaiting() {
   voice_worked_ = false;
+  const bool voices_wanted = std::any_of(waiting_.begin(), waiting_.end(), [](const auto& one) {
+    return one->generation() == nullptr && one->request().recording != nullptr;
+  });
+  if (!voices_wanted) model_.DropWork();
   size_t reads = 0;
   for (const auto& stream : waiting_) {
     if (stream->generation() != nullptr) continue;

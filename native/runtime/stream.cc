@@ -39,7 +39,6 @@ void Stream::Begun(const TokenBudget& budget, size_t bytes, Clock::time_point no
   queue_ms_ = Milliseconds(now - started_);
 }
 
-// How long the listener has sound. A stream that nobody waits for is never in a hurry.
 Clock::duration Stream::Ahead(Clock::time_point now) const {
   if (due_ == Clock::time_point::max()) return Clock::duration::max();
   return std::max(due_ - now, Clock::duration::zero());

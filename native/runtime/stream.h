@@ -50,6 +50,8 @@ class Stream {
   bool Silent() const { return samples_ == 0; }
   // Somebody waits for its next sound, not for all of it.
   bool InHurry() const { return due_ != Clock::time_point::max(); }
+  // How long the listener has sound; for ever where nobody is in a hurry.
+  Clock::duration Ahead(Clock::time_point now) const;
   size_t undecoded() const { return undecoded_; }  // frames
   void Stepped(FrameResult result);
   void Decoded(const float* samples, size_t frames, Clock::time_point now);
@@ -67,7 +69,6 @@ class Stream {
  private:
   void SinkThrew(const std::exception& error);
   size_t RoomInFrames();
-  Clock::duration Ahead(Clock::time_point now) const;
   void OutOfDraws();
 
   const StreamId id_;

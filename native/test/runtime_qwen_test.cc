@@ -8,7 +8,8 @@
 namespace parley::test {
 namespace {
 
-constexpr char kText[] = "We're open from nine to five; they're closed on Sunday, and \u4f60\u597d\uff0c\u4eca\u5929\u5f88\u597d\u3002";
+constexpr char kText[] =
+    "We're open from nine to five; they're closed on Sunday, and \u4f60\u597d\uff0c\u4eca\u5929\u5f88\u597d\u3002";
 
 Engine& CustomVoice() {
   static const auto engine = GoldenEngine("tiny-customvoice");
@@ -80,7 +81,8 @@ std::vector<float> SpokenInParts(Engine& engine, SpeechRequest request, size_t p
   const auto listener = std::make_shared<Listener>();
   const StreamId id = engine.Start(request, listener);
   for (size_t at = 0; at < text.size(); at += part) engine.AddText(id, text.substr(at, part), at + part >= text.size());
-  CHECK_EQ(listener->AwaitEnd().problem.substr(0, 13), listener->AwaitEnd().outcome == Outcome::kDone ? "" : "no end after ");
+  const StreamEnd end = listener->AwaitEnd();
+  CHECK_EQ(end.problem.substr(0, 13), end.outcome == Outcome::kDone ? "" : "no end after ");
   return listener->samples();
 }
 
