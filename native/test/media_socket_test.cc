@@ -3,6 +3,10 @@
 #include "media/receive/media_socket.h"
 
 #include <dirent.h>
+#include <netinet/in.h>
+#include <netinet/ip.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -124,6 +128,85 @@ void TwoHundredCallsLeaveNothingBehind() {
   }
   CHECK_EQ(OpenDescriptors(), descriptors);
   CHECK_EQ(pool->Count(plane->time().Now()).in_use, size_t{1});
+}
+
+// A far end that sees how its packets are marked for routers.
+struct MarkedEnd {
+  const int family;
+  const std::string address = family == AF_INET ? "127.0.0.1" : "::1";
+  const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+  explicit MarkedEnd(int of_family) : family(of_family) {
+    const int on = 1;
+    setsockopt(fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof(on));
+    if (family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof(on));
+  }
+  ~MarkedEnd() { close(fd); }
+
+  // False where the machine has no such address.
+  bool Open() const {
+    sockaddr_storage local{};
+    socklen_t bytes = 0;
+    Address::Of(address, 0).Fill(family, &local, &bytes);
+    return bind(fd, reinterpret_cast<const sockaddr*>(&local), bytes) == 0;
+  }
+
+  Address Place() const {
+    sockaddr_storage local{};
+    socklen_t bytes = sizeof(local);
+    getsockname(fd, reinterpret_cast<sockaddr*>(&local), &bytes);
+    const uint16_t port = family == AF_INET ? reinterpret_cast<sockaddr_in*>(&local)->sin_port
+                                            : reinterpret_cast<sockaddr_in6*>(&local)->sin6_port;
+    return Address::Of(address, ntohs(port));
+  }
+
+  // The mark of the next packet of this kind, or -1.
+  int Mark(bool rtcp) const {
+    for (;;) {
+      pollfd waiting{fd, POLLIN, 0};
+      if (poll(&waiting, 1, 2000) != 1) return -1;
+      uint8_t data[1500], control[256];
+      iovec part{data, sizeof(data)};
+      msghdr message{};
+      message.msg_iov = &part;
+      message.msg_iovlen = 1;
+      message.msg_control = control;
+      message.msg_controllen = sizeof(control);
+      if (recvmsg(fd, &message, 0) < 2) return -1;
+      if ((data[1] >= 200 && data[1] <= 204) != rtcp) continue;
+      for (cmsghdr* note = CMSG_FIRSTHDR(&message); note; note = CMSG_NXTHDR(&message, note)) {
+        if (note->cmsg_level == IPPROTO_IP && note->cmsg_type == IP_TOS) return *CMSG_DATA(note) >> 2;
+        if (note->cmsg_level == IPPROTO_IPV6 && note->cmsg_type == IPV6_TCLASS) {
+          int value = 0;
+          std::memcpy(&value, CMSG_DATA(note), sizeof(value));
+          return value >> 2;
+        }
+      }
+      return -1;
+    }
+  }
+};
+
+void PacketsCarryTheMarkOfTheirPool() {
+  const auto plane = MediaPlane::OpenReal(1);
+  uint64_t call = 0;
+  for (const int family : {AF_INET, AF_INET6}) {
+    for (const int dscp : {46, 10, 0}) {
+      const MarkedEnd far(family);
+      if (!far.Open()) continue;
+      std::string problem;
+      const auto pool = PortPool::Open({far.address, kFirstPort, kLastPort, 0, dscp}, &problem);
+      const auto socket = Open(*plane, *pool, ++call);
+      CHECK(socket != nullptr);
+      const auto stream = OpenStream(*plane, 1000 + call);
+      socket->Bind(stream);
+      socket->Learn(far.Place(), Address(), true, {});
+      CHECK_EQ(far.Mark(false), dscp);
+      CHECK_EQ(far.Mark(true), dscp);
+      plane->CloseStream(stream.get());
+      plane->CloseSocket(socket.get());
+    }
+  }
 }
 
 // A flood at one call: the others are read all the same.
@@ -263,6 +346,7 @@ int main() {
   return Run({
       {"two ends hear each other", TwoEndsHearEachOther},
       {"two hundred calls leave nothing behind", TwoHundredCallsLeaveNothingBehind},
+      {"packets carry the mark of their pool", PacketsCarryTheMarkOfTheirPool},
       {"a flood at one call delays the others little", AFloodAtOneCallDelaysTheOthersLittle},
       {"nobody is heard or answered at port zero", NobodyIsHeardOrAnsweredAtPortZero},
       {"everything may happen at once", EverythingMayHappenAtOnce},
