@@ -29,6 +29,6 @@ export interface TrunkSettings {
   readonly srtp?: 'require' | 'prefer' | 'off';
   /** Who calls is told in P-Asserted-Identity besides: the trunk trusts us (RFC 3325). */
   readonly assertedIdentity: boolean;
-  /** Where calls of this trunk come in from: addresses, or networks such as 192.0.2.0/24. */
+  /** Where the trunk is, and calls of it come in from: addresses, or networks such as 192.0.2.0/24. Its account is shown there. */
   readonly addresses: readonly string[];
 }
