@@ -89,5 +89,5 @@ export function isAborted(error: unknown): boolean {
  * For callbacks of the network: thrown there, it would end the process, and with it every call.
  */
 export function tellDefect(error: unknown): void {
-  void Promise.reject(error);
+  void Promise.reject(error instanceof Error ? error : new Error(String(error)));
 }

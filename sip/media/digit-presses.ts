@@ -103,7 +103,10 @@ export class DigitPresses {
 }
 
 /** As long as was wished, or as the clock can say. */
-function toneIn(format: EventFormat, { event, durationMs, pauseMs, volume }: Omit<Pressed, 'atMs'>): DigitTone {
+function toneIn(
+  format: EventFormat,
+  { event, durationMs, pauseMs, volume }: Omit<Pressed, 'atMs'>,
+): DigitTone {
   const mostMs = Math.floor((MOST_TICKS * 1000) / format.clockRate);
   return { event, durationMs: Math.min(durationMs, mostMs), pauseMs, volume, ...format };
 }

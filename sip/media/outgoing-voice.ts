@@ -137,7 +137,10 @@ export class OutgoingVoice {
     this.#playout?.close();
   }
 
-  #optionsOf({ codec: name, packetTimeMs, payloadType, comfortNoise, srtp }: VoiceFormat, source: Source): StreamOptions {
+  #optionsOf(
+    { codec: name, packetTimeMs, payloadType, comfortNoise, srtp }: VoiceFormat,
+    source: Source,
+  ): StreamOptions {
     const codec = CODECS[name];
     return {
       ...source,

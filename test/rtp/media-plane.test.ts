@@ -239,8 +239,14 @@ test('a stream that finds no room leaves the one that it was to continue as it w
   assert.throws(() => {
     for (;;) addon.streamOpen(plane.handle, options);
   }, /all the streams it can take/);
-  assert.throws(() => addon.streamOpen(plane.handle, { ...options, continues: playout.handle }), /all the streams/);
-  assert.throws(() => addon.streamOpen(plane.handle, { ...options, ssrc: 1, continues: playout.handle }), /ssrc/);
+  assert.throws(
+    () => addon.streamOpen(plane.handle, { ...options, continues: playout.handle }),
+    /all the streams/,
+  );
+  assert.throws(
+    () => addon.streamOpen(plane.handle, { ...options, ssrc: 1, continues: playout.handle }),
+    /ssrc/,
+  );
   const packets = pass(40);
   assert.deepEqual(contents(packets.slice(0, 2)), [7, 'silence']);
   assert.equal(packets[0]?.sequence, sequence);

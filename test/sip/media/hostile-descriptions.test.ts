@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DtlsCertificate } from '../../../src/rtp/dtls-certificate.js';
-import { MediaPlane } from '../../../src/rtp/media-plane.js';
+import type { MediaPlane } from '../../../src/rtp/media-plane.js';
 import { linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { Phone, PLAIN, portIn, stage } from './media-under-test.js';
 import { event, rtp } from '../../rtp/far-end.js';
@@ -61,7 +61,10 @@ for (const [what, session, lines] of [
     const { leg } = stage(t, { address: '::1' });
     const phone = await Phone.open(t);
     const call = leg(PLAIN, { addresses: { ip6: '::1' } });
-    const offer = phone.describe('0 101', lines).toString().replace(/^c=.*$/m, `c=IN IP6 ${session}`);
+    const offer = phone
+      .describe('0 101', lines)
+      .toString()
+      .replace(/^c=.*$/m, `c=IN IP6 ${session}`);
     const answered = call.media.answer(Buffer.from(offer));
     if (session === '::1') assert.match(valueOf(answered), /^c=IN IP6 ::1\r$/m);
     else assert.equal(refusalOf(answered).status, 488);
