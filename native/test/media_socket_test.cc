@@ -62,7 +62,7 @@ std::shared_ptr<Stream> OpenStream(MediaPlane& plane, uint64_t handle) {
   config.report_interval_ns = 50 * kNsPerMs;
   auto stream = plane.MakeStream(config, nullptr);
   stream->set_handle(handle);
-  CHECK(plane.Begin(stream));
+  CHECK(plane.Begin(stream.get()));
   return stream;
 }
 
@@ -85,7 +85,9 @@ void TwoEndsHearEachOther() {
       for (const InboundEvent& event : plane->TakeInbound()) {
         if (event.kind == InboundEvent::kDigit) digits.push_back(event);
       }
-      if (!digits.empty() && left->Stats().rtt_ms >= 0 && right->Stats().rtt_ms >= 0) break;
+      const IntakeStats one_way = left->Stats(), other_way = right->Stats();
+      const bool heard = one_way.received > 10 && other_way.received > 10;
+      if (heard && !digits.empty() && one_way.rtt_ms >= 0 && other_way.rtt_ms >= 0) break;
     }
     CHECK_EQ(digits.size(), size_t{1});
     if (!digits.empty()) {

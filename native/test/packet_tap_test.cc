@@ -119,7 +119,7 @@ End OpenEnd(MediaPlane& plane, PortPool& pool, bool mux, uint64_t handle) {
   auto srtp = SrtpSender::Create(SrtpProfile::kAesCm128HmacSha1_80, key, 16, salt, 14, config.ssrc);
   const auto stream = plane.MakeStream(config, std::move(srtp));
   stream->set_handle(handle + 100);
-  CHECK(plane.Begin(stream));
+  CHECK(plane.Begin(stream.get()));
   return {socket, stream};
 }
 

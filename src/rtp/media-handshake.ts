@@ -46,6 +46,8 @@ export class MediaHandshake {
   #untilMs: number | undefined;
   /** Why the first one was refused who tried from elsewhere. */
   #refusal: ParleyError | undefined;
+  /** The present association has had keys. */
+  #proven = false;
   /** Where DTLS goes; undefined until somebody spoke or was checked. */
   #far: Source | undefined;
   /** Whose datagram is being taken in. */
@@ -97,6 +99,7 @@ export class MediaHandshake {
       this.#nominated = false;
     }
     this.#untilMs = this.#refusal = undefined;
+    this.#proven = false;
     this.#association = this.#associate();
     this.#hearing = this.#hear();
     this.#useIce(terms.ice);
@@ -135,12 +138,12 @@ export class MediaHandshake {
     return new DtlsHearing({ role: this.#terms.setup, time, announced: () => this.#announced() });
   }
 
-  /** Of somebody else than the announced one: the far end may still come. */
+  /** Of somebody else than the announced one, who has proved nothing: the far end may still come. */
   #failed(error: ParleyError): void {
-    const isStranger =
-      this.#ice === undefined && this.#speaker !== undefined && !this.#hearing.isAnnounced(this.#speaker);
-    if (!isStranger)
+    const by = this.#ice === undefined && !this.#proven ? this.#speaker : undefined;
+    if (by === undefined || this.#hearing.isAnnounced(by)) {
       return this.#options.onFailed(error.code === 'TIMEOUT' ? (this.#refusal ?? error) : error);
+    }
     this.#refusal ??= error;
     this.#again();
   }
@@ -214,6 +217,7 @@ export class MediaHandshake {
 
   #judge(packet: ForeignPacket): ReturnType<DtlsHearing['judge']> {
     if (this.#ice !== undefined) return this.#ice.hasChecked(packet.address, packet.port) ? 'take' : 'drop';
+    if (this.#association.over) return 'drop';
     // An association that stands proves every datagram of its own.
     return this.#association.open ? 'take' : this.#hearing.judge(packet.data, packet, this.#far);
   }
@@ -229,6 +233,7 @@ export class MediaHandshake {
   }
 
   #secured(keys: DtlsKeys): void {
+    this.#proven = true;
     this.#options.onKeys(keys);
     if (this.#closed || this.#ice !== undefined || this.#far === undefined) return;
     const { address, port } = this.#far;

@@ -308,6 +308,35 @@ test('an answer of a stranger does not end a handshake that we began', async () 
   close();
 });
 
+test('once the far end has said goodbye nobody begins another handshake without a description', async () => {
+  const time = new ManualTime();
+  const active = new SecuredLeg({ portMin: 45_300 });
+  const passive = new SecuredLeg({ portMin: 45_300, time });
+  const far = await stranger();
+  active.socket.learn({ address: LOOPBACK, port: passive.socket.port });
+  passive.begin({ setup: 'passive', fingerprints: [active.fingerprint] });
+  active.begin({ setup: 'active', fingerprints: [passive.fingerprint] });
+  await soundFlows(active, passive);
+  active.handshake?.close();
+  await until(() => passive.closedByPeer === 1);
+  time.advance(60_000);
+  const { onForeign } = passive.socket;
+  let looked = 0;
+  passive.socket.onForeign = () => {
+    onForeign?.();
+    looked++;
+  };
+  far.socket.send(await helloOf(44_600), passive.socket.port, LOOPBACK);
+  await until(() => looked > 0);
+  const last = Uint8Array.of(99);
+  passive.socket.sendForeign(last, LOOPBACK, far.port);
+  await until(() => far.got.length > 0);
+  assert.deepEqual(far.got.map((data) => [...data]), [[...last]]); // prettier-ignore
+  assert.deepEqual([passive.failures, passive.keys.length], [[], 1]);
+  for (const end of [active, passive]) end.close();
+  far.socket.close();
+});
+
 test('where only strangers come the call is told why the first of them was refused, when the time is over', async () => {
   const time = new ManualTime();
   const passive = new SecuredLeg({ portMin: 45_100, time });
