@@ -101,7 +101,7 @@ const MAY_INCLUDE: Readonly<Record<string, readonly string[]>> = {
     'native/kernels',
     'native/tools',
   ],
-  'native/bench': ['native/media', 'native/runtime', 'native/model', 'native/kernels'],
+  'native/bench': ['native/media', 'native/runtime', 'native/model', 'native/kernels', 'native/test'],
   'native/tools': ['native/media', 'native/runtime', 'native/model', 'native/kernels'],
 };
 const NODE_HEADER = /^(?:napi|node_api|node_api_types|js_native_api|node|uv|v8)\.h$/;
