@@ -95,8 +95,9 @@ async function socketAt(port: number): Promise<Socket> {
 
 /** Final responses to a message by the time that a request sent after it was answered, and so many of them at least; no repetitions. */
 async function finalsTo(bytes: Buffer, least: number): Promise<string[]> {
+  const before = heard.length;
   const known = new Set(heard);
-  const callId = `behind-${known.size}-${performance.now()}`;
+  const callId = `behind-${before}`;
   const behind = [
     'OPTIONS sip:parley@127.0.0.1 SIP/2.0',
     `Via: SIP/2.0/UDP ${HOST};branch=z9hG4bK${callId}`,
@@ -109,8 +110,10 @@ async function finalsTo(bytes: Buffer, least: number): Promise<string[]> {
   for (const datagram of [bytes, Buffer.from(behind.join('\r\n'))])
     sockets[0]?.send(datagram, server.address.port, server.address.host);
   const isBehind = (message: string): boolean => field(message, 'Call-ID') === callId;
-  const isNew = (message: string): boolean => !known.has(message) && !isBehind(message) && !message.startsWith('SIP/2.0 100 ');
-  const finals = (): string[] => [...new Set(heard)].filter(isNew);
+  // One that was not looked at is refused in the same words each time, and never by itself again.
+  const isNew = (message: string): boolean => !known.has(message) || isOverloaded(message);
+  const isFinal = (message: string): boolean => !isBehind(message) && !message.startsWith('SIP/2.0 100 ');
+  const finals = (): string[] => [...new Set(heard.slice(before))].filter((message) => isNew(message) && isFinal(message));
   await until(() => heard.some(isBehind) && finals().length >= least);
   return finals();
 } // prettier-ignore
