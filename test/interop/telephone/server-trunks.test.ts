@@ -215,30 +215,34 @@ test('a trunk refuses calls that come too fast, and those that are too many', as
   await callee.succeeded();
 });
 
-test('a challenge of 401 and one of 407 are answered with the account of the trunk', async (t) => {
-  for (const challenge of ['401', '407']) {
-    const credentials = { user: 'parley', password: USERS.parley };
-    const options = { credentials, keys: { rtp_port: 9 } };
-    const callee = await kept(t, Sipp.answer(`answer-challenges-${challenge}`, options));
-    const domain = `127.0.0.1:${callee.address.port}`;
-    const trunk = { name: 'sipp', domain, username: 'parley', password: USERS.parley, authRealms: ['sipp'] };
-    const server = await kept(t, TelephoneServer.start({}, { trunks: [trunk] }));
-    const { id } = await server.telephone.place({ to: '100' });
-    await until(() => server.telephone.get(id).state === 'connected');
-    await server.telephone.hangUp(id);
-    await callee.succeeded();
-  }
-});
+for (const transport of ['udp', 'tcp'] as const) {
+  test(`a challenge of 401 and one of 407 are answered with the account of the trunk over ${transport}`, async (t) => {
+    for (const challenge of ['401', '407']) {
+      const credentials = { user: 'parley', password: USERS.parley };
+      const options = { credentials, transport, keys: { rtp_port: 9 } };
+      const callee = await kept(t, Sipp.answer(`answer-challenges-${challenge}`, options));
+      const domain = `127.0.0.1:${callee.address.port}`;
+      const account = { username: 'parley', password: USERS.parley, authRealms: ['sipp'] };
+      const trunk = { name: 'sipp', domain, transport, ...account };
+      const server = await kept(t, TelephoneServer.start({}, { trunks: [trunk] }));
+      const { id } = await server.telephone.place({ to: '100' });
+      await until(() => server.telephone.get(id).state === 'connected');
+      await server.telephone.hangUp(id);
+      await callee.succeeded();
+    }
+  });
 
-test('SIPp as a registrar takes the registration with the right password', async (t) => {
-  const credentials = { user: 'parley', password: USERS.parley };
-  const registrar = await kept(t, Sipp.answer('answer-registers', { credentials }));
-  const domain = `127.0.0.1:${registrar.address.port}`;
-  const account = { username: 'parley', password: USERS.parley, authRealms: ['sipp'], register: {} };
-  const server = await kept(t, TelephoneServer.start({}, { trunks: [{ name: 'sipp', domain, ...account }] }));
-  await registrar.succeeded();
-  await until(() => server.telephone.registrations[0]?.state === 'registered');
-});
+  test(`SIPp as a registrar takes the registration with the right password over ${transport}`, async (t) => {
+    const credentials = { user: 'parley', password: USERS.parley };
+    const registrar = await kept(t, Sipp.answer('answer-registers', { credentials, transport }));
+    const domain = `127.0.0.1:${registrar.address.port}`;
+    const account = { username: 'parley', password: USERS.parley, authRealms: ['sipp'], register: {} };
+    const trunk = { name: 'sipp', domain, transport, ...account };
+    const server = await kept(t, TelephoneServer.start({}, { trunks: [trunk] }));
+    await registrar.succeeded();
+    if (transport === 'udp') await until(() => server.telephone.registrations[0]?.state === 'registered');
+  });
+}
 
 test('a trunk that does not answer OPTIONS takes no calls until it does again', async (t) => {
   const { server, port, first } = health;

@@ -53,12 +53,12 @@ export class TelephoneServer {
     }
   } // prettier-ignore
 
-  /** A text as it sounds over HTTP, at the rate and with the law of a telephone. */
-  async rendered(text: string): Promise<Sound> {
+  /** A text as it sounds over HTTP, at the rate of a telephone; `fields` are more of the request, such as `voice`. */
+  async rendered(text: string, fields: Readonly<Record<string, string>> = {}): Promise<Sound> {
     const response = await fetch(`${this.server.url}/v1/audio/speech`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ input: text, response_format: 'pcm', sample_rate: RATE }),
+      body: JSON.stringify({ input: text, response_format: 'pcm', sample_rate: RATE, ...fields }),
     });
     if (!response.ok) throw new Error(await response.text());
     const bytes = Buffer.from(await response.arrayBuffer());

@@ -5,8 +5,12 @@ import type { Sound } from './sound-shape.js';
 
 const HEADER_BYTES = 44;
 
+export function writeWav(path: string, sound: Sound): void {
+  writeFileSync(path, wavBytes(sound));
+}
+
 /** Mono, 16 bits. */
-export function writeWav(path: string, { samples, rate }: Sound): void {
+export function wavBytes({ samples, rate }: Sound): Buffer {
   const head = Buffer.alloc(HEADER_BYTES);
   const dataBytes = 2 * samples.length;
   head.write('RIFF', 0);
@@ -25,7 +29,7 @@ export function writeWav(path: string, { samples, rate }: Sound): void {
   samples.forEach((sample, n) =>
     data.writeInt16LE(Math.round(Math.max(-1, Math.min(1, sample)) * 32_767), 2 * n),
   );
-  writeFileSync(path, Buffer.concat([head, data]));
+  return Buffer.concat([head, data]);
 }
 
 /** The first channel in [-1, 1]. Throws for a file that is no WAV of 16 bits. */
