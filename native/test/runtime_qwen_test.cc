@@ -68,12 +68,6 @@ void CompanyChangesNothing() {
   }
 }
 
-// Once nobody is in it any more.
-EngineStats RestOf(Engine& engine) {
-  while (engine.stats().live + engine.stats().waiting > 0) std::this_thread::yield();
-  return engine.stats();
-}
-
 std::vector<float> SpokenInParts(Engine& engine, SpeechRequest request, size_t part) {
   const std::string text = request.text;
   request.text.clear();
@@ -114,18 +108,18 @@ void AVoiceIsKeptWithItsPrefixAndSpeaksTheSame() {
   const auto engine = GoldenEngine("tiny-base");
   const SpeechRequest request = WithVoice("exact", "A voice.", 1);
   const Said first = Say(*engine, request);
-  const EngineStats cold = RestOf(*engine);
+  const EngineStats cold = engine->stats();
   CHECK_EQ(cold.voices, size_t{1});
   CHECK(cold.voice_ms > 0);
   const Said second = Say(*engine, request);
-  const EngineStats warm = RestOf(*engine);
+  const EngineStats warm = engine->stats();
   CHECK(first.samples == second.samples);
   CHECK_EQ(warm.voice_ms, cold.voice_ms);
   CHECK_EQ(warm.memory_in_use, cold.memory_in_use);  // the prefix is there since the first
   SpeechRequest german = request;
   german.language = "German";
   CHECK(Say(*engine, german).samples != first.samples);
-  CHECK(RestOf(*engine).memory_in_use > warm.memory_in_use);
+  CHECK(engine->stats().memory_in_use > warm.memory_in_use);
   CHECK(Say(*engine, request).samples == first.samples);
 }
 
@@ -146,7 +140,7 @@ void VoicesBeyondTheMostAreEncodedAgain() {
 void WhatStreamsTakeIsGivenBack() {
   const auto engine = GoldenEngine("tiny-customvoice");
   for (uint64_t n = 0; n < 3; n++) Say(*engine, Drawn(n));
-  CHECK_EQ(RestOf(*engine).memory_in_use, size_t{0});
+  CHECK_EQ(engine->stats().memory_in_use, size_t{0});
   CHECK(engine->stats().memory_limit > 0);
   CHECK_EQ(engine->stats().done, uint64_t{3});
 }
@@ -201,7 +195,7 @@ void RequestsThatDoNotFitAreRefusedByName() {
 }
 
 void RecordingsThatCannotBeUsedAreRefusedByName() {
-  const size_t voices = RestOf(Base()).voices;
+  const size_t voices = Base().stats().voices;
   SpeechRequest request = Drawn(1);
   request.speaker.clear();
   CHECK_EQ(ProblemOf(Base(), request), "bad request: a base model needs a recording to speak like");
