@@ -1,5 +1,9 @@
 #include "runtime/engine_thread.h"
 
+#ifdef __linux__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -17,6 +21,13 @@ namespace parley::runtime {
 namespace {
 
 constexpr char kOutOfMemory[] = "memory is out";
+
+// What was freed piece by piece: the allocator keeps it for this process else.
+void GiveBackToSystem() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 class ThreadedEngine final : public Engine {
  public:
@@ -70,11 +81,13 @@ class ThreadedEngine final : public Engine {
       opened->set_value("");  // gone after this
       Serve(scheduler);
       model.reset();
+      GiveBackToSystem();
       EngineStats last = scheduler.stats();
       last.memory_in_use = last.voices = 0;
       Publish(last);
     } else {
       model.reset();
+      GiveBackToSystem();
       opened->set_value(problem);
     }
   }

@@ -7,7 +7,7 @@
 
 namespace parley::runtime {
 Scheduler::Scheduler(FrameModel& model, Mailbox& mailbox, const SchedulerOptions& options)
-    : model_(model), mailbox_(mailbox), options_(options) {
+    : model_(model), mailbox_(mailbox), options_(options), before_(model.Times()) {
   UpdateStats();
 }
 
@@ -154,11 +154,11 @@ void Scheduler::UpdateStats() {
   stats_.waiting = waiting_.size();
   stats_.parked = LiveWith(Stream::Turn::kPark).size();
   const StageTimes times = model_.Times();
-  stats_.prefill_ms = times.prefill;
-  stats_.talker_ms = times.talker;
-  stats_.predictor_ms = times.predictor;
-  stats_.codec_ms = times.codec;
-  stats_.voice_ms = times.voice;
+  stats_.prefill_ms = times.prefill - before_.prefill;
+  stats_.talker_ms = times.talker - before_.talker;
+  stats_.predictor_ms = times.predictor - before_.predictor;
+  stats_.codec_ms = times.codec - before_.codec;
+  stats_.voice_ms = times.voice - before_.voice;
   stats_.voices = model_.Voices();
   stats_.memory_in_use = stream_bytes_ + model_.VoiceBytes();
   stats_.memory_limit = options_.memory_bytes;

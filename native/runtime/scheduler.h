@@ -97,6 +97,7 @@ class Scheduler {
   std::vector<float> samples_;
   std::vector<Farewell> ends_;
   bool closing_ = false;
+  const StageTimes before_;  // of the model, what was not ours
   EngineStats stats_;
 };
 

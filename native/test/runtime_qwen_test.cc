@@ -266,6 +266,7 @@ void EveryKindOfModelWarmsUpAndSaysWhatItIs() {
     CHECK_EQ(facts.takes_instruction, facts.model_size == "1b7");
     CHECK_EQ(engine->stats().memory_in_use, size_t{0});
     CHECK_EQ(engine->stats().frames, uint64_t{0});
+    CHECK_EQ(engine->stats().talker_ms + engine->stats().voice_ms, 0.0);
   }
 }
 
