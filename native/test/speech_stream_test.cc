@@ -22,6 +22,10 @@ PARLEY_COUNTED void* operator new(size_t bytes) {
   if (void* memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
+PARLEY_COUNTED void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  allocations++;
+  return std::malloc(bytes);
+}
 PARLEY_COUNTED void operator delete(void* memory) noexcept { std::free(memory); }
 PARLEY_COUNTED void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
