@@ -1,5 +1,7 @@
 #include "kernels/cpu/cpu_kernels.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +13,7 @@ namespace parley::cpu {
 namespace {
 
 constexpr size_t kAlignment = 64;  // a cache line, and the widest register
+constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kRowGranule = 8;
 
 // A gated product computes so many values, of at most so many vectors, before it joins them: 6 kB. With
@@ -59,10 +62,12 @@ CpuKernels::CpuKernels(const ThreadPoolOptions& threads, const Variant& variant)
       scores_(threads.threads) {}
 
 void* CpuKernels::Allocate(size_t bytes) {
-  if (bytes > SIZE_MAX - kAlignment) throw std::bad_alloc();
+  if (bytes > SIZE_MAX - kHugePage) throw std::bad_alloc();
+  const size_t alignment = bytes < kHugePage ? kAlignment : kHugePage;
   const size_t whole = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-  void* memory = std::aligned_alloc(kAlignment, whole);
-  if (memory == nullptr) throw std::bad_alloc();
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, whole) != 0) throw std::bad_alloc();
+  if (alignment == kHugePage) madvise(memory, whole, MADV_HUGEPAGE);
   return std::memset(memory, 0, whole);
 }
 
