@@ -37,13 +37,15 @@ void LogMel::Fill() {
   const double rate = static_cast<double>(shape_.sample_rate);
   const double top = MelOf(rate / 2);
   const auto edge = [&](size_t i) { return HertzOf(top * static_cast<double>(i) / static_cast<double>(shape_.bands + 1)); };
-  filters_.assign(shape_.bands * bins, 0);
+  bands_.resize(shape_.bands);
   for (size_t m = 0; m < shape_.bands; m++) {
     const double low = edge(m), middle = edge(m + 1), high = edge(m + 2);
     for (size_t k = 0; k < bins; k++) {
       const double hertz = static_cast<double>(k) * rate / static_cast<double>(n);
       const double height = std::min((hertz - low) / (middle - low), (high - hertz) / (high - middle));
-      filters_[m * bins + k] = std::max(0.0, height) * 2 / (high - low);
+      if (height <= 0) continue;
+      if (bands_[m].heights.empty()) bands_[m].first = k;
+      bands_[m].heights.push_back(height * 2 / (high - low));
     }
   }
 }
@@ -98,7 +100,8 @@ std::vector<float> LogMel::Of(const float* samples, size_t count) const {
     for (size_t k = 0; k < bins; k++) magnitudes[k] = std::sqrt(re[k] * re[k] + im[k] * im[k] + 1e-9);
     for (size_t m = 0; m < shape_.bands; m++) {
       double sum = 0;
-      for (size_t k = 0; k < bins; k++) sum += filters_[m * bins + k] * magnitudes[k];
+      const Band& band = bands_[m];
+      for (size_t k = 0; k < band.heights.size(); k++) sum += band.heights[k] * magnitudes[band.first + k];
       result[t * shape_.bands + m] = static_cast<float>(std::log(std::max(sum, 1e-5)));
     }
   }

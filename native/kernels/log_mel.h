@@ -35,7 +35,12 @@ class LogMel {
   LogMelShape shape_;
   size_t margin_;
   std::vector<double> hann_, cosines_, sines_;
-  std::vector<double> filters_;  // [bands, window / 2 + 1]
+  // A triangle: of the bins that it is above 0 at, the first, and its heights.
+  struct Band {
+    size_t first = 0;
+    std::vector<double> heights;
+  };
+  std::vector<Band> bands_;
 };
 
 }  // namespace parley

@@ -1,6 +1,7 @@
 #include "kernels/quantization.h"
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "kernels/number_formats.h"
@@ -8,19 +9,29 @@
 namespace parley {
 namespace {
 
+// To the nearest whole number, ties to even, for all that is far below 2^51: what lies behind
+// the point does not fit beside this summand.
+double ToWhole(double value) {
+  constexpr double kShift = 6755399441055744.0;  // 1.5 * 2^52
+  return value + kShift - kShift;
+}
+
 template <class Value>
 void QuantizeRow(const Value* row, size_t columns, int8_t* values, float* scale) {
   float largest = 0;
+  bool finite = true;
   for (size_t k = 0; k < columns; k++) {
-    const float weight = ToFloat(row[k]);
-    if (!std::isfinite(weight)) throw std::invalid_argument("a weight to quantize is not finite");
-    largest = std::fmax(largest, std::fabs(weight));
+    const float magnitude = std::fabs(ToFloat(row[k]));
+    finite = finite && magnitude <= std::numeric_limits<float>::max();  // NaN is not
+    largest = magnitude > largest ? magnitude : largest;
   }
+  if (!finite) throw std::invalid_argument("a weight to quantize is not finite");
   *scale = largest / 127.0f;
+  // Double: a scale of subnormal size must not overflow the quotient.
+  const double unit = *scale == 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(*scale);
   for (size_t k = 0; k < columns; k++) {
-    // Double: a scale of subnormal size must not overflow the quotient.
-    const double quotient = *scale == 0 ? 0 : static_cast<double>(ToFloat(row[k])) / *scale;
-    values[k] = static_cast<int8_t>(std::fmin(127.0, std::fmax(-127.0, std::nearbyint(quotient))));
+    const double whole = ToWhole(static_cast<double>(ToFloat(row[k])) / unit);
+    values[k] = static_cast<int8_t>(whole > 127 ? 127 : whole < -127 ? -127 : whole);
   }
 }
 

@@ -114,11 +114,14 @@ int32_t Pick(const float* logits, size_t count, double unit) {
   const double highest = logits[largest];
   if (std::isinf(highest)) return largest;
   double total = 0;
-  for (size_t i = 0; i < count; i++) total += std::exp(logits[i] - highest);
+  for (size_t i = 0; i < count; i++) {
+    if (logits[i] != kNever) total += std::exp(logits[i] - highest);
+  }
   const double target = unit * total;
   double sum = 0;
   int32_t last = largest;
   for (size_t i = 0; i < count; i++) {
+    if (logits[i] == kNever) continue;  // most of them, after top-k
     const double weight = std::exp(logits[i] - highest);
     if (weight == 0) continue;
     sum += weight;

@@ -9,10 +9,7 @@ NormWeights LoadNorm(Weights& weights, const NamedTensors& norm, const LayerPart
 
 LayerWeights LoadLayer(Weights& weights, const NamedTensors& tensors, const LayerParts& parts,
                        std::optional<Format> format) {
-  const auto matrix = [&](const char* name) {
-    const Tensor& tensor = tensors[name];
-    return weights.Of(tensor, format.value_or(FormatOf(tensor)));
-  };
+  const auto matrix = [&](const char* name) { return weights.Of(tensors[name], format); };
   const auto floats = [&](bool there, const char* name) { return there ? weights.Floats(tensors[name]) : nullptr; };
   LayerWeights layer;
   layer.attention_norm = LoadNorm(weights, tensors.Under("input_layernorm"), parts);

@@ -20,6 +20,8 @@ constexpr Frame kFrames[] = {
     {"<|im_start|>user\n", "<|im_end|>\n"},
 };
 
+const Frame& FrameOf(Template form) { return kFrames[static_cast<size_t>(form)]; }
+
 std::string_view WithoutLeadingSpace(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
@@ -44,7 +46,7 @@ class Builder {
   bool Build(Prompt* prompt) {
     MarkedText target, instruction, reference;
     if (!FindVoice() || !FindLanguage() || !CheckReference()) return false;
-    if (!EncodeMarked(tokenizer_, Template::kTarget, request_.text, &target, problem_)) return false;
+    if (!EncodeTarget(&target)) return false;
     if (!request_.instruction.empty()) {
       if (!config_.takes_instruction()) return Refuse("this model takes no instruction");
       if (!EncodeMarked(tokenizer_, Template::kInstruction, request_.instruction, &instruction, problem_)) return false;
@@ -71,6 +73,17 @@ class Builder {
   bool Refuse(std::string problem) {
     *problem_ = std::move(problem);
     return false;
+  }
+
+  bool EncodeTarget(MarkedText* target) const {
+    if (request_.text_ids == nullptr) {
+      return EncodeMarked(tokenizer_, Template::kTarget, request_.text, target, problem_);
+    }
+    if (!tokenizer_.Encode(FrameOf(Template::kTarget).head, Literals::kTokens, &target->ids, problem_)) return false;
+    target->begin = target->ids.size();
+    target->ids.insert(target->ids.end(), request_.text_ids->begin(), request_.text_ids->end());
+    target->end = target->ids.size();
+    return target->end > target->begin || (*problem_ = "the text is empty", false);
   }
 
   bool FindVoice() {
@@ -160,7 +173,7 @@ class Builder {
 
 bool EncodeMarked(const Tokenizer& tokenizer, Template form, std::string_view text, MarkedText* marked,
                   std::string* problem) {
-  const Frame& frame = kFrames[static_cast<size_t>(form)];
+  const Frame& frame = FrameOf(form);
   const std::string_view own = WithoutLeadingSpace(text);
   if (own.empty()) return *problem = "the text is empty", false;
   *marked = {};

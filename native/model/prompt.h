@@ -26,6 +26,7 @@ struct PromptRequest {
   std::string_view reference_text = {};  // Base: what the recording says; empty where only its voice is used
   size_t reference_frames = 0;           // Base: of the recording's codes; 0 where only its voice is used
   bool whole_text = true;                // all text in the prompt; else the first token, the rest frame by frame
+  const std::vector<int32_t>* text_ids = nullptr;  // instead of text, where that is tokenized already; not empty
 };
 
 // A position of the prompt: the sum of all that is not kNoRow.

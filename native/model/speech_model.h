@@ -18,6 +18,7 @@
 #include "model/checkpoint.h"
 #include "model/prompt.h"
 #include "model/transformer.h"
+#include "model/voice_prompt.h"
 #include "model/weights.h"
 
 namespace parley::model {
@@ -32,13 +33,6 @@ struct DrawRules {
   size_t min_new_tokens = 2;
 };
 DrawRules DefaultRules(const GenerationConfig& generation);
-
-// What a voice by example brings; immutable, shared by streams.
-struct VoicePrompt {
-  std::vector<float> speaker;   // [hidden] of the talker, on the host
-  std::vector<int32_t> codes;   // [frames, code_groups], or empty: only the voice is used
-  std::string text;             // what the recording says; with codes
-};
 
 // The keys and values of the first rows of a prompt, computed once: what a voice's prompts have in common.
 // Immutable, shared; the model outlives it.

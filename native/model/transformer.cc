@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 namespace parley::model {
+
 // One call: its rows, and where what is computed of them lies.
 struct Transformer::Batch {
   const Stream* streams;

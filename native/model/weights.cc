@@ -89,10 +89,11 @@ Matrix Weights::Kept(const Matrix& host, Format format) {
   return kept;
 }
 
-Matrix Weights::Of(const Tensor& tensor) { return Of(tensor, FormatOf(tensor)); }
+Matrix Weights::Of(const Tensor& tensor) { return Of(tensor, std::nullopt); }
 
-Matrix Weights::Of(const Tensor& tensor, Format format) {
+Matrix Weights::Of(const Tensor& tensor, std::optional<Format> wanted) {
   const Matrix host = HostView(tensor);
+  const Format format = wanted.value_or(host.format);
   if (format == host.format && kernels_.ReadsHostMemory()) {
     mapped_bytes_ += tensor.bytes;
     return host;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,8 @@
 
 namespace parley::model {
 
-// Which matrices of talker and code predictor are kept in 8 bits. Embeddings,
-// norms, biases, codec and encoders never are.
+// Which matrices of talker and code predictor are kept in 8 bits, heads too. Embeddings,
+// the text projection, norms, biases, codec and encoders never are.
 enum class Quantize : uint8_t {
   kNone,
   kTalker,  // the talker's; the predictor stays bf16
@@ -35,8 +36,8 @@ class Weights {
 
   // A matrix [rows, columns] in the tensor's own dtype; trailing dimensions are columns.
   Matrix Of(const Tensor& tensor);
-  // The same rounded to another format, or to 8 bits with one scale a row.
-  Matrix Of(const Tensor& tensor, Format format);
+  // The same rounded to another format, or to 8 bits with one scale a row; without a format as it is.
+  Matrix Of(const Tensor& tensor, std::optional<Format> format);
   // A vector, or anything small, as floats.
   const float* Floats(const Tensor& tensor);
   const float* Floats(const std::vector<float>& values);

@@ -19,13 +19,14 @@ struct EngineOptions {
   std::string directory;
   std::string quantize = "none";   // none | int8-talker | int8
   std::string codec_format = "f32";  // f32 | f16
+  std::string cache_format = "f32";  // of keys and values: f32 | bf16
   bool case_split_pieces = false;  // the tokenizer's other rule
   unsigned threads = 0;            // 0: one per core
   std::vector<int> cores;          // pinned to, in order; empty: not
   size_t max_streams = 32;         // live at a time; others wait
-  size_t max_waiting = 256;        // then Refusal::kBusy
+  size_t max_waiting = 256;        // then Outcome::kBusy
   size_t memory_bytes = 0;         // for streams and voices; 0: from what the machine has
-  size_t max_new_tokens = 0;       // of one generation; 0: from the length of its text
+  size_t max_new_tokens = 0;       // of a generation that does not say it itself; 0: from the length of its text
   size_t max_voices = 32;          // by example, kept ready
   bool warm_up = true;
 };
@@ -49,16 +50,20 @@ struct StreamEnd {
   Outcome outcome = Outcome::kDone;
   std::string problem;  // for people; empty when done
   uint64_t samples = 0;  // written
-  uint64_t frames = 0;
-  // Milliseconds: waiting for a place, of that and then for the first frame, all.
+  uint64_t frames = 0;   // made: more than were written where it ended by mistake or was cancelled
+  // Milliseconds from Start: until it had a place, until the first samples were written, until now.
+  // 0 for what did not happen.
   double queue_ms = 0, first_frame_ms = 0, total_ms = 0;
 };
 
-// Where sound goes. Called by the engine's thread alone, never after Ended. It must not block.
+// Where sound goes. Called by the engine's thread alone, never after Ended; let go of there, too.
+// It must not block, nor call Engine::Close.
 class SpeechSink {
  public:
   virtual ~SpeechSink() = default;
-  virtual size_t Room() = 0;  // samples that Write would take now
+  // Samples that Write would take now: only Write makes it less. Of an empty sink at least a frame,
+  // two or more chunks of 12 frames if they shall be used (a chunk is half of it at most).
+  virtual size_t Room() = 0;
   virtual void Write(const float* samples, size_t count) = 0;
   virtual void Ended(const StreamEnd& end) = 0;
 };
@@ -73,7 +78,9 @@ struct Recording {
 
 struct SpeechRequest {
   std::string text;
-  bool more_text = false;      // AddText follows
+  // AddText follows. Speech begins with the first word, but with a recording whose words are known only
+  // when there is as much text as it has frames, or no more comes.
+  bool more_text = false;
   std::string language = "auto";
   std::string speaker;         // of a CustomVoice model
   std::string instruction;
@@ -84,7 +91,9 @@ struct SpeechRequest {
   bool greedy = false;
   uint64_t seed = 0;
   size_t max_new_tokens = 0;   // 0: the engine's
-  Clock::time_point due = Clock::time_point::max();  // when it would be missed; earlier goes first
+  // When sound would be missed; earlier goes first. It moves on with what is written: after a
+  // second of sound it is a second later. The greatest: never, the answer is waited for as a whole.
+  Clock::time_point due = Clock::time_point::max();
 };
 
 struct EngineFacts {
@@ -115,17 +124,20 @@ class Engine {
   virtual ~Engine() = default;  // Close()
 
   virtual const EngineFacts& facts() const = 0;
-  // The sink hears everything else, a refusal too; it is never called before Start returned.
+  // The sink hears everything else, a refusal too, from the engine's thread: never from within Start.
+  // 0: the engine is closed, the sink hears nothing.
   virtual StreamId Start(SpeechRequest request, std::shared_ptr<SpeechSink> sink) = 0;
   // The text goes on; `last`: it ends here. Unknown streams are left out of account.
   virtual void AddText(StreamId stream, std::string text, bool last) = 0;
-  // Ended(kCancelled) within one frame; until then the sink may still be written to.
+  // Ended(kCancelled) within one frame; until then the sink may still be written to. Unknown ones as above.
   virtual void Cancel(StreamId stream) = 0;
+  // From now on: when what was written so far is played.
   virtual void SetDue(StreamId stream, Clock::time_point due) = 0;
   // The sink has room again: look at it before the next step.
   virtual void Wake() = 0;
   virtual EngineStats stats() const = 0;
-  // Ends every stream with kClosed, joins the thread, gives all memory back. May be called again.
+  // Ends every stream with kClosed, joins the thread, gives all memory back. May be called again,
+  // by any thread but the engine's.
   virtual void Close() = 0;
 };
 

@@ -1,5 +1,6 @@
 // Norms, waves, activations, positions, tables and statistics against double precision;
 // the 16-bit formats; the mel spectrum against a plain Fourier sum.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -160,6 +161,51 @@ void TablesGiveAndTakeRows() {
   CHECK((x == std::vector<float>{-0.5f, -0.25f, -1, 0}));
 }
 
+// The first of the nearest rows of a table, in double; the first of all for what is no number.
+int32_t NearestOf(const std::vector<float>& table, const float* x, size_t width) {
+  size_t best = 0;
+  double least = 0;
+  for (size_t r = 0; r < table.size() / width; r++) {
+    double distance = 0;
+    for (size_t i = 0; i < width; i++) distance += std::pow(static_cast<double>(x[i]) - table[r * width + i], 2);
+    if (r > 0 && !(distance < least)) continue;
+    least = distance;
+    best = r;
+  }
+  return static_cast<int32_t>(best);
+}
+
+// Among equal rows, rows that differ in the last place alone, and one so long that floats tell nothing of it.
+void TheNearestRowIsTheOneThatDoubleFinds() {
+  constexpr size_t kRows = 300, kWidth = 37, kCount = 60;
+  std::vector<float> table = RandomFloats(kRows * kWidth, 1), x = RandomFloats(kCount * kWidth, 2);
+  const auto row = [&](size_t r) { return table.begin() + static_cast<std::ptrdiff_t>(r * kWidth); };
+  const auto vector = [&](size_t n) { return x.begin() + static_cast<std::ptrdiff_t>(n * kWidth); };
+  std::copy_n(row(7), kWidth, row(250));
+  for (const size_t r : {8u, 200u}) std::copy_n(row(100), kWidth, row(r));
+  std::for_each(row(8), row(9), [](float& value) { value = std::nextafter(value, 0.0f); });
+  std::for_each(row(5), row(6), [](float& value) { value *= 1e5f; });
+  std::copy_n(row(250), kWidth, vector(0));
+  std::copy_n(row(200), kWidth, vector(1));
+  std::copy_n(row(5), kWidth, vector(2));
+  x[3 * kWidth] = std::nanf("");
+  for (size_t n = 11; n < kCount; n += 2) {  // nearer to the one before than floats can tell
+    for (size_t i = 0; i < kWidth; i++) table[n * kWidth + i] = table[(n - 1) * kWidth + i] + (i % 3 == 0 ? 1e-4f : -5e-5f);
+  }
+  std::copy(row(10), row(kCount), vector(10));
+  std::vector<int32_t> wanted;
+  for (size_t n = 0; n < kCount; n++) wanted.push_back(NearestOf(table, &x[n * kWidth], kWidth));
+  CHECK(wanted[0] == 7 && wanted[1] == 100 && wanted[2] == 5 && wanted[3] == 0);
+  const Matrix codebook{Format::kF32, table.data(), nullptr, kRows, kWidth};
+  for (const cpu::Variant* variant : Variants()) {
+    std::vector<float> rest = x;
+    std::vector<int32_t> ids(kCount);
+    MakeKernels(*variant, 2)->TakeNearest(codebook, rest.data(), kCount, ids.data());
+    CHECK(ids == wanted);
+    CHECK_EQ(rest[2 * kWidth], 0.0f);
+  }
+}
+
 void StatisticsOverTimeAreWeighted() {
   const auto kernels = MakeKernels();
   const std::vector<float> x = {1, 5, 3, 5};  // two channels, two moments
@@ -239,6 +285,7 @@ int main() {
       {"activations are what double precision says", ActivationsAreWhatDoublePrecisionSays},
       {"rotation is half-split and keeps far angles exact", RotationIsHalfSplitAndKeepsFarAnglesExact},
       {"tables give and take rows", TablesGiveAndTakeRows},
+      {"the nearest row is the one that double finds", TheNearestRowIsTheOneThatDoubleFinds},
       {"statistics over time are weighted", StatisticsOverTimeAreWeighted},
       {"the mel spectrum is the plain sum", TheMelSpectrumIsThePlainSum},
   });

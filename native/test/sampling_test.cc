@@ -5,7 +5,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "model/json.h"
 #include "test/check.h"
+#include "test/golden_vectors.h"
 
 namespace parley::test {
 namespace {
@@ -156,6 +158,53 @@ void RulesOutOfRangeAreRefused() {
   CHECK(Refused({}, {-1}));
 }
 
+SamplingRules GoldenRules(model::Json params) {
+  SamplingRules rules;
+  rules.repetition_penalty = static_cast<float>(params.Find("rep").number());
+  rules.temperature = static_cast<float>(params.Find("temp").number());
+  rules.top_k = static_cast<uint32_t>(params.Find("top_k").number());
+  rules.top_p = static_cast<float>(params.Find("top_p").number());
+  return rules;
+}
+
+// The same are left, and their values are the same to 1e-6.
+void CheckProcessed(const std::vector<float>& seen, const std::vector<float>& wanted, const std::string& name) {
+  size_t wrong = seen.size() == wanted.size() ? 0 : seen.size();
+  for (size_t i = 0; i < seen.size() && wrong != seen.size(); i++) {
+    const bool removed = wanted[i] == kNever;
+    const bool right = removed ? seen[i] == kNever : std::fabs(seen[i] - wanted[i]) <= 1e-6f * std::fabs(wanted[i]);
+    wrong += !right;
+  }
+  CHECK_EQ(wrong == 0 ? "" : name + ": " + std::to_string(wrong) + " are wrong", "");
+}
+
+void TheReferencesLogitsAreProcessedAsByIt() {
+  std::string problem;
+  const auto manifest = model::JsonDocument::Parse(ReadAll(kGolden + "/vectors/manifest.json"), &problem);
+  const model::Json sampling = manifest->root().Find("sampling");
+  const auto end = static_cast<int32_t>(sampling.Find("eos").number());
+  const auto vocabulary = static_cast<int32_t>(sampling.Find("vocab_size").number());
+  const GoldenVectors vectors("sampling");
+  size_t settings = 0;
+  for (model::Json item = sampling.Find("items").first(); item.present(); item = item.next(), settings++) {
+    std::vector<int32_t> history;
+    for (model::Json id = item.Find("history").first(); id.present(); id = id.next()) {
+      history.push_back(static_cast<int32_t>(id.number()));
+    }
+    SamplingRules rules = GoldenRules(item.Find("params"));
+    rules.suppress_from = vocabulary - 1024;
+    rules.suppress_to = vocabulary;
+    rules.spared = end;
+    if (static_cast<double>(history.size()) < sampling.Find("min_new_tokens").number()) rules.forbidden = end;
+    const std::string name(item.Find("out").text());
+    const auto row = "logits_" + std::to_string(static_cast<int>(item.Find("row").number()));
+    const std::vector<float> seen = Ruled(vectors.Read(row), rules, history);
+    CheckProcessed(seen, vectors.Read(name), name);
+    CHECK_EQ(Largest(seen.data(), seen.size()), static_cast<int32_t>(item.Find("argmax").number()));
+  }
+  CHECK_EQ(settings, size_t{17});
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -172,6 +221,7 @@ int main() {
       {"the first of equals is the largest", TheFirstOfEqualsIsTheLargest},
       {"a draw falls into the interval of its probability", ADrawFallsIntoTheIntervalOfItsProbability},
       {"choices come as often as their probabilities", ChoicesComeAsOftenAsTheirProbabilities},
+      {"the reference's logits are processed as by it", TheReferencesLogitsAreProcessedAsByIt},
       {"rules out of range are refused", RulesOutOfRangeAreRefused},
   });
 }

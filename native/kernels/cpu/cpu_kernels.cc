@@ -1,8 +1,7 @@
 #include "kernels/cpu/cpu_kernels.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -13,7 +12,6 @@ namespace parley::cpu {
 namespace {
 
 constexpr size_t kAlignment = 64;  // a cache line, and the widest register
-constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kRowGranule = 8;
 
 // A gated product computes so many values, of at most so many vectors, before it joins them: 6 kB. With
@@ -61,17 +59,22 @@ CpuKernels::CpuKernels(const ThreadPoolOptions& threads, const Variant& variant)
             (threads.threads == 1 ? " thread" : " threads")),
       scores_(threads.threads) {}
 
+// Of large pieces the system gives zeroed pages only as they are touched: what a stream has reserved
+// and never needs costs neither time nor memory. Before what is given out lies where its piece begins.
 void* CpuKernels::Allocate(size_t bytes) {
-  if (bytes > SIZE_MAX - kHugePage) throw std::bad_alloc();
-  const size_t alignment = bytes < kHugePage ? kAlignment : kHugePage;
-  const size_t whole = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-  void* memory = nullptr;
-  if (posix_memalign(&memory, alignment, whole) != 0) throw std::bad_alloc();
-  if (alignment == kHugePage) madvise(memory, whole, MADV_HUGEPAGE);
-  return std::memset(memory, 0, whole);
+  constexpr size_t kExtra = kAlignment + sizeof(void*);
+  if (bytes > SIZE_MAX - kExtra) throw std::bad_alloc();
+  void* const piece = std::calloc(1, bytes + kExtra);
+  if (piece == nullptr) throw std::bad_alloc();
+  const auto least = reinterpret_cast<uintptr_t>(piece) + sizeof(void*);
+  void* const memory = reinterpret_cast<void*>((least + kAlignment - 1) / kAlignment * kAlignment);
+  static_cast<void**>(memory)[-1] = piece;
+  return memory;
 }
 
-void CpuKernels::Free(void* memory) { std::free(memory); }
+void CpuKernels::Free(void* memory) {
+  if (memory != nullptr) std::free(static_cast<void**>(memory)[-1]);
+}
 
 void CpuKernels::Copy(void* to, const void* from, size_t bytes) {
   if (bytes > 0) std::memmove(to, from, bytes);

@@ -15,7 +15,7 @@
 
 namespace parley::cpu {
 
-class CpuKernels final : public Kernels {
+class CpuKernels : public Kernels {
  public:
   explicit CpuKernels(const ThreadPoolOptions& threads, const Variant& variant = ChooseVariant());
 

@@ -61,7 +61,8 @@ struct TileInputs {
 
 // The P parts from `first` on of the 16 elements at k.
 template <size_t R, size_t C, size_t P, class Value>
-inline __attribute__((always_inline)) void Step(const TileInputs<Value>& in, size_t k, size_t first, Vec (*sums)[C][P]) {
+inline __attribute__((always_inline)) void Step(const TileInputs<Value>& in, size_t k, size_t first,
+                                                Vec (*sums)[C][P]) {
   PARLEY_UNROLL for (size_t part = 0; part < P; part++) {
     const size_t at = k + (first + part) * Vec::kWidth;
     Vec weights[R];
@@ -169,9 +170,12 @@ void RowTile(const Product& p, size_t r, size_t first, size_t last, size_t apart
   }
   static_assert(kWideColumns == 4, "the rest is 1 to 3");
   switch (last - first) {
-    case 1: return Tile<R, 1, Value>(p, r, apart, first, ahead);
-    case 2: return Tile<R, 2, Value>(p, r, apart, first, ahead);
-    case 3: return Tile<R, 3, Value>(p, r, apart, first, ahead);
+    case 1:
+      return Tile<R, 1, Value>(p, r, apart, first, ahead);
+    case 2:
+      return Tile<R, 2, Value>(p, r, apart, first, ahead);
+    case 3:
+      return Tile<R, 3, Value>(p, r, apart, first, ahead);
   }
 }
 
@@ -195,10 +199,14 @@ void MultiplyAs(const Product& p) {
 
 void Multiply(const Product& p) {
   switch (p.w.format) {
-    case Format::kF32: return MultiplyAs<float>(p);
-    case Format::kF16: return MultiplyAs<F16>(p);
-    case Format::kBf16: return MultiplyAs<Bf16>(p);
-    case Format::kInt8: return MultiplyAs<int8_t>(p);
+    case Format::kF32:
+      return MultiplyAs<float>(p);
+    case Format::kF16:
+      return MultiplyAs<F16>(p);
+    case Format::kBf16:
+      return MultiplyAs<Bf16>(p);
+    case Format::kInt8:
+      return MultiplyAs<int8_t>(p);
   }
 }
 

@@ -1,0 +1,41 @@
+// A block of the speaker encoder: parts of the channels, each convolved together with
+// what came of the one before, then a gate per channel, from the mean over time.
+#ifndef PARLEY_MODEL_RES2NET_BLOCK_H_
+#define PARLEY_MODEL_RES2NET_BLOCK_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "model/encoder_convolutions.h"
+
+namespace parley::model {
+
+class Res2NetBlock {
+ public:
+  // tensors: "blocks.N"; `parts` divides `channels`.
+  Res2NetBlock(Weights& weights, const NamedTensors& tensors, size_t channels, size_t parts, size_t dilation);
+
+  size_t MinRows() const { return convolutions_.front().MinRows(); }
+  size_t WorkFloats(size_t rows) const;
+
+  // x [rows, channels] += the gated block of it. work: WorkFloats(rows).
+  void Apply(Kernels& kernels, float* x, size_t rows, float* work) const;
+
+ private:
+  struct Work {
+    float *hidden, *joined, *part, *result, *padded, *gate, *squeezed;
+  };
+  Work Laid(float* work, size_t rows) const;
+  void ConvolveParts(Kernels& kernels, size_t rows, const Work& work) const;
+  void Gate(Kernels& kernels, const Work& work, size_t rows) const;
+
+  const size_t channels_, part_;  // part_: channels of a part
+  const SameConvolution first_;
+  std::vector<SameConvolution> convolutions_;  // of every part but the first
+  const SameConvolution last_, squeeze_, excite_;
+};
+
+}  // namespace parley::model
+
+#endif  // PARLEY_MODEL_RES2NET_BLOCK_H_

@@ -1,0 +1,47 @@
+#include "model/residual_quantizer.h"
+
+#include <algorithm>
+
+namespace parley::model {
+namespace {
+
+constexpr float kLeastUsage = 1e-5f;
+
+// The mean of what a row stood for: a sum, divided by how often it was used.
+Matrix LoadTable(Weights& weights, const NamedTensors& codebook) {
+  const Tensor& sums = codebook["embed_sum"];
+  const auto rows = static_cast<size_t>(sums.shape[0]), width = static_cast<size_t>(sums.shape[1]);
+  std::vector<float> table = ToFloats(sums);
+  const std::vector<float> usage = ToFloats(codebook["cluster_usage"]);
+  for (size_t i = 0; i < table.size(); i++) table[i] /= std::max(usage[i / width], kLeastUsage);
+  return weights.Packed(table, rows, width, Format::kF32);
+}
+
+}  // namespace
+
+ResidualQuantizer::ResidualQuantizer(Kernels& kernels, Weights& weights, const NamedTensors& tensors,
+                                     size_t codebooks)
+    : kernels_(kernels),
+      semantic_(weights.Of(tensors["semantic_residual_vector_quantizer.input_proj.weight"])),
+      acoustic_(weights.Of(tensors["acoustic_residual_vector_quantizer.input_proj.weight"])),
+      work_(kernels) {
+  const NamedTensors semantic = tensors.Under("semantic_residual_vector_quantizer");
+  const NamedTensors acoustic = tensors.Under("acoustic_residual_vector_quantizer");
+  tables_.push_back(LoadTable(weights, semantic.Under("layers", 0).Under("codebook")));
+  for (size_t n = 0; n + 1 < codebooks; n++) {
+    tables_.push_back(LoadTable(weights, acoustic.Under("layers", n).Under("codebook")));
+  }
+}
+
+void ResidualQuantizer::Encode(const float* x, size_t rows, int32_t* codes) {
+  float* const rest = work_.Floats(rows * semantic_.rows);
+  ids_.resize(rows);
+  for (size_t n = 0; n < tables_.size(); n++) {
+    if (n < 2) kernels_.Multiply(n == 0 ? semantic_ : acoustic_, Rows(x, rows, semantic_.columns), {}, rest);
+    kernels_.TakeNearest(tables_[n], rest, rows, ids_.data());
+    kernels_.Wait();
+    for (size_t row = 0; row < rows; row++) codes[row * tables_.size() + n] = ids_[row];
+  }
+}
+
+}  // namespace parley::model

@@ -1,0 +1,97 @@
+// Engine::Open: a checkpoint on this machine's processor.
+#include "runtime/engine.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "kernels/cpu/cpu_kernels.h"
+#include "runtime/available_memory.h"
+#include "runtime/engine_thread.h"
+#include "runtime/qwen_frame_model.h"
+
+namespace parley::runtime {
+namespace {
+
+constexpr int kNice = 5;  // of all threads that compute: below the clock that sends what they make
+
+template <class Value>
+struct Choices {
+  const char* option;
+  std::vector<std::pair<const char*, Value>> values;
+};
+
+template <class Value>
+bool Pick(const Choices<Value>& choices, const std::string& name, Value* value, std::string* problem) {
+  std::string all;
+  for (const auto& [known, meaning] : choices.values) {
+    if (name == known) return *value = meaning, true;
+    all += (all.empty() ? "" : ", ") + std::string(known);
+  }
+  return *problem = std::string(choices.option) + " is \"" + name + "\"; it can be " + all, false;
+}
+
+bool ReadParts(const EngineOptions& options, QwenFrameModel::Parts* parts, std::string* problem) {
+  parts->pieces = options.case_split_pieces ? model::PieceRule::kCaseSplit : model::PieceRule::kNative;
+  parts->max_voices = options.max_voices;
+  return Pick<model::Quantize>({"quantize",
+                                {{"none", model::Quantize::kNone},
+                                 {"int8-talker", model::Quantize::kTalker},
+                                 {"int8", model::Quantize::kAll}}},
+                               options.quantize, &parts->quantize, problem) &&
+         Pick<Format>({"codec_format", {{"f32", Format::kF32}, {"f16", Format::kF16}}}, options.codec_format,
+                      &parts->codec, problem) &&
+         Pick<Format>({"cache_format", {{"f32", Format::kF32}, {"bf16", Format::kBf16}}}, options.cache_format,
+                      &parts->cache, problem);
+}
+
+unsigned AllowedCores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<unsigned>(CPU_COUNT(&set));
+}
+
+// Of the thread that calls, which is one of those that compute.
+void TakePlace(const cpu::ThreadPoolOptions& options) {
+  // A machine that does not let us be more modest than we are changes nothing else.
+  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), options.nice);
+  if (options.cores.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<size_t>(options.cores.front()), &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) {
+    throw std::invalid_argument("the engine cannot run on core " + std::to_string(options.cores.front()));
+  }
+}
+
+bool ReadThreads(const EngineOptions& options, cpu::ThreadPoolOptions* threads, std::string* problem) {
+  threads->nice = kNice;
+  threads->cores = options.cores;
+  const auto cores = static_cast<unsigned>(options.cores.size());
+  threads->threads = options.threads > 0 ? options.threads : cores > 0 ? cores : AllowedCores();
+  if (cores == 0 || cores == threads->threads) return true;
+  *problem = std::to_string(cores) + " cores are named for " + std::to_string(threads->threads) + " threads";
+  return false;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::string* problem) {
+  QwenFrameModel::Parts parts;
+  cpu::ThreadPoolOptions threads;
+  if (!ReadParts(options, &parts, problem) || !ReadThreads(options, &threads, problem)) return nullptr;
+  const auto make = [&](std::string* why) {
+    const size_t memory = AvailableMemory();
+    auto kernels = std::make_unique<cpu::CpuKernels>(threads);
+    TakePlace(threads);
+    return QwenFrameModel::Open(options.directory, parts, memory, std::move(kernels), why);
+  };
+  return OpenEngine(options, make, problem);
+}
+
+}  // namespace parley::runtime

@@ -1,0 +1,163 @@
+#include "runtime/engine_thread.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <future>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
+
+#include "runtime/mailbox.h"
+#include "runtime/scheduler.h"
+#include "runtime/warm_up.h"
+
+namespace parley::runtime {
+namespace {
+
+constexpr char kOutOfMemory[] = "memory is out";
+
+class ThreadedEngine final : public Engine {
+ public:
+  explicit ThreadedEngine(const EngineOptions& options)
+      : options_(options),
+        mailbox_(options.max_streams + std::min(options.max_waiting, SIZE_MAX - options.max_streams), Clock::now) {}
+  ~ThreadedEngine() override { Close(); }
+
+  bool Open(const ModelMaker& make, std::string* problem) {
+    std::promise<std::string> opened;
+    std::future<std::string> result = opened.get_future();
+    thread_ = std::thread([this, &make, &opened] { Run(make, &opened); });
+    *problem = result.get();
+    return problem->empty();
+  }
+
+  const EngineFacts& facts() const override { return facts_; }
+  StreamId Start(SpeechRequest request, std::shared_ptr<SpeechSink> sink) override {
+    return mailbox_.Start(std::move(request), std::move(sink));
+  }
+  void AddText(StreamId stream, std::string text, bool last) override {
+    mailbox_.AddText(stream, std::move(text), last);
+  }
+  void Cancel(StreamId stream) override { mailbox_.Cancel(stream); }
+  void SetDue(StreamId stream, Clock::time_point due) override { mailbox_.SetDue(stream, due); }
+  void Wake() override { mailbox_.Wake(); }
+
+  EngineStats stats() const override {
+    const std::lock_guard<std::mutex> lock(stats_mutex_);
+    return stats_;
+  }
+
+  void Close() override {
+    mailbox_.Close();
+    const std::lock_guard<std::mutex> lock(close_mutex_);
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void Run(const ModelMaker& make, std::promise<std::string>* opened) {
+    std::unique_ptr<FrameModel> model;
+    const std::string problem = Load(make, &model);
+    if (problem.empty()) {
+      SchedulerOptions options;
+      options.max_streams = options_.max_streams;
+      options.max_waiting = options_.max_waiting;
+      options.max_new_tokens = options_.max_new_tokens;
+      options.memory_bytes = options_.memory_bytes > 0 ? options_.memory_bytes : model->FreeBytes() / 4 * 3;
+      Scheduler scheduler(*model, mailbox_, options);
+      Publish(scheduler.stats());
+      opened->set_value("");  // gone after this
+      Serve(scheduler);
+      model.reset();
+      EngineStats last = scheduler.stats();
+      last.memory_in_use = last.voices = 0;
+      Publish(last);
+    } else {
+      model.reset();
+      opened->set_value(problem);
+    }
+  }
+
+  std::string Load(const ModelMaker& make, std::unique_ptr<FrameModel>* model) {
+    try {
+      std::string problem;
+      const Clock::time_point began = Clock::now();
+      *model = make(&problem);
+      if (*model == nullptr) return problem;
+      const Clock::time_point loaded = Clock::now();
+      if (options_.warm_up && !WarmUp(**model, &problem)) return problem;
+      facts_ = (*model)->facts();
+      facts_.load_ms = Milliseconds(loaded - began);
+      facts_.warm_up_ms = Milliseconds(Clock::now() - loaded);
+      return "";
+    } catch (const std::bad_alloc&) {
+      return kOutOfMemory;
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+  }
+
+  void Serve(Scheduler& scheduler) {
+    while (!scheduler.closing()) {
+      if (!Round(scheduler) && !scheduler.closing()) mailbox_.Wait();
+    }
+    scheduler.EndAll(Outcome::kClosed, "the engine closed");
+  }
+
+  // A round that fails as a whole ends everybody who is here; who comes next is served.
+  bool Round(Scheduler& scheduler) {
+    bool busy = true;
+    try {
+      busy = scheduler.Round();
+    } catch (const std::bad_alloc&) {
+      scheduler.EndAll(Outcome::kOutOfMemory, kOutOfMemory);
+    } catch (const std::exception& error) {
+      scheduler.EndAll(Outcome::kFailed, std::string("a mistake in the engine: ") + error.what());
+    }
+    Publish(scheduler.stats());
+    return busy;
+  }
+
+  void Publish(const EngineStats& stats) {
+    const std::lock_guard<std::mutex> lock(stats_mutex_);
+    stats_ = stats;
+  }
+
+  static double Milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+  const EngineOptions options_;
+  Mailbox mailbox_;
+  EngineFacts facts_;  // not changed once it is open
+  mutable std::mutex stats_mutex_;
+  EngineStats stats_;
+  std::mutex close_mutex_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, const ModelMaker& make, std::string* problem) {
+  if (options.max_streams == 0) return *problem = "max_streams must be 1 or more", nullptr;
+  auto engine = std::make_unique<ThreadedEngine>(options);
+  if (!engine->Open(make, problem)) return nullptr;
+  return engine;
+}
+
+const char* NameOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kDone: return "done";
+    case Outcome::kBudget: return "budget";
+    case Outcome::kRunaway: return "runaway";
+    case Outcome::kCancelled: return "cancelled";
+    case Outcome::kBusy: return "busy";
+    case Outcome::kTooLarge: return "too large";
+    case Outcome::kBadRequest: return "bad request";
+    case Outcome::kOutOfMemory: return "out of memory";
+    case Outcome::kClosed: return "closed";
+    case Outcome::kFailed: return "failed";
+  }
+  return "failed";
+}
+
+}  // namespace parley::runtime

@@ -1,0 +1,23 @@
+// The thread that owns a model: loads it, lets the scheduler work, and gives
+// everything back.
+#ifndef PARLEY_RUNTIME_ENGINE_THREAD_H_
+#define PARLEY_RUNTIME_ENGINE_THREAD_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "runtime/engine.h"
+#include "runtime/frame_model.h"
+
+namespace parley::runtime {
+
+// Makes the model, on the engine's thread; null with `problem` set. May throw.
+using ModelMaker = std::function<std::unique_ptr<FrameModel>(std::string* problem)>;
+
+// As Engine::Open, with any model. Of the options only those of scheduling are read.
+std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, const ModelMaker& make, std::string* problem);
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_ENGINE_THREAD_H_

@@ -1,0 +1,111 @@
+// What the scheduler knows of the model: generations that are read, begun,
+// prefilled, stepped and decoded, many at a time. The real one is
+// QwenFrameModel; tests have one that plays a script.
+//
+//   Read -> (AddText...) -> Begin -> Prefill... -> Step, Decode, ... -> destroyed
+//
+// Everything is called by the engine's thread. Whatever throws std::bad_alloc
+// is out of memory; whatever else it throws is a mistake. In both cases the
+// generations of that call are of no use any more, and all others are as before.
+#ifndef PARLEY_RUNTIME_FRAME_MODEL_H_
+#define PARLEY_RUNTIME_FRAME_MODEL_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "runtime/engine.h"
+
+namespace parley::runtime {
+
+struct Voice;  // voice_store.h
+
+// Why a request cannot be.
+struct Refusal {
+  Outcome outcome = Outcome::kBadRequest;
+  std::string problem;
+};
+
+// One generation, from its request to its last frame. Memory of the model from
+// Begin on, until it is destroyed.
+class Generation {
+ public:
+  virtual ~Generation() = default;
+
+  // The text goes on; `last`: it ends here. False with `refusal` set: it cannot be read.
+  virtual bool AddText(std::string_view text, bool last, Refusal* refusal) = 0;
+  // There is text enough for its prompt: it can begin.
+  virtual bool Ready() const = 0;
+  // The next frame needs text that has not come.
+  virtual bool Starved() const = 0;
+
+  virtual bool TextEnded() const = 0;
+  virtual size_t TextTokens() const = 0;  // so far
+  virtual size_t PromptRows() const = 0;  // once it is Ready
+  virtual size_t PromptLeft() const = 0;  // rows that Prefill has still to compute, from Begin on
+};
+
+enum class FrameResult : uint8_t {
+  kFrame,   // one more frame can be decoded
+  kEnd,     // the model ended it: no frame
+  kBudget,  // all draws are used up: no frame
+  kBroken,  // the model's numbers are none: no frame
+};
+
+enum class VoiceResult : uint8_t {
+  kReady,
+  kWorking,  // it is not ready: ask again
+  kRefused,
+};
+
+// Milliseconds so far.
+struct StageTimes {
+  double prefill = 0, talker = 0, predictor = 0, codec = 0, voice = 0;
+};
+
+class FrameModel {
+ public:
+  virtual ~FrameModel() = default;
+
+  virtual const EngineFacts& facts() const = 0;
+  virtual size_t FrameSamples() const = 0;
+  virtual size_t MostPositions() const = 0;  // of prompt and frames together
+  virtual size_t MostDraws() const = 0;      // of a generation that does not say it itself
+  virtual size_t FreeBytes() const = 0;      // that streams and voices could take
+  virtual StageTimes Times() const = 0;
+
+  // The voice of a recording: as it is kept, or else, if `work`, after some of the work.
+  virtual VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
+                                std::shared_ptr<Voice>* voice, std::string* problem) = 0;
+  // Nobody asks for a voice that is being worked on.
+  virtual void DropWork() = 0;
+  // What the work would take more than is taken already.
+  virtual size_t WorkBytesOf(const Recording& recording) const = 0;
+  virtual size_t Voices() const = 0;
+  virtual size_t VoiceBytes() const = 0;
+  // Forgets a voice that no generation uses, the one not used for longest. False: there is none.
+  virtual bool ForgetVoice() = 0;
+
+  // Null with `refusal` set when the request does not fit the model. Takes no memory of the model.
+  virtual std::unique_ptr<Generation> Read(const SpeechRequest& request, std::shared_ptr<Voice> voice,
+                                           Refusal* refusal) = 0;
+  // What it takes with so many draws of a first code; each but the last gives a frame.
+  virtual size_t BytesOf(const Generation& generation, size_t draws) const = 0;
+  virtual void Begin(Generation& generation, size_t draws) = 0;
+  // At most `rows` of their prompts, the first one's first.
+  virtual void Prefill(Generation* const* generations, size_t count, size_t rows) = 0;
+  // One frame of each, or its end. None is starved or has rows of its prompt left.
+  virtual void Step(Generation* const* generations, size_t count, FrameResult* results) = 0;
+
+  struct DecodeJob {
+    Generation* generation;
+    size_t frames;   // the next ones that were made and not decoded
+    float* samples;  // [frames * FrameSamples()]
+  };
+  virtual void Decode(const DecodeJob* jobs, size_t count) = 0;
+};
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_FRAME_MODEL_H_

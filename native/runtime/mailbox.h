@@ -1,0 +1,79 @@
+// What callers leave for the engine's thread, from any thread. It takes all of
+// it at once, between two stages of its work.
+#ifndef PARLEY_RUNTIME_MAILBOX_H_
+#define PARLEY_RUNTIME_MAILBOX_H_
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/engine.h"
+
+namespace parley::runtime {
+
+// What time it is: the machine's clock, or a number that a test holds.
+using TimeSource = std::function<Clock::time_point()>;
+
+struct Arrival {
+  StreamId id = 0;
+  SpeechRequest request;
+  std::shared_ptr<SpeechSink> sink;
+  Clock::time_point at;
+  bool refused = false;  // no place: the sink is to hear kBusy
+};
+
+struct MoreText {
+  StreamId stream;
+  std::string text;
+  bool last;
+};
+
+struct Orders {
+  std::vector<Arrival> arrivals;
+  std::vector<MoreText> texts;
+  std::vector<std::pair<StreamId, Clock::time_point>> dues;
+  std::vector<StreamId> cancels;
+  bool close = false;
+};
+
+class Mailbox {
+ public:
+  // At most so many streams are open: begun, not ended.
+  Mailbox(size_t most_open, TimeSource now) : most_open_(most_open), now_(std::move(now)) {}
+
+  StreamId Start(SpeechRequest request, std::shared_ptr<SpeechSink> sink);
+  void AddText(StreamId stream, std::string text, bool last);
+  void Cancel(StreamId stream);
+  void SetDue(StreamId stream, Clock::time_point due);
+  void Wake();
+  void Close();
+
+  // For the engine's thread: everything so far, in the order in which it came.
+  Orders Take();
+  // Until there is something to take, or somebody called Wake since the last Take.
+  void Wait();
+  // A stream that arrived, and was not refused, has ended.
+  void Ended();
+
+ private:
+  template <class Change>
+  void Leave(const Change& change);
+
+  const size_t most_open_;
+  const TimeSource now_;
+
+  std::mutex mutex_;  // guards everything below
+  std::condition_variable changed_;
+  Orders orders_;
+  bool news_ = false;
+  StreamId last_id_ = 0;
+  size_t open_ = 0;
+};
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_MAILBOX_H_

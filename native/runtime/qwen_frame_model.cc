@@ -1,0 +1,200 @@
+#include "runtime/qwen_frame_model.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "model/speech_stream.h"
+#include "runtime/inspect.h"
+#include "runtime/qwen_generation.h"
+
+namespace parley::runtime {
+namespace {
+
+constexpr size_t kLeastPrefix = 4;  // rows that are worth keeping
+
+QwenGeneration& Of(Generation& generation) { return static_cast<QwenGeneration&>(generation); }
+
+// Adds the time from now until its end to a stage.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double* total) : total_(total) {}
+  ~Stopwatch() { *total_ += std::chrono::duration<double, std::milli>(Clock::now() - began_).count(); }
+
+ private:
+  double* const total_;
+  const Clock::time_point began_ = Clock::now();
+};
+
+}  // namespace
+
+std::unique_ptr<QwenFrameModel> QwenFrameModel::Open(const std::string& directory, const Parts& parts, size_t memory,
+                                                     std::unique_ptr<Kernels> kernels, std::string* problem) {
+  auto checkpoint = model::Checkpoint::Open(directory, parts.pieces, problem);
+  if (checkpoint == nullptr) return nullptr;
+  return std::unique_ptr<QwenFrameModel>(
+      new QwenFrameModel(std::move(kernels), std::move(checkpoint), parts, memory));
+}
+
+QwenFrameModel::QwenFrameModel(std::unique_ptr<Kernels> kernels, std::unique_ptr<const model::Checkpoint> checkpoint,
+                               const Parts& parts, size_t memory)
+    : kernels_(std::move(kernels)),
+      checkpoint_(std::move(checkpoint)),
+      memory_(memory),
+      speech_(std::make_unique<model::SpeechModel>(*kernels_, *checkpoint_, parts.quantize, parts.cache)),
+      codec_(std::make_unique<model::CodecDecoder>(*kernels_, *checkpoint_, parts.codec)),
+      voices_(parts.max_voices) {
+  if (checkpoint_->config().type == model::ModelType::kBase) {
+    encoder_ = std::make_unique<model::VoiceEncoder>(*kernels_, *checkpoint_);
+  }
+  FillFacts();
+}
+
+QwenFrameModel::~QwenFrameModel() = default;
+
+void QwenFrameModel::FillFacts() {
+  facts_ = FactsOf(*checkpoint_);
+  facts_.device = kernels_->Name();
+  facts_.weight_bytes = speech_->WeightBytes() + codec_->WeightBytes();
+  if (encoder_ != nullptr) facts_.weight_bytes += encoder_->WeightBytes();
+  // Of 40 s.
+  facts_.stream_bytes = speech_->StreamBytes(500) + codec_->StateBytes();
+}
+
+size_t QwenFrameModel::FreeBytes() const { return memory_ - std::min(memory_, facts_.weight_bytes); }
+
+// --- voices
+
+// One recording at a time, and each to its end, so that none is begun twice.
+VoiceResult QwenFrameModel::FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
+                                      std::shared_ptr<Voice>* voice, std::string* problem) {
+  if (encoder_ == nullptr) {
+    return *problem = "a " + facts_.model_type + " model takes no recording", VoiceResult::kRefused;
+  }
+  *voice = voices_.Find(recording->hash);
+  if (*voice != nullptr) return VoiceResult::kReady;
+  if (!work) return VoiceResult::kWorking;
+  const Stopwatch watch(&times_.voice);
+  if (!work_) work_.emplace(*encoder_, *codec_, recording);
+  const bool own = work_->hash() == recording->hash;
+  VoiceResult result = VoiceResult::kWorking;
+  try {
+    result = work_->Advance(problem);
+  } catch (const std::exception&) {
+    work_.reset();
+    if (own) throw;
+  }
+  if (result == VoiceResult::kWorking) return result;
+  if (result == VoiceResult::kReady) {
+    voices_.Keep(work_->hash(), work_->voice());
+    *voice = work_->voice();
+  }
+  work_.reset();
+  return own ? result : VoiceResult::kWorking;
+}
+
+size_t QwenFrameModel::WorkBytesOf(const Recording& recording) const {
+  if (encoder_ == nullptr || work_.has_value()) return 0;
+  return VoiceWork::BytesFor(*encoder_, *codec_, recording);
+}
+
+bool QwenFrameModel::ForgetVoice() { return voices_.MakeRoom(1) > 0; }
+
+// Where every prompt of a voice begins alike, that part is computed once.
+bool QwenFrameModel::KeepsPrefix(const QwenGeneration& generation) const {
+  const Voice* const voice = generation.voice().get();
+  return voice != nullptr && generation.shared_rows() >= kLeastPrefix &&
+         voice->prefixes.count(generation.prefix_key()) == 0;
+}
+
+void QwenFrameModel::KeepPrefix(const QwenGeneration& generation) {
+  Voice& voice = *generation.voice();
+  voice.prefixes[generation.prefix_key()] = speech_->KeepPrefix(*generation.stream(), generation.shared_rows());
+  voice.bytes += speech_->PrefixBytes(generation.shared_rows());
+}
+
+// --- generations
+
+bool QwenFrameModel::RulesOf(const SpeechRequest& request, model::DrawRules* rules, std::string* problem) const {
+  *rules = model::DefaultRules(checkpoint_->generation());
+  SamplingRules& talker = rules->talker;
+  if (!(request.temperature < 0)) talker.temperature = request.temperature;
+  if (!(request.top_p < 0)) talker.top_p = request.top_p;
+  if (!(request.repetition_penalty < 0)) talker.repetition_penalty = request.repetition_penalty;
+  if (request.top_k >= 0) talker.top_k = static_cast<uint32_t>(request.top_k);
+  talker.greedy = talker.greedy || request.greedy;
+  rules->predictor.greedy = rules->predictor.greedy || request.greedy;
+  rules->seed = request.seed;
+  model::DrawRules whole = *rules;
+  return model::CompleteRules(checkpoint_->config(), &whole, problem);
+}
+
+std::unique_ptr<Generation> QwenFrameModel::Read(const SpeechRequest& request, std::shared_ptr<Voice> voice,
+                                                 Refusal* refusal) {
+  if (encoder_ != nullptr && voice == nullptr) {
+    return refusal->problem = "a base model needs a recording to speak like", nullptr;
+  }
+  model::DrawRules rules;
+  if (!RulesOf(request, &rules, &refusal->problem)) return nullptr;
+  auto generation = std::make_unique<QwenGeneration>(*checkpoint_, request, rules, std::move(voice));
+  if (!generation->Read(request.text, refusal)) return nullptr;
+  return generation;
+}
+
+size_t QwenFrameModel::BytesOf(const Generation& generation, size_t draws) const {
+  const auto& one = static_cast<const QwenGeneration&>(generation);
+  const size_t stream = speech_->StreamBytes(one.PromptRows() + draws) + codec_->StateBytes();
+  return stream + (KeepsPrefix(one) ? speech_->PrefixBytes(one.shared_rows()) : 0);
+}
+
+void QwenFrameModel::Begin(Generation& generation, size_t draws) { Of(generation).Begin(*speech_, *codec_, draws); }
+
+void QwenFrameModel::Prefill(Generation* const* generations, size_t count, size_t rows) {
+  const Stopwatch watch(&times_.prefill);
+  std::vector<model::SpeechStream*> streams;
+  for (size_t n = 0; n < count; n++) streams.push_back(Of(*generations[n]).stream());
+  speech_->Prefill(streams.data(), count, rows);
+  for (size_t n = 0; n < count; n++) {
+    const QwenGeneration& one = Of(*generations[n]);
+    if (one.PromptLeft() == 0 && KeepsPrefix(one)) KeepPrefix(one);
+  }
+}
+
+void QwenFrameModel::Step(Generation* const* generations, size_t count, FrameResult* results) {
+  const auto groups = static_cast<size_t>(checkpoint_->config().talker.code_groups);
+  std::vector<model::SpeechStream*> streams;
+  for (size_t n = 0; n < count; n++) streams.push_back(Of(*generations[n]).stream());
+  std::vector<model::StepResult> made(count);
+  codes_.resize(count * groups);
+  speech_->Step(streams.data(), count, made.data(), codes_.data());
+  times_.talker += speech_->last_step().talker;
+  times_.predictor += speech_->last_step().predictor;
+  for (size_t n = 0; n < count; n++) {
+    switch (made[n]) {
+      case model::StepResult::kFrame: results[n] = FrameResult::kFrame; break;
+      case model::StepResult::kEnd: results[n] = FrameResult::kEnd; break;
+      case model::StepResult::kBudget: results[n] = FrameResult::kBudget; break;
+      case model::StepResult::kBroken: results[n] = FrameResult::kBroken; break;
+    }
+    if (made[n] != model::StepResult::kFrame) continue;
+    std::vector<int32_t>& codes = Of(*generations[n]).codes();
+    codes.insert(codes.end(), codes_.data() + n * groups, codes_.data() + (n + 1) * groups);
+  }
+}
+
+void QwenFrameModel::Decode(const DecodeJob* jobs, size_t count) {
+  const Stopwatch watch(&times_.codec);
+  const auto groups = static_cast<ptrdiff_t>(checkpoint_->config().talker.code_groups);
+  std::vector<model::CodecDecoder::Job> decoded;
+  for (size_t n = 0; n < count; n++) {
+    QwenGeneration& one = Of(*jobs[n].generation);
+    decoded.push_back({one.codec(), one.codes().data(), jobs[n].frames, jobs[n].samples});
+  }
+  codec_->Decode(decoded.data(), count);
+  for (size_t n = 0; n < count; n++) {
+    std::vector<int32_t>& codes = Of(*jobs[n].generation).codes();
+    codes.erase(codes.begin(), codes.begin() + static_cast<ptrdiff_t>(jobs[n].frames) * groups);
+  }
+}
+
+}  // namespace parley::runtime

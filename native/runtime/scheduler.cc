@@ -1,0 +1,159 @@
+#include "runtime/scheduler.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace parley::runtime {
+Scheduler::Scheduler(FrameModel& model, Mailbox& mailbox, const SchedulerOptions& options)
+    : model_(model), mailbox_(mailbox), options_(options) {
+  UpdateStats();
+}
+
+bool Scheduler::Round() {
+  const Clock::time_point began = options_.now();
+  TakeOrders();
+  bool busy = ReadWaiting();
+  busy = Admit() || busy;
+  if (Prefill()) {
+    busy = true;
+    TakeOrders();
+  }
+  const bool stepped = Step();
+  busy = Decode() || stepped || busy;
+  busy = EndTheOver() || busy;
+  if (stepped) round_rate_.Did(1, options_.now() - began);
+  UpdateStats();
+  return busy;
+}
+
+void Scheduler::EndAll(Outcome outcome, const std::string& problem) {
+  TakeOrders();
+  for (const Streams* streams : {&waiting_, &live_}) {
+    for (const auto& stream : *streams) End(*stream, outcome, problem);
+  }
+  DropGone();
+  UpdateStats();
+}
+
+// --- arrivals
+
+void Scheduler::TakeOrders() {
+  Orders orders = mailbox_.Take();
+  closing_ = closing_ || orders.close;
+  for (Arrival& arrival : orders.arrivals) Arrive(std::move(arrival));
+  for (MoreText& more : orders.texts) {
+    if (Stream* const stream = Find(more.stream)) stream->AddText(std::move(more));
+  }
+  for (const auto& [id, due] : orders.dues) {
+    if (Stream* const stream = Find(id)) stream->SetDue(due);
+  }
+  for (const StreamId id : orders.cancels) {
+    if (Stream* const stream = Find(id)) End(*stream, Outcome::kCancelled, "it was cancelled");
+  }
+  DropGone();
+  Sort();
+}
+
+void Scheduler::Arrive(Arrival arrival) {
+  const bool refused = arrival.refused;
+  auto stream = std::make_unique<Stream>(std::move(arrival), model_);
+  if (refused) {
+    stats_.refused++;
+    return stream->End(Outcome::kBusy, "too many streams are live and waiting", options_.now());
+  }
+  by_id_[stream->id()] = stream.get();
+  waiting_.push_back(std::move(stream));
+}
+
+Stream* Scheduler::Find(StreamId id) const {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : found->second;
+}
+
+void Scheduler::Sort() {
+  for (Streams* streams : {&waiting_, &live_}) {
+    std::sort(streams->begin(), streams->end(), [](const auto& a, const auto& b) {
+      return a->due() != b->due() ? a->due() < b->due() : a->id() < b->id();
+    });
+  }
+}
+
+// --- ends
+
+bool Scheduler::Guarded(const Some& streams, const std::function<void()>& work) {
+  Outcome outcome = Outcome::kFailed;
+  std::string problem;
+  try {
+    work();
+    return true;
+  } catch (const std::bad_alloc&) {
+    outcome = Outcome::kOutOfMemory;
+    problem = "memory is out";
+  } catch (const std::exception& error) {
+    problem = std::string("a mistake in the engine: ") + error.what();
+  }
+  for (Stream* const stream : streams) End(*stream, outcome, problem);
+  return false;
+}
+
+void Scheduler::End(Stream& stream, Outcome outcome, std::string problem) {
+  if (stream.gone()) return;
+  Gone(stream, outcome);
+  stream.End(outcome, std::move(problem), options_.now());
+}
+
+bool Scheduler::EndTheOver() {
+  const Some over = LiveWith(Stream::Turn::kOver);
+  for (Stream* const stream : over) EndAsSaid(*stream);
+  DropGone();
+  return !over.empty();
+}
+
+void Scheduler::EndAsSaid(Stream& stream) {
+  Gone(stream, stream.outcome());
+  stream.End(options_.now());
+}
+
+void Scheduler::Gone(const Stream& stream, Outcome outcome) {
+  by_id_.erase(stream.id());
+  stream_bytes_ -= stream.bytes();
+  mailbox_.Ended();
+  switch (outcome) {
+    case Outcome::kDone:
+    case Outcome::kBudget: stats_.done++; break;
+    case Outcome::kRunaway: stats_.runaways++; break;
+    case Outcome::kCancelled:
+    case Outcome::kClosed: stats_.cancelled++; break;
+    case Outcome::kOutOfMemory:
+    case Outcome::kFailed: stats_.failed++; break;
+    case Outcome::kBusy:
+    case Outcome::kTooLarge:
+    case Outcome::kBadRequest: stats_.refused++; break;
+  }
+}
+
+void Scheduler::DropGone() {
+  for (Streams* streams : {&waiting_, &live_}) {
+    streams->erase(std::remove_if(streams->begin(), streams->end(), [](const auto& one) { return one->gone(); }),
+                   streams->end());
+  }
+}
+
+void Scheduler::UpdateStats() {
+  stats_.live = live_.size();
+  stats_.waiting = waiting_.size();
+  stats_.parked = LiveWith(Stream::Turn::kPark).size();
+  const StageTimes times = model_.Times();
+  stats_.prefill_ms = times.prefill;
+  stats_.talker_ms = times.talker;
+  stats_.predictor_ms = times.predictor;
+  stats_.codec_ms = times.codec;
+  stats_.voice_ms = times.voice;
+  stats_.voices = model_.Voices();
+  stats_.memory_in_use = stream_bytes_ + model_.VoiceBytes();
+  stats_.memory_limit = options_.memory_bytes;
+}
+
+}  // namespace parley::runtime

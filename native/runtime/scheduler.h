@@ -1,0 +1,101 @@
+// Whose turn it is: the engine's thread calls Round() as long as there is
+// something to do. A round takes what callers left, lets streams in, and
+// advances every live stream that can by one frame.
+//
+// Whoever would be missed first goes first: among the waiting, in prefill and
+// in decoding. Nothing here waits, and no stream holds up another: what has no
+// room or no text parks.
+#ifndef PARLEY_RUNTIME_SCHEDULER_H_
+#define PARLEY_RUNTIME_SCHEDULER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/frame_model.h"
+#include "runtime/mailbox.h"
+#include "runtime/stream.h"
+#include "runtime/work_rate.h"
+
+namespace parley::runtime {
+
+struct SchedulerOptions {
+  size_t max_streams = 32;
+  size_t max_waiting = 256;
+  size_t memory_bytes = 0;    // for streams and voices
+  size_t max_new_tokens = 0;  // as EngineOptions
+  TimeSource now = Clock::now;
+};
+
+class Scheduler {
+ public:
+  // The model and the mailbox outlive it.
+  Scheduler(FrameModel& model, Mailbox& mailbox, const SchedulerOptions& options);
+
+  // False when there is nothing to do until there is something in the mailbox.
+  bool Round();
+  // Of everybody who is here.
+  void EndAll(Outcome outcome, const std::string& problem);
+
+  bool closing() const { return closing_; }
+  const EngineStats& stats() const { return stats_; }  // as of the last round
+
+ private:
+  using Streams = std::vector<std::unique_ptr<Stream>>;
+  using Some = std::vector<Stream*>;
+
+  void TakeOrders();
+  void Arrive(Arrival arrival);
+  Stream* Find(StreamId id) const;
+
+  // The waiting. Each of these: whether there was something to do.
+  bool ReadWaiting();
+  void Read(Stream& stream);
+  bool MayWork(Stream& stream);
+  std::string TooMuch(size_t bytes) const;
+  bool Admit();
+  enum class Admission : uint8_t { kLive, kNotYet, kNoPlace };
+  Admission AdmitOne(Stream& stream);
+  BudgetQuestion BudgetOf(const Stream& stream) const;
+  bool FindMemory(size_t bytes);
+  void RefuseSurplus();
+
+  // The live.
+  bool Prefill();
+  bool Step();
+  Some StreamsToStep();
+  bool Decode();
+  size_t DecodeSome(Some streams, size_t most);  // frames; how many it was
+  Some LiveWith(Stream::Turn turn);
+  bool EndTheOver();
+
+  // Work that may throw: then false, and the streams of it have ended.
+  bool Guarded(const Some& streams, const std::function<void()>& work);
+  void End(Stream& stream, Outcome outcome, std::string problem);
+  void EndAsSaid(Stream& stream);  // Stream::EndWith
+  void Gone(const Stream& stream, Outcome outcome);
+  void DropGone();
+  void Sort();
+  void UpdateStats();
+
+  FrameModel& model_;
+  Mailbox& mailbox_;
+  const SchedulerOptions options_;
+  Streams waiting_, live_;  // as they are due, earlier arrivals first; the gone are still among them for a while
+  std::unordered_map<StreamId, Stream*> by_id_;
+  size_t stream_bytes_ = 0;  // of the live
+  bool voice_worked_ = false;
+  size_t rounds_given_way_ = 0;
+  WorkRate prefill_rate_{32};  // rows
+  WorkRate decode_rate_{8};    // frames
+  WorkRate round_rate_{1};     // rounds with a step: each is a frame of every stream
+  std::vector<float> samples_;
+  bool closing_ = false;
+  EngineStats stats_;
+};
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_SCHEDULER_H_

@@ -1,0 +1,139 @@
+// The waiting: whose request is read, who gets a place.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/scheduler.h"
+
+namespace parley::runtime {
+namespace {
+
+constexpr size_t kReadsARound = 8;  // requests whose text is tokenized: some 100 microseconds each
+
+}  // namespace
+
+bool Scheduler::ReadWaiting() {
+  voice_worked_ = false;
+  const bool voices_wanted = std::any_of(waiting_.begin(), waiting_.end(), [](const auto& one) {
+    return one->generation() == nullptr && one->request().recording != nullptr;
+  });
+  if (!voices_wanted) model_.DropWork();
+  size_t reads = 0;
+  for (const auto& stream : waiting_) {
+    if (stream->generation() != nullptr) continue;
+    if (reads == kReadsARound) break;
+    Guarded({stream.get()}, [&] { Read(*stream); });
+    if (stream->gone() || stream->generation() != nullptr) reads++;
+  }
+  DropGone();
+  return reads > 0 || voice_worked_;
+}
+
+void Scheduler::Read(Stream& stream) {
+  const SpeechRequest& request = stream.request();
+  Refusal refusal;
+  std::shared_ptr<Voice> voice;
+  if (request.recording != nullptr) {
+    VoiceResult found = model_.FindVoice(request.recording, false, &voice, &refusal.problem);
+    if (found == VoiceResult::kWorking && !voice_worked_ && MayWork(stream)) {
+      voice_worked_ = true;
+      found = model_.FindVoice(request.recording, true, &voice, &refusal.problem);
+    }
+    if (stream.gone() || found == VoiceResult::kWorking) return;
+    if (found == VoiceResult::kRefused) return End(stream, Outcome::kBadRequest, std::move(refusal.problem));
+  }
+  auto generation = model_.Read(request, std::move(voice), &refusal);
+  if (generation == nullptr) return End(stream, refusal.outcome, std::move(refusal.problem));
+  stream.WasRead(std::move(generation));
+}
+
+// Encoding takes memory, too. False: not yet, or never; then the stream has ended.
+bool Scheduler::MayWork(Stream& stream) {
+  const size_t bytes = model_.WorkBytesOf(*stream.request().recording);
+  if (FindMemory(bytes)) return true;
+  if (live_.empty() || bytes > options_.memory_bytes) End(stream, Outcome::kTooLarge, TooMuch(bytes));
+  return false;
+}
+
+std::string Scheduler::TooMuch(size_t bytes) const {
+  return "it takes " + std::to_string(bytes) + " bytes of memory; " + std::to_string(options_.memory_bytes) +
+         " are the most";
+}
+
+bool Scheduler::Admit() {
+  size_t admitted = 0;
+  bool no_place = false;
+  for (auto& stream : waiting_) {
+    Admission admission = Admission::kNotYet;
+    const bool good = Guarded({stream.get()}, [&] { admission = AdmitOne(*stream); });
+    if (!good || admission == Admission::kNotYet) continue;
+    if (admission == Admission::kNoPlace) {
+      no_place = true;
+      break;
+    }
+    admitted++;
+    live_.push_back(std::move(stream));
+  }
+  waiting_.erase(std::remove(waiting_.begin(), waiting_.end(), nullptr), waiting_.end());
+  DropGone();
+  Sort();
+  if (no_place) RefuseSurplus();
+  return admitted > 0;
+}
+
+Scheduler::Admission Scheduler::AdmitOne(Stream& stream) {
+  if (stream.ending()) return EndAsSaid(stream), Admission::kNotYet;
+  Generation* const generation = stream.generation();
+  if (generation == nullptr || !generation->Ready()) return Admission::kNotYet;
+  TokenBudget budget;
+  std::string problem;
+  if (!FindBudget(BudgetOf(stream), &budget, &problem)) {
+    return End(stream, Outcome::kTooLarge, std::move(problem)), Admission::kNotYet;
+  }
+  const size_t bytes = model_.BytesOf(*generation, budget.draws);
+  if (bytes > options_.memory_bytes) return End(stream, Outcome::kTooLarge, TooMuch(bytes)), Admission::kNotYet;
+  if (live_.size() >= options_.max_streams) return Admission::kNoPlace;
+  if (!FindMemory(bytes)) {
+    if (!live_.empty()) return Admission::kNoPlace;
+    return End(stream, Outcome::kTooLarge, "voices that are in use leave too little memory"), Admission::kNotYet;
+  }
+  model_.Begin(*generation, budget.draws);
+  stream.Begun(budget, bytes, options_.now());
+  stream_bytes_ += bytes;
+  stats_.begun++;
+  return Admission::kLive;
+}
+
+BudgetQuestion Scheduler::BudgetOf(const Stream& stream) const {
+  const Generation& generation = *stream.generation();
+  BudgetQuestion question;
+  question.requested = stream.request().max_new_tokens;
+  question.configured = options_.max_new_tokens;
+  question.language = stream.request().language;
+  question.text_tokens = generation.TextTokens();
+  question.text_ended = generation.TextEnded();
+  question.prompt_rows = generation.PromptRows();
+  question.most_positions = model_.MostPositions();
+  question.most_draws = model_.MostDraws();
+  return question;
+}
+
+// By forgetting voices that nobody uses, where that is enough.
+bool Scheduler::FindMemory(size_t bytes) {
+  if (stream_bytes_ + bytes > options_.memory_bytes) return false;
+  while (stream_bytes_ + bytes + model_.VoiceBytes() > options_.memory_bytes) {
+    if (!model_.ForgetVoice()) return false;
+  }
+  return true;
+}
+
+// Too many wait for memory: those who came last do so in vain.
+void Scheduler::RefuseSurplus() {
+  while (waiting_.size() > options_.max_waiting) {
+    const auto last = std::max_element(waiting_.begin(), waiting_.end(),
+                                       [](const auto& a, const auto& b) { return a->id() < b->id(); });
+    End(**last, Outcome::kBusy, "too many streams are live and waiting");
+    DropGone();
+  }
+}
+
+}  // namespace parley::runtime

@@ -1,0 +1,140 @@
+#include "runtime/stream.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace parley::runtime {
+namespace {
+
+double Milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+}  // namespace
+
+Stream::Stream(Arrival arrival, const FrameModel& model)
+    : id_(arrival.id),
+      request_(std::move(arrival.request)),
+      sink_(std::move(arrival.sink)),
+      model_(model),
+      started_(arrival.at),
+      due_(request_.due) {}
+
+void Stream::WasRead(std::unique_ptr<Generation> generation) {
+  generation_ = std::move(generation);
+  request_.text.clear();
+  request_.text.shrink_to_fit();
+  for (MoreText& more : std::exchange(unread_, {})) AddText(std::move(more));
+}
+
+void Stream::AddText(MoreText more) {
+  if (generation_ == nullptr) return unread_.push_back(std::move(more));
+  if (generation_->TextEnded()) return;
+  Refusal refusal;
+  if (!generation_->AddText(more.text, more.last, &refusal)) EndWith(refusal.outcome, std::move(refusal.problem));
+}
+
+void Stream::Begun(const TokenBudget& budget, size_t bytes, Clock::time_point now) {
+  budget_ = budget;
+  bytes_ = bytes;
+  queue_ms_ = Milliseconds(now - started_);
+}
+
+Clock::duration Stream::Ahead(Clock::time_point now) const {
+  if (due_ == Clock::time_point::max()) return Clock::duration::max();
+  return std::max(due_ - now, Clock::duration::zero());
+}
+
+size_t Stream::RoomInFrames() {
+  try {
+    const size_t room = sink_->Room() / model_.FrameSamples();
+    most_room_ = std::max(most_room_, room);
+    return room;
+  } catch (const std::exception& error) {
+    SinkThrew(error);
+    return 0;
+  }
+}
+
+Stream::Turn Stream::NextTurn(Clock::time_point now, Clock::duration frame) {
+  if (!ending_ && generation_->PromptLeft() > 0) return Turn::kPrefill;
+  const size_t room = ending_ ? 0 : RoomInFrames();
+  if (ending_) return undecoded_ > 0 ? Turn::kDecode : Turn::kOver;
+  const bool starved = generation_->Starved();
+  // A chunk is half of the sink at most: else the sink had to be dry before the next one fits.
+  const size_t chunk = std::min(ramp_.Size(Ahead(now), frame), std::max(most_room_ / 2, size_t{1}));
+  if (undecoded_ == 0) return starved || room < chunk ? Turn::kPark : Turn::kStep;
+  return starved || undecoded_ >= std::min(chunk, room) ? Turn::kDecode : Turn::kStep;
+}
+
+void Stream::Stepped(FrameResult result) {
+  if (result == FrameResult::kEnd) return EndWith(Outcome::kDone, "");
+  if (result == FrameResult::kBudget) return OutOfDraws();
+  if (result == FrameResult::kBroken) return EndWith(Outcome::kFailed, "the model computed what is not a number");
+  frames_++;
+  undecoded_++;
+  // A text that came bit by bit is measured when it is whole.
+  if (budget_.by_text && generation_->TextEnded() &&
+      frames_ + 1 >= GenerousDraws(request_.language, generation_->TextTokens())) {
+    OutOfDraws();
+  }
+}
+
+void Stream::OutOfDraws() {
+  const std::string after = "no end after " + std::to_string(frames_) + " frames";
+  if (budget_.requested) return EndWith(Outcome::kBudget, after + ", the max_new_tokens of the request");
+  if (!budget_.by_text) return EndWith(Outcome::kRunaway, after + ", the max_new_tokens of the engine");
+  const std::string of_text = " of a text of " + std::to_string(generation_->TextTokens()) + " tokens";
+  const bool outlived =
+      generation_->TextEnded() && frames_ + 1 >= OrdinaryFrames(request_.language, generation_->TextTokens());
+  if (outlived) return EndWith(Outcome::kRunaway, after + of_text);
+  EndWith(Outcome::kTooLarge, after + of_text + ": there is no room for more");
+}
+
+void Stream::Decoded(const float* samples, size_t frames, Clock::time_point now) {
+  const size_t count = frames * model_.FrameSamples();
+  undecoded_ -= frames;
+  try {
+    sink_->Write(samples, count);
+  } catch (const std::exception& error) {
+    return SinkThrew(error);
+  }
+  if (samples_ == 0) first_frame_ms_ = Milliseconds(now - started_);
+  samples_ += count;
+  ramp_.Next();
+  if (due_ == Clock::time_point::max()) return;
+  due_ = std::max(due_, now) + std::chrono::nanoseconds(count * 1'000'000'000 / model_.facts().sample_rate);
+}
+
+void Stream::SinkThrew(const std::exception& error) {
+  undecoded_ = 0;
+  EndWith(Outcome::kFailed, std::string("the sink threw: ") + error.what());
+}
+
+void Stream::EndWith(Outcome outcome, std::string problem) {
+  if (!ending_) ending_ = Refusal{outcome, std::move(problem)};
+}
+
+void Stream::End(Outcome outcome, std::string problem, Clock::time_point now) {
+  ending_ = Refusal{outcome, std::move(problem)};
+  End(now);
+}
+
+void Stream::End(Clock::time_point now) {
+  generation_.reset();
+  StreamEnd end;
+  end.outcome = ending_->outcome;
+  end.problem = std::move(ending_->problem);
+  end.samples = samples_;
+  end.frames = frames_;
+  end.queue_ms = queue_ms_;
+  end.first_frame_ms = first_frame_ms_;
+  end.total_ms = Milliseconds(now - started_);
+  try {
+    sink_->Ended(end);
+  } catch (const std::exception&) {
+    // It was told, and there is nobody else to tell.
+  }
+  sink_.reset();
+}
+
+}  // namespace parley::runtime

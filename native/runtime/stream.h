@@ -1,0 +1,95 @@
+// One request on its way, from its arrival to its end. Touched by the engine's
+// thread only.
+//
+//   waiting: unread -> read -> (text enough, memory, a place) -> live: begun -> prefilled -> frames
+#ifndef PARLEY_RUNTIME_STREAM_H_
+#define PARLEY_RUNTIME_STREAM_H_
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/chunk_ramp.h"
+#include "runtime/frame_model.h"
+#include "runtime/mailbox.h"
+#include "runtime/token_budget.h"
+
+namespace parley::runtime {
+
+class Stream {
+ public:
+  // What is next to do for a live stream.
+  enum class Turn : uint8_t {
+    kPrefill,  // rows of its prompt are left
+    kStep,
+    kDecode,   // a chunk is whole, or no more can come now
+    kPark,     // no room in the sink, or no text
+    kOver,     // nothing: End it
+  };
+
+  Stream(Arrival arrival, const FrameModel& model);
+
+  StreamId id() const { return id_; }
+  Clock::time_point due() const { return due_; }
+  void SetDue(Clock::time_point due) { due_ = due; }
+  const SpeechRequest& request() const { return request_; }
+  Generation* generation() const { return generation_.get(); }  // null: not read yet
+
+  void WasRead(std::unique_ptr<Generation> generation);
+  // Text that comes later, read or not. What follows the end is left out of account.
+  void AddText(MoreText more);
+
+  void Begun(const TokenBudget& budget, size_t bytes, Clock::time_point now);
+  size_t bytes() const { return bytes_; }  // of the model's memory; 0: not live
+
+  // `frame`: how long one takes to make.
+  Turn NextTurn(Clock::time_point now, Clock::duration frame);
+  // The first sound of a stream goes before all others.
+  bool Silent() const { return samples_ == 0; }
+  // Somebody waits for its next sound, not for all of it.
+  bool InHurry() const { return due_ != Clock::time_point::max(); }
+  // How long the listener has sound; for ever where nobody is in a hurry.
+  Clock::duration Ahead(Clock::time_point now) const;
+  size_t undecoded() const { return undecoded_; }  // frames
+  void Stepped(FrameResult result);
+  void Decoded(const float* samples, size_t frames, Clock::time_point now);
+
+  // It ends for this reason once the frames made so far are written; the first reason counts.
+  void EndWith(Outcome outcome, std::string problem);
+  // What it was ended with, now. Gives the model's memory back, then tells the sink and lets go of it.
+  void End(Clock::time_point now);
+  // The same at once, whatever was said before.
+  void End(Outcome outcome, std::string problem, Clock::time_point now);
+  bool gone() const { return sink_ == nullptr; }
+  bool ending() const { return ending_.has_value(); }
+  Outcome outcome() const { return ending_->outcome; }  // of one that is ending
+
+ private:
+  void SinkThrew(const std::exception& error);
+  size_t RoomInFrames();
+  void OutOfDraws();
+
+  const StreamId id_;
+  SpeechRequest request_;
+  std::shared_ptr<SpeechSink> sink_;
+  const FrameModel& model_;
+  const Clock::time_point started_;
+  Clock::time_point due_;
+  std::vector<MoreText> unread_;
+  std::unique_ptr<Generation> generation_;
+
+  TokenBudget budget_;
+  size_t bytes_ = 0;
+  size_t most_room_ = 0;  // frames, seen so far: what the sink takes when it is empty
+  ChunkRamp ramp_;
+  size_t undecoded_ = 0;
+  uint64_t frames_ = 0, samples_ = 0;
+  double queue_ms_ = 0, first_frame_ms_ = 0;
+  std::optional<Refusal> ending_;
+};
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_STREAM_H_

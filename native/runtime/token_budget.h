@@ -1,0 +1,44 @@
+// How long a generation may go on: what was asked for, or else what its text
+// can take. A generation that passes the latter has outlived its text.
+#ifndef PARLEY_RUNTIME_TOKEN_BUDGET_H_
+#define PARLEY_RUNTIME_TOKEN_BUDGET_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace parley::runtime {
+
+struct TokenBudget {
+  size_t draws = 0;        // of first codes; each but the last gives a frame
+  bool requested = false;  // by the request: to reach it is no mistake
+  bool by_text = false;    // else by the engine's configuration
+};
+
+// What a budget depends on.
+struct BudgetQuestion {
+  size_t requested = 0;    // of the request; 0: it says nothing
+  size_t configured = 0;   // of the engine; 0: from the text
+  std::string_view language;
+  size_t text_tokens = 0;  // so far
+  bool text_ended = true;
+  size_t prompt_rows = 0;
+  size_t most_positions = 0;  // of the model, prompt and frames together
+  size_t most_draws = 0;      // of the model's generation_config
+};
+
+// False with `problem` set when the model's positions are too few for it.
+bool FindBudget(const BudgetQuestion& question, TokenBudget* budget, std::string* problem);
+
+// Frames that so much text takes when it is spoken at ease, rounded up.
+size_t OrdinaryFrames(std::string_view language, size_t text_tokens);
+
+// Draws after which a text is outlived: three times as long as ordinary, and 4 s.
+size_t GenerousDraws(std::string_view language, size_t text_tokens);
+
+// Draws for a text whose end is not known yet: two minutes.
+inline constexpr size_t kOpenDraws = 1500;
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_TOKEN_BUDGET_H_

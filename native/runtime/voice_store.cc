@@ -1,0 +1,56 @@
+#include "runtime/voice_store.h"
+
+#include <algorithm>
+
+namespace parley::runtime {
+
+std::shared_ptr<Voice> VoiceStore::Find(const std::string& hash) {
+  const auto place = places_.find(hash);
+  if (place == places_.end()) return nullptr;
+  voices_.splice(voices_.begin(), voices_, place->second);
+  return place->second->second;
+}
+
+void VoiceStore::Keep(const std::string& hash, std::shared_ptr<Voice> voice) {
+  if (max_voices_ == 0) return;
+  if (Find(hash) != nullptr) {
+    voices_.front().second = std::move(voice);
+    return;
+  }
+  voices_.emplace_front(hash, std::move(voice));
+  places_[hash] = voices_.begin();
+  if (voices_.size() <= max_voices_) return;
+  outlived_.erase(std::remove_if(outlived_.begin(), outlived_.end(), [](const auto& one) { return one.expired(); }),
+                  outlived_.end());
+  outlived_.push_back(voices_.back().second);
+  places_.erase(voices_.back().first);
+  voices_.pop_back();
+}
+
+size_t VoiceStore::MakeRoom(size_t bytes) {
+  size_t freed = 0;
+  for (auto entry = voices_.end(); entry != voices_.begin() && freed < bytes;) {
+    --entry;
+    if (entry->second.use_count() > 1) continue;
+    freed += entry->second->bytes;
+    places_.erase(entry->first);
+    entry = voices_.erase(entry);
+  }
+  return freed;
+}
+
+void VoiceStore::Clear() {
+  places_.clear();
+  voices_.clear();
+}
+
+size_t VoiceStore::Bytes() const {
+  size_t bytes = 0;
+  for (const Entry& entry : voices_) bytes += entry.second->bytes;
+  for (const auto& one : outlived_) {
+    if (const auto voice = one.lock()) bytes += voice->bytes;
+  }
+  return bytes;
+}
+
+}  // namespace parley::runtime

@@ -1,0 +1,79 @@
+#include "runtime/warm_up.h"
+
+#include <cmath>
+#include <vector>
+
+namespace parley::runtime {
+namespace {
+
+constexpr size_t kFrames = 3;  // of each text: prompts of different lengths are what is new
+
+constexpr const char* kTexts[] = {
+    "Hello.",
+    "Good morning, and thank you for calling. How can I help you today?",
+    "Your order left our warehouse this morning and will reach you tomorrow between nine and twelve. You will get a "
+    "message with the name of the driver and a link where you can follow the delivery. If nobody is at home, the "
+    "parcel will be left with a neighbour, or at the shop at the corner of your street.",
+    "\u4f60\u597d\u3002",
+    "\u65e9\u4e0a\u597d\uff0c\u611f\u8c22\u60a8\u7684\u6765\u7535\u3002\u8bf7\u95ee\u6709\u4ec0\u4e48\u53ef\u4ee5"
+    "\u5e2e\u60a8\uff1f",
+};
+
+// Two seconds of a buzz: enough of a voice for what encodes recordings.
+std::shared_ptr<const Recording> Buzz() {
+  constexpr double kPi = 3.14159265358979323846;
+  auto recording = std::make_shared<Recording>();
+  recording->hash = "warm-up";
+  recording->text = "Hello.";
+  for (size_t n = 0; n < 2 * recording->rate; n++) {
+    const double phase = 2 * kPi * 140 * static_cast<double>(n) / recording->rate;
+    const double sample = 0.2 * std::sin(phase) + 0.1 * std::sin(2 * phase) + 0.1 * std::sin(7 * phase);
+    recording->samples.push_back(static_cast<float>(sample));
+  }
+  return recording;
+}
+
+bool FindVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice,
+               std::string* problem) {
+  if (request.recording == nullptr) return true;
+  VoiceResult found = VoiceResult::kWorking;
+  while (found == VoiceResult::kWorking) found = model.FindVoice(request.recording, true, voice, problem);
+  return found == VoiceResult::kReady;
+}
+
+bool Speak(FrameModel& model, const SpeechRequest& request, std::string* problem) {
+  std::shared_ptr<Voice> voice;
+  if (!FindVoice(model, request, &voice, problem)) return false;
+  Refusal refusal;
+  const auto generation = model.Read(request, voice, &refusal);
+  if (generation == nullptr) return *problem = refusal.problem, false;
+  Generation* const one = generation.get();
+  model.Begin(*one, kFrames + 1);
+  while (one->PromptLeft() > 0) model.Prefill(&one, 1, one->PromptLeft());
+  std::vector<float> samples(model.FrameSamples());
+  for (size_t n = 0; n < kFrames; n++) {
+    FrameResult result = FrameResult::kEnd;
+    model.Step(&one, 1, &result);
+    if (result != FrameResult::kFrame) break;
+    const FrameModel::DecodeJob job = {one, 1, samples.data()};
+    model.Decode(&job, 1);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool WarmUp(FrameModel& model, std::string* problem) {
+  for (const char* const text : kTexts) {
+    SpeechRequest request;
+    request.text = text;
+    if (!model.facts().speakers.empty()) request.speaker = model.facts().speakers.front();
+    if (model.facts().model_type == "base") request.recording = Buzz();
+    if (!Speak(model, request, problem)) return *problem = "warming up: " + *problem, false;
+  }
+  while (model.ForgetVoice()) {
+  }
+  return true;
+}
+
+}  // namespace parley::runtime

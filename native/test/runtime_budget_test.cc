@@ -1,0 +1,151 @@
+// How long a generation may go on, and how much memory the machine has.
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "runtime/available_memory.h"
+#include "runtime/token_budget.h"
+#include "test/check.h"
+
+namespace parley::test {
+namespace {
+
+using namespace runtime;
+
+BudgetQuestion Asked(size_t text_tokens) {
+  BudgetQuestion question;
+  question.language = "english";
+  question.text_tokens = text_tokens;
+  question.prompt_rows = 10;
+  question.most_positions = 32768;
+  question.most_draws = 8192;
+  return question;
+}
+
+std::string Answer(const BudgetQuestion& question) {
+  TokenBudget budget;
+  std::string problem;
+  if (!FindBudget(question, &budget, &problem)) return problem;
+  return std::to_string(budget.draws) + (budget.requested ? " requested" : budget.by_text ? " by text" : " configured");
+}
+
+void ATextGetsThreeTimesItsOrdinaryLengthAndFourSeconds() {
+  CHECK_EQ(OrdinaryFrames("english", 10), size_t{40});
+  CHECK_EQ(OrdinaryFrames("English", 10), size_t{40});
+  CHECK_EQ(OrdinaryFrames("german", 1), size_t{4});
+  CHECK_EQ(OrdinaryFrames("auto", 10), size_t{45});
+  CHECK_EQ(OrdinaryFrames("klingon", 10), size_t{45});
+  CHECK_EQ(Answer(Asked(10)), "170 by text");
+  CHECK_EQ(Answer(Asked(0)), "50 by text");
+}
+
+void ATextWithoutAnEndGetsTwoMinutes() {
+  BudgetQuestion question = Asked(10);
+  question.text_ended = false;
+  CHECK_EQ(Answer(question), "1500 by text");
+  question.text_tokens = 1000;
+  CHECK_EQ(Answer(question), "8192 by text");
+  question.most_positions = 1010;
+  question.text_tokens = 10;
+  CHECK_EQ(Answer(question), "1000 by text");
+}
+
+void WhatIsAskedForComesBeforeWhatIsConfigured() {
+  BudgetQuestion question = Asked(10);
+  question.configured = 300;
+  CHECK_EQ(Answer(question), "300 configured");
+  question.configured = 40'000;
+  CHECK_EQ(Answer(question), "32758 configured");
+  question.requested = 20;
+  CHECK_EQ(Answer(question), "20 requested");
+  question.requested = 32758;
+  CHECK_EQ(Answer(question), "32758 requested");
+  question.requested++;
+  CHECK_EQ(Answer(question), "max_new_tokens is 32759; the prompt leaves 32758 of 32768 positions");
+}
+
+void ATextThatCannotBeSpokenToItsEndIsRefused() {
+  CHECK_EQ(Answer(Asked(2047)), "8192 by text");
+  CHECK_EQ(Answer(Asked(2048)), "the text takes about 8192 frames; 8192 are the most");
+  BudgetQuestion question = Asked(100);
+  question.most_positions = 300;
+  CHECK_EQ(Answer(question), "the text takes about 400 frames; 290 are the most");
+  question.most_positions = 5;  // fewer than the prompt has
+  CHECK_EQ(Answer(question), "the text takes about 400 frames; 0 are the most");
+}
+
+// A machine as files.
+class Machine {
+ public:
+  Machine() {
+    char name[] = "/tmp/machine-XXXXXX";
+    root_ = mkdtemp(name);
+  }
+  ~Machine() {
+    const std::string command = "rm -r " + root_;
+    if (std::system(command.c_str()) != 0) CHECK(!"the folder of a test could not be removed");
+  }
+  void Write(const std::string& path, const std::string& text) {
+    for (size_t at = 1; (at = path.find('/', at)) != std::string::npos; at++) {
+      mkdir((root_ + path.substr(0, at)).c_str(), 0700);
+    }
+    std::ofstream(root_ + path) << text;
+  }
+  size_t Available() const { return AvailableMemory(root_); }
+
+ private:
+  std::string root_;
+};
+
+void TheMachineSaysWhatItHas() {
+  Machine machine;
+  CHECK_EQ(machine.Available(), SIZE_MAX);
+  machine.Write("/proc/meminfo", "MemTotal:  9000 kB\nMemFree: 10 kB\nMemAvailable:    4000 kB\n");
+  CHECK_EQ(machine.Available(), size_t{4000 * 1024});
+  CHECK(AvailableMemory() > 0 && AvailableMemory() < SIZE_MAX);
+}
+
+void AGroupsLimitHoldsForThoseBelowIt() {
+  Machine machine;
+  machine.Write("/proc/meminfo", "MemAvailable: 4000 kB\n");
+  machine.Write("/proc/self/cgroup", "0::/a/b\n");
+  machine.Write("/sys/fs/cgroup/a/b/memory.max", "max\n");
+  machine.Write("/sys/fs/cgroup/a/b/memory.current", "5\n");
+  CHECK_EQ(machine.Available(), size_t{4000 * 1024});
+  machine.Write("/sys/fs/cgroup/a/memory.max", "900000\n");
+  machine.Write("/sys/fs/cgroup/a/memory.current", "500000\n");
+  CHECK_EQ(machine.Available(), size_t{400'000});
+  machine.Write("/sys/fs/cgroup/a/memory.stat", "anon 1\nactive_file 100000\ninactive_file 50000\n");
+  CHECK_EQ(machine.Available(), size_t{550'000});
+  machine.Write("/sys/fs/cgroup/memory.max", "300000\n");  // a container's own top
+  machine.Write("/sys/fs/cgroup/memory.current", "100000\n");
+  CHECK_EQ(machine.Available(), size_t{200'000});
+}
+
+void TheOlderGroupsAreReadToo() {
+  Machine machine;
+  machine.Write("/proc/self/cgroup", "5:cpu:/x\n4:hugetlb,memory:/api/1\n0::/\n");
+  machine.Write("/sys/fs/cgroup/memory/api/1/memory.limit_in_bytes", "1000\n");
+  machine.Write("/sys/fs/cgroup/memory/api/1/memory.usage_in_bytes", "800\n");
+  machine.Write("/sys/fs/cgroup/memory/api/1/memory.stat", "inactive_file 9\ntotal_inactive_file 100\ntotal_active_file 50\n");
+  CHECK_EQ(machine.Available(), size_t{350});
+  machine.Write("/sys/fs/cgroup/memory/api/1/memory.usage_in_bytes", "8000\n");
+  CHECK_EQ(machine.Available(), size_t{0});
+}
+
+}  // namespace
+}  // namespace parley::test
+
+int main() {
+  using namespace parley::test;
+  return Run({
+      {"a text gets three times its ordinary length and four seconds", ATextGetsThreeTimesItsOrdinaryLengthAndFourSeconds},
+      {"a text without an end gets two minutes", ATextWithoutAnEndGetsTwoMinutes},
+      {"what is asked for comes before what is configured", WhatIsAskedForComesBeforeWhatIsConfigured},
+      {"a text that cannot be spoken to its end is refused", ATextThatCannotBeSpokenToItsEndIsRefused},
+      {"the machine says what it has", TheMachineSaysWhatItHas},
+      {"a group's limit holds for those below it", AGroupsLimitHoldsForThoseBelowIt},
+      {"the older groups are read too", TheOlderGroupsAreReadToo},
+  });
+}

@@ -1,0 +1,162 @@
+// Voices by example: encoded between the frames of others, once for all who
+// want them, and forgotten when their memory is needed.
+#include "test/check.h"
+#include "test/scripted_desk.h"
+
+namespace parley::test {
+namespace {
+
+void ARecordingIsEncodedBetweenTheFramesOfOthers() {
+  Desk desk;
+  const auto other = Sink(), sink = Sink();
+  desk.Start("other", other);
+  desk.Rounds(1);
+  desk.StartVoice("a frames=2", "alice", sink);
+  CHECK_EQ(desk.Rounds(1), "voice alice; step other");
+  CHECK_EQ(desk.Rounds(1), "voice alice; step other; decode other:2");
+  CHECK_EQ(desk.Rounds(1), "voice alice; read a; begin a:65; prefill a:4; step other a; decode a:1");
+  CHECK_EQ(desk.stats().voices, size_t{1});
+}
+
+void AVoiceIsEncodedOnceForAllWhoWantIt() {
+  Desk desk;
+  const auto a = Sink(), b = Sink(), c = Sink();
+  desk.StartVoice("a frames=1", "alice", a);
+  desk.StartVoice("b frames=1", "alice", b);
+  desk.Rounds(2);
+  CHECK_EQ(desk.Rounds(1),
+           "voice alice; read a; read b; begin a:65; begin b:65; prefill a:4 b:4; step a b; decode a:1 b:1");
+  desk.ToIdle();
+  desk.StartVoice("c frames=1", "alice", c);
+  CHECK_EQ(desk.Rounds(1), "read c; begin c:65; prefill c:4; step c; decode c:1");
+}
+
+void AVoiceThatIsReadyDoesNotWaitForAnother() {
+  Desk desk;
+  desk.StartVoice("a frames=1", "alice", Sink());
+  desk.ToIdle();
+  desk.StartVoice("b frames=1", "bob", Sink());
+  desk.StartVoice("c frames=1", "alice", Sink());
+  CHECK_EQ(desk.Rounds(1), "voice bob; read c; begin c:65; prefill c:4; step c; decode c:1");
+}
+
+void OneRecordingIsWorkedOnAtATime() {
+  Desk desk;
+  desk.StartVoice("a frames=1", "alice", Sink());
+  desk.StartVoice("b frames=1", "bob", Sink());
+  CHECK_EQ(desk.Rounds(1), "voice alice");
+  CHECK_EQ(desk.Rounds(1), "voice alice");
+  desk.Rounds(1);
+  CHECK_EQ(desk.Rounds(1).substr(0, 9), "voice bob");
+}
+
+void ARecordingThatCannotBeUsedIsABadRequest() {
+  Desk desk;
+  desk.model.bad_voices = {"noise"};
+  const auto sink = Sink(), good = Sink();
+  desk.StartVoice("a", "noise", sink);
+  desk.StartVoice("b frames=1", "alice", good);
+  desk.ToIdle();
+  CHECK_EQ(sink->EndText() + "/" + sink->end.problem, "bad request/a bad recording");
+  CHECK_EQ(good->EndText(), "done");
+}
+
+void MemoryThatRunsOutWhileEncodingEndsThatRequestAlone() {
+  Desk desk;
+  const auto sink = Sink(), other = Sink();
+  desk.Start("other frames=5", other);
+  desk.StartVoice("a", "memory", sink);
+  desk.ToIdle();
+  CHECK_EQ(sink->EndText() + other->EndText(), "out of memorydone");
+}
+
+void ARequestThatWaitsForItsVoiceCanBeCancelled() {
+  Desk desk;
+  const auto sink = Sink();
+  const StreamId id = desk.StartVoice("a", "alice", sink);
+  desk.Rounds(1);
+  desk.mailbox.Cancel(id);
+  CHECK_EQ(desk.ToIdle(), "drop");
+  CHECK_EQ(sink->EndText(), "cancelled");
+}
+
+// A voice takes 100, a stream its prompt and its tokens.
+SchedulerOptions WithMemory(size_t bytes) {
+  SchedulerOptions options = Usual();
+  options.memory_bytes = bytes;
+  return options;
+}
+
+void AVoiceThatNobodyUsesMakesRoom() {
+  Desk desk(WithMemory(300));
+  desk.StartVoice("a frames=1", "alice", Sink());
+  desk.ToIdle();
+  desk.StartVoice("b frames=1", "bob", Sink());
+  desk.ToIdle();
+  CHECK_EQ(desk.stats().memory_in_use, size_t{200});
+  SpeechRequest request;
+  request.max_new_tokens = 116;
+  const auto sink = Sink();
+  desk.Start("c frames=1", sink, request);
+  desk.ToIdle();
+  CHECK_EQ(sink->EndText(), "done");
+  CHECK_EQ(desk.stats().voices, size_t{1});
+  // The one that was used last is still here.
+  desk.StartVoice("d frames=1", "bob", Sink());
+  CHECK_EQ(desk.Rounds(1).substr(0, 6), "read d");
+}
+
+void AVoiceThatIsSpokenWithIsNotForgotten() {
+  Desk desk(WithMemory(300));
+  const auto parked = Sink(1), waiting = Sink();
+  const StreamId first = desk.StartVoice("a", "alice", parked);
+  desk.ToIdle();
+  CHECK_EQ(desk.stats().memory_in_use, size_t{169});
+  SpeechRequest request;
+  request.max_new_tokens = 150;
+  desk.Start("b frames=1", waiting, request);
+  desk.ToIdle();
+  CHECK_EQ(waiting->EndText(), "not ended");
+  CHECK_EQ(desk.stats().voices, size_t{1});
+  desk.mailbox.Cancel(first);
+  desk.ToIdle();
+  CHECK_EQ(waiting->EndText(), "done");
+}
+
+void EncodingTakesMemoryToo() {
+  Desk desk(WithMemory(300));
+  desk.model.voice_work_bytes = 301;
+  const auto sink = Sink();
+  desk.StartVoice("a", "alice", sink);
+  desk.ToIdle();
+  CHECK_EQ(sink->EndText() + "/" + sink->end.problem, "too large/it takes 301 bytes of memory; 300 are the most");
+
+  desk.model.voice_work_bytes = 250;
+  const auto parked = Sink(1), later = Sink();
+  const StreamId id = desk.Start("b", parked);
+  desk.ToIdle();
+  desk.StartVoice("c frames=1", "alice", later);
+  CHECK_EQ(desk.ToIdle(), "");  // 69 are taken
+  desk.mailbox.Cancel(id);
+  desk.ToIdle();
+  CHECK_EQ(later->EndText(), "done");
+}
+
+}  // namespace
+}  // namespace parley::test
+
+int main() {
+  using namespace parley::test;
+  return Run({
+      {"a recording is encoded between the frames of others", ARecordingIsEncodedBetweenTheFramesOfOthers},
+      {"a voice is encoded once for all who want it", AVoiceIsEncodedOnceForAllWhoWantIt},
+      {"a voice that is ready does not wait for another", AVoiceThatIsReadyDoesNotWaitForAnother},
+      {"one recording is worked on at a time", OneRecordingIsWorkedOnAtATime},
+      {"a recording that cannot be used is a bad request", ARecordingThatCannotBeUsedIsABadRequest},
+      {"memory that runs out while encoding ends that request alone", MemoryThatRunsOutWhileEncodingEndsThatRequestAlone},
+      {"a request that waits for its voice can be cancelled", ARequestThatWaitsForItsVoiceCanBeCancelled},
+      {"a voice that nobody uses makes room", AVoiceThatNobodyUsesMakesRoom},
+      {"a voice that is spoken with is not forgotten", AVoiceThatIsSpokenWithIsNotForgotten},
+      {"encoding takes memory too", EncodingTakesMemoryToo},
+  });
+}
