@@ -12,7 +12,14 @@ const RENAMED: Readonly<Record<string, string>> = {
   UNIX_SOCKET_PATH: 'UDS_PATH',
 };
 
-const NATIVE_ONLY = ['QUANTIZE', 'CUDA_GRAPHS', 'INFERENCE_CPU_CORES'];
+const NATIVE_ONLY = [
+  'QUANTIZE',
+  'CODEC_FORMAT',
+  'MAX_STREAMS',
+  'CUDA_GRAPHS',
+  'INFERENCE_THREADS',
+  'INFERENCE_CPU_CORES',
+];
 const LONGEST_NAME = 40; // what is longer is no mistyped name
 const SHORT = 5; // characters up to which a part may have one mistake, and two above
 const LEAST = 3; // characters of a part below which a mistake makes it another
@@ -20,13 +27,14 @@ const LEAST = 3; // characters of a part below which a mistake makes it another
 export function noticesOf(env: Environment, ours: readonly string[]): readonly string[] {
   const set = Object.keys(env).filter((name) => (env[name] ?? '').trim() !== '');
   return set.toSorted().flatMap((name) => {
-    const notice = noticeOf(name, ours);
+    const notice = noticeOf(name, ours, set.includes('MODEL_DIR'));
     return notice === undefined ? [] : [`${name} ${notice}`];
   });
 }
 
-function noticeOf(name: string, ours: readonly string[]): string | undefined {
-  if (NATIVE_ONLY.includes(name)) return 'concerns the native engine; flite and espeak take no account of it';
+function noticeOf(name: string, ours: readonly string[], hasModel: boolean): string | undefined {
+  if (NATIVE_ONLY.includes(name) && !hasModel)
+    return 'concerns the native engine; flite and espeak take no account of it';
   if (ours.includes(name)) return undefined;
   if (name.startsWith('TORCH_COMPILE')) return 'has no effect: nothing here is compiled by PyTorch';
   const renamed = RENAMED[name];

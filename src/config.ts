@@ -8,6 +8,7 @@ import { CAPTURE_VARIABLES, readCaptureConfig, type CaptureConfig } from './capt
 import { noticesOf } from './config-notices.js';
 import { ConfigReader, type Environment } from './config-reader.js';
 import { ParleyError } from './errors.js';
+import { MODEL_VARIABLES, MOST_TOKENS, readModelConfig, type ModelConfig } from './model-config.js';
 import { readSipConfig, SIP_VARIABLES, type SipConfig } from './sip-config.js';
 import { readTelephoneConfig, TELEPHONE_VARIABLES, type TelephoneConfig } from './telephone-config.js';
 
@@ -17,7 +18,7 @@ export interface Config {
   readonly apiKeys: readonly string[];
   readonly allowOpen: boolean;
   readonly corsOrigins: readonly string[];
-  readonly engine: 'auto' | 'flite' | 'espeak';
+  readonly engine: 'auto' | 'qwen3' | 'flite' | 'espeak';
   readonly defaultVoice: string | undefined;
   readonly maxCalls: number;
   readonly maxTextLength: number;
@@ -64,10 +65,7 @@ export interface Config {
   readonly logNumbers: boolean;
   readonly callWebhookUrl: string | undefined;
   readonly callWebhookSecret: string | undefined;
-  readonly quantize: 'none' | 'int8' | 'fp8';
-  readonly cudaGraphs: boolean;
-  /** Empty: the system chooses. */
-  readonly inferenceCpuCores: readonly number[];
+  readonly model: ModelConfig;
   readonly phoneMedia: TelephoneConfig;
   /** What is no mistake but should be known: a sentence each. */
   readonly notices: readonly string[];
@@ -84,7 +82,7 @@ export const VARIABLES = {
     'comma-separated keys, one of which requests must carry but those for the page, /docs and /health',
   ALLOW_OPEN: '1 allows an open HOST without keys',
   CORS_ORIGINS: 'comma-separated origins of other web pages that may use the server',
-  ENGINE: 'auto, flite or espeak',
+  ENGINE: 'auto, qwen3, flite or espeak',
   DEFAULT_VOICE: 'voice of requests that name none',
   MAX_CALLS: 'calls open at once',
   MAX_TEXT_LENGTH: 'characters of one text',
@@ -102,7 +100,6 @@ export const VARIABLES = {
   REDIS_TTL: 'seconds for which it keeps one',
   MODEL_ID: 'name of the model as /v1/models lists it',
   STRICT_MODELS: '1 refuses requests that name another model than those of /v1/models',
-  MAX_NEW_TOKENS: 'codec frames that one sentence may have, where a request names no fewer',
   SILENCE_THRESHOLD_DB: 'level in dBFS below which the edges of a sentence are silence',
   IDLE_TIMEOUT: 'seconds without work after which an engine is unloaded; 0 keeps it loaded',
   PRELOAD_MODEL: '1 loads the engines at start, 0 on first use',
@@ -133,9 +130,7 @@ export const VARIABLES = {
   LOG_NUMBERS: '1 writes telephone numbers into the log whole; their last two digits otherwise',
   CALL_WEBHOOK_URL: 'http(s) address that is sent a record of each telephone call when it is over',
   CALL_WEBHOOK_SECRET: 'what these records are signed with, together with CALL_WEBHOOK_URL',
-  QUANTIZE: 'weights of the native engine: none, int8 or fp8',
-  CUDA_GRAPHS: '0 runs the native engine without CUDA graphs',
-  INFERENCE_CPU_CORES: 'cores of the native engine, such as 0-3,6',
+  ...MODEL_VARIABLES,
   ...TELEPHONE_VARIABLES,
 } as const;
 
@@ -157,23 +152,6 @@ function readPorts(read: Reader): readonly [number, number] | undefined {
   if (first === 0 || last === 0) read.problem('UDP_PORT_MIN', 'and UDP_PORT_MAX must be set together');
   else if (last <= first) read.problem('UDP_PORT_MAX', `must be above UDP_PORT_MIN=${first}`);
   return [first, last];
-}
-
-const MOST_CORES = 1024;
-
-/** As Linux writes a set of processors: 0-3,6. */
-function readCores(read: Reader): readonly number[] {
-  const cores = new Set<number>();
-  for (const item of read.list('INFERENCE_CPU_CORES')) {
-    const [, first, last = first] = /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(item) ?? [];
-    const [from, to] = [Number(first), Number(last)];
-    if (!(from <= to && to < MOST_CORES)) {
-      read.problem('INFERENCE_CPU_CORES', `must be cores such as 0-3,6, below ${MOST_CORES}, not "${item}"`);
-      return [];
-    }
-    for (let core = from; core <= to; core++) cores.add(core);
-  }
-  return [...cores];
 }
 
 /** An address, or a network such as 10.0.0.0/8. */
@@ -252,7 +230,7 @@ export function readConfig(env: Environment): Config {
     apiKeys: read.list('API_KEYS'),
     allowOpen: read.flag('ALLOW_OPEN'),
     corsOrigins: read.listOf('CORS_ORIGINS', 'origins such as https://example.org, without a path', isOrigin),
-    engine: read.choice('ENGINE', ['auto', 'flite', 'espeak'], 'auto'),
+    engine: read.choice('ENGINE', ['auto', 'qwen3', 'flite', 'espeak'], 'auto'),
     defaultVoice: read.raw('DEFAULT_VOICE'),
     maxCalls: read.integer('MAX_CALLS', 200, 1, 100_000),
     maxTextLength: read.integer('MAX_TEXT_LENGTH', 4096, 1, 1_000_000),
@@ -268,7 +246,7 @@ export function readConfig(env: Environment): Config {
     redisTtlSeconds: read.integer('REDIS_TTL', 86_400, 1, 2 ** 31),
     modelId: read.raw('MODEL_ID') ?? 'parley',
     strictModels: read.flag('STRICT_MODELS'),
-    maxNewTokens: read.integer('MAX_NEW_TOKENS', 2048, 1, 65_536),
+    maxNewTokens: read.integer('MAX_NEW_TOKENS', 0, 0, MOST_TOKENS) || 2048,
     silenceThresholdDb: read.number('SILENCE_THRESHOLD_DB', -50, -120, 0),
     idleTimeoutMs: read.number('IDLE_TIMEOUT', 0, 0, 86_400) * 1000,
     preloadModel: read.flag('PRELOAD_MODEL', true),
@@ -303,9 +281,7 @@ export function readConfig(env: Environment): Config {
     logNumbers: read.flag('LOG_NUMBERS'),
     callWebhookUrl: read.raw('CALL_WEBHOOK_URL'),
     callWebhookSecret: read.raw('CALL_WEBHOOK_SECRET'),
-    quantize: read.choice('QUANTIZE', ['none', 'int8', 'fp8'], 'none'),
-    cudaGraphs: read.flag('CUDA_GRAPHS', true),
-    inferenceCpuCores: readCores(read),
+    model: readModelConfig(read),
     phoneMedia: readTelephoneConfig(read),
     notices: noticesOf(env, Object.keys(VARIABLES)),
   };

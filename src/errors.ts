@@ -46,6 +46,19 @@ const CODES = {
 
 export type ErrorCode = keyof typeof CODES;
 
+/**
+ * Answers rather than failures: they come by the hundred where there is too much to do, and where they arose tells
+ * nobody anything. A trace of it would cost more than all else of a refusal.
+ */
+const UNTRACED: ReadonlySet<ErrorCode> = new Set([
+  'ABORTED',
+  'CALL_CLOSED',
+  'CALL_LIMIT',
+  'ENGINE_BUSY',
+  'QUEUE_FULL',
+  'RATE_LIMITED',
+]);
+
 /** What a code means in general, for documents and logs. */
 export function meaningOf(code: ErrorCode): string {
   return CODES[code];
@@ -65,13 +78,19 @@ export class ParleyError extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    const { stackTraceLimit } = Error;
+    if (UNTRACED.has(code)) Error.stackTraceLimit = 0;
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'ParleyError';
     this.code = code;
     this.field = details.field;
     this.retryAfterSeconds = details.retryAfterSeconds;
   }
 }
+
+/** For `AbortController.abort` where that is called for every utterance: without a reason, Node makes an error with its trace. */
+export const GIVEN_UP = new ParleyError('ABORTED', 'the work was given up');
 
 /** The error as Parley's own, wrapping foreign ones under the code given. */
 export function asParleyError(error: unknown, code: ErrorCode): ParleyError {
@@ -82,4 +101,12 @@ export function asParleyError(error: unknown, code: ErrorCode): ParleyError {
 
 export function isAborted(error: unknown): boolean {
   return error instanceof ParleyError && error.code === 'ABORTED';
+}
+
+/**
+ * A defect that nobody who is there can answer for, as a rejection that nobody awaits: it is logged, and ends nothing.
+ * For callbacks of the network: thrown there, it would end the process, and with it every call.
+ */
+export function tellDefect(error: unknown): void {
+  void Promise.reject(error instanceof Error ? error : new Error(String(error)));
 }

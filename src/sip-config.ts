@@ -46,7 +46,7 @@ export interface SipConfig {
 
 export const SIP_VARIABLES = {
   SIP_ENABLED: '0 closes the telephone door',
-  SIP_HOST: 'comma-separated addresses to listen on for SIP; others than loopback want SIP_ALLOW',
+  SIP_HOST: 'comma-separated addresses to listen on for SIP; others than loopback want SIP_ALLOW, SIP_CHALLENGE or SIP_TRUNKS',
   SIP_PORT: 'port of SIP over UDP and TCP; 0 lets the system choose',
   SIP_TLS_PORT: 'port of SIP over TLS; none without',
   SIP_TLS_CERT: 'file of the certificate (PEM) for SIP, together with SIP_TLS_KEY; TLS_CERT where absent',

@@ -10,6 +10,7 @@ const LEAVES = [
   'src/config.ts',
   'src/sip-config.ts',
   'src/capture-config.ts',
+  'src/model-config.ts',
   'src/observe',
 ];
 const TIME = 'src/time.ts'; // not for what is pure
@@ -24,10 +25,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/config-notices.ts',
     'src/sip-config.ts',
     'src/capture-config.ts',
+    'src/model-config.ts',
     'src/telephone-config.ts',
   ],
   'src/sip-config.ts': ['src/config-reader.ts'],
   'src/capture-config.ts': ['src/config-reader.ts'],
+  'src/model-config.ts': ['src/config-reader.ts'],
   'src/config-reader.ts': [],
   'src/config-notices.ts': ['src/config-reader.ts'],
   'src/telephone-config.ts': ['src/config-reader.ts'],
@@ -90,8 +93,15 @@ const MAY_INCLUDE: Readonly<Record<string, readonly string[]>> = {
   'native/model': ['native/kernels'],
   'native/runtime': ['native/model', 'native/kernels'],
   'native/binding': ['native/media', 'native/runtime', 'native/model', 'native/kernels'],
-  'native/test': ['native/binding', 'native/media', 'native/runtime', 'native/model', 'native/kernels'],
-  'native/bench': ['native/media', 'native/runtime', 'native/model', 'native/kernels'],
+  'native/test': [
+    'native/binding',
+    'native/media',
+    'native/runtime',
+    'native/model',
+    'native/kernels',
+    'native/tools',
+  ],
+  'native/bench': ['native/media', 'native/runtime', 'native/model', 'native/kernels', 'native/test'],
   'native/tools': ['native/media', 'native/runtime', 'native/model', 'native/kernels'],
 };
 const NODE_HEADER = /^(?:napi|node_api|node_api_types|js_native_api|node|uv|v8)\.h$/;

@@ -25,7 +25,7 @@ test('an empty environment serves loopback on port 8080', () => {
 test('every mistake is reported at once, with the variable and what it may be', () => {
   assert.deepEqual(problemsOf({ PORT: 'http', ENGINE: 'sam', MAX_CALLS: '0', OPUS_COMPLEXITY: '3.5' }), [
     'PORT must be a number from 0 to 65535, not "http"',
-    'ENGINE must be one of auto, flite, espeak, not "sam"',
+    'ENGINE must be one of auto, qwen3, flite, espeak, not "sam"',
     'MAX_CALLS must be a number from 1 to 100000, not "0"',
     'OPUS_COMPLEXITY must be a whole number, not "3.5"',
   ]);
@@ -105,9 +105,9 @@ test('call records go to an address of HTTP, and only signed', () => {
 test('the names of an older server keep their meaning', () => {
   const old = { QUANTIZE: 'FP8', CUDA_GRAPHS: 'false', INFERENCE_CPU_CORES: '0-2, 6', MAX_QUEUE_DEPTH: '0' };
   const config = readConfig(old);
-  assert.equal(config.quantize, 'fp8');
-  assert.equal(config.cudaGraphs, false);
-  assert.deepEqual(config.inferenceCpuCores, [0, 1, 2, 6]);
+  assert.equal(config.model.quantize, 'fp8');
+  assert.equal(config.model.cudaGraphs, false);
+  assert.deepEqual(config.model.cores, [0, 1, 2, 6]);
   assert.equal(config.maxQueueDepth, 100_000, 'without a limit there, with the highest here');
   for (const cores of ['3-1', 'all', '0-', '-1', '1024', '0-99999']) {
     assert.match(
@@ -115,7 +115,9 @@ test('the names of an older server keep their meaning', () => {
       /^INFERENCE_CPU_CORES must be cores such as/,
     );
   }
-  assert.deepEqual(problemsOf({ QUANTIZE: 'int4' }), ['QUANTIZE must be one of none, int8, fp8, not "int4"']);
+  assert.deepEqual(problemsOf({ QUANTIZE: 'int4' }), [
+    'QUANTIZE must be one of none, int8, int8-talker, fp8, not "int4"',
+  ]);
 });
 
 test('origins and addresses that could match nothing are refused', () => {

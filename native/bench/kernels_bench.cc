@@ -27,8 +27,8 @@ struct Shape {
 
 // 0.6B: hidden 1024, 16 + 2 * 8 heads of 128, feed-forward 3072; the predictor's layers are the same.
 constexpr Shape kShapes[] = {
-    {"0.6B qkv", 4096, 1024, false},     {"0.6B o", 1024, 2048, false},      {"0.6B gate and up", 3072, 1024, true},
-    {"0.6B down", 1024, 3072, false},    {"predictor head", 2048, 1024, false}, {"1.7B gate and up", 6144, 2048, true},
+    {"0.6B qkv", 4096, 1024, false},  {"0.6B o", 1024, 2048, false},         {"0.6B gate and up", 3072, 1024, true},
+    {"0.6B down", 1024, 3072, false}, {"predictor head", 2048, 1024, false}, {"1.7B gate and up", 6144, 2048, true},
     {"1.7B down", 2048, 6144, false},
 };
 
@@ -71,7 +71,9 @@ class Bench {
     const double ceiling = Percentile90(readings);
     std::printf("| %s %zux%zu | %s | %u | %.1f |", shape.what, shape.rows, shape.columns,
                 format == Format::kBf16 ? "bf16" : "int8", threads, ceiling);
-    for (const auto& turns : products) std::printf(" %.1f (%.0f %%) |", Percentile90(turns), 100 * Percentile90(turns) / ceiling);
+    for (const auto& turns : products) {
+      std::printf(" %.1f (%.0f %%) |", Percentile90(turns), 100 * Percentile90(turns) / ceiling);
+    }
     std::printf("\n");
     std::fflush(stdout);
   }

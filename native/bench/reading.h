@@ -76,7 +76,8 @@ class Reading {
     for (size_t i = 0; i < stream; i += kLine) {
       for (size_t s = 0; s < way.streams; s++) {
         const char* const line = from + s * stream + i;
-        if (way.ahead > 0) __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(line) + way.ahead));
+        if (way.ahead > 0)
+          __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(line) + way.ahead));
         sums[0] ^= *reinterpret_cast<const Wide*>(line);
         sums[1] ^= *reinterpret_cast<const Wide*>(line + kLine / 2);
       }

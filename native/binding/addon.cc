@@ -6,6 +6,7 @@
 #include "binding/media_binding.h"
 #include "binding/notifier.h"
 #include "binding/ring_binding.h"
+#include "binding/speech_binding.h"
 
 namespace parley {
 
@@ -14,6 +15,7 @@ static Napi::Object Init(Napi::Env env, Napi::Object exports) {
   InitRings(env, exports);
   InitMedia(env, exports);
   InitDtls(env, exports);
+  InitSpeech(env, exports);
   return exports;
 }
 

@@ -238,7 +238,7 @@ Napi::Value Send(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
   const Bytes data = BytesIn(info[1], "data", 1, Intake::kMaxDatagram);
   const Address to = Address::Of(StringIn(info[2], "address"),
-                                 static_cast<uint16_t>(Uint32In(info[3], "port", 1, 65'535)));
+                                 static_cast<uint16_t>(Uint32In(info[3], "port", 0, 65'535)));
   const bool rtcp_port = BooleanIn(info[4], "rtcpPort");
   return Napi::Boolean::New(info.Env(), entry && entry->socket->SendForeign(data.data, data.size, to, rtcp_port));
 }

@@ -18,6 +18,7 @@ constexpr double kMaxQueueMs = 60'000;
 constexpr double kMaxReportMs = 3'600'000;
 constexpr double kMaxDigitMs = 8000;
 constexpr double kMaxPauseMs = 60'000;
+constexpr char kNoRoom[] = "the media plane is closed or has all the streams it can take";
 
 std::shared_ptr<StreamEntry> EntryOf(const Napi::CallbackInfo& info) {
   return Handles::Process().Get<StreamEntry>(HandleOf(info));
@@ -66,49 +67,59 @@ StreamConfig ConfigIn(const Napi::Object& options) {
   return config;
 }
 
-// The stream that goes on takes over what the far end sees of the one before,
-// and its sender when the keys are the same: one key has one sender, ever. The
-// handle of the one before stays, for its counts and what it had queued.
-void Continue(const Napi::Object& options, StreamConfig* config, std::unique_ptr<SrtpSender>* srtp,
-              StreamRemains* remains) {
+// Null where none is named. Everything that can be wrong with it is found out here.
+std::shared_ptr<StreamEntry> ContinuedIn(const Napi::Object& options, uint32_t ssrc) {
+  if (!options.Has("continues")) return nullptr;
   const double handle = NumberIn(options.Get("continues"), "continues", 0, 9007199254740991.0);
-  const auto before = Handles::Process().Get<StreamEntry>(static_cast<Handle>(handle));
-  if (before && before->stream->config().ssrc != config->ssrc) {
+  auto before = Handles::Process().Get<StreamEntry>(static_cast<Handle>(handle));
+  if (before && before->stream->config().ssrc != ssrc) {
     throw Napi::RangeError::New(options.Env(), "ssrc must be that of the stream to be continued");
   }
-  bool same_keys = false;
-  if (before && *srtp) {
-    const SrtpKeys keys = SrtpKeysIn(options.Get("srtp"));
-    same_keys = before->stream->HasKeys(keys.profile, keys.key.data, keys.key.size, keys.salt.data, keys.salt.size);
-  }
-  if (!before || !before->stream->Leave(remains)) {
-    throw Napi::Error::New(options.Env(), "the stream to be continued is closed");
-  }
-  config->sequence = remains->sequence;
-  config->timestamp = remains->timestamp;
-  if (same_keys) *srtp = std::move(remains->srtp);
+  if (!before) throw Napi::Error::New(options.Env(), "the stream to be continued is closed");
+  return before;
 }
 
+// The stream that goes on takes over what the far end sees of the one before,
+// and its sender when the keys are the same: one key has one sender, ever. The
+// handle of the one before stays, for its counts and what it had queued. False:
+// it is closed, and nothing has changed.
+bool GoOn(Stream& before, Stream& stream, const Napi::Value& srtp) {
+  bool same_keys = false;
+  if (!srtp.IsUndefined() && !srtp.IsNull()) {
+    const SrtpKeys keys = SrtpKeysIn(srtp);
+    same_keys = before.HasKeys(keys.profile, keys.key.data, keys.key.size, keys.salt.data, keys.salt.size);
+  }
+  StreamRemains remains;
+  if (!before.Leave(&remains)) return false;
+  if (!same_keys) remains.srtp.reset();
+  stream.GoOnFrom(std::move(remains));
+  return true;
+}
+
+// The one before is left last: where this throws, it goes on.
 Napi::Value Open(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto owner = Handles::Process().Get<PlaneEntry>(HandleOf(info));
   if (!owner) throw Napi::Error::New(env, "this media plane is closed");
   const Napi::Object options = ObjectIn(info[1], "options");
   StreamConfig config = ConfigIn(options);
-  StreamRemains remains;
   auto srtp = SrtpIn(options.Get("srtp"), config.ssrc);
-  if (options.Has("continues")) Continue(options, &config, &srtp, &remains);
-  auto stream = owner->plane->MakeStream(std::move(config), std::move(srtp));
-  if (stream) stream->GoOnFrom(remains);
-  if (!stream) throw Napi::Error::New(env, "the media plane is closed or has all the streams it can take");
+  const auto before = ContinuedIn(options, config.ssrc);
+  const auto stream = owner->plane->MakeStream(std::move(config), std::move(srtp));
+  if (!stream) throw Napi::Error::New(env, kNoRoom);
   const Handle handle =
       Handles::Process().Add(std::make_shared<StreamEntry>(StreamEntry{owner->plane, stream}));
-  if (handle == 0) throw Napi::Error::New(env, "no handle is free");
-  stream->set_handle(handle);
-  if (!owner->plane->Begin(stream)) {
-    Handles::Process().Remove<StreamEntry>(handle);
-    throw Napi::Error::New(env, "the media plane is closed or has all the streams it can take");
+  const auto refuse = [&](const char* why) {
+    if (handle != 0) Handles::Process().Remove<StreamEntry>(handle);
+    owner->plane->Abandon(stream.get());
+    return Napi::Error::New(env, why);
+  };
+  if (handle == 0) throw refuse("no handle is free");
+  if (before && !GoOn(*before->stream, *stream, options.Get("srtp"))) {
+    throw refuse("the stream to be continued is closed");
   }
+  stream->set_handle(handle);
+  if (!owner->plane->Begin(stream.get())) throw refuse(kNoRoom);
   return ToNumber(env, handle);
 }
 

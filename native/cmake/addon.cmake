@@ -16,7 +16,7 @@ if(NOT UV_HEADERS)
   message(FATAL_ERROR "libuv headers are missing: apt-get install libuv1-dev")
 endif()
 
-add_library(parley MODULE ${MEDIA_SOURCES} ${BINDING_SOURCES})
+add_library(parley MODULE ${KERNELS_SOURCES} ${MODEL_SOURCES} ${RUNTIME_SOURCES} ${MEDIA_SOURCES} ${BINDING_SOURCES})
 set_target_properties(parley PROPERTIES PREFIX "" SUFFIX ".node")
 # Without the last one, a worker that is terminated inside one of our functions
 # takes the process with it.

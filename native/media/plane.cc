@@ -34,15 +34,21 @@ std::shared_ptr<Stream> MediaPlane::MakeStream(StreamConfig config, std::unique_
   std::lock_guard<std::mutex> lock(streams_mutex_);
   if (closed_ || streams_.size() >= Clock::kMaxStreams) return nullptr;
   const uint64_t seed = random_.Next();
-  return std::make_shared<Stream>(clock_, std::move(config), std::move(srtp), seed);
+  const auto stream = std::make_shared<Stream>(clock_, std::move(config), std::move(srtp), seed);
+  streams_.emplace(stream.get(), stream);
+  return stream;
 }
 
-bool MediaPlane::Begin(const std::shared_ptr<Stream>& stream) {
+bool MediaPlane::Begin(Stream* stream) {
   std::lock_guard<std::mutex> lock(streams_mutex_);
-  if (closed_ || streams_.size() >= Clock::kMaxStreams) return false;
-  streams_.emplace(stream.get(), stream);
-  clock_->Add(stream.get());
+  if (closed_) return false;
+  clock_->Add(stream);
   return true;
+}
+
+void MediaPlane::Abandon(Stream* stream) {
+  std::lock_guard<std::mutex> lock(streams_mutex_);
+  streams_.erase(stream);
 }
 
 void MediaPlane::CloseStream(Stream* stream) {

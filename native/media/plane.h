@@ -48,10 +48,13 @@ class MediaPlane {
 
   static constexpr size_t kMaxSockets = Clock::kMaxStreams;
 
-  // Null when the plane is closed or has kMaxStreams. The stream ticks once its
-  // handle is set and Begin was called.
+  // Null when the plane is closed or has kMaxStreams. The stream has its place
+  // from now on; it ticks once its handle is set and Begin was called.
   std::shared_ptr<Stream> MakeStream(StreamConfig config, std::unique_ptr<SrtpSender> srtp);
-  bool Begin(const std::shared_ptr<Stream>& stream);
+  // False: the plane was closed meanwhile.
+  bool Begin(Stream* stream);
+  // Instead of Begin, or where it failed: its place is free again.
+  void Abandon(Stream* stream);
   void CloseStream(Stream* stream);
   // A target that captures, with the ring for it.
   std::unique_ptr<Target> CaptureTarget();

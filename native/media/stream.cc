@@ -41,7 +41,10 @@ bool Stream::SendRtcp(const uint8_t* compound, size_t bytes) {
   return true;
 }
 
-void Stream::GoOnFrom(const StreamRemains& remains) {
+void Stream::GoOnFrom(StreamRemains remains) {
+  sequence_.store(remains.sequence);
+  timestamp_.store(remains.timestamp);
+  if (remains.srtp) srtp_ = std::move(remains.srtp);
   packets_.Add(remains.packets);
   octets_.Add(remains.octets);
 }

@@ -80,8 +80,8 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
 
   // `srtp` null sends plain RTP. `seed` decides when reports are sent.
   Stream(std::shared_ptr<Clock> clock, StreamConfig config, std::unique_ptr<SrtpSender> srtp, uint64_t seed);
-  // Before the clock knows it: it goes on from there.
-  void GoOnFrom(const StreamRemains& remains);
+  // Before the clock knows it: it goes on from there, with the sender that is left, if one is.
+  void GoOnFrom(StreamRemains remains);
 
   // Callers, any thread.
   PlayoutQueue& queue() { return queue_; }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/speech_stream.h"
+#include "runtime/inspect.h"
 #include "runtime/qwen_generation.h"
 
 namespace parley::runtime {
@@ -52,16 +53,8 @@ QwenFrameModel::QwenFrameModel(std::unique_ptr<Kernels> kernels, std::unique_ptr
 QwenFrameModel::~QwenFrameModel() = default;
 
 void QwenFrameModel::FillFacts() {
-  const model::ModelConfig& config = checkpoint_->config();
-  facts_.model_type = NameOf(config.type);
-  facts_.model_size = config.size;
+  facts_ = FactsOf(*checkpoint_);
   facts_.device = kernels_->Name();
-  facts_.sample_rate = static_cast<uint32_t>(codec_->sample_rate());
-  facts_.takes_instruction = config.takes_instruction();
-  for (const model::Speaker& speaker : config.talker.speakers) facts_.speakers.push_back(speaker.name);
-  for (const model::Language& language : config.talker.languages) {
-    if (!language.dialect) facts_.languages.push_back(language.name);
-  }
   facts_.weight_bytes = speech_->WeightBytes() + codec_->WeightBytes();
   if (encoder_ != nullptr) facts_.weight_bytes += encoder_->WeightBytes();
   // Of 40 s.

@@ -58,8 +58,8 @@ inline size_t RunOne(const Episode& episode, uint64_t seed) {
   return fed;
 }
 
-// Packets in all.
-inline size_t RunFor(double seconds, uint64_t seed, const Episode& episode) {
+// Packets in all: for so long, and longer where that was too short for `least` of them, as on a machine with much to do.
+inline size_t RunFor(double seconds, size_t least, uint64_t seed, const Episode& episode) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds / kThreads);
   std::atomic<size_t> fed{0};
   std::vector<std::thread> threads;
@@ -67,7 +67,7 @@ inline size_t RunFor(double seconds, uint64_t seed, const Episode& episode) {
     threads.emplace_back([&, n] {
       Random seeds(seed + n);
       do fed += RunOne(episode, seeds.Next());
-      while (std::chrono::steady_clock::now() < until);
+      while (std::chrono::steady_clock::now() < until || fed < least);
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -82,16 +82,22 @@ inline void NameEpisodeAtDeath() {
 #endif
 }
 
-// One part of `parts` of the whole time; prints what it did.
-inline size_t RunPart(const char* name, size_t parts, const Episode& episode) {
+// Of the whole run, both threads together.
+inline double Seconds() {
+  const char* const asked = std::getenv("FUZZ_SECONDS");
+  return asked ? std::strtod(asked, nullptr) : kUsualSeconds;
+}
+
+inline bool IsOneEpisode() { return NumberFrom("FUZZ_EPISODE", 0) != 0; }
+
+// One part of `parts` of the whole time, and of `least` packets in the whole run; prints what it did.
+inline size_t RunPart(const char* name, size_t parts, const Episode& episode, size_t least = 0) {
   NameEpisodeAtDeath();
   if (const uint64_t one = NumberFrom("FUZZ_EPISODE", 0)) return RunOne(episode, one);
   static const uint64_t fresh = std::random_device{}();
   const uint64_t seed = NumberFrom("FUZZ_SEED", fresh);
-  const char* const asked = std::getenv("FUZZ_SECONDS");
-  const double seconds = (asked ? std::strtod(asked, nullptr) : kUsualSeconds) / static_cast<double>(parts);
   const auto began = std::chrono::steady_clock::now();
-  const size_t fed = RunFor(seconds, seed, episode);
+  const size_t fed = RunFor(Seconds() / static_cast<double>(parts), least / parts, seed, episode);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   std::printf("       %s: %zu packets, %.0f a second, FUZZ_SEED=%llu\n", name, fed, static_cast<double>(fed) / took.count(),
               static_cast<unsigned long long>(seed));

@@ -17,7 +17,8 @@ namespace {
 
 using namespace fuzz;
 
-constexpr size_t kPackets = 20'000;  // of an episode
+constexpr size_t kPackets = 20'000;        // of an episode
+constexpr size_t kPerMinute = 1'000'000;  // at least; under the sanitizer a core has done four millions then
 constexpr size_t kParts = 4;
 
 // An exact allocation for each packet, so that a read past its end is seen.
@@ -74,6 +75,7 @@ struct Rig {
   Listener listener;
   Intake intake{&time, &listener, true};
   std::unique_ptr<SrtpSender> sender;
+  size_t fed = 0;
 
   Rig(const SrtpShape* shape, Random& random) {
     PayloadTypes types{};
@@ -97,6 +99,7 @@ void Feed(Rig& rig, const Bytes& packet, Random& random, int64_t now_ns) {
   const bool elsewhere = random.Next() % 50 == 0;
   const Address from = Address::Of(elsewhere ? "198.51.100.1" : "192.0.2.1", 4000);
   rig.intake.Take(exact.get(), packet.size(), from, random.Next() % 100 == 0, now_ns);
+  rig.fed++;
 }
 
 uint64_t Refused(const IntakeStats& stats) {
@@ -128,7 +131,7 @@ size_t FuzzIntake(const SrtpShape* shape, uint64_t seed) {
   size_t heard = 0;
   uint64_t number = random.Next() % 0x20000;
   int64_t now_ns = 0;
-  for (size_t fed = 0; fed < kPackets; fed++) {
+  for (size_t n = 0; n < kPackets; n++) {
     number += random.Next() % 20 == 0 ? Below(random, 5000) : 1;
     now_ns += 20 * kNsPerMs;
     Bytes packet = Whole(random, number);
@@ -144,12 +147,12 @@ size_t FuzzIntake(const SrtpShape* shape, uint64_t seed) {
     if (random.Next() % 8192 == 0) rig.intake.Learn(Address::Of("192.0.2.1", 4000), Address(), true);
   }
   const IntakeStats stats = rig.intake.Stats();
-  CHECK(stats.packets + Refused(stats) <= 2 * kPackets);
+  CHECK(stats.packets + Refused(stats) <= rig.fed);
   CHECK(stats.packets > 0 && stats.malformed > 0 && stats.strangers + stats.forged > 0 && stats.rtcp_packets > 0);
   CHECK(heard > 0 && rig.listener.digits > 0 && rig.listener.foreign > 0);
   CHECK(!shape || stats.replayed > 0);
   CheckAlive(rig, number, now_ns);
-  return kPackets;
+  return rig.fed;
 }
 
 const SrtpShape& AnyShape(uint64_t seed) { return kSrtpShapes[seed % kSrtpShapes.size()]; }
@@ -182,7 +185,8 @@ size_t FuzzSrtp(uint64_t seed) {
   uint64_t number = 0xffff - Below(random, 64);  // the first wrap comes soon, but the first packet before it
   int64_t now_ns = 0;
   Bytes before;
-  for (size_t fed = 0; fed < kPackets / 4; fed++) {
+  size_t fed = 0;
+  for (size_t n = 0; n < kPackets / 4; n++) {
     const bool rtcp = random.Next() % 8 == 0;
     const Bytes plain = rtcp ? RtcpCompound(random, number) : SoundPacket(random, number);
     Bytes sealed = Seal(*sender, plain);
@@ -195,11 +199,15 @@ size_t FuzzSrtp(uint64_t seed) {
     const Opened opened = Open(*receiver, sealed, rtcp, now_ns += 20 * kNsPerMs);
     CHECK(opened.result == SrtpResult::kOpened && opened.plain == plain);
     CHECK(Open(*receiver, sealed, rtcp, now_ns).result == SrtpResult::kReplayed);
-    if (!rtcp && before.size() > 0) CHECK(Open(*receiver, before, false, now_ns).result != SrtpResult::kOpened);
+    fed += 3;
+    if (!rtcp && before.size() > 0) {
+      CHECK(Open(*receiver, before, false, now_ns).result != SrtpResult::kOpened);
+      fed++;
+    }
     if (!rtcp) before = std::move(sealed);
   }
   CHECK(sender->rollover_counter() > 10);
-  return kPackets;
+  return fed;
 }
 
 // The readers alone, with room of the very size.
@@ -233,21 +241,26 @@ size_t FuzzReaders(uint64_t seed) {
 
 size_t g_fed = 0;
 
+size_t Least() { return static_cast<size_t>(static_cast<double>(kPerMinute) * Seconds() / 60); }
+
+void Run(const char* name, const Episode& episode) { g_fed += RunPart(name, kParts, episode, Least()); }
+
 void PlainPackets() {
-  g_fed += RunPart("plain", kParts, [](uint64_t seed) { return FuzzIntake(nullptr, seed); });
+  Run("plain", [](uint64_t seed) { return FuzzIntake(nullptr, seed); });
 }
 
 void EncryptedPackets() {
-  g_fed += RunPart("encrypted", kParts, [](uint64_t seed) { return FuzzIntake(&AnyShape(seed), seed); });
+  Run("encrypted", [](uint64_t seed) { return FuzzIntake(&AnyShape(seed), seed); });
 }
 
-void SealedPackets() { g_fed += RunPart("sealed", kParts, FuzzSrtp); }
+void SealedPackets() { Run("sealed", FuzzSrtp); }
 
-void Readers() { g_fed += RunPart("readers", kParts, FuzzReaders); }
+void Readers() { Run("readers", FuzzReaders); }
 
+// A million in a run of a minute, and its share in a shorter one: what they took is for the limit of a test to say.
 void TheyWereMany() {
   std::printf("       %zu packets\n", g_fed);
-  CHECK(g_fed >= kParts * kPackets);
+  if (!IsOneEpisode()) CHECK(g_fed >= Least() && g_fed > 0);
 }
 
 }  // namespace

@@ -3,6 +3,10 @@
 #include "media/receive/media_socket.h"
 
 #include <dirent.h>
+#include <netinet/in.h>
+#include <netinet/ip.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -58,7 +62,7 @@ std::shared_ptr<Stream> OpenStream(MediaPlane& plane, uint64_t handle) {
   config.report_interval_ns = 50 * kNsPerMs;
   auto stream = plane.MakeStream(config, nullptr);
   stream->set_handle(handle);
-  CHECK(plane.Begin(stream));
+  CHECK(plane.Begin(stream.get()));
   return stream;
 }
 
@@ -81,7 +85,9 @@ void TwoEndsHearEachOther() {
       for (const InboundEvent& event : plane->TakeInbound()) {
         if (event.kind == InboundEvent::kDigit) digits.push_back(event);
       }
-      if (!digits.empty() && left->Stats().rtt_ms >= 0 && right->Stats().rtt_ms >= 0) break;
+      const IntakeStats one_way = left->Stats(), other_way = right->Stats();
+      const bool heard = one_way.received > 10 && other_way.received > 10;
+      if (heard && !digits.empty() && one_way.rtt_ms >= 0 && other_way.rtt_ms >= 0) break;
     }
     CHECK_EQ(digits.size(), size_t{1});
     if (!digits.empty()) {
@@ -126,6 +132,85 @@ void TwoHundredCallsLeaveNothingBehind() {
   CHECK_EQ(pool->Count(plane->time().Now()).in_use, size_t{1});
 }
 
+// A far end that sees how its packets are marked for routers.
+struct MarkedEnd {
+  const int family;
+  const std::string address = family == AF_INET ? "127.0.0.1" : "::1";
+  const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+  explicit MarkedEnd(int of_family) : family(of_family) {
+    const int on = 1;
+    setsockopt(fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof(on));
+    if (family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof(on));
+  }
+  ~MarkedEnd() { close(fd); }
+
+  // False where the machine has no such address.
+  bool Open() const {
+    sockaddr_storage local{};
+    socklen_t bytes = 0;
+    Address::Of(address, 0).Fill(family, &local, &bytes);
+    return bind(fd, reinterpret_cast<const sockaddr*>(&local), bytes) == 0;
+  }
+
+  Address Place() const {
+    sockaddr_storage local{};
+    socklen_t bytes = sizeof(local);
+    getsockname(fd, reinterpret_cast<sockaddr*>(&local), &bytes);
+    const uint16_t port = family == AF_INET ? reinterpret_cast<sockaddr_in*>(&local)->sin_port
+                                            : reinterpret_cast<sockaddr_in6*>(&local)->sin6_port;
+    return Address::Of(address, ntohs(port));
+  }
+
+  // The mark of the next packet of this kind, or -1.
+  int Mark(bool rtcp) const {
+    for (;;) {
+      pollfd waiting{fd, POLLIN, 0};
+      if (poll(&waiting, 1, 2000) != 1) return -1;
+      uint8_t data[1500], control[256];
+      iovec part{data, sizeof(data)};
+      msghdr message{};
+      message.msg_iov = &part;
+      message.msg_iovlen = 1;
+      message.msg_control = control;
+      message.msg_controllen = sizeof(control);
+      if (recvmsg(fd, &message, 0) < 2) return -1;
+      if ((data[1] >= 200 && data[1] <= 204) != rtcp) continue;
+      for (cmsghdr* note = CMSG_FIRSTHDR(&message); note; note = CMSG_NXTHDR(&message, note)) {
+        if (note->cmsg_level == IPPROTO_IP && note->cmsg_type == IP_TOS) return *CMSG_DATA(note) >> 2;
+        if (note->cmsg_level == IPPROTO_IPV6 && note->cmsg_type == IPV6_TCLASS) {
+          int value = 0;
+          std::memcpy(&value, CMSG_DATA(note), sizeof(value));
+          return value >> 2;
+        }
+      }
+      return -1;
+    }
+  }
+};
+
+void PacketsCarryTheMarkOfTheirPool() {
+  const auto plane = MediaPlane::OpenReal(1);
+  uint64_t call = 0;
+  for (const int family : {AF_INET, AF_INET6}) {
+    for (const int dscp : {46, 10, 0}) {
+      const MarkedEnd far(family);
+      if (!far.Open()) continue;
+      std::string problem;
+      const auto pool = PortPool::Open({far.address, kFirstPort, kLastPort, 0, dscp}, &problem);
+      const auto socket = Open(*plane, *pool, ++call);
+      CHECK(socket != nullptr);
+      const auto stream = OpenStream(*plane, 1000 + call);
+      socket->Bind(stream);
+      socket->Learn(far.Place(), Address(), true, {});
+      CHECK_EQ(far.Mark(false), dscp);
+      CHECK_EQ(far.Mark(true), dscp);
+      plane->CloseStream(stream.get());
+      plane->CloseSocket(socket.get());
+    }
+  }
+}
+
 // A flood at one call: the others are read all the same.
 void AFloodAtOneCallDelaysTheOthersLittle() {
   const auto plane = MediaPlane::OpenReal(1);
@@ -152,6 +237,48 @@ void AFloodAtOneCallDelaysTheOthersLittle() {
   flood.join();
   CHECK_EQ(quiet->Stats().received, uint64_t{50});
   CHECK(flooded->Stats().foreign + flooded->Stats().malformed > 100);
+}
+
+constexpr uint8_t kStun[20] = {0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42};
+
+// As a raw socket sends it, with no port of its own; false where the system lets nobody have one.
+bool SendFromPortZero(const uint8_t* data, size_t bytes, uint16_t to_port) {
+  const int raw = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_UDP);
+  if (raw < 0) return false;
+  std::vector<uint8_t> packet(8 + bytes);
+  PutBig16(packet.data() + 2, to_port);
+  PutBig16(packet.data() + 4, static_cast<uint16_t>(packet.size()));
+  std::copy_n(data, bytes, packet.begin() + 8);  // without a checksum, as IPv4 allows
+  sockaddr_storage to;
+  socklen_t to_bytes = 0;
+  CHECK(Address::Of("127.0.0.1", 0).Fill(AF_INET, &to, &to_bytes));
+  const ssize_t sent = sendto(raw, packet.data(), packet.size(), 0, reinterpret_cast<sockaddr*>(&to), to_bytes);
+  close(raw);
+  return sent == static_cast<ssize_t>(packet.size());
+}
+
+void NobodyIsHeardOrAnsweredAtPortZero() {
+  const auto plane = MediaPlane::OpenManual(1, 0, 0);
+  const auto pool = Pool();
+  const auto socket = Open(*plane, *pool, 1), far = Open(*plane, *pool, 2);
+  const Address nowhere = Address::Of("127.0.0.1", 0);
+  uint64_t malformed = 0;
+  for (const uint8_t first : {uint8_t{0}, uint8_t{22}, uint8_t{0x80}}) {  // STUN, DTLS, RTP
+    uint8_t packet[172] = {};
+    std::copy_n(kStun, sizeof(kStun), packet);
+    packet[0] = first;
+    plane->Feed(socket, packet, sizeof(packet), nowhere, false);
+    malformed++;
+    if (SendFromPortZero(packet, sizeof(packet), socket->port())) malformed++;
+  }
+  // It is behind the others, and has a port.
+  CHECK(far->SendForeign(kStun, sizeof(kStun), Address::Of("127.0.0.1", socket->port()), false));
+  plane->Advance(1);
+  CHECK_EQ(socket->Stats().malformed, malformed);
+  const auto foreign = socket->TakeForeign();
+  CHECK_EQ(foreign.size(), size_t{1});
+  CHECK(!foreign.empty() && foreign[0].from.port() == far->port());
+  CHECK(!socket->SendForeign(kStun, sizeof(kStun), nowhere, false));
 }
 
 void Hammer(MediaPlane& plane, PortPool& pool, uint64_t seed, const std::atomic<bool>& running) {
@@ -221,7 +348,9 @@ int main() {
   return Run({
       {"two ends hear each other", TwoEndsHearEachOther},
       {"two hundred calls leave nothing behind", TwoHundredCallsLeaveNothingBehind},
+      {"packets carry the mark of their pool", PacketsCarryTheMarkOfTheirPool},
       {"a flood at one call delays the others little", AFloodAtOneCallDelaysTheOthersLittle},
+      {"nobody is heard or answered at port zero", NobodyIsHeardOrAnsweredAtPortZero},
       {"everything may happen at once", EverythingMayHappenAtOnce},
   });
 }

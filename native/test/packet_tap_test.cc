@@ -119,7 +119,7 @@ End OpenEnd(MediaPlane& plane, PortPool& pool, bool mux, uint64_t handle) {
   auto srtp = SrtpSender::Create(SrtpProfile::kAesCm128HmacSha1_80, key, 16, salt, 14, config.ssrc);
   const auto stream = plane.MakeStream(config, std::move(srtp));
   stream->set_handle(handle + 100);
-  CHECK(plane.Begin(stream));
+  CHECK(plane.Begin(stream.get()));
   return {socket, stream};
 }
 
@@ -143,9 +143,9 @@ void TheCopiesOfBothEndsAreTheSame() {
   right.socket->Tap(true);
   const auto sent_tap = left.socket->tap(), received_tap = right.socket->tap();
   left.socket->Learn(there, there.WithPort(static_cast<uint16_t>(there.port() + 1)), false, {});
-  left.socket->Bind(left.stream);
   const uint8_t stun[20] = {0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42};
   CHECK(left.socket->SendForeign(stun, sizeof(stun), there, false));
+  left.socket->Bind(left.stream);  // last: two threads that send have no order
   Until([&] { return right.socket->Stats().rtcp_packets >= 2 && right.socket->Stats().received > 10; });
   plane->CloseStream(left.stream.get());
   Until([&] { return right.socket->Stats().bye; });

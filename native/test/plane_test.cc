@@ -92,7 +92,7 @@ std::unique_ptr<Target> To(Socket& from, Socket& to) {
 std::shared_ptr<Stream> Open(MediaPlane& plane, uint64_t handle) {
   auto stream = plane.MakeStream(Config(), Srtp());
   stream->set_handle(handle);
-  CHECK(plane.Begin(stream));
+  CHECK(plane.Begin(stream.get()));
   return stream;
 }
 
@@ -223,6 +223,22 @@ void EverythingMayHappenAtOnce() {
   CHECK_EQ(OpenDescriptors(), descriptors);
 }
 
+void WhatIsGivenUpMakesRoom() {
+  const auto plane = MediaPlane::OpenManual(1, 0, 0);
+  StreamConfig config = Config();
+  config.low_frames = config.high_frames = 1;
+  std::vector<std::shared_ptr<Stream>> streams;
+  while (auto stream = plane->MakeStream(config, nullptr)) streams.push_back(std::move(stream));
+  CHECK_EQ(streams.size(), Clock::kMaxStreams);
+  plane->Abandon(streams.back().get());
+  const auto last = plane->MakeStream(config, nullptr);
+  CHECK(last != nullptr);
+  CHECK(plane->MakeStream(config, nullptr) == nullptr);
+  CHECK(plane->Begin(last.get()));
+  plane->Close();
+  CHECK(!plane->Begin(streams.front().get()));
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -234,6 +250,7 @@ int main() {
       {"nothing leaves after letting go", NothingLeavesAfterLettingGo},
       {"a closed stream says BYE and nothing more", AClosedStreamSaysByeAndNothingMore},
       {"an unreachable peer stops nobody", AnUnreachablePeerStopsNobody},
+      {"what is given up makes room", WhatIsGivenUpMakesRoom},
       {"everything may happen at once", EverythingMayHappenAtOnce},
   });
 }

@@ -22,7 +22,7 @@ std::shared_ptr<Stream> Open(MediaPlane& plane) {
   config.silence.assign(160, 0xff);
   auto stream = plane.MakeStream(config, nullptr);
   stream->set_handle(1);
-  CHECK(plane.Begin(stream));
+  CHECK(plane.Begin(stream.get()));
   CHECK(stream->SetTarget(plane.CaptureTarget()));
   return stream;
 }

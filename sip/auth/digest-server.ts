@@ -24,9 +24,10 @@ export type ServerVerdict =
   | { readonly username: string }
   /**
    * `missing`, `stale`, `foreign` (a nonce that was never given to this peer): to be challenged. `malformed`: 400.
-   * `wrong` (name, password, or an answer that was used before): challenged too, and counted against the source.
+   * `replayed` (right, but used before): challenged too, and nothing else: so does what came twice on its way.
+   * `wrong` (name or password): challenged, and counted against the source.
    */
-  | { readonly failure: 'missing' | 'stale' | 'foreign' | 'malformed' | 'wrong' };
+  | { readonly failure: 'missing' | 'stale' | 'foreign' | 'malformed' | 'replayed' | 'wrong' };
 
 interface Credentials {
   readonly username: string;
@@ -99,7 +100,7 @@ export class DigestServer {
     if (!right || secret === undefined || !sameResource(credentials.uri, uri)) return { failure: 'wrong' };
     return nonces.use(nonce, Number.parseInt(protection.nonceCount, 16))
       ? { username }
-      : { failure: 'wrong' };
+      : { failure: 'replayed' };
   }
 }
 

@@ -27,7 +27,7 @@ export interface CallCapturesOptions {
 export interface CaptureLimits {
   readonly bytesPerFile: number;
   readonly openFiles: number;
-  /** Milliseconds after the last packet of a call that has ended, for what is sent again; and of one that has not. */
+  /** Milliseconds after the last packet of what is no call (any more), for what is sent again; and of one that is. */
   readonly lingerMs: number;
   readonly idleMs: number;
 }
@@ -43,11 +43,15 @@ const DRAIN_MS = 250; // copies of media wait that long, or for the next message
 
 interface Capture {
   readonly file: PcapFile;
+  /** Of the INVITE that began it. */
+  readonly invited: TapDirection;
   lastMs: number;
   /** What the time of day is ahead of the clock of media: fixed, so that no packet of a file goes back in time. */
   readonly unixAheadMs: number;
   /** There was a call: only BYE ends it from then on. */
   established: boolean;
+  /** The other side has said something to the INVITE, other than who goes there: it may go on for long. */
+  answered: boolean;
   ended: boolean;
   callOff: () => void;
   media: MediaSource | undefined;
@@ -89,10 +93,7 @@ export class CallCaptures implements MessageTap {
     const { local, remote } = flow;
     const [from, to] = direction === 'in' ? [remote, local] : [local, remote];
     this.#write(callId, capture, from, to, bytes, atUnixMs);
-    const change = changeBy(bytes);
-    if (change === 'again') capture.ended = false;
-    else if (change === 'established') capture.established = true;
-    else if (change === 'over' || (change === 'refused' && !capture.established)) this.#end(callId, capture);
+    this.#change(callId, capture, direction, changeBy(bytes));
   }
 
   /** A packet of the call's media, as on the wire; nothing where the call is not captured. */
@@ -152,9 +153,11 @@ export class CallCaptures implements MessageTap {
     const file = new PcapFile(join(folder, fileName(callId, unixMs())), this.#limits.bytesPerFile);
     const capture: Capture = {
       file,
+      invited: direction,
       lastMs: time.now(),
       unixAheadMs: unixMs() - this.#mediaMs(),
       established: false,
+      answered: false,
       ended: false,
       callOff: () => undefined,
       media: undefined,
@@ -165,6 +168,19 @@ export class CallCaptures implements MessageTap {
     if (source !== undefined) this.#tap(capture, source);
     this.#watch(callId, capture);
     return capture;
+  }
+
+  #change(callId: string, capture: Capture, direction: TapDirection, change: Change | undefined): void {
+    if (change === 'again') {
+      capture.ended = false;
+      capture.answered &&= capture.established;
+      return;
+    }
+    const isResponse = change !== undefined && change !== 'over';
+    if (isResponse && change !== 'challenged' && direction !== capture.invited) capture.answered = true;
+    if (change === 'established') capture.established = true;
+    const isRefused = change === 'refused' || change === 'challenged';
+    if (change === 'over' || (isRefused && !capture.established)) this.#end(callId, capture);
   }
 
   #write(callId: string, capture: Capture, from: Place, to: Place, bytes: Buffer, unixMs?: number): void {
@@ -222,8 +238,8 @@ export class CallCaptures implements MessageTap {
 
   #watch(callId: string, capture: Capture): void {
     const { time } = this.#options;
-    const dueMs = (): number =>
-      capture.lastMs + (capture.ended ? this.#limits.lingerMs : this.#limits.idleMs);
+    const { lingerMs, idleMs } = this.#limits;
+    const dueMs = (): number => capture.lastMs + (capture.ended || !capture.answered ? lingerMs : idleMs);
     capture.callOff = time.after(Math.max(1, dueMs() - time.now()), () => {
       if (time.now() >= dueMs()) this.#finish(callId, capture);
       else this.#watch(callId, capture);
@@ -251,14 +267,15 @@ function isInvite(bytes: Buffer): boolean {
   return bytes.toString('latin1', 0, 7) === 'INVITE ';
 }
 
-type Change = 'again' | 'established' | 'refused' | 'over';
+type Change = 'again' | 'under way' | 'challenged' | 'established' | 'refused' | 'over';
 
 /** What a message means for the file. What follows a challenge has the same Call-ID, and begins the call again. */
 function changeBy(bytes: Buffer): Change | undefined {
   const head = bytes.toString('latin1', 0, 8192);
   if (head.startsWith('INVITE ')) return 'again';
   if (head.startsWith('BYE ')) return 'over';
-  const [, status] = /^SIP\/2\.0 ([2-6])/.exec(head) ?? [];
-  if (status === undefined || !/\r\nCSeq[ \t]*:[ \t]*\d+[ \t]+INVITE/i.test(head)) return undefined;
-  return status === '2' ? 'established' : 'refused';
+  const [, status = ''] = /^SIP\/2\.0 ([1-6]\d\d)/.exec(head) ?? [];
+  if (status === '' || !/\r\nCSeq[ \t]*:[ \t]*\d+[ \t]+INVITE/i.test(head)) return undefined;
+  if (status === '401' || status === '407') return 'challenged';
+  return status < '200' ? 'under way' : status < '300' ? 'established' : 'refused';
 }

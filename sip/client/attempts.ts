@@ -6,19 +6,20 @@ import type { SipResponse } from '../message/response.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import { wholeNumber } from '../message/cseq.js';
 import type { ClientFailure } from '../transaction/client-transaction.js';
+import type { UnsentRequest } from '../transaction/outgoing-request.js';
 import type { Target } from '../transport/outbound.js';
+import { UNREACHABLE_MS } from './passed-over.js';
 import type { Journey, RequestMaker, SendOutcome } from './request-sender.js';
 import { TargetWalk, type WalkGround } from './target-walk.js';
 
 export interface Attempt {
-  readonly data: RequestData;
+  readonly data: UnsentRequest;
   readonly target: Target;
   /** Those among the headers of `data`. */
   readonly credentials: readonly HeaderLine[];
 }
 
 const MOST_CHALLENGES = 3; // of one target: a proxy, the server behind it, and a nonce that was stale
-const UNREACHABLE_MS = 30_000;
 const OVERLOADED_MS = 5000; // where there is no Retry-After
 const MOST_RETRY_AFTER = 2 ** 31;
 
@@ -40,7 +41,9 @@ export class Attempts {
   /** Undefined where there is nobody to send it to, or after `close`. */
   async first(): Promise<Attempt | undefined> {
     const target = await this.#walk.next();
-    return target === undefined ? undefined : this.#fresh(target);
+    if (target === undefined) return undefined;
+    if (this.#journey.leadsToPeer === true) this.#journey.account?.found(target);
+    return this.#fresh(target);
   }
 
   /** What to try after this came of an attempt; undefined where there is nothing more, and the outcome stands. */
@@ -48,7 +51,8 @@ export class Attempts {
     const { passedOver } = this.#ground;
     if ('failure' in outcome) {
       if (isOurs(outcome.failure)) return undefined;
-      passedOver.add(target, UNREACHABLE_MS);
+      const reopens = outcome.failure.reason === 'closed' && this.#walk.reopens(target);
+      if (!reopens) passedOver.add(target, UNREACHABLE_MS);
       return this.first();
     }
     const { response } = outcome;
@@ -66,10 +70,10 @@ export class Attempts {
     this.#walk.close();
   }
 
-  /** With the credentials that this peer has asked for before. */
+  /** With the credentials that whoever is there has asked for before, if it is the account's peer. */
   #fresh(target: Target): Attempt {
     const data = this.#make([]);
-    this.#sent = this.#journey.account?.authorize({ ...data, body: bodyOf(data) }) ?? [];
+    this.#sent = this.#journey.account?.authorize(target, { ...data, body: bodyOf(data) }) ?? [];
     this.#challenges = 0;
     const credentials = linesOf(this.#sent);
     return { data: { ...data, headers: [...data.headers, ...credentials] }, target, credentials };
@@ -80,9 +84,9 @@ export class Attempts {
     this.#challenges++;
     if (account === undefined || this.#challenges > MOST_CHALLENGES) return undefined;
     const challenges = { www: response.all('www-authenticate'), proxy: response.all('proxy-authenticate') };
-    // It has come under a branch that nobody but whom the request was sent to can know.
+    // The challenge has come under a branch that nobody but whom the request was sent to can know.
     const asked = { ...challenged, body: bodyOf(challenged) };
-    const verdict = account.answer(account.peer, challenges, asked, this.#sent);
+    const verdict = account.answer(target, challenges, asked, this.#sent);
     if ('failure' in verdict) return undefined;
     this.#sent = verdict.fields;
     const credentials = linesOf(verdict.fields);

@@ -1,13 +1,14 @@
 // Sends requests of ours over the transactions, to whom the locator finds.
 import type { Time } from '../../src/time.js';
-import type { RequestData } from '../message/serialiser.js';
+import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import { clientFailure } from '../transaction/client-transaction.js';
-import type { SentAck } from '../transaction/sent-ack.js';
 import type { TransactionLayer } from '../transaction/transaction-layer.js';
 import { type Attempt, Attempts } from './attempts.js';
+import { LocatedAck } from './located-ack.js';
 import { LocatedInvite } from './located-invite.js';
 import { PassedOver } from './passed-over.js';
 import type {
+  Acknowledgement,
   InviteUser,
   Journey,
   RequestMaker,
@@ -15,7 +16,7 @@ import type {
   SendOutcome,
   SentInvite,
 } from './request-sender.js';
-import { TargetWalk, type TargetFinder, type WalkGround } from './target-walk.js';
+import type { TargetFinder, WalkGround } from './target-walk.js';
 
 export interface LocatedSenderOptions {
   readonly layer: Pick<TransactionLayer, 'send' | 'sendInvite' | 'sendAck'>;
@@ -49,11 +50,8 @@ export class LocatedSender implements RequestSender {
     return new LocatedInvite(this.#layer, new Attempts(make, journey, this.#ground), user);
   }
 
-  async ack(data: RequestData, journey: Journey): Promise<SentAck | undefined> {
-    const walk = new TargetWalk(journey, this.#ground);
-    const target = await walk.next();
-    walk.close();
-    return target === undefined ? undefined : this.#layer.sendAck(data, target);
+  ack(data: RequestData, journey: () => Journey, credentials: readonly HeaderLine[] = []): Acknowledgement {
+    return new LocatedAck(this.#layer, this.#ground, { data, journey, credentials });
   }
 
   #try({ data, target }: Attempt): Promise<SendOutcome> {

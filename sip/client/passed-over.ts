@@ -4,6 +4,9 @@
 import type { Time } from '../../src/time.js';
 import type { Target } from '../transport/outbound.js';
 
+/** How long one that could not be reached comes last. */
+export const UNREACHABLE_MS = 30_000;
+
 const MOST_TARGETS = 1000;
 const LONGEST_MS = 300_000; // whatever a Retry-After says: a mistake there is not to last a day
 

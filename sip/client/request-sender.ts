@@ -1,25 +1,29 @@
 // Requests of ours on their way to whoever is responsible: the next hop is
 // looked up (RFC 3263), others are tried where it cannot be reached or says 503,
 // and a challenge is answered where there is an account for it.
-import type { DigestClient } from '../auth/digest-client.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import type { SipResponse } from '../message/response.js';
 import type { Uri } from '../message/uri.js';
-import type { SentAck } from '../transaction/sent-ack.js';
+import type { UnsentRequest } from '../transaction/outgoing-request.js';
 import type { ClientFailure } from '../transaction/client-transaction.js';
 import type { Flow } from '../transport/flow.js';
+import type { PeerAccount } from './peer-account.js';
 
 export interface Journey {
   /** The first Route, or the Request-URI. */
   readonly nextHop: Uri;
   /** The connection that the peer came in on, taken while it stands. */
   readonly flow?: Flow;
-  /** Answers challenges of this peer. */
-  readonly account?: DigestClient;
+  /** The address of ours that the call is at: its peer is to be written to from there. */
+  readonly from?: string;
+  /** Answers challenges of its peer, and of nobody else. */
+  readonly account?: PeerAccount;
+  /** Whoever is found by it is the account's peer: the way was configured, or told by its registrar. Not within calls. */
+  readonly leadsToPeer?: boolean;
 }
 
 /** Made anew for each try, with a new CSeq; `more` are the fields that it needs besides. */
-export type RequestMaker = (more: readonly HeaderLine[]) => RequestData;
+export type RequestMaker = (more: readonly HeaderLine[]) => UnsentRequest;
 
 /** `flow`: the way that the answered request went. */
 export type SendOutcome =
@@ -43,10 +47,18 @@ export interface SentInvite {
   cancel(): void;
 }
 
+export interface Acknowledgement {
+  /** The 2xx has come again, and with it the same ACK goes: to where the peer is now, if it did not arrive. */
+  again(): void;
+}
+
 export interface RequestSender {
   /** Any request but INVITE and ACK. Never rejects; resolves within 64 T1 a target, four targets at most. */
   send(make: RequestMaker, journey: Journey): Promise<SendOutcome>;
   invite(make: RequestMaker, journey: Journey, user: InviteUser): SentInvite;
-  /** The ACK of a 2xx; undefined where there is no way (it is told as if it were lost). */
-  ack(data: RequestData, journey: Journey): Promise<SentAck | undefined>;
+  /**
+   * The ACK of a 2xx. `journey` is asked whenever a way has to be found; `credentials` are those of the INVITE, for the
+   * account's peer only.
+   */
+  ack(data: RequestData, journey: () => Journey, credentials?: readonly HeaderLine[]): Acknowledgement;
 }

@@ -1,5 +1,6 @@
 // The targets of one request, one after the other: the flow that the peer came
-// in on, what the locator finds, and at last those that lately did not serve.
+// in on, what the locator finds, and at last those that lately did not serve. A
+// place whose connection closed under the request comes once more, for a new one.
 import type { Time } from '../../src/time.js';
 import type { LocatedUri, Target as LocatedTarget } from '../locator/locator.js';
 import type { Target } from '../transport/outbound.js';
@@ -24,27 +25,50 @@ type Step = IteratorResult<LocatedTarget, void> | undefined;
 export class TargetWalk {
   readonly #ground: WalkGround;
   readonly #flow: Target | undefined;
+  readonly #from: string | undefined;
   readonly #located: AsyncGenerator<LocatedTarget, void, void> | undefined;
   readonly #given = new Set<string>();
   readonly #later: Target[] = [];
+  readonly #reopened = new Set<string>();
+  #again: Target | undefined;
   #leftMs = LOCATE_MS;
   #found = false; // everything that there is
   #closed = false;
   #giveUp: (() => void) | undefined;
 
-  constructor({ nextHop, flow }: Journey, ground: WalkGround) {
+  constructor({ nextHop, flow, from }: Journey, ground: WalkGround) {
     this.#ground = ground;
+    this.#from = from;
     this.#flow = flow === undefined || flow.closed ? undefined : { transport: flow.transport, ...flow.remote, flow };
     this.#located = nextHop.isSip && !isNowhere(nextHop) ? ground.locator.locate(nextHop) : undefined;
   } // prettier-ignore
 
   /** Undefined after the last one, after four, and after `close`, which also ends a wait. */
   async next(): Promise<Target | undefined> {
-    if (this.#closed || this.#given.size >= MOST_TARGETS) return undefined;
+    if (this.#closed) return undefined;
+    const again = this.#again;
+    this.#again = undefined;
+    if (again !== undefined) return again;
+    if (this.#given.size >= MOST_TARGETS) return undefined;
     const target = this.#ofFlow() ?? (await this.#fresh()) ?? this.#later.shift();
     if (target === undefined || this.#closed) return undefined;
-    this.#given.add(targetKey(target));
+    this.#given.add(wayKey(target));
     return target;
+  }
+
+  /**
+   * The connection closed under a request to this target, which the last `next` gave. True where that says nothing of
+   * the place: its peer may have left a connection that stood, and takes the next one.
+   */
+  reopens(target: Target): boolean {
+    const { transport, flow } = target;
+    if (flow?.reliable === true) return true; // its place comes among those that are found, if a new one leads there
+    const key = targetKey(target);
+    const isBrowsers = transport === 'ws' || transport === 'wss'; // nobody can connect to it
+    if (isBrowsers || this.#reopened.has(key)) return false;
+    this.#reopened.add(key);
+    this.#again = target;
+    return true;
   }
 
   /** Nobody asks any more. */
@@ -66,7 +90,7 @@ export class TargetWalk {
         return undefined;
       }
       const { transport, address, port, domain } = step.value;
-      const target: Target = { transport, address, port, name: domain };
+      const target: Target = { transport, address, port, name: domain, from: this.#from };
       if (this.#given.has(targetKey(target))) continue;
       if (!this.#ground.passedOver.has(target)) return target;
       this.#later.push(target);
@@ -91,6 +115,11 @@ export class TargetWalk {
       located.next().then(give, () => give(undefined));
     });
   }
+}
+
+/** A connection that stands is another way than a new one to the same place. */
+function wayKey(target: Target): string {
+  return target.flow?.reliable === true ? `flow ${targetKey(target)}` : targetKey(target);
 }
 
 /** What browsers' phones call themselves (RFC 7118, section 5); no name server is to be asked for it (RFC 6761). */

@@ -45,8 +45,11 @@ export class Admission {
     return this.#guard.allows(address);
   }
 
-  /** `expected`: it belongs to a dialog or transaction that there is. */
-  admits(request: SipRequest, flow: Flow, expected: boolean): Refusal | 'silence' | undefined {
+  /**
+   * `expected`: it belongs to a dialog or transaction that there is. `busy`: it will be refused for want of time, if not
+   * here: only whether it hears so is asked.
+   */
+  admits(request: SipRequest, flow: Flow, expected: boolean, busy = false): Refusal | 'silence' | undefined {
     const { address } = flow.remote;
     const { method } = request;
     const userAgent = request.first('user-agent');
@@ -54,7 +57,9 @@ export class Admission {
     const decision = this.#guard.decide({ address, method, userAgent, expected, correspondent });
     if (decision.kind === 'drop') return 'silence';
     if (decision.kind === 'refuse') return decision.refusal;
-    return decision.kind === 'accept' ? undefined : this.#judge(request, address, decision.peer);
+    if (decision.kind === 'accept') return undefined;
+    if (this.#digest === undefined) return 'silence';
+    return busy ? undefined : this.#judge(this.#digest, request, decision.peer, address);
   }
 
   /**
@@ -74,9 +79,7 @@ export class Admission {
     return this.#guard.answers(flow.remote.address);
   }
 
-  #judge(request: SipRequest, address: string, peer: KnownPeer): Refusal | 'silence' | undefined {
-    const digest = this.#digest;
-    if (digest === undefined) return 'silence';
+  #judge(digest: DigestServer, request: SipRequest, peer: KnownPeer, address: string): Refusal | undefined {
     const { method, uri, body } = request;
     const verdict = digest.judge(peer, request.all('authorization'), { method, uri: uri.text, body });
     if ('username' in verdict) {
@@ -85,7 +88,9 @@ export class Admission {
     }
     if (verdict.failure === 'malformed') return refusal(400, 'Bad Authorization');
     if (verdict.failure === 'wrong') this.#guard.failed(address);
-    const challenges = digest.challenge(peer, verdict.failure === 'stale');
+    // Who knows the password, and has only used this nonce before, need not ask anybody for it again.
+    const isStale = verdict.failure === 'stale' || verdict.failure === 'replayed';
+    const challenges = digest.challenge(peer, isStale);
     return refusal(401, 'Unauthorized', challenges.map((value) => ['WWW-Authenticate', value] as const)); // prettier-ignore
   }
 }

@@ -1,26 +1,20 @@
 // Somebody else is being called who is to take a far end's place; meanwhile the
-// far end may leave, and the call goes on without it.
+// far end may leave, and the call goes on without it. One for each transfer.
 import type { SessionEnd } from '../session/session.js';
 import type { Leg } from './leg.js';
 
 export class AwaitedHeir {
-  #isAwaited = false;
   #left: { readonly leg: Leg; readonly end: SessionEnd } | undefined;
-
-  awaited(): void {
-    this.#isAwaited = true;
-  }
 
   /** Whether the far end may leave in this way. */
   lets(leg: Leg | undefined, end: SessionEnd): boolean {
-    if (!this.#isAwaited || end.by !== 'peer' || leg === undefined) return false;
+    if (end.by !== 'peer' || leg === undefined) return false;
     this.#left = { leg, end };
     return true;
   }
 
   /** Nobody is awaited any more: how the call ends where the far end has left and nobody has come. */
   settled(leg: Leg | undefined): SessionEnd | undefined {
-    this.#isAwaited = false;
     return this.#left !== undefined && this.#left.leg === leg ? this.#left.end : undefined;
   }
 }

@@ -17,14 +17,24 @@ export class DigitKeys {
   readonly #leg: () => Leg | undefined;
   #turn: Promise<void> = Promise.resolve();
   #waiting = 0;
+  #closed = false;
+  /** Of the pause that is being made. */
+  #callOff = (): void => undefined;
+  readonly #end: Promise<never>;
+  #rejectEnd!: (error: ParleyError) => void;
 
   constructor(time: Time, leg: () => Leg | undefined) {
     this.#time = time;
     this.#leg = leg;
+    this.#end = new Promise((_, reject) => (this.#rejectEnd = reject));
+    this.#end.catch(() => undefined);
   }
 
-  /** Resolves when the last digit was sent. INVALID_FIELD, QUEUE_FULL, WRONG_STATE where the far end takes none. */
-  press(request: DigitsRequest): Promise<void> {
+  /**
+   * Resolves when the last digit was sent. Rejects with INVALID_FIELD, QUEUE_FULL, and WRONG_STATE where the far end
+   * takes none, or the call ends before.
+   */
+  async press(request: DigitsRequest): Promise<void> {
     const { digits } = request;
     if (digits.length > MOST_DIGITS || !DIGITS.test(digits)) {
       const message = `digits must be 1 to ${MOST_DIGITS} of 0-9, *, #, A-D and commas`;
@@ -36,7 +46,14 @@ export class DigitKeys {
     this.#waiting++;
     const pressed = this.#turn.then(() => this.#pressAll(request)).finally(() => this.#waiting--);
     this.#turn = pressed.catch(() => undefined);
-    return pressed;
+    await Promise.race([pressed, this.#end]);
+  }
+
+  /** Nothing is pressed any more, and whoever waits is told. Idempotent. */
+  close(): void {
+    this.#closed = true;
+    this.#callOff();
+    this.#rejectEnd(new ParleyError('WRONG_STATE', 'the call ended before the digits were sent'));
   }
 
   async #pressAll({
@@ -46,6 +63,7 @@ export class DigitKeys {
     by,
   }: DigitsRequest): Promise<void> {
     for (const digit of digits) {
+      if (this.#closed) return;
       if (digit === ',') await this.#wait(COMMA_MS);
       else if (by === 'info' || !this.#inMedia(digit, durationMs, pauseMs)) {
         if (by === 'rtp') throw refused('the far end takes no digits in RTP: none were agreed on');
@@ -67,7 +85,8 @@ export class DigitKeys {
 
   async #wait(ms: number): Promise<void> {
     await this.#leg()?.media.digitsSent();
-    await new Promise<void>((resolve) => this.#time.after(ms, resolve));
+    if (this.#closed) return;
+    await new Promise<void>((resolve) => (this.#callOff = this.#time.after(ms, resolve)));
   }
 }
 

@@ -11,8 +11,9 @@ import { InboundSession } from '../session/inbound-session.js';
 import type { SessionUser } from '../session/session.js';
 import type { Admission } from './admission.js';
 import type { Answer, Answering, Spoken } from './answering.js';
-import { PhoneCall, type PhoneCallInfo, type PhoneCallParts } from './phone-call.js';
+import { PhoneCall, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
+import type { PhoneCallInfo } from './phone-papers.js';
 import { Prelude, type PreludePlan } from './prelude.js';
 
 export interface InboundCallsParts extends PhoneCallParts {
@@ -33,8 +34,17 @@ export class InboundCalls {
     this.#parts = parts;
   }
 
-  /** A new INVITE that was let in. */
+  /** A new INVITE that was let in. Where a defect is met it is refused, before that is thrown. */
   invited(session: InboundSession): void {
+    try {
+      this.#route(session);
+    } catch (error) {
+      session.reject(500);
+      throw error;
+    }
+  }
+
+  #route(session: InboundSession): void {
     const { replaces } = session;
     if (replaces !== undefined) return this.#replace(session, replaces);
     const answer = this.#parts.answering.to(session.request);

@@ -5,6 +5,13 @@ import type { Time } from '../../src/time.js';
 import type { PhoneCall } from './phone-call.js';
 import type { Session } from '../session/session.js';
 
+/** What a request or response says of its dialog. */
+interface Concerning {
+  readonly callId: string;
+  readonly from: { readonly tag?: string | undefined };
+  readonly to: { readonly tag?: string | undefined };
+}
+
 const MOST_ENDED = 1000;
 const KEPT_MS = 600_000;
 
@@ -43,6 +50,15 @@ export class PhoneBook {
   /** The call that a session carries. */
   carriedBy(session: Session): PhoneCall | undefined {
     return this.open.find(({ leg }) => leg?.session === session);
+  }
+
+  /** The call that a message of its far end belongs to. */
+  concernedBy({ callId, from, to }: Concerning): PhoneCall | undefined {
+    const tags = [from.tag, to.tag];
+    return this.open.find(({ leg }) => {
+      const dialog = leg?.session.dialog;
+      return dialog !== undefined && dialog.callId === callId && tags.includes(dialog.remoteTag);
+    });
   }
 
   /** Newest first. */

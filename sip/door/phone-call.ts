@@ -19,25 +19,18 @@ import type { Time } from '../../src/time.js';
 import type { ReferTarget, SessionEnd, TransferAsked } from '../session/session.js';
 import { AwaitedHeir } from './awaited-heir.js';
 import { sessionReason, whyEnded } from './call-end.js';
+import { CallState } from './call-state.js';
 import { CallTimes } from './call-times.js';
 import { DigitKeys } from './digit-keys.js';
 import { farewell } from './farewell.js';
 import { EventLog } from './event-log.js';
 import { FirstPort } from './first-port.js';
 import { FirstWords } from './first-words.js';
+import { Holding } from './holding.js';
 import type { Leg } from './leg.js';
-import { type PhoneFacts, recordOf, viewOf } from './phone-papers.js';
+import { type PhoneCallInfo, type PhoneFacts, recordOf, viewOf } from './phone-papers.js';
 import { PressedDigits } from './pressed-digits.js';
 import { SilenceLimit } from './silence-limit.js';
-
-export interface PhoneCallInfo {
-  readonly id: string;
-  readonly direction: 'inbound' | 'outbound';
-  readonly to: string;
-  readonly from: string;
-  readonly displayName?: string;
-  readonly route?: string;
-}
 
 export interface PhoneCallParts {
   readonly time: Time;
@@ -66,12 +59,12 @@ export class PhoneCall {
   readonly #keys: DigitKeys;
   readonly #digits = new PressedDigits();
   readonly #times: CallTimes;
-  #state: PhoneCallState;
-  #held = { us: false, peer: false };
+  readonly #state: CallState;
+  readonly #holding: Holding;
   /** Until the answer, and while it is held. */
   #quiet: (() => void) | undefined;
   #firstPort = new FirstPort();
-  readonly #heir = new AwaitedHeir();
+  #heir: AwaitedHeir | undefined;
   #leg: Leg | undefined;
   #port: MediaPort | undefined;
   readonly #words = new FirstWords();
@@ -90,15 +83,15 @@ export class PhoneCall {
     this.#events = new EventLog(wallMs);
     this.#silence = new SilenceLimit(time, silenceLimitMs, () => void this.end({ reason: 'silence' }));
     this.#keys = new DigitKeys(time, () => this.#leg);
+    this.#holding = new Holding(() => this.#talkingLeg(), () => this.#holdChanged()); // prettier-ignore
     this.#quiet = this.#silence.during();
     this.#times = new CallTimes(time, wallMs);
-    this.#state = info.direction === 'inbound' ? 'ringing' : 'dialling';
+    this.#state = new CallState(this.#events, info.direction === 'inbound' ? 'ringing' : 'dialling');
     this.over = new Promise((resolve) => (this.#resolveOver = resolve));
-    this.#events.add({ type: 'state', state: this.#state });
   }
 
   get state(): PhoneCallState {
-    return this.#state;
+    return this.#state.now;
   }
 
   /** It is being ended, or has ended. */
@@ -120,7 +113,7 @@ export class PhoneCall {
   }
 
   get view(): PhoneCallView {
-    return this.#lastView ?? viewOf(this.#facts, this.#state, this.#call, this.#end);
+    return this.#lastView ?? viewOf(this.#facts, this.state, this.#call, this.#end);
   }
 
   /** What carries it from now on; whoever replaces a leg ends the one before. A leg that comes too late is ended. */
@@ -134,7 +127,7 @@ export class PhoneCall {
     this.#leg = leg;
     media.onPort = (port) => void (isOurs() && this.#ported(port));
     media.onDigit = (digit, durationMs) => isOurs() && this.#pressed(digit, durationMs);
-    media.onHeld = (held) => isOurs() && this.#holdChanged({ peer: held });
+    media.onHeld = (held) => isOurs() && this.#holding.peer(held);
     media.onSilent = () => void (isOurs() && this.end({ reason: 'media timeout' }));
     media.onFailed = (error) => void (isOurs() && this.end({ reason: 'failed', detail: error.message }));
     media.onLeft = () => void (isOurs() && this.end(LEFT));
@@ -142,28 +135,35 @@ export class PhoneCall {
       accepted: () => isOurs() && this.#times.settled(),
       established: () => isOurs() && this.#established(),
       ended: (end) => isOurs() && this.#legEnded(end),
-      progressed: (status) => isOurs() && status >= 180 && this.#step('ringing'),
+      progressed: (status) => isOurs() && status >= 180 && this.#state.step('ringing'),
       digit: (digit, durationMs) => isOurs() && this.#pressed(digit, durationMs),
       transferAsked: (asked) =>
         this.onTransferAsked === undefined ? asked.refuse(603) : this.onTransferAsked(asked),
     };
     // Of a leg that was there before, the media was agreed on; and whoever held the other one holds it no more.
-    this.#held = { us: false, peer: media.held };
+    this.#holding.carried(media.held);
     if (media.port !== undefined) this.#ported(media.port);
     if (session.state === 'confirmed') this.#established();
     this.#holdChanged();
   }
 
+  /** Somebody is being called to take the far end's place. */
+  get awaitsHeir(): boolean {
+    return this.#heir !== undefined;
+  }
+
   /**
    * Somebody else is called to take the far end's place: until the function returned is called, the far end may leave,
-   * and what is to be spoken waits. Then the call ends if nobody has come.
+   * and what is to be spoken waits. Then the call ends if nobody has come. One at a time.
    */
-  awaitsHeir(): () => void {
+  awaitHeir(): () => void {
     const over = this.#silence.during();
-    this.#heir.awaited();
+    const heir = new AwaitedHeir();
+    this.#heir = heir;
     return () => {
       over();
-      const end = this.#heir.settled(this.#leg);
+      if (this.#heir === heir) this.#heir = undefined;
+      const end = heir.settled(this.#leg);
       if (end !== undefined) void this.end(whyEnded(end, this.info.direction));
     };
   }
@@ -220,35 +220,24 @@ export class PhoneCall {
     return this.#talking().interrupt('application');
   }
 
-  async press(request: DigitsRequest): Promise<void> {
-    this.#talking();
-    const over = this.#silence.during();
-    await this.#keys.press(request).finally(over);
+  press(request: DigitsRequest): Promise<void> {
+    return this.#busyWith(async () => {
+      this.#talking();
+      await this.#keys.press(request);
+    });
   }
 
   async hold(held: boolean): Promise<void> {
     this.#talking();
-    const { session, media } = this.#carrier();
-    if (this.#held.us === held) return;
-    media.hold(held);
-    const outcome = await session.reoffer();
-    if (this.#leg?.media !== media) return; // another leg has come, which nobody holds
-    if (outcome.refusal !== undefined) {
-      media.hold(!held);
-      const { status, reason } = outcome.refusal;
-      throw new ParleyError('WRONG_STATE', `the far end refused to be ${held ? 'held' : 'resumed'}: ${status} ${reason}`);
-    }
-    this.#holdChanged({ us: held });
-  } // prettier-ignore
+    await this.#holding.ask(held);
+  }
 
   /** REFER: when the far end says that it is through, this call is over. */
   async transfer(target: ReferTarget, shown: string): Promise<TransferOutcome> {
-    this.#talking();
-    const { session } = this.#carrier();
-    const over = this.#silence.during();
+    const { session } = this.#talkingLeg();
     const told = (status: number): void =>
       this.#events.add({ type: 'transfer', status, done: status >= 200 });
-    const outcome = await session.refer(target, told).finally(over);
+    const outcome = await this.#busyWith(() => session.refer(target, told));
     const status = outcome.refusal === undefined ? outcome.value : outcome.refusal.status;
     if (outcome.refusal !== undefined) told(status);
     const accepted = status >= 200 && status < 300;
@@ -275,6 +264,7 @@ export class PhoneCall {
   async #finish(end: PhoneCallEnd): Promise<void> {
     this.#times.ended();
     this.#silence.close();
+    this.#keys.close();
     this.#firstPort.fail(
       () => new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`),
     );
@@ -285,7 +275,7 @@ export class PhoneCall {
     await this.#call?.close(end.reason);
     leg?.media.close();
     await farewell(told, this.#parts.time);
-    this.#step('ended');
+    this.#state.step('ended', end);
     const last = { end, media, sent, transferredTo: this.#transferredTo };
     this.#parts.recorded(recordOf(this.#facts, last));
     this.#letGo();
@@ -314,7 +304,7 @@ export class PhoneCall {
   /** Once it is answered and has its speech, which waits for the keys of its media. */
   #connect(): void {
     if (!this.#times.answered || this.#call === undefined || this.#end !== undefined) return;
-    this.#step('connected');
+    this.#state.step('connected');
     this.#holdChanged();
     this.#begin();
   }
@@ -349,7 +339,7 @@ export class PhoneCall {
   }
 
   #legEnded(end: SessionEnd): void {
-    if (this.#heir.lets(this.#leg, end)) return this.#call?.hold(true);
+    if (this.#heir?.lets(this.#leg, end)) return this.#call?.hold(true);
     if (end.by !== 'transport') this.#times.settled();
     void this.end(whyEnded(end, this.info.direction));
   }
@@ -360,25 +350,27 @@ export class PhoneCall {
     this.#events.add({ type: 'digit', digit, durationMs });
   }
 
-  #holdChanged(change: Partial<{ us: boolean; peer: boolean }> = {}): void {
-    this.#held = { ...this.#held, ...change };
-    const held = this.#held.us || this.#held.peer;
+  #holdChanged(): void {
+    const { held } = this.#holding;
     this.#call?.hold(held);
     if (held || !this.#times.answered) this.#quiet ??= this.#silence.during();
     else {
       this.#quiet?.();
       this.#quiet = undefined;
     }
-    if (this.#state === 'connected' || this.#state === 'held') this.#step(held ? 'held' : 'connected');
+    if (this.#state.isUp) this.#state.step(held ? 'held' : 'connected');
   }
 
-  #step(state: PhoneCallState): void {
-    if (this.#state === state || this.#state === 'ended') return;
-    this.#state = state;
-    this.#events.add({ type: 'state', state, ...(state === 'ended' && this.#end !== undefined ? { end: this.#end } : {}) });
-  } // prettier-ignore
-
   /** While it lasts there is no silence. */
+  async #busyWith<T>(action: () => Promise<T>): Promise<T> {
+    const over = this.#silence.during();
+    try {
+      return await action();
+    } finally {
+      over();
+    }
+  }
+
   #timed(utterance: Utterance): Utterance {
     void utterance.ended.then(this.#silence.during());
     return utterance;
@@ -386,14 +378,15 @@ export class PhoneCall {
 
   #talking(): Call {
     if (this.#isUp() && this.#call !== undefined) return this.#call;
-    throw new ParleyError('WRONG_STATE', `the call is ${this.#end === undefined ? this.#state : 'ended'}, not connected`);
+    throw new ParleyError('WRONG_STATE', `the call is ${this.#end === undefined ? this.state : 'ended'}, not connected`);
   } // prettier-ignore
 
   #isUp(): boolean {
-    return this.#end === undefined && (this.#state === 'connected' || this.#state === 'held');
+    return this.#end === undefined && this.#state.isUp;
   }
 
-  #carrier(): Leg {
+  #talkingLeg(): Leg {
+    this.#talking();
     if (this.#leg === undefined) throw new ParleyError('WRONG_STATE', 'the call has no leg yet');
     return this.#leg;
   }

@@ -11,7 +11,15 @@ import type {
 import type { CallFigures } from '../media/call-figures.js';
 import type { CallTimes } from './call-times.js';
 import type { Leg } from './leg.js';
-import type { PhoneCallInfo } from './phone-call.js';
+
+export interface PhoneCallInfo {
+  readonly id: string;
+  readonly direction: 'inbound' | 'outbound';
+  readonly to: string;
+  readonly from: string;
+  readonly displayName?: string;
+  readonly route?: string;
+}
 
 /** As a call stands. */
 export interface PhoneFacts {

@@ -6,11 +6,14 @@ import type { SipConfig } from '../../src/sip-config.js';
 import type { Time } from '../../src/time.js';
 import type { CallTaps } from '../capture/call-taps.js';
 import { LocatedSender } from '../client/located-sender.js';
+import type { Journey } from '../client/request-sender.js';
 import { CachedResolver } from '../locator/cached-resolver.js';
 import { Locator } from '../locator/locator.js';
 import { systemResolver } from '../locator/system-resolver.js';
 import { hostPortText } from '../message/host.js';
 import { CallMedia } from '../media/call-media.js';
+import type { SipRequest } from '../message/request.js';
+import type { SipResponse } from '../message/response.js';
 import { RandomPool } from '../random-pool.js';
 import type { InboundSession } from '../session/inbound-session.js';
 import { UserAgent } from '../session/user-agent.js';
@@ -21,6 +24,7 @@ import type { Flow } from '../transport/flow.js';
 import type { ListenerOptions } from '../transport/listener-options.js';
 import type { TlsIdentity } from '../transport/tls-identity.js';
 import { Transports } from '../transport/transports.js';
+import type { ContactMaker } from '../trunk/call-planner.js';
 import type { Admission } from './admission.js';
 import type { Correspondents } from './correspondents.js';
 
@@ -33,8 +37,12 @@ export interface SipNetworkParts {
   /** Gets copies of everything. */
   readonly taps: CallTaps | undefined;
   readonly invited: (session: InboundSession) => void;
+  /** The account at whom an INVITE comes from. */
+  readonly accountFor: (invite: SipRequest, flow: Flow) => Journey['account'];
   /** Told of every request and response, for metrics. */
   readonly told: (direction: 'in' | 'out', method: string, status: number) => void;
+  /** A message met a defect of ours. */
+  readonly failed: (error: unknown, message: SipRequest | SipResponse | undefined) => void;
 }
 
 const USER = 'parley';
@@ -53,7 +61,7 @@ export class SipNetwork {
 
   /** CONFIG_INVALID where a listener cannot work. */
   constructor(parts: SipNetworkParts) {
-    const { config, tls, time, admission, correspondents, taps, invited, told } = parts;
+    const { config, tls, time, admission, correspondents, taps, invited, accountFor, told, failed } = parts;
     const received = (bytes: Buffer, flow: Flow): void => this.transactions.received(bytes, flow);
     this.transports = new Transports({
       listeners: listenersOf(config, tls),
@@ -72,7 +80,8 @@ export class SipNetwork {
       invited,
       randomInt,
       product: PRODUCT,
-      contactFor: (flow) => `<${this.contactFor(flow)}>`,
+      contactFor: (flow, secure) => `<${this.contactFor(flow, secure)}>`,
+      accountFor,
       sessionSeconds: config.sessionSeconds,
       leastSeconds: config.leastSessionSeconds,
       told,
@@ -87,6 +96,7 @@ export class SipNetwork {
       time,
       token,
       load: this.#load,
+      failed,
     });
     const locator = new Locator({
       resolver: new CachedResolver(systemResolver(RESOLVE_MS), time),
@@ -102,19 +112,26 @@ export class SipNetwork {
     return this.transports.open();
   }
 
-  /** The URI that a peer on this flow reaches us under. */
-  contactFor(flow: Flow): string {
+  /** The URI that a peer on this flow reaches us under. `secure`: over TLS, where that is to be had, whatever it came by. */
+  contactFor(flow: Flow, secure = false): string {
     const { transport } = flow;
+    const isSecure = transport === 'tls' || transport === 'wss';
+    if (secure && !isSecure && this.transports.local('tls') !== undefined) {
+      const { address: host, port } = this.transports.told('tls', flow);
+      return `sips:${USER}@${hostPortText({ host, port })};transport=tls`;
+    }
     const place = hostPortText(this.transports.sentBy(flow));
     const over = transport === 'udp' ? '' : `;transport=${transport === 'wss' ? 'ws' : transport}`;
-    return `sip:${USER}@${place}${over}`;
+    return `${secure && isSecure ? 'sips' : 'sip'}:${USER}@${place}${over}`;
   }
 
-  /** The URI of a user of this server for peers over that transport, before there is a flow to them. */
-  readonly contactOf = (user: string, transport: 'udp' | 'tcp' | 'tls' = 'udp'): string => {
-    const { address: host, port } = this.transports.told(transport);
-    const over = transport === 'udp' ? '' : `;transport=${transport}`;
-    return `sip:${user}@${hostPortText({ host, port })}${over}`;
+  /** Over TLS the flow tells, whether TLS was asked for or name servers led there: else whoever is called would answer in the clear. */
+  readonly contactOf: ContactMaker = (user, transport = 'udp', flow) => {
+    const isTls = flow?.transport === 'tls';
+    const { address, port } = this.transports.told(transport, flow);
+    const place = isTls ? this.transports.sentBy(flow) : { host: address, port };
+    const over = isTls ? 'tls' : transport;
+    return `sip:${user}@${hostPortText(place)}${over === 'udp' ? '' : `;transport=${over}`}`;
   };
 
   /** Where SIP is listened on, for the log: `udp 127.0.0.1:5060`. */

@@ -21,6 +21,8 @@ import { CertificateRenewal } from '../../src/certificate.js';
 import type { RegistrationState } from '../../src/observe/sip-metrics.js';
 import type { CallTaps, TapCounts } from '../capture/call-taps.js';
 import type { Guard } from '../guard/guard.js';
+import type { SipRequest } from '../message/request.js';
+import type { SipResponse } from '../message/response.js';
 import type { TransportCount } from '../transport/transport-counts.js';
 import { Admission } from './admission.js';
 import { InboundCalls } from './inbound-calls.js';
@@ -80,6 +82,8 @@ export class TelephoneDoor implements PhoneCalls {
       admission: this.#admission,
       taps: this.#taps,
       invited: (session) => inbound.invited(session),
+      accountFor: ({ uri }, { remote }) => this.#placing.trunks.of(remote.address, uri.user)?.account,
+      failed: (error, message) => this.#failed(error, message),
     });
     this.#placing = new OutboundPlacing({ ...calls, network: this.#network });
     this.#transfers = new Transfers({ ...calls, placing: this.#placing });
@@ -126,6 +130,7 @@ export class TelephoneDoor implements PhoneCalls {
       flood: flood + refused,
       overload: transactions.countOf('overload'),
       malformed: transactions.countOf('malformed') + transactions.countOf('not-sip'),
+      failed: transactions.countOf('failed'),
       ...Object.fromEntries(CUT.map((cause) => [cause, transports.counts.of(cause)])),
     };
   }
@@ -230,6 +235,13 @@ export class TelephoneDoor implements PhoneCalls {
     if (files === undefined) return undefined;
     const { transports } = this.#network;
     return new CertificateRenewal(files, ({ cert, key }) => transports.renew({ ...tls, cert, key }), log);
+  }
+
+  /** It ends the call that it met it in, and no other. */
+  #failed(error: unknown, message: SipRequest | SipResponse | undefined): void {
+    const phone = message && this.#book.concernedBy(message);
+    this.#parts.log.warn({ call: phone?.info.id, err: error }, 'a SIP message met a defect');
+    void phone?.end({ reason: 'failed', detail: 'a message of the far end could not be handled' });
   }
 
   async #close(): Promise<void> {

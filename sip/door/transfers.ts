@@ -52,7 +52,9 @@ export class Transfers {
     return phone.transfer({ uri: remoteTarget.text, replaces }, other.info.to);
   }
 
+  /** One at a time, also where another far end has come meanwhile: each takes ports and may cost. */
   #putThrough(phone: PhoneCall, asked: TransferAsked): void {
+    if (phone.awaitsHeir) return asked.refuse(491);
     let leg: Leg;
     const failed = (): void => void leg.session.hangUp();
     try {
@@ -70,7 +72,7 @@ export class Transfers {
       return;
     }
     asked.accept();
-    const settled = phone.awaitsHeir();
+    const settled = phone.awaitHeir();
     const givenUp = (status: number): void => {
       asked.notify(status);
       leg.media.close();

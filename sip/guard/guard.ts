@@ -4,9 +4,10 @@
 import type { Time } from '../../src/time.js';
 import { knownPeer, type KnownPeer } from '../auth/known-peer.js';
 import { refusal, type Refusal } from '../message/refusal.js';
-import { AddressList, parseAddress, sourceKey } from './address-list.js';
+import { AddressList } from './address-list.js';
 import { isScanner } from './scanners.js';
 import { SourceRates, type RateBounds } from './source-rates.js';
+import { type Source, Sources } from './sources.js';
 
 export interface GuardOptions {
   readonly time: Time;
@@ -48,16 +49,17 @@ export type DropCause = 'scanner' | 'stranger' | 'banned' | 'flood';
 export type GuardCounts = Readonly<Record<'accepted' | 'challenged' | 'refused' | DropCause, number>>;
 
 export class Guard {
-  readonly #allowed: AddressList;
-  readonly #challenged: AddressList;
+  readonly #sources: Sources;
   readonly #allowedNow: (address: string) => boolean;
   readonly #requests: SourceRates;
   readonly #failures: SourceRates;
   readonly #counts = { accepted: 0, challenged: 0, refused: 0, scanner: 0, stranger: 0, banned: 0, flood: 0 };
 
   constructor({ time, allowed, challenged, allowedNow, requests, failures }: GuardOptions) {
-    this.#allowed = new AddressList(allowed);
-    this.#challenged = new AddressList(challenged);
+    this.#sources = new Sources({
+      allowed: new AddressList(allowed),
+      challenged: new AddressList(challenged),
+    });
     this.#allowedNow = allowedNow ?? (() => false);
     this.#requests = new SourceRates(requests, time);
     this.#failures = new SourceRates(failures, time);
@@ -69,34 +71,34 @@ export class Guard {
 
   /** Whether this address is heard at all; counts nothing. */
   knows(address: string): boolean {
-    const parsed = parseAddress(address);
-    return this.#isAllowed(address, parsed) || this.#challenged.has(parsed);
+    const source = this.#sources.of(address);
+    return this.#isAllowed(source) || source.challenged;
   }
 
   /** Whether requests from there are let in as they are, and what they say of others may be believed. */
   allows(address: string): boolean {
-    return this.#isAllowed(address, parseAddress(address));
+    return this.#isAllowed(this.#sources.of(address));
   }
 
   /** Whether something from there that is no request is worth an answer now: it counts as a request. */
   answers(address: string): boolean {
-    const source = sourceKey(address);
-    if (!this.allows(address) && this.#failures.waitMs(source) > 0) return false;
-    return this.knows(address) && this.#requests.take(source) === 0;
+    const source = this.#sources.of(address);
+    const allowed = this.#isAllowed(source);
+    if (!allowed && (!source.challenged || this.#failures.waitMs(source.key) > 0)) return false;
+    return this.#requests.take(source.key) === 0;
   }
 
   decide({ address, method, userAgent, expected, correspondent = false }: Visit): Decision {
-    const parsed = parseAddress(address);
-    const allowed = this.#isAllowed(address, parsed);
-    const mayCall = allowed || this.#challenged.has(parsed);
+    const source = this.#sources.of(address);
+    const allowed = this.#isAllowed(source);
+    const mayCall = allowed || source.challenged;
     if (!mayCall && !(expected && correspondent)) return this.#drop('stranger');
-    const source = sourceKey(address);
-    const peer = knownPeer(parsed?.toString() ?? address);
+    const peer = knownPeer(source.name);
     // What we wait for is no visit: to refuse a BYE would keep a call open.
     if (expected) return this.#accept(peer);
     if (isScanner(userAgent)) return this.#drop('scanner');
-    if (!allowed && this.#failures.waitMs(source) > 0) return this.#drop('banned');
-    const waitMs = this.#requests.take(source);
+    if (!allowed && this.#failures.waitMs(source.key) > 0) return this.#drop('banned');
+    const waitMs = this.#requests.take(source.key);
     if (waitMs > 0) return this.#limit(method, allowed, waitMs);
     if (allowed || method === 'ACK' || method === 'CANCEL') return this.#accept(peer); // these cannot be challenged (RFC 3261 section 22.1)
     this.#counts.challenged++;
@@ -105,11 +107,11 @@ export class Guard {
 
   /** The source answered a challenge wrongly. */
   failed(address: string): void {
-    this.#failures.take(sourceKey(address));
+    this.#failures.take(this.#sources.of(address).key);
   }
 
-  #isAllowed(address: string, parsed: ReturnType<typeof parseAddress>): boolean {
-    return this.#allowed.has(parsed) || this.#allowedNow(parsed?.toString() ?? address);
+  #isAllowed({ allowed, name }: Source): boolean {
+    return allowed || this.#allowedNow(name);
   }
 
   #accept(peer: KnownPeer): Decision {

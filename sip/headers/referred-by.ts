@@ -15,7 +15,12 @@ export interface ReferredBy {
 export function readReferredBy(value: string): ReferredBy | undefined {
   const parsed = parseNameAddr(value);
   if (parsed === undefined) return undefined;
-  return { displayName: parsed.displayName, uri: parsed.uri, cid: parsed.params.get('cid') };
+  const displayName = parsed.displayName?.trim(); // a name of blanks is none
+  return {
+    displayName: displayName === '' ? undefined : displayName,
+    uri: parsed.uri,
+    cid: parsed.params.get('cid'),
+  };
 }
 
 export function writeReferredBy({ displayName, uri, cid }: ReferredBy): string {

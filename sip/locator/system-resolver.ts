@@ -4,9 +4,10 @@ import type { Answer, Resolver } from './resolver.js';
 
 const NOTHING = new Set(['ENODATA', 'ENOTFOUND']);
 
-/** `timeoutMs` is for one try at one name server. */
-export function systemResolver(timeoutMs: number): Resolver {
+/** `timeoutMs` is for one try at one name server. `servers`: others than those of this machine, as `127.0.0.1:53`. */
+export function systemResolver(timeoutMs: number, servers?: readonly string[]): Resolver {
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 });
+  if (servers !== undefined) resolver.setServers(servers);
   return {
     naptr: (name) =>
       orNothing(async () => ({

@@ -105,6 +105,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       onFound: (...where) => this.#incoming.found(...where),
     });
     socket.onDigit = (digit, durationMs, atMs) => this.onDigit?.(digit, durationMs, atMs);
+    socket.onDefect = (error) => this.onFailed?.(asParleyError(error, 'WRONG_STATE'));
   }
 
   /** Takes a pair of ports. Throws CALL_LIMIT when none is free. */
@@ -225,19 +226,39 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     return this.#holding ? 'sendonly' : 'sendrecv';
   }
 
-  /** 500 where the media cannot follow: everything goes on as before. */
+  /** 500 where the media cannot follow: nothing is agreed, and everything goes on as before. */
   #follow(agreed: AgreedAudio, adopt: () => void): Judged<void> {
     if (this.#closed) return refused(500, 'the media of the call is closed');
+    const before = this.#applied;
     const keys = keysInDescriptions(agreed.keys) ?? this.#path.keysFor(agreed);
     const opened = this.#open(agreed, keys);
     if (opened instanceof ParleyError) return refused(500, 'no stream is free for the media of this call');
+    try {
+      this.#applied = agreed;
+      this.#incoming.follow(agreed, keys?.receive);
+      this.#path.follow(agreed);
+    } catch (error) {
+      return this.#halfway(before, error);
+    }
     adopt();
-    this.#applied = agreed;
-    this.#incoming.follow(agreed, keys?.receive);
-    this.#path.follow(agreed);
     const keyed = keys !== undefined || this.#path.keysFor(agreed) !== undefined;
     this.#flow(agreed, keyed, opened);
     return { value: undefined };
+  }
+
+  /** What was agreed on cannot be done, which is a defect here: a call that stood has lost its media by it. */
+  #halfway(before: AgreedAudio | undefined, error: unknown): Judged<void> {
+    this.#applied = before;
+    const failure = this.#noted(error);
+    if (before !== undefined) this.onFailed?.(failure);
+    return refused(500, 'the media of this call cannot follow');
+  }
+
+  #noted(error: unknown): ParleyError {
+    const failure = asParleyError(error, 'WRONG_STATE');
+    const { code, message: detail } = failure;
+    this.#parts.log.warn({ code, detail }, 'media not opened');
+    return failure;
   }
 
   /** A handshake has brought the keys that were missing. */
@@ -257,10 +278,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     try {
       if (keys !== undefined) another = this.#voice.follow(formatOf(agreed, keys));
     } catch (error) {
-      const failure = asParleyError(error, 'WRONG_STATE');
-      const { code, message: detail } = failure;
-      this.#parts.log.warn({ code, detail }, 'media not opened');
-      return failure;
+      return this.#noted(error);
     }
     this.#digits.follow(this.#voice.playout, eventsOf(agreed), another ? waiting : undefined);
     return another;

@@ -17,6 +17,7 @@ interface Pressed extends Omit<DigitTone, keyof EventFormat> {
 
 const VOLUME = 10; // -dBm0, as telephones press
 const POLL_MS = 20;
+const MOST_TICKS = 0xffff; // the length of a key has 16 bits (RFC 4733 section 2.3)
 
 export class DigitPresses {
   readonly #time: Time;
@@ -37,7 +38,7 @@ export class DigitPresses {
     if (event === undefined || this.#format === undefined || this.#playout === undefined) return false;
     const tone = { event, durationMs, pauseMs, volume: VOLUME };
     this.#forgetSent();
-    if (!this.#playout.pressDigit({ ...tone, ...this.#format })) return false;
+    if (!this.#playout.pressDigit(toneIn(this.#format, tone))) return false;
     this.#pressed.push({ ...tone, atMs: this.#time.now() });
     return true;
   }
@@ -71,8 +72,7 @@ export class DigitPresses {
     this.#pressed = [];
     if (format === undefined) return;
     for (const pressed of waited) {
-      const { event, durationMs, pauseMs, volume } = pressed;
-      if (playout?.pressDigit({ event, durationMs, pauseMs, volume, ...format })) this.#pressed.push(pressed);
+      if (playout?.pressDigit(toneIn(format, pressed))) this.#pressed.push(pressed);
     }
   }
 
@@ -100,4 +100,13 @@ export class DigitPresses {
     this.#sent?.resolve();
     this.#sent = undefined;
   }
+}
+
+/** As long as was wished, or as the clock can say. */
+function toneIn(
+  format: EventFormat,
+  { event, durationMs, pauseMs, volume }: Omit<Pressed, 'atMs'>,
+): DigitTone {
+  const mostMs = Math.floor((MOST_TICKS * 1000) / format.clockRate);
+  return { event, durationMs: Math.min(durationMs, mostMs), pauseMs, volume, ...format };
 }

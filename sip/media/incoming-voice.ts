@@ -34,8 +34,10 @@ export class IncomingVoice {
     this.#audio?.learn(this.#codecs);
     this.#mux = agreed.remoteRtcp === undefined;
     const { remote, remoteRtcp, ice } = agreed;
-    // Nobody is there: a check of ICE will tell, or another description.
-    if (ice !== undefined || isUnknown(remote.address)) return;
+    // A check of ICE tells where, and until then nobody's packets do.
+    if (ice !== undefined) return this.#learn({ ...this.#where, announcedOnly: true });
+    // Nobody is there: another description will tell.
+    if (isUnknown(remote.address)) return;
     const { address, port } = remote;
     const rtcp =
       remoteRtcp === undefined || isUnknown(remoteRtcp.address)

@@ -3,8 +3,9 @@
 import type { ParleyError } from '../../src/errors.js';
 import type { DtlsKeys } from '../../src/rtp/dtls-addon.js';
 import type { DtlsCertificate } from '../../src/rtp/dtls-certificate.js';
+import { sameAssociation, type HandshakeTerms } from '../../src/rtp/handshake-terms.js';
 import { IceLite, type IceComponent } from '../../src/rtp/ice-lite.js';
-import { MediaHandshake, sameAssociation, type HandshakeTerms } from '../../src/rtp/media-handshake.js';
+import { MediaHandshake } from '../../src/rtp/media-handshake.js';
 import type { MediaSocket } from '../../src/rtp/media-socket.js';
 import type { Time } from '../../src/time.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';

@@ -87,9 +87,9 @@ export class OutgoingVoice {
     if (text === this.#formatText) return false;
     const before = this.#playout;
     const fresh = keys !== identityOf(this.#format?.srtp) && this.#spent.has(keys);
-    if (fresh) this.#source = newSource(this.#random);
+    const source = fresh ? newSource(this.#random) : this.#source;
     const counted = before?.stats();
-    const options = this.#optionsOf(format);
+    const options = this.#optionsOf(format, source);
     const playout = fresh ? this.#plane.openStream(options) : this.#plane.openStream(options, before);
     this.#left?.close();
     this.#left = before;
@@ -98,20 +98,17 @@ export class OutgoingVoice {
     this.#underrunsBefore += counted?.underruns ?? 0;
     if (fresh) this.#packetsBefore += counted?.packets ?? 0;
     if (srtp !== undefined) this.#spent.add(keys);
-    [this.#playout, this.#format, this.#formatText] = [playout, format, text];
+    [this.#source, this.#playout, this.#format, this.#formatText] = [source, playout, format, text];
     return true;
   }
 
-  /** To where the socket has found the far end. */
+  /** To where the socket has found the far end. Whether it speaks there or pauses is the application's business. */
   flow(): void {
-    if (this.#playout === undefined) return;
-    this.#playout.resume();
-    this.#socket.bind(this.#playout);
+    if (this.#playout !== undefined) this.#socket.bind(this.#playout);
   }
 
   /** Nothing leaves any more when this returns; what waits is kept, and counters stand still with it. */
   stop(): void {
-    this.#playout?.pause();
     this.#socket.bind(null);
   }
 
@@ -140,10 +137,13 @@ export class OutgoingVoice {
     this.#playout?.close();
   }
 
-  #optionsOf({ codec: name, packetTimeMs, payloadType, comfortNoise, srtp }: VoiceFormat): StreamOptions {
+  #optionsOf(
+    { codec: name, packetTimeMs, payloadType, comfortNoise, srtp }: VoiceFormat,
+    source: Source,
+  ): StreamOptions {
     const codec = CODECS[name];
     return {
-      ...this.#source,
+      ...source,
       cname: this.#cname,
       payloadType,
       clockRate: codec.clockRate,

@@ -47,7 +47,7 @@ function extensionRefusal(request: SipRequest, { extensions }: Abilities): Refus
 
 function bodyRefusal(request: SipRequest, { mediaTypes }: Abilities): Refusal | undefined {
   const accept = [['Accept', mediaTypes.join(', ')]] as const;
-  if (request.body.length > 0 && !isOptional(request)) {
+  if (request.body.length > 0 && !isOptionalBody(request)) {
     const type = request.contentType?.name ?? '';
     const isMultipart = type.startsWith('multipart/') && mediaTypes.includes('multipart/mixed');
     if (!mediaTypes.includes(type) && !isMultipart) return refusal(415, 'Unsupported Media Type', accept);
@@ -59,8 +59,8 @@ function bodyRefusal(request: SipRequest, { mediaTypes }: Abilities): Refusal | 
   return wanted.some((range) => includes(range, mediaTypes)) ? undefined : refusal(406, 'Not Acceptable');
 }
 
-/** A body that its sender says may be ignored (RFC 3261, section 20.11). */
-function isOptional(request: SipRequest): boolean {
+/** Whether the sender of a body says that it may be ignored (RFC 3261, section 20.11). */
+export function isOptionalBody(request: SipRequest): boolean {
   return /;\s*handling\s*=\s*optional\b/i.test(request.first('content-disposition') ?? '');
 }
 

@@ -28,29 +28,33 @@ interface RawPart extends BodyPart {
 
 /**
  * The parts of these types (small letters), in order and from all levels; a body that is not multipart is its only
- * one. 400 where the parts cannot be told apart, 413 for too many, 415 where one that is demanded is of no such type.
+ * one. 400 where the parts cannot be told apart, 413 for too many, 415 where one that is demanded is of no such type;
+ * with `demands` false, for what cannot be refused, others are passed by.
  */
 export function understoodParts(
   body: Buffer,
   type: MediaType,
   understood: readonly string[],
+  demands = true,
 ): Judged<readonly BodyPart[]> {
   const found: BodyPart[] = [];
-  const walk = new Walk(understood, found);
-  const fault = walk.take({ type, disposition: defaultDisposition(type), body, isRequired: true, isReadable: true }, 0);
-  return fault ?? { value: found };
-} // prettier-ignore
+  const walk = new Walk(understood, found, demands);
+  const whole = { type, disposition: defaultDisposition(type), body, isRequired: demands, isReadable: true };
+  return walk.take(whole, 0) ?? { value: found };
+}
 
 type Fault = ReturnType<typeof refused> | undefined;
 
 class Walk {
   readonly #understood: readonly string[];
   readonly #found: BodyPart[];
+  readonly #demands: boolean;
   #parts = 0;
 
-  constructor(understood: readonly string[], found: BodyPart[]) {
+  constructor(understood: readonly string[], found: BodyPart[], demands: boolean) {
     this.#understood = understood;
     this.#found = found;
+    this.#demands = demands;
   }
 
   take(part: RawPart, level: number): Fault {
@@ -72,14 +76,14 @@ class Walk {
     const parts = pieces.value.map(readPart);
     if (parts.includes(undefined)) return refused(400, 'a part of the body is not well-formed');
     const whole = parts.flatMap((part) => part ?? []);
-    return type.name === 'multipart/alternative'
-      ? this.#takeBest(whole, level)
-      : this.#takeEach(whole, level);
+    if (type.name !== 'multipart/alternative') return this.#takeEach(whole, level);
+    const fault = this.#takeBest(whole, level);
+    return fault?.refusal.status === 415 && !this.#demands ? undefined : fault;
   }
 
   #takeEach(parts: readonly RawPart[], level: number): Fault {
     for (const part of parts) {
-      const fault = this.take(part, level + 1);
+      const fault = this.take(this.#demands ? part : { ...part, isRequired: false }, level + 1);
       if (fault !== undefined) return fault;
     }
     return undefined;

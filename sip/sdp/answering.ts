@@ -1,5 +1,6 @@
 // Our answer to an offer (RFC 3264 section 6): one audio section is taken, with
 // one codec, and everything else is refused with port 0.
+import { sameAssociation } from '../../src/rtp/handshake-terms.js';
 import type { Judged } from '../judged.js';
 import type { AgreedAudio } from './agreed-audio.js';
 import { chooseFormats, chooseKeys, type FormatChoice, type KeyChoice } from './audio-choice.js';
@@ -7,7 +8,7 @@ import type { AudioFormat } from './audio-format.js';
 import { readAudio, type AudioSection, type MediaAddress } from './audio-section.js';
 import type { CryptoAttribute, CryptoSuite } from './crypto-attribute.js';
 import type { Direction } from './direction.js';
-import type { DtlsParameters, DtlsSetup } from './dtls-parameters.js';
+import type { DtlsParameters } from './dtls-parameters.js';
 import type { LocalSide } from './local-side.js';
 import { addressOf, type LocalEnd, type MediaPolicy } from './media-policy.js';
 import { audioSection, refusedSection, type OurFormat } from './our-section.js';
@@ -142,9 +143,12 @@ function ourCrypto({ tag, suite }: CryptoAttribute, side: LocalSide): CryptoAttr
 }
 
 /** Whoever may choose connects (RFC 5763 section 5); roles stay as they are in a running association. */
-function ourDtls({ setup, tlsId }: DtlsParameters, { end, side, current }: Answering): DtlsParameters {
-  const before = current?.keys.kind === 'dtls' ? current.keys.setup : undefined;
-  const ours: DtlsSetup =
-    setup === 'active' ? 'passive' : setup === 'passive' ? 'active' : (before ?? 'active');
+function ourDtls(theirs: DtlsParameters, { end, side, current }: Answering): DtlsParameters {
+  const before = current?.keys.kind === 'dtls' ? current.keys : undefined;
+  const { setup, fingerprints, tlsId } = theirs;
+  const ours = setup === 'active' ? 'passive' : setup === 'passive' ? 'active' : (before?.setup ?? 'active');
+  // Both sides name another association anew.
+  const goesOn = before !== undefined && sameAssociation(before, { setup: ours, fingerprints, tlsId });
+  if (current !== undefined && !goesOn) side.renameTls();
   return { fingerprints: end.fingerprints, setup: ours, tlsId: tlsId === undefined ? undefined : side.tlsId };
 }

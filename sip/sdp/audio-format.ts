@@ -28,6 +28,7 @@ export const AUDIO_CODECS: Readonly<Record<AudioCodecName, AudioCodec>> = {
 };
 
 export const COMFORT_NOISE_TYPE = 13; // for a clock of 8000 (RFC 3389 section 4)
+const EVENT_CLOCKS = { least: 1000, most: 192_000 }; // Hz: what the media plane takes
 export const FIRST_DYNAMIC = 96;
 export const LAST_DYNAMIC = 127;
 
@@ -50,8 +51,10 @@ export function codecOf(format: Encoding): AudioCodec | undefined {
   return (format.clockRate === codec.clockRate || misnamed) && format.channels === 1 ? codec : undefined;
 }
 
-export function isTelephoneEvent({ name }: Encoding): boolean {
-  return name.toLowerCase() === 'telephone-event';
+/** By a clock that events can be counted in. */
+export function isTelephoneEvent({ name, clockRate }: Encoding): boolean {
+  const isUsable = clockRate >= EVENT_CLOCKS.least && clockRate <= EVENT_CLOCKS.most;
+  return isUsable && name.toLowerCase() === 'telephone-event';
 }
 
 export function isComfortNoise({ name, clockRate }: Encoding): boolean {

@@ -127,12 +127,15 @@ function readAddresses(media: MediaDescription, connection: Connection | undefin
   const [, port, family, address] = match ?? [];
   const own: Connection = address === undefined ? connection : { family: family === '6' ? 6 : 4, address };
   const usable = port !== undefined && Number(port) > 0 && Number(port) < 65_536 && isUnicast(own);
+  // After the last port there is none: reports go where RTP goes.
   const next = media.port < 65_535 ? { ...rtp, port: media.port + 1 } : undefined;
   return { rtp, rtcp: usable ? { ...own, port: Number(port) } : next };
 }
 
+/** A zone (RFC 4007) names a link of its sender's machine, so an address that needs one is none for us. */
 function isUnicast({ family, address }: Connection): boolean {
-  return isIP(address) === family && !/^(?:2(?:2[4-9]|[345]\d)\.|ff)/i.test(address);
+  const isPlain = isIP(address) === family && !address.includes('%');
+  return isPlain && !/^(?:2(?:2[4-9]|[345]\d)\.|ff)/i.test(address);
 }
 
 function readSide(

@@ -19,6 +19,7 @@ export interface DtlsParameters {
   readonly tlsId: string | undefined;
 }
 
+const MOST_FINGERPRINTS = 32; // as many as an association is given
 const DIGEST_BYTES: Readonly<Record<string, number>> = { 'sha-256': 32, 'sha-384': 48, 'sha-512': 64 };
 
 /** Undefined where there is no usable fingerprint, or nobody would connect. */
@@ -27,13 +28,14 @@ export function readDtls(
   session: readonly Attribute[],
 ): DtlsParameters | undefined {
   const written = (name: string) => (hasAttribute(own, name) ? valuesOf(own, name) : valuesOf(session, name));
-  const fingerprints = written('fingerprint').flatMap((value) => {
+  const read = written('fingerprint').flatMap((value) => {
     const [hash = '', digest = ''] = value.trim().split(/ +/);
     const bytes = DIGEST_BYTES[hash.toLowerCase()];
     const shape = new RegExp(`^[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){${(bytes ?? 1) - 1}}$`);
     if (bytes === undefined || !shape.test(digest)) return [];
     return [{ hash: hash.toLowerCase(), digest: digest.toUpperCase() }];
   });
+  const fingerprints = read.slice(0, MOST_FINGERPRINTS);
   // RFC 4145 section 4: an offer without it means the one who offers connects.
   const setup = (written('setup')[0] ?? 'active').toLowerCase();
   if (setup !== 'actpass' && setup !== 'active' && setup !== 'passive') return undefined; // holdconn: nobody yet

@@ -11,8 +11,7 @@ export type RandomBytes = (count: number) => Uint8Array;
 
 export class LocalSide {
   readonly numbering: PayloadNumbering;
-  /** Names our DTLS association (RFC 8842 section 5.1): made once, as the certificate stays. */
-  readonly tlsId: string;
+  #tlsId: string;
   readonly #sessionId: string;
   readonly #random: RandomBytes;
   readonly #keys: Map<CryptoSuite, Uint8Array>;
@@ -24,13 +23,23 @@ export class LocalSide {
   constructor(random: RandomBytes, original?: LocalSide) {
     this.#random = random;
     this.numbering = original?.numbering.copy() ?? new PayloadNumbering();
-    this.tlsId = original?.tlsId ?? Buffer.from(random(15)).toString('hex');
+    this.#tlsId = original?.tlsId ?? tlsId(random);
     // Below 2^53, for peers that read it as a number of theirs.
     this.#sessionId = original === undefined ? sessionId(random) : original.#sessionId;
     this.#keys = new Map(original === undefined ? [] : original.#keys);
     this.#ice = original === undefined ? undefined : original.#ice;
     this.#version = original === undefined ? 0 : original.#version;
     this.#latest = original === undefined ? '' : original.#latest;
+  }
+
+  /** Names our DTLS association (RFC 8842 section 5.1). */
+  get tlsId(): string {
+    return this.#tlsId;
+  }
+
+  /** There is to be another association. */
+  renameTls(): void {
+    this.#tlsId = tlsId(this.#random);
   }
 
   /** Our key for a suite: the same through the call, so that re-offers do not restart SRTP. */
@@ -68,6 +77,10 @@ export class LocalSide {
 function iceSecret(random: RandomBytes): IceSecret {
   const text = (bytes: number) => Buffer.from(random(bytes)).toString('base64');
   return { ufrag: text(6), pwd: text(18) };
+}
+
+function tlsId(random: RandomBytes): string {
+  return Buffer.from(random(15)).toString('hex');
 }
 
 function sessionId(random: RandomBytes): string {

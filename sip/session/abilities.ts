@@ -21,6 +21,11 @@ export const ABILITIES: Abilities = {
 /** For requests and responses that make, refresh or ask about a dialog. */
 export const ALLOW: HeaderLine = ['Allow', ABILITIES.methods.join(', ')];
 export const SUPPORTED: HeaderLine = ['Supported', ABILITIES.extensions.join(', ')];
+/** The same for INVITE and UPDATE of ours within a dialog: nobody waits there for provisional responses, nor sends PRACK. */
+export const SUPPORTED_WITHIN: HeaderLine = [
+  'Supported',
+  ABILITIES.extensions.filter((tag) => tag !== '100rel').join(', '),
+];
 export const ACCEPT: HeaderLine = ['Accept', ABILITIES.mediaTypes.join(', ')];
 /** Packages of events that a REFER makes us send and take. */
 export const ALLOW_EVENTS: HeaderLine = ['Allow-Events', 'refer'];

@@ -1,7 +1,9 @@
 // Where a call of ours goes and as whose: everything of its INVITE that does
 // not change while it is tried.
 import type { Journey } from '../client/request-sender.js';
-import type { HeaderLine, RequestData } from '../message/serialiser.js';
+import type { HeaderLine } from '../message/serialiser.js';
+import type { UnsentRequest } from '../transaction/outgoing-request.js';
+import type { Flow } from '../transport/flow.js';
 import { ACCEPT, ALLOW, ALLOW_EVENTS, SUPPORTED } from './abilities.js';
 import type { RequestContent } from './dialog-channel.js';
 import type { SessionMedia } from './session-media.js';
@@ -12,8 +14,8 @@ export interface CallPlan {
   /** Values for To and From, without tags. */
   readonly to: string;
   readonly from: string;
-  /** Value for our Contact. */
-  readonly contact: string;
+  /** Value for our Contact in what goes out on this flow. */
+  readonly contact: (flow: Flow | undefined) => string;
   /** Values for Route, the first hop first. */
   readonly routes: readonly string[];
   /** Further fields of the INVITE: identity, privacy, Replaces, what the application wants told. */
@@ -30,17 +32,17 @@ export interface InviteNumbers {
 }
 
 /** `content`: the offer, if it is made now, and fields that change from try to try. */
-export function inviteOf(plan: CallPlan, { callId, tag, cseq }: InviteNumbers, content: RequestContent): RequestData {
+export function inviteOf(plan: CallPlan, { callId, tag, cseq }: InviteNumbers, content: RequestContent): UnsentRequest {
   return {
     method: 'INVITE',
     uri: plan.uri,
+    contact: plan.contact,
     headers: [
       ...plan.routes.map((route): HeaderLine => ['Route', route]),
       ['From', `${plan.from};tag=${tag}`],
       ['To', plan.to],
       ['Call-ID', callId],
       ['CSeq', `${cseq} INVITE`],
-      ['Contact', plan.contact],
       ALLOW,
       SUPPORTED,
       ACCEPT,

@@ -1,12 +1,16 @@
 // The way out of a dialog: makes its requests and sends them to where the peer
 // is now, and keeps what the peer says of itself.
-import type { Journey, SendOutcome, SentInvite } from '../client/request-sender.js';
-import type { InviteUser } from '../client/request-sender.js';
+import type {
+  Acknowledgement,
+  InviteUser,
+  Journey,
+  SendOutcome,
+  SentInvite,
+} from '../client/request-sender.js';
 import type { Dialog } from '../dialog/dialog.js';
 import type { SipRequest } from '../message/request.js';
 import type { SipResponse } from '../message/response.js';
 import type { HeaderLine } from '../message/serialiser.js';
-import type { SentAck } from '../transaction/sent-ack.js';
 import type { Flow } from '../transport/flow.js';
 import { PeerAbilities } from './abilities.js';
 import { isWebSocket } from './flow-watch.js';
@@ -16,6 +20,12 @@ import { wayBack } from './way-back.js';
 export interface RequestContent {
   readonly headers: readonly HeaderLine[];
   readonly body?: string;
+}
+
+/** What the ACK of a 2xx carries. */
+export interface AckContent extends RequestContent {
+  /** Of its INVITE; for nobody but whom they were made for. */
+  readonly credentials?: readonly HeaderLine[];
 }
 
 const MOST_ACKS = 8; // a 2xx may still come again when the next INVITE is done
@@ -29,15 +39,17 @@ export class DialogChannel {
   /** Told whenever the peer is to be reached over another flow. */
   onFlow: (flow: Flow | undefined) => void = () => undefined;
   readonly #account: Journey['account'];
+  readonly #from: Journey['from'];
   #flow: Flow | undefined;
   /** By the number of the INVITE. */
-  readonly #acks = new Map<number, Promise<SentAck | undefined>>();
+  readonly #acks = new Map<number, Acknowledgement>();
 
   constructor(dialog: Dialog, journey: Omit<Journey, 'nextHop'>, contact: string, ground: SessionGround) {
     this.dialog = dialog;
     this.ground = ground;
     this.contact = ['Contact', contact];
     this.#account = journey.account;
+    this.#from = journey.from;
     this.#flow = journey.flow;
   }
 
@@ -79,16 +91,16 @@ export class DialogChannel {
   }
 
   /** The ACK of a 2xx, and the same one again when that comes again: nothing is made anew for it. */
-  acknowledge(response: SipResponse, content: () => RequestContent): void {
+  acknowledge(response: SipResponse, content: () => AckContent): void {
     const { number } = response.cseq;
     const sent = this.#acks.get(number);
-    if (sent !== undefined) {
-      void sent.then((ack) => ack?.again());
-      return;
-    }
-    const { headers, body } = content();
+    if (sent !== undefined) return sent.again();
+    const { headers, body, credentials } = content();
     const data = this.dialog.ack(number, [...this.ground.userAgent, ...headers], body);
-    this.#acks.set(number, this.ground.sender.ack(data, this.#journey()));
+    this.#acks.set(
+      number,
+      this.ground.sender.ack(data, () => this.#journey(), credentials),
+    );
     const [oldest] = this.#acks.keys();
     if (this.#acks.size > MOST_ACKS && oldest !== undefined) this.#acks.delete(oldest);
   }
@@ -107,6 +119,7 @@ export class DialogChannel {
     return {
       nextHop: this.dialog.nextHop,
       ...(this.#flow === undefined ? {} : { flow: this.#flow }),
+      ...(this.#from === undefined ? {} : { from: this.#from }),
       ...(this.#account === undefined ? {} : { account: this.#account }),
     };
   }

@@ -7,7 +7,7 @@
 //                     or ours in the 2xx, answer in ACK
 import { refused, type Judged } from '../judged.js';
 import type { SipRequest } from '../message/request.js';
-import { descriptionIn } from './session-body.js';
+import { describedIn, descriptionIn } from './session-body.js';
 import type { SessionMedia } from './session-media.js';
 
 export class FirstExchange {
@@ -18,8 +18,9 @@ export class FirstExchange {
   #delivered = false;
   #offered: 'no' | 'provisional' | 'final' = 'no';
 
-  constructor(invite: SipRequest) {
-    this.#offer = descriptionIn(invite);
+  /** `offer`: what the INVITE describes. */
+  constructor(offer: Buffer | undefined) {
+    this.#offer = offer;
   }
 
   /** What a provisional response carries; nothing where it could not be answered. */
@@ -51,10 +52,11 @@ export class FirstExchange {
 
   /** What PRACK brings: the answer to our offer, or an offer of its own, which its 200 answers. */
   pracked(request: SipRequest, media: SessionMedia, fork: string): Judged<string | undefined> {
-    const description = descriptionIn(request);
-    if (description === undefined) return { value: undefined };
-    if (!media.offering) return media.answer(description);
-    const accepted = media.accept(description, fork);
+    const described = describedIn(request);
+    if (described.refusal !== undefined) return described;
+    if (described.value === undefined) return { value: undefined };
+    if (!media.offering) return media.answer(described.value);
+    const accepted = media.accept(described.value, fork);
     return accepted.refusal === undefined ? { value: undefined } : accepted;
   }
 

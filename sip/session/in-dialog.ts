@@ -18,7 +18,7 @@ import { SessionTimer } from '../session-timer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
 import { ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from './abilities.js';
 import { AwaitedAcks } from './awaited-acks.js';
-import { DialogChannel, type RequestContent } from './dialog-channel.js';
+import { type AckContent, DialogChannel } from './dialog-channel.js';
 import type { DialogLife } from './dialog-life.js';
 import { FlowWatch } from './flow-watch.js';
 import { InfoDigits } from './info-digits.js';
@@ -33,7 +33,7 @@ import type { ReferTarget, Session, SessionEnd, SessionUser } from './session.js
 
 export interface InDialogOptions {
   readonly dialog: Dialog;
-  /** Where our requests go, besides to the dialog's next hop: the flow of the INVITE (see wayBack), the account. */
+  /** Where our requests go, besides to the dialog's next hop: the flow of the INVITE (see wayBack), our address, the account. */
   readonly journey: Omit<Journey, 'nextHop'>;
   /** Value of our Contact. */
   readonly contact: string;
@@ -122,7 +122,7 @@ export class InDialog implements DialogLife {
   }
 
   /** A 2xx to an INVITE of ours: its ACK, or the same one again. `content` is asked once, for an answer and credentials. */
-  acknowledge(response: SipResponse, content: () => RequestContent = () => ({ headers: [] })): void {
+  acknowledge(response: SipResponse, content: () => AckContent = () => ({ headers: [] })): void {
     this.channel.acknowledge(response, content);
   }
 
@@ -130,7 +130,7 @@ export class InDialog implements DialogLife {
    * A 2xx to the INVITE that began the dialog, each time that it comes: acknowledged, and the first one confirms the
    * dialog and starts its session timer. True for the first.
    */
-  accepted(response: SipResponse, content?: () => RequestContent): boolean {
+  accepted(response: SipResponse, content?: () => AckContent): boolean {
     const isFirst = !this.channel.hasAcknowledged(response);
     this.acknowledge(response, content);
     if (!isFirst || this.ended) return isFirst;
@@ -212,6 +212,7 @@ export class InDialog implements DialogLife {
     this.#state = 'ended';
     this.timer.close();
     this.pauses.close();
+    this.#ours.close();
     this.channel.onFlow = () => undefined;
     this.#flowWatch.close();
     this.#peerTransfers.ended();

@@ -2,6 +2,7 @@
 //
 //   inviting ─ ring, progress ─▶ early ─ accept ─▶ confirmed ─▶ ended
 //       └──── reject, CANCEL ──────┴───────────────────────────▲
+import type { Journey } from '../client/request-sender.js';
 import type { Dialog } from '../dialog/dialog.js';
 import { readReason, writeReason, type Reason } from '../headers/reason.js';
 import { refused, type Judged } from '../judged.js';
@@ -25,6 +26,10 @@ export interface InboundSessionOptions {
   readonly transaction: ServerTransaction;
   readonly dialog: Dialog;
   readonly contact: string;
+  /** What the INVITE describes. */
+  readonly offer: Buffer | undefined;
+  /** That of the trunk that it came in by: answers challenges to requests within the call. */
+  readonly account: Journey['account'];
   /** What the INVITE's session timer is answered with. */
   readonly timing: SessionAnswer;
   /** The call that this one is to take the place of: ended when this one is accepted. Whether it may, the owner says. */
@@ -65,20 +70,25 @@ export class InboundSession implements Session {
   readonly #callOffLimit: () => void;
 
   constructor(options: InboundSessionOptions) {
-    const { transaction, dialog, contact, ground } = options;
+    const { transaction, dialog, contact, account, ground } = options;
     this.#options = options;
     this.#ground = ground;
     this.#transaction = transaction;
     this.replaces = options.replaces?.session;
-    this.#exchange = new FirstExchange(this.request);
+    this.#exchange = new FirstExchange(options.offer);
     this.#reliable = new ReliableProvisionals(transaction, ground, () => this.#unpracked());
     this.#requires = this.request.all('require').some((tag) => tag.toLowerCase() === '100rel');
     this.#knows = optionTags(this.request).includes('100rel');
     this.#copied = this.request.all('record-route').map((route): HeaderLine => ['Record-Route', route]);
     const flow = wayBack(this.request, this.flow);
+    const from = this.flow.local.address;
     this.#inDialog = new InDialog({
       dialog,
-      journey: flow === undefined ? {} : { flow },
+      journey: {
+        from,
+        ...(flow === undefined ? {} : { flow }),
+        ...(account === undefined ? {} : { account }),
+      },
       contact,
       user: () => this.user,
       ground,

@@ -2,11 +2,12 @@
 // the other, tried again where the peer is busy with one of its own (RFC 3261
 // section 14.1, RFC 3311, RFC 4028 section 7.4).
 import { refused, type Judged } from '../judged.js';
-import type { SendOutcome, SentInvite } from '../client/request-sender.js';
+import type { SendOutcome } from '../client/request-sender.js';
 import type { SipResponse } from '../message/response.js';
-import { ALLOW, sessionFields, SUPPORTED } from './abilities.js';
+import { ALLOW, sessionFields, SUPPORTED_WITHIN } from './abilities.js';
 import type { RequestContent } from './dialog-channel.js';
 import type { DialogLife } from './dialog-life.js';
+import { ReInvite } from './re-invite.js';
 import { descriptionIn, withDescription } from './session-body.js';
 import { statusOf } from './session-ground.js';
 
@@ -21,6 +22,7 @@ export class OurOffers {
   #running: Promise<Judged<void>> | undefined;
   #next: Promise<Judged<void>> | undefined;
   #offering = false;
+  #invited: ReInvite | undefined;
 
   constructor(life: DialogLife) {
     this.#life = life;
@@ -45,6 +47,11 @@ export class OurOffers {
   async refresh(): Promise<void> {
     const outcome = await (this.#running ?? this.#start(() => this.#refresh()));
     if (outcome.refusal !== undefined) this.#life.timer.refreshFailed();
+  }
+
+  /** The call has ended, and with it what is under way. */
+  close(): void {
+    this.#invited?.end();
   }
 
   #start(exchange: () => Promise<Judged<void>>): Promise<Judged<void>> {
@@ -87,29 +94,22 @@ export class OurOffers {
   }
 
   /** The media has the answer, or is as it was before. */
-  #invite(): Promise<Judged<void>> {
-    const offer = this.#life.media?.offer() ?? refused(491, 'there is no media yet');
-    if (offer.refusal !== undefined) return Promise.resolve(offer);
+  async #invite(): Promise<Judged<void>> {
+    const { media, channel } = this.#life;
+    const offer = media?.offer() ?? refused(491, 'there is no media yet');
+    if (offer.refusal !== undefined) return offer;
     this.#offering = true;
-    return new Promise((resolve) => {
-      const content = this.#content(offer.value);
-      let settled = false;
-      const settle = (outcome: Judged<void>): void => {
-        this.#offering = false;
-        settled = true;
-        resolve(outcome);
-      };
-      const sent: SentInvite = this.#life.channel.invite(content, {
-        provisional: () => undefined,
-        accepted: (response) => {
-          this.#life.channel.acknowledge(response, () => ({ headers: sent.credentials ?? [] }));
-          if (!settled) settle(this.#accepted('INVITE', response, true));
-        },
-        refused: (outcome) => {
-          if (!settled) settle(this.#refused('INVITE', outcome, true));
-        },
-      });
-    });
+    this.#invited = new ReInvite(channel, this.#content(offer.value));
+    const outcome = await this.#invited.outcome;
+    this.#invited = undefined;
+    this.#offering = false;
+    if (outcome === 'ended') {
+      media?.withdraw();
+      return refused(481, 'the call has ended');
+    }
+    return 'response' in outcome && outcome.response.status < 300
+      ? this.#accepted('INVITE', outcome.response, true)
+      : this.#refused('INVITE', outcome, true);
   }
 
   async #update(offers: boolean): Promise<Judged<void>> {
@@ -131,7 +131,7 @@ export class OurOffers {
     const { headers, body } = withDescription(offer);
     const timing = confirmed ? timer.requestFields().filter(([name]) => name !== 'Supported') : [];
     return {
-      headers: [channel.contact, ALLOW, SUPPORTED, ...timing, ...headers],
+      headers: [channel.contact, ALLOW, SUPPORTED_WITHIN, ...timing, ...headers],
       ...(body === undefined ? {} : { body }),
     };
   }
@@ -171,7 +171,11 @@ export class OurOffers {
       const value = response.first(name);
       return value === undefined ? [] : [[name, value] as const];
     });
-    return refused(status, 'the peer refused it', headers);
+    return refused(
+      status,
+      status === 487 ? 'the peer did not decide on it in time' : 'the peer refused it',
+      headers,
+    );
   }
 
   /** After a wait, where the refusal is one that passes. */

@@ -168,7 +168,7 @@ export class OutgoingInvite {
 
   #acknowledge(fork: Fork, response: SipResponse, content: { readonly headers: readonly HeaderLine[]; readonly body?: string }): void {
     const credentials = this.#sent?.credentials ?? [];
-    fork.inDialog.accepted(response, () => ({ ...content, headers: [...credentials, ...content.headers] }));
+    fork.inDialog.accepted(response, () => ({ ...content, credentials }));
   } // prettier-ignore
 
   /** A 2xx that does not say where its sender is: there is no dialog, and no way to tell the peer so. */
@@ -219,8 +219,12 @@ export class OutgoingInvite {
     return new InDialog({
       dialog, ground, session,
       media: plan.media,
-      journey: { ...(flow === undefined ? {} : { flow }), ...(account === undefined ? {} : { account }) },
-      contact: plan.contact,
+      journey: {
+        ...(sentOver === undefined ? {} : { from: sentOver.local.address }),
+        ...(flow === undefined ? {} : { flow }),
+        ...(account === undefined ? {} : { account }),
+      },
+      contact: plan.contact(sentOver),
       user: () => session.user,
       calling: true,
       over: (end) => {

@@ -8,7 +8,7 @@ import type { SessionAnswer } from '../session-timer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
 import { ALLOW, sessionFields, SUPPORTED } from './abilities.js';
 import type { DialogLife } from './dialog-life.js';
-import { descriptionIn, withDescription } from './session-body.js';
+import { describedIn, descriptionIn, withDescription } from './session-body.js';
 
 interface Agreed {
   readonly sdp: string | undefined;
@@ -31,13 +31,14 @@ export class PeerOffers {
     const { channel, awaited, timer, calling, confirmed } = this.#life;
     // Before the first INVITE is answered: ours is under way, or the peer's own is.
     if (!confirmed && !calling) return this.#later(transaction);
-    const agreed = confirmed && !this.#offering() ? this.#agree(request, true) : crossed();
+    const offer = describedIn(request);
+    const agreed = confirmed && !this.#offering() ? this.#agree(request, offer, true) : crossed();
     if (agreed.refusal !== undefined) {
       channel.ground.refuse(transaction, agreed.refusal);
       return;
     }
     const { sdp, timing } = agreed.value;
-    const isLate = descriptionIn(request) === undefined;
+    const isLate = offer.value === undefined;
     const { headers, body } = withDescription(sdp);
     const response = { status: 200, headers: [...this.#headers(timing), ...headers], ...withBody(body) };
     channel.refreshed(request, transaction.flow);
@@ -54,12 +55,13 @@ export class PeerOffers {
   /** With an offer or without, early or confirmed. The timer runs in confirmed dialogs only. */
   update(request: SipRequest, transaction: ServerTransaction): void {
     const { channel, timer, media, calling, confirmed } = this.#life;
-    const offers = descriptionIn(request) !== undefined;
+    const offer = describedIn(request);
+    const offers = offer.value !== undefined;
     // The peer's first offer was not answered yet, and none of ours was made: RFC 3311, section 5.2.
     if (offers && !(media?.agreed ?? false) && !calling && !(media?.offering ?? false)) {
       return this.#later(transaction);
     }
-    const agreed = offers && this.#offering() ? crossed() : this.#agree(request, false);
+    const agreed = offers && this.#offering() ? crossed() : this.#agree(request, offer, false);
     if (agreed.refusal !== undefined) {
       channel.ground.refuse(transaction, agreed.refusal);
       return;
@@ -73,13 +75,14 @@ export class PeerOffers {
   }
 
   /** The timer first: a request that asks for too short an interval changes nothing. */
-  #agree(request: SipRequest, needsDescription: boolean): Judged<Agreed> {
+  #agree(request: SipRequest, offer: Judged<Buffer | undefined>, needsDescription: boolean): Judged<Agreed> {
     const { timer, media } = this.#life;
     const timing = timer.judge(sessionFields(request));
     if (timing.refusal !== undefined) return timing;
-    const offer = descriptionIn(request);
-    if (offer === undefined && !needsDescription) return { value: { sdp: undefined, timing: timing.value } };
-    const described = offer === undefined ? media?.offer() : media?.answer(offer);
+    if (offer.refusal !== undefined) return offer;
+    const { value: theirs } = offer;
+    if (theirs === undefined && !needsDescription) return { value: { sdp: undefined, timing: timing.value } };
+    const described = theirs === undefined ? media?.offer() : media?.answer(theirs);
     if (described === undefined) return crossed();
     if (described.refusal !== undefined) return described;
     return { value: { sdp: described.value, timing: timing.value } };

@@ -17,6 +17,8 @@ interface Transfer {
   readonly transaction: ServerTransaction;
   /** Of the Event field. */
   readonly event: string;
+  /** The peer wants to hear of it (RFC 4488). */
+  readonly told: boolean;
   accepted: boolean;
   /** Told next, once the NOTIFY before was answered. */
   next: number | undefined;
@@ -39,7 +41,7 @@ export class PeerTransfers {
 
   /** Whether NOTIFYs are still to be sent. */
   get open(): boolean {
-    return this.#open?.accepted ?? false;
+    return this.#open?.accepted === true && this.#open.told;
   }
 
   received(request: SipRequest, transaction: ServerTransaction): void {
@@ -56,54 +58,57 @@ export class PeerTransfers {
     }
   }
 
-  /** The session has ended: what was not decided on is refused, what was goes on being told. */
+  /** The session has ended: what was not decided on is refused, what was goes on being told, where it is to be. */
   ended(): void {
     if (this.#open?.accepted === false) this.#refuse(this.#open, 487);
+    else if (this.#open?.told === false) this.#over(this.#open);
   }
 
   #asked(request: SipRequest, transaction: ServerTransaction, meant: Meant): TransferAsked {
     const { ground } = this.#life.channel;
     // The first REFER of a dialog needs no id, and some peers know none (RFC 3515, section 2.4.6).
     const event = this.#count++ === 0 ? 'refer' : `refer;id=${request.cseq.number}`;
-    const transfer: Transfer = { transaction, event, accepted: false, next: undefined, sending: false, callOff: () => undefined }; // prettier-ignore
+    const told = !/^\s*false\b/i.test(request.first('refer-sub') ?? '');
+    const transfer: Transfer = { transaction, event, told, accepted: false, next: undefined, sending: false, callOff: () => undefined }; // prettier-ignore
     // Before the peer gives its request up.
     transfer.callOff = ground.time.after((ground.patienceMs * 3) / 4, () => this.#refuse(transfer, 603));
     this.#open = transfer;
     return {
       ...meant,
-      accept: () => this.#accept(request, transfer),
+      accept: () => this.#accept(transfer),
       refuse: (status) => this.#refuse(transfer, status),
       notify: (status) => this.#notify(transfer, status),
     };
   }
 
-  #accept(request: SipRequest, transfer: Transfer): void {
+  /** Nobody is told of it, or everything: it is under way until it has come to something. */
+  #accept(transfer: Transfer): void {
     if (this.#open !== transfer || transfer.accepted) return;
     const { ground, contact } = this.#life.channel;
     transfer.callOff();
-    if (/^\s*false\b/i.test(request.first('refer-sub') ?? '')) {
-      this.#open = undefined;
-      const headers: HeaderLine[] = [['Refer-Sub', 'false'], contact, ALLOW, SUPPORTED];
-      ground.respond(transfer.transaction, { status: 200, headers });
-      return;
-    }
     transfer.accepted = true;
-    ground.respond(transfer.transaction, { status: 202, headers: [contact, ALLOW, SUPPORTED] });
+    const headers: HeaderLine[] = [contact, ALLOW, SUPPORTED];
+    if (transfer.told) ground.respond(transfer.transaction, { status: 202, headers });
+    else ground.respond(transfer.transaction, { status: 200, headers: [['Refer-Sub', 'false'], ...headers] });
     transfer.callOff = ground.time.after(TOLD_SECONDS * 1000, () => this.#notify(transfer, 408));
     this.#notify(transfer, 100);
   }
 
   #refuse(transfer: Transfer, status: number): void {
     if (this.#open !== transfer || transfer.accepted) return;
-    const { ground } = this.#life.channel;
+    this.#over(transfer);
+    this.#life.channel.ground.respond(transfer.transaction, { status });
+  }
+
+  #over(transfer: Transfer): void {
     transfer.callOff();
     this.#open = undefined;
-    ground.respond(transfer.transaction, { status });
   }
 
   /** One at a time, so that they come in order; of several that wait, only the latest is told. */
   #notify(transfer: Transfer, status: number): void {
     if (this.#open !== transfer || !transfer.accepted || (transfer.next ?? 0) >= 200) return;
+    if (!transfer.told) return status >= 200 ? this.#over(transfer) : undefined;
     transfer.next = status;
     if (status >= 200) transfer.callOff();
     if (!transfer.sending) void this.#tell(transfer);
@@ -121,8 +126,7 @@ export class PeerTransfers {
     }
     transfer.sending = false;
     if (!isOver) return;
-    transfer.callOff();
-    this.#open = undefined;
+    this.#over(transfer);
     this.#life.leave();
   }
 

@@ -1,10 +1,11 @@
 // The user agent: every request that is new is looked over and finds its
 // dialog, or begins a call, or gets its answer here (RFC 3261, section 8.2).
-import type { RequestSender } from '../client/request-sender.js';
+import type { Journey, RequestSender } from '../client/request-sender.js';
 import { Dialog, type DialogId } from '../dialog/dialog.js';
 import { readReplaces } from '../headers/replaces.js';
 import { refused, type Judged } from '../judged.js';
 import { inspected } from '../message/inspection.js';
+import { parseNameAddr } from '../message/name-addr.js';
 import { refusal, type Refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import { SessionTimer } from '../session-timer.js';
@@ -15,11 +16,15 @@ import type { Flow } from '../transport/flow.js';
 import { ABILITIES, ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from './abilities.js';
 import type { InDialog } from './in-dialog.js';
 import { InboundSession } from './inbound-session.js';
+import { describedIn } from './session-body.js';
 import { SessionGround, type SessionGroundOptions } from './session-ground.js';
 
 export interface Admission {
-  /** Whether a request is let in. `expected`: it belongs to a transaction or a dialog of ours, or one that has just ended. */
-  admits(request: SipRequest, flow: Flow, expected: boolean): Refusal | 'silence' | undefined;
+  /**
+   * Whether a request is let in. `expected`: it belongs to a transaction or a dialog of ours, or one that has just
+   * ended. `busy`: it is refused with 503 where this says nothing else, so no password of it is to be spent.
+   */
+  admits(request: SipRequest, flow: Flow, expected: boolean, busy: boolean): Refusal | 'silence' | undefined;
   /** Whether whoever is there is worth an answer to what is not well-formed; everybody is, if nobody says. */
   answersMalformed?(flow: Flow): boolean;
 }
@@ -28,8 +33,10 @@ export interface UserAgentOptions extends SessionGroundOptions {
   readonly admission: Admission;
   /** A call has come in: to be rung, accepted or rejected. */
   readonly invited: (session: InboundSession) => void;
-  /** Value of our Contact for whoever is at the other end of this flow. */
-  readonly contactFor: (flow: Flow) => string;
+  /** Value of our Contact for whoever is at the other end of this flow. `secure`: it is to be a sips URI. */
+  readonly contactFor: (flow: Flow, secure: boolean) => string;
+  /** The account at whom this INVITE comes from, if there is one. */
+  readonly accountFor?: (invite: SipRequest, flow: Flow) => Journey['account'];
   /** Seconds for Retry-After while draining; 30, if absent. */
   readonly drainSeconds?: number;
   /** Seconds after which a call that nobody has accepted is refused with 480; 180, if absent. */
@@ -45,7 +52,7 @@ export class UserAgent implements TransactionUser {
   readonly ground: SessionGround;
   readonly #options: UserAgentOptions;
   /** Requests outside of dialogs that are under way: by what a merged one has in common with them. */
-  readonly #merging = new Set<string>();
+  readonly #merging = new Map<string, ServerTransaction>();
   /** Keys of INVITEs that are under way, for their CANCELs. */
   readonly #invites = new Set<string>();
   #draining = false;
@@ -74,8 +81,8 @@ export class UserAgent implements TransactionUser {
     return this.ground.dialogs.counts;
   }
 
-  admits(request: SipRequest, flow: Flow): Refusal | 'silence' | undefined {
-    return this.#options.admission.admits(request, flow, this.#expects(request));
+  admits(request: SipRequest, flow: Flow, busy: boolean): Refusal | 'silence' | undefined {
+    return this.#options.admission.admits(request, flow, this.#expects(request), busy);
   }
 
   answersMalformed(flow: Flow): boolean {
@@ -121,17 +128,24 @@ export class UserAgent implements TransactionUser {
     else this.ground.refuse(transaction, NO_DIALOG);
   }
 
-  /** The same request by another way (section 8.2.2.2): it has a transaction of its own, and all else in common. */
+  /**
+   * The same request by another way (section 8.2.2.2): it has a transaction of its own, and all else in common. After a
+   * refusal it is none: a proxy that tries one place after the other has come back to this one.
+   */
   #isMerged(request: SipRequest, transaction: ServerTransaction): boolean {
     const key = mergeKeyOf(request);
-    if (this.#merging.has(key)) return true;
-    this.#merging.add(key);
-    transaction.user = { ended: () => this.#merging.delete(key) };
+    if (this.#merging.get(key)?.refused === false) return true;
+    this.#merging.set(key, transaction);
+    transaction.user = { ended: () => this.#over(key, transaction) };
     return false;
   }
 
+  #over(mergeKey: string, transaction: ServerTransaction): void {
+    if (this.#merging.get(mergeKey) === transaction) this.#merging.delete(mergeKey);
+  }
+
   #capabilities(transaction: ServerTransaction): void {
-    const contact = ['Contact', this.#options.contactFor(transaction.flow)] as const;
+    const contact = ['Contact', this.#contactIn(transaction)] as const;
     const headers = [
       contact,
       ALLOW,
@@ -150,17 +164,19 @@ export class UserAgent implements TransactionUser {
       ground.refuse(transaction, refusal(400, 'Missing Contact'));
       return;
     }
+    const offer = describedIn(request);
+    if (offer.refusal !== undefined) return void ground.refuse(transaction, offer.refusal);
     const timing = this.#timer().judge(sessionFields(request));
     const replaces = this.#replaced(request);
     if (timing.refusal !== undefined) return void ground.refuse(transaction, timing.refusal);
     if (replaces.refusal !== undefined) return void ground.refuse(transaction, replaces.refusal);
-    const contact = this.#options.contactFor(transaction.flow);
+    const contact = this.#contactIn(transaction);
     const mergeKey = mergeKeyOf(request);
     const key = serverKey(request);
     this.#invites.add(key);
     const over = (): void => {
       this.#invites.delete(key);
-      this.#merging.delete(mergeKey);
+      this.#over(mergeKey, transaction);
     };
     const ringSeconds = this.#options.ringSeconds ?? RING_SECONDS;
     this.#options.invited(
@@ -168,6 +184,8 @@ export class UserAgent implements TransactionUser {
         transaction,
         dialog,
         contact,
+        offer: offer.value,
+        account: this.#options.accountFor?.(request, transaction.flow),
         timing: timing.value,
         replaces: replaces.value,
         ground,
@@ -175,6 +193,13 @@ export class UserAgent implements TransactionUser {
         over,
       }),
     );
+  }
+
+  /** Of what was asked for, or came by, a sips URI, one as well (RFC 3261, section 12.1.1). */
+  #contactIn({ request, flow }: ServerTransaction): string {
+    const [proxy] = request.all('record-route');
+    const before = proxy === undefined ? request.contact?.uri : parseNameAddr(proxy)?.uri;
+    return this.#options.contactFor(flow, request.uri.scheme === 'sips' || before?.scheme === 'sips');
   }
 
   /** The call that is to be replaced, as far as RFC 3891 lets it be; undefined where none is meant. */

@@ -149,6 +149,7 @@ export class InviteClientTransaction implements ClientTransaction {
   #fail(reason: ClientFailure['reason']): void {
     if (this.#state === 'terminated') return;
     this.#end();
+    if (reason === 'no-answer') this.#outgoing.unanswered();
     this.#user.failed(clientFailure(reason));
   }
 

@@ -14,6 +14,7 @@ export class InviteServerTransaction implements ServerTransaction {
   readonly flow: Flow;
   readonly toTag: string;
   user: ServerUser = {};
+  #refused = false;
   readonly #ground: Ground;
   readonly #key: string;
   #state: State = 'proceeding';
@@ -38,6 +39,10 @@ export class InviteServerTransaction implements ServerTransaction {
 
   get answered(): boolean {
     return this.#state !== 'proceeding';
+  }
+
+  get refused(): boolean {
+    return this.#refused;
   }
 
   respond(response: Omit<ResponseData, 'toTag'>): boolean {
@@ -103,6 +108,7 @@ export class InviteServerTransaction implements ServerTransaction {
   #complete(): void {
     const { timers, durations } = this.#ground;
     this.#state = 'completed';
+    this.#refused = true;
     this.#limit = timers.start(lifetime(durations), 'H', this);
     if (!this.flow.reliable) this.#repeat = timers.start(this.#intervalMs, 'G', this);
   }

@@ -14,6 +14,7 @@ export class NonInviteServerTransaction implements ServerTransaction {
   readonly flow: Flow;
   toTag: string;
   user: ServerUser = {};
+  #refused = false;
   readonly #ground: Ground;
   readonly #key: string;
   #state: State = 'trying';
@@ -38,12 +39,17 @@ export class NonInviteServerTransaction implements ServerTransaction {
     return this.#state === 'completed' || this.#state === 'terminated';
   }
 
+  get refused(): boolean {
+    return this.#refused;
+  }
+
   respond(response: Omit<ResponseData, 'toTag'>): boolean {
     if (this.answered) return false;
     const { status } = response;
     const bytes = responseBytes(this.request, status === 100 ? response : { ...response, toTag: this.toTag });
     this.#last = bytes;
     this.#state = status < 200 ? 'proceeding' : 'completed';
+    this.#refused = status >= 300;
     this.#send(bytes);
     if (status < 200) return true;
     this.#limit.stop();

@@ -10,6 +10,8 @@ export interface ServerTransaction {
   readonly toTag: string;
   /** Whether a final response was given, or the transaction is over. */
   readonly answered: boolean;
+  /** Whether a final response was given that is no 2xx. */
+  readonly refused: boolean;
   /** Sends it; after a final one, nothing more is sent. False where it is too late. */
   respond(response: Omit<ResponseData, 'toTag'>): boolean;
   /** Whom to tell; set it when the request is handed over. */

@@ -78,12 +78,19 @@ class DurationQueue {
   #due(): void {
     this.#callOff = undefined;
     const now = this.#time.now();
-    for (;;) {
-      const timer = this.#timers[this.#first];
-      if (timer === undefined || timer.dueMs > now) break;
-      this.#first++;
-      timer.fire();
+    try {
+      for (;;) {
+        const timer = this.#timers[this.#first];
+        if (timer === undefined || timer.dueMs > now) break;
+        this.#first++;
+        timer.fire();
+      }
+    } finally {
+      this.#goOn(now); // also where an owner has thrown
     }
+  }
+
+  #goOn(now: number): void {
     if (this.#first >= COMPACT_AT && this.#first * 2 > this.#timers.length) {
       this.#timers = this.#timers.slice(this.#first);
       this.#first = 0;

@@ -16,7 +16,7 @@ import { InviteServerTransaction } from './invite-server.js';
 import type { LoadGauge } from './load-gauge.js';
 import { NonInviteClientTransaction } from './non-invite-client.js';
 import { NonInviteServerTransaction } from './non-invite-server.js';
-import { OutgoingRequest } from './outgoing-request.js';
+import { OutgoingRequest, type UnsentRequest } from './outgoing-request.js';
 import { SentAck } from './sent-ack.js';
 import type { ServerTransaction } from './server-transaction.js';
 import { SIP_TIMERS, type SipTimers } from './sip-timers.js';
@@ -32,9 +32,10 @@ export interface TransactionUser {
   acknowledged(request: SipRequest, flow: Flow): void;
   /**
    * Whether a request may have a transaction: a refusal is answered without one, 'silence' not at all.
-   * Asked once for a request, before anything is kept of it.
+   * Asked once for a request, before anything is kept of it. `busy`: it is refused with 503 unless this says otherwise,
+   * so its password need not be looked at.
    */
-  admits?(request: SipRequest, flow: Flow): Refusal | 'silence' | undefined;
+  admits?(request: SipRequest, flow: Flow, busy: boolean): Refusal | 'silence' | undefined;
   /** A request that was refused before anything was kept of it. */
   refused?(request: SipRequest, status: number): void;
   /** Whether whoever is at the other end is worth an answer to what is not well-formed; everybody is, if nobody is asked. */
@@ -51,6 +52,8 @@ export interface TransactionLayerOptions {
   readonly limits?: Partial<TransactionLimits>;
   /** Says which new calls are refused because there is too much to do; none, if nobody says. */
   readonly load?: Pick<LoadGauge, 'refuses'>;
+  /** A message met a defect of ours: it was refused with 500 where it could be. Thrown, if nobody is told. */
+  readonly failed?: (error: unknown, message: SipRequest | SipResponse | undefined) => void;
 }
 
 type AnyServer = InviteServerTransaction | NonInviteServerTransaction;
@@ -95,6 +98,14 @@ export class TransactionLayer {
   }
 
   handle(parsed: Parsed, flow: Flow): void {
+    try {
+      this.#take(parsed, flow);
+    } catch (error) {
+      this.#failed(parsed, error);
+    }
+  }
+
+  #take(parsed: Parsed, flow: Flow): void {
     switch (parsed.kind) {
       case 'request':
         this.#request(parsed.request, flow);
@@ -113,13 +124,13 @@ export class TransactionLayer {
   }
 
   /** Sends a request of ours, but ACK: see `sendAck`. All headers but Via, Max-Forwards and Content-Length are the caller's. */
-  send(request: RequestData, target: Target, user: ClientUser): ClientTransaction {
+  send(request: UnsentRequest, target: Target, user: ClientUser): ClientTransaction {
     const outgoing = this.#outgoing(request, this.#branch(), target);
     return request.method === 'INVITE' ? this.#startInvite(outgoing, user) : this.#start(outgoing, user);
   }
 
   /** Sends an INVITE, which can be taken back. */
-  sendInvite(request: RequestData, target: Target, user: ClientUser): InviteClientTransaction {
+  sendInvite(request: UnsentRequest, target: Target, user: ClientUser): InviteClientTransaction {
     return this.#startInvite(this.#outgoing(request, this.#branch(), target), user);
   }
 
@@ -142,6 +153,16 @@ export class TransactionLayer {
     this.#clients.clear();
   }
 
+  #failed(parsed: Parsed, error: unknown): void {
+    const { failed } = this.#options;
+    if (failed === undefined) throw error;
+    this.#count('failed');
+    if (parsed.kind === 'request' && parsed.request.method !== 'ACK') {
+      this.#servers.get(serverKey(parsed.request))?.respond({ status: 500 });
+    }
+    failed(error, parsed.kind === 'request' ? parsed.request : parsed.kind === 'response' ? parsed.response : undefined); // prettier-ignore
+  }
+
   #request(request: SipRequest, flow: Flow): void {
     this.#count('requests');
     if (flow.reliable) this.#options.wire.alias?.(flow, request.via);
@@ -157,13 +178,16 @@ export class TransactionLayer {
   }
 
   #newRequest(request: SipRequest, flow: Flow, key: string): void {
-    const verdict = this.#options.user.admits?.(request, flow);
+    // First: a password that was shown counts as used, and whoever is refused then would be asked for it anew.
+    const busy = this.#overload(request);
+    const verdict = this.#options.user.admits?.(request, flow, busy !== undefined);
     if (verdict === 'silence') {
       this.#count('not-admitted');
       return;
     }
-    const refused = verdict ?? this.#overload(request);
+    const refused = verdict ?? busy;
     if (refused !== undefined) {
+      if (refused === busy) this.#count('overload');
       this.#answerStatelessly(request, refused, flow);
       this.#options.user.refused?.(request, refused.status);
       return;
@@ -204,7 +228,6 @@ export class TransactionLayer {
       isInvite &&
       (this.#pendingInvites >= pendingInvites || (this.#options.load?.refuses(request.callId) ?? false));
     if (!isFull && !isTooMuch) return undefined;
-    this.#count('overload');
     return refusal(503, 'Service Unavailable', [['Retry-After', String(this.#retryAfter(request))]]);
   }
 
@@ -245,7 +268,7 @@ export class TransactionLayer {
     this.#start(this.#outgoing(cancelOf(invite.data), invite.branch, invite.target), NOBODY);
   }
 
-  #outgoing(request: RequestData, branch: string, target: Target): OutgoingRequest {
+  #outgoing(request: UnsentRequest, branch: string, target: Target): OutgoingRequest {
     const isFull = this.#clients.size >= this.#limits.client;
     return new OutgoingRequest(request, branch, target, isFull ? FULL : this.#options.wire);
   }

@@ -29,4 +29,5 @@ export type TransactionCount =
   | 'unanswerable'
   | 'not-admitted'
   | 'overload' // answered 503
+  | 'failed' // met a defect of ours
   | 'stray-responses';

@@ -1,4 +1,5 @@
 // Who wants to know that something closed: told once, even when they ask late.
+import { tellDefect } from '../../src/errors.js';
 
 export class CloseListeners {
   readonly #listeners = new Set<() => void>();
@@ -20,10 +21,17 @@ export class CloseListeners {
     return () => this.#listeners.delete(entry);
   }
 
+  /** It is the network that says so: what one of them throws keeps nobody from being told. */
   fire(): void {
     if (this.#done) return;
     this.#done = true;
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#listeners) {
+      try {
+        listener();
+      } catch (error) {
+        tellDefect(error);
+      }
+    }
     this.#listeners.clear();
   }
 }

@@ -15,11 +15,16 @@ export interface Flow {
   /** Whether what was sent arrives or the flow closes. */
   readonly reliable: boolean;
   readonly closed: boolean;
+  /** How often something came in by it: whether the peer of a connection has said anything since. 0 where nobody counts. */
+  readonly heard: number;
   /** False where it cannot be sent, now or after trying. */
   send(bytes: Buffer): boolean | Promise<boolean>;
   /** Calls once the flow is closed, or at once when it is; the function returned calls it off. */
   onClose(listener: () => void): () => void;
+  /** What was sent before still arrives. */
   close(): void;
+  /** Nobody is there any more: a connection is gone at once, with what its peer has not taken. */
+  abandon(): void;
 }
 
 /** Why there is no way to a peer. */

@@ -1,11 +1,16 @@
 // Keeps a connection of ours open, and finds out when its peer is gone (RFC
-// 5626, section 4.4.1). For flows whose peer has agreed to it: others need not answer.
+// 5626, section 4.4.1). Not every peer answers: one that never has is taken to be
+// there, and the connection is only kept from falling asleep on the way.
 import type { Time } from '../../src/time.js';
 import type { Flow } from './flow.js';
 
 export interface Pingable extends Flow {
   /** Sends a keep-alive; `answered` is called when the peer answers it. */
   ping(answered: () => void): boolean;
+}
+
+export function isPingable(flow: Flow): flow is Pingable {
+  return 'ping' in flow;
 }
 
 export interface KeepAliveOptions {
@@ -23,20 +28,25 @@ export class KeepAlive {
   readonly #time: Time;
   readonly #intervalMs: number;
   readonly #answerMs: number;
+  /** Whether the peer has ever answered. */
+  #answers = false;
   #callOff: () => void = () => undefined;
+  readonly #stopListening: () => void;
 
-  /** Closes the flow when an answer does not come in time; ends with the flow. */
+  /** Abandons the flow when an answer of a peer that answers does not come in time; ends with the flow. */
   constructor(flow: Pingable, { time, intervalMs = INTERVAL_MS, answerMs = ANSWER_MS }: KeepAliveOptions) {
     this.#flow = flow;
     this.#time = time;
     this.#intervalMs = intervalMs;
     this.#answerMs = answerMs;
     this.#wait();
-    flow.onClose(() => this.close());
+    this.#stopListening = flow.onClose(() => this.#callOff());
   }
 
+  /** The flow stays as it is. Idempotent. */
   close(): void {
     this.#callOff();
+    this.#stopListening();
   }
 
   #wait(): void {
@@ -45,7 +55,17 @@ export class KeepAlive {
   }
 
   #ping(): void {
-    this.#callOff = this.#time.after(this.#answerMs, () => this.#flow.close());
-    if (!this.#flow.ping(() => this.#wait())) this.#flow.close();
+    this.#callOff = this.#time.after(this.#answerMs, () => this.#unanswered());
+    if (!this.#flow.ping(() => this.#answered())) this.#flow.abandon();
+  }
+
+  #answered(): void {
+    this.#answers = true;
+    this.#wait();
+  }
+
+  #unanswered(): void {
+    if (this.#answers) this.#flow.abandon();
+    else this.#wait();
   }
 }

@@ -1,7 +1,7 @@
 // A flow to whoever is to get a request: the one there is, or a new one.
 import type { Time } from '../../src/time.js';
 import type { Socket } from 'node:net';
-import { type Flow, type Place, type TransportFailure, type TransportName } from './flow.js';
+import type { Flow, TransportFailure, TransportName } from './flow.js';
 import type { FlowTable } from './flow-table.js';
 import { connectStream } from './stream-connector.js';
 import type { ConnectionGate } from './connection-gate.js';
@@ -17,6 +17,8 @@ export interface Target {
   readonly name?: string | undefined;
   /** The flow that the peer came in on, which is taken while it stands. */
   readonly flow?: Flow | undefined;
+  /** The address of ours to leave from, where we listen on several. */
+  readonly from?: string | undefined;
 }
 
 export interface OutboundOptions {
@@ -25,10 +27,10 @@ export interface OutboundOptions {
   readonly limits: TransportLimits;
   readonly time: Time;
   readonly tls: TlsIdentity;
-  /** The UDP socket of the address's family. */
-  readonly datagrams: (place: Place) => Flow | undefined;
+  /** From a UDP socket of the address's family. */
+  readonly datagrams: (target: Target) => Flow | undefined;
   /** The address to connect from, where one of the family is listened on. */
-  readonly from: (place: Place) => string | undefined;
+  readonly from: (target: Target) => string | undefined;
   readonly connected: (socket: Socket, transport: 'tcp' | 'tls') => Flow;
 }
 
@@ -96,7 +98,7 @@ export class Outbound {
     if (gate.full) return 'too-many';
     const { name, address, port } = target;
     const remote = { address, port };
-    const socket = await connectStream({ transport, remote, name, from: from(remote), tls, limitMs, time });
+    const socket = await connectStream({ transport, remote, name, from: from(target), tls, limitMs, time });
     if (typeof socket === 'string') return socket;
     gate.keep(socket);
     const flow = connected(socket, transport);

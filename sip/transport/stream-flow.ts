@@ -24,6 +24,8 @@ export interface StreamFlowOptions {
 
 const PING = Buffer.from('\r\n\r\n');
 const PONG = Buffer.from('\r\n');
+/** Silence of a peer that we connected to after which the system asks whether it is there: 10 times, a second apart. */
+const PROBE_MS = 30_000;
 
 export class StreamFlow implements Flow {
   readonly transport: 'tcp' | 'tls';
@@ -36,6 +38,7 @@ export class StreamFlow implements Flow {
   readonly #options: StreamFlowOptions;
   readonly #framer: StreamFramer;
   readonly #closing = new CloseListeners();
+  #heard = 0;
   #heardMs: number;
   #begunMs: number | undefined; // when the message that is coming in began
   #spoke = false; // whether anything whole came in
@@ -55,6 +58,7 @@ export class StreamFlow implements Flow {
     this.#heardMs = options.time.now();
     this.#stopWatch = options.time.after(this.#nextCheckMs(), () => this.#check());
     socket.setNoDelay(true);
+    if (!this.inbound) socket.setKeepAlive(true, PROBE_MS);
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
     socket.on('error', () => options.counts.add('socket-errors'));
     socket.on('end', () => this.close());
@@ -65,8 +69,16 @@ export class StreamFlow implements Flow {
     return this.#closing.done;
   }
 
+  get heard(): number {
+    return this.#heard;
+  }
+
   send(bytes: Buffer): boolean {
-    if (this.closed || !this.#socket.writable) return false;
+    if (this.closed) return false;
+    if (!this.#socket.writable) {
+      this.#gone(); // it was reset, and is about to say so: the next request is to find another
+      return false;
+    }
     if (this.#socket.writableLength > this.#options.limits.unsentBytes) {
       this.#cut('reader-slow');
       return false;
@@ -86,6 +98,10 @@ export class StreamFlow implements Flow {
     return this.#closing.add(listener);
   }
 
+  abandon(): void {
+    if (!this.closed) this.#cut('unanswered');
+  }
+
   /** What was sent before is still written, but nothing more is read. */
   close(): void {
     if (this.closed) return;
@@ -97,6 +113,7 @@ export class StreamFlow implements Flow {
   #take(chunk: Buffer): void {
     const now = this.#options.time.now();
     this.#heardMs = now;
+    this.#heard++;
     const wasPending = this.#begunMs !== undefined;
     let isPinged = false;
     for (const framed of this.#framer.push(chunk)) {
@@ -167,7 +184,7 @@ export class StreamFlow implements Flow {
     else this.#watchAgain();
   }
 
-  #cut(reason: 'message-slow' | 'first-message-missing' | 'idle' | 'reader-slow'): void {
+  #cut(reason: 'message-slow' | 'first-message-missing' | 'idle' | 'reader-slow' | 'unanswered'): void {
     this.#options.counts.add(reason);
     this.#socket.destroy();
     this.#gone();

@@ -41,7 +41,9 @@ export class StreamListener {
   open(): Promise<void> {
     const { host, port, tls } = this.#options;
     return new Promise((resolve, reject) => {
-      this.#server.once('error', (error) => {
+      // Once it listens, one that could not be accepted.
+      this.#server.on('error', (error) => {
+        if (this.#local !== undefined) return this.#options.counts.add('socket-errors');
         const message = `cannot listen on ${tls === undefined ? 'TCP' : 'TLS'} ${host}:${port}: ${error.message}`;
         reject(new ParleyError('CONFIG_INVALID', message, { cause: error }));
       });

@@ -11,6 +11,7 @@ export type TransportCount =
   | 'first-message-missing'
   | 'idle'
   | 'reader-slow'
+  | 'unanswered' // nothing came in while a request of ours waited
   | 'strangers' // not admitted
   | 'socket-errors';
 

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { tellDefect } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { MessageTap } from '../capture/message-tap.js';
 import type { Via } from '../message/via.js';
@@ -78,7 +79,7 @@ export class Transports {
     this.#gate = new ConnectionGate(this.#limits, this.counts);
     const { time, client: tls = {} } = options;
     const both = { limits: this.#limits, time, counts: this.counts };
-    this.#received = tapped(options);
+    this.#received = guarded(tapped(options));
     this.#sent = sentTo(options.tap);
     const wire = { received: this.#received, sent: this.#sent };
     this.#door = new WebSocketDoor({ ...both, ...wire, opened: (flow) => this.#table.add(flow) });
@@ -87,8 +88,8 @@ export class Transports {
       table: this.#table,
       gate: this.#gate,
       tls,
-      datagrams: (place) => this.#datagrams(place),
-      from: (place) => this.#from(place),
+      datagrams: (target) => this.#datagrams(target),
+      from: (target) => this.#from(target),
       connected: (socket, transport) => this.#streamFlow(socket, transport, false, transport === 'tls'),
     });
     this.#listening = options.listeners.map((listener) => this.#listen(listener));
@@ -154,16 +155,19 @@ export class Transports {
   /** Host and port that peers reach us under over this flow's transport. */
   sentBy(flow: Flow): SentBy {
     const found = this.#at(flow) ?? this.#find(flow.transport, flow.remote.address);
-    if (found === undefined) return { host: flow.local.address, port: flow.local.port };
+    if (found === undefined) return this.#ownEnd(flow);
     const { advertised, host = LOOPBACK } = found.options;
     const wildcard = host === '0.0.0.0' || host === '::';
     const address = advertised?.host ?? (wildcard ? flow.local.address : found.listener.local.address);
     return { host: address, port: advertised?.port ?? found.listener.local.port };
   }
 
-  /** The address that peers reach us under over this transport; that of UDP where it is not listened on. */
-  told(transport: TransportName): Place {
-    const found = this.#find(transport) ?? this.#find('udp') ?? this.#listening[0];
+  /**
+   * The address that peers reach us under over this transport; that of UDP where it is not listened on. For a peer at
+   * the other end of a flow, the one of ours that the flow is at, else one of the peer's family.
+   */
+  told(transport: TransportName, flow?: Flow): Place {
+    const found = this.#near(transport, flow) ?? this.#near('udp', flow) ?? this.#listening[0];
     if (found === undefined) throw new Error('there is no listener');
     const { advertised } = found.options;
     const { address, port } = found.listener.local;
@@ -299,24 +303,40 @@ export class Transports {
     return new StreamFlow(socket, flowOptions);
   }
 
-  #datagrams(place: Place): UdpFlow | undefined {
-    const listener = this.#find('udp', place.address)?.listener;
-    return listener instanceof UdpListener ? listener.flowTo(place) : undefined;
+  #datagrams(target: Target): UdpFlow | undefined {
+    const mayLeave = ({ options: { transport }, listener: { local } }: Listening): boolean =>
+      transport === 'udp' && local.address === target.from && sameFamily(local.address, target.address);
+    const { listener } = this.#listening.find(mayLeave) ?? this.#find('udp', target.address) ?? {};
+    return listener instanceof UdpListener ? listener.flowTo(target) : undefined;
+  }
+
+  /** Of a connection over what is not listened on: the peer has no other way back (RFC 5923). Behind NAT it knows another address. */
+  #ownEnd({ transport, local, remote }: Flow): SentBy {
+    const { advertised } =
+      (transport === 'tls' ? this.#find('udp', remote.address)?.options : undefined) ?? {};
+    return { host: advertised?.host ?? local.address, port: local.port };
   }
 
   /** Connections leave from the address that is listened on, so that a peer knows us by it. */
-  #from(place: Place): string | undefined {
-    const found = this.#listening.find(({ listener }) => sameFamily(listener.local.address, place.address));
-    const address = found?.listener.local.address;
+  #from(target: Target): string | undefined {
+    const ours = this.#listening.map(({ listener }) => listener.local.address);
+    const usable = ours.filter((address) => sameFamily(address, target.address));
+    const address = usable.find((one) => one === target.from) ?? usable[0];
     return address === '0.0.0.0' || address === '::' ? undefined : address;
   }
 
   /** Of several addresses of one family, the one that the flow came in on. */
-  #at({ transport, local }: Flow): Listening | undefined {
+  #at({ transport, local }: Pick<Flow, 'transport' | 'local'>): Listening | undefined {
     return this.#listening.find(
       ({ options, listener }) => options.transport === transport && listener.local.address === local.address,
     );
   }
+
+  /** Where this transport listens for the peer of a flow. */
+  #near(transport: TransportName, flow: Flow | undefined): Listening | undefined {
+    if (flow === undefined) return this.#find(transport);
+    return this.#at({ transport, local: flow.local }) ?? this.#find(transport, flow.remote.address) ?? this.#find(transport);
+  } // prettier-ignore
 
   #find(transport: TransportName, like?: string): Listening | undefined {
     return this.#listening.find(
@@ -324,6 +344,17 @@ export class Transports {
         options.transport === transport && (like === undefined || sameFamily(listener.local.address, like)),
     );
   }
+}
+
+/** Whatever one message meets here, the socket that it came by goes on. */
+function guarded(received: TransportsOptions['received']): TransportsOptions['received'] {
+  return (bytes, flow) => {
+    try {
+      received(bytes, flow);
+    } catch (error) {
+      tellDefect(error);
+    }
+  };
 }
 
 function tapped({ received, tap }: TransportsOptions): (bytes: Buffer, flow: Flow) => void {

@@ -125,6 +125,7 @@ export class UdpListener {
 export class UdpFlow implements Flow {
   readonly transport = 'udp';
   readonly reliable = false;
+  readonly heard = 0;
   readonly remote: Place;
   readonly #listener: UdpListener;
 
@@ -157,5 +158,9 @@ export class UdpFlow implements Flow {
 
   close(): void {
     // The socket is the listener's.
+  }
+
+  abandon(): void {
+    // Nothing is kept.
   }
 }

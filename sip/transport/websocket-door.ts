@@ -71,8 +71,7 @@ export class WebSocketDoor {
     const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
     if (!offered.includes('sip')) {
       this.#options.counts.add('handshakes-failed');
-      duplex.end(REFUSED);
-      return;
+      return refuse(duplex);
     }
     const { opened, ...options } = this.#options;
     this.#server.handleUpgrade(request, duplex, head, (webSocket) => {
@@ -86,4 +85,11 @@ export class WebSocketDoor {
     for (const client of this.#server.clients) client.terminate();
     this.#http.close();
   }
+}
+
+/** The socket of another server has no listener left: whoever resets it now would end the process. */
+function refuse(duplex: Duplex): void {
+  duplex.on('error', () => duplex.destroy());
+  duplex.once('finish', () => duplex.destroy());
+  duplex.end(REFUSED);
 }

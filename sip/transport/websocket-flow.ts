@@ -30,6 +30,7 @@ export class WebSocketFlow implements Flow {
   readonly #webSocket: WebSocket;
   readonly #options: WebSocketFlowOptions;
   readonly #closing = new CloseListeners();
+  #heard = 0;
   #heardMs: number;
   #spoke = false;
   #stopWatch: () => void;
@@ -50,6 +51,10 @@ export class WebSocketFlow implements Flow {
 
   get closed(): boolean {
     return this.#closing.done;
+  }
+
+  get heard(): number {
+    return this.#heard;
   }
 
   send(bytes: Buffer): boolean {
@@ -73,9 +78,14 @@ export class WebSocketFlow implements Flow {
     this.#gone();
   }
 
+  abandon(): void {
+    if (!this.closed) this.#cut('unanswered');
+  }
+
   #take(data: Buffer): void {
     if (this.closed) return;
     this.#heardMs = this.#options.time.now();
+    this.#heard++;
     this.#spoke = true;
     const text = data.length <= 4 ? data.toString('latin1') : '';
     if (text === '\r\n\r\n') this.send(PONG);
@@ -89,7 +99,7 @@ export class WebSocketFlow implements Flow {
     else this.#stopWatch = time.after(limits.idleMs, () => this.#check());
   }
 
-  #cut(reason: 'first-message-missing' | 'idle' | 'reader-slow'): void {
+  #cut(reason: 'first-message-missing' | 'idle' | 'reader-slow' | 'unanswered'): void {
     this.#options.counts.add(reason);
     this.#webSocket.terminate();
     this.#gone();

@@ -5,6 +5,7 @@ import type { Uri } from '../message/uri.js';
 import { writeNameAddr } from '../headers/caller-identity.js';
 import type { CallPlan } from '../session/call-plan.js';
 import type { SessionMedia } from '../session/session-media.js';
+import type { Flow } from '../transport/flow.js';
 import { addressAt, readAddress, type WrittenAddress } from './caller-address.js';
 import { invalid } from './caller-headers.js';
 import type { Trunk } from './trunk.js';
@@ -19,8 +20,15 @@ export interface CallWish {
   readonly headers: readonly HeaderLine[];
 }
 
-/** The URI of a user of this server, as peers over that transport reach it. */
-export type ContactMaker = (user: string, transport: TrunkTransport | undefined) => string;
+/**
+ * The URI of a user of this server, as peers over that transport reach it. `flow`: what the request goes out on, where
+ * that is known already; over TLS it may be the only way back.
+ */
+export type ContactMaker = (
+  user: string,
+  transport: TrunkTransport | undefined,
+  flow: Flow | undefined,
+) => string;
 
 const OUR_USER = 'parley'; // where nobody says who calls
 const ANONYMOUS = '"Anonymous" <sip:anonymous@anonymous.invalid>';
@@ -33,15 +41,17 @@ export function planByTrunk(wish: CallWish, trunk: Trunk, media: SessionMedia): 
   const own = readAddress(settings.from ?? username ?? OUR_USER) ?? { kind: 'user', user: OUR_USER };
   const caller = addressOf(wish.from === undefined || wish.from === 'anonymous' ? own : wish.from, domain);
   const name = wish.displayName ?? (wish.from === undefined ? displayName : undefined);
+  const { routes } = trunk;
+  const us = register?.contactUser ?? username ?? OUR_USER;
   const identity = identityFields(writeNameAddr(name, caller), wish.from === 'anonymous', settings.assertedIdentity);
   return {
     uri,
     to: `<${uri}>`,
     from: wish.from === 'anonymous' ? ANONYMOUS : writeNameAddr(name, caller),
-    contact: `<${secured(trunk.contact(register?.contactUser ?? username ?? OUR_USER), uri)}>`,
-    routes: trunk.routes,
+    contact: (flow) => `<${secured(trunk.contact(us, flow), uri, routes[0])}>`,
+    routes,
     headers: [...identity, ...wish.headers],
-    journey: trunk.journey,
+    journey: trunk.journeyOf(uri),
     media,
   };
 } // prettier-ignore
@@ -49,14 +59,14 @@ export function planByTrunk(wish: CallWish, trunk: Trunk, media: SessionMedia): 
 /** Straight to where the URI leads. */
 export function planDirectly(wish: CallWish, uri: Uri, contact: ContactMaker, media: SessionMedia): CallPlan {
   const transport = transportOf(uri);
-  const ours = contact(OUR_USER, transport);
+  const ours = contact(OUR_USER, undefined, undefined);
   const host = /@([^;?]+)/.exec(ours)?.[1] ?? 'localhost';
   const caller = wish.from === undefined || wish.from === 'anonymous' ? ours.replace(/;.*$/, '') : addressOf(wish.from, host);
   return {
     uri: uri.text,
     to: `<${uri.text}>`,
     from: wish.from === 'anonymous' ? ANONYMOUS : writeNameAddr(wish.displayName, caller),
-    contact: `<${secured(ours, uri.text)}>`,
+    contact: (flow) => `<${secured(contact(OUR_USER, transport, flow), uri.text)}>`,
     routes: [],
     headers: [...(wish.from === 'anonymous' ? [['Privacy', 'id'] as const] : []), ...wish.headers],
     journey: { nextHop: uri },
@@ -84,9 +94,9 @@ function addressOf(address: WrittenAddress | { kind: 'user'; user: string }, dom
   return address.kind === 'uri' ? address.uri.text : addressAt(address.user, domain);
 }
 
-/** A sips URI wants a Contact that is one too (RFC 3261, section 8.1.1.8). */
-function secured(contact: string, uri: string): string {
-  return /^sips:/i.test(uri) ? contact.replace(/^sip:/, 'sips:') : contact;
+/** A sips URI, to call or as the first hop, wants a Contact that is one too (RFC 3261, section 8.1.1.8). */
+function secured(contact: string, uri: string, route = ''): string {
+  return /^sips:/i.test(uri) || /^<sips:/i.test(route) ? contact.replace(/^sip:/, 'sips:') : contact;
 }
 
 function transportOf({ scheme, params }: Uri): TrunkTransport | undefined {

@@ -8,8 +8,10 @@ import { retryAfterMs } from '../client/attempts.js';
 import type { Journey, RequestSender, SendOutcome } from '../client/request-sender.js';
 import { wholeNumber } from '../message/cseq.js';
 import type { SipResponse } from '../message/response.js';
-import type { HeaderLine, RequestData } from '../message/serialiser.js';
+import type { HeaderLine } from '../message/serialiser.js';
+import type { UnsentRequest } from '../transaction/outgoing-request.js';
 import type { Flow } from '../transport/flow.js';
+import { isPingable, KeepAlive } from '../transport/keep-alive.js';
 import { grantedSeconds } from './granted-contact.js';
 import { retryDelayMs, slowRetryMs } from './retry-delays.js';
 
@@ -21,8 +23,8 @@ export interface RegistrationOptions {
   readonly registrar: string;
   /** The address of record: what is registered. */
   readonly address: string;
-  /** The URI that calls are to come to, asked anew each time. */
-  readonly contact: () => string;
+  /** The URI that calls are to come to, for a REGISTER that goes out on this flow. */
+  readonly contact: (flow: Flow | undefined) => string;
   /** Seconds that are asked for. */
   readonly expires: number;
   /** Further fields: Route of an outbound proxy, User-Agent. */
@@ -129,17 +131,17 @@ export class Registration {
     return sender.send((more) => this.#request(expires, more), journey());
   }
 
-  #request(expires: number, more: readonly HeaderLine[]): RequestData {
+  #request(expires: number, more: readonly HeaderLine[]): UnsentRequest {
     const { registrar, address, contact, headers = [] } = this.#options;
     return {
       method: 'REGISTER',
       uri: registrar,
+      contact: (flow) => `<${contact(flow)}>`,
       headers: [
         ['From', `<${address}>;tag=${this.#tag}`],
         ['To', `<${address}>`],
         ['Call-ID', this.#callId],
         ['CSeq', `${++this.#cseq} REGISTER`],
-        ['Contact', `<${contact()}>`],
         ['Expires', String(expires)],
         ['Supported', 'path'],
         ...headers,
@@ -156,7 +158,7 @@ export class Registration {
 
   #accepted(response: SipResponse, flow: Flow | undefined): void {
     const { time, random, contact } = this.#options;
-    const seconds = grantedSeconds(response, contact(), this.#expires);
+    const seconds = grantedSeconds(response, contact(flow), this.#expires);
     if (seconds === 0) return this.#failed({ response });
     this.#serviceRoute = response.all('service-route');
     this.#path = response.all('path');
@@ -199,7 +201,15 @@ export class Registration {
       gone = true;
       this.#lost();
     });
-    if (!gone) this.#stopWatching = stop;
+    if (gone) return;
+    // Calls come in by it: that it is dead would else show with the next refresh, long after.
+    const keepAlive = isPingable(this.#flow)
+      ? new KeepAlive(this.#flow, { time: this.#options.time })
+      : undefined;
+    this.#stopWatching = () => {
+      stop();
+      keepAlive?.close();
+    };
   }
 
   /** Calls would come in by a connection that is no more. */

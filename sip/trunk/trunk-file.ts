@@ -15,9 +15,12 @@ import type { CodecName } from '../../src/rtp/codec.js';
 import { isNetwork } from '../guard/address-list.js';
 import { parseUri, type Uri } from '../message/uri.js';
 import { FieldReader, isFields, type Fields } from './field-reader.js';
-import type { TrunkSettings } from './trunk-settings.js';
+import type { TrunkSettings, TrunkTransport } from './trunk-settings.js';
 
 const MOST_TRUNKS = 100;
+const TRANSPORTS: readonly TrunkTransport[] = ['udp', 'tcp', 'tls'];
+/** What a sips URI may state: TCP is what its TLS runs over (RFC 3261, section 26.2.2). */
+const SECURE: Readonly<Record<string, TrunkTransport>> = { tcp: 'tls', tls: 'tls' };
 const CODECS: readonly CodecName[] = ['opus', 'G722', 'PCMU', 'PCMA'];
 const USUAL_EXPIRES = 600;
 const USUAL_INTERVAL = 30;
@@ -83,9 +86,8 @@ class TrunkReader {
     };
     return {
       name, domain, ...given(account), ...given(calls),
-      ...given({ transport: this.#read.word(value, 'transport', at, ['udp', 'tcp', 'tls']), proxy: this.#proxy(value, at),
-        ...this.#caller(value, at), ...this.#upkeep(value, at), ...this.#media(value, at) }),
-            authRealms: this.#read.list(value, 'authRealms', at, 'realms', (realm) => realm !== '') ?? [domain],
+      ...given({ ...this.#way(value, at), ...this.#caller(value, at), ...this.#upkeep(value, at), ...this.#media(value, at) }),
+            authRealms: this.#read.list(value, 'authRealms', at, 'realms', (realm) => realm !== '') ?? [domain.replace(/:\d+$/, '')],
       assertedIdentity: this.#read.flag(value, 'assertedIdentity', at) ?? false,
       addresses: this.#read.list(value, 'addresses', at, 'addresses and networks such as 192.0.2.0/24', isNetwork) ?? [],
     } as TrunkSettings; // absent fields were left out
@@ -107,6 +109,21 @@ class TrunkReader {
     const isHost = uri !== undefined && uri.user === undefined && uri.params.names().length === 0 && uri.headers.length === 0;
     if (domain !== undefined && !isHost) this.#read.problem(`${at}.domain`, 'must be a name or an address, with a port or without');
     return domain ?? '';
+  } // prettier-ignore
+
+  /** One transport, of the trunk or of its proxy: what is meant to be encrypted is never sent in the clear by accident. */
+  #way(trunk: Fields, at: string): Fields {
+    const stated = this.#read.word(trunk, 'transport', at, TRANSPORTS);
+    const proxy = this.#proxy(trunk, at);
+    const word = proxy?.params.get('transport')?.toLowerCase();
+    if (proxy === undefined || (word === undefined && proxy.scheme !== 'sips')) return { transport: stated, proxy };
+    const found = proxy.scheme === 'sips' ? SECURE[word ?? 'tls'] : TRANSPORTS.find((name) => name === word);
+    if (found === undefined) {
+      this.#read.problem(`${at}.proxy`, `must be reached over ${TRANSPORTS.join(', ')}, and with sips over tls`);
+    } else if (stated !== undefined && stated !== found) {
+      this.#read.problem(`${at}.proxy`, `is reached over ${found}, but ${at}.transport is ${stated}`);
+    }
+    return { transport: found, proxy };
   } // prettier-ignore
 
   #proxy(trunk: Fields, at: string): Uri | undefined {

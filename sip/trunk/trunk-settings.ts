@@ -11,11 +11,11 @@ export interface TrunkSettings {
   readonly domain: string;
   /** Everything goes there first, if set; with the parameter `lr` it also stands in Route. */
   readonly proxy?: Uri;
-  /** Over which the domain is reached; what DNS says, if absent. */
+  /** Over which the proxy, or else the domain, is reached; what DNS says, if absent. */
   readonly transport?: TrunkTransport;
   readonly username?: string;
   readonly password?: string;
-  /** Whose challenges are answered; that of the domain, if absent. */
+  /** Whose challenges are answered; that of the domain, without its port, if absent. */
   readonly authRealms: readonly string[];
   /** The caller where a call says none: a number, a user name or a SIP URI. */
   readonly from?: string;
@@ -29,6 +29,6 @@ export interface TrunkSettings {
   readonly srtp?: 'require' | 'prefer' | 'off';
   /** Who calls is told in P-Asserted-Identity besides: the trunk trusts us (RFC 3325). */
   readonly assertedIdentity: boolean;
-  /** Where calls of this trunk come in from: addresses, or networks such as 192.0.2.0/24. */
+  /** Where the trunk is, and calls of it come in from: addresses, or networks such as 192.0.2.0/24. Its account is shown there. */
   readonly addresses: readonly string[];
 }

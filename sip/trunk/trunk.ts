@@ -3,12 +3,16 @@
 import type { Time } from '../../src/time.js';
 import { DigestClient } from '../auth/digest-client.js';
 import { knownPeer } from '../auth/known-peer.js';
+import { PeerAccount } from '../client/peer-account.js';
 import type { Journey, RequestSender } from '../client/request-sender.js';
+import { AddressList } from '../guard/address-list.js';
 import { SourceRates } from '../guard/source-rates.js';
 import { parseNameAddr } from '../message/name-addr.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import { parseUri, type Uri } from '../message/uri.js';
+import type { Flow } from '../transport/flow.js';
 import { addressAt } from './caller-address.js';
+import type { ContactMaker } from './call-planner.js';
 import { Health } from './health.js';
 import { Registration, type RegistrationState } from './registration.js';
 import type { TrunkSettings, TrunkTransport } from './trunk-settings.js';
@@ -16,8 +20,7 @@ import type { TrunkSettings, TrunkTransport } from './trunk-settings.js';
 export interface TrunkOptions {
   readonly settings: TrunkSettings;
   readonly sender: Pick<RequestSender, 'send'>;
-  /** The URI of a user of this server, as peers over that transport reach it. */
-  readonly contact: (user: string, transport: TrunkTransport | undefined) => string;
+  readonly contact: ContactMaker;
   /** User-Agent, or nothing. */
   readonly headers?: readonly HeaderLine[];
   readonly time: Time;
@@ -49,9 +52,10 @@ const LONGEST_PAUSE_MS = 300_000;
 
 export class Trunk {
   readonly settings: TrunkSettings;
-  readonly account: DigestClient | undefined;
+  readonly account: PeerAccount | undefined;
   readonly #options: TrunkOptions;
   readonly #home: Uri;
+  readonly #addresses: AddressList;
   readonly #rates: SourceRates | undefined;
   readonly #registration: Registration | undefined;
   readonly #health: Health | undefined;
@@ -65,7 +69,8 @@ export class Trunk {
     this.#options = options;
     this.settings = settings;
     this.#home = homeOf(settings);
-    this.account = accountOf(options);
+    this.#addresses = new AddressList(settings.addresses);
+    this.account = accountOf(options, this.#addresses);
     if (callsPerSecond !== undefined) {
       const burst = Math.max(1, Math.ceil(callsPerSecond));
       this.#rates = new SourceRates({ perSecond: callsPerSecond, burst, mostSources: 1 }, time);
@@ -87,6 +92,17 @@ export class Trunk {
   /** Whether calls may come from there: it is where this server is registered. */
   isAt(address: string): boolean {
     return this.#registration?.registrar === address;
+  }
+
+  /** Whether calls from there are its calls: by what is configured, too. */
+  owns(address: string): boolean {
+    return this.isAt(address) || this.#addresses.has(address);
+  }
+
+  /** Whether it knows us under this name, as the user of a Contact. */
+  knowsAs(user: string | undefined): boolean {
+    const { register, username } = this.settings;
+    return user !== undefined && user === (register?.contactUser ?? username);
   }
 
   start(): void {
@@ -134,16 +150,17 @@ export class Trunk {
     return [...this.#proxyRoute, ...(this.#registration?.serviceRoute ?? [])];
   }
 
-  /** Where requests outside of dialogs go: the proxy, else the first route, else the domain. */
-  get journey(): Journey {
+  /** Where a request to this URI outside of dialogs goes: the proxy, else the first route, else the domain. */
+  journeyOf(uri: string): Journey {
     const [first] = this.#registration?.serviceRoute ?? [];
     const route = first === undefined ? undefined : parseNameAddr(first)?.uri;
-    return this.#journeyTo(this.settings.proxy ?? route ?? this.#home);
+    const journey = this.#journeyTo(this.settings.proxy ?? route ?? this.#home);
+    return /^sips:/i.test(uri) ? secured(journey) : journey;
   }
 
-  /** Of a user of this server, for Contact. */
-  contact(user: string): string {
-    return this.#options.contact(user, this.settings.transport);
+  /** Of a user of this server, for Contact of what goes out on this flow. */
+  contact(user: string, flow: Flow | undefined): string {
+    return this.#options.contact(user, this.settings.transport, flow);
   }
 
   /** Takes the registration back; resolves within some seconds. */
@@ -164,7 +181,9 @@ export class Trunk {
 
   #journeyTo(nextHop: Uri): Journey {
     const flow = this.#registration?.flow;
-    return { nextHop, ...(flow === undefined ? {} : { flow }), ...(this.account === undefined ? {} : { account: this.account }) };
+    const { transport } = this.settings;
+    const account = this.account === undefined ? {} : { account: this.account, leadsToPeer: true };
+    return { nextHop: transport === undefined ? nextHop : over(nextHop, transport), ...(flow === undefined ? {} : { flow }), ...account };
   } // prettier-ignore
 
   #registers(): Registration | undefined {
@@ -177,7 +196,7 @@ export class Trunk {
       journey: () => this.#journeyTo(proxy ?? this.#home),
       registrar: `sip:${domain}`,
       address: addressAt(username ?? user, domain),
-      contact: () => this.contact(user),
+      contact: (flow) => this.contact(user, flow),
       expires: register.expires,
       changed: (state) => changed?.(this.name, state),
     });
@@ -204,15 +223,31 @@ export class Trunk {
   }
 }
 
+/** As it is located over this transport, whatever it says of one: what the trunk is configured for counts. */
+function over(uri: Uri, transport: TrunkTransport): Uri {
+  return { ...uri, params: uri.params.with('transport', transport) };
+}
+
+/** Every hop to a sips URI is one of TLS (RFC 3261, section 26.2.2); where the trunk has no such way, there is none. */
+function secured({ flow, nextHop, ...journey }: Journey): Journey {
+  const isSecure = flow?.transport === 'tls';
+  return { ...journey, nextHop: { ...nextHop, scheme: 'sips' }, ...(isSecure ? { flow } : {}) };
+}
+
 /** The domain as a URI to be located. */
-function homeOf({ domain, transport, name }: TrunkSettings): Uri {
-  const uri = parseUri(`sip:${domain}${transport === undefined ? '' : `;transport=${transport}`}`);
+function homeOf({ domain, name }: TrunkSettings): Uri {
+  const uri = parseUri(`sip:${domain}`);
   if (uri === undefined) throw new TypeError(`the domain of trunk ${name} is none`); // trunk-file.ts has judged it
   return uri;
 }
 
-function accountOf({ settings, randomBytes }: TrunkOptions): DigestClient | undefined {
-  const { name, username, password, authRealms } = settings;
+function accountOf({ settings, randomBytes }: TrunkOptions, listed: AddressList): PeerAccount | undefined {
+  const { name, username, password, authRealms, transport } = settings;
   if (username === undefined || password === undefined) return undefined;
-  return new DigestClient(knownPeer(`trunk ${name}`), { username, secret: { password }, realms: authRealms }, randomBytes);
-} // prettier-ignore
+  const account = { username, secret: { password }, realms: authRealms };
+  return new PeerAccount({
+    digest: new DigestClient(knownPeer(`trunk ${name}`), account, randomBytes),
+    listed,
+    secureOnly: transport === 'tls',
+  });
+}

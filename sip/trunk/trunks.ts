@@ -30,6 +30,12 @@ export class Trunks {
     throw new ParleyError('NOT_FOUND', `there is no trunk named ${JSON.stringify(name.slice(0, 100))}`, { field: 'trunk' });
   } // prettier-ignore
 
+  /** The one that calls from this address to this user of ours are of; of several accounts there, else the first. */
+  of(address: string, user: string | undefined): Trunk | undefined {
+    const there = this.#trunks.filter((trunk) => trunk.owns(address));
+    return there.find((trunk) => trunk.knowsAs(user)) ?? there[0];
+  }
+
   close(): Promise<void> {
     this.#closed ??= Promise.all(this.#trunks.map((trunk) => trunk.close())).then(() => undefined);
     return this.#closed;

@@ -3,7 +3,7 @@
 // The same line as a call's, with another sink. Bytes wait in a bounded ring;
 // a client that reads slowly holds the line up and nothing else.
 import { ByteRing } from '../audio/pcm-ring.js';
-import { asParleyError, type ParleyError } from '../errors.js';
+import { asParleyError, GIVEN_UP, type ParleyError } from '../errors.js';
 import type { ContainerName } from '../rtp/container.js';
 import type { SpeechOptions, Voice, VoiceReference } from '../speech/engine.js';
 import type { SpeechRouting } from '../speech/routing.js';
@@ -111,7 +111,7 @@ export class SpeechStream implements SoundSource {
 
   /** Stops the work and frees it; idempotent. */
   cancel(): void {
-    this.#controller.abort();
+    this.#controller.abort(GIVEN_UP);
     this.#ring.abort();
     void this.#finished.then(() => this.#ring.close());
   }

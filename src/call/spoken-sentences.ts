@@ -4,7 +4,7 @@
 //   sentence N    taken by whoever sends it
 //   sentence N+1  opened as soon as N is taken: made, and held up by its own ring
 //   sentence N+2  text
-import { ParleyError } from '../errors.js';
+import { GIVEN_UP, ParleyError } from '../errors.js';
 import type { SpeechOptions, VoiceReference } from '../speech/engine.js';
 import type { SpeechRouting } from '../speech/routing.js';
 import type { Sound, SoundSource } from '../speech/sound.js';
@@ -94,7 +94,7 @@ export class SpokenSentences implements SentenceSpeaker {
         reading.leave(sentence);
       }
     } finally {
-      controller.abort();
+      controller.abort(GIVEN_UP);
       reading.close();
     }
   }

@@ -6,7 +6,7 @@
 //
 // It is spoken when its last packet left, not when the engine finished: the end
 // travels through the playout as a mark.
-import { isAborted, type ErrorCode, ParleyError, asParleyError } from '../errors.js';
+import { isAborted, type ErrorCode, GIVEN_UP, ParleyError, asParleyError } from '../errors.js';
 import { decodeMark } from '../rtp/marks.js';
 import type { LinePiece, SpeechLine } from './speech-line.js';
 import type { SpokenSegment } from './spoken-text.js';
@@ -169,7 +169,7 @@ export class Utterance {
     const text = sound.heard(line.segments, durationMs);
     const utterance = this.number;
     this.#step(end);
-    this.#controller.abort();
+    this.#controller.abort(GIVEN_UP);
     const error = this.#error;
     if (error !== undefined && end === 'failed') {
       emit({

@@ -33,7 +33,7 @@ export interface AssociationOptions {
   readonly limitMs?: number;
 }
 
-const LIMIT_MS = 15_000;
+export const HANDSHAKE_LIMIT_MS = 15_000;
 const RETRANSMIT_MS = 200; // the first; each further one after twice as long: a call has no second to lose
 const LONGEST_WAIT_MS = 2000; // however the system's clock was set meanwhile
 const MOST_EARLY = 16; // datagrams before the start: two flights
@@ -75,10 +75,9 @@ export class DtlsAssociation {
   start(): void {
     if (this.#started || this.#over) return;
     this.#started = true;
-    const { time, limitMs = LIMIT_MS } = this.#options;
+    const { time, limitMs = HANDSHAKE_LIMIT_MS } = this.#options;
     this.#cancelLimit = time.after(limitMs, () => {
-      const seconds = limitMs / 1000;
-      this.#fail(new ParleyError('TIMEOUT', `the DTLS handshake did not end within ${seconds} s`));
+      this.#fail(new ParleyError('TIMEOUT', 'the DTLS handshake did not end in time'));
     });
     this.#take(dtlsAddon().dtlsStart(this.#handle));
     const early = this.#early;

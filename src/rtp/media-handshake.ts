@@ -4,29 +4,19 @@
 //   first byte   0-3 ─▶ IceLite        20-63 ─▶ DtlsAssociation      (RFC 7983)
 //
 // With ICE nothing is sent to an address, and no DTLS taken from it, before a
-// check came from there. Without, the far end may stand behind a translator: the
-// first address that begins a handshake is answered, besides it only the
-// announced one, and the certificate proves which it was.
+// check came from there. Without, the far end may stand behind a translator:
+// others than the announced address may try (see DtlsHearing), and the certificate
+// proves which it was.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
-import { DtlsAssociation } from './dtls-association.js';
+import { DtlsAssociation, HANDSHAKE_LIMIT_MS } from './dtls-association.js';
 import type { DtlsKeys } from './dtls-addon.js';
-import type { CertificateFingerprint, DtlsCertificate } from './dtls-certificate.js';
+import type { DtlsCertificate } from './dtls-certificate.js';
+import { DtlsHearing, type Source } from './dtls-hearing.js';
+import { sameAssociation, type HandshakeTerms } from './handshake-terms.js';
 import { IceLite, type IceComponent, type IceCredentials } from './ice-lite.js';
 import type { MediaSocket } from './media-socket.js';
 import type { ForeignPacket } from './socket-addon.js';
-
-/** What offer and answer say. */
-export interface HandshakeTerms {
-  /** Ours: `active` connects. */
-  readonly setup: 'active' | 'passive';
-  /** Of the far end's certificate. */
-  readonly fingerprints: readonly CertificateFingerprint[];
-  /** The far end's name for the association (RFC 8842). */
-  readonly tlsId?: string | undefined;
-  /** Undefined: the far end does no ICE. */
-  readonly ice?: IceCredentials | undefined;
-}
 
 export interface MediaHandshakeOptions extends HandshakeTerms {
   /** Its `onForeign` is taken. It has learned where the far end is announced, unless there is ICE. */
@@ -46,16 +36,18 @@ export interface MediaHandshakeOptions extends HandshakeTerms {
 const CHECK_LIMIT_MS = 30_000; // a browser gathers its addresses first, and the network may be slow to say them
 const LAST_OF_STUN = 3;
 
-interface Source {
-  readonly address: string;
-  readonly port: number;
-}
-
 export class MediaHandshake {
   readonly #options: MediaHandshakeOptions;
   #terms: HandshakeTerms;
   #ice: IceLite | undefined;
   #association: DtlsAssociation;
+  #hearing: DtlsHearing;
+  /** When somebody must have proved to be the far end, where there is no ICE. */
+  #untilMs: number | undefined;
+  /** Why the first one was refused who tried from elsewhere. */
+  #refusal: ParleyError | undefined;
+  /** The present association has had keys. */
+  #proven = false;
   /** Where DTLS goes; undefined until somebody spoke or was checked. */
   #far: Source | undefined;
   /** Whose datagram is being taken in. */
@@ -69,6 +61,7 @@ export class MediaHandshake {
     this.#options = options;
     this.#terms = options;
     this.#association = this.#associate();
+    this.#hearing = this.#hear();
     this.#useIce(options.ice);
     options.socket.onForeign = () => this.#takeForeign();
     this.#begin();
@@ -105,7 +98,10 @@ export class MediaHandshake {
       this.#far = undefined;
       this.#nominated = false;
     }
+    this.#untilMs = this.#refusal = undefined;
+    this.#proven = false;
     this.#association = this.#associate();
+    this.#hearing = this.#hear();
     this.#useIce(terms.ice);
     this.#begin();
   }
@@ -120,8 +116,10 @@ export class MediaHandshake {
   }
 
   #associate(): DtlsAssociation {
-    const { certificate, time, onFailed, onClosed } = this.#options;
+    const { certificate, time, onClosed } = this.#options;
     const { setup, fingerprints } = this.#terms;
+    const limitMs =
+      this.#untilMs === undefined ? HANDSHAKE_LIMIT_MS : Math.max(1, this.#untilMs - time.now());
     return new DtlsAssociation({
       certificate,
       role: setup,
@@ -129,9 +127,33 @@ export class MediaHandshake {
       time,
       send: (data) => this.#send(data),
       onKeys: (keys) => this.#secured(keys),
-      onFailed,
+      onFailed: (error) => this.#failed(error),
       onClosed: () => onClosed?.(),
+      limitMs,
     });
+  }
+
+  #hear(): DtlsHearing {
+    const { time } = this.#options;
+    return new DtlsHearing({ role: this.#terms.setup, time, announced: () => this.#announced() });
+  }
+
+  /** Of somebody else than the announced one, who has proved nothing: the far end may still come. */
+  #failed(error: ParleyError): void {
+    const by = this.#ice === undefined && !this.#proven ? this.#speaker : undefined;
+    if (by === undefined || this.#hearing.isAnnounced(by)) {
+      return this.#options.onFailed(error.code === 'TIMEOUT' ? (this.#refusal ?? error) : error);
+    }
+    this.#refusal ??= error;
+    this.#again();
+  }
+
+  #again(): void {
+    this.#hearing.again();
+    this.#association.close();
+    this.#far = this.#speaker = undefined;
+    this.#association = this.#associate();
+    this.#association.start();
   }
 
   #useIce(credentials: IceCredentials | undefined): void {
@@ -155,6 +177,7 @@ export class MediaHandshake {
   /** With ICE the first check begins it: before, there is nowhere to send to. */
   #begin(): void {
     this.#cancelLimit?.();
+    if (this.#ice === undefined) this.#untilMs ??= this.#options.time.now() + HANDSHAKE_LIMIT_MS;
     if (this.#ice === undefined || this.#far !== undefined) return this.#association.start();
     this.#cancelLimit = this.#options.time.after(CHECK_LIMIT_MS, () => {
       this.#association.close();
@@ -183,17 +206,20 @@ export class MediaHandshake {
   }
 
   #takeDtls(packet: ForeignPacket): void {
-    if (!this.#mayShake(packet)) return;
+    const hearing = this.#judge(packet);
+    if (hearing === 'drop') return;
+    if (hearing !== 'take') this.#again();
+    if (hearing === 'restart') return;
     this.#speaker = packet;
     this.#association.receive(packet.data);
     this.#speaker = undefined;
   }
 
-  #mayShake({ address, port }: Source): boolean {
-    if (this.#ice !== undefined) return this.#ice.hasChecked(address, port);
+  #judge(packet: ForeignPacket): ReturnType<DtlsHearing['judge']> {
+    if (this.#ice !== undefined) return this.#ice.hasChecked(packet.address, packet.port) ? 'take' : 'drop';
+    if (this.#association.over) return 'drop';
     // An association that stands proves every datagram of its own.
-    if (this.#association.open || this.#far === undefined) return true;
-    return [this.#far, this.#announced()].some((one) => one?.address === address && one.port === port);
+    return this.#association.open ? 'take' : this.#hearing.judge(packet.data, packet, this.#far);
   }
 
   #nominate(source: Source, component: IceComponent): void {
@@ -207,6 +233,7 @@ export class MediaHandshake {
   }
 
   #secured(keys: DtlsKeys): void {
+    this.#proven = true;
     this.#options.onKeys(keys);
     if (this.#closed || this.#ice !== undefined || this.#far === undefined) return;
     const { address, port } = this.#far;
@@ -226,14 +253,4 @@ export class MediaHandshake {
     const to = this.#far ?? (this.#ice === undefined ? this.#announced() : undefined);
     if (to !== undefined) this.#options.socket.sendForeign(data, to.address, to.port);
   }
-}
-
-/** The association of the first terms goes on under the second ones (RFC 8842 section 3.1). */
-export function sameAssociation(before: HandshakeTerms, after: HandshakeTerms): boolean {
-  const told = ({ setup, tlsId, fingerprints }: HandshakeTerms) => [
-    setup,
-    tlsId ?? '',
-    ...fingerprints.map(({ hash, digest }) => `${hash} ${digest}`).toSorted(),
-  ];
-  return told(before).join() === told(after).join();
 }

@@ -4,14 +4,19 @@
 // A manual plane has no thread: `advance` runs the ticks, each exactly at its
 // due time, and tells of marks before it returns. Tests hold its clock.
 import { unwatchReady, watchReady } from '../audio/ready.js';
-import { ParleyError } from '../errors.js';
+import { ParleyError, tellDefect } from '../errors.js';
 import { mediaAddon, type CapturedPacket, type PlaneStats, type StreamOptions } from './media-addon.js';
 import { MediaSocket, type SocketOptions } from './media-socket.js';
 import { Playout } from './playout.js';
 import { INBOUND_FIELDS } from './socket-addon.js';
 
 export type PlaneOptions =
-  | { readonly clock: 'real'; readonly seed: number }
+  | {
+      readonly clock: 'real';
+      readonly seed: number;
+      /** Told of what callbacks throw; absent: as a rejection that nobody awaits. */
+      readonly failed?: (error: unknown) => void;
+    }
   | {
       readonly clock: 'manual';
       readonly seed: number;
@@ -37,6 +42,7 @@ const TRACE_FIELDS = 3;
 export class MediaPlane {
   readonly handle: number;
   readonly #manual: boolean;
+  readonly #failed: (error: unknown) => void;
   readonly #playouts = new Map<number, Playout>();
   /** Closed, with marks that were reached before and are not told yet. */
   readonly #parting = new Map<number, Playout>();
@@ -53,16 +59,17 @@ export class MediaPlane {
     }
   };
 
-  private constructor(handle: number, manual: boolean) {
+  private constructor(handle: number, manual: boolean, failed: (error: unknown) => void) {
     this.handle = handle;
     this.#manual = manual;
+    this.#failed = failed;
   }
 
   /** `seed` (32 bits) decides when sender reports leave. */
   static open(options: PlaneOptions): MediaPlane {
-    const { clock, ...rest } = options;
-    const manual = clock === 'manual';
-    const plane = new MediaPlane(mediaAddon().planeOpen({ ...rest, manual }), manual);
+    const manual = options.clock === 'manual';
+    const failed = options.clock === 'manual' ? thrown : (options.failed ?? tellDefect);
+    const plane = new MediaPlane(mediaAddon().planeOpen({ ...options, manual }), manual, failed);
     if (!manual) {
       watchReady(plane.handle, plane.#onReady);
       plane.#onReady();
@@ -156,14 +163,14 @@ export class MediaPlane {
     return this.#open();
   }
 
-  /** One callback that throws does not keep the others from being told. */
+  /** One callback that throws does not keep the others from being told, nor ends what called it. */
   #deliver(): void {
     if (this.#closed) return;
     const failures: unknown[] = [];
     this.#tellMarks(failures);
     if (!this.#closed) this.#tellInbound(failures);
     if (!this.#closed) this.#carryPackets(failures);
-    if (failures.length > 0) throw failures[0];
+    for (const failure of failures) this.#failed(failure);
   }
 
   #tellMarks(failures: unknown[]): void {
@@ -185,10 +192,12 @@ export class MediaPlane {
   #tellInbound(failures: unknown[]): void {
     const events = mediaAddon().planeTakeInbound(this.handle);
     for (let at = 0; at < events.length; at += INBOUND_FIELDS) {
+      const socket = this.#sockets.get(events[at] ?? 0);
       try {
-        this.#sockets.get(events[at] ?? 0)?.tell(events.subarray(at + 1, at + INBOUND_FIELDS));
+        socket?.tell(events.subarray(at + 1, at + INBOUND_FIELDS));
       } catch (error) {
         failures.push(error);
+        socket?.onDefect?.(error);
       }
     }
   }
@@ -214,4 +223,9 @@ export class MediaPlane {
     const [oldest = 0] = this.#parting.keys();
     if (this.#parting.size > MAX_PARTING) this.#parting.delete(oldest);
   }
+}
+
+/** Of a clock that is held by hand: whoever moves it hears of it. */
+function thrown(error: unknown): never {
+  throw error;
 }

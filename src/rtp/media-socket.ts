@@ -41,12 +41,15 @@ export interface Whereabouts {
   readonly port?: number;
   /** What the answer says of it; absent as the socket was opened. Reports are understood on either port. */
   readonly mux?: boolean;
-  /** Without mux: where reports go, the port after `port` unless it says otherwise. */
+  /** Without mux: where reports go, the port after `port` (or that one, where there is none) unless it says otherwise. */
   readonly rtcpAddress?: string;
   readonly rtcpPort?: number;
   /** How long after the first packet the announced source may still take over. */
   readonly windowMs?: number;
-  /** Only the announced address is heard: for peers that are known not to stand behind a translator. */
+  /**
+   * Nothing is learned: only the announced address is sent to, and heard, but for what SRTP proves. For peers that are
+   * known not to stand behind a translator, or whose way through it is known.
+   */
   readonly announcedOnly?: boolean;
 }
 
@@ -61,8 +64,13 @@ export interface HeardPayload {
 }
 
 export const LEARNING_WINDOW_MS = 2000;
+const LAST_PORT = 65_535;
 const KINDS = { sound: 1, digit: 2, 'comfort-noise': 3 } as const;
 const DIGITS = '0123456789*#ABCD'; // RFC 4733, 3.2
+
+function portAfter(port: number): number {
+  return port === 0 ? 0 : Math.min(port + 1, LAST_PORT);
+}
 
 /** The event of a digit, or undefined for what is none. */
 export function eventOf(digit: string): number | undefined {
@@ -82,6 +90,8 @@ export class MediaSocket {
   onBye: (() => void) | undefined;
   /** STUN or DTLS came: `takeForeign` has it. */
   onForeign: (() => void) | undefined;
+  /** One of the callbacks above has thrown: whoever owns the call should end it. */
+  onDefect: ((error: unknown) => void) | undefined;
   readonly #addon: SocketAddon;
   readonly #mux: boolean;
   readonly #onClose: () => void;
@@ -113,7 +123,7 @@ export class MediaSocket {
   /** Where the far end says it is: sent there at once, and the first valid packet decides. Again with every description. */
   learn(where: Whereabouts): void {
     const { address = '', port = 0, windowMs = LEARNING_WINDOW_MS, announcedOnly = false } = where;
-    const { rtcpAddress = address, rtcpPort = port === 0 ? 0 : port + 1 } = where;
+    const { rtcpAddress = address, rtcpPort = portAfter(port) } = where;
     const { mux = this.#mux } = where;
     const options = { address, port, rtcpAddress, rtcpPort, mux, windowMs, announcedOnly };
     this.#addon.socketLearn(this.handle, options);
@@ -152,7 +162,7 @@ export class MediaSocket {
     return this.#addon.socketTakeTapped(this.handle);
   }
 
-  /** Sends what is no media (STUN, DTLS) from the RTP port, or that of RTCP. False: the system refused. */
+  /** Sends what is no media (STUN, DTLS) from the RTP port, or that of RTCP. False: to port 0, or the system refused. */
   sendForeign(data: Uint8Array, address: string, port: number, rtcpPort = false): boolean {
     return this.#addon.socketSend(this.handle, data, address, port, rtcpPort);
   }

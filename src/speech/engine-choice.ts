@@ -13,15 +13,7 @@
 import { ParleyError } from '../errors.js';
 import type { SpeechEngine, Voice, VoiceReference } from './engine.js';
 import { deviceBytesOf, type EngineFigures, waitingByClass, waitingFor } from './engine-figures.js';
-import type { EngineNews } from './engine-lifecycle.js';
-import {
-  ESPEAK_LANGUAGES,
-  ESPEAK_PACKAGE,
-  espeakEngine,
-  installedPackage,
-  type ResolvePackage,
-} from './engines/espeak.js';
-import { FLITE_LANGUAGES, fliteEngine } from './engines/flite.js';
+import { enginesOf, type EngineSetup, type MissingEngine } from './engine-setup.js';
 import { canonicalTag, languageName, primaryTag } from './language-names.js';
 import { checkAble, whoCan } from './reference-routing.js';
 import type {
@@ -36,31 +28,6 @@ import type { SpeechClass } from './urgency.js';
 import { nearestNames, OPENAI_VOICES } from './voice-names.js';
 
 const NAMED_AT_ONCE = 3;
-
-/** An engine that this server could have and has not, or that cannot speak at the moment. */
-export interface MissingEngine {
-  readonly name: string;
-  /** What to do to get it. */
-  readonly remedy: string;
-  /** Primary tags that it would speak. */
-  readonly languages: readonly string[];
-}
-
-export interface EngineSetup {
-  readonly engine: 'auto' | 'flite' | 'espeak';
-  /** Sentences of each class that may wait for one engine. */
-  readonly maxWaiting: number;
-  /** Milliseconds that one of them may wait; without an end where absent. */
-  readonly maxWaitMs?: number;
-  readonly renderTimeoutMs: number;
-  /** Milliseconds without a sentence after which an engine is unloaded; 0, or absent, keeps it loaded. */
-  readonly idleMs?: number;
-  /** Codec frames that a sentence may have at most. */
-  readonly maxNewTokens?: number;
-  /** Told what becomes of each engine: loaded, unloaded, lost. */
-  readonly onNews?: (engine: string, news: EngineNews) => void;
-  readonly resolvePackage?: ResolvePackage;
-}
 
 interface Candidate {
   readonly engine: SpeechEngine;
@@ -93,24 +60,7 @@ export class Engines implements SpeechRouting {
 
   /** The engines that the setup asks for; ENGINE_UNAVAILABLE when one that it names cannot be had. */
   static async open(setup: EngineSetup): Promise<Engines> {
-    const limits = (name: string) => ({
-      ...setup,
-      onNews: (news: EngineNews) => setup.onNews?.(name, news),
-    });
-    const engines: SpeechEngine[] = [];
-    const missing: MissingEngine[] = [];
-    if (setup.engine !== 'espeak') engines.push(fliteEngine(limits('flite')));
-    else missing.push({ name: 'flite', remedy: 'set ENGINE=auto', languages: FLITE_LANGUAGES });
-    const packageFile = (setup.resolvePackage ?? installedPackage)(ESPEAK_PACKAGE);
-    const wanted = setup.engine !== 'flite';
-    const install = packageFile === undefined ? [`install the optional package ${ESPEAK_PACKAGE}`] : [];
-    const remedy = [...(wanted ? [] : ['set ENGINE=auto']), ...install].join(' and ');
-    if (setup.engine === 'espeak' && packageFile === undefined) {
-      throw new ParleyError('ENGINE_UNAVAILABLE', `ENGINE=espeak lacks its engine: ${remedy}`);
-    }
-    if (!wanted || packageFile === undefined)
-      missing.push({ name: 'espeak', remedy, languages: ESPEAK_LANGUAGES });
-    else engines.push(espeakEngine({ ...limits('espeak'), packageFile }));
+    const { engines, missing } = await enginesOf(setup);
     return await Engines.of(engines, missing);
   }
 

@@ -28,6 +28,8 @@ export type EngineNews =
   | { readonly what: 'load failed'; readonly reason: string; readonly againInMs: number }
   | { readonly what: 'unloaded' }
   | { readonly what: 'unload failed'; readonly reason: string }
+  /** A sentence outlived its text, and was cut off. */
+  | { readonly what: 'runaway'; readonly reason: string }
   /** It ended by itself: a crash, or a sentence that took too long. */
   | { readonly what: 'lost'; readonly reason: string };
 

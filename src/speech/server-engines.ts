@@ -3,6 +3,7 @@ import type { Config } from '../config.js';
 import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import { Engines } from './engine-choice.js';
+import type { EngineSetup } from './engine-setup.js';
 
 export function openEngines(config: Config, log: Log): Promise<Engines> {
   return Engines.open({
@@ -12,9 +13,26 @@ export function openEngines(config: Config, log: Log): Promise<Engines> {
     renderTimeoutMs: config.engineTimeoutMs,
     idleMs: config.idleTimeoutMs,
     maxNewTokens: config.maxNewTokens,
+    native: nativeOf(config),
     onNews: (engine, { what, ...news }) =>
       log[what === 'loaded' || what === 'unloaded' ? 'info' : 'error']({ engine, ...news }, `engine ${what}`),
   });
+}
+
+/** Nothing where no checkpoint is configured. */
+function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
+  const { directory, quantize, codecFormat, threads, cores, maxStreams, maxNewTokens } = model;
+  if (directory === undefined) return undefined;
+  return {
+    directory,
+    quantize,
+    codecFormat,
+    threads,
+    cores,
+    maxStreams,
+    maxNewTokens,
+    maxVoices: voiceCacheMax,
+  };
 }
 
 /** When kept voices are there, since it may be one of them. */

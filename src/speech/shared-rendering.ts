@@ -2,7 +2,7 @@
 // pulls from the source, so the fastest reader sets the pace and nothing is made
 // that nobody asks for; the others follow what is kept. It is given up when the
 // last reader leaves, whoever was first.
-import { asParleyError, ParleyError } from '../errors.js';
+import { asParleyError, GIVEN_UP, ParleyError } from '../errors.js';
 import type { SentencePlace, Sound, SoundOutcome, SoundSource } from './sound.js';
 
 export interface RenderingOptions {
@@ -77,7 +77,7 @@ export class SharedRendering {
 
   leave(reader: RenderingReader): void {
     if (!this.#readers.delete(reader) || this.#readers.size > 0 || this.#end !== undefined) return;
-    this.#controller.abort();
+    this.#controller.abort(GIVEN_UP);
     void this.#source.then(
       (source) => source.cancel(),
       () => undefined,

@@ -243,6 +243,119 @@ test('noise of a stranger does not take a handshake over from a far end behind a
   close();
 });
 
+/** The first flight of somebody who connects, whose certificate nobody announced. */
+async function helloOf(portMin: number): Promise<Uint8Array> {
+  const far = await stranger();
+  const leg = new SecuredLeg({ portMin });
+  leg.socket.learn({ address: LOOPBACK, port: far.port });
+  leg.begin({ setup: 'active', fingerprints: [leg.fingerprint] });
+  await until(() => far.got.length > 0);
+  leg.close();
+  far.socket.close();
+  return far.got[0] ?? new Uint8Array(0);
+}
+
+const FATAL_ALERT = Uint8Array.of(21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 40); // handshake_failure, in plain
+
+for (const [where, isBehind] of [['is announced', false], ['stands behind a translator', true]] as const) {
+  for (const [what, datagrams] of [
+    ['an alert', async () => [FATAL_ALERT]],
+    ['a handshake that is never gone on with', async () => [await helloOf(44_600)]],
+    ['a handshake and an alert', async () => [await helloOf(44_600), FATAL_ALERT]],
+  ] as const) {
+    test(`${what} of a stranger does not keep away a far end that ${where}`, async () => {
+      const { active, passive, close } = twoLegs(44_700);
+      const far = await stranger();
+      if (isBehind) passive.socket.learn({ address: '192.0.2.99', port: 9 });
+      passive.begin({ setup: 'passive', fingerprints: [active.fingerprint] });
+      const all = await datagrams();
+      for (const data of all) far.socket.send(data, passive.socket.port, LOOPBACK);
+      await until(() => passive.socket.stats().foreign === all.length);
+      active.begin({ setup: 'active', fingerprints: [passive.fingerprint] });
+      await until(() => active.keys.length > 0 && passive.keys.length > 0);
+      assert.deepEqual([passive.failures, active.failures], [[], []]);
+      far.socket.close();
+      close();
+    });
+  }
+} // prettier-ignore
+
+test('a stranger who goes through a whole handshake proves only who it is not', async () => {
+  const { active, passive, close } = twoLegs(44_800);
+  const other = new SecuredLeg({ portMin: 44_900 });
+  other.socket.learn({ address: LOOPBACK, port: passive.socket.port });
+  passive.socket.learn({ address: '192.0.2.99', port: 9 });
+  passive.begin({ setup: 'passive', fingerprints: [active.fingerprint] });
+  other.begin({ setup: 'active', fingerprints: [passive.fingerprint] });
+  await until(() => other.failures.length > 0);
+  active.begin({ setup: 'active', fingerprints: [passive.fingerprint] });
+  await soundFlows(active, passive);
+  assert.deepEqual([other.keys, passive.failures], [[], []]);
+  other.close();
+  close();
+});
+
+test('an answer of a stranger does not end a handshake that we began', async () => {
+  const { active, passive, close } = twoLegs(45_000);
+  const far = await stranger();
+  active.begin({ setup: 'active', fingerprints: [passive.fingerprint] });
+  const rubbish = [FATAL_ALERT, Uint8Array.of(CLIENT_HELLO, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 9)];
+  for (const data of rubbish) far.socket.send(data, active.socket.port, LOOPBACK);
+  await until(() => active.socket.stats().foreign === rubbish.length);
+  passive.begin({ setup: 'passive', fingerprints: [active.fingerprint] });
+  await soundFlows(active, passive);
+  far.socket.close();
+  close();
+});
+
+test('once the far end has said goodbye nobody begins another handshake without a description', async () => {
+  const time = new ManualTime();
+  const active = new SecuredLeg({ portMin: 45_300 });
+  const passive = new SecuredLeg({ portMin: 45_300, time });
+  const far = await stranger();
+  active.socket.learn({ address: LOOPBACK, port: passive.socket.port });
+  passive.begin({ setup: 'passive', fingerprints: [active.fingerprint] });
+  active.begin({ setup: 'active', fingerprints: [passive.fingerprint] });
+  await soundFlows(active, passive);
+  active.handshake?.close();
+  await until(() => passive.closedByPeer === 1);
+  time.advance(60_000);
+  const { onForeign } = passive.socket;
+  let looked = 0;
+  passive.socket.onForeign = () => {
+    onForeign?.();
+    looked++;
+  };
+  far.socket.send(await helloOf(44_600), passive.socket.port, LOOPBACK);
+  await until(() => looked > 0);
+  const last = Uint8Array.of(99);
+  passive.socket.sendForeign(last, LOOPBACK, far.port);
+  await until(() => far.got.length > 0);
+  assert.deepEqual(far.got.map((data) => [...data]), [[...last]]); // prettier-ignore
+  assert.deepEqual([passive.failures, passive.keys.length], [[], 1]);
+  for (const end of [active, passive]) end.close();
+  far.socket.close();
+});
+
+test('where only strangers come the call is told why the first of them was refused, when the time is over', async () => {
+  const time = new ManualTime();
+  const passive = new SecuredLeg({ portMin: 45_100, time });
+  const other = new SecuredLeg({ portMin: 45_200 });
+  other.socket.learn({ address: LOOPBACK, port: passive.socket.port });
+  passive.socket.learn({ address: '192.0.2.99', port: 9 });
+  passive.begin({ setup: 'passive', fingerprints: [passive.fingerprint] });
+  time.advance(5000);
+  other.begin({ setup: 'active', fingerprints: [passive.fingerprint] });
+  await until(() => other.failures.length > 0);
+  time.advance(9999);
+  assert.deepEqual(passive.failures, []);
+  time.advance(1);
+  assert.deepEqual(passive.failures.map(({ code }) => code), ['FINGERPRINT_MISMATCH']); // prettier-ignore
+  assert.equal(time.waiting, 0);
+  passive.close();
+  other.close();
+});
+
 test('no check within 30 seconds, no handshake within 15: the call is told', () => {
   const time = new ManualTime();
   const fingerprints = [DtlsCertificate.make()].map((certificate) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StreamOptions } from '../../src/rtp/media-addon.js';
+import { mediaAddon, type StreamOptions } from '../../src/rtp/media-addon.js';
 import { MediaPlane } from '../../src/rtp/media-plane.js';
 import { contents, holdPlane, parseRtp, START_MS, TELEPHONE, WALL_MS } from './plane-under-test.js';
 
@@ -226,5 +226,29 @@ test('every wrong option is refused by its name', () => {
     assert.throws(() => plane.openStream({ ...TELEPHONE, ...options } as StreamOptions), message);
   }
   assert.equal(plane.stats().streams, 0);
+  plane.close();
+});
+
+test('a stream that finds no room leaves the one that it was to continue as it was', () => {
+  const { plane, playout, pass } = holdPlane({ lowMs: 0, highMs: 20 });
+  playout.push(playout.generation, 1, new Uint8Array(160).fill(7));
+  const { sequence } = playout.stats();
+  const options = { ...TELEPHONE, lowMs: 0, highMs: 20 };
+  // Beyond what MediaPlane opens itself, as while many others end.
+  const addon = mediaAddon();
+  assert.throws(() => {
+    for (;;) addon.streamOpen(plane.handle, options);
+  }, /all the streams it can take/);
+  assert.throws(
+    () => addon.streamOpen(plane.handle, { ...options, continues: playout.handle }),
+    /all the streams/,
+  );
+  assert.throws(
+    () => addon.streamOpen(plane.handle, { ...options, ssrc: 1, continues: playout.handle }),
+    /ssrc/,
+  );
+  const packets = pass(40);
+  assert.deepEqual(contents(packets.slice(0, 2)), [7, 'silence']);
+  assert.equal(packets[0]?.sequence, sequence);
   plane.close();
 });

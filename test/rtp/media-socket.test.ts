@@ -189,6 +189,60 @@ test('a description that repeats the address keeps the learned one until somebod
   plane.close();
 });
 
+const BEHIND = { address: '192.0.2.77', port: 7000 }; // a translator's face of the far end
+
+test('a description that repeats the address lets nobody take the place of a far end that is heard', () => {
+  const { plane, socket, pass } = holdSocket();
+  const [behind, stranger] = [new Telephone(socket, BEHIND), new Telephone(socket, STRANGER)];
+  behind.speak();
+  pass(10_000);
+  behind.speak();
+  pass(1000);
+  socket.learn(FAR);
+  stranger.speak();
+  assert.deepEqual([socket.stats().port, socket.stats().strangers], [BEHIND.port, 1]);
+  behind.speak();
+  pass(2000);
+  stranger.speak();
+  assert.deepEqual([socket.stats().port, socket.stats().strangers], [BEHIND.port, 2]);
+  plane.close();
+});
+
+test('where the far end has gone silent, whoever comes after a new description is learned', () => {
+  const { plane, socket, pass } = holdSocket();
+  new Telephone(socket, BEHIND).speak();
+  pass(500);
+  socket.learn(FAR);
+  pass(1500);
+  new Telephone(socket, STRANGER).speak();
+  assert.deepEqual([socket.stats().port, socket.stats().strangers], [STRANGER.port, 0]);
+  plane.close();
+});
+
+for (const [what, heardMs] of [['long', 10_000], ['hardly', 500]] as const) {
+  test(`a far end that was ${what} heard, was silent and comes back takes its place back, whoever was learned meanwhile`, () => {
+    const { plane, socket, pass } = holdSocket();
+    const [behind, stranger] = [new Telephone(socket, BEHIND), new Telephone(socket, STRANGER)];
+    behind.speak();
+    pass(heardMs);
+    behind.speak();
+    pass(60_000); // held
+    for (let refresh = 0; refresh < 2; refresh++) {
+      socket.learn(FAR);
+      for (let second = 0; second < 5; second++) {
+        stranger.speak();
+        assert.equal(socket.stats().port, STRANGER.port);
+        pass(1000);
+      }
+      pass(60_000);
+    }
+    behind.speak();
+    stranger.speak();
+    assert.deepEqual([socket.stats().port, socket.stats().strangers], [BEHIND.port, 1]);
+    plane.close();
+  });
+} // prettier-ignore
+
 test('only the announced address is heard where nothing is to be learned', () => {
   const { plane, socket, phone } = holdSocket();
   socket.learn({ ...FAR, announcedOnly: true });
@@ -490,3 +544,41 @@ for (const address of ['127.0.0.1', '::1']) {
     far.close();
   });
 }
+
+test('what comes from port 0 is nobody’s, and nothing is sent there', () => {
+  const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: WALL_MS });
+  const ports = RtpPorts.open({ ...PORTS, portMin: 41_500, portMax: 41_503 });
+  const socket = plane.openSocket({ ports, mux: true });
+  const stun = Uint8Array.of(0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42, ...new Uint8Array(12));
+  for (const packet of [stun, rtp({ sequence: 1, timestamp: 0 })]) socket.feed(packet, '127.0.0.1', 0);
+  assert.deepEqual([socket.takeForeign(), socket.stats().malformed], [[], 2]);
+  assert.equal(socket.sendForeign(stun, '127.0.0.1', 0), false);
+  plane.close();
+  ports.close();
+});
+
+test('the last port has none after it, where reports could go', () => {
+  const { plane, socket } = holdSocket(false);
+  socket.learn({ address: FAR.address, port: 65_535 });
+  assert.deepEqual([socket.stats().port, socket.stats().rtcpPort], [65_535, 65_535]);
+  plane.close();
+});
+
+test('a callback that throws is told of with its socket, and the other sockets hear', () => {
+  const { plane, socket, phone } = holdSocket();
+  const other = plane.openSocket({ mux: true });
+  other.formats(FORMATS);
+  const defect = new RangeError('a defect');
+  const [defects, heard]: [unknown[], string[]] = [[], []];
+  socket.onDigit = () => {
+    throw defect;
+  };
+  socket.onDefect = (error) => defects.push(error);
+  other.onDigit = (digit) => heard.push(digit);
+  const second = new Telephone(other);
+  for (const packet of phone.keyPackets(5, 5)) phone.send(packet);
+  for (const packet of second.keyPackets(7, 5)) second.send(packet);
+  assert.throws(() => plane.advance(plane.nowMs + 1000), defect);
+  assert.deepEqual([defects, heard], [[defect], ['7']]);
+  plane.close();
+});

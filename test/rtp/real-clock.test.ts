@@ -158,3 +158,24 @@ for (const [how, code] of [
     assert.deepEqual([status, signal], [code, null]);
   });
 }
+
+test('a callback that throws is told of, and ends neither the thread nor what is told next', async () => {
+  const failures: unknown[] = [];
+  const plane = MediaPlane.open({ clock: 'real', seed: 1, failed: (error) => failures.push(error) });
+  const playout = plane.openStream(TELEPHONE);
+  const defect = new RangeError('a defect');
+  const second = new Promise<void>((resolve) => {
+    playout.onMark = (_track, mark) => {
+      if (mark === 1) throw defect;
+      resolve();
+    };
+  });
+  for (const mark of [1, 2]) {
+    playout.push(playout.generation, 1, new Uint8Array(160));
+    playout.mark(playout.generation, 1, mark, mark === 2);
+  }
+  playout.target({ capture: true });
+  await within('the second mark', second);
+  assert.deepEqual(failures, [defect]);
+  plane.close();
+});

@@ -1,6 +1,8 @@
 // The whole server when something fails in a call or around it: the call ends or
 // goes on as it should, callers are told, and closing leaves nothing.
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ServerResponse } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import type { Environment } from '../../src/config-reader.js';
 import { readConfig } from '../../src/config.js';
@@ -12,6 +14,7 @@ import { freePorts } from '../interop/telephone/free-port.js';
 import { kept } from '../interop/telephone/kept.js';
 import { TelephoneServer } from '../interop/telephone/telephone-server.js';
 import {
+  acceptanceOf,
   callFrom,
   field,
   finalOf,
@@ -186,20 +189,55 @@ test('a call through a trunk that has vanished is taken back at once, and an unk
   assert.equal(unknown.status, 404);
 });
 
-test('a client that leaves while it places a call leaves no call behind', async (t) => {
-  const server = await kept(t, TelephoneServer.start());
-  const callee = await kept(t, UdpCaller.open(server.address));
-  const gone = new AbortController();
-  const asking = place(server.server, { to: `sip:a@127.0.0.1:${callee.local.port}` }, gone.signal).catch(
-    () => undefined,
-  );
-  await until(() => server.telephone.size > 0 || callee.heard.length > 0);
-  gone.abort();
-  await asking;
-  // Either the answer was on its way, and then it is a call like any other, or it is taken back.
-  for (const { id } of server.telephone.list()) await server.telephone.hangUp(id);
-  assert.equal(server.telephone.size, 0);
+test('a call whose client leaves before the answer is hung up, unless a key leads back to it', async (t) => {
+  const { server, telephone, address } = await kept(t, TelephoneServer.start());
+  for (const key of [undefined, 'order-4711']) {
+    const callee = await kept(t, UdpCaller.open(address));
+    const to = `sip:a@127.0.0.1:${callee.local.port}`;
+    const { gone, leaves } = leaving();
+    const placing = telephone.place.bind(telephone);
+    telephone.place = async (request) => {
+      const view = await placing(request);
+      await until(() => callee.heard.some((message) => message.startsWith('INVITE ')));
+      leaves.abort();
+      await gone; // as if placing took so long
+      return view;
+    };
+    const body = { to, ...(key === undefined ? {} : { idempotency: key }) };
+    await assert.rejects(place(server, body, leaves.signal), { name: 'AbortError' });
+    telephone.place = placing;
+    const [view] = telephone.list();
+    assert.ok(view !== undefined);
+    if (key === undefined) {
+      await until(() => telephone.get(view.id).end?.reason === 'cancelled');
+      continue;
+    }
+    const again = await place(server, body);
+    assert.equal(again.headers.get('idempotent-replayed'), 'true');
+    assert.equal(((await again.json()) as { id: string }).id, view.id);
+    const invite = callee.heard.findLast((message) => message.startsWith('INVITE ')) ?? '';
+    callee.send(acceptanceOf(invite, callee.local));
+    await until(() => telephone.get(view.id).state !== 'dialling');
+    assert.equal(telephone.get(view.id).state, 'connected');
+    void until(() => callee.heard.some((message) => message.startsWith('BYE '))).then(() =>
+      callee.send(okTo(callee.heard.find((message) => message.startsWith('BYE ')) ?? '')),
+    );
+    await telephone.hangUp(view.id);
+  }
+  await until(() => telephone.size === 0 && telephone.ports['used'] === 0);
 });
+
+/** `gone` resolves when the server, which runs in this process, knows that whoever asked next has left. */
+function leaving(): { readonly gone: Promise<unknown>; readonly leaves: AbortController } {
+  const gone = new Promise((resolve) => {
+    const started = (message: unknown): void => {
+      unsubscribe('http.server.request.start', started);
+      (message as { response: ServerResponse }).response.once('close', () => resolve(undefined));
+    };
+    subscribe('http.server.request.start', started);
+  });
+  return { gone, leaves: new AbortController() };
+}
 
 function place(server: Server, body: object, signal?: AbortSignal): Promise<Response> {
   return fetch(`${server.url}/v1/calls`, {

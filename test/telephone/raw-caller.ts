@@ -253,3 +253,16 @@ export function okTo(text: string, status = 200, tag = ''): string {
   const tagged = lines.map((line) => (/^To:/i.test(line) && tag !== '' ? `${line};tag=${tag}` : line));
   return [`SIP/2.0 ${status} So`, ...tagged, 'Content-Length: 0', '', ''].join('\r\n');
 }
+
+/** A 200 to an INVITE of the server, which takes the call with PCMU at a port where nobody listens. */
+export function acceptanceOf(invite: string, { host, port }: Address, transport = 'udp'): string {
+  const body = offer(host, 9);
+  const own = [
+    `Contact: <sip:there@${host}:${port};transport=${transport}>`,
+    'Content-Type: application/sdp',
+  ];
+  return okTo(invite, 200, 'there').replace(
+    /Content-Length: 0\r\n\r\n$/,
+    [...own, `Content-Length: ${body.length}`, '', body].join('\r\n'),
+  );
+}

@@ -31,7 +31,7 @@ Address Intake::rtcp_target() const {
   if (mux_) return rtp;
   if (rtcp_found_.known() && rtcp_found_.SameHost(rtp)) return rtcp_found_;
   if (rtcp_announced_.known() && rtp == latch_.announced()) return rtcp_announced_;
-  return rtp.WithPort(static_cast<uint16_t>(rtp.port() + 1));
+  return rtp.port() == UINT16_MAX ? rtp : rtp.WithPort(static_cast<uint16_t>(rtp.port() + 1));
 }
 
 void Intake::SetProtection(Protection protection, std::unique_ptr<SrtpReceiver> srtp) {
@@ -40,7 +40,8 @@ void Intake::SetProtection(Protection protection, std::unique_ptr<SrtpReceiver> 
 }
 
 void Intake::Take(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns) {
-  if (len > kMaxDatagram) {
+  // Nobody can be answered at port 0, which a raw socket writes as it likes.
+  if (len > kMaxDatagram || from.port() == 0) {
     stats_.malformed++;
     return;
   }

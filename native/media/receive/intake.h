@@ -103,6 +103,7 @@ class Intake {
   const Latch& latch() const { return latch_; }
   // Where reports go: with RTP, where reports came from, where the description
   // said, or the port after that of RTP; the last where RTP was found elsewhere.
+  // After the last port there is none: with RTP.
   Address rtcp_target() const;
 
  private:

@@ -70,7 +70,7 @@ bool MediaSocket::SendForeign(const uint8_t* data, size_t len, const Address& to
   sockaddr_storage address;
   socklen_t bytes = 0;
   const int descriptor = fd(rtcp_port);
-  if (descriptor < 0 || !to.Fill(ports_->family(), &address, &bytes)) return false;
+  if (descriptor < 0 || to.port() == 0 || !to.Fill(ports_->family(), &address, &bytes)) return false;
   const auto* const where = reinterpret_cast<sockaddr*>(&address);
   if (sendto(descriptor, data, len, MSG_DONTWAIT | MSG_NOSIGNAL, where, bytes) < 0) return false;
   if (tapping_) tap_->Sent(to, rtcp_port, time_->Now(), data, len, PacketTap::Wait::kForTurn);

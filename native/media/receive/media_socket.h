@@ -51,7 +51,7 @@ class MediaSocket : private IntakeListener {
   void Listen(bool on);
   std::vector<HeardPayload> TakeSound();
   std::vector<ForeignPacket> TakeForeign();
-  // False as well for the RTCP port where there is none.
+  // False as well for the RTCP port where there is none, and to port 0.
   bool SendForeign(const uint8_t* data, size_t len, const Address& to, bool rtcp_port);
   // From now on packets both ways are copied, or no longer; what was copied can still be taken.
   void Tap(bool on);

@@ -54,6 +54,18 @@ function spacing(times: readonly number[]): Continuity['spacingMs'] {
   return { median: at(0.5), p99: at(0.99), longest: at(1) };
 }
 
+/** The packets between pauses in which nothing came for longer than this. */
+export function stretches(packets: readonly HeardPacket[], pauseMs = 300): HeardPacket[][] {
+  const found: HeardPacket[][] = [];
+  for (const packet of packets) {
+    const latest = found.at(-1);
+    const sinceMs = packet.atMs - (latest?.at(-1)?.atMs ?? -Infinity);
+    if (latest === undefined || sinceMs > pauseMs) found.push([packet]);
+    else latest.push(packet);
+  }
+  return found;
+}
+
 function signed16(difference: number): number {
   return (difference << 16) >> 16;
 }

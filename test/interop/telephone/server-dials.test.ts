@@ -1,9 +1,13 @@
 // The server calls telephones: baresip and Linphone, over every transport,
 // codec and kind of SRTP; and they call a server that wants SRTP by DTLS.
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { PhoneCallView } from '../../../src/call/phone-calls.js';
 import { until } from '../../fakes/until.js';
+import { issueCertificates, type Issued } from '../../sip/transport/certificates.js';
 import { Baresip, type BaresipOptions } from './baresip.js';
 import { kept } from './kept.js';
 import { Linphone, type LinphoneOptions } from './linphone.js';
@@ -19,26 +23,39 @@ let server: TelephoneServer;
 /** Takes and makes no call without SRTP. */
 let strict: TelephoneServer;
 let said: Sound;
+let certificates: Issued;
+const folder = mkdtempSync(join(tmpdir(), 'parley-dials-'));
 
 before(async () => {
-  server = await TelephoneServer.start();
-  strict = await TelephoneServer.start({ SRTP: 'require', GREETING: TEXT });
+  certificates = await issueCertificates();
+  const environment = { SIP_TLS_CA: join(folder, 'ca.pem') };
+  writeFileSync(environment.SIP_TLS_CA, certificates.ca);
+  server = await TelephoneServer.start(environment);
+  strict = await TelephoneServer.start({ ...environment, SRTP: 'require', GREETING: TEXT });
   said = await server.rendered(TEXT);
 });
-after(() => Promise.all([server.close(), strict.close()]));
+after(async () => {
+  await Promise.all([server.close(), strict.close()]);
+  rmSync(folder, { recursive: true });
+});
 
 type Dialled = readonly [keys: PhoneCallView['srtp'], codec: PhoneCallView['codec'], options: BaresipOptions];
 
-const BARESIPS: Readonly<Record<string, Dialled>> = {
-  'UDP and G.722': ['none', 'G722', { codecs: ['G722/16000/1'] }],
-  'TCP, PCMA and SRTP by SDES': ['sdes', 'PCMA', { transport: 'tcp', codecs: ['PCMA/8000/1'], encryption: 'srtp-mand' }],
-  'UDP, Opus and SRTP by DTLS': ['dtls', 'opus', { codecs: ['opus/48000/2'], encryption: 'dtls_srtp' }],
+const BARESIPS: Readonly<Record<string, () => Dialled>> = {
+  'UDP and G.722': () => ['none', 'G722', { codecs: ['G722/16000/1'] }],
+  'TCP, PCMA and SRTP by SDES': () => ['sdes', 'PCMA', { transport: 'tcp', codecs: ['PCMA/8000/1'], encryption: 'srtp-mand' }],
+  'UDP, Opus and SRTP by DTLS': () => ['dtls', 'opus', { codecs: ['opus/48000/2'], encryption: 'dtls_srtp' }],
+  // The server does not listen with TLS itself: baresip comes back on the connection that it was called over.
+  'TLS, PCMU and SRTP by SDES': () => ['sdes', 'PCMU', {
+    transport: 'tls', codecs: ['PCMU/8000/1'], encryption: 'srtp-mand', certificate: certificates.server, authority: certificates.ca,
+  }],
 }; // prettier-ignore
 
-for (const [kind, [keys, codec, options]] of Object.entries(BARESIPS)) {
-  for (const isStrict of keys === 'none' ? [false] : [false, true]) {
-    test(`baresip is called over ${kind}${isStrict ? ', which the server insists on' : ''}: speech, digits and hold`, async (t) => {
+for (const [kind, dialled] of Object.entries(BARESIPS)) {
+  for (const isStrict of kind.includes('SRTP') ? [false, true] : [false]) {
+    test(`baresip is called over ${kind}${isStrict ? ', which the server insists on' : ''}: speech, hold, and digits before and after it`, async (t) => {
       const { telephone } = isStrict ? strict : server;
+      const [keys, codec, options] = dialled();
       const baresip = await kept(t, Baresip.start({ ...options, answers: 'auto' }));
       const { id } = await telephone.place({ to: baresip.uri, say: { text: TEXT } });
       await baresip.told('CALL_ESTABLISHED');
@@ -47,16 +64,22 @@ for (const [kind, [keys, codec, options]] of Object.entries(BARESIPS)) {
       await baresip.until('hear it', HEARD_LIMIT_MS, () => likeness(baresip.heard(), said).longerMs > -120);
       const { correlation, longerMs } = likeness(baresip.heard(), said);
       assert.ok(correlation > ALIKE && longerMs < 200, JSON.stringify({ correlation, longerMs }));
-      await telephone.press(id, { digits: '5' });
-      await baresip.until('be told a digit', 2000, () => /DTMF|telephone-event|received.*'?5'?/i.test(JSON.stringify(baresip.events)));
+      const told = () => baresip.events.filter(({ type }) => type === 'CALL_DTMF_START').map(({ param }) => param);
+      const digits = () => telephone.get(id).digits.map(({ digit }) => digit);
+      await telephone.press(id, { digits: '5#' });
       await baresip.command('sndcode', '7');
-      await until(() => telephone.get(id).digits.length === 1);
+      await until(() => told().length === 2 && digits().length === 1);
       await telephone.hold(id, true);
       await telephone.hold(id, false);
       await baresip.command('hold');
       await until(() => telephone.get(id).state === 'held');
       await baresip.command('resume');
       await until(() => telephone.get(id).state === 'connected');
+      // Both sides still understand what comes in the stream, as they would not if its keys or counters had gone wrong.
+      await telephone.press(id, { digits: '9' });
+      await baresip.command('sndcode', '8');
+      await until(() => told().length === 3 && digits().length === 2);
+      assert.deepEqual([told(), digits()], [['5', '#', '9'], ['7', '8']]);
       await baresip.command('hangup');
       await until(() => telephone.get(id).end?.reason === 'peer hung up');
     }); // prettier-ignore

@@ -67,7 +67,9 @@ for (const [kind, options] of Object.entries(BARESIPS)) {
     assert.ok(correlation > ALIKE && longerMs < 200, JSON.stringify({ correlation, longerMs }));
     assert.equal(/Set audio decoder: (\S+)/.exec(baresip.output)?.[1], codecs?.[0]?.split('/')[0]);
     await baresip.command('sndcode', '5');
-    await baresip.until('be heard', 2000, () => server.telephone.list()[0]?.digits.length === 1);
+    const digits = () => server.telephone.list()[0]?.digits.map(({ digit }) => digit);
+    await baresip.until('be heard', 2000, () => digits()?.length === 1);
+    assert.deepEqual(digits(), ['5']);
     await baresip.command('hangup');
     await baresip.until('hang up', 2000, () => server.telephone.list()[0]?.end?.reason === 'peer hung up');
   }); // prettier-ignore

@@ -1,11 +1,15 @@
 // The server at trunks: registered at Kamailio, calling out through it and
 // called through it, and from one trunk to the next where one fails.
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { after, before, test, type TestContext } from 'node:test';
 import type { Environment } from '../../../src/config-reader.js';
 import { until } from '../../fakes/until.js';
+import { issueCertificates } from '../../sip/transport/certificates.js';
 import { Baresip } from './baresip.js';
 import { freePorts } from './free-port.js';
+import { ScratchFolder } from './program.js';
+import { TlsFront } from './tls-front.js';
 import { Kamailio, type KamailioOptions } from './kamailio.js';
 import { kept } from './kept.js';
 import { RtpPeer } from './rtp-peer.js';
@@ -80,6 +84,27 @@ for (const transport of ['udp', 'tcp']) {
     assert.match(caller.messages(), /SIP\/2\.0 404 Not Found/);
   });
 }
+
+test('a trunk is registered by digest over TLS, calls go out by the same connection, and it is taken back at the end', async (t) => {
+  const issued = await issueCertificates();
+  const folder = new ScratchFolder();
+  t.after(() => folder.remove());
+  writeFileSync(folder.at('ca.pem'), issued.ca);
+  const rtp = await kept(t, RtpPeer.open());
+  const callee = await kept(t, Sipp.answer('answer-basic', { keys: { rtp_port: rtp.port } }));
+  const kamailio = await proxyOf(t, { routes: { carol: `sip:127.0.0.1:${callee.address.port}` } });
+  const front = await kept(t, TlsFront.open(kamailio.address, issued.server)); // Debian's Kamailio has no TLS
+  const proxy = `sip:127.0.0.1:${front.address.port}`;
+  const trunk = { name: 'pbx', domain: kamailio.domain, proxy, transport: 'tls', username: 'parley', password: USERS.parley, register: {} };
+  const server = await kept(t, TelephoneServer.start({ SIP_TLS_CA: folder.at('ca.pem') }, { trunks: [trunk] }));
+  await until(() => server.telephone.registrations[0]?.state === 'registered');
+  assert.equal(registers(kamailio), 2); // without and with the password
+  await greets(server, 'carol', callee, rtp);
+  assert.match(kamailio.output, /parley: BYE/);
+  assert.equal(front.connections, 1);
+  await server.close();
+  assert.equal(registers(kamailio), 3);
+}); // prettier-ignore
 
 test('a wrong password is told with the name of the trunk, which then takes no calls', async (t) => {
   const kamailio = await proxyOf(t);

@@ -43,16 +43,38 @@ export function likeness(first: Sound, second: Sound): Likeness {
     return { levels: loudness(speech, rate, WINDOW_MS), ms: (1000 * speech.length) / rate };
   });
   if (one === undefined || other === undefined) throw new Error('two recordings are compared');
+  const correlation = best(one.levels, other.levels);
+  return { correlation, longerMs: one.ms - other.ms, gain: mean(one.levels) / mean(other.levels) };
+}
+
+/** At the best alignment within 200 ms. */
+function best(one: readonly number[], other: readonly number[]): number {
   let correlation = -1;
   for (let shift = -10; shift <= 10; shift++) {
-    const length = Math.max(one.levels.length, other.levels.length);
-    const pairs = Array.from(
-      { length },
-      (_, n) => [one.levels[n] ?? 0, other.levels[n + shift] ?? 0] as const,
-    );
+    const length = Math.max(one.length, other.length);
+    const pairs = Array.from({ length }, (_, n) => [one[n] ?? 0, other[n + shift] ?? 0] as const);
     correlation = Math.max(correlation, correlationOf(pairs));
   }
-  return { correlation, longerMs: one.ms - other.ms, gain: mean(one.levels) / mean(other.levels) };
+  return correlation;
+}
+
+/** The same of as much of a text as was heard of it, from its beginning. */
+export function likenessSoFar(heard: Sound, text: Sound): Likeness {
+  const speech = voiced(heard.samples, heard.rate);
+  const length = Math.round((speech.length * text.rate) / heard.rate);
+  const begun = { samples: voiced(text.samples, text.rate).subarray(0, length), rate: text.rate };
+  return likeness({ samples: speech, rate: heard.rate }, begun);
+}
+
+/**
+ * Whether the parts, one after the other, are the beginning of a text: correlation of loudness, with the quiet taken
+ * out of both, so that pauses between the parts count for nothing.
+ */
+export function partsLikeness(parts: readonly Sound[], text: Sound): number {
+  const loud = ({ samples, rate }: Sound): number[] =>
+    loudness(samples, rate, WINDOW_MS).filter((level) => level > QUIET);
+  const heard = parts.flatMap(loud);
+  return best(heard, loud(text).slice(0, heard.length));
 }
 
 function mean(values: readonly number[]): number {

@@ -64,7 +64,7 @@ test('nobody gets in twice by the same answer; a nonce counts on', () => {
   const { server, client } = both();
   const value = answer(client, server.challenge(CALLER));
   assert.deepEqual(server.judge(CALLER, [value], REQUEST), { username: 'alice' });
-  assert.deepEqual(server.judge(CALLER, [value], REQUEST), { failure: 'wrong' });
+  assert.deepEqual(server.judge(CALLER, [value], REQUEST), { failure: 'replayed' });
   const [second, third] = [
     client.authorize(REQUEST)[0]?.value ?? '',
     client.authorize(REQUEST)[0]?.value ?? '',
@@ -72,7 +72,7 @@ test('nobody gets in twice by the same answer; a nonce counts on', () => {
   assert.match(third, /nc=00000003/);
   assert.deepEqual(server.judge(CALLER, [third], REQUEST), { username: 'alice' });
   assert.deepEqual(server.judge(CALLER, [second], REQUEST), { username: 'alice' }, 'overtaken on the way');
-  assert.deepEqual(server.judge(CALLER, [second], REQUEST), { failure: 'wrong' });
+  assert.deepEqual(server.judge(CALLER, [second], REQUEST), { failure: 'replayed' });
 });
 
 test('an old nonce is stale, and the challenge that says so is answered', () => {
@@ -121,7 +121,7 @@ test('counts are kept of so many nonces only, and one that was forgotten is stal
   });
   assert.equal(nonces.counted, 3);
   const verdicts = values.map((value) => server.judge(CALLER, [value], REQUEST));
-  assert.deepEqual(verdicts.map((verdict) => 'failure' in verdict && verdict.failure), ['stale', 'stale', 'wrong', 'wrong', 'wrong']); // prettier-ignore
+  assert.deepEqual(verdicts.map((verdict) => 'failure' in verdict && verdict.failure), ['stale', 'stale', 'replayed', 'replayed', 'replayed']); // prettier-ignore
 });
 
 test('a challenge to a first answer means that the account is refused', () => {
@@ -188,7 +188,7 @@ test('5,000 damaged answers are each refused, or lack nothing that counts', () =
     verdicts.add('failure' in verdict ? verdict.failure : 'let in');
   }
   verdicts.delete('let in');
-  assert.deepEqual([...verdicts].toSorted(), ['foreign', 'malformed', 'missing', 'wrong']);
+  assert.deepEqual([...verdicts].toSorted(), ['foreign', 'malformed', 'missing', 'replayed', 'wrong']);
 });
 
 test('fields of any text are read or not, and never throw', () => {

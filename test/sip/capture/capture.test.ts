@@ -25,7 +25,7 @@ function flowOf(remote: string, local: string): Flow {
   return {
     transport: 'udp', reliable: false, closed: false,
     local: { address: local, port: 5060 }, remote: { address: remote, port: 5070 },
-    send: () => true, onClose: () => () => undefined, close: () => undefined,
+    send: () => true, onClose: () => () => undefined, close: () => undefined, heard: 0, abandon: () => undefined,
   };
 } // prettier-ignore
 
@@ -108,6 +108,7 @@ test('a file is closed some time after BYE or a refusal, not after a challenge o
   captures.message('in', message('INVITE'), FOUR);
   captures.message('out', reply(407), FOUR);
   captures.message('in', message('INVITE'), FOUR);
+  captures.message('out', reply(180), FOUR);
   assert.equal(after(600_000), 1); // it rings for long
   captures.message('out', reply(200), FOUR);
   captures.message('out', reply(488), FOUR);
@@ -125,10 +126,28 @@ test('a file is closed some time after BYE or a refusal, not after a challenge o
   captures.ended('told');
   assert.equal(after(35_000), 0);
   captures.message('in', message('INVITE', 'forgotten'), FOUR);
+  captures.message('out', reply(100, 'forgotten'), FOUR);
   assert.equal(after(7_199_999), 1);
   assert.equal(after(1), 0);
   assert.equal(time.waiting, 0);
 });
+
+test('an INVITE that nobody answers but with a challenge keeps its file no longer than it can be repeated', async (t) => {
+  const { captures, time } = await openCaptures(t);
+  for (const callId of ['dropped', 'challenged', 'spoofed', 'refused']) captures.message('in', message('INVITE', callId), FOUR);
+  captures.message('out', reply(401, 'challenged'), FOUR);
+  captures.message('in', message('INVITE', 'challenged'), FOUR);
+  captures.message('in', reply(180, 'spoofed'), FOUR); // of whoever sent the INVITE
+  captures.message('out', reply(404, 'refused'), FOUR);
+  captures.message('in', message('INVITE', 'refused'), FOUR);
+  captures.message('out', message('INVITE', 'ours'), FOUR);
+  captures.message('out', message('INVITE', 'ours, ringing'), FOUR);
+  captures.message('in', reply(180, 'ours, ringing'), FOUR);
+  time.advance(34_999);
+  assert.equal(captures.counts.open, 6);
+  time.advance(1);
+  assert.equal(captures.counts.open, 1);
+}); // prettier-ignore
 
 test('files have a size, their number a limit, and who is not wanted gets none', async (t) => {
   const limits = { openFiles: 2, bytesPerFile: 24 + 2 * (16 + 28 + message('INVITE', 'a').length) };

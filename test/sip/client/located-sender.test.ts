@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DigestClient } from '../../../sip/auth/digest-client.js';
 import { knownPeer } from '../../../sip/auth/known-peer.js';
+import { PeerAccount } from '../../../sip/client/peer-account.js';
 import { LocatedSender } from '../../../sip/client/located-sender.js';
 import type { InviteUser, Journey, RequestMaker, SendOutcome } from '../../../sip/client/request-sender.js';
+import { AddressList } from '../../../sip/guard/address-list.js';
 import type { ServerTransaction } from '../../../sip/transaction/server-transaction.js';
 import { Network } from '../transaction/network.js';
 import { Callee, CALLER } from '../transaction/users.js';
@@ -119,6 +121,43 @@ test('a target that serves again is first again', async () => {
   assert.equal(callees.get(TWO)?.transactions.length, 1);
 }); // prettier-ignore
 
+test('a target whose connection closes under a request is tried once more, and is not passed over for that', async () => {
+  const { network, sender, places, callees } = open({ [ONE]: answers(200), [TWO]: answers(200) }, [ONE, TWO]);
+  places.transport = 'tcp';
+  let resets = 1;
+  network.failureAt = (address) => (address === ONE && resets-- > 0 ? 'closed' : undefined);
+  const send = (callId: string) => settledOf(sender.send(maker('OPTIONS', callId), TO_EXAMPLE), network, 100);
+  const counts = () => [ONE, TWO].map((address) => callees.get(address)?.transactions.length);
+  assert.equal(await send('one'), '200');
+  assert.deepEqual(counts(), [1, 0]);
+  assert.equal(await send('two'), '200');
+  assert.deepEqual(counts(), [2, 0]);
+  resets = 2;
+  assert.equal(await send('three'), '200');
+  assert.deepEqual(counts(), [2, 1], 'what closes each connection is passed over');
+  resets = 0;
+  assert.equal(await send('four'), '200');
+  assert.deepEqual(counts(), [2, 2]);
+}); // prettier-ignore
+
+test('where the flow of the peer closes under a request, its place is connected to, if its name leads there', async () => {
+  for (const how of ['send', 'ack', 'invite'] as const) {
+    const { network, sender, places, callees } = open({ [ONE]: answers(200) }, [ONE]);
+    places.transport = 'tcp';
+    const journey = { ...TO_EXAMPLE, flow: network.flow(CALLER, ONE, 'tcp') };
+    const tried: unknown[] = [];
+    network.failureAt = (address) => (tried.push(address) === 1 ? 'closed' : undefined);
+    const { user } = heard();
+    if (how === 'ack') sender.ack(maker('ACK')([]), () => journey);
+    else if (how === 'invite') sender.invite(maker('INVITE'), journey, user);
+    else void sender.send(maker('BYE'), journey);
+    await network.pass(100);
+    assert.deepEqual(tried, [ONE, ONE]);
+    assert.equal((how === 'ack' ? callees.get(ONE)?.acks : callees.get(ONE)?.transactions)?.length, 1);
+    assert.equal(await settledOf(sender.send(maker('OPTIONS', 'next'), TO_EXAMPLE), network, 100), '200');
+  }
+});
+
 test('no more than four targets are tried', async () => {
   const addresses = Array.from({ length: 9 }, (_, index) => `192.0.2.${20 + index}`);
   const { network, sender } = open({}, addresses);
@@ -153,9 +192,16 @@ test('the flow that the peer came in on is taken first, and its name is asked fo
   assert.deepEqual(places.asked, ['example.com']);
 });
 
-function account(realms = ['example.com']): DigestClient {
-  return new DigestClient(knownPeer('trunk'), { username: 'alice', secret: { password: 'secret' }, realms }, (count) => new Uint8Array(count).fill(7));
-} // prettier-ignore
+function account(realms = ['example.com'], listed: readonly string[] = []): PeerAccount {
+  const alice = { username: 'alice', secret: { password: 'secret' }, realms };
+  const digest = new DigestClient(knownPeer('trunk'), alice, (count) => new Uint8Array(count).fill(7));
+  return new PeerAccount({ digest, listed: new AddressList(listed), secureOnly: false });
+}
+
+/** To the account's own peer, as a trunk sends. */
+function asTrunk(with_ = account()): Journey {
+  return { ...TO_EXAMPLE, account: with_, leadsToPeer: true };
+}
 
 /** Lets in whoever bears credentials that `lets` likes; asks everybody else for them. */
 function asking(lets: (authorization: string) => boolean, more = ''): Act {
@@ -169,7 +215,7 @@ function asking(lets: (authorization: string) => boolean, more = ''): Act {
 
 test('a challenge is answered with a new CSeq, and the next request knows the nonce already', async () => {
   const { network, sender, callees } = open({ [ONE]: asking((text) => text.includes('nonce="n1"')) });
-  const journey = { ...TO_EXAMPLE, account: account() };
+  const journey = asTrunk();
   assert.equal(await settledOf(sender.send(maker('REGISTER'), journey), network, 100), '200');
   assert.equal(await settledOf(sender.send(maker('REGISTER', 'second'), journey), network, 100), '200');
   const sent = callees.get(ONE)?.transactions.map(({ request }) => [request.cseq.number, /nc=\d+/.exec(request.first('authorization') ?? '')?.[0]]);
@@ -179,7 +225,7 @@ test('a challenge is answered with a new CSeq, and the next request knows the no
 test('a wrong password is sent once; without an account, or of a realm that is none of ours, a challenge stands', async () => {
   for (const [with_, requests] of [[account(), 2], [undefined, 1], [account(['other']), 1]] as const) {
     const { network, sender, callees } = open({ [ONE]: asking(() => false) });
-    const journey = with_ === undefined ? TO_EXAMPLE : { ...TO_EXAMPLE, account: with_ };
+    const journey = with_ === undefined ? TO_EXAMPLE : asTrunk(with_);
     assert.equal(await settledOf(sender.send(maker('REGISTER'), journey), network, 200), '401');
     assert.equal(callees.get(ONE)?.events.length, requests);
   }
@@ -187,7 +233,7 @@ test('a wrong password is sent once; without an account, or of a realm that is n
 
 test('a server that calls every nonce stale is answered a few times and no more', async () => {
   const { network, sender, callees } = open({ [ONE]: asking(() => false, ', stale=true') });
-  assert.equal(await settledOf(sender.send(maker('REGISTER'), { ...TO_EXAMPLE, account: account() }), network, 500), '401');
+  assert.equal(await settledOf(sender.send(maker('REGISTER'), asTrunk()), network, 500), '401');
   assert.equal(callees.get(ONE)?.events.length, 4);
 }); // prettier-ignore
 
@@ -196,7 +242,7 @@ test('a server that asks for another realm each time is answered three times', a
   const { network, sender, callees } = open({
     [ONE]: (transaction) => transaction.respond({ status: 401, headers: [['WWW-Authenticate', `Digest realm="${++realms}", nonce="n"`]] }),
   });
-  const journey = { ...TO_EXAMPLE, account: account(['1', '2', '3', '4', '5', '6']) };
+  const journey = asTrunk(account(['1', '2', '3', '4', '5', '6']));
   assert.equal(await settledOf(sender.send(maker('REGISTER'), journey), network, 500), '401');
   assert.equal(callees.get(ONE)?.transactions.length, 4);
 }); // prettier-ignore
@@ -207,7 +253,7 @@ test('a challenge to what was taken back is not answered', async () => {
     transaction.respond({ status: 180 });
   } });
   const { events, user } = heard();
-  const invite = sender.invite(maker('INVITE'), { ...TO_EXAMPLE, account: account() }, user);
+  const invite = sender.invite(maker('INVITE'), asTrunk(), user);
   await network.pass(50);
   invite.cancel();
   await network.pass(100);
@@ -217,7 +263,7 @@ test('a challenge to what was taken back is not answered', async () => {
 
 test('of 20 requests sent together none takes the challenge of another for its own refusal', async () => {
   const { network, sender } = open({ [ONE]: asking((text) => text !== '') });
-  const journey = { ...TO_EXAMPLE, account: account() };
+  const journey = asTrunk();
   const sent = Array.from({ length: 20 }, (_, index) =>
     sender.send(maker('OPTIONS', `call${index}`), journey),
   );
@@ -228,6 +274,56 @@ test('of 20 requests sent together none takes the challenge of another for its o
     Array.from({ length: 20 }, () => 200),
   );
 });
+
+test('within a call the account is for its own peer: a stranger is shown nothing, unasked or asked', async () => {
+  const { network, sender, callees } = open({ [ONE]: asking((text) => text !== ''), [TWO]: asking(() => false) });
+  const trunk = account();
+  const within = (address: string): Journey => ({ nextHop: uriOf(`sip:far@${address}`), account: trunk });
+  const send = (method: string, journey: Journey) => settledOf(sender.send(maker(method), journey), network, 100);
+  assert.equal(await send('OPTIONS', within(ONE)), '401', 'it was not found there yet');
+  assert.equal(await send('REGISTER', asTrunk(trunk)), '200');
+  assert.equal(await send('BYE', within(TWO)), '401');
+  assert.equal(await send('BYE', within(ONE)), '200');
+  const shown = (address: string) => callees.get(address)?.transactions.map(({ request }) => request.first('authorization') !== undefined);
+  assert.deepEqual(shown(ONE), [false, false, true, true]);
+  assert.deepEqual(shown(TWO), [false]);
+}); // prettier-ignore
+
+test('the next target of a request of the account is its peer too, and an address that is configured is', async () => {
+  const { network, sender, callees } = open({ [ONE]: answers(503), [TWO]: asking((text) => text !== ''), [THREE]: asking((text) => text !== '') });
+  const trunk = account(undefined, [THREE]);
+  const send = (journey: Journey) => settledOf(sender.send(maker('OPTIONS'), journey), network, 200);
+  assert.equal(await send(asTrunk(trunk)), '200');
+  assert.equal(await send({ nextHop: uriOf(`sip:far@${THREE}`), account: trunk }), '200');
+  assert.equal(callees.get(THREE)?.transactions[0]?.request.first('authorization')?.includes('nonce="n1"'), true);
+}); // prettier-ignore
+
+test('a peer that was found over TLS is shown nothing in plain text', () => {
+  const trunk = account(undefined, ['198.51.100.1']);
+  trunk.found({ transport: 'tls', address: ONE });
+  trunk.found({ transport: 'udp', address: TWO });
+  const met = (address: string) => (['tls', 'udp'] as const).map((transport) => trunk.isAt({ transport, address }));
+  assert.deepEqual([ONE, TWO, THREE, '198.51.100.1'].map(met), [[true, false], [true, true], [false, false], [true, true]]);
+}); // prettier-ignore
+
+test('the places of an account are remembered within bounds', () => {
+  const trunk = account();
+  for (let index = 0; index < 200; index++) trunk.found({ transport: 'udp', address: `198.51.100.${index}` });
+  const known = Array.from({ length: 200 }, (_, index) => trunk.isAt({ transport: 'udp', address: `198.51.100.${index}` }));
+  assert.deepEqual([known.filter(Boolean).length, known.at(-1)], [64, true]);
+}); // prettier-ignore
+
+test('an ACK shows the credentials of its INVITE to the peer of the account alone', async () => {
+  const { network, sender, callees } = open({ [ONE]: answers(200), [TWO]: answers(200) });
+  const trunk = account();
+  trunk.found({ transport: 'udp', address: ONE });
+  for (const address of [ONE, TWO]) {
+    const journey = { nextHop: uriOf(`sip:far@${address}`), account: trunk };
+    sender.ack(maker('ACK')([]), () => journey, [['Authorization', 'Digest x']]);
+  }
+  await network.pass(50);
+  assert.deepEqual([ONE, TWO].map((address) => callees.get(address)?.acks[0]?.first('authorization')), ['Digest x', undefined]);
+}); // prettier-ignore
 
 test('an INVITE goes on to the next target, and tells every 2xx', async () => {
   const accepting: Act = (transaction) => {
@@ -245,7 +341,7 @@ test('an INVITE goes on to the next target, and tells every 2xx', async () => {
 test('a challenged INVITE bears credentials, and says which, for its ACK', async () => {
   const { network, sender } = open({ [ONE]: asking((text) => text !== '') });
   const { events, user } = heard();
-  const invite = sender.invite(maker('INVITE'), { ...TO_EXAMPLE, account: account() }, user);
+  const invite = sender.invite(maker('INVITE'), asTrunk(), user);
   await network.pass(100);
   assert.deepEqual(events, ['200 tagged']);
   assert.match(invite.credentials?.[0]?.[1] ?? '', /^Digest username="alice"/);
@@ -295,11 +391,48 @@ test('an INVITE is taken back before there is a target, between tries, and while
 });
 
 test('an ACK goes to the first target that serves, again and again as asked', async () => {
-  const { network, sender, callees } = open({ [ONE]: answers(200) });
-  const ack = await sender.ack(maker('ACK')([]), TO_EXAMPLE);
+  const { network, sender, callees, sentTo } = open({ [ONE]: answers(200) });
+  const ack = sender.ack(maker('ACK')([]), () => TO_EXAMPLE);
   await network.pass(50);
-  ack?.again();
+  ack.again();
   await network.pass(50);
   assert.equal(callees.get(ONE)?.acks.length, 2);
-  assert.equal(await sender.ack(maker('ACK')([]), { nextHop: uriOf('tel:+49') }), undefined);
+  sender.ack(maker('ACK')([]), () => ({ nextHop: uriOf('tel:+49') })).again();
+  await network.pass(50);
+  assert.equal(sentTo(), 2);
 });
+
+test('an ACK that cannot go to one target goes to the next, and comes to the first last', async () => {
+  const { network, sender, callees } = open({ [ONE]: answers(200), [TWO]: answers(200) });
+  network.failureAt = (address) => (address === ONE ? 'refused' : undefined);
+  sender.ack(maker('ACK')([]), () => TO_EXAMPLE);
+  await network.pass(50);
+  sender.ack(maker('ACK')([]), () => TO_EXAMPLE);
+  await network.pass(50);
+  assert.deepEqual([ONE, TWO].map((address) => callees.get(address)?.acks.length), [0, 2]);
+}); // prettier-ignore
+
+test('an ACK that nobody could be found for is sent when its 2xx comes again', async () => {
+  const { network, sender, callees } = open({ [ONE]: answers(200) }, [ONE]);
+  network.failureAt = () => 'unreachable';
+  const ack = sender.ack(maker('ACK')([]), () => TO_EXAMPLE);
+  await network.pass(50);
+  assert.equal(callees.get(ONE)?.acks.length, 0);
+  network.failureAt = () => undefined;
+  ack.again();
+  await network.pass(50);
+  assert.deepEqual(callees.get(ONE)?.acks.map(({ cseq }) => cseq.number), [1]);
+}); // prettier-ignore
+
+test('an ACK whose connection has closed goes again by the way that there is then', async () => {
+  const { network, sender, callees } = open({ [ONE]: answers(200), [TWO]: answers(200) });
+  const flow = { ...network.flow(CALLER, TWO, 'tcp') };
+  const ack = sender.ack(maker('ACK')([]), () => ({ ...TO_EXAMPLE, flow }));
+  await network.pass(50);
+  assert.equal(callees.get(TWO)?.acks.length, 1);
+  Object.assign(flow, { closed: true });
+  ack.again();
+  ack.again(); // while a way is looked for
+  await network.pass(50);
+  assert.deepEqual([ONE, TWO].map((address) => callees.get(address)?.acks.length), [1, 1]);
+}); // prettier-ignore

@@ -1,11 +1,13 @@
 // Names and where they lead, for tests: a locator that knows what it was told.
 import type { TargetFinder } from '../../../sip/client/target-walk.js';
-import type { LocatedUri, Target } from '../../../sip/locator/locator.js';
+import type { LocatedUri, Target, TransportName } from '../../../sip/locator/locator.js';
 import { parseUri, type Uri } from '../../../sip/message/uri.js';
 
 export class Places implements TargetFinder {
   readonly asked: string[] = [];
   readonly #addresses: Readonly<Record<string, readonly string[]>>;
+  transport: TransportName = 'udp';
+  port = 5060;
   /** Whether the name server is silent. */
   silent = false;
 
@@ -18,7 +20,7 @@ export class Places implements TargetFinder {
     this.asked.push(host);
     if (this.silent) await new Promise<never>(() => undefined);
     for (const address of this.#addresses[host] ?? [host]) {
-      yield { transport: 'udp', family: 4, address, port: 5060, domain: host };
+      yield { transport: this.transport, family: 4, address, port: this.port, domain: host };
     }
   }
 }

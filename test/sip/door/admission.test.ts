@@ -69,8 +69,8 @@ void test('only those who come in as they are may vouch for others', () => {
   );
 });
 
-void test('others are challenged with every algorithm, and come in with the right password', () => {
-  const { admission } = door();
+/** An INVITE from there that shows the right password. */
+function authorized({ admission }: ReturnType<typeof door>): SipRequest {
   const challenge = admission.admits(invite(), from('10.0.0.1'), false) as Refusal;
   assert.equal(challenge.status, 401);
   const values = challenge.headers.map(([name, value]) => {
@@ -84,10 +84,44 @@ void test('others are challenged with every algorithm, and come in with the righ
   const asked = { method: 'INVITE', uri: 'sip:100@parley', body: Buffer.alloc(0) };
   const answer = client.answer(peer, { www: values, proxy: [] }, asked);
   const fields = 'fields' in answer ? answer.fields : [];
-  const authorized = invite(fields.map(({ name, value }) => `${name}: ${value}`));
-  assert.equal(admission.admits(authorized, from('10.0.0.1'), false), undefined);
-  // The same answer once more is somebody else's.
-  assert.equal((admission.admits(authorized, from('10.0.0.1'), false) as Refusal).status, 401);
+  return invite(fields.map(({ name, value }) => `${name}: ${value}`));
+}
+
+void test('others are challenged with every algorithm, and come in with the right password', () => {
+  const opened = door();
+  const { admission } = opened;
+  const request = authorized(opened);
+  assert.equal(admission.admits(request, from('10.0.0.1'), false), undefined);
+  // The same answer once more is somebody else's, or came twice on its way.
+  const again = admission.admits(request, from('10.0.0.1'), false) as Refusal;
+  assert.equal(again.status, 401);
+  assert.match(again.headers[0]?.[1] ?? '', /, stale=true$/);
+});
+
+void test('a right password that comes again and again is not counted as a wrong one', () => {
+  const opened = door();
+  const request = authorized(opened);
+  const verdicts = Array.from({ length: 20 }, () =>
+    opened.admission.admits(request, from('10.0.0.1'), false),
+  );
+  assert.equal((verdicts.at(-1) as Refusal).status, 401);
+  assert.equal(opened.guard.counts.banned, 0);
+});
+
+void test('while there is too much to do no password is spent, and strangers still hear nothing', () => {
+  const opened = door();
+  const { admission } = opened;
+  const request = authorized(opened);
+  const busy = (address: string) => admission.admits(request, from(address), false, true);
+  assert.deepEqual(['127.0.0.1', '10.0.0.1', '10.0.0.1', '192.0.2.1'].map(busy), [undefined, undefined, undefined, 'silence']);
+  assert.equal(admission.admits(request, from('10.0.0.1'), false, false), undefined, 'it is still good');
+}); // prettier-ignore
+
+void test('where nobody has a password, those who would need one hear nothing, busy or not', () => {
+  const { guard, correspondents } = door();
+  const admission = new Admission({ guard, digest: undefined, correspondents });
+  const verdicts = [false, true].map((busy) => admission.admits(invite(), from('10.0.0.1'), false, busy));
+  assert.deepEqual(verdicts, ['silence', 'silence']);
 });
 
 void test('a source of wrong passwords is not heard any more', () => {

@@ -119,6 +119,56 @@ void test('hold and resume change the state; refused, everything is as before', 
   assert.deepEqual(states(), ['ringing', 'connected', 'held', 'connected']);
 });
 
+void test('resuming while the hold is still being asked for waits for its turn, and is asked for', async () => {
+  const { phone, session, media, states } = aCall();
+  const answers: (() => void)[] = [];
+  session.reoffer = () => {
+    session.asked.push('reoffer');
+    return new Promise((resolve) => answers.push(() => resolve({ value: undefined })));
+  };
+  const asked = [phone.hold(true), phone.hold(false), phone.hold(true), phone.hold(true)];
+  for (const held of ['held', 'connected', 'held']) {
+    await settled();
+    assert.equal(answers.length, 1, 'one at a time');
+    answers.shift()?.();
+    await settled();
+    assert.equal(phone.state, held);
+  }
+  await Promise.all(asked);
+  assert.deepEqual(media.asked, ['hold true', 'hold false', 'hold true']);
+  assert.deepEqual(states(), ['ringing', 'connected', 'held', 'connected', 'held']);
+});
+
+void test('a hold that is refused leaves those that wait behind it their turn', async () => {
+  const { phone, session } = aCall();
+  session.reoffered = busy;
+  const first = phone.hold(true);
+  const second = phone.hold(true);
+  await assert.rejects(first, WRONG_STATE);
+  await assert.rejects(second, WRONG_STATE);
+  assert.deepEqual(session.asked, ['reoffer', 'reoffer']);
+  session.reoffered = { value: undefined };
+  const third = phone.hold(true);
+  const ended = phone.hold(false);
+  void phone.end({ reason: 'we hung up' });
+  await assert.rejects(third, WRONG_STATE);
+  await assert.rejects(ended, WRONG_STATE);
+});
+
+void test('a hold that another leg comes in the way of is asked of that one', async () => {
+  const { phone, session } = aCall();
+  let answer = (): void => undefined;
+  session.reoffer = () => new Promise((resolve) => (answer = () => resolve({ value: undefined })));
+  const held = phone.hold(true);
+  await settled();
+  const [next, port] = [new FakeSession(), new FakeMedia()];
+  next.state = 'confirmed';
+  phone.carriedBy(legOf(next, port));
+  answer();
+  await held;
+  assert.deepEqual([next.asked, port.asked, phone.state], [['reoffer'], ['hold true'], 'held']);
+});
+
 void test('a port that changes before there is a conversation is the one it goes on with', async () => {
   const { phone, media, call, session } = aCall({ connected: false });
   media.agree();
@@ -234,4 +284,38 @@ void test('keys are pressed in order: in RTP, else in INFO, else refused', async
   time.advance(500);
   await waits;
   assert.equal(media.asked.at(-1), 'press 5 160 80');
+});
+
+void test('keys that cannot be pressed leave the silence limit as it was', async () => {
+  const { phone, time } = aCall();
+  await assert.rejects(phone.press({ digits: 'x' }), { code: 'INVALID_FIELD' });
+  const waiting = Array.from({ length: 16 }, () => phone.press({ digits: ',' }));
+  await assert.rejects(phone.press({ digits: '1' }), { code: 'QUEUE_FULL' });
+  for (let n = 0; n < 16; n++) {
+    await settled();
+    time.advance(500);
+  }
+  await Promise.all(waiting);
+  await settled();
+  time.advance(59_999);
+  assert.equal(phone.state, 'connected');
+  time.advance(1);
+  assert.equal((await phone.over).reason, 'silence');
+});
+
+void test('keys that are not pressed when the call ends are refused, and leave no timer', async () => {
+  const { phone, time, media, session } = aCall();
+  session.sendDigit = () => new Promise(() => undefined); // a far end that does not answer
+  const pressed = [phone.press({ digits: ',1' }), phone.press({ digits: '2', by: 'info' })];
+  await settled();
+  void phone.end({ reason: 'we hung up' });
+  for (const one of pressed) await assert.rejects(one, WRONG_STATE);
+  await phone.over;
+  assert.deepEqual([time.waiting, media.asked], [0, []]);
+  const unanswered = aCall();
+  unanswered.session.sendDigit = session.sendDigit;
+  const late = unanswered.phone.press({ digits: '2', by: 'info' });
+  await settled();
+  void unanswered.phone.end({ reason: 'we hung up' });
+  await assert.rejects(late, WRONG_STATE);
 });

@@ -8,7 +8,9 @@ import { readConfig } from '../../../src/config.js';
 import type { MediaPort } from '../../../src/call/call.js';
 import { ParleyError } from '../../../src/errors.js';
 import { systemTime } from '../../../src/time.js';
-import { Answering } from '../../../sip/door/answering.js';
+import type { Judged } from '../../../sip/judged.js';
+import type { SipRequest } from '../../../sip/message/request.js';
+import { type Answer, Answering } from '../../../sip/door/answering.js';
 import { Correspondents } from '../../../sip/door/correspondents.js';
 import { TelephoneDoor } from '../../../sip/door/telephone-door.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
@@ -16,10 +18,43 @@ import { RoutingTable } from '../../../sip/routing-table.js';
 import { until } from '../../fakes/until.js';
 import { asCall, asMedia, callSurroundings, FakeCall, FakeMedia } from './fake-legs.js';
 
-async function open(t: TestContext) {
+/** It agrees to whatever it is offered. */
+class TalkingMedia extends FakeMedia {
+  offering = true;
+  answering = (): Judged<string> => {
+    this.agree();
+    return { value: 'v=0' };
+  };
+
+  offer(): Judged<string> {
+    return { value: 'v=0' };
+  }
+
+  answer(): Judged<string> {
+    return this.answering();
+  }
+
+  withdraw(): void {}
+}
+
+class FailingAnswering extends Answering {
+  readonly #failing: { readonly defect?: Error };
+
+  constructor(failing: { readonly defect?: Error }, ringMs: number) {
+    super(new RoutingTable([]), { text: 'Hello.' }, ringMs);
+    this.#failing = failing;
+  }
+
+  override to(invite: SipRequest): Answer {
+    if (this.#failing.defect !== undefined) throw this.#failing.defect;
+    return super.to(invite);
+  }
+}
+
+async function open(t: TestContext, ringMs = 60_000) {
   const { records, recorded, log } = callSurroundings();
-  const media: FakeMedia[] = [];
-  const failing: { media?: ParleyError; check?: ParleyError } = {};
+  const media: TalkingMedia[] = [];
+  const failing: { media?: ParleyError; check?: ParleyError; defect?: Error } = {};
   const time = systemTime;
   let ended = 0;
   let calls = 0;
@@ -31,7 +66,7 @@ async function open(t: TestContext) {
     guardOf: (allowedNow) => new Guard({ time, allowed: ['127.0.0.0/8'], challenged: [], allowedNow, requests: REQUEST_BOUNDS, failures: FAILURE_BOUNDS }),
     digest: undefined,
     correspondents: new Correspondents(time),
-    answering: new Answering(new RoutingTable([]), { text: 'Hello.' }, 60_000),
+    answering: new FailingAnswering(failing, ringMs),
     switchboard: {
       open: async (makePort: (id: string) => Promise<MediaPort>) => {
         const call = new FakeCall(`call-${++calls}`);
@@ -44,7 +79,7 @@ async function open(t: TestContext) {
     },
     openMedia: () => {
       if (failing.media !== undefined) throw failing.media;
-      media.push(Object.assign(new FakeMedia(), { offer: () => ({ value: 'v=0' }), withdraw: () => undefined, offering: true }));
+      media.push(new TalkingMedia());
       return asMedia(media.at(-1) as FakeMedia);
     },
     ports: () => ({ inUse: 0, draining: 0, free: 0 }),
@@ -122,3 +157,59 @@ test('closing ends calls that ring and calls on their way, once, and takes no mo
   await first;
   assert.deepEqual([records.map(({ end }) => end.reason), media.map(({ closed }) => closed), ended()], [['server closing'], [1], 1]);
 }); // prettier-ignore
+
+test('a message that meets a defect is refused, ends the call that it belongs to and no other, and is counted', async (t) => {
+  const { door, media, records, socket } = await open(t, 0);
+  const [, port = ''] = /:(\d+)$/.exec(door.network.listening[0] ?? '') ?? [];
+  const heard: string[] = [];
+  socket.on('message', (bytes) => heard.push(bytes.toString()));
+  const send = (method: string, callId: string, cseq: number, toTag = ''): void =>
+    socket.send(requestOf(socket.address().port, { method, callId, cseq, toTag }), Number(port), '127.0.0.1');
+  const final = async (callId: string, cseq: number): Promise<string> => {
+    const isIt = (text: string): boolean => /^SIP\/2\.0 [2-6]/.test(text) && text.includes(`Call-ID: ${callId}\r\n`) && text.includes(`CSeq: ${cseq} `);
+    await until(() => heard.some(isIt));
+    return heard.find(isIt) ?? '';
+  };
+  const tags: string[] = [];
+  for (const callId of ['first', 'second']) {
+    send('INVITE', callId, 1);
+    tags.push(/^To:.*;tag=(\S+)/m.exec(await final(callId, 1))?.[1] ?? '');
+    send('ACK', callId, 1, tags.at(-1));
+  }
+  await until(() => door.list().every(({ state }) => state === 'connected'));
+  const [first] = media;
+  assert.ok(first !== undefined);
+  first.answering = () => {
+    throw new RangeError('a defect');
+  };
+  send('INVITE', 'first', 2, tags[0]);
+  assert.match(await final('first', 2), /^SIP\/2\.0 500/);
+  await until(() => heard.some((text) => text.startsWith('BYE')));
+  await until(() => records.length === 1);
+  assert.deepEqual([records[0]?.callId, records[0]?.end.reason, door.dropped['failed'], door.size], ['first', 'failed', 1, 1]);
+}); // prettier-ignore
+
+test('an INVITE that meets a defect before it is a call is refused with 500, and nothing is left of it', async (t) => {
+  const { door, failing, socket } = await open(t, 0);
+  const [, port = ''] = /:(\d+)$/.exec(door.network.listening[0] ?? '') ?? [];
+  failing.defect = new RangeError('a defect');
+  socket.send(requestOf(socket.address().port, { method: 'INVITE', callId: 'x', cseq: 1 }), Number(port), '127.0.0.1');
+  const [bytes] = (await once(socket, 'message')) as [Buffer];
+  assert.match(bytes.toString(), /^SIP\/2\.0 500/);
+  assert.deepEqual([door.network.agent.counts, door.size, door.dropped['failed']], [{ early: 0, confirmed: 0 }, 0, 1]);
+}); // prettier-ignore
+
+interface Wording {
+  readonly method: string;
+  readonly callId: string;
+  readonly cseq: number;
+  readonly toTag?: string;
+}
+
+function requestOf(port: number, { method, callId, cseq, toTag = '' }: Wording): string {
+  const to = `<sip:100@127.0.0.1>${toTag === '' ? '' : `;tag=${toTag}`}`;
+  const body = method === 'INVITE' ? 'v=0\r\n' : '';
+  return [`${method} sip:100@127.0.0.1 SIP/2.0`, `Via: SIP/2.0/UDP 127.0.0.1:${port};branch=z9hG4bK${callId}${cseq}${method}`,
+    `From: <sip:a@b>;tag=${callId}`, `To: ${to}`, `Call-ID: ${callId}`, `CSeq: ${cseq} ${method}`, `Contact: <sip:a@127.0.0.1:${port}>`,
+    'Max-Forwards: 70', ...(body === '' ? [] : ['Content-Type: application/sdp']), `Content-Length: ${body.length}`, '', body].join('\r\n');
+} // prettier-ignore

@@ -12,6 +12,7 @@ function putting(transfers: 'off' | 'any' = 'any') {
   const its = aCall();
   const [far, farMedia] = [new FakeSession(), new FakeMedia()];
   const failing: { error?: ParleyError } = {};
+  let dials = 0;
   let exchanged: (media: CallMedia) => void = () => undefined;
   const book = new PhoneBook(its.time);
   book.add(its.phone);
@@ -20,6 +21,7 @@ function putting(transfers: 'off' | 'any' = 'any') {
     book,
     placing: {
       dial: (_target, told) => {
+        dials++;
         if (failing.error !== undefined) throw failing.error;
         exchanged = told;
         return legOf(far, farMedia);
@@ -40,7 +42,7 @@ function putting(transfers: 'off' | 'any' = 'any') {
     notify: (status) => told.push(status),
   };
   const ask = (): void => its.session.user.transferAsked?.(asked);
-  return { ...its, handler, book, far, farMedia, failing, told, ask, exchange: (media: FakeMedia) => exchanged(asMedia(media)) }; // prettier-ignore
+  return { ...its, handler, book, far, farMedia, failing, told, ask, asked, dialled: () => dials, exchange: (media: FakeMedia) => exchanged(asMedia(media)) }; // prettier-ignore
 }
 
 void test('a caller is put through: told of progress, and the conversation goes on with the other media', async () => {
@@ -99,6 +101,34 @@ void test('where another trunk brings another media, that is the one that counts
   assert.deepEqual([phone.leg?.media, call.ports], [second, [second.port]]);
   await phone.end({ reason: 'we hung up' });
   assert.equal(second.closed, 1);
+});
+
+void test('a second transfer of the same call is refused while the first is under way, whoever asks for it', () => {
+  const { ask, asked, told, far, phone, dialled } = putting();
+  ask();
+  ask();
+  const [other, media] = [new FakeSession(), new FakeMedia()];
+  other.state = 'confirmed';
+  phone.carriedBy(legOf(other, media));
+  other.user.transferAsked?.(asked);
+  assert.deepEqual([told, dialled()], [['accept', 'refuse', 491, 'refuse', 491], 1]);
+  far.end({ by: 'rejected', status: 486 });
+  far.state = 'inviting';
+  other.user.transferAsked?.(asked);
+  assert.deepEqual([told.slice(5), dialled()], [[486, 'accept'], 2]);
+});
+
+void test('whoever leaves while a transfer is under way ends the call when nobody comes, though another had been tried before', async () => {
+  const { ask, far, phone, session } = putting();
+  ask();
+  far.end({ by: 'rejected', status: 486 });
+  far.state = 'inviting';
+  ask();
+  session.end({ by: 'peer' });
+  await settled();
+  assert.equal(phone.isOver, false);
+  far.end({ by: 'rejected', status: 486 });
+  assert.equal((await phone.over).reason, 'peer hung up');
 });
 
 void test('what cannot be dialled is refused, and where transfers are off all are', () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { AddressList, isNetwork, sourceKey } from '../../../sip/guard/address-list.js';
 import { Guard, type GuardOptions } from '../../../sip/guard/guard.js';
+import { Sources } from '../../../sip/guard/sources.js';
 import { SourceRates } from '../../../sip/guard/source-rates.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 
@@ -85,6 +86,30 @@ test('addresses of one network of IPv6 are one source', () => {
   assert.notEqual(sourceKey('2001:db8:1:2::1'), sourceKey('2001:db8:1:3::1'));
   assert.equal(sourceKey('::ffff:192.0.2.1'), '192.0.2.1');
 });
+
+test('an address is looked up once, of as many as are remembered', () => {
+  const sources = new Sources({ allowed: new AddressList(['192.0.2.0/24']), challenged: new AddressList(['::/0']) });
+  const first = sources.of('::ffff:192.0.2.1');
+  assert.deepEqual(first, { name: '192.0.2.1', key: '192.0.2.1', allowed: true, challenged: false });
+  assert.equal(sources.of('::ffff:192.0.2.1'), first);
+  assert.deepEqual(sources.of('2001:db8::9'), { name: '2001:db8::9', key: '2001:db8::/64', allowed: false, challenged: true });
+  assert.deepEqual(sources.of('nobody'), { name: 'nobody', key: 'nobody', allowed: false, challenged: false });
+  for (let index = 0; index < 10_000; index++) sources.of(`10.0.${index >> 8}.${index & 255}`);
+  assert.equal(sources.size, 4096);
+  assert.deepEqual(sources.of('::ffff:192.0.2.1'), first);
+}); // prettier-ignore
+
+test('an address that is allowed for now is so only now', () => {
+  const now = new Set<string>();
+  const { decide, guard } = guarded({ allowedNow: (address) => now.has(address) });
+  assert.equal(decide('203.0.113.1'), 'stranger');
+  now.add('203.0.113.1');
+  assert.equal(decide('::ffff:203.0.113.1'), 'accept');
+  assert.deepEqual([guard.knows('203.0.113.1'), guard.allows('203.0.113.1'), guard.answers('203.0.113.1')], [true, true, true]);
+  now.clear();
+  assert.equal(decide('203.0.113.1'), 'stranger');
+  assert.equal(guard.answers('203.0.113.1'), false);
+}); // prettier-ignore
 
 test('sources are remembered within bounds', () => {
   const time = new ManualTime();

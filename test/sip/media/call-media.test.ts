@@ -128,6 +128,28 @@ for (const [how, hold] of [
   });
 }
 
+test('what the application holds stays held, whatever descriptions come and go meanwhile', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg();
+  valueOf(call.media.answer(phone.describe()));
+  speak(call, 1, 3);
+  const playout = call.told.ports[0]?.playout;
+  playout?.pause();
+  call.media.hold(true);
+  valueOf(call.media.answer(phone.describe('0 101', ['a=recvonly'])));
+  valueOf(call.media.answer(phone.describe('0 101', ['a=sendonly'])));
+  assert.equal(pass(100), 0, 'held by the far end, too');
+  valueOf(call.media.answer(phone.describe('0 101', ['a=recvonly'])));
+  const held = await phone.packets(pass(100));
+  playout?.resume();
+  call.media.hold(false);
+  valueOf(call.media.answer(phone.describe()));
+  const resumed = await phone.packets(pass(60));
+  assert.deepEqual([contents(held), contents(resumed)], [held.map(() => 'silence'), [1, 2, 3]]);
+  assert.ok(held.length > 3);
+});
+
 test('a call that begins held opens nothing to the far end until it is resumed', async (t) => {
   const { leg, pass } = stage(t);
   const phone = await Phone.open(t);

@@ -6,6 +6,7 @@ import { DtlsCertificate } from '../../../src/rtp/dtls-certificate.js';
 import type { ParleyError } from '../../../src/errors.js';
 import { PCMA, PCMU } from '../../../src/rtp/codec.js';
 import { ATTRIBUTE, BINDING, writeStun } from '../../../src/rtp/stun-message.js';
+import { rtp } from '../../rtp/far-end.js';
 import { linesOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { agree, Phone, PLAIN, portIn, stage, type Leg } from './media-under-test.js';
 
@@ -127,6 +128,32 @@ test('with ICE nothing is sent to the address of the description before a check 
   const [reply] = await phone.raw(1);
   assert.deepEqual([reply?.data[0], reply?.data[1]], [1, 1], 'the check is answered');
   await phone.packets(pass(100));
+});
+
+test('with ICE nobody who only sends is sent to: before a check nobody at all, and afterwards where it came from', async (t) => {
+  const { leg, pass, certificate } = legs(t);
+  const [phone, stranger] = [await Phone.open(t), await Phone.open(t)];
+  const call = leg(PLAIN, { certificate });
+  const ice = ['a=ice-ufrag:abcd', 'a=ice-pwd:abcdefghijklmnopqrstuvwx'];
+  const offer = phone.describe('0 101', ice);
+  const answer = valueOf(call.media.answer(offer));
+  const port = portIn(answer);
+  let sequence = 0;
+  const speaks = async (who: Phone) => {
+    await who.send(rtp({ sequence: ++sequence, timestamp: 160 * sequence }), port);
+    pass(20);
+  };
+  await speaks(stranger);
+  await phone.send(checkOf(answer), port);
+  pass(20);
+  await phone.raw(1);
+  for (let n = 0; n < 2; n++) await speaks(phone);
+  pass(5000);
+  assert.equal(linesOf(valueOf(call.media.answer(offer)), 'm=audio ').length, 1);
+  await speaks(stranger);
+  pass(100);
+  assert.deepEqual([stranger.waiting, call.media.quality?.remote.port], [0, phone.port]);
+  assert.equal(packetsOf(call), 2);
 });
 
 test('closing a leg in the middle of its handshake leaves no timer', (t) => {

@@ -65,6 +65,22 @@ test('a part that is demanded and not understood refuses the whole, one that is 
   assert.deepEqual(partsOf(XML + END, ['application/sdp']), []);
 });
 
+test('in what cannot be refused, parts that are demanded and not understood are passed by', () => {
+  const lenient = (body: string, type = 'multipart/mixed;boundary="b 1"') => {
+    const parsed = parseMediaType(type);
+    assert.ok(parsed !== undefined);
+    return understoodParts(Buffer.from(body), parsed, ['application/sdp'], false);
+  };
+  const demanded = part('<a/>', 'Content-Type: application/isup');
+  const bodies = (body: string, type?: string) =>
+    lenient(body, type).value?.map((found) => found.body.toString());
+  assert.deepEqual(bodies(demanded + DESCRIPTION + END), [SDP]);
+  assert.deepEqual(bodies(demanded + END, 'multipart/alternative;boundary="b 1"'), []);
+  assert.deepEqual(bodies(DESCRIPTION + demanded + END, 'multipart/alternative;boundary="b 1"'), [SDP]);
+  assert.deepEqual(bodies('x', 'text/plain'), []);
+  assert.equal(lenient(DESCRIPTION).refusal?.status, 400, 'it does not end');
+});
+
 test('a description that is no offer says so', () => {
   const early = part(SDP, 'Content-Type: application/sdp', 'Content-Disposition: early-session');
   assert.deepEqual(partsOf(early + END, ['application/sdp']), [`application/sdp early-session ${SDP}`]);

@@ -167,6 +167,31 @@ for (const [theirs, ours] of [
   });
 }
 
+test('our name of a DTLS association lasts as long as the association does (RFC 8842 section 5.1)', () => {
+  const session = negotiation();
+  const print = (byte: string) => `a=fingerprint:sha-256 ${Array.from({ length: 32 }, () => byte).join(':')}`;
+  const named = (id: string, byte = 'AB', setup = 'actpass') =>
+    offerOf('m=audio 5004 UDP/TLS/RTP/SAVP 0', print(byte), `a=setup:${setup}`, `a=tls-id:${id}`);
+  const answered = (offer: string) => linesOf(valueOf(session.answer(offer)).answer, 'a=tls-id:')[0];
+  const offered = () => {
+    const [id] = linesOf(valueOf(session.offer()), 'a=tls-id:');
+    session.withdraw();
+    return id;
+  };
+  const ids = [answered(named('one'))];
+  assert.deepEqual([answered(named('one')), offered(), answered(named('one', 'AB', 'passive'))], [ids[0], ids[0], ids[0]]);
+  for (const offer of [named('two'), named('two', 'CD'), named('two', 'CD', 'active')]) {
+    const id = answered(offer);
+    assert.ok(id !== undefined && !ids.includes(id), offer);
+    assert.equal(offered(), id);
+    ids.push(id);
+  }
+  // A far end that names nothing has another association all the same, when it has another certificate.
+  const unnamed = offerOf('m=audio 5004 UDP/TLS/RTP/SAVP 0', print('EF'), 'a=setup:actpass');
+  assert.equal(answered(unnamed), undefined);
+  assert.ok(!ids.includes(offered()));
+}); // prettier-ignore
+
 test('keys with an index are passed over, and where there are no others the 488 says so', () => {
   const [one, two] = [keyText(1, 30), keyText(2, 28)];
   const indexed = `a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:${one}|2^20|1:4`;

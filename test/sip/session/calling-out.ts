@@ -117,7 +117,7 @@ export class CallingOut {
   plan(more: Partial<CallPlan> = {}): CallPlan {
     return {
       uri: 'sip:bob@example.com', to: '<sip:bob@example.com>', from: '"Alice" <sip:alice@example.org>',
-      contact: `<sip:parley@${CALLER}>`, routes: [], headers: [], journey: { nextHop: uriOf('sip:example.com') },
+      contact: () => `<sip:parley@${CALLER}>`, routes: [], headers: [], journey: { nextHop: uriOf('sip:example.com') },
       media: this.media, ...more,
     }; // prettier-ignore
   }

@@ -248,15 +248,74 @@ void test('an offer that the media cannot answer refuses the call', async () => 
   assert.deepEqual(told.end, { by: 'us', status: 488 });
 });
 
-void test('a description is found among the parts of a multipart body', async () => {
+const MULTIPART = [['Content-Type', 'multipart/mixed;boundary="b 1"']] as const;
+
+/** Parts with the header lines that they have besides. */
+function partsOf(...parts: readonly (readonly [body: string, ...header: string[]])[]): string {
+  const written = parts.map(([body, ...header]) => ['--b 1', ...header, '', body, ''].join('\r\n'));
+  return `${written.join('')}--b 1--\r\n`;
+}
+
+const OFFER = new NegotiatedMedia(CALLER, 9).offer().value ?? '';
+const DESCRIPTION = [OFFER, 'Content-Type: application/sdp'] as const;
+const SIGNAL = 'Content-Disposition: signal';
+
+for (const [what, status, parts] of [
+  ['beside one that may be ignored', 200, [['x', 'c: application/isup', `${SIGNAL};handling=optional`], DESCRIPTION]],
+  ['beside one that must be understood', 415, [['x', 'Content-Type: application/isup', SIGNAL], DESCRIPTION]],
+  ['behind one for early media, which is no offer', 200, [['v=0', 'Content-Type: application/sdp', 'Content-Disposition: early-session;handling=optional'], DESCRIPTION]],
+  ['in base64', 200, [[Buffer.from(OFFER).toString('base64'), 'Content-Type: application/sdp', 'Content-Transfer-Encoding: base64']]],
+] as const) {
+  void test(`a call whose description is a part ${what} is answered with ${status}`, async () => {
+    const ends = new TwoEnds();
+    const call = ends.call({ body: partsOf(...parts), headers: MULTIPART });
+    await ends.network.pass(100);
+    assert.deepEqual(call.statuses, [status]);
+    assert.equal(ends.invited.length, status === 200 ? 1 : 0);
+    if (status === 200) assert.match(call.responses[0]?.body.toString() ?? '', /^v=0/);
+    else assert.equal(call.responses[0]?.first('accept'), 'application/sdp');
+  });
+} // prettier-ignore
+
+void test('a multipart body that cannot be taken apart is answered with 400, unless it may be ignored', async () => {
   const ends = new TwoEnds();
-  const sdp = new NegotiatedMedia(CALLER, 9).offer().value ?? '';
-  const part = (type: string, body: string) => `--b1\r\nContent-Type: ${type}\r\n\r\n${body}\r\n`;
-  const call = ends.call({
-    body: `${part('application/isup', 'x')}${part('application/sdp', sdp)}--b1--\r\n`,
-    headers: [['Content-Type', 'multipart/mixed;boundary=b1']],
+  const broken = ends.call({ body: '--b 1\r\nContent-Type: application/sdp\r\n', headers: MULTIPART });
+  const optional = ends.call({
+    body: '--b 1\r\n',
+    headers: [...MULTIPART, ['Content-Disposition', 'render;handling=optional']],
   });
   await ends.network.pass(100);
-  assert.deepEqual(call.statuses, [200]);
-  assert.match(call.responses[0]?.body.toString() ?? '', /^v=0/);
+  assert.deepEqual([broken.statuses, optional.statuses], [[400], [200]]);
+});
+
+void test('within a call, an offer beside a part that must be understood is refused and changes nothing', async () => {
+  for (const method of ['INVITE', 'UPDATE']) {
+    const ends = new TwoEnds();
+    const media = new NegotiatedMedia(CALLEE, 7);
+    ends.act = (session) => void ends.accept(session, media);
+    const call = ends.call();
+    await ends.network.pass(100);
+    call.media.wish = 'inactive';
+    const offer = call.media.offer().value ?? '';
+    const body = partsOf([offer, 'Content-Type: application/sdp'], ['x', 'Content-Type: application/isup']);
+    const asked = call.ask(method, [call.inDialog.channel.contact, ...MULTIPART], body);
+    await ends.network.pass(100);
+    assert.equal((await asked).status, 415);
+    assert.equal(media.direction, 'sendrecv');
+  }
+});
+
+void test('an answer in a response or an ACK is taken from beside what would be refused in a request', async () => {
+  const ends = new TwoEnds();
+  const media = new NegotiatedMedia(CALLEE, 7);
+  ends.act = (session) => void ends.accept(session, media);
+  const call = ends.call({
+    late: true,
+    headers: [],
+    answers: (offer) =>
+      partsOf([call.media.answer(offer).value ?? '', 'Content-Type: application/sdp'], ['x', 'c: a/b']),
+    ackType: MULTIPART[0][1],
+  });
+  await ends.network.pass(100);
+  assert.equal(media.agreed, true);
 });

@@ -1,6 +1,7 @@
 // Requests straight to the address in the next hop, once: a sender without a
 // locator, failover or accounts.
 import type {
+  Acknowledgement,
   InviteUser,
   Journey,
   RequestMaker,
@@ -9,7 +10,6 @@ import type {
   SentInvite,
 } from '../../../sip/client/request-sender.js';
 import type { RequestData } from '../../../sip/message/serialiser.js';
-import type { SentAck } from '../../../sip/transaction/sent-ack.js';
 import type { TransactionLayer } from '../../../sip/transaction/transaction-layer.js';
 import type { Target } from '../../../sip/transport/outbound.js';
 
@@ -46,12 +46,18 @@ export class DirectSender implements RequestSender {
     return { flow: undefined, cancel: () => transaction.cancel() };
   }
 
-  ack(data: RequestData, journey: Journey): Promise<SentAck> {
-    return Promise.resolve(this.#layer.sendAck(data, this.#target(journey)));
+  ack(data: RequestData, journey: () => Journey): Acknowledgement {
+    return this.#layer.sendAck(data, this.#target(journey()));
   }
 
-  #target({ nextHop, flow }: Journey): Target {
-    const target = { transport: 'udp', address: nextHop.host, port: nextHop.port ?? 5060, flow } as const;
+  #target({ nextHop, flow, from }: Journey): Target {
+    const target = {
+      transport: 'udp',
+      address: nextHop.host,
+      port: nextHop.port ?? 5060,
+      flow,
+      from,
+    } as const;
     this.targets.push(target);
     return target;
   }

@@ -29,6 +29,8 @@ function flowOf(transport: TransportName): Closeable {
     send: () => true,
     onClose: (listener) => closing.add(listener),
     close: () => closing.fire(),
+    heard: 0,
+    abandon: () => closing.fire(),
   };
   return { flow, close: () => closing.fire() };
 }

@@ -2,7 +2,8 @@
 // offers that fail, and offers that are asked for.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HeaderLine } from '../../../sip/message/serialiser.js';
+import type { SipRequest } from '../../../sip/message/request.js';
+import { responseBytes, type HeaderLine } from '../../../sip/message/serialiser.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import { CALLEE, CALLER } from '../transaction/users.js';
 import { NegotiatedMedia } from './negotiated-media.js';
@@ -44,6 +45,16 @@ void test('either side holds and resumes by re-INVITE', async () => {
   assert.equal((await theirs).refusal, undefined);
   assert.deepEqual([media.direction, call.media.direction], ['inactive', 'inactive']);
   assert.equal(session.state, 'confirmed');
+});
+
+void test('a re-INVITE asks for no reliable provisional responses, which nobody would acknowledge', async () => {
+  const { ends, session } = await talking();
+  const reoffered = session.reoffer();
+  await ends.network.pass(100);
+  assert.equal((await reoffered).refusal, undefined);
+  const [invite = ''] = requestsTo(ends.network, CALLEE, 'INVITE');
+  assert.match(invite, /\r\nSupported: timer, replaces, norefersub\r\n/);
+  assert.doesNotMatch(invite, /100rel/);
 });
 
 void test('offers that are asked for while another is under way are one', async () => {
@@ -99,6 +110,87 @@ void test('a re-INVITE that nobody answers ends the call after 64 T1', async () 
   await ends.network.pass(33_000, 100);
   assert.equal((await refused).refusal?.status, 408);
   assert.deepEqual(told.end, { by: 'transport', status: 408 });
+});
+
+/** Our re-INVITE is under way, and the peer has only said that it has it. */
+async function unanswered(status: number) {
+  const talk = await talking();
+  const { ends, call, session } = talk;
+  let invite: SipRequest | undefined;
+  const { request } = ends.calling.agent;
+  ends.calling.agent.request = (asked, transaction) => {
+    if (asked.method !== 'INVITE') return request.call(ends.calling.agent, asked, transaction);
+    invite = asked;
+    transaction.user = { cancelled: () => transaction.respond({ status: 487 }) };
+    transaction.respond({ status, headers: [call.inDialog.channel.contact] });
+  };
+  const startMs = ends.network.time.now();
+  let atMs: number | undefined;
+  const reoffered = session.reoffer();
+  void reoffered.then(() => (atMs = ends.network.time.now() - startMs));
+  await ends.network.pass(100);
+  assert.ok(invite);
+  const settledMs = () => atMs;
+  return { ...talk, reoffered, invite, settledMs };
+}
+
+void test('a re-INVITE that a peer only says it has is taken back after 64 T1, and the call goes on', async () => {
+  const { ends, reoffered, media, session, settledMs } = await unanswered(100);
+  await ends.network.pass(31_800, 100);
+  assert.equal(settledMs(), undefined);
+  await ends.network.pass(200);
+  assert.equal((await reoffered).refusal?.status, 487);
+  assert.equal(media.offering, false);
+  assert.equal(session.state, 'confirmed');
+  assert.equal(requestsTo(ends.network, CALLEE, 'CANCEL').length, 1);
+});
+
+void test('a re-INVITE that somebody at the peer is asked about is waited for three minutes', async () => {
+  const { ends, reoffered, media, settledMs } = await unanswered(180);
+  await ends.network.pass(179_800, 100);
+  assert.equal(settledMs(), undefined);
+  await ends.network.pass(200);
+  assert.equal((await reoffered).refusal?.status, 487);
+  assert.equal(media.offering, false);
+});
+
+void test('a re-INVITE whose peer has fallen silent, to CANCEL too, ends the call', async () => {
+  const { ends, reoffered, told, settledMs } = await unanswered(100);
+  ends.network.loses = (_text, from) => from === CALLER;
+  await ends.network.pass(63_800, 100);
+  assert.equal(settledMs(), undefined);
+  await ends.network.pass(300, 100);
+  assert.equal((await reoffered).refusal?.status, 408);
+  assert.deepEqual(told.end, { by: 'transport', status: 408 });
+  await ends.settle(70_000);
+  assert.equal(ends.called.layer.open.client, 0);
+});
+
+void test('an answer that crosses the CANCEL of a re-INVITE is taken', async () => {
+  const { ends, reoffered, call, media, session, invite } = await unanswered(100);
+  const answer = call.media.answer(invite.body).value ?? '';
+  const headers = [call.inDialog.channel.contact, SDP];
+  await ends.network.pass(31_880, 10);
+  ends.network.post(CALLER, CALLEE, responseBytes(invite, { status: 200, toTag: '', headers, body: answer }));
+  await ends.network.pass(200);
+  assert.equal((await reoffered).refusal, undefined);
+  assert.equal(media.offering, false);
+  assert.equal(session.state, 'confirmed');
+});
+
+void test('a call that ends while its re-INVITE waits leaves nobody waiting', async () => {
+  for (const by of ['peer', 'us'] as const) {
+    const { ends, reoffered, media, session, call, settledMs } = await unanswered(100);
+    if (by === 'us') void session.hangUp();
+    else void call.inDialog.hangUp();
+    await ends.network.pass(50);
+    assert.ok(settledMs() !== undefined);
+    assert.equal((await reoffered).refusal?.status, 481);
+    assert.equal(media.offering, false);
+    assert.equal(requestsTo(ends.network, CALLEE, 'CANCEL').length, 1);
+    await ends.settle(110_000);
+    assert.equal(ends.network.time.waiting, 0);
+  }
 });
 
 void test('an INVITE that asks for our offer gets it, and its ACK answers it', async () => {

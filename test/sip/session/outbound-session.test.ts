@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DigestClient } from '../../../sip/auth/digest-client.js';
 import { knownPeer } from '../../../sip/auth/known-peer.js';
+import { PeerAccount } from '../../../sip/client/peer-account.js';
+import { AddressList } from '../../../sip/guard/address-list.js';
+import type { OutboundSessionOptions } from '../../../sip/session/outbound-session.js';
 import { uriOf } from '../client/places.js';
-import { CALLEE } from '../transaction/users.js';
+import { Callee, CALLEE } from '../transaction/users.js';
 import { CallingOut } from './calling-out.js';
 
+const STRANGER = '8.8.4.4'; // one that anybody may have: others are reached by the flow
 const RELIABLE = (rseq: number) => ({ headers: [['Require', '100rel'], ['RSeq', String(rseq)]] as const }); // prettier-ignore
 
 test('a call is offered, rings, is answered and ended', async () => {
@@ -377,23 +381,68 @@ test('another way is taken after a refusal, under a new Call-ID and with a new o
   assert.equal(session.state, 'confirmed');
 });
 
-test('the ACK bears the credentials of its INVITE', async () => {
-  const out = new CallingOut();
-  const account = new DigestClient(knownPeer('trunk'), { username: 'a', secret: { password: 'b' }, realms: ['example.com'] }, (count) => new Uint8Array(count));
+/** By a trunk whose account is asked for by 407. */
+function byTrunk(out: CallingOut): Partial<OutboundSessionOptions> {
+  const account = { username: 'a', secret: { password: 'b' }, realms: ['example.com'] };
+  const digest = new DigestClient(knownPeer('trunk'), account, (count) => new Uint8Array(count));
   out.act = (transaction) => {
     const { request } = transaction;
-    if (request.method === 'INVITE' && request.first('proxy-authorization') === undefined) {
-      transaction.respond({ status: 407, headers: [['Proxy-Authenticate', 'Digest realm="example.com", nonce="n", qop="auth"']] });
-    }
+    if (request.first('proxy-authorization') === undefined) transaction.respond(CHALLENGE);
+    else if (request.method !== 'INVITE') transaction.respond({ status: 200 });
   };
-  await out.call({ plan: out.plan({ journey: { nextHop: uriOf('sip:example.com'), account } }) });
+  const peer = new PeerAccount({ digest, listed: new AddressList([]), secureOnly: false });
+  return { plan: out.plan({ journey: { nextHop: uriOf('sip:example.com'), account: peer, leadsToPeer: true } }) };
+} // prettier-ignore
+
+const CHALLENGE = { status: 407, headers: [['Proxy-Authenticate', 'Digest realm="example.com", nonce="n", qop="auth"']] } as const; // prettier-ignore
+
+test('the ACK bears the credentials of its INVITE', async () => {
+  const out = new CallingOut();
+  await out.call(byTrunk(out));
   await out.network.pass(50);
   await out.respond(200, { body: 'answer' });
   const credentials = out.invite.first('proxy-authorization');
   assert.ok(credentials !== undefined);
   assert.equal(out.callee.acks[0]?.first('proxy-authorization'), credentials);
   assert.deepEqual(out.told.events, ['established']);
+});
+
+test('a far end that names another host gets no credentials there, in ACK, BYE or after its challenge', async () => {
+  const out = new CallingOut();
+  const stranger = new Callee((transaction) => transaction.respond(CHALLENGE));
+  out.network.layer(STRANGER, stranger);
+  const session = await out.call(byTrunk(out));
+  await out.network.pass(50);
+  await out.respond(200, { body: 'answer', contact: false, headers: [['Contact', `<sip:far@${STRANGER}>`]] });
+  const reoffered = session.reoffer();
+  await out.network.pass(100);
+  assert.equal((await reoffered).refusal?.status, 407);
+  await out.hungUp(session);
+  assert.deepEqual(stranger.acks.map((ack) => ack.first('proxy-authorization')), [undefined]);
+  const shown = stranger.transactions.map(({ request }) => [request.method, request.first('proxy-authorization')]);
+  assert.deepEqual(shown, [['INVITE', undefined], ['BYE', undefined]]);
 }); // prettier-ignore
+
+test('a far end that moves elsewhere within the call takes no credentials along', async () => {
+  const out = new CallingOut();
+  const stranger = new Callee((transaction) => transaction.respond({ status: 200 }));
+  out.network.layer(STRANGER, stranger);
+  const session = await out.call(byTrunk(out));
+  await out.network.pass(50);
+  await out.respond(200, { body: 'answer' });
+  const fields = [
+    ['Via', `SIP/2.0/UDP ${CALLEE};branch=z9hG4bKmoves`], ['From', '<sip:bob@example.com>;tag=one'],
+    ['To', out.invite.first('from') ?? ''], ['Call-ID', out.invite.callId], ['CSeq', '1 UPDATE'],
+    ['Contact', `<sip:far@${STRANGER}>`], ['Content-Length', '0'],
+  ].map((field) => field.join(': ')); // prettier-ignore
+  out.post(['UPDATE sip:parley@192.0.2.1 SIP/2.0', ...fields, '', ''].join('\r\n'));
+  await out.network.pass(50);
+  await out.hungUp(session);
+  assert.deepEqual(
+    stranger.transactions.map(({ request }) => [request.method, request.first('proxy-authorization')]),
+    [['BYE', undefined]],
+  );
+});
 
 test('the session is refreshed at half of the interval that was agreed', async () => {
   const out = new CallingOut();

@@ -121,6 +121,36 @@ void test('a peer that wants no NOTIFYs gets none', async () => {
   assert.deepEqual(requestsTo(ends.network, CALLEE, 'NOTIFY'), []);
 }); // prettier-ignore
 
+void test('a transfer that nobody is told of is one all the same: until it has come to something there is no second', async () => {
+  const { ends, call, told } = await talking();
+  const quiet: HeaderLine[] = [['Refer-To', TARGET], ['Refer-Sub', 'false']];
+  const refer = async (): Promise<number> => {
+    const asked = call.ask('REFER', quiet);
+    await ends.network.pass(50);
+    return (await asked).status;
+  };
+  const first = call.ask('REFER', quiet);
+  await ends.network.pass(50);
+  told.asked[0]?.accept();
+  await ends.network.pass(50);
+  assert.equal((await first).status, 200);
+  assert.equal(await refer(), 491);
+  told.asked[0]?.notify(180);
+  assert.equal(await refer(), 491);
+  told.asked[0]?.notify(486);
+  const second = call.ask('REFER', quiet);
+  await ends.network.pass(50);
+  assert.equal(told.asked.length, 2);
+  told.asked[1]?.accept();
+  await ends.network.pass(50);
+  assert.equal((await second).status, 200);
+  // Nothing is to be told any more, so the dialog does not outlive the call for it.
+  void ends.invited[0]?.hangUp();
+  await ends.settle(110_000);
+  for (const { agent } of ends.all) assert.deepEqual(agent.counts, { early: 0, confirmed: 0 });
+  assert.equal(ends.network.time.waiting, 0);
+}); // prettier-ignore
+
 for (const [what, status, headers] of [
   ['nowhere', 400, []],
   ['to two places', 400, [['Refer-To', TARGET], ['Refer-To', TARGET]]],

@@ -130,6 +130,8 @@ export interface CallOptions {
   readonly body: string;
   /** What the ACK answers a late offer with; the media's answer, if a test says nothing. */
   readonly answers: (offer: Buffer) => string | undefined;
+  /** What that is: a description, if a test says nothing. */
+  readonly ackType: string;
 }
 
 /** A call out: its INVITE by hand, its dialog as any session has it. */
@@ -144,12 +146,14 @@ export class Calling {
   readonly #answers: CallOptions['answers'];
   readonly #end: End;
   readonly #late: boolean;
+  readonly #ackType: string;
   #inDialog: InDialog | undefined;
 
   constructor(end: End, options: Partial<CallOptions> & Pick<CallOptions, 'callId'>) {
     this.#end = end;
     this.callId = options.callId;
     this.#late = options.late ?? false;
+    this.#ackType = options.ackType ?? 'application/sdp';
     this.#answers = options.answers ?? ((offer) => this.media.answer(offer).value);
     const offer = options.body ?? (this.#late ? undefined : this.media.offer().value);
     const { headers = [] } = options;
@@ -193,7 +197,7 @@ export class Calling {
     const answer = description === undefined || !this.#late ? undefined : this.#answers(description);
     if (!this.#late && description !== undefined) this.media.accept(description);
     if (answer === undefined) return { headers: [] };
-    return { headers: [['Content-Type', 'application/sdp']] as const, body: answer };
+    return { headers: [['Content-Type', this.#ackType]] as const, body: answer };
   }
 
   #open(response: SipResponse): InDialog {

@@ -7,7 +7,7 @@ import type { SipResponse } from '../../../sip/message/response.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import { CALLEE, CALLER, request, TARGET } from '../transaction/users.js';
 import { NegotiatedMedia } from './negotiated-media.js';
-import { inviteOf, requestsTo, Told, TwoEnds } from './two-ends.js';
+import { Calling, inviteOf, requestsTo, Told, TwoEnds } from './two-ends.js';
 
 /** The response to a request by hand. */
 async function answered(ends: TwoEnds, data: RequestData): Promise<SipResponse> {
@@ -80,6 +80,37 @@ void test('the same INVITE by another way is a merged request', async () => {
   ends.act = (session) => session.reject(480);
   assert.equal((await answered(ends, inviteOf('call1', []))).status, 480); // long after the first is over
 });
+
+void test('a proxy that comes back after a refusal, as one after the other is tried, is let in', async () => {
+  const ends = new TwoEnds();
+  ends.act = (session) => session.reject(486);
+  const call = ends.call();
+  await ends.network.pass(100);
+  assert.deepEqual(call.statuses, [486]);
+  ends.act = (session) => session.ring();
+  const next = new Calling(ends.calling, { callId: 'call1' }); // the same in all but its branch
+  await ends.network.pass(100);
+  assert.deepEqual(next.statuses, [180]);
+  assert.equal((await answered(ends, inviteOf('call1', []))).status, 482, 'of two that wait for an answer one is merged');
+  await ends.network.pass(33_000, 100); // the refused one is over, and takes nothing along
+  assert.equal((await answered(ends, inviteOf('call1', []))).status, 482);
+  assert.equal(ends.invited.length, 2);
+}); // prettier-ignore
+
+for (const [what, uri, headers, secure] of [
+  ['to a sip URI', 'sip:bob@192.0.2.2', [], false],
+  ['to a sips URI', 'sips:bob@192.0.2.2', [], true],
+  ['from a sips Contact', 'sip:bob@192.0.2.2', [['Contact', '<sips:192.0.2.1>']], true],
+  ['by a proxy of a sips URI', 'sip:bob@192.0.2.2', [['Record-Route', '<sips:192.0.2.9;lr>, <sip:192.0.2.8;lr>']], true],
+  ['from a sips Contact by a proxy of a sip URI', 'sip:bob@192.0.2.2', [['Contact', '<sips:192.0.2.1>'], ['Record-Route', '<sip:192.0.2.9;lr>']], false],
+] as const) {
+  void test(`a call ${what} is told ${secure ? 'a sips' : 'the usual'} Contact`, async () => {
+    const contactFor = (_flow: unknown, secured: boolean) => `<${secured ? 'sips' : 'sip'}:${CALLEE}>`;
+    const ends = new TwoEnds({ called: { contactFor } });
+    const { status, contact } = await answered(ends, { ...inviteOf('secure', headers), uri });
+    assert.deepEqual([status, contact?.uri.scheme], [200, secure ? 'sips' : 'sip']);
+  });
+} // prettier-ignore
 
 void test('while it drains, new calls are refused and those that stand go on', async () => {
   const ends = new TwoEnds({ called: { drainSeconds: 17 } });

@@ -174,6 +174,46 @@ test('an INVITE that is taken back and never ends is given up after 64 T1', asyn
   assert.deepEqual(heard.events, [180, 'cancelled 487']);
 });
 
+test('a connection by which nothing came while a request waited is abandoned, one by which something came is not', async () => {
+  for (const method of ['INVITE', 'OPTIONS']) {
+    for (const comes of [false, true]) {
+      const network = new Network();
+      network.sink(CALLEE);
+      const caller = network.layer(CALLER, new Callee(), 'tcp');
+      let abandoned = 0;
+      const flow = { ...network.flow(CALLER, CALLEE, 'tcp'), heard: 5, abandon: () => void abandoned++ };
+      const heard = new Heard();
+      caller.send(request(method), { ...TARGET, transport: 'tcp', flow }, heard);
+      await network.pass(20_000, 100);
+      if (comes) flow.heard++;
+      await network.pass(11_900, 100);
+      assert.equal(abandoned, 0);
+      await network.pass(100);
+      assert.deepEqual([heard.events, abandoned], [['no-answer 408'], comes ? 0 : 1]);
+    }
+  }
+});
+
+test('an ACK listens to nothing, however often it goes over one connection', async () => {
+  const { network, caller, callee } = open('tcp');
+  const plain = network.flow(CALLER, CALLEE, 'tcp');
+  let listeners = 0;
+  const onClose = (listener: () => void): (() => void) => {
+    listeners++;
+    const stop = plain.onClose(listener);
+    return () => {
+      listeners--;
+      stop();
+    };
+  };
+  for (let count = 0; count < 10; count++) {
+    caller.sendAck(request('ACK', `call${count}`), { ...TARGET, transport: 'tcp', flow: { ...plain, onClose } });
+  }
+  await network.pass(100);
+  assert.equal(callee.acks.length, 10);
+  assert.equal(listeners, 0);
+}); // prettier-ignore
+
 test('as many transactions of ours as are allowed are open, and one more fails', async () => {
   const network = new Network();
   network.sink(CALLEE);

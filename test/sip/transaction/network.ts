@@ -105,7 +105,7 @@ export class Network {
         this.#closers.add(listener);
         return () => this.#closers.delete(listener);
       },
-      close: () => undefined,
+      close: () => undefined, heard: 0, abandon: () => undefined,
     };
   } // prettier-ignore
 

@@ -291,6 +291,27 @@ test('whoever is not admitted is refused without a transaction, the same way eac
   assert.deepEqual([layer.open.server, layer.countOf('not-admitted')], [0, 1]);
 });
 
+test('a new call is refused for want of time only where it is let in, and that is asked before a password is spent', async () => {
+  const told: boolean[] = [];
+  class Asked extends Callee {
+    verdict: 'silence' | undefined;
+    admits(_request: unknown, _flow: unknown, busy: boolean) {
+      told.push(busy);
+      return this.verdict;
+    }
+  }
+  const callee = new Asked();
+  const { network, send, layer } = open(callee, 'udp', { load: { refuses: () => true } });
+  send();
+  callee.verdict = 'silence';
+  send({ branch: 'z9hG4bK2' });
+  send({ method: 'OPTIONS', branch: 'z9hG4bK3' });
+  await network.pass(0);
+  assert.deepEqual(told, [true, true, false]);
+  assert.deepEqual(statuses(network), ['0 503']);
+  assert.deepEqual([layer.countOf('overload'), layer.countOf('not-admitted')], [1, 2]);
+});
+
 test('what is not well-formed is answered without a transaction and counted', async () => {
   const { network, layer } = open();
   const flow = network.flow(CALLEE, CALLER);
@@ -314,4 +335,32 @@ test('closing forgets everything and leaves no timer', async () => {
   layer.close();
   assert.deepEqual(layer.open.server, 0);
   assert.equal(network.time.waiting, 0);
+});
+
+test('a request that meets a defect is refused with 500, told of and counted, and the next one is served', async () => {
+  const told: unknown[] = [];
+  let broken = true;
+  const callee = new Callee((transaction) => {
+    if (broken) throw new RangeError('a defect');
+    transaction.respond({ status: 200 });
+  });
+  const failed = (error: unknown, message: { readonly callId: string } | undefined): void => void told.push([String(error), message?.callId]);
+  const { network, layer, send } = open(callee, 'udp', { failed });
+  send();
+  send({ method: 'OPTIONS', branch: 'z9hG4bK2' });
+  broken = false;
+  send({ method: 'OPTIONS', branch: 'z9hG4bK3' });
+  await network.pass(20);
+  assert.deepEqual(statuses(network), ['0 500', '0 500', '0 200']);
+  assert.deepEqual(told, [['RangeError: a defect', '1'], ['RangeError: a defect', '1']]);
+  assert.deepEqual([layer.countOf('failed'), layer.open.pendingInvites], [2, 0]);
+}); // prettier-ignore
+
+test('a defect that nobody is told of is thrown', () => {
+  const { send } = open(
+    new Callee(() => {
+      throw new RangeError('a defect');
+    }),
+  );
+  assert.throws(() => send(), RangeError);
 });

@@ -1,24 +1,29 @@
 // Transactions over real sockets.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { LocatedSender } from '../../../sip/client/located-sender.js';
 import { TransactionLayer, type TransactionUser } from '../../../sip/transaction/transaction-layer.js';
 import { Transports } from '../../../sip/transport/transports.js';
-import { systemTime } from '../../../src/time.js';
+import { systemTime, type Time } from '../../../src/time.js';
+import { ManualTime } from '../../fakes/manual-time.js';
 import { until } from '../../fakes/until.js';
 import { INVALID, SEMANTICS, VALID } from '../message/rfc4475-messages.js';
+import { Places, uriOf } from '../client/places.js';
 import { Network } from './network.js';
 import { Callee, CALLEE, CALLER, Heard, request } from './users.js';
 
-async function openLayer(t: TestContext, user: TransactionUser): Promise<{ layer: TransactionLayer; transports: Transports }> {
+async function openLayer(t: TestContext, user: TransactionUser, time: Time = systemTime): Promise<{ layer: TransactionLayer; transports: Transports }> {
   const transports = new Transports({
     listeners: [{ transport: 'udp', port: 0 }, { transport: 'tcp', port: 0 }],
-    time: systemTime,
+    time,
     received: (bytes, flow) => layer.received(bytes, flow),
   });
   const token = (): string => randomBytes(9).toString('hex');
-  const layer = new TransactionLayer({ wire: transports, user, time: systemTime, token });
+  const layer = new TransactionLayer({ wire: transports, user, time, token });
   await transports.open();
   t.after(async () => {
     layer.close();
@@ -47,6 +52,51 @@ for (const transport of ['udp', 'tcp'] as const) {
     assert.equal(called.transports.connections, transport === 'tcp' ? 1 : 0);
   });
 }
+
+test('after a request that a dead connection took, the next one has a new connection', async (t) => {
+  const sockets: Socket[] = [];
+  const mute = createServer((socket) => sockets.push(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
+  await once(mute, 'listening');
+  t.after(() => mute.close());
+  const time = new ManualTime();
+  const { layer, transports } = await openLayer(t, new Callee(), time);
+  const target = { transport: 'tcp', address: '127.0.0.1', port: (mute.address() as AddressInfo).port } as const;
+  const heard = new Heard();
+  for (let count = 1; count <= 2; count++) {
+    const sent = layer.send(request('OPTIONS', `call${count}`), target, heard);
+    await until(() => sockets.length === count && sent.flow !== undefined);
+    time.advance(32_000);
+    assert.equal(heard.events.length, count);
+    await until(() => transports.connections === 0);
+  }
+  assert.equal(transports.counts.of('unanswered'), 2);
+}); // prettier-ignore
+
+test('a request that meets a connection which its peer has reset goes over a new one', async (t) => {
+  const callee = new Callee((transaction) => transaction.respond({ status: 200 }));
+  const called = await openLayer(t, callee);
+  const { layer, transports } = await openLayer(t, new Callee());
+  const { port } = called.transports.local('tcp') as { port: number };
+  let peer: Socket | undefined;
+  const relay = createServer((socket) => {
+    peer ??= socket;
+    socket.on('error', () => undefined).pipe(connect(port, '127.0.0.1')).pipe(socket);
+  }).listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  t.after(() => relay.close());
+  const places = Object.assign(new Places(), { transport: 'tcp', port: (relay.address() as AddressInfo).port });
+  const sender = new LocatedSender({ layer, locator: places, time: systemTime });
+  const journey = { nextHop: uriOf('sip:127.0.0.1') };
+  const ask = async (callId: string) => {
+    const outcome = await sender.send(() => request('OPTIONS', callId), journey);
+    return 'response' in outcome ? outcome.response.status : outcome.failure.reason;
+  };
+  assert.equal(await ask('one'), 200);
+  peer?.pause().once('readable', () => peer?.resetAndDestroy()); // it takes the request, and is gone
+  assert.equal(await ask('two'), 200);
+  assert.deepEqual(callee.events.filter((event) => event === 'OPTIONS').length, 2);
+  assert.equal(transports.connections, 1);
+}); // prettier-ignore
 
 test('a request on a connection without Content-Length is 400', async (t) => {
   const called = await openLayer(t, new Callee());

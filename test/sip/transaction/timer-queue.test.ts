@@ -50,3 +50,20 @@ test('nothing fires after closing', () => {
   assert.equal(time.waiting, 0);
   time.advance(100);
 });
+
+test('an owner that throws does not stop the timers behind its own', () => {
+  const time = new ManualTime();
+  const queue = new TimerQueue(time);
+  let fired = 0;
+  queue.start(10, 'A', {
+    expired(): void {
+      throw new RangeError('a defect');
+    },
+  });
+  queue.start(10, 'A', { expired: () => fired++ });
+  time.advance(5);
+  queue.start(10, 'A', { expired: () => fired++ });
+  assert.throws(() => time.advance(5), RangeError);
+  time.advance(10);
+  assert.deepEqual([fired, time.waiting], [2, 0]);
+});

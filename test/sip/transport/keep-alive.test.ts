@@ -6,6 +6,7 @@ import { KeepAlive } from '../../../sip/transport/keep-alive.js';
 import { StreamFlow } from '../../../sip/transport/stream-flow.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { until } from '../../fakes/until.js';
+import { Network } from '../transaction/network.js';
 import { openTransports, options, sent } from './transports-under-test.js';
 
 test('a peer that answers keeps its connection, and one that does not any more loses it', async (t) => {
@@ -53,6 +54,32 @@ test('a peer that answers keeps its connection, and one that does not any more l
   keepAlive.close();
 });
 
+test('a peer that never answers keeps its connection: it may know nothing of keep-alives', () => {
+  const time = new ManualTime();
+  let [pings, abandoned] = [0, 0];
+  const flow = {
+    ...new Network().flow('192.0.2.1', '192.0.2.2', 'tcp'),
+    ping: () => ++pings > 0,
+    abandon: () => void abandoned++,
+  };
+  const keepAlive = new KeepAlive(flow, { time });
+  time.advance(1_000_000);
+  assert.deepEqual([pings, abandoned], [9, 0]);
+  keepAlive.close();
+  keepAlive.close();
+  assert.equal(time.waiting, 0);
+});
+
+test('a connection that a ping cannot be sent on is abandoned', () => {
+  const time = new ManualTime();
+  let abandoned = 0;
+  const flow = { ...new Network().flow('192.0.2.1', '192.0.2.2', 'tcp'), ping: () => false, abandon: () => void abandoned++ };
+  const keepAlive = new KeepAlive(flow, { time });
+  time.advance(95_000);
+  assert.equal(abandoned, 1);
+  keepAlive.close();
+}); // prettier-ignore
+
 /** The flow as an object of its own, so that a part of it can be watched. */
 function plain(flow: StreamFlow) {
   const { transport, local, remote, reliable } = flow;
@@ -64,5 +91,7 @@ function plain(flow: StreamFlow) {
     send: (bytes: Buffer) => flow.send(bytes),
     onClose: (listener: () => void) => flow.onClose(listener),
     close: () => flow.close(),
+    heard: 0,
+    abandon: () => flow.abandon(),
   };
 } // prettier-ignore

@@ -44,6 +44,19 @@ test('requests and responses go over TLS, by address and by the name in the cert
   assert.equal(server.transports.connections, 2); // what was checked for one name is not taken for another
 });
 
+test('whoever does not listen with TLS is reached at its own end of the connection, under its public address', async (t) => {
+  const server = await openServer(t);
+  for (const advertised of [undefined, { host: '203.0.113.7' }]) {
+    const place = { transport: 'udp', port: 0, ...(advertised === undefined ? {} : { advertised }) } as const;
+    const { transports } = await openTransports(t, [place], { client: { ca: issued.ca }, aliases: 'authenticated' });
+    const { flow, bytes } = await sent(transports.send(server.target('tls'), options(transports)));
+    const ours = { host: advertised?.host ?? '127.0.0.1', port: flow.local.port };
+    assert.deepEqual(transports.sentBy(flow), ours);
+    assert.match(bytes.toString(), new RegExp(`^Via: SIP/2.0/TLS ${ours.host}:${ours.port};branch=z9hG4bK1;alias\r$`, 'm'));
+    assert.notEqual(ours.port, transports.local('udp')?.port);
+  }
+}); // prettier-ignore
+
 test('a certificate of another authority or another name is refused', async (t) => {
   const server = await openServer(t);
   for (const [ca, name] of [[strangers.ca, undefined], [issued.ca, 'other.example.com']] as const) {

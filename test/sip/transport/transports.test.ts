@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
+import { rejectionsOf } from '../../fakes/rejections.js';
 import { until } from '../../fakes/until.js';
 import { ManualTime } from '../../fakes/manual-time.js';
+import type { Flow } from '../../../sip/transport/flow.js';
 import { systemTime } from '../../../src/time.js';
 import { answer, openTransports, options, sent } from './transports-under-test.js';
 
@@ -266,6 +268,66 @@ test('a peer that does not read is cut off', async (t) => {
   assert.equal(flow.closed, true);
 });
 
+test('a connection that is abandoned is gone at once, with what its peer does not read', async (t) => {
+  const { port } = await deaf(t);
+  const client = await openTransports(t, [TCP], { limits: { unsentBytes: 50_000_000 } });
+  const target = { transport: 'tcp', address: '127.0.0.1', port } as const;
+  const { flow } = await sent(client.transports.send(target, options(client.transports)));
+  void flow.send(Buffer.alloc(20_000_000));
+  flow.abandon();
+  flow.abandon();
+  assert.equal(flow.closed, true);
+  await until(() => client.transports.connections === 0);
+  assert.equal(client.transports.counts.of('unanswered'), 1);
+});
+
+test('the system asks peers that we connected to whether they are there, and not those that came', async (t) => {
+  const asked: [boolean | undefined, number | undefined][] = [];
+  t.mock.method(Socket.prototype, 'setKeepAlive', function (this: Socket, enable?: boolean, ms?: number) {
+    asked.push([enable, ms]);
+    return this;
+  });
+  const server = await openTransports(t, [TCP]);
+  const client = await openTransports(t, [TCP]);
+  await sent(client.transports.send(server.target('tcp'), options(client.transports)));
+  await server.nth(0);
+  assert.deepEqual(asked, [[true, 30_000]]);
+});
+
+for (const transport of ['udp', 'tcp'] as const) {
+  test(`of several addresses of ours a request leaves from the one that it is to, over ${transport}`, async (t) => {
+    const server = await openTransports(t, [{ transport, port: 0 }]);
+    const own = ['127.0.0.1', '127.0.0.2', '::1'].map((host) => ({ transport, host, port: 0 }));
+    const client = await openTransports(t, own);
+    for (const [index, [from, expected]] of [
+      ['127.0.0.2', '127.0.0.2'],
+      ['::1', '127.0.0.1'],
+      ['192.0.2.1', '127.0.0.1'],
+      [undefined, '127.0.0.1'],
+    ].entries()) {
+      const { flow } = await sent(
+        client.transports.send(server.target(transport, { from }), options(client.transports)),
+      );
+      const { parsed, flow: came } = await server.nth(index);
+      assert.equal(came.remote.address, expected);
+      assert.equal(parsed.kind === 'request' && parsed.request.via.sentBy.host, expected);
+      flow.close();
+      await until(() => client.transports.connections === 0);
+    }
+  });
+}
+
+test('what a peer is told is the address of ours that its flow is at, else one of its family', async (t) => {
+  const hosts = ['127.0.0.1', '127.0.0.2', '::1'];
+  const { transports } = await openTransports(t, hosts.map((host) => ({ ...UDP, host })));
+  const told = (local: string, remote: string) =>
+    transports.told('udp', { transport: 'tcp', local: { address: local, port: 1 }, remote: { address: remote, port: 1 } } as Flow).address;
+  assert.equal(transports.told('udp').address, '127.0.0.1');
+  assert.equal(told('127.0.0.2', '127.0.0.9'), '127.0.0.2');
+  assert.equal(told('::2', '2001:db8::1'), '::1');
+  assert.equal(told('192.0.2.1', '192.0.2.9'), '127.0.0.1');
+}); // prettier-ignore
+
 test('strangers hear nothing, on any transport', async (t) => {
   const server = await openTransports(t, [UDP, TCP], { admits: () => false });
   const socket = connectTo(t, server.target('tcp'));
@@ -323,3 +385,23 @@ test('a port that is taken is told, and what was opened before is closed', async
   const { port } = taken.target('tcp');
   await assert.rejects(openTransports(t, [UDP, { transport: 'tcp', port }]), { code: 'CONFIG_INVALID' });
 });
+
+for (const listener of [UDP, TCP]) {
+  test(`a message that meets a defect is told of, and the next one over ${listener.transport} is read`, async (t) => {
+    const heard: string[] = [];
+    const defect = new RangeError('a defect');
+    const server = await openTransports(t, [listener], {
+      received: (bytes) => {
+        if (heard.push(bytes.toString()) === 1) throw defect;
+      },
+    });
+    const client = await openTransports(t, [listener]);
+    const told = await rejectionsOf(async () => {
+      for (const n of [1, 2]) {
+        await sent(client.transports.send(server.target(listener.transport), options(client.transports)));
+        await until(() => heard.length === n);
+      }
+    });
+    assert.deepEqual(told, [defect]);
+  });
+}

@@ -93,6 +93,27 @@ test('a socket that another server upgraded is taken over', async (t) => {
   assert.equal(flow.transport, 'wss');
 });
 
+test('an upgrade that is refused and reset leaves the server as it was, and no socket open', async (t) => {
+  const server = await openTransports(t, []);
+  const http = createServer().listen(0, '127.0.0.1');
+  t.after(() => http.close());
+  http.on('upgrade', (request, duplex, head) => server.transports.upgrade(request, duplex, head, false));
+  await once(http, 'listening');
+  const { port } = http.address() as { port: number };
+  const open = (): Promise<number> => new Promise((resolve) => http.getConnections((_, count) => resolve(count)));
+  const head = ['GET /sip HTTP/1.1', 'Host: x', 'Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', '', ''];
+  for (const leave of ['resetAndDestroy', 'stay'] as const) {
+    const stranger = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined);
+    t.after(() => stranger.destroy());
+    stranger.write(head.join('\r\n'));
+    const [answer] = (await once(stranger, 'data')) as [Buffer];
+    assert.match(answer.toString(), /^HTTP\/1\.1 400/);
+    if (leave === 'resetAndDestroy') stranger.resetAndDestroy();
+    await until(async () => (await open()) === 0);
+  }
+  await browser(t, `ws://127.0.0.1:${port}/sip`);
+}); // prettier-ignore
+
 test('whoever does not speak SIP is refused', async (t) => {
   const server = await openTransports(t, [WS]);
   const url = `ws://127.0.0.1:${server.target('ws').port}`;

@@ -183,6 +183,31 @@ test('when the connection is lost it registers at once; when it is lost again an
   assert.deepEqual(times().map(seconds), [0, 20, 65]);
 });
 
+test('a connection whose registrar does not answer pings any more is abandoned, and it registers over another', async () => {
+  const { network, trunk, times } = openTrunk({ register: {} }, 'tcp');
+  let answers = true;
+  const plain = network.flow.bind(network);
+  network.flow = (...ends) => ({
+    ...plain(...ends),
+    ping: (answered: () => void) => {
+      if (answers) answered();
+      return true;
+    },
+    abandon: () => network.closeConnections(),
+  });
+  trunk.start();
+  await network.pass(100_000, 1000);
+  answers = false;
+  assert.equal(trunk.refusal, undefined);
+  await network.pass(100_000, 1000);
+  assert.equal(times().length, 1);
+  await network.pass(2000, 1000);
+  assert.deepEqual(times().map(seconds), [0, 201]);
+  void trunk.close();
+  await network.pass(40_000, 1000);
+  assert.equal(network.time.waiting, 0);
+});
+
 test('what the registrar says of the way out and in is kept: Service-Route and Path', async () => {
   const { network, trunk, registrar } = openTrunk({ register: {}, proxy: 'sip:edge.example;lr' });
   registrar.answer = ok([['Service-Route', '<sip:one.example;lr>, <sip:two.example;lr>'], ['Path', '<sip:in.example;lr>']]);
@@ -190,12 +215,12 @@ test('what the registrar says of the way out and in is kept: Service-Route and P
   assert.deepEqual(trunk.routes, ['<sip:edge.example;lr>']);
   await network.pass(100);
   assert.deepEqual(trunk.routes, ['<sip:edge.example;lr>', '<sip:one.example;lr>', '<sip:two.example;lr>']);
-  assert.equal(trunk.journey.nextHop.host, 'edge.example');
+  assert.equal(trunk.journeyOf('sip:bob@carrier.example').nextHop.host, 'edge.example');
   const direct = openTrunk();
   direct.registrar.answer = registrar.answer;
   direct.trunk.start();
   await direct.network.pass(100);
-  assert.equal(direct.trunk.journey.nextHop.host, 'one.example');
+  assert.equal(direct.trunk.journeyOf('sip:bob@carrier.example').nextHop.host, 'one.example');
 }); // prettier-ignore
 
 test('closing takes the registration back, waits four seconds for that, and leaves nothing', async () => {

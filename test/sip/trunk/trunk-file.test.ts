@@ -17,11 +17,22 @@ test('a trunk of two words has its defaults', () => {
     {
       name: 'a',
       domain: 'sip.example.com:5070',
-      authRealms: ['sip.example.com:5070'],
+      authRealms: ['sip.example.com'],
       assertedIdentity: false,
       addresses: [],
     },
   ]);
+});
+
+test('the realm of a trunk that names none is its domain as it is written, without the port', () => {
+  for (const [domain, realm] of [
+    ['SIP.example.com', 'SIP.example.com'],
+    ['192.0.2.1:5060', '192.0.2.1'],
+    ['[2001:db8::1]', '[2001:db8::1]'],
+    ['[2001:db8::1]:5070', '[2001:db8::1]'],
+  ]) {
+    assert.deepEqual(read({ name: 'a', domain }).trunks?.[0]?.authRealms, [realm]);
+  }
 });
 
 test('everything that is written is read', () => {
@@ -50,6 +61,24 @@ test('a password stands in the file, in the environment or in a file of its own'
   assert.equal(passwordBy({ passwordEnv: 'CARRIER' }), 'from the environment');
   assert.equal(passwordBy({ passwordFile: '/run/secret' }), 'from a file');
 });
+
+test('a trunk is reached over one transport, whether it is said of the trunk or of its proxy', () => {
+  const transportOf = (fields: object) => read({ name: 'a', domain: 'b', ...fields }).trunks?.[0]?.transport;
+  assert.equal(transportOf({ proxy: 'sip:edge;lr' }), undefined);
+  assert.equal(transportOf({ proxy: 'sip:edge;lr', transport: 'tls' }), 'tls');
+  for (const proxy of ['sip:edge;transport=TLS;lr', 'sips:edge;lr', 'sips:edge;transport=tcp', 'sips:edge;transport=tls']) {
+    assert.equal(transportOf({ proxy }), 'tls', proxy);
+    assert.equal(transportOf({ proxy, transport: 'tls' }), 'tls', proxy);
+    assert.deepEqual(read({ name: 'a', domain: 'b', proxy, transport: 'udp' }).problems, [
+      'trunks[0].proxy is reached over tls, but trunks[0].transport is udp',
+    ]);
+  }
+  for (const proxy of ['sip:edge;transport=ws', 'sips:edge;transport=udp']) {
+    assert.deepEqual(read({ name: 'a', domain: 'b', proxy }).problems, [
+      'trunks[0].proxy must be reached over udp, tcp, tls, and with sips over tls',
+    ]);
+  }
+}); // prettier-ignore
 
 test('every mistake is named with its place, and no password is quoted', () => {
   const { problems } = read(

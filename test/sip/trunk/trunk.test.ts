@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readAddress } from '../../../sip/trunk/caller-address.js';
 import { Trunks, TrunkTurn } from '../../../sip/trunk/trunks.js';
+import { CALLEE } from '../transaction/users.js';
 import { ok, openTrunk, status } from './trunk-under-test.js';
 
 const PINGED = { options: { intervalSeconds: 30 } };
@@ -101,6 +102,19 @@ test('why no trunk takes a call has a name', async () => {
   assert.throws(() => trunks.named('other'), { code: 'NOT_FOUND', field: 'trunk' });
   await trunks.close();
 });
+
+test('a call is of the trunk whose address it comes from, and of several of the one that it is to', async () => {
+  const one = openTrunk({ name: 'one', addresses: ['192.0.2.0/24'] });
+  const two = openTrunk({ name: 'two', username: 'second', addresses: ['192.0.2.0/24'] });
+  const registered = openTrunk({ name: 'registered', register: { contactUser: 'third' } });
+  registered.trunk.start();
+  await registered.network.pass(100);
+  const trunks = new Trunks([one.trunk, two.trunk, registered.trunk]);
+  const of = (address: string, user?: string) => trunks.of(address, user)?.name;
+  assert.deepEqual([of('192.0.2.9', 'anybody'), of('192.0.2.9', 'second'), of('192.0.2.9')], ['one', 'two', 'one']);
+  assert.deepEqual([of(CALLEE, 'third'), of('198.51.100.1', 'second')], ['registered', undefined]);
+  assert.deepEqual([one.trunk.isAt('192.0.2.9'), registered.trunk.isAt(CALLEE)], [false, true]);
+}); // prettier-ignore
 
 test('numbers, names, tel and SIP URIs are told apart', () => {
   const read = (text: string) => {

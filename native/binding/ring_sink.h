@@ -1,0 +1,55 @@
+// A ring as the engine sees it: where the sound of one stream goes, and what
+// tells the engine that there is room again, and JavaScript that it is over.
+#ifndef PARLEY_BINDING_RING_SINK_H_
+#define PARLEY_BINDING_RING_SINK_H_
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "binding/handles.h"
+#include "binding/notifier.h"
+#include "media/byte_ring.h"
+#include "runtime/engine.h"
+
+namespace parley {
+
+// What a stream's handle names. The engine holds it until the end of the
+// stream, JavaScript until it has taken the end.
+class RingSink final : public runtime::SpeechSink {
+ public:
+  RingSink(std::shared_ptr<runtime::Engine> engine, std::shared_ptr<ByteRing> ring);
+
+  // Before the engine gets it: who is told of the end, by this handle.
+  void Tell(std::shared_ptr<Notifier> notifier, Handle handle);
+  // Its name in the engine, which may have begun with it already.
+  void Started(runtime::StreamId stream);
+
+  size_t Room() override;
+  void Write(const float* samples, size_t count) override;
+  void Ended(const runtime::StreamEnd& end) override;
+
+  void Cancel();
+  void SetDue(runtime::Clock::time_point due);
+  // Nothing while it goes on.
+  std::optional<runtime::StreamEnd> End();
+
+ private:
+  class Waker;
+
+  // The engine waits for its sinks when it closes; none of them keeps it.
+  const std::weak_ptr<runtime::Engine> engine_;
+  const std::shared_ptr<ByteRing> ring_;
+  const std::shared_ptr<Waker> waker_;
+  std::atomic<runtime::StreamId> stream_{0};
+
+  std::mutex mutex_;  // guards what follows
+  std::shared_ptr<Notifier> notifier_;
+  Handle handle_ = 0;
+  std::optional<runtime::StreamEnd> end_;
+};
+
+}  // namespace parley
+
+#endif  // PARLEY_BINDING_RING_SINK_H_

@@ -1,0 +1,21 @@
+// What a checkpoint directory offers, without loading it: its files are checked
+// whole, its weights are not read.
+#ifndef PARLEY_RUNTIME_INSPECT_H_
+#define PARLEY_RUNTIME_INSPECT_H_
+
+#include <string>
+
+#include "model/checkpoint.h"
+#include "runtime/engine.h"
+
+namespace parley::runtime {
+
+// The facts but device, times and sizes.
+EngineFacts FactsOf(const model::Checkpoint& checkpoint);
+
+// The same of a directory. False with `problem` set; never throws.
+bool Inspect(const std::string& directory, EngineFacts* facts, std::string* problem);
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_INSPECT_H_

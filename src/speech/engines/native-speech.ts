@@ -1,0 +1,180 @@
+// The native speech engine as TypeScript sees it: one process-wide object by
+// handle, and streams that end by being told so.
+import type { PcmRing } from '../../audio/pcm-ring.js';
+import { unwatchReady, watchReady } from '../../audio/ready.js';
+import { loadAddon } from '../../addon.js';
+
+interface SpeechAddon {
+  speechInspect(directory: string): Promise<ModelFacts>;
+  speechOpen(options: NativeOptions): Promise<{ handle: number; facts: ModelFacts }>;
+  speechClose(handle: number): Promise<void>;
+  speechStart(handle: number, request: NativeRequest, ring: number): number;
+  speechEnd(stream: number): NativeEnd | null;
+  speechCancel(stream: number): void;
+  speechDue(stream: number, dueInMs: number): void;
+  speechStats(handle: number): NativeStats | null;
+}
+
+/** What a checkpoint offers; device, sizes and times only once it is loaded. */
+export interface ModelFacts {
+  readonly modelType: 'custom_voice' | 'voice_design' | 'base';
+  readonly modelSize: string;
+  readonly device: string;
+  /** Hz. */
+  readonly sampleRate: number;
+  readonly takesInstruction: boolean;
+  readonly speakers: readonly string[];
+  /** In English, small letters: `german`. */
+  readonly languages: readonly string[];
+  readonly weightBytes: number;
+  readonly streamBytes: number;
+  readonly loadMs: number;
+  readonly warmUpMs: number;
+}
+
+export interface NativeOptions {
+  readonly directory: string;
+  readonly quantize: string;
+  readonly codecFormat: 'f32' | 'f16';
+  /** 0: one per core. */
+  readonly threads: number;
+  readonly cores: readonly number[];
+  readonly maxStreams: number;
+  readonly maxWaiting: number;
+  /** 0: from the length of each text. */
+  readonly maxNewTokens: number;
+  readonly maxVoices: number;
+  readonly warmUp?: boolean;
+}
+
+/** A voice to speak with. */
+export interface NativeRecording {
+  /** Of the sound, and of what is said about it: by it the engine knows the voice again. */
+  readonly hash: string;
+  /** Mono, in [-1, 1]. */
+  readonly samples: Float32Array;
+  /** Hz. */
+  readonly rate: number;
+  /** What is said in it; without, only the speaker's voice is taken, not the manner. */
+  readonly text?: string;
+}
+
+export interface NativeRequest {
+  readonly text: string;
+  readonly language: string;
+  readonly speaker?: string;
+  readonly instruction?: string;
+  readonly recording?: NativeRecording;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly greedy?: boolean;
+  readonly seed: number;
+  readonly maxNewTokens?: number;
+  /** Milliseconds from now until the listener has nothing more to hear; Infinity: nobody listens along. */
+  readonly dueInMs: number;
+}
+
+export type NativeOutcome =
+  | 'done'
+  | 'budget'
+  | 'runaway'
+  | 'cancelled'
+  | 'busy'
+  | 'too large'
+  | 'bad request'
+  | 'out of memory'
+  | 'closed'
+  | 'failed';
+
+export interface NativeEnd {
+  readonly outcome: NativeOutcome;
+  /** For people; empty when done. */
+  readonly problem: string;
+  readonly samples: number;
+  readonly frames: number;
+  readonly queueMs: number;
+  readonly firstFrameMs: number;
+  readonly totalMs: number;
+}
+
+export interface NativeStats {
+  readonly live: number;
+  readonly waiting: number;
+  readonly parked: number;
+  readonly frames: number;
+  readonly steps: number;
+  readonly voices: number;
+  readonly memoryInUse: number;
+  readonly memoryLimit: number;
+}
+
+let loaded: SpeechAddon | undefined;
+function addon(): SpeechAddon {
+  return (loaded ??= loadAddon<SpeechAddon>());
+}
+
+/** Checks the files of a directory and reads what it offers; rejects with an Error that names the first mistake. */
+export function inspectModel(directory: string): Promise<ModelFacts> {
+  return addon().speechInspect(directory);
+}
+
+/** One sentence on its way. */
+export class NativeStream {
+  readonly ended: Promise<NativeEnd>;
+  readonly #handle: number;
+
+  constructor(handle: number) {
+    this.#handle = handle;
+    this.ended = new Promise((resolve) => {
+      const look = () => {
+        const end = addon().speechEnd(handle);
+        if (end === null) return;
+        unwatchReady(handle, look);
+        resolve(end);
+      };
+      watchReady(handle, look);
+      queueMicrotask(look); // it may have ended before it was watched
+    });
+  }
+
+  /** Ends within one frame; `ended` tells. */
+  cancel(): void {
+    addon().speechCancel(this.#handle);
+  }
+}
+
+/** A loaded model. Whoever opened it closes it. */
+export class NativeSpeech {
+  readonly facts: ModelFacts;
+  readonly #handle: number;
+  #closed: Promise<void> | undefined;
+
+  private constructor(handle: number, facts: ModelFacts) {
+    this.#handle = handle;
+    this.facts = facts;
+  }
+
+  /** Rejects with an Error that says what cannot be loaded. */
+  static async open(options: NativeOptions): Promise<NativeSpeech> {
+    const { handle, facts } = await addon().speechOpen(options);
+    return new NativeSpeech(handle, facts);
+  }
+
+  /** Undefined where the engine is closed or nobody has the ring any more. */
+  start(request: NativeRequest, out: PcmRing): NativeStream | undefined {
+    const handle = addon().speechStart(this.#handle, request, out.handle);
+    return handle === 0 ? undefined : new NativeStream(handle);
+  }
+
+  /** Null once it is closed. */
+  get stats(): NativeStats | null {
+    return addon().speechStats(this.#handle);
+  }
+
+  /** Ends every stream and gives all memory back. */
+  close(): Promise<void> {
+    this.#closed ??= addon().speechClose(this.#handle);
+    return this.#closed;
+  }
+}

@@ -1,0 +1,240 @@
+// Qwen3-TTS from a checkpoint directory, in the native engine: many sentences
+// at once, one step of the model a frame for all of them.
+import { randomInt } from 'node:crypto';
+import type { PcmRing } from '../../audio/pcm-ring.js';
+import { ParleyError, type ErrorCode } from '../../errors.js';
+import { systemTime, type Time } from '../../time.js';
+import { EngineLifecycle } from '../engine-lifecycle.js';
+import type {
+  EngineCapabilities,
+  EngineDevice,
+  SpeechEnd,
+  SpeechEngine,
+  SpeechRequest,
+  Voice,
+} from '../engine.js';
+import { Scheduler } from '../scheduler.js';
+import type { SpeechClass } from '../urgency.js';
+import {
+  inspectModel,
+  NativeSpeech,
+  type ModelFacts,
+  type NativeEnd,
+  type NativeOptions,
+  type NativeOutcome,
+  type NativeRecording,
+  type NativeRequest,
+  type NativeStream,
+} from './native-speech.js';
+import { capabilitiesOf, languageOf, voicesOf } from './qwen3-voices.js';
+import { keepRingContract } from './ring-contract.js';
+import type { EngineLimits } from './worker-engine.js';
+
+const SEEDS = 2 ** 47; // as many as randomInt draws from
+
+export interface Qwen3Options extends EngineLimits {
+  readonly native: Omit<NativeOptions, 'maxWaiting'>;
+}
+
+/** What an outcome without sound is to whoever asked. */
+const CODES: Readonly<Partial<Record<NativeOutcome, ErrorCode>>> = {
+  cancelled: 'ABORTED',
+  busy: 'ENGINE_BUSY',
+  'too large': 'TEXT_TOO_LONG',
+  'bad request': 'INVALID_FIELD',
+  'out of memory': 'ENGINE_BUSY',
+  closed: 'ENGINE_UNAVAILABLE',
+  failed: 'ENGINE_FAILED',
+};
+
+export class Qwen3Engine implements SpeechEngine {
+  readonly name = 'qwen3';
+  readonly capabilities: EngineCapabilities;
+  readonly #facts: ModelFacts;
+  readonly #options: Qwen3Options;
+  readonly #time: Time;
+  readonly #voices: readonly Voice[];
+  readonly #scheduler: Scheduler;
+  readonly #lifecycle: EngineLifecycle;
+  #native: NativeSpeech | undefined;
+
+  private constructor(facts: ModelFacts, options: Qwen3Options) {
+    this.#facts = facts;
+    this.#options = options;
+    this.#time = options.time ?? systemTime;
+    this.#voices = voicesOf(facts);
+    this.capabilities = capabilitiesOf(facts);
+    const { maxWaiting, maxWaitMs, idleMs = 0, onNews } = options;
+    const { name: engine } = this;
+    const concurrency = options.native.maxStreams;
+    this.#scheduler = new Scheduler({ engine, concurrency, maxWaiting, maxWaitMs, time: this.#time });
+    this.#lifecycle = new EngineLifecycle(this.#loadable(), { engine, idleMs, time: this.#time, onNews });
+  }
+
+  /** Reads what the checkpoint offers, without loading it; ENGINE_UNAVAILABLE, naming the mistake, for one that cannot be used. */
+  static async open(options: Qwen3Options): Promise<Qwen3Engine> {
+    try {
+      return new Qwen3Engine(await inspectModel(options.native.directory), options);
+    } catch (cause) {
+      const message = `the model of MODEL_DIR cannot be used: ${(cause as Error).message}`;
+      throw new ParleyError('ENGINE_UNAVAILABLE', message, { field: 'MODEL_DIR', cause });
+    }
+  }
+
+  get usable(): boolean {
+    return this.#lifecycle.usable;
+  }
+
+  get trouble(): string | undefined {
+    return this.#lifecycle.trouble;
+  }
+
+  get loaded(): boolean {
+    return this.#lifecycle.loaded;
+  }
+
+  get waiting(): number {
+    return this.#scheduler.waiting;
+  }
+
+  waitingOf(kind: SpeechClass): number {
+    return this.#scheduler.waitingOf(kind);
+  }
+
+  device(): EngineDevice {
+    return { name: this.#native?.facts.device ?? 'cpu' };
+  }
+
+  voices(): Promise<readonly Voice[]> {
+    return Promise.resolve(this.#voices);
+  }
+
+  sampleRate(voice: string): number {
+    if (voice !== '' && !this.#voices.some(({ name }) => name === voice)) {
+      throw new ParleyError('VOICE_UNKNOWN', `${this.name} has no voice "${voice}"`);
+    }
+    return this.#facts.sampleRate;
+  }
+
+  synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+    return keepRingContract(out, signal, () => this.#inTurn(request, out, signal));
+  }
+
+  load(): Promise<void> {
+    return this.#lifecycle.load();
+  }
+
+  unload(): Promise<void> {
+    return this.#lifecycle.unload();
+  }
+
+  close(): Promise<void> {
+    this.#scheduler.close();
+    return this.#lifecycle.close();
+  }
+
+  async #inTurn(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+    const askedAtMs = this.#time.now();
+    const release = await this.#scheduler.enter(signal, request.urgency, request.text.length);
+    const turnAtMs = this.#time.now();
+    let letGo: () => void = () => undefined;
+    try {
+      letGo = await this.#lifecycle.enter(signal);
+      const loadMs = this.#time.now() - turnAtMs;
+      const end = await this.#speak(this.#nativeRequest(request), out, signal);
+      const queueMs = turnAtMs - askedAtMs + end.queueMs;
+      return {
+        samples: end.samples,
+        words: [],
+        timing: { queueMs, loadMs, inferMs: end.totalMs - end.queueMs },
+      };
+    } finally {
+      release();
+      letGo();
+    }
+  }
+
+  async #speak(request: NativeRequest, out: PcmRing, signal: AbortSignal): Promise<NativeEnd> {
+    const stream = this.#native?.start(request, out);
+    if (stream === undefined) {
+      throw new ParleyError('ENGINE_UNAVAILABLE', 'the model was closed while a sentence waited for it');
+    }
+    const cancel = () => stream.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+    const forget = this.#watch(stream, out);
+    try {
+      const end = await stream.ended;
+      if (end.outcome === 'runaway') this.#options.onNews?.({ what: 'runaway', reason: end.problem });
+      const code = CODES[end.outcome];
+      if (code !== undefined) throw new ParleyError(code, end.problem || `the synthesis was ${end.outcome}`);
+      return end;
+    } finally {
+      forget();
+      signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  /** Cancels a stream that has written nothing for as long as one may take, though there was room. */
+  #watch(stream: NativeStream, out: PcmRing): () => void {
+    const { renderTimeoutMs } = this.#options;
+    let before = -1;
+    let callOff: () => void = () => undefined;
+    const look = () => {
+      const status = out.status();
+      const waitsForRoom = status !== null && status.writable < status.readable;
+      if (status?.written === before && !waitsForRoom) return stream.cancel();
+      before = status?.written ?? before;
+      callOff = this.#time.after(renderTimeoutMs, look);
+    };
+    look();
+    return () => callOff();
+  }
+
+  #nativeRequest({ text, voice, language, options = {}, reference, urgency }: SpeechRequest): NativeRequest {
+    const { temperature, topP, topK, seed, instructions, maxNewTokens } = options;
+    const instruction = reference?.kind === 'prompt' ? reference.prompt : instructions;
+    const dueInMs = urgency === undefined ? Infinity : urgency.deadlineMs - this.#time.now();
+    return {
+      text,
+      language: languageOf(this.#facts, language) ?? 'auto',
+      speaker: voice,
+      seed: seed === undefined ? randomInt(SEEDS) : wrapped(seed),
+      dueInMs,
+      ...(instruction !== undefined && this.#facts.takesInstruction ? { instruction } : {}),
+      ...(reference?.kind === 'sample' ? { recording: recordingOf(reference) } : {}),
+      ...(temperature === undefined ? {} : temperature === 0 ? { greedy: true } : { temperature }),
+      ...(topP === undefined ? {} : { topP }),
+      ...(topK === undefined ? {} : { topK }),
+      ...(maxNewTokens === undefined ? {} : { maxNewTokens }),
+    };
+  }
+
+  #loadable() {
+    const closeNative = async () => {
+      const native = this.#native;
+      this.#native = undefined;
+      await native?.close();
+    };
+    return {
+      load: async () => {
+        const { native, maxWaiting } = this.#options;
+        this.#native = await NativeSpeech.open({ ...native, maxWaiting });
+      },
+      unload: closeNative,
+      close: closeNative,
+    };
+  }
+}
+
+type Sample = Extract<NonNullable<SpeechRequest['reference']>, { kind: 'sample' }>;
+
+function recordingOf({ hash, samples, rate, text, xVectorOnly }: Sample): NativeRecording {
+  return { hash, samples, rate, ...(text === undefined || xVectorOnly === true ? {} : { text }) };
+}
+
+/** Seeds are whole numbers of any sign; the engine's are not negative. */
+function wrapped(seed: number): number {
+  const range = Number.MAX_SAFE_INTEGER + 1;
+  return seed < 0 ? seed + range : seed;
+}

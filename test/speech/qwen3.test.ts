@@ -1,0 +1,247 @@
+// The native engine through the addon, on tiny checkpoints with random weights:
+// everything but what it sounds like.
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { PcmRing } from '../../src/audio/pcm-ring.js';
+import { Engines } from '../../src/speech/engine-choice.js';
+import type { EngineNews } from '../../src/speech/engine-lifecycle.js';
+import type { SpeechRequest } from '../../src/speech/engine.js';
+import { Qwen3Engine, type Qwen3Options } from '../../src/speech/engines/qwen3.js';
+import { ParleyError } from '../../src/errors.js';
+import { GOLDEN, goldenFloats } from './golden.js';
+import { readAll } from './read-ring.js';
+
+const RATE = 24_000;
+const FRAME = 1920;
+
+type Changes = Partial<Qwen3Options['native']>;
+
+async function openEngine(t: TestContext, model: string, changes: Changes = {}, news: EngineNews[] = []) {
+  const engine = await Qwen3Engine.open({
+    native: {
+      directory: join(GOLDEN, model),
+      quantize: 'none',
+      codecFormat: 'f32',
+      threads: 1,
+      cores: [],
+      maxStreams: 4,
+      maxNewTokens: 0,
+      maxVoices: 4,
+      warmUp: false,
+      ...changes,
+    },
+    maxWaiting: 8,
+    renderTimeoutMs: 20_000,
+    onNews: (one) => news.push(one),
+  });
+  t.after(() => engine.close());
+  return engine;
+}
+
+async function spoken(engine: Qwen3Engine, request: Partial<SpeechRequest>) {
+  const ring = PcmRing.open(RATE, RATE);
+  try {
+    const never = new AbortController().signal;
+    const whole = { text: 'Hello there.', voice: '', language: 'en', ...request };
+    const [{ samples }, end] = await Promise.all([readAll(ring), engine.synthesize(whole, ring, never)]);
+    return { samples, end };
+  } finally {
+    ring.close();
+  }
+}
+
+async function codeOf(work: Promise<unknown>): Promise<ParleyError> {
+  return await work.then(
+    () => assert.fail('it was not refused'),
+    (error: unknown) => {
+      assert.ok(error instanceof ParleyError, String(error));
+      return error;
+    },
+  );
+}
+
+test('what a checkpoint offers is known before it is loaded', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice');
+  assert.equal(engine.loaded, false);
+  const voices = await engine.voices();
+  assert.ok(voices.length > 0);
+  assert.ok(voices.every(({ languages }) => languages.includes('en')));
+  assert.deepEqual(
+    { ...engine.capabilities, languages: [] },
+    { clone: false, design: false, instruct: true, sampling: true, wordTimes: false, textStreaming: false, languages: [] },
+  ); // prettier-ignore
+  assert.ok(engine.capabilities.languages.includes('zh'));
+});
+
+test('a sentence is spoken in whole frames, and the same seed speaks it the same', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice');
+  const [voice] = await engine.voices();
+  const request = { voice: voice?.name ?? '', options: { seed: 7, maxNewTokens: 12 } };
+  const first = await spoken(engine, request);
+  assert.ok(first.samples.length > 0);
+  assert.equal(first.samples.length % FRAME, 0);
+  assert.equal(first.end.samples, first.samples.length);
+  assert.ok(first.samples.every((sample) => Math.abs(sample) <= 1));
+  assert.deepEqual((await spoken(engine, request)).samples, first.samples);
+  const other = await spoken(engine, { ...request, options: { seed: 8, maxNewTokens: 12 } });
+  assert.notDeepEqual(other.samples, first.samples);
+});
+
+test('greedily it says, sample for sample, what the official implementation says', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice');
+  const golden = goldenFloats('tiny-customvoice__lang_english', 'waveform');
+  const text = 'Hello there, how are you today?';
+  const options = { temperature: 0, maxNewTokens: 49 };
+  const { samples } = await spoken(engine, { text, voice: 'vivian', language: 'en', options });
+  assert.equal(samples.length, golden.length);
+  const off = samples.reduce((most, sample, n) => Math.max(most, Math.abs(sample - (golden[n] ?? NaN))), 0);
+  assert.ok(off <= 1e-5, `off by ${off}`);
+});
+
+test('sentences at once are each what they are alone', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice');
+  const [voice] = await engine.voices();
+  const request = (seed: number) => ({
+    voice: voice?.name ?? '',
+    options: { seed, maxNewTokens: 10 + seed },
+  });
+  const alone: Float32Array[] = [];
+  for (let seed = 1; seed <= 6; seed++) alone.push((await spoken(engine, request(seed))).samples);
+  const together = await Promise.all(alone.map((_, n) => spoken(engine, request(n + 1))));
+  together.forEach(({ samples }, n) => assert.deepEqual(samples, alone[n]));
+});
+
+test('a sentence that is given up frees its place', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice', { maxStreams: 1 });
+  const [voice] = await engine.voices();
+  const ring = PcmRing.open(RATE, RATE);
+  const giveUp = new AbortController();
+  const request = {
+    text: 'Hello. '.repeat(30),
+    voice: voice?.name ?? '',
+    language: 'en',
+    options: { maxNewTokens: 2000 },
+  };
+  const work = codeOf(engine.synthesize(request, ring, giveUp.signal));
+  await ring.readable();
+  giveUp.abort();
+  assert.equal((await work).code, 'ABORTED');
+  ring.close();
+  const next = await spoken(engine, { voice: voice?.name ?? '', options: { maxNewTokens: 4 } });
+  assert.ok(next.samples.length > 0);
+});
+
+test('a voice of a recording is cloned, with and without what is said in it', async (t) => {
+  const engine = await openEngine(t, 'tiny-base');
+  assert.equal(engine.capabilities.clone, true);
+  const samples = Float32Array.from(
+    { length: 8000 },
+    (_, n) => 0.3 * Math.sin((2 * Math.PI * 220 * n) / 16_000),
+  );
+  const sample = { kind: 'sample', hash: 'a', samples, rate: 16_000 } as const;
+  const options = { seed: 1, maxNewTokens: 6 };
+  const voiceOnly = await spoken(engine, { reference: sample, options });
+  assert.ok(voiceOnly.samples.length > 0);
+  const said = await spoken(engine, { reference: { ...sample, hash: 'b', text: 'A tone.' }, options });
+  assert.notDeepEqual(said.samples, voiceOnly.samples);
+  const notUsed = await spoken(engine, {
+    reference: { ...sample, hash: 'c', text: 'A tone.', xVectorOnly: true },
+    options,
+  });
+  assert.deepEqual(notUsed.samples, voiceOnly.samples);
+});
+
+test('a recording that cannot be used is refused by what is wrong with it, and the engine goes on', async (t) => {
+  const engine = await openEngine(t, 'tiny-base');
+  const sample = { kind: 'sample', rate: 24_000 } as const;
+  for (const [hash, samples, problem] of [
+    ['short', new Float32Array(10).fill(0.5), /lasts 0.000 s/],
+    ['silent', new Float32Array(48_000), /silent/],
+    ['odd', new Float32Array(48_000).fill(NaN), /finite|number/],
+  ] as const) {
+    const error = await codeOf(spoken(engine, { reference: { ...sample, hash, samples } }));
+    assert.equal(error.code, 'INVALID_FIELD');
+    assert.match(error.message, problem);
+  }
+  const samples = Float32Array.from({ length: 24_000 }, (_, n) => 0.3 * Math.sin(n / 20));
+  assert.ok(
+    (await spoken(engine, { reference: { ...sample, hash: 'good', samples }, options: { maxNewTokens: 4 } }))
+      .samples.length > 0,
+  );
+});
+
+test('a voice is designed from its description', async (t) => {
+  const engine = await openEngine(t, 'tiny-voicedesign');
+  assert.deepEqual(await engine.voices(), []);
+  assert.equal(engine.sampleRate(''), RATE);
+  const say = (prompt: string) =>
+    spoken(engine, {
+      reference: { kind: 'prompt', hash: prompt, prompt },
+      options: { seed: 3, maxNewTokens: 8 },
+    });
+  assert.notDeepEqual((await say('An old man.')).samples, (await say('A child.')).samples);
+});
+
+test('a text that the model has no room for is refused, and others are spoken', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice');
+  const [voice] = await engine.voices();
+  const error = await codeOf(spoken(engine, { text: 'word '.repeat(40_000), voice: voice?.name ?? '' }));
+  assert.equal(error.code, 'TEXT_TOO_LONG');
+  assert.ok(
+    (await spoken(engine, { voice: voice?.name ?? '', options: { maxNewTokens: 4 } })).samples.length > 0,
+  );
+});
+
+test('an engine that was unloaded loads again for the next sentence', async (t) => {
+  const news: EngineNews[] = [];
+  const engine = await openEngine(t, 'tiny-customvoice', {}, news);
+  const [voice] = await engine.voices();
+  const request = { voice: voice?.name ?? '', options: { seed: 1, maxNewTokens: 5 } };
+  const before = await spoken(engine, request);
+  await engine.unload();
+  assert.equal(engine.loaded, false);
+  assert.deepEqual((await spoken(engine, request)).samples, before.samples);
+  assert.deepEqual(news.map(({ what }) => what), ['loaded', 'unloaded', 'loaded']); // prettier-ignore
+});
+
+test('a close ends the sentences on their way', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice');
+  const [voice] = await engine.voices();
+  const ring = PcmRing.open(RATE, RATE);
+  t.after(() => ring.close());
+  const request = {
+    text: 'Hello. '.repeat(30),
+    voice: voice?.name ?? '',
+    language: 'en',
+    options: { maxNewTokens: 2000 },
+  };
+  const work = codeOf(engine.synthesize(request, ring, new AbortController().signal));
+  await ring.readable();
+  await engine.close();
+  assert.match((await work).code, /ENGINE_UNAVAILABLE|ABORTED/);
+});
+
+test('a folder that is none, and a checkpoint that is damaged, are named at the start', async (t) => {
+  const missing = await codeOf(openEngine(t, 'nowhere'));
+  assert.equal(missing.code, 'ENGINE_UNAVAILABLE');
+  assert.match(missing.message, /MODEL_DIR.*nowhere/);
+  const folder = mkdtempSync(join(tmpdir(), 'parley-model-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  cpSync(join(GOLDEN, 'tiny-customvoice'), folder, { recursive: true });
+  truncateSync(join(folder, 'model.safetensors'), 100_000);
+  assert.match((await codeOf(openEngine(t, '', { directory: folder }))).message, /model\.safetensors/);
+});
+
+test('ENGINE=auto speaks with a checkpoint where there is one, in its languages, and with others besides', async (t) => {
+  const native = { directory: join(GOLDEN, 'tiny-customvoice'), quantize: 'none', codecFormat: 'f32', threads: 1, cores: [], maxStreams: 2, maxNewTokens: 0, maxVoices: 2 } as const; // prettier-ignore
+  const engines = await Engines.open({ engine: 'auto', maxWaiting: 8, renderTimeoutMs: 20_000, native });
+  t.after(() => engines.close());
+  assert.equal(engines.resolve({}).engine.name, 'qwen3');
+  assert.equal(engines.resolve({ language: 'zh' }).engine.name, 'qwen3');
+  assert.equal(engines.resolve({ voice: 'slt' }).engine.name, 'flite');
+  const missing = await codeOf(Engines.open({ engine: 'qwen3', maxWaiting: 8, renderTimeoutMs: 20_000 }));
+  assert.match(missing.message, /ENGINE=qwen3.*MODEL_DIR/);
+});
