@@ -1,5 +1,7 @@
 // The engine with a real checkpoint, however tiny: company, chance, late text and
 // voices change nothing, and what cannot be is said by name.
+#include <malloc.h>
+
 #include <cmath>
 #include <thread>
 
@@ -143,6 +145,28 @@ void WhatStreamsTakeIsGivenBack() {
   CHECK_EQ(engine->stats().memory_in_use, size_t{0});
   CHECK(engine->stats().memory_limit > 0);
   CHECK_EQ(engine->stats().done, uint64_t{3});
+}
+
+// Of this process, by its allocator.
+size_t AllocatedBytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+void ManyGenerationsLeaveNothingBehind() {
+  const auto engine = GoldenEngine("tiny-base");
+  const auto speak = [&](uint64_t from, uint64_t to) {
+    for (uint64_t n = from; n < to; n++) {
+      SpeechRequest request = WithVoice("exact", "A voice.", n);
+      request.max_new_tokens = 2 + n % 3;
+      Say(*engine, request);
+    }
+  };
+  speak(0, 10);
+  const size_t before = AllocatedBytes();
+  speak(10, 60);
+  const size_t after = AllocatedBytes();
+  CHECK(after < before + (size_t{64} << 10));
 }
 
 void ARunawayIsReported() {
@@ -297,6 +321,7 @@ int main() {
       {"a voice is kept with its prefix and speaks the same", AVoiceIsKeptWithItsPrefixAndSpeaksTheSame},
       {"voices beyond the most are encoded again", VoicesBeyondTheMostAreEncodedAgain},
       {"what streams take is given back", WhatStreamsTakeIsGivenBack},
+      {"many generations leave nothing behind", ManyGenerationsLeaveNothingBehind},
       {"a runaway is reported", ARunawayIsReported},
       {"requests that do not fit are refused by name", RequestsThatDoNotFitAreRefusedByName},
       {"recordings that cannot be used are refused by name", RecordingsThatCannotBeUsedAreRefusedByName},
