@@ -111,7 +111,7 @@ struct EngineStats {
   size_t live = 0, waiting = 0, parked = 0;  // parked: no room in the sink, or no text
   uint64_t begun = 0, done = 0, cancelled = 0, failed = 0, runaways = 0, refused = 0;
   uint64_t frames = 0, steps = 0;
-  // Milliseconds of the steps so far, by stage.
+  // Milliseconds so far, by stage; without the warm-up.
   double prefill_ms = 0, talker_ms = 0, predictor_ms = 0, codec_ms = 0, voice_ms = 0;
   size_t memory_in_use = 0, memory_limit = 0;
   size_t voices = 0;
@@ -135,6 +135,7 @@ class Engine {
   virtual void SetDue(StreamId stream, Clock::time_point due) = 0;
   // The sink has room again: look at it before the next step.
   virtual void Wake() = 0;
+  // As of the last frame, and of every end that a sink has heard of.
   virtual EngineStats stats() const = 0;
   // Ends every stream with kClosed, joins the thread, gives all memory back. May be called again,
   // by any thread but the engine's.

@@ -1,5 +1,9 @@
 #include "runtime/engine_thread.h"
 
+#ifdef __linux__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -17,6 +21,13 @@ namespace parley::runtime {
 namespace {
 
 constexpr char kOutOfMemory[] = "memory is out";
+
+// What was freed piece by piece: the allocator keeps it for this process else.
+void GiveBackToSystem() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 class ThreadedEngine final : public Engine {
  public:
@@ -65,16 +76,18 @@ class ThreadedEngine final : public Engine {
       options.max_waiting = options_.max_waiting;
       options.max_new_tokens = options_.max_new_tokens;
       options.memory_bytes = options_.memory_bytes > 0 ? options_.memory_bytes : model->FreeBytes() / 4 * 3;
+      options.publish = [this](const EngineStats& stats) { Publish(stats); };
       Scheduler scheduler(*model, mailbox_, options);
-      Publish(scheduler.stats());
       opened->set_value("");  // gone after this
       Serve(scheduler);
       model.reset();
+      GiveBackToSystem();
       EngineStats last = scheduler.stats();
       last.memory_in_use = last.voices = 0;
       Publish(last);
     } else {
       model.reset();
+      GiveBackToSystem();
       opened->set_value(problem);
     }
   }
@@ -115,7 +128,6 @@ class ThreadedEngine final : public Engine {
     } catch (const std::exception& error) {
       scheduler.EndAll(Outcome::kFailed, std::string("a mistake in the engine: ") + error.what());
     }
-    Publish(scheduler.stats());
     return busy;
   }
 

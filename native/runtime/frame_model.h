@@ -103,6 +103,7 @@ class FrameModel {
     size_t frames;   // the next ones that were made and not decoded
     float* samples;  // [frames * FrameSamples()]
   };
+  // Needs of a step nothing but its codes: here is the place where the codec could work beside the next step.
   virtual void Decode(const DecodeJob* jobs, size_t count) = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "runtime/qwen_frame_model.h"
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -156,7 +157,12 @@ void QwenFrameModel::Prefill(Generation* const* generations, size_t count, size_
   speech_->Prefill(streams.data(), count, rows);
   for (size_t n = 0; n < count; n++) {
     const QwenGeneration& one = Of(*generations[n]);
-    if (one.PromptLeft() == 0 && KeepsPrefix(one)) KeepPrefix(one);
+    if (one.PromptLeft() > 0 || !KeepsPrefix(one)) continue;
+    try {
+      KeepPrefix(one);
+    } catch (const std::bad_alloc&) {
+      // Then it is computed again: it saves time, nothing else.
+    }
   }
 }
 

@@ -6,11 +6,20 @@
 #include "model/prompt.h"
 
 namespace parley::runtime {
+namespace {
+
+// Names of languages are ASCII, in any case.
+std::string LowerCase(std::string name) {
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return name;
+}
+
+}  // namespace
 
 QwenGeneration::QwenGeneration(const model::Checkpoint& checkpoint, const SpeechRequest& request,
                                const model::DrawRules& rules, std::shared_ptr<Voice> voice)
     : checkpoint_(checkpoint),
-      language_(request.language),
+      language_(LowerCase(request.language)),
       speaker_(request.speaker),
       instruction_(request.instruction),
       more_text_(request.more_text),

@@ -27,6 +27,7 @@ struct SchedulerOptions {
   size_t memory_bytes = 0;    // for streams and voices
   size_t max_new_tokens = 0;  // as EngineOptions
   TimeSource now = Clock::now;
+  std::function<void(const EngineStats&)> publish = [](const EngineStats&) {};
 };
 
 class Scheduler {
@@ -40,7 +41,7 @@ class Scheduler {
   void EndAll(Outcome outcome, const std::string& problem);
 
   bool closing() const { return closing_; }
-  const EngineStats& stats() const { return stats_; }  // as of the last round
+  const EngineStats& stats() const { return stats_; }  // as published last
 
  private:
   using Streams = std::vector<std::unique_ptr<Stream>>;
@@ -78,6 +79,8 @@ class Scheduler {
   void Gone(const Stream& stream, Outcome outcome);
   void DropGone();
   void Sort();
+  // Tells those whose streams ended, after the stats have been published without them.
+  void TellEnds();
   void UpdateStats();
 
   FrameModel& model_;
@@ -92,7 +95,9 @@ class Scheduler {
   WorkRate decode_rate_{8};    // frames
   WorkRate round_rate_{1};     // rounds with a step: each is a frame of every stream
   std::vector<float> samples_;
+  std::vector<Farewell> ends_;
   bool closing_ = false;
+  const StageTimes before_;  // of the model, what was not ours
   EngineStats stats_;
 };
 

@@ -52,8 +52,9 @@ bool Scheduler::Prefill() {
 Scheduler::Some Scheduler::StreamsToStep() {
   Some streams = LiveWith(Stream::Turn::kStep);
   const Clock::time_point now = options_.now();
-  const auto hurried = std::stable_partition(streams.begin(), streams.end(), [](Stream* one) { return one->InHurry(); });
-  const bool short_of_sound = std::any_of(streams.begin(), hurried, [&](Stream* one) { return one->Ahead(now) < kSafe; });
+  const auto hurried = std::stable_partition(streams.begin(), streams.end(), [](Stream* s) { return s->InHurry(); });
+  const bool short_of_sound =
+      std::any_of(streams.begin(), hurried, [&](Stream* one) { return one->Ahead(now) < kSafe; });
   if (!short_of_sound || rounds_given_way_ == kRoundsGivenWay) {
     rounds_given_way_ = 0;
   } else if (hurried != streams.end()) {

@@ -93,7 +93,7 @@ Scheduler::Admission Scheduler::AdmitOne(Stream& stream) {
   if (bytes > options_.memory_bytes) return End(stream, Outcome::kTooLarge, TooMuch(bytes)), Admission::kNotYet;
   if (live_.size() >= options_.max_streams) return Admission::kNoPlace;
   if (!FindMemory(bytes)) {
-    if (!live_.empty()) return Admission::kNoPlace;
+    if (!live_.empty() || voice_worked_) return Admission::kNoPlace;
     return End(stream, Outcome::kTooLarge, "voices that are in use leave too little memory"), Admission::kNotYet;
   }
   model_.Begin(*generation, budget.draws);

@@ -18,6 +18,14 @@
 
 namespace parley::runtime {
 
+// An end, and who is to hear of it.
+struct Farewell {
+  std::shared_ptr<SpeechSink> sink;
+  StreamEnd end;
+
+  void Tell();
+};
+
 class Stream {
  public:
   // What is next to do for a live stream.
@@ -58,10 +66,10 @@ class Stream {
 
   // It ends for this reason once the frames made so far are written; the first reason counts.
   void EndWith(Outcome outcome, std::string problem);
-  // What it was ended with, now. Gives the model's memory back, then tells the sink and lets go of it.
-  void End(Clock::time_point now);
+  // Gives the model's memory back and lets go of the sink, which is to be told.
+  Farewell End(Clock::time_point now);
   // The same at once, whatever was said before.
-  void End(Outcome outcome, std::string problem, Clock::time_point now);
+  Farewell End(Outcome outcome, std::string problem, Clock::time_point now);
   bool gone() const { return sink_ == nullptr; }
   bool ending() const { return ending_.has_value(); }
   Outcome outcome() const { return ending_->outcome; }  // of one that is ending

@@ -14,6 +14,11 @@ struct Vec {
 
   static Vec All(float value) { return {_mm256_set1_ps(value)}; }
   static Vec Load(const float* from) { return {_mm256_loadu_ps(from)}; }
+  // So many, then zeros; nothing is read after them.
+  static Vec LoadFirst(const float* from, size_t count) {
+    const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return {_mm256_maskload_ps(from, _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), places))};
+  }
   static Vec Load(const Bf16* from) {
     const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
     return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16))};
@@ -57,7 +62,7 @@ constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 12;
 // Of many vectors: 12 sums of four rows and three vectors, the three inputs and a weight.
 constexpr size_t kTileVectors = 3;
-constexpr size_t kBlockedVectors = 24;
+constexpr size_t kBlockedVectors = 16;
 
 inline __m256 Halved(const float* first, Vec second) { return _mm256_add_ps(_mm256_load_ps(first), second.v); }
 

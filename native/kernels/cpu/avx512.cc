@@ -18,6 +18,10 @@ struct Vec {
 
   static Vec All(float value) { return {_mm512_set1_ps(value)}; }
   static Vec Load(const float* from) { return {_mm512_loadu_ps(from)}; }
+  // So many, then zeros; nothing is read after them.
+  static Vec LoadFirst(const float* from, size_t count) {
+    return {_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), from)};
+  }
   static Vec Load(const Bf16* from) {
     const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
     return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16))};
@@ -62,7 +66,7 @@ constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 24;
 // Of many vectors: 24 sums of four rows and six vectors, the six inputs and a weight.
 constexpr size_t kTileVectors = 6;
-constexpr size_t kBlockedVectors = 24;
+constexpr size_t kBlockedVectors = 16;
 
 inline __m256 Halved(const float*, Vec all) {
   return _mm256_add_ps(_mm512_castps512_ps256(all.v), _mm512_extractf32x8_ps(all.v, 1));

@@ -1,10 +1,10 @@
 // Products with many vectors, as the convolutions of the codec are: the same sums
 // as product_loops.h in the same order, cut so that they are fed from the first cache.
 //
-// Eight rows of weights are unpacked to floats for some hundred columns at a time, and stay in
-// the first cache while all vectors pass them. Where the columns are more, the 16 lanes of
-// every result wait in memory for the next ones. At the end the lanes of eight rows are added
-// side by side. Variants define, beside what vector_loops.h asks for,
+// Some hundred columns of eight rows stay in the first cache while all vectors pass them. Where the
+// columns are more, the 16 lanes of every result wait in memory for the next ones. At the
+// end the lanes of eight rows are added side by side. Weights are read where they lie: copying them, or
+// converting them once, costs more than it saves. Variants define, beside what vector_loops.h asks for,
 //
 //   kTileVectors     vectors at once against four rows, one register of lanes each
 //   kBlockedVectors  from how many vectors on this is the faster way
@@ -21,8 +21,9 @@ namespace {
 constexpr size_t kBlockRows = 8;
 constexpr size_t kTileRows = 4;
 constexpr size_t kHalf = kLanes / 2;
-constexpr size_t kBlockSteps = 32;    // of 16 columns: 21 kB of floats
-constexpr size_t kBlockVectors = 96;  // 48 kB of waiting lanes
+constexpr size_t kMostSteps = 48;      // of 16 columns
+constexpr size_t kBlockBytes = 12288;  // of eight rows, where one block is not enough; longer blocks crowd out the vectors
+constexpr size_t kBlockVectors = 192;  // 96 kB of waiting lanes
 
 // Neighbouring columns: so many steps at this place of a vector.
 struct Span {
@@ -33,7 +34,7 @@ struct Span {
 struct Depth {
   size_t steps;  // of 16 columns
   bool begins, ends;
-  Span spans[kBlockSteps];
+  Span spans[kMostSteps];
   size_t count = 0;
 
   Depth(const Vectors& x, size_t first, size_t end) : steps(end - first), begins(first == 0) {
@@ -48,15 +49,11 @@ struct Depth {
   }
 };
 
-// Rows of floats: 16 of each row at a step.
-struct BlockWeights {
-  const float* w;
-  size_t apart, step;  // floats from a row to the next, and from a step to the next
-};
-
 // Eight rows and some vectors. Lanes: [vector][part][eight rows].
+template <class Value>
 struct BlockTile {
-  BlockWeights weights;
+  const Value* w;
+  size_t apart;  // elements from a row to the next
   const float* x;
   size_t stride;
   float* lanes;
@@ -64,8 +61,8 @@ struct BlockTile {
 };
 
 // One register of the lanes of four rows against C vectors.
-template <size_t C, bool kPacked>
-inline __attribute__((always_inline)) void TilePart(const BlockTile& tile, const Depth& depth, size_t part, bool fetch) {
+template <size_t C, class Value>
+inline __attribute__((always_inline)) void TilePart(const BlockTile<Value>& tile, const Depth& depth, size_t part, bool fetch) {
   constexpr size_t kPart = kBlockRows * Vec::kWidth;
   Vec sums[kTileRows][C];
   float* const lanes = tile.lanes + part * kPart;
@@ -74,8 +71,7 @@ inline __attribute__((always_inline)) void TilePart(const BlockTile& tile, const
       sums[r][c] = depth.begins ? Vec::All(0) : Vec::Load(lanes + c * kParts * kPart + r * Vec::kWidth);
     }
   }
-  const float* w = tile.weights.w + part * Vec::kWidth;
-  const size_t apart = kPacked ? kLanes : tile.weights.apart, step = kPacked ? kTileRows * kLanes : kLanes;
+  const Value* w = tile.w + part * Vec::kWidth;
   for (size_t s = 0; s < depth.count; s++) {
     const float* x = tile.x + depth.spans[s].offset + part * Vec::kWidth;
     for (size_t left = depth.spans[s].steps; left > 0; left--) {
@@ -85,10 +81,10 @@ inline __attribute__((always_inline)) void TilePart(const BlockTile& tile, const
         PARLEY_UNROLL for (size_t c = 0; c < C; c++) Prefetch(x + (C + c) * tile.stride, 0);
       }
       PARLEY_UNROLL for (size_t r = 0; r < kTileRows; r++) {
-        const Vec weights = Vec::Load(w + r * apart);
+        const Vec weights = Vec::Load(w + r * tile.apart);
         PARLEY_UNROLL for (size_t c = 0; c < C; c++) sums[r][c] = Fused(weights, inputs[c], sums[r][c]);
       }
-      w += step;
+      w += kLanes;
       x += kLanes;
     }
   }
@@ -100,20 +96,6 @@ inline __attribute__((always_inline)) void TilePart(const BlockTile& tile, const
         _mm256_store_ps(tile.halves + (c * kBlockRows + r) * kHalf, Halved(tile.lanes + (own - lanes), sums[r][c]));
       } else {
         sums[r][c].Store(own);
-      }
-    }
-  }
-}
-
-// Eight rows of a matrix as floats: [two tiles][step][four rows][16].
-template <class Value>
-void Unpack(const Value* w, size_t columns, size_t steps, float* to) {
-  for (size_t r = 0; r < kBlockRows; r++) {
-    const Value* row = w + r * columns;
-    float* out = to + (r / kTileRows * steps * kTileRows + r % kTileRows) * kLanes;
-    for (size_t k = 0; k < steps; k++) {
-      PARLEY_UNROLL for (size_t part = 0; part < kParts; part++) {
-        Vec::Load(row + k * kLanes + part * Vec::kWidth).Store(out + k * kTileRows * kLanes + part * Vec::kWidth);
       }
     }
   }
@@ -149,53 +131,51 @@ class Ahead {
   size_t at_ = 0;
 };
 
-template <size_t C, bool kPacked>
-void BothTiles(BlockTile tile, const Depth& depth) {
+template <size_t C, class Value>
+void BothTilesOf(BlockTile<Value> tile, const Depth& depth) {
   for (size_t rows = 0; rows < kBlockRows; rows += kTileRows) {
-    for (size_t part = 0; part < kParts; part++) rows == 0 && part == 0 ? TilePart<C, kPacked>(tile, depth, part, true) : TilePart<C, kPacked>(tile, depth, part, false);
-    tile.weights.w += kPacked ? depth.steps * kTileRows * kLanes : kTileRows * tile.weights.apart;
+    for (size_t part = 0; part < kParts; part++) TilePart<C>(tile, depth, part, rows == 0 && part == 0);
+    tile.w += kTileRows * tile.apart;
     tile.lanes += kTileRows * Vec::kWidth;
     tile.halves += kTileRows * kHalf;
   }
 }
 
-template <size_t C>
-void BothTiles(size_t vectors, const BlockTile& tile, const Depth& depth) {
+template <size_t C, class Value>
+void BothTiles(size_t vectors, const BlockTile<Value>& tile, const Depth& depth) {
   if constexpr (C > 1) {
     if (vectors < C) return BothTiles<C - 1>(vectors, tile, depth);
   }
-  tile.weights.apart == kLanes ? BothTiles<C, true>(tile, depth) : BothTiles<C, false>(tile, depth);
+  BothTilesOf<C>(tile, depth);
 }
 
-// Whether rows are best read where they lie.
+// Into how many blocks so many columns are cut.
 template <class Value>
-bool InPlace(const Product& p) {
-  return sizeof(Value) == 4 && p.w.columns > kLanes && p.w.columns * 4 % 4096 != 0 && reinterpret_cast<uintptr_t>(p.w.values) % 32 == 0;
+size_t BlocksOf(size_t steps) {
+  constexpr size_t kSteps = kBlockBytes / (kBlockRows * kLanes * sizeof(Value));
+  constexpr size_t kWhole = kSteps < kMostSteps ? kSteps : kMostSteps;
+  return steps <= kMostSteps ? 1 : (steps + kWhole - 1) / kWhole;
 }
 
 // Eight rows from r on against the vectors [first, last).
 template <class Value>
 void RowBlock(const Product& p, size_t r, size_t first, size_t last) {
-  alignas(64) float weights[kBlockRows * kBlockSteps * kLanes];
   alignas(64) float lanes[kBlockVectors * kBlockRows * kLanes];
   alignas(64) float halves[kTileVectors * kBlockRows * kHalf];
-  const size_t steps = p.w.columns / kLanes, blocks = steps <= kBlockSteps ? 1 : (steps + 23) / 24;
+  const size_t columns = p.w.columns, steps = columns / kLanes, blocks = BlocksOf<Value>(steps);
   const size_t turns = (last - first + kTileVectors - 1) / kTileVectors;
-  const auto* w = static_cast<const Value*>(p.w.values) + r * p.w.columns;
+  const auto* const w = static_cast<const Value*>(p.w.values) + r * columns;
   for (size_t b = 0; b < blocks; b++) {
     const size_t begin = steps * b / blocks, end = steps * (b + 1) / blocks;
     const Depth depth(p.x, begin, end);
-    BlockWeights own_weights{weights, kLanes, kTileRows * kLanes};
-    if (InPlace<Value>(p)) own_weights = {reinterpret_cast<const float*>(w + begin * kLanes), p.w.columns, kLanes};
-    else Unpack(w + begin * kLanes, p.w.columns, depth.steps, weights);
     const bool more = !depth.ends || p.last - r >= 2 * kBlockRows;
-    Ahead<Value> ahead(depth.ends ? w + kBlockRows * p.w.columns : w + end * kLanes, p.w.columns, more ? depth.steps : 0,
-                       turns);
+    Ahead<Value> ahead(depth.ends ? w + kBlockRows * columns : w + end * kLanes, columns, more ? depth.steps : 0, turns);
     for (size_t c = first; c < last; c += kTileVectors) {
       const size_t vectors = last - c < kTileVectors ? last - c : kTileVectors;
-      float* own = lanes + (blocks == 1 ? 0 : c - first) * kBlockRows * kLanes;
+      float* const own = lanes + (blocks == 1 ? 0 : c - first) * kBlockRows * kLanes;
       ahead.Turn();
-      BothTiles<kTileVectors>(vectors, {own_weights, p.x.values + c * p.x.stride, p.x.stride, own, halves}, depth);
+      BothTiles<kTileVectors, Value>(
+          vectors, {w + begin * kLanes, columns, p.x.values + c * p.x.stride, p.x.stride, own, halves}, depth);
       if (!depth.ends) continue;
       for (size_t i = 0; i < vectors; i++) FinishEight(p, r, c + i, halves + i * kBlockRows * kHalf);
     }

@@ -34,6 +34,16 @@ struct Part {
   }
 };
 
+// Part `part` of the last `count` elements, fewer than 16; zeros after them.
+inline Vec LoadRest(const float* from, size_t count, size_t part) {
+  const size_t before = part * Vec::kWidth, left = count > before ? count - before : 0;
+  return Vec::LoadFirst(from + before, left < Vec::kWidth ? left : Vec::kWidth);
+}
+template <class Value>
+inline Vec LoadRest(const Value* from, size_t count, size_t part) {
+  return Vec::Load(Part<Value>(from, count).values + part * Vec::kWidth);
+}
+
 // By way of an integer: it may lie past the end of the matrix.
 inline void Prefetch(const void* from, size_t ahead) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(from) + ahead));
@@ -94,14 +104,12 @@ inline __attribute__((always_inline)) void Accumulate(const TileInputs<Value>& i
 // The last elements, fewer than 16.
 template <size_t R, size_t C, class Value>
 void AccumulateRest(const TileInputs<Value>& in, size_t k, size_t count, Vec (*sums)[C][kParts]) {
-  for (size_t r = 0; r < R; r++) {
-    const Part<Value> weights(in.w + r * in.apart + k, count);
-    for (size_t c = 0; c < C; c++) {
-      const Part<float> inputs(in.x + c * in.stride + k, count);
-      for (size_t part = 0; part < kParts; part++) {
-        const size_t at = part * Vec::kWidth;
-        sums[r][c][part] = Fused(Vec::Load(weights.values + at), Vec::Load(inputs.values + at), sums[r][c][part]);
-      }
+  for (size_t part = 0; part < kParts; part++) {
+    Vec inputs[C];
+    PARLEY_UNROLL for (size_t c = 0; c < C; c++) inputs[c] = LoadRest(in.x + c * in.stride + k, count, part);
+    PARLEY_UNROLL for (size_t r = 0; r < R; r++) {
+      const Vec weights = LoadRest(in.w + r * in.apart + k, count, part);
+      PARLEY_UNROLL for (size_t c = 0; c < C; c++) sums[r][c][part] = Fused(weights, inputs[c], sums[r][c][part]);
     }
   }
 }
