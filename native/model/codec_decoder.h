@@ -35,7 +35,7 @@ class CodecDecoder {
   };
   // Independent of each other, each with a state of its own; the result of one never depends on the others,
   // nor on how its frames are cut into jobs, bit for bit. Frames that nobody hears cost little: but for the
-  // last ones only the transformer sees them. After the first call with most frames nothing is allocated.
+  // last ones only the transformer sees them. Once it has seen as many streams and frames nothing is allocated.
   // Throws std::invalid_argument, before anything is computed, for a code that is none and
   // for a state that two jobs name.
   void Decode(const Job* jobs, size_t count);

@@ -9,26 +9,35 @@
 #include "test/plain_codec.h"
 #include "test/random_codec.h"
 
-namespace parley::test {
+namespace {
 
-// Allocations of this thread.
-thread_local size_t allocations = 0;
+thread_local size_t allocations = 0;  // of this thread
 
-}  // namespace parley::test
+}  // namespace
 
-// Vectors come this way, and the backend's memory that one.
-void* operator new(size_t bytes) {
-  parley::test::allocations++;
+// Not inlined: the compiler would take them for a mismatch.
+#define PARLEY_COUNTED __attribute__((noinline))
+
+PARLEY_COUNTED void* operator new(size_t bytes) {
+  allocations++;
   if (void* const memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-extern "C" int posix_memalign(void** memory, size_t alignment, size_t bytes) {
-  parley::test::allocations++;
-  *memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  return *memory == nullptr ? 12 : 0;
+PARLEY_COUNTED void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  allocations++;
+  return std::malloc(bytes);
 }
+PARLEY_COUNTED void operator delete(void* memory) noexcept { std::free(memory); }
+PARLEY_COUNTED void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+// The backend's memory comes this way. A sanitizer has its own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+extern "C" void* __libc_calloc(size_t count, size_t bytes);
+extern "C" void* calloc(size_t count, size_t bytes) {
+  allocations++;
+  return __libc_calloc(count, bytes);
+}
+#endif
 
 namespace parley::test {
 namespace {

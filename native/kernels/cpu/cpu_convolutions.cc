@@ -25,10 +25,9 @@ float* TakeTail(const Stretch& stretch, size_t history, size_t channels) {
 
 // The windows of all streams as plain vectors: of one segment as they are where they lie, so that
 // the order of summation is the same.
-const float* CpuKernels::GatherWindows(const Convolution& convolution, const Stretch* streams, size_t count,
-                                       size_t windows) {
-  const size_t length = convolution.weights.columns;
-  if (windows_.size() < windows * length) windows_.resize(windows * length);
+const float* CpuKernels::GatherWindows(const Convolution& convolution, const Stretch* streams, size_t count) {
+  const size_t length = convolution.weights.columns, most = count * kShortStretch * length;
+  if (windows_.size() < most) windows_.resize(most);
   float* to = windows_.data();
   for (size_t s = 0; s < count; s++) {
     const float* from = streams[s].x - convolution.History() * convolution.channels;
@@ -52,7 +51,7 @@ void CpuKernels::ConvolveCausal(const Convolution& convolution, const Stretch* s
     are_short = are_short && streams[s].count < kShortStretch;
   }
   if (are_short) {
-    const float* windows = GatherWindows(convolution, streams, count, positions);
+    const float* windows = GatherWindows(convolution, streams, count);
     return Multiply(convolution.weights, Rows(windows, positions, convolution.weights.columns), finish, y);
   }
   for (size_t s = 0; s < count; s++) {

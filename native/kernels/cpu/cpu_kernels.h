@@ -79,7 +79,7 @@ class CpuKernels : public Kernels {
     });
   }
 
-  const float* GatherWindows(const Convolution& convolution, const Stretch* streams, size_t count, size_t windows);
+  const float* GatherWindows(const Convolution& convolution, const Stretch* streams, size_t count);
 
   const Variant& variant_;
   ThreadPool pool_;
