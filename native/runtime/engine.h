@@ -78,7 +78,9 @@ struct Recording {
 
 struct SpeechRequest {
   std::string text;
-  bool more_text = false;      // AddText follows
+  // AddText follows. Speech begins with the first word, but with a recording whose words are known only
+  // when there is as much text as it has frames, or no more comes.
+  bool more_text = false;
   std::string language = "auto";
   std::string speaker;         // of a CustomVoice model
   std::string instruction;
@@ -133,6 +135,7 @@ class Engine {
   virtual void SetDue(StreamId stream, Clock::time_point due) = 0;
   // The sink has room again: look at it before the next step.
   virtual void Wake() = 0;
+  // As of the last frame, and of every end that a sink has heard of.
   virtual EngineStats stats() const = 0;
   // Ends every stream with kClosed, joins the thread, gives all memory back. May be called again,
   // by any thread but the engine's.

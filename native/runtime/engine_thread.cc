@@ -65,8 +65,8 @@ class ThreadedEngine final : public Engine {
       options.max_waiting = options_.max_waiting;
       options.max_new_tokens = options_.max_new_tokens;
       options.memory_bytes = options_.memory_bytes > 0 ? options_.memory_bytes : model->FreeBytes() / 4 * 3;
+      options.publish = [this](const EngineStats& stats) { Publish(stats); };
       Scheduler scheduler(*model, mailbox_, options);
-      Publish(scheduler.stats());
       opened->set_value("");  // gone after this
       Serve(scheduler);
       model.reset();
@@ -115,7 +115,6 @@ class ThreadedEngine final : public Engine {
     } catch (const std::exception& error) {
       scheduler.EndAll(Outcome::kFailed, std::string("a mistake in the engine: ") + error.what());
     }
-    Publish(scheduler.stats());
     return busy;
   }
 

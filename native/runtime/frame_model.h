@@ -78,6 +78,8 @@ class FrameModel {
   // The voice of a recording: as it is kept, or else, if `work`, after some of the work.
   virtual VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
                                 std::shared_ptr<Voice>* voice, std::string* problem) = 0;
+  // Nobody asks for a voice that is being worked on.
+  virtual void DropWork() = 0;
   // What the work would take more than is taken already.
   virtual size_t WorkBytesOf(const Recording& recording) const = 0;
   virtual size_t Voices() const = 0;

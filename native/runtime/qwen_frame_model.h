@@ -46,6 +46,7 @@ class QwenFrameModel final : public FrameModel {
 
   VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work, std::shared_ptr<Voice>* voice,
                         std::string* problem) override;
+  void DropWork() override { work_.reset(); }
   size_t WorkBytesOf(const Recording& recording) const override;
   size_t Voices() const override { return voices_.size(); }
   size_t VoiceBytes() const override { return voices_.Bytes() + (work_ ? work_->bytes() : 0); }

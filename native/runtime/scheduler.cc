@@ -16,6 +16,7 @@ bool Scheduler::Round() {
   TakeOrders();
   bool busy = ReadWaiting();
   busy = Admit() || busy;
+  TellEnds();
   if (Prefill()) {
     busy = true;
     TakeOrders();
@@ -24,7 +25,7 @@ bool Scheduler::Round() {
   busy = Decode() || stepped || busy;
   busy = EndTheOver() || busy;
   if (stepped) round_rate_.Did(1, options_.now() - began);
-  UpdateStats();
+  ends_.empty() ? UpdateStats() : TellEnds();
   return busy;
 }
 
@@ -33,8 +34,7 @@ void Scheduler::EndAll(Outcome outcome, const std::string& problem) {
   for (const Streams* streams : {&waiting_, &live_}) {
     for (const auto& stream : *streams) End(*stream, outcome, problem);
   }
-  DropGone();
-  UpdateStats();
+  TellEnds();
 }
 
 // --- arrivals
@@ -61,7 +61,8 @@ void Scheduler::Arrive(Arrival arrival) {
   auto stream = std::make_unique<Stream>(std::move(arrival), model_);
   if (refused) {
     stats_.refused++;
-    return stream->End(Outcome::kBusy, "too many streams are live and waiting", options_.now());
+    ends_.push_back(stream->End(Outcome::kBusy, "too many streams are live and waiting", options_.now()));
+    return;
   }
   by_id_[stream->id()] = stream.get();
   waiting_.push_back(std::move(stream));
@@ -101,7 +102,7 @@ bool Scheduler::Guarded(const Some& streams, const std::function<void()>& work) 
 void Scheduler::End(Stream& stream, Outcome outcome, std::string problem) {
   if (stream.gone()) return;
   Gone(stream, outcome);
-  stream.End(outcome, std::move(problem), options_.now());
+  ends_.push_back(stream.End(outcome, std::move(problem), options_.now()));
 }
 
 bool Scheduler::EndTheOver() {
@@ -113,7 +114,14 @@ bool Scheduler::EndTheOver() {
 
 void Scheduler::EndAsSaid(Stream& stream) {
   Gone(stream, stream.outcome());
-  stream.End(options_.now());
+  ends_.push_back(stream.End(options_.now()));
+}
+
+void Scheduler::TellEnds() {
+  if (ends_.empty()) return;
+  DropGone();
+  UpdateStats();
+  for (Farewell& farewell : std::exchange(ends_, {})) farewell.Tell();
 }
 
 void Scheduler::Gone(const Stream& stream, Outcome outcome) {
@@ -154,6 +162,7 @@ void Scheduler::UpdateStats() {
   stats_.voices = model_.Voices();
   stats_.memory_in_use = stream_bytes_ + model_.VoiceBytes();
   stats_.memory_limit = options_.memory_bytes;
+  options_.publish(stats_);
 }
 
 }  // namespace parley::runtime

@@ -27,6 +27,7 @@ struct SchedulerOptions {
   size_t memory_bytes = 0;    // for streams and voices
   size_t max_new_tokens = 0;  // as EngineOptions
   TimeSource now = Clock::now;
+  std::function<void(const EngineStats&)> publish = [](const EngineStats&) {};
 };
 
 class Scheduler {
@@ -40,7 +41,7 @@ class Scheduler {
   void EndAll(Outcome outcome, const std::string& problem);
 
   bool closing() const { return closing_; }
-  const EngineStats& stats() const { return stats_; }  // as of the last round
+  const EngineStats& stats() const { return stats_; }  // as published last
 
  private:
   using Streams = std::vector<std::unique_ptr<Stream>>;
@@ -65,6 +66,7 @@ class Scheduler {
   // The live.
   bool Prefill();
   bool Step();
+  Some StreamsToStep();
   bool Decode();
   size_t DecodeSome(Some streams, size_t most);  // frames; how many it was
   Some LiveWith(Stream::Turn turn);
@@ -77,6 +79,8 @@ class Scheduler {
   void Gone(const Stream& stream, Outcome outcome);
   void DropGone();
   void Sort();
+  // Tells those whose streams ended, after the stats have been published without them.
+  void TellEnds();
   void UpdateStats();
 
   FrameModel& model_;
@@ -86,10 +90,12 @@ class Scheduler {
   std::unordered_map<StreamId, Stream*> by_id_;
   size_t stream_bytes_ = 0;  // of the live
   bool voice_worked_ = false;
+  size_t rounds_given_way_ = 0;
   WorkRate prefill_rate_{32};  // rows
   WorkRate decode_rate_{8};    // frames
   WorkRate round_rate_{1};     // rounds with a step: each is a frame of every stream
   std::vector<float> samples_;
+  std::vector<Farewell> ends_;
   bool closing_ = false;
   EngineStats stats_;
 };

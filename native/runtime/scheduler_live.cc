@@ -12,6 +12,10 @@ constexpr size_t kLeastPrefillRows = 32;
 // The same of decoding.
 constexpr Clock::duration kDecodeTime = std::chrono::milliseconds(40);
 
+// A listener with less sound than this may run dry.
+constexpr Clock::duration kSafe = std::chrono::milliseconds(500);
+constexpr size_t kRoundsGivenWay = 3;
+
 std::vector<Generation*> GenerationsOf(const std::vector<Stream*>& streams) {
   std::vector<Generation*> generations;
   for (Stream* const stream : streams) generations.push_back(stream->generation());
@@ -44,8 +48,24 @@ bool Scheduler::Prefill() {
   return true;
 }
 
+// While a listener may run dry, those who are in no hurry give way, but not for ever.
+Scheduler::Some Scheduler::StreamsToStep() {
+  Some streams = LiveWith(Stream::Turn::kStep);
+  const Clock::time_point now = options_.now();
+  const auto hurried = std::stable_partition(streams.begin(), streams.end(), [](Stream* s) { return s->InHurry(); });
+  const bool short_of_sound =
+      std::any_of(streams.begin(), hurried, [&](Stream* one) { return one->Ahead(now) < kSafe; });
+  if (!short_of_sound || rounds_given_way_ == kRoundsGivenWay) {
+    rounds_given_way_ = 0;
+  } else if (hurried != streams.end()) {
+    rounds_given_way_++;
+    streams.erase(hurried, streams.end());
+  }
+  return streams;
+}
+
 bool Scheduler::Step() {
-  const Some streams = LiveWith(Stream::Turn::kStep);
+  const Some streams = StreamsToStep();
   if (streams.empty()) return false;
   const std::vector<Generation*> generations = GenerationsOf(streams);
   std::vector<FrameResult> results(streams.size());

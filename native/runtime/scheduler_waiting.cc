@@ -13,6 +13,10 @@ constexpr size_t kReadsARound = 8;  // requests whose text is tokenized: some 10
 
 bool Scheduler::ReadWaiting() {
   voice_worked_ = false;
+  const bool voices_wanted = std::any_of(waiting_.begin(), waiting_.end(), [](const auto& one) {
+    return one->generation() == nullptr && one->request().recording != nullptr;
+  });
+  if (!voices_wanted) model_.DropWork();
   size_t reads = 0;
   for (const auto& stream : waiting_) {
     if (stream->generation() != nullptr) continue;
@@ -89,7 +93,7 @@ Scheduler::Admission Scheduler::AdmitOne(Stream& stream) {
   if (bytes > options_.memory_bytes) return End(stream, Outcome::kTooLarge, TooMuch(bytes)), Admission::kNotYet;
   if (live_.size() >= options_.max_streams) return Admission::kNoPlace;
   if (!FindMemory(bytes)) {
-    if (!live_.empty()) return Admission::kNoPlace;
+    if (!live_.empty() || voice_worked_) return Admission::kNoPlace;
     return End(stream, Outcome::kTooLarge, "voices that are in use leave too little memory"), Admission::kNotYet;
   }
   model_.Begin(*generation, budget.draws);

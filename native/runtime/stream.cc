@@ -39,7 +39,6 @@ void Stream::Begun(const TokenBudget& budget, size_t bytes, Clock::time_point no
   queue_ms_ = Milliseconds(now - started_);
 }
 
-// How long the listener has sound. A stream that nobody waits for is never in a hurry.
 Clock::duration Stream::Ahead(Clock::time_point now) const {
   if (due_ == Clock::time_point::max()) return Clock::duration::max();
   return std::max(due_ - now, Clock::duration::zero());
@@ -115,14 +114,16 @@ void Stream::EndWith(Outcome outcome, std::string problem) {
   if (!ending_) ending_ = Refusal{outcome, std::move(problem)};
 }
 
-void Stream::End(Outcome outcome, std::string problem, Clock::time_point now) {
+Farewell Stream::End(Outcome outcome, std::string problem, Clock::time_point now) {
   ending_ = Refusal{outcome, std::move(problem)};
-  End(now);
+  return End(now);
 }
 
-void Stream::End(Clock::time_point now) {
+Farewell Stream::End(Clock::time_point now) {
   generation_.reset();
-  StreamEnd end;
+  Farewell farewell;
+  farewell.sink = std::move(sink_);
+  StreamEnd& end = farewell.end;
   end.outcome = ending_->outcome;
   end.problem = std::move(ending_->problem);
   end.samples = samples_;
@@ -130,12 +131,15 @@ void Stream::End(Clock::time_point now) {
   end.queue_ms = queue_ms_;
   end.first_frame_ms = first_frame_ms_;
   end.total_ms = Milliseconds(now - started_);
+  return farewell;
+}
+
+void Farewell::Tell() {
   try {
-    sink_->Ended(end);
+    sink->Ended(end);
   } catch (const std::exception&) {
     // It was told, and there is nobody else to tell.
   }
-  sink_.reset();
 }
 
 }  // namespace parley::runtime

@@ -18,6 +18,14 @@
 
 namespace parley::runtime {
 
+// An end, and who is to hear of it.
+struct Farewell {
+  std::shared_ptr<SpeechSink> sink;
+  StreamEnd end;
+
+  void Tell();
+};
+
 class Stream {
  public:
   // What is next to do for a live stream.
@@ -50,16 +58,18 @@ class Stream {
   bool Silent() const { return samples_ == 0; }
   // Somebody waits for its next sound, not for all of it.
   bool InHurry() const { return due_ != Clock::time_point::max(); }
+  // How long the listener has sound; for ever where nobody is in a hurry.
+  Clock::duration Ahead(Clock::time_point now) const;
   size_t undecoded() const { return undecoded_; }  // frames
   void Stepped(FrameResult result);
   void Decoded(const float* samples, size_t frames, Clock::time_point now);
 
   // It ends for this reason once the frames made so far are written; the first reason counts.
   void EndWith(Outcome outcome, std::string problem);
-  // What it was ended with, now. Gives the model's memory back, then tells the sink and lets go of it.
-  void End(Clock::time_point now);
+  // Gives the model's memory back and lets go of the sink, which is to be told.
+  Farewell End(Clock::time_point now);
   // The same at once, whatever was said before.
-  void End(Outcome outcome, std::string problem, Clock::time_point now);
+  Farewell End(Outcome outcome, std::string problem, Clock::time_point now);
   bool gone() const { return sink_ == nullptr; }
   bool ending() const { return ending_.has_value(); }
   Outcome outcome() const { return ending_->outcome; }  // of one that is ending
@@ -67,7 +77,6 @@ class Stream {
  private:
   void SinkThrew(const std::exception& error);
   size_t RoomInFrames();
-  Clock::duration Ahead(Clock::time_point now) const;
   void OutOfDraws();
 
   const StreamId id_;

@@ -62,8 +62,8 @@ bool TextFeed::Add(std::string_view text, bool last, std::vector<int32_t>* ids, 
   if (model::FirstBadUtf8(whole) != model::kAllUtf8) return *problem = "the text is not UTF-8", false;
   std::u32string codes = Normalized(whole);
   if (!begun_) {
-    const auto word = std::find_if(codes.begin(), codes.end(), [](char32_t c) { return ClassOf(c) != CharClass::kSpace; });
-    codes.erase(codes.begin(), word);
+    const auto is_word = [](char32_t code) { return ClassOf(code) != CharClass::kSpace; };
+    codes.erase(codes.begin(), std::find_if(codes.begin(), codes.end(), is_word));
     begun_ = !codes.empty();
   }
   size_t settled = last ? codes.size() : 0;

@@ -1,5 +1,7 @@
 #include "runtime/voice_store.h"
 
+#include <algorithm>
+
 namespace parley::runtime {
 
 std::shared_ptr<Voice> VoiceStore::Find(const std::string& hash) {
@@ -18,6 +20,9 @@ void VoiceStore::Keep(const std::string& hash, std::shared_ptr<Voice> voice) {
   voices_.emplace_front(hash, std::move(voice));
   places_[hash] = voices_.begin();
   if (voices_.size() <= max_voices_) return;
+  outlived_.erase(std::remove_if(outlived_.begin(), outlived_.end(), [](const auto& one) { return one.expired(); }),
+                  outlived_.end());
+  outlived_.push_back(voices_.back().second);
   places_.erase(voices_.back().first);
   voices_.pop_back();
 }
@@ -42,6 +47,9 @@ void VoiceStore::Clear() {
 size_t VoiceStore::Bytes() const {
   size_t bytes = 0;
   for (const Entry& entry : voices_) bytes += entry.second->bytes;
+  for (const auto& one : outlived_) {
+    if (const auto voice = one.lock()) bytes += voice->bytes;
+  }
   return bytes;
 }
 

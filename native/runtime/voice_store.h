@@ -11,6 +11,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "model/speech_model.h"
 
@@ -44,7 +45,7 @@ class VoiceStore {
   void Clear();
 
   size_t size() const { return voices_.size(); }
-  size_t Bytes() const;  // of the voices that are kept
+  size_t Bytes() const;  // of the voices that are kept, and of those that outlived their place
 
  private:
   using Entry = std::pair<std::string, std::shared_ptr<Voice>>;
@@ -52,6 +53,7 @@ class VoiceStore {
   const size_t max_voices_;
   std::list<Entry> voices_;  // the last used one first
   std::unordered_map<std::string, std::list<Entry>::iterator> places_;
+  std::vector<std::weak_ptr<Voice>> outlived_;
 };
 
 }  // namespace parley::runtime

@@ -27,16 +27,17 @@ std::shared_ptr<const Recording> Buzz() {
   recording->text = "Hello.";
   for (size_t n = 0; n < 2 * recording->rate; n++) {
     const double phase = 2 * kPi * 140 * static_cast<double>(n) / recording->rate;
-    recording->samples.push_back(static_cast<float>(0.2 * std::sin(phase) + 0.1 * std::sin(2 * phase) + 0.1 * std::sin(7 * phase)));
+    const double sample = 0.2 * std::sin(phase) + 0.1 * std::sin(2 * phase) + 0.1 * std::sin(7 * phase);
+    recording->samples.push_back(static_cast<float>(sample));
   }
   return recording;
 }
 
 bool FindVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice,
                std::string* problem) {
-  VoiceResult found = VoiceResult::kReady;
-  while (request.recording != nullptr && (found = model.FindVoice(request.recording, true, voice, problem)) == VoiceResult::kWorking) {
-  }
+  if (request.recording == nullptr) return true;
+  VoiceResult found = VoiceResult::kWorking;
+  while (found == VoiceResult::kWorking) found = model.FindVoice(request.recording, true, voice, problem);
   return found == VoiceResult::kReady;
 }
 

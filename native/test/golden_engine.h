@@ -107,7 +107,8 @@ inline std::vector<float> DecodedCodes(const GoldenCase& one) {
   const auto groups = static_cast<size_t>(GoldenCheckpoint(one.model).config().talker.code_groups);
   const auto state = decoder.NewState();
   if (one.voice != nullptr && !one.voice->codes.empty()) {
-    const model::CodecDecoder::Job past = {state.get(), one.voice->codes.data(), one.voice->codes.size() / groups, nullptr};
+    const std::vector<int32_t>& heard = one.voice->codes;
+    const model::CodecDecoder::Job past = {state.get(), heard.data(), heard.size() / groups, nullptr};
     decoder.Decode(&past, 1);
   }
   std::vector<float> samples(one.codes.size() / groups * decoder.frame_samples());

@@ -8,7 +8,8 @@
 namespace parley::test {
 namespace {
 
-constexpr char kText[] = "We're open from nine to five; they're closed on Sunday, and \u4f60\u597d\uff0c\u4eca\u5929\u5f88\u597d\u3002";
+constexpr char kText[] =
+    "We're open from nine to five; they're closed on Sunday, and \u4f60\u597d\uff0c\u4eca\u5929\u5f88\u597d\u3002";
 
 Engine& CustomVoice() {
   static const auto engine = GoldenEngine("tiny-customvoice");
@@ -67,12 +68,6 @@ void CompanyChangesNothing() {
   }
 }
 
-// Once nobody is in it any more.
-EngineStats RestOf(Engine& engine) {
-  while (engine.stats().live + engine.stats().waiting > 0) std::this_thread::yield();
-  return engine.stats();
-}
-
 std::vector<float> SpokenInParts(Engine& engine, SpeechRequest request, size_t part) {
   const std::string text = request.text;
   request.text.clear();
@@ -80,7 +75,8 @@ std::vector<float> SpokenInParts(Engine& engine, SpeechRequest request, size_t p
   const auto listener = std::make_shared<Listener>();
   const StreamId id = engine.Start(request, listener);
   for (size_t at = 0; at < text.size(); at += part) engine.AddText(id, text.substr(at, part), at + part >= text.size());
-  CHECK_EQ(listener->AwaitEnd().problem.substr(0, 13), listener->AwaitEnd().outcome == Outcome::kDone ? "" : "no end after ");
+  const StreamEnd end = listener->AwaitEnd();
+  CHECK_EQ(end.problem.substr(0, 13), end.outcome == Outcome::kDone ? "" : "no end after ");
   return listener->samples();
 }
 
@@ -112,18 +108,18 @@ void AVoiceIsKeptWithItsPrefixAndSpeaksTheSame() {
   const auto engine = GoldenEngine("tiny-base");
   const SpeechRequest request = WithVoice("exact", "A voice.", 1);
   const Said first = Say(*engine, request);
-  const EngineStats cold = RestOf(*engine);
+  const EngineStats cold = engine->stats();
   CHECK_EQ(cold.voices, size_t{1});
   CHECK(cold.voice_ms > 0);
   const Said second = Say(*engine, request);
-  const EngineStats warm = RestOf(*engine);
+  const EngineStats warm = engine->stats();
   CHECK(first.samples == second.samples);
   CHECK_EQ(warm.voice_ms, cold.voice_ms);
   CHECK_EQ(warm.memory_in_use, cold.memory_in_use);  // the prefix is there since the first
   SpeechRequest german = request;
   german.language = "German";
   CHECK(Say(*engine, german).samples != first.samples);
-  CHECK(RestOf(*engine).memory_in_use > warm.memory_in_use);
+  CHECK(engine->stats().memory_in_use > warm.memory_in_use);
   CHECK(Say(*engine, request).samples == first.samples);
 }
 
@@ -144,7 +140,7 @@ void VoicesBeyondTheMostAreEncodedAgain() {
 void WhatStreamsTakeIsGivenBack() {
   const auto engine = GoldenEngine("tiny-customvoice");
   for (uint64_t n = 0; n < 3; n++) Say(*engine, Drawn(n));
-  CHECK_EQ(RestOf(*engine).memory_in_use, size_t{0});
+  CHECK_EQ(engine->stats().memory_in_use, size_t{0});
   CHECK(engine->stats().memory_limit > 0);
   CHECK_EQ(engine->stats().done, uint64_t{3});
 }
@@ -199,7 +195,7 @@ void RequestsThatDoNotFitAreRefusedByName() {
 }
 
 void RecordingsThatCannotBeUsedAreRefusedByName() {
-  const size_t voices = RestOf(Base()).voices;
+  const size_t voices = Base().stats().voices;
   SpeechRequest request = Drawn(1);
   request.speaker.clear();
   CHECK_EQ(ProblemOf(Base(), request), "bad request: a base model needs a recording to speak like");

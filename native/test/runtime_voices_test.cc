@@ -76,7 +76,7 @@ void ARequestThatWaitsForItsVoiceCanBeCancelled() {
   const StreamId id = desk.StartVoice("a", "alice", sink);
   desk.Rounds(1);
   desk.mailbox.Cancel(id);
-  CHECK_EQ(desk.ToIdle(), "");
+  CHECK_EQ(desk.ToIdle(), "drop");
   CHECK_EQ(sink->EndText(), "cancelled");
 }
 

@@ -142,6 +142,10 @@ class ScriptedModel : public FrameModel {
     voices_.Keep(recording->hash, *voice);
     return VoiceResult::kReady;
   }
+  void DropWork() override {
+    if (!worked_.empty()) log.push_back("drop");
+    worked_.clear();
+  }
   size_t WorkBytesOf(const Recording&) const override { return voice_work_bytes; }
   size_t Voices() const override { return voices_.size(); }
   size_t VoiceBytes() const override { return voices_.Bytes(); }

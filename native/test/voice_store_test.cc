@@ -43,12 +43,15 @@ void TheLongestUnusedGoesFirst() {
 void AVoiceThatIsSpokenWithOutlivesItsPlace() {
   VoiceStore store(1);
   store.Keep("a", VoiceOf(4));
-  const auto spoken = store.Find("a");
+  auto spoken = store.Find("a");
   const std::weak_ptr<const model::VoicePrompt> prompt = spoken->prompt;
   store.Keep("b", VoiceOf(4));
   CHECK(store.Find("a") == nullptr);
   CHECK(!prompt.expired());
   CHECK_EQ(spoken->prompt->speaker.size(), size_t{4});
+  CHECK_EQ(store.Bytes(), size_t{8});
+  spoken.reset();
+  CHECK_EQ(store.Bytes(), size_t{4});
 }
 
 void AVoiceThatNobodySpeaksWithIsFreedWithItsPlace() {
