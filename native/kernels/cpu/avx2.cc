@@ -62,7 +62,7 @@ constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 12;
 // Of many vectors: 12 sums of four rows and three vectors, the three inputs and a weight.
 constexpr size_t kTileVectors = 3;
-constexpr size_t kBlockedVectors = 16;
+constexpr size_t kBlockedVectors = 24;
 
 inline __m256 Halved(const float* first, Vec second) { return _mm256_add_ps(_mm256_load_ps(first), second.v); }
 

@@ -66,7 +66,7 @@ constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 24;
 // Of many vectors: 24 sums of four rows and six vectors, the six inputs and a weight.
 constexpr size_t kTileVectors = 6;
-constexpr size_t kBlockedVectors = 16;
+constexpr size_t kBlockedVectors = 24;
 
 inline __m256 Halved(const float*, Vec all) {
   return _mm256_add_ps(_mm512_castps512_ps256(all.v), _mm512_extractf32x8_ps(all.v, 1));

@@ -1,6 +1,6 @@
 // A program of somebody else's that a test starts, reads and ends: by its own
-// process id, within a bound, and never outliving the test (its parent's death
-// kills it, too).
+// process group, within a bound, and never outliving the test (its parent's
+// death kills it, too).
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,6 +38,7 @@ export class Program {
     this.#name = name;
     this.#child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', name, ...args], {
       cwd,
+      detached: true, // leads a group: those that it forks can be ended with it
       env: { ...process.env, TERM: 'dumb', ...env },
     });
     this.#child.stdin.on('error', () => undefined); // it may have closed its input
@@ -98,9 +99,19 @@ export class Program {
 
   async #close(): Promise<void> {
     this.#child.kill('SIGTERM');
-    const kill = setTimeout(() => this.#child.kill('SIGKILL'), TERM_LIMIT_MS);
+    const kill = setTimeout(() => this.#killGroup(), TERM_LIMIT_MS);
     await this.exited.catch(() => undefined);
     clearTimeout(kill);
+  }
+
+  /** Whom it forked would keep its output open, and `exited` waiting, for as long as they live. */
+  #killGroup(): void {
+    const { pid } = this.#child;
+    try {
+      if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    } catch {
+      // the last of the group has just ended
+    }
   }
 
   #heard(text: string): void {

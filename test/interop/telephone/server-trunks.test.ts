@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test, type TestContext } from 'node:test';
+import { Closing } from '../../../src/closing.js';
 import type { Environment } from '../../../src/config-reader.js';
 import { until } from '../../fakes/until.js';
 import { issueCertificates } from '../../sip/transport/certificates.js';
@@ -24,17 +25,18 @@ const OPTIONS_S = 5; // the least that a trunk may have
 
 /** Of a trunk that answers, then does not, and then does again; it takes 16 s, beside the others. */
 let health: { readonly server: TelephoneServer; readonly port: number; readonly first: Sipp };
+const opened = new Closing();
 
 before(async () => {
   const port = await freePorts(2);
   const first = await Sipp.answer('answer-options', { port, transport: 'tcp' });
+  opened.add(() => first.close());
   const trunk = { name: 'asked', domain: `127.0.0.1:${port}`, transport: 'tcp', options: { intervalSeconds: OPTIONS_S } }; // prettier-ignore
-  health = { port, first, server: await TelephoneServer.start({}, { trunks: [trunk] }) };
+  const server = await TelephoneServer.start({}, { trunks: [trunk] });
+  opened.add(() => server.close());
+  health = { port, first, server };
 });
-after(async () => {
-  await health.server.close();
-  await health.first.close();
-});
+after(() => opened.close());
 
 interface TrunkFields {
   readonly register?: { readonly expires: number };
