@@ -23,6 +23,7 @@ export class LoadGauge {
   readonly #options: LoadGaugeOptions;
   readonly #aimMs: number;
   #share = 0;
+  #wasOver = false;
   #callOff: () => void;
 
   constructor(options: LoadGaugeOptions) {
@@ -47,8 +48,11 @@ export class LoadGauge {
 
   #measure(): void {
     const times = this.#options.delayMs() / this.#aimMs;
-    if (times > 1) this.#share = Math.min(MOST, this.#share + Math.min(MOST_UP, UP * times));
+    const isOver = times > 1;
+    // One long wait is a pause (a collection of garbage, a neighbour on the machine), and over already: it refuses nobody.
+    if (isOver && this.#wasOver) this.#share = Math.min(MOST, this.#share + Math.min(MOST_UP, UP * times));
     else if (times < 0.5) this.#share = Math.max(0, this.#share - DOWN);
+    this.#wasOver = isOver;
     this.#callOff = this.#options.time.after(PERIOD_MS, () => this.#measure());
   }
 }

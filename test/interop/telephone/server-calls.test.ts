@@ -225,7 +225,7 @@ for (const transport of BOTH) {
     const toMs = performance.now();
     await server.telephone.hold(id, false);
     assert.equal(server.telephone.get(id).state, 'connected');
-    await until(() => (call.rtp.heard.at(-1)?.atMs ?? 0) > toMs + 800);
+    await until(() => (call.rtp.heard.at(-1)?.atMs ?? 0) > toMs + 1500);
     await server.telephone.hangUp(id);
     await call.sipp.succeeded();
     assertHeldByServer(call.rtp.heard, greeting, fromMs, toMs);

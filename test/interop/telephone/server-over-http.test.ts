@@ -99,7 +99,7 @@ test('POST …/hold and …/resume: the text stands still, and goes on', async (
   const toMs = performance.now();
   const resumed = await post('resume');
   assert.deepEqual([resumed.status, resumed.json['state']], [200, 'connected']);
-  await until(() => (rtp.heard.at(-1)?.atMs ?? 0) > toMs + 800);
+  await until(() => (rtp.heard.at(-1)?.atMs ?? 0) > toMs + 1500);
   await asked('DELETE', `/${id}`);
   await sipp.succeeded();
   assertHeldByServer(rtp.heard, await server.rendered(GREETING), fromMs, toMs);

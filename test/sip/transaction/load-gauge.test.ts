@@ -14,7 +14,7 @@ test('the longer messages wait, the more calls are refused, and none once they d
   assert.equal(sharesAfter(10), '0.00');
   assert.equal(gauge.refuses('any'), false);
   delayMs = 150;
-  assert.equal(sharesAfter(2), '0.30');
+  assert.equal(sharesAfter(3), '0.30');
   delayMs = 2000;
   assert.equal(sharesAfter(1), '0.60');
   assert.equal(sharesAfter(5), '0.98');
@@ -27,10 +27,20 @@ test('the longer messages wait, the more calls are refused, and none once they d
   assert.equal(time.waiting, 0);
 });
 
+test('a pause refuses nobody, however long it was', () => {
+  const time = new ManualTime();
+  const delays = [5, 3000, 5, 5, 800, 20, 400];
+  const gauge = new LoadGauge({ time, delayMs: () => delays.shift() ?? 5 });
+  while (delays.length > 0) {
+    time.advance(100);
+    assert.equal(gauge.share, 0);
+  }
+});
+
 test('the share of calls that is refused is that of their names, and the same call is refused again', () => {
   const time = new ManualTime();
   const gauge = new LoadGauge({ time, delayMs: () => 1000 });
-  time.advance(100);
+  time.advance(200);
   assert.equal(gauge.share, 0.3);
   const names = Array.from({ length: 10_000 }, (_, index) => `${index}@192.0.2.1`);
   const refused = names.filter((name) => gauge.refuses(name));
