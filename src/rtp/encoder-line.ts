@@ -144,12 +144,17 @@ export class EncoderLine {
     }
   }
 
-  /** The worker is gone, or gave the line up; called by the pool. */
+  /** The worker is gone, or gave the line up; called by the pool. Of a line that is over, only what the worker had still to do is done. */
   lost(error: ParleyError): void {
-    if (this.#over) return;
-    // The reader is told, unless the worker did.
-    if (this.#sink.kind === 'bytes') ByteRing.attach(this.#sink.ring).end(error.code);
+    if (this.#over) return this.#tellReader();
     this.#finish(error);
+    this.#tellReader();
+  }
+
+  /** Unless the worker did, while it lived. */
+  #tellReader(): void {
+    if (this.#sink.kind !== 'bytes' || this.#failure === undefined) return;
+    ByteRing.attach(this.#sink.ring).end(this.#failure.code);
   }
 
   #refusal(): ParleyError | undefined {

@@ -117,7 +117,8 @@ export class EncoderThread {
   }
 
   async #close(): Promise<void> {
-    for (const line of this.#lines.values()) line.abort();
+    const lines = [...this.#lines.values()];
+    for (const line of lines) line.abort();
     const worker = this.#worker;
     if (worker === undefined) return;
     const gone = new Promise<void>((resolve) => (this.#resolveGone = resolve));
@@ -125,5 +126,7 @@ export class EncoderThread {
     const timer = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS);
     await gone;
     clearTimeout(timer);
+    // One that was ended by force may not have read that they were aborted.
+    for (const line of lines) line.lost(new ParleyError('ABORTED', 'the encoder was closed'));
   }
 }
