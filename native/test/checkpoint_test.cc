@@ -7,6 +7,7 @@
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 #include "test/retyped_checkpoint.h"
+#include "test/safetensors_parts.h"
 
 namespace parley {
 namespace {
@@ -113,20 +114,15 @@ void TensorsAreViewsOfTheFile() {
 void Shard(CheckpointCopy* copy) {
   std::string problem;
   const auto file = SafetensorsFile::Open(copy->path() + "/model.safetensors", &problem);
-  std::string headers[2] = {"{", "{"}, data[2], map;
+  test::SafetensorsParts parts[2];
+  std::string map;
   size_t turn = 0;
   for (const Tensor& tensor : file->tensors()) {
     const size_t n = turn++ % 2;
-    std::string& header = headers[n];
-    header += (header.size() > 1 ? ",\"" : "\"") + tensor.name + "\":{\"dtype\":\"BF16\",\"shape\":" + ToString(tensor.shape) +
-              ",\"data_offsets\":[" + std::to_string(data[n].size()) + "," + std::to_string(data[n].size() + tensor.bytes) + "]}";
-    data[n].append(reinterpret_cast<const char*>(tensor.data), tensor.bytes);
+    parts[n].Add(tensor);
     map += (map.empty() ? "\"" : ",\"") + tensor.name + "\":\"part-" + std::to_string(n) + ".safetensors\"";
   }
-  for (size_t n = 0; n < 2; n++) {
-    headers[n] += "}" + std::string((8 - (headers[n].size() + 1) % 8) % 8, ' ');
-    copy->Write("part-" + std::to_string(n) + ".safetensors", test::SafetensorsOf(headers[n], 0) + data[n]);
-  }
+  for (size_t n = 0; n < 2; n++) copy->Write("part-" + std::to_string(n) + ".safetensors", parts[n].File());
   copy->Write("model.safetensors.index.json", "{\"metadata\":{\"total_size\":1},\"weight_map\":{" + map + "}}");
   copy->Remove("model.safetensors");
 }

@@ -10,7 +10,7 @@
 
 #include "model/tensor_set.h"
 #include "model/weights.h"
-#include "test/checkpoint_copy.h"
+#include "test/safetensors_parts.h"
 
 namespace parley::test {
 
@@ -76,7 +76,7 @@ class RetypedCheckpoint {
   }
 
   void Rewrite(const std::string& from, const std::string& folder, const DtypeRule& rule) {
-    std::string problem, header, data;
+    std::string problem;
     const auto old = model::TensorSet::Open(from + "/" + folder, &problem);
     CHECK_EQ(problem, "");
     std::vector<Stored> all;
@@ -85,15 +85,9 @@ class RetypedCheckpoint {
     std::stable_sort(all.begin(), all.end(), [](const Stored& a, const Stored& b) {
       return FactsOf(a.dtype).bytes > FactsOf(b.dtype).bytes;
     });
-    for (const Stored& one : all) {
-      header += (header.empty() ? "{\"" : ",\"") + one.tensor->name + "\":{\"dtype\":\"" + FactsOf(one.dtype).name +
-                "\",\"shape\":" + model::ToString(one.tensor->shape) + ",\"data_offsets\":[" +
-                std::to_string(data.size()) + "," + std::to_string(data.size() + one.bytes.size()) + "]}";
-      data += one.bytes;
-    }
-    header += "}";
-    header.resize((header.size() + 7) / 8 * 8, ' ');
-    copy_.Write(folder + "model.safetensors", SafetensorsOf(header, 0) + data);
+    SafetensorsParts parts;
+    for (const Stored& one : all) parts.Add(one.tensor->name, one.dtype, one.tensor->shape, one.bytes);
+    copy_.Write(folder + "model.safetensors", parts.File());
   }
 
   CheckpointCopy copy_;
