@@ -220,7 +220,7 @@ function isRedisUrl(text: string): boolean {
 
 const MOST_WAITING = 100_000; // an older server had no limit under MAX_QUEUE_DEPTH=0
 
-/** The configuration that the variables state; throws CONFIG_INVALID with every mistake at once. */
+/** The configuration that the variables state, on this machine; throws CONFIG_INVALID with every mistake at once. */
 export function readConfig(env: Environment, machine: MachineFiles = LINUX): Config {
   const read = new ConfigReader<Variable>(env);
   const model = readModelConfig(read, { engine: read.raw('ENGINE')?.toLowerCase(), env, machine });

@@ -86,6 +86,12 @@ test('a reference that leads to no snapshot of the model is as good as none', (t
   }
 });
 
+test('a cache that cannot be read is a mistake, and no missing checkpoint', (t) => {
+  const HF_HUB_CACHE = temporaryFolder(t);
+  mkdirSync(join(HF_HUB_CACHE, `models--${ID.replace('/', '--')}`, 'refs', 'main'), { recursive: true });
+  assert.match(problemsOf({ HF_HUB_CACHE, MODEL_ID: ID })[0] ?? '', /^MODEL_ID cannot be looked for: EISDIR/);
+});
+
 test('a folder with a checkpoint may be named as well, and a path that is none is a mistake', (t) => {
   const folder = temporaryFolder(t);
   write(join(folder, 'model', 'config.json'), '{}');
