@@ -39,6 +39,8 @@ export interface NativeOptions {
   /** 0: one per core. */
   readonly threads: number;
   readonly cores: readonly number[];
+  /** Whose memory its threads prefer; absent: as the system has it. */
+  readonly numaNode?: number;
   readonly maxStreams: number;
   readonly maxWaiting: number;
   /** 0: from the length of each text. */

@@ -76,7 +76,7 @@ export class Qwen3Engine implements SpeechEngine {
     try {
       return new Qwen3Engine(await inspectModel(options.native.directory), options);
     } catch (cause) {
-      const message = `the model of MODEL_DIR cannot be used: ${(cause as Error).message}`;
+      const message = `the checkpoint of MODEL_DIR or MODEL_ID cannot be used: ${(cause as Error).message}`;
       throw new ParleyError('ENGINE_UNAVAILABLE', message, { field: 'MODEL_DIR', cause });
     }
   }
