@@ -269,11 +269,11 @@ export class PhoneCall {
       () => new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`),
     );
     const leg = this.#leg;
-    const media = leg?.media.figures();
-    const sent = this.#call?.stats();
     const told = leg?.session.hangUp(sessionReason(end));
     await this.#call?.close(end.reason);
     leg?.media.close();
+    // Closing has counted them: asking before it would only count twice.
+    const [media, sent] = [leg?.media.figures(), this.#call?.stats()];
     await farewell(told, this.#parts.time);
     this.#state.step('ended', end);
     const last = { end, media, sent, transferredTo: this.#transferredTo };

@@ -207,12 +207,12 @@ export class Call {
     const { log, metrics } = this.#parts;
     this.#queue.endAll();
     await this.#queue.pushed;
-    const { packets, silencePackets, underruns, lateTicks } = this.stats();
     try {
       await this.#queue.port.close();
     } catch (error) {
       log.warn({ call: this.id, err: error }, 'port not closed cleanly');
     } finally {
+      const { packets, silencePackets, underruns, lateTicks } = this.stats();
       metrics.callClosed(this.door, reason);
       log.info({ call: this.id, reason, packets, silencePackets, underruns, lateTicks }, 'call closed');
       this.#resolveClosed(reason);
