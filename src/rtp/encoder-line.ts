@@ -8,7 +8,7 @@ import { ParleyError } from '../errors.js';
 import type { Codec } from './codec.js';
 import type { ContainerName } from './container.js';
 import type { KeptFrames } from './kept-frames.js';
-import type { LineMessage, SegmentEncoded, SegmentSource, ToWorker } from './line-messages.js';
+import type { LineMessage, SegmentEncoded, SegmentSource, OfLine } from './line-messages.js';
 
 export type { SegmentEncoded, SegmentSource } from './line-messages.js';
 
@@ -47,7 +47,7 @@ interface Waiting {
 
 /** How a line reaches its worker; `over` is called once, when nothing more will be posted. */
 export interface LineLink {
-  post(message: ToWorker): void;
+  post(message: OfLine): void;
   over(): void;
 }
 

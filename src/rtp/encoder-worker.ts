@@ -26,6 +26,7 @@ import type {
 } from './line-messages.js';
 import { LinePump, type LineReports } from './line-pump.js';
 import { NoQueue } from './no-queue.js';
+import { Outbox } from './outbox.js';
 import { PlayoutSink } from './playout-sink.js';
 import { PlayoutWriter } from './playout-writer.js';
 import { PumpRota } from './pump-rota.js';
@@ -61,8 +62,10 @@ const rota = new PumpRota();
 const shelf = new EncoderShelf();
 const scratch = new Float32Array(CHUNK_SAMPLES);
 
+const outbox = new Outbox<FromWorker>((messages) => port.postMessage(messages));
+
 function tell(message: FromWorker): void {
-  port.postMessage(message);
+  outbox.add(message);
 }
 
 function now(): number {
@@ -190,13 +193,14 @@ function handle(message: Exclude<ToWorker, { type: 'close' }>): void {
   }
 }
 
-port.on('message', (message: ToWorker) => {
+function take(message: ToWorker): void {
   if (message.type === 'close') {
     for (const [number, line] of lines) {
       line.pump.stop();
       close(number);
     }
     for (const queue of carries.values()) queue.stop();
+    outbox.flush();
     port.close();
     return;
   }
@@ -208,6 +212,10 @@ port.on('message', (message: ToWorker) => {
     const { code, message: text } = asParleyError(error, 'ENCODER_FAILED');
     tell({ type: 'lost', line: message.line, code, message: text });
   }
+}
+
+port.on('message', (messages: readonly ToWorker[]) => {
+  for (const message of messages) take(message);
 });
 
 loadAddon<PriorityAddon>().lowerThreadPriority(NICENESS);

@@ -1,5 +1,8 @@
 // What the pool and its workers say to each other. Sound is never in it: it
 // travels through native rings and playouts, named here by handle.
+//
+// What one side has to say in one turn of its loop goes in one list: a message
+// costs more than what is in it, and a call has several at once.
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { ErrorCode } from '../errors.js';
 import type { CodecName } from './codec.js';
@@ -93,6 +96,11 @@ export type ToWorker =
       readonly sink: SinkMessage;
       readonly settings: LineSettings;
     }
+  | OfLine
+  | { readonly type: 'close' };
+
+/** Of a line that is open. */
+export type OfLine =
   | {
       readonly type: 'segment';
       readonly line: number;
@@ -101,8 +109,7 @@ export type ToWorker =
     }
   | { readonly type: 'rest'; readonly line: number }
   | { readonly type: 'end'; readonly line: number }
-  | { readonly type: 'abort'; readonly line: number }
-  | { readonly type: 'close' };
+  | { readonly type: 'abort'; readonly line: number };
 
 export interface SegmentStarted {
   readonly index: number;
