@@ -4,14 +4,13 @@
 //   log, metrics ─▶ plane ─▶ encoders ─▶ engines ─▶ switchboard ─▶ browser door, telephone door ─▶ HTTP
 //
 // A server that cannot be built whole closes what was built and rejects.
-import { randomInt } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
 import { openTelephone } from '../sip/door/open-telephone.js';
 import type { TelephoneDoor } from '../sip/door/telephone-door.js';
 import { sipFigures } from '../sip/door/telephone-figures.js';
-import { RandomPool } from '../sip/random-pool.js';
 import { speechDialects } from './agent/speech-dialects.js';
 import { CachedSpeech } from './call/cached-speech.js';
 import { FrameCache } from './call/frame-cache.js';
@@ -114,12 +113,11 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   ]);
 
   warmUpTexts(engines);
-  const random = new RandomPool();
   const switchboard = new Switchboard(
     { routing: engines, encoders, frames, limits: config, time: systemTime, log, metrics },
     {
       maxCalls: config.maxCalls,
-      newId: (door) => `${door === 'webrtc' ? 'rtc' : 'call'}_${random.bytes(18).toString('base64url')}`,
+      newId: (door) => `${door === 'webrtc' ? 'rtc' : 'call'}_${randomUUID()}`,
     },
   );
   closing.add(() => switchboard.close());
