@@ -15,6 +15,7 @@ const RENAMED: Readonly<Record<string, string>> = {
 const NATIVE_ONLY = [
   'QUANTIZE',
   'CODEC_FORMAT',
+  'CONTINUITY',
   'MAX_STREAMS',
   'CUDA_GRAPHS',
   'INFERENCE_THREADS',
@@ -26,8 +27,9 @@ const LEAST = 3; // characters of a part below which a mistake makes it another
 
 export function noticesOf(env: Environment, ours: readonly string[]): readonly string[] {
   const set = Object.keys(env).filter((name) => (env[name] ?? '').trim() !== '');
+  const hasModel = set.includes('MODEL_DIR') && !['flite', 'espeak'].includes(env.ENGINE?.trim() ?? '');
   return set.toSorted().flatMap((name) => {
-    const notice = noticeOf(name, ours, set.includes('MODEL_DIR'));
+    const notice = noticeOf(name, ours, hasModel);
     return notice === undefined ? [] : [`${name} ${notice}`];
   });
 }

@@ -71,7 +71,7 @@ test('what a checkpoint offers is known before it is loaded', async (t) => {
   assert.ok(voices.every(({ languages }) => languages.includes('en')));
   assert.deepEqual(
     { ...engine.capabilities, languages: [] },
-    { clone: false, design: false, instruct: true, sampling: true, wordTimes: false, textStreaming: false, languages: [] },
+    { clone: false, design: false, instruct: true, sampling: true, wordTimes: false, textStreaming: true, languages: [] },
   ); // prettier-ignore
   assert.ok(engine.capabilities.languages.includes('zh'));
 });
