@@ -234,6 +234,11 @@ export class RunPart {
     return this.index === 0;
   }
 
+  /** Nothing follows it. */
+  get endsRun(): boolean {
+    return !this.run.open && this.run.isLast(this);
+  }
+
   /** Where it ends in the ring, in samples; undefined where no other follows it so far. */
   get endAt(): number | undefined {
     return this.#endAt;

@@ -182,8 +182,10 @@ export class SpeechLine {
     let encoding: Promise<void> = Promise.resolve();
     /** Of a run: what is waited for before anything else is made. */
     let run: Promise<unknown> = encoding;
+    let last: LinePiece | undefined;
     try {
       for await (const piece of pieces) {
+        last = piece;
         const before = encoding;
         const continues = piece instanceof RunPart && !piece.isFirst;
         if (!continues) await run;
@@ -194,7 +196,8 @@ export class SpeechLine {
         run.catch(() => undefined);
         if (!(piece instanceof RunPart)) await run;
       }
-      await run;
+      // Where the run goes on in another line, it can be made to its end only when that line reads.
+      if (!(last instanceof RunPart) || last.endsRun) await run;
     } catch (error) {
       // What was made before the failure is still heard. Where the encoder is
       // the cause, the engine only saw its ring aborted.

@@ -9,11 +9,16 @@ import { SpokenSentences } from '../../src/call/spoken-sentences.js';
 import { SpeechService } from '../../src/call/speech-stream.js';
 import { EncoderPool } from '../../src/rtp/encoder-pool.js';
 import { AudioCache } from '../../src/speech/audio-cache.js';
+import { Qwen3Engine } from '../../src/speech/engines/qwen3.js';
+import type { SpeechEngine } from '../../src/speech/engine.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { ENGINE_RATE } from '../fakes/scripted-engine.js';
 import { StreamingEngine, type StreamingEngineOptions } from '../fakes/streaming-engine.js';
 import { TokenSource } from '../fakes/token-source.js';
 import { until } from '../fakes/until.js';
+import { GOLDEN } from '../speech/golden.js';
+import { readAll } from '../speech/read-ring.js';
+import { PcmRing } from '../../src/audio/pcm-ring.js';
 
 const LIMITS = { maxTextLength: 4096, textIdleMs: 1000 };
 const TEXT = 'One is here. Two is there. Three is far away.';
@@ -65,11 +70,8 @@ test('a text over HTTP is one generation, whose sentences and words are told at 
   assert.deepEqual(sentences.map(({ text }) => text), SENTENCES); // prettier-ignore
   assert.deepEqual(
     sentences.flatMap(({ words }) => words.map(({ word, startMs }) => [word, startMs])),
-    [...TEXT.matchAll(/\S+/g)].map((found) => [found[0], found.index * 65]).map(([word, ms]) =>
-      // The sentence's place begins with the space before it.
-      [word, ms],
-    ),
-  ); // prettier-ignore
+    [...TEXT.matchAll(/\S+/g)].map((found) => [found[0], found.index * 65]),
+  );
   assert.deepEqual(stream.placed?.(), sentences);
   assert.deepEqual(engine.texts, [TEXT]);
 });
@@ -78,8 +80,7 @@ test('a text that was spoken in one breath is kept as a whole, and is not one of
   const { engine, cache, speech } = open();
   const sound = await bytesOf(await speech.openStream(ASKED, never));
   assert.equal(cache.figures.entries, 1);
-  const again = await speech.openStream(ASKED, never).then(() => speech.find(ASKED));
-  assert.deepEqual(Buffer.from(again?.bytes ?? []), sound);
+  assert.deepEqual(Buffer.from(speech.find(ASKED)?.bytes ?? []), sound);
   assert.equal(engine.texts.length, 1);
   const service = new SpeechService(engine, encoders, LIMITS);
   const apart = new CachedSpeech(service, { cache, routing: engine, settings: encoders.settings });
@@ -192,4 +193,69 @@ test('an engine that fails in the middle fails the sentence that it was at, and 
     code: 'ENGINE_FAILED',
   });
   await until(() => encoders.lines.every((lines) => lines === 0));
+});
+
+async function samplesOf(
+  engine: SpeechEngine,
+  text: string,
+  seed: number,
+  pieces: readonly string[],
+): Promise<number> {
+  const ring = PcmRing.open(24_000, 24_000);
+  async function* following(): AsyncGenerator<string> {
+    yield* pieces;
+  }
+  const more = pieces.length > 0 ? { more: following() } : {};
+  const request = { text, voice: 'vivian', language: 'en', options: { seed }, ...more };
+  const [{ samples }] = await Promise.all([readAll(ring), engine.synthesize(request, ring, never)]);
+  ring.close();
+  return samples.length;
+}
+
+test('the native engine speaks a text in one breath: whole, and as it comes', async (t) => {
+  const engine = await Qwen3Engine.open({
+    native: {
+      directory: `${GOLDEN}/tiny-customvoice`,
+      quantize: 'none',
+      codecFormat: 'f32',
+      threads: 1,
+      cores: [],
+      maxStreams: 4,
+      maxNewTokens: 60,
+      maxVoices: 4,
+      warmUp: false,
+    },
+    maxWaiting: 8,
+    renderTimeoutMs: 20_000,
+  });
+  t.after(() => engine.close());
+  const routing = {
+    resolve: () => ({ engine, voice: 'vivian', language: 'en' }),
+    voices: () => engine.voices(),
+  };
+  const continuity = new Continuity('utterance');
+  const cache = new AudioCache({ maxEntries: 0, maxBytes: 0 });
+  const service = new SpeechService(routing, encoders, LIMITS, { continuity });
+  const speech = new CachedSpeech(service, { cache, routing, settings: encoders.settings, continuity });
+  const speaker = new SpokenSentences({ speech, routing, limits: LIMITS, continuity });
+  const manner = { ...MANNER, sampleRate: 24_000, trimSilence: false, options: { seed: 5 } };
+  const sentences = ['Hello there.', 'How are you?'];
+  const tokens = new TokenSource();
+  for (const token of ['Hello there.', ' How are', ' you?']) tokens.push(token);
+  for (const [text, pieces] of [
+    [sentences.join(' '), []],
+    [tokens, [' How are you?']],
+  ] as const) {
+    const heard: string[] = [];
+    let bytes = 0;
+    const spoken = speaker.speak(text, manner, never);
+    for await (const { text: sentence, sound } of spoken) {
+      heard.push(sentence);
+      tokens.end();
+      bytes += (await bytesOf(sound)).length;
+    }
+    assert.deepEqual(heard, sentences);
+    const first = pieces.length > 0 ? 'Hello there.' : sentences.join(' ');
+    assert.equal(bytes, 2 * (await samplesOf(engine, first, 5, pieces)));
+  }
 });
