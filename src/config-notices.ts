@@ -15,6 +15,7 @@ const RENAMED: Readonly<Record<string, string>> = {
 const NATIVE_ONLY = [
   'QUANTIZE',
   'CODEC_FORMAT',
+  'CONTINUITY',
   'MAX_STREAMS',
   'CUDA_GRAPHS',
   'INFERENCE_THREADS',
@@ -28,6 +29,7 @@ const LEAST = 3; // characters of a part below which a mistake makes it another
 /** `hasModel`: a checkpoint is configured. */
 export function noticesOf(env: Environment, ours: readonly string[], hasModel: boolean): readonly string[] {
   const set = Object.keys(env).filter((name) => (env[name] ?? '').trim() !== '');
+  const hasModel = set.includes('MODEL_DIR') && !['flite', 'espeak'].includes(env.ENGINE?.trim() ?? '');
   return set.toSorted().flatMap((name) => {
     const notice = noticeOf(name, ours, hasModel);
     return notice === undefined ? [] : [`${name} ${notice}`];

@@ -18,6 +18,8 @@ export interface ModelConfig {
   readonly maxStreams: number;
   /** Codec frames of a sentence that does not say it itself; 0: from the length of its text. */
   readonly maxNewTokens: number;
+  /** What one generation speaks: a sentence, or all of an utterance that can be spoken together. */
+  readonly continuity: 'sentence' | 'utterance';
 }
 
 /** Every variable with what it means; part of VARIABLES. */
@@ -31,6 +33,7 @@ export const MODEL_VARIABLES = {
   MAX_STREAMS: 'sentences that it speaks at once',
   MAX_NEW_TOKENS:
     'codec frames that one sentence may have; by default from the length of its text, and 2048 where a request names it',
+  CONTINUITY: 'what the native engine speaks in one breath: a sentence, or a whole utterance',
   CUDA_GRAPHS: '0 runs the native engine without CUDA graphs',
   INFERENCE_THREADS: 'threads of the native engine',
   INFERENCE_CPU_CORES: 'cores of the native engine, such as 0-3,6',
@@ -69,6 +72,7 @@ export function readModelConfig(read: Reader, { engine, env, machine }: Surround
     cores: named.length > 0 ? named : (near ?? []).slice(0, threads),
     numaNode,
     maxStreams: read.integer('MAX_STREAMS', 32, 1, 4096),
+    continuity: read.choice('CONTINUITY', ['sentence', 'utterance'], 'sentence'),
     maxNewTokens: read.integer('MAX_NEW_TOKENS', 0, 0, MOST_TOKENS),
   };
 }

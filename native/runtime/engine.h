@@ -105,6 +105,7 @@ struct EngineFacts {
   uint32_t sample_rate = 24000;
   bool takes_instruction = false;
   std::vector<std::string> speakers, languages;
+  size_t open_frames = 0;  // at most, of a generation whose text is not whole when it begins
   size_t weight_bytes = 0, stream_bytes = 0;
   double load_ms = 0, warm_up_ms = 0;
 };

@@ -7,6 +7,7 @@ import type { Playout } from '../rtp/playout.js';
 import type { SpeechRouting } from '../speech/routing.js';
 import type { Time } from '../time.js';
 import type { CallEncoders } from './call-route.js';
+import type { Continuity } from './continuity.js';
 import type { FrameCache } from './frame-cache.js';
 import type { MediaPort } from './media-port.js';
 import { PausableTime } from './pausable-time.js';
@@ -44,6 +45,8 @@ export interface CallParts {
   readonly encoders: CallEncoders;
   /** Sentences said before; absent where none are kept. */
   readonly frames?: FrameCache;
+  /** Each sentence by itself where absent. */
+  readonly continuity?: Continuity;
   readonly limits: CallLimits;
   readonly time: Time;
   readonly log: CallLog;

@@ -94,6 +94,13 @@ export class EncoderLine {
     return encoded;
   }
 
+  /** Where a segment that is a part of its ring ends, by its number in the line. One that is encoded stays as it is. */
+  cut(index: number, endAt: number): void {
+    if (!this.#over && this.#waiting.has(index)) {
+      this.#link.post({ type: 'cut', line: this.number, index, endAt });
+    }
+  }
+
   /**
    * No segment follows for now, and nobody is late: the last samples of what is queued are handed over, and a
    * playout that runs dry before the next segment has no underrun. The next segment ends the rest.

@@ -169,8 +169,8 @@ function carry({ line: number, after, from, to, entries, settings: { opus } }: C
 function addSegment(line: Line, index: number, source: SegmentSource): void {
   const { pauseBeforeMs = 0 } = source;
   if ('kept' in source) return line.pump.segment(new ReadySegment({ index, pauseBeforeMs }, source.kept));
-  const { ring, rate, keep = false } = source;
-  const segment = { index, rate, pauseBeforeMs, keep };
+  const { ring, rate, keep = false, part } = source;
+  const segment = { index, rate, pauseBeforeMs, keep, part };
   line.pump.segment(new SegmentSound(PcmRing.attach(ring, rate), segment, line.settings.trim, scratch));
 }
 
@@ -183,6 +183,8 @@ function handle(message: Exclude<ToWorker, { type: 'close' }>): void {
   switch (message.type) {
     case 'segment':
       return addSegment(line, message.index, message.source);
+    case 'cut':
+      return line.pump.cut(message.index, message.endAt);
     case 'rest':
       return line.pump.rest();
     case 'end':

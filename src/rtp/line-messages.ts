@@ -26,6 +26,24 @@ export interface SoundSegment extends SegmentPlace {
   readonly rate: number;
   /** Its payloads are to be kept: it shares no frame with its neighbours. For a playout only. */
   readonly keep?: boolean;
+  /** The ring holds more than this segment. */
+  readonly part?: RingPart;
+}
+
+/** Segments that follow one another in a ring, of one line or of several: the next is read when the one before is encoded. */
+export interface RingPart {
+  /** It is the first: silence before the sound is cut from no other, as that after it is from the last alone. */
+  readonly first: boolean;
+  /** The sample of the ring that is the next part's first; unknown, or the ring's end, where absent. A CutMessage may tell it later. */
+  readonly endAt?: number;
+}
+
+/** Where a part ends, told or told better; what was read beyond stays in it. */
+export interface CutMessage {
+  readonly type: 'cut';
+  readonly line: number;
+  readonly index: number;
+  readonly endAt: number;
 }
 
 export interface KeptSegment extends SegmentPlace {
@@ -90,6 +108,7 @@ export interface CarryMessage {
 
 export type ToWorker =
   | CarryMessage
+  | CutMessage
   | {
       readonly type: 'open';
       readonly line: number;
