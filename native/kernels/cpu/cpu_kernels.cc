@@ -19,6 +19,13 @@ constexpr size_t kRowGranule = 8;
 constexpr size_t kGatedValues = 1536;
 constexpr size_t kGatedVectors = 48;
 
+// From so many vectors a thread on each takes some of them, not some of the rows, where rows are fewer.
+constexpr size_t kManyVectors = 64;
+
+float* Aligned(float* place) {
+  return reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(place) + kAlignment - 1) / kAlignment * kAlignment);
+}
+
 void Judge(const Matrix& w, const Vectors& x) {
   Require(w.columns == x.length * x.segments, "the vectors do not have as many values as the matrix has columns");
   Require(w.format != Format::kInt8 || w.scales != nullptr, "a matrix of 8 bits has no scales");
@@ -57,7 +64,8 @@ CpuKernels::CpuKernels(const ThreadPoolOptions& threads, const Variant& variant)
       pool_(threads),
       name_(std::string("cpu ") + variant.name + ", " + std::to_string(threads.threads) +
             (threads.threads == 1 ? " thread" : " threads")),
-      scores_(threads.threads) {}
+      scores_(threads.threads),
+      rooms_(threads.threads) {}
 
 // Of large pieces the system gives zeroed pages only as they are touched: what a stream has reserved
 // and never needs costs neither time nor memory. Before what is given out lies where its piece begins.
@@ -80,17 +88,32 @@ void CpuKernels::Copy(void* to, const void* from, size_t bytes) {
   if (bytes > 0) std::memmove(to, from, bytes);
 }
 
+// Here, not on the threads: they cannot tell that there is no memory.
+void CpuKernels::MakeRooms(const Product& whole) {
+  const size_t wanted = variant_.room(whole);
+  if (wanted == 0) return;
+  for (std::vector<float>& room : rooms_) {
+    if (room.size() < wanted + kAlignment / sizeof(float)) room.resize(wanted + kAlignment / sizeof(float));
+  }
+}
+
 void CpuKernels::Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) {
   Judge(w, x);
-  const size_t operations = w.rows * w.columns * x.count / 8;
-  // Few rows, many positions: the last convolution of the codec.
-  if (w.rows < 2 * kRowGranule * pool_.Threads()) {
-    return Split(x.count, 1, operations, [&](size_t first, size_t last) {
-      variant_.multiply({w, From(x, first, last - first), finish, y + first * w.rows, w.rows, 0, w.rows});
+  const size_t operations = w.rows * w.columns * x.count / 8, threads = pool_.Threads();
+  const Product whole = {w, x, finish, y, w.rows, 0, w.rows};
+  MakeRooms(whole);
+  const auto multiply = [&](unsigned part, Product share) {
+    share.room = rooms_[part].empty() ? nullptr : Aligned(rooms_[part].data());
+    variant_.multiply(share);
+  };
+  // Few rows, many positions: the last convolutions of the codec.
+  if (w.rows < 2 * kRowGranule * threads || (x.count > w.rows && x.count >= kManyVectors * threads)) {
+    return SplitParts(x.count, 1, operations, [&](unsigned part, size_t first, size_t last) {
+      multiply(part, {w, From(x, first, last - first), finish, y + first * w.rows, w.rows, 0, w.rows});
     });
   }
-  Split(w.rows, kRowGranule, operations, [&](size_t first, size_t last) {
-    variant_.multiply({w, x, finish, y + first, w.rows, first, last});
+  SplitParts(w.rows, kRowGranule, operations, [&](unsigned part, size_t first, size_t last) {
+    multiply(part, {w, x, finish, y + first, w.rows, first, last});
   });
 }
 
