@@ -20,9 +20,9 @@ namespace {
 
 constexpr size_t kPanelRows = 2 * Vec::kWidth;
 constexpr size_t kStripVectors = 48;
-constexpr size_t kSignalFloats = 96 * 1024;  // of the signal at a time, where many vectors ..
-constexpr size_t kLeastSignal = 256;         // .. do not need more
-constexpr size_t kPanelLeastVectors = 24;    // fewer do not pay for the copies
+constexpr size_t kSignalFloats = 128 * 1024;  // of the signal at a time, unless ..
+constexpr size_t kTurnVectors = 320;          // .. these need more: for fewer, weights are not copied again
+constexpr size_t kPanelLeastVectors = 16;     // fewer do not pay for the copies
 constexpr size_t kPairColumns = 384;  // with no more, the lanes l and l + 8 are taken together
 constexpr size_t kLevels = 4;                // of the tree over the lanes
 
@@ -42,9 +42,10 @@ inline size_t Extent(const Vectors& x, size_t count) {
 
 // How many vectors take their turn at once.
 inline size_t TurnOf(const Vectors& x) {
-  const size_t most = kSignalFloats / x.stride, turn = most < kLeastSignal ? kLeastSignal : most;
-  const size_t whole = turn / kStripVectors * kStripVectors;
-  return whole < x.count ? whole : x.count;
+  const size_t fit = kSignalFloats / x.stride, most = fit < kTurnVectors ? kTurnVectors : fit;
+  const size_t turns = (x.count + most - 1) / most, even = (x.count + turns - 1) / turns;
+  const size_t strips = (even + kStripVectors - 1) / kStripVectors * kStripVectors;
+  return strips < x.count ? strips : x.count;
 }
 
 inline bool TakesPanels(const Product& p) {
