@@ -77,7 +77,7 @@ void ManyVectorsGiveTheSameBits(const Windows& s, Format format) {
   const Vectors apart = {x.data() + 1, s.count, s.channels, s.channels, s.taps, s.dilation * s.channels};
   std::vector<float> wanted;
   for (const cpu::Variant* variant : Variants()) {
-    for (const unsigned threads : {1, 3}) {
+    for (const unsigned threads : {1, 2, 3}) {
       std::vector<float> y = before;
       const Finish finish = {bias.data(), gain.data(), true};
       MakeKernels(*variant, threads)->Multiply(w->matrix, s.dilation == 1 ? touching : apart, finish, y.data());
@@ -95,6 +95,7 @@ void ManyVectorsGiveTheSameBitsOnEveryVariant() {
     ManyVectorsGiveTheSameBits({40, 48, 1, 1, 307}, format);
     ManyVectorsGiveTheSameBits({33, 448, 1, 1, 31}, format);
     ManyVectorsGiveTheSameBits({16, 512, 2, 3, 300}, format);
+    ManyVectorsGiveTheSameBits({8, 512, 1, 1, 641}, format);
     ManyVectorsGiveTheSameBits({70, 24, 3, 1, 60}, format);  // lanes do not stay
   }
 }

@@ -14,10 +14,11 @@ namespace {
 constexpr size_t kAlignment = 64;  // a cache line, and the widest register
 constexpr size_t kRowGranule = 8;
 
-// A gated product computes so many values, of at most so many vectors, before it joins them: 6 kB. With
-// few vectors these are many rows, which are read faster than a few of either matrix by turns.
+// A gated product of fewer vectors computes so many values before it joins them: 6 kB. These are
+// many rows, which are read faster than a few of either matrix by turns. Of more vectors it makes two products of it,
+// since their own copies pay only where a product is whole.
 constexpr size_t kGatedValues = 1536;
-constexpr size_t kGatedVectors = 48;
+constexpr size_t kGatedVectors = 16;
 
 // From so many vectors a thread on each takes some of them, not some of the rows, where rows are fewer.
 constexpr size_t kManyVectors = 64;
@@ -121,18 +122,23 @@ void CpuKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vecto
   Judge(gate, x);
   Judge(up, x);
   Require(gate.rows == up.rows, "gate and up differ in their rows");
-  const auto block = [&](size_t row, size_t rows, size_t vector, size_t vectors) {
-    float lifted[kGatedValues];
-    const Vectors some = From(x, vector, vectors);
-    float* out = y + vector * gate.rows + row;
-    variant_.multiply({gate, some, {}, out, gate.rows, row, row + rows});
-    variant_.multiply({up, some, {}, lifted, rows, row, row + rows});
-    for (size_t c = 0; c < vectors; c++) variant_.silu_multiply(out + c * gate.rows, lifted + c * rows, rows);
-  };
+  if (x.count == 0) return;
+  if (x.count >= kGatedVectors) {
+    const size_t count = x.count * gate.rows;
+    if (lifted_.size() < count) lifted_.resize(count);
+    Multiply(gate, x, {}, y);
+    Multiply(up, x, {}, lifted_.data());
+    return Split(count, kAlignment / sizeof(float), 4 * count, [&](size_t first, size_t last) {
+      variant_.silu_multiply(y + first, lifted_.data() + first, last - first);
+    });
+  }
   Split(gate.rows, kRowGranule, 2 * gate.rows * gate.columns * x.count / 8, [&](size_t first, size_t last) {
-    for (size_t c = 0; c < x.count; c += kGatedVectors) {
-      const size_t vectors = std::min(kGatedVectors, x.count - c), rows = kGatedValues / vectors;
-      for (size_t r = first; r < last; r += rows) block(r, std::min(rows, last - r), c, vectors);
+    float lifted[kGatedValues];
+    for (size_t r = first, most = kGatedValues / x.count; r < last; r += most) {
+      const size_t rows = std::min(most, last - r);
+      variant_.multiply({gate, x, {}, y + r, gate.rows, r, r + rows});
+      variant_.multiply({up, x, {}, lifted, rows, r, r + rows});
+      for (size_t c = 0; c < x.count; c++) variant_.silu_multiply(y + c * gate.rows + r, lifted + c * rows, rows);
     }
   });
 }

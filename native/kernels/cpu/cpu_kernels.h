@@ -94,6 +94,7 @@ class CpuKernels : public Kernels {
   std::string name_;
   std::vector<std::vector<float>> scores_;  // of each thread: as long as the longest context so far
   std::vector<std::vector<float>> rooms_;   // of each thread: what the variant's products copy to
+  std::vector<float> lifted_;   // of a gated product with many vectors: the values that its gate multiplies
   std::vector<float> windows_;  // of short stretches of several streams, beside each other
   SamplingScratch sampling_;
 };

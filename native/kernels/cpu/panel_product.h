@@ -40,12 +40,21 @@ inline size_t Extent(const Vectors& x, size_t count) {
   return (count - 1) * x.stride + (x.segments - 1) * x.segment_stride + x.length;
 }
 
-// How many vectors take their turn at once.
+constexpr size_t WholeStrips(size_t vectors) {
+  return (vectors + kStripVectors - 1) / kStripVectors * kStripVectors;
+}
+
+// How many vectors take their turn at once, at most.
+inline size_t MostOf(const Vectors& x) {
+  const size_t fit = kSignalFloats / x.stride;
+  return fit < kTurnVectors ? kTurnVectors : fit;
+}
+
+// The same number at every turn but the last.
 inline size_t TurnOf(const Vectors& x) {
-  const size_t fit = kSignalFloats / x.stride, most = fit < kTurnVectors ? kTurnVectors : fit;
-  const size_t turns = (x.count + most - 1) / most, even = (x.count + turns - 1) / turns;
-  const size_t strips = (even + kStripVectors - 1) / kStripVectors * kStripVectors;
-  return strips < x.count ? strips : x.count;
+  const size_t most = MostOf(x), turns = (x.count + most - 1) / most;
+  const size_t even = WholeStrips((x.count + turns - 1) / turns);
+  return even < x.count ? even : x.count;
 }
 
 inline bool TakesPanels(const Product& p) {
@@ -251,10 +260,11 @@ void MultiplyPanels(const Product& p) {
   }
 }
 
-// Floats that MultiplyMany wants to copy to, or none.
+// Floats that MultiplyMany wants to copy to, or none. Some of the vectors may have longer turns than all of them.
 size_t RoomFor(const Product& p) {
   if (!TakesPanels(p)) return 0;
-  return kLanes * (PitchOf(p.w.columns / kLanes * kPanelRows) + PitchOf(Extent(p.x, TurnOf(p.x)) / kLanes));
+  const size_t most = WholeStrips(MostOf(p.x)), vectors = most < p.x.count ? most : p.x.count;
+  return kLanes * (PitchOf(p.w.columns / kLanes * kPanelRows) + PitchOf(Extent(p.x, vectors) / kLanes));
 }
 
 void MultiplyMany(const Product& p) {
