@@ -17,6 +17,10 @@ set(KERNELS_SOURCES
   kernels/sampling.cc)
 
 set_source_files_properties(${KERNELS_SOURCES} PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
+# Hundreds of millions of weights at load: loops that are wide only at this level.
+if(NOT PARLEY_SANITIZE)
+  set_source_files_properties(kernels/quantization.cc PROPERTIES COMPILE_OPTIONS "-ffp-contract=off;-O3")
+endif()
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND KERNELS_SOURCES kernels/cpu/avx2.cc kernels/cpu/avx512.cc)

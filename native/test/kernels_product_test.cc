@@ -63,6 +63,43 @@ void EveryVariantGivesTheSameBits() {
   }
 }
 
+// A convolution's windows: of `taps` touching taps one segment, otherwise a segment each.
+struct Windows {
+  size_t rows, channels, taps, dilation, count;
+};
+
+void ManyVectorsGiveTheSameBits(const Windows& s, Format format) {
+  const size_t columns = s.channels * s.taps, length = s.count + (s.taps - 1) * s.dilation;
+  const auto w = MakeMatrix(format, s.rows, columns, s.rows + columns);
+  const auto x = RandomFloats(length * s.channels + 1, 5), bias = RandomFloats(s.rows, 1), gain = RandomFloats(s.rows, 2);
+  const auto before = RandomFloats(s.rows * s.count, 3);
+  const Vectors touching = {x.data() + 1, s.count, s.channels, columns, 1, 0};
+  const Vectors apart = {x.data() + 1, s.count, s.channels, s.channels, s.taps, s.dilation * s.channels};
+  std::vector<float> wanted;
+  for (const cpu::Variant* variant : Variants()) {
+    for (const unsigned threads : {1, 2, 3}) {
+      std::vector<float> y = before;
+      const Finish finish = {bias.data(), gain.data(), true};
+      MakeKernels(*variant, threads)->Multiply(w->matrix, s.dilation == 1 ? touching : apart, finish, y.data());
+      if (wanted.empty()) wanted = y;
+      CHECK(SameBits(y, wanted));
+    }
+  }
+}
+
+// More than a panel of rows and parts of one, turns of the signal, strips of vectors and parts of them.
+void ManyVectorsGiveTheSameBitsOnEveryVariant() {
+  for (const Format format : kFormats) {
+    ManyVectorsGiveTheSameBits({75, 32, 3, 1, 50}, format);
+    ManyVectorsGiveTheSameBits({19, 16, 7, 9, 131}, format);
+    ManyVectorsGiveTheSameBits({40, 48, 1, 1, 307}, format);
+    ManyVectorsGiveTheSameBits({33, 448, 1, 1, 31}, format);
+    ManyVectorsGiveTheSameBits({16, 512, 2, 3, 300}, format);
+    ManyVectorsGiveTheSameBits({8, 512, 1, 1, 641}, format);
+    ManyVectorsGiveTheSameBits({70, 24, 3, 1, 60}, format);  // lanes do not stay
+  }
+}
+
 void AVectorsResultDoesNotDependOnItsBatch() {
   for (const cpu::Variant* variant : Variants()) {
     const auto kernels = MakeKernels(*variant);
@@ -187,6 +224,7 @@ int main() {
   return Run({
       {"a product is what double precision says", AProductIsWhatDoublePrecisionSays},
       {"every variant gives the same bits", EveryVariantGivesTheSameBits},
+      {"many vectors give the same bits on every variant", ManyVectorsGiveTheSameBitsOnEveryVariant},
       {"a vector's result does not depend on its batch", AVectorsResultDoesNotDependOnItsBatch},
       {"the number of threads does not show", TheNumberOfThreadsDoesNotShow},
       {"a product is finished in the stated order", AProductIsFinishedInTheStatedOrder},
