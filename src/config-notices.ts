@@ -29,9 +29,9 @@ const LEAST = 3; // characters of a part below which a mistake makes it another
 /** `hasModel`: a checkpoint is configured. */
 export function noticesOf(env: Environment, ours: readonly string[], hasModel: boolean): readonly string[] {
   const set = Object.keys(env).filter((name) => (env[name] ?? '').trim() !== '');
-  const hasModel = set.includes('MODEL_DIR') && !['flite', 'espeak'].includes(env.ENGINE?.trim() ?? '');
+  const speaks = hasModel && !['flite', 'espeak'].includes(env.ENGINE?.trim() ?? '');
   return set.toSorted().flatMap((name) => {
-    const notice = noticeOf(name, ours, hasModel);
+    const notice = noticeOf(name, ours, speaks);
     return notice === undefined ? [] : [`${name} ${notice}`];
   });
 }

@@ -108,7 +108,6 @@ export interface CarryMessage {
 
 export type ToWorker =
   | CarryMessage
-  | CutMessage
   | {
       readonly type: 'open';
       readonly line: number;
@@ -120,6 +119,7 @@ export type ToWorker =
 
 /** Of a line that is open. */
 export type OfLine =
+  | CutMessage
   | {
       readonly type: 'segment';
       readonly line: number;
