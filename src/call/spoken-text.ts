@@ -54,7 +54,8 @@ export function spokenText(segments: readonly SpokenSegment[], sentFrames: numbe
 
 function partOf(segment: SpokenSegment, heardMs: number, frameMs: number): string {
   const totalMs = lengthMs(segment, frameMs);
-  if (segment.soundMs !== undefined && heardMs >= totalMs) return segment.text;
+  const isKnown = segment.soundMs !== undefined || segment.shareMs !== undefined;
+  if (isKnown && heardMs >= totalMs) return segment.text;
   if (segment.words.length > 0) return byWordTimes(segment, heardMs + segment.trimmedStartMs, totalMs);
   return byProportion(segment.text, heardMs / totalMs);
 }

@@ -65,6 +65,7 @@ test('where a part ends may be told later, and better; what was read beyond stay
   line.segment(ring, RATE, 0, false, { ...LATER, endAt: 48_000 });
   line.segment(ring, RATE, 0, false, LATER);
   line.pump.cut(1, 9_600);
+  assert.equal(line.run(), 'waiting');
   ring.write(loud(12_000));
   ring.end();
   line.pump.cut(0, 9_000); // it has ended
