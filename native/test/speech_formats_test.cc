@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "model/model_tensors.h"
-#include "test/golden_engine.h"
+#include "test/golden_requests.h"
 #include "test/retyped_checkpoint.h"
 
 namespace parley::test {
@@ -21,6 +21,21 @@ std::unique_ptr<Engine> Opened(const std::string& directory, EngineOptions optio
   CHECK_EQ(problem, "");
   return engine;
 }
+
+// The codec stays as it is: with it rounded, codes of recordings are others.
+void CheckGoldenRequestsStoredAs(const DtypeRule& rule) {
+  std::map<std::string, RetypedCheckpoint> copies;
+  CheckGoldenRequests([&](const std::string& model) {
+    return Opened(copies.try_emplace(model, model, rule, AsItIs).first->second.path());
+  });
+}
+
+void WeightsOfBf16InF32GiveTheGoldenWaveforms() { CheckGoldenRequestsStoredAs(Always(Dtype::kF32)); }
+
+// Some of the smallest are rounded: far less than what would change a code.
+void WeightsInF16GiveTheGoldenWaveforms() { CheckGoldenRequestsStoredAs(Always(Dtype::kF16)); }
+
+void WeightsOfSeveralDtypesGiveTheGoldenWaveforms() { CheckGoldenRequestsStoredAs(ByTurns); }
 
 SpeechRequest RequestOf(const std::string& model) {
   SpeechRequest request;
@@ -144,6 +159,9 @@ void ACodebookThatIsNotFiniteIsRefusedByName() {
 int main() {
   using namespace parley::test;
   return Run({
+      {"weights of bf16 in f32 give the golden waveforms", WeightsOfBf16InF32GiveTheGoldenWaveforms},
+      {"weights in f16 give the golden waveforms", WeightsInF16GiveTheGoldenWaveforms},
+      {"weights of several dtypes give the golden waveforms", WeightsOfSeveralDtypesGiveTheGoldenWaveforms},
       {"16 bits of either kind speak as the same values in f32", SixteenBitsOfEitherKindSpeakAsTheSameValuesInF32},
       {"dtypes by turns speak as the same values in f32", DtypesByTurnsSpeakAsTheSameValuesInF32},
       {"eight bits are made of any dtype", EightBitsAreMadeOfAnyDtype},
