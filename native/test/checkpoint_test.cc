@@ -14,14 +14,7 @@ namespace {
 
 using namespace model;
 using test::CheckpointCopy;
-
-std::unique_ptr<const Checkpoint> Opened(const std::string& directory) {
-  std::string problem;
-  auto checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
-  CHECK_EQ(problem, "");
-  CHECK(checkpoint != nullptr);
-  return checkpoint;
-}
+using test::Opened;
 
 // The problem, without the folder that it begins with.
 std::string ProblemOf(const CheckpointCopy& copy) {

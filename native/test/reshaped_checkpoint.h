@@ -39,10 +39,7 @@ class ReshapedCheckpoint {
             [](const model::ConfigReader& reader) { return TensorsOf(model::ReadModelConfig(reader)); });
     Rewrite("speech_tokenizer/config.json", "speech_tokenizer/model.safetensors", original_->codec(),
             [](const model::ConfigReader& reader) { return TensorsOf(model::ReadCodecConfig(reader, true)); });
-    std::string problem;
-    auto checkpoint = model::Checkpoint::Open(copy_.path(), model::PieceRule::kNative, &problem);
-    CHECK_EQ(problem, "");
-    return checkpoint;
+    return Opened(copy_.path());
   }
 
  private:

@@ -22,31 +22,35 @@ std::vector<float> Product(Kernels& kernels, const Matrix& w) {
   return y;
 }
 
+struct Loaded {
+  std::unique_ptr<const Checkpoint> checkpoint;
+  std::unique_ptr<cpu::CpuKernels> kernels = MakeKernels();
+  Weights weights{*kernels};
+
+  explicit Loaded(const char* name) : checkpoint(OpenGolden(name)) {}
+};
+
 void AMatrixInItsOwnFormatIsReadInPlace() {
-  const auto checkpoint = OpenGolden("tiny-customvoice");
-  const auto kernels = MakeKernels();
-  Weights weights(*kernels);
-  const Tensor& tensor = checkpoint->ModelTensor(kMatrix);
-  const Matrix matrix = weights.Of(tensor);
+  Loaded of("tiny-customvoice");
+  const Tensor& tensor = of.checkpoint->ModelTensor(kMatrix);
+  const Matrix matrix = of.weights.Of(tensor);
   CHECK(matrix.format == Format::kBf16);
   CHECK(matrix.values == tensor.data);
   CHECK_EQ(matrix.rows, static_cast<size_t>(tensor.shape[0]));
   CHECK_EQ(matrix.columns, static_cast<size_t>(tensor.shape[1]));
-  CHECK_EQ(weights.OwnBytes(), size_t{0});
-  CHECK_EQ(weights.MappedBytes(), tensor.bytes);
+  CHECK_EQ(of.weights.OwnBytes(), size_t{0});
+  CHECK_EQ(of.weights.MappedBytes(), tensor.bytes);
 }
 
 void AMatrixCanBeRounded() {
-  const auto checkpoint = OpenGolden("tiny-customvoice");
-  const auto kernels = MakeKernels();
-  Weights weights(*kernels);
-  const Tensor& f32 = checkpoint->CodecTensor("decoder.pre_transformer.layers.0.mlp.up_proj.weight");
+  Loaded of("tiny-customvoice");
+  const Tensor& f32 = of.checkpoint->CodecTensor("decoder.pre_transformer.layers.0.mlp.up_proj.weight");
   const std::vector<float> values = ToFloats(f32);
   const size_t rows = static_cast<size_t>(f32.shape[0]), columns = values.size() / rows;
   for (const Format format : {Format::kF16, Format::kBf16}) {
-    const Matrix rounded = weights.Of(f32, format);
+    const Matrix rounded = of.weights.Of(f32, format);
     CHECK(rounded.format == format);
-    CHECK(SameBits(Product(*kernels, rounded), Product(*kernels, weights.Packed(values, rows, columns, format))));
+    CHECK(SameBits(Product(*of.kernels, rounded), Product(*of.kernels, of.weights.Packed(values, rows, columns, format))));
     for (size_t i = 0; i < values.size(); i++) {
       const auto* const bits = static_cast<const uint16_t*>(rounded.values);
       CHECK_EQ(bits[i], format == Format::kF16 ? ToF16(values[i]).bits : ToBf16(values[i]).bits);
@@ -92,14 +96,12 @@ void EightBitsAreTheSameOfEveryDtypeThatHoldsTheValues() {
 }
 
 void EightBitsAreOffByHalfAScaleAtMost() {
-  const auto checkpoint = OpenGolden("tiny-base");
-  const auto kernels = MakeKernels();
-  Weights weights(*kernels);
-  const Tensor& tensor = checkpoint->ModelTensor(kMatrix);
-  const Matrix matrix = weights.Of(tensor, Format::kInt8);
+  Loaded of("tiny-base");
+  const Tensor& tensor = of.checkpoint->ModelTensor(kMatrix);
+  const Matrix matrix = of.weights.Of(tensor, Format::kInt8);
   CHECK(matrix.format == Format::kInt8);
-  CHECK_EQ(weights.OwnBytes(), matrix.rows * matrix.columns + 4 * matrix.rows);
-  CHECK_EQ(weights.MappedBytes(), size_t{0});
+  CHECK_EQ(of.weights.OwnBytes(), matrix.rows * matrix.columns + 4 * matrix.rows);
+  CHECK_EQ(of.weights.MappedBytes(), size_t{0});
   const std::vector<float> values = ToFloats(tensor);
   const auto* const own = static_cast<const int8_t*>(matrix.values);
   for (size_t i = 0; i < values.size(); i++) {
@@ -109,23 +111,11 @@ void EightBitsAreOffByHalfAScaleAtMost() {
 }
 
 void TrailingDimensionsAreColumns() {
-  const auto checkpoint = OpenGolden("tiny-customvoice");
-  const auto kernels = MakeKernels();
-  Weights weights(*kernels);
-  const Matrix matrix = weights.Of(checkpoint->CodecTensor("decoder.quantizer.rvq_first.output_proj.weight"));
+  Loaded of("tiny-customvoice");
+  const Matrix matrix = of.weights.Of(of.checkpoint->CodecTensor("decoder.quantizer.rvq_first.output_proj.weight"));
   CHECK_EQ(matrix.rows, size_t{32});
   CHECK_EQ(matrix.columns, size_t{16});
   CHECK(matrix.format == Format::kF32);
-}
-
-template <class Work>
-std::string Refusal(const Work& work) {
-  try {
-    work();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
 }
 
 void WhatCannotBeAWeightIsRefusedByName() {
@@ -133,11 +123,11 @@ void WhatCannotBeAWeightIsRefusedByName() {
   Weights weights(*kernels);
   const std::vector<float> broken = {1, 2, NAN, 4};
   const Tensor tensor{"a.weight", Dtype::kF32, {2, 2}, reinterpret_cast<const uint8_t*>(broken.data()), 16};
-  CHECK_EQ(Refusal([&] { weights.Of(tensor, Format::kInt8); }), "a.weight: a weight to quantize is not finite");
+  CHECK_EQ(RefusalOf([&] { weights.Of(tensor, Format::kInt8); }), "a.weight: a weight to quantize is not finite");
   const Tensor whole{"b.weight", Dtype::kI32, {2, 2}, reinterpret_cast<const uint8_t*>(broken.data()), 16};
-  CHECK_EQ(Refusal([&] { weights.Of(whole); }), "b.weight: expected F32, F16 or BF16, found I32");
-  CHECK_EQ(Refusal([&] { ToFloats(whole); }), "b.weight: expected F32, F16 or BF16, found I32");
-  CHECK_EQ(Refusal([&] { weights.Packed(broken, 3, 2, Format::kF32); }), "packed weights do not fill their matrix");
+  CHECK_EQ(RefusalOf([&] { weights.Of(whole); }), "b.weight: expected F32, F16 or BF16, found I32");
+  CHECK_EQ(RefusalOf([&] { ToFloats(whole); }), "b.weight: expected F32, F16 or BF16, found I32");
+  CHECK_EQ(RefusalOf([&] { weights.Packed(broken, 3, 2, Format::kF32); }), "packed weights do not fill their matrix");
 }
 
 }  // namespace

@@ -22,25 +22,9 @@ namespace {
 
 using namespace model;
 using namespace tools;
+using test::Opened;
+using test::RefusalOf;
 using test::TempFolder;
-
-std::unique_ptr<const Checkpoint> Opened(const std::string& directory) {
-  std::string problem;
-  auto checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
-  CHECK_EQ(problem, "");
-  CHECK(checkpoint != nullptr);
-  return checkpoint;
-}
-
-template <class Body>
-std::string Refusal(const Body& body) {
-  try {
-    body();
-  } catch (const std::invalid_argument& problem) {
-    return problem.what();
-  }
-  return "";
-}
 
 void PublishedSizesAreMetToTheByte() {
   const struct {
@@ -277,20 +261,20 @@ void ASeedGivesTheSameWeightsInEveryDtype() {
 void WhatCannotBeIsRefused() {
   const CheckpointSizes tiny = SizesNamed("tiny", ModelType::kBase);
   TempFolder folder;
-  CHECK_EQ(Refusal([] { SizesNamed("7b", ModelType::kBase); }), "the size is 0.6b, 1.7b or tiny, not \"7b\"");
-  CHECK(Refusal([] { SizesNamed("0.6b", ModelType::kVoiceDesign); }) != "");
-  CHECK(Refusal([] { MakeBytePairs(266); }).find("at least 267 entries") != std::string::npos);
+  CHECK_EQ(RefusalOf([] { SizesNamed("7b", ModelType::kBase); }), "the size is 0.6b, 1.7b or tiny, not \"7b\"");
+  CHECK(RefusalOf([] { SizesNamed("0.6b", ModelType::kVoiceDesign); }) != "");
+  CHECK(RefusalOf([] { MakeBytePairs(266); }).find("at least 267 entries") != std::string::npos);
   CHECK_EQ(MakeBytePairs(267).merges.size(), size_t{11});
-  CHECK(Refusal([] { MakeBytePairs(1'000'000); }).find("entries can be made") != std::string::npos);
-  CHECK(Refusal([&] { WriteCheckpoint(tiny, folder.path(), {1, 1000, {}}); }).find("1 to 137 shards") != std::string::npos);
+  CHECK(RefusalOf([] { MakeBytePairs(1'000'000); }).find("entries can be made") != std::string::npos);
+  CHECK(RefusalOf([&] { WriteCheckpoint(tiny, folder.path(), {1, 1000, {}}); }).find("1 to 137 shards") != std::string::npos);
   CheckpointSizes uneven = tiny;
   uneven.talker.kv_heads = 3;
   CHECK_EQ(
-      Refusal([&] { PlanOf(uneven); }),
+      RefusalOf([&] { PlanOf(uneven); }),
       "config.json: talker_config.num_key_value_heads: expected a divisor of num_attention_heads, which is 4, found 3");
   CHECK(!std::filesystem::exists(folder / "speech_tokenizer"));
   WriteCheckpoint(tiny, folder.path(), {});
-  CHECK(Refusal([&] { WriteCheckpoint(tiny, folder.path(), {}); }).find("holds a checkpoint already") !=
+  CHECK(RefusalOf([&] { WriteCheckpoint(tiny, folder.path(), {}); }).find("holds a checkpoint already") !=
         std::string::npos);
 }
 
