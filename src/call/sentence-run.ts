@@ -109,8 +109,8 @@ export class SentenceRun {
     const part = new RunPart(this, text, place, this.#sentences.at(-1)?.encoded);
     this.#text += joint + text;
     this.#sentences.push(part);
+    this.#share(); // before there is sound of it
     this.#more?.push(joint + text);
-    this.#share();
     return part;
   }
 

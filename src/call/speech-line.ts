@@ -81,6 +81,7 @@ export class SpeechLine {
   #line: EncoderLine | undefined;
   #over = false;
   #flushed = false;
+  #failure: ParleyError | undefined;
   /** The encoder was told that the text pauses, and no sentence has come since. */
   #pauseTold = false;
 
@@ -109,6 +110,11 @@ export class SpeechLine {
   /** Whether the sink was told the end: a playout then reports when it is reached. */
   get flushed(): boolean {
     return this.#flushed;
+  }
+
+  /** What `run` will reject with, once the sink has taken what came before it: the sink may report that end first. */
+  get failure(): ParleyError | undefined {
+    return this.#failure;
   }
 
   /** When the first payload of the first sentence was queued. */
@@ -141,8 +147,9 @@ export class SpeechLine {
     try {
       await this.#pipeline(this.#joined(sentences, signal), opened, signal);
     } catch (error) {
+      this.#failure = asParleyError(error, 'ENGINE_FAILED');
       await this.#endEarly(signal);
-      throw asParleyError(error, 'ENGINE_FAILED');
+      throw this.#failure;
     } finally {
       this.#over = true;
       signal.removeEventListener('abort', giveUp);

@@ -136,6 +136,7 @@ export class Utterance {
     const { kind, index } = decodeMark(mark);
     const segment = this.#parts.line.segments[index];
     if (kind === 'track-ended') {
+      this.#error ??= this.#parts.line.failure;
       this.#finish(this.#error === undefined ? 'spoken' : 'failed', this.#parts.sound.sentMs);
     } else if (kind === 'segment-started') {
       if (this.#state === 'waiting') this.#started(sentAtMs);

@@ -50,7 +50,11 @@ export class EncoderThread {
 
   open(number: number, sink: LineSink, message: ToWorker): EncoderLine {
     const line = new EncoderLine(number, sink, {
-      post: (next) => this.#outbox.add(next),
+      post: (next) => {
+        this.#outbox.add(next);
+        // Where a part ends must be known before there is sound behind it.
+        if (next.type === 'cut') this.#outbox.flush();
+      },
       over: () => this.#lines.delete(number),
     });
     this.#lines.set(number, line);
