@@ -61,7 +61,13 @@ class Promised : public Napi::AsyncWorker {
 
  protected:
   virtual Napi::Value Answer(Napi::Env env) = 0;
-  void OnOK() override { deferred_.Resolve(Answer(Env())); }
+  void OnOK() override {
+    try {
+      deferred_.Resolve(Answer(Env()));
+    } catch (const Napi::Error& error) {
+      deferred_.Reject(error.Value());  // else nobody would ever be answered
+    }
+  }
   void OnError(const Napi::Error& error) override { deferred_.Reject(error.Value()); }
 
  private:
