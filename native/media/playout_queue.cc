@@ -46,8 +46,8 @@ PushResult PlayoutQueue::Push(uint32_t generation, uint32_t track, const uint8_t
   record->pushed++;
   std::memcpy(&bytes_[entry.offset], payload, bytes);
   byte_tail_ = entry.byte_end;
-  frames_in_.fetch_add(1);
   Append(record, tail, Kind::kFrame, entry);
+  frames_in_.fetch_add(1);  // what is told as queued can be taken
   return PushResult::kTaken;
 }
 
@@ -118,9 +118,10 @@ uint64_t PlayoutQueue::Sent(uint32_t id) {
 }
 
 uint32_t PlayoutQueue::QueuedFrames() const {
-  // Claimed is read first: it never passes frames_in_, so the difference is not negative.
+  // A frame may be claimed before it is counted as in.
   const uint64_t claimed = frames_claimed_.load();
-  return static_cast<uint32_t>(frames_in_.load() - claimed);
+  const uint64_t in = frames_in_.load();
+  return in > claimed ? static_cast<uint32_t>(in - claimed) : 0;
 }
 
 bool PlayoutQueue::HasRoom() const {

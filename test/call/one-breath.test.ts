@@ -2,38 +2,27 @@
 // the engine, the network and time. The engine speaks at the pace that places
 // are estimated by, so that they are exact here.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { test } from 'node:test';
 import { Continuity } from '../../src/call/continuity.js';
 import { FrameCache } from '../../src/call/frame-cache.js';
 import type { Utterance } from '../../src/call/utterance.js';
-import { EncoderPool } from '../../src/rtp/encoder-pool.js';
-import { FRAME_MS, openCall as openWith, type CallUnderTest } from '../fakes/call-under-test.js';
+import { FRAME_MS, type CallUnderTest } from '../fakes/call-under-test.js';
 import { rejectionsOf } from '../fakes/rejections.js';
 import { ScriptedEngine } from '../fakes/scripted-engine.js';
 import { StreamingEngine, type StreamingEngineOptions } from '../fakes/streaming-engine.js';
 import { TokenSource } from '../fakes/token-source.js';
+import { openCalls } from '../fakes/open-calls.js';
 import { until } from '../fakes/until.js';
 
 const TEXT = 'One is here. Two is there. Three is far away.';
 const SENTENCES = ['One is here.', 'Two is there.', 'Three is far away.'];
 const MS_PER_CHARACTER = 65;
 
-let encoders: EncoderPool;
-const opened: CallUnderTest[] = [];
-
-before(async () => {
-  encoders = new EncoderPool({ workers: 1 });
-  await encoders.ready();
-});
-after(() => encoders.close());
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((call) => call.close()));
-});
+const calls = openCalls();
 
 function openCall(options: StreamingEngineOptions = {}, frames?: FrameCache) {
   const engine = new StreamingEngine(options);
-  const under = openWith(encoders, frames, { engine, continuity: new Continuity('utterance') });
-  opened.push(under);
+  const under = calls.open(frames, { engine, continuity: new Continuity('utterance') });
   return { ...under, engine };
 }
 
@@ -48,7 +37,7 @@ interface Playing {
 
 /** Lets frames leave as they come, until so many have left or it has ended; answers how many. */
 async function play(
-  { call, pass }: CallUnderTest,
+  { call, port, pass }: CallUnderTest,
   utterance: Utterance,
   { most = Infinity, aheadMs = 0, leaves = () => undefined }: Playing = {},
 ): Promise<number> {
@@ -56,19 +45,17 @@ async function play(
   let pushed = false;
   void utterance.ended.then(() => (over = true));
   void utterance.pushed.then(() => (pushed = true));
-  let frames = 0;
+  const sent = () => port.playout.sent(utterance.number);
+  const before = sent();
   await until(() => {
-    if (over || frames >= most) return true;
+    if (over || sent() - before >= most) return true;
     const { queuedMs } = call.stats();
     if (!pushed && queuedMs <= aheadMs) return false;
-    if (queuedMs > 0) {
-      frames++;
-      leaves();
-    }
+    if (queuedMs > 0) leaves();
     pass(FRAME_MS); // the end of all is behind the last frame
     return false;
   });
-  return frames;
+  return sent() - before;
 }
 
 /** Tells the events of sentences with the number of frames that had left. */
@@ -225,9 +212,8 @@ test('a change of language begins a new generation, and so does a text without r
 });
 
 test('a sentence that was kept is played, and begins a new generation; those of a run are not kept', async () => {
-  const frames = new FrameCache(1_000_000, encoders.settings);
-  const alone = openWith(encoders, frames, { engine: new StreamingEngine() });
-  opened.push(alone);
+  const frames = new FrameCache(1_000_000, calls.encoders.settings);
+  const alone = calls.open(frames, { engine: new StreamingEngine() });
   await play(alone, alone.call.speak('Two is there.'));
   await until(() => frames.figures.entries === 1);
   const under = openCall({}, frames);
@@ -265,14 +251,12 @@ test('an engine that fails in the middle fails the text after what was made of i
 });
 
 test('an engine that takes no further text never gets any, and CONTINUITY=sentence gives none', async () => {
-  const plain = openWith(encoders, undefined, { continuity: new Continuity('utterance') });
-  opened.push(plain);
+  const plain = calls.open(undefined, { continuity: new Continuity('utterance') });
   await play(plain, plain.call.speak(TEXT));
   assert.deepEqual(plain.engine.begun, SENTENCES);
   assert.ok(plain.engine instanceof ScriptedEngine);
   const engine = new StreamingEngine();
-  const apart = openWith(encoders, undefined, { engine, continuity: new Continuity('sentence') });
-  opened.push(apart);
+  const apart = calls.open(undefined, { engine, continuity: new Continuity('sentence') });
   await play(apart, apart.call.speak(TEXT));
   assert.deepEqual(engine.texts, SENTENCES);
   assert.ok(engine.generations.every(({ request }) => request.more === undefined));
@@ -286,6 +270,6 @@ test('a call that ends while a generation waits for text leaves nothing behind',
   await until(() => under.engine.generations[0]?.state === 'starved');
   await under.call.close('test over');
   await until(() => tokens.returned && under.engine.generations[0]?.state === 'over');
-  assert.equal(encoders.lines.every((lines) => lines === 0), true); // prettier-ignore
+  assert.equal(calls.encoders.lines.every((lines) => lines === 0), true); // prettier-ignore
   assert.equal(under.time.waiting, 0);
 });
