@@ -48,14 +48,18 @@ class Listener final : public SpeechSink {
   bool ended_ = false;
 };
 
-inline std::unique_ptr<Engine> GoldenEngine(const std::string& model, EngineOptions options = {}) {
-  options.directory = kGolden + "/" + model;
+inline std::unique_ptr<Engine> OpenedEngine(const std::string& directory, EngineOptions options = {}) {
+  options.directory = directory;
   options.warm_up = false;
   options.threads = 1;
   std::string problem;
   auto engine = Engine::Open(options, &problem);
   CHECK_EQ(problem, "");
   return engine;
+}
+
+inline std::unique_ptr<Engine> GoldenEngine(const std::string& model, EngineOptions options = {}) {
+  return OpenedEngine(kGolden + "/" + model, std::move(options));
 }
 
 struct Said {

@@ -12,21 +12,11 @@ namespace {
 
 using model::Dtype;
 
-std::unique_ptr<Engine> Opened(const std::string& directory, EngineOptions options = {}) {
-  options.directory = directory;
-  options.warm_up = false;
-  options.threads = 1;
-  std::string problem;
-  auto engine = Engine::Open(options, &problem);
-  CHECK_EQ(problem, "");
-  return engine;
-}
-
 // The codec stays as it is: with it rounded, codes of recordings are others.
 void CheckGoldenRequestsStoredAs(const DtypeRule& rule) {
   std::map<std::string, RetypedCheckpoint> copies;
   CheckGoldenRequests([&](const std::string& model) {
-    return Opened(copies.try_emplace(model, model, rule, AsItIs).first->second.path());
+    return OpenedEngine(copies.try_emplace(model, model, rule, AsItIs).first->second.path());
   });
 }
 
@@ -48,7 +38,7 @@ SpeechRequest RequestOf(const std::string& model) {
 }
 
 std::vector<float> Spoken(const std::string& model, const std::string& directory, const EngineOptions& options = {}) {
-  const auto engine = Opened(directory, options);
+  const auto engine = OpenedEngine(directory, options);
   const Said said = Say(*engine, RequestOf(model));
   CHECK_EQ(NameOf(said.end.outcome), std::string("budget"));
   CHECK(said.samples.size() > 10'000);
@@ -86,12 +76,12 @@ void ACodecOfSixteenBitsIsNotRoundedAgain() {
   for (const Dtype dtype : {Dtype::kF16, Dtype::kBf16}) {
     const RetypedCheckpoint copy("tiny-customvoice", AsItIs, Always(dtype));
     CHECK(Spoken("tiny-customvoice", copy.path(), f16) == Spoken("tiny-customvoice", copy.path()));
-    CHECK_EQ(Opened(copy.path(), f16)->facts().weight_bytes, Opened(copy.path())->facts().weight_bytes);
+    CHECK_EQ(OpenedEngine(copy.path(), f16)->facts().weight_bytes, OpenedEngine(copy.path())->facts().weight_bytes);
   }
   const std::string own = kGolden + "/tiny-customvoice";
   const RetypedCheckpoint rounded("tiny-customvoice", AsItIs, Always(Dtype::kF16));
-  CHECK(Opened(own, f16)->facts().weight_bytes < Opened(own)->facts().weight_bytes);
-  CHECK_EQ(Opened(rounded.path())->facts().weight_bytes, Opened(own, f16)->facts().weight_bytes);
+  CHECK(OpenedEngine(own, f16)->facts().weight_bytes < OpenedEngine(own)->facts().weight_bytes);
+  CHECK_EQ(OpenedEngine(rounded.path())->facts().weight_bytes, OpenedEngine(own, f16)->facts().weight_bytes);
 }
 
 std::vector<float> Decoded(const std::string& directory, const std::vector<int32_t>& codes) {
@@ -128,7 +118,7 @@ void ARoundedCodecIsOffTheGoldenWaveformByLittle() {
 // The matrices of talker, predictor and embeddings lie in the file as they are; the rest is kept in f32 anyway.
 void BytesOfWeightsAreThoseThatAreRead() {
   const auto bytes = [](const DtypeRule& rule) {
-    return Opened(RetypedCheckpoint("tiny-customvoice", rule, AsItIs).path())->facts().weight_bytes;
+    return OpenedEngine(RetypedCheckpoint("tiny-customvoice", rule, AsItIs).path())->facts().weight_bytes;
   };
   size_t matrices = 0;
   for (const model::ExpectedTensor& tensor : TensorsOf(GoldenCheckpoint("tiny-customvoice").config())) {
@@ -136,7 +126,7 @@ void BytesOfWeightsAreThoseThatAreRead() {
     matrices += std::accumulate(tensor.shape.begin(), tensor.shape.end(), size_t{1},
                                 [](size_t all, int64_t size) { return all * static_cast<size_t>(size); });
   }
-  const size_t published = Opened(kGolden + "/tiny-customvoice")->facts().weight_bytes;
+  const size_t published = OpenedEngine(kGolden + "/tiny-customvoice")->facts().weight_bytes;
   CHECK_EQ(bytes(Always(Dtype::kF16)), published);
   CHECK_EQ(bytes(Always(Dtype::kF32)), published + 2 * matrices);
 }
