@@ -142,7 +142,7 @@ export class CachedSpeech {
   }: CachedSpeechRequest): string {
     // A name may be given to another voice once its first one is gone: what it sounds like decides.
     const { engine, voice, language, reference } = this.#routing.resolve(request);
-    const voiced = [engine.name, voice, language, reference?.kind, reference?.hash];
+    const voiced = [engine.name, engine.identity, voice, language, reference?.kind, reference?.hash];
     return renderingKey([this.#own, ...voiced, ...keyFields(request)]);
   }
 }

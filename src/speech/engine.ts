@@ -115,6 +115,8 @@ export interface EngineDevice {
 
 export interface SpeechEngine {
   readonly name: string;
+  /** What decides how it sounds beside its name and the voice, such as a checkpoint: the same on all servers that sound the same. */
+  readonly identity?: string;
   readonly capabilities: EngineCapabilities;
   /** Nothing is known that keeps it from speaking now; false once it could not be made ready, and after a close. */
   readonly usable: boolean;

@@ -19,6 +19,7 @@ function openSpeech(
   settings = SETTINGS,
   cache = new AudioCache({ maxEntries, maxBytes: 10_000 }),
   frames = new FrameCache(0, settings),
+  routing: InstantEngine = new InstantEngine(),
 ) {
   const requests: SpeechStreamRequest[] = [];
   const speech = {
@@ -35,7 +36,7 @@ function openSpeech(
   return {
     requests,
     cache,
-    speech: new CachedSpeech(speech, { cache, routing: new InstantEngine(), settings, frames }),
+    speech: new CachedSpeech(speech, { cache, routing, settings, frames }),
   };
 }
 
@@ -87,6 +88,17 @@ test('servers whose encoders differ have other renderings of the same words', as
     assert.equal(await ask(speech, PLAIN), 'miss');
     assert.equal(await ask(speech, PLAIN), 'found');
   }
+});
+
+test('servers with other checkpoints of one engine have other renderings of the same words', async () => {
+  const cache = new AudioCache({ maxEntries: 8, maxBytes: 10_000 });
+  const serverWith = (identity: string) => {
+    const engine = Object.assign(new InstantEngine(), { identity });
+    return openSpeech(8, SETTINGS, cache, new FrameCache(0, SETTINGS), engine).speech;
+  };
+  assert.equal(await ask(serverWith('a'), PLAIN), 'miss');
+  assert.equal(await ask(serverWith('b'), PLAIN), 'miss');
+  assert.equal(await ask(serverWith('a'), PLAIN), 'found');
 });
 
 test('clearing forgets the sentences of calls too, and counts them', () => {

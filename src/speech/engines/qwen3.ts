@@ -15,6 +15,7 @@ import type {
 } from '../engine.js';
 import { Scheduler } from '../scheduler.js';
 import type { SpeechClass } from '../urgency.js';
+import { checkpointIdentity } from './checkpoint-identity.js';
 import { FollowingText } from './following-text.js';
 import {
   inspectModel,
@@ -53,6 +54,7 @@ const CODES: Readonly<Partial<Record<NativeOutcome, ErrorCode>>> = {
 
 export class Qwen3Engine implements SpeechEngine {
   readonly name = 'qwen3';
+  readonly identity: string;
   readonly capabilities: EngineCapabilities;
   readonly #facts: ModelFacts;
   readonly #options: Qwen3Options;
@@ -62,7 +64,9 @@ export class Qwen3Engine implements SpeechEngine {
   readonly #lifecycle: EngineLifecycle;
   #native: NativeSpeech | undefined;
 
-  private constructor(facts: ModelFacts, options: Qwen3Options) {
+  private constructor(facts: ModelFacts, checkpoint: string, options: Qwen3Options) {
+    const { quantize, codecFormat } = options.native;
+    this.identity = JSON.stringify([checkpoint, quantize, codecFormat]);
     this.#facts = facts;
     this.#options = options;
     this.#time = options.time ?? systemTime;
@@ -78,7 +82,8 @@ export class Qwen3Engine implements SpeechEngine {
   /** Reads what the checkpoint offers, without loading it; ENGINE_UNAVAILABLE, naming the mistake, for one that cannot be used. */
   static async open(options: Qwen3Options): Promise<Qwen3Engine> {
     try {
-      return new Qwen3Engine(await inspectModel(options.native.directory), options);
+      const { directory } = options.native;
+      return new Qwen3Engine(await inspectModel(directory), await checkpointIdentity(directory), options);
     } catch (cause) {
       const message = `the checkpoint of MODEL_DIR or MODEL_ID cannot be used: ${(cause as Error).message}`;
       throw new ParleyError('ENGINE_UNAVAILABLE', message, { field: 'MODEL_DIR', cause });
