@@ -1,19 +1,18 @@
 // The whole way, text to packets, with a clock held by the test. Everything
 // between is real: sentences, rings, encoder worker, playout, the native plane.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
-import { EncoderPool } from '../src/rtp/encoder-pool.js';
+import { test } from 'node:test';
 import { SENTENCE_PAUSE_MS } from '../src/call/speech-line.js';
 import {
   FIRST_SEQUENCE,
   FIRST_TIMESTAMP,
   FRAME_MS,
-  openCall as openWith,
   type CallUnderTest,
   type SentPacket,
 } from './fakes/call-under-test.js';
 import { buzz } from './fakes/scripted-engine.js';
 import { TokenSource } from './fakes/token-source.js';
+import { openCalls } from './fakes/open-calls.js';
 import { until } from './fakes/until.js';
 
 const PAUSE_FRAMES = SENTENCE_PAUSE_MS / FRAME_MS;
@@ -22,22 +21,10 @@ const ULAW_SILENCE = 0xff;
 const HALF = [0x8f, 0x0f];
 const QUARTER = [0x9f, 0x1f];
 
-let encoders: EncoderPool;
-const opened: CallUnderTest[] = [];
-
-before(async () => {
-  encoders = new EncoderPool({ workers: 1 });
-  await encoders.ready();
-});
-after(() => encoders.close());
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((call) => call.close()));
-});
+const calls = openCalls();
 
 function openCall(): CallUnderTest {
-  const under = openWith(encoders);
-  opened.push(under);
-  return under;
+  return calls.open();
 }
 
 function isSilent({ payload }: SentPacket): boolean {
@@ -352,7 +339,7 @@ test('a closed call has freed everything and refuses more', async () => {
   await closing;
   assert.equal(await call.closed, 'hung up');
   assert.equal(plane.stats().streams, 0);
-  assert.deepEqual(encoders.lines, [0]);
+  assert.deepEqual(calls.encoders.lines, [0]);
   assert.deepEqual(ended, ['interrupted']);
   assert.throws(() => call.speak('Hello?'), { code: 'CALL_CLOSED' });
   assert.match(log.at(-1) ?? '', /^call closed /);
@@ -360,7 +347,7 @@ test('a closed call has freed everything and refuses more', async () => {
 
 /** A round trip through the encoder worker: everything that was on its way has arrived. */
 async function quiet(): Promise<void> {
-  const line = encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
+  const line = calls.encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
   await line.end().catch(() => undefined);
   await new Promise((resolve) => setImmediate(resolve));
 }

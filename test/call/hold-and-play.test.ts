@@ -1,33 +1,21 @@
 // Calls that are held, and sound that applications bring: everything real but
 // the engine, the network and time.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { test } from 'node:test';
 import { G722, PCMA } from '../../src/rtp/codec.js';
-import { EncoderPool } from '../../src/rtp/encoder-pool.js';
-import { FRAME_MS, openCall as openWith, type CallUnderTest } from '../fakes/call-under-test.js';
+import { FRAME_MS, type CallUnderTest } from '../fakes/call-under-test.js';
 import { buzz } from '../fakes/scripted-engine.js';
 import { TokenSource } from '../fakes/token-source.js';
+import { openCalls } from '../fakes/open-calls.js';
 import { until } from '../fakes/until.js';
 import { heardOf, rising, RATE, sounding } from './heard-sound.js';
 
 const MINUTE_MS = 60_000;
 
-let encoders: EncoderPool;
-const opened: CallUnderTest[] = [];
-
-before(async () => {
-  encoders = new EncoderPool({ workers: 1 });
-  await encoders.ready();
-});
-after(() => encoders.close());
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((call) => call.close()));
-});
+const calls = openCalls();
 
 function openCall(): CallUnderTest {
-  const under = openWith(encoders);
-  opened.push(under);
-  return under;
+  return calls.open();
 }
 
 test('held for fifteen minutes, a call goes on with the next frame and nobody was late', async () => {

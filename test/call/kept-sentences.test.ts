@@ -1,37 +1,25 @@
 // Calls that say what was said before: everything real but the engine, the
 // network and time.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { test } from 'node:test';
 import { FrameCache } from '../../src/call/frame-cache.js';
 import { SENTENCE_PAUSE_MS } from '../../src/call/speech-line.js';
-import { EncoderPool } from '../../src/rtp/encoder-pool.js';
-import { FRAME_MS, openCall as openWith, type CallUnderTest } from '../fakes/call-under-test.js';
+import { FRAME_MS, type CallUnderTest } from '../fakes/call-under-test.js';
 import { buzz } from '../fakes/scripted-engine.js';
 import { TokenSource } from '../fakes/token-source.js';
+import { openCalls } from '../fakes/open-calls.js';
 import { until } from '../fakes/until.js';
 
 const PAUSE_FRAMES = SENTENCE_PAUSE_MS / FRAME_MS;
 
-let encoders: EncoderPool;
-const opened: CallUnderTest[] = [];
-
-before(async () => {
-  encoders = new EncoderPool({ workers: 1 });
-  await encoders.ready();
-});
-after(() => encoders.close());
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((call) => call.close()));
-});
+const calls = openCalls();
 
 function openCall(frames?: FrameCache): CallUnderTest {
-  const under = openWith(encoders, frames);
-  opened.push(under);
-  return under;
+  return calls.open(frames);
 }
 
 function openCache(bytes = 1_000_000): FrameCache {
-  return new FrameCache(bytes, encoders.settings);
+  return new FrameCache(bytes, calls.encoders.settings);
 }
 
 /** Everything that a call sends for a text, from its first packet on, and what it tells of it. */
@@ -207,7 +195,7 @@ test('many calls send one memory at once', async () => {
 
 /** A round trip through the encoder worker: everything that was on its way has arrived. */
 async function quiet(): Promise<void> {
-  const line = encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
+  const line = calls.encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
   await line.end().catch(() => undefined);
   await new Promise((resolve) => setImmediate(resolve));
 }

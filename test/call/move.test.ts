@@ -1,13 +1,13 @@
 // Calls that go on through another port: everything real but the engine, the
 // network and time.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { MediaPort } from '../../src/call/call.js';
 import type { Utterance } from '../../src/call/utterance.js';
-import { EncoderPool } from '../../src/rtp/encoder-pool.js';
 import { MediaPlane } from '../../src/rtp/media-plane.js';
 import { G722, OPUS, PCMA, PCMU, type Codec } from '../../src/rtp/codec.js';
-import { openCall, type CallUnderTest, type SentPacket } from '../fakes/call-under-test.js';
+import { type CallUnderTest, type SentPacket } from '../fakes/call-under-test.js';
+import { openCalls } from '../fakes/open-calls.js';
 import { until } from '../fakes/until.js';
 import { alignments, heardOf, rising, RATE, sounding } from './heard-sound.js';
 
@@ -15,24 +15,12 @@ const SAID_MS = 3000;
 const STEP_MS = 60;
 const TEXT = 'A sentence of three seconds that is moved.';
 
-let encoders: EncoderPool;
-const opened: CallUnderTest[] = [];
-
-before(async () => {
-  encoders = new EncoderPool({ workers: 1 });
-  await encoders.ready();
-});
-after(() => encoders.close());
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((call) => call.close()));
-});
+const calls = openCalls();
 
 type Form = readonly [Codec, number];
 
 function openIn([codec, frameMs]: Form): CallUnderTest {
-  const under = openCall(encoders, undefined, { codec, frameMs });
-  opened.push(under);
-  return under;
+  return calls.open(undefined, { codec, frameMs });
 }
 
 /** As a re-INVITE does it: the same source goes on. */
@@ -352,7 +340,7 @@ test('a call that is transferred goes on at the other leg, and its old one falls
 
 /** A round trip through the encoder worker: everything that was on its way has arrived. */
 async function quiet(): Promise<void> {
-  const line = encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
+  const line = calls.encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
   await line.end().catch(() => undefined);
   await new Promise((resolve) => setImmediate(resolve));
 }

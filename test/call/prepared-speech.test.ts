@@ -1,43 +1,32 @@
 // Greetings that are ready before the call: everything real but the engine, the
 // network and time.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { test } from 'node:test';
 import { FrameCache, type KeptSentence } from '../../src/call/frame-cache.js';
 import { PreparedSpeech } from '../../src/call/prepared-speech.js';
 import { OPUS, PCMU, type Codec } from '../../src/rtp/codec.js';
-import { EncoderPool } from '../../src/rtp/encoder-pool.js';
-import { openCall, type CallUnderTest } from '../fakes/call-under-test.js';
+import { type CallUnderTest } from '../fakes/call-under-test.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { buzz, ScriptedEngine } from '../fakes/scripted-engine.js';
+import { openCalls } from '../fakes/open-calls.js';
 import { until } from '../fakes/until.js';
 
 const TEXT = 'Good morning. How may I help you?';
 const SENTENCES = ['Good morning.', 'How may I help you?'];
 const LIMITS = { maxTextLength: 100, textIdleMs: 1000 };
 
-let encoders: EncoderPool;
-const opened: CallUnderTest[] = [];
-
-before(async () => {
-  encoders = new EncoderPool({ workers: 1 });
-  await encoders.ready();
-});
-after(() => encoders.close());
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((call) => call.close()));
-});
+const calls = openCalls();
 
 function preparing(bytes = 1_000_000) {
   const engine = new ScriptedEngine();
   for (const text of SENTENCES) engine.sounds.set(text, buzz(123, 0.5));
-  const frames = new FrameCache(bytes, encoders.settings);
+  const frames = new FrameCache(bytes, calls.encoders.settings);
   const time = new ManualTime();
-  return { engine, frames, prepared: new PreparedSpeech({ routing: engine, encoders, frames, limits: LIMITS, time }) };
+  return { engine, frames, prepared: new PreparedSpeech({ routing: engine, encoders: calls.encoders, frames, limits: LIMITS, time }) };
 } // prettier-ignore
 
 function callWith(frames: FrameCache, codec: Codec = PCMU): CallUnderTest {
-  const under = openCall(encoders, frames, { codec });
-  opened.push(under);
+  const under = calls.open(frames, { codec });
   for (const text of SENTENCES) under.engine.sounds.set(text, buzz(123, 0.5));
   return under;
 }
@@ -52,7 +41,7 @@ for (const codec of [PCMU, OPUS]) {
   test(`what is prepared in ${codec.name} is what a call would have kept`, async () => {
     const { engine, frames, prepared } = preparing();
     assert.equal(await prepared.prepare({ text: TEXT, codec, frameMs: 20 }), 2);
-    const others = new FrameCache(1_000_000, encoders.settings);
+    const others = new FrameCache(1_000_000, calls.encoders.settings);
     const under = callWith(others, codec);
     await under.call.speak(TEXT).pushed;
     await until(() => others.figures.entries === 2);

@@ -79,21 +79,18 @@ function portOf(
   return { codec, frameMs, playout, path: 'captured', close: async () => playout.close() };
 }
 
-/** One pool for a whole test file: starting a worker costs more than a test. */
+export interface CallOptions {
+  readonly codec?: Codec;
+  readonly frameMs?: number;
+  readonly engine?: ScriptedEngine;
+  readonly continuity?: Continuity;
+}
+
+/** One pool for a whole test file (open-calls.ts): starting a worker costs more than a test. */
 export function openCall(
   encoders: EncoderPool,
   frames?: FrameCache,
-  {
-    codec = PCMU,
-    frameMs = FRAME_MS,
-    engine = new ScriptedEngine(),
-    continuity,
-  }: {
-    readonly codec?: Codec;
-    readonly frameMs?: number;
-    readonly engine?: ScriptedEngine;
-    readonly continuity?: Continuity;
-  } = {},
+  { codec = PCMU, frameMs = FRAME_MS, engine = new ScriptedEngine(), continuity }: CallOptions = {},
 ): CallUnderTest {
   const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: 1_000_000 });
   const time = new ManualTime(START_MS);
