@@ -1,17 +1,21 @@
 // What a frame of speech costs on a checkpoint of full size, by stage, beside reading the memory; and
 // what loading it costs.
 //
-//   speech_bench <directory> [frames] [codec weights: f32 | f16]
+//   speech_bench <directory> [frames] [codec weights: f32 | f16] [row: bf16 | int8, threads, streams]
+//
+// All rows, or the one that is named: "speech_bench DIR 48 f32 int8 2 1".
 //
 // The checkpoint may be of random weights (native/tools/write_checkpoint): the end token is forbidden,
 // so that every row makes the same number of frames. The codec is measured a frame at a time, as a stream begins,
 // and twelve at a time, as it goes on; the real-time factor is that of going on. Other programs share the machine: a
 // stage's figure is the 10th percentile over the frames, the reading's the 90th over turns between them.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -202,23 +206,35 @@ class Bench {
   }
 
   void Frames() {
+    Head();
+    for (const unsigned threads : {1u, 2u}) {
+      for (const Quantize quantize : {Quantize::kNone, Quantize::kAll}) Rows(quantize, threads, {1, 2, 4, 8});
+    }
+  }
+
+  void OneRow(bool bf16, int threads, int streams) {
+    Head();
+    const size_t count = static_cast<size_t>(std::max(1, std::min(streams, static_cast<int>(kMostStreams))));
+    Rows(bf16 ? Quantize::kNone : Quantize::kAll, static_cast<unsigned>(std::max(1, threads)), {count});
+  }
+
+ private:
+  static void Head() {
     std::printf(
         "\n| weights | threads | streams | prompt ms | talker ms | predictor ms | codec ms, of 1 | of 12 | frame ms "
         "| RTF | GB/s | reading GB/s | ratio |\n");
     std::printf("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
-    for (const unsigned threads : {1u, 2u}) {
-      cpu::ThreadPoolOptions options;
-      options.threads = threads;
-      options.nice = 0;
-      Reading reading(options);
-      for (const Quantize quantize : {Quantize::kNone, Quantize::kAll}) {
-        const Loaded loaded(directory_, {quantize, codec_, threads});
-        for (const size_t streams : {1, 2, 4, 8}) Row(loaded, quantize, threads, streams, &reading);
-      }
-    }
   }
 
- private:
+  void Rows(Quantize quantize, unsigned threads, std::initializer_list<size_t> streams) {
+    cpu::ThreadPoolOptions options;
+    options.threads = threads;
+    options.nice = 0;
+    Reading reading(options);
+    const Loaded loaded(directory_, {quantize, codec_, threads});
+    for (const size_t count : streams) Row(loaded, quantize, threads, count, &reading);
+  }
+
   void Row(const Loaded& loaded, Quantize quantize, unsigned threads, size_t streams, Reading* reading) {
     Speakers speakers(loaded, streams, frames_);
     std::vector<double> readings;
@@ -252,8 +268,9 @@ class Bench {
 
 int main(int count, char** arguments) {
   const std::string codec = count > 3 ? arguments[3] : "f32";
-  if (count < 2 || (codec != "f32" && codec != "f16")) {
-    std::fprintf(stderr, "speech_bench <directory> [frames] [f32 | f16]\n");
+  const bool row = count == 7 && (std::strcmp(arguments[4], "bf16") == 0 || std::strcmp(arguments[4], "int8") == 0);
+  if (count < 2 || (count > 4 && !row) || (codec != "f32" && codec != "f16")) {
+    std::fprintf(stderr, "speech_bench <directory> [frames] [f32 | f16] [bf16 | int8 <threads> <streams>]\n");
     return 2;
   }
   const int frames = count > 2 ? std::atoi(arguments[2]) : 24;
@@ -261,6 +278,10 @@ int main(int count, char** arguments) {
     parley::bench::Bench bench(arguments[1], static_cast<size_t>(frames < 12 ? 12 : frames),
                                codec == "f32" ? parley::Format::kF32 : parley::Format::kF16);
     std::printf("%s; codec weights %s\n\n", parley::cpu::ChooseVariant().name, codec.c_str());
+    if (row) {
+      bench.OneRow(std::strcmp(arguments[4], "bf16") == 0, std::atoi(arguments[5]), std::atoi(arguments[6]));
+      return 0;
+    }
     bench.Loading();
     bench.Frames();
     return 0;
