@@ -21,6 +21,8 @@ const CONCURRENCY = 2;
 // These measure time or start a browser: beside others they would fail for the
 // machine's sake, so they run one after the other when the rest is done.
 const ALONE = /^test\/(?:interop|timing)\//;
+// Of those, these mostly wait for a telephone that speaks at its own pace.
+const WAITING = /^test\/interop\/telephone\/(?!first-sound)/;
 
 function testFiles(words: readonly string[]): string[] {
   return readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
@@ -66,7 +68,8 @@ async function main(): Promise<void> {
   const parts = [
     await native(words),
     await runFiles(sources.filter((source) => !ALONE.test(source)), CONCURRENCY),
-    await runFiles(sources.filter((source) => ALONE.test(source)), 1),
+    await runFiles(sources.filter((source) => WAITING.test(source)), CONCURRENCY),
+    await runFiles(sources.filter((source) => ALONE.test(source) && !WAITING.test(source)), 1),
   ]; // prettier-ignore
   const passed = parts.reduce((sum, part) => sum + part.passed, 0);
   const failed = parts.reduce((sum, part) => sum + part.failed, 0);
