@@ -33,8 +33,17 @@ std::string_view WithoutLeadingSpace(std::string_view text) {
   return text.substr(at);
 }
 
-std::string Named(const char* what, std::string_view name) {
-  return std::string(what) + " \"" + std::string(name.substr(0, 100)) + "\"";
+constexpr size_t kNamesTold = 40;
+
+template <class Known, class Offered>
+std::string Unknown(const char* what, std::string_view name, const std::vector<Known>& known, Offered offered) {
+  std::string problem = "there is no " + std::string(what) + " \"" + std::string(name.substr(0, 100)) + "\"";
+  size_t told = 0;
+  for (const Known& one : known) {
+    if (!offered(one) || ++told > kNamesTold) continue;
+    problem += (told == 1 ? "; there are: " : ", ") + one.name;
+  }
+  return told > kNamesTold ? problem + " and " + std::to_string(told - kNamesTold) + " more" : problem;
 }
 
 // One prompt in the making.
@@ -92,7 +101,10 @@ class Builder {
       return request_.speaker.empty() || Refuse("this model has no named speakers");
     }
     speaker_ = config_.FindSpeaker(request_.speaker);
-    if (speaker_ == nullptr) return Refuse(Named("there is no speaker", request_.speaker));
+    if (speaker_ == nullptr) {
+      const auto all = [](const Speaker&) { return true; };
+      return Refuse(Unknown("speaker", request_.speaker, config_.talker.speakers, all));
+    }
     voice_ = speaker_->id;
     return true;
   }
@@ -103,7 +115,8 @@ class Builder {
     if (language != nullptr && language->dialect) language = nullptr;
     const bool automatic = strcasecmp(std::string(request_.language).c_str(), "auto") == 0;
     if (language == nullptr && !automatic) {
-      return Refuse(Named("there is no language", request_.language));
+      const auto offered = [](const Language& one) { return !one.dialect; };
+      return Refuse(Unknown("language", request_.language, config_.talker.languages, offered));
     }
     if (speaker_ != nullptr && !speaker_->dialect.empty() && (language == nullptr || language->name == "chinese")) {
       language = config_.FindLanguage(speaker_->dialect);

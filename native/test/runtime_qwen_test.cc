@@ -198,9 +198,11 @@ SpeechRequest With(Value SpeechRequest::* field, Value value) {
 void RequestsThatDoNotFitAreRefusedByName() {
   Engine& custom = CustomVoice();
   CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::speaker, std::string("nobody"))),
-           "bad request: there is no speaker \"nobody\"");
+           "bad request: there is no speaker \"nobody\"; there are: serena, vivian, uncle_fu, ryan, aiden, ono_anna, sohee, "
+           "eric, dylan");
   CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::language, std::string("klingon"))),
-           "bad request: there is no language \"klingon\"");
+           "bad request: there is no language \"klingon\"; there are: chinese, english, german, italian, portuguese, spanish, "
+           "japanese, korean, french, russian");
   CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::text, std::string(" \n"))), "bad request: the text is empty");
   CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::text, std::string("\xff"))), "bad request: the text is not UTF-8");
   CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::temperature, 0.0f)),

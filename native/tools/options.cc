@@ -41,4 +41,6 @@ uint64_t Options::Whole(const std::string& name, uint64_t least, uint64_t most, 
                               std::to_string(most) + ", not \"" + text + "\"");
 }
 
+bool AsksForHelp(int count, char** arguments) { return count == 2 && std::string(arguments[1]) == "--help"; }
+
 }  // namespace parley::tools

@@ -28,6 +28,9 @@ class Options {
   std::vector<std::string> positional_;
 };
 
+// Whether the only argument is --help.
+bool AsksForHelp(int count, char** arguments);
+
 }  // namespace parley::tools
 
 #endif  // PARLEY_TOOLS_OPTIONS_H_

@@ -1,8 +1,6 @@
 // Speaks a text into a file, and says what each stage took: the native engine without Node.
 //
-//   speak --model DIR --text TEXT [--voice NAME] [--language NAME] [--instruct TEXT]
-//         [--reference FILE.wav [--reference-text TEXT]] [--seed N] [--frames N]
-//         [--quantize none|int8-talker|int8] [--codec f32|f16] [--cache f32|bf16] [--threads N] out.wav
+// `speak --help` tells its options.
 #include <cstdio>
 #include <future>
 #include <stdexcept>
@@ -15,6 +13,11 @@ namespace parley::tools {
 namespace {
 
 using namespace runtime;
+
+constexpr const char* kUsage =
+    "speak --model DIR --text TEXT [--voice NAME] [--language NAME] [--instruct TEXT]\n"
+    "      [--reference FILE.wav [--reference-text TEXT]] [--seed N] [--frames N]\n"
+    "      [--quantize none|int8-talker|int8] [--codec f32|f16] [--cache f32|bf16] [--threads N] out.wav\n";
 
 // Takes everything at once.
 class Recorder final : public SpeechSink {
@@ -96,6 +99,7 @@ int Speak(const Options& options) {
   std::string problem;
   const auto engine = Engine::Open(EngineOptionsOf(options), &problem);
   if (engine == nullptr) throw std::invalid_argument(problem);
+  if (!options.Has("voice") && !engine->facts().speakers.empty()) request.speaker = engine->facts().speakers.front();
   const auto recorder = std::make_shared<Recorder>();
   engine->Start(std::move(request), recorder);
   const StreamEnd end = recorder->Wait();
@@ -111,13 +115,14 @@ int Speak(const Options& options) {
 }  // namespace parley::tools
 
 int main(int count, char** arguments) {
+  if (parley::tools::AsksForHelp(count, arguments)) return std::fputs(parley::tools::kUsage, stdout) < 0;
   try {
     return parley::tools::Speak({count,
                                  arguments,
                                  {"model", "text", "voice", "language", "instruct", "reference", "reference-text",
                                   "seed", "frames", "quantize", "codec", "cache", "threads"}});
   } catch (const std::exception& problem) {
-    std::fprintf(stderr, "speak: %s\n", problem.what());
+    std::fprintf(stderr, "speak: %s (speak --help)\n", problem.what());
     return 1;
   }
 }

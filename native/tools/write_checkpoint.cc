@@ -1,8 +1,7 @@
 // Writes a checkpoint of random weights in the published layout: for benches and tests, since real
 // weights cannot be part of the project.
 //
-//   write_checkpoint --size 0.6b|1.7b|tiny --type custom_voice|voice_design|base --out DIR
-//                    [--seed N] [--shards K] [--dtype bf16|f16|f32] [--codec-dtype f32|f16|bf16]
+// `write_checkpoint --help` tells its options.
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -14,6 +13,10 @@
 
 namespace parley::tools {
 namespace {
+
+constexpr const char* kUsage =
+    "write_checkpoint --size 0.6b|1.7b|tiny --type custom_voice|voice_design|base --out DIR\n"
+    "                 [--seed N] [--shards K] [--dtype bf16|f16|f32] [--codec-dtype f32|f16|bf16]\n";
 
 model::ModelType TypeNamed(const std::string& name) {
   for (const auto type : {model::ModelType::kCustomVoice, model::ModelType::kVoiceDesign, model::ModelType::kBase}) {
@@ -52,11 +55,12 @@ void Write(const Options& options) {
 }  // namespace parley::tools
 
 int main(int count, char** arguments) {
+  if (parley::tools::AsksForHelp(count, arguments)) return std::fputs(parley::tools::kUsage, stdout) < 0;
   try {
     parley::tools::Write({count, arguments, {"size", "type", "out", "seed", "shards", "dtype", "codec-dtype"}});
     return 0;
   } catch (const std::exception& problem) {
-    std::fprintf(stderr, "write_checkpoint: %s\n", problem.what());
+    std::fprintf(stderr, "write_checkpoint: %s (write_checkpoint --help)\n", problem.what());
     return 1;
   }
 }
