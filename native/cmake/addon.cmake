@@ -18,9 +18,9 @@ endif()
 
 add_library(parley MODULE ${KERNELS_SOURCES} ${MODEL_SOURCES} ${RUNTIME_SOURCES} ${MEDIA_SOURCES} ${BINDING_SOURCES})
 set_target_properties(parley PROPERTIES PREFIX "" SUFFIX ".node")
-# Without the last one, a worker that is terminated inside one of our functions
-# takes the process with it.
-target_compile_definitions(parley PRIVATE NAPI_VERSION=8 NAPI_CPP_EXCEPTIONS
+# Every exception of C++ becomes one of JavaScript, std::bad_alloc too. Without the
+# last one, a worker that is terminated inside one of our functions takes the process with it.
+target_compile_definitions(parley PRIVATE NAPI_VERSION=8 NODE_ADDON_API_CPP_EXCEPTIONS_ALL
   NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS)
 target_include_directories(parley PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 # Not ours to warn about.

@@ -10,9 +10,12 @@ constexpr int64_t kMaxRatio = 64;
 constexpr int64_t kMaxQuantizers = 64;
 constexpr int64_t kMaxKernel = 255;
 
+constexpr int64_t kMostFrameSamples = 1 << 20;
+
+// Of factors from 1 to 64; any that is more than a frame may have as one more than that.
 int64_t Product(const std::vector<int64_t>& factors) {
   int64_t product = 1;
-  for (const int64_t factor : factors) product *= factor;  // at most 64^8
+  for (const int64_t factor : factors) product = std::min(product * factor, kMostFrameSamples + 1);
   return product;
 }
 
@@ -71,16 +74,16 @@ CodecEncoderConfig ReadEncoder(const ConfigReader& reader, int64_t sample_rate, 
 CodecConfig ReadCodecConfig(const ConfigReader& reader, bool with_encoder) {
   CodecConfig config;
   config.sample_rate = reader.Whole("output_sample_rate", 8000, 192'000);
-  config.frame_samples = reader.Whole("decode_upsample_rate", 1, 1 << 20);
+  config.frame_samples = reader.Whole("decode_upsample_rate", 1, kMostFrameSamples);
   const ConfigReader decoder = reader.Object("decoder_config");
   config.decoder = ReadDecoder(decoder);
-  reader.Require(Product(config.decoder.upsample_rates) <= config.frame_samples &&
-                     Product(config.decoder.upsample_rates) * Product(config.decoder.upsampling_ratios) == config.frame_samples,
+  const int64_t rates = Product(config.decoder.upsample_rates), ratios = Product(config.decoder.upsampling_ratios);
+  reader.Require(rates * ratios == config.frame_samples,
                  "decode_upsample_rate", "the product of upsample_rates and upsampling_ratios");
   if (!with_encoder) return config;
   reader.Require(reader.Whole("input_sample_rate", 8000, 192'000) == config.sample_rate, "input_sample_rate",
                  "output_sample_rate, " + std::to_string(config.sample_rate));
-  reader.Require(reader.Whole("encode_downsample_rate", 1, 1 << 20) == config.frame_samples, "encode_downsample_rate",
+  reader.Require(reader.Whole("encode_downsample_rate", 1, kMostFrameSamples) == config.frame_samples, "encode_downsample_rate",
                  "decode_upsample_rate, " + std::to_string(config.frame_samples));
   const ConfigReader encoder = reader.Object("encoder_config");
   config.encoder = ReadEncoder(encoder, config.sample_rate, config.frame_samples);

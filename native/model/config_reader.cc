@@ -95,6 +95,15 @@ std::string ConfigReader::Text(std::string_view key, std::initializer_list<const
   return *allowed.begin();
 }
 
+std::string ConfigReader::Name(std::string_view key) const {
+  constexpr size_t kLongest = 64;
+  const Json value = Find(key);
+  if (!value.is(JsonKind::kString) || value.text().empty() || value.text().size() > kLongest) {
+    Fail(key, "a text of 1 to " + std::to_string(kLongest) + " bytes");
+  }
+  return std::string(value.text());
+}
+
 std::vector<int64_t> ConfigReader::Wholes(std::string_view key, size_t fewest, size_t longest, int64_t least,
                                           int64_t most) const {
   const Json value = Find(key);

@@ -32,6 +32,7 @@ class ConfigReader {
   double Real(std::string_view key, double least, double most) const;
   bool Bool(std::string_view key) const;
   std::string Text(std::string_view key, std::initializer_list<const char*> allowed) const;
+  std::string Name(std::string_view key) const;  // 1 to 64 bytes
   std::vector<int64_t> Wholes(std::string_view key, size_t fewest, size_t longest, int64_t least, int64_t most) const;
   std::vector<int64_t> WholesOr(std::string_view key, size_t fewest, size_t longest, int64_t least, int64_t most,
                                 std::vector<int64_t> otherwise) const;

@@ -183,7 +183,7 @@ ModelConfig ReadModelConfig(const ConfigReader& reader) {
   for (const ModelType one : {ModelType::kCustomVoice, ModelType::kVoiceDesign, ModelType::kBase}) {
     if (type == NameOf(one)) config.type = one;
   }
-  config.size = reader.Text("tts_model_size", {"0b6", "1b7"});
+  config.size = reader.Name("tts_model_size");
   const ConfigReader talker = reader.Object("talker_config");
   config.talker = ReadTalker(talker);
   config.predictor = ReadPredictor(talker.Object("code_predictor_config"), config.talker);

@@ -74,14 +74,16 @@ struct SpeakerEncoderConfig {
 
 struct ModelConfig {
   ModelType type = ModelType::kCustomVoice;
-  std::string size;  // "0b6", "1b7"
+  std::string size;  // "0b6", "1b7": a name
   TextIds text_ids;
   TalkerConfig talker;
   PredictorConfig predictor;
   std::optional<SpeakerEncoderConfig> speaker_encoder;  // for kBase, always; else never
 
-  // Whether the model was trained with instructions; others ignore them.
-  bool takes_instruction() const { return type != ModelType::kBase && size != "0b6"; }
+  // Whether the model was trained with instructions; others ignore them. A described voice is one.
+  bool takes_instruction() const {
+    return type == ModelType::kVoiceDesign || (type == ModelType::kCustomVoice && size != "0b6");
+  }
   // The projection between talker and predictor; absent where they are equally wide.
   bool has_projection() const { return talker.transformer.hidden != predictor.transformer.hidden; }
   // Null: none. Any case.

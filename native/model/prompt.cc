@@ -9,15 +9,16 @@ namespace parley::model {
 namespace {
 
 struct Frame {
+  const char* name;
   const char* head;
   const char* tail;
 };
 
 // By Template.
 constexpr Frame kFrames[] = {
-    {"<|im_start|>assistant\n", "<|im_end|>\n<|im_start|>assistant\n"},
-    {"<|im_start|>assistant\n", "<|im_end|>\n"},
-    {"<|im_start|>user\n", "<|im_end|>\n"},
+    {"the text", "<|im_start|>assistant\n", "<|im_end|>\n<|im_start|>assistant\n"},
+    {"the reference's text", "<|im_start|>assistant\n", "<|im_end|>\n"},
+    {"the instruction", "<|im_start|>user\n", "<|im_end|>\n"},
 };
 
 const Frame& FrameOf(Template form) { return kFrames[static_cast<size_t>(form)]; }
@@ -188,7 +189,7 @@ bool EncodeMarked(const Tokenizer& tokenizer, Template form, std::string_view te
                   std::string* problem) {
   const Frame& frame = FrameOf(form);
   const std::string_view own = WithoutLeadingSpace(text);
-  if (own.empty()) return *problem = "the text is empty", false;
+  if (own.empty()) return *problem = std::string(frame.name) + " is empty", false;
   *marked = {};
   if (!tokenizer.Encode(frame.head, Literals::kTokens, &marked->ids, problem)) return false;
   marked->begin = marked->ids.size();

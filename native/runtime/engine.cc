@@ -2,9 +2,6 @@
 #include "runtime/engine.h"
 
 #include <sched.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <stdexcept>
 #include <utility>
@@ -59,8 +56,7 @@ unsigned AllowedCores() {
 
 // Of the thread that calls, which is one of those that compute.
 void TakePlace(const cpu::ThreadPoolOptions& options) {
-  // A machine that does not let us be more modest than we are changes nothing else.
-  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), options.nice);
+  cpu::LowerPriority(options.nice);
   if (options.cores.empty()) return;
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <future>
@@ -21,6 +22,8 @@ namespace parley::runtime {
 namespace {
 
 constexpr char kOutOfMemory[] = "memory is out";
+constexpr int kTriesToEnd = 100;
+constexpr std::chrono::milliseconds kBetweenTries{10};
 
 // What was freed piece by piece: the allocator keeps it for this process else.
 void GiveBackToSystem() {
@@ -115,20 +118,35 @@ class ThreadedEngine final : public Engine {
     while (!scheduler.closing()) {
       if (!Round(scheduler) && !scheduler.closing()) mailbox_.Wait();
     }
-    scheduler.EndAll(Outcome::kClosed, "the engine closed");
+    EndAll(scheduler, Outcome::kClosed, "the engine closed");
   }
 
   // A round that fails as a whole ends everybody who is here; who comes next is served.
   bool Round(Scheduler& scheduler) {
-    bool busy = true;
+    Outcome outcome = Outcome::kFailed;
+    std::string problem;
     try {
-      busy = scheduler.Round();
+      return scheduler.Round();
     } catch (const std::bad_alloc&) {
-      scheduler.EndAll(Outcome::kOutOfMemory, kOutOfMemory);
+      outcome = Outcome::kOutOfMemory;
+      problem = kOutOfMemory;
     } catch (const std::exception& error) {
-      scheduler.EndAll(Outcome::kFailed, std::string("a mistake in the engine: ") + error.what());
+      problem = std::string("a mistake in the engine: ") + error.what();
     }
-    return busy;
+    EndAll(scheduler, outcome, problem);
+    return true;
+  }
+
+  // Without memory even this may fail; each try ends some more, which gives theirs back.
+  static void EndAll(Scheduler& scheduler, Outcome outcome, const std::string& problem) {
+    for (int tries = 1; tries < kTriesToEnd; tries++) {
+      try {
+        return scheduler.EndAll(outcome, problem);
+      } catch (const std::bad_alloc&) {
+        std::this_thread::sleep_for(kBetweenTries);
+      }
+    }
+    scheduler.EndAll(outcome, problem);
   }
 
   void Publish(const EngineStats& stats) {

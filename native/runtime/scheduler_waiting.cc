@@ -62,6 +62,7 @@ std::string Scheduler::TooMuch(size_t bytes) const {
 bool Scheduler::Admit() {
   size_t admitted = 0;
   bool no_place = false;
+  live_.reserve(live_.size() + waiting_.size());  // nobody is lost between the two for want of memory
   for (auto& stream : waiting_) {
     Admission admission = Admission::kNotYet;
     const bool good = Guarded({stream.get()}, [&] { admission = AdmitOne(*stream); });

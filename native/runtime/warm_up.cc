@@ -41,12 +41,14 @@ bool FindVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<
   return found == VoiceResult::kReady;
 }
 
+// False with `problem` set where it is refused.
 bool Speak(FrameModel& model, const SpeechRequest& request, std::string* problem) {
   std::shared_ptr<Voice> voice;
   if (!FindVoice(model, request, &voice, problem)) return false;
   Refusal refusal;
   const auto generation = model.Read(request, voice, &refusal);
   if (generation == nullptr) return *problem = refusal.problem, false;
+  if (generation->PromptRows() + kFrames > model.MostPositions()) return true;
   Generation* const one = generation.get();
   model.Begin(*one, kFrames + 1);
   while (one->PromptLeft() > 0) model.Prefill(&one, 1, one->PromptLeft());
@@ -64,16 +66,19 @@ bool Speak(FrameModel& model, const SpeechRequest& request, std::string* problem
 }  // namespace
 
 bool WarmUp(FrameModel& model, std::string* problem) {
+  size_t spoken = 0;
   for (const char* const text : kTexts) {
     SpeechRequest request;
     request.text = text;
     if (!model.facts().speakers.empty()) request.speaker = model.facts().speakers.front();
     if (model.facts().model_type == "base") request.recording = Buzz();
-    if (!Speak(model, request, problem)) return *problem = "warming up: " + *problem, false;
+    std::string refusal;
+    if (Speak(model, request, &refusal)) spoken++;
+    else if (problem->empty()) *problem = "warming up: " + refusal;
   }
   while (model.ForgetVoice()) {
   }
-  return true;
+  return spoken > 0;
 }
 
 }  // namespace parley::runtime

@@ -9,7 +9,8 @@
 
 namespace parley::runtime {
 
-// False with `problem` set when the model cannot speak; what it throws is passed on.
+// A text that does not fit the model is left out. False with `problem` set, the first text's, when none is taken;
+// what the model throws is passed on.
 bool WarmUp(FrameModel& model, std::string* problem);
 
 }  // namespace parley::runtime

@@ -17,6 +17,18 @@ using test::CheckpointCopy;
 using test::Opened;
 
 // The problem, without the folder that it begins with.
+// The published sizes are names; a described voice is an instruction whatever the size.
+void AModelMayHaveAnySize() {
+  for (const auto& [name, takes] : {std::pair("tiny-customvoice", false), std::pair("tiny-voicedesign", true)}) {
+    CheckpointCopy copy(name);
+    copy.Edit("config.json", "\"tts_model_size\": \"1b7\"", "\"tts_model_size\": \"0b6\"");
+    CHECK_EQ(Opened(copy.path())->config().takes_instruction(), takes);
+    copy.Edit("config.json", "\"tts_model_size\": \"0b6\"", "\"tts_model_size\": \"tiny\"");
+    CHECK_EQ(Opened(copy.path())->config().size, "tiny");
+    CHECK(Opened(copy.path())->config().takes_instruction());
+  }
+}
+
 std::string ProblemOf(const CheckpointCopy& copy) {
   std::string problem;
   const auto checkpoint = Checkpoint::Open(copy.path(), PieceRule::kNative, &problem);
@@ -280,12 +292,24 @@ void MisfitsAreNamed() {
   }
 }
 
+// Their product is 2^68: no number of samples.
+void AbsurdRatesAreNamed() {
+  const std::string file = "speech_tokenizer/config.json";
+  CheckpointCopy copy("tiny-base");
+  copy.Edit(file, "\"upsample_rates\": [\n      8,\n      5,\n      4,\n      3", "\"upsample_rates\": [64, 64, 64, 4");
+  copy.Edit(file, "\"upsampling_ratios\": [\n      2,\n      2", "\"upsampling_ratios\": [64, 64, 64, 64, 64, 64, 64, 64");
+  copy.Edit(file, "\"decode_upsample_rate\": 1920", "\"decode_upsample_rate\": 1048576");
+  CHECK_EQ(ProblemOf(copy), file + ": decode_upsample_rate: expected the product of upsample_rates and upsampling_ratios, "
+                                   "found 1048576");
+}
+
 }  // namespace
 }  // namespace parley
 
 int main() {
   return parley::test::Run({
       {"configurations are read", parley::ConfigurationsAreRead},
+      {"a model may have any size", parley::AModelMayHaveAnySize},
       {"the lists of tensors have the published sizes", parley::ListsHaveThePublishedSizes},
       {"tensors are views of the file", parley::TensorsAreViewsOfTheFile},
       {"shards are one model", parley::ShardsAreOneModel},
@@ -295,5 +319,6 @@ int main() {
       {"every floating-point dtype is taken", parley::EveryFloatingPointDtypeIsTaken},
       {"tensors of other dtypes are named", parley::TensorsOfOtherDtypesAreNamed},
       {"misfits of the configuration are named", parley::MisfitsAreNamed},
+      {"absurd rates are named", parley::AbsurdRatesAreNamed},
   });
 }

@@ -198,12 +198,14 @@ void RequestsThatDoNotFitAreRefused() {
   CHECK_EQ(RefusalOf(*custom, {"a", "", "auto", "nobody"}), "there is no speaker \"nobody\"; there are: " + kSpeakers);
   CHECK_EQ(RefusalOf(*custom, {"a", "", "auto", ""}), "there is no speaker \"\"; there are: " + kSpeakers);
   CHECK_EQ(RefusalOf(*custom, {"a", "", "klingon", "ryan"}), "there is no language \"klingon\"; there are: " + kLanguages);
-  CHECK_EQ(RefusalOf(*custom, {"a", "", "beijing_dialect", "ryan"}), 
+  CHECK_EQ(RefusalOf(*custom, {"a", "", "beijing_dialect", "ryan"}),
            "there is no language \"beijing_dialect\"; there are: " + kLanguages);
   CHECK_EQ(RefusalOf(*custom, {" \n\t", "", "auto", "ryan"}), "the text is empty");
   CHECK_EQ(RefusalOf(*custom, {"a", "", "auto", "ryan", "b", 1}), "this model takes no reference");
   CHECK_EQ(RefusalOf(*design, {"a", "", "auto", "ryan"}), "this model has no named speakers");
   CHECK_EQ(RefusalOf(*base, {"a", "loud", "auto", ""}), "this model takes no instruction");
+  CHECK_EQ(RefusalOf(*design, {"a", " \n", "auto", ""}), "the instruction is empty");
+  CHECK_EQ(RefusalOf(*base, {"a", "", "auto", "", " ", 1}), "the reference's text is empty");
   CHECK_EQ(RefusalOf(*base, {"a", "", "auto", "", "b"}), "a reference needs both its text and its frames");
   CHECK_EQ(RefusalOf(*base, {"a", "", "auto", "", "", 1}), "a reference needs both its text and its frames");
   CHECK_EQ(RefusalOf(*base, {"a", "", "auto", "", "b", 99999}), "the reference is longer than the model's 32768 positions");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <thread>
 
+#include "test/checkpoint_copy.h"
 #include "test/golden_engine.h"
 
 namespace parley::test {
@@ -296,6 +297,24 @@ void EveryKindOfModelWarmsUpAndSaysWhatItIs() {
   }
 }
 
+void AModelOfFewPositionsLoadsAndSpeaksWhatFits() {
+  CheckpointCopy copy("tiny-customvoice");
+  copy.Edit("config.json", "\"max_position_embeddings\": 32768", "\"max_position_embeddings\": 64");
+  EngineOptions options;
+  options.directory = copy.path();
+  options.threads = 1;
+  std::string problem;
+  const auto engine = Engine::Open(options, &problem);
+  CHECK_EQ(problem, "");
+  if (engine == nullptr) return;
+  SpeechRequest request = Drawn(1);
+  request.text = "Hello.";
+  request.max_new_tokens = 8;
+  CHECK(!Say(*engine, request).samples.empty());
+  request.text = std::string(200, '7');
+  CHECK_EQ(ProblemOf(*engine, request).substr(0, 34), "too large: the prompt takes 211 po");
+}
+
 void SmallerFormatsSpeakToo() {
   const std::vector<float> exact = Say(CustomVoice(), Drawn(1)).samples;
   for (const char* const quantize : {"none", "int8-talker", "int8"}) {
@@ -329,6 +348,7 @@ int main() {
       {"recordings that cannot be used are refused by name", RecordingsThatCannotBeUsedAreRefusedByName},
       {"options that cannot be are refused by name", OptionsThatCannotBeAreRefusedByName},
       {"every kind of model warms up and says what it is", EveryKindOfModelWarmsUpAndSaysWhatItIs},
+      {"a model of few positions loads and speaks what fits", AModelOfFewPositionsLoadsAndSpeaksWhatFits},
       {"smaller formats speak too", SmallerFormatsSpeakToo},
   });
 }

@@ -332,6 +332,27 @@ test('no synthesis is taken for hung while it waits for text', async (t) => {
   ring.close();
 });
 
+test('a synthesis of which nothing comes is given up as one that took too long, and the engine goes on', async (t) => {
+  const time = new ManualTime();
+  const alive = setInterval(() => undefined, 1000);
+  t.after(() => clearInterval(alive));
+  const news: EngineNews[] = [];
+  const engine = await openEngine(t, 'tiny-base', { maxNewTokens: 3 }, news, time);
+  await engine.load();
+  // Its voice takes far longer to make than this thread needs to say that the time is over.
+  const samples = Float32Array.from({ length: 30 * RATE }, (_, n) => 0.3 * Math.sin(n / 20));
+  const reference = { kind: 'sample', hash: 'long', samples, rate: RATE } as const;
+  const slow = codeOf(spoken(engine, { reference }));
+  await until(() => time.waiting === 1);
+  time.advance(20_000);
+  const { code, message } = await slow;
+  assert.deepEqual([code, message], ['ENGINE_FAILED', 'a sentence took longer than 20000 ms']);
+  assert.deepEqual(news.at(-1), { what: 'lost', reason: message });
+  const short = { ...reference, hash: 'short', samples: samples.subarray(0, RATE) };
+  assert.equal((await spoken(engine, { reference: short })).samples.length, 2 * FRAME);
+  assert.equal(time.waiting, 0);
+});
+
 test('it says how much text it has room for: as much as its frames, or the most that is allowed, let it', async (t) => {
   assert.equal((await openEngine(t, 'tiny-customvoice')).mostText, 750);
   assert.equal((await openEngine(t, 'tiny-customvoice', { maxNewTokens: 100 })).mostText, 50);

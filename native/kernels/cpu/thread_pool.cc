@@ -107,11 +107,7 @@ void ThreadPool::AwaitWorkers() {
 }
 
 void ThreadPool::Work(unsigned part, int nice) {
-  const auto self = static_cast<id_t>(syscall(SYS_gettid));
-  // Being nicer needs no privilege; a thread that started nicer stays so.
-  errno = 0;
-  const int inherited = getpriority(PRIO_PROCESS, self);
-  if (errno == 0 && inherited < nice) setpriority(PRIO_PROCESS, self, nice);
+  LowerPriority(nice);
   for (uint64_t seen = 0; AwaitRound(seen); seen++) {
     job_(context_, part);
     if (left_.fetch_sub(1) == 1 && caller_sleeps_.load()) {
@@ -119,6 +115,13 @@ void ThreadPool::Work(unsigned part, int nice) {
       done_.notify_one();
     }
   }
+}
+
+void LowerPriority(int nice) {
+  const auto self = static_cast<id_t>(syscall(SYS_gettid));
+  errno = 0;
+  const int inherited = getpriority(PRIO_PROCESS, self);
+  if (errno == 0 && inherited < nice) setpriority(PRIO_PROCESS, self, nice);
 }
 
 // Until a round after `seen` begins; false when there will be none.

@@ -69,6 +69,9 @@ class ThreadPool {
   std::vector<std::thread> workers_;
 };
 
+// Makes the calling thread as nice as this. Needs no privilege; a thread that is nicer already stays so.
+void LowerPriority(int nice);
+
 // The share of `part` in `count` things, cut at multiples of `granule`: [first, second).
 std::pair<size_t, size_t> ShareOf(size_t count, size_t granule, unsigned part, unsigned parts);
 

@@ -185,6 +185,7 @@ export class Qwen3Engine implements SpeechEngine {
     try {
       const end = await stream.ended;
       if (text?.failure !== undefined) throw text.failure;
+      if (watch.hung && end.outcome === 'cancelled') throw this.#tookTooLong();
       if (end.outcome === 'runaway') this.#options.onNews?.({ what: 'runaway', reason: end.problem });
       const code = CODES[end.outcome];
       if (code !== undefined) throw new ParleyError(code, end.problem || `the synthesis was ${end.outcome}`);
@@ -200,11 +201,15 @@ export class Qwen3Engine implements SpeechEngine {
   #watch(stream: NativeStream, out: PcmRing, waitsForText: () => boolean) {
     const { renderTimeoutMs } = this.#options;
     let before = -1;
+    let hung = false;
     let callOff: () => void = () => undefined;
     const look = () => {
       const status = out.status();
       const waitsForRoom = status !== null && status.writable < status.readable;
-      if (status?.written === before && !waitsForRoom && !waitsForText()) return stream.cancel();
+      if (status?.written === before && !waitsForRoom && !waitsForText()) {
+        hung = true;
+        return stream.cancel();
+      }
       before = status?.written ?? before;
       callOff = this.#time.after(renderTimeoutMs, look);
     };
@@ -214,7 +219,19 @@ export class Qwen3Engine implements SpeechEngine {
       look();
     };
     anew();
-    return { anew, stop: () => callOff() };
+    return {
+      anew,
+      stop: () => callOff(),
+      get hung() {
+        return hung;
+      },
+    };
+  }
+
+  #tookTooLong(): ParleyError {
+    const reason = `a sentence took longer than ${this.#options.renderTimeoutMs} ms`;
+    this.#options.onNews?.({ what: 'lost', reason });
+    return new ParleyError('ENGINE_FAILED', reason);
   }
 
   #nativeRequest(request: SpeechRequest): NativeRequest {
