@@ -1,0 +1,14 @@
+// The languages whose texts are normalised, by BCP 47 primary tag.
+import { ENGLISH } from './en/language.js';
+import type { Language } from './language.js';
+
+// One line a language, in the order of their tags.
+const LANGUAGES: Readonly<Record<string, Language>> = {
+  en: ENGLISH,
+};
+
+/** The language of a tag such as "de" or "de-AT"; undefined for one whose texts are left as written. */
+export function languageOf(tag: string): Language | undefined {
+  const primary = tag.toLowerCase().split(/[-_]/, 1)[0] ?? '';
+  return Object.hasOwn(LANGUAGES, primary) ? LANGUAGES[primary] : undefined;
+}

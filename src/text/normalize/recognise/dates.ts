@@ -1,0 +1,147 @@
+// Dates: in figures (15.01.2024, 1/15/2024, 2024-01-15) and with the name of a month.
+import { isWordAt } from '../characters.js';
+import type { Language, WrittenDate } from '../language.js';
+import { withoutZeros } from '../numerals.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
+
+const ISO = /(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|[-/.]\d)/y;
+const FIGURES = /(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})?(?!\d|[-/]\d|\.\d)/y;
+const SPACED = /(\d{1,2})\. (\d{1,2})\. ?(\d{4})(?!\d)/y;
+const YEAR = '(?:1\\d{3}|20\\d{2})';
+
+export class Dates {
+  readonly #language: Language;
+  readonly #dayMonth: RegExp | undefined;
+  readonly #monthDay: RegExp | undefined;
+  readonly #monthYear: RegExp;
+  readonly #months = new Map<string, number>();
+  readonly #weekdays = new Map<string, number>();
+
+  constructor(language: Language) {
+    const { months, weekdays, named, dayMark, between } = language.writing.dates;
+    this.#language = language;
+    for (const [index, names] of months.entries()) {
+      for (const name of names) this.#months.set(name.toLowerCase(), index + 1);
+    }
+    for (const [index, names] of weekdays.entries()) {
+      for (const name of names) this.#weekdays.set(name.toLowerCase(), index);
+    }
+    const name = `(${alternatives(this.#months.keys())})(?![\\p{L}\\p{N}])`;
+    const day = `(\\d{1,2})(?:${dayMark})?`;
+    const days = `${day}(?:\\s?[-–]\\s?${day})?`;
+    const year = `(?:${between}(${YEAR})(?!\\d|[.,:]\\d))?`;
+    if (named.includes('day-month')) {
+      this.#dayMonth = new RegExp(`${days}${between}${name}${year}`, 'iuy');
+    }
+    if (named.includes('month-day')) {
+      this.#monthDay = new RegExp(`${name} ${days}(?![\\d:]|[.,]\\d)${year}`, 'iuy');
+    }
+    this.#monthYear = new RegExp(`${name}${between}(${YEAR})(?!\\d|[.,:]\\d)`, 'iuy');
+  }
+
+  readonly atDigit: Recogniser = (reading) => {
+    if (!reading.isFresh || /[-/.,:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    return this.#iso(reading) ?? this.#figures(reading) ?? this.#named(reading);
+  };
+
+  readonly atLetter: Recogniser = (reading) => {
+    if (!reading.isFresh) return undefined;
+    const word = reading.text.slice(reading.at, reading.runEnd).toLowerCase();
+    if (!this.#months.has(word) && !this.#months.has(`${word}.`)) return undefined;
+    return this.#monthFirst(reading);
+  };
+
+  #iso(reading: Reading): Found | undefined {
+    const match = reading.match(ISO);
+    if (match === undefined) return undefined;
+    const [written, year = '', , month = '', day = ''] = match;
+    return this.#say(reading, reading.at + written.length, {
+      day,
+      month: Number(month),
+      year,
+      style: 'numeric',
+    });
+  }
+
+  #figures(reading: Reading): Found | undefined {
+    const match = reading.match(FIGURES) ?? reading.match(SPACED);
+    if (match === undefined) return undefined;
+    const spaced = match.length === 4;
+    const [written, one = ''] = match;
+    const [mark, two = '', year] = spaced ? ['.', match[2], match[3]] : [match[2], match[3], match[4]];
+    const order = this.#language.writing.dates.orders[mark as '.' | '/' | '-'];
+    // Without its year only 15.01. is a date: 1/2 is a fraction, 1-2 a range.
+    if (order === undefined || (year === undefined && mark !== '.')) return undefined;
+    const [day, month] = order === 'mdy' ? [two, one] : [one, two];
+    const swapped = Number(month) > 12 && Number(day) <= 12 && mark !== '.';
+    const end = reading.at + written.length;
+    return this.#say(reading, end, {
+      day: swapped ? month : day,
+      month: Number(swapped ? day : month),
+      ...(year !== undefined && { year }),
+      style: 'numeric',
+    });
+  }
+
+  #named(reading: Reading): Found | undefined {
+    const match = this.#dayMonth && reading.match(this.#dayMonth);
+    if (match === undefined) return undefined;
+    const [written, day = '', dayTo, name = '', year] = match;
+    return this.#say(reading, reading.at + written.length, {
+      day,
+      ...(dayTo !== undefined && { dayTo }),
+      ...this.#month(name),
+      ...(year !== undefined && { year }),
+      style: 'name',
+    });
+  }
+
+  #monthFirst(reading: Reading): Found | undefined {
+    const match = this.#monthDay && reading.match(this.#monthDay);
+    if (match !== undefined) {
+      const [written, name = '', day = '', dayTo, year] = match;
+      const found = this.#say(reading, reading.at + written.length, {
+        ...this.#month(name),
+        day,
+        ...(dayTo !== undefined && { dayTo }),
+        ...(year !== undefined && { year }),
+        style: 'name',
+      });
+      if (found !== undefined) return found;
+    }
+    const pair = reading.match(this.#monthYear);
+    if (pair === undefined) return undefined;
+    const [written, name = '', year = ''] = pair;
+    return this.#say(reading, reading.at + written.length, { ...this.#month(name), year, style: 'name' });
+  }
+
+  #month(name: string): { month?: number } {
+    const month = this.#months.get(name.toLowerCase());
+    return month === undefined ? {} : { month };
+  }
+
+  #say(reading: Reading, end: number, date: WrittenDate): Found | undefined {
+    const { day, dayTo, month = 1 } = date;
+    if (month < 1 || month > 12 || !isDay(day) || !isDay(dayTo) || isWordAt(reading.text, end))
+      return undefined;
+    const plain = {
+      ...date,
+      ...(day !== undefined && { day: withoutZeros(day) }),
+      ...(dayTo !== undefined && { dayTo: withoutZeros(dayTo) }),
+    };
+    const spoken = this.#language.speech.date(plain, reading.around(end));
+    return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+  }
+}
+
+function isDay(day: string | undefined): boolean {
+  return day === undefined || (Number(day) >= 1 && Number(day) <= 31);
+}
+
+/** Longest first, so that "Sept." is not read as "Sep". */
+export function alternatives(words: Iterable<string>): string {
+  return [...words]
+    .sort((a, b) => b.length - a.length)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'))
+    .join('|');
+}
