@@ -34,6 +34,7 @@ export function recognisersOf(language: Language): Recognisers {
       addresses.atDigit,
       identifiers.atDigit,
       numbers.atDigit,
+      markdown.atDigit(language),
       quantities.atDigit,
     ],
     atLetter: [
