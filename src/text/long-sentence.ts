@@ -24,11 +24,28 @@ export function cutLongSentence(text: string, maxLength: number): number {
     cuts.filter((cut) => cut > from && cut <= maxLength && mayCut(text, cut)).at(-1);
   return (
     lastFit(endsOf(CLAUSE_END, text), earliest) ??
+    lastFit(
+      startsOf(SPACE, text).filter((cut) => !isWithinToken(text, cut)),
+      0,
+    ) ??
     lastFit(startsOf(SPACE, text), 0) ??
     lastFit(segmentStarts(wordsOf, text), 0) ??
     lastFit(segmentStarts(graphemes, text), 0) ??
     withinGrapheme(text, maxLength)
   );
+}
+
+// A number and its unit, a short form and its name, the two sides of a sign, Louis XIV, [a link](…).
+const CLINGS_BACK = /[\p{N}\p{Sc}.%°#§+=<>×÷/~–—-]$/u;
+const CLINGS_ON = /^\s*(?:[\p{Sc}%°+=<>×÷/~–—-]|[IVXLC]+(?![\p{L}\p{N}]))/u;
+
+/** What is spoken as one thing is cut only where nothing else can be. */
+function isWithinToken(text: string, cut: number): boolean {
+  const before = text.slice(Math.max(0, cut - 200), cut);
+  if (before.lastIndexOf('[') > before.lastIndexOf(']')) return true;
+  // "January 15", "page 3", but "… to us | 10 minutes"
+  if (/^\s*\p{N}/u.test(text.slice(cut, cut + 4)) && /(?:\p{Lu}\p{L}*|\p{L}{3})$/u.test(before)) return true;
+  return CLINGS_BACK.test(before) || CLINGS_ON.test(text.slice(cut, cut + 12));
 }
 
 function endsOf(pattern: RegExp, text: string): number[] {
@@ -46,6 +63,7 @@ function segmentStarts(segmenter: Intl.Segmenter, text: string): number[] {
 function mayCut(text: string, cut: number): boolean {
   const rest = text.slice(cut);
   if (CLINGS.test(rest)) return false;
+  if (/\p{N},$/u.test(text.slice(0, cut)) && /^\s\p{N}/u.test(rest)) return false; // January 15, 2024
   return !(INSIDE_NUMBER.test(text.slice(0, cut)) && NUMBER_GOES_ON.test(rest));
 }
 

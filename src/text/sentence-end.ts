@@ -107,11 +107,20 @@ function judgeFullStop(before: string, following: Following): Judgement {
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
 function judgeNumber(before: string, following: Following): Judgement {
   if (/(?:^|[\r\n])[\s*_#>-]*\p{N}{1,2}$/u.test(before)) return 'none';
+  if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);
   const lead = /(\p{L}+)\s+\p{N}{1,2}$/u.exec(before)?.[1] ?? '';
   if (BEFORE_ORDINAL.has(lead.toLowerCase()) && /^\p{L}/u.test(following.word)) {
     return onlyBeforeStarter(following);
   }
   return unless(AFTER_ORDINAL, following);
+}
+
+/** "3. 10. 2024": a full stop between the parts of a date ends nothing. */
+function judgeSpacedDate(before: string, { word, wordEnds, tail }: Following): Judgement {
+  if (!wordEnds) return 'wait';
+  if (/^\p{N}{1,2}$/u.test(word) && tail === '') return 'wait';
+  if (/^\p{N}{1,2}$/u.test(word) && tail.startsWith('.')) return 'none';
+  return /^\p{N}{4}$/u.test(word) && /\p{N}{1,2}\.\s?\p{N}{1,2}$/u.test(before) ? 'none' : 'end';
 }
 
 function unless(continuing: ReadonlySet<string>, { word, wordEnds }: Following): Judgement {

@@ -149,6 +149,8 @@ export interface SymbolNames {
   readonly inAddress: Readonly<Record<string, string>>;
   /** Between or before numbers and words: + = × < ... A sign that is not here is left as written. */
   readonly inMath: Readonly<Record<string, string>>;
+  /** The same before a number with nothing on the left: <10 ms, ~5, >90 %. What is not here is taken from `inMath`. */
+  readonly inFront?: Readonly<Record<string, string>>;
   /** Standing alone in running text: & § © → °. */
   readonly inText: Readonly<Record<string, string>>;
   /** Between the numbers of a version. */
@@ -178,6 +180,8 @@ export interface Speech {
   /** The 1990s, die 90er: the digits without the mark; undefined where the language has no such form. */
   decade(digits: string, around: Around): string | undefined;
   fraction(fraction: Fraction, around: Around, whole?: Numeral): string | undefined;
+  /** Half a litre, 3/4 cup; by default the fraction and then the unit in its first form. */
+  fractionOf?(fraction: Fraction, unit: Noun, around: Around): string;
   /** A plain number, range or magnitude, with what follows it in the text. */
   count(quantity: Quantity, around: Around): string;
   measure(quantity: Quantity, unit: Noun, around: Around): string;

@@ -1,10 +1,12 @@
 // The languages whose texts are normalised, by BCP 47 primary tag.
+import { GERMAN } from './de/language.js';
 import { ENGLISH } from './en/language.js';
 import { FRENCH } from './fr/language.js';
 import type { Language } from './language.js';
 
 // One line a language, in the order of their tags.
 const LANGUAGES: Readonly<Record<string, Language>> = {
+  de: GERMAN,
   en: ENGLISH,
   fr: FRENCH,
 };

@@ -107,7 +107,11 @@ class Scan {
     return kind === IDEOGRAPH ? this.#known.atIdeograph : this.#known.atMark;
   }
 
-  #replace(at: number, { end, spoken, rule }: Found): number {
+  #replace(at: number, found: Found): number {
+    const { spoken, rule } = found;
+    const doubled =
+      spoken.endsWith('.') && this.#text[found.end] === '.' && this.#text[found.end + 1] !== '.';
+    const end = doubled ? found.end + 1 : found.end; // the stop of "6 PM." is in "p.m." already
     this.#copyTo(at);
     // "… on Main St." ends with one stop for two purposes.
     const stop =

@@ -69,6 +69,14 @@ export class Around {
     return wordBefore(this.text, this.start).toLowerCase();
   }
 
+  /** The same, but also before a stop or colon: the "tel" of "Tel. 4711", the "pin" of "PIN: 0815". */
+  get previousShort(): string {
+    const stop = /[.:] ?$/.exec(this.text.slice(Math.max(0, this.start - 2), this.start));
+    return stop === null
+      ? this.previousWord
+      : wordBefore(this.text, this.start - stop[0].length).toLowerCase();
+  }
+
   /** The second word before the token. */
   get secondPreviousWord(): string {
     const first = wordBefore(this.text, this.start);
@@ -100,7 +108,7 @@ export const NOWHERE = new Around('', 0, 0);
 
 export function wordBefore(text: string, start: number): string {
   let end = start;
-  while (end > 0 && start - end < 3 && classAt(text, end - 1) === SPACE) end--;
+  while (end > 0 && start - end < 3 && text[end - 1] === ' ') end--;
   let at = end;
   while (at > 0 && end - at < WORD_LIMIT && isLetterAt(text, at - 1)) at--;
   return text.slice(at, end);

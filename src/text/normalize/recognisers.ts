@@ -29,11 +29,13 @@ export function recognisersOf(language: Language): Recognisers {
     atDigit: [
       ...(own.atDigit ?? []),
       symbols.atDigit,
+      words.atDigit,
       dates.atDigit,
       times.atDigit,
       addresses.atDigit,
       identifiers.atDigit,
       numbers.atDigit,
+      markdown.atDigit(language),
       quantities.atDigit,
     ],
     atLetter: [

@@ -62,6 +62,7 @@ export class SpokenText {
   replace(start: number, end: number, spoken: string, rule: Rule): void {
     const unit = spoken.charCodeAt(0);
     if (spoken !== '' && this.#touches(unit)) this.#append(' ', start, start);
+    if (/^[,.;:]/.test(spoken)) this.#dropSpace();
     const spokenStart = this.#length;
     const text = this.#last === SPACE_UNIT ? spoken.trimStart() : spoken;
     if (text !== '') {
@@ -94,6 +95,15 @@ export class SpokenText {
     this.#length += text.length;
     this.#last = text.charCodeAt(text.length - 1);
     this.#pieces.push({ spoken: start, spokenEnd: this.#length, source: from, sourceEnd: to });
+  }
+
+  /** No space stands before a comma. */
+  #dropSpace(): void {
+    if (this.#parts.at(-1) !== ' ') return;
+    this.#parts.pop();
+    this.#pieces.pop();
+    this.#length--;
+    this.#last = this.#parts.at(-1)?.charCodeAt((this.#parts.at(-1)?.length ?? 1) - 1) ?? SPACE_UNIT;
   }
 
   /** Two words would run into one. */

@@ -1,5 +1,6 @@
 // English, American where the two differ and the text does not say.
 import type { Language } from '../language.js';
+import { feetAndInches, httpStatus, place, rating } from './own.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
@@ -7,6 +8,7 @@ export const ENGLISH: Language = {
   tag: 'en',
   writing: WRITING,
   speech: SPEECH,
+  own: { atDigit: [httpStatus, feetAndInches, rating, place] },
   symbols: {
     inAddress: {
       '@': 'at', '.': 'dot', '/': 'slash', '\\': 'backslash', '-': 'dash', _: 'underscore', ':': 'colon', '#': 'hash',
@@ -18,6 +20,7 @@ export const ENGLISH: Language = {
       '≤': 'is less than or equal to', '≥': 'is greater than or equal to', '≠': 'is not equal to', '!=': 'is not equal to',
       '≈': 'is approximately', '~': 'about', '±': 'plus or minus', '√': 'the square root of', '→': 'to', '∞': 'infinity', π: 'pi',
     },
+    inFront: { '<': 'less than', '>': 'more than', '<=': 'at most', '>=': 'at least', '≤': 'at most', '≥': 'at least', '≈': 'approximately' },
     inText: {
       '&': 'and', '§': 'section', '©': 'copyright', '®': '', '™': '', '°': 'degrees', '%': 'percent', '→': 'to', '←': '', '•': '', '†': '', '✓': '', '=': 'equals',
     },

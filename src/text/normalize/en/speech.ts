@@ -1,17 +1,22 @@
 // How English is said.
 import type { Currency, Fraction, Noun, Quantity, Speech, WrittenDate, WrittenTime } from '../language.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
-import type { Around } from '../reading.js';
+import { NOWHERE, type Around } from '../reading.js';
 import { cardinal, decade, decimal, ordinal, spellDigits, year } from './numbers.js';
 
 const MONTH_NAMES =
   'January February March April May June July August September October November December'.split(' ');
 
-function amount({ number, to, magnitude, fraction }: Quantity): string {
+function amount({ number, to, magnitude, fraction }: Quantity, around: Around): string {
   const first = decimal(number);
   const mixed = fraction === undefined ? '' : ` and ${sayFraction(fraction, true)}`;
-  const range = to === undefined ? '' : ` to ${decimal(to)}`;
+  const range = to === undefined ? '' : ` ${rangeWord(around)} ${decimal(to)}`;
   return `${first}${mixed}${range}${magnitude === undefined ? '' : ` ${magnitude.forms[0] ?? ''}`}`;
+}
+
+/** Between five and ten, else five to ten. */
+function rangeWord(around: Around): string {
+  return around.previousWord === 'between' ? 'and' : 'to';
 }
 
 /** "One" alone takes the singular: 0.5 liters, 1.0 liters, minus one degree. */
@@ -20,23 +25,30 @@ function isOne({ number, to, magnitude, fraction }: Quantity): boolean {
   return number.whole === '1' && number.decimals === '';
 }
 
-function withNoun(quantity: Quantity, { forms }: Noun): string {
-  return `${amount(quantity)} ${forms[isOne(quantity) ? 0 : 1] ?? forms[0] ?? ''}`;
+const NO_NOUN =
+  /^(?:of|per|in|on|at|to|for|and|or|is|was|as|by|from|than|with|a|an|the|each|more|less|if|when)$/;
+
+/** A $5 bill, a 10 km run: before a noun the unit is in the singular. */
+function isAttribute(around: Around): boolean {
+  return (
+    /^an?$/.test(around.previousWord) && /^\p{Ll}/u.test(around.nextWord) && !NO_NOUN.test(around.nextWord)
+  );
 }
 
-/** Behind an adjective's place: a 5 km run is five-kilometer, but only a hyphen says so for certain. */
-function measure(quantity: Quantity, unit: Noun): string {
-  return withNoun(quantity, unit);
+function withNoun(quantity: Quantity, { forms }: Noun, around: Around): string {
+  return `${amount(quantity, around)} ${forms[isOne(quantity) || isAttribute(around) ? 0 : 1] ?? forms[0] ?? ''}`;
 }
 
-function money(quantity: Quantity, currency: Currency): string {
+function money(quantity: Quantity, currency: Currency, around: Around): string {
   const { number, to, magnitude, fraction } = quantity;
   const cents = currency.minor !== undefined && number.decimals.length === 2 && to?.decimals.length !== 1;
   if (!cents || magnitude !== undefined || fraction !== undefined || currency.minor === undefined) {
-    return withNoun(quantity, currency);
+    return withNoun(quantity, currency, around);
   }
   const first = majorAndMinor(number, currency, currency.minor);
-  return to === undefined ? first : `${first} to ${majorAndMinor(to, currency, currency.minor)}`;
+  return to === undefined
+    ? first
+    : `${first} ${rangeWord(around)} ${majorAndMinor(to, currency, currency.minor)}`;
 }
 
 function majorAndMinor(number: Numeral, currency: Currency, minor: Noun): string {
@@ -46,8 +58,8 @@ function majorAndMinor(number: Numeral, currency: Currency, minor: Noun): string
     numeralOf(withoutZeros(number.decimals || '0')),
   ];
   const parts = [
-    valueOf(major) !== 0 || valueOf(cents) === 0 ? withNoun({ number: major }, currency) : '',
-    valueOf(cents) === 0 ? '' : withNoun({ number: cents }, minor),
+    valueOf(major) !== 0 || valueOf(cents) === 0 ? withNoun({ number: major }, currency, NOWHERE) : '',
+    valueOf(cents) === 0 ? '' : withNoun({ number: cents }, minor, NOWHERE),
   ];
   return sign + parts.filter((part) => part !== '').join(' and ');
 }
@@ -80,14 +92,17 @@ function fraction(written: Fraction): string | undefined {
   return sayFraction({ numerator, denominator }, false);
 }
 
-function date({ day, dayTo, month, year: written, style }: WrittenDate): string | undefined {
+function date({ day, dayTo, month, year: written, style }: WrittenDate, around: Around): string | undefined {
   const name = month === undefined ? '' : (MONTH_NAMES[month - 1] ?? '');
   if (style === 'numeric' && written === undefined) return undefined;
   const days =
     day === undefined ? '' : dayTo === undefined ? ordinal(day) : `${ordinal(day)} to ${ordinal(dayTo)}`;
   const full = written === undefined ? '' : year(written.length === 2 ? century(written) : written);
   if (days === '') return `${name} ${full}`;
-  return full === '' ? `${name} ${days}` : `${name} ${days}, ${full}`;
+  const dayFirst = style === 'name' && /^\d/.test(around.text.slice(around.start, around.start + 1));
+  const article = around.previousWord === 'the' ? '' : 'the ';
+  const said = dayFirst ? `${article}${days} of ${name}` : `${name} ${days}`;
+  return full === '' ? said : `${said}, ${full}`;
 }
 
 function century(two: string): string {
@@ -104,7 +119,7 @@ function time({ hours, minutes, seconds, half, word, zone }: WrittenTime): strin
   }
   if (seconds !== undefined && Number(seconds) > 0) {
     parts.push(
-      `and ${withNoun({ number: numeralOf(withoutZeros(seconds)) }, { forms: ['second', 'seconds'] })}`,
+      `and ${withNoun({ number: numeralOf(withoutZeros(seconds)) }, { forms: ['second', 'seconds'] }, NOWHERE)}`,
     );
   }
   for (const tail of [word, half, zone]) if (tail) parts.push(tail);
@@ -135,16 +150,16 @@ export const SPEECH: Speech = {
   year: sayYear,
   decade,
   fraction: (written) => fraction(written),
-  count: (quantity) => amount(quantity),
-  measure,
+  count: amount,
+  measure: withNoun,
   money,
   date,
   time,
   duration: (parts) =>
-    parts.map(([digits, unit]) => withNoun({ number: numeralOf(digits) }, DURATION[unit])).join(' '),
+    parts.map(([digits, unit]) => withNoun({ number: numeralOf(digits) }, DURATION[unit], NOWHERE)).join(' '),
   power: (exponent) =>
     exponent === '2' ? 'squared' : exponent === '3' ? 'cubed' : `to the power of ${cardinal(exponent)}`,
-  range: (from, to) => `${from} to ${to}`,
+  range: (from, to, around) => `${from} ${rangeWord(around)} ${to}`,
   score: (home, guest) => `${home} to ${guest}`,
   telephone: (groups, plus) => (plus ? 'plus ' : '') + groups.map(spellDigits).join(', '),
 };

@@ -12,8 +12,8 @@ const MONTHS = [
   ['October', 'Oct', 'Oct.'], ['November', 'Nov', 'Nov.'], ['December', 'Dec', 'Dec.'],
 ]; // prettier-ignore
 const WEEKDAYS = [
-  ['Monday', 'Mon.'], ['Tuesday', 'Tue.', 'Tues.'], ['Wednesday', 'Wed.'], ['Thursday', 'Thu.', 'Thur.', 'Thurs.'],
-  ['Friday', 'Fri.'], ['Saturday', 'Sat.'], ['Sunday', 'Sun.'],
+  ['Monday', 'Mon.', 'Mon'], ['Tuesday', 'Tue.', 'Tues.', 'Tue', 'Tues'], ['Wednesday', 'Wed.', 'Wed'], ['Thursday', 'Thu.', 'Thur.', 'Thurs.', 'Thu', 'Thur', 'Thurs'],
+  ['Friday', 'Fri.', 'Fri'], ['Saturday', 'Sat.', 'Sat'], ['Sunday', 'Sun.', 'Sun'],
 ]; // prettier-ignore
 
 const STREET_BEFORE = /^(?:\p{Lu}|\d)/u;
@@ -46,7 +46,7 @@ const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   'w/o': 'without', 'w/': 'with', 'b/c': 'because', 'c/o': 'care of', 'min.': 'minimum', 'max.': 'maximum', 'incl.': 'including', 'excl.': 'excluding',
   'Ph.D.': 'P H D', PhD: 'P H D', 'M.D.': 'M D', 'B.A.': 'B A', 'M.A.': 'M A', 'B.Sc.': 'B S C', 'P.S.': 'P S', 'R.S.V.P.': 'R S V P',
   'a.m.': 'a.m.', 'p.m.': 'p.m.', 'A.M.': 'a.m.', 'P.M.': 'p.m.', 'B.C.': 'B C', 'A.D.': 'A D',
-  ASAP: 'as soon as possible', FYI: 'for your information', BTW: 'by the way', IMO: 'in my opinion', TBD: 'to be determined', ETA: 'E T A',
+  WWII: 'World War Two', WWI: 'World War One', WW2: 'World War Two', WW1: 'World War One', ASAP: 'as soon as possible', FYI: 'for your information', BTW: 'by the way', IMO: 'in my opinion', TBD: 'to be determined', ETA: 'E T A',
   '24/7': 'twenty-four seven', '9/11': 'nine eleven', '&c.': 'et cetera', 'and/or': 'and or', 'N/A': 'not applicable', 'n/a': 'not applicable',
 }; // prettier-ignore
 

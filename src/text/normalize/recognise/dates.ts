@@ -14,6 +14,8 @@ export class Dates {
   readonly #dayMonth: RegExp | undefined;
   readonly #monthDay: RegExp | undefined;
   readonly #monthYear: RegExp;
+  readonly #weekdayRange: RegExp;
+  readonly #weekdayAlone: RegExp;
   readonly #months = new Map<string, number>();
   readonly #weekdays = new Map<string, number>();
 
@@ -36,6 +38,10 @@ export class Dates {
     if (named.includes('month-day')) {
       this.#monthDay = new RegExp(`${name} ${days}(?![\\d:]|[.,]\\d)${year}`, 'iuy');
     }
+    const weekday = `(${alternatives(weekdays.flat())})(?![\\p{L}\\p{N}])`;
+    this.#weekdayRange = new RegExp(`${weekday} ?[-–] ?${weekday}`, 'uy');
+    // With its stop it is followed by a word in small letters, too: "So." alone may be anything.
+    this.#weekdayAlone = new RegExp(`${weekday}(?:(?=,? ?\\d{1,2}[.:/\\s])|(?<=\\.)(?=,|/| ?\\p{Ll}))`, 'uy');
     this.#monthYear = new RegExp(`${name}${between}(${YEAR})(?!\\d|[.,:]\\d)`, 'iuy');
   }
 
@@ -47,9 +53,27 @@ export class Dates {
   readonly atLetter: Recogniser = (reading) => {
     if (!reading.isFresh) return undefined;
     const word = reading.text.slice(reading.at, reading.runEnd).toLowerCase();
+    if (this.#weekdays.has(word) || this.#weekdays.has(`${word}.`)) return this.#weekday(reading);
     if (!this.#months.has(word) && !this.#months.has(`${word}.`)) return undefined;
     return this.#monthFirst(reading);
   };
+
+  /** Mon-Fri · Mo.–Fr. · Tues., Jan. 5 */
+  #weekday(reading: Reading): Found | undefined {
+    const match = reading.match(this.#weekdayRange) ?? reading.match(this.#weekdayAlone);
+    if (match === undefined) return undefined;
+    const [written, first = '', last] = match;
+    const [from, to] = [this.#weekdayName(first), last === undefined ? undefined : this.#weekdayName(last)];
+    const end = reading.at + written.length;
+    if (from === first || from === undefined) return undefined;
+    if (last === undefined) return { end, spoken: from, rule: 'date' };
+    return { end, spoken: this.#language.speech.range(from, to ?? last, reading.around(end)), rule: 'date' };
+  }
+
+  #weekdayName(written: string): string | undefined {
+    const index = this.#weekdays.get(written.toLowerCase());
+    return index === undefined ? undefined : this.#language.writing.dates.weekdays[index]?.[0];
+  }
 
   #iso(reading: Reading): Found | undefined {
     const match = reading.match(ISO);

@@ -1,6 +1,8 @@
 // Markdown in running text: its marks are not spoken, the words between them are.
 import { classAt, isWordAt, SPACE } from '../characters.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import type { Language } from '../language.js';
+import { numeralOf } from '../numerals.js';
+import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 
 const EMPHASIS = /\*{1,3}|_{1,3}|~~/y;
 const TICKS = /`{1,3}/y;
@@ -14,6 +16,24 @@ const REFERENCE = /\[\^?\d{1,3}\](?!\()/y;
 const TAG =
   /<\/?(?:b|i|u|s|em|strong|br|p|ul|ol|li|code|pre|a|span|div|h[1-6]|sub|sup)(?: [^<>\n]{0,200})?\/?>/iy;
 const CELL = / ?\|[ |]*/y;
+
+const NUMBERED = /(\d{1,3})[.)](?=\s)/y;
+const TABLE_RULE = /\|?[ :|-]*-{2}[ :|-]*(?=\n|$)/y;
+
+/** The number of a list item: a word and a stop. */
+export function atDigit(language: Language): Recogniser {
+  return (reading) => {
+    if (!startsLine(reading.text, reading.at)) return undefined;
+    const match = reading.match(NUMBERED);
+    if (match === undefined) return undefined;
+    const end = reading.at + match[0].length;
+    return {
+      end,
+      spoken: `${language.speech.number(numeralOf(match[1] ?? ''), NOWHERE)}.`,
+      rule: 'markdown',
+    };
+  };
+}
 
 /** Dropped marks; in a table a comma parts the cells. */
 export const atMark: Recogniser = (reading) => {
@@ -76,6 +96,10 @@ function emphasis(reading: Reading): Found | undefined {
 }
 
 function cell(reading: Reading): Found | undefined {
+  if (startsLine(reading.text, reading.at)) {
+    const rule = dropped(reading, TABLE_RULE);
+    if (rule !== undefined) return rule;
+  }
   const match = reading.match(CELL);
   if (match === undefined) return undefined;
   const { text, at } = reading;

@@ -3,12 +3,14 @@ import { isDigitAt, isWordAt } from '../characters.js';
 import type { Language } from '../language.js';
 import { digitsEnd } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
+import { isNear } from './identifiers.js';
 
-const FRACTION = /(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|\.\d)/y;
+const GROUPS = /\d{1,8}(?:-\d{1,8}){2,8}(?![\p{L}\p{N}-])/uy;
 const RATIO = /(\d{1,3}):(\d{1,3})(?![\d:]|\.\d)/y;
 const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\d-–/]|\.\d)/y;
 const YEARS = /(1\d{3}|20\d\d)([-–/])(\d\d|\d{4})(?![\d/.-]\d|\d)/y;
 const LONG_CODE = 8; // ungrouped digits that nobody counts with
+const NUMBERED = 4; // digits behind # that are no small number
 const GROUPED_CODE = /\d+(?:[- ]\d+){0,7}/y;
 
 export class Numbers {
@@ -32,7 +34,7 @@ export class Numbers {
       this.#keyed(reading) ??
       this.#years(reading) ??
       this.#scores(reading) ??
-      this.#fractions(reading) ??
+      this.#grouped(reading) ??
       this.#code(reading)
     );
   };
@@ -67,12 +69,10 @@ export class Numbers {
 
   /** Code 4711, PIN 0 815, flight 203. */
   #keyed(reading: Reading): Found | undefined {
-    const around = reading.around(reading.runEnd);
-    const { digitsAfter } = this.#language.writing;
-    const before = around.previousWord;
-    if (before === '' || !(digitsAfter.has(before) || digitsAfter.has(around.secondPreviousWord)))
-      return undefined;
-    if (!digitsAfter.has(before) && !this.#language.writing.linking.has(before)) return undefined;
+    const { text, at, runEnd } = reading;
+    const numbered = text[at - 1] === '#' && runEnd - at >= NUMBERED; // #48213
+    const { digitsAfter, linking } = this.#language.writing;
+    if (!numbered && !isNear(reading, digitsAfter, linking)) return undefined;
     const match = reading.match(GROUPED_CODE);
     if (match === undefined) return undefined;
     const end = reading.at + match[0].length;
@@ -132,14 +132,11 @@ export class Numbers {
     return near.some((word) => scoreWords.has(word.toLowerCase()));
   }
 
-  #fractions(reading: Reading): Found | undefined {
-    const match = reading.match(FRACTION);
+  /** 123-45-6789: more than two groups are no range. */
+  #grouped(reading: Reading): Found | undefined {
+    const match = reading.match(GROUPS);
     if (match === undefined) return undefined;
-    const [written, numerator = '', denominator = ''] = match;
-    const end = reading.at + written.length;
-    if (isWordAt(reading.text, end) || Number(denominator) === 0) return undefined;
-    const spoken = this.#language.speech.fraction({ numerator, denominator }, reading.around(end));
-    return spoken === undefined ? undefined : { end, spoken, rule: 'fraction' };
+    return { end: reading.at + match[0].length, spoken: this.#groups(match[0]), rule: 'digits' };
   }
 
   /** 007, 0800, 4006381333931: nobody counts so. */

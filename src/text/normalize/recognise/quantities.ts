@@ -12,6 +12,7 @@ interface QuantityAt {
 }
 
 const RANGE_MARK = /( ?)([-–—~～〜])\1/y;
+const FRACTION = /(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|\.\d)(?!\p{L}(?!\s|\p{P}|$))/uy;
 const SIGN = /[-−+±]/;
 const MINUS = /[-−–]/;
 const MIXED_FRACTION = /[ -](\d{1,3})[/⁄](\d{1,4})(?![\d/⁄\p{L}])/uy;
@@ -51,7 +52,7 @@ export class Quantities {
   /** 5 · 5 km · 5-10 % · 3.5 million euros */
   readonly atDigit: Recogniser = (reading) => {
     if (!reading.isFresh) return undefined;
-    return this.#amount(reading, reading.at, false);
+    return this.#fraction(reading) ?? this.#amount(reading, reading.at, false);
   };
 
   /** -5 · +3 °C · $5 · -$5 · ±2 · .5 · ½ cup */
@@ -87,12 +88,37 @@ export class Quantities {
       : { ...found, spoken: `${name} ${found.spoken}` };
   }
 
+  /** 1/2 · 3/4 cup */
+  #fraction(reading: Reading): Found | undefined {
+    const match = reading.match(FRACTION);
+    if (match === undefined) return undefined;
+    const [written, numerator = '', denominator = ''] = match;
+    const end = reading.at + written.length;
+    if (Number(denominator) === 0) return undefined;
+    return this.#part(reading, { numerator, denominator }, end);
+  }
+
   #vulgar(reading: Reading): Found | undefined {
     const fraction = vulgarFraction(reading.text[reading.at] ?? '');
     if (fraction === undefined) return undefined;
     const end = reading.at + 1;
-    const spoken = this.#language.speech.fraction(fraction, reading.around(end));
-    return spoken === undefined ? undefined : { end, spoken, rule: 'fraction' };
+    return this.#part(reading, fraction, end);
+  }
+
+  /** A fraction and the unit behind it. */
+  #part(reading: Reading, fraction: Fraction, from: number): Found | undefined {
+    const { speech } = this.#language;
+    const next = skipSpaces(reading.text, from);
+    const unit = this.#units.at(reading.text, next);
+    const end = unit === undefined ? from : next + unit.written.length;
+    const around = reading.around(end);
+    const spoken =
+      unit && speech.fractionOf
+        ? speech.fractionOf(fraction, unit.value, around)
+        : speech.fraction(fraction, around);
+    if (spoken === undefined) return undefined;
+    const noun = unit && !speech.fractionOf ? ` ${unit.value.forms[0] ?? ''}` : '';
+    return { end, spoken: spoken + noun, rule: 'fraction' };
   }
 
   /** An amount with its currency in front. */

@@ -67,7 +67,8 @@ export class Symbols {
     if (name === undefined) return undefined;
     const end = at + sign.length;
     if (!isOperation(text, at, end, sign)) return undefined;
-    return { end, spoken: name, rule: 'math' };
+    const alone = /[\s(]/.test(text[at - 1] ?? ' ') && isDigitAt(text, end);
+    return { end, spoken: alone ? (this.#language.symbols.inFront?.[sign] ?? name) : name, rule: 'math' };
   }
 
   #inText(reading: Reading): Found | undefined {
