@@ -10,11 +10,14 @@ function beforeName(said: string): Saying {
 /** M. le maire, M. et Mme Petit, M. Dupont. */
 const monsieur: Saying = (around: Around) =>
   !/\p{Lu}\. ?$/u.test(around.text.slice(Math.max(0, around.start - 3), around.start)) &&
-  /^(?:\p{Lu}\p{L}|le$|la$|l['’]|les$|et$|ou$)/u.test(around.nextWord) ? 'Monsieur' : undefined;
+  /^(?:\p{Lu}\p{L}|le$|la$|l['’]|les$|et$|ou$)/u.test(around.nextWord)
+    ? 'Monsieur'
+    : undefined;
 
 /** Before a colon or behind a bracket; not the end of "mon ex." */
 function example(said: string): Saying {
-  return ({ text, start, end }) => (/^ ?:/.test(text.slice(end, end + 2)) || text[start - 1] === '(' ? said : undefined);
+  return ({ text, start, end }) =>
+    /^ ?:/.test(text.slice(end, end + 2)) || text[start - 1] === '(' ? said : undefined;
 }
 
 /** St Denis, St-Denis. */
@@ -23,7 +26,8 @@ function saint(said: string): Saying {
 }
 
 /** Av. is an avenue before a name and "avant" before a date or birth. */
-const avenue: Saying = (around) => (/^(?:\p{Lu}|d[eu]s?$|d['’]|la$|l['’])/u.test(around.nextWord) ? 'avenue' : 'avant');
+const avenue: Saying = (around) =>
+  /^(?:\p{Lu}|d[eu]s?$|d['’]|la$|l['’])/u.test(around.nextWord) ? 'avenue' : 'avant';
 
 /** Pl. is a square behind a number of a house. */
 function ofStreet(said: string): Saying {
