@@ -87,6 +87,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   '@wasm-audio-decoders/flac': ['src/speech/reference-decoders.ts'],
   'ipaddr.js': ['src/http', 'src/speech', 'sip'],
   tinyld: ['src/text/language.ts'],
+  n2words: ['src/text/normalize'],
 };
 
 /** What each native folder may include of the others. */

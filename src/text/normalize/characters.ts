@@ -1,0 +1,99 @@
+// What a character is to the scan: a letter, a digit, white space, a mark.
+//
+// Folding replaces characters one by one, so that every offset stays what it
+// was: full-width letters and digits become narrow, all white space becomes a
+// space or a line feed.
+
+export const SPACE = 1;
+export const LETTER = 2;
+export const DIGIT = 3;
+export const MARK = 4;
+/** Han, kana and Hangul: they stand beside a number without a space and do not make it part of a word. */
+export const IDEOGRAPH = 5;
+/** Never spoken and never a boundary: controls, zero-width and direction marks, halves of surrogate pairs. */
+export const HIDDEN = 6;
+/** A character of two units; see `isEmoji`. */
+export const PAIR = 7;
+
+const classes = new Uint8Array(65_536);
+
+export function classOf(unit: number): number {
+  const known = classes[unit] ?? 0;
+  if (known !== 0) return known;
+  return (classes[unit] = classify(unit));
+}
+
+function classify(unit: number): number {
+  if (unit >= 0xd800 && unit <= 0xdfff) return PAIR;
+  const character = String.fromCharCode(unit);
+  if (/[0-9]/.test(character)) return DIGIT;
+  if (/\s/.test(character) && unit !== 0xfeff) return SPACE;
+  if (/[\p{Cc}\p{Cf}\uFE0E\uFE0F\u20E3]/u.test(character)) return HIDDEN;
+  if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]/u.test(character)) {
+    return IDEOGRAPH;
+  }
+  return /[\p{L}\p{M}]/u.test(character) && !/[ªº]/.test(character) ? LETTER : MARK;
+}
+
+/** The class of the unit at an offset; outside the text there is space. */
+export function classAt(text: string, at: number): number {
+  return at >= 0 && at < text.length ? classOf(text.charCodeAt(at)) : SPACE;
+}
+
+/** Whether a word or number goes on here. */
+export function isWordAt(text: string, at: number): boolean {
+  const found = classAt(text, at);
+  return found === LETTER || found === DIGIT;
+}
+
+export function isDigitAt(text: string, at: number): boolean {
+  return classAt(text, at) === DIGIT;
+}
+
+const FOLDED = /[\t\v\f\r\u0085\u00A0\u1680\u2000-\u200A\u2011\u2028\u2029\u202F\u205F\u3000\uFF03-\uFFE6]/g;
+const NUMBER_MARKS = '：，';
+
+/** The same text with each character in its narrow form; offsets do not change. */
+export function fold(text: string): string {
+  return text.replace(FOLDED, (character, at: number) => {
+    if (NUMBER_MARKS.includes(character)) {
+      const between = /[0-9０-９]/.test(text[at - 1] ?? '') && /[0-9０-９]/.test(text[at + 1] ?? '');
+      return between ? narrow(character) : character;
+    }
+    return foldOne(character);
+  });
+}
+
+function narrow(character: string): string {
+  return String.fromCharCode(character.charCodeAt(0) - 0xfee0);
+}
+
+const CURRENCY_FORMS: Readonly<Record<string, string>> = { '￠': '¢', '￡': '£', '￥': '¥', '￦': '₩' };
+
+function foldOne(character: string): string {
+  if (/[０-９Ａ-Ｚａ-ｚ＃＄％＆＋－／＜＝＞＠＿．]/.test(character)) return narrow(character);
+  if (character === '\u2011') return '-';
+  if (/[\v\f\r\u0085\u2028\u2029]/.test(character)) return '\n';
+  return /\s/.test(character) ? ' ' : (CURRENCY_FORMS[character] ?? character);
+}
+
+const EMOJI = /(?:\p{RI}\p{RI}|[0-9#*]\uFE0F?\u20E3|\p{Extended_Pictographic})/uy;
+const EMOJI_TAIL =
+  /(?:[\uFE0E\uFE0F\u{E0020}-\u{E007F}]|\p{Emoji_Modifier}|\u200D\p{Extended_Pictographic})/uy;
+const LONGEST_EMOJI = 40; // units; families, flags of regions
+
+/** Units of the emoji that begins here, 0 if none does. Digits and © are emoji only with a sign that says so. */
+export function emojiLength(text: string, at: number): number {
+  EMOJI.lastIndex = at;
+  const first = EMOJI.exec(text)?.[0];
+  if (first === undefined) return 0;
+  let end = at + first.length;
+  while (end - at < LONGEST_EMOJI) {
+    EMOJI_TAIL.lastIndex = end;
+    const next = EMOJI_TAIL.exec(text)?.[0];
+    if (next === undefined) break;
+    end += next.length;
+  }
+  const plain = /^[©®™‼⁉↔-↪]$/u.test(text.slice(at, end));
+  return plain ? 0 : end - at;
+}

@@ -1,0 +1,113 @@
+// How German is written, as data.
+import type { Saying, Writing } from '../language.js';
+import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, PER, UNITS } from './units.js';
+
+function words(list: string): ReadonlySet<string> {
+  return new Set(list.trim().split(/\s+/));
+}
+
+const MONTHS = [
+  ['Januar', 'Jänner', 'Jan.', 'Jan'], ['Februar', 'Feber', 'Feb.', 'Feb', 'Febr.'], ['März', 'Mrz.', 'Mär.'], ['April', 'Apr.', 'Apr'], ['Mai'],
+  ['Juni', 'Jun.', 'Jun', 'Juno'], ['Juli', 'Jul.', 'Jul'], ['August', 'Aug.', 'Aug'], ['September', 'Sept.', 'Sep.', 'Sept', 'Sep'],
+  ['Oktober', 'Okt.', 'Okt'], ['November', 'Nov.', 'Nov'], ['Dezember', 'Dez.', 'Dez'],
+]; // prettier-ignore
+const WEEKDAYS = [
+  ['Montag', 'Mo.', 'Mo'], ['Dienstag', 'Di.', 'Di'], ['Mittwoch', 'Mi.', 'Mi'], ['Donnerstag', 'Do.', 'Do'], ['Freitag', 'Fr.', 'Fr'],
+  ['Samstag', 'Sa.', 'Sa'], ['Sonntag', 'So.', 'So'],
+]; // prettier-ignore
+
+const DATIVE_BEFORE = words('am im vom zum beim mit von bei nach dem an in aus');
+const nameOf =
+  (nominative: string, oblique: string): Saying =>
+  (around) =>
+    DATIVE_BEFORE.has(around.previousWord) || around.previousWord === 'den' || around.previousWord === 'für'
+      ? oblique
+      : nominative;
+const behindOrdinal = (said: string): Saying => (around) => (/\d\. $/.test(around.text.slice(Math.max(0, around.start - 3), around.start)) ? said : undefined); // prettier-ignore
+const behindDigit = (said: string): Saying => (around) => (/\d $/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) ? said : undefined); // prettier-ignore
+const beforeName = (said: string): Saying => (around) => (/^\p{Lu}/u.test(around.nextWord) ? said : undefined); // prettier-ignore
+
+
+/** Letters of formulas and versions. */
+const GREEK: Readonly<Record<string, string>> = {
+  α: 'Alpha', β: 'Beta', γ: 'Gamma', δ: 'Delta', ε: 'Epsilon', ζ: 'Zeta', η: 'Eta', θ: 'Theta', κ: 'Kappa', λ: 'Lambda', μ: 'My', ν: 'Ny', ξ: 'Xi',
+  π: 'Pi', ρ: 'Rho', σ: 'Sigma', τ: 'Tau', φ: 'Phi', χ: 'Chi', ψ: 'Psi', ω: 'Omega', Γ: 'Gamma', Δ: 'Delta', Θ: 'Theta', Λ: 'Lambda', Π: 'Pi', Σ: 'Sigma', Φ: 'Phi', Ψ: 'Psi', Ω: 'Omega',
+}; // prettier-ignore
+
+const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
+  ...GREEK,
+  OG: behindOrdinal('Obergeschoss'), 'OG.': behindOrdinal('Obergeschoss'), UG: behindOrdinal('Untergeschoss'), 'ff.': 'fortfolgende', 'f.': behindDigit('folgende'), 'z. Hd.': 'zu Händen', 'bzgl.': 'bezüglich', 'mtl.': 'monatlich',
+  'lfd.': 'laufende', 'ehem.': 'ehemalige', 'Best.-Nr.': 'Bestellnummer', 'Art.-Nr.': 'Artikelnummer', 'Tel.-Nr.': 'Telefonnummer', 'Kto.-Nr.': 'Kontonummer', 'Kd.-Nr.': 'Kundennummer', 'Rg.-Nr.': 'Rechnungsnummer', 'St.-Nr.': 'Steuernummer',
+  'ggfs.': 'gegebenenfalls', 'u. dgl.': 'und dergleichen', 'u. a. m.': 'und andere mehr', 'zzt.': 'zurzeit', 'dt.': 'deutsch', 'engl.': 'englisch', 'gegr.': 'gegründet', 'verst.': 'verstorben', 'Frl.': 'Fräulein', 'Inh.': 'Inhaber', 'Bj.': 'Baujahr',
+  'z. B.': 'zum Beispiel', 'd. h.': 'das heißt', 'u. a.': 'unter anderem', 'u. ä.': 'und Ähnliches', 'o. ä.': 'oder Ähnliches', 'u. Ä.': 'und Ähnliches', 'o. Ä.': 'oder Ähnliches',
+  'i. d. R.': 'in der Regel', 'z. T.': 'zum Teil', 'z. Zt.': 'zurzeit', 'z. Z.': 'zurzeit', 'm. E.': 'meines Erachtens', 'u. U.': 'unter Umständen', 's. o.': 'siehe oben',
+  's. u.': 'siehe unten', 'u. v. m.': 'und vieles mehr', 'i. A.': 'im Auftrag', 'i. V.': 'in Vertretung', 'v. a.': 'vor allem', 'o. g.': 'oben genannten', 'n. Chr.': 'nach Christus',
+  'v. Chr.': 'vor Christus', 'e. V.': 'E V', 'a. D.': 'außer Dienst', 'd. J.': 'des Jahres', 'b. Bed.': 'bei Bedarf', 'i. H. v.': 'in Höhe von', 'm. a. W.': 'mit anderen Worten', 'u. s. w.': 'und so weiter',
+  'usw.': 'und so weiter', 'etc.': 'et cetera', 'bzw.': 'beziehungsweise', 'ca.': 'circa', 'evtl.': 'eventuell', 'ggf.': 'gegebenenfalls', 'inkl.': 'inklusive', 'exkl.': 'exklusive',
+  'zzgl.': 'zuzüglich', 'abzgl.': 'abzüglich', 'vgl.': 'vergleiche', 'sog.': 'sogenannt', 'bspw.': 'beispielsweise', 'max.': 'maximal', 'min.': 'minimal', 'mind.': 'mindestens',
+  'insb.': 'insbesondere', 'insbes.': 'insbesondere', 'allg.': 'allgemein', 'geb.': 'geboren', 'gest.': 'gestorben', 'verh.': 'verheiratet', 'usf.': 'und so fort', 'gem.': 'gemäß',
+  'lt.': 'laut', 'spez.': 'speziell', 'urspr.': 'ursprünglich', 'entspr.': 'entsprechend', 'einschl.': 'einschließlich', 'bes.': 'besonders', 'tägl.': 'täglich', 'monatl.': 'monatlich', 'jährl.': 'jährlich',
+  'Dr.': 'Doktor', 'Prof.': 'Professor', 'Hr.': beforeName('Herr'), 'Hrn.': beforeName('Herrn'), 'Fr.': beforeName('Frau'), 'Dipl.-Ing.': 'Diplomingenieur', 'Ing.': 'Ingenieur', 'Mag.': 'Magister',
+  'St.': beforeName('Sankt'), 'Abt.': 'Abteilung', 'Abb.': 'Abbildung', 'Tel.': 'Telefon', 'Fa.': 'Firma', 'Str.': 'Straße', 'Pl.': 'Platz', 'Hbf.': 'Hauptbahnhof', Hbf: 'Hauptbahnhof', 'Bhf.': 'Bahnhof', Bhf: 'Bahnhof',
+  'MwSt.': 'Mehrwertsteuer', MwSt: 'Mehrwertsteuer', 'Min.': 'Minuten', 'Std.': 'Stunden', 'Jh.': nameOf('Jahrhundert', 'Jahrhundert'), 'Jhd.': 'Jahrhundert', 'Jhdt.': 'Jahrhundert', 'Nr.': 'Nummer',
+  'Mio.': 'Millionen', 'Mrd.': 'Milliarden', 'Tsd.': 'Tausend', 'Aufl.': 'Auflage', 'Hrsg.': 'Herausgeber', 'Verf.': 'Verfasser', 'Whg.': 'Wohnung', 'Zi.': 'Zimmer', 'Bd.': 'Band', 'Kap.': 'Kapitel',
+  'Abs.': 'Absatz', 'Art.': 'Artikel', 'Ziff.': 'Ziffer', 'Anm.': 'Anmerkung', 'Bsp.': 'Beispiel', GmbH: 'G M B H', 'Co.': 'Co', 'Reg.': 'Regierung', 'Rel.': 'Religion', 'Vers.': 'Versicherung', 'Pkt.': 'Punkt', 'Stk.': 'Stück', 'u.': 'und',
+  'i. O.': 'in Ordnung', 'p. a.': 'pro Jahr', 'p. P.': 'pro Person', 'n. V.': 'nach Vereinbarung', 'o.': 'oder', '24/7': 'rund um die Uhr',
+}; // prettier-ignore
+
+export const WRITING: Writing = {
+  numbers: { decimal: ',', grouping: ['.', ' ', '’', "'"] },
+  dates: {
+    months: MONTHS,
+    weekdays: WEEKDAYS,
+    orders: { '.': 'dmy', '/': 'dmy', '-': 'dmy' },
+    named: ['day-month'],
+    dayMark: '\\.',
+    between: ' ?',
+  },
+  times: {
+    marks: [':', '.', 'h'],
+    halves: {},
+    words: { Uhr: 'Uhr', 'Uhr.': 'Uhr', h: 'Uhr' },
+    zones: { MEZ: 'mitteleuropäischer Zeit', MESZ: 'mitteleuropäischer Sommerzeit', UTC: 'U T C', GMT: 'G M T', CET: 'C E T', CEST: 'C E S T' },
+  },
+  telephone: {
+    patterns: [
+      /11[67] ?\d{3}(?![\d,]|\.\d)/y,
+      /\(0\d{2,5}\) ?\d{2,8}(?:[ -]\d{1,6}){0,4}(?![\d,])/y,
+      /0\d{2,5}(?: ?[/–-] ?| )\d{2,8}(?:[ -]\d{1,6}){0,4}(?![\d,]|\.\d)/y,
+    ],
+    keywords: words('telefon tel telefonnummer rufnummer handy handynummer mobil fax hotline durchwahl anrufen notruf rufen unter wählen notfall'),
+  },
+  currencies: CURRENCIES,
+  currencySigns: CURRENCY_SIGNS,
+  units: UNITS,
+  per: PER,
+  magnitudes: MAGNITUDES,
+  ordinalMark: '\\.',
+  abbreviations: ABBREVIATIONS,
+  beforeNumber: {
+    'Nr.': 'Nummer', 'Nrn.': 'Nummern', '#': 'Nummer', 'S.': 'Seite', 'Abs.': 'Absatz', 'Art.': 'Artikel', 'Kap.': 'Kapitel', 'Bd.': 'Band', 'Abb.': 'Abbildung',
+    'Tab.': 'Tabelle', 'Ziff.': 'Ziffer', 'Tel.': 'Telefon', 'Fig.': 'Figur', '§': 'Paragraf', '§§': 'Paragrafen', 'Pos.': 'Position', 'ca.': 'circa', 'Kl.': 'Klasse', 'Gl.': 'Gleis',
+    'Rn.': 'Randnummer', 'Zi.': 'Zimmer', 'Bl.': 'Blatt', 'Sp.': 'Spalte', 'Aufl.': 'Auflage', 'Hausnr.': 'Hausnummer', 'Kto.': 'Konto', 'Az.': 'Aktenzeichen', 'V.': 'Version', 'vgl.': 'vergleiche', 'Nr': 'Nummer', KW: 'Kalenderwoche',
+  },
+  spelled: words(`
+    EU USA UN ADAC AG KG BMW VW AOK ARD ZDF CDU CSU SPD FDP AFD AfD BKA BND BGB BRD DB DDR DGB DHL DIN DKB DNA DRK DSL DVD EDV EKG EZB FAQ FBI GPS HIV IBAN_
+    ICE IHK IC IP IT KI LKW PKW LED LTE MRT CT NDR NRW OP PC PDF PIN_ PS QR RB SMS SUV TAN_ TV UKW URL USB UKE VIP WDR WLAN_ WM EM XXL ABC API AI EDEKA_ UEFA_ HR CEO CFO ID OK
+    EC AB OHG SAP SE TU FH VHS DM US UK UNO_ HU AU AGB EG OG UG KFZ
+  `),
+  read: words('NATO UNO UNESCO UNICEF FIFA UEFA TÜV PIN TAN SIM RAM ROM IKEA ALDI LIDL REWE EDEKA IBAN BIC BAföG BAFÖG WLAN DAX MDAX AIDS GAU SARS SCHUFA ELSTER ZOB'),
+  romanAfter: {
+    ...Object.fromEntries('kapitel teil band artikel akt szene weltkrieg stufe typ klasse abschnitt buch anlage anhang ziffer tabelle abbildung version phase titel'.split(' ').map((word) => [word, 'cardinal'] as const)),
+    ...Object.fromEntries(
+      `ludwig ludwigs heinrich heinrichs friedrich wilhelm wilhelms karl karls otto ottos johannes paul benedikt pius leo gregor franz joseph josef elisabeth katharina georg eduard
+       philipp alexander nikolaus napoleon napoleons maximilian leopold richard rudolf könig papst kaiser charles innozenz clemens rama harald carl gustaf albert`.split(/\s+/).map((word) => [word, 'ordinal'] as const),
+    ),
+  },
+  romanBefore: words('jahrhundert jahrhunderts weltkrieg zivilsenat senat armee internationale'),
+  digitsAfter: words('konto http fehler fehlercode statuscode pin code kennwort passwort flug flugnummer plz postleitzahl kundennummer bestellnummer auftragsnummer vertragsnummer rechnungsnummer iban sendungsnummer tan kontonummer kreditkarte ticketnummer vorgangsnummer bankleitzahl blz durchwahl endziffern aktenzeichen seriennummer ausweisnummer personalnummer versicherungsnummer geheimzahl bestätigungscode zugangscode sicherheitscode'),
+  linking: words('ist lautet nummer nr war mit der die das von für'),
+  decadeMark: 'er',
+  yearAfter: words('jahr jahre jahres jahren seit bis ab anfang mitte ende frühjahr sommer herbst winter um von nach vor im in zwischen und januar februar märz april mai juni juli august september oktober november dezember'),
+  scoreWords: words('gewann gewinnt gewonnen siegt siegte sieg verlor verliert verloren niederlage spiel endstand halbzeit führt führte endete endet unentschieden tor tore remis auswärtssieg heimsieg steht stand gegen tabellenführer bezwang schlug besiegte punktspiel'),
+}; // prettier-ignore

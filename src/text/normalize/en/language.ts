@@ -1,0 +1,44 @@
+// English, American where the two differ and the text does not say.
+import type { Language } from '../language.js';
+import { houseInDirection, keyOfTelephone, openingHours, shortYear, state, textedTo } from './announcements.js';
+import { feetAndInches, httpStatus, inches, lasting, place, rating, shortDate, sizes, timesAsMuch } from './own.js';
+import { SPEECH } from './speech.js';
+import { WRITING } from './writing.js';
+
+export const ENGLISH: Language = {
+  tag: 'en',
+  writing: WRITING,
+  speech: SPEECH,
+  own: {
+    atDigit: [httpStatus, feetAndInches, inches, rating, place, shortDate, lasting, sizes, timesAsMuch, textedTo, houseInDirection, openingHours],
+    atLetter: [state],
+    atMark: [keyOfTelephone, shortYear],
+  },
+  symbols: {
+    inAddress: {
+      '@': 'at', '.': 'dot', '/': 'slash', '\\': 'backslash', '-': 'dash', _: 'underscore', ':': 'colon', '#': 'hash',
+      '?': 'question mark', '=': 'equals', '&': 'and', '+': 'plus', '~': 'tilde', '%': 'percent', '*': 'star', '!': 'exclamation mark',
+    },
+    inMath: {
+      '+': 'plus', '-': 'minus', '−': 'minus', '×': 'times', '*': 'times', '÷': 'divided by', '/': 'divided by', '=': 'equals', '==': 'equals',
+      '<': 'is less than', '>': 'is greater than', '<=': 'is less than or equal to', '>=': 'is greater than or equal to',
+      '≤': 'is less than or equal to', '≥': 'is greater than or equal to', '≠': 'is not equal to', '!=': 'is not equal to',
+      '≈': 'is approximately', '~': 'about', '±': 'plus or minus', '√': 'the square root of', '→': 'to', '∞': 'infinity', π: 'pi',
+    },
+    inFront: { '<': 'less than', '>': 'more than', '<=': 'at most', '>=': 'at least', '≤': 'at most', '≥': 'at least', '≈': 'approximately' },
+    inText: {
+      '&': 'and', '§': 'section', '©': 'copyright', '®': '', '™': '', '°': 'degrees', '%': 'percent', '→': 'to', '←': '', '•': '', '†': '', '✓': '', '=': 'equals', '@': 'at', '<': '', '>': '',
+    },
+    versionPoint: 'point',
+    version: 'version',
+    minus: 'minus',
+    plus: 'plus',
+    hashtag: 'hashtag',
+    addressWords: {
+      com: 'com', org: 'org', net: 'net', edu: 'E D U', gov: 'gov', io: 'I O', ai: 'A I', co: 'co', uk: 'U K', us: 'U S', eu: 'E U', de: 'D E', fr: 'F R',
+      ca: 'C A', au: 'A U', tv: 'T V', me: 'me', www: 'W W W', pdf: 'P D F', js: 'J S', ts: 'T S', html: 'H T M L', csv: 'C S V', json: 'jason',
+      jpg: 'J P G', jpeg: 'J peg', png: 'P N G', mp: 'M P', xml: 'X M L', yaml: 'yaml', md: 'M D', txt: 'T X T', exe: 'E X E', zip: 'zip', docx: 'doc X',
+      xlsx: 'X L S X', pptx: 'P P T X', py: 'P Y', api: 'A P I', faq: 'F A Q',
+    },
+  },
+}; // prettier-ignore

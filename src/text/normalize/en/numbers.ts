@@ -1,0 +1,47 @@
+// English number words. n2words is right up to a thousand; it groups decimals ("three point fourteen"), so they are said here.
+import { toCardinal, toOrdinal } from 'n2words/en-US';
+import type { Numeral } from '../numerals.js';
+import { keptWords } from '../number-words.js';
+
+const DIGITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
+
+export const cardinal = keptWords((digits) => toCardinal(digits));
+const keptOrdinal = keptWords((digits) => toOrdinal(digits));
+
+/** A hundredth, not "one hundredth", when it stands in a row. */
+export function ordinal(digits: string): string {
+  return keptOrdinal(digits);
+}
+
+export function spellDigits(digits: string): string {
+  return Array.from(digits, (digit) => DIGITS[Number(digit)] ?? digit).join(' ');
+}
+
+export function decimal({ negative, whole, decimals }: Numeral): string {
+  const sign = negative ? 'minus ' : '';
+  const rest = decimals === '' ? '' : ` point ${spellDigits(decimals)}`;
+  return `${sign}${cardinal(whole)}${rest}`;
+}
+
+/** 1905 nineteen oh five, 2000 two thousand, 2024 twenty twenty-four; pairs of digits as a year is said. */
+export function year(digits: string): string {
+  const value = Number(digits);
+  const [century, rest] = [String(Math.floor(value / 100)), value % 100];
+  if (digits.length !== 4 || value < 1000 || (value >= 2000 && value < 2010)) return cardinal(digits);
+  if (rest === 0) return value % 1000 === 0 ? cardinal(digits) : `${cardinal(century)} hundred`;
+  return `${cardinal(century)} ${rest < 10 ? `oh ${cardinal(String(rest))}` : cardinal(String(rest))}`;
+}
+
+const TENS: Readonly<Record<string, string>> = {
+  '00': 'hundreds', '10': 'tens', '20': 'twenties', '30': 'thirties', '40': 'forties',
+  '50': 'fifties', '60': 'sixties', '70': 'seventies', '80': 'eighties', '90': 'nineties',
+}; // prettier-ignore
+
+/** 1990 nineteen nineties, 90 nineties, 2000 two thousands. */
+export function decade(digits: string): string | undefined {
+  const tens = TENS[digits.slice(-2)];
+  if (tens === undefined) return undefined;
+  if (digits.length === 2) return digits === '00' ? 'two thousands' : tens;
+  if (digits.endsWith('000')) return `${cardinal(digits)}s`;
+  return `${cardinal(digits.slice(0, 2))} ${tens}`;
+}

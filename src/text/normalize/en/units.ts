@@ -1,0 +1,193 @@
+// English units, currencies and magnitudes: the singular, then the plural.
+import type { Currency, Magnitude, Noun } from '../language.js';
+
+function noun(one: string, many = `${one}s`): Noun {
+  return { forms: [one, many] };
+}
+
+const SAME: Readonly<Record<string, string>> = {
+  hertz: 'hertz',
+  kilohertz: 'kilohertz',
+  megahertz: 'megahertz',
+  gigahertz: 'gigahertz',
+};
+
+function units(list: Readonly<Record<string, string>>): Record<string, Noun> {
+  const found: Record<string, Noun> = {};
+  for (const [written, named] of Object.entries(list)) {
+    const [one = '', many] = named.split('|');
+    for (const form of written.split(' ')) found[form.replaceAll('_', ' ')] = noun(one, many ?? SAME[one] ?? `${one}s`);
+  }
+  return found;
+}
+
+export const UNITS: Readonly<Record<string, Noun>> = units({
+  '%': 'percent|percent',
+  '‰': 'per mille|per mille',
+  'bps bp': 'basis point',
+  km: 'kilometer',
+  m: 'meter',
+  cm: 'centimeter',
+  mm: 'millimeter',
+  'µm μm': 'micrometer',
+  nm: 'nanometer',
+  'mi mi.': 'mile',
+  'yd yd. yds': 'yard',
+  'ft ft.': 'foot|feet',
+  'in.': 'inch|inches',
+  'sq_ft sq._ft. sq._ft ft² ft2 sqft': 'square foot|square feet',
+  'sq_mi sq._mi.': 'square mile',
+  'sq_m sq._m sq._m.': 'square meter',
+  'cu_ft cu._ft.': 'cubic foot|cubic feet',
+  kt: 'knot',
+  'km² km2': 'square kilometer',
+  'm² m2 sqm': 'square meter',
+  'cm² cm2': 'square centimeter',
+  'm³ m3': 'cubic meter',
+  'cm³ cm3 cc': 'cubic centimeter',
+  'km/h kph kmh': 'kilometer per hour|kilometers per hour',
+  'm/s': 'meter per second|meters per second',
+  'm/s²': 'meter per second squared|meters per second squared',
+  'mph MPH': 'mile per hour|miles per hour',
+  'mpg MPG': 'mile per gallon|miles per gallon',
+  'kg kgs': 'kilogram',
+  g: 'gram',
+  mg: 'milligram',
+  'µg μg mcg': 'microgram',
+  t: 'ton',
+  'lb lbs lb. lbs.': 'pound',
+  'oz oz.': 'ounce',
+  'fl_oz fl._oz.': 'fluid ounce',
+  'l L': 'liter',
+  'ml mL': 'milliliter',
+  'cl cL': 'centiliter',
+  'gal gal.': 'gallon',
+  'qt qt.': 'quart',
+  'tbsp tbsp. Tbsp': 'tablespoon',
+  'tsp tsp.': 'teaspoon',
+  '°C ℃': 'degree Celsius|degrees Celsius',
+  '°F ℉': 'degree Fahrenheit|degrees Fahrenheit',
+  '°': 'degree',
+  K: 'kelvin|kelvin',
+  'h hr hrs hr. hrs.': 'hour',
+  'min min. mins': 'minute',
+  's sec sec. secs': 'second',
+  ms: 'millisecond',
+  'µs μs': 'microsecond',
+  ns: 'nanosecond',
+  'yr yrs yr.': 'year',
+  Hz: 'hertz',
+  kHz: 'kilohertz',
+  MHz: 'megahertz',
+  GHz: 'gigahertz',
+  'B bytes': 'byte',
+  'KB kB': 'kilobyte',
+  MB: 'megabyte',
+  GB: 'gigabyte',
+  TB: 'terabyte',
+  PB: 'petabyte',
+  KiB: 'kibibyte',
+  MiB: 'mebibyte',
+  GiB: 'gibibyte',
+  'kbps kbit/s': 'kilobit per second|kilobits per second',
+  'Mbps Mbit/s': 'megabit per second|megabits per second',
+  'Gbps Gbit/s': 'gigabit per second|gigabits per second',
+  'MB/s': 'megabyte per second|megabytes per second',
+  'GB/s': 'gigabyte per second|gigabytes per second',
+  W: 'watt',
+  kW: 'kilowatt',
+  MW: 'megawatt',
+  GW: 'gigawatt',
+  Wh: 'watt-hour',
+  kWh: 'kilowatt-hour',
+  MWh: 'megawatt-hour',
+  V: 'volt',
+  kV: 'kilovolt',
+  mV: 'millivolt',
+  A: 'amp',
+  mA: 'milliamp',
+  mAh: 'milliamp-hour',
+  Ω: 'ohm',
+  kΩ: 'kilohm',
+  N: 'newton',
+  Nm: 'newton-meter',
+  J: 'joule',
+  kJ: 'kilojoule',
+  kcal: 'kilocalorie',
+  cal: 'calorie',
+  Pa: 'pascal',
+  kPa: 'kilopascal',
+  hPa: 'hectopascal',
+  psi: 'pound per square inch|pounds per square inch',
+  'dB dBA': 'decibel',
+  rpm: 'revolution per minute|revolutions per minute',
+  fps: 'frame per second|frames per second',
+  dpi: 'dot per inch|dots per inch',
+  px: 'pixel',
+  MP: 'megapixel',
+  hp: 'horsepower|horsepower',
+  bpm: 'beat per minute|beats per minute',
+  ha: 'hectare',
+  mmHg: 'millimeter of mercury|millimeters of mercury',
+  'mg/dL mg/dl': 'milligram per deciliter|milligrams per deciliter',
+  'g/L g/l': 'gram per liter|grams per liter',
+});
+
+export const PER: Readonly<Record<string, string>> = {
+  s: 'per second', sec: 'per second', second: 'per second', min: 'per minute', minute: 'per minute',
+  h: 'per hour', hr: 'per hour', hour: 'per hour', d: 'per day', day: 'per day', wk: 'per week', week: 'per week',
+  mo: 'per month', month: 'per month', yr: 'per year', year: 'per year', night: 'per night',
+  kg: 'per kilogram', g: 'per gram', lb: 'per pound', oz: 'per ounce', gal: 'per gallon', l: 'per liter', L: 'per liter',
+  kWh: 'per kilowatt-hour', km: 'per kilometer', mi: 'per mile', mile: 'per mile', 'm²': 'per square meter',
+  'sq ft': 'per square foot', GB: 'per gigabyte', person: 'per person', user: 'per user', seat: 'per seat', unit: 'per unit',
+  'user/month': 'per user per month', 'person/night': 'per person per night', share: 'per share', ton: 'per ton', barrel: 'per barrel',
+}; // prettier-ignore
+
+export const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntries(
+  (
+    [
+      ['thousand', 3, 'K k thousand'],
+      ['million', 6, 'M MM mn mln mil million'],
+      ['billion', 9, 'B bn bln billion'],
+      ['trillion', 12, 'T tn trn trillion'],
+      ['hundred', 2, 'hundred'],
+    ] as const
+  ).flatMap(([word, power, forms]) =>
+    forms.split(' ').map((form): [string, Magnitude] => [form, { forms: [word], power }]),
+  ),
+);
+
+const CENT = noun('cent');
+const MINOR: Readonly<Record<string, Noun>> = {
+  GBP: noun('penny', 'pence'),
+  RUB: noun('kopeck'),
+  INR: noun('paisa', 'paise'),
+  BRL: noun('centavo'),
+  MXN: noun('centavo'),
+  CHF: noun('centime'),
+  PLN: noun('grosz', 'groszy'),
+  CNY: noun('fen', 'fen'),
+};
+const WITHOUT_MINOR = new Set(['JPY', 'KRW', 'BTC', 'VND', 'HUF']);
+const NAMES: Readonly<Record<string, string>> = {
+  USD: 'dollar', EUR: 'euro', GBP: 'pound', JPY: 'yen|yen', CNY: 'yuan|yuan', INR: 'rupee', KRW: 'won|won',
+  RUB: 'ruble', BRL: 'real|reais', CHF: 'Swiss franc', CAD: 'Canadian dollar', AUD: 'Australian dollar',
+  NZD: 'New Zealand dollar', MXN: 'Mexican peso', SEK: 'Swedish krona|Swedish kronor', NOK: 'Norwegian krone|Norwegian kroner',
+  DKK: 'Danish krone|Danish kroner', PLN: 'zloty', CZK: 'Czech koruna', HUF: 'forint', TRY: 'Turkish lira', ILS: 'shekel',
+  ZAR: 'rand|rand', SGD: 'Singapore dollar', HKD: 'Hong Kong dollar', TWD: 'Taiwan dollar', THB: 'baht|baht', VND: 'dong|dong',
+  PHP: 'Philippine peso', UAH: 'hryvnia', AED: 'dirham', SAR: 'riyal', BTC: 'bitcoin', ETH: 'ether|ether', CENT: 'cent',
+}; // prettier-ignore
+
+export const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
+  Object.entries(NAMES).map(([code, names]) => {
+    const [one = '', many] = names.split('|');
+    const minor = WITHOUT_MINOR.has(code) ? undefined : (MINOR[code] ?? CENT);
+    return [code, { ...noun(one, many ?? `${one}s`), ...(minor && { minor }) }];
+  }),
+);
+
+export const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
+  $: 'USD', US$: 'USD', 'U.S.$': 'USD', '€': 'EUR', '£': 'GBP', '¥': 'JPY', 'CN¥': 'CNY', RMB: 'CNY', '₹': 'INR', 'Rs.': 'INR',
+  '₩': 'KRW', '₽': 'RUB', R$: 'BRL', C$: 'CAD', CA$: 'CAD', A$: 'AUD', AU$: 'AUD', NZ$: 'NZD', HK$: 'HKD', S$: 'SGD', NT$: 'TWD',
+  MX$: 'MXN', '₺': 'TRY', '₪': 'ILS', '฿': 'THB', '₫': 'VND', '₱': 'PHP', '₴': 'UAH', '₿': 'BTC', 'Fr.': 'CHF', '¢': 'CENT',
+}; // prettier-ignore

@@ -1,0 +1,216 @@
+// What a language tells the normaliser: how things are written in it (data), and
+// how they are said (functions). See `normalize.ts` for how to add one.
+import type { NumberFormat, Numeral } from './numerals.js';
+import type { Around, Recogniser } from './reading.js';
+
+/** A noun that stands with a number: a unit, a currency, a part of one. */
+export interface Noun {
+  /** In the order that the language's own functions expect: one, many; or one, few, many, ... */
+  readonly forms: readonly string[];
+  readonly gender?: 'm' | 'f' | 'n';
+  /** Said before the number instead of behind it, or whatever else the language's functions look for. */
+  readonly form?: string;
+}
+
+export interface Currency extends Noun {
+  /** A hundredth of it, where it has one. */
+  readonly minor?: Noun;
+}
+
+/** Million, billion, ...: what multiplies the number before it. */
+export interface Magnitude extends Noun {
+  /** Powers of ten. */
+  readonly power: number;
+}
+
+/** A number, or a range of two, that may be multiplied. */
+export interface Quantity {
+  readonly number: Numeral;
+  /** End of a range. */
+  readonly to?: Numeral;
+  readonly magnitude?: Magnitude;
+  /** As in 3 1/2. */
+  readonly fraction?: Fraction;
+}
+
+export interface Fraction {
+  readonly numerator: string;
+  readonly denominator: string;
+}
+
+export interface WrittenDate {
+  /** 1 to 31, as digits without zeros. */
+  readonly day?: string;
+  /** Last day of a range within the month. */
+  readonly dayTo?: string;
+  /** 1 to 12. */
+  readonly month?: number;
+  /** As written: two or four digits. */
+  readonly year?: string;
+  /** 0 (Monday) to 6, where an abbreviation names it. */
+  readonly weekday?: number;
+  /** How the month was written: as a name, or as a number between marks. */
+  readonly style: 'name' | 'numeric';
+}
+
+export interface WrittenTime {
+  /** As digits without zeros. */
+  readonly hours: string;
+  /** Two digits; '' if not written. */
+  readonly minutes: string;
+  readonly seconds?: string;
+  /** Which half of the day, where it is written. */
+  readonly half?: string;
+  /** The language's word for "o'clock", where it is written. */
+  readonly word?: string;
+  readonly zone?: string;
+}
+
+export interface DateFormat {
+  /** Months with all their names, abbreviations and cases: the first is January. Capitals do not matter. */
+  readonly months: readonly (readonly string[])[];
+  /** Weekdays likewise, the first is Monday. */
+  readonly weekdays: readonly (readonly string[])[];
+  /** Order of the parts of a date in figures, by the mark between them; a mark that is not there makes no date. */
+  readonly orders: Readonly<Partial<Record<'/' | '.' | '-', 'dmy' | 'mdy' | 'ymd'>>>;
+  /** Where the name of the month stands: 15 January, January 15, or both. */
+  readonly named: readonly ('day-month' | 'month-day')[];
+  /** Source of an expression for what follows the figure of a day before a month: st, er, a full stop. */
+  readonly dayMark: string;
+  /** Source of an expression for what stands between the parts of a written date. */
+  readonly between: string;
+}
+
+export interface TimeFormat {
+  /** Marks between hours and minutes. */
+  readonly marks: readonly (':' | '.' | 'h')[];
+  /** How the halves of the day are written, and what is said for them. */
+  readonly halves: Readonly<Record<string, string>>;
+  /** Words for "o'clock" behind a time, and what is said for them. */
+  readonly words: Readonly<Record<string, string>>;
+  /** Time zones as written and as said. */
+  readonly zones: Readonly<Record<string, string>>;
+}
+
+/** What is said for a written form: the words, or what the neighbours make of it; undefined leaves it as written. */
+export type Saying = string | ((around: Around) => string | undefined);
+
+export interface TelephoneFormat {
+  /** Sticky expressions for numbers of the country, each from its first digit or bracket. */
+  readonly patterns: readonly RegExp[];
+  /** Words before digits that are certainly a telephone number, in small letters. */
+  readonly keywords: ReadonlySet<string>;
+}
+
+export interface Writing {
+  readonly numbers: NumberFormat;
+  readonly dates: DateFormat;
+  readonly times: TimeFormat;
+  readonly telephone: TelephoneFormat;
+  /** By ISO code. */
+  readonly currencies: Readonly<Record<string, Currency>>;
+  /** Signs and short forms to ISO codes; the ISO codes themselves are known. */
+  readonly currencySigns: Readonly<Record<string, string>>;
+  /** Units as written behind a number; the percent sign is one of them. */
+  readonly units: Readonly<Record<string, Noun>>;
+  /** Behind the slash of "5 km/day" or "$20/month": the written form and the whole phrase ("per month"). */
+  readonly per: Readonly<Record<string, string>>;
+  /** As written behind a number; a form of one letter only where it is attached. */
+  readonly magnitudes: Readonly<Record<string, Magnitude>>;
+  /** Source of an expression for what makes a number an ordinal: st|nd|rd|th; '' if only its own recognisers know. */
+  readonly ordinalMark: string;
+  /** Short forms that are said in full. A form that holds a full stop is written with it. */
+  readonly abbreviations: Readonly<Record<string, Saying>>;
+  /** Said when a number follows: No. 5, p. 12, § 3. */
+  readonly beforeNumber: Readonly<Record<string, string>>;
+  /** Written in capitals and spelled, although it could be read. */
+  readonly spelled: ReadonlySet<string>;
+  /** What is heard behind the letters of "PDFs"; "s" by default. */
+  readonly letterPlural?: string;
+  /** Written in capitals and read as a word, although it has no vowel or is short. */
+  readonly read: ReadonlySet<string>;
+  /** Behind these words (in small letters) a Roman numeral is a number; what kind of one. */
+  readonly romanAfter: Readonly<Record<string, 'cardinal' | 'ordinal'>>;
+  /** Before these words (in small letters) a Roman numeral is an ordinal: XX век, XXe siècle. */
+  readonly romanBefore: ReadonlySet<string>;
+  /** Behind these words (in small letters) a number is said digit by digit: code, PIN, flight. */
+  readonly digitsAfter: ReadonlySet<string>;
+  /** Source of an expression for what makes 1990 or 90 a decade; '' if nothing does. */
+  readonly decadeMark: string;
+  /** May stand between such a word and its number: "code is 4711"; in small letters. */
+  readonly linking: ReadonlySet<string>;
+  /** Behind these words a number of four digits is a year; in small letters. */
+  readonly yearAfter: ReadonlySet<string>;
+  /** Words of a game's result, in small letters: before or behind 3-1 they make it a score. */
+  readonly scoreWords: ReadonlySet<string>;
+}
+
+/** Names of signs. */
+export interface SymbolNames {
+  /** Within addresses, file names and codes: one for each of @ . / - _ : # ? = & + ~ % * and the backslash. */
+  readonly inAddress: Readonly<Record<string, string>>;
+  /** Between or before numbers and words: + = × < ... A sign that is not here is left as written. */
+  readonly inMath: Readonly<Record<string, string>>;
+  /** The same before a number with nothing on the left: <10 ms, ~5, >90 %. What is not here is taken from `inMath`. */
+  readonly inFront?: Readonly<Record<string, string>>;
+  /** Standing alone in running text: & § © → °. */
+  readonly inText: Readonly<Record<string, string>>;
+  /** Between the numbers of a version. */
+  readonly versionPoint: string;
+  /** For the v of v2.1. */
+  readonly version: string;
+  readonly minus: string;
+  readonly plus: string;
+  /** Before the word of #word. */
+  readonly hashtag: string;
+  /** Words for well-known ends of names: com, org, gmail, pdf. What is not here is read or spelled by its letters. */
+  readonly addressWords: Readonly<Record<string, string>>;
+}
+
+/** How things are said. Everything returns words only; undefined leaves the token as written. */
+export interface Speech {
+  /** A number with its sign and decimals; before a noun in that noun's gender. */
+  number(numeral: Numeral, around: Around, noun?: Noun): string;
+  /** An ordinal in the form that its neighbours ask for; `mark` is what was written behind the digits. */
+  ordinal(digits: string, around: Around, mark: string): string | undefined;
+  /** Each digit by its name. */
+  digits(digits: string): string;
+  /** Each letter by its name or as a capital that stands alone. */
+  letters(letters: string): string;
+  /** Four digits as a year, or undefined where they count something; `sure` if a word or date says that it is one. */
+  year(digits: string, around: Around, sure: boolean): string | undefined;
+  /** The 1990s, die 90er: the digits without the mark; undefined where the language has no such form. */
+  decade(digits: string, around: Around): string | undefined;
+  fraction(fraction: Fraction, around: Around, whole?: Numeral): string | undefined;
+  /** Half a litre, 3/4 cup; by default the fraction and then the unit in its first form. */
+  fractionOf?(fraction: Fraction, unit: Noun, around: Around): string;
+  /** A plain number, range or magnitude, with what follows it in the text. */
+  count(quantity: Quantity, around: Around): string;
+  measure(quantity: Quantity, unit: Noun, around: Around): string;
+  money(quantity: Quantity, currency: Currency, around: Around): string;
+  date(date: WrittenDate, around: Around): string | undefined;
+  time(time: WrittenTime, around: Around): string | undefined;
+  /** A duration as written on a clock, 1:05:20 or 2h 30m: hours, minutes, seconds as digits. */
+  duration(parts: readonly (readonly [amount: string, unit: 'h' | 'min' | 's'])[], around: Around): string;
+  /** Behind a number or name: squared, hoch zwei. */
+  power(exponent: string): string | undefined;
+  range(from: string, to: string, around: Around): string;
+  score(home: string, guest: string): string;
+  /** Groups of digits as written; `plus` of an international number. */
+  telephone(groups: readonly string[], plus: boolean): string;
+}
+
+export interface Language {
+  /** BCP 47 primary tag. */
+  readonly tag: string;
+  readonly writing: Writing;
+  readonly symbols: SymbolNames;
+  readonly speech: Speech;
+  /** Recognisers of its own; they are asked before the shared ones. */
+  readonly own?: {
+    readonly atDigit?: readonly Recogniser[];
+    readonly atLetter?: readonly Recogniser[];
+    readonly atMark?: readonly Recogniser[];
+    readonly atIdeograph?: readonly Recogniser[];
+  };
+}

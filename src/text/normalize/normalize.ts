@@ -1,0 +1,158 @@
+// Makes of a written text the words that are spoken: "$3.50" becomes "three dollars and fifty cents".
+//
+// The text is read once from left to right. At each place where a token may
+// begin, the recognisers for its first character (a digit, a letter, a mark)
+// are asked in order; the first that knows it gives the words, and the reading
+// goes on behind it. What nobody knows is left as written. Nothing looks further
+// than a few hundred characters from where it stands, so the time is linear.
+//
+// It works on whole sentences (`../sentences.ts`): then the words do not depend
+// on how the text arrived.
+//
+// How to add a language, in a folder of its own:
+//   1. `xx/writing.ts`: a `Writing`, data only: number format, months, units, currencies, short forms.
+//   2. `xx/numbers.ts`: number words, from n2words through `keptWords` where it is right.
+//   3. `xx/speech.ts`: a `Speech`: each function gets a token that was recognised already, and its
+//      neighbours (`Around`), for grammar. Returning undefined leaves the token as written.
+//   4. `xx/language.ts`: a `Language` of these and of the names of signs. Tokens that only this language
+//      has (一月三日, 14h30, § 3 Abs. 2) are recognisers of its own, under `own`; they come first.
+//   5. One line in `languages.ts`.
+//   6. `test/text/normalize/xx.cases.tsv`: "# sentence about behaviour", then lines "written TAB spoken".
+//      `normalize.test.ts` reads all such files: no code. Every case is also pushed by character through
+//      `SentenceStream`, so abbreviations that the segmenter must know belong in `../abbreviations.ts`.
+// `en/` and `de/` are models; `de/` has gender and case.
+import { classOf, DIGIT, fold, HIDDEN, IDEOGRAPH, LETTER, PAIR, SPACE } from './characters.js';
+import type { Language } from './language.js';
+import { Reading, type Found, type Recogniser } from './reading.js';
+import { recognisersOf, type Recognisers } from './recognisers.js';
+import { endsText, SpokenText, type Normalized } from './spoken-text.js';
+
+/** A part of the text that markup has claimed: it is copied, and no token reaches into it. */
+export interface Claim {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface NormalizeOptions {
+  /** In order, not overlapping. */
+  readonly claimed?: readonly Claim[];
+}
+
+const recognisers = new WeakMap<Language, Recognisers>();
+
+export function normalize(
+  text: string,
+  language: Language,
+  { claimed = [] }: NormalizeOptions = {},
+): Normalized {
+  let known = recognisers.get(language);
+  if (known === undefined) recognisers.set(language, (known = recognisersOf(language)));
+  return new Scan(text, known, claimed).run();
+}
+
+class Scan {
+  readonly #text: string;
+  readonly #known: Recognisers;
+  readonly #claimed: readonly Claim[];
+  readonly #reading: Reading;
+  readonly #spoken: SpokenText;
+  #nextClaim = 0;
+  #copied = 0; // what is before this offset is in the result
+
+  constructor(text: string, known: Recognisers, claimed: readonly Claim[]) {
+    this.#text = fold(text);
+    this.#known = known;
+    this.#claimed = claimed;
+    this.#reading = new Reading(this.#text);
+    this.#spoken = new SpokenText(text);
+  }
+
+  run(): Normalized {
+    let at = 0;
+    while (at < this.#text.length) {
+      const claim = this.#claimed[this.#nextClaim];
+      if (claim !== undefined && at >= claim.start) {
+        this.#nextClaim++;
+        at = Math.max(at, claim.end);
+        continue;
+      }
+      at = this.#step(at, claim?.start ?? this.#text.length);
+    }
+    this.#copyTo(this.#text.length);
+    return this.#spoken.result();
+  }
+
+  /** Reads one token, word or mark; returns the offset behind it. */
+  #step(at: number, limit: number): number {
+    const kind = classOf(this.#text.charCodeAt(at));
+    if (kind === SPACE) return this.#spaces(at, limit);
+    if (kind === HIDDEN) return this.#drop(at, at + 1);
+    const reading = this.#reading;
+    reading.at = at;
+    reading.kind = kind;
+    const found = this.#ask(kind, limit);
+    if (found !== undefined) return this.#replace(at, found);
+    if (kind === PAIR) return this.#pair(at);
+    return kind === LETTER || kind === DIGIT ? Math.min(reading.runEnd, limit) : at + 1;
+  }
+
+  #ask(kind: number, limit: number): Found | undefined {
+    const found = first(this.#recognisersFor(kind), this.#reading);
+    return found !== undefined && found.end > this.#reading.at && found.end <= limit ? found : undefined;
+  }
+
+  #recognisersFor(kind: number): readonly Recogniser[] {
+    if (kind === LETTER) return this.#known.atLetter;
+    if (kind === DIGIT) return this.#known.atDigit;
+    return kind === IDEOGRAPH ? this.#known.atIdeograph : this.#known.atMark;
+  }
+
+  #replace(at: number, found: Found): number {
+    const { spoken, rule } = found;
+    const doubled =
+      spoken.endsWith('.') && this.#text[found.end] === '.' && this.#text[found.end + 1] !== '.';
+    const end = doubled ? found.end + 1 : found.end; // the stop of "6 PM." is in "p.m." already
+    this.#copyTo(at);
+    // "… on Main St." ends with one stop for two purposes.
+    const stop =
+      spoken !== '' && this.#text[end - 1] === '.' && !spoken.endsWith('.') && endsText(this.#text, end);
+    this.#spoken.replace(at, end, stop ? `${spoken}.` : spoken, rule);
+    this.#copied = end;
+    this.#reading.tokenEnd = end;
+    return end;
+  }
+
+  #spaces(at: number, limit: number): number {
+    let end = at + 1;
+    while (end < limit && classOf(this.#text.charCodeAt(end)) === SPACE) end++;
+    this.#copyTo(at);
+    this.#spoken.space(at, end);
+    this.#copied = end;
+    return end;
+  }
+
+  /** A character of two units is copied; half of one is dropped. */
+  #pair(at: number): number {
+    const whole = (this.#text.codePointAt(at) ?? 0) > 0xffff;
+    return whole ? at + 2 : this.#drop(at, at + 1);
+  }
+
+  #drop(at: number, end: number): number {
+    this.#copyTo(at);
+    this.#copied = end;
+    return end;
+  }
+
+  #copyTo(end: number): void {
+    this.#spoken.copy(this.#text, this.#copied, end);
+    this.#copied = end;
+  }
+}
+
+function first(list: readonly Recogniser[], reading: Reading): Found | undefined {
+  for (const recognise of list) {
+    const found = recognise(reading);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,92 @@
+// Numbers as they are written: digits, their grouping and the decimal mark.
+import { isDigitAt } from './characters.js';
+
+export interface NumberFormat {
+  /** Between the whole part and the decimals. */
+  readonly decimal: '.' | ',';
+  /** Each may stand between groups of three digits; a space counts as a no-break space, too. */
+  readonly grouping: readonly string[];
+}
+
+/** A number as written, without its grouping. */
+export interface Numeral {
+  readonly negative: boolean;
+  /** Digits of the whole part; "0" where nothing is written before the decimal mark. */
+  readonly whole: string;
+  /** Digits behind the decimal mark; '' if there is none. */
+  readonly decimals: string;
+  readonly grouped: boolean;
+}
+
+export interface NumeralAt {
+  readonly numeral: Numeral;
+  readonly end: number;
+}
+
+const LONGEST = 400; // digits; what is longer is no number that anybody says
+
+export function numeralOf(whole: string): Numeral {
+  return { negative: false, whole, decimals: '', grouped: false };
+}
+
+/** The number whose first digit (or decimal mark) stands here; it has no sign yet. */
+export function readNumeral(text: string, at: number, format: NumberFormat): NumeralAt | undefined {
+  let end = digitsEnd(text, at);
+  if (end - at > LONGEST) return undefined;
+  let whole = text.slice(at, end);
+  let grouped = false;
+  if (whole.length <= 3 && whole.length > 0 && (whole[0] !== '0' || whole === '0')) {
+    const groups = groupsFrom(text, end, format);
+    if (groups !== undefined) {
+      whole += groups.digits;
+      end = groups.end;
+      grouped = true;
+    }
+  }
+  const decimals = decimalsFrom(text, end, format);
+  if (decimals === undefined && whole === '') return undefined;
+  if (decimals !== undefined) end += 1 + decimals.length;
+  return { numeral: { negative: false, whole: whole || '0', decimals: decimals ?? '', grouped }, end };
+}
+
+function groupsFrom(
+  text: string,
+  from: number,
+  format: NumberFormat,
+): { digits: string; end: number } | undefined {
+  const mark = text[from] ?? '';
+  if (!format.grouping.includes(mark)) return undefined;
+  let digits = '';
+  let end = from;
+  while (text[end] === mark && digitsEnd(text, end + 1) === end + 4 && digits.length < LONGEST) {
+    digits += text.slice(end + 1, end + 4);
+    end += 4;
+  }
+  if (digits === '' || (text[end] === mark && mark !== ' ' && isDigitAt(text, end + 1))) return undefined;
+  return { digits, end };
+}
+
+function decimalsFrom(text: string, from: number, { decimal }: NumberFormat): string | undefined {
+  if (text[from] !== decimal) return undefined;
+  const end = digitsEnd(text, from + 1);
+  if (end === from + 1 || end - from > LONGEST) return undefined;
+  const again = text[end] === decimal && isDigitAt(text, end + 1); // 1.2.3 is no number
+  return again ? undefined : text.slice(from + 1, end);
+}
+
+export function digitsEnd(text: string, at: number): number {
+  let end = at;
+  while (end < text.length && isDigitAt(text, end)) end++;
+  return end;
+}
+
+/** Without zeros in front; "0" of nothing but zeros. */
+export function withoutZeros(digits: string): string {
+  return digits.replace(/^0+(?=\d)/, '');
+}
+
+/** The value where it is small enough to be exact, for choosing a plural. */
+export function valueOf({ whole, decimals, negative }: Numeral): number {
+  const value = Number(decimals === '' ? whole : `${whole}.${decimals}`);
+  return negative ? -value : value;
+}

@@ -1,0 +1,187 @@
+// The text while it is read: where the scan stands and what is around it.
+import { classAt, DIGIT, IDEOGRAPH, isWordAt, LETTER, SPACE } from './characters.js';
+
+/** What kind of token was found; shown to those who ask why a text is spoken as it is. */
+export type Rule =
+  | 'abbreviation'
+  | 'acronym'
+  | 'address'
+  | 'cardinal'
+  | 'code'
+  | 'currency'
+  | 'date'
+  | 'decade'
+  | 'decimal'
+  | 'digits'
+  | 'duration'
+  | 'email'
+  | 'emoji'
+  | 'file'
+  | 'fraction'
+  | 'handle'
+  | 'hashtag'
+  | 'identifier'
+  | 'ip-address'
+  | 'markdown'
+  | 'math'
+  | 'measure'
+  | 'ordinal'
+  | 'percent'
+  | 'punctuation'
+  | 'range'
+  | 'roman'
+  | 'score'
+  | 'symbol'
+  | 'telephone'
+  | 'time'
+  | 'url'
+  | 'version'
+  | 'year'
+  | 'zone';
+
+/** A token and the words for it. Empty words: it is not spoken. */
+export interface Found {
+  /** Offset of the first unit behind the token. */
+  readonly end: number;
+  readonly spoken: string;
+  readonly rule: Rule;
+}
+
+/** Looks at one place of the text; undefined where its kind of token does not begin. */
+export type Recogniser = (reading: Reading) => Found | undefined;
+
+const WORD_LIMIT = 48; // units; a longer word is nobody's neighbour
+
+/** One token and its neighbours, for grammar that depends on them. */
+export class Around {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+
+  constructor(text: string, start: number, end: number) {
+    this.text = text;
+    this.start = start;
+    this.end = end;
+  }
+
+  /** The word before the token, in small letters; '' at the beginning of the text or behind a sentence mark. */
+  get previousWord(): string {
+    return wordBefore(this.text, this.start).toLowerCase();
+  }
+
+  /** The same, but also before a stop or colon: the "tel" of "Tel. 4711", the "pin" of "PIN: 0815". */
+  get previousShort(): string {
+    const stop = /[.:] ?$/.exec(this.text.slice(Math.max(0, this.start - 2), this.start));
+    return stop === null
+      ? this.previousWord
+      : wordBefore(this.text, this.start - stop[0].length).toLowerCase();
+  }
+
+  /** The second word before the token. */
+  get secondPreviousWord(): string {
+    const first = wordBefore(this.text, this.start);
+    if (first === '') return '';
+    const at = this.text.lastIndexOf(first, this.start);
+    return wordBefore(this.text, at).toLowerCase();
+  }
+
+  /** The word behind the token, as written; '' if none follows directly. */
+  get nextWord(): string {
+    return wordAfter(this.text, this.end);
+  }
+
+  /** The second word behind the token, as written. */
+  get secondNextWord(): string {
+    const at = skipSpaces(this.text, this.end);
+    const first = wordAfter(this.text, this.end);
+    return first === '' ? '' : wordAfter(this.text, at + first.length);
+  }
+
+  /** The token at another place, with the same text. */
+  upTo(end: number): Around {
+    return new Around(this.text, this.start, end);
+  }
+}
+
+/** For words that have no neighbours. */
+export const NOWHERE = new Around('', 0, 0);
+
+export function wordBefore(text: string, start: number): string {
+  let end = start;
+  while (end > 0 && start - end < 3 && text[end - 1] === ' ') end--;
+  let at = end;
+  while (at > 0 && end - at < WORD_LIMIT && isLetterAt(text, at - 1)) at--;
+  return text.slice(at, end);
+}
+
+export function wordAfter(text: string, from: number): string {
+  const at = skipSpaces(text, from);
+  let end = at;
+  while (end - at < WORD_LIMIT && isLetterAt(text, end)) end++;
+  return text.slice(at, end);
+}
+
+function isLetterAt(text: string, at: number): boolean {
+  const found = classAt(text, at);
+  if (found === LETTER || found === IDEOGRAPH) return true;
+  const mark = text[at];
+  return (mark === "'" || mark === '’') && isWordAt(text, at - 1) && isWordAt(text, at + 1);
+}
+
+/** Behind at most two spaces; a number and its unit stand no further apart. */
+export function skipSpaces(text: string, from: number): number {
+  let at = from;
+  while (at - from < 2 && text[at] === ' ') at++;
+  return at;
+}
+
+export class Reading {
+  readonly text: string;
+  /** Where the token would begin. */
+  at = 0;
+  /** Class of the character at `at`. */
+  kind = SPACE;
+  /** Where the last token ended that is spoken in other words: the next one may begin there. */
+  tokenEnd = -1;
+  #runAt = -1;
+  #runEnd = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** The word or number does not begin before this place. */
+  get isFresh(): boolean {
+    return this.at === this.tokenEnd || !isWordAt(this.text, this.at - 1);
+  }
+
+  /** A piece between white space begins here; opening quotes and brackets may stand before it. */
+  get startsChunk(): boolean {
+    const before = classAt(this.text, this.at - 1);
+    return before === SPACE || before === IDEOGRAPH || OPENING.includes(this.text[this.at - 1] ?? ' ');
+  }
+
+  /** Offset behind the letters, or the digits, that begin here. */
+  get runEnd(): number {
+    if (this.#runAt !== this.at) {
+      this.#runAt = this.at;
+      const kind = classAt(this.text, this.at) === DIGIT ? DIGIT : LETTER;
+      let end = this.at + 1;
+      while (end < this.text.length && classAt(this.text, end) === kind) end++;
+      this.#runEnd = end;
+    }
+    return this.#runEnd;
+  }
+
+  /** What a sticky expression finds here. */
+  match(pattern: RegExp, at = this.at): RegExpExecArray | undefined {
+    pattern.lastIndex = at;
+    return pattern.exec(this.text) ?? undefined;
+  }
+
+  around(end: number, start = this.at): Around {
+    return new Around(this.text, start, end);
+  }
+}
+
+const OPENING = '<"\'“‘„«‹([{（「『【《〈*_~¿¡|>,;:，、；：';

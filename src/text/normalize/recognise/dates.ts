@@ -1,0 +1,249 @@
+// Dates: in figures (15.01.2024, 1/15/2024, 2024-01-15) and with the name of a month.
+import { isDigitAt, isWordAt } from '../characters.js';
+import type { Language, WrittenDate } from '../language.js';
+import { withoutZeros } from '../numerals.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
+
+const ISO = /(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|[-/.]\d)/y;
+const FIGURES = /(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})?(?!\d|[-/]\d|\.\d)/y;
+const SPACED = /(\d{1,2})\. (\d{1,2})\. ?(\d{4})(?!\d)/y;
+const MONTH_OF_YEAR = /(0[1-9]|1[0-2])\/((?:19|20)\d\d)(?![\d/]|[.,]\d)/y;
+// A log's date goes on with its time.
+const STAMP = /(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}(?::\d{2})?)(?:[.,]\d{1,9})?(Z|[+-]\d{2}:?\d{2})?(?![\p{L}\p{N}])/uy;
+const DASH = /( ?)[-–]\1/y;
+const YEAR = '(?:1\\d{3}|20\\d{2})';
+
+export class Dates {
+  readonly #language: Language;
+  readonly #dayMonth: RegExp | undefined;
+  readonly #monthDay: RegExp | undefined;
+  readonly #monthYear: RegExp;
+  readonly #monthRange: RegExp;
+  readonly #weekdayRange: RegExp;
+  readonly #weekdayAlone: RegExp;
+  readonly #months = new Map<string, number>();
+  readonly #weekdays = new Map<string, number>();
+
+  constructor(language: Language) {
+    const { months, weekdays, named, dayMark, between } = language.writing.dates;
+    this.#language = language;
+    for (const [index, names] of months.entries()) {
+      for (const name of names) this.#months.set(name.toLowerCase(), index + 1);
+    }
+    for (const [index, names] of weekdays.entries()) {
+      for (const name of names) this.#weekdays.set(name.toLowerCase(), index);
+    }
+    const name = `(${alternatives(this.#months.keys())})(?![\\p{L}\\p{N}])`;
+    const day = `(\\d{1,2})(?:${dayMark})?`;
+    const days = `${day}(?:\\s?[-–]\\s?${day})?`;
+    const year = `(?:${between}(${YEAR})(?!\\d|[.,:]\\d))?`;
+    if (named.includes('day-month')) {
+      this.#dayMonth = new RegExp(`${days}${between}${name}${year}`, 'iuy');
+    }
+    if (named.includes('month-day')) {
+      this.#monthDay = new RegExp(`${name} ${days}(?![\\d:]|[.,]\\d)${year}`, 'iuy');
+    }
+    const weekday = `(${alternatives(weekdays.flat())})(?![\\p{L}\\p{N}])`;
+    this.#weekdayRange = new RegExp(`${weekday} ?[-–] ?${weekday}`, 'uy');
+    // With its stop it is followed by a word in small letters, too: "So." alone may be anything.
+    this.#weekdayAlone = new RegExp(`${weekday}(?:(?=,? ?\\d{1,2}[.:/\\s])|(?<=\\.)(?=,|/| ?\\p{Ll}))`, 'uy');
+    this.#monthRange = new RegExp(`${name} ?[-–] ?${name}${year}`, 'iuy');
+    this.#monthYear = new RegExp(`${name}${between}(${YEAR})(?!\\d|[.,:]\\d)`, 'iuy');
+  }
+
+  readonly atDigit: Recogniser = (reading) => {
+    if (!reading.isFresh || /[-/.,:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    return this.#stamp(reading) ?? this.#dateOrTwo(reading, this.#dateAtDigit(reading));
+  };
+
+  #dateAtDigit(reading: Reading): Found | undefined {
+    return (
+      this.#iso(reading) ?? this.#figures(reading) ?? this.#monthOfYear(reading) ?? this.#named(reading)
+    );
+  }
+
+  readonly atLetter: Recogniser = (reading) => {
+    if (!reading.isFresh) return undefined;
+    const word = reading.text.slice(reading.at, reading.runEnd).toLowerCase();
+    if (this.#weekdays.has(word) || this.#weekdays.has(`${word}.`)) return this.#weekday(reading);
+    if (!this.#isMonth(reading)) return undefined;
+    return this.#monthsOnly(reading) ?? this.#dateOrTwo(reading, this.#monthFirst(reading));
+  };
+
+  /** Dec. 24–Jan. 2 · 01.01.–31.03. */
+  #dateOrTwo(reading: Reading, first: Found | undefined): Found | undefined {
+    if (first === undefined) return undefined;
+    const dash = reading.match(DASH, first.end);
+    if (dash === undefined) return first;
+    const { at } = reading;
+    reading.at = first.end + dash[0].length;
+    const second = isDigitAt(reading.text, reading.at)
+      ? this.#dateAtDigit(reading)
+      : this.#isMonth(reading)
+        ? this.#monthFirst(reading)
+        : undefined;
+    reading.at = at;
+    if (second === undefined) return first;
+    const around = reading.around(second.end);
+    return { ...second, spoken: this.#language.speech.range(first.spoken, second.spoken, around) };
+  }
+
+  /** 2024-01-15T14:30:00Z: the time is spoken as one behind the date. */
+  #stamp(reading: Reading): Found | undefined {
+    const match = reading.match(STAMP);
+    const [, year = '', month = '', day = ''] = /^(\d+)-(\d+)-(\d+)$/.exec(match?.[1] ?? '') ?? [];
+    if (match === undefined) return undefined;
+    const [hours = '', minutes = ''] = (match[2] ?? '').split(':');
+    const { speech } = this.#language;
+    const end = reading.at + match[0].length;
+    const date = this.#say(reading, end, { day, month: Number(month), year, style: 'numeric' });
+    const zone = match[3] === 'Z' ? { zone: speech.letters('UTC') } : {};
+    const time = speech.time({ hours: withoutZeros(hours), minutes, ...zone }, reading.around(end));
+    if (date === undefined || time === undefined) return undefined;
+    return { end, spoken: `${date.spoken}, ${time}`, rule: 'date' };
+  }
+
+  /** 08/2027 */
+  #monthOfYear(reading: Reading): Found | undefined {
+    const match = reading.match(MONTH_OF_YEAR);
+    if (match === undefined) return undefined;
+    const [written, month = '', year = ''] = match;
+    return this.#say(reading, reading.at + written.length, { month: Number(month), year, style: 'numeric' });
+  }
+
+  /** Jan-Mar 2024 */
+  #monthsOnly(reading: Reading): Found | undefined {
+    const match = reading.match(this.#monthRange);
+    if (match === undefined) return undefined;
+    const [written, from = '', to = '', year] = match;
+    const end = reading.at + written.length;
+    const [first, last] = [this.#monthName(from), this.#monthName(to)];
+    if (first === undefined || last === undefined || isWordAt(reading.text, end)) return undefined;
+    const { speech } = this.#language;
+    const around = reading.around(end);
+    const full =
+      year === undefined ? last : speech.date({ ...this.#month(to), year, style: 'name' }, around);
+    return full === undefined ? undefined : { end, spoken: speech.range(first, full, around), rule: 'date' };
+  }
+
+  #monthName(written: string): string | undefined {
+    const { month } = this.#month(written);
+    return month === undefined ? undefined : this.#language.writing.dates.months[month - 1]?.[0];
+  }
+
+  #isMonth(reading: Reading): boolean {
+    const word = reading.text.slice(reading.at, reading.runEnd).toLowerCase();
+    return this.#months.has(word) || this.#months.has(`${word}.`);
+  }
+
+  /** Mon-Fri · Mo.–Fr. · Tues., Jan. 5 */
+  #weekday(reading: Reading): Found | undefined {
+    const match = reading.match(this.#weekdayRange) ?? reading.match(this.#weekdayAlone);
+    if (match === undefined) return undefined;
+    const [written, first = '', last] = match;
+    const [from, to] = [this.#weekdayName(first), last === undefined ? undefined : this.#weekdayName(last)];
+    const end = reading.at + written.length;
+    if (from === first || from === undefined) return undefined;
+    if (last === undefined) return { end, spoken: from, rule: 'date' };
+    return { end, spoken: this.#language.speech.range(from, to ?? last, reading.around(end)), rule: 'date' };
+  }
+
+  #weekdayName(written: string): string | undefined {
+    const index = this.#weekdays.get(written.toLowerCase());
+    return index === undefined ? undefined : this.#language.writing.dates.weekdays[index]?.[0];
+  }
+
+  #iso(reading: Reading): Found | undefined {
+    const match = reading.match(ISO);
+    if (match === undefined) return undefined;
+    const [written, year = '', , month = '', day = ''] = match;
+    return this.#say(reading, reading.at + written.length, {
+      day,
+      month: Number(month),
+      year,
+      style: 'numeric',
+    });
+  }
+
+  #figures(reading: Reading): Found | undefined {
+    const match = reading.match(FIGURES) ?? reading.match(SPACED);
+    if (match === undefined) return undefined;
+    const spaced = match.length === 4;
+    const [written, one = ''] = match;
+    const [mark, two = '', year] = spaced ? ['.', match[2], match[3]] : [match[2], match[3], match[4]];
+    const order = this.#language.writing.dates.orders[mark as '.' | '/' | '-'];
+    // Without its year only 15.01. is a date: 1/2 is a fraction, 1-2 a range.
+    if (order === undefined || (year === undefined && mark !== '.')) return undefined;
+    const [day, month] = order === 'mdy' ? [two, one] : [one, two];
+    const swapped = Number(month) > 12 && Number(day) <= 12 && (mark !== '.' || year?.length === 4);
+    const end = reading.at + written.length;
+    return this.#say(reading, end, {
+      day: swapped ? month : day,
+      month: Number(swapped ? day : month),
+      ...(year !== undefined && { year }),
+      style: 'numeric',
+    });
+  }
+
+  #named(reading: Reading): Found | undefined {
+    const match = this.#dayMonth && reading.match(this.#dayMonth);
+    if (match === undefined) return undefined;
+    const [written, day = '', dayTo, name = '', year] = match;
+    return this.#say(reading, reading.at + written.length, {
+      day,
+      ...(dayTo !== undefined && { dayTo }),
+      ...this.#month(name),
+      ...(year !== undefined && { year }),
+      style: 'name',
+    });
+  }
+
+  #monthFirst(reading: Reading): Found | undefined {
+    const match = this.#monthDay && reading.match(this.#monthDay);
+    if (match !== undefined) {
+      const [written, name = '', day = '', dayTo, year] = match;
+      const found = this.#say(reading, reading.at + written.length, {
+        ...this.#month(name),
+        day,
+        ...(dayTo !== undefined && { dayTo }),
+        ...(year !== undefined && { year }),
+        style: 'name',
+      });
+      if (found !== undefined) return found;
+    }
+    const pair = reading.match(this.#monthYear);
+    if (pair === undefined) return undefined;
+    const [written, name = '', year = ''] = pair;
+    return this.#say(reading, reading.at + written.length, { ...this.#month(name), year, style: 'name' });
+  }
+
+  #month(name: string): { month?: number } {
+    const month = this.#months.get(name.toLowerCase());
+    return month === undefined ? {} : { month };
+  }
+
+  #say(reading: Reading, end: number, date: WrittenDate): Found | undefined {
+    const { day, dayTo, month = 1 } = date;
+    if (month < 1 || month > 12 || !isDay(day) || !isDay(dayTo) || isWordAt(reading.text, end))
+      return undefined;
+    const plain = {
+      ...date,
+      ...(day !== undefined && { day: withoutZeros(day) }),
+      ...(dayTo !== undefined && { dayTo: withoutZeros(dayTo) }),
+    };
+    const spoken = this.#language.speech.date(plain, reading.around(end));
+    return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+  }
+}
+
+function isDay(day: string | undefined): boolean {
+  return day === undefined || (Number(day) >= 1 && Number(day) <= 31);
+}
+
+/** Longest first, so that "Sept." is not read as "Sep". */
+export function alternatives(words: Iterable<string>): string {
+  return [...words]
+    .sort((a, b) => b.length - a.length)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'))
+    .join('|');
+}

@@ -1,0 +1,173 @@
+// Versions, IP addresses, telephone numbers, and names mixed of letters and digits.
+import { isWordAt } from '../characters.js';
+import type { Language } from '../language.js';
+import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
+import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+
+const IP = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::(\d{1,5}))?(?![\d.]\d|\d)(?:\/\d{1,2}\b)?/y;
+const VERSION = /\d{1,5}(?:\.\d{1,6}){2,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?(?![\d]|\.\d)/y;
+const MARKED_VERSION =
+  /[vV](?:\. ?)?(\d{1,5}(?:\.\d{1,6}){0,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?)(?![\p{L}\p{N}]|\.\d)/uy;
+const INTERNATIONAL = /\+(\d{1,3}(?:[ ./-]?\(?\d{1,5}\)?){1,7})(?![\d\p{L}]|[.-]\d)/uy;
+const ANY_TELEPHONE = /\(?\+?\d(?:[ ./()-]{0,2}\d){2,17}(?![\d\p{L}])/uy;
+const MIXED_AT_LETTER =
+  /\p{Lu}[\p{L}]{0,11}(?:-?\d{1,20}(?:-?\p{Lu}{1,4}(?![\p{L}]))?){1,4}(?![\p{L}\p{N}]|[.,]\d)/uy;
+const MIXED_AT_DIGIT = /\d{1,4}-?(?:\p{Lu}{1,4}\d{0,4}){1,3}(?![\p{L}\p{N}])/uy;
+const CODE =
+  /(?=[A-Z\d-]{0,40}\d)(?=[A-Z\d-]{0,40}[A-Z])[A-Z\d]{1,20}(?:-[A-Z\d]{1,20}){1,6}(?![\p{L}\p{N}])/uy;
+const SERIAL = /(?=[A-Z]{0,2}\d)(?=[A-Z\d]{0,20}[A-Z])[A-Z\d]{6,40}(?![\p{L}\p{N}])/uy;
+const IBAN = /[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?![\p{L}\p{N}])/uy;
+const RUNS = /\p{L}+|\d+/gu;
+const AS_NUMBER = 2; // digits that are said as one number
+
+export class Identifiers {
+  readonly #language: Language;
+
+  constructor(language: Language) {
+    this.#language = language;
+  }
+
+  readonly atDigit: Recogniser = (reading) => {
+    if (!reading.isFresh || /[.:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    return (
+      this.#ip(reading) ??
+      this.#telephone(reading) ??
+      this.#version(reading) ??
+      this.#mixed(reading, MIXED_AT_DIGIT)
+    );
+  };
+
+  readonly atLetter: Recogniser = (reading) => {
+    if (!reading.isFresh || !/[\d.-]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    return this.#markedVersion(reading) ?? this.#mixed(reading, MIXED_AT_LETTER);
+  };
+
+  /** + and ( begin a telephone number. */
+  readonly atMark: Recogniser = (reading) => {
+    const mark = reading.text[reading.at] ?? '';
+    if ((mark !== '+' && mark !== '(') || isWordAt(reading.text, reading.at - 1)) return undefined;
+    return this.#telephone(reading);
+  };
+
+  #ip(reading: Reading): Found | undefined {
+    const match = reading.match(IP);
+    const [written = '', ...parts] = match ?? [];
+    if (match === undefined || parts.slice(0, 4).some((part) => Number(part) > 255)) return undefined;
+    const { speech, symbols } = this.#language;
+    const dot = ` ${symbols.inAddress['.'] ?? ''} `;
+    const address = parts.slice(0, 4).map((part) => speech.digits(part ?? '')).join(dot); // prettier-ignore
+    const port = parts[4] === undefined ? '' : ` ${symbols.inAddress[':'] ?? ''} ${speech.digits(parts[4])}`;
+    const mask = /\/(\d+)$/.exec(written)?.[1];
+    const slash = mask === undefined ? '' : ` ${symbols.inAddress['/'] ?? ''} ${this.#number(mask)}`;
+    return { end: reading.at + written.length, spoken: `${address}${port}${slash}`, rule: 'ip-address' };
+  }
+
+  #version(reading: Reading): Found | undefined {
+    const match = reading.match(VERSION);
+    if (match === undefined) return undefined;
+    const end = reading.at + match[0].length;
+    const number = readNumeral(reading.text, reading.at, this.#language.writing.numbers);
+    if (number !== undefined && number.end >= end) return undefined; // 1.234.567 where a full stop groups
+    return { end, spoken: this.#sayVersion(match[0]), rule: 'version' };
+  }
+
+  #markedVersion(reading: Reading): Found | undefined {
+    if (!/[vV]/.test(reading.text[reading.at] ?? '')) return undefined;
+    const match = reading.match(MARKED_VERSION);
+    if (match === undefined) return undefined;
+    const spoken = `${this.#language.symbols.version} ${this.#sayVersion(match[1] ?? '')}`;
+    return { end: reading.at + match[0].length, spoken, rule: 'version' };
+  }
+
+  #sayVersion(written: string): string {
+    const [, numbers = '', stage = '', count = ''] =
+      /^([\d.]+?)(?:-?(alpha|beta|rc)\.?(\d*))?$/.exec(written) ?? [];
+    const point = ` ${this.#language.symbols.versionPoint} `;
+    const said = numbers.split('.').map((part) => this.#number(part)).join(point); // prettier-ignore
+    const name = stage === 'rc' ? this.#language.speech.letters(stage) : stage;
+    return [said, name, count === '' ? '' : this.#number(count)].filter((word) => word !== '').join(' ');
+  }
+
+  #telephone(reading: Reading): Found | undefined {
+    const { telephone } = this.#language.writing;
+    const keyed = isNear(reading, telephone.keywords);
+    const match = telephone.patterns.map((pattern) => reading.match(pattern)).find((found) => found !== undefined)
+      ?? reading.match(INTERNATIONAL)
+      ?? (keyed ? reading.match(ANY_TELEPHONE) : undefined); // prettier-ignore
+    if (match === undefined) return undefined;
+    const [written] = match;
+    const groups = written.match(/\d+|\p{Lu}+/gu) ?? []; // 1-800-FLOWERS
+    const digits = groups.join('').length;
+    if (digits < 3 || digits > 17 || isWordAt(reading.text, reading.at + written.length)) return undefined;
+    const spoken = this.#language.speech.telephone(groups, written.includes('+'));
+    return { end: reading.at + written.length, spoken, rule: 'telephone' };
+  }
+
+  /** A380, COVID-19, B2B, 5G, ABC-1234: capitals by name, small numbers as numbers, longer ones by digit. */
+  #mixed(reading: Reading, pattern: RegExp): Found | undefined {
+    const iban = reading.match(IBAN);
+    if (iban !== undefined) return this.#serial(reading, iban[0]);
+    const serial = reading.match(SERIAL);
+    if (serial !== undefined && (serial[0].match(RUNS)?.length ?? 0) > 2)
+      return this.#serial(reading, serial[0]);
+    const match = reading.match(CODE) ?? reading.match(pattern);
+    if (match === undefined) return undefined;
+    const written = match[0];
+    if (this.#isMagnitude(reading, written)) return undefined;
+    if (isWordAt(reading.text, reading.at + written.length)) return undefined;
+    const spoken = Array.from(written.matchAll(RUNS), ([run]) => this.#run(run)).join(' ');
+    return { end: reading.at + written.length, spoken, rule: 'identifier' };
+  }
+
+  /** 10K likes are ten thousand, 4K is a format; 5USD is money. */
+  #isMagnitude(reading: Reading, written: string): boolean {
+    if (/^\d+[A-Z]{3}$/.test(written)) return this.#language.writing.currencies[written.slice(-3)] !== undefined;
+    if (!/^\d{2,}\p{L}$/u.test(written)) return false;
+    if (this.#language.writing.magnitudes[written.slice(-1)] === undefined) return false;
+    return /^\p{Ll}/u.test(reading.around(reading.at + written.length).nextWord);
+  }
+
+  /** 1Z999AA1012: character by character. */
+  #serial(reading: Reading, written: string): Found {
+    const { speech } = this.#language;
+    const runs = Array.from(written.matchAll(RUNS), ([run]) =>
+      /\d/.test(run) ? speech.digits(run) : speech.letters(run),
+    );
+    return { end: reading.at + written.length, spoken: runs.join(' '), rule: 'identifier' };
+  }
+
+  #run(run: string): string {
+    const { speech, writing } = this.#language;
+    if (/^\d/.test(run)) {
+      if (/^(?:19|20)\d\d$/.test(run)) return speech.year(run, NOWHERE, true) ?? speech.digits(run); // FY2024
+      const spelled = run.length > AS_NUMBER || (run.length > 1 && run.startsWith('0'));
+      return spelled ? speech.digits(run) : this.#number(run);
+    }
+    const capitals = /^\p{Lu}+$/u.test(run);
+    if (
+      run.length === 1 ||
+      (capitals && !writing.read.has(run) && (run.length <= 3 || writing.spelled.has(run)))
+    ) {
+      return speech.letters(run);
+    }
+    return run;
+  }
+
+  #number(digits: string): string {
+    return this.#language.speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
+  }
+}
+
+/** One of the words stands before the token, or one word further away. */
+export function isNear(
+  reading: Reading,
+  keywords: ReadonlySet<string>,
+  linking?: ReadonlySet<string>,
+): boolean {
+  const before = reading.around(reading.at).previousShort;
+  if (before === '') return false;
+  if (keywords.has(before)) return true;
+  const carrier = /(?:^|\s)\p{Lu}{1,3} ?$/u.test(reading.text.slice(Math.max(0, reading.at - 5), reading.at)); // flight BA 203
+  if (linking !== undefined && !linking.has(before) && !carrier) return false;
+  return keywords.has(reading.around(reading.at).secondPreviousWord);
+}

@@ -1,0 +1,160 @@
+// Markdown in running text: its marks are not spoken, the words between them are.
+import { classAt, isWordAt, SPACE } from '../characters.js';
+import type { Language } from '../language.js';
+import { numeralOf } from '../numerals.js';
+import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+
+const EMPHASIS = /\*{1,3}|_{1,3}|~~/y;
+const TICKS = /`{1,3}/y;
+const FENCE = /(?:`{3,}|~{3,})[^\S\n]*[\w+-]{0,30}(?=\s|$)/y;
+const HEADING = /#{1,6}[ \t]+/y;
+const BULLET = /[-*+•‣◦·▪–—][ \t]+(?:\[[ xX]\][ \t]+)?/y;
+const QUOTE = /(?:>[ \t]?){1,8}/y;
+const LINK = /!?\[(?=[^\]\n[]{1,200}\]\([^)\s]{1,500}(?: "[^"\n]{0,100}")?\))/y;
+const LINK_END = /\]\([^)\s]{1,500}(?: "[^"\n]{0,100}")?\)/y;
+const REFERENCE = /(?:\[\^?\d{1,3}\])+(?!\()/y;
+const FOOTNOTE = /\[\^[\w-]{1,20}\](?!\()/y;
+const TAG =
+  /<\/?(?:b|i|u|s|em|strong|br|p|ul|ol|li|code|pre|a|span|div|h[1-6]|sub|sup)(?: [^<>\n]{0,200})?\/?>/iy;
+const CELL = / ?\|[ |]*/y;
+
+const ESCAPE = /\\(?:[()[\]]|(?=[!-/:-@[-`{-~]))/y;
+const AUTOLINK = /<(?=(?:https?:\/\/|mailto:|www\.|[\w.+-]{1,64}@)[^\s<>]{1,300}>)/y;
+const ENTITY = /&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,7})|#x([\da-f]{1,6}));/iy;
+const ENTITIES: Readonly<Record<string, string>> = { lt: '', gt: '', quot: '"', apos: "'", nbsp: ' ' };
+const SOURCE = /【[^】\n]{0,40}】/y; // 【4:0†source】
+
+const NUMBERED = /(\d{1,3})[.)](?=\s)/y;
+const TABLE_RULE = /\|?[ :|-]*-{2}[ :|-]*(?=\n|$)/y;
+
+/** The number of a list item: a word and a stop. */
+export function atDigit(language: Language): Recogniser {
+  return (reading) => {
+    if (!startsLine(reading.text, reading.at)) return undefined;
+    const match = reading.match(NUMBERED);
+    if (match === undefined) return undefined;
+    const end = reading.at + match[0].length;
+    return {
+      end,
+      spoken: `${language.speech.number(numeralOf(match[1] ?? ''), NOWHERE)}.`,
+      rule: 'markdown',
+    };
+  };
+}
+
+/** Dropped marks; in a table a comma parts the cells. */
+export function atMark(language: Language): Recogniser {
+  return (reading) => (reading.text[reading.at] === '&' ? entity(reading, language) : mark(reading));
+}
+
+function mark(reading: Reading): Found | undefined {
+  const sign = reading.text[reading.at] ?? '';
+  switch (sign) {
+    case '*':
+    case '_':
+    case '~':
+      return lineMark(reading, BULLET) ?? fence(reading) ?? emphasis(reading);
+    case '`':
+      return fence(reading) ?? dropped(reading, TICKS);
+    case '[':
+    case '!':
+      return dropped(reading, LINK) ?? (sign === '[' ? (dropped(reading, FOOTNOTE) ?? reference(reading)) : undefined);
+    case ']':
+      return dropped(reading, LINK_END);
+    case '#':
+      return lineMark(reading, HEADING);
+    case '>':
+      return lineMark(reading, QUOTE);
+    case '<':
+      return tag(reading) ?? dropped(reading, AUTOLINK);
+    case '\\':
+      return dropped(reading, ESCAPE);
+    case '【':
+      return dropped(reading, SOURCE);
+    case '|':
+      return cell(reading);
+    default:
+      return /[-+•‣◦·▪–—]/u.test(sign) ? lineMark(reading, BULLET) : undefined;
+  }
+}
+
+/** What begins a line or block of HTML parts words. */
+function tag(reading: Reading): Found | undefined {
+  const found = dropped(reading, TAG);
+  const isBlock = /^<\/?(?:br|p|ul|ol|li|div|h\d)\b/i.test(reading.text.slice(reading.at, reading.at + 6));
+  return found && isBlock ? { ...found, spoken: ' ' } : found;
+}
+
+/** What a program wrote for a character of HTML. */
+function entity(reading: Reading, { symbols }: Language): Found | undefined {
+  const match = reading.match(ENTITY);
+  if (match === undefined) return undefined;
+  const [written, name, decimal, hexadecimal = ''] = match;
+  const code = Number.parseInt(decimal ?? hexadecimal, decimal === undefined ? 16 : 10);
+  const known = name === undefined ? characterOf(code) : ENTITIES[name.toLowerCase()];
+  const spoken = name?.toLowerCase() === 'amp' || known === '&' ? symbols.inText['&'] : known;
+  return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'markdown' };
+}
+
+function characterOf(code: number): string | undefined {
+  const scalar = code >= 0x20 && code <= 0x10_ffff && !(code >= 0xd800 && code <= 0xdfff);
+  return scalar ? String.fromCodePoint(code).replace(/\s/u, ' ') : undefined;
+}
+
+function dropped(reading: Reading, pattern: RegExp): Found | undefined {
+  const match = reading.match(pattern);
+  return match && { end: reading.at + match[0].length, spoken: '', rule: 'markdown' };
+}
+
+function lineMark(reading: Reading, pattern: RegExp): Found | undefined {
+  return startsLine(reading.text, reading.at) ? dropped(reading, pattern) : undefined;
+}
+
+function fence(reading: Reading): Found | undefined {
+  return startsLine(reading.text, reading.at) ? dropped(reading, FENCE) : undefined;
+}
+
+/** A footnote number behind a word. */
+function reference(reading: Reading): Found | undefined {
+  const before = reading.text[reading.at - 1] ?? ' ';
+  return /[\p{L}.,!?"'”’»)]/u.test(before) ? dropped(reading, REFERENCE) : undefined;
+}
+
+/** The mark touches a word on one side only; 2*3 and snake_case are no emphasis. */
+function emphasis(reading: Reading): Found | undefined {
+  const match = reading.match(EMPHASIS);
+  if (match === undefined) return undefined;
+  const { text, at } = reading;
+  const end = at + match[0].length;
+  const [left, right] = [classAt(text, at - 1) === SPACE, classAt(text, end) === SPACE];
+  if (left && right) return undefined;
+  const inside = isWordAt(text, at - 1) && isWordAt(text, end);
+  if (inside && match[0].length < 2) return undefined;
+  return { end, spoken: '', rule: 'markdown' };
+}
+
+function cell(reading: Reading): Found | undefined {
+  if (startsLine(reading.text, reading.at)) {
+    const rule = dropped(reading, TABLE_RULE);
+    if (rule !== undefined) return rule;
+  }
+  const match = reading.match(CELL);
+  if (match === undefined) return undefined;
+  const { text, at } = reading;
+  const end = at + match[0].length;
+  const edge = startsLine(text, at) || /^\s*(?:\n|$)/.test(text.slice(end, end + 8));
+  const words = /[\p{L}\p{N}.%)]/u.test(
+    text
+      .slice(Math.max(0, at - 2), at)
+      .trimEnd()
+      .slice(-1),
+  );
+  return { end, spoken: edge || !words ? '' : ', ', rule: 'markdown' };
+}
+
+/** Nothing but space and other marks of a line's beginning stands before. */
+export function startsLine(text: string, at: number): boolean {
+  let from = at;
+  while (from > 0 && at - from < 16 && /[ \t>]/.test(text[from - 1] ?? '')) from--;
+  return from === 0 || text[from - 1] === '\n';
+}

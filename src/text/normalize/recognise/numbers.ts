@@ -1,0 +1,158 @@
+// Numbers with a form of their own: fractions, scores, ordinals, decades, digits said one by one.
+import { isDigitAt, isWordAt } from '../characters.js';
+import type { Language } from '../language.js';
+import { digitsEnd } from '../numerals.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
+import { isNear } from './identifiers.js';
+
+const GROUPS = /\d{1,8}(?:-\d{1,8}){2,8}(?![\p{L}\p{N}-])/uy;
+const CARD = /\d{4}(?: \d{4}){2,4}(?![\p{L}\p{N}]|[.,]\d| \d{4}(?!\d))/uy;
+const RATIO = /(\d{1,3}):(\d{1,3})(?![\d:]|\.\d)/y;
+const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\d-–/]|\.\d)/y;
+const YEARS = /(1\d{3}|20\d\d)([-–/])(\d\d|\d{4})(?![\d/.-]\d|\d)/y;
+const LONG_CODE = 8; // ungrouped digits that nobody counts with
+const NUMBERED = 4; // digits behind # that are no small number
+const GROUPED_CODE = /\d+(?:[- ]\d+){0,7}/y;
+
+export class Numbers {
+  readonly #language: Language;
+  readonly #ordinal: RegExp | undefined;
+  readonly #decade: RegExp | undefined;
+
+  constructor(language: Language) {
+    const { ordinalMark, decadeMark } = language.writing;
+    this.#language = language;
+    if (ordinalMark !== '') this.#ordinal = new RegExp(`(\\d{1,12})(${ordinalMark})`, 'uy');
+    if (decadeMark !== '')
+      this.#decade = new RegExp(`(\\d{4}|\\d0)(?:${decadeMark})(?![\\p{L}\\p{N}])`, 'uy');
+  }
+
+  readonly atDigit: Recogniser = (reading) => {
+    if (!reading.isFresh || /[.:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    return (
+      this.#decades(reading) ??
+      this.#ordinals(reading) ??
+      this.#keyed(reading) ??
+      this.#years(reading) ??
+      this.#scores(reading) ??
+      this.#grouped(reading) ??
+      this.#code(reading)
+    );
+  };
+
+  /** The '90s: the apostrophe stands for the century. */
+  readonly atMark: Recogniser = (reading) => {
+    const { text, at } = reading;
+    if (!/['’‘]/.test(text[at] ?? '') || !isDigitAt(text, at + 1) || isWordAt(text, at - 1)) return undefined;
+    const match = this.#decade && reading.match(this.#decade, at + 1);
+    if (match === undefined || match[1]?.length !== 2) return undefined;
+    const end = at + 1 + match[0].length;
+    const spoken = this.#language.speech.decade(match[1], reading.around(end));
+    return spoken === undefined ? undefined : { end, spoken, rule: 'decade' };
+  };
+
+  #decades(reading: Reading): Found | undefined {
+    const match = this.#decade && reading.match(this.#decade);
+    if (match === undefined) return undefined;
+    const end = reading.at + match[0].length;
+    const spoken = this.#language.speech.decade(match[1] ?? '', reading.around(end));
+    return spoken === undefined ? undefined : { end, spoken, rule: 'decade' };
+  }
+
+  #ordinals(reading: Reading): Found | undefined {
+    const match = this.#ordinal && reading.match(this.#ordinal);
+    if (match === undefined) return undefined;
+    const end = reading.at + match[0].length;
+    if (isWordAt(reading.text, end) && isWordAt(reading.text, end - 1)) return undefined;
+    const spoken = this.#language.speech.ordinal(match[1] ?? '', reading.around(end), match[2] ?? '');
+    return spoken === undefined ? undefined : { end, spoken, rule: 'ordinal' };
+  }
+
+  /** Code 4711, PIN 0 815, flight 203. */
+  #keyed(reading: Reading): Found | undefined {
+    const { text, at, runEnd } = reading;
+    const numbered = text[at - 1] === '#' && runEnd - at >= NUMBERED; // #48213
+    const { digitsAfter, linking } = this.#language.writing;
+    if (!numbered && !isNear(reading, digitsAfter, linking)) return undefined;
+    const match = reading.match(GROUPED_CODE);
+    if (match === undefined) return undefined;
+    const end = reading.at + match[0].length;
+    if (isWordAt(reading.text, end) || /^[.,:/]\d/.test(reading.text.slice(end, end + 2))) return undefined;
+    return { end, spoken: this.#groups(match[0]), rule: 'digits' };
+  }
+
+  #groups(written: string): string {
+    return written
+      .split(/[- ]/)
+      .map((group) => this.#language.speech.digits(group))
+      .join(', ');
+  }
+
+  /** 2023/24, 1939–1945. */
+  #years(reading: Reading): Found | undefined {
+    const match = reading.match(YEARS);
+    if (match === undefined) return undefined;
+    const [written, from = '', mark = '', to = ''] = match;
+    if (Number(to) <= Number(from.slice(-to.length)) || (mark === '/' && to.length === 4)) return undefined;
+    const { speech } = this.#language;
+    const end = reading.at + written.length;
+    const around = reading.around(end);
+    const first = speech.year(from, around, true);
+    const last = to.length === 4 ? speech.year(to, around, true) : speech.number(plain(to), around);
+    if (first === undefined || last === undefined) return undefined;
+    return {
+      end,
+      spoken: mark === '/' ? `${first} ${last}` : speech.range(first, last, around),
+      rule: 'range',
+    };
+  }
+
+  /** 16:9, and 3-1 where a word around it tells of a game. */
+  #scores(reading: Reading): Found | undefined {
+    const ratio = reading.match(RATIO);
+    const match = ratio ?? reading.match(RESULT);
+    if (match === undefined) return undefined;
+    const [written, home = '', guest = ''] = match;
+    const end = reading.at + written.length;
+    if (isWordAt(reading.text, end)) return undefined;
+    if (ratio === undefined && !this.#isGame(reading, end, Number(home), Number(guest))) return undefined;
+    const { speech } = this.#language;
+    const around = reading.around(end);
+    return {
+      end,
+      spoken: speech.score(speech.number(plain(home), around), speech.number(plain(guest), around)),
+      rule: 'score',
+    };
+  }
+
+  #isGame(reading: Reading, end: number, home: number, guest: number): boolean {
+    const { scoreWords } = this.#language.writing;
+    if (home > 199 || guest > 199) return false;
+    const around = reading.around(end);
+    const near = [around.previousWord, around.secondPreviousWord, around.nextWord, around.secondNextWord];
+    return near.some((word) => scoreWords.has(word.toLowerCase()));
+  }
+
+  /** 123-45-6789, 4111 1111 1111 1111: more than two groups are no range. */
+  #grouped(reading: Reading): Found | undefined {
+    const match = reading.match(GROUPS) ?? reading.match(CARD);
+    if (match === undefined) return undefined;
+    return { end: reading.at + match[0].length, spoken: this.#groups(match[0]), rule: 'digits' };
+  }
+
+  /** 007, 0800, 4006381333931: nobody counts so. */
+  #code(reading: Reading): Found | undefined {
+    const { text, at, runEnd } = reading;
+    const digits = text.slice(at, runEnd);
+    const zero = digits.length > 1 && digits.startsWith('0');
+    const long = digits.length >= LONG_CODE && !digits.endsWith('000');
+    if (!zero && !long) return undefined;
+    if (isWordAt(text, runEnd) || (/[.,]/.test(text[runEnd] ?? '') && isDigitAt(text, runEnd + 1)))
+      return undefined;
+    return { end: digitsEnd(text, at), spoken: this.#language.speech.digits(digits), rule: 'digits' };
+  }
+}
+
+function plain(whole: string): { negative: false; whole: string; decimals: ''; grouped: false } {
+  return { negative: false, whole, decimals: '', grouped: false };
+}

@@ -1,0 +1,290 @@
+// Amounts: money, measures, percentages, ranges, and numbers that only count.
+import { classAt, DIGIT, isDigitAt, isWordAt } from '../characters.js';
+import type { Currency, Fraction, Language, Noun, Quantity } from '../language.js';
+import { LiteralTable } from '../literals.js';
+import { isSayable } from '../number-words.js';
+import { readNumeral, valueOf, type NumeralAt } from '../numerals.js';
+import { skipSpaces, type Found, type Reading, type Recogniser, type Rule } from '../reading.js';
+
+interface QuantityAt {
+  readonly quantity: Quantity;
+  readonly end: number;
+}
+
+const RANGE_MARK = /( ?)([-–—~～〜])\1/y;
+const FRACTION = /(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|\.\d)(?!\p{L}(?!\s|\p{P}|$))/uy;
+const REPEATABLE: ReadonlySet<Rule> = new Set<Rule>(['percent', 'measure', 'currency']);
+const SIGN = /[-−+±]/;
+const MINUS = /[-−–]/;
+const MIXED_FRACTION = /[ -](\d{1,3})[/⁄](\d{1,4})(?![\d/⁄\p{L}])/uy;
+const VULGAR = '¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞';
+const VULGAR_PARTS = '1/4 1/2 3/4 1/7 1/9 1/10 1/3 2/3 1/5 2/5 3/5 4/5 1/6 5/6 1/8 3/8 5/8 7/8'.split(' ');
+
+/** The numerator and denominator of a sign such as ½. */
+export function vulgarFraction(sign: string): { numerator: string; denominator: string } | undefined {
+  const [numerator, denominator] = (VULGAR_PARTS[VULGAR.indexOf(sign)] ?? '').split('/');
+  if (sign === '' || !VULGAR.includes(sign) || numerator === undefined || denominator === undefined) {
+    return undefined;
+  }
+  return { numerator, denominator };
+}
+
+/** Knows the words for everything that begins with a number or with the sign of a currency. */
+export class Quantities {
+  readonly #language: Language;
+  readonly #units: LiteralTable<Noun>;
+  readonly #magnitudes: LiteralTable<NonNullable<Quantity['magnitude']>>;
+  readonly #currencies: LiteralTable<Currency>;
+  readonly #per: LiteralTable<string>;
+
+  constructor(language: Language) {
+    const { units, magnitudes, currencies, currencySigns, per } = language.writing;
+    this.#language = language;
+    this.#units = new LiteralTable(Object.entries(units));
+    this.#magnitudes = new LiteralTable(Object.entries(magnitudes));
+    this.#per = new LiteralTable(Object.entries(per));
+    const signs = Object.entries(currencySigns).flatMap(([sign, code]): [string, Currency][] => {
+      const currency = currencies[code];
+      return currency === undefined ? [] : [[sign, currency]];
+    });
+    this.#currencies = new LiteralTable([...signs, ...Object.entries(currencies)]);
+  }
+
+  /** 5 · 5 km · 5-10 % · 3.5 million euros */
+  readonly atDigit: Recogniser = (reading) => {
+    if (!reading.isFresh) return undefined;
+    return this.#fraction(reading) ?? this.#compound(reading) ?? this.#amountOrTwo(reading);
+  };
+
+  /** -5 · +3 °C · $5 · -$5 · ±2 · .5 · ½ cup */
+  readonly atMark: Recogniser = (reading) => {
+    const { text, at } = reading;
+    const mark = text[at] ?? '';
+    if (VULGAR.includes(mark)) return this.#vulgar(reading);
+    const currency = this.#currencyBefore(reading, at);
+    if (currency !== undefined) return currency;
+    const decimal = mark === this.#language.writing.numbers.decimal;
+    if (!SIGN.test(mark) && !(decimal && mark === '.')) return undefined;
+    if (isWordAt(text, at - 1) || /[-−–.,/)\]]/.test(text[at - 1] ?? '')) return undefined;
+    if (decimal) return isDigitAt(text, at + 1) ? this.#amount(reading, at, false) : undefined;
+    return this.#signed(reading, mark);
+  };
+
+  /** USD 5 · US$5 · CHF 20 */
+  readonly atLetter: Recogniser = (reading) =>
+    reading.isFresh ? this.#currencyBefore(reading, reading.at) : undefined;
+
+  #signed(reading: Reading, mark: string): Found | undefined {
+    const { at } = reading;
+    const minus = MINUS.test(mark);
+    const symbols = this.#language.symbols;
+    if (minus) {
+      return this.#currencyBefore(reading, at + 1, true) ?? this.#amount(reading, at + 1, true);
+    }
+    const found =
+      this.#currencyBefore(reading, at + 1) ?? this.#amount(reading, skipSpaces(reading.text, at + 1), false);
+    const name = mark === '+' ? symbols.plus : symbols.inMath[mark];
+    return found === undefined || name === undefined
+      ? undefined
+      : { ...found, spoken: `${name} ${found.spoken}` };
+  }
+
+  /** 1/2 · 3/4 cup */
+  #fraction(reading: Reading): Found | undefined {
+    const match = reading.match(FRACTION);
+    if (match === undefined) return undefined;
+    const [written, numerator = '', denominator = ''] = match;
+    const end = reading.at + written.length;
+    if (Number(denominator) === 0) return undefined;
+    return this.#part(reading, { numerator, denominator }, end);
+  }
+
+  #vulgar(reading: Reading): Found | undefined {
+    const fraction = vulgarFraction(reading.text[reading.at] ?? '');
+    if (fraction === undefined) return undefined;
+    const end = reading.at + 1;
+    return this.#part(reading, fraction, end);
+  }
+
+  /** A fraction and the unit behind it. */
+  #part(reading: Reading, fraction: Fraction, from: number): Found | undefined {
+    const { speech } = this.#language;
+    const next = skipSpaces(reading.text, from);
+    const unit = this.#units.at(reading.text, next);
+    const end = unit === undefined ? from : next + unit.written.length;
+    const around = reading.around(end);
+    const spoken =
+      unit && speech.fractionOf
+        ? speech.fractionOf(fraction, unit.value, around)
+        : speech.fraction(fraction, around);
+    if (spoken === undefined) return undefined;
+    const noun = unit && !speech.fractionOf ? ` ${unit.value.forms[0] ?? ''}` : '';
+    return { end, spoken: spoken + noun, rule: 'fraction' };
+  }
+
+  /** An amount with its currency in front. */
+  #currencyBefore(reading: Reading, at: number, negative = false): Found | undefined {
+    const { text } = reading;
+    const literal = this.#currencyAt(text, at);
+    if (literal === undefined) return undefined;
+    let start = skipSpaces(text, literal.end);
+    const sign = MINUS.test(text[start] ?? '');
+    if (sign) start++;
+    if (!isDigitAt(text, start) && text[start] !== '.') return undefined;
+    const read = this.#quantityAt(text, start, negative || sign, literal.written);
+    if (read === undefined) return undefined;
+    return this.#money(reading, read, literal.value);
+  }
+
+  /** 5%-6% · 10 € – 20 €: two amounts of one kind. */
+  #amountOrTwo(reading: Reading): Found | undefined {
+    const first = this.#amount(reading, reading.at, false);
+    if (first === undefined || !REPEATABLE.has(first.rule)) return first;
+    RANGE_MARK.lastIndex = first.end;
+    const mark = RANGE_MARK.exec(reading.text);
+    const at = first.end + (mark?.[0].length ?? 0);
+    if (mark === null || !isDigitAt(reading.text, at)) return first;
+    const second = this.#amount(reading, at, false);
+    if (second?.rule !== first.rule) return first;
+    const { speech } = this.#language;
+    return { ...second, spoken: speech.range(first.spoken, second.spoken, reading.around(second.end)) };
+  }
+
+  /** A 5-km run: the unit hangs on its number, in the singular. */
+  #compound(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const read = this.#numeralAt(text, at);
+    if (read === undefined || text[read.end] !== '-') return undefined;
+    const unit = this.#units.at(text, read.end + 1);
+    if (unit === undefined || !/^\p{Ll}{2,}$/u.test(unit.written)) return undefined;
+    const end = read.end + 1 + unit.written.length;
+    const number = this.#language.speech.number(read.numeral, reading.around(read.end));
+    return { end, spoken: `${number}-${unit.value.forms[0] ?? unit.written}`, rule: 'measure' };
+  }
+
+  #currencyAt(text: string, at: number): { written: string; value: Currency; end: number } | undefined {
+    const code = text.slice(at, at + 3);
+    const known = isDigitAt(text, at + 3) && /^[A-Z]{3}$/.test(code) ? this.#language.writing.currencies[code] : undefined;
+    const literal = known === undefined ? this.#currencies.at(text, at) : { written: code, value: known }; // USD5
+    return literal && { ...literal, end: at + literal.written.length };
+  }
+
+  #amount(reading: Reading, at: number, negative: boolean): Found | undefined {
+    const { text } = reading;
+    const read = this.#quantityAt(text, at, negative, '');
+    if (read === undefined) return undefined;
+    const next = skipSpaces(text, read.end);
+    const currency = next - read.end <= 1 ? this.#currencyAt(text, next) : undefined;
+    if (currency !== undefined && !isDigitAt(text, currency.end)) {
+      return this.#money(reading, { ...read, end: currency.end }, currency.value);
+    }
+    const unit = next - read.end <= 1 ? this.#units.at(text, next) : undefined;
+    if (unit !== undefined) return this.#measure(reading, read, next + unit.written.length, unit.value);
+    return this.#count(reading, read);
+  }
+
+  #money(reading: Reading, { quantity, end }: QuantityAt, currency: Currency): Found {
+    const spoken = this.#language.speech.money(quantity, currency, reading.around(end));
+    return this.#perUnit(reading, { end, spoken, rule: 'currency' });
+  }
+
+  #measure(reading: Reading, { quantity }: QuantityAt, end: number, unit: Noun): Found {
+    const spoken = this.#language.speech.measure(quantity, unit, reading.around(end));
+    const rule: Rule = reading.text[end - 1] === '%' || reading.text[end - 1] === '‰' ? 'percent' : 'measure';
+    return this.#perUnit(reading, { end, spoken, rule });
+  }
+
+  #perUnit(reading: Reading, found: Found): Found {
+    if (reading.text[found.end] !== '/') return found;
+    const per = this.#per.at(reading.text, found.end + 1);
+    if (per === undefined) return found;
+    return { ...found, end: found.end + 1 + per.written.length, spoken: `${found.spoken} ${per.value}` };
+  }
+
+  #count(reading: Reading, { quantity, end }: QuantityAt): Found | undefined {
+    const { text } = reading;
+    if (isWordAt(text, end)) return undefined;
+    const { number, to, magnitude } = quantity;
+    const around = reading.around(end);
+    if (to !== undefined) {
+      return { end, spoken: this.#language.speech.count(quantity, around), rule: 'range' };
+    }
+    const year = number.whole.length === 4 && !number.negative && !number.grouped && number.decimals === '';
+    if (year && magnitude === undefined && quantity.fraction === undefined) {
+      const sure = this.#language.writing.yearAfter.has(around.previousWord);
+      const spoken = this.#language.speech.year(number.whole, around, sure);
+      if (spoken !== undefined) return { end, spoken, rule: 'year' };
+    }
+    const rule =
+      quantity.fraction !== undefined ? 'fraction' : number.decimals === '' ? 'cardinal' : 'decimal';
+    return { end, spoken: this.#language.speech.count(quantity, around), rule };
+  }
+
+  #quantityAt(text: string, at: number, negative: boolean, sign: string): QuantityAt | undefined {
+    const first = this.#numeralAt(text, at);
+    if (first === undefined) return undefined;
+    const number = { ...first.numeral, negative };
+    let { end } = first;
+    const fraction = this.#fractionAt(text, first);
+    if (fraction !== undefined)
+      return { quantity: { number, fraction: fraction.fraction }, end: fraction.end };
+    const range = this.#rangeAt(text, first, sign);
+    if (range !== undefined) end = range.end;
+    const magnitude = this.#magnitudeAt(text, end);
+    if (magnitude !== undefined) end = magnitude.end;
+    const second = magnitude === undefined || range !== undefined ? undefined : this.#rangeAt(text, { ...first, end }, sign);
+    const same = second === undefined ? undefined : this.#magnitudeAt(text, second.end); // $1.2M–$1.5M
+    const isRange = same !== undefined && same.value.power === magnitude?.value.power;
+    if (isRange) end = same.end;
+    const to = range ?? (isRange ? second : undefined);
+    const quantity: Quantity = {
+      number,
+      ...(to && { to: to.numeral }),
+      ...(magnitude && { magnitude: magnitude.value }),
+    };
+    return { quantity, end };
+  }
+
+  #numeralAt(text: string, at: number): NumeralAt | undefined {
+    const read = readNumeral(text, at, this.#language.writing.numbers);
+    return read !== undefined && isSayable(read.numeral.whole) ? read : undefined;
+  }
+
+  /** The ½ of 3½, the 1/2 of 3 1/2. */
+  #fractionAt(text: string, { numeral, end }: NumeralAt): { fraction: Fraction; end: number } | undefined {
+    if (numeral.decimals !== '' || numeral.grouped) return undefined;
+    const sign = text[end] === ' ' ? (text[end + 1] ?? '') : (text[end] ?? '');
+    const vulgar = VULGAR.includes(sign) ? vulgarFraction(sign) : undefined;
+    if (vulgar !== undefined) return { fraction: vulgar, end: end + (text[end] === ' ' ? 2 : 1) };
+    MIXED_FRACTION.lastIndex = end;
+    const match = MIXED_FRACTION.exec(text);
+    const [, numerator = '', denominator = ''] = match ?? [];
+    if (match === null || Number(numerator) >= Number(denominator)) return undefined;
+    return { fraction: { numerator, denominator }, end: end + match[0].length };
+  }
+
+  #rangeAt(text: string, from: NumeralAt, sign: string): NumeralAt | undefined {
+    RANGE_MARK.lastIndex = from.end;
+    const mark = RANGE_MARK.exec(text);
+    if (mark === null) return undefined;
+    let at = from.end + mark[0].length;
+    if (sign !== '' && text.startsWith(sign, at)) at += sign.length;
+    if (classAt(text, at) !== DIGIT) return undefined;
+    const to = this.#numeralAt(text, at);
+    if (to === undefined || valueOf(to.numeral) <= valueOf(from.numeral)) return undefined;
+    if (/^0\d/.test(from.numeral.whole) || /^[-–/:]\d/.test(text.slice(to.end, to.end + 2))) return undefined;
+    return to;
+  }
+
+  #magnitudeAt(
+    text: string,
+    from: number,
+  ): { value: NonNullable<Quantity['magnitude']>; end: number } | undefined {
+    const at = skipSpaces(text, from);
+    const literal = this.#magnitudes.at(text, at);
+    if (literal === undefined) return undefined;
+    const end = at + literal.written.length;
+    const attached = at === from || literal.written.length > 1 || this.#currencyAt(text, end) !== undefined; // 5 M€
+    return attached ? { value: literal.value, end } : undefined;
+  }
+}

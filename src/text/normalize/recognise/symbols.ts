@@ -1,0 +1,136 @@
+// Marks: emoji, signs between numbers, signs in running text, repeated punctuation.
+import { classAt, emojiLength, isDigitAt, isWordAt, SPACE } from '../characters.js';
+import type { Language } from '../language.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
+
+const REPEATED = /([!?！？])(?:\s?[!?！？])+|,{2,}|\.{4,}|…{2,}|;{2,}|[-=_~*#+]{4,}/uy;
+// Behind a space only: ":)" but not "(see 3:)".
+const EMOTICON = /(?:[:;=]['’]?-?[)(DPp\]|*]|<3|\^_?\^)(?=[\s.,!?]|$)/y;
+const ARROW = /(?:-{1,2}|=)>/y;
+const TRAILING_PLUS = /\+{1,2}(?=[\s.,;:!?)]|$)/y;
+const POWER = /\^(\d{1,3})/y;
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+export class Symbols {
+  readonly #language: Language;
+
+  constructor(language: Language) {
+    this.#language = language;
+  }
+
+  /** A digit with a keycap is an emoji. */
+  readonly atDigit: Recogniser = (reading) => {
+    const next = reading.text.charCodeAt(reading.at + 1);
+    return next === 0xfe0f || next === 0x20e3 ? this.#emoji(reading) : undefined;
+  };
+
+  readonly atMark: Recogniser = (reading) =>
+    this.#emoji(reading) ??
+    this.#emoticon(reading) ??
+    this.#repeated(reading) ??
+    this.#arrow(reading) ??
+    this.#trailingPlus(reading) ??
+    this.#power(reading) ??
+    this.#math(reading) ??
+    this.#inText(reading);
+
+  #emoji(reading: Reading): Found | undefined {
+    const length = emojiLength(reading.text, reading.at);
+    return length === 0 ? undefined : { end: reading.at + length, spoken: '', rule: 'emoji' };
+  }
+
+  #emoticon(reading: Reading): Found | undefined {
+    if (classAt(reading.text, reading.at - 1) !== SPACE) return undefined;
+    const match = reading.match(EMOTICON);
+    return match && { end: reading.at + match[0].length, spoken: '', rule: 'emoji' };
+  }
+
+  #arrow(reading: Reading): Found | undefined {
+    const match = reading.match(ARROW);
+    const name = this.#language.symbols.inText['→'];
+    if (match === undefined || name === undefined) return undefined;
+    return { end: reading.at + match[0].length, spoken: name, rule: 'symbol' };
+  }
+
+  /** 100+ people, C++, an A+. */
+  #trailingPlus(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const match = isWordAt(text, at - 1) ? reading.match(TRAILING_PLUS) : undefined;
+    if (match === undefined || /^ \d/.test(text.slice(at + 1, at + 3))) return undefined;
+    const { plus } = this.#language.symbols;
+    return {
+      end: at + match[0].length,
+      spoken: match[0].length === 2 ? `${plus} ${plus}` : plus,
+      rule: 'symbol',
+    };
+  }
+
+  /** "!!!" is one mark, "?!?!" a question; lines of dashes and stars are no words. */
+  #repeated(reading: Reading): Found | undefined {
+    const match = reading.match(REPEATED);
+    if (match === undefined) return undefined;
+    const [written] = match;
+    const first = written[0] ?? '';
+    const question = /[?？]/u.exec(written)?.[0];
+    const spoken = /[-=_~*#+]/.test(first) ? '' : first === '.' ? '...' : (question ?? first);
+    return { end: reading.at + written.length, spoken, rule: 'punctuation' };
+  }
+
+  /** x², 10^6 */
+  #power(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    if (!isWordAt(text, at - 1) && text[at - 1] !== ')') return undefined;
+    let end = at;
+    while (end - at < 4 && SUPERSCRIPTS.includes(text[end] ?? ' ')) end++;
+    const raised = Array.from(text.slice(at, end), (sign) => SUPERSCRIPTS.indexOf(sign)).join('');
+    const digits = raised === '' ? (reading.match(POWER)?.[1] ?? '') : raised;
+    if (digits === '') return undefined;
+    const spoken = this.#language.speech.power(digits);
+    if (spoken === undefined) return undefined;
+    return { end: raised === '' ? at + 1 + digits.length : end, spoken, rule: 'math' };
+  }
+
+  /** A sign with operands on both sides, or a relation before a number. */
+  #math(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const two = text.slice(at, at + 2);
+    const { inMath } = this.#language.symbols;
+    const sign = inMath[two] === undefined ? two.slice(0, 1) : two;
+    const name = inMath[sign];
+    if (name === undefined) return undefined;
+    const end = at + sign.length;
+    if (!isOperation(text, at, end, sign)) return undefined;
+    const alone = /[\s(]/.test(text[at - 1] ?? ' ') && isDigitAt(text, end);
+    return { end, spoken: alone ? (this.#language.symbols.inFront?.[sign] ?? name) : name, rule: 'math' };
+  }
+
+  #inText(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const name = this.#language.symbols.inText[text[at] ?? ''];
+    return name === undefined ? undefined : { end: at + 1, spoken: name, rule: 'symbol' };
+  }
+}
+
+const ALWAYS_MATH = /^[×÷≈≤≥≠±√∞∑∏∫π²³¬∧∨∈∉⊂∪∩∀∃→⇒−]/u;
+const RELATION = /^[<>≈≤≥~=]/u;
+const IN_A_FORMULA = /[=+×÷√^]/u;
+const NEAR = 24; // units around a hyphen that may show that it is a minus
+
+function isOperation(text: string, at: number, end: number, sign: string): boolean {
+  const spaced = classAt(text, at - 1) === SPACE && classAt(text, end) === SPACE;
+  const before = text
+    .slice(Math.max(0, at - 3), at)
+    .trimEnd()
+    .slice(-1);
+  const after = text.slice(end, end + 3).trimStart();
+  const left = /[\p{N})\]%°²³]/u.test(before) || (spaced && /\p{L}/u.test(before));
+  const right = /^(?:[-−+√(]?\p{N}|\()/u.test(after) || (spaced && /^\p{L}/u.test(after));
+  if (sign === '-' || sign === '*' || sign === '/') {
+    const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
+    const numbers = /\p{N}/u.test(before) && /^\p{N}/u.test(after);
+    return numbers && (sign === '*' || (spaced && (sign === '/' || IN_A_FORMULA.test(near))));
+  }
+  if (ALWAYS_MATH.test(sign)) return left || right;
+  if (RELATION.test(sign) && right && !isWordAt(text, at - 1)) return isDigitAt(after, 0) || left;
+  return left && right;
+}

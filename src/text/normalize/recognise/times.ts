@@ -1,0 +1,161 @@
+// Times of day and durations on a clock: 3:30 p.m., 15.30 Uhr, 9-5, 1:05:20.
+import type { Language, WrittenTime } from '../language.js';
+import { numeralOf, withoutZeros } from '../numerals.js';
+import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+import { alternatives } from './dates.js';
+
+const END = '(?![\\p{L}\\p{N}]|[.:,]\\d)';
+const DASH = /( ?)[-–]\1/y;
+const OFFSET = /(UTC|GMT)([-+−])(\d{1,2})(?![\p{L}\p{N}]|[.,:]\d)/uy;
+const DURATION = /(\d{1,3}) ?h(?: ?(\d{1,2}) ?(?:min|m)\b)?(?: ?(\d{1,2}) ?s\b)?(?![\p{L}\p{N}])/uy;
+const MINUTES = /(\d{1,3}) ?(?:min|m) ?(\d{1,2}) ?s(?:ec)?\b/y;
+
+interface TimeAt {
+  readonly time: WrittenTime;
+  readonly end: number;
+}
+
+export class Times {
+  readonly #language: Language;
+  readonly #clock: RegExp;
+  readonly #hour: RegExp | undefined;
+  readonly #halves: Readonly<Record<string, string>>;
+
+  constructor(language: Language) {
+    const { marks, halves, words, zones } = language.writing.times;
+    this.#language = language;
+    this.#halves = lowered(halves);
+    const half = optional(halves);
+    const word = optional(words);
+    const zone =
+      Object.keys(zones).length === 0
+        ? '()'
+        : `(?: \\(?(${alternatives(Object.keys(zones))})(?![\\p{L}\\p{N}])(?:([-+−])(\\d{1,2}))?\\)?)?`;
+    const mark = `[${marks.filter((known) => known !== '.').join('')}]`;
+    const tail = `${half}${word}${zone}`;
+    const dotted = marks.includes('.')
+      ? `|(?<=\\d)\\.(?=\\d\\d(?: ?[-–] ?\\d{1,2}[.:]\\d\\d)? ?(?:${alternatives([...Object.keys(halves), ...Object.keys(words)])}))`
+      : '';
+    this.#clock = new RegExp(
+      `(\\d{1,2})(?:${mark}${dotted})(\\d{2})(?:[:.](\\d{2})(?:[.,]\\d{1,6})?)?${tail}${END}`,
+      'iuy',
+    );
+    const forms = [...Object.keys(halves), ...Object.keys(words)];
+    if (forms.length > 0)
+      this.#hour = new RegExp(`(\\d{1,2})()()(?= ?(?:${alternatives(forms)})${END})${tail}`, 'iuy');
+  }
+
+  readonly atDigit: Recogniser = (reading) => {
+    if (!reading.isFresh || /[.,:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    return this.#range(reading) ?? this.#duration(reading) ?? this.#single(reading);
+  };
+
+  /** UTC+2, GMT-5 */
+  readonly atLetter: Recogniser = (reading) => {
+    if (!reading.isFresh || !/[-+−]/u.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    const match = reading.match(OFFSET);
+    if (match === undefined) return undefined;
+    const [written, zone = '', sign, offset] = match;
+    return { end: reading.at + written.length, spoken: this.#zone(zone, sign, offset), rule: 'zone' };
+  };
+
+  #zone(written: string, sign: string | undefined, offset: string | undefined): string {
+    const { speech, symbols, writing } = this.#language;
+    const { zones } = writing.times;
+    const name = zones[written] ?? zones[written.toUpperCase()] ?? speech.letters(written);
+    if (offset === undefined) return name;
+    const hours = speech.number(numeralOf(withoutZeros(offset)), NOWHERE);
+    return `${name} ${sign === '+' ? symbols.plus : symbols.minus} ${hours}`;
+  }
+
+  #single(reading: Reading): Found | undefined {
+    const found = this.#at(reading, reading.at);
+    if (found === undefined) return undefined;
+    const marked = found.time.half !== undefined || found.time.word !== undefined;
+    const { scoreWords } = this.#language.writing;
+    if (!marked && scoreWords.has(reading.around(found.end).previousWord)) return undefined; // won 21:15
+    const spoken = this.#language.speech.time(found.time, reading.around(found.end));
+    return spoken === undefined ? undefined : { end: found.end, spoken, rule: 'time' };
+  }
+
+  /** 9:00–17:00 · 9am-5pm · 9–17 Uhr */
+  #range(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const from = this.#at(reading, at) ?? bareHour(text, at);
+    if (from === undefined) return undefined;
+    DASH.lastIndex = from.end;
+    const dash = DASH.exec(text);
+    if (dash === null) return undefined;
+    const to = this.#at(reading, from.end + dash[0].length);
+    if (to === undefined || isOutside(from.time) || isOutside(to.time)) return undefined;
+    const { speech } = this.#language;
+    const [first, last] = [
+      speech.time(inherit(from.time, to.time), reading.around(from.end)),
+      speech.time(to.time, reading.around(to.end)),
+    ];
+    if (first === undefined || last === undefined) return undefined;
+    return { end: to.end, spoken: speech.range(first, last, reading.around(to.end)), rule: 'time' };
+  }
+
+  #at(reading: Reading, at: number): TimeAt | undefined {
+    const match = reading.match(this.#clock, at) ?? (this.#hour && reading.match(this.#hour, at));
+    if (match === undefined) return undefined;
+    const [written, hours = '', minutes = '', seconds, half, word, zone, sign, offset] = match;
+    const { words } = this.#language.writing.times;
+    const time: WrittenTime = {
+      hours: withoutZeros(hours),
+      minutes,
+      ...(seconds && { seconds }),
+      ...(half && { half: this.#halves[half.toLowerCase()] ?? half }),
+      ...(word && { word: words[word] ?? word }),
+      ...(zone && { zone: this.#zone(zone, sign, offset) }),
+    };
+    // In "(6 pm EST)" the bracket is not the zone's.
+    const length = written.endsWith(')') && !written.includes('(') ? written.length - 1 : written.length;
+    return isOutside(time) ? undefined : { time, end: at + length };
+  }
+
+  /** 2h 30m · 45m 10s */
+  #duration(reading: Reading): Found | undefined {
+    const long = reading.match(DURATION);
+    const short = long === undefined ? reading.match(MINUTES) : undefined;
+    const match = long ?? short;
+    if (match === undefined) return undefined;
+    const units = long === undefined ? (['min', 's'] as const) : (['h', 'min', 's'] as const);
+    const parts = units.flatMap((unit, index): [string, typeof unit][] => {
+      const digits = match[index + 1];
+      return digits === undefined ? [] : [[withoutZeros(digits), unit]];
+    });
+    if (parts.length < 2) return undefined; // 5 h is a measure like any other
+    const end = reading.at + match[0].length;
+    return { end, spoken: this.#language.speech.duration(parts, reading.around(end)), rule: 'duration' };
+  }
+}
+
+function isOutside({ hours, minutes, seconds }: WrittenTime): boolean {
+  return Number(hours) > 24 || Number(minutes || '0') > 59 || Number(seconds ?? '0') > 59;
+}
+
+/** The 9 of "9-5pm". */
+function bareHour(text: string, at: number): TimeAt | undefined {
+  const [hours] = /^\d{1,2}(?= ?[-–])/.exec(text.slice(at, at + 4)) ?? [];
+  return hours === undefined
+    ? undefined
+    : { time: { hours: withoutZeros(hours), minutes: '' }, end: at + hours.length };
+}
+
+/** In "9–17 Uhr" the word belongs to both; in "9-11 am" it is said once. */
+function inherit(from: WrittenTime, to: WrittenTime): WrittenTime {
+  return from.minutes === '' && from.half === undefined && from.word === undefined && to.word !== undefined
+    ? { ...from, word: '' }
+    : from;
+}
+
+function optional(forms: Readonly<Record<string, string>>): string {
+  const keys = Object.keys(forms);
+  return keys.length === 0 ? '()' : `(?: ?(${alternatives(keys)})(?![\\p{L}\\p{N}]))?`;
+}
+
+function lowered(forms: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(forms).map(([written, said]) => [written.toLowerCase(), said]));
+}

@@ -1,0 +1,140 @@
+// Short forms: abbreviations, acronyms, initials, Roman numerals, the words before a number.
+import { isDigitAt, isWordAt, LETTER, classAt } from '../characters.js';
+import type { Language, Saying } from '../language.js';
+import { LiteralTable } from '../literals.js';
+import { numeralOf } from '../numerals.js';
+import { skipSpaces, type Found, type Reading, type Recogniser } from '../reading.js';
+
+const DOTTED = /(?:\p{Lu}\.){2,6}(?:\p{Lu}(?!\p{L}))?/uy;
+const ROMAN = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
+const ROMAN_VALUES: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 };
+const VOWEL = /[AEIOUYÄÖÜÀÂÉÈÊËÎÏÔÙÛŒÁÍÓÚÃÕАЕЁИОУЫЭЮЯ]/u;
+const LONGEST_ACRONYM = 6;
+
+export class Words {
+  readonly #language: Language;
+  readonly #abbreviations: LiteralTable<Saying>;
+  readonly #beforeNumber: LiteralTable<string>;
+
+  constructor(language: Language) {
+    const { abbreviations, beforeNumber } = language.writing;
+    this.#language = language;
+    this.#abbreviations = new LiteralTable(withCapitals(abbreviations));
+    this.#beforeNumber = new LiteralTable(Object.entries(beforeNumber));
+  }
+
+  readonly atLetter: Recogniser = (reading) => {
+    if (!reading.isFresh) return undefined;
+    const found = this.atMark(reading);
+    if (found !== undefined) return found;
+    if (!/\p{Lu}/u.test(reading.text[reading.at] ?? '')) return undefined;
+    return this.#dotted(reading) ?? this.#capitals(reading);
+  };
+
+  /** 24/7 and other short forms that begin with a digit. */
+  readonly atDigit: Recogniser = (reading) => (reading.isFresh ? this.#abbreviation(reading) : undefined);
+
+  /** Short forms may begin with a mark: § 3, # 5. */
+  readonly atMark: Recogniser = (reading) => {
+    const { text, at } = reading;
+    const before = this.#beforeNumber.at(text, at);
+    if (before !== undefined) {
+      const end = at + before.written.length;
+      if (isDigitAt(text, skipSpaces(text, end))) return { end, spoken: before.value, rule: 'abbreviation' };
+    }
+    return this.#abbreviation(reading);
+  };
+
+  #abbreviation(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const literal = this.#abbreviations.at(text, at);
+    if (literal === undefined) return undefined;
+    const end = at + literal.written.length;
+    const { value } = literal;
+    const spoken = typeof value === 'string' ? value : value(reading.around(end));
+    return spoken === undefined ? undefined : { end, spoken, rule: 'abbreviation' };
+  }
+
+  /** U.S., J.R.R. */
+  #dotted(reading: Reading): Found | undefined {
+    if (reading.text[reading.at + 1] !== '.') return undefined;
+    const match = reading.match(DOTTED);
+    if (match === undefined) return undefined;
+    const [written] = match;
+    return {
+      end: reading.at + written.length,
+      spoken: this.#language.speech.letters(written.replaceAll('.', '')),
+      rule: 'acronym',
+    };
+  }
+
+  #capitals(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    let end = at;
+    while (end - at <= LONGEST_ACRONYM + 2 && /\p{Lu}/u.test(text[end] ?? '')) end++;
+    if (end - at > LONGEST_ACRONYM + 2) return undefined;
+    const word = text.slice(at, end);
+    return this.#roman(reading, word, end) ?? this.#acronym(reading, word, end);
+  }
+
+  #roman(reading: Reading, word: string, end: number): Found | undefined {
+    if (!ROMAN.test(word) || isWordAt(reading.text, end)) return undefined;
+    const { speech, writing } = this.#language;
+    const around = reading.around(end);
+    const next = reading.text[end] === '.' ? reading.around(end + 1).nextWord : around.nextWord;
+    const kind = writing.romanBefore.has(next.toLowerCase())
+      ? 'ordinal'
+      : writing.romanAfter[around.previousWord];
+    if (kind === undefined) return undefined;
+    const stop =
+      reading.text[end] === '.' && writing.ordinalMark.includes('\\.') && kind === 'ordinal' ? 1 : 0;
+    const value = String(romanValue(word));
+    const spoken = kind === 'ordinal'
+      ? speech.ordinal(value, around.upTo(end + stop), stop === 1 ? '.' : '')
+      : speech.number(numeralOf(value), around); // prettier-ignore
+    return spoken === undefined ? undefined : { end: end + stop, spoken, rule: 'roman' };
+  }
+
+  #acronym(reading: Reading, word: string, end: number): Found | undefined {
+    const { text } = reading;
+    const { speech, writing } = this.#language;
+    if (word.length < 2 || writing.read.has(word)) return undefined;
+    const spell = writing.spelled.has(word) || (word.length <= LONGEST_ACRONYM && !VOWEL.test(word));
+    if (!spell && !this.#isCarrier(reading, end)) return undefined;
+    const plural = text[end] === 's' && classAt(text, end + 1) !== LETTER ? 's' : '';
+    if (isWordAt(text, end + plural.length) && plural.length === 0) return undefined;
+    const spoken = speech.letters(word);
+    return { end: end + plural.length, spoken: plural === '' ? spoken : spoken + (writing.letterPlural ?? 's'), rule: 'acronym' };
+  }
+
+  /** Flight UA 1234. */
+  #isCarrier(reading: Reading, end: number): boolean {
+    if (end - reading.at > 3 || !/^ \d{2,4}(?!\d)/.test(reading.text.slice(end, end + 6))) return false;
+    return this.#language.writing.digitsAfter.has(reading.around(end).previousWord);
+  }
+}
+
+/** A short form may begin a sentence: Vgl., Approx. */
+function withCapitals(forms: Readonly<Record<string, Saying>>): [string, Saying][] {
+  return Object.entries(forms).flatMap(([written, said]): [string, Saying][] => {
+    const capital = upper(written);
+    if (capital === written || /^.\.?$/u.test(written) || forms[capital] !== undefined)
+      return [[written, said]];
+    return [
+      [written, said],
+      [capital, typeof said === 'string' ? upper(said) : said],
+    ];
+  });
+}
+
+function upper(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
+export function romanValue(word: string): number {
+  const values = Array.from(word, (letter) => ROMAN_VALUES[letter] ?? 0);
+  return values.reduce(
+    (sum, value, index) => (value < (values[index + 1] ?? 0) ? sum - value : sum + value),
+    0,
+  );
+}

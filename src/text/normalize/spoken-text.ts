@@ -1,0 +1,139 @@
+// The result as it grows: what is spoken, and where each part of it was written.
+import { classOf, DIGIT, LETTER } from './characters.js';
+import type { Rule } from './reading.js';
+
+/** A token that is spoken in other words than it is written. */
+export interface Replacement {
+  readonly rule: Rule;
+  /** Where the token stands in the written text, in UTF-16 units; `end` is exclusive. */
+  readonly start: number;
+  readonly end: number;
+  readonly written: string;
+  readonly spoken: string;
+  /** Where the words stand in the spoken text. */
+  readonly spokenStart: number;
+  readonly spokenEnd: number;
+}
+
+interface Piece {
+  readonly spoken: number;
+  readonly spokenEnd: number;
+  readonly source: number;
+  readonly sourceEnd: number;
+}
+
+export interface Normalized {
+  readonly text: string;
+  readonly replacements: readonly Replacement[];
+  /** The part of the written text that a part of the spoken text stands for. */
+  sourceSpan(start: number, end: number): { start: number; end: number };
+}
+
+const SPACE_UNIT = 0x20;
+
+export class SpokenText {
+  readonly #written: string;
+  readonly #parts: string[] = [];
+  readonly #pieces: Piece[] = [];
+  readonly #replacements: Replacement[] = [];
+  #length = 0;
+  #last = SPACE_UNIT; // last unit of the words so far
+  #afterWords = false; // the last piece was not copied
+
+  constructor(written: string) {
+    this.#written = written;
+  }
+
+  /** What stands in `text` (the written one, folded) is spoken as it stands. */
+  copy(text: string, from: number, to: number): void {
+    if (to <= from) return;
+    if (this.#afterWords && this.#touches(text.charCodeAt(from))) this.#append(' ', from, from);
+    this.#afterWords = false;
+    this.#append(text.slice(from, to), from, to);
+  }
+
+  /** White space: one space between words, none at the beginning. */
+  space(from: number, to: number): void {
+    this.#afterWords = false;
+    if (this.#last === SPACE_UNIT) return;
+    this.#append(' ', from, to);
+  }
+
+  replace(start: number, end: number, spoken: string, rule: Rule): void {
+    const unit = spoken.charCodeAt(0);
+    if (spoken !== '' && this.#touches(unit)) this.#append(' ', start, start);
+    if (/^[,.;:]/.test(spoken)) this.#dropSpace();
+    const spokenStart = this.#length;
+    const text = this.#last === SPACE_UNIT ? spoken.trimStart() : spoken;
+    if (text !== '') {
+      this.#append(text, start, end);
+      this.#afterWords = true;
+    }
+    const written = this.#written.slice(start, end);
+    this.#replacements.push({
+      rule, start, end, written, spoken: text, spokenStart, spokenEnd: this.#length,
+    }); // prettier-ignore
+  }
+
+  result(): Normalized {
+    const text = this.#parts.join('').trimEnd();
+    const pieces = this.#pieces;
+    const length = this.#written.length;
+    return {
+      text,
+      replacements: this.#replacements,
+      sourceSpan: (start, end) => ({
+        start: sourceOf(pieces, start, 'start') ?? length,
+        end: sourceOf(pieces, Math.max(start, end - 1), 'end') ?? length,
+      }),
+    };
+  }
+
+  #append(text: string, from: number, to: number): void {
+    const start = this.#length;
+    this.#parts.push(text);
+    this.#length += text.length;
+    this.#last = text.charCodeAt(text.length - 1);
+    this.#pieces.push({ spoken: start, spokenEnd: this.#length, source: from, sourceEnd: to });
+  }
+
+  /** No space stands before a comma. */
+  #dropSpace(): void {
+    if (this.#parts.at(-1) !== ' ') return;
+    this.#parts.pop();
+    this.#pieces.pop();
+    this.#length--;
+    this.#last = this.#parts.at(-1)?.charCodeAt((this.#parts.at(-1)?.length ?? 1) - 1) ?? SPACE_UNIT;
+  }
+
+  /** Two words would run into one. */
+  #touches(next: number): boolean {
+    return isWordUnit(this.#last) && isWordUnit(next);
+  }
+}
+
+function isWordUnit(unit: number): boolean {
+  const kind = classOf(unit);
+  return kind === LETTER || kind === DIGIT;
+}
+
+/** Copied pieces map unit by unit, others as a whole. */
+function sourceOf(pieces: readonly Piece[], at: number, edge: 'start' | 'end'): number | undefined {
+  let low = 0;
+  let high = pieces.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((pieces[middle]?.spokenEnd ?? 0) <= at) low = middle + 1;
+    else high = middle;
+  }
+  const piece = pieces[low];
+  if (piece === undefined) return undefined;
+  const copied = piece.spokenEnd - piece.spoken === piece.sourceEnd - piece.source;
+  if (copied) return piece.source + (at - piece.spoken) + (edge === 'end' ? 1 : 0);
+  return edge === 'start' ? piece.source : piece.sourceEnd;
+}
+
+/** Whether a stop that ended both a short form and its sentence is to be kept. */
+export function endsText(text: string, end: number): boolean {
+  return /^["'”’»)\]]{0,4}\s*$/.test(text.slice(end, end + 12)) && text.length - end < 12;
+}
