@@ -1,0 +1,16 @@
+// Tokens that only Italian has, asked before the shared ones.
+import type { Reading, Recogniser } from '../reading.js';
+import { bareRange, dottedTime, hourRange, length, offset, oneOclock } from './clock.js';
+import { dateRange, monthYear, shortDate, shortMonth, shortWeekdays, shortWeeks, shortYear } from './dates.js';
+import { age, andAHalf, andHalf, announcedScore, area, bigMoney, billions, millions, namedMoney, oneElided, pointed, pointedMoney, rating, roundMillions, times, uncounted } from './figures.js';
+import { dottedForm, euroName, fileNumber, houseNumber, lawNumber, namedByLetters, plate, postcode, province, saint, taxCode, versionedName } from './names.js';
+import { roman } from './roman.js';
+
+function fresh(recognise: Recogniser): Recogniser {
+  return (reading: Reading) => (reading.isFresh ? recognise(reading) : undefined);
+}
+
+export const atDigit = [dateRange, billions, millions, andAHalf, dottedTime, bareRange, length, shortWeeks, shortMonth, shortDate, lawNumber, monthYear, age, bigMoney, andHalf, announcedScore, rating, namedMoney, roundMillions, oneElided, uncounted,
+  times, area, houseNumber, postcode, fileNumber, pointed].map(fresh); // prettier-ignore
+export const atLetter = [dottedForm, saint, euroName, taxCode, shortWeekdays, hourRange, oneOclock, roman, versionedName, plate, namedByLetters].map(fresh);
+export const atMark = [shortYear, andAHalf, offset, pointedMoney, province];
