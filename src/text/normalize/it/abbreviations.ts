@@ -30,6 +30,18 @@ function byNumber(said: string): Saying {
       : undefined;
 }
 
+/** SS. Annunziata, SS. Sacramento, SS. Pietro e Paolo */
+const holy: Saying = ({ nextWord }) => {
+  if (!/^\p{Lu}\p{Ll}/u.test(nextWord)) return undefined;
+  if (/^(?:Sacramento|Crocifisso|Salvatore|Redentore|Nome)$/.test(nextWord)) return 'Santissimo';
+  return /[aà]$/.test(nextWord) && nextWord !== 'Andrea' ? 'Santissima' : 'Santi';
+};
+
+/** Cap. III: before a Roman numeral. */
+function beforeRoman(said: string): Saying {
+  return (around) => (/^[IVXLC]+$/.test(around.nextWord) ? likeWritten(said, around) : undefined);
+}
+
 /** Scala B */
 const staircase: Saying = (around) => (/^\p{Lu}$/u.test(around.nextWord) ? 'scala' : undefined);
 
@@ -47,8 +59,8 @@ const TITLES: Readonly<Record<string, Saying>> = {
 }; // prettier-ignore
 
 const PLACES: Readonly<Record<string, Saying>> = {
-  'p.zza': 'piazza', 'p.za': 'piazza', 'pza': 'piazza', 'p.zzale': 'piazzale', 'p.le': 'piazzale', 'p.tta': 'piazzetta', 'v.le': 'viale', 'c.so': 'corso', 'l.go': 'largo', 'vic.': onlyBeforeName('vicolo'), 'c.da': 'contrada', 'loc.': onlyBeforeName('località'), 'fraz.': onlyBeforeName('frazione'), 'prov.': 'provincia', 'ss.': onlyBeforeName('santi'),
-  'tel.': 'telefono', 'cell.': 'cellulare', 'c/o': 'presso', 's.n.c.': 'senza numero civico', 'l.mare': 'lungomare', 's.l.m.': 'sul livello del mare', 'S.S.': 'strada statale', 'S.P.': 'strada provinciale', 'P.T.': 'piano terra', 'p.t.': 'piano terra',
+  'p.zza': 'piazza', 'p.za': 'piazza', 'pza': 'piazza', 'p.zzale': 'piazzale', 'p.le': 'piazzale', 'p.tta': 'piazzetta', 'v.le': 'viale', 'c.so': 'corso', 'l.go': 'largo', 'vic.': onlyBeforeName('vicolo'), 'c.da': 'contrada', 'loc.': onlyBeforeName('località'), 'fraz.': onlyBeforeName('frazione'), 'prov.': 'provincia', 'SS.': holy, 'S.S.': holy, 'Ss.': onlyBeforeName('santi'),
+  'tel.': 'telefono', 'cell.': 'cellulare', 'c/o': 'presso', 's.n.c.': 'senza numero civico', 'l.mare': 'lungomare', 's.l.m.': 'sul livello del mare', 'P.T.': 'piano terra', 'p.t.': 'piano terra',
 }; // prettier-ignore
 
 export const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
@@ -58,7 +70,7 @@ export const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   'i.e.': 'cioè', 'e.g.': 'per esempio', 'c.d.': 'cosiddetto', 'cd.': 'cosiddetto', 'cit.': 'citato', 'ca.': 'circa', 'approx.': 'circa', 'max.': 'massimo', 'max': 'massimo', 'min.': byNumber('minimo'), 'rif.': 'riferimento', 'ns.': 'nostro', 'vs.': 'vostro', 'u.s.': 'ultimo scorso', 'p.v.': 'prossimo venturo', 'c.m.': 'corrente mese',
   'c.a.': 'corrente anno', 'C.A.': 'alla cortese attenzione', 'a. C.': 'avanti Cristo', 'd. C.': 'dopo Cristo', 'S.r.l.': 'S R L', 'S.r.l': 'S R L', 'S.p.A.': 'S P A', 'S.p.A': 'S P A', 'S.p.a.': 'S P A', 'S.n.c.': 'S N C', 'S.a.s.': 'S A S', 'Srl': 'S R L', SpA: 'S P A', 'N.B.': 'nota bene', NB: 'nota bene', 'P.S.': 'post scriptum', 'q.b.': 'quanto basta',
   'P.IVA': 'partita IVA', 'P. IVA': 'partita IVA', 'p.iva': 'partita IVA', 'P.Iva': 'partita IVA', 'p. iva': 'partita IVA', 'C.F.': 'codice fiscale', 'c.f.': 'codice fiscale', 'n.d.': 'non disponibile', 'n/d': 'non disponibile', 'N/D': 'non disponibile', 's.v.p.': 'per favore', 'scad.': 'scadenza',
-  'gg.': 'giorni', 'ult.': 'ultimo', 'pag.ti': 'pagamenti', 'incl.': 'incluso', 'escl.': 'escluso', 'tot.': 'totale', 'cad.': 'cadauno', 'succ.': 'successivi', 'ss.gg.': 'successivi', 'lett.': 'lettera', 'sec.': century,
+  'gg.': 'giorni', 'ult.': 'ultimo', 'pag.ti': 'pagamenti', 'incl.': 'incluso', 'escl.': 'escluso', 'tot.': 'totale', 'cad.': 'cadauno', 'succ.': 'successivi', 'ss.gg.': 'successivi', 'lett.': 'lettera', 'sec.': century, 'cap.': beforeRoman('capitolo'), 'art.': beforeRoman('articolo'), 'sez.': beforeRoman('sezione'), 'par.': beforeRoman('paragrafo'), 'lib.': beforeRoman('libro'), 'fasc.': beforeRoman('fascicolo'), 'A/R': 'andata e ritorno', 'a/r': 'andata e ritorno', 'n/a': 'non applicabile', 'N/A': 'non applicabile', 'ecc...': 'eccetera', 'ecc…': 'eccetera', 'etc...': 'eccetera', 'etc…': 'eccetera',
   'secc.': 'secoli', 'trad.': 'traduzione', 'ed.': onlyBeforeName('edizioni'), 'vol.': 'volume', 'voll.': 'volumi', 'pagg.': 'pagine', 'sott.': 'sottotitolo',
   'e/o': 'e o', '24/7': 'ventiquattro ore su ventiquattro, sette giorni su sette', '7/7': 'sette giorni su sette', '24h/24': 'ventiquattro ore su ventiquattro', '24/24': 'ventiquattro ore su ventiquattro', 'h24': 'H ventiquattro', 'PM2.5': 'P M due virgola cinque', 'PM2,5': 'P M due virgola cinque', 'cod.': 'codice', 'cod. fisc.': 'codice fiscale', 'Cod. Fisc.': 'Codice Fiscale', 'sc.': staircase,
   '16:9': 'sedici noni', '16/9': 'sedici noni', '21:9': 'ventuno noni', cmq: 'comunque', nn: 'non', xké: 'perché', xchè: 'perché', tvb: 'ti voglio bene', grz: 'grazie',

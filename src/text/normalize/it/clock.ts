@@ -20,6 +20,8 @@ const BARE_RANGE = /(\d{1,2}) ?[-–] ?(\d{1,2})(?![\p{L}\d/]|[.,:/]\d| ?(?:[€
 const WEEKDAY = /^(?:lun|mar|mer|gio|ven)(?:edì|tedì|coledì|vedì|erdì)?$|^sab(?:ato)?$|^dom(?:enica)?$/;
 const BEFORE_TIME = words(`ore ora alle dalle le delle sulle all' dall' dell' l' h all’ dall’ dell’ l’ orario lunedì martedì mercoledì giovedì venerdì
   sabato domenica domani oggi stasera stamattina dopodomani`);
+const AFTER_TIME = /^ (?:di (?:mattina|sera|notte|pomeriggio)|del (?:mattino|pomeriggio)|in punto)(?!\p{L})/u;
+const LOOK_AHEAD = 18; // units
 const CLOCK = words("alle ore dalle le delle all' dall' l' h");
 
 const EVENING = 6; // o'clock
@@ -88,7 +90,7 @@ export function dottedTime(reading: Reading): Found | undefined {
   const both = dottedRange(reading);
   if (both !== undefined) return both;
   const match = reading.match(DOTTED);
-  if (match === undefined || !BEFORE_TIME.has(reading.around(at).previousShort)) return undefined;
+  if (match === undefined || (!BEFORE_TIME.has(reading.around(at).previousShort) && !AFTER_TIME.test(text.slice(at + match[0].length, at + match[0].length + LOOK_AHEAD)))) return undefined;
   const [written, hours = '', minutes] = match;
   const spoken = sayTime(hours, minutes);
   return spoken === undefined ? undefined : { end: at + written.length, spoken, rule: 'time' };

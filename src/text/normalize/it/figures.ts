@@ -5,14 +5,14 @@ import { wordBefore, type Found, type Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import { money } from './amounts.js';
 import { CURRENCIES, CURRENCY_SIGNS } from './currencies.js';
-import { genderAhead, isFeminine, isNumbered, isPlural, one, words } from './grammar.js';
-import { aged, cardinal, decimal } from './numbers.js';
+import { betweenNumbers, genderAhead, isFeminine, isNumbered, isPlural, one, words } from './grammar.js';
+import { aged, cardinal, decimal, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { SYMBOLS } from './symbols.js';
 import { MAGNITUDES } from './units.js';
 import { WRITING } from './writing.js';
 
-const POINTED = /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|0\.\d+|\d+\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
+const POINTED = /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|(?:0|[1-9]\d*)\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
 const RATING = /(\d{1,2},\d{1,2})\/(\d{1,3})(?![\p{L}\d/])/uy;
 const NAMED_MONEY = / (euro|dollari|sterline|franchi svizzeri)(?![\p{L}\p{N}])/uy;
 const BIG = / ?(k|K|M|Mln|mln|Mld|mld)([€$£])/uy;
@@ -21,11 +21,16 @@ const ELIDED = /\d{1,9}(?= [cdlmnstv]['’]\p{L})/uy;
 const ROUND = /([1-9]\d{0,2}(?:[ .]\d{3}){0,3}[ .]?000[ .]?000) (\p{Ll}{3,})(?!['’])/uy;
 const ONE_ELIDED = /1 (?=\p{L})/uy;
 const AGED = /(\d{1,3})[-‑]?(enn[ei])(?!\p{L})/uy;
-const SCORE = /(\d{1,3})[-–](\d{1,3})(?![\d/-]|[.,]\d)/y;
-const ANNOUNCED = /(?:punteggio|risultato|score|finale)[\p{L} ]{0,16}: ?$/iu;
+const SCORE = /(\d{1,3}) ?[-–] ?(\d{1,3})(?![\p{L}\d/-]|[.,]\d| ?[=€%])/uy;
+const MOST_GOALS = 30;
+const ANNOUNCED = /(?:(?:punteggio|risultato|score|finale)[\p{L} ]{0,16}: ?|\p{Lu}\p{L}+ ?[-–] ?\p{Lu}\p{L}+:? )$/u;
 const LONGEST_ANNOUNCED = 32; // units before a score
 const AREA = /(\d{1,5}(?:,\d{1,2})?)( ?[xX] ?|×)(\d{1,5})(?![\p{N}]|[.,]\d)/uy;
-const TIMES = /(\d{1,4}) ?[x×](?= (?:più|meno)\b)/uy;
+const PERCENT_RANGE = /(\d{1,3}(?:,\d{1,2})?) ?% ?[-–] ?(\d{1,3}(?:,\d{1,2})?) ?%/y;
+const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGTP]B|[MG]?W|V)(?![\p{L}\p{N}])/uy;
+const PRIME = /(\d{1,3})['’′](?![\p{L}\d"'’”])/uy;
+const LONGEST_QUOTE = 60; // units in which an apostrophe may have opened a quote
+const TIMES = /(\d{1,4}) ?[x×](?= (?:più|meno)(?!\p{L}))/uy;
 const BILLIONS = /[1-9]\d{0,2}(?:\.\d{3}){3}(?![\d.:/])/y;
 const MILLIONS = /(\d{1,4})(?:,(\d{1,2}))?M (?=(di )?\p{Ll}{2,})/uy;
 const AND_A_HALF = /1\/2(?![\d/]| ?\p{L})|½(?! ?\p{L})/uy;
@@ -149,12 +154,14 @@ export function age(reading: Reading): Found | undefined {
   return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'cardinal' };
 }
 
-/** Risultato finale: 2-0 */
+/** Risultato finale: 2-0, Inter-Milan 2-1; what does not grow is no range: 6-4. */
 export function announcedScore(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(SCORE);
-  if (match === undefined || !ANNOUNCED.test(text.slice(Math.max(0, at - LONGEST_ANNOUNCED), at))) return undefined;
+  if (match === undefined || /[-–/.,:]/.test(text[at - 1] ?? '')) return undefined;
   const [written, home = '', guest = ''] = match;
+  const shrinking = /^\d+[-–]/.test(written) && Number(home) >= Number(guest) && Number(home) < MOST_GOALS;
+  if (!shrinking && !ANNOUNCED.test(text.slice(Math.max(0, at - LONGEST_ANNOUNCED), at))) return undefined;
   return { end: at + written.length, spoken: SPEECH.score(cardinal(home), cardinal(guest)), rule: 'score' };
 }
 
@@ -168,6 +175,41 @@ export function area(reading: Reading): Found | undefined {
   const attached = /^[xX]$/.test(mark);
   const end = reading.at + written.length - (attached ? 0 : second.length);
   return { end, spoken: attached ? words + cardinal(second) : words, rule: 'math' };
+}
+
+/** 50%-60% */
+export function percentRange(reading: Reading): Found | undefined {
+  const match = reading.match(PERCENT_RANGE);
+  if (match === undefined) return undefined;
+  const [from, to] = [match[1] ?? '', match[2] ?? ''].map((written) => {
+    const [whole = '', decimals = ''] = written.split(',');
+    return decimal({ ...numeralOf(whole), decimals });
+  });
+  const end = reading.at + match[0].length;
+  const spoken = `${betweenNumbers(from ?? '', to ?? '', reading.around(end), false)} per cento`;
+  return { end, spoken, rule: 'percent' };
+}
+
+/** 16GB, 500W: the letters are a unit, no name. */
+export function attachedUnit(reading: Reading): Found | undefined {
+  return reading.match(ATTACHED) === undefined ? undefined : grouped.atDigit(reading);
+}
+
+/** 5 cm x 3 cm */
+export function by({ text, at }: Reading): Found | undefined {
+  if (!/^[xX] ?\d/.test(text.slice(at, at + 3)) || !/\d ?\p{L}{1,3} $/u.test(text.slice(Math.max(0, at - 8), at))) return undefined;
+  return { end: at + 1, spoken: 'per', rule: 'math' };
+}
+
+/** Al 90' is "al novantesimo", 5' are five minutes. */
+export function prime(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.match(PRIME);
+  if (match === undefined || /(?:^|[\s(])['‘]/.test(text.slice(Math.max(0, at - LONGEST_QUOTE), at))) return undefined;
+  const [written, digits = ''] = match;
+  const rank = /^(?:al|dal|del|nel|il|all['’]|dall['’])$/.test(reading.around(at).previousWord);
+  const minutes = digits === '1' ? 'un minuto' : `${cardinal(digits)} minuti`;
+  return { end: at + written.length, spoken: rank ? ordinal(digits) : minutes, rule: 'duration' };
 }
 
 /** 10x più veloce */

@@ -89,7 +89,7 @@ export function betweenNumbers(from: string, to: string, around: Around, neighbo
   const word = around.previousWord;
   if (word === 'tra' || word === 'fra') return `${from} e ${to}`;
   if (AFTER_FROM.has(word)) return `${from} ${TO[word] ?? 'a'} ${to}`;
-  if (isNumbered(around)) return `da ${from} a ${to}`;
+  if (isNumbered(around)) return neighbours ? `${from} e ${to}` : `da ${from} a ${to}`;
   if (neighbours || PREPOSITIONS.has(word)) return `${from} o ${to}`;
   return ARTICLES.has(word) ? `${from}-${to}` : `da ${from} a ${to}`;
 }

@@ -14,12 +14,13 @@ const FILE =
 const LONGEST_FILE = 40; // units before the number
 const TAX_CODE = /[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z](?![\p{L}\p{N}])/uy;
 const EURO_NAME = /([Ee]uro) ([0-7]|20\d\d)(?![\p{L}\d]|[.,]\d| ?(?:mila|mln|mili))/uy;
-const HOUSE = /(\d{1,4}) ?\/ ?([A-Z])(?![\p{L}\p{N}])/uy;
-const SUFFIX = /(\d{1,4}) ?(bis|ter|quater|quinquies|sexies)(?![\p{L}\p{N}])/uy;
+const HOUSE = /(\d{1,4}) ?\/ ?([A-Za-f])(?![\p{L}\p{N}])/uy;
+const SUFFIX = /(\d{1,4})[ -]?(bis|ter|quater|quinquies|sexies)(?![\p{L}\p{N}])/uy;
+const BEFORE_HYPHEN = /\d{1,4}(?= ?[-–] ?\d{5} \p{Lu}\p{Ll})/uy;
 const POSTCODE = /\d{5}(?=,? \p{Lu}\p{Ll}+)/uy;
 const BEFORE_POSTCODE = /(?:, |- |– |^|\n|CAP:? )$/u;
 const LAW = /(\d{1,4})\/(\d{4}|\d{2})(?![\p{L}\p{N}]|[-./]\d)/uy;
-const BEFORE_LAW = /(?:legge|decreto|d\.?l\.?|d\.?lgs\.?|dpcm|l\.|delibera|sentenza|regolamento|direttiva|protocollo|prot\.|legislativo|ordinanza|pratica|circolare|determina)(?: UE)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu;
+const BEFORE_LAW = /(?:n\.|n°|legge|decreto|d\.?l\.?|d\.?lgs\.?|dpcm|l\.|delibera|sentenza|regolamento|direttiva|protocollo|prot\.|legislativo|ordinanza|pratica|circolare|determina)(?: UE)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu;
 const PROVINCE = /\(([A-Z]{2})\)/uy;
 const PROVINCES = words(`AG AL AN AO AR AP AT AV BA BT BL BN BG BI BO BZ BS BR CA CL CB CE CT CZ CH CO CS CR KR CN EN FM FE FI FG FC FR GE GO GR IM IS SP AQ LT LE LC LI LO LU MC MN MS MT ME MI MO MB
   NA NO NU OR PD PA PR PV PG PU PE PC PI PT PN PZ PO RG RA RC RE RI RN RM RO SA SS SV SI SR SO SU TA TE TR TO TP TN TV TS UD VA VE VB VC VR VV VI VT`);
@@ -110,6 +111,12 @@ export function euroName(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const [written, name = '', number = ''] = match;
   return { end: reading.at + written.length, spoken: `${name} ${cardinal(number)}`, rule: 'cardinal' };
+}
+
+/** Via Garibaldi 5 - 20121 Milano: the hyphen makes no range. */
+export function beforePostcode(reading: Reading): Found | undefined {
+  const match = reading.match(BEFORE_HYPHEN);
+  return match && { end: reading.at + match[0].length, spoken: cardinal(match[0]), rule: 'address' };
 }
 
 /** 00184 Roma, 20121 Milano */

@@ -39,6 +39,8 @@ export const WRITING: Writing = {
       /3[2-9]\d(?:[ ./-]?\d{7}|[ -]?\d{6}|[ .-]\d{3}[ .-]\d{4}|[ .-]\d{2}[ .-]\d{2}[ .-]\d{3}|[ .-]\d{3}[ .-]\d{2}[ .-]\d{2})(?!\d|[.,]\d)/y,
       /0\d{1,3}[ .\/-]\d{5,8}(?!\d|[.,]\d)/y,
       /0\d{1,3}(?:[ .-]\d{2,4}){2,4}(?!\d|[.,-]\d)/y,
+      /\(0\d{1,3}\) ?\d{5,8}(?!\d|[.,]\d)/y,
+      /1(?:99|78|66)[ .-]\d{3}[ .-]\d{3}(?!\d|[.,]\d| (?:euro|€|abitanti))/y,
       /8(?:00|03|40|48|92|99)[ -]?(?!000[ -]?000)\d{3}[ -]?\d{3}(?!\d|[.,]\d| (?:euro|€))/y,
     ],
     keywords: words('tel telefono telefonare telefona chiamare chiamate chiami chiama cell cellulare fax verde contattare contatta contattate allo centralino whatsapp'),
@@ -52,7 +54,7 @@ export const WRITING: Writing = {
   abbreviations: ABBREVIATIONS,
   beforeNumber: BEFORE_NUMBER,
   spelled: words(`
-    UE UTC PD SMS CEO CFO CTO API URL PEO DNA OMS IA AI UK EU ID IP USB SRL SPA SAS SNC BCE FMI HTML PDF CGIL DPCM GPS RNA DDL IPO IVG IT ABI BEI AFP BTP CCT DVD
+    UE UTC HIV FBI PD SMS CEO CFO CTO API URL PEO DNA OMS IA AI UK EU ID IP USB SRL SPA SAS SNC BCE FMI HTML PDF CGIL DPCM GPS RNA DDL IPO IVG IT ABI BEI AFP BTP CCT DVD
     CD PC TV KO SOS VPN TFR TG AD UDC FDI PDL AVS MPS BPM CNR INGV GDF UNHCR CVV OTP UI UX SEO OS ONG RFI ATM UV EA SS SP MIT UCLA HD LCD
   `),
   read: words('COP NASA FIFA UEFA ONU NATO RAI FIAT IVA INPS ISTAT INAIL CONI ANSA ASL PIN SIM IBAN SPID PEC TIM ENI ENEL USA PIL ISEE VIP AIDS LED SUV ROM RAM GIF JPEG CISL UIL ANAS ACI SISMI TARI IMU IRPEF'),
