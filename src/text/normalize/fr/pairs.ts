@@ -12,7 +12,7 @@ const TIMES = /(\d{1,3}) ?(?:x|fois) ?\/ ?(\p{L}+)/uy;
 const LAW = /(\d{1,4})-(\d{1,5})(?![\p{L}\p{N}]|[-./]\d)/uy;
 const BEFORE_LAW = /(?:n°|nº|numéro|articles?|art\.|décret|loi|[LRD]\.) ?$/u;
 const LONGEST_BEFORE = 12; // units before the number of a law
-const MILLIONS = /(\d{1,4})(?:,(\d{1,2}))?(M|Md|Mds) (?:d['’]|de )?(\p{Ll}{3,})/uy;
+const MILLIONS = /(\d{1,4})(?:,(\d{1,2}))? ?(M|Md|Mds) (?:d['’]|de )?(\p{Ll}{3,})/uy;
 const ROUND = /([1-9]\d{0,2}(?:[ .]\d{3}){0,3}[ .]?000[ .]?000) (\p{Ll}{3,})(?!['’])/uy;
 const TRUNK = /\+(\d{2,3}) ?\(0\) ?(\d(?:[ .-]?\d{2}){4})(?!\d)/y;
 
@@ -47,7 +47,7 @@ export function timesPer(reading: Reading): Found | undefined {
   const [written = '', number = '', period = ''] = match ?? [];
   const per = PER[period];
   if (match === undefined || per === undefined) return undefined;
-  return found(reading, written, `${cardinal(number)} fois ${per}`, 'measure');
+  return found(reading, written, `${cardinal(number, true)} fois ${per}`, 'measure');
 }
 
 /** Loi n° 2004-575, article L. 121-1 */

@@ -17,7 +17,7 @@ const RULERS = words(`louis henri charles françois napoléon philippe jacques �
   boniface christian gustave emmanuel mehmed soliman charles-quint félipe philippe-auguste amédée othon rainier honoré`);
 const QUEENS = words('élisabeth elisabeth elizabeth catherine marie margrethe isabelle');
 const NUMBERED = words(`chapitre tome volume livre acte scène partie titre annexe article phase type niveau classe section apollo rocky
-  mark figure tableau épisode mondiale paris lyon bordeaux lille nanterre licence groupe catégorie stade grade`);
+  vatican mark figure tableau épisode mondiale paris lyon bordeaux lille nanterre licence groupe catégorie stade grade`);
 
 function isNumeral(letters: string): boolean {
   return ROMAN.test(letters) && (letters.length > 1 || /[IVX]/.test(letters)); // Le, De, Ce, Me are words

@@ -41,7 +41,7 @@ const NUMBERED = words(`
   numero numeri pagina pagine capitolo capitoli articolo articoli comma commi linea linee fase binario binari stanza camera aula uscita porta
   gate tavolo canale volume tomo parte versione livello punto punti figura tabella allegato opzione tasto passo passaggio piano scala interno
   anno anni autobus bus tram volo treno lotto gruppo girone classe formula under euro esercizio lezione puntata episodio stagione
-  modulo sezione art pag quota settore edificio padiglione box tipo premere preme prema premi premete digitare digiti digita digitate
+  modulo sezione art pag pagg pp quota settore edificio padiglione box tipo premere preme prema premi premete digitare digiti digita digitate
 `);
 
 /** Behind "pagina" or "numero" a number names one thing and counts nothing. */
