@@ -27,7 +27,7 @@ export const BEFORE_NUMBER = words(`
   lb lbs oz apt
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär
   janv févr fév avr juil juill déc
-  lun ven gio pag pagg artt capp nn sez prot tav int max mag giu lug ott dic
+  lun ven gio th pag pagg artt capp nn sez prot tav int max mag giu lug ott dic
 `);
 
 /** May end a sentence, and then the next word begins one: only a word of SENTENCE_STARTERS proves it. */

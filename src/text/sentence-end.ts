@@ -97,12 +97,19 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (NEVER_FINAL.has(key)) return 'none';
   if (/^\p{Ll}/u.test(word)) return !isAbbreviation(last) && writesLowerCase(before) ? 'end' : 'none';
   if (digit && (BEFORE_NUMBER.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
+  if (BEFORE_NUMBER.has(key) && /^[IVXLC]+$/.test(word)) return judgeRoman(following); // chap. IV
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
   if (/^[IVXL]{2,}$/.test(last)) return unless(AFTER_ORDINAL, following); // das XX. Jahrhundert
   if (OFTEN_FINAL.has(key)) return digit ? 'none' : unless(AFTER_TIME, following);
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
   if (isAbbreviation(last)) return onlyBeforeStarter(following);
   return 'end';
+}
+
+/** A numeral of one letter may be a word: "I said no. I left." */
+function judgeRoman({ word, wordEnds }: Following): Judgement {
+  if (!wordEnds) return 'wait';
+  return word === 'I' ? 'end' : 'none';
 }
 
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */

@@ -35,5 +35,5 @@ export const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries
 export const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
   '€': 'EUR', $: 'USD', US$: 'USD', $US: 'USD', '$ US': 'USD', '£': 'GBP', '¥': 'JPY', 'CN¥': 'CNY', '₹': 'INR', '₩': 'KRW', '₽': 'RUB', R$: 'BRL',
   $CA: 'CAD', '$ CA': 'CAD', C$: 'CAD', CA$: 'CAD', $CAN: 'CAD', A$: 'AUD', AU$: 'AUD', '₺': 'TRY', '₪': 'ILS', '₴': 'UAH', '₿': 'BTC', FCFA: 'XOF',
-  'F CFA': 'XOF', '¢': 'CENT', ct: 'CENTIME', cts: 'CENTIME', 'Fr.': 'CHF', DH: 'MAD', DA: 'DZD', DT: 'TND', F: 'FRF',
+  'F CFA': 'XOF', '¢': 'CENT', ct: 'CENTIME', cts: 'CENTIME', 'Fr.': 'CHF', DH: 'MAD', DA: 'DZD', DT: 'TND',
 }; // prettier-ignore

@@ -5,9 +5,11 @@ import type { Found, Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import { sayFraction, withNoun } from './amounts.js';
 import { isFeminine } from './grammar.js';
-import { cardinal, decimal } from './numbers.js';
+import { cardinal, decimal, rank } from './numbers.js';
 import { SPEECH } from './speech.js';
+import { formula, hundredths, longDuration, negativePower, perWord, plusBetween, relation, schoolYear } from '../shared-forms.js';
 import { SYMBOLS } from './symbols.js';
+import { PER } from './units.js';
 import { WRITING } from './writing.js';
 
 const MINUTES = /(\d{1,3})(?: ?min ?|['’′] ?)(\d{1,2})(?:"|”|″|''|’’| ?s\b)?(?![\p{L}\p{N}])/uy;
@@ -22,11 +24,12 @@ const NO_NOUN = new Set('des aux dans sur pour par avec sans entre vers est sont
 const DETERMINER = /^(?:une?|la|le|cette|ce|chaque|par|sa|son|ma|mon|notre|votre|leur|prochaine?|première?|dernière?|autre)$/;
 const PART = /(\d{1,3})\/(\d{1,4})(?:èmes?|es?|ᵉ)(?![\p{L}\p{N}])/uy;
 const MONTH = /au (0[1-9]|1[0-2])\/((?:19|20)\d\d)(?![\p{L}\d/-]|[.,]\d)/uy;
-const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGT][BO]|[MG]?W|V)(?![\p{L}\p{N}])/uy;
+const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGT][BO]|[MG]?W|V)(?![\p{L}\p{N}]|-\d)/uy;
 const AMERICAN = /(?:(1)[- .])?\(?([2-9]\d{2})\)?[- .]([2-9]\d{2})[-.](\d{4})(?![\d\p{L}]|[-.]\d)/uy;
 
 const NAMES = 'lundi mardi mercredi jeudi vendredi samedi dimanche'.split(' ');
 const DIRECTIONS: Readonly<Record<string, string>> = { N: 'nord', S: 'sud', E: 'est', O: 'ouest', W: 'ouest' };
+const HOUR: Noun = { forms: ['heure', 'heures'], gender: 'f' };
 const MINUTE: Noun = { forms: ['minute', 'minutes'], gender: 'f' };
 const SECOND: Noun = { forms: ['seconde', 'secondes'], gender: 'f' };
 const DEGREE: Noun = { forms: ['degré', 'degrés'], gender: 'm' };
@@ -128,6 +131,16 @@ export function toMonth(reading: Reading): Found | undefined {
 export function attachedUnit(reading: Reading): Found | undefined {
   return reading.match(ATTACHED) === undefined ? undefined : plain.atDigit(reading);
 }
+
+const RELATIONS: Readonly<Record<string, string>> = { '<': 'moins de', '>': 'plus de', '≤': 'au plus', '≥': 'au moins', '≈': 'environ' };
+export const related = relation(RELATIONS, new Set('de à en pour dans sous soit ou et les des délai âge'.split(' ')));
+export const season = schoolYear(rank);
+export const longDurations = longDuration((parts) => parts.map(([amount, unit]) => counted(amount, unit === 'h' ? HOUR : unit === 'min' ? MINUTE : SECOND)).join(' '));
+export const secondsAnd = hundredths((seconds, rest) => `${counted(seconds, SECOND)} ${cardinal(String(Number(rest)))}`);
+export const chemical = formula(SPEECH.letters, (digits) => cardinal(digits));
+export const plus = plusBetween('plus');
+export const below = negativePower((digits) => `puissance moins ${cardinal(digits)}`);
+export const per = perWord(PER);
 
 /** 514-555-1234: in America figure by figure. */
 export function american(reading: Reading): Found | undefined {

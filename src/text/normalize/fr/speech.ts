@@ -108,6 +108,12 @@ function cutNumber(digits: string, plus: boolean): string[] {
   return [country, ...(odd === 1 ? [rest.slice(0, 1)] : []), ...pairs(rest.slice(odd))];
 }
 
+/** En 2023-2024, la saison 2023-24: one year that reaches into the next. */
+function isSeason({ text, start, end, previousWord }: Around): boolean {
+  const [, from = '', to = ''] = /^(\d{4})[-–](\d{2,4})$/.exec(text.slice(start, end)) ?? [];
+  return from !== '' && previousWord !== 'entre' && Number(from.slice(-2)) + 1 === Number(to.slice(-2));
+}
+
 export const SPEECH: Speech = {
   number: (numeral, _around, noun) => decimal(numeral, noun?.gender === 'f'),
   ordinal: (digits, _around, mark) => sayOrdinal(digits, mark),
@@ -125,7 +131,7 @@ export const SPEECH: Speech = {
     parts.map(([digits, unit]) => counted(digits, DURATION[unit])).join(' '),
   power: (exponent) =>
     exponent === '2' ? 'au carré' : exponent === '3' ? 'au cube' : `puissance ${cardinal(exponent)}`,
-  range: (from, to, around) => `${from} ${and(around)} ${to}`,
+  range: (from, to, around) => (isSeason(around) ? `${from} ${to}` : `${from} ${and(around)} ${to}`),
   score: (home, guest) => `${home} à ${guest}`,
   telephone,
 };

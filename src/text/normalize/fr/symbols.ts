@@ -12,6 +12,7 @@ export const SYMBOLS: SymbolNames = {
     '≤': 'est inférieur ou égal à', '≥': 'est supérieur ou égal à', '≠': 'est différent de', '!=': 'est différent de',
     '≈': 'est environ égal à', '~': 'environ', '±': 'plus ou moins', '√': 'racine carrée de', '→': 'vers', '∞': 'l’infini', π: 'pi',
   },
+  inFront: { '<': 'moins de', '>': 'plus de', '≤': 'au plus', '≥': 'au moins', '<=': 'au plus', '>=': 'au moins', '≈': 'environ' },
   inText: {
     '&': 'et', '§': 'paragraphe', '©': 'copyright', '®': '', '™': '', '°': 'degrés', '%': 'pour cent', '→': 'vers', '←': '', '•': '', '†': '', '✓': '',
     '=': 'égale', '€': 'euros', '∞': 'l’infini', π: 'pi',

@@ -123,6 +123,7 @@ export function fractionOf(fraction: Fraction, unit: Noun): string {
   if (Number(fraction.numerator) === 1 && withoutZeros(fraction.denominator) === '2') {
     return /^[aeiou]/.test(name) ? `mezz'${name}` : `${gender === 'f' ? 'mezza' : 'mezzo'} ${name}`;
   }
+  if (!isRead(Number(fraction.numerator), withoutZeros(fraction.denominator))) return `${sayFraction(fraction, 'alone', 'm')} ${unit.forms[1] ?? name}`;
   return `${sayFraction(fraction, 'alone', 'm')} ${/^[aeiou]/.test(name) ? `d'${name}` : `di ${name}`}`;
 }
 

@@ -1,15 +1,16 @@
 // Figures in forms that only the words around them decide: 12,50 euro, 4,5/5, 3.5 as in English, 2 ore e 1/2.
 import { isWordAt } from '../characters.js';
 import { numeralOf, readNumeral } from '../numerals.js';
-import { wordBefore, type Found, type Reading } from '../reading.js';
+import { NOWHERE, wordBefore, type Found, type Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
+import { formula, hundredths, longDuration, negativePower, perWord, plusBetween, relation, schoolYear } from '../shared-forms.js';
 import { money } from './amounts.js';
 import { CURRENCIES, CURRENCY_SIGNS } from './currencies.js';
 import { betweenNumbers, genderAhead, isFeminine, isNumbered, isPlural, one, words } from './grammar.js';
 import { aged, cardinal, decimal, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { SYMBOLS } from './symbols.js';
-import { MAGNITUDES } from './units.js';
+import { MAGNITUDES, PER } from './units.js';
 import { WRITING } from './writing.js';
 
 const POINTED = /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|(?:0|[1-9]\d*)\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
@@ -27,7 +28,7 @@ const ANNOUNCED = /(?:(?:punteggio|risultato|score|finale)[\p{L} ]{0,16}: ?|\p{L
 const LONGEST_ANNOUNCED = 32; // units before a score
 const AREA = /(\d{1,5}(?:,\d{1,2})?)( ?[xX] ?|×)(\d{1,5})(?![\p{N}]|[.,]\d)/uy;
 const PERCENT_RANGE = /(\d{1,3}(?:,\d{1,2})?) ?% ?[-–] ?(\d{1,3}(?:,\d{1,2})?) ?%/y;
-const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGTP]B|[MG]?W|V)(?![\p{L}\p{N}])/uy;
+const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGTP]B|[MG]?W|V)(?![\p{L}\p{N}]|-\d)/uy;
 const PRIME = /(\d{1,3})['’′](?![\p{L}\d"'’”])/uy;
 const LONGEST_QUOTE = 60; // units in which an apostrophe may have opened a quote
 const TIMES = /(\d{1,4}) ?[x×](?= (?:più|meno)(?!\p{L}))/uy;
@@ -218,6 +219,16 @@ export function times(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   return { end: reading.at + match[0].length, spoken: `${cardinal(match[1] ?? '')} volte`, rule: 'cardinal' };
 }
+
+const RELATIONS: Readonly<Record<string, string>> = { '<': 'meno di', '>': 'più di', '≤': 'al massimo', '≥': 'almeno', '≈': 'circa' };
+export const related = relation(RELATIONS, words('di a da in per entro con e o ogni età durata tempo'));
+export const season = schoolYear(cardinal);
+export const longDurations = longDuration((parts) => SPEECH.duration(parts, NOWHERE));
+export const secondsAnd = hundredths((seconds, rest) => `${SPEECH.duration([[seconds, 's']], NOWHERE)} e ${cardinal(rest)}`);
+export const chemical = formula(SPEECH.letters, cardinal);
+export const plus = plusBetween('più');
+export const below = negativePower((digits) => `alla meno ${cardinal(digits)}`);
+export const per = perWord(PER);
 
 /** 3M di iscritti, 1,5M visite */
 export function millions(reading: Reading): Found | undefined {

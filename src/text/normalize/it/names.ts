@@ -28,8 +28,9 @@ const SAINT = /S\. ?(\p{Lu}\p{Ll}+)/uy;
 const SAINTS = words(`Pietro Paolo Giovanni Francesco Giuseppe Marco Luca Matteo Lorenzo Martino Michele Nicola Carlo Giorgio Benedetto Bernardo Bartolomeo Gennaro Rocco Siro
   Donato Vito Vitale Felice Filippo Giacomo Gregorio Leonardo Leone Marino Miniato Petronio Remo Severo Silvestro Tommaso Vincenzo Zeno Zenone Babila Basilio Biagio Daniele Domenico Cosimo
   Maria Lucia Chiara Caterina Teresa Rita Croce Monica Marta Cecilia Barbara Rosalia Giulia Sofia Marinella Margherita Maddalena Susanna Sabina Prassede
-  Antonio Andrea Agostino Ambrogio Angelo Anselmo Egidio Elia Eustachio Ignazio Ilario Isidoro Onofrio Orsola Agata Agnese Anna Elena Eufemia Apollinare Arcangelo Antimo Stefano Spirito`);
-const FEMALE = words('Maria Lucia Chiara Caterina Teresa Rita Croce Monica Marta Cecilia Barbara Rosalia Giulia Sofia Marinella Margherita Maddalena Susanna Sabina Prassede Fosca');
+  Antonio Andrea Agostino Ambrogio Angelo Anselmo Egidio Elia Eustachio Ignazio Ilario Isidoro Onofrio Orsola Valentino Ciro Gaetano Raffaele Faustino Patrizio Giusto Sebastiano Nazario Pellegrino Pancrazio Paolino Vittore Casciano Gimignano Severino Cataldo Candido Vigilio
+  Rufina Costanza Cristina Francesca Giustina Agata Agnese Anna Elena Eufemia Apollinare Arcangelo Antimo Stefano Spirito`);
+const FEMALE = words('Maria Lucia Chiara Caterina Teresa Rita Croce Monica Marta Cecilia Barbara Rosalia Giulia Sofia Marinella Margherita Maddalena Susanna Sabina Prassede Fosca Rufina Costanza Cristina Francesca Giustina Zita');
 
 /** Written as addresses are: l.go would be a program, p.es a host. */
 const DOTTED = new LiteralTable<string>([['l.go', 'largo'], ['L.go', 'Largo'], ['p.es.', 'per esempio'], ['P.es.', 'Per esempio'], 

@@ -32,8 +32,14 @@ function sayOrdinal(written: string, around: Around, mark: string): string | und
     const known = SINGULAR.has(before) && /^\p{L}{3}/u.test(around.nextWord);
     return known ? ordinal(digits, mark === 'a' ? 'f' : 'm') : undefined;
   }
+  if (mark === '^') return ordinal(digits, isMasculine(around.nextWord) ? 'm' : 'f');
   const gender: Gender = mark === 'ª' || isFeminine(around.nextWord.toLowerCase()) ? 'f' : 'm';
   return mark === '°' && !isRank(around) ? undefined : ordinal(digits, gender, many);
+}
+
+/** 10^ giornata, 2^ B, but 2^ classificato. */
+function isMasculine(next: string): boolean {
+  return /^\p{Ll}{3}/u.test(next) && !isFeminine(next);
 }
 
 function isRank(around: Around): boolean {

@@ -50,7 +50,7 @@ export const WRITING: Writing = {
   units: UNITS,
   per: PER,
   magnitudes: MAGNITUDES,
-  ordinalMark: '°|º|ª|-?esim[oaie]|mo|ma|[oa]',
+  ordinalMark: '°|º|ª|\\^(?!\\d)|-?esim[oaie]|mo|ma|[oa]',
   abbreviations: ABBREVIATIONS,
   beforeNumber: BEFORE_NUMBER,
   spelled: words(`
