@@ -103,3 +103,34 @@ export function schoolYear(say: (digits: string) => string): Recogniser {
     return { end: reading.at + written.length, spoken: `${say(from)} ${say(to)}`, rule: 'year' };
   };
 }
+
+type Table = readonly (readonly [where: RegExp, recognise: Recogniser])[];
+
+/** Asks only those recognisers whose expression knows the character that decides; most tokens need few of many. */
+function byCharacter(characterAt: (reading: Reading) => string, table: Table): Recogniser {
+  const known = new Map<string, readonly Recogniser[]>();
+  return (reading) => {
+    if (!reading.isFresh) return undefined;
+    const character = characterAt(reading);
+    let list = known.get(character);
+    if (list === undefined) {
+      list = table.filter(([where]) => where.test(character)).map(([, recognise]) => recognise);
+      known.set(character, list);
+    }
+    for (const recognise of list) {
+      const found = recognise(reading);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+}
+
+/** By the character behind the digits, or behind them and one space. */
+export function behindDigits(table: Table): Recogniser {
+  return byCharacter(({ text, runEnd }) => text[text[runEnd] === ' ' ? runEnd + 1 : runEnd] ?? '', table);
+}
+
+/** By the first letter of a word. */
+export function byFirstLetter(table: Table): Recogniser {
+  return byCharacter(({ text, at }) => text[at] ?? '', table);
+}

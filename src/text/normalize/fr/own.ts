@@ -1,5 +1,5 @@
 // Tokens that only French has, asked before the shared ones.
-import type { Reading, Recogniser } from '../reading.js';
+import { behindDigits, byFirstLetter } from '../shared-forms.js';
 import { hours, outOf } from './hours.js';
 import { accountNumber, dayOrHour, fileNumber, namedByLetters, offset, versionedName } from './names.js';
 import { andHalf, announcedScore, bigMoney, dottedTelephone, houseNumber, monthYear, namedMoney, pointed, pointedMoney, rating, shortDate, uncounted } from './figures.js';
@@ -7,10 +7,24 @@ import { area, height, lawNumber, millions, roundMillions, timesPer, trunkZero }
 import { kingOrChapter, romanOrdinal } from './roman.js';
 import { american, andAHalf, attachedUnit, below, chemical, days, halfOf, longDurations, minutes, part, per, percents, place, plus, related, season, secondsAnd, times, toMonth } from './signs.js';
 
-function fresh(recognise: Recogniser): Recogniser {
-  return (reading: Reading) => (reading.isFresh ? recognise(reading) : undefined);
-}
+const ANY = /^/;
 
-export const atDigit = [american, dottedTelephone, season, percents, longDurations, secondsAnd, place, minutes, times, part, andAHalf, halfOf, attachedUnit, height, timesPer, millions, roundMillions, area, lawNumber, outOf, hours, bigMoney, andHalf, announcedScore, monthYear, shortDate, rating, namedMoney, houseNumber, fileNumber, uncounted, pointed].map(fresh);
-export const atLetter = [chemical, toMonth, days, romanOrdinal, kingOrChapter, accountNumber, versionedName, dayOrHour, namedByLetters].map(fresh);
+/** By what stands behind the digits; the first that knows the token says it. */
+export const atDigit = [
+  behindDigits([
+    [/[-.)\d]/, american], [/\./, dottedTelephone], [/[,%]/, percents], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes],
+    [/[x×]/, times], [/\//, season], [/\//, part], [/\//, andAHalf], [/\//, halfOf], [/[,KMGTWV]/, attachedUnit], [/m/, height], [/[xf]/, timesPer],
+    [/[,M]/, millions], [/[\d.]/, roundMillions], [/[x×]/, area], [/-/, lawNumber], [/[hHjJ/s]/, outOf], [/[-–—hH]/, hours], [/[,.kKM\d]/, bigMoney],
+    [/[½1]/, andHalf], [/[-–]/, announcedScore], [/\//, monthYear], [/\//, shortDate], [/,/, rating], [/[\d,.]/, namedMoney], [/[btq]/, houseNumber],
+    [ANY, fileNumber], [/[cdjlmnst]/, uncounted], [/[.,]/, pointed],
+  ]),
+]; // prettier-ignore
+
+export const atLetter = [
+  byFirstLetter([
+    [/[A-Z]/, chemical], [/a/, toMonth], [/[lmjvsd]/i, days], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter], [/[A-Z]/, accountNumber],
+    [/\p{Lu}/u, versionedName], [/[JHD]/, dayOrHour], [/\p{Lu}/u, namedByLetters],
+  ]),
+]; // prettier-ignore
+
 export const atMark = [american, related, plus, below, per, andAHalf, halfOf, trunkZero, offset, pointedMoney];
