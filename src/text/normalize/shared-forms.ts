@@ -8,7 +8,10 @@ const PART = /[A-Z][a-z]?|[₀-₉]+/g;
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 
 /** H₂O: letters by name, subscripts as numbers. */
-export function formula(letters: (letters: string) => string, number: (digits: string) => string): Recogniser {
+export function formula(
+  letters: (letters: string) => string,
+  number: (digits: string) => string,
+): Recogniser {
   return (reading) => {
     const match = reading.match(FORMULA);
     if (match === undefined) return undefined;
@@ -23,7 +26,8 @@ export function formula(letters: (letters: string) => string, number: (digits: s
 /** Bac+5, n+1, 90e+3: no space stands around the sign. */
 export function plusBetween(plus: string): Recogniser {
   return ({ text, at }) => {
-    if (text[at] !== '+' || !/[\p{L}\p{N}'’]/u.test(text[at - 1] ?? '') || !/\d/.test(text[at + 1] ?? '')) return undefined;
+    if (text[at] !== '+' || !/[\p{L}\p{N}'’]/u.test(text[at - 1] ?? '') || !/\d/.test(text[at + 1] ?? ''))
+      return undefined;
     return { end: at + 1, spoken: plus, rule: 'math' };
   };
 }
@@ -48,18 +52,23 @@ const LONGEST_COUNTED = 24; // units
 export function perWord(per: Readonly<Record<string, string>>): Recogniser {
   const table = new LiteralTable(Object.entries(per));
   return ({ text, at }: Reading): Found | undefined => {
-    if (text[at] !== '/' || !COUNTED.test(text.slice(Math.max(0, at - LONGEST_COUNTED), at))) return undefined;
+    if (text[at] !== '/' || !COUNTED.test(text.slice(Math.max(0, at - LONGEST_COUNTED), at)))
+      return undefined;
     const literal = table.at(text, at + 1);
-    if (literal === undefined || (literal.written.length < 2 && /\p{L}/u.test(text[at - 1] ?? ''))) return undefined;
+    if (literal === undefined || (literal.written.length < 2 && /\p{L}/u.test(text[at - 1] ?? '')))
+      return undefined;
     return { end: at + 1 + literal.written.length, spoken: literal.value, rule: 'measure' };
   };
 }
 
-const LONG_DURATION = /(\d{1,3}) ?h ?(\d{1,2}) ?(?:min|mn|m|['’′]) ?(\d{1,2}) ?(?:sec|s|''|’’|["”″])?(?![\p{L}\p{N}])/uy;
+const LONG_DURATION =
+  /(\d{1,3}) ?h ?(\d{1,2}) ?(?:min|mn|m|['’′]) ?(\d{1,2}) ?(?:sec|s|''|’’|["”″])?(?![\p{L}\p{N}])/uy;
 const SECONDS = /(\d{1,3})(?:"|''|’’|″|”)(\d{1,2})(?![\p{L}\p{N}])/uy;
 
 /** 2h01min39s: hours, minutes and seconds as digits without zeros. */
-export function longDuration(say: (parts: readonly (readonly [amount: string, unit: 'h' | 'min' | 's'])[]) => string): Recogniser {
+export function longDuration(
+  say: (parts: readonly (readonly [amount: string, unit: 'h' | 'min' | 's'])[]) => string,
+): Recogniser {
   return (reading) => {
     const match = reading.match(LONG_DURATION);
     if (match === undefined) return undefined;
@@ -76,18 +85,26 @@ export function hundredths(say: (seconds: string, rest: string) => string): Reco
   return (reading) => {
     const match = reading.match(SECONDS);
     if (match === undefined) return undefined;
-    return { end: reading.at + match[0].length, spoken: say(match[1] ?? '', match[2] ?? ''), rule: 'duration' };
+    return {
+      end: reading.at + match[0].length,
+      spoken: say(match[1] ?? '', match[2] ?? ''),
+      rule: 'duration',
+    };
   };
 }
 
 /** "≥ 18 ans" with nothing on the left that could be compared: at the beginning, or behind a word that takes an amount. */
-export function relation(names: Readonly<Record<string, string>>, beforeAmount: ReadonlySet<string>): Recogniser {
+export function relation(
+  names: Readonly<Record<string, string>>,
+  beforeAmount: ReadonlySet<string>,
+): Recogniser {
   return (reading) => {
     const { text, at } = reading;
     const spoken = names[text[at] ?? ''];
     if (spoken === undefined || !/^ ?\d/.test(text.slice(at + 1, at + 3))) return undefined;
     const before = reading.around(at).previousWord;
-    const free = before === '' ? /^$|[(,:;] ?$/.test(text.slice(Math.max(0, at - 2), at)) : beforeAmount.has(before);
+    const free =
+      before === '' ? /^$|[(,:;] ?$/.test(text.slice(Math.max(0, at - 2), at)) : beforeAmount.has(before);
     return free ? { end: at + 1, spoken, rule: 'math' } : undefined;
   };
 }

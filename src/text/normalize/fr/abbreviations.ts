@@ -10,7 +10,8 @@ function beforeName(said: string): Saying {
 const INITIALS = /^ \p{Lu}\.-\p{Lu}\. ?\p{Lu}\p{L}/u; // M. J.-P. Dupont
 
 /** Behind a century: XIXe s. */
-const century: Saying = (around) => (/^[ivxlc]+(?:e|er|es|ème)$/.test(around.previousWord) ? 'siècle' : undefined);
+const century: Saying = (around) =>
+  /^[ivxlc]+(?:e|er|es|ème)$/.test(around.previousWord) ? 'siècle' : undefined;
 
 /** Chap. IV */
 function beforeRoman(said: string): Saying {
@@ -25,7 +26,8 @@ function beforeDigit(said: string): Saying {
 /** M. le maire, M. et Mme Petit, M. Dupont. */
 const monsieur: Saying = (around: Around) =>
   !/\p{Lu}\. ?$/u.test(around.text.slice(Math.max(0, around.start - 3), around.start)) &&
-  (/^(?:\p{Lu}\p{L}|le$|la$|l['’]|les$|et$|ou$)/u.test(around.nextWord) || INITIALS.test(around.text.slice(around.end, around.end + 20)))
+  (/^(?:\p{Lu}\p{L}|le$|la$|l['’]|les$|et$|ou$)/u.test(around.nextWord) ||
+    INITIALS.test(around.text.slice(around.end, around.end + 20)))
     ? 'Monsieur'
     : undefined;
 

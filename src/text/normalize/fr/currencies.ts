@@ -12,7 +12,19 @@ const MINOR: Readonly<Record<string, Noun>> = {
   EUR: CENTIME, CHF: CENTIME, MAD: CENTIME, GBP: noun('penny|pence'), RUB: noun('kopeck'), BRL: noun('centavo'), MXN: noun('centavo'),
   PLN: noun('grosz|groszy'), SEK: noun('öre|öre'), NOK: noun('øre|øre'), DKK: noun('øre|øre'), TRY: noun('kuruş|kuruş'), CNY: noun('fen|fen'),
 }; // prettier-ignore
-const WITHOUT_MINOR = new Set(['JPY', 'KRW', 'BTC', 'VND', 'HUF', 'XAF', 'XOF', 'XPF', 'CENT', 'CENTIME', 'ETH']);
+const WITHOUT_MINOR = new Set([
+  'JPY',
+  'KRW',
+  'BTC',
+  'VND',
+  'HUF',
+  'XAF',
+  'XOF',
+  'XPF',
+  'CENT',
+  'CENTIME',
+  'ETH',
+]);
 
 const NAMES: Readonly<Record<string, string>> = {
   EUR: 'euro', USD: 'dollar', GBP: 'livre sterling|livres sterling|f', CHF: 'franc suisse|francs suisses', CAD: 'dollar canadien|dollars canadiens',

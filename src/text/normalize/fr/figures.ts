@@ -12,10 +12,13 @@ import { SYMBOLS } from './symbols.js';
 import { MAGNITUDES } from './units.js';
 import { WRITING } from './writing.js';
 
-const POINTED = /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|0\.\d+|\d+\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
+const POINTED =
+  /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|0\.\d+|\d+\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
 const SHORT_DATE = /(\d{1,2})\/(0[1-9]|1[0-2])(?![\p{L}\d/]|,\d)/uy;
 const MONTH_YEAR = /(0[1-9]|1[0-2])\/((?:19|20)\d\d)(?![\p{L}\d/-]|[.,]\d)/uy;
-const BEFORE_DATE = new Set('le du au dès avant depuis lundi mardi mercredi jeudi vendredi samedi dimanche date'.split(' '));
+const BEFORE_DATE = new Set(
+  'le du au dès avant depuis lundi mardi mercredi jeudi vendredi samedi dimanche date'.split(' '),
+);
 const RATING = /(\d{1,2},\d{1,2})\/(\d{1,3})(?![\p{L}\d/])/uy;
 const NAMED_MONEY = / (euros?|dollars?)(?![\p{L}\p{N}])/uy;
 const HOUSE = /(\d{1,4}) ?(bis|ter|quater)(?![\p{L}\p{N}])/uy;
@@ -77,7 +80,8 @@ export function monthYear(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(MONTH_YEAR);
   if (match === undefined || /[.,:/-]/.test(text[at - 1] ?? '')) return undefined;
-  if (/(?:n°|nº|numéro|loi|décret|arrêté) ?$/iu.test(text.slice(Math.max(0, at - LONGEST_ANNOUNCED), at))) return undefined;
+  if (/(?:n°|nº|numéro|loi|décret|arrêté) ?$/iu.test(text.slice(Math.max(0, at - LONGEST_ANNOUNCED), at)))
+    return undefined;
   const [written, month = '', year = ''] = match;
   const spoken = SPEECH.date({ month: Number(month), year, style: 'name' }, reading.around(at));
   return spoken === undefined ? undefined : { end: at + written.length, spoken, rule: 'date' };
@@ -95,7 +99,8 @@ export function rating(reading: Reading): Found | undefined {
 
 /** 12,50 euros, 3.50 dollars: with two decimals the name of the currency counts hundredths, too. */
 export function namedMoney(reading: Reading): Found | undefined {
-  const format = reading.match(POINTED) === undefined ? WRITING.numbers : { decimal: '.', grouping: [','] } as const;
+  const format =
+    reading.match(POINTED) === undefined ? WRITING.numbers : ({ decimal: '.', grouping: [','] } as const);
   const read = readNumeral(reading.text, reading.at, format);
   if (read?.numeral.decimals.length !== 2) return undefined;
   const name = reading.match(NAMED_MONEY, read.end);

@@ -27,11 +27,13 @@ const FEMININE = words(`
 `);
 const FEMININE_ENDINGS =
   /(?:[tsxg]ion|té|ée|rie|ette|ence|ance|euse|trice|ade|tude|esse|elle|enne|aison|ille|logie|graphie|omie|opie|ogie|ffe|ure|ise|ine|une|ude|ole|eille|ace)s?$/;
-const MASCULINE = words(`silence squelette stade grade gradé modèle musée lycée gorille intervalle vermicelle libelle mille quadrille portefeuille
+const MASCULINE =
+  words(`silence squelette stade grade gradé modèle musée lycée gorille intervalle vermicelle libelle mille quadrille portefeuille
   trophée camée scarabée mausolée apogée violoncelle comté côté été traité député pâté arrêté comité côtés invité décolleté pré-été génie incendie
   parapluie acheté ajouté raté compté excepté prélude interlude coude sosie musée athée domaine magazine capitaine moine patrimoine pétrole symbole protocole monopole contrôle espace palace visage bilan murmure
   dinosaure mercure cyanure carbure oreiller royaume appareille soleil gaze régime costume volume rhume légume bitume parfum vaccine jeune monopole rôle pôle saule drôle môle gosse carrosse colosse gaffe canevas hymne exercice délice vice office service précipice indice bénéfice artifice sacrifice orifice athlète`);
-const FEMININE_ADJECTIVES = words(`nouvelle grande petite bonne belle seule longue première dernière ancienne grosse haute vieille
+const FEMININE_ADJECTIVES =
+  words(`nouvelle grande petite bonne belle seule longue première dernière ancienne grosse haute vieille
   prochaine autre même simple double jeune`);
 
 /** A noun (behind at most one adjective) that makes "une" of the 1 before it. */
@@ -48,7 +50,8 @@ export function isFeminine(word: string): boolean {
   return word.length > 4 && FEMININE_ENDINGS.test(word) && !MASCULINE.has(single) && !MASCULINE.has(word);
 }
 
-const NUMBERED = words(`page pages numéro numéros chapitre article articles an années année ligne chambre salle porte étape volume tome
+const NUMBERED =
+  words(`page pages numéro numéros chapitre article articles an années année ligne chambre salle porte étape volume tome
   section paragraphe figure tableau annexe partie version niveau bus tram vol train quai voie sortie option touche leçon exercice`);
 
 /** Behind "page" or "numéro" a number names one thing and counts nothing. */
@@ -68,10 +71,15 @@ export function isPlural(numeral: Numeral): boolean {
 
 /** Millions d'euros, millions de yens. */
 export function of(noun: string): string {
-  return /^(?:[aeiouyàâéèêîôœæ]|h(?:a[bl]|e|o[mnr]|ô[pt]|u[im]|y))/iu.test(noun) && !/^(?:yen|yuan|onz)/iu.test(noun) ? `d'${noun}` : `de ${noun}`;
+  return /^(?:[aeiouyàâéèêîôœæ]|h(?:a[bl]|e|o[mnr]|ô[pt]|u[im]|y))/iu.test(noun) &&
+    !/^(?:yen|yuan|onz)/iu.test(noun)
+    ? `d'${noun}`
+    : `de ${noun}`;
 }
 
-const NO_NOUN = words('des aux ses mes tes les nous vous dans sous vers sans depuis mais plus moins dès après très puis alors pas fois hors dehors ailleurs près');
+const NO_NOUN = words(
+  'des aux ses mes tes les nous vous dans sous vers sans depuis mais plus moins dès après très puis alors pas fois hors dehors ailleurs près',
+);
 
 /** A word behind "3M" that is counted: 3M abonnés. */
 export function isCounted(word: string): boolean {

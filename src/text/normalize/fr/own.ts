@@ -2,10 +2,43 @@
 import { behindDigits, byFirstLetter } from '../shared-forms.js';
 import { hours, outOf } from './hours.js';
 import { accountNumber, dayOrHour, fileNumber, namedByLetters, offset, versionedName } from './names.js';
-import { andHalf, announcedScore, bigMoney, dottedTelephone, houseNumber, monthYear, namedMoney, pointed, pointedMoney, rating, shortDate, uncounted } from './figures.js';
+import {
+  andHalf,
+  announcedScore,
+  bigMoney,
+  dottedTelephone,
+  houseNumber,
+  monthYear,
+  namedMoney,
+  pointed,
+  pointedMoney,
+  rating,
+  shortDate,
+  uncounted,
+} from './figures.js';
 import { area, height, lawNumber, millions, roundMillions, timesPer, trunkZero } from './pairs.js';
 import { kingOrChapter, romanOrdinal } from './roman.js';
-import { american, andAHalf, attachedUnit, below, chemical, days, halfOf, longDurations, minutes, part, per, percents, place, plus, related, season, secondsAnd, times, toMonth } from './signs.js';
+import {
+  american,
+  andAHalf,
+  attachedUnit,
+  below,
+  chemical,
+  days,
+  halfOf,
+  longDurations,
+  minutes,
+  part,
+  per,
+  percents,
+  place,
+  plus,
+  related,
+  season,
+  secondsAnd,
+  times,
+  toMonth,
+} from './signs.js';
 
 const ANY = /^/;
 
@@ -27,4 +60,15 @@ export const atLetter = [
   ]),
 ]; // prettier-ignore
 
-export const atMark = [american, related, plus, below, per, andAHalf, halfOf, trunkZero, offset, pointedMoney];
+export const atMark = [
+  american,
+  related,
+  plus,
+  below,
+  per,
+  andAHalf,
+  halfOf,
+  trunkZero,
+  offset,
+  pointedMoney,
+];

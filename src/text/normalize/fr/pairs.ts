@@ -54,7 +54,8 @@ export function timesPer(reading: Reading): Found | undefined {
 export function lawNumber(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(LAW);
-  if (match === undefined || !BEFORE_LAW.test(text.slice(Math.max(0, at - LONGEST_BEFORE), at))) return undefined;
+  if (match === undefined || !BEFORE_LAW.test(text.slice(Math.max(0, at - LONGEST_BEFORE), at)))
+    return undefined;
   const [written, first = '', second = ''] = match;
   return found(reading, written, `${cardinal(first)} tiret ${cardinal(second)}`, 'identifier');
 }

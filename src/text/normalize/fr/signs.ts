@@ -7,7 +7,16 @@ import { sayFraction, withNoun } from './amounts.js';
 import { isFeminine } from './grammar.js';
 import { cardinal, decimal, rank } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { formula, hundredths, longDuration, negativePower, perWord, plusBetween, relation, schoolYear } from '../shared-forms.js';
+import {
+  formula,
+  hundredths,
+  longDuration,
+  negativePower,
+  perWord,
+  plusBetween,
+  relation,
+  schoolYear,
+} from '../shared-forms.js';
 import { SYMBOLS } from './symbols.js';
 import { PER } from './units.js';
 import { WRITING } from './writing.js';
@@ -20,15 +29,24 @@ const DAY = '(lun|mar|mer|jeu|ven|sam|dim)\\.?';
 const DAYS = new RegExp(`${DAY}(?: ?[-–] ?| au | à )${DAY}(?!\\p{L})`, 'iuy');
 const HALF = /(?:1\/2|½) (\p{Ll}{3,24}|h)(?![\p{L}\p{N}])/uy;
 const AND_A_HALF = /(?:1\/2|½)(?![\p{L}\p{N}/]| ?\p{L})/uy;
-const NO_NOUN = new Set('des aux dans sur pour par avec sans entre vers est sont plus moins ensemble fois'.split(' '));
-const DETERMINER = /^(?:une?|la|le|cette|ce|chaque|par|sa|son|ma|mon|notre|votre|leur|prochaine?|première?|dernière?|autre)$/;
+const NO_NOUN = new Set(
+  'des aux dans sur pour par avec sans entre vers est sont plus moins ensemble fois'.split(' '),
+);
+const DETERMINER =
+  /^(?:une?|la|le|cette|ce|chaque|par|sa|son|ma|mon|notre|votre|leur|prochaine?|première?|dernière?|autre)$/;
 const PART = /(\d{1,3})\/(\d{1,4})(?:èmes?|es?|ᵉ)(?![\p{L}\p{N}])/uy;
 const MONTH = /au (0[1-9]|1[0-2])\/((?:19|20)\d\d)(?![\p{L}\d/-]|[.,]\d)/uy;
 const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGT][BO]|[MG]?W|V)(?![\p{L}\p{N}]|-\d)/uy;
 const AMERICAN = /(?:(1)[- .])?\(?([2-9]\d{2})\)?[- .]([2-9]\d{2})[-.](\d{4})(?![\d\p{L}]|[-.]\d)/uy;
 
 const NAMES = 'lundi mardi mercredi jeudi vendredi samedi dimanche'.split(' ');
-const DIRECTIONS: Readonly<Record<string, string>> = { N: 'nord', S: 'sud', E: 'est', O: 'ouest', W: 'ouest' };
+const DIRECTIONS: Readonly<Record<string, string>> = {
+  N: 'nord',
+  S: 'sud',
+  E: 'est',
+  O: 'ouest',
+  W: 'ouest',
+};
 const HOUR: Noun = { forms: ['heure', 'heures'], gender: 'f' };
 const MINUTE: Noun = { forms: ['minute', 'minutes'], gender: 'f' };
 const SECOND: Noun = { forms: ['seconde', 'secondes'], gender: 'f' };
@@ -78,14 +96,20 @@ export function percents(reading: Reading): Found | undefined {
 export function times(reading: Reading): Found | undefined {
   const match = reading.match(TIMES);
   if (match === undefined) return undefined;
-  return { end: reading.at + match[0].length, spoken: `${cardinal(match[1] ?? '', true)} fois`, rule: 'cardinal' };
+  return {
+    end: reading.at + match[0].length,
+    spoken: `${cardinal(match[1] ?? '', true)} fois`,
+    rule: 'cardinal',
+  };
 }
 
 /** Lun-ven, du lun. au ven. */
 export function days(reading: Reading): Found | undefined {
   const match = reading.match(DAYS);
   if (match === undefined) return undefined;
-  const [from, to] = [match[1] ?? '', match[2] ?? ''].map((short) => NAMES.find((name) => name.startsWith(short.toLowerCase())));
+  const [from, to] = [match[1] ?? '', match[2] ?? ''].map((short) =>
+    NAMES.find((name) => name.startsWith(short.toLowerCase())),
+  );
   if (from === undefined || to === undefined) return undefined;
   const start = /^(?:du|de)$/.test(reading.around(reading.at).previousWord) ? from : `du ${from}`;
   return { end: reading.at + match[0].length, spoken: `${start} au ${to}`, rule: 'date' };
@@ -97,7 +121,11 @@ export function halfOf(reading: Reading): Found | undefined {
   const [written = '', name = ''] = match ?? [];
   if (match === undefined || NO_NOUN.has(name)) return undefined;
   const noun = name === 'h' ? 'heure' : name;
-  const article = DETERMINER.test(reading.around(reading.at).previousWord) ? '' : isFeminine(noun) ? 'une ' : 'un ';
+  const article = DETERMINER.test(reading.around(reading.at).previousWord)
+    ? ''
+    : isFeminine(noun)
+      ? 'une '
+      : 'un ';
   return { end: reading.at + written.length, spoken: `${article}demi-${noun}`, rule: 'fraction' };
 }
 
@@ -123,8 +151,13 @@ export function part(reading: Reading): Found | undefined {
 export function toMonth(reading: Reading): Found | undefined {
   const match = reading.match(MONTH);
   if (match === undefined) return undefined;
-  const spoken = SPEECH.date({ month: Number(match[1]), year: match[2] ?? '', style: 'name' }, reading.around(reading.at));
-  return spoken === undefined ? undefined : { end: reading.at + match[0].length, spoken: `à ${spoken}`, rule: 'date' };
+  const spoken = SPEECH.date(
+    { month: Number(match[1]), year: match[2] ?? '', style: 'name' },
+    reading.around(reading.at),
+  );
+  return spoken === undefined
+    ? undefined
+    : { end: reading.at + match[0].length, spoken: `à ${spoken}`, rule: 'date' };
 }
 
 /** 16GB, 500W: the letters are a unit, no name. */
@@ -132,12 +165,30 @@ export function attachedUnit(reading: Reading): Found | undefined {
   return reading.match(ATTACHED) === undefined ? undefined : plain.atDigit(reading);
 }
 
-const RELATIONS: Readonly<Record<string, string>> = { '<': 'moins de', '>': 'plus de', '≤': 'au plus', '≥': 'au moins', '≈': 'environ' };
-export const related = relation(RELATIONS, new Set('de à en pour dans sous soit ou et les des délai âge'.split(' ')));
+const RELATIONS: Readonly<Record<string, string>> = {
+  '<': 'moins de',
+  '>': 'plus de',
+  '≤': 'au plus',
+  '≥': 'au moins',
+  '≈': 'environ',
+};
+export const related = relation(
+  RELATIONS,
+  new Set('de à en pour dans sous soit ou et les des délai âge'.split(' ')),
+);
 export const season = schoolYear(rank);
-export const longDurations = longDuration((parts) => parts.map(([amount, unit]) => counted(amount, unit === 'h' ? HOUR : unit === 'min' ? MINUTE : SECOND)).join(' '));
-export const secondsAnd = hundredths((seconds, rest) => `${counted(seconds, SECOND)} ${cardinal(String(Number(rest)))}`);
-export const chemical = formula(SPEECH.letters, (digits) => cardinal(digits));
+export const longDurations = longDuration((parts) =>
+  parts
+    .map(([amount, unit]) => counted(amount, unit === 'h' ? HOUR : unit === 'min' ? MINUTE : SECOND))
+    .join(' '),
+);
+export const secondsAnd = hundredths(
+  (seconds, rest) => `${counted(seconds, SECOND)} ${cardinal(String(Number(rest)))}`,
+);
+export const chemical = formula(
+  (letters) => SPEECH.letters(letters),
+  (digits) => cardinal(digits),
+);
 export const plus = plusBetween('plus');
 export const below = negativePower((digits) => `puissance moins ${cardinal(digits)}`);
 export const per = perWord(PER);

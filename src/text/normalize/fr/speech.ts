@@ -6,8 +6,9 @@ import { count, measure, money, sayFraction, withNoun } from './amounts.js';
 import { and, isFeminineAhead } from './grammar.js';
 import { cardinal, decimal, ordinal, rank, spellDigits } from './numbers.js';
 
-const MONTHS =
-  'janvier février mars avril mai juin juillet août septembre octobre novembre décembre'.split(' ');
+const MONTHS = 'janvier février mars avril mai juin juillet août septembre octobre novembre décembre'.split(
+  ' ',
+);
 
 function day(digits: string): string {
   return digits === '1' ? 'premier' : cardinal(digits);
@@ -69,7 +70,8 @@ function sayOrdinal(digits: string, mark: string): string | undefined {
 function year(digits: string, around: Around, sure: boolean): string | undefined {
   const value = Number(digits);
   if (sure && value >= 1000 && value < 2100) return rank(digits);
-  if (value < 1100 || value > 2099 || /s$/.test(around.nextWord) || isFeminineAhead(around)) return undefined;
+  if (value < 1100 || value > 2099 || around.nextWord.endsWith('s') || isFeminineAhead(around))
+    return undefined;
   return rank(digits);
 }
 
@@ -127,8 +129,7 @@ export const SPEECH: Speech = {
   money,
   date,
   time,
-  duration: (parts) =>
-    parts.map(([digits, unit]) => counted(digits, DURATION[unit])).join(' '),
+  duration: (parts) => parts.map(([digits, unit]) => counted(digits, DURATION[unit])).join(' '),
   power: (exponent) =>
     exponent === '2' ? 'au carré' : exponent === '3' ? 'au cube' : `puissance ${cardinal(exponent)}`,
   range: (from, to, around) => (isSeason(around) ? `${from} ${to}` : `${from} ${and(around)} ${to}`),

@@ -19,13 +19,16 @@ function onlyBeforeName(said: string): Saying {
 /** Before a colon, or behind a bracket or comma; not the end of a sentence. */
 function example(said: string): Saying {
   return ({ text, start, end }) =>
-    /^ ?:/.test(text.slice(end, end + 2)) || /[(,] ?$/.test(text.slice(Math.max(0, start - 2), start)) ? said : undefined;
+    /^ ?:/.test(text.slice(end, end + 2)) || /[(,] ?$/.test(text.slice(Math.max(0, start - 2), start))
+      ? said
+      : undefined;
 }
 
 /** Behind a number or before one: min. 5, 10 max. */
 function byNumber(said: string): Saying {
   return ({ text, start, end }: Around) =>
-    /^ ?\d/.test(text.slice(end, end + 2)) || /\d\p{L}{0,12} ?$/u.test(text.slice(Math.max(0, start - 14), start))
+    /^ ?\d/.test(text.slice(end, end + 2)) ||
+    /\d\p{L}{0,12} ?$/u.test(text.slice(Math.max(0, start - 14), start))
       ? said
       : undefined;
 }

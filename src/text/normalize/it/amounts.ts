@@ -25,13 +25,18 @@ function say(value: Numeral, magnitude: Quantity['magnitude']): string {
 
 function amount({ number, to, magnitude }: Quantity, around: Around): string {
   const first = say(number, magnitude);
-  const both = to === undefined ? first : betweenNumbers(first, say(to, magnitude), around, areNeighbours(number, to));
+  const both =
+    to === undefined ? first : betweenNumbers(first, say(to, magnitude), around, areNeighbours(number, to));
   if (magnitude === undefined || magnitude.power === THOUSAND) return both;
   return `${both} ${magnitude.forms[isPlural(to ?? number) ? 1 : 0] ?? ''}`;
 }
 
 function areNeighbours(from: Numeral, to: Numeral): boolean {
-  return valueOf(to) - valueOf(from) === 1 && valueOf(to) <= LARGEST_NEIGHBOURS && from.decimals + to.decimals === '';
+  return (
+    valueOf(to) - valueOf(from) === 1 &&
+    valueOf(to) <= LARGEST_NEIGHBOURS &&
+    from.decimals + to.decimals === ''
+  );
 }
 
 /** Un'ora, tre milioni di euro, cinque chilometri, due ore e mezza. */
@@ -41,7 +46,8 @@ export function withNoun(quantity: Quantity, noun: Noun, around: Around = NOWHER
   const many = magnitude !== undefined || isPlural(to ?? number);
   const name = noun.forms[many ? 1 : 0] ?? '';
   const half = fraction === undefined ? '' : ` e ${sayFraction(fraction, 'part', gender)}`;
-  if (!many && noun.form !== RATIO) return `${number.negative ? 'meno ' : ''}${one(name, gender)}${name}${half}`;
+  if (!many && noun.form !== RATIO)
+    return `${number.negative ? 'meno ' : ''}${one(name, gender)}${name}${half}`;
   const words = amount(quantity, around);
   return `${words}${ROUND.test(words) && noun.form !== RATIO ? ' di' : ''} ${name}${half}`;
 }
@@ -50,7 +56,8 @@ const TALLEST = 2; // metres; a height has its own way: un metro e settantacinqu
 
 export function measure(quantity: Quantity, unit: Noun, around: Around): string {
   const { number, to } = quantity;
-  const height = unit.forms[0] === 'metro' && number.decimals.length === 2 && !number.negative && to === undefined;
+  const height =
+    unit.forms[0] === 'metro' && number.decimals.length === 2 && !number.negative && to === undefined;
   if (!height || Number(number.whole) > TALLEST || number.whole === '0' || number.decimals.startsWith('0')) {
     return withNoun(quantity, unit, around);
   }
@@ -103,7 +110,8 @@ export function sayFraction(fraction: Fraction, use: 'alone' | 'part', gender: G
     const half = gender === 'f' ? 'mezza' : 'mezzo';
     return use === 'part' ? half : `un ${half}`;
   }
-  if (use === 'alone' && !isRead(value, denominator)) return `${cardinal(numerator)} su ${cardinal(denominator)}`;
+  if (use === 'alone' && !isRead(value, denominator))
+    return `${cardinal(numerator)} su ${cardinal(denominator)}`;
   if (denominator === '2') return `${cardinal(numerator)} mezzi`;
   return `${value === 1 ? 'un' : cardinal(numerator)} ${ordinal(denominator, 'm', value !== 1)}`;
 }
@@ -112,7 +120,9 @@ function isRead(numerator: number, denominator: string): boolean {
   const whole = Number(denominator);
   if (whole < 2 || numerator === 0) return false;
   if (numerator === 1) return true;
-  return numerator < whole ? !OUT_OF.has(denominator) && whole <= 1000 : numerator !== whole && whole <= 9 && numerator < 100;
+  return numerator < whole
+    ? !OUT_OF.has(denominator) && whole <= 1000
+    : numerator !== whole && whole <= 9 && numerator < 100;
 }
 
 /** 1/2 litro is "mezzo litro", 1/2 ora "mezz'ora", 3/4 di litro. */
@@ -123,11 +133,13 @@ export function fractionOf(fraction: Fraction, unit: Noun): string {
   if (Number(fraction.numerator) === 1 && withoutZeros(fraction.denominator) === '2') {
     return /^[aeiou]/.test(name) ? `mezz'${name}` : `${gender === 'f' ? 'mezza' : 'mezzo'} ${name}`;
   }
-  if (!isRead(Number(fraction.numerator), withoutZeros(fraction.denominator))) return `${sayFraction(fraction, 'alone', 'm')} ${unit.forms[1] ?? name}`;
+  if (!isRead(Number(fraction.numerator), withoutZeros(fraction.denominator)))
+    return `${sayFraction(fraction, 'alone', 'm')} ${unit.forms[1] ?? name}`;
   return `${sayFraction(fraction, 'alone', 'm')} ${/^[aeiou]/.test(name) ? `d'${name}` : `di ${name}`}`;
 }
 
-const MEASURES = /^(?:tazz|fett|porzion|cucchia|bicchier|bustin|bottigli|pastigli|compress|giornat|cipoll|mel|pagin|dozzin|mel|caraff|pizz|lattin|scatol|vasett|spicchi|limon|pan|panett|baguett|confezion|peperon|carot)/;
+const MEASURES =
+  /^(?:tazz|fett|porzion|cucchia|bicchier|bustin|bottigli|pastigli|compress|giornat|cipoll|mel|pagin|dozzin|mel|caraff|pizz|lattin|scatol|vasett|spicchi|limon|pan|panett|baguett|confezion|peperon|carot)/;
 
 /** 1/2 tazza is "mezza tazza"; without a noun "un mezzo". */
 export function plainFraction(fraction: Fraction, around: Around): string {

@@ -9,16 +9,19 @@ import { UNITS } from './units.js';
 
 const HOUR = '(\\d{1,2})';
 const MINUTES = '[.:]([0-5]\\d)';
-const BEHIND = '(?![\\p{L}\\d]|[.,:/]\\d| ?(?:[€$%£]|euro|mila|mln|milion|miliard|dollar|punti|per cento|percento|kg|km|m\\b|cm|gb|ghz))';
+const BEHIND =
+  '(?![\\p{L}\\d]|[.,:/]\\d| ?(?:[€$%£]|euro|mila|mln|milion|miliard|dollar|punti|per cento|percento|kg|km|m\\b|cm|gb|ghz))';
 const DOTTED = new RegExp(`${HOUR}[.,]([0-5]\\d)${BEHIND}`, 'iuy');
 const BOTH = new RegExp(`${HOUR}${MINUTES} ?[-–/] ?${HOUR}${MINUTES}${BEHIND}`, 'iuy');
 const HOURS = /ore (\d{1,2})(?:[.:]([0-5]\d))? ?[-–/] ?(\d{1,2})(?:[.:]([0-5]\d))?(?![\p{L}\d]|[.,:/]\d)/iuy;
-const ONE_OCLOCK = /(?:(a|da|de|su)l)?le (?:ore )?0?1(?:[.:]([0-5]\d))?(?![\p{L}\d]|[.,:/]\d| ?(?:[-–%€]|ore|per))/iuy;
+const ONE_OCLOCK =
+  /(?:(a|da|de|su)l)?le (?:ore )?0?1(?:[.:]([0-5]\d))?(?![\p{L}\d]|[.,:/]\d| ?(?:[-–%€]|ore|per))/iuy;
 const LENGTH = /(\d{1,3}) ?h ?([0-5]\d)(?:'|’|′)?(?! ?(?:min|m)\b)(?![\p{L}\d]|[.,:]\d)/uy;
 const MINUTES_SECONDS = /(\d{1,3})['’′] ?([0-5]?\d)(?:"|”|″|''|’’)/uy;
 const BARE_RANGE = /(\d{1,2}) ?[-–] ?(\d{1,2})(?![\p{L}\d/]|[.,:/]\d| ?(?:[€%]|euro|\p{Ll}))/uy;
 const WEEKDAY = /^(?:lun|mar|mer|gio|ven)(?:edì|tedì|coledì|vedì|erdì)?$|^sab(?:ato)?$|^dom(?:enica)?$/;
-const BEFORE_TIME = words(`ore ora alle dalle le delle sulle all' dall' dell' l' h all’ dall’ dell’ l’ orario lunedì martedì mercoledì giovedì venerdì
+const BEFORE_TIME =
+  words(`ore ora alle dalle le delle sulle all' dall' dell' l' h all’ dall’ dell’ l’ orario lunedì martedì mercoledì giovedì venerdì
   sabato domenica domani oggi stasera stamattina dopodomani`);
 const AFTER_TIME = /^ (?:di (?:mattina|sera|notte|pomeriggio)|del (?:mattino|pomeriggio)|in punto)(?!\p{L})/u;
 const LOOK_AHEAD = 18; // units
@@ -35,7 +38,9 @@ function halfName(hours: number, half: string): string {
 export function time({ hours, minutes, seconds, half, zone }: WrittenTime, around: Around): string {
   const hour = hours === '1' ? 'una' : cardinal(hours);
   const past = withoutZeros(minutes || '0');
-  const parts = [seconds === undefined ? `${hour}${minutesPast(past)}` : withSeconds(hours, past, seconds, around)];
+  const parts = [
+    seconds === undefined ? `${hour}${minutesPast(past)}` : withSeconds(hours, past, seconds, around),
+  ];
   if (half !== undefined) parts.push(halfName(Number(hours), half));
   if (zone !== undefined) parts.push(zone);
   return parts.join(' ');
@@ -73,7 +78,8 @@ function listed(parts: readonly string[]): string {
 export function timeRange(from: string, to: string, around: Around): string {
   const word = around.previousWord;
   if (/^(?:dalle|dall['’])$/.test(word)) return `${from} ${before('alle', to)}`;
-  if (word === 'tra' || word === 'fra' || word === 'le') return `${word === 'le' ? '' : 'le '}${from} e le ${to}`;
+  if (word === 'tra' || word === 'fra' || word === 'le')
+    return `${word === 'le' ? '' : 'le '}${from} e le ${to}`;
   return `${before('dalle', from)} ${before('alle', to)}`;
 }
 
@@ -90,7 +96,12 @@ export function dottedTime(reading: Reading): Found | undefined {
   const both = dottedRange(reading);
   if (both !== undefined) return both;
   const match = reading.match(DOTTED);
-  if (match === undefined || (!BEFORE_TIME.has(reading.around(at).previousShort) && !AFTER_TIME.test(text.slice(at + match[0].length, at + match[0].length + LOOK_AHEAD)))) return undefined;
+  if (
+    match === undefined ||
+    (!BEFORE_TIME.has(reading.around(at).previousShort) &&
+      !AFTER_TIME.test(text.slice(at + match[0].length, at + match[0].length + LOOK_AHEAD)))
+  )
+    return undefined;
   const [written, hours = '', minutes] = match;
   const spoken = sayTime(hours, minutes);
   return spoken === undefined ? undefined : { end: at + written.length, spoken, rule: 'time' };
@@ -140,7 +151,11 @@ export function oneOclock(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const [written, preposition, minutes] = match;
   const article = preposition === undefined ? written.slice(0, 1) : `${preposition}ll`;
-  return { end: reading.at + written.length, spoken: `${article}'${sayTime('1', minutes) ?? ''}`, rule: 'time' };
+  return {
+    end: reading.at + written.length,
+    spoken: `${article}'${sayTime('1', minutes) ?? ''}`,
+    rule: 'time',
+  };
 }
 
 /** 2h30, 3'25": how long something takes. */
@@ -150,7 +165,9 @@ export function length(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const [written, first = '', second = ''] = match;
   const parts = long === undefined ? ([[first, 'min'], [second, 's']] as const) : ([[first, 'h'], [second, 'min']] as const); // prettier-ignore
-  const spoken = duration(parts.map(([digits, unit]) => [withoutZeros(digits), unit] as const).filter(([digits]) => digits !== '0'));
+  const spoken = duration(
+    parts.map(([digits, unit]) => [withoutZeros(digits), unit] as const).filter(([digits]) => digits !== '0'),
+  );
   return spoken === '' ? undefined : { end: reading.at + written.length, spoken, rule: 'duration' };
 }
 
@@ -164,5 +181,9 @@ export function offset(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const [written, sign, hours = '', minutes] = match;
   const rest = minutes === undefined || minutes === '00' ? '' : ` e ${cardinal(minutes)}`;
-  return { end: at + written.length, spoken: `${sign === '+' ? 'più' : 'meno'} ${cardinal(hours)}${rest}`, rule: 'zone' };
+  return {
+    end: at + written.length,
+    spoken: `${sign === '+' ? 'più' : 'meno'} ${cardinal(hours)}${rest}`,
+    rule: 'zone',
+  };
 }

@@ -4,13 +4,17 @@ import type { Around, Found, Reading } from '../reading.js';
 import { before, words } from './grammar.js';
 import { cardinal } from './numbers.js';
 
-const MONTHS = 'gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre'.split(' ');
+const MONTHS =
+  'gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre'.split(' ');
 const WEEKDAYS = 'lunedì martedì mercoledì giovedì venerdì sabato domenica'.split(' ');
 const SHORT_DATE = /(\d{1,2})\/(0?[1-9]|1[0-2])(?![\p{L}\d/]|,\d)/uy;
 const SHORT_MONTH = /(\d{1,2}) (set|ago)\.? ((?:19|20)\d\d)(?![\p{L}\d])/uy;
-const BEFORE_DATE = words(`il dal al del entro lunedì martedì mercoledì giovedì venerdì sabato domenica data giorno scadenza nato nata l' dell' dall' all'`);
+const BEFORE_DATE = words(
+  `il dal al del entro lunedì martedì mercoledì giovedì venerdì sabato domenica data giorno scadenza nato nata l' dell' dall' all'`,
+);
 const CENTURY = /['’](\d{2,3})(?![\p{L}\p{N}]|['’"]|[.,]\d)/uy;
-const DATE_RANGE = /(\d{1,2})(?:\/(\d{1,2}))? ?[-–] ?(\d{1,2})\/(\d{1,2})(?:\/(\d{4}))?(?![\p{L}\d/]|[.,]\d)/uy;
+const DATE_RANGE =
+  /(\d{1,2})(?:\/(\d{1,2}))? ?[-–] ?(\d{1,2})\/(\d{1,2})(?:\/(\d{4}))?(?![\p{L}\d/]|[.,]\d)/uy;
 
 /** Primo, but "l'uno": the elided article has been written. */
 function day(digits: string, around: Around): string {
@@ -18,11 +22,15 @@ function day(digits: string, around: Around): string {
   return /['’]$/.test(around.previousWord) ? 'uno' : 'primo';
 }
 
-export function date({ day: first, dayTo, month, year, style }: WrittenDate, around: Around): string | undefined {
+export function date(
+  { day: first, dayTo, month, year, style }: WrittenDate,
+  around: Around,
+): string | undefined {
   if (style === 'numeric' && year === undefined) return undefined;
   const name = MONTHS[(month ?? 0) - 1] ?? '';
   const full = year === undefined ? '' : cardinal(year.length === 2 ? withCentury(year) : year);
-  const days = first === undefined ? '' : dayTo === undefined ? day(first, around) : daysBetween(first, dayTo, around);
+  const days =
+    first === undefined ? '' : dayTo === undefined ? day(first, around) : daysBetween(first, dayTo, around);
   return [days, name, full].filter((part) => part !== '').join(' ');
 }
 
@@ -33,7 +41,9 @@ function daysBetween(from: string, to: string, around: Around): string {
   if (/^(?:dal|dall['’])$/.test(word)) return `${first} ${before('al', last)}`;
   if (/^(?:il|l['’]|del|dell['’])$/.test(word)) {
     const article = /^(?:otto|undici)/.test(last) ? "l'" : 'il ';
-    return Number(to) - Number(from) === 1 ? `${first} e ${article}${last}` : `${first} ${before('al', last)}`;
+    return Number(to) - Number(from) === 1
+      ? `${first} e ${article}${last}`
+      : `${first} ${before('al', last)}`;
   }
   return `${before('dal', first)} ${before('al', last)}`;
 }
@@ -72,7 +82,9 @@ const DAY_NAME = '(lun|mar|mer|gio|ven|sab|dom)\\.?';
 const SHORT_WEEKDAYS = new RegExp(`dal? ${DAY_NAME} al? ${DAY_NAME}(?!\\p{L})`, 'iuy');
 const WEEKS = /(\d{1,2}) sett\.?(?= (?:di|e|al|per|dopo|fa|prima|consecutive)\b)/uy;
 const MONTH_YEAR = /(0[1-9]|1[0-2])\/((?:19|20)\d\d)(?![\p{L}\d/-]|[.,]\d)/uy;
-const NUMBERING = words('n nr num numero legge decreto protocollo prot delibera sentenza circolare ordinanza fattura pratica');
+const NUMBERING = words(
+  'n nr num numero legge decreto protocollo prot delibera sentenza circolare ordinanza fattura pratica',
+);
 
 /** Scade 03/2024; a decree n. 12/2024 is numbered so. */
 export function monthYear(reading: Reading): Found | undefined {
@@ -81,7 +93,11 @@ export function monthYear(reading: Reading): Found | undefined {
   if (match === undefined || /[.,:/-]/.test(text[at - 1] ?? '')) return undefined;
   if (NUMBERING.has(reading.around(at).previousShort)) return undefined;
   const [written, month = '', year = ''] = match;
-  return { end: at + written.length, spoken: `${MONTHS[Number(month) - 1] ?? ''} ${cardinal(year)}`, rule: 'date' };
+  return {
+    end: at + written.length,
+    spoken: `${MONTHS[Number(month) - 1] ?? ''} ${cardinal(year)}`,
+    rule: 'date',
+  };
 }
 
 /** 12-15/03, 28/12 - 6/1 */
@@ -89,11 +105,16 @@ export function dateRange(reading: Reading): Found | undefined {
   const match = reading.match(DATE_RANGE);
   if (match === undefined || /[.,:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
   const [written, from = '', monthFrom, to = '', month = '', year] = match;
-  const [first, second] = [monthFrom === undefined ? '' : MONTHS[Number(monthFrom) - 1], MONTHS[Number(month) - 1]];
+  const [first, second] = [
+    monthFrom === undefined ? '' : MONTHS[Number(monthFrom) - 1],
+    MONTHS[Number(month) - 1],
+  ];
   if (first === undefined || second === undefined || !isDay(from) || !isDay(to)) return undefined;
   const around = reading.around(reading.at);
   const start = [day(String(Number(from)), around), first].filter((part) => part !== '').join(' ');
-  const end = [cardinal(to), second, year === undefined ? '' : cardinal(year)].filter((part) => part !== '').join(' ');
+  const end = [cardinal(to), second, year === undefined ? '' : cardinal(year)]
+    .filter((part) => part !== '')
+    .join(' ');
   const said = around.previousWord === 'dal' ? start : before('dal', start);
   return { end: reading.at + written.length, spoken: `${said} ${before('al', end)}`, rule: 'date' };
 }
@@ -101,14 +122,17 @@ export function dateRange(reading: Reading): Found | undefined {
 /** Anni '90, il '68, l'arte del '900: the apostrophe stands for the rest of the year. */
 export function shortYear(reading: Reading): Found | undefined {
   const match = reading.match(CENTURY);
-  if (match === undefined || (!reading.startsChunk && !/[-–]/.test(reading.text[reading.at - 1] ?? ''))) return undefined;
+  if (match === undefined || (!reading.startsChunk && !/[-–]/.test(reading.text[reading.at - 1] ?? '')))
+    return undefined;
   const [written, digits = ''] = match;
   if (digits.length === 3 && !digits.endsWith('00')) return undefined;
   const spoken = digits.startsWith('0') ? `zero ${cardinal(digits)}` : cardinal(digits);
   return { end: reading.at + written.length, spoken, rule: 'year' };
 }
 
-const IN_THE_YEAR = words('nel del il biennio triennio quadriennio quinquennio decennio stagione anno anni annata campionato');
+const IN_THE_YEAR = words(
+  'nel del il biennio triennio quadriennio quinquennio decennio stagione anno anni annata campionato',
+);
 
 /** Dal millenovecentotrentanove al millenovecentoquarantacinque; "nel biennio 2019-2020" is said without. */
 export function yearRange(from: string, to: string, around: Around): string {
@@ -123,7 +147,9 @@ export function shortWeekdays(reading: Reading): Found | undefined {
   const match = reading.match(SHORT_WEEKDAYS);
   if (match === undefined) return undefined;
   const [written, from = '', to = ''] = match;
-  const [first, last] = [from, to].map((short) => WEEKDAYS.find((name) => name.startsWith(short.toLowerCase())) ?? '');
+  const [first, last] = [from, to].map(
+    (short) => WEEKDAYS.find((name) => name.startsWith(short.toLowerCase())) ?? '',
+  );
   const spoken = `${first === 'domenica' ? 'dalla' : 'dal'} ${first ?? ''} ${last === 'domenica' ? 'alla' : 'al'} ${last ?? ''}`;
   const capital = written.startsWith('D') ? `D${spoken.slice(1)}` : spoken;
   return { end: reading.at + written.length, spoken: capital, rule: 'date' };
@@ -143,6 +169,8 @@ export function weekdayRange(from: string, to: string, around: Around): string |
   const [first, last] = [WEEKDAYS.indexOf(from), WEEKDAYS.indexOf(to)];
   if (first < 0 || last < 0) return undefined;
   if (last - first === 1) return `${from} e ${to}`;
-  const start = /^dal(?:la)?$/.test(around.previousWord) ? from : `${from === 'domenica' ? 'dalla' : 'dal'} ${from}`;
+  const start = /^dal(?:la)?$/.test(around.previousWord)
+    ? from
+    : `${from === 'domenica' ? 'dalla' : 'dal'} ${from}`;
   return `${start} ${to === 'domenica' ? 'alla' : 'al'} ${to}`;
 }

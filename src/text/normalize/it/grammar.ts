@@ -24,7 +24,9 @@ const MASCULINE = words(`
   comma prisma teorema emblema assioma idioma aggettivo margine argine
   podestà baccalà yoga sherpa panda puma messia patriarca monarca duca profeta atleta pigiama
 `);
-const EITHER_ADJECTIVES = words('grande semplice breve nuovo nuova piccola piccolo seconda sola solo unica unico bella bello altra altro vecchia vecchio grossa grosso buona buon gran');
+const EITHER_ADJECTIVES = words(
+  'grande semplice breve nuovo nuova piccola piccolo seconda sola solo unica unico bella bello altra altro vecchia vecchio grossa grosso buona buon gran',
+);
 
 export function isFeminine(word: string): boolean {
   if (FEMININE.has(word)) return true;
@@ -74,13 +76,22 @@ export function isPlural(numeral: Numeral): boolean {
 
 /** Dall'otto, al dodici: the preposition before a number. */
 export function before(preposition: 'al' | 'dal' | 'alle' | 'dalle', word: string): string {
-  const vowel = preposition.endsWith('e') ? word === 'una' || word.startsWith('una ') : /^(?:uno|otto|ott|und)/.test(word);
+  const vowel = preposition.endsWith('e')
+    ? word === 'una' || word.startsWith('una ')
+    : /^(?:uno|otto|ott|und)/.test(word);
   return vowel ? `${preposition.startsWith('d') ? "dall'" : "all'"}${word}` : `${preposition} ${word}`;
 }
 
 const AFTER_FROM = words('da dai dal dalle dagli dalla');
-const TO: Readonly<Record<string, string>> = { dai: 'ai', dal: 'al', dalle: 'alle', dagli: 'agli', dalla: 'alla' };
-const PREPOSITIONS = words(`in entro dopo per ogni circa con di su a del della il lo la al sul almeno oltre quasi altri altre
+const TO: Readonly<Record<string, string>> = {
+  dai: 'ai',
+  dal: 'al',
+  dalle: 'alle',
+  dagli: 'agli',
+  dalla: 'alla',
+};
+const PREPOSITIONS =
+  words(`in entro dopo per ogni circa con di su a del della il lo la al sul almeno oltre quasi altri altre
   ultimi ultime prossimi prossime primi prime soli sole`);
 const ARTICLES = words('i gli le dei degli delle ai agli alle nei negli nelle sui sugli sulle');
 

@@ -20,17 +20,22 @@ const BEFORE_HYPHEN = /\d{1,4}(?= ?[-–] ?\d{5} \p{Lu}\p{Ll})/uy;
 const POSTCODE = /\d{5}(?=,? \p{Lu}\p{Ll}+)/uy;
 const BEFORE_POSTCODE = /(?:, |- |– |^|\n|CAP:? )$/u;
 const LAW = /(\d{1,4})\/(\d{4}|\d{2})(?![\p{L}\p{N}]|[-./]\d)/uy;
-const BEFORE_LAW = /(?:n\.|n°|legge|decreto|d\.?l\.?|d\.?lgs\.?|dpcm|l\.|delibera|sentenza|regolamento|direttiva|protocollo|prot\.|legislativo|ordinanza|pratica|circolare|determina)(?: UE)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu;
+const BEFORE_LAW =
+  /(?:n\.|n°|legge|decreto|d\.?l\.?|d\.?lgs\.?|dpcm|l\.|delibera|sentenza|regolamento|direttiva|protocollo|prot\.|legislativo|ordinanza|pratica|circolare|determina)(?: UE)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu;
 const PROVINCE = /\(([A-Z]{2})\)/uy;
-const PROVINCES = words(`AG AL AN AO AR AP AT AV BA BT BL BN BG BI BO BZ BS BR CA CL CB CE CT CZ CH CO CS CR KR CN EN FM FE FI FG FC FR GE GO GR IM IS SP AQ LT LE LC LI LO LU MC MN MS MT ME MI MO MB
+const PROVINCES =
+  words(`AG AL AN AO AR AP AT AV BA BT BL BN BG BI BO BZ BS BR CA CL CB CE CT CZ CH CO CS CR KR CN EN FM FE FI FG FC FR GE GO GR IM IS SP AQ LT LE LC LI LO LU MC MN MS MT ME MI MO MB
   NA NO NU OR PD PA PR PV PG PU PE PC PI PT PN PZ PO RG RA RC RE RI RN RM RO SA SS SV SI SR SO SU TA TE TR TO TP TN TV TS UD VA VE VB VC VR VV VI VT`);
 const SAINT = /S\. ?(\p{Lu}\p{Ll}+)/uy;
-const SAINTS = words(`Pietro Paolo Giovanni Francesco Giuseppe Marco Luca Matteo Lorenzo Martino Michele Nicola Carlo Giorgio Benedetto Bernardo Bartolomeo Gennaro Rocco Siro
+const SAINTS =
+  words(`Pietro Paolo Giovanni Francesco Giuseppe Marco Luca Matteo Lorenzo Martino Michele Nicola Carlo Giorgio Benedetto Bernardo Bartolomeo Gennaro Rocco Siro
   Donato Vito Vitale Felice Filippo Giacomo Gregorio Leonardo Leone Marino Miniato Petronio Remo Severo Silvestro Tommaso Vincenzo Zeno Zenone Babila Basilio Biagio Daniele Domenico Cosimo
   Maria Lucia Chiara Caterina Teresa Rita Croce Monica Marta Cecilia Barbara Rosalia Giulia Sofia Marinella Margherita Maddalena Susanna Sabina Prassede
   Antonio Andrea Agostino Ambrogio Angelo Anselmo Egidio Elia Eustachio Ignazio Ilario Isidoro Onofrio Orsola Valentino Ciro Gaetano Raffaele Faustino Patrizio Giusto Sebastiano Nazario Pellegrino Pancrazio Paolino Vittore Casciano Gimignano Severino Cataldo Candido Vigilio
   Rufina Costanza Cristina Francesca Giustina Agata Agnese Anna Elena Eufemia Apollinare Arcangelo Antimo Stefano Spirito`);
-const FEMALE = words('Maria Lucia Chiara Caterina Teresa Rita Croce Monica Marta Cecilia Barbara Rosalia Giulia Sofia Marinella Margherita Maddalena Susanna Sabina Prassede Fosca Rufina Costanza Cristina Francesca Giustina Zita');
+const FEMALE = words(
+  'Maria Lucia Chiara Caterina Teresa Rita Croce Monica Marta Cecilia Barbara Rosalia Giulia Sofia Marinella Margherita Maddalena Susanna Sabina Prassede Fosca Rufina Costanza Cristina Francesca Giustina Zita',
+);
 
 /** Written as addresses are: l.go would be a program, p.es a host. */
 const DOTTED = new LiteralTable<string>([['l.go', 'largo'], ['L.go', 'Largo'], ['p.es.', 'per esempio'], ['P.es.', 'Per esempio'], 
@@ -48,7 +53,13 @@ export function saint(reading: Reading): Found | undefined {
   const match = reading.match(SAINT);
   const [written = '', name = ''] = match ?? [];
   if (match === undefined || !SAINTS.has(name)) return undefined;
-  const title = /^[AEIOU]/.test(name) ? "Sant'" : FEMALE.has(name) ? 'Santa ' : /^S[tp]/.test(name) ? 'Santo ' : 'San ';
+  const title = /^[AEIOU]/.test(name)
+    ? "Sant'"
+    : FEMALE.has(name)
+      ? 'Santa '
+      : /^S[tp]/.test(name)
+        ? 'Santo '
+        : 'San ';
   return { end: reading.at + written.length, spoken: `${title}${name}`, rule: 'abbreviation' };
 }
 
@@ -66,7 +77,11 @@ export function versionedName(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const [written, name = '', whole = '', rest = ''] = match;
   const said = /^\p{Lu}{2,3}$/u.test(name) ? SPEECH.letters(name) : name;
-  return { end: reading.at + written.length, spoken: `${said} ${cardinal(whole)} punto ${cardinal(rest)}`, rule: 'version' };
+  return {
+    end: reading.at + written.length,
+    spoken: `${said} ${cardinal(whole)} punto ${cardinal(rest)}`,
+    rule: 'version',
+  };
 }
 
 /** AB 123 CD */
@@ -102,7 +117,9 @@ export function houseNumber(reading: Reading): Found | undefined {
 export function taxCode(reading: Reading): Found | undefined {
   const match = reading.match(TAX_CODE);
   if (match === undefined) return undefined;
-  const runs = Array.from(match[0].matchAll(/\d+|\p{L}+/gu), ([run]) => (/\d/.test(run) ? spellDigits(run) : SPEECH.letters(run)));
+  const runs = Array.from(match[0].matchAll(/\d+|\p{L}+/gu), ([run]) =>
+    /\d/.test(run) ? spellDigits(run) : SPEECH.letters(run),
+  );
   return { end: reading.at + match[0].length, spoken: runs.join(' '), rule: 'identifier' };
 }
 
@@ -132,14 +149,23 @@ export function postcode(reading: Reading): Found | undefined {
 export function lawNumber(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(LAW);
-  if (match === undefined || !BEFORE_LAW.test(text.slice(Math.max(0, at - LONGEST_FILE), at))) return undefined;
+  if (match === undefined || !BEFORE_LAW.test(text.slice(Math.max(0, at - LONGEST_FILE), at)))
+    return undefined;
   const [written, number = '', year = ''] = match;
-  return { end: at + written.length, spoken: `${cardinal(number)} del ${cardinal(year)}`, rule: 'identifier' };
+  return {
+    end: at + written.length,
+    spoken: `${cardinal(number)} del ${cardinal(year)}`,
+    rule: 'identifier',
+  };
 }
 
 /** Monza (MB) */
 export function province(reading: Reading): Found | undefined {
   const match = reading.match(PROVINCE);
   if (match === undefined || !PROVINCES.has(match[1] ?? '')) return undefined;
-  return { end: reading.at + match[0].length, spoken: `(${SPEECH.letters(match[1] ?? '')})`, rule: 'acronym' };
+  return {
+    end: reading.at + match[0].length,
+    spoken: `(${SPEECH.letters(match[1] ?? '')})`,
+    rule: 'acronym',
+  };
 }

@@ -57,7 +57,13 @@ function sayDecimals(decimals: string): string {
   return zeros === '' ? small(rest) : `${spellDigits(zeros)} ${small(rest)}`;
 }
 
-const YOUNG: Readonly<Record<string, string>> = { '6': 'sei', '7': 'sett', '8': 'ott', '9': 'nov', '10': 'dec' };
+const YOUNG: Readonly<Record<string, string>> = {
+  '6': 'sei',
+  '7': 'sett',
+  '8': 'ott',
+  '9': 'nov',
+  '10': 'dec',
+};
 
 /** 35enne trentacinquenne, 23enne ventitreenne. */
 export function aged(digits: string, ending: string): string | undefined {

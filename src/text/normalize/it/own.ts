@@ -1,9 +1,57 @@
 // Tokens that only Italian has, asked before the shared ones.
 import { behindDigits, byFirstLetter } from '../shared-forms.js';
 import { bareRange, dottedTime, hourRange, length, offset, oneOclock } from './clock.js';
-import { dateRange, monthYear, shortDate, shortMonth, shortWeekdays, shortWeeks, shortYear } from './dates.js';
-import { age, andAHalf, andHalf, announcedScore, area, attachedUnit, below, bigMoney, billions, by, chemical, longDurations, millions, namedMoney, oneElided, per, percentRange, plus, pointed, pointedMoney, prime, rating, related, roundMillions, season, secondsAnd, times, uncounted } from './figures.js';
-import { beforePostcode, dottedForm, euroName, fileNumber, houseNumber, lawNumber, namedByLetters, plate, postcode, province, saint, taxCode, versionedName } from './names.js';
+import {
+  dateRange,
+  monthYear,
+  shortDate,
+  shortMonth,
+  shortWeekdays,
+  shortWeeks,
+  shortYear,
+} from './dates.js';
+import {
+  age,
+  andAHalf,
+  andHalf,
+  announcedScore,
+  millions,
+  oneElided,
+  roundMillions,
+  uncounted,
+} from './counts.js';
+import { bigMoney, billions, namedMoney, pointed, pointedMoney, rating } from './figures.js';
+import {
+  area,
+  attachedUnit,
+  below,
+  by,
+  chemical,
+  longDurations,
+  per,
+  percentRange,
+  plus,
+  prime,
+  related,
+  season,
+  secondsAnd,
+  times,
+} from './signs.js';
+import {
+  beforePostcode,
+  dottedForm,
+  euroName,
+  fileNumber,
+  houseNumber,
+  lawNumber,
+  namedByLetters,
+  plate,
+  postcode,
+  province,
+  saint,
+  taxCode,
+  versionedName,
+} from './names.js';
 import { roman } from './roman.js';
 
 const ANY = /^/;

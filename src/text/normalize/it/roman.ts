@@ -8,8 +8,11 @@ const NUMERAL = /([IVXLCDM]{1,9})(?:[°ºª]|-?esim[oa])?(?![\p{L}\p{N}]|\.\p{L}
 const ROMAN = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
 const AND_NEXT = /^ ?(?:e|ed|o|-|–|\/|,) ?(?:il |l['’])?[IVXLC]{1,7} (\p{L}{3,})/u;
 
-const MONTHS = words('gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre');
-const RULERS = words(`luigi enrico carlo francesco napoleone filippo giacomo edoardo giorgio guglielmo riccardo paolo pio benedetto gregorio leone innocenzo clemente
+const MONTHS = words(
+  'gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre',
+);
+const RULERS =
+  words(`luigi enrico carlo francesco napoleone filippo giacomo edoardo giorgio guglielmo riccardo paolo pio benedetto gregorio leone innocenzo clemente
   giovanni nicola alessandro federico ferdinando alfonso alberto leopoldo emanuele umberto juan hassan ramses ramsete tolomeo urbano bonifacio cristiano gustavo
   amedeo ottone corrado giulio sisto adriano massimiliano mehmed solimano haakon harald cosimo baldovino pietro ivan eugenio callisto martino onorio costantino giuseppe
   felipe abdullah abdallah teodosio valentiniano dario serse artaserse mitridate ludovico lorenzo ranuccio celestino stefano niccolò silvestro pasquale marcello vaticano lateranense`);
@@ -18,7 +21,9 @@ const CHAPTERS: Readonly<Record<string, Gender>> = {
   capitolo: 'm', cap: 'm', libro: 'm', volume: 'm', vol: 'm', tomo: 'm', atto: 'm', canto: 'm', titolo: 'm', secolo: 'm', sec: 'm', secoli: 'm', secc: 'm', millennio: 'm', comma: 'm', quadro: 'm', municipio: 'm', grado: 'm', concilio: 'm',
   parte: 'f', scena: 'f', sezione: 'f', legislatura: 'f', circoscrizione: 'f', edizione: 'f', dinastia: 'f', epoca: 'f', categoria: 'f', declinazione: 'f', appendice: 'f', internazionale: 'f',
 }; // prettier-ignore
-const NUMBERED = words('tipo fase livello rocky apollo mark figura tabella tavola allegato punto windows episodio guerre punta classe gruppo articolo art paragrafo salmo expo lotto serie');
+const NUMBERED = words(
+  'tipo fase livello rocky apollo mark figura tabella tavola allegato punto windows episodio guerre punta classe gruppo articolo art paragrafo salmo expo lotto serie',
+);
 const COUNTED: Readonly<Record<string, Gender>> = {
   secolo: 'm', sec: 'm', secc: 'm', millennio: 'm', piano: 'm', congresso: 'm', concilio: 'm', municipio: 'm', reich: 'm', reggimento: 'm', battaglione: 'm', torneo: 'm', convegno: 'm', premio: 'm', anniversario: 'm', centenario: 'm', posto: 'm', turno: 'm', girone: 'm', grado: 'm',
   liceo: 'm', governo: 'm', vertice: 'm', forum: 'm', festival: 'm', campionato: 'm', trofeo: 'm', memorial: 'm', trimestre: 'm', semestre: 'm', quadrimestre: 'm', canto: 'm', capitolo: 'm', libro: 'm', atto: 'm', circolo: 'm', distretto: 'm', corpo: 'm', emendamento: 'm', rapporto: 'm', arrondissement: 'm', corso: 'm', ciclo: 'm', raduno: 'm', meeting: 'm', incontro: 'm', comma: 'm',
@@ -59,6 +64,9 @@ export function roman(reading: Reading): Found | undefined {
   const end = reading.at + written.length;
   const value = String(romanValue(letters));
   const marked = written.length > letters.length;
-  const spoken = before(reading, end, value) ?? behind(reading, value) ?? (marked ? ordinal(value, /[ªa]$/.test(written) ? 'f' : 'm') : undefined);
+  const spoken =
+    before(reading, end, value) ??
+    behind(reading, value) ??
+    (marked ? ordinal(value, /[ªa]$/.test(written) ? 'f' : 'm') : undefined);
   return spoken === undefined ? undefined : { end, spoken, rule: 'roman' };
 }

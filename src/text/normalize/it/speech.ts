@@ -13,13 +13,20 @@ function number(numeral: Numeral, noun?: Noun): string {
   return one(noun.forms[0] ?? '', noun.gender === 'f' ? 'f' : 'm').trimEnd();
 }
 
-const SINGULAR = words("il lo la l' un una un' uno del dello della dell' dal dallo dalla dall' al allo alla all' nel nello nella nell' sul sullo sulla sull' suo sua mio mia tuo tua nostro nostra ogni questo questa quel quella");
+const SINGULAR = words(
+  "il lo la l' un una un' uno del dello della dell' dal dallo dalla dall' al allo alla all' nel nello nella nell' sul sullo sulla sull' suo sua mio mia tuo tua nostro nostra ogni questo questa quel quella",
+);
 const PLURAL = words('i gli le dei degli delle dai dagli dalle ai agli alle nei negli nelle sui sugli sulle');
-const RANKING = words('arrivato arrivata arriva arrivò classificato classificata giunto giunta posizione posto finito finita chiude chiuso grado comma articolo art');
+const RANKING = words(
+  'arrivato arrivata arriva arrivò classificato classificata giunto giunta posizione posto finito finita chiude chiuso grado comma articolo art',
+);
 /** Behind degrees, no noun that an ordinal could belong to. */
-const NO_NOUN = words(`e ed o all all'ombra di a da in con su per tra fra il lo la i gli le al nel sul oggi domani ieri stasera stamattina nord sud est ovest
+const NO_NOUN =
+  words(`e ed o all all'ombra di a da in con su per tra fra il lo la i gli le al nel sul oggi domani ieri stasera stamattina nord sud est ovest
   fuori dentro sotto sopra circa percepiti c f è sono ma che centigradi celsius fahrenheit in questa questo non previsti previste minima massima`);
-const DEGREES = words('di a gradi temperatura minima massima febbre angolo inclinazione sono circa quasi fino meno sotto sopra oltre verso temperature');
+const DEGREES = words(
+  'di a gradi temperatura minima massima febbre angolo inclinazione sono circa quasi fino meno sotto sopra oltre verso temperature',
+);
 
 /** 2° piano, 3ª volta, la 2a edizione; 20° alone are degrees. */
 function sayOrdinal(written: string, around: Around, mark: string): string | undefined {
@@ -55,11 +62,18 @@ function isRank(around: Around): boolean {
 /** 06 1234567, 347 123 4567: figure by figure, in the groups of the country. */
 function telephone(groups: readonly string[], plus: boolean): string {
   const [first = '', ...rest] = groups;
-  if (groups.length === 1 && !plus && first.length <= 3) return first.startsWith('0') ? spellDigits(first) : cardinal(first);
+  if (groups.length === 1 && !plus && first.length <= 3)
+    return first.startsWith('0') ? spellDigits(first) : cardinal(first);
   if (!plus) return (groups.length === 1 ? national(first) : groups.flatMap(cut)).map(spellDigits).join(', ');
   const country = /^(?:39|41|378|44|33|49|34|43|1)(?=\d|$)/.exec(first)?.[0] ?? first;
   const local = first.slice(country.length);
-  const parts = rest.length === 0 ? national(local) : [...(local === '' ? [] : [local]), ...(rest.length === 1 ? national(rest[0] ?? '') : rest.flatMap(cut))];
+  const parts =
+    rest.length === 0
+      ? national(local)
+      : [
+          ...(local === '' ? [] : [local]),
+          ...(rest.length === 1 ? national(rest[0] ?? '') : rest.flatMap(cut)),
+        ];
   return [`più ${cardinal(country)}`, ...parts.map(spellDigits)].join(', ');
 }
 
@@ -104,7 +118,9 @@ export const SPEECH: Speech = {
   date,
   time,
   duration: (parts) => duration(parts),
-  power: (exponent) => POWERS[exponent] ?? (exponent === '0' ? 'alla zero' : exponent === '1' ? 'alla prima' : `alla ${ordinal(exponent, 'f')}`),
+  power: (exponent) =>
+    POWERS[exponent] ??
+    (exponent === '0' ? 'alla zero' : exponent === '1' ? 'alla prima' : `alla ${ordinal(exponent, 'f')}`),
   range,
   score: (home, guest) => `${home} a ${guest}`,
   telephone,
