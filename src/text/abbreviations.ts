@@ -11,8 +11,9 @@ function words(list: string): ReadonlySet<string> {
 export const NEVER_FINAL = words(`
   mr mrs ms mx dr drs prof rev hon gen col capt cmdr lt sgt maj sen rep gov pres supt messrs mme mlle mgr
   vs cf approx esp e.g i.e eg viz
-  hr fr dipl-ing priv-doz z.b d.h u.a i.d.r u.u v.a bzw ggf sog inkl exkl zzgl evtl vgl ca bspw insb
+  hr fr abt dipl.-ing dipl.-kfm univ.-prof dipl-ing priv-doz z.b d.h u.a i.d.r u.u v.a bzw ggf sog inkl exkl zzgl evtl vgl ca bspw insb
   sr sra srta srs sres dña dª exc excmo ilmo p.ej sto sta av avda
+  hd bzgl ehem mtl lfd dt engl gegr verst frl inh bj ggfs zzt o.g abzgl exkl insbes mind einschl gem lt
   m mm pr tél réf env p.ex c.-à-d av bd bld boul adr éd dép cie
   sig sig.ra sig.na sigg dott dott.ssa dott.ri dr.ssa avv prof.ssa gent gent.mo gent.ma egr p.es ing geom mons spett spett.le cfr
   l'on l’on dell'on dell’on all'on all’on fisc p.zza p.le v.le c.so l.go f.lli
@@ -24,22 +25,22 @@ export const NEVER_FINAL = words(`
 export const BEFORE_NUMBER = words(`
   no nos nr num núm nº vol vols fig figs p pp pg art arts sec ch chap par para op ed eq ex item ref tel ext
   abs kap abb bd bl s str nrn núms pág págs cap fasc § pos ziff стр гл рис табл ст п пп д кв
-  lb lbs oz apt
+  lb lbs oz apt max min mwst
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär
   janv févr fév avr juil juill déc
-  lun ven gio sab dom th pag pagg artt capp nn sez prot tav int max mag giu lug ott dic
+  lun ven gio sab dom th pag pagg artt capp nn sez prot tav int mag giu lug ott dic
 `);
 
 /** May end a sentence, and then the next word begins one: only a word of SENTENCE_STARTERS proves it. */
 export const SELDOM_FINAL = words(`
   st mt ft ave blvd rd ln sq hwy dept univ assn bros al
   u.s u.s.a u.k u.n e.u d.c l.a n.y b.c a.d p.s ph.d m.d b.a m.a b.sc m.sc ll.m d.d.s r.n c.e.o
-  arch rag ss e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
+  arch rag ss ff e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
 `);
 
 /** Ends the sentence where a capital follows that is not part of a time or a name. */
 export const OFTEN_FINAL = words(`
-  a.m p.m am pm etc inc ltd co corp llc plc jr esq usw usf etc.pp ff ecc т.д т.п др
+  a.m p.m am pm etc inc ltd co corp llc plc jr esq usw usf etc.pp ecc т.д т.п др
 `);
 
 /** What follows a time of day without ending the sentence: "at 3 p.m. Eastern", "5 p.m. Monday". */
@@ -55,8 +56,12 @@ export const SENTENCE_STARTERS = words(`
   i he she it we you they this that these those there here the a an my your his her its our their
   but and or so if when while after before because since although though however then thus therefore moreover
   what who why where how is are was were do does did can could will would should please yes no not now
+  well okay ok sure great thanks thank sorry maybe perhaps also finally later today tomorrow nobody everybody everyone
+  someone nothing something some many most every both another have has had once all any only
   at in on as by for from with to let let's it's that's i'm he's she's we're you're they're don't
   er sie es wir ich ihr das der die den dem ein eine aber und oder wenn als doch dann danach dort hier
+  danke bitte gut ja nein heute morgen was wer wo wann warum wie alle viele nun also mehr nichts man kein keine mein
+  ist sind hat haben kann können im auf mit von zu bei nach für seit
   il elle ils elles nous vous je le la les un une ce cette ces mais et ou si quand puis
   él ella ellos el los las una pero y cuando entonces
   lui lei noi lo gli uno ma quando poi è non questo questa questi queste anche dopo così c'è c’è nel nella
