@@ -1,6 +1,7 @@
 // Forms that several languages write alike and say in their own words: H₂O, bac+5, 10⁻³, 3 fois/jour, 2h01min39s.
 // A language makes its recognisers from these, with its words.
-import type { Found, Reading, Recogniser } from './reading.js';
+import type { Speech } from './language.js';
+import type { Around, Found, Reading, Recogniser } from './reading.js';
 import { LiteralTable } from './literals.js';
 
 const FORMULA = /(?:[A-Z][a-z]?[₀-₉]*){1,8}(?<=[₀-₉][A-Za-z]{0,6})(?![\p{L}\p{N}])/uy;
@@ -119,6 +120,44 @@ export function schoolYear(say: (digits: string) => string): Recogniser {
     if (match === undefined || Number(from) + 1 !== Number(to)) return undefined;
     return { end: reading.at + written.length, spoken: `${say(from)} ${say(to)}`, rule: 'year' };
   };
+}
+
+const NUMBERED_HASHTAG = /#(\d{1,4})(\p{L}{3,40})(?![\p{L}\p{N}_])/uy;
+
+/** #25aprile, #8mars */
+export function numberedHashtag(hashtag: string, number: (digits: string) => string): Recogniser {
+  return (reading) => {
+    const match = reading.match(NUMBERED_HASHTAG);
+    if (match === undefined) return undefined;
+    const spoken = `${hashtag} ${number(match[1] ?? '')} ${match[2] ?? ''}`;
+    return { end: reading.at + match[0].length, spoken, rule: 'hashtag' };
+  };
+}
+
+const TWO_DATES = /(\d{1,2})([/.])(\d{1,2})\2(\d{4})[-–](\d{1,2})\2(\d{1,2})\2(\d{4})(?![\p{L}\d])/uy;
+
+/** 01/01/2024-31/03/2024, day first. */
+export function twoDates({ date, range }: Pick<Speech, 'date' | 'range'>): Recogniser {
+  const say = (day: string, month: string, year: string, around: Around): string | undefined => {
+    if (Number(day) < 1 || Number(day) > 31 || Number(month) < 1 || Number(month) > 12) return undefined;
+    return date({ day: String(Number(day)), month: Number(month), year, style: 'numeric' }, around);
+  };
+  return (reading) => {
+    const match = reading.match(TWO_DATES);
+    if (match === undefined) return undefined;
+    const [written, day = '', , month = '', year = '', dayTo = '', monthTo = '', yearTo = ''] = match;
+    const end = reading.at + written.length;
+    const around = reading.around(end);
+    const [first, last] = [say(day, month, year, around), say(dayTo, monthTo, yearTo, around)];
+    if (first === undefined || last === undefined) return undefined;
+    return { end, spoken: range(first, last, around), rule: 'date' };
+  };
+}
+
+/** The first of "dix euros à vingt euros" without its noun: "dix à vingt euros". */
+export function withoutCommonNoun(from: string, to: string): string {
+  const noun = /(?: (?:per|pour) cento?)$| \p{L}+$/u.exec(to)?.[0] ?? '';
+  return noun !== '' && from.endsWith(noun) && from.length > noun.length ? from.slice(0, -noun.length) : from;
 }
 
 type Table = readonly (readonly [where: RegExp, recognise: Recogniser])[];

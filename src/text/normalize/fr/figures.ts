@@ -15,7 +15,6 @@ import { WRITING } from './writing.js';
 const POINTED =
   /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|0\.\d+|\d+\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
 const SHORT_DATE = /(\d{1,2})\/(0[1-9]|1[0-2])(?![\p{L}\d/]|,\d)/uy;
-const MONTH_YEAR = /(0[1-9]|1[0-2])\/((?:19|20)\d\d)(?![\p{L}\d/-]|[.,]\d)/uy;
 const BEFORE_DATE = new Set(
   'le du au dès avant depuis lundi mardi mercredi jeudi vendredi samedi dimanche date'.split(' '),
 );
@@ -29,7 +28,7 @@ const NO_NOUN = new Set('de du et à pour par ou en sur au'.split(' '));
 const DOTTED_TELEPHONE = /0[1-9](?:\.\d{2}){4}(?![\d.]\d|\d)/y;
 const SCORE = /(\d{1,3})[-–](\d{1,3})(?![\p{L}\d/-]|[.,]\d| ?[=€%])/uy;
 const MOST_GOALS = 30;
-const ANNOUNCED = /(?:score|résultat)[\p{L} ]{0,16}: ?$/iu;
+const ANNOUNCED = /(?:(?:score|résultat)[\p{L} ]{0,16}: ?|\d[-–]\d{1,2},? )$/iu;
 const LONGEST_ANNOUNCED = 32; // units before a score
 
 /** How a number is written in English, and by many programs. */
@@ -73,18 +72,6 @@ export function shortDate(reading: Reading): Found | undefined {
   const date = { day: String(Number(day)), month: Number(month), style: 'name' } as const;
   const spoken = SPEECH.date(date, reading.around(end));
   return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
-}
-
-/** Expire en 03/2024; n° 12/2024 is no month. */
-export function monthYear(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  const match = reading.match(MONTH_YEAR);
-  if (match === undefined || /[.,:/-]/.test(text[at - 1] ?? '')) return undefined;
-  if (/(?:n°|nº|numéro|loi|décret|arrêté) ?$/iu.test(text.slice(Math.max(0, at - LONGEST_ANNOUNCED), at)))
-    return undefined;
-  const [written, month = '', year = ''] = match;
-  const spoken = SPEECH.date({ month: Number(month), year, style: 'name' }, reading.around(at));
-  return spoken === undefined ? undefined : { end: at + written.length, spoken, rule: 'date' };
 }
 
 /** 4,5/5 */

@@ -8,7 +8,6 @@ import {
   bigMoney,
   dottedTelephone,
   houseNumber,
-  monthYear,
   namedMoney,
   pointed,
   pointedMoney,
@@ -24,13 +23,14 @@ import {
   attachedUnit,
   below,
   chemical,
+  dates,
+  dayTag,
   days,
   halfOf,
   longDurations,
   minutes,
   part,
   per,
-  percents,
   place,
   plus,
   related,
@@ -45,10 +45,11 @@ const ANY = /^/;
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
-    [/[-.)\d]/, american], [/\./, dottedTelephone], [/[,%]/, percents], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes],
+    [/[/.]/, dates],
+    [/[-.)\d]/, american], [/\./, dottedTelephone], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes],
     [/[x×]/, times], [/\//, season], [/\//, part], [/\//, andAHalf], [/\//, halfOf], [/[,KMGTWV]/, attachedUnit], [/m/, height], [/[xf]/, timesPer],
-    [/[,M]/, millions], [/[\d.]/, roundMillions], [/[x×]/, area], [/-/, lawNumber], [/[hHjJ/s]/, outOf], [/[-–—hH]/, hours], [/[,.kKM\d]/, bigMoney],
-    [/[½1]/, andHalf], [/[-–]/, announcedScore], [/\//, monthYear], [/\//, shortDate], [/,/, rating], [/[\d,.]/, namedMoney], [/[btq]/, houseNumber],
+    [/[,M]/, millions], [/[\d.]/, roundMillions], [/[x×]/, area], [/[-/]/, lawNumber], [/[hHjJ/s]/, outOf], [/[-–—hH]/, hours], [/[,.kKM\d]/, bigMoney],
+    [/[½1]/, andHalf], [/[-–]/, announcedScore], [/\//, shortDate], [/,/, rating], [/[\d,.]/, namedMoney], [/[btq]/, houseNumber],
     [ANY, fileNumber], [/[cdjlmnst]/, uncounted], [/[.,]/, pointed],
   ]),
 ]; // prettier-ignore
@@ -61,6 +62,7 @@ export const atLetter = [
 ]; // prettier-ignore
 
 export const atMark = [
+  dayTag,
   american,
   related,
   plus,

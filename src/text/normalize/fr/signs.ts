@@ -5,17 +5,19 @@ import type { Found, Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import { sayFraction, withNoun } from './amounts.js';
 import { isFeminine } from './grammar.js';
-import { cardinal, decimal, rank } from './numbers.js';
+import { cardinal, rank } from './numbers.js';
 import { SPEECH } from './speech.js';
 import {
   formula,
   hundredths,
   longDuration,
   negativePower,
+  numberedHashtag,
   perWord,
   plusBetween,
   relation,
   schoolYear,
+  twoDates,
 } from '../shared-forms.js';
 import { SYMBOLS } from './symbols.js';
 import { PER } from './units.js';
@@ -23,7 +25,6 @@ import { WRITING } from './writing.js';
 
 const MINUTES = /(\d{1,3})(?: ?min ?|['’′] ?)(\d{1,2})(?:"|”|″|''|’’| ?s\b)?(?![\p{L}\p{N}])/uy;
 const PLACE = /(\d{1,3})° ?(\d{1,2})['’′](?: ?(\d{1,2})(?:["”″]|''|’’))? ?([NSEOW])?(?![\p{L}\p{N}])/uy;
-const PERCENTS = /(\d{1,3}(?:,\d{1,2})?) ?% ?[-–] ?(\d{1,3}(?:,\d{1,2})?) ?%/y;
 const TIMES = /(\d{1,4}) ?[x×](?= (?:plus|moins)(?!\p{L}))/uy;
 const DAY = '(lun|mar|mer|jeu|ven|sam|dim)\\.?';
 const DAYS = new RegExp(`${DAY}(?: ?[-–] ?| au | à )${DAY}(?!\\p{L})`, 'iuy');
@@ -77,19 +78,6 @@ export function place(reading: Reading): Found | undefined {
   if (seconds !== undefined) parts.push(counted(seconds, SECOND));
   if (direction !== undefined) parts.push(DIRECTIONS[direction] ?? direction);
   return { end: reading.at + written.length, spoken: parts.join(' '), rule: 'measure' };
-}
-
-function sayDecimal(written: string): string {
-  const [whole = '', decimals = ''] = written.split(',');
-  return decimal({ ...numeralOf(whole), decimals });
-}
-
-/** 50%-60% */
-export function percents(reading: Reading): Found | undefined {
-  const match = reading.match(PERCENTS);
-  if (match === undefined) return undefined;
-  const spoken = `${sayDecimal(match[1] ?? '')} à ${sayDecimal(match[2] ?? '')} pour cent`;
-  return { end: reading.at + match[0].length, spoken, rule: 'percent' };
 }
 
 /** 10x plus rapide */
@@ -192,6 +180,11 @@ export const chemical = formula(
 export const plus = plusBetween('plus');
 export const below = negativePower((digits) => `puissance moins ${cardinal(digits)}`);
 export const per = perWord(PER);
+export const dates = twoDates({
+  date: (date, around) => SPEECH.date(date, around),
+  range: (from, to, around) => SPEECH.range(from, to, around),
+});
+export const dayTag = numberedHashtag(SYMBOLS.hashtag, rank);
 
 /** 514-555-1234: in America figure by figure. */
 export function american(reading: Reading): Found | undefined {

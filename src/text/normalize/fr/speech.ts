@@ -2,6 +2,7 @@
 import type { Noun, Speech, WrittenDate, WrittenTime } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
+import { withoutCommonNoun } from '../shared-forms.js';
 import { count, measure, money, sayFraction, withNoun } from './amounts.js';
 import { and, isFeminineAhead } from './grammar.js';
 import { cardinal, decimal, ordinal, rank, spellDigits } from './numbers.js';
@@ -116,6 +117,13 @@ function isSeason({ text, start, end, previousWord }: Around): boolean {
   return from !== '' && previousWord !== 'entre' && Number(from.slice(-2)) + 1 === Number(to.slice(-2));
 }
 
+function range(from: string, to: string, around: Around): string {
+  if (isSeason(around)) return `${from} ${to}`;
+  if (MONTHS.some((month) => from.includes(` ${month}`)))
+    return `${around.previousWord === 'du' ? '' : 'du '}${from} au ${to}`;
+  return `${withoutCommonNoun(from, to)} ${and(around)} ${to}`;
+}
+
 export const SPEECH: Speech = {
   number: (numeral, _around, noun) => decimal(numeral, noun?.gender === 'f'),
   ordinal: (digits, _around, mark) => sayOrdinal(digits, mark),
@@ -132,7 +140,7 @@ export const SPEECH: Speech = {
   duration: (parts) => parts.map(([digits, unit]) => counted(digits, DURATION[unit])).join(' '),
   power: (exponent) =>
     exponent === '2' ? 'au carré' : exponent === '3' ? 'au cube' : `puissance ${cardinal(exponent)}`,
-  range: (from, to, around) => (isSeason(around) ? `${from} ${to}` : `${from} ${and(around)} ${to}`),
+  range,
   score: (home, guest) => `${home} à ${guest}`,
   telephone,
 };

@@ -62,8 +62,9 @@ export const WRITING: Writing = {
   read: words('COP SIM PIN CAF ZAC ZEP ZUP NASA FIFA UEFA ONU OTAN INSEE PACS SIDA SAMU SMIC ENA URSSAF MEDEF RAM ROM JPEG GIF CROUS CNED WIFI'),
   romanAfter: {}, // its own recogniser knows which letters are a numeral
   romanBefore: words('siècle siècles'),
-  digitsAfter: words('vol code codes pin référence réf siret siren cvv otp isbn ean imei matricule confirmation'),
-  linking: words('est numéro no nº confirmation secret pin postal vérification'),
+  digitsAfter: words('vol chiffres termine terminant code codes pin référence réf siret siren cvv otp isbn ean imei matricule confirmation'),
+  linking: words('est par numéro no nº confirmation secret pin postal vérification'),
+  letterPlural: '',
   decadeMark: '',
   yearAfter: words('en depuis avant après vers année an janvier février mars avril mai juin juillet août septembre octobre novembre décembre printemps été automne hiver rentrée saison millésime'),
   scoreWords: words(`gagné gagne gagnent gagner remporté bat battu battent perdu perd score victoire défaite match but buts mené mène menait mènent nul imposé imposée imposés impose imposent incliné inclinés incline finale

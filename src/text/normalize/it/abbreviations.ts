@@ -34,10 +34,10 @@ function byNumber(said: string): Saying {
 }
 
 /** SS. Annunziata, SS. Sacramento, SS. Pietro e Paolo */
-const holy: Saying = ({ nextWord }) => {
-  if (!/^\p{Lu}\p{Ll}/u.test(nextWord)) return undefined;
+const holy: Saying = ({ text, end, nextWord }) => {
   if (/^(?:Sacramento|Crocifisso|Salvatore|Redentore|Nome)$/.test(nextWord)) return 'Santissimo';
-  return /[aà]$/.test(nextWord) && nextWord !== 'Andrea' ? 'Santissima' : 'Santi';
+  if (/^(?:Annunziata|Trinità|Vergine|Madre)$/.test(nextWord)) return 'Santissima';
+  return /^ \p{Lu}\p{Ll}+ e(?:d)? \p{Lu}/u.test(text.slice(end, end + 24)) ? 'Santi' : undefined;
 };
 
 /** Cap. III: before a Roman numeral. */
@@ -52,6 +52,10 @@ const yours: Saying = (around) => (/^\p{Ll}/u.test(around.nextWord) ? 'vostro' :
 function beforeYear(said: string): Saying {
   return ({ text, end }) => (/^ ?(?:19|20)\d\d/.test(text.slice(end, end + 5)) ? said : undefined);
 }
+
+/** Lotto n. A12 */
+const beforeCode: Saying = ({ text, end }) =>
+  /^ ?[A-Z]{1,3}-?\d/.test(text.slice(end, end + 6)) ? 'numero' : undefined;
 
 /** Scala B */
 const staircase: Saying = (around) => (/^\p{Lu}$/u.test(around.nextWord) ? 'scala' : undefined);
@@ -82,7 +86,7 @@ export const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   'pres.': onlyBeforeName('presidente'), 'univ.': 'università', 'dip.': 'dipartimento', 'ist.': 'istituto', 'Rep.': onlyBeforeName('Repubblica'), 'uff.': 'ufficio', 'Min.': onlyBeforeName('Ministero'), 'ns.': 'nostro', 'vs.': yours, vs: 'contro', 'u.s.': 'ultimo scorso', 'p.v.': 'prossimo venturo', 'c.m.': 'corrente mese',
   'c.a.': 'corrente anno', 'C.A.': 'alla cortese attenzione', 'a. C.': 'avanti Cristo', 'd. C.': 'dopo Cristo', 'S.r.l.': 'S R L', 'S.r.l': 'S R L', 'S.p.A.': 'S P A', 'S.p.A': 'S P A', 'S.p.a.': 'S P A', 'S.n.c.': 'S N C', 'S.a.s.': 'S A S', 'Srl': 'S R L', SpA: 'S P A', 'N.B.': 'nota bene', NB: 'nota bene', 'P.S.': 'post scriptum', 'q.b.': 'quanto basta',
   'P.IVA': 'partita IVA', 'P. IVA': 'partita IVA', 'p.iva': 'partita IVA', 'P.Iva': 'partita IVA', 'p. iva': 'partita IVA', 'C.F.': 'codice fiscale', 'c.f.': 'codice fiscale', 'n.d.': 'non disponibile', 'n/d': 'non disponibile', 'N/D': 'non disponibile', 's.v.p.': 'per favore', 'scad.': 'scadenza',
-  'gg.': 'giorni', 'ult.': 'ultimo', 'pag.ti': 'pagamenti', 'incl.': 'incluso', 'escl.': 'escluso', 'tot.': 'totale', 'cad.': 'cadauno', 'succ.': 'successivi', 'ss.gg.': 'successivi', 'lett.': 'lettera', 'sec.': century, 'cap.': beforeRoman('capitolo'), 'art.': beforeRoman('articolo'), 'sez.': beforeRoman('sezione'), 'par.': beforeRoman('paragrafo'), 'lib.': beforeRoman('libro'), 'fasc.': beforeRoman('fascicolo'), 'A/R': 'andata e ritorno', 'a/r': 'andata e ritorno', 'n/a': 'non applicabile', 'N/A': 'non applicabile', 'ecc...': 'eccetera', 'ecc…': 'eccetera', 'etc...': 'eccetera', 'etc…': 'eccetera',
+  'gg.': 'giorni', 'ult.': 'ultimo', 'pag.ti': 'pagamenti', 'incl.': 'incluso', 'escl.': 'escluso', 'tot.': 'totale', 'cad.': 'cadauno', 'succ.': 'successivi', 'ss.gg.': 'successivi', 'lett.': 'lettera', 'n.': beforeCode, 'D.Lgs.': 'decreto legislativo', 'd.lgs.': 'decreto legislativo', 'D.L.': 'decreto legge', 'd.l.': 'decreto legge', 'sec.': century, 'cap.': beforeRoman('capitolo'), 'art.': beforeRoman('articolo'), 'sez.': beforeRoman('sezione'), 'par.': beforeRoman('paragrafo'), 'lib.': beforeRoman('libro'), 'fasc.': beforeRoman('fascicolo'), 'A/R': 'andata e ritorno', 'a/r': 'andata e ritorno', 'n/a': 'non applicabile', 'N/A': 'non applicabile', 'ecc...': 'eccetera', 'ecc…': 'eccetera', 'etc...': 'eccetera', 'etc…': 'eccetera',
   'secc.': 'secoli', 'trad.': 'traduzione', 'ed.': onlyBeforeName('edizioni'), 'vol.': 'volume', 'voll.': 'volumi', 'pagg.': 'pagine', 'sott.': 'sottotitolo',
   'e/o': 'e o', '24/7': 'ventiquattro ore su ventiquattro, sette giorni su sette', '7/7': 'sette giorni su sette', '24h/24': 'ventiquattro ore su ventiquattro', '24/24': 'ventiquattro ore su ventiquattro', 'h24': 'H ventiquattro', '°C': 'gradi Celsius', '=>': ',', '->': ',', 'PM2.5': 'P M due virgola cinque', 'PM2,5': 'P M due virgola cinque', 'cod.': 'codice', 'cod. fisc.': 'codice fiscale', 'Cod. Fisc.': 'Codice Fiscale', 'sc.': staircase,
   '16:9': 'sedici noni', '16/9': 'sedici noni', '21:9': 'ventuno noni', cmq: 'comunque', nn: 'non', xké: 'perché', xchè: 'perché', tvb: 'ti voglio bene', grz: 'grazie',
@@ -93,5 +97,5 @@ export const BEFORE_NUMBER: Readonly<Record<string, string>> = {
   'p.': 'pagina', 'pag.': 'pagina', 'Pag.': 'Pagina', 'pp.': 'pagine', 'pagg.': 'pagine', 'vol.': 'volume', 'Vol.': 'Volume', 'cap.': 'capitolo', 'Cap.': 'Capitolo', 'capp.': 'capitoli', 'fig.': 'figura', 'Fig.': 'Figura', 'figg.': 'figure', 'tab.': 'tabella', 'Tab.': 'Tabella', 'tav.': 'tavola',
   'art.': 'articolo', 'Art.': 'Articolo', 'artt.': 'articoli', 'Artt.': 'Articoli', 'co.': 'comma', 'c.': 'comma', 'par.': 'paragrafo', 'sez.': 'sezione', 'all.': 'allegato', 'All.': 'Allegato', 'int.': 'interno', 'prot.': 'protocollo', 'rif.': 'riferimento', 'ver.': 'versione', 'ep.': 'episodio', 'es.': 'esercizio', 'scad.': 'scadenza',
   '§': 'paragrafo', '§§': 'paragrafi', 'v.': 'verso', 'ca.': 'circa', '~': 'circa', 'h.': 'ore', 'H.': 'ore', 'h': 'ore', H: 'ore', 'max.': 'massimo', 'min.': 'minimo', 'tel.': 'telefono', 'Tel.': 'Telefono', 'L.': 'legge', 'l.': 'legge', 'D.L.': 'decreto legge', 'D.Lgs.': 'decreto legislativo', 'd.lgs.': 'decreto legislativo', 'd.l.': 'decreto legge', 'D.P.R.': 'D P R',
-  'S.S.': 'strada statale', SS: 'strada statale', 'S.P.': 'strada provinciale', SP: 'strada provinciale', 'sc.': 'scala', 'pos.': 'posizione', 'lotto n.': 'lotto numero', 'km.': 'chilometro', 'gr.': 'gruppo',
+  'S.S.': 'strada statale', SS: 'strada statale', 'S.P.': 'strada provinciale', SP: 'strada provinciale', 'sc.': 'scala', 'pos.': 'posizione', 'lotto n.': 'lotto numero', 'km.': 'chilometro', km: 'chilometro', Km: 'chilometro', 'gr.': 'gruppo',
 }; // prettier-ignore

@@ -121,7 +121,7 @@ function isRead(numerator: number, denominator: string): boolean {
   if (whole < 2 || numerator === 0) return false;
   if (numerator === 1) return true;
   return numerator < whole
-    ? !OUT_OF.has(denominator) && whole <= 1000
+    ? !OUT_OF.has(denominator) && (whole <= 20 || whole === 1000)
     : numerator !== whole && whole <= 9 && numerator < 100;
 }
 

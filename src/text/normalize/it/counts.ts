@@ -13,7 +13,7 @@ const AGED = /(\d{1,3})[-‑]?(enn[ei])(?!\p{L})/uy;
 const SCORE = /(\d{1,3}) ?[-–] ?(\d{1,3})(?![\p{L}\d/-]|[.,]\d| ?[=€%])/uy;
 const MOST_GOALS = 30;
 const ANNOUNCED =
-  /(?:(?:punteggio|risultato|score|finale)[\p{L} ]{0,16}: ?|\p{Lu}\p{L}+ ?[-–] ?\p{Lu}\p{L}+:? )$/u;
+  /(?:(?:punteggio|risultato|score|finale)[\p{L} ]{0,16}: ?|\p{Lu}\p{L}+ ?[-–] ?\p{Lu}\p{L}+:? |\d[-–]\d{1,2},? )$/u;
 const LONGEST_ANNOUNCED = 32; // units before a score
 const MILLIONS = /(\d{1,4})(?:,(\d{1,2}))?M (?=(di )?\p{Ll}{2,})/uy;
 const AND_A_HALF = /1\/2(?![\d/]| ?\p{L})|½(?! ?\p{L})/uy;

@@ -81,24 +81,6 @@ export function shortMonth(reading: Reading): Found | undefined {
 const DAY_NAME = '(lun|mar|mer|gio|ven|sab|dom)\\.?';
 const SHORT_WEEKDAYS = new RegExp(`dal? ${DAY_NAME} al? ${DAY_NAME}(?!\\p{L})`, 'iuy');
 const WEEKS = /(\d{1,2}) sett\.?(?= (?:di|e|al|per|dopo|fa|prima|consecutive)\b)/uy;
-const MONTH_YEAR = /(0[1-9]|1[0-2])\/((?:19|20)\d\d)(?![\p{L}\d/-]|[.,]\d)/uy;
-const NUMBERING = words(
-  'n nr num numero legge decreto protocollo prot delibera sentenza circolare ordinanza fattura pratica',
-);
-
-/** Scade 03/2024; a decree n. 12/2024 is numbered so. */
-export function monthYear(reading: Reading): Found | undefined {
-  const match = reading.match(MONTH_YEAR);
-  const { text, at } = reading;
-  if (match === undefined || /[.,:/-]/.test(text[at - 1] ?? '')) return undefined;
-  if (NUMBERING.has(reading.around(at).previousShort)) return undefined;
-  const [written, month = '', year = ''] = match;
-  return {
-    end: at + written.length,
-    spoken: `${MONTHS[Number(month) - 1] ?? ''} ${cardinal(year)}`,
-    rule: 'date',
-  };
-}
 
 /** 12-15/03, 28/12 - 6/1 */
 export function dateRange(reading: Reading): Found | undefined {
@@ -173,4 +155,16 @@ export function weekdayRange(from: string, to: string, around: Around): string |
     ? from
     : `${from === 'domenica' ? 'dalla' : 'dal'} ${from}`;
   return `${start} ${to === 'domenica' ? 'alla' : 'al'} ${to}`;
+}
+
+/** Da gennaio a marzo, dal primo gennaio al trentuno marzo; undefined where these are no dates. */
+export function dateToDate(from: string, to: string, around: Around): string | undefined {
+  const word = around.previousWord;
+  const between = word === 'tra' || word === 'fra';
+  if (MONTHS.includes(from)) {
+    if (between) return `${from} e ${to}`;
+    return word === 'da' ? `${from} a ${to}` : `da ${from} a ${to}`;
+  }
+  if (!MONTHS.some((month) => from.includes(` ${month}`))) return undefined;
+  return `${/^dal(?:l['’])?$/.test(word) ? from : before('dal', from)} ${before('al', to)}`;
 }

@@ -18,7 +18,7 @@ const FEMININE = words(`
 `);
 const FEMININE_ENDINGS = /(?:a|zione|sione|gione|nione|tudine|gine|trice|tà|tù|ice|ie)$/;
 const MASCULINE = words(`
-  problema programma sistema tema clima dramma diploma poeta pianeta sisma schema dilemma enigma panorama aroma stemma fantasma
+  problema programma sistema tema clima dramma diploma poeta pianeta sisma schema dilemma enigma dopoguerra anteguerra panorama aroma stemma fantasma
   telegramma diagramma grafema cinema delta koala papa gorilla boia vaglia papà sofà telegrafista pilota giudice codice indice
   vertice vortice calice pollice carnefice artefice orefice pontefice apice giga mega tera plasma carisma karma coma
   comma prisma teorema emblema assioma idioma aggettivo margine argine

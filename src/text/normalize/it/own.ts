@@ -1,15 +1,7 @@
 // Tokens that only Italian has, asked before the shared ones.
 import { behindDigits, byFirstLetter } from '../shared-forms.js';
 import { bareRange, dottedTime, hourRange, length, offset, oneOclock } from './clock.js';
-import {
-  dateRange,
-  monthYear,
-  shortDate,
-  shortMonth,
-  shortWeekdays,
-  shortWeeks,
-  shortYear,
-} from './dates.js';
+import { dateRange, shortDate, shortMonth, shortWeekdays, shortWeeks, shortYear } from './dates.js';
 import {
   age,
   andAHalf,
@@ -27,9 +19,10 @@ import {
   below,
   by,
   chemical,
+  dates,
+  dayTag,
   longDurations,
   per,
-  percentRange,
   plus,
   prime,
   related,
@@ -59,9 +52,10 @@ const ANY = /^/;
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
-    [/[-–/]/, dateRange], [/\//, season], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/[-–]/, beforePostcode], [/[,%]/, percentRange], [/[,KMGTPWV]/, attachedUnit],
+    [/[/.]/, dates],
+    [/[-–/]/, dateRange], [/\//, season], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/[-–]/, beforePostcode], [/[,KMGTPWV]/, attachedUnit],
     [/\./, billions], [/[,M]/, millions], [/\//, andAHalf], [/[.,:]/, dottedTime], [/[-–]/, bareRange], [/[h'’′]/, length], [/['’′]/, prime], [/s/, shortWeeks], [/[sa]/, shortMonth],
-    [/\//, shortDate], [/\//, lawNumber], [/\//, monthYear], [/[-‑e]/, age], [/[,.kKMm\d]/, bigMoney], [/[½1e]/, andHalf], [/[-–]/, announcedScore], [/,/, rating],
+    [/\//, shortDate], [/\//, lawNumber], [/[-‑e]/, age], [/[,.kKMm\d]/, bigMoney], [/[½1e]/, andHalf], [/[-–]/, announcedScore], [/,/, rating],
     [/[\d,.'’]/, namedMoney], [/[\d.]/, roundMillions], [/\p{L}/u, oneElided], [/[cdlmnstv]/, uncounted], [/[x×]/, times], [/[,xX×]/, area], [/[-/btqs]/, houseNumber],
     [/[,\p{Lu}]/u, postcode], [ANY, fileNumber], [/[.,]/, pointed],
   ]),
@@ -74,4 +68,15 @@ export const atLetter = [
   ]),
 ]; // prettier-ignore
 
-export const atMark = [plus, related, below, per, shortYear, andAHalf, offset, pointedMoney, province];
+export const atMark = [
+  dayTag,
+  plus,
+  related,
+  below,
+  per,
+  shortYear,
+  andAHalf,
+  offset,
+  pointedMoney,
+  province,
+];

@@ -7,12 +7,14 @@ import {
   hundredths,
   longDuration,
   negativePower,
+  numberedHashtag,
   perWord,
   plusBetween,
   relation,
   schoolYear,
+  twoDates,
 } from '../shared-forms.js';
-import { betweenNumbers, words } from './grammar.js';
+import { words } from './grammar.js';
 import { cardinal, decimal, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { SYMBOLS } from './symbols.js';
@@ -20,7 +22,6 @@ import { PER } from './units.js';
 import { WRITING } from './writing.js';
 
 const AREA = /(\d{1,5}(?:,\d{1,2})?)( ?[xX] ?|×)(\d{1,5})(?![\p{N}]|[.,]\d)/uy;
-const PERCENT_RANGE = /(\d{1,3}(?:,\d{1,2})?) ?% ?[-–] ?(\d{1,3}(?:,\d{1,2})?) ?%/y;
 const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGTP]B|[MG]?W|V)(?![\p{L}\p{N}]|-\d)/uy;
 const PRIME = /(\d{1,3})['’′](?![\p{L}\d"'’”])/uy;
 const LONGEST_QUOTE = 60; // units in which an apostrophe may have opened a quote
@@ -38,19 +39,6 @@ export function area(reading: Reading): Found | undefined {
   const attached = /^[xX]$/.test(mark);
   const end = reading.at + written.length - (attached ? 0 : second.length);
   return { end, spoken: attached ? words + cardinal(second) : words, rule: 'math' };
-}
-
-/** 50%-60% */
-export function percentRange(reading: Reading): Found | undefined {
-  const match = reading.match(PERCENT_RANGE);
-  if (match === undefined) return undefined;
-  const [from, to] = [match[1] ?? '', match[2] ?? ''].map((written) => {
-    const [whole = '', decimals = ''] = written.split(',');
-    return decimal({ ...numeralOf(whole), decimals });
-  });
-  const end = reading.at + match[0].length;
-  const spoken = `${betweenNumbers(from ?? '', to ?? '', reading.around(end), false)} per cento`;
-  return { end, spoken, rule: 'percent' };
 }
 
 /** 16GB, 500W: the letters are a unit, no name. */
@@ -104,3 +92,8 @@ export const chemical = formula((letters) => SPEECH.letters(letters), cardinal);
 export const plus = plusBetween('più');
 export const below = negativePower((digits) => `alla meno ${cardinal(digits)}`);
 export const per = perWord(PER);
+export const dates = twoDates({
+  date: (date, around) => SPEECH.date(date, around),
+  range: (from, to, around) => SPEECH.range(from, to, around),
+});
+export const dayTag = numberedHashtag(SYMBOLS.hashtag, cardinal);

@@ -2,10 +2,11 @@
 import type { Noun, Speech } from '../language.js';
 import { withoutZeros, type Numeral } from '../numerals.js';
 import type { Around } from '../reading.js';
+import { withoutCommonNoun } from '../shared-forms.js';
 import { count, fractionOf, measure, money, plainFraction } from './amounts.js';
 import { duration, time, timeRange } from './clock.js';
-import { date, weekdayRange, yearRange } from './dates.js';
-import { isFeminine, isPlural, one, words } from './grammar.js';
+import { date, dateToDate, weekdayRange, yearRange } from './dates.js';
+import { betweenNumbers, isFeminine, isPlural, one, words } from './grammar.js';
 import { cardinal, decimal, ordinal, spellDigits, type Gender } from './numbers.js';
 
 function number(numeral: Numeral, noun?: Noun): string {
@@ -97,8 +98,13 @@ function cut(digits: string): string[] {
 function range(from: string, to: string, around: Around): string {
   const days = weekdayRange(from, to, around);
   if (days !== undefined) return days;
-  const years = /^\d{4}[-–]/.test(around.text.slice(around.start, around.start + 5));
-  return years ? yearRange(from, to, around) : timeRange(from, to, around);
+  const dates = dateToDate(from, to, around);
+  if (dates !== undefined) return dates;
+  const written = around.text.slice(around.start, around.end);
+  if (/^\d{4}[-–]\d/.test(written)) return yearRange(from, to, around);
+  return /\d:\d\d|[ap]\.?m/i.test(written)
+    ? timeRange(from, to, around)
+    : betweenNumbers(withoutCommonNoun(from, to), to, around, false);
 }
 
 const POWERS: Readonly<Record<string, string>> = { '2': 'al quadrato', '3': 'al cubo' };

@@ -22,7 +22,7 @@ export const SYMBOLS: SymbolNames = {
   plus: 'più',
   hashtag: 'hashtag',
   addressWords: {
-    com: 'com', org: 'org', net: 'net', gov: 'gov', it: 'it', eu: 'E U', io: 'I O', ai: 'A I', co: 'co', uk: 'U K', us: 'U S', de: 'D E', fr: 'F R', es: 'E S', ch: 'C H', tv: 'T V',
+    com: 'com', org: 'org', net: 'net', gov: 'gov', it: 'it', eu: 'E U', co: 'co', uk: 'U K', us: 'U S', fr: 'F R', ch: 'C H', tv: 'T V',
     www: 'vu vu vu', pdf: 'P D F', js: 'J S', ts: 'T S', html: 'H T M L', csv: 'C S V', json: 'J S O N', jpg: 'J P G', jpeg: 'J P E G', png: 'P N G', mp: 'M P', xml: 'X M L',
     yaml: 'yaml', md: 'M D', txt: 'T X T', exe: 'E X E', zip: 'zip', doc: 'doc', docx: 'D O C X', xls: 'X L S', xlsx: 'X L S X', pptx: 'P P T X', py: 'P Y', api: 'A P I', faq: 'F A Q', gmail: 'gmail', hr: 'H R',
   },

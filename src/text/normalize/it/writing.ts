@@ -60,8 +60,9 @@ export const WRITING: Writing = {
   read: words('COP NASA FIFA UEFA ONU NATO RAI FIAT IVA INPS ISTAT INAIL CONI ANSA ASL PIN SIM IBAN SPID PEC TIM ENI ENEL USA PIL ISEE VIP AIDS LED SUV ROM RAM GIF JPEG CISL UIL ANAS ACI SISMI TARI IMU IRPEF'),
   romanAfter: {}, // its own recogniser knows which letters are a numeral
   romanBefore: new Set(),
-  digitsAfter: words('codice codici pin puk otp cvv cvc cap matricola riferimento rif pratica conferma prenotazione volo isbn ean imei password iban conto verifica sicurezza attivazione'),
-  linking: words('è numero nr di conferma sicurezza verifica pin otp temporaneo segreto postale cliente accesso prenotazione attivazione sblocco seguente il'),
+  digitsAfter: words('codice cifre termina terminante codici pin puk otp cvv cvc cap matricola riferimento rif pratica conferma prenotazione volo isbn ean imei password iban conto verifica sicurezza attivazione'),
+  linking: words('è con numero nr di conferma sicurezza verifica pin otp temporaneo segreto postale cliente accesso prenotazione attivazione sblocco seguente il'),
+  letterPlural: '',
   decadeMark: '',
   yearAfter: words('nel del dal al anno entro gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre primavera estate autunno inverno stagione annata'),
   scoreWords: words(`vinto vince vincono vinse vincere battuto batte battono perso perde persero score vittoria sconfitta partita pareggio pareggiato pareggia finita finisce
