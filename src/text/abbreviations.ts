@@ -15,7 +15,8 @@ export const NEVER_FINAL = words(`
   sr sra srta srs sres dña dª exc excmo ilmo p.ej sto sta av avda
   hd bzgl ehem mtl lfd dt engl gegr verst frl inh bj ggfs zzt o.g abzgl exkl insbes mind einschl gem lt
   m mm pr tél réf env p.ex c.-à-d av bd bld boul adr éd dép cie
-  sig sig.ra sigg dott dott.ssa avv prof.ssa gent egr p.es
+  sig sig.ra sig.na sigg dott dott.ssa dott.ri dr.ssa avv prof.ssa gent gent.mo gent.ma egr p.es ing geom mons spett spett.le cfr
+  l'on l’on dell'on dell’on all'on all’on fisc p.zza p.le v.le c.so l.go f.lli
   p.ex
   т.е напр проф акад др-р им ул пр просп гр тов г-н г-жа
 `);
@@ -27,13 +28,14 @@ export const BEFORE_NUMBER = words(`
   lb lbs oz apt max min mwst
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär
   janv févr fév avr juil juill déc
+  lun ven gio sab dom th pag pagg artt capp nn sez prot tav int mag giu lug ott dic
 `);
 
 /** May end a sentence, and then the next word begins one: only a word of SENTENCE_STARTERS proves it. */
 export const SELDOM_FINAL = words(`
   st mt ft ave blvd rd ln sq hwy dept univ assn bros al
   u.s u.s.a u.k u.n e.u d.c l.a n.y b.c a.d p.s ph.d m.d b.a m.a b.sc m.sc ll.m d.d.s r.n c.e.o
-  ff e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
+  arch rag ss ff e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
 `);
 
 /** Ends the sentence where a capital follows that is not part of a time or a name. */
@@ -62,7 +64,8 @@ export const SENTENCE_STARTERS = words(`
   ist sind hat haben kann können im auf mit von zu bei nach für seit
   il elle ils elles nous vous je le la les un une ce cette ces mais et ou si quand puis
   él ella ellos el los las una pero y cuando entonces
-  lui lei noi lo gli uno ma quando poi
+  lui lei noi lo gli uno ma quando poi è non questo questa questi queste anche dopo così c'è c’è nel nella
+  c'est c’est j'ai j’ai ça cela cet cette depuis puis aujourd'hui
   ele ela eles o os as um uma mas e quando então
   он она оно они мы вы я это но и а в на когда потом затем
 `);

@@ -52,6 +52,10 @@ export function judgeStop(window: StopWindow): StopVerdict {
   const next = rest.slice(opening.length);
   if (next === '') return complete ? run.length : 'wait';
   if (FULL_WIDTH.test(run)) return run.length;
+  if (/^[:;,]/u.test(next)) {
+    if (next.length === 1 && !complete) return 'wait';
+    if (/^[:;,](?:\s|$)/u.test(next)) return 'none'; // Ex. : une pomme
+  }
   const word = NEXT_WORD.exec(next)?.[0] ?? '';
   const wordEnds = complete || word.length < next.length;
   const verdict = judgeSpaced(window.before, run, { opening, word, wordEnds, tail: next.slice(word.length) });
@@ -94,15 +98,23 @@ function judgeFullStop(before: string, following: Following): Judgement {
   const last = lastWord(before);
   const key = last.toLowerCase();
   const digit = /^\p{N}/u.test(word);
+  if (/^\p{Lu}/u.test(word) && /\p{N}\s?[ghlmst]$/u.test(before)) return 'end'; // à 9 h. Soyez là
   if (NEVER_FINAL.has(key)) return 'none';
   if (/^\p{Ll}/u.test(word)) return !isAbbreviation(last) && writesLowerCase(before) ? 'end' : 'none';
   if (digit && (BEFORE_NUMBER.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
+  if (BEFORE_NUMBER.has(key) && /^[IVXLC]+$/.test(word)) return judgeRoman(following); // chap. IV
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
   if (/^[IVXL]{2,}$/.test(last)) return unless(AFTER_ORDINAL, following); // das XX. Jahrhundert
   if (OFTEN_FINAL.has(key)) return digit ? 'none' : unless(AFTER_TIME, following);
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
   if (isAbbreviation(last)) return onlyBeforeStarter(following);
   return 'end';
+}
+
+/** A numeral of one letter may be a word: "I said no. I left." */
+function judgeRoman({ word, wordEnds }: Following): Judgement {
+  if (!wordEnds) return 'wait';
+  return word === 'I' ? 'end' : 'none';
 }
 
 const LIST_NUMBER =

@@ -7,10 +7,27 @@ function beforeName(said: string): Saying {
   return (around) => (/^\p{Lu}/u.test(around.nextWord) ? said : undefined);
 }
 
+const INITIALS = /^ \p{Lu}\.-\p{Lu}\. ?\p{Lu}\p{L}/u; // M. J.-P. Dupont
+
+/** Behind a century: XIXe s. */
+const century: Saying = (around) =>
+  /^[ivxlc]+(?:e|er|es|ème)$/.test(around.previousWord) ? 'siècle' : undefined;
+
+/** Chap. IV */
+function beforeRoman(said: string): Saying {
+  return (around) => (/^[IVXLC]+$/.test(around.nextWord) ? said : undefined);
+}
+
+/** Th. 6 */
+function beforeDigit(said: string): Saying {
+  return ({ text, end }) => (/^ ?\d/.test(text.slice(end, end + 2)) ? said : undefined);
+}
+
 /** M. le maire, M. et Mme Petit, M. Dupont. */
 const monsieur: Saying = (around: Around) =>
   !/\p{Lu}\. ?$/u.test(around.text.slice(Math.max(0, around.start - 3), around.start)) &&
-  /^(?:\p{Lu}\p{L}|le$|la$|l['’]|les$|et$|ou$)/u.test(around.nextWord)
+  (/^(?:\p{Lu}\p{L}|le$|la$|l['’]|les$|et$|ou$)/u.test(around.nextWord) ||
+    INITIALS.test(around.text.slice(around.end, around.end + 20)))
     ? 'Monsieur'
     : undefined;
 
@@ -38,7 +55,7 @@ export const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   'M.': monsieur, 'MM.': 'Messieurs', Mme: 'Madame', 'Mme.': 'Madame', Mmes: 'Mesdames', Mlle: 'Mademoiselle', 'Mlle.': 'Mademoiselle', Mlles: 'Mesdemoiselles',
   Mr: beforeName('Monsieur'), 'Mr.': 'Monsieur', Dr: beforeName('docteur'), 'Dr.': beforeName('docteur'), Drs: beforeName('docteurs'), Dre: beforeName('docteure'), Pr: beforeName('professeur'), 'Pr.': beforeName('professeur'),
   'Prof.': beforeName('professeur'), Me: beforeName('maître'), Mgr: beforeName('monseigneur'), St: saint('Saint'), Ste: saint('Sainte'), Sts: saint('Saints'), 'Gal.': 'général', 'Cdt.': 'commandant',
-  'av. J.-C.': 'avant Jésus-Christ', 'apr. J.-C.': 'après Jésus-Christ', 'ap. J.-C.': 'après Jésus-Christ', 'av. JC': 'avant Jésus-Christ', 'ap. JC': 'après Jésus-Christ', 'J.-C.': 'Jésus-Christ',
+  Vve: beforeName('veuve'), Lt: beforeName('lieutenant'), 'Lt.': beforeName('lieutenant'), Cdt: beforeName('commandant'), Col: beforeName('colonel'), 'Col.': beforeName('colonel'), Cne: beforeName('capitaine'), Cap: beforeName('capitaine'), Gal: beforeName('général'), Gén: beforeName('général'), 'Gén.': beforeName('général'), Adj: beforeName('adjudant'), Sgt: beforeName('sergent'), 's.': century, '°C': 'degrés Celsius', '=>': ',', '->': ',', 'chap.': beforeRoman('chapitre'), 'Chap.': beforeRoman('Chapitre'), 'vol.': beforeRoman('volume'), 'art.': beforeRoman('article'), 'arr.': 'arrondissement', 'th.': beforeDigit('thermostat'), 'S.M.': 'Sa Majesté', 'ex :': 'exemple :', 'Ex :': 'Exemple :', 'PM2.5': 'P M deux virgule cinq', 'PM2,5': 'P M deux virgule cinq', 'p.-ê.': 'peut-être', 'av. J.-C.': 'avant Jésus-Christ', 'apr. J.-C.': 'après Jésus-Christ', 'ap. J.-C.': 'après Jésus-Christ', 'av. JC': 'avant Jésus-Christ', 'ap. JC': 'après Jésus-Christ', 'J.-C.': 'Jésus-Christ',
   'av.': avenue, 'Av.': 'Avenue', 'bd.': 'boulevard', bd: ofStreet('boulevard'), Bd: 'Boulevard', 'Bd.': 'Boulevard', bld: 'boulevard', 'boul.': 'boulevard', 'bld.': 'boulevard', 'pl.': ofStreet('place'), 'Pl.': 'Place',
   'r.': ofStreet('rue'), 'rte': 'route', 'Rte': 'Route', 'all.': ofStreet('allée'), 'imp.': ofStreet('impasse'), 'fg': ofStreet('faubourg'), 'fbg': 'faubourg', 'bât.': 'bâtiment', 'Bât.': 'Bâtiment', 'appt': 'appartement', 'appt.': 'appartement', 'apt.': 'appartement', 'ét.': 'étage',
   'etc.': 'et cetera', etc: 'et cetera', 'c.-à-d.': 'c’est-à-dire', 'C.-à-d.': 'C’est-à-dire', 'P. ex.': 'Par exemple', 'c-à-d': 'c’est-à-dire', 'càd': 'c’est-à-dire', 'c.à.d.': 'c’est-à-dire', 'p. ex.': 'par exemple', 'p.ex.': 'par exemple', 'par ex.': 'par exemple', 'ex.': example('exemple'), 'Ex.': example('Exemple'), 'cf.': 'confer', 'Cf.': 'Confer',
@@ -53,5 +70,5 @@ export const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
 export const BEFORE_NUMBER: Readonly<Record<string, string>> = {
   'n°': 'numéro', 'N°': 'numéro', nº: 'numéro', Nº: 'numéro', 'n°s': 'numéros', 'no': 'numéro', 'No': 'numéro', 'no.': 'numéro', 'num.': 'numéro', '№': 'numéro', '#': 'numéro', 'p.': 'page', 'pp.': 'pages', 'P.': 'page',
   'vol.': 'volume', 'Vol.': 'Volume', 'chap.': 'chapitre', 'Chap.': 'Chapitre', 'fig.': 'figure', 'Fig.': 'Figure', 'sect.': 'section', 'art.': 'article', 'Art.': 'Article', 'ann.': 'annexe', 'tab.': 'tableau',
-  'éq.': 'équation', '§': 'paragraphe', '§§': 'paragraphes', 'v.': 'vers', 'ext.': 'poste', 'env.': 'environ', '~': 'environ', 'ca.': 'environ', 'bât.': 'bâtiment', 'apt.': 'appartement', 'max.': 'maximum', 'min.': 'minimum', 'tél.': 'téléphone', 'Tél.': 'Téléphone',
+  'éq.': 'équation', '§': 'paragraphe', '§§': 'paragraphes', 'v.': 'vers', 'ext.': 'poste', 'env.': 'environ', '~': 'environ', 'ca.': 'environ', 'bât.': 'bâtiment', 'apt.': 'appartement', 'max.': 'maximum', 'min.': 'minimum', 'tél.': 'téléphone', 'Tél.': 'Téléphone', 'Tél': 'Téléphone', 'tél': 'téléphone', Tel: 'Téléphone',
 }; // prettier-ignore

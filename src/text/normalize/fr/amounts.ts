@@ -47,7 +47,8 @@ function isMany(quantity: Quantity): boolean {
 /** Deux heures et demie, trois millions d'euros, cinq kilomètres. */
 export function withNoun(quantity: Quantity, noun: Noun, around: Around = NOWHERE): string {
   const name = noun.forms[isMany(quantity) ? 1 : 0] ?? '';
-  const half = quantity.fraction === undefined ? '' : ` et ${sayFraction(quantity.fraction, 'part', isFeminine(noun))}`;
+  const half =
+    quantity.fraction === undefined ? '' : ` et ${sayFraction(quantity.fraction, 'part', isFeminine(noun))}`;
   const words = amount(quantity, isFeminine(noun), around);
   return `${words} ${ROUND.test(words) ? of(name) : name}${half}`;
 }
@@ -56,7 +57,8 @@ const TALLEST = 2; // metres; a height has its own way: un mètre soixante-quinz
 
 export function measure(quantity: Quantity, unit: Noun, around: Around): string {
   const { number, to } = quantity;
-  const height = unit.forms[0] === 'mètre' && number.decimals.length === 2 && !number.negative && to === undefined;
+  const height =
+    unit.forms[0] === 'mètre' && number.decimals.length === 2 && !number.negative && to === undefined;
   if (!height || Number(number.whole) > TALLEST || number.whole === '0' || number.decimals.startsWith('0')) {
     return withNoun(quantity, unit, around);
   }
@@ -66,7 +68,8 @@ export function measure(quantity: Quantity, unit: Noun, around: Around): string 
 /** A plain number with what it counts. */
 export function count(quantity: Quantity, around: Around): string {
   const { number, magnitude, fraction, to } = quantity;
-  if (fraction !== undefined) return `${amount(quantity, false, around)} et ${sayFraction(fraction, 'part', false)}`;
+  if (fraction !== undefined)
+    return `${amount(quantity, false, around)} et ${sayFraction(fraction, 'part', false)}`;
   const plain = magnitude === undefined && to === undefined && number.decimals === '' && !number.negative;
   if (plain && isNumbered(around)) return rank(number.whole);
   return amount(quantity, isFeminineAhead(around), around);
@@ -103,7 +106,8 @@ export function sayFraction(fraction: Fraction, use: 'alone' | 'part', feminine:
   const [numerator, denominator] = [withoutZeros(fraction.numerator), withoutZeros(fraction.denominator)];
   const value = Number(numerator);
   if (use === 'part' && value === 1 && denominator === '2') return feminine ? 'demie' : 'demi';
-  if (use === 'alone' && !isRead(value, denominator)) return `${cardinal(numerator)} sur ${cardinal(denominator)}`;
+  if (use === 'alone' && !isRead(value, denominator))
+    return `${cardinal(numerator)} sur ${cardinal(denominator)}`;
   const part = PARTS[denominator] ?? ordinal(denominator);
   const one = value === 1 && denominator === '2' && feminine ? 'une' : cardinal(numerator);
   return `${one} ${part}${value > 1 && !part.endsWith('s') ? 's' : ''}`;
@@ -113,5 +117,7 @@ function isRead(numerator: number, denominator: string): boolean {
   const whole = Number(denominator);
   if (whole < 2 || OUT_OF.has(denominator)) return numerator === 1 && whole > 1;
   if (numerator === whole) return false;
-  return numerator < whole ? numerator === 1 || whole <= 16 : whole <= 4 || `${numerator}/${denominator}` === '16/9';
+  return numerator < whole
+    ? numerator === 1 || whole <= 16
+    : whole <= 4 || `${numerator}/${denominator}` === '16/9';
 }

@@ -12,7 +12,19 @@ const MINOR: Readonly<Record<string, Noun>> = {
   EUR: CENTIME, CHF: CENTIME, MAD: CENTIME, GBP: noun('penny|pence'), RUB: noun('kopeck'), BRL: noun('centavo'), MXN: noun('centavo'),
   PLN: noun('grosz|groszy'), SEK: noun('öre|öre'), NOK: noun('øre|øre'), DKK: noun('øre|øre'), TRY: noun('kuruş|kuruş'), CNY: noun('fen|fen'),
 }; // prettier-ignore
-const WITHOUT_MINOR = new Set(['JPY', 'KRW', 'BTC', 'VND', 'HUF', 'XAF', 'XOF', 'XPF', 'CENT', 'CENTIME', 'ETH']);
+const WITHOUT_MINOR = new Set([
+  'JPY',
+  'KRW',
+  'BTC',
+  'VND',
+  'HUF',
+  'XAF',
+  'XOF',
+  'XPF',
+  'CENT',
+  'CENTIME',
+  'ETH',
+]);
 
 const NAMES: Readonly<Record<string, string>> = {
   EUR: 'euro', USD: 'dollar', GBP: 'livre sterling|livres sterling|f', CHF: 'franc suisse|francs suisses', CAD: 'dollar canadien|dollars canadiens',
@@ -35,5 +47,5 @@ export const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries
 export const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
   '€': 'EUR', $: 'USD', US$: 'USD', $US: 'USD', '$ US': 'USD', '£': 'GBP', '¥': 'JPY', 'CN¥': 'CNY', '₹': 'INR', '₩': 'KRW', '₽': 'RUB', R$: 'BRL',
   $CA: 'CAD', '$ CA': 'CAD', C$: 'CAD', CA$: 'CAD', $CAN: 'CAD', A$: 'AUD', AU$: 'AUD', '₺': 'TRY', '₪': 'ILS', '₴': 'UAH', '₿': 'BTC', FCFA: 'XOF',
-  'F CFA': 'XOF', '¢': 'CENT', ct: 'CENTIME', cts: 'CENTIME', 'Fr.': 'CHF',
+  'F CFA': 'XOF', '¢': 'CENT', ct: 'CENTIME', cts: 'CENTIME', 'Fr.': 'CHF', DH: 'MAD', DA: 'DZD', DT: 'TND',
 }; // prettier-ignore

@@ -12,19 +12,23 @@ import { SYMBOLS } from './symbols.js';
 import { MAGNITUDES } from './units.js';
 import { WRITING } from './writing.js';
 
-const POINTED = /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|0\.\d+|\d+\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
+const POINTED =
+  /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|0\.\d+|\d+\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
 const SHORT_DATE = /(\d{1,2})\/(0[1-9]|1[0-2])(?![\p{L}\d/]|,\d)/uy;
-const BEFORE_DATE = new Set('le du au dès avant depuis lundi mardi mercredi jeudi vendredi samedi dimanche date'.split(' '));
+const BEFORE_DATE = new Set(
+  'le du au dès avant depuis lundi mardi mercredi jeudi vendredi samedi dimanche date'.split(' '),
+);
 const RATING = /(\d{1,2},\d{1,2})\/(\d{1,3})(?![\p{L}\d/])/uy;
 const NAMED_MONEY = / (euros?|dollars?)(?![\p{L}\p{N}])/uy;
 const HOUSE = /(\d{1,4}) ?(bis|ter|quater)(?![\p{L}\p{N}])/uy;
 const ELIDED = /\d{1,9}(?= [cdjlmnst]['’]\p{L})/uy;
-const BIG = / ?(k|K|M|Md|Mds|Mrd)([€$£])/uy;
+const BIG = / ?(k|K|M|Md|Mds|Mrd) ?(?:d['’] ?)?([€$£])/uy;
 const AND_HALF = /(\d{1,3})(?: ?½| 1\/2) (\p{Ll}{2,24})(?![\p{L}\p{N}])/uy;
 const NO_NOUN = new Set('de du et à pour par ou en sur au'.split(' '));
 const DOTTED_TELEPHONE = /0[1-9](?:\.\d{2}){4}(?![\d.]\d|\d)/y;
-const SCORE = /(\d{1,3})[-–](\d{1,3})(?![\d/-]|[.,]\d)/y;
-const ANNOUNCED = /(?:score|résultat)[\p{L} ]{0,16}: ?$/iu;
+const SCORE = /(\d{1,3})[-–](\d{1,3})(?![\p{L}\d/-]|[.,]\d| ?[=€%])/uy;
+const MOST_GOALS = 30;
+const ANNOUNCED = /(?:(?:score|résultat)[\p{L} ]{0,16}: ?|\d[-–]\d{1,2},? )$/iu;
 const LONGEST_ANNOUNCED = 32; // units before a score
 
 /** How a number is written in English, and by many programs. */
@@ -82,7 +86,8 @@ export function rating(reading: Reading): Found | undefined {
 
 /** 12,50 euros, 3.50 dollars: with two decimals the name of the currency counts hundredths, too. */
 export function namedMoney(reading: Reading): Found | undefined {
-  const format = reading.match(POINTED) === undefined ? WRITING.numbers : { decimal: '.', grouping: [','] } as const;
+  const format =
+    reading.match(POINTED) === undefined ? WRITING.numbers : ({ decimal: '.', grouping: [','] } as const);
   const read = readNumeral(reading.text, reading.at, format);
   if (read?.numeral.decimals.length !== 2) return undefined;
   const name = reading.match(NAMED_MONEY, read.end);
@@ -122,12 +127,14 @@ export function dottedTelephone(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
 }
 
-/** Score final : 2-0 */
+/** Score final : 2-0; what does not grow is no range: 6-4. */
 export function announcedScore(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(SCORE);
-  if (match === undefined || !ANNOUNCED.test(text.slice(Math.max(0, at - LONGEST_ANNOUNCED), at))) return undefined;
+  if (match === undefined || /[-–/.,:]/.test(text[at - 1] ?? '')) return undefined;
   const [written, home = '', guest = ''] = match;
+  const shrinking = Number(home) >= Number(guest) && Number(home) < MOST_GOALS;
+  if (!shrinking && !ANNOUNCED.test(text.slice(Math.max(0, at - LONGEST_ANNOUNCED), at))) return undefined;
   return { end: at + written.length, spoken: SPEECH.score(cardinal(home), cardinal(guest)), rule: 'score' };
 }
 

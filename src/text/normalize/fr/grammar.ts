@@ -19,13 +19,21 @@ const FEMININE = words(`
   bière pizza crêpe tarte tomate orange poire fraise carotte salade soupe assiette fourchette vache poule chèvre
   brebis abeille fourmi plante fleur forêt montagne rivière plage piscine église cathédrale gare station borne prise
   licence amende peine caisse poche paire douzaine dizaine quinzaine vingtaine trentaine centaine nuitée demi-heure marche
+  idée vie pluie envie copie maladie batterie série catégorie fin main dent jambe tête bouche oreille épaule jupe robe chemise veste chaussure valise montre
+  bague guitare couleur odeur peur faveur douleur valeur longueur largeur hauteur profondeur saveur vapeur vente crise thèse méthode période hypothèse
+  plage cage rage cible lampe pompe force source course bourse aide fête bête tempête zone somme gomme lettre route faute chute dispute capsule formule barre
+  guerre pierre terre info promo appli radio star fourmi foi paroi croix noix souris mer cour mort coupe recette arrivée annexe audience date limite
   assistante employée livraison livre_ once acre calorie mégatonne bactérie molécule cellule particule onde fréquence
 `);
 const FEMININE_ENDINGS =
-  /(?:[tsx]ion|ité|ette|ence|ance|euse|trice|rée|née|lée|ade|tude|esse|elle|enne|aison|ille|erie|logie|graphie|ture)s?$/;
-const MASCULINE = words(`silence squelette stade grade gradé modèle musée lycée gorille intervalle vermicelle libelle mille quadrille portefeuille
-  trophée camée scarabée mausolée apogée violoncelle`);
-const FEMININE_ADJECTIVES = words(`nouvelle grande petite bonne belle seule longue première dernière ancienne grosse haute vieille
+  /(?:[tsxg]ion|té|ée|rie|ette|ence|ance|euse|trice|ade|tude|esse|elle|enne|aison|ille|logie|graphie|omie|opie|ogie|ffe|ure|ise|ine|une|ude|ole|eille|ace)s?$/;
+const MASCULINE =
+  words(`silence squelette stade grade gradé modèle musée lycée gorille intervalle vermicelle libelle mille quadrille portefeuille
+  trophée camée scarabée mausolée apogée violoncelle comté côté été traité député pâté arrêté comité côtés invité décolleté pré-été génie incendie
+  parapluie acheté ajouté raté compté excepté prélude interlude coude sosie musée athée domaine magazine capitaine moine patrimoine pétrole symbole protocole monopole contrôle espace palace visage bilan murmure
+  dinosaure mercure cyanure carbure oreiller royaume appareille soleil gaze régime costume volume rhume légume bitume parfum vaccine jeune monopole rôle pôle saule drôle môle gosse carrosse colosse gaffe canevas hymne exercice délice vice office service précipice indice bénéfice artifice sacrifice orifice athlète`);
+const FEMININE_ADJECTIVES =
+  words(`nouvelle grande petite bonne belle seule longue première dernière ancienne grosse haute vieille
   prochaine autre même simple double jeune`);
 
 /** A noun (behind at most one adjective) that makes "une" of the 1 before it. */
@@ -42,12 +50,13 @@ export function isFeminine(word: string): boolean {
   return word.length > 4 && FEMININE_ENDINGS.test(word) && !MASCULINE.has(single) && !MASCULINE.has(word);
 }
 
-const NUMBERED = words(`page pages numéro numéros chapitre article articles an années année ligne chambre salle porte étape volume tome
+const NUMBERED =
+  words(`page pages numéro numéros chapitre article articles an années année ligne chambre salle porte étape volume tome
   section paragraphe figure tableau annexe partie version niveau bus tram vol train quai voie sortie option touche leçon exercice`);
 
 /** Behind "page" or "numéro" a number names one thing and counts nothing. */
 export function isNumbered(around: Around): boolean {
-  return NUMBERED.has(around.previousWord);
+  return NUMBERED.has(around.previousWord.replace(/^(?:l|d|qu)['’]/, ''));
 }
 
 /** Between two ends of a range: entre cinq et dix, cinq à dix. */
@@ -62,10 +71,15 @@ export function isPlural(numeral: Numeral): boolean {
 
 /** Millions d'euros, millions de yens. */
 export function of(noun: string): string {
-  return /^(?:[aeiouyàâéèêîôœæ]|h(?:a[bl]|e|o[mnr]|ô[pt]|u[im]|y))/iu.test(noun) && !/^(?:yen|yuan|onz)/iu.test(noun) ? `d'${noun}` : `de ${noun}`;
+  return /^(?:[aeiouyàâéèêîôœæ]|h(?:a[bl]|e|o[mnr]|ô[pt]|u[im]|y))/iu.test(noun) &&
+    !/^(?:yen|yuan|onz)/iu.test(noun)
+    ? `d'${noun}`
+    : `de ${noun}`;
 }
 
-const NO_NOUN = words('des aux ses mes tes les nous vous dans sous vers sans depuis mais plus moins dès après très puis alors pas fois hors dehors ailleurs près');
+const NO_NOUN = words(
+  'des aux ses mes tes les nous vous dans sous vers sans depuis mais plus moins dès après très puis alors pas fois hors dehors ailleurs près',
+);
 
 /** A word behind "3M" that is counted: 3M abonnés. */
 export function isCounted(word: string): boolean {

@@ -20,7 +20,8 @@ export function hours(reading: Reading): Found | undefined {
   const { at, text } = reading;
   if (/[.,:/]/.test(text[at - 1] ?? '')) return undefined;
   const bare = reading.match(BARE);
-  const from = hourAt(reading, at) ?? (bare && { spoken: cardinal(bare[1] ?? '', true), end: at + bare[0].length });
+  const from =
+    hourAt(reading, at) ?? (bare && { spoken: cardinal(bare[1] ?? '', true), end: at + bare[0].length });
   if (from === undefined) return undefined;
   const dash = reading.match(TO, from.end);
   const to = dash && hourAt(reading, from.end + dash[0].length);

@@ -48,7 +48,7 @@ export function fileNumber(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const before = FILE.exec(text.slice(Math.max(0, at - LONGEST_FILE), at));
   const next = reading.around(at + match[0].length).nextWord;
-  if (before === null || (before[1] === undefined && /s$/.test(next))) return undefined;
+  if (before === null || (before[1] === undefined && next.endsWith('s'))) return undefined;
   return { end: at + match[0].length, spoken: spellDigits(match[0]), rule: 'digits' };
 }
 
@@ -70,7 +70,13 @@ export function accountNumber(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const spoken = match[0]
     .split(' ')
-    .map((group) => group.replace(/\d+|[A-Z]+/g, (run) => (/\d/.test(run) ? ` ${spellDigits(run)}` : ` ${SPEECH.letters(run)}`)).trim())
+    .map((group) =>
+      group
+        .replace(/\d+|[A-Z]+/g, (run) =>
+          /\d/.test(run) ? ` ${spellDigits(run)}` : ` ${SPEECH.letters(run)}`,
+        )
+        .trim(),
+    )
     .join(', ');
   return { end: reading.at + match[0].length, spoken, rule: 'digits' };
 }

@@ -42,6 +42,7 @@ function sayDecimals(decimals: string): string {
 
 /** 05 zéro cinq, 007 zéro zéro sept, 12 douze. */
 function withLeadingZeros(digits: string): string {
-  const [zeros = '', rest = ''] = [/^0*/.exec(digits)?.[0], digits.replace(/^0+/, '')];
+  const rest = digits.replace(/^0+/, '');
+  const zeros = digits.slice(0, digits.length - rest.length);
   return [...Array.from(zeros, () => 'zéro'), ...(rest === '' ? [] : [masculine(rest)])].join(' ');
 }

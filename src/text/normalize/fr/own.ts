@@ -1,15 +1,76 @@
 // Tokens that only French has, asked before the shared ones.
-import type { Reading, Recogniser } from '../reading.js';
+import { behindDigits, byFirstLetter } from '../shared-forms.js';
 import { hours, outOf } from './hours.js';
 import { accountNumber, dayOrHour, fileNumber, namedByLetters, offset, versionedName } from './names.js';
-import { andHalf, announcedScore, bigMoney, dottedTelephone, houseNumber, namedMoney, pointed, pointedMoney, rating, shortDate, uncounted } from './figures.js';
+import {
+  andHalf,
+  announcedScore,
+  bigMoney,
+  dottedTelephone,
+  houseNumber,
+  namedMoney,
+  pointed,
+  pointedMoney,
+  rating,
+  shortDate,
+  uncounted,
+} from './figures.js';
 import { area, height, lawNumber, millions, roundMillions, timesPer, trunkZero } from './pairs.js';
 import { kingOrChapter, romanOrdinal } from './roman.js';
+import {
+  american,
+  andAHalf,
+  attachedUnit,
+  below,
+  chemical,
+  dates,
+  dayTag,
+  days,
+  halfOf,
+  longDurations,
+  minutes,
+  part,
+  per,
+  place,
+  plus,
+  related,
+  season,
+  secondsAnd,
+  times,
+  toMonth,
+} from './signs.js';
 
-function fresh(recognise: Recogniser): Recogniser {
-  return (reading: Reading) => (reading.isFresh ? recognise(reading) : undefined);
-}
+const ANY = /^/;
 
-export const atDigit = [dottedTelephone, height, timesPer, millions, roundMillions, area, lawNumber, outOf, hours, bigMoney, andHalf, announcedScore, shortDate, rating, namedMoney, houseNumber, fileNumber, uncounted, pointed].map(fresh);
-export const atLetter = [romanOrdinal, kingOrChapter, accountNumber, versionedName, dayOrHour, namedByLetters].map(fresh);
-export const atMark = [trunkZero, offset, pointedMoney];
+/** By what stands behind the digits; the first that knows the token says it. */
+export const atDigit = [
+  behindDigits([
+    [/[/.]/, dates],
+    [/[-.)\d]/, american], [/\./, dottedTelephone], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes],
+    [/[x×]/, times], [/\//, season], [/\//, part], [/\//, andAHalf], [/\//, halfOf], [/[,KMGTWV]/, attachedUnit], [/m/, height], [/[xf]/, timesPer],
+    [/[,M]/, millions], [/[\d.]/, roundMillions], [/[x×]/, area], [/[-/]/, lawNumber], [/[hHjJ/s]/, outOf], [/[-–—hH]/, hours], [/[,.kKM\d]/, bigMoney],
+    [/[½1]/, andHalf], [/[-–]/, announcedScore], [/\//, shortDate], [/,/, rating], [/[\d,.]/, namedMoney], [/[btq]/, houseNumber],
+    [ANY, fileNumber], [/[cdjlmnst]/, uncounted], [/[.,]/, pointed],
+  ]),
+]; // prettier-ignore
+
+export const atLetter = [
+  byFirstLetter([
+    [/[A-Z]/, chemical], [/a/, toMonth], [/[lmjvsd]/i, days], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter], [/[A-Z]/, accountNumber],
+    [/\p{Lu}/u, versionedName], [/[JHD]/, dayOrHour], [/\p{Lu}/u, namedByLetters],
+  ]),
+]; // prettier-ignore
+
+export const atMark = [
+  dayTag,
+  american,
+  related,
+  plus,
+  below,
+  per,
+  andAHalf,
+  halfOf,
+  trunkZero,
+  offset,
+  pointedMoney,
+];

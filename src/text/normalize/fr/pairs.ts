@@ -9,10 +9,10 @@ import { MAGNITUDES, PER } from './units.js';
 const HEIGHT = /(\d{1,2}) ?m ?(\d{2})(?![\p{L}\p{N}])/uy;
 const AREA = /(\d{1,5})( ?x ?|×)(\d{1,5})(?![\p{N}]|[.,]\d)/uy;
 const TIMES = /(\d{1,3}) ?(?:x|fois) ?\/ ?(\p{L}+)/uy;
-const LAW = /(\d{1,4})-(\d{1,5})(?![\p{L}\p{N}]|[-./]\d)/uy;
-const BEFORE_LAW = /(?:n°|nº|numéro|articles?|art\.|décret|loi|[LRD]\.) ?$/u;
+const LAW = /(\d{1,4})([-/])(\d{1,5})(?![\p{L}\p{N}]|[-./]\d)/uy;
+const BEFORE_LAW = /(?:n°|nº|numéro|articles?|art\.|décret|arrêté|loi|[LRD]\.) ?$/u;
 const LONGEST_BEFORE = 12; // units before the number of a law
-const MILLIONS = /(\d{1,4})(?:,(\d{1,2}))?(M|Md|Mds) (?:d['’]|de )?(\p{Ll}{3,})/uy;
+const MILLIONS = /(\d{1,4})(?:,(\d{1,2}))? ?(M|Md|Mds) (?:d['’]|de )?(\p{Ll}{3,})/uy;
 const ROUND = /([1-9]\d{0,2}(?:[ .]\d{3}){0,3}[ .]?000[ .]?000) (\p{Ll}{3,})(?!['’])/uy;
 const TRUNK = /\+(\d{2,3}) ?\(0\) ?(\d(?:[ .-]?\d{2}){4})(?!\d)/y;
 
@@ -47,16 +47,22 @@ export function timesPer(reading: Reading): Found | undefined {
   const [written = '', number = '', period = ''] = match ?? [];
   const per = PER[period];
   if (match === undefined || per === undefined) return undefined;
-  return found(reading, written, `${cardinal(number)} fois ${per}`, 'measure');
+  return found(reading, written, `${cardinal(number, true)} fois ${per}`, 'measure');
 }
 
 /** Loi n° 2004-575, article L. 121-1 */
 export function lawNumber(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(LAW);
-  if (match === undefined || !BEFORE_LAW.test(text.slice(Math.max(0, at - LONGEST_BEFORE), at))) return undefined;
-  const [written, first = '', second = ''] = match;
-  return found(reading, written, `${cardinal(first)} tiret ${cardinal(second)}`, 'identifier');
+  if (match === undefined || !BEFORE_LAW.test(text.slice(Math.max(0, at - LONGEST_BEFORE), at)))
+    return undefined;
+  const [written, first = '', mark, second = ''] = match;
+  return found(
+    reading,
+    written,
+    `${cardinal(first)} ${mark === '-' ? 'tiret' : 'slash'} ${cardinal(second)}`,
+    'identifier',
+  );
 }
 
 /** 3M abonnés, 1,5 Md d'euros */

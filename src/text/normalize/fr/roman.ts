@@ -12,12 +12,14 @@ function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
 
-const RULERS = words(`louis henri charles françois napoléon philippe jacques édouard george georges guillaume richard paul pie benoît grégoire léon
+const RULERS =
+  words(`louis henri charles françois napoléon philippe jacques édouard george georges guillaume richard paul pie benoît grégoire léon
   innocent clément jean nicolas alexandre frédéric ferdinand alphonse albert léopold baudouin juan hassan mohammed ramsès ptolémée urbain
   boniface christian gustave emmanuel mehmed soliman charles-quint félipe philippe-auguste amédée othon rainier honoré`);
 const QUEENS = words('élisabeth elisabeth elizabeth catherine marie margrethe isabelle');
-const NUMBERED = words(`chapitre tome volume livre acte scène partie titre annexe article phase type niveau classe section apollo rocky
-  mark figure tableau épisode mondiale paris lyon bordeaux lille nanterre licence groupe catégorie stade grade`);
+const NUMBERED =
+  words(`chapitre tome volume livre acte scène partie titre annexe article phase type niveau classe section apollo rocky
+  vatican an chap vol art mark figure tableau épisode mondiale paris lyon bordeaux lille nanterre licence groupe catégorie stade grade`);
 
 function isNumeral(letters: string): boolean {
   return ROMAN.test(letters) && (letters.length > 1 || /[IVX]/.test(letters)); // Le, De, Ce, Me are words
@@ -38,7 +40,9 @@ export function kingOrChapter(reading: Reading): Found | undefined {
   const letters = reading.match(NUMERAL)?.[0] ?? '';
   if (letters === '' || !isNumeral(letters)) return undefined;
   const end = reading.at + letters.length;
-  const before = reading.around(end).previousWord;
+  const before = reading.around(end).previousShort.replace(/^(?:l|d)['’]/, '');
+  if (letters === 'XV' && /^ d(?:e |['’])\p{Lu}/u.test(reading.text.slice(end, end + 5)))
+    return { end, spoken: 'quinze', rule: 'roman' };
   const queen = QUEENS.has(before);
   const ruler = queen || RULERS.has(before);
   if (!ruler && !NUMBERED.has(before)) return undefined;

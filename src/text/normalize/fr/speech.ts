@@ -2,12 +2,14 @@
 import type { Noun, Speech, WrittenDate, WrittenTime } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
+import { withoutCommonNoun } from '../shared-forms.js';
 import { count, measure, money, sayFraction, withNoun } from './amounts.js';
 import { and, isFeminineAhead } from './grammar.js';
 import { cardinal, decimal, ordinal, rank, spellDigits } from './numbers.js';
 
-const MONTHS =
-  'janvier février mars avril mai juin juillet août septembre octobre novembre décembre'.split(' ');
+const MONTHS = 'janvier février mars avril mai juin juillet août septembre octobre novembre décembre'.split(
+  ' ',
+);
 
 function day(digits: string): string {
   return digits === '1' ? 'premier' : cardinal(digits);
@@ -69,7 +71,8 @@ function sayOrdinal(digits: string, mark: string): string | undefined {
 function year(digits: string, around: Around, sure: boolean): string | undefined {
   const value = Number(digits);
   if (sure && value >= 1000 && value < 2100) return rank(digits);
-  if (value < 1100 || value > 2099 || /s$/.test(around.nextWord) || isFeminineAhead(around)) return undefined;
+  if (value < 1100 || value > 2099 || around.nextWord.endsWith('s') || isFeminineAhead(around))
+    return undefined;
   return rank(digits);
 }
 
@@ -108,6 +111,19 @@ function cutNumber(digits: string, plus: boolean): string[] {
   return [country, ...(odd === 1 ? [rest.slice(0, 1)] : []), ...pairs(rest.slice(odd))];
 }
 
+/** En 2023-2024, la saison 2023-24: one year that reaches into the next. */
+function isSeason({ text, start, end, previousWord }: Around): boolean {
+  const [, from = '', to = ''] = /^(\d{4})[-–](\d{2,4})$/.exec(text.slice(start, end)) ?? [];
+  return from !== '' && previousWord !== 'entre' && Number(from.slice(-2)) + 1 === Number(to.slice(-2));
+}
+
+function range(from: string, to: string, around: Around): string {
+  if (isSeason(around)) return `${from} ${to}`;
+  if (MONTHS.some((month) => from.includes(` ${month}`)))
+    return `${around.previousWord === 'du' ? '' : 'du '}${from} au ${to}`;
+  return `${withoutCommonNoun(from, to)} ${and(around)} ${to}`;
+}
+
 export const SPEECH: Speech = {
   number: (numeral, _around, noun) => decimal(numeral, noun?.gender === 'f'),
   ordinal: (digits, _around, mark) => sayOrdinal(digits, mark),
@@ -121,11 +137,10 @@ export const SPEECH: Speech = {
   money,
   date,
   time,
-  duration: (parts) =>
-    parts.map(([digits, unit]) => counted(digits, DURATION[unit])).join(' '),
+  duration: (parts) => parts.map(([digits, unit]) => counted(digits, DURATION[unit])).join(' '),
   power: (exponent) =>
     exponent === '2' ? 'au carré' : exponent === '3' ? 'au cube' : `puissance ${cardinal(exponent)}`,
-  range: (from, to, around) => `${from} ${and(around)} ${to}`,
+  range,
   score: (home, guest) => `${home} à ${guest}`,
   telephone,
 };

@@ -14,7 +14,7 @@ const MONTHS = [
   ['décembre', 'déc.', 'decembre', 'déc'],
 ]; // prettier-ignore
 const WEEKDAYS = [
-  ['lundi', 'lun.'], ['mardi', 'mar.'], ['mercredi', 'mer.'], ['jeudi', 'jeu.'], ['vendredi', 'ven.'], ['samedi', 'sam.'], ['dimanche', 'dim.'],
+  ['lundi', 'lun.', 'Lun.'], ['mardi', 'mar.', 'Mar.'], ['mercredi', 'mer.', 'Mer.'], ['jeudi', 'jeu.', 'Jeu.'], ['vendredi', 'ven.', 'Ven.'], ['samedi', 'sam.', 'Sam.'], ['dimanche', 'dim.', 'Dim.'],
 ]; // prettier-ignore
 
 export const WRITING: Writing = {
@@ -59,11 +59,12 @@ export const WRITING: Writing = {
     AG BFM RTL RMC LCI DGSE DGSI OCDE OCR UMP RN LFI PS PCF EELV IVG PMA GPA QI IPO AC DC WC HD AVC IMC OVH ATM BNP HSBC EPA
     CEO CTO CFO LED LCD UI UX OS IBM IUFM UFR IEP ENS HEC EPFL UNSA CFE DAB PEA LEP CSG IFI ISF SCI AMU ADSL IRL UIT UHT TEOM TIPP IDF
   `),
-  read: words('SMS_ SIM PIN CAF ZAC ZEP ZUP NASA FIFA UEFA ONU OTAN INSEE PACS SIDA SAMU SMIC ENA URSSAF MEDEF RAM ROM JPEG GIF CROUS CNED WIFI'),
+  read: words('COP SIM PIN CAF ZAC ZEP ZUP NASA FIFA UEFA ONU OTAN INSEE PACS SIDA SAMU SMIC ENA URSSAF MEDEF RAM ROM JPEG GIF CROUS CNED WIFI'),
   romanAfter: {}, // its own recogniser knows which letters are a numeral
   romanBefore: words('siècle siècles'),
-  digitsAfter: words('code codes pin référence réf siret siren cvv otp isbn ean imei matricule confirmation'),
-  linking: words('est numéro no nº confirmation secret pin postal vérification'),
+  digitsAfter: words('vol chiffres termine terminant code codes pin référence réf siret siren cvv otp isbn ean imei matricule confirmation'),
+  linking: words('est par numéro no nº confirmation secret pin postal vérification'),
+  letterPlural: '',
   decadeMark: '',
   yearAfter: words('en depuis avant après vers année an janvier février mars avril mai juin juillet août septembre octobre novembre décembre printemps été automne hiver rentrée saison millésime'),
   scoreWords: words(`gagné gagne gagnent gagner remporté bat battu battent perdu perd score victoire défaite match but buts mené mène menait mènent nul imposé imposée imposés impose imposent incliné inclinés incline finale

@@ -1,0 +1,189 @@
+// Times as Italians write them: alle 8.30, ore 9-13, 9.00–17.30, h 15, l'1:30, 2h30.
+import type { WrittenTime } from '../language.js';
+import { numeralOf, withoutZeros } from '../numerals.js';
+import type { Around, Found, Reading } from '../reading.js';
+import { withNoun } from './amounts.js';
+import { before, words } from './grammar.js';
+import { cardinal } from './numbers.js';
+import { UNITS } from './units.js';
+
+const HOUR = '(\\d{1,2})';
+const MINUTES = '[.:]([0-5]\\d)';
+const BEHIND =
+  '(?![\\p{L}\\d]|[.,:/]\\d| ?(?:[€$%£]|euro|mila|mln|milion|miliard|dollar|punti|per cento|percento|kg|km|m\\b|cm|gb|ghz))';
+const DOTTED = new RegExp(`${HOUR}[.,]([0-5]\\d)${BEHIND}`, 'iuy');
+const BOTH = new RegExp(`${HOUR}${MINUTES} ?[-–/] ?${HOUR}${MINUTES}${BEHIND}`, 'iuy');
+const HOURS = /ore (\d{1,2})(?:[.:]([0-5]\d))? ?[-–/] ?(\d{1,2})(?:[.:]([0-5]\d))?(?![\p{L}\d]|[.,:/]\d)/iuy;
+const ONE_OCLOCK =
+  /(?:(a|da|de|su)l)?le (?:ore )?0?1(?:[.:]([0-5]\d))?(?![\p{L}\d]|[.,:/]\d| ?(?:[-–%€]|ore|per))/iuy;
+const LENGTH = /(\d{1,3}) ?h ?([0-5]\d)(?:'|’|′)?(?! ?(?:min|m)\b)(?![\p{L}\d]|[.,:]\d)/uy;
+const MINUTES_SECONDS = /(\d{1,3})['’′] ?([0-5]?\d)(?:"|”|″|''|’’)/uy;
+const BARE_RANGE = /(\d{1,2}) ?[-–] ?(\d{1,2})(?![\p{L}\d/]|[.,:/]\d| ?(?:[€%]|euro|\p{Ll}))/uy;
+const WEEKDAY = /^(?:lun|mar|mer|gio|ven)(?:edì|tedì|coledì|vedì|erdì)?$|^sab(?:ato)?$|^dom(?:enica)?$/;
+const BEFORE_TIME =
+  words(`ore ora alle dalle le delle sulle all' dall' dell' l' h all’ dall’ dell’ l’ orario lunedì martedì mercoledì giovedì venerdì
+  sabato domenica domani oggi stasera stamattina dopodomani`);
+const AFTER_TIME = /^ (?:di (?:mattina|sera|notte|pomeriggio)|del (?:mattino|pomeriggio)|in punto)(?!\p{L})/u;
+const LOOK_AHEAD = 18; // units
+const CLOCK = words("alle ore dalle le delle all' dall' l' h");
+
+const EVENING = 6; // o'clock
+
+function halfName(hours: number, half: string): string {
+  if (half === 'am') return hours === 12 ? 'di notte' : 'del mattino';
+  return hours >= EVENING && hours < 12 ? 'di sera' : 'del pomeriggio';
+}
+
+/** Le quindici e trenta; the article is in the text. */
+export function time({ hours, minutes, seconds, half, zone }: WrittenTime, around: Around): string {
+  const hour = hours === '1' ? 'una' : cardinal(hours);
+  const past = withoutZeros(minutes || '0');
+  const parts = [
+    seconds === undefined ? `${hour}${minutesPast(past)}` : withSeconds(hours, past, seconds, around),
+  ];
+  if (half !== undefined) parts.push(halfName(Number(hours), half));
+  if (zone !== undefined) parts.push(zone);
+  return parts.join(' ');
+}
+
+function minutesPast(minutes: string): string {
+  if (minutes === '0') return '';
+  return ` e ${minutes === '1' ? 'un minuto' : cardinal(minutes)}`;
+}
+
+/** At 23:59:59, or a run of 2:05:30. */
+function withSeconds(hours: string, minutes: string, seconds: string, around: Around): string {
+  const rest: (readonly [string, 'min' | 's'])[] = [[minutes, 'min'], [withoutZeros(seconds), 's']]; // prettier-ignore
+  const said = rest.filter(([amount]) => amount !== '0');
+  if (!CLOCK.has(around.previousWord)) return duration([[hours, 'h'], ...said]);
+  const hour = hours === '1' ? 'una' : cardinal(hours);
+  return listed([hour, ...said.map(([amount, unit]) => counted(amount, unit))]);
+}
+
+function counted(digits: string, unit: 'h' | 'min' | 's'): string {
+  const noun = UNITS[unit];
+  return noun === undefined ? cardinal(digits) : withNoun({ number: numeralOf(digits) }, noun);
+}
+
+export function duration(parts: readonly (readonly [amount: string, unit: 'h' | 'min' | 's'])[]): string {
+  return listed(parts.map(([digits, unit]) => counted(digits, unit)));
+}
+
+/** Due ore, cinque minuti e trenta secondi. */
+function listed(parts: readonly string[]): string {
+  return parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} e ${parts.at(-1) ?? ''}`;
+}
+
+/** Dalle nove alle tredici; "dalle 9-13" has its first word already. */
+export function timeRange(from: string, to: string, around: Around): string {
+  const word = around.previousWord;
+  if (/^(?:dalle|dall['’])$/.test(word)) return `${from} ${before('alle', to)}`;
+  if (word === 'tra' || word === 'fra' || word === 'le')
+    return `${word === 'le' ? '' : 'le '}${from} e le ${to}`;
+  return `${before('dalle', from)} ${before('alle', to)}`;
+}
+
+function sayTime(hours: string, minutes: string | undefined): string | undefined {
+  if (Number(hours) > 24) return undefined;
+  const hour = withoutZeros(hours);
+  return `${hour === '1' ? 'una' : cardinal(hour)}${minutesPast(withoutZeros(minutes ?? '0'))}`;
+}
+
+/** Alle 8.30: behind such a word a full stop (or a comma) parts hours and minutes. */
+export function dottedTime(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (/[.,:/]/.test(text[at - 1] ?? '')) return undefined;
+  const both = dottedRange(reading);
+  if (both !== undefined) return both;
+  const match = reading.match(DOTTED);
+  if (
+    match === undefined ||
+    (!BEFORE_TIME.has(reading.around(at).previousShort) &&
+      !AFTER_TIME.test(text.slice(at + match[0].length, at + match[0].length + LOOK_AHEAD)))
+  )
+    return undefined;
+  const [written, hours = '', minutes] = match;
+  const spoken = sayTime(hours, minutes);
+  return spoken === undefined ? undefined : { end: at + written.length, spoken, rule: 'time' };
+}
+
+const ROUND = 5; // minutes of a timetable
+
+/** 9.00-17.30, 9.30/12.30 */
+function dottedRange(reading: Reading): Found | undefined {
+  const match = reading.match(BOTH);
+  if (match === undefined) return undefined;
+  const [written, hours = '', minutes = '', hoursTo = '', minutesTo = ''] = match;
+  if (Number(minutes) % ROUND !== 0 || Number(minutesTo) % ROUND !== 0) return undefined;
+  const [from, to] = [sayTime(hours, minutes), sayTime(hoursTo, minutesTo)];
+  if (from === undefined || to === undefined) return undefined;
+  const end = reading.at + written.length;
+  return { end, spoken: timeRange(from, to, reading.around(end)), rule: 'time' };
+}
+
+/** Lun.-ven. 9-18 */
+export function bareRange(reading: Reading): Found | undefined {
+  const match = reading.match(BARE_RANGE);
+  if (match === undefined || !WEEKDAY.test(reading.around(reading.at).previousShort)) return undefined;
+  const [written, hours = '', hoursTo = ''] = match;
+  const [from, to] = [sayTime(hours, undefined), sayTime(hoursTo, undefined)];
+  if (from === undefined || to === undefined || Number(hoursTo) <= Number(hours)) return undefined;
+  const end = reading.at + written.length;
+  return { end, spoken: timeRange(from, to, reading.around(end)), rule: 'time' };
+}
+
+/** "Ore 9-13" is "dalle nove alle tredici". */
+export function hourRange(reading: Reading): Found | undefined {
+  const match = reading.match(HOURS);
+  if (match === undefined) return undefined;
+  const [written, hours = '', minutes, hoursTo = '', minutesTo] = match;
+  const [from, to] = [sayTime(hours, minutes), sayTime(hoursTo, minutesTo)];
+  if (from === undefined || to === undefined) return undefined;
+  const end = reading.at + written.length;
+  const said = timeRange(from, to, reading.around(end));
+  const spoken = written.startsWith('O') ? said.slice(0, 1).toUpperCase() + said.slice(1) : said;
+  return { end, spoken, rule: 'time' };
+}
+
+/** "Alle 1" is "all'una". */
+export function oneOclock(reading: Reading): Found | undefined {
+  const match = reading.match(ONE_OCLOCK);
+  if (match === undefined) return undefined;
+  const [written, preposition, minutes] = match;
+  const article = preposition === undefined ? written.slice(0, 1) : `${preposition}ll`;
+  return {
+    end: reading.at + written.length,
+    spoken: `${article}'${sayTime('1', minutes) ?? ''}`,
+    rule: 'time',
+  };
+}
+
+/** 2h30, 3'25": how long something takes. */
+export function length(reading: Reading): Found | undefined {
+  const long = reading.match(LENGTH);
+  const match = long ?? reading.match(MINUTES_SECONDS);
+  if (match === undefined) return undefined;
+  const [written, first = '', second = ''] = match;
+  const parts = long === undefined ? ([[first, 'min'], [second, 's']] as const) : ([[first, 'h'], [second, 'min']] as const); // prettier-ignore
+  const spoken = duration(
+    parts.map(([digits, unit]) => [withoutZeros(digits), unit] as const).filter(([digits]) => digits !== '0'),
+  );
+  return spoken === '' ? undefined : { end: reading.at + written.length, spoken, rule: 'duration' };
+}
+
+const OFFSET = /([+\-−])(\d{1,2})(?::(\d{2}))?(?![\p{L}\p{N}])/uy;
+
+/** The +2 of UTC+2 */
+export function offset(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!/(?:UTC|GMT)$/.test(text.slice(Math.max(0, at - 3), at))) return undefined;
+  const match = reading.match(OFFSET);
+  if (match === undefined) return undefined;
+  const [written, sign, hours = '', minutes] = match;
+  const rest = minutes === undefined || minutes === '00' ? '' : ` e ${cardinal(minutes)}`;
+  return {
+    end: at + written.length,
+    spoken: `${sign === '+' ? 'più' : 'meno'} ${cardinal(hours)}${rest}`,
+    rule: 'zone',
+  };
+}

@@ -1,0 +1,170 @@
+// Dates and years as Italians write them: l'8/3, il 14/07, 12-15 maggio, anni '90, 5 set 2024.
+import type { WrittenDate } from '../language.js';
+import type { Around, Found, Reading } from '../reading.js';
+import { before, words } from './grammar.js';
+import { cardinal } from './numbers.js';
+
+const MONTHS =
+  'gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre'.split(' ');
+const WEEKDAYS = 'lunedì martedì mercoledì giovedì venerdì sabato domenica'.split(' ');
+const SHORT_DATE = /(\d{1,2})\/(0?[1-9]|1[0-2])(?![\p{L}\d/]|,\d)/uy;
+const SHORT_MONTH = /(\d{1,2}) (set|ago)\.? ((?:19|20)\d\d)(?![\p{L}\d])/uy;
+const BEFORE_DATE = words(
+  `il dal al del entro lunedì martedì mercoledì giovedì venerdì sabato domenica data giorno scadenza nato nata l' dell' dall' all'`,
+);
+const CENTURY = /['’](\d{2,3})(?![\p{L}\p{N}]|['’"]|[.,]\d)/uy;
+const DATE_RANGE =
+  /(\d{1,2})(?:\/(\d{1,2}))? ?[-–] ?(\d{1,2})\/(\d{1,2})(?:\/(\d{4}))?(?![\p{L}\d/]|[.,]\d)/uy;
+
+/** Primo, but "l'uno": the elided article has been written. */
+function day(digits: string, around: Around): string {
+  if (digits !== '1') return cardinal(digits);
+  return /['’]$/.test(around.previousWord) ? 'uno' : 'primo';
+}
+
+export function date(
+  { day: first, dayTo, month, year, style }: WrittenDate,
+  around: Around,
+): string | undefined {
+  if (style === 'numeric' && year === undefined) return undefined;
+  const name = MONTHS[(month ?? 0) - 1] ?? '';
+  const full = year === undefined ? '' : cardinal(year.length === 2 ? withCentury(year) : year);
+  const days =
+    first === undefined ? '' : dayTo === undefined ? day(first, around) : daysBetween(first, dayTo, around);
+  return [days, name, full].filter((part) => part !== '').join(' ');
+}
+
+/** Dal dodici al quindici; "il 12-13" is "il dodici e il tredici". */
+function daysBetween(from: string, to: string, around: Around): string {
+  const [first, last] = [day(from, around), cardinal(to)];
+  const word = around.previousWord;
+  if (/^(?:dal|dall['’])$/.test(word)) return `${first} ${before('al', last)}`;
+  if (/^(?:il|l['’]|del|dell['’])$/.test(word)) {
+    const article = /^(?:otto|undici)/.test(last) ? "l'" : 'il ';
+    return Number(to) - Number(from) === 1
+      ? `${first} e ${article}${last}`
+      : `${first} ${before('al', last)}`;
+  }
+  return `${before('dal', first)} ${before('al', last)}`;
+}
+
+function withCentury(two: string): string {
+  return Number(two) < 70 ? `20${two}` : `19${two}`;
+}
+
+function isDay(digits: string): boolean {
+  return Number(digits) >= 1 && Number(digits) <= 31;
+}
+
+/** Il 14/07; 1/2 alone is a half. */
+export function shortDate(reading: Reading): Found | undefined {
+  const match = reading.match(SHORT_DATE);
+  if (match === undefined) return undefined;
+  const around = reading.around(reading.at);
+  const [written, digits = '', month = ''] = match;
+  if (!BEFORE_DATE.has(around.previousWord) || !isDay(digits)) return undefined;
+  const spoken = `${day(String(Number(digits)), around)} ${MONTHS[Number(month) - 1] ?? ''}`;
+  return { end: reading.at + written.length, spoken, rule: 'date' };
+}
+
+/** 5 set 2024: without its year it is a set of a match. */
+export function shortMonth(reading: Reading): Found | undefined {
+  const match = reading.match(SHORT_MONTH);
+  if (match === undefined) return undefined;
+  const [written, digits = '', name, year = ''] = match;
+  if (!isDay(digits)) return undefined;
+  const month = name === 'set' ? 'settembre' : 'agosto';
+  const spoken = `${day(String(Number(digits)), reading.around(reading.at))} ${month} ${cardinal(year)}`;
+  return { end: reading.at + written.length, spoken, rule: 'date' };
+}
+
+const DAY_NAME = '(lun|mar|mer|gio|ven|sab|dom)\\.?';
+const SHORT_WEEKDAYS = new RegExp(`dal? ${DAY_NAME} al? ${DAY_NAME}(?!\\p{L})`, 'iuy');
+const WEEKS = /(\d{1,2}) sett\.?(?= (?:di|e|al|per|dopo|fa|prima|consecutive)\b)/uy;
+
+/** 12-15/03, 28/12 - 6/1 */
+export function dateRange(reading: Reading): Found | undefined {
+  const match = reading.match(DATE_RANGE);
+  if (match === undefined || /[.,:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+  const [written, from = '', monthFrom, to = '', month = '', year] = match;
+  const [first, second] = [
+    monthFrom === undefined ? '' : MONTHS[Number(monthFrom) - 1],
+    MONTHS[Number(month) - 1],
+  ];
+  if (first === undefined || second === undefined || !isDay(from) || !isDay(to)) return undefined;
+  const around = reading.around(reading.at);
+  const start = [day(String(Number(from)), around), first].filter((part) => part !== '').join(' ');
+  const end = [cardinal(to), second, year === undefined ? '' : cardinal(year)]
+    .filter((part) => part !== '')
+    .join(' ');
+  const said = around.previousWord === 'dal' ? start : before('dal', start);
+  return { end: reading.at + written.length, spoken: `${said} ${before('al', end)}`, rule: 'date' };
+}
+
+/** Anni '90, il '68, l'arte del '900: the apostrophe stands for the rest of the year. */
+export function shortYear(reading: Reading): Found | undefined {
+  const match = reading.match(CENTURY);
+  if (match === undefined || (!reading.startsChunk && !/[-–]/.test(reading.text[reading.at - 1] ?? '')))
+    return undefined;
+  const [written, digits = ''] = match;
+  if (digits.length === 3 && !digits.endsWith('00')) return undefined;
+  const spoken = digits.startsWith('0') ? `zero ${cardinal(digits)}` : cardinal(digits);
+  return { end: reading.at + written.length, spoken, rule: 'year' };
+}
+
+const IN_THE_YEAR = words(
+  'nel del il biennio triennio quadriennio quinquennio decennio stagione anno anni annata campionato',
+);
+
+/** Dal millenovecentotrentanove al millenovecentoquarantacinque; "nel biennio 2019-2020" is said without. */
+export function yearRange(from: string, to: string, around: Around): string {
+  const word = around.previousWord;
+  if (word === 'tra' || word === 'fra') return `il ${from} e il ${to}`;
+  if (word === 'dal') return `${from} al ${to}`;
+  return IN_THE_YEAR.has(word) ? `${from} ${to}` : `dal ${from} al ${to}`;
+}
+
+/** Da lun a ven */
+export function shortWeekdays(reading: Reading): Found | undefined {
+  const match = reading.match(SHORT_WEEKDAYS);
+  if (match === undefined) return undefined;
+  const [written, from = '', to = ''] = match;
+  const [first, last] = [from, to].map(
+    (short) => WEEKDAYS.find((name) => name.startsWith(short.toLowerCase())) ?? '',
+  );
+  const spoken = `${first === 'domenica' ? 'dalla' : 'dal'} ${first ?? ''} ${last === 'domenica' ? 'alla' : 'al'} ${last ?? ''}`;
+  const capital = written.startsWith('D') ? `D${spoken.slice(1)}` : spoken;
+  return { end: reading.at + written.length, spoken: capital, rule: 'date' };
+}
+
+/** 2 sett. di ferie are weeks, 2 sett. a day. */
+export function shortWeeks(reading: Reading): Found | undefined {
+  const match = reading.match(WEEKS);
+  if (match === undefined) return undefined;
+  const [written, digits = ''] = match;
+  const spoken = digits === '1' ? 'una settimana' : `${cardinal(digits)} settimane`;
+  return { end: reading.at + written.length, spoken, rule: 'measure' };
+}
+
+/** Dal lunedì al venerdì, dalla domenica al giovedì; undefined where these are no days. */
+export function weekdayRange(from: string, to: string, around: Around): string | undefined {
+  const [first, last] = [WEEKDAYS.indexOf(from), WEEKDAYS.indexOf(to)];
+  if (first < 0 || last < 0) return undefined;
+  if (last - first === 1) return `${from} e ${to}`;
+  const start = /^dal(?:la)?$/.test(around.previousWord)
+    ? from
+    : `${from === 'domenica' ? 'dalla' : 'dal'} ${from}`;
+  return `${start} ${to === 'domenica' ? 'alla' : 'al'} ${to}`;
+}
+
+/** Da gennaio a marzo, dal primo gennaio al trentuno marzo; undefined where these are no dates. */
+export function dateToDate(from: string, to: string, around: Around): string | undefined {
+  const word = around.previousWord;
+  const between = word === 'tra' || word === 'fra';
+  if (MONTHS.includes(from)) {
+    if (between) return `${from} e ${to}`;
+    return word === 'da' ? `${from} a ${to}` : `da ${from} a ${to}`;
+  }
+  if (!MONTHS.some((month) => from.includes(` ${month}`))) return undefined;
+  return `${/^dal(?:l['’])?$/.test(word) ? from : before('dal', from)} ${before('al', to)}`;
+}

@@ -1,0 +1,106 @@
+// Figures in forms that only the words around them decide: 12,50 euro, 4,5/5, 3.5 as in English.
+import { isWordAt } from '../characters.js';
+import { numeralOf, readNumeral } from '../numerals.js';
+import { wordBefore, type Found, type Reading } from '../reading.js';
+import { Quantities } from '../recognise/quantities.js';
+import { money } from './amounts.js';
+import { CURRENCIES, CURRENCY_SIGNS } from './currencies.js';
+import { cardinal, decimal } from './numbers.js';
+import { SPEECH } from './speech.js';
+import { SYMBOLS } from './symbols.js';
+import { MAGNITUDES } from './units.js';
+import { WRITING } from './writing.js';
+
+const POINTED =
+  /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|(?:0|[1-9]\d*)\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
+const RATING = /(\d{1,2},\d{1,2})\/(\d{1,3})(?![\p{L}\d/])/uy;
+const NAMED_MONEY = / (euro|dollari|sterline|franchi svizzeri)(?![\p{L}\p{N}])/uy;
+const BIG = / ?(k|K|M|Mln|mln|Mld|mld)([€$£])/uy;
+const BILLIONS = /[1-9]\d{0,2}(?:\.\d{3}){3}(?![\d.:/])/y;
+
+const grouped = new Quantities({ tag: 'it', writing: WRITING, speech: SPEECH, symbols: SYMBOLS });
+
+/** How a number is written in English, and by many programs. */
+const english = new Quantities({
+  tag: 'it',
+  writing: { ...WRITING, numbers: { decimal: '.', grouping: [','] } },
+  speech: SPEECH,
+  symbols: SYMBOLS,
+});
+
+/** 21.000.000.000 is no address of the net: some of its groups begin with zero. */
+export function billions(reading: Reading): Found | undefined {
+  const match = reading.match(BILLIONS);
+  return match?.[0].includes('.0') === true ? grouped.atDigit(reading) : undefined;
+}
+
+/** 3.5 GHz is a decimal; Python 3.11 a version. */
+export function pointed(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (/[.,:/]/.test(text[at - 1] ?? '') || reading.match(POINTED) === undefined) return undefined;
+  const found = english.atDigit(reading);
+  if (found?.rule !== 'decimal' || !isNameBefore(reading)) return found;
+  const [whole = '', rest = ''] = text.slice(at, found.end).split('.');
+  return { end: found.end, spoken: `${cardinal(whole)} punto ${cardinal(rest)}`, rule: 'version' };
+}
+
+function isNameBefore({ text, at }: Reading): boolean {
+  const before = wordBefore(text, text[at - 1] === '-' ? at - 1 : at);
+  return before === 'versione' || /\p{Lu}/u.test(before);
+}
+
+/** $3.50, -$3.50, € 3.50 */
+export function pointedMoney(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!/^[-−]?[$€£¥] ?\d/.test(text.slice(at, at + 4)) || isWordAt(text, at - 1)) return undefined;
+  const digits = at + text.slice(at, at + 4).search(/\d/);
+  return reading.match(POINTED, digits) === undefined ? undefined : english.atMark(reading);
+}
+
+/** 4,5/5 */
+export function rating(reading: Reading): Found | undefined {
+  const match = reading.match(RATING);
+  if (match === undefined) return undefined;
+  const [written, grade = '', best = ''] = match;
+  const [whole = '', decimals = ''] = grade.split(',');
+  const spoken = `${decimal({ ...numeralOf(whole), decimals })} su ${cardinal(best)}`;
+  return { end: reading.at + written.length, spoken, rule: 'fraction' };
+}
+
+const NAMED: Readonly<Record<string, string>> = {
+  euro: 'EUR',
+  dollari: 'USD',
+  sterline: 'GBP',
+  'franchi svizzeri': 'CHF',
+};
+
+/** 12,50 euro, 3.50 dollari: with two decimals the name of the currency counts hundredths, too. */
+export function namedMoney(reading: Reading): Found | undefined {
+  const format =
+    reading.match(POINTED) === undefined ? WRITING.numbers : ({ decimal: '.', grouping: [','] } as const);
+  const read = readNumeral(reading.text, reading.at, format);
+  if (read?.numeral.decimals.length !== 2) return undefined;
+  const name = reading.match(NAMED_MONEY, read.end);
+  const currency = CURRENCIES[NAMED[name?.[1] ?? ''] ?? ''];
+  if (name === undefined || currency === undefined) return undefined;
+  return {
+    end: read.end + name[0].length,
+    spoken: money({ number: read.numeral }, currency),
+    rule: 'currency',
+  };
+}
+
+/** 3,5 M€, 45 k€, 2 mld€ */
+export function bigMoney(reading: Reading): Found | undefined {
+  const read = readNumeral(reading.text, reading.at, WRITING.numbers);
+  const match = read && reading.match(BIG, read.end);
+  if (read === undefined || match === undefined) return undefined;
+  const [written, size = '', sign = ''] = match;
+  const [magnitude, currency] = [MAGNITUDES[size], CURRENCIES[CURRENCY_SIGNS[sign] ?? '']];
+  if (magnitude === undefined || currency === undefined) return undefined;
+  return {
+    end: read.end + written.length,
+    spoken: money({ number: read.numeral, magnitude }, currency),
+    rule: 'currency',
+  };
+}

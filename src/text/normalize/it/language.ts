@@ -1,0 +1,14 @@
+// Italian, as said in Italy.
+import type { Language } from '../language.js';
+import { atDigit, atLetter, atMark } from './own.js';
+import { SPEECH } from './speech.js';
+import { SYMBOLS } from './symbols.js';
+import { WRITING } from './writing.js';
+
+export const ITALIAN: Language = {
+  tag: 'it',
+  writing: WRITING,
+  speech: SPEECH,
+  symbols: SYMBOLS,
+  own: { atDigit, atLetter, atMark },
+};

@@ -1,0 +1,82 @@
+// Tokens that only Italian has, asked before the shared ones.
+import { behindDigits, byFirstLetter } from '../shared-forms.js';
+import { bareRange, dottedTime, hourRange, length, offset, oneOclock } from './clock.js';
+import { dateRange, shortDate, shortMonth, shortWeekdays, shortWeeks, shortYear } from './dates.js';
+import {
+  age,
+  andAHalf,
+  andHalf,
+  announcedScore,
+  millions,
+  oneElided,
+  roundMillions,
+  uncounted,
+} from './counts.js';
+import { bigMoney, billions, namedMoney, pointed, pointedMoney, rating } from './figures.js';
+import {
+  area,
+  attachedUnit,
+  below,
+  by,
+  chemical,
+  dates,
+  dayTag,
+  longDurations,
+  per,
+  plus,
+  prime,
+  related,
+  season,
+  secondsAnd,
+  times,
+} from './signs.js';
+import {
+  beforePostcode,
+  dottedForm,
+  euroName,
+  fileNumber,
+  houseNumber,
+  lawNumber,
+  namedByLetters,
+  plate,
+  postcode,
+  province,
+  saint,
+  taxCode,
+  versionedName,
+} from './names.js';
+import { roman } from './roman.js';
+
+const ANY = /^/;
+
+/** By what stands behind the digits; the first that knows the token says it. */
+export const atDigit = [
+  behindDigits([
+    [/[/.]/, dates],
+    [/[-–/]/, dateRange], [/\//, season], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/[-–]/, beforePostcode], [/[,KMGTPWV]/, attachedUnit],
+    [/\./, billions], [/[,M]/, millions], [/\//, andAHalf], [/[.,:]/, dottedTime], [/[-–]/, bareRange], [/[h'’′]/, length], [/['’′]/, prime], [/s/, shortWeeks], [/[sa]/, shortMonth],
+    [/\//, shortDate], [/\//, lawNumber], [/[-‑e]/, age], [/[,.kKMm\d]/, bigMoney], [/[½1e]/, andHalf], [/[-–]/, announcedScore], [/,/, rating],
+    [/[\d,.'’]/, namedMoney], [/[\d.]/, roundMillions], [/\p{L}/u, oneElided], [/[cdlmnstv]/, uncounted], [/[x×]/, times], [/[,xX×]/, area], [/[-/btqs]/, houseNumber],
+    [/[,\p{Lu}]/u, postcode], [ANY, fileNumber], [/[.,]/, pointed],
+  ]),
+]; // prettier-ignore
+
+export const atLetter = [
+  byFirstLetter([
+    [/[A-Z]/, chemical], [/[acdlps]/i, dottedForm], [/S/, saint], [/e/i, euroName], [/[A-Z]/, taxCode], [/d/i, shortWeekdays], [/o/i, hourRange], [/[adls]/i, oneOclock],
+    [/[IVXLCDM]/, roman], [/x/i, by], [/\p{Lu}/u, versionedName], [/[A-Z]/, plate], [/\p{Lu}/u, namedByLetters],
+  ]),
+]; // prettier-ignore
+
+export const atMark = [
+  dayTag,
+  plus,
+  related,
+  below,
+  per,
+  shortYear,
+  andAHalf,
+  offset,
+  pointedMoney,
+  province,
+];

@@ -1,0 +1,99 @@
+// Figures and signs that read as phrases: 3 x 4 m, 50%-60%, 90', 10x più veloce, H₂O.
+import { numeralOf } from '../numerals.js';
+import { NOWHERE, type Found, type Reading } from '../reading.js';
+import { Quantities } from '../recognise/quantities.js';
+import {
+  formula,
+  hundredths,
+  longDuration,
+  negativePower,
+  numberedHashtag,
+  perWord,
+  plusBetween,
+  relation,
+  schoolYear,
+  twoDates,
+} from '../shared-forms.js';
+import { words } from './grammar.js';
+import { cardinal, decimal, ordinal } from './numbers.js';
+import { SPEECH } from './speech.js';
+import { SYMBOLS } from './symbols.js';
+import { PER } from './units.js';
+import { WRITING } from './writing.js';
+
+const AREA = /(\d{1,5}(?:,\d{1,2})?)( ?[xX] ?|×)(\d{1,5})(?![\p{N}]|[.,]\d)/uy;
+const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGTP]B|[MG]?W|V)(?![\p{L}\p{N}]|-\d)/uy;
+const PRIME = /(\d{1,3})['’′](?![\p{L}\d"'’”])/uy;
+const LONGEST_QUOTE = 60; // units in which an apostrophe may have opened a quote
+const TIMES = /(\d{1,4}) ?[x×](?= (?:più|meno)(?!\p{L}))/uy;
+
+const plain = new Quantities({ tag: 'it', writing: WRITING, speech: SPEECH, symbols: SYMBOLS });
+
+/** 1920x1080, 3 x 4 m: a second figure that stands apart may have a unit. */
+export function area(reading: Reading): Found | undefined {
+  const match = reading.match(AREA);
+  if (match === undefined) return undefined;
+  const [written, first = '', mark = '', second = ''] = match;
+  const [whole = '', decimals = ''] = first.split(',');
+  const words = `${decimal({ ...numeralOf(whole), decimals })} per `;
+  const attached = /^[xX]$/.test(mark);
+  const end = reading.at + written.length - (attached ? 0 : second.length);
+  return { end, spoken: attached ? words + cardinal(second) : words, rule: 'math' };
+}
+
+/** 16GB, 500W: the letters are a unit, no name. */
+export function attachedUnit(reading: Reading): Found | undefined {
+  return reading.match(ATTACHED) === undefined ? undefined : plain.atDigit(reading);
+}
+
+/** 5 cm x 3 cm */
+export function by({ text, at }: Reading): Found | undefined {
+  if (
+    !/^[xX] ?\d/.test(text.slice(at, at + 3)) ||
+    !/\d ?\p{L}{1,3} $/u.test(text.slice(Math.max(0, at - 8), at))
+  )
+    return undefined;
+  return { end: at + 1, spoken: 'per', rule: 'math' };
+}
+
+/** Al 90' is "al novantesimo", 5' are five minutes. */
+export function prime(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.match(PRIME);
+  if (match === undefined || /(?:^|[\s(])['‘]/.test(text.slice(Math.max(0, at - LONGEST_QUOTE), at)))
+    return undefined;
+  const [written, digits = ''] = match;
+  const rank = /^(?:al|dal|del|nel|il|all['’]|dall['’])$/.test(reading.around(at).previousWord);
+  const minutes = digits === '1' ? 'un minuto' : `${cardinal(digits)} minuti`;
+  return { end: at + written.length, spoken: rank ? ordinal(digits) : minutes, rule: 'duration' };
+}
+
+/** 10x più veloce */
+export function times(reading: Reading): Found | undefined {
+  const match = reading.match(TIMES);
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `${cardinal(match[1] ?? '')} volte`, rule: 'cardinal' };
+}
+
+const RELATIONS: Readonly<Record<string, string>> = {
+  '<': 'meno di',
+  '>': 'più di',
+  '≤': 'al massimo',
+  '≥': 'almeno',
+  '≈': 'circa',
+};
+export const related = relation(RELATIONS, words('di a da in per entro con e o ogni età durata tempo'));
+export const season = schoolYear(cardinal);
+export const longDurations = longDuration((parts) => SPEECH.duration(parts, NOWHERE));
+export const secondsAnd = hundredths(
+  (seconds, rest) => `${SPEECH.duration([[seconds, 's']], NOWHERE)} e ${cardinal(rest)}`,
+);
+export const chemical = formula((letters) => SPEECH.letters(letters), cardinal);
+export const plus = plusBetween('più');
+export const below = negativePower((digits) => `alla meno ${cardinal(digits)}`);
+export const per = perWord(PER);
+export const dates = twoDates({
+  date: (date, around) => SPEECH.date(date, around),
+  range: (from, to, around) => SPEECH.range(from, to, around),
+});
+export const dayTag = numberedHashtag(SYMBOLS.hashtag, cardinal);

@@ -1,0 +1,192 @@
+// Forms that several languages write alike and say in their own words: H₂O, bac+5, 10⁻³, 3 fois/jour, 2h01min39s.
+// A language makes its recognisers from these, with its words.
+import type { Speech } from './language.js';
+import type { Around, Found, Reading, Recogniser } from './reading.js';
+import { LiteralTable } from './literals.js';
+
+const FORMULA = /(?:[A-Z][a-z]?[₀-₉]*){1,8}(?<=[₀-₉][A-Za-z]{0,6})(?![\p{L}\p{N}])/uy;
+const PART = /[A-Z][a-z]?|[₀-₉]+/g;
+const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
+
+/** H₂O: letters by name, subscripts as numbers. */
+export function formula(
+  letters: (letters: string) => string,
+  number: (digits: string) => string,
+): Recogniser {
+  return (reading) => {
+    const match = reading.match(FORMULA);
+    if (match === undefined) return undefined;
+    const parts = Array.from(match[0].matchAll(PART), ([part]) => {
+      const digits = Array.from(part, (sign) => SUBSCRIPTS.indexOf(sign));
+      return digits[0] === -1 ? letters(part) : number(digits.join(''));
+    });
+    return { end: reading.at + match[0].length, spoken: parts.join(' '), rule: 'identifier' };
+  };
+}
+
+/** Bac+5, n+1, 90e+3: no space stands around the sign. */
+export function plusBetween(plus: string): Recogniser {
+  return ({ text, at }) => {
+    if (text[at] !== '+' || !/[\p{L}\p{N}'’]/u.test(text[at - 1] ?? '') || !/\d/.test(text[at + 1] ?? ''))
+      return undefined;
+    return { end: at + 1, spoken: plus, rule: 'math' };
+  };
+}
+
+const NEGATIVE_POWER = /(?:⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})|\^[-−](\d{1,3}))/uy;
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+/** 10⁻³, 10^-3 */
+export function negativePower(say: (digits: string) => string): Recogniser {
+  return (reading) => {
+    const match = reading.match(NEGATIVE_POWER);
+    if (match === undefined || !/[\p{L}\p{N})]/u.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    const raised = Array.from(match[1] ?? '', (sign) => SUPERSCRIPTS.indexOf(sign)).join('');
+    return { end: reading.at + match[0].length, spoken: say(match[2] ?? raised), rule: 'math' };
+  };
+}
+
+const COUNTED = /(?:\d ?\p{L}{2,20}|[€$£]|(?<!\p{L})euros?)$/iu;
+const LONGEST_COUNTED = 24; // units
+
+/** 10 000 pas/jour, €/kWh: behind a word that is counted the slash has a word. */
+export function perWord(per: Readonly<Record<string, string>>): Recogniser {
+  const table = new LiteralTable(Object.entries(per));
+  return ({ text, at }: Reading): Found | undefined => {
+    if (text[at] !== '/' || !COUNTED.test(text.slice(Math.max(0, at - LONGEST_COUNTED), at)))
+      return undefined;
+    const literal = table.at(text, at + 1);
+    if (literal === undefined || (literal.written.length < 2 && /\p{L}/u.test(text[at - 1] ?? '')))
+      return undefined;
+    return { end: at + 1 + literal.written.length, spoken: literal.value, rule: 'measure' };
+  };
+}
+
+const LONG_DURATION =
+  /(\d{1,3}) ?h ?(\d{1,2}) ?(?:min|mn|m|['’′]) ?(\d{1,2}) ?(?:sec|s|''|’’|["”″])?(?![\p{L}\p{N}])/uy;
+const SECONDS = /(\d{1,3})(?:"|''|’’|″|”)(\d{1,2})(?![\p{L}\p{N}])/uy;
+
+/** 2h01min39s: hours, minutes and seconds as digits without zeros. */
+export function longDuration(
+  say: (parts: readonly (readonly [amount: string, unit: 'h' | 'min' | 's'])[]) => string,
+): Recogniser {
+  return (reading) => {
+    const match = reading.match(LONG_DURATION);
+    if (match === undefined) return undefined;
+    const [hours = 0, minutes = 0, seconds = 0] = match.slice(1).map(Number);
+    const parts = ([[hours, 'h'], [minutes, 'min'], [seconds, 's']] as const).filter(([amount]) => amount > 0); // prettier-ignore
+    if (parts.length === 0) return undefined;
+    const spoken = say(parts.map(([amount, unit]) => [String(amount), unit] as const));
+    return { end: reading.at + match[0].length, spoken, rule: 'duration' };
+  };
+}
+
+/** 10"85: seconds and hundredths. */
+export function hundredths(say: (seconds: string, rest: string) => string): Recogniser {
+  return (reading) => {
+    const match = reading.match(SECONDS);
+    if (match === undefined) return undefined;
+    return {
+      end: reading.at + match[0].length,
+      spoken: say(match[1] ?? '', match[2] ?? ''),
+      rule: 'duration',
+    };
+  };
+}
+
+/** "≥ 18 ans" with nothing on the left that could be compared: at the beginning, or behind a word that takes an amount. */
+export function relation(
+  names: Readonly<Record<string, string>>,
+  beforeAmount: ReadonlySet<string>,
+): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    const spoken = names[text[at] ?? ''];
+    if (spoken === undefined || !/^ ?\d/.test(text.slice(at + 1, at + 3))) return undefined;
+    const before = reading.around(at).previousWord;
+    const free =
+      before === '' ? /^$|[(,:;] ?$/.test(text.slice(Math.max(0, at - 2), at)) : beforeAmount.has(before);
+    return free ? { end: at + 1, spoken, rule: 'math' } : undefined;
+  };
+}
+
+const SCHOOL_YEAR = /((?:19|20)\d\d)\/((?:19|20)\d\d)(?![\p{L}\d/]|[.,]\d)/uy;
+
+/** 2023/2024: one year that reaches into the next. */
+export function schoolYear(say: (digits: string) => string): Recogniser {
+  return (reading) => {
+    const match = reading.match(SCHOOL_YEAR);
+    const [written = '', from = '', to = ''] = match ?? [];
+    if (match === undefined || Number(from) + 1 !== Number(to)) return undefined;
+    return { end: reading.at + written.length, spoken: `${say(from)} ${say(to)}`, rule: 'year' };
+  };
+}
+
+const NUMBERED_HASHTAG = /#(\d{1,4})(\p{L}{3,40})(?![\p{L}\p{N}_])/uy;
+
+/** #25aprile, #8mars */
+export function numberedHashtag(hashtag: string, number: (digits: string) => string): Recogniser {
+  return (reading) => {
+    const match = reading.match(NUMBERED_HASHTAG);
+    if (match === undefined) return undefined;
+    const spoken = `${hashtag} ${number(match[1] ?? '')} ${match[2] ?? ''}`;
+    return { end: reading.at + match[0].length, spoken, rule: 'hashtag' };
+  };
+}
+
+const TWO_DATES = /(\d{1,2})([/.])(\d{1,2})\2(\d{4})[-–](\d{1,2})\2(\d{1,2})\2(\d{4})(?![\p{L}\d])/uy;
+
+/** 01/01/2024-31/03/2024, day first. */
+export function twoDates({ date, range }: Pick<Speech, 'date' | 'range'>): Recogniser {
+  const say = (day: string, month: string, year: string, around: Around): string | undefined => {
+    if (Number(day) < 1 || Number(day) > 31 || Number(month) < 1 || Number(month) > 12) return undefined;
+    return date({ day: String(Number(day)), month: Number(month), year, style: 'numeric' }, around);
+  };
+  return (reading) => {
+    const match = reading.match(TWO_DATES);
+    if (match === undefined) return undefined;
+    const [written, day = '', , month = '', year = '', dayTo = '', monthTo = '', yearTo = ''] = match;
+    const end = reading.at + written.length;
+    const around = reading.around(end);
+    const [first, last] = [say(day, month, year, around), say(dayTo, monthTo, yearTo, around)];
+    if (first === undefined || last === undefined) return undefined;
+    return { end, spoken: range(first, last, around), rule: 'date' };
+  };
+}
+
+/** The first of "dix euros à vingt euros" without its noun: "dix à vingt euros". */
+export function withoutCommonNoun(from: string, to: string): string {
+  const noun = /(?: (?:per|pour) cento?)$| \p{L}+$/u.exec(to)?.[0] ?? '';
+  return noun !== '' && from.endsWith(noun) && from.length > noun.length ? from.slice(0, -noun.length) : from;
+}
+
+type Table = readonly (readonly [where: RegExp, recognise: Recogniser])[];
+
+/** Asks only those recognisers whose expression knows the character that decides; most tokens need few of many. */
+function byCharacter(characterAt: (reading: Reading) => string, table: Table): Recogniser {
+  const known = new Map<string, readonly Recogniser[]>();
+  return (reading) => {
+    if (!reading.isFresh) return undefined;
+    const character = characterAt(reading);
+    let list = known.get(character);
+    if (list === undefined) {
+      list = table.filter(([where]) => where.test(character)).map(([, recognise]) => recognise);
+      known.set(character, list);
+    }
+    for (const recognise of list) {
+      const found = recognise(reading);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+}
+
+/** By the character behind the digits, or behind them and one space. */
+export function behindDigits(table: Table): Recogniser {
+  return byCharacter(({ text, runEnd }) => text[text[runEnd] === ' ' ? runEnd + 1 : runEnd] ?? '', table);
+}
+
+/** By the first letter of a word. */
+export function byFirstLetter(table: Table): Recogniser {
+  return byCharacter(({ text, at }) => text[at] ?? '', table);
+}
