@@ -1,12 +1,14 @@
 // The languages whose texts are normalised, by BCP 47 primary tag.
 import { GERMAN } from './de/language.js';
 import { ENGLISH } from './en/language.js';
+import { SPANISH } from './es/language.js';
 import type { Language } from './language.js';
 
 // One line a language, in the order of their tags.
 const LANGUAGES: Readonly<Record<string, Language>> = {
   de: GERMAN,
   en: ENGLISH,
+  es: SPANISH,
 };
 
 /** The language of a tag such as "de" or "de-AT"; undefined for one whose texts are left as written. */
