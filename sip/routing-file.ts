@@ -4,6 +4,7 @@
 //     {"name": "sales", "to": "100", "from": "+49*", "headers": {"X-Tenant": "acme"},
 //      "say": {"text": "Good morning.", "voice": "slt", "language": "en", "after": "hangup"}},
 //     {"to": "annc", "announce": {"mostCharacters": 500}},
+//     {"to": "300", "wait": {}},
 //     {"to": "9*", "reject": {"status": 404, "cause": 1, "text": "Unallocated",
 //                             "announcement": {"text": "This number is not in service."}}},
 //     {"to": "200", "ring": 3, "early": true, "earlyText": "One moment.", "say": {"text": "Hello."}},
@@ -25,11 +26,12 @@ const MOST_TEXT = 5000;
 const MOST_EARLY_TEXT = 1000; // about a minute, which is all that is heard of it
 const MOST_RING = 120; // seconds; proxies give up after 180
 const USUAL_ANNOUNCEMENT = 500;
-const KINDS = ['say', 'announce', 'agent', 'reject'] as const;
+const KINDS = ['say', 'announce', 'wait', 'agent', 'reject'] as const;
 const FIELDS: Readonly<Record<'route' | (typeof KINDS)[number], readonly string[]>> = {
   route: ['name', 'to', 'from', 'headers', 'ring', 'early', 'earlyText', ...KINDS],
   say: ['text', 'voice', 'language', 'after'],
   announce: ['mostCharacters', 'after'],
+  wait: [],
   agent: [],
   reject: ['status', 'cause', 'text', 'announcement'],
 };
@@ -93,6 +95,7 @@ class RouteReader {
     const value = route[kind];
     const place = `${at}.${kind}`;
     if (!this.#fields(value, place, FIELDS[kind])) return undefined;
+    if (kind === 'wait') return { kind };
     if (kind === 'say') return this.#say(value, place);
     if (kind === 'reject') return this.#reject(value, place);
     const mostCharacters = this.#integer(value, 'mostCharacters', place, 1, MOST_TEXT) ?? USUAL_ANNOUNCEMENT;
@@ -127,6 +130,8 @@ class RouteReader {
     if (earlyText !== undefined && !early) this.problems.push(`${at}.earlyText wants "early": true`);
     if (early && earlyText === undefined && seconds === 0) {
       this.problems.push(`${at}.early wants "ring" or "earlyText": nothing would be heard before the answer`);
+    } else if (early && earlyText === undefined && route['wait'] !== undefined) {
+      this.problems.push(`${at}.early wants "earlyText": "wait" says nothing that could be heard before the answer`);
     }
     if (seconds === 0 && !early) return undefined;
     return { seconds, early, ...(earlyText === undefined ? {} : { earlyText }) };
@@ -222,7 +227,8 @@ class RouteReader {
       return false;
     }
     const strange = Object.keys(value).filter((name) => !known.includes(name));
-    for (const name of strange) this.problems.push(`${at}: "${name}" is none of ${known.join(', ')}`);
+    const allowed = known.length === 0 ? 'not allowed: it has no fields' : `none of ${known.join(', ')}`;
+    for (const name of strange) this.problems.push(`${at}: "${name}" is ${allowed}`);
     return true;
   }
 }

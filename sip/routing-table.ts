@@ -14,6 +14,8 @@ export type RouteAnswer =
   | SpokenAnswer
   /** What the request asks for (announcement.ts), up to so many characters. */
   | { readonly kind: 'announce'; readonly mostCharacters: number; readonly after: 'stay' | 'hangup' }
+  /** Nothing is said: whoever watches the calls speaks, or the caller hangs up. */
+  | { readonly kind: 'wait' }
   /** The agent backend of this name. */
   | { readonly kind: 'agent'; readonly agent: string }
   /** The cause is one of Q.850, for the Reason field. */

@@ -15,19 +15,23 @@ const RENAMED: Readonly<Record<string, string>> = {
 const NATIVE_ONLY = [
   'QUANTIZE',
   'CODEC_FORMAT',
+  'CONTINUITY',
   'MAX_STREAMS',
   'CUDA_GRAPHS',
   'INFERENCE_THREADS',
   'INFERENCE_CPU_CORES',
+  'INFERENCE_NUMA_NODE',
 ];
 const LONGEST_NAME = 40; // what is longer is no mistyped name
 const SHORT = 5; // characters up to which a part may have one mistake, and two above
 const LEAST = 3; // characters of a part below which a mistake makes it another
 
-export function noticesOf(env: Environment, ours: readonly string[]): readonly string[] {
+/** `hasModel`: a checkpoint is configured. */
+export function noticesOf(env: Environment, ours: readonly string[], hasModel: boolean): readonly string[] {
   const set = Object.keys(env).filter((name) => (env[name] ?? '').trim() !== '');
+  const speaks = hasModel && !['flite', 'espeak'].includes(env.ENGINE?.trim() ?? '');
   return set.toSorted().flatMap((name) => {
-    const notice = noticeOf(name, ours, set.includes('MODEL_DIR'));
+    const notice = noticeOf(name, ours, speaks);
     return notice === undefined ? [] : [`${name} ${notice}`];
   });
 }

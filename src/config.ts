@@ -9,6 +9,7 @@ import { noticesOf } from './config-notices.js';
 import { ConfigReader, type Environment } from './config-reader.js';
 import { ParleyError } from './errors.js';
 import { MODEL_VARIABLES, MOST_TOKENS, readModelConfig, type ModelConfig } from './model-config.js';
+import { LINUX, type MachineFiles } from './numa-node.js';
 import { readSipConfig, SIP_VARIABLES, type SipConfig } from './sip-config.js';
 import { readTelephoneConfig, TELEPHONE_VARIABLES, type TelephoneConfig } from './telephone-config.js';
 
@@ -98,7 +99,6 @@ export const VARIABLES = {
   FRAME_CACHE_BYTES: 'bytes of encoded sentences kept for calls; 0 keeps none',
   REDIS_URL: 'redis:// or rediss:// address of a store of renderings that servers share',
   REDIS_TTL: 'seconds for which it keeps one',
-  MODEL_ID: 'name of the model as /v1/models lists it',
   STRICT_MODELS: '1 refuses requests that name another model than those of /v1/models',
   SILENCE_THRESHOLD_DB: 'level in dBFS below which the edges of a sentence are silence',
   IDLE_TIMEOUT: 'seconds without work after which an engine is unloaded; 0 keeps it loaded',
@@ -220,9 +220,10 @@ function isRedisUrl(text: string): boolean {
 
 const MOST_WAITING = 100_000; // an older server had no limit under MAX_QUEUE_DEPTH=0
 
-/** The configuration that the variables state; throws CONFIG_INVALID with every mistake at once. */
-export function readConfig(env: Environment): Config {
+/** The configuration that the variables state, on this machine; throws CONFIG_INVALID with every mistake at once. */
+export function readConfig(env: Environment, machine: MachineFiles = LINUX): Config {
   const read = new ConfigReader<Variable>(env);
+  const model = readModelConfig(read, { engine: read.raw('ENGINE')?.toLowerCase(), env, machine });
   const seconds = (name: Variable, fallback: number) => read.number(name, fallback, 0.1, 3600) * 1000;
   const config: Config = {
     host: read.raw('HOST') ?? '127.0.0.1',
@@ -281,9 +282,9 @@ export function readConfig(env: Environment): Config {
     logNumbers: read.flag('LOG_NUMBERS'),
     callWebhookUrl: read.raw('CALL_WEBHOOK_URL'),
     callWebhookSecret: read.raw('CALL_WEBHOOK_SECRET'),
-    model: readModelConfig(read),
+    model,
     phoneMedia: readTelephoneConfig(read),
-    notices: noticesOf(env, Object.keys(VARIABLES)),
+    notices: noticesOf(env, Object.keys(VARIABLES), model.directory !== undefined),
   };
   checkDoors(config, read);
   checkWebhook(config, read);

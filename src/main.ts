@@ -4,7 +4,7 @@
 //   log, metrics ─▶ plane ─▶ encoders ─▶ engines ─▶ switchboard ─▶ browser door, telephone door ─▶ HTTP
 //
 // A server that cannot be built whole closes what was built and rejects.
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
@@ -13,6 +13,7 @@ import type { TelephoneDoor } from '../sip/door/telephone-door.js';
 import { sipFigures } from '../sip/door/telephone-figures.js';
 import { speechDialects } from './agent/speech-dialects.js';
 import { CachedSpeech } from './call/cached-speech.js';
+import { Continuity } from './call/continuity.js';
 import { FrameCache } from './call/frame-cache.js';
 import { PreparedSpeech } from './call/prepared-speech.js';
 import { SpeechService } from './call/speech-stream.js';
@@ -111,17 +112,18 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
     encoders.ready(),
     config.preloadModel ? engines.load() : undefined,
   ]);
-
   warmUpTexts(engines);
+  const continuity = new Continuity(config.model.continuity);
   const switchboard = new Switchboard(
-    { routing: engines, encoders, frames, limits: config, time: systemTime, log, metrics },
+    { routing: engines, encoders, frames, continuity, limits: config, time: systemTime, log, metrics },
     {
       maxCalls: config.maxCalls,
-      newId: (door) => `${door === 'webrtc' ? 'rtc' : 'call'}_${randomBytes(18).toString('base64url')}`,
+      newId: (door) => `${door === 'webrtc' ? 'rtc' : 'call'}_${randomUUID()}`,
     },
   );
   closing.add(() => switchboard.close());
-  const parts = { config, log, plane, cache, frames, metrics, encoders, engines, workshop, switchboard };
+  const rooms = { config, log, plane, metrics, encoders, engines, workshop, switchboard };
+  const parts = { ...rooms, cache, frames, continuity };
   const door = openDoor(parts, certificate);
   closing.add(() => door.close());
   const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
@@ -142,6 +144,7 @@ interface Parts {
   readonly plane: MediaPlane;
   readonly cache: AudioCache;
   readonly frames: FrameCache;
+  readonly continuity: Continuity;
   readonly metrics: Metrics;
   readonly encoders: EncoderPool;
   readonly engines: Engines;
@@ -182,20 +185,17 @@ function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {
 }
 
 function openHttp(parts: Parts, calls: BrowserDoor, telephone: TelephoneDoor | undefined): HttpServer {
-  const { config, log, metrics, engines, workshop } = parts;
-  const speech = new CachedSpeech(new SpeechService(engines, parts.encoders, config), {
-    cache: parts.cache,
-    routing: engines,
-    settings: parts.encoders.settings,
-    frames: parts.frames,
-    samples: workshop.samples,
-  });
+  const { config, log, cache, frames, continuity, metrics, encoders, engines, workshop } = parts;
+  const { settings } = encoders;
+  const service = new SpeechService(engines, encoders, config, { continuity });
+  const kept = { cache, routing: engines, settings, continuity, frames };
+  const speech = new CachedSpeech(service, { ...kept, samples: workshop.samples });
   return new HttpServer({
     ...config,
     pageFolder: pageFolder(),
     speech,
     dialects: speechDialects({
-      speaker: new SpokenSentences({ speech, routing: engines, limits: config }),
+      speaker: new SpokenSentences({ speech, routing: engines, limits: config, continuity }),
       limits: config,
       time: systemTime,
       checkModel: (name) => new ModelNames(config.modelId, config.strictModels).check(name),

@@ -60,3 +60,13 @@ test('what an older server had and this one has not is said to change nothing, o
     'TORCH_COMPILE_MODE has no effect: nothing here is compiled by PyTorch',
   ]);
 });
+
+test('what only the native engine takes account of is said where there is none, or another one is wanted', () => {
+  const concerns = 'CONTINUITY concerns the native engine; flite and espeak take no account of it';
+  const asked = { CONTINUITY: 'utterance' };
+  assert.deepEqual(noticesIn(asked), [concerns]);
+  assert.deepEqual(noticesIn({ ...asked, MODEL_DIR: '/model', ENGINE: 'flite' }), [concerns]);
+  for (const ENGINE of ['auto', 'qwen3', '']) {
+    assert.deepEqual(noticesIn({ ...asked, MODEL_DIR: '/model', ENGINE }), []);
+  }
+});

@@ -72,6 +72,11 @@ void RingSink::Ended(const runtime::StreamEnd& end) {
   if (notifier) Notifier::Ready(notifier, handle);
 }
 
+void RingSink::AddText(std::string text, bool last) {
+  const auto engine = engine_.lock();
+  if (engine && stream_.load() != 0) engine->AddText(stream_.load(), std::move(text), last);
+}
+
 void RingSink::Cancel() {
   const auto engine = engine_.lock();
   if (engine && stream_.load() != 0) engine->Cancel(stream_.load());

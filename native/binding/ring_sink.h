@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "binding/handles.h"
 #include "binding/notifier.h"
@@ -30,6 +31,8 @@ class RingSink final : public runtime::SpeechSink {
   void Write(const float* samples, size_t count) override;
   void Ended(const runtime::StreamEnd& end) override;
 
+  // Of a request with more_text; `last`: it ends here.
+  void AddText(std::string text, bool last);
   void Cancel();
   void SetDue(runtime::Clock::time_point due);
   // Nothing while it goes on.

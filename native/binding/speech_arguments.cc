@@ -75,6 +75,7 @@ runtime::EngineOptions EngineOptionsIn(const Napi::Value& value) {
   if (Has(object, "codecFormat")) options.codec_format = StringIn(object.Get("codecFormat"), "codecFormat");
   options.threads = static_cast<unsigned>(Count(object, "threads", options.threads, 0, 256));
   options.cores = CoresIn(object);
+  if (Has(object, "numaNode")) options.numa_node = static_cast<int>(Count(object, "numaNode", 0, 0, 65'535));
   options.max_streams = Count(object, "maxStreams", options.max_streams, 1, 65'536);
   options.max_waiting = Count(object, "maxWaiting", options.max_waiting, 0, 1e6);
   options.memory_bytes = Count(object, "memoryBytes", options.memory_bytes, 0, kMost);
@@ -121,6 +122,7 @@ Napi::Object ToObject(Napi::Env env, const runtime::EngineFacts& facts) {
   object.Set("takesInstruction", Napi::Boolean::New(env, facts.takes_instruction));
   object.Set("speakers", Names(env, facts.speakers));
   object.Set("languages", Names(env, facts.languages));
+  object.Set("openFrames", ToNumber(env, facts.open_frames));
   object.Set("weightBytes", ToNumber(env, facts.weight_bytes));
   object.Set("streamBytes", ToNumber(env, facts.stream_bytes));
   object.Set("loadMs", Napi::Number::New(env, facts.load_ms));

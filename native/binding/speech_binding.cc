@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "binding/arguments.h"
@@ -60,7 +61,13 @@ class Promised : public Napi::AsyncWorker {
 
  protected:
   virtual Napi::Value Answer(Napi::Env env) = 0;
-  void OnOK() override { deferred_.Resolve(Answer(Env())); }
+  void OnOK() override {
+    try {
+      deferred_.Resolve(Answer(Env()));
+    } catch (const Napi::Error& error) {
+      deferred_.Reject(error.Value());  // else nobody would ever be answered
+    }
+  }
   void OnError(const Napi::Error& error) override { deferred_.Reject(error.Value()); }
 
  private:
@@ -146,6 +153,13 @@ Napi::Value End(const Napi::CallbackInfo& info) {
   return ToObject(info.Env(), *end);
 }
 
+// (stream, text, last)
+void AddText(const Napi::CallbackInfo& info) {
+  std::string text = StringIn(info[1], "text");
+  const bool last = BooleanIn(info[2], "last");
+  if (const auto sink = Handles::Process().Get<RingSink>(HandleOf(info))) sink->AddText(std::move(text), last);
+}
+
 void Cancel(const Napi::CallbackInfo& info) {
   if (const auto sink = Handles::Process().Get<RingSink>(HandleOf(info))) sink->Cancel();
 }
@@ -186,6 +200,7 @@ void InitSpeech(Napi::Env env, Napi::Object exports) {
   exports.Set("speechClose", Napi::Function::New(env, close, "speechClose"));
   exports.Set("speechStart", Napi::Function::New(env, Start, "speechStart"));
   exports.Set("speechEnd", Napi::Function::New(env, End, "speechEnd"));
+  exports.Set("speechText", Napi::Function::New(env, AddText, "speechText"));
   exports.Set("speechCancel", Napi::Function::New(env, Cancel, "speechCancel"));
   exports.Set("speechDue", Napi::Function::New(env, SetDue, "speechDue"));
   exports.Set("speechStats", Napi::Function::New(env, Stats, "speechStats"));

@@ -1,8 +1,14 @@
 #include "kernels/convolution.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace parley {
+namespace {
+
+constexpr size_t kLineFloats = 16;
+
+}  // namespace
 
 std::vector<float> PackConvolution(const float* weights, size_t out, size_t in, size_t taps) {
   std::vector<float> packed(out * in * taps);
@@ -20,12 +26,15 @@ std::vector<float> PackTransposed(const float* weights, size_t in, size_t out, s
   }
   const size_t taps = kernel / stride;
   std::vector<float> packed(in * out * kernel);
-  for (size_t i = 0; i < in; i++) {
+  // Some inputs at a time, so that lines are written whole.
+  for (size_t first = 0; first < in; first += kLineFloats) {
+    const size_t end = std::min(in, first + kLineFloats);
     for (size_t o = 0; o < out; o++) {
       for (size_t k = 0; k < kernel; k++) {
         const size_t row = k % stride * out + o;
         const size_t tap = taps - 1 - k / stride;  // the newest input is the last
-        packed[(row * taps + tap) * in + i] = weights[(i * out + o) * kernel + k];
+        float* const to = packed.data() + (row * taps + tap) * in;
+        for (size_t i = first; i < end; i++) to[i] = weights[(i * out + o) * kernel + k];
       }
     }
   }

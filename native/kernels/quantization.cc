@@ -1,6 +1,6 @@
 #include "kernels/quantization.h"
 
-#include <cmath>
+#include <cstdint>
 #include <limits>
 #include <stdexcept>
 
@@ -16,23 +16,58 @@ double ToWhole(double value) {
   return value + kShift - kShift;
 }
 
+// The body of a loop that is compiled for more than one processor.
+#define PARLEY_BODY inline __attribute__((always_inline))
+
+// As whole numbers, magnitudes are in the order of their values, and what is not finite comes after all: a loop
+// without branches, which the compiler makes wide, as it does the next.
 template <class Value>
-void QuantizeRow(const Value* row, size_t columns, int8_t* values, float* scale) {
-  float largest = 0;
-  bool finite = true;
+PARLEY_BODY float LargestOf(const Value* row, size_t columns) {
+  int32_t largest = 0;
   for (size_t k = 0; k < columns; k++) {
-    const float magnitude = std::fabs(ToFloat(row[k]));
-    finite = finite && magnitude <= std::numeric_limits<float>::max();  // NaN is not
+    const auto magnitude = static_cast<int32_t>(formats::BitsOf(ToFloat(row[k])) & 0x7fffffff);
     largest = magnitude > largest ? magnitude : largest;
   }
-  if (!finite) throw std::invalid_argument("a weight to quantize is not finite");
-  *scale = largest / 127.0f;
-  // Double: a scale of subnormal size must not overflow the quotient.
-  const double unit = *scale == 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(*scale);
+  return formats::FromBits(static_cast<uint32_t>(largest));
+}
+
+template <class Value>
+PARLEY_BODY void RoundAll(const Value* row, size_t columns, double unit, int8_t* values) {
   for (size_t k = 0; k < columns; k++) {
     const double whole = ToWhole(static_cast<double>(ToFloat(row[k])) / unit);
-    values[k] = static_cast<int8_t>(whole > 127 ? 127 : whole < -127 ? -127 : whole);
+    const double most = whole > 127 ? 127 : whole, value = most < -127 ? -127 : most;
+    values[k] = static_cast<int8_t>(static_cast<int32_t>(value));
   }
+}
+
+// Returns the scale; it is not finite where a weight is not.
+template <class Value>
+PARLEY_BODY float RowOf(const Value* row, size_t columns, int8_t* values) {
+  const float largest = LargestOf(row, columns), scale = largest / 127.0f;
+  if (!(largest <= std::numeric_limits<float>::max())) return largest;
+  // Double: a scale of subnormal size must not overflow the quotient.
+  RoundAll(row, columns, scale == 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(scale), values);
+  return scale;
+}
+
+#if defined(__x86_64__)
+template <class Value>
+__attribute__((target("avx2"))) float WideRow(const Value* row, size_t columns, int8_t* values) {
+  return RowOf(row, columns, values);
+}
+bool IsWide() { return __builtin_cpu_supports("avx2"); }
+#else
+template <class Value>
+float WideRow(const Value* row, size_t columns, int8_t* values) {
+  return RowOf(row, columns, values);
+}
+bool IsWide() { return false; }
+#endif
+
+template <class Value>
+void QuantizeRow(const Value* row, size_t columns, int8_t* values, float* scale) {
+  *scale = IsWide() ? WideRow(row, columns, values) : RowOf(row, columns, values);
+  if (!(*scale <= std::numeric_limits<float>::max())) throw std::invalid_argument("a weight to quantize is not finite");
 }
 
 template <class Value>

@@ -15,7 +15,7 @@ CausalLayer CausalLayer::Load(Weights& weights, const NamedTensors& tensors, siz
   const size_t out = Dimension(tensor, 0), in = Dimension(tensor, 1), taps = Dimension(tensor, 2);
   const std::vector<float> packed = PackConvolution(ToFloats(tensor).data(), out, in, taps);
   Convolution convolution;
-  convolution.weights = weights.Packed(packed, out, taps * in, format);
+  convolution.weights = weights.Packed(packed, out, taps * in, FormatFor(tensor, format));
   convolution.bias = weights.Floats(tensors["bias"]);
   convolution.channels = in;
   convolution.taps = taps;
@@ -31,7 +31,7 @@ CausalLayer CausalLayer::LoadTransposed(Weights& weights, const NamedTensors& te
   const size_t taps = kernel / stride;
   const std::vector<float> packed = PackTransposed(ToFloats(tensor).data(), in, out, kernel, stride);
   Convolution convolution;
-  convolution.weights = weights.Packed(packed, stride * out, taps * in, format);
+  convolution.weights = weights.Packed(packed, stride * out, taps * in, FormatFor(tensor, format));
   convolution.bias = weights.Floats(RepeatBias(ToFloats(tensors["bias"]).data(), out, stride));
   convolution.channels = in;
   convolution.taps = taps;

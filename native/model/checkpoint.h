@@ -1,6 +1,6 @@
 // A checkpoint directory of Qwen3-TTS 12 Hz, opened and checked whole: after
 // Open() every tensor that the engine will read is there, of the right shape
-// and dtype, and every number of the configuration is one that it can use.
+// and a floating-point dtype, and every number of the configuration is one that it can use.
 //
 //   config.json  generation_config.json  vocab.json  merges.txt  tokenizer_config.json
 //   model.safetensors, or model.safetensors.index.json and its shards

@@ -1,32 +1,19 @@
 #include "model/code_tables.h"
 
-#include <algorithm>
-
-#include "model/file.h"
+#include "model/codebook.h"
 
 namespace parley::model {
 namespace {
 
-constexpr float kLeastUsage = 1e-5f;
-
-Matrix LoadTable(Weights& weights, const NamedTensors& codebook) {
-  const Tensor& sum = codebook["embedding_sum"];
-  const auto rows = static_cast<size_t>(sum.shape[0]), width = static_cast<size_t>(sum.shape[1]);
-  std::vector<float> entries = ToFloats(sum);
-  const std::vector<float> usage = ToFloats(codebook["cluster_usage"]);
-  for (size_t i = 0; i < entries.size(); i++) entries[i] /= std::max(usage[i / width], kLeastUsage);
-  const Matrix table = weights.Packed(entries, rows, width, Format::kF32);
-  ForgetPages(sum.data, sum.bytes);
-  return table;
-}
+constexpr const char* kSums = "embedding_sum";
 
 }  // namespace
 
 CodeTables::CodeTables(Weights& weights, const NamedTensors& tensors, const CodecDecoderConfig& config, Format format) {
   const NamedTensors first = tensors.Under("rvq_first"), rest = tensors.Under("rvq_rest");
-  tables_.push_back(LoadTable(weights, first.Under("vq.layers.0._codebook")));
+  tables_.push_back(LoadCodebook(weights, first.Under("vq.layers.0._codebook"), kSums));
   for (size_t n = 0; n + 1 < static_cast<size_t>(config.quantizers); n++) {
-    tables_.push_back(LoadTable(weights, rest.Under("vq.layers", n).Under("_codebook")));
+    tables_.push_back(LoadCodebook(weights, rest.Under("vq.layers", n).Under("_codebook"), kSums));
   }
   first_ = weights.Of(first["output_proj.weight"], format);
   rest_ = weights.Of(rest["output_proj.weight"], format);

@@ -11,8 +11,7 @@
 namespace parley::model {
 
 // z = first projection of table 0's row + rest projection of the sum of the other tables' rows.
-// Entry e of a table is embedding_sum[e] / max(cluster_usage[e], 1e-5). Tables and their sum
-// are f32 always.
+// Tables (LoadCodebook) and their sum are f32 always.
 class CodeTables {
  public:
   // "rvq_first" and "rvq_rest" of `tensors`.

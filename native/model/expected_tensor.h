@@ -1,5 +1,5 @@
 // What a configuration promises of a tensor. The lists of the parts
-// are made in model_tensors.
+// are made in model_tensors. The dtype is the published one; each tensor may have any of kWeightDtypes.
 #ifndef PARLEY_MODEL_EXPECTED_TENSOR_H_
 #define PARLEY_MODEL_EXPECTED_TENSOR_H_
 

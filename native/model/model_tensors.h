@@ -11,11 +11,12 @@
 
 namespace parley::model {
 
-// Of model.safetensors: talker, predictor and, where there is one, the speaker encoder. BF16.
+// Of model.safetensors: talker, predictor and, where there is one, the speaker encoder.
+// Published as BF16.
 std::vector<ExpectedTensor> TensorsOf(const ModelConfig& config);
 
 // Of speech_tokenizer/model.safetensors: the decoder and, where the
-// configuration has it, the encoder. F32.
+// configuration has it, the encoder. Published as F32.
 std::vector<ExpectedTensor> TensorsOf(const CodecConfig& config);
 
 }  // namespace parley::model

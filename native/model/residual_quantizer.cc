@@ -1,21 +1,11 @@
 #include "model/residual_quantizer.h"
 
-#include <algorithm>
+#include "model/codebook.h"
 
 namespace parley::model {
 namespace {
 
-constexpr float kLeastUsage = 1e-5f;
-
-// The mean of what a row stood for: a sum, divided by how often it was used.
-Matrix LoadTable(Weights& weights, const NamedTensors& codebook) {
-  const Tensor& sums = codebook["embed_sum"];
-  const auto rows = static_cast<size_t>(sums.shape[0]), width = static_cast<size_t>(sums.shape[1]);
-  std::vector<float> table = ToFloats(sums);
-  const std::vector<float> usage = ToFloats(codebook["cluster_usage"]);
-  for (size_t i = 0; i < table.size(); i++) table[i] /= std::max(usage[i / width], kLeastUsage);
-  return weights.Packed(table, rows, width, Format::kF32);
-}
+constexpr const char* kSums = "embed_sum";
 
 }  // namespace
 
@@ -27,9 +17,9 @@ ResidualQuantizer::ResidualQuantizer(Kernels& kernels, Weights& weights, const N
       work_(kernels) {
   const NamedTensors semantic = tensors.Under("semantic_residual_vector_quantizer");
   const NamedTensors acoustic = tensors.Under("acoustic_residual_vector_quantizer");
-  tables_.push_back(LoadTable(weights, semantic.Under("layers", 0).Under("codebook")));
+  tables_.push_back(LoadCodebook(weights, semantic.Under("layers", 0).Under("codebook"), kSums));
   for (size_t n = 0; n + 1 < codebooks; n++) {
-    tables_.push_back(LoadTable(weights, acoustic.Under("layers", n).Under("codebook")));
+    tables_.push_back(LoadCodebook(weights, acoustic.Under("layers", n).Under("codebook"), kSums));
   }
 }
 

@@ -27,6 +27,10 @@ inline constexpr DtypeFacts kDtypes[] = {
 
 inline const DtypeFacts& FactsOf(Dtype dtype) { return kDtypes[static_cast<size_t>(dtype)]; }
 
+// The dtypes that any weight may have, each tensor its own.
+inline constexpr const char* kWeightDtypes = "F32, F16 or BF16";
+inline bool IsWeightDtype(Dtype dtype) { return dtype == Dtype::kF32 || dtype == Dtype::kF16 || dtype == Dtype::kBf16; }
+
 using Shape = std::vector<int64_t>;
 
 // "[3072, 1024]"

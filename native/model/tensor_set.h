@@ -25,8 +25,8 @@ class TensorSet {
   const Tensor* Find(std::string_view name) const;  // null: none
   const std::vector<const Tensor*>& tensors() const { return tensors_; }  // by name
 
-  // Whether every expected tensor is there as it should be; else `problem`
-  // names the first that is not, what was expected and what was found.
+  // Whether every expected tensor is there, of its shape and of one of kWeightDtypes; else
+  // `problem` names the first that is not, what was expected and what was found.
   bool Check(const std::vector<ExpectedTensor>& expected, std::string* problem) const;
 
  private:

@@ -35,29 +35,37 @@ std::vector<float> ReadValues(const Matrix& matrix) {
   return values;
 }
 
-// Through float, which holds every bf16 and f16 exactly.
-std::vector<uint8_t> Rounded(const Matrix& matrix, Format format) {
-  const std::vector<float> values = ReadValues(matrix);
-  std::vector<uint8_t> bytes(values.size() * BytesOf(format));
-  for (size_t i = 0; i < values.size(); i++) {
+}  // namespace
+
+Format FormatOf(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kF32: return Format::kF32;
+    case Dtype::kF16: return Format::kF16;
+    case Dtype::kBf16: return Format::kBf16;
+    default: throw std::invalid_argument(std::string("expected ") + kWeightDtypes + ", found " + FactsOf(dtype).name);
+  }
+}
+
+Format FormatOf(const Tensor& tensor) {
+  if (IsWeightDtype(tensor.dtype)) return FormatOf(tensor.dtype);
+  throw std::invalid_argument(tensor.name + ": expected " + kWeightDtypes + ", found " + FactsOf(tensor.dtype).name);
+}
+
+Format FormatFor(const Tensor& tensor, std::optional<Format> format) {
+  const Format own = FormatOf(tensor);
+  return format && BytesOf(*format) < BytesOf(own) ? *format : own;
+}
+
+std::vector<float> ToFloats(const Tensor& tensor) { return ReadValues(HostView(tensor)); }
+
+std::vector<uint8_t> Rounded(const float* values, size_t count, Format format) {
+  std::vector<uint8_t> bytes(count * BytesOf(format));
+  for (size_t i = 0; i < count; i++) {
     const uint16_t bits = format == Format::kF16 ? ToF16(values[i]).bits : ToBf16(values[i]).bits;
     format == Format::kF32 ? std::memcpy(&bytes[4 * i], &values[i], 4) : std::memcpy(&bytes[2 * i], &bits, 2);
   }
   return bytes;
 }
-
-}  // namespace
-
-Format FormatOf(const Tensor& tensor) {
-  switch (tensor.dtype) {
-    case Dtype::kF32: return Format::kF32;
-    case Dtype::kF16: return Format::kF16;
-    case Dtype::kBf16: return Format::kBf16;
-    default: throw std::invalid_argument(tensor.name + ": expected F32, F16 or BF16, found " + FactsOf(tensor.dtype).name);
-  }
-}
-
-std::vector<float> ToFloats(const Tensor& tensor) { return ReadValues(HostView(tensor)); }
 
 Weights::~Weights() {
   for (void* const memory : memory_) kernels_.Free(memory);
@@ -83,7 +91,8 @@ Matrix Weights::Kept(const Matrix& host, Format format) {
     kept.values = Keep(quantized.values.data(), quantized.values.size());
     kept.scales = static_cast<const float*>(Keep(quantized.scales.data(), quantized.scales.size() * sizeof(float)));
   } else {
-    const std::vector<uint8_t> rounded = Rounded(host, format);
+    const std::vector<float> values = ReadValues(host);  // of every bf16 and f16 exactly
+    const std::vector<uint8_t> rounded = Rounded(values.data(), values.size(), format);
     kept.values = Keep(rounded.data(), rounded.size());
   }
   return kept;
@@ -93,7 +102,7 @@ Matrix Weights::Of(const Tensor& tensor) { return Of(tensor, std::nullopt); }
 
 Matrix Weights::Of(const Tensor& tensor, std::optional<Format> wanted) {
   const Matrix host = HostView(tensor);
-  const Format format = wanted.value_or(host.format);
+  const Format format = FormatFor(tensor, wanted);
   if (format == host.format && kernels_.ReadsHostMemory()) {
     mapped_bytes_ += tensor.bytes;
     return host;

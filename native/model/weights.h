@@ -1,5 +1,10 @@
 // Tensors of a checkpoint as a backend reads them: in place where the backend
 // can read the mapped file, else converted, packed or quantized once, when the model is loaded.
+//
+// F32, F16 and BF16 are all read as they stand, each tensor in its own: a backend widens a weight
+// as it loads it, which is exact and costs one instruction (F16C, or a shift for bf16), where a converted
+// copy would double what is held and what every frame reads. So the answer is that of the same
+// values in f32, bit for bit, and nothing is rounded unless an option asks for fewer bytes.
 #ifndef PARLEY_MODEL_WEIGHTS_H_
 #define PARLEY_MODEL_WEIGHTS_H_
 
@@ -36,7 +41,7 @@ class Weights {
 
   // A matrix [rows, columns] in the tensor's own dtype; trailing dimensions are columns.
   Matrix Of(const Tensor& tensor);
-  // The same rounded to another format, or to 8 bits with one scale a row; without a format as it is.
+  // The same in FormatFor(tensor, format): to 8 bits with one scale a row.
   Matrix Of(const Tensor& tensor, std::optional<Format> format);
   // A vector, or anything small, as floats.
   const float* Floats(const Tensor& tensor);
@@ -58,11 +63,19 @@ class Weights {
   size_t mapped_bytes_ = 0;
 };
 
-// Throws std::invalid_argument when it is none of F32, F16 and BF16.
+// Throws std::invalid_argument when it is none of kWeightDtypes.
 Format FormatOf(const Tensor& tensor);
+Format FormatOf(Dtype dtype);
 
-// The values of a tensor of F32, F16 or BF16.
+// What a tensor is kept in where `format` is enough: that, or its own where this has no more bytes. Widening
+// would change nothing, and from one format of 16 bits to the other something might be lost.
+Format FormatFor(const Tensor& tensor, std::optional<Format> format);
+
+// The values of a tensor of kWeightDtypes.
 std::vector<float> ToFloats(const Tensor& tensor);
+
+// Values in a format of 32 or 16 bits, rounded to nearest: its bytes, as a file has them.
+std::vector<uint8_t> Rounded(const float* values, size_t count, Format format);
 
 }  // namespace parley::model
 

@@ -12,6 +12,7 @@
 #include "kernels/cpu/cpu_kernels.h"
 #include "runtime/available_memory.h"
 #include "runtime/engine_thread.h"
+#include "runtime/memory_node.h"
 #include "runtime/qwen_frame_model.h"
 
 namespace parley::runtime {
@@ -87,6 +88,7 @@ std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::string* 
   if (!ReadParts(options, &parts, problem) || !ReadThreads(options, &threads, problem)) return nullptr;
   const auto make = [&](std::string* why) {
     const size_t memory = AvailableMemory();
+    if (options.numa_node) PreferMemoryOf(*options.numa_node);  // before threads are started: they inherit it
     auto kernels = std::make_unique<cpu::CpuKernels>(threads);
     TakePlace(threads);
     return QwenFrameModel::Open(options.directory, parts, memory, std::move(kernels), why);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct EngineOptions {
   bool case_split_pieces = false;  // the tokenizer's other rule
   unsigned threads = 0;            // 0: one per core
   std::vector<int> cores;          // pinned to, in order; empty: not
+  std::optional<int> numa_node;    // whose memory is preferred; of these cores
   size_t max_streams = 32;         // live at a time; others wait
   size_t max_waiting = 256;        // then Outcome::kBusy
   size_t memory_bytes = 0;         // for streams and voices; 0: from what the machine has
@@ -103,6 +105,7 @@ struct EngineFacts {
   uint32_t sample_rate = 24000;
   bool takes_instruction = false;
   std::vector<std::string> speakers, languages;
+  size_t open_frames = 0;  // at most, of a generation whose text is not whole when it begins
   size_t weight_bytes = 0, stream_bytes = 0;
   double load_ms = 0, warm_up_ms = 0;
 };

@@ -1,9 +1,11 @@
 #include "runtime/inspect.h"
 
+#include <algorithm>
 #include <exception>
 #include <new>
 
 #include "model/checkpoint.h"
+#include "runtime/token_budget.h"
 
 namespace parley::runtime {
 
@@ -18,6 +20,8 @@ EngineFacts FactsOf(const model::Checkpoint& checkpoint) {
   for (const model::Language& language : config.talker.languages) {
     if (!language.dialect) facts.languages.push_back(language.name);
   }
+  facts.open_frames = std::min({static_cast<size_t>(config.talker.positions),
+                                static_cast<size_t>(checkpoint.generation().max_new_tokens), kOpenDraws});
   return facts;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <functional>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,14 +24,37 @@ inline int& OwnFailures() {
   return failures;
 }
 
-template <class A, class B>
-void CheckEqual(const A& seen, const B& wanted, const char* what, const char* file, int line) {
-  if (seen == wanted) return;
+// Once per type and not once per check: they are most of what a test takes to compile.
+inline std::string TextOf(const char* value) { return value; }
+inline const std::string& TextOf(const std::string& value) { return value; }
+template <class Value>
+__attribute__((noinline)) std::string TextOf(const Value& value) {
   std::ostringstream text;
-  text << file << ":" << line << ": " << what << "\n    saw    " << seen << "\n    wanted " << wanted;
-  std::fprintf(stderr, "%s\n", text.str().c_str());
+  text << value;
+  return text.str();
+}
+
+__attribute__((noinline)) inline void Fail(const char* what, const std::string& seen, const std::string& wanted,
+                                           const char* file, int line) {
+  std::fprintf(stderr, "%s:%d: %s\n    saw    %s\n    wanted %s\n", file, line, what, seen.c_str(), wanted.c_str());
   Failures()++;
   OwnFailures()++;
+}
+
+template <class A, class B>
+void CheckEqual(const A& seen, const B& wanted, const char* what, const char* file, int line) {
+  if (!(seen == wanted)) Fail(what, TextOf(seen), TextOf(wanted), file, line);
+}
+
+// How `work` was refused, by std::invalid_argument; empty when it was not.
+template <class Work>
+std::string RefusalOf(const Work& work) {
+  try {
+    work();
+  } catch (const std::invalid_argument& problem) {
+    return problem.what();
+  }
+  return "";
 }
 
 using Case = std::pair<const char*, std::function<void()>>;

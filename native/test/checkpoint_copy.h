@@ -9,10 +9,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "model/checkpoint.h"
 #include "test/check.h"
 
 namespace parley::test {
@@ -87,6 +89,15 @@ class CheckpointCopy {
  private:
   TempFolder folder_;
 };
+
+// A checkpoint that has to be right.
+inline std::unique_ptr<const model::Checkpoint> Opened(const std::string& directory) {
+  std::string problem;
+  auto checkpoint = model::Checkpoint::Open(directory, model::PieceRule::kNative, &problem);
+  CHECK_EQ(problem, "");
+  CHECK(checkpoint != nullptr);
+  return checkpoint;
+}
 
 // A safetensors file around this header and so many bytes of data.
 inline std::string SafetensorsOf(const std::string& header, size_t data_bytes) {

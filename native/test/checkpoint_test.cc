@@ -6,20 +6,15 @@
 #include "model/model_tensors.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
+#include "test/retyped_checkpoint.h"
+#include "test/safetensors_parts.h"
 
 namespace parley {
 namespace {
 
 using namespace model;
 using test::CheckpointCopy;
-
-std::unique_ptr<const Checkpoint> Opened(const std::string& directory) {
-  std::string problem;
-  auto checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
-  CHECK_EQ(problem, "");
-  CHECK(checkpoint != nullptr);
-  return checkpoint;
-}
+using test::Opened;
 
 // The problem, without the folder that it begins with.
 std::string ProblemOf(const CheckpointCopy& copy) {
@@ -112,20 +107,15 @@ void TensorsAreViewsOfTheFile() {
 void Shard(CheckpointCopy* copy) {
   std::string problem;
   const auto file = SafetensorsFile::Open(copy->path() + "/model.safetensors", &problem);
-  std::string headers[2] = {"{", "{"}, data[2], map;
+  test::SafetensorsParts parts[2];
+  std::string map;
   size_t turn = 0;
   for (const Tensor& tensor : file->tensors()) {
     const size_t n = turn++ % 2;
-    std::string& header = headers[n];
-    header += (header.size() > 1 ? ",\"" : "\"") + tensor.name + "\":{\"dtype\":\"BF16\",\"shape\":" + ToString(tensor.shape) +
-              ",\"data_offsets\":[" + std::to_string(data[n].size()) + "," + std::to_string(data[n].size() + tensor.bytes) + "]}";
-    data[n].append(reinterpret_cast<const char*>(tensor.data), tensor.bytes);
+    parts[n].Add(tensor);
     map += (map.empty() ? "\"" : ",\"") + tensor.name + "\":\"part-" + std::to_string(n) + ".safetensors\"";
   }
-  for (size_t n = 0; n < 2; n++) {
-    headers[n] += "}" + std::string((8 - (headers[n].size() + 1) % 8) % 8, ' ');
-    copy->Write("part-" + std::to_string(n) + ".safetensors", test::SafetensorsOf(headers[n], 0) + data[n]);
-  }
+  for (size_t n = 0; n < 2; n++) copy->Write("part-" + std::to_string(n) + ".safetensors", parts[n].File());
   copy->Write("model.safetensors.index.json", "{\"metadata\":{\"total_size\":1},\"weight_map\":{" + map + "}}");
   copy->Remove("model.safetensors");
 }
@@ -181,19 +171,42 @@ void WrongTensorsAreNamed() {
   const auto& name = "tensor \"" + q + "\"";
   // A name of the same length, so that the header stays as long.
   copy.Edit(weights, q, "talker.model.layers.1.self_attn.x_proj.weight");
-  CHECK_EQ(ProblemOf(copy), weights + ": " + name + ": expected BF16 [512, 128], found no such tensor");
+  CHECK_EQ(ProblemOf(copy), weights + ": " + name + ": expected F32, F16 or BF16 [512, 128], found no such tensor");
   copy.Write(weights, test::ReadAll(test::kGolden + "/tiny-base/" + weights));
-  copy.Edit(weights, "\"" + q + "\":{\"dtype\":\"BF16\"", "\"" + q + "\":{\"dtype\": \"F16\"");
-  CHECK_EQ(ProblemOf(copy), weights + ": " + name + ": expected BF16 [512, 128], found F16 [512, 128]");
+  copy.Edit(weights, "\"" + q + "\":{\"dtype\":\"BF16\"", "\"" + q + "\":{\"dtype\": \"I16\"");
+  CHECK_EQ(ProblemOf(copy), weights + ": " + name + ": expected F32, F16 or BF16 [512, 128], found I16 [512, 128]");
   copy.Write(weights, test::ReadAll(test::kGolden + "/tiny-base/" + weights));
   copy.Edit(weights, "\"" + q + "\":{\"dtype\":\"BF16\",\"shape\":[512,128]", "\"" + q + "\":{\"dtype\":\"BF16\",\"shape\":[128,512]");
-  CHECK_EQ(ProblemOf(copy), weights + ": " + name + ": expected BF16 [512, 128], found BF16 [128, 512]");
+  CHECK_EQ(ProblemOf(copy), weights + ": " + name + ": expected F32, F16 or BF16 [512, 128], found BF16 [128, 512]");
   const std::string whole = test::ReadAll(test::kGolden + "/tiny-base/" + weights);
   copy.Write(weights, whole.substr(0, whole.size() - 1));
   CHECK(ProblemOf(copy).find("but the file holds") != std::string::npos);
   copy.Write(weights, whole.substr(0, 1000));
   CHECK_EQ(ProblemOf(copy),
            weights + ": is no safetensors file, or truncated: its header would be 18368 bytes of a file of 1000");
+}
+
+// Of the published dtype or not, each tensor its own.
+void EveryFloatingPointDtypeIsTaken() {
+  const test::DtypeRule dtypes[] = {test::Always(Dtype::kF32), test::Always(Dtype::kF16), test::Always(Dtype::kBf16), test::ByTurns};
+  for (const test::DtypeRule& dtype : dtypes) {
+    const test::RetypedCheckpoint copy("tiny-base", dtype, dtype);
+    const auto checkpoint = Opened(copy.path());
+    size_t n = 0;
+    for (const Tensor* tensor : checkpoint->codec().tensors()) CHECK(tensor->dtype == dtype(*tensor, n++));
+  }
+}
+
+void TensorsOfOtherDtypesAreNamed() {
+  const std::string table = "encoder.quantizer.acoustic_residual_vector_quantizer.layers.0.codebook.embed_sum";
+  for (const Dtype dtype : {Dtype::kI64, Dtype::kBool, Dtype::kF64}) {
+    const auto one = [&](const Tensor& tensor, size_t) { return tensor.name == table ? dtype : tensor.dtype; };
+    const test::RetypedCheckpoint copy("tiny-base", test::AsItIs, one);
+    std::string problem;
+    CHECK(Checkpoint::Open(copy.path(), PieceRule::kNative, &problem) == nullptr);
+    CHECK_EQ(problem, copy.path() + "/speech_tokenizer/model.safetensors: tensor \"" + table +
+                          "\": expected F32, F16 or BF16 [128, 16], found " + FactsOf(dtype).name + " [128, 16]");
+  }
 }
 
 // A file and key as JSON, what is put in the value's place, and the problem.
@@ -279,6 +292,8 @@ int main() {
       {"damaged shards are named", parley::DamagedShardsAreNamed},
       {"missing files are named", parley::MissingFilesAreNamed},
       {"wrong tensors are named", parley::WrongTensorsAreNamed},
+      {"every floating-point dtype is taken", parley::EveryFloatingPointDtypeIsTaken},
+      {"tensors of other dtypes are named", parley::TensorsOfOtherDtypesAreNamed},
       {"misfits of the configuration are named", parley::MisfitsAreNamed},
   });
 }

@@ -214,16 +214,6 @@ void WeightsOfHalfTheSizeAreNearlyAsGood() {
   }
 }
 
-template <class Body>
-std::string ProblemOf(const Body& body) {
-  try {
-    body();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
-}
-
 void WhatIsNoCodeIsRefusedBeforeAnythingIsComputed() {
   const Loaded codec("tiny-base");
   Codes codes = codec.CodesOf("codes_40");
@@ -232,11 +222,11 @@ void WhatIsNoCodeIsRefusedBeforeAnythingIsComputed() {
   for (const int32_t wrong : {-1, 128}) {
     Codes broken = codes;
     broken[30 * kGroups + 2] = wrong;
-    CHECK_EQ(ProblemOf([&] { codec.Decode(state.get(), broken); }),
+    CHECK_EQ(RefusalOf([&] { codec.Decode(state.get(), broken); }),
              "code " + std::to_string(wrong) + " of frame 30 is none of the codec's 0 to 127");
   }
   const CodecDecoder::Job twice[] = {{state.get(), codes.data(), 1, nullptr}, {state.get(), codes.data(), 1, nullptr}};
-  CHECK_EQ(ProblemOf([&] { codec.decoder->Decode(twice, 2); }), "two jobs of the codec name one state");
+  CHECK_EQ(RefusalOf([&] { codec.decoder->Decode(twice, 2); }), "two jobs of the codec name one state");
   CHECK(SameBits(codec.Decode(state.get(), codes), whole));
 }
 

@@ -17,10 +17,7 @@
 namespace parley::test {
 
 inline std::unique_ptr<const model::Checkpoint> OpenGolden(const std::string& name) {
-  std::string problem;
-  auto checkpoint = model::Checkpoint::Open(kGolden + "/" + name, model::PieceRule::kNative, &problem);
-  CHECK_EQ(problem, "");
-  return checkpoint;
+  return Opened(kGolden + "/" + name);
 }
 
 // One file of vectors.

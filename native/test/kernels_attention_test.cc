@@ -143,12 +143,7 @@ void StreamsInOneCallDoNotMeet() {
 }
 
 bool Refused(const Attention& attention) {
-  try {
-    MakeKernels()->Attend(&attention, 1);
-  } catch (const std::invalid_argument&) {
-    return true;
-  }
-  return false;
+  return RefusalOf([&] { MakeKernels()->Attend(&attention, 1); }) != "";
 }
 
 void ACacheThatHasForgottenIsRefused() {

@@ -110,12 +110,7 @@ class RandomCodec {
     WriteRandomTensors(copy_.path() + "/speech_tokenizer/model.safetensors", TensorsOf(config), seed);
   }
 
-  std::unique_ptr<const model::Checkpoint> Open() const {
-    std::string problem;
-    auto checkpoint = model::Checkpoint::Open(copy_.path(), model::PieceRule::kNative, &problem);
-    CHECK_EQ(problem, "");
-    return checkpoint;
-  }
+  std::unique_ptr<const model::Checkpoint> Open() const { return Opened(copy_.path()); }
 
  private:
   CheckpointCopy copy_;

@@ -13,7 +13,7 @@
 #include "media/random.h"
 #include "model/checkpoint.h"
 #include "model/model_tensors.h"
-#include "test/checkpoint_copy.h"
+#include "test/safetensors_parts.h"
 
 namespace parley::test {
 
@@ -39,40 +39,29 @@ class ReshapedCheckpoint {
             [](const model::ConfigReader& reader) { return TensorsOf(model::ReadModelConfig(reader)); });
     Rewrite("speech_tokenizer/config.json", "speech_tokenizer/model.safetensors", original_->codec(),
             [](const model::ConfigReader& reader) { return TensorsOf(model::ReadCodecConfig(reader, true)); });
-    std::string problem;
-    auto checkpoint = model::Checkpoint::Open(copy_.path(), model::PieceRule::kNative, &problem);
-    CHECK_EQ(problem, "");
-    return checkpoint;
+    return Opened(copy_.path());
   }
 
  private:
   using List = std::function<std::vector<model::ExpectedTensor>(const model::ConfigReader&)>;
 
   void Rewrite(const std::string& config, const std::string& file, const model::TensorSet& old, const List& list) {
-    std::string problem, header, data;
+    std::string problem;
     const auto document = model::JsonDocument::Parse(copy_.Read(config), &problem);
     const auto wanted = list(model::ConfigReader(config, document->root(), &problem));
     CHECK_EQ(problem, "");
+    SafetensorsParts parts;
     for (const model::ExpectedTensor& one : wanted) {
-      const size_t begin = data.size();
       const model::Tensor* const tensor = old.Find(one.name);
-      if (tensor != nullptr && tensor->shape == one.shape) {
-        data.append(reinterpret_cast<const char*>(tensor->data), tensor->bytes);
-      } else {
-        Draw(one, &data);
-      }
-      header += (header.empty() ? "{\"" : ",\"") + one.name + "\":{\"dtype\":\"" + FactsOf(one.dtype).name +
-                "\",\"shape\":" + model::ToString(one.shape) + ",\"data_offsets\":[" + std::to_string(begin) + "," +
-                std::to_string(data.size()) + "]}";
+      const bool same = tensor != nullptr && tensor->shape == one.shape;
+      same ? parts.Add(*tensor) : parts.Add(one.name, one.dtype, one.shape, Drawn(one));
     }
-    header += "}";
-    header.resize((header.size() + 7) / 8 * 8, ' ');
-    std::string bytes = SafetensorsOf(header, 0);
-    copy_.Write(file, bytes += data);
+    copy_.Write(file, parts.File());
   }
 
   // So that signals stay near 1, and no scale is 0.
-  void Draw(const model::ExpectedTensor& tensor, std::string* data) {
+  std::string Drawn(const model::ExpectedTensor& tensor) {
+    std::string data;
     size_t count = 1, inputs = 1;
     for (size_t n = 0; n < tensor.shape.size(); n++) {
       count *= static_cast<size_t>(tensor.shape[n]);
@@ -86,9 +75,10 @@ class ReshapedCheckpoint {
       const bool scale = tensor.shape.size() == 1 && !bias;
       const auto value = static_cast<float>(scale ? 0.5 + unit : spread * (2 * unit - 1));
       const uint16_t half = ToBf16(value).bits;
-      if (tensor.dtype == model::Dtype::kBf16) data->append(reinterpret_cast<const char*>(&half), 2);
-      else data->append(reinterpret_cast<const char*>(&value), 4);
+      if (tensor.dtype == model::Dtype::kBf16) data.append(reinterpret_cast<const char*>(&half), 2);
+      else data.append(reinterpret_cast<const char*>(&value), 4);
     }
+    return data;
   }
 
   CheckpointCopy copy_;

@@ -229,19 +229,21 @@ SpeechRequest Takes(size_t bytes) {
   return request;
 }
 
-void ARequestThatCanNeverFitIsRefusedAtOnce() {
+SchedulerOptions WithMemory(size_t bytes) {
   SchedulerOptions options = Usual();
-  options.memory_bytes = 100;
-  Desk desk(options);
+  options.memory_bytes = bytes;
+  return options;
+}
+
+void ARequestThatCanNeverFitIsRefusedAtOnce() {
+  Desk desk(WithMemory(100));
   const Ended end = Spoken(desk, "a", Takes(101));
   CHECK_EQ(end.outcome + "/" + end.problem, "too large/it takes 101 bytes of memory; 100 are the most");
   CHECK_EQ(Spoken(desk, "a", Takes(100)).outcome, "budget");
 }
 
 void ARequestThatFitsLaterWaits() {
-  SchedulerOptions options = Usual();
-  options.memory_bytes = 100;
-  Desk desk(options);
+  Desk desk(WithMemory(100));
   const auto a = Sink(), b = Sink(), c = Sink();
   desk.Start("a", a, Takes(60));
   desk.Start("b", b, Takes(50));
@@ -259,8 +261,7 @@ void ARequestThatFitsLaterWaits() {
 }
 
 void TooManyWhoWaitForMemoryAreRefused() {
-  SchedulerOptions options = Usual();
-  options.memory_bytes = 100;
+  SchedulerOptions options = WithMemory(100);
   options.max_waiting = 1;
   Desk desk(options);
   const auto a = Sink(), b = Sink(), c = Sink();

@@ -12,17 +12,8 @@ namespace parley {
 namespace {
 
 using namespace tools;
+using test::RefusalOf;
 using test::TempFolder;
-
-template <class Body>
-std::string Refusal(const Body& body) {
-  try {
-    body();
-  } catch (const std::invalid_argument& problem) {
-    return problem.what();
-  }
-  return "";
-}
 
 Options Parsed(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "program");
@@ -36,12 +27,12 @@ void OptionsAreReadAndMistakesNamed() {
   CHECK((options.positional() == std::vector<std::string>{"a.wav", "b"}));
   CHECK_EQ(Parsed({}).Whole("seed", 0, 9, 7), uint64_t{7});
   CHECK_EQ(Parsed({}).Text("text", "none"), "none");
-  CHECK_EQ(Refusal([] { Parsed({}).Required("text"); }), "--text is missing");
-  CHECK_EQ(Refusal([] { Parsed({"--sed", "1"}); }), "there is no option --sed");
-  CHECK_EQ(Refusal([] { Parsed({"--seed"}); }), "--seed needs a value");
-  CHECK_EQ(Refusal([] { Parsed({"--seed", "1", "--seed", "2"}); }), "--seed is given twice");
+  CHECK_EQ(RefusalOf([] { Parsed({}).Required("text"); }), "--text is missing");
+  CHECK_EQ(RefusalOf([] { Parsed({"--sed", "1"}); }), "there is no option --sed");
+  CHECK_EQ(RefusalOf([] { Parsed({"--seed"}); }), "--seed needs a value");
+  CHECK_EQ(RefusalOf([] { Parsed({"--seed", "1", "--seed", "2"}); }), "--seed is given twice");
   for (const char* const wrong : {"", "-1", "1x", "10", "99999999999999999999"}) {
-    CHECK_EQ(Refusal([&] { Parsed({"--seed", wrong}).Whole("seed", 0, 9, 0); }),
+    CHECK_EQ(RefusalOf([&] { Parsed({"--seed", wrong}).Whole("seed", 0, 9, 0); }),
              std::string("--seed is a whole number from 0 to 9, not \"") + wrong + "\"");
   }
 }
@@ -120,12 +111,12 @@ void WhatIsNoSoundIsNamed() {
   };
   for (const auto& file : files) {
     test::WriteAll(path, file.bytes);
-    CHECK_EQ(Refusal([&] { ReadWav(path); }), path + ": " + file.problem);
+    CHECK_EQ(RefusalOf([&] { ReadWav(path); }), path + ": " + file.problem);
   }
   // A stream that was cut off tells of more than there is.
   test::WriteAll(path, Wav(format + "data" + Little(1000, 4) + Little(0x4000, 2) + "x"));
   CHECK_EQ(ReadWav(path).samples.size(), size_t{1});
-  CHECK_EQ(Refusal([&] { ReadWav(folder / "none.wav"); }),
+  CHECK_EQ(RefusalOf([&] { ReadWav(folder / "none.wav"); }),
            (folder / "none.wav") + ": cannot be opened: No such file or directory");
 }
 

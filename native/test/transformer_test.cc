@@ -213,12 +213,7 @@ void RowsWithoutRoomAreRefused() {
 }
 
 bool CannotBecome(KvState* state, const KvState& other, size_t positions) {
-  try {
-    state->CopyFrom(other, positions);
-  } catch (const std::invalid_argument&) {
-    return true;
-  }
-  return false;
+  return RefusalOf([&] { state->CopyFrom(other, positions); }) != "";
 }
 
 void ACopiedPrefixGoesOnAsTheOriginalDoes() {

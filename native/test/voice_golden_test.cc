@@ -55,53 +55,50 @@ void TheMelSpectrumIsTheReferences() {
   }
 }
 
-void EveryStageOfTheSpeakerEncoderIsTheReferences() {
+// Every clip through an encoder, on every variant; check(encoder, run, record, vectors) sees what came of it.
+template <class Encoder, class Check>
+void EncodeTheClips(const Check& check) {
   const auto checkpoint = OpenGolden("tiny-base");
   for (const cpu::Variant* variant : Variants()) {
     const auto kernels = MakeKernels(*variant, 2);
     Weights weights(*kernels);
-    SpeakerEncoder encoder(*kernels, weights, *checkpoint);
+    Encoder encoder(*kernels, weights, *checkpoint);
     for (const char* clip : kClips) {
       const GoldenVectors vectors = ClipVectors(clip);
-      const Values samples = vectors.Read("waveform");
       Record record(*kernels);
       encoder.Tell(record.ToTap());
-      SpeakerEncoder::Run run(encoder, samples);
+      const Values samples = vectors.Read("waveform");
+      typename Encoder::Run run(encoder, samples);
       while (run.Advance()) continue;
-      CheckNear(run.vector(), vectors.Read("speaker_embedding"), "speaker_embedding");
-      if (!vectors.Has("spk_block0")) continue;
-      CheckStage(record, "blocks.0", vectors, "spk_block0");
-      CheckStage(record, "blocks.1", vectors, "spk_block1");
-      CheckStage(record, "mfa", vectors, "spk_mfa");
-      CheckStage(record, "asp", vectors, "spk_asp");
+      check(encoder, run, record, vectors);
     }
   }
 }
 
+void EveryStageOfTheSpeakerEncoderIsTheReferences() {
+  EncodeTheClips<SpeakerEncoder>([](SpeakerEncoder&, auto& run, Record& record, const GoldenVectors& vectors) {
+    CheckNear(run.vector(), vectors.Read("speaker_embedding"), "speaker_embedding");
+    if (!vectors.Has("spk_block0")) return;
+    CheckStage(record, "blocks.0", vectors, "spk_block0");
+    CheckStage(record, "blocks.1", vectors, "spk_block1");
+    CheckStage(record, "mfa", vectors, "spk_mfa");
+    CheckStage(record, "asp", vectors, "spk_asp");
+  });
+}
+
 void EveryStageOfTheCodecEncoderIsTheReferences() {
-  const auto checkpoint = OpenGolden("tiny-base");
-  for (const cpu::Variant* variant : Variants()) {
-    const auto kernels = MakeKernels(*variant, 2);
-    Weights weights(*kernels);
-    CodecEncoder encoder(*kernels, weights, *checkpoint);
-    for (const char* clip : kClips) {
-      const GoldenVectors vectors = ClipVectors(clip);
-      const Values samples = vectors.Read("waveform");
-      Record record(*kernels);
-      encoder.Tell(record.ToTap());
-      CodecEncoder::Run run(encoder, samples);
-      while (run.Advance()) continue;
-      CHECK(run.codes() == vectors.Read<int32_t>("codes"));
-      CHECK_EQ(run.codes().size(), encoder.FramesOf(samples.size()) * encoder.code_groups());
-      CheckStage(record, "encoder", vectors, "enc_seanet");
-      CheckStage(record, "encoder_transformer", vectors, "enc_transformer");
-      CheckStage(record, "downsample", vectors, "enc_downsample");
-      if (!vectors.Has("enc_layer0")) continue;
-      CheckStage(record, "layers.0", vectors, "enc_layer0");
-      CheckStage(record, "layers.1", vectors, "enc_layer1");
-      CheckStage(record, "layers.3", vectors, "enc_layer3");
-    }
-  }
+  EncodeTheClips<CodecEncoder>([](CodecEncoder& encoder, auto& run, Record& record, const GoldenVectors& vectors) {
+    const size_t samples = vectors.Read("waveform").size();
+    CHECK(run.codes() == vectors.Read<int32_t>("codes"));
+    CHECK_EQ(run.codes().size(), encoder.FramesOf(samples) * encoder.code_groups());
+    CheckStage(record, "encoder", vectors, "enc_seanet");
+    CheckStage(record, "encoder_transformer", vectors, "enc_transformer");
+    CheckStage(record, "downsample", vectors, "enc_downsample");
+    if (!vectors.Has("enc_layer0")) return;
+    CheckStage(record, "layers.0", vectors, "enc_layer0");
+    CheckStage(record, "layers.1", vectors, "enc_layer1");
+    CheckStage(record, "layers.3", vectors, "enc_layer3");
+  });
 }
 
 // Bit for bit: the stages too.

@@ -1,6 +1,7 @@
 // Weights in the formats of the kernels: in place, rounded, in 8 bits.
 #include "model/weights.h"
 
+#include <cstring>
 #include <stdexcept>
 
 #include "test/golden_vectors.h"
@@ -21,38 +22,35 @@ std::vector<float> Product(Kernels& kernels, const Matrix& w) {
   return y;
 }
 
+struct Loaded {
+  std::unique_ptr<const Checkpoint> checkpoint;
+  std::unique_ptr<cpu::CpuKernels> kernels = MakeKernels();
+  Weights weights{*kernels};
+
+  explicit Loaded(const char* name) : checkpoint(OpenGolden(name)) {}
+};
+
 void AMatrixInItsOwnFormatIsReadInPlace() {
-  const auto checkpoint = OpenGolden("tiny-customvoice");
-  const auto kernels = MakeKernels();
-  Weights weights(*kernels);
-  const Tensor& tensor = checkpoint->ModelTensor(kMatrix);
-  const Matrix matrix = weights.Of(tensor);
+  Loaded of("tiny-customvoice");
+  const Tensor& tensor = of.checkpoint->ModelTensor(kMatrix);
+  const Matrix matrix = of.weights.Of(tensor);
   CHECK(matrix.format == Format::kBf16);
   CHECK(matrix.values == tensor.data);
   CHECK_EQ(matrix.rows, static_cast<size_t>(tensor.shape[0]));
   CHECK_EQ(matrix.columns, static_cast<size_t>(tensor.shape[1]));
-  CHECK_EQ(weights.OwnBytes(), size_t{0});
-  CHECK_EQ(weights.MappedBytes(), tensor.bytes);
+  CHECK_EQ(of.weights.OwnBytes(), size_t{0});
+  CHECK_EQ(of.weights.MappedBytes(), tensor.bytes);
 }
 
 void AMatrixCanBeRounded() {
-  const auto checkpoint = OpenGolden("tiny-customvoice");
-  const auto kernels = MakeKernels();
-  Weights weights(*kernels);
-  const Tensor& bf16 = checkpoint->ModelTensor(kMatrix);
-  const Matrix exact = weights.Of(bf16, Format::kF32);
-  CHECK(exact.format == Format::kF32);
-  CHECK(SameBits(Product(*kernels, exact), Product(*kernels, weights.Of(bf16))));
-  CHECK_EQ(weights.OwnBytes(), 2 * bf16.bytes);
-  CHECK(RmsError(Product(*kernels, weights.Of(bf16, Format::kF16)), Product(*kernels, exact)) < 1e-3);
-
-  const Tensor& f32 = checkpoint->CodecTensor("decoder.pre_transformer.layers.0.mlp.up_proj.weight");
+  Loaded of("tiny-customvoice");
+  const Tensor& f32 = of.checkpoint->CodecTensor("decoder.pre_transformer.layers.0.mlp.up_proj.weight");
   const std::vector<float> values = ToFloats(f32);
   const size_t rows = static_cast<size_t>(f32.shape[0]), columns = values.size() / rows;
   for (const Format format : {Format::kF16, Format::kBf16}) {
-    const Matrix rounded = weights.Of(f32, format);
+    const Matrix rounded = of.weights.Of(f32, format);
     CHECK(rounded.format == format);
-    CHECK(SameBits(Product(*kernels, rounded), Product(*kernels, weights.Packed(values, rows, columns, format))));
+    CHECK(SameBits(Product(*of.kernels, rounded), Product(*of.kernels, of.weights.Packed(values, rows, columns, format))));
     for (size_t i = 0; i < values.size(); i++) {
       const auto* const bits = static_cast<const uint16_t*>(rounded.values);
       CHECK_EQ(bits[i], format == Format::kF16 ? ToF16(values[i]).bits : ToBf16(values[i]).bits);
@@ -60,15 +58,50 @@ void AMatrixCanBeRounded() {
   }
 }
 
-void EightBitsAreOffByHalfAScaleAtMost() {
-  const auto checkpoint = OpenGolden("tiny-base");
+// Neither widened, which would change nothing, nor taken from one format of 16 bits to the other.
+void AMatrixOfNoMoreBytesThanAskedForIsReadInPlace() {
+  const std::vector<float> values = RandomFloats(6, 3);
   const auto kernels = MakeKernels();
   Weights weights(*kernels);
-  const Tensor& tensor = checkpoint->ModelTensor(kMatrix);
-  const Matrix matrix = weights.Of(tensor, Format::kInt8);
+  size_t mapped = 0;
+  for (const Dtype dtype : {Dtype::kF32, Dtype::kF16, Dtype::kBf16}) {
+    const std::vector<uint8_t> bytes = Rounded(values.data(), values.size(), FormatOf(dtype));
+    const Tensor tensor{"a.weight", dtype, {2, 3}, bytes.data(), bytes.size()};
+    for (const Format wanted : {Format::kF32, Format::kF16, Format::kBf16}) {
+      const bool narrower = dtype == Dtype::kF32 && wanted != Format::kF32;
+      const Matrix matrix = weights.Of(tensor, wanted);
+      CHECK(matrix.format == (narrower ? wanted : FormatOf(dtype)));
+      CHECK_EQ(matrix.values == bytes.data(), !narrower);
+      mapped += narrower ? 0 : bytes.size();
+    }
+  }
+  CHECK_EQ(weights.MappedBytes(), mapped);
+  CHECK_EQ(weights.OwnBytes(), 2 * 2 * values.size());
+}
+
+// Less than a page each: those of a mapped file are given back once they were read.
+void EightBitsAreTheSameOfEveryDtypeThatHoldsTheValues() {
+  std::vector<float> values = RandomFloats(7 * 40, 5);
+  for (float& value : values) value = ToFloat(ToF16(ToFloat(ToBf16(value))));
+  const auto kernels = MakeKernels();
+  Weights weights(*kernels);
+  const std::vector<uint8_t> own = Rounded(values.data(), values.size(), Format::kF32);
+  const Matrix wanted = weights.Of({"a.weight", Dtype::kF32, {7, 40}, own.data(), own.size()}, Format::kInt8);
+  for (const Dtype dtype : {Dtype::kF16, Dtype::kBf16}) {
+    const std::vector<uint8_t> bytes = Rounded(values.data(), values.size(), FormatOf(dtype));
+    const Matrix seen = weights.Of({"a.weight", dtype, {7, 40}, bytes.data(), bytes.size()}, Format::kInt8);
+    CHECK_EQ(std::memcmp(seen.values, wanted.values, wanted.rows * wanted.columns), 0);
+    CHECK_EQ(std::memcmp(seen.scales, wanted.scales, wanted.rows * sizeof(float)), 0);
+  }
+}
+
+void EightBitsAreOffByHalfAScaleAtMost() {
+  Loaded of("tiny-base");
+  const Tensor& tensor = of.checkpoint->ModelTensor(kMatrix);
+  const Matrix matrix = of.weights.Of(tensor, Format::kInt8);
   CHECK(matrix.format == Format::kInt8);
-  CHECK_EQ(weights.OwnBytes(), matrix.rows * matrix.columns + 4 * matrix.rows);
-  CHECK_EQ(weights.MappedBytes(), size_t{0});
+  CHECK_EQ(of.weights.OwnBytes(), matrix.rows * matrix.columns + 4 * matrix.rows);
+  CHECK_EQ(of.weights.MappedBytes(), size_t{0});
   const std::vector<float> values = ToFloats(tensor);
   const auto* const own = static_cast<const int8_t*>(matrix.values);
   for (size_t i = 0; i < values.size(); i++) {
@@ -78,23 +111,11 @@ void EightBitsAreOffByHalfAScaleAtMost() {
 }
 
 void TrailingDimensionsAreColumns() {
-  const auto checkpoint = OpenGolden("tiny-customvoice");
-  const auto kernels = MakeKernels();
-  Weights weights(*kernels);
-  const Matrix matrix = weights.Of(checkpoint->CodecTensor("decoder.quantizer.rvq_first.output_proj.weight"));
+  Loaded of("tiny-customvoice");
+  const Matrix matrix = of.weights.Of(of.checkpoint->CodecTensor("decoder.quantizer.rvq_first.output_proj.weight"));
   CHECK_EQ(matrix.rows, size_t{32});
   CHECK_EQ(matrix.columns, size_t{16});
   CHECK(matrix.format == Format::kF32);
-}
-
-template <class Work>
-std::string Refusal(const Work& work) {
-  try {
-    work();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
 }
 
 void WhatCannotBeAWeightIsRefusedByName() {
@@ -102,11 +123,11 @@ void WhatCannotBeAWeightIsRefusedByName() {
   Weights weights(*kernels);
   const std::vector<float> broken = {1, 2, NAN, 4};
   const Tensor tensor{"a.weight", Dtype::kF32, {2, 2}, reinterpret_cast<const uint8_t*>(broken.data()), 16};
-  CHECK_EQ(Refusal([&] { weights.Of(tensor, Format::kInt8); }), "a.weight: a weight to quantize is not finite");
+  CHECK_EQ(RefusalOf([&] { weights.Of(tensor, Format::kInt8); }), "a.weight: a weight to quantize is not finite");
   const Tensor whole{"b.weight", Dtype::kI32, {2, 2}, reinterpret_cast<const uint8_t*>(broken.data()), 16};
-  CHECK_EQ(Refusal([&] { weights.Of(whole); }), "b.weight: expected F32, F16 or BF16, found I32");
-  CHECK_EQ(Refusal([&] { ToFloats(whole); }), "b.weight: expected F32, F16 or BF16, found I32");
-  CHECK_EQ(Refusal([&] { weights.Packed(broken, 3, 2, Format::kF32); }), "packed weights do not fill their matrix");
+  CHECK_EQ(RefusalOf([&] { weights.Of(whole); }), "b.weight: expected F32, F16 or BF16, found I32");
+  CHECK_EQ(RefusalOf([&] { ToFloats(whole); }), "b.weight: expected F32, F16 or BF16, found I32");
+  CHECK_EQ(RefusalOf([&] { weights.Packed(broken, 3, 2, Format::kF32); }), "packed weights do not fill their matrix");
 }
 
 }  // namespace
@@ -117,6 +138,8 @@ int main() {
   return Run({
       {"a matrix in its own format is read in place", AMatrixInItsOwnFormatIsReadInPlace},
       {"a matrix can be rounded", AMatrixCanBeRounded},
+      {"a matrix of no more bytes than asked for is read in place", AMatrixOfNoMoreBytesThanAskedForIsReadInPlace},
+      {"eight bits are the same of every dtype that holds the values", EightBitsAreTheSameOfEveryDtypeThatHoldsTheValues},
       {"eight bits are off by half a scale at most", EightBitsAreOffByHalfAScaleAtMost},
       {"trailing dimensions are columns", TrailingDimensionsAreColumns},
       {"what cannot be a weight is refused by name", WhatCannotBeAWeightIsRefusedByName},

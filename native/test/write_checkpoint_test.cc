@@ -5,12 +5,12 @@
 #include <stdexcept>
 
 #include "kernels/cpu/cpu_kernels.h"
-#include "kernels/number_formats.h"
 #include "model/checkpoint.h"
 #include "model/codec_decoder.h"
 #include "model/codec_state.h"
 #include "model/prompt.h"
 #include "model/speech_model.h"
+#include "model/weights.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 #include "tools/byte_pairs.h"
@@ -22,25 +22,9 @@ namespace {
 
 using namespace model;
 using namespace tools;
+using test::Opened;
+using test::RefusalOf;
 using test::TempFolder;
-
-std::unique_ptr<const Checkpoint> Opened(const std::string& directory) {
-  std::string problem;
-  auto checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
-  CHECK_EQ(problem, "");
-  CHECK(checkpoint != nullptr);
-  return checkpoint;
-}
-
-template <class Body>
-std::string Refusal(const Body& body) {
-  try {
-    body();
-  } catch (const std::invalid_argument& problem) {
-    return problem.what();
-  }
-  return "";
-}
 
 void PublishedSizesAreMetToTheByte() {
   const struct {
@@ -127,7 +111,7 @@ void WhatIsWrittenOpens() {
     for (const CheckpointSizes& sizes : {SizesNamed("tiny", type), OtherSizes(type)}) {
       for (const size_t shards : {1, 3}) {
         TempFolder folder;
-        WriteCheckpoint(sizes, folder.path(), {7, shards});
+        WriteCheckpoint(sizes, folder.path(), {7, shards, {}});
         const auto checkpoint = Opened(folder.path());
         CHECK(checkpoint->config().type == type);
         CHECK_EQ(checkpoint->config().talker.transformer.heads, sizes.talker.heads);
@@ -203,9 +187,7 @@ void WhatIsWrittenSpeaks() {
 
 double DeviationOf(const Tensor& tensor, double* mean) {
   double sum = 0, squares = 0;
-  for (size_t n = 0; n < tensor.count(); n++) {
-    const double value = tensor.dtype == Dtype::kF32 ? reinterpret_cast<const float*>(tensor.data)[n]
-                                                     : ToFloat(reinterpret_cast<const Bf16*>(tensor.data)[n]);
+  for (const double value : ToFloats(tensor)) {
     CHECK(std::isfinite(value));
     sum += value, squares += value * value;
   }
@@ -236,9 +218,9 @@ void WeightsAreScaledByWhatTheyAreFor() {
 void ASeedGivesTheSameWeightsHoweverTheyAreCut() {
   TempFolder whole, cut, other;
   const CheckpointSizes sizes = SizesNamed("tiny", ModelType::kCustomVoice);
-  WriteCheckpoint(sizes, whole.path(), {5, 1});
-  WriteCheckpoint(sizes, cut.path(), {5, 20});
-  WriteCheckpoint(sizes, other.path(), {6, 1});
+  WriteCheckpoint(sizes, whole.path(), {5, 1, {}});
+  WriteCheckpoint(sizes, cut.path(), {5, 20, {}});
+  WriteCheckpoint(sizes, other.path(), {6, 1, {}});
   CHECK(std::filesystem::exists(cut / "model-00020-of-00020.safetensors"));
   const auto a = Opened(whole.path()), b = Opened(cut.path()), c = Opened(other.path());
   size_t different = 0;
@@ -250,23 +232,49 @@ void ASeedGivesTheSameWeightsHoweverTheyAreCut() {
   CHECK_EQ(different, a->model().tensors().size());
 }
 
+// The values are drawn before they are rounded, so that copies in several dtypes can be compared.
+void ASeedGivesTheSameWeightsInEveryDtype() {
+  const CheckpointSizes sizes = OtherSizes(ModelType::kBase);
+  TempFolder exact;
+  WriteCheckpoint(sizes, exact.path(), {5, 1, {Dtype::kF32, Dtype::kF32}});
+  const auto wanted = Opened(exact.path());
+  for (const CheckpointDtypes& dtypes :
+       {CheckpointDtypes{}, CheckpointDtypes{Dtype::kF16, Dtype::kF16}, CheckpointDtypes{Dtype::kF32, Dtype::kBf16}}) {
+    TempFolder folder;
+    WriteCheckpoint(sizes, folder.path(), {5, 1, dtypes});
+    const auto checkpoint = Opened(folder.path());
+    const auto check = [](const TensorSet& seen, const TensorSet& exactly, Dtype dtype) {
+      for (const Tensor* tensor : seen.tensors()) {
+        CHECK(tensor->dtype == dtype);
+        const std::vector<float> values = ToFloats(*exactly.Find(tensor->name));
+        const std::vector<uint8_t> bytes = Rounded(values.data(), values.size(), FormatOf(dtype));
+        CHECK_EQ(tensor->bytes, bytes.size());
+        CHECK_EQ(std::memcmp(tensor->data, bytes.data(), bytes.size()), 0);
+      }
+    };
+    check(checkpoint->model(), wanted->model(), dtypes.model);
+    check(checkpoint->codec(), wanted->codec(), dtypes.codec);
+    Speaks(folder.path(), 3);
+  }
+}
+
 void WhatCannotBeIsRefused() {
   const CheckpointSizes tiny = SizesNamed("tiny", ModelType::kBase);
   TempFolder folder;
-  CHECK_EQ(Refusal([] { SizesNamed("7b", ModelType::kBase); }), "the size is 0.6b, 1.7b or tiny, not \"7b\"");
-  CHECK(Refusal([] { SizesNamed("0.6b", ModelType::kVoiceDesign); }) != "");
-  CHECK(Refusal([] { MakeBytePairs(266); }).find("at least 267 entries") != std::string::npos);
+  CHECK_EQ(RefusalOf([] { SizesNamed("7b", ModelType::kBase); }), "the size is 0.6b, 1.7b or tiny, not \"7b\"");
+  CHECK(RefusalOf([] { SizesNamed("0.6b", ModelType::kVoiceDesign); }) != "");
+  CHECK(RefusalOf([] { MakeBytePairs(266); }).find("at least 267 entries") != std::string::npos);
   CHECK_EQ(MakeBytePairs(267).merges.size(), size_t{11});
-  CHECK(Refusal([] { MakeBytePairs(1'000'000); }).find("entries can be made") != std::string::npos);
-  CHECK(Refusal([&] { WriteCheckpoint(tiny, folder.path(), {1, 1000}); }).find("1 to 137 shards") != std::string::npos);
+  CHECK(RefusalOf([] { MakeBytePairs(1'000'000); }).find("entries can be made") != std::string::npos);
+  CHECK(RefusalOf([&] { WriteCheckpoint(tiny, folder.path(), {1, 1000, {}}); }).find("1 to 137 shards") != std::string::npos);
   CheckpointSizes uneven = tiny;
   uneven.talker.kv_heads = 3;
   CHECK_EQ(
-      Refusal([&] { PlanOf(uneven); }),
+      RefusalOf([&] { PlanOf(uneven); }),
       "config.json: talker_config.num_key_value_heads: expected a divisor of num_attention_heads, which is 4, found 3");
   CHECK(!std::filesystem::exists(folder / "speech_tokenizer"));
   WriteCheckpoint(tiny, folder.path(), {});
-  CHECK(Refusal([&] { WriteCheckpoint(tiny, folder.path(), {}); }).find("holds a checkpoint already") !=
+  CHECK(RefusalOf([&] { WriteCheckpoint(tiny, folder.path(), {}); }).find("holds a checkpoint already") !=
         std::string::npos);
 }
 
@@ -282,6 +290,7 @@ int main() {
       {"what is written speaks", parley::WhatIsWrittenSpeaks},
       {"weights are scaled by what they are for", parley::WeightsAreScaledByWhatTheyAreFor},
       {"a seed gives the same weights however they are cut", parley::ASeedGivesTheSameWeightsHoweverTheyAreCut},
+      {"a seed gives the same weights in every dtype", parley::ASeedGivesTheSameWeightsInEveryDtype},
       {"what cannot be is refused", parley::WhatCannotBeIsRefused},
   });
 }

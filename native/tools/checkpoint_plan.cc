@@ -43,14 +43,15 @@ void AddUnread(const model::CodecConfig& config, std::vector<ExpectedTensor>* li
   }
 }
 
-void SortByName(std::vector<ExpectedTensor>* list) {
+void Finish(model::Dtype dtype, std::vector<ExpectedTensor>* list) {
+  for (ExpectedTensor& tensor : *list) tensor.dtype = dtype;
   std::sort(list->begin(), list->end(),
             [](const ExpectedTensor& a, const ExpectedTensor& b) { return a.name < b.name; });
 }
 
 }  // namespace
 
-CheckpointPlan PlanOf(const CheckpointSizes& sizes) {
+CheckpointPlan PlanOf(const CheckpointSizes& sizes, const CheckpointDtypes& dtypes) {
   CheckpointPlan plan;
   plan.model_config = ModelConfigJson(sizes);
   plan.codec_config = CodecConfigJson(sizes);
@@ -66,8 +67,8 @@ CheckpointPlan PlanOf(const CheckpointSizes& sizes) {
   codec.encoder->quantizers = sizes.encoder.quantizers;  // the file's, not only those in use
   plan.codec = TensorsOf(codec);
   AddUnread(codec, &plan.codec);
-  SortByName(&plan.model);
-  SortByName(&plan.codec);
+  Finish(dtypes.model, &plan.model);
+  Finish(dtypes.codec, &plan.codec);
   return plan;
 }
 

@@ -15,10 +15,15 @@ struct CheckpointPlan {
   std::vector<model::ExpectedTensor> model, codec;                              // by name
 };
 
+// What the tensors of either file are written as; the published ones else.
+struct CheckpointDtypes {
+  model::Dtype model = model::Dtype::kBf16, codec = model::Dtype::kF32;
+};
+
 // The tensors that the engine reads by these configurations, and those that the
 // published files hold beyond them. Throws std::invalid_argument with the engine's own words when it
 // would refuse the configuration.
-CheckpointPlan PlanOf(const CheckpointSizes& sizes);
+CheckpointPlan PlanOf(const CheckpointSizes& sizes, const CheckpointDtypes& dtypes = {});
 
 uint64_t BytesOf(const model::ExpectedTensor& tensor);
 uint64_t BytesOf(const std::vector<model::ExpectedTensor>& tensors);

@@ -23,17 +23,25 @@ CheckpointSizes Published(bool large) {
   return s;
 }
 
+// The rest of a transformer is alike in all of its sizes.
+void Resize(int64_t hidden, int64_t intermediate, int64_t heads, int64_t kv_heads, model::TransformerConfig* c) {
+  c->hidden = hidden, c->intermediate = intermediate, c->heads = heads, c->kv_heads = kv_heads;
+  c->layers = 2, c->head_dim = 16;
+}
+
+// The large one with other sizes.
 CheckpointSizes Tiny() {
-  CheckpointSizes s;
-  s.name = "1b7";
-  s.talker = {48, 80, 2, 4, 2, 16, kTalkerEps, kTalkerTheta};
-  s.predictor = {32, 64, 2, 2, 1, 16, kTalkerEps, kTalkerTheta};
-  s.text_entries = 600, s.text_vocabulary = 640, s.text_hidden = 40;
-  s.codes = 64, s.code_groups = 16, s.positions = 4096;
-  s.speaker = {32, s.talker.hidden, 24000, {16, 16, 16, 16, 48}, {5, 3, 3, 3, 1}, {1, 2, 3, 4, 1}, 8, 4, 8};
-  s.sample_rate = 24000;
-  s.decoder = {{24, 48, 2, 2, 2, 16, kCodecEps, kCodecTheta}, 12, 32, 16, 64, 16, 32, {2, 2}, {8, 5, 4, 3}};
-  s.encoder = {{32, 48, 2, 2, 2, 16, kCodecEps, kCodecTheta}, 4, 7, 3, 3, 2, {4, 5, 6, 8}, 64, 8, 20, 2};
+  CheckpointSizes s = Published(true);
+  Resize(48, 80, 4, 2, &s.talker);
+  Resize(32, 64, 2, 1, &s.predictor);
+  Resize(24, 48, 2, 2, &s.decoder.transformer);
+  Resize(32, 48, 2, 2, &s.encoder.transformer);
+  s.text_entries = 600, s.text_vocabulary = 640, s.text_hidden = 40, s.positions = 4096;
+  s.speaker.mel_bands = 32, s.speaker.embedding = s.talker.hidden, s.speaker.channels = {16, 16, 16, 16, 48};
+  s.speaker.attention = s.speaker.squeeze = 8, s.speaker.res2net_scale = 4;
+  s.codes = s.decoder.codebook_size = s.encoder.codebook_size = 64;
+  s.decoder.window = 12, s.decoder.latent = s.decoder.channels = 32, s.decoder.codebook_width = 16;
+  s.encoder.filters = 4, s.encoder.codebook_width = 8, s.encoder.quantizers = 20;
   s.encoder_window = 20;
   return s;
 }

@@ -5,9 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernels/number_formats.h"
+#include "model/weights.h"
 #include "tools/byte_pairs.h"
-#include "tools/checkpoint_plan.h"
 #include "tools/output_file.h"
 #include "tools/random_weights.h"
 
@@ -44,13 +43,11 @@ std::string HeaderOf(const Tensors& tensors) {
 void WriteTensor(const ExpectedTensor& tensor, uint64_t seed, OutputFile* file) {
   RandomWeights weights(seed, tensor);
   std::vector<float> values(kBlock);
-  std::vector<Bf16> rounded(kBlock);
-  const bool bf16 = tensor.dtype == model::Dtype::kBf16;
   for (size_t left = BytesOf(tensor) / FactsOf(tensor.dtype).bytes; left > 0;) {
     const size_t count = left < kBlock ? left : kBlock;
     weights.Next(values.data(), count);
-    for (size_t n = 0; n < count && bf16; n++) rounded[n] = ToBf16(values[n]);
-    file->Write(bf16 ? static_cast<const void*>(rounded.data()) : values.data(), count * FactsOf(tensor.dtype).bytes);
+    const std::vector<uint8_t> rounded = model::Rounded(values.data(), count, model::FormatOf(tensor.dtype));
+    file->Write(rounded.data(), rounded.size());
     left -= count;
   }
 }
@@ -105,7 +102,7 @@ void WriteShards(const std::string& directory, const Tensors& tensors, const Wri
 }  // namespace
 
 void WriteCheckpoint(const CheckpointSizes& sizes, const std::string& directory, const WriteOptions& options) {
-  const CheckpointPlan plan = PlanOf(sizes);
+  const CheckpointPlan plan = PlanOf(sizes, options.dtypes);
   const BytePairs pairs = MakeBytePairs(static_cast<size_t>(sizes.text_entries));
   SharesOf(plan.model, options.shards);  // judged before anything is written
   if (std::filesystem::exists(directory + "/config.json")) {

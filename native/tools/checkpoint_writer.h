@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "tools/checkpoint_plan.h"
 #include "tools/checkpoint_sizes.h"
 
 namespace parley::tools {
@@ -12,6 +13,7 @@ namespace parley::tools {
 struct WriteOptions {
   uint64_t seed = 1;
   size_t shards = 1;  // of model.safetensors; more than one come with an index
+  CheckpointDtypes dtypes;
 };
 
 // Makes the directory where it is not. Some megabytes of memory, whatever the sizes. Throws

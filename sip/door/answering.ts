@@ -9,7 +9,8 @@ import type { Ringing, Route, RouteAnswer, RoutingTable } from '../routing-table
 import type { PreludePlan } from './prelude.js';
 
 export interface Spoken {
-  readonly speech: PhoneSpeech;
+  /** Absent: nothing is said. */
+  readonly speech?: PhoneSpeech;
   readonly after: 'stay' | 'hangup';
 }
 
@@ -58,8 +59,8 @@ export class Answering {
   #before({ seconds, early, earlyText: text }: Ringing, { speech }: Spoken): PreludePlan {
     const ringMs = seconds * 1000;
     if (!early) return { ringMs };
-    const isWhole = text !== undefined;
-    return { ringMs, early: { speech: isWhole ? { ...speech, text } : speech, whole: isWhole } };
+    if (text !== undefined) return { ringMs, early: { speech: { ...speech, text }, whole: true } };
+    return speech === undefined ? { ringMs } : { ringMs, early: { speech, whole: false } };
   }
 
   #what(answer: RouteAnswer, invite: SipRequest): Judged<Spoken> {
@@ -70,6 +71,8 @@ export class Answering {
       }
       case 'announce':
         return this.#announcement(invite, answer.mostCharacters, answer.after);
+      case 'wait':
+        return { value: { after: 'stay' } };
       case 'agent':
         return refused(480, 'no agent backend of this name is connected');
       case 'reject': {

@@ -20,14 +20,12 @@ export class DigitKeys {
   #closed = false;
   /** Of the pause that is being made. */
   #callOff = (): void => undefined;
-  readonly #end: Promise<never>;
-  #rejectEnd!: (error: ParleyError) => void;
+  /** Of requests that wait when the call ends. */
+  readonly #rejected = new Set<(error: ParleyError) => void>();
 
   constructor(time: Time, leg: () => Leg | undefined) {
     this.#time = time;
     this.#leg = leg;
-    this.#end = new Promise((_, reject) => (this.#rejectEnd = reject));
-    this.#end.catch(() => undefined);
   }
 
   /**
@@ -43,17 +41,22 @@ export class DigitKeys {
     if (this.#waiting >= MOST_WAITING) {
       throw new ParleyError('QUEUE_FULL', `${MOST_WAITING} requests for digits wait in this call already`);
     }
+    if (this.#closed) throw ended();
     this.#waiting++;
     const pressed = this.#turn.then(() => this.#pressAll(request)).finally(() => this.#waiting--);
     this.#turn = pressed.catch(() => undefined);
-    await Promise.race([pressed, this.#end]);
+    await new Promise<void>((resolve, reject) => {
+      this.#rejected.add(reject);
+      void pressed.then(resolve, reject).finally(() => this.#rejected.delete(reject));
+    });
   }
 
   /** Nothing is pressed any more, and whoever waits is told. Idempotent. */
   close(): void {
     this.#closed = true;
     this.#callOff();
-    this.#rejectEnd(new ParleyError('WRONG_STATE', 'the call ended before the digits were sent'));
+    for (const reject of this.#rejected) reject(ended());
+    this.#rejected.clear();
   }
 
   async #pressAll({
@@ -88,6 +91,10 @@ export class DigitKeys {
     if (this.#closed) return;
     await new Promise<void>((resolve) => (this.#callOff = this.#time.after(ms, resolve)));
   }
+}
+
+function ended(): ParleyError {
+  return new ParleyError('WRONG_STATE', 'the call ended before the digits were sent');
 }
 
 function refused(message: string): ParleyError {

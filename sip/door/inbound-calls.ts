@@ -57,7 +57,8 @@ export class InboundCalls {
   } // prettier-ignore
 
   /** A text that cannot be spoken is known before the call is answered. */
-  #unspeakable(speech: PhoneSpeech): Refusal | undefined {
+  #unspeakable(speech: PhoneSpeech | undefined): Refusal | undefined {
+    if (speech === undefined) return undefined;
     try {
       this.#parts.switchboard.check(speech.text, speech);
       return undefined;
@@ -136,7 +137,7 @@ const QUIET: SessionUser = { established: () => undefined, ended: () => undefine
 function speakTo(phone: PhoneCall, { speech, after }: Spoken, { early }: PreludePlan): void {
   const isBegun = early !== undefined && !early.whole;
   phone.onceTalking((call) => {
-    if (!isBegun) phone.speak(speech.text, speech);
+    if (!isBegun && speech !== undefined) phone.speak(speech.text, speech);
     if (after === 'hangup') void call.spoken().then(() => phone.end({ reason: 'we hung up' }));
   });
 }

@@ -14,6 +14,7 @@ import { digestAlgorithm } from '../auth/digest-algorithm.js';
 import { DigestServer } from '../auth/digest-server.js';
 import { Nonces } from '../auth/nonces.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../guard/guard.js';
+import { OwnAddresses } from '../guard/own-addresses.js';
 import type { Route, SpokenText } from '../routing-table.js';
 import { Answering } from './answering.js';
 import { Correspondents } from './correspondents.js';
@@ -109,10 +110,12 @@ function partsOf(around: TelephoneSurroundings, settings: TelephoneSettings, sup
   };
 } // prettier-ignore
 
-/** `allowedNow`: calls of trunks come from wherever they were registered. */
-function guardOf(sip: SipConfig, { trunks }: TelephoneSettings, time: Time, allowedNow: (address: string) => boolean): Guard {
+/** `ofTrunks`: their calls come from wherever they were registered. */
+function guardOf(sip: SipConfig, { trunks }: TelephoneSettings, time: Time, ofTrunks: (address: string) => boolean): Guard {
   const isOpen = sip.allow.length + sip.challenge.length > 0;
   const perSecond = sip.requestsPerSecond;
+  const own = new OwnAddresses(time);
+  const allowedNow = isOpen ? ofTrunks : (address: string) => own.has(address) || ofTrunks(address);
   return new Guard({
     time,
     allowed: [...(isOpen ? sip.allow : LOOPBACK), ...trunks.flatMap(({ addresses }) => addresses)],

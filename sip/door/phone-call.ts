@@ -268,12 +268,12 @@ export class PhoneCall {
     this.#firstPort.fail(
       () => new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`),
     );
-    const leg = this.#leg;
-    const media = leg?.media.figures();
-    const sent = this.#call?.stats();
+    const [leg, call] = [this.#leg, this.#call];
     const told = leg?.session.hangUp(sessionReason(end));
-    await this.#call?.close(end.reason);
+    await call?.close(end.reason);
     leg?.media.close();
+    // Only now does nothing leave any more.
+    const [media, sent] = [leg?.media.figures(), call?.stats()];
     await farewell(told, this.#parts.time);
     this.#state.step('ended', end);
     const last = { end, media, sent, transferredTo: this.#transferredTo };

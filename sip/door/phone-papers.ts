@@ -45,7 +45,7 @@ export function viewOf({ info, times, leg, digits }: PhoneFacts, state: PhoneCal
   };
 } // prettier-ignore
 
-/** Figures of the time just before everything was closed. */
+/** Figures as they were when everything was closed. */
 export interface LastFigures {
   readonly end: PhoneCallEnd;
   readonly media: CallFigures | undefined;

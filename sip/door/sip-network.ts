@@ -134,6 +134,11 @@ export class SipNetwork {
     return `sip:${user}@${hostPortText(place)}${over === 'udp' ? '' : `;transport=${over}`}`;
   };
 
+  /** The share of new calls that is refused now because there is too much to do. */
+  get refusedShare(): number {
+    return this.#load.share;
+  }
+
   /** Where SIP is listened on, for the log: `udp 127.0.0.1:5060`. */
   get listening(): readonly string[] {
     return this.transports.places.map(

@@ -23,7 +23,7 @@ export function wayBack(message: SipRequest | SipResponse, flow: Flow): Flow | u
 }
 
 function isUnreachable({ isSip, host }: Uri, source: string): boolean {
-  if (!isSip) return false;
+  if (!isSip || host === source) return false;
   if (!ipaddr.isValid(host)) return /(?:^|\.)(?:invalid|local|localhost)$/.test(host);
   return ipaddr.process(host).range() !== 'unicast' && plain(host) !== plain(source);
 }

@@ -194,7 +194,7 @@ export class ElevenLabsContext {
     run.start(this.#messages.owesSpace ? SENTENCE_PAUSE_MS : 0);
     for (let sentence = await run.next(); sentence !== undefined; sentence = await run.next()) {
       this.#sending = run;
-      const sent = this.#messages.send(sentence, SENTENCE_PAUSE_MS);
+      const sent = this.#messages.send(sentence, sentence.continues === true ? 0 : SENTENCE_PAUSE_MS);
       this.#startNext();
       await sent;
       this.#sending = undefined;

@@ -18,6 +18,8 @@ export interface TrimOptions {
   readonly tailMs?: number;
   /** A silence beyond this is let through while it lasts; bounds memory and delay. */
   readonly maxHoldMs?: number;
+  /** The sound has begun before: nothing is cut at the start. */
+  readonly begun?: boolean;
 }
 
 const DEFAULTS = { thresholdDb: -50, leadInMs: 40, tailMs: 80, maxHoldMs: 1000 } as const;
@@ -36,12 +38,13 @@ export class Trimmer {
   #soundEnd = -1; // after the last sound and its tail; negative while nothing has sounded
 
   constructor(rate: number, maxChunk: number, options: TrimOptions = {}) {
-    const { thresholdDb, leadInMs, tailMs, maxHoldMs } = { ...DEFAULTS, ...options };
+    const { thresholdDb, leadInMs, tailMs, maxHoldMs, begun } = { ...DEFAULTS, ...options };
     this.maxChunk = maxChunk;
     this.#threshold = 10 ** (thresholdDb / 20);
     this.#leadIn = Math.round((leadInMs * rate) / 1000);
     this.#tail = Math.round((tailMs * rate) / 1000);
     this.#maxHold = Math.round((maxHoldMs * rate) / 1000);
+    if (begun === true) this.#soundEnd = 0;
     this.#queue = new SampleQueue(Math.max(this.#leadIn, this.#maxHold) + maxChunk);
   }
 
@@ -71,6 +74,11 @@ export class Trimmer {
 
   read(output: Float32Array, count: number, offset = 0): number {
     return this.#queue.read(output, Math.min(count, this.readable), offset);
+  }
+
+  /** The sound goes on elsewhere: a silence that is held is a pause of it. */
+  release(): void {
+    if (this.sounded) this.#soundEnd = this.#written;
   }
 
   /** The segment is over: what is still held was its trailing silence. Ready for the next one. */

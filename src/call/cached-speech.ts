@@ -7,7 +7,9 @@ import type { EngineCapabilities, Voice, VoiceReference } from '../speech/engine
 import { keyFields, renderingKey } from '../speech/rendering-key.js';
 import type { SpeechRouting, VoiceWish } from '../speech/routing.js';
 import type { Sound, SoundSource } from '../speech/sound.js';
+import type { Continuity } from './continuity.js';
 import type { FrameCache } from './frame-cache.js';
+import type { RunPart } from './sentence-run.js';
 import { SENTENCE_PAUSE_MS } from './speech-line.js';
 import type { SpeechStreamRequest } from './speech-stream.js';
 
@@ -15,6 +17,7 @@ const FORM = 2; // of the bytes; a change in how sound is made that no field tel
 
 interface Speech {
   openStream(request: SpeechStreamRequest, signal: AbortSignal): Promise<SoundSource>;
+  openPart(part: RunPart, request: SpeechStreamRequest, signal: AbortSignal): Promise<SoundSource>;
   voices(): Promise<readonly Voice[]>;
 }
 
@@ -44,6 +47,8 @@ export interface CachedSpeechParts {
   readonly routing: SpeechRouting;
   /** Those of the encoders: servers that share renderings may have others. */
   readonly settings: LineSettings;
+  /** That of the speech service: the same text sounds otherwise in one breath. */
+  readonly continuity?: Continuity;
   /** Forgotten together with the renderings. */
   readonly frames?: FrameCache;
   /** Without them no request can bring a sample of a voice. */
@@ -59,13 +64,15 @@ export class CachedSpeech {
   /** Stands for what is the same in every request, so that it is hashed once. */
   readonly #own: string;
 
-  constructor(speech: Speech, { cache, routing, settings, frames, samples }: CachedSpeechParts) {
+  constructor(speech: Speech, parts: CachedSpeechParts) {
+    const { cache, routing, settings, continuity, frames, samples } = parts;
     this.#speech = speech;
     this.#cache = cache;
     this.#routing = routing;
     this.#frames = frames;
     this.#samples = samples;
-    this.#own = renderingKey([FORM, SENTENCE_PAUSE_MS, ...keyFields(settings)]);
+    const mode = continuity?.mode === 'utterance' ? [continuity.mode] : [];
+    this.#own = renderingKey([FORM, SENTENCE_PAUSE_MS, ...mode, ...keyFields(settings)]);
   }
 
   /** What the engine can do that would speak. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
@@ -88,6 +95,20 @@ export class CachedSpeech {
   /** The rendering, if it is there whole. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
   find(request: CachedSpeechRequest): Sound | undefined {
     return this.#uses(request) ? this.#cache.find(this.#key(request)) : undefined;
+  }
+
+  /** Whether `find` would find it; does not count as asked for. */
+  has(request: CachedSpeechRequest): boolean {
+    return this.#uses(request) && this.#cache.has(this.#key(request));
+  }
+
+  /** A sentence of a run. Neither looked for nor kept: what it sounds like depends on those before it. */
+  openPart(
+    part: RunPart,
+    { cache: _cache, ...request }: CachedSpeechRequest,
+    signal: AbortSignal,
+  ): Promise<SoundSource> {
+    return this.#speech.openPart(part, request, signal);
   }
 
   /** Rejects as the speech service does. Its `cache` is absent where the cache was not asked. */

@@ -43,12 +43,16 @@ export class CallTrack {
   }
 
   /** Where its sentences are kept; undefined where none are. */
-  get frames(): Pick<LineFrames, 'keyOf' | 'find' | 'keep'> | undefined {
+  get frames(): Pick<LineFrames, 'keyOf' | 'has' | 'find' | 'keep'> | undefined {
     return this.#frames === undefined ? undefined : this;
   }
 
   keyOf(manner: SentenceManner): string {
     return this.#frames?.keyOf(manner) ?? '';
+  }
+
+  has(key: string): boolean {
+    return this.#frames?.has(key) === true;
   }
 
   find(key: string): KeptSentence | undefined {

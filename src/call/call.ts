@@ -7,6 +7,7 @@ import type { Playout } from '../rtp/playout.js';
 import type { SpeechRouting } from '../speech/routing.js';
 import type { Time } from '../time.js';
 import type { CallEncoders } from './call-route.js';
+import type { Continuity } from './continuity.js';
 import type { FrameCache } from './frame-cache.js';
 import type { MediaPort } from './media-port.js';
 import { PausableTime } from './pausable-time.js';
@@ -44,6 +45,8 @@ export interface CallParts {
   readonly encoders: CallEncoders;
   /** Sentences said before; absent where none are kept. */
   readonly frames?: FrameCache;
+  /** Each sentence by itself where absent. */
+  readonly continuity?: Continuity;
   readonly limits: CallLimits;
   readonly time: Time;
   readonly log: CallLog;
@@ -207,12 +210,12 @@ export class Call {
     const { log, metrics } = this.#parts;
     this.#queue.endAll();
     await this.#queue.pushed;
-    const { packets, silencePackets, underruns, lateTicks } = this.stats();
     try {
       await this.#queue.port.close();
     } catch (error) {
       log.warn({ call: this.id, err: error }, 'port not closed cleanly');
     } finally {
+      const { packets, silencePackets, underruns, lateTicks } = this.stats(); // as they were at the end
       metrics.callClosed(this.door, reason);
       log.info({ call: this.id, reason, packets, silencePackets, underruns, lateTicks }, 'call closed');
       this.#resolveClosed(reason);

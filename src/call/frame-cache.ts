@@ -82,6 +82,11 @@ export class FrameCache {
     return new LineFrames(this, own);
   }
 
+  /** Whether it is there; does not count as asked for. */
+  has(key: string): boolean {
+    return this.#pinned.has(key) || this.#kept.has(key);
+  }
+
   find(key: string): KeptSentence | undefined {
     const pinned = this.#pinned.get(key);
     if (pinned !== undefined) {
@@ -176,6 +181,10 @@ export class LineFrames {
     const { engine, voice: name, language, reference } = voice;
     const said = [text, engine.name, name, language, reference?.kind, reference?.hash];
     return renderingKey([this.#own, ...said, trimSilence, ...keyFields(options)]);
+  }
+
+  has(key: string): boolean {
+    return this.#cache.has(key);
   }
 
   find(key: string): KeptSentence | undefined {

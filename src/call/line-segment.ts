@@ -10,13 +10,37 @@ export interface PlacedSegment extends SpokenSegment {
   readonly place: { readonly startMs: number; readonly endMs: number } | undefined;
 }
 
+/** What a segment's sound is taken from while it is made. */
+export interface SoundInMaking {
+  /** Made so far. */
+  readonly madeMs: number;
+  /** Of that, not taken by the encoder. */
+  readonly waitingMs: number;
+  /** Where others share the sound: how much of it is probably the segment's own. */
+  readonly shareMs?: number;
+  /** Once all of it is made; else whoever sees the end of the making tells the segment. */
+  readonly soundMs?: number | undefined;
+  readonly words?: readonly WordTime[];
+}
+
+/** A ring of the segment's own. */
+export function ringSound(ring: PcmRing): SoundInMaking {
+  const ms = (count: 'written' | 'readable') => ((ring.status()?.[count] ?? 0) * 1000) / ring.rate;
+  return {
+    get madeMs() {
+      return ms('written');
+    },
+    get waitingMs() {
+      return ms('readable');
+    },
+  };
+}
+
 export class LineSegment implements PlacedSegment {
   readonly text: string;
   firstFrame: number | undefined;
   frames: number | undefined;
-  soundMs: number | undefined;
   trimmedStartMs = 0;
-  words: readonly WordTime[] = [];
   /** When its first payload was queued, in milliseconds of the monotonic clock. */
   queuedAtMs: number | undefined;
   /** Its place in the sound of the line, in milliseconds; undefined until it is encoded whole. */
@@ -24,32 +48,49 @@ export class LineSegment implements PlacedSegment {
   /** Told its payloads, where they were to be kept and all of them were made. */
   onKept: ((frames: KeptFrames) => void) | undefined;
   /** Undefined where its payloads were kept before. */
-  readonly #ring: PcmRing | undefined;
+  readonly #sound: SoundInMaking | undefined;
+  #soundMs: number | undefined;
+  #words: readonly WordTime[] = [];
 
-  constructor(text: string, ring: PcmRing | undefined) {
+  constructor(text: string, sound: SoundInMaking | undefined) {
     this.text = text;
-    this.#ring = ring;
+    this.#sound = sound;
+  }
+
+  /** All of its sound is made. */
+  made(soundMs: number, words: readonly WordTime[]): void {
+    this.#soundMs = soundMs;
+    this.#words = words;
+  }
+
+  get soundMs(): number | undefined {
+    return this.#soundMs ?? this.#sound?.soundMs;
+  }
+
+  get words(): readonly WordTime[] {
+    return this.#sound?.words ?? this.#words;
+  }
+
+  get shareMs(): number | undefined {
+    return this.#sound?.shareMs;
   }
 
   get madeMs(): number {
-    return this.soundMs ?? this.#ringMs('written');
+    return this.soundMs ?? this.#sound?.madeMs ?? 0;
   }
 
   /** Made and not yet taken by the encoder. */
   get waitingMs(): number {
-    if (this.#ring !== undefined) return this.#ringMs('readable');
+    if (this.#sound !== undefined) return this.#sound.waitingMs;
     return this.place === undefined ? (this.soundMs ?? 0) : 0;
   }
 
   encoded(done: SegmentEncoded): void {
-    this.firstFrame = done.firstFrame;
-    this.frames = done.frames;
+    // Where the estimate left nothing for a sentence, it ends with the sentence before.
+    const shared = this.shareMs !== undefined && done.frames === 0 && done.firstFrame > 0;
+    this.firstFrame = shared ? done.firstFrame - 1 : done.firstFrame;
+    this.frames = shared ? 1 : done.frames;
     this.trimmedStartMs = done.trimmedStartMs;
     this.place = { startMs: done.startMs, endMs: done.endMs };
-  }
-
-  #ringMs(count: 'written' | 'readable'): number {
-    const ring = this.#ring;
-    return ring === undefined ? 0 : ((ring.status()?.[count] ?? 0) * 1000) / ring.rate;
   }
 }

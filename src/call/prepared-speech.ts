@@ -9,8 +9,9 @@ import type { Codec } from '../rtp/codec.js';
 import type { SpeechRouting, VoiceWish } from '../speech/routing.js';
 import type { Time } from '../time.js';
 import type { FrameCache, LineFrames } from './frame-cache.js';
+import type { SpokenSentence } from './line-piece.js';
 import { replyPace } from './pace.js';
-import { SpeechLine, type EncoderSource, type SentenceFrames, type SpokenSentence } from './speech-line.js';
+import { SpeechLine, type EncoderSource, type SentenceFrames } from './speech-line.js';
 import { sentencesOf, type TextLimits } from './text-source.js';
 import { VoicePlan } from './voice-plan.js';
 
@@ -136,6 +137,10 @@ class Pinning implements SentenceFrames {
 
   keyOf(...manner: Parameters<LineFrames['keyOf']>): string {
     return this.#frames.keyOf(...manner);
+  }
+
+  has(): boolean {
+    return false;
   }
 
   find(): undefined {

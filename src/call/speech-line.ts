@@ -7,43 +7,30 @@
 // A sentence whose payloads were kept (frame-cache.ts) goes to the encoder line
 // as it is, past engine and ring.
 //
+// Sentences that one generation speaks (sentence-run.ts) share a ring, without a
+// pause between them, and the engine is not waited for from one to the next.
+//
 // At most two rings live at once. The line keeps a record of each sentence's
 // place in the sound: what was spoken of it is computed from that.
 import { PcmRing } from '../audio/pcm-ring.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { EncoderLine, LineSink } from '../rtp/encoder-line.js';
 import type { TrimOptions } from '../audio/trimmer.js';
-import type { EngineTiming, SpeechEnd, SpeechOptions } from '../speech/engine.js';
-import type { ResolvedVoice } from '../speech/routing.js';
+import type { EngineTiming, SpeechOptions } from '../speech/engine.js';
 import { NO_TIME, type SoundTiming } from '../speech/sound.js';
+import type { Continuity } from './continuity.js';
 import type { KeptSentence, LineFrames, SentenceManner } from './frame-cache.js';
-import { LineSegment, type PlacedSegment } from './line-segment.js';
+import type { LinePiece, LinePieces, SoundPiece, SpokenSentence } from './line-piece.js';
+import { LineSegment, ringSound, type PlacedSegment } from './line-segment.js';
 import type { LineProgress, Pace } from './pace.js';
+import { RING_SECONDS, RunPart, synthesisOf, type SentenceRun } from './sentence-run.js';
 
-// Two seconds: an engine that delivers a sentence at once is not held up by
-// the next ring, and an interrupted sentence costs no more than this.
-const RING_SECONDS = 2;
 const LIVE_RINGS = 2;
 
 // Heard between two sentences; their own leading and trailing silence is cut.
 export const SENTENCE_PAUSE_MS = 160;
 
-export interface SpokenSentence {
-  readonly text: string;
-  readonly voice: ResolvedVoice;
-}
-
-/** Sound that is not made of a text. */
-export interface SoundPiece {
-  /** Hz. */
-  readonly sampleRate: number;
-  /** Writes all of it, in order; as SpeechEngine.synthesize keeps the ring. */
-  write(out: PcmRing, signal: AbortSignal): Promise<SpeechEnd>;
-}
-
-export type LinePiece = SpokenSentence | SoundPiece;
-
-export type SentenceFrames = Pick<LineFrames, 'keyOf' | 'find' | 'keep'>;
+export type SentenceFrames = Pick<LineFrames, 'keyOf' | 'has' | 'find' | 'keep'>;
 
 interface EncoderOptions {
   readonly trim?: TrimOptions;
@@ -68,6 +55,8 @@ export interface LineManner {
   readonly trimSilence?: boolean;
   /** Silence before the first sound. */
   readonly leadMs?: number;
+  /** Which of its sentences are spoken together; each by itself where absent. */
+  readonly continuity?: Continuity | undefined;
 }
 
 const UNTRIMMED: TrimOptions = { thresholdDb: -Infinity };
@@ -87,9 +76,12 @@ export class SpeechLine {
   #timing: SoundTiming = NO_TIME;
   readonly #frames: SentenceFrames | undefined;
   readonly #segments: LineSegment[] = [];
+  /** Whose sentence was spoken last. */
+  #run: SentenceRun | undefined;
   #line: EncoderLine | undefined;
   #over = false;
   #flushed = false;
+  #failure: ParleyError | undefined;
   /** The encoder was told that the text pauses, and no sentence has come since. */
   #pauseTold = false;
 
@@ -120,6 +112,11 @@ export class SpeechLine {
     return this.#flushed;
   }
 
+  /** What `run` will reject with, once the sink has taken what came before it: the sink may report that end first. */
+  get failure(): ParleyError | undefined {
+    return this.#failure;
+  }
+
   /** When the first payload of the first sentence was queued. */
   get queuedAtMs(): number | undefined {
     return this.#segments[0]?.queuedAtMs;
@@ -142,20 +139,17 @@ export class SpeechLine {
    * sink has taken everything; after a failure, when it has taken what came before it. Rejects with the
    * engine's or encoder's error, or ABORTED with the signal.
    */
-  async run(
-    sentences: AsyncIterable<LinePiece> | Iterable<LinePiece>,
-    turn: Promise<void>,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async run(sentences: LinePieces, turn: Promise<void>, signal: AbortSignal): Promise<void> {
     const giveUp = () => this.#line?.abort();
     signal.addEventListener('abort', giveUp, { once: true });
     const opened = this.#openInTurn(turn, signal);
     opened.catch(() => undefined);
     try {
-      await this.#pipeline(sentences, opened, signal);
+      await this.#pipeline(this.#joined(sentences, signal), opened, signal);
     } catch (error) {
+      this.#failure = asParleyError(error, 'ENGINE_FAILED');
       await this.#endEarly(signal);
-      throw asParleyError(error, 'ENGINE_FAILED');
+      throw this.#failure;
     } finally {
       this.#over = true;
       signal.removeEventListener('abort', giveUp);
@@ -183,19 +177,34 @@ export class SpeechLine {
     return line;
   }
 
-  async #pipeline(
-    sentences: AsyncIterable<LinePiece> | Iterable<LinePiece>,
-    opened: Promise<EncoderLine>,
-    signal: AbortSignal,
-  ): Promise<void> {
+  #joined(pieces: LinePieces, signal: AbortSignal): LinePieces {
+    const { continuity, options } = this.#manner;
+    const isKept = (sentence: SpokenSentence) =>
+      this.#frames?.has(this.#frames.keyOf(this.#mannerOf(sentence))) === true;
+    const onRead = () => void (this.#pauseTold = false);
+    return continuity?.join(pieces, { options, signal, isKept, onRead }) ?? pieces;
+  }
+
+  async #pipeline(pieces: LinePieces, opened: Promise<EncoderLine>, signal: AbortSignal): Promise<void> {
     let encoding: Promise<void> = Promise.resolve();
+    /** Of a run: what is waited for before anything else is made. */
+    let run: Promise<unknown> = encoding;
+    let last: LinePiece | undefined;
     try {
-      for await (const sentence of sentences) {
+      for await (const piece of pieces) {
+        last = piece;
         const before = encoding;
-        const work = this.#speak(sentence, opened, signal);
+        const continues = piece instanceof RunPart && !piece.isFirst;
+        if (!continues) await run;
+        const work = this.#speak(piece, opened, signal);
         encoding = work.encoded;
-        await Promise.all([work.synthesized, before]);
+        if (continues) continue;
+        run = Promise.all([work.synthesized, before]);
+        run.catch(() => undefined);
+        if (!(piece instanceof RunPart)) await run;
       }
+      // Where the run goes on in another line, it can be made to its end only when that line reads.
+      if (!(last instanceof RunPart) || last.endsRun) await run;
     } catch (error) {
       // What was made before the failure is still heard. Where the encoder is
       // the cause, the engine only saw its ring aborted.
@@ -210,11 +219,12 @@ export class SpeechLine {
   }
 
   #speak(piece: LinePiece, opened: Promise<EncoderLine>, signal: AbortSignal): Work {
-    const { options, leadMs = 0, trimSilence = true } = this.#manner;
-    this.#pauseTold = false;
+    const { leadMs = 0 } = this.#manner;
     const pauseBeforeMs = this.#segments.length === 0 ? leadMs : SENTENCE_PAUSE_MS;
+    if (piece instanceof RunPart) return this.#sayPart(piece, pauseBeforeMs, opened);
+    this.#pauseTold = false;
     if ('write' in piece) return this.#render('', piece, { pauseBeforeMs }, opened, signal);
-    const manner = { ...piece, options, trimSilence };
+    const manner = this.#mannerOf(piece);
     const kept = this.#frames?.find(this.#frames.keyOf(manner));
     if (kept !== undefined) return this.#repeat(piece.text, kept, pauseBeforeMs, opened);
     const sound = this.#synthesis(piece);
@@ -222,11 +232,55 @@ export class SpeechLine {
     return this.#render(piece.text, sound, { pauseBeforeMs, ...keep }, opened, signal);
   }
 
+  #mannerOf(sentence: SpokenSentence): SentenceManner {
+    const { options, trimSilence = true } = this.#manner;
+    return { ...sentence, options, trimSilence };
+  }
+
+  /** Says what a run makes of one of its sentences; its first one has the engine begin. */
+  #sayPart(part: RunPart, pauseBeforeMs: number, opened: Promise<EncoderLine>): Work {
+    const { run, isFirst } = part;
+    run.begin(() => this.#pace(this.#progress()));
+    const segment = new LineSegment(part.text, part);
+    const index = this.#segments.push(segment) - 1;
+    // In this line the parts follow one another by themselves.
+    const turn = isFirst || run === this.#run ? opened : part.before.then(() => opened);
+    this.#run = run;
+    const encoded = turn
+      .then((line) => {
+        part.onEndsAt = (endAt) => line.cut(index, endAt);
+        const { endAt } = part;
+        const place = { first: isFirst, ...(endAt === undefined ? {} : { endAt }) };
+        const told = line.segment({
+          ring: run.ring.handle,
+          rate: run.rate,
+          pauseBeforeMs: isFirst ? pauseBeforeMs : 0,
+          part: place,
+        });
+        // It was read ahead, and the text pauses since.
+        if (this.#pauseTold && run.open) line.rest();
+        return told;
+      })
+      .then((place) => {
+        part.done(place);
+        segment.encoded(place);
+      })
+      .catch((error: unknown) => {
+        part.failed(error);
+        throw error;
+      });
+    encoded.catch(() => undefined);
+    const synthesized = run.synthesized.then(({ timing }) => {
+      if (isFirst) this.#took(timing);
+    });
+    synthesized.catch(() => undefined);
+    return { synthesized, encoded };
+  }
+
   /** Says what was said before. */
   #repeat(text: string, kept: KeptSentence, pauseBeforeMs: number, opened: Promise<EncoderLine>): Work {
     const segment = new LineSegment(text, undefined);
-    segment.soundMs = kept.soundMs;
-    segment.words = kept.words;
+    segment.made(kept.soundMs, kept.words);
     this.#segments.push(segment);
     const encoded = opened
       .then((line) => line.segment({ kept: kept.frames, pauseBeforeMs }))
@@ -236,16 +290,9 @@ export class SpeechLine {
   }
 
   /** What the engine makes of a sentence. */
-  #synthesis({ text, voice: { engine, voice, language, reference } }: SpokenSentence): SoundPiece {
-    const { options } = this.#manner;
-    const request = {
-      text,
-      voice,
-      language,
-      urgency: this.#pace(this.#progress()),
-      ...(options === undefined ? {} : { options }),
-      ...(reference === undefined ? {} : { reference }),
-    };
+  #synthesis({ text, voice: resolved }: SpokenSentence): SoundPiece {
+    const { engine, voice } = resolved;
+    const request = synthesisOf(text, resolved, this.#manner.options, this.#pace(this.#progress()));
     const write = (out: PcmRing, signal: AbortSignal) => engine.synthesize(request, out, signal);
     return { sampleRate: engine.sampleRate(voice), write };
   }
@@ -259,11 +306,10 @@ export class SpeechLine {
   ): Work {
     const { sampleRate: rate } = piece;
     const ring = PcmRing.open(rate, rate * RING_SECONDS);
-    const segment = new LineSegment(text, ring);
+    const segment = new LineSegment(text, ringSound(ring));
     this.#segments.push(segment);
     const synthesized = piece.write(ring, signal).then((end) => {
-      segment.soundMs = (end.samples * 1000) / rate;
-      segment.words = end.words;
+      segment.made((end.samples * 1000) / rate, end.words);
       this.#took(end.timing);
     });
     if (manner !== undefined) this.#keepOf(segment, manner, synthesized);

@@ -10,9 +10,12 @@ import type { SpeechRouting } from '../speech/routing.js';
 import type { SentencePlace, SoundOutcome, SoundSource } from '../speech/sound.js';
 import type { SpeechClass } from '../speech/urgency.js';
 import { contentTypeOf } from './audio-format.js';
+import type { Continuity } from './continuity.js';
+import type { LinePieces } from './line-piece.js';
 import type { PlacedSegment } from './line-segment.js';
 import { replyPace } from './pace.js';
-import { SpeechLine, type EncoderSource, type LineOutlet } from './speech-line.js';
+import type { RunPart } from './sentence-run.js';
+import { SpeechLine, type EncoderSource, type LineManner, type LineOutlet } from './speech-line.js';
 import { sentencesOf, type TextLimits } from './text-source.js';
 import { systemTime, type Time } from '../time.js';
 import { VoicePlan } from './voice-plan.js';
@@ -117,17 +120,31 @@ export class SpeechStream implements SoundSource {
   }
 }
 
+/** What each service is given besides. */
+export interface SpeechServiceOptions {
+  readonly time?: Time;
+  /** Each sentence by itself where absent. */
+  readonly continuity?: Continuity;
+}
+
 export class SpeechService {
   readonly #routing: SpeechRouting;
   readonly #encoders: EncoderSource;
   readonly #limits: TextLimits;
   readonly #time: Time;
+  readonly #continuity: Continuity | undefined;
 
-  constructor(routing: SpeechRouting, encoders: EncoderSource, limits: TextLimits, time: Time = systemTime) {
+  constructor(
+    routing: SpeechRouting,
+    encoders: EncoderSource,
+    limits: TextLimits,
+    { time = systemTime, continuity }: SpeechServiceOptions = {},
+  ) {
     this.#routing = routing;
     this.#encoders = encoders;
     this.#limits = limits;
     this.#time = time;
+    this.#continuity = continuity;
   }
 
   voices(): Promise<readonly Voice[]> {
@@ -138,14 +155,28 @@ export class SpeechService {
   async openStream(request: SpeechStreamRequest, signal: AbortSignal): Promise<SpeechStream> {
     const plan = new VoicePlan(this.#routing, request);
     const sentences = plan.whole(sentencesOf(request.text, this.#limits));
+    return await this.#open(sentences, { ...request, continuity: this.#continuity }, request, signal);
+  }
+
+  /** A sentence of a run as a stream of its own; the request says how it is to sound. */
+  async openPart(part: RunPart, request: SpeechStreamRequest, signal: AbortSignal): Promise<SpeechStream> {
+    return await this.#open([part], request, request, signal);
+  }
+
+  async #open(
+    pieces: LinePieces,
+    manner: LineManner,
+    request: SpeechStreamRequest,
+    signal: AbortSignal,
+  ): Promise<SpeechStream> {
     const ring = ByteRing.open(RING_BYTES);
     const { container, sampleRate: rate, speed = 1, client = '' } = request;
     const sink = { kind: 'bytes', ring: ring.handle, container, rate, speed } as const;
     const outlet: LineOutlet = { open: (options) => this.#encoders.open(sink, options) };
-    const line = new SpeechLine(outlet, replyPace(client, this.#time, request), request);
+    const line = new SpeechLine(outlet, replyPace(client, this.#time, request), manner);
     const controller = new AbortController();
     const run = line
-      .run(sentences, Promise.resolve(), AbortSignal.any([signal, controller.signal]))
+      .run(pieces, Promise.resolve(), AbortSignal.any([signal, controller.signal]))
       .then(() => outcomeOf(line, speed));
     const placed = () => placedSentences(line, speed);
     const stream = new SpeechStream(contentTypeOf(container), ring, controller, run, placed);

@@ -1,5 +1,7 @@
-// A text, whole or in tokens, as sentences that sound: each is a rendering of
-// its own, made while the one before it is being sent.
+// A text, whole or in tokens, as sentences that sound: each is a stream of its
+// own, made while the one before it is being sent. Where one generation speaks
+// several of them (sentence-run.ts), their streams follow one another in its
+// sound, and the sentences are handed to it as soon as they are text.
 //
 //   sentence N    taken by whoever sends it
 //   sentence N+1  opened as soon as N is taken: made, and held up by its own ring
@@ -11,8 +13,11 @@ import type { Sound, SoundSource } from '../speech/sound.js';
 import { systemTime, type Time } from '../time.js';
 import type { AudioFormat } from './audio-format.js';
 import type { CachedSpeechRequest } from './cached-speech.js';
+import type { Continuity } from './continuity.js';
+import type { LinePiece, LinePieces, SpokenSentence } from './line-piece.js';
 import { Listener } from './listener.js';
-import { SENTENCE_PAUSE_MS, type SpokenSentence } from './speech-line.js';
+import { RunPart } from './sentence-run.js';
+import { SENTENCE_PAUSE_MS } from './speech-line.js';
 import { sentencesFrom, sentencesOf, type TextLimits } from './text-source.js';
 import { VoicePlan } from './voice-plan.js';
 
@@ -42,6 +47,8 @@ export interface SpokenSentenceSound {
   readonly text: string;
   /** Its bytes: a whole container of its own, begun with the pause after the sentence before. */
   readonly sound: SoundSource;
+  /** There is no such pause: it is spoken in one breath with the sentence before. */
+  readonly continues?: boolean;
 }
 
 /** What dialects are given to speak with. */
@@ -60,11 +67,15 @@ export interface SentenceSpeaker {
 export interface SentenceParts {
   readonly speech: {
     find(request: CachedSpeechRequest): Sound | undefined;
+    has(request: CachedSpeechRequest): boolean;
     openStream(request: CachedSpeechRequest, signal: AbortSignal): Promise<SoundSource>;
+    openPart(part: RunPart, request: CachedSpeechRequest, signal: AbortSignal): Promise<SoundSource>;
   };
   readonly routing: SpeechRouting;
   readonly limits: TextLimits;
   readonly time?: Time;
+  /** Each sentence by itself where absent. */
+  readonly continuity?: Continuity;
 }
 
 const CHUNK_BYTES = 16 * 1024; // of a rendering that is there whole: as others come
@@ -105,7 +116,7 @@ class Reading {
   readonly #parts: SentenceParts;
   readonly #manner: SpeakingManner;
   readonly #signal: AbortSignal;
-  readonly #sentences: AsyncIterator<SpokenSentence, void>;
+  readonly #pieces: AsyncIterator<LinePiece, void>;
   readonly #listener: Listener;
   /** Opened and not left; the signal cancels them, whoever reads them. */
   readonly #sounds = new Set<SoundSource>();
@@ -117,30 +128,49 @@ class Reading {
     manner: SpeakingManner,
     signal: AbortSignal,
   ) {
-    const { routing, limits, time = systemTime } = parts;
+    const { routing, limits, time = systemTime, continuity, speech } = parts;
     this.#parts = parts;
     this.#manner = manner;
     this.#signal = signal;
     this.#listener = new Listener(time, manner.speed);
     signal.addEventListener('abort', () => this.#sounds.forEach((sound) => sound.cancel()), { once: true });
     const plan = new VoicePlan(routing, manner);
-    this.#sentences =
+    const pieces: LinePieces =
       typeof text === 'string'
-        ? inTurn(plan.whole(sentencesOf(text, limits)))
+        ? plan.whole(sentencesOf(text, limits))
         : plan.arriving(sentencesFrom(text, { limits, time, signal, onPause: () => undefined }));
+    const isKept = (sentence: SpokenSentence, isFirst: boolean) =>
+      speech.has(this.#request(sentence, isFirst ? undefined : SENTENCE_PAUSE_MS));
+    const joined = continuity?.join(pieces, { options: manner.options, signal, isKept }) ?? pieces;
+    this.#pieces = Symbol.iterator in joined ? inTurn(joined) : joined[Symbol.asyncIterator]();
   }
 
   /** The next sentence once its sound has begun; undefined after the last. */
   async open(): Promise<SpokenSentenceSound | undefined> {
     refuseAborted(this.#signal);
-    const { done, value: sentence } = await this.#sentences.next();
+    const { done, value: piece } = await this.#pieces.next();
     refuseAborted(this.#signal);
     if (done === true) return undefined;
     const index = this.#count++;
-    const request = this.#request(sentence, index);
+    if (piece instanceof RunPart) return await this.#part(piece, index);
+    if ('write' in piece) throw new TypeError('a text has no sound of its own');
+    const request = this.#request(piece, index === 0 ? undefined : SENTENCE_PAUSE_MS);
     const found = this.#parts.speech.find(request);
-    const sound = found === undefined ? await this.#opened(request) : wholeSound(found);
-    return { index, text: sentence.text, sound };
+    const sound =
+      found === undefined
+        ? await this.#opened(this.#parts.speech.openStream(request, this.#signal))
+        : wholeSound(found);
+    return { index, text: piece.text, sound };
+  }
+
+  /** A sentence of a run: there is a pause before the first one alone. */
+  async #part(part: RunPart, index: number): Promise<SpokenSentenceSound> {
+    const { speech } = this.#parts;
+    const continues = !part.isFirst;
+    const leadMs = continues ? 0 : index === 0 ? undefined : SENTENCE_PAUSE_MS;
+    const request = this.#request({ text: part.text, voice: part.run.voice }, leadMs);
+    const sound = await this.#opened(speech.openPart(part, request, this.#signal));
+    return { index, text: part.text, sound, continues };
   }
 
   /** From now on its listener hears it, and the next one is due after it. */
@@ -159,18 +189,19 @@ class Reading {
 
   /** Nobody reads on: the producer of the text is told. */
   close(): void {
-    void this.#sentences.return?.().catch(() => undefined);
+    void this.#pieces.return?.().catch(() => undefined);
   }
 
-  async #opened(request: CachedSpeechRequest): Promise<SoundSource> {
-    const sound = await this.#parts.speech.openStream(request, this.#signal);
+  async #opened(opening: Promise<SoundSource>): Promise<SoundSource> {
+    const sound = await opening;
     this.#sounds.add(sound);
     if (!this.#signal.aborted) return sound;
     sound.cancel();
     throw givenUp();
   }
 
-  #request({ text, voice }: SpokenSentence, index: number): CachedSpeechRequest {
+  /** `leadMs` where it is not the manner's own. */
+  #request({ text, voice }: SpokenSentence, leadMs: number | undefined): CachedSpeechRequest {
     const { dueAtMs } = this.#listener;
     const manner = this.#manner;
     // What was stated is asked for again as it was; what the plan found out is stated. A voice that
@@ -182,16 +213,14 @@ class Reading {
       language: manner.language ?? voice.language,
       kind: 'interactive',
       ...(name === undefined ? {} : { voice: name }),
-      ...(index === 0 ? {} : { leadMs: SENTENCE_PAUSE_MS }),
+      ...(leadMs === undefined ? {} : { leadMs }),
       ...(dueAtMs === undefined ? {} : { dueAtMs }),
     };
   }
 }
 
-async function* inTurn(
-  sentences: readonly SpokenSentence[],
-): AsyncGenerator<SpokenSentence, void, undefined> {
-  yield* sentences;
+async function* inTurn(pieces: Iterable<LinePiece>): AsyncGenerator<LinePiece, void, undefined> {
+  yield* pieces;
 }
 
 function givenUp(): ParleyError {

@@ -7,7 +7,10 @@
 //
 // Where the engine told the time of each word, words are counted by it. Where
 // it did not, the cut is placed in proportion to the sentence's letters. A word
-// counts as spoken once at least half of it was sent.
+// counts as spoken once at least half of it was sent. Of sentences that share
+// one sound the places themselves are such estimates (sentence-run.ts): of what
+// was sent nothing is left out or counted twice, but a word may be told with
+// the sentence before or after its own.
 import type { WordTime } from '../speech/engine.js';
 
 // Used only while neither the engine nor the encoder has said how long a
@@ -24,6 +27,8 @@ export interface SpokenSegment {
   readonly soundMs: number | undefined;
   /** What the engine has made of it so far, in milliseconds. */
   readonly madeMs: number;
+  /** Where it shares a sound with others: how much of that is probably its own, in milliseconds. */
+  readonly shareMs?: number | undefined;
   /** Silence cut from the start, which word times still count. */
   readonly trimmedStartMs: number;
   readonly words: readonly WordTime[];
@@ -49,13 +54,15 @@ export function spokenText(segments: readonly SpokenSegment[], sentFrames: numbe
 
 function partOf(segment: SpokenSegment, heardMs: number, frameMs: number): string {
   const totalMs = lengthMs(segment, frameMs);
-  if (segment.soundMs !== undefined && heardMs >= totalMs) return segment.text;
+  const isKnown = segment.soundMs !== undefined || segment.shareMs !== undefined;
+  if (isKnown && heardMs >= totalMs) return segment.text;
   if (segment.words.length > 0) return byWordTimes(segment, heardMs + segment.trimmedStartMs, totalMs);
   return byProportion(segment.text, heardMs / totalMs);
 }
 
 function lengthMs(segment: SpokenSegment, frameMs: number): number {
   if (segment.frames !== undefined) return Math.max(segment.frames, 1) * frameMs;
+  if (segment.shareMs !== undefined) return Math.max(segment.shareMs, frameMs);
   if (segment.soundMs !== undefined) return Math.max(segment.soundMs - segment.trimmedStartMs, frameMs);
   return Math.max(segment.text.length * USUAL_MS_PER_CHARACTER, segment.madeMs, frameMs);
 }

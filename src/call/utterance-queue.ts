@@ -6,6 +6,7 @@ import { TRACK_ENDED } from '../rtp/marks.js';
 import type { Time } from '../time.js';
 import { CallRoute, type CallEncoders } from './call-route.js';
 import { CallTrack } from './call-track.js';
+import type { Continuity } from './continuity.js';
 import type { FrameCache } from './frame-cache.js';
 import type { MediaPort } from './media-port.js';
 import { callPace } from './pace.js';
@@ -24,6 +25,8 @@ export interface UtteranceQueueParts {
   readonly encoders: CallEncoders;
   /** Sentences said before; absent where none are kept. */
   readonly frames?: FrameCache;
+  /** Each sentence by itself where absent. */
+  readonly continuity?: Continuity;
   readonly time: Time;
   readonly onEnd: (end: UtteranceEnd['end']) => void;
 }
@@ -67,12 +70,12 @@ export class UtteranceQueue {
   /** An utterance behind those already there; whoever asked gives it to `start`. */
   make(receivedAtMs: number, manner: LineManner, emit: (event: UtteranceEvent) => void): Utterance {
     const number = ++this.#count;
-    const { client, frames, time, onEnd } = this.#parts;
+    const { client, frames, continuity, time, onEnd } = this.#parts;
     const track = new CallTrack(number, this.#route, frames);
     const ahead = () => [...this.#queued.keys()].indexOf(number);
     const playout = { stats: () => this.port.playout.stats() };
     const pace = callPace(client, time, playout, ahead);
-    const line = new SpeechLine(track, pace, manner, track.frames);
+    const line = new SpeechLine(track, pace, { ...manner, continuity }, track.frames);
     const utterance = new Utterance(number, { line, sound: track, receivedAtMs, emit });
     this.#queued.set(number, { utterance, track });
     void utterance.ended.then(({ end }) => {

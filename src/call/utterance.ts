@@ -8,7 +8,8 @@
 // travels through the playout as a mark.
 import { isAborted, type ErrorCode, GIVEN_UP, ParleyError, asParleyError } from '../errors.js';
 import { decodeMark } from '../rtp/marks.js';
-import type { LinePiece, SpeechLine } from './speech-line.js';
+import type { LinePieces } from './line-piece.js';
+import type { SpeechLine } from './speech-line.js';
 import type { SpokenSegment } from './spoken-text.js';
 
 export type UtteranceState = 'waiting' | 'speaking' | 'spoken' | 'interrupted' | 'failed';
@@ -95,7 +96,7 @@ export class Utterance {
     return this.#pushed;
   }
 
-  start(sentences: AsyncIterable<LinePiece> | Iterable<LinePiece>, turn: Promise<void>): void {
+  start(sentences: LinePieces, turn: Promise<void>): void {
     this.#pushed = this.#parts.line
       .run(sentences, turn, this.signal)
       .catch((error: unknown) => this.#lineFailed(asParleyError(error, 'ENGINE_FAILED')))
@@ -135,6 +136,7 @@ export class Utterance {
     const { kind, index } = decodeMark(mark);
     const segment = this.#parts.line.segments[index];
     if (kind === 'track-ended') {
+      this.#error ??= this.#parts.line.failure;
       this.#finish(this.#error === undefined ? 'spoken' : 'failed', this.#parts.sound.sentMs);
     } else if (kind === 'segment-started') {
       if (this.#state === 'waiting') this.#started(sentAtMs);

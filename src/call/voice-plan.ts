@@ -7,7 +7,7 @@
 // decides only where it is all there is: before English it is part of it.
 import type { ResolvedVoice, SpeechRouting, VoiceWish } from '../speech/routing.js';
 import { identifyLanguage } from '../text/language.js';
-import type { SpokenSentence } from './speech-line.js';
+import type { SpokenSentence } from './line-piece.js';
 
 const SENTENCE_WORDS = 4; // fewer are too few to call the speaker back from another language
 

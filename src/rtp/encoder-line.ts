@@ -8,7 +8,7 @@ import { ParleyError } from '../errors.js';
 import type { Codec } from './codec.js';
 import type { ContainerName } from './container.js';
 import type { KeptFrames } from './kept-frames.js';
-import type { LineMessage, SegmentEncoded, SegmentSource, ToWorker } from './line-messages.js';
+import type { LineMessage, SegmentEncoded, SegmentSource, OfLine } from './line-messages.js';
 
 export type { SegmentEncoded, SegmentSource } from './line-messages.js';
 
@@ -47,7 +47,7 @@ interface Waiting {
 
 /** How a line reaches its worker; `over` is called once, when nothing more will be posted. */
 export interface LineLink {
-  post(message: ToWorker): void;
+  post(message: OfLine): void;
   over(): void;
 }
 
@@ -92,6 +92,13 @@ export class EncoderLine {
     encoded.catch(() => undefined); // an abort need not be awaited
     this.#link.post({ type: 'segment', line: this.number, index, source });
     return encoded;
+  }
+
+  /** Where a segment that is a part of its ring ends, by its number in the line. One that is encoded stays as it is. */
+  cut(index: number, endAt: number): void {
+    if (!this.#over && this.#waiting.has(index)) {
+      this.#link.post({ type: 'cut', line: this.number, index, endAt });
+    }
   }
 
   /**
@@ -144,12 +151,17 @@ export class EncoderLine {
     }
   }
 
-  /** The worker is gone, or gave the line up; called by the pool. */
+  /** The worker is gone, or gave the line up; called by the pool. Of a line that is over, only what the worker had still to do is done. */
   lost(error: ParleyError): void {
-    if (this.#over) return;
-    // The reader is told, unless the worker did.
-    if (this.#sink.kind === 'bytes') ByteRing.attach(this.#sink.ring).end(error.code);
+    if (this.#over) return this.#tellReader();
     this.#finish(error);
+    this.#tellReader();
+  }
+
+  /** Unless the worker did, while it lived. */
+  #tellReader(): void {
+    if (this.#sink.kind !== 'bytes' || this.#failure === undefined) return;
+    ByteRing.attach(this.#sink.ring).end(this.#failure.code);
   }
 
   #refusal(): ParleyError | undefined {

@@ -8,6 +8,7 @@ import { ParleyError } from '../errors.js';
 import { Carry } from './carry.js';
 import { EncoderLine, type LineSink } from './encoder-line.js';
 import type { CarryMessage, FromWorker, ToWorker } from './line-messages.js';
+import { Outbox } from './outbox.js';
 
 export const MAX_STILLBIRTHS = 3; // what kills three in a row before they are ready kills the fourth too
 const CLOSE_TIMEOUT_MS = 2000; // a worker that does not end by itself by then is ended
@@ -16,6 +17,7 @@ export class EncoderThread {
   readonly #script: URL;
   readonly #onLost: (error: ParleyError) => void;
   readonly #lines = new Map<number, EncoderLine | Carry>();
+  readonly #outbox = new Outbox<ToWorker>((messages) => this.#worker?.postMessage(messages));
   #worker: Worker | undefined;
   #failure: Error | undefined;
   #stillbirths = 0;
@@ -47,13 +49,16 @@ export class EncoderThread {
   }
 
   open(number: number, sink: LineSink, message: ToWorker): EncoderLine {
-    const worker = this.#worker;
     const line = new EncoderLine(number, sink, {
-      post: (next) => worker?.postMessage(next),
+      post: (next) => {
+        this.#outbox.add(next);
+        // Where a part ends must be known before there is sound behind it.
+        if (next.type === 'cut') this.#outbox.flush();
+      },
       over: () => this.#lines.delete(number),
     });
     this.#lines.set(number, line);
-    worker?.postMessage(message);
+    this.#outbox.add(message);
     return line;
   }
 
@@ -63,13 +68,12 @@ export class EncoderThread {
   }
 
   carry(message: CarryMessage): Carry {
-    const worker = this.#worker;
     const carry = new Carry(message.line, {
-      post: (next) => worker?.postMessage(next),
+      post: (next) => this.#outbox.add(next),
       over: () => this.#lines.delete(message.line),
     });
     this.#lines.set(message.line, carry);
-    worker?.postMessage(message);
+    this.#outbox.add(message);
     return carry;
   }
 
@@ -88,12 +92,13 @@ export class EncoderThread {
     let born = false;
     this.#failure = undefined;
     const worker = new Worker(this.#script, { name: 'parley-encoder' });
-    worker.on('message', (message: FromWorker) => {
+    const told = (message: FromWorker): void => {
       if (message.type !== 'ready') return this.#lines.get(message.line)?.told(message);
       born = true;
       this.#stillbirths = 0;
       this.#settleReady.resolve();
-    });
+    };
+    worker.on('message', (messages: readonly FromWorker[]) => messages.forEach(told));
     worker.on('error', (error: Error) => (this.#failure = error));
     worker.on('exit', (code) => this.#gone(born, code));
     this.#worker = worker;
@@ -105,6 +110,7 @@ export class EncoderThread {
       cause: this.#failure,
     });
     this.#worker = undefined;
+    this.#outbox.drop();
     if (this.#closed === undefined) {
       if (born) this.#awaitReady();
       else this.#stillbirths++;
@@ -117,13 +123,17 @@ export class EncoderThread {
   }
 
   async #close(): Promise<void> {
-    for (const line of this.#lines.values()) line.abort();
+    const lines = [...this.#lines.values()];
+    for (const line of lines) line.abort();
     const worker = this.#worker;
     if (worker === undefined) return;
     const gone = new Promise<void>((resolve) => (this.#resolveGone = resolve));
-    worker.postMessage({ type: 'close' } satisfies ToWorker);
+    this.#outbox.add({ type: 'close' });
+    this.#outbox.flush();
     const timer = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS);
     await gone;
     clearTimeout(timer);
+    // One that was ended by force may not have read that they were aborted.
+    for (const line of lines) line.lost(new ParleyError('ABORTED', 'the encoder was closed'));
   }
 }

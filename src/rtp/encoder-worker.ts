@@ -26,6 +26,7 @@ import type {
 } from './line-messages.js';
 import { LinePump, type LineReports } from './line-pump.js';
 import { NoQueue } from './no-queue.js';
+import { Outbox } from './outbox.js';
 import { PlayoutSink } from './playout-sink.js';
 import { PlayoutWriter } from './playout-writer.js';
 import { PumpRota } from './pump-rota.js';
@@ -61,8 +62,10 @@ const rota = new PumpRota();
 const shelf = new EncoderShelf();
 const scratch = new Float32Array(CHUNK_SAMPLES);
 
+const outbox = new Outbox<FromWorker>((messages) => port.postMessage(messages));
+
 function tell(message: FromWorker): void {
-  port.postMessage(message);
+  outbox.add(message);
 }
 
 function now(): number {
@@ -166,8 +169,8 @@ function carry({ line: number, after, from, to, entries, settings: { opus } }: C
 function addSegment(line: Line, index: number, source: SegmentSource): void {
   const { pauseBeforeMs = 0 } = source;
   if ('kept' in source) return line.pump.segment(new ReadySegment({ index, pauseBeforeMs }, source.kept));
-  const { ring, rate, keep = false } = source;
-  const segment = { index, rate, pauseBeforeMs, keep };
+  const { ring, rate, keep = false, part } = source;
+  const segment = { index, rate, pauseBeforeMs, keep, part };
   line.pump.segment(new SegmentSound(PcmRing.attach(ring, rate), segment, line.settings.trim, scratch));
 }
 
@@ -180,6 +183,8 @@ function handle(message: Exclude<ToWorker, { type: 'close' }>): void {
   switch (message.type) {
     case 'segment':
       return addSegment(line, message.index, message.source);
+    case 'cut':
+      return line.pump.cut(message.index, message.endAt);
     case 'rest':
       return line.pump.rest();
     case 'end':
@@ -190,13 +195,14 @@ function handle(message: Exclude<ToWorker, { type: 'close' }>): void {
   }
 }
 
-port.on('message', (message: ToWorker) => {
+function take(message: ToWorker): void {
   if (message.type === 'close') {
     for (const [number, line] of lines) {
       line.pump.stop();
       close(number);
     }
     for (const queue of carries.values()) queue.stop();
+    outbox.flush();
     port.close();
     return;
   }
@@ -208,6 +214,10 @@ port.on('message', (message: ToWorker) => {
     const { code, message: text } = asParleyError(error, 'ENCODER_FAILED');
     tell({ type: 'lost', line: message.line, code, message: text });
   }
+}
+
+port.on('message', (messages: readonly ToWorker[]) => {
+  for (const message of messages) take(message);
 });
 
 loadAddon<PriorityAddon>().lowerThreadPriority(NICENESS);

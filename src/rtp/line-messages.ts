@@ -1,5 +1,8 @@
 // What the pool and its workers say to each other. Sound is never in it: it
 // travels through native rings and playouts, named here by handle.
+//
+// What one side has to say in one turn of its loop goes in one list: a message
+// costs more than what is in it, and a call has several at once.
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { ErrorCode } from '../errors.js';
 import type { CodecName } from './codec.js';
@@ -23,6 +26,24 @@ export interface SoundSegment extends SegmentPlace {
   readonly rate: number;
   /** Its payloads are to be kept: it shares no frame with its neighbours. For a playout only. */
   readonly keep?: boolean;
+  /** The ring holds more than this segment. */
+  readonly part?: RingPart;
+}
+
+/** Segments that follow one another in a ring, of one line or of several: the next is read when the one before is encoded. */
+export interface RingPart {
+  /** It is the first: silence before the sound is cut from no other, as that after it is from the last alone. */
+  readonly first: boolean;
+  /** The sample of the ring that is the next part's first; unknown, or the ring's end, where absent. A CutMessage may tell it later. */
+  readonly endAt?: number;
+}
+
+/** Where a part ends, told or told better; what was read beyond stays in it. */
+export interface CutMessage {
+  readonly type: 'cut';
+  readonly line: number;
+  readonly index: number;
+  readonly endAt: number;
 }
 
 export interface KeptSegment extends SegmentPlace {
@@ -93,6 +114,12 @@ export type ToWorker =
       readonly sink: SinkMessage;
       readonly settings: LineSettings;
     }
+  | OfLine
+  | { readonly type: 'close' };
+
+/** Of a line that is open. */
+export type OfLine =
+  | CutMessage
   | {
       readonly type: 'segment';
       readonly line: number;
@@ -101,8 +128,7 @@ export type ToWorker =
     }
   | { readonly type: 'rest'; readonly line: number }
   | { readonly type: 'end'; readonly line: number }
-  | { readonly type: 'abort'; readonly line: number }
-  | { readonly type: 'close' };
+  | { readonly type: 'abort'; readonly line: number };
 
 export interface SegmentStarted {
   readonly index: number;

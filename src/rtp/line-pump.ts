@@ -19,7 +19,7 @@ import { ReadySegment, type KeptFrames } from './kept-frames.js';
 import type { SegmentEncoded, SegmentStarted } from './line-messages.js';
 import { LineSound } from './line-sound.js';
 import { SegmentKeeper } from './segment-keeper.js';
-import { CHUNK_SAMPLES, type SegmentSound } from './segment-sound.js';
+import { CHUNK_SAMPLES, SegmentSound } from './segment-sound.js';
 
 export interface LineReports {
   started(segment: SegmentStarted): void;
@@ -106,6 +106,14 @@ export class LinePump {
     if (this.#over) return;
     this.#segments.push(segment);
     this.#resting = false;
+    this.#wake();
+  }
+
+  /** Where a part of a ring ends; one that has ended stays as it is. */
+  cut(index: number, endAt: number): void {
+    const part = [this.#current, ...this.#segments].find((one) => one?.index === index);
+    if (this.#over || !(part instanceof SegmentSound)) return;
+    part.endAt(endAt);
     this.#wake();
   }
 
@@ -270,7 +278,7 @@ export class LinePump {
       if (count > 0) this.#takeChunk(segment, count);
       else if (count < 0) this.#endSegment(segment);
       else segment.onReadable(this.#wake);
-      return count === 0 ? 'waiting' : 'moved';
+      return count === 0 ? this.#awaitSound(segment) : 'moved';
     } catch (error) {
       if (this.#sink.failsWhole) throw error;
       this.#current = undefined;
@@ -279,6 +287,14 @@ export class LinePump {
       this.#reports.failed(segment.index, asParleyError(error, 'ENCODER_FAILED'));
       return 'moved';
     }
+  }
+
+  /** A part whose text pauses may wait for it: nobody is late then. What is held fills up with the sound to come. */
+  #awaitSound({ isPart }: SegmentSound): 'moved' | 'waiting' {
+    if (!isPart || !this.#resting || this.#rested || !this.#sink.wholeFrames) return 'waiting';
+    this.#rested = true;
+    this.#sink.rest();
+    return 'moved';
   }
 
   #takeChunk(segment: SegmentSound, count: number): void {

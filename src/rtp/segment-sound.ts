@@ -2,14 +2,23 @@
 // around it.
 import { Trimmer, type TrimOptions } from '../audio/trimmer.js';
 import { ParleyError, type ErrorCode } from '../errors.js';
+import type { RingPart } from './line-messages.js';
 
 /** Samples taken from the ring in one piece: 10 ms at 48 kHz, 60 at 8. */
 export const CHUNK_SAMPLES = 480;
 
+interface RingState {
+  readonly readable: number;
+  /** Of a ring that several segments share. */
+  readonly written?: number;
+  readonly ended: boolean;
+  readonly error: string;
+}
+
 /** The part of PcmRing that is read from. */
 export interface SampleSource {
   read(into: Float32Array): number;
-  status(): { readonly readable: number; readonly ended: boolean; readonly error: string } | null;
+  status(): RingState | null;
   onReadable(callback: () => void): void;
   forget(callback: () => void): void;
   abort(): void;
@@ -25,6 +34,12 @@ export class SegmentSound {
   readonly #trimmer: Trimmer;
   readonly #scratch: Float32Array;
   #samplesIn = 0;
+  /** It shares its ring with others. */
+  readonly isPart: boolean;
+  /** Where it ends in the ring; infinite: with it. */
+  #endAt: number;
+  /** The place in the ring, once something of a part was read. */
+  #at: number | undefined;
 
   /** `scratch` holds at least CHUNK_SAMPLES and is used during `read` only, so that many may share one. */
   constructor(
@@ -34,6 +49,7 @@ export class SegmentSound {
       readonly rate: number;
       readonly pauseBeforeMs: number;
       readonly keep?: boolean;
+      readonly part?: RingPart | undefined;
     },
     trim: TrimOptions,
     scratch: Float32Array,
@@ -42,8 +58,11 @@ export class SegmentSound {
     this.rate = segment.rate;
     this.pauseBeforeMs = segment.pauseBeforeMs;
     this.keep = segment.keep === true;
+    this.isPart = segment.part !== undefined;
+    this.#endAt = segment.part?.endAt ?? Infinity;
     this.#source = source;
-    this.#trimmer = new Trimmer(segment.rate, CHUNK_SAMPLES, trim);
+    const begun = segment.part?.first === false;
+    this.#trimmer = new Trimmer(segment.rate, CHUNK_SAMPLES, begun ? { ...trim, begun } : trim);
     this.#scratch = scratch.subarray(0, CHUNK_SAMPLES);
   }
 
@@ -55,19 +74,41 @@ export class SegmentSound {
     return (this.#trimmer.trimmedStart * 1000) / this.rate;
   }
 
+  /** A part ends here, or where it is if that is beyond. */
+  endAt(sample: number): void {
+    this.#endAt = sample;
+  }
+
   /**
    * Writes up to CHUNK_SAMPLES to `output` and returns how many; 0 when nothing can be said yet, -1 at the end.
    * Throws the error with which the ring ended, or ABORTED.
    */
   read(output: Float32Array): number {
     while (this.#trimmer.readable === 0) {
-      const taken = this.#source.read(this.#scratch);
+      const left = this.#left();
+      if (left <= 0) {
+        this.#trimmer.release();
+        if (this.#trimmer.readable === 0) return -1;
+        break;
+      }
+      const taken = this.#source.read(this.#scratch.subarray(0, Math.min(left, CHUNK_SAMPLES)));
       if (taken < 0) throw new ParleyError('ABORTED', 'the ring of the segment was aborted');
       if (taken === 0) return this.#rest();
       this.#samplesIn += taken;
+      if (this.#at !== undefined) this.#at += taken;
       this.#trimmer.write(this.#scratch, taken);
     }
     return this.#trimmer.read(output, CHUNK_SAMPLES);
+  }
+
+  /** Samples up to its end, as far as that is known. */
+  #left(): number {
+    if (!this.isPart) return Infinity;
+    if (this.#at === undefined) {
+      const status = this.#source.status();
+      if (status?.written !== undefined) this.#at = status.written - status.readable;
+    }
+    return this.#endAt - (this.#at ?? 0);
   }
 
   #rest(): number {

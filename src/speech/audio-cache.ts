@@ -86,6 +86,11 @@ export class AudioCache {
     };
   }
 
+  /** Whether `find` would find it; does not count as asked for. */
+  has(key: string): boolean {
+    return this.#stored.has(key);
+  }
+
   /** A rendering that is there whole. */
   find(key: string): Sound | undefined {
     const sound = this.#stored.get(key);

@@ -78,7 +78,7 @@ function isWanted({ engine }: EngineSetup, name: EngineSetup['engine']): boolean
 /** Without a checkpoint there is nothing to miss. */
 async function qwen3({ native, ...setup }: EngineSetup, limits: EngineLimits): Promise<Found | undefined> {
   if (isWanted(setup, 'qwen3') && native !== undefined) return await Qwen3Engine.open({ ...limits, native });
-  if (setup.engine === 'qwen3') throw lacks('qwen3', 'set MODEL_DIR');
+  if (setup.engine === 'qwen3') throw lacks('qwen3', 'set MODEL_DIR, or MODEL_ID, to a checkpoint');
   return native && { name: 'qwen3', remedy: 'set ENGINE=auto', languages: QWEN3_LANGUAGES };
 }
 

@@ -25,7 +25,7 @@ export interface EngineCapabilities {
   readonly sampling: boolean;
   /** The end of a synthesis carries the time of each word. */
   readonly wordTimes: boolean;
-  /** Text may still arrive while it is being spoken. */
+  /** It takes `SpeechRequest.more`; then it says how much, by `mostText`. */
   readonly textStreaming: boolean;
   /** BCP 47 primary tags, for example `en`. */
   readonly languages: readonly string[];
@@ -61,8 +61,16 @@ export type VoiceReference =
   | { readonly kind: 'prompt'; readonly hash: string; readonly prompt: string };
 
 export interface SpeechRequest {
-  /** One sentence, ready to be spoken: never markup, never empty. */
+  /** One sentence or several, ready to be spoken: never markup, never empty. */
   readonly text: string;
+  /**
+   * What follows the text, for as long as it goes on; only to an engine with the capability `textStreaming`, others
+   * never get it. Joined to the text as it comes, spaces and all, it is one text, spoken with one voice in one breath.
+   * The engine reads on as it can take more, whether or not its sound is taken, and waits without working where it
+   * needs words that have not come: such a wait is no hang, its bound is the text's. An iteration that throws ends the
+   * synthesis with that error. When the synthesis is over, for whatever reason, the engine asks for nothing more.
+   */
+  readonly more?: AsyncIterable<string>;
   /** Empty where the engine has none of its own; then there is a reference. */
   readonly voice: string;
   /** BCP 47 primary tag. */
@@ -76,7 +84,7 @@ export interface SpeechRequest {
 
 export interface WordTime {
   readonly word: string;
-  /** Where the word begins in the request's text, in UTF-16 units. */
+  /** Where the word begins in the request's text, what followed it included, in UTF-16 units. */
   readonly textOffset: number;
   /** From the first sample the engine wrote for this request, in milliseconds. */
   readonly startMs: number;
@@ -118,6 +126,11 @@ export interface SpeechEngine {
   readonly waiting?: number;
   /** Those of one class. */
   waitingOf?(kind: SpeechClass): number;
+  /**
+   * Bytes of text in UTF-8 that one synthesis surely has room for, further text included: a byte lasts about as long
+   * in all languages. A single sentence may be longer. Absent where text cannot follow.
+   */
+  readonly mostText?: number;
   device(): EngineDevice;
   /** Known without loading, as are the capabilities. */
   voices(): Promise<readonly Voice[]>;

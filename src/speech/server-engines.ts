@@ -21,7 +21,7 @@ export function openEngines(config: Config, log: Log): Promise<Engines> {
 
 /** Nothing where no checkpoint is configured. */
 function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
-  const { directory, quantize, codecFormat, threads, cores, maxStreams, maxNewTokens } = model;
+  const { directory, quantize, codecFormat, threads, cores, numaNode, maxStreams, maxNewTokens } = model;
   if (directory === undefined) return undefined;
   return {
     directory,
@@ -29,6 +29,7 @@ function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
     codecFormat,
     threads,
     cores,
+    ...(numaNode === undefined ? {} : { numaNode }),
     maxStreams,
     maxNewTokens,
     maxVoices: voiceCacheMax,

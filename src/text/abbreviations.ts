@@ -22,6 +22,7 @@ export const NEVER_FINAL = words(`
 export const BEFORE_NUMBER = words(`
   no nos nr num núm nº vol vols fig figs p pp pg art arts sec ch chap par para op ed eq ex item ref tel ext
   abs kap abb bd bl s str nrn núms pág págs cap fasc § pos ziff стр гл рис табл ст п пп д кв
+  lb lbs oz apt
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär
 `);
 
@@ -62,6 +63,7 @@ export const SENTENCE_STARTERS = words(`
 /** German words before an ordinal: in "am 3. Oktober" the stop belongs to the number. */
 export const BEFORE_ORDINAL = words(`
   am im der die das den dem des vom zum zur bis ab seit dieser dieses diesen diesem jeder jeden
+  ihr ihre ihrem ihren ihres sein seine seinem seinen seines mein meine meinem meinen unser unsere unserem unseren ein eine einem einen
 `);
 
 /** German words after an ordinal. */

@@ -37,12 +37,14 @@ export function cutLongSentence(text: string, maxLength: number): number {
 
 // A number and its unit, a short form and its name, the two sides of a sign, Louis XIV, [a link](…).
 const CLINGS_BACK = /[\p{N}\p{Sc}.%°#§+=<>×÷/~–—-]$/u;
-const CLINGS_ON = /^\s*(?:[\p{N}\p{Sc}%°+=<>×÷/~–—-]|[IVXLC]+(?![\p{L}\p{N}]))/u;
+const CLINGS_ON = /^\s*(?:[\p{Sc}%°+=<>×÷/~–—-]|[IVXLC]+(?![\p{L}\p{N}]))/u;
 
 /** What is spoken as one thing is cut only where nothing else can be. */
 function isWithinToken(text: string, cut: number): boolean {
   const before = text.slice(Math.max(0, cut - 200), cut);
   if (before.lastIndexOf('[') > before.lastIndexOf(']')) return true;
+  // "January 15", "page 3", but "… to us | 10 minutes"
+  if (/^\s*\p{N}/u.test(text.slice(cut, cut + 4)) && /(?:\p{Lu}\p{L}*|\p{L}{3})$/u.test(before)) return true;
   return CLINGS_BACK.test(before) || CLINGS_ON.test(text.slice(cut, cut + 12));
 }
 

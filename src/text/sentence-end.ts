@@ -98,6 +98,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (/^\p{Ll}/u.test(word)) return !isAbbreviation(last) && writesLowerCase(before) ? 'end' : 'none';
   if (digit && (BEFORE_NUMBER.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
+  if (/^[IVXL]{2,}$/.test(last)) return unless(AFTER_ORDINAL, following); // das XX. Jahrhundert
   if (OFTEN_FINAL.has(key)) return digit ? 'none' : unless(AFTER_TIME, following);
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
   if (isAbbreviation(last)) return onlyBeforeStarter(following);

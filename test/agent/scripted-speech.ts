@@ -41,6 +41,14 @@ export class ScriptedSpeech {
     return undefined;
   }
 
+  has(): boolean {
+    return false;
+  }
+
+  openPart(): Promise<never> {
+    return Promise.reject(new Error('no sentence is a part of a run here'));
+  }
+
   get texts(): string[] {
     return this.requests.map(({ text }) => text);
   }

@@ -22,6 +22,7 @@ function openSpeech(
 ) {
   const requests: SpeechStreamRequest[] = [];
   const speech = {
+    openPart: () => Promise.reject(new Error('not asked')),
     openStream: (request: SpeechStreamRequest) => {
       requests.push(request);
       const stream = new FakeStream('audio/wav');
@@ -133,6 +134,7 @@ test('a sample of a voice is for whoever makes voices of them, and refused where
   };
   const inner = {
     openStream: () => Promise.reject(new Error('not asked')),
+    openPart: () => Promise.reject(new Error('not asked')),
     voices: () => Promise.resolve([]),
   };
   const cache = new AudioCache({ maxEntries: 0, maxBytes: 0 });

@@ -43,6 +43,11 @@ function move(under: CallUnderTest, [codec, frameMs]: Form, from: MediaPort): Me
   return port;
 }
 
+/** Resolves when so much of what waited is in the port that took the place of another one. */
+function carried({ call }: CallUnderTest, ms: number): Promise<void> {
+  return until(() => call.stats().queuedMs >= ms);
+}
+
 /** Time that passes in a call, never faster than the worker encodes. */
 class Passing {
   readonly #under: CallUnderTest;
@@ -82,6 +87,7 @@ async function spokenThrough(forms: readonly Form[], stepMs: number): Promise<Se
   for (const form of others) {
     await time.pass(stepMs);
     port = move(under, form, port);
+    await carried(under, 4 * STEP_MS);
   }
   await time.end();
   const { text, end } = await utterance.ended;
@@ -216,6 +222,7 @@ test('what was heard after a move and an interruption is exact', async () => {
     const time = new Passing(under, utterance);
     await time.pass(atMs);
     move(under, form, under.port);
+    await carried(under, heardMs);
     await time.pass(heardMs);
     await quiet();
     const [answer] = under.call.interrupt('caller spoke').utterances;

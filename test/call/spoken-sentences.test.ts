@@ -34,6 +34,14 @@ class HeldSpeech {
     return this.requests.map(({ text }) => text);
   }
 
+  has({ text }: CachedSpeechRequest): boolean {
+    return this.found.has(text);
+  }
+
+  openPart(): Promise<never> {
+    return Promise.reject(new Error('no sentence is a part of a run here'));
+  }
+
   find({ text }: CachedSpeechRequest): Sound | undefined {
     return this.found.get(text);
   }

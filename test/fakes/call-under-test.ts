@@ -1,6 +1,7 @@
 // A G.711 call on a media plane whose clock the test holds: everything real
 // but the engine, the network and time.
 import { Call, type CallEvent, type CallLimits, type MediaPort } from '../../src/call/call.js';
+import type { Continuity } from '../../src/call/continuity.js';
 import type { FrameCache } from '../../src/call/frame-cache.js';
 import { PCMU, ticksPerFrame, type Codec } from '../../src/rtp/codec.js';
 import type { EncoderPool } from '../../src/rtp/encoder-pool.js';
@@ -82,11 +83,20 @@ function portOf(
 export function openCall(
   encoders: EncoderPool,
   frames?: FrameCache,
-  { codec = PCMU, frameMs = FRAME_MS }: { readonly codec?: Codec; readonly frameMs?: number } = {},
+  {
+    codec = PCMU,
+    frameMs = FRAME_MS,
+    engine = new ScriptedEngine(),
+    continuity,
+  }: {
+    readonly codec?: Codec;
+    readonly frameMs?: number;
+    readonly engine?: ScriptedEngine;
+    readonly continuity?: Continuity;
+  } = {},
 ): CallUnderTest {
   const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: 1_000_000 });
   const time = new ManualTime(START_MS);
-  const engine = new ScriptedEngine();
   const port = portOf(plane, codec, frameMs, FIRST_SSRC);
   // The first tick is due at once: after it, n frames of time are n packets.
   plane.advance(START_MS);
@@ -99,6 +109,7 @@ export function openCall(
     routing: engine,
     encoders,
     ...(frames === undefined ? {} : { frames }),
+    ...(continuity === undefined ? {} : { continuity }),
     limits: LIMITS,
     time,
     log: { info: write, warn: write },

@@ -3,6 +3,7 @@
 import type { PcmRing } from '../../src/audio/pcm-ring.js';
 import { ParleyError } from '../../src/errors.js';
 import type {
+  EngineCapabilities,
   EngineDevice,
   SpeechEnd,
   SpeechEngine,
@@ -10,7 +11,7 @@ import type {
   Voice,
   WordTime,
 } from '../../src/speech/engine.js';
-import type { ResolvedVoice, SpeechRouting } from '../../src/speech/routing.js';
+import type { ResolvedVoice, SpeechRouting, VoiceWish } from '../../src/speech/routing.js';
 
 export const ENGINE_RATE = 8000;
 
@@ -21,7 +22,7 @@ export function buzz(ms: number, level: number): Float32Array {
 
 export class ScriptedEngine implements SpeechEngine, SpeechRouting {
   readonly name = 'scripted';
-  readonly capabilities = {
+  readonly capabilities: EngineCapabilities = {
     clone: false,
     design: false,
     instruct: false,
@@ -51,7 +52,7 @@ export class ScriptedEngine implements SpeechEngine, SpeechRouting {
     return Promise.resolve([{ name: 'buzz', engine: this.name, languages: ['en'], description: 'one tone' }]);
   }
 
-  resolve(): ResolvedVoice {
+  resolve(_wish?: VoiceWish): ResolvedVoice {
     return { engine: this, voice: 'buzz', language: 'en' };
   }
 

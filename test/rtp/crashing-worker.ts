@@ -5,7 +5,10 @@ import '../../src/rtp/encoder-worker.js';
 
 export const FATAL_RATE = 12_345;
 
-parentPort?.on('message', (message: ToWorker) => {
-  if (message.type === 'segment' && 'rate' in message.source && message.source.rate === FATAL_RATE)
-    throw new Error('the worker was told to die');
+function isFatal(message: ToWorker): boolean {
+  return message.type === 'segment' && 'rate' in message.source && message.source.rate === FATAL_RATE;
+}
+
+parentPort?.on('message', (messages: readonly ToWorker[]) => {
+  if (messages.some(isFatal)) throw new Error('the worker was told to die');
 });

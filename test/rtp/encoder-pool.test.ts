@@ -8,6 +8,7 @@ import { EncoderPool } from '../../src/rtp/encoder-pool.js';
 import { joined, loud, resampled } from './line-fakes.js';
 
 const CRASHING = new URL('./crashing-worker.js', import.meta.url);
+const DEAF = new URL('./deaf-worker.js', import.meta.url);
 const STILLBORN = new URL('./stillborn-worker.js', import.meta.url);
 const FATAL_RATE = 12_345;
 
@@ -257,6 +258,15 @@ test('closing ends lines and threads, and every caller waits for the same end', 
   out.close();
   ring.close();
   assert.equal(watchedHandles(), 0);
+});
+
+test('who reads a line hears of its end though the worker had to be ended by force', async () => {
+  const pool = new EncoderPool({ workers: 1, script: DEAF });
+  const out = ByteRing.open(1000);
+  pool.open(bytesSink(out));
+  await pool.close();
+  assert.equal(out.status()?.error, 'ABORTED');
+  out.close();
 });
 
 test('a line that holds too many segments refuses the next by name', async () => {

@@ -10,6 +10,7 @@ import { EncoderShelf } from '../../src/rtp/encoder-shelf.js';
 import { frameEncoder, type FrameEncoder } from '../../src/rtp/frame-encoder.js';
 import type { FrameSink } from '../../src/rtp/frame-sink.js';
 import { ReadySegment, type KeptFrames } from '../../src/rtp/kept-frames.js';
+import type { RingPart } from '../../src/rtp/line-messages.js';
 import { LinePump, type Turn } from '../../src/rtp/line-pump.js';
 import { OPUS_SPEECH } from '../../src/rtp/opus-encoder.js';
 import { PlayoutSink, type PayloadQueue } from '../../src/rtp/playout-sink.js';
@@ -27,6 +28,7 @@ export function loud(samples: number, seed = 1): Float32Array {
 export class MemoryRing implements SampleSource {
   readonly waiting = new Set<() => void>();
   #samples: Float32Array = new Float32Array(0);
+  #written = 0;
   ended = false;
   error = '';
   aborted = false;
@@ -44,6 +46,7 @@ export class MemoryRing implements SampleSource {
 
   write(samples: Float32Array): void {
     this.#samples = joined(this.#samples, samples);
+    this.#written += samples.length;
     this.#call();
   }
 
@@ -62,7 +65,7 @@ export class MemoryRing implements SampleSource {
   }
 
   status() {
-    return { readable: this.readable, ended: this.ended, error: this.error };
+    return { readable: this.readable, written: this.#written, ended: this.ended, error: this.error };
   }
 
   onReadable(callback: () => void): void {
@@ -228,8 +231,8 @@ export class TestLine {
     );
   }
 
-  segment(source: SampleSource, rate: number, pauseBeforeMs = 0, keep = false): void {
-    const place = { index: this.#count++, rate, pauseBeforeMs, keep };
+  segment(source: SampleSource, rate: number, pauseBeforeMs = 0, keep = false, part?: RingPart): void {
+    const place = { index: this.#count++, rate, pauseBeforeMs, keep, part };
     this.pump.segment(new SegmentSound(source, place, this.#trim, new Float32Array(CHUNK_SAMPLES)));
   }
 

@@ -43,6 +43,7 @@ test('answers have their defaults', () => {
   const routes = table(
     { say: SAY },
     { announce: {} },
+    { wait: {} },
     { agent: 'a' },
     { reject: { status: 603, text: 'No' } },
   );
@@ -51,8 +52,9 @@ test('answers have their defaults', () => {
     [
       ['route 1', { kind: 'say', text: 'Good morning.', after: 'stay' }],
       ['route 2', { kind: 'announce', mostCharacters: 500, after: 'hangup' }],
-      ['route 3', { kind: 'agent', agent: 'a' }],
-      ['route 4', { kind: 'reject', status: 603, text: 'No' }],
+      ['route 3', { kind: 'wait' }],
+      ['route 4', { kind: 'agent', agent: 'a' }],
+      ['route 5', { kind: 'reject', status: 603, text: 'No' }],
     ],
   );
 });
@@ -87,6 +89,8 @@ test('mistakes in what is heard before the answer are named with their place', (
     { ring: 3, reject: { status: 404 } },
     { reject: { status: 404, announcement: { voice: 'slt', after: 'stay' } } },
     { reject: { status: 404, announcement: 'Gone.' } },
+    { ring: 2, early: true, wait: {} },
+    { wait: { after: 'stay' } },
   ];
   assert.deepEqual(readRoutingFile(JSON.stringify({ routes })).problems, [
     'routes[0].ring must be a number from 0 to 120',
@@ -99,6 +103,8 @@ test('mistakes in what is heard before the answer are named with their place', (
     'routes[6].reject.announcement: "after" is none of text, voice, language',
     'routes[6].reject.announcement.text is missing',
     'routes[7].reject.announcement must be an object',
+    'routes[8].early wants "earlyText": "wait" says nothing that could be heard before the answer',
+    'routes[9].wait: "after" is not allowed: it has no fields',
   ]);
 });
 
@@ -114,13 +120,13 @@ test('every mistake is named with its place', () => {
     'x',
   ];
   assert.deepEqual(readRoutingFile(JSON.stringify({ routes })).problems, [
-    'routes[0]: "colour" is none of name, to, from, headers, ring, early, earlyText, say, announce, agent, reject',
+    'routes[0]: "colour" is none of name, to, from, headers, ring, early, earlyText, say, announce, wait, agent, reject',
     'routes[0].to must be a text of 1 to 256 characters',
     'routes[0].say.text must be a text of 1 to 5000 characters',
     'routes[0].say.voice must be a text of 1 to 100 characters',
     'routes[0].say.after must be "stay" or "hangup"',
-    'routes[1] must have exactly one of say, announce, agent, reject',
-    'routes[2] must have exactly one of say, announce, agent, reject',
+    'routes[1] must have exactly one of say, announce, wait, agent, reject',
+    'routes[2] must have exactly one of say, announce, wait, agent, reject',
     'routes[3].reject.status must be a whole number from 400 to 699',
     'routes[3].reject.cause must be a whole number from 1 to 127',
     'routes[4].headers must be an object of at most 16 patterns by the names of header fields',

@@ -11,6 +11,9 @@ import type { EngineNews } from '../../src/speech/engine-lifecycle.js';
 import type { SpeechRequest } from '../../src/speech/engine.js';
 import { Qwen3Engine, type Qwen3Options } from '../../src/speech/engines/qwen3.js';
 import { ParleyError } from '../../src/errors.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { TokenSource } from '../fakes/token-source.js';
+import { until } from '../fakes/until.js';
 import { GOLDEN, goldenFloats } from './golden.js';
 import { readAll } from './read-ring.js';
 
@@ -19,7 +22,13 @@ const FRAME = 1920;
 
 type Changes = Partial<Qwen3Options['native']>;
 
-async function openEngine(t: TestContext, model: string, changes: Changes = {}, news: EngineNews[] = []) {
+async function openEngine(
+  t: TestContext,
+  model: string,
+  changes: Changes = {},
+  news: EngineNews[] = [],
+  time?: ManualTime,
+) {
   const engine = await Qwen3Engine.open({
     native: {
       directory: join(GOLDEN, model),
@@ -36,6 +45,7 @@ async function openEngine(t: TestContext, model: string, changes: Changes = {}, 
     maxWaiting: 8,
     renderTimeoutMs: 20_000,
     onNews: (one) => news.push(one),
+    ...(time === undefined ? {} : { time }),
   });
   t.after(() => engine.close());
   return engine;
@@ -71,7 +81,7 @@ test('what a checkpoint offers is known before it is loaded', async (t) => {
   assert.ok(voices.every(({ languages }) => languages.includes('en')));
   assert.deepEqual(
     { ...engine.capabilities, languages: [] },
-    { clone: false, design: false, instruct: true, sampling: true, wordTimes: false, textStreaming: false, languages: [] },
+    { clone: false, design: false, instruct: true, sampling: true, wordTimes: false, textStreaming: true, languages: [] },
   ); // prettier-ignore
   assert.ok(engine.capabilities.languages.includes('zh'));
 });
@@ -193,6 +203,138 @@ test('a text that the model has no room for is refused, and others are spoken', 
   assert.ok(
     (await spoken(engine, { voice: voice?.name ?? '', options: { maxNewTokens: 4 } })).samples.length > 0,
   );
+});
+
+/** Text that a test hands over piece by piece. */
+class Pieces extends TokenSource {
+  static of(...pieces: readonly string[]): Pieces {
+    const source = new Pieces();
+    for (const piece of pieces) source.push(piece);
+    source.end();
+    return source;
+  }
+}
+
+const LONG_TEXT = 'Hello there. How are you today? We are open from nine to five.';
+
+test('text that comes in pieces is spoken, sample for sample, as if it had come at once', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice', { maxNewTokens: 60 });
+  const [voice] = await engine.voices();
+  const request = { voice: voice?.name ?? '', options: { seed: 11 } };
+  const [first, second, third] = [LONG_TEXT.slice(0, 12), LONG_TEXT.slice(12, 31), LONG_TEXT.slice(31)];
+  const atOnce = await spoken(engine, { ...request, text: LONG_TEXT, more: Pieces.of() });
+  assert.ok(atOnce.samples.length > 0);
+  const inTwo = await spoken(engine, { ...request, text: first, more: Pieces.of(second + third) });
+  assert.deepEqual(inTwo.samples, atOnce.samples);
+  const inThree = await spoken(engine, { ...request, text: first, more: Pieces.of(second, third) });
+  assert.deepEqual(inThree.samples, atOnce.samples);
+});
+
+test('with the voice of a recording it is also what a request without further text gives', async (t) => {
+  const engine = await openEngine(t, 'tiny-base', { maxNewTokens: 60 });
+  const samples = Float32Array.from({ length: 24_000 }, (_, n) => 0.3 * Math.sin(n / 20));
+  const reference = { kind: 'sample', hash: 'voice', samples, rate: 24_000 } as const;
+  const request = { reference, options: { seed: 4 } };
+  const whole = await spoken(engine, { ...request, text: LONG_TEXT });
+  const more = Pieces.of(LONG_TEXT.slice(12, 20), LONG_TEXT.slice(20));
+  const inPieces = await spoken(engine, { ...request, text: LONG_TEXT.slice(0, 12), more });
+  assert.deepEqual(inPieces.samples, whole.samples);
+});
+
+// Frames of "Hello there." that are made before more text comes, whatever is drawn: a token each.
+const PARKED_AFTER = 4;
+
+/** A synthesis whose text has not ended, and that has spoken all it can without more of it. */
+async function parked(engine: Qwen3Engine, seed: number) {
+  const [voice] = await engine.voices();
+  const ring = PcmRing.open(RATE, 60 * RATE);
+  const giveUp = new AbortController();
+  const more = new Pieces();
+  const request = { text: 'Hello there.', voice: voice?.name ?? '', language: 'en', options: { seed }, more };
+  const work = engine.synthesize(request, ring, giveUp.signal);
+  work.catch(() => undefined);
+  await until(() => ring.status()?.written === PARKED_AFTER * FRAME);
+  return { ring, giveUp, more, work };
+}
+
+test('a synthesis that waits for text speaks on when it comes, and ends when it ends', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice', { maxNewTokens: 60 });
+  const whole = await spoken(engine, {
+    text: 'Hello there. How are you?',
+    voice: (await engine.voices())[0]?.name ?? '',
+    options: { seed: 6 },
+    more: Pieces.of(),
+  });
+  const { ring, more, work } = await parked(engine, 6);
+  const before = ring.status()?.written ?? 0;
+  assert.ok(before > 0 && before < whole.samples.length);
+  more.push(' How are you?');
+  more.end();
+  const { samples } = await work;
+  assert.equal(samples, whole.samples.length);
+  assert.deepEqual((await readAll(ring)).samples, whole.samples);
+  ring.close();
+});
+
+test('the end of the text is told to a synthesis that waits for it', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice', { maxNewTokens: 60 });
+  const voice = (await engine.voices())[0]?.name ?? '';
+  const whole = await spoken(engine, {
+    text: 'Hello there.',
+    voice,
+    options: { seed: 3 },
+    more: Pieces.of(),
+  });
+  const { ring, more, work } = await parked(engine, 3);
+  more.end();
+  assert.equal((await work).samples, whole.samples.length);
+  assert.deepEqual((await readAll(ring)).samples, whole.samples);
+  ring.close();
+});
+
+test('a synthesis that is given up, or closed, while it waits for text lets go of both', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice', { maxStreams: 1, maxNewTokens: 60 });
+  const first = await parked(engine, 1);
+  first.giveUp.abort();
+  assert.equal((await codeOf(first.work)).code, 'ABORTED');
+  assert.equal(first.ring.status()?.aborted, true);
+  first.ring.close();
+  await until(() => first.more.returned); // the place is free only then: there is one
+  const second = await parked(engine, 2);
+  await engine.close();
+  assert.match((await codeOf(second.work)).code, /ENGINE_UNAVAILABLE|ABORTED/);
+  await until(() => second.more.returned);
+  second.ring.close();
+});
+
+test('a failure of the text is that of the synthesis, which ends', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice', { maxNewTokens: 60 });
+  const voice = (await engine.voices())[0]?.name ?? '';
+  async function* failing(): AsyncGenerator<string> {
+    yield ' And then';
+    throw new ParleyError('TIMEOUT', 'no text arrived');
+  }
+  assert.equal((await codeOf(spoken(engine, { voice, more: failing() }))).code, 'TIMEOUT');
+});
+
+test('no synthesis is taken for hung while it waits for text', async (t) => {
+  const time = new ManualTime(); // which keeps no process alive
+  const alive = setInterval(() => undefined, 1000);
+  t.after(() => clearInterval(alive));
+  const engine = await openEngine(t, 'tiny-customvoice', { maxNewTokens: 60 }, [], time);
+  const { ring, more, work } = await parked(engine, 5);
+  for (let n = 0; n < 5; n++) time.advance(20_000);
+  more.push(' How are you?');
+  await until(() => (ring.status()?.written ?? 0) > PARKED_AFTER * FRAME);
+  more.end();
+  assert.ok((await work).samples > PARKED_AFTER * FRAME);
+  assert.equal(time.waiting, 0);
+  ring.close();
+});
+
+test('it says how much text it has room for: as much as its frames, or the most that is allowed, let it', async (t) => {
+  assert.equal((await openEngine(t, 'tiny-customvoice')).mostText, 750);
+  assert.equal((await openEngine(t, 'tiny-customvoice', { maxNewTokens: 100 })).mostText, 50);
 });
 
 test('an engine that was unloaded loads again for the next sentence', async (t) => {

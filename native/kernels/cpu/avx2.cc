@@ -60,21 +60,18 @@ constexpr size_t kTallRows = 4;
 constexpr size_t kWideRows = 3;
 constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 12;
-// Of many vectors: 12 sums of four rows and three vectors, the three inputs and a weight.
-constexpr size_t kTileVectors = 3;
-constexpr size_t kBlockedVectors = 24;
-
-inline __m256 Halved(const float* first, Vec second) { return _mm256_add_ps(_mm256_load_ps(first), second.v); }
+// Of many vectors: 12 sums of two registers of rows and six vectors, the two registers and an input.
+constexpr size_t kPanelVectors = 6;
 
 }  // namespace
 }  // namespace parley::cpu
 
-#include "kernels/cpu/blocked_product.h"
+#include "kernels/cpu/panel_product.h"
 #include "kernels/cpu/vector_loops.h"
 
 namespace parley::cpu {
 
 extern const Variant kAvx2;
-const Variant kAvx2 = {"avx2", MultiplyMany, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
+const Variant kAvx2 = {"avx2", MultiplyMany, RoomFor, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
 
 }  // namespace parley::cpu

@@ -64,23 +64,18 @@ constexpr size_t kTallRows = 8;
 constexpr size_t kWideRows = 4;
 constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 24;
-// Of many vectors: 24 sums of four rows and six vectors, the six inputs and a weight.
-constexpr size_t kTileVectors = 6;
-constexpr size_t kBlockedVectors = 24;
-
-inline __m256 Halved(const float*, Vec all) {
-  return _mm256_add_ps(_mm512_castps512_ps256(all.v), _mm512_extractf32x8_ps(all.v, 1));
-}
+// Of many vectors: 24 sums of two registers of rows and twelve vectors, the two registers and an input.
+constexpr size_t kPanelVectors = 12;
 
 }  // namespace
 }  // namespace parley::cpu
 
-#include "kernels/cpu/blocked_product.h"
+#include "kernels/cpu/panel_product.h"
 #include "kernels/cpu/vector_loops.h"
 
 namespace parley::cpu {
 
 extern const Variant kAvx512;
-const Variant kAvx512 = {"avx512", MultiplyMany, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
+const Variant kAvx512 = {"avx512", MultiplyMany, RoomFor, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
 
 }  // namespace parley::cpu

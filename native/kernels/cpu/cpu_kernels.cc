@@ -14,10 +14,18 @@ namespace {
 constexpr size_t kAlignment = 64;  // a cache line, and the widest register
 constexpr size_t kRowGranule = 8;
 
-// A gated product computes so many values, of at most so many vectors, before it joins them: 6 kB. With
-// few vectors these are many rows, which are read faster than a few of either matrix by turns.
+// A gated product of fewer vectors computes so many values before it joins them: 6 kB. These are
+// many rows, which are read faster than a few of either matrix by turns. Of more vectors it makes two products of it,
+// since their own copies pay only where a product is whole.
 constexpr size_t kGatedValues = 1536;
-constexpr size_t kGatedVectors = 48;
+constexpr size_t kGatedVectors = 16;
+
+// From so many vectors a thread on each takes some of them, not some of the rows, where rows are fewer.
+constexpr size_t kManyVectors = 64;
+
+float* Aligned(float* place) {
+  return reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(place) + kAlignment - 1) / kAlignment * kAlignment);
+}
 
 void Judge(const Matrix& w, const Vectors& x) {
   Require(w.columns == x.length * x.segments, "the vectors do not have as many values as the matrix has columns");
@@ -57,7 +65,8 @@ CpuKernels::CpuKernels(const ThreadPoolOptions& threads, const Variant& variant)
       pool_(threads),
       name_(std::string("cpu ") + variant.name + ", " + std::to_string(threads.threads) +
             (threads.threads == 1 ? " thread" : " threads")),
-      scores_(threads.threads) {}
+      scores_(threads.threads),
+      rooms_(threads.threads) {}
 
 // Of large pieces the system gives zeroed pages only as they are touched: what a stream has reserved
 // and never needs costs neither time nor memory. Before what is given out lies where its piece begins.
@@ -80,17 +89,32 @@ void CpuKernels::Copy(void* to, const void* from, size_t bytes) {
   if (bytes > 0) std::memmove(to, from, bytes);
 }
 
+// Here, not on the threads: they cannot tell that there is no memory.
+void CpuKernels::MakeRooms(const Product& whole) {
+  const size_t wanted = variant_.room(whole);
+  if (wanted == 0) return;
+  for (std::vector<float>& room : rooms_) {
+    if (room.size() < wanted + kAlignment / sizeof(float)) room.resize(wanted + kAlignment / sizeof(float));
+  }
+}
+
 void CpuKernels::Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) {
   Judge(w, x);
-  const size_t operations = w.rows * w.columns * x.count / 8;
-  // Few rows, many positions: the last convolution of the codec.
-  if (w.rows < 2 * kRowGranule * pool_.Threads()) {
-    return Split(x.count, 1, operations, [&](size_t first, size_t last) {
-      variant_.multiply({w, From(x, first, last - first), finish, y + first * w.rows, w.rows, 0, w.rows});
+  const size_t operations = w.rows * w.columns * x.count / 8, threads = pool_.Threads();
+  const Product whole = {w, x, finish, y, w.rows, 0, w.rows};
+  MakeRooms(whole);
+  const auto multiply = [&](unsigned part, Product share) {
+    share.room = rooms_[part].empty() ? nullptr : Aligned(rooms_[part].data());
+    variant_.multiply(share);
+  };
+  // Few rows, many positions: the last convolutions of the codec.
+  if (w.rows < 2 * kRowGranule * threads || (x.count > w.rows && x.count >= kManyVectors * threads)) {
+    return SplitParts(x.count, 1, operations, [&](unsigned part, size_t first, size_t last) {
+      multiply(part, {w, From(x, first, last - first), finish, y + first * w.rows, w.rows, 0, w.rows});
     });
   }
-  Split(w.rows, kRowGranule, operations, [&](size_t first, size_t last) {
-    variant_.multiply({w, x, finish, y + first, w.rows, first, last});
+  SplitParts(w.rows, kRowGranule, operations, [&](unsigned part, size_t first, size_t last) {
+    multiply(part, {w, x, finish, y + first, w.rows, first, last});
   });
 }
 
@@ -98,18 +122,23 @@ void CpuKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vecto
   Judge(gate, x);
   Judge(up, x);
   Require(gate.rows == up.rows, "gate and up differ in their rows");
-  const auto block = [&](size_t row, size_t rows, size_t vector, size_t vectors) {
-    float lifted[kGatedValues];
-    const Vectors some = From(x, vector, vectors);
-    float* out = y + vector * gate.rows + row;
-    variant_.multiply({gate, some, {}, out, gate.rows, row, row + rows});
-    variant_.multiply({up, some, {}, lifted, rows, row, row + rows});
-    for (size_t c = 0; c < vectors; c++) variant_.silu_multiply(out + c * gate.rows, lifted + c * rows, rows);
-  };
+  if (x.count == 0) return;
+  if (x.count >= kGatedVectors) {
+    const size_t count = x.count * gate.rows;
+    if (lifted_.size() < count) lifted_.resize(count);
+    Multiply(gate, x, {}, y);
+    Multiply(up, x, {}, lifted_.data());
+    return Split(count, kAlignment / sizeof(float), 4 * count, [&](size_t first, size_t last) {
+      variant_.silu_multiply(y + first, lifted_.data() + first, last - first);
+    });
+  }
   Split(gate.rows, kRowGranule, 2 * gate.rows * gate.columns * x.count / 8, [&](size_t first, size_t last) {
-    for (size_t c = 0; c < x.count; c += kGatedVectors) {
-      const size_t vectors = std::min(kGatedVectors, x.count - c), rows = kGatedValues / vectors;
-      for (size_t r = first; r < last; r += rows) block(r, std::min(rows, last - r), c, vectors);
+    float lifted[kGatedValues];
+    for (size_t r = first, most = kGatedValues / x.count; r < last; r += most) {
+      const size_t rows = std::min(most, last - r);
+      variant_.multiply({gate, x, {}, y + r, gate.rows, r, r + rows});
+      variant_.multiply({up, x, {}, lifted, rows, r, r + rows});
+      for (size_t c = 0; c < x.count; c++) variant_.silu_multiply(y + c * gate.rows + r, lifted + c * rows, rows);
     }
   });
 }

@@ -71,13 +71,21 @@ class CpuKernels : public Kernels {
   // about the number of instructions, are too few to call others.
   template <class Work>
   void Split(size_t count, size_t granule, size_t operations, const Work& work) {
+    SplitParts(count, granule, operations, [&](unsigned, size_t first, size_t last) { work(first, last); });
+  }
+
+  // The same; work(part, first, last) also hears on which thread of the pool it is.
+  template <class Work>
+  void SplitParts(size_t count, size_t granule, size_t operations, const Work& work) {
     constexpr size_t kWorthCalling = 1 << 14;  // some microseconds
-    if (pool_.Threads() == 1 || operations < kWorthCalling) return work(size_t{0}, count);
+    if (pool_.Threads() == 1 || operations < kWorthCalling) return work(0u, size_t{0}, count);
     pool_.Run([&](unsigned part) {
       const auto share = ShareOf(count, granule, part, pool_.Threads());
-      if (share.first < share.second) work(share.first, share.second);
+      if (share.first < share.second) work(part, share.first, share.second);
     });
   }
+
+  void MakeRooms(const Product& whole);
 
   const float* GatherWindows(const Convolution& convolution, const Stretch* streams, size_t count);
 
@@ -85,6 +93,8 @@ class CpuKernels : public Kernels {
   ThreadPool pool_;
   std::string name_;
   std::vector<std::vector<float>> scores_;  // of each thread: as long as the longest context so far
+  std::vector<std::vector<float>> rooms_;   // of each thread: what the variant's products copy to
+  std::vector<float> lifted_;   // of a gated product with many vectors: the values that its gate multiplies
   std::vector<float> windows_;  // of short stretches of several streams, beside each other
   SamplingScratch sampling_;
 };

@@ -64,6 +64,8 @@ void Multiply(const Product& p) {
   }
 }
 
+size_t NoRoom(const Product&) { return 0; }
+
 template <class Value>
 void AttendAs(const HeadAttention& h) {
   const auto* keys = static_cast<const Value*>(h.keys);
@@ -137,6 +139,6 @@ void Depthwise(const float* w, const float* bias, size_t channels, size_t taps, 
 
 }  // namespace
 
-const Variant kPortable = {"portable", Multiply, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
+const Variant kPortable = {"portable", Multiply, NoRoom, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
 
 }  // namespace parley::cpu

@@ -142,6 +142,14 @@ inline __attribute__((always_inline)) void Dots(TileInputs<Value> in, const Vect
   }
 }
 
+// What becomes of the sum of a row.
+inline void Finished(const Product& p, size_t row, float v, float* y) {
+  if (p.w.scales) v *= p.w.scales[row];
+  if (p.finish.bias) v += p.finish.bias[row];
+  if (p.finish.gain) v *= p.finish.gain[row];
+  *y = p.finish.add ? *y + v : v;
+}
+
 // Rows r0, r0 + apart, ... and C vectors from c0 on.
 template <size_t R, size_t C, class Value>
 void Tile(const Product& p, size_t r0, size_t apart, size_t c0, bool ahead) {
@@ -150,14 +158,7 @@ void Tile(const Product& p, size_t r0, size_t apart, size_t c0, bool ahead) {
   Dots<R, C, Value>({w, apart * p.w.columns, p.x.values + c0 * p.x.stride, p.x.stride, ahead}, p.x, totals);
   for (size_t r = 0; r < R; r++) {
     const size_t row = r0 + r * apart;
-    for (size_t c = 0; c < C; c++) {
-      float v = totals[r][c];
-      if (p.w.scales) v *= p.w.scales[row];
-      if (p.finish.bias) v += p.finish.bias[row];
-      if (p.finish.gain) v *= p.finish.gain[row];
-      float* y = p.y + (c0 + c) * p.y_stride + row - p.first;
-      *y = p.finish.add ? *y + v : v;
-    }
+    for (size_t c = 0; c < C; c++) Finished(p, row, totals[r][c], p.y + (c0 + c) * p.y_stride + row - p.first);
   }
 }
 

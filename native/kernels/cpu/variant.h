@@ -31,6 +31,7 @@ struct Product {
   float* y;
   size_t y_stride;
   size_t first, last;
+  float* room = nullptr;  // at a multiple of 64 bytes, as many floats as the variant wants; without it is slower
 };
 
 // One query of one head: scores = scale * (q . k_j), softmax, output = sum of weights v_j,
@@ -50,6 +51,7 @@ struct HeadAttention {
 struct Variant {
   const char* name;
   void (*multiply)(const Product& product);
+  size_t (*room)(const Product& product);  // floats; what is enough for a product is so for any share of it
   void (*attend)(const HeadAttention& head);
   float (*sum)(const float* x, size_t count);
   float (*sum_squares)(const float* x, float offset, size_t count);  // sum of (x - offset)^2

@@ -10,6 +10,7 @@ interface SpeechAddon {
   speechClose(handle: number): Promise<void>;
   speechStart(handle: number, request: NativeRequest, ring: number): number;
   speechEnd(stream: number): NativeEnd | null;
+  speechText(stream: number, text: string, last: boolean): void;
   speechCancel(stream: number): void;
   speechDue(stream: number, dueInMs: number): void;
   speechStats(handle: number): NativeStats | null;
@@ -26,6 +27,8 @@ export interface ModelFacts {
   readonly speakers: readonly string[];
   /** In English, small letters: `german`. */
   readonly languages: readonly string[];
+  /** At most, of a request with `moreText`: frames of sound. */
+  readonly openFrames: number;
   readonly weightBytes: number;
   readonly streamBytes: number;
   readonly loadMs: number;
@@ -39,6 +42,8 @@ export interface NativeOptions {
   /** 0: one per core. */
   readonly threads: number;
   readonly cores: readonly number[];
+  /** Whose memory its threads prefer; absent: as the system has it. */
+  readonly numaNode?: number;
   readonly maxStreams: number;
   readonly maxWaiting: number;
   /** 0: from the length of each text. */
@@ -61,6 +66,8 @@ export interface NativeRecording {
 
 export interface NativeRequest {
   readonly text: string;
+  /** Text follows, by NativeStream.addText. */
+  readonly moreText?: boolean;
   readonly language: string;
   readonly speaker?: string;
   readonly instruction?: string;
@@ -119,7 +126,7 @@ export function inspectModel(directory: string): Promise<ModelFacts> {
   return addon().speechInspect(directory);
 }
 
-/** One sentence on its way. */
+/** One text on its way. */
 export class NativeStream {
   readonly ended: Promise<NativeEnd>;
   readonly #handle: number;
@@ -136,6 +143,11 @@ export class NativeStream {
       watchReady(handle, look);
       queueMicrotask(look); // it may have ended before it was watched
     });
+  }
+
+  /** The text goes on; `last`: it ends here. Where the stream has ended nothing happens. */
+  addText(text: string, last: boolean): void {
+    addon().speechText(this.#handle, text, last);
   }
 
   /** Ends within one frame; `ended` tells. */

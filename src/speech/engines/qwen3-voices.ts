@@ -56,7 +56,7 @@ export function capabilitiesOf(facts: ModelFacts): EngineCapabilities {
     instruct: facts.modelType === 'custom_voice' && facts.takesInstruction,
     sampling: true,
     wordTimes: false,
-    textStreaming: false,
+    textStreaming: true,
     languages: tagsOf(facts),
   };
 }

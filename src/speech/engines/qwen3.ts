@@ -15,6 +15,7 @@ import type {
 } from '../engine.js';
 import { Scheduler } from '../scheduler.js';
 import type { SpeechClass } from '../urgency.js';
+import { FollowingText } from './following-text.js';
 import {
   inspectModel,
   NativeSpeech,
@@ -30,6 +31,9 @@ import { capabilitiesOf, languageOf, voicesOf } from './qwen3-voices.js';
 import { keepRingContract } from './ring-contract.js';
 import type { EngineLimits } from './worker-engine.js';
 
+// A byte of text in UTF-8 lasts about 0.9 frames at an ordinary pace, of English as of Chinese; half as long in
+// Russian. So this is room for somebody who speaks half as fast.
+const FRAMES_PER_BYTE = 2;
 const SEEDS = 2 ** 47; // as many as randomInt draws from
 
 export interface Qwen3Options extends EngineLimits {
@@ -76,7 +80,7 @@ export class Qwen3Engine implements SpeechEngine {
     try {
       return new Qwen3Engine(await inspectModel(options.native.directory), options);
     } catch (cause) {
-      const message = `the model of MODEL_DIR cannot be used: ${(cause as Error).message}`;
+      const message = `the checkpoint of MODEL_DIR or MODEL_ID cannot be used: ${(cause as Error).message}`;
       throw new ParleyError('ENGINE_UNAVAILABLE', message, { field: 'MODEL_DIR', cause });
     }
   }
@@ -99,6 +103,13 @@ export class Qwen3Engine implements SpeechEngine {
 
   waitingOf(kind: SpeechClass): number {
     return this.#scheduler.waitingOf(kind);
+  }
+
+  get mostText(): number {
+    const { maxNewTokens } = this.#options.native;
+    const { openFrames } = this.#facts;
+    const frames = maxNewTokens > 0 ? Math.min(maxNewTokens, openFrames) : openFrames;
+    return Math.floor(frames / FRAMES_PER_BYTE);
   }
 
   device(): EngineDevice {
@@ -141,7 +152,7 @@ export class Qwen3Engine implements SpeechEngine {
     try {
       letGo = await this.#lifecycle.enter(signal);
       const loadMs = this.#time.now() - turnAtMs;
-      const end = await this.#speak(this.#nativeRequest(request), out, signal);
+      const end = await this.#speak(request, out, signal);
       const queueMs = turnAtMs - askedAtMs + end.queueMs;
       return {
         samples: end.samples,
@@ -154,44 +165,55 @@ export class Qwen3Engine implements SpeechEngine {
     }
   }
 
-  async #speak(request: NativeRequest, out: PcmRing, signal: AbortSignal): Promise<NativeEnd> {
-    const stream = this.#native?.start(request, out);
+  async #speak(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<NativeEnd> {
+    const { more } = request;
+    const stream = this.#native?.start(this.#nativeRequest(request), out);
     if (stream === undefined) {
       throw new ParleyError('ENGINE_UNAVAILABLE', 'the model was closed while a sentence waited for it');
     }
     const cancel = () => stream.cancel();
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
-    const forget = this.#watch(stream, out);
+    let text: FollowingText | undefined;
+    const watch = this.#watch(stream, out, () => text?.open === true);
+    if (more !== undefined) text = new FollowingText(more, stream, () => watch.anew());
     try {
       const end = await stream.ended;
+      if (text?.failure !== undefined) throw text.failure;
       if (end.outcome === 'runaway') this.#options.onNews?.({ what: 'runaway', reason: end.problem });
       const code = CODES[end.outcome];
       if (code !== undefined) throw new ParleyError(code, end.problem || `the synthesis was ${end.outcome}`);
       return end;
     } finally {
-      forget();
+      watch.stop();
+      text?.stop();
       signal.removeEventListener('abort', cancel);
     }
   }
 
-  /** Cancels a stream that has written nothing for as long as one may take, though there was room. */
-  #watch(stream: NativeStream, out: PcmRing): () => void {
+  /** Cancels a stream that has written nothing for as long as one may take, though there was room, and text. */
+  #watch(stream: NativeStream, out: PcmRing, waitsForText: () => boolean) {
     const { renderTimeoutMs } = this.#options;
     let before = -1;
     let callOff: () => void = () => undefined;
     const look = () => {
       const status = out.status();
       const waitsForRoom = status !== null && status.writable < status.readable;
-      if (status?.written === before && !waitsForRoom) return stream.cancel();
+      if (status?.written === before && !waitsForRoom && !waitsForText()) return stream.cancel();
       before = status?.written ?? before;
       callOff = this.#time.after(renderTimeoutMs, look);
     };
-    look();
-    return () => callOff();
+    const anew = () => {
+      callOff();
+      before = -1;
+      look();
+    };
+    anew();
+    return { anew, stop: () => callOff() };
   }
 
-  #nativeRequest({ text, voice, language, options = {}, reference, urgency }: SpeechRequest): NativeRequest {
+  #nativeRequest(request: SpeechRequest): NativeRequest {
+    const { text, more, voice, language, options = {}, reference, urgency } = request;
     const { temperature, topP, topK, seed, instructions, maxNewTokens } = options;
     const instruction = reference?.kind === 'prompt' ? reference.prompt : instructions;
     const dueInMs = urgency === undefined ? Infinity : urgency.deadlineMs - this.#time.now();
@@ -201,6 +223,7 @@ export class Qwen3Engine implements SpeechEngine {
       speaker: voice,
       seed: seed === undefined ? randomInt(SEEDS) : wrapped(seed),
       dueInMs,
+      ...(more === undefined ? {} : { moreText: true }),
       ...(instruction !== undefined && this.#facts.takesInstruction ? { instruction } : {}),
       ...(reference?.kind === 'sample' ? { recording: recordingOf(reference) } : {}),
       ...(temperature === undefined ? {} : temperature === 0 ? { greedy: true } : { temperature }),

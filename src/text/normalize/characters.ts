@@ -51,7 +51,7 @@ export function isDigitAt(text: string, at: number): boolean {
 }
 
 const FOLDED = /[\t\v\f\r\u0085\u00A0\u1680\u2000-\u200A\u2011\u2028\u2029\u202F\u205F\u3000\uFF03-\uFFE6]/g;
-const NUMBER_MARKS = '．：，';
+const NUMBER_MARKS = '：，';
 
 /** The same text with each character in its narrow form; offsets do not change. */
 export function fold(text: string): string {
@@ -71,7 +71,7 @@ function narrow(character: string): string {
 const CURRENCY_FORMS: Readonly<Record<string, string>> = { '￠': '¢', '￡': '£', '￥': '¥', '￦': '₩' };
 
 function foldOne(character: string): string {
-  if (/[０-９Ａ-Ｚａ-ｚ＃＄％＆＋－／＜＝＞＠＿]/.test(character)) return narrow(character);
+  if (/[０-９Ａ-Ｚａ-ｚ＃＄％＆＋－／＜＝＞＠＿．]/.test(character)) return narrow(character);
   if (character === '\u2011') return '-';
   if (/[\v\f\r\u0085\u2028\u2029]/.test(character)) return '\n';
   return /\s/.test(character) ? ' ' : (CURRENCY_FORMS[character] ?? character);

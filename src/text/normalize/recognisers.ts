@@ -29,6 +29,7 @@ export function recognisersOf(language: Language): Recognisers {
     atDigit: [
       ...(own.atDigit ?? []),
       symbols.atDigit,
+      words.atDigit,
       dates.atDigit,
       times.atDigit,
       addresses.atDigit,

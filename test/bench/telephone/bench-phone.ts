@@ -1,14 +1,23 @@
 // The parent's side of the telephone bench's server.
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '../../interop/telephone/free-port.js';
 import type { Address } from '../../interop/telephone/sipp.js';
 import type { PhoneFigures, ToPhoneServer } from './phone-server.js';
+import { ScratchFolder } from '../../interop/telephone/program.js';
 import { PinnedProgram } from './pinned-program.js';
 
 const SCRIPT = fileURLToPath(new URL('./phone-server.js', import.meta.url));
 export const SERVER_CORE = '0';
 export const LOAD_CORE = '1';
+
+/** Who calls this number is answered, and nothing is said. */
+export const SILENT = 'silent';
+const ROUTES = { routes: [{ to: SILENT, wait: {} }] };
+const LOOK_MS = 250;
+const SETTLE_LIMIT_MS = 30_000;
 
 /** Some three seconds of the instant engine. */
 export const SHORT_GREETING = 'Your order has shipped. It arrives on Tuesday.';
@@ -41,21 +50,33 @@ export class BenchPhone {
   readonly address: Address;
   readonly program: PinnedProgram;
 
-  private constructor(port: number, program: PinnedProgram) {
+  readonly #folder: ScratchFolder;
+
+  private constructor(port: number, program: PinnedProgram, folder: ScratchFolder) {
     this.address = { host: '127.0.0.1', port };
     this.program = program;
+    this.#folder = folder;
   }
 
   static async start(options: BenchPhoneOptions = {}): Promise<BenchPhone> {
     const { engine = 'instant', environment, nodeOptions = [] } = options;
     const port = await freePorts();
-    const own = { ...ENVIRONMENT, SIP_PORT: `${port}`, GREETING: SHORT_GREETING, ...environment };
+    const folder = new ScratchFolder();
+    const routes = folder.at('routes.json');
+    writeFileSync(routes, JSON.stringify(ROUTES));
+    const own = {
+      ...ENVIRONMENT,
+      SIP_ROUTES: routes,
+      SIP_PORT: `${port}`,
+      GREETING: SHORT_GREETING,
+      ...environment,
+    };
     const program = new PinnedProgram(SERVER_CORE, process.execPath, [...nodeOptions, SCRIPT, engine], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       env: { ...process.env, ...own },
     });
     await told(program);
-    return new BenchPhone(port, program);
+    return new BenchPhone(port, program, folder);
   }
 
   /** Figures count from here; room for so many packets' times. */
@@ -69,6 +90,14 @@ export class BenchPhone {
     return (await answer) as PhoneFigures;
   }
 
+  /** Until nobody is refused any more for what was too much before. */
+  async settled(): Promise<void> {
+    for (let waitedMs = 0; (await this.figures()).refusedShare > 0; waitedMs += LOOK_MS) {
+      if (waitedMs > SETTLE_LIMIT_MS) throw new Error('the server went on refusing calls');
+      await sleep(LOOK_MS);
+    }
+  }
+
   /** Collects garbage where node was started with --expose-gc. */
   collect(): void {
     this.#say({ type: 'collect' });
@@ -77,6 +106,7 @@ export class BenchPhone {
   async close(): Promise<void> {
     this.program.child.disconnect();
     await this.program.exited;
+    this.#folder.remove();
   }
 
   #say(message: ToPhoneServer): void {

@@ -42,6 +42,8 @@ export interface PhoneFigures {
   /** Requests that came again, and that were refused for load, since the start. */
   readonly again: number;
   readonly overload: number;
+  /** Of new calls, that is refused for load now. */
+  readonly refusedShare: number;
 }
 
 const RESOLUTION_MS = 1;
@@ -106,6 +108,7 @@ function figures(door: TelephoneDoor): PhoneFigures {
     descriptors: readdirSync('/proc/self/fd').length,
     again: transactions.countOf('retransmissions'),
     overload: dropped['overload'] ?? 0,
+    refusedShare: door.network.refusedShare,
   };
 }
 

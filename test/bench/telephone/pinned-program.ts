@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const TICKS_PER_SECOND = 100; // USER_HZ
 const USER_FIELD = 11; // of /proc/<pid>/stat, after the name (proc(5)); that of the system follows
 const TERM_LIMIT_MS = 5000;
+const NS_PER_S = 1e9;
 
 export class PinnedProgram {
   readonly child: ChildProcess;
@@ -31,6 +32,18 @@ export class PinnedProgram {
     const [user = 0, system = 0] = fields.slice(USER_FIELD, USER_FIELD + 2).map(Number);
     this.#cpuSeconds = (user + system) / TICKS_PER_SECOND;
     return this.#cpuSeconds;
+  }
+
+  /** The same for its main thread, and for all threads of a name, finer. Threads that have ended are not in it. */
+  threadSeconds(): ReadonlyMap<string, number> {
+    const seconds = new Map<string, number>();
+    for (const thread of readdirSync(`/proc/${this.child.pid}/task`)) {
+      const name = thread === String(this.child.pid) ? 'main' : this.#read(`task/${thread}/comm`)?.trim();
+      const onProcessor = this.#read(`task/${thread}/schedstat`)?.split(' ')[0];
+      if (name === undefined || onProcessor === undefined) continue;
+      seconds.set(name, (seconds.get(name) ?? 0) + Number(onProcessor) / NS_PER_S);
+    }
+    return seconds;
   }
 
   residentMb(): number {

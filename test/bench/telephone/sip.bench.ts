@@ -1,8 +1,8 @@
 // Telephone calls against the whole server: how fast they are set up, and what
 // they cost while they stand.
 //
-//   npm run bench:sip              all tables, about 7 minutes
-//   npm run bench:sip -- --quick   the same, smaller, about 1.5 minutes
+//   npm run bench:sip              all tables, about 9 minutes
+//   npm run bench:sip -- --quick   the same, smaller, about 3 minutes
 //   npm run bench:sip -- setup     one table: setup, standing, rivals
 //
 // The server is a process of its own on one processor; SIPp, which calls, and a
@@ -14,15 +14,16 @@ import { availableParallelism } from 'node:os';
 import { spawnSync } from 'node:child_process';
 import { machine, table, type Row } from '../table.js';
 import { BenchPhone, LOAD_CORE } from './bench-phone.js';
-import { setUpTable } from './call-setup.js';
+import { setUpTable, warmUpSetUp } from './call-setup.js';
 import { baresipLine, rtpengineLine } from './media-rivals.js';
-import { standingLine, warmUp } from './standing-calls.js';
+import { standingLine } from './standing-calls.js';
 
 const QUICK = process.argv.includes('--quick');
 const WANTED = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const RATES = QUICK
-  ? { ladder: [100, 200, 400, 800], seconds: 4, afterwards: 200 }
-  : { ladder: [50, 100, 200, 400, 600, 800, 1000, 1200, 1600, 2400], seconds: 10, afterwards: 200 };
+  ? { ladder: [50, 100, 200, 400, 800], seconds: 4, afterwards: 100 }
+  : { ladder: [50, 100, 200, 400, 600, 800, 1000, 1200, 1600, 2400], seconds: 10, afterwards: 100 };
+const WARM_UP = { calls: QUICK ? 1000 : 3000, perSecond: 50 };
 const CALLS = QUICK ? [100, 300] : [100, 500, 1000];
 const BARESIP_CALLS = QUICK ? [50] : [100, 300];
 const MEASURE_MS = QUICK ? 4000 : 10_000;
@@ -38,7 +39,7 @@ function print(title: string, rows: readonly Row[]): void {
 async function setUp(logLevel: string): Promise<void> {
   const phone = await BenchPhone.start({ environment: { LOG_LEVEL: logLevel } });
   try {
-    await warmUp(phone, 1000, 200);
+    await warmUpSetUp(phone, WARM_UP);
     print(`Set-up, LOG_LEVEL=${logLevel}`, await setUpTable(phone, RATES));
   } finally {
     await phone.close();

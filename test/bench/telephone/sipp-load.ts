@@ -17,6 +17,8 @@ export interface SippLoadOptions {
   readonly calls: number;
   readonly perSecond: number;
   readonly holdMs: number;
+  /** Who is called: SILENT says nothing, everybody else the greeting. */
+  readonly service?: string;
   /** Calls that stand at once; without a limit they begin when they are due. */
   readonly atOnce?: number;
 }
@@ -47,12 +49,12 @@ export class SippLoad {
   }
 
   static async start(options: SippLoadOptions): Promise<SippLoad> {
-    const { to, sinkPort, calls, perSecond, holdMs, atOnce = MOST_AT_ONCE } = options;
+    const { to, sinkPort, calls, perSecond, holdMs, service = 'bench', atOnce = MOST_AT_ONCE } = options;
     const [folder, port, control] = [new ScratchFolder(), await freePorts(), await freePorts()];
     const limitS = Math.ceil(calls / perSecond + holdMs / 1000) + 60;
     const args = [
       [`${to.host}:${to.port}`, '-sf', SCENARIO, '-i', '127.0.0.1', '-p', `${port}`, '-cp', `${control}`],
-      ['-m', `${calls}`, '-r', `${perSecond}`, '-l', `${atOnce}`, '-d', `${holdMs}`, '-s', 'bench'],
+      ['-m', `${calls}`, '-r', `${perSecond}`, '-l', `${atOnce}`, '-d', `${holdMs}`, '-s', service],
       ['-key', 'sink_port', `${sinkPort}`, '-t', 'u1', '-nostdin', '-timer_resol', '1'],
       ['-timeout', `${limitS}s`, '-timeout_error', '-buff_size', '4194304'],
       ['-trace_stat', '-stf', folder.at('statistics'), '-fd', '1', '-trace_rtt', '-rtt_freq', '1'],

@@ -66,6 +66,20 @@ void test('without a rule the call is answered at once, and spoken to when it is
   assert.equal(phone().info.route, 'greeting');
 });
 
+void test('a rule that waits answers, and says nothing but what comes before the answer', async () => {
+  const { session, come, call } = door({ wait: {} });
+  await come();
+  session.establish();
+  assert.deepEqual([session.asked, call.asked], [['accept'], ['hold false', 'hold false']]);
+  const early = door({ early: true, earlyText: 'One moment.', wait: {} });
+  await early.come();
+  early.call.heard();
+  await settled();
+  early.session.establish();
+  assert.deepEqual(early.session.asked, ['progress', 'accept']);
+  assert.deepEqual(early.call.asked.filter((what) => what.startsWith('speak')), ['speak One moment.']);
+}); // prettier-ignore
+
 void test('it rings as long as the rule, or SIP_RING, says', async () => {
   for (const { session, come, pass, call } of [
     door({ ring: 2.5, say: SAY }),

@@ -6,6 +6,8 @@ import { normalize } from '../../../src/text/normalize/normalize.js';
 import { SentenceStream } from '../../../src/text/sentences.js';
 import { behavioursOf, languagesWithCases, type Case } from './case-files.js';
 
+const FEWEST = 150; // cases of a language
+
 /** As a call speaks it: each sentence as soon as its end is certain. */
 function spokenByCharacter(text: string, language: Language): string {
   const stream = new SentenceStream();
@@ -29,8 +31,10 @@ for (const tag of languagesWithCases()) {
   const language = languageOf(tag);
   const behaviours = behavioursOf(tag);
 
-  test(`${tag} has a language of its own`, () => {
+  test(`${tag} has a language of its own, and at least ${FEWEST} cases`, () => {
     assert.ok(language !== undefined);
+    const count = behaviours.reduce((sum, { cases }) => sum + cases.length, 0);
+    assert.ok(count >= FEWEST, `${count} cases`);
   });
 
   if (language === undefined) continue;

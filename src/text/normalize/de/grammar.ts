@@ -14,7 +14,7 @@ const DATIVE = words(
 const ACCUSATIVE = words(`
   für um ohne gegen bis durch pro je den einen kostet kosten kostete gekostet zahlen zahle zahlt bezahlen habe hat haben hatte hatten
   wiegt wog misst dauert dauerte brauche braucht brauchen benötigen benötigt gibt gab bekommen bekommt bekam bekamen erhielt erzielte erzielt macht machte schoss trank aß erhalten erhält kaufen kauft
-  spart sparen verdient läuft lief fährt beträgt etwa circa rund nur noch genau mindestens höchstens
+  spart sparen verdient läuft lief fährt beträgt etwa circa rund nur noch sie genau mindestens höchstens
 `);
 const GENITIVE = words(`des eines wegen während trotz statt anstatt`);
 /** Behind these an amount says how far, how long, how heavy: one kilometre wide takes the accusative. */

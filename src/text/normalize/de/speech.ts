@@ -198,7 +198,9 @@ function date({ day, dayTo, month, year: written, style }: WrittenDate, around: 
   const text = around.text.slice(around.start, around.end);
   if (style === 'name' && !/^\d{1,2}\./.test(text)) return undefined;
   const before = around.previousWord;
-  const ending = ordinalEnding(AND.test(before) && before !== 'bis' ? '' : before, 'm');
+  const ofDay = /(?:^|\s)[AaVv][mo]m?\s+\p{L}{2,10}\.?,\s*$/u; // am Dienstag, (dem) fünften März
+  const weekday = ofDay.test(around.text.slice(Math.max(0, around.start - 20), around.start));
+  const ending = weekday ? 'en' : ordinalEnding(AND.test(before) && before !== 'bis' ? '' : before, 'm');
   const days =
     dayTo === undefined
       ? ordinalWord(day, ending)

@@ -25,8 +25,18 @@ function isOne({ number, to, magnitude, fraction }: Quantity): boolean {
   return number.whole === '1' && number.decimals === '';
 }
 
+const NO_NOUN =
+  /^(?:of|per|in|on|at|to|for|and|or|is|was|as|by|from|than|with|a|an|the|each|more|less|if|when)$/;
+
+/** A $5 bill, a 10 km run: before a noun the unit is in the singular. */
+function isAttribute(around: Around): boolean {
+  return (
+    /^an?$/.test(around.previousWord) && /^\p{Ll}/u.test(around.nextWord) && !NO_NOUN.test(around.nextWord)
+  );
+}
+
 function withNoun(quantity: Quantity, { forms }: Noun, around: Around): string {
-  return `${amount(quantity, around)} ${forms[isOne(quantity) ? 0 : 1] ?? forms[0] ?? ''}`;
+  return `${amount(quantity, around)} ${forms[isOne(quantity) || isAttribute(around) ? 0 : 1] ?? forms[0] ?? ''}`;
 }
 
 function money(quantity: Quantity, currency: Currency, around: Around): string {

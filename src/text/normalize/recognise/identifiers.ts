@@ -11,9 +11,10 @@ const MARKED_VERSION =
 const INTERNATIONAL = /\+(\d{1,3}(?:[ ./-]?\(?\d{1,5}\)?){1,7})(?![\d\p{L}]|[.-]\d)/uy;
 const ANY_TELEPHONE = /\(?\+?\d(?:[ ./()-]{0,2}\d){2,17}(?![\d\p{L}])/uy;
 const MIXED_AT_LETTER =
-  /\p{Lu}[\p{L}]{0,11}(?:-?\d+(?:-?\p{Lu}{1,4}(?![\p{L}]))?){1,4}(?![\p{L}\p{N}]|[.,]\d)/uy;
+  /\p{Lu}[\p{L}]{0,11}(?:-?\d{1,20}(?:-?\p{Lu}{1,4}(?![\p{L}]))?){1,4}(?![\p{L}\p{N}]|[.,]\d)/uy;
 const MIXED_AT_DIGIT = /\d{1,4}-?(?:\p{Lu}{1,4}\d{0,4}){1,3}(?![\p{L}\p{N}])/uy;
-const CODE = /(?=[A-Z\d-]*\d)(?=[A-Z\d-]*[A-Z])[A-Z\d]+(?:-[A-Z\d]+){1,6}(?![\p{L}\p{N}])/uy;
+const CODE =
+  /(?=[A-Z\d-]{0,40}\d)(?=[A-Z\d-]{0,40}[A-Z])[A-Z\d]{1,20}(?:-[A-Z\d]{1,20}){1,6}(?![\p{L}\p{N}])/uy;
 const SERIAL = /(?=[A-Z]{0,2}\d)(?=[A-Z\d]{0,20}[A-Z])[A-Z\d]{6,40}(?![\p{L}\p{N}])/uy;
 const IBAN = /[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?![\p{L}\p{N}])/uy;
 const RUNS = /\p{L}+|\d+/gu;
@@ -112,9 +113,17 @@ export class Identifiers {
     const match = reading.match(CODE) ?? reading.match(pattern);
     if (match === undefined) return undefined;
     const written = match[0];
+    if (this.#isMagnitude(reading, written)) return undefined;
     if (isWordAt(reading.text, reading.at + written.length)) return undefined;
     const spoken = Array.from(written.matchAll(RUNS), ([run]) => this.#run(run)).join(' ');
     return { end: reading.at + written.length, spoken, rule: 'identifier' };
+  }
+
+  /** 10K likes are ten thousand, 4K is a format. */
+  #isMagnitude(reading: Reading, written: string): boolean {
+    if (!/^\d{2,}\p{L}$/u.test(written)) return false;
+    if (this.#language.writing.magnitudes[written.slice(-1)] === undefined) return false;
+    return /^\p{Ll}/u.test(reading.around(reading.at + written.length).nextWord);
   }
 
   /** 1Z999AA1012: character by character. */

@@ -46,12 +46,15 @@ export class Times {
 
   readonly atDigit: Recogniser = (reading) => {
     if (!reading.isFresh || /[.,:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
-    return this.#range(reading) ?? this.#single(reading) ?? this.#duration(reading);
+    return this.#range(reading) ?? this.#duration(reading) ?? this.#single(reading);
   };
 
   #single(reading: Reading): Found | undefined {
     const found = this.#at(reading, reading.at);
     if (found === undefined) return undefined;
+    const marked = found.time.half !== undefined || found.time.word !== undefined;
+    const { scoreWords } = this.#language.writing;
+    if (!marked && scoreWords.has(reading.around(found.end).previousWord)) return undefined; // won 21:15
     const spoken = this.#language.speech.time(found.time, reading.around(found.end));
     return spoken === undefined ? undefined : { end: found.end, spoken, rule: 'time' };
   }

@@ -19,7 +19,7 @@ export class Words {
   constructor(language: Language) {
     const { abbreviations, beforeNumber } = language.writing;
     this.#language = language;
-    this.#abbreviations = new LiteralTable(Object.entries(abbreviations));
+    this.#abbreviations = new LiteralTable(withCapitals(abbreviations));
     this.#beforeNumber = new LiteralTable(Object.entries(beforeNumber));
   }
 
@@ -31,6 +31,9 @@ export class Words {
     return this.#dotted(reading) ?? this.#capitals(reading);
   };
 
+  /** 24/7 and other short forms that begin with a digit. */
+  readonly atDigit: Recogniser = (reading) => (reading.isFresh ? this.#abbreviation(reading) : undefined);
+
   /** Short forms may begin with a mark: § 3, # 5. */
   readonly atMark: Recogniser = (reading) => {
     const { text, at } = reading;
@@ -39,13 +42,18 @@ export class Words {
       const end = at + before.written.length;
       if (isDigitAt(text, skipSpaces(text, end))) return { end, spoken: before.value, rule: 'abbreviation' };
     }
+    return this.#abbreviation(reading);
+  };
+
+  #abbreviation(reading: Reading): Found | undefined {
+    const { text, at } = reading;
     const literal = this.#abbreviations.at(text, at);
     if (literal === undefined) return undefined;
     const end = at + literal.written.length;
     const { value } = literal;
     const spoken = typeof value === 'string' ? value : value(reading.around(end));
     return spoken === undefined ? undefined : { end, spoken, rule: 'abbreviation' };
-  };
+  }
 
   /** U.S., J.R.R. */
   #dotted(reading: Reading): Found | undefined {
@@ -73,7 +81,8 @@ export class Words {
     if (!ROMAN.test(word) || isWordAt(reading.text, end)) return undefined;
     const { speech, writing } = this.#language;
     const around = reading.around(end);
-    const kind = writing.romanBefore.has(around.nextWord.toLowerCase())
+    const next = reading.text[end] === '.' ? reading.around(end + 1).nextWord : around.nextWord;
+    const kind = writing.romanBefore.has(next.toLowerCase())
       ? 'ordinal'
       : writing.romanAfter[around.previousWord];
     if (kind === undefined) return undefined;
@@ -91,12 +100,35 @@ export class Words {
     const { speech, writing } = this.#language;
     if (word.length < 2 || writing.read.has(word)) return undefined;
     const spell = writing.spelled.has(word) || (word.length <= LONGEST_ACRONYM && !VOWEL.test(word));
-    if (!spell) return undefined;
+    if (!spell && !this.#isCarrier(reading, end)) return undefined;
     const plural = text[end] === 's' && classAt(text, end + 1) !== LETTER ? 's' : '';
     if (isWordAt(text, end + plural.length) && plural.length === 0) return undefined;
     const spoken = speech.letters(word);
     return { end: end + plural.length, spoken: plural === '' ? spoken : `${spoken}'s`, rule: 'acronym' };
   }
+
+  /** Flight UA 1234. */
+  #isCarrier(reading: Reading, end: number): boolean {
+    if (end - reading.at > 3 || !/^ \d{2,4}(?!\d)/.test(reading.text.slice(end, end + 6))) return false;
+    return this.#language.writing.digitsAfter.has(reading.around(end).previousWord);
+  }
+}
+
+/** A short form may begin a sentence: Vgl., Approx. */
+function withCapitals(forms: Readonly<Record<string, Saying>>): [string, Saying][] {
+  return Object.entries(forms).flatMap(([written, said]): [string, Saying][] => {
+    const capital = upper(written);
+    if (capital === written || /^.\.?$/u.test(written) || forms[capital] !== undefined)
+      return [[written, said]];
+    return [
+      [written, said],
+      [capital, typeof said === 'string' ? upper(said) : said],
+    ];
+  });
+}
+
+function upper(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
 export function romanValue(word: string): number {

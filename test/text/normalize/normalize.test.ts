@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Language } from '../../../src/text/normalize/language.js';
+import { languageOf } from '../../../src/text/normalize/languages.js';
+import { normalize } from '../../../src/text/normalize/normalize.js';
+import { SentenceStream } from '../../../src/text/sentences.js';
+import { behavioursOf, languagesWithCases } from './case-files.js';
+
+const LANGUAGES = languagesWithCases().flatMap((tag) => languageOf(tag) ?? []);
+
+function english(): Language {
+  const language = languageOf('en');
+  assert.ok(language !== undefined);
+  return language;
+}
+
+test('a language is found by its tag, with or without a region, and none is invented', () => {
+  assert.equal(languageOf('de-AT')?.tag, 'de');
+  assert.equal(languageOf('EN_us')?.tag, 'en');
+  assert.equal(languageOf('xx'), undefined);
+  assert.equal(languageOf('constructor'), undefined);
+});
+
+test('every replacement says which rule fired, what was written and where', () => {
+  const text = 'Pay $5 on 1/2/2024.';
+  const { text: spoken, replacements } = normalize(text, english());
+  assert.equal(spoken, 'Pay five dollars on January second, twenty twenty-four.');
+  assert.deepEqual(
+    replacements.map(({ rule, written }) => [rule, written]),
+    [
+      ['currency', '$5'],
+      ['date', '1/2/2024'],
+    ],
+  );
+  for (const { start, end, written, spokenStart, spokenEnd, spoken: words } of replacements) {
+    assert.equal(text.slice(start, end), written);
+    assert.equal(spoken.slice(spokenStart, spokenEnd), words);
+  }
+});
+
+test('every part of the spoken text leads back to what it was written as', () => {
+  const text = 'It  costs\u200B $5, Bob 😀 said.';
+  const { text: spoken, sourceSpan } = normalize(text, english());
+  assert.equal(spoken, 'It costs five dollars, Bob said.');
+  const writtenAs = (words: string): string => {
+    const at = spoken.indexOf(words);
+    const { start, end } = sourceSpan(at, at + words.length);
+    return text.slice(start, end);
+  };
+  assert.equal(writtenAs('costs'), 'costs');
+  assert.equal(writtenAs('five'), '$5');
+  assert.equal(writtenAs('dollars'), '$5');
+  assert.equal(writtenAs('Bob'), 'Bob');
+  assert.equal(writtenAs('said.'), 'said.');
+});
+
+test('what markup has claimed is left as written, and no token reaches into it', () => {
+  const text = 'Call 555-1234 or 555-9876, in 3 days.';
+  const start = text.indexOf('555-9876');
+  const { text: spoken } = normalize(text, english(), { claimed: [{ start, end: start + 8 }] });
+  assert.equal(spoken, 'Call five five five, one two three four or 555-9876, in three days.');
+  const within = text.indexOf('-1234');
+  const { text: cut } = normalize(text, english(), { claimed: [{ start: within, end: within + 5 }] });
+  assert.ok(cut.includes('-1234'));
+});
+
+test('controls, zero-width and direction marks and broken surrogates are not spoken', () => {
+  assert.equal(normalize('a\u0000b\u200B \u202Ec\uD800 d\uDC00 \uFEFF\u00ADe', english()).text, 'ab c d e');
+});
+
+test('full-width forms are read like narrow ones', () => {
+  assert.equal(
+    normalize('＄５．５０ ｉｓ ５０％', english()).text,
+    normalize('$5.50 is 50%', english()).text,
+  );
+});
+
+test('spoken text is left alone when it is normalised again', () => {
+  for (const language of LANGUAGES) {
+    for (const { cases } of behavioursOf(language.tag)) {
+      for (const { spoken } of cases) {
+        const again = normalize(spoken, language).text;
+        assert.ok(!/\d/.test(again), again);
+      }
+    }
+  }
+});
+
+const PIECES = [
+  '1', '12', '2024', '0', '3.14', '1,000', '.', ',', ':', '/', '-', '–', '+', '(', ')', '[', '](', '$', '€', '%', '#', '@', '*', '_', '`', '|', '<',
+  'a', 'Dr', 'Jan', 'km', 'p.m.', 'XIV', 'USA', 'www.', '.com', 'h', 'Uhr', 'z. B.', '\n', ' ', ' ', ' ', '😀', '\uD83D', '½', '²', '\u200B', '１', '中', '年',
+]; // prettier-ignore
+const anyText = fc.oneof(
+  fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }).map((pieces) => pieces.join('')),
+  fc.string({ unit: 'binary', maxLength: 80 }),
+);
+
+test('any text is normalised without an exception, well-formed, with its replacements in order', () => {
+  fc.assert(
+    fc.property(anyText, fc.constantFrom(...LANGUAGES), (text, language) => {
+      const { text: spoken, replacements, sourceSpan } = normalize(text, language);
+      assert.ok(!/\p{Cs}/u.test(spoken), JSON.stringify(spoken));
+      let end = 0;
+      for (const replacement of replacements) {
+        assert.ok(replacement.start >= end && replacement.end > replacement.start);
+        assert.equal(text.slice(replacement.start, replacement.end), replacement.written);
+        end = replacement.end;
+      }
+      for (let at = 0; at < spoken.length; at++) {
+        const span = sourceSpan(at, at + 1);
+        assert.ok(span.start <= span.end && span.end <= text.length);
+      }
+    }),
+    { numRuns: 3000, seed: 7 },
+  );
+});
+
+test('a sentence that is cut for its length is never cut inside a token', () => {
+  for (const language of LANGUAGES) {
+    const sentences = behavioursOf(language.tag).flatMap(({ cases }) => cases.map(({ written }) => written));
+    for (const sentence of sentences.filter(
+      (written) => /^[\p{L}\p{N}]/u.test(written) && !written.includes('\n'),
+    )) {
+      for (const fill of [265, 275, 283, 291])
+        expectWholeTokens('blah '.repeat(fill / 5), sentence, language);
+    }
+  }
+});
+
+function expectWholeTokens(filler: string, sentence: string, language: Language): void {
+  const text = filler + sentence;
+  const stream = new SentenceStream();
+  const cuts = [...stream.push(text), ...stream.end()].map((piece) => piece.end);
+  for (const { start, end, written } of normalize(text, language).replacements) {
+    const cut = cuts.find((at) => at > start && at < end);
+    assert.ok(cut === undefined, `“${written}” of ${language.tag} is cut: ${text.slice(200)}`);
+  }
+}
+
+const ADVERSARIES: readonly string[] = [
+  '1', '1,', '1.', '1 ', '1-', '1/', '1:', '(1', '+1 ', '0', 'a.', 'a@', 'a-', 'A1', 'A.', 'www.', 'http://', '[', '](', '[a](', '**', '_a', '`', '|',
+  '$', '$1', '1$', '€ 1', '#a', '@a', '<b', '<b ', '-', '- ', '½', '1½', '😀', '\u200D', '\uD83D', '😀\u200D', 'Jan. ', 'Jan 1 ', '1. ', 'z. B. ', 'XIV ', 'I',
+  '%', '^1', '²', '1e', '.1', '=1', '< ', '1 1/2 ', '12:00-', '~', "'", '"', '\n', ' ', '\u00A0', 'ｉ', '１', '1年', '…', '!', '3.10.', 'v1.', 'A1-',
+]; // prettier-ignore
+
+test('no text takes more than linear time', () => {
+  for (const language of LANGUAGES) {
+    for (const unit of ADVERSARIES) {
+      const [short, long] = [10_000, 50_000].map((length) => unit.repeat(Math.ceil(length / unit.length)));
+      const took = timeOf(long ?? '', language);
+      // Five times as long: twenty-five times the time would be quadratic. Short times are noise.
+      assert.ok(
+        took < 200 || took < timeOf(short ?? '', language) * 12,
+        `${JSON.stringify(unit)} in ${language.tag}: ${took} ms`,
+      );
+    }
+  }
+});
+
+/** Of the processor, since others use this machine. */
+function timeOf(text: string, language: Language): number {
+  const before = process.cpuUsage();
+  normalize(text, language);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
