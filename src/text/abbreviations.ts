@@ -13,6 +13,7 @@ export const NEVER_FINAL = words(`
   vs cf approx esp e.g i.e eg viz
   hr fr dipl-ing priv-doz z.b d.h u.a i.d.r u.u v.a bzw ggf sog inkl exkl zzgl evtl vgl ca bspw insb
   sr sra srta srs sres dña dª exc excmo ilmo p.ej sto sta av avda
+  m mm pr tél réf env p.ex c.-à-d av bd bld boul adr éd dép cie
   sig sig.ra sigg dott dott.ssa avv prof.ssa gent egr p.es
   p.ex
   т.е напр проф акад др-р им ул пр просп гр тов г-н г-жа
@@ -24,6 +25,7 @@ export const BEFORE_NUMBER = words(`
   abs kap abb bd bl s str nrn núms pág págs cap fasc § pos ziff стр гл рис табл ст п пп д кв
   lb lbs oz apt
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär
+  janv févr fév avr juil juill déc
 `);
 
 /** May end a sentence, and then the next word begins one: only a word of SENTENCE_STARTERS proves it. */

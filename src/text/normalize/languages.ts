@@ -2,6 +2,7 @@
 import { GERMAN } from './de/language.js';
 import { ENGLISH } from './en/language.js';
 import { SPANISH } from './es/language.js';
+import { FRENCH } from './fr/language.js';
 import type { Language } from './language.js';
 
 // One line a language, in the order of their tags.
@@ -9,6 +10,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   de: GERMAN,
   en: ENGLISH,
   es: SPANISH,
+  fr: FRENCH,
 };
 
 /** The language of a tag such as "de" or "de-AT"; undefined for one whose texts are left as written. */

@@ -1,0 +1,57 @@
+// French short forms and the words that are said for them.
+import type { Saying } from '../language.js';
+import type { Around } from '../reading.js';
+
+/** Only before a name: M. Dupont, but not "M. le maire" without its capital, nor the letter. */
+function beforeName(said: string): Saying {
+  return (around) => (/^\p{Lu}/u.test(around.nextWord) ? said : undefined);
+}
+
+/** M. le maire, M. et Mme Petit, M. Dupont. */
+const monsieur: Saying = (around: Around) =>
+  !/\p{Lu}\. ?$/u.test(around.text.slice(Math.max(0, around.start - 3), around.start)) &&
+  /^(?:\p{Lu}\p{L}|le$|la$|l['’]|les$|et$|ou$)/u.test(around.nextWord)
+    ? 'Monsieur'
+    : undefined;
+
+/** Before a colon or behind a bracket; not the end of "mon ex." */
+function example(said: string): Saying {
+  return ({ text, start, end }) =>
+    /^ ?:/.test(text.slice(end, end + 2)) || text[start - 1] === '(' ? said : undefined;
+}
+
+/** St Denis, St-Denis. */
+function saint(said: string): Saying {
+  return ({ text, end }) => (/^[ -]\p{Lu}/u.test(text.slice(end, end + 2)) ? said : undefined);
+}
+
+/** Av. is an avenue before a name and "avant" before a date or birth. */
+const avenue: Saying = (around) =>
+  /^(?:\p{Lu}|d[eu]s?$|d['’]|la$|l['’])/u.test(around.nextWord) ? 'avenue' : 'avant';
+
+/** Pl. is a square behind a number of a house. */
+function ofStreet(said: string): Saying {
+  return (around) => (/^(?:\p{Lu}|d[eu]s?$|d['’]|la$|l['’]|Saint)/u.test(around.nextWord) ? said : undefined);
+}
+
+export const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
+  'M.': monsieur, 'MM.': 'Messieurs', Mme: 'Madame', 'Mme.': 'Madame', Mmes: 'Mesdames', Mlle: 'Mademoiselle', 'Mlle.': 'Mademoiselle', Mlles: 'Mesdemoiselles',
+  Mr: beforeName('Monsieur'), 'Mr.': 'Monsieur', Dr: beforeName('docteur'), 'Dr.': beforeName('docteur'), Drs: beforeName('docteurs'), Dre: beforeName('docteure'), Pr: beforeName('professeur'), 'Pr.': beforeName('professeur'),
+  'Prof.': beforeName('professeur'), Me: beforeName('maître'), Mgr: beforeName('monseigneur'), St: saint('Saint'), Ste: saint('Sainte'), Sts: saint('Saints'), 'Gal.': 'général', 'Cdt.': 'commandant',
+  'av. J.-C.': 'avant Jésus-Christ', 'apr. J.-C.': 'après Jésus-Christ', 'ap. J.-C.': 'après Jésus-Christ', 'av. JC': 'avant Jésus-Christ', 'ap. JC': 'après Jésus-Christ', 'J.-C.': 'Jésus-Christ',
+  'av.': avenue, 'Av.': 'Avenue', 'bd.': 'boulevard', bd: ofStreet('boulevard'), Bd: 'Boulevard', 'Bd.': 'Boulevard', bld: 'boulevard', 'boul.': 'boulevard', 'bld.': 'boulevard', 'pl.': ofStreet('place'), 'Pl.': 'Place',
+  'r.': ofStreet('rue'), 'rte': 'route', 'Rte': 'Route', 'all.': ofStreet('allée'), 'imp.': ofStreet('impasse'), 'fg': ofStreet('faubourg'), 'fbg': 'faubourg', 'bât.': 'bâtiment', 'Bât.': 'Bâtiment', 'appt': 'appartement', 'appt.': 'appartement', 'apt.': 'appartement', 'ét.': 'étage',
+  'etc.': 'et cetera', etc: 'et cetera', 'c.-à-d.': 'c’est-à-dire', 'C.-à-d.': 'C’est-à-dire', 'P. ex.': 'Par exemple', 'c-à-d': 'c’est-à-dire', 'càd': 'c’est-à-dire', 'c.à.d.': 'c’est-à-dire', 'p. ex.': 'par exemple', 'p.ex.': 'par exemple', 'par ex.': 'par exemple', 'ex.': example('exemple'), 'Ex.': example('Exemple'), 'cf.': 'confer', 'Cf.': 'Confer',
+  'i.e.': 'c’est-à-dire', 'e.g.': 'par exemple', 'env.': 'environ', 'Env.': 'Environ', 'approx.': 'approximativement', 'max.': 'maximum', 'min.': 'minimum', 'moy.': 'moyenne', 'resp.': 'respectivement', 'hab.': 'habitants', 'dép.': 'département', 'dépt': 'département', 'tél.': 'téléphone', 'Tél.': 'Téléphone', 'tel.': 'téléphone', 'Tel.': 'Téléphone',
+  'ref.': 'référence', 'réf.': 'référence', 'Réf.': 'Référence', 'adr.': 'adresse', 'qté': 'quantité', 'Qté': 'Quantité', 'nb': 'nombre', 'éd.': 'édition', 'coll.': 'collection', 'trad.': 'traduction', 'suiv.': 'suivant', 'suppl.': 'supplément', 'incl.': 'inclus', 'excl.': 'exclu',
+  'N.B.': 'nota bene', 'NB': 'nota bene', 'N. B.': 'nota bene', 'P.-S.': 'post-scriptum', 'P.S.': 'post-scriptum', 'PS :': 'post-scriptum :', 'vs': 'versus', 'vs.': 'versus', Cie: 'compagnie', 'Cie.': 'compagnie', 'Sté': 'Société', 'Ets': 'Établissements', 'Éts': 'Établissements', 'Assoc.': 'Association', 'gouv.': 'gouvernement',
+  svp: 's’il vous plaît', SVP: 's’il vous plaît', 's.v.p.': 's’il vous plaît', 'S.V.P.': 's’il vous plaît', stp: 's’il te plaît', STP: 's’il te plaît', rdv: 'rendez-vous', RDV: 'rendez-vous', 'R.-V.': 'rendez-vous', bcp: 'beaucoup', qqn: 'quelqu’un', qqch: 'quelque chose', qqs: 'quelques', tjs: 'toujours',
+  HT: 'hors taxes', 'H.T.': 'hors taxes',
+  'h/24': 'heures sur vingt-quatre', 'et/ou': 'et ou', '24/24': 'vingt-quatre sur vingt-quatre', '7/7': 'sept sur sept', '24/7': 'vingt-quatre heures sur vingt-quatre et sept jours sur sept', 'n/a': 'non applicable', 'N/A': 'non applicable',
+}; // prettier-ignore
+
+export const BEFORE_NUMBER: Readonly<Record<string, string>> = {
+  'n°': 'numéro', 'N°': 'numéro', nº: 'numéro', Nº: 'numéro', 'n°s': 'numéros', 'no': 'numéro', 'No': 'numéro', 'no.': 'numéro', 'num.': 'numéro', '№': 'numéro', '#': 'numéro', 'p.': 'page', 'pp.': 'pages', 'P.': 'page',
+  'vol.': 'volume', 'Vol.': 'Volume', 'chap.': 'chapitre', 'Chap.': 'Chapitre', 'fig.': 'figure', 'Fig.': 'Figure', 'sect.': 'section', 'art.': 'article', 'Art.': 'Article', 'ann.': 'annexe', 'tab.': 'tableau',
+  'éq.': 'équation', '§': 'paragraphe', '§§': 'paragraphes', 'v.': 'vers', 'ext.': 'poste', 'env.': 'environ', '~': 'environ', 'ca.': 'environ', 'bât.': 'bâtiment', 'apt.': 'appartement', 'max.': 'maximum', 'min.': 'minimum', 'tél.': 'téléphone', 'Tél.': 'Téléphone',
+}; // prettier-ignore

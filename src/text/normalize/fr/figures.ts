@@ -1,0 +1,147 @@
+// Figures in forms that only the words around them decide: 14/07, 4,5/5, 12,50 euros, 3.5 as in English.
+import { isWordAt } from '../characters.js';
+import { numeralOf, readNumeral } from '../numerals.js';
+import { wordBefore, type Found, type Reading } from '../reading.js';
+import { Quantities } from '../recognise/quantities.js';
+import { money } from './amounts.js';
+import { CURRENCIES, CURRENCY_SIGNS } from './currencies.js';
+import { isFeminine } from './grammar.js';
+import { cardinal, decimal } from './numbers.js';
+import { SPEECH } from './speech.js';
+import { SYMBOLS } from './symbols.js';
+import { MAGNITUDES } from './units.js';
+import { WRITING } from './writing.js';
+
+const POINTED = /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|0\.\d+|\d+\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
+const SHORT_DATE = /(\d{1,2})\/(0[1-9]|1[0-2])(?![\p{L}\d/]|,\d)/uy;
+const BEFORE_DATE = new Set('le du au dès avant depuis lundi mardi mercredi jeudi vendredi samedi dimanche date'.split(' '));
+const RATING = /(\d{1,2},\d{1,2})\/(\d{1,3})(?![\p{L}\d/])/uy;
+const NAMED_MONEY = / (euros?|dollars?)(?![\p{L}\p{N}])/uy;
+const HOUSE = /(\d{1,4}) ?(bis|ter|quater)(?![\p{L}\p{N}])/uy;
+const ELIDED = /\d{1,9}(?= [cdjlmnst]['’]\p{L})/uy;
+const BIG = / ?(k|K|M|Md|Mds|Mrd)([€$£])/uy;
+const AND_HALF = /(\d{1,3})(?: ?½| 1\/2) (\p{Ll}{2,24})(?![\p{L}\p{N}])/uy;
+const NO_NOUN = new Set('de du et à pour par ou en sur au'.split(' '));
+const DOTTED_TELEPHONE = /0[1-9](?:\.\d{2}){4}(?![\d.]\d|\d)/y;
+const SCORE = /(\d{1,3})[-–](\d{1,3})(?![\d/-]|[.,]\d)/y;
+const ANNOUNCED = /(?:score|résultat)[\p{L} ]{0,16}: ?$/iu;
+const LONGEST_ANNOUNCED = 32; // units before a score
+
+/** How a number is written in English, and by many programs. */
+const english = new Quantities({
+  tag: 'fr',
+  writing: { ...WRITING, numbers: { decimal: '.', grouping: [','] } },
+  speech: SPEECH,
+  symbols: SYMBOLS,
+});
+
+/** 3.5 GHz is a decimal; Python 3.11 a version. */
+export function pointed(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (/[.,:/]/.test(text[at - 1] ?? '') || reading.match(POINTED) === undefined) return undefined;
+  const found = english.atDigit(reading);
+  if (found?.rule !== 'decimal' || !isNameBefore(reading)) return found;
+  const [whole = '', rest = ''] = text.slice(at, found.end).split('.');
+  return { end: found.end, spoken: `${cardinal(whole)} point ${cardinal(rest)}`, rule: 'version' };
+}
+
+function isNameBefore({ text, at }: Reading): boolean {
+  const before = wordBefore(text, text[at - 1] === '-' ? at - 1 : at);
+  return before === 'version' || /\p{Lu}/u.test(before);
+}
+
+/** $3.50, -$3.50 */
+export function pointedMoney(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!/^[-−]?[$€£¥]\d/.test(text.slice(at, at + 3)) || isWordAt(text, at - 1)) return undefined;
+  const digits = at + text.slice(at, at + 3).search(/\d/);
+  return reading.match(POINTED, digits) === undefined ? undefined : english.atMark(reading);
+}
+
+/** Le 14/07. */
+export function shortDate(reading: Reading): Found | undefined {
+  const match = reading.match(SHORT_DATE);
+  if (match === undefined || !BEFORE_DATE.has(reading.around(reading.at).previousWord)) return undefined;
+  const [written, day = '', month = ''] = match;
+  if (Number(day) < 1 || Number(day) > 31) return undefined;
+  const end = reading.at + written.length;
+  const date = { day: String(Number(day)), month: Number(month), style: 'name' } as const;
+  const spoken = SPEECH.date(date, reading.around(end));
+  return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+}
+
+/** 4,5/5 */
+export function rating(reading: Reading): Found | undefined {
+  const match = reading.match(RATING);
+  if (match === undefined) return undefined;
+  const [written, grade = '', best = ''] = match;
+  const [whole = '', decimals = ''] = grade.split(',');
+  const spoken = `${decimal({ ...numeralOf(whole), decimals })} sur ${cardinal(best)}`;
+  return { end: reading.at + written.length, spoken, rule: 'fraction' };
+}
+
+/** 12,50 euros, 3.50 dollars: with two decimals the name of the currency counts hundredths, too. */
+export function namedMoney(reading: Reading): Found | undefined {
+  const format = reading.match(POINTED) === undefined ? WRITING.numbers : { decimal: '.', grouping: [','] } as const;
+  const read = readNumeral(reading.text, reading.at, format);
+  if (read?.numeral.decimals.length !== 2) return undefined;
+  const name = reading.match(NAMED_MONEY, read.end);
+  const currency = CURRENCIES[name?.[1]?.startsWith('e') ? 'EUR' : 'USD'];
+  if (name === undefined || currency === undefined) return undefined;
+  const spoken = money({ number: read.numeral }, currency);
+  return { end: read.end + name[0].length, spoken, rule: 'currency' };
+}
+
+/** 3,5 M€, 45 k€, 2 Md€ */
+export function bigMoney(reading: Reading): Found | undefined {
+  const read = readNumeral(reading.text, reading.at, WRITING.numbers);
+  const match = read && reading.match(BIG, read.end);
+  if (read === undefined || match === undefined) return undefined;
+  const [written, size = '', sign = ''] = match;
+  const [magnitude, currency] = [MAGNITUDES[size], CURRENCIES[CURRENCY_SIGNS[sign] ?? '']];
+  if (magnitude === undefined || currency === undefined) return undefined;
+  const spoken = money({ number: read.numeral, magnitude }, currency);
+  return { end: read.end + written.length, spoken, rule: 'currency' };
+}
+
+/** 2 ½ heures is "deux heures et demie". */
+export function andHalf(reading: Reading): Found | undefined {
+  const match = reading.match(AND_HALF);
+  const [written = '', number = '', noun = ''] = match ?? [];
+  if (match === undefined || (number === '1' ? NO_NOUN.has(noun) : !noun.endsWith('s'))) return undefined;
+  const feminine = isFeminine(noun.toLowerCase());
+  const spoken = `${cardinal(number, feminine)} ${noun} et ${feminine ? 'demie' : 'demi'}`;
+  return { end: reading.at + written.length, spoken, rule: 'fraction' };
+}
+
+/** 04.78.00.10.20 is no version. */
+export function dottedTelephone(reading: Reading): Found | undefined {
+  const match = reading.match(DOTTED_TELEPHONE);
+  if (match === undefined) return undefined;
+  const spoken = SPEECH.telephone(match[0].split('.'), false);
+  return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
+}
+
+/** Score final : 2-0 */
+export function announcedScore(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.match(SCORE);
+  if (match === undefined || !ANNOUNCED.test(text.slice(Math.max(0, at - LONGEST_ANNOUNCED), at))) return undefined;
+  const [written, home = '', guest = ''] = match;
+  return { end: at + written.length, spoken: SPEECH.score(cardinal(home), cardinal(guest)), rule: 'score' };
+}
+
+/** 12bis, 12 ter */
+export function houseNumber(reading: Reading): Found | undefined {
+  const match = reading.match(HOUSE);
+  if (match === undefined) return undefined;
+  const [written, number = '', letter = ''] = match;
+  return { end: reading.at + written.length, spoken: `${cardinal(number)} ${letter}`, rule: 'cardinal' };
+}
+
+/** In "les 2 s'aiment" no second is counted. */
+export function uncounted(reading: Reading): Found | undefined {
+  const match = reading.match(ELIDED);
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: cardinal(match[0]), rule: 'cardinal' };
+}

@@ -1,0 +1,131 @@
+// How French is said.
+import type { Noun, Speech, WrittenDate, WrittenTime } from '../language.js';
+import { numeralOf, withoutZeros } from '../numerals.js';
+import type { Around } from '../reading.js';
+import { count, measure, money, sayFraction, withNoun } from './amounts.js';
+import { and, isFeminineAhead } from './grammar.js';
+import { cardinal, decimal, ordinal, rank, spellDigits } from './numbers.js';
+
+const MONTHS =
+  'janvier février mars avril mai juin juillet août septembre octobre novembre décembre'.split(' ');
+
+function day(digits: string): string {
+  return digits === '1' ? 'premier' : cardinal(digits);
+}
+
+function date({ day: first, dayTo, month, year, style }: WrittenDate): string | undefined {
+  if (style === 'numeric' && year === undefined) return undefined;
+  const days = first === undefined ? '' : `${day(first)}${dayTo === undefined ? '' : ` au ${day(dayTo)}`}`;
+  const full = year === undefined ? '' : rank(year.length === 2 ? withCentury(year) : year);
+  return [days, MONTHS[(month ?? 0) - 1] ?? '', full].filter((part) => part !== '').join(' ');
+}
+
+function withCentury(two: string): string {
+  return Number(two) < 70 ? `20${two}` : `19${two}`;
+}
+
+const HOUR: Noun = { forms: ['heure', 'heures'], gender: 'f' };
+const MINUTE: Noun = { forms: ['minute', 'minutes'], gender: 'f' };
+const SECOND: Noun = { forms: ['seconde', 'secondes'], gender: 'f' };
+
+/** Quatorze heures trente, une heure cinq, vingt et une heures. */
+function time({ hours, minutes, seconds, zone }: WrittenTime): string {
+  const past = withoutZeros(minutes || '0');
+  const parts = [counted(hours, HOUR)];
+  if (seconds !== undefined) {
+    if (past !== '0') parts.push(counted(past, MINUTE));
+    if (Number(seconds) > 0) parts.push(`et ${counted(withoutZeros(seconds), SECOND)}`);
+  } else if (past !== '0') parts.push(cardinal(past, true));
+  if (zone !== undefined) parts.push(zone);
+  return parts.join(' ');
+}
+
+function counted(digits: string, noun: Noun): string {
+  return withNoun({ number: numeralOf(digits) }, noun);
+}
+
+const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = { h: HOUR, min: MINUTE, s: SECOND };
+
+const FIRST: Readonly<Record<string, string>> = {
+  er: 'premier', 'ᵉʳ': 'premier', ers: 'premiers', re: 'première', 'ʳᵉ': 'première', ère: 'première', res: 'premières', ères: 'premières',
+}; // prettier-ignore
+const SECONDS: Readonly<Record<string, string>> = {
+  nd: 'second', d: 'second', nds: 'seconds', nde: 'seconde', de: 'seconde', ndes: 'secondes',
+}; // prettier-ignore
+
+/** 1er, 1re, 2e, 2nde, 21e, les 3es: the mark has to fit the number. */
+function sayOrdinal(digits: string, mark: string): string | undefined {
+  const number = withoutZeros(digits);
+  const first = FIRST[mark];
+  if (first !== undefined) return number === '1' ? first : undefined;
+  const second = SECONDS[mark];
+  if (second !== undefined) return number === '2' ? second : undefined;
+  if (number === '0') return undefined;
+  if (number === '1') return 'premier';
+  return `${ordinal(number)}${mark.endsWith('s') ? 's' : ''}`;
+}
+
+/** Years are plain numbers; only what is counted has a gender. */
+function year(digits: string, around: Around, sure: boolean): string | undefined {
+  const value = Number(digits);
+  if (sure && value >= 1000 && value < 2100) return rank(digits);
+  if (value < 1100 || value > 2099 || /s$/.test(around.nextWord) || isFeminineAhead(around)) return undefined;
+  return rank(digits);
+}
+
+/** Pairs of digits as the French dictate them: zéro un, vingt-trois, quarante-cinq. */
+function telephone(groups: readonly string[], plus: boolean): string {
+  const parts = groups.length === 1 ? cutNumber(groups[0] ?? '', plus) : groups.flatMap(cutGroup);
+  return (plus ? 'plus ' : '') + joinZero(parts).map(sayGroup).join(', ');
+}
+
+/** 0 800 is one group. */
+function joinZero([first, second, ...rest]: readonly string[]): readonly string[] {
+  if (first === undefined || second === undefined) return first === undefined ? [] : [first];
+  return first === '0' ? [`0${second}`, ...rest] : [first, second, ...rest];
+}
+
+function sayGroup(group: string): string {
+  const zeros = /^0*(?=\d)/.exec(group)?.[0] ?? '';
+  const rest = group.slice(zeros.length);
+  return [...Array.from(zeros, () => 'zéro'), rank(rest)].join(' ');
+}
+
+function pairs(digits: string): string[] {
+  return digits.match(/\d{1,2}/g) ?? [];
+}
+
+function cutGroup(group: string): string[] {
+  return group.length <= 3 ? [group] : /^0[1-9]\d\d$/.test(group) ? [group] : pairs(group);
+}
+
+/** A number written without spaces: 0612345678, +33612345678. */
+function cutNumber(digits: string, plus: boolean): string[] {
+  const country = plus ? /^(?:33|32|41|352|212|213|216|221|225|237|1)/.exec(digits)?.[0] : undefined;
+  if (country === undefined) return digits.length === 3 ? [digits] : pairs(digits);
+  const rest = digits.slice(country.length);
+  const odd = rest.length % 2;
+  return [country, ...(odd === 1 ? [rest.slice(0, 1)] : []), ...pairs(rest.slice(odd))];
+}
+
+export const SPEECH: Speech = {
+  number: (numeral, _around, noun) => decimal(numeral, noun?.gender === 'f'),
+  ordinal: (digits, _around, mark) => sayOrdinal(digits, mark),
+  digits: spellDigits,
+  letters: (letters) => Array.from(letters.toUpperCase()).join(' '),
+  year,
+  decade: (digits) => rank(digits),
+  fraction: (fraction, around) => sayFraction(fraction, 'alone', isFeminineAhead(around)),
+  count,
+  measure,
+  money,
+  date,
+  time,
+  duration: (parts) =>
+    parts.map(([digits, unit]) => counted(digits, DURATION[unit])).join(' '),
+  power: (exponent) =>
+    exponent === '2' ? 'au carré' : exponent === '3' ? 'au cube' : `puissance ${cardinal(exponent)}`,
+  range: (from, to, around) => `${from} ${and(around)} ${to}`,
+  score: (home, guest) => `${home} à ${guest}`,
+  telephone,
+};

@@ -1,0 +1,54 @@
+// Reads every *.cases.txt of this folder: "# sentence about behaviour", then one text a line, its sentences parted by " | ".
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { SentenceStream } from '../../../src/text/sentences.js';
+
+const FOLDER = join(
+  dirname(fileURLToPath(import.meta.url)), '..', '..', '..', '..', 'test', 'text', 'segmentation',
+); // prettier-ignore
+
+/** In a case \n stands for a line break, which parts sentences as a space does. */
+function sentences(tokens: Iterable<string>): string[] {
+  const stream = new SentenceStream();
+  return [...Array.from(tokens, (token) => stream.push(token)).flat(), ...stream.end()].map(
+    ({ text }) => text,
+  );
+}
+
+interface Case {
+  readonly text: string;
+  readonly expected: readonly string[];
+}
+
+/** The cases by the title above them. */
+function casesOf(file: string): Map<string, Case[]> {
+  const found = new Map<string, Case[]>();
+  let cases: Case[] = [];
+  for (const line of readFileSync(join(FOLDER, file), 'utf8').split('\n')) {
+    if (line.startsWith('# ')) found.set(line.slice(2).trim(), (cases = []));
+    else if (line.trim() !== '') cases.push(caseOf(line));
+  }
+  return found;
+}
+
+function caseOf(line: string): Case {
+  const parts = line.replaceAll('\\n', '\n').split(/ \| |(?<=\n)\| /);
+  const text = parts.reduce((all, part) => all + (all.endsWith('\n') ? '' : ' ') + part);
+  return { text, expected: parts.map((part) => part.trim().replaceAll('\n', ' ')) };
+}
+
+for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.cases.txt')).toSorted()) {
+  for (const [title, cases] of casesOf(file)) {
+    test(`${file.split('.', 1)[0]}: ${title}`, () => {
+      const differing = cases.flatMap(({ text, expected }) => {
+        const heard = sentences([text]).join(' | ');
+        assert.equal(sentences(text).join(' | '), heard);
+        return heard === expected.join(' | ') ? [] : [`${heard}\n  not ${expected.join(' | ')}`];
+      });
+      assert.ok(differing.length === 0, `${differing.length} differ\n${differing.join('\n')}`);
+    });
+  }
+}
