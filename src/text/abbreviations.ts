@@ -13,6 +13,9 @@ export const NEVER_FINAL = words(`
   vs cf approx esp e.g i.e eg viz
   hr fr dipl-ing priv-doz z.b d.h u.a i.d.r u.u v.a bzw ggf sog inkl exkl zzgl evtl vgl ca bspw insb
   sr sra srta srs sres dña dª exc excmo ilmo p.ej sto sta av avda
+  dra dras sras srtas ing lic lcdo lcda arq abg mtro mtra gral cnel cmte tte sgto mons pdte pdta excma ilma rvdo hno hna
+  pza plza ctra urb glta depto dpto edif apdo ej aprox ee rr jj cc dd séc sécs
+  profa eng enga cel pça trav estr exmo exma
   m mm pr tél réf env p.ex c.-à-d av bd bld boul adr éd dép cie
   sig sig.ra sigg dott dott.ssa avv prof.ssa gent egr p.es
   p.ex
@@ -26,14 +29,19 @@ export const BEFORE_NUMBER = words(`
   lb lbs oz apt
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär
   janv févr fév avr juil juill déc
+  ene abr dic dom sáb mié jue fev párr lín secc apto
 `);
 
 /** May end a sentence, and then the next word begins one: only a word of SENTENCE_STARTERS proves it. */
 export const SELDOM_FINAL = words(`
   st mt ft ave blvd rd ln sq hwy dept univ assn bros al
   u.s u.s.a u.k u.n e.u d.c l.a n.y b.c a.d p.s ph.d m.d b.a m.a b.sc m.sc ll.m d.d.s r.n c.e.o
+  cía ltda lda hnos uu hh oo aa ss
   e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
 `);
+
+/** Likewise, but only in this spelling: "the CIA. Bob", "a rod. Bob". */
+export const SELDOM_FINAL_AS_WRITTEN = words(`Cia Rod Dep Des Pe`);
 
 /** Ends the sentence where a capital follows that is not part of a time or a name. */
 export const OFTEN_FINAL = words(`
@@ -56,9 +64,11 @@ export const SENTENCE_STARTERS = words(`
   at in on as by for from with to let let's it's that's i'm he's she's we're you're they're don't
   er sie es wir ich ihr das der die den dem ein eine aber und oder wenn als doch dann danach dort hier
   il elle ils elles nous vous je le la les un une ce cette ces mais et ou si quand puis
-  él ella ellos el los las una pero y cuando entonces
+  él ella ellos el los las una pero y cuando entonces yo tú usted ustedes nosotros nadie todo todos este esta esto
+  después luego también además así según si su sus en con por para desde hasta hay es son fue era murió venga vea llame
   lui lei noi lo gli uno ma quando poi
-  ele ela eles o os as um uma mas e quando então
+  ele ela eles o os as um uma mas e quando então eu nós você vocês ninguém tudo isso isto este esta não sim
+  depois também além assim segundo se seu sua em com por para desde até há é são foi era veja ligue
   он она оно они мы вы я это но и а в на когда потом затем
 `);
 

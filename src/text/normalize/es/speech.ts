@@ -67,16 +67,20 @@ function majorAndMinor(number: Numeral, currency: Currency, minor: Noun): string
 
 const PARTS = '- - medio tercio cuarto quinto sexto séptimo octavo noveno décimo'.split(' ');
 
-/** Onceavo, veinteavo, centésimo. */
-function partName(denominator: string): string {
+/** Onceavo, dieciseisavo, treintaidosavo, centésimo; undefined beyond. */
+function partName(denominator: string): string | undefined {
   const value = Number(denominator);
-  if (value <= 10) return PARTS[value] ?? '';
-  if (/^10+$/.test(denominator)) return ordinal(denominator) ?? `${cardinal(denominator)}avo`;
-  return `${cardinal(denominator).replace(/[aeo]$/, '').replaceAll(' ', '')}avo`;
+  if (value <= 10) return PARTS[value];
+  if (/^10+$/.test(denominator)) return ordinal(denominator);
+  if (value >= 100) return undefined;
+  const joined = cardinal(denominator).replace(' y ', 'i').replace('é', 'e').replace('ó', 'o');
+  return `${joined.replace(/a$/, '')}avo`;
 }
 
 function parts({ numerator, denominator }: Fraction): string {
-  return `${cardinal(numerator, 'm')} ${partName(denominator)}${numerator === '1' ? '' : 's'}`;
+  const name = partName(denominator);
+  if (name === undefined) return `${cardinal(numerator)} sobre ${cardinal(denominator)}`;
+  return `${cardinal(numerator, 'm')} ${name}${numerator === '1' ? '' : 's'}`;
 }
 
 /** Medio litro, media taza, tres cuartas partes; 24/7, 50/50 and 120/80 are read as two numbers. */
@@ -92,7 +96,7 @@ function fraction(written: Fraction, around: Around): string | undefined {
   const noun = around.nextWord;
   if (isGrade(denominator, noun, around)) return `${cardinal(numerator)} sobre ${cardinal(denominator)}`;
   if (/^partes?$/.test(noun)) {
-    const part = denominator === '3' ? 'tercera' : inForm(partName(denominator), 'f', false);
+    const part = denominator === '3' ? 'tercera' : inForm(partName(denominator) ?? '', 'f', false);
     return numerator === '1' ? `una ${part}` : `${cardinal(numerator, 'f')} ${part}s`;
   }
   if (numerator !== '1' || denominator !== '2') return parts({ numerator, denominator });
@@ -149,11 +153,18 @@ const GRADED = 10; // a century or king up to here has an ordinal: siglo quinto,
 const DEGREE_NOUN =
   /^(?:piso|grado|lugar|puesto|premio|día|aniversario|curso|año|semestre|trimestre|bachillerato|primaria|secundaria|básico|ESO|planta|edición|fase|ronda|división|tiempo|izq|dcha)$/i;
 
+/** 20º C and 40º N, but not the door of "Mayor 12, 3º C" and 3.º C. */
+function isDegree({ text, start, end }: Around, mark: string): boolean {
+  if (!/^[°º]$/.test(mark)) return false;
+  const next = text.slice(end, end + 3);
+  if (/^[CFK\d]/.test(next)) return true;
+  return /^ [CFNSEO](?!\p{L})/u.test(next) && !/\d, ?$/.test(text.slice(Math.max(0, start - 3), start));
+}
+
 /** Primer piso, tercera planta, Felipe sexto, siglo veintiuno. */
 function sayOrdinal(digits: string, around: Around, mark: string): string | undefined {
   if (digits.startsWith('0')) return undefined;
-  const next = around.text[around.end] ?? '';
-  if (/[°º]$/.test(mark) && (/[CFK\d]/.test(next) || /^ [CFNSEO](?![\p{L}])/u.test(around.text.slice(around.end, around.end + 3)))) return undefined;
+  if (isDegree(around, mark)) return undefined;
   if (mark === '°' && !DEGREE_NOUN.test(around.nextWord)) return undefined;
   if (mark === '') return ranked(digits, around);
   const base = ordinal(digits);

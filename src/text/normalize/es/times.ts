@@ -38,8 +38,10 @@ function toTheSecond(hour: number, minutes: number, seconds: number): string {
 /** Undefined for "9 h" away from "las": that is how long something takes. */
 export function clock({ hours, minutes, seconds, half, word, zone }: WrittenTime, around: Around): string | undefined {
   const [hour, minute] = [Number(hours), Number(minutes || '0')];
-  const tail = zone === undefined ? '' : ` ${zone}`;
-  if (minutes === '' && word !== undefined && half === undefined && !/^las?$/.test(around.previousWord)) return undefined;
+  const tail = zone === undefined ? '' : `${zone.startsWith('hora') ? ',' : ''} ${zone}`;
+  const behindArticle = /^las?$/.test(around.previousWord);
+  if (minutes === '' && word !== undefined && half === undefined && !behindArticle) return undefined;
+  if (half === 'm' && !(hour === NOON && behindArticle)) return undefined; // 12 m. are metres
   if (seconds !== undefined) return toTheSecond(hour, minute, Number(withoutZeros(seconds))) + tail;
   const late = hour === 0 || hour > NOON;
   if (half !== undefined && !late) return cardinal(hours, 'f') + past(minute) + partOfDay(hour, half) + tail;

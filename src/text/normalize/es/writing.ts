@@ -27,11 +27,14 @@ const NUMBERS: NumberFormat = {
 };
 
 const MONTHS = [
-  ['enero', 'ene', 'ene.'], ['febrero', 'feb', 'feb.', 'febr.'], ['marzo', 'mar', 'mar.'], ['abril', 'abr', 'abr.'], ['mayo', 'may', 'may.'], ['junio', 'jun', 'jun.'],
-  ['julio', 'jul', 'jul.'], ['agosto', 'ago', 'ago.'], ['septiembre', 'setiembre', 'sep', 'sep.', 'sept', 'sept.', 'set.'], ['octubre', 'oct', 'oct.'], ['noviembre', 'nov', 'nov.'], ['diciembre', 'dic', 'dic.'],
+  ['enero', 'ene', 'ene.'], ['febrero', 'feb', 'feb.', 'febr.'], ['marzo', 'mar', 'mar.'], ['abril', 'abr', 'abr.'],
+  ['mayo', 'may', 'may.'], ['junio', 'jun', 'jun.'],
+  ['julio', 'jul', 'jul.'], ['agosto', 'ago', 'ago.'], ['septiembre', 'setiembre', 'sep', 'sep.', 'sept', 'sept.', 'set.'],
+  ['octubre', 'oct', 'oct.'], ['noviembre', 'nov', 'nov.'], ['diciembre', 'dic', 'dic.'],
 ]; // prettier-ignore
 const WEEKDAYS = [
-  ['lunes', 'lun.', 'lun', 'Lun', 'Lun.'], ['martes', 'mart.', 'Mar.', 'Mar'], ['miércoles', 'mié.', 'mié', 'miér.', 'Mié', 'Mié.', 'mie.'], ['jueves', 'jue.', 'jue', 'Jue', 'Jue.'],
+  ['lunes', 'lun.', 'lun', 'Lun', 'Lun.'], ['martes', 'mart.', 'Mar.', 'Mar'],
+  ['miércoles', 'mié.', 'mié', 'miér.', 'Mié', 'Mié.', 'mie.'], ['jueves', 'jue.', 'jue', 'Jue', 'Jue.'],
   ['viernes', 'vie.', 'vie', 'Vie', 'Vie.'], ['sábado', 'sáb.', 'sáb', 'Sáb', 'Sáb.', 'sab.'], ['domingo', 'dom.', 'dom', 'Dom', 'Dom.'],
 ]; // prettier-ignore
 
@@ -59,8 +62,10 @@ export const WRITING: Writing = {
     },
     words: { h: 'horas', 'h.': 'horas', hs: 'horas', 'hs.': 'horas', hrs: 'horas', 'hrs.': 'horas', horas: 'horas', hr: 'horas' },
     zones: {
-      GMT: 'G M T', UTC: 'U T C', CET: 'hora central europea', CEST: 'hora central europea de verano', EST: 'hora del este', EDT: 'hora del este', ET: 'hora del este', CST: 'hora del centro', CDT: 'hora del centro',
-      PST: 'hora del Pacífico', PDT: 'hora del Pacífico', PT: 'hora del Pacífico', ART: 'hora de Argentina', CLT: 'hora de Chile', COT: 'hora de Colombia', PET: 'hora de Perú',
+      GMT: 'G M T', UTC: 'U T C', CET: 'hora central europea', CEST: 'hora central europea de verano', EST: 'hora del este',
+      EDT: 'hora del este', ET: 'hora del este', CST: 'hora del centro', CDT: 'hora del centro',
+      PST: 'hora del Pacífico', PDT: 'hora del Pacífico', PT: 'hora del Pacífico', ART: 'hora de Argentina', CLT: 'hora de Chile',
+      COT: 'hora de Colombia', PET: 'hora de Perú',
     },
   },
   telephone: {
@@ -77,7 +82,8 @@ export const WRITING: Writing = {
       /(?:[3-8]\d{3}|2[1-9]\d{2})-\d{4}(?!\d|[-.]\d)/y,
     ],
     keywords: words(`
-      teléfono teléfonos tel telf teléf tfno tlf móvil móv celular cel fax whatsapp llame llama llamar llamando llámenos llámanos llamen marque marcar marca márquelo
+      teléfono teléfonos tel telf teléf tfno tlf móvil móv celular cel fax whatsapp llame llama llamar llamando llámenos llámanos llamen
+      marque marcar marca márquelo
       contacto telefónico telefónica línea emergencias gratuito
     `),
   },
@@ -90,27 +96,34 @@ export const WRITING: Writing = {
   abbreviations: ABBREVIATIONS,
   beforeNumber: BEFORE_NUMBER,
   spelled: words(`
-    UE DNI NIE NIF CIF IRPF ONG ONGS FMI BCE OMS OEA PIB IPC ADN ARN VIH ITV IA TV PC USB GPS API APIS URL SMS PDF CEO CFO CTO FBI CIA IBM EUA UIT TVE RTVE UGT CEOE IPN ISBN IBAN_
-    HTML CSS HTTP HTTPS XML SQL VIP AM FM PYMES_ DVD CD IP ID LED LCD SUV EPS ETT ETA_ UHF OCU CNI AEMET_ TIC TI RRSS AEPD IESE_ EBAU_ AMPA_ BBVA UCM UAM IVR UPC_ PSG UEFA_ NBA NFL IOS OTP
-    CPU GPU RAE_ EGB BUP COU FP UTE IEEE ISO_ DGT FNMT INEM_ CNMV AVE_ OPA_ UTC GMT EDP QR LGTBI LGTB AFP EFE_ CSV AENA_
+    UE DNI IRPF ONG ONGS FMI BCE OMS OEA IPC ADN ARN VIH ITV IA TV PC USB GPS URL SMS PDF CFO CTO FBI IBM EUA TVE RTVE UGT IPN ISBN
+    HTML CSS HTTP HTTPS XML SQL AM FM DVD CD IP ID EPS ETT UHF OCU CNI TI AEPD BBVA UCM UAM PSG NBA NFL OTP CPU GPU EGB FP IEEE DGT FNMT
+    CNMV UTC GMT
+    EDP QR LGTBI LGTB AFP CSV UCD PNV ERC IU
   `),
-  read: words('OTAN ONU UNESCO UNICEF FIFA PSOE COVID SIDA IVA ERTE ERE PIN SIM RAM ROM WIFI NIP CURP UNAM IMSS INSS ISSSTE RENFE SAT IBEX AVE RAE PYME'),
+  read: words('PIN SIM RAM ROM IVA NIE NIF CIF PIB CIA LED TIC SAT AVE RAE NIP ONU OTAN ERE API COVID SIDA'),
   romanAfter: Object.fromEntries([
     ...after('capítulo tomo volumen parte libro acto escena título sección anexo apéndice fase tipo nivel artículo grado clase grupo apartado temporada episodio apolo unidad módulo', 'cardinal'),
     ...after(
-      `siglo siglos felipe alfonso carlos fernando juan pablo isabel enrique luis pío benedicto francisco león gregorio clemente sixto pedro jaime sancho ramiro ordoño
-       bermudo garcía napoleón guillermo jorge eduardo ricardo jacobo catalina margarita cristina leopoldo balduino nicolás alejandro iván federico maximiliano josé manuel
-       víctor humberto amadeo umberto urbano inocencio bonifacio julio adriano ramsés ptolomeo darío jerjes teodosio mohamed hassan hasán abderramán xavier haakon harald gustavo cristián olaf`,
+      `siglo siglos felipe alfonso carlos fernando juan pablo isabel enrique luis pío benedicto francisco león gregorio clemente sixto
+      pedro jaime sancho ramiro ordoño
+       bermudo garcía napoleón guillermo jorge eduardo ricardo jacobo catalina margarita cristina leopoldo balduino nicolás alejandro iván
+       federico maximiliano josé manuel
+       víctor humberto amadeo umberto urbano inocencio bonifacio julio adriano ramsés ptolomeo darío jerjes teodosio mohamed hassan hasán
+       abderramán xavier haakon harald gustavo cristián olaf`,
       'ordinal',
     ),
   ]),
   romanBefore: words(`
-    guerra congreso edición aniversario centenario jornadas jornada juegos cumbre república festival concurso feria conferencia encuentro simposio foro maratón bienal premio premios
-    semana certamen campeonato torneo copa asamblea legislatura dinastía cruzada concilio plan convenio olimpiada olimpiadas imperio reich internacional carrera gala seminario curso
+    guerra congreso edición aniversario centenario jornadas jornada juegos cumbre república festival concurso feria conferencia encuentro
+    simposio foro maratón bienal premio premios
+    semana certamen campeonato torneo copa asamblea legislatura dinastía cruzada concilio plan convenio olimpiada olimpiadas imperio reich
+    internacional carrera gala seminario curso
     milenio distrito región división batallón regimiento
   `),
   digitsAfter: words(`
-    código pin clave contraseña vuelo extensión ext postal cp cuenta referencia ref localizador expediente póliza serie rastreo seguimiento confirmación otp cvv isbn imei nip dni folio
+    código pin clave contraseña vuelo extensión ext postal cp cuenta referencia ref localizador expediente póliza serie rastreo seguimiento
+    confirmación otp cvv isbn imei nip dni folio
     guía terminada terminado termina matrícula verificación reserva
   `),
   linking: words('es de número núm en la el su son será con n nº nro ref'),

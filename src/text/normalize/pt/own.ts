@@ -38,13 +38,18 @@ export function halfMore(reading: Reading): Found | undefined {
 
 const PRODUCT = /(\d{1,6})( ?)[x×X]\2(\d{1,6})(?![\d\p{L}]|[.,]\d)/uy;
 
-/** 3x4, 1920 × 1080. */
+/** 3x4, 1920 × 1080; of a game, 2 x 1 is its result. */
 export function product(reading: Reading): Found | undefined {
   if (!reading.isFresh || !/[xX× ]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(PRODUCT);
   const [written = '', first = '', , second = ''] = match ?? [];
-  if (match === undefined || first.startsWith('0')) return undefined;
-  return { end: reading.at + written.length, spoken: `${cardinal(first)} por ${cardinal(second)}`, rule: 'math' };
+  if (match === undefined || (first.startsWith('0') && first !== '0')) return undefined;
+  const around = reading.around(reading.at + written.length);
+  const near = [around.previousWord, around.secondPreviousWord, around.nextWord, around.secondNextWord];
+  const game = near.some((word) => WRITING.scoreWords.has(word.toLowerCase()));
+  const sum = /^ ?=/.test(reading.text.slice(around.end, around.end + 2));
+  const spoken = `${cardinal(first)} ${game ? 'a' : sum ? 'vezes' : 'por'} ${cardinal(second)}`;
+  return { end: around.end, spoken, rule: game ? 'score' : 'math' };
 }
 
 const TAX_NUMBER = /\d{3}\.\d{3}\.\d{3}-\d{2}(?!\d)|\d{2}\.\d{3}\.\d{3}\/\d{4}-\d{2}(?!\d)/y;
@@ -87,4 +92,30 @@ export function centuries(reading: Reading): Found | undefined {
 function sayCentury(roman: string): string {
   const value = romanValue(roman);
   return (value <= 10 ? ordinal(String(value)) : undefined) ?? cardinal(String(value));
+}
+
+const LAW = /(\d{1,3}(?:\.?\d{3})?)\/(\d{4}|\d{2})(?![\d/]|[.,]\d)/y;
+const LAW_WORDS = /(?:lei|leis|complementar|decreto|decreto-lei|portaria|resolução|provisória|processo|n\.?º) $/iu;
+
+/** Lei 8.112/90, Decreto 9.057/2017. */
+export function lawNumber(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(LAW) : undefined;
+  if (match === undefined || !LAW_WORDS.test(reading.text.slice(Math.max(0, reading.at - 16), reading.at)))
+    return undefined;
+  const [written, number = '', year = ''] = match;
+  const spoken = `${cardinal(number.replace('.', ''))} barra ${cardinal(withoutZeros(year))}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+}
+
+const ZONE = /(UTC|GMT) ?([+−–-])(\d{1,2})(?::(\d{2}))?(?![\p{L}\p{N}])/uy;
+
+/** UTC-3, GMT+5:30. */
+export function zone(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[UG]/.test(reading.text[reading.at] ?? '')) return undefined;
+  const match = reading.match(ZONE);
+  if (match === undefined) return undefined;
+  const [written, name = '', sign, hours = '', minutes] = match;
+  const half = minutes === undefined || minutes === '00' ? '' : ` e ${cardinal(withoutZeros(minutes))}`;
+  const spoken = `${SPEECH.letters(name)} ${sign === '+' ? 'mais' : 'menos'} ${cardinal(withoutZeros(hours))}${half}`;
+  return { end: reading.at + written.length, spoken, rule: 'zone' };
 }

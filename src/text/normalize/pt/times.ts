@@ -6,8 +6,9 @@ import { cardinal } from './numbers.js';
 
 const NOON = 12;
 
+/** Zero hora, uma hora, duas horas. */
 function counted(value: number, noun: string): string {
-  return `${cardinal(String(value), noun === 'hora' ? 'f' : 'm')} ${noun}${value === 1 ? '' : 's'}`;
+  return `${cardinal(String(value), noun === 'hora' ? 'f' : 'm')} ${noun}${value < 2 ? '' : 's'}`;
 }
 
 function partOfDay(hour: number, half: string): string {
@@ -23,12 +24,17 @@ function hourAndMinutes(hour: number, minutes: number): string {
   return `${hour === 0 ? counted(hour, 'hora') : cardinal(String(hour), 'f')} e ${past}`;
 }
 
+/** "9h-18h", of which this is one end. */
+function isOfRange({ text, start, end }: Around): boolean {
+  return /[-–]/.test(text.slice(start, end)) || /^ ?[-–] ?\d/.test(text.slice(end, end + 4));
+}
+
 /** Undefined for "9 h" away from "às": that is how long something takes. */
 export function clock({ hours, minutes, seconds, half, word, zone }: WrittenTime, around: Around): string | undefined {
   const [hour, minute] = [Number(hours), Number(minutes || '0')];
   const tail = zone === undefined ? '' : `, ${zone}`;
-  if (minutes === '' && word !== undefined && half === undefined && !/^(?:às|à|as|das)$/.test(around.previousWord))
-    return undefined;
+  const placed = /^(?:às|à|as|das|pelas)$/.test(around.previousWord) || zone !== undefined || isOfRange(around);
+  if (minutes === '' && word !== undefined && half === undefined && !placed) return undefined;
   if (seconds !== undefined)
     return `${counted(hour, 'hora')}, ${counted(minute, 'minuto')} e ${counted(Number(withoutZeros(seconds)), 'segundo')}${tail}`;
   if (half !== undefined && hour > 0 && hour <= NOON) {

@@ -15,11 +15,15 @@ function after(list: string, kind: 'cardinal' | 'ordinal'): [string, 'cardinal' 
 }
 
 const MONTHS = [
-  ['janeiro', 'jan', 'jan.'], ['fevereiro', 'fev', 'fev.'], ['março', 'mar', 'mar.'], ['abril', 'abr', 'abr.'], ['maio', 'mai', 'mai.'], ['junho', 'jun', 'jun.'],
-  ['julho', 'jul', 'jul.'], ['agosto', 'ago', 'ago.'], ['setembro', 'set', 'set.'], ['outubro', 'out', 'out.'], ['novembro', 'nov', 'nov.'], ['dezembro', 'dez.'],
+  ['janeiro', 'jan', 'jan.'], ['fevereiro', 'fev', 'fev.'], ['março', 'mar', 'mar.'], ['abril', 'abr', 'abr.'], ['maio', 'mai', 'mai.'],
+  ['junho', 'jun', 'jun.'],
+  ['julho', 'jul', 'jul.'], ['agosto', 'ago', 'ago.'], ['setembro', 'set', 'set.'], ['outubro', 'out', 'out.'],
+  ['novembro', 'nov', 'nov.'], ['dezembro', 'dez.'],
 ]; // prettier-ignore
 const WEEKDAYS = [
-  ['segunda', 'seg.', 'Seg', 'Seg.'], ['terça', 'ter.', 'Ter', 'Ter.'], ['quarta', 'qua.', 'Qua', 'Qua.'], ['quinta', 'qui.', 'Qui', 'Qui.'], ['sexta', 'sex.', 'Sex', 'Sex.'], ['sábado', 'sáb.', 'Sáb', 'Sáb.'], ['domingo', 'dom.', 'Dom', 'Dom.'],
+  ['segunda', 'seg.', 'Seg', 'Seg.'], ['terça', 'ter.', 'Ter', 'Ter.'], ['quarta', 'qua.', 'Qua', 'Qua.'],
+  ['quinta', 'qui.', 'Qui', 'Qui.'], ['sexta', 'sex.', 'Sex', 'Sex.'], ['sábado', 'sáb.', 'Sáb', 'Sáb.'],
+  ['domingo', 'dom.', 'Dom', 'Dom.'],
 ]; // prettier-ignore
 
 export const WRITING: Writing = {
@@ -36,7 +40,8 @@ export const WRITING: Writing = {
     marks: [':', 'h'],
     halves: { 'a.m.': 'am', 'p.m.': 'pm', am: 'am', pm: 'pm', 'a. m.': 'am', 'p. m.': 'pm' },
     words: { h: 'horas', hs: 'horas', hrs: 'horas', horas: 'horas', min: 'minutos' },
-    zones: { GMT: 'G M T', UTC: 'U T C', BRT: 'horário de Brasília', CET: 'horário da Europa Central', EST: 'horário do leste', PST: 'horário do Pacífico', ET: 'horário do leste', WET: 'horário da Europa Ocidental' },
+    zones: { GMT: 'G M T', UTC: 'U T C', BRT: 'horário de Brasília', CET: 'horário da Europa Central', EST: 'horário do leste',
+    PST: 'horário do Pacífico', ET: 'horário do leste', WET: 'horário da Europa Ocidental' },
   },
   telephone: {
     patterns: [
@@ -55,19 +60,22 @@ export const WRITING: Writing = {
   units: UNITS,
   per: PER,
   magnitudes: MAGNITUDES,
-  ordinalMark: '[.]?[ºª°]s?|[oa]s?(?=\\s\\p{Ll})',
+  ordinalMark: '[.]?(?:[ºª°]s?|[oa]s?(?=\\s\\p{Ll}))',
   abbreviations: ABBREVIATIONS,
   beforeNumber: BEFORE_NUMBER,
   spelled: words(`
-    UE CPF RG CEP INSS_ ONGS FMI BCE OMS OEA PIB IPCA_ DNA RNA HIV IA TV PC USB GPS API APIS URL SMS PDF CEO CFO CTO FBI CIA IBM IBGE UFRJ USP_ IP ID LED LCD SUV UTI VIP AM FM DVD CD
-    HTML CSS HTTP HTTPS XML SQL IVR OAB IPTU IPVA ISS STF CPMF INPC ICMS IPI IR FGTS UFC NBA NFL SUS_ BNDES CBF CPU GPU QR EUA_ OTP AVC IRS IRC IBAN_ NIB EDP CGD ADSE
+    UE CPF RG INSS ONGS FMI BCE OMS OEA DNA RNA HIV IA TV PC USB GPS URL SMS PDF CFO CTO FBI IBM IBGE UFRJ IP ID LCD UTI AM FM DVD CD
+    HTML CSS HTTP HTTPS XML SQL OAB IPTU IPVA ISS STF CPMF INPC ICMS IPI IR FGTS UFC NBA NFL BNDES CBF CPU GPU QR OTP AVC IRS IRC NIB EDP
+    CGD PSD PSP GNR CP
   `),
-  read: words('ONU OTAN NATO UNESCO UNICEF FIFA COVID PIN SIM RAM ROM IVA SUS USP UNESP UNICAMP INSS PIX ENEM ANVISA SENAI SESC PROCON ONG BOPE DETRAN TAP SIDA AIDS'),
+  read: words('ONU OTAN NATO PIN SIM RAM ROM IVA SUS USP PIX ONG PIB CEP CIA CEO LED VIP API TAP SIDA AIDS COVID'),
   romanAfter: Object.fromEntries([
     ...after('capítulo tomo volume parte livro ato cena título seção secção anexo apêndice fase tipo nível artigo classe grupo episódio apolo unidade módulo inciso', 'cardinal'),
     ...after(
-      `século séculos pedro joão paulo isabel elizabeth henrique luís luiz pio bento francisco leão gregório manuel afonso sancho dinis fernando duarte sebastião filipe josé maria miguel carlos
-       napoleão guilherme jorge eduardo ricardo catarina margarida cristina leopoldo nicolau alexandre ivan frederico vítor humberto urbano inocêncio júlio adriano ramsés dario gustavo clemente`,
+      `século séculos pedro joão paulo isabel elizabeth henrique luís luiz pio bento francisco leão gregório manuel afonso sancho dinis
+      fernando duarte sebastião filipe josé maria miguel carlos
+       napoleão guilherme jorge eduardo ricardo catarina margarida cristina leopoldo nicolau alexandre ivan frederico vítor humberto urbano
+       inocêncio júlio adriano ramsés dario gustavo clemente`,
       'ordinal',
     ),
   ]),

@@ -52,7 +52,9 @@ export class Identifiers {
   #ip(reading: Reading): Found | undefined {
     const match = reading.match(IP);
     const [written = '', ...parts] = match ?? [];
-    if (match === undefined || parts.slice(0, 4).some((part) => Number(part) > 255)) return undefined;
+    // 2.000.000.000 is a sum
+    const outside = parts.slice(0, 4).some((part = '') => Number(part) > 255 || /^0\d/.test(part));
+    if (match === undefined || outside) return undefined;
     const { speech, symbols } = this.#language;
     const dot = ` ${symbols.inAddress['.'] ?? ''} `;
     const address = parts.slice(0, 4).map((part) => speech.digits(part ?? '')).join(dot); // prettier-ignore
