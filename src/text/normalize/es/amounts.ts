@@ -39,18 +39,30 @@ export function product(reading: Reading): Found | undefined {
   const last = reading.match(LAST_FACTOR, end);
   if (factors.length === 0 || last === undefined) return undefined;
   const spoken = factors.map((factor) => decimal(numeralIn(factor))).join(' por ');
-  if (!/[\p{L}²³]/u.test(reading.text[end + last[0].length] ?? ' ') && !/^ ?(?:cm|mm|m|km|px)\b/.test(reading.text.slice(end + last[0].length, end + last[0].length + 4)))
-    return { end: end + last[0].length, spoken: `${spoken} por ${decimal(numeralIn(last[0]))}`, rule: 'math' };
+  if (
+    !/[\p{L}²³]/u.test(reading.text[end + last[0].length] ?? ' ') &&
+    !/^ ?(?:cm|mm|m|km|px)\b/.test(reading.text.slice(end + last[0].length, end + last[0].length + 4))
+  )
+    return {
+      end: end + last[0].length,
+      spoken: `${spoken} por ${decimal(numeralIn(last[0]))}`,
+      rule: 'math',
+    };
   return sayLast(reading, end, spoken);
 }
 
 /** The unit behind the last factor. */
 function sayLast(reading: Reading, end: number, spoken: string): Found | undefined {
   const number = readNumeral(reading.text, end, WRITING.numbers);
-  const unit = number && /^ ?(cm|mm|m|km|px)(?![\p{L}\p{N}²³])/u.exec(reading.text.slice(number.end, number.end + 5));
+  const unit =
+    number && /^ ?(cm|mm|m|km|px)(?![\p{L}\p{N}²³])/u.exec(reading.text.slice(number.end, number.end + 5));
   const noun = WRITING.units[unit?.[1] ?? ''];
   if (number === undefined || !unit || noun === undefined) return undefined;
-  return { end: number.end + unit[0].length, spoken: `${spoken} por ${decimal(number.numeral)} ${noun.forms[1] ?? ''}`, rule: 'measure' };
+  return {
+    end: number.end + unit[0].length,
+    spoken: `${spoken} por ${decimal(number.numeral)} ${noun.forms[1] ?? ''}`,
+    rule: 'measure',
+  };
 }
 
 function numeralIn(written: string): Numeral {
@@ -66,9 +78,14 @@ export function magnifiedMoney(reading: Reading): Found | undefined {
   const [written = '', digits = '', short = '', sign = ''] = match ?? [];
   const number = match && readNumeral(reading.text, reading.at, WRITING.numbers);
   const [magnitude, currency] = [MAGNITUDES[short], CURRENCIES[WRITING.currencySigns[sign] ?? sign]];
-  if (number === undefined || number.end !== reading.at + digits.length || !magnitude || !currency) return undefined;
+  if (number === undefined || number.end !== reading.at + digits.length || !magnitude || !currency)
+    return undefined;
   const end = reading.at + written.length;
-  return { end, spoken: SPEECH.money({ number: number.numeral, magnitude }, currency, reading.around(end)), rule: 'currency' };
+  return {
+    end,
+    spoken: SPEECH.money({ number: number.numeral, magnitude }, currency, reading.around(end)),
+    rule: 'currency',
+  };
 }
 
 const NAMED_MONEY =
@@ -108,7 +125,11 @@ export function shopPrice(reading: Reading): Found | undefined {
   if (match === undefined || EUR === undefined) return undefined;
   const [written, whole = '', decimals = ''] = match;
   const end = reading.at + written.length;
-  return { end, spoken: SPEECH.money({ number: { ...numeralOf(whole), decimals } }, EUR, reading.around(end)), rule: 'currency' };
+  return {
+    end,
+    spoken: SPEECH.money({ number: { ...numeralOf(whole), decimals } }, EUR, reading.around(end)),
+    rule: 'currency',
+  };
 }
 
 const RATING = /(\d{1,2}[.,]\d{1,2})\/(5|10|20|100)(?![\d/]|[.,]\d)/y;
@@ -118,5 +139,9 @@ export function rating(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(RATING) : undefined;
   if (match === undefined) return undefined;
   const [written, points = '', most = ''] = match;
-  return { end: reading.at + written.length, spoken: `${decimal(numeralIn(points))} sobre ${cardinal(most)}`, rule: 'score' };
+  return {
+    end: reading.at + written.length,
+    spoken: `${decimal(numeralIn(points))} sobre ${cardinal(most)}`,
+    rule: 'score',
+  };
 }

@@ -12,7 +12,11 @@ export function identity(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const [written] = match;
   const digits = written.replace(/\D/g, '');
-  return { end: reading.at + written.length, spoken: `${SPEECH.digits(digits)} ${written.slice(-1)}`, rule: 'identifier' };
+  return {
+    end: reading.at + written.length,
+    spoken: `${SPEECH.digits(digits)} ${written.slice(-1)}`,
+    rule: 'identifier',
+  };
 }
 
 const POSTCODE = /\d{5}(?= (?:de )?\p{Lu}\p{Ll})/uy;
@@ -41,7 +45,8 @@ export function accountNumber(reading: Reading): Found | undefined {
 }
 
 const LAW = /(\d{1,3}(?:\.\d{3})?)\/((?:19|20)\d\d)(?![\d/]|[.,]\d)/y;
-const LAW_WORDS = /(?:ley|leyes|orgánica|decreto|RD|orden|resolución|expediente|circular|directiva|reglamento) $/iu;
+const LAW_WORDS =
+  /(?:ley|leyes|orgánica|decreto|RD|orden|resolución|expediente|circular|directiva|reglamento) $/iu;
 
 /** Ley 39/2015, Real Decreto 1.514/2007. */
 export function lawNumber(reading: Reading): Found | undefined {

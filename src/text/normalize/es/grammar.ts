@@ -28,7 +28,9 @@ const LABELS = words(`
   autobús bus tren pedido factura ticket turno asiento fila dorsal error
 `);
 
-const INVARIABLE = words('grandes principales mejores peores mayores menores posibles diferentes grande principal mejor mayor');
+const INVARIABLE = words(
+  'grandes principales mejores peores mayores menores posibles diferentes grande principal mejor mayor',
+);
 
 const FEMININE = words(`
   mano manos foto fotos moto motos noche noches tarde tardes calle calles clase clases imagen imágenes parte partes ley leyes red redes llave llaves
@@ -58,7 +60,8 @@ export function genderOf(noun: string): Gender {
   const word = noun.toLowerCase();
   if (MASCULINE.has(word)) return 'm';
   if (FEMININE.has(word)) return 'f';
-  if (/(?:as|a|[csgxn]iones|[csgxn]ión|dad(?:es)?|tad(?:es)?|tud(?:es)?|umbres?|triz|trices)$/.test(word)) return 'f';
+  if (/(?:as|a|[csgxn]iones|[csgxn]ión|dad(?:es)?|tad(?:es)?|tud(?:es)?|umbres?|triz|trices)$/.test(word))
+    return 'f';
   return 'm';
 }
 

@@ -7,7 +7,9 @@ import { MONTH_NAMES, sayDay, SPEECH } from './speech.js';
 
 const DAY_AND_MONTH = /(\d{1,2})[/-](\d{1,2})(?![\p{L}\p{N}/-]|[.,:]\d)/uy;
 const BEFORE_DATE = new Set(
-  'el del al día lunes martes miércoles jueves viernes sábado domingo desde hasta lun mié jue vie sáb dom'.split(' '),
+  'el del al día lunes martes miércoles jueves viernes sábado domingo desde hasta lun mié jue vie sáb dom'.split(
+    ' ',
+  ),
 );
 
 /** El 15/01, del 3/4 al 8/4: a day and its month where an article or weekday says so. */
@@ -19,7 +21,8 @@ export function dayAndMonth(reading: Reading): Found | undefined {
   const [d, m] = [Number(day), Number(month)];
   if (match === undefined || d < 1 || d > 31 || m < 1 || m > 12 || written === '24/7') return undefined;
   const end = reading.at + written.length;
-  if (!BEFORE_DATE.has(reading.around(end).previousShort) || (written.includes('-') && !/^0/.test(month))) return undefined;
+  if (!BEFORE_DATE.has(reading.around(end).previousShort) || (written.includes('-') && !/^0/.test(month)))
+    return undefined;
   return { end, spoken: `${sayDay(withoutZeros(day))} de ${MONTH_NAMES[m - 1] ?? ''}`, rule: 'date' };
 }
 
@@ -33,7 +36,11 @@ export function dottedTime(reading: Reading): Found | undefined {
   const [written = '', hours = '', minutes = ''] = match ?? [];
   if (match === undefined || Number(hours) > 24) return undefined;
   const around = reading.around(reading.at + written.length);
-  if (!/^las?$/.test(around.previousWord) || !/^(?:a|de|desde|hasta|sobre|hacia|entre|y|para)$/.test(around.secondPreviousWord)) return undefined;
+  if (
+    !/^las?$/.test(around.previousWord) ||
+    !/^(?:a|de|desde|hasta|sobre|hacia|entre|y|para)$/.test(around.secondPreviousWord)
+  )
+    return undefined;
   const word = reading.match(HOUR_WORD, around.end)?.[0] ?? '';
   const time = { hours: withoutZeros(hours), minutes, ...(word !== '' && { word: 'horas' }) };
   const spoken = SPEECH.time(time, around);
@@ -53,7 +60,8 @@ export function zone(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'zone' };
 }
 
-const CENTURY = /(siglos?|ss?\.) ?([IVXLC]{1,7})(?:( y |, | al | a | ?[-–] ?)([IVXLC]{1,7}))?(?![\p{L}\p{N}])/iuy;
+const CENTURY =
+  /(siglos?|ss?\.) ?([IVXLC]{1,7})(?:( y |, | al | a | ?[-–] ?)([IVXLC]{1,7}))?(?![\p{L}\p{N}])/iuy;
 
 /** Siglos XV y XVI, s. XIX, siglos XV-XVI. */
 export function centuries(reading: Reading): Found | undefined {
@@ -63,7 +71,10 @@ export function centuries(reading: Reading): Found | undefined {
   if (match === undefined || !/^[IVXLC]+$/.test(first + (last ?? ''))) return undefined;
   const plural = /ss|siglos/i.test(name);
   if (last !== undefined && !plural) return undefined;
-  const said = first && last === undefined ? sayCentury(first) : `${sayCentury(first)}${/[-–]/.test(link ?? '') ? ' a ' : (link ?? ' ')}${sayCentury(last ?? '')}`;
+  const said =
+    first && last === undefined
+      ? sayCentury(first)
+      : `${sayCentury(first)}${/[-–]/.test(link ?? '') ? ' a ' : (link ?? ' ')}${sayCentury(last ?? '')}`;
   const spoken = `${/^s/.test(name) ? 's' : 'S'}iglo${plural ? 's' : ''} ${said}`;
   return { end: reading.at + written.length, spoken, rule: 'roman' };
 }

@@ -7,11 +7,16 @@ export type Gender = 'm' | 'f';
 /** How a number stands to its noun: alone, before a masculine one (veintiún), before a feminine one (veintiuna). */
 export type Agreement = 'alone' | Gender;
 
-const SMALL = `cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete dieciocho
-  diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete veintiocho veintinueve`.split(/\s+/);
+const SMALL =
+  `cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete dieciocho
+  diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete veintiocho veintinueve`.split(
+    /\s+/,
+  );
 const TENS = '- - - treinta cuarenta cincuenta sesenta setenta ochenta noventa'.split(' ');
 const HUNDREDS =
-  '- ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos'.split(' ');
+  '- ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos'.split(
+    ' ',
+  );
 const MILLIONS = 'm b tr cuatr quint sext sept oct non dec'.split(' ').map((stem) => `${stem}ill`);
 const DIGITS = SMALL.slice(0, 10);
 
@@ -91,11 +96,17 @@ export function decimal(numeral: Numeral, agreement: Agreement = 'alone'): strin
 
 const ORDINALS = '- primero segundo tercero cuarto quinto sexto séptimo octavo noveno'.split(' ');
 const ORDINAL_TEENS =
-  'décimo undécimo duodécimo decimotercero decimocuarto decimoquinto decimosexto decimoséptimo decimoctavo decimonoveno'.split(' ');
+  'décimo undécimo duodécimo decimotercero decimocuarto decimoquinto decimosexto decimoséptimo decimoctavo decimonoveno'.split(
+    ' ',
+  );
 const ORDINAL_TENS =
-  '- - vigésimo trigésimo cuadragésimo quincuagésimo sexagésimo septuagésimo octogésimo nonagésimo'.split(' ');
+  '- - vigésimo trigésimo cuadragésimo quincuagésimo sexagésimo septuagésimo octogésimo nonagésimo'.split(
+    ' ',
+  );
 const ORDINAL_HUNDREDS =
-  '- centésimo ducentésimo tricentésimo cuadringentésimo quingentésimo sexcentésimo septingentésimo octingentésimo noningentésimo'.split(' ');
+  '- centésimo ducentésimo tricentésimo cuadringentésimo quingentésimo sexcentésimo septingentésimo octingentésimo noningentésimo'.split(
+    ' ',
+  );
 
 /** Masculine singular; undefined from two thousand on, where nobody uses them. */
 export function ordinal(digits: string): string | undefined {

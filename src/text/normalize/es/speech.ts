@@ -16,8 +16,10 @@ function isOne({ number, to, magnitude, fraction }: Quantity): boolean {
 
 /** Veintiún millones, un millón, tres coma cinco millones; thousands count the noun, millions are nouns themselves. */
 function multiplied({ number, to, magnitude }: Quantity, agreement: Agreement, around: Around): string {
-  const inner = magnitude === undefined ? agreement : magnitude.power % 6 === 0 ? 'm' : agreement === 'f' ? 'f' : 'm';
-  const thousand = magnitude?.power === 3 && number.whole === '1' && number.decimals === '' && to === undefined;
+  const inner =
+    magnitude === undefined ? agreement : magnitude.power % 6 === 0 ? 'm' : agreement === 'f' ? 'f' : 'm';
+  const thousand =
+    magnitude?.power === 3 && number.whole === '1' && number.decimals === '' && to === undefined;
   const first = thousand ? (number.negative ? 'menos' : '') : decimal(number, inner);
   const range = to === undefined ? '' : ` ${rangeWord(around)} ${decimal(to, inner)}`;
   if (magnitude === undefined) return first + range;
@@ -50,14 +52,18 @@ function money(quantity: Quantity, currency: Currency, around: Around): string {
   const { number, to, magnitude, fraction } = quantity;
   const { minor } = currency;
   const cents = minor !== undefined && number.decimals.length === 2 && (to?.decimals.length ?? 2) === 2;
-  if (!cents || magnitude !== undefined || fraction !== undefined) return withNoun(quantity, currency, around);
+  if (!cents || magnitude !== undefined || fraction !== undefined)
+    return withNoun(quantity, currency, around);
   const first = majorAndMinor(number, currency, minor);
   return to === undefined ? first : `${first} ${rangeWord(around)} ${majorAndMinor(to, currency, minor)}`;
 }
 
 function majorAndMinor(number: Numeral, currency: Currency, minor: Noun): string {
   const sign = number.negative ? 'menos ' : '';
-  const [major, cents] = [numeralOf(withoutZeros(number.whole)), numeralOf(withoutZeros(number.decimals || '0'))];
+  const [major, cents] = [
+    numeralOf(withoutZeros(number.whole)),
+    numeralOf(withoutZeros(number.decimals || '0')),
+  ];
   const said = [
     valueOf(major) !== 0 || valueOf(cents) === 0 ? withNoun({ number: major }, currency) : '',
     valueOf(cents) === 0 ? '' : withNoun({ number: cents }, minor),
@@ -90,9 +96,12 @@ function fraction(written: Fraction, around: Around): string | undefined {
     return `${cardinal(numerator)} ${cardinal(denominator)}`;
   if (Number(numerator) > Number(denominator)) {
     const small = Number(denominator) >= 2 && Number(denominator) <= 4 && Number(numerator) < 10;
-    return small ? parts({ numerator, denominator }) : `${cardinal(numerator)} sobre ${cardinal(denominator)}`;
+    return small
+      ? parts({ numerator, denominator })
+      : `${cardinal(numerator)} sobre ${cardinal(denominator)}`;
   }
-  if (denominator === '1' || denominator.length > 3) return `${cardinal(numerator)} barra ${cardinal(denominator)}`;
+  if (denominator === '1' || denominator.length > 3)
+    return `${cardinal(numerator)} barra ${cardinal(denominator)}`;
   const noun = around.nextWord;
   if (isGrade(denominator, noun, around)) return `${cardinal(numerator)} sobre ${cardinal(denominator)}`;
   if (/^partes?$/.test(noun)) {
@@ -104,7 +113,9 @@ function fraction(written: Fraction, around: Around): string | undefined {
   return genderOf(noun) === 'f' ? 'media' : 'medio';
 }
 
-const GRADES = new Set('nota notas puntuación calificación valoración puntaje obtuvo sacó saqué un'.split(' '));
+const GRADES = new Set(
+  'nota notas puntuación calificación valoración puntaje obtuvo sacó saqué un'.split(' '),
+);
 
 /** A grade or rating: 8/10, nota 4/5, 4/5 estrellas. */
 function isGrade(denominator: string, next: string, around: Around): boolean {
@@ -114,7 +125,8 @@ function isGrade(denominator: string, next: string, around: Around): boolean {
 }
 
 function fractionOf(written: Fraction, unit: Noun): string {
-  if (written.numerator === '1' && written.denominator === '2') return `${unit.gender === 'f' ? 'media' : 'medio'} ${unit.forms[0] ?? ''}`;
+  if (written.numerator === '1' && written.denominator === '2')
+    return `${unit.gender === 'f' ? 'media' : 'medio'} ${unit.forms[0] ?? ''}`;
   return `${parts(written)} de ${unit.forms[0] ?? ''}`;
 }
 
@@ -134,7 +146,8 @@ function date({ day, dayTo, month, year, style }: WrittenDate, around: Around): 
   if (style === 'numeric' && year === undefined) return undefined;
   const written = around.text.slice(around.start, around.end);
   if (/^\d+\.\d+\.\d\d$/.test(written)) return undefined; // 3.10.12 is rather a version
-  const full = year === undefined ? '' : ` de ${cardinal(withoutZeros(year.length === 2 ? century(year) : year))}`;
+  const full =
+    year === undefined ? '' : ` de ${cardinal(withoutZeros(year.length === 2 ? century(year) : year))}`;
   if (day === undefined) return `${name}${full}`;
   const days = dayTo === undefined ? sayDay(day) : `${cardinal(day)} ${rangeWord(around)} ${cardinal(dayTo)}`;
   return `${days} de ${name}${full}`;
@@ -148,7 +161,9 @@ export function century(two: string): string {
   return Number(two) < 70 ? `20${two}` : `19${two}`;
 }
 
-const QUEENS = new Set('isabel catalina juana maría margarita cristina ana sofía beatriz victoria'.split(' '));
+const QUEENS = new Set(
+  'isabel catalina juana maría margarita cristina ana sofía beatriz victoria'.split(' '),
+);
 const GRADED = 10; // a century or king up to here has an ordinal: siglo quinto, siglo veintiuno
 const DEGREE_NOUN =
   /^(?:piso|grado|lugar|puesto|premio|día|aniversario|curso|año|semestre|trimestre|bachillerato|primaria|secundaria|básico|ESO|planta|edición|fase|ronda|división|tiempo|izq|dcha)$/i;
@@ -193,7 +208,10 @@ function ranked(digits: string, around: Around): string | undefined {
 /** The word before a Roman numeral, as written, where no noun of an event follows. */
 function lastName({ text, start, nextWord }: Around): string {
   const name = /\p{L}+(?= $)/u.exec(text.slice(Math.max(0, start - 24), start))?.[0] ?? '';
-  return /^(?:La|El|En|De|Las|Los|Del|Al|Esta|Y)$/.test(name) || /^(?:Guerra|Congreso|Edición|Cumbre)$/.test(nextWord) ? '' : name;
+  return /^(?:La|El|En|De|Las|Los|Del|Al|Esta|Y)$/.test(name) ||
+    /^(?:Guerra|Congreso|Edición|Cumbre)$/.test(nextWord)
+    ? ''
+    : name;
 }
 
 const FIRST_YEAR = 1100;
@@ -201,7 +219,8 @@ const FIRST_YEAR = 1100;
 function sayYear(digits: string, around: Around, sure: boolean): string | undefined {
   const value = Number(digits);
   if (value < FIRST_YEAR || value > 2099) return undefined;
-  if (sure || value >= 1900) return counts(around) && !/^(?:en|año|años)$/.test(around.previousWord) ? undefined : cardinal(digits);
+  if (sure || value >= 1900)
+    return counts(around) && !/^(?:en|año|años)$/.test(around.previousWord) ? undefined : cardinal(digits);
   return undefined;
 }
 
@@ -228,7 +247,8 @@ export function saySpan(digits: string, unit: 'h' | 'min' | 's'): string {
 const TENS: Readonly<Record<string, string>> = { '00': 'dos mil', '10': 'diez' };
 
 export const SPEECH: Speech = {
-  number: (numeral, _around, noun) => decimal(numeral, noun === undefined ? 'alone' : noun.gender === 'f' ? 'f' : 'm'),
+  number: (numeral, _around, noun) =>
+    decimal(numeral, noun === undefined ? 'alone' : noun.gender === 'f' ? 'f' : 'm'),
   ordinal: sayOrdinal,
   digits: spellDigits,
   letters: (letters) => Array.from(letters.toUpperCase()).join(' '),

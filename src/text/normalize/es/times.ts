@@ -36,7 +36,10 @@ function toTheSecond(hour: number, minutes: number, seconds: number): string {
 }
 
 /** Undefined for "9 h" away from "las": that is how long something takes. */
-export function clock({ hours, minutes, seconds, half, word, zone }: WrittenTime, around: Around): string | undefined {
+export function clock(
+  { hours, minutes, seconds, half, word, zone }: WrittenTime,
+  around: Around,
+): string | undefined {
   const [hour, minute] = [Number(hours), Number(minutes || '0')];
   const tail = zone === undefined ? '' : `${zone.startsWith('hora') ? ',' : ''} ${zone}`;
   const behindArticle = /^las?$/.test(around.previousWord);
@@ -46,7 +49,11 @@ export function clock({ hours, minutes, seconds, half, word, zone }: WrittenTime
   const late = hour === 0 || hour > NOON;
   if (half !== undefined && !late) return cardinal(hours, 'f') + past(minute) + partOfDay(hour, half) + tail;
   // "9:00-17:00 h" and "17:00 CET" name the hours once.
-  const named = word !== undefined || (minute === 0 && zone === undefined && !/^ ?[-–] ?\d/.test(around.text.slice(around.end, around.end + 4)));
+  const named =
+    word !== undefined ||
+    (minute === 0 &&
+      zone === undefined &&
+      !/^ ?[-–] ?\d/.test(around.text.slice(around.end, around.end + 4)));
   if (late || word !== undefined) return onDigitalClock(hour, minute, named) + tail;
   return cardinal(hours, 'f') + past(minute) + tail;
 }

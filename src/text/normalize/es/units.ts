@@ -12,7 +12,9 @@ function noun(named: string): Noun {
 function plural(one: string): string {
   const [first = '', ...rest] = one.split(' ');
   const many = /[aeiouéót]$/.test(first) ? `${first}s` : `${first}es`;
-  return [many, ...rest.map((word) => (/^(?:cuadrad|cúbic|náutic)/.test(word) ? `${word}s` : word))].join(' ');
+  return [many, ...rest.map((word) => (/^(?:cuadrad|cúbic|náutic)/.test(word) ? `${word}s` : word))].join(
+    ' ',
+  );
 }
 
 function units(list: Readonly<Record<string, string>>): Record<string, Noun> {

@@ -27,7 +27,9 @@ const LABELS = words(`
   camisa erro apartamento casa
 `);
 
-const INVARIABLE = words('grandes principais melhores piores maiores menores possíveis diferentes grande principal melhor maior');
+const INVARIABLE = words(
+  'grandes principais melhores piores maiores menores possíveis diferentes grande principal melhor maior',
+);
 
 const FEMININE = words(`
   mão mãos foto fotos moto motos noite noites tarde tardes classe classes imagem imagens parte partes lei leis rede redes chave chaves nave

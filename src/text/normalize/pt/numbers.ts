@@ -5,11 +5,15 @@ import type { Numeral } from '../numerals.js';
 export type Gender = 'm' | 'f';
 
 const SMALL =
-  'zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete dezoito dezenove'.split(' ');
+  'zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete dezoito dezenove'.split(
+    ' ',
+  );
 const TENS = '- - vinte trinta quarenta cinquenta sessenta setenta oitenta noventa'.split(' ');
 const HUNDREDS =
   '- cento duzentos trezentos quatrocentos quinhentos seiscentos setecentos oitocentos novecentos'.split(' ');
-const SCALES = 'm b tr quatr quint sext sept oct non dec undec duodec tredec'.split(' ').map((stem) => `${stem}ilh`);
+const SCALES = 'm b tr quatr quint sext sept oct non dec undec duodec tredec'
+  .split(' ')
+  .map((stem) => `${stem}ilh`);
 
 function belowHundred(value: number, gender: Gender): string {
   if (value < 20) {
@@ -35,7 +39,8 @@ function isJoined(value: number): boolean {
 
 function words(digits: string, gender: Gender): string {
   const groups: number[] = [];
-  for (let end = digits.length; end > 0; end -= 3) groups.push(Number(digits.slice(Math.max(0, end - 3), end)));
+  for (let end = digits.length; end > 0; end -= 3)
+    groups.push(Number(digits.slice(Math.max(0, end - 3), end)));
   const last = groups.findIndex((value) => value > 0);
   if (last < 0) return 'zero';
   const parts: string[] = [];
@@ -82,9 +87,13 @@ export function decimal(numeral: Numeral, gender: Gender = 'm'): string {
 
 const ORDINALS = '- primeiro segundo terceiro quarto quinto sexto sétimo oitavo nono'.split(' ');
 const ORDINAL_TENS =
-  '- décimo vigésimo trigésimo quadragésimo quinquagésimo sexagésimo septuagésimo octogésimo nonagésimo'.split(' ');
+  '- décimo vigésimo trigésimo quadragésimo quinquagésimo sexagésimo septuagésimo octogésimo nonagésimo'.split(
+    ' ',
+  );
 const ORDINAL_HUNDREDS =
-  '- centésimo ducentésimo trecentésimo quadringentésimo quingentésimo sexcentésimo septingentésimo octingentésimo noningentésimo'.split(' ');
+  '- centésimo ducentésimo trecentésimo quadringentésimo quingentésimo sexcentésimo septingentésimo octingentésimo noningentésimo'.split(
+    ' ',
+  );
 
 /** Masculine singular; undefined from two thousand on. */
 export function ordinal(digits: string): string | undefined {

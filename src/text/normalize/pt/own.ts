@@ -8,7 +8,9 @@ import { MONTH_NAMES, sayDay, SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
 const DAY_AND_MONTH = /(\d{1,2})\/(\d{1,2})(?![\p{L}\p{N}/-]|[.,:]\d)/uy;
-const BEFORE_DATE = new Set('dia dias segunda terça quarta quinta sexta feira sábado domingo desde até em'.split(' '));
+const BEFORE_DATE = new Set(
+  'dia dias segunda terça quarta quinta sexta feira sábado domingo desde até em'.split(' '),
+);
 
 /** Dia 15/01, até 3/4: a day and its month where a word says so. */
 export function dayAndMonth(reading: Reading): Found | undefined {
@@ -19,7 +21,9 @@ export function dayAndMonth(reading: Reading): Found | undefined {
   if (match === undefined || d < 1 || d > 31 || m < 1 || m > 12 || written === '24/7') return undefined;
   const end = reading.at + written.length;
   const known = BEFORE_DATE.has(reading.around(end).previousWord) || (day.length === 2 && /^0/.test(month));
-  return known ? { end, spoken: `${sayDay(withoutZeros(day))} de ${MONTH_NAMES[m - 1] ?? ''}`, rule: 'date' } : undefined;
+  return known
+    ? { end, spoken: `${sayDay(withoutZeros(day))} de ${MONTH_NAMES[m - 1] ?? ''}`, rule: 'date' }
+    : undefined;
 }
 
 const MIXED = /(\d{1,3})(?: ?½|[ ]1[/⁄]2) (\p{Ll}{3,})(?!\p{L})/uy;
@@ -71,10 +75,17 @@ export function rating(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(RATING) : undefined;
   const [written = '', points = '', most = ''] = match ?? [];
   const number = match && readNumeral(points, 0, WRITING.numbers)?.numeral;
-  return number && { end: reading.at + written.length, spoken: `${decimal(number)} de ${cardinal(most)}`, rule: 'score' };
+  return (
+    number && {
+      end: reading.at + written.length,
+      spoken: `${decimal(number)} de ${cardinal(most)}`,
+      rule: 'score',
+    }
+  );
 }
 
-const CENTURY = /(séculos?|sécs?\.) ?([IVXLC]{1,7})(?:( e |, | ao | a | ?[-–] ?)([IVXLC]{1,7}))?(?![\p{L}\p{N}])/iuy;
+const CENTURY =
+  /(séculos?|sécs?\.) ?([IVXLC]{1,7})(?:( e |, | ao | a | ?[-–] ?)([IVXLC]{1,7}))?(?![\p{L}\p{N}])/iuy;
 
 /** Séculos XV e XVI, séc. XIX. */
 export function centuries(reading: Reading): Found | undefined {
@@ -84,7 +95,8 @@ export function centuries(reading: Reading): Found | undefined {
   if (match === undefined || !/^[IVXLC]+$/.test(first + (last ?? ''))) return undefined;
   const plural = /s\.?$/i.test(name);
   if (last !== undefined && !plural) return undefined;
-  const tail = last === undefined ? '' : `${/[-–]/.test(link ?? '') ? ' a ' : (link ?? ' ')}${sayCentury(last)}`;
+  const tail =
+    last === undefined ? '' : `${/[-–]/.test(link ?? '') ? ' a ' : (link ?? ' ')}${sayCentury(last)}`;
   const spoken = `${name.slice(0, 1)}éculo${plural ? 's' : ''} ${sayCentury(first)}${tail}`;
   return { end: reading.at + written.length, spoken, rule: 'roman' };
 }
@@ -95,7 +107,8 @@ function sayCentury(roman: string): string {
 }
 
 const LAW = /(\d{1,3}(?:\.?\d{3})?)\/(\d{4}|\d{2})(?![\d/]|[.,]\d)/y;
-const LAW_WORDS = /(?:lei|leis|complementar|decreto|decreto-lei|portaria|resolução|provisória|processo|n\.?º) $/iu;
+const LAW_WORDS =
+  /(?:lei|leis|complementar|decreto|decreto-lei|portaria|resolução|provisória|processo|n\.?º) $/iu;
 
 /** Lei 8.112/90, Decreto 9.057/2017. */
 export function lawNumber(reading: Reading): Found | undefined {

@@ -19,7 +19,9 @@ const WORDS: readonly (readonly [brazilian: RegExp, european: string])[] = [
 ];
 
 function inPortugal<T extends string | undefined>(said: T): T | string {
-  return said === undefined ? said : WORDS.reduce<string>((words, [from, to]) => words.replace(from, to), said);
+  return said === undefined
+    ? said
+    : WORDS.reduce<string>((words, [from, to]) => words.replace(from, to), said);
 }
 
 type Say = (...given: readonly unknown[]) => string | undefined;
@@ -44,7 +46,11 @@ function recogniserOf(recognise: Recogniser): Recogniser {
 }
 
 const { writing, symbols, speech, own } = PORTUGUESE;
-const WRITING: Writing = { ...writing, beforeNumber: wordsOf(writing.beforeNumber), per: wordsOf(writing.per) };
+const WRITING: Writing = {
+  ...writing,
+  beforeNumber: wordsOf(writing.beforeNumber),
+  per: wordsOf(writing.per),
+};
 
 export const PORTUGUESE_OF_PORTUGAL: Language = {
   tag: 'pt',

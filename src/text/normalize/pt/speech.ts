@@ -60,7 +60,10 @@ function money(quantity: Quantity, currency: Currency, around: Around): string {
 }
 
 function majorAndMinor(number: Numeral, currency: Currency, minor: Noun): string {
-  const [major, cents] = [numeralOf(withoutZeros(number.whole)), numeralOf(withoutZeros(number.decimals || '0'))];
+  const [major, cents] = [
+    numeralOf(withoutZeros(number.whole)),
+    numeralOf(withoutZeros(number.decimals || '0')),
+  ];
   const said = [
     valueOf(major) !== 0 || valueOf(cents) === 0 ? withNoun({ number: major }, currency) : '',
     valueOf(cents) === 0 ? '' : withNoun({ number: cents }, minor),
@@ -93,7 +96,9 @@ function fraction(written: Fraction, around: Around): string | undefined {
   }
   if (denominator === '1' || denominator.length > 3) return two('barra ');
   const noun = around.nextWord;
-  const graded = /^(?:5|20|100)$/.test(denominator) && (GRADES.has(around.previousShort) || /^(?:estrelas|pontos)$/.test(noun));
+  const graded =
+    /^(?:5|20|100)$/.test(denominator) &&
+    (GRADES.has(around.previousShort) || /^(?:estrelas|pontos)$/.test(noun));
   if (graded || (denominator === '10' && !/^d[eao]s?$/.test(noun))) return two('de ');
   if (numerator !== '1' || denominator !== '2') return parts({ numerator, denominator });
   if (!/^\p{Ll}{3,}$/u.test(noun) || !standsBeforeNoun(around)) return 'um meio';
@@ -102,7 +107,9 @@ function fraction(written: Fraction, around: Around): string | undefined {
 
 function fractionOf(written: Fraction, unit: Noun): string {
   const half = written.numerator === '1' && written.denominator === '2';
-  return half ? `${unit.gender === 'f' ? 'meia' : 'meio'} ${unit.forms[0] ?? ''}` : `${parts(written)} de ${unit.forms[0] ?? ''}`;
+  return half
+    ? `${unit.gender === 'f' ? 'meia' : 'meio'} ${unit.forms[0] ?? ''}`
+    : `${parts(written)} de ${unit.forms[0] ?? ''}`;
 }
 
 function count(quantity: Quantity, around: Around): string {
@@ -119,7 +126,8 @@ function date({ day, dayTo, month, year, style }: WrittenDate, around: Around): 
   const name = month === undefined ? '' : (MONTH_NAMES[month - 1] ?? '');
   if (style === 'numeric' && year === undefined) return undefined;
   if (/^\d+\.\d+\.\d\d$/.test(around.text.slice(around.start, around.end))) return undefined; // rather a version
-  const full = year === undefined ? '' : ` de ${cardinal(withoutZeros(year.length === 2 ? century(year) : year))}`;
+  const full =
+    year === undefined ? '' : ` de ${cardinal(withoutZeros(year.length === 2 ? century(year) : year))}`;
   if (day === undefined) return `${name}${full}`;
   const days = dayTo === undefined ? sayDay(day) : `${cardinal(day)} ${rangeWord(around)} ${cardinal(dayTo)}`;
   return `${days} de ${name}${full}`;
@@ -133,7 +141,9 @@ function century(two: string): string {
   return Number(two) < 70 ? `20${two}` : `19${two}`;
 }
 
-const QUEENS = new Set('isabel elizabeth catarina maria margarida cristina ana beatriz vitória leopoldina'.split(' '));
+const QUEENS = new Set(
+  'isabel elizabeth catarina maria margarida cristina ana beatriz vitória leopoldina'.split(' '),
+);
 const GRADED = 10; // up to here a century or king has an ordinal: século quinto, século vinte e um
 const DEGREE_NOUN =
   /^(?:andar|grau|lugar|colocado|prêmio|prémio|dia|aniversário|ano|semestre|trimestre|bimestre|período|turno|edição|fase|rodada|divisão|tempo|via|distrito|batalhão)$/i;
@@ -153,7 +163,9 @@ function sayOrdinal(digits: string, around: Around, mark: string): string | unde
 function ranked(digits: string, around: Around): string | undefined {
   const { text, start, nextWord, previousWord } = around;
   const name = /\p{L}+(?= $)/u.exec(text.slice(Math.max(0, start - 24), start))?.[0] ?? '';
-  const event = /^(?:Guerra|Congresso|Edição|Encontro|Cúpula)$/.test(nextWord) || /^(?:A|O|Na|No|Da|Do|As|Os|Em)$/.test(name);
+  const event =
+    /^(?:Guerra|Congresso|Edição|Encontro|Cúpula)$/.test(nextWord) ||
+    /^(?:A|O|Na|No|Da|Do|As|Os|Em)$/.test(name);
   const named = !event && (/^séculos?$/.test(previousWord) || /^\p{Lu}/u.test(name));
   const base = ordinal(digits);
   if (named && Number(digits) > GRADED) return cardinal(digits);
@@ -195,7 +207,8 @@ export const SPEECH: Speech = {
   money,
   date,
   time: clock,
-  duration: (spans) => inRow(spans.map(([digits, unit]) => withNoun({ number: numeralOf(digits) }, DURATION[unit]))),
+  duration: (spans) =>
+    inRow(spans.map(([digits, unit]) => withNoun({ number: numeralOf(digits) }, DURATION[unit]))),
   power: (exponent) =>
     exponent === '2' ? 'ao quadrado' : exponent === '3' ? 'ao cubo' : `elevado a ${cardinal(exponent)}`,
   range: (from, to, around) => `${from} ${rangeWord(around)} ${to}`,

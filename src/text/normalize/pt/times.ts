@@ -30,10 +30,14 @@ function isOfRange({ text, start, end }: Around): boolean {
 }
 
 /** Undefined for "9 h" away from "às": that is how long something takes. */
-export function clock({ hours, minutes, seconds, half, word, zone }: WrittenTime, around: Around): string | undefined {
+export function clock(
+  { hours, minutes, seconds, half, word, zone }: WrittenTime,
+  around: Around,
+): string | undefined {
   const [hour, minute] = [Number(hours), Number(minutes || '0')];
   const tail = zone === undefined ? '' : `, ${zone}`;
-  const placed = /^(?:às|à|as|das|pelas)$/.test(around.previousWord) || zone !== undefined || isOfRange(around);
+  const placed =
+    /^(?:às|à|as|das|pelas)$/.test(around.previousWord) || zone !== undefined || isOfRange(around);
   if (minutes === '' && word !== undefined && half === undefined && !placed) return undefined;
   if (seconds !== undefined)
     return `${counted(hour, 'hora')}, ${counted(minute, 'minuto')} e ${counted(Number(withoutZeros(seconds)), 'segundo')}${tail}`;

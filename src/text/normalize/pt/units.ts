@@ -11,7 +11,9 @@ function noun(named: string): Noun {
 /** Of the first word: quilômetros por hora, metros quadrados where the adjective agrees. */
 function plural(one: string): string {
   const [first = '', ...rest] = one.split(' ');
-  return [`${first}s`, ...rest.map((word) => (/^(?:quadrad|cúbic)/.test(word) ? `${word}s` : word))].join(' ');
+  return [`${first}s`, ...rest.map((word) => (/^(?:quadrad|cúbic)/.test(word) ? `${word}s` : word))].join(
+    ' ',
+  );
 }
 
 function units(list: Readonly<Record<string, string>>): Record<string, Noun> {
@@ -77,7 +79,12 @@ export const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntrie
 ]);
 
 const CENTAVO = noun('centavo');
-const MINOR: Readonly<Record<string, Noun>> = { EUR: noun('cêntimo'), GBP: noun('pêni|pence'), CHF: noun('cêntimo'), USD: noun('centavo') };
+const MINOR: Readonly<Record<string, Noun>> = {
+  EUR: noun('cêntimo'),
+  GBP: noun('pêni|pence'),
+  CHF: noun('cêntimo'),
+  USD: noun('centavo'),
+};
 const WITHOUT_MINOR = new Set(['JPY', 'KRW', 'CLP', 'BTC', 'ETH', 'CENT', 'CENTIMO']);
 const NAMES: Readonly<Record<string, string>> = {
   BRL: 'real|reais', USD: 'dólar|dólares', EUR: 'euro', GBP: 'libra f', JPY: 'iene', CNY: 'yuan', INR: 'rupia f', KRW: 'won|wons',
