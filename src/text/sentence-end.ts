@@ -104,7 +104,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   const digit = /^\p{N}/u.test(word);
   if (UNIT_BEHIND_NUMBER.test(before.slice(-5)) && /^\p{Lu}/u.test(word)) return 'end'; // not "M. Dupont", no initial
   if (NEVER_FINAL.has(key)) return 'none';
-  if (/^\p{Ll}/u.test(word)) return !isAbbreviation(last) && writesLowerCase(before) ? 'end' : 'none';
+  if (/^\p{Ll}/u.test(word)) return judgeLowerCase(before, last, following);
   if (digit && (BEFORE_NUMBER.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
   if (/^[IVXL]{2,}$/.test(last)) return unless(AFTER_ORDINAL, following); // das XX. Jahrhundert
@@ -112,6 +112,14 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
   if (isAbbreviation(last)) return onlyBeforeStarter(following);
   return 'end';
+}
+
+/** A small letter follows: "sept. de 2024", or a writer who uses no capitals. */
+function judgeLowerCase(before: string, last: string, { word, wordEnds }: Following): Judgement {
+  if (isAbbreviation(last) || !writesLowerCase(before)) return 'none';
+  if (!BEFORE_NUMBER.has(last.toLowerCase())) return 'end';
+  if (!wordEnds) return 'wait';
+  return /^del?$/.test(word) ? 'none' : 'end';
 }
 
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
