@@ -36,7 +36,7 @@ const times: Saying = (around) =>
 
 const TITLES: Readonly<Record<string, Saying>> = {
   'Sr.': 'señor', 'Sra.': 'señora', 'Sres.': 'señores', 'Sras.': 'señoras', 'Srta.': 'señorita', 'Srtas.': 'señoritas',
-  'sr.': 'señor', 'sra.': 'señora', Sr: beforeName('señor'), Sra: beforeName('señora'), 'D.': beforeName('don'),
+  'sr.': 'señor', Mª: 'María', 'M.ª': 'María', 'Mª.': 'María', 'sra.': 'señora', Sr: beforeName('señor'), Sra: beforeName('señora'), 'D.': beforeName('don'),
   'D.ª': 'doña', Dª: 'doña', 'D.a': 'doña', 'Dña.': 'doña', 'Da.': beforeName('doña'), 'Dr.': 'doctor', 'Dra.': 'doctora', 'Dres.': 'doctores',
   'Dras.': 'doctoras', Dr: beforeName('doctor'), Dra: beforeName('doctora'), 'Prof.': 'profesor', 'Profa.': 'profesora', 'Prof.ª': 'profesora',
   'Ing.': 'ingeniero', 'Lic.': 'licenciado', 'Lcdo.': 'licenciado', 'Lcda.': 'licenciada', 'Licda.': 'licenciada', 'Arq.': 'arquitecto',
@@ -57,7 +57,7 @@ const PLACES: Readonly<Record<string, Saying>> = {
   'Cra.': 'carrera', 'Cll.': 'calle', 'edif.': 'edificio', 'Edo.': 'estado', 'Mpio.': 'municipio', 'prov.': 'provincia',
   'Fracc.': 'fraccionamiento', 'apdo.': 'apartado', 'izq.': 'izquierda', 'izqda.': 'izquierda', 'izda.': 'izquierda', 'dcha.': 'derecha',
   'der.': 'derecha', 'esq.': 'esquina', 's/n': 'sin número', 'S/N': 'sin número', 's/n.': 'sin número', 'entlo.': 'entresuelo',
-  'pral.': 'principal', 'depto.': 'departamento', 'dpto.': 'departamento', 'Hab.': 'habitación', 'C. P.': 'código postal',
+  'pral.': 'principal', 'depto.': 'departamento', 'dpto.': 'departamento', 'Hab.': 'habitación', 'Deleg.': 'delegación', 'C. P.': 'código postal',
   'C.P.': 'código postal', CP: beforeDigit('código postal'), 'Bs. As.': 'Buenos Aires', CDMX: 'Ciudad de México', 'Cdad.': 'ciudad',
 }; // prettier-ignore
 
@@ -78,7 +78,7 @@ const PLURALS: Readonly<Record<string, Saying>> = {
   'RR. HH.': 'Recursos Humanos', RRHH: 'Recursos Humanos', 'JJ. OO.': 'Juegos Olímpicos', JJOO: 'Juegos Olímpicos',
   'CC. AA.': 'comunidades autónomas', CCAA: 'comunidades autónomas', 'FF. AA.': 'Fuerzas Armadas', 'CC. OO.': 'Comisiones Obreras',
   CCOO: 'Comisiones Obreras', 'RR. PP.': 'relaciones públicas', 'AA. VV.': 'autores varios', 'DD. HH.': 'derechos humanos',
-  DDHH: 'derechos humanos', 'RR. SS.': 'redes sociales', RRSS: 'redes sociales', 'FF. CC.': 'ferrocarriles',
+  DDHH: 'derechos humanos', 'RR. SS.': 'redes sociales', RRSS: 'redes sociales', 'FF. CC.': 'ferrocarriles', FFAA: 'Fuerzas Armadas', AAVV: 'autores varios',
 }; // prettier-ignore
 
 const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
@@ -89,7 +89,7 @@ const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'a. C.': 'antes de Cristo', 'd. C.': 'después de Cristo', 'A. C.': afterYear('antes de Cristo'), 'D. C.': afterYear('después de Cristo'),
   'a. de C.': 'antes de Cristo', 'd. de C.': 'después de Cristo', 'a. e. c.': 'antes de la era común', 'a. m.': 'de la mañana',
   'p. m.': 'de la tarde', 'q. e. p. d.': 'que en paz descanse', 'D. E. P.': 'descanse en paz', 'N. del T.': 'nota del traductor',
-  's. f.': 'sin fecha', 'ntro.': 'nuestro', 'tít.': 'título', 'trad.': 'traducción', 'lun.': weekday('lunes'),
+  's. f.': 'sin fecha', 'ntro.': 'nuestro', 'atte.': 'atentamente', π: 'pi', 'tít.': 'título', 'trad.': 'traducción', 'lun.': weekday('lunes'),
   'mié.': weekday('miércoles'), 'jue.': weekday('jueves'), 'vie.': weekday('viernes'), 'sáb.': weekday('sábado'),
   'dom.': weekday('domingo'), x: times,
 }; // prettier-ignore

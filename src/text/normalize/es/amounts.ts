@@ -1,6 +1,6 @@
 // Sums, products and parts in the forms that only Spanish has.
 import type { Currency } from '../language.js';
-import { numeralOf, readNumeral, type Numeral } from '../numerals.js';
+import { numeralOf, readNumeral, withoutZeros, type Numeral } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import { genderOf } from './grammar.js';
 import { cardinal, decimal } from './numbers.js';
@@ -144,4 +144,41 @@ export function rating(reading: Reading): Found | undefined {
     spoken: `${decimal(numeralIn(points))} sobre ${cardinal(most)}`,
     rule: 'score',
   };
+}
+
+const POSITION = /(\d{1,3})[°º] ?(\d{1,2})['′’](?: ?(\d{1,2})(?:''|["″”]))?(?: ?([NSEOW])(?!\p{L}))?/uy;
+const DIRECTIONS: Readonly<Record<string, string>> = {
+  N: 'norte',
+  S: 'sur',
+  E: 'este',
+  O: 'oeste',
+  W: 'oeste',
+};
+
+/** 40º 25' N. */
+export function position(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[°º]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const match = reading.match(POSITION);
+  if (match === undefined) return undefined;
+  const [written, degrees = '', minutes = '', seconds, direction] = match;
+  const said = [counted(degrees, 'grado'), counted(minutes, 'minuto')];
+  if (seconds !== undefined) said.push(counted(seconds, 'segundo'));
+  if (direction !== undefined) said.push(DIRECTIONS[direction] ?? direction);
+  return { end: reading.at + written.length, spoken: said.join(' '), rule: 'measure' };
+}
+
+function counted(digits: string, noun: string): string {
+  return `${cardinal(withoutZeros(digits), 'm')} ${noun}${withoutZeros(digits) === '1' ? '' : 's'}`;
+}
+
+const MORE_THAN = /\d[\d.,]{0,14}\+(?= \p{Ll})/uy;
+
+/** 100+ usuarios. */
+export function moreThan(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(MORE_THAN) : undefined;
+  const number = match && readNumeral(reading.text, reading.at, WRITING.numbers);
+  const end = reading.at + (match?.[0].length ?? 0);
+  if (number?.end !== end - 1) return undefined;
+  const spoken = `más de ${SPEECH.count({ number: number.numeral }, reading.around(end))}`;
+  return { end, spoken, rule: 'cardinal' };
 }

@@ -1,5 +1,6 @@
 // Numbers of identity cards, accounts, places and laws; the opening marks.
 import type { Found, Reading } from '../reading.js';
+import { romanValue } from '../recognise/words.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
@@ -64,4 +65,14 @@ const OPENING = /([¿¡])\1+/uy;
 export function openingMarks(reading: Reading): Found | undefined {
   const match = reading.match(OPENING);
   return match && { end: reading.at + match[0].length, spoken: match[1] ?? '', rule: 'punctuation' };
+}
+
+const ROAD = /N-(I{1,3}|IV|VI?)(?![\p{L}\p{N}-])/uy;
+
+/** The roads N-I to N-VI. */
+export function road(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(ROAD) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = `N ${cardinal(String(romanValue(match[1] ?? '')))}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'roman' };
 }

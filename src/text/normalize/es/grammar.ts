@@ -71,12 +71,23 @@ const SINGULAR = /^\p{L}{2,}[^s]$/u;
 /** In 21 personas, 31 días, 200 nuevas plazas, 1 hora: as what follows asks; else alone. */
 export function agreementOf(digits: string, around: Around): Agreement {
   const next = around.nextWord;
-  if (!/^\p{Ll}/u.test(next) || NOT_COUNTED.has(next) || LABELS.has(around.previousWord)) return 'alone';
+  if (LABELS.has(around.previousWord)) return 'alone';
+  if (!/^\p{Ll}/u.test(next) || NOT_COUNTED.has(next)) return pronounGender(digits, around);
   const noun = INVARIABLE.has(next) ? around.secondNextWord : next;
   const one = digits === '1';
   if (one && /^(?:el|del|al)$/.test(around.previousWord)) return 'alone';
   if (!(one ? SINGULAR : PLURAL).test(noun) && !FEMININE.has(noun) && !MASCULINE.has(noun)) return 'alone';
   return genderOf(noun);
+}
+
+/** Unas quinientas, a las veintiuna, a la una: the article shows the gender where no noun follows. */
+function pronounGender(digits: string, around: Around): Agreement {
+  const before = around.previousWord;
+  if (digits === '1')
+    return before === 'la' && /^(?:a|de|desde|hasta|sobre|hacia)$/.test(around.secondPreviousWord)
+      ? 'f'
+      : 'alone';
+  return /^(?:las|unas|aquellas|estas|esas|otras|todas)$/.test(before) ? 'f' : 'alone';
 }
 
 /** Whether the word that follows is a noun (or its adjective) that an ordinal stands before. */

@@ -1,8 +1,17 @@
 // Spanish, of Spain and of America.
 import type { Language } from '../language.js';
-import { halfMore, magnifiedMoney, namedMoney, product, rating, shopPrice } from './amounts.js';
-import { accountNumber, identity, lawNumber, openingMarks, postcode } from './codes.js';
-import { centuries, dayAndMonth, dottedTime, zone } from './moments.js';
+import {
+  halfMore,
+  magnifiedMoney,
+  moreThan,
+  namedMoney,
+  position,
+  product,
+  rating,
+  shopPrice,
+} from './amounts.js';
+import { accountNumber, identity, lawNumber, openingMarks, postcode, road } from './codes.js';
+import { centuries, dayAndMonth, decade, dottedTime, zone } from './moments.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
@@ -12,10 +21,10 @@ export const SPANISH: Language = {
   speech: SPEECH,
   own: {
     atDigit: [
-      product, dottedTime, halfMore, dayAndMonth, postcode, identity, lawNumber, magnifiedMoney, shopPrice, rating,
+      product, dottedTime, halfMore, dayAndMonth, postcode, identity, lawNumber, magnifiedMoney, shopPrice, rating, position, moreThan,
     ], // prettier-ignore
-    atLetter: [zone, centuries, accountNumber],
-    atMark: [openingMarks, namedMoney],
+    atLetter: [zone, centuries, accountNumber, road],
+    atMark: [openingMarks, namedMoney, decade],
   },
   symbols: {
     inAddress: {

@@ -83,3 +83,13 @@ function sayCentury(roman: string): string {
   const value = romanValue(roman);
   return (value <= 10 ? ordinal(String(value)) : undefined) ?? cardinal(String(value));
 }
+
+const DECADE = /['’]([1-9]0)(?![\p{L}\p{N}])/uy;
+
+/** Los '90. */
+export function decade(reading: Reading): Found | undefined {
+  const match = reading.match(DECADE);
+  if (match === undefined || !/^(?:los|años)$/.test(reading.around(reading.at).previousWord))
+    return undefined;
+  return { end: reading.at + match[0].length, spoken: cardinal(match[1] ?? ''), rule: 'decade' };
+}

@@ -2,6 +2,7 @@
 import type { Currency, Fraction, Noun, Quantity, Speech, WrittenDate } from '../language.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
+import { fraction, fractionOf, parts } from './fractions.js';
 import { agreementOf, genderOf, rangeWord, standsBeforeNoun } from './grammar.js';
 import { cardinal, decimal, inForm, ordinal, shortened, spellDigits, type Agreement } from './numbers.js';
 import { clock } from './times.js';
@@ -69,65 +70,6 @@ function majorAndMinor(number: Numeral, currency: Currency, minor: Noun): string
     valueOf(cents) === 0 ? '' : withNoun({ number: cents }, minor),
   ];
   return sign + said.filter((part) => part !== '').join(' con ');
-}
-
-const PARTS = '- - medio tercio cuarto quinto sexto séptimo octavo noveno décimo'.split(' ');
-
-/** Onceavo, dieciseisavo, treintaidosavo, centésimo; undefined beyond. */
-function partName(denominator: string): string | undefined {
-  const value = Number(denominator);
-  if (value <= 10) return PARTS[value];
-  if (/^10+$/.test(denominator)) return ordinal(denominator);
-  if (value >= 100) return undefined;
-  const joined = cardinal(denominator).replace(' y ', 'i').replace('é', 'e').replace('ó', 'o');
-  return `${joined.replace(/a$/, '')}avo`;
-}
-
-function parts({ numerator, denominator }: Fraction): string {
-  const name = partName(denominator);
-  if (name === undefined) return `${cardinal(numerator)} sobre ${cardinal(denominator)}`;
-  return `${cardinal(numerator, 'm')} ${name}${numerator === '1' ? '' : 's'}`;
-}
-
-/** Medio litro, media taza, tres cuartas partes; 24/7, 50/50 and 120/80 are read as two numbers. */
-function fraction(written: Fraction, around: Around): string | undefined {
-  const [numerator, denominator] = [withoutZeros(written.numerator), withoutZeros(written.denominator)];
-  if (Number(numerator) === Number(denominator) || `${numerator}/${denominator}` === '24/7')
-    return `${cardinal(numerator)} ${cardinal(denominator)}`;
-  if (Number(numerator) > Number(denominator)) {
-    const small = Number(denominator) >= 2 && Number(denominator) <= 4 && Number(numerator) < 10;
-    return small
-      ? parts({ numerator, denominator })
-      : `${cardinal(numerator)} sobre ${cardinal(denominator)}`;
-  }
-  if (denominator === '1' || denominator.length > 3)
-    return `${cardinal(numerator)} barra ${cardinal(denominator)}`;
-  const noun = around.nextWord;
-  if (isGrade(denominator, noun, around)) return `${cardinal(numerator)} sobre ${cardinal(denominator)}`;
-  if (/^partes?$/.test(noun)) {
-    const part = denominator === '3' ? 'tercera' : inForm(partName(denominator) ?? '', 'f', false);
-    return numerator === '1' ? `una ${part}` : `${cardinal(numerator, 'f')} ${part}s`;
-  }
-  if (numerator !== '1' || denominator !== '2') return parts({ numerator, denominator });
-  if (!/^\p{Ll}{3,}$/u.test(noun) || !standsBeforeNoun(around)) return 'un medio';
-  return genderOf(noun) === 'f' ? 'media' : 'medio';
-}
-
-const GRADES = new Set(
-  'nota notas puntuación calificación valoración puntaje obtuvo sacó saqué un'.split(' '),
-);
-
-/** A grade or rating: 8/10, nota 4/5, 4/5 estrellas. */
-function isGrade(denominator: string, next: string, around: Around): boolean {
-  if (denominator === '10' && next !== 'de') return true;
-  if (!/^(?:5|20|100)$/.test(denominator)) return false;
-  return /^(?:estrellas|puntos)$/.test(next) || GRADES.has(around.previousShort);
-}
-
-function fractionOf(written: Fraction, unit: Noun): string {
-  if (written.numerator === '1' && written.denominator === '2')
-    return `${unit.gender === 'f' ? 'media' : 'medio'} ${unit.forms[0] ?? ''}`;
-  return `${parts(written)} de ${unit.forms[0] ?? ''}`;
 }
 
 function count(quantity: Quantity, around: Around): string {

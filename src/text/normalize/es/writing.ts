@@ -92,9 +92,10 @@ export const WRITING: Writing = {
   units: UNITS,
   per: PER,
   magnitudes: MAGNITUDES,
-  ordinalMark: '[.]?(?:er|os|as|[ºª°])|er[oa]?|d[oa]|r[oa]|t[oa]|m[oa]|v[oa]|n[oa]',
+  ordinalMark: '[.]?(?:er|os|as|[ºª°])|er[oa]?|[drtmvn][oa]s?',
   abbreviations: ABBREVIATIONS,
   beforeNumber: BEFORE_NUMBER,
+  letterPlural: '',
   spelled: words(`
     UE DNI IRPF ONG ONGS FMI BCE OMS OEA IPC ADN ARN VIH ITV IA TV PC USB GPS URL SMS PDF CFO CTO FBI IBM EUA TVE RTVE UGT IPN ISBN
     HTML CSS HTTP HTTPS XML SQL AM FM DVD CD IP ID EPS ETT UHF OCU CNI TI AEPD BBVA UCM UAM PSG NBA NFL OTP CPU GPU EGB FP IEEE DGT FNMT
@@ -129,5 +130,5 @@ export const WRITING: Writing = {
   linking: words('es de número núm en la el su son será con n nº nro ref'),
   decadeMark: "['’]?s",
   yearAfter: words('en año años desde hasta de del hacia antes después verano otoño invierno primavera durante entre enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre'),
-  scoreWords: words('ganó ganaron gana ganan ganar venció vencieron perdió perdieron pierde empató empataron empate empatan marcador resultado derrotó goleó victoria derrota partido final terminó acabó quedó quedaron set venciendo imponerse impuso impusieron cayó triunfo'),
+  scoreWords: words('descanso set parcial ganó ganaron gana ganan ganar venció vencieron perdió perdieron pierde empató empataron empate empatan marcador resultado derrotó goleó victoria derrota partido final terminó acabó quedó quedaron set venciendo imponerse impuso impusieron cayó triunfo'),
 }; // prettier-ignore

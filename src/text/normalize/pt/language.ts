@@ -1,6 +1,17 @@
 // Portuguese, as in Brazil where the two differ; European forms are understood.
 import type { Language } from '../language.js';
-import { centuries, dayAndMonth, grouped, halfMore, lawNumber, product, rating, zone } from './own.js';
+import {
+  centuries,
+  dayAndMonth,
+  grouped,
+  halfMore,
+  lawNumber,
+  moreThan,
+  position,
+  product,
+  rating,
+  zone,
+} from './own.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
@@ -8,7 +19,7 @@ export const PORTUGUESE: Language = {
   tag: 'pt',
   writing: WRITING,
   speech: SPEECH,
-  own: { atDigit: [grouped, product, halfMore, dayAndMonth, lawNumber, rating], atLetter: [zone, centuries] },
+  own: { atDigit: [grouped, product, halfMore, dayAndMonth, lawNumber, rating, position, moreThan], atLetter: [zone, centuries] },
   symbols: {
     inAddress: {
       '@': 'arroba', '.': 'ponto', '/': 'barra', '\\': 'barra invertida', '-': 'hífen', _: 'underline', ':': 'dois pontos', '#': 'cerquilha',

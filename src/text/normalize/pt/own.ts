@@ -132,3 +132,41 @@ export function zone(reading: Reading): Found | undefined {
   const spoken = `${SPEECH.letters(name)} ${sign === '+' ? 'mais' : 'menos'} ${cardinal(withoutZeros(hours))}${half}`;
   return { end: reading.at + written.length, spoken, rule: 'zone' };
 }
+
+const POSITION = /(\d{1,3})[°º] ?(\d{1,2})['′’](?: ?(\d{1,2})(?:''|["″”]))?(?: ?([NSELOW])(?!\p{L}))?/uy;
+const DIRECTIONS: Readonly<Record<string, string>> = {
+  N: 'norte',
+  S: 'sul',
+  E: 'leste',
+  L: 'leste',
+  O: 'oeste',
+  W: 'oeste',
+};
+
+/** 40º 25' N. */
+export function position(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[°º]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const match = reading.match(POSITION);
+  if (match === undefined) return undefined;
+  const [written, degrees = '', minutes = '', seconds, direction] = match;
+  const said = [counted(degrees, 'grau'), counted(minutes, 'minuto')];
+  if (seconds !== undefined) said.push(counted(seconds, 'segundo'));
+  if (direction !== undefined) said.push(DIRECTIONS[direction] ?? direction);
+  return { end: reading.at + written.length, spoken: said.join(' '), rule: 'measure' };
+}
+
+function counted(digits: string, noun: string): string {
+  return `${cardinal(withoutZeros(digits), 'm')} ${noun}${withoutZeros(digits) === '1' ? '' : 's'}`;
+}
+
+const MORE_THAN = /\d[\d.,]{0,14}\+(?= \p{Ll})/uy;
+
+/** 100+ usuários. */
+export function moreThan(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(MORE_THAN) : undefined;
+  const number = match && readNumeral(reading.text, reading.at, WRITING.numbers);
+  const end = reading.at + (match?.[0].length ?? 0);
+  if (number?.end !== end - 1) return undefined;
+  const spoken = `mais de ${SPEECH.count({ number: number.numeral }, reading.around(end))}`;
+  return { end, spoken, rule: 'cardinal' };
+}

@@ -2,6 +2,7 @@
 import type { Currency, Fraction, Noun, Quantity, Speech, WrittenDate } from '../language.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
+import { fraction, fractionOf, parts } from './fractions.js';
 import { agreementOf, genderOf, rangeWord, standsBeforeNoun } from './grammar.js';
 import { cardinal, decimal, inForm, ordinal, spellDigits, type Gender } from './numbers.js';
 import { clock } from './times.js';
@@ -69,47 +70,6 @@ function majorAndMinor(number: Numeral, currency: Currency, minor: Noun): string
     valueOf(cents) === 0 ? '' : withNoun({ number: cents }, minor),
   ];
   return (number.negative ? 'menos ' : '') + said.filter((part) => part !== '').join(' e ');
-}
-
-const PARTS = '- - meio terço quarto quinto sexto sétimo oitavo nono décimo'.split(' ');
-
-function partName(denominator: string): string {
-  const value = Number(denominator);
-  if (value <= 10) return PARTS[value] ?? '';
-  return (/^10+$/.test(denominator) ? ordinal(denominator) : undefined) ?? `${cardinal(denominator)} avo`;
-}
-
-function parts({ numerator, denominator }: Fraction): string {
-  return `${cardinal(numerator)} ${partName(denominator)}${numerator === '1' ? '' : 's'}`;
-}
-
-const GRADES = new Set('nota notas pontuação avaliação classificação tirou obteve'.split(' '));
-
-/** Meio litro, meia xícara, três quartos; 8/10 and 120/80 are read as two numbers. */
-function fraction(written: Fraction, around: Around): string | undefined {
-  const [numerator, denominator] = [withoutZeros(written.numerator), withoutZeros(written.denominator)];
-  const two = (word: string): string => `${cardinal(numerator)} ${word}${cardinal(denominator)}`;
-  if (numerator === denominator || `${numerator}/${denominator}` === '24/7') return two('');
-  if (Number(numerator) > Number(denominator)) {
-    const small = Number(denominator) >= 2 && Number(denominator) <= 4 && Number(numerator) < 10;
-    return small ? parts({ numerator, denominator }) : two('por ');
-  }
-  if (denominator === '1' || denominator.length > 3) return two('barra ');
-  const noun = around.nextWord;
-  const graded =
-    /^(?:5|20|100)$/.test(denominator) &&
-    (GRADES.has(around.previousShort) || /^(?:estrelas|pontos)$/.test(noun));
-  if (graded || (denominator === '10' && !/^d[eao]s?$/.test(noun))) return two('de ');
-  if (numerator !== '1' || denominator !== '2') return parts({ numerator, denominator });
-  if (!/^\p{Ll}{3,}$/u.test(noun) || !standsBeforeNoun(around)) return 'um meio';
-  return genderOf(noun) === 'f' ? 'meia' : 'meio';
-}
-
-function fractionOf(written: Fraction, unit: Noun): string {
-  const half = written.numerator === '1' && written.denominator === '2';
-  return half
-    ? `${unit.gender === 'f' ? 'meia' : 'meio'} ${unit.forms[0] ?? ''}`
-    : `${parts(written)} de ${unit.forms[0] ?? ''}`;
 }
 
 function count(quantity: Quantity, around: Around): string {

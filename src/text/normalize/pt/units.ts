@@ -50,6 +50,7 @@ export const UNITS: Readonly<Record<string, Noun>> = {
     mmHg: 'milímetro de mercúrio', 'mg/dL mg/dl': 'miligrama por decilitro', 'g/l g/L': 'grama por litro', 'pts pts.': 'ponto',
     'un. un': 'unidade f', 'p.p.': 'ponto percentual|pontos percentuais', 'km/l': 'quilômetro por litro',
   }),
+  'l/100 km': noun('litro a cada cem quilômetros'),
   '° C': noun('grau Celsius'),
   'º C': noun('grau Celsius'),
   '%': { forms: ['por cento', 'por cento'] },

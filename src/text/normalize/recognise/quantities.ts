@@ -78,6 +78,11 @@ export class Quantities {
     const { at } = reading;
     const minus = MINUS.test(mark);
     const symbols = this.#language.symbols;
+    const fraction = this.#fraction(reading, skipSpaces(reading.text, at + 1));
+    if (fraction !== undefined) {
+      const sign = minus ? symbols.minus : mark === '+' ? symbols.plus : symbols.inMath[mark];
+      return sign === undefined ? undefined : { ...fraction, spoken: `${sign} ${fraction.spoken}` };
+    }
     if (minus) {
       return this.#currencyBefore(reading, at + 1, true) ?? this.#amount(reading, at + 1, true);
     }
@@ -90,11 +95,11 @@ export class Quantities {
   }
 
   /** 1/2 · 3/4 cup */
-  #fraction(reading: Reading): Found | undefined {
-    const match = reading.match(FRACTION);
+  #fraction(reading: Reading, at = reading.at): Found | undefined {
+    const match = reading.match(FRACTION, at);
     if (match === undefined) return undefined;
     const [written, numerator = '', denominator = ''] = match;
-    const end = reading.at + written.length;
+    const end = at + written.length;
     if (Number(denominator) === 0) return undefined;
     return this.#part(reading, { numerator, denominator }, end);
   }
