@@ -30,7 +30,8 @@ const colony: Saying = (around) => (/,\s*$/.test(textBefore(around, 3)) ? 'colon
 
 /** 2 x 4. */
 const times: Saying = (around) =>
-  /\d ?$/.test(textBefore(around, 2)) && /^ ?\d/.test(around.text.slice(around.end, around.end + 2))
+  /\d ?$/.test(textBefore(around, 2)) &&
+  /^ ?(?:\d|US\$|[$€])/.test(around.text.slice(around.end, around.end + 4))
     ? 'por'
     : undefined;
 

@@ -15,6 +15,13 @@ const dom: Saying = ({ nextWord }) => {
 const example: Saying = ({ text, start, end }) =>
   /^ ?:/.test(text.slice(end, end + 2)) || text[start - 1] === '(' ? 'exemplo' : undefined;
 
+/** 1.000 x R$ 2. */
+const times: Saying = ({ text, start, end }) =>
+  /\d ?$/.test(text.slice(Math.max(0, start - 2), start)) &&
+  /^ ?(?:\d|R?\$|US\$|€)/.test(text.slice(end, end + 4))
+    ? 'vezes'
+    : undefined;
+
 /** De seg. a sex. */
 function weekday(name: string): Saying {
   return ({ previousWord }) => (/^(?:a|à|ao|e|na|no)$/.test(previousWord) ? name : undefined);
@@ -30,7 +37,7 @@ const TITLES: Readonly<Record<string, Saying>> = {
   'Maj.': 'major', 'Alm.': 'almirante', 'Gov.': 'governador', 'Pres.': 'presidente', 'Dep.': 'deputado', 'Sen.': 'senador',
   'Min.': beforeName('ministro'), 'Pe.': 'padre', 'Fr.': beforeName('frei'), 'Exmo.': 'excelentíssimo', 'Exma.': 'excelentíssima',
   'Ilmo.': 'ilustríssimo', 'Ilma.': 'ilustríssima', 'V. Ex.ª': 'vossa excelência', 'V. Exa.': 'vossa excelência',
-  'V. Sa.': 'vossa senhoria', 'Sto.': 'Santo', 'Sta.': 'Santa', 'S.': beforeName('São'),
+  'N. Sra.': 'Nossa Senhora', 'N. Sr.': 'Nosso Senhor', 'V. Sa.': 'vossa senhoria', 'Sto.': 'Santo', 'Sta.': 'Santa', 'S.': beforeName('São'),
 }; // prettier-ignore
 
 const PLACES: Readonly<Record<string, Saying>> = {
@@ -54,7 +61,7 @@ const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'pág.': 'página', 'págs.': 'páginas', 'a. C.': 'antes de Cristo', 'd. C.': 'depois de Cristo', 'P. S.': 'P S', 'e/ou': 'e ou',
   'E/OU': 'e ou', 'EE. UU.': 'Estados Unidos', EUA: 'Estados Unidos', 'E.U.A.': 'Estados Unidos', 'séc.': 'século', 'sécs.': 'séculos',
   'seg.': weekday('segunda'), 'ter.': weekday('terça'), 'qua.': weekday('quarta'), 'qui.': weekday('quinta'), 'sex.': weekday('sexta'),
-  'sáb.': weekday('sábado'), 'dom.': weekday('domingo'), π: 'pi', vc: 'você', vcs: 'vocês', pq: 'porque', tb: 'também',
+  'sáb.': weekday('sábado'), 'dom.': weekday('domingo'), π: 'pi', 'desc.': 'desconto', x: times, vc: 'você', vcs: 'vocês', pq: 'porque', tb: 'também',
 }; // prettier-ignore
 
 export const ABBREVIATIONS = { ...TITLES, ...PLACES, ...OFFICE, ...RUNNING_TEXT };

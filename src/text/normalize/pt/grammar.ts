@@ -67,7 +67,10 @@ export function genderOf(noun: string): Gender {
 /** In 21 pessoas, 2 casas, 200 novas vagas, 1 hora: as what follows asks; else masculine. */
 export function agreementOf(digits: string, around: Around): Gender {
   const next = around.nextWord;
-  if (!/^\p{Ll}/u.test(next) || NOT_COUNTED.has(next) || LABELS.has(around.previousWord)) return 'm';
+  if (LABELS.has(around.previousWord)) return 'm';
+  // Umas quinhentas, às duas: the article shows the gender where no noun follows.
+  if (!/^\p{Ll}/u.test(next) || NOT_COUNTED.has(next))
+    return /^(?:às|as|das|nas|pelas|umas|estas|essas|outras|todas)$/.test(around.previousWord) ? 'f' : 'm';
   const noun = INVARIABLE.has(next) ? around.secondNextWord : next;
   const one = digits === '1';
   if (one === /s$/.test(noun) && !FEMININE.has(noun)) return 'm';

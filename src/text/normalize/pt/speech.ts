@@ -86,8 +86,7 @@ function date({ day, dayTo, month, year, style }: WrittenDate, around: Around): 
   const name = month === undefined ? '' : (MONTH_NAMES[month - 1] ?? '');
   if (style === 'numeric' && year === undefined) return undefined;
   if (/^\d+\.\d+\.\d\d$/.test(around.text.slice(around.start, around.end))) return undefined; // rather a version
-  const full =
-    year === undefined ? '' : ` de ${cardinal(withoutZeros(year.length === 2 ? century(year) : year))}`;
+  const full = year === undefined ? '' : ` de ${cardinal(fullYear(year))}`;
   if (day === undefined) return `${name}${full}`;
   const days = dayTo === undefined ? sayDay(day) : `${cardinal(day)} ${rangeWord(around)} ${cardinal(dayTo)}`;
   return `${days} de ${name}${full}`;
@@ -97,8 +96,10 @@ export function sayDay(day: string): string {
   return day === '1' ? 'primeiro' : cardinal(day);
 }
 
-function century(two: string): string {
-  return Number(two) < 70 ? `20${two}` : `19${two}`;
+/** 24 is 2024, 85 is 1985. */
+export function fullYear(written: string): string {
+  if (written.length !== 2) return withoutZeros(written);
+  return Number(written) < 70 ? `20${written}` : `19${written}`;
 }
 
 const QUEENS = new Set(
@@ -116,7 +117,7 @@ function sayOrdinal(digits: string, around: Around, mark: string): string | unde
   if (/[°º]$/.test(mark) && (/^[CFK\d]/.test(rest) || /^ [CFNSEO](?!\p{L})/u.test(rest))) return undefined;
   if (mark === '°' && !DEGREE_NOUN.test(around.nextWord)) return undefined;
   const base = ordinal(digits);
-  return base && inForm(base, /(?:ª|as?)$/.test(mark) ? 'f' : 'm', mark.endsWith('s'));
+  return base && inForm(base, /(?:ªs?|as?)$/.test(mark) ? 'f' : 'm', mark.endsWith('s'));
 }
 
 /** Roman: a century, a king or queen, or what stands before its noun (II Guerra Mundial). */
