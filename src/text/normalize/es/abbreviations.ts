@@ -11,6 +11,11 @@ function beforeDigit(word: string): (around: Around) => string | undefined {
   return ({ text, end }: Around) => (/^ ?\d/.test(text.slice(end, end + 2)) ? word : undefined);
 }
 
+/** Tel: 93…, Tel 93… */
+function beforeNumberOf(word: string): Saying {
+  return ({ text, end }) => (/^ ?(?:: ?)?[\d+(]/.test(text.slice(end, end + 4)) ? word : undefined);
+}
+
 function textBefore({ text, start }: Around, units: number): string {
   return text.slice(Math.max(0, start - units), start);
 }
@@ -65,7 +70,7 @@ const PLACES: Readonly<Record<string, Saying>> = {
 const OFFICE: Readonly<Record<string, Saying>> = {
   'cía.': 'compañía', 'Cia.': 'compañía', 'Ltda.': 'limitada', 'Bco.': 'banco', 'Univ.': 'universidad', 'Inst.': 'instituto',
   'admón.': 'administración', 'Secr.': 'secretaría', 'Dir.': 'director', 'Fdo.': 'firmado', 'cta.': 'cuenta', 'cte.': 'corriente',
-  'pdo.': 'pasado', 'ppdo.': 'próximo pasado', 'dto.': 'descuento', 'tel.': 'teléfono', 'teléf.': 'teléfono', 'tfno.': 'teléfono',
+  'pdo.': 'pasado', 'ppdo.': 'próximo pasado', 'dto.': 'descuento', 'tel.': 'teléfono', 'teléf.': 'teléfono', tel: beforeNumberOf('teléfono'), Tel: beforeNumberOf('Teléfono'), tlf: beforeNumberOf('teléfono'), Tlf: beforeNumberOf('Teléfono'), cel: beforeNumberOf('celular'), 'tfno.': 'teléfono',
   'tlf.': 'teléfono', 'móv.': 'móvil', 'cel.': 'celular', 'ref.': 'referencia', 'obs.': 'observación', 'pza.': 'pieza', 'pzas.': 'piezas',
   'cód.': 'código', 'S. A.': 'S A', 'S. L.': 'S L', 'S. A. de C. V.': 'S A de C V', 'S.A. de C.V.': 'S A de C V', 'P. D.': 'posdata',
   'V.º B.º': 'visto bueno', VºBº: 'visto bueno', 'I+D': 'I más D', 'I+D+i': 'I más D más I', 'AT&T': 'A T y T', 'c/u': 'cada uno',

@@ -80,9 +80,13 @@ export function agreementOf(digits: string, around: Around): Agreement {
   return genderOf(noun);
 }
 
-/** Unas quinientas, a las veintiuna, a la una: the article shows the gender where no noun follows. */
+const SHARED = /^ (?:y|o|u|a) \d[\d.,]{0,14} (\p{Ll}{2,24})/u; // 200 o 300 personas
+
+/** Unas quinientas, a las veintiuna, a la una: the article shows the gender, or the noun behind the next number. */
 function pronounGender(digits: string, around: Around): Agreement {
   const before = around.previousWord;
+  const noun = SHARED.exec(around.text.slice(around.end, around.end + 48))?.[1] ?? '';
+  if (PLURAL.test(noun) && !NOT_COUNTED.has(noun) && genderOf(noun) === 'f' && digits !== '1') return 'f';
   if (digits === '1')
     return before === 'la' && /^(?:a|de|desde|hasta|sobre|hacia)$/.test(around.secondPreviousWord)
       ? 'f'

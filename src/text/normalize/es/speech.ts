@@ -186,6 +186,13 @@ export function saySpan(digits: string, unit: 'h' | 'min' | 's'): string {
   return withNoun({ number: numeralOf(digits) }, DURATION[unit]);
 }
 
+/** Los 80s, 1980s; else 30s are seconds. */
+function sayDecade(digits: string, around: Around): string | undefined {
+  if (digits.length === 4) return cardinal(digits);
+  if (!/^(?:los|años|década|décadas)$/.test(around.previousWord)) return undefined;
+  return TENS[digits] ?? cardinal(digits);
+}
+
 const TENS: Readonly<Record<string, string>> = { '00': 'dos mil', '10': 'diez' };
 
 export const SPEECH: Speech = {
@@ -195,7 +202,7 @@ export const SPEECH: Speech = {
   digits: spellDigits,
   letters: (letters) => Array.from(letters.toUpperCase()).join(' '),
   year: sayYear,
-  decade: (digits) => (digits.length === 4 ? cardinal(digits) : (TENS[digits] ?? cardinal(digits))),
+  decade: sayDecade,
   fraction,
   fractionOf: (written, unit) => fractionOf(written, unit),
   count,

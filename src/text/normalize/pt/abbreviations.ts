@@ -15,6 +15,11 @@ const dom: Saying = ({ nextWord }) => {
 const example: Saying = ({ text, start, end }) =>
   /^ ?:/.test(text.slice(end, end + 2)) || text[start - 1] === '(' ? 'exemplo' : undefined;
 
+/** Tel: 21…, Tel 21… */
+function beforeNumberOf(word: string): Saying {
+  return ({ text, end }) => (/^ ?(?:: ?)?[\d+(]/.test(text.slice(end, end + 4)) ? word : undefined);
+}
+
 /** 1.000 x R$ 2. */
 const times: Saying = ({ text, start, end }) =>
   /\d ?$/.test(text.slice(Math.max(0, start - 2), start)) &&
@@ -51,7 +56,7 @@ const PLACES: Readonly<Record<string, Saying>> = {
 const OFFICE: Readonly<Record<string, Saying>> = {
   'depto.': 'departamento', 'Dept.': 'departamento', 'Cia.': 'companhia', Cia: 'companhia', 'Ltda.': 'limitada', 'Lda.': 'limitada',
   'S. A.': 'S A', 'S/A': 'S A', 'Univ.': 'universidade', 'Inst.': 'instituto', 'Assoc.': 'associação', 'obs.': 'observação',
-  'ref.': 'referência', 'tel.': 'telefone', 'cel.': 'celular', 'qtd.': 'quantidade', 'qtde.': 'quantidade', 'c/c': 'conta-corrente',
+  'ref.': 'referência', 'tel.': 'telefone', tel: beforeNumberOf('telefone'), Tel: beforeNumberOf('Telefone'), 'cel.': 'celular', 'qtd.': 'quantidade', 'qtde.': 'quantidade', 'c/c': 'conta-corrente',
   'c/': 'com', 'p/': 'para', 's/': 'sem', 'AT&T': 'A T e T', 'P&D': 'P e D', 'n/a': 'não se aplica', 'N/A': 'não se aplica',
 }; // prettier-ignore
 

@@ -68,13 +68,21 @@ export function genderOf(noun: string): Gender {
 export function agreementOf(digits: string, around: Around): Gender {
   const next = around.nextWord;
   if (LABELS.has(around.previousWord)) return 'm';
-  // Umas quinhentas, às duas: the article shows the gender where no noun follows.
-  if (!/^\p{Ll}/u.test(next) || NOT_COUNTED.has(next))
-    return /^(?:às|as|das|nas|pelas|umas|estas|essas|outras|todas)$/.test(around.previousWord) ? 'f' : 'm';
+  if (!/^\p{Ll}/u.test(next) || NOT_COUNTED.has(next)) return genderAlone(digits, around);
   const noun = INVARIABLE.has(next) ? around.secondNextWord : next;
   const one = digits === '1';
   if (one === /s$/.test(noun) && !FEMININE.has(noun)) return 'm';
   return genderOf(noun);
+}
+
+const SHARED = /^ (?:e|ou|a) \d[\d.,]{0,14} (\p{Ll}{2,24})/u; // 2 ou 3 pessoas
+
+/** Umas quinhentas, às duas, à uma: the article shows the gender, or the noun behind the next number. */
+function genderAlone(digits: string, { text, end, previousWord }: Around): Gender {
+  const noun = SHARED.exec(text.slice(end, end + 48))?.[1] ?? '';
+  if (noun !== '' && !NOT_COUNTED.has(noun) && digits !== '1') return genderOf(noun);
+  if (digits === '1') return previousWord === 'à' ? 'f' : 'm';
+  return /^(?:às|as|das|nas|pelas|umas|estas|essas|outras|todas)$/.test(previousWord) ? 'f' : 'm';
 }
 
 /** Whether the word that follows is a noun (or its adjective) that an ordinal stands before. */

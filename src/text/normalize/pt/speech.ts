@@ -142,6 +142,12 @@ function sayYear(digits: string, around: Around, sure: boolean): string | undefi
   return counts && !/^(?:em|ano|anos)$/.test(around.previousWord) ? undefined : cardinal(digits);
 }
 
+/** Os anos 80s; else 30s are seconds. */
+function sayDecade(digits: string, around: Around): string | undefined {
+  const named = digits.length === 4 || /^(?:os|anos|década|décadas)$/.test(around.previousWord);
+  return named ? cardinal(digits === '00' ? '2000' : digits) : undefined;
+}
+
 const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = {
   h: { forms: ['hora', 'horas'], gender: 'f' },
   min: { forms: ['minuto', 'minutos'], gender: 'm' },
@@ -160,7 +166,7 @@ export const SPEECH: Speech = {
   digits: spellDigits,
   letters: (letters) => Array.from(letters.toUpperCase()).join(' '),
   year: sayYear,
-  decade: (digits) => cardinal(digits === '00' ? '2000' : digits),
+  decade: sayDecade,
   fraction,
   fractionOf: (written, unit) => fractionOf(written, unit),
   count,

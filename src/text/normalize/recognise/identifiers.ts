@@ -78,7 +78,9 @@ export class Identifiers {
     if (!/[vV]/.test(reading.text[reading.at] ?? '')) return undefined;
     const match = reading.match(MARKED_VERSION);
     if (match === undefined) return undefined;
-    const spoken = `${this.#language.symbols.version} ${this.#sayVersion(match[1] ?? '')}`;
+    const { version } = this.#language.symbols;
+    const named = reading.around(reading.at).previousWord === version ? '' : `${version} `;
+    const spoken = named + this.#sayVersion(match[1] ?? '');
     return { end: reading.at + match[0].length, spoken, rule: 'version' };
   }
 

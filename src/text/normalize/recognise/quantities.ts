@@ -65,7 +65,7 @@ export class Quantities {
     if (currency !== undefined) return currency;
     const decimal = mark === this.#language.writing.numbers.decimal;
     if (!SIGN.test(mark) && !(decimal && mark === '.')) return undefined;
-    if (isWordAt(text, at - 1) || /[-−–.,/)\]]/.test(text[at - 1] ?? '')) return undefined;
+    if (isWordAt(text, at - 1) || /[-−–.,/)\]ºª°%]/.test(text[at - 1] ?? '')) return undefined;
     if (decimal) return isDigitAt(text, at + 1) ? this.#amount(reading, at, false) : undefined;
     return this.#signed(reading, mark);
   };
@@ -273,7 +273,7 @@ export class Quantities {
     const mark = RANGE_MARK.exec(text);
     if (mark === null) return undefined;
     let at = from.end + mark[0].length;
-    if (sign !== '' && text.startsWith(sign, at)) at += sign.length;
+    if (sign !== '' && text.startsWith(sign, at)) at = skipSpaces(text, at + sign.length);
     if (classAt(text, at) !== DIGIT) return undefined;
     const to = this.#numeralAt(text, at);
     if (to === undefined || valueOf(to.numeral) <= valueOf(from.numeral)) return undefined;
