@@ -13,6 +13,9 @@ export const NEVER_FINAL = words(`
   vs cf approx esp e.g i.e eg viz
   hr fr abt dipl.-ing dipl.-kfm univ.-prof dipl-ing priv-doz z.b d.h u.a i.d.r u.u v.a bzw ggf sog inkl exkl zzgl evtl vgl ca bspw insb
   sr sra srta srs sres dña dª exc excmo ilmo p.ej sto sta av avda
+  dra dras sras srtas ing lic lcdo lcda arq abg mtro mtra gral cnel cmte tte sgto mons pdte pdta excma ilma rvdo hno hna
+  pza plza ctra urb glta depto dpto edif apdo ej aprox ee rr jj cc dd séc sécs
+  profa eng enga cel pça trav estr exmo exma
   hd bzgl ehem mtl lfd dt engl gegr verst frl inh bj ggfs zzt o.g abzgl exkl insbes mind einschl gem lt
   m mm pr tél réf env p.ex c.-à-d av bd bld boul adr éd dép cie
   sig sig.ra sig.na sigg dott dott.ssa dott.ri dr.ssa avv prof.ssa gent gent.mo gent.ma egr p.es ing geom mons spett spett.le cfr
@@ -29,14 +32,19 @@ export const BEFORE_NUMBER = words(`
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär
   janv févr fév avr juil juill déc
   lun ven gio sab dom th pag pagg artt capp nn sez prot tav int mag giu lug ott dic
+  ene abr dic dom sáb mié jue fev párr lín secc apto
 `);
 
 /** May end a sentence, and then the next word begins one: only a word of SENTENCE_STARTERS proves it. */
 export const SELDOM_FINAL = words(`
   st mt ft ave blvd rd ln sq hwy dept univ assn bros al
   u.s u.s.a u.k u.n e.u d.c l.a n.y b.c a.d p.s ph.d m.d b.a m.a b.sc m.sc ll.m d.d.s r.n c.e.o
-  arch rag ss ff e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
+  arch rag cía ltda lda hnos uu hh oo aa ss
+  ff e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
 `);
+
+/** Likewise, but only in this spelling: "the CIA. Bob", "a rod. Bob". */
+export const SELDOM_FINAL_AS_WRITTEN = words(`Cia Rod Dep Des Pe`);
 
 /** Ends the sentence where a capital follows that is not part of a time or a name. */
 export const OFTEN_FINAL = words(`
@@ -63,10 +71,12 @@ export const SENTENCE_STARTERS = words(`
   danke bitte gut ja nein heute morgen was wer wo wann warum wie alle viele nun also mehr nichts man kein keine mein
   ist sind hat haben kann können im auf mit von zu bei nach für seit
   il elle ils elles nous vous je le la les un une ce cette ces mais et ou si quand puis
-  él ella ellos el los las una pero y cuando entonces
+  él ella ellos el los las una pero y cuando entonces yo tú usted ustedes nosotros nadie todo todos este esta esto
+  después luego también además así según si su sus en con por para desde hasta hay es son fue era murió venga vea llame
   lui lei noi lo gli uno ma quando poi è non questo questa questi queste anche dopo così c'è c’è nel nella
   c'est c’est j'ai j’ai ça cela cet cette depuis puis aujourd'hui
-  ele ela eles o os as um uma mas e quando então
+  ele ela eles o os as um uma mas e quando então eu nós você vocês ninguém tudo isso isto este esta não sim
+  depois também além assim segundo se seu sua em com por para desde até há é são foi era veja ligue
   он она оно они мы вы я это но и а в на когда потом затем
 `);
 

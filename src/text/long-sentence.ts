@@ -37,10 +37,20 @@ export function cutLongSentence(text: string, maxLength: number): number {
 }
 
 // A number and its unit, a short form and its name, the two sides of a sign, Louis XIV, [a link](…).
-const CLINGS_BACK = /[\p{N}\p{Sc}.%°#§+=<>×÷/~–—-]$/u;
+const CLINGS_BACK = /[\p{N}\p{Sc}.%°ºª#§+=<>×÷/~–—-]$/u;
 const CLINGS_ON = /^\s*(?:[\p{Sc}%°+=<>×÷/~–—-]|[IVXLC]+(?![\p{L}\p{N}]))/u;
 
 const LEADS_TO_NUMBER = /(?:\p{Lu}\p{L}*|\p{L}{3}|\p{N}\s?\p{L}{1,2}\.?)$/u;
+
+// What stands on both sides of a cut within one date, sum, number of a telephone or time.
+const LINKED: readonly (readonly [before: RegExp, after: RegExp])[] = [
+  [/\p{N}[.ºª°]{0,2} del?$/u, /^/], // 1.º de | enero
+  [/\p{L}{3}\.? del?$/u, /^\s*\p{N}/u], // enero de | 1990
+  [/\p{L}{3}\.?$/u, /^\s*del? \p{N}{4}/u], // enero | de 1990
+  [/\p{N} mil$/u, /^\s*mil/u], // 30 mil | millones
+  [/\(\p{N}{2,4}\)$/u, /^\s*\p{N}/u], // (11) | 98765-4321
+  [/\p{N}h$/u, /^\s*\p{Lu}{2,4}(?!\p{L})/u], // 19h | BRT
+];
 
 /** What is spoken as one thing is cut only where nothing else can be. */
 function isWithinToken(text: string, cut: number): boolean {
@@ -49,7 +59,9 @@ function isWithinToken(text: string, cut: number): boolean {
   // "January 15", "page 3", "2h 30", but "… to us | 10 minutes"
   if (/^\s*\p{N}/u.test(text.slice(cut, cut + 4)) && LEADS_TO_NUMBER.test(before.slice(-24))) return true;
   if (/\p{N}(?:st|nd|rd|th)(?: of)?$/u.test(before.slice(-12))) return true; // the 4th of July
-  return CLINGS_BACK.test(before) || CLINGS_ON.test(text.slice(cut, cut + 12));
+  const [left, right] = [before.slice(-24), text.slice(cut, cut + 12)];
+  if (LINKED.some(([ends, begins]) => ends.test(left) && begins.test(right))) return true;
+  return CLINGS_BACK.test(left) || CLINGS_ON.test(right);
 }
 
 function endsOf(pattern: RegExp, text: string): number[] {

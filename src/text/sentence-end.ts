@@ -12,6 +12,7 @@ import {
   NEVER_FINAL,
   OFTEN_FINAL,
   SELDOM_FINAL,
+  SELDOM_FINAL_AS_WRITTEN,
   SENTENCE_STARTERS,
 } from './abbreviations.js';
 
@@ -39,6 +40,10 @@ const CLOSING = /["'”’“‘»)\]}」』）】〉》]/u;
 const QUOTATIVE = /^[、，,とっなはがをにでものへや]/u; // 「…？」と言った: the quote is part of the sentence
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
+const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
+const UNIT_BEHIND_NUMBER = /\p{N}\s?(?:[mghlst]|mm|cc)$/u;
+/** Short forms of two words: 3 p. m., p. ex. */
+const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})p\. (?:ex|ej))$/iu;
 const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
 
 export function judgeStop(window: StopWindow): StopVerdict {
@@ -48,6 +53,9 @@ export function judgeStop(window: StopWindow): StopVerdict {
   if (rest === '') return complete ? run.length : 'wait';
   if (!complete && /^\[\d{0,3}$/u.test(rest)) return 'wait'; // perhaps a footnote number
   if (!/^\s/u.test(rest)) return judgeTight(run, rest);
+  const dash = DIALOGUE.exec(rest)?.[0].length ?? 0;
+  if (dash === rest.length) return complete ? run.length : 'wait';
+  if (dash > 0 && /^\p{Ll}/u.test(rest.slice(dash))) return 'none';
   const opening = OPENING.exec(rest)?.[0] ?? '';
   const next = rest.slice(opening.length);
   if (next === '') return complete ? run.length : 'wait';
@@ -99,8 +107,9 @@ function judgeFullStop(before: string, following: Following): Judgement {
   const key = last.toLowerCase();
   const digit = /^\p{N}/u.test(word);
   if (/^\p{Lu}/u.test(word) && /\p{N}\s?[ghlmst]$/u.test(before)) return 'end'; // à 9 h. Soyez là
+  if (UNIT_BEHIND_NUMBER.test(before.slice(-5)) && /^\p{Lu}/u.test(word)) return 'end'; // not "M. Dupont", no initial
   if (NEVER_FINAL.has(key)) return 'none';
-  if (/^\p{Ll}/u.test(word)) return !isAbbreviation(last) && writesLowerCase(before) ? 'end' : 'none';
+  if (/^\p{Ll}/u.test(word)) return judgeLowerCase(before, last, following);
   if (digit && (BEFORE_NUMBER.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
   if (BEFORE_NUMBER.has(key) && /^[IVXLC]+$/.test(word)) return judgeRoman(following); // chap. IV
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
@@ -119,6 +128,14 @@ function judgeRoman({ word, wordEnds }: Following): Judgement {
 
 const LIST_NUMBER =
   /(?:^|[\r\n])[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
+
+/** A small letter follows: "sept. de 2024", or a writer who uses no capitals. */
+function judgeLowerCase(before: string, last: string, { word, wordEnds }: Following): Judgement {
+  if (isAbbreviation(last) || !writesLowerCase(before)) return 'none';
+  if (!BEFORE_NUMBER.has(last.toLowerCase())) return 'end';
+  if (!wordEnds) return 'wait';
+  return /^del?$/.test(word) ? 'none' : 'end';
+}
 
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
 function judgeNumber(before: string, following: Following): Judgement {
@@ -154,6 +171,7 @@ function onlyBeforeStarter({ opening, word, wordEnds, tail }: Following): Judgem
 /** Initials (J, J.R), dotted letters (U.S, z.B) and the listed abbreviations. */
 function isAbbreviation(word: string): boolean {
   const key = word.toLowerCase();
+  if (SELDOM_FINAL_AS_WRITTEN.has(word)) return true;
   if (NEVER_FINAL.has(key) || SELDOM_FINAL.has(key) || OFTEN_FINAL.has(key)) return true;
   return /^(?:\p{L}\.)*[\p{Lu}\p{Ll}]$/u.test(word);
 }
@@ -165,6 +183,8 @@ function writesLowerCase(before: string): boolean {
 
 /** The word before the stop; an address or path is one ordinary word, whatever its last letters are. */
 function lastWord(before: string): string {
+  const spaced = SPACED_FORM.exec(before.slice(-WORD_LIMIT))?.[0];
+  if (spaced !== undefined) return spaced.replaceAll(' ', '');
   const token = /\S*$/u.exec(before.slice(-WORD_LIMIT))?.[0] ?? '';
   if (/[/\\@=]|www\./u.test(token)) return 'address';
   const whole = token.replace(/^[^\p{L}\p{N}§]+/u, '');

@@ -1,20 +1,29 @@
-// The languages whose texts are normalised, by BCP 47 primary tag.
+// The languages whose texts are normalised, by BCP 47 tag.
 import { GERMAN } from './de/language.js';
 import { ENGLISH } from './en/language.js';
+import { SPANISH } from './es/language.js';
 import { FRENCH } from './fr/language.js';
 import { ITALIAN } from './it/language.js';
 import type { Language } from './language.js';
+import { PORTUGUESE } from './pt/language.js';
+import { PORTUGUESE_OF_PORTUGAL } from './pt/portugal.js';
 
-// One line a language, in the order of their tags.
+// One line a language, in the order of their tags; with a region where it is spoken with other words there.
 const LANGUAGES: Readonly<Record<string, Language>> = {
   de: GERMAN,
   en: ENGLISH,
+  es: SPANISH,
   fr: FRENCH,
   it: ITALIAN,
+  pt: PORTUGUESE,
+  'pt-ao': PORTUGUESE_OF_PORTUGAL,
+  'pt-mz': PORTUGUESE_OF_PORTUGAL,
+  'pt-pt': PORTUGUESE_OF_PORTUGAL,
 };
 
 /** The language of a tag such as "de" or "de-AT"; undefined for one whose texts are left as written. */
 export function languageOf(tag: string): Language | undefined {
-  const primary = tag.toLowerCase().split(/[-_]/, 1)[0] ?? '';
-  return Object.hasOwn(LANGUAGES, primary) ? LANGUAGES[primary] : undefined;
+  const whole = tag.toLowerCase().replaceAll('_', '-');
+  const known = [whole, whole.split('-', 1)[0] ?? ''].find((form) => Object.hasOwn(LANGUAGES, form));
+  return known === undefined ? undefined : LANGUAGES[known];
 }

@@ -6,6 +6,10 @@ export interface NumberFormat {
   readonly decimal: '.' | ',';
   /** Each may stand between groups of three digits; a space counts as a no-break space, too. */
   readonly grouping: readonly string[];
+  /** How other countries of the language write; taken where it reads further: 3.5 and 1,234.56 beside 1.234,56. */
+  readonly other?: NumberFormat;
+  /** Whether the other one is meant where both read as far: 1,234 before a noun. */
+  readonly prefersOther?: (text: string, start: number, end: number) => boolean;
 }
 
 /** A number as written, without its grouping. */
@@ -16,6 +20,8 @@ export interface Numeral {
   /** Digits behind the decimal mark; '' if there is none. */
   readonly decimals: string;
   readonly grouped: boolean;
+  /** Decimal mark as written, in a language that has two and names it. */
+  readonly mark?: '.' | ',';
 }
 
 export interface NumeralAt {
@@ -31,6 +37,21 @@ export function numeralOf(whole: string): Numeral {
 
 /** The number whose first digit (or decimal mark) stands here; it has no sign yet. */
 export function readNumeral(text: string, at: number, format: NumberFormat): NumeralAt | undefined {
+  const found = readOne(text, at, format);
+  if (format.other === undefined) return found;
+  const other = readOne(text, at, format.other);
+  if (found === undefined || other === undefined) return named(found, format) ?? named(other, format.other);
+  const further = other.end > found.end;
+  const meant = other.end === found.end && format.prefersOther?.(text, at, found.end) === true;
+  return further || meant ? named(other, format.other) : named(found, format);
+}
+
+function named(found: NumeralAt | undefined, { decimal }: NumberFormat): NumeralAt | undefined {
+  if (found === undefined || found.numeral.decimals === '') return found;
+  return { ...found, numeral: { ...found.numeral, mark: decimal } };
+}
+
+function readOne(text: string, at: number, format: NumberFormat): NumeralAt | undefined {
   let end = digitsEnd(text, at);
   if (end - at > LONGEST) return undefined;
   let whole = text.slice(at, end);

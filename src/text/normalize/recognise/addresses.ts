@@ -105,6 +105,7 @@ function ruleOf(chunk: string): Rule | undefined {
   if (chunk.includes('@') && EMAIL.test(chunk)) return 'email';
   if (SCHEME.test(chunk)) return 'url';
   if (PATH.test(chunk)) return 'file';
+  if (/^\p{L}\.\p{L}$/u.test(chunk)) return undefined; // a.C., not a program in C
   const file = FILE.exec(chunk);
   const ending = WEB.exec(chunk)?.[1]?.toLowerCase();
   if (/^www\./i.test(chunk) && ending !== undefined) return 'url';

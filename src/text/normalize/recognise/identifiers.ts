@@ -52,7 +52,10 @@ export class Identifiers {
   #ip(reading: Reading): Found | undefined {
     const match = reading.match(IP);
     const [written = '', ...parts] = match ?? [];
-    if (match === undefined || parts.slice(0, 4).some((part) => Number(part) > 255)) return undefined;
+    if (isNear(reading, this.#language.writing.telephone.keywords)) return undefined;
+    // 2.000.000.000 is a sum
+    const outside = parts.slice(0, 4).some((part = '') => Number(part) > 255 || /^0\d/.test(part));
+    if (match === undefined || outside) return undefined;
     const { speech, symbols } = this.#language;
     const dot = ` ${symbols.inAddress['.'] ?? ''} `;
     const address = parts.slice(0, 4).map((part) => speech.digits(part ?? '')).join(dot); // prettier-ignore
@@ -75,7 +78,9 @@ export class Identifiers {
     if (!/[vV]/.test(reading.text[reading.at] ?? '')) return undefined;
     const match = reading.match(MARKED_VERSION);
     if (match === undefined) return undefined;
-    const spoken = `${this.#language.symbols.version} ${this.#sayVersion(match[1] ?? '')}`;
+    const { version } = this.#language.symbols;
+    const named = reading.around(reading.at).previousWord === version ? '' : `${version} `;
+    const spoken = named + this.#sayVersion(match[1] ?? '');
     return { end: reading.at + match[0].length, spoken, rule: 'version' };
   }
 

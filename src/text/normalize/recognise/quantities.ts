@@ -65,7 +65,7 @@ export class Quantities {
     if (currency !== undefined) return currency;
     const decimal = mark === this.#language.writing.numbers.decimal;
     if (!SIGN.test(mark) && !(decimal && mark === '.')) return undefined;
-    if (isWordAt(text, at - 1) || /[-−–.,/)\]]/.test(text[at - 1] ?? '')) return undefined;
+    if (isWordAt(text, at - 1) || /[-−–.,/)\]ºª°%]/.test(text[at - 1] ?? '')) return undefined;
     if (decimal) return isDigitAt(text, at + 1) ? this.#amount(reading, at, false) : undefined;
     return this.#signed(reading, mark);
   };
@@ -78,6 +78,11 @@ export class Quantities {
     const { at } = reading;
     const minus = MINUS.test(mark);
     const symbols = this.#language.symbols;
+    const fraction = this.#fraction(reading, skipSpaces(reading.text, at + 1));
+    if (fraction !== undefined) {
+      const sign = minus ? symbols.minus : mark === '+' ? symbols.plus : symbols.inMath[mark];
+      return sign === undefined ? undefined : { ...fraction, spoken: `${sign} ${fraction.spoken}` };
+    }
     if (minus) {
       return this.#currencyBefore(reading, at + 1, true) ?? this.#amount(reading, at + 1, true);
     }
@@ -90,11 +95,11 @@ export class Quantities {
   }
 
   /** 1/2 · 3/4 cup */
-  #fraction(reading: Reading): Found | undefined {
-    const match = reading.match(FRACTION);
+  #fraction(reading: Reading, at = reading.at): Found | undefined {
+    const match = reading.match(FRACTION, at);
     if (match === undefined) return undefined;
     const [written, numerator = '', denominator = ''] = match;
-    const end = reading.at + written.length;
+    const end = at + written.length;
     if (Number(denominator) === 0) return undefined;
     return this.#part(reading, { numerator, denominator }, end);
   }
@@ -268,7 +273,7 @@ export class Quantities {
     const mark = RANGE_MARK.exec(text);
     if (mark === null) return undefined;
     let at = from.end + mark[0].length;
-    if (sign !== '' && text.startsWith(sign, at)) at += sign.length;
+    if (sign !== '' && text.startsWith(sign, at)) at = skipSpaces(text, at + sign.length);
     if (classAt(text, at) !== DIGIT) return undefined;
     const to = this.#numeralAt(text, at);
     if (to === undefined || valueOf(to.numeral) <= valueOf(from.numeral)) return undefined;

@@ -1,0 +1,184 @@
+// Sums, products and parts in the forms that only Spanish has.
+import type { Currency } from '../language.js';
+import { numeralOf, readNumeral, withoutZeros, type Numeral } from '../numerals.js';
+import type { Found, Reading } from '../reading.js';
+import { genderOf } from './grammar.js';
+import { cardinal, decimal } from './numbers.js';
+import { SPEECH } from './speech.js';
+import { CURRENCIES, MAGNITUDES } from './units.js';
+import { WRITING } from './writing.js';
+
+const MIXED = /(\d{1,3})(?: ?½|[ ]1[/⁄]2) (\p{Ll}{3,})(?!\p{L})/uy;
+
+/** 2 1/2 tazas: dos tazas y media. */
+export function halfMore(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[ ½]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const match = reading.match(MIXED);
+  const [written = '', whole = '', noun = ''] = match ?? [];
+  if (match === undefined || /^(?:por|con|del|más|que|para|las|los)$/.test(noun)) return undefined;
+  const gender = genderOf(noun);
+  const name = whole === '1' ? noun.replace(/(?<=[aeo])s$/, '') : noun;
+  const spoken = `${cardinal(whole, gender)} ${name} y ${gender === 'f' ? 'media' : 'medio'}`;
+  return { end: reading.at + written.length, spoken, rule: 'fraction' };
+}
+
+const PRODUCT = /(\d{1,6}(?:[.,]\d{1,3})?)( ?)[x×X]\2(?=\d)/y;
+const LAST_FACTOR = /\d{1,6}(?:[.,]\d{1,3})?(?![\d]|[.,]\d)/y;
+
+/** 3x4, 1920 × 1080, 2 x 4 x 6. */
+export function product(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[xX× .,]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const factors: string[] = [];
+  let end = reading.at;
+  for (;;) {
+    const match = reading.match(PRODUCT, end);
+    if (match === undefined || match[1] === '0' || factors.length > 3) break;
+    factors.push(match[1] ?? '');
+    end += match[0].length;
+  }
+  const last = reading.match(LAST_FACTOR, end);
+  if (factors.length === 0 || last === undefined) return undefined;
+  const spoken = factors.map((factor) => decimal(numeralIn(factor))).join(' por ');
+  if (
+    !/[\p{L}²³]/u.test(reading.text[end + last[0].length] ?? ' ') &&
+    !/^ ?(?:cm|mm|m|km|px)\b/.test(reading.text.slice(end + last[0].length, end + last[0].length + 4))
+  )
+    return {
+      end: end + last[0].length,
+      spoken: `${spoken} por ${decimal(numeralIn(last[0]))}`,
+      rule: 'math',
+    };
+  return sayLast(reading, end, spoken);
+}
+
+/** The unit behind the last factor. */
+function sayLast(reading: Reading, end: number, spoken: string): Found | undefined {
+  const number = readNumeral(reading.text, end, WRITING.numbers);
+  const unit =
+    number && /^ ?(cm|mm|m|km|px)(?![\p{L}\p{N}²³])/u.exec(reading.text.slice(number.end, number.end + 5));
+  const noun = WRITING.units[unit?.[1] ?? ''];
+  if (number === undefined || !unit || noun === undefined) return undefined;
+  return {
+    end: number.end + unit[0].length,
+    spoken: `${spoken} por ${decimal(number.numeral)} ${noun.forms[1] ?? ''}`,
+    rule: 'measure',
+  };
+}
+
+function numeralIn(written: string): Numeral {
+  return readNumeral(written, 0, WRITING.numbers)?.numeral ?? numeralOf(written);
+}
+
+const MAGNIFIED = /(\d[\d.,]{0,12}) ?(k|K|M|MM|mill\.) ?(€|£|\$|EUR|USD)(?![\p{L}\p{N}])/uy;
+
+/** 3,5 M€ */
+export function magnifiedMoney(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[ .,kKM]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const match = reading.match(MAGNIFIED);
+  const [written = '', digits = '', short = '', sign = ''] = match ?? [];
+  const number = match && readNumeral(reading.text, reading.at, WRITING.numbers);
+  const [magnitude, currency] = [MAGNITUDES[short], CURRENCIES[WRITING.currencySigns[sign] ?? sign]];
+  if (number === undefined || number.end !== reading.at + digits.length || !magnitude || !currency)
+    return undefined;
+  const end = reading.at + written.length;
+  return {
+    end,
+    spoken: SPEECH.money({ number: number.numeral, magnitude }, currency, reading.around(end)),
+    rule: 'currency',
+  };
+}
+
+const NAMED_MONEY =
+  /\$ ?(\d[\d.,]*)( (?:mil millones|mil|millones|millón|billones))?(?: (?:de )?(pesos(?: (?:mexicanos|argentinos|chilenos|colombianos|uruguayos))?|dólares|MXN|ARS|CLP|COP|UYU|DOP|USD|M\.N\.))(?!\p{L})/uy;
+
+/** $500 pesos, $1,200 MXN: the word behind says which money the sign means. */
+export function namedMoney(reading: Reading): Found | undefined {
+  if (reading.text[reading.at] !== '$') return undefined;
+  const match = reading.match(NAMED_MONEY);
+  const [written = '', digits = '', magnitude, name = ''] = match ?? [];
+  const at = reading.at + written.indexOf(digits);
+  const number = match && readNumeral(reading.text, at, WRITING.numbers);
+  if (number === undefined || number.end !== at + digits.length) return undefined;
+  const currency = currencyOf(name);
+  const known = magnitude === undefined ? undefined : MAGNITUDES[magnitude.trim()];
+  const end = reading.at + written.length;
+  const quantity = { number: number.numeral, ...(known && { magnitude: known }) };
+  return { end, spoken: SPEECH.money(quantity, currency, reading.around(end)), rule: 'currency' };
+}
+
+function currencyOf(name: string): Currency {
+  const { USD, PESO } = CURRENCIES;
+  const pesos = { ...PESO, forms: ['peso', 'pesos'] };
+  if (name === 'dólares') return { ...USD, forms: ['dólar', 'dólares'] };
+  const nation = /^pesos (\p{L}+)$/u.exec(name)?.[1];
+  if (nation !== undefined) return { ...pesos, forms: [`peso ${nation.slice(0, -1)}`, name] };
+  return CURRENCIES[name] ?? pesos;
+}
+
+const APOSTROPHE = /(\d{1,4})['’´](\d{2}) ?(?:€|euros?)(?!\p{L})/uy;
+
+/** 3'50 €, as shops write it in Spain. */
+export function shopPrice(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/['’´]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const match = reading.match(APOSTROPHE);
+  const { EUR } = CURRENCIES;
+  if (match === undefined || EUR === undefined) return undefined;
+  const [written, whole = '', decimals = ''] = match;
+  const end = reading.at + written.length;
+  return {
+    end,
+    spoken: SPEECH.money({ number: { ...numeralOf(whole), decimals } }, EUR, reading.around(end)),
+    rule: 'currency',
+  };
+}
+
+const RATING = /(\d{1,2}[.,]\d{1,2})\/(5|10|20|100)(?![\d/]|[.,]\d)/y;
+
+/** Un 9,5/10. */
+export function rating(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(RATING) : undefined;
+  if (match === undefined) return undefined;
+  const [written, points = '', most = ''] = match;
+  return {
+    end: reading.at + written.length,
+    spoken: `${decimal(numeralIn(points))} sobre ${cardinal(most)}`,
+    rule: 'score',
+  };
+}
+
+const POSITION = /(\d{1,3})[°º] ?(\d{1,2})['′’](?: ?(\d{1,2})(?:''|["″”]))?(?: ?([NSEOW])(?!\p{L}))?/uy;
+const DIRECTIONS: Readonly<Record<string, string>> = {
+  N: 'norte',
+  S: 'sur',
+  E: 'este',
+  O: 'oeste',
+  W: 'oeste',
+};
+
+/** 40º 25' N. */
+export function position(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[°º]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const match = reading.match(POSITION);
+  if (match === undefined) return undefined;
+  const [written, degrees = '', minutes = '', seconds, direction] = match;
+  const said = [counted(degrees, 'grado'), counted(minutes, 'minuto')];
+  if (seconds !== undefined) said.push(counted(seconds, 'segundo'));
+  if (direction !== undefined) said.push(DIRECTIONS[direction] ?? direction);
+  return { end: reading.at + written.length, spoken: said.join(' '), rule: 'measure' };
+}
+
+function counted(digits: string, noun: string): string {
+  return `${cardinal(withoutZeros(digits), 'm')} ${noun}${withoutZeros(digits) === '1' ? '' : 's'}`;
+}
+
+const MORE_THAN = /\d[\d.,]{0,14}\+(?= \p{Ll})/uy;
+
+/** 100+ usuarios. */
+export function moreThan(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(MORE_THAN) : undefined;
+  const number = match && readNumeral(reading.text, reading.at, WRITING.numbers);
+  const end = reading.at + (match?.[0].length ?? 0);
+  if (number?.end !== end - 1) return undefined;
+  const spoken = `más de ${SPEECH.count({ number: number.numeral }, reading.around(end))}`;
+  return { end, spoken, rule: 'cardinal' };
+}
