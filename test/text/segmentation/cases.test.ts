@@ -1,4 +1,4 @@
-// Reads every *.cases.txt of this folder: "# sentence about behaviour", then one text a line, its sentences parted by " | ".
+// Reads every *.cases.txt of this folder: "# sentence about behaviour", then one text a line, its sentences parted by " | ", or by "|" where no space parts them.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -35,12 +35,15 @@ function casesOf(file: string): Map<string, Case[]> {
 }
 
 function caseOf(line: string): Case {
-  const parts = line.replaceAll('\\n', '\n').split(/ \| |(?<=\n)\| /);
-  const text = parts.reduce((all, part) => all + (all.endsWith('\n') ? '' : ' ') + part);
+  const written = line.replaceAll('\\n', '\n');
+  const parts = written.split(/ \| |(?<=\n)\| |(?<=\S)\|(?=\S)/);
+  const text = written.replaceAll(' | ', ' ').replace(/(?<=\n)\| |(?<=\S)\|(?=\S)/g, '');
   return { text, expected: parts.map((part) => part.trim().replaceAll('\n', ' ')) };
 }
 
-for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.cases.txt')).toSorted()) {
+for (const file of readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.cases.txt'))
+  .toSorted()) {
   for (const [title, cases] of casesOf(file)) {
     test(`${file.split('.', 1)[0]}: ${title}`, () => {
       const differing = cases.flatMap(({ text, expected }) => {
