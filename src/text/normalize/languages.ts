@@ -2,13 +2,17 @@
 import { GERMAN } from './de/language.js';
 import { ENGLISH } from './en/language.js';
 import { FRENCH } from './fr/language.js';
+import { JAPANESE } from './ja/language.js';
 import type { Language } from './language.js';
+import { CHINESE } from './zh/language.js';
 
 // One line a language, in the order of their tags.
 const LANGUAGES: Readonly<Record<string, Language>> = {
   de: GERMAN,
   en: ENGLISH,
   fr: FRENCH,
+  ja: JAPANESE,
+  zh: CHINESE,
 };
 
 /** The language of a tag such as "de" or "de-AT"; undefined for one whose texts are left as written. */
