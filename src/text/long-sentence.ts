@@ -66,6 +66,7 @@ function mayCut(text: string, cut: number): boolean {
   const rest = text.slice(cut);
   if (CLINGS.test(rest)) return false;
   if (/\p{N},$/u.test(text.slice(0, cut)) && /^\s\p{N}/u.test(rest)) return false; // January 15, 2024
+  if (/\p{N}[：，]$/u.test(text.slice(0, cut)) && /^\p{N}/u.test(rest)) return false; // １５：３０
   return !(INSIDE_NUMBER.test(text.slice(0, cut)) && NUMBER_GOES_ON.test(rest));
 }
 

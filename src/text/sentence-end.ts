@@ -37,6 +37,11 @@ const STOP_RUN =
 const FULL_WIDTH = /[。！？｡]/u;
 const CLOSING = /["'”’»)\]}」』）】〉》]/u;
 const QUOTATIVE = /^[、，,とっなはがをにでものへや]/u; // 「…？」と言った: the quote is part of the sentence
+// “你好！”他说: so is the verb of saying behind it, and “정말?”이라고 물었다.
+const SAYING =
+  /^(?:\p{Script=Han}{1,5}?(?:说|說|问道?|問道|喊道?|答道|叫道|笑道)|(?:이?라[고는며]|하[고며는]|고 |는 |란 |면서))/u;
+const SAYING_LENGTH = 8; // units of the longest of these
+const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
 const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
@@ -47,7 +52,7 @@ export function judgeStop(window: StopWindow): StopVerdict {
   const rest = after.slice(run.length);
   if (rest === '') return complete ? run.length : 'wait';
   if (!complete && /^\[\d{0,3}$/u.test(rest)) return 'wait'; // perhaps a footnote number
-  if (!/^\s/u.test(rest)) return judgeTight(run, rest);
+  if (!/^\s/u.test(rest)) return judgeTight(window, run, rest);
   const opening = OPENING.exec(rest)?.[0] ?? '';
   const next = rest.slice(opening.length);
   if (next === '') return complete ? run.length : 'wait';
@@ -59,11 +64,14 @@ export function judgeStop(window: StopWindow): StopVerdict {
 }
 
 /** No space follows: only marks of writing systems that do without spaces end a sentence. */
-function judgeTight(run: string, rest: string): StopVerdict {
-  if (FULL_WIDTH.test(run)) {
-    return CLOSING.test(run.slice(-1)) && QUOTATIVE.test(rest) ? 'none' : run.length;
-  }
-  return /[!?]/u.test(run) && IDEOGRAPH.test(rest) ? run.length : 'none';
+function judgeTight({ before, complete }: StopWindow, run: string, rest: string): StopVerdict {
+  const fullWidth = FULL_WIDTH.test(run);
+  if (!fullWidth && !(/[!?]/u.test(run) && IDEOGRAPH.test(rest))) return 'none';
+  if (!fullWidth && EXCLAIMING_NAMES.has(/[a-z]*$/i.exec(before.slice(-WORD_LIMIT))?.[0].toLowerCase() ?? ''))
+    return 'none';
+  if (!QUOTE_END.test(run)) return run.length;
+  if (QUOTATIVE.test(rest) || SAYING.test(rest)) return 'none';
+  return complete || rest.length >= SAYING_LENGTH || !IDEOGRAPH.test(rest) ? run.length : 'wait';
 }
 
 interface Following {
