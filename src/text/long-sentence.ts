@@ -36,7 +36,7 @@ export function cutLongSentence(text: string, maxLength: number): number {
 }
 
 // A number and its unit, a short form and its name, the two sides of a sign, Louis XIV, [a link](…).
-const CLINGS_BACK = /[\p{N}\p{Sc}.%°#§+=<>×÷/~–—-]$/u;
+const CLINGS_BACK = /(?:[\p{N}\p{Sc}.%°#§+=<>×÷/~–—-]|\p{N}[만억조천백십万億兆亿萬千百])$/u;
 const CLINGS_ON = /^\s*(?:[\p{Sc}%°+=<>×÷/~–—-]|[IVXLC]+(?![\p{L}\p{N}]))/u;
 
 const LEADS_TO_NUMBER = /(?:\p{Lu}\p{L}*|\p{L}{3}|\p{N}\s?\p{L}{1,2}\.?)$/u;

@@ -44,6 +44,7 @@ const SAYING_LENGTH = 8; // units of the longest of these
 const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
+const HANGUL = /^\p{Script=Hangul}/u;
 const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
 
 export function judgeStop(window: StopWindow): StopVerdict {
@@ -90,6 +91,7 @@ function judgeSpaced(before: string, run: string, following: Following): Judgeme
   const closed = CLOSING.test(run);
   const lower = /^\p{Ll}/u.test(following.word);
   if (run.startsWith('.') && !run.startsWith('..') && !closed) return judgeFullStop(before, following);
+  if (/^(?:\.{2,}|…+)$/u.test(run) && HANGUL.test(following.word)) return 'none'; // 저… 죄송합니다만
   if (!lower) return 'end';
   // "Stop!" he said. · Ah ! quel plaisir · Well... maybe
   if (closed || /\s$/u.test(before) || /^(?:\.\.|…)/u.test(run)) return 'none';
@@ -105,6 +107,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (NEVER_FINAL.has(key)) return 'none';
   if (/^\p{Ll}/u.test(word)) return !isAbbreviation(last) && writesLowerCase(before) ? 'end' : 'none';
   if (digit && (BEFORE_NUMBER.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
+  if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
   if (/^[IVXL]{2,}$/.test(last)) return unless(AFTER_ORDINAL, following); // das XX. Jahrhundert
   if (OFTEN_FINAL.has(key)) return digit ? 'none' : unless(AFTER_TIME, following);
@@ -113,9 +116,17 @@ function judgeFullStop(before: string, following: Following): Judgement {
   return 'end';
 }
 
+/** "2024. 1. 15.": in a Korean date a stop follows the year, too. */
+function judgeYear({ word, wordEnds, tail }: Following): Judgement {
+  if (!wordEnds) return 'wait';
+  return /^\p{N}{1,2}$/u.test(word) && tail.startsWith('.') ? 'none' : 'end';
+}
+
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
 function judgeNumber(before: string, following: Following): Judgement {
   if (/(?:^|[\r\n])[\s*_#>-]*\p{N}{1,2}$/u.test(before)) return 'none';
+  if (/\p{N}{4}\. ?\p{N}{1,2}\. ?\p{N}{1,2}$/u.test(before.slice(-WORD_LIMIT)) && HANGUL.test(following.word))
+    return 'none';
   if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);
   const lead = /(\p{L}+)\s+\p{N}{1,2}$/u.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
   if (BEFORE_ORDINAL.has(lead.toLowerCase()) && /^\p{L}/u.test(following.word)) {
