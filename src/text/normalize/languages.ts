@@ -3,6 +3,7 @@ import { GERMAN } from './de/language.js';
 import { ENGLISH } from './en/language.js';
 import { FRENCH } from './fr/language.js';
 import { JAPANESE } from './ja/language.js';
+import { KOREAN } from './ko/language.js';
 import type { Language } from './language.js';
 import { CHINESE } from './zh/language.js';
 
@@ -12,6 +13,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   en: ENGLISH,
   fr: FRENCH,
   ja: JAPANESE,
+  ko: KOREAN,
   zh: CHINESE,
 };
 
