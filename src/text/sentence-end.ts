@@ -38,12 +38,18 @@ const STOP_RUN =
 const FULL_WIDTH = /[。！？｡]/u;
 const CLOSING = /["'”’“‘»)\]}」』）】〉》]/u;
 const QUOTATIVE = /^[、，,とっなはがをにでものへや]/u; // 「…？」と言った: the quote is part of the sentence
+// “你好！”他说: so is the verb of saying behind it, and “정말?”이라고 물었다.
+const SAYING =
+  /^(?:\p{Script=Han}{1,5}?(?:说|說|问道?|問道|喊道?|答道|叫道|笑道)|(?:이?라[고는며]|하[고며는]|고 |는 |란 |면서))/u;
+const SAYING_LENGTH = 8; // units of the longest of these
+const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
 const UNIT_BEHIND_NUMBER = /\p{N}\s?(?:[mghlst]|mm|cc)$/u;
 /** Short forms of two words: 3 p. m., p. ex. */
 const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})p\. (?:ex|ej))$/iu;
+const HANGUL = /^\p{Script=Hangul}/u;
 const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
 
 export function judgeStop(window: StopWindow): StopVerdict {
@@ -52,7 +58,7 @@ export function judgeStop(window: StopWindow): StopVerdict {
   const rest = after.slice(run.length);
   if (rest === '') return complete ? run.length : 'wait';
   if (!complete && /^\[\d{0,3}$/u.test(rest)) return 'wait'; // perhaps a footnote number
-  if (!/^\s/u.test(rest)) return judgeTight(run, rest);
+  if (!/^\s/u.test(rest)) return judgeTight(window, run, rest);
   const dash = DIALOGUE.exec(rest)?.[0].length ?? 0;
   if (dash === rest.length) return complete ? run.length : 'wait';
   if (dash > 0 && /^\p{Ll}/u.test(rest.slice(dash))) return 'none';
@@ -71,11 +77,14 @@ export function judgeStop(window: StopWindow): StopVerdict {
 }
 
 /** No space follows: only marks of writing systems that do without spaces end a sentence. */
-function judgeTight(run: string, rest: string): StopVerdict {
-  if (FULL_WIDTH.test(run)) {
-    return CLOSING.test(run.slice(-1)) && QUOTATIVE.test(rest) ? 'none' : run.length;
-  }
-  return /[!?]/u.test(run) && IDEOGRAPH.test(rest) ? run.length : 'none';
+function judgeTight({ before, complete }: StopWindow, run: string, rest: string): StopVerdict {
+  const fullWidth = FULL_WIDTH.test(run);
+  if (!fullWidth && !(/[!?]/u.test(run) && IDEOGRAPH.test(rest))) return 'none';
+  if (!fullWidth && EXCLAIMING_NAMES.has(/[a-z]*$/i.exec(before.slice(-WORD_LIMIT))?.[0].toLowerCase() ?? ''))
+    return 'none';
+  if (!QUOTE_END.test(run)) return run.length;
+  if (QUOTATIVE.test(rest) || SAYING.test(rest)) return 'none';
+  return complete || rest.length >= SAYING_LENGTH || !IDEOGRAPH.test(rest) ? run.length : 'wait';
 }
 
 interface Following {
@@ -94,6 +103,7 @@ function judgeSpaced(before: string, run: string, following: Following): Judgeme
   const closed = CLOSING.test(run);
   const lower = /^\p{Ll}/u.test(following.word);
   if (run.startsWith('.') && !run.startsWith('..') && !closed) return judgeFullStop(before, following);
+  if (/^(?:\.{2,}|…+)$/u.test(run) && HANGUL.test(following.word)) return 'none'; // 저… 죄송합니다만
   if (!lower) return 'end';
   // "Stop!" he said. · Ah ! quel plaisir · Well... maybe
   if (closed || /\s$/u.test(before) || /^(?:\.\.|…)/u.test(run)) return 'none';
@@ -112,6 +122,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (/^\p{Ll}/u.test(word)) return judgeLowerCase(before, last, following);
   if (digit && (BEFORE_NUMBER.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
   if (BEFORE_NUMBER.has(key) && /^[IVXLC]+$/.test(word)) return judgeRoman(following); // chap. IV
+  if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
   if (/^[IVXL]{2,}$/.test(last)) return unless(AFTER_ORDINAL, following); // das XX. Jahrhundert
   if (OFTEN_FINAL.has(key)) return digit ? 'none' : unless(AFTER_TIME, following);
@@ -124,6 +135,12 @@ function judgeFullStop(before: string, following: Following): Judgement {
 function judgeRoman({ word, wordEnds }: Following): Judgement {
   if (!wordEnds) return 'wait';
   return word === 'I' ? 'end' : 'none';
+}
+
+/** "2024. 1. 15.": in a Korean date a stop follows the year, too. */
+function judgeYear({ word, wordEnds, tail }: Following): Judgement {
+  if (!wordEnds) return 'wait';
+  return /^\p{N}{1,2}$/u.test(word) && tail.startsWith('.') ? 'none' : 'end';
 }
 
 const LIST_NUMBER =
@@ -140,6 +157,8 @@ function judgeLowerCase(before: string, last: string, { word, wordEnds }: Follow
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
 function judgeNumber(before: string, following: Following): Judgement {
   if (LIST_NUMBER.test(before)) return 'none';
+  if (/\p{N}{4}\. ?\p{N}{1,2}\. ?\p{N}{1,2}$/u.test(before.slice(-WORD_LIMIT)) && HANGUL.test(following.word))
+    return 'none';
   if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);
   const lead = /(\p{L}+)\s+\p{N}{1,2}$/u.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
   if (BEFORE_ORDINAL.has(lead.toLowerCase()) && /^\p{L}/u.test(following.word)) {

@@ -15,6 +15,12 @@ export const HIDDEN = 6;
 /** A character of two units; see `isEmoji`. */
 export const PAIR = 7;
 
+const IDEOGRAPHS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー`;
+const IDEOGRAPHIC = new RegExp(`[${IDEOGRAPHS}]`, 'u');
+/** Source of an expression: a letter of an alphabet, and a letter or digit. Ideographs do not make a word longer. */
+export const ALPHABETIC = String.raw`(?:(?![${IDEOGRAPHS}])\p{L})`;
+export const WORD_UNIT = String.raw`(?:(?![${IDEOGRAPHS}])[\p{L}\p{N}])`;
+
 const classes = new Uint8Array(65_536);
 
 export function classOf(unit: number): number {
@@ -29,9 +35,7 @@ function classify(unit: number): number {
   if (/[0-9]/.test(character)) return DIGIT;
   if (/\s/.test(character) && unit !== 0xfeff) return SPACE;
   if (/[\p{Cc}\p{Cf}\uFE0E\uFE0F\u20E3]/u.test(character)) return HIDDEN;
-  if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]/u.test(character)) {
-    return IDEOGRAPH;
-  }
+  if (IDEOGRAPHIC.test(character)) return IDEOGRAPH;
   return /[\p{L}\p{M}]/u.test(character) && !/[ªº]/.test(character) ? LETTER : MARK;
 }
 
@@ -56,12 +60,16 @@ const NUMBER_MARKS = '：，';
 /** The same text with each character in its narrow form; offsets do not change. */
 export function fold(text: string): string {
   return text.replace(FOLDED, (character, at: number) => {
-    if (NUMBER_MARKS.includes(character)) {
-      const between = /[0-9０-９]/.test(text[at - 1] ?? '') && /[0-9０-９]/.test(text[at + 1] ?? '');
-      return between ? narrow(character) : character;
-    }
-    return foldOne(character);
+    if (!NUMBER_MARKS.includes(character)) return foldOne(character);
+    return isInNumber(text, at) ? narrow(character) : character;
   });
+}
+
+/** １５：３０ and １，５００; but 有效期5，10天 is a clause and another. */
+function isInNumber(text: string, at: number): boolean {
+  const [before, after] = [text.slice(Math.max(0, at - 4), at), text.slice(at + 1, at + 5)];
+  if (text[at] === '：') return /[0-9０-９]$/.test(before) && /^[0-9０-９]/.test(after);
+  return /(?<![0-9０-９])[0-9０-９]{1,3}$/.test(before) && /^[0-9０-９]{3}(?![0-9０-９])/.test(after);
 }
 
 function narrow(character: string): string {

@@ -206,6 +206,10 @@ export interface Language {
   readonly writing: Writing;
   readonly symbols: SymbolNames;
   readonly speech: Speech;
+  /** Its words are not parted by spaces: within the words of a token, and between them and an ideograph, there is none. */
+  readonly unspaced?: true;
+  /** Asked once a text: turns the words of a token into the characters of that text, where it has two scripts. */
+  readonly respell?: (text: string) => ((spoken: string) => string) | undefined;
   /** Recognisers of its own; they are asked before the shared ones. */
   readonly own?: {
     readonly atDigit?: readonly Recogniser[];

@@ -4,9 +4,12 @@ import { ENGLISH } from './en/language.js';
 import { SPANISH } from './es/language.js';
 import { FRENCH } from './fr/language.js';
 import { ITALIAN } from './it/language.js';
+import { JAPANESE } from './ja/language.js';
+import { KOREAN } from './ko/language.js';
 import type { Language } from './language.js';
 import { PORTUGUESE } from './pt/language.js';
 import { PORTUGUESE_OF_PORTUGAL } from './pt/portugal.js';
+import { CHINESE } from './zh/language.js';
 
 // One line a language, in the order of their tags; with a region where it is spoken with other words there.
 const LANGUAGES: Readonly<Record<string, Language>> = {
@@ -15,10 +18,13 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   es: SPANISH,
   fr: FRENCH,
   it: ITALIAN,
+  ja: JAPANESE,
+  ko: KOREAN,
   pt: PORTUGUESE,
   'pt-ao': PORTUGUESE_OF_PORTUGAL,
   'pt-mz': PORTUGUESE_OF_PORTUGAL,
   'pt-pt': PORTUGUESE_OF_PORTUGAL,
+  zh: CHINESE,
 };
 
 /** The language of a tag such as "de" or "de-AT"; undefined for one whose texts are left as written. */

@@ -20,7 +20,7 @@
 //   6. `test/text/normalize/xx.cases.tsv`: "# sentence about behaviour", then lines "written TAB spoken".
 //      `normalize.test.ts` reads all such files: no code. Every case is also pushed by character through
 //      `SentenceStream`, so abbreviations that the segmenter must know belong in `../abbreviations.ts`.
-// `en/` and `de/` are models; `de/` has gender and case.
+// `en/` and `de/` are models; `de/` has gender and case; `zh/` is written without spaces.
 import { classOf, DIGIT, fold, HIDDEN, IDEOGRAPH, LETTER, PAIR, SPACE } from './characters.js';
 import type { Language } from './language.js';
 import { Reading, type Found, type Recogniser } from './reading.js';
@@ -47,7 +47,7 @@ export function normalize(
 ): Normalized {
   let known = recognisers.get(language);
   if (known === undefined) recognisers.set(language, (known = recognisersOf(language)));
-  return new Scan(text, known, claimed).run();
+  return new Scan(text, language, known, claimed).run();
 }
 
 class Scan {
@@ -56,15 +56,17 @@ class Scan {
   readonly #claimed: readonly Claim[];
   readonly #reading: Reading;
   readonly #spoken: SpokenText;
+  readonly #respell: ((spoken: string) => string) | undefined;
   #nextClaim = 0;
   #copied = 0; // what is before this offset is in the result
 
-  constructor(text: string, known: Recognisers, claimed: readonly Claim[]) {
+  constructor(text: string, language: Language, known: Recognisers, claimed: readonly Claim[]) {
     this.#text = fold(text);
     this.#known = known;
     this.#claimed = claimed;
     this.#reading = new Reading(this.#text);
-    this.#spoken = new SpokenText(text);
+    this.#spoken = new SpokenText(text, language.unspaced ?? false);
+    this.#respell = language.respell?.(this.#text);
   }
 
   run(): Normalized {
@@ -108,7 +110,8 @@ class Scan {
   }
 
   #replace(at: number, found: Found): number {
-    const { spoken, rule } = found;
+    const { rule } = found;
+    const spoken = this.#respell?.(found.spoken) ?? found.spoken;
     const doubled =
       spoken.endsWith('.') && this.#text[found.end] === '.' && this.#text[found.end + 1] !== '.';
     const end = doubled ? found.end + 1 : found.end; // the stop of "6 PM." is in "p.m." already

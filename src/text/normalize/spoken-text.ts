@@ -1,5 +1,5 @@
 // The result as it grows: what is spoken, and where each part of it was written.
-import { classOf, DIGIT, LETTER } from './characters.js';
+import { classOf, DIGIT, IDEOGRAPH, LETTER } from './characters.js';
 import type { Rule } from './reading.js';
 
 /** A token that is spoken in other words than it is written. */
@@ -30,23 +30,30 @@ export interface Normalized {
 }
 
 const SPACE_UNIT = 0x20;
+const IDEOGRAPHIC =
+  '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\u3001-\u303F\u30FC\uFF01-\uFF5E]';
+const INNER_SPACE = new RegExp(`(?<=${IDEOGRAPHIC}) | (?=${IDEOGRAPHIC})`, 'gu');
 
 export class SpokenText {
   readonly #written: string;
+  readonly #unspaced: boolean;
   readonly #parts: string[] = [];
   readonly #pieces: Piece[] = [];
   readonly #replacements: Replacement[] = [];
   #length = 0;
   #last = SPACE_UNIT; // last unit of the words so far
   #afterWords = false; // the last piece was not copied
+  #spaceAfterWords = false; // the last piece is a space, and the one before it was not copied
 
-  constructor(written: string) {
+  constructor(written: string, unspaced = false) {
     this.#written = written;
+    this.#unspaced = unspaced;
   }
 
   /** What stands in `text` (the written one, folded) is spoken as it stands. */
   copy(text: string, from: number, to: number): void {
     if (to <= from) return;
+    if (this.#spaceAfterWords) this.#closeUp(text.charCodeAt(from), from);
     if (this.#afterWords && this.#touches(text.charCodeAt(from))) this.#append(' ', from, from);
     this.#afterWords = false;
     this.#append(text.slice(from, to), from, to);
@@ -54,15 +61,18 @@ export class SpokenText {
 
   /** White space: one space between words, none at the beginning. */
   space(from: number, to: number): void {
+    this.#spaceAfterWords = this.#afterWords;
     this.#afterWords = false;
     if (this.#last === SPACE_UNIT) return;
     this.#append(' ', from, to);
   }
 
-  replace(start: number, end: number, spoken: string, rule: Rule): void {
+  replace(start: number, end: number, words: string, rule: Rule): void {
+    const spoken = this.#unspaced ? words.replace(INNER_SPACE, '') : words;
     const unit = spoken.charCodeAt(0);
     if (spoken !== '' && this.#touches(unit)) this.#append(' ', start, start);
     if (/^[,.;:]/.test(spoken)) this.#dropSpace();
+    if (spoken !== '') this.#closeUp(unit, start);
     const spokenStart = this.#length;
     const text = this.#last === SPACE_UNIT ? spoken.trimStart() : spoken;
     if (text !== '') {
@@ -97,6 +107,18 @@ export class SpokenText {
     this.#pieces.push({ spoken: start, spokenEnd: this.#length, source: from, sourceEnd: to });
   }
 
+  /** People who write without spaces put some around figures; the words are written as others are. */
+  #closeUp(next: number, from: number): void {
+    this.#spaceAfterWords = false;
+    if (!this.#unspaced || this.#last !== SPACE_UNIT || !isIdeographic(next)) return;
+    const before = this.#parts.at(-2) ?? '';
+    if (this.#parts.at(-1) !== ' ' || !isIdeographic(before.charCodeAt(before.length - 1))) return;
+    const { source = 0, sourceEnd = 0 } = this.#pieces.at(-1) ?? {};
+    const numbers = /\d/.test(this.#written[source - 1] ?? '') && /\d/.test(this.#written[from] ?? '');
+    const parted = numbers || this.#written.slice(source, sourceEnd).includes('\n');
+    if (!parted) this.#dropSpace(); // "3 5" is not 35, and a line is not its neighbour
+  }
+
   /** No space stands before a comma. */
   #dropSpace(): void {
     if (this.#parts.at(-1) !== ' ') return;
@@ -115,6 +137,12 @@ export class SpokenText {
 function isWordUnit(unit: number): boolean {
   const kind = classOf(unit);
   return kind === LETTER || kind === DIGIT;
+}
+
+/** An ideograph or a mark that is as wide. */
+function isIdeographic(unit: number): boolean {
+  const mark = (unit >= 0x3001 && unit <= 0x303f) || (unit >= 0xff01 && unit <= 0xff5e);
+  return mark || classOf(unit) === IDEOGRAPH;
 }
 
 /** Copied pieces map unit by unit, others as a whole. */

@@ -12,7 +12,10 @@ const FEWEST = 150; // cases of a language
 function spokenByCharacter(text: string, language: Language): string {
   const stream = new SentenceStream();
   const sentences = [...Array.from(text, (character) => stream.push(character)).flat(), ...stream.end()];
-  return sentences.map((sentence) => normalize(sentence.text, language).text).join(' ');
+  return sentences.reduce((all, { text: sentence, start }, index) => {
+    const tight = start === sentences[index - 1]?.end; // 你好。世界。: no space was written
+    return all + (index === 0 || tight ? '' : ' ') + normalize(sentence, language).text;
+  }, '');
 }
 
 /** Every case that is not spoken as expected, as one readable list. */

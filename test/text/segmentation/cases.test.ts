@@ -1,5 +1,5 @@
-// Reads every *.cases.txt of this folder: "# sentence about behaviour", then one text a line, its sentences parted by " | ".
-// In *.clauses.txt they are parted into clauses, too.
+// Reads every *.cases.txt of this folder: "# sentence about behaviour", then one text a line, its sentences parted by " | ",
+// or by "|" where no space parts them. In *.clauses.txt they are parted into clauses, too.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -36,8 +36,9 @@ function casesOf(file: string): Map<string, Case[]> {
 }
 
 function caseOf(line: string): Case {
-  const parts = line.replaceAll('\\n', '\n').split(/ \| |(?<=\n)\| /);
-  const text = parts.reduce((all, part) => all + (all.endsWith('\n') ? '' : ' ') + part);
+  const written = line.replaceAll('\\n', '\n');
+  const parts = written.split(/ \| |(?<=\n)\| |(?<=\S)\|(?=\S)/);
+  const text = written.replaceAll(' | ', ' ').replace(/(?<=\n)\| |(?<=\S)\|(?=\S)/g, '');
   return { text, expected: parts.map((part) => part.trim().replaceAll('\n', ' ')) };
 }
 

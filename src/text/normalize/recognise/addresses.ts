@@ -6,7 +6,7 @@ import { NOWHERE, type Found, type Reading, type Recogniser, type Rule } from '.
 
 const LONGEST = 300; // units of an address that is read out
 const CHUNK = new RegExp(
-  `[^\\s<>"“”„«»‹›\`、。，！？（）「」\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}]{2,${LONGEST}}`,
+  `[^\\s<>"“”„«»‹›\`、。，！？；：（）「」『』《》〈〉【】…\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}]{2,${LONGEST}}`,
   'uy',
 );
 const CLOSING = /[.,;:!?'’)\]}*_~|]+$/u;

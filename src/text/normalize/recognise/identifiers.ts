@@ -1,24 +1,32 @@
 // Versions, IP addresses, telephone numbers, and names mixed of letters and digits.
-import { isWordAt } from '../characters.js';
+import { ALPHABETIC, isWordAt, WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 
 const IP = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::(\d{1,5}))?(?![\d.]\d|\d)(?:\/\d{1,2}\b)?/y;
 const VERSION = /\d{1,5}(?:\.\d{1,6}){2,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?(?![\d]|\.\d)/y;
-const MARKED_VERSION =
-  /[vV](?:\. ?)?(\d{1,5}(?:\.\d{1,6}){0,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?)(?![\p{L}\p{N}]|\.\d)/uy;
-const INTERNATIONAL = /\+(\d{1,3}(?:[ ./-]?\(?\d{1,5}\)?){1,7})(?![\d\p{L}]|[.-]\d)/uy;
-const ANY_TELEPHONE = /\(?\+?\d(?:[ ./()-]{0,2}\d){2,17}(?![\d\p{L}])/uy;
-const MIXED_AT_LETTER =
-  /\p{Lu}[\p{L}]{0,11}(?:-?\d{1,20}(?:-?\p{Lu}{1,4}(?![\p{L}]))?){1,4}(?![\p{L}\p{N}]|[.,]\d)/uy;
-const MIXED_AT_DIGIT = /\d{1,4}-?(?:\p{Lu}{1,4}\d{0,4}){1,3}(?![\p{L}\p{N}])/uy;
-const CODE =
-  /(?=[A-Z\d-]{0,40}\d)(?=[A-Z\d-]{0,40}[A-Z])[A-Z\d]{1,20}(?:-[A-Z\d]{1,20}){1,6}(?![\p{L}\p{N}])/uy;
-const SERIAL = /(?=[A-Z]{0,2}\d)(?=[A-Z\d]{0,20}[A-Z])[A-Z\d]{6,40}(?![\p{L}\p{N}])/uy;
-const IBAN = /[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?![\p{L}\p{N}])/uy;
+const MARKED_VERSION = endingWord(
+  String.raw`[vV](?:\. ?)?(\d{1,5}(?:\.\d{1,6}){0,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?)(?!\.\d)`,
+);
+const INTERNATIONAL = endingWord(String.raw`\+(\d{1,3}(?:[ ./-]?\(?\d{1,5}\)?){1,7})(?![.-]\d)`);
+const ANY_TELEPHONE = endingWord(String.raw`\(?\+?\d(?:[ ./()-]{0,2}\d){2,17}`);
+const MIXED_AT_LETTER = endingWord(
+  String.raw`\p{Lu}${ALPHABETIC}{0,11}(?:-?\d{1,20}(?:-?\p{Lu}{1,4}(?!${ALPHABETIC}))?){1,4}(?![.,]\d)`,
+);
+const MIXED_AT_DIGIT = endingWord(String.raw`\d{1,4}-?(?:\p{Lu}{1,4}\d{0,4}){1,3}`);
+const CODE = endingWord(
+  String.raw`(?=[A-Z\d-]{0,40}\d)(?=[A-Z\d-]{0,40}[A-Z])[A-Z\d]{1,20}(?:-[A-Z\d]{1,20}){1,6}`,
+);
+const SERIAL = endingWord(String.raw`(?=[A-Z]{0,2}\d)(?=[A-Z\d]{0,20}[A-Z])[A-Z\d]{6,40}`);
+const IBAN = endingWord(String.raw`[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?`);
 const RUNS = /\p{L}+|\d+/gu;
 const AS_NUMBER = 2; // digits that are said as one number
+
+/** What is found ends where a word does: before 飞机 A380 does. */
+function endingWord(source: string): RegExp {
+  return new RegExp(`${source}(?!${WORD_UNIT})`, 'uy');
+}
 
 export class Identifiers {
   readonly #language: Language;

@@ -22,7 +22,7 @@ const ESCAPE = /\\(?:[()[\]]|(?=[!-/:-@[-`{-~]))/y;
 const AUTOLINK = /<(?=(?:https?:\/\/|mailto:|www\.|[\w.+-]{1,64}@)[^\s<>]{1,300}>)/y;
 const ENTITY = /&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,7})|#x([\da-f]{1,6}));/iy;
 const ENTITIES: Readonly<Record<string, string>> = { lt: '', gt: '', quot: '"', apos: "'", nbsp: ' ' };
-const SOURCE = /【[^】\n]{0,40}】/y; // 【4:0†source】
+const SOURCE = /【\d{1,4}(?::\d{1,4})?†[^】\n]{0,40}】/y; // 【4:0†source】, but 【重要】 is read
 
 const NUMBERED = /(\d{1,3})[.)](?=\s)/y;
 const TABLE_RULE = /\|?[ :|-]*-{2}[ :|-]*(?=\n|$)/y;
@@ -58,7 +58,10 @@ function mark(reading: Reading): Found | undefined {
       return fence(reading) ?? dropped(reading, TICKS);
     case '[':
     case '!':
-      return dropped(reading, LINK) ?? (sign === '[' ? (dropped(reading, FOOTNOTE) ?? reference(reading)) : undefined);
+      return (
+        dropped(reading, LINK) ??
+        (sign === '[' ? (dropped(reading, FOOTNOTE) ?? reference(reading)) : undefined)
+      );
     case ']':
       return dropped(reading, LINK_END);
     case '#':

@@ -1,12 +1,12 @@
 // Numbers with a form of their own: fractions, scores, ordinals, decades, digits said one by one.
-import { isDigitAt, isWordAt } from '../characters.js';
+import { isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import { digitsEnd } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 import { isNear } from './identifiers.js';
 
-const GROUPS = /\d{1,8}(?:-\d{1,8}){2,8}(?![\p{L}\p{N}-])/uy;
-const CARD = /\d{4}(?: \d{4}){2,4}(?![\p{L}\p{N}]|[.,]\d| \d{4}(?!\d))/uy;
+const GROUPS = new RegExp(String.raw`\d{1,8}(?:-\d{1,8}){2,8}(?!${WORD_UNIT}|-)`, 'uy');
+const CARD = new RegExp(String.raw`\d{4}(?: \d{4}){2,4}(?!${WORD_UNIT}|[.,]\d| \d{4}(?!\d))`, 'uy');
 const RATIO = /(\d{1,3}):(\d{1,3})(?![\d:]|\.\d)/y;
 const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\d-–/]|\.\d)/y;
 const YEARS = /(1\d{3}|20\d\d)([-–/])(\d\d|\d{4})(?![\d/.-]\d|\d)/y;

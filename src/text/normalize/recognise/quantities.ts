@@ -1,5 +1,5 @@
 // Amounts: money, measures, percentages, ranges, and numbers that only count.
-import { classAt, DIGIT, isDigitAt, isWordAt } from '../characters.js';
+import { ALPHABETIC, classAt, DIGIT, isDigitAt, isWordAt } from '../characters.js';
 import type { Currency, Fraction, Language, Noun, Quantity } from '../language.js';
 import { LiteralTable } from '../literals.js';
 import { isSayable } from '../number-words.js';
@@ -12,11 +12,14 @@ interface QuantityAt {
 }
 
 const RANGE_MARK = /( ?)([-–—~～〜])\1/y;
-const FRACTION = /(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|\.\d)(?!\p{L}(?!\s|\p{P}|$))/uy;
+const FRACTION = new RegExp(
+  String.raw`(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|\.\d)(?!${ALPHABETIC}(?!\s|\p{P}|$))`,
+  'uy',
+);
 const REPEATABLE: ReadonlySet<Rule> = new Set<Rule>(['percent', 'measure', 'currency']);
 const SIGN = /[-−+±]/;
 const MINUS = /[-−–]/;
-const MIXED_FRACTION = /[ -](\d{1,3})[/⁄](\d{1,4})(?![\d/⁄\p{L}])/uy;
+const MIXED_FRACTION = new RegExp(String.raw`[ -](\d{1,3})[/⁄](\d{1,4})(?![\d/⁄]|${ALPHABETIC})`, 'uy');
 const VULGAR = '¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞';
 const VULGAR_PARTS = '1/4 1/2 3/4 1/7 1/9 1/10 1/3 2/3 1/5 2/5 3/5 4/5 1/6 5/6 1/8 3/8 5/8 7/8'.split(' ');
 
@@ -169,7 +172,10 @@ export class Quantities {
 
   #currencyAt(text: string, at: number): { written: string; value: Currency; end: number } | undefined {
     const code = text.slice(at, at + 3);
-    const known = isDigitAt(text, at + 3) && /^[A-Z]{3}$/.test(code) ? this.#language.writing.currencies[code] : undefined;
+    const known =
+      isDigitAt(text, at + 3) && /^[A-Z]{3}$/.test(code)
+        ? this.#language.writing.currencies[code]
+        : undefined;
     const literal = known === undefined ? this.#currencies.at(text, at) : { written: code, value: known }; // USD5
     return literal && { ...literal, end: at + literal.written.length };
   }
@@ -208,7 +214,7 @@ export class Quantities {
 
   #count(reading: Reading, { quantity, end }: QuantityAt): Found | undefined {
     const { text } = reading;
-    if (isWordAt(text, end)) return undefined;
+    if (isWordAt(text, end) && isWordAt(text, end - 1)) return undefined; // 3万5千 goes on behind a word of its own
     const { number, to, magnitude } = quantity;
     const around = reading.around(end);
     if (to !== undefined) {
@@ -233,11 +239,14 @@ export class Quantities {
     const fraction = this.#fractionAt(text, first);
     if (fraction !== undefined)
       return { quantity: { number, fraction: fraction.fraction }, end: fraction.end };
-    const range = this.#rangeAt(text, first, sign);
+    const range = this.#rangeAt(text, { numeral: number, end }, sign);
     if (range !== undefined) end = range.end;
     const magnitude = this.#magnitudeAt(text, end);
     if (magnitude !== undefined) end = magnitude.end;
-    const second = magnitude === undefined || range !== undefined ? undefined : this.#rangeAt(text, { ...first, end }, sign);
+    const second =
+      magnitude === undefined || range !== undefined
+        ? undefined
+        : this.#rangeAt(text, { ...first, end }, sign);
     const same = second === undefined ? undefined : this.#magnitudeAt(text, second.end); // $1.2M–$1.5M
     const isRange = same !== undefined && same.value.power === magnitude?.value.power;
     if (isRange) end = same.end;

@@ -1,4 +1,5 @@
 // Times of day and durations on a clock: 3:30 p.m., 15.30 Uhr, 9-5, 1:05:20.
+import { WORD_UNIT } from '../characters.js';
 import type { Language, WrittenTime } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
@@ -6,8 +7,11 @@ import { alternatives } from './dates.js';
 
 const END = '(?![\\p{L}\\p{N}]|[.:,]\\d)';
 const DASH = /( ?)[-–]\1/y;
-const OFFSET = /(UTC|GMT)([-+−])(\d{1,2})(?![\p{L}\p{N}]|[.,:]\d)/uy;
-const DURATION = /(\d{1,3}) ?h(?: ?(\d{1,2}) ?(?:min|m)\b)?(?: ?(\d{1,2}) ?s\b)?(?![\p{L}\p{N}])/uy;
+const OFFSET = new RegExp(String.raw`(UTC|GMT)([-+−])(\d{1,2})(?!${WORD_UNIT}|[.,:]\d)`, 'uy');
+const DURATION = new RegExp(
+  String.raw`(\d{1,3}) ?h(?: ?(\d{1,2}) ?(?:min|m)\b)?(?: ?(\d{1,2}) ?s\b)?(?!${WORD_UNIT})`,
+  'uy',
+);
 const MINUTES = /(\d{1,3}) ?(?:min|m) ?(\d{1,2}) ?s(?:ec)?\b/y;
 
 interface TimeAt {

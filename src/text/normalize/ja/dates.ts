@@ -1,0 +1,124 @@
+// Japanese dates, times and ranges: 2024/1/15(月), R6年, 午後3:30, 9:00〜18:00.
+import type { WrittenTime } from '../language.js';
+import { withoutZeros } from '../numerals.js';
+import type { Found, Reading } from '../reading.js';
+import { cardinal } from './numbers.js';
+import { time } from './speech.js';
+
+const WEEKDAY = /[(（]([月火水木金土日])(?:曜日?)?(?:[・,、](?:祝|祝日))?[)）]/y;
+const MONTH_DAY = /(\d{1,2})\/(\d{1,2})(?=[(（][月火水木金土日]|から|まで|より|以降|時点|\(|発売|開催|締切)/y;
+const PADDED = /0(\d)(?= ?[月日時分秒])/y;
+const ERA = /([MTSHR])\.?(\d{1,2})(?:年|\.(\d{1,2})\.(\d{1,2})(?![\d.]))/y;
+const ERAS: Readonly<Record<string, string>> = { M: '明治', T: '大正', S: '昭和', H: '平成', R: '令和' };
+
+/** 1月15日(月): the weekday is said in full. */
+export function weekday(reading: Reading): Found | undefined {
+  const before = reading.text.slice(Math.max(0, reading.at - 3), reading.at);
+  if (!/(?:日|\d)$/.test(before)) return undefined;
+  const match = reading.match(WEEKDAY);
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `${match[1] ?? ''}曜日`, rule: 'date' };
+}
+
+/** 1/15(月), 1/15から: no fraction. */
+export function monthDay(reading: Reading): Found | undefined {
+  if (!reading.isFresh || /[/.]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+  const match = reading.match(MONTH_DAY);
+  if (match === undefined) return undefined;
+  const [written, month = '', day = ''] = match;
+  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > 31) return undefined;
+  const spoken = `${cardinal(withoutZeros(month))}月${cardinal(withoutZeros(day))}日`;
+  return { end: reading.at + written.length, spoken, rule: 'date' };
+}
+
+/** 01月, 09時05分: the zero is not said. */
+export function padded(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(PADDED) : undefined;
+  if (match === undefined) return undefined;
+  const digit = match[1] ?? '';
+  const midnight = digit === '0' && reading.text.slice(reading.at + 2, reading.at + 4).includes('時');
+  return { end: reading.at + 2, spoken: midnight ? '零' : cardinal(digit), rule: 'cardinal' };
+}
+
+/** R6年, H30.4.1. */
+export function era(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(ERA) : undefined;
+  if (match === undefined) return undefined;
+  const [written, name = '', year = '', month, day] = match;
+  const date = month === undefined ? '' : `${cardinal(withoutZeros(month))}月${cardinal(withoutZeros(day ?? ''))}日`;
+  const spoken = `${ERAS[name] ?? name}${year === '1' ? '元' : cardinal(withoutZeros(year))}年${date}`;
+  return { end: reading.at + written.length, spoken, rule: 'date' };
+} // prettier-ignore
+
+const CLOCK =
+  /(\d{1,2}):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,3})?)?(?: ?([AaPp])\.?[Mm]\.?(?![A-Za-z]))?(?![\d:]|\.\d)/y;
+const HOUR = /(\d{1,2})()() ?([AaPp])\.?[Mm]\.?(?![A-Za-z\d])/y;
+const HALF_FIRST = /([AaPp])\.?[Mm]\.? ?(?=\d{1,2}(?::\d\d|時))/y;
+const SCORE_NEAR = /(?:スコア|比率|割合|縦横比|アスペクト比|比)(?:は|が|、|:|：)? ?$/;
+const SCORE_AFTER = /^ ?(?:で(?:勝|負|敗|快勝|勝利|下し|破|逆転|引き分)|の(?:スコア|割合|比))/;
+
+/** 15:30, 9:05 PM. */
+export function clock(reading: Reading): Found | undefined {
+  if (!reading.isFresh || /[.:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+  const match = reading.match(CLOCK) ?? reading.match(HOUR);
+  if (match === undefined) return undefined;
+  const [written, hours = '', minutes = '', seconds, half] = match;
+  const end = reading.at + written.length;
+  if (Number(hours) > 29 || (half === undefined && isScore(reading, end))) return undefined; // 25:30 is after midnight
+  const said: WrittenTime = {
+    hours: withoutZeros(hours),
+    minutes,
+    ...(seconds && { seconds }),
+    ...(half && { half: halfName(half) }),
+  };
+  return { end, spoken: time(said), rule: 'time' };
+}
+
+/** AM 9:00. */
+export function halfFirst(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(HALF_FIRST) : undefined;
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: halfName(match[1] ?? ''), rule: 'time' };
+}
+
+function halfName(letter: string): string {
+  return letter.toLowerCase() === 'p' ? '午後' : '午前';
+}
+
+export function isScore(reading: Reading, end: number): boolean {
+  const { text, at } = reading;
+  return SCORE_NEAR.test(text.slice(Math.max(0, at - 9), at)) || SCORE_AFTER.test(text.slice(end, end + 7));
+}
+
+const SCORE = /(\d{1,3})[-–ー:](\d{1,3})(?![\d:.-]\d|\d)/y;
+
+/** 3-1で勝利. */
+export function score(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(SCORE) : undefined;
+  if (match === undefined || !isScore(reading, reading.at + match[0].length)) return undefined;
+  const spoken = `${cardinal(withoutZeros(match[1] ?? ''))}対${cardinal(withoutZeros(match[2] ?? ''))}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'score' };
+}
+
+const MARK = /( ?)[-–—~～〜]\1/y;
+const WAVE = /( ?)[~～〜]\1/y;
+const FROM =
+  /(?:\d ?(?:[年月日時分秒歳円万億個人名回階号本枚度%‰℃°話章条位点件]|[kc]?m|k?g|曜日|か月|ヶ月|時間|週間)|\d[:：]\d\d|[(（][月火水木金土日][)）]|[月火水木金土日]曜日?)$/;
+const TO = /^(?:[\d¥$€£]|-\d|[月火水木金土日]曜|午前|午後|翌|同|正午|深夜|今|現在)/;
+const TERM = /^(?:[。、,.！？!?\s)）」]|$)/;
+
+/** 9:00〜18:00, 月曜〜金曜, 東京〜大阪, 10:00〜; but ですよ〜 is a tone. */
+export function rangeMark(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const before = text.slice(Math.max(0, at - 6), at).trimEnd();
+  const start = text[at - 1] === ' ' ? at - 1 : at;
+  const [match, wave] = [reading.match(MARK, start), reading.match(WAVE, start)];
+  if (match === undefined) return undefined;
+  const end = start + match[0].length;
+  const after = text.slice(end, end + 3);
+  const isRange = FROM.test(before) && (TO.test(after) || (wave !== undefined && TERM.test(after)));
+  const between = wave !== undefined && /[\p{Script=Han}\p{Script=Katakana}A-Za-z]$/u.test(before)
+    && /^[\p{Script=Han}\p{Script=Katakana}A-Za-z]/u.test(after);
+  if (isRange || between) return { end, spoken: 'から', rule: 'range' };
+  return wave !== undefined && TERM.test(after) ? { end: at + 1, spoken: '', rule: 'punctuation' } : undefined;
+} // prettier-ignore

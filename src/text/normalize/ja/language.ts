@@ -1,0 +1,51 @@
+// Japanese. Numbers are said in kanji and digits in katakana; see `numbers.ts` for why.
+import type { Language } from '../language.js';
+import {
+  capitalUnit,
+  keyed,
+  listNumber,
+  numberOfName,
+  numberSign,
+  plusBetween,
+} from '../recognise/attached.js';
+import { clock, era, halfFirst, monthDay, padded, rangeMark, score, weekday } from './dates.js';
+import { emergency, house, KEYWORDS, longCount, parts, postcode, roman, sign } from './numbered.js';
+import { SPEECH } from './speech.js';
+import { UNITS } from './units.js';
+import { WRITING } from './writing.js';
+
+export const JAPANESE: Language = {
+  tag: 'ja',
+  writing: WRITING,
+  speech: SPEECH,
+  unspaced: true,
+  own: {
+    atDigit: [
+      listNumber(SPEECH, '、'), padded, monthDay, score, clock, postcode, keyed(SPEECH, KEYWORDS), house, emergency, parts,
+      capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
+    ],
+    atLetter: [era, halfFirst, roman],
+    atMark: [weekday, rangeMark, plusBetween('足す'), numberSign(SPEECH, '、'), sign],
+  },
+  symbols: {
+    inAddress: {
+      '@': 'アットマーク', '.': 'ドット', '/': 'スラッシュ', '\\': 'バックスラッシュ', '-': 'ハイフン', _: 'アンダーバー', ':': 'コロン', '#': 'シャープ',
+      '?': 'クエスチョンマーク', '=': 'イコール', '&': 'アンド', '+': 'プラス', '~': 'チルダ', '%': 'パーセント', '*': 'アスタリスク', '!': 'ビックリマーク',
+    },
+    inMath: {
+      '+': '足す', '-': '引く', '−': '引く', '×': 'かける', '*': 'かける', '÷': '割る', '/': '割る', '=': 'イコール', '==': 'イコール',
+      '<': '小なり', '>': '大なり', '<=': '小なりイコール', '>=': '大なりイコール', '≤': '小なりイコール', '≥': '大なりイコール', '≠': 'ノットイコール', '!=': 'ノットイコール',
+      '≈': 'ニアリーイコール', '≒': 'ニアリーイコール', '~': '約', '±': 'プラスマイナス', '√': 'ルート', '→': 'から', '∞': '無限大', π: 'パイ',
+    },
+    inFront: { '≈': '約', '≒': '約' },
+    inText: {
+      '&': 'アンド', '©': 'コピーライト', '®': '', '™': '', '°': '度', '→': '、', '←': '', '•': '', '†': '', '✓': '', '★': '', '☆': '', '※': '', '●': '', '○': '', '■': '', '□': '', '◆': '', '▲': '', '▼': '', '♪': '', '♡': '', '=': 'イコール',
+    },
+    versionPoint: '点',
+    version: 'バージョン',
+    minus: 'マイナス',
+    plus: 'プラス',
+    hashtag: 'ハッシュタグ',
+    addressWords: { www: 'WWW', com: 'com', co: 'CO', jp: 'JP', io: 'IO', ai: 'AI', pdf: 'PDF', html: 'HTML', jpg: 'JPG', png: 'PNG', txt: 'TXT', csv: 'CSV', js: 'JS', md: 'MD', docx: 'DOCX', xlsx: 'XLSX', pptx: 'PPTX', json: 'JSON', xml: 'XML' },
+  },
+}; // prettier-ignore

@@ -1,0 +1,102 @@
+// Numbers that Japanese reads by what stands beside them: codes, house numbers, postcodes, emergency calls, Roman numerals.
+import { withoutZeros } from '../numerals.js';
+import type { Found, Reading } from '../reading.js';
+import type { Keywords } from '../recognise/attached.js';
+import { cardinal, spellDigits } from './numbers.js';
+
+const LINK = '(?:番号|コード)?(?:は|が|の|を|に|、|[:：])?[ 「『【\\[]{0,2}$';
+
+/** What stands before a code and before a telephone number. */
+export const KEYWORDS: Keywords = {
+  codes: new RegExp(
+    `(?:暗証|認証|確認|注文|予約|会員|口座|お客様|受付|追跡|伝票|問い合わせ|お問い合わせ|社員|学籍|カード|整理|管理|製造|シリアル|支店|証券|銘柄|郵便番号|末尾|下4桁|下四桁|パスワード|コード|PIN|ID|HTTP|エラー|ステータス|ステータスコード)${LINK}`,
+  ),
+  calls: new RegExp(`(?:電話|携帯|TEL|Tel|tel|FAX|ファックス|ファクス|フリーダイヤル|内線|ダイヤル)${LINK}`),
+  counted: /^ ?(?:[個円年月日人名件回枚本台時分秒%万億千百階歳点つ目位度室台]|か月|ヶ月|[/~〜–-]\d)/,
+  pause: '、',
+};
+
+const HOUSE = /(\d{1,4})[-−ー–](\d{1,4})(?:[-−ー–](\d{1,4}))?(?![\d.-])/y;
+const PLACE = /(?:[町村区市台丘原山川谷野橋宿田井木沢島崎本通条東西南北中央]|丁目)$/;
+const NO_PLACE = /^ ?(?:[日月年時人個名回件本枚位点歳%％階]|で[勝負])/;
+
+/** 西新宿2-8-1 is 二の八の一. */
+export function house(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !PLACE.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))) return undefined;
+  const match = reading.match(HOUSE);
+  if (match === undefined) return undefined;
+  const [written, ...groups] = match;
+  const end = reading.at + written.length;
+  if (groups[2] === undefined && NO_PLACE.test(reading.text.slice(end, end + 3))) return undefined;
+  const said = groups.filter((group) => group !== undefined).map((group) => cardinal(withoutZeros(group)));
+  return { end, spoken: said.join('の'), rule: 'address' };
+} // prettier-ignore
+
+const POSTCODE = /(\d{3})-(\d{4})(?![\d-])( ?)/y;
+
+/** 〒100-0001, 郵便番号は100-0001. */
+export function postcode(reading: Reading): Found | undefined {
+  const before = reading.text.slice(Math.max(0, reading.at - 6), reading.at);
+  if (!reading.isFresh || !/(?:〒|郵便番号(?:は|:|：)?) ?$/.test(before)) return undefined;
+  const match = reading.match(POSTCODE);
+  if (match === undefined) return undefined;
+  const pause = match[3] === '' ? '' : '、';
+  const spoken = `${spellDigits(match[1] ?? '')}、${spellDigits(match[2] ?? '')}${pause}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'digits' };
+}
+
+const EMERGENCY = /110(?=番)/y;
+
+/** 110番 has a reading of its own. */
+export function emergency(reading: Reading): Found | undefined {
+  if (!reading.isFresh || reading.match(EMERGENCY) === undefined) return undefined;
+  return { end: reading.at + 3, spoken: 'ひゃくとお', rule: 'telephone' };
+}
+
+const PARTS = /(\d{1,6})分の(\d{1,6})(?!\d)/y;
+
+/** 3分の2. */
+export function parts(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(PARTS) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = `${cardinal(withoutZeros(match[1] ?? ''))}分の${cardinal(withoutZeros(match[2] ?? ''))}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'fraction' };
+}
+
+const LONG_COUNT = /^ ?[人円件個台回世票株]/;
+
+/** 12345678円 is counted, however long. */
+export function longCount(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (!reading.isFresh || runEnd - at < 8 || runEnd - at > 20 || text[at] === '0') return undefined;
+  if (!LONG_COUNT.test(text.slice(runEnd, runEnd + 2))) return undefined;
+  const yen = text[runEnd] === '円';
+  return { end: yen ? runEnd + 1 : runEnd, spoken: cardinal(text.slice(at, runEnd)) + (yen ? '円' : ''), rule: yen ? 'currency' : 'cardinal' }; // prettier-ignore
+}
+
+const ROMAN = /(I{1,3}|IV|VI{0,3}|IX|X{1,2}I{0,3}V?)(?=[世型期部章巻種類級類相度])/y;
+const ROMANS = 'I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX'.split(' ');
+
+/** III期, II型; an X型 is no number. */
+export function roman(reading: Reading): Found | undefined {
+  const written = reading.isFresh ? reading.match(ROMAN)?.[0] : undefined;
+  const value = written === undefined ? 0 : ROMANS.indexOf(written) + 1;
+  if (written === undefined || value === 0 || (written.length === 1 && written !== 'I')) return undefined;
+  return { end: reading.at + written.length, spoken: cardinal(String(value)), rule: 'roman' };
+}
+
+const RELATION = /([<>≤≥≦≧]|<=|>=) ?(?=\d)/y;
+const STOPS = /。{2,}/y;
+
+const DOTS = /…{2,}/y;
+
+/** 。。。 and …… are tones of writing; ≦ is the sign of this country for ≤. */
+export function sign(reading: Reading): Found | undefined {
+  const stops = reading.match(STOPS);
+  if (stops !== undefined) return { end: reading.at + stops[0].length, spoken: '。', rule: 'punctuation' };
+  const dots = reading.match(DOTS);
+  if (dots !== undefined) return { end: reading.at + dots[0].length, spoken: '……', rule: 'punctuation' };
+  const relation = reading.match(RELATION)?.[1];
+  const said = relation === '≦' ? '小なりイコール' : relation === '≧' ? '大なりイコール' : undefined;
+  return said === undefined ? undefined : { end: reading.at + 1, spoken: said, rule: 'math' };
+}

@@ -1,0 +1,136 @@
+// Korean dates, times and ranges: 2024. 1. 15.(월), 6·25, 오후 3:30, 9:00~18:00.
+import type { WrittenTime } from '../language.js';
+import { withoutZeros } from '../numerals.js';
+import type { Found, Reading } from '../reading.js';
+import { cardinal, spellDigits } from './numbers.js';
+import { SPEECH, time } from './speech.js';
+
+const WEEKDAY = /[(（]([월화수목금토일])(?:요일)?[)）]/y;
+const SPACED = /(\d{4})\. ?(\d{1,2})\. ?(\d{1,2})\.?(?![\d.])/y;
+const SHORT_YEAR = /['’‘]?(\d{2})(?=년 ?(?:\d{1,2}월|생|도|형|식))/y;
+const MEMORIAL =
+  /(\d{1,2})[·・•.](\d{1,2})(?= ?(?:절|사태|전쟁|운동|혁명|민주화|민주항쟁|항쟁|사건|테러|참사|대책|선언|공동|만세|지진|쿠데타|광복|남북|총선|의거))|(\d{1,2})[·・](\d{1,2})(?![\d·・])/y;
+const PADDED = /0(\d)(?= ?[월일시분초])/y;
+
+/** 1월 15일(월): the weekday is said in full. */
+export function weekday(reading: Reading): Found | undefined {
+  const before = reading.text.slice(Math.max(0, reading.at - 2), reading.at);
+  if (!/(?:일|\d|\.) ?$/.test(before)) return undefined;
+  const match = reading.match(WEEKDAY);
+  if (match === undefined) return undefined;
+  const gap = before.endsWith(' ') ? '' : ' ';
+  return { end: reading.at + match[0].length, spoken: `${gap}${match[1] ?? ''}요일`, rule: 'date' };
+}
+
+/** 2024. 1. 15.: the stops belong to the date. */
+export function spacedDate(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(SPACED) : undefined;
+  if (match === undefined) return undefined;
+  const [written, year = '', month = '', day = ''] = match;
+  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > 31) return undefined;
+  const end = reading.at + written.length;
+  const final = written.endsWith('.') && /^["'”’)\]]*$/.test(reading.text.slice(end).slice(0, 4)) ? 1 : 0;
+  const numbers = { year, month: Number(month), day: withoutZeros(day) };
+  const spoken = SPEECH.date({ ...numbers, style: 'numeric' }, reading.around(end));
+  return spoken === undefined ? undefined : { end: end - final, spoken, rule: 'date' };
+}
+
+/** '24년 1월, 98년생, 6·25, 5·18: the year of two digits is a number, a memorial day is digits. */
+export function memorial(reading: Reading): Found | undefined {
+  if (!reading.isFresh) return undefined;
+  const match = reading.match(MEMORIAL);
+  if (match === undefined) return padded(reading);
+  const [written, first = match[3] ?? '', second = match[4] ?? ''] = match;
+  const whole = first === '12' && second === '12';
+  const spoken = whole ? '십이십이' : spellDigits(first + second);
+  return { end: reading.at + written.length, spoken, rule: 'date' };
+}
+
+function padded(reading: Reading): Found | undefined {
+  const match = reading.match(PADDED);
+  if (match === undefined) return undefined;
+  const { text, at } = reading;
+  const end = at + 2;
+  const digit = match[1] ?? '';
+  const unit = /^ ?(\S)/.exec(text.slice(end, end + 2))?.[0] ?? '';
+  if (unit.endsWith('시') && digit !== '0') {
+    return { end: end + unit.length, spoken: time({ hours: digit, minutes: '' }), rule: 'time' };
+  }
+  if (/[분초]$/.test(unit))
+    return { end: end + unit.length, spoken: `${cardinal(digit)} ${unit.trim()}`, rule: 'time' };
+  const month = unit.endsWith('월') && digit === '6' ? '유' : cardinal(digit);
+  return { end, spoken: month, rule: 'cardinal' };
+}
+
+/** '24년 1월: the apostrophe stands for the century. */
+export function shortYear(reading: Reading): Found | undefined {
+  if (!/['’‘]/.test(reading.text[reading.at] ?? '')) return undefined;
+  const match = reading.match(SHORT_YEAR);
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: cardinal(withoutZeros(match[1] ?? '')), rule: 'year' };
+}
+
+const CLOCK =
+  /(\d{1,2}):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,3})?)?(?: ?([AaPp])\.?[Mm]\.?(?![A-Za-z]))?(?![\d:]|\.\d)/y;
+const HOUR = /(\d{1,2})()() ?([AaPp])\.?[Mm]\.?(?![A-Za-z\d])/y;
+const HALF_FIRST = /([AaPp])\.?[Mm]\.? ?(?=\d{1,2}(?::\d\d|시))/y;
+const SCORE_NEAR = /(?:스코어|비율|점수|화면비|종횡비|비)(?:는|은|가|이|:)? ?$/;
+const SCORE_AFTER =
+  /^ ?(?:로 (?:이기|이겼|졌|지|승|패|꺾|누르|눌|제압|앞|뒤|비기|비겼|물리)|으로 (?:이기|이겼|졌|지|승|패|꺾|누르|눌|제압|앞|뒤|비기|비겼|물리)|승|패|무승부|완승|완패|역전|의 비율|비율)/;
+
+/** 15:30, 9:05 PM. */
+export function clock(reading: Reading): Found | undefined {
+  if (!reading.isFresh || /[.:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+  const match = reading.match(CLOCK) ?? reading.match(HOUR);
+  if (match === undefined) return undefined;
+  const [written, hours = '', minutes = '', seconds, half] = match;
+  const end = reading.at + written.length;
+  if (Number(hours) > 24 || (half === undefined && isScore(reading, end))) return undefined;
+  const said: WrittenTime = {
+    hours: withoutZeros(hours),
+    minutes,
+    ...(seconds && { seconds }),
+    ...(half && { half: halfName(half) }),
+  };
+  return { end, spoken: time(said), rule: 'time' };
+}
+
+/** AM 9:00. */
+export function halfFirst(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(HALF_FIRST) : undefined;
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `${halfName(match[1] ?? '')} `, rule: 'time' };
+}
+
+function halfName(letter: string): string {
+  return letter.toLowerCase() === 'p' ? '오후' : '오전';
+}
+
+export function isScore(reading: Reading, end: number): boolean {
+  const { text, at } = reading;
+  return SCORE_NEAR.test(text.slice(Math.max(0, at - 6), at)) || SCORE_AFTER.test(text.slice(end, end + 7));
+}
+
+const MARK = /( ?)[-–—~～〜∼]\1/y;
+const WAVE = /( ?)[~～〜∼]\1/y;
+const FROM =
+  /(?:\d ?(?:[년월일시분초세살원만억명개층호권회차점도%‰℃°쪽위]|달러|개월|시간|주년|[kc]?m|k?g)|\d:\d\d|[(（][월화수목금토일][)）]|[월화수목금토일]요일|(?:^|[^가-힣])[월화수목금토일])$/;
+const TO = /^(?:[\d$€£₩]|-\d|[월화수목금토일](?:요일|(?![가-힣]))|오전|오후|다음|익일|정오|자정|밤|현재)/;
+const TERM = /^(?:[.!?,\s)]|$)/;
+
+/** 9:00~18:00, 월~금, 서울~부산; but 네~ is a tone. */
+export function rangeMark(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const before = text.slice(Math.max(0, at - 6), at).trimEnd();
+  const start = text[at - 1] === ' ' ? at - 1 : at;
+  const [match, wave] = [reading.match(MARK, start), reading.match(WAVE, start)];
+  if (match === undefined) return undefined;
+  const end = start + match[0].length;
+  const after = text.slice(end, end + 3);
+  if (FROM.test(before) && TO.test(after)) return { end, spoken: '에서 ', rule: 'range' };
+  if (wave === undefined) return undefined;
+  if (/[가-힣]$/.test(before) && /^[가-힣]/.test(after)) return { end, spoken: '에서 ', rule: 'range' };
+  return TERM.test(after)
+    ? { end: at + 1, spoken: /\d$/.test(before) ? '부터' : '', rule: 'punctuation' }
+    : undefined;
+}

@@ -1,0 +1,134 @@
+// What Korean reads by its neighbours: codes, emergency calls, scores, addresses, particles such as 은(는).
+import { withoutZeros } from '../numerals.js';
+import type { Found, Reading } from '../reading.js';
+import type { Keywords } from '../recognise/attached.js';
+import { isScore } from './dates.js';
+import { cardinal, finalOf, spellDigits } from './numbers.js';
+
+const LINK = '(?:번호|코드)?(?:는|은|가|이|를|을|로|으로|에|:)? ?[「“"‘\'\\[]{0,2}$';
+
+/** What stands before a code and before a telephone number. */
+export const KEYWORDS: Keywords = {
+  codes: new RegExp(
+    `(?:인증|비밀|확인|주문|예약|접수|상담|계좌|우편|사원|학생|고객|회원|송장|운송장|카드|등록|일련|차량|승인|관리|뒷자리|앞자리|끝자리|끝|사번|학번|코드|종목|PIN|ID|HTTP|오류|에러|상태)${LINK}`,
+  ),
+  calls: new RegExp(`(?:전화|휴대폰|휴대전화|핸드폰|연락처|고객센터|콜센터|팩스|문의|대표|내선|직통|호출|국번 없이|긴급|TEL|Tel|tel|FAX|☎)${LINK}`),
+  counted: /^ ?(?:[개명원년월일회건장대분초시간%만억천백위차권살세층호단점배]|[/~–-]\d)/,
+  pause: ', ',
+}; // prettier-ignore
+
+const EMERGENCY =
+  /(1(?:12|19|14|20|10|11|17|18|25|32|82|88|330|345|355|366|388|393|577))(?=(?:번?(?:에|로|으로) ?(?:전화|신고|연락|문의|걸)|번? ?(?:신고|구급|구조|상황실|긴급|콜센터|안내|민원)|(?:로|으로) (?:전화|신고|연락|문의)))/y;
+
+/** 119에 신고: each digit. */
+export function emergency(reading: Reading): Found | undefined {
+  const digits = reading.isFresh ? reading.match(EMERGENCY)?.[0] : undefined;
+  if (digits === undefined) return undefined;
+  return { end: reading.at + digits.length, spoken: spellDigits(digits), rule: 'telephone' };
+}
+
+const POSTCODE = /\d{5}(?![\d,.-])/y;
+
+/** (우) 06236: each digit. */
+export function postcode(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/\(우\) ?$/.test(reading.text.slice(Math.max(0, reading.at - 4), reading.at))) return undefined;
+  const digits = reading.match(POSTCODE)?.[0];
+  return digits === undefined ? undefined : { end: reading.at + digits.length, spoken: spellDigits(digits), rule: 'digits' };
+} // prettier-ignore
+
+const PARTS = /(\d{1,6})분의 ?(\d{1,6})(?!\d)/y;
+const SCORE = /(\d{1,3}) ?[-–:대] ?(\d{1,3})(?![\d:.-]\d|\d)/y;
+const VERSUS = /(\d{1,3}) ?대 ?(\d{1,3})(?!\d|[.,]\d|년|세기)/y;
+
+/** 3분의 2; 3-1로 이겼다, 3대1. */
+export function parts(reading: Reading): Found | undefined {
+  if (!reading.isFresh) return undefined;
+  const part = reading.match(PARTS);
+  if (part !== undefined) {
+    const spoken = `${cardinal(withoutZeros(part[1] ?? ''))}분의 ${cardinal(withoutZeros(part[2] ?? ''))}`;
+    return { end: reading.at + part[0].length, spoken, rule: 'fraction' };
+  }
+  const versus = reading.match(VERSUS);
+  const score = versus ?? reading.match(SCORE);
+  const known =
+    versus !== undefined || (score !== undefined && isScore(reading, reading.at + score[0].length));
+  if (score === undefined || !known) return undefined;
+  const spoken = `${cardinal(withoutZeros(score[1] ?? ''))} 대 ${cardinal(withoutZeros(score[2] ?? ''))}`;
+  return { end: reading.at + score[0].length, spoken, rule: 'score' };
+}
+
+const LOT = /(\d{1,4})-(\d{1,4})(?=번지|호|,|\.|\s|$)/y;
+
+/** 역삼동 123-45번지: 다시 stands for the dash. */
+export function lot(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[동리가로길] ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))) return undefined;
+  const match = reading.match(LOT);
+  if (match === undefined) return undefined;
+  const spoken = `${cardinal(withoutZeros(match[1] ?? ''))} 다시 ${cardinal(withoutZeros(match[2] ?? ''))}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'address' };
+} // prettier-ignore
+
+const LONG_COUNT = /^ ?[원명개건회대표주]/;
+
+/** 12345678명 is counted, however long. */
+export function longCount(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (!reading.isFresh || runEnd - at < 8 || runEnd - at > 20 || text[at] === '0') return undefined;
+  const unit = LONG_COUNT.exec(text.slice(runEnd, runEnd + 2))?.[0];
+  if (unit === undefined) return undefined;
+  const end = runEnd + unit.length;
+  return { end, spoken: `${cardinal(text.slice(at, runEnd))} ${unit.trim()}`, rule: 'cardinal' };
+}
+
+// Written for both sounds, the first behind a consonant.
+const PARTICLES: readonly (readonly [written: RegExp, closed: string, open: string])[] = [
+  [/은\(는\)|는\(은\)/y, '은', '는'],
+  [/이\(가\)|가\(이\)/y, '이', '가'],
+  [/을\(를\)|를\(을\)/y, '을', '를'],
+  [/과\(와\)|와\(과\)/y, '과', '와'],
+  [/아\(야\)|야\(아\)/y, '아', '야'],
+];
+const OPTIONAL = /\((으|이)\)(?=로|나|라|랑|며|면|니|든|야|시|세|신|실)/y;
+
+/** 홍길동은(는), 사과을(를): the one that fits. */
+export function particle(reading: Reading): Found | undefined {
+  if (reading.text[reading.at + 1] !== '(') return undefined;
+  const final = finalOf(reading.text[reading.at - 1] ?? '');
+  if (final === undefined) return undefined;
+  for (const [written, closed, open] of PARTICLES) {
+    const match = reading.match(written);
+    if (match === undefined) continue;
+    return { end: reading.at + match[0].length, spoken: final === 'vowel' ? open : closed, rule: 'symbol' };
+  }
+  return undefined;
+}
+
+/** 서울(으)로, 학생(이)나. */
+export function optionalVowel(reading: Reading): Found | undefined {
+  const match = reading.text[reading.at] === '(' ? reading.match(OPTIONAL) : undefined;
+  const final = finalOf(reading.text[reading.at - 1] ?? '');
+  if (match === undefined || final === undefined) return undefined;
+  const [written, vowel = ''] = match;
+  const rieul = final === 'rieul' && vowel === '으' && reading.text[reading.at + written.length] === '로';
+  const spoken = final === 'vowel' || rieul ? '' : vowel;
+  return { end: reading.at + written.length, spoken, rule: 'symbol' };
+}
+
+const ROMAN = /(I{1,3}|IV|VI{0,3}|IX|X{1,2}I{0,3}V?)(?=[세형기부장권급류]|단계)/y;
+const ROMANS = 'I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX'.split(' ');
+
+/** 2세 as II세; an X세대 is no number. */
+export function roman(reading: Reading): Found | undefined {
+  const written = reading.isFresh ? reading.match(ROMAN)?.[0] : undefined;
+  const value = written === undefined ? 0 : ROMANS.indexOf(written) + 1;
+  if (written === undefined || value === 0 || (written.length === 1 && written !== 'I')) return undefined;
+  return { end: reading.at + written.length, spoken: cardinal(String(value)), rule: 'roman' };
+}
+
+const COMPANY = /㈜ ?/y;
+
+/** ㈜ is one character, and one of the script. */
+export function company(reading: Reading): Found | undefined {
+  const match = reading.match(COMPANY);
+  return match && { end: reading.at + match[0].length, spoken: '주식회사 ', rule: 'abbreviation' };
+}

@@ -1,0 +1,121 @@
+// Numbers that touch what stands beside them, as Chinese, Japanese and Korean write them: 16GB, iPhone15, Ⅱ, 验证码123456.
+import { isDigitAt } from '../characters.js';
+import type { Noun, Speech } from '../language.js';
+import { LiteralTable } from '../literals.js';
+import { digitsEnd, numeralOf, readNumeral, withoutZeros } from '../numerals.js';
+import { NOWHERE, type Found, type Recogniser } from '../reading.js';
+import { startsLine } from './markdown.js';
+
+/** In capitals, or touching a number that is one with them, these would be read as a name, such as 4K. */
+const CAPITAL_UNITS = 'KB MB GB TB PB KG L ML KM CM MM KW MW GW MHz GHz Hz Mbps Gbps MPa Pa V W'.split(' ');
+const capitals = new LiteralTable(CAPITAL_UNITS.map((unit) => [unit, unit] as const));
+
+function cardinal(speech: Speech, digits: string): string {
+  return speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
+}
+
+/** 16GB, 220V: a unit in capitals that touches its number. */
+export function capitalUnit(speech: Speech, units: Readonly<Record<string, Noun>>): Recogniser {
+  return (reading) => {
+    if (!reading.isFresh) return undefined;
+    const number = readNumeral(reading.text, reading.at, { decimal: '.', grouping: [','] });
+    const written = number && capitals.at(reading.text, number.end)?.written;
+    if (number === undefined || written === undefined) return undefined;
+    const unit = units[written];
+    if (unit === undefined || (/[VW]/.test(written) && number.numeral.whole.length < 2)) return undefined;
+    const end = number.end + written.length;
+    const spoken = speech.measure({ number: number.numeral }, unit, reading.around(end));
+    return { end, spoken, rule: 'measure' };
+  };
+}
+
+/** iPhone15, mp3, PM2.5: a number that belongs to the letters before it. */
+export function numberOfName(speech: Speech): Recogniser {
+  return (reading) => {
+    const { text, at, runEnd } = reading;
+    if (reading.isFresh || runEnd - at > 4 || !/[A-Za-z]/.test(text[at - 1] ?? '')) return undefined;
+    const name = /[A-Za-z\d._@/-]*$/.exec(text.slice(Math.max(0, at - 24), at))?.[0] ?? '';
+    if (!/^[A-Za-z]+$/.test(name)) return undefined;
+    const point = text[runEnd] === '.' && isDigitAt(text, runEnd + 1);
+    const end = point ? digitsEnd(text, runEnd + 1) : runEnd;
+    if (/^(?:[A-Za-z]|[._@/-][A-Za-z\d])/.test(text.slice(end, end + 2))) return undefined;
+    const digits = text.slice(at, runEnd);
+    const spelled = digits.length > 2 || (digits.length > 1 && digits.startsWith('0'));
+    const decimals = point ? text.slice(runEnd + 1, end) : '';
+    const number = { ...numeralOf(withoutZeros(digits)), decimals };
+    const spoken = spelled && !point ? speech.digits(digits) : speech.number(number, NOWHERE);
+    return { end, spoken, rule: 'identifier' };
+  };
+}
+
+const LIST_NUMBER = /(\d{1,3})(?:[.)）](?=\s)|、)/y;
+
+/** 1. at the beginning of a line is 一、 */
+export function listNumber(speech: Speech, mark: string): Recogniser {
+  return (reading) => {
+    if (!startsLine(reading.text, reading.at)) return undefined;
+    const match = reading.match(LIST_NUMBER);
+    if (match === undefined) return undefined;
+    const end = reading.at + match[0].length;
+    const spoken = cardinal(speech, match[1] ?? '') + mark;
+    return { end: mark !== '.' && reading.text[end] === ' ' ? end + 1 : end, spoken, rule: 'markdown' };
+  };
+}
+
+const ROMAN_SIGNS = 'ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ';
+const CIRCLED = '①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳';
+
+/** Ⅱ, ①: numbers that are one character; `mark` is said behind the number of an item. */
+export function numberSign(speech: Speech, mark: string): Recogniser {
+  return ({ text, at }) => {
+    const sign = text[at] ?? '';
+    const roman = ROMAN_SIGNS.indexOf(sign);
+    if (roman >= 0) return { end: at + 1, spoken: cardinal(speech, String(roman + 1)), rule: 'roman' };
+    const circled = CIRCLED.indexOf(sign);
+    if (circled < 0) return undefined;
+    return { end: at + 1, spoken: cardinal(speech, String(circled + 1)) + mark, rule: 'markdown' };
+  };
+}
+
+/** The sign between two operands, where it has another name than the sign of a number: 五加三, 正三. */
+export function plusBetween(name: string): Recogniser {
+  return ({ text, at }) => {
+    if (text[at] !== '+') return undefined;
+    const [before, after] = [text.slice(Math.max(0, at - 2), at), text.slice(at + 1, at + 3)];
+    const between = /(?:[\d)] ?|[A-Za-z] )$/.test(before) && /^ ?[\dA-Za-z(]/.test(after);
+    return between ? { end: at + 1, spoken: name, rule: 'math' } : undefined;
+  };
+}
+
+export interface Keywords {
+  /** End of the text before digits that are said one by one. */
+  readonly codes: RegExp;
+  /** The same before a telephone number. */
+  readonly calls: RegExp;
+  /** Beginning of the text behind digits that are counted all the same. */
+  readonly counted: RegExp;
+  /** Said between groups of digits. */
+  readonly pause: string;
+}
+
+const NEAR = 18; // units before a number that may say what it is
+const GROUPS = /\d{1,12}(?:[ -]\d{2,8}){0,5}(?![\d.]\d|\d|[:：]\d)/y;
+
+/** 验证码是 123456, 拨打 10086: digit by digit. */
+export function keyed(speech: Speech, { codes, calls, counted, pause }: Keywords): Recogniser {
+  return (reading): Found | undefined => {
+    const { text, at } = reading;
+    if (!reading.isFresh || reading.runEnd - at < 3) return undefined;
+    const before = text.slice(Math.max(0, at - NEAR), at);
+    const call = calls.test(before);
+    if (!call && !codes.test(before)) return undefined;
+    const match = reading.match(GROUPS);
+    const end = at + (match?.[0].length ?? 0);
+    if (match === undefined || counted.test(text.slice(end, end + 4))) return undefined;
+    const groups = match[0].split(/[ -]/);
+    const spoken = call
+      ? speech.telephone(groups, false)
+      : groups.map((group) => speech.digits(group)).join(pause);
+    return { end, spoken, rule: call ? 'telephone' : 'digits' };
+  };
+}

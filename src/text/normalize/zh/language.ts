@@ -1,0 +1,53 @@
+// Mandarin, from simplified and traditional characters: the words are in those of the text.
+import type { Language } from '../language.js';
+import {
+  capitalUnit,
+  keyed,
+  listNumber,
+  numberOfName,
+  numberSign,
+  plusBetween,
+} from '../recognise/attached.js';
+import { clock, date, generation, padded, rangeMark, season } from './dates.js';
+import { clearly, KEYWORDS, longCount, more, parts, roman, tone, vehicle, zone } from './numbered.js';
+import { SPEECH } from './speech.js';
+import { respell } from './traditional.js';
+import { UNITS } from './units.js';
+import { WRITING } from './writing.js';
+
+export const CHINESE: Language = {
+  tag: 'zh',
+  writing: WRITING,
+  speech: SPEECH,
+  unspaced: true,
+  respell,
+  own: {
+    atDigit: [
+      listNumber(SPEECH, '、'), date, season, padded, generation, clock, parts, keyed(SPEECH, KEYWORDS), clearly,
+      capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
+    ],
+    atLetter: [vehicle, roman, zone],
+    atMark: [rangeMark, plusBetween('加'), more, numberSign(SPEECH, '、'), tone],
+  },
+  symbols: {
+    inAddress: {
+      '@': '艾特', '.': '点', '/': '斜杠', '\\': '反斜杠', '-': '杠', _: '下划线', ':': '冒号', '#': '井号',
+      '?': '问号', '=': '等于', '&': '和', '+': '加', '~': '波浪号', '%': '百分号', '*': '星号', '!': '感叹号',
+    },
+    inMath: {
+      '+': '加', '-': '减', '−': '减', '×': '乘', '*': '乘', '÷': '除以', '/': '除以', '=': '等于', '==': '等于',
+      '<': '小于', '>': '大于', '<=': '小于等于', '>=': '大于等于', '≤': '小于等于', '≥': '大于等于', '≠': '不等于', '!=': '不等于',
+      '≈': '约等于', '~': '约', '±': '正负', '√': '根号', '→': '到', '∞': '无穷大', π: '派',
+    },
+    inFront: { '≈': '约' },
+    inText: {
+      '&': '和', '©': '版权所有', '®': '', '™': '', '°': '度', '→': '到', '←': '', '•': '', '†': '', '✓': '', '√': '', '★': '', '☆': '', '※': '', '●': '', '■': '', '◆': '', '▲': '', '=': '等于', '♪': '',
+    },
+    versionPoint: '点',
+    version: '版本',
+    minus: '负',
+    plus: '正',
+    hashtag: '话题',
+    addressWords: { www: 'WWW', com: 'com', cn: 'CN', pdf: 'PDF', html: 'HTML', io: 'IO', ai: 'AI', hk: 'HK', tw: 'TW', jpg: 'JPG', png: 'PNG', mp: 'MP', txt: 'TXT', csv: 'CSV', js: 'JS', md: 'MD', docx: 'DOCX', xlsx: 'XLSX', pptx: 'PPTX', json: 'JSON', xml: 'XML' },
+  },
+}; // prettier-ignore

@@ -1,0 +1,49 @@
+// How Chinese is written, as data.
+import type { Writing } from '../language.js';
+import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, PER, UNITS } from './units.js';
+
+export const WRITING: Writing = {
+  numbers: { decimal: '.', grouping: [','] },
+  dates: {
+    months: [],
+    weekdays: [],
+    orders: { '/': 'mdy' },
+    named: [],
+    dayMark: '',
+    between: '',
+  },
+  // Times are recognised in `times.ts`: what stands behind them is no boundary here.
+  times: { marks: [], halves: {}, words: {}, zones: {} },
+  telephone: {
+    patterns: [
+      /1[3-9]\d([- ]?)\d{4}\1\d{4}(?!\d|[-.]\d)/y,
+      /\(?0\d{2,3}\)?[- ]?\d{3,4}[- ]?\d{4}(?:-\d{1,5})?(?!\d|[-.]\d)/y,
+      /[48]00([- ]?)\d{3}\1\d{4}(?!\d|[-.]\d)/y,
+      /[48]00[- ]\d{4}[- ]\d{3}(?!\d|[-.]\d)/y,
+      /09\d{2}([- ]?)\d{3}\1\d{3}(?!\d|[-.]\d)/y,
+    ],
+    keywords: new Set(['tel', 'phone', 'hotline', 'fax']),
+  },
+  currencies: CURRENCIES,
+  currencySigns: CURRENCY_SIGNS,
+  units: UNITS,
+  per: PER,
+  magnitudes: MAGNITUDES,
+  ordinalMark: '',
+  abbreviations: {
+    'Mr.': '先生', 'Dr.': '博士', 'vs.': '对', vs: '对', VS: '对', 'etc.': '等等', 'e.g.': '例如', 'i.e.': '即',
+    '7*24': '七乘二十四', '24/7': '全天候', 'N/A': '不适用', 'w/': '和',
+  },
+  beforeNumber: {
+    'No.': '第', 'NO.': '第', 'no.': '第', '№': '第', '§': '第', 'p.': '第', 'P.': '第', 'Tel:': '电话', 'Tel：': '电话', 'TEL:': '电话', 'Tel.': '电话', 'TEL：': '电话',
+  },
+  spelled: new Set(),
+  read: new Set(),
+  romanAfter: {},
+  romanBefore: new Set(),
+  digitsAfter: new Set(['code', 'pin', 'id']),
+  linking: new Set(),
+  decadeMark: '',
+  yearAfter: new Set(),
+  scoreWords: new Set(),
+}; // prettier-ignore
