@@ -39,6 +39,7 @@ const CLOSING = /["'”’»)\]}」』）】〉》]/u;
 const QUOTATIVE = /^[、，,とっなはがをにでものへや]/u; // 「…？」と言った: the quote is part of the sentence
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
+const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
 const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
 
 export function judgeStop(window: StopWindow): StopVerdict {
@@ -52,6 +53,9 @@ export function judgeStop(window: StopWindow): StopVerdict {
   const next = rest.slice(opening.length);
   if (next === '') return complete ? run.length : 'wait';
   if (FULL_WIDTH.test(run)) return run.length;
+  const reported = CLOSING.test(run) ? REPORTED.exec(next) : null;
+  if (reported?.[1] === '' && !complete) return 'wait';
+  if (/^\p{Ll}/u.test(reported?.[1] ?? '')) return 'none';
   const word = NEXT_WORD.exec(next)?.[0] ?? '';
   const wordEnds = complete || word.length < next.length;
   const verdict = judgeSpaced(window.before, run, { opening, word, wordEnds, tail: next.slice(word.length) });

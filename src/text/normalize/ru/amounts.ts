@@ -20,7 +20,10 @@ function caseOfMeasure(around: Around): Case {
   const place =
     (before === 'в' || before === 'во') && AWAY.test(around.text.slice(around.end, around.end + 12));
   if (place) return 'prepositional';
-  return before === 'по' ? 'accusative' : caseBefore(around);
+  if (before !== 'по') return caseBefore(around);
+  return /(?:^|\D)1 ?\P{Nd}/u.test(around.text.slice(around.start, around.start + 4))
+    ? 'dative'
+    : 'accusative';
 }
 
 function isHalfMore({ whole, decimals }: Numeral): boolean {
@@ -116,7 +119,11 @@ export function count(quantity: Quantity, around: Around): string {
   const { number, to, magnitude, fraction } = quantity;
   if (magnitude !== undefined) return multiplied(quantity, magnitude, caseBefore(around), around);
   const last = to ?? number;
-  const { case: grammatical, gender, noun } = countedBy(around, last.decimals === '' ? last.whole : '2');
+  const {
+    case: grammatical,
+    gender,
+    noun,
+  } = countedBy(around, last.decimals === '' && fraction === undefined ? last.whole : '2');
   if (fraction !== undefined) return mixed(number, fraction, fewGender(gender, noun), grammatical);
   if (to !== undefined) return countRange(number, to, gender, grammatical, around);
   const together =

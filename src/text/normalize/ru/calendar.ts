@@ -35,7 +35,7 @@ const NAME = `(${[...MONTH_BY_NAME.keys()]
   .map((name) => name.replace('.', '\\.'))
   .join('|')})(?!\\p{L})`;
 const YEAR_WORD = '(?: ?г\\.| ?г(?![\\p{L}\\p{N}])| года(?!\\p{L}))';
-const YEAR_TAIL = `(?:,? ((?:1\\d|20)\\d{2})(?![\\d:]|[.,]\\d)${YEAR_WORD}?)?`;
+const YEAR_TAIL = `(?:,? ((?:1\\d|20)\\d{2})(?![\\d:]|[.,]\\d)(?:-?го)?${YEAR_WORD}?)?`;
 const MARK = '(?:-?(?:ого|го|ое|ому|му|е))?';
 
 const NAMED = new RegExp(`(\\d{1,2})${MARK}(?: ?([-–—]) ?(\\d{1,2})${MARK})? ${NAME}${YEAR_TAIL}`, 'iuy');
@@ -127,7 +127,11 @@ export function shortDay(reading: Reading): Found | undefined {
   const match = reading.match(SHORT_FIGURES);
   const [written = '', day = '', month = ''] = match ?? [];
   const around = reading.around(reading.at);
-  if (match === undefined || !isDay(day) || !BEFORE_SHORT.has(around.previousWord)) return undefined;
+  if (match === undefined || !isDay(day)) return undefined;
+  const timed = /^ (?:в|с) \d{1,2}[:.]\d\d/u.test(
+    reading.text.slice(reading.at + written.length, reading.at + written.length + 9),
+  );
+  if (!timed && !BEFORE_SHORT.has(around.previousWord)) return undefined;
   const stop = written.endsWith('.') ? 1 : 0;
   const end = reading.at + written.length - stop;
   const spoken = `${ordinal(day, caseOfDay(around), 'n')} ${MONTHS[Number(month) - 1] ?? ''}`;

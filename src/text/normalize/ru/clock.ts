@@ -49,7 +49,7 @@ export function sayTime(time: WrittenTime, around: Around): string {
       .join(' ') + tail;
   } // prettier-ignore
   if (Number(minutes) === 0 && BARE_BEFORE_END.test(behind)) return cardinal(hours, grammatical) + tail;
-  if (Number(minutes) === 0 && /^ час/.test(behind)) return cardinal(hours, grammatical);
+  if (Number(minutes) === 0 && behind.startsWith(' час')) return cardinal(hours, grammatical);
   return say({ hours, minutes }, grammatical) + tail;
 }
 

@@ -37,7 +37,7 @@ export function noun(entry: string): Noun & { readonly gender: Gender } {
 }
 
 function nounForms(named: string, genitive: string, many: string, gender: Gender): string[] {
-  if (named === genitive && named === many) return new Array<string>(PLURAL * 2).fill(named);
+  if (named === genitive && named === many) return Array.from({ length: PLURAL * 2 }, () => named);
   const [dative, accusative, instrumental, prepositional] =
     gender === 'f' ? feminineSingular(named) : masculineSingular(named, genitive);
   const stem = genitive.slice(0, -1);

@@ -2,7 +2,9 @@
 import { isWordAt } from '../characters.js';
 import { LiteralTable } from '../literals.js';
 import { numeralOf, readNumeral } from '../numerals.js';
+import { PREPOSITIONS } from './vocabulary.js';
 import { wordBefore, type Found, type Reading } from '../reading.js';
+import { sayAddress } from '../recognise/addresses.js';
 import { Quantities } from '../recognise/quantities.js';
 import { withNoun } from './amounts.js';
 import { cardinal, decimal, sayGroup, spellDigits } from './numbers.js';
@@ -14,7 +16,7 @@ import { UNITS } from './units.js';
 import { WRITING } from './writing.js';
 
 const POINTED = /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|\d+\.\d+)(?!\d|[.,:/]\d)/y;
-const RATIO = /(\d{1,4}):(\d{1,6})(?![\d:]|[.,]\d)/y;
+const RATIO = /(\d{1,3}):(\d{1,6})(?![\d:]|[.,]\d)/y;
 const DIMENSIONS =
   /(\d{1,5}(?:,\d{1,3})?) ?[xхXХ×*] ?(\d{1,5}(?:,\d{1,3})?)(?: ?[xхXХ×*] ?(\d{1,5}(?:,\d{1,3})?))?(?![\d]|[.,]\d)/uy;
 const IP = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::(\d{1,5}))?(?![\d.]\d|\d)/y;
@@ -28,11 +30,10 @@ const NAMES: Readonly<Record<string, string>> = { руб: 'RUB', дол: 'USD', 
 const units = new LiteralTable(Object.entries(UNITS));
 
 /** How programs and English write numbers. */
+const RUSSIAN_PARTS = { tag: 'ru', writing: WRITING, speech: SPEECH, symbols: SYMBOLS };
 const english = new Quantities({
-  tag: 'ru',
+  ...RUSSIAN_PARTS,
   writing: { ...WRITING, numbers: { decimal: '.', grouping: [',', ' '] } },
-  speech: SPEECH,
-  symbols: SYMBOLS,
 });
 
 function isInside({ text, at }: Reading): boolean {
@@ -52,7 +53,11 @@ export function pointed(reading: Reading): Found | undefined {
 
 function isNameBefore({ text, at }: Reading): boolean {
   const before = wordBefore(text, text[at - 1] === '-' ? at - 1 : at);
-  return /^верси|^релиз|^обновлени/iu.test(before) || /^[A-Z]/.test(before);
+  if (/^(?:верси|релиз|обновлени|пункт|раздел|таблиц|рисун)/iu.test(before) || /^[A-Z]/.test(before))
+    return true;
+  return /(?:^|[\s(])(?:п|пп|подп|рис|табл|разд|гл|ст|v|вер|ver)\. ?$/u.test(
+    text.slice(Math.max(0, at - 8), at),
+  );
 }
 
 /** $3.50 */
@@ -74,6 +79,7 @@ export function namedMoney(reading: Reading): Found | undefined {
   return { end, spoken: SPEECH.money({ number }, currency, reading.around(end)), rule: 'currency' };
 }
 
+const LONGEST_GAME = 48; // units before a score that may tell of a game
 const ANNOUNCED = /(?:счёт|счет|счёте|счётом|счетом|результат)\p{L}{0,3}:? ?(?:[—–-] ?)?$/iu;
 
 /** Счёт 2:1 is "два один", a ratio 16:9 "шестнадцать к девяти". */
@@ -84,17 +90,18 @@ export function ratio(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const end = at + written.length;
   const around = reading.around(end);
-  const near = [
-    around.previousWord,
-    around.secondPreviousWord,
-    around.nextWord.toLowerCase(),
-    around.secondNextWord.toLowerCase(),
-  ];
-  const game =
-    ANNOUNCED.test(text.slice(Math.max(0, at - 16), at)) || near.some((word) => WRITING.scoreWords.has(word));
-  const clock = /^\d\d$/.test(two) && Number(two) < 60 && Number(one) < 25;
+  const behind = [around.nextWord, around.secondNextWord].map((word) => word.toLowerCase());
+  const near =
+    text
+      .slice(Math.max(0, at - LONGEST_GAME), at)
+      .toLowerCase()
+      .match(/\p{L}+/gu) ?? [];
+  const told = [...near, ...behind].some((word) => WRITING.scoreWords.has(word));
+  const game = told || ANNOUNCED.test(text.slice(Math.max(0, at - 16), at));
+  const scale = /^(?:соотношени|пропорци|масштаб|курс|формат|отношени)/.test(around.previousWord);
+  const clock = !scale && /^\d\d$/.test(two) && Number(two) < 60 && Number(one) < 25;
+  if (clock && (!game || PREPOSITIONS.has(around.previousWord))) return undefined;
   if (game) return { end, spoken: `${cardinal(one)} ${cardinal(two)}`, rule: 'score' };
-  if (clock) return undefined;
   return { end, spoken: `${cardinal(one)} к ${cardinal(two, 'dative')}`, rule: 'score' };
 }
 
@@ -136,6 +143,104 @@ export function postcode(reading: Reading): Found | undefined {
   const match = isInside(reading) ? undefined : reading.match(POSTCODE);
   if (match === undefined) return undefined;
   return { end: reading.at + match[0].length, spoken: spellDigits(match[0]), rule: 'digits' };
+}
+
+const PAGES = /\d{1,5}(?= ?стр\.(?! ?\d))/uy;
+const PAGE = noun('f страница страницы страниц');
+
+/** 300 стр., but not the стр. 2 behind a house. */
+export function pages(reading: Reading): Found | undefined {
+  const match = isInside(reading) ? undefined : reading.match(PAGES);
+  if (match === undefined) return undefined;
+  const end = reading.text.indexOf('стр.', reading.at) + 'стр.'.length;
+  const spoken = withNoun({ number: numeralOf(match[0]) }, PAGE, caseBefore(reading.around(end)));
+  return { end, spoken, rule: 'measure' };
+}
+
+const PARAGRAPH = /\d{1,4}(?:\.\d{1,3})?(?=,? ч\. ?\d)/uy;
+
+/** Статья 105 ч. 2: not 105 hours. */
+export function article(reading: Reading): Found | undefined {
+  if (!/^(?:стать[яиеюё]|статей|ст|п|пункта?)$/u.test(reading.around(reading.at).previousShort))
+    return undefined;
+  const match = reading.match(PARAGRAPH);
+  if (match === undefined) return undefined;
+  return {
+    end: reading.at + match[0].length,
+    spoken: match[0].split('.').map(sayGroup).join(' точка '),
+    rule: 'cardinal',
+  };
+}
+
+const MASKED = /[*•·xх]{1,4} ?(\d{4})(?!\d)/uy;
+
+/** Карта *1234: its last digits. */
+export function masked(reading: Reading): Found | undefined {
+  const match = reading.match(MASKED);
+  if (match === undefined || !/^(?:карт|счёт|счет)/.test(wordBefore(reading.text, reading.at).toLowerCase()))
+    return undefined;
+  return { end: reading.at + match[0].length, spoken: spellDigits(match[1] ?? ''), rule: 'digits' };
+}
+
+const WEATHER = /([+−-]?)(\d{1,3}) ?(?:…|\.{2,3}|–|—) ?([+−-])(\d{1,3})(?: ?(°[CС]?)| ?(?=градус))/uy;
+
+/** +5…+7 °C: от плюс пяти до плюс семи градусов. */
+export function temperatures(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (isWordAt(text, at - 1)) return undefined;
+  const match = reading.match(WEATHER);
+  const [written = '', sign = '', from = '', lastSign = '', to = '', mark] = match ?? [];
+  if (match === undefined) return undefined;
+  const end = at + written.length;
+  const [first, last] = [signed(sign, from), signed(lastSign, to)];
+  const name = mark === undefined ? '' : ` градусов${mark === '°' ? '' : ' Цельсия'}`;
+  return {
+    end,
+    spoken: `от ${first} до ${last}${name}${mark === undefined && written.endsWith(' ') ? ' ' : ''}`,
+    rule: 'range',
+  };
+}
+
+function signed(sign: string, digits: string): string {
+  const name = sign === '+' ? 'плюс ' : sign === '' ? '' : 'минус ';
+  return name + cardinal(digits, 'genitive');
+}
+
+const DOMAIN = /(?:https?:\/\/)?(?:[а-яё\d-]{1,40}\.){1,4}рф(?:\/[^\s]{0,100})?(?![\p{L}\p{N}])/iuy;
+
+/** госуслуги.рф */
+export function cyrillicDomain(reading: Reading): Found | undefined {
+  const mark = reading.text[reading.runEnd] ?? '';
+  if (!reading.startsChunk || !/[.\d-]/.test(mark)) return undefined;
+  const match = reading.match(DOMAIN);
+  if (match === undefined) return undefined;
+  const address = match[0].replace(/[.,!?)»]+$/u, '');
+  const spoken = sayAddress(address.replace(/^https?:\/\//, ''), RUSSIAN_PARTS);
+  return { end: reading.at + address.length, spoken, rule: 'url' };
+}
+
+const STARS = /([1-7])\*(?![\d*])/uy;
+
+/** Отель 5*. */
+export function stars(reading: Reading): Found | undefined {
+  const match = reading.match(STARS);
+  if (match === undefined || !/^(?:отел|гостиниц|хостел)/.test(reading.around(reading.at).previousWord))
+    return undefined;
+  const spoken = withNoun({ number: numeralOf(match[1] ?? '') }, STAR, 'nominative');
+  return { end: reading.at + match[0].length, spoken, rule: 'measure' };
+}
+
+const STAR = noun('f звезда звезды звёзд');
+const KEY = /[*#](?=\s|[.,;:!?»)]|$)/uy;
+const PRESSED = /(?:нажм|нажат|набер|набра|введ|клавиш|кнопк)/iu;
+const LONGEST_PROMPT = 100; // units before a key that may tell of it
+
+/** Нажмите *. */
+export function phoneKey(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!/[\s«(]/u.test(text[at - 1] ?? '') || reading.match(KEY) === undefined) return undefined;
+  if (!PRESSED.test(text.slice(Math.max(0, at - LONGEST_PROMPT), at))) return undefined;
+  return { end: at + 1, spoken: text[at] === '*' ? 'звёздочку' : 'решётку', rule: 'symbol' };
 }
 
 const SECOND = noun('f секунда секунды секунд');

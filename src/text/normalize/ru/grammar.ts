@@ -16,8 +16,9 @@ export function wordAhead({ text, start }: Around): string {
     return /из-(?:за|под) ?$/.test(joined) ? 'из' : before;
   }
   if (/(?:^|[\s(])ок\. ?$/.test(text.slice(Math.max(0, start - 5), start))) return 'около';
-  const sign = /(?:^|[\s(\p{N}])([<>~≈≤≥])=? ?$/u.exec(text.slice(Math.max(0, start - 3), start))?.[1];
-  return sign === undefined ? '' : 'более';
+  const [, sign, spaced] = /([<>~≈≤≥√])=?( ?)$/u.exec(text.slice(Math.max(0, start - 3), start)) ?? [];
+  if (sign === undefined) return '';
+  return spaced === ' ' && /[≈≤≥]/.test(sign) ? 'равно' : 'более';
 }
 
 /** The case that the words before a token ask for. */
@@ -76,7 +77,7 @@ export function countedBy(around: Around, whole: string): Counted {
 /** По одному, по тысяче; but по два, по пять. */
 function distributive(around: Around, whole: string, otherwise: Case): Case {
   if (wordAhead(around) !== 'по') return otherwise;
-  return /^1(?:000)*$/.test(whole) ? 'dative' : 'accusative';
+  return /^1(?:000)*$/.test(whole) || pluralOf(whole) === 'one' ? 'dative' : 'accusative';
 }
 
 const ADJECTIVE = /(?:[ыи]х|[ыи]е|[ыи]ми?)$/;

@@ -12,7 +12,8 @@ const LATIN: Readonly<Record<string, string>> = {
 
 /** Abbreviations that custom says in another way than by the names of their letters. */
 const CUSTOMARY: Readonly<Record<string, string>> = {
-  США: 'сэ шэ а', ФРГ: 'фэ эр гэ', PDF: 'пэ дэ эф', HTML: 'эйч ти эм эл', BMW: 'бэ эм вэ', SMS: 'эс эм эс', СПб: 'Санкт-Петербург', VIP: 'вип', PIN: 'пин', SIM: 'сим',
+  США: 'сэ шэ а', ФРГ: 'фэ эр гэ', PDF: 'пэ дэ эф', HTML: 'эйч ти эм эл', BMW: 'бэ эм вэ', SMS: 'эс эм эс', K: 'ка',
+  СПб: 'Санкт-Петербург', VIP: 'вип', PIN: 'пин', SIM: 'сим',
 }; // prettier-ignore
 
 export function spellLetters(letters: string): string {
@@ -26,7 +27,7 @@ export const SPELLED = words(`
   США ООН ЕС АО ООО ОАО ЗАО ПАО ИП УК ГК ПО ТО ТВ ИТ УФ ОС ЭВМ ЕГЭ_ МГУ СПбГУ АЭС АЗС АТС ОАЭ ЕАЭС ЦСКА ОМС ОВД УВД ГИБДД НЛО ИИ ЦБ ЭКГ ЭЭГ УВЧ ИНН ОГРН ОКПО ОКВЭД
   ВУЗ_ АПК ВТО СТО ГТО МАИ_ ЕСПЧ ОБСЕ АСУ ПВО СУ АКПП ЖЭК_ ИО ЕР ОРТ РУ УАЗ_ ЕНВД УСН НИУ ФИО_ ОЗУ ПЗУ АТР ООП ИНТ МТС_ ФА УПК АПЛ ТЮЗ_ СБУ АСВ АД ОПГ ГОСТ_ ЗАЗ_ ИТР ОТК РЕН_ ЕЭС ПМЭФ ЭЦП ЕСИА_ ИК
   API USB URL USA UK UN EU AI IT IP ID UI UX CEO CTO CFO IBM IOS ISO ATM FAQ AC DC AUX OLED_ LED CD DVD SUV VPN HTTP GPS GPRS HD QR PR HR NFC LTE AMD EUR_ IPO ICO ESG KPI CRM ERP VOIP_ SMS PDF SIP_ DIY
-  AMOLED_ UEFA_ NBA ABBA_ MBA BBC CNN FBI CIA ФБР_
+  AMOLED_ HDMI ЦРУ UEFA_ NBA ABBA_ MBA BBC CNN FBI CIA ФБР_
 `);
 
 /** They have no vowel, or few letters, and are read as words; or are no abbreviations. */

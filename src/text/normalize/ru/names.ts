@@ -45,7 +45,7 @@ function said(name: string): string {
 
 /** Рейс SU 1234: pairs or a number. */
 export function flight(reading: Reading): Found | undefined {
-  if (!/^рейс/.test(reading.around(reading.at).previousWord)) return undefined;
+  if (!reading.around(reading.at).previousWord.startsWith('рейс')) return undefined;
   const match = reading.match(FLIGHT);
   const [written = '', carrier = '', digits = ''] = match ?? [];
   if (match === undefined) return undefined;

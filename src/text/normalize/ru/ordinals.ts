@@ -175,7 +175,7 @@ export function compound(reading: Reading): Found | undefined {
   if (match === undefined || word.length < 4 || digits.startsWith('0')) return undefined;
   const half = written.slice(digits.length).startsWith(',5');
   if (half && digits !== '1') return undefined;
-  const first = half ? 'полутора' : digits === '100' && /^лети/.test(word) ? 'сто' : prefix(digits);
+  const first = half ? 'полутора' : digits === '100' && word.startsWith('лети') ? 'сто' : prefix(digits);
   return { end: reading.at + written.length, spoken: first + word, rule: 'ordinal' };
 }
 

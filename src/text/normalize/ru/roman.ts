@@ -1,8 +1,8 @@
 // Roman numerals in Russian: XX век, Пётр I, глава IV, II квартал. Cyrillic letters of the same shape are typed for them, too.
-import { wordBefore, type Found, type Reading } from '../reading.js';
+import { wordAfter, wordBefore, type Found, type Reading } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
 import type { Case } from './declension.js';
-import { wordAhead } from './grammar.js';
+import { caseBefore, wordAhead } from './grammar.js';
 import { ordinal, type Agreement } from './numbers.js';
 import { ORDERED, words } from './vocabulary.js';
 
@@ -38,7 +38,13 @@ export function roman(reading: Reading): Found | undefined {
     return undefined;
   const end = reading.at + written.length;
   const values = to === undefined ? [value] : [value, to];
-  return century(reading, end, values) ?? beforeNoun(reading, end, values) ?? behindName(reading, end, value);
+  return (
+    century(reading, end, values) ??
+    royal(reading, end, value) ??
+    beforeNoun(reading, end, values) ??
+    inRow(reading, end, values) ??
+    behindNoun(reading, end, value)
+  );
 }
 
 function sayAll(values: readonly number[], grammatical: Case, agreement: Agreement): string {
@@ -126,24 +132,42 @@ function adjectiveCase(word: string): { case: Case; agreement: Agreement } | und
   return known && { case: known[1], agreement: known[2] };
 }
 
-/** Пётр I, при Николае II, Екатерины II; глава IV. */
-function behindName(reading: Reading, end: number, value: number): Found | undefined {
+/** Пётр I, при Николае II, Екатерины II. */
+function royal(reading: Reading, end: number, value: number): Found | undefined {
   const name = wordBefore(reading.text, reading.at);
-  const small = name.toLowerCase();
-  const capital = /^\p{Lu}/u.test(name);
-  const royal = capital ? royalOf(small, wordAheadOf(reading, name)) : undefined;
-  if (royal !== undefined) {
-    const said = ordinal(String(value), royal.case, royal.agreement);
-    return {
-      end,
-      spoken: said.replace(/(?:^|(?<= ))\p{L}(?=\p{L}*$)/u, (letter) => letter.toUpperCase()),
-      rule: 'roman',
-    };
-  }
-  const gender = genderOf(small);
+  if (!/^\p{Lu}/u.test(name)) return undefined;
+  const found = royalOf(name.toLowerCase(), wordAheadOf(reading, name));
+  if (found === undefined) return undefined;
+  const said = ordinal(String(value), found.case, found.agreement);
+  const named = said.replace(/(?:^|(?<= ))\p{L}(?=\p{L}*$)/u, (letter) => letter.toUpperCase());
+  return { end, spoken: named, rule: 'roman' };
+}
+
+/** Глава IV, в томе II. */
+function behindNoun(reading: Reading, end: number, value: number): Found | undefined {
+  const word = wordBefore(reading.text, reading.at).toLowerCase();
+  const gender = genderOf(word);
   if (gender === undefined) return undefined;
-  const [, shown = 'nominative'] = NOUN_ENDS[gender].find(([ending]) => ending.test(small)) ?? [];
+  const known = ORDERED.has(word) || OTHERS.has(word);
+  const [, shown = 'nominative'] = known
+    ? []
+    : (NOUN_ENDS[gender].find(([ending]) => ending.test(word)) ?? []);
   return { end, spoken: ordinal(String(value), shown, gender), rule: 'roman' };
+}
+
+const ROW = /(?:,| и| или| по| до| к) (?:[IVXLC]{1,7}|[ХІ]{1,4}) (?=\p{Ll})/uy;
+
+/** The first of "с XV по XVII век". */
+function inRow(reading: Reading, end: number, values: readonly number[]): Found | undefined {
+  const match = reading.match(ROW, end);
+  if (match === undefined) return undefined;
+  const behind = wordAfter(reading.text, end + match[0].length).toLowerCase();
+  const gender = /^вв?$/.test(behind) ? 'm' : genderOf(behind);
+  if (gender === undefined) return undefined;
+  const around = reading.around(end);
+  const before = wordAhead(around);
+  const place = /^(?:в|во|на)$/.test(before) && /[ех]$/.test(behind);
+  return { end, spoken: sayAll(values, place ? 'prepositional' : caseBefore(around), gender), rule: 'roman' };
 }
 
 function wordAheadOf(reading: Reading, name: string): string {
@@ -166,7 +190,7 @@ function royalOf(name: string, before: string): { case: Case; agreement: Agreeme
     if (!fleeting.startsWith(stem) || fleeting.length > king.length + 2) continue;
     if (fleeting === king) return { case: 'nominative', agreement: 'm' };
     const [, shown = 'nominative'] = NOUN_ENDS.m.find(([ending]) => ending.test(fleeting)) ?? [];
-    const prepositional = shown === 'nominative' && /и$/.test(name);
+    const prepositional = shown === 'nominative' && name.endsWith('и');
     const place = prepositional || (/^(?:при|о|об|в|на)$/.test(before) && /[еи]$/.test(name));
     return { case: place ? 'prepositional' : shown, agreement: 'm' };
   }

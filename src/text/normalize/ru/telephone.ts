@@ -5,7 +5,7 @@ import { words } from './vocabulary.js';
 
 export const TELEPHONE: TelephoneFormat = {
   patterns: [
-    /8[ -]?\(\d{3,5}\)[ -]?\d{1,3}(?:[ -]\d{2,3}){1,3}(?![\d,])/y,
+    /8[ -]?\(\d{3,5}\)[ -]?\d{1,7}(?:[ -]\d{2,3}){0,3}(?!\d)/y,
     /8[ -]\d{3}[ -]\d{3}[ -]\d{2}[ -]?\d{2}(?![\d,]|-\d)/y,
     /8-\d{3}-\d{3}-\d{4}(?![\d,]|-\d)/y,
     /8\d{10}(?!\d)/y,

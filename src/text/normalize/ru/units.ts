@@ -121,9 +121,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'кап.': 'f капля капли капель',
   'ст.·л. ст.·л': 'f столовая_ложка ложки ложек',
   'ч.·л. ч.·л': 'f чайная_ложка ложки ложек',
-  'стр.': 'f страница страницы страниц',
   'балл. б.': 'm балл балла баллов',
-  'уч.': 'm участник участника участников',
 };
 
 function table(entries: Readonly<Record<string, string>>): Record<string, Noun> {

@@ -1,5 +1,5 @@
 // Russian years and decades are ordinals: в 1998 году, 2024 г., 1941–1945 гг., с 1998 по 2004 год.
-import type { Around, Found, Reading } from '../reading.js';
+import { Around, type Found, type Reading } from '../reading.js';
 import type { Case } from './declension.js';
 import { caseBefore, wordAhead } from './grammar.js';
 import { ordinal } from './numbers.js';
@@ -9,7 +9,7 @@ const FORMS: Readonly<Record<string, readonly [grammatical: Case, plural: boolea
   год: ['nominative', false], года: ['genitive', false], году: ['prepositional', false], годом: ['instrumental', false], годе: ['prepositional', false],
   годы: ['nominative', true], годов: ['genitive', true], годам: ['dative', true], годами: ['instrumental', true], годах: ['prepositional', true],
 }; // prettier-ignore
-const WRITTEN = `(?= (${Object.keys(FORMS)
+const WRITTEN = `(?= (?:(?:учебн|финансов|отчётн|календарн|бюджетн)\\p{L}{2,3} )?(${Object.keys(FORMS)
   .sort((a, b) => b.length - a.length)
   .join('|')})(?!\\p{L}))`;
 const YEAR = new RegExp(
@@ -20,6 +20,7 @@ const YEARS = new RegExp(
   `(\\d{3,4}) ?[-–—/] ?(\\d{4}|\\d{2})(?:-?(?:й|го|му|м|е))?(?:${WRITTEN}| ?(гг\\.?|г\\.?)(?![\\p{L}\\p{N}]))`,
   'uy',
 );
+const SEASON_YEARS = /((?:19|20)\d\d)\/(\d\d|20\d\d)(?!\d|[/.]\d)/y;
 const BARE_YEARS = /((?:1\d|20)\d\d) ?[-–—] ?((?:1\d|20)\d\d)(?!\d|[.,]\d)(?! ?[\p{L}%₽$€°])/uy;
 const ROW =
   /((?:1\d|20)\d\d)(?=(?:, (?:1\d|20)\d\d){0,4}(?:,| и| или| по| до| в|—|–)(?: в)? (?:1\d|20)\d\d(?:-?(?:й|го|му|м))?(?: ?гг?\.| год))/uy;
@@ -29,7 +30,7 @@ const NAMES: Readonly<Record<Case, readonly [one: string, many: string]>> = {
 }; // prettier-ignore
 const LAST_YEAR = 2100;
 const FIRST_YEAR = 1000;
-const PLACE = words('в во о об при на');
+const LONGEST_ROW = 48; // units before a year
 const SEASONS = words('зимой весной летом осенью зимы весны лета осени начале середине конце');
 
 /** The case of a year from the words before it. */
@@ -37,19 +38,19 @@ function caseOfYear(around: Around): Case {
   const before = wordAhead(around);
   if (before === 'в' || before === 'во') return 'prepositional';
   if (before === 'по') return 'accusative';
-  if (before === 'и' || before === 'или') return rowCase(around);
+  if (before === 'и' || before === 'или' || before === '') return rowCase(around);
   const ruled = caseBefore(around);
   if (ruled !== 'nominative') return ruled;
   return around.previousWord !== '' && isNoun(around) ? 'genitive' : 'nominative';
 }
 
-/** В 1998 и 2002 годах: the second year follows the first. */
-function rowCase(around: Around): Case {
-  const lead = /(\p{L}+) \d{4}(?:, \d{4}){0,4} (?:и|или) $/u.exec(
-    around.text.slice(Math.max(0, around.start - 48), around.start),
-  )?.[1];
-  if (lead === undefined) return 'nominative';
-  return PLACE.has(lead.toLowerCase()) ? 'prepositional' : caseBefore(around);
+/** В 1998 и 2002 годах: a later year has the case of the first. */
+function rowCase({ text, start }: Around): Case {
+  const from = Math.max(0, start - LONGEST_ROW);
+  const row = /(?<=\p{L} )\d{4}(?:, \d{4}){0,4}(?:,| и| или) $/u.exec(text.slice(from, start));
+  if (row === null) return 'nominative';
+  const first = new Around(text, from + row.index, from + row.index + 4);
+  return /^(?:и|или)?$/.test(wordAhead(first)) ? 'nominative' : caseOfYear(first);
 }
 
 /** Выборы 2024 г.: not behind a colon or an adverb. */
@@ -82,7 +83,11 @@ export function year(reading: Reading): Found | undefined {
   if (form !== undefined) {
     if (!isYear(digits) && !/^(?:году|годе|годом|годы)$/.test(form)) return undefined;
     const [grammatical, plural] = caseWritten(form, around);
-    return { end, spoken: ordinal(digits, grammatical, plural ? 'p' : 'm'), rule: 'year' };
+    return {
+      end,
+      spoken: ordinal(digits, grammatical, plural && isAlone(digits, around) ? 'p' : 'm'),
+      rule: 'year',
+    };
   }
   if (!isYear(digits) ? short === 'г' || wordAhead(around) !== 'в' : isGrams(digits, short ?? '', around))
     return undefined;
@@ -90,6 +95,11 @@ export function year(reading: Reading): Found | undefined {
   const plural = short?.startsWith('гг') === true;
   const name = NAMES[grammatical][plural ? 1 : 0];
   return { end, spoken: `${ordinal(digits, grammatical)} ${name}`, rule: 'year' };
+}
+
+/** 1990 годы are a decade; в 2002 и 2006 годах each is a year. */
+function isAlone(digits: string, { text, start }: Around): boolean {
+  return digits.endsWith('0') && !/\d(?:,| и| или|-|–) ?$/u.test(text.slice(Math.max(0, start - 6), start));
 }
 
 /** 1500 г муки. */
@@ -114,10 +124,9 @@ export function years(reading: Reading): Found | undefined {
   const end = reading.at + written.length;
   const around = reading.around(end);
   const [grammatical] = form === undefined ? [caseOfYear(around)] : caseWritten(form, around);
-  const slash = written.includes('/');
   const name = short === undefined ? '' : ` ${NAMES[grammatical][short.startsWith('гг') ? 1 : 0]}`;
   const ends = [from, to].map((digits) => ordinal(digits, grammatical));
-  return { end, spoken: ends.join(slash ? ' – ' : ' – ') + name, rule: 'range' };
+  return { end, spoken: ends.join(' – ') + name, rule: 'range' };
 }
 
 /** (1799–1837) */
@@ -131,6 +140,16 @@ export function bareYears(reading: Reading): Found | undefined {
   const genitive = grammatical === 'genitive' && wordAhead(reading.around(end)) !== 'с';
   const shown = genitive ? 'nominative' : grammatical;
   return { end, spoken: `${ordinal(from, shown)} – ${ordinal(to, shown)}`, rule: 'range' };
+}
+
+/** Сезон 2023/24, зимой 2020/21. */
+export function season(reading: Reading): Found | undefined {
+  const match = isFree(reading) ? reading.match(SEASON_YEARS) : undefined;
+  const [written = '', from = '', last = ''] = match ?? [];
+  const to = last.length === 2 ? from.slice(0, 2) + last : last;
+  if (match === undefined || Number(to) !== Number(from) + 1) return undefined;
+  const ends = [from, to].map((digits) => ordinal(digits, 'genitive'));
+  return { end: reading.at + written.length, spoken: `${ends.join(' – ')} годов`, rule: 'range' };
 }
 
 /** The first years of "с 1998 по 2004 год". */
