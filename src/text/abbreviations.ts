@@ -22,7 +22,7 @@ export const NEVER_FINAL = words(`
 /** Not final before a digit ("No. 5", "Fig. 2"); otherwise an ordinary word ("I said no."). */
 export const BEFORE_NUMBER = words(`
   no nos nr num núm nº vol vols fig figs p pp pg art arts sec ch chap par para op ed eq ex item ref tel ext
-  abs kap abb bd bl s str nrn núms pág págs cap fasc § pos ziff стр гл рис табл ст п пп д кв корп доб тел оф эт подп разд абз вып вл пом ок
+  abs kap abb bd bl s str nrn núms pág págs cap fasc § pos ziff стр гл рис табл п пп д кв корп доб тел оф эт подп разд абз вып вл пом ок
   янв фев февр апр июн июл авг сен сент окт ноя нояб дек
   lb lbs oz apt
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär
@@ -34,7 +34,7 @@ export const SELDOM_FINAL = words(`
   st mt ft ave blvd rd ln sq hwy dept univ assn bros al
   u.s u.s.a u.k u.n e.u d.c l.a n.y b.c a.d p.s ph.d m.d b.a m.a b.sc m.sc ll.m d.d.s r.n c.e.o
   e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
-  трлн см ср пер мин сек час мес нед дн сут шт чел экз макс ш каб лит
+  трлн см ср пер мин сек час мес нед дн сут шт чел экз макс ш каб лит ст рт
 `);
 
 /** Ends the sentence where a capital follows that is not part of a time or a name. */

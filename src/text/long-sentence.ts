@@ -39,13 +39,27 @@ export function cutLongSentence(text: string, maxLength: number): number {
 const CLINGS_BACK = /[\p{N}\p{Sc}.%°#§+=<>×÷/~–—-]$/u;
 const CLINGS_ON = /^\s*(?:[\p{Sc}%°+=<>×÷/~–—-]|[IVXLC]+(?![\p{L}\p{N}]))/u;
 
+// "ст. метро", "т. е."; "5-го мая"
+const SHORT_FORM = /(?:^|\s)\p{Ll}{1,4}\.$|\p{N}-\p{L}{1,3}$/u;
+const MEASURE = /\p{N}\s?(?:\p{L}{1,5}\.?\s){0,2}\p{L}{1,5}\.?$/u;
+
+/** "3,2 млн руб.", "2h 30min", "XVII в.", "+7 (495) 123": a unit goes on with another, a numeral with its century. */
+function isMeasured(before: string, rest: string): boolean {
+  if (MEASURE.test(before) && /^\s*(?:\p{L}{1,5}\.|\p{N})/u.test(rest)) return true;
+  if (/\)$/.test(before) && /^\s*\p{N}/u.test(rest)) return true;
+  return /[IVXLC]$/.test(before) && /^\s*вв?\./u.test(rest);
+}
+
 /** What is spoken as one thing is cut only where nothing else can be. */
 function isWithinToken(text: string, cut: number): boolean {
   const before = text.slice(Math.max(0, cut - 200), cut);
   if (before.lastIndexOf('[') > before.lastIndexOf(']')) return true;
   // "January 15", "page 3", but "… to us | 10 minutes"
   if (/^\s*\p{N}/u.test(text.slice(cut, cut + 4)) && /(?:\p{Lu}\p{L}*|\p{L}{3})$/u.test(before)) return true;
-  return CLINGS_BACK.test(before) || CLINGS_ON.test(text.slice(cut, cut + 12));
+  const rest = text.slice(cut, cut + 12);
+  return (
+    CLINGS_BACK.test(before) || CLINGS_ON.test(rest) || SHORT_FORM.test(before) || isMeasured(before, rest)
+  );
 }
 
 function endsOf(pattern: RegExp, text: string): number[] {

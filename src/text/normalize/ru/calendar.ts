@@ -30,6 +30,7 @@ export const MONTH_FORMS: readonly (readonly string[])[] = MONTHS.map((genitive,
 const MONTH_BY_NAME = new Map(
   MONTH_FORMS.flatMap((names, index) => names.map((name) => [name, index] as const)),
 );
+const LONGEST_MONTH = 8; // letters: сентября
 const NAME = `(${[...MONTH_BY_NAME.keys()]
   .sort((a, b) => b.length - a.length)
   .map((name) => name.replace('.', '\\.'))
@@ -149,7 +150,9 @@ export function dayInRow(reading: Reading): Found | undefined {
 
 /** Январь 2024, в мае 2024 г. */
 export function monthOfYear(reading: Reading): Found | undefined {
-  if (reading.text[reading.runEnd] !== ' ' && reading.text[reading.runEnd] !== '.') return undefined;
+  const { text, at, runEnd } = reading;
+  if (!/[яфмаисондЯФМАИСОНД]/.test(text[at] ?? '') || runEnd - at > LONGEST_MONTH) return undefined;
+  if (!/^\.? \d/.test(text.slice(runEnd, runEnd + 3))) return undefined;
   const match = reading.match(MONTH_YEAR);
   const [written = '', name = '', year = ''] = match ?? [];
   const month = MONTH_BY_NAME.get(name.toLowerCase());

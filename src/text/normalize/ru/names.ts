@@ -45,7 +45,8 @@ function said(name: string): string {
 
 /** Рейс SU 1234: pairs or a number. */
 export function flight(reading: Reading): Found | undefined {
-  if (!reading.around(reading.at).previousWord.startsWith('рейс')) return undefined;
+  if (reading.runEnd - reading.at !== 2 || !reading.around(reading.at).previousWord.startsWith('рейс'))
+    return undefined;
   const match = reading.match(FLIGHT);
   const [written = '', carrier = '', digits = ''] = match ?? [];
   if (match === undefined) return undefined;

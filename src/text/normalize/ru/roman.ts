@@ -9,7 +9,7 @@ import { ORDERED, words } from './vocabulary.js';
 const NUMERAL =
   /([IVXLCDMІХСМ]{1,9})(?: ?[-–—] ?([IVXLCDMІХСМ]{1,9}))?(?:-(?:й|го|му|м|я|ю|е|х))?(?![\p{L}\p{N}])/uy;
 const ROMAN = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
-const CENTURY = / ?(вв?)\.(?!\p{L})(?: ?(?=до н\.))?/uy;
+const CENTURY = / ?(вв?)\.(?!\p{L})/uy;
 const LATIN: Readonly<Record<string, string>> = { І: 'I', Х: 'X', С: 'C', М: 'M' };
 
 const KINGS =
