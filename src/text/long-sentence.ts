@@ -39,6 +39,8 @@ export function cutLongSentence(text: string, maxLength: number): number {
 const CLINGS_BACK = /[\p{N}\p{Sc}.%°#§+=<>×÷/~–—-]$/u;
 const CLINGS_ON = /^\s*(?:[\p{Sc}%°+=<>×÷/~–—-]|[IVXLC]+(?![\p{L}\p{N}]))/u;
 
+const LEADS_TO_NUMBER = /(?:\p{Lu}\p{L}*|\p{L}{3}|\p{N}\s?\p{L}{1,2}\.?)$/u;
+
 // "ст. метро", "т. е."; "5-го мая"
 const SHORT_FORM = /(?:^|\s)\p{Ll}{1,4}\.$|\p{N}-\p{L}{1,3}$/u;
 const MEASURE = /\p{N}\s?(?:\p{L}{1,5}\.?\s){0,2}\p{L}{1,5}\.?$/u;
@@ -54,12 +56,10 @@ function isMeasured(before: string, rest: string): boolean {
 function isWithinToken(text: string, cut: number): boolean {
   const before = text.slice(Math.max(0, cut - 200), cut);
   if (before.lastIndexOf('[') > before.lastIndexOf(']')) return true;
-  // "January 15", "page 3", but "… to us | 10 minutes"
-  if (/^\s*\p{N}/u.test(text.slice(cut, cut + 4)) && /(?:\p{Lu}\p{L}*|\p{L}{3})$/u.test(before)) return true;
-  const rest = text.slice(cut, cut + 12);
-  return (
-    CLINGS_BACK.test(before) || CLINGS_ON.test(rest) || SHORT_FORM.test(before) || isMeasured(before, rest)
-  );
+  // "January 15", "page 3", "2h 30", but "… to us | 10 minutes"
+  if (/^\s*\p{N}/u.test(text.slice(cut, cut + 4)) && LEADS_TO_NUMBER.test(before.slice(-24))) return true;
+  const [near, rest] = [before.slice(-32), text.slice(cut, cut + 12)];
+  return CLINGS_BACK.test(near) || CLINGS_ON.test(rest) || SHORT_FORM.test(near) || isMeasured(near, rest);
 }
 
 function endsOf(pattern: RegExp, text: string): number[] {
