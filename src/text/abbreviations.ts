@@ -21,13 +21,14 @@ export const NEVER_FINAL = words(`
   sig sig.ra sig.na sigg dott dott.ssa dott.ri dr.ssa avv prof.ssa gent gent.mo gent.ma egr p.es ing geom mons spett spett.le cfr
   l'on l’on dell'on dell’on all'on all’on fisc p.zza p.le v.le c.so l.go f.lli
   p.ex
-  т.е напр проф акад др-р им ул пр просп гр тов г-н г-жа
+  т.е напр проф акад др-р им ул пр просп гр тов г-н г-жа пл наб просп пос дер оз гос мкр моб эл респ доц канд зам зав инж
 `);
 
 /** Not final before a digit ("No. 5", "Fig. 2"); otherwise an ordinary word ("I said no."). */
 export const BEFORE_NUMBER = words(`
   no nos nr num núm nº vol vols fig figs p pp pg art arts sec ch chap par para op ed eq ex item ref tel ext
-  abs kap abb bd bl s str nrn núms pág págs cap fasc § pos ziff стр гл рис табл ст п пп д кв
+  abs kap abb bd bl s str nrn núms pág págs cap fasc § pos ziff стр гл рис табл п пп д кв корп доб тел оф эт подп разд абз вып вл пом ок
+  янв фев февр апр июн июл авг сен сент окт ноя нояб дек
   lb lbs oz apt max min mwst
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär
   janv févr fév avr juil juill déc
@@ -41,6 +42,7 @@ export const SELDOM_FINAL = words(`
   u.s u.s.a u.k u.n e.u d.c l.a n.y b.c a.d p.s ph.d m.d b.a m.a b.sc m.sc ll.m d.d.s r.n c.e.o
   arch rag cía ltda lda hnos uu hh oo aa ss
   ff e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
+  трлн см ср пер мин сек час мес нед дн сут шт чел экз макс ш каб лит ст рт
 `);
 
 /** Likewise, but only in this spelling: "the CIA. Bob", "a rod. Bob". */

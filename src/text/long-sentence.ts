@@ -52,6 +52,17 @@ const LINKED: readonly (readonly [before: RegExp, after: RegExp])[] = [
   [/\p{N}h$/u, /^\s*\p{Lu}{2,4}(?!\p{L})/u], // 19h | BRT
 ];
 
+// "ст. метро", "т. е."; "5-го мая"
+const SHORT_FORM = /(?:^|\s)\p{Ll}{1,4}\.$|\p{N}-\p{L}{1,3}$/u;
+const MEASURE = /\p{N}\s?(?:\p{L}{1,5}\.?\s){0,2}\p{L}{1,5}\.?$/u;
+
+/** "3,2 млн руб.", "2h 30min", "XVII в.", "+7 (495) 123": a unit goes on with another, a numeral with its century. */
+function isMeasured(before: string, rest: string): boolean {
+  if (MEASURE.test(before) && /^\s*(?:\p{L}{1,5}\.|\p{N})/u.test(rest)) return true;
+  if (/\)$/.test(before) && /^\s*\p{N}/u.test(rest)) return true;
+  return /[IVXLC]$/.test(before) && /^\s*вв?\./u.test(rest);
+}
+
 /** What is spoken as one thing is cut only where nothing else can be. */
 function isWithinToken(text: string, cut: number): boolean {
   const before = text.slice(Math.max(0, cut - 200), cut);
@@ -59,9 +70,9 @@ function isWithinToken(text: string, cut: number): boolean {
   // "January 15", "page 3", "2h 30", but "… to us | 10 minutes"
   if (/^\s*\p{N}/u.test(text.slice(cut, cut + 4)) && LEADS_TO_NUMBER.test(before.slice(-24))) return true;
   if (/\p{N}(?:st|nd|rd|th)(?: of)?$/u.test(before.slice(-12))) return true; // the 4th of July
-  const [left, right] = [before.slice(-24), text.slice(cut, cut + 12)];
-  if (LINKED.some(([ends, begins]) => ends.test(left) && begins.test(right))) return true;
-  return CLINGS_BACK.test(left) || CLINGS_ON.test(right);
+  const [near, rest] = [before.slice(-32), text.slice(cut, cut + 12)];
+  if (LINKED.some(([ends, begins]) => ends.test(near) && begins.test(rest))) return true;
+  return CLINGS_BACK.test(near) || CLINGS_ON.test(rest) || SHORT_FORM.test(near) || isMeasured(near, rest);
 }
 
 function endsOf(pattern: RegExp, text: string): number[] {

@@ -50,6 +50,7 @@ const UNIT_BEHIND_NUMBER = /\p{N}\s?(?:[mghlst]|mm|cc)$/u;
 /** Short forms of two words: 3 p. m., p. ex. */
 const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})p\. (?:ex|ej))$/iu;
 const HANGUL = /^\p{Script=Hangul}/u;
+const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
 const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
 
 export function judgeStop(window: StopWindow): StopVerdict {
@@ -70,6 +71,9 @@ export function judgeStop(window: StopWindow): StopVerdict {
     if (next.length === 1 && !complete) return 'wait';
     if (/^[:;,](?:\s|$)/u.test(next)) return 'none'; // Ex. : une pomme
   }
+  const reported = CLOSING.test(run) ? REPORTED.exec(next) : null;
+  if (reported?.[1] === '' && !complete) return 'wait';
+  if (/^\p{Ll}/u.test(reported?.[1] ?? '')) return 'none';
   const word = NEXT_WORD.exec(next)?.[0] ?? '';
   const wordEnds = complete || word.length < next.length;
   const verdict = judgeSpaced(window.before, run, { opening, word, wordEnds, tail: next.slice(word.length) });

@@ -9,6 +9,7 @@ import { KOREAN } from './ko/language.js';
 import type { Language } from './language.js';
 import { PORTUGUESE } from './pt/language.js';
 import { PORTUGUESE_OF_PORTUGAL } from './pt/portugal.js';
+import { RUSSIAN } from './ru/language.js';
 import { CHINESE } from './zh/language.js';
 
 // One line a language, in the order of their tags; with a region where it is spoken with other words there.
@@ -24,6 +25,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   'pt-ao': PORTUGUESE_OF_PORTUGAL,
   'pt-mz': PORTUGUESE_OF_PORTUGAL,
   'pt-pt': PORTUGUESE_OF_PORTUGAL,
+  ru: RUSSIAN,
   zh: CHINESE,
 };
 

@@ -1,0 +1,246 @@
+// How Russian says amounts: numbers with their nouns, ranges, money, fractions.
+import type { Currency, Fraction, Noun, Quantity } from '../language.js';
+import { numeralOf, withoutZeros, type Numeral } from '../numerals.js';
+import { NOWHERE, type Around } from '../reading.js';
+import { behindNumber, genitiveOf, inPlural, pluralOf, type Case } from './declension.js';
+import { caseBefore, countedBy, isRuled, wordAhead } from './grammar.js';
+import { cardinal, collective, decimal, fractionWords, isCase, type Agreement } from './numbers.js';
+import { COUNTED_TOGETHER, NO_NOUN } from './vocabulary.js';
+
+const AWAY = /^ (?:от|к|над|под|ниже|выше|до|севернее|южнее|западнее|восточнее)(?!\p{L})/u;
+
+/** Nominative and accusative of inanimate nouns: where only 1 and тысяча differ. */
+export function isDirect(grammatical: Case): boolean {
+  return grammatical === 'nominative' || grammatical === 'accusative';
+}
+
+/** В 5 км от города: where it is, and not how far it goes. */
+function caseOfMeasure(around: Around): Case {
+  const before = wordAhead(around);
+  const place =
+    (before === 'в' || before === 'во') && AWAY.test(around.text.slice(around.end, around.end + 12));
+  if (place) return 'prepositional';
+  if (before !== 'по') return caseBefore(around);
+  return /(?:^|\D)1 ?\P{Nd}/u.test(around.text.slice(around.start, around.start + 4))
+    ? 'dative'
+    : 'accusative';
+}
+
+function isHalfMore({ whole, decimals }: Numeral): boolean {
+  return whole === '1' && /^50*$/.test(decimals);
+}
+
+/** Полтора литра, полторы тонны, до полутора литров. */
+function oneAndHalf(gender: Agreement, grammatical: Case): string {
+  if (!isDirect(grammatical)) return 'полутора';
+  return gender === 'f' ? 'полторы' : 'полтора';
+}
+
+function numberBefore(numeral: Numeral, gender: Agreement, grammatical: Case): string {
+  if (!isHalfMore(numeral)) return decimal(numeral, grammatical, gender);
+  return (numeral.negative ? 'минус ' : '') + oneAndHalf(gender, grammatical);
+}
+
+/** The form of a noun behind any number: behind decimals it is the genitive. */
+function nounBehind(noun: Noun, numeral: Numeral, grammatical: Case): string {
+  if (numeral.decimals === '') return behindNumber(noun, numeral.whole, grammatical);
+  return isHalfMore(numeral) && !isDirect(grammatical) ? inPlural(noun, grammatical) : genitiveOf(noun);
+}
+
+/** Пять-десять; longer numbers with a dash between spaces. */
+export function join(from: string, to: string): string {
+  return /[ –]/.test(from + to) ? `${from} – ${to}` : `${from}-${to}`;
+}
+
+/** A number with the noun that it counts, in a case. */
+export function withNoun(
+  quantity: Quantity,
+  noun: Noun,
+  grammatical: Case,
+  around: Around = NOWHERE,
+): string {
+  const { magnitude } = quantity;
+  if (magnitude !== undefined) {
+    return `${multiplied(quantity, magnitude, grammatical, around)} ${inPlural(noun, 'genitive')}`;
+  }
+  const { gender } = noun;
+  return counted(quantity, noun, gender ?? 'm', grammatical, around);
+}
+
+function multiplied(quantity: Quantity, magnitude: Noun, grammatical: Case, around: Around): string {
+  const shown = magnitude.form !== undefined && isCase(magnitude.form) ? magnitude.form : grammatical;
+  return counted(quantity, magnitude, magnitude.gender ?? 'm', shown, around);
+}
+
+function counted(
+  quantity: Quantity,
+  noun: Noun,
+  gender: Agreement,
+  grammatical: Case,
+  around: Around,
+): string {
+  const { number, to, fraction } = quantity;
+  if (fraction !== undefined) {
+    const name =
+      isHalf(fraction) && number.whole !== '1'
+        ? behindNumber(noun, number.whole, grammatical)
+        : genitiveOf(noun);
+    return `${mixed(number, fraction, gender, grammatical)} ${name}`;
+  }
+  if (to !== undefined) return rangeOf(number, to, noun, gender, grammatical, around);
+  const bare = number.whole === '1' && number.decimals === '' && noun.forms[0] === 'тысяча';
+  const sign = number.negative ? 'минус ' : '';
+  const said = bare ? sign : `${numberBefore(number, gender, grammatical)} `;
+  return said + nounBehind(noun, number, grammatical);
+}
+
+/** От пяти до десяти километров; behind a preposition пять-десять. */
+function rangeOf(
+  from: Numeral,
+  to: Numeral,
+  noun: Noun,
+  gender: Agreement,
+  grammatical: Case,
+  around: Around,
+): string {
+  if (isDirect(grammatical) && !isRuled(around)) {
+    return `от ${numberBefore(from, gender, 'genitive')} до ${numberBefore(to, gender, 'genitive')} ${nounBehind(noun, to, 'genitive')}`;
+  }
+  const ends = join(numberBefore(from, gender, grammatical), numberBefore(to, gender, grammatical));
+  return `${ends} ${nounBehind(noun, to, grammatical)}`;
+}
+
+export function measure(quantity: Quantity, unit: Noun, around: Around): string {
+  return withNoun(quantity, unit, caseOfMeasure(around), around);
+}
+
+/** A plain number, with what follows it in the text. */
+export function count(quantity: Quantity, around: Around): string {
+  const { number, to, magnitude, fraction } = quantity;
+  if (magnitude !== undefined) return multiplied(quantity, magnitude, caseBefore(around), around);
+  const last = to ?? number;
+  const {
+    case: grammatical,
+    gender,
+    noun,
+  } = countedBy(around, last.decimals === '' && fraction === undefined ? last.whole : '2');
+  if (fraction !== undefined) return mixed(number, fraction, fewGender(gender, noun), grammatical);
+  if (to !== undefined) return countRange(number, to, gender, grammatical, around);
+  const together =
+    isDirect(grammatical) && noun !== undefined && COUNTED_TOGETHER.has(noun) && number.decimals === '';
+  if (together && !number.negative) {
+    const several = collective(number.whole);
+    if (several !== undefined) return several;
+  }
+  if (noun === undefined || number.decimals === '') return decimal(number, grammatical, gender);
+  return numberBefore(number, fewGender(gender, noun), caseBefore(around));
+}
+
+/** Полторы минуты: behind a fraction the noun is the genitive singular, as behind two. */
+function fewGender(gender: Agreement, noun: string | undefined): Agreement {
+  return noun !== undefined && /[ыи]$/.test(noun) ? 'f' : gender;
+}
+
+function countRange(
+  from: Numeral,
+  to: Numeral,
+  gender: Agreement,
+  grammatical: Case,
+  around: Around,
+): string {
+  const next = around.nextWord.toLowerCase();
+  const plural = next !== '' && !NO_NOUN.has(next) && pluralOf(to.whole) === 'many' && to.decimals === '';
+  if (plural && isDirect(grammatical) && !isRuled(around)) {
+    return `от ${decimal(from, 'genitive', gender)} до ${decimal(to, 'genitive', gender)}`;
+  }
+  return join(decimal(from, grammatical, gender), decimal(to, grammatical, gender));
+}
+
+/** 12,50 ₽ двенадцать рублей пятьдесят копеек. */
+export function money(quantity: Quantity, currency: Currency, around: Around): string {
+  const { number, to, magnitude, fraction } = quantity;
+  const { minor } = currency;
+  const grammatical = caseOfMeasure(around);
+  const small = number.decimals.length === 2 || to?.decimals.length === 2;
+  if (!small || minor === undefined || magnitude !== undefined || fraction !== undefined) {
+    return withNoun(quantity, currency, grammatical, around);
+  }
+  if (to === undefined) return majorAndMinor(number, currency, minor, grammatical);
+  const ruled = isRuled(around) || !isDirect(grammatical);
+  const ends = [number, to].map((end) =>
+    majorAndMinor(end, currency, minor, ruled ? grammatical : 'genitive'),
+  );
+  return ruled ? ends.join(' – ') : `от ${ends.join(' до ')}`;
+}
+
+function majorAndMinor(number: Numeral, currency: Currency, minor: Noun, grammatical: Case): string {
+  const major = withNoun({ number: { ...number, decimals: '' } }, currency, grammatical);
+  const cents = withoutZeros(number.decimals || '0');
+  if (cents === '0') return major;
+  const rest = withNoun({ number: numeralOf(cents) }, minor, grammatical);
+  if (withoutZeros(number.whole) === '0') return (number.negative ? 'минус ' : '') + rest;
+  return `${major} ${rest}`;
+}
+
+const NAMED: Readonly<Record<string, readonly [stem: string, genitivePlural: string]>> = {
+  '3': ['трет', 'третей'], '4': ['четверт', 'четвертей'],
+}; // prettier-ignore
+
+function part({ numerator, denominator }: Fraction, grammatical: Case): string {
+  const [amount, parts] = [withoutZeros(numerator), withoutZeros(denominator)];
+  const named = NAMED[parts];
+  if (named === undefined || pluralOf(amount) === 'many') return fractionWords(amount, parts, grammatical);
+  const [stem, many] = named;
+  const forms = [`${stem}ь`, `${stem}и`, `${stem}и`, `${stem}ь`, `${stem}ью`, `${stem}и`];
+  const plural = [`${stem}и`, many, `${stem}ям`, `${stem}и`, `${stem}ями`, `${stem}ях`];
+  return `${cardinal(amount, grammatical, 'f')} ${behindNumber({ forms: [...forms, ...plural] }, amount, grammatical)}`;
+}
+
+/** Три четверти, одна треть, две пятых; ½ литра is половина литра. */
+export function sayFraction(fraction: Fraction, around: Around, measured: boolean): string | undefined {
+  const grammatical = caseBefore(around);
+  const [amount, parts] = [Number(fraction.numerator), Number(fraction.denominator)];
+  if (parts < 2 || amount >= parts || parts > 100 || isHouse(around)) return spread(fraction, around);
+  if (amount !== 1 || parts !== 2) return part(fraction, grammatical);
+  const next = around.nextWord.toLowerCase();
+  if (!measured && (next === '' || NO_NOUN.has(next))) return fractionWords('1', '2', grammatical);
+  const half = {
+    nominative: 'а',
+    genitive: 'ы',
+    dative: 'е',
+    accusative: 'у',
+    instrumental: 'ой',
+    prepositional: 'е',
+  };
+  return `половин${half[grammatical]}`;
+}
+
+const PRESSURE = /(?:давлен\p{L}{0,4}|АД)[\p{L} ]{0,16}:? ?$/iu;
+
+/** 5/2 is the number of a house, 120/80 a pressure. */
+function spread({ numerator, denominator }: Fraction, { text, start }: Around): string {
+  const on = PRESSURE.test(text.slice(Math.max(0, start - 28), start));
+  return `${cardinal(numerator)} ${on ? 'на' : 'дробь'} ${cardinal(denominator)}`;
+}
+
+function isHouse({ text, start }: Around): boolean {
+  return /(?:^|[\s,(])(?:д\.|дом|доме|дома|кв\.|№|ул\. [^,]{1,30},) ?$/iu.test(
+    text.slice(Math.max(0, start - 40), start),
+  );
+}
+
+function isHalf({ numerator, denominator }: Fraction): boolean {
+  return numerator === '1' && denominator === '2';
+}
+
+/** Два с половиной, полтора, три целых одна четверть. */
+function mixed(number: Numeral, fraction: Fraction, gender: Agreement, grammatical: Case): string {
+  const sign = number.negative ? 'минус ' : '';
+  if (isHalf(fraction) && number.whole === '1') return sign + oneAndHalf(gender, grammatical);
+  if (isHalf(fraction)) return `${sign}${cardinal(number.whole, grammatical, gender)} с половиной`;
+  const whole = decimal({ ...number, decimals: '0' }, grammatical)
+    .split(' ')
+    .slice(0, -2)
+    .join(' ');
+  return `${whole} ${part(fraction, grammatical)}`;
+}

@@ -1,0 +1,200 @@
+// Russian days, months and years: 15 января 2024 г., с 1 по 5 мая, в 1998 году, 1941–1945 гг.
+import { withoutZeros } from '../numerals.js';
+import { wordBefore, type Around, type Found, type Reading } from '../reading.js';
+import type { Case } from './declension.js';
+import { caseBefore, wordAhead } from './grammar.js';
+import { ordinal } from './numbers.js';
+import { words } from './vocabulary.js';
+
+/** In the genitive, as behind a day. */
+const MONTHS = 'января февраля марта апреля мая июня июля августа сентября октября ноября декабря'.split(' ');
+const SHORT = ['янв', 'фев', 'мар', 'апр', 'май', 'июн', 'июл', 'авг', 'сен', 'окт', 'ноя', 'дек'];
+
+export const MONTH_FORMS: readonly (readonly string[])[] = MONTHS.map((genitive, index) => {
+  const stem = genitive.slice(0, -1);
+  const named = genitive.endsWith('я') ? (index === 4 ? 'май' : `${stem}ь`) : stem;
+  const [vowel, ending] = genitive.endsWith('я')
+    ? ['ю', index === 4 ? 'ем' : index === 0 || index > 7 ? 'ём' : 'ем']
+    : ['у', 'ом'];
+  const spoken = [named, genitive, stem + vowel, stem + ending, `${stem}е`];
+  const short = SHORT[index] ?? '';
+  const cut = short === named ? [] : [`${short}.`, short];
+  return [
+    ...spoken,
+    ...cut,
+    ...(index === 8 ? ['сент.', 'сент'] : []),
+    ...(index === 1 ? ['февр.', 'февр'] : []),
+  ];
+});
+
+const MONTH_BY_NAME = new Map(
+  MONTH_FORMS.flatMap((names, index) => names.map((name) => [name, index] as const)),
+);
+const LONGEST_MONTH = 8; // letters: сентября
+const NAME = `(${[...MONTH_BY_NAME.keys()]
+  .sort((a, b) => b.length - a.length)
+  .map((name) => name.replace('.', '\\.'))
+  .join('|')})(?!\\p{L})`;
+const YEAR_WORD = '(?: ?г\\.| ?г(?![\\p{L}\\p{N}])| года(?!\\p{L}))';
+const YEAR_TAIL = `(?:,? ((?:1\\d|20)\\d{2})(?![\\d:]|[.,]\\d)(?:-?го)?${YEAR_WORD}?)?`;
+const MARK = '(?:-?(?:ого|го|ое|ому|му|е))?';
+
+const NAMED = new RegExp(`(\\d{1,2})${MARK}(?: ?([-–—]) ?(\\d{1,2})${MARK})? ${NAME}${YEAR_TAIL}`, 'iuy');
+const FIGURES = new RegExp(
+  `(\\d{1,2})[./](\\d{1,2})[./](\\d{4}|\\d{2})(?![\\d]|[./-]\\d)${YEAR_WORD}?(?!\\p{L})`,
+  'uy',
+);
+const ROW = new RegExp(
+  `(\\d{1,2})${MARK}(?=(?:, \\d{1,2}){0,4}(?:,| и| или| по| до| на)(?: с)? \\d{1,2}${MARK} ${NAME})`,
+  'iuy',
+);
+const SHORT_FIGURES =
+  /(\d{1,2})\.(0[1-9]|1[0-2])(?![\d\p{L}]|[.,:/-]\d| ?(?:%|°|₽|руб|тыс|млн|кг|км|[мгл](?!\p{L})))\.?/uy;
+const MONTH_YEAR = new RegExp(`${NAME} ((?:1\\d|20)\\d{2})(?![\\d:]|[.,]\\d)${YEAR_WORD}?`, 'iuy');
+const BEFORE_SHORT = words('до с со к ко на по за от');
+
+const DATED = words('сегодня это наступило наступает наступит дата');
+
+/** The case of a day: alone it is when something happens, the genitive. */
+function caseOfDay(around: Around): Case {
+  const before = wordAhead(around);
+  if (/^(?:на|за|по|в|во|через|сквозь)$/.test(before)) return 'accusative';
+  if (/^(?:к|ко)$/.test(before)) return 'dative';
+  if (/^(?:перед|между|под|над)$/.test(before)) return 'instrumental';
+  if (/^(?:о|об)$/.test(before)) return 'prepositional';
+  if (/^(?:и|или|а)$/.test(before))
+    return caseBefore(around) === 'instrumental' ? 'instrumental' : 'genitive';
+  return DATED.has(around.previousShort) || isSubject(around) ? 'nominative' : 'genitive';
+}
+
+/** 1 января — праздник. */
+function isSubject({ text, start, end }: Around): boolean {
+  return (
+    /^ [—–] (?!\d)/u.test(text.slice(end, end + 4)) &&
+    (start === 0 || /[.!?»] ?$/.test(text.slice(Math.max(0, start - 2), start)))
+  );
+}
+
+function isDay(day: string): boolean {
+  return Number(day) >= 1 && Number(day) <= 31;
+}
+
+/** 15 января 2024 года, 1–5 мая: with the year's own word, whether it was written or not. */
+export function namedDay(reading: Reading): Found | undefined {
+  if (!/[ -–—\p{L}]/u.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const match = reading.match(NAMED);
+  const [written = '', day = '', , last, name = '', year] = match ?? [];
+  if (match === undefined || !isDay(day) || (last !== undefined && !isDay(last))) return undefined;
+  const end = reading.at + written.length;
+  const month = MONTH_BY_NAME.get(name.toLowerCase());
+  if (month === undefined) return undefined;
+  const around = reading.around(end);
+  const tail = `${MONTHS[month] ?? ''}${year === undefined ? '' : ` ${yearOf(year)}`}`;
+  return { end, spoken: `${days(day, last, around)} ${tail}`, rule: 'date' };
+}
+
+function days(day: string, last: string | undefined, around: Around): string {
+  const grammatical = caseOfDay(around);
+  if (last === undefined) return ordinal(day, grammatical, 'n');
+  if (grammatical !== 'genitive' || wordAhead(around) !== '') {
+    const ruled = around.previousWord !== '' && /^(?:на|за|в|к|до|от|с|после)$/.test(wordAhead(around));
+    if (ruled) return `${ordinal(day, grammatical, 'n')} – ${ordinal(last, grammatical, 'n')}`;
+  }
+  return `с ${ordinal(day, 'genitive', 'n')} по ${ordinal(last, 'accusative', 'n')}`;
+}
+
+function yearOf(year: string): string {
+  return `${ordinal(year, 'genitive')} года`;
+}
+
+/** 15.01.2024, 15/01/24 г. */
+export function dayInFigures(reading: Reading): Found | undefined {
+  if (!/[./]/.test(reading.text[reading.runEnd] ?? '') || /[.,:/-]/.test(reading.text[reading.at - 1] ?? ''))
+    return undefined;
+  const match = reading.match(FIGURES);
+  const [written = '', day = '', month = '', year = ''] = match ?? [];
+  const name = MONTHS[Number(month) - 1];
+  if (match === undefined || !isDay(day) || name === undefined) return undefined;
+  const full = year.length === 4 ? year : `${Number(year) < 70 ? '20' : '19'}${year}`;
+  const end = reading.at + written.length;
+  const grammatical = caseOfDay(reading.around(end));
+  return { end, spoken: `${ordinal(day, grammatical, 'n')} ${name} ${yearOf(full)}`, rule: 'date' };
+}
+
+/** До 15.01: only behind a word that dates have. */
+export function shortDay(reading: Reading): Found | undefined {
+  if (reading.text[reading.runEnd] !== '.' || /[.,:/-]/.test(reading.text[reading.at - 1] ?? ''))
+    return undefined;
+  const match = reading.match(SHORT_FIGURES);
+  const [written = '', day = '', month = ''] = match ?? [];
+  const around = reading.around(reading.at);
+  if (match === undefined || !isDay(day)) return undefined;
+  const timed = /^ (?:в|с) \d{1,2}[:.]\d\d/u.test(
+    reading.text.slice(reading.at + written.length, reading.at + written.length + 9),
+  );
+  if (!timed && !BEFORE_SHORT.has(around.previousWord)) return undefined;
+  const stop = written.endsWith('.') ? 1 : 0;
+  const end = reading.at + written.length - stop;
+  const spoken = `${ordinal(day, caseOfDay(around), 'n')} ${MONTHS[Number(month) - 1] ?? ''}`;
+  return { end, spoken, rule: 'date' };
+}
+
+/** The first days of "1, 2 и 3 мая", "с 1 по 5 мая". */
+export function dayInRow(reading: Reading): Found | undefined {
+  const match = reading.match(ROW);
+  const [written = '', day = ''] = match ?? [];
+  if (match === undefined || !isDay(day)) return undefined;
+  const end = reading.at + written.length;
+  return { end, spoken: ordinal(day, caseOfDay(reading.around(end)), 'n'), rule: 'date' };
+}
+
+/** Январь 2024, в мае 2024 г. */
+export function monthOfYear(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (!/[яфмаисондЯФМАИСОНД]/.test(text[at] ?? '') || runEnd - at > LONGEST_MONTH) return undefined;
+  if (!/^\.? \d/.test(text.slice(runEnd, runEnd + 3))) return undefined;
+  const match = reading.match(MONTH_YEAR);
+  const [written = '', name = '', year = ''] = match ?? [];
+  const month = MONTH_BY_NAME.get(name.toLowerCase());
+  if (match === undefined || month === undefined) return undefined;
+  const full = MONTH_FORMS[month]?.slice(0, 5).includes(name.toLowerCase());
+  return {
+    end: reading.at + written.length,
+    spoken: `${full ? name : (MONTH_FORMS[month]?.[0] ?? '')} ${yearOf(year)}`,
+    rule: 'date',
+  };
+}
+
+/** The order of a month: the date as the shared recogniser found it. */
+export function sayDate(day: string, month: number, year: string | undefined, around: Around): string {
+  const date = `${ordinal(withoutZeros(day), caseOfDay(around), 'n')} ${MONTHS[month - 1] ?? ''}`;
+  return year === undefined ? date : `${date} ${yearOf(year)}`;
+}
+
+const WEEKDAYS: readonly (readonly [shorts: string, nominative: string, genitive: string, accusative: string])[] = [
+  ['пн', 'понедельник', 'понедельника', 'понедельник'], ['вт', 'вторник', 'вторника', 'вторник'], ['ср', 'среда', 'среды', 'среду'],
+  ['чт', 'четверг', 'четверга', 'четверг'], ['пт', 'пятница', 'пятницы', 'пятницу'], ['сб', 'суббота', 'субботы', 'субботу'],
+  ['вс', 'воскресенье', 'воскресенья', 'воскресенье'],
+]; // prettier-ignore
+const WEEKDAY = /(пн|вт|ср|чт|пт|сб|вс)(?!\p{L})\.?(?: ?[-–—] ?(пн|вт|ср|чт|пт|сб|вс)(?!\p{L})\.?)?/iuy;
+const SURE = /^(?:[.,:]? ?\d|[,:;)]|$| (?:и|или|до|по|с|—|–) |\.?,)/u;
+
+/** Пн–Пт: с понедельника по пятницу; в пт: в пятницу. "Ср." and "вт" alone may be other words. */
+export function weekday(reading: Reading): Found | undefined {
+  const match = reading.runEnd - reading.at === 2 ? reading.match(WEEKDAY) : undefined;
+  const [written = '', first = '', last] = match ?? [];
+  const from = WEEKDAYS.find(([short]) => short === first.toLowerCase());
+  if (match === undefined || from === undefined) return undefined;
+  const { text, at } = reading;
+  let end = at + written.length;
+  const to = WEEKDAYS.find(([short]) => short === last?.toLowerCase());
+  if (to !== undefined) return { end, spoken: `с ${from[2]} по ${to[3]}`, rule: 'date' };
+  const before = wordBefore(text, at).toLowerCase();
+  const ruled = /^(?:в|во|на|с|со|до|по|и)$/.test(before);
+  if (!ruled && !SURE.test(text.slice(end, end + 4))) return undefined;
+  if (!ruled && /[\p{L}\p{N}]/u.test(before) && !/[,;(]/.test(text[at - 2] ?? '')) return undefined;
+  if (!ruled && /^(?:ср|вт)$/i.test(first) && !/\d/.test(text.slice(end, end + 3))) return undefined;
+  if (written.endsWith('.') && /^(?:\s*$)/.test(text.slice(end, end + 4))) end--;
+  const form = /^(?:с|со|до)$/.test(before) ? 2 : /^(?:в|во|на|по)$/.test(before) ? 3 : 1;
+  return { end, spoken: from[form], rule: 'date' };
+}

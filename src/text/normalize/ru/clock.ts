@@ -1,0 +1,125 @@
+// Russian times of day: в 15:30, с 9:00 до 18:00, 10:00–19:00, в 19.00.
+import { numeralOf, withoutZeros } from '../numerals.js';
+import type { WrittenTime } from '../language.js';
+import type { Around, Found, Reading } from '../reading.js';
+import { withNoun } from './amounts.js';
+import { noun, type Case } from './declension.js';
+import { caseBefore, wordAhead } from './grammar.js';
+import { cardinal } from './numbers.js';
+
+export const HOUR = noun('m час часа часов');
+export const MINUTE = noun('f минута минуты минут');
+export const SECOND = noun('f секунда секунды секунд');
+
+const SPAN =
+  /([01]?\d|2[0-4])[:.]([0-5]\d) ?[-–—] ?([01]?\d|2[0-4])[:.]([0-5]\d)(?!\d|[.:,]\d)(?: ?ч(?:ас(?:ов|а)?|\.)?(?!\p{L}))?/uy;
+const HOURS = /([01]?\d|2[0-4]) ?[-–—] ?([01]?\d|2[0-4]) ?ч(?:ас(?:ов|а)|\.)?(?!\p{L})/uy;
+const DOTTED =
+  /([01]?\d|2[0-4])\.([0-5]\d)(?![\d\p{L}]|[.,:]\d| ?[%°₽$€])(?! ?(?:млн|тыс|руб|кг|км|см|мм|га|[мгтл])(?!\p{L}))/uy;
+const WITH_UNITS = /([01]?\d|2[0-4]) ?ч\.? ?([0-5]?\d) ?м(?:ин)?\.?(?!\p{L})/uy;
+
+interface Clock {
+  readonly hours: string;
+  readonly minutes: string;
+}
+
+function counted(digits: string, unit: typeof HOUR, grammatical: Case): string {
+  return withNoun({ number: numeralOf(withoutZeros(digits)) }, unit, grammatical);
+}
+
+/** Пятнадцать тридцать, девять ноль пять, девять часов; ноль часов тридцать минут. */
+function say({ hours, minutes }: Clock, grammatical: Case): string {
+  if (Number(minutes) === 0) return counted(hours, HOUR, grammatical);
+  if (Number(hours) === 0)
+    return `${counted(hours, HOUR, grammatical)} ${counted(minutes, MINUTE, grammatical)}`;
+  const zero = minutes.startsWith('0') ? 'ноль ' : '';
+  return `${cardinal(hours, grammatical)} ${zero}${cardinal(minutes, grammatical)}`;
+}
+
+const BARE_BEFORE_END = /^ (?:до|по) (?:[01]?\d|2[0-4])[:.][0-5]\d(?!\d)/;
+
+export function sayTime(time: WrittenTime, around: Around): string {
+  const { hours, minutes, seconds, zone } = time;
+  const grammatical = wordAhead(around) === 'по' ? 'accusative' : caseBefore(around);
+  const behind = around.text.slice(around.end, around.end + 12);
+  const tail = zone === undefined ? '' : ` ${zone}`;
+  if (seconds !== undefined) {
+    return ([[hours, HOUR], [minutes, MINUTE], [seconds, SECOND]] as const)
+      .map(([digits, unit]) => counted(digits, unit, grammatical))
+      .join(' ') + tail;
+  } // prettier-ignore
+  if (Number(minutes) === 0 && BARE_BEFORE_END.test(behind)) return cardinal(hours, grammatical) + tail;
+  if (Number(minutes) === 0 && behind.startsWith(' час')) return cardinal(hours, grammatical);
+  return say({ hours, minutes }, grammatical) + tail;
+}
+
+function isInside({ text, at }: Reading): boolean {
+  return /[.,:/]/.test(text[at - 1] ?? '');
+}
+
+/** 9:00–18:00, 10.00-19.30: с девяти до восемнадцати часов. */
+export function span(reading: Reading): Found | undefined {
+  if (isInside(reading)) return undefined;
+  const match = reading.match(SPAN) ?? hoursOnly(reading);
+  if (match === undefined) return undefined;
+  const [written = '', from = '', fromMinutes = '', to = '', toMinutes = ''] = match;
+  if (Number(from) >= Number(to) && written.includes('.')) return undefined;
+  const end = reading.at + written.length;
+  const first = { hours: withoutZeros(from), minutes: fromMinutes };
+  const last = { hours: withoutZeros(to), minutes: toMinutes };
+  const whole = Number(fromMinutes) === 0 && Number(toMinutes) === 0;
+  const start = whole ? cardinal(first.hours, 'genitive') : say(first, 'genitive');
+  const before = wordAhead(reading.around(end));
+  const lead = before === 'с' || before === 'со' ? '' : 'с ';
+  return { end, spoken: `${lead}${start} до ${say(last, 'genitive')}`, rule: 'time' };
+}
+
+/** 9–18 ч, unless a word before it rules: через 2–3 часа. */
+function hoursOnly(reading: Reading): string[] | undefined {
+  const match = reading.match(HOURS);
+  const [written = '', from = '', to = ''] = match ?? [];
+  if (match === undefined || Number(to) - Number(from) < 4 || wordAhead(reading.around(reading.at)) !== '')
+    return undefined;
+  return [written, from, '00', to, '00'];
+}
+
+const BEFORE_TIME = /^(?:в|во|начало|открытие|закрытие)$/;
+const BETWEEN = /^(?:с|со|до|к|ко|после|около|на)$/;
+
+/** В 19.00, с 10.30 до 18.00: a full stop, but no date and no decimal. */
+export function dottedTime(reading: Reading): Found | undefined {
+  if (isInside(reading)) return undefined;
+  const match = reading.match(DOTTED);
+  const [written = '', hours = '', minutes = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const end = reading.at + written.length;
+  const around = reading.around(end);
+  const month = Number(minutes) >= 1 && Number(minutes) <= 12;
+  const sure = BEFORE_TIME.test(around.previousShort) || (BETWEEN.test(around.previousWord) && !month);
+  if (!sure) return undefined;
+  return { end, spoken: sayTime({ hours: withoutZeros(hours), minutes }, around), rule: 'time' };
+}
+
+/** 15 ч 30 мин */
+export function hoursAndMinutes(reading: Reading): Found | undefined {
+  const match = isInside(reading) ? undefined : reading.match(WITH_UNITS);
+  const [written = '', hours = '', minutes = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const end = reading.at + written.length;
+  const grammatical = caseBefore(reading.around(end));
+  return {
+    end,
+    spoken: `${counted(hours, HOUR, grammatical)} ${counted(minutes, MINUTE, grammatical)}`,
+    rule: 'duration',
+  };
+}
+
+/** The 1 of "в 1 ночи" is said "час". */
+export function oneOClock(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (text.slice(at, runEnd) !== '1' || !/^ (?:ночи|дня)(?!\p{L})/u.test(text.slice(runEnd, runEnd + 6)))
+    return undefined;
+  const before = wordAhead(reading.around(runEnd));
+  if (before !== 'в' && before !== 'до' && before !== 'около') return undefined;
+  return { end: runEnd, spoken: before === 'в' ? 'час' : 'часа', rule: 'time' };
+}

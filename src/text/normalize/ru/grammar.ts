@@ -1,0 +1,167 @@
+// Russian grammar around a number: the case that the words before it ask for, the gender of the noun behind it.
+import { wordAfter, wordBefore, type Around } from '../reading.js';
+import { pluralOf, type Case, type Gender } from './declension.js';
+import type { Agreement } from './numbers.js';
+import * as known from './vocabulary.js';
+
+const NEAR = 60; // units before a token that may hold the word which rules it
+const ROW = /(\p{L}+) [−-]?\d[\d.,]*(?: ?(?:%|°C?)|(?: ?\p{L}{1,12}\.?){1,3})?(?: и| или|, \d[\d.,]* и) $/u; // между 5 и 10
+const OBJECT = /(?:[еёиуюая]т|[аеиоуыя]ла?|[аеиоуыя]ли|[аеиоуыя]ть|[йиь]те)$/; // of a verb that is not reflexive
+
+/** The word before a token; "ок." is "около", a sign is the word that it is read as. */
+export function wordAhead({ text, start }: Around): string {
+  const before = wordBefore(text, start).toLowerCase();
+  if (before !== '') {
+    const joined = text.slice(Math.max(0, start - before.length - 4), start).toLowerCase();
+    return /из-(?:за|под) ?$/.test(joined) ? 'из' : before;
+  }
+  if (/(?:^|[\s(])ок\. ?$/.test(text.slice(Math.max(0, start - 5), start))) return 'около';
+  const [, sign, spaced] = /([<>~≈≤≥√])=?( ?)$/u.exec(text.slice(Math.max(0, start - 3), start)) ?? [];
+  if (sign === undefined) return '';
+  return spaced === ' ' && /[≈≤≥]/.test(sign) ? 'равно' : 'более';
+}
+
+/** The case that the words before a token ask for. */
+export function caseBefore(around: Around): Case {
+  const word = wordAhead(around);
+  const found = caseBehind(word);
+  if (found !== undefined) return found;
+  if (word === 'и' || word === 'или') {
+    const ruling = ROW.exec(around.text.slice(Math.max(0, around.start - NEAR), around.start))?.[1];
+    if (ruling === undefined) return 'nominative';
+    return (
+      caseBehind(ruling.toLowerCase()) ?? (takesObject(ruling.toLowerCase()) ? 'accusative' : 'nominative')
+    );
+  }
+  return takesObject(word) ? 'accusative' : 'nominative';
+}
+
+function caseBehind(word: string): Case | undefined {
+  if (known.BEFORE_GENITIVE.has(word)) return 'genitive';
+  if (known.BEFORE_DATIVE.has(word)) return 'dative';
+  if (known.BEFORE_INSTRUMENTAL.has(word)) return 'instrumental';
+  if (known.BEFORE_PREPOSITIONAL.has(word)) return 'prepositional';
+  return known.BEFORE_ACCUSATIVE.has(word) ? 'accusative' : undefined;
+}
+
+function takesObject(word: string): boolean {
+  return OBJECT.test(word) && !known.WITHOUT_OBJECT.has(word);
+}
+
+/** Whether a preposition or the like rules the token. */
+export function isRuled(around: Around): boolean {
+  return known.PREPOSITIONS.has(wordAhead(around));
+}
+
+export interface Counted {
+  readonly case: Case;
+  readonly gender: Agreement;
+  /** The noun is there, in small letters. */
+  readonly noun?: string;
+}
+
+/** What a number of this value agrees with. */
+export function countedBy(around: Around, whole: string): Counted {
+  const before = caseBefore(around);
+  const first = around.nextWord.toLowerCase();
+  if (first === '' || known.NO_NOUN.has(first))
+    return { case: distributive(around, whole, before), gender: 'm' };
+  if (pluralOf(whole) === 'one') return countedByOne(first, distributive(around, whole, before));
+  const noun = nounAhead(around, first);
+  const oblique = obliqueOf(noun) ?? obliqueOf(first);
+  const timed = known.PARTS_OF_DAY.has(first) && known.PREPOSITIONS.has(wordAhead(around));
+  const gender = timed ? 'm' : genderOfFew(first, noun);
+  return { case: oblique ?? distributive(around, whole, before), gender, noun };
+}
+
+/** По одному, по тысяче; but по два, по пять. */
+function distributive(around: Around, whole: string, otherwise: Case): Case {
+  if (wordAhead(around) !== 'по') return otherwise;
+  return /^1(?:000)*$/.test(whole) || pluralOf(whole) === 'one' ? 'dative' : 'accusative';
+}
+
+const ADJECTIVE = /(?:[ыи]х|[ыи]е|[ыи]ми?)$/;
+const MOST_ADJECTIVES = 2;
+
+/** The first word that is no adjective in the plural. */
+function nounAhead(around: Around, first: string): string {
+  let word = first;
+  let end = around.end;
+  for (let skipped = 0; skipped < MOST_ADJECTIVES && word.length > 3 && ADJECTIVE.test(word); skipped++) {
+    end = around.text.indexOf(word.slice(1), end) + word.length - 1;
+    const next = wordAfter(around.text, end).toLowerCase();
+    if (next === '' || known.NO_NOUN.has(next)) return word;
+    word = next;
+  }
+  return word;
+}
+
+/** The case that the plural ending of a noun or adjective shows. */
+function obliqueOf(word: string): Case | undefined {
+  if (word.length < 4 || known.NOT_OBLIQUE.has(word)) return undefined;
+  if (/(?:[аяь]ми|[ыи]ми)$/.test(word)) return 'instrumental';
+  if (/(?:[ая]м|[ыи]м)$/.test(word)) return 'dative';
+  return /[ая]х$/.test(word) ? 'prepositional' : undefined;
+}
+
+/** Behind two the genitive singular tells: две книги, два дня; and the adjective: две новые. */
+function genderOfFew(first: string, noun: string): Gender {
+  if (/[ыи]е$/.test(first) && first.length > 3) return 'f';
+  if (noun.length < 3 || known.MASCULINE_IN_A.has(noun) || noun.endsWith('мени')) return 'm';
+  if (/(?:ли|ти|сь|йте)$/.test(noun)) {
+    return known.FEMININE_IN_LI.has(noun) || /(?:ости|асти|сети|смерти|ерти|яти)$/.test(noun) ? 'f' : 'm';
+  }
+  return /[ыи]$/.test(noun) ? 'f' : 'm';
+}
+
+/** The word behind 1, 21, ... has the number's gender, number and case. */
+function countedByOne(word: string, before: Case): Counted {
+  const agreed = adjectiveAgreement(word, before) ?? nounAgreement(word, before);
+  return { ...agreed, noun: word };
+}
+
+type Agreed = Pick<Counted, 'case' | 'gender'>;
+
+const ADJECTIVE_ENDINGS: readonly (readonly [RegExp, Gender | 'p', Case | undefined])[] = [
+  [/[ое]го$/, 'm', 'genitive'],
+  [/[ое]му$/, 'm', 'dative'],
+  [/[ыи]ми$/, 'p', 'instrumental'],
+  [/[ыи]м$/, 'm', 'instrumental'],
+  [/[ыи]х$/, 'p', 'genitive'],
+  [/[ую]ю$/, 'f', 'accusative'],
+  [/[ая]я$/, 'f', undefined],
+  [/[ое]е$/, 'n', undefined],
+  [/ый$|[кгхжшщчн]ий$/, 'm', undefined],
+  [/ые$/, 'p', undefined],
+];
+
+function adjectiveAgreement(word: string, before: Case): Agreed | undefined {
+  if (word.length < 4) return undefined;
+  for (const [ending, gender, shown] of ADJECTIVE_ENDINGS) {
+    if (ending.test(word)) return { gender, case: shown ?? before };
+  }
+  if (!word.endsWith('ой')) return undefined;
+  return before === 'nominative' || before === 'accusative' ? undefined : { gender: 'f', case: before };
+}
+
+function nounAgreement(word: string, before: Case): Agreed {
+  const direct = before === 'nominative' || before === 'accusative' ? before : undefined;
+  if (word === 'сутки') return { gender: 'p', case: before };
+  if (/[ая]$/.test(word)) {
+    const masculine = known.MASCULINE_IN_A.has(word) || before === 'genitive';
+    return masculine ? { gender: 'm', case: before } : { gender: 'f', case: 'nominative' };
+  }
+  if (/[ую]$/.test(word))
+    return before === 'dative' ? { gender: 'm', case: before } : { gender: 'f', case: 'accusative' };
+  if (/[ыи]$/.test(word)) return { gender: 'f', case: direct === undefined ? before : 'genitive' };
+  if (/(?:[оь]е|ие|о)$/.test(word)) return { gender: 'n', case: direct ?? before };
+  if (word.endsWith('е')) {
+    const feminine = /(?:[кц]е|уте|[нд]еле|уппе|оте|оме?не|уне)$/.test(word);
+    const place = direct === undefined ? before : 'prepositional';
+    return { gender: feminine ? 'f' : 'm', case: place };
+  }
+  if (/[ое]м$/.test(word)) return { gender: 'm', case: 'instrumental' };
+  if (/[ое]й$/.test(word) && before !== 'nominative')
+    return { gender: 'f', case: direct === undefined ? before : 'instrumental' };
+  return { gender: known.FEMININE_SOFT.test(word) ? 'f' : 'm', case: direct ?? before };
+}

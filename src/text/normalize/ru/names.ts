@@ -1,0 +1,87 @@
+// Names of letters and figures: Ту-154, С-400, рейс SU 245; initials.
+import type { Found, Reading } from '../reading.js';
+import { sayGroup } from './numbers.js';
+import { READ, spellLetters, SPELLED } from './letters.js';
+import { words } from './vocabulary.js';
+
+const NAMED = /(\p{Lu}\p{L}{0,11})-(\d{1,4})(?:-?(\p{Lu}{1,3}))?(?![\p{L}\p{N}]|[.,-]\d)/uy;
+const ATTACHED = /(\p{Lu}{1,3})(\d{1,3})(?![\p{L}\p{N}]|[.,-]\d)/uy;
+const FLIGHT = /([A-Z]{2}|[А-Я]{2})[ -]?(\d{3,4})(?!\d)/uy;
+const INITIALS = /(?:\p{Lu}\.[ ]?){1,2}(?=\p{Lu}\p{Ll})/uy;
+const INITIALS_BEHIND = /\p{Lu}\.[ ]?\p{Lu}\.(?![\p{L}])/uy;
+const NOT_A_NAME = words(
+  'витамин витамина группа группы группе буква букву план класс тип пункт категория категории вариант корпус гепатит гепатита зал сектор блок',
+);
+
+/** Ту-154 "ту сто пятьдесят четыре": figures of a name are a number. */
+export function namedByNumber(reading: Reading): Found | undefined {
+  const { text, runEnd } = reading;
+  if (!/[-\d]/.test(text[runEnd] ?? '')) return undefined;
+  const match = reading.match(NAMED) ?? reading.match(ATTACHED);
+  const [written = '', name = '', digits = '', tail] = match ?? [];
+  if (match === undefined || (digits.length === 4 && /^[A-Z]+$/.test(name))) return undefined;
+  const year = /^(?:19|20)\d\d$/.test(digits);
+  if (year && name.length > 3)
+    return {
+      end: reading.at + written.length,
+      spoken: `${said(name)} ${sayGroup(digits)}`,
+      rule: 'identifier',
+    };
+  const behind = tail === undefined ? '' : ` ${spellLetters(tail)}`;
+  return {
+    end: reading.at + written.length,
+    spoken: `${said(name)} ${sayGroup(digits)}${behind}`,
+    rule: 'identifier',
+  };
+}
+
+/** Letters of a name: one, or a few capitals, by their names. */
+function said(name: string): string {
+  if (name.length === 1) return spellLetters(name);
+  const capitals = /^\p{Lu}+$/u.test(name) && !READ.has(name);
+  const consonants = capitals && name.length <= 4 && !/[АЕЁИОУЫЭЮЯAEIOUY]/.test(name);
+  return consonants || SPELLED.has(name) ? spellLetters(name) : name;
+}
+
+/** Рейс SU 1234: pairs or a number. */
+export function flight(reading: Reading): Found | undefined {
+  if (reading.runEnd - reading.at !== 2 || !reading.around(reading.at).previousWord.startsWith('рейс'))
+    return undefined;
+  const match = reading.match(FLIGHT);
+  const [written = '', carrier = '', digits = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const groups = digits.length === 4 ? [digits.slice(0, 2), digits.slice(2)] : [digits];
+  return {
+    end: reading.at + written.length,
+    spoken: `${spellLetters(carrier)} ${groups.map(sayGroup).join(' ')}`,
+    rule: 'identifier',
+  };
+}
+
+/** А. С. Пушкин, Пушкин А. С.: the names of the letters. */
+export function initials(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (runEnd - at !== 1 || text[runEnd] !== '.') return undefined;
+  const around = reading.around(at);
+  if (NOT_A_NAME.has(around.previousWord) || /[А-ЯA-Z]\. ?$/u.test(text.slice(Math.max(0, at - 3), at)))
+    return undefined;
+  const match = reading.match(INITIALS) ?? behindName(reading);
+  if (match === undefined || !/^[А-ЯЁ]/.test(match[0])) return undefined;
+  const letters = match[0].replace(/[^\p{Lu}]/gu, '');
+  const end = at + match[0].trimEnd().length;
+  return { end, spoken: spellLetters(letters), rule: 'acronym' };
+}
+
+function behindName(reading: Reading): RegExpExecArray | undefined {
+  return /^\p{Lu}\p{Ll}/u.test(reading.text.slice(wordStart(reading.text, reading.at), reading.at))
+    ? reading.match(INITIALS_BEHIND)
+    : undefined;
+}
+
+const LONGEST_NAME = 24;
+
+function wordStart(text: string, at: number): number {
+  let start = at - 1;
+  while (start > 0 && at - start < LONGEST_NAME && /\p{L}/u.test(text[start - 1] ?? '')) start--;
+  return start;
+}

@@ -1,0 +1,188 @@
+// Russian ordinals in figures: 5-й этаж, 90-е годы, на 3 этаже, 25-летие, 5-ти.
+import type { Around, Found, Reading } from '../reading.js';
+import { wordAhead } from './grammar.js';
+import { pluralOf, type Case } from './declension.js';
+import { cardinal, ordinal, prefix, type Agreement } from './numbers.js';
+import { COUNTED_AS_ONE, ORDERED, PREPOSITIONS } from './vocabulary.js';
+import { isDecade } from './years.js';
+
+/** Source of an expression: the end of an ordinal's word behind its digits. */
+export const ORDINAL_MARK =
+  '-(?:ый|ий|ой|й|ого|его|го|ому|ему|му|ым|им|ом|ем|м|ая|я|ую|ью|ю|ое|ье|е|ые|ых|их|х|ыми|ими|ми|мя|ти|и)|(?:ый|ой|й|ого|го|ому|му|ая|ую)';
+
+const DIRECT_FEMININE = /(?:[аяь]|ая|яя)$/;
+const OBLIQUE_FEMININE = /(?:[еиы]|ой|ей)$/;
+
+/** What the mark and the noun behind it say together. */
+export function marked(digits: string, around: Around, mark: string): string | undefined {
+  const next = around.nextWord.toLowerCase();
+  const end = mark.replace('-', '');
+  const counted = asCardinal(digits, end, next);
+  if (counted !== undefined) return counted;
+  switch (end) {
+    case 'й': case 'ый': case 'ий': case 'ой':
+      return OBLIQUE_FEMININE.test(next) && isFeminineAsked(around, next) ? ordinal(digits, 'genitive', 'f') : ordinal(digits);
+    case 'го': case 'ого': case 'его':
+      return ordinal(digits, 'genitive');
+    case 'му': case 'ому': case 'ему':
+      return ordinal(digits, 'dative');
+    case 'ым': case 'им':
+      return /(?:ам|ям)$/.test(next) ? ordinal(digits, 'dative', 'p') : ordinal(digits, 'instrumental');
+    case 'м': case 'ом': case 'ем':
+      return ordinal(digits, caseOfM(around, next));
+    case 'я': case 'ая': case 'ья':
+      return ordinal(digits, 'nominative', 'f');
+    case 'ю': case 'ую': case 'ью':
+      return ordinal(digits, 'accusative', 'f');
+    case 'е': case 'ое': case 'ье': case 'ые':
+      return ordinal(digits, 'nominative', end === 'ые' || (end === 'е' && isPluralAhead(digits, next)) ? 'p' : 'n');
+    case 'х': case 'ых': case 'их':
+      return ordinal(digits, 'genitive', 'p');
+    case 'ми': case 'ыми': case 'ими':
+      return ordinal(digits, 'instrumental', 'p');
+    default:
+      return undefined;
+  }
+} // prettier-ignore
+
+/** 5-ти, 2-х, 3-мя are cardinals. */
+function asCardinal(digits: string, end: string, next: string): string | undefined {
+  const unit = Number(digits.slice(-1));
+  const few = pluralOf(digits) === 'few';
+  if (end === 'х' && few && !/^(?:год|гг)/.test(next)) return cardinal(digits, 'genitive');
+  if (end === 'мя' && few) return cardinal(digits, 'instrumental');
+  if (end === 'м' && few && /(?:ам|ям)$/.test(next)) return cardinal(digits, 'dative');
+  if (end === 'ти' || end === 'и') return cardinal(digits, 'genitive');
+  return end === 'ми' && (unit === 7 || unit === 8) ? cardinal(digits, 'genitive') : undefined;
+}
+
+/** В 5-й главе, but 5-й и 6-й этажи. */
+function isFeminineAsked(around: Around, next: string): boolean {
+  if (DIRECT_FEMININE.test(next)) return false;
+  return PREPOSITIONS.has(wordAhead(around)) || /(?:ой|ей|ии|[гкхжшщчц]е|[нтдрлсв]е)$/.test(next);
+}
+
+function caseOfM(around: Around, next: string): Case {
+  if (/(?:ом|ем|ём|ым)$/.test(next)) return 'instrumental';
+  if (/[еиу]$/.test(next)) return 'prepositional';
+  return /^(?:в|во|на|о|об|при)$/.test(wordAhead(around)) ? 'prepositional' : 'instrumental';
+}
+
+function isPluralAhead(digits: string, next: string): boolean {
+  return isDecade(digits, next) || /^(?:сутки|выборы|игры|роды|ворота)$/.test(next);
+}
+
+type Endings = Readonly<Record<string, Case>>;
+const MASCULINE: Endings = {
+  '': 'nominative',
+  ь: 'nominative',
+  а: 'genitive',
+  я: 'genitive',
+  у: 'dative',
+  ю: 'dative',
+  ом: 'instrumental',
+  ем: 'instrumental',
+  е: 'prepositional',
+};
+const FEMININE: Endings = {
+  а: 'nominative',
+  я: 'nominative',
+  ь: 'nominative',
+  у: 'accusative',
+  ю: 'accusative',
+  ы: 'genitive',
+  и: 'genitive',
+  е: 'prepositional',
+  ой: 'instrumental',
+  ей: 'instrumental',
+};
+const NEUTER: Endings = {
+  о: 'nominative',
+  е: 'nominative',
+  а: 'genitive',
+  я: 'genitive',
+  у: 'dative',
+  ю: 'dative',
+  ом: 'instrumental',
+  ем: 'instrumental',
+  и: 'prepositional',
+};
+
+interface Ordered {
+  readonly case: Case;
+  readonly gender: Agreement;
+}
+
+const FORMS = new Map<string, Ordered>(
+  [...ORDERED].flatMap(([word, gender]) => {
+    const stem = gender === 'm' && !word.endsWith('ь') ? word : word.slice(0, -1);
+    const endings = gender === 'm' ? MASCULINE : gender === 'f' ? FEMININE : NEUTER;
+    return Object.entries(endings).map(([end, grammatical]): [string, Ordered] => [
+      stem + end,
+      { case: word === stem + end ? 'nominative' : grammatical, gender },
+    ]);
+  }),
+);
+FORMS.set('окне', { case: 'prepositional', gender: 'n' }).set('месте', {
+  case: 'prepositional',
+  gender: 'n',
+});
+FORMS.set('числе', { case: 'prepositional', gender: 'n' }).set('пути', {
+  case: 'prepositional',
+  gender: 'm',
+});
+
+const SMALL_NUMBER = /\d{1,3}(?= \p{Ll})/uy;
+
+/** 5 этаж, на 3 этаже, на 2 путь: a noun in the singular that the number cannot count. */
+export function beforeOrdered(reading: Reading): Found | undefined {
+  const match = reading.match(SMALL_NUMBER);
+  if (match === undefined || /[.,:/-]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+  const [digits] = match;
+  const end = reading.at + digits.length;
+  const around = reading.around(end);
+  const ordered = FORMS.get(around.nextWord);
+  if (ordered === undefined || digits.startsWith('0')) return undefined;
+  const grammatical = caseOf(ordered, digits, around);
+  return grammatical === undefined
+    ? undefined
+    : { end, spoken: ordinal(digits, grammatical, ordered.gender), rule: 'ordinal' };
+}
+
+/** Undefined where the noun is counted: 3 этажа, 2 места. */
+function caseOf({ case: shown, gender }: Ordered, digits: string, around: Around): Case | undefined {
+  const before = wordAhead(around);
+  const plural = pluralOf(digits);
+  if (shown === 'genitive') {
+    if (!/^(?:с|со|до|из|от|у|около|после|для|без)$/.test(before))
+      return plural === 'many' && before !== '' ? 'genitive' : undefined;
+    return gender === 'f' && plural === 'few' ? undefined : 'genitive';
+  }
+  if (shown === 'nominative' && plural === 'one' && COUNTED_AS_ONE.has(around.nextWord)) return undefined;
+  if (shown === 'prepositional' && gender === 'f' && /^(?:к|ко|по)$/.test(before)) return 'dative';
+  if (shown === 'dative' && /^(?:в|на)$/.test(before)) return 'prepositional'; // на 2 пути, в 3 ряду
+  return shown;
+}
+
+const COMPOUND =
+  /(\d{1,4})(?:,5)?[-–](\p{Ll}{0,12}(?:летн|лети|лет[а-я]|этажн|комнатн|дневн|месячн|часов|минутн|секундн|метров|километров|литров|процентн|кратн|местн|тысячн|миллионн|градусн|звёздочн|звездочн|балльн|очков|томн|значн|мерн|угольн|струнн|ступенчат|ядерн|дюймов|битн|рублёв|рублев|годичн|недельн|тонн|ваттн|вольтов|граммов|разов|дверн|колёсн|этажк|комнатк|скоростн|полосн|цилиндров|канальн)\p{Ll}{0,6})(?!\p{L})/uy;
+const PERCENT = /(\d{1,3})(?:[,.](\d{1,2}))? ?%-?н?(ый|ого|ому|ым|ом|ая|ой|ую|ое|ые|ых|ыми)(?!\p{L})/uy;
+
+/** 25-летие двадцатипятилетие, 5-этажный пятиэтажный. */
+export function compound(reading: Reading): Found | undefined {
+  const match = reading.match(COMPOUND);
+  const [written = '', digits = '', word = ''] = match ?? [];
+  if (match === undefined || word.length < 4 || digits.startsWith('0')) return undefined;
+  const half = written.slice(digits.length).startsWith(',5');
+  if (half && digits !== '1') return undefined;
+  const first = half ? 'полутора' : digits === '100' && word.startsWith('лети') ? 'сто' : prefix(digits);
+  return { end: reading.at + written.length, spoken: first + word, rule: 'ordinal' };
+}
+
+/** 20%-ный раствор: двадцатипроцентный. */
+export function percentAdjective(reading: Reading): Found | undefined {
+  const match = reading.match(PERCENT);
+  const [written = '', digits = '', decimals, ending = ''] = match ?? [];
+  if (match === undefined || decimals !== undefined) return undefined;
+  return { end: reading.at + written.length, spoken: `${prefix(digits)}процентн${ending}`, rule: 'percent' };
+}

@@ -1,0 +1,70 @@
+// Tokens that only Russian has, asked before the shared ones.
+import type { Reading, Recogniser } from '../reading.js';
+import { dayInFigures, dayInRow, monthOfYear, namedDay, shortDay, weekday } from './calendar.js';
+import { dottedTime, hoursAndMinutes, oneOClock, span } from './clock.js';
+import {
+  article, cyrillicDomain, dimensions, houseLetter, ipAddress, masked, namedMoney, pages, phoneKey, pointed, pointedMoney, postcode, ratio, seconds,
+  stars, temperatures,
+} from './figures.js'; // prettier-ignore
+import { flight, initials, namedByNumber } from './names.js';
+import { beforeOrdered, compound, percentAdjective } from './ordinals.js';
+import { roman } from './roman.js';
+import { bareYears, season, year, yearInRow, years } from './years.js';
+
+/** A recogniser, the fewest and most digits before it, and what has to stand behind them: most numbers are nothing special. */
+type Asked = readonly [recognise: Recogniser, fewest: number, most: number, behind: RegExp];
+
+const AT_DIGIT: readonly Asked[] = [
+  [ipAddress, 1, 3, /^\.\d/],
+  [temperatures, 1, 3, /^ ?[….–—]/],
+  [article, 1, 4, /^,? ч|^\.\d/],
+  [pages, 1, 5, /^ ?стр/],
+  [stars, 1, 1, /^\*/],
+  [dayInFigures, 1, 2, /^[./]\d/],
+  [namedDay, 1, 2, /^(?:-?[гоеум]{1,3})? ?(?:[-–—] ?\d{1,2}\S{0,4} )?[яфмаисондЯФМАИСОНД]/],
+  [dayInRow, 1, 2, /^(?:-?[гоеум]{1,3})?(?:,| и| или| по| до| на) (?:с )?\d/],
+  [shortDay, 1, 2, /^\.[01]/],
+  [years, 3, 4, /^ ?[-–—/] ?\d/],
+  [year, 3, 4, /^(?:-?[йгому]{1,2}|-е)? ?[гуфокб]/],
+  [yearInRow, 4, 4, /^(?:,| и| или| по| до| в|—|–) /],
+  [season, 4, 4, /^\//],
+  [span, 1, 2, /^(?:[:.]\d| ?[-–—])/],
+  [dottedTime, 1, 2, /^\.[0-5]/],
+  [hoursAndMinutes, 1, 2, /^ ?ч/],
+  [oneOClock, 1, 1, /^ [нд]/],
+  [ratio, 1, 3, /^:/],
+  [dimensions, 1, 5, /^(?:,\d{1,3})? ?[xхXХ×*]/],
+  [compound, 1, 4, /^(?:,5)?[-–]\p{Ll}/u],
+  [percentAdjective, 1, 3, /^(?:[,.]\d+)? ?%-?[ноаы]/],
+  [beforeOrdered, 1, 3, /^ \p{Ll}/u],
+  [postcode, 6, 6, /^(?:,| г)/],
+  [seconds, 1, 6, /^(?:,\d{1,3})? ?с(?:[.,;:!?)]|$)/],
+  [houseLetter, 1, 4, /^ ?[А-Я]/],
+  [namedMoney, 1, 9, /^(?:[,.]\d| \d{3})/],
+  [bareYears, 4, 4, /^ ?[-–—]/],
+  [pointed, 1, 99, /^[.,]\d/],
+];
+const LONGEST_BEHIND = 14; // units that decide whether to ask
+
+function special(reading: Reading): ReturnType<Recogniser> {
+  if (!reading.isFresh) return undefined;
+  const { text, at, runEnd } = reading;
+  const behind = text.slice(runEnd, runEnd + LONGEST_BEHIND);
+  const digits = runEnd - at;
+  for (const [recognise, fewest, most, expected] of AT_DIGIT) {
+    if (digits < fewest || digits > most || !expected.test(behind)) continue;
+    const found = recognise(reading);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function fresh(recognise: Recogniser): Recogniser {
+  return (reading) => (reading.isFresh ? recognise(reading) : undefined);
+}
+
+export const atDigit: readonly Recogniser[] = [special];
+export const atLetter: readonly Recogniser[] = [
+  cyrillicDomain, monthOfYear, weekday, roman, flight, initials, namedByNumber,
+].map(fresh); // prettier-ignore
+export const atMark: readonly Recogniser[] = [temperatures, masked, phoneKey, pointedMoney];
