@@ -99,6 +99,7 @@ export class Quantities {
 
   /** 1/2 · 3/4 cup */
   #fraction(reading: Reading, at = reading.at): Found | undefined {
+    if (at === reading.at && !/[/⁄]/u.test(reading.text[reading.runEnd] ?? '')) return undefined;
     const match = reading.match(FRACTION, at);
     if (match === undefined) return undefined;
     const [written, numerator = '', denominator = ''] = match;
@@ -171,11 +172,8 @@ export class Quantities {
   }
 
   #currencyAt(text: string, at: number): { written: string; value: Currency; end: number } | undefined {
-    const code = text.slice(at, at + 3);
-    const known =
-      isDigitAt(text, at + 3) && /^[A-Z]{3}$/.test(code)
-        ? this.#language.writing.currencies[code]
-        : undefined;
+    const code = isDigitAt(text, at + 3) ? text.slice(at, at + 3) : '';
+    const known = /^[A-Z]{3}$/.test(code) ? this.#language.writing.currencies[code] : undefined;
     const literal = known === undefined ? this.#currencies.at(text, at) : { written: code, value: known }; // USD5
     return literal && { ...literal, end: at + literal.written.length };
   }
