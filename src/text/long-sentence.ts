@@ -42,13 +42,24 @@ const CLINGS_ON = /^\s*(?:[\p{Sc}%°+=<>×÷/~–—-]|[IVXLC]+(?![\p{L}\p{N}]))
 
 const LEADS_TO_NUMBER = /(?:\p{Lu}\p{L}*|\p{L}{3}|\p{N}\s?\p{L}{1,2}\.?)$/u;
 
+/** What a token may have on both sides of a space. */
+const PAIRS: readonly (readonly [left: RegExp, right: RegExp])[] = [
+  [/\p{N}\s?\p{L}{1,2}$/u, /^\s(?:[A-Z]{2,4}(?!\p{L})|\p{Ll}\.\p{Ll}\.)/u], // 15h GMT, 1.200 m s.l.m.
+  [/\p{N}\s?(?:M|Mds?)$/u, /^\s\p{Ll}/u], // 3M abonnés
+  [/\p{L}\.$/u, /^\s\p{Ll}{1,5}\./u], // cod. fisc.
+  [/\p{L}$/u, /^\s\p{N}{2}\/\p{N}{4}/u], // au 12/2025
+  [/\(\p{N}{2,4}\)$/u, /^\s\p{N}/u], // (06) 1234567
+];
+
 /** What is spoken as one thing is cut only where nothing else can be. */
 function isWithinToken(text: string, cut: number): boolean {
   const before = text.slice(Math.max(0, cut - 200), cut);
   if (before.lastIndexOf('[') > before.lastIndexOf(']')) return true;
   // "January 15", "page 3", "2h 30", but "… to us | 10 minutes"
   if (/^\s*\p{N}/u.test(text.slice(cut, cut + 4)) && LEADS_TO_NUMBER.test(before.slice(-24))) return true;
-  if (/\p{N}(?:st|nd|rd|th)(?: of)?$/u.test(before.slice(-12))) return true; // the 4th of July
+  if (/\p{N}(?:st|nd|rd|th|er)(?: of)?$/u.test(before.slice(-12))) return true; // the 4th of July, le 1er mai
+  if (PAIRS.some(([left, right]) => left.test(before.slice(-12)) && right.test(text.slice(cut, cut + 12))))
+    return true;
   return CLINGS_BACK.test(before) || CLINGS_ON.test(text.slice(cut, cut + 12));
 }
 
