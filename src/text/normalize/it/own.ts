@@ -14,6 +14,7 @@ import {
 } from './counts.js';
 import { bigMoney, billions, namedMoney, pointed, pointedMoney, rating } from './figures.js';
 import {
+  abroad,
   area,
   attachedUnit,
   below,
@@ -69,6 +70,7 @@ export const atLetter = [
 ]; // prettier-ignore
 
 export const atMark = [
+  abroad,
   dayTag,
   plus,
   related,
