@@ -54,6 +54,11 @@ const LINKED: readonly (readonly [before: RegExp, after: RegExp])[] = [
   [/\p{N} mil$/u, /^\s*mil/u], // 30 mil | millones
   [/\(\p{N}{2,4}\)$/u, /^\s*\p{N}/u], // (11) | 98765-4321
   [/\p{N}h$/u, /^\s*\p{Lu}{2,4}(?!\p{L})/u], // 19h | BRT
+  [/\p{N}\s?\p{L}{1,2}$/u, /^\s(?:[A-Z]{2,4}(?!\p{L})|\p{Ll}\.\p{Ll}\.)/u], // 15h GMT, 1.200 m s.l.m.
+  [/\p{N}\s?(?:M|Mds?)$/u, /^\s\p{Ll}/u], // 3M abonnés
+  [/\p{L}\.$/u, /^\s\p{Ll}{1,5}\./u], // cod. fisc.
+  [/\p{L}$/u, /^\s\p{N}{2}\/\p{N}{4}/u], // au 12/2025
+  [/\(\p{N}{2,4}\)$/u, /^\s\p{N}/u], // (06) 1234567
 ];
 
 // "ст. метро", "т. е."; "5-го мая"
@@ -80,7 +85,7 @@ function isWithinToken(text: string, cut: number): boolean {
   if (before.lastIndexOf('[') > before.lastIndexOf(']')) return true;
   // "January 15", "page 3", "2h 30", but "… to us | 10 minutes"
   if (/^\s*\p{N}/u.test(text.slice(cut, cut + 4)) && LEADS_TO_NUMBER.test(before.slice(-24))) return true;
-  if (/\p{N}(?:st|nd|rd|th)(?: of)?$/u.test(before.slice(-12))) return true; // the 4th of July
+  if (/\p{N}(?:st|nd|rd|th|er)(?: of)?$/u.test(before.slice(-12))) return true; // the 4th of July, le 1er mai
   const [near, rest] = [before.slice(-32), text.slice(cut, cut + 12)];
   if (LINKED.some(([ends, begins]) => ends.test(near) && begins.test(rest))) return true;
   return CLINGS_BACK.test(near) || CLINGS_ON.test(rest) || SHORT_FORM.test(near) || isMeasured(near, rest);

@@ -160,6 +160,35 @@ export function withoutCommonNoun(from: string, to: string): string {
   return noun !== '' && from.endsWith(noun) && from.length > noun.length ? from.slice(0, -noun.length) : from;
 }
 
+const BRACKETED = /\(\+(\d{1,3})\) ?(\d[\d .-]{5,16}\d)(?![\p{L}\d])/uy;
+
+/** (+33) 6 12 34 56 78: the bracket is the country's alone. */
+export function bracketedCountry(
+  telephone: (groups: readonly string[], plus: boolean) => string,
+): Recogniser {
+  return (reading) => {
+    const match = reading.match(BRACKETED);
+    if (match === undefined) return undefined;
+    const groups = [match[1] ?? '', ...((match[2] ?? '').match(/\d+/g) ?? [])];
+    return { end: reading.at + match[0].length, spoken: telephone(groups, true), rule: 'telephone' };
+  };
+}
+
+const PRIME = /(\d{1,3})['’′](?![\p{L}\d"'’”])/uy;
+const LONGEST_QUOTE = 60; // units in which an apostrophe may have opened a quote
+
+/** 10' where no quote has been opened; `say` gets the digits. */
+export function primed(say: (digits: string, around: Around) => string): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    const match = reading.match(PRIME);
+    if (match === undefined || /(?:^|[\s(])['‘]/.test(text.slice(Math.max(0, at - LONGEST_QUOTE), at)))
+      return undefined;
+    const end = at + match[0].length;
+    return { end, spoken: say(match[1] ?? '', reading.around(end)), rule: 'duration' };
+  };
+}
+
 type Table = readonly (readonly [where: RegExp, recognise: Recogniser])[];
 
 /** Asks only those recognisers whose expression knows the character that decides; most tokens need few of many. */

@@ -22,6 +22,7 @@ const RATING = /(\d{1,2},\d{1,2})\/(\d{1,3})(?![\p{L}\d/])/uy;
 const NAMED_MONEY = / (euros?|dollars?)(?![\p{L}\p{N}])/uy;
 const HOUSE = /(\d{1,4}) ?(bis|ter|quater)(?![\p{L}\p{N}])/uy;
 const ELIDED = /\d{1,9}(?= [cdjlmnst]['’]\p{L})/uy;
+const EURO_BETWEEN = /(\d{1,6}) ?€ ?(\d{2})(?![\p{L}\d]|[.,]\d)/uy;
 const BIG = / ?(k|K|M|Md|Mds|Mrd) ?(?:d['’] ?)?([€$£])/uy;
 const AND_HALF = /(\d{1,3})(?: ?½| 1\/2) (\p{Ll}{2,24})(?![\p{L}\p{N}])/uy;
 const NO_NOUN = new Set('de du et à pour par ou en sur au'.split(' '));
@@ -95,6 +96,19 @@ export function namedMoney(reading: Reading): Found | undefined {
   if (name === undefined || currency === undefined) return undefined;
   const spoken = money({ number: read.numeral }, currency);
   return { end: read.end + name[0].length, spoken, rule: 'currency' };
+}
+
+/** 4€50 */
+export function euroBetween(reading: Reading): Found | undefined {
+  const match = reading.match(EURO_BETWEEN);
+  const [written = '', whole = '', decimals = ''] = match ?? [];
+  const currency = CURRENCIES['EUR'];
+  if (match === undefined || currency === undefined) return undefined;
+  return {
+    end: reading.at + written.length,
+    spoken: money({ number: { ...numeralOf(whole), decimals } }, currency),
+    rule: 'currency',
+  };
 }
 
 /** 3,5 M€, 45 k€, 2 Md€ */

@@ -4,6 +4,8 @@ import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 
 const THREE_FIGURES = /(\p{Lu}{1,3})-?([1-9]\d{2})(?![\p{L}\p{N}]|[-.,]\d)/uy;
+const PLATE = /([A-Z]{2})([- ])(\d{3})\2([A-Z]{2})(?![\p{L}\p{N}])/uy;
+const INSURANCE = /[12] \d{2} \d{2} \d[\dAB] \d{3} \d{3}(?: \d{2})?(?![\p{L}\p{N}]| \d)/uy;
 const VERSIONED = /(\p{Lu}\p{L}{0,15})-(\d{1,3})\.(\d{1,2})(?![\p{L}\p{N}]|[.-]\d)/uy;
 const DAY = /([JHD])([-+])(\d{1,3})(?![\p{L}\p{N}]|[-.,]\d)/uy;
 const OFFSET = /([+\-−])(\d{1,2})(?::(\d{2}))?(?![\p{L}\p{N}])/uy;
@@ -12,6 +14,28 @@ const FILE_NUMBER = /\d{4,18}(?![\p{L}\p{N}]|[.,:/-]\d| \d{3})/uy;
 const FILE =
   /(?:commande|dossier|réservation|ticket|colis|contrat|suivi|client|abonné|facture|sinistre|vol)(?: est)?(?: le)?(?: ?:)?( (?:n°|nº|numéro|no))?[  ]?$/iu;
 const LONGEST_FILE = 40; // units before the number
+
+/** AB-123-CD; with spaces only where it is said to be a plate. */
+export function plate(reading: Reading): Found | undefined {
+  const match = reading.match(PLATE);
+  if (match === undefined) return undefined;
+  const [written, first = '', mark, digits = '', last = ''] = match;
+  const before = reading.around(reading.at).previousShort;
+  if (mark === ' ' && !/^(?:immatriculation|immatriculée?|plaque)$/.test(before)) return undefined;
+  const spoken = `${SPEECH.letters(first)} ${cardinal(digits)} ${SPEECH.letters(last)}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+}
+
+/** 1 85 05 78 006 048 22: of the social insurance. */
+export function insuranceNumber(reading: Reading): Found | undefined {
+  const match = reading.match(INSURANCE);
+  if (match === undefined) return undefined;
+  return {
+    end: reading.at + match[0].length,
+    spoken: SPEECH.telephone(match[0].split(' '), false),
+    rule: 'digits',
+  };
+}
 
 /** Airbus A380 is "A trois cent quatre-vingts". */
 export function namedByLetters(reading: Reading): Found | undefined {

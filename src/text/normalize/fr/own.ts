@@ -1,12 +1,22 @@
 // Tokens that only French has, asked before the shared ones.
 import { behindDigits, byFirstLetter } from '../shared-forms.js';
 import { hours, outOf } from './hours.js';
-import { accountNumber, dayOrHour, fileNumber, namedByLetters, offset, versionedName } from './names.js';
+import {
+  accountNumber,
+  dayOrHour,
+  fileNumber,
+  insuranceNumber,
+  namedByLetters,
+  offset,
+  plate,
+  versionedName,
+} from './names.js';
 import {
   andHalf,
   announcedScore,
   bigMoney,
   dottedTelephone,
+  euroBetween,
   houseNumber,
   namedMoney,
   pointed,
@@ -18,6 +28,7 @@ import {
 import { area, height, lawNumber, millions, roundMillions, timesPer, trunkZero } from './pairs.js';
 import { kingOrChapter, romanOrdinal } from './roman.js';
 import {
+  abroad,
   american,
   andAHalf,
   attachedUnit,
@@ -33,6 +44,7 @@ import {
   per,
   place,
   plus,
+  prime,
   related,
   season,
   secondsAnd,
@@ -45,8 +57,8 @@ const ANY = /^/;
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
-    [/[/.]/, dates],
-    [/[-.)\d]/, american], [/\./, dottedTelephone], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes],
+    [/[/.]/, dates], [/€/, euroBetween], [/\d/, insuranceNumber],
+    [/[-.)\d]/, american], [/\./, dottedTelephone], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes], [/['’′]/, prime],
     [/[x×]/, times], [/\//, season], [/\//, part], [/\//, andAHalf], [/\//, halfOf], [/[,KMGTWV]/, attachedUnit], [/m/, height], [/[xf]/, timesPer],
     [/[,M]/, millions], [/[\d.]/, roundMillions], [/[x×]/, area], [/[-/]/, lawNumber], [/[hHjJ/s]/, outOf], [/[-–—hH]/, hours], [/[,.kKM\d]/, bigMoney],
     [/[½1]/, andHalf], [/[-–]/, announcedScore], [/\//, shortDate], [/,/, rating], [/[\d,.]/, namedMoney], [/[btq]/, houseNumber],
@@ -57,11 +69,12 @@ export const atDigit = [
 export const atLetter = [
   byFirstLetter([
     [/[A-Z]/, chemical], [/a/, toMonth], [/[lmjvsd]/i, days], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter], [/[A-Z]/, accountNumber],
-    [/\p{Lu}/u, versionedName], [/[JHD]/, dayOrHour], [/\p{Lu}/u, namedByLetters],
+    [/[A-Z]/, plate], [/\p{Lu}/u, versionedName], [/[JHD]/, dayOrHour], [/\p{Lu}/u, namedByLetters],
   ]),
 ]; // prettier-ignore
 
 export const atMark = [
+  abroad,
   dayTag,
   american,
   related,

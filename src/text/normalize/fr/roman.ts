@@ -19,7 +19,7 @@ const RULERS =
 const QUEENS = words('élisabeth elisabeth elizabeth catherine marie margrethe isabelle');
 const NUMBERED =
   words(`chapitre tome volume livre acte scène partie titre annexe article phase type niveau classe section apollo rocky
-  vatican an chap vol art mark figure tableau épisode mondiale paris lyon bordeaux lille nanterre licence groupe catégorie stade grade`);
+  vatican an chap vol t art mark figure tableau épisode mondiale paris lyon bordeaux lille nanterre licence groupe catégorie stade grade`);
 
 function isNumeral(letters: string): boolean {
   return ROMAN.test(letters) && (letters.length > 1 || /[IVX]/.test(letters)); // Le, De, Ce, Me are words

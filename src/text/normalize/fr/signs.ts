@@ -8,6 +8,7 @@ import { isFeminine } from './grammar.js';
 import { cardinal, rank } from './numbers.js';
 import { SPEECH } from './speech.js';
 import {
+  bracketedCountry,
   formula,
   hundredths,
   longDuration,
@@ -15,6 +16,7 @@ import {
   numberedHashtag,
   perWord,
   plusBetween,
+  primed,
   relation,
   schoolYear,
   twoDates,
@@ -25,7 +27,7 @@ import { WRITING } from './writing.js';
 
 const MINUTES = /(\d{1,3})(?: ?min ?|['’′] ?)(\d{1,2})(?:"|”|″|''|’’| ?s\b)?(?![\p{L}\p{N}])/uy;
 const PLACE = /(\d{1,3})° ?(\d{1,2})['’′](?: ?(\d{1,2})(?:["”″]|''|’’))? ?([NSEOW])?(?![\p{L}\p{N}])/uy;
-const TIMES = /(\d{1,4}) ?[x×](?= (?:plus|moins)(?!\p{L}))/uy;
+const TIMES = /(\d{1,4}) ?[x×](?= (?:plus|moins|sans)(?!\p{L}))/uy;
 const DAY = '(lun|mar|mer|jeu|ven|sam|dim)\\.?';
 const DAYS = new RegExp(`${DAY}(?: ?[-–] ?| au | à )${DAY}(?!\\p{L})`, 'iuy');
 const HALF = /(?:1\/2|½) (\p{Ll}{3,24}|h)(?![\p{L}\p{N}])/uy;
@@ -184,6 +186,8 @@ export const dates = twoDates({
   date: (date, around) => SPEECH.date(date, around),
   range: (from, to, around) => SPEECH.range(from, to, around),
 });
+export const prime = primed((digits) => counted(digits, MINUTE));
+export const abroad = bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus));
 export const dayTag = numberedHashtag(SYMBOLS.hashtag, rank);
 
 /** 514-555-1234: in America figure by figure. */

@@ -55,6 +55,11 @@ const SECONDS: Readonly<Record<string, string>> = {
   nd: 'second', d: 'second', nds: 'seconds', nde: 'seconde', de: 'seconde', ndes: 'secondes',
 }; // prettier-ignore
 
+/** La IIe Guerre mondiale has a name of its own. */
+function isWorldWar(digits: string, around: Around): boolean {
+  return digits === '2' && /^guerre$/i.test(around.nextWord) && /^mondiale$/i.test(around.secondNextWord);
+}
+
 /** 1er, 1re, 2e, 2nde, 21e, les 3es: the mark has to fit the number. */
 function sayOrdinal(digits: string, mark: string): string | undefined {
   const number = withoutZeros(digits);
@@ -126,7 +131,7 @@ function range(from: string, to: string, around: Around): string {
 
 export const SPEECH: Speech = {
   number: (numeral, _around, noun) => decimal(numeral, noun?.gender === 'f'),
-  ordinal: (digits, _around, mark) => sayOrdinal(digits, mark),
+  ordinal: (digits, around, mark) => (isWorldWar(digits, around) ? 'Seconde' : sayOrdinal(digits, mark)),
   digits: spellDigits,
   letters: (letters) => Array.from(letters.toUpperCase()).join(' '),
   year,

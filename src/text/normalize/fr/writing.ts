@@ -40,6 +40,7 @@ export const WRITING: Writing = {
     patterns: [
       /0[1-9](?:[ .-]?\d{2}){4}(?!\d|[.-]\d)/y,
       /08\d{2}[ .-]\d{3}[ .-]\d{3}(?!\d)/y,
+      /00[1-9]\d{1,2}(?:[ .-]\d)?(?:[ .-]\d{2}){4}(?!\d|[.-]\d)/y,
       /0 ?8\d{2}(?:[ .-]?\d{2}){3}(?!\d)/y,
       /\(?[2-9]\d{2}\)?[- ]\d{3}-\d{4}(?!\d|-\d)/y, // Canada
     ],
@@ -62,7 +63,7 @@ export const WRITING: Writing = {
   read: words('COP SIM PIN CAF ZAC ZEP ZUP NASA FIFA UEFA ONU OTAN INSEE PACS SIDA SAMU SMIC ENA URSSAF MEDEF RAM ROM JPEG GIF CROUS CNED WIFI'),
   romanAfter: {}, // its own recogniser knows which letters are a numeral
   romanBefore: words('siècle siècles'),
-  digitsAfter: words('vol chiffres termine terminant code codes pin référence réf siret siren cvv otp isbn ean imei matricule confirmation'),
+  digitsAfter: words('vol rib iban chiffres termine terminant code codes pin référence réf siret siren cvv otp isbn ean imei matricule confirmation'),
   linking: words('est par numéro no nº confirmation secret pin postal vérification'),
   letterPlural: '',
   decadeMark: '',

@@ -78,8 +78,11 @@ export function shortMonth(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'date' };
 }
 
-const DAY_NAME = '(lun|mar|mer|gio|ven|sab|dom)\\.?';
-const SHORT_WEEKDAYS = new RegExp(`dal? ${DAY_NAME} al? ${DAY_NAME}(?!\\p{L})`, 'iuy');
+const DAY_NAME = '(lun|mar|mer|gio|ven|sab|dom)\\.?(?!\\p{L})';
+const SHORT_WEEKDAY = new RegExp(DAY_NAME, 'iuy');
+const TO_DAY = new RegExp(`^ al?(?:la)? ${DAY_NAME}`, 'iu');
+const FROM_DAY = new RegExp(`(?<!\\p{L})dal?(?:la)? ${DAY_NAME} al?(?:la)? $`, 'iu');
+const LOOK_AHEAD = 20; // units
 const WEEKS = /(\d{1,2}) sett\.?(?= (?:di|e|al|per|dopo|fa|prima|consecutive)\b)/uy;
 
 /** 12-15/03, 28/12 - 6/1 */
@@ -124,17 +127,20 @@ export function yearRange(from: string, to: string, around: Around): string {
   return IN_THE_YEAR.has(word) ? `${from} ${to}` : `dal ${from} al ${to}`;
 }
 
-/** Da lun a ven */
-export function shortWeekdays(reading: Reading): Found | undefined {
-  const match = reading.match(SHORT_WEEKDAYS);
+/** The days of "da lun a ven", "dal lun. al ven.". */
+export function shortWeekday(reading: Reading): Found | undefined {
+  const match = reading.match(SHORT_WEEKDAY);
+  const { text, at } = reading;
   if (match === undefined) return undefined;
-  const [written, from = '', to = ''] = match;
-  const [first, last] = [from, to].map(
-    (short) => WEEKDAYS.find((name) => name.startsWith(short.toLowerCase())) ?? '',
-  );
-  const spoken = `${first === 'domenica' ? 'dalla' : 'dal'} ${first ?? ''} ${last === 'domenica' ? 'alla' : 'al'} ${last ?? ''}`;
-  const capital = written.startsWith('D') ? `D${spoken.slice(1)}` : spoken;
-  return { end: reading.at + written.length, spoken: capital, rule: 'date' };
+  const [written, short = ''] = match;
+  const first =
+    /\b(?:da|dal|dalla) $/i.test(text.slice(Math.max(0, at - 6), at)) &&
+    TO_DAY.test(text.slice(at + written.length, at + LOOK_AHEAD));
+  const last = FROM_DAY.test(text.slice(Math.max(0, at - LOOK_AHEAD), at));
+  const name = WEEKDAYS.find((day) => day.startsWith(short.toLowerCase()));
+  return (first || last) && name !== undefined
+    ? { end: at + written.length, spoken: name, rule: 'date' }
+    : undefined;
 }
 
 /** 2 sett. di ferie are weeks, 2 sett. a day. */

@@ -1,7 +1,7 @@
 // Tokens that only Italian has, asked before the shared ones.
 import { behindDigits, byFirstLetter } from '../shared-forms.js';
 import { bareRange, dottedTime, hourRange, length, offset, oneOclock } from './clock.js';
-import { dateRange, shortDate, shortMonth, shortWeekdays, shortWeeks, shortYear } from './dates.js';
+import { dateRange, shortDate, shortMonth, shortWeekday, shortWeeks, shortYear } from './dates.js';
 import {
   age,
   andAHalf,
@@ -14,6 +14,7 @@ import {
 } from './counts.js';
 import { bigMoney, billions, namedMoney, pointed, pointedMoney, rating } from './figures.js';
 import {
+  abroad,
   area,
   attachedUnit,
   below,
@@ -63,12 +64,13 @@ export const atDigit = [
 
 export const atLetter = [
   byFirstLetter([
-    [/[A-Z]/, chemical], [/[acdlps]/i, dottedForm], [/S/, saint], [/e/i, euroName], [/[A-Z]/, taxCode], [/d/i, shortWeekdays], [/o/i, hourRange], [/[adls]/i, oneOclock],
+    [/[A-Z]/, chemical], [/[acdlps]/i, dottedForm], [/S/, saint], [/e/i, euroName], [/[A-Z]/, taxCode], [/[lmgvsd]/i, shortWeekday], [/o/i, hourRange], [/[adls]/i, oneOclock],
     [/[IVXLCDM]/, roman], [/x/i, by], [/\p{Lu}/u, versionedName], [/[A-Z]/, plate], [/\p{Lu}/u, namedByLetters],
   ]),
 ]; // prettier-ignore
 
 export const atMark = [
+  abroad,
   dayTag,
   plus,
   related,

@@ -3,6 +3,7 @@ import { numeralOf } from '../numerals.js';
 import { NOWHERE, type Found, type Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import {
+  bracketedCountry,
   formula,
   hundredths,
   longDuration,
@@ -10,6 +11,7 @@ import {
   numberedHashtag,
   perWord,
   plusBetween,
+  primed,
   relation,
   schoolYear,
   twoDates,
@@ -23,8 +25,6 @@ import { WRITING } from './writing.js';
 
 const AREA = /(\d{1,5}(?:,\d{1,2})?)( ?[xX] ?|×)(\d{1,5})(?![\p{N}]|[.,]\d)/uy;
 const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGTP]B|[MG]?W|V)(?![\p{L}\p{N}]|-\d)/uy;
-const PRIME = /(\d{1,3})['’′](?![\p{L}\d"'’”])/uy;
-const LONGEST_QUOTE = 60; // units in which an apostrophe may have opened a quote
 const TIMES = /(\d{1,4}) ?[x×](?= (?:più|meno)(?!\p{L}))/uy;
 
 const plain = new Quantities({ tag: 'it', writing: WRITING, speech: SPEECH, symbols: SYMBOLS });
@@ -56,18 +56,6 @@ export function by({ text, at }: Reading): Found | undefined {
   return { end: at + 1, spoken: 'per', rule: 'math' };
 }
 
-/** Al 90' is "al novantesimo", 5' are five minutes. */
-export function prime(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  const match = reading.match(PRIME);
-  if (match === undefined || /(?:^|[\s(])['‘]/.test(text.slice(Math.max(0, at - LONGEST_QUOTE), at)))
-    return undefined;
-  const [written, digits = ''] = match;
-  const rank = /^(?:al|dal|del|nel|il|all['’]|dall['’])$/.test(reading.around(at).previousWord);
-  const minutes = digits === '1' ? 'un minuto' : `${cardinal(digits)} minuti`;
-  return { end: at + written.length, spoken: rank ? ordinal(digits) : minutes, rule: 'duration' };
-}
-
 /** 10x più veloce */
 export function times(reading: Reading): Found | undefined {
   const match = reading.match(TIMES);
@@ -96,4 +84,10 @@ export const dates = twoDates({
   date: (date, around) => SPEECH.date(date, around),
   range: (from, to, around) => SPEECH.range(from, to, around),
 });
+/** Al 90' is "al novantesimo", 5' are five minutes. */
+export const prime = primed((digits, around) => {
+  if (/^(?:al|dal|del|nel|il|all['’]|dall['’])$/.test(around.previousWord)) return ordinal(digits);
+  return SPEECH.duration([[digits, 'min']], around);
+});
+export const abroad = bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus));
 export const dayTag = numberedHashtag(SYMBOLS.hashtag, cardinal);
