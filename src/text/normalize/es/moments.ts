@@ -68,7 +68,11 @@ export function centuries(reading: Reading): Found | undefined {
   if (!reading.isFresh || !/[sS]/.test(reading.text[reading.at] ?? '')) return undefined;
   const match = reading.match(CENTURY);
   const [written = '', name = '', first = '', link, last] = match ?? [];
-  if (match === undefined || !/^[IVXLC]+$/.test(first + (last ?? '')) || name.startsWith('S.'))
+  if (
+    match === undefined ||
+    !/^[IVXLC]+$/.test(first + (last ?? '')) ||
+    (name === 'S.' && first.length === 1)
+  )
     return undefined;
   const plural = /ss|siglos/i.test(name);
   if (last !== undefined && !plural) return undefined;

@@ -92,7 +92,7 @@ export const WRITING: Writing = {
   units: UNITS,
   per: PER,
   magnitudes: MAGNITUDES,
-  ordinalMark: '[.]?(?:er|os|as|[ºª°])|er[oa]?|[drtmvn][oa]s?',
+  ordinalMark: '(?:[.]?(?:er|os|as|[ºª°])|er[oa]?|[drtmvn][oa]s?)(?:[.](?= \\p{Ll}))?',
   abbreviations: ABBREVIATIONS,
   beforeNumber: BEFORE_NUMBER,
   letterPlural: '',

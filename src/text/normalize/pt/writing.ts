@@ -60,7 +60,7 @@ export const WRITING: Writing = {
   units: UNITS,
   per: PER,
   magnitudes: MAGNITUDES,
-  ordinalMark: '[.]?(?:[ºª°]s?|[oa]s?(?=\\s\\p{Ll}))',
+  ordinalMark: '[.]?(?:[ºª°]s?|[oa]s?(?=\\s\\p{Ll}))(?:[.](?= \\p{Ll}))?',
   abbreviations: ABBREVIATIONS,
   beforeNumber: BEFORE_NUMBER,
   spelled: words(`
