@@ -11,7 +11,7 @@ function words(list: string): ReadonlySet<string> {
 export const NEVER_FINAL = words(`
   mr mrs ms mx dr drs prof rev hon gen col capt cmdr lt sgt maj sen rep gov pres supt messrs mme mlle mgr
   vs cf approx esp e.g i.e eg viz
-  hr fr dipl-ing priv-doz z.b d.h u.a i.d.r u.u v.a bzw ggf sog inkl exkl zzgl evtl vgl ca bspw insb
+  hr fr abt dipl.-ing dipl.-kfm univ.-prof dipl-ing priv-doz z.b d.h u.a i.d.r u.u v.a bzw ggf sog inkl exkl zzgl evtl vgl ca bspw insb
   sr sra srta srs sres dña dª exc excmo ilmo p.ej sto sta av avda
   dra dras sras srtas ing lic lcdo lcda arq abg mtro mtra gral cnel cmte tte sgto mons pdte pdta excma ilma rvdo hno hna
   pza plza ctra urb glta depto dpto edif apdo ej aprox ee rr jj cc dd séc sécs
@@ -27,7 +27,7 @@ export const NEVER_FINAL = words(`
 export const BEFORE_NUMBER = words(`
   no nos nr num núm nº vol vols fig figs p pp pg art arts sec ch chap par para op ed eq ex item ref tel ext
   abs kap abb bd bl s str nrn núms pág págs cap fasc § pos ziff стр гл рис табл ст п пп д кв
-  lb lbs oz apt
+  lb lbs oz apt max min mwst
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär
   janv févr fév avr juil juill déc
   ene abr dic dom sáb mié jue fev párr lín secc apto
@@ -37,7 +37,7 @@ export const BEFORE_NUMBER = words(`
 export const SELDOM_FINAL = words(`
   st mt ft ave blvd rd ln sq hwy dept univ assn bros al
   u.s u.s.a u.k u.n e.u d.c l.a n.y b.c a.d p.s ph.d m.d b.a m.a b.sc m.sc ll.m d.d.s r.n c.e.o
-  cía ltda lda hnos uu hh oo aa ss
+  cía ltda lda hnos esc uu hh oo aa ss
   ff e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
 `);
 
@@ -62,8 +62,12 @@ export const SENTENCE_STARTERS = words(`
   i he she it we you they this that these those there here the a an my your his her its our their
   but and or so if when while after before because since although though however then thus therefore moreover
   what who why where how is are was were do does did can could will would should please yes no not now
+  well okay ok sure great thanks thank sorry maybe perhaps also finally later today tomorrow nobody everybody everyone
+  someone nothing something some many most every both another have has had once all any only
   at in on as by for from with to let let's it's that's i'm he's she's we're you're they're don't
   er sie es wir ich ihr das der die den dem ein eine aber und oder wenn als doch dann danach dort hier
+  danke bitte gut ja nein heute morgen was wer wo wann warum wie alle viele nun also mehr nichts man kein keine mein
+  ist sind hat haben kann können im auf mit von zu bei nach für seit
   il elle ils elles nous vous je le la les un une ce cette ces mais et ou si quand puis
   él ella ellos el los las una pero y cuando entonces yo tú usted ustedes nosotros nadie todo todos este esta esto
   después luego también además así según si su sus en con por para desde hasta hay es son fue era murió venga vea llame
