@@ -75,7 +75,7 @@ export function centuries(reading: Reading): Found | undefined {
   )
     return undefined;
   const plural = /ss|siglos/i.test(name);
-  if (last !== undefined && !plural) return undefined;
+  if (last !== undefined && !plural && link !== ' y ') return undefined;
   const said =
     first && last === undefined
       ? sayCentury(first)

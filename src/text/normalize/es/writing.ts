@@ -124,7 +124,7 @@ export const WRITING: Writing = {
   `),
   digitsAfter: words(`
     código pin clave contraseña vuelo extensión ext postal cp cuenta referencia ref localizador expediente póliza serie rastreo seguimiento
-    confirmación otp cvv isbn imei nip dni folio
+    confirmación seguridad acceso activación otp cvv isbn imei nip dni folio
     guía terminada terminado termina matrícula verificación reserva
   `),
   linking: words('es de número núm en la el su son será con n nº nro ref'),

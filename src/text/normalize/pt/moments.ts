@@ -34,7 +34,7 @@ export function centuries(reading: Reading): Found | undefined {
   const [written = '', name = '', first = '', link, last] = match ?? [];
   if (match === undefined || !/^[IVXLC]+$/.test(first + (last ?? ''))) return undefined;
   const plural = /s\.?$/i.test(name);
-  if (last !== undefined && !plural) return undefined;
+  if (last !== undefined && !plural && link !== ' e ') return undefined;
   const tail =
     last === undefined ? '' : `${/[-–]/.test(link ?? '') ? ' a ' : (link ?? ' ')}${sayCentury(last)}`;
   const spoken = `${name.slice(0, 1)}éculo${plural ? 's' : ''} ${sayCentury(first)}${tail}`;
