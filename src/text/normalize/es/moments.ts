@@ -21,7 +21,10 @@ export function dayAndMonth(reading: Reading): Found | undefined {
   const [d, m] = [Number(day), Number(month)];
   if (match === undefined || d < 1 || d > 31 || m < 1 || m > 12 || written === '24/7') return undefined;
   const end = reading.at + written.length;
-  if (!BEFORE_DATE.has(reading.around(end).previousShort) || (written.includes('-') && !/^0/.test(month)))
+  if (
+    !BEFORE_DATE.has(reading.around(end).previousShort) ||
+    (written.includes('-') && !month.startsWith('0'))
+  )
     return undefined;
   return { end, spoken: `${sayDay(withoutZeros(day))} de ${MONTH_NAMES[m - 1] ?? ''}`, rule: 'date' };
 }
@@ -80,7 +83,7 @@ export function centuries(reading: Reading): Found | undefined {
     first && last === undefined
       ? sayCentury(first)
       : `${sayCentury(first)}${/[-–]/.test(link ?? '') ? ' a ' : (link ?? ' ')}${sayCentury(last ?? '')}`;
-  const spoken = `${/^s/.test(name) ? 's' : 'S'}iglo${plural ? 's' : ''} ${said}`;
+  const spoken = `${name.startsWith('s') ? 's' : 'S'}iglo${plural ? 's' : ''} ${said}`;
   return { end: reading.at + written.length, spoken, rule: 'roman' };
 }
 

@@ -143,7 +143,7 @@ function ranked(digits: string, around: Around): string | undefined {
   if (base === undefined) return undefined;
   if (named) return inForm(base, QUEENS.has(before) ? 'f' : 'm', false);
   const noun = around.nextWord;
-  const plural = /s$/.test(noun) && !/^(?:crisis|tesis|campus)$/i.test(noun);
+  const plural = noun.endsWith('s') && !/^(?:crisis|tesis|campus)$/i.test(noun);
   const form = inForm(base, genderOf(noun), plural);
   return plural ? form : shortened(form);
 }

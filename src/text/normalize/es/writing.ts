@@ -13,7 +13,7 @@ const EURO = / ?(?:€|euros?|EUR)/y;
 
 /** 1,234 is grouped behind a dollar sign or before a plural that is no measure; 1,549 € and 3,125 kg have decimals. */
 function isGroupedByComma(text: string, start: number, end: number): boolean {
-  if (/^0/.test(text.slice(start, end)) || text[end - 4] !== ',') return false;
+  if (text[start] === '0' || text[end - 4] !== ',') return false;
   if (/(?:\$|MXN|USD) ?$/.test(text.slice(Math.max(0, start - 4), start))) return true;
   EURO.lastIndex = COUNTED.lastIndex = end;
   return !EURO.test(text) && COUNTED.test(text);

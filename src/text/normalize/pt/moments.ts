@@ -18,7 +18,8 @@ export function dayAndMonth(reading: Reading): Found | undefined {
   const [d, m] = [Number(day), Number(month)];
   if (match === undefined || d < 1 || d > 31 || m < 1 || m > 12 || written === '24/7') return undefined;
   const end = reading.at + written.length;
-  const known = BEFORE_DATE.has(reading.around(end).previousWord) || (day.length === 2 && /^0/.test(month));
+  const known =
+    BEFORE_DATE.has(reading.around(end).previousWord) || (day.length === 2 && month.startsWith('0'));
   return known
     ? { end, spoken: `${sayDay(withoutZeros(day))} de ${MONTH_NAMES[m - 1] ?? ''}`, rule: 'date' }
     : undefined;

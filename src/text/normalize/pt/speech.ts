@@ -133,7 +133,7 @@ function ranked(digits: string, around: Around): string | undefined {
   if (named && Number(digits) > GRADED) return cardinal(digits);
   if (base === undefined) return undefined;
   if (named) return inForm(base, QUEENS.has(previousWord) ? 'f' : 'm', false);
-  return inForm(base, genderOf(nextWord), /s$/.test(nextWord));
+  return inForm(base, genderOf(nextWord), nextWord.endsWith('s'));
 }
 
 function sayYear(digits: string, around: Around, sure: boolean): string | undefined {
