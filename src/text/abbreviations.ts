@@ -40,7 +40,7 @@ export const BEFORE_NUMBER = words(`
 export const SELDOM_FINAL = words(`
   st mt ft ave blvd rd ln sq hwy dept univ assn bros al
   u.s u.s.a u.k u.n e.u d.c l.a n.y b.c a.d p.s ph.d m.d b.a m.a b.sc m.sc ll.m d.d.s r.n c.e.o
-  arch rag cía ltda lda hnos uu hh oo aa ss
+  arch rag cía ltda lda hnos esc uu hh oo aa ss
   ff e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
   трлн см ср пер мин сек час мес нед дн сут шт чел экз макс ш каб лит ст рт
 `);

@@ -53,12 +53,11 @@ const LINKED: readonly (readonly [before: RegExp, after: RegExp])[] = [
   [/\p{L}{3}\.?$/u, /^\s*del? \p{N}{4}/u], // enero | de 1990
   [/\p{N} mil$/u, /^\s*mil/u], // 30 mil | millones
   [/\(\p{N}{2,4}\)$/u, /^\s*\p{N}/u], // (11) | 98765-4321
-  [/\p{N}h$/u, /^\s*\p{Lu}{2,4}(?!\p{L})/u], // 19h | BRT
+  [/\p{N} ?(?:h|[ap]\.? ?m\.?)$/iu, /^\s*\p{Lu}{2,4}(?!\p{L})/u], // 19h | BRT, 3:30 PM | EST
   [/\p{N}\s?\p{L}{1,2}$/u, /^\s(?:[A-Z]{2,4}(?!\p{L})|\p{Ll}\.\p{Ll}\.)/u], // 15h GMT, 1.200 m s.l.m.
   [/\p{N}\s?(?:M|Mds?)$/u, /^\s\p{Ll}/u], // 3M abonnés
   [/\p{L}\.$/u, /^\s\p{Ll}{1,5}\./u], // cod. fisc.
   [/\p{L}$/u, /^\s\p{N}{2}\/\p{N}{4}/u], // au 12/2025
-  [/\(\p{N}{2,4}\)$/u, /^\s\p{N}/u], // (06) 1234567
 ];
 
 // "ст. метро", "т. е."; "5-го мая"

@@ -85,6 +85,12 @@ export class Around {
     return wordBefore(this.text, at).toLowerCase();
   }
 
+  /** The same, but also before a stop or colon: the "code" of "code is: 4711". */
+  get secondPreviousShort(): string {
+    const [stop = ''] = /[.:] ?$/.exec(this.text.slice(Math.max(0, this.start - 2), this.start)) ?? [];
+    return new Around(this.text, this.start - stop.length, this.end).secondPreviousWord;
+  }
+
   /** The word behind the token, as written; '' if none follows directly. */
   get nextWord(): string {
     return wordAfter(this.text, this.end);

@@ -1,6 +1,7 @@
 // Spanish short forms that are said in full. A form in small letters is also found with a capital.
 import type { Saying } from '../language.js';
 import type { Around } from '../reading.js';
+import { genderOf } from './grammar.js';
 
 /** Only before a name: D. Juan, S. Pedro. */
 function beforeName(word: string): Saying {
@@ -33,12 +34,28 @@ function weekday(name: string): Saying {
 /** Col. is a district of a Mexican town behind a comma, else a colonel. */
 const colony: Saying = (around) => (/,\s*$/.test(textBefore(around, 3)) ? 'colonia' : 'coronel');
 
-/** 2 x 4. */
+/** 2 x 4, 10 cm x 20 cm, 3 x 5 €. */
 const times: Saying = (around) =>
-  /\d ?$/.test(textBefore(around, 2)) &&
+  /\d ?(?:[mck]?m)? ?$/.test(textBefore(around, 6)) &&
   /^ ?(?:\d|US\$|[$€])/.test(around.text.slice(around.end, around.end + 4))
     ? 'por'
     : undefined;
+
+/** La máx. is a temperature. */
+function inGender(masculine: string): Saying {
+  return ({ previousWord }) =>
+    /^(?:la|una)$/.test(previousWord) || (previousWord.length > 3 && genderOf(previousWord) === 'f')
+      ? masculine.replace(/o$/, 'a')
+      : masculine;
+}
+
+/** C/ Mayor, but c/8 h. */
+const street: Saying = ({ text, end }) => (/\d/.test(text[end] ?? '') ? 'cada' : 'calle');
+
+/** Esc. B, pta. 3. */
+function labelled(word: string): Saying {
+  return ({ text, end }) => (/^ (?:\d|\p{Lu}(?!\p{L}))/u.test(text.slice(end, end + 3)) ? word : undefined);
+}
 
 const TITLES: Readonly<Record<string, Saying>> = {
   'Sr.': 'señor', 'Sra.': 'señora', 'Sres.': 'señores', 'Sras.': 'señoras', 'Srta.': 'señorita', 'Srtas.': 'señoritas',
@@ -56,7 +73,7 @@ const TITLES: Readonly<Record<string, Saying>> = {
 }; // prettier-ignore
 
 const PLACES: Readonly<Record<string, Saying>> = {
-  'C/': 'calle', 'c/': 'calle', 'Cl.': beforeName('calle'), 'Av.': 'avenida', 'Avda.': 'avenida', 'Avd.': 'avenida',
+  'C/': 'calle', 'c/': street, 'Cl.': beforeName('calle'), 'Av.': 'avenida', 'Avda.': 'avenida', 'Avd.': 'avenida',
   Avda: beforeName('avenida'), Av: beforeName('avenida'), 'av.': 'avenida', 'avda.': 'avenida', 'Pza.': 'plaza', 'Plza.': 'plaza',
   'Pl.': beforeName('plaza'), 'P.º': 'paseo', Pº: 'paseo', 'Ctra.': 'carretera', 'ctra.': 'carretera', 'Urb.': 'urbanización',
   'Blvr.': 'bulevar', 'Blvd.': 'bulevar', 'Bulev.': 'bulevar', 'Glta.': 'glorieta', 'Trav.': 'travesía', 'Rda.': 'ronda',
@@ -64,7 +81,8 @@ const PLACES: Readonly<Record<string, Saying>> = {
   'Fracc.': 'fraccionamiento', 'apdo.': 'apartado', 'izq.': 'izquierda', 'izqda.': 'izquierda', 'izda.': 'izquierda', 'dcha.': 'derecha',
   'der.': 'derecha', 'esq.': 'esquina', 's/n': 'sin número', 'S/N': 'sin número', 's/n.': 'sin número', 'entlo.': 'entresuelo',
   'pral.': 'principal', 'depto.': 'departamento', 'dpto.': 'departamento', 'Hab.': 'habitación', 'Deleg.': 'delegación', 'C. P.': 'código postal',
-  'C.P.': 'código postal', CP: beforeDigit('código postal'), 'Bs. As.': 'Buenos Aires', CDMX: 'Ciudad de México', 'Cdad.': 'ciudad',
+  'C.P.': 'código postal', CP: beforeDigit('código postal'), 'Bs. As.': 'Buenos Aires', Bº: 'barrio', 'B.º': 'barrio', 'esc.': labelled('escalera'), 'pta.': labelled('puerta'),
+  'Pta.': labelled('puerta'), 'bl.': labelled('bloque'), CDMX: 'Ciudad de México', 'Cdad.': 'ciudad',
 }; // prettier-ignore
 
 const OFFICE: Readonly<Record<string, Saying>> = {
@@ -90,12 +108,12 @@ const PLURALS: Readonly<Record<string, Saying>> = {
 const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'n.º': 'número', nº: 'número', 'n.os': 'números', 'núm.': 'número', 'núms.': 'números', 'pág.': 'página', 'págs.': 'páginas',
   'etc.': 'etcétera', etc: 'etcétera', 'p. ej.': 'por ejemplo', 'p.e.': 'por ejemplo', 'ej.': 'ejemplo', 'vs.': 'contra', vs: 'contra',
-  'aprox.': 'aproximadamente', 'máx.': 'máximo', 'mín.': 'mínimo', 'ca.': beforeDigit('hacia'), 'cf.': 'compárese', 'cfr.': 'compárese',
+  'aprox.': 'aproximadamente', 'máx.': inGender('máximo'), 'mín.': inGender('mínimo'), 'ca.': beforeDigit('hacia'), 'cf.': 'compárese', 'cfr.': 'compárese',
   'i. e.': 'es decir', 'e. g.': 'por ejemplo', 'incl.': 'inclusive', 'excl.': 'excluido', 'y/o': 'y o', 'Y/O': 'y o',
   'a. C.': 'antes de Cristo', 'd. C.': 'después de Cristo', 'A. C.': afterYear('antes de Cristo'), 'D. C.': afterYear('después de Cristo'),
   'a. de C.': 'antes de Cristo', 'd. de C.': 'después de Cristo', 'a. e. c.': 'antes de la era común', 'a. m.': 'de la mañana',
   'p. m.': 'de la tarde', 'q. e. p. d.': 'que en paz descanse', 'D. E. P.': 'descanse en paz', 'N. del T.': 'nota del traductor',
-  's. f.': 'sin fecha', 'ntro.': 'nuestro', 'atte.': 'atentamente', π: 'pi', 'tít.': 'título', 'trad.': 'traducción', 'lun.': weekday('lunes'),
+  's. f.': 'sin fecha', 'ntro.': 'nuestro', 'atte.': 'atentamente', 'L-V': 'lunes a viernes', 'L-S': 'lunes a sábado', 'L-D': 'lunes a domingo', π: 'pi', 'tít.': 'título', 'trad.': 'traducción', 'lun.': weekday('lunes'),
   'mié.': weekday('miércoles'), 'jue.': weekday('jueves'), 'vie.': weekday('viernes'), 'sáb.': weekday('sábado'),
   'dom.': weekday('domingo'), x: times,
 }; // prettier-ignore

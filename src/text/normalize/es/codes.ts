@@ -36,7 +36,7 @@ const ACCOUNT = /[A-Z]{2}\d{2}(?: ?\d{4}){5}(?![\p{L}\p{N}])/uy;
 
 /** ES91 2100 0418 …: with a pause behind each group. */
 export function accountNumber(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(ACCOUNT) : undefined;
+  const match = reading.isFresh && reading.runEnd === reading.at + 2 ? reading.match(ACCOUNT) : undefined;
   if (match === undefined) return undefined;
   const [written] = match;
   const groups = written.slice(4).replaceAll(' ', '').match(/\d{4}/g) ?? [];
@@ -71,8 +71,21 @@ const ROAD = /N-(I{1,3}|IV|VI?)(?![\p{L}\p{N}-])/uy;
 
 /** The roads N-I to N-VI. */
 export function road(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(ROAD) : undefined;
+  const match = reading.text[reading.at] === 'N' && reading.isFresh ? reading.match(ROAD) : undefined;
   if (match === undefined) return undefined;
   const spoken = `N ${cardinal(String(romanValue(match[1] ?? '')))}`;
   return { end: reading.at + match[0].length, spoken, rule: 'roman' };
+}
+
+const KEYS: Readonly<Record<string, string>> = { '#': 'almohadilla', '*': 'asterisco' };
+const BEFORE_KEY = new Set(
+  'pulse pulsa marque marca presione presiona oprima digite tecla o y con'.split(' '),
+);
+
+/** Pulse # para volver: a key of the telephone. */
+export function key(reading: Reading): Found | undefined {
+  const spoken = KEYS[reading.text[reading.at] ?? ''];
+  const end = reading.at + 1;
+  if (spoken === undefined || !/[\s,.]/.test(reading.text[end] ?? ' ')) return undefined;
+  return BEFORE_KEY.has(reading.around(end).previousWord) ? { end, spoken, rule: 'symbol' } : undefined;
 }

@@ -80,5 +80,7 @@ export function fractionOf(written: Fraction, unit: Noun): string {
   if (Number(numerator) > Number(denominator))
     // a blood pressure
     return `${cardinal(numerator)} sobre ${cardinal(denominator)} ${unit.forms[1] ?? ''}`;
+  if (Number(denominator) > 10)
+    return `${cardinal(numerator)} barra ${cardinal(denominator)} ${unit.forms[1] ?? ''}`;
   return `${parts(written)} de ${unit.forms[0] ?? ''}`;
 }

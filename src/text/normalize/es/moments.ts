@@ -21,7 +21,10 @@ export function dayAndMonth(reading: Reading): Found | undefined {
   const [d, m] = [Number(day), Number(month)];
   if (match === undefined || d < 1 || d > 31 || m < 1 || m > 12 || written === '24/7') return undefined;
   const end = reading.at + written.length;
-  if (!BEFORE_DATE.has(reading.around(end).previousShort) || (written.includes('-') && !/^0/.test(month)))
+  if (
+    !BEFORE_DATE.has(reading.around(end).previousShort) ||
+    (written.includes('-') && !month.startsWith('0'))
+  )
     return undefined;
   return { end, spoken: `${sayDay(withoutZeros(day))} de ${MONTH_NAMES[m - 1] ?? ''}`, rule: 'date' };
 }
@@ -68,15 +71,19 @@ export function centuries(reading: Reading): Found | undefined {
   if (!reading.isFresh || !/[sS]/.test(reading.text[reading.at] ?? '')) return undefined;
   const match = reading.match(CENTURY);
   const [written = '', name = '', first = '', link, last] = match ?? [];
-  if (match === undefined || !/^[IVXLC]+$/.test(first + (last ?? '')) || name.startsWith('S.'))
+  if (
+    match === undefined ||
+    !/^[IVXLC]+$/.test(first + (last ?? '')) ||
+    (name === 'S.' && first.length === 1)
+  )
     return undefined;
   const plural = /ss|siglos/i.test(name);
-  if (last !== undefined && !plural) return undefined;
+  if (last !== undefined && !plural && link !== ' y ') return undefined;
   const said =
     first && last === undefined
       ? sayCentury(first)
       : `${sayCentury(first)}${/[-–]/.test(link ?? '') ? ' a ' : (link ?? ' ')}${sayCentury(last ?? '')}`;
-  const spoken = `${/^s/.test(name) ? 's' : 'S'}iglo${plural ? 's' : ''} ${said}`;
+  const spoken = `${name.startsWith('s') ? 's' : 'S'}iglo${plural ? 's' : ''} ${said}`;
   return { end: reading.at + written.length, spoken, rule: 'roman' };
 }
 

@@ -119,7 +119,8 @@ function isDegree({ text, start, end }: Around, mark: string): boolean {
 }
 
 /** Primer piso, tercera planta, Felipe sexto, siglo veintiuno. */
-function sayOrdinal(digits: string, around: Around, mark: string): string | undefined {
+function sayOrdinal(digits: string, around: Around, written: string): string | undefined {
+  const mark = written.replace(/\.$/, ''); // 1er. piso
   if (digits.startsWith('0')) return undefined;
   if (isDegree(around, mark)) return undefined;
   if (mark === '°' && !DEGREE_NOUN.test(around.nextWord)) return undefined;
@@ -142,7 +143,7 @@ function ranked(digits: string, around: Around): string | undefined {
   if (base === undefined) return undefined;
   if (named) return inForm(base, QUEENS.has(before) ? 'f' : 'm', false);
   const noun = around.nextWord;
-  const plural = /s$/.test(noun) && !/^(?:crisis|tesis|campus)$/i.test(noun);
+  const plural = noun.endsWith('s') && !/^(?:crisis|tesis|campus)$/i.test(noun);
   const form = inForm(base, genderOf(noun), plural);
   return plural ? form : shortened(form);
 }

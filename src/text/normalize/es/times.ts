@@ -35,6 +35,16 @@ function toTheSecond(hour: number, minutes: number, seconds: number): string {
   return `${cardinal(String(hour), 'f')} hora${hour === 1 ? '' : 's'}, ${minute} y ${second}`;
 }
 
+const LASTING = new Set('tarda tardó tardará dura duró durará demora demoró lleva llevó'.split(' '));
+
+/** Tarda 1h30: una hora y treinta minutos. */
+function lasting(hour: number, minutes: number): string {
+  const hours = `${cardinal(String(hour), 'f')} hora${hour === 1 ? '' : 's'}`;
+  return minutes === 0
+    ? hours
+    : `${hours} y ${cardinal(String(minutes), 'm')} minuto${minutes === 1 ? '' : 's'}`;
+}
+
 /** Undefined for "9 h" away from "las": that is how long something takes. */
 export function clock(
   { hours, minutes, seconds, half, word, zone }: WrittenTime,
@@ -45,6 +55,7 @@ export function clock(
   const behindArticle = /^las?$/.test(around.previousWord);
   if (minutes === '' && word !== undefined && half === undefined && !behindArticle) return undefined;
   if (half === 'm' && !(hour === NOON && behindArticle)) return undefined; // 12 m. are metres
+  if (minutes !== '' && LASTING.has(around.previousWord)) return lasting(hour, minute);
   if (seconds !== undefined) return toTheSecond(hour, minute, Number(withoutZeros(seconds))) + tail;
   const late = hour === 0 || hour > NOON;
   if (half !== undefined && !late) return cardinal(hours, 'f') + past(minute) + partOfDay(hour, half) + tail;

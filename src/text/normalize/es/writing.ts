@@ -13,7 +13,7 @@ const EURO = / ?(?:€|euros?|EUR)/y;
 
 /** 1,234 is grouped behind a dollar sign or before a plural that is no measure; 1,549 € and 3,125 kg have decimals. */
 function isGroupedByComma(text: string, start: number, end: number): boolean {
-  if (/^0/.test(text.slice(start, end)) || text[end - 4] !== ',') return false;
+  if (text[start] === '0' || text[end - 4] !== ',') return false;
   if (/(?:\$|MXN|USD) ?$/.test(text.slice(Math.max(0, start - 4), start))) return true;
   EURO.lastIndex = COUNTED.lastIndex = end;
   return !EURO.test(text) && COUNTED.test(text);
@@ -92,7 +92,7 @@ export const WRITING: Writing = {
   units: UNITS,
   per: PER,
   magnitudes: MAGNITUDES,
-  ordinalMark: '[.]?(?:er|os|as|[ºª°])|er[oa]?|[drtmvn][oa]s?',
+  ordinalMark: '(?:[.]?(?:er|os|as|[ºª°])|er[oa]?|[drtmvn][oa]s?)(?:[.](?= \\p{Ll}))?',
   abbreviations: ABBREVIATIONS,
   beforeNumber: BEFORE_NUMBER,
   letterPlural: '',
@@ -124,7 +124,7 @@ export const WRITING: Writing = {
   `),
   digitsAfter: words(`
     código pin clave contraseña vuelo extensión ext postal cp cuenta referencia ref localizador expediente póliza serie rastreo seguimiento
-    confirmación otp cvv isbn imei nip dni folio
+    confirmación seguridad acceso activación otp cvv isbn imei nip dni folio
     guía terminada terminado termina matrícula verificación reserva
   `),
   linking: words('es de número núm en la el su son será con n nº nro ref'),

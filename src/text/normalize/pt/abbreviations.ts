@@ -1,5 +1,6 @@
 // Portuguese short forms that are said in full. A form in small letters is also found with a capital.
 import type { Saying } from '../language.js';
+import { genderOf } from './grammar.js';
 
 function beforeName(word: string): Saying {
   return (around) => (/^\p{Lu}\p{Ll}/u.test(around.nextWord) ? word : undefined);
@@ -20,12 +21,23 @@ function beforeNumberOf(word: string): Saying {
   return ({ text, end }) => (/^ ?(?:: ?)?[\d+(]/.test(text.slice(end, end + 4)) ? word : undefined);
 }
 
-/** 1.000 x R$ 2. */
-const times: Saying = ({ text, start, end }) =>
-  /\d ?$/.test(text.slice(Math.max(0, start - 2), start)) &&
-  /^ ?(?:\d|R?\$|US\$|€)/.test(text.slice(end, end + 4))
-    ? 'vezes'
-    : undefined;
+/** 1.000 x R$ 2; 10 cm x 20 cm. */
+const times: Saying = ({ text, start, end }) => {
+  const unit = /\d ?([mck]?m)? ?$/.exec(text.slice(Math.max(0, start - 6), start));
+  if (unit === null || !/^ ?(?:\d|R?\$|US\$|€)/.test(text.slice(end, end + 4))) return undefined;
+  return unit[1] === undefined ? 'vezes' : 'por';
+};
+
+/** A máx. is a temperature. */
+function inGender(masculine: string): Saying {
+  return ({ previousWord }) =>
+    /^(?:a|uma)$/.test(previousWord) || (previousWord.length > 3 && genderOf(previousWord) === 'f')
+      ? masculine.replace(/o$/, 'a')
+      : masculine;
+}
+
+/** C/ desconto, but c/8 h. */
+const withOrEvery: Saying = ({ text, end }) => (/\d/.test(text[end] ?? '') ? 'a cada' : 'com');
 
 /** De seg. a sex. */
 function weekday(name: string): Saying {
@@ -57,12 +69,12 @@ const OFFICE: Readonly<Record<string, Saying>> = {
   'depto.': 'departamento', 'Dept.': 'departamento', 'Cia.': 'companhia', Cia: 'companhia', 'Ltda.': 'limitada', 'Lda.': 'limitada',
   'S. A.': 'S A', 'S/A': 'S A', 'Univ.': 'universidade', 'Inst.': 'instituto', 'Assoc.': 'associação', 'obs.': 'observação',
   'ref.': 'referência', 'tel.': 'telefone', tel: beforeNumberOf('telefone'), Tel: beforeNumberOf('Telefone'), 'cel.': 'celular', 'qtd.': 'quantidade', 'qtde.': 'quantidade', 'c/c': 'conta-corrente',
-  'c/': 'com', 'p/': 'para', 's/': 'sem', 'AT&T': 'A T e T', 'P&D': 'P e D', 'n/a': 'não se aplica', 'N/A': 'não se aplica',
+  'c/': withOrEvery, 'p/': 'para', 's/': 'sem', 'AT&T': 'A T e T', 'P&D': 'P e D', 'n/a': 'não se aplica', 'N/A': 'não se aplica',
 }; // prettier-ignore
 
 const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'etc.': 'et cétera', etc: 'et cétera', 'p. ex.': 'por exemplo', 'ex.': example, 'i. e.': 'isto é', 'vs.': 'versus', vs: 'versus',
-  'aprox.': 'aproximadamente', 'máx.': 'máximo', 'mín.': 'mínimo', 'cf.': 'conforme', 'n.º': 'número', nº: 'número', 'núm.': 'número',
+  'aprox.': 'aproximadamente', 'máx.': inGender('máximo'), 'mín.': inGender('mínimo'), 'cf.': 'conforme', 'n.º': 'número', nº: 'número', 'núm.': 'número',
   'pág.': 'página', 'págs.': 'páginas', 'a. C.': 'antes de Cristo', 'd. C.': 'depois de Cristo', 'P. S.': 'P S', 'e/ou': 'e ou',
   'E/OU': 'e ou', 'EE. UU.': 'Estados Unidos', EUA: 'Estados Unidos', 'E.U.A.': 'Estados Unidos', 'séc.': 'século', 'sécs.': 'séculos',
   'seg.': weekday('segunda'), 'ter.': weekday('terça'), 'qua.': weekday('quarta'), 'qui.': weekday('quinta'), 'sex.': weekday('sexta'),

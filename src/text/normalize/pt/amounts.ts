@@ -38,6 +38,10 @@ export function product(reading: Reading): Found | undefined {
 const NEARBY = 48; // units in which a word tells of a game
 
 function isOfGame({ text, start, end }: Around): boolean {
+  const teams =
+    /\p{Lu}\p{Ll}+ $/u.test(text.slice(Math.max(0, start - 24), start)) &&
+    /^ \p{Lu}\p{Ll}/u.test(text.slice(end, end + 3)); // Brasil 2 x 0 Chile
+  if (teams) return true;
   const near = `${text.slice(Math.max(0, start - NEARBY), start)} ${text.slice(end, end + NEARBY)}`;
   return (near.toLowerCase().match(/\p{L}+/gu) ?? []).some((word) => WRITING.scoreWords.has(word));
 }
@@ -76,7 +80,7 @@ export function rating(reading: Reading): Found | undefined {
 
 const LAW = /(\d{1,3}(?:\.?\d{3})?)\/(\d{4}|\d{2})(?![\d/]|[.,]\d)/y;
 const LAW_WORDS =
-  /(?:lei|leis|complementar|decreto|decreto-lei|portaria|resolução|provisória|processo|n\.?º) $/iu;
+  /(?:lei|leis|complementar|PLP?|PEC|MP|decreto|decreto-lei|portaria|resolução|provisória|processo|n\.?º) $/iu;
 
 /** Lei 8.112/90, Decreto 9.057/2017. */
 export function lawNumber(reading: Reading): Found | undefined {
@@ -124,4 +128,15 @@ export function moreThan(reading: Reading): Found | undefined {
   if (number?.end !== end - 1) return undefined;
   const spoken = `mais de ${SPEECH.count({ number: number.numeral }, reading.around(end))}`;
   return { end, spoken, rule: 'cardinal' };
+}
+
+const KEYS: Readonly<Record<string, string>> = { '#': 'cerquilha', '*': 'asterisco' };
+const BEFORE_KEY = new Set('tecle pressione digite disque aperte tecla ou e com'.split(' '));
+
+/** Tecle # para voltar: a key of the telephone. */
+export function key(reading: Reading): Found | undefined {
+  const spoken = KEYS[reading.text[reading.at] ?? ''];
+  const end = reading.at + 1;
+  if (spoken === undefined || !/[\s,.]/.test(reading.text[end] ?? ' ')) return undefined;
+  return BEFORE_KEY.has(reading.around(end).previousWord) ? { end, spoken, rule: 'symbol' } : undefined;
 }

@@ -55,6 +55,8 @@ export function fractionOf(written: Fraction, unit: Noun): string {
   if (Number(numerator) > Number(denominator))
     // a blood pressure
     return `${cardinal(numerator)} por ${cardinal(denominator)} ${unit.forms[1] ?? ''}`;
+  if (Number(denominator) > 10)
+    return `${cardinal(numerator)} barra ${cardinal(denominator)} ${unit.forms[1] ?? ''}`;
   const half = written.numerator === '1' && written.denominator === '2';
   return half
     ? `${unit.gender === 'f' ? 'meia' : 'meio'} ${unit.forms[0] ?? ''}`

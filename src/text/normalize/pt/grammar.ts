@@ -71,7 +71,7 @@ export function agreementOf(digits: string, around: Around): Gender {
   if (!/^\p{Ll}/u.test(next) || NOT_COUNTED.has(next)) return genderAlone(digits, around);
   const noun = INVARIABLE.has(next) ? around.secondNextWord : next;
   const one = digits === '1';
-  if (one === /s$/.test(noun) && !FEMININE.has(noun)) return 'm';
+  if (one === noun.endsWith('s') && !FEMININE.has(noun)) return 'm';
   return genderOf(noun);
 }
 

@@ -18,7 +18,8 @@ export function dayAndMonth(reading: Reading): Found | undefined {
   const [d, m] = [Number(day), Number(month)];
   if (match === undefined || d < 1 || d > 31 || m < 1 || m > 12 || written === '24/7') return undefined;
   const end = reading.at + written.length;
-  const known = BEFORE_DATE.has(reading.around(end).previousWord) || (day.length === 2 && /^0/.test(month));
+  const known =
+    BEFORE_DATE.has(reading.around(end).previousWord) || (day.length === 2 && month.startsWith('0'));
   return known
     ? { end, spoken: `${sayDay(withoutZeros(day))} de ${MONTH_NAMES[m - 1] ?? ''}`, rule: 'date' }
     : undefined;
@@ -34,7 +35,7 @@ export function centuries(reading: Reading): Found | undefined {
   const [written = '', name = '', first = '', link, last] = match ?? [];
   if (match === undefined || !/^[IVXLC]+$/.test(first + (last ?? ''))) return undefined;
   const plural = /s\.?$/i.test(name);
-  if (last !== undefined && !plural) return undefined;
+  if (last !== undefined && !plural && link !== ' e ') return undefined;
   const tail =
     last === undefined ? '' : `${/[-–]/.test(link ?? '') ? ' a ' : (link ?? ' ')}${sayCentury(last)}`;
   const spoken = `${name.slice(0, 1)}éculo${plural ? 's' : ''} ${sayCentury(first)}${tail}`;

@@ -60,5 +60,6 @@ export const PORTUGUESE_OF_PORTUGAL: Language = {
   own: {
     atDigit: (own?.atDigit ?? []).map(recogniserOf),
     atLetter: (own?.atLetter ?? []).map(recogniserOf),
+    atMark: (own?.atMark ?? []).map(recogniserOf),
   },
 };

@@ -110,7 +110,8 @@ const DEGREE_NOUN =
   /^(?:andar|grau|lugar|colocado|prêmio|prémio|dia|aniversário|ano|semestre|trimestre|bimestre|período|turno|edição|fase|rodada|divisão|tempo|via|distrito|batalhão)$/i;
 
 /** Primeiro andar, terceira fila, Pedro segundo, século vinte e um. */
-function sayOrdinal(digits: string, around: Around, mark: string): string | undefined {
+function sayOrdinal(digits: string, around: Around, written: string): string | undefined {
+  const mark = written.replace(/\.$/, ''); // 1º. andar
   if (digits.startsWith('0')) return undefined;
   if (mark === '') return ranked(digits, around);
   const rest = around.text.slice(around.end, around.end + 3);
@@ -132,7 +133,7 @@ function ranked(digits: string, around: Around): string | undefined {
   if (named && Number(digits) > GRADED) return cardinal(digits);
   if (base === undefined) return undefined;
   if (named) return inForm(base, QUEENS.has(previousWord) ? 'f' : 'm', false);
-  return inForm(base, genderOf(nextWord), /s$/.test(nextWord));
+  return inForm(base, genderOf(nextWord), nextWord.endsWith('s'));
 }
 
 function sayYear(digits: string, around: Around, sure: boolean): string | undefined {

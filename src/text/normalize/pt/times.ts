@@ -29,6 +29,9 @@ function isOfRange({ text, start, end }: Around): boolean {
   return /[-–]/.test(text.slice(start, end)) || /^ ?[-–] ?\d/.test(text.slice(end, end + 4));
 }
 
+// Leva 1h30: uma hora e trinta minutos.
+const LASTING = new Set('leva levou levará dura durou durará demora demorou'.split(' '));
+
 /** Undefined for "9 h" away from "às": that is how long something takes. */
 export function clock(
   { hours, minutes, seconds, half, word, zone }: WrittenTime,
@@ -39,6 +42,8 @@ export function clock(
   const placed =
     /^(?:às|à|as|das|pelas)$/.test(around.previousWord) || zone !== undefined || isOfRange(around);
   if (minutes === '' && word !== undefined && half === undefined && !placed) return undefined;
+  if (minutes !== '' && LASTING.has(around.previousWord))
+    return minute === 0 ? counted(hour, 'hora') : `${counted(hour, 'hora')} e ${counted(minute, 'minuto')}`;
   if (seconds !== undefined)
     return `${counted(hour, 'hora')}, ${counted(minute, 'minuto')} e ${counted(Number(withoutZeros(seconds)), 'segundo')}${tail}`;
   if (half !== undefined && hour > 0 && hour <= NOON) {

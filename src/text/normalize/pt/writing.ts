@@ -60,7 +60,7 @@ export const WRITING: Writing = {
   units: UNITS,
   per: PER,
   magnitudes: MAGNITUDES,
-  ordinalMark: '[.]?(?:[ºª°]s?|[oa]s?(?=\\s\\p{Ll}))',
+  ordinalMark: '[.]?(?:[ºª°]s?|[oa]s?(?=\\s\\p{Ll}))(?:[.](?= \\p{Ll}))?',
   abbreviations: ABBREVIATIONS,
   beforeNumber: BEFORE_NUMBER,
   spelled: words(`
@@ -80,7 +80,7 @@ export const WRITING: Writing = {
     ),
   ]),
   romanBefore: words('guerra congresso edição aniversário centenário jornadas jornada jogos cúpula república festival concurso feira conferência encontro simpósio fórum maratona bienal prêmio semana seminário campeonato torneio copa assembleia dinastia cruzada concílio plano império reich curso mostra salão'),
-  digitsAfter: words('código pin senha voo ramal extensão cep conta agência referência protocolo pedido rastreio rastreamento confirmação otp cvv isbn imei cpf rg cnpj matrícula final token nif'),
+  digitsAfter: words('código pin senha voo ramal extensão cep conta agência referência protocolo pedido rastreio rastreamento confirmação verificação segurança acesso ativação otp cvv isbn imei cpf rg cnpj matrícula final token nif'),
   linking: words('é de do da número nº no na o a seu sua são será com n ref em'),
   decadeMark: "['’]?s",
   yearAfter: words('em ano anos desde até de do antes depois verão outono inverno primavera durante entre janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro'),

@@ -137,6 +137,8 @@ export class Identifiers {
   #isMagnitude(reading: Reading, written: string): boolean {
     if (/^\d+[A-Z]{3}$/.test(written))
       return this.#language.writing.currencies[written.slice(-3)] !== undefined;
+    const unit = /^\d+([A-Z]{2}|[VW])$/.exec(written)?.[1]; // 16GB, 220V
+    if (unit !== undefined && this.#language.writing.units[unit] !== undefined) return true;
     if (!/^\d{2,}\p{L}$/u.test(written)) return false;
     if (this.#language.writing.magnitudes[written.slice(-1)] === undefined) return false;
     return /^\p{Ll}/u.test(reading.around(reading.at + written.length).nextWord);
@@ -184,5 +186,5 @@ export function isNear(
   if (keywords.has(before)) return true;
   const carrier = /(?:^|\s)\p{Lu}{1,3} ?$/u.test(reading.text.slice(Math.max(0, reading.at - 5), reading.at)); // flight BA 203
   if (linking !== undefined && !linking.has(before) && !carrier) return false;
-  return keywords.has(reading.around(reading.at).secondPreviousWord);
+  return keywords.has(reading.around(reading.at).secondPreviousShort);
 }

@@ -99,7 +99,8 @@ export class Quantities {
 
   /** 1/2 · 3/4 cup */
   #fraction(reading: Reading, at = reading.at): Found | undefined {
-    if (at === reading.at && !/[/⁄]/u.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    const signed = at !== reading.at;
+    if (!signed && !/[/⁄]/u.test(reading.text[reading.runEnd] ?? '')) return undefined;
     const match = reading.match(FRACTION, at);
     if (match === undefined) return undefined;
     const [written, numerator = '', denominator = ''] = match;
