@@ -7,6 +7,7 @@ import { time } from './speech.js';
 
 const WEEKDAY = /[(（]([月火水木金土日])(?:曜日?)?(?:[・,、](?:祝|祝日))?[)）]/y;
 const MONTH_DAY = /(\d{1,2})\/(\d{1,2})(?=[(（][月火水木金土日]|から|まで|より|以降|時点|\(|発売|開催|締切)/y;
+const LATE_DAY = /([2-9]|1[0-2])\/(1[3-9]|2\d|3[01])(?![\d/.]|倍|の確)/y; // hardly a fraction
 const PADDED = /0(\d)(?= ?[月日時分秒])/y;
 const ERA = /([MTSHR])\.?(\d{1,2})(?:年|\.(\d{1,2})\.(\d{1,2})(?![\d.]))/y;
 const ERAS: Readonly<Record<string, string>> = { M: '明治', T: '大正', S: '昭和', H: '平成', R: '令和' };
@@ -23,7 +24,7 @@ export function weekday(reading: Reading): Found | undefined {
 /** 1/15(月), 1/15から: no fraction. */
 export function monthDay(reading: Reading): Found | undefined {
   if (!reading.isFresh || /[/.]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
-  const match = reading.match(MONTH_DAY);
+  const match = reading.match(MONTH_DAY) ?? reading.match(LATE_DAY);
   if (match === undefined) return undefined;
   const [written, month = '', day = ''] = match;
   if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > 31) return undefined;
@@ -104,7 +105,7 @@ const MARK = /( ?)[-–—~～〜]\1/y;
 const WAVE = /( ?)[~～〜]\1/y;
 const FROM =
   /(?:\d ?(?:[年月日時分秒歳円万億個人名回階号本枚度%‰℃°話章条位点件]|[kc]?m|k?g|曜日|か月|ヶ月|時間|週間)|\d[:：]\d\d|[(（][月火水木金土日][)）]|[月火水木金土日]曜日?)$/;
-const TO = /^(?:[\d¥$€£]|-\d|[月火水木金土日]曜|午前|午後|翌|同|正午|深夜|今|現在)/;
+const TO = /^(?:[\d¥$€£]|-\d|[AaPp][Mm]|[月火水木金土日]曜|午前|午後|翌|同|正午|深夜|今|現在)/;
 const TERM = /^(?:[。、,.！？!?\s)）」]|$)/;
 
 /** 9:00〜18:00, 月曜〜金曜, 東京〜大阪, 10:00〜; but ですよ〜 is a tone. */

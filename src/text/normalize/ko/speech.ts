@@ -104,7 +104,9 @@ const OFTEN =
 
 function isName({ number }: Quantity, { text, start, end }: Around): boolean {
   if (OFTEN.test(text.slice(Math.max(0, start - 6), start))) return false;
-  return NAMED.test(text.slice(end, end + 6)) || Number(number.whole) === 0;
+  return (
+    NAMED.test(text.slice(end, end + 6)) || Number(number.whole) === 0 || Number(number.whole) > LAST_TIME
+  );
 }
 
 const MACHINE =

@@ -39,7 +39,7 @@ const SPEEDS: Readonly<Record<string, Noun>> = {
 
 const COUNTED = counters(`
   개 명 마리 권 장 잔 병 그루 송이 켤레 벌 채 자루 척 곳 가지 군데 번째 살 달 사람 통 건 곡 편 끼 판 모금 조각 알 정 포기 쌍 팀 차례 방 바퀴 경기 골 과목 문제 컵 스푼 큰술 작은술 숟가락
-  봉지 상자 박스 캔 팩 세트 그릇 접시 줄 다발 칸 다리 발 걸음 마디 마리씩 개씩 명씩 가닥 꼭지 뭉치 묶음 자리 자릿수 갑 되 말 단 대 번 배 해 시 여개 점포 가족 나라 형제 자매 식구 종류 줄기 쪽박 타래 토막 톨 필 홉 평생 시합 게임 번씩
+  봉지 상자 박스 캔 팩 세트 그릇 접시 줄 다발 칸 다리 발 걸음 마디 마리씩 개씩 명씩 가닥 꼭지 뭉치 묶음 자리 자릿수 갑 되 말 단 대 번 배 해 시 여개 점포 가족 나라 형제 자매 식구 종류 줄기 쪽박 타래 토막 톨 필 홉 평생 시합 게임 번씩 도움
 `, 'native'); // prettier-ignore
 
 /** Written together with their number: what names a place in an order rather than counting. */

@@ -26,7 +26,7 @@ const MEASURES = nouns({
   mAh: '毫安时', Ω: '欧姆', 'dB db': '分贝', Pa: '帕', hPa: '百帕', kPa: '千帕', MPa: '兆帕', J: '焦耳', kJ: '千焦', N: '牛', cal: '卡', kcal: '千卡',
   KB: 'KB', MB: 'MB', GB: 'GB', TB: 'TB', PB: 'PB', 'Kbps kbps': '千比特每秒', Mbps: '兆比特每秒', Gbps: '吉比特每秒', 'MB/s': 'MB每秒', 'GB/s': 'GB每秒',
   rpm: '转每分钟', fps: '帧每秒', bpm: '次每分钟', ppm: 'ppm', mmHg: '毫米汞柱', 'mmol/L': '毫摩尔每升', 'mg/L mg/l': '毫克每升', 'g/L': '克每升', 'mg/dL': '毫克每分升',
-  'μg/m³ µg/m³ μg/m3': '微克每立方米', 'mg/m³': '毫克每立方米', 'g/cm³': '克每立方厘米', 'kg/m³': '公斤每立方米', '次/分': '次每分钟', 'kg/m²': '公斤每平方米', px: '像素', ha: '公顷',
+  'μg/m³ µg/m³ μg/m3': '微克每立方米', 'mg/m³': '毫克每立方米', 'g/cm³': '克每立方厘米', 'kg/m³': '公斤每立方米', '次/分': '次每分钟', 'kg/m²': '公斤每平方米', px: '像素', dpi: 'DPI', ha: '公顷',
 }); // prettier-ignore
 
 const COUNTERS = counters(`
@@ -43,6 +43,7 @@ const COUNTERS = counters(`
 const SCALES = counters('年级 年級 次元 次方 次函数 次函數 分之 两 兩', 'scale');
 
 const DEGREES = nouns({
+  '′': '分', '″': '秒',
   '℃ °C': '摄氏度', '℉ °F': '华氏度', '摄氏度 攝氏度': '摄氏度', '度 °': '度',
 }, 'degrees'); // prettier-ignore
 
