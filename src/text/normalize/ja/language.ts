@@ -5,6 +5,7 @@ import {
   dateRange,
   keyed,
   listNumber,
+  masked,
   numberOfName,
   numberSign,
   plusBetween,
@@ -30,7 +31,7 @@ export const JAPANESE: Language = {
   respell: () => (spoken) => spoken.replaceAll(', ', '、'), // a pause is written as it is here
   own: {
     atDigit: [
-      listNumber(SPEECH, '、'), dateRange(SPEECH), padded, monthDay, score, clock, postcode, keyed(SPEECH, KEYWORDS), house, emergency, parts,
+      listNumber(SPEECH, '、'), dateRange(SPEECH), masked(SPEECH), padded, monthDay, score, clock, postcode, keyed(SPEECH, KEYWORDS), house, emergency, parts,
       capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
     ],
     atLetter: [era, halfFirst, roman],

@@ -30,7 +30,7 @@ export function spacedDate(reading: Reading): Found | undefined {
   const [written, year = '', month = '', day = ''] = match;
   if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > 31) return undefined;
   const end = reading.at + written.length;
-  const final = written.endsWith('.') && /^["'”’)\]]*$/.test(reading.text.slice(end).slice(0, 4)) ? 1 : 0;
+  const final = written.endsWith('.') && /^["'”’)\]]{0,3}$/.test(reading.text.slice(end, end + 4)) ? 1 : 0;
   const numbers = { year, month: Number(month), day: withoutZeros(day) };
   const spoken = SPEECH.date({ ...numbers, style: 'numeric' }, reading.around(end));
   return spoken === undefined ? undefined : { end: end - final, spoken, rule: 'date' };

@@ -5,6 +5,7 @@ import {
   dateRange,
   keyed,
   listNumber,
+  masked,
   numberOfName,
   numberSign,
   plusBetween,
@@ -39,7 +40,7 @@ export const KOREAN: Language = {
   speech: SPEECH,
   own: {
     atDigit: [
-      listNumber(SPEECH, '.'), dateRange(SPEECH), spacedDate, monthDay, memorial, parts, clock, postcode, emergency, plate, keyed(SPEECH, KEYWORDS), lot,
+      listNumber(SPEECH, '.'), dateRange(SPEECH), masked(SPEECH), spacedDate, monthDay, memorial, parts, clock, postcode, emergency, plate, keyed(SPEECH, KEYWORDS), lot,
       capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
     ],
     atLetter: [halfFirst, roman],

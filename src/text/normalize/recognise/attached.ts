@@ -138,6 +138,18 @@ export interface Keywords {
   readonly pause: string;
 }
 
+const MASKED = /(\d{1,6})[*＊xX•]{3,12}(\d{1,6})(?![\d*A-Za-z])/y;
+
+/** 138****1234: what is hidden is a pause. */
+export function masked(speech: Speech): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(MASKED) : undefined;
+    if (match === undefined) return undefined;
+    const spoken = speech.telephone([match[1] ?? '', match[2] ?? ''], false);
+    return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
+  };
+}
+
 const NEAR = 18; // units before a number that may say what it is
 const GROUPS = /\d{1,12}(?:[ -]\d{2,8}){0,5}(?![\d.]\d|\d|[:：]\d)/y;
 

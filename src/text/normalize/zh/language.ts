@@ -5,6 +5,7 @@ import {
   dateRange,
   keyed,
   listNumber,
+  masked,
   numberOfName,
   numberSign,
   plusBetween,
@@ -31,7 +32,7 @@ export const CHINESE: Language = {
   respell,
   own: {
     atDigit: [
-      listNumber(SPEECH, '、'), dateRange(SPEECH), date, plainMonth, named, season, padded, generation, clock, parts, keyed(SPEECH, KEYWORDS), clearly,
+      listNumber(SPEECH, '、'), dateRange(SPEECH), masked(SPEECH), date, plainMonth, named, season, padded, generation, clock, parts, keyed(SPEECH, KEYWORDS), clearly,
       capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
     ],
     atLetter: [vehicle, roman, zone],
