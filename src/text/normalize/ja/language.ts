@@ -10,6 +10,7 @@ import {
   numberSign,
   plusBetween,
   relation,
+  yearMonth,
 } from '../recognise/attached.js';
 import { clock, era, halfFirst, monthDay, padded, rangeMark, score, weekday } from './dates.js';
 import { emergency, house, KEYWORDS, longCount, parts, postcode, roman, sign } from './numbered.js';
@@ -31,7 +32,7 @@ export const JAPANESE: Language = {
   respell: () => (spoken) => spoken.replaceAll(', ', '、'), // a pause is written as it is here
   own: {
     atDigit: [
-      listNumber(SPEECH, '、'), dateRange(SPEECH), masked(SPEECH), padded, monthDay, score, clock, postcode, keyed(SPEECH, KEYWORDS), house, emergency, parts,
+      listNumber(SPEECH, '、'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), padded, monthDay, score, clock, postcode, keyed(SPEECH, KEYWORDS), house, emergency, parts,
       capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
     ],
     atLetter: [era, halfFirst, roman],

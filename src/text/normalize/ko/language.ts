@@ -9,6 +9,7 @@ import {
   numberOfName,
   numberSign,
   plusBetween,
+  yearMonth,
 } from '../recognise/attached.js';
 import { clock, halfFirst, memorial, monthDay, rangeMark, shortYear, spacedDate, weekday } from './dates.js';
 import {
@@ -40,7 +41,7 @@ export const KOREAN: Language = {
   speech: SPEECH,
   own: {
     atDigit: [
-      listNumber(SPEECH, '.'), dateRange(SPEECH), masked(SPEECH), spacedDate, monthDay, memorial, parts, clock, postcode, emergency, plate, keyed(SPEECH, KEYWORDS), lot,
+      listNumber(SPEECH, '.'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), spacedDate, monthDay, memorial, parts, clock, postcode, emergency, plate, keyed(SPEECH, KEYWORDS), lot,
       capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
     ],
     atLetter: [halfFirst, roman],

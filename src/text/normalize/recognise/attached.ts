@@ -114,6 +114,21 @@ export function dateRange(speech: Speech): Recogniser {
   };
 }
 
+const YEAR_MONTH = /((?:19|20)\d{2})(?:\/(0?[1-9]|1[0-2])|-(0[1-9]|1[0-2]))(?![\d./-]*\d)/y;
+
+/** 2024/1, 2024-06: a month. */
+export function yearMonth(speech: Speech): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(YEAR_MONTH) : undefined;
+    if (match === undefined) return undefined;
+    const [written, year = '', slashed, dashed = ''] = match;
+    const end = reading.at + written.length;
+    const date = { year, month: Number(slashed ?? dashed), style: 'numeric' } as const;
+    const spoken = speech.date(date, reading.around(end));
+    return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+  };
+}
+
 /** x>5, a≠b: a relation that touches what it relates; two sides that are long are no formula. */
 export function relation(names: Readonly<Record<string, string>>): Recogniser {
   return ({ text, at }) => {

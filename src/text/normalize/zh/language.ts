@@ -10,6 +10,7 @@ import {
   numberSign,
   plusBetween,
   relation,
+  yearMonth,
 } from '../recognise/attached.js';
 import { clock, date, generation, named, padded, plainMonth, rangeMark, season } from './dates.js';
 import { clearly, KEYWORDS, longCount, more, parts, roman, tone, topic, vehicle, zone } from './numbered.js';
@@ -32,7 +33,7 @@ export const CHINESE: Language = {
   respell,
   own: {
     atDigit: [
-      listNumber(SPEECH, '、'), dateRange(SPEECH), masked(SPEECH), date, plainMonth, named, season, padded, generation, clock, parts, keyed(SPEECH, KEYWORDS), clearly,
+      listNumber(SPEECH, '、'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), date, plainMonth, named, season, padded, generation, clock, parts, keyed(SPEECH, KEYWORDS), clearly,
       capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
     ],
     atLetter: [vehicle, roman, zone],
