@@ -94,7 +94,7 @@ export class Quantities {
 
   /** 1/2 · 3/4 cup */
   #fraction(reading: Reading): Found | undefined {
-    const match = reading.match(FRACTION);
+    const match = /[/⁄]/u.test(reading.text[reading.runEnd] ?? '') ? reading.match(FRACTION) : undefined;
     if (match === undefined) return undefined;
     const [written, numerator = '', denominator = ''] = match;
     const end = reading.at + written.length;
@@ -166,11 +166,8 @@ export class Quantities {
   }
 
   #currencyAt(text: string, at: number): { written: string; value: Currency; end: number } | undefined {
-    const code = text.slice(at, at + 3);
-    const known =
-      isDigitAt(text, at + 3) && /^[A-Z]{3}$/.test(code)
-        ? this.#language.writing.currencies[code]
-        : undefined;
+    const code = isDigitAt(text, at + 3) ? text.slice(at, at + 3) : '';
+    const known = /^[A-Z]{3}$/.test(code) ? this.#language.writing.currencies[code] : undefined;
     const literal = known === undefined ? this.#currencies.at(text, at) : { written: code, value: known }; // USD5
     return literal && { ...literal, end: at + literal.written.length };
   }

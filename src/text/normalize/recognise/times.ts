@@ -7,6 +7,7 @@ import { alternatives } from './dates.js';
 
 const END = '(?![\\p{L}\\p{N}]|[.:,]\\d)';
 const DASH = /( ?)[-–]\1/y;
+const LONGEST = 3; // digits of an hour, or of the hours of a duration
 const OFFSET = new RegExp(String.raw`(UTC|GMT)([-+−])(\d{1,2})(?!${WORD_UNIT}|[.,:]\d)`, 'uy');
 const DURATION = new RegExp(
   String.raw`(\d{1,3}) ?h(?: ?(\d{1,2}) ?(?:min|m)\b)?(?: ?(\d{1,2}) ?s\b)?(?!${WORD_UNIT})`,
@@ -50,7 +51,8 @@ export class Times {
   }
 
   readonly atDigit: Recogniser = (reading) => {
-    if (!reading.isFresh || /[.,:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    const { text, at, runEnd } = reading;
+    if (runEnd - at > LONGEST || !reading.isFresh || /[.,:/]/.test(text[at - 1] ?? '')) return undefined;
     return this.#range(reading) ?? this.#duration(reading) ?? this.#single(reading);
   };
 
