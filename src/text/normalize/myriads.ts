@@ -57,7 +57,7 @@ export const WESTERN_MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fr
     3: 'K k thousand',
     6: 'M mn million',
     9: 'B bn billion',
-    12: 'T trillion',
+    12: 'tn trillion',
   }).flatMap(([power, forms]) =>
     forms.split(' ').map((form) => [form, { power: Number(power), forms: [], form: WESTERN }] as const),
   ),

@@ -119,7 +119,7 @@ class Scan {
     // "… on Main St." ends with one stop for two purposes.
     const stop =
       spoken !== '' && this.#text[end - 1] === '.' && !spoken.endsWith('.') && endsText(this.#text, end);
-    this.#spoken.replace(at, end, stop ? `${spoken}.` : spoken, rule);
+    this.#spoken.replace(at, end, stop ? `${spoken}.` : spoken, rule, found.clings);
     this.#copied = end;
     this.#reading.tokenEnd = end;
     return end;

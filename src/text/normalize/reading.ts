@@ -45,6 +45,8 @@ export interface Found {
   readonly end: number;
   readonly spoken: string;
   readonly rule: Rule;
+  /** The words hang on those before them, as a particle does: a space that was written there is not kept. */
+  readonly clings?: true;
 }
 
 /** Looks at one place of the text; undefined where its kind of token does not begin. */

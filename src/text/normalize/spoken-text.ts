@@ -67,11 +67,11 @@ export class SpokenText {
     this.#append(' ', from, to);
   }
 
-  replace(start: number, end: number, words: string, rule: Rule): void {
+  replace(start: number, end: number, words: string, rule: Rule, clings = false): void {
     const spoken = this.#unspaced ? words.replace(INNER_SPACE, '') : words;
     const unit = spoken.charCodeAt(0);
     if (spoken !== '' && this.#touches(unit)) this.#append(' ', start, start);
-    if (/^[,.;:]/.test(spoken)) this.#dropSpace();
+    if (clings || /^[,.;:]/.test(spoken)) this.#dropSpace();
     if (spoken !== '') this.#closeUp(unit, start);
     const spokenStart = this.#length;
     const text = this.#last === SPACE_UNIT ? spoken.trimStart() : spoken;

@@ -6,8 +6,12 @@ import { cardinal } from './numbers.js';
 import { time } from './speech.js';
 
 const WEEKDAY = /[(（]([月火水木金土日])(?:曜日?)?(?:[・,、](?:祝|祝日))?[)）]/y;
-const MONTH_DAY = /(\d{1,2})\/(\d{1,2})(?=[(（][月火水木金土日]|から|まで|より|以降|時点|\(|発売|開催|締切)/y;
+const MONTH_DAY =
+  /(\d{1,2})\/(\d{1,2})(?=[(（][月火水木金土日]|から|まで|より|以降|時点|\(|発売|開催|締切|[〜～~-]\d{1,2}\/\d)/y;
+const ANY_DAY = /(\d{1,2})\/(\d{1,2})(?![\d/.])/y;
+const LATE_DAY = /([2-9]|1[0-2])\/(1[3-9]|2\d|3[01])(?![\d/.]|倍|の確)/y; // hardly a fraction
 const PADDED = /0(\d)(?= ?[月日時分秒])/y;
+const MIDNIGHT = /0(?=時(?!間))/y;
 const ERA = /([MTSHR])\.?(\d{1,2})(?:年|\.(\d{1,2})\.(\d{1,2})(?![\d.]))/y;
 const ERAS: Readonly<Record<string, string>> = { M: '明治', T: '大正', S: '昭和', H: '平成', R: '令和' };
 
@@ -23,7 +27,9 @@ export function weekday(reading: Reading): Found | undefined {
 /** 1/15(月), 1/15から: no fraction. */
 export function monthDay(reading: Reading): Found | undefined {
   if (!reading.isFresh || /[/.]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
-  const match = reading.match(MONTH_DAY);
+  const second = /\d[〜～~-]$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at)); // 3/5〜3/7
+  const match =
+    reading.match(MONTH_DAY) ?? reading.match(LATE_DAY) ?? (second ? reading.match(ANY_DAY) : undefined);
   if (match === undefined) return undefined;
   const [written, month = '', day = ''] = match;
   if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > 31) return undefined;
@@ -33,7 +39,9 @@ export function monthDay(reading: Reading): Found | undefined {
 
 /** 01月, 09時05分: the zero is not said. */
 export function padded(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(PADDED) : undefined;
+  if (!reading.isFresh) return undefined;
+  if (reading.match(MIDNIGHT) !== undefined) return { end: reading.at + 1, spoken: '零', rule: 'time' };
+  const match = reading.match(PADDED);
   if (match === undefined) return undefined;
   const digit = match[1] ?? '';
   const midnight = digit === '0' && reading.text.slice(reading.at + 2, reading.at + 4).includes('時');
@@ -103,8 +111,8 @@ export function score(reading: Reading): Found | undefined {
 const MARK = /( ?)[-–—~～〜]\1/y;
 const WAVE = /( ?)[~～〜]\1/y;
 const FROM =
-  /(?:\d ?(?:[年月日時分秒歳円万億個人名回階号本枚度%‰℃°話章条位点件]|[kc]?m|k?g|曜日|か月|ヶ月|時間|週間)|\d[:：]\d\d|[(（][月火水木金土日][)）]|[月火水木金土日]曜日?)$/;
-const TO = /^(?:[\d¥$€£]|-\d|[月火水木金土日]曜|午前|午後|翌|同|正午|深夜|今|現在)/;
+  /(?:\d ?(?:[年月日時分秒歳円万億個人名回階号本枚度%‰℃°話章条位点件代]|[kc]?m|k?g|曜日|か月|ヶ月|時間|週間)|\d[:：]\d\d|\d\/\d{1,2}|[(（][月火水木金土日][)）]|[月火水木金土日]曜日?)$/;
+const TO = /^(?:[\d¥$€£]|-\d|[AaPp][Mm]|[月火水木金土日]曜|午前|午後|翌|同|正午|深夜|今|現在)/;
 const TERM = /^(?:[。、,.！？!?\s)）」]|$)/;
 
 /** 9:00〜18:00, 月曜〜金曜, 東京〜大阪, 10:00〜; but ですよ〜 is a tone. */

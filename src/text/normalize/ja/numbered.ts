@@ -18,16 +18,19 @@ export const KEYWORDS: Keywords = {
 
 const HOUSE = /(\d{1,4})[-−ー–](\d{1,4})(?:[-−ー–](\d{1,4}))?(?![\d.-])/y;
 const PLACE = /(?:[町村区市台丘原山川谷野橋宿田井木沢島崎本通条東西南北中央]|丁目)$/;
+const NAME = /\p{Script=Han}$/u; // three groups behind any name are a house
 const NO_PLACE = /^ ?(?:[日月年時人個名回件本枚位点歳%％階]|で[勝負])/;
 
 /** 西新宿2-8-1 is 二の八の一. */
 export function house(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !PLACE.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))) return undefined;
+  const before = reading.text.slice(Math.max(0, reading.at - 2), reading.at);
+  if (!reading.isFresh || !NAME.test(before)) return undefined;
   const match = reading.match(HOUSE);
   if (match === undefined) return undefined;
   const [written, ...groups] = match;
   const end = reading.at + written.length;
-  if (groups[2] === undefined && NO_PLACE.test(reading.text.slice(end, end + 3))) return undefined;
+  const two = groups[2] === undefined;
+  if (two && (!PLACE.test(before) || NO_PLACE.test(reading.text.slice(end, end + 3)))) return undefined;
   const said = groups.filter((group) => group !== undefined).map((group) => cardinal(withoutZeros(group)));
   return { end, spoken: said.join('の'), rule: 'address' };
 } // prettier-ignore

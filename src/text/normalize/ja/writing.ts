@@ -9,7 +9,7 @@ export const WRITING: Writing = {
   times: { marks: [], halves: {}, words: {}, zones: {} },
   telephone: {
     patterns: [
-      /0\d{1,4}-\d{1,4}-\d{3,4}(?!\d|[-.]\d)/y,
+      /0\d{1,4}([-−‐–])\d{1,4}\1\d{3,4}(?!\d|[-.]\d)/y,
       /0\d{1,4} ?\(\d{1,4}\) ?\d{4}(?!\d|[-.]\d)/y,
       /\(0\d{1,4}\) ?\d{1,4}-\d{4}(?!\d|[-.]\d)/y,
       /0[5789]0 ?\d{4} ?\d{4}(?!\d|[-.]\d)/y,

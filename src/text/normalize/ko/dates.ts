@@ -10,6 +10,7 @@ const SPACED = /(\d{4})\. ?(\d{1,2})\. ?(\d{1,2})\.?(?![\d.])/y;
 const SHORT_YEAR = /['’‘]?(\d{2})(?=년 ?(?:\d{1,2}월|생|도|형|식))/y;
 const MEMORIAL =
   /(\d{1,2})[·・•.](\d{1,2})(?= ?(?:절|사태|전쟁|운동|혁명|민주화|민주항쟁|항쟁|사건|테러|참사|대책|선언|공동|만세|지진|쿠데타|광복|남북|총선|의거))|(\d{1,2})[·・](\d{1,2})(?![\d·・])/y;
+const MONTH_DAY = /(\d{1,2})\/(\d{1,2})(?=[(（][월화수목금토일]|부터|까지|자 )/y;
 const PADDED = /0(\d)(?= ?[월일시분초])/y;
 
 /** 1월 15일(월): the weekday is said in full. */
@@ -29,10 +30,22 @@ export function spacedDate(reading: Reading): Found | undefined {
   const [written, year = '', month = '', day = ''] = match;
   if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > 31) return undefined;
   const end = reading.at + written.length;
-  const final = written.endsWith('.') && /^["'”’)\]]*$/.test(reading.text.slice(end).slice(0, 4)) ? 1 : 0;
+  const final = written.endsWith('.') && /^["'”’)\]]{0,3}$/.test(reading.text.slice(end, end + 4)) ? 1 : 0;
   const numbers = { year, month: Number(month), day: withoutZeros(day) };
   const spoken = SPEECH.date({ ...numbers, style: 'numeric' }, reading.around(end));
   return spoken === undefined ? undefined : { end: end - final, spoken, rule: 'date' };
+}
+
+/** 1/15(월): no fraction. */
+export function monthDay(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(MONTH_DAY) : undefined;
+  if (match === undefined) return undefined;
+  const [written, month = '', day = ''] = match;
+  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > 31) return undefined;
+  const end = reading.at + written.length;
+  const date = { month: Number(month), day: withoutZeros(day), style: 'name' } as const;
+  const spoken = SPEECH.date(date, reading.around(end));
+  return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
 }
 
 /** '24년 1월, 98년생, 6·25, 5·18: the year of two digits is a number, a memorial day is digits. */
@@ -115,7 +128,8 @@ const MARK = /( ?)[-–—~～〜∼]\1/y;
 const WAVE = /( ?)[~～〜∼]\1/y;
 const FROM =
   /(?:\d ?(?:[년월일시분초세살원만억명개층호권회차점도%‰℃°쪽위]|달러|개월|시간|주년|[kc]?m|k?g)|\d:\d\d|[(（][월화수목금토일][)）]|[월화수목금토일]요일|(?:^|[^가-힣])[월화수목금토일])$/;
-const TO = /^(?:[\d$€£₩]|-\d|[월화수목금토일](?:요일|(?![가-힣]))|오전|오후|다음|익일|정오|자정|밤|현재)/;
+const TO =
+  /^(?:[\d$€£₩]|[AaPp][Mm]|-\d|[월화수목금토일](?:요일|(?![가-힣]))|오전|오후|다음|익일|정오|자정|밤|현재)/;
 const TERM = /^(?:[.!?,\s)]|$)/;
 
 /** 9:00~18:00, 월~금, 서울~부산; but 네~ is a tone. */
@@ -127,10 +141,11 @@ export function rangeMark(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const end = start + match[0].length;
   const after = text.slice(end, end + 3);
-  if (FROM.test(before) && TO.test(after)) return { end, spoken: '에서 ', rule: 'range' };
+  if (FROM.test(before) && TO.test(after)) return { end, spoken: '에서 ', rule: 'range', clings: true };
   if (wave === undefined) return undefined;
-  if (/[가-힣]$/.test(before) && /^[가-힣]/.test(after)) return { end, spoken: '에서 ', rule: 'range' };
+  if (/[가-힣]$/.test(before) && /^[가-힣]/.test(after))
+    return { end, spoken: '에서 ', rule: 'range', clings: true };
   return TERM.test(after)
-    ? { end: at + 1, spoken: /\d$/.test(before) ? '부터' : '', rule: 'punctuation' }
+    ? { end: at + 1, spoken: FROM.test(before) ? '부터' : '', rule: 'punctuation' }
     : undefined;
 }

@@ -2,22 +2,27 @@
 import type { Language } from '../language.js';
 import {
   capitalUnit,
+  dateRange,
   keyed,
   listNumber,
+  masked,
   numberOfName,
   numberSign,
   plusBetween,
+  yearMonth,
 } from '../recognise/attached.js';
-import { clock, halfFirst, memorial, rangeMark, shortYear, spacedDate, weekday } from './dates.js';
+import { clock, halfFirst, memorial, monthDay, rangeMark, shortYear, spacedDate, weekday } from './dates.js';
 import {
   company,
   emergency,
+  equals,
   KEYWORDS,
   longCount,
   lot,
   optionalVowel,
   particle,
   parts,
+  plate,
   postcode,
   roman,
 } from './numbered.js';
@@ -25,17 +30,22 @@ import { SPEECH } from './speech.js';
 import { UNITS } from './units.js';
 import { WRITING } from './writing.js';
 
+const IN_MATH: Readonly<Record<string, string>> = {
+  '+': ' 더하기 ', '-': ' 빼기 ', '−': ' 빼기 ', '×': ' 곱하기 ', '*': ' 곱하기 ', '÷': ' 나누기 ', '/': ' 나누기 ', '=': ' 이퀄 ', '==': ' 이퀄 ',
+  '~': '약 ', '±': '플러스마이너스', '√': '루트 ', '≈': ' 약 ', '≠': ' 같지 않음 ', '→': '에서 ', '∞': '무한대', π: '파이',
+}; // prettier-ignore
+
 export const KOREAN: Language = {
   tag: 'ko',
   writing: WRITING,
   speech: SPEECH,
   own: {
     atDigit: [
-      listNumber(SPEECH, '.'), spacedDate, memorial, parts, clock, postcode, emergency, keyed(SPEECH, KEYWORDS), lot,
+      listNumber(SPEECH, '.'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), spacedDate, monthDay, memorial, parts, clock, postcode, emergency, plate, keyed(SPEECH, KEYWORDS), lot,
       capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
     ],
     atLetter: [halfFirst, roman],
-    atMark: [weekday, optionalVowel, shortYear, rangeMark, plusBetween(' 더하기 '), numberSign(SPEECH, '.')],
+    atMark: [weekday, optionalVowel, shortYear, rangeMark, equals, plusBetween(' 더하기 '), numberSign(SPEECH, '.')],
     atIdeograph: [particle, company],
   },
   symbols: {
@@ -43,10 +53,7 @@ export const KOREAN: Language = {
       '@': '골뱅이', '.': '점', '/': '슬래시', '\\': '역슬래시', '-': '하이픈', _: '밑줄', ':': '콜론', '#': '샵',
       '?': '물음표', '=': '이퀄', '&': '앤드', '+': '플러스', '~': '물결', '%': '퍼센트', '*': '별표', '!': '느낌표',
     },
-    inMath: {
-      '+': ' 더하기 ', '-': ' 빼기 ', '−': ' 빼기 ', '×': ' 곱하기 ', '*': ' 곱하기 ', '÷': ' 나누기 ', '/': ' 나누기 ', '=': ' 이퀄 ', '==': ' 이퀄 ',
-      '~': '약 ', '±': '플러스마이너스', '√': '루트 ', '≈': ' 약 ', '≠': ' 같지 않음 ', '→': '에서 ', '∞': '무한대', π: '파이',
-    },
+    inMath: IN_MATH,
     inFront: { '≈': '약 ' },
     inText: {
       '&': ' 앤드 ', '©': '저작권', '®': '', '™': '', '°': '도', '→': ',', '←': '', '•': '', '†': '', '✓': '', '★': '', '☆': '', '※': '', '●': '', '○': '', '■': '', '□': '', '◆': '', '▲': '', '▶': '', '♪': '', '♡': '', '♥': '',

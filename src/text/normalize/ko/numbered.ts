@@ -10,7 +10,7 @@ const LINK = '(?:번호|코드)?(?:는|은|가|이|를|을|로|으로|에|:)? ?[
 /** What stands before a code and before a telephone number. */
 export const KEYWORDS: Keywords = {
   codes: new RegExp(
-    `(?:인증|비밀|확인|주문|예약|접수|상담|계좌|우편|사원|학생|고객|회원|송장|운송장|카드|등록|일련|차량|승인|관리|뒷자리|앞자리|끝자리|끝|사번|학번|코드|종목|PIN|ID|HTTP|오류|에러|상태)${LINK}`,
+    `(?:인증|비밀|주민등록|주민|사업자|면허|여권|확인|주문|예약|접수|상담|계좌|우편|사원|학생|고객|회원|송장|운송장|카드|등록|일련|차량|승인|관리|뒷자리|앞자리|끝자리|끝|사번|학번|코드|종목|PIN|ID|HTTP|오류|에러|상태)${LINK}`,
   ),
   calls: new RegExp(`(?:전화|휴대폰|휴대전화|핸드폰|연락처|고객센터|콜센터|팩스|문의|대표|내선|직통|호출|국번 없이|긴급|TEL|Tel|tel|FAX|☎)${LINK}`),
   counted: /^ ?(?:[개명원년월일회건장대분초시간%만억천백위차권살세층호단점배]|[/~–-]\d)/,
@@ -55,6 +55,19 @@ export function parts(reading: Reading): Found | undefined {
   if (score === undefined || !known) return undefined;
   const spoken = `${cardinal(withoutZeros(score[1] ?? ''))} 대 ${cardinal(withoutZeros(score[2] ?? ''))}`;
   return { end: reading.at + score[0].length, spoken, rule: 'score' };
+}
+
+const PLATE = /(\d{2,3})([가-힣]) ?(\d{4})(?!\d)/y;
+
+/** 차량번호 12가 3456: each digit. */
+export function plate(reading: Reading): Found | undefined {
+  const before = reading.text.slice(Math.max(0, reading.at - 8), reading.at);
+  if (!reading.isFresh || !/(?:차량|번호|차)(?:는|은|이|가|:)? ?$/.test(before)) return undefined;
+  const match = reading.match(PLATE);
+  if (match === undefined) return undefined;
+  const [written, first = '', letter = '', second = ''] = match;
+  const spoken = `${spellDigits(first)}${letter} ${spellDigits(second)}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
 }
 
 const LOT = /(\d{1,4})-(\d{1,4})(?=번지|호|,|\.|\s|$)/y;
@@ -131,4 +144,19 @@ const COMPANY = /㈜ ?/y;
 export function company(reading: Reading): Found | undefined {
   const match = reading.match(COMPANY);
   return match && { end: reading.at + match[0].length, spoken: '주식회사 ', rule: 'abbreviation' };
+}
+
+const EQUALS = /={1,2} ?(?=[-\d(]|[A-Za-z](?![A-Za-z]{3}))/y;
+
+/** 5 + 3 = 8: 은 or 는 by the number before it. */
+export function equals(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const before = text
+    .slice(Math.max(0, at - 2), at)
+    .trimEnd()
+    .slice(-1);
+  const match = /[\dA-Za-z)²³]/.test(before) ? reading.match(EQUALS) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = finalOf(before) === 'vowel' ? '는 ' : '은 ';
+  return { end: at + match[0].length, spoken, rule: 'math', clings: true };
 }

@@ -104,7 +104,10 @@ const OFTEN =
 
 function isName({ number }: Quantity, { text, start, end }: Around): boolean {
   if (OFTEN.test(text.slice(Math.max(0, start - 6), start))) return false;
-  return NAMED.test(text.slice(end, end + 6)) || Number(number.whole) === 0;
+  if (/\d[,·] ?$/.test(text.slice(Math.max(0, start - 3), start))) return true; // 1, 2, 3번
+  return (
+    NAMED.test(text.slice(end, end + 6)) || Number(number.whole) === 0 || Number(number.whole) > LAST_TIME
+  );
 }
 
 const MACHINE =
@@ -116,7 +119,7 @@ function isEra({ number }: Quantity, { text, start, end }: Around): boolean {
   return (
     /^[1-9]0$/.test(number.whole) ||
     /^ [가-힣]/.test(text.slice(end, end + 2)) ||
-    /대 ?$/.test(text.slice(0, start))
+    /대 ?$/.test(text.slice(Math.max(0, start - 2), start))
   );
 }
 

@@ -82,8 +82,63 @@ export function plusBetween(name: string): Recogniser {
   return ({ text, at }) => {
     if (text[at] !== '+') return undefined;
     const [before, after] = [text.slice(Math.max(0, at - 2), at), text.slice(at + 1, at + 3)];
-    const between = /(?:[\d)] ?|[A-Za-z] )$/.test(before) && /^ ?[\dA-Za-z(]/.test(after);
-    return between ? { end: at + 1, spoken: name, rule: 'math' } : undefined;
+    const operands = /(?:[\d)] ?|[A-Za-z] )$/.test(before) && /^ ?[\dA-Za-z(]/.test(after);
+    const day = /[A-Za-z]$/.test(before) && /^\d/.test(after); // T+1
+    return operands || day ? { end: at + 1, spoken: name, rule: 'math' } : undefined;
+  };
+}
+
+const DATES =
+  /(\d{4})([./-])(\d{1,2})\2(\d{1,2}) ?[-–—~～〜∼] ?(?:(\d{4})\2)?(\d{1,2})\2(\d{1,2})(?![\d./-]*\d)/y;
+
+/** 2024.1.1-2024.1.7, 2024/12/30～1/3: two dates. */
+export function dateRange(speech: Speech): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(DATES) : undefined;
+    if (match === undefined) return undefined;
+    const [written, year = '', , month = '', day = '', yearTo, monthTo = '', dayTo = ''] = match;
+    const end = reading.at + written.length;
+    const around = reading.around(end);
+    const style = yearTo === undefined ? 'name' : 'numeric'; // a date in figures has a year
+    const [from, to] = [
+      speech.date({ year, month: Number(month), day: withoutZeros(day), style: 'numeric' }, around),
+      speech.date(
+        { ...(yearTo && { year: yearTo }), month: Number(monthTo), day: withoutZeros(dayTo), style },
+        around,
+      ),
+    ];
+    const inYear = [month, monthTo].every((one) => Number(one) >= 1 && Number(one) <= 12);
+    const inMonth = [day, dayTo].every((one) => Number(one) >= 1 && Number(one) <= 31);
+    if (!inYear || !inMonth || from === undefined || to === undefined) return undefined;
+    return { end, spoken: speech.range(from, to, around), rule: 'date' };
+  };
+}
+
+const YEAR_MONTH = /((?:19|20)\d{2})(?:\/(0?[1-9]|1[0-2])|-(0[1-9]|1[0-2]))(?![\d./-]*\d)/y;
+
+/** 2024/1, 2024-06: a month. */
+export function yearMonth(speech: Speech): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(YEAR_MONTH) : undefined;
+    if (match === undefined) return undefined;
+    const [written, year = '', slashed, dashed = ''] = match;
+    const end = reading.at + written.length;
+    const date = { year, month: Number(slashed ?? dashed), style: 'numeric' } as const;
+    const spoken = speech.date(date, reading.around(end));
+    return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+  };
+}
+
+/** x>5, a≠b: a relation that touches what it relates; two sides that are long are no formula. */
+export function relation(names: Readonly<Record<string, string>>): Recogniser {
+  return ({ text, at }) => {
+    const sign = names[text.slice(at, at + 2)] === undefined ? (text[at] ?? '') : text.slice(at, at + 2);
+    if (!/^[<>≠≤≥≈]/u.test(sign)) return undefined;
+    const name = names[sign];
+    const end = at + sign.length;
+    const left = /(?:^|[^A-Za-z])[A-Za-z]$|[\d)%²³]$/u.test(text.slice(Math.max(0, at - 2), at));
+    const right = /^-?(?:\d|[A-Za-z](?![A-Za-z>]))/.test(text.slice(end, end + 3));
+    return name !== undefined && left && right ? { end, spoken: name, rule: 'math' } : undefined;
   };
 }
 
@@ -98,6 +153,18 @@ export interface Keywords {
   readonly pause: string;
 }
 
+const MASKED = /(\d{1,6})[*＊xX•]{3,12}(\d{1,6})(?![\d*A-Za-z])/y;
+
+/** 138****1234: what is hidden is a pause. */
+export function masked(speech: Speech): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(MASKED) : undefined;
+    if (match === undefined) return undefined;
+    const spoken = speech.telephone([match[1] ?? '', match[2] ?? ''], false);
+    return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
+  };
+}
+
 const NEAR = 18; // units before a number that may say what it is
 const GROUPS = /\d{1,12}(?:[ -]\d{2,8}){0,5}(?![\d.]\d|\d|[:：]\d)/y;
 
@@ -105,13 +172,14 @@ const GROUPS = /\d{1,12}(?:[ -]\d{2,8}){0,5}(?![\d.]\d|\d|[:：]\d)/y;
 export function keyed(speech: Speech, { codes, calls, counted, pause }: Keywords): Recogniser {
   return (reading): Found | undefined => {
     const { text, at } = reading;
-    if (!reading.isFresh || reading.runEnd - at < 3) return undefined;
+    if (!reading.isFresh) return undefined;
     const before = text.slice(Math.max(0, at - NEAR), at);
     const call = calls.test(before);
     if (!call && !codes.test(before)) return undefined;
     const match = reading.match(GROUPS);
     const end = at + (match?.[0].length ?? 0);
-    if (match === undefined || counted.test(text.slice(end, end + 4))) return undefined;
+    if (match === undefined || match[0].length < 3 || counted.test(text.slice(end, end + 4)))
+      return undefined;
     const groups = match[0].split(/[ -]/);
     const spoken = call
       ? speech.telephone(groups, false)

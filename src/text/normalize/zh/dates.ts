@@ -12,6 +12,9 @@ const COUNTED_YEARS = /^(?:[前后後以来來多间間]|历史|歷史|之|左�
 const GENERATION = /([0156789][05])[后後](?![来來天面期年])/y;
 const CLASS_YEAR = /^(?:出生|生|毕业|畢業|款|版|入学|入學|入职|考)/;
 const SEASON = /(\d{4})[-–/](\d{2}) ?(?=赛季|賽季|学年|學年|财年|財年|年度)/y;
+const PLAIN_MONTH = /((?:19|20)\d{2})\.(0[1-9]|1[0-2])(?=[-–~～至到起止（）()，。；、\s]|$)/y;
+const RESOLUTION = /(\d{3,4})[pP](?![A-Za-z\d])/y;
+const SALE = /(618|1111|1212)(?= ?(?:大促|购物|購物|年中|活动|期间|电商))/y;
 const FESTIVAL = /(\d{1,2})[·・•](\d{1,2})(?![\d·・•])/y;
 const PADDED = /0(\d)(?= ?[月日号號时時点點])/y;
 
@@ -59,6 +62,23 @@ export function generation(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken: spellDigits(first + tail), rule: 'date' };
 }
 
+/** 2024.06 where nothing is measured. */
+export function plainMonth(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(PLAIN_MONTH) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = `${spellDigits(match[1] ?? '')}年${cardinal(withoutZeros(match[2] ?? ''))}月`;
+  return { end: reading.at + match[0].length, spoken, rule: 'date' };
+}
+
+/** 1080p, 618大促: each digit. */
+export function named(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? (reading.match(RESOLUTION) ?? reading.match(SALE)) : undefined;
+  if (match === undefined) return undefined;
+  const [written, digits = ''] = match;
+  const letter = written.length > digits.length ? 'P' : '';
+  return { end: reading.at + written.length, spoken: spellDigits(digits) + letter, rule: 'digits' };
+}
+
 /** 2023-24赛季: both halves digit by digit. */
 export function season(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(SEASON) : undefined;
@@ -80,7 +100,7 @@ const HOUR = /(\d{1,2})()() ?([AaPp])\.?[Mm]\.?(?![A-Za-z\d])/y;
 const SCORE_NEAR =
   /(?:比分|比例|比率|比值|战胜|戰勝|击败|擊敗|大胜|大勝|领先|領先|落后|落後|不敌|不敵|力克)(?:为|為|是|约|約|[：: ])?$/;
 const SCORE_AFTER =
-  /^ ?(?:战胜|戰勝|击败|擊敗|大胜|大勝|小胜|领先|領先|落后|落後|获胜|獲勝|取胜|取勝|不敌|不敵|力克|战平|戰平|赢|贏|逆转|逆轉|的比[分例率])/;
+  /^ ?(?:战胜|戰勝|击败|擊敗|大胜|大勝|小胜|完胜|完勝|完败|横扫|领先|領先|落后|落後|获胜|獲勝|取胜|取勝|不敌|不敵|力克|战平|戰平|赢|贏|逆转|逆轉|的比[分例率])/;
 
 /** 15:30, 9:05 PM. */
 export function clock(reading: Reading): Found | undefined {

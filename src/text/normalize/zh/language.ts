@@ -2,18 +2,28 @@
 import type { Language } from '../language.js';
 import {
   capitalUnit,
+  dateRange,
   keyed,
   listNumber,
+  masked,
   numberOfName,
   numberSign,
   plusBetween,
+  relation,
+  yearMonth,
 } from '../recognise/attached.js';
-import { clock, date, generation, padded, rangeMark, season } from './dates.js';
-import { clearly, KEYWORDS, longCount, more, parts, roman, tone, vehicle, zone } from './numbered.js';
+import { clock, date, generation, named, padded, plainMonth, rangeMark, season } from './dates.js';
+import { clearly, KEYWORDS, longCount, more, parts, roman, tone, topic, vehicle, zone } from './numbered.js';
 import { SPEECH } from './speech.js';
 import { respell } from './traditional.js';
 import { UNITS } from './units.js';
 import { WRITING } from './writing.js';
+
+const IN_MATH: Readonly<Record<string, string>> = {
+  '+': '加', '-': '减', '−': '减', '×': '乘', '*': '乘', '÷': '除以', '/': '除以', '=': '等于', '==': '等于',
+  '<': '小于', '>': '大于', '<=': '小于等于', '>=': '大于等于', '≤': '小于等于', '≥': '大于等于', '≠': '不等于', '!=': '不等于',
+  '≈': '约等于', '~': '约', '±': '正负', '√': '根号', '→': '到', '∞': '无穷大', π: '派',
+}; // prettier-ignore
 
 export const CHINESE: Language = {
   tag: 'zh',
@@ -23,22 +33,18 @@ export const CHINESE: Language = {
   respell,
   own: {
     atDigit: [
-      listNumber(SPEECH, '、'), date, season, padded, generation, clock, parts, keyed(SPEECH, KEYWORDS), clearly,
+      listNumber(SPEECH, '、'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), date, plainMonth, named, season, padded, generation, clock, parts, keyed(SPEECH, KEYWORDS), clearly,
       capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
     ],
     atLetter: [vehicle, roman, zone],
-    atMark: [rangeMark, plusBetween('加'), more, numberSign(SPEECH, '、'), tone],
+    atMark: [topic, rangeMark, relation(IN_MATH), plusBetween('加'), more, numberSign(SPEECH, '、'), tone],
   },
   symbols: {
     inAddress: {
       '@': '艾特', '.': '点', '/': '斜杠', '\\': '反斜杠', '-': '杠', _: '下划线', ':': '冒号', '#': '井号',
       '?': '问号', '=': '等于', '&': '和', '+': '加', '~': '波浪号', '%': '百分号', '*': '星号', '!': '感叹号',
     },
-    inMath: {
-      '+': '加', '-': '减', '−': '减', '×': '乘', '*': '乘', '÷': '除以', '/': '除以', '=': '等于', '==': '等于',
-      '<': '小于', '>': '大于', '<=': '小于等于', '>=': '大于等于', '≤': '小于等于', '≥': '大于等于', '≠': '不等于', '!=': '不等于',
-      '≈': '约等于', '~': '约', '±': '正负', '√': '根号', '→': '到', '∞': '无穷大', π: '派',
-    },
+    inMath: IN_MATH,
     inFront: { '≈': '约' },
     inText: {
       '&': '和', '©': '版权所有', '®': '', '™': '', '°': '度', '→': '到', '←': '', '•': '', '†': '', '✓': '', '√': '', '★': '', '☆': '', '※': '', '●': '', '■': '', '◆': '', '▲': '', '=': '等于', '♪': '',

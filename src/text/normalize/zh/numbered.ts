@@ -49,6 +49,7 @@ export function vehicle(reading: Reading): Found | undefined {
 
 const PARTS = /(\d{1,6})分之(\d{1,6}(?:\.\d{1,6})?)/y;
 const SCORE = /(\d{1,3})[-–:](\d{1,3})(?![\d:.-]\d|\d)/y;
+const PRESSURE = /(\d{2,3})\/(\d{2,3}) ?(?:mmHg|毫米汞柱)/y;
 const SCALE = /(\d):(\d{4,9})(?![\d:]|\.\d)/y; // of a map
 
 /** 3分之2; 3-1战胜. */
@@ -60,6 +61,11 @@ export function parts(reading: Reading): Found | undefined {
     const [whole = '', decimals = ''] = some.split('.');
     const spoken = `${cardinal(withoutZeros(of))}分之${decimal({ ...numeralOf(withoutZeros(whole)), decimals })}`;
     return { end: reading.at + written.length, spoken, rule: 'fraction' };
+  }
+  const pressure = reading.match(PRESSURE);
+  if (pressure !== undefined) {
+    const spoken = `${cardinal(pressure[1] ?? '')}，${cardinal(pressure[2] ?? '')}毫米汞柱`;
+    return { end: reading.at + pressure[0].length, spoken, rule: 'measure' };
   }
   const scale = reading.match(SCALE);
   const score = scale ?? reading.match(SCORE);
@@ -110,6 +116,15 @@ export function roman(reading: Reading): Found | undefined {
   const value = written === undefined ? 0 : ROMANS.indexOf(written) + 1;
   if (written === undefined || value === 0 || (written.length === 1 && written !== 'I')) return undefined;
   return { end: reading.at + written.length, spoken: cardinal(String(value)), rule: 'roman' };
+}
+
+const TOPIC = /#([^#\s\d][^#\s]{0,29})#/y;
+
+/** #春节#: a topic between two signs. */
+export function topic(reading: Reading): Found | undefined {
+  const match = reading.text[reading.at] === '#' ? reading.match(TOPIC) : undefined;
+  if (match === undefined || /\d/.test(match[1] ?? '')) return undefined;
+  return { end: reading.at + match[0].length, spoken: `话题${match[1] ?? ''}`, rule: 'hashtag' };
 }
 
 const WAVE = /[~～〜]{1,4}(?=[。！？!?，,…\s]|$)/y;

@@ -39,8 +39,10 @@ function isTraditional(text: string): boolean {
   return balance > 0;
 }
 
-/** What makes the words of a token traditional, for a text that is. */
-export function respell(text: string): ((spoken: string) => string) | undefined {
-  if (!isTraditional(text)) return undefined;
-  return (spoken) => Array.from(spoken, (character) => TO_TRADITIONAL.get(character) ?? character).join('');
+/** What makes the words of a token traditional, for a text that is; a pause is written as it is here. */
+export function respell(text: string): (spoken: string) => string {
+  const wide = (spoken: string): string => spoken.replaceAll(', ', '，');
+  if (!isTraditional(text)) return wide;
+  return (spoken) =>
+    Array.from(wide(spoken), (character) => TO_TRADITIONAL.get(character) ?? character).join('');
 }

@@ -26,7 +26,7 @@ const MEASURES = nouns({
   mAh: '毫安时', Ω: '欧姆', 'dB db': '分贝', Pa: '帕', hPa: '百帕', kPa: '千帕', MPa: '兆帕', J: '焦耳', kJ: '千焦', N: '牛', cal: '卡', kcal: '千卡',
   KB: 'KB', MB: 'MB', GB: 'GB', TB: 'TB', PB: 'PB', 'Kbps kbps': '千比特每秒', Mbps: '兆比特每秒', Gbps: '吉比特每秒', 'MB/s': 'MB每秒', 'GB/s': 'GB每秒',
   rpm: '转每分钟', fps: '帧每秒', bpm: '次每分钟', ppm: 'ppm', mmHg: '毫米汞柱', 'mmol/L': '毫摩尔每升', 'mg/L mg/l': '毫克每升', 'g/L': '克每升', 'mg/dL': '毫克每分升',
-  'μg/m³ µg/m³ μg/m3': '微克每立方米', 'mg/m³': '毫克每立方米', 'g/cm³': '克每立方厘米', 'kg/m³': '公斤每立方米', '次/分': '次每分钟', 'kg/m²': '公斤每平方米', px: '像素', ha: '公顷',
+  'μg/m³ µg/m³ μg/m3': '微克每立方米', 'mg/m³': '毫克每立方米', 'g/cm³': '克每立方厘米', 'kg/m³': '公斤每立方米', '次/分': '次每分钟', 'kg/m²': '公斤每平方米', T: 'T', px: '像素', dpi: 'DPI', ha: '公顷',
 }); // prettier-ignore
 
 const COUNTERS = counters(`
@@ -43,6 +43,7 @@ const COUNTERS = counters(`
 const SCALES = counters('年级 年級 次元 次方 次函数 次函數 分之 两 兩', 'scale');
 
 const DEGREES = nouns({
+  '′': '分', '″': '秒',
   '℃ °C': '摄氏度', '℉ °F': '华氏度', '摄氏度 攝氏度': '摄氏度', '度 °': '度',
 }, 'degrees'); // prettier-ignore
 
@@ -56,7 +57,7 @@ export const UNITS: Readonly<Record<string, Noun>> = {
 };
 
 export const PER: Readonly<Record<string, string>> = Object.fromEntries([
-  ...'年 月 周 週 天 日 人 次 个 個 件 小时 小時 时 分钟 分鐘 分 秒 晚 间 間 公斤 千克 斤 克 吨 噸 升 毫升 公里 千米 米 平方米 平米 立方米 亩 畝 公顷 股 桶 盎司 张 張 份 位 套 台 辆 輛 瓶 盒 箱 户 度 千瓦时 字 页 条 條 晚上 坪'
+  ...'年 月 周 週 天 日 人 次 个 個 件 小时 小時 时 分钟 分鐘 分 秒 晚 间 間 公斤 千克 斤 克 吨 噸 升 毫升 公里 千米 米 平方米 平米 立方米 亩 畝 公顷 股 桶 盎司 张 張 份 位 套 台 辆 輛 瓶 盒 箱 袋 包 桶 罐 户 度 千瓦时 字 页 条 條 晚上 坪'
     .split(' ')
     .map((word) => [word, `每${word === '分' ? '分钟' : word}`] as const),
   ['kg', '每公斤'], ['km', '每公里'], ['m²', '每平方米'], ['㎡', '每平方米'], ['m³', '每立方米'], ['L', '每升'], ['h', '每小时'], ['kWh', '每千瓦时'], ['g', '每克'], ['t', '每吨'],

@@ -18,6 +18,7 @@ export const WRITING: Writing = {
     patterns: [
       /1[3-9]\d([- ]?)\d{4}\1\d{4}(?!\d|[-.]\d)/y,
       /\(?0\d{2,3}\)?[- ]?\d{3,4}[- ]?\d{4}(?:-\d{1,5})?(?!\d|[-.]\d)/y,
+      /\(?0[2-8](?:\) ?|[- ])\d{3,4}[- ]?\d{4}(?!\d|[-.]\d)/y,
       /[48]00([- ]?)\d{3}\1\d{4}(?!\d|[-.]\d)/y,
       /[48]00[- ]\d{4}[- ]\d{3}(?!\d|[-.]\d)/y,
       /09\d{2}([- ]?)\d{3}\1\d{3}(?!\d|[-.]\d)/y,
@@ -29,9 +30,9 @@ export const WRITING: Writing = {
   units: UNITS,
   per: PER,
   magnitudes: MAGNITUDES,
-  ordinalMark: '',
+  ordinalMark: 'st|nd|rd|th',
   abbreviations: {
-    'Mr.': '先生', 'Dr.': '博士', 'vs.': '对', vs: '对', VS: '对', 'etc.': '等等', 'e.g.': '例如', 'i.e.': '即',
+    'C++': 'C加加', 'vs.': '对', vs: '对', VS: '对', 'e.g.': '例如', 'i.e.': '即',
     '7*24': '七乘二十四', '24/7': '全天候', 'N/A': '不适用', 'w/': '和',
   },
   beforeNumber: {
