@@ -86,7 +86,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'ogg-opus-decoder': ['src/speech/reference-decoders.ts'],
   '@wasm-audio-decoders/flac': ['src/speech/reference-decoders.ts'],
   'ipaddr.js': ['src/http', 'src/speech', 'sip'],
-  tinyld: ['src/text/language.ts'],
+  eld: ['src/text/language.ts'],
   n2words: ['src/text/normalize'],
 };
 

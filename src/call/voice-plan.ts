@@ -3,7 +3,8 @@
 // What the request states always wins. Where it states no language, a sentence
 // that is clearly in one language is spoken by a voice of that language or not
 // at all. An unclear one follows the sentence before it, unless it looks like a
-// whole sentence of English, which is never beyond doubt. A courtesy ("Hola!")
+// whole sentence of English, which is never beyond doubt; at the beginning of a
+// text that is all there, it follows the first clear one ("OK. Das mache ich."). A courtesy ("Hola!")
 // decides only where it is all there is: before English it is part of it.
 //
 // The words are those of the language that is spoken: "$3.50" is read out by the
@@ -37,6 +38,7 @@ export class VoicePlan {
   /** Every sentence of a text with its voice; throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, or TEXT_EMPTY where none has words. */
   whole(sentences: readonly { readonly text: string }[]): SpokenSentence[] {
     const isOnly = sentences.length === 1;
+    this.#language ??= firstClear(sentences);
     const spoken = sentences.flatMap(({ text }) => this.#sentence(text, isOnly) ?? []);
     if (spoken.length === 0) throw nothingToSay();
     return spoken;
@@ -79,7 +81,20 @@ export class VoicePlan {
   #languageOf(sentence: string, isOnly: boolean): string | undefined {
     const { language, confident, courtesy } = identifyLanguage(sentence);
     if (confident && (isOnly || courtesy === undefined)) return language;
-    const isEnglish = language === 'en' && sentence.split(/\s+/).length >= SENTENCE_WORDS;
-    return isEnglish ? undefined : this.#language;
+    return isWholeEnglish(language, sentence) ? undefined : this.#language;
   }
+}
+
+function isWholeEnglish(language: string, sentence: string): boolean {
+  return language === 'en' && sentence.split(/\s+/).length >= SENTENCE_WORDS;
+}
+
+/** What an unclear beginning is part of: the language of the first sentence that tells one. */
+function firstClear(sentences: readonly { readonly text: string }[]): string | undefined {
+  for (const { text } of sentences) {
+    const { language, confident, courtesy } = identifyLanguage(text);
+    if (confident && courtesy === undefined) return language;
+    if (isWholeEnglish(language, text)) return undefined;
+  }
+  return undefined;
 }

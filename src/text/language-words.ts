@@ -89,7 +89,7 @@ export const ENGLISH_WORDS = words(`
   the a an of to in on at by for from with without about into over under between after before during through up down out
   there here all any both each few more most other some such only own same too very just also now again once
   please thank thanks hello hi ha ho er um let's don't i'm it's that's
-  one two three four five six seven eight nine ten first second last next new
+  baby one two three four five six seven eight nine ten first second last next new
   die war hat man also art an was see tag mal so gut du or pour son on comment pain chat champ come male sale
   me no sin pan red as do no se a dove fare fine more pasta mia via per vs dame notes note page table plus si
   van hay font dir vie et al non la le les los las el del

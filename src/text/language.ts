@@ -3,10 +3,9 @@
 // A doubtful text follows the voice that speaks already, a sure one may be
 // refused when no engine speaks its language. So a sure answer needs proof: a
 // script that only that language uses, or (among Latin letters) a few words all
-// known in one language, or a sentence of small words that no other language
-// shares, or two judges that agree, the n-gram statistics of tinyld and the small
-// words of a sentence.
-import { detectAll } from 'tinyld/light';
+// known in one language, or two judges that agree, the n-gram statistics of
+// eld and the small words of a sentence.
+import { eld } from 'eld/extrasmall';
 import { ENGLISH_WORDS, LANGUAGE_WORDS, type LatinLanguage, type LanguageWords } from './language-words.js';
 import { identifyShortText } from './short-text.js';
 
@@ -20,13 +19,14 @@ export interface IdentifiedLanguage {
 
 const MOST_TEXT = 600; // units; more text proves nothing more and costs time
 const MOST_KNOWN = 500; // sentences
-const LATIN = ['en', 'de', 'fr', 'pt', 'es', 'it'];
+eld.setLanguageSubset(['en', 'de', 'fr', 'pt', 'es', 'it']); // the only use of it in this process
 const FEWEST_WORDS = 4; // a name, a title or a dish is shorter
 const KNOWN_SHARE = 0.2; // of the words of a sentence are small ones, at least
-const OTHERS = ['de', 'fr', 'pt', 'es', 'it'] as const;
-const FEWEST_EVIDENT = 4; // small words that prove a language by themselves
-const EVIDENT_SHARE = 0.4; // of all words
 const ENGLISH_COST = 3; // foreign small words that outweigh one English small word
+const PROSE_WORDS = 5; // of which the statistics are enough, where they are as clear as this:
+const PROSE_SCORE = 0.74;
+const PROSE_LEAD = 0.2; // over English
+const PROSE_CONTENT = 2; // words in small letters that no name is made of
 
 // Scripts that name the language at once. Those of languages that no engine
 // here speaks are listed so that their text is refused and never mumbled.
@@ -45,12 +45,20 @@ const SCRIPTS: readonly (readonly [language: string, letters: RegExp])[] = [
 const JAPANESE_HAN =
   /[気円駅実図対応戦単関転発変読売権検験険観覧歓蔵臓県広拡鉄銭浅残斎済渋渉圧込働畑峠枠辻々]/u;
 const NOT_PROSE = /\S*(?:[/\\@_<>=[\]{}|#\d]|\p{L}\.\p{L})\S*/gu; // addresses, code, product numbers
-// Outside of Latin letters, marks on them, punctuation and signs.
-const OTHER_SCRIPT = /[^\0-\u02FF\p{M}\u1E00-\u1EFF\u2000-\u2BFF\u{1F000}-\u{1FAFF}]/u;
 const LATIN_LETTERS = /\p{Script=Latin}/gu;
 const LATIN_WEIGHT = 0.5; // a Latin letter says about half as much as a letter of another script
 
-// Some 0.1 ms a sentence, and prompts are spoken again in every call.
+const FEWEST_LETTERS = 4; // of a script among Latin names
+
+function holdsSmallWord(text: string): boolean {
+  const lists = [
+    ENGLISH_WORDS,
+    ...Object.values(LANGUAGE_WORDS).flatMap(({ telling, linking }) => [telling, linking]),
+  ];
+  return wordsOf(text).some((word) => lists.some((list) => list.has(word.toLowerCase())));
+}
+
+// Some tens of microseconds a sentence, and prompts are spoken again in every call.
 const known = new Map<string, IdentifiedLanguage>();
 
 export function identifyLanguage(text: string): IdentifiedLanguage {
@@ -65,11 +73,12 @@ export function identifyLanguage(text: string): IdentifiedLanguage {
 }
 
 function byScript(text: string): IdentifiedLanguage | undefined {
-  if (!OTHER_SCRIPT.test(text)) return undefined;
   const counts = SCRIPTS.map(([language, letters]) => [language, text.match(letters)?.length ?? 0] as const);
   const foreign = counts.reduce((sum, [, count]) => sum + count, 0);
   const latin = text.match(LATIN_LETTERS)?.length ?? 0;
-  if (foreign === 0 || foreign <= latin * LATIN_WEIGHT) return undefined;
+  if (foreign === 0) return undefined;
+  // "iPhone에서 WhatsApp을 여세요": names alone make no sentence of a Latin language.
+  if (foreign <= latin * LATIN_WEIGHT && (foreign < FEWEST_LETTERS || holdsSmallWord(text))) return undefined;
   const best = counts.toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? 'zh';
   const kana = counts[0]?.[1] ?? 0;
   // Kana stand between the Han characters of any Japanese sentence.
@@ -81,34 +90,26 @@ function byWords(text: string): IdentifiedLanguage {
   const words = wordsOf(text);
   const short = holdsCode(text) ? undefined : identifyShortText(text, words);
   if (short !== undefined) return { language: short, confident: true, courtesy: true };
-  const told = bySmallWords(words);
-  if (told !== undefined) return told;
-  const guesses = detectAll(text, { only: LATIN });
-  const language = guesses[0]?.lang ?? 'en';
-  return { language, confident: isLatinLanguage(language) && isProved(language, words) };
+  const scores = eld.detect(text.replace(NOT_PROSE, ' ')).getScores();
+  const [language = 'en', score = 0] = Object.entries(scores)[0] ?? [];
+  if (!isLatinLanguage(language)) return { language, confident: false };
+  const clear = score >= PROSE_SCORE && score - (scores['en'] ?? 0) >= PROSE_LEAD;
+  if (isProved(language, words) || (clear && isProse(language, words))) return { language, confident: true };
+  return { language: isEnglish(language, words) ? 'en' : language, confident: false };
 }
 
-/**
- * Where small words say enough: so many of one language that a second judge is not needed, or none that prove a
- * language at all, so that the answer is a guess in any case. Undefined where the judge of letters is to be asked.
- */
-function bySmallWords(words: readonly string[]): IdentifiedLanguage | undefined {
-  const small = words.map((word) => word.toLowerCase());
-  const english = small.filter((word) => ENGLISH_WORDS.has(word)).length;
-  const counts = OTHERS.map((language) => ({
-    language,
-    known: small.filter((word) => belongs(LANGUAGE_WORDS[language], word)).length,
-  })).sort((first, second) => second.known - first.known);
-  const [best, second] = counts;
-  if (best === undefined || second === undefined) return undefined;
-  const enough = best.known >= Math.max(FEWEST_EVIDENT, words.length * EVIDENT_SHARE);
-  if (enough && best.known >= 2 * second.known && isProved(best.language, words))
-    return { language: best.language, confident: true };
-  if (OTHERS.some((language) => isProved(language, words))) return undefined;
-  if (english > best.known) return { language: 'en', confident: false };
-  return best.known > Math.max(english, second.known)
-    ? { language: best.language, confident: false }
-    : undefined;
+/** Whole sentences whose small words are too common to prove anything: Die Aktien fielen am Freitag. */
+function isProse(language: LatinLanguage, words: readonly string[]): boolean {
+  const own = LANGUAGE_WORDS[language];
+  if (words.length < PROSE_WORDS || isEnglish(language, words)) return false;
+  const content = words.filter((word) => /^\p{Ll}{3}/u.test(word) && !own.linking.has(word));
+  return content.length >= PROSE_CONTENT && words.some((word) => belongs(own, word.toLowerCase()));
+}
+
+/** English words that the other language does not have: Please pronounce "entschuldigung" for me. */
+function isEnglish(language: LatinLanguage, words: readonly string[]): boolean {
+  const own = LANGUAGE_WORDS[language];
+  return words.some((word) => ENGLISH_WORDS.has(word.toLowerCase()) && !belongs(own, word.toLowerCase()));
 }
 
 function isLatinLanguage(language: string): language is LatinLanguage {
@@ -128,12 +129,15 @@ function wordsOf(text: string): string[] {
 }
 
 function isProved(language: LatinLanguage, words: readonly string[]): boolean {
-  if (words.length < FEWEST_WORDS) return false;
   const own = LANGUAGE_WORDS[language];
   const small = words.map((word) => word.toLowerCase());
+  if (new Set(small).size < FEWEST_WORDS) return false; // nor is "Fa la la la la" a sentence
   const english = small.filter((word) => ENGLISH_WORDS.has(word) && !belongs(own, word)).length;
   const telling = small.some(
-    (word, index) => own.telling.has(word) && !ENGLISH_WORDS.has(word) && !isName(words, index),
+    (word, index) =>
+      own.telling.has(word) &&
+      !ENGLISH_WORDS.has(word) &&
+      (!isName(words, index) || isPolite(language, word)),
   );
   const known = small.filter((word) => belongs(own, word)).length;
   return telling && known >= Math.max(2, words.length * KNOWN_SHARE) && known > english * ENGLISH_COST;
@@ -143,6 +147,11 @@ function isProved(language: LatinLanguage, words: readonly string[]): boolean {
 function isName(words: readonly string[], index: number): boolean {
   const capital = (word = ''): boolean => /^\p{Lu}/u.test(word);
   return capital(words[index]) && (index > 0 || capital(words[1]));
+}
+
+/** The German Sie has a capital wherever it stands. */
+function isPolite(language: LatinLanguage, word: string): boolean {
+  return language === 'de' && /^(?:sie|ihnen|ihr|ihre[mnrs]?)$/.test(word);
 }
 
 function belongs({ telling, linking }: LanguageWords, word: string): boolean {

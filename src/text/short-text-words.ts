@@ -28,11 +28,11 @@ export const SHORT_TEXT_WORDS: Readonly<Record<LatinLanguage, ShortTextWords>> =
       vielen dank schönen schönes frohe frohes herzlich herzlichen herzliche wiedersehen wiederhören geht's gern
       gerne geschehen grüß leid klar besserung wochenende weihnachten geburtstag glückwunsch spaß glück ahnung
       stimmt verstehe liebt brauche kannst willst hilfe später schön schlecht fertig richtig falsch alles
-      etwas zusammen zurück bahnhof uhr
+      etwas zusammen zurück bahnhof uhr lautet fürs warten
     `),
     common: words(`
       gut abend nacht reise appetit moment augenblick problem bis bald da los mal was gott jahr neues tut liebe
-      herr herrn frau hotel taxi bett zeit haus auto euro eins zwei drei name zimmer wasser bier kaffee
+      herr herrn frau hotel taxi bett zeit haus auto euro eins zwei drei name zimmer wasser bier kaffee code nummer
     `),
     phrases: ['auf wiedersehen', 'auf wiederhören', 'bis bald', 'was ist los', 'wer ist da'],
   },
@@ -44,7 +44,7 @@ export const SHORT_TEXT_WORDS: Readonly<Record<LatinLanguage, ShortTextWords>> =
     telling: words(`
       bonne bonnes revoir bientôt journée soirée année nuit plaisir excusez pardonnez sûr sais sait comprends
       compris attendez écoutez regardez voici aime appelle appelles marche heure noël anniversaire
-      problème quelqu'un gare vrai prêt prête parfait français
+      problème quelqu'un gare vrai prêt prête parfait français patienté patienter
     `),
     common: words(`
       non joyeux vie ca vu on bon chance service mal instant moment soir matin jour jours accord moi toi lui
@@ -70,12 +70,12 @@ export const SHORT_TEXT_WORDS: Readonly<Record<LatinLanguage, ShortTextWords>> =
     telling: words(`
       buen tardes siento luego vemos supuesto acuerdo cuesta cumpleaños navidad año años pasa llamo sé sabe
       entiendo hablo inglés español viaje suerte salud permiso ayuda espere bueno buena tarde entonces nadie
-      alguien mismo
+      alguien mismo esperar código entendido
     `),
     common: words(`
       feliz tal bien dias claro momento minuto nuevo verdad pronto vista casa tiempo mundo problema hotel
       taxi tres dos nombre agua vino café baño estación mesa mil señorita doña día noche gusto listo vale
-      llama
+      llama he
     `),
     phrases: [
       'por favor',
@@ -97,7 +97,7 @@ export const SHORT_TEXT_WORDS: Readonly<Record<LatinLanguage, ShortTextWords>> =
     `),
     telling: words(`
       bem prazer licença vindo vinda vindos certeza sorte viagem aniversário entendo espere ajuda inglês
-      português ninguém alguém feliz aí então
+      português ninguém alguém feliz aí então esperar entendi código
     `),
     common: words(`
       tarde logo breve natal sei claro momento problema oi ano novo novamente casa tempo mundo pena
@@ -125,7 +125,7 @@ export const SHORT_TEXT_WORDS: Readonly<Record<LatinLanguage, ShortTextWords>> =
     telling: words(`
       buon buona giorno sera notte giornata serata stai bene dispiace scusa capisco capito vediamo attimo
       compleanno viaggio appetito stazione bagno aiuto inglese italiano chiama chiami chiamo giusto allora
-      aspetti conoscerla
+      aspetti conoscerla nessun codice attesa
     `),
     common: words(`
       no amo mille presto sta ore so costa momento problema anno nuovo tempo mondo natale casa bello vero

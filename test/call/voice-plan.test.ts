@@ -35,6 +35,18 @@ test('a sentence that is clearly foreign is spoken by its own language, and uncl
   ]);
 });
 
+test('an unclear beginning of a text is part of what follows it', () => {
+  assert.deepEqual(languages(['OK.', 'Berlin.', 'Ich habe das gefunden und schicke es Ihnen.']), [
+    'de',
+    'de',
+    'de',
+  ]);
+  assert.deepEqual(
+    languages(['OK.', 'I found it and will send it over.', 'Ich schicke es Ihnen heute noch.']),
+    ['xx', 'xx', 'de'],
+  );
+});
+
 test('a whole sentence of English comes back to the default voice', () => {
   assert.deepEqual(
     languages([
