@@ -88,6 +88,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': ['src/http', 'src/speech', 'sip'],
   tinyld: ['src/text/language.ts'],
   n2words: ['src/text/normalize'],
+  saxes: ['src/text/markup/xml.ts'],
 };
 
 /** What each native folder may include of the others. */
