@@ -12,6 +12,8 @@ export interface SocketSettings {
   readonly seed?: number;
   /** Text is spoken as it comes, sentence by sentence, instead of by the schedule. */
   readonly autoMode: boolean;
+  /** False: the engine is given the text as it is written. */
+  readonly normalize?: boolean;
   /** Markup in the text is not to be read out. */
   readonly markup: boolean;
   /** Milliseconds without a message after which a socket or context is let go. */
@@ -25,7 +27,7 @@ const MAX_SEED = 4_294_967_295;
 export function readSocketSettings(query: URLSearchParams): SocketSettings {
   const language = readLanguage(query.get('language_code'));
   const seed = readWhole(query, 'seed', 0, MAX_SEED);
-  readChoice(query, 'apply_text_normalization', ['auto', 'on', 'off']);
+  const normalization = readChoice(query, 'apply_text_normalization', ['auto', 'on', 'off']);
   readFlag(query, 'sync_alignment'); // every message of sound has its times, asked for or not
   return {
     format: readSocketFormat(query.get('output_format') ?? DEFAULT_OUTPUT_FORMAT),
@@ -34,6 +36,7 @@ export function readSocketSettings(query: URLSearchParams): SocketSettings {
     inactivityMs: 1000 * (readWhole(query, 'inactivity_timeout', 1, INACTIVITY_S.most) ?? INACTIVITY_S.usual),
     ...(language === undefined ? {} : { language }),
     ...(seed === undefined ? {} : { seed }),
+    ...(normalization === 'off' ? { normalize: false } : {}),
   };
 }
 
@@ -60,9 +63,10 @@ function readWhole(query: URLSearchParams, name: string, least: number, most: nu
   throw invalid(name, `must be a whole number from ${least} to ${most}`);
 }
 
-function readChoice(query: URLSearchParams, name: string, choices: readonly string[]): void {
+function readChoice(query: URLSearchParams, name: string, choices: readonly string[]): string | undefined {
   const value = query.get(name);
-  if (value === null || value === '' || choices.includes(value)) return;
+  if (value === null || value === '') return undefined;
+  if (choices.includes(value)) return value;
   throw invalid(name, `must be one of ${choices.map((choice) => `"${choice}"`).join(', ')}`);
 }
 

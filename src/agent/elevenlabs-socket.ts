@@ -68,7 +68,7 @@ export class ElevenLabsSocket {
   }
 
   context({ first, ...wish }: ContextWish): ElevenLabsContext {
-    const { format, language, seed, autoMode, markup } = this.#usable();
+    const { format, language, seed, normalize, autoMode, markup } = this.#usable();
     const { speaker, maxTextLength } = this.parts;
     const voice = this.#visit.params['voice_id'] ?? '';
     const { speed, schedule } = first;
@@ -87,6 +87,7 @@ export class ElevenLabsSocket {
         ...(language === undefined ? {} : { language }),
         ...(speed === undefined ? {} : { speed }),
         ...(seed === undefined ? {} : { options: { seed } }),
+        ...(normalize === undefined ? {} : { normalize }),
       },
       ...wish,
     });

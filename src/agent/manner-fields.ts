@@ -8,7 +8,7 @@ import { choiceIn, type Fields, flagIn, invalid, numberIn, stringIn, wholeIn } f
 
 export type StatedManner = Pick<
   SpeakingManner,
-  'voice' | 'language' | 'speed' | 'options' | 'trimSilence' | 'reference' | 'cache'
+  'voice' | 'language' | 'speed' | 'options' | 'trimSilence' | 'normalize' | 'reference' | 'cache'
 >;
 
 export interface MannerLimits {
@@ -46,6 +46,7 @@ export function readManner(fields: Fields, limits: MannerLimits): StatedManner {
     ...stated('language', readLanguage(fields)),
     ...stated('speed', numberIn(fields, 'speed', ...SPEEDS)),
     ...stated('trimSilence', flagIn(fields, 'trim_silence')),
+    ...(flagIn(fields, 'normalize') === false ? { normalize: false } : {}),
     ...stated('cache', flagIn(fields, 'cache')),
     ...(Object.keys(options).length === 0 ? {} : { options }),
     ...(designed && instructions !== undefined ? { reference: promptVoice(instructions) } : {}),

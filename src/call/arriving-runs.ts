@@ -52,14 +52,14 @@ export class ArrivingRuns implements AsyncIterable<LinePiece> {
         if (next.done === true) break;
         const sentence = this.#joiner.sentenceOf(next.value);
         if (sentence !== undefined && run?.takes(sentence) === true) {
-          this.#give(run.add(sentence.text));
+          this.#give(run.add(sentence));
           continue;
         }
         run?.end();
         run = undefined;
         await this.#allTaken();
         if (sentence !== undefined) run = this.#joiner.begin(sentence);
-        this.#give(sentence === undefined ? next.value : (run?.add(sentence.text) ?? sentence));
+        this.#give(sentence === undefined ? next.value : (run?.add(sentence) ?? sentence));
         if (run === undefined) await this.#allTaken();
       }
       this.#end ??= {};

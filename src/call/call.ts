@@ -56,6 +56,8 @@ export interface CallParts {
 export interface SpeakOptions {
   readonly voice?: string;
   readonly language?: string;
+  /** False: the engine is given the text as it is written. */
+  readonly normalize?: boolean;
   /** When the text arrived, in milliseconds of the monotonic clock; now, if absent. */
   readonly receivedAtMs?: number;
 }

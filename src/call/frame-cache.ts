@@ -16,7 +16,7 @@ import type { KeptFrames } from '../rtp/kept-frames.js';
 import type { LineSettings } from '../rtp/line-messages.js';
 import type { SpeechOptions, WordTime } from '../speech/engine.js';
 import { keyFields, renderingKey } from '../speech/rendering-key.js';
-import type { ResolvedVoice } from '../speech/routing.js';
+import { wordsOf, type SpokenSentence } from './line-piece.js';
 
 const FORM = 1; // of the payloads; a change in how they are made that no field tells raises it
 // What an entry takes beside its payloads: measured, rounded up.
@@ -27,6 +27,7 @@ export interface KeptSentence {
   readonly frames: KeptFrames;
   /** Length of the engine's sound in milliseconds, silence and all. */
   readonly soundMs: number;
+  /** As the engine told them: of the words that it was given, which may be written otherwise each time. */
   readonly words: readonly WordTime[];
 }
 
@@ -38,9 +39,7 @@ export interface FrameCacheFigures {
 }
 
 /** What a sentence is said with. */
-export interface SentenceManner {
-  readonly text: string;
-  readonly voice: ResolvedVoice;
+export interface SentenceManner extends SpokenSentence {
   readonly options: SpeechOptions | undefined;
   readonly trimSilence: boolean;
 }
@@ -177,9 +176,10 @@ export class LineFrames {
   }
 
   // A reference here is that of a voice which the server knows by name: the texts of calls bring none along.
-  keyOf({ text, voice, options = {}, trimSilence }: SentenceManner): string {
-    const { engine, voice: name, language, reference } = voice;
-    const said = [text, engine.name, name, language, reference?.kind, reference?.hash];
+  // What is written as "$5" or as "five dollars" is the same sound.
+  keyOf({ options = {}, trimSilence, ...sentence }: SentenceManner): string {
+    const { engine, voice: name, language, reference } = sentence.voice;
+    const said = [wordsOf(sentence), engine.name, name, language, reference?.kind, reference?.hash];
     return renderingKey([this.#own, ...said, trimSilence, ...keyFields(options)]);
   }
 

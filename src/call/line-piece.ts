@@ -2,10 +2,17 @@
 import type { PcmRing } from '../audio/pcm-ring.js';
 import type { SpeechEnd } from '../speech/engine.js';
 import type { ResolvedVoice } from '../speech/routing.js';
+import type { Normalized } from '../text/normalize/spoken-text.js';
 import type { RunPart } from './sentence-run.js';
 
-export interface SpokenSentence {
+/** A sentence as it was written, which is what is told of it, and the words for it. */
+export interface WrittenSentence {
   readonly text: string;
+  /** Absent where it is spoken as it is written. */
+  readonly spoken?: Normalized | undefined;
+}
+
+export interface SpokenSentence extends WrittenSentence {
   readonly voice: ResolvedVoice;
 }
 
@@ -21,3 +28,8 @@ export interface SoundPiece {
 export type LinePiece = SpokenSentence | SoundPiece | RunPart;
 
 export type LinePieces = AsyncIterable<LinePiece> | Iterable<LinePiece>;
+
+/** What an engine is given of it. */
+export function wordsOf({ text, spoken }: WrittenSentence): string {
+  return spoken?.text ?? text;
+}

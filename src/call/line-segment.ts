@@ -3,11 +3,15 @@ import type { PcmRing } from '../audio/pcm-ring.js';
 import type { KeptFrames } from '../rtp/kept-frames.js';
 import type { SegmentEncoded } from '../rtp/line-messages.js';
 import type { WordTime } from '../speech/engine.js';
+import type { WrittenSentence } from './line-piece.js';
 import type { SpokenSegment } from './spoken-text.js';
+import { writtenTimes } from './written-words.js';
 
 /** A sentence whose place in the sound of its line is known once it is encoded. */
 export interface PlacedSegment extends SpokenSegment {
   readonly place: { readonly startMs: number; readonly endMs: number } | undefined;
+  /** As the engine told them: of the words that it was given. */
+  readonly engineWords: readonly WordTime[];
 }
 
 /** What a segment's sound is taken from while it is made. */
@@ -38,6 +42,7 @@ export function ringSound(ring: PcmRing): SoundInMaking {
 
 export class LineSegment implements PlacedSegment {
   readonly text: string;
+  readonly spoken: WrittenSentence['spoken'];
   firstFrame: number | undefined;
   frames: number | undefined;
   trimmedStartMs = 0;
@@ -52,8 +57,9 @@ export class LineSegment implements PlacedSegment {
   #soundMs: number | undefined;
   #words: readonly WordTime[] = [];
 
-  constructor(text: string, sound: SoundInMaking | undefined) {
+  constructor({ text, spoken }: WrittenSentence, sound: SoundInMaking | undefined) {
     this.text = text;
+    this.spoken = spoken;
     this.#sound = sound;
   }
 
@@ -67,8 +73,15 @@ export class LineSegment implements PlacedSegment {
     return this.#soundMs ?? this.#sound?.soundMs;
   }
 
-  get words(): readonly WordTime[] {
+  get engineWords(): readonly WordTime[] {
     return this.#sound?.words ?? this.#words;
+  }
+
+  /** Of the sentence as it was written. */
+  get words(): readonly WordTime[] {
+    return this.spoken === undefined
+      ? this.engineWords
+      : writtenTimes(this.engineWords, this.text, this.spoken);
   }
 
   get shareMs(): number | undefined {

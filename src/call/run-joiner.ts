@@ -10,7 +10,7 @@
 // depends on all that was said before, and its ends are an estimate. Only a
 // sentence that is an utterance of its own is.
 import type { SpeechOptions } from '../speech/engine.js';
-import type { LinePiece, SpokenSentence } from './line-piece.js';
+import { wordsOf, type LinePiece, type SpokenSentence } from './line-piece.js';
 import { RunPart, SentenceRun } from './sentence-run.js';
 import type { SpeechPaces } from './speech-pace.js';
 
@@ -45,10 +45,10 @@ export class RunJoiner {
       if (sentence === undefined) {
         groups.push({ pieces: [piece], first: piece });
       } else if (last?.run?.takes(sentence) === true) {
-        last.pieces.push(last.run.add(sentence.text));
+        last.pieces.push(last.run.add(sentence));
       } else {
         const run = this.begin(sentence);
-        groups.push({ run, pieces: [run.add(sentence.text)], first: piece });
+        groups.push({ run, pieces: [run.add(sentence)], first: piece });
       }
     }
     for (const { run } of groups) run?.end();
@@ -71,11 +71,12 @@ export class RunJoiner {
     return new SentenceRun({ voice, options, signal, pace: this.#paces.of(voice) });
   }
 
-  #fits({ text, voice: { engine } }: SpokenSentence): boolean {
+  #fits(sentence: SpokenSentence): boolean {
+    const { engine } = sentence.voice;
     return (
       engine.capabilities.textStreaming &&
       this.#terms.options?.maxNewTokens === undefined &&
-      Buffer.byteLength(text) <= (engine.mostText ?? 0)
+      Buffer.byteLength(wordsOf(sentence)) <= (engine.mostText ?? 0)
     );
   }
 }

@@ -14,7 +14,7 @@ import type { SegmentEncoded } from '../rtp/line-messages.js';
 import type { SpeechEnd, SpeechOptions, SpeechRequest, WordTime } from '../speech/engine.js';
 import type { ResolvedVoice } from '../speech/routing.js';
 import type { Urgency } from '../speech/urgency.js';
-import type { SpokenSentence } from './line-piece.js';
+import { wordsOf, type SpokenSentence, type WrittenSentence } from './line-piece.js';
 import type { SpeechPace } from './speech-pace.js';
 import { TokenStream } from './token-stream.js';
 
@@ -91,26 +91,27 @@ export class SentenceRun {
   }
 
   /** Whether the sentence can be spoken by this generation: it has the same voice and language, and there is room. */
-  takes({ text, voice }: SpokenSentence): boolean {
+  takes(sentence: SpokenSentence): boolean {
     const { engine } = this.#parts.voice;
-    const bytes = Buffer.byteLength(this.#text + this.#joint() + text);
+    const bytes = Buffer.byteLength(this.#text + this.#joint() + wordsOf(sentence));
     return (
       this.#open &&
-      isSameVoice(voice, this.#parts.voice) &&
+      isSameVoice(sentence.voice, this.#parts.voice) &&
       bytes <= (engine.mostText ?? 0) &&
       this.#sentences.length < MOST_SENTENCES
     );
   }
 
   /** One more sentence; the first one, or one that it takes. */
-  add(text: string): RunPart {
+  add(sentence: WrittenSentence): RunPart {
     const joint = this.#joint();
     const place = { index: this.#sentences.length, offset: this.#text.length + joint.length };
-    const part = new RunPart(this, text, place, this.#sentences.at(-1)?.encoded);
-    this.#text += joint + text;
+    const part = new RunPart(this, sentence, place, this.#sentences.at(-1)?.encoded);
+    const words = wordsOf(sentence);
+    this.#text += joint + words;
     this.#sentences.push(part);
     this.#share(); // before there is sound of it
-    this.#more?.push(joint + text);
+    this.#more?.push(joint + words);
     return part;
   }
 
@@ -148,7 +149,7 @@ export class SentenceRun {
     const part = this.#sentences[index];
     if (part === undefined) return 0;
     if (part.endedAt !== undefined) return part.endedAt;
-    const units = part.offset + part.text.length;
+    const units = part.offset + part.length;
     if (this.#end !== undefined) return Math.round((this.#end.samples * units) / this.#text.length);
     return Math.round((units * this.#parts.pace.msPerCharacter * this.rate) / 1000);
   }
@@ -196,11 +197,14 @@ export class SentenceRun {
 }
 
 /** One sentence of a run: a piece for a line. */
-export class RunPart {
+export class RunPart implements WrittenSentence {
   readonly run: SentenceRun;
   /** From 0. */
   readonly index: number;
   readonly text: string;
+  readonly spoken: WrittenSentence['spoken'];
+  /** Units that it has of the run's text. */
+  readonly length: number;
   /** Where it begins in the run's text, in UTF-16 units. */
   readonly offset: number;
   /** Resolves when the sentence before it is encoded, rejects where that failed. */
@@ -217,13 +221,15 @@ export class RunPart {
   /** Made by the run only. */
   constructor(
     run: SentenceRun,
-    text: string,
+    sentence: WrittenSentence,
     { index, offset }: { readonly index: number; readonly offset: number },
     before: Promise<void> = Promise.resolve(),
   ) {
     this.run = run;
     this.index = index;
-    this.text = text;
+    this.text = sentence.text;
+    this.spoken = sentence.spoken;
+    this.length = wordsOf(sentence).length;
     this.offset = offset;
     this.before = before;
     this.encoded = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
@@ -265,7 +271,7 @@ export class RunPart {
   }
 
   get words(): readonly WordTime[] {
-    const end = this.offset + this.text.length;
+    const end = this.offset + this.length;
     const beginMs = this.#ms(this.#begin);
     const own = (this.run.words ?? []).filter(
       ({ textOffset }) => textOffset >= this.offset && textOffset < end,

@@ -20,7 +20,14 @@ import type { EngineTiming, SpeechOptions } from '../speech/engine.js';
 import { NO_TIME, type SoundTiming } from '../speech/sound.js';
 import type { Continuity } from './continuity.js';
 import type { KeptSentence, LineFrames, SentenceManner } from './frame-cache.js';
-import type { LinePiece, LinePieces, SoundPiece, SpokenSentence } from './line-piece.js';
+import {
+  wordsOf,
+  type LinePiece,
+  type LinePieces,
+  type SoundPiece,
+  type SpokenSentence,
+  type WrittenSentence,
+} from './line-piece.js';
 import { LineSegment, ringSound, type PlacedSegment } from './line-segment.js';
 import type { LineProgress, Pace } from './pace.js';
 import { RING_SECONDS, RunPart, synthesisOf, type SentenceRun } from './sentence-run.js';
@@ -223,13 +230,13 @@ export class SpeechLine {
     const pauseBeforeMs = this.#segments.length === 0 ? leadMs : SENTENCE_PAUSE_MS;
     if (piece instanceof RunPart) return this.#sayPart(piece, pauseBeforeMs, opened);
     this.#pauseTold = false;
-    if ('write' in piece) return this.#render('', piece, { pauseBeforeMs }, opened, signal);
+    if ('write' in piece) return this.#render({ text: '' }, piece, { pauseBeforeMs }, opened, signal);
     const manner = this.#mannerOf(piece);
     const kept = this.#frames?.find(this.#frames.keyOf(manner));
-    if (kept !== undefined) return this.#repeat(piece.text, kept, pauseBeforeMs, opened);
+    if (kept !== undefined) return this.#repeat(piece, kept, pauseBeforeMs, opened);
     const sound = this.#synthesis(piece);
     const keep = this.#frames === undefined ? {} : { manner };
-    return this.#render(piece.text, sound, { pauseBeforeMs, ...keep }, opened, signal);
+    return this.#render(piece, sound, { pauseBeforeMs, ...keep }, opened, signal);
   }
 
   #mannerOf(sentence: SpokenSentence): SentenceManner {
@@ -241,7 +248,7 @@ export class SpeechLine {
   #sayPart(part: RunPart, pauseBeforeMs: number, opened: Promise<EncoderLine>): Work {
     const { run, isFirst } = part;
     run.begin(() => this.#pace(this.#progress()));
-    const segment = new LineSegment(part.text, part);
+    const segment = new LineSegment(part, part);
     const index = this.#segments.push(segment) - 1;
     // In this line the parts follow one another by themselves.
     const turn = isFirst || run === this.#run ? opened : part.before.then(() => opened);
@@ -278,8 +285,13 @@ export class SpeechLine {
   }
 
   /** Says what was said before. */
-  #repeat(text: string, kept: KeptSentence, pauseBeforeMs: number, opened: Promise<EncoderLine>): Work {
-    const segment = new LineSegment(text, undefined);
+  #repeat(
+    sentence: WrittenSentence,
+    kept: KeptSentence,
+    pauseBeforeMs: number,
+    opened: Promise<EncoderLine>,
+  ): Work {
+    const segment = new LineSegment(sentence, undefined);
     segment.made(kept.soundMs, kept.words);
     this.#segments.push(segment);
     const encoded = opened
@@ -290,15 +302,16 @@ export class SpeechLine {
   }
 
   /** What the engine makes of a sentence. */
-  #synthesis({ text, voice: resolved }: SpokenSentence): SoundPiece {
-    const { engine, voice } = resolved;
-    const request = synthesisOf(text, resolved, this.#manner.options, this.#pace(this.#progress()));
+  #synthesis(sentence: SpokenSentence): SoundPiece {
+    const { engine, voice } = sentence.voice;
+    const urgency = this.#pace(this.#progress());
+    const request = synthesisOf(wordsOf(sentence), sentence.voice, this.#manner.options, urgency);
     const write = (out: PcmRing, signal: AbortSignal) => engine.synthesize(request, out, signal);
     return { sampleRate: engine.sampleRate(voice), write };
   }
 
   #render(
-    text: string,
+    sentence: WrittenSentence,
     piece: SoundPiece,
     { pauseBeforeMs, manner }: { readonly pauseBeforeMs: number; readonly manner?: SentenceManner },
     opened: Promise<EncoderLine>,
@@ -306,7 +319,7 @@ export class SpeechLine {
   ): Work {
     const { sampleRate: rate } = piece;
     const ring = PcmRing.open(rate, rate * RING_SECONDS);
-    const segment = new LineSegment(text, ringSound(ring));
+    const segment = new LineSegment(sentence, ringSound(ring));
     this.#segments.push(segment);
     const synthesized = piece.write(ring, signal).then((end) => {
       segment.made((end.samples * 1000) / rate, end.words);
@@ -329,7 +342,7 @@ export class SpeechLine {
   #keepOf(segment: LineSegment, manner: SentenceManner, synthesized: Promise<void>): void {
     segment.onKept = (frames) => {
       const keep = () => {
-        const { soundMs = 0, words } = segment;
+        const { soundMs = 0, engineWords: words } = segment;
         this.#frames?.keep(this.#frames.keyOf(manner), { frames, soundMs, words });
       };
       synthesized.then(keep, () => undefined);

@@ -5,7 +5,7 @@
 import { ByteRing } from '../audio/pcm-ring.js';
 import { asParleyError, GIVEN_UP, type ParleyError } from '../errors.js';
 import type { ContainerName } from '../rtp/container.js';
-import type { SpeechOptions, Voice, VoiceReference } from '../speech/engine.js';
+import type { SpeechOptions, Voice, VoiceReference, WordTime } from '../speech/engine.js';
 import type { SpeechRouting } from '../speech/routing.js';
 import type { SentencePlace, SoundOutcome, SoundSource } from '../speech/sound.js';
 import type { SpeechClass } from '../speech/urgency.js';
@@ -38,6 +38,8 @@ export interface SpeechStreamRequest {
   readonly reference?: VoiceReference;
   /** False: silence around sentences stays. */
   readonly trimSilence?: boolean;
+  /** False: the engine is given the text as it is written. */
+  readonly normalize?: boolean;
   /** Silence before the first sound, in milliseconds: the pause after what another stream said. */
   readonly leadMs?: number;
   /** Of what follows other streams: when its listener will have heard them, in milliseconds of the monotonic clock. */
@@ -197,8 +199,11 @@ function placedSentences({ segments }: SpeechLine, speed: number): SentencePlace
 }
 
 /** The engine counts a word from its own first sample and at its own speed. */
-function sentencePlace({ text, place, trimmedStartMs, words }: PlacedSegment, speed: number): SentencePlace {
+function sentencePlace(segment: PlacedSegment, speed: number): SentencePlace {
+  const { text, spoken, place, trimmedStartMs, words, engineWords } = segment;
   const { startMs = 0, endMs = 0 } = place ?? {};
-  const heardAt = (ms: number) => startMs + Math.max(0, ms - trimmedStartMs) / speed;
-  return { text, startMs, endMs, words: words.map((word) => ({ ...word, startMs: heardAt(word.startMs) })) };
+  const heard = (times: readonly WordTime[]) =>
+    times.map((word) => ({ ...word, startMs: startMs + Math.max(0, word.startMs - trimmedStartMs) / speed }));
+  const said = spoken === undefined ? {} : { spoken: { text: spoken.text, words: heard(engineWords) } };
+  return { text, startMs, endMs, words: heard(words), ...said };
 }

@@ -31,6 +31,8 @@ export interface SpeakingManner {
   readonly speed?: number;
   readonly options?: SpeechOptions;
   readonly trimSilence?: boolean;
+  /** False: the engine is given the text as it is written. */
+  readonly normalize?: boolean;
   /** Silence before the first sentence, in milliseconds: the pause after what an earlier text said. */
   readonly leadMs?: number;
   /** A voice of the text's own. */

@@ -11,14 +11,18 @@
 // one sound the places themselves are such estimates (sentence-run.ts): of what
 // was sent nothing is left out or counted twice, but a word may be told with
 // the sentence before or after its own.
+//
+// What is told is the text as it was written. Where it is spoken in other words,
+// "$3.50" is one word, which lasts as long as those that are said for it.
 import type { WordTime } from '../speech/engine.js';
+import type { WrittenSentence } from './line-piece.js';
+import { writtenWords, type Span } from './written-words.js';
 
 // Used only while neither the engine nor the encoder has said how long a
 // sentence is: an unhurried speaker's pace.
 const USUAL_MS_PER_CHARACTER = 65;
 
-export interface SpokenSegment {
-  readonly text: string;
+export interface SpokenSegment extends WrittenSentence {
   /** Index of its first frame within the utterance; undefined while none has reached the playout. */
   readonly firstFrame: number | undefined;
   /** Its frames without the pause after it; undefined until it is encoded whole. */
@@ -31,6 +35,7 @@ export interface SpokenSegment {
   readonly shareMs?: number | undefined;
   /** Silence cut from the start, which word times still count. */
   readonly trimmedStartMs: number;
+  /** Of the text as it was written. */
   readonly words: readonly WordTime[];
 }
 
@@ -57,14 +62,15 @@ function partOf(segment: SpokenSegment, heardMs: number, frameMs: number): strin
   const isKnown = segment.soundMs !== undefined || segment.shareMs !== undefined;
   if (isKnown && heardMs >= totalMs) return segment.text;
   if (segment.words.length > 0) return byWordTimes(segment, heardMs + segment.trimmedStartMs, totalMs);
-  return byProportion(segment.text, heardMs / totalMs);
+  return byProportion(segment, heardMs / totalMs);
 }
 
 function lengthMs(segment: SpokenSegment, frameMs: number): number {
   if (segment.frames !== undefined) return Math.max(segment.frames, 1) * frameMs;
   if (segment.shareMs !== undefined) return Math.max(segment.shareMs, frameMs);
   if (segment.soundMs !== undefined) return Math.max(segment.soundMs - segment.trimmedStartMs, frameMs);
-  return Math.max(segment.text.length * USUAL_MS_PER_CHARACTER, segment.madeMs, frameMs);
+  const characters = (segment.spoken ?? segment).text.length;
+  return Math.max(characters * USUAL_MS_PER_CHARACTER, segment.madeMs, frameMs);
 }
 
 function byWordTimes(segment: SpokenSegment, heardMs: number, totalMs: number): string {
@@ -83,22 +89,27 @@ const WORDS = new Intl.Segmenter(undefined, { granularity: 'word' });
 const PLAIN_WORD = /[a-z0-9]+(?:(?<=[a-z])'(?=[a-z])[a-z0-9]+)*/gi;
 const PLAIN_TEXT = /^(?:[a-z0-9]+(?:(?<=[a-z])'(?=[a-z])[a-z0-9]+)*[,.!?;:]*(?: +|$))*$/i;
 
-function byProportion(text: string, share: number): string {
-  const cut = share * text.length;
+function byProportion({ text, spoken }: SpokenSegment, share: number): string {
+  const words = wordsOf(spoken?.text ?? text);
+  const cut = share * (spoken?.text ?? text).length;
   let end = 0;
-  for (const { length, index } of wordsOf(text)) {
-    if (index + length / 2 > cut) break;
-    end = index + length;
+  for (const word of spoken === undefined ? asWritten(words) : writtenWords(words, spoken)) {
+    if ((word.spoken.start + word.spoken.end) / 2 > cut) break;
+    end = word.written.end;
   }
   return text.slice(0, end);
 }
 
-function* wordsOf(text: string): Generator<{ readonly length: number; readonly index: number }> {
+function* asWritten(words: Iterable<Span>): Generator<{ readonly spoken: Span; readonly written: Span }> {
+  for (const word of words) yield { spoken: word, written: word };
+}
+
+function* wordsOf(text: string): Generator<Span> {
   if (PLAIN_TEXT.test(text)) {
-    for (const { 0: word, index } of text.matchAll(PLAIN_WORD)) yield { length: word.length, index };
+    for (const { 0: word, index } of text.matchAll(PLAIN_WORD)) yield { start: index, end: index + word.length };
     return;
   }
   for (const { segment, index, isWordLike } of WORDS.segment(text)) {
-    if (isWordLike === true) yield { length: segment.length, index };
+    if (isWordLike === true) yield { start: index, end: index + segment.length };
   }
 }

@@ -24,6 +24,11 @@ export interface AudioOutcome {
       readonly textOffset: number;
       readonly startMs: number;
     }[];
+    /** The words that were said for it, where they differ. */
+    readonly spoken?: {
+      readonly text: string;
+      readonly words: readonly { readonly textOffset: number; readonly startMs: number }[];
+    };
   }[];
   /** Milliseconds. */
   readonly timing: {

@@ -41,8 +41,6 @@ export function readManner(body: SpeechBody): Manner {
     if (value !== undefined) stated.push({ field, option, value, needs: 'sampling' });
   }
   const unheeded: string[] = [];
-  // Engines read numbers out by themselves, and none can be told not to.
-  if (body.normalize === false) unheeded.push('normalize');
   if (body.initial_codec_chunk_frames !== undefined) unheeded.push('initial_codec_chunk_frames');
   return stated.length === 0 && unheeded.length === 0 ? PLAIN : { stated, unheeded };
 }

@@ -27,6 +27,8 @@ export interface SpeechWish {
   readonly cache?: boolean;
   /** False: silence around sentences stays. */
   readonly trimSilence?: boolean;
+  /** False: the engine is given the text as it is written. */
+  readonly normalize?: boolean;
   readonly manner: Manner;
   readonly ownVoice?: OwnVoice;
   readonly delivery: Delivery;
@@ -49,6 +51,7 @@ export function readSpeechRequest(body: SpeechBody): SpeechWish {
     ...(language === undefined ? {} : { language }),
     ...(body.cache === undefined ? {} : { cache: body.cache }),
     ...(body.trim_silence === false ? { trimSilence: false } : {}),
+    ...(body.normalize === false ? { normalize: false } : {}),
     manner: readManner(body),
     ...(ownVoice === undefined ? {} : { ownVoice }),
     delivery: readDelivery(body),

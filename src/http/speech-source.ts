@@ -32,6 +32,8 @@ export interface SpokenRequest {
   readonly reference?: VoiceReference;
   /** False: silence around sentences stays. */
   readonly trimSilence?: boolean;
+  /** False: the engine is given the text as it is written. */
+  readonly normalize?: boolean;
 }
 
 /** What decides which engine speaks. */

@@ -20,7 +20,7 @@ export function prepared(
   client: string,
   reference?: VoiceReference,
 ): PreparedSpeech {
-  const { text, format, sampleRate, speed, voice, language, cache, trimSilence, manner } = wish;
+  const { text, format, sampleRate, speed, voice, language, cache, trimSilence, normalize, manner } = wish;
   const plain: SpokenRequest = {
     text,
     container: format.container,
@@ -31,6 +31,7 @@ export function prepared(
     ...(language === undefined ? {} : { language }),
     ...(cache === undefined ? {} : { cache }),
     ...(trimSilence === undefined ? {} : { trimSilence }),
+    ...(normalize === undefined ? {} : { normalize }),
     ...(reference === undefined ? {} : { reference }),
   };
   // Whose wishes are plain need not be told what the engine heeds.

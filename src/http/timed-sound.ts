@@ -93,11 +93,12 @@ class TimedText {
 
   #add(sentences: AudioOutcome['sentences']) {
     const added = sentences.slice(this.#told);
-    const spoken = added.map(({ text }) => text).join(' ');
+    const said = added.map((sentence) => ({ ...sentence, ...sentence.spoken }));
+    const spoken = said.map(({ text }) => text).join(' ');
     const normalized = new CharacterTimeline(this.#told > 0 ? ` ${spoken}` : spoken, this.#endMs);
     this.#told += added.length;
     this.#endMs = added.at(-1)?.endMs ?? this.#endMs;
-    return { alignment: this.#text.push(added), normalized_alignment: normalized.push(added) };
+    return { alignment: this.#text.push(added), normalized_alignment: normalized.push(said) };
   }
 }
 

@@ -4,11 +4,14 @@ import type { WordTime } from './engine.js';
 
 /** Where a sentence lies in the sound that a listener hears, in milliseconds. */
 export interface SentencePlace {
+  /** As it was written. */
   readonly text: string;
   readonly startMs: number;
   readonly endMs: number;
   /** Their times count from the beginning of the whole sound. Empty where the engine tells none. */
   readonly words: readonly WordTime[];
+  /** The words that were said for it, where they differ, and their times. */
+  readonly spoken?: { readonly text: string; readonly words: readonly WordTime[] };
 }
 
 /** What making it took, in milliseconds, summed over its sentences; they overlap, so the sum may exceed the total. */

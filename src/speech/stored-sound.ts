@@ -74,9 +74,13 @@ function parsed(json: string): Pick<Sound, 'contentType' | 'outcome'> | undefine
 
 function isSentence(value: unknown): value is SentencePlace {
   if (!isRecord(value)) return false;
-  const { text, startMs, endMs, words } = value;
-  const places = typeof text === 'string' && isTime(startMs) && isTime(endMs);
-  return places && Array.isArray(words) && words.every(isWord);
+  const { startMs, endMs, spoken } = value;
+  const placed = isTime(startMs) && isTime(endMs) && isTimedText(value);
+  return placed && (spoken === undefined || (isRecord(spoken) && isTimedText(spoken)));
+}
+
+function isTimedText({ text, words }: Record<string, unknown>): boolean {
+  return typeof text === 'string' && Array.isArray(words) && words.every(isWord);
 }
 
 function isWord(value: unknown): value is WordTime {

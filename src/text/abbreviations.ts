@@ -13,6 +13,7 @@ export const NEVER_FINAL = words(`
   vs cf approx esp e.g i.e eg viz
   hr fr dipl-ing priv-doz z.b d.h u.a i.d.r u.u v.a bzw ggf sog inkl exkl zzgl evtl vgl ca bspw insb
   sr sra srta srs sres dña dª exc excmo ilmo p.ej sto sta av avda
+  hd bzgl ehem mtl lfd dt engl gegr verst frl inh bj ggfs zzt o.g abzgl exkl insbes mind einschl gem lt
   m mm pr tél réf env p.ex c.-à-d av bd bld boul adr éd dép cie
   sig sig.ra sigg dott dott.ssa avv prof.ssa gent egr p.es
   p.ex
@@ -32,12 +33,12 @@ export const BEFORE_NUMBER = words(`
 export const SELDOM_FINAL = words(`
   st mt ft ave blvd rd ln sq hwy dept univ assn bros al
   u.s u.s.a u.k u.n e.u d.c l.a n.y b.c a.d p.s ph.d m.d b.a m.a b.sc m.sc ll.m d.d.s r.n c.e.o
-  e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
+  ff e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
 `);
 
 /** Ends the sentence where a capital follows that is not part of a time or a name. */
 export const OFTEN_FINAL = words(`
-  a.m p.m am pm etc inc ltd co corp llc plc jr esq usw usf etc.pp ff ecc т.д т.п др
+  a.m p.m am pm etc inc ltd co corp llc plc jr esq usw usf etc.pp ecc т.д т.п др
 `);
 
 /** What follows a time of day without ending the sentence: "at 3 p.m. Eastern", "5 p.m. Monday". */

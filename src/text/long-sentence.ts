@@ -39,12 +39,14 @@ export function cutLongSentence(text: string, maxLength: number): number {
 const CLINGS_BACK = /[\p{N}\p{Sc}.%°#§+=<>×÷/~–—-]$/u;
 const CLINGS_ON = /^\s*(?:[\p{Sc}%°+=<>×÷/~–—-]|[IVXLC]+(?![\p{L}\p{N}]))/u;
 
+const LEADS_TO_NUMBER = /(?:\p{Lu}\p{L}*|\p{L}{3}|\p{N}\s?\p{L}{1,2}\.?)$/u;
+
 /** What is spoken as one thing is cut only where nothing else can be. */
 function isWithinToken(text: string, cut: number): boolean {
   const before = text.slice(Math.max(0, cut - 200), cut);
   if (before.lastIndexOf('[') > before.lastIndexOf(']')) return true;
-  // "January 15", "page 3", but "… to us | 10 minutes"
-  if (/^\s*\p{N}/u.test(text.slice(cut, cut + 4)) && /(?:\p{Lu}\p{L}*|\p{L}{3})$/u.test(before)) return true;
+  // "January 15", "page 3", "2h 30", but "… to us | 10 minutes"
+  if (/^\s*\p{N}/u.test(text.slice(cut, cut + 4)) && LEADS_TO_NUMBER.test(before.slice(-24))) return true;
   return CLINGS_BACK.test(before) || CLINGS_ON.test(text.slice(cut, cut + 12));
 }
 

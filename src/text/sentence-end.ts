@@ -109,7 +109,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
 function judgeNumber(before: string, following: Following): Judgement {
   if (/(?:^|[\r\n])[\s*_#>-]*\p{N}{1,2}$/u.test(before)) return 'none';
   if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);
-  const lead = /(\p{L}+)\s+\p{N}{1,2}$/u.exec(before)?.[1] ?? '';
+  const lead = /(\p{L}+)\s+\p{N}{1,2}$/u.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
   if (BEFORE_ORDINAL.has(lead.toLowerCase()) && /^\p{L}/u.test(following.word)) {
     return onlyBeforeStarter(following);
   }

@@ -1,8 +1,9 @@
-// Cuts text that may still be arriving into sentences, each as soon as its end is certain.
+// Cuts text that may still be arriving into sentences, or clauses, each as soon as its end is certain.
 //
 // The sentences are the same however the text was cut into tokens: every
 // decision looks at a window of fixed size, or waits until that much is there
 // (or the text has ended).
+import { CLAUSE_MARK, judgeClause } from './clause-end.js';
 import { judgeLineBreak, LINE_BREAK } from './line-break.js';
 import { cutLongSentence } from './long-sentence.js';
 import { judgeStop, STOP_MARK } from './sentence-end.js';
@@ -17,6 +18,8 @@ export interface Sentence {
 }
 
 export interface SentenceStreamOptions {
+  /** What is cut: sentences, or within them also the clauses that can sound by themselves. Default sentences. */
+  readonly unit?: 'sentence' | 'clause';
   /** UTF-16 units of the longest sentence; longer ones are cut at the best place. Default 300. */
   readonly maxLength?: number;
 }
@@ -24,23 +27,37 @@ export interface SentenceStreamOptions {
 const DEFAULT_MAX_LENGTH = 300;
 const SHORTEST_LIMIT = 2; // units of one character: a surrogate pair
 const WINDOW = 64; // units after a mark that a decision may look at
-const CANDIDATE = new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}`, 'gu');
+const MOST_LEAD = 200; // units of a sentence's earlier pieces that its end may depend on
+const CANDIDATES = {
+  sentence: new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}`, 'gu'),
+  clause: new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}|${CLAUSE_MARK.source}`, 'gu'),
+};
+
+/** Where the next piece ends. */
+interface Cut {
+  readonly at: number;
+  /** The sentence goes on behind it. */
+  readonly isWithin: boolean;
+}
 
 export class SentenceStream {
   readonly #maxLength: number;
+  readonly #candidate: RegExp;
+  #lead = ''; // of the sentence that the buffer begins within: what was given out of it
   #buffer = ''; // what has not been given out yet
   #offset = 0; // of the buffer in the whole text
   #scanned = 0; // offset into the buffer: no sentence ends before it
   #lineStart = 0; // of the line that `#scanned` is on; negative when the line began before the buffer
   #ended = false;
 
-  constructor({ maxLength = DEFAULT_MAX_LENGTH }: SentenceStreamOptions = {}) {
+  constructor({ maxLength = DEFAULT_MAX_LENGTH, unit = 'sentence' }: SentenceStreamOptions = {}) {
     if (!Number.isInteger(maxLength) || maxLength < SHORTEST_LIMIT) {
       throw new RangeError(
         `maxLength must be a whole number of at least ${SHORTEST_LIMIT}, not ${maxLength}`,
       );
     }
     this.#maxLength = maxLength;
+    this.#candidate = CANDIDATES[unit];
   }
 
   /** Takes more text; returns the sentences that it completes. */
@@ -60,9 +77,9 @@ export class SentenceStream {
     const sentences: Sentence[] = [];
     for (;;) {
       this.#dropLeadingSpace();
-      const end = this.#nextEnd();
-      if (end === undefined) return sentences;
-      const sentence = this.#give(end);
+      const cut = this.#nextCut();
+      if (cut === undefined) return sentences;
+      const sentence = this.#give(cut);
       if (sentence !== undefined) sentences.push(sentence);
     }
   }
@@ -70,44 +87,50 @@ export class SentenceStream {
   /** The text that decisions may look at: half of a surrogate pair waits for its other half. */
   #visible(): number {
     const length = this.#buffer.length;
-    return !this.#ended && /[\uD800-\uDBFF]$/.test(this.#buffer) ? length - 1 : length;
+    const last = this.#buffer.charCodeAt(length - 1);
+    return !this.#ended && last >= 0xd800 && last <= 0xdbff ? length - 1 : length;
   }
 
-  /** Offset into the buffer at which the first sentence ends, once that is certain. */
-  #nextEnd(): number | undefined {
+  /** Where in the buffer the first piece ends, once that is certain. */
+  #nextCut(): Cut | undefined {
     const visible = this.#visible();
     const limit = this.#maxLength;
     for (;;) {
       const at = this.#nextCandidate(Math.min(visible, limit));
       if (at === undefined) break;
-      const end = this.#judge(at, visible);
-      if (end === 'wait') return undefined;
-      if (end !== 'none') {
-        if (end > limit) break;
-        return end;
+      const verdict = this.#judge(at, visible);
+      if (verdict === 'wait') return undefined;
+      if (verdict !== 'none') {
+        if (verdict.at > limit) break;
+        return verdict;
       }
       this.#pass(at);
     }
-    if (this.#ended && visible <= limit) return visible > 0 ? visible : undefined;
+    if (this.#ended && visible <= limit) return visible > 0 ? { at: visible, isWithin: false } : undefined;
     if (!this.#ended && visible < limit + WINDOW) return undefined;
-    return cutLongSentence(this.#buffer.slice(0, limit + WINDOW), limit);
+    return { at: cutLongSentence(this.#buffer.slice(0, limit + WINDOW), limit), isWithin: true };
   }
 
   #nextCandidate(before: number): number | undefined {
-    CANDIDATE.lastIndex = this.#scanned;
-    const match = CANDIDATE.exec(this.#buffer.slice(0, before));
+    this.#candidate.lastIndex = this.#scanned;
+    const match = this.#candidate.exec(this.#buffer.slice(0, before));
     if (match !== null) return match.index;
     this.#scanned = Math.max(this.#scanned, before);
     return undefined;
   }
 
-  #judge(at: number, visible: number): number | 'none' | 'wait' {
+  #judge(at: number, visible: number): Cut | 'none' | 'wait' {
     const after = this.#buffer.slice(at, Math.min(visible, at + WINDOW));
     const complete = this.#ended || after.length === WINDOW;
-    const verdict = LINE_BREAK.test(after[0] ?? '')
+    const mark = after[0] ?? '';
+    const before = this.#buffer.slice(0, at);
+    const isWithin = CLAUSE_MARK.test(mark);
+    const verdict = LINE_BREAK.test(mark)
       ? judgeLineBreak(after, at - this.#lineStart, complete)
-      : judgeStop({ before: this.#buffer.slice(0, at), after, complete });
-    return typeof verdict === 'number' ? at + verdict : verdict;
+      : isWithin
+        ? judgeClause({ before, after, complete })
+        : judgeStop({ before: this.#lead + before, after, complete });
+    return typeof verdict === 'number' ? { at: at + verdict, isWithin } : verdict;
   }
 
   /** The mark at this offset ends nothing. */
@@ -117,9 +140,10 @@ export class SentenceStream {
     this.#scanned = at + Math.max(space, 1);
   }
 
-  #give(end: number): Sentence | undefined {
+  #give({ at: end, isWithin }: Cut): Sentence | undefined {
     const source = this.#buffer.slice(0, end);
     const start = this.#offset;
+    this.#lead = isWithin ? shortened(`${this.#lead}${source} `) : '';
     this.#advance(end);
     const text = speakable(source);
     if (!/[\p{L}\p{N}]/u.test(text)) return undefined;
@@ -154,11 +178,18 @@ function leadingSpace(text: string): number {
   return text.length - text.trimStart().length;
 }
 
-/** White space as single spaces; without control characters, invisible marks and broken surrogates. */
+/** The beginning and the end of what was given out of a sentence. */
+function shortened(lead: string): string {
+  return lead.length <= MOST_LEAD ? lead : lead.slice(0, MOST_LEAD / 2) + lead.slice(-MOST_LEAD / 2);
+}
+
+// Halves of surrogate pairs, private and unassigned characters, direction marks, invisible marks and operators,
+// tags; joiners stay where they make something visible: in emoji and in scripts that join their letters.
+const UNSPOKEN =
+  /[\p{Cs}\p{Co}\p{Cn}\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]|(?<![\p{Emoji}\p{M}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}])[\u200C\u200D]/gu;
+const SPACES = /[\p{Cc}\s]+/gu;
+
+/** White space and control characters as single spaces; without what nobody says. */
 function speakable(source: string): string {
-  return source
-    .replace(/\p{Cs}/gu, '')
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .replace(/[\u00AD\u200B\u2060\uFEFF]/gu, '')
-    .trim();
+  return source.replace(UNSPOKEN, '').replace(SPACES, ' ').trim();
 }

@@ -30,7 +30,7 @@ function sentence(engine: StreamingEngine, text: string, language = 'en'): Spoke
 test('while a run is spoken its places follow the pace of the voice, and then the share of the characters', async () => {
   const engine = new StreamingEngine({ msPerCharacter: 40 });
   const run = runOf(engine);
-  const [first, second] = [run.add('One is here.'), run.add('Two is there.')];
+  const [first, second] = [run.add({ text: 'One is here.' }), run.add({ text: 'Two is there.' })];
   const told: number[] = [];
   first.onEndsAt = (endAt) => told.push(endAt);
   assert.equal(first.endAt, 12 * 65 * SAMPLES_PER_MS);
@@ -46,7 +46,7 @@ test('while a run is spoken its places follow the pace of the voice, and then th
 test('what was read as part of a sentence stays part of it, and the words of the others count from there', async () => {
   const engine = new StreamingEngine({ msPerCharacter: 40, wordTimes: true });
   const run = runOf(engine);
-  const [first, second] = [run.add('One is here.'), run.add('Two is there.')];
+  const [first, second] = [run.add({ text: 'One is here.' }), run.add({ text: 'Two is there.' })];
   run.end();
   assert.deepEqual(first.words, []);
   run.begin(() => UNHURRIED);
@@ -68,7 +68,7 @@ test('what was read as part of a sentence stays part of it, and the words of the
 
 test('a sentence for which the estimate left no sound was spoken when the one before it was', () => {
   const run = runOf(new StreamingEngine());
-  const segments = [run.add('One is here.'), run.add('Two.')].map((part) => new LineSegment(part.text, part));
+  const segments = [run.add({ text: 'One is here.' }), run.add({ text: 'Two.' })].map((part) => new LineSegment(part, part));
   segments[0]?.encoded({ ...NO_PLACE, frames: 10, samplesIn: 1600 });
   segments[1]?.encoded({ ...NO_PLACE, index: 1, firstFrame: 10, samplesIn: 0 });
   assert.equal(spokenText(segments, 10, 20), 'One is here. Two.');
@@ -82,7 +82,7 @@ test('a pace is learnt from what was heard of a voice', async () => {
   assert.equal(pace.msPerCharacter, 65);
   for (let n = 0; n < 8; n++) {
     const run = runOf(engine, pace);
-    run.add('One is here, and goes on.');
+    run.add({ text: 'One is here, and goes on.' });
     run.end();
     run.begin(() => UNHURRIED);
     await run.synthesized;
@@ -97,11 +97,11 @@ test('a pace is learnt from what was heard of a voice', async () => {
 test('sentences of a writing without spaces are joined without one', async () => {
   const engine = new StreamingEngine();
   const run = runOf(engine);
-  run.add('你好。');
+  run.add({ text: '你好。' });
   run.begin(() => UNHURRIED);
-  run.add('今天好吗？');
-  run.add('Fine.');
-  run.add('Good.');
+  run.add({ text: '今天好吗？' });
+  run.add({ text: 'Fine.' });
+  run.add({ text: 'Good.' });
   run.end();
   await run.synthesized;
   assert.deepEqual(engine.texts, ['你好。今天好吗？Fine. Good.']);
@@ -110,7 +110,7 @@ test('sentences of a writing without spaces are joined without one', async () =>
 test('a run takes what has the same voice, up to the room of its engine, until its text ends', () => {
   const engine = new StreamingEngine({ mostText: 30 });
   const run = runOf(engine);
-  run.add('One is here.');
+  run.add({ text: 'One is here.' });
   assert.equal(run.takes(sentence(engine, 'Two is here, too.')), true); // 30 with the space
   assert.equal(run.takes(sentence(engine, 'Two is here, also.')), false);
   assert.equal(run.takes(sentence(engine, 'Zwölf ist hier.')), true);
@@ -126,7 +126,7 @@ test('a run takes what has the same voice, up to the room of its engine, until i
 test('a run whose engine ends it early takes no more', async () => {
   const engine = new StreamingEngine();
   const run = runOf(engine);
-  run.add('One is here.');
+  run.add({ text: 'One is here.' });
   engine.failsAt = 'One';
   run.begin(() => UNHURRIED);
   await assert.rejects(run.synthesized, { code: 'ENGINE_FAILED' });

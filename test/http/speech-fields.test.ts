@@ -64,12 +64,12 @@ test('what its engine cannot heed is left out and named, never silently dropped'
   assert.equal(answer.statusCode, 200);
   assert.equal(
     answer.headers['x-ignored-fields'],
-    'instruct, top_k, seed, normalize, initial_codec_chunk_frames',
+    'instruct, top_k, seed, initial_codec_chunk_frames',
   );
-  assert.deepEqual(under.speech.requests, [{ ...ASKED, trimSilence: false }]);
+  assert.deepEqual(under.speech.requests, [{ ...ASKED, trimSilence: false, normalize: false }]);
   under.speech.can = { ...ABLE, instruct: false };
   const partly = await ask(under, fields);
-  assert.equal(partly.headers['x-ignored-fields'], 'instruct, normalize, initial_codec_chunk_frames');
+  assert.equal(partly.headers['x-ignored-fields'], 'instruct, initial_codec_chunk_frames');
   assert.deepEqual(under.speech.requests.at(-1)?.options, { topK: 5, seed: 1 });
 });
 

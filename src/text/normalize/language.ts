@@ -125,6 +125,8 @@ export interface Writing {
   readonly beforeNumber: Readonly<Record<string, string>>;
   /** Written in capitals and spelled, although it could be read. */
   readonly spelled: ReadonlySet<string>;
+  /** What is heard behind the letters of "PDFs"; "s" by default. */
+  readonly letterPlural?: string;
   /** Written in capitals and read as a word, although it has no vowel or is short. */
   readonly read: ReadonlySet<string>;
   /** Behind these words (in small letters) a Roman numeral is a number; what kind of one. */

@@ -129,6 +129,7 @@ class Scan {
       spoken !== '' && this.#text[end - 1] === '.' && !spoken.endsWith('.') && endsText(this.#text, end);
     this.#spoken.replace(at, end, stop ? `${spoken}.` : spoken, rule);
     this.#copied = end;
+    this.#reading.tokenEnd = end;
     return end;
   }
 

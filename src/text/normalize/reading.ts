@@ -144,6 +144,8 @@ export class Reading {
   at = 0;
   /** Class of the character at `at`. */
   kind = SPACE;
+  /** Where the last token ended that is spoken in other words: the next one may begin there. */
+  tokenEnd = -1;
   #runAt = -1;
   #runEnd = 0;
 
@@ -153,7 +155,7 @@ export class Reading {
 
   /** The word or number does not begin before this place. */
   get isFresh(): boolean {
-    return !isWordAt(this.text, this.at - 1);
+    return this.at === this.tokenEnd || !isWordAt(this.text, this.at - 1);
   }
 
   /** A piece between white space begins here; opening quotes and brackets may stand before it. */
@@ -185,4 +187,4 @@ export class Reading {
   }
 }
 
-const OPENING = '"\'“‘„«‹([{（「『【《〈*_~¿¡|>,;:，、；：';
+const OPENING = '<"\'“‘„«‹([{（「『【《〈*_~¿¡|>,;:，、；：';

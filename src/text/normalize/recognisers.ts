@@ -41,6 +41,7 @@ export function recognisersOf(language: Language): Recognisers {
     atLetter: [
       ...(own.atLetter ?? []),
       dates.atLetter,
+      times.atLetter,
       quantities.atLetter,
       addresses.atLetter,
       identifiers.atLetter,
@@ -48,7 +49,7 @@ export function recognisersOf(language: Language): Recognisers {
     ],
     atMark: [
       ...(own.atMark ?? []),
-      markdown.atMark,
+      markdown.atMark(language),
       identifiers.atMark,
       quantities.atMark,
       numbers.atMark,

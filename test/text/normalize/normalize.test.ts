@@ -79,7 +79,8 @@ test('full-width forms are read like narrow ones', () => {
 test('spoken text is left alone when it is normalised again', () => {
   for (const language of LANGUAGES) {
     for (const { cases } of behavioursOf(language.tag)) {
-      for (const { spoken } of cases) {
+      // What is left as written may hold digits: v1e6, 0x1F.
+      for (const { spoken } of cases.filter((known) => !/\d/.test(known.spoken))) {
         const again = normalize(spoken, language).text;
         assert.ok(!/\d/.test(again), again);
       }

@@ -1,18 +1,19 @@
 // Reads every *.cases.txt of this folder: "# sentence about behaviour", then one text a line, its sentences parted by " | ".
+// In *.clauses.txt they are parted into clauses, too.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { SentenceStream } from '../../../src/text/sentences.js';
+import { SentenceStream, type SentenceStreamOptions } from '../../../src/text/sentences.js';
 
 const FOLDER = join(
   dirname(fileURLToPath(import.meta.url)), '..', '..', '..', '..', 'test', 'text', 'segmentation',
 ); // prettier-ignore
 
 /** In a case \n stands for a line break, which parts sentences as a space does. */
-function sentences(tokens: Iterable<string>): string[] {
-  const stream = new SentenceStream();
+function sentences(tokens: Iterable<string>, options: SentenceStreamOptions): string[] {
+  const stream = new SentenceStream(options);
   return [...Array.from(tokens, (token) => stream.push(token)).flat(), ...stream.end()].map(
     ({ text }) => text,
   );
@@ -40,15 +41,25 @@ function caseOf(line: string): Case {
   return { text, expected: parts.map((part) => part.trim().replaceAll('\n', ' ')) };
 }
 
-for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.cases.txt')).toSorted()) {
-  for (const [title, cases] of casesOf(file)) {
-    test(`${file.split('.', 1)[0]}: ${title}`, () => {
+const FEWEST = 60; // cases of a language
+
+for (const file of readdirSync(FOLDER).filter((name) => /\.(?:cases|clauses)\.txt$/.test(name)).toSorted()) {
+  const behaviours = casesOf(file);
+  const options = file.endsWith('.clauses.txt') ? { unit: 'clause' as const } : {};
+  for (const [title, cases] of behaviours) {
+    test(`${file.replace(/\.(?:cases\.)?txt$/, '')}: ${title}`, () => {
       const differing = cases.flatMap(({ text, expected }) => {
-        const heard = sentences([text]).join(' | ');
-        assert.equal(sentences(text).join(' | '), heard);
+        const heard = sentences([text], options).join(' | ');
+        assert.equal(sentences(text, options).join(' | '), heard);
         return heard === expected.join(' | ') ? [] : [`${heard}\n  not ${expected.join(' | ')}`];
       });
       assert.ok(differing.length === 0, `${differing.length} differ\n${differing.join('\n')}`);
     });
   }
+
+  if (!file.endsWith('.cases.txt')) continue;
+  test(`${file} has at least ${FEWEST} cases`, () => {
+    const count = [...behaviours.values()].reduce((sum, cases) => sum + cases.length, 0);
+    assert.ok(count >= FEWEST, `${count} cases`);
+  });
 }

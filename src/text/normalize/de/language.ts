@@ -1,6 +1,6 @@
 // German, with gender and case.
 import type { Language } from '../language.js';
-import { postcode, street, wholeEuro } from './own.js';
+import { houseNumber, keyOfTelephone, lasting, officeNumber, postcode, sizes, street, timesAsMuch, wholeEuro } from './own.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
@@ -8,7 +8,7 @@ export const GERMAN: Language = {
   tag: 'de',
   writing: WRITING,
   speech: SPEECH,
-  own: { atDigit: [wholeEuro, postcode], atLetter: [street] },
+  own: { atDigit: [wholeEuro, postcode, lasting, sizes, timesAsMuch, houseNumber, officeNumber], atLetter: [street], atMark: [keyOfTelephone] },
   symbols: {
     inAddress: {
       '@': 'at', '.': 'Punkt', '/': 'Schrägstrich', '\\': 'Backslash', '-': 'Bindestrich', _: 'Unterstrich', ':': 'Doppelpunkt', '#': 'Raute',
@@ -19,7 +19,7 @@ export const GERMAN: Language = {
       '<': 'kleiner als', '>': 'größer als', '<=': 'kleiner gleich', '>=': 'größer gleich', '≤': 'kleiner gleich', '≥': 'größer gleich',
       '≠': 'ungleich', '!=': 'ungleich', '≈': 'ungefähr', '~': 'ungefähr', '±': 'plus minus', '√': 'Wurzel aus', '→': 'nach', '∞': 'unendlich', π: 'Pi',
     },
-    inText: { '&': 'und', '§': 'Paragraf', '©': 'Copyright', '®': '', '™': '', '°': 'Grad', '%': 'Prozent', '→': 'nach', '←': '', '•': '', '†': 'gestorben', '✓': '', '=': 'gleich' },
+    inText: { '&': 'und', '§': 'Paragraf', '©': 'Copyright', '®': '', '™': '', '°': 'Grad', '%': 'Prozent', '→': 'nach', '←': '', '•': '', '†': 'gestorben', '✓': '', '=': 'gleich', '@': 'at', '<': '', '>': '' },
     versionPoint: 'Punkt',
     version: 'Version',
     minus: 'minus',

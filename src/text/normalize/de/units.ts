@@ -107,7 +107,7 @@ export const UNITS: Readonly<Record<string, Noun>> = units({
   'Pkt.': 'm|Punkt|Punkte',
   'g/l': 'n|Gramm pro Liter',
   'mg/l': 'n|Milligramm pro Liter',
-  'l/100_km': 'm|Liter auf einhundert Kilometer',
+  'l/100_km l/100km': 'm|Liter auf einhundert Kilometer',
   'Zi.': 'n|Zimmer',
 });
 
@@ -120,7 +120,7 @@ export const PER: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 
 const POWERS = [
-  ['Tausend|Tausend', 3, 'Tsd. Tsd'],
+  ['Tausend|Tausend', 3, 'Tsd. Tsd T'],
   ['Million|Millionen', 6, 'Mio. Mio Million Millionen'],
   ['Milliarde|Milliarden', 9, 'Mrd. Mrd Milliarde Milliarden'],
   ['Billion|Billionen', 12, 'Bio. Billion Billionen'],

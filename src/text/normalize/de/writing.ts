@@ -23,12 +23,25 @@ const nameOf =
     DATIVE_BEFORE.has(around.previousWord) || around.previousWord === 'den' || around.previousWord === 'für'
       ? oblique
       : nominative;
+const behindOrdinal = (said: string): Saying => (around) => (/\d\. $/.test(around.text.slice(Math.max(0, around.start - 3), around.start)) ? said : undefined); // prettier-ignore
+const behindDigit = (said: string): Saying => (around) => (/\d $/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) ? said : undefined); // prettier-ignore
 const beforeName = (said: string): Saying => (around) => (/^\p{Lu}/u.test(around.nextWord) ? said : undefined); // prettier-ignore
 
+
+/** Letters of formulas and versions. */
+const GREEK: Readonly<Record<string, string>> = {
+  α: 'Alpha', β: 'Beta', γ: 'Gamma', δ: 'Delta', ε: 'Epsilon', ζ: 'Zeta', η: 'Eta', θ: 'Theta', κ: 'Kappa', λ: 'Lambda', μ: 'My', ν: 'Ny', ξ: 'Xi',
+  π: 'Pi', ρ: 'Rho', σ: 'Sigma', τ: 'Tau', φ: 'Phi', χ: 'Chi', ψ: 'Psi', ω: 'Omega', Γ: 'Gamma', Δ: 'Delta', Θ: 'Theta', Λ: 'Lambda', Π: 'Pi', Σ: 'Sigma', Φ: 'Phi', Ψ: 'Psi', Ω: 'Omega',
+}; // prettier-ignore
+
 const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
+  ...GREEK,
+  OG: behindOrdinal('Obergeschoss'), 'OG.': behindOrdinal('Obergeschoss'), UG: behindOrdinal('Untergeschoss'), 'ff.': 'fortfolgende', 'f.': behindDigit('folgende'), 'z. Hd.': 'zu Händen', 'bzgl.': 'bezüglich', 'mtl.': 'monatlich',
+  'lfd.': 'laufende', 'ehem.': 'ehemalige', 'Best.-Nr.': 'Bestellnummer', 'Art.-Nr.': 'Artikelnummer', 'Tel.-Nr.': 'Telefonnummer', 'Kto.-Nr.': 'Kontonummer', 'Kd.-Nr.': 'Kundennummer', 'Rg.-Nr.': 'Rechnungsnummer', 'St.-Nr.': 'Steuernummer',
+  'ggfs.': 'gegebenenfalls', 'u. dgl.': 'und dergleichen', 'u. a. m.': 'und andere mehr', 'zzt.': 'zurzeit', 'dt.': 'deutsch', 'engl.': 'englisch', 'gegr.': 'gegründet', 'verst.': 'verstorben', 'Frl.': 'Fräulein', 'Inh.': 'Inhaber', 'Bj.': 'Baujahr',
   'z. B.': 'zum Beispiel', 'd. h.': 'das heißt', 'u. a.': 'unter anderem', 'u. ä.': 'und Ähnliches', 'o. ä.': 'oder Ähnliches', 'u. Ä.': 'und Ähnliches', 'o. Ä.': 'oder Ähnliches',
   'i. d. R.': 'in der Regel', 'z. T.': 'zum Teil', 'z. Zt.': 'zurzeit', 'z. Z.': 'zurzeit', 'm. E.': 'meines Erachtens', 'u. U.': 'unter Umständen', 's. o.': 'siehe oben',
-  's. u.': 'siehe unten', 'u. v. m.': 'und vieles mehr', 'i. A.': 'im Auftrag', 'i. V.': 'in Vertretung', 'v. a.': 'vor allem', 'o. g.': 'oben genannt', 'n. Chr.': 'nach Christus',
+  's. u.': 'siehe unten', 'u. v. m.': 'und vieles mehr', 'i. A.': 'im Auftrag', 'i. V.': 'in Vertretung', 'v. a.': 'vor allem', 'o. g.': 'oben genannten', 'n. Chr.': 'nach Christus',
   'v. Chr.': 'vor Christus', 'e. V.': 'E V', 'a. D.': 'außer Dienst', 'd. J.': 'des Jahres', 'b. Bed.': 'bei Bedarf', 'i. H. v.': 'in Höhe von', 'm. a. W.': 'mit anderen Worten', 'u. s. w.': 'und so weiter',
   'usw.': 'und so weiter', 'etc.': 'et cetera', 'bzw.': 'beziehungsweise', 'ca.': 'circa', 'evtl.': 'eventuell', 'ggf.': 'gegebenenfalls', 'inkl.': 'inklusive', 'exkl.': 'exklusive',
   'zzgl.': 'zuzüglich', 'abzgl.': 'abzüglich', 'vgl.': 'vergleiche', 'sog.': 'sogenannt', 'bspw.': 'beispielsweise', 'max.': 'maximal', 'min.': 'minimal', 'mind.': 'mindestens',
@@ -60,6 +73,7 @@ export const WRITING: Writing = {
   },
   telephone: {
     patterns: [
+      /11[67] ?\d{3}(?![\d,]|\.\d)/y,
       /\(0\d{2,5}\) ?\d{2,8}(?:[ -]\d{1,6}){0,4}(?![\d,])/y,
       /0\d{2,5}(?: ?[/–-] ?| )\d{2,8}(?:[ -]\d{1,6}){0,4}(?![\d,]|\.\d)/y,
     ],
@@ -75,7 +89,7 @@ export const WRITING: Writing = {
   beforeNumber: {
     'Nr.': 'Nummer', 'Nrn.': 'Nummern', '#': 'Nummer', 'S.': 'Seite', 'Abs.': 'Absatz', 'Art.': 'Artikel', 'Kap.': 'Kapitel', 'Bd.': 'Band', 'Abb.': 'Abbildung',
     'Tab.': 'Tabelle', 'Ziff.': 'Ziffer', 'Tel.': 'Telefon', 'Fig.': 'Figur', '§': 'Paragraf', '§§': 'Paragrafen', 'Pos.': 'Position', 'ca.': 'circa', 'Kl.': 'Klasse', 'Gl.': 'Gleis',
-    'Rn.': 'Randnummer', 'Zi.': 'Zimmer', 'Bl.': 'Blatt', 'Sp.': 'Spalte', 'Aufl.': 'Auflage', 'Hausnr.': 'Hausnummer', 'Kto.': 'Konto', 'Az.': 'Aktenzeichen', 'V.': 'Version', 'vgl.': 'vergleiche', 'Nr': 'Nummer',
+    'Rn.': 'Randnummer', 'Zi.': 'Zimmer', 'Bl.': 'Blatt', 'Sp.': 'Spalte', 'Aufl.': 'Auflage', 'Hausnr.': 'Hausnummer', 'Kto.': 'Konto', 'Az.': 'Aktenzeichen', 'V.': 'Version', 'vgl.': 'vergleiche', 'Nr': 'Nummer', KW: 'Kalenderwoche',
   },
   spelled: words(`
     EU USA UN ADAC AG KG BMW VW AOK ARD ZDF CDU CSU SPD FDP AFD AfD BKA BND BGB BRD DB DDR DGB DHL DIN DKB DNA DRK DSL DVD EDV EKG EZB FAQ FBI GPS HIV IBAN_

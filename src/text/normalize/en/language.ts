@@ -1,6 +1,7 @@
 // English, American where the two differ and the text does not say.
 import type { Language } from '../language.js';
-import { feetAndInches, httpStatus, place, rating } from './own.js';
+import { houseInDirection, keyOfTelephone, openingHours, shortYear, state, textedTo } from './announcements.js';
+import { feetAndInches, httpStatus, inches, lasting, place, rating, shortDate, sizes, timesAsMuch } from './own.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
@@ -8,7 +9,11 @@ export const ENGLISH: Language = {
   tag: 'en',
   writing: WRITING,
   speech: SPEECH,
-  own: { atDigit: [httpStatus, feetAndInches, rating, place] },
+  own: {
+    atDigit: [httpStatus, feetAndInches, inches, rating, place, shortDate, lasting, sizes, timesAsMuch, textedTo, houseInDirection, openingHours],
+    atLetter: [state],
+    atMark: [keyOfTelephone, shortYear],
+  },
   symbols: {
     inAddress: {
       '@': 'at', '.': 'dot', '/': 'slash', '\\': 'backslash', '-': 'dash', _: 'underscore', ':': 'colon', '#': 'hash',
@@ -22,7 +27,7 @@ export const ENGLISH: Language = {
     },
     inFront: { '<': 'less than', '>': 'more than', '<=': 'at most', '>=': 'at least', '≤': 'at most', '≥': 'at least', '≈': 'approximately' },
     inText: {
-      '&': 'and', '§': 'section', '©': 'copyright', '®': '', '™': '', '°': 'degrees', '%': 'percent', '→': 'to', '←': '', '•': '', '†': '', '✓': '', '=': 'equals',
+      '&': 'and', '§': 'section', '©': 'copyright', '®': '', '™': '', '°': 'degrees', '%': 'percent', '→': 'to', '←': '', '•': '', '†': '', '✓': '', '=': 'equals', '@': 'at', '<': '', '>': '',
     },
     versionPoint: 'point',
     version: 'version',

@@ -142,6 +142,11 @@ function sayYear(digits: string, around: Around, sure: boolean): string | undefi
     : year(digits);
 }
 
+/** Digits one by one; the letters of 1-800-FLOWERS as a word. */
+function sayGroup(group: string): string {
+  return /^[A-Z]{4,}$/.test(group) && /[AEIOUY]/.test(group) ? group.toLowerCase() : spellDigits(group);
+}
+
 export const SPEECH: Speech = {
   number: (numeral) => decimal(numeral),
   ordinal: (digits, _around, mark) => (mark === '' ? `the ${ordinal(digits)}` : ordinal(digits)), // Henry the eighth
@@ -161,5 +166,5 @@ export const SPEECH: Speech = {
     exponent === '2' ? 'squared' : exponent === '3' ? 'cubed' : `to the power of ${cardinal(exponent)}`,
   range: (from, to, around) => `${from} ${rangeWord(around)} ${to}`,
   score: (home, guest) => `${home} to ${guest}`,
-  telephone: (groups, plus) => (plus ? 'plus ' : '') + groups.map(spellDigits).join(', '),
+  telephone: (groups, plus) => (plus ? 'plus ' : '') + groups.map(sayGroup).join(', '),
 };

@@ -16,7 +16,7 @@ function units(list: Readonly<Record<string, string>>): Record<string, Noun> {
   const found: Record<string, Noun> = {};
   for (const [written, named] of Object.entries(list)) {
     const [one = '', many] = named.split('|');
-    for (const form of written.split(' ')) found[form] = noun(one, many ?? SAME[one] ?? `${one}s`);
+    for (const form of written.split(' ')) found[form.replaceAll('_', ' ')] = noun(one, many ?? SAME[one] ?? `${one}s`);
   }
   return found;
 }
@@ -35,6 +35,11 @@ export const UNITS: Readonly<Record<string, Noun>> = units({
   'yd yd. yds': 'yard',
   'ft ft.': 'foot|feet',
   'in.': 'inch|inches',
+  'sq_ft sq._ft. sq._ft ft² ft2 sqft': 'square foot|square feet',
+  'sq_mi sq._mi.': 'square mile',
+  'sq_m sq._m sq._m.': 'square meter',
+  'cu_ft cu._ft.': 'cubic foot|cubic feet',
+  kt: 'knot',
   'km² km2': 'square kilometer',
   'm² m2 sqm': 'square meter',
   'cm² cm2': 'square centimeter',
@@ -52,7 +57,7 @@ export const UNITS: Readonly<Record<string, Noun>> = units({
   t: 'ton',
   'lb lbs lb. lbs.': 'pound',
   'oz oz.': 'ounce',
-  'fl oz': 'fluid ounce',
+  'fl_oz fl._oz.': 'fluid ounce',
   'l L': 'liter',
   'ml mL': 'milliliter',
   'cl cL': 'centiliter',

@@ -1,5 +1,6 @@
 // How English is written, as data.
 import type { Saying, Writing } from '../language.js';
+import type { Around } from '../reading.js';
 import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, PER, UNITS } from './units.js';
 
 function words(list: string): ReadonlySet<string> {
@@ -27,13 +28,38 @@ const saintOrStreet: Saying = (around) => {
   return STREET_BEFORE.test(word) ? 'Street' : undefined;
 };
 
+function inStreetOrSaint(around: Around): string | undefined {
+  const street = inStreet('Street');
+  const found = typeof street === 'string' ? street : street(around);
+  return found ?? (/^\p{Lu}\p{Ll}/u.test(around.nextWord) && !/^\p{L}/u.test(around.previousWord) ? 'Saint' : undefined);
+}
+
 /** Dr. is a doctor before a name and a drive behind one. */
 const doctorOrDrive: Saying = (around) => {
   if (/^\p{Lu}/u.test(around.nextWord)) return 'Doctor';
   return around.previousWord === '' ? 'Doctor' : 'Drive';
 };
 
+
+/** Letters of formulas and versions. */
+const GREEK: Readonly<Record<string, string>> = {
+  α: 'alpha', β: 'beta', γ: 'gamma', δ: 'delta', ε: 'epsilon', ζ: 'zeta', η: 'eta', θ: 'theta', κ: 'kappa', λ: 'lambda', μ: 'mu', ν: 'nu', ξ: 'xi',
+  π: 'pi', ρ: 'rho', σ: 'sigma', τ: 'tau', φ: 'phi', χ: 'chi', ψ: 'psi', ω: 'omega', Γ: 'gamma', Δ: 'delta', Θ: 'theta', Λ: 'lambda', Π: 'pi', Σ: 'sigma', Φ: 'phi', Ψ: 'psi', Ω: 'omega',
+}; // prettier-ignore
+
+/** Main St without its stop, where a number stands before the name. */
+const inStreet = (said: string): Saying => (around) =>
+  /\d\S{0,3} (?:[\p{Lu}\d][\p{L}.\d]* ){1,3}$/u.test(around.text.slice(Math.max(0, around.start - 40), around.start)) ? said : undefined;
+const beforeCapital = (said: string): Saying => (around) =>
+  /^\d/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) && /^\p{Lu}\p{Ll}/u.test(around.nextWord) ? said : undefined;
+const beforeDigit = (said: string): Saying => (around) => (/^ \d/.test(around.text.slice(around.end, around.end + 2)) ? said : undefined);
+const behindDigit = (said: string): Saying => (around) => (/\d $/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) ? said : undefined);
+
 const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
+  ...GREEK,
+  St: (around) => inStreetOrSaint(around), Ave: inStreet('Avenue'), Rd: inStreet('Road'), Ln: inStreet('Lane'), Blvd: inStreet('Boulevard'), Ct: inStreet('Court'), Pkwy: inStreet('Parkway'),
+  'N.': beforeCapital('North'), 'S.': beforeCapital('South'), 'E.': beforeCapital('East'), 'W.': beforeCapital('West'), Apt: beforeDigit('Apartment'), Ste: beforeDigit('Suite'), Hwy: beforeDigit('Highway'), Rte: beforeDigit('Route'), 'Rt.': beforeDigit('Route'),
+  BC: behindDigit('B C'), BCE: behindDigit('B C E'), AD: beforeDigit('A D'), 'M-F': 'Monday to Friday', 'M–F': 'Monday to Friday',
   'Mr.': 'Mister', Mr: 'Mister', 'Mrs.': 'Missus', Mrs: 'Missus', 'Ms.': 'Miz', 'Dr.': doctorOrDrive, Dr: (around) => (/^\p{Lu}/u.test(around.nextWord) ? 'Doctor' : undefined),
   'Prof.': 'Professor', 'Rev.': 'Reverend', 'Hon.': 'Honorable', 'Gen.': 'General', 'Col.': 'Colonel', 'Capt.': 'Captain', 'Lt.': 'Lieutenant',
   'Sgt.': 'Sergeant', 'Maj.': 'Major', 'Cmdr.': 'Commander', 'Sen.': 'Senator', 'Rep.': 'Representative', 'Gov.': 'Governor', 'Pres.': 'President',
@@ -96,8 +122,9 @@ export const WRITING: Writing = {
     'ext.': 'extension', 'Ext.': 'Extension', ext: 'extension', 'Apt.': 'Apartment', 'Rm.': 'Room', 'Ste.': 'Suite', 'approx.': 'approximately',
     'c.': 'circa', 'ca.': 'circa', 'Tel.': 'telephone', 'tel.': 'telephone', 'Rte.': 'Route', 'para.': 'paragraph',
   },
+  letterPlural: "'s",
   spelled: words(`
-    USA US UK EU UN AI API URL IBM FBI CIA ATM CEO CFO CTO COO FAQ IT ID IP TV PC DVD CD USB GPS SMS PDF HTML CSS HTTP HTTPS XML SQL
+    ISBN VIN SKU ISP USA US UK EU UN AI API URL IBM FBI CIA ATM CEO CFO CTO COO FAQ IT ID IP TV PC DVD CD USB GPS SMS PDF HTML CSS HTTP HTTPS XML SQL
     VIP DIY DNA RNA ER ICU AC DC EV HR PR QA UI UX OS iOS VPN LLC ISO IEEE IRS NFL NBA MLB NHL BBC CNN NBC ABC CBS MIT UCLA NYC
     EMEA APAC SUV AM FM PIN_ IoT SDK CLI GPU CPU RAM_ SSD HDD LED LCD OEM ROI_ KPI MRI EKG ECG ETA AKA USPS UPS IPO GDP IMF WHO_ EPA
     FDA CDC DOJ FCC FTC SEC IVR DOB SSN OTP APR_ EIN AAA IPA UFO AWS EC2 S3 IEC TTS ASR OCR LLM
@@ -121,5 +148,5 @@ export const WRITING: Writing = {
   linking: words('is in number no code of was are with'),
   decadeMark: "['’]?s",
   yearAfter: words('in since year by until from after before during early late mid circa of spring summer autumn fall winter copyright class'),
-  scoreWords: words('won win wins lost lose beat beats score scored final victory defeat lead leads led tied tie draw drew game match goals defeated'),
+  scoreWords: words('won win wins lost lose beat beats score scored final victory defeat lead leads led tied tie draw drew game match goals defeated vote votes voted record series majority decision ruling'),
 }; // prettier-ignore

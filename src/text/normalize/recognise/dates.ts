@@ -1,5 +1,5 @@
 // Dates: in figures (15.01.2024, 1/15/2024, 2024-01-15) and with the name of a month.
-import { isWordAt } from '../characters.js';
+import { isDigitAt, isWordAt } from '../characters.js';
 import type { Language, WrittenDate } from '../language.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
@@ -7,6 +7,10 @@ import type { Found, Reading, Recogniser } from '../reading.js';
 const ISO = /(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|[-/.]\d)/y;
 const FIGURES = /(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})?(?!\d|[-/]\d|\.\d)/y;
 const SPACED = /(\d{1,2})\. (\d{1,2})\. ?(\d{4})(?!\d)/y;
+const MONTH_OF_YEAR = /(0[1-9]|1[0-2])\/((?:19|20)\d\d)(?![\d/]|[.,]\d)/y;
+// A log's date goes on with its time.
+const STAMP = /(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}(?::\d{2})?)(?:[.,]\d{1,9})?(Z|[+-]\d{2}:?\d{2})?(?![\p{L}\p{N}])/uy;
+const DASH = /( ?)[-–]\1/y;
 const YEAR = '(?:1\\d{3}|20\\d{2})';
 
 export class Dates {
@@ -14,6 +18,7 @@ export class Dates {
   readonly #dayMonth: RegExp | undefined;
   readonly #monthDay: RegExp | undefined;
   readonly #monthYear: RegExp;
+  readonly #monthRange: RegExp;
   readonly #weekdayRange: RegExp;
   readonly #weekdayAlone: RegExp;
   readonly #months = new Map<string, number>();
@@ -42,21 +47,94 @@ export class Dates {
     this.#weekdayRange = new RegExp(`${weekday} ?[-–] ?${weekday}`, 'uy');
     // With its stop it is followed by a word in small letters, too: "So." alone may be anything.
     this.#weekdayAlone = new RegExp(`${weekday}(?:(?=,? ?\\d{1,2}[.:/\\s])|(?<=\\.)(?=,|/| ?\\p{Ll}))`, 'uy');
+    this.#monthRange = new RegExp(`${name} ?[-–] ?${name}${year}`, 'iuy');
     this.#monthYear = new RegExp(`${name}${between}(${YEAR})(?!\\d|[.,:]\\d)`, 'iuy');
   }
 
   readonly atDigit: Recogniser = (reading) => {
     if (!reading.isFresh || /[-/.,:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
-    return this.#iso(reading) ?? this.#figures(reading) ?? this.#named(reading);
+    return this.#stamp(reading) ?? this.#dateOrTwo(reading, this.#dateAtDigit(reading));
   };
+
+  #dateAtDigit(reading: Reading): Found | undefined {
+    return (
+      this.#iso(reading) ?? this.#figures(reading) ?? this.#monthOfYear(reading) ?? this.#named(reading)
+    );
+  }
 
   readonly atLetter: Recogniser = (reading) => {
     if (!reading.isFresh) return undefined;
     const word = reading.text.slice(reading.at, reading.runEnd).toLowerCase();
     if (this.#weekdays.has(word) || this.#weekdays.has(`${word}.`)) return this.#weekday(reading);
-    if (!this.#months.has(word) && !this.#months.has(`${word}.`)) return undefined;
-    return this.#monthFirst(reading);
+    if (!this.#isMonth(reading)) return undefined;
+    return this.#monthsOnly(reading) ?? this.#dateOrTwo(reading, this.#monthFirst(reading));
   };
+
+  /** Dec. 24–Jan. 2 · 01.01.–31.03. */
+  #dateOrTwo(reading: Reading, first: Found | undefined): Found | undefined {
+    if (first === undefined) return undefined;
+    const dash = reading.match(DASH, first.end);
+    if (dash === undefined) return first;
+    const { at } = reading;
+    reading.at = first.end + dash[0].length;
+    const second = isDigitAt(reading.text, reading.at)
+      ? this.#dateAtDigit(reading)
+      : this.#isMonth(reading)
+        ? this.#monthFirst(reading)
+        : undefined;
+    reading.at = at;
+    if (second === undefined) return first;
+    const around = reading.around(second.end);
+    return { ...second, spoken: this.#language.speech.range(first.spoken, second.spoken, around) };
+  }
+
+  /** 2024-01-15T14:30:00Z: the time is spoken as one behind the date. */
+  #stamp(reading: Reading): Found | undefined {
+    const match = reading.match(STAMP);
+    const [, year = '', month = '', day = ''] = /^(\d+)-(\d+)-(\d+)$/.exec(match?.[1] ?? '') ?? [];
+    if (match === undefined) return undefined;
+    const [hours = '', minutes = ''] = (match[2] ?? '').split(':');
+    const { speech } = this.#language;
+    const end = reading.at + match[0].length;
+    const date = this.#say(reading, end, { day, month: Number(month), year, style: 'numeric' });
+    const zone = match[3] === 'Z' ? { zone: speech.letters('UTC') } : {};
+    const time = speech.time({ hours: withoutZeros(hours), minutes, ...zone }, reading.around(end));
+    if (date === undefined || time === undefined) return undefined;
+    return { end, spoken: `${date.spoken}, ${time}`, rule: 'date' };
+  }
+
+  /** 08/2027 */
+  #monthOfYear(reading: Reading): Found | undefined {
+    const match = reading.match(MONTH_OF_YEAR);
+    if (match === undefined) return undefined;
+    const [written, month = '', year = ''] = match;
+    return this.#say(reading, reading.at + written.length, { month: Number(month), year, style: 'numeric' });
+  }
+
+  /** Jan-Mar 2024 */
+  #monthsOnly(reading: Reading): Found | undefined {
+    const match = reading.match(this.#monthRange);
+    if (match === undefined) return undefined;
+    const [written, from = '', to = '', year] = match;
+    const end = reading.at + written.length;
+    const [first, last] = [this.#monthName(from), this.#monthName(to)];
+    if (first === undefined || last === undefined || isWordAt(reading.text, end)) return undefined;
+    const { speech } = this.#language;
+    const around = reading.around(end);
+    const full =
+      year === undefined ? last : speech.date({ ...this.#month(to), year, style: 'name' }, around);
+    return full === undefined ? undefined : { end, spoken: speech.range(first, full, around), rule: 'date' };
+  }
+
+  #monthName(written: string): string | undefined {
+    const { month } = this.#month(written);
+    return month === undefined ? undefined : this.#language.writing.dates.months[month - 1]?.[0];
+  }
+
+  #isMonth(reading: Reading): boolean {
+    const word = reading.text.slice(reading.at, reading.runEnd).toLowerCase();
+    return this.#months.has(word) || this.#months.has(`${word}.`);
+  }
 
   /** Mon-Fri · Mo.–Fr. · Tues., Jan. 5 */
   #weekday(reading: Reading): Found | undefined {
@@ -97,7 +175,7 @@ export class Dates {
     // Without its year only 15.01. is a date: 1/2 is a fraction, 1-2 a range.
     if (order === undefined || (year === undefined && mark !== '.')) return undefined;
     const [day, month] = order === 'mdy' ? [two, one] : [one, two];
-    const swapped = Number(month) > 12 && Number(day) <= 12 && mark !== '.';
+    const swapped = Number(month) > 12 && Number(day) <= 12 && (mark !== '.' || year?.length === 4);
     const end = reading.at + written.length;
     return this.#say(reading, end, {
       day: swapped ? month : day,

@@ -96,7 +96,7 @@ export class Identifiers {
       ?? (keyed ? reading.match(ANY_TELEPHONE) : undefined); // prettier-ignore
     if (match === undefined) return undefined;
     const [written] = match;
-    const groups = written.match(/\d+/g) ?? [];
+    const groups = written.match(/\d+|\p{Lu}+/gu) ?? []; // 1-800-FLOWERS
     const digits = groups.join('').length;
     if (digits < 3 || digits > 17 || isWordAt(reading.text, reading.at + written.length)) return undefined;
     const spoken = this.#language.speech.telephone(groups, written.includes('+'));
@@ -119,8 +119,9 @@ export class Identifiers {
     return { end: reading.at + written.length, spoken, rule: 'identifier' };
   }
 
-  /** 10K likes are ten thousand, 4K is a format. */
+  /** 10K likes are ten thousand, 4K is a format; 5USD is money. */
   #isMagnitude(reading: Reading, written: string): boolean {
+    if (/^\d+[A-Z]{3}$/.test(written)) return this.#language.writing.currencies[written.slice(-3)] !== undefined;
     if (!/^\d{2,}\p{L}$/u.test(written)) return false;
     if (this.#language.writing.magnitudes[written.slice(-1)] === undefined) return false;
     return /^\p{Ll}/u.test(reading.around(reading.at + written.length).nextWord);

@@ -12,10 +12,17 @@ const BULLET = /[-*+•‣◦·▪–—][ \t]+(?:\[[ xX]\][ \t]+)?/y;
 const QUOTE = /(?:>[ \t]?){1,8}/y;
 const LINK = /!?\[(?=[^\]\n[]{1,200}\]\([^)\s]{1,500}(?: "[^"\n]{0,100}")?\))/y;
 const LINK_END = /\]\([^)\s]{1,500}(?: "[^"\n]{0,100}")?\)/y;
-const REFERENCE = /\[\^?\d{1,3}\](?!\()/y;
+const REFERENCE = /(?:\[\^?\d{1,3}\])+(?!\()/y;
+const FOOTNOTE = /\[\^[\w-]{1,20}\](?!\()/y;
 const TAG =
   /<\/?(?:b|i|u|s|em|strong|br|p|ul|ol|li|code|pre|a|span|div|h[1-6]|sub|sup)(?: [^<>\n]{0,200})?\/?>/iy;
 const CELL = / ?\|[ |]*/y;
+
+const ESCAPE = /\\(?:[()[\]]|(?=[!-/:-@[-`{-~]))/y;
+const AUTOLINK = /<(?=(?:https?:\/\/|mailto:|www\.|[\w.+-]{1,64}@)[^\s<>]{1,300}>)/y;
+const ENTITY = /&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,7})|#x([\da-f]{1,6}));/iy;
+const ENTITIES: Readonly<Record<string, string>> = { lt: '', gt: '', quot: '"', apos: "'", nbsp: ' ' };
+const SOURCE = /【[^】\n]{0,40}】/y; // 【4:0†source】
 
 const NUMBERED = /(\d{1,3})[.)](?=\s)/y;
 const TABLE_RULE = /\|?[ :|-]*-{2}[ :|-]*(?=\n|$)/y;
@@ -36,9 +43,13 @@ export function atDigit(language: Language): Recogniser {
 }
 
 /** Dropped marks; in a table a comma parts the cells. */
-export const atMark: Recogniser = (reading) => {
-  const mark = reading.text[reading.at] ?? '';
-  switch (mark) {
+export function atMark(language: Language): Recogniser {
+  return (reading) => (reading.text[reading.at] === '&' ? entity(reading, language) : mark(reading));
+}
+
+function mark(reading: Reading): Found | undefined {
+  const sign = reading.text[reading.at] ?? '';
+  switch (sign) {
     case '*':
     case '_':
     case '~':
@@ -47,7 +58,7 @@ export const atMark: Recogniser = (reading) => {
       return fence(reading) ?? dropped(reading, TICKS);
     case '[':
     case '!':
-      return dropped(reading, LINK) ?? (mark === '[' ? reference(reading) : undefined);
+      return dropped(reading, LINK) ?? (sign === '[' ? (dropped(reading, FOOTNOTE) ?? reference(reading)) : undefined);
     case ']':
       return dropped(reading, LINK_END);
     case '#':
@@ -55,13 +66,40 @@ export const atMark: Recogniser = (reading) => {
     case '>':
       return lineMark(reading, QUOTE);
     case '<':
-      return dropped(reading, TAG);
+      return tag(reading) ?? dropped(reading, AUTOLINK);
+    case '\\':
+      return dropped(reading, ESCAPE);
+    case '【':
+      return dropped(reading, SOURCE);
     case '|':
       return cell(reading);
     default:
-      return /[-+•‣◦·▪–—]/u.test(mark) ? lineMark(reading, BULLET) : undefined;
+      return /[-+•‣◦·▪–—]/u.test(sign) ? lineMark(reading, BULLET) : undefined;
   }
-};
+}
+
+/** What begins a line or block of HTML parts words. */
+function tag(reading: Reading): Found | undefined {
+  const found = dropped(reading, TAG);
+  const isBlock = /^<\/?(?:br|p|ul|ol|li|div|h\d)\b/i.test(reading.text.slice(reading.at, reading.at + 6));
+  return found && isBlock ? { ...found, spoken: ' ' } : found;
+}
+
+/** What a program wrote for a character of HTML. */
+function entity(reading: Reading, { symbols }: Language): Found | undefined {
+  const match = reading.match(ENTITY);
+  if (match === undefined) return undefined;
+  const [written, name, decimal, hexadecimal = ''] = match;
+  const code = Number.parseInt(decimal ?? hexadecimal, decimal === undefined ? 16 : 10);
+  const known = name === undefined ? characterOf(code) : ENTITIES[name.toLowerCase()];
+  const spoken = name?.toLowerCase() === 'amp' || known === '&' ? symbols.inText['&'] : known;
+  return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'markdown' };
+}
+
+function characterOf(code: number): string | undefined {
+  const scalar = code >= 0x20 && code <= 0x10_ffff && !(code >= 0xd800 && code <= 0xdfff);
+  return scalar ? String.fromCodePoint(code).replace(/\s/u, ' ') : undefined;
+}
 
 function dropped(reading: Reading, pattern: RegExp): Found | undefined {
   const match = reading.match(pattern);

@@ -6,6 +6,7 @@ import type { Found, Reading, Recogniser } from '../reading.js';
 import { isNear } from './identifiers.js';
 
 const GROUPS = /\d{1,8}(?:-\d{1,8}){2,8}(?![\p{L}\p{N}-])/uy;
+const CARD = /\d{4}(?: \d{4}){2,4}(?![\p{L}\p{N}]|[.,]\d| \d{4}(?!\d))/uy;
 const RATIO = /(\d{1,3}):(\d{1,3})(?![\d:]|\.\d)/y;
 const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\d-–/]|\.\d)/y;
 const YEARS = /(1\d{3}|20\d\d)([-–/])(\d\d|\d{4})(?![\d/.-]\d|\d)/y;
@@ -132,9 +133,9 @@ export class Numbers {
     return near.some((word) => scoreWords.has(word.toLowerCase()));
   }
 
-  /** 123-45-6789: more than two groups are no range. */
+  /** 123-45-6789, 4111 1111 1111 1111: more than two groups are no range. */
   #grouped(reading: Reading): Found | undefined {
-    const match = reading.match(GROUPS);
+    const match = reading.match(GROUPS) ?? reading.match(CARD);
     if (match === undefined) return undefined;
     return { end: reading.at + match[0].length, spoken: this.#groups(match[0]), rule: 'digits' };
   }

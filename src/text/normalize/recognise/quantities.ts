@@ -13,6 +13,7 @@ interface QuantityAt {
 
 const RANGE_MARK = /( ?)([-–—~～〜])\1/y;
 const FRACTION = /(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|\.\d)(?!\p{L}(?!\s|\p{P}|$))/uy;
+const REPEATABLE: ReadonlySet<Rule> = new Set<Rule>(['percent', 'measure', 'currency']);
 const SIGN = /[-−+±]/;
 const MINUS = /[-−–]/;
 const MIXED_FRACTION = /[ -](\d{1,3})[/⁄](\d{1,4})(?![\d/⁄\p{L}])/uy;
@@ -52,7 +53,7 @@ export class Quantities {
   /** 5 · 5 km · 5-10 % · 3.5 million euros */
   readonly atDigit: Recogniser = (reading) => {
     if (!reading.isFresh) return undefined;
-    return this.#fraction(reading) ?? this.#amount(reading, reading.at, false);
+    return this.#fraction(reading) ?? this.#compound(reading) ?? this.#amountOrTwo(reading);
   };
 
   /** -5 · +3 °C · $5 · -$5 · ±2 · .5 · ½ cup */
@@ -135,8 +136,36 @@ export class Quantities {
     return this.#money(reading, read, literal.value);
   }
 
+  /** 5%-6% · 10 € – 20 €: two amounts of one kind. */
+  #amountOrTwo(reading: Reading): Found | undefined {
+    const first = this.#amount(reading, reading.at, false);
+    if (first === undefined || !REPEATABLE.has(first.rule)) return first;
+    RANGE_MARK.lastIndex = first.end;
+    const mark = RANGE_MARK.exec(reading.text);
+    const at = first.end + (mark?.[0].length ?? 0);
+    if (mark === null || !isDigitAt(reading.text, at)) return first;
+    const second = this.#amount(reading, at, false);
+    if (second?.rule !== first.rule) return first;
+    const { speech } = this.#language;
+    return { ...second, spoken: speech.range(first.spoken, second.spoken, reading.around(second.end)) };
+  }
+
+  /** A 5-km run: the unit hangs on its number, in the singular. */
+  #compound(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const read = this.#numeralAt(text, at);
+    if (read === undefined || text[read.end] !== '-') return undefined;
+    const unit = this.#units.at(text, read.end + 1);
+    if (unit === undefined || !/^\p{Ll}{2,}$/u.test(unit.written)) return undefined;
+    const end = read.end + 1 + unit.written.length;
+    const number = this.#language.speech.number(read.numeral, reading.around(read.end));
+    return { end, spoken: `${number}-${unit.value.forms[0] ?? unit.written}`, rule: 'measure' };
+  }
+
   #currencyAt(text: string, at: number): { written: string; value: Currency; end: number } | undefined {
-    const literal = this.#currencies.at(text, at);
+    const code = text.slice(at, at + 3);
+    const known = isDigitAt(text, at + 3) && /^[A-Z]{3}$/.test(code) ? this.#language.writing.currencies[code] : undefined;
+    const literal = known === undefined ? this.#currencies.at(text, at) : { written: code, value: known }; // USD5
     return literal && { ...literal, end: at + literal.written.length };
   }
 
@@ -203,9 +232,14 @@ export class Quantities {
     if (range !== undefined) end = range.end;
     const magnitude = this.#magnitudeAt(text, end);
     if (magnitude !== undefined) end = magnitude.end;
+    const second = magnitude === undefined || range !== undefined ? undefined : this.#rangeAt(text, { ...first, end }, sign);
+    const same = second === undefined ? undefined : this.#magnitudeAt(text, second.end); // $1.2M–$1.5M
+    const isRange = same !== undefined && same.value.power === magnitude?.value.power;
+    if (isRange) end = same.end;
+    const to = range ?? (isRange ? second : undefined);
     const quantity: Quantity = {
       number,
-      ...(range && { to: range.numeral }),
+      ...(to && { to: to.numeral }),
       ...(magnitude && { magnitude: magnitude.value }),
     };
     return { quantity, end };
@@ -248,7 +282,9 @@ export class Quantities {
   ): { value: NonNullable<Quantity['magnitude']>; end: number } | undefined {
     const at = skipSpaces(text, from);
     const literal = this.#magnitudes.at(text, at);
-    if (literal === undefined || (literal.written.length === 1 && at > from)) return undefined;
-    return { value: literal.value, end: at + literal.written.length };
+    if (literal === undefined) return undefined;
+    const end = at + literal.written.length;
+    const attached = at === from || literal.written.length > 1 || this.#currencyAt(text, end) !== undefined; // 5 M€
+    return attached ? { value: literal.value, end } : undefined;
   }
 }

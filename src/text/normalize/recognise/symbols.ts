@@ -4,6 +4,10 @@ import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 
 const REPEATED = /([!?！？])(?:\s?[!?！？])+|,{2,}|\.{4,}|…{2,}|;{2,}|[-=_~*#+]{4,}/uy;
+// Behind a space only: ":)" but not "(see 3:)".
+const EMOTICON = /(?:[:;=]['’]?-?[)(DPp\]|*]|<3|\^_?\^)(?=[\s.,!?]|$)/y;
+const ARROW = /(?:-{1,2}|=)>/y;
+const TRAILING_PLUS = /\+{1,2}(?=[\s.,;:!?)]|$)/y;
 const POWER = /\^(\d{1,3})/y;
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
@@ -22,7 +26,10 @@ export class Symbols {
 
   readonly atMark: Recogniser = (reading) =>
     this.#emoji(reading) ??
+    this.#emoticon(reading) ??
     this.#repeated(reading) ??
+    this.#arrow(reading) ??
+    this.#trailingPlus(reading) ??
     this.#power(reading) ??
     this.#math(reading) ??
     this.#inText(reading);
@@ -30,6 +37,32 @@ export class Symbols {
   #emoji(reading: Reading): Found | undefined {
     const length = emojiLength(reading.text, reading.at);
     return length === 0 ? undefined : { end: reading.at + length, spoken: '', rule: 'emoji' };
+  }
+
+  #emoticon(reading: Reading): Found | undefined {
+    if (classAt(reading.text, reading.at - 1) !== SPACE) return undefined;
+    const match = reading.match(EMOTICON);
+    return match && { end: reading.at + match[0].length, spoken: '', rule: 'emoji' };
+  }
+
+  #arrow(reading: Reading): Found | undefined {
+    const match = reading.match(ARROW);
+    const name = this.#language.symbols.inText['→'];
+    if (match === undefined || name === undefined) return undefined;
+    return { end: reading.at + match[0].length, spoken: name, rule: 'symbol' };
+  }
+
+  /** 100+ people, C++, an A+. */
+  #trailingPlus(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const match = isWordAt(text, at - 1) ? reading.match(TRAILING_PLUS) : undefined;
+    if (match === undefined || /^ \d/.test(text.slice(at + 1, at + 3))) return undefined;
+    const { plus } = this.#language.symbols;
+    return {
+      end: at + match[0].length,
+      spoken: match[0].length === 2 ? `${plus} ${plus}` : plus,
+      rule: 'symbol',
+    };
   }
 
   /** "!!!" is one mark, "?!?!" a question; lines of dashes and stars are no words. */

@@ -1,11 +1,12 @@
 // Times of day and durations on a clock: 3:30 p.m., 15.30 Uhr, 9-5, 1:05:20.
 import type { Language, WrittenTime } from '../language.js';
-import { withoutZeros } from '../numerals.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import { numeralOf, withoutZeros } from '../numerals.js';
+import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 import { alternatives } from './dates.js';
 
 const END = '(?![\\p{L}\\p{N}]|[.:,]\\d)';
 const DASH = /( ?)[-–]\1/y;
+const OFFSET = /(UTC|GMT)([-+−])(\d{1,2})(?![\p{L}\p{N}]|[.,:]\d)/uy;
 const DURATION = /(\d{1,3}) ?h(?: ?(\d{1,2}) ?(?:min|m)\b)?(?: ?(\d{1,2}) ?s\b)?(?![\p{L}\p{N}])/uy;
 const MINUTES = /(\d{1,3}) ?(?:min|m) ?(\d{1,2}) ?s(?:ec)?\b/y;
 
@@ -29,11 +30,11 @@ export class Times {
     const zone =
       Object.keys(zones).length === 0
         ? '()'
-        : `(?: \\(?(${alternatives(Object.keys(zones))})(?![\\p{L}\\p{N}])\\)?)?`;
+        : `(?: \\(?(${alternatives(Object.keys(zones))})(?![\\p{L}\\p{N}])(?:([-+−])(\\d{1,2}))?\\)?)?`;
     const mark = `[${marks.filter((known) => known !== '.').join('')}]`;
     const tail = `${half}${word}${zone}`;
     const dotted = marks.includes('.')
-      ? `|(?<=\\d)\\.(?=\\d\\d ?(?:${alternatives([...Object.keys(halves), ...Object.keys(words)])}))`
+      ? `|(?<=\\d)\\.(?=\\d\\d(?: ?[-–] ?\\d{1,2}[.:]\\d\\d)? ?(?:${alternatives([...Object.keys(halves), ...Object.keys(words)])}))`
       : '';
     this.#clock = new RegExp(
       `(\\d{1,2})(?:${mark}${dotted})(\\d{2})(?:[:.](\\d{2})(?:[.,]\\d{1,6})?)?${tail}${END}`,
@@ -48,6 +49,24 @@ export class Times {
     if (!reading.isFresh || /[.,:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
     return this.#range(reading) ?? this.#duration(reading) ?? this.#single(reading);
   };
+
+  /** UTC+2, GMT-5 */
+  readonly atLetter: Recogniser = (reading) => {
+    if (!reading.isFresh || !/[-+−]/u.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    const match = reading.match(OFFSET);
+    if (match === undefined) return undefined;
+    const [written, zone = '', sign, offset] = match;
+    return { end: reading.at + written.length, spoken: this.#zone(zone, sign, offset), rule: 'zone' };
+  };
+
+  #zone(written: string, sign: string | undefined, offset: string | undefined): string {
+    const { speech, symbols, writing } = this.#language;
+    const { zones } = writing.times;
+    const name = zones[written] ?? zones[written.toUpperCase()] ?? speech.letters(written);
+    if (offset === undefined) return name;
+    const hours = speech.number(numeralOf(withoutZeros(offset)), NOWHERE);
+    return `${name} ${sign === '+' ? symbols.plus : symbols.minus} ${hours}`;
+  }
 
   #single(reading: Reading): Found | undefined {
     const found = this.#at(reading, reading.at);
@@ -81,17 +100,19 @@ export class Times {
   #at(reading: Reading, at: number): TimeAt | undefined {
     const match = reading.match(this.#clock, at) ?? (this.#hour && reading.match(this.#hour, at));
     if (match === undefined) return undefined;
-    const [written, hours = '', minutes = '', seconds, half, word, zone] = match;
-    const { words, zones } = this.#language.writing.times;
+    const [written, hours = '', minutes = '', seconds, half, word, zone, sign, offset] = match;
+    const { words } = this.#language.writing.times;
     const time: WrittenTime = {
       hours: withoutZeros(hours),
       minutes,
       ...(seconds && { seconds }),
       ...(half && { half: this.#halves[half.toLowerCase()] ?? half }),
       ...(word && { word: words[word] ?? word }),
-      ...(zone && { zone: zones[zone] ?? zones[zone.toUpperCase()] ?? zone }),
+      ...(zone && { zone: this.#zone(zone, sign, offset) }),
     };
-    return isOutside(time) ? undefined : { time, end: at + written.length };
+    // In "(6 pm EST)" the bracket is not the zone's.
+    const length = written.endsWith(')') && !written.includes('(') ? written.length - 1 : written.length;
+    return isOutside(time) ? undefined : { time, end: at + length };
   }
 
   /** 2h 30m · 45m 10s */

@@ -104,7 +104,7 @@ export class Words {
     const plural = text[end] === 's' && classAt(text, end + 1) !== LETTER ? 's' : '';
     if (isWordAt(text, end + plural.length) && plural.length === 0) return undefined;
     const spoken = speech.letters(word);
-    return { end: end + plural.length, spoken: plural === '' ? spoken : `${spoken}'s`, rule: 'acronym' };
+    return { end: end + plural.length, spoken: plural === '' ? spoken : spoken + (writing.letterPlural ?? 's'), rule: 'acronym' };
   }
 
   /** Flight UA 1234. */
