@@ -21,6 +21,7 @@ export function prepared(
   reference?: VoiceReference,
 ): PreparedSpeech {
   const { text, format, sampleRate, speed, voice, language, cache, trimSilence, normalize, manner } = wish;
+  const { markup, lexicon } = wish;
   const plain: SpokenRequest = {
     text,
     container: format.container,
@@ -32,6 +33,8 @@ export function prepared(
     ...(cache === undefined ? {} : { cache }),
     ...(trimSilence === undefined ? {} : { trimSilence }),
     ...(normalize === undefined ? {} : { normalize }),
+    ...(markup === undefined ? {} : { markup }),
+    ...(lexicon === undefined ? {} : { lexicon }),
     ...(reference === undefined ? {} : { reference }),
   };
   // Whose wishes are plain need not be told what the engine heeds.

@@ -3,6 +3,7 @@
 // A text is cut into words and signs. From the beginning of each, the longest
 // entry is looked up word by word in a tree, so the time does not depend on how
 // many entries there are, and an entry never begins or ends within a word.
+import { hash } from 'node:crypto';
 import type { Claim } from './normalize/normalize.js';
 
 export interface LexiconEntry {
@@ -36,11 +37,14 @@ export class Lexicon {
   readonly #exact: Node = {};
   readonly #ignoring: Node = {};
   readonly size: number;
+  /** Another one where any entry is another. */
+  readonly id: string;
 
   /** Entries that were checked: none is empty, no two are for the same. */
   constructor(entries: readonly LexiconEntry[]) {
     for (const entry of entries) this.#add(entry);
     this.size = entries.length;
+    this.id = hash('sha256', JSON.stringify(entries), 'hex');
   }
 
   /** The words of a text that have an entry, in order; of several entries the longest, and of two as long the exact one. */
