@@ -25,7 +25,8 @@ export function markedPieces(
   const isOnly = sentences.length === 1;
   let skipped = NOTHING;
   for (const one of sentences) {
-    const spoken = one.kind === 'bleep' ? bleepPiece(one) : placed(one, source, () => sentenceOf(one, isOnly));
+    const spoken =
+      one.kind === 'bleep' ? bleepPiece(one) : placed(one, source, () => sentenceOf(one, isOnly));
     const delivery = deliveryOf(one, skipped);
     skipped = spoken === undefined ? delivery : NOTHING;
     if (spoken !== undefined) pieces.push(delivery === NOTHING ? spoken : { ...spoken, delivery });

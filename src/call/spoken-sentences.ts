@@ -125,7 +125,8 @@ export class SpokenSentences implements SentenceSpeaker {
   ): AsyncGenerator<SpokenSentenceSound, void, undefined> {
     const request: CachedSpeechRequest = { ...manner, text, kind: 'interactive' };
     const found = this.#parts.speech.find(request);
-    const sound = found === undefined ? await this.#parts.speech.openStream(request, signal) : wholeSound(found);
+    const sound =
+      found === undefined ? await this.#parts.speech.openStream(request, signal) : wholeSound(found);
     try {
       yield { index: 0, text, sound };
     } finally {

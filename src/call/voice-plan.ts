@@ -30,7 +30,11 @@ export class VoicePlan {
   readonly #languages: LanguagePlan;
   readonly #lexicons: readonly Lexicon[];
 
-  constructor(routing: SpeechRouting, wish: ReadingWish, { lexicon }: { readonly lexicon?: Lexicon | undefined } = {}) {
+  constructor(
+    routing: SpeechRouting,
+    wish: ReadingWish,
+    { lexicon }: { readonly lexicon?: Lexicon | undefined } = {},
+  ) {
     this.#routing = routing;
     this.#wish = wish;
     this.#languages = new LanguagePlan(wish.language);
@@ -83,7 +87,9 @@ export class VoicePlan {
       ...(reference === undefined ? {} : { reference }),
       ...(language === undefined ? {} : { language }),
     };
-    return manner?.language === undefined ? this.#routing.resolve(wish) : this.#inLanguage(manner.language, wish);
+    return manner?.language === undefined
+      ? this.#routing.resolve(wish)
+      : this.#inLanguage(manner.language, wish);
   }
 
   /** A part of a text in another language is spoken by another voice where its own cannot. */
