@@ -37,7 +37,7 @@ import type { EncoderPool } from './rtp/encoder-pool.js';
 import { MediaPlane } from './rtp/media-plane.js';
 import { openEncoders } from './rtp/server-encoders.js';
 import { stopAtSignals } from './stop-signals.js';
-import { normalizeCommand, TERMINAL } from './normalize-command.js';
+import { ranCommand } from './normalize-command.js';
 import { AudioCache } from './speech/audio-cache.js';
 import type { Engines } from './speech/engine-choice.js';
 import { openRedisTier } from './speech/redis-tier.js';
@@ -235,8 +235,7 @@ function healthOf({ config, cache, encoders, engines, switchboard, workshop }: P
 }
 
 async function main(): Promise<void> {
-  const [command, ...args] = process.argv.slice(2);
-  if (command === 'normalize') return void (process.exitCode = await normalizeCommand(args, TERMINAL));
+  if (await ranCommand(process.argv)) return;
   const config = readConfig(process.env);
   const log = createLog({ level: config.logLevel, logText: config.logText });
   // A rejection that nobody awaited is a defect, but no reason to hang up on every caller.

@@ -19,13 +19,20 @@ export interface Terminal {
   err(text: string): void;
 }
 
-export const TERMINAL: Terminal = {
+const TERMINAL: Terminal = {
   get stdin() {
     return process.stdin; // it is opened by being asked for
   },
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
 };
+
+/** Whether the program was started for this and is done with it. */
+export async function ranCommand([, , command, ...args]: readonly string[]): Promise<boolean> {
+  if (command !== 'normalize') return false;
+  process.exitCode = await normalizeCommand(args, TERMINAL);
+  return true;
+}
 
 /** Answers the status that the program ends with. */
 export async function normalizeCommand(args: readonly string[], terminal: Terminal): Promise<number> {
