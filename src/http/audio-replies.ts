@@ -12,6 +12,12 @@ import { breakOff, isGone } from './sent-reply.js';
 import { foundHeaders, ownOutcome, TIMING_NAMES, timingHeaders } from './timing-headers.js';
 import { WholeSounds, withTrueLengths } from './whole-sound.js';
 
+interface HeardWord {
+  readonly word: string;
+  readonly textOffset: number;
+  readonly startMs: number;
+}
+
 /** What is known of a text once it is spoken. */
 export interface AudioOutcome {
   readonly durationMs: number;
@@ -19,16 +25,9 @@ export interface AudioOutcome {
     readonly text: string;
     readonly startMs: number;
     readonly endMs: number;
-    readonly words: readonly {
-      readonly word: string;
-      readonly textOffset: number;
-      readonly startMs: number;
-    }[];
+    readonly words: readonly HeardWord[];
     /** The words that were said for it, where they differ. */
-    readonly spoken?: {
-      readonly text: string;
-      readonly words: readonly { readonly textOffset: number; readonly startMs: number }[];
-    };
+    readonly spoken?: { readonly text: string; readonly words: readonly HeardWord[] };
   }[];
   /** Milliseconds. */
   readonly timing: {

@@ -11,7 +11,7 @@ function words(list: string): ReadonlySet<string> {
 export const NEVER_FINAL = words(`
   mr mrs ms mx dr drs prof rev hon gen col capt cmdr lt sgt maj sen rep gov pres supt messrs mme mlle mgr
   vs cf approx esp e.g i.e eg viz
-  hr fr dipl-ing priv-doz z.b d.h u.a i.d.r u.u v.a bzw ggf sog inkl exkl zzgl evtl vgl ca bspw insb
+  hr fr abt dipl.-ing dipl.-kfm univ.-prof dipl-ing priv-doz z.b d.h u.a i.d.r u.u v.a bzw ggf sog inkl exkl zzgl evtl vgl ca bspw insb
   sr sra srta srs sres dña dª exc excmo ilmo p.ej sto sta av avda
   hd bzgl ehem mtl lfd dt engl gegr verst frl inh bj ggfs zzt o.g abzgl exkl insbes mind einschl gem lt
   m mm pr tél réf env p.ex c.-à-d av bd bld boul adr éd dép cie
@@ -24,7 +24,7 @@ export const NEVER_FINAL = words(`
 export const BEFORE_NUMBER = words(`
   no nos nr num núm nº vol vols fig figs p pp pg art arts sec ch chap par para op ed eq ex item ref tel ext
   abs kap abb bd bl s str nrn núms pág págs cap fasc § pos ziff стр гл рис табл ст п пп д кв
-  lb lbs oz apt
+  lb lbs oz apt max min mwst
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär
   janv févr fév avr juil juill déc
 `);
@@ -54,8 +54,12 @@ export const SENTENCE_STARTERS = words(`
   i he she it we you they this that these those there here the a an my your his her its our their
   but and or so if when while after before because since although though however then thus therefore moreover
   what who why where how is are was were do does did can could will would should please yes no not now
+  well okay ok sure great thanks thank sorry maybe perhaps also finally later today tomorrow nobody everybody everyone
+  someone nothing something some many most every both another have has had once all any only
   at in on as by for from with to let let's it's that's i'm he's she's we're you're they're don't
   er sie es wir ich ihr das der die den dem ein eine aber und oder wenn als doch dann danach dort hier
+  danke bitte gut ja nein heute morgen was wer wo wann warum wie alle viele nun also mehr nichts man kein keine mein
+  ist sind hat haben kann können im auf mit von zu bei nach für seit
   il elle ils elles nous vous je le la les un une ce cette ces mais et ou si quand puis
   él ella ellos el los las una pero y cuando entonces
   lui lei noi lo gli uno ma quando poi

@@ -17,26 +17,28 @@ export type ClauseVerdict = number | 'none' | 'wait';
 export const CLAUSE_MARK = /[,;:—–、，；：]/u;
 
 const SHORTEST = 16; // units of a clause; what is shorter goes with its neighbour
+const SHORTEST_AT_COMMA = 24; // before a comma, which may also part the members of a list
 const SHORTEST_DENSE = 6; // the same in Chinese and Japanese
 const LOOK_BACK = 120; // units in which an open bracket is looked for
 
 const MARKS = /^[,;:—–、，；：]["'”’»)\]」』）】*_]*/u;
 const DENSE_MARK = /^[、，；：]/u;
 const IDEOGRAPH = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
-const SENTENCE_END = /[.!?…。！？｡\n]/u;
+const SENTENCE_END = /[!?…。！？｡\n]|(?<!\p{N})\.\s/u;
 // "Smith, Jr." · "Acme, Inc." · "Jones, M.D."
 const NAME_TAIL = /^(?:[JS]r|Inc|Ltd|LLC|Esq|M\.?D|Ph\.?D|MBA|CPA)\b/;
 
 export function judgeClause({ before, after, complete }: ClauseWindow): ClauseVerdict {
   const shortest = IDEOGRAPH.test(before.slice(-SHORTEST_DENSE)) ? SHORTEST_DENSE : SHORTEST;
-  if (before.length < shortest || isOpen(before)) return 'none';
+  const least = after.startsWith(',') ? SHORTEST_AT_COMMA : shortest;
+  if (before.length < least || isOpen(before)) return 'none';
   const marks = MARKS.exec(after)?.[0] ?? '';
   const rest = after.slice(marks.length);
   if (rest === '') return complete ? 'none' : 'wait';
   if (!isParted(before, marks, rest)) return 'none';
   const next = rest.trimStart();
   const head = next.slice(0, shortest);
-  if (SENTENCE_END.test(head.slice(0, -1))) return 'none';
+  if (SENTENCE_END.test(head)) return 'none';
   if (next.length < shortest) return complete ? 'none' : 'wait';
   if (/\p{N}$/u.test(before) && /^\p{N}/u.test(next)) return 'none'; // January 15, 2024
   return NAME_TAIL.test(next) ? 'none' : marks.length;

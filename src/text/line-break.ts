@@ -6,6 +6,9 @@ export type BreakVerdict = number | 'none' | 'wait';
 
 export const LINE_BREAK = /[\n\r\u0085\u2028\u2029]/;
 
+/** White space as a text may begin with it; the next-line character is white space to Unicode, not to JavaScript. */
+export const LEADING_SPACE = /^[\s\u0085]+/u;
+
 const PARAGRAPH = /\u2029|(?:\r\n|\r(?!\n)|[\n\u0085\u2028])[^\S\r\n]*[\n\r\u0085\u2028]/;
 const LIST_MARKER = /^(?:[-*+•‣◦·▪–—]|\(?\p{N}{1,3}[.)]|\(?\p{Script=Latin}[.)])\s/u;
 const MARKER_LENGTH = 7; // units of the longest list marker with the space after it
@@ -16,7 +19,7 @@ const WRAPPED_LENGTH = 50; // units; a shorter line was ended on purpose, since 
  * behind `after` matters.
  */
 export function judgeLineBreak(after: string, lineLength: number, complete: boolean): BreakVerdict {
-  const space = /^\s+/u.exec(after)?.[0] ?? '';
+  const space = LEADING_SPACE.exec(after)?.[0] ?? '';
   const rest = after.slice(space.length);
   if (PARAGRAPH.test(space)) return space.length;
   if (complete && rest === '') return space.length;

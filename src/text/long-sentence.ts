@@ -9,6 +9,7 @@ const CLAUSE_END = /[;:,、，；：—–](?=\s)|[、，；：](?=\S)|\s[—–
 const SPACE = /\s+/gu;
 const INSIDE_NUMBER = /[\p{N}]$/u;
 const NUMBER_GOES_ON = /^[\s.,:'’٫٬/-]?[\p{N}]/u;
+const LONGEST_NAME = 24; // units of what stands before a year
 const CLINGS = /^[\p{Pe}\p{Pf}\p{M}.!?…。！？、，；：,;:%‰°’]/u;
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
@@ -47,6 +48,7 @@ function isWithinToken(text: string, cut: number): boolean {
   if (before.lastIndexOf('[') > before.lastIndexOf(']')) return true;
   // "January 15", "page 3", "2h 30", but "… to us | 10 minutes"
   if (/^\s*\p{N}/u.test(text.slice(cut, cut + 4)) && LEADS_TO_NUMBER.test(before.slice(-24))) return true;
+  if (/\p{N}(?:st|nd|rd|th)(?: of)?$/u.test(before.slice(-12))) return true; // the 4th of July
   return CLINGS_BACK.test(before) || CLINGS_ON.test(text.slice(cut, cut + 12));
 }
 
@@ -65,8 +67,10 @@ function segmentStarts(segmenter: Intl.Segmenter, text: string): number[] {
 function mayCut(text: string, cut: number): boolean {
   const rest = text.slice(cut);
   if (CLINGS.test(rest)) return false;
-  if (/\p{N},$/u.test(text.slice(0, cut)) && /^\s\p{N}/u.test(rest)) return false; // January 15, 2024
-  return !(INSIDE_NUMBER.test(text.slice(0, cut)) && NUMBER_GOES_ON.test(rest));
+  const before = text.slice(Math.max(0, cut - LONGEST_NAME), cut);
+  if (/\p{N},$/u.test(before) && /^\s\p{N}/u.test(rest)) return false; // January 15, 2024
+  if (/\p{Lu}\p{L}+\.?,$/u.test(before) && /^\s\p{N}{4}(?!\p{N})/u.test(rest)) return false; // July, 1776
+  return !(INSIDE_NUMBER.test(before) && NUMBER_GOES_ON.test(rest));
 }
 
 /** A number or character longer than a whole piece: cut at a character if there is one, never in a surrogate pair. */

@@ -33,9 +33,9 @@ export const STOP_MARK = /[.!?…。！？｡．‼⁇⁈⁉]/u;
 // The marks themselves, then closing quotes and brackets, markdown, footnote
 // numbers; also "! ! !" and the French closing quote after a space.
 const STOP_RUN =
-  /^[.!?…。！？｡．‼⁇⁈⁉](?:[.!?…。！？｡．‼⁇⁈⁉\p{M}"'”’»)\]}」』）】〉》*_`~]|\[\d{1,3}\])*(?:[^\S\r\n]+[.!?…]+(?=\s|$))*(?:[^\S\r\n]+»(?=[\s,.;:!?]|$))?/u;
+  /^[.!?…。！？｡．‼⁇⁈⁉](?:[.!?…。！？｡．‼⁇⁈⁉\p{M}"'”’»)\]}」』）】〉》*_`~]|[“‘](?=[\s,;.!?)»]|$)|\[\d{1,3}\])*(?:[^\S\r\n]+[.!?…]+(?=\s|$))*(?:[^\S\r\n]+»(?=[\s,.;:!?]|$))?/u;
 const FULL_WIDTH = /[。！？｡]/u;
-const CLOSING = /["'”’»)\]}」』）】〉》]/u;
+const CLOSING = /["'”’“‘»)\]}」』）】〉》]/u;
 const QUOTATIVE = /^[、，,とっなはがをにでものへや]/u; // 「…？」と言った: the quote is part of the sentence
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
@@ -105,9 +105,12 @@ function judgeFullStop(before: string, following: Following): Judgement {
   return 'end';
 }
 
+const LIST_NUMBER =
+  /(?:^|[\r\n])[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
+
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
 function judgeNumber(before: string, following: Following): Judgement {
-  if (/(?:^|[\r\n])[\s*_#>-]*\p{N}{1,2}$/u.test(before)) return 'none';
+  if (LIST_NUMBER.test(before)) return 'none';
   if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);
   const lead = /(\p{L}+)\s+\p{N}{1,2}$/u.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
   if (BEFORE_ORDINAL.has(lead.toLowerCase()) && /^\p{L}/u.test(following.word)) {

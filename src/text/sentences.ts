@@ -4,7 +4,7 @@
 // decision looks at a window of fixed size, or waits until that much is there
 // (or the text has ended).
 import { CLAUSE_MARK, judgeClause } from './clause-end.js';
-import { judgeLineBreak, LINE_BREAK } from './line-break.js';
+import { judgeLineBreak, LEADING_SPACE, LINE_BREAK } from './line-break.js';
 import { cutLongSentence } from './long-sentence.js';
 import { judgeStop, STOP_MARK } from './sentence-end.js';
 
@@ -175,7 +175,7 @@ export class SentenceStream {
 }
 
 function leadingSpace(text: string): number {
-  return text.length - text.trimStart().length;
+  return LEADING_SPACE.exec(text)?.[0].length ?? 0;
 }
 
 /** The beginning and the end of what was given out of a sentence. */

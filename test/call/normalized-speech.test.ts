@@ -8,6 +8,7 @@ import { FrameCache } from '../../src/call/frame-cache.js';
 import { PreparedSpeech } from '../../src/call/prepared-speech.js';
 import { SpeechService } from '../../src/call/speech-stream.js';
 import { SpokenSentences } from '../../src/call/spoken-sentences.js';
+import type { Utterance, UtteranceEnd } from '../../src/call/utterance.js';
 import { PCMU } from '../../src/rtp/codec.js';
 import { EncoderPool } from '../../src/rtp/encoder-pool.js';
 import { AudioCache } from '../../src/speech/audio-cache.js';
@@ -45,6 +46,17 @@ function openFrames(): FrameCache {
   return new FrameCache(1_000_000, encoders.settings);
 }
 
+/** Time passes until the utterance is over. */
+async function hear({ pass }: CallUnderTest, { ended }: Utterance): Promise<UtteranceEnd> {
+  let isOver = false;
+  void ended.then(() => (isOver = true));
+  await until(() => {
+    pass(200);
+    return isOver;
+  });
+  return await ended;
+}
+
 /** The time of each word of a text at so many milliseconds a character. */
 function timesOf(text: string, msPerCharacter: number): WordTime[] {
   return [...text.matchAll(/\S+/g)].map(({ 0: word, index }) => ({
@@ -55,12 +67,11 @@ function timesOf(text: string, msPerCharacter: number): WordTime[] {
 }
 
 test('a call gives its engine the words, and tells what was written', async () => {
-  const { call, engine, events, pass } = openCall();
-  const utterance = call.speak('It costs $3.50. **Good** luck!');
-  await utterance.pushed;
-  pass(5000);
+  const under = openCall();
+  const { call, engine, events } = under;
+  const { text } = await hear(under, call.speak('It costs $3.50. **Good** luck!'));
   assert.deepEqual(engine.begun, ['It costs three dollars and fifty cents.', 'Good luck!']);
-  assert.equal((await utterance.ended).text, 'It costs $3.50. **Good** luck!');
+  assert.equal(text, 'It costs $3.50. **Good** luck!');
   assert.deepEqual(
     events.flatMap((event) => (event.type === 'sentence.started' ? [event.text] : [])),
     ['It costs $3.50.', '**Good** luck!'],
@@ -68,13 +79,13 @@ test('a call gives its engine the words, and tells what was written', async () =
 });
 
 test('tokens become the same words as the whole text', async () => {
-  const { call, engine, pass } = openCall();
+  const under = openCall();
+  const { call, engine } = under;
   const tokens = new TokenSource();
   const utterance = call.speak(tokens);
   for (const token of 'Dr. Smith owes $1,2|34.50 since Jan.| 5. Call 55|5-1234.'.split('|')) tokens.push(token);
   tokens.end();
-  await utterance.pushed;
-  pass(20_000);
+  await hear(under, utterance);
   assert.deepEqual(engine.begun, [
     'Doctor Smith owes one thousand two hundred thirty-four dollars and fifty cents since January fifth.',
     'Call five five five, one two three four.',
@@ -82,24 +93,23 @@ test('tokens become the same words as the whole text', async () => {
 });
 
 test('a text that is not to be read out is given as it is written', async () => {
-  const { call, engine, pass } = openCall();
-  await call.speak('It costs $3.50.', { normalize: false }).pushed;
-  pass(5000);
+  const under = openCall();
+  const { call, engine } = under;
+  await hear(under, call.speak('It costs $3.50.', { normalize: false }));
   assert.deepEqual(engine.begun, ['It costs $3.50.']);
 });
 
 test('what is marks alone is left out, and a text of nothing else is refused', async () => {
-  const { call, engine, pass } = openCall();
-  const utterance = call.speak('Here it is.\n\n```js\n\nThat is all.');
-  await utterance.pushed;
-  pass(5000);
+  const under = openCall();
+  const { call, engine } = under;
+  await hear(under, call.speak('Here it is.\n\n```js\n\nThat is all.'));
   assert.deepEqual(engine.begun, ['Here it is.', 'That is all.']);
   assert.throws(() => call.speak('```js'), { code: 'TEXT_EMPTY' });
   const tokens = new TokenSource();
   const silent = call.speak(tokens);
   tokens.push('```js');
   tokens.end();
-  assert.equal((await silent.ended).error?.code, 'TEXT_EMPTY');
+  assert.equal((await hear(under, silent)).error?.code, 'TEXT_EMPTY');
 });
 
 test('an interruption answers with the written words that were heard, in proportion to those spoken', async () => {
@@ -168,29 +178,26 @@ test('a sentence that was kept is found by its words, however they are written',
 
 test('what was prepared is found by the call that says it', async () => {
   const frames = openFrames();
-  const { call, engine, pass } = openCall(frames);
+  const under = openCall(frames);
+  const { call, engine } = under;
   const time = new ManualTime(0);
   const prepared = new PreparedSpeech({ routing: engine, encoders, frames, limits: LIMITS, time });
   await prepared.prepare({ text: 'We open at 9 a.m.', codec: PCMU, frameMs: FRAME_MS });
   assert.deepEqual(engine.begun, ['We open at nine a.m.']);
-  const utterance = call.speak('We open at 9 a.m.');
-  await utterance.pushed;
-  pass(5000);
-  assert.equal((await utterance.ended).text, 'We open at 9 a.m.');
+  const { text } = await hear(under, call.speak('We open at 9 a.m.'));
+  assert.equal(text, 'We open at 9 a.m.');
   assert.equal(engine.begun.length, 1);
   await prepared.close();
 });
 
 test('sentences of one breath are given as words, and told as they were written', async () => {
   const engine = new StreamingEngine({ msPerCharacter: 20, wordTimes: true });
-  const { call, pass, events } = openCall(undefined, { engine, continuity: new Continuity('utterance') });
-  const utterance = call.speak('It costs $3.50. Call 911 now.');
-  await utterance.pushed;
-  pass(10_000);
+  const under = openCall(undefined, { engine, continuity: new Continuity('utterance') });
+  const { text } = await hear(under, under.call.speak('It costs $3.50. Call 911 now.'));
   assert.deepEqual(engine.texts, ['It costs three dollars and fifty cents. Call nine one one now.']);
-  assert.equal((await utterance.ended).text, 'It costs $3.50. Call 911 now.');
+  assert.equal(text, 'It costs $3.50. Call 911 now.');
   assert.deepEqual(
-    events.flatMap((event) => (event.type === 'sentence.spoken' ? [event.text] : [])),
+    under.events.flatMap((event) => (event.type === 'sentence.spoken' ? [event.text] : [])),
     ['It costs $3.50.', 'Call 911 now.'],
   );
 });
@@ -221,6 +228,7 @@ test('a rendering that was not to be read out is another one', async () => {
   const speech = new CachedSpeech(service, { cache, routing: engine, settings: encoders.settings });
   const request = { text: 'Pay $5.', container: 'pcm', sampleRate: 24_000 } as const;
   for (const wish of [request, request, { ...request, normalize: false }]) {
+    if (speech.find(wish) !== undefined) continue;
     for await (const chunk of await speech.openStream(wish, never)) void chunk;
   }
   assert.deepEqual(
