@@ -58,12 +58,12 @@ function deliveryOf(one: MarkedSentence | MarkedBleep, skipped: Delivery): Deliv
 }
 
 /** What is wrong with a sentence's voice or language, with its place in the document. */
-function placed<T>({ sourceSpan }: MarkedSentence, source: string, speak: () => T): T {
+function placed<T>(sentence: MarkedSentence, source: string, speak: () => T): T {
   try {
     return speak();
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
-    const { line, column } = new PlaceFinder(source).next(sourceSpan(0, 1).start);
+    const { line, column } = new PlaceFinder(source).next(sentence.sourceSpan(0, 1).start);
     const message = `line ${line}, column ${column} of the SSML in "text": ${error.message}`;
     throw new ParleyError(error.code, message, { field: 'text', cause: error });
   }

@@ -27,10 +27,9 @@ const SENTENCE = object(
     marks_after: listOf(STRING),
     bleep_ms: { ...NUMBER, description: 'a tone of this length, and no text' },
   },
-  [
-    ...['text', 'spoken', 'language', 'start', 'end', 'rules', 'pause_before_ms', 'voice', 'rate', 'gain'],
-    ...['marks_before', 'marks_after', 'bleep_ms'],
-  ],
+  'text spoken language start end rules pause_before_ms voice rate gain marks_before marks_after bleep_ms'.split(
+    ' ',
+  ),
 );
 
 const ANSWER = object({
