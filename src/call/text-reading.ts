@@ -66,6 +66,11 @@ export function requestLexicon(entries: unknown): Lexicon {
   return readLexicon(entries, { name: 'lexicon', mostEntries: MOST_REQUEST_ENTRIES, code: 'INVALID_FIELD' });
 }
 
+/** What an SSML document asks for and has no effect, each once; throws INVALID_FIELD for one that is none. */
+export function unheededMarkup(source: string): string[] {
+  return [...new Set(readMarkup(source).unheeded.map(({ what }) => what))];
+}
+
 /** Throws TEXT_TOO_LONG, TEXT_EMPTY, and INVALID_FIELD for SSML that is none. */
 export function readText(request: TextToRead, limits: ReadingLimits): ReadText {
   const { text, language, format } = request;

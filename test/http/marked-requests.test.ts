@@ -16,7 +16,7 @@ test('a text that begins with <speak is SSML, unless the request says what it is
     [MARKED, 'auto', true],
     [MARKED, 'text', undefined],
     ['Hi.', undefined, undefined],
-    ['Hi.', 'ssml', true],
+    ['<speak>Ho.</speak>', 'ssml', true],
   ] as const) {
     const answer = await app.inject({
       method: 'POST',
@@ -57,6 +57,23 @@ test('a refusal of the text names the field as whoever asked calls it', async (t
   const { message, param } = errorIn(answer.body);
   assert.equal(message, '"input" is no SSML that can be spoken: line 1, column 8: no');
   assert.equal(param, 'input');
+});
+
+test('markup that has no effect is named in a header, each kind once, and what is no SSML is refused at once', async (t) => {
+  const { app, speech } = await openApp(t);
+  speech.whole = ['sound'];
+  const post = (input: string) =>
+    app.inject({ method: 'POST', url: SPEECH, payload: { input, normalize: false } });
+  const body = '<emphasis>a</emphasis><prosody pitch="high" rate="fast">b</prosody><emphasis>c</emphasis>';
+  const answer = await post(`<speak>${body}</speak>`);
+  assert.equal(answer.headers['x-ignored-fields'], 'SSML <emphasis>, SSML pitch of <prosody>');
+  assert.equal((await post(MARKED)).headers['x-ignored-fields'], undefined);
+  const refused = await post('<speak>a');
+  assert.equal(refused.statusCode, 400);
+  assert.match(
+    errorIn(refused.body).message,
+    /^"input" is no SSML .* line 1, column 1: <speak> is not closed$/,
+  );
 });
 
 test('a lexicon comes with the request, and is refused entry by entry', async (t) => {
