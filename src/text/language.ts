@@ -22,6 +22,8 @@ const MOST_KNOWN = 500; // sentences
 const LATIN = ['en', 'de', 'fr', 'pt', 'es', 'it'];
 const FEWEST_WORDS = 4; // a name, a title or a dish is shorter
 const KNOWN_SHARE = 0.2; // of the words of a sentence are small ones, at least
+const FEWEST_ENGLISH = 2; // small words that make a text English where no other language has any
+const ENGLISH_SHARE = 0.3; // of all words
 const ENGLISH_COST = 3; // foreign small words that outweigh one English small word
 
 // Scripts that name the language at once. Those of languages that no engine
@@ -41,10 +43,12 @@ const SCRIPTS: readonly (readonly [language: string, letters: RegExp])[] = [
 const JAPANESE_HAN =
   /[気円駅実図対応戦単関転発変読売権検験険観覧歓蔵臓県広拡鉄銭浅残斎済渋渉圧込働畑峠枠辻々]/u;
 const NOT_PROSE = /\S*(?:[/\\@_<>=[\]{}|#\d]|\p{L}\.\p{L})\S*/gu; // addresses, code, product numbers
+// Outside of Latin letters, marks on them, punctuation and signs.
+const OTHER_SCRIPT = /[^\0-\u02FF\p{M}\u1E00-\u1EFF\u2000-\u2BFF\u{1F000}-\u{1FAFF}]/u;
 const LATIN_LETTERS = /\p{Script=Latin}/gu;
 const LATIN_WEIGHT = 0.5; // a Latin letter says about half as much as a letter of another script
 
-// Some 0.3 ms a sentence, and prompts are spoken again in every call.
+// Some 0.1 ms a sentence, and prompts are spoken again in every call.
 const known = new Map<string, IdentifiedLanguage>();
 
 export function identifyLanguage(text: string): IdentifiedLanguage {
@@ -59,6 +63,7 @@ export function identifyLanguage(text: string): IdentifiedLanguage {
 }
 
 function byScript(text: string): IdentifiedLanguage | undefined {
+  if (!OTHER_SCRIPT.test(text)) return undefined;
   const counts = SCRIPTS.map(([language, letters]) => [language, text.match(letters)?.length ?? 0] as const);
   const foreign = counts.reduce((sum, [, count]) => sum + count, 0);
   const latin = text.match(LATIN_LETTERS)?.length ?? 0;
@@ -74,9 +79,20 @@ function byWords(text: string): IdentifiedLanguage {
   const words = wordsOf(text);
   const short = holdsCode(text) ? undefined : identifyShortText(text, words);
   if (short !== undefined) return { language: short, confident: true, courtesy: true };
+  if (isPlainEnglish(words)) return { language: 'en', confident: false };
   const guesses = detectAll(text, { only: LATIN });
   const language = guesses[0]?.lang ?? 'en';
   return { language, confident: isLatinLanguage(language) && isProved(language, words) };
+}
+
+/** Its small words are English, and none of another language proves anything: the judge of letters has nothing to add. */
+function isPlainEnglish(words: readonly string[]): boolean {
+  const small = words.map((word) => word.toLowerCase());
+  const english = small.filter((word) => ENGLISH_WORDS.has(word)).length;
+  if (english < FEWEST_ENGLISH || english < words.length * ENGLISH_SHARE) return false;
+  return Object.values(LANGUAGE_WORDS).every(
+    (own) => small.filter((word) => belongs(own, word) && !ENGLISH_WORDS.has(word)).length < 2,
+  );
 }
 
 function isLatinLanguage(language: string): language is LatinLanguage {
