@@ -26,6 +26,7 @@ export interface Config {
   readonly maxWaitingUtterances: number;
   readonly maxQueueDepth: number;
   readonly textIdleMs: number;
+  readonly lexiconFile: string | undefined;
   readonly engineTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly audioCacheMax: number;
@@ -91,6 +92,7 @@ export const VARIABLES = {
   MAX_QUEUE_DEPTH:
     'sentences of calls that may wait for an engine; as many of WebSockets, and of HTTP; 0 for the most',
   TEXT_IDLE_TIMEOUT: 'seconds without a token after which an unfinished text fails',
+  LEXICON_FILE: 'file (JSON) of words and how they are said, read at the start',
   ENGINE_TIMEOUT: 'seconds that the synthesis of one sentence may take',
   REQUEST_TIMEOUT:
     'seconds until the first sound of an HTTP request, and that a sentence may wait for its engine',
@@ -238,6 +240,7 @@ export function readConfig(env: Environment, machine: MachineFiles = LINUX): Con
     maxWaitingUtterances: read.integer('MAX_WAITING_UTTERANCES', 16, 1, 1000),
     maxQueueDepth: read.integer('MAX_QUEUE_DEPTH', 256, 0, MOST_WAITING) || MOST_WAITING,
     textIdleMs: seconds('TEXT_IDLE_TIMEOUT', 60),
+    lexiconFile: read.raw('LEXICON_FILE'),
     engineTimeoutMs: seconds('ENGINE_TIMEOUT', 20),
     requestTimeoutMs: seconds('REQUEST_TIMEOUT', 60),
     audioCacheMax: read.integer('AUDIO_CACHE_MAX', 256, 0, 1_000_000),

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // Builds the parts in order and closes them in reverse; the only file that
 // knows all of them.
 //
@@ -15,6 +16,7 @@ import { speechDialects } from './agent/speech-dialects.js';
 import { CachedSpeech } from './call/cached-speech.js';
 import { Continuity } from './call/continuity.js';
 import { FrameCache } from './call/frame-cache.js';
+import { withLexicon } from './call/lexicon-file.js';
 import { PreparedSpeech } from './call/prepared-speech.js';
 import { SpeechService } from './call/speech-stream.js';
 import { SpokenSentences } from './call/spoken-sentences.js';
@@ -23,7 +25,7 @@ import { systemTime } from './time.js';
 import { warmUpTexts } from './call/warm-up.js';
 import { Closing } from './closing.js';
 import { readConfig, type Config } from './config.js';
-import { ParleyError } from './errors.js';
+import { failStart } from './failed-start.js';
 import { ModelNames } from './http/model-names.js';
 import { pageFolder } from './http/page-folder.js';
 import { HttpServer } from './http/server.js';
@@ -35,13 +37,13 @@ import type { EncoderPool } from './rtp/encoder-pool.js';
 import { MediaPlane } from './rtp/media-plane.js';
 import { openEncoders } from './rtp/server-encoders.js';
 import { stopAtSignals } from './stop-signals.js';
+import { ranCommand } from './normalize-command.js';
 import { AudioCache } from './speech/audio-cache.js';
 import type { Engines } from './speech/engine-choice.js';
 import { openRedisTier } from './speech/redis-tier.js';
 import { openEngines, useDefaultVoice } from './speech/server-engines.js';
 import { VoiceWorkshop } from './speech/voice-workshop.js';
 
-const EXIT_CONFIG = 78; // EX_CONFIG of sysexits.h
 const MESSAGES = { perSecond: 500, burst: 1000 }; // of one data channel: tokens of a fast model, several times over
 
 /** What a test may bring of its own. */
@@ -77,7 +79,8 @@ export async function startServer(config: Config, overrides: Overrides = {}): Pr
   }
 }
 
-async function build(config: Config, overrides: Overrides, closing: Closing): Promise<Server> {
+async function build(given: Config, overrides: Overrides, closing: Closing): Promise<Server> {
+  const config = withLexicon(given);
   const log = overrides.log ?? createLog({ level: config.logLevel, logText: config.logText });
   const plane = MediaPlane.open({ clock: 'real', seed: randomInt(2 ** 32) });
   closing.add(() => plane.close());
@@ -139,7 +142,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
 
 /** What the doors are built from. */
 interface Parts {
-  readonly config: Config;
+  readonly config: ReturnType<typeof withLexicon<Config>>;
   readonly log: Log;
   readonly plane: MediaPlane;
   readonly cache: AudioCache;
@@ -188,7 +191,7 @@ function openHttp(parts: Parts, calls: BrowserDoor, telephone: TelephoneDoor | u
   const { config, log, cache, frames, continuity, metrics, encoders, engines, workshop } = parts;
   const { settings } = encoders;
   const service = new SpeechService(engines, encoders, config, { continuity });
-  const kept = { cache, routing: engines, settings, continuity, frames };
+  const kept = { cache, routing: engines, settings, continuity, lexicon: config.lexicon, frames };
   const speech = new CachedSpeech(service, { ...kept, samples: workshop.samples });
   return new HttpServer({
     ...config,
@@ -232,6 +235,7 @@ function healthOf({ config, cache, encoders, engines, switchboard, workshop }: P
 }
 
 async function main(): Promise<void> {
+  if (await ranCommand(process.argv)) return;
   const config = readConfig(process.env);
   const log = createLog({ level: config.logLevel, logText: config.logText });
   // A rejection that nobody awaited is a defect, but no reason to hang up on every caller.
@@ -242,9 +246,5 @@ async function main(): Promise<void> {
 
 const program = process.argv[1];
 if (program !== undefined && import.meta.url === pathToFileURL(realpathSync(program)).href) {
-  main().catch((error: unknown) => {
-    const known = error instanceof ParleyError;
-    process.stderr.write(`parley: ${known ? error.message : String((error as Error).stack ?? error)}\n`);
-    process.exit(known && error.code === 'CONFIG_INVALID' ? EXIT_CONFIG : 1);
-  });
+  main().catch(failStart);
 }

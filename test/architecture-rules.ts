@@ -39,6 +39,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/telephone-config.ts': ['src/config-reader.ts'],
   'src/addon.ts': ['src/errors.ts'],
   'src/closing.ts': [],
+  'src/failed-start.ts': ['src/errors.ts'],
+  'src/normalize-command.ts': ['src/errors.ts', 'src/call'],
   'src/stop-signals.ts': ['src/observe'],
   [TIME]: [],
   'src/file-watch.ts': [TIME],
@@ -88,6 +90,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': ['src/http', 'src/speech', 'sip'],
   eld: ['src/text/language.ts'],
   n2words: ['src/text/normalize'],
+  saxes: ['src/text/markup/xml.ts'],
 };
 
 /** What each native folder may include of the others. */

@@ -8,10 +8,11 @@
 // drops, waiting or half spoken, has no other event than "cancelled".
 import { AUDIO_FORMATS } from '../call/audio-format.js';
 import type { SpeakingManner } from '../call/spoken-sentences.js';
+import { isMarkup, TEXT_FORMATS } from '../call/text-format.js';
 import { tooLong } from '../call/text-source.js';
 import type { Conversation, Dialect, Peer, Visit } from './dialect.js';
 import { readManner, readModel, readRate } from './manner-fields.js';
-import { type Fields, invalid, readFields, stringIn } from './message-fields.js';
+import { choiceIn, type Fields, invalid, readFields, stringIn } from './message-fields.js';
 import type { SpeechSocketParts } from './speech-dialects.js';
 import { TextQueue } from './text-queue.js';
 import { toldError } from './told-error.js';
@@ -63,6 +64,7 @@ class LegacyConversation implements Conversation {
     if (PCM === undefined) throw new TypeError('there is no format for raw samples');
     const manner: SpeakingManner = {
       ...readManner(fields, limits),
+      ...(isMarkup(text, choiceIn(fields, 'input_format', TEXT_FORMATS)) ? { markup: true } : {}),
       container: PCM.container,
       sampleRate: readRate(fields, PCM),
       client: this.#visit.client,

@@ -4,11 +4,12 @@ import { AUDIO_FORMATS, hasRate, ratesOf, SPEEDS, type AudioFormat } from '../ca
 import { promptVoice } from '../call/prompt-voice.js';
 import type { SpeakingManner } from '../call/spoken-sentences.js';
 import { isStatedLanguage, tagOfStated } from '../call/stated-language.js';
+import { requestLexicon } from '../call/text-reading.js';
 import { choiceIn, type Fields, flagIn, invalid, numberIn, stringIn, wholeIn } from './message-fields.js';
 
 export type StatedManner = Pick<
   SpeakingManner,
-  'voice' | 'language' | 'speed' | 'options' | 'trimSilence' | 'normalize' | 'reference' | 'cache'
+  'voice' | 'language' | 'speed' | 'options' | 'trimSilence' | 'normalize' | 'lexicon' | 'reference' | 'cache'
 >;
 
 export interface MannerLimits {
@@ -47,6 +48,7 @@ export function readManner(fields: Fields, limits: MannerLimits): StatedManner {
     ...stated('speed', numberIn(fields, 'speed', ...SPEEDS)),
     ...stated('trimSilence', flagIn(fields, 'trim_silence')),
     ...(flagIn(fields, 'normalize') === false ? { normalize: false } : {}),
+    ...(fields['lexicon'] === undefined ? {} : { lexicon: requestLexicon(fields['lexicon']) }),
     ...stated('cache', flagIn(fields, 'cache')),
     ...(Object.keys(options).length === 0 ? {} : { options }),
     ...(designed && instructions !== undefined ? { reference: promptVoice(instructions) } : {}),

@@ -7,6 +7,7 @@ import type { EngineCapabilities, Voice, VoiceReference } from '../speech/engine
 import { keyFields, renderingKey } from '../speech/rendering-key.js';
 import type { SpeechRouting, VoiceWish } from '../speech/routing.js';
 import type { Sound, SoundSource } from '../speech/sound.js';
+import type { Lexicon } from '../text/lexicon.js';
 import type { Continuity } from './continuity.js';
 import type { FrameCache } from './frame-cache.js';
 import type { RunPart } from './sentence-run.js';
@@ -49,6 +50,8 @@ export interface CachedSpeechParts {
   readonly settings: LineSettings;
   /** That of the speech service: the same text sounds otherwise in one breath. */
   readonly continuity?: Continuity;
+  /** The server's own: others that share its renderings may have another. */
+  readonly lexicon?: Lexicon | undefined;
   /** Forgotten together with the renderings. */
   readonly frames?: FrameCache;
   /** Without them no request can bring a sample of a voice. */
@@ -65,14 +68,15 @@ export class CachedSpeech {
   readonly #own: string;
 
   constructor(speech: Speech, parts: CachedSpeechParts) {
-    const { cache, routing, settings, continuity, frames, samples } = parts;
+    const { cache, routing, settings, continuity, lexicon, frames, samples } = parts;
     this.#speech = speech;
     this.#cache = cache;
     this.#routing = routing;
     this.#frames = frames;
     this.#samples = samples;
     const mode = continuity?.mode === 'utterance' ? [continuity.mode] : [];
-    this.#own = renderingKey([FORM, SENTENCE_PAUSE_MS, ...mode, ...keyFields(settings)]);
+    const words = lexicon === undefined ? [] : ['lexicon', lexicon.id];
+    this.#own = renderingKey([FORM, SENTENCE_PAUSE_MS, ...mode, ...words, ...keyFields(settings)]);
   }
 
   /** What the engine can do that would speak. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
@@ -126,9 +130,11 @@ export class CachedSpeech {
     return this.#cache.clear() + (this.#frames?.clear() ?? 0);
   }
 
-  // A voice that somebody brought along is nobody else's business.
-  #uses({ cache, reference }: CachedSpeechRequest): boolean {
-    return this.#cache.enabled && cache !== false && reference === undefined;
+  // A voice that somebody brought along is nobody else's business. Of a voice that markup names nothing
+  // is known here but its name, which may be given to another one.
+  #uses({ cache, reference, markup, text }: CachedSpeechRequest): boolean {
+    const namesVoices = markup === true && text.includes('<voice');
+    return this.#cache.enabled && cache !== false && reference === undefined && !namesVoices;
   }
 
   // Every field that a request has or will have, but for who asks and how soon it

@@ -5,6 +5,7 @@ import { ParleyError } from '../errors.js';
 import type { Codec } from '../rtp/codec.js';
 import type { Playout } from '../rtp/playout.js';
 import type { SpeechRouting } from '../speech/routing.js';
+import type { Lexicon } from '../text/lexicon.js';
 import type { Time } from '../time.js';
 import type { CallEncoders } from './call-route.js';
 import type { Continuity } from './continuity.js';
@@ -14,10 +15,12 @@ import { PausableTime } from './pausable-time.js';
 import type { PlayedSound } from './phone-calls.js';
 import { soundPiece } from './played-sound.js';
 import type { LineManner } from './speech-line.js';
-import { sentencesFrom, sentencesOf, type TextLimits } from './text-source.js';
+import { isMarkup, type TextFormat } from './text-format.js';
+import { sentencesFrom, type TextLimits } from './text-source.js';
 import type { Utterance, UtteranceEvent } from './utterance.js';
 import { UtteranceQueue, type Interruption } from './utterance-queue.js';
 import { VoicePlan } from './voice-plan.js';
+import { wholeText } from './whole-text.js';
 
 export type { MediaPort } from './media-port.js';
 export type { Interruption } from './utterance-queue.js';
@@ -58,6 +61,10 @@ export interface SpeakOptions {
   readonly language?: string;
   /** False: the engine is given the text as it is written. */
   readonly normalize?: boolean;
+  /** What a whole text is; `auto` where absent. One that comes in tokens is words. */
+  readonly format?: TextFormat;
+  /** How words of the text are said; asked before that of the server. */
+  readonly lexicon?: Lexicon;
   /** When the text arrived, in milliseconds of the monotonic clock; now, if absent. */
   readonly receivedAtMs?: number;
 }
@@ -104,12 +111,14 @@ export class Call {
   speak(text: string | AsyncIterable<string>, options: SpeakOptions = {}): Utterance {
     this.#refuseMore();
     const { limits, routing } = this.#parts;
-    const plan = new VoicePlan(routing, options);
-    const whole = typeof text === 'string' ? plan.whole(sentencesOf(text, limits)) : undefined;
+    const whole =
+      typeof text === 'string'
+        ? wholeText(text, { ...options, markup: isMarkup(text, options.format) }, routing, limits)
+        : undefined;
     const utterance = this.#newUtterance(options.receivedAtMs);
     const sentences =
       whole ??
-      plan.arriving(
+      new VoicePlan(routing, options, limits).arriving(
         sentencesFrom(text as AsyncIterable<string>, {
           limits,
           time: this.#textTime,

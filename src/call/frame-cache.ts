@@ -180,7 +180,9 @@ export class LineFrames {
   keyOf({ options = {}, trimSilence, ...sentence }: SentenceManner): string {
     const { engine, voice: name, language, reference } = sentence.voice;
     const said = [wordsOf(sentence), engine.name, name, language, reference?.kind, reference?.hash];
-    return renderingKey([this.#own, ...said, trimSilence, ...keyFields(options)]);
+    const { speed, gain } = sentence.delivery ?? {};
+    const delivered = speed === undefined && gain === undefined ? [] : ['delivered', speed, gain];
+    return renderingKey([this.#own, ...said, ...delivered, trimSilence, ...keyFields(options)]);
   }
 
   has(key: string): boolean {

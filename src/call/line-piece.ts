@@ -5,11 +5,26 @@ import type { ResolvedVoice } from '../speech/routing.js';
 import type { Normalized } from '../text/normalize/spoken-text.js';
 import type { RunPart } from './sentence-run.js';
 
+/** What is asked of a piece besides its words. */
+export interface Delivery {
+  /** Times the voice's own pace, at its pitch. */
+  readonly speed?: number;
+  /** Times its loudness. */
+  readonly gain?: number;
+  /** Milliseconds of silence before it, instead of the usual pause. */
+  readonly pauseBeforeMs?: number;
+  /** Told when it begins to be heard. */
+  readonly marksBefore?: readonly string[];
+  /** Told when it was heard. */
+  readonly marksAfter?: readonly string[];
+}
+
 /** A sentence as it was written, which is what is told of it, and the words for it. */
 export interface WrittenSentence {
   readonly text: string;
   /** Absent where it is spoken as it is written. */
   readonly spoken?: Normalized | undefined;
+  readonly delivery?: Delivery | undefined;
 }
 
 export interface SpokenSentence extends WrittenSentence {
@@ -22,6 +37,7 @@ export interface SoundPiece {
   readonly sampleRate: number;
   /** Writes all of it, in order; as SpeechEngine.synthesize keeps the ring. */
   write(out: PcmRing, signal: AbortSignal): Promise<SpeechEnd>;
+  readonly delivery?: Delivery | undefined;
 }
 
 /** A part of a run is a sentence that one generation speaks together with others. */

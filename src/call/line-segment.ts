@@ -43,9 +43,9 @@ export function ringSound(ring: PcmRing): SoundInMaking {
 export class LineSegment implements PlacedSegment {
   readonly text: string;
   readonly spoken: WrittenSentence['spoken'];
+  readonly delivery: WrittenSentence['delivery'];
   firstFrame: number | undefined;
   frames: number | undefined;
-  trimmedStartMs = 0;
   /** When its first payload was queued, in milliseconds of the monotonic clock. */
   queuedAtMs: number | undefined;
   /** Its place in the sound of the line, in milliseconds; undefined until it is encoded whole. */
@@ -54,13 +54,32 @@ export class LineSegment implements PlacedSegment {
   onKept: ((frames: KeptFrames) => void) | undefined;
   /** Undefined where its payloads were kept before. */
   readonly #sound: SoundInMaking | undefined;
+  /** Times the speed of the sound as it was made; all that is told of it is told as it is heard. */
+  readonly #speed: number;
   #soundMs: number | undefined;
   #words: readonly WordTime[] = [];
+  #trimmedStartMs = 0;
 
-  constructor({ text, spoken }: WrittenSentence, sound: SoundInMaking | undefined) {
+  constructor({ text, spoken, delivery }: WrittenSentence, sound: SoundInMaking | undefined, speed = 1) {
     this.text = text;
     this.spoken = spoken;
+    this.delivery = delivery;
     this.#sound = sound;
+    this.#speed = speed;
+  }
+
+  /** As it was made, whatever its speed. */
+  get asMade(): { readonly soundMs: number; readonly words: readonly WordTime[] } {
+    return { soundMs: this.#soundMs ?? this.#sound?.soundMs ?? 0, words: this.#sound?.words ?? this.#words };
+  }
+
+  get trimmedStartMs(): number {
+    return this.#trimmedStartMs / this.#speed;
+  }
+
+  /** Told by the encoder, as it was made. */
+  set trimmedStartMs(ms: number) {
+    this.#trimmedStartMs = ms;
   }
 
   /** All of its sound is made. */
@@ -70,11 +89,14 @@ export class LineSegment implements PlacedSegment {
   }
 
   get soundMs(): number | undefined {
-    return this.#soundMs ?? this.#sound?.soundMs;
+    const ms = this.#soundMs ?? this.#sound?.soundMs;
+    return ms === undefined ? undefined : ms / this.#speed;
   }
 
   get engineWords(): readonly WordTime[] {
-    return this.#sound?.words ?? this.#words;
+    const { words } = this.asMade;
+    if (this.#speed === 1) return words;
+    return words.map((word) => ({ ...word, startMs: word.startMs / this.#speed }));
   }
 
   /** Of the sentence as it was written. */
@@ -85,16 +107,17 @@ export class LineSegment implements PlacedSegment {
   }
 
   get shareMs(): number | undefined {
-    return this.#sound?.shareMs;
+    const ms = this.#sound?.shareMs;
+    return ms === undefined ? undefined : ms / this.#speed;
   }
 
   get madeMs(): number {
-    return this.soundMs ?? this.#sound?.madeMs ?? 0;
+    return this.soundMs ?? (this.#sound?.madeMs ?? 0) / this.#speed;
   }
 
   /** Made and not yet taken by the encoder. */
   get waitingMs(): number {
-    if (this.#sound !== undefined) return this.#sound.waitingMs;
+    if (this.#sound !== undefined) return this.#sound.waitingMs / this.#speed;
     return this.place === undefined ? (this.soundMs ?? 0) : 0;
   }
 

@@ -2,7 +2,9 @@
 // and ended. A door implements it (sip/), another offers it (src/http).
 import type { CodecName } from '../rtp/codec.js';
 import type { ErrorCode } from '../errors.js';
+import type { Lexicon } from '../text/lexicon.js';
 import type { CallEvent, Interruption } from './call.js';
+import type { TextFormat } from './text-format.js';
 
 /**
  *   dialling ─▶ ringing ─▶ connected ◀─▶ held
@@ -17,6 +19,10 @@ export interface PhoneSpeech {
   readonly voice?: string;
   /** BCP 47 tag. */
   readonly language?: string;
+  /** `auto` where absent. */
+  readonly format?: TextFormat;
+  /** How words of the text are said. */
+  readonly lexicon?: Lexicon;
 }
 
 export interface PhoneCallRequest {

@@ -12,8 +12,9 @@ import type { FrameCache, LineFrames } from './frame-cache.js';
 import type { SpokenSentence } from './line-piece.js';
 import { replyPace } from './pace.js';
 import { SpeechLine, type EncoderSource, type SentenceFrames } from './speech-line.js';
-import { sentencesOf, type TextLimits } from './text-source.js';
-import { VoicePlan } from './voice-plan.js';
+import { isMarkup } from './text-format.js';
+import type { TextLimits } from './text-source.js';
+import { wholeText } from './whole-text.js';
 
 const MOST_WAITING = 16; // texts; a door has a greeting or two
 const CLIENT = 'prepared speech'; // shares engines with others under this name
@@ -65,7 +66,9 @@ export class PreparedSpeech {
     if (this.#waiting >= MOST_WAITING) {
       throw new ParleyError('QUEUE_FULL', `${MOST_WAITING} texts wait to be prepared already`);
     }
-    const sentences = new VoicePlan(routing, wishOf(speech)).whole(sentencesOf(speech.text, limits));
+    const markup = isMarkup(speech.text);
+    const pieces = wholeText(speech.text, { ...wishOf(speech), markup }, routing, limits);
+    const sentences = pieces.filter((piece) => 'voice' in piece); // tones and silence need no preparing
     this.#waiting++;
     const prepared = this.#turn.then(() => this.#render(speech, sentences, frames));
     this.#turn = prepared.then(

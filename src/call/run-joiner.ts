@@ -2,7 +2,7 @@
 //
 // A new run, and with it a new generation, begins where the voice or the language
 // changes, where a sentence was kept and need not be made, where a sound comes
-// between, and where the engine has no room for one more sentence. An engine
+// between, or a pause that is stated, and where the engine has no room for one more. An engine
 // that takes no further text, or a limit that is said of each sentence, leaves
 // each its own.
 //
@@ -73,7 +73,10 @@ export class RunJoiner {
 
   #fits(sentence: SpokenSentence): boolean {
     const { engine } = sentence.voice;
+    const { speed, gain } = sentence.delivery ?? {};
     return (
+      speed === undefined &&
+      gain === undefined &&
       engine.capabilities.textStreaming &&
       this.#terms.options?.maxNewTokens === undefined &&
       Buffer.byteLength(wordsOf(sentence)) <= (engine.mostText ?? 0)

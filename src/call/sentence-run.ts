@@ -90,12 +90,13 @@ export class SentenceRun {
     return this.#open;
   }
 
-  /** Whether the sentence can be spoken by this generation: it has the same voice and language, and there is room. */
+  /** Whether the sentence can be spoken by this generation: it has the same voice and language, no pause of its own, and there is room. */
   takes(sentence: SpokenSentence): boolean {
     const { engine } = this.#parts.voice;
     const bytes = Buffer.byteLength(this.#text + this.#joint() + wordsOf(sentence));
     return (
       this.#open &&
+      sentence.delivery?.pauseBeforeMs === undefined &&
       isSameVoice(sentence.voice, this.#parts.voice) &&
       bytes <= (engine.mostText ?? 0) &&
       this.#sentences.length < MOST_SENTENCES
@@ -203,6 +204,7 @@ export class RunPart implements WrittenSentence {
   readonly index: number;
   readonly text: string;
   readonly spoken: WrittenSentence['spoken'];
+  readonly delivery: WrittenSentence['delivery'];
   /** Units that it has of the run's text. */
   readonly length: number;
   /** Where it begins in the run's text, in UTF-16 units. */
@@ -229,6 +231,7 @@ export class RunPart implements WrittenSentence {
     this.index = index;
     this.text = sentence.text;
     this.spoken = sentence.spoken;
+    this.delivery = sentence.delivery;
     this.length = wordsOf(sentence).length;
     this.offset = offset;
     this.before = before;

@@ -20,6 +20,7 @@ import type { EngineTiming, SpeechOptions } from '../speech/engine.js';
 import { NO_TIME, type SoundTiming } from '../speech/sound.js';
 import type { Continuity } from './continuity.js';
 import type { KeptSentence, LineFrames, SentenceManner } from './frame-cache.js';
+import { type LineTempo, pauseBefore, soundingOf } from './line-delivery.js';
 import {
   wordsOf,
   type LinePiece,
@@ -56,12 +57,10 @@ export interface LineOutlet {
 }
 
 /** What a line does differently. */
-export interface LineManner {
+export interface LineManner extends LineTempo {
   readonly options?: SpeechOptions;
   /** False: the silence around each sentence stays. */
   readonly trimSilence?: boolean;
-  /** Silence before the first sound. */
-  readonly leadMs?: number;
   /** Which of its sentences are spoken together; each by itself where absent. */
   readonly continuity?: Continuity | undefined;
 }
@@ -226,11 +225,14 @@ export class SpeechLine {
   }
 
   #speak(piece: LinePiece, opened: Promise<EncoderLine>, signal: AbortSignal): Work {
-    const { leadMs = 0 } = this.#manner;
-    const pauseBeforeMs = this.#segments.length === 0 ? leadMs : SENTENCE_PAUSE_MS;
+    const usualMs = this.#segments.length === 0 ? undefined : SENTENCE_PAUSE_MS;
+    const pauseBeforeMs = pauseBefore(piece.delivery, this.#manner, usualMs);
     if (piece instanceof RunPart) return this.#sayPart(piece, pauseBeforeMs, opened);
     this.#pauseTold = false;
-    if ('write' in piece) return this.#render({ text: '' }, piece, { pauseBeforeMs }, opened, signal);
+    if ('write' in piece) {
+      const { delivery } = piece;
+      return this.#render({ text: '', delivery }, piece, { pauseBeforeMs }, opened, signal);
+    }
     const manner = this.#mannerOf(piece);
     const kept = this.#frames?.find(this.#frames.keyOf(manner));
     if (kept !== undefined) return this.#repeat(piece, kept, pauseBeforeMs, opened);
@@ -291,7 +293,7 @@ export class SpeechLine {
     pauseBeforeMs: number,
     opened: Promise<EncoderLine>,
   ): Work {
-    const segment = new LineSegment(sentence, undefined);
+    const segment = new LineSegment(sentence, undefined, soundingOf(sentence.delivery, this.#manner).speed);
     segment.made(kept.soundMs, kept.words);
     this.#segments.push(segment);
     const encoded = opened
@@ -319,7 +321,8 @@ export class SpeechLine {
   ): Work {
     const { sampleRate: rate } = piece;
     const ring = PcmRing.open(rate, rate * RING_SECONDS);
-    const segment = new LineSegment(sentence, ringSound(ring));
+    const sounding = soundingOf(sentence.delivery, this.#manner);
+    const segment = new LineSegment(sentence, ringSound(ring), sounding.speed);
     this.#segments.push(segment);
     const synthesized = piece.write(ring, signal).then((end) => {
       segment.made((end.samples * 1000) / rate, end.words);
@@ -327,7 +330,9 @@ export class SpeechLine {
     });
     if (manner !== undefined) this.#keepOf(segment, manner, synthesized);
     const encoded = opened
-      .then((line) => line.segment({ ring: ring.handle, rate, pauseBeforeMs, keep: manner !== undefined }))
+      .then((line) =>
+        line.segment({ ring: ring.handle, rate, pauseBeforeMs, keep: manner !== undefined, ...sounding }),
+      )
       .then((place) => segment.encoded(place))
       .catch((error: unknown) => {
         ring.abort();
@@ -342,8 +347,7 @@ export class SpeechLine {
   #keepOf(segment: LineSegment, manner: SentenceManner, synthesized: Promise<void>): void {
     segment.onKept = (frames) => {
       const keep = () => {
-        const { soundMs = 0, engineWords: words } = segment;
-        this.#frames?.keep(this.#frames.keyOf(manner), { frames, soundMs, words });
+        this.#frames?.keep(this.#frames.keyOf(manner), { frames, ...segment.asMade });
       };
       synthesized.then(keep, () => undefined);
     };

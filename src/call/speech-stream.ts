@@ -7,6 +7,7 @@ import { asParleyError, GIVEN_UP, type ParleyError } from '../errors.js';
 import type { ContainerName } from '../rtp/container.js';
 import type { SpeechOptions, Voice, VoiceReference, WordTime } from '../speech/engine.js';
 import type { SpeechRouting } from '../speech/routing.js';
+import type { Lexicon } from '../text/lexicon.js';
 import type { SentencePlace, SoundOutcome, SoundSource } from '../speech/sound.js';
 import type { SpeechClass } from '../speech/urgency.js';
 import { contentTypeOf } from './audio-format.js';
@@ -16,9 +17,9 @@ import type { PlacedSegment } from './line-segment.js';
 import { replyPace } from './pace.js';
 import type { RunPart } from './sentence-run.js';
 import { SpeechLine, type EncoderSource, type LineManner, type LineOutlet } from './speech-line.js';
-import { sentencesOf, type TextLimits } from './text-source.js';
+import type { TextLimits } from './text-source.js';
 import { systemTime, type Time } from '../time.js';
-import { VoicePlan } from './voice-plan.js';
+import { wholeText } from './whole-text.js';
 
 export interface SpeechStreamRequest {
   readonly text: string;
@@ -40,6 +41,10 @@ export interface SpeechStreamRequest {
   readonly trimSilence?: boolean;
   /** False: the engine is given the text as it is written. */
   readonly normalize?: boolean;
+  /** The text is SSML. */
+  readonly markup?: boolean;
+  /** How words of the text are said; asked before that of the server. */
+  readonly lexicon?: Lexicon;
   /** Silence before the first sound, in milliseconds: the pause after what another stream said. */
   readonly leadMs?: number;
   /** Of what follows other streams: when its listener will have heard them, in milliseconds of the monotonic clock. */
@@ -155,8 +160,7 @@ export class SpeechService {
 
   /** Rejects with what can be known before the first byte: limits, voice, language, an engine that fails at once. */
   async openStream(request: SpeechStreamRequest, signal: AbortSignal): Promise<SpeechStream> {
-    const plan = new VoicePlan(this.#routing, request);
-    const sentences = plan.whole(sentencesOf(request.text, this.#limits));
+    const sentences = wholeText(request.text, request, this.#routing, this.#limits);
     return await this.#open(sentences, { ...request, continuity: this.#continuity }, request, signal);
   }
 

@@ -10,6 +10,7 @@ import { GIVEN_UP, ParleyError } from '../errors.js';
 import type { SpeechOptions, VoiceReference } from '../speech/engine.js';
 import type { SpeechRouting } from '../speech/routing.js';
 import type { Sound, SoundSource } from '../speech/sound.js';
+import type { Lexicon } from '../text/lexicon.js';
 import { systemTime, type Time } from '../time.js';
 import type { AudioFormat } from './audio-format.js';
 import type { CachedSpeechRequest } from './cached-speech.js';
@@ -33,6 +34,9 @@ export interface SpeakingManner {
   readonly trimSilence?: boolean;
   /** False: the engine is given the text as it is written. */
   readonly normalize?: boolean;
+  /** A whole text is SSML: all of it is one sound. */
+  readonly markup?: boolean;
+  readonly lexicon?: Lexicon;
   /** Silence before the first sentence, in milliseconds: the pause after what an earlier text said. */
   readonly leadMs?: number;
   /** A voice of the text's own. */
@@ -94,6 +98,7 @@ export class SpokenSentences implements SentenceSpeaker {
     manner: SpeakingManner,
     signal: AbortSignal,
   ): AsyncGenerator<SpokenSentenceSound, void, undefined> {
+    if (manner.markup === true && typeof text === 'string') return yield* this.#marked(text, manner, signal);
     const controller = new AbortController();
     const reading = new Reading(this.#parts, text, manner, AbortSignal.any([signal, controller.signal]));
     try {
@@ -109,6 +114,23 @@ export class SpokenSentences implements SentenceSpeaker {
     } finally {
       controller.abort(GIVEN_UP);
       reading.close();
+    }
+  }
+
+  /** A document is one sound: its pauses and changes of manner are within. */
+  async *#marked(
+    text: string,
+    manner: SpeakingManner,
+    signal: AbortSignal,
+  ): AsyncGenerator<SpokenSentenceSound, void, undefined> {
+    const request: CachedSpeechRequest = { ...manner, text, kind: 'interactive' };
+    const found = this.#parts.speech.find(request);
+    const sound =
+      found === undefined ? await this.#parts.speech.openStream(request, signal) : wholeSound(found);
+    try {
+      yield { index: 0, text, sound };
+    } finally {
+      sound.cancel();
     }
   }
 }
@@ -136,7 +158,7 @@ class Reading {
     this.#signal = signal;
     this.#listener = new Listener(time, manner.speed);
     signal.addEventListener('abort', () => this.#sounds.forEach((sound) => sound.cancel()), { once: true });
-    const plan = new VoicePlan(routing, manner);
+    const plan = new VoicePlan(routing, manner, limits);
     const pieces: LinePieces =
       typeof text === 'string'
         ? plan.whole(sentencesOf(text, limits))

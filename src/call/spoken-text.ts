@@ -47,7 +47,7 @@ export function spokenText(segments: readonly SpokenSegment[], sentFrames: numbe
     const sent = sentFrames - segment.firstFrame;
     if (sent <= 0) break;
     if (segment.frames !== undefined && sent >= segment.frames) {
-      parts.push(segment.text);
+      if (segment.text !== '') parts.push(segment.text);
       continue;
     }
     const part = partOf(segment, sent * frameMs, frameMs);

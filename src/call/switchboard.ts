@@ -1,9 +1,9 @@
 // Every open call of the server, by id; the limit on how many there may be.
 import { ParleyError } from '../errors.js';
 import { Call, type CallParts, type MediaPort, type SpeakOptions } from './call.js';
-import { sentencesOf } from './text-source.js';
+import { isMarkup } from './text-format.js';
 import type { Time } from '../time.js';
-import { VoicePlan } from './voice-plan.js';
+import { wholeText } from './whole-text.js';
 
 export interface SwitchboardOptions {
   readonly maxCalls: number;
@@ -40,7 +40,8 @@ export class Switchboard {
 
   /** Throws what `Call.speak` would throw at once for this text, before there is a call. */
   check(text: string, options: SpeakOptions = {}): void {
-    new VoicePlan(this.#parts.routing, options).whole(sentencesOf(text, this.#parts.limits));
+    const { routing, limits } = this.#parts;
+    wholeText(text, { ...options, markup: isMarkup(text, options.format) }, routing, limits);
   }
 
   /**

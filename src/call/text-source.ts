@@ -3,6 +3,7 @@
 // The limits live here: how long a text may be, and how long a producer of
 // tokens may stay silent before its text counts as given up.
 import { ParleyError } from '../errors.js';
+import type { Lexicon } from '../text/lexicon.js';
 import { SentenceStream, type Sentence } from '../text/sentences.js';
 import type { Time } from '../time.js';
 
@@ -11,6 +12,8 @@ export interface TextLimits {
   readonly maxTextLength: number;
   /** Milliseconds without a token after which an unfinished text fails. */
   readonly textIdleMs: number;
+  /** How the server has words said. */
+  readonly lexicon?: Lexicon | undefined;
 }
 
 export function tooLong(maxTextLength: number): ParleyError {

@@ -40,6 +40,8 @@ export type UtteranceEvent =
   | { type: 'utterance.started'; utterance: number; firstPacketMs: number; queuedMs: number }
   | { type: 'sentence.started'; utterance: number; sentence: number; text: string }
   | { type: 'sentence.spoken'; utterance: number; sentence: number; text: string }
+  /** What stands before this mark of its markup was heard. */
+  | { type: 'mark.reached'; utterance: number; mark: string }
   | { type: 'utterance.spoken'; utterance: number; text: string; durationMs: number }
   | { type: 'utterance.interrupted'; utterance: number; text: string; durationMs: number }
   | { type: 'utterance.failed'; utterance: number; text: string; error: Failure };
@@ -140,10 +142,16 @@ export class Utterance {
       this.#finish(this.#error === undefined ? 'spoken' : 'failed', this.#parts.sound.sentMs);
     } else if (kind === 'segment-started') {
       if (this.#state === 'waiting') this.#started(sentAtMs);
+      this.#tellMarks(segment?.delivery?.marksBefore);
       this.#tell('sentence.started', index, segment?.text);
     } else {
       this.#tell('sentence.spoken', index, segment?.text);
+      this.#tellMarks(segment?.delivery?.marksAfter);
     }
+  }
+
+  #tellMarks(marks: readonly string[] = []): void {
+    for (const mark of marks) this.#parts.emit({ type: 'mark.reached', utterance: this.number, mark });
   }
 
   #started(sentAtMs: number): void {

@@ -1,44 +1,50 @@
 // Which engine and voice speak a sentence, and in which words.
 //
-// What the request states always wins. Where it states no language, a sentence
-// that is clearly in one language is spoken by a voice of that language or not
-// at all. An unclear one follows the sentence before it, unless it looks like a
-// whole sentence of English, which is never beyond doubt; at the beginning of a
-// text that is all there, it follows the first clear one ("OK. Das mache ich."). A courtesy ("Hola!")
-// decides only where it is all there is: before English it is part of it.
+// What the request states always wins, and of its text what its markup states.
+// Where neither states a language, it is that of the sentence (language-plan.ts).
 //
 // The words are those of the language that is spoken: "$3.50" is read out by the
 // voice, not by its engine. What turns out to be marks alone is left out.
+import { ParleyError } from '../errors.js';
 import type { ResolvedVoice, SpeechRouting, VoiceWish } from '../speech/routing.js';
-import { identifyLanguage } from '../text/language.js';
-import { languageOf } from '../text/normalize/languages.js';
-import { normalize } from '../text/normalize/normalize.js';
+import type { Lexicon } from '../text/lexicon.js';
+import type { MarkedSentence } from '../text/markup/marked-sentences.js';
+import { spokenForm } from '../text/spoken-form.js';
+import { LanguagePlan } from './language-plan.js';
 import type { SpokenSentence } from './line-piece.js';
 import { nothingToSay } from './text-source.js';
-
-const SENTENCE_WORDS = 4; // fewer are too few to call the speaker back from another language
 
 /** What a request states of how its text is read. */
 export interface ReadingWish extends VoiceWish {
   /** False: the engine is given the text as it is written. */
   readonly normalize?: boolean;
+  /** Asked before the server's own. */
+  readonly lexicon?: Lexicon;
 }
+
+type Marked = Pick<MarkedSentence, 'manner' | 'parts'>;
 
 export class VoicePlan {
   readonly #routing: SpeechRouting;
   readonly #wish: ReadingWish;
-  #language: string | undefined;
+  readonly #languages: LanguagePlan;
+  readonly #lexicons: readonly Lexicon[];
 
-  constructor(routing: SpeechRouting, wish: ReadingWish) {
+  constructor(
+    routing: SpeechRouting,
+    wish: ReadingWish,
+    { lexicon }: { readonly lexicon?: Lexicon | undefined } = {},
+  ) {
     this.#routing = routing;
     this.#wish = wish;
-    this.#language = wish.language;
+    this.#languages = new LanguagePlan(wish.language);
+    this.#lexicons = [wish.lexicon, lexicon].filter((one) => one !== undefined);
   }
 
   /** Every sentence of a text with its voice; throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, or TEXT_EMPTY where none has words. */
   whole(sentences: readonly { readonly text: string }[]): SpokenSentence[] {
     const isOnly = sentences.length === 1;
-    this.#language ??= firstClear(sentences);
+    this.#languages.begin(sentences);
     const spoken = sentences.flatMap(({ text }) => this.#sentence(text, isOnly) ?? []);
     if (spoken.length === 0) throw nothingToSay();
     return spoken;
@@ -58,43 +64,42 @@ export class VoicePlan {
     if (isSilent) throw nothingToSay();
   }
 
+  /** A sentence of markup; undefined where nothing of it is spoken. */
+  marked({ text, ...marked }: MarkedSentence, isOnly: boolean): SpokenSentence | undefined {
+    return this.#sentence(text, isOnly, marked);
+  }
+
   /** Undefined where nothing of it is spoken: the fence of a block of code. */
-  #sentence(text: string, isOnly: boolean): SpokenSentence | undefined {
-    const voice = this.#next(text, isOnly);
-    const language = this.#wish.normalize === false ? undefined : languageOf(voice.language);
-    if (language === undefined) return { text, voice };
-    const spoken = normalize(text, language);
+  #sentence(text: string, isOnly: boolean, marked?: Marked): SpokenSentence | undefined {
+    const voice = this.#next(text, isOnly, marked?.manner);
+    const { normalize = true } = this.#wish;
+    const { parts = [] } = marked ?? {};
+    const spoken = spokenForm(text, { language: voice.language, normalize, parts, lexicons: this.#lexicons });
     if (!/[\p{L}\p{N}]/u.test(spoken.text)) return undefined;
     return spoken.text === text ? { text, voice } : { text, voice, spoken };
   }
 
-  #next(sentence: string, isOnly: boolean): ResolvedVoice {
-    if (this.#wish.language === undefined) this.#language = this.#languageOf(sentence, isOnly);
-    const { voice, reference } = this.#wish;
-    return this.#routing.resolve({
+  #next(sentence: string, isOnly: boolean, manner?: Marked['manner']): ResolvedVoice {
+    const language = manner?.language ?? this.#languages.of(sentence, isOnly);
+    const voice = manner?.voice ?? this.#wish.voice;
+    const reference = manner?.voice === undefined ? this.#wish.reference : undefined;
+    const wish: VoiceWish = {
       ...(voice === undefined ? {} : { voice }),
       ...(reference === undefined ? {} : { reference }),
-      ...(this.#language === undefined ? {} : { language: this.#language }),
-    });
+      ...(language === undefined ? {} : { language }),
+    };
+    return manner?.language === undefined
+      ? this.#routing.resolve(wish)
+      : this.#inLanguage(manner.language, wish);
   }
 
-  #languageOf(sentence: string, isOnly: boolean): string | undefined {
-    const { language, confident, courtesy } = identifyLanguage(sentence);
-    if (confident && (isOnly || courtesy === undefined)) return language;
-    return isWholeEnglish(language, sentence) ? undefined : this.#language;
+  /** A part of a text in another language is spoken by another voice where its own cannot. */
+  #inLanguage(language: string, wish: VoiceWish): ResolvedVoice {
+    try {
+      return this.#routing.resolve(wish);
+    } catch (error) {
+      if (!(error instanceof ParleyError) || error.code !== 'LANGUAGE_UNAVAILABLE') throw error;
+      return this.#routing.resolve({ language });
+    }
   }
-}
-
-function isWholeEnglish(language: string, sentence: string): boolean {
-  return language === 'en' && sentence.split(/\s+/).length >= SENTENCE_WORDS;
-}
-
-/** What an unclear beginning is part of: the language of the first sentence that tells one. */
-function firstClear(sentences: readonly { readonly text: string }[]): string | undefined {
-  for (const { text } of sentences) {
-    const { language, confident, courtesy } = identifyLanguage(text);
-    if (confident && courtesy === undefined) return language;
-    if (isWholeEnglish(language, text)) return undefined;
-  }
-  return undefined;
 }

@@ -32,6 +32,7 @@ import type { SpeechSource } from './speech-source.js';
 import { addVoiceRoutes } from './voice-routes.js';
 import type { VoiceSource } from './voice-source.js';
 import { addStatusRoutes, type ServerHealth } from './status-routes.js';
+import { addTextRoutes } from './text-routes.js';
 import { addValidation, VALIDATION } from './validation.js';
 import { addressOf } from './visitor.js';
 
@@ -134,6 +135,7 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts): 
   addSpeechRoutes(app, { ...speaking, startedAt });
   addLegacyRoutes(app, speaking);
   addBatchRoute(app, speaking);
+  addTextRoutes(app, limits);
   void app.register(async (scope) => addElevenLabsRoutes(scope, speaking));
   void app.register(async (scope) => addVoiceRoutes(scope, speaking));
   const { telephone } = options;

@@ -2,13 +2,17 @@
 // as the calls have them. What fields mean together is checked here.
 import type { DigitsRequest, PhoneCallRequest, PhoneSpeech, TransferRequest } from '../call/phone-calls.js';
 import { tagOfStated } from '../call/stated-language.js';
+import type { TextFormat } from '../call/text-format.js';
+import { requestLexicon } from '../call/text-reading.js';
 import { ParleyError } from '../errors.js';
 import { checkHeaders } from './sip-header-names.js';
 
 export interface SpeechFields {
   readonly text: string;
+  readonly input_format?: TextFormat;
   readonly voice?: string | { readonly id: string };
   readonly language?: string;
+  readonly lexicon?: readonly object[];
 }
 
 export interface PlaceBody {
@@ -54,10 +58,18 @@ export function readPlaceBody(body: PlaceBody): PhoneCallRequest {
   };
 }
 
-export function readSpeech({ text, voice: named, language: stated }: SpeechFields): PhoneSpeech {
+/** Throws INVALID_FIELD. */
+export function readSpeech(fields: SpeechFields): PhoneSpeech {
+  const { text, input_format: format, voice: named, language: stated, lexicon } = fields;
   const voice = typeof named === 'object' ? named.id : named;
   const language = stated === undefined ? undefined : tagOfStated(stated);
-  return { text, ...(voice === undefined ? {} : { voice }), ...(language === undefined ? {} : { language }) };
+  return {
+    text,
+    ...(format === undefined ? {} : { format }),
+    ...(voice === undefined ? {} : { voice }),
+    ...(language === undefined ? {} : { language }),
+    ...(lexicon === undefined ? {} : { lexicon: requestLexicon(lexicon) }),
+  };
 }
 
 export function readDigits({ digits, duration_ms, pause_ms, by }: DtmfBody): DigitsRequest {

@@ -62,6 +62,8 @@ function speechForm(call: string, event: CallEvent) {
     case 'sentence.started':
     case 'sentence.spoken':
       return { type, utterance, sentence: event.sentence, text: event.text };
+    case 'mark.reached':
+      return { type, utterance, mark: event.mark };
     case 'utterance.spoken':
     case 'utterance.interrupted':
       return { type, utterance, text: event.text, duration_ms: event.durationMs };

@@ -1,7 +1,11 @@
 // The body of POST /v1/audio/speech as its schema lets it through.
+import type { TextFormat } from '../call/text-format.js';
+
 export interface SpeechBody {
   readonly model?: string;
   readonly input: string;
+  readonly input_format?: TextFormat;
+  readonly lexicon?: readonly object[];
   readonly voice?: string | { readonly id: string };
   readonly response_format?: string;
   readonly speed?: number;

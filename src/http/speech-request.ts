@@ -3,9 +3,12 @@
 import { AUDIO_FORMATS, hasRate, ratesOf, type AudioFormat } from '../call/audio-format.js';
 import type { VoiceSample } from '../call/cached-speech.js';
 import { tagOfStated } from '../call/stated-language.js';
+import { isMarkup } from '../call/text-format.js';
+import { requestLexicon } from '../call/text-reading.js';
 import { ParleyError } from '../errors.js';
 import { type Manner, readInstructions, readManner } from './manner-fields.js';
 import type { SpeechBody } from './speech-body.js';
+import type { SpokenRequest } from './speech-source.js';
 
 /** How the sound is sent: while it is made, all at once, or as events while it is made. */
 export type Delivery = 'stream' | 'whole' | 'events';
@@ -29,6 +32,9 @@ export interface SpeechWish {
   readonly trimSilence?: boolean;
   /** False: the engine is given the text as it is written. */
   readonly normalize?: boolean;
+  /** The text is SSML. */
+  readonly markup?: boolean;
+  readonly lexicon?: NonNullable<SpokenRequest['lexicon']>;
   readonly manner: Manner;
   readonly ownVoice?: OwnVoice;
   readonly delivery: Delivery;
@@ -52,6 +58,8 @@ export function readSpeechRequest(body: SpeechBody): SpeechWish {
     ...(body.cache === undefined ? {} : { cache: body.cache }),
     ...(body.trim_silence === false ? { trimSilence: false } : {}),
     ...(body.normalize === false ? { normalize: false } : {}),
+    ...(isMarkup(body.input, body.input_format) ? { markup: true } : {}),
+    ...(body.lexicon === undefined ? {} : { lexicon: requestLexicon(body.lexicon) }),
     manner: readManner(body),
     ...(ownVoice === undefined ? {} : { ownVoice }),
     delivery: readDelivery(body),

@@ -1,6 +1,7 @@
 // The speech endpoints that OpenAI's clients know: text in, sound out, and the
 // lists of what there is to choose from.
 import type { FastifyInstance } from 'fastify';
+import type { ReadingLimits } from '../call/text-reading.js';
 import type { ModelNames } from './model-names.js';
 import { AUDIO_MODELS_SCHEMA, MODEL_SCHEMA, MODELS_SCHEMA, VOICES_SCHEMA } from './schemas/lists.js';
 import type { SpeechFieldLimits } from './schemas/speech-fields.js';
@@ -24,7 +25,7 @@ export interface SpeechRouteParts extends SpeakingParts {
 }
 
 /** Of requests for speech. */
-export interface SpeechLimits extends SpeechFieldLimits {
+export interface SpeechLimits extends SpeechFieldLimits, ReadingLimits {
   /** Bytes of a sample of a voice; the body may hold one in base64. */
   readonly maxUploadBytes: number;
 }

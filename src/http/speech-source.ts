@@ -34,6 +34,10 @@ export interface SpokenRequest {
   readonly trimSilence?: boolean;
   /** False: the engine is given the text as it is written. */
   readonly normalize?: boolean;
+  /** The text is SSML. */
+  readonly markup?: boolean;
+  /** How words of the text are said. */
+  readonly lexicon?: NonNullable<SpeechStreamRequest['lexicon']>;
 }
 
 /** What decides which engine speaks. */

@@ -1,6 +1,7 @@
 // From a wish to a request that the speech service answers: the voice made that
 // comes with it, and the manner cut down to what the engine heeds.
 import { promptVoice } from '../call/prompt-voice.js';
+import { unheededMarkup } from '../call/text-reading.js';
 import { ParleyError } from '../errors.js';
 import type { FieldNames } from './field-names.js';
 import { heeded } from './manner-fields.js';
@@ -21,6 +22,7 @@ export function prepared(
   reference?: VoiceReference,
 ): PreparedSpeech {
   const { text, format, sampleRate, speed, voice, language, cache, trimSilence, normalize, manner } = wish;
+  const { markup, lexicon } = wish;
   const plain: SpokenRequest = {
     text,
     container: format.container,
@@ -32,15 +34,22 @@ export function prepared(
     ...(cache === undefined ? {} : { cache }),
     ...(trimSilence === undefined ? {} : { trimSilence }),
     ...(normalize === undefined ? {} : { normalize }),
+    ...(markup === undefined ? {} : { markup }),
+    ...(lexicon === undefined ? {} : { lexicon }),
     ...(reference === undefined ? {} : { reference }),
   };
   // Whose wishes are plain need not be told what the engine heeds.
-  if (manner.stated.length === 0 && reference === undefined)
-    return { request: plain, ignored: manner.unheeded };
+  const unheeded = markup === true ? [...manner.unheeded, ...unheededIn(text)] : manner.unheeded;
+  if (manner.stated.length === 0 && reference === undefined) return { request: plain, ignored: unheeded };
   const abilities = speech.abilities(plain);
   if (reference !== undefined) refuseIncapable(abilities, reference);
-  const { options, ignored } = heeded(manner, abilities);
+  const { options, ignored } = heeded({ ...manner, unheeded }, abilities);
   return { request: options === undefined ? plain : { ...plain, options }, ignored };
+}
+
+/** Such as `SSML <emphasis>`. Throws for what is no SSML. */
+function unheededIn(text: string): string[] {
+  return unheededMarkup(text).map((what) => `SSML ${what}`);
 }
 
 /** The same with the voice that comes with the wish. Rejects with whatever is wrong with it. */

@@ -169,8 +169,8 @@ function carry({ line: number, after, from, to, entries, settings: { opus } }: C
 function addSegment(line: Line, index: number, source: SegmentSource): void {
   const { pauseBeforeMs = 0 } = source;
   if ('kept' in source) return line.pump.segment(new ReadySegment({ index, pauseBeforeMs }, source.kept));
-  const { ring, rate, keep = false, part } = source;
-  const segment = { index, rate, pauseBeforeMs, keep, part };
+  const { ring, rate, keep = false, part, speed, gain } = source;
+  const segment = { index, rate, pauseBeforeMs, keep, part, speed, gain };
   line.pump.segment(new SegmentSound(PcmRing.attach(ring, rate), segment, line.settings.trim, scratch));
 }
 

@@ -28,6 +28,10 @@ export interface SoundSegment extends SegmentPlace {
   readonly keep?: boolean;
   /** The ring holds more than this segment. */
   readonly part?: RingPart;
+  /** Times the speed at which it was spoken, at its pitch; the line's own speed comes on top, within 0.25 to 4. */
+  readonly speed?: number;
+  /** Times its loudness. */
+  readonly gain?: number;
 }
 
 /** Segments that follow one another in a ring, of one line or of several: the next is read when the one before is encoded. */

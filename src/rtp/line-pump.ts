@@ -217,9 +217,9 @@ export class LinePump {
     const ready = next instanceof ReadySegment;
     const apart = ready || next.keep;
     if (apart || this.#apart) {
-      this.#gap = this.#sound.beginApart(ready ? undefined : next.rate, pauseMs, this.#frame.length);
+      this.#gap = this.#sound.beginApart(ready ? undefined : next, pauseMs, this.#frame.length);
     } else {
-      this.#sound.begin(next.rate, pauseMs);
+      this.#sound.begin(next, pauseMs);
     }
     this.#apart = apart;
     if (ready) this.#ready = next;

@@ -5,17 +5,26 @@
 // are known before the resampler has given the samples out.
 import { Resampler } from '../audio/resampler.js';
 import { SampleQueue } from '../audio/sample-queue.js';
-import { TimeStretch } from '../audio/time-stretch.js';
+import { SPEEDS, TimeStretch } from '../audio/time-stretch.js';
 import { CHUNK_SAMPLES } from './segment-sound.js';
 
 // A chunk six times longer (8 to 48 kHz) and four times slower, and what filter and stretch hold.
 const QUEUE_SAMPLES = 65_536;
 
+interface SegmentForm {
+  /** Hz. */
+  readonly rate: number;
+  /** Times the speed at which it was spoken, besides that of the line. */
+  readonly speed: number;
+}
+
 export class LineSound {
   readonly #sampleRate: number;
-  readonly #speed: number;
+  readonly #lineSpeed: number;
+  /** With that of the segment. */
+  #speed: number;
   readonly #queue = new SampleQueue(QUEUE_SAMPLES);
-  /** None at speed 1, that of calls. */
+  /** None at speed 1, that of most calls. */
   #stretch: TimeStretch | undefined;
   #stretched: Float32Array = new Float32Array(0);
   #resampler: Resampler;
@@ -32,10 +41,11 @@ export class LineSound {
   /** @param speed times the speed at which the segments were spoken; their pitch stays. */
   constructor(sampleRate: number, speed = 1) {
     this.#sampleRate = sampleRate;
+    this.#lineSpeed = speed;
     this.#speed = speed;
     this.#resampler = new Resampler(sampleRate, sampleRate, CHUNK_SAMPLES);
     this.#resampled = new Float32Array(0);
-    this.#prepare(sampleRate);
+    this.#prepare({ rate: sampleRate, speed: 1 });
   }
 
   /** The position after everything taken so far, pauses too: where the next sample will be. */
@@ -45,29 +55,30 @@ export class LineSound {
     return this.#base + this.#resampler.outputsFor(inputs);
   }
 
-  /** A segment at `rate` Hz follows, after a pause where sound came before, or where nothing came at all. */
-  begin(rate: number, pauseMs: number): void {
+  /** A segment follows, after a pause where sound came before, or where nothing came at all. */
+  begin(segment: SegmentForm, pauseMs: number): void {
     const pause = this.#pauseSamples(pauseMs);
-    if (pause > 0 || rate !== this.#resampler.inputRate) this.finish();
+    const isOther = this.#isOther(segment);
+    if (pause > 0 || isOther) this.finish();
     if (pause > 0) {
       this.#base += pause;
       this.#pauseLeft += pause;
       this.#sounded = false;
     }
-    if (rate !== this.#resampler.inputRate) this.#prepare(rate);
+    if (isOther) this.#prepare(segment);
   }
 
   /**
    * As `begin`, for a segment that shares no frame with what came before. That is filled up with silence; answers
-   * how many frames of silence lie between, which are not read from here. Without a rate no sound is taken.
+   * how many frames of silence lie between, which are not read from here. Without a segment no sound is taken.
    */
-  beginApart(rate: number | undefined, pauseMs: number, frameSamples: number): number {
+  beginApart(segment: SegmentForm | undefined, pauseMs: number, frameSamples: number): number {
     const pause = this.#pauseSamples(pauseMs);
     this.pad(frameSamples);
     const frames = Math.max(0, Math.ceil((pause - this.#padding) / frameSamples));
     this.#base += frames * frameSamples;
     if (pause > 0) this.#sounded = false;
-    if (rate !== undefined && rate !== this.#resampler.inputRate) this.#prepare(rate);
+    if (segment !== undefined && this.#isOther(segment)) this.#prepare(segment);
     return frames;
   }
 
@@ -80,7 +91,7 @@ export class LineSound {
   }
 
   #pauseSamples(pauseMs: number): number {
-    const spokenPause = (pauseMs * this.#sampleRate) / (1000 * this.#speed);
+    const spokenPause = (pauseMs * this.#sampleRate) / (1000 * this.#lineSpeed);
     const pause = this.#sounded || !this.#begun ? Math.round(spokenPause) : 0;
     this.#begun = true;
     return pause;
@@ -131,9 +142,21 @@ export class LineSound {
     this.#queue.write(this.#resampled, this.#resampler.process(input, count, this.#resampled));
   }
 
-  /** New state for segments at `rate` Hz; the old has been given out. */
-  #prepare(rate: number): void {
+  #speedOf({ speed }: SegmentForm): number {
+    const [least, most] = SPEEDS;
+    return Math.min(Math.max(this.#lineSpeed * speed, least), most);
+  }
+
+  #isOther(segment: SegmentForm): boolean {
+    return segment.rate !== this.#resampler.inputRate || this.#speedOf(segment) !== this.#speed;
+  }
+
+  /** New state for segments of this form; the old has been given out. */
+  #prepare(segment: SegmentForm): void {
+    const { rate } = segment;
     let longest = CHUNK_SAMPLES;
+    this.#speed = this.#speedOf(segment);
+    this.#stretch = undefined;
     if (this.#speed !== 1) {
       this.#stretch = new TimeStretch(rate, this.#speed, CHUNK_SAMPLES);
       longest = Math.max(this.#stretch.maxOutput(CHUNK_SAMPLES), this.#stretch.maxFlush);

@@ -1,5 +1,6 @@
 // The sound of one segment as it leaves the engine's ring, without the silence
 // around it.
+import { applyGain } from '../audio/gain.js';
 import { Trimmer, type TrimOptions } from '../audio/trimmer.js';
 import { ParleyError, type ErrorCode } from '../errors.js';
 import type { RingPart } from './line-messages.js';
@@ -30,6 +31,9 @@ export class SegmentSound {
   readonly pauseBeforeMs: number;
   /** Its payloads are to be kept. */
   readonly keep: boolean;
+  /** Times the speed at which it was spoken. */
+  readonly speed: number;
+  readonly #gain: number;
   readonly #source: SampleSource;
   readonly #trimmer: Trimmer;
   readonly #scratch: Float32Array;
@@ -50,6 +54,8 @@ export class SegmentSound {
       readonly pauseBeforeMs: number;
       readonly keep?: boolean;
       readonly part?: RingPart | undefined;
+      readonly speed?: number | undefined;
+      readonly gain?: number | undefined;
     },
     trim: TrimOptions,
     scratch: Float32Array,
@@ -58,6 +64,8 @@ export class SegmentSound {
     this.rate = segment.rate;
     this.pauseBeforeMs = segment.pauseBeforeMs;
     this.keep = segment.keep === true;
+    this.speed = segment.speed ?? 1;
+    this.#gain = segment.gain ?? 1;
     this.isPart = segment.part !== undefined;
     this.#endAt = segment.part?.endAt ?? Infinity;
     this.#source = source;
@@ -98,7 +106,9 @@ export class SegmentSound {
       if (this.#at !== undefined) this.#at += taken;
       this.#trimmer.write(this.#scratch, taken);
     }
-    return this.#trimmer.read(output, CHUNK_SAMPLES);
+    const count = this.#trimmer.read(output, CHUNK_SAMPLES);
+    applyGain(output, count, this.#gain); // behind the trimmer, which knows the sound as it was made
+    return count;
   }
 
   /** Samples up to its end, as far as that is known. */

@@ -190,3 +190,18 @@ test('a peer that vanishes frees everything, and nothing is begun any more', asy
   await nextTurn();
   assert.deepEqual([speech.texts, peer.taken()], [['One.', 'And so on.'], []]);
 });
+
+test('a whole text may be SSML, and is then one sound', async () => {
+  const { say, told, speech } = openDialect(legacySocket);
+  say({ input: '<speak>One. Two.</speak>' });
+  say({ input: '<speak>Three.</speak>', input_format: 'text', lexicon: [{ word: 'Three', say: 'free' }] });
+  await until(() => speech.requests.length >= 2);
+  assert.equal(speech.requests[0]?.markup, true);
+  assert.equal(speech.requests[0]?.text, '<speak>One. Two.</speak>');
+  assert.equal(speech.requests[1]?.markup, undefined);
+  assert.equal(speech.requests[1]?.lexicon?.size, 1);
+  say({ input: 'Four.', input_format: 'html' });
+  const answers: unknown[] = [];
+  while (!answers.some((answer) => JSON.stringify(answer).includes('input_format')))
+    answers.push(...(await told(1)));
+});

@@ -131,7 +131,12 @@ test('every command is handed to the call, and answered with what came of it', a
   const under = await openApp(t);
   const id = await place(under);
   const url = `${CALLS}/${id}`;
-  const said = await post(under, `${url}/say`, { text: 'Hi.', voice: 'slt', language: 'auto' });
+  const said = await post(under, `${url}/say`, {
+    text: 'Hi.',
+    voice: 'slt',
+    language: 'auto',
+    input_format: 'text',
+  });
   assert.deepEqual(
     [said.statusCode, said.json()],
     [202, { object: 'call.utterance', call: id, utterance: 1 }],
@@ -152,7 +157,7 @@ test('every command is handed to the call, and answered with what came of it', a
   assert.deepEqual((await post(under, `${url}/transfer`, { to: 'sip:a@b.example' })).json(), moved);
   assert.deepEqual((await post(under, `${url}/transfer`, { call: 'call_9' })).json(), moved);
   assert.deepEqual(under.phone.asked, [
-    ['say', id, { text: 'Hi.', voice: 'slt' }],
+    ['say', id, { text: 'Hi.', format: 'text', voice: 'slt' }],
     ['interrupt', id],
     ['press', id, { digits: '1A,#', durationMs: 200, pauseMs: 60, by: 'info' }],
     ['hold', id, true],

@@ -231,8 +231,15 @@ export class TestLine {
     );
   }
 
-  segment(source: SampleSource, rate: number, pauseBeforeMs = 0, keep = false, part?: RingPart): void {
-    const place = { index: this.#count++, rate, pauseBeforeMs, keep, part };
+  segment(
+    source: SampleSource,
+    rate: number,
+    pauseBeforeMs = 0,
+    keep = false,
+    part?: RingPart,
+    manner: { readonly speed?: number; readonly gain?: number } = {},
+  ): void {
+    const place = { index: this.#count++, rate, pauseBeforeMs, keep, part, ...manner };
     this.pump.segment(new SegmentSound(source, place, this.#trim, new Float32Array(CHUNK_SAMPLES)));
   }
 

@@ -1,7 +1,14 @@
 // What may be asked of telephone calls, over HTTP and over their sockets.
 import type { JsonSchema } from './json-schema.js';
 import { MAX_HEADER_VALUE, MAX_HEADERS } from '../sip-header-names.js';
-import { LANGUAGE_FIELD, type SpeechFieldLimits, textField, VOICE_FIELD } from './speech-fields.js';
+import {
+  INPUT_FORMAT_FIELD,
+  LANGUAGE_FIELD,
+  LEXICON_FIELD,
+  type SpeechFieldLimits,
+  textField,
+  VOICE_FIELD,
+} from './speech-fields.js';
 
 const ONE_LINE = '^[^\\u0000-\\u001f\\u007f]*$';
 
@@ -36,7 +43,13 @@ export const IDEMPOTENCY_KEY: JsonSchema = {
 };
 
 function speechFields(limits: SpeechFieldLimits): Readonly<Record<string, JsonSchema>> {
-  return { text: textField(limits), voice: VOICE_FIELD, language: LANGUAGE_FIELD };
+  return {
+    text: textField(limits),
+    input_format: INPUT_FORMAT_FIELD,
+    voice: VOICE_FIELD,
+    language: LANGUAGE_FIELD,
+    lexicon: LEXICON_FIELD,
+  };
 }
 
 export function sayBody(limits: SpeechFieldLimits): JsonSchema {

@@ -1,6 +1,7 @@
 // The fields that requests for speech have in common, each with what it may be.
 // Routes take those that they know: {...SPEECH_FIELDS}, or by name.
 import { AUDIO_FORMATS, SAMPLE_RATES_HZ, SPEEDS } from '../../call/audio-format.js';
+import { TEXT_FORMATS } from '../../call/text-format.js';
 import { STRING } from './answers.js';
 import type { JsonSchema } from './json-schema.js';
 
@@ -63,6 +64,30 @@ export const LANGUAGE_FIELD: JsonSchema = {
   description: 'a BCP 47 tag, the English name of a language, or `auto`: what the text turns out to be',
   examples: ['en', 'English', 'auto'],
   'x-must-be': 'a tag such as "en" or "fr", a name such as "English", or "auto"',
+};
+
+export const INPUT_FORMAT_FIELD: JsonSchema = {
+  type: 'string',
+  enum: TEXT_FORMATS,
+  default: 'auto',
+  description: '`auto`: SSML where the text begins with `<speak`, else words as they stand',
+};
+
+/** Its entries are checked one by one, so that a refusal names the one that is wrong. */
+export const LEXICON_FIELD: JsonSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: {
+      word: STRING,
+      say: STRING,
+      case: { ...STRING, description: '`exact`, or `ignore`' },
+      language: STRING,
+    },
+  },
+  description: "how words of this text are said; asked before the server's own lexicon",
+  examples: [[{ word: 'SQL', say: 'sequel', case: 'ignore' }]],
+  'x-must-be': 'a list of entries such as {"word": "SQL", "say": "sequel"}',
 };
 
 export const CACHE_FIELD: JsonSchema = {

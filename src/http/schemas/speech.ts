@@ -5,7 +5,9 @@ import { type Answer, type Content, type JsonSchema, type RouteSchema, TAGS } fr
 import {
   CACHE_FIELD,
   FORMAT_FIELD,
+  INPUT_FORMAT_FIELD,
   LANGUAGE_FIELD,
+  LEXICON_FIELD,
   mannerFields,
   MODEL_FIELD,
   RATE_FIELD,
@@ -24,6 +26,8 @@ export function speechBody(limits: SpeechFieldLimits): JsonSchema {
     properties: {
       model: MODEL_FIELD,
       input: textField(limits),
+      input_format: INPUT_FORMAT_FIELD,
+      lexicon: LEXICON_FIELD,
       voice: VOICE_FIELD,
       response_format: FORMAT_FIELD,
       speed: SPEED_FIELD,

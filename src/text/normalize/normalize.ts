@@ -23,14 +23,17 @@
 // `en/` and `de/` are models; `de/` has gender and case; `zh/` is written without spaces.
 import { classOf, DIGIT, fold, HIDDEN, IDEOGRAPH, LETTER, PAIR, SPACE } from './characters.js';
 import type { Language } from './language.js';
-import { Reading, type Found, type Recogniser } from './reading.js';
+import { Reading, type Found, type Recogniser, type Rule } from './reading.js';
 import { recognisersOf, type Recognisers } from './recognisers.js';
 import { endsText, SpokenText, type Normalized } from './spoken-text.js';
 
-/** A part of the text that markup has claimed: it is copied, and no token reaches into it. */
+/** A part of the text that markup or a lexicon has claimed: no token reaches into it. */
 export interface Claim {
   readonly start: number;
   readonly end: number;
+  /** The words for it, with the rule that is told; it is copied where they are absent. */
+  readonly spoken?: string;
+  readonly rule?: Rule;
 }
 
 export interface NormalizeOptions {
@@ -75,6 +78,7 @@ class Scan {
       const claim = this.#claimed[this.#nextClaim];
       if (claim !== undefined && at >= claim.start) {
         this.#nextClaim++;
+        this.#claim(claim);
         at = Math.max(at, claim.end);
         continue;
       }
@@ -82,6 +86,13 @@ class Scan {
     }
     this.#copyTo(this.#text.length);
     return this.#spoken.result();
+  }
+
+  #claim({ start, end, spoken, rule }: Claim): void {
+    if (spoken === undefined || rule === undefined) return;
+    this.#copyTo(start);
+    this.#spoken.replace(Math.max(start, this.#copied), end, spoken, rule);
+    this.#copied = Math.max(end, this.#copied);
   }
 
   /** Reads one token, word or mark; returns the offset behind it. */

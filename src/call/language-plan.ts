@@ -1,0 +1,52 @@
+// The language of each sentence of a text that states none.
+//
+// A sentence that is clearly in one language is taken for it. An unclear one
+// follows the sentence before it, unless it looks like a whole sentence of
+// English, which is never beyond doubt; at the beginning of a text that is all
+// there, it follows the first clear one ("OK. Das mache ich."). A courtesy
+// ("Hola!") decides only where it is all there is: before English it is part of it.
+import { identifyLanguage } from '../text/language.js';
+
+const SENTENCE_WORDS = 4; // fewer are too few to call the speaker back from another language
+
+export class LanguagePlan {
+  readonly #stated: string | undefined;
+  #language: string | undefined;
+
+  /** `stated` is the language of every sentence. */
+  constructor(stated?: string) {
+    this.#stated = stated;
+    this.#language = stated;
+  }
+
+  /** Told all sentences, where they are there before the first is asked for. */
+  begin(sentences: readonly { readonly text: string }[]): void {
+    this.#language ??= firstClear(sentences);
+  }
+
+  /** Of the next sentence; undefined where nothing is known. To be asked once for each, in order. */
+  of(sentence: string, isOnly: boolean): string | undefined {
+    if (this.#stated === undefined) this.#language = this.#judged(sentence, isOnly);
+    return this.#language;
+  }
+
+  #judged(sentence: string, isOnly: boolean): string | undefined {
+    const { language, confident, courtesy } = identifyLanguage(sentence);
+    if (confident && (isOnly || courtesy === undefined)) return language;
+    return isWholeEnglish(language, sentence) ? undefined : this.#language;
+  }
+}
+
+function isWholeEnglish(language: string, sentence: string): boolean {
+  return language === 'en' && sentence.split(/\s+/).length >= SENTENCE_WORDS;
+}
+
+/** What an unclear beginning is part of: the language of the first sentence that tells one. */
+function firstClear(sentences: readonly { readonly text: string }[]): string | undefined {
+  for (const { text } of sentences) {
+    const { language, confident, courtesy } = identifyLanguage(text);
+    if (confident && courtesy === undefined) return language;
+    if (isWholeEnglish(language, text)) return undefined;
+  }
+  return undefined;
+}

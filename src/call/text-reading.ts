@@ -1,0 +1,148 @@
+// How a text would be spoken, without speaking it: its sentences in words, and
+// each rule that made them. For whoever wants to know why something sounds as it
+// does; engines and voices are not asked.
+import { identifyLanguage } from '../text/language.js';
+import type { Lexicon } from '../text/lexicon.js';
+import { readLexicon } from '../text/lexicon-entries.js';
+import { sentencesOfMarkup, type MarkedBleep, type MarkedSentence } from '../text/markup/marked-sentences.js';
+import type { MarkedManner, Unheeded } from '../text/markup/marked-text.js';
+import { readMarkup } from '../text/markup/read-markup.js';
+import type { Span } from '../text/markup/source-map.js';
+import { spokenForm, type FormOptions } from '../text/spoken-form.js';
+import { LanguagePlan } from './language-plan.js';
+import { isMarkup, type TextFormat } from './text-format.js';
+import { nothingToSay, sentencesOf, tooLong } from './text-source.js';
+
+export const MOST_REQUEST_ENTRIES = 1000; // of a lexicon that comes with a request
+
+export interface TextToRead {
+  readonly text: string;
+  /** BCP 47 tag. */
+  readonly language?: string;
+  readonly format?: TextFormat;
+  /** Asked first; that of the server behind it. */
+  readonly lexicon?: Lexicon;
+}
+
+export interface FiredRule {
+  readonly rule: string;
+  readonly written: string;
+  readonly spoken: string;
+  /** In the text of the request. */
+  readonly place: Span;
+}
+
+export interface ReadSentence {
+  readonly kind: 'sentence';
+  readonly written: string;
+  readonly spoken: string;
+  readonly language: string;
+  /** In the text of the request. */
+  readonly place: Span;
+  readonly rules: readonly FiredRule[];
+  /** Of markup only. */
+  readonly manner?: MarkedManner;
+  readonly pauseBeforeMs?: number;
+  readonly marksBefore?: readonly string[];
+  readonly marksAfter?: readonly string[];
+}
+
+export interface ReadText {
+  readonly sentences: readonly (ReadSentence | MarkedBleep)[];
+  /** Silence behind the last one. */
+  readonly endPauseMs: number;
+  readonly unheeded: readonly Unheeded[];
+}
+
+export interface ReadingLimits {
+  /** UTF-16 units. */
+  readonly maxTextLength: number;
+  /** The server's own. */
+  readonly lexicon?: Lexicon | undefined;
+}
+
+/** The lexicon of a request; throws INVALID_FIELD naming entry and field. */
+export function requestLexicon(entries: unknown): Lexicon {
+  return readLexicon(entries, { name: 'lexicon', mostEntries: MOST_REQUEST_ENTRIES, code: 'INVALID_FIELD' });
+}
+
+/** What an SSML document asks for and has no effect, each once; throws INVALID_FIELD for one that is none. */
+export function unheededMarkup(source: string): string[] {
+  return [...new Set(readMarkup(source).unheeded.map(({ what }) => what))];
+}
+
+/** Throws TEXT_TOO_LONG, TEXT_EMPTY, and INVALID_FIELD for SSML that is none. */
+export function readText(request: TextToRead, limits: ReadingLimits): ReadText {
+  const { text, language, format } = request;
+  const lexicons = [request.lexicon, limits.lexicon].filter((lexicon) => lexicon !== undefined);
+  const reader = new Reader(new LanguagePlan(language), lexicons);
+  if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
+  if (!isMarkup(text, format)) {
+    const sentences = sentencesOf(text, { ...limits, textIdleMs: 0 });
+    const isOnly = sentences.length === 1;
+    const read = sentences.map((sentence) => reader.plain(sentence, text, isOnly));
+    return { sentences: read, endPauseMs: 0, unheeded: [] };
+  }
+  const marked = readMarkup(text);
+  const { sentences, endPauseMs } = sentencesOfMarkup(marked);
+  if (sentences.length === 0) throw nothingToSay();
+  const isOnly = sentences.length === 1;
+  const read = sentences.map((one) => (one.kind === 'bleep' ? one : reader.marked(one, text, isOnly)));
+  return { sentences: read, endPauseMs, unheeded: marked.unheeded };
+}
+
+class Reader {
+  readonly #languages: LanguagePlan;
+  readonly #lexicons: readonly Lexicon[];
+
+  constructor(languages: LanguagePlan, lexicons: readonly Lexicon[]) {
+    this.#languages = languages;
+    this.#lexicons = lexicons;
+  }
+
+  /** Its rules are asked of the text as it stands in the request, so that their places are those of the request. */
+  plain({ start, end }: Span, source: string, isOnly: boolean): ReadSentence {
+    const written = source.slice(start, end);
+    const language = this.#languageOf(written, isOnly);
+    const place = (from: number, to: number) => ({ start: start + from, end: start + to });
+    return this.#read(written, { language }, place, source);
+  }
+
+  marked(sentence: MarkedSentence, source: string, isOnly: boolean): ReadSentence {
+    const { text, manner, parts, pauseBeforeMs, marksBefore, marksAfter } = sentence;
+    const language = manner.language ?? this.#languageOf(text, isOnly);
+    const place = (from: number, to: number) => sentence.sourceSpan(from, to);
+    return {
+      ...this.#read(text, { language, parts }, place, source),
+      manner,
+      ...(pauseBeforeMs === undefined ? {} : { pauseBeforeMs }),
+      ...(marksBefore.length === 0 ? {} : { marksBefore }),
+      ...(marksAfter.length === 0 ? {} : { marksAfter }),
+    };
+  }
+
+  #languageOf(written: string, isOnly: boolean): string {
+    return this.#languages.of(written, isOnly) ?? identifyLanguage(written).language;
+  }
+
+  #read(
+    written: string,
+    options: FormOptions,
+    place: (start: number, end: number) => Span,
+    source: string,
+  ): ReadSentence {
+    const { text: spoken, replacements } = spokenForm(written, { ...options, lexicons: this.#lexicons });
+    const rules = replacements.map(({ rule, start, end, spoken: words }) => {
+      const at = place(start, end);
+      return { rule, written: source.slice(at.start, at.end), spoken: words, place: at };
+    });
+    return {
+      kind: 'sentence',
+      written,
+      spoken,
+      language: options.language,
+      place: place(0, written.length),
+      rules,
+    };
+  }
+}

@@ -1,0 +1,56 @@
+// How a text would be spoken, for those who wonder why it sounds as it does.
+import type { FastifyInstance } from 'fastify';
+import { tagOfStated } from '../call/stated-language.js';
+import { readText, requestLexicon, type ReadText, type ReadingLimits } from '../call/text-reading.js';
+import type { SpeechFieldLimits } from './schemas/speech-fields.js';
+import { normalizeSchema } from './schemas/text.js';
+
+interface NormalizeBody {
+  readonly text: string;
+  readonly language?: string;
+  readonly ssml?: boolean;
+  readonly lexicon?: readonly object[];
+}
+
+export function addTextRoutes(app: FastifyInstance, limits: SpeechFieldLimits & ReadingLimits): void {
+  const options = { schema: normalizeSchema(limits) };
+  app.post<{ Body: NormalizeBody }>('/v1/text/normalize', options, ({ body }) => {
+    const { text, ssml, lexicon } = body;
+    const language = body.language === undefined ? undefined : tagOfStated(body.language);
+    const read = readText(
+      {
+        text,
+        format: ssml === undefined ? 'auto' : ssml ? 'ssml' : 'text',
+        ...(language === undefined ? {} : { language }),
+        ...(lexicon === undefined ? {} : { lexicon: requestLexicon(lexicon) }),
+      },
+      limits,
+    );
+    return answerOf(read);
+  });
+}
+
+function answerOf({ sentences, endPauseMs, unheeded }: ReadText): object {
+  return {
+    object: 'text.normalization',
+    sentences: sentences.map((one) => {
+      if (one.kind === 'bleep') return { bleep_ms: one.ms, pause_before_ms: one.pauseBeforeMs };
+      const { written, spoken, language, place, rules, manner } = one;
+      return {
+        text: written,
+        spoken,
+        language,
+        ...place,
+        rules: rules.map(({ place: at, ...rule }) => ({ ...rule, ...at })),
+        pause_before_ms: one.pauseBeforeMs,
+        voice: manner?.voice,
+        rate: manner === undefined || manner.rate === 1 ? undefined : manner.rate,
+        gain: manner === undefined || manner.gain === 1 ? undefined : manner.gain,
+        marks_before: one.marksBefore,
+        marks_after: one.marksAfter,
+      };
+    }),
+    pause_after_ms: endPauseMs,
+    unheeded,
+  };
+}

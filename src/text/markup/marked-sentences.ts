@@ -1,0 +1,209 @@
+// The pieces of a document as sentences: what is spoken in one go, and what is
+// heard and told before and behind it.
+//
+// A document cuts sentences where it must: at a pause, at another voice, language,
+// pace or loudness. What then follows is no new sentence, and the silence before
+// it is short. A mark within a sentence does not cut it: it is told when the
+// sentence was heard, never before.
+import { SentenceStream } from '../sentences.js';
+import type { MarkAt, MarkedManner, MarkedPart, MarkedText, TextPiece } from './marked-text.js';
+import { SourceMap, type Span } from './source-map.js';
+
+export interface MarkedSentence {
+  readonly kind: 'sentence';
+  /** As it was written: one line, single spaces, well-formed. */
+  readonly text: string;
+  readonly manner: MarkedManner;
+  /** In the text, in order. */
+  readonly parts: readonly MarkedPart[];
+  readonly marksBefore: readonly string[];
+  readonly marksAfter: readonly string[];
+  /** Milliseconds of silence before it; the usual where absent. */
+  readonly pauseBeforeMs?: number;
+  /** Where a part of the text stands in the document. */
+  sourceSpan(start: number, end: number): Span;
+}
+
+export interface MarkedBleep {
+  readonly kind: 'bleep';
+  readonly ms: number;
+  readonly manner: MarkedManner;
+  readonly pauseBeforeMs: number;
+}
+
+export interface MarkedSpeech {
+  readonly sentences: readonly (MarkedSentence | MarkedBleep)[];
+  /** Silence behind the last one. */
+  readonly endPauseMs: number;
+  /** Marks with nothing before or behind them that is spoken. */
+  readonly looseMarks: readonly string[];
+}
+
+const PARAGRAPH_PAUSE_MS = 500;
+const JOINT_PAUSE_MS = 40; // within a sentence, where another manner begins
+
+const ENDING = 16; // units
+const ENDS_SENTENCE = /[.!?…。！？｡]["'”’»)\]}」』）】]*\s*$/u;
+
+export function sentencesOfMarkup({ pieces }: MarkedText): MarkedSpeech {
+  const list = new SentenceList();
+  for (const piece of pieces) {
+    if (piece.kind === 'pause') list.pause(piece.ms);
+    else if (piece.kind === 'bleep') list.bleep(piece.ms, piece.manner);
+    else list.text(piece);
+  }
+  return list.finish();
+}
+
+type Growing = Omit<MarkedSentence, 'marksAfter'> & { readonly marksAfter: string[] };
+
+class SentenceList {
+  readonly #sentences: (Growing | MarkedBleep)[] = [];
+  /** Stated between the last sentence and the next; undefined: nothing was. */
+  #pauseMs: number | undefined;
+  #begins: TextPiece['begins'] = 'anywhere';
+  #marks: string[] = [];
+  /** The last sentence came to its end. */
+  #isWhole = true;
+
+  pause(ms: number): void {
+    this.#pauseMs = (this.#pauseMs ?? 0) + ms;
+  }
+
+  bleep(ms: number, manner: MarkedManner): void {
+    const pauseBeforeMs = this.#pauseMs ?? JOINT_PAUSE_MS;
+    this.#sentences.push({ kind: 'bleep', ms, manner, pauseBeforeMs });
+    this.#pauseMs = undefined;
+    this.#begins = 'anywhere';
+    this.#isWhole = false;
+  }
+
+  text(piece: TextPiece): void {
+    if (piece.begins === 'paragraph' || this.#begins === 'anywhere') this.#begins = piece.begins;
+    const marks = new MarksInOrder(piece.marks);
+    for (const span of spansOf(piece)) {
+      const marksBefore = [...this.#marks, ...marks.upTo(span.start)];
+      const marksAfter = marks.upTo(span.end - 1);
+      this.#marks = [];
+      const pause = this.#pauseBefore();
+      this.#sentences.push({ kind: 'sentence', ...cleaned(piece, span), ...pause, marksBefore, marksAfter });
+      this.#pauseMs = undefined;
+      this.#begins = 'anywhere';
+      this.#isWhole = true;
+    }
+    const last = this.#sentences.at(-1);
+    const follows = last?.kind === 'sentence' && this.#pauseMs === undefined && this.#marks.length === 0;
+    (follows ? last.marksAfter : this.#marks).push(...marks.upTo(Infinity));
+    if (/\S/.test(piece.text)) this.#isWhole = ENDS_SENTENCE.test(piece.text.slice(-ENDING));
+  }
+
+  finish(): MarkedSpeech {
+    const last = this.#sentences.findLast((sentence) => sentence.kind === 'sentence');
+    if (last !== undefined) last.marksAfter.push(...this.#marks);
+    return {
+      sentences: this.#sentences,
+      endPauseMs: this.#pauseMs ?? 0,
+      looseMarks: last === undefined ? this.#marks : [],
+    };
+  }
+
+  #pauseBefore(): { readonly pauseBeforeMs?: number } {
+    if (this.#pauseMs !== undefined) return { pauseBeforeMs: this.#pauseMs };
+    if (this.#sentences.length === 0) return {};
+    if (this.#begins === 'paragraph') return { pauseBeforeMs: PARAGRAPH_PAUSE_MS };
+    return this.#begins === 'anywhere' && !this.#isWhole ? { pauseBeforeMs: JOINT_PAUSE_MS } : {};
+  }
+}
+
+class MarksInOrder {
+  readonly #marks: readonly MarkAt[];
+  #next = 0;
+
+  constructor(marks: readonly MarkAt[]) {
+    this.#marks = marks;
+  }
+
+  /** Those up to a place that were not asked for yet. */
+  upTo(place: number): string[] {
+    const names: string[] = [];
+    for (let mark = this.#marks[this.#next]; mark !== undefined && mark.at <= place;) {
+      names.push(mark.name);
+      mark = this.#marks[++this.#next];
+    }
+    return names;
+  }
+}
+
+interface SentenceSpan extends Span {
+  readonly parts: readonly MarkedPart[];
+}
+
+/** Of the sentences of a piece; none of its parts is cut, and one of signs alone is a word. */
+function spansOf({ text, parts }: TextPiece): SentenceSpan[] {
+  const stream = new SentenceStream();
+  const oneLine = text.replace(/\s/g, ' '); // a line of a document ends nothing
+  const asWords = parts.length === 0 ? oneLine : withWords(oneLine, parts);
+  const spans: { start: number; end: number; parts: MarkedPart[] }[] = [];
+  let next = 0;
+  for (const { start, end } of [...stream.push(asWords), ...stream.end()]) {
+    let span = spans.at(-1);
+    if (span !== undefined && (span.parts.at(-1)?.end ?? 0) > start) span.end = end;
+    else spans.push((span = { start, end, parts: [] }));
+    for (let part = parts[next]; part !== undefined && part.start < end; part = parts[++next]) {
+      if (part.end > start) span.parts.push(part);
+    }
+  }
+  return spans;
+}
+
+function withWords(text: string, parts: readonly MarkedPart[]): string {
+  let result = '';
+  let at = 0;
+  for (const { start, end } of parts) {
+    const written = text.slice(start, end);
+    result += text.slice(at, start) + (/[\p{L}\p{N}]/u.test(written) ? written : 'X'.repeat(end - start));
+    at = end;
+  }
+  return result + text.slice(at);
+}
+
+const UNCLEAN = /[\p{Cc}\s]+|[\u00AD\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]+/gu;
+
+/** The sentence in one line, and where everything of it went. */
+function cleaned(
+  { text, map, manner }: TextPiece,
+  { start, end, parts }: SentenceSpan,
+): Pick<Growing, 'text' | 'parts' | 'manner' | 'sourceSpan'> {
+  const own = new SourceMap();
+  let clean = '';
+  const copyTo = (from: number, to: number) => {
+    clean += text.slice(from, to);
+    own.add(to - from, from, to - from);
+  };
+  const copy = (from: number, to: number) => {
+    let at = from;
+    for (const { index, 0: found } of text.slice(from, to).matchAll(UNCLEAN)) {
+      copyTo(at, from + index);
+      at = from + index + found.length;
+      if (!/[\p{Cc}\s]/u.test(found)) continue;
+      clean += ' ';
+      own.add(1, from + index, found.length);
+    }
+    copyTo(at, to);
+  };
+  const kept: MarkedPart[] = [];
+  let at = start;
+  for (const part of parts) {
+    copy(at, Math.max(start, part.start));
+    const from = clean.length;
+    copy(Math.max(start, part.start), Math.min(end, part.end));
+    kept.push({ start: from, end: clean.length, reading: part.reading });
+    at = Math.min(end, part.end);
+  }
+  copy(at, Math.max(at, end));
+  const sourceSpan = (from: number, to: number) => {
+    const within = own.span(from, to);
+    return map.span(within.start, within.end);
+  };
+  return { text: clean, parts: kept, manner, sourceSpan };
+}

@@ -1,0 +1,77 @@
+// What an SSML document says, as plain data: pieces of text, each spoken in one
+// manner, and what lies between them.
+import type { Place } from './markup-error.js';
+import type { SayAsKind } from './say-as-kinds.js';
+import type { SourceMap } from './source-map.js';
+
+/** What markup asks of a piece of text. */
+export interface MarkedManner {
+  /** BCP 47 tag. */
+  readonly language?: string;
+  readonly voice?: string;
+  /** Times the voice's own pace. */
+  readonly rate: number;
+  /** Times the voice's own loudness: a factor of samples. */
+  readonly gain: number;
+}
+
+export const PLAIN_MANNER: MarkedManner = { rate: 1, gain: 1 };
+
+/** How a part of a text is to be read, whatever it looks like. */
+export type Reading =
+  | { readonly kind: 'say-as'; readonly as: SayAsKind; readonly format: string; readonly detail: string }
+  | { readonly kind: 'sub'; readonly words: string };
+
+/** A part of a text that markup has said how to read. */
+export interface MarkedPart {
+  /** In the piece's text, or the sentence's; `end` is exclusive. */
+  readonly start: number;
+  readonly end: number;
+  readonly reading: Reading;
+}
+
+export interface MarkAt {
+  readonly name: string;
+  /** Offset in the text: what stands before it is heard first. */
+  readonly at: number;
+}
+
+export interface TextPiece {
+  readonly kind: 'text';
+  /** Without its markup, with its white space. */
+  readonly text: string;
+  readonly manner: MarkedManner;
+  /** In order, not overlapping. */
+  readonly parts: readonly MarkedPart[];
+  readonly marks: readonly MarkAt[];
+  /** What the document says of its beginning. */
+  readonly begins: 'anywhere' | 'sentence' | 'paragraph';
+  /** Where its text stands in the document. */
+  readonly map: SourceMap;
+}
+
+/** Silence; adjoining ones add up. 0: there is none between what stands on its two sides. */
+export interface PausePiece {
+  readonly kind: 'pause';
+  readonly ms: number;
+}
+
+/** A tone in the place of words. */
+export interface BleepPiece {
+  readonly kind: 'bleep';
+  readonly ms: number;
+  readonly manner: MarkedManner;
+}
+
+export type MarkedPiece = TextPiece | PausePiece | BleepPiece;
+
+/** What the document asks for and nobody here can do; the text is spoken without it. */
+export interface Unheeded extends Place {
+  /** Such as `<emphasis>` or `pitch of <prosody>`. */
+  readonly what: string;
+}
+
+export interface MarkedText {
+  readonly pieces: readonly MarkedPiece[];
+  readonly unheeded: readonly Unheeded[];
+}

@@ -1,0 +1,261 @@
+// An SSML document, checked element by element while it is read, as pieces of
+// text: see `elements.ts` for what is taken, `marked-text.ts` for what comes of it.
+import type { ParleyError } from '../../errors.js';
+import {
+  type AttributeRule,
+  breakMs,
+  gainOf,
+  LONGEST_BREAK_MS,
+  MOST_GAIN,
+  RATES,
+  rateOf,
+} from './attributes.js';
+import { ELEMENTS, type ElementRule, isFormal, unknownElement } from './elements.js';
+import { markupError, PlaceFinder } from './markup-error.js';
+import {
+  type MarkedManner,
+  type MarkedText,
+  PLAIN_MANNER,
+  type Reading,
+  type Unheeded,
+} from './marked-text.js';
+import { PieceList } from './piece-list.js';
+import { sayAsKind } from './say-as-kinds.js';
+import { SourceMap } from './source-map.js';
+import { readXml, type Tag, type XmlReader } from './xml.js';
+
+/** Of all breaks of a document together. */
+export const MOST_SILENCE_MS = 300_000;
+
+const MOST_UNHEEDED = 100; // of which is told
+const SHORTEST_BLEEP_MS = 300;
+const LONGEST_BLEEP_MS = 1500;
+const BLEEP_MS_PER_CHARACTER = 70; // about as long as the word would last
+
+/** Whether a text is meant as SSML: it begins with `<speak`, perhaps behind an XML declaration. */
+export function looksLikeMarkup(text: string): boolean {
+  return /^\s{0,100}(?:<\?xml\s[^>]{0,200}\?>\s{0,100})?<speak[\s/>]/.test(text.slice(0, 500));
+}
+
+/** Throws INVALID_FIELD with line and column. */
+export function readMarkup(source: string): MarkedText {
+  const reader = new MarkupReader(source);
+  readXml(source, reader);
+  return reader.result();
+}
+
+interface Element {
+  readonly tag: Tag;
+  readonly rule: ElementRule;
+  readonly manner: MarkedManner;
+  /** Of an element that holds only text. */
+  text: string;
+  readonly map: SourceMap;
+  /** Something in it is heard. */
+  speaks: boolean;
+}
+
+class MarkupReader implements XmlReader {
+  readonly #source: string;
+  readonly #pieces = new PieceList();
+  readonly #stack: Element[] = [];
+  readonly #unheeded: Unheeded[] = [];
+  readonly #places: PlaceFinder;
+  #silenceMs = 0;
+  /** Elements within one of which nothing is heard. */
+  #unspoken = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+    this.#places = new PlaceFinder(source);
+  }
+
+  result(): MarkedText {
+    return { pieces: this.#pieces.finish(), unheeded: this.#unheeded };
+  }
+
+  open(tag: Tag): void {
+    const parent = this.#stack.at(-1);
+    if (this.#unspoken > 0 || parent?.rule.holds === 'unspoken') {
+      this.#unspoken++;
+      return;
+    }
+    const rule = this.#ruleOf(tag, parent);
+    this.#checkAttributes(tag, rule);
+    if (rule.isUnheeded === true && tag.attributes['level'] !== 'none')
+      this.#tellUnheeded(`<${tag.name}>`, tag);
+    const manner = this.#mannerOf(tag, parent?.manner ?? PLAIN_MANNER);
+    this.#stack.push({ tag, rule, manner, text: '', map: new SourceMap(), speaks: false });
+    this.#begin(tag, manner);
+  }
+
+  close(): void {
+    if (this.#unspoken > 0) {
+      this.#unspoken--;
+      return;
+    }
+    const element = this.#stack.pop();
+    if (element === undefined) return;
+    this.#end(element);
+    const parent = this.#stack.at(-1);
+    if (parent !== undefined && element.speaks) parent.speaks = true;
+  }
+
+  text(text: string, map: SourceMap): void {
+    const element = this.#stack.at(-1);
+    if (element === undefined || this.#unspoken > 0 || element.rule.holds === 'unspoken') return;
+    const hasWords = /\S/.test(text);
+    if (element.rule.holds === 'nothing') {
+      if (hasWords) throw this.#error(element.tag, `<${element.tag.name}> must be empty`);
+      return;
+    }
+    if (hasWords) element.speaks = true;
+    if (element.rule.holds === 'speech') return this.#pieces.text(text, map, element.manner);
+    element.text += text;
+    element.map.append(map);
+  }
+
+  #ruleOf(tag: Tag, parent: Element | undefined): ElementRule {
+    const { name } = tag;
+    if (parent === undefined ? name !== 'speak' : name === 'speak') {
+      throw this.#error(tag, 'a text begins with <speak> and has no other one');
+    }
+    const rule = Object.hasOwn(ELEMENTS, name) ? ELEMENTS[name] : undefined;
+    if (rule === undefined) throw this.#error(tag, unknownElement(name));
+    if (parent === undefined) return rule;
+    if (parent.rule.holds !== 'speech') {
+      const what = parent.rule.holds === 'text' ? 'may hold nothing but text' : 'must be empty';
+      throw this.#error(tag, `<${parent.tag.name}> ${what}`);
+    }
+    const around = this.#stack.find((element) => rule.outside?.includes(element.tag.name));
+    if (around !== undefined) throw this.#error(tag, `<${name}> must not stand within <${around.tag.name}>`);
+    if (rule.within !== undefined && parent.tag.name !== rule.within) {
+      throw this.#error(tag, `<${name}> must stand directly within <${rule.within}>`);
+    }
+    return rule;
+  }
+
+  #checkAttributes(tag: Tag, rule: ElementRule): void {
+    const names = Object.keys(rule.attributes);
+    for (const name of rule.required ?? []) {
+      if (tag.attributes[name] === undefined) throw this.#error(tag, `<${tag.name}> must have "${name}"`);
+    }
+    for (const [name, value] of Object.entries(tag.attributes)) {
+      if (isFormal(name)) continue;
+      const known: AttributeRule | undefined = Object.hasOwn(rule.attributes, name)
+        ? rule.attributes[name]
+        : undefined;
+      if (known === undefined) {
+        const has = names.length === 0 ? 'has none' : `has ${names.join(', ')}`;
+        throw this.#error(tag, `<${tag.name}> has no attribute "${name.slice(0, 40)}"; it ${has}`);
+      }
+      if (!known.pattern.test(value)) {
+        throw this.#error(
+          tag,
+          `"${name}" of <${tag.name}> must be ${known.allowed}, not "${value.slice(0, 40)}"`,
+        );
+      }
+      if (known.isUnheeded === true) this.#tellUnheeded(`${name} of <${tag.name}>`, tag);
+    }
+  }
+
+  #mannerOf(tag: Tag, around: MarkedManner): MarkedManner {
+    const { name, attributes } = tag;
+    const stated = attributes['xml:lang'];
+    const language = stated === undefined ? around.language : stated === '' ? undefined : stated;
+    const voice = name === 'voice' ? (attributes['name']?.trim() ?? around.voice) : around.voice;
+    const { rate: pace, volume } = name === 'prosody' ? attributes : {};
+    const rate = pace === undefined ? around.rate : rateOf(pace, around.rate);
+    const gain = volume === undefined ? around.gain : gainOf(volume, around.gain);
+    if (rate < RATES[0] || rate > RATES[1]) {
+      throw this.#error(
+        tag,
+        `"rate" of <prosody> must come to ${RATES[0]} to ${RATES[1]} times the usual pace`,
+      );
+    }
+    if (gain > MOST_GAIN) {
+      throw this.#error(
+        tag,
+        `"volume" of <prosody> must come to ${MOST_GAIN} times the usual loudness at most`,
+      );
+    }
+    return {
+      rate,
+      gain,
+      ...(language === undefined ? {} : { language }),
+      ...(voice === undefined ? {} : { voice }),
+    };
+  }
+
+  #begin(tag: Tag, manner: MarkedManner): void {
+    const { name, attributes } = tag;
+    if (name === 'p') this.#pieces.boundary('paragraph');
+    if (name === 's') this.#pieces.boundary('sentence');
+    if (name === 'break') this.#pause(tag);
+    if (name === 'mark') this.#pieces.mark(attributes['name']?.trim() ?? '', manner);
+  }
+
+  #pause(tag: Tag): void {
+    const { strength, time } = tag.attributes;
+    const ms = breakMs(strength, time);
+    if (ms > LONGEST_BREAK_MS) {
+      throw this.#error(tag, `"time" of <break> must be ${LONGEST_BREAK_MS / 1000}s at most`);
+    }
+    this.#silenceMs += ms;
+    if (this.#silenceMs > MOST_SILENCE_MS) {
+      throw this.#error(tag, `all breaks together must be ${MOST_SILENCE_MS / 1000}s at most`);
+    }
+    if (ms === 0) this.#pieces.noPause();
+    else this.#pieces.pause(ms);
+  }
+
+  #end(element: Element): void {
+    const { tag, rule } = element;
+    if (rule.holds === 'text') this.#readPart(element);
+    if (tag.name === 'p') this.#pieces.boundary('paragraph');
+    if (tag.name === 's') this.#pieces.boundary('sentence');
+    if (tag.name === 'audio' && !element.speaks) {
+      throw this.#error(tag, '<audio> is not fetched, and must hold what is spoken in its place');
+    }
+  }
+
+  /** Of an element that holds only text. */
+  #readPart(element: Element): void {
+    const { tag, manner, text, map } = element;
+    const { name, attributes } = tag;
+    if (name === 'phoneme') return this.#pieces.text(text, map, manner);
+    if (name === 'sub') {
+      const words = attributes['alias'] ?? '';
+      element.speaks = true;
+      return this.#pieces.part(...standing(text, map, words, tag.at), manner, { kind: 'sub', words });
+    }
+    if (!/\S/.test(text)) return undefined;
+    const as = sayAsKind(attributes['interpret-as'] ?? '');
+    if (as === 'expletive') {
+      const ms = Math.min(
+        Math.max(text.trim().length * BLEEP_MS_PER_CHARACTER, SHORTEST_BLEEP_MS),
+        LONGEST_BLEEP_MS,
+      );
+      return this.#pieces.bleep({ kind: 'bleep', ms, manner });
+    }
+    const { format = '', detail = '' } = attributes;
+    const reading: Reading = { kind: 'say-as', as, format, detail };
+    return this.#pieces.part(text, map, manner, reading);
+  }
+
+  #tellUnheeded(what: string, tag: Tag): void {
+    if (this.#unheeded.length < MOST_UNHEEDED) this.#unheeded.push({ what, ...this.#places.next(tag.at) });
+  }
+
+  #error(tag: Tag, what: string): ParleyError {
+    return markupError(this.#source, tag.at, what);
+  }
+}
+
+/** An alias for nothing stands for itself. */
+function standing(text: string, map: SourceMap, words: string, at: number): [string, SourceMap] {
+  if (/\S/.test(text)) return [text, map];
+  const own = new SourceMap();
+  own.add(words.length, at, 0);
+  return [words, own];
+}
