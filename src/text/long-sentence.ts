@@ -21,19 +21,14 @@ const wordsOf = new Intl.Segmenter('und', { granularity: 'word' });
  */
 export function cutLongSentence(text: string, maxLength: number): number {
   const earliest = Math.floor(maxLength / 3); // a clause shorter than this would sound chopped
-  const lastFit = (cuts: number[], from: number): number | undefined =>
-    cuts.filter((cut) => cut > from && cut <= maxLength && mayCut(text, cut)).at(-1);
+  const lastFit = (cuts: number[], from: number, fits = mayCut): number | undefined =>
+    cuts.findLast((cut) => cut > from && cut <= maxLength && fits(text, cut));
+  const spaces = startsOf(SPACE, text);
   return (
     lastFit(endsOf(CLAUSE_END, text), earliest) ??
-    lastFit(
-      startsOf(SPACE, text).filter((cut) => isBetweenPlainWords(text, cut)),
-      earliest,
-    ) ??
-    lastFit(
-      startsOf(SPACE, text).filter((cut) => !isWithinToken(text, cut)),
-      0,
-    ) ??
-    lastFit(startsOf(SPACE, text), 0) ??
+    lastFit(spaces, earliest, (all, cut) => mayCut(all, cut) && isBetweenPlainWords(all, cut)) ??
+    lastFit(spaces, 0, (all, cut) => mayCut(all, cut) && !isWithinToken(all, cut)) ??
+    lastFit(spaces, 0) ??
     lastFit(segmentStarts(wordsOf, text), 0) ??
     lastFit(segmentStarts(graphemes, text), 0) ??
     withinGrapheme(text, maxLength)

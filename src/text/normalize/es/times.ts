@@ -45,7 +45,7 @@ function lasting(hour: number, minutes: number): string {
     : `${hours} y ${cardinal(String(minutes), 'm')} minuto${minutes === 1 ? '' : 's'}`;
 }
 
-/** Undefined for "9 h" away from "las": that is how long something takes. */
+/** Undefined for "9 h" without "las" near it: that is how long something takes. */
 export function clock(
   { hours, minutes, seconds, half, word, zone }: WrittenTime,
   around: Around,

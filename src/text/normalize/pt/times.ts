@@ -32,7 +32,7 @@ function isOfRange({ text, start, end }: Around): boolean {
 // Leva 1h30: uma hora e trinta minutos.
 const LASTING = new Set('leva levou levará dura durou durará demora demorou'.split(' '));
 
-/** Undefined for "9 h" away from "às": that is how long something takes. */
+/** Undefined for "9 h" without "às" near it: that is how long something takes. */
 export function clock(
   { hours, minutes, seconds, half, word, zone }: WrittenTime,
   around: Around,
