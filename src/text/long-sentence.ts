@@ -48,7 +48,7 @@ const PAIRS: readonly (readonly [left: RegExp, right: RegExp])[] = [
   [/\p{N}\s?(?:M|Mds?)$/u, /^\s\p{Ll}/u], // 3M abonnés
   [/\p{L}\.$/u, /^\s\p{Ll}{1,5}\./u], // cod. fisc.
   [/\p{L}$/u, /^\s\p{N}{2}\/\p{N}{4}/u], // au 12/2025
-  [/\(\p{N}{2,4}\)$/u, /^\s\p{N}/u], // (06) 1234567
+  [/\(\+?\p{N}{2,4}\)$/u, /^\s\p{N}/u], // (06) 1234567
 ];
 
 /** What is spoken as one thing is cut only where nothing else can be. */
