@@ -3,8 +3,9 @@
 // A doubtful text follows the voice that speaks already, a sure one may be
 // refused when no engine speaks its language. So a sure answer needs proof: a
 // script that only that language uses, or (among Latin letters) a few words all
-// known in one language, or two judges that agree, the n-gram statistics of
-// tinyld and the small words of a sentence.
+// known in one language, or a sentence of small words that no other language
+// shares, or two judges that agree, the n-gram statistics of tinyld and the small
+// words of a sentence.
 import { detectAll } from 'tinyld/light';
 import { ENGLISH_WORDS, LANGUAGE_WORDS, type LatinLanguage, type LanguageWords } from './language-words.js';
 import { identifyShortText } from './short-text.js';
@@ -22,6 +23,9 @@ const MOST_KNOWN = 500; // sentences
 const LATIN = ['en', 'de', 'fr', 'pt', 'es', 'it'];
 const FEWEST_WORDS = 4; // a name, a title or a dish is shorter
 const KNOWN_SHARE = 0.2; // of the words of a sentence are small ones, at least
+const OTHERS = ['de', 'fr', 'pt', 'es', 'it'] as const;
+const FEWEST_EVIDENT = 4; // small words that prove a language by themselves
+const EVIDENT_SHARE = 0.4; // of all words
 const ENGLISH_COST = 3; // foreign small words that outweigh one English small word
 
 // Scripts that name the language at once. Those of languages that no engine
@@ -41,10 +45,12 @@ const SCRIPTS: readonly (readonly [language: string, letters: RegExp])[] = [
 const JAPANESE_HAN =
   /[気円駅実図対応戦単関転発変読売権検験険観覧歓蔵臓県広拡鉄銭浅残斎済渋渉圧込働畑峠枠辻々]/u;
 const NOT_PROSE = /\S*(?:[/\\@_<>=[\]{}|#\d]|\p{L}\.\p{L})\S*/gu; // addresses, code, product numbers
+// Outside of Latin letters, marks on them, punctuation and signs.
+const OTHER_SCRIPT = /[^\0-\u02FF\p{M}\u1E00-\u1EFF\u2000-\u2BFF\u{1F000}-\u{1FAFF}]/u;
 const LATIN_LETTERS = /\p{Script=Latin}/gu;
 const LATIN_WEIGHT = 0.5; // a Latin letter says about half as much as a letter of another script
 
-// Some 0.3 ms a sentence, and prompts are spoken again in every call.
+// Some 0.1 ms a sentence, and prompts are spoken again in every call.
 const known = new Map<string, IdentifiedLanguage>();
 
 export function identifyLanguage(text: string): IdentifiedLanguage {
@@ -59,6 +65,7 @@ export function identifyLanguage(text: string): IdentifiedLanguage {
 }
 
 function byScript(text: string): IdentifiedLanguage | undefined {
+  if (!OTHER_SCRIPT.test(text)) return undefined;
   const counts = SCRIPTS.map(([language, letters]) => [language, text.match(letters)?.length ?? 0] as const);
   const foreign = counts.reduce((sum, [, count]) => sum + count, 0);
   const latin = text.match(LATIN_LETTERS)?.length ?? 0;
@@ -74,9 +81,34 @@ function byWords(text: string): IdentifiedLanguage {
   const words = wordsOf(text);
   const short = holdsCode(text) ? undefined : identifyShortText(text, words);
   if (short !== undefined) return { language: short, confident: true, courtesy: true };
+  const told = bySmallWords(words);
+  if (told !== undefined) return told;
   const guesses = detectAll(text, { only: LATIN });
   const language = guesses[0]?.lang ?? 'en';
   return { language, confident: isLatinLanguage(language) && isProved(language, words) };
+}
+
+/**
+ * Where small words say enough: so many of one language that a second judge is not needed, or none that prove a
+ * language at all, so that the answer is a guess in any case. Undefined where the judge of letters is to be asked.
+ */
+function bySmallWords(words: readonly string[]): IdentifiedLanguage | undefined {
+  const small = words.map((word) => word.toLowerCase());
+  const english = small.filter((word) => ENGLISH_WORDS.has(word)).length;
+  const counts = OTHERS.map((language) => ({
+    language,
+    known: small.filter((word) => belongs(LANGUAGE_WORDS[language], word)).length,
+  })).sort((first, second) => second.known - first.known);
+  const [best, second] = counts;
+  if (best === undefined || second === undefined) return undefined;
+  const enough = best.known >= Math.max(FEWEST_EVIDENT, words.length * EVIDENT_SHARE);
+  if (enough && best.known >= 2 * second.known && isProved(best.language, words))
+    return { language: best.language, confident: true };
+  if (OTHERS.some((language) => isProved(language, words))) return undefined;
+  if (english > best.known) return { language: 'en', confident: false };
+  return best.known > Math.max(english, second.known)
+    ? { language: best.language, confident: false }
+    : undefined;
 }
 
 function isLatinLanguage(language: string): language is LatinLanguage {

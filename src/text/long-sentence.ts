@@ -1,6 +1,6 @@
 // Where to cut a sentence that is too long for one breath of a speech engine.
 //
-// After a clause mark is best, at a space good, between two words tolerable
+// After a clause mark is best, at a space between plain words good, between two words tolerable
 // (Chinese and Japanese have no spaces), between two characters the last
 // resort. Never inside a number, a character of several code points, or before
 // a mark that belongs to what stands before it.
@@ -26,6 +26,10 @@ export function cutLongSentence(text: string, maxLength: number): number {
   return (
     lastFit(endsOf(CLAUSE_END, text), earliest) ??
     lastFit(
+      startsOf(SPACE, text).filter((cut) => isBetweenPlainWords(text, cut)),
+      earliest,
+    ) ??
+    lastFit(
       startsOf(SPACE, text).filter((cut) => !isWithinToken(text, cut)),
       0,
     ) ??
@@ -42,14 +46,12 @@ const CLINGS_ON = /^\s*(?:[\p{Sc}%°+=<>×÷/~–—-]|[IVXLC]+(?![\p{L}\p{N}]))
 
 const LEADS_TO_NUMBER = /(?:\p{Lu}\p{L}*|\p{L}{3}|\p{N}\s?\p{L}{1,2}\.?)$/u;
 
-/** What a token may have on both sides of a space. */
-const PAIRS: readonly (readonly [left: RegExp, right: RegExp])[] = [
-  [/\p{N}\s?\p{L}{1,2}$/u, /^\s(?:[A-Z]{2,4}(?!\p{L})|\p{Ll}\.\p{Ll}\.)/u], // 15h GMT, 1.200 m s.l.m.
-  [/\p{N}\s?(?:M|Mds?)$/u, /^\s\p{Ll}/u], // 3M abonnés
-  [/\p{L}\.$/u, /^\s\p{Ll}{1,5}\./u], // cod. fisc.
-  [/\p{L}$/u, /^\s\p{N}{2}\/\p{N}{4}/u], // au 12/2025
-  [/\(\+?\p{N}{2,4}\)$/u, /^\s\p{N}/u], // (06) 1234567
-];
+/** Words in small letters, and no number near: nothing of them is spoken as one thing. */
+function isBetweenPlainWords(text: string, cut: number): boolean {
+  const [before, after] = [text.slice(Math.max(0, cut - 20), cut), text.slice(cut, cut + 16)];
+  if (/\p{N}/u.test(before + after) || !/[\p{Ll}\p{Lo}]{2}$/u.test(before)) return false;
+  return /^\s+[\p{Ll}\p{Lo}]{2,}(?=[\s,;:!?]|\.\s|\.?$)/u.test(after) && !isWithinToken(text, cut);
+}
 
 /** What is spoken as one thing is cut only where nothing else can be. */
 function isWithinToken(text: string, cut: number): boolean {
@@ -57,9 +59,7 @@ function isWithinToken(text: string, cut: number): boolean {
   if (before.lastIndexOf('[') > before.lastIndexOf(']')) return true;
   // "January 15", "page 3", "2h 30", but "… to us | 10 minutes"
   if (/^\s*\p{N}/u.test(text.slice(cut, cut + 4)) && LEADS_TO_NUMBER.test(before.slice(-24))) return true;
-  if (/\p{N}(?:st|nd|rd|th|er)(?: of)?$/u.test(before.slice(-12))) return true; // the 4th of July, le 1er mai
-  if (PAIRS.some(([left, right]) => left.test(before.slice(-12)) && right.test(text.slice(cut, cut + 12))))
-    return true;
+  if (/\p{N}(?:st|nd|rd|th)(?: of)?$/u.test(before.slice(-12))) return true; // the 4th of July
   return CLINGS_BACK.test(before) || CLINGS_ON.test(text.slice(cut, cut + 12));
 }
 
