@@ -36,35 +36,10 @@ export function cutLongSentence(text: string, maxLength: number): number {
 }
 
 // A number and its unit, a short form and its name, the two sides of a sign, Louis XIV, [a link](…).
-const CLINGS_BACK = /(?:[\p{N}\p{Sc}.%°ºª#§+=<>×÷/~–—-]|\p{N}[만억조천백십万億兆亿萬千百])$/u;
+const CLINGS_BACK = /[\p{N}\p{Sc}.%°#§+=<>×÷/~–—-]$/u;
 const CLINGS_ON = /^\s*(?:[\p{Sc}%°+=<>×÷/~–—-]|[IVXLC]+(?![\p{L}\p{N}]))/u;
 
 const LEADS_TO_NUMBER = /(?:\p{Lu}\p{L}*|\p{L}{3}|\p{N}\s?\p{L}{1,2}\.?)$/u;
-
-// What stands on both sides of a cut within one date, sum, number of a telephone or time.
-const LINKED: readonly (readonly [before: RegExp, after: RegExp])[] = [
-  [/\p{N}[.ºª°]{0,2} del?$/u, /^/], // 1.º de | enero
-  [/\p{L}{3}\.? del?$/u, /^\s*\p{N}/u], // enero de | 1990
-  [/\p{L}{3}\.?$/u, /^\s*del? \p{N}{4}/u], // enero | de 1990
-  [/\p{N} mil$/u, /^\s*mil/u], // 30 mil | millones
-  [/\(\p{N}{2,4}\)$/u, /^\s*\p{N}/u], // (11) | 98765-4321
-  [/\p{N} ?(?:h|[ap]\.? ?m\.?)$/iu, /^\s*\p{Lu}{2,4}(?!\p{L})/u], // 19h | BRT, 3:30 PM | EST
-  [/\p{N}\s?\p{L}{1,2}$/u, /^\s(?:[A-Z]{2,4}(?!\p{L})|\p{Ll}\.\p{Ll}\.)/u], // 15h GMT, 1.200 m s.l.m.
-  [/\p{N}\s?(?:M|Mds?)$/u, /^\s\p{Ll}/u], // 3M abonnés
-  [/\p{L}\.$/u, /^\s\p{Ll}{1,5}\./u], // cod. fisc.
-  [/\p{L}$/u, /^\s\p{N}{2}\/\p{N}{4}/u], // au 12/2025
-];
-
-// "ст. метро", "т. е."; "5-го мая"
-const SHORT_FORM = /(?:^|\s)\p{Ll}{1,4}\.$|\p{N}-\p{L}{1,3}$/u;
-const MEASURE = /\p{N}\s?(?:\p{L}{1,5}\.?\s){0,2}\p{L}{1,5}\.?$/u;
-
-/** "3,2 млн руб.", "2h 30min", "XVII в.", "+7 (495) 123": a unit goes on with another, a numeral with its century. */
-function isMeasured(before: string, rest: string): boolean {
-  if (MEASURE.test(before) && /^\s*(?:\p{L}{1,5}\.|\p{N})/u.test(rest)) return true;
-  if (/\)$/.test(before) && /^\s*\p{N}/u.test(rest)) return true;
-  return /[IVXLC]$/.test(before) && /^\s*вв?\./u.test(rest);
-}
 
 /** Words in small letters, and no number near: nothing of them is spoken as one thing. */
 function isBetweenPlainWords(text: string, cut: number): boolean {
@@ -79,10 +54,8 @@ function isWithinToken(text: string, cut: number): boolean {
   if (before.lastIndexOf('[') > before.lastIndexOf(']')) return true;
   // "January 15", "page 3", "2h 30", but "… to us | 10 minutes"
   if (/^\s*\p{N}/u.test(text.slice(cut, cut + 4)) && LEADS_TO_NUMBER.test(before.slice(-24))) return true;
-  if (/\p{N}(?:st|nd|rd|th|er)(?: of)?$/u.test(before.slice(-12))) return true; // the 4th of July, le 1er mai
-  const [near, rest] = [before.slice(-32), text.slice(cut, cut + 12)];
-  if (LINKED.some(([ends, begins]) => ends.test(near) && begins.test(rest))) return true;
-  return CLINGS_BACK.test(near) || CLINGS_ON.test(rest) || SHORT_FORM.test(near) || isMeasured(near, rest);
+  if (/\p{N}(?:st|nd|rd|th)(?: of)?$/u.test(before.slice(-12))) return true; // the 4th of July
+  return CLINGS_BACK.test(before) || CLINGS_ON.test(text.slice(cut, cut + 12));
 }
 
 function endsOf(pattern: RegExp, text: string): number[] {
@@ -103,7 +76,6 @@ function mayCut(text: string, cut: number): boolean {
   const before = text.slice(Math.max(0, cut - LONGEST_NAME), cut);
   if (/\p{N},$/u.test(before) && /^\s\p{N}/u.test(rest)) return false; // January 15, 2024
   if (/\p{Lu}\p{L}+\.?,$/u.test(before) && /^\s\p{N}{4}(?!\p{N})/u.test(rest)) return false; // July, 1776
-  if (/\p{N}[：，]$/u.test(before) && /^\p{N}/u.test(rest)) return false; // １５：３０
   return !(INSIDE_NUMBER.test(before) && NUMBER_GOES_ON.test(rest));
 }
 

@@ -189,6 +189,20 @@ export function primed(say: (digits: string, around: Around) => string): Recogni
   };
 }
 
+const LETTERED = /\d{1,3}(?= [A-Z](?![\p{L}\p{N}'’]|\.\p{L}))/uy;
+
+/** Classe 3 A: behind a word that takes a number the letter is no unit. */
+export function lettered(
+  isNumbered: (around: Around) => boolean,
+  say: (digits: string) => string,
+): Recogniser {
+  return (reading) => {
+    const match = reading.match(LETTERED);
+    if (match === undefined || !isNumbered(reading.around(reading.at))) return undefined;
+    return { end: reading.at + match[0].length, spoken: say(match[0]), rule: 'cardinal' };
+  };
+}
+
 type Table = readonly (readonly [where: RegExp, recognise: Recogniser])[];
 
 /** Asks only those recognisers whose expression knows the character that decides; most tokens need few of many. */

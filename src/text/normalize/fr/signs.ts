@@ -4,13 +4,14 @@ import { numeralOf } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import { sayFraction, withNoun } from './amounts.js';
-import { isFeminine } from './grammar.js';
+import { isFeminine, isNumbered } from './grammar.js';
 import { cardinal, rank } from './numbers.js';
 import { SPEECH } from './speech.js';
 import {
   bracketedCountry,
   formula,
   hundredths,
+  lettered,
   longDuration,
   negativePower,
   numberedHashtag,
@@ -188,6 +189,7 @@ export const dates = twoDates({
 });
 export const prime = primed((digits) => counted(digits, MINUTE));
 export const abroad = bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus));
+export const named = lettered(isNumbered, rank);
 export const dayTag = numberedHashtag(SYMBOLS.hashtag, rank);
 
 /** 514-555-1234: in America figure by figure. */

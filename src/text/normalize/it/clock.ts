@@ -36,14 +36,19 @@ function halfName(hours: number, half: string): string {
 
 /** Le quindici e trenta; the article is in the text. */
 export function time({ hours, minutes, seconds, half, zone }: WrittenTime, around: Around): string {
+  if (hours === '0' && /^0*$/.test(minutes) && !CLOCK.has(around.previousWord))
+    return withZone('mezzanotte', zone);
   const hour = hours === '1' ? 'una' : cardinal(hours);
   const past = withoutZeros(minutes || '0');
   const parts = [
     seconds === undefined ? `${hour}${minutesPast(past)}` : withSeconds(hours, past, seconds, around),
   ];
   if (half !== undefined) parts.push(halfName(Number(hours), half));
-  if (zone !== undefined) parts.push(zone);
-  return parts.join(' ');
+  return withZone(parts.join(' '), zone);
+}
+
+function withZone(words: string, zone: string | undefined): string {
+  return zone === undefined ? words : `${words} ${zone}`;
 }
 
 function minutesPast(minutes: string): string {

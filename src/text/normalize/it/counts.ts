@@ -6,6 +6,7 @@ import { aged, cardinal, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
 const AND_HALF = /(\d{1,3})(?: ?½| (?:e )?1\/2) (\p{Ll}{2,24})(?![\p{L}\p{N}])/uy;
+const BEFORE_HAS = /\d{1,6}(?= ha [\p{L}\d])(?! ha (?:di|e|a|circa|coltivati|irrigui|edificabili)(?!\p{L}))/uy;
 const ELIDED = /\d{1,9}(?= [cdlmnstv]['’]\p{L})/uy;
 const ROUND = /([1-9]\d{0,2}(?:[ .]\d{3}){0,3}[ .]?000[ .]?000) (\p{Ll}{3,})(?!['’])/uy;
 const ONE_ELIDED = /1 (?=\p{L})/uy;
@@ -43,6 +44,12 @@ export function andHalf(reading: Reading): Found | undefined {
   const words = number === '1' ? one(single, feminine ? 'f' : 'm') : `${cardinal(number)} `;
   const spoken = `${words}${single} e ${feminine ? 'mezza' : 'mezzo'}`;
   return { end: reading.at + written.length, spoken, rule: 'fraction' };
+}
+
+/** In "1 su 4 ha votato" no hectare is counted. */
+export function beforeHas(reading: Reading): Found | undefined {
+  const match = reading.match(BEFORE_HAS);
+  return match && { end: reading.at + match[0].length, spoken: cardinal(match[0]), rule: 'cardinal' };
 }
 
 /** In "i 2 l'hanno visto" no litre is counted. */

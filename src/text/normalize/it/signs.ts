@@ -6,6 +6,7 @@ import {
   bracketedCountry,
   formula,
   hundredths,
+  lettered,
   longDuration,
   negativePower,
   numberedHashtag,
@@ -16,7 +17,7 @@ import {
   schoolYear,
   twoDates,
 } from '../shared-forms.js';
-import { words } from './grammar.js';
+import { isNumbered, words } from './grammar.js';
 import { cardinal, decimal, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { SYMBOLS } from './symbols.js';
@@ -90,4 +91,5 @@ export const prime = primed((digits, around) => {
   return SPEECH.duration([[digits, 'min']], around);
 });
 export const abroad = bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus));
+export const named = lettered(isNumbered, cardinal);
 export const dayTag = numberedHashtag(SYMBOLS.hashtag, cardinal);
