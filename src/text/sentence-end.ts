@@ -41,6 +41,7 @@ const QUOTATIVE = /^[、，,とっなはがをにでものへや]/u; // 「…�
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
+const ROMAN = /^[IVXLC]+$/;
 const UNIT_BEHIND_NUMBER = /\p{N}\s?(?:[mghlst]|mm|cc)$/u;
 /** Short forms of two words: 3 p. m., p. ex. */
 const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})p\. (?:ex|ej))$/iu;
@@ -106,6 +107,10 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (NEVER_FINAL.has(key)) return 'none';
   if (/^\p{Ll}/u.test(word)) return judgeLowerCase(before, last, following);
   if (digit && (BEFORE_NUMBER.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
+  if (BEFORE_NUMBER.has(key) && ROMAN.test(word)) {
+    if (!following.wordEnds) return 'wait';
+    if (word !== 'I') return 'none'; // cap. IV
+  }
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
   if (/^[IVXL]{2,}$/.test(last)) return unless(AFTER_ORDINAL, following); // das XX. Jahrhundert
   if (OFTEN_FINAL.has(key)) return digit ? 'none' : unless(AFTER_TIME, following);
