@@ -33,24 +33,24 @@ export const BEFORE_NUMBER = words(`
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär
   janv févr fév avr juil juill déc
   lun ven gio sab dom th pag pagg artt capp nn sez prot tav int mag giu lug ott dic
-  ene abr dic dom sáb mié jue fev párr lín secc apto
+  nro ene abr dic dom sáb mié jue fev párr lín secc apto
 `);
 
 /** May end a sentence, and then the next word begins one: only a word of SENTENCE_STARTERS proves it. */
 export const SELDOM_FINAL = words(`
   st mt ft ave blvd rd ln sq hwy dept univ assn bros al
   u.s u.s.a u.k u.n e.u d.c l.a n.y b.c a.d p.s ph.d m.d b.a m.a b.sc m.sc ll.m d.d.s r.n c.e.o
-  arch rag cía ltda lda hnos esc uu hh oo aa ss
+  arch rag cía hnos esc uu hh oo aa ss
   ff e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
   трлн см ср пер мин сек час мес нед дн сут шт чел экз макс ш каб лит ст рт
 `);
 
 /** Likewise, but only in this spelling: "the CIA. Bob", "a rod. Bob". */
-export const SELDOM_FINAL_AS_WRITTEN = words(`Cia Rod Dep Des Pe`);
+export const SELDOM_FINAL_AS_WRITTEN = words(`Cia Rod Dep Des Pe Dir Min Exa`);
 
 /** Ends the sentence where a capital follows that is not part of a time or a name. */
 export const OFTEN_FINAL = words(`
-  a.m p.m am pm etc inc ltd co corp llc plc jr esq usw usf etc.pp ecc т.д т.п др
+  a.m p.m am pm etc inc ltd ltda lda co corp llc plc jr esq usw usf etc.pp ecc т.д т.п др
 `);
 
 /** What follows a time of day without ending the sentence: "at 3 p.m. Eastern", "5 p.m. Monday". */

@@ -46,6 +46,7 @@ const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
+const ROMAN = /^[IVXLC]+$/;
 const UNIT_BEHIND_NUMBER = /\p{N}\s?(?:[mghlst]|mm|cc)$/u;
 /** Short forms of two words: 3 p. m., p. ex. */
 const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})p\. (?:ex|ej))$/iu;
@@ -125,7 +126,10 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (NEVER_FINAL.has(key)) return 'none';
   if (/^\p{Ll}/u.test(word)) return judgeLowerCase(before, last, following);
   if (digit && (BEFORE_NUMBER.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
-  if (BEFORE_NUMBER.has(key) && /^[IVXLC]+$/.test(word)) return judgeRoman(following); // chap. IV
+  if (BEFORE_NUMBER.has(key) && ROMAN.test(word)) {
+    if (!following.wordEnds) return 'wait';
+    if (word !== 'I') return 'none'; // cap. IV
+  }
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
   if (/^[IVXL]{2,}$/.test(last)) return unless(AFTER_ORDINAL, following); // das XX. Jahrhundert
@@ -133,12 +137,6 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
   if (isAbbreviation(last)) return onlyBeforeStarter(following);
   return 'end';
-}
-
-/** A numeral of one letter may be a word: "I said no. I left." */
-function judgeRoman({ word, wordEnds }: Following): Judgement {
-  if (!wordEnds) return 'wait';
-  return word === 'I' ? 'end' : 'none';
 }
 
 /** "2024. 1. 15.": in a Korean date a stop follows the year, too. */

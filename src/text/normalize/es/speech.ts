@@ -111,8 +111,10 @@ const DEGREE_NOUN =
   /^(?:piso|grado|lugar|puesto|premio|día|aniversario|curso|año|semestre|trimestre|bachillerato|primaria|secundaria|básico|ESO|planta|edición|fase|ronda|división|tiempo|izq|dcha)$/i;
 
 /** 20º C and 40º N, but not the door of "Mayor 12, 3º C" and 3.º C. */
-function isDegree({ text, start, end }: Around, mark: string): boolean {
+function isDegree(around: Around, mark: string): boolean {
+  const { text, start, end, previousWord } = around;
   if (!/^[°º]$/.test(mark)) return false;
+  if (/^(?:los|unos|casi)$/.test(previousWord) && !standsBeforeNoun(around)) return true; // entre los 12º y los 24º
   const next = text.slice(end, end + 3);
   if (/^[CFK\d]/.test(next)) return true;
   return /^ [CFNSEO](?!\p{L})/u.test(next) && !/\d, ?$/.test(text.slice(Math.max(0, start - 3), start));

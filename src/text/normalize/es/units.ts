@@ -60,6 +60,7 @@ export const UNITS: Readonly<Record<string, Noun>> = {
     'p.p. pp': 'punto porcentual|puntos porcentuales',
   }),
   'l/100 km': noun('litro cada cien kilómetros'),
+  ...units({ 'mb mbar': 'milibar|milibares' }),
   ...units({ 'hab hab.': 'habitante', 'hab/km² hab./km² hab/km2': 'habitante por kilómetro cuadrado|habitantes por kilómetro cuadrado' }),
   mdd: noun('millón de dólares|millones de dólares'),
   mdp: noun('millón de pesos|millones de pesos'),

@@ -116,6 +116,8 @@ function sayOrdinal(digits: string, around: Around, written: string): string | u
   if (mark === '') return ranked(digits, around);
   const rest = around.text.slice(around.end, around.end + 3);
   if (/[°º]$/.test(mark) && (/^[CFK\d]/.test(rest) || /^ [CFNSEO](?!\p{L})/u.test(rest))) return undefined;
+  if (/^[°º]$/.test(mark) && /^(?:os|uns|quase)$/.test(around.previousWord) && !standsBeforeNoun(around))
+    return undefined; // entre os 12º e os 24º
   if (mark === '°' && !DEGREE_NOUN.test(around.nextWord)) return undefined;
   const base = ordinal(digits);
   return base && inForm(base, /(?:ªs?|as?)$/.test(mark) ? 'f' : 'm', mark.endsWith('s'));
