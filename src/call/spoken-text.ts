@@ -106,7 +106,8 @@ function* asWritten(words: Iterable<Span>): Generator<{ readonly spoken: Span; r
 
 function* wordsOf(text: string): Generator<Span> {
   if (PLAIN_TEXT.test(text)) {
-    for (const { 0: word, index } of text.matchAll(PLAIN_WORD)) yield { start: index, end: index + word.length };
+    for (const { 0: word, index } of text.matchAll(PLAIN_WORD))
+      yield { start: index, end: index + word.length };
     return;
   }
   for (const { segment, index, isWordLike } of WORDS.segment(text)) {

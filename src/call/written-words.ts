@@ -21,7 +21,11 @@ export function writtenWords(words: Iterable<Span>, { sourceSpan }: Normalized):
     const written = sourceSpan(spoken.start, spoken.end);
     const last = found.at(-1);
     if (last === undefined || written.start >= last.written.end) found.push({ written, spoken });
-    else found[found.length - 1] = { written: joined(last.written, written), spoken: joined(last.spoken, spoken) };
+    else
+      found[found.length - 1] = {
+        written: joined(last.written, written),
+        spoken: joined(last.spoken, spoken),
+      };
   }
   return found;
 }

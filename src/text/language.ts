@@ -45,6 +45,8 @@ const SCRIPTS: readonly (readonly [language: string, letters: RegExp])[] = [
 const JAPANESE_HAN =
   /[気円駅実図対応戦単関転発変読売権検験険観覧歓蔵臓県広拡鉄銭浅残斎済渋渉圧込働畑峠枠辻々]/u;
 const NOT_PROSE = /\S*(?:[/\\@_<>=[\]{}|#\d]|\p{L}\.\p{L})\S*/gu; // addresses, code, product numbers
+// Outside of Latin letters, marks on them, punctuation and signs.
+const OTHER_SCRIPT = /[^\0-\u02FF\p{M}\u1E00-\u1EFF\u2000-\u2BFF\u{1F000}-\u{1FAFF}]/u;
 const LATIN_LETTERS = /\p{Script=Latin}/gu;
 const LATIN_WEIGHT = 0.5; // a Latin letter says about half as much as a letter of another script
 
@@ -73,6 +75,7 @@ export function identifyLanguage(text: string): IdentifiedLanguage {
 }
 
 function byScript(text: string): IdentifiedLanguage | undefined {
+  if (!OTHER_SCRIPT.test(text)) return undefined;
   const counts = SCRIPTS.map(([language, letters]) => [language, text.match(letters)?.length ?? 0] as const);
   const foreign = counts.reduce((sum, [, count]) => sum + count, 0);
   const latin = text.match(LATIN_LETTERS)?.length ?? 0;

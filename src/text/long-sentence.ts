@@ -1,6 +1,6 @@
 // Where to cut a sentence that is too long for one breath of a speech engine.
 //
-// After a clause mark is best, at a space good, between two words tolerable
+// After a clause mark is best, at a space between plain words good, between two words tolerable
 // (Chinese and Japanese have no spaces), between two characters the last
 // resort. Never inside a number, a character of several code points, or before
 // a mark that belongs to what stands before it.
@@ -25,6 +25,10 @@ export function cutLongSentence(text: string, maxLength: number): number {
     cuts.filter((cut) => cut > from && cut <= maxLength && mayCut(text, cut)).at(-1);
   return (
     lastFit(endsOf(CLAUSE_END, text), earliest) ??
+    lastFit(
+      startsOf(SPACE, text).filter((cut) => isBetweenPlainWords(text, cut)),
+      earliest,
+    ) ??
     lastFit(
       startsOf(SPACE, text).filter((cut) => !isWithinToken(text, cut)),
       0,
@@ -51,6 +55,13 @@ function isMeasured(before: string, rest: string): boolean {
   if (MEASURE.test(before) && /^\s*(?:\p{L}{1,5}\.|\p{N})/u.test(rest)) return true;
   if (/\)$/.test(before) && /^\s*\p{N}/u.test(rest)) return true;
   return /[IVXLC]$/.test(before) && /^\s*вв?\./u.test(rest);
+}
+
+/** Words in small letters, and no number near: nothing of them is spoken as one thing. */
+function isBetweenPlainWords(text: string, cut: number): boolean {
+  const [before, after] = [text.slice(Math.max(0, cut - 20), cut), text.slice(cut, cut + 16)];
+  if (/\p{N}/u.test(before + after) || !/[\p{Ll}\p{Lo}]{2}$/u.test(before)) return false;
+  return /^\s+[\p{Ll}\p{Lo}]{2,}(?=[\s,;:!?]|\.\s|\.?$)/u.test(after) && !isWithinToken(text, cut);
 }
 
 /** What is spoken as one thing is cut only where nothing else can be. */

@@ -71,7 +71,9 @@ test('everything that changes the payloads is another sentence', () => {
   const keys = [
     keyOf({}),
     keyOf({ text: 'Hello!' }),
-    keyOf({ spoken: { text: 'Hello to all', replacements: [], sourceSpan: (start, end) => ({ start, end }) } }),
+    keyOf({
+      spoken: { text: 'Hello to all', replacements: [], sourceSpan: (start, end) => ({ start, end }) },
+    }),
     keyOf({ trimSilence: false }),
     keyOf({ voice: { ...voice, voice: 'other' } }),
     keyOf({ voice: { ...voice, language: 'de' } }),

@@ -36,7 +36,9 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((call) => call.close()));
 });
 
-function openCall(...options: Parameters<typeof openWith> extends [unknown, ...infer R] ? R : never): CallUnderTest {
+function openCall(
+  ...options: Parameters<typeof openWith> extends [unknown, ...infer R] ? R : never
+): CallUnderTest {
   const under = openWith(encoders, ...options);
   opened.push(under);
   return under;
@@ -83,7 +85,8 @@ test('tokens become the same words as the whole text', async () => {
   const { call, engine } = under;
   const tokens = new TokenSource();
   const utterance = call.speak(tokens);
-  for (const token of 'Dr. Smith owes $1,2|34.50 since Jan.| 5. Call 55|5-1234.'.split('|')) tokens.push(token);
+  for (const token of 'Dr. Smith owes $1,2|34.50 since Jan.| 5. Call 55|5-1234.'.split('|'))
+    tokens.push(token);
   tokens.end();
   await hear(under, utterance);
   assert.deepEqual(engine.begun, [
@@ -205,7 +208,12 @@ test('sentences of one breath are given as words, and told as they were written'
 test('bytes of a container say where the written words and the spoken ones are', async () => {
   const engine = new InstantEngine({ rate: ENGINE_RATE, msPerCharacter: 20, words: true });
   const service = new SpeechService(engine, encoders, LIMITS);
-  const request = { text: 'Pay $3.50 now.', container: 'pcm', sampleRate: ENGINE_RATE, trimSilence: false } as const;
+  const request = {
+    text: 'Pay $3.50 now.',
+    container: 'pcm',
+    sampleRate: ENGINE_RATE,
+    trimSilence: false,
+  } as const;
   const stream = await service.openStream(request, never);
   for await (const chunk of stream) void chunk;
   const [place] = (await stream.outcome)?.sentences ?? [];

@@ -68,7 +68,9 @@ test('what was read as part of a sentence stays part of it, and the words of the
 
 test('a sentence for which the estimate left no sound was spoken when the one before it was', () => {
   const run = runOf(new StreamingEngine());
-  const segments = [run.add({ text: 'One is here.' }), run.add({ text: 'Two.' })].map((part) => new LineSegment(part, part));
+  const segments = [run.add({ text: 'One is here.' }), run.add({ text: 'Two.' })].map(
+    (part) => new LineSegment(part, part),
+  );
   segments[0]?.encoded({ ...NO_PLACE, frames: 10, samplesIn: 1600 });
   segments[1]?.encoded({ ...NO_PLACE, index: 1, firstFrame: 10, samplesIn: 0 });
   assert.equal(spokenText(segments, 10, 20), 'One is here. Two.');

@@ -14,7 +14,11 @@ function timed(text: string, tag: string): (string | number)[][] {
     textOffset: index,
     startMs: nth,
   }));
-  return writtenTimes(words, text, normalized).map(({ word, textOffset, startMs }) => [word, textOffset, startMs]);
+  return writtenTimes(words, text, normalized).map(({ word, textOffset, startMs }) => [
+    word,
+    textOffset,
+    startMs,
+  ]);
 }
 
 test('words that stand for one written word are one, from the time of the first', () => {

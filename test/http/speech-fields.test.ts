@@ -62,10 +62,7 @@ test('what its engine cannot heed is left out and named, never silently dropped'
   };
   const answer = await ask(under, fields);
   assert.equal(answer.statusCode, 200);
-  assert.equal(
-    answer.headers['x-ignored-fields'],
-    'instruct, top_k, seed, initial_codec_chunk_frames',
-  );
+  assert.equal(answer.headers['x-ignored-fields'], 'instruct, top_k, seed, initial_codec_chunk_frames');
   assert.deepEqual(under.speech.requests, [{ ...ASKED, trimSilence: false, normalize: false }]);
   under.speech.can = { ...ABLE, instruct: false };
   const partly = await ask(under, fields);

@@ -51,7 +51,17 @@ test('a number is a number whatever is hidden in it', () => {
 });
 
 test('what holds nothing to say is no sentence', () => {
-  for (const text of ['\u0000', '\uD83D', '\u200B\u200B', '\u202E \u202C', '\uFFFF', '\uE000', '\u{E0041}', '…', '👍🏽'])
+  for (const text of [
+    '\u0000',
+    '\uD83D',
+    '\u200B\u200B',
+    '\u202E \u202C',
+    '\uFFFF',
+    '\uE000',
+    '\u{E0041}',
+    '…',
+    '👍🏽',
+  ])
     assert.deepEqual(sentences(text), [], JSON.stringify(text));
 });
 

@@ -184,4 +184,12 @@ export class Reading {
   }
 }
 
+/** Asked only where one of these characters stands behind the digits or letters. */
+export function followedBy(marks: string, recognise: Recogniser): Recogniser {
+  return (reading) => {
+    const mark = reading.text[reading.runEnd];
+    return mark !== undefined && marks.includes(mark) ? recognise(reading) : undefined;
+  };
+}
+
 const OPENING = '<"\'“‘„«‹([{（「『【《〈*_~¿¡|>,;:，、；：';

@@ -43,7 +43,9 @@ function caseOf(line: string): Case {
 
 const FEWEST = 60; // cases of a language
 
-for (const file of readdirSync(FOLDER).filter((name) => /\.(?:cases|clauses)\.txt$/.test(name)).toSorted()) {
+for (const file of readdirSync(FOLDER)
+  .filter((name) => /\.(?:cases|clauses)\.txt$/.test(name))
+  .toSorted()) {
   const behaviours = casesOf(file);
   const options = file.endsWith('.clauses.txt') ? { unit: 'clause' as const } : {};
   for (const [title, cases] of behaviours) {

@@ -1,6 +1,17 @@
 // German, with gender and case.
 import type { Language } from '../language.js';
-import { houseNumber, keyOfTelephone, lasting, officeNumber, postcode, sizes, street, timesAsMuch, wholeEuro } from './own.js';
+import {
+  houseNumber,
+  keyOfTelephone,
+  lasting,
+  officeNumber,
+  postcode,
+  sizes,
+  street,
+  timesAsMuch,
+  wholeEuro,
+} from './own.js';
+import { followedBy } from '../reading.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
@@ -8,7 +19,7 @@ export const GERMAN: Language = {
   tag: 'de',
   writing: WRITING,
   speech: SPEECH,
-  own: { atDigit: [wholeEuro, postcode, lasting, sizes, timesAsMuch, houseNumber, officeNumber], atLetter: [street], atMark: [keyOfTelephone] },
+  own: { atDigit: [followedBy(',.', wholeEuro), postcode, followedBy(':', lasting), followedBy('x×, ', sizes), followedBy('x,', timesAsMuch), followedBy('abcdefgh', houseNumber), officeNumber], atLetter: [street], atMark: [keyOfTelephone] },
   symbols: {
     inAddress: {
       '@': 'at', '.': 'Punkt', '/': 'Schrägstrich', '\\': 'Backslash', '-': 'Bindestrich', _: 'Unterstrich', ':': 'Doppelpunkt', '#': 'Raute',

@@ -44,14 +44,27 @@ export function postcode(reading: Reading): Found | undefined {
 }
 
 const LASTING = /(\d{1,2}):(\d{2}):(\d{2})(?: (?:Stunden|Std\.|h)(?!\p{L}))?(?![\d:])/uy;
-const BEFORE_LASTING = new Set(['in', 'nach', 'dauerte', 'dauert', 'brauchte', 'lief', 'läuft', 'von', 'zeit', 'dauer', 'laufzeit']);
+const BEFORE_LASTING = new Set([
+  'in',
+  'nach',
+  'dauerte',
+  'dauert',
+  'brauchte',
+  'lief',
+  'läuft',
+  'von',
+  'zeit',
+  'dauer',
+  'laufzeit',
+]);
 
 /** Er lief 1:05:20 Stunden: that is no time of day. */
 export function lasting(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(LASTING) : undefined;
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', seconds = ''] = match;
-  if (!/\p{L}/u.test(written) && !BEFORE_LASTING.has(reading.around(reading.at).previousWord)) return undefined;
+  if (!/\p{L}/u.test(written) && !BEFORE_LASTING.has(reading.around(reading.at).previousWord))
+    return undefined;
   const parts = ([[hours, 'h'], [minutes, 'min'], [seconds, 's']] as const)
     .map(([digits, unit]) => [withoutZeros(digits), unit] as const)
     .filter(([digits]) => digits !== '0'); // prettier-ignore
@@ -99,7 +112,8 @@ const HOUSE = /(\d{1,3})([a-h])(?![\p{L}\p{N}])/uy;
 export function houseNumber(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(HOUSE) : undefined;
   const street = /(?:[sS]tr\.|[sS]traße|weg|platz|allee|gasse|damm|ufer|ring|Nr\.|Hausnummer) $/u;
-  if (match === undefined || !street.test(reading.text.slice(Math.max(0, reading.at - 24), reading.at))) return undefined;
+  if (match === undefined || !street.test(reading.text.slice(Math.max(0, reading.at - 24), reading.at)))
+    return undefined;
   const [written, number = '', letter = ''] = match;
   return { end: reading.at + written.length, spoken: `${cardinal(number)} ${letter}`, rule: 'cardinal' };
 }
@@ -115,12 +129,24 @@ export function officeNumber(reading: Reading): Found | undefined {
 }
 
 const KEY = /[#*](?= |[.,;!?]|$|-Taste)/y;
-const BEFORE_KEY = new Set(['drücken', 'drücke', 'die', 'der', 'mit', 'oder', 'und', 'sie', 'wählen', 'taste']);
+const BEFORE_KEY = new Set([
+  'drücken',
+  'drücke',
+  'die',
+  'der',
+  'mit',
+  'oder',
+  'und',
+  'sie',
+  'wählen',
+  'taste',
+]);
 
 /** Drücken Sie #, die *-Taste. */
 export function keyOfTelephone(reading: Reading): Found | undefined {
   const key = reading.text[reading.at];
   if (key !== '#' && key !== '*') return undefined;
-  if (reading.match(KEY) === undefined || !BEFORE_KEY.has(reading.around(reading.at).previousWord)) return undefined;
+  if (reading.match(KEY) === undefined || !BEFORE_KEY.has(reading.around(reading.at).previousWord))
+    return undefined;
   return { end: reading.at + 1, spoken: key === '#' ? 'Raute' : 'Stern', rule: 'symbol' };
 }

@@ -27,7 +27,6 @@ const behindOrdinal = (said: string): Saying => (around) => (/\d\. $/.test(aroun
 const behindDigit = (said: string): Saying => (around) => (/\d $/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) ? said : undefined); // prettier-ignore
 const beforeName = (said: string): Saying => (around) => (/^\p{Lu}/u.test(around.nextWord) ? said : undefined); // prettier-ignore
 
-
 /** Letters of formulas and versions. */
 const GREEK: Readonly<Record<string, string>> = {
   α: 'Alpha', β: 'Beta', γ: 'Gamma', δ: 'Delta', ε: 'Epsilon', ζ: 'Zeta', η: 'Eta', θ: 'Theta', κ: 'Kappa', λ: 'Lambda', μ: 'My', ν: 'Ny', ξ: 'Xi',

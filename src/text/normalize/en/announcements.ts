@@ -8,7 +8,19 @@ const BEFORE_KEY = new Set(['press', 'the', 'or', 'hit', 'dial', 'enter', 'and',
 const TEXTED = /\d{5,6}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
 const TEXT_TO = /\b(?:text|send|reply)\b[^.!?]{0,32} to $/i;
 const SHORT_YEAR = /['’](\d{2})(?![\p{L}\p{N}'’]|[.,]\d)/uy;
-const BEFORE_YEAR = new Set(['of', 'in', 'since', 'before', 'after', 'by', 'until', 'summer', 'winter', 'spring', 'fall']);
+const BEFORE_YEAR = new Set([
+  'of',
+  'in',
+  'since',
+  'before',
+  'after',
+  'by',
+  'until',
+  'summer',
+  'winter',
+  'spring',
+  'fall',
+]);
 const STATE = /[A-Z]{2}(?= \d{5}(?!\d)|[.,;)!?]|$|\s[\p{Ll}])/uy;
 const CITY = /\p{Lu}[\p{L}.'’]+, $/u;
 const ZIP = /^ \d{5}(?!\d)/;
@@ -23,13 +35,31 @@ const STATES: Readonly<Record<string, string>> = {
   VT: 'Vermont', VA: 'Virginia', WA: 'Washington', WV: 'West Virginia', WI: 'Wisconsin', WY: 'Wyoming',
 }; // prettier-ignore
 /** Words, titles and names of something else, too: only a ZIP code behind them proves a state. */
-const DOUBTFUL = new Set(['AL', 'CO', 'DE', 'HI', 'ID', 'IN', 'LA', 'MA', 'MD', 'ME', 'MS', 'OH', 'OK', 'OR', 'PA', 'VA']);
+const DOUBTFUL = new Set([
+  'AL',
+  'CO',
+  'DE',
+  'HI',
+  'ID',
+  'IN',
+  'LA',
+  'MA',
+  'MD',
+  'ME',
+  'MS',
+  'OH',
+  'OK',
+  'OR',
+  'PA',
+  'VA',
+]);
 
 /** Press #, the * key. */
 export function keyOfTelephone(reading: Reading): Found | undefined {
   const key = reading.text[reading.at];
   if (key !== '#' && key !== '*') return undefined;
-  if (reading.match(KEY) === undefined || !BEFORE_KEY.has(reading.around(reading.at).previousWord)) return undefined;
+  if (reading.match(KEY) === undefined || !BEFORE_KEY.has(reading.around(reading.at).previousWord))
+    return undefined;
   return { end: reading.at + 1, spoken: key === '#' ? 'pound' : 'star', rule: 'symbol' };
 }
 
@@ -62,13 +92,29 @@ export function houseInDirection(reading: Reading): Found | undefined {
 }
 
 const HOURS = /(\d{1,2})[-–](\d{1,2})(?![\p{L}\p{N}]|[-–.,:/]\d)/uy;
-const BEFORE_HOURS = new Set(['open', 'hours', 'from', 'daily', 'weekdays', 'f', 'fri', 'friday', 'sat', 'saturday', 'sun', 'sunday', 'works', 'work']);
+const BEFORE_HOURS = new Set([
+  'open',
+  'hours',
+  'from',
+  'daily',
+  'weekdays',
+  'f',
+  'fri',
+  'friday',
+  'sat',
+  'saturday',
+  'sun',
+  'sunday',
+  'works',
+  'work',
+]);
 
 /** Open 9-5: the second hour is one of the afternoon. */
 export function openingHours(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(HOURS) : undefined;
   const [written, from = '', to = ''] = match ?? [];
-  if (written === undefined || Number(from) > 12 || Number(to) > 12 || Number(to) >= Number(from)) return undefined;
+  if (written === undefined || Number(from) > 12 || Number(to) > 12 || Number(to) >= Number(from))
+    return undefined;
   if (!BEFORE_HOURS.has(reading.around(reading.at).previousShort)) return undefined;
   return { end: reading.at + written.length, spoken: `${cardinal(from)} to ${cardinal(to)}`, rule: 'time' };
 }
@@ -78,7 +124,8 @@ export function state(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const code = reading.isFresh && text[at - 1] === ' ' ? reading.match(STATE)?.[0] : undefined;
   const name = code === undefined ? undefined : STATES[code];
-  if (code === undefined || name === undefined || !CITY.test(text.slice(Math.max(0, at - 24), at))) return undefined;
+  if (code === undefined || name === undefined || !CITY.test(text.slice(Math.max(0, at - 24), at)))
+    return undefined;
   const zip = ZIP.test(text.slice(at + 2, at + 9)) ? text.slice(at + 2, at + 8) : '';
   if (zip === '' && DOUBTFUL.has(code)) return undefined;
   const spoken = zip === '' ? name : `${name} ${spellDigits(zip.trim())}`;

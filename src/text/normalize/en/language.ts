@@ -1,7 +1,25 @@
 // English, American where the two differ and the text does not say.
 import type { Language } from '../language.js';
-import { houseInDirection, keyOfTelephone, openingHours, shortYear, state, textedTo } from './announcements.js';
-import { feetAndInches, httpStatus, inches, lasting, place, rating, shortDate, sizes, timesAsMuch } from './own.js';
+import {
+  houseInDirection,
+  keyOfTelephone,
+  openingHours,
+  shortYear,
+  state,
+  textedTo,
+} from './announcements.js';
+import {
+  feetAndInches,
+  httpStatus,
+  inches,
+  lasting,
+  place,
+  rating,
+  shortDate,
+  sizes,
+  timesAsMuch,
+} from './own.js';
+import { followedBy } from '../reading.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
@@ -10,7 +28,10 @@ export const ENGLISH: Language = {
   writing: WRITING,
   speech: SPEECH,
   own: {
-    atDigit: [httpStatus, feetAndInches, inches, rating, place, shortDate, lasting, sizes, timesAsMuch, textedTo, houseInDirection, openingHours],
+    atDigit: [
+      httpStatus, followedBy("'’′f ", feetAndInches), followedBy('"″.', inches), followedBy('/.', rating), place, followedBy('/', shortDate),
+      followedBy(':', lasting), followedBy('x×. ', sizes), followedBy('x.', timesAsMuch), textedTo, followedBy(' ', houseInDirection), followedBy('-–', openingHours),
+    ],
     atLetter: [state],
     atMark: [keyOfTelephone, shortYear],
   },

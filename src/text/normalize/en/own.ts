@@ -31,7 +31,18 @@ const SHORT_DATE = /(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9])(?![\d/]|\.\d)/y;
 const BEFORE_DATE = new Set(['on', 'due', 'dated', 'until', 'starting', 'ending', 'through']);
 const BEFORE_WEEKDAY = /\b(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)(?:day|nesday|rsday|urday)?\.?,? $/i;
 const LASTING = /(\d{1,2}):(\d{2}):(\d{2})(?![\d:])/y;
-const BEFORE_LASTING = new Set(['in', 'for', 'after', 'took', 'lasted', 'of', 'time', 'lasting', 'runtime', 'duration']);
+const BEFORE_LASTING = new Set([
+  'in',
+  'for',
+  'after',
+  'took',
+  'lasted',
+  'of',
+  'time',
+  'lasting',
+  'runtime',
+  'duration',
+]);
 const SIZES = /\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3})?){1,3}(?!\p{N}| ?=|\.\d)/uy;
 const SIZE = /\d+(?:\.\d+)?(?= ?[x×])/y;
 const TIMES_AS_MUCH = /(\d{1,4}(?:\.\d{1,2})?)x(?![\p{L}\p{N}])/uy;
@@ -76,7 +87,8 @@ export function feetAndInches(reading: Reading): Found | undefined {
   const [written, feet = '', inches = ''] = short ?? reading.match(FEET_IN_WORDS) ?? [];
   if (written === undefined) return undefined;
   const end = reading.at + written.length;
-  if (short !== undefined) return { end, spoken: `${cardinal(feet)} foot ${cardinal(inches)}`, rule: 'measure' };
+  if (short !== undefined)
+    return { end, spoken: `${cardinal(feet)} foot ${cardinal(inches)}`, rule: 'measure' };
   const units = [Number(feet) === 1 ? 'foot' : 'feet', Number(inches) === 1 ? 'inch' : 'inches'];
   return { end, spoken: `${cardinal(feet)} ${units[0]} ${cardinal(inches)} ${units[1]}`, rule: 'measure' };
 }
@@ -139,7 +151,8 @@ export function lasting(reading: Reading): Found | undefined {
 /** 10 x 20 ft, 3x5: all but the last number, which may have a unit. */
 export function sizes(reading: Reading): Found | undefined {
   const isFollowed = reading.isFresh && reading.match(SIZES) !== undefined;
-  const behindOne = reading.at === reading.tokenEnd && /[x×] ?$/.test(reading.text.slice(reading.at - 2, reading.at));
+  const behindOne =
+    reading.at === reading.tokenEnd && /[x×] ?$/.test(reading.text.slice(reading.at - 2, reading.at));
   const number = isFollowed || behindOne ? reading.match(SIZE)?.[0] : undefined;
   if (number === undefined) return undefined;
   const end = reading.at + number.length;

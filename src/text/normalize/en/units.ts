@@ -16,7 +16,8 @@ function units(list: Readonly<Record<string, string>>): Record<string, Noun> {
   const found: Record<string, Noun> = {};
   for (const [written, named] of Object.entries(list)) {
     const [one = '', many] = named.split('|');
-    for (const form of written.split(' ')) found[form.replaceAll('_', ' ')] = noun(one, many ?? SAME[one] ?? `${one}s`);
+    for (const form of written.split(' '))
+      found[form.replaceAll('_', ' ')] = noun(one, many ?? SAME[one] ?? `${one}s`);
   }
   return found;
 }

@@ -31,7 +31,10 @@ const saintOrStreet: Saying = (around) => {
 function inStreetOrSaint(around: Around): string | undefined {
   const street = inStreet('Street');
   const found = typeof street === 'string' ? street : street(around);
-  return found ?? (/^\p{Lu}\p{Ll}/u.test(around.nextWord) && !/^\p{L}/u.test(around.previousWord) ? 'Saint' : undefined);
+  return (
+    found ??
+    (/^\p{Lu}\p{Ll}/u.test(around.nextWord) && !/^\p{L}/u.test(around.previousWord) ? 'Saint' : undefined)
+  );
 }
 
 /** Dr. is a doctor before a name and a drive behind one. */
@@ -40,7 +43,6 @@ const doctorOrDrive: Saying = (around) => {
   return around.previousWord === '' ? 'Doctor' : 'Drive';
 };
 
-
 /** Letters of formulas and versions. */
 const GREEK: Readonly<Record<string, string>> = {
   α: 'alpha', β: 'beta', γ: 'gamma', δ: 'delta', ε: 'epsilon', ζ: 'zeta', η: 'eta', θ: 'theta', κ: 'kappa', λ: 'lambda', μ: 'mu', ν: 'nu', ξ: 'xi',
@@ -48,12 +50,29 @@ const GREEK: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 
 /** Main St without its stop, where a number stands before the name. */
-const inStreet = (said: string): Saying => (around) =>
-  /\d\S{0,3} (?:[\p{Lu}\d][\p{L}.\d]* ){1,3}$/u.test(around.text.slice(Math.max(0, around.start - 40), around.start)) ? said : undefined;
-const beforeCapital = (said: string): Saying => (around) =>
-  /^\d/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) && /^\p{Lu}\p{Ll}/u.test(around.nextWord) ? said : undefined;
-const beforeDigit = (said: string): Saying => (around) => (/^ \d/.test(around.text.slice(around.end, around.end + 2)) ? said : undefined);
-const behindDigit = (said: string): Saying => (around) => (/\d $/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) ? said : undefined);
+const inStreet =
+  (said: string): Saying =>
+  (around) =>
+    /\d\S{0,3} (?:[\p{Lu}\d][\p{L}.\d]* ){1,3}$/u.test(
+      around.text.slice(Math.max(0, around.start - 40), around.start),
+    )
+      ? said
+      : undefined;
+const beforeCapital =
+  (said: string): Saying =>
+  (around) =>
+    /^\d/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) &&
+    /^\p{Lu}\p{Ll}/u.test(around.nextWord)
+      ? said
+      : undefined;
+const beforeDigit =
+  (said: string): Saying =>
+  (around) =>
+    /^ \d/.test(around.text.slice(around.end, around.end + 2)) ? said : undefined;
+const behindDigit =
+  (said: string): Saying =>
+  (around) =>
+    /\d $/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) ? said : undefined;
 
 const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   ...GREEK,

@@ -9,7 +9,8 @@ const FIGURES = /(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})?(?!\d|[-/]\d|\.\d)/y;
 const SPACED = /(\d{1,2})\. (\d{1,2})\. ?(\d{4})(?!\d)/y;
 const MONTH_OF_YEAR = /(0[1-9]|1[0-2])\/((?:19|20)\d\d)(?![\d/]|[.,]\d)/y;
 // A log's date goes on with its time.
-const STAMP = /(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}(?::\d{2})?)(?:[.,]\d{1,9})?(Z|[+-]\d{2}:?\d{2})?(?![\p{L}\p{N}])/uy;
+const STAMP =
+  /(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}(?::\d{2})?)(?:[.,]\d{1,9})?(Z|[+-]\d{2}:?\d{2})?(?![\p{L}\p{N}])/uy;
 const DASH = /( ?)[-–]\1/y;
 const YEAR = '(?:1\\d{3}|20\\d{2})';
 
@@ -21,6 +22,8 @@ export class Dates {
   readonly #monthRange: RegExp;
   readonly #weekdayRange: RegExp;
   readonly #weekdayAlone: RegExp;
+  /** First letters of all of them. */
+  readonly #initials = new Set<string>();
   readonly #months = new Map<string, number>();
   readonly #weekdays = new Map<string, number>();
 
@@ -32,6 +35,9 @@ export class Dates {
     }
     for (const [index, names] of weekdays.entries()) {
       for (const name of names) this.#weekdays.set(name.toLowerCase(), index);
+    }
+    for (const [initial = ''] of [...this.#months.keys(), ...this.#weekdays.keys()]) {
+      this.#initials.add(initial).add(initial.toUpperCase());
     }
     const name = `(${alternatives(this.#months.keys())})(?![\\p{L}\\p{N}])`;
     const day = `(\\d{1,2})(?:${dayMark})?`;
@@ -52,18 +58,20 @@ export class Dates {
   }
 
   readonly atDigit: Recogniser = (reading) => {
-    if (!reading.isFresh || /[-/.,:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    const { text, at, runEnd } = reading;
+    if (runEnd - at > 4 || !reading.isFresh || /[-/.,:]/.test(text[at - 1] ?? '')) return undefined;
     return this.#stamp(reading) ?? this.#dateOrTwo(reading, this.#dateAtDigit(reading));
   };
 
   #dateAtDigit(reading: Reading): Found | undefined {
-    return (
-      this.#iso(reading) ?? this.#figures(reading) ?? this.#monthOfYear(reading) ?? this.#named(reading)
-    );
+    const inFigures = /[-/.]/.test(reading.text[reading.runEnd] ?? '')
+      ? (this.#iso(reading) ?? this.#figures(reading) ?? this.#monthOfYear(reading))
+      : undefined;
+    return inFigures ?? this.#named(reading);
   }
 
   readonly atLetter: Recogniser = (reading) => {
-    if (!reading.isFresh) return undefined;
+    if (!this.#initials.has(reading.text[reading.at] ?? '') || !reading.isFresh) return undefined;
     const word = reading.text.slice(reading.at, reading.runEnd).toLowerCase();
     if (this.#weekdays.has(word) || this.#weekdays.has(`${word}.`)) return this.#weekday(reading);
     if (!this.#isMonth(reading)) return undefined;
@@ -90,7 +98,7 @@ export class Dates {
 
   /** 2024-01-15T14:30:00Z: the time is spoken as one behind the date. */
   #stamp(reading: Reading): Found | undefined {
-    const match = reading.match(STAMP);
+    const match = reading.runEnd - reading.at === 4 ? reading.match(STAMP) : undefined;
     const [, year = '', month = '', day = ''] = /^(\d+)-(\d+)-(\d+)$/.exec(match?.[1] ?? '') ?? [];
     if (match === undefined) return undefined;
     const [hours = '', minutes = ''] = (match[2] ?? '').split(':');
@@ -121,8 +129,7 @@ export class Dates {
     if (first === undefined || last === undefined || isWordAt(reading.text, end)) return undefined;
     const { speech } = this.#language;
     const around = reading.around(end);
-    const full =
-      year === undefined ? last : speech.date({ ...this.#month(to), year, style: 'name' }, around);
+    const full = year === undefined ? last : speech.date({ ...this.#month(to), year, style: 'name' }, around);
     return full === undefined ? undefined : { end, spoken: speech.range(first, full, around), rule: 'date' };
   }
 
@@ -186,7 +193,8 @@ export class Dates {
   }
 
   #named(reading: Reading): Found | undefined {
-    const match = this.#dayMonth && reading.match(this.#dayMonth);
+    if (this.#dayMonth === undefined || reading.runEnd - reading.at > 2) return undefined;
+    const match = reading.match(this.#dayMonth);
     if (match === undefined) return undefined;
     const [written, day = '', dayTo, name = '', year] = match;
     return this.#say(reading, reading.at + written.length, {

@@ -29,11 +29,12 @@ export class Identifiers {
 
   readonly atDigit: Recogniser = (reading) => {
     if (!reading.isFresh || /[.:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    const next = reading.text[reading.runEnd] ?? '';
     return (
-      this.#ip(reading) ??
+      (next === '.' ? this.#ip(reading) : undefined) ??
       this.#telephone(reading) ??
-      this.#version(reading) ??
-      this.#mixed(reading, MIXED_AT_DIGIT)
+      (next === '.' ? this.#version(reading) : undefined) ??
+      (/[-\p{L}]/u.test(next) ? this.#mixed(reading, MIXED_AT_DIGIT) : undefined)
     );
   };
 
@@ -121,7 +122,8 @@ export class Identifiers {
 
   /** 10K likes are ten thousand, 4K is a format; 5USD is money. */
   #isMagnitude(reading: Reading, written: string): boolean {
-    if (/^\d+[A-Z]{3}$/.test(written)) return this.#language.writing.currencies[written.slice(-3)] !== undefined;
+    if (/^\d+[A-Z]{3}$/.test(written))
+      return this.#language.writing.currencies[written.slice(-3)] !== undefined;
     if (!/^\d{2,}\p{L}$/u.test(written)) return false;
     if (this.#language.writing.magnitudes[written.slice(-1)] === undefined) return false;
     return /^\p{Ll}/u.test(reading.around(reading.at + written.length).nextWord);

@@ -58,7 +58,10 @@ function mark(reading: Reading): Found | undefined {
       return fence(reading) ?? dropped(reading, TICKS);
     case '[':
     case '!':
-      return dropped(reading, LINK) ?? (sign === '[' ? (dropped(reading, FOOTNOTE) ?? reference(reading)) : undefined);
+      return (
+        dropped(reading, LINK) ??
+        (sign === '[' ? (dropped(reading, FOOTNOTE) ?? reference(reading)) : undefined)
+      );
     case ']':
       return dropped(reading, LINK_END);
     case '#':

@@ -91,7 +91,7 @@ export class Quantities {
 
   /** 1/2 · 3/4 cup */
   #fraction(reading: Reading): Found | undefined {
-    const match = reading.match(FRACTION);
+    const match = /[/⁄]/u.test(reading.text[reading.runEnd] ?? '') ? reading.match(FRACTION) : undefined;
     if (match === undefined) return undefined;
     const [written, numerator = '', denominator = ''] = match;
     const end = reading.at + written.length;
@@ -163,8 +163,8 @@ export class Quantities {
   }
 
   #currencyAt(text: string, at: number): { written: string; value: Currency; end: number } | undefined {
-    const code = text.slice(at, at + 3);
-    const known = isDigitAt(text, at + 3) && /^[A-Z]{3}$/.test(code) ? this.#language.writing.currencies[code] : undefined;
+    const code = isDigitAt(text, at + 3) ? text.slice(at, at + 3) : '';
+    const known = /^[A-Z]{3}$/.test(code) ? this.#language.writing.currencies[code] : undefined;
     const literal = known === undefined ? this.#currencies.at(text, at) : { written: code, value: known }; // USD5
     return literal && { ...literal, end: at + literal.written.length };
   }
@@ -232,7 +232,10 @@ export class Quantities {
     if (range !== undefined) end = range.end;
     const magnitude = this.#magnitudeAt(text, end);
     if (magnitude !== undefined) end = magnitude.end;
-    const second = magnitude === undefined || range !== undefined ? undefined : this.#rangeAt(text, { ...first, end }, sign);
+    const second =
+      magnitude === undefined || range !== undefined
+        ? undefined
+        : this.#rangeAt(text, { ...first, end }, sign);
     const same = second === undefined ? undefined : this.#magnitudeAt(text, second.end); // $1.2M–$1.5M
     const isRange = same !== undefined && same.value.power === magnitude?.value.power;
     if (isRange) end = same.end;

@@ -6,6 +6,7 @@ import { alternatives } from './dates.js';
 
 const END = '(?![\\p{L}\\p{N}]|[.:,]\\d)';
 const DASH = /( ?)[-–]\1/y;
+const LONGEST = 3; // digits of an hour, or of the hours of a duration
 const OFFSET = /(UTC|GMT)([-+−])(\d{1,2})(?![\p{L}\p{N}]|[.,:]\d)/uy;
 const DURATION = /(\d{1,3}) ?h(?: ?(\d{1,2}) ?(?:min|m)\b)?(?: ?(\d{1,2}) ?s\b)?(?![\p{L}\p{N}])/uy;
 const MINUTES = /(\d{1,3}) ?(?:min|m) ?(\d{1,2}) ?s(?:ec)?\b/y;
@@ -46,7 +47,8 @@ export class Times {
   }
 
   readonly atDigit: Recogniser = (reading) => {
-    if (!reading.isFresh || /[.,:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    const { text, at, runEnd } = reading;
+    if (runEnd - at > LONGEST || !reading.isFresh || /[.,:/]/.test(text[at - 1] ?? '')) return undefined;
     return this.#range(reading) ?? this.#duration(reading) ?? this.#single(reading);
   };
 

@@ -70,6 +70,7 @@ export class Words {
 
   #capitals(reading: Reading): Found | undefined {
     const { text, at } = reading;
+    if (/\p{Ll}/u.test(text[at + 1] ?? '')) return undefined;
     let end = at;
     while (end - at <= LONGEST_ACRONYM + 2 && /\p{Lu}/u.test(text[end] ?? '')) end++;
     if (end - at > LONGEST_ACRONYM + 2) return undefined;
@@ -104,7 +105,11 @@ export class Words {
     const plural = text[end] === 's' && classAt(text, end + 1) !== LETTER ? 's' : '';
     if (isWordAt(text, end + plural.length) && plural.length === 0) return undefined;
     const spoken = speech.letters(word);
-    return { end: end + plural.length, spoken: plural === '' ? spoken : spoken + (writing.letterPlural ?? 's'), rule: 'acronym' };
+    return {
+      end: end + plural.length,
+      spoken: plural === '' ? spoken : spoken + (writing.letterPlural ?? 's'),
+      rule: 'acronym',
+    };
   }
 
   /** Flight UA 1234. */
