@@ -27,7 +27,7 @@ export const NEVER_FINAL = words(`
 /** Not final before a digit ("No. 5", "Fig. 2"); otherwise an ordinary word ("I said no."). */
 export const BEFORE_NUMBER = words(`
   no nos nr num núm nº vol vols fig figs p pp pg art arts sec ch chap par para op ed eq ex item ref tel ext
-  abs kap abb bd bl s str nrn núms pág págs cap fasc § pos ziff стр гл рис табл п пп д кв корп доб тел оф эт подп разд абз вып вл пом ок
+  abs kap abb bd bl s str nrn núms pág págs cap fasc § pos ziff стр гл рис табл п пп д кв корп доб тел оф эт подп разд абз вып вл пом ок пол нач кон сер
   янв фев февр апр июн июл авг сен сент окт ноя нояб дек
   lb lbs oz apt max min mwst
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär

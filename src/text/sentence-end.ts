@@ -46,12 +46,12 @@ const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
-const ROMAN = /^[IVXLC]+$/;
 const UNIT_BEHIND_NUMBER = /\p{N}\s?(?:[mghlst]|mm|cc)$/u;
 /** Short forms of two words: 3 p. m., p. ex. */
 const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})p\. (?:ex|ej))$/iu;
 const HANGUL = /^\p{Script=Hangul}/u;
 const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
+const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
 const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
 
 export function judgeStop(window: StopWindow): StopVerdict {
@@ -126,9 +126,9 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (NEVER_FINAL.has(key)) return 'none';
   if (/^\p{Ll}/u.test(word)) return judgeLowerCase(before, last, following);
   if (digit && (BEFORE_NUMBER.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
-  if (BEFORE_NUMBER.has(key) && ROMAN.test(word)) {
+  if (BEFORE_NUMBER.has(key) && /^[IVXLC]/.test(word)) {
     if (!following.wordEnds) return 'wait';
-    if (word !== 'I') return 'none'; // cap. IV
+    if (ROMAN.test(word)) return 'none'; // cap. IV
   }
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);

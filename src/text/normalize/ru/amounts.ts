@@ -132,6 +132,12 @@ export function count(quantity: Quantity, around: Around): string {
     const several = collective(number.whole);
     if (several !== undefined) return several;
   }
+  const spanned =
+    isHalfMore(number) &&
+    /^ до \d{1,3} ?(?:млн|млрд|тыс|трлн|миллион|миллиард|тысяч)/u.test(
+      around.text.slice(around.end, around.end + 16),
+    );
+  if (spanned) return numberBefore(number, gender, grammatical); // от полутора до трёх миллионов
   if (noun === undefined || number.decimals === '') return decimal(number, grammatical, gender);
   return numberBefore(number, fewGender(gender, noun), caseBefore(around));
 }
@@ -219,7 +225,7 @@ const PRESSURE = /(?:давлен\p{L}{0,4}|АД)[\p{L} ]{0,16}:? ?$/iu;
 
 /** 5/2 is the number of a house, 120/80 a pressure. */
 function spread({ numerator, denominator }: Fraction, { text, start }: Around): string {
-  const on = PRESSURE.test(text.slice(Math.max(0, start - 28), start));
+  const on = numerator === denominator || PRESSURE.test(text.slice(Math.max(0, start - 28), start));
   return `${cardinal(numerator)} ${on ? 'на' : 'дробь'} ${cardinal(denominator)}`;
 }
 

@@ -132,7 +132,7 @@ export function shortDay(reading: Reading): Found | undefined {
   const timed = /^ (?:в|с) \d{1,2}[:.]\d\d/u.test(
     reading.text.slice(reading.at + written.length, reading.at + written.length + 9),
   );
-  if (!timed && !BEFORE_SHORT.has(around.previousWord)) return undefined;
+  if (!timed && !day.startsWith('0') && !BEFORE_SHORT.has(around.previousWord)) return undefined;
   const stop = written.endsWith('.') ? 1 : 0;
   const end = reading.at + written.length - stop;
   const spoken = `${ordinal(day, caseOfDay(around), 'n')} ${MONTHS[Number(month) - 1] ?? ''}`;
@@ -194,6 +194,11 @@ export function weekday(reading: Reading): Found | undefined {
   if (!ruled && !SURE.test(text.slice(end, end + 4))) return undefined;
   if (!ruled && /[\p{L}\p{N}]/u.test(before) && !/[,;(]/.test(text[at - 2] ?? '')) return undefined;
   if (!ruled && /^(?:ср|вт)$/i.test(first) && !/\d/.test(text.slice(end, end + 3))) return undefined;
+  if (
+    /^(?:ср|вт)$/i.test(first) &&
+    /^ (?!(?:с|в|и|до|по|к|на|утром|вечером|днём) )\p{Ll}/u.test(text.slice(end, end + 10))
+  )
+    return undefined;
   if (written.endsWith('.') && /^(?:\s*$)/.test(text.slice(end, end + 4))) end--;
   const form = /^(?:с|со|до)$/.test(before) ? 2 : /^(?:в|во|на|по)$/.test(before) ? 3 : 1;
   return { end, spoken: from[form], rule: 'date' };

@@ -7,7 +7,7 @@ import { wordBefore, type Found, type Reading } from '../reading.js';
 import { sayAddress } from '../recognise/addresses.js';
 import { Quantities } from '../recognise/quantities.js';
 import { withNoun } from './amounts.js';
-import { cardinal, decimal, sayGroup, spellDigits } from './numbers.js';
+import { cardinal, collective, decimal, sayGroup, spellDigits } from './numbers.js';
 import { caseBefore } from './grammar.js';
 import { noun } from './declension.js';
 import { SPEECH } from './speech.js';
@@ -97,11 +97,14 @@ export function ratio(reading: Reading): Found | undefined {
       .toLowerCase()
       .match(/\p{L}+/gu) ?? [];
   const told = [...near, ...behind].some((word) => WRITING.scoreWords.has(word));
-  const game = told || ANNOUNCED.test(text.slice(Math.max(0, at - 16), at));
+  const game = two === '0' || told || ANNOUNCED.test(text.slice(Math.max(0, at - 16), at));
   const scale = /^(?:соотношени|пропорци|масштаб|курс|формат|отношени)/.test(around.previousWord);
   const clock = !scale && /^\d\d$/.test(two) && Number(two) < 60 && Number(one) < 25;
   if (clock && (!game || PREPOSITIONS.has(around.previousWord))) return undefined;
   if (game) return { end, spoken: `${cardinal(one)} ${cardinal(two)}`, rule: 'score' };
+  if (/^ ?=/.test(text.slice(end, end + 2))) {
+    return { end, spoken: `${cardinal(one)} разделить на ${cardinal(two)}`, rule: 'math' };
+  }
   return { end, spoken: `${cardinal(one)} к ${cardinal(two, 'dative')}`, rule: 'score' };
 }
 
@@ -217,6 +220,41 @@ export function cyrillicDomain(reading: Reading): Found | undefined {
   const address = match[0].replace(/[.,!?)»]+$/u, '');
   const spoken = sayAddress(address.replace(/^https?:\/\//, ''), RUSSIAN_PARTS);
   return { end: reading.at + address.length, spoken, rule: 'url' };
+}
+
+const SERVICE = /\*(\d{1,6}(?:\*\d{1,6}){0,4})#/uy;
+
+/** Наберите *100#. */
+export function serviceCode(reading: Reading): Found | undefined {
+  const match = reading.match(SERVICE);
+  if (match === undefined) return undefined;
+  const groups = (match[1] ?? '').split('*').map(sayGroup);
+  const spoken = ['', ...groups].join(' звёздочка ').trim();
+  return { end: reading.at + match[0].length, spoken: `${spoken} решётка`, rule: 'code' };
+}
+
+const DIFFERENCE = /-(?=\d{1,9} ?=)/uy;
+
+/** 10-7=3 */
+export function difference(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!/\d/.test(text[at - 1] ?? '') || reading.match(DIFFERENCE) === undefined) return undefined;
+  return { end: at + 1, spoken: ' минус ', rule: 'math' };
+}
+
+const DAYS = /(\d{1,3}) ?сут\.?(?!\p{L})/uy;
+
+/** Сутки have no singular: одни сутки, двое суток, пять суток. */
+export function wholeDays(reading: Reading): Found | undefined {
+  const match = isInside(reading) ? undefined : reading.match(DAYS);
+  const [written = '', digits = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const end = reading.at + written.length;
+  const grammatical = caseBefore(reading.around(end));
+  if (digits === '1') return { end, spoken: 'одни сутки', rule: 'measure' };
+  const direct = grammatical === 'nominative' || grammatical === 'accusative';
+  const several = direct ? collective(digits) : undefined;
+  return { end, spoken: `${several ?? cardinal(digits, grammatical)} суток`, rule: 'measure' };
 }
 
 const STARS = /([1-7])\*(?![\d*])/uy;

@@ -156,11 +156,14 @@ function nounAgreement(word: string, before: Case): Agreed {
   if (/[ыи]$/.test(word)) return { gender: 'f', case: direct === undefined ? before : 'genitive' };
   if (/(?:[оь]е|ие|о)$/.test(word)) return { gender: 'n', case: direct ?? before };
   if (word.endsWith('е')) {
-    const feminine = /(?:[кц]е|уте|[нд]еле|уппе|оте|оме?не|уне)$/.test(word);
+    const feminine =
+      !known.MASCULINE_IN_KE.has(word) &&
+      /(?:[кцг]е|уте|нате|ртире|[нд]еле|уппе|оте|коле|ране|зоне|мме|орме|хеме|теме|арте)$/.test(word);
     const place = direct === undefined ? before : 'prepositional';
     return { gender: feminine ? 'f' : 'm', case: place };
   }
-  if (/[ое]м$/.test(word)) return { gender: 'm', case: 'instrumental' };
+  const together = before === 'genitive' || before === 'instrumental'; // с 1 рублём, but 21 дом
+  if (together && /[оеё]м$/.test(word)) return { gender: 'm', case: 'instrumental' };
   if (/[ое]й$/.test(word) && before !== 'nominative')
     return { gender: 'f', case: direct === undefined ? before : 'instrumental' };
   return { gender: known.FEMININE_SOFT.test(word) ? 'f' : 'm', case: direct ?? before };

@@ -1,6 +1,15 @@
 // Russian number words in all cases. n2words knows the nominative only, so the words are data here.
 import { numeralOf, withoutZeros, type Numeral } from '../numerals.js';
-import { behindNumber, CASES, inCase, noun, type Case, type Forms, type Gender } from './declension.js';
+import {
+  behindNumber,
+  CASES,
+  inCase,
+  noun,
+  pluralOf,
+  type Case,
+  type Forms,
+  type Gender,
+} from './declension.js';
 
 /** What a word agrees with: a noun's gender, or a plural. */
 export type Agreement = Gender | 'p';
@@ -240,9 +249,12 @@ export function sayGroup(group: string): string {
 
 const COLLECTIVE = ['', '', 'двое', 'трое', 'четверо'];
 
-/** Двое суток, трое детей: nominative and accusative only. */
+/** Двое суток, двадцать двое суток: nominative and accusative only. */
 export function collective(digits: string): string | undefined {
-  return COLLECTIVE[Number(digits)] || undefined;
+  const unit = Number(digits.slice(-1));
+  const word = COLLECTIVE[unit];
+  if (!word || pluralOf(digits) !== 'few') return undefined;
+  return digits.length === 1 ? word : `${cardinal(String(BigInt(digits) - BigInt(unit)))} ${word}`;
 }
 
 export function isCase(name: string): name is Case {

@@ -165,8 +165,9 @@ function caseOf({ case: shown, gender }: Ordered, digits: string, around: Around
 }
 
 const COMPOUND =
-  /(\d{1,4})(?:,5)?[-–](\p{Ll}{0,12}(?:летн|лети|лет[а-я]|этажн|комнатн|дневн|месячн|часов|минутн|секундн|метров|километров|литров|процентн|кратн|местн|тысячн|миллионн|градусн|звёздочн|звездочн|балльн|очков|томн|значн|мерн|угольн|струнн|ступенчат|ядерн|дюймов|битн|рублёв|рублев|годичн|недельн|тонн|ваттн|вольтов|граммов|разов|дверн|колёсн|этажк|комнатк|скоростн|полосн|цилиндров|канальн)\p{Ll}{0,6})(?!\p{L})/uy;
-const PERCENT = /(\d{1,3})(?:[,.](\d{1,2}))? ?%-?н?(ый|ого|ому|ым|ом|ая|ой|ую|ое|ые|ых|ыми)(?!\p{L})/uy;
+  /(\d{1,4})(?:,5)?[-–](?:(?:х|ти|и|ми)[- ])?(\p{Ll}{0,12}(?:летн|лети|лет[а-я]|этажн|комнатн|дневн|месячн|часов|минутн|секундн|метров|километров|литров|процентн|кратн|местн|тысячн|миллионн|градусн|звёздочн|звездочн|балльн|очков|томн|значн|мерн|угольн|струнн|ступенчат|ядерн|дюймов|битн|рублёв|рублев|годичн|недельн|тонн|ваттн|вольтов|граммов|разов|дверн|колёсн|этажк|комнатк|скоростн|полосн|цилиндров|канальн)\p{Ll}{0,6})(?!\p{L})/uy;
+const PERCENT =
+  /(\d{1,3})(?:[,.](\d{1,2}))? ?%-?н?(ый|ого|ому|ым|ом|ая|ой|ую|ое|ые|ых|ыми|й|го|му|м|я|ю|е|х)(?!\p{L})/uy;
 
 /** 25-летие двадцатипятилетие, 5-этажный пятиэтажный. */
 export function compound(reading: Reading): Found | undefined {
@@ -179,10 +180,18 @@ export function compound(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken: first + word, rule: 'ordinal' };
 }
 
+const FULL_ENDINGS: Readonly<Record<string, string>> = {
+  й: 'ый', го: 'ого', му: 'ому', м: 'ом', я: 'ая', ю: 'ую', е: 'ое', х: 'ых',
+}; // prettier-ignore
+
 /** 20%-ный раствор: двадцатипроцентный. */
 export function percentAdjective(reading: Reading): Found | undefined {
   const match = reading.match(PERCENT);
   const [written = '', digits = '', decimals, ending = ''] = match ?? [];
   if (match === undefined || decimals !== undefined) return undefined;
-  return { end: reading.at + written.length, spoken: `${prefix(digits)}процентн${ending}`, rule: 'percent' };
+  return {
+    end: reading.at + written.length,
+    spoken: `${prefix(digits)}процентн${FULL_ENDINGS[ending] ?? ending}`,
+    rule: 'percent',
+  };
 }

@@ -4,7 +4,7 @@ import { dayInFigures, dayInRow, monthOfYear, namedDay, shortDay, weekday } from
 import { dottedTime, hoursAndMinutes, oneOClock, span } from './clock.js';
 import {
   article, cyrillicDomain, dimensions, houseLetter, ipAddress, masked, namedMoney, pages, phoneKey, pointed, pointedMoney, postcode, ratio, seconds,
-  stars, temperatures,
+  difference, serviceCode, stars, temperatures, wholeDays,
 } from './figures.js'; // prettier-ignore
 import { flight, initials, namedByNumber } from './names.js';
 import { beforeOrdered, compound, percentAdjective } from './ordinals.js';
@@ -19,6 +19,7 @@ const AT_DIGIT: readonly Asked[] = [
   [temperatures, 1, 3, /^ ?[….–—]/],
   [article, 1, 4, /^,? ч|^\.\d/],
   [pages, 1, 5, /^ ?стр/],
+  [wholeDays, 1, 3, /^ ?сут/],
   [stars, 1, 1, /^\*/],
   [dayInFigures, 1, 2, /^[./]\d/],
   [namedDay, 1, 2, /^(?:-?[гоеум]{1,3})? ?(?:[-–—] ?\d{1,2}\S{0,4} )?[яфмаисондЯФМАИСОНД]/],
@@ -35,7 +36,7 @@ const AT_DIGIT: readonly Asked[] = [
   [ratio, 1, 3, /^:/],
   [dimensions, 1, 5, /^(?:,\d{1,3})? ?[xхXХ×*]/],
   [compound, 1, 4, /^(?:,5)?[-–]\p{Ll}/u],
-  [percentAdjective, 1, 3, /^(?:[,.]\d+)? ?%-?[ноаы]/],
+  [percentAdjective, 1, 3, /^(?:[,.]\d+)? ?%-?[ноаыйгмяюех]/],
   [beforeOrdered, 1, 3, /^ \p{Ll}/u],
   [postcode, 6, 6, /^(?:,| г)/],
   [seconds, 1, 6, /^(?:,\d{1,3})? ?с(?:[.,;:!?)]|$)/],
@@ -67,4 +68,11 @@ export const atDigit: readonly Recogniser[] = [special];
 export const atLetter: readonly Recogniser[] = [
   cyrillicDomain, monthOfYear, weekday, roman, flight, initials, namedByNumber,
 ].map(fresh); // prettier-ignore
-export const atMark: readonly Recogniser[] = [temperatures, masked, phoneKey, pointedMoney];
+export const atMark: readonly Recogniser[] = [
+  temperatures,
+  serviceCode,
+  difference,
+  masked,
+  phoneKey,
+  pointedMoney,
+];

@@ -64,6 +64,8 @@ function century(reading: Reading, end: number, values: readonly number[]): Foun
 function caseOfCentury(reading: Reading, end: number): Case {
   const around = reading.around(end);
   const before = wordAhead(around);
+  if (/(?:пол|гг|нач|кон|сер)\. $/u.test(around.text.slice(Math.max(0, around.start - 5), around.start)))
+    return 'genitive';
   if (/^(?:в|во|о)$/.test(before)) return 'prepositional';
   if (/^(?:к|ко)$/.test(before)) return 'dative';
   if (/^(?:по|на|за)$/.test(before)) return 'accusative';
@@ -79,7 +81,8 @@ const NOUN_ENDS: Readonly<Record<'m' | 'f' | 'n', readonly (readonly [end: RegEx
 
 const OTHERS: ReadonlyMap<string, 'm' | 'f' | 'n'> = new Map([
   ['конгресс', 'm'], ['форум', 'm'], ['фестиваль', 'm'], ['этап', 'm'], ['интернационал', 'm'], ['рейх', 'm'], ['легион', 'm'], ['тысячелетие', 'n'],
-  ['династия', 'f'], ['дума', 'f'], ['спартакиада', 'f'], ['олимпиада', 'f'], ['война', 'f'], ['республика', 'f'], ['империя', 'f'], ['универсиада', 'f'],
+  ['династия', 'f'],
+  ['пол', 'f'], ['дума', 'f'], ['спартакиада', 'f'], ['олимпиада', 'f'], ['война', 'f'], ['республика', 'f'], ['империя', 'f'], ['универсиада', 'f'],
 ]); // prettier-ignore
 
 function genderOf(word: string): 'm' | 'f' | 'n' | undefined {
@@ -147,7 +150,7 @@ function royal(reading: Reading, end: number, value: number): Found | undefined 
 function behindNoun(reading: Reading, end: number, value: number): Found | undefined {
   const word = wordBefore(reading.text, reading.at).toLowerCase();
   const gender = genderOf(word);
-  if (gender === undefined) return undefined;
+  if (gender === undefined || /^[CDLMСМ]$/.test(reading.text.slice(reading.at, end))) return undefined; // терминал D
   const known = ORDERED.has(word) || OTHERS.has(word);
   const [, shown = 'nominative'] = known
     ? []
