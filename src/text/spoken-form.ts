@@ -53,7 +53,8 @@ function shifted<T extends { readonly start: number; readonly end: number }>(spa
 }
 
 /** The words without what stands around them, which is spoken as it is written. */
-function within(before: string, after: string, { text, replacements, sourceSpan }: Normalized): Normalized {
+function within(before: string, after: string, form: Normalized): Normalized {
+  const { text, replacements } = form;
   const by = before.length;
   return {
     text: text.slice(by, text.length - after.length).trim(),
@@ -62,7 +63,7 @@ function within(before: string, after: string, { text, replacements, sourceSpan 
       spokenStart: one.spokenStart - by,
       spokenEnd: one.spokenEnd - by,
     })),
-    sourceSpan: (start, end) => shifted(sourceSpan(start + by, end + by), -by),
+    sourceSpan: (start, end) => shifted(form.sourceSpan(start + by, end + by), -by),
   };
 }
 

@@ -49,6 +49,7 @@ export interface MarkedSpeech {
 const PARAGRAPH_PAUSE_MS = 500;
 const JOINT_PAUSE_MS = 40; // within a sentence, where another manner begins
 
+const CONTEXT = 100; // units; nobody's neighbour stands further away
 const ENDING = 16; // units
 const ENDS_SENTENCE = /[.!?…。！？｡]["'”’»)\]}」』）】]*\s*$/u;
 
@@ -124,7 +125,7 @@ class SentenceList {
     const last = this.#sentences.at(-1);
     if (this.#isWhole || this.#begins !== 'anywhere' || last?.kind !== 'sentence') return;
     if (last.manner.language !== manner.language) return;
-    context.before = /(?:^|\s)\S.{0,80}$/su.exec(last.text)?.[0].trimStart() ?? '';
+    context.before = /(?:^|\s)\S.{0,80}$/su.exec(last.text.slice(-CONTEXT))?.[0].trimStart() ?? '';
     last.context.after = /^.{0,80}\S(?=\s|$)/su.exec(text)?.[0] ?? '';
   }
 
