@@ -3,8 +3,9 @@
 // A doubtful text follows the voice that speaks already, a sure one may be
 // refused when no engine speaks its language. So a sure answer needs proof: a
 // script that only that language uses, or (among Latin letters) a few words all
-// known in one language, or two judges that agree, the n-gram statistics of
-// tinyld and the small words of a sentence.
+// known in one language, or a sentence of small words that no other language
+// shares, or two judges that agree, the n-gram statistics of tinyld and the small
+// words of a sentence.
 import { detectAll } from 'tinyld/light';
 import { ENGLISH_WORDS, LANGUAGE_WORDS, type LatinLanguage, type LanguageWords } from './language-words.js';
 import { identifyShortText } from './short-text.js';
@@ -22,8 +23,9 @@ const MOST_KNOWN = 500; // sentences
 const LATIN = ['en', 'de', 'fr', 'pt', 'es', 'it'];
 const FEWEST_WORDS = 4; // a name, a title or a dish is shorter
 const KNOWN_SHARE = 0.2; // of the words of a sentence are small ones, at least
-const FEWEST_ENGLISH = 2; // small words that make a text English where no other language has any
-const ENGLISH_SHARE = 0.3; // of all words
+const OTHERS = ['de', 'fr', 'pt', 'es', 'it'] as const;
+const FEWEST_EVIDENT = 4; // small words that prove a language by themselves
+const EVIDENT_SHARE = 0.4; // of all words
 const ENGLISH_COST = 3; // foreign small words that outweigh one English small word
 
 // Scripts that name the language at once. Those of languages that no engine
@@ -79,20 +81,34 @@ function byWords(text: string): IdentifiedLanguage {
   const words = wordsOf(text);
   const short = holdsCode(text) ? undefined : identifyShortText(text, words);
   if (short !== undefined) return { language: short, confident: true, courtesy: true };
-  if (isPlainEnglish(words)) return { language: 'en', confident: false };
+  const told = bySmallWords(words);
+  if (told !== undefined) return told;
   const guesses = detectAll(text, { only: LATIN });
   const language = guesses[0]?.lang ?? 'en';
   return { language, confident: isLatinLanguage(language) && isProved(language, words) };
 }
 
-/** Its small words are English, and none of another language proves anything: the judge of letters has nothing to add. */
-function isPlainEnglish(words: readonly string[]): boolean {
+/**
+ * Where small words say enough: so many of one language that a second judge is not needed, or none that prove a
+ * language at all, so that the answer is a guess in any case. Undefined where the judge of letters is to be asked.
+ */
+function bySmallWords(words: readonly string[]): IdentifiedLanguage | undefined {
   const small = words.map((word) => word.toLowerCase());
   const english = small.filter((word) => ENGLISH_WORDS.has(word)).length;
-  if (english < FEWEST_ENGLISH || english < words.length * ENGLISH_SHARE) return false;
-  return Object.values(LANGUAGE_WORDS).every(
-    (own) => small.filter((word) => belongs(own, word) && !ENGLISH_WORDS.has(word)).length < 2,
-  );
+  const counts = OTHERS.map((language) => ({
+    language,
+    known: small.filter((word) => belongs(LANGUAGE_WORDS[language], word)).length,
+  })).sort((first, second) => second.known - first.known);
+  const [best, second] = counts;
+  if (best === undefined || second === undefined) return undefined;
+  const enough = best.known >= Math.max(FEWEST_EVIDENT, words.length * EVIDENT_SHARE);
+  if (enough && best.known >= 2 * second.known && isProved(best.language, words))
+    return { language: best.language, confident: true };
+  if (OTHERS.some((language) => isProved(language, words))) return undefined;
+  if (english > best.known) return { language: 'en', confident: false };
+  return best.known > Math.max(english, second.known)
+    ? { language: best.language, confident: false }
+    : undefined;
 }
 
 function isLatinLanguage(language: string): language is LatinLanguage {
