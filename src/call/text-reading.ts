@@ -109,11 +109,11 @@ class Reader {
   }
 
   marked(sentence: MarkedSentence, source: string, isOnly: boolean): ReadSentence {
-    const { text, manner, parts, pauseBeforeMs, marksBefore, marksAfter } = sentence;
+    const { text, manner, parts, context, pauseBeforeMs, marksBefore, marksAfter } = sentence;
     const language = manner.language ?? this.#languageOf(text, isOnly);
     const place = (from: number, to: number) => sentence.sourceSpan(from, to);
     return {
-      ...this.#read(text, { language, parts }, place, source),
+      ...this.#read(text, { language, parts, context }, place, source),
       manner,
       ...(pauseBeforeMs === undefined ? {} : { pauseBeforeMs }),
       ...(marksBefore.length === 0 ? {} : { marksBefore }),

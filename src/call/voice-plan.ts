@@ -22,7 +22,7 @@ export interface ReadingWish extends VoiceWish {
   readonly lexicon?: Lexicon;
 }
 
-type Marked = Pick<MarkedSentence, 'manner' | 'parts'>;
+type Marked = Pick<MarkedSentence, 'manner' | 'parts' | 'context'>;
 
 export class VoicePlan {
   readonly #routing: SpeechRouting;
@@ -73,8 +73,15 @@ export class VoicePlan {
   #sentence(text: string, isOnly: boolean, marked?: Marked): SpokenSentence | undefined {
     const voice = this.#next(text, isOnly, marked?.manner);
     const { normalize = true } = this.#wish;
-    const { parts = [] } = marked ?? {};
-    const spoken = spokenForm(text, { language: voice.language, normalize, parts, lexicons: this.#lexicons });
+    const { parts = [], context } = marked ?? {};
+    const around = context === undefined ? {} : { context };
+    const spoken = spokenForm(text, {
+      language: voice.language,
+      normalize,
+      parts,
+      ...around,
+      lexicons: this.#lexicons,
+    });
     if (!/[\p{L}\p{N}]/u.test(spoken.text)) return undefined;
     return spoken.text === text ? { text, voice } : { text, voice, spoken };
   }

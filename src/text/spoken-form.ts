@@ -16,19 +16,55 @@ export interface FormOptions {
   readonly normalize?: boolean;
   /** In order, not overlapping. */
   readonly parts?: readonly MarkedPart[];
+  /** What stands around the text and is not spoken with it. */
+  readonly context?: { readonly before: string; readonly after: string };
   /** One that is asked first stands first. */
   readonly lexicons?: readonly Lexicon[];
 }
 
-export function spokenForm(
+export function spokenForm(text: string, { context, ...options }: FormOptions): Normalized {
+  if (context === undefined || (context.before === '' && context.after === '')) return formOf(text, options);
+  const before = context.before === '' ? '' : `${context.before} `;
+  const after = context.after === '' ? '' : ` ${context.after}`;
+  return within(before, after, formOf(text, options, before, after));
+}
+
+function formOf(
   text: string,
   { language: tag, normalize: isWanted = true, parts = [], lexicons = [] }: FormOptions,
+  before = '',
+  after = '',
 ): Normalized {
   const language = languageOf(tag);
-  let claimed = parts.flatMap((part) => claimOf(part, text, language) ?? []);
-  for (const lexicon of lexicons) claimed = merged(claimed, lexicon.claims(text, tag));
-  if (isWanted && language !== undefined) return normalize(text, language, { claimed });
-  return claimsAlone(text, claimed);
+  const whole = before + text + after;
+  let claimed = parts.flatMap((part) => claimOf(shifted(part, before.length), whole, language) ?? []);
+  for (const lexicon of lexicons) {
+    const own = lexicon.claims(text, tag).map((claim) => shifted(claim, before.length));
+    claimed = merged(claimed, own);
+  }
+  if (before !== '') claimed.unshift({ start: 0, end: before.length });
+  if (after !== '') claimed.push({ start: whole.length - after.length, end: whole.length });
+  if (isWanted && language !== undefined) return normalize(whole, language, { claimed });
+  return claimsAlone(whole, claimed);
+}
+
+function shifted<T extends { readonly start: number; readonly end: number }>(span: T, by: number): T {
+  return { ...span, start: span.start + by, end: span.end + by };
+}
+
+/** The words without what stands around them, which is spoken as it is written. */
+function within(before: string, after: string, form: Normalized): Normalized {
+  const { text, replacements } = form;
+  const by = before.length;
+  return {
+    text: text.slice(by, text.length - after.length).trim(),
+    replacements: replacements.map((one) => ({
+      ...shifted(one, -by),
+      spokenStart: one.spokenStart - by,
+      spokenEnd: one.spokenEnd - by,
+    })),
+    sourceSpan: (start, end) => shifted(form.sourceSpan(start + by, end + by), -by),
+  };
 }
 
 function claimOf(

@@ -11,7 +11,8 @@ function spoken(body: string, language = 'en', lexicon?: Lexicon): string {
   const words = sentences.map((sentence) =>
     sentence.kind === 'bleep'
       ? '—'
-      : spokenForm(sentence.text, { language, parts: sentence.parts, lexicons }).text,
+      : spokenForm(sentence.text, { language, parts: sentence.parts, context: sentence.context, lexicons })
+          .text,
   );
   return words.join(' ');
 }
@@ -122,6 +123,34 @@ test('the text around a part is read out as ever', () => {
     spoken('On 3 May, <say-as interpret-as="characters">UN</say-as> paid $5.'),
     'On the third of May, U N paid five dollars.',
   );
+});
+
+test('figures that markup has cut off their sentence are read as in it', () => {
+  assert.equal(spoken('Your code is <break time="1s"/>4711.'), 'Your code is four seven one one.');
+  assert.equal(spoken('It costs <prosody rate="slow">$5</prosody> a day.'), 'It costs five dollars a day.');
+  assert.equal(
+    spoken('<s>Your code is</s><s>4711 things.</s>'),
+    'Your code is four thousand seven hundred eleven things.',
+  );
+  assert.equal(
+    spoken('Your code is <lang xml:lang="de">4711.</lang>'),
+    'Your code is four thousand seven hundred eleven.',
+  );
+});
+
+test('what stands around a text is not spoken with it, and moves no place', () => {
+  const context = { before: 'Dr. No, your code is', after: 'and $3.' };
+  const { text, replacements, sourceSpan } = spokenForm('4711 (or $5)', { language: 'en', context });
+  assert.equal(text, 'four seven one one (or five dollars)');
+  assert.deepEqual(
+    replacements.map(({ written, start, spokenStart }) => [written, start, spokenStart]),
+    [
+      ['4711', 0, 0],
+      ['$5', 9, 23],
+    ],
+  );
+  const at = text.indexOf('five');
+  assert.deepEqual(sourceSpan(at, at + 12), { start: 9, end: 11 });
 });
 
 test('in a language without rules parts are still said as markup states', () => {

@@ -20,8 +20,15 @@ export interface MarkedSentence {
   readonly marksAfter: readonly string[];
   /** Milliseconds of silence before it; the usual where absent. */
   readonly pauseBeforeMs?: number;
+  /** Of the same sentence, what stands right before and behind it in other pieces: it decides how figures are read. */
+  readonly context: SentenceContext;
   /** Where a part of the text stands in the document. */
   sourceSpan(start: number, end: number): Span;
+}
+
+export interface SentenceContext {
+  readonly before: string;
+  readonly after: string;
 }
 
 export interface MarkedBleep {
@@ -42,6 +49,7 @@ export interface MarkedSpeech {
 const PARAGRAPH_PAUSE_MS = 500;
 const JOINT_PAUSE_MS = 40; // within a sentence, where another manner begins
 
+const CONTEXT = 100; // units; nobody's neighbour stands further away
 const ENDING = 16; // units
 const ENDS_SENTENCE = /[.!?…。！？｡]["'”’»)\]}」』）】]*\s*$/u;
 
@@ -55,7 +63,10 @@ export function sentencesOfMarkup({ pieces }: MarkedText): MarkedSpeech {
   return list.finish();
 }
 
-type Growing = Omit<MarkedSentence, 'marksAfter'> & { readonly marksAfter: string[] };
+type Growing = Omit<MarkedSentence, 'marksAfter'> & {
+  readonly marksAfter: string[];
+  readonly context: { before: string; after: string };
+};
 
 class SentenceList {
   readonly #sentences: (Growing | MarkedBleep)[] = [];
@@ -86,7 +97,9 @@ class SentenceList {
       const marksAfter = marks.upTo(span.end - 1);
       this.#marks = [];
       const pause = this.#pauseBefore();
-      this.#sentences.push({ kind: 'sentence', ...cleaned(piece, span), ...pause, marksBefore, marksAfter });
+      const sentence = { ...cleaned(piece, span), context: { before: '', after: '' } };
+      this.#joinTo(sentence);
+      this.#sentences.push({ kind: 'sentence', ...sentence, ...pause, marksBefore, marksAfter });
       this.#pauseMs = undefined;
       this.#begins = 'anywhere';
       this.#isWhole = true;
@@ -105,6 +118,15 @@ class SentenceList {
       endPauseMs: this.#pauseMs ?? 0,
       looseMarks: last === undefined ? this.#marks : [],
     };
+  }
+
+  /** Where the sentence before was cut by markup, both know of each other. */
+  #joinTo({ text, manner, context }: Pick<Growing, 'text' | 'manner' | 'context'>): void {
+    const last = this.#sentences.at(-1);
+    if (this.#isWhole || this.#begins !== 'anywhere' || last?.kind !== 'sentence') return;
+    if (last.manner.language !== manner.language) return;
+    context.before = /(?:^|\s)\S.{0,80}$/su.exec(last.text.slice(-CONTEXT))?.[0].trimStart() ?? '';
+    last.context.after = /^.{0,80}\S(?=\s|$)/su.exec(text)?.[0] ?? '';
   }
 
   #pauseBefore(): { readonly pauseBeforeMs?: number } {
