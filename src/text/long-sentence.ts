@@ -41,17 +41,6 @@ const CLINGS_ON = /^\s*(?:[\p{Sc}%°+=<>×÷/~–—-]|[IVXLC]+(?![\p{L}\p{N}]))
 
 const LEADS_TO_NUMBER = /(?:\p{Lu}\p{L}*|\p{L}{3}|\p{N}\s?\p{L}{1,2}\.?)$/u;
 
-// "ст. метро", "т. е."; "5-го мая"
-const SHORT_FORM = /(?:^|\s)\p{Ll}{1,4}\.$|\p{N}-\p{L}{1,3}$/u;
-const MEASURE = /\p{N}\s?(?:\p{L}{1,5}\.?\s){0,2}\p{L}{1,5}\.?$/u;
-
-/** "3,2 млн руб.", "2h 30min", "XVII в.", "+7 (495) 123": a unit goes on with another, a numeral with its century. */
-function isMeasured(before: string, rest: string): boolean {
-  if (MEASURE.test(before) && /^\s*(?:\p{L}{1,5}\.|\p{N})/u.test(rest)) return true;
-  if (/\)$/.test(before) && /^\s*\p{N}/u.test(rest)) return true;
-  return /[IVXLC]$/.test(before) && /^\s*вв?\./u.test(rest);
-}
-
 /** Words in small letters, and no number near: nothing of them is spoken as one thing. */
 function isBetweenPlainWords(text: string, cut: number): boolean {
   const [before, after] = [text.slice(Math.max(0, cut - 20), cut), text.slice(cut, cut + 16)];
