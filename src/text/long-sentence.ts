@@ -36,7 +36,7 @@ export function cutLongSentence(text: string, maxLength: number): number {
 }
 
 // A number and its unit, a short form and its name, the two sides of a sign, Louis XIV, [a link](…).
-const CLINGS_BACK = /[\p{N}\p{Sc}.%°#§+=<>×÷/~–—-]$/u;
+const CLINGS_BACK = /(?:[\p{N}\p{Sc}.%°ºª#§+=<>×÷/~–—-]|\p{N}[만억조천백십万億兆亿萬千百])$/u;
 const CLINGS_ON = /^\s*(?:[\p{Sc}%°+=<>×÷/~–—-]|[IVXLC]+(?![\p{L}\p{N}]))/u;
 
 const LEADS_TO_NUMBER = /(?:\p{Lu}\p{L}*|\p{L}{3}|\p{N}\s?\p{L}{1,2}\.?)$/u;
@@ -76,6 +76,7 @@ function mayCut(text: string, cut: number): boolean {
   const before = text.slice(Math.max(0, cut - LONGEST_NAME), cut);
   if (/\p{N},$/u.test(before) && /^\s\p{N}/u.test(rest)) return false; // January 15, 2024
   if (/\p{Lu}\p{L}+\.?,$/u.test(before) && /^\s\p{N}{4}(?!\p{N})/u.test(rest)) return false; // July, 1776
+  if (/\p{N}[：，]$/u.test(before) && /^\p{N}/u.test(rest)) return false; // １５：３０
   return !(INSIDE_NUMBER.test(before) && NUMBER_GOES_ON.test(rest));
 }
 

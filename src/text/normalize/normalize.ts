@@ -59,6 +59,7 @@ class Scan {
   readonly #claimed: readonly Claim[];
   readonly #reading: Reading;
   readonly #spoken: SpokenText;
+  readonly #unspaced: boolean;
   readonly #respell: ((spoken: string) => string) | undefined;
   #nextClaim = 0;
   #copied = 0; // what is before this offset is in the result
@@ -68,7 +69,8 @@ class Scan {
     this.#known = known;
     this.#claimed = claimed;
     this.#reading = new Reading(this.#text);
-    this.#spoken = new SpokenText(text, language.unspaced ?? false);
+    this.#unspaced = language.unspaced ?? false;
+    this.#spoken = new SpokenText(text, this.#unspaced);
     this.#respell = language.respell?.(this.#text);
   }
 
@@ -140,7 +142,7 @@ class Scan {
     let end = at + 1;
     while (end < limit && classOf(this.#text.charCodeAt(end)) === SPACE) end++;
     // One space between words is copied with them.
-    if (end === at + 1 && this.#copied < at && this.#text[at] === ' ') return end;
+    if (end === at + 1 && this.#copied < at && this.#text[at] === ' ' && !this.#unspaced) return end;
     this.#copyTo(at);
     this.#spoken.space(at, end);
     this.#copied = end;
