@@ -123,8 +123,7 @@ test('a sentence that is cut for its length is never cut inside a token', () => 
     for (const sentence of sentences.filter(
       (written) => /^[\p{L}\p{N}]/u.test(written) && !written.includes('\n'),
     )) {
-      for (const fill of [265, 283])
-        expectWholeTokens('blah '.repeat(fill / 5), sentence, language);
+      for (const fill of [265, 283]) expectWholeTokens('blah '.repeat(fill / 5), sentence, language);
     }
   }
 });
