@@ -6,7 +6,8 @@ import { aged, cardinal, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
 const AND_HALF = /(\d{1,3})(?: ?½| (?:e )?1\/2) (\p{Ll}{2,24})(?![\p{L}\p{N}])/uy;
-const BEFORE_HAS = /\d{1,6}(?= ha [\p{L}\d])(?! ha (?:di|e|a|circa|coltivati|irrigui|edificabili)(?!\p{L}))/uy;
+const BEFORE_HAS =
+  /\d{1,6}(?= ha [\p{L}\d])(?! ha (?:di|e|a|circa|coltivati|irrigui|edificabili)(?!\p{L}))/uy;
 const ELIDED = /\d{1,9}(?= [cdlmnstv]['’]\p{L})/uy;
 const ROUND = /([1-9]\d{0,2}(?:[ .]\d{3}){0,3}[ .]?000[ .]?000) (\p{Ll}{3,})(?!['’])/uy;
 const ONE_ELIDED = /1 (?=\p{L})/uy;
