@@ -151,7 +151,7 @@ test('no text takes more than linear time', () => {
       const [short = '', long = ''] = [1500, 12_000].map((length) =>
         unit.repeat(Math.ceil(length / unit.length)),
       );
-      timeOf(short, language); // compiles what it needs
+      timeOf(long, language); // compiles what it needs
       const took = timeOf(long, language);
       // Eight times as long: sixty-four times the time would be quadratic. Short times are noise.
       assert.ok(
