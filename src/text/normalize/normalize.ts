@@ -125,6 +125,8 @@ class Scan {
   #spaces(at: number, limit: number): number {
     let end = at + 1;
     while (end < limit && classOf(this.#text.charCodeAt(end)) === SPACE) end++;
+    // One space between words is copied with them.
+    if (end === at + 1 && this.#copied < at && this.#text[at] === ' ') return end;
     this.#copyTo(at);
     this.#spoken.space(at, end);
     this.#copied = end;

@@ -99,11 +99,21 @@ export class SpokenText {
 
   /** No space stands before a comma. */
   #dropSpace(): void {
-    if (this.#parts.at(-1) !== ' ') return;
-    this.#parts.pop();
-    this.#pieces.pop();
+    const part = this.#parts.pop();
+    const piece = this.#pieces.pop();
+    if (part === undefined || piece === undefined) return;
+    if (!part.endsWith(' ')) {
+      this.#parts.push(part);
+      this.#pieces.push(piece);
+      return;
+    }
     this.#length--;
-    this.#last = this.#parts.at(-1)?.charCodeAt((this.#parts.at(-1)?.length ?? 1) - 1) ?? SPACE_UNIT;
+    if (part.length > 1) {
+      this.#parts.push(part.slice(0, -1));
+      this.#pieces.push({ ...piece, spokenEnd: piece.spokenEnd - 1, sourceEnd: piece.sourceEnd - 1 });
+    }
+    const last = this.#parts.at(-1) ?? ' ';
+    this.#last = last.charCodeAt(last.length - 1);
   }
 
   /** Two words would run into one. */
