@@ -53,7 +53,7 @@ const MEASURE = /\p{N}\s?(?:\p{L}{1,5}\.?\s){0,2}\p{L}{1,5}\.?$/u;
 /** "3,2 млн руб.", "2h 30min", "XVII в.", "+7 (495) 123": a unit goes on with another, a numeral with its century. */
 function isMeasured(before: string, rest: string): boolean {
   if (MEASURE.test(before) && /^\s*(?:\p{L}{1,5}\.|\p{N})/u.test(rest)) return true;
-  if (/\)$/.test(before) && /^\s*\p{N}/u.test(rest)) return true;
+  if (before.endsWith(')') && /^\s*\p{N}/u.test(rest)) return true;
   return /[IVXLC]$/.test(before) && /^\s*вв?\./u.test(rest);
 }
 

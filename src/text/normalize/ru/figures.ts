@@ -53,7 +53,10 @@ export function pointed(reading: Reading): Found | undefined {
 
 function isNameBefore({ text, at }: Reading): boolean {
   const before = wordBefore(text, text[at - 1] === '-' ? at - 1 : at);
-  if (/^(?:верси|релиз|обновлени|пункт|раздел|таблиц|рисун)/iu.test(before) || /^[A-Z]/.test(before))
+  if (
+    /^(?:верси|релиз|обновлени|пункт|раздел|таблиц|рисун)/iu.test(before) ||
+    /^[A-Z]|^(?:ГОСТ|ОКВЭД|ОКПД|СП|СНиП|ТУ)$/.test(before)
+  )
     return true;
   return /(?:^|[\s(])(?:п|пп|подп|рис|табл|разд|гл|ст|v|вер|ver)\. ?$/u.test(
     text.slice(Math.max(0, at - 8), at),
@@ -220,6 +223,20 @@ export function cyrillicDomain(reading: Reading): Found | undefined {
   const address = match[0].replace(/[.,!?)»]+$/u, '');
   const spoken = sayAddress(address.replace(/^https?:\/\//, ''), RUSSIAN_PARTS);
   return { end: reading.at + address.length, spoken, rule: 'url' };
+}
+
+const NUMBERED = /\d{1,9}(?:-\d{1,9}){1,4}(?![\p{L}\p{N}-])/uy;
+
+/** № 2024-0153: part by part. */
+export function numbered(reading: Reading): Found | undefined {
+  if (!/№ ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))) return undefined;
+  const match = reading.match(NUMBERED);
+  if (match === undefined) return undefined;
+  return {
+    end: reading.at + match[0].length,
+    spoken: match[0].split('-').map(sayGroup).join(', '),
+    rule: 'digits',
+  };
 }
 
 const SERVICE = /\*(\d{1,6}(?:\*\d{1,6}){0,4})#/uy;
