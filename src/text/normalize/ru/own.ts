@@ -3,9 +3,18 @@ import type { Reading, Recogniser } from '../reading.js';
 import { dayInFigures, dayInRow, monthOfYear, namedDay, shortDay, weekday } from './calendar.js';
 import { dottedTime, hoursAndMinutes, oneOClock, span } from './clock.js';
 import {
-  article, cyrillicDomain, dimensions, houseLetter, ipAddress, masked, namedMoney, pages, phoneKey, pointed, pointedMoney, postcode, ratio, seconds,
-  difference, numbered, serviceCode, stars, temperatures, wholeDays,
-} from './figures.js'; // prettier-ignore
+  article,
+  cyrillicDomain,
+  houseLetter,
+  ipAddress,
+  masked,
+  numbered,
+  phoneKey,
+  postcode,
+  serviceCode,
+} from './codes.js';
+import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
+import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
 import { flight, initials, namedByNumber } from './names.js';
 import { beforeOrdered, compound, percentAdjective } from './ordinals.js';
 import { roman } from './roman.js';
