@@ -10,15 +10,22 @@ const LATIN: Readonly<Record<string, string>> = {
   T: 'ти', U: 'ю', V: 'ви', W: 'дабл ю', X: 'икс', Y: 'уай', Z: 'зед',
 }; // prettier-ignore
 
+/** Alone, in formulas and formats, Latin letters have their school names: H2O, A4, 3D. */
+const ALONE: Readonly<Record<string, string>> = {
+  A: 'а', B: 'бэ', C: 'цэ', D: 'дэ', E: 'е', H: 'аш', K: 'ка', L: 'эль', O: 'о', P: 'пэ', R: 'эр', T: 'тэ', U: 'у', V: 'вэ', Y: 'игрек', Z: 'зет',
+}; // prettier-ignore
+
 /** Abbreviations that custom says in another way than by the names of their letters. */
 const CUSTOMARY: Readonly<Record<string, string>> = {
-  США: 'сэ шэ а', ФРГ: 'фэ эр гэ', PDF: 'пэ дэ эф', HTML: 'эйч ти эм эл', BMW: 'бэ эм вэ', SMS: 'эс эм эс', K: 'ка',
+  США: 'сэ шэ а', CO: 'цэ о', ФРГ: 'фэ эр гэ', PDF: 'пэ дэ эф', HTML: 'эйч ти эм эл', BMW: 'бэ эм вэ', SMS: 'эс эм эс',
   СПб: 'Санкт-Петербург', VIP: 'вип', PIN: 'пин', SIM: 'сим',
 }; // prettier-ignore
 
 export function spellLetters(letters: string): string {
   const customary = CUSTOMARY[letters];
   if (customary !== undefined) return customary;
+  const alone = ALONE[letters];
+  if (alone !== undefined) return alone;
   return Array.from(letters.toUpperCase(), (letter) => CYRILLIC[letter] ?? LATIN[letter] ?? letter).join(' ');
 }
 
@@ -26,7 +33,7 @@ export function spellLetters(letters: string): string {
 export const SPELLED = words(`
   США ООН ЕС АО ООО ОАО ЗАО ПАО ИП УК ГК ПО ТО ТВ ИТ УФ ОС ЭВМ ЕГЭ_ МГУ СПбГУ АЭС АЗС АТС ОАЭ ЕАЭС ЦСКА ОМС ОВД УВД ГИБДД НЛО ИИ ЦБ ЭКГ ЭЭГ УВЧ ИНН ОГРН ОКПО ОКВЭД
   ВУЗ_ АПК ВТО СТО ГТО МАИ_ ЕСПЧ ОБСЕ АСУ ПВО СУ АКПП ЖЭК_ ИО ЕР ОРТ РУ УАЗ_ ЕНВД УСН НИУ ФИО_ ОЗУ ПЗУ АТР ООП ИНТ МТС_ ФА УПК АПЛ ТЮЗ_ СБУ АСВ АД ОПГ ГОСТ_ ЗАЗ_ ИТР ОТК РЕН_ ЕЭС ПМЭФ ЭЦП ЕСИА_ ИК
-  API USB URL USA UK UN EU AI IT IP ID UI UX CEO CTO CFO IBM IOS ISO ATM FAQ AC DC AUX OLED_ LED CD DVD SUV VPN HTTP GPS GPRS HD QR PR HR NFC LTE AMD EUR_ IPO ICO ESG KPI CRM ERP VOIP_ SMS PDF SIP_ DIY
+  CO API USB URL USA UK UN EU AI IT IP ID UI UX CEO CTO CFO IBM IOS ISO ATM FAQ AC DC AUX OLED_ LED CD DVD SUV VPN HTTP GPS GPRS HD QR PR HR NFC LTE AMD EUR_ IPO ICO ESG KPI CRM ERP VOIP_ SMS PDF SIP_ DIY
   AMOLED_ HDMI ЦРУ UEFA_ NBA ABBA_ MBA BBC CNN FBI CIA ФБР_
 `);
 

@@ -3,13 +3,22 @@ import type { Reading, Recogniser } from '../reading.js';
 import { dayInFigures, dayInRow, monthOfYear, namedDay, shortDay, weekday } from './calendar.js';
 import { dottedTime, hoursAndMinutes, oneOClock, span } from './clock.js';
 import {
-  article, cyrillicDomain, dimensions, houseLetter, ipAddress, masked, namedMoney, pages, phoneKey, pointed, pointedMoney, postcode, ratio, seconds,
-  difference, serviceCode, stars, temperatures, wholeDays,
-} from './figures.js'; // prettier-ignore
+  article,
+  cyrillicDomain,
+  houseLetter,
+  ipAddress,
+  masked,
+  numbered,
+  phoneKey,
+  postcode,
+  serviceCode,
+} from './codes.js';
+import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
+import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
 import { flight, initials, namedByNumber } from './names.js';
 import { beforeOrdered, compound, percentAdjective } from './ordinals.js';
 import { roman } from './roman.js';
-import { bareYears, season, year, yearInRow, years } from './years.js';
+import { bareYears, decades, season, year, yearInRow, years } from './years.js';
 
 /** A recogniser, the fewest and most digits before it, and what has to stand behind them: most numbers are nothing special. */
 type Asked = readonly [recognise: Recogniser, fewest: number, most: number, behind: RegExp];
@@ -25,6 +34,8 @@ const AT_DIGIT: readonly Asked[] = [
   [namedDay, 1, 2, /^(?:-?[гоеум]{1,3})? ?(?:[-–—] ?\d{1,2}\S{0,4} )?[яфмаисондЯФМАИСОНД]/],
   [dayInRow, 1, 2, /^(?:-?[гоеум]{1,3})?(?:,| и| или| по| до| на) (?:с )?\d/],
   [shortDay, 1, 2, /^\.[01]/],
+  [numbered, 1, 9, /^-\d/],
+  [decades, 2, 4, /^ ?[-–—] ?\d/],
   [years, 3, 4, /^ ?[-–—/] ?\d/],
   [year, 3, 4, /^(?:-?[йгому]{1,2}|-е)? ?[гуфокб]/],
   [yearInRow, 4, 4, /^(?:,| и| или| по| до| в|—|–) /],

@@ -118,7 +118,8 @@ function beforeNoun(reading: Reading, end: number, values: readonly number[]): F
   if (gender === undefined) return undefined;
   const [, shown = 'nominative', plural] = NOUN_ENDS[gender].find(([ending]) => ending.test(first)) ?? [];
   const place = shown === 'dative' && /^(?:в|во|на)$/.test(wordAhead(around)) ? 'prepositional' : shown;
-  const single = values.length > 1 ? false : plural === true;
+  const shared = SHARED.test(reading.text.slice(Math.max(0, reading.at - 6), reading.at));
+  const single = values.length === 1 && !shared && plural === true;
   return found(sayAll(values, place, single ? 'p' : gender));
 }
 
@@ -158,6 +159,16 @@ function behindNoun(reading: Reading, end: number, value: number): Found | undef
   return { end, spoken: ordinal(String(value), shown, gender), rule: 'roman' };
 }
 
+/** Of a noun that several numerals share: на рубеже XIX и XX веков. */
+function pluralCase(word: string): Case | undefined {
+  if (/(?:ов|ев|ей)$/.test(word)) return 'genitive';
+  if (/(?:ам|ям)$/.test(word)) return 'dative';
+  if (/[ая]ми$/.test(word)) return 'instrumental';
+  return /[ая]х$/.test(word) ? 'prepositional' : undefined;
+}
+
+const SHARED = /[IVXLC](?:,| и| или) $/u;
+
 const ROW = /(?:,| и| или| по| до| к) (?:[IVXLC]{1,7}|[ХІ]{1,4}) (?=\p{Ll})/uy;
 
 /** The first of "с XV по XVII век". */
@@ -170,7 +181,8 @@ function inRow(reading: Reading, end: number, values: readonly number[]): Found 
   const around = reading.around(end);
   const before = wordAhead(around);
   const place = /^(?:в|во|на)$/.test(before) && /[ех]$/.test(behind);
-  return { end, spoken: sayAll(values, place ? 'prepositional' : caseBefore(around), gender), rule: 'roman' };
+  const shown = place ? 'prepositional' : (pluralCase(behind) ?? caseBefore(around));
+  return { end, spoken: sayAll(values, shown, gender), rule: 'roman' };
 }
 
 function wordAheadOf(reading: Reading, name: string): string {

@@ -21,7 +21,7 @@ export const BEFORE_ACCUSATIVE = words('на за через в во про сп
 /** A number behind one of these stands in a phrase with it; a range is then no "от … до". */
 export const PREPOSITIONS = words(`
   около без до от из у для с со более менее больше меньше свыше после кроме порядка течение размере возрасте сумме к ко между перед над о об при
-  на за через в во про спустя по расстоянии высоте глубине скорости температуре
+  на за через в во про спустя по каждые каждый каждую каждое расстоянии высоте глубине скорости температуре
 `);
 
 /** Verbs in the past whose number is the subject: погибли 1000 человек. */

@@ -142,6 +142,20 @@ export function bareYears(reading: Reading): Found | undefined {
   return { end, spoken: `${ordinal(from, shown)} – ${ordinal(to, shown)}`, rule: 'range' };
 }
 
+const DECADES = /(\d0|(?:1\d|20)\d0) ?[-–—] ?(\d0|(?:1\d|20)\d0)-?(е|х|м|ми)(?!\p{L})/uy;
+const DECADE_CASES: Readonly<Record<string, Case>> = {
+  е: 'nominative', х: 'genitive', м: 'dative', ми: 'instrumental',
+}; // prettier-ignore
+
+/** 1960–1970-е, в 70–80-х годах. */
+export function decades(reading: Reading): Found | undefined {
+  const match = isFree(reading) ? reading.match(DECADES) : undefined;
+  const [written = '', from = '', to = '', mark = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const ends = [from, to].map((digits) => ordinal(digits, DECADE_CASES[mark], 'p'));
+  return { end: reading.at + written.length, spoken: ends.join(' – '), rule: 'range' };
+}
+
 /** Сезон 2023/24, зимой 2020/21. */
 export function season(reading: Reading): Found | undefined {
   const match = isFree(reading) ? reading.match(SEASON_YEARS) : undefined;

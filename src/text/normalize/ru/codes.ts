@@ -1,0 +1,134 @@
+// What is dictated in Russian: 192.168.1.1, 101000, № 2024-0153, карта *1234, *100#, госуслуги.рф, дом 12А, ст. 105 ч. 2.
+import { wordBefore, type Found, type Reading } from '../reading.js';
+import { sayAddress } from '../recognise/addresses.js';
+import { cardinal, sayGroup, spellDigits } from './numbers.js';
+import { SPEECH } from './speech.js';
+import { SYMBOLS } from './symbols.js';
+import { WRITING } from './writing.js';
+
+const RUSSIAN_PARTS = { tag: 'ru', writing: WRITING, speech: SPEECH, symbols: SYMBOLS };
+const IP = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::(\d{1,5}))?(?![\d.]\d|\d)/y;
+const POSTCODE = /[1-6]\d{5}(?=, ?(?:г\. ?)?\p{Lu}| г\.)/uy;
+const LETTER_HOUSE = /(\d{1,4}) ?([А-ЕЖИКЛ])(?![\p{L}\p{N}])/uy;
+
+function isInside({ text, at }: Reading): boolean {
+  return /[.,:/]/.test(text[at - 1] ?? '');
+}
+
+/** 192.168.1.1: each part as a number. */
+export function ipAddress(reading: Reading): Found | undefined {
+  const match = isInside(reading) ? undefined : reading.match(IP);
+  const [written = '', ...parts] = match ?? [];
+  if (match === undefined || parts.slice(0, 4).some((part) => Number(part) > 255)) return undefined;
+  const address = parts.slice(0, 4).map((part) => sayGroup(part ?? '')).join(' точка '); // prettier-ignore
+  const port = parts[4] === undefined ? '' : ` двоеточие ${cardinal(parts[4])}`;
+  return { end: reading.at + written.length, spoken: address + port, rule: 'ip-address' };
+}
+
+/** 101000, Москва */
+export function postcode(reading: Reading): Found | undefined {
+  const match = isInside(reading) ? undefined : reading.match(POSTCODE);
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: spellDigits(match[0]), rule: 'digits' };
+}
+
+const PARAGRAPH = /\d{1,4}(?:\.\d{1,3})?(?=,? ч\. ?\d)/uy;
+
+/** Статья 105 ч. 2: not 105 hours. */
+export function article(reading: Reading): Found | undefined {
+  if (!/^(?:стать[яиеюё]|статей|ст|п|пункта?)$/u.test(reading.around(reading.at).previousShort))
+    return undefined;
+  const match = reading.match(PARAGRAPH);
+  if (match === undefined) return undefined;
+  return {
+    end: reading.at + match[0].length,
+    spoken: match[0].split('.').map(sayGroup).join(' точка '),
+    rule: 'cardinal',
+  };
+}
+
+const MASKED = /[*•·xх]{1,4} ?(\d{4})(?!\d)/uy;
+
+/** Карта *1234: its last digits. */
+export function masked(reading: Reading): Found | undefined {
+  const match = reading.match(MASKED);
+  if (match === undefined || !/^(?:карт|счёт|счет)/.test(wordBefore(reading.text, reading.at).toLowerCase()))
+    return undefined;
+  return { end: reading.at + match[0].length, spoken: spellDigits(match[1] ?? ''), rule: 'digits' };
+}
+
+const DOMAIN = /(?:https?:\/\/)?(?:[а-яё\d-]{1,40}\.){1,4}рф(?:\/[^\s]{0,100})?(?![\p{L}\p{N}])/iuy;
+
+/** госуслуги.рф */
+export function cyrillicDomain(reading: Reading): Found | undefined {
+  const mark = reading.text[reading.runEnd] ?? '';
+  if (!reading.startsChunk || !/[.\d-]/.test(mark)) return undefined;
+  const match = reading.match(DOMAIN);
+  if (match === undefined) return undefined;
+  const address = match[0].replace(/[.,!?)»]+$/u, '');
+  const spoken = sayAddress(address.replace(/^https?:\/\//, ''), RUSSIAN_PARTS);
+  return { end: reading.at + address.length, spoken, rule: 'url' };
+}
+
+const NUMBERED = /\d{1,9}(?:-\d{1,9}){1,4}(?![\p{L}\p{N}-])/uy;
+
+/** № 2024-0153: part by part. */
+export function numbered(reading: Reading): Found | undefined {
+  if (!/№ ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))) return undefined;
+  const match = reading.match(NUMBERED);
+  if (match === undefined) return undefined;
+  return {
+    end: reading.at + match[0].length,
+    spoken: match[0].split('-').map(sayGroup).join(', '),
+    rule: 'digits',
+  };
+}
+
+const SERVICE = /\*(\d{1,6}(?:\*\d{1,6}){0,4})#/uy;
+
+/** Наберите *100#. */
+export function serviceCode(reading: Reading): Found | undefined {
+  const match = reading.match(SERVICE);
+  if (match === undefined) return undefined;
+  const groups = (match[1] ?? '').split('*').map(sayGroup);
+  const spoken = ['', ...groups].join(' звёздочка ').trim();
+  return { end: reading.at + match[0].length, spoken: `${spoken} решётка`, rule: 'code' };
+}
+
+const KEY = /[*#](?=\s|[.,;:!?»)]|$)/uy;
+const PRESSED = /(?:нажм|нажат|набер|набра|введ|клавиш|кнопк)/iu;
+const LONGEST_PROMPT = 100; // units before a key that may tell of it
+
+/** Нажмите *. */
+export function phoneKey(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!/[\s«(]/u.test(text[at - 1] ?? '') || reading.match(KEY) === undefined) return undefined;
+  if (!PRESSED.test(text.slice(Math.max(0, at - LONGEST_PROMPT), at))) return undefined;
+  return { end: at + 1, spoken: text[at] === '*' ? 'звёздочку' : 'решётку', rule: 'symbol' };
+}
+
+/** Дом 12А, 5 Б класс. */
+export function houseLetter(reading: Reading): Found | undefined {
+  const match = reading.match(LETTER_HOUSE);
+  const [written = '', digits = '', letter = ''] = match ?? [];
+  if (
+    match === undefined ||
+    (written.includes(' ') &&
+      !/(?:дом|д\.|доме|дома) ?$/u.test(reading.text.slice(Math.max(0, reading.at - 6), reading.at)))
+  ) {
+    return undefined;
+  }
+  if (
+    /[ВА]/.test(letter) &&
+    !/(?:дом\p{L}{0,2}|д\.|корп\.|кв\.|ул\.[^,]{1,30},|класс\p{L}{0,2}) ?$/u.test(
+      reading.text.slice(Math.max(0, reading.at - 40), reading.at),
+    )
+  ) {
+    return undefined;
+  }
+  return {
+    end: reading.at + written.length,
+    spoken: `${cardinal(digits)} ${SPEECH.letters(letter)}`,
+    rule: 'identifier',
+  };
+}

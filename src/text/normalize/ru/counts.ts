@@ -1,0 +1,120 @@
+// Measures that have a form of their own in Russian: 10×15 см, +5…+7 °C, 3 сут., 300 стр., 10 с, отель 5*.
+import { isWordAt } from '../characters.js';
+import { LiteralTable } from '../literals.js';
+import { numeralOf, readNumeral } from '../numerals.js';
+import type { Found, Reading } from '../reading.js';
+import { isDirect, withNoun } from './amounts.js';
+import { noun } from './declension.js';
+import { caseBefore } from './grammar.js';
+import { cardinal, collective, decimal } from './numbers.js';
+import { UNITS } from './units.js';
+import { WRITING } from './writing.js';
+
+const DIMENSIONS =
+  /(\d{1,5}(?:,\d{1,3})?) ?[xхXХ×*] ?(\d{1,5}(?:,\d{1,3})?)(?: ?[xхXХ×*] ?(\d{1,5}(?:,\d{1,3})?))?(?![\d]|[.,]\d)/uy;
+const SECONDS = /\d{1,6}(?:,\d{1,3})?(?= ?с(?:[.,;:!?)]|$))/uy;
+
+const units = new LiteralTable(Object.entries(UNITS));
+
+function isInside({ text, at }: Reading): boolean {
+  return /[.,:/]/.test(text[at - 1] ?? '');
+}
+
+/** 10×15 см: десять на пятнадцать сантиметров; with = behind it is arithmetic. */
+export function dimensions(reading: Reading): Found | undefined {
+  const { text } = reading;
+  const match = isInside(reading) ? undefined : reading.match(DIMENSIONS);
+  if (match === undefined) return undefined;
+  let end = reading.at + match[0].length;
+  if (/^ ?=/.test(text.slice(end, end + 2)) || (/ [×*] /.test(match[0]) && !/^ ?\p{L}/u.test(text.slice(end, end + 2)))) return undefined;
+  const sizes = match.slice(1).filter((size) => size !== undefined).map(numeral);
+  const last = sizes.pop();
+  if (last === undefined) return undefined;
+  const gap = text[end] === ' ' ? 1 : 0;
+  const unit = units.at(text, end + gap);
+  if (unit === undefined && isWordAt(text, end)) return undefined;
+  if (unit !== undefined) end += gap + unit.written.length;
+  const said = unit === undefined ? decimal(last) : withNoun({ number: last }, unit.value, 'accusative');
+  return { end, spoken: [...sizes.map((size) => decimal(size)), said].join(' на '), rule: 'measure' };
+} // prettier-ignore
+
+function numeral(written: string): ReturnType<typeof numeralOf> {
+  const [whole = '', decimals = ''] = written.split(',');
+  return { ...numeralOf(whole), decimals };
+}
+
+const PAGES = /\d{1,5}(?= ?стр\.(?! ?\d))/uy;
+const PAGE = noun('f страница страницы страниц');
+
+/** 300 стр., but not the стр. 2 behind a house. */
+export function pages(reading: Reading): Found | undefined {
+  const match = isInside(reading) ? undefined : reading.match(PAGES);
+  if (match === undefined) return undefined;
+  const end = reading.text.indexOf('стр.', reading.at) + 'стр.'.length;
+  const spoken = withNoun({ number: numeralOf(match[0]) }, PAGE, caseBefore(reading.around(end)));
+  return { end, spoken, rule: 'measure' };
+}
+
+const WEATHER = /([+−-]?)(\d{1,3}) ?(?:…|\.{2,3}|–|—) ?([+−-])(\d{1,3})(?: ?(°[CС]?)| ?(?=градус))/uy;
+
+/** +5…+7 °C: от плюс пяти до плюс семи градусов. */
+export function temperatures(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (isWordAt(text, at - 1)) return undefined;
+  const match = reading.match(WEATHER);
+  const [written = '', sign = '', from = '', lastSign = '', to = '', mark] = match ?? [];
+  if (match === undefined) return undefined;
+  const end = at + written.length;
+  const [first, last] = [signed(sign, from), signed(lastSign, to)];
+  const name = mark === undefined ? '' : ` градусов${mark === '°' ? '' : ' Цельсия'}`;
+  return {
+    end,
+    spoken: `от ${first} до ${last}${name}${mark === undefined && written.endsWith(' ') ? ' ' : ''}`,
+    rule: 'range',
+  };
+}
+
+function signed(sign: string, digits: string): string {
+  const name = sign === '+' ? 'плюс ' : sign === '' ? '' : 'минус ';
+  return name + cardinal(digits, 'genitive');
+}
+
+const DAYS = /(\d{1,3}) ?сут\.?(?!\p{L})/uy;
+
+/** Сутки have no singular: одни сутки, двое суток, пять суток. */
+export function wholeDays(reading: Reading): Found | undefined {
+  const match = isInside(reading) ? undefined : reading.match(DAYS);
+  const [written = '', digits = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const end = reading.at + written.length;
+  const grammatical = caseBefore(reading.around(end));
+  if (digits === '1') return { end, spoken: 'одни сутки', rule: 'measure' };
+  const several = isDirect(grammatical) ? collective(digits) : undefined;
+  return { end, spoken: `${several ?? cardinal(digits, grammatical)} суток`, rule: 'measure' };
+}
+
+const STARS = /([1-7])\*(?![\d*])/uy;
+
+/** Отель 5*. */
+export function stars(reading: Reading): Found | undefined {
+  const match = reading.match(STARS);
+  if (match === undefined || !/^(?:отел|гостиниц|хостел)/.test(reading.around(reading.at).previousWord))
+    return undefined;
+  const spoken = withNoun({ number: numeralOf(match[1] ?? '') }, STAR, 'nominative');
+  return { end: reading.at + match[0].length, spoken, rule: 'measure' };
+}
+
+const STAR = noun('f звезда звезды звёзд');
+
+const SECOND = noun('f секунда секунды секунд');
+
+/** A с behind a number is seconds where no word follows: 10 с, but 2 с половиной. */
+export function seconds(reading: Reading): Found | undefined {
+  const match = isInside(reading) ? undefined : reading.match(SECONDS);
+  if (match === undefined) return undefined;
+  const read = readNumeral(reading.text, reading.at, WRITING.numbers);
+  if (read === undefined || read.end !== reading.at + match[0].length) return undefined;
+  const end = reading.text.indexOf('с', read.end) + 1;
+  const spoken = withNoun({ number: read.numeral }, SECOND, caseBefore(reading.around(end)));
+  return { end, spoken, rule: 'measure' };
+}
