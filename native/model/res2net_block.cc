@@ -79,7 +79,8 @@ void Res2NetBlock::Convolve(const Work& work, size_t n, size_t first, size_t cou
   float* const result = work.result + first * part_;
   convolutions_[n].Apply(*work.kernels, work.part, work.rows, first, count, work.padded, work.result);
   work.kernels->Activate(Activation::kRelu, result, count * part_);
-  work.kernels->CopyColumns(result, part_, 0, work.joined + first * channels_, channels_, (n + 1) * part_, part_, count);
+  float* const joined = work.joined + first * channels_;
+  work.kernels->CopyColumns(result, part_, 0, joined, channels_, (n + 1) * part_, part_, count);
 }
 
 void Res2NetBlock::PlanGate(const Work& work, StagedWork* stages) const {

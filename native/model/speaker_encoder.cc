@@ -105,8 +105,8 @@ void SpeakerEncoder::PlanBlock(size_t n, const Places& at, float* work, Run* run
   float *const x = work + at.x, *const joined = work + at.joined;
   blocks_[n].Plan(kernels_, x, run->moments_, work + at.block, &run->stages_);
   run->stages_.Add(run->moments_, channels_ * kValueCost, [=](size_t first, size_t count) {
-    kernels_.CopyColumns(x + first * channels_, channels_, 0, joined + first * joined_, joined_, n * channels_, channels_,
-                         count);
+    const float* const rows = x + first * channels_;
+    kernels_.CopyColumns(rows, channels_, 0, joined + first * joined_, joined_, n * channels_, channels_, count);
   });
   PlanToShow("blocks." + std::to_string(n + 1), x, run->moments_, channels_, run);
 }

@@ -27,9 +27,9 @@ class VoiceEncoding {
  public:
   ~VoiceEncoding();
 
-  // One piece of the work: what costs kPieceCost through the speaker encoder, which goes through the whole
-  // recording layer by layer, or about half a second of the recording through the codec encoder. False: there
-  // is nothing left. Throws std::bad_alloc, after which this is good for nothing but to be destroyed.
+  // One piece of the work: what costs kPieceCost of the speaker encoder, which goes through the whole recording
+  // layer by layer, or CodecEncoder::kPieceFrames through the codec encoder. False: there is nothing left.
+  // Throws std::bad_alloc, after which this is good for nothing but to be destroyed.
   bool Advance();
 
   // Once Advance() returned false.

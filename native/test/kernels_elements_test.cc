@@ -313,7 +313,8 @@ int main() {
       {"tables give and take rows", TablesGiveAndTakeRows},
       {"the nearest row is the one that double finds", TheNearestRowIsTheOneThatDoubleFinds},
       {"statistics over time are weighted", StatisticsOverTimeAreWeighted},
-      {"a few channels have the statistics that they have among all", AFewChannelsHaveTheStatisticsThatTheyHaveAmongAll},
+      {"a few channels have the statistics that they have among all",
+       AFewChannelsHaveTheStatisticsThatTheyHaveAmongAll},
       {"the mel spectrum is the plain sum", TheMelSpectrumIsThePlainSum},
   });
 }

@@ -137,8 +137,8 @@ void PieceByPieceTwoVoicesComeOutAsAlone() {
     more = false;
     for (const auto& encoding : encodings) more = encoding->Advance() || more;
   }
-  // All of the speaker encoder, which is small, 32 frames in pieces of 6, and the end.
-  CHECK_EQ(pieces, size_t{1 + 6 + 1});
+  // All of the speaker encoder, which is small, 32 frames in pieces of 3, and the end.
+  CHECK_EQ(pieces, size_t{1 + 11 + 1});
   for (size_t n = 0; n < 2; n++) {
     Values vector;
     std::vector<int32_t> codes;
@@ -194,7 +194,7 @@ void TheMemoryOfARecordingIsGivenBack() {
     CHECK(loaded.encoder.Codes(Tones(24000, 1 + n), &codes, &problem));
     { const auto abandoned = loaded.encoder.Begin(samples, true, &problem); }
     const auto half = loaded.encoder.Begin(samples, true, &problem);
-    for (int piece = 0; piece < 5; piece++) CHECK(half->Advance());
+    for (int piece = 0; piece < 8; piece++) CHECK(half->Advance());
   }
   CHECK_EQ(loaded.kernels.InUse(), kept);
 }
