@@ -87,7 +87,7 @@ class VoiceEncoder {
 
   size_t WeightBytes() const;
   // Of the backend, at most, while a recording of so many samples is encoded: known before it begins. With
-  // the published sizes 18 MB for 10 s and 77 MB for a minute. What works on a piece, of it, is kept.
+  // the published sizes 13 MB for 10 s and 75 MB for a minute. What works on a piece, of it, is kept.
   size_t WorkBytes(size_t samples) const;
 
  private:
