@@ -2,7 +2,7 @@
 //
 //   voice_bench <directory of a Base checkpoint> [seconds of the recording] [threads]
 //
-// A stage is what lies between two taps. A step is what a stream that speaks meanwhile waits for. The
+// A stage is what lies between two taps. A piece is what a stream that speaks meanwhile waits for. The
 // processor's time, of all threads, is the figure to compare: other programs share the machine.
 #include <time.h>
 
@@ -17,7 +17,7 @@
 
 #include "kernels/cpu/cpu_kernels.h"
 #include "model/codec_encoder.h"
-#include "model/resampling.h"
+#include "model/preparation.h"
 #include "model/speaker_encoder.h"
 #include "model/voice_encoder.h"
 
@@ -85,23 +85,45 @@ class Stages {
   std::vector<std::pair<std::string, Cost>> stages_;
 };
 
-// Advances to the end. Prints the stages, all of it and the dearest single step.
-template <class Run>
-void Measure(const std::string& part, const char* last, Run run, Stages* stages, double seconds) {
+// Advances to the end. Prints all of it, how many pieces that were, and the dearest of them. `ended` sees the end
+// of each.
+template <class Run, class Ended>
+void Measure(const std::string& part, Run& run, double seconds, const Ended& ended) {
   Cost longest;
+  size_t pieces = 0;
   const Cost start = Cost::Now();
-  for (bool more = true; more;) {
-    const Cost begin = Cost::Now();
-    stages->Start();
-    more = run.Advance();
-    if (more) stages->End(last);
-    const Cost step = Cost::Now().Since(begin);
-    if (step.processor > longest.processor) longest = step;
+  for (Cost begin = start; run.Advance(); begin = Cost::Now()) {
+    ended();
+    pieces++;
+    const Cost piece = Cost::Now().Since(begin);
+    if (piece.processor > longest.processor) longest = piece;
   }
-  const Cost all = Cost::Now().Since(start);
-  stages->Print(part, seconds);
-  all.Print("**" + part + ", all**", seconds);
-  longest.Print(part + ", dearest step", seconds);
+  Cost::Now().Since(start).Print("**" + part + ", all**", seconds);
+  longest.Print(part + ", the dearest of " + std::to_string(pieces) + " pieces", seconds);
+}
+
+void MeasurePreparation(uint32_t from, uint32_t to, const SpeakerEncoder& encoder, double seconds) {
+  const std::vector<float> recording = Sound(from, seconds);
+  Preparation preparation(VoiceEncoder::Rules(to, encoder.min_samples()), recording, from);
+  Measure("from " + std::to_string(from) + " Hz", preparation, seconds, [] {});
+}
+
+void MeasureSpeaker(SpeakerEncoder& encoder, const std::vector<float>& samples, double seconds) {
+  Stages stages;
+  encoder.Tell(stages.ToTap());
+  SpeakerEncoder::Run run(encoder, samples);
+  stages.Start();  // whose ends are not those of pieces
+  Measure("speaker", run, seconds, [] {});
+  stages.Print("speaker", seconds);
+}
+
+void MeasureCodec(CodecEncoder& encoder, const std::vector<float>& samples, double seconds) {
+  Stages stages;
+  encoder.Tell(stages.ToTap());
+  CodecEncoder::Run run(encoder, samples);
+  stages.Start();
+  Measure("codec", run, seconds, [&] { stages.End("codebooks"); });
+  stages.Print("codec", seconds);
 }
 
 // Both encoders of one checkpoint.
@@ -128,16 +150,11 @@ void WarmUp(Encoders* encoders) {
 void MeasureAll(Encoders* encoders, double seconds) {
   const auto rate = static_cast<uint32_t>(encoders->codec.sample_rate());
   std::printf("| stage | ms | of the processor | per second |\n| --- | --- | --- | --- |\n");
-  const std::vector<float> recording = Sound(48'000, seconds);
-  const Cost start = Cost::Now();
-  const std::vector<float> samples = Resampled(recording, 48'000, rate);
-  Cost::Now().Since(start).Print("resampling from 48 kHz", seconds);
-  Stages of_speaker, of_codec;
-  encoders->speaker.Tell(of_speaker.ToTap());
-  encoders->codec.Tell(of_codec.ToTap());
-  Measure("speaker", "projection", SpeakerEncoder::Run(encoders->speaker, samples), &of_speaker, seconds);
-  Measure("codec", "codebooks", CodecEncoder::Run(encoders->codec, samples), &of_codec, seconds);
-  Cost::Now().Since(start).Print("**everything**", seconds);
+  MeasurePreparation(44'101, rate, encoders->speaker, seconds);  // no common divisor: the dearest
+  MeasurePreparation(48'000, rate, encoders->speaker, seconds);
+  const std::vector<float> samples = Sound(rate, seconds);
+  MeasureSpeaker(encoders->speaker, samples, seconds);
+  MeasureCodec(encoders->codec, samples, seconds);
   constexpr double kMegabyte = 1e6;
   const size_t most = VoiceEncoder::kMaxSeconds * rate;
   std::printf("\nWeights: %.0f MB beside the checkpoint, %.0f MB of it.\n", encoders->weights.OwnBytes() / kMegabyte,

@@ -140,12 +140,13 @@ class Kernels {
   virtual void Add(float* y, const float* x, size_t count) = 0;
   virtual void Clamp(float* x, size_t count, float lowest, float highest) = 0;
 
-  // --- over time, for the speaker encoder: x [rows, channels], weights as x or none (all the same)
+  // --- over time, for the speaker encoder: x [rows, channels], a row every `stride` floats, so that a few channels
+  // of many can be asked for; weights as x or none (all the same)
   // mean = sum w x;  deviation = sqrt(max(sum w (x - mean)^2, floor)), unless deviation is null.
-  virtual void Statistics(const float* x, const float* weights, size_t rows, size_t channels, float floor,
-                          float* mean, float* deviation) = 0;
+  virtual void Statistics(const float* x, const float* weights, size_t rows, size_t channels, size_t stride,
+                          float floor, float* mean, float* deviation) = 0;
   // In place, each channel over its rows.
-  virtual void SoftmaxOverTime(float* x, size_t rows, size_t channels) = 0;
+  virtual void SoftmaxOverTime(float* x, size_t rows, size_t channels, size_t stride) = 0;
   // y += x * gain[channel]: the gate of squeeze and excitation.
   virtual void AddScaled(float* y, const float* x, const float* gain, size_t rows, size_t channels) = 0;
   // y[i] [to_width] at column `to` = x[i] [from_width] at column `from`, `width` of them: split and concatenation.

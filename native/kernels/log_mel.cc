@@ -84,13 +84,20 @@ void LogMel::Transform(std::vector<double>* re, std::vector<double>* im) const {
 }
 
 std::vector<float> LogMel::Of(const float* samples, size_t count) const {
-  const size_t frames = FramesOf(count), n = shape_.window, bins = n / 2 + 1;
+  const size_t frames = FramesOf(count);
   if (frames == 0) throw std::invalid_argument("too few samples for a mel spectrum");
   std::vector<float> result(frames * shape_.bands);
+  Of(samples, count, 0, frames, result.data());
+  return result;
+}
+
+void LogMel::Of(const float* samples, size_t count, size_t first, size_t frames, float* result) const {
+  const size_t n = shape_.window, bins = n / 2 + 1;
+  if (first + frames > FramesOf(count)) throw std::invalid_argument("frames beyond the end of a mel spectrum");
   std::vector<double> re(n), im(n), magnitudes(bins);
   for (size_t t = 0; t < frames; t++) {
     for (size_t i = 0; i < n; i++) {
-      size_t at = t * shape_.hop + i;  // in the signal with its margins
+      size_t at = (first + t) * shape_.hop + i;  // in the signal with its margins
       at = at < margin_ ? margin_ - at : at - margin_;
       if (at >= count) at = 2 * (count - 1) - at;
       re[i] = samples[at] * hann_[i];
@@ -105,7 +112,6 @@ std::vector<float> LogMel::Of(const float* samples, size_t count) const {
       result[t * shape_.bands + m] = static_cast<float>(std::log(std::max(sum, 1e-5)));
     }
   }
-  return result;
 }
 
 }  // namespace parley

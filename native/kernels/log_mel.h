@@ -24,6 +24,8 @@ class LogMel {
   // [FramesOf(count), bands]. Throws std::invalid_argument when there are too few
   // samples to reflect.
   std::vector<float> Of(const float* samples, size_t count) const;
+  // Of that, the frames from `first` on: result [frames, bands].
+  void Of(const float* samples, size_t count, size_t first, size_t frames, float* result) const;
 
   // 0 when there are too few samples to reflect.
   size_t FramesOf(size_t count) const;

@@ -31,19 +31,42 @@ AttentiveStatistics::AttentiveStatistics(Weights& weights, const NamedTensors& t
 
 size_t AttentiveStatistics::WorkFloats(size_t rows) const { return (rows + 1) * of_x_.rows + rows * channels_; }
 
-void AttentiveStatistics::Apply(Kernels& kernels, const float* x, size_t rows, float* work, float* statistics) const {
+void AttentiveStatistics::Plan(Kernels& kernels, const float* x, size_t rows, float* work, float* statistics,
+                               StagedWork* stages) const {
+  const size_t width = of_x_.rows, twice = 2 * rows * kValueCost;  // a pass for the mean, one for the deviation
+  float* const inner = work + width;
+  const Work laid = {&kernels, x, rows, work, inner, inner + rows * width, statistics};
+  stages->Add(channels_, twice, [=](size_t first, size_t count) { TakeStatistics(laid, nullptr, first, count); },
+              kChannelGranule);
+  stages->Add(of_statistics_.rows * of_statistics_.columns, [=] {
+    laid.kernels->Multiply(of_statistics_, Rows(laid.statistics, 1, 2 * channels_), {bias_, nullptr, false}, laid.bias);
+  });
+  stages->Add(rows, of_x_.rows * of_x_.columns + width * (kValueCost + kFunctionCost) + scores_.CostOfRow(),
+              [=](size_t first, size_t count) { Attend(laid, first, count); });
+  stages->Add(channels_, 2 * rows * kFunctionCost + 2 * twice,
+              [=](size_t first, size_t count) { Weigh(laid, first, count); }, kChannelGranule);
+}
+
+// The scores of some moments.
+void AttentiveStatistics::Attend(const Work& work, size_t first, size_t count) const {
+  Kernels& kernels = *work.kernels;
   const size_t width = of_x_.rows;
-  float* const bias = work;
-  float* const inner = bias + width;
-  float* const attention = inner + rows * width;
-  kernels.Statistics(x, nullptr, rows, channels_, kFloor, statistics, statistics + channels_);
-  kernels.Multiply(of_statistics_, Rows(statistics, 1, 2 * channels_), {bias_, nullptr, false}, bias);
-  kernels.Multiply(of_x_, Rows(x, rows, channels_), {bias, nullptr, false}, inner);
-  kernels.Activate(Activation::kRelu, inner, rows * width);
-  kernels.Activate(Activation::kTanh, inner, rows * width);
-  scores_.Apply(kernels, inner, rows, nullptr, attention);
-  kernels.SoftmaxOverTime(attention, rows, channels_);
-  kernels.Statistics(x, attention, rows, channels_, kFloor, statistics, statistics + channels_);
+  float* const inner = work.inner + first * width;
+  kernels.Multiply(of_x_, Rows(work.x + first * channels_, count, channels_), {work.bias, nullptr, false}, inner);
+  kernels.Activate(Activation::kRelu, inner, count * width);
+  kernels.Activate(Activation::kTanh, inner, count * width);
+  scores_.Apply(kernels, work.inner, work.rows, first, count, nullptr, work.attention);
+}
+
+// Some channels by their attention.
+void AttentiveStatistics::Weigh(const Work& work, size_t first, size_t count) const {
+  work.kernels->SoftmaxOverTime(work.attention + first, work.rows, count, channels_);
+  TakeStatistics(work, work.attention + first, first, count);
+}
+
+void AttentiveStatistics::TakeStatistics(const Work& work, const float* weights, size_t first, size_t count) const {
+  float* const mean = work.statistics + first;
+  work.kernels->Statistics(work.x + first, weights, work.rows, count, channels_, kFloor, mean, mean + channels_);
 }
 
 }  // namespace parley::model

@@ -7,6 +7,7 @@
 
 #include "kernels/kernels.h"
 #include "model/encoder_convolutions.h"
+#include "model/staged_work.h"
 
 namespace parley::model {
 
@@ -17,10 +18,20 @@ class AttentiveStatistics {
 
   size_t WorkFloats(size_t rows) const;
 
-  // statistics [2 * channels]: the means, then the deviations. work: WorkFloats(rows).
-  void Apply(Kernels& kernels, const float* x, size_t rows, float* work, float* statistics) const;
+  // To be done: statistics [2 * channels], the means, then the deviations. work: WorkFloats(rows).
+  void Plan(Kernels& kernels, const float* x, size_t rows, float* work, float* statistics, StagedWork* stages) const;
 
  private:
+  struct Work {
+    Kernels* kernels;
+    const float* x;
+    size_t rows;
+    float *bias, *inner, *attention, *statistics;
+  };
+  void Attend(const Work& work, size_t first, size_t count) const;
+  void Weigh(const Work& work, size_t first, size_t count) const;
+  void TakeStatistics(const Work& work, const float* weights, size_t first, size_t count) const;
+
   const size_t channels_;
   // The attention sees [x, mean, deviation], the same mean and deviation at all times: their share
   // of the product is computed once, as a bias.

@@ -31,17 +31,33 @@ SameConvolution::SameConvolution(Weights& weights, const NamedTensors& tensors, 
   convolution_.dilation = dilation;
 }
 
-size_t SameConvolution::PaddedFloats(size_t rows) const {
-  return convolution_.History() == 0 ? 0 : (rows + convolution_.History()) * convolution_.channels;
+size_t SameConvolution::PaddedFloats() const {
+  return convolution_.History() == 0 ? 0 : (convolution_.History() + Right() + 1) * convolution_.channels;
 }
 
-void SameConvolution::Apply(Kernels& kernels, const float* x, size_t rows, float* padded, float* y) const {
-  const float* first = x;
-  if (convolution_.History() > 0) {
-    kernels.Pad(x, rows, convolution_.channels, Left(), Right(), Padding::kReflect, padded);
-    first = padded;
+// Where the inputs of the results [first, last) begin: in x, or where it has to be reflected for them, in `padded`.
+// The results lie before Left(), or from rows - Right() on, or between.
+const float* SameConvolution::Reflected(Kernels& kernels, const float* x, size_t rows, size_t first, size_t last,
+                                        float* padded) const {
+  const size_t channels = convolution_.channels;
+  const size_t before = Left() - std::min(Left(), first), after = Right() - std::min(Right(), rows - last);
+  size_t from = first - std::min(Left(), first);
+  if (before + after == 0) return x + from * channels;
+  const size_t inputs = from, to = std::min(rows, last + Right());
+  if (after > 0) from = std::min(from, rows - 1 - after);  // as far back as is reflected
+  kernels.Pad(x + from * channels, to - from, channels, before, after, Padding::kReflect, padded);
+  return padded + (inputs - from) * channels;
+}
+
+void SameConvolution::Apply(Kernels& kernels, const float* x, size_t rows, size_t first, size_t count, float* padded,
+                            float* y) const {
+  const size_t end = first + count, right = std::max(Left(), rows - std::min(rows, Right()));
+  for (size_t last = first; first < end; first = last) {
+    last = std::min(end, first < Left() ? Left() : first < right ? right : rows);
+    const float* const inputs = Reflected(kernels, x, rows, first, last, padded);
+    kernels.Multiply(convolution_.weights, WindowsOf(convolution_, inputs, last - first),
+                     {convolution_.bias, nullptr, false}, y + first * outputs());
   }
-  kernels.Multiply(convolution_.weights, WindowsOf(convolution_, first, rows), {convolution_.bias, nullptr, false}, y);
 }
 
 StreamedConvolution::StreamedConvolution(Weights& weights, const NamedTensors& tensors, size_t stride, bool biased,

@@ -12,7 +12,8 @@
 
 namespace parley::model {
 
-// As many results as inputs; (taps - 1) * dilation inputs are reflected, the larger half at the end.
+// As many results as inputs; (taps - 1) * dilation inputs are reflected, the larger half at the end. Some of
+// the results come out as among all of them.
 class SameConvolution {
  public:
   // tensors: "weight" [out, in, taps] and "bias".
@@ -21,14 +22,22 @@ class SameConvolution {
   size_t outputs() const { return convolution_.weights.rows; }
   // Fewer cannot be reflected.
   size_t MinRows() const { return Right() + 1; }
-  size_t PaddedFloats(size_t rows) const;
+  // For the results at both ends.
+  size_t PaddedFloats() const;
+  // Multiply-accumulates.
+  size_t CostOfRow() const { return convolution_.weights.rows * convolution_.weights.columns; }
 
-  // y [rows, outputs]. padded: PaddedFloats(rows) to work with, overlapping nothing.
-  void Apply(Kernels& kernels, const float* x, size_t rows, float* padded, float* y) const;
+  // Of x [rows, inputs] the `count` results from `first` on, to their places in y [rows, outputs]. padded:
+  // PaddedFloats() to work with, overlapping nothing.
+  void Apply(Kernels& kernels, const float* x, size_t rows, size_t first, size_t count, float* padded, float* y) const;
+  // Of the one row that there is.
+  void Apply(Kernels& kernels, const float* x, float* y) const { Apply(kernels, x, 1, 0, 1, nullptr, y); }
 
  private:
   size_t Left() const { return convolution_.History() / 2; }
   size_t Right() const { return convolution_.History() - Left(); }
+  const float* Reflected(Kernels& kernels, const float* x, size_t rows, size_t first, size_t last,
+                         float* padded) const;
 
   Convolution convolution_;
 };

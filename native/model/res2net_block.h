@@ -8,6 +8,7 @@
 
 #include "kernels/kernels.h"
 #include "model/encoder_convolutions.h"
+#include "model/staged_work.h"
 
 namespace parley::model {
 
@@ -19,16 +20,22 @@ class Res2NetBlock {
   size_t MinRows() const { return convolutions_.front().MinRows(); }
   size_t WorkFloats(size_t rows) const;
 
-  // x [rows, channels] += the gated block of it. work: WorkFloats(rows).
-  void Apply(Kernels& kernels, float* x, size_t rows, float* work) const;
+  // To be done: x [rows, channels] += the gated block of it. work: WorkFloats(rows).
+  void Plan(Kernels& kernels, float* x, size_t rows, float* work, StagedWork* stages) const;
 
  private:
   struct Work {
-    float *hidden, *joined, *part, *result, *padded, *gate, *squeezed;
+    Kernels* kernels;
+    size_t rows;
+    float *hidden, *joined, *part, *result, *padded, *mean, *gate, *squeezed;
   };
-  Work Laid(float* work, size_t rows) const;
-  void ConvolveParts(Kernels& kernels, size_t rows, const Work& work) const;
-  void Gate(Kernels& kernels, const Work& work, size_t rows) const;
+  Work Laid(Kernels& kernels, float* work, size_t rows) const;
+  void PlanParts(const Work& work, StagedWork* stages) const;
+  void PlanGate(const Work& work, StagedWork* stages) const;
+  void Widen(const Work& work, const float* x, size_t first, size_t count) const;
+  void Gather(const Work& work, size_t n, size_t first, size_t count) const;
+  void Convolve(const Work& work, size_t n, size_t first, size_t count) const;
+  void Gate(const Work& work) const;
 
   const size_t channels_, part_;  // part_: channels of a part
   const SameConvolution first_;

@@ -17,35 +17,30 @@ constexpr double kCutOff = 0.955;
 constexpr double kBeta = 11.16;
 constexpr double kHalfWidth = 80;
 
+// As StagedWork counts: of a tap, and of a sample that meets it.
+constexpr size_t kTapCost = 1000, kProductCost = 7;
+
+// Taps that are computed side by side: two doubles of a register.
+constexpr size_t kLanes = 2;
+using Lanes = double __attribute__((vector_size(kLanes * sizeof(double))));
+
+// Of Bessel(x), with any x up to kBeta: what follows is too small to change the sum. An even number.
+constexpr size_t kTerms = 28;
+
 // The modified Bessel function of order 0.
-double Bessel(double x) {
-  double term = 1, sum = 1;
-  for (double k = 1; term > 1e-17 * sum; k++) {
-    term *= x / (2 * k) * (x / (2 * k));
+Lanes Bessel(Lanes x) {
+  Lanes parts[kTerms + 1];  // x / 2k; for an even k the same as half of an earlier one, without a division
+  Lanes term = x * 0 + 1, sum = term;
+  for (size_t k = 1; k < kTerms; k += 2) {
+    parts[k] = x / (2 * static_cast<double>(k));
+    parts[k + 1] = parts[(k + 1) / 2] * 0.5;
+    term *= parts[k] * parts[k];
+    sum += term;
+    term *= parts[k + 1] * parts[k + 1];
     sum += term;
   }
   return sum;
 }
-
-// The impulse response at `inputs` input samples from its middle.
-class Filter {
- public:
-  Filter(uint32_t from, uint32_t to)
-      : scale_(std::min(1.0, static_cast<double>(to) / from)), half_(kHalfWidth / scale_), peak_(Bessel(kBeta)) {}
-
-  double half() const { return half_; }
-
-  double At(double inputs) const {
-    const double off = inputs / half_, inside = 1 - off * off;
-    if (inside <= 0) return 0;
-    const double angle = kPi * kCutOff * scale_ * inputs;
-    const double sinc = std::fabs(angle) < 1e-9 ? 1 : std::sin(angle) / angle;
-    return kCutOff * scale_ * sinc * Bessel(kBeta * std::sqrt(inside)) / peak_;
-  }
-
- private:
-  const double scale_, half_, peak_;
-};
 
 // Four sums, because one addition after the other would wait for the processor's adder.
 double Product(const double* taps, const float* samples, size_t count) {
@@ -60,37 +55,90 @@ double Product(const double* taps, const float* samples, size_t count) {
 
 }  // namespace
 
+// The impulse response.
+class Resampling::Filter {
+ public:
+  Filter(uint32_t from, uint32_t to)
+      : scale_(std::min(1.0, static_cast<double>(to) / from)),
+        half_(kHalfWidth / scale_),
+        peak_(Bessel(Lanes{kBeta, kBeta})[0]) {}
+
+  double half() const { return half_; }  // samples from the middle to the end
+
+  // At `offset` + reach samples from the middle, at one sample less, and so on.
+  void Take(double offset, int64_t reach, std::vector<double>* taps) const {
+    for (size_t i = 0; i < taps->size(); i += kLanes) {
+      Lanes away, inside, x;
+      for (size_t n = 0; n < kLanes; n++) {
+        away[n] = offset - static_cast<double>(static_cast<int64_t>(i + n) - reach);
+        const double off = away[n] / half_;
+        inside[n] = 1 - off * off;
+        x[n] = kBeta * std::sqrt(std::max(inside[n], 0.0));
+      }
+      const Lanes windows = Bessel(x);
+      for (size_t n = 0; n < kLanes && i + n < taps->size(); n++) {
+        (*taps)[i + n] = inside[n] <= 0 ? 0 : kCutOff * scale_ * Sinc(away[n]) * windows[n] / peak_;
+      }
+    }
+  }
+
+ private:
+  double Sinc(double samples) const {
+    const double angle = kPi * kCutOff * scale_ * samples;
+    return std::fabs(angle) < 1e-9 ? 1 : std::sin(angle) / angle;
+  }
+
+  const double scale_, half_, peak_;
+};
+
 size_t ResampledCount(size_t count, uint32_t from, uint32_t to) {
   if (from == 0 || to == 0) throw std::invalid_argument("a sample rate is 0");
   const uint64_t whole = count / from, rest = count % from;
   return static_cast<size_t>(whole * to + (rest * to + from / 2) / from);
 }
 
-// All results of a phase, which have the same taps, are made together: taps are computed
-// once and never kept, however many phases there are.
-std::vector<float> Resampled(const std::vector<float>& samples, uint32_t from, uint32_t to) {
-  const size_t count = ResampledCount(samples.size(), from, to);
-  if (from == to) return samples;
-  const uint64_t divisor = std::gcd(from, to), up = to / divisor, down = from / divisor;
-  const Filter filter(from, to);
-  const auto reach = static_cast<int64_t>(filter.half()) + 1;
-  const auto length = static_cast<int64_t>(samples.size());
-  std::vector<float> result(count);
-  std::vector<double> taps(static_cast<size_t>(2 * reach + 1));
-  for (uint64_t phase = 0; phase < std::min<uint64_t>(up, count); phase++) {
-    const double offset = static_cast<double>(phase * down % up) / static_cast<double>(up);
-    for (int64_t k = -reach; k <= reach; k++) {
-      taps[static_cast<size_t>(k + reach)] = filter.At(offset - static_cast<double>(k));
+Resampling::Resampling(const std::vector<float>& samples, uint32_t from, uint32_t to)
+    : samples_(samples), count_(ResampledCount(samples.size(), from, to)) {
+  const uint32_t divisor = std::gcd(from, to);
+  up_ = to / divisor;
+  down_ = from / divisor;
+  filter_ = std::make_unique<const Filter>(from, to);
+  reach_ = static_cast<int64_t>(filter_->half()) + 1;
+  taps_.resize(static_cast<size_t>(2 * reach_ + 1));
+  result_.resize(count_);
+}
+Resampling::~Resampling() = default;
+
+size_t Resampling::CostOfResult() const {
+  const size_t that_share_taps = std::max<size_t>(1, count_ / up_);
+  return taps_.size() * (kProductCost + kTapCost / that_share_taps);
+}
+
+void Resampling::Advance(size_t count) {
+  for (; count > 0 && phase_ < std::min<uint64_t>(up_, count_); count--) {
+    if (next_ == phase_) {
+      filter_->Take(static_cast<double>(phase_ * down_ % up_) / static_cast<double>(up_), reach_, &taps_);
     }
-    auto middle = static_cast<int64_t>(phase * down / up);
-    for (size_t m = phase; m < count; m += up, middle += static_cast<int64_t>(down)) {
-      const int64_t first = std::max<int64_t>(0, middle - reach), last = std::min(length - 1, middle + reach);
-      if (first > last) continue;
-      result[m] = static_cast<float>(Product(taps.data() + (first - middle + reach), samples.data() + first,
-                                             static_cast<size_t>(last - first + 1)));
-    }
+    result_[next_] = At(next_);
+    next_ += up_;
+    if (next_ >= count_) next_ = ++phase_;
   }
-  return result;
+}
+
+float Resampling::At(uint64_t m) const {
+  const auto middle = static_cast<int64_t>(m * down_ / up_);
+  const auto length = static_cast<int64_t>(samples_.size());
+  const int64_t first = std::max<int64_t>(0, middle - reach_), last = std::min(length - 1, middle + reach_);
+  if (first > last) return 0;
+  return static_cast<float>(Product(taps_.data() + (first - middle + reach_), samples_.data() + first,
+                                    static_cast<size_t>(last - first + 1)));
+}
+
+std::vector<float> Resampled(const std::vector<float>& samples, uint32_t from, uint32_t to) {
+  if (from == to && from > 0) return samples;
+  Resampling resampling(samples, from, to);
+  resampling.Advance(resampling.count());
+  return std::move(resampling.result());
 }
 
 }  // namespace parley::model

@@ -21,8 +21,9 @@ NamedTensors TensorsOf(const Checkpoint& checkpoint) {
 
 }  // namespace
 
-SpeakerEncoder::SpeakerEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint)
+SpeakerEncoder::SpeakerEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint, size_t piece_cost)
     : kernels_(kernels),
+      piece_cost_(piece_cost),
       shape_(ShapeOf(ConfigOf(checkpoint))),
       mel_(shape_),
       channels_(static_cast<size_t>(ConfigOf(checkpoint).channels.front())),
@@ -49,7 +50,7 @@ size_t SpeakerEncoder::min_samples() const {
 
 SpeakerEncoder::Places SpeakerEncoder::PlacesOf(size_t moments) const {
   const size_t wide = moments * joined_, mel = moments * shape_.bands;
-  size_t block = mel + first_.PaddedFloats(moments);
+  size_t block = mel + first_.PaddedFloats();
   for (const Res2NetBlock& one : blocks_) block = std::max(block, one.WorkFloats(moments));
   Places at;
   at.x = at.features = 0;
@@ -57,59 +58,70 @@ SpeakerEncoder::Places SpeakerEncoder::PlacesOf(size_t moments) const {
   at.padded = at.mel + mel;
   at.joined = at.pool = std::max(at.block + block, wide);
   at.joined_padded = at.joined + std::max(wide, pool_.WorkFloats(moments));
-  at.statistics = at.joined_padded + join_.PaddedFloats(moments);
+  at.statistics = at.joined_padded + join_.PaddedFloats();
   at.vector = at.statistics + 2 * joined_;
   at.total = at.vector + project_.outputs();
   return at;
 }
 
 SpeakerEncoder::Run::Run(SpeakerEncoder& encoder, const std::vector<float>& samples)
-    : encoder_(encoder), samples_(samples), moments_(encoder.mel_.FramesOf(samples.size())), work_(encoder.kernels_) {}
-
-bool SpeakerEncoder::Run::Advance() {
-  const size_t blocks = encoder_.blocks_.size(), stage = stage_;
-  if (stage > blocks + 2) return false;
-  float* const work = work_.Floats(encoder_.WorkFloats(moments_));
-  if (stage == 0) encoder_.Listen(samples_, moments_, work);
-  else if (stage <= blocks) encoder_.ApplyBlock(stage - 1, moments_, work);
-  else if (stage == blocks + 1) encoder_.Join(moments_, work);
-  else encoder_.Pool(moments_, work, &vector_);
-  stage_++;
-  return true;
+    : encoder_(encoder), samples_(samples), moments_(encoder.mel_.FramesOf(samples.size())), work_(encoder.kernels_) {
+  encoder.Plan(this);
 }
 
-void SpeakerEncoder::Listen(const std::vector<float>& samples, size_t moments, float* work) {
+void SpeakerEncoder::Plan(Run* run) {
+  const size_t moments = run->moments_;
   const Places at = PlacesOf(moments);
-  const std::vector<float> mel = mel_.Of(samples.data(), samples.size());
-  kernels_.Upload(work + at.mel, mel.data(), mel.size() * sizeof(float));
-  kernels_.Wait();  // for `mel`
-  first_.Apply(kernels_, work + at.mel, moments, work + at.padded, work + at.x);
-  kernels_.Activate(Activation::kRelu, work + at.x, moments * channels_);
-  Show(tap_, "blocks.0", work + at.x, moments, channels_);
+  float* const work = run->work_.Floats(at.total);
+  PlanMel(run, work + at.mel);
+  PlanTdnn(first_, work + at.mel, work + at.padded, work + at.x, run);
+  PlanToShow("blocks.0", work + at.x, moments, channels_, run);
+  for (size_t n = 0; n < blocks_.size(); n++) PlanBlock(n, at, work, run);
+  PlanTdnn(join_, work + at.joined, work + at.joined_padded, work + at.features, run);
+  PlanToShow("mfa", work + at.features, moments, joined_, run);
+  pool_.Plan(kernels_, work + at.features, moments, work + at.pool, work + at.statistics, &run->stages_);
+  PlanToShow("asp", work + at.statistics, 1, 2 * joined_, run);
+  PlanProjection(work + at.statistics, work + at.vector, run);
 }
 
-void SpeakerEncoder::ApplyBlock(size_t n, size_t moments, float* work) {
-  const Places at = PlacesOf(moments);
-  blocks_[n].Apply(kernels_, work + at.x, moments, work + at.block);
-  kernels_.CopyColumns(work + at.x, channels_, 0, work + at.joined, joined_, n * channels_, channels_, moments);
-  Show(tap_, "blocks." + std::to_string(n + 1), work + at.x, moments, channels_);
+void SpeakerEncoder::PlanMel(Run* run, float* mel) {
+  run->stages_.Add(run->moments_, shape_.window * kSpectrumCost, [=](size_t first, size_t count) {
+    run->mel_.resize(count * shape_.bands);
+    mel_.Of(run->samples_.data(), run->samples_.size(), first, count, run->mel_.data());
+    kernels_.Upload(mel + first * shape_.bands, run->mel_.data(), run->mel_.size() * sizeof(float));
+    kernels_.Wait();  // for what is on the host
+  });
 }
 
-void SpeakerEncoder::Join(size_t moments, float* work) {
-  const Places at = PlacesOf(moments);
-  join_.Apply(kernels_, work + at.joined, moments, work + at.joined_padded, work + at.features);
-  kernels_.Activate(Activation::kRelu, work + at.features, moments * joined_);
-  Show(tap_, "mfa", work + at.features, moments, joined_);
+void SpeakerEncoder::PlanTdnn(const SameConvolution& tdnn, const float* x, float* padded, float* y, Run* run) {
+  const size_t rows = run->moments_, width = tdnn.outputs();
+  run->stages_.Add(rows, tdnn.CostOfRow() + width * kValueCost, [=, &tdnn](size_t first, size_t count) {
+    tdnn.Apply(kernels_, x, rows, first, count, padded, y);
+    kernels_.Activate(Activation::kRelu, y + first * width, count * width);
+  });
 }
 
-void SpeakerEncoder::Pool(size_t moments, float* work, std::vector<float>* vector) {
-  const Places at = PlacesOf(moments);
-  pool_.Apply(kernels_, work + at.features, moments, work + at.pool, work + at.statistics);
-  Show(tap_, "asp", work + at.statistics, 1, 2 * joined_);
-  project_.Apply(kernels_, work + at.statistics, 1, nullptr, work + at.vector);
-  vector->resize(project_.outputs());
-  kernels_.Download(vector->data(), work + at.vector, vector->size() * sizeof(float));
-  kernels_.Wait();
+void SpeakerEncoder::PlanBlock(size_t n, const Places& at, float* work, Run* run) {
+  float *const x = work + at.x, *const joined = work + at.joined;
+  blocks_[n].Plan(kernels_, x, run->moments_, work + at.block, &run->stages_);
+  run->stages_.Add(run->moments_, channels_ * kValueCost, [=](size_t first, size_t count) {
+    const float* const rows = x + first * channels_;
+    kernels_.CopyColumns(rows, channels_, 0, joined + first * joined_, joined_, n * channels_, channels_, count);
+  });
+  PlanToShow("blocks." + std::to_string(n + 1), x, run->moments_, channels_, run);
+}
+
+void SpeakerEncoder::PlanProjection(const float* statistics, float* projected, Run* run) {
+  run->stages_.Add(project_.CostOfRow(), [=] {
+    project_.Apply(kernels_, statistics, projected);
+    run->vector_.resize(project_.outputs());
+    kernels_.Download(run->vector_.data(), projected, run->vector_.size() * sizeof(float));
+    kernels_.Wait();
+  });
+}
+
+void SpeakerEncoder::PlanToShow(const std::string& stage, const float* values, size_t rows, size_t channels, Run* run) {
+  run->stages_.Add(0, [=] { Show(tap_, stage, values, rows, channels); });
 }
 
 }  // namespace parley::model

@@ -4,6 +4,7 @@
 #define PARLEY_MODEL_SPEAKER_ENCODER_H_
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "kernels/kernels.h"
@@ -12,6 +13,7 @@
 #include "model/checkpoint.h"
 #include "model/encoder_convolutions.h"
 #include "model/res2net_block.h"
+#include "model/staged_work.h"
 #include "model/tap.h"
 #include "model/workspace.h"
 
@@ -19,8 +21,11 @@ namespace parley::model {
 
 class SpeakerEncoder {
  public:
-  // `weights` owns the weights.
-  SpeakerEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint);
+  // Of a frame of the spectrum, for each sample of its window, as StagedWork counts: a transform in double.
+  static constexpr size_t kSpectrumCost = 660;
+
+  // `weights` owns the weights. Pieces of other costs give the same bits.
+  SpeakerEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint, size_t piece_cost = kPieceCost);
 
   // "blocks.0", "blocks.1", ..., "mfa", "asp".
   void Tell(Tap tap) { tap_ = std::move(tap); }
@@ -34,20 +39,24 @@ class SpeakerEncoder {
   // One recording on its way. The encoder and the samples outlive it.
   class Run {
    public:
-    // samples: mono at sample_rate(), at least min_samples().
+    // samples: mono at sample_rate(), at least min_samples(). Throws std::bad_alloc.
     Run(SpeakerEncoder& encoder, const std::vector<float>& samples);
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
 
-    // One stage, of which each block is one. False: all were done before.
-    bool Advance();
+    // One piece. False: all were done before.
+    bool Advance() { return stages_.Advance(encoder_.piece_cost_); }
     const std::vector<float>& vector() const { return vector_; }  // once all are done
 
    private:
+    friend class SpeakerEncoder;
     SpeakerEncoder& encoder_;
     const std::vector<float>& samples_;
     const size_t moments_;
-    size_t stage_ = 0;
     Workspace work_;
+    std::vector<float> mel_;  // of a piece, on the host
     std::vector<float> vector_;
+    StagedWork stages_;
   };
 
  private:
@@ -63,12 +72,16 @@ class SpeakerEncoder {
   Places PlacesOf(size_t moments) const;
   size_t WorkFloats(size_t moments) const { return PlacesOf(moments).total; }
 
-  void Listen(const std::vector<float>& samples, size_t moments, float* work);
-  void ApplyBlock(size_t n, size_t moments, float* work);
-  void Join(size_t moments, float* work);
-  void Pool(size_t moments, float* work, std::vector<float>* vector);
+  // The stages of a run, which work in its memory.
+  void Plan(Run* run);
+  void PlanMel(Run* run, float* mel);
+  void PlanTdnn(const SameConvolution& tdnn, const float* x, float* padded, float* y, Run* run);
+  void PlanBlock(size_t n, const Places& at, float* work, Run* run);
+  void PlanProjection(const float* statistics, float* projected, Run* run);
+  void PlanToShow(const std::string& stage, const float* values, size_t rows, size_t channels, Run* run);
 
   Kernels& kernels_;
+  const size_t piece_cost_;
   const LogMelShape shape_;
   const LogMel mel_;
   const size_t channels_, joined_;  // of a block, of all of them

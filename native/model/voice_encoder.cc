@@ -1,25 +1,13 @@
 #include "model/voice_encoder.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <optional>
 #include <stdexcept>
 
 #include "model/codec_encoder.h"
-#include "model/resampling.h"
 #include "model/speaker_encoder.h"
 
 namespace parley::model {
-namespace {
-
-std::string Number(const char* format, double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-}  // namespace
 
 struct VoiceEncoder::Parts {
   Parts(Kernels& kernels, const Checkpoint& checkpoint)
@@ -77,43 +65,28 @@ size_t VoiceEncoder::WorkBytes(size_t samples) const {
   return std::max(parts_->speaker.WorkBytes(samples), parts_->codec.WorkBytes(samples));
 }
 
-bool VoiceEncoder::Judge(const std::vector<float>& recording, uint32_t rate, std::string* problem) const {
-  if (recording.empty()) return *problem = "the recording is empty", false;
-  if (rate < kMinRate || rate > kMaxRate) {
-    *problem = "the recording's sample rate is " + std::to_string(rate) + " Hz; " + std::to_string(kMinRate) + " to " +
-               std::to_string(kMaxRate) + " are taken";
-    return false;
-  }
-  const double seconds = static_cast<double>(recording.size()) / rate;
-  const double least = static_cast<double>(min_samples()) / static_cast<double>(sample_rate());
-  if (recording.size() > kMaxSeconds * rate || ResampledCount(recording.size(), rate, sample_rate()) < min_samples()) {
-    *problem = "the recording lasts " + Number("%.3f", seconds) + " s; " + Number("%.3f", least) + " to " +
-               std::to_string(kMaxSeconds) + " s are taken";
-    return false;
-  }
-  float peak = 0;
-  for (size_t n = 0; n < recording.size(); n++) {
-    if (!std::isfinite(recording[n])) {
-      return *problem = "the recording's sample " + std::to_string(n) + " is no finite number", false;
-    }
-    peak = std::max(peak, std::fabs(recording[n]));
-  }
-  if (peak > kLoudest) {
-    return *problem = "the recording's loudest sample is " + Number("%g", peak) + "; full scale is 1", false;
-  }
-  if (peak < kSilence) return *problem = "the recording is silent", false;
-  return true;
+std::unique_ptr<Preparation> VoiceEncoder::Prepare(const std::vector<float>& recording, uint32_t rate) const {
+  return std::make_unique<Preparation>(Rules(static_cast<uint32_t>(sample_rate()), min_samples()), recording, rate);
 }
 
 bool VoiceEncoder::Prepare(const std::vector<float>& recording, uint32_t rate, std::vector<float>* samples,
                            std::string* problem) const {
-  if (!Judge(recording, rate, problem)) return false;
-  *samples = Resampled(recording, rate, static_cast<uint32_t>(sample_rate()));
-  return Judge(*samples, static_cast<uint32_t>(sample_rate()), problem);
+  const auto preparation = Prepare(recording, rate);
+  while (preparation->Advance()) continue;
+  if (!preparation->problem().empty()) return *problem = preparation->problem(), false;
+  *samples = preparation->TakeSamples();
+  return true;
+}
+
+bool VoiceEncoder::Judge(const std::vector<float>& samples, std::string* problem) const {
+  const auto preparation = Prepare(samples, static_cast<uint32_t>(sample_rate()));
+  while (preparation->Advance()) continue;
+  if (!preparation->problem().empty()) *problem = preparation->problem();
+  return preparation->problem().empty();
 }
 
 std::unique_ptr<VoiceEncoding> VoiceEncoder::Begin(std::vector<float> samples, bool with_codes, std::string* problem) {
-  if (!Judge(samples, static_cast<uint32_t>(sample_rate()), problem)) return nullptr;
+  if (!Judge(samples, problem)) return nullptr;
   std::unique_ptr<VoiceEncoding> encoding(new VoiceEncoding(std::move(samples)));
   encoding->runs_->speaker.emplace(parts_->speaker, encoding->samples_);
   if (with_codes) encoding->runs_->next = &parts_->codec;
@@ -129,7 +102,7 @@ bool VoiceEncoder::Speaker(const std::vector<float>& samples, std::vector<float>
 }
 
 bool VoiceEncoder::Codes(const std::vector<float>& samples, std::vector<int32_t>* codes, std::string* problem) {
-  if (!Judge(samples, static_cast<uint32_t>(sample_rate()), problem)) return false;
+  if (!Judge(samples, problem)) return false;
   CodecEncoder::Run run(parts_->codec, samples);
   while (run.Advance()) continue;
   *codes = run.codes();

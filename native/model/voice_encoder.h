@@ -1,7 +1,7 @@
 // A reference recording to what a voice by example is made of: the speaker's
 // vector, and the recording's codes. Only for checkpoints of ModelType::kBase.
 //
-//   Prepare, by any thread  ->  Begin -> Advance, Advance, ..., by the thread that calls the backend
+//   Prepare -> Advance, ..., by any thread  ->  Begin -> Advance, ..., by the thread that calls the backend
 //
 // What the caller owes: one channel (several are mixed by their mean), samples of
 // a full scale of 1, and the recording's true rate; a file is decoded elsewhere.
@@ -16,6 +16,7 @@
 
 #include "kernels/kernels.h"
 #include "model/checkpoint.h"
+#include "model/preparation.h"
 #include "model/weights.h"
 
 namespace parley::model {
@@ -26,9 +27,9 @@ class VoiceEncoding {
  public:
   ~VoiceEncoding();
 
-  // One piece of the work: a layer of the speaker encoder over the whole recording, or about half a
-  // second of the recording through the codec encoder. False: there is nothing left. Throws
-  // std::bad_alloc, after which this is good for nothing but to be destroyed.
+  // One piece of the work: what costs kPieceCost of the speaker encoder, which goes through the whole recording
+  // layer by layer, or CodecEncoder::kPieceFrames through the codec encoder. False: there is nothing left.
+  // Throws std::bad_alloc, after which this is good for nothing but to be destroyed.
   bool Advance();
 
   // Once Advance() returned false.
@@ -54,6 +55,10 @@ class VoiceEncoder {
   // Above full scale by more than a filter overshoots: samples of another scale.
   static constexpr float kLoudest = 2;
 
+  static RecordingRules Rules(uint32_t sample_rate, size_t min_samples) {
+    return {kMaxSeconds, kMinRate, kMaxRate, kSilence, kLoudest, sample_rate, min_samples};
+  }
+
   // Throws std::bad_alloc, and std::invalid_argument for a checkpoint of another type.
   VoiceEncoder(Kernels& kernels, const Checkpoint& checkpoint);
   ~VoiceEncoder();
@@ -65,12 +70,15 @@ class VoiceEncoder {
   size_t code_groups() const;
   size_t FramesOf(size_t samples) const;  // of codes
 
-  // The recording at sample_rate(). False with `problem` set: empty, too short, too long, silent, not
-  // finite, too loud, or of a rate out of range. By any thread.
+  // To the recording at sample_rate(), in pieces of kPieceCost; refused are those that are empty, too short, too
+  // long, silent, not finite, too loud, or of a rate out of range. The recording outlives it. By any thread.
+  std::unique_ptr<Preparation> Prepare(const std::vector<float>& recording, uint32_t rate) const;
+  // All of it at once. False with `problem` set: it is refused.
   bool Prepare(const std::vector<float>& recording, uint32_t rate, std::vector<float>* samples,
                std::string* problem) const;
 
-  // samples: at sample_rate(). Null with `problem` set, as Prepare. Throws std::bad_alloc.
+  // samples: at sample_rate(). Null with `problem` set, as Prepare: they are heard once more, which takes
+  // milliseconds. Throws std::bad_alloc.
   std::unique_ptr<VoiceEncoding> Begin(std::vector<float> samples, bool with_codes, std::string* problem);
 
   // All at once. codes: [FramesOf(samples), code_groups]
@@ -79,12 +87,12 @@ class VoiceEncoder {
 
   size_t WeightBytes() const;
   // Of the backend, at most, while a recording of so many samples is encoded: known before it begins. With
-  // the published sizes 18 MB for 10 s and 77 MB for a minute. What works on a piece, of it, is kept.
+  // the published sizes 13 MB for 10 s and 75 MB for a minute. What works on a piece, of it, is kept.
   size_t WorkBytes(size_t samples) const;
 
  private:
   struct Parts;
-  bool Judge(const std::vector<float>& recording, uint32_t rate, std::string* problem) const;
+  bool Judge(const std::vector<float>& samples, std::string* problem) const;
 
   std::unique_ptr<Parts> parts_;
 };

@@ -31,7 +31,8 @@ class VoiceWork {
   const std::shared_ptr<Voice>& voice() const { return voice_; }
 
  private:
-  bool Encode(std::string* problem);
+  bool Prepare(std::string* problem);
+  void Encode();
   void TakeCodes();
   void DecodeSome();
 
@@ -39,6 +40,8 @@ class VoiceWork {
   model::CodecDecoder& decoder_;
   const std::shared_ptr<const Recording> recording_;
   const size_t bytes_;
+  // The second begins where the first has ended.
+  std::unique_ptr<model::Preparation> preparation_;
   std::unique_ptr<model::VoiceEncoding> encoding_;
   model::VoicePrompt prompt_;
   std::unique_ptr<model::CodecState> codec_;

@@ -210,13 +210,13 @@ void StatisticsOverTimeAreWeighted() {
   const auto kernels = MakeKernels();
   const std::vector<float> x = {1, 5, 3, 5};  // two channels, two moments
   float mean[2], deviation[2];
-  kernels->Statistics(x.data(), nullptr, 2, 2, 1e-12f, mean, deviation);
+  kernels->Statistics(x.data(), nullptr, 2, 2, 2, 1e-12f, mean, deviation);
   CHECK(mean[0] == 2 && mean[1] == 5 && deviation[0] == 1);
   CHECK(std::fabs(deviation[1] - 1e-6f) < 1e-12f);
   std::vector<float> weights = {std::log(3.0f), 0, 0, 0};
-  kernels->SoftmaxOverTime(weights.data(), 2, 2);
+  kernels->SoftmaxOverTime(weights.data(), 2, 2, 2);
   CHECK(std::fabs(weights[0] - 0.75f) < 1e-7f && weights[1] == 0.5f);
-  kernels->Statistics(x.data(), weights.data(), 2, 2, 1e-12f, mean, deviation);
+  kernels->Statistics(x.data(), weights.data(), 2, 2, 2, 1e-12f, mean, deviation);
   CHECK(std::fabs(mean[0] - 1.5f) < 1e-6f);
   CHECK(std::fabs(deviation[0] - std::sqrt(0.75f)) < 1e-6f);
   std::vector<float> y = {1, 1, 1, 1}, cut(6);
@@ -228,6 +228,32 @@ void StatisticsOverTimeAreWeighted() {
   kernels->Add(y.data(), x.data(), 4);
   kernels->Clamp(y.data(), 4, 5, 8);
   CHECK((y == std::vector<float>{5, 6, 8, 6}));
+}
+
+// Bit for bit, and nothing is written beside them.
+void AFewChannelsHaveTheStatisticsThatTheyHaveAmongAll() {
+  constexpr size_t kRows = 37, kChannels = 21;
+  const auto kernels = MakeKernels(cpu::kPortable, 2);
+  const std::vector<float> x = RandomFloats(kRows * kChannels, 3), scores = RandomFloats(kRows * kChannels, 4);
+  std::vector<float> whole = scores, cut = scores, even(kChannels), seen_even(kChannels);
+  std::vector<float> mean(kChannels), deviation(kChannels), seen_mean(kChannels), seen_deviation(kChannels);
+  kernels->Statistics(x.data(), nullptr, kRows, kChannels, kChannels, 0, even.data(), nullptr);
+  kernels->SoftmaxOverTime(whole.data(), kRows, kChannels, kChannels);
+  kernels->Statistics(x.data(), whole.data(), kRows, kChannels, kChannels, 0, mean.data(), deviation.data());
+  for (const auto& [first, count] : {std::pair<size_t, size_t>{0, 16}, {16, 1}, {17, 4}}) {
+    const float* const some = x.data() + first;
+    kernels->Statistics(some, nullptr, kRows, count, kChannels, 0, seen_even.data() + first, nullptr);
+    kernels->SoftmaxOverTime(cut.data() + first, kRows, count, kChannels);
+    kernels->Statistics(some, cut.data() + first, kRows, count, kChannels, 0, seen_mean.data() + first,
+                        seen_deviation.data() + first);
+    size_t others = 0;
+    for (size_t i = 0; i < cut.size(); i++) others += i % kChannels >= first + count && cut[i] == scores[i];
+    CHECK_EQ(others, kRows * (kChannels - first - count));
+  }
+  CHECK(SameBits(cut, whole) && SameBits(seen_even, even));
+  CHECK(SameBits(seen_mean, mean) && SameBits(seen_deviation, deviation));
+  CHECK(RefusalOf([&] { kernels->SoftmaxOverTime(cut.data(), 2, 3, 2); }) != "");
+  CHECK(RefusalOf([&] { kernels->Statistics(x.data(), nullptr, 2, 3, 2, 0, mean.data(), nullptr); }) != "");
 }
 
 void TheMelSpectrumIsThePlainSum() {
@@ -287,6 +313,8 @@ int main() {
       {"tables give and take rows", TablesGiveAndTakeRows},
       {"the nearest row is the one that double finds", TheNearestRowIsTheOneThatDoubleFinds},
       {"statistics over time are weighted", StatisticsOverTimeAreWeighted},
+      {"a few channels have the statistics that they have among all",
+       AFewChannelsHaveTheStatisticsThatTheyHaveAmongAll},
       {"the mel spectrum is the plain sum", TheMelSpectrumIsThePlainSum},
   });
 }

@@ -57,9 +57,9 @@ class CpuKernels : public Kernels {
   void Add(float* y, const float* x, size_t count) override;
   void Clamp(float* x, size_t count, float lowest, float highest) override;
 
-  void Statistics(const float* x, const float* weights, size_t rows, size_t channels, float floor, float* mean,
-                  float* deviation) override;
-  void SoftmaxOverTime(float* x, size_t rows, size_t channels) override;
+  void Statistics(const float* x, const float* weights, size_t rows, size_t channels, size_t stride, float floor,
+                  float* mean, float* deviation) override;
+  void SoftmaxOverTime(float* x, size_t rows, size_t channels, size_t stride) override;
   void AddScaled(float* y, const float* x, const float* gain, size_t rows, size_t channels) override;
   void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to,
                    size_t width, size_t rows) override;

@@ -53,19 +53,20 @@ size_t Nearest(const Matrix& table, const float* norms, const float* products, c
 }  // namespace
 
 // Row by row, as the signal lies, with a sum for every channel.
-void CpuKernels::Statistics(const float* x, const float* weights, size_t rows, size_t channels, float floor,
-                            float* mean, float* deviation) {
+void CpuKernels::Statistics(const float* x, const float* weights, size_t rows, size_t channels, size_t stride,
+                            float floor, float* mean, float* deviation) {
   Require(rows > 0, "statistics over no time");
+  Require(stride >= channels, "the rows of a signal overlap");
   const double even = 1.0 / static_cast<double>(rows);
   std::vector<double> sums(channels), squares(deviation == nullptr ? 0 : channels);
   const auto weight = [&](size_t i) { return weights ? static_cast<double>(weights[i]) : even; };
   for (size_t t = 0; t < rows; t++) {
-    for (size_t c = 0, i = t * channels; c < channels; c++, i++) sums[c] += weight(i) * x[i];
+    for (size_t c = 0, i = t * stride; c < channels; c++, i++) sums[c] += weight(i) * x[i];
   }
   for (size_t c = 0; c < channels; c++) mean[c] = static_cast<float>(sums[c]);
   if (deviation == nullptr) return;
   for (size_t t = 0; t < rows; t++) {
-    for (size_t c = 0, i = t * channels; c < channels; c++, i++) {
+    for (size_t c = 0, i = t * stride; c < channels; c++, i++) {
       const double off = x[i] - sums[c];
       squares[c] += weight(i) * off * off;
     }
@@ -75,18 +76,19 @@ void CpuKernels::Statistics(const float* x, const float* weights, size_t rows, s
   }
 }
 
-void CpuKernels::SoftmaxOverTime(float* x, size_t rows, size_t channels) {
+void CpuKernels::SoftmaxOverTime(float* x, size_t rows, size_t channels, size_t stride) {
+  Require(stride >= channels, "the rows of a signal overlap");
   std::vector<double> largest(channels, -std::numeric_limits<double>::infinity()), sums(channels);
   for (size_t t = 0; t < rows; t++) {
-    for (size_t c = 0; c < channels; c++) largest[c] = std::max<double>(largest[c], x[t * channels + c]);
+    for (size_t c = 0; c < channels; c++) largest[c] = std::max<double>(largest[c], x[t * stride + c]);
   }
   for (size_t t = 0; t < rows; t++) {
-    for (size_t c = 0; c < channels; c++) sums[c] += std::exp(x[t * channels + c] - largest[c]);
+    for (size_t c = 0; c < channels; c++) sums[c] += std::exp(x[t * stride + c] - largest[c]);
   }
   Split(rows, 1, rows * channels * 16, [&](size_t first, size_t last) {
     for (size_t t = first; t < last; t++) {
       for (size_t c = 0; c < channels; c++) {
-        float& value = x[t * channels + c];
+        float& value = x[t * stride + c];
         value = static_cast<float>(std::exp(value - largest[c]) / sums[c]);
       }
     }

@@ -1,0 +1,51 @@
+// Work on a whole recording, done some at a time between the frames of those who speak:
+// stages, one after the other, each of units that do not depend on one another.
+#ifndef PARLEY_MODEL_STAGED_WORK_H_
+#define PARLEY_MODEL_STAGED_WORK_H_
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace parley::model {
+
+// Costs are told in multiply-accumulates of a product of many rows, 20 of which take the AVX2
+// kernels a nanosecond of one processor. What else there is, as far as it counts, in these:
+inline constexpr size_t kValueCost = 16;      // a value that is read, added or copied
+inline constexpr size_t kFunctionCost = 256;  // an exponential, a tangent
+// Channels that are gone through together over all rows, at least: a cache line.
+inline constexpr size_t kChannelGranule = 16;
+// Of a piece: 50 ms.
+inline constexpr size_t kPieceCost = 1'000'000'000;
+
+class StagedWork {
+ public:
+  // `count` units, `first` being the first of them.
+  using Units = std::function<void(size_t first, size_t count)>;
+
+  // A stage of `units`, each of about `cost`. They are done in their order, in runs that end at multiples
+  // of `granule` or at the last unit.
+  void Add(size_t units, size_t cost, Units work, size_t granule = 1);
+  // A stage that is one unit.
+  void Add(size_t cost, std::function<void()> work);
+
+  // Units of `most` together, or the next run alone where it costs more. False: none was left.
+  // After an exception this is good for nothing but to be destroyed.
+  bool Advance(size_t most);
+
+ private:
+  struct Stage {
+    size_t units, cost, granule;
+    Units work;
+
+    // How many of the units from `done` on fit into `left`.
+    size_t Fitting(size_t done, size_t left) const;
+  };
+
+  std::vector<Stage> stages_;
+  size_t stage_ = 0, done_ = 0;  // the one that is worked on; its units that are done
+};
+
+}  // namespace parley::model
+
+#endif  // PARLEY_MODEL_STAGED_WORK_H_
