@@ -26,7 +26,7 @@ export interface Normalized {
   readonly text: string;
   readonly replacements: readonly Replacement[];
   /** The part of the written text that a part of the spoken text stands for. */
-  sourceSpan(start: number, end: number): { start: number; end: number };
+  readonly sourceSpan: (start: number, end: number) => { start: number; end: number };
 }
 
 const SPACE_UNIT = 0x20;

@@ -63,7 +63,7 @@ export class Identifiers {
     const [written = '', ...parts] = match ?? [];
     if (isNear(reading, this.#language.writing.telephone.keywords)) return undefined;
     // 2.000.000.000 is a sum
-    const outside = parts.slice(0, 4).some((part = '') => Number(part) > 255 || /^0\d/.test(part));
+    const outside = parts.slice(0, 4).some((part) => Number(part) > 255 || /^0\d/.test(part));
     if (match === undefined || outside) return undefined;
     const { speech, symbols } = this.#language;
     const dot = ` ${symbols.inAddress['.'] ?? ''} `;
