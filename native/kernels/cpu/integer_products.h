@@ -21,7 +21,7 @@ namespace parley::cpu {
 namespace {
 
 constexpr size_t kTileVectors = 4;
-constexpr size_t kBlockVectors = 48;  // 24 kB of a group
+constexpr size_t kBlockVectors = 24;  // 24 kB of a group
 constexpr size_t kBlockTiles = kBlockVectors / kTileVectors;
 constexpr size_t kBlockTurns = 16;  // lots of rows that pass a group before the next one
 

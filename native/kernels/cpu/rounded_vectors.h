@@ -10,10 +10,11 @@
 namespace parley::cpu {
 namespace {
 
-// Every segment of a vector begins a group; its last may be shorter. The sum of a group stays below
-// 256 * 128 * 32767, half of what 32 bits hold.
-constexpr size_t kGroupColumns = 256;
+// Every segment of a vector begins a group; its last may be shorter. As many columns as 32 bits can hold the sum of,
+// whatever the weights are.
+constexpr size_t kGroupColumns = 512;
 constexpr float kLargestWhole = 32767;
+static_assert(int64_t{kGroupColumns} * 128 * 32767 <= INT32_MAX, "the sum of a group must fit 32 bits");
 
 inline size_t GroupsOf(const Vectors& x) {
   return x.segments * ((x.length + kGroupColumns - 1) / kGroupColumns);

@@ -13,7 +13,7 @@
 // takes at once changes nothing: each result has its own 16 lanes. So neither the
 // batch nor the number of threads shows in a result.
 //
-//   8-bit weights. A product of Format::kInt8 takes its vectors rounded to 16 bits: of every group of 256 columns of a
+//   8-bit weights. A product of Format::kInt8 takes its vectors rounded to 16 bits: of every group of 512 columns of a
 //   segment (the last may be shorter) the scale is the largest magnitude / 32767, and a value becomes the whole number
 //   nearest to value * (32767 / largest), ties to even. A group is summed exactly; its sum as a float
 //   times the scale is added to the row's total by a fused multiply-add, in the order of the groups. A value that
