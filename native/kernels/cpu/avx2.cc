@@ -72,6 +72,7 @@ inline Ints Held(Ints a) {
   asm("" : "+x"(a.v));
   return a;
 }
+
 inline Ints Paired(Ints a, Ints b, Ints sum) {
   return Held({_mm256_add_epi32(sum.v, _mm256_madd_epi16(a.v, b.v))});
 }
@@ -103,6 +104,7 @@ constexpr size_t kIntWideRows = 2;
 namespace parley::cpu {
 
 extern const Variant kAvx2;
-const Variant kAvx2 = {"avx2", MultiplyMany, RoundVectors, RoomFor, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
+const Variant kAvx2 = {"avx2", MultiplyMany, RoundVectors, RoomFor, Attend, Sum, SumSquares, SiluMultiply,
+                       Snake, Depthwise};
 
 }  // namespace parley::cpu

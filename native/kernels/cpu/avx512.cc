@@ -75,6 +75,7 @@ inline Ints Held(Ints a) {
   asm("" : "+v"(a.v));
   return a;
 }
+
 inline Ints Paired(Ints a, Ints b, Ints sum) {
   return Held({_mm512_add_epi32(sum.v, _mm512_madd_epi16(a.v, b.v))});
 }
@@ -110,6 +111,7 @@ constexpr size_t kIntWideRows = 4;
 namespace parley::cpu {
 
 extern const Variant kAvx512;
-const Variant kAvx512 = {"avx512", MultiplyMany, RoundVectors, RoomFor, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
+const Variant kAvx512 = {"avx512", MultiplyMany, RoundVectors, RoomFor, Attend, Sum, SumSquares, SiluMultiply,
+                         Snake, Depthwise};
 
 }  // namespace parley::cpu

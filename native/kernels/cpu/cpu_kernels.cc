@@ -124,7 +124,8 @@ void CpuKernels::Multiply(const Matrix& w, const Vectors& x, const Finish& finis
   // Few rows, many positions: the last convolutions of the codec.
   if (w.rows < 2 * kRowGranule * threads || (x.count > w.rows && x.count >= kManyVectors * threads)) {
     return SplitParts(x.count, 1, operations, [&](unsigned part, size_t first, size_t last) {
-      multiply(part, {w, From(x, first, last - first), finish, y + first * w.rows, w.rows, 0, w.rows, rounded.From(first)});
+      const Vectors some = From(x, first, last - first);
+      multiply(part, {w, some, finish, y + first * w.rows, w.rows, 0, w.rows, rounded.From(first)});
     });
   }
   SplitParts(w.rows, kRowGranule, operations, [&](unsigned part, size_t first, size_t last) {

@@ -1,15 +1,15 @@
-// A matrix of 8 bits times vectors that are rounded to 16 bits, as variant.h defines it: pairs of products are added as whole
-// numbers, twice as many at a time as floats would be, and nothing is converted but the sum of a group.
+// A matrix of 8 bits times vectors that are rounded to 16 bits, as variant.h defines it: pairs of products are added as
+// whole numbers, twice as many at a time as floats would be, and nothing is converted but the sum of a group.
 //
 // A tile is some rows and up to four vectors. Rows that are taken together lie far apart and are asked for ahead, as
 // in product_loops.h. Where vectors are many, all tiles of some rows pass one group before the next: its part of
 // the vectors stays in the first cache. Variants define, beside what vector_loops.h asks for,
 //
-//   Ints           kWidth whole numbers of 16 bits; Load from int8 and int16, LoadFirst; Zero
-//   Held(a)        a, in a register
-//   Paired(a, b, sum)  the sums of 32 bits, each with two products added
-//   Four(sums ...)     what the 32-bit sums of each of four come to
-//   kIntTallRows   rows at once against one or two vectors; kIntWideRows against more
+//   Ints                        kWidth whole numbers of 16 bits; Load from int8 and int16, LoadFirst; Zero
+//   Held(a)                     a, in a register
+//   Paired(a, b, sum)           the sums of 32 bits, each with two products added
+//   Four(a, b, c, d)            what the 32-bit sums of each come to
+//   kIntTallRows, kIntWideRows  rows at once against one or two vectors, and against more
 #ifndef PARLEY_KERNELS_CPU_INTEGER_PRODUCTS_H_
 #define PARLEY_KERNELS_CPU_INTEGER_PRODUCTS_H_
 
@@ -157,6 +157,7 @@ void FinishBlock(const Product& p, const RowBlock& b, const float (*totals)[kBlo
   }
 }
 
+// Where a block is one lot of rows, these are read from end to end: the memory serves that best.
 template <size_t R>
 void MultiplyBlock(const Product& p, const RowBlock& b) {
   float totals[kBlockTurns][kBlockTiles][kTileVectors * R];
@@ -169,7 +170,7 @@ void MultiplyBlock(const Product& p, const RowBlock& b) {
   const auto* w = static_cast<const int8_t*>(p.w.values) + b.row * p.w.columns;
   const int16_t* x = p.rounded.values + b.first * kGroupColumns;
   const float* scales = p.rounded.scales + b.first;
-  const size_t ahead = b.turns == 1 ? kAhead : 2 * p.w.columns;
+  const size_t ahead = b.turns == 1 ? kAhead : 2 * p.w.columns;  // bytes: of the row itself, or the row after the next
   for (size_t s = 0; s < p.x.segments; s++, w += p.x.length) {
     for (size_t k = 0; k < p.x.length; k += kGroupColumns) {
       const size_t columns = p.x.length - k < kGroupColumns ? p.x.length - k : kGroupColumns;

@@ -193,6 +193,7 @@ void Depthwise(const float* w, const float* bias, size_t channels, size_t taps, 
 
 }  // namespace
 
-const Variant kPortable = {"portable", Multiply, RoundVectors, NoRoom, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
+const Variant kPortable = {"portable", Multiply, RoundVectors, NoRoom, Attend, Sum, SumSquares, SiluMultiply,
+                           Snake, Depthwise};
 
 }  // namespace parley::cpu

@@ -1,4 +1,5 @@
-// The vectors that a matrix of 8 bits is multiplied with: whole numbers of 16 bits, and a scale for each group of columns.
+// The vectors that a matrix of 8 bits is multiplied with: whole numbers of 16 bits, and a scale for each group of
+// columns.
 #ifndef PARLEY_KERNELS_CPU_ROUNDED_VECTORS_H_
 #define PARLEY_KERNELS_CPU_ROUNDED_VECTORS_H_
 

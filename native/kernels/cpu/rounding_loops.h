@@ -31,7 +31,8 @@ inline float LargestOf(const float* x, size_t columns) {
 }
 
 inline __m256i SixteenOf(__m256 low, __m256 high, __m256 inverse) {
-  const __m256i a = _mm256_cvtps_epi32(_mm256_mul_ps(low, inverse)), b = _mm256_cvtps_epi32(_mm256_mul_ps(high, inverse));
+  const __m256i a = _mm256_cvtps_epi32(_mm256_mul_ps(low, inverse));
+  const __m256i b = _mm256_cvtps_epi32(_mm256_mul_ps(high, inverse));
   return _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xd8);
 }
 
