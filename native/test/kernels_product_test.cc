@@ -1,4 +1,5 @@
 // Products: right, and the same bits on every variant, in every batch, on any number of threads.
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <vector>
@@ -28,11 +29,17 @@ void ForEachShape(const Body& body) {
 }
 
 // The bound of a sum of products in 16 lanes: every product passes columns / 16 + 4
-// additions and a few roundings after them.
+// additions and a few roundings after them. With weights of 8 bits the vector is rounded to 16 bits (see
+// kernels_rounding_test.cc; here a vector is less than a group).
 double Bound(const StoredMatrix& w, size_t row, const float* x) {
-  double magnitude = 0;
-  for (size_t k = 0; k < w.matrix.columns; k++) magnitude += std::fabs(w.At(row, k) * x[k]);
-  return magnitude * (static_cast<double>(w.matrix.columns) / 16 + 8) * 6e-8;
+  double magnitude = 0, weights = 0, largest = 0;
+  for (size_t k = 0; k < w.matrix.columns; k++) {
+    magnitude += std::fabs(w.At(row, k) * x[k]);
+    weights += std::fabs(w.At(row, k));
+    largest = std::max(largest, static_cast<double>(std::fabs(x[k])));
+  }
+  const double rounded = w.matrix.format == Format::kInt8 ? weights * largest / 32767 * 0.5001 : 0;
+  return magnitude * (static_cast<double>(w.matrix.columns) / 16 + 8) * 6e-8 + rounded;
 }
 
 void AProductIsWhatDoublePrecisionSays() {

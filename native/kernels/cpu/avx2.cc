@@ -26,10 +26,6 @@ struct Vec {
   static Vec Load(const F16* from) {
     return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)))};
   }
-  static Vec Load(const int8_t* from) {
-    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
-    return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes))};
-  }
   void Store(float* to) const { _mm256_storeu_ps(to, v); }
 };
 
@@ -54,6 +50,38 @@ inline float Total(const Vec* parts) {
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
+struct Ints {
+  static constexpr size_t kWidth = 16;
+  __m256i v;
+
+  static Ints Zero() { return {_mm256_setzero_si256()}; }
+  static Ints Load(const int16_t* from) { return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))}; }
+  static Ints Load(const int8_t* from) {
+    return {_mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)))};
+  }
+  // So many, then zeros; nothing is read after them.
+  static Ints LoadFirst(const int8_t* from, size_t count) {
+    alignas(16) int8_t values[kWidth] = {};
+    for (size_t i = 0; i < count; i++) values[i] = from[i];
+    return Load(values);
+  }
+};
+
+// Left alone, the compiler pairs much ahead of adding it, or loads what it has, and registers do not last.
+inline Ints Held(Ints a) {
+  asm("" : "+x"(a.v));
+  return a;
+}
+
+inline Ints Paired(Ints a, Ints b, Ints sum) {
+  return Held({_mm256_add_epi32(sum.v, _mm256_madd_epi16(a.v, b.v))});
+}
+
+inline __m128i Four(Ints a, Ints b, Ints c, Ints d) {
+  const __m256i sums = _mm256_hadd_epi32(_mm256_hadd_epi32(a.v, b.v), _mm256_hadd_epi32(c.v, d.v));
+  return _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+}
+
 // Of 16 registers 12 hold sums: of three rows and two vectors all lanes, of three rows and four vectors
 // half of them.
 constexpr size_t kTallRows = 4;
@@ -62,16 +90,21 @@ constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 12;
 // Of many vectors: 12 sums of two registers of rows and six vectors, the two registers and an input.
 constexpr size_t kPanelVectors = 6;
+// Of whole numbers 8 sums of two rows and four vectors, since what is paired needs a register too.
+constexpr size_t kIntTallRows = 4;
+constexpr size_t kIntWideRows = 2;
 
 }  // namespace
 }  // namespace parley::cpu
 
 #include "kernels/cpu/panel_product.h"
+#include "kernels/cpu/rounding_loops.h"
 #include "kernels/cpu/vector_loops.h"
 
 namespace parley::cpu {
 
 extern const Variant kAvx2;
-const Variant kAvx2 = {"avx2", MultiplyMany, RoomFor, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
+const Variant kAvx2 = {"avx2", MultiplyMany, RoundVectors, RoomFor, Attend, Sum, SumSquares, SiluMultiply,
+                       Snake, Depthwise};
 
 }  // namespace parley::cpu

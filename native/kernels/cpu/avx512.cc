@@ -1,8 +1,8 @@
 // AVX-512 (F, BW, DQ, VL): one register holds the 16 lanes.
 //
-// Its BF16 and VNNI products are left aside: both take rounded inputs, where here
-// inputs stay float32 and every variant gives the same bits; and a
-// product of one vector waits for memory, not for arithmetic.
+// Its BF16 products are left aside: they take rounded inputs, where here inputs of such weights stay
+// float32 and every variant gives the same bits. VNNI would make one instruction of two for 8-bit weights; a
+// product of few vectors waits for memory, not for arithmetic.
 #include <immintrin.h>
 
 #include "kernels/cpu/lane_math.h"
@@ -28,10 +28,6 @@ struct Vec {
   }
   static Vec Load(const F16* from) {
     return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)))};
-  }
-  static Vec Load(const int8_t* from) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-    return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))};
   }
   void Store(float* to) const { _mm512_storeu_ps(to, v); }
 };
@@ -59,6 +55,41 @@ inline float Total(const Vec* parts) {
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
+struct Ints {
+  static constexpr size_t kWidth = 32;
+  __m512i v;
+
+  static Ints Zero() { return {_mm512_setzero_si512()}; }
+  static Ints Load(const int16_t* from) { return {_mm512_loadu_si512(from)}; }
+  static Ints Load(const int8_t* from) {
+    return {_mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)))};
+  }
+  // So many, then zeros; nothing is read after them.
+  static Ints LoadFirst(const int8_t* from, size_t count) {
+    return {_mm512_cvtepi8_epi16(_mm256_maskz_loadu_epi8(static_cast<__mmask32>((1u << count) - 1), from))};
+  }
+};
+
+// Left alone, the compiler pairs much ahead of adding it, or loads what it has, and registers do not last.
+inline Ints Held(Ints a) {
+  asm("" : "+v"(a.v));
+  return a;
+}
+
+inline Ints Paired(Ints a, Ints b, Ints sum) {
+  return Held({_mm512_add_epi32(sum.v, _mm512_madd_epi16(a.v, b.v))});
+}
+
+inline __m256i Halved(Ints a) {
+  return _mm256_add_epi32(_mm512_castsi512_si256(a.v), _mm512_extracti64x4_epi64(a.v, 1));
+}
+
+inline __m128i Four(Ints a, Ints b, Ints c, Ints d) {
+  const __m256i ab = _mm256_hadd_epi32(Halved(a), Halved(b)), cd = _mm256_hadd_epi32(Halved(c), Halved(d));
+  const __m256i sums = _mm256_hadd_epi32(ab, cd);
+  return _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+}
+
 // Of 32 registers: 8 sums of one vector, or 16 of four, and what is loaded.
 constexpr size_t kTallRows = 8;
 constexpr size_t kWideRows = 4;
@@ -66,16 +97,21 @@ constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 24;
 // Of many vectors: 24 sums of two registers of rows and twelve vectors, the two registers and an input.
 constexpr size_t kPanelVectors = 12;
+// Of whole numbers: 16 sums of four rows and four vectors, and what is paired.
+constexpr size_t kIntTallRows = 8;
+constexpr size_t kIntWideRows = 4;
 
 }  // namespace
 }  // namespace parley::cpu
 
 #include "kernels/cpu/panel_product.h"
+#include "kernels/cpu/rounding_loops.h"
 #include "kernels/cpu/vector_loops.h"
 
 namespace parley::cpu {
 
 extern const Variant kAvx512;
-const Variant kAvx512 = {"avx512", MultiplyMany, RoomFor, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
+const Variant kAvx512 = {"avx512", MultiplyMany, RoundVectors, RoomFor, Attend, Sum, SumSquares, SiluMultiply,
+                         Snake, Depthwise};
 
 }  // namespace parley::cpu

@@ -23,8 +23,9 @@ constexpr size_t kGatedVectors = 16;
 // From so many vectors a thread on each takes some of them, not some of the rows, where rows are fewer.
 constexpr size_t kManyVectors = 64;
 
-float* Aligned(float* place) {
-  return reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(place) + kAlignment - 1) / kAlignment * kAlignment);
+template <class Value>
+Value* Aligned(Value* place) {
+  return reinterpret_cast<Value*>((reinterpret_cast<uintptr_t>(place) + kAlignment - 1) / kAlignment * kAlignment);
 }
 
 void Judge(const Matrix& w, const Vectors& x) {
@@ -98,10 +99,23 @@ void CpuKernels::MakeRooms(const Product& whole) {
   }
 }
 
+// Once for all threads: a vector is little beside the rows that it meets.
+RoundedVectors CpuKernels::Round(const Vectors& x) {
+  const size_t groups = GroupsOf(x) * x.count, wholes = groups * kGroupColumns + kAlignment / sizeof(int16_t);
+  if (wholes_.size() < wholes) wholes_.resize(wholes);
+  if (scales_.size() < groups + 4) scales_.resize(groups + 4);
+  const RoundedVectors rounded = {Aligned(wholes_.data()), scales_.data(), x.count};
+  Split(x.count, 1, x.count * x.length * x.segments / 2, [&](size_t first, size_t last) {
+    variant_.round(x, first, last, rounded);
+  });
+  return rounded;
+}
+
 void CpuKernels::Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) {
   Judge(w, x);
   const size_t operations = w.rows * w.columns * x.count / 8, threads = pool_.Threads();
-  const Product whole = {w, x, finish, y, w.rows, 0, w.rows};
+  const RoundedVectors rounded = w.format == Format::kInt8 ? Round(x) : RoundedVectors{};
+  const Product whole = {w, x, finish, y, w.rows, 0, w.rows, rounded};
   MakeRooms(whole);
   const auto multiply = [&](unsigned part, Product share) {
     share.room = rooms_[part].empty() ? nullptr : Aligned(rooms_[part].data());
@@ -110,11 +124,12 @@ void CpuKernels::Multiply(const Matrix& w, const Vectors& x, const Finish& finis
   // Few rows, many positions: the last convolutions of the codec.
   if (w.rows < 2 * kRowGranule * threads || (x.count > w.rows && x.count >= kManyVectors * threads)) {
     return SplitParts(x.count, 1, operations, [&](unsigned part, size_t first, size_t last) {
-      multiply(part, {w, From(x, first, last - first), finish, y + first * w.rows, w.rows, 0, w.rows});
+      const Vectors some = From(x, first, last - first);
+      multiply(part, {w, some, finish, y + first * w.rows, w.rows, 0, w.rows, rounded.From(first)});
     });
   }
   SplitParts(w.rows, kRowGranule, operations, [&](unsigned part, size_t first, size_t last) {
-    multiply(part, {w, x, finish, y + first, w.rows, first, last});
+    multiply(part, {w, x, finish, y + first, w.rows, first, last, rounded});
   });
 }
 
@@ -132,12 +147,14 @@ void CpuKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vecto
       variant_.silu_multiply(y + first, lifted_.data() + first, last - first);
     });
   }
+  const bool rounds = gate.format == Format::kInt8 || up.format == Format::kInt8;
+  const RoundedVectors rounded = rounds ? Round(x) : RoundedVectors{};
   Split(gate.rows, kRowGranule, 2 * gate.rows * gate.columns * x.count / 8, [&](size_t first, size_t last) {
     float lifted[kGatedValues];
     for (size_t r = first, most = kGatedValues / x.count; r < last; r += most) {
       const size_t rows = std::min(most, last - r);
-      variant_.multiply({gate, x, {}, y + r, gate.rows, r, r + rows});
-      variant_.multiply({up, x, {}, lifted, rows, r, r + rows});
+      variant_.multiply({gate, x, {}, y + r, gate.rows, r, r + rows, rounded});
+      variant_.multiply({up, x, {}, lifted, rows, r, r + rows, rounded});
       for (size_t c = 0; c < x.count; c++) variant_.silu_multiply(y + c * gate.rows + r, lifted + c * rows, rows);
     }
   });

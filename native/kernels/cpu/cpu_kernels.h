@@ -86,6 +86,7 @@ class CpuKernels : public Kernels {
   }
 
   void MakeRooms(const Product& whole);
+  RoundedVectors Round(const Vectors& x);
 
   const float* GatherWindows(const Convolution& convolution, const Stretch* streams, size_t count);
 
@@ -94,6 +95,8 @@ class CpuKernels : public Kernels {
   std::string name_;
   std::vector<std::vector<float>> scores_;  // of each thread: as long as the longest context so far
   std::vector<std::vector<float>> rooms_;   // of each thread: what the variant's products copy to
+  std::vector<int16_t> wholes_;  // of a product with 8-bit weights: its vectors, rounded ..
+  std::vector<float> scales_;    // .. and the scales of their groups
   std::vector<float> lifted_;   // of a gated product with many vectors: the values that its gate multiplies
   std::vector<float> windows_;  // of short stretches of several streams, beside each other
   SamplingScratch sampling_;

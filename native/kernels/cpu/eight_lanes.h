@@ -15,9 +15,6 @@ inline __m256 Eight(const Bf16* from) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
 }
 inline __m256 Eight(const F16* from) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))); }
-inline __m256 Eight(const int8_t* from) {
-  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
-}
 
 // rows[i][j] becomes rows[j][i].
 inline __attribute__((always_inline)) void Transpose(__m256* rows) {

@@ -13,6 +13,7 @@
 #define PARLEY_KERNELS_CPU_PANEL_PRODUCT_H_
 
 #include "kernels/cpu/eight_lanes.h"
+#include "kernels/cpu/integer_products.h"
 #include "kernels/cpu/product_loops.h"
 
 namespace parley::cpu {
@@ -59,6 +60,7 @@ inline size_t TurnOf(const Vectors& x) {
 
 inline bool TakesPanels(const Product& p) {
   const Vectors& x = p.x;
+  if (p.w.format == Format::kInt8) return false;
   const bool lanes_stay = x.length % kLanes == 0 && x.stride % kLanes == 0 && x.segment_stride % kLanes == 0;
   const bool close = x.length > 0 && x.stride > 0 && x.stride <= x.length;
   return lanes_stay && close && x.count >= kPanelLeastVectors && p.last - p.first >= kPanelRows / 2;
@@ -268,12 +270,13 @@ size_t RoomFor(const Product& p) {
 }
 
 void MultiplyMany(const Product& p) {
+  if (p.w.format == Format::kInt8) return MultiplyIntegers(p);
   if (p.room == nullptr || !TakesPanels(p)) return Multiply(p);
   switch (p.w.format) {
     case Format::kF32: return MultiplyPanels<float>(p);
     case Format::kF16: return MultiplyPanels<F16>(p);
     case Format::kBf16: return MultiplyPanels<Bf16>(p);
-    case Format::kInt8: return MultiplyPanels<int8_t>(p);
+    case Format::kInt8: return;  // done above
   }
 }
 

@@ -1,5 +1,6 @@
 // The reference: what every other variant must give, to the bit. Plain loops, in
 // the order that variant.h states.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -55,12 +56,65 @@ void MultiplyAs(const Product& p) {
   }
 }
 
+// As whole numbers, the bits of a magnitude are in its order, and those of what is not finite come after all.
+float LargestOf(const float* x, size_t columns) {
+  uint32_t largest = 0;
+  for (size_t k = 0; k < columns; k++) largest = std::max(largest, formats::BitsOf(x[k]) & 0x7fffffff);
+  return formats::FromBits(largest);
+}
+
+float RoundGroup(const float* x, size_t columns, int16_t* values) {
+  const GroupScale scale = ScaleOf(LargestOf(x, columns));
+  std::fill(values, values + kGroupColumns, int16_t{0});
+  if (scale.inverse == 0) return scale.scale;
+  for (size_t k = 0; k < columns; k++) values[k] = static_cast<int16_t>(std::nearbyint(x[k] * scale.inverse));
+  return scale.scale;
+}
+
+void RoundVectors(const Vectors& x, size_t first, size_t last, const RoundedVectors& to) {
+  for (size_t c = first; c < last; c++) {
+    size_t place = c;
+    for (size_t s = 0; s < x.segments; s++) {
+      const float* from = x.values + c * x.stride + s * x.segment_stride;
+      for (size_t k = 0; k < x.length; k += kGroupColumns, place += to.count) {
+        const size_t columns = std::min(x.length - k, kGroupColumns);
+        to.scales[place] = RoundGroup(from + k, columns, to.values + place * kGroupColumns);
+      }
+    }
+  }
+}
+
+// Vector c with a row of 8 bits.
+float RoundedDot(const int8_t* w, const RoundedVectors& rounded, size_t c, const Vectors& shape) {
+  float total = 0;
+  size_t place = c;
+  for (size_t s = 0; s < shape.segments; s++) {
+    for (size_t k = 0; k < shape.length; k += kGroupColumns, place += rounded.count) {
+      const int16_t* x = rounded.values + place * kGroupColumns;
+      int32_t sum = 0;
+      for (size_t i = 0; i < std::min(shape.length - k, kGroupColumns); i++) sum += *w++ * x[i];
+      total = std::fma(static_cast<float>(sum), rounded.scales[place], total);
+    }
+  }
+  return total;
+}
+
+void MultiplyRounded(const Product& p) {
+  const auto* w = static_cast<const int8_t*>(p.w.values);
+  for (size_t r = p.first; r < p.last; r++) {
+    for (size_t c = 0; c < p.x.count; c++) {
+      const float v = RoundedDot(w + r * p.w.columns, p.rounded, c, p.x);
+      Finished(p, r, v, p.y + c * p.y_stride + r - p.first);
+    }
+  }
+}
+
 void Multiply(const Product& p) {
   switch (p.w.format) {
     case Format::kF32: return MultiplyAs<float>(p);
     case Format::kF16: return MultiplyAs<F16>(p);
     case Format::kBf16: return MultiplyAs<Bf16>(p);
-    case Format::kInt8: return MultiplyAs<int8_t>(p);
+    case Format::kInt8: return MultiplyRounded(p);
   }
 }
 
@@ -139,6 +193,7 @@ void Depthwise(const float* w, const float* bias, size_t channels, size_t taps, 
 
 }  // namespace
 
-const Variant kPortable = {"portable", Multiply, NoRoom, Attend, Sum, SumSquares, SiluMultiply, Snake, Depthwise};
+const Variant kPortable = {"portable", Multiply, RoundVectors, NoRoom, Attend, Sum, SumSquares, SiluMultiply,
+                           Snake, Depthwise};
 
 }  // namespace parley::cpu

@@ -12,12 +12,21 @@
 // compiled with -ffp-contract=off). How many rows and columns a loop
 // takes at once changes nothing: each result has its own 16 lanes. So neither the
 // batch nor the number of threads shows in a result.
+//
+//   8-bit weights. A product of Format::kInt8 takes its vectors rounded to 16 bits: of every group of 512 columns of a
+//   segment (the last may be shorter) the scale is the largest magnitude / 32767, and a value becomes the whole number
+//   nearest to value * (32767 / largest), ties to even. A group is summed exactly; its sum as a float
+//   times the scale is added to the row's total by a fused multiply-add, in the order of the groups. A value that
+//   is not finite makes the scale NaN, and with it what every row gives for this vector.
+//
+// Whole numbers can be added in any order: there are no lanes in them.
 #ifndef PARLEY_KERNELS_CPU_VARIANT_H_
 #define PARLEY_KERNELS_CPU_VARIANT_H_
 
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cpu/rounded_vectors.h"
 #include "kernels/matrix.h"
 
 namespace parley::cpu {
@@ -31,6 +40,7 @@ struct Product {
   float* y;
   size_t y_stride;
   size_t first, last;
+  RoundedVectors rounded = {};  // x, where w is of kInt8
   float* room = nullptr;  // at a multiple of 64 bytes, as many floats as the variant wants; without it is slower
 };
 
@@ -51,6 +61,8 @@ struct HeadAttention {
 struct Variant {
   const char* name;
   void (*multiply)(const Product& product);
+  // The vectors [first, last) of x to their places.
+  void (*round)(const Vectors& x, size_t first, size_t last, const RoundedVectors& to);
   size_t (*room)(const Product& product);  // floats; what is enough for a product is so for any share of it
   void (*attend)(const HeadAttention& head);
   float (*sum)(const float* x, size_t count);

@@ -1,7 +1,7 @@
 // The hot loops over a vector type: included once by each variant's file, after it
 // has defined, without external linkage,
 //
-//   Vec                      kWidth floats; Load from float, Bf16, F16, int8; LoadFirst; Store; All
+//   Vec                      kWidth floats; Load from float, Bf16, F16; LoadFirst; Store; All
 //   Fused Added Multiplied Subtracted Divided Max Min Round PowerOfTwo
 //   Total(const Vec*)        the tree over the 16 lanes in kParts vectors
 //   kTallRows                rows at once against one vector
