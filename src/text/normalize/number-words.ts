@@ -14,6 +14,11 @@ export function keptWords(words: (digits: string) => string): (digits: string) =
   };
 }
 
+/** The same of ordinals; n2words knows none below the first. */
+export function keptOrdinals(words: (digits: string) => string, zeroth: string): (digits: string) => string {
+  return keptWords((digits) => (/^0+$/.test(digits) ? zeroth : words(digits)));
+}
+
 export function isSayable(digits: string): boolean {
   return digits.length <= LONGEST;
 }

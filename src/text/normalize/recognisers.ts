@@ -27,6 +27,7 @@ export function recognisersOf(language: Language): Recognisers {
   const own = language.own ?? {};
   return {
     atDigit: [
+      identifiers.hardware,
       ...(own.atDigit ?? []),
       symbols.atDigit,
       words.atDigit,
@@ -39,6 +40,7 @@ export function recognisersOf(language: Language): Recognisers {
       quantities.atDigit,
     ],
     atLetter: [
+      identifiers.hardware,
       ...(own.atLetter ?? []),
       dates.atLetter,
       times.atLetter,

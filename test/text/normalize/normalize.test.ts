@@ -91,6 +91,7 @@ test('spoken text is left alone when it is normalised again', () => {
 const PIECES = [
   '1', '12', '2024', '0', '3.14', '1,000', '.', ',', ':', '/', '-', '–', '+', '(', ')', '[', '](', '$', '€', '%', '#', '@', '*', '_', '`', '|', '<',
   'a', 'Dr', 'Jan', 'km', 'p.m.', 'XIV', 'USA', 'www.', '.com', 'h', 'Uhr', 'z. B.', '\n', ' ', ' ', ' ', '😀', '\uD83D', '½', '²', '\u200B', '１', '中', '年',
+  '000', '0th', 'th', 'er', 'º', 'ª', '°', '^', '.º', 'mo', '-й', '0^0', '1,000th', '0.', ' kg', '×', '=', 'Q', 'hPa', '第', '번째', '¥',
 ]; // prettier-ignore
 const anyText = fc.oneof(
   fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }).map((pieces) => pieces.join('')),

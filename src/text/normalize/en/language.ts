@@ -10,6 +10,7 @@ import {
 } from './announcements.js';
 import {
   feetAndInches,
+  groupedOrdinal,
   httpStatus,
   inches,
   lasting,
@@ -29,7 +30,7 @@ export const ENGLISH: Language = {
   speech: SPEECH,
   own: {
     atDigit: [
-      httpStatus, followedBy("'’′f ", feetAndInches), followedBy('"″.', inches), followedBy('/.', rating), place, followedBy('/', shortDate),
+      httpStatus, followedBy(',', groupedOrdinal), followedBy("'’′f ", feetAndInches), followedBy('"″.', inches), followedBy('/.', rating), place, followedBy('/', shortDate),
       followedBy(':', lasting), followedBy('x×. ', sizes), followedBy('x.', timesAsMuch), textedTo, followedBy(' ', houseInDirection), followedBy('-–', openingHours),
     ],
     atLetter: [state],

@@ -1,17 +1,12 @@
 // English number words. n2words is right up to a thousand; it groups decimals ("three point fourteen"), so they are said here.
 import { toCardinal, toOrdinal } from 'n2words/en-US';
 import type { Numeral } from '../numerals.js';
-import { keptWords } from '../number-words.js';
+import { keptOrdinals, keptWords } from '../number-words.js';
 
 const DIGITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
 
 export const cardinal = keptWords((digits) => toCardinal(digits));
-const keptOrdinal = keptWords((digits) => toOrdinal(digits));
-
-/** A hundredth, not "one hundredth", when it stands in a row. */
-export function ordinal(digits: string): string {
-  return keptOrdinal(digits);
-}
+export const ordinal = keptOrdinals((digits) => toOrdinal(digits), 'zeroth');
 
 export function spellDigits(digits: string): string {
   return Array.from(digits, (digit) => DIGITS[Number(digit)] ?? digit).join(' ');

@@ -2,7 +2,7 @@
 import { isWordAt } from '../characters.js';
 import { withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading } from '../reading.js';
-import { cardinal, decimal } from './numbers.js';
+import { cardinal, decimal, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
 const STATUS = /[1-5]\d{2}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
@@ -43,8 +43,10 @@ const BEFORE_LASTING = new Set([
   'runtime',
   'duration',
 ]);
-const SIZES = /\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3})?){1,3}(?!\p{N}| ?=|\.\d)/uy;
+// Not "2x 500 mL", which are two.
+const SIZES = /(?!\d{1,5}x )\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3})?){1,3}(?!\p{N}| ?=|\.\d)/uy;
 const SIZE = /\d+(?:\.\d+)?(?= ?[x×])/y;
+const GROUPED_ORDINAL = /(\d{1,3}(?:,\d{3}){1,6})(?:st|nd|rd|th)(?![\p{L}\p{N}])/uy;
 const TIMES_AS_MUCH = /(\d{1,4}(?:\.\d{1,2})?)x(?![\p{L}\p{N}])/uy;
 
 /** HTTP 404 is four oh four, 500 is five hundred, 418 is four eighteen. */
@@ -146,6 +148,14 @@ export function lasting(reading: Reading): Found | undefined {
   if (parts.length === 0) return undefined;
   const end = reading.at + written.length;
   return { end, spoken: SPEECH.duration(parts, reading.around(end)), rule: 'duration' };
+}
+
+/** 1,000th */
+export function groupedOrdinal(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(GROUPED_ORDINAL) : undefined;
+  if (match === undefined) return undefined;
+  const digits = withoutZeros((match[1] ?? '').replaceAll(',', ''));
+  return { end: reading.at + match[0].length, spoken: ordinal(digits), rule: 'ordinal' };
 }
 
 /** 10 x 20 ft, 3x5: all but the last number, which may have a unit. */

@@ -1,13 +1,13 @@
 // French number words. n2words is right for whole numbers (cents, vingts, "et un"); gender and decimals are said here.
 import { toCardinal, toOrdinal } from 'n2words/fr-FR';
-import { keptWords } from '../number-words.js';
+import { keptOrdinals, keptWords } from '../number-words.js';
 import type { Numeral } from '../numerals.js';
 
 const DIGITS = ['zéro', 'un', 'deux', 'trois', 'quatre', 'cinq', 'six', 'sept', 'huit', 'neuf'];
 const MOST_DECIMALS = 3; // more of them are said one by one
 
 const masculine = keptWords((digits) => toCardinal(digits));
-const keptOrdinal = keptWords((digits) => toOrdinal(digits).replace(/^un (?=m)/, ''));
+const keptOrdinal = keptOrdinals((digits) => toOrdinal(digits).replace(/^un (?=m)/, ''), 'zéroième');
 
 /** 21 pages are "vingt et une pages". */
 export function cardinal(digits: string, feminine = false): string {

@@ -1,6 +1,6 @@
 // Italian number words. n2words is right below a million, but for the accent of duemilatré; millions are put together here.
 import { toCardinal, toOrdinal } from 'n2words/it-IT';
-import { keptWords } from '../number-words.js';
+import { keptOrdinals, keptWords } from '../number-words.js';
 import { withoutZeros, type Numeral } from '../numerals.js';
 
 const DIGITS = ['zero', 'uno', 'due', 'tre', 'quattro', 'cinque', 'sei', 'sette', 'otto', 'nove'];
@@ -9,7 +9,7 @@ const LONGEST_HERE = 15; // digits; beyond, n2words has the names
 const SMALL = 100; // behind millions: un milione e cinquanta, un milione duecento
 
 const small = keptWords((digits) => toCardinal(digits).replace(/(?<=\p{L})tre$/u, 'tré'));
-const keptOrdinal = keptWords((digits) => toOrdinal(digits).replace(/^un (?=m)/, ''));
+const keptOrdinal = keptOrdinals((digits) => toOrdinal(digits).replace(/^un (?=m)/, ''), 'zeresimo');
 
 export type Gender = 'm' | 'f';
 
