@@ -8,6 +8,7 @@
 import { identifyLanguage } from '../text/language.js';
 
 const SENTENCE_WORDS = 4; // fewer are too few to call the speaker back from another language
+const BEGINNING_WORDS = 3; // and fewer than these to begin in English: OK. Das mache ich.
 
 export class LanguagePlan {
   readonly #stated: string | undefined;
@@ -33,12 +34,12 @@ export class LanguagePlan {
   #judged(sentence: string, isOnly: boolean): string | undefined {
     const { language, confident, courtesy } = identifyLanguage(sentence);
     if (confident && (isOnly || courtesy === undefined)) return language;
-    return isWholeEnglish(language, sentence) ? undefined : this.#language;
+    return isEnglish(language, sentence, SENTENCE_WORDS) ? undefined : this.#language;
   }
 }
 
-function isWholeEnglish(language: string, sentence: string): boolean {
-  return language === 'en' && sentence.split(/\s+/).length >= SENTENCE_WORDS;
+function isEnglish(language: string, sentence: string, words: number): boolean {
+  return language === 'en' && sentence.split(/\s+/).length >= words;
 }
 
 /** What an unclear beginning is part of: the language of the first sentence that tells one. */
@@ -46,7 +47,7 @@ function firstClear(sentences: readonly { readonly text: string }[]): string | u
   for (const { text } of sentences) {
     const { language, confident, courtesy } = identifyLanguage(text);
     if (confident && courtesy === undefined) return language;
-    if (isWholeEnglish(language, text)) return undefined;
+    if (isEnglish(language, text, BEGINNING_WORDS)) return undefined;
   }
   return undefined;
 }

@@ -241,7 +241,7 @@ test('pipelined requests are all answered', async (t) => {
 }); // prettier-ignore
 
 for (const [what, text] of [
-  ['markup with an endless pause', '%3Cspeak%3E%3Cbreak%20time%3D%2299999s%22%2F%3EHi%20there%3C%2Fspeak%3E'],
+  ['markup with a pause', '%3Cspeak%3E%3Cbreak%20time%3D%220.1s%22%2F%3EHi%20there%3C%2Fspeak%3E'],
   ['control characters and a header', '%00%07%1B%5B31mHi%20there%0D%0AVia%3A%20x'],
   ['markup that is never closed', '%3C%3Cunclosed%20%26%20broken%3E'],
 ] as const) {
@@ -261,7 +261,8 @@ for (const [what, text] of [
 
 test('an announcement that cannot be spoken is 488, and one that is too long 414', async (t) => {
   const caller = await kept(t, UdpCaller.open(server.address));
-  for (const [text, status] of [['%F0%9F%98%80%E2%80%AE%EF%BF%BF', 488], ['x'.repeat(201), 414]] as const) {
+  const endless = '%3Cspeak%3E%3Cbreak%20time%3D%2299999s%22%2F%3EHi%20there%3C%2Fspeak%3E';
+  for (const [text, status] of [['%F0%9F%98%80%E2%80%AE%EF%BF%BF', 488], [endless, 488], ['x'.repeat(201), 414]] as const) {
     assert.equal(statusOf(await refusalOf(caller, { uri: `sip:annc@127.0.0.1;text=${text}` })), status);
   }
   assert.equal(server.telephone.size, 0);
@@ -291,7 +292,7 @@ test('a name or number to call that would break out of its header is refused bef
     });
     assert.equal(response.status, 400, JSON.stringify(body));
   }
-  assert.equal(network().transactions.open.client, sent);
+  assert.ok(network().transactions.open.client <= sent, 'no transaction begins; those of earlier calls may end');
 });
 
 test('a flood of INVITEs is refused with 503 and Retry-After beyond the limits, and counted', async (t) => {

@@ -1,7 +1,17 @@
 // ElevenLabs' HTTP API, as far as this server has it.
 import { AUDIO_FORMATS } from '../../call/audio-format.js';
 import { DEFAULT_OUTPUT_FORMAT, OUTPUT_FORMAT_NAMES } from '../../call/output-format.js';
-import { BOOLEAN, BYTES, INTEGER, jsonAnswer, listOf, NUMBER, object, STRING } from './answers.js';
+import {
+  BOOLEAN,
+  BYTES,
+  INTEGER,
+  jsonAnswer,
+  listOf,
+  NUMBER,
+  object,
+  SPEECH_REFUSALS,
+  STRING,
+} from './answers.js';
 import { type Content, type JsonSchema, type RouteSchema, TAGS } from './json-schema.js';
 import {
   CACHE_FIELD,
@@ -62,7 +72,14 @@ function speaking(summary: string, limits: SpeechFieldLimits, answer: RouteSchem
   const params = object({
     voice_id: { ...STRING, description: 'the name of a voice, or the id of one that was made here' },
   });
-  return { summary, tags: [TAGS.speech], params, querystring: QUERY, body: body(limits), response: answer };
+  return {
+    summary,
+    tags: [TAGS.speech],
+    params,
+    querystring: QUERY,
+    body: body(limits),
+    response: { ...answer, ...SPEECH_REFUSALS },
+  };
 }
 
 export function textToSpeechSchema(limits: SpeechFieldLimits): RouteSchema {

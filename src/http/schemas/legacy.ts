@@ -1,5 +1,5 @@
 // The speech endpoints of an older server.
-import { BYTES, STRING } from './answers.js';
+import { BYTES, SPEECH_REFUSALS, STRING } from './answers.js';
 import { type Answer, type JsonSchema, type RouteSchema, TAGS } from './json-schema.js';
 import type { SpeechFieldLimits } from './speech-fields.js';
 import { speechBody } from './speech.js';
@@ -27,6 +27,7 @@ export function legacyEventsSchema(limits: SpeechFieldLimits): RouteSchema {
     body: samplesBody(limits),
     response: {
       200: { description, headers: NATURE, content: { 'text/event-stream': { schema: STRING } } },
+      ...SPEECH_REFUSALS,
     },
   };
 }
@@ -38,6 +39,9 @@ export function legacySamplesSchema(limits: SpeechFieldLimits): RouteSchema {
     summary: 'Speak a text as raw samples',
     tags: [TAGS.speech],
     body: samplesBody(limits),
-    response: { 200: { description, headers, content: { 'audio/pcm': { schema: BYTES } } } },
+    response: {
+      200: { description, headers, content: { 'audio/pcm': { schema: BYTES } } },
+      ...SPEECH_REFUSALS,
+    },
   };
 }

@@ -59,9 +59,11 @@ export class Identifiers {
     if (match === undefined) return undefined;
     const [written, mark = ''] = match;
     const { digits, letters } = this.#language.speech;
-    const pairs = written.split(mark).map((pair) =>
-      Array.from(pair.matchAll(RUNS), ([run]) => (/\d/.test(run) ? digits(run) : letters(run))).join(' '),
-    );
+    const pairs = written
+      .split(mark)
+      .map((pair) =>
+        Array.from(pair.matchAll(RUNS), ([run]) => (/\d/.test(run) ? digits(run) : letters(run))).join(' '),
+      );
     return { end: reading.at + written.length, spoken: pairs.join(', '), rule: 'identifier' };
   };
 
