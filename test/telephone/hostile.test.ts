@@ -292,7 +292,10 @@ test('a name or number to call that would break out of its header is refused bef
     });
     assert.equal(response.status, 400, JSON.stringify(body));
   }
-  assert.ok(network().transactions.open.client <= sent, 'no transaction begins; those of earlier calls may end');
+  assert.ok(
+    network().transactions.open.client <= sent,
+    'no transaction begins; those of earlier calls may end',
+  );
 });
 
 test('a flood of INVITEs is refused with 503 and Retry-After beyond the limits, and counted', async (t) => {
