@@ -19,13 +19,13 @@ export interface TextLimits {
 export function tooLong(maxTextLength: number): ParleyError {
   return new ParleyError(
     'TEXT_TOO_LONG',
-    `the text is longer than the ${maxTextLength} characters that MAX_TEXT_LENGTH allows`,
+    `"text" is longer than the ${maxTextLength} characters that MAX_TEXT_LENGTH allows`,
     { field: 'text' },
   );
 }
 
 export function nothingToSay(): ParleyError {
-  return new ParleyError('TEXT_EMPTY', 'the text holds no letter or digit, so there is nothing to speak', {
+  return new ParleyError('TEXT_EMPTY', '"text" holds no letter or digit, so there is nothing to speak', {
     field: 'text',
   });
 }
