@@ -212,8 +212,9 @@ export class LinePump {
     const next = this.#segments.shift();
     if (next === undefined) return this.#ending === 'no' ? this.#pause() : this.#finish();
     this.#firstFrame = -1;
-    // After a rest that was heard as silence a pause would only be delay.
-    const pauseMs = this.#rested && this.#sink.isDry() ? 0 : next.pauseBeforeMs;
+    // After a rest that was heard as silence a pause would only be delay. What stands before all sound was asked for.
+    const restHeard = this.#rested && this.#framesPut > 0 && this.#sink.isDry();
+    const pauseMs = restHeard ? 0 : next.pauseBeforeMs;
     const ready = next instanceof ReadySegment;
     const apart = ready || next.keep;
     if (apart || this.#apart) {

@@ -297,6 +297,19 @@ test('a pause of a call is frames of silence, and an interruption in it tells no
   assert.ok(!named(events).includes('mark two'));
 });
 
+test('a pause before all sound of a call is heard, too', async () => {
+  const { call, pass, engine, sent } = openCall();
+  engine.sounds.set('One.', buzz(100, 0.5));
+  const utterance = call.speak('<speak><break time="300ms"/>One.</speak>');
+  await utterance.pushed;
+  sent();
+  pass(600);
+  const heard = sent().map(({ payload }) => payload.every((unit) => unit === 0xff));
+  assert.equal(heard.indexOf(false), 300 / FRAME_MS);
+  assert.equal(heard.filter((isSilent) => !isSilent).length, 100 / FRAME_MS);
+  await utterance.ended;
+});
+
 test('a call takes a text that begins with <speak as SSML, unless it is said to be words', async () => {
   const { call, engine, pass } = openCall();
   await call.speak('<speak>One.</speak>').pushed;

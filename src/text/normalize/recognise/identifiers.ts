@@ -58,11 +58,13 @@ export class Identifiers {
     const match = reading.match(HARDWARE);
     if (match === undefined) return undefined;
     const [written, mark = ''] = match;
-    const { digits, letters } = this.#language.speech;
+    const { speech } = this.#language;
     const pairs = written
       .split(mark)
       .map((pair) =>
-        Array.from(pair.matchAll(RUNS), ([run]) => (/\d/.test(run) ? digits(run) : letters(run))).join(' '),
+        Array.from(pair.matchAll(RUNS), ([run]) =>
+          /\d/.test(run) ? speech.digits(run) : speech.letters(run),
+        ).join(' '),
       );
     return { end: reading.at + written.length, spoken: pairs.join(', '), rule: 'identifier' };
   };
