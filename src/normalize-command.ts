@@ -29,6 +29,10 @@ const TERMINAL: Terminal = {
 
 /** Whether the program was started for this and is done with it. */
 export async function ranCommand([, , command, ...args]: readonly string[]): Promise<boolean> {
+  if (command === '--help' || command === '-h') {
+    TERMINAL.out(`parley: starts the server; the README lists the variables of its environment\n${USAGE}`);
+    return true;
+  }
   if (command !== 'normalize') return false;
   process.exitCode = await normalizeCommand(args, TERMINAL);
   return true;

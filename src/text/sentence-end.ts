@@ -52,6 +52,9 @@ const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})p\. (?:ex|ej))$/iu;
 const HANGUL = /^\p{Script=Hangul}/u;
 const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
 const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
+/** 500 руб. Доставка, в 2024 г. Спасибо: common words have no capital there. */
+const COUNTED_IN_RUSSIAN =
+  /\p{N}{4}\s?г$|\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$/u;
 const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
 
 export function judgeStop(window: StopWindow): StopVerdict {
@@ -135,6 +138,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (/^[IVXL]{2,}$/.test(last)) return unless(AFTER_ORDINAL, following); // das XX. Jahrhundert
   if (OFTEN_FINAL.has(key)) return digit ? 'none' : unless(AFTER_TIME, following);
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
+  if (COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT)) && /^[А-ЯЁ]/u.test(word)) return 'end';
   if (isAbbreviation(last)) return onlyBeforeStarter(following);
   return 'end';
 }
