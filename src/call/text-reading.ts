@@ -75,11 +75,13 @@ export function unheededMarkup(source: string): string[] {
 export function readText(request: TextToRead, limits: ReadingLimits): ReadText {
   const { text, language, format } = request;
   const lexicons = [request.lexicon, limits.lexicon].filter((lexicon) => lexicon !== undefined);
-  const reader = new Reader(new LanguagePlan(language), lexicons);
+  const languages = new LanguagePlan(language);
+  const reader = new Reader(languages, lexicons);
   if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
   if (!isMarkup(text, format)) {
     const sentences = sentencesOf(text, { ...limits, textIdleMs: 0 });
     const isOnly = sentences.length === 1;
+    languages.begin(sentences);
     const read = sentences.map((sentence) => reader.plain(sentence, text, isOnly));
     return { sentences: read, endPauseMs: 0, unheeded: [] };
   }

@@ -16,6 +16,14 @@ function checkPlaces(text: string, sentences: readonly ReadSentence[]): void {
   }
 }
 
+test('an unclear beginning is told in the language in which it is spoken', () => {
+  const sentences = sentencesOf({ text: 'OK. Das mache ich gern für Sie.' });
+  assert.deepEqual(
+    sentences.map(({ language }) => language),
+    ['de', 'de'],
+  );
+});
+
 test('each sentence is told with its words, its language, and each rule that fired with its place', () => {
   const text = 'It costs $3.50.  Das kostet 5 € und ist nicht teuer.';
   const sentences = sentencesOf({ text });
