@@ -3,6 +3,7 @@
 import type { Speech } from './language.js';
 import type { Around, Found, Reading, Recogniser } from './reading.js';
 import { LiteralTable } from './literals.js';
+import { readNumeral, withoutZeros, type NumberFormat } from './numerals.js';
 
 const FORMULA = /(?:[A-Z][a-z]?[₀-₉]*){1,8}(?<=[₀-₉][A-Za-z]{0,6})(?![\p{L}\p{N}])/uy;
 const PART = /[A-Z][a-z]?|[₀-₉]+/g;
@@ -232,4 +233,39 @@ export function behindDigits(table: Table): Recogniser {
 /** By the first letter of a word. */
 export function byFirstLetter(table: Table): Recogniser {
   return byCharacter(({ text, at }) => text[at] ?? '', table);
+}
+
+const COORDINATES = /(\d{1,3})[°º] ?(\d{1,2})['′’](?: ?(\d{1,2})(?:''|["″”]))?(?: ?([A-Z])(?!\p{L}))?/uy;
+
+/** 40º 25' 12" N; letters that are no direction of the language are left. */
+export function coordinates(
+  say: (digits: string, part: 'degree' | 'minute' | 'second') => string,
+  directions: Readonly<Record<string, string>>,
+): Recogniser {
+  return (reading) => {
+    if (!reading.isFresh || !/[°º]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    const match = reading.match(COORDINATES);
+    if (match === undefined) return undefined;
+    const [written, degrees = '', minutes = '', seconds, letter = ''] = match;
+    const parts = [say(withoutZeros(degrees), 'degree'), say(withoutZeros(minutes), 'minute')];
+    if (seconds !== undefined) parts.push(say(withoutZeros(seconds), 'second'));
+    const direction = directions[letter];
+    if (direction !== undefined) parts.push(direction);
+    const end = reading.at + written.length - (direction === undefined ? letter.length : 0);
+    return { end, spoken: parts.join(' '), rule: 'measure' };
+  };
+}
+
+const WITH_PLUS = /\d[\d.,]{0,14}\+(?= \p{Ll})/uy;
+
+/** 100+ and a word. */
+export function atLeast(words: string, format: NumberFormat, { count }: Pick<Speech, 'count'>): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(WITH_PLUS) : undefined;
+    const number = match && readNumeral(reading.text, reading.at, format);
+    const end = reading.at + (match?.[0].length ?? 0);
+    if (number?.end !== end - 1) return undefined;
+    const spoken = `${words} ${count({ number: number.numeral }, reading.around(end))}`;
+    return { end, spoken, rule: 'cardinal' };
+  };
 }

@@ -1,9 +1,10 @@
 // Sums, products and parts in the forms that only Spanish has.
 import type { Currency } from '../language.js';
-import { numeralOf, readNumeral, withoutZeros, type Numeral } from '../numerals.js';
+import { numeralOf, readNumeral, type Numeral } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import { genderOf } from './grammar.js';
 import { cardinal, decimal } from './numbers.js';
+import { atLeast, coordinates } from '../shared-forms.js';
 import { SPEECH } from './speech.js';
 import { CURRENCIES, MAGNITUDES } from './units.js';
 import { WRITING } from './writing.js';
@@ -146,7 +147,6 @@ export function rating(reading: Reading): Found | undefined {
   };
 }
 
-const POSITION = /(\d{1,3})[°º] ?(\d{1,2})['′’](?: ?(\d{1,2})(?:''|["″”]))?(?: ?([NSEOW])(?!\p{L}))?/uy;
 const DIRECTIONS: Readonly<Record<string, string>> = {
   N: 'norte',
   S: 'sur',
@@ -155,30 +155,14 @@ const DIRECTIONS: Readonly<Record<string, string>> = {
   W: 'oeste',
 };
 
+const PARTS = { degree: 'grado', minute: 'minuto', second: 'segundo' } as const;
+
 /** 40º 25' N. */
-export function position(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[°º]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
-  const match = reading.match(POSITION);
-  if (match === undefined) return undefined;
-  const [written, degrees = '', minutes = '', seconds, direction] = match;
-  const said = [counted(degrees, 'grado'), counted(minutes, 'minuto')];
-  if (seconds !== undefined) said.push(counted(seconds, 'segundo'));
-  if (direction !== undefined) said.push(DIRECTIONS[direction] ?? direction);
-  return { end: reading.at + written.length, spoken: said.join(' '), rule: 'measure' };
-}
+export const position = coordinates((digits, part) => counted(digits, PARTS[part]), DIRECTIONS);
 
 function counted(digits: string, noun: string): string {
-  return `${cardinal(withoutZeros(digits), 'm')} ${noun}${withoutZeros(digits) === '1' ? '' : 's'}`;
+  return `${cardinal(digits, 'm')} ${noun}${digits === '1' ? '' : 's'}`;
 }
-
-const MORE_THAN = /\d[\d.,]{0,14}\+(?= \p{Ll})/uy;
 
 /** 100+ usuarios. */
-export function moreThan(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(MORE_THAN) : undefined;
-  const number = match && readNumeral(reading.text, reading.at, WRITING.numbers);
-  const end = reading.at + (match?.[0].length ?? 0);
-  if (number?.end !== end - 1) return undefined;
-  const spoken = `más de ${SPEECH.count({ number: number.numeral }, reading.around(end))}`;
-  return { end, spoken, rule: 'cardinal' };
-}
+export const moreThan = atLeast('más de', WRITING.numbers, SPEECH);
