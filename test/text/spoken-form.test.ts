@@ -214,3 +214,42 @@ test('each word that was said otherwise is told with its rule and its place', ()
   const at = text.indexOf('sequel');
   assert.deepEqual(sourceSpan(at, at + 6), { start: 8, end: 11 });
 });
+
+const WORDS = new Lexicon([
+  { word: 'SQL', say: 'sequel' },
+  { word: 'acme', say: 'ackmee' },
+  { word: 'USD', say: 'you ess dee' },
+  { word: 'GB', say: 'gigs' },
+  { word: 'GPT', say: 'gee pee tee' },
+  { word: 'Dr', say: 'Doktor' },
+  { word: 'Jan', say: 'Yan' },
+  { word: '5 Alive', say: 'five alive' },
+]);
+
+for (const [written, words] of [
+  ['See [SQL](http://x.y/SQL) and SQL.', 'See sequel and sequel.'],
+  ['Go to https://www.acme.com/acme, acme.', 'Go to W W W dot acme dot com slash acme, ackmee.'],
+  ['Mail support@acme.com or acme.com.', 'Mail support at acme dot com or acme dot com.'],
+  ['The name acme_2 and _acme_.', 'The name acme_2 and ackmee.'],
+  ['It is $5 USD, USD 5, 5 USD: USD!', 'It is five dollars, five dollars, five dollars: you ess dee!'],
+  ['A 5 GB file, 16GB, and a GB.', 'A five gigabyte file, sixteen gigabytes, and a gigs.'],
+  ['GPT and GPT-4.', 'gee pee tee and gee pee tee four.'],
+  ['Dr. Lee met Jan on Jan. 5.', 'Doktor Lee met Yan on January fifth.'],
+  ['On January 5 Alive.', 'On January five alive.'],
+] as const) {
+  test(`a word of a lexicon is one where it stands for itself: ${written}`, () => {
+    assert.equal(spokenForm(written, { language: 'en', lexicons: [WORDS] }).text, words);
+  });
+}
+
+test('where nothing else is read out, addresses are left alone all the same', () => {
+  const options = { language: 'en', normalize: false, lexicons: [WORDS] };
+  assert.equal(
+    spokenForm('acme: https://acme.com, a@acme.com, [SQL](x.y/SQL)', options).text,
+    'ackmee: https://acme.com, a@acme.com, [sequel](x.y/SQL)',
+  );
+});
+
+test('what markup has claimed does not keep its neighbours from being read', () => {
+  assert.equal(spoken('It is 5 <sub alias="gigs">GB</sub>.'), 'It is five gigs.');
+});
