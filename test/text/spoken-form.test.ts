@@ -37,6 +37,13 @@ test('an ordinal is one with or without its mark', () => {
   assert.equal(as('ordinal', '2', { language: 'fr' }), 'deuxième');
 });
 
+test('a Roman numeral is a number where it is said to be one', () => {
+  assert.equal(as('cardinal', 'XIV'), 'fourteen');
+  assert.equal(as('ordinal', 'XIV'), 'fourteenth');
+  assert.equal(as('ordinal', 'iv', { language: 'fr' }), 'quatrième');
+  assert.equal(as('cardinal', 'XIVQ'), spoken('XIVQ'));
+});
+
 test('characters are said by their names, signs too', () => {
   assert.equal(as('characters', 'AB-12'), 'A B dash one two');
   assert.equal(as('spell-out', 'née'), 'N É E');
@@ -79,6 +86,11 @@ test('a year alone is read as one', () => {
 test('a time of day is read as one', () => {
   assert.equal(as('time', '2:30pm', { format: 'hms12' }), 'two thirty p.m.');
   assert.equal(as('time', '14.05', { format: 'hms24' }), 'fourteen oh five');
+});
+
+test('minutes and seconds are a time, too', () => {
+  assert.equal(as('time', '1\'21"'), 'one minute twenty-one seconds');
+  assert.equal(as('duration', "5'"), 'five minutes');
 });
 
 test('a duration counts hours, minutes and seconds', () => {
