@@ -15,7 +15,7 @@ const GREEK = 'alpha beta gamma delta epsilon theta lambda mu sigma phi omega De
 
 const OPENING = /\$\$?(?=[A-Za-z\\(\d-][^$\n]{0,200}[\^_=\\+<>{}*/][^$\n]{0,200}\$|[A-Za-z]\$)/y;
 const CLOSING = /\$\$?(?![\p{L}\p{N}])/uy;
-const LONGEST = 400; // units between the two
+const LONGEST = 200; // units between the two
 
 /** What is between dollar signs is a formula where it has signs of one; $5 is an amount. */
 export function dollars(reading: Reading): Found | undefined {

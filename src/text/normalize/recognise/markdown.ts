@@ -137,15 +137,19 @@ function fence(reading: Reading): Found | undefined {
   return startsLine(reading.text, reading.at) ? dropped(reading, FENCE) : undefined;
 }
 
+/** "… has been so since then [1].", but "press [1]": words enough, and the last one counts nothing. */
+const CITED =
+  /(?:[^\s.!?]+\s+){5}(?!(?:press|dial|hit|push|page|item|step|option|line|row|table|figure|number|seite|taste|page|página|pagina|opci)\p{L}*\s)\p{Ll}{2,}[”"’)]? $/u;
+const LONGEST_CLAIM = 80; // units
+
 /** A footnote number behind a word. */
 function reference(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const found = dropped(reading, REFERENCE);
   if (found === undefined) return undefined;
   if (/[\p{L}.,!?"'”’»)]/u.test(text[at - 1] ?? ' ')) return found;
-  // "… is true [1]."
   const isCited =
-    /\p{Ll}[”"’)]? $/u.test(text.slice(Math.max(0, at - 3), at)) &&
+    CITED.test(text.slice(Math.max(0, at - LONGEST_CLAIM), at)) &&
     /^(?:[.,;:]|$)/.test(text.slice(found.end, found.end + 1));
   const mark = text[found.end] ?? '';
   return isCited ? { ...found, end: found.end + mark.length, spoken: mark } : undefined;

@@ -127,7 +127,7 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     .slice(-1);
   const after = text.slice(end, end + 3).trimStart();
   const left = /[\p{N})\]%°²³]/u.test(before) || (spaced && /\p{L}/u.test(before));
-  const right = /^(?:[-−+√(]?\p{N}|\()/u.test(after) || (spaced && /^\p{L}/u.test(after));
+  const right = /^(?:[-−+√(]?\p{N}|\(|\\[a-z])/u.test(after) || (spaced && /^\p{L}/u.test(after));
   if (sign === '-' || sign === '*' || sign === '/') {
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
     const numbers = /\p{N}/u.test(before) && /^\p{N}/u.test(after);
@@ -135,7 +135,7 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
   }
   if (
     sign === '+' &&
-    /(?:^|[^\p{L}])\p{L}$|[²³]$/u.test(text.slice(Math.max(0, at - 2), at)) &&
+    /(?:^|[^\p{L}])\p{L}$|[²³\p{N}]$/u.test(text.slice(Math.max(0, at - 2), at)) &&
     /^\p{L}(?!\p{L})/u.test(after)
   )
     return true;
