@@ -11,7 +11,7 @@ export const ITALIAN: ShortFormLists = {
     feb mar apr mag giu lug sett ott nov dic lun mar ven sab dom max min gio
   `,
   seldomFinal: `cia arch rag ss`,
-  oftenFinal: `ecc`,
+  oftenFinal: `ecc a.C d.C`,
   starters: `
     lui lei noi voi loro io tu il lo la i gli le un uno una l ma e o se quando poi è non no sì questo questa questi queste quello quella anche dopo così c'è ci si
     nel nella nei nelle alla ai sul sulla come dove chi che cosa perché quale quanto per con senza in su tra fra a ad
