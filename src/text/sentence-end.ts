@@ -163,7 +163,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
   if (/^[IVXL]{2,}$/.test(last)) return unless(forms.afterOrdinal, following); // das XX. Jahrhundert
-  if (forms.oftenFinal.has(key) || forms.oftenFinal.has(last)) return digit ? 'none' : unless(forms.afterTime, following);
+  if (forms.oftenFinal.has(key)) return digit ? 'none' : unless(forms.afterTime, following);
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
   if (COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT)) && /^[А-ЯЁ]/u.test(word)) return 'end';
   if (following.isShort || isAbbreviation(last, forms)) return onlyBeforeStarter(before, last, following);

@@ -13,7 +13,7 @@ export const SPANISH: ShortFormLists = {
   `,
   seldomFinal: `arch rag cía hnos esc ss`,
   seldomFinalAsWritten: `Cia Dir Min`,
-  oftenFinal: `ltda lda uu hh oo aa ud uds vd vds a.C d.C`,
+  oftenFinal: `ltda lda uu hh oo aa ud uds vd vds`,
   starters: `
     él ella ellos ellas el la los las un una unos unas lo le les me te se nos pero y o ni cuando cuándo entonces yo tú usted ustedes nosotros vosotros nadie
     todo todos toda todas este esta esto estos estas ese esa eso esos esas aquel aquella aquí allí ahí ahora hoy mañana ayer ya sí no nunca siempre

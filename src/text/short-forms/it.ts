@@ -11,13 +11,13 @@ export const ITALIAN: ShortFormLists = {
     feb mar apr mag giu lug sett ott nov dic lun mar ven sab dom max min gio
   `,
   seldomFinal: `cia arch rag ss`,
-  oftenFinal: `ecc a.C d.C`,
+  oftenFinal: `ecc`,
   starters: `
     lui lei noi voi loro io tu il lo la i gli le un uno una l ma e o se quando poi è non no sì questo questa questi queste quello quella anche dopo così c'è ci si
     nel nella nei nelle alla ai sul sulla come dove chi che cosa perché quale quanto per con senza in su tra fra a ad
     suo sua mio mia tuo tua nostro nostra vostro ogni tutti tutto tutte molti molte mai sempre già ancora qui lì là ecco ora oggi ieri domani adesso
     grazie ciao buongiorno inoltre infine infatti però quindi allora mentre prima durante sono era erano ha hanno sarà può
-    chiami chiamate venga venite vada andate prenda prema premi digiti attenda scriva giri segua visiti
+    morì nacque fu visse chiami chiamate venga venite vada andate prenda prema premi digiti attenda scriva giri segua visiti
   `,
   seldomFinalAsWritten: `On`,
 };

@@ -12,12 +12,12 @@ export const PORTUGUESE: ShortFormLists = {
   `,
   seldomFinal: `cia`,
   seldomFinalAsWritten: `Cia Rod Dep Des Pe Dir Min Exa`,
-  oftenFinal: `ltda lda a.C d.C`,
+  oftenFinal: `ltda lda`,
   starters: `
     ele ela eles elas o a os as um uma uns umas mas e ou quando então eu nós tu você vocês ninguém tudo todos todas isso isto este esta estes estas esse essa não sim
     depois também além assim segundo se seu sua seus suas meu minha nosso nossa em no na nos nas com por para desde até sem sobre entre
     há é são foi foram era eram está estão será tem têm pode posso que quem como onde qual porque embora enquanto cada outro outra muitos muitas só muito mais
     hoje amanhã ontem agora aqui ali lá já nunca sempre obrigado obrigada olá bom boa
-    veja ligue venha vá pressione prima digite marque aguarde espere tome vire siga visite traga pergunte escreva envie faça lembre
+    morreu nasceu viveu veja ligue venha vá pressione prima digite marque aguarde espere tome vire siga visite traga pergunte escreva envie faça lembre
   `,
 };

@@ -21,7 +21,7 @@ export interface ShortForms {
   readonly seldomFinal: ReadonlySet<string>;
   /** Likewise, but only in this spelling: "the CIA. Bob", "a rod. Bob". */
   readonly seldomFinalAsWritten: ReadonlySet<string>;
-  /** Ends the sentence where a capital follows that is not part of a time or a name; with capitals only as written. */
+  /** Ends the sentence where a capital follows that is not part of a time or a name. */
   readonly oftenFinal: ReadonlySet<string>;
   /** What follows a time of day without ending the sentence: "at 3 p.m. Eastern", "5 p.m. Monday". */
   readonly afterTime: ReadonlySet<string>;
