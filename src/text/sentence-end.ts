@@ -94,13 +94,15 @@ export function judgeStop(window: StopWindow): StopVerdict {
 const LOOK_BACK = 200; // units of a sentence that decide about its end
 const LOOK_ON = 64;
 
-/** Whether a sentence ends with the full stop of a short form, in a text that was not cut into sentences. */
-export function endsSentenceAt(text: string, at: number, forms: ShortForms): boolean {
+/**
+ * Whether a sentence ends with the full stop of a token, in a text that was not cut into sentences. One that is known to
+ * be a short form ends it before a word that begins one.
+ */
+export function endsSentenceAt(text: string, at: number, forms: ShortForms, isShort = true): boolean {
   if (!/^[^\p{L}\p{N}\s]{0,6}\s+[^\p{L}\p{N}\s]{0,6}\p{Lu}/u.test(text.slice(at + 1, at + 16))) return false;
   const before = text.slice(Math.max(0, at - LOOK_BACK), at);
   return (
-    judgeStop({ before, after: text.slice(at, at + LOOK_ON), complete: true, forms, isShort: true }) !==
-    'none'
+    judgeStop({ before, after: text.slice(at, at + LOOK_ON), complete: true, forms, isShort }) !== 'none'
   );
 }
 
@@ -166,7 +168,8 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (forms.oftenFinal.has(key)) return digit ? 'none' : unless(forms.afterTime, following);
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
   if (COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT)) && /^[А-ЯЁ]/u.test(word)) return 'end';
-  if (following.isShort || isAbbreviation(last, forms)) return onlyBeforeStarter(before, last, following);
+  if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
+    return onlyBeforeStarter(before, last, following);
   return 'end';
 }
 

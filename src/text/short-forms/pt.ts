@@ -7,7 +7,7 @@ export const PORTUGUESE: ShortFormLists = {
     rev hon esp
   `,
   beforeNumber: `
-    nº nos num núm pág págs pag cap caps arts fasc secc séc ed
+    nº nos num núm pág págs pag cap caps arts fasc secc séc ed apt apto
     jan fev mar abr jun jul nov dez seg sáb dom max min máx mín
   `,
   seldomFinal: `cia`,

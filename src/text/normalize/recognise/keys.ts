@@ -128,6 +128,6 @@ function isEmphasis(text: string, at: number): boolean {
 
 /** *67 people* came: an emphasis, not a key. */
 function isClosed(text: string, from: number): boolean {
-  const line = /^[^\n]*/.exec(text.slice(from, from + EMPHASIS))?.[0] ?? '';
+  const [line = ''] = text.slice(from, from + EMPHASIS).split(SENTENCE_END, 1);
   return /[^\s*]\*(?![\p{L}\p{N}*])/u.test(line);
 }
