@@ -5,7 +5,7 @@ import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
 const ORDINAL = /([IVXLCDM]{1,9})(ers?|ᵉʳ|re|ʳᵉ|ère|nde?|èmes?|eme|es|e|ᵉ)(?![\p{L}\p{N}])/uy;
-const NUMERAL = /[IVXLC]{1,9}(?![\p{L}\p{N}]|\.\p{L}|\. \p{Lu})/uy;
+const NUMERAL = /(?:[IVXLC]{2,9}|[IVXLC](?!\. \p{Lu}))(?![\p{L}\p{N}]|\.\p{L})/uy; // not the initial of a name
 const ROMAN = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
 
 function words(list: string): ReadonlySet<string> {
