@@ -29,7 +29,7 @@ export const BEFORE_NUMBER = words(`
   no nos nr num núm nº vol vols fig figs p pp pg art arts sec ch chap par para op ed eq ex item ref tel ext
   abs kap abb bd bl s str nrn núms pág págs cap fasc § pos ziff стр гл рис табл п пп д кв корп доб тел оф эт подп разд абз вып вл пом ок пол нач кон сер
   янв фев февр апр июн июл авг сен сент окт ноя нояб дек
-  lb lbs oz apt max min mwst
+  exp lb lbs oz apt max min mwst
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär
   janv févr fév avr juil juill déc
   lun ven gio sab dom th pag pagg artt capp nn sez prot tav int mag giu lug ott dic

@@ -133,6 +133,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
     if (!following.wordEnds) return 'wait';
     if (ROMAN.test(word)) return 'none'; // cap. IV
   }
+  if (/^apr?$/.test(key) && word.startsWith('J')) return judgeEra(following);
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
   if (/^[IVXL]{2,}$/.test(last)) return unless(AFTER_ORDINAL, following); // das XX. Jahrhundert
@@ -141,6 +142,12 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT)) && /^[А-ЯЁ]/u.test(word)) return 'end';
   if (isAbbreviation(last)) return onlyBeforeStarter(following);
   return 'end';
+}
+
+/** Apr. J.-C. is an era, not a month. */
+function judgeEra({ word, wordEnds, tail }: Following): Judgement {
+  if (!wordEnds) return 'wait';
+  return word === 'J' && tail.startsWith('.') ? 'none' : 'end';
 }
 
 /** "2024. 1. 15.": in a Korean date a stop follows the year, too. */

@@ -36,10 +36,16 @@ const FEMININE_ADJECTIVES =
   words(`nouvelle grande petite bonne belle seule longue première dernière ancienne grosse haute vieille
   prochaine autre même simple double jeune`);
 
+const ONE_OR_TWO = /^ (?:à|ou) \d{1,3} (\p{L}{3,24})/u; // 1 à 2 gélules
+
 /** A noun (behind at most one adjective) that makes "une" of the 1 before it. */
 export function isFeminineAhead(around: Around): boolean {
   const next = around.nextWord.toLowerCase();
   if (next === '') return false;
+  if (next === 'à' || next === 'ou') {
+    const [, noun = ''] = ONE_OR_TWO.exec(around.text.slice(around.end, around.end + 40)) ?? [];
+    return isFeminine(noun.toLowerCase());
+  }
   if (isFeminine(next)) return true;
   return FEMININE_ADJECTIVES.has(next) && isFeminine(around.secondNextWord.toLowerCase());
 }

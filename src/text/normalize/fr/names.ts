@@ -40,7 +40,7 @@ export function insuranceNumber(reading: Reading): Found | undefined {
 /** Airbus A380 is "A trois cent quatre-vingts". */
 export function namedByLetters(reading: Reading): Found | undefined {
   const match = reading.match(THREE_FIGURES);
-  if (match === undefined) return undefined;
+  if (match === undefined || reading.around(reading.at).previousWord === 'vol') return undefined;
   const [written, letters = '', digits = ''] = match;
   const spoken = `${SPEECH.letters(letters)} ${cardinal(digits)}`;
   return { end: reading.at + written.length, spoken, rule: 'identifier' };

@@ -25,7 +25,22 @@ import {
   shortDate,
   uncounted,
 } from './figures.js';
+import { cardExpiry, toMonth } from './months.js';
 import { area, height, lawNumber, millions, roundMillions, timesPer, trunkZero } from './pairs.js';
+import {
+  decade,
+  elided,
+  fewer,
+  fewOf,
+  greatWar,
+  inches,
+  keyedGroups,
+  keys,
+  multiplied,
+  portion,
+  shortNumber,
+  timesEach,
+} from './phrases.js';
 import { kingOrChapter, romanOrdinal } from './roman.js';
 import {
   abroad,
@@ -50,7 +65,6 @@ import {
   season,
   secondsAnd,
   times,
-  toMonth,
 } from './signs.js';
 
 const ANY = /^/;
@@ -58,6 +72,7 @@ const ANY = /^/;
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
+    [/\//, cardExpiry], [/\//, fewOf], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/[a-z]/, multiplied], [/e|n|r|s/, shortNumber], [/[-\d]/, keyedGroups],
     [/[/.]/, dates], [/[A-Z]/, named], [/€/, euroBetween], [/\d/, insuranceNumber],
     [/[-.)\d]/, american], [/\./, dottedTelephone], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes], [/['’′]/, prime],
     [/[x×]/, times], [/\//, season], [/\//, part], [/\//, andAHalf], [/\//, halfOf], [/[,KMGTWV]/, attachedUnit], [/m/, height], [/[xf]/, timesPer],
@@ -69,12 +84,15 @@ export const atDigit = [
 
 export const atLetter = [
   byFirstLetter([
-    [/[A-Z]/, chemical], [/a/, toMonth], [/[lmjvsd]/i, days], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter], [/[A-Z]/, accountNumber],
+    [/[A-Z]/, chemical], [/[ald]/, toMonth], [/[dDqQ]/, elided], [/x/, timesEach], [/[lmjvsd]/i, days], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter], [/[A-Z]/, accountNumber],
     [/[A-Z]/, plate], [/\p{Lu}/u, versionedName], [/[JHD]/, dayOrHour], [/\p{Lu}/u, namedByLetters],
   ]),
 ]; // prettier-ignore
 
 export const atMark = [
+  keys,
+  fewer,
+  decade,
   abroad,
   dayTag,
   american,
