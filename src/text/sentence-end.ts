@@ -54,7 +54,7 @@ const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спр�
 const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
 /** 500 руб. Доставка, в 2024 г. Спасибо: common words have no capital there. */
 const COUNTED_IN_RUSSIAN =
-  /\p{N}{4}\s?г$|\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$/u;
+  /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;
 const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
 
 export function judgeStop(window: StopWindow): StopVerdict {
