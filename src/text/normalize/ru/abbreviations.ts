@@ -12,14 +12,26 @@ const FOLLOWS: Readonly<Record<Behind, RegExp>> = {
   either: /^ ?(?:[«"“]?\p{Lu}|№|\d)/u,
 };
 
+const LONGEST_LEAD = 40; // units
+/** На 3-й ул., согласно ст. 5 и п. 3: the preposition stands further away. */
+const SHARED_PREPOSITION =
+  /(\p{L}+) \d{1,3}-(?:й|я|ю|м) $|(\p{L}+) (?:ст|пп?|ч|гл|рис|табл|стр|подп)\. ?[\d.]{1,8}(?: \p{Lu}{2,4}){0,2} (?:и|или) $/u;
+
 /** Where something is: the case behind в and на is the prepositional, not the accusative. */
 function caseOfPlace(around: Around): Case {
-  const before = wordAhead(around);
+  const lead = around.text.slice(Math.max(0, around.start - LONGEST_LEAD), around.start);
+  const before =
+    SHARED_PREPOSITION.exec(lead)
+      ?.slice(1)
+      .find((word) => word)
+      ?.toLowerCase() ?? wordAhead(around);
   if (/^(?:в|во|на|о|об|при)$/.test(before)) return 'prepositional';
   if (/^(?:с|со|до|от|из|у|около|возле|для|после|без)$/.test(before)) return 'genitive';
   if (/^(?:к|ко|по|согласно)$/.test(before)) return 'dative';
   return /^(?:между|за|над|под|перед)$/.test(before) ? 'instrumental' : 'nominative';
 }
+
+const RANGE = /^ ?\d{1,4} ?[-–—] ?\d/u;
 
 /** Only before what it names. */
 function named(entry: string, behind: Behind): Saying {
@@ -30,7 +42,10 @@ function named(entry: string, behind: Behind): Saying {
     const part =
       behind !== 'name' &&
       /(?:^|[\s(])(?:п|пп|ч|абз)\. ?\d{1,3} ?$/u.test(text.slice(Math.max(0, start - 10), start));
-    return inCase(known.forms, part ? 'genitive' : caseOfPlace(around));
+    const grammatical = part ? 'genitive' : caseOfPlace(around);
+    const several =
+      known.gender === 'f' && grammatical === 'nominative' && RANGE.test(text.slice(end, end + 8));
+    return inCase(known.forms, several ? 'genitive' : grammatical); // страницы 5–7
   };
 }
 

@@ -125,7 +125,7 @@ export function count(quantity: Quantity, around: Around): string {
     noun,
   } = countedBy(around, last.decimals === '' && fraction === undefined ? last.whole : '2');
   if (fraction !== undefined) return mixed(number, fraction, fewGender(gender, noun), grammatical);
-  if (to !== undefined) return countRange(number, to, gender, grammatical, around);
+  if (to !== undefined) return countRange(number, to, fewGender(gender, noun), grammatical, around);
   const together =
     isDirect(grammatical) && noun !== undefined && COUNTED_TOGETHER.has(noun) && number.decimals === '';
   if (together && !number.negative) {
@@ -157,9 +157,10 @@ function countRange(
   const next = around.nextWord.toLowerCase();
   const plural = next !== '' && !NO_NOUN.has(next) && pluralOf(to.whole) === 'many' && to.decimals === '';
   if (plural && isDirect(grammatical) && !isRuled(around)) {
-    return `от ${decimal(from, 'genitive', gender)} до ${decimal(to, 'genitive', gender)}`;
+    return `от ${numberBefore(from, gender, 'genitive')} до ${decimal(to, 'genitive', gender)}`;
   }
-  return join(decimal(from, grammatical, gender), decimal(to, grammatical, gender));
+  const first = next === '' ? decimal(from, grammatical, gender) : numberBefore(from, gender, grammatical);
+  return join(first, decimal(to, grammatical, gender));
 }
 
 /** 12,50 ₽ двенадцать рублей пятьдесят копеек. */

@@ -53,18 +53,28 @@ const SHORT_FIGURES =
 const MONTH_YEAR = new RegExp(`${NAME} ((?:1\\d|20)\\d{2})(?![\\d:]|[.,]\\d)${YEAR_WORD}?`, 'iuy');
 const BEFORE_SHORT = words('до с со к ко на по за от');
 
+const LONGEST_WISH = 60; // units before the day of a feast
 const DATED = words('сегодня это наступило наступает наступит дата');
 
 /** The case of a day: alone it is when something happens, the genitive. */
 function caseOfDay(around: Around): Case {
   const before = wordAhead(around);
   if (/^(?:на|за|по|в|во|через|сквозь)$/.test(before)) return 'accusative';
+  if (/^(?:с|со)$/.test(before) && isFeast(around)) return 'instrumental';
   if (/^(?:к|ко)$/.test(before)) return 'dative';
   if (/^(?:перед|между|под|над)$/.test(before)) return 'instrumental';
   if (/^(?:о|об)$/.test(before)) return 'prepositional';
+  if (before === 'и' && isFeast(around)) return 'instrumental';
   if (/^(?:и|или|а)$/.test(before))
     return caseBefore(around) === 'instrumental' ? 'instrumental' : 'genitive';
   return DATED.has(around.previousShort) || isSubject(around) ? 'nominative' : 'genitive';
+}
+
+/** Поздравляем с 8 Марта! */
+function isFeast({ text, start, end }: Around): boolean {
+  const lead = text.slice(Math.max(0, start - LONGEST_WISH), start);
+  if (/поздрав\p{L}+(?:[^.!?\d]{0,40}| с [^.!?]{1,40} и )$/iu.test(lead)) return true;
+  return /^["«(\s]*со? $/iu.test(lead) && /^[^.,?\d]{0,24}!/u.test(text.slice(end, end + 26));
 }
 
 /** 1 января — праздник. */

@@ -34,8 +34,8 @@ export function dimensions(reading: Reading): Found | undefined {
   const unit = units.at(text, end + gap);
   if (unit === undefined && isWordAt(text, end)) return undefined;
   if (unit !== undefined) end += gap + unit.written.length;
-  const said = unit === undefined ? decimal(last) : withNoun({ number: last }, unit.value, 'accusative');
-  return { end, spoken: [...sizes.map((size) => decimal(size)), said].join(' на '), rule: 'measure' };
+  const said = unit === undefined ? decimal(last, 'accusative') : withNoun({ number: last }, unit.value, 'accusative');
+  return { end, spoken: [...sizes.map((size, index) => decimal(size, index === 0 ? 'nominative' : 'accusative')), said].join(' на '), rule: 'measure' };
 } // prettier-ignore
 
 function numeral(written: string): ReturnType<typeof numeralOf> {
@@ -55,7 +55,8 @@ export function pages(reading: Reading): Found | undefined {
   return { end, spoken, rule: 'measure' };
 }
 
-const WEATHER = /([+−-]?)(\d{1,3}) ?(?:…|\.{2,3}|–|—) ?([+−-])(\d{1,3})(?: ?(°[CС]?)| ?(?=градус))/uy;
+const WEATHER =
+  /([+−-]?)(\d{1,3}) ?(?:…|\.{2,3}|–|—) ?([+−-])(\d{1,3})(?: ?(°[CС]?)| ?(?=градус)|(?<=(?:…|\.\.) ?[+−-]\d{1,3})(?!\d))/uy;
 
 /** +5…+7 °C: от плюс пяти до плюс семи градусов. */
 export function temperatures(reading: Reading): Found | undefined {

@@ -6,6 +6,11 @@ import * as known from './vocabulary.js';
 
 const NEAR = 60; // units before a token that may hold the word which rules it
 const ROW = /(\p{L}+) [−-]?\d[\d.,]*(?: ?(?:%|°C?)|(?: ?\p{L}{1,12}\.?){1,3})?(?: и| или|, \d[\d.,]* и) $/u; // между 5 и 10
+const LIST =
+  /(\p{L}+) [−-]?\d[\d.,]*(?: ?\p{L}{1,16}\.?){1,3}(?:, \d[\d.,]*(?: ?\p{L}{1,16}\.?){1,3}){0,3}(?: и|,) $/u; // купите 2 кг яблок, 3 л молока и
+const DENIED =
+  /(?<!\p{L})не (?:был[оаи]?|будет|прошло|пройдёт|пройдет|осталось|останется|превыша(?:ет|ют|л[аио]?)|превысит|превысил[аио]?|нашлось|набралось|наберётся|наберется|исполнилось|исполнится|оказалось|существует|имеется|видно|стало|хватало) $/iu;
+const NO_MORE = /(?<!\p{L})нет (?:ещё|еще|уже|и|даже|пока|больше|таких) $/iu;
 const OBJECT = /(?:[еёиуюая]т|[аеиоуыя]ла?|[аеиоуыя]ли|[аеиоуыя]ть|[йиь]те)$/; // of a verb that is not reflexive
 
 /** The word before a token; "ок." is "около", a sign is the word that it is read as. */
@@ -15,7 +20,7 @@ export function wordAhead({ text, start }: Around): string {
     const joined = text.slice(Math.max(0, start - before.length - 4), start).toLowerCase();
     return /из-(?:за|под) ?$/.test(joined) ? 'из' : before;
   }
-  if (/(?:^|[\s(])ок\. ?$/.test(text.slice(Math.max(0, start - 5), start))) return 'около';
+  if (/(?:^|[\s(])ок\. ?$/i.test(text.slice(Math.max(0, start - 5), start))) return 'около';
   const [, sign, spaced] = /([<>~≈≤≥√])=?( ?)$/u.exec(text.slice(Math.max(0, start - 3), start)) ?? [];
   if (sign === undefined) return '';
   return spaced === ' ' && /[≈≤≥]/.test(sign) ? 'равно' : 'более';
@@ -26,8 +31,15 @@ export function caseBefore(around: Around): Case {
   const word = wordAhead(around);
   const found = caseBehind(word);
   if (found !== undefined) return found;
+  const near = around.text.slice(Math.max(0, around.start - NEAR), around.start);
+  if (DENIED.test(near) || NO_MORE.test(near)) return 'genitive';
+  if (word === '' || word === 'и') {
+    const ruling =
+      near.endsWith('и ') || near.endsWith(', ') ? LIST.exec(near)?.[1]?.toLowerCase() : undefined;
+    if (ruling !== undefined && caseBehind(ruling) === undefined && takesObject(ruling)) return 'accusative';
+  }
   if (word === 'и' || word === 'или') {
-    const ruling = ROW.exec(around.text.slice(Math.max(0, around.start - NEAR), around.start))?.[1];
+    const ruling = ROW.exec(near)?.[1];
     if (ruling === undefined) return 'nominative';
     return (
       caseBehind(ruling.toLowerCase()) ?? (takesObject(ruling.toLowerCase()) ? 'accusative' : 'nominative')
@@ -67,11 +79,24 @@ export function countedBy(around: Around, whole: string): Counted {
   if (first === '' || known.NO_NOUN.has(first))
     return { case: distributive(around, whole, before), gender: 'm' };
   if (pluralOf(whole) === 'one') return countedByOne(first, distributive(around, whole, before));
+  if (/^(?:лет|года|месяцев)$/.test(first) && known.PERSONS.has(around.previousWord))
+    return { case: 'genitive', gender: 'm', noun: first }; // мальчик пяти лет
   const noun = nounAhead(around, first);
-  const oblique = obliqueOf(noun) ?? obliqueOf(first);
+  const oblique = obliqueOf(noun) ?? obliqueOf(first) ?? severalOf(noun, whole, before);
   const timed = known.PARTS_OF_DAY.has(first) && known.PREPOSITIONS.has(wordAhead(around));
   const gender = timed ? 'm' : genderOfFew(first, noun);
   return { case: oblique ?? distributive(around, whole, before), gender, noun };
+}
+
+/** Behind two to four an object is in the genitive plural where it lives: двух студентов; else it is the singular. */
+function severalOf(noun: string, whole: string, before: Case): Case | undefined {
+  if (before === 'accusative' && known.LIVING_PLURAL.has(noun))
+    return pluralOf(whole) === 'few' ? 'genitive' : undefined;
+  return pluralOf(whole) === 'few' &&
+    (GENITIVE_PLURAL.test(noun) || known.MANY_OF.has(noun)) &&
+    !known.COUNTED_TOGETHER.has(noun)
+    ? 'genitive'
+    : undefined;
 }
 
 /** По одному, по тысяче; but по два, по пять. */
@@ -81,6 +106,8 @@ function distributive(around: Around, whole: string, otherwise: Case): Case {
 }
 
 const ADJECTIVE = /(?:[ыи]х|[ыи]е|[ыи]ми?)$/;
+const GENITIVE_PLURAL =
+  /\p{L}{2}(?:[оёе]в|тей|рей|лей|дей|жей|шей|зей|щей|[аеия]ций|[ае]ний|[иео]ц|[оае]к)$/u;
 const MOST_ADJECTIVES = 2;
 
 /** The first word that is no adjective in the plural. */
@@ -147,6 +174,7 @@ function adjectiveAgreement(word: string, before: Case): Agreed | undefined {
 function nounAgreement(word: string, before: Case): Agreed {
   const direct = before === 'nominative' || before === 'accusative' ? before : undefined;
   if (word === 'сутки') return { gender: 'p', case: before };
+  if (before === 'accusative' && known.LIVING.test(word)) return { gender: 'living', case: before };
   if (/[ая]$/.test(word)) {
     const masculine = known.MASCULINE_IN_A.has(word) || before === 'genitive';
     return masculine ? { gender: 'm', case: before } : { gender: 'f', case: 'nominative' };

@@ -2,13 +2,13 @@
 import type { Around, Found, Reading } from '../reading.js';
 import { wordAhead } from './grammar.js';
 import { pluralOf, type Case } from './declension.js';
-import { cardinal, ordinal, prefix, type Agreement } from './numbers.js';
-import { COUNTED_AS_ONE, ORDERED, PREPOSITIONS } from './vocabulary.js';
+import { cardinal, ordinal, prefix, together, type Agreement } from './numbers.js';
+import { COUNTED_AS_ONE, COUNTED_TOGETHER, ORDERED, PREPOSITIONS } from './vocabulary.js';
 import { isDecade } from './years.js';
 
 /** Source of an expression: the end of an ordinal's word behind its digits. */
 export const ORDINAL_MARK =
-  '-(?:ый|ий|ой|й|ого|его|го|ому|ему|му|ым|им|ом|ем|м|ая|я|ую|ью|ю|ое|ье|е|ые|ых|их|х|ыми|ими|ми|мя|ти|и)|(?:ый|ой|й|ого|го|ому|му|ая|ую)';
+  '-(?:ый|ий|ой|й|ого|его|го|ому|ему|му|ым|им|ом|ем|м|ая|я|ую|ью|ю|ое|ье|е|ые|ых|их|х|ыми|ими|ми|мя|ти|ро|и)|(?:ый|ой|й|ого|го|ому|му|ая|ую)';
 
 const DIRECT_FEMININE = /(?:[аяь]|ая|яя)$/;
 const OBLIQUE_FEMININE = /(?:[еиы]|ой|ей)$/;
@@ -21,6 +21,7 @@ export function marked(digits: string, around: Around, mark: string): string | u
   if (counted !== undefined) return counted;
   switch (end) {
     case 'й': case 'ый': case 'ий': case 'ой':
+      if (next === 'ул') return ordinal(digits, 'genitive', 'f');
       return OBLIQUE_FEMININE.test(next) && isFeminineAsked(around, next) ? ordinal(digits, 'genitive', 'f') : ordinal(digits);
     case 'го': case 'ого': case 'его':
       return ordinal(digits, 'genitive');
@@ -48,6 +49,8 @@ export function marked(digits: string, around: Around, mark: string): string | u
 /** 5-ти, 2-х, 3-мя are cardinals. */
 function asCardinal(digits: string, end: string, next: string): string | undefined {
   const unit = Number(digits.slice(-1));
+  if (end === 'ро') return together(digits);
+  if (/^[ое]?е$/.test(end) && COUNTED_TOGETHER.has(next)) return together(digits);
   const few = pluralOf(digits) === 'few';
   if (end === 'х' && few && !/^(?:год|гг)/.test(next)) return cardinal(digits, 'genitive');
   if (end === 'мя' && few) return cardinal(digits, 'instrumental');

@@ -4,6 +4,10 @@ import { dayInFigures, dayInRow, monthOfYear, namedDay, shortDay, weekday } from
 import { dottedTime, hoursAndMinutes, oneOClock, span } from './clock.js';
 import {
   article,
+  contract,
+  dictated,
+  law,
+  plate,
   cyrillicDomain,
   houseLetter,
   ipAddress,
@@ -13,18 +17,26 @@ import {
   postcode,
   serviceCode,
 } from './codes.js';
+import { monthInFigures } from './months.js';
 import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
 import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
 import { flight, initials, namedByNumber } from './names.js';
 import { beforeOrdered, compound, percentAdjective } from './ordinals.js';
 import { roman } from './roman.js';
-import { bareYears, decades, season, year, yearInRow, years } from './years.js';
+import { age, howOften, inches, instalment, multiplied } from './prescriptions.js';
+import { bareYears, decade, decades, season, year, yearInRow, years } from './years.js';
 
 /** A recogniser, the fewest and most digits before it, and what has to stand behind them: most numbers are nothing special. */
 type Asked = readonly [recognise: Recogniser, fewest: number, most: number, behind: RegExp];
 
 const AT_DIGIT: readonly Asked[] = [
   [ipAddress, 1, 3, /^\.\d/],
+  [howOften, 1, 2, /^ ?р/],
+  [age, 1, 3, /^ ?[гл]\.? /],
+  [inches, 1, 3, /^(?:[.,]\d)?["'”″’]/],
+  [instalment, 1, 1, /^[-–]0/],
+  [multiplied, 1, 3, /^[a-z]/],
+  [monthInFigures, 1, 2, /^[./]\d\d/],
   [temperatures, 1, 3, /^ ?[….–—]/],
   [article, 1, 4, /^,? ч|^\.\d/],
   [pages, 1, 5, /^ ?стр/],
@@ -35,6 +47,9 @@ const AT_DIGIT: readonly Asked[] = [
   [dayInRow, 1, 2, /^(?:-?[гоеум]{1,3})?(?:,| и| или| по| до| на) (?:с )?\d/],
   [shortDay, 1, 2, /^\.[01]/],
   [numbered, 1, 9, /^-\d/],
+  [law, 1, 5, /^-[А-Я]/],
+  [dictated, 3, 8, /^(?!-)/],
+  [decade, 2, 4, /^-?[ехм]/],
   [decades, 2, 4, /^ ?[-–—] ?\d/],
   [years, 3, 4, /^ ?[-–—/] ?\d/],
   [year, 3, 4, /^(?:-?[йгому]{1,2}|-е)? ?[гуфокб]/],
@@ -77,7 +92,7 @@ function fresh(recognise: Recogniser): Recogniser {
 
 export const atDigit: readonly Recogniser[] = [special];
 export const atLetter: readonly Recogniser[] = [
-  cyrillicDomain, monthOfYear, weekday, roman, flight, initials, namedByNumber,
+  cyrillicDomain, monthOfYear, weekday, roman, flight, plate, contract, initials, namedByNumber,
 ].map(fresh); // prettier-ignore
 export const atMark: readonly Recogniser[] = [
   temperatures,

@@ -39,6 +39,7 @@ export function roman(reading: Reading): Found | undefined {
   const end = reading.at + written.length;
   const values = to === undefined ? [value] : [value, to];
   return (
+    untilCentury(reading, end, values) ??
     century(reading, end, values) ??
     royal(reading, end, value) ??
     beforeNoun(reading, end, values) ??
@@ -49,6 +50,15 @@ export function roman(reading: Reading): Found | undefined {
 
 function sayAll(values: readonly number[], grammatical: Case, agreement: Agreement): string {
   return values.map((value) => ordinal(String(value), grammatical, agreement)).join(' – ');
+}
+
+const UNTIL =
+  / ?[—–-] ?(?:начал|кон[еи]?ц|середин|перв|втор)\p{L}{0,4} (?:половин\p{L} )?[IVXХ]{1,5} (?:век|в\.)/uy;
+
+/** Конец XVIII — начало XIX века. */
+function untilCentury(reading: Reading, end: number, values: readonly number[]): Found | undefined {
+  if (reading.match(UNTIL, end) === undefined) return undefined;
+  return { end, spoken: sayAll(values, 'genitive', 'm'), rule: 'roman' };
 }
 
 /** XX в., в XIX–XX вв. */
@@ -76,7 +86,7 @@ const NOUN_ENDS: Readonly<Record<'m' | 'f' | 'n', readonly (readonly [end: RegEx
   m: [[/(?:ов|ев|ей)$/, 'genitive', true], [/(?:ам|ям)$/, 'dative', true], [/ами$/, 'instrumental', true], [/ах$/, 'prepositional', true], [/[ыи]$/, 'nominative', true],
     [/[ая]$/, 'genitive'], [/[ую]$/, 'dative'], [/[оеё]м$/, 'instrumental'], [/е$/, 'prepositional'], [/./, 'nominative']],
   f: [[/[ая]$/, 'nominative'], [/[ую]$/, 'accusative'], [/[ыи]$/, 'genitive'], [/е$/, 'prepositional'], [/[оеё]й$/, 'instrumental'], [/./, 'nominative']],
-  n: [[/(?:о|е|ье)$/, 'nominative'], [/[ая]$/, 'genitive'], [/[ую]$/, 'dative'], [/[оеё]м$/, 'instrumental'], [/./, 'nominative']],
+  n: [[/ии$/, 'prepositional'], [/(?:о|е|ье)$/, 'nominative'], [/[ая]$/, 'genitive'], [/[ую]$/, 'dative'], [/[оеё]м$/, 'instrumental'], [/./, 'nominative']],
 }; // prettier-ignore
 
 const OTHERS: ReadonlyMap<string, 'm' | 'f' | 'n'> = new Map([
@@ -124,6 +134,7 @@ function beforeNoun(reading: Reading, end: number, values: readonly number[]): F
 }
 
 const ADJECTIVES: readonly (readonly [RegExp, Case, Agreement])[] = [
+  [/^(?:зимн|летн)ие$|^всемирные$/, 'nominative', 'p'], [/^(?:зимн|летн)их$|^(?:всемирн|международн|юношеск)[ыи]х$/, 'genitive', 'p'],
   [/(?:вой|нск|йск|родн|ров|ск|вск)ые$|ские$/, 'nominative', 'p'], [/ских$/, 'genitive', 'p'], [/(?:ск|ов|н)ый$|ский$/, 'nominative', 'm'],
   [/(?:ск|ов|н)ого$/, 'genitive', 'm'], [/(?:ск|ов|н)ому$/, 'dative', 'm'], [/(?:ск|ов|н)ом$/, 'prepositional', 'm'],
   [/(?:ск|ов|н)ая$/, 'nominative', 'f'], [/(?:ск|ов|н)ую$/, 'accusative', 'f'], [/(?:ск|ов|н)ой$/, 'genitive', 'f'],
