@@ -21,9 +21,9 @@ export function wordAhead({ text, start }: Around): string {
     return /из-(?:за|под) ?$/.test(joined) ? 'из' : before;
   }
   if (/(?:^|[\s(])ок\. ?$/i.test(text.slice(Math.max(0, start - 5), start))) return 'около';
-  const [, sign, spaced] = /([<>~≈≤≥√])=?( ?)$/u.exec(text.slice(Math.max(0, start - 3), start)) ?? [];
+  const [, sign, spaced] = /([<>~≈≤≥≠√])=?( ?)$/u.exec(text.slice(Math.max(0, start - 3), start)) ?? [];
   if (sign === undefined) return '';
-  return spaced === ' ' && /[≈≤≥]/.test(sign) ? 'равно' : 'более';
+  return (spaced === ' ' && /[≈≤≥]/.test(sign)) || sign === '≠' ? 'равно' : 'более';
 }
 
 /** The case that the words before a token ask for. */
@@ -174,7 +174,7 @@ function adjectiveAgreement(word: string, before: Case): Agreed | undefined {
 function nounAgreement(word: string, before: Case): Agreed {
   const direct = before === 'nominative' || before === 'accusative' ? before : undefined;
   if (word === 'сутки') return { gender: 'p', case: before };
-  if (before === 'accusative' && known.LIVING.test(word)) return { gender: 'living', case: before };
+  if (direct !== undefined && known.LIVING.test(word)) return { gender: 'living', case: 'accusative' };
   if (/[ая]$/.test(word)) {
     const masculine = known.MASCULINE_IN_A.has(word) || before === 'genitive';
     return masculine ? { gender: 'm', case: before } : { gender: 'f', case: 'nominative' };

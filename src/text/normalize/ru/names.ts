@@ -1,11 +1,13 @@
 // Names of letters and figures: Ту-154, С-400, рейс SU 245; initials.
 import type { Found, Reading } from '../reading.js';
-import { sayGroup } from './numbers.js';
+import { formula, negativePower } from '../shared-forms.js';
+import { cardinal, ordinal, sayGroup } from './numbers.js';
 import { READ, spellLetters, SPELLED } from './letters.js';
 import { words } from './vocabulary.js';
 
 const NAMED = /(\p{Lu}\p{L}{0,11})-(\d{1,4})(?:-?(\p{Lu}{1,3}))?(?![\p{L}\p{N}]|[.,-]\d)/uy;
 const ATTACHED = /(\p{Lu}{1,3})(\d{1,3})(?![\p{L}\p{N}]|[.,-]\d)/uy;
+const CARS = /^(?:ВАЗ|ГАЗ|УАЗ|ЗАЗ|ЗИЛ|КрАЗ|МАЗ|ПАЗ|ЛиАЗ|Лада|Камаз|КАМАЗ|КамАЗ)$/; // ВАЗ-2107
 const FLIGHT = /([A-Z]{2}|[А-Я]{2})[ -]?(\d{3,4})(?!\d)/uy;
 const INITIALS = /(?:\p{Lu}\.[ ]?){1,2}(?=\p{Lu}\p{Ll})/uy;
 const INITIALS_BEHIND = /\p{Lu}\.[ ]?\p{Lu}\.(?![\p{L}])/uy;
@@ -21,6 +23,10 @@ export function namedByNumber(reading: Reading): Found | undefined {
   const [written = '', name = '', digits = '', tail] = match ?? [];
   if (match === undefined || (digits.length === 4 && /^[A-Z]+$/.test(name))) return undefined;
   const year = /^(?:19|20)\d\d$/.test(digits);
+  if (digits.length === 4 && CARS.test(name)) {
+    const pairs = `${sayGroup(digits.slice(0, 2))} ${sayGroup(digits.slice(2))}`;
+    return { end: reading.at + written.length, spoken: `${said(name)} ${pairs}`, rule: 'identifier' };
+  }
   if (year && name.length > 3)
     return {
       end: reading.at + written.length,
@@ -85,3 +91,27 @@ function wordStart(text: string, at: number): number {
   while (start > 0 && at - start < LONGEST_NAME && /\p{L}/u.test(text[start - 1] ?? '')) start--;
   return start;
 }
+
+const TYPE = /(\d{3})-(\d{1,3})(?![\p{L}\p{N}]|-\d)/uy;
+
+/** Boeing 737-800: no range. */
+export function planeType(reading: Reading): Found | undefined {
+  const match = reading.match(TYPE);
+  if (
+    match === undefined ||
+    !/^(?:boeing|боинг|airbus|эйрбас|аэробус)/.test(reading.around(reading.at).previousWord)
+  )
+    return undefined;
+  const spoken = `${sayGroup(match[1] ?? '')} ${sayGroup(match[2] ?? '')}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
+}
+
+const ELEMENTS: Readonly<Record<string, string>> = {
+  Na: 'натрий', Ca: 'кальций', Cl: 'хлор', Fe: 'феррум', Mg: 'магний', Al: 'алюминий', Cu: 'купрум', Ag: 'аргентум', Zn: 'цинк', Si: 'силициум', N: 'эн',
+}; // prettier-ignore
+/** H₂SO₄ */
+export const chemical = formula((element) => ELEMENTS[element] ?? spellLetters(element), cardinal);
+/** 10⁻³ */
+export const negative = negativePower(
+  (digits) => ` в минус ${ordinal(digits, 'prepositional', 'f')} степени`,
+);

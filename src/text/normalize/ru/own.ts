@@ -20,7 +20,7 @@ import {
 import { monthInFigures } from './months.js';
 import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
 import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
-import { flight, initials, namedByNumber } from './names.js';
+import { chemical, flight, initials, namedByNumber, negative, planeType } from './names.js';
 import { beforeOrdered, compound, percentAdjective } from './ordinals.js';
 import { roman } from './roman.js';
 import { age, howOften, inches, instalment, multiplied } from './prescriptions.js';
@@ -31,6 +31,7 @@ type Asked = readonly [recognise: Recogniser, fewest: number, most: number, behi
 
 const AT_DIGIT: readonly Asked[] = [
   [ipAddress, 1, 3, /^\.\d/],
+  [planeType, 3, 3, /^-\d/],
   [howOften, 1, 2, /^ ?р/],
   [age, 1, 3, /^ ?[гл]\.? /],
   [inches, 1, 3, /^(?:[.,]\d)?["'”″’]/],
@@ -92,9 +93,10 @@ function fresh(recognise: Recogniser): Recogniser {
 
 export const atDigit: readonly Recogniser[] = [special];
 export const atLetter: readonly Recogniser[] = [
-  cyrillicDomain, monthOfYear, weekday, roman, flight, plate, contract, initials, namedByNumber,
+  chemical, cyrillicDomain, monthOfYear, weekday, roman, flight, plate, contract, initials, namedByNumber,
 ].map(fresh); // prettier-ignore
 export const atMark: readonly Recogniser[] = [
+  negative,
   temperatures,
   serviceCode,
   difference,
