@@ -83,13 +83,18 @@ export class Addresses {
     if (isWordAt(reading.text, reading.at - 1)) return undefined;
     const match = reading.match(HASHTAG);
     if (match === undefined) return undefined;
+    const { speech, symbols } = this.#language;
     const words = (match[1] ?? '')
       .replace(
         /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/gu,
         ' ',
       )
       .replaceAll('_', ' ');
-    const spoken = `${this.#language.symbols.hashtag} ${sayAddress(words, this.#language)}`;
+    const [, name = words, year = ''] = /^(\D+ )((?:19|20)\d\d)$/.exec(words) ?? []; // #Sanremo2025
+    const said = year === '' ? undefined : speech.year(year, NOWHERE, true);
+    const spoken = said === undefined
+      ? `${symbols.hashtag} ${sayAddress(words, this.#language)}`
+      : `${symbols.hashtag} ${sayAddress(name.trimEnd(), this.#language)} ${said}`;
     return { end: reading.at + match[0].length, spoken, rule: 'hashtag' };
   }
 }
