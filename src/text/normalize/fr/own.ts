@@ -34,7 +34,7 @@ import {
   fewOf,
   greatWar,
   inches,
-  keyedGroups,
+  keyed,
   keys,
   multiplied,
   portion,
@@ -72,7 +72,7 @@ const ANY = /^/;
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
-    [/\//, cardExpiry], [/\//, fewOf], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/[a-z]/, multiplied], [/e|n|r|s/, shortNumber], [/[-\d]/, keyedGroups],
+    [/\//, cardExpiry], [/\//, fewOf], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/[a-z]/, multiplied], [/e|n|r|s/, shortNumber], [/[-\d]/, keyed],
     [/[/.]/, dates], [/[A-Z]/, named], [/€/, euroBetween], [/\d/, insuranceNumber],
     [/[-.)\d]/, american], [/\./, dottedTelephone], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes], [/['’′]/, prime],
     [/[x×]/, times], [/\//, season], [/\//, part], [/\//, andAHalf], [/\//, halfOf], [/[,KMGTWV]/, attachedUnit], [/m/, height], [/[xf]/, timesPer],

@@ -1,7 +1,7 @@
 // Short phrases that figures make with the words around them: d'un million, 24/48 h, la touche #, les - de 12 ans.
-import { isWordAt } from '../characters.js';
 import type { Found, Reading } from '../reading.js';
 import { isCounted, of } from './grammar.js';
+import { keyedGroups, telephoneKeys } from '../shared-codes.js';
 import { coefficient } from '../shared-forms.js';
 import { cardinal, rank, spellDigits } from './numbers.js';
 import { sayFraction } from './amounts.js';
@@ -18,8 +18,6 @@ const FEW_NAMES: Readonly<Record<string, string>> = {
 };
 const PORTION =
   /(\d)\/(\d) (tasse|verre|cuillère|bol|sachet|bouteille|oignon|citron|paquet|tablette|baguette|litre|kilo|journée|page|tour|dose|comprimé|portion|livre|gousse|botte)(?!\p{L})/uy;
-const KEYS: Readonly<Record<string, string>> = { '#': 'dièse', '*': 'étoile' };
-const TELLS_OF_KEYS = /(?:touches?|appuye[zr]|tape[zr]|compose[zr]|code|saisissez)/iu;
 const LONGEST_LEAD = 60; // units
 const FEWER = /[-–] ?(?=de \d)/uy;
 const TIMES_PER = /x ?(\d{1,2}) ?(?:fois ?)?\/ ?(\p{L}+)/uy;
@@ -29,8 +27,6 @@ const SCREEN =
 const INCHES = /(\d{1,2})(?:,(\d))?(?:"|''|”|″|’’)/uy;
 const KEYED =
   /(?:(?<!\p{L})code(?: (?!postal|civil|pénal|de la route)[\p{L}’'-]{1,16}){0,4}|mot de passe|commande|dossier|réservation|suivi|confirmation)(?: est)?(?: le)?(?: ?:)? $/iu;
-const GROUPS =
-  /\d{3,8}(?:-\d{3,8}){1,3}(?![\p{L}\d-])|\d{3} \d{3}(?: \d{3})?(?![\p{L}\d]| ?\p{Ll}{3,}s|,\d)/uy;
 
 /** D'un million, qu'une place: no vowel stands before "un". */
 export function elided(reading: Reading): Found | undefined {
@@ -66,14 +62,10 @@ export function portion(reading: Reading): Found | undefined {
 }
 
 /** The keys # and * of a telephone. */
-export function keys({ text, at }: Reading): Found | undefined {
-  const spoken = KEYS[text[at] ?? ''];
-  if (spoken === undefined || isWordAt(text, at + 1) || !/[\s«"“']/.test(text[at - 1] ?? ''))
-    return undefined;
-  if (!/^["”']?(?:[\s.,;:!?)]|$)/u.test(text.slice(at + 1, at + 3))) return undefined;
-  if (!TELLS_OF_KEYS.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
-  return { end: at + 1, spoken, rule: 'symbol' };
-}
+export const keys = telephoneKeys(
+  { '#': 'dièse', '*': 'étoile' },
+  /(?:touches?|appuye[zr]|tape[zr]|compose[zr]|code|saisissez)/iu,
+);
 
 /** Les - de 12 ans. */
 export function fewer(reading: Reading): Found | undefined {
@@ -117,13 +109,7 @@ export function inches(reading: Reading): Found | undefined {
 }
 
 /** Votre code est le 482 913, commande 2024-00158. */
-export function keyedGroups(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  const match = reading.match(GROUPS);
-  if (match === undefined || !KEYED.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
-  const spoken = match[0].split(/[- ]/).map(spellDigits).join(', ');
-  return { end: at + match[0].length, spoken, rule: 'digits' };
-}
+export const keyed = keyedGroups(KEYED, spellDigits);
 
 const SHORT_NUMBER =
   /3[0269]\d\d(?= (?:est|n['’]est|reste|sera) (?:joignable|gratuit|accessible|ouvert|disponible|pas|surtaxé|facturé))/uy;

@@ -20,6 +20,7 @@ const LENGTH = /(\d{1,3}) ?h ?([0-5]\d)(?:'|’|′)?(?! ?(?:min|m)\b)(?![\p{L}\
 const MINUTES_SECONDS = /(\d{1,3})['’′] ?([0-5]?\d)(?:"|”|″|''|’’)/uy;
 const BARE_RANGE = /(\d{1,2}) ?[-–] ?(\d{1,2})(?![\p{L}\d/]|[.,:/]\d| ?(?:[€%]|euro|\p{Ll}))/uy;
 const WEEKDAY = /^(?:lun|mar|mer|gio|ven)(?:edì|tedì|coledì|vedì|erdì)?$|^sab(?:ato)?$|^dom(?:enica)?$/;
+const OPEN = /^(?:orario|orari|continuato|apert[oiae]|apertura|chius[oiae]|feriali|festivi)$/;
 const BEFORE_TIME =
   words(`ore ora alle dalle le delle sulle all' dall' dell' l' h all’ dall’ dell’ l’ orario lunedì martedì mercoledì giovedì venerdì
   sabato domenica domani oggi stasera stamattina dopodomani`);
@@ -129,7 +130,8 @@ function dottedRange(reading: Reading): Found | undefined {
 /** Lun.-ven. 9-18 */
 export function bareRange(reading: Reading): Found | undefined {
   const match = reading.match(BARE_RANGE);
-  if (match === undefined || !WEEKDAY.test(reading.around(reading.at).previousShort)) return undefined;
+  const before = reading.around(reading.at).previousShort;
+  if (match === undefined || !(WEEKDAY.test(before) || OPEN.test(before))) return undefined;
   const [written, hours = '', hoursTo = ''] = match;
   const [from, to] = [sayTime(hours, undefined), sayTime(hoursTo, undefined)];
   if (from === undefined || to === undefined || Number(hoursTo) <= Number(hours)) return undefined;

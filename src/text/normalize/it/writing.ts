@@ -16,7 +16,11 @@ const WEEKDAYS = [
 ]; // prettier-ignore
 
 export const WRITING: Writing = {
-  numbers: { decimal: ',', grouping: ['.', ' ', "'", '’'] },
+  numbers: {
+    decimal: ',',
+    grouping: ['.', ' ', "'", '’'],
+    other: { decimal: '.', grouping: ["'", '’'] }, // CHF 1'250.50
+  },
   dates: {
     months: MONTHS,
     weekdays: WEEKDAYS,
