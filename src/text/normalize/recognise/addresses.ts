@@ -92,12 +92,15 @@ export class Addresses {
       .replaceAll('_', ' ');
     const [, name = words, year = ''] = /^(\D+ )((?:19|20)\d\d)$/.exec(words) ?? []; // #Sanremo2025
     const said = year === '' ? undefined : speech.year(year, NOWHERE, true);
-    const spoken = said === undefined
-      ? `${symbols.hashtag} ${sayAddress(words, this.#language)}`
-      : `${symbols.hashtag} ${sayAddress(name.trimEnd(), this.#language)} ${said}`;
+    const spoken =
+      said === undefined
+        ? `${symbols.hashtag} ${sayAddress(words, this.#language)}`
+        : `${symbols.hashtag} ${sayAddress(name.trimEnd(), this.#language)} ${said}`;
     return { end: reading.at + match[0].length, spoken, rule: 'hashtag' };
   }
 }
+
+const DOTTED_LETTERS = /^(?:\p{L}\.){1,8}\p{L}\.?$/u; // D.R.H. is no header file
 
 /** 2024report.pdf, 4you@example.com: a number that goes on as an address does. */
 function isAddressMark(reading: Reading): boolean {
@@ -107,6 +110,7 @@ function isAddressMark(reading: Reading): boolean {
 }
 
 function ruleOf(chunk: string): Rule | undefined {
+  if (DOTTED_LETTERS.test(chunk)) return undefined;
   if (chunk.includes('@') && EMAIL.test(chunk)) return 'email';
   if (SCHEME.test(chunk)) return 'url';
   if (PATH.test(chunk)) return 'file';
