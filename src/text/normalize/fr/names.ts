@@ -3,7 +3,7 @@ import type { Found, Reading } from '../reading.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 
-const THREE_FIGURES = /(\p{Lu}{1,3})-?([1-9]\d{2})(?![\p{L}\p{N}]|[-.,]\d)/uy;
+const THREE_FIGURES = /(\p{Lu}{1,3})-?([1-9]\d{2})(?![\p{L}\p{N}]|[-.,]\d|-\p{Lu}(?!\p{L}))/uy;
 const PLATE = /([A-Z]{2})([- ])(\d{3})\2([A-Z]{2})(?![\p{L}\p{N}])/uy;
 const INSURANCE = /[12] \d{2} \d{2} \d[\dAB] \d{3} \d{3}(?: \d{2})?(?![\p{L}\p{N}]| \d)/uy;
 const VERSIONED = /(\p{Lu}\p{L}{0,15})-(\d{1,3})\.(\d{1,2})(?![\p{L}\p{N}]|[.-]\d)/uy;

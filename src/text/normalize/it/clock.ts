@@ -20,7 +20,7 @@ const LENGTH = /(\d{1,3}) ?h ?([0-5]\d)(?:'|’|′)?(?! ?(?:min|m)\b)(?![\p{L}\
 const MINUTES_SECONDS = /(\d{1,3})['’′] ?([0-5]?\d)(?:"|”|″|''|’’)/uy;
 const BARE_RANGE = /(\d{1,2}) ?[-–] ?(\d{1,2})(?![\p{L}\d/]|[.,:/]\d| ?(?:[€%]|euro|\p{Ll}))/uy;
 const WEEKDAY = /^(?:lun|mar|mer|gio|ven)(?:edì|tedì|coledì|vedì|erdì)?$|^sab(?:ato)?$|^dom(?:enica)?$/;
-const OPEN = /^(?:orario|orari|continuato|apert[oiae]|apertura|chius[oiae]|feriali|festivi)$/;
+const OPEN = /^(?:orario|orari|continuato|apert[oiae]|apertura|chius[oiae]|pausa|feriali|festivi)$/;
 const BEFORE_TIME =
   words(`ore ora alle dalle le delle sulle all' dall' dell' l' h all’ dall’ dell’ l’ orario lunedì martedì mercoledì giovedì venerdì
   sabato domenica domani oggi stasera stamattina dopodomani`);

@@ -54,6 +54,7 @@ const MONTH_YEAR = new RegExp(`${NAME} ((?:1\\d|20)\\d{2})(?![\\d:]|[.,]\\d)${YE
 const BEFORE_SHORT = words('до с со к ко на по за от');
 
 const LONGEST_WISH = 60; // units before the day of a feast
+const LONGEST_DAY = 16; // units of the name of a day and what stands around it
 const DATED = words('сегодня это наступило наступает наступит дата');
 
 /** The case of a day: alone it is when something happens, the genitive. */
@@ -67,8 +68,12 @@ function caseOfDay(around: Around): Case {
   if (before === 'и' && isFeast(around)) return 'instrumental';
   if (/^(?:и|или|а)$/.test(before))
     return caseBefore(around) === 'instrumental' ? 'instrumental' : 'genitive';
-  return DATED.has(around.previousShort) || isSubject(around) ? 'nominative' : 'genitive';
+  const named = DAY_NAMED.test(around.text.slice(Math.max(0, around.start - LONGEST_DAY), around.start));
+  return named || DATED.has(around.previousShort) || isSubject(around) ? 'nominative' : 'genitive';
 }
+
+/** Понедельник, 3 июня: where it begins the sentence the day is named, too. */
+const DAY_NAMED = /(?:^|[.!?\n«(] ?)(?:понедельник|вторник|среда|четверг|пятница|суббота|воскресенье), $/iu;
 
 /** Поздравляем с 8 Марта! */
 function isFeast({ text, start, end }: Around): boolean {

@@ -48,7 +48,9 @@ export function sayTime(time: WrittenTime, around: Around): string {
       .map(([digits, unit]) => counted(digits, unit, grammatical))
       .join(' ') + tail;
   } // prettier-ignore
-  if (Number(minutes) === 0 && BARE_BEFORE_END.test(behind)) return cardinal(hours, grammatical) + tail;
+  const between = wordAhead(around) === 'между' && / и \d/.test(behind);
+  if (Number(minutes) === 0 && (between || BARE_BEFORE_END.test(behind)))
+    return cardinal(hours, grammatical) + tail;
   if (Number(minutes) === 0 && behind.startsWith(' час')) return cardinal(hours, grammatical);
   return say({ hours, minutes }, grammatical) + tail;
 }

@@ -141,6 +141,7 @@ const LONGEST_LEAD = 60; // units
 /** Ваш код — 5521. */
 export function dictated(reading: Reading): Found | undefined {
   const { text, at } = reading;
+  if (text[at - 1] !== ' ' || !/[—–-]/.test(text[at - 2] ?? '')) return undefined;
   const match = reading.match(DICTATED);
   if (match === undefined || !DASHED.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
   const spoken = match[0].split(' ').map(spellDigits).join(', ');
@@ -163,6 +164,7 @@ const PLATE =
 
 /** А123ВС77: the plate of a car. */
 export function plate(reading: Reading): Found | undefined {
+  if (!/[\d -]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(PLATE);
   if (match === undefined) return undefined;
   const [written, first = '', number = '', letters = '', region = ''] = match;
@@ -174,6 +176,7 @@ const CONTRACT = /([А-ЯA-Z]{1,4})-?(\d{1,8})\/(\d{1,6})(?![\p{L}\p{N}]|[-/]\d)
 
 /** Договор АБ-1234/56 */
 export function contract(reading: Reading): Found | undefined {
+  if (!/[\d -]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(CONTRACT);
   if (match === undefined) return undefined;
   const [written, letters = '', first = '', second = ''] = match;

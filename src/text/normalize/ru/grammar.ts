@@ -5,7 +5,7 @@ import type { Agreement } from './numbers.js';
 import * as known from './vocabulary.js';
 
 const NEAR = 60; // units before a token that may hold the word which rules it
-const ROW = /(\p{L}+) [−-]?\d[\d.,]*(?: ?(?:%|°C?)|(?: ?\p{L}{1,12}\.?){1,3})?(?: и| или|, \d[\d.,]* и) $/u; // между 5 и 10
+const ROW = /(\p{L}+) [−-]?\d[\d.,:]*(?: ?(?:%|°C?)|(?: ?\p{L}{1,12}\.?){1,3})?(?: и| или|, \d[\d.,]* и) $/u; // между 5 и 10
 const LIST =
   /(\p{L}+) [−-]?\d[\d.,]*(?: ?\p{L}{1,16}\.?){1,3}(?:, \d[\d.,]*(?: ?\p{L}{1,16}\.?){1,3}){0,3}(?: и|,) $/u; // купите 2 кг яблок, 3 л молока и
 const DENIED =
@@ -32,7 +32,8 @@ export function caseBefore(around: Around): Case {
   const found = caseBehind(word);
   if (found !== undefined) return found;
   const near = around.text.slice(Math.max(0, around.start - NEAR), around.start);
-  if (DENIED.test(near) || NO_MORE.test(near)) return 'genitive';
+  if ((near.includes('е ') && DENIED.test(near)) || (near.includes('ет ') && NO_MORE.test(near)))
+    return 'genitive';
   if (word === '' || word === 'и') {
     const ruling =
       near.endsWith('и ') || near.endsWith(', ') ? LIST.exec(near)?.[1]?.toLowerCase() : undefined;

@@ -167,6 +167,32 @@ function caseOf({ case: shown, gender }: Ordered, digits: string, around: Around
   return shown;
 }
 
+const SCHOOL_CLASS = /(\d{1,2})(?: ?["«“„']?([А-Я])["»”']?)(?= (класс\p{L}{0,3})(?!\p{L}))/uy;
+
+/** Ученик 9 «А» класса, в 5Б классе. */
+export function schoolClass(reading: Reading): Found | undefined {
+  const match = reading.match(SCHOOL_CLASS);
+  const [written = '', digits = '', letter = '', noun = ''] = match ?? [];
+  const ordered = FORMS.get(noun);
+  if (match === undefined || ordered === undefined || digits.startsWith('0')) return undefined;
+  const around = reading.around(reading.at + written.length);
+  const grammatical = caseOf(ordered, digits, around) ?? ordered.case;
+  const tail = written.slice(digits.length).trim();
+  const spoken = `${ordinal(digits, grammatical)} ${tail === letter ? letter : tail}`;
+  return { end: reading.at + written.length, spoken, rule: 'ordinal' };
+}
+
+const YEARS_OF_STUDY = /(\d{1,2}) ?[-–—] ?(\d{1,2})(?= (?:курсов|классов)(?!\p{L}))/uy;
+const STUDYING = /^(?:студент|уче?ни|уча|школьник|дет|аспирант|выпускник|ребят|для)/;
+
+/** Ученики 5–7 классов. */
+export function yearsOfStudy(reading: Reading): Found | undefined {
+  const match = reading.match(YEARS_OF_STUDY);
+  if (match === undefined || !STUDYING.test(reading.around(reading.at).previousWord)) return undefined;
+  const ends = [match[1] ?? '', match[2] ?? ''].map((digits) => ordinal(digits, 'genitive'));
+  return { end: reading.at + match[0].length, spoken: ends.join('-'), rule: 'range' };
+}
+
 const COMPOUND =
   /(\d{1,4})(?:,5)?[-–](?:(?:х|ти|и|ми)[- ])?(\p{Ll}{0,12}(?:летн|лети|лет[а-я]|этажн|комнатн|дневн|месячн|часов|минутн|секундн|метров|километров|литров|процентн|кратн|местн|тысячн|миллионн|градусн|звёздочн|звездочн|балльн|очков|томн|значн|мерн|угольн|струнн|ступенчат|ядерн|дюймов|битн|рублёв|рублев|долларов|евров|страничн|листов|вагонн|квартирн|палубн|тактн|строчн|буквенн|цветн|сантиметров|миллиметров|миллилитров|килограммов|гектарн|киловатт|мегапиксел|гигабайт|годичн|недельн|тонн|ваттн|вольтов|граммов|разов|дверн|колёсн|этажк|комнатк|скоростн|полосн|цилиндров|канальн)\p{Ll}{0,6})(?!\p{L})/uy;
 const PERCENT =

@@ -18,10 +18,11 @@ import {
   serviceCode,
 } from './codes.js';
 import { monthInFigures } from './months.js';
+import { byFirstLetter } from '../shared-forms.js';
 import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
 import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
 import { chemical, flight, initials, namedByNumber, negative, planeType } from './names.js';
-import { beforeOrdered, compound, percentAdjective } from './ordinals.js';
+import { beforeOrdered, compound, percentAdjective, schoolClass, yearsOfStudy } from './ordinals.js';
 import { roman } from './roman.js';
 import { age, howOften, inches, instalment, multiplied } from './prescriptions.js';
 import { bareYears, decade, decades, season, year, yearInRow, years } from './years.js';
@@ -65,6 +66,8 @@ const AT_DIGIT: readonly Asked[] = [
   [compound, 1, 4, /^(?:,5)?[-–]\p{Ll}/u],
   [percentAdjective, 1, 3, /^(?:[,.]\d+)? ?%-?[ноаыйгмяюех]/],
   [beforeOrdered, 1, 3, /^ \p{Ll}/u],
+  [schoolClass, 1, 2, /^ ?["«“„']?[А-Я]/u],
+  [yearsOfStudy, 1, 2, /^ ?[-–—] ?\d/],
   [postcode, 6, 6, /^(?:,| г)/],
   [seconds, 1, 6, /^(?:,\d{1,3})? ?с(?:[.,;:!?)]|$)/],
   [houseLetter, 1, 4, /^ ?[А-Я]/],
@@ -87,14 +90,21 @@ function special(reading: Reading): ReturnType<Recogniser> {
   return undefined;
 }
 
-function fresh(recognise: Recogniser): Recogniser {
-  return (reading) => (reading.isFresh ? recognise(reading) : undefined);
-}
-
 export const atDigit: readonly Recogniser[] = [special];
 export const atLetter: readonly Recogniser[] = [
-  chemical, cyrillicDomain, monthOfYear, weekday, roman, flight, plate, contract, initials, namedByNumber,
-].map(fresh); // prettier-ignore
+  byFirstLetter([
+    [/[A-Z]/, chemical],
+    [/[а-яёh]/i, cyrillicDomain],
+    [/[яфмаисонд]/i, monthOfYear],
+    [/[пвсч]/i, weekday],
+    [/[IVXLCDMІХСМ]/, roman],
+    [/[A-ZА-Я]/, flight],
+    [/[A-ZА-Я]/, plate],
+    [/[A-ZА-Я]/, contract],
+    [/[А-ЯЁ]/, initials],
+    [/\p{Lu}/u, namedByNumber],
+  ]),
+];
 export const atMark: readonly Recogniser[] = [
   negative,
   temperatures,
