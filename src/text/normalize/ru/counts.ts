@@ -35,7 +35,8 @@ export function dimensions(reading: Reading): Found | undefined {
   if (unit === undefined && isWordAt(text, end)) return undefined;
   if (unit !== undefined) end += gap + unit.written.length;
   const said = unit === undefined ? decimal(last, 'accusative') : withNoun({ number: last }, unit.value, 'accusative');
-  return { end, spoken: [...sizes.map((size, index) => decimal(size, index === 0 ? 'nominative' : 'accusative')), said].join(' на '), rule: 'measure' };
+  const by = /^эстафет/.test(reading.around(reading.at).previousWord) ? ' по ' : ' на ';
+  return { end, spoken: [...sizes.map((size, index) => decimal(size, index === 0 ? 'nominative' : 'accusative')), said].join(by), rule: 'measure' };
 } // prettier-ignore
 
 function numeral(written: string): ReturnType<typeof numeralOf> {

@@ -8,7 +8,7 @@ import { words } from './vocabulary.js';
 const NAMED = /(\p{Lu}\p{L}{0,11})-(\d{1,4})(?:-?(\p{Lu}{1,3}))?(?![\p{L}\p{N}]|[.,-]\d)/uy;
 const ATTACHED = /(\p{Lu}{1,3})(\d{1,3})(?![\p{L}\p{N}]|[.,-]\d)/uy;
 const CARS = /^(?:ВАЗ|ГАЗ|УАЗ|ЗАЗ|ЗИЛ|КрАЗ|МАЗ|ПАЗ|ЛиАЗ|Лада|Камаз|КАМАЗ|КамАЗ)$/; // ВАЗ-2107
-const FLIGHT = /([A-Z]{2}|[А-Я]{2})[ -]?(\d{3,4})(?!\d)/uy;
+const FLIGHT = /([A-Z]{2}|[А-Я]{2}|[A-Z]\d)[ -]?(\d{3,4})(?!\d)/uy;
 const INITIALS = /(?:\p{Lu}\.[ ]?){1,2}(?=\p{Lu}\p{Ll})/uy;
 const INITIALS_BEHIND = /\p{Lu}\.[ ]?\p{Lu}\.(?![\p{L}])/uy;
 const NOT_A_NAME = words(
@@ -51,7 +51,7 @@ function said(name: string): string {
 
 /** Рейс SU 1234: pairs or a number. */
 export function flight(reading: Reading): Found | undefined {
-  if (reading.runEnd - reading.at !== 2 || !reading.around(reading.at).previousWord.startsWith('рейс'))
+  if (reading.runEnd - reading.at > 2 || !reading.around(reading.at).previousWord.startsWith('рейс'))
     return undefined;
   const match = reading.match(FLIGHT);
   const [written = '', carrier = '', digits = ''] = match ?? [];
@@ -59,9 +59,17 @@ export function flight(reading: Reading): Found | undefined {
   const groups = digits.length === 4 ? [digits.slice(0, 2), digits.slice(2)] : [digits];
   return {
     end: reading.at + written.length,
-    spoken: `${spellLetters(carrier)} ${groups.map(sayGroup).join(' ')}`,
+    spoken: `${carrierName(carrier)} ${groups.map(sayGroup).join(' ')}`,
     rule: 'identifier',
   };
+}
+
+/** S7 is a letter and a number. */
+function carrierName(carrier: string): string {
+  const digit = /\d/.exec(carrier)?.[0];
+  return digit === undefined
+    ? spellLetters(carrier)
+    : `${spellLetters(carrier.slice(0, 1))} ${sayGroup(digit)}`;
 }
 
 /** А. С. Пушкин, Пушкин А. С.: the names of the letters. */

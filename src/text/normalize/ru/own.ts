@@ -24,7 +24,7 @@ import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.
 import { chemical, flight, initials, namedByNumber, negative, planeType } from './names.js';
 import { beforeOrdered, compound, percentAdjective, schoolClass, yearsOfStudy } from './ordinals.js';
 import { roman } from './roman.js';
-import { age, howOften, inches, instalment, multiplied } from './prescriptions.js';
+import { age, howOften, inches, instalment, multiplied, points } from './prescriptions.js';
 import { bareYears, decade, decades, season, year, yearInRow, years } from './years.js';
 
 /** A recogniser, the fewest and most digits before it, and what has to stand behind them: most numbers are nothing special. */
@@ -34,6 +34,7 @@ const AT_DIGIT: readonly Asked[] = [
   [ipAddress, 1, 3, /^\.\d/],
   [planeType, 3, 3, /^-\d/],
   [howOften, 1, 2, /^ ?р/],
+  [points, 1, 3, /^(?: \d{3}){0,2},\d{1,2} ?п/],
   [age, 1, 3, /^ ?[гл]\.? /],
   [inches, 1, 3, /^(?:[.,]\d)?["'”″’]/],
   [instalment, 1, 1, /^[-–]0/],

@@ -71,3 +71,16 @@ export function instalment(reading: Reading): Found | undefined {
 
 /** 2x + 1 */
 export const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
+
+const POINTS = /\d{1,3}(?: \d{3})*,\d{1,2} ?п\.(?! ?[\dп])/uy;
+const POINT = noun('m пункт пункта пунктов');
+
+/** Индекс 1 099,34 п. */
+export function points(reading: Reading): Found | undefined {
+  const match = reading.match(POINTS);
+  const [whole = '', decimals = ''] = (match?.[0] ?? '').replace(/ ?п\.$/, '').split(',');
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  const number = { ...numeralOf(whole.replaceAll(' ', '')), decimals };
+  return { end, spoken: withNoun({ number }, POINT, caseBefore(reading.around(end))), rule: 'measure' };
+}
