@@ -26,18 +26,21 @@ export function dimensions(reading: Reading): Found | undefined {
   const match = isInside(reading) ? undefined : reading.match(DIMENSIONS);
   if (match === undefined) return undefined;
   let end = reading.at + match[0].length;
-  if (/^ ?=/.test(text.slice(end, end + 2)) || (/ [×*] /.test(match[0]) && !/^ ?\p{L}/u.test(text.slice(end, end + 2)))) return undefined;
-  const sizes = match.slice(1).filter((size) => size !== undefined).map(numeral);
+  const spaced = / [×*] /.test(match[0]) && !/^ ?\p{L}/u.test(text.slice(end, end + 2));
+  if (spaced || /^ ?=/.test(text.slice(end, end + 2))) return undefined;
+  const sizes = match.slice(1).filter((size) => size !== undefined).map(numeral); // prettier-ignore
   const last = sizes.pop();
   if (last === undefined) return undefined;
   const gap = text[end] === ' ' ? 1 : 0;
   const unit = units.at(text, end + gap);
   if (unit === undefined && isWordAt(text, end)) return undefined;
   if (unit !== undefined) end += gap + unit.written.length;
-  const said = unit === undefined ? decimal(last, 'accusative') : withNoun({ number: last }, unit.value, 'accusative');
-  const by = /^эстафет/.test(reading.around(reading.at).previousWord) ? ' по ' : ' на ';
-  return { end, spoken: [...sizes.map((size, index) => decimal(size, index === 0 ? 'nominative' : 'accusative')), said].join(by), rule: 'measure' };
-} // prettier-ignore
+  const first = sizes.map((size, index) => decimal(size, index === 0 ? 'nominative' : 'accusative'));
+  const said =
+    unit === undefined ? decimal(last, 'accusative') : withNoun({ number: last }, unit.value, 'accusative');
+  const by = reading.around(reading.at).previousWord.startsWith('эстафет') ? ' по ' : ' на ';
+  return { end, spoken: [...first, said].join(by), rule: 'measure' };
+}
 
 function numeral(written: string): ReturnType<typeof numeralOf> {
   const [whole = '', decimals = ''] = written.split(',');
