@@ -36,6 +36,16 @@ const FEMININE_ADJECTIVES =
   words(`nouvelle grande petite bonne belle seule longue première dernière ancienne grosse haute vieille
   prochaine autre même simple double jeune`);
 
+const STREET =
+  /^(?:rue|avenue|place|impasse|allée|route|ruelle|chaussée|villa|cité|esplanade|promenade|traverse|voie)$/;
+const OF_NAME = /^ \p{L}+ (?:d[eu]s?(?!\p{L})|d['’]|la |l['’]|les |aux? |\p{Lu}|St|\d)/u;
+
+/** 21 rue des Lilas: the number of a house. */
+function isHouse({ text, start, end }: Around, next: string): boolean {
+  if (!STREET.test(next)) return false;
+  return text.slice(start, end) !== '1' || OF_NAME.test(text.slice(end, end + 24));
+}
+
 const ONE_OR_TWO = /^ (?:à|ou) \d{1,3} (\p{L}{3,24})/u; // 1 à 2 gélules
 
 /** A noun (behind at most one adjective) that makes "une" of the 1 before it. */
@@ -46,6 +56,7 @@ export function isFeminineAhead(around: Around): boolean {
     const [, noun = ''] = ONE_OR_TWO.exec(around.text.slice(around.end, around.end + 40)) ?? [];
     return isFeminine(noun.toLowerCase());
   }
+  if (isHouse(around, next)) return false;
   if (isFeminine(next)) return true;
   return FEMININE_ADJECTIVES.has(next) && isFeminine(around.secondNextWord.toLowerCase());
 }

@@ -32,6 +32,7 @@ import {
   elided,
   fewer,
   fewOf,
+  firstOfMonth,
   greatWar,
   inches,
   keyed,
@@ -72,7 +73,7 @@ const ANY = /^/;
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
-    [/\//, cardExpiry], [/\//, fewOf], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/[a-z]/, multiplied], [/e|n|r|s/, shortNumber], [/[-\d]/, keyed],
+    [/\//, cardExpiry], [/\//, fewOf], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/e/, firstOfMonth], [/[a-z]/, multiplied], [/e|n|r|s/, shortNumber], [/[-\d]/, keyed],
     [/[/.]/, dates], [/[A-Z]/, named], [/€/, euroBetween], [/\d/, insuranceNumber],
     [/[-.)\d]/, american], [/\./, dottedTelephone], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes], [/['’′]/, prime],
     [/[x×]/, times], [/\//, season], [/\//, part], [/\//, andAHalf], [/\//, halfOf], [/[,KMGTWV]/, attachedUnit], [/m/, height], [/[xf]/, timesPer],

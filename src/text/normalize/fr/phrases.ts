@@ -5,6 +5,7 @@ import { keyedGroups, telephoneKeys } from '../shared-codes.js';
 import { coefficient } from '../shared-forms.js';
 import { cardinal, rank, spellDigits } from './numbers.js';
 import { sayFraction } from './amounts.js';
+import { SPEECH } from './speech.js';
 import { PER } from './units.js';
 
 const ELIDED =
@@ -43,7 +44,9 @@ export function fewOf(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const grade = word === 'étoiles';
   if (unit === 'h' && Number(more) <= 4) return undefined; // 3/4 h
-  const steps = Number(more) === Number(few) + 1 || (Number(few) % 12 === 0 && Number(more) % 12 === 0);
+  const eaters = /^(?:personnes|parts|couverts|convives)$/.test(word);
+  const steps =
+    eaters || Number(more) === Number(few) + 1 || (Number(few) % 12 === 0 && Number(more) % 12 === 0);
   if (!grade && (!steps || Number(few) < 2 || Number(few) >= Number(more))) return undefined;
   const noun = unit === undefined ? word : FEW_NAMES[unit];
   if (noun === undefined || !(isCounted(noun) || noun === 'fois')) return undefined;
@@ -133,3 +136,15 @@ export function decade(reading: Reading): Found | undefined {
 
 /** 2x + 1 */
 export const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
+
+const FIRST_OF_MONTH = /1er\/(0?[1-9]|1[0-2])(?:\/(\d{4}))?(?![\p{L}\d/])/uy;
+
+/** Le 1er/05 */
+export function firstOfMonth(reading: Reading): Found | undefined {
+  const match = reading.match(FIRST_OF_MONTH);
+  const [written = '', month = '', year] = match ?? [];
+  if (match === undefined) return undefined;
+  const date = { day: '1', month: Number(month), ...(year && { year }), style: 'name' } as const;
+  const spoken = SPEECH.date(date, reading.around(reading.at));
+  return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'date' };
+}
