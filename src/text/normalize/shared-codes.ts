@@ -30,3 +30,16 @@ export function keyedGroups(before: RegExp, digits: (digits: string) => string):
     return { end: at + match[0].length, spoken, rule: 'digits' };
   };
 }
+
+const TYPE = /(\d{3})-(\d{1,3})(?![\p{L}\p{N}]|-\d)/uy;
+const PLANE = /^(?:boeing|airbus|boeings|боинг\p{L}{0,2}|эйрбас\p{L}{0,2}|аэробус\p{L}{0,2})$/u;
+
+/** Boeing 737-800: no range. */
+export function planeType(number: (digits: string) => string): Recogniser {
+  return (reading) => {
+    const match = reading.match(TYPE);
+    if (match === undefined || !PLANE.test(reading.around(reading.at).previousWord)) return undefined;
+    const spoken = `${number(match[1] ?? '')} ${number(match[2] ?? '')}`;
+    return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
+  };
+}

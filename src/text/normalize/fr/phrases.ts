@@ -1,7 +1,7 @@
 // Short phrases that figures make with the words around them: d'un million, 24/48 h, la touche #, les - de 12 ans.
 import type { Found, Reading } from '../reading.js';
 import { isCounted, of } from './grammar.js';
-import { keyedGroups, telephoneKeys } from '../shared-codes.js';
+import { keyedGroups, planeType, telephoneKeys } from '../shared-codes.js';
 import { coefficient } from '../shared-forms.js';
 import { cardinal, rank, spellDigits } from './numbers.js';
 import { sayFraction } from './amounts.js';
@@ -148,3 +148,5 @@ export function firstOfMonth(reading: Reading): Found | undefined {
   const spoken = SPEECH.date(date, reading.around(reading.at));
   return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'date' };
 }
+
+export const planes = planeType(cardinal);

@@ -69,6 +69,12 @@ function onlyBeforeHonour(said: string): Saying {
   return (around) => (/^(?:il$|la$|l['’]|mons|\p{Lu})/iu.test(around.nextWord) ? said : undefined);
 }
 
+/** C.a. Ing. Neri, but "del 3 maggio c.a." */
+const attention: Saying = (around) =>
+  /^(?:\p{Lu}|dott|ing|sig|avv|arch|geom|rag|prof)/u.test(around.nextWord)
+    ? 'cortese attenzione'
+    : 'corrente anno';
+
 /** Al 3° p. */
 const floor: Saying = ({ text, start }) =>
   /\d[°º] $/.test(text.slice(Math.max(0, start - 3), start)) ? 'piano' : undefined;
@@ -99,7 +105,7 @@ export const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   'ecc.': 'eccetera', ecc: 'eccetera', 'etc.': 'eccetera', etc: 'eccetera', 'ad es.': 'ad esempio', 'p. es.': 'per esempio', 'p.es.': 'per esempio', 'per es.': 'per esempio', 'es.': example('esempio'), 'Es.': 'Esempio', 'cfr.': 'confronta', 'cf.': 'confronta', 'v.': byNumber('vedi'),
   'i.e.': 'cioè', 'e.g.': 'per esempio', 'c.d.': 'cosiddetto', 'cd.': 'cosiddetto', 'cit.': 'citato', 'ca.': 'circa', 'approx.': 'circa', 'max.': 'massimo', 'max': 'massimo', 'min.': byNumber('minimo'), 'rif.': 'riferimento', 'C.d.A.': 'C D A', CdA: 'C D A', 'c.v.d.': 'come volevasi dimostrare', 'H/24': 'H ventiquattro', 'h/24': 'H ventiquattro', 's.r.l.': 'S R L', srl: 'S R L', 's.p.a.': 'S P A', 'op. cit.': 'opera citata', 'ibid.': 'ibidem', 'et al.': 'e altri', 'n.b.': 'nota bene', 'p.s.': 'post scriptum', 'a.s.': beforeYear('anno scolastico'), 'a.a.': beforeYear('anno accademico'), 'A.S.': beforeYear('anno scolastico'), 'A.A.': beforeYear('anno accademico'),
   'pres.': onlyBeforeName('presidente'), 'univ.': 'università', 'dip.': 'dipartimento', 'ist.': 'istituto', 'Rep.': onlyBeforeName('Repubblica'), 'uff.': 'ufficio', 'Min.': onlyBeforeName('Ministero'), 'ns.': 'nostro', 'vs.': yours, vs: 'contro', 'u.s.': 'ultimo scorso', 'p.v.': 'prossimo venturo', 'c.m.': 'corrente mese',
-  'c.a.': 'corrente anno', 'C.A.': 'alla cortese attenzione', 'a. C.': 'avanti Cristo', 'd. C.': 'dopo Cristo', 'S.r.l.': 'S R L', 'S.r.l': 'S R L', 'S.E.': onlyBeforeHonour('Sua Eccellenza'), 'S.E.R.': 'Sua Eccellenza Reverendissima', 'S.p.A.': 'S P A', 'S.p.A': 'S P A', 'S.p.a.': 'S P A', 'S.n.c.': 'S N C', 'S.a.s.': 'S A S', 'Srl': 'S R L', SpA: 'S P A', 'N.B.': 'nota bene', NB: 'nota bene', 'P.S.': 'post scriptum', 'q.b.': 'quanto basta',
+  'c.a.': attention, 'C.A.': 'alla cortese attenzione', 'a. C.': 'avanti Cristo', 'd. C.': 'dopo Cristo', 'S.r.l.': 'S R L', 'S.r.l': 'S R L', 'S.E.': onlyBeforeHonour('Sua Eccellenza'), 'S.E.R.': 'Sua Eccellenza Reverendissima', 'S.p.A.': 'S P A', 'S.p.A': 'S P A', 'S.p.a.': 'S P A', 'S.n.c.': 'S N C', 'S.a.s.': 'S A S', 'Srl': 'S R L', SpA: 'S P A', 'N.B.': 'nota bene', NB: 'nota bene', 'P.S.': 'post scriptum', 'q.b.': 'quanto basta',
   'P.IVA': 'partita IVA', 'P. IVA': 'partita IVA', 'p.iva': 'partita IVA', 'P.Iva': 'partita IVA', 'p. iva': 'partita IVA', 'C.F.': 'codice fiscale', 'c.f.': 'codice fiscale', 'n.d.': 'non disponibile', 'n/d': 'non disponibile', 'N/D': 'non disponibile', 's.v.p.': 'per favore', 'scad.': 'scadenza',
   'gg.': 'giorni', 'ult.': 'ultimo', 'pag.ti': 'pagamenti', 'incl.': 'incluso', 'escl.': 'escluso', 'tot.': 'totale', 'cad.': 'cadauno', 'succ.': 'successivi', 'ss.gg.': 'successivi', 'lett.': 'lettera', 'n.': beforeCode, 'D.Lgs.': 'decreto legislativo', 'd.lgs.': 'decreto legislativo', 'D.L.': 'decreto legge', 'd.l.': 'decreto legge', 'sec.': century, 'cap.': beforeRoman('capitolo'), 'art.': beforeRoman('articolo'), 'sez.': beforeRoman('sezione'), 'par.': beforeRoman('paragrafo'), 'lib.': beforeRoman('libro'), 'fasc.': beforeRoman('fascicolo'), 'A/R': 'andata e ritorno', 'a/r': 'andata e ritorno', 'n/a': 'non applicabile', 'N/A': 'non applicabile', 'ecc...': 'eccetera', 'ecc…': 'eccetera', 'etc...': 'eccetera', 'etc…': 'eccetera',
   'p.': floor, 'reg.': regulation, 'secc.': 'secoli', 'trad.': 'traduzione', 'ed.': onlyBeforeName('edizioni'), 'vol.': 'volume', 'voll.': 'volumi', 'pagg.': 'pagine', 'sott.': 'sottotitolo',

@@ -149,6 +149,8 @@ export function plainFraction(fraction: Fraction, around: Around): string {
   const next = around.nextWord.toLowerCase();
   if (MARK.test(around.text.slice(Math.max(0, around.start - 24), around.start)))
     return `${cardinal(fraction.numerator)} su ${cardinal(fraction.denominator)}`;
+  if (/^(?:19|20)\d\d$/.test(fraction.denominator) && Number(fraction.numerator) > 12)
+    return `${cardinal(fraction.numerator)} del ${cardinal(fraction.denominator)}`; // modello 730/2024
   if (half && MEASURES.test(next)) return isFeminine(next) ? 'mezza' : 'mezzo';
   return sayFraction(fraction, 'alone', 'm');
 }

@@ -48,7 +48,18 @@ import {
   taxCode,
   versionedName,
 } from './names.js';
-import { cardExpiry, codeGroups, inches, keys, multiplied, portion, solid, toMonth } from './phrases.js';
+import {
+  cardExpiry,
+  codeGroups,
+  inches,
+  keys,
+  multiplied,
+  planes,
+  portion,
+  scale,
+  solid,
+  toMonth,
+} from './phrases.js';
 import { roman } from './roman.js';
 
 const ANY = /^/;
@@ -56,7 +67,7 @@ const ANY = /^/;
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
-    [/\//, cardExpiry], [/\//, portion], [/[xX×,]/, solid], [/["'”″’,.]/, inches], [/[-\d]/, codeGroups], [/[a-z]/, multiplied],
+    [/\//, cardExpiry], [/:/, scale], [/-/, planes], [/\//, portion], [/[xX×,]/, solid], [/["'”″’,.]/, inches], [/[-\d]/, codeGroups], [/[a-z]/, multiplied],
     [/[/.]/, dates], [/[A-Z]/, named], [/h/, beforeHas],
     [/[-–/]/, dateRange], [/\//, season], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/[-–]/, beforePostcode], [/[,KMGTPWV]/, attachedUnit],
     [/\./, billions], [/[,M]/, millions], [/\//, andAHalf], [/[.,:]/, dottedTime], [/[-–]/, bareRange], [/[h'’′]/, length], [/['’′]/, prime], [/s/, shortWeeks], [/[sa]/, shortMonth],

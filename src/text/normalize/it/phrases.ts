@@ -1,6 +1,6 @@
 // Short phrases that figures make with the words around them in Italian: scade il 12/26, 2/3 tazza, 55x40x23 cm, schermo da 27".
 import type { Found, Reading } from '../reading.js';
-import { keyedGroups, telephoneKeys } from '../shared-codes.js';
+import { keyedGroups, planeType, telephoneKeys } from '../shared-codes.js';
 import { coefficient, expiry } from '../shared-forms.js';
 import { sayFraction } from './amounts.js';
 import { cardinal, decimal, spellDigits } from './numbers.js';
@@ -88,3 +88,15 @@ export const codeGroups = keyedGroups(
 );
 /** 2x + 1 */
 export const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
+
+const SCALE = /1:(\d{1,3}(?:\.\d{3}){1,2}|\d{4,7})(?![\d:]|[.,]\d)/uy;
+
+/** Scala 1:1000 */
+export function scale(reading: Reading): Found | undefined {
+  const match = reading.match(SCALE);
+  const digits = (match?.[1] ?? '').replaceAll('.', '');
+  if (match === undefined || Number(digits) < 100) return undefined;
+  return { end: reading.at + match[0].length, spoken: `uno a ${cardinal(digits)}`, rule: 'score' };
+}
+
+export const planes = planeType(cardinal);

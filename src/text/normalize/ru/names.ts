@@ -1,5 +1,6 @@
 // Names of letters and figures: Ту-154, С-400, рейс SU 245; initials.
 import type { Found, Reading } from '../reading.js';
+import { planeType } from '../shared-codes.js';
 import { formula, negativePower } from '../shared-forms.js';
 import { cardinal, ordinal, sayGroup } from './numbers.js';
 import { READ, spellLetters, SPELLED } from './letters.js';
@@ -100,19 +101,7 @@ function wordStart(text: string, at: number): number {
   return start;
 }
 
-const TYPE = /(\d{3})-(\d{1,3})(?![\p{L}\p{N}]|-\d)/uy;
-
-/** Boeing 737-800: no range. */
-export function planeType(reading: Reading): Found | undefined {
-  const match = reading.match(TYPE);
-  if (
-    match === undefined ||
-    !/^(?:boeing|боинг|airbus|эйрбас|аэробус)/.test(reading.around(reading.at).previousWord)
-  )
-    return undefined;
-  const spoken = `${sayGroup(match[1] ?? '')} ${sayGroup(match[2] ?? '')}`;
-  return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
-}
+export const planes = planeType(sayGroup);
 
 const ELEMENTS: Readonly<Record<string, string>> = {
   Na: 'натрий', Ca: 'кальций', Cl: 'хлор', Fe: 'феррум', Mg: 'магний', Al: 'алюминий', Cu: 'купрум', Ag: 'аргентум', Zn: 'цинк', Si: 'силициум', N: 'эн',

@@ -21,7 +21,7 @@ import { monthInFigures } from './months.js';
 import { byFirstLetter } from '../shared-forms.js';
 import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
 import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
-import { chemical, flight, initials, namedByNumber, negative, planeType } from './names.js';
+import { chemical, flight, initials, namedByNumber, negative, planes } from './names.js';
 import { beforeOrdered, compound, percentAdjective, schoolClass, yearsOfStudy } from './ordinals.js';
 import { roman } from './roman.js';
 import { age, howOften, inches, instalment, multiplied, points } from './prescriptions.js';
@@ -32,7 +32,7 @@ type Asked = readonly [recognise: Recogniser, fewest: number, most: number, behi
 
 const AT_DIGIT: readonly Asked[] = [
   [ipAddress, 1, 3, /^\.\d/],
-  [planeType, 3, 3, /^-\d/],
+  [planes, 3, 3, /^-\d/],
   [howOften, 1, 2, /^ ?р/],
   [points, 1, 3, /^(?: \d{3}){0,2},\d{1,2} ?п/],
   [age, 1, 3, /^ ?[гл]\.? /],
