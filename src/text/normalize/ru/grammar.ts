@@ -54,7 +54,10 @@ function caseBehind(word: string): Case | undefined {
   if (known.BEFORE_DATIVE.has(word)) return 'dative';
   if (known.BEFORE_INSTRUMENTAL.has(word)) return 'instrumental';
   if (known.BEFORE_PREPOSITIONAL.has(word)) return 'prepositional';
-  return known.BEFORE_ACCUSATIVE.has(word) ? 'accusative' : undefined;
+  if (known.BEFORE_ACCUSATIVE.has(word)) return 'accusative';
+  if (word.length < 5) return undefined;
+  if (known.INSTRUMENTAL_VERB.test(word)) return 'instrumental';
+  return known.GENITIVE_VERB.test(word) ? 'genitive' : undefined;
 }
 
 function takesObject(word: string): boolean {
@@ -137,7 +140,7 @@ function genderOfFew(first: string, noun: string): Gender {
   if (/[ыи]е$/.test(first) && first.length > 3) return 'f';
   if (noun.length < 3 || known.MASCULINE_IN_A.has(noun) || noun.endsWith('мени')) return 'm';
   if (/(?:ли|ти|сь|йте)$/.test(noun)) {
-    return known.FEMININE_IN_LI.has(noun) || /(?:ости|асти|сети|смерти|ерти|яти)$/.test(noun) ? 'f' : 'm';
+    return known.FEMININE_IN_LI.has(noun) || /(?:ости|асти|сети|смерти|ерти|[яа]ти)$/.test(noun) ? 'f' : 'm';
   }
   return /[ыи]$/.test(noun) ? 'f' : 'm';
 }

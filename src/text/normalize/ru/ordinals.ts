@@ -137,6 +137,12 @@ FORMS.set('числе', { case: 'prepositional', gender: 'n' }).set('пути', 
 
 const SMALL_NUMBER = /\d{1,3}(?= \p{Ll})/uy;
 
+const EACH: Readonly<Record<string, Ordered>> = {
+  каждый: { case: 'nominative', gender: 'm' }, каждого: { case: 'genitive', gender: 'm' }, каждому: { case: 'dative', gender: 'm' },
+  каждым: { case: 'instrumental', gender: 'm' }, каждом: { case: 'prepositional', gender: 'm' }, каждая: { case: 'nominative', gender: 'f' },
+  каждую: { case: 'accusative', gender: 'f' }, каждой: { case: 'genitive', gender: 'f' }, каждое: { case: 'nominative', gender: 'n' },
+}; // prettier-ignore
+
 /** 5 этаж, на 3 этаже, на 2 путь: a noun in the singular that the number cannot count. */
 export function beforeOrdered(reading: Reading): Found | undefined {
   const match = reading.match(SMALL_NUMBER);
@@ -144,6 +150,9 @@ export function beforeOrdered(reading: Reading): Found | undefined {
   const [digits] = match;
   const end = reading.at + digits.length;
   const around = reading.around(end);
+  const each = Object.hasOwn(EACH, around.previousWord) ? EACH[around.previousWord] : undefined;
+  if (each !== undefined && Number(digits) > 1)
+    return { end, spoken: ordinal(digits, each.case, each.gender), rule: 'ordinal' }; // каждый 5 житель
   const ordered = FORMS.get(around.nextWord);
   if (ordered === undefined || digits.startsWith('0')) return undefined;
   const grammatical = caseOf(ordered, digits, around);
