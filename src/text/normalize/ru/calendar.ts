@@ -51,7 +51,9 @@ const ROW = new RegExp(
 const SHORT_FIGURES =
   /(\d{1,2})\.(0[1-9]|1[0-2])(?![\d\p{L}]|[.,:/-]\d| ?(?:%|°|₽|руб|тыс|млн|кг|км|[мгл](?!\p{L})))\.?/uy;
 const MONTH_YEAR = new RegExp(`${NAME} ((?:1\\d|20)\\d{2})(?![\\d:]|[.,]\\d)${YEAR_WORD}?`, 'iuy');
-const BEFORE_SHORT = words('до с со к ко на по за от');
+const BEFORE_SHORT = words(
+  'до с со к ко на по за от заезд выезд вылет прилёт прилет прибытие отправление приезд отъезд доставка срок дата приём прием',
+);
 
 const LONGEST_WISH = 60; // units before the day of a feast
 const LONGEST_DAY = 16; // units of the name of a day and what stands around it
@@ -105,11 +107,30 @@ export function namedDay(reading: Reading): Found | undefined {
   if (month === undefined) return undefined;
   const around = reading.around(end);
   const tail = `${MONTHS[month] ?? ''}${year === undefined ? '' : ` ${yearOf(year)}`}`;
+  const until = last === undefined && wordAhead(around) === '' ? namedUntil(reading, end) : undefined;
+  if (until !== undefined)
+    return { ...until, spoken: `с ${ordinal(day, 'genitive', 'n')} ${tail} по ${until.spoken}` };
   return { end, spoken: `${days(day, last, around)} ${tail}`, rule: 'date' };
 }
 
+const DASH = / ?[-–—] ?/y;
+
+/** The second day of 28 июня – 3 июля. */
+function namedUntil(reading: Reading, from: number): Found | undefined {
+  const dash = reading.match(DASH, from);
+  const match = dash && reading.match(NAMED, from + dash[0].length);
+  const [written = '', day = '', , last, name = '', year] = match ?? [];
+  const month = MONTH_BY_NAME.get(name.toLowerCase());
+  if (dash === undefined || match === undefined || last !== undefined || month === undefined || !isDay(day))
+    return undefined;
+  const tail = year === undefined ? '' : ` ${yearOf(year)}`;
+  const spoken = `${ordinal(day, 'accusative', 'n')} ${MONTHS[month] ?? ''}${tail}`;
+  return { end: from + dash[0].length + written.length, spoken, rule: 'date' };
+}
+
 function days(day: string, last: string | undefined, around: Around): string {
-  const grammatical = caseOfDay(around);
+  const marked = /^\d{1,2}-?[ое]?е(?!\p{L})/u.test(around.text.slice(around.start, around.end)); // 9-е мая
+  const grammatical = marked ? 'nominative' : caseOfDay(around);
   if (last === undefined) return ordinal(day, grammatical, 'n');
   if (grammatical !== 'genitive' || wordAhead(around) !== '') {
     const ruled = around.previousWord !== '' && /^(?:на|за|в|к|до|от|с|после)$/.test(wordAhead(around));

@@ -148,14 +148,14 @@ export function dictated(reading: Reading): Found | undefined {
   return { end: at + match[0].length, spoken, rule: 'digits' };
 }
 
-const LAW = /(\d{1,5})-([А-Я]{1,4})(?![\p{L}\p{N}-])/uy;
+const LAW = /(\d{1,5})-([А-Я]{1,4}|[а-я])(?![\p{L}\p{N}-])/uy;
 
 /** № 152-ФЗ */
 export function law(reading: Reading): Found | undefined {
   const match = reading.match(LAW);
   if (match === undefined || !/№ ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at)))
     return undefined;
-  const spoken = `${sayGroup(match[1] ?? '')} ${SPEECH.letters(match[2] ?? '')}`;
+  const spoken = `${sayGroup(match[1] ?? '')} ${SPEECH.letters((match[2] ?? '').toUpperCase())}`;
   return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
 }
 

@@ -3,7 +3,16 @@ import type { Around, Found, Reading } from '../reading.js';
 import { wordAhead } from './grammar.js';
 import { pluralOf, type Case } from './declension.js';
 import { cardinal, ordinal, prefix, together, type Agreement } from './numbers.js';
-import { COUNTED_AS_ONE, COUNTED_TOGETHER, ORDERED, PREPOSITIONS } from './vocabulary.js';
+import {
+  COUNTED_ALONE,
+  LEFT_OVER,
+  OF_RANK,
+  RANKS,
+  COUNTED_AS_ONE,
+  COUNTED_TOGETHER,
+  ORDERED,
+  PREPOSITIONS,
+} from './vocabulary.js';
 import { isDecade } from './years.js';
 
 /** Source of an expression: the end of an ordinal's word behind its digits. */
@@ -165,10 +174,13 @@ export function beforeOrdered(reading: Reading): Found | undefined {
 function caseOf({ case: shown, gender }: Ordered, digits: string, around: Around): Case | undefined {
   const before = wordAhead(around);
   const plural = pluralOf(digits);
+  if (RANKS.test(around.nextWord) && OF_RANK.test(before)) return 'genitive';
+  if (plural === 'one' && shown !== 'prepositional' && COUNTED_ALONE.test(around.nextWord)) return undefined;
+  if (around.nextWord === 'место' && LEFT_OVER.test(around.previousShort)) return undefined;
   if (shown === 'genitive') {
     if (!/^(?:с|со|до|из|от|у|около|после|для|без)$/.test(before))
       return plural === 'many' && before !== '' ? 'genitive' : undefined;
-    return gender === 'f' && plural === 'few' ? undefined : 'genitive';
+    return 'genitive'; // counted, the noun would be plural
   }
   if (shown === 'nominative' && plural === 'one' && COUNTED_AS_ONE.has(around.nextWord)) return undefined;
   if (shown === 'prepositional' && gender === 'f' && /^(?:к|ко|по)$/.test(before)) return 'dative';

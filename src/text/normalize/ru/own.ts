@@ -1,7 +1,7 @@
 // Tokens that only Russian has, asked before the shared ones.
 import type { Reading, Recogniser } from '../reading.js';
 import { dayInFigures, dayInRow, monthOfYear, namedDay, shortDay, weekday } from './calendar.js';
-import { dottedTime, hoursAndMinutes, oneOClock, span } from './clock.js';
+import { dottedTime, hoursAndMinutes, oneOClock, span, zoneOffset } from './clock.js';
 import {
   article,
   contract,
@@ -50,7 +50,7 @@ const AT_DIGIT: readonly Asked[] = [
   [dayInRow, 1, 2, /^(?:-?[гоеум]{1,3})?(?:,| и| или| по| до| на) (?:с )?\d/],
   [shortDay, 1, 2, /^\.[01]/],
   [numbered, 1, 9, /^-\d/],
-  [law, 1, 5, /^-[А-Я]/],
+  [law, 1, 5, /^-[А-Яа-я]/],
   [dictated, 3, 8, /^(?!-)/],
   [decade, 2, 4, /^-?[ехм]/],
   [decades, 2, 4, /^ ?[-–—] ?\d/],
@@ -94,6 +94,7 @@ function special(reading: Reading): ReturnType<Recogniser> {
 export const atDigit: readonly Recogniser[] = [special];
 export const atLetter: readonly Recogniser[] = [
   byFirstLetter([
+    [/[UGМM]/, zoneOffset],
     [/[A-Z]/, chemical],
     [/[а-яёh]/i, cyrillicDomain],
     [/[яфмаисонд]/i, monthOfYear],

@@ -127,7 +127,9 @@ function beforeNoun(reading: Reading, end: number, values: readonly number[]): F
   const gender = genderOf(first);
   if (gender === undefined) return undefined;
   const [, shown = 'nominative', plural] = NOUN_ENDS[gender].find(([ending]) => ending.test(first)) ?? [];
-  const place = shown === 'dative' && /^(?:в|во|на)$/.test(wordAhead(around)) ? 'prepositional' : shown;
+  const located =
+    /^(?:в|во|на)$/.test(wordAhead(around)) && (shown === 'dative' || /(?:[нт]и|ст)е$/.test(first));
+  const place = located ? 'prepositional' : shown;
   const shared = SHARED.test(reading.text.slice(Math.max(0, reading.at - 6), reading.at));
   const single = values.length === 1 && !shared && plural === true;
   return found(sayAll(values, place, single ? 'p' : gender));
@@ -161,6 +163,7 @@ function royal(reading: Reading, end: number, value: number): Found | undefined 
 /** Глава IV, в томе II. */
 function behindNoun(reading: Reading, end: number, value: number): Found | undefined {
   const word = wordBefore(reading.text, reading.at).toLowerCase();
+  if (word === 'крови') return { end, spoken: ordinal(String(value), 'nominative', 'f'), rule: 'roman' };
   const gender = genderOf(word);
   if (gender === undefined || /^[CDLMСМ]$/.test(reading.text.slice(reading.at, end))) return undefined; // терминал D
   const known = ORDERED.has(word) || OTHERS.has(word);
