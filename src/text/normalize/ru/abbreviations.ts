@@ -28,6 +28,7 @@ function caseOfPlace(around: Around): Case {
   if (/^(?:в|во|на|о|об|при)$/.test(before)) return 'prepositional';
   if (/^(?:с|со|до|от|из|у|около|возле|для|после|без)$/.test(before)) return 'genitive';
   if (/^(?:к|ко|по|согласно)$/.test(before)) return 'dative';
+  if (/^(?:через|сквозь|про)$/.test(before)) return 'accusative';
   return /^(?:между|за|над|под|перед)$/.test(before) ? 'instrumental' : 'nominative';
 }
 

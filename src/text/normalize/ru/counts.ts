@@ -59,6 +59,8 @@ export function pages(reading: Reading): Found | undefined {
   return { end, spoken, rule: 'measure' };
 }
 
+/** 21..23° has no signs. */
+const DOTTED = /()(\d{1,3})(?:…|\.{2,3})()(\d{1,3})(?: ?(°[CС]?)| ?(?=градус))/uy;
 const WEATHER =
   /([+−-]?)(\d{1,3}) ?(?:…|\.{2,3}|–|—) ?([+−-])(\d{1,3})(?: ?(°[CС]?)| ?(?=градус)|(?<=(?:…|\.\.) ?[+−-]\d{1,3})(?!\d))/uy;
 
@@ -66,7 +68,7 @@ const WEATHER =
 export function temperatures(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (isWordAt(text, at - 1)) return undefined;
-  const match = reading.match(WEATHER);
+  const match = reading.match(WEATHER) ?? reading.match(DOTTED);
   const [written = '', sign = '', from = '', lastSign = '', to = '', mark] = match ?? [];
   if (match === undefined) return undefined;
   const end = at + written.length;

@@ -78,18 +78,27 @@ export interface Counted {
 
 /** What a number of this value agrees with. */
 export function countedBy(around: Around, whole: string): Counted {
-  const before = caseBefore(around);
   const first = around.nextWord.toLowerCase();
+  if (isAge(around)) return { case: 'genitive', gender: 'm', noun: first };
+  const before = caseBefore(around);
   if (first === '' || known.NO_NOUN.has(first))
     return { case: distributive(around, whole, before), gender: 'm' };
   if (pluralOf(whole) === 'one') return countedByOne(first, distributive(around, whole, before));
-  if (/^(?:лет|года|месяцев)$/.test(first) && known.PERSONS.has(around.previousWord))
-    return { case: 'genitive', gender: 'm', noun: first }; // мальчик пяти лет
   const noun = nounAhead(around, first);
   const oblique = obliqueOf(noun) ?? obliqueOf(first) ?? severalOf(noun, whole, before);
   const timed = known.PARTS_OF_DAY.has(first) && known.PREPOSITIONS.has(wordAhead(around));
   const gender = timed ? 'm' : genderOfFew(first, noun);
   return { case: oblique ?? distributive(around, whole, before), gender, noun };
+}
+
+const AGED = /^(?: и \d{1,3})? (?:лет|года|месяцев)(?!\p{L})/u;
+const OF_AGE = /(\p{L}+) (?:\d{1,3} и )?$/u;
+
+/** Мальчик пяти лет, женщины двадцати двух и тридцати семи лет. */
+function isAge({ text, start, end }: Around): boolean {
+  if (!AGED.test(text.slice(end, end + 14)) || /\D/.test(text.slice(start, end))) return false;
+  const word = OF_AGE.exec(text.slice(Math.max(0, start - 24), start))?.[1] ?? '';
+  return known.PERSONS.has(word.toLowerCase());
 }
 
 /** Behind two to four an object is in the genitive plural where it lives: двух студентов; else it is the singular. */

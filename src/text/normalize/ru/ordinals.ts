@@ -214,6 +214,35 @@ export function yearsOfStudy(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken: ends.join('-'), rule: 'range' };
 }
 
+const KILOMETRE = /(\d{1,4})-?(й|м|го|му) км(?!\p{L}|\/)/uy;
+const KILOMETRES: Readonly<Record<string, readonly [Case, string]>> = {
+  й: ['nominative', 'километр'], м: ['prepositional', 'километре'], го: ['genitive', 'километра'], му: ['dative', 'километру'],
+}; // prettier-ignore
+
+/** На 141-м км. */
+export function kilometre(reading: Reading): Found | undefined {
+  const match = reading.match(KILOMETRE);
+  const [written = '', digits = '', mark = ''] = match ?? [];
+  const [grammatical, name] = KILOMETRES[mark] ?? [];
+  if (match === undefined || grammatical === undefined || name === undefined) return undefined;
+  return {
+    end: reading.at + written.length,
+    spoken: `${ordinal(digits, grammatical)} ${name}`,
+    rule: 'ordinal',
+  };
+}
+
+const STOREY = /(\d{1,2})\/(\d{1,2}) ?(?:эт\.?|этаж)(?!\p{L})/uy;
+
+/** 5/9 эт.: the fifth floor of nine. */
+export function storey(reading: Reading): Found | undefined {
+  const match = reading.match(STOREY);
+  const [written = '', floor = '', of = ''] = match ?? [];
+  if (match === undefined || Number(floor) < 1) return undefined;
+  const spoken = `${ordinal(floor)} этаж из ${cardinal(of, 'genitive')}`;
+  return { end: reading.at + written.length, spoken, rule: 'ordinal' };
+}
+
 const COMPOUND =
   /(\d{1,4})(?:,5)?[-–](?:(?:х|ти|и|ми)[- ])?(\p{Ll}{0,12}(?:летн|лети|лет[а-я]|этажн|комнатн|дневн|месячн|часов|минутн|секундн|метров|километров|литров|процентн|кратн|местн|тысячн|миллионн|градусн|звёздочн|звездочн|балльн|очков|томн|значн|мерн|угольн|струнн|ступенчат|ядерн|дюймов|битн|рублёв|рублев|долларов|евров|страничн|листов|вагонн|квартирн|палубн|тактн|строчн|буквенн|цветн|сантиметров|миллиметров|миллилитров|килограммов|гектарн|киловатт|мегапиксел|гигабайт|годичн|недельн|тонн|ваттн|вольтов|граммов|разов|дверн|колёсн|этажк|комнатк|скоростн|полосн|цилиндров|канальн)\p{Ll}{0,6})(?!\p{L})/uy;
 const PERCENT =

@@ -22,7 +22,15 @@ import { byFirstLetter } from '../shared-forms.js';
 import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
 import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
 import { chemical, flight, initials, namedByNumber, negative, planes } from './names.js';
-import { beforeOrdered, compound, percentAdjective, schoolClass, yearsOfStudy } from './ordinals.js';
+import {
+  kilometre,
+  storey,
+  beforeOrdered,
+  compound,
+  percentAdjective,
+  schoolClass,
+  yearsOfStudy,
+} from './ordinals.js';
 import { roman } from './roman.js';
 import { age, howOften, inches, instalment, multiplied, points } from './prescriptions.js';
 import { bareYears, decade, decades, season, year, yearInRow, years } from './years.js';
@@ -40,7 +48,7 @@ const AT_DIGIT: readonly Asked[] = [
   [instalment, 1, 1, /^[-–]0/],
   [multiplied, 1, 3, /^[a-z]/],
   [monthInFigures, 1, 2, /^[./]\d\d/],
-  [temperatures, 1, 3, /^ ?[….–—]/],
+  [temperatures, 1, 3, /^ ?[….–—]/], // also 21..23°
   [article, 1, 4, /^,? ч|^\.\d/],
   [pages, 1, 5, /^ ?стр/],
   [wholeDays, 1, 3, /^ ?сут/],
@@ -67,6 +75,8 @@ const AT_DIGIT: readonly Asked[] = [
   [compound, 1, 4, /^(?:,5)?[-–]\p{Ll}/u],
   [percentAdjective, 1, 3, /^(?:[,.]\d+)? ?%-?[ноаыйгмяюех]/],
   [beforeOrdered, 1, 3, /^ \p{Ll}/u],
+  [kilometre, 1, 4, /^-?[йгм]/],
+  [storey, 1, 2, /^\/\d/],
   [schoolClass, 1, 2, /^ ?["«“„']?[А-Я]/u],
   [yearsOfStudy, 1, 2, /^ ?[-–—] ?\d/],
   [postcode, 6, 6, /^(?:,| г)/],
