@@ -47,9 +47,19 @@ function saint(said: string): Saying {
 const minuteOrLeast: Saying = ({ text, start }) =>
   /\d(?:e|er|re|ème)? $/.test(text.slice(Math.max(0, start - 5), start)) ? 'minute' : 'minimum';
 
+const BEHIND_PRICE = /(?:€|euros?)(?:\/mois)? $/;
+
 /** 650 € cc */
-const charges: Saying = ({ text, start }) =>
-  /(?:€|euros?) $/.test(text.slice(Math.max(0, start - 6), start)) ? 'charges comprises' : undefined;
+function behindPrice(said: string): Saying {
+  return ({ text, start }) =>
+    BEHIND_PRICE.test(text.slice(Math.max(0, start - 11), start)) ? said : undefined;
+}
+
+/** Appartement 3 p. */
+const rooms: Saying = ({ text, start }) =>
+  /(?:appart\p{L}*\.?|maison|duplex|loft) \d{1,2} $/iu.test(text.slice(Math.max(0, start - 18), start))
+    ? 'pièces'
+    : undefined;
 
 /** Exp. 12/26 */
 const beforeExpiry: Saying = ({ text, end }) =>
@@ -72,7 +82,7 @@ export const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   'av.': avenue, 'Av.': 'Avenue', 'bd.': 'boulevard', bd: ofStreet('boulevard'), Bd: 'Boulevard', 'Bd.': 'Boulevard', bld: 'boulevard', 'boul.': 'boulevard', 'bld.': 'boulevard', 'pl.': ofStreet('place'), 'Pl.': 'Place',
   'r.': ofStreet('rue'), 'rte': 'route', 'Rte': 'Route', 'all.': ofStreet('allée'), 'imp.': ofStreet('impasse'), 'fg': ofStreet('faubourg'), 'fbg': 'faubourg', 'bât.': 'bâtiment', 'Bât.': 'Bâtiment', 'appt': 'appartement', 'appt.': 'appartement', 'apt.': 'appartement', 'ét.': 'étage',
   'etc.': 'et cetera', etc: 'et cetera', 'c.-à-d.': 'c’est-à-dire', 'C.-à-d.': 'C’est-à-dire', 'P. ex.': 'Par exemple', 'c-à-d': 'c’est-à-dire', 'càd': 'c’est-à-dire', 'c.à.d.': 'c’est-à-dire', 'p. ex.': 'par exemple', 'p.ex.': 'par exemple', 'par ex.': 'par exemple', 'ex.': example('exemple'), 'Ex.': example('Exemple'), 'cf.': 'confer', 'Cf.': 'Confer',
-  'i.e.': 'c’est-à-dire', 'e.g.': 'par exemple', 'env.': 'environ', 'Env.': 'Environ', 'approx.': 'approximativement', 'max.': 'maximum', 'min.': minuteOrLeast, cc: charges, CC: charges, 'Tél :': 'Téléphone :', 'tél :': 'téléphone :', 'Tel :': 'Téléphone :', 'Tél:': 'Téléphone :', 'Tel:': 'Téléphone :', 'exp.': beforeExpiry, 'moy.': 'moyenne', 'resp.': 'respectivement', 'hab.': 'habitants', 'dép.': 'département', 'dépt': 'département', 'tél.': 'téléphone', 'Tél.': 'Téléphone', 'tel.': 'téléphone', 'Tel.': 'Téléphone',
+  'i.e.': 'c’est-à-dire', 'e.g.': 'par exemple', 'env.': 'environ', 'Env.': 'Environ', 'approx.': 'approximativement', 'max.': 'maximum', 'min.': minuteOrLeast, cc: behindPrice('charges comprises'), CC: behindPrice('charges comprises'), hc: behindPrice('hors charges'), HC: behindPrice('hors charges'), FAI: behindPrice('frais d’agence inclus'), 'asc.': 'ascenseur', 'p.': rooms, 'Tél :': 'Téléphone :', 'tél :': 'téléphone :', 'Tel :': 'Téléphone :', 'Tél:': 'Téléphone :', 'Tel:': 'Téléphone :', 'exp.': beforeExpiry, 'moy.': 'moyenne', 'resp.': 'respectivement', 'hab.': 'habitants', 'dép.': 'département', 'dépt': 'département', 'tél.': 'téléphone', 'Tél.': 'Téléphone', 'tel.': 'téléphone', 'Tel.': 'Téléphone',
   'ref.': 'référence', 'réf.': 'référence', 'Réf.': 'Référence', 'adr.': 'adresse', 'qté': 'quantité', 'Qté': 'Quantité', 'nb': 'nombre', 'éd.': 'édition', 'coll.': 'collection', 'trad.': 'traduction', 'suiv.': 'suivant', 'suppl.': 'supplément', 'incl.': 'inclus', 'excl.': 'exclu',
   'N.B.': 'nota bene', 'NB': 'nota bene', 'N. B.': 'nota bene', 'P.-S.': 'post-scriptum', 'P.-D.G.': 'P D G', 'P.-D. G.': 'P D G', 'P.S.': 'post-scriptum', 'PS :': 'post-scriptum :', 'vs': 'versus', 'vs.': 'versus', Cie: 'compagnie', 'Cie.': 'compagnie', 'Sté': 'Société', 'Ets': 'Établissements', 'Éts': 'Établissements', 'Assoc.': 'Association', 'gouv.': 'gouvernement',
   svp: 's’il vous plaît', SVP: 's’il vous plaît', 's.v.p.': 's’il vous plaît', 'S.V.P.': 's’il vous plaît', stp: 's’il te plaît', STP: 's’il te plaît', rdv: 'rendez-vous', RDV: 'rendez-vous', 'R.-V.': 'rendez-vous', bcp: 'beaucoup', qqn: 'quelqu’un', qqch: 'quelque chose', qqs: 'quelques', tjs: 'toujours',

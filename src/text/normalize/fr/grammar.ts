@@ -31,7 +31,7 @@ const MASCULINE =
   words(`silence squelette stade grade gradé modèle musée lycée gorille intervalle vermicelle libelle mille quadrille portefeuille
   trophée camée scarabée mausolée apogée violoncelle comté côté été traité député pâté arrêté comité côtés invité décolleté pré-été génie incendie
   parapluie acheté ajouté raté compté excepté prélude interlude coude sosie musée athée domaine magazine capitaine moine patrimoine pétrole symbole protocole monopole contrôle espace palace visage bilan murmure
-  dinosaure mercure cyanure carbure oreiller royaume appareille soleil gaze régime costume volume rhume légume bitume parfum vaccine jeune monopole rôle pôle saule drôle môle gosse carrosse colosse gaffe canevas hymne exercice délice vice office service précipice indice bénéfice artifice sacrifice orifice athlète`);
+  jaune jeûne dinosaure mercure cyanure carbure oreiller royaume appareille soleil gaze régime costume volume rhume légume bitume parfum vaccine jeune monopole rôle pôle saule drôle môle gosse carrosse colosse gaffe canevas hymne exercice délice vice office service précipice indice bénéfice artifice sacrifice orifice athlète`);
 const FEMININE_ADJECTIVES =
   words(`nouvelle grande petite bonne belle seule longue première dernière ancienne grosse haute vieille
   prochaine autre même simple double jeune`);

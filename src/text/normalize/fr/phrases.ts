@@ -45,8 +45,12 @@ export function fewOf(reading: Reading): Found | undefined {
   const grade = word === 'étoiles';
   if (unit === 'h' && Number(more) <= 4) return undefined; // 3/4 h
   const eaters = /^(?:personnes|parts|couverts|convives)$/.test(word);
+  const lengths = (unit?.startsWith('m') === true || /^(?:minutes|jours)$/.test(word)) && Number(more) > 4;
   const steps =
-    eaters || Number(more) === Number(few) + 1 || (Number(few) % 12 === 0 && Number(more) % 12 === 0);
+    eaters ||
+    lengths ||
+    Number(more) === Number(few) + 1 ||
+    (Number(few) % 12 === 0 && Number(more) % 12 === 0);
   if (!grade && (!steps || Number(few) < 2 || Number(few) >= Number(more))) return undefined;
   const noun = unit === undefined ? word : FEW_NAMES[unit];
   if (noun === undefined || !(isCounted(noun) || noun === 'fois')) return undefined;
@@ -150,3 +154,14 @@ export function firstOfMonth(reading: Reading): Found | undefined {
 }
 
 export const planes = planeType(cardinal);
+
+const RATE = /(\d{1,3})\/(jour|j|semaine|sem|mois|an|heure)(?![\p{L}\p{N}])/uy;
+
+/** Max. 4/jour */
+export function rate(reading: Reading): Found | undefined {
+  const match = reading.match(RATE);
+  const [written = '', number = '', period = ''] = match ?? [];
+  const per = PER[period];
+  if (match === undefined || per === undefined) return undefined;
+  return { end: reading.at + written.length, spoken: `${cardinal(number)} ${per}`, rule: 'measure' };
+}

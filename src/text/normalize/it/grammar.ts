@@ -106,6 +106,8 @@ export function betweenNumbers(from: string, to: string, around: Around, neighbo
   if (word === 'tra' || word === 'fra') return `${from} e ${to}`;
   if (AFTER_FROM.has(word)) return `${from} ${TO[word] ?? 'a'} ${to}`;
   if (isNumbered(around)) return neighbours ? `${from} e ${to}` : `da ${from} a ${to}`;
-  if (neighbours || PREPOSITIONS.has(word)) return `${from} o ${to}`;
+  if (neighbours) return `${from} o ${to}`;
+  if (word === 'a') return `${from}-${to}`; // a 2-8 gradi
+  if (PREPOSITIONS.has(word)) return `${from} o ${to}`;
   return ARTICLES.has(word) ? `${from}-${to}` : `da ${from} a ${to}`;
 }

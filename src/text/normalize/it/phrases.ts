@@ -6,6 +6,7 @@ import { sayFraction } from './amounts.js';
 import { cardinal, decimal, spellDigits } from './numbers.js';
 import { numeralOf } from '../numerals.js';
 import { SPEECH } from './speech.js';
+import { PER } from './units.js';
 import { MEASURES_OF } from './grammar.js';
 
 /** Behind these words two figures and two are a month and a year. */
@@ -100,3 +101,34 @@ export function scale(reading: Reading): Found | undefined {
 }
 
 export const planes = planeType(cardinal);
+
+const GRAMS = /gr?\.? ?(\d{1,4})(?= d(?:i |['’]|el))/iuy;
+
+/** Gr. 100 di farina */
+export function gramsOf(reading: Reading): Found | undefined {
+  const match = reading.match(GRAMS);
+  if (match === undefined || match[1] === '1') return undefined;
+  return { end: reading.at + match[0].length, spoken: `${cardinal(match[1] ?? '')} grammi`, rule: 'measure' };
+}
+
+const FEW = /(\d{1,2})\/(\d{1,2})(?= ?(?:minut[oi]|min|giorni|gg|ore|persone)(?!\p{L}))/uy;
+
+/** 20/25 minuti: from the one to the other. */
+export function fewOf(reading: Reading): Found | undefined {
+  const match = reading.match(FEW);
+  const [few, more] = [Number(match?.[1]), Number(match?.[2])];
+  if (match === undefined || few < 2 || few >= more || more < 3) return undefined;
+  const words = `${cardinal(match[1] ?? '')} o ${cardinal(match[2] ?? '')}`;
+  return { end: reading.at + match[0].length, spoken: words, rule: 'range' };
+}
+
+const RATE = /(\d{1,3})\/(giorno|die|settimana|mese|anno|ora)(?![\p{L}\p{N}])/uy;
+
+/** Max. 4/giorno */
+export function rate(reading: Reading): Found | undefined {
+  const match = reading.match(RATE);
+  const [written = '', number = '', period = ''] = match ?? [];
+  const per = PER[period];
+  if (match === undefined || per === undefined) return undefined;
+  return { end: reading.at + written.length, spoken: `${cardinal(number)} ${per}`, rule: 'measure' };
+}

@@ -18,12 +18,20 @@ export function isDirect(grammatical: Case): boolean {
 function caseOfMeasure(around: Around): Case {
   const before = wordAhead(around);
   const place =
-    (before === 'в' || before === 'во') && AWAY.test(around.text.slice(around.end, around.end + 12));
+    (before === 'в' || before === 'во') &&
+    (AWAY.test(around.text.slice(around.end, around.end + 12)) || isDissolved(around));
   if (place) return 'prepositional';
   if (before !== 'по') return caseBefore(around);
   return /(?:^|\D)1 ?\P{Nd}/u.test(around.text.slice(around.start, around.start + 4))
     ? 'dative'
     : 'accusative';
+}
+
+const DISSOLVED = /(?:раствор|развед|развест|развод|разб[ао]в|замоч|размеш)\p{L}*(?: \p{L}+){0,3} в $/iu;
+
+/** Растворить в 100 мл воды: where it is, too. */
+function isDissolved({ text, start }: Around): boolean {
+  return DISSOLVED.test(text.slice(Math.max(0, start - 48), start));
 }
 
 function isHalfMore({ whole, decimals }: Numeral): boolean {
@@ -205,7 +213,7 @@ function part({ numerator, denominator }: Fraction, grammatical: Case): string {
 
 /** Три четверти, одна треть, две пятых; ½ литра is половина литра. */
 export function sayFraction(fraction: Fraction, around: Around, measured: boolean): string | undefined {
-  const grammatical = caseBefore(around);
+  const grammatical = isDissolved(around) ? 'prepositional' : caseBefore(around);
   const [amount, parts] = [Number(fraction.numerator), Number(fraction.denominator)];
   if (parts < 2 || amount >= parts || parts > 100 || isHouse(around)) return spread(fraction, around);
   if (amount !== 1 || parts !== 2) return part(fraction, grammatical);

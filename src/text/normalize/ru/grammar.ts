@@ -34,6 +34,7 @@ export function caseBefore(around: Around): Case {
   const near = around.text.slice(Math.max(0, around.start - NEAR), around.start);
   if ((near.includes('е ') && DENIED.test(near)) || (near.includes('ет ') && NO_MORE.test(near)))
     return 'genitive';
+  if (ADJECTIVE_BEFORE.test(word)) return adjectiveCase(word, near);
   if (word === '' || word === 'и') {
     const ruling =
       near.endsWith('и ') || near.endsWith(', ') ? LIST.exec(near)?.[1]?.toLowerCase() : undefined;
@@ -47,6 +48,15 @@ export function caseBefore(around: Around): Case {
     );
   }
   return takesObject(word) ? 'accusative' : 'nominative';
+}
+
+const ADJECTIVE_BEFORE =
+  /^(?:всех|тех|этих|всеми|теми|этими|(?:перв|последн|следующ|ближайш|предыдущ|прошедш|оставш|друг|остальн|любы?|сво|наш|ваш|больш|крупнейш|лучш|нов|цел|добр|полн)(?:ых|их|ыми|ими|ихся|имися))$/u;
+
+/** Первых трёх суток, в последних двух, с этими пятью. */
+function adjectiveCase(word: string, near: string): Case {
+  if (/ми(?:ся)?$/.test(word)) return 'instrumental';
+  return /(?<!\p{L})(?:в|во|на|о|об|при) \p{L}+ $/iu.test(near) ? 'prepositional' : 'genitive';
 }
 
 function caseBehind(word: string): Case | undefined {

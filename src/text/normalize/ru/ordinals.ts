@@ -129,7 +129,8 @@ const FORMS = new Map<string, Ordered>(
   [...ORDERED].flatMap(([word, gender]) => {
     const stem = gender === 'm' && !word.endsWith('ь') ? word : word.slice(0, -1);
     const endings = gender === 'm' ? MASCULINE : gender === 'f' ? FEMININE : NEUTER;
-    return Object.entries(endings).map(([end, grammatical]): [string, Ordered] => [
+    const fitting = Object.entries(endings).filter(([end]) => end !== 'ь' || word.endsWith('ь')); // 12 недель
+    return fitting.map(([end, grammatical]): [string, Ordered] => [
       stem + end,
       { case: word === stem + end ? 'nominative' : grammatical, gender },
     ]);

@@ -10,7 +10,7 @@ import { cardinal } from './numbers.js';
 const TIME = noun('m раз раза раз');
 const YEAR = noun('m год года лет');
 const INCH = noun('m дюйм дюйма дюймов');
-const TIMES = /(\d{1,2}) ?(?:р\.?|раза?) ?(?:в |\/ ?)(?=(?:день|сут|нед|мес|час|год)\p{L}*)/uy;
+const TIMES = /(\d{1,2}) ?р\.? ?(?:в |\/ ?)(?=(?:день|сут|нед|мес|час|год)\p{L}*)/uy;
 const SLASHED = /(сут|нед|мес)(?!\p{L})\.?/uy;
 const AGE = /(\d{1,3}) ?[гл]\.? (?:и )?(?=\d{1,2} ?(?:мес|м\.))/uy;
 const INCHES = /(\d{1,3})(?:[,.](\d))?(?:"|''|”|″|’’)/uy;
@@ -30,7 +30,8 @@ export function howOften(reading: Reading): Found | undefined {
   const [written = '', digits = ''] = match ?? [];
   if (match === undefined) return undefined;
   const end = reading.at + written.length;
-  const spoken = `${withNoun({ number: numeralOf(digits) }, TIME, 'nominative')} в`;
+  const often = caseBefore(reading.around(reading.at));
+  const spoken = `${withNoun({ number: numeralOf(digits) }, TIME, often)} в`;
   const short = reading.match(SLASHED, end);
   const period = IN_A.get(short?.[1] ?? '');
   if (short === undefined || period === undefined) return { end, spoken: `${spoken} `, rule: 'measure' };
