@@ -142,9 +142,7 @@ export function count(quantity: Quantity, around: Around): string {
   }
   const spanned =
     isHalfMore(number) &&
-    /^ до \d{1,3} ?(?:млн|млрд|тыс|трлн|миллион|миллиард|тысяч)/u.test(
-      around.text.slice(around.end, around.end + 16),
-    );
+    /^ до \d{1,3}(?:,\d{1,2})? ?[\p{L}%]/u.test(around.text.slice(around.end, around.end + 16));
   if (spanned) return numberBefore(number, gender, grammatical); // от полутора до трёх миллионов
   if (noun === undefined || number.decimals === '') return decimal(number, grammatical, gender);
   return numberBefore(number, fewGender(gender, noun), caseBefore(around));

@@ -17,7 +17,7 @@ import { isDecade } from './years.js';
 
 /** Source of an expression: the end of an ordinal's word behind its digits. */
 export const ORDINAL_MARK =
-  '-(?:ый|ий|ой|й|ого|его|го|ому|ему|му|ым|им|ом|ем|м|ая|я|ую|ью|ю|ое|ье|е|ые|ых|их|х|ыми|ими|ми|мя|ти|ро|и)|(?:ый|ой|й|ого|го|ому|му|ая|ую)';
+  '-(?:мью|тью|ого|его|ому|ему|ыми|ими|ый|ий|ой|го|му|ым|им|ом|ем|ая|ую|ью|ое|ье|ые|ых|их|ми|мя|ти|ро|й|м|я|ю|е|х|и)|(?:ый|ой|й|ого|го|ому|му|ая|ую)';
 
 const DIRECT_FEMININE = /(?:[аяь]|ая|яя)$/;
 const OBLIQUE_FEMININE = /(?:[еиы]|ой|ей)$/;
@@ -59,6 +59,7 @@ export function marked(digits: string, around: Around, mark: string): string | u
 function asCardinal(digits: string, end: string, next: string): string | undefined {
   const unit = Number(digits.slice(-1));
   if (end === 'ро') return together(digits);
+  if (end === 'мью' || end === 'тью') return cardinal(digits, 'instrumental');
   if (/^[ое]?е$/.test(end) && COUNTED_TOGETHER.has(next)) return together(digits);
   const few = pluralOf(digits) === 'few';
   if (end === 'х' && few && !/^(?:год|гг)/.test(next)) return cardinal(digits, 'genitive');
@@ -76,7 +77,7 @@ function isFeminineAsked(around: Around, next: string): boolean {
 
 function caseOfM(around: Around, next: string): Case {
   if (/(?:ом|ем|ём|ым)$/.test(next)) return 'instrumental';
-  if (/[еиу]$|[ая]х$/.test(next)) return 'prepositional';
+  if (next !== 'и' && /[еиу]$|[ая]х$/.test(next)) return 'prepositional';
   return /^(?:в|во|на|о|об|при)$/.test(wordAhead(around)) ? 'prepositional' : 'instrumental';
 }
 
