@@ -21,10 +21,10 @@ const SHORTEST_AT_COMMA = 24; // before a comma, which may also part the members
 const SHORTEST_DENSE = 6; // the same in Chinese and Japanese
 const LOOK_BACK = 120; // units in which an open bracket is looked for
 
-const MARKS = /^[,;:—–、，；：]["'”’»)\]」』）】*_]*/u;
+const MARKS = /^[,;:—–、，；：]["'”’»)\]」』）】*_]*(?:(?<=^,["'”’»)]*)\s[—–](?=\s))?/u; // и могу ошибаться, — что
 const DENSE_MARK = /^[、，；：]/u;
 const IDEOGRAPH = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
-const SENTENCE_END = /[!?…。！？｡\n]|(?<!\p{N})\.\s/u;
+const SENTENCE_END = /[!?…。！？｡\n]|(?<!\p{N}|(?<!\p{L})\p{Lu})\.\s/u; // not an initial
 // "Smith, Jr." · "Acme, Inc." · "Jones, M.D."
 const NAME_TAIL = /^(?:[JS]r|Inc|Ltd|LLC|Esq|M\.?D|Ph\.?D|MBA|CPA)\b/;
 

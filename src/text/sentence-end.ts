@@ -50,7 +50,7 @@ const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спр�
 const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
 /** 500 руб. Доставка, в 2024 г. Спасибо: common words have no capital there. */
 const COUNTED_IN_RUSSIAN =
-  /\p{N}{4}\s?г$|\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$/u;
+  /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;
 const DRIVE = /\S\s(?!Dear|Hello|Herr|Frau|Prof|Thanks?)\p{Lu}\p{Ll}{2,} Dr$/u; // on Mulholland Dr. The house
 const LONGEST_COUNTED = 8; // units of a number's end and its short unit
 const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
@@ -162,6 +162,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
     if (!following.wordEnds) return 'wait';
     if (ROMAN.test(word)) return 'none'; // cap. IV
   }
+  if (/^apr?$/.test(key) && word.startsWith('J')) return judgeEra(following);
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
   if (/^[IVXL]{2,}$/.test(last)) return unless(forms.afterOrdinal, following); // das XX. Jahrhundert
@@ -171,6 +172,12 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
     return onlyBeforeStarter(before, last, following);
   return 'end';
+}
+
+/** Apr. J.-C. is an era, not a month. */
+function judgeEra({ word, wordEnds, tail }: Following): Judgement {
+  if (!wordEnds) return 'wait';
+  return word === 'J' && tail.startsWith('.') ? 'none' : 'end';
 }
 
 /** "2024. 1. 15.": in a Korean date a stop follows the year, too. */

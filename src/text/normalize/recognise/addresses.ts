@@ -88,13 +88,19 @@ export class Addresses {
     const next = reading.at + match[0].length;
     const isCode = /^-[A-Z\d]/.test(reading.text.slice(next, next + 2)) && /^[A-Z\d]+$/.test(match[1] ?? '');
     if (isCode) return this.#numbered(reading);
+    const { speech, symbols } = this.#language;
     const words = (match[1] ?? '')
       .replace(
         /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/gu,
         ' ',
       )
       .replaceAll('_', ' ');
-    const spoken = `${this.#language.symbols.hashtag} ${sayAddress(words, this.#language)}`;
+    const [, name = words, year = ''] = /^(\D+ )((?:19|20)\d\d)$/.exec(words) ?? []; // #Sanremo2025
+    const said = year === '' ? undefined : speech.year(year, NOWHERE, true);
+    const spoken =
+      said === undefined
+        ? `${symbols.hashtag} ${sayAddress(words, this.#language)}`
+        : `${symbols.hashtag} ${sayAddress(name.trimEnd(), this.#language)} ${said}`;
     return { end: next, spoken, rule: 'hashtag' };
   }
 
@@ -119,6 +125,8 @@ export class Addresses {
   }
 }
 
+const DOTTED_LETTERS = /^(?:\p{L}\.){1,8}\p{L}\.?$/u; // D.R.H. is no header file
+
 /** 2024report.pdf, 4you@example.com: a number that goes on as an address does. */
 function isAddressMark(reading: Reading): boolean {
   const { text, runEnd } = reading;
@@ -127,6 +135,7 @@ function isAddressMark(reading: Reading): boolean {
 }
 
 function ruleOf(chunk: string): Rule | undefined {
+  if (DOTTED_LETTERS.test(chunk)) return undefined;
   if (chunk.includes('@') && EMAIL.test(chunk)) return 'email';
   if (SCHEME.test(chunk)) return 'url';
   if (PATH.test(chunk)) return 'file';
