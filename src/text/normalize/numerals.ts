@@ -83,7 +83,9 @@ function lakhsFrom(text: string, from: number): { digits: string; end: number } 
   if (text[from] !== ',') return undefined;
   LAKHS.lastIndex = from;
   const written = LAKHS.exec(text)?.[0];
-  return written === undefined ? undefined : { digits: written.replaceAll(',', ''), end: from + written.length };
+  return written === undefined
+    ? undefined
+    : { digits: written.replaceAll(',', ''), end: from + written.length };
 }
 
 function groupsFrom(

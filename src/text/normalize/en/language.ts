@@ -1,26 +1,6 @@
 // English, American where the two differ and the text does not say.
 import type { Language } from '../language.js';
-import {
-  houseInDirection,
-  keyOfTelephone,
-  openingHours,
-  shortYear,
-  state,
-  textedTo,
-} from './announcements.js';
-import {
-  feetAndInches,
-  groupedOrdinal,
-  httpStatus,
-  inches,
-  lasting,
-  place,
-  rating,
-  shortDate,
-  sizes,
-  timesAsMuch,
-} from './own.js';
-import { followedBy } from '../reading.js';
+import { AT_DIGIT, AT_LETTER, AT_MARK } from './own.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
@@ -28,14 +8,7 @@ export const ENGLISH: Language = {
   tag: 'en',
   writing: WRITING,
   speech: SPEECH,
-  own: {
-    atDigit: [
-      httpStatus, followedBy(',', groupedOrdinal), followedBy("'’′f ", feetAndInches), followedBy('"″.', inches), followedBy('/.', rating), place, followedBy('/', shortDate),
-      followedBy(':', lasting), followedBy('x×. ', sizes), followedBy('x.', timesAsMuch), textedTo, followedBy(' ', houseInDirection), followedBy('-–', openingHours),
-    ],
-    atLetter: [state],
-    atMark: [keyOfTelephone, shortYear],
-  },
+  own: { atDigit: AT_DIGIT, atLetter: AT_LETTER, atMark: AT_MARK },
   symbols: {
     inAddress: {
       '@': 'at', '.': 'dot', '/': 'slash', '\\': 'backslash', '-': 'dash', _: 'underscore', ':': 'colon', '#': 'hash',

@@ -23,7 +23,7 @@ function units(list: Readonly<Record<string, string>>): Record<string, Noun> {
 }
 
 export const UNITS: Readonly<Record<string, Noun>> = units({
-  '%': 'percent|percent',
+  '% pct pct.': 'percent|percent',
   '‰': 'per mille|per mille',
   'bps bp': 'basis point',
   km: 'kilometer',
@@ -76,7 +76,55 @@ export const UNITS: Readonly<Record<string, Noun>> = units({
   ms: 'millisecond',
   'µs μs': 'microsecond',
   ns: 'nanosecond',
-  'yr yrs yr.': 'year',
+  'yr yrs yr. yrs.': 'year',
+  'mo mos mos.': 'month',
+  'wk wks wk. wks.': 'week',
+  'doz doz.': 'dozen|dozen',
+  'pcs pcs. pc.': 'piece',
+  ppm: 'part per million|parts per million',
+  ppb: 'part per billion|parts per billion',
+  'lb-ft lb·ft lb-ft.': 'pound-foot|pound-feet',
+  'ft-lb ft-lbs ft·lb ft-lb.': 'foot-pound',
+  IU: 'international unit',
+  mol: 'mole',
+  'mmol/L mmol/l': 'millimole per liter|millimoles per liter',
+  'mg/L mg/l': 'milligram per liter|milligrams per liter',
+  'mg/kg': 'milligram per kilogram|milligrams per kilogram',
+  'mg/mL mg/ml': 'milligram per milliliter|milligrams per milliliter',
+  'mcg/kg µg/kg': 'microgram per kilogram|micrograms per kilogram',
+  'µg/m³ µg/m3 μg/m³ μg/m3': 'microgram per cubic meter|micrograms per cubic meter',
+  'g/dL g/dl': 'gram per deciliter|grams per deciliter',
+  'kg/m³ kg/m3': 'kilogram per cubic meter|kilograms per cubic meter',
+  'W/m² W/m2': 'watt per square meter|watts per square meter',
+  'km/s': 'kilometer per second|kilometers per second',
+  'ft/s': 'foot per second|feet per second',
+  'km/L km/l': 'kilometer per liter|kilometers per liter',
+  'sq_km sq._km': 'square kilometer',
+  'sq_yd sq._yd.': 'square yard',
+  cu_yd: 'cubic yard',
+  'cu_m cu._m': 'cubic meter',
+  THz: 'terahertz|terahertz',
+  'N·m N-m': 'newton-meter',
+  kN: 'kilonewton',
+  MPa: 'megapascal',
+  MJ: 'megajoule',
+  mW: 'milliwatt',
+  kA: 'kiloamp',
+  'µA μA': 'microamp',
+  MΩ: 'megohm',
+  'µF μF': 'microfarad',
+  nF: 'nanofarad',
+  pF: 'picofarad',
+  mH: 'millihenry|millihenries',
+  lm: 'lumen',
+  lx: 'lux|lux',
+  TWh: 'terawatt-hour',
+  GWh: 'gigawatt-hour',
+  Kbps: 'kilobit per second|kilobits per second',
+  'KB/s kB/s': 'kilobyte per second|kilobytes per second',
+  'TB/s': 'terabyte per second|terabytes per second',
+  TiB: 'tebibyte',
+  'mm_Hg mm_Hg.': 'millimeter of mercury|millimeters of mercury',
   Hz: 'hertz',
   kHz: 'kilohertz',
   MHz: 'megahertz',
@@ -138,6 +186,10 @@ export const PER: Readonly<Record<string, string>> = {
   s: 'per second', sec: 'per second', second: 'per second', min: 'per minute', minute: 'per minute',
   h: 'per hour', hr: 'per hour', hour: 'per hour', d: 'per day', day: 'per day', wk: 'per week', week: 'per week',
   mo: 'per month', month: 'per month', yr: 'per year', year: 'per year', night: 'per night',
+  '100 km': 'per one hundred kilometers', '100km': 'per one hundred kilometers', '100 g': 'per one hundred grams', '100g': 'per one hundred grams',
+  dose: 'per dose', tablet: 'per tablet', serving: 'per serving', employee: 'per employee', page: 'per page', item: 'per item', ticket: 'per ticket',
+  call: 'per call', request: 'per request', token: 'per token', sqft: 'per square foot', 'sq. ft.': 'per square foot', 'm2': 'per square meter', 'm³': 'per cubic meter', mL: 'per milliliter', ml: 'per milliliter',
+  acre: 'per acre', pp: 'per person', adult: 'per adult', child: 'per child', room: 'per room', game: 'per game', yard: 'per yard', liter: 'per liter', litre: 'per litre',
   kg: 'per kilogram', g: 'per gram', lb: 'per pound', oz: 'per ounce', gal: 'per gallon', l: 'per liter', L: 'per liter',
   kWh: 'per kilowatt-hour', km: 'per kilometer', mi: 'per mile', mile: 'per mile', 'm²': 'per square meter',
   'sq ft': 'per square foot', GB: 'per gigabyte', person: 'per person', user: 'per user', seat: 'per seat', unit: 'per unit',
@@ -152,11 +204,19 @@ export const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntrie
       ['billion', 9, 'B bn bln billion'],
       ['trillion', 12, 'T tn trn trillion'],
       ['hundred', 2, 'hundred'],
+      ['lakh', 5, 'lakh lakhs lac lacs'],
+      ['crore', 7, 'crore crores'],
     ] as const
   ).flatMap(([word, power, forms]) =>
     forms.split(' ').map((form): [string, Magnitude] => [form, { forms: [word], power }]),
   ),
 );
+
+/** Behind the sum of a currency that stands in front. */
+export const MONEY_MAGNITUDES: Readonly<Record<string, Magnitude>> = {
+  m: { forms: ['million'], power: 6 }, b: { forms: ['billion'], power: 9 }, t: { forms: ['trillion'], power: 12 },
+  cr: { forms: ['crore'], power: 7 }, 'cr.': { forms: ['crore'], power: 7 }, Cr: { forms: ['crore'], power: 7 }, L: { forms: ['lakh'], power: 5 },
+}; // prettier-ignore
 
 const CENT = noun('cent');
 const MINOR: Readonly<Record<string, Noun>> = {
@@ -188,7 +248,7 @@ export const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries
 );
 
 export const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
-  $: 'USD', US$: 'USD', 'U.S.$': 'USD', '€': 'EUR', '£': 'GBP', '¥': 'JPY', 'CN¥': 'CNY', RMB: 'CNY', '₹': 'INR', 'Rs.': 'INR',
+  $: 'USD', US$: 'USD', 'U.S.$': 'USD', '€': 'EUR', '£': 'GBP', '¥': 'JPY', 'CN¥': 'CNY', RMB: 'CNY', '₹': 'INR', 'Rs.': 'INR', Rs: 'INR',
   '₩': 'KRW', '₽': 'RUB', R$: 'BRL', C$: 'CAD', CA$: 'CAD', A$: 'AUD', AU$: 'AUD', NZ$: 'NZD', HK$: 'HKD', S$: 'SGD', NT$: 'TWD',
   MX$: 'MXN', '₺': 'TRY', '₪': 'ILS', '฿': 'THB', '₫': 'VND', '₱': 'PHP', '₴': 'UAH', '₿': 'BTC', 'Fr.': 'CHF', '¢': 'CENT',
 }; // prettier-ignore
