@@ -22,14 +22,15 @@ const BEFORE_PLACE = new Set(
   'room suite ste apartment apt gate highway route bus interstate hwy rte rt form exit building bldg hall platform boeing area'.split(' '),
 ); // prettier-ignore
 const PLACE = /[1-9]\d{2,3}(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
-const COURSE = /\p{Lu}\p{L}+ $/u;
+const COURSE = /\p{Lu}\p{L}+\.? $/u;
 
 /** Room 204 is two oh four, Suite 1500 is fifteen hundred, English 101 is one oh one. */
 export function place(reading: Reading): Found | undefined {
   if (!reading.isFresh || reading.runEnd - reading.at < 3) return undefined;
   const { text, at, runEnd } = reading;
   const before = reading.around(runEnd).previousShort;
-  if (BEFORE_PLACE.has(before)) return inPairs(reading, PLACE);
+  const form = /^ (?:forms?|plans?)\b/.test(text.slice(runEnd, runEnd + 7)); // a 1099 form
+  if (form || BEFORE_PLACE.has(before)) return inPairs(reading, PLACE);
   const course =
     text.slice(at, runEnd) === '101' &&
     COURSE.test(text.slice(Math.max(0, at - 24), at)) &&
@@ -107,7 +108,7 @@ export const subsection: Recogniser = (reading) => {
 };
 
 const NUMBERED =
-  /\b(?:case|claim|invoice|ticket|policy|member|membership|order|reference|ref|reservation|booking|license|licence|badge|customer|employee|student|loan|check|cheque|file|docket|acct|account|a\/c|card|meter|record|permit|patient|record|job|issue|receipt|transaction|phone|fax|part|model)(?:(?: (?:number|no|num|id|nr)\b\.?| ?#)(?: is| was)?(?: ?[:#])? ?|: ?)$/i;
+  /\b(?:case|claim|invoice|ticket|policy|member|membership|order|reference|ref|reservation|booking|license|licence|badge|customer|employee|student|loan|check|cheque|file|docket|acct|account|a\/c|card|meter|record|permit|patient|record|job|issue|receipt|transaction|phone|fax|part|model)(?:(?:\.? (?:number|no|num|id|nr)\b\.?| ?#)(?: is| was)?(?: ?[:#])? ?|: ?)$/i;
 const GROUPED = /\d+(?:[- ]\d+){0,7}(?![\p{L}\p{N}]|[.,:/]\d)/uy;
 const BOX = /\b(?:P\.? ?O\.? ?|post office )Box $/i;
 const BOX_NUMBER = /\d{3,7}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;

@@ -21,7 +21,7 @@ const CARDINALS = set(`
 const FIRST_NAMES = set(`
   henry louis elizabeth george edward james charles richard william john paul pius benedict leo gregory innocent clement philip felipe
   ferdinand francis frederick napoleon nicholas alexander catherine peter ivan ramesses ptolemy urban urbanus gustav christian carlos alfonso juan
-  margrethe margaret mary anne robert malcolm harald haakon olav oscar carl gustaf albert leopold umberto victor emmanuel stephen boniface celestine sixtus
+  margrethe margaret mary anne robert harald haakon olav oscar carl gustaf albert leopold umberto victor emmanuel stephen boniface celestine sixtus
   julius adrian martin honorius callixtus marcus augustus constantine theodosius justinian otto conrad wilhelm joseph rudolf maximilian franz darius xerxes
   thutmose amenhotep seti mehmed suleiman selim murad mustafa abdullah hussein mohammed hassan rama jigme pedro manuel afonso sancho
   thomas david michael walter harold frank fred howard arthur samuel benjamin daniel donald ronald kenneth steven raymond anthony russell earl theodore

@@ -32,7 +32,7 @@ function words(list: string): ReadonlySet<string> {
 const ARTICLES = words('a an the this that our your my his her their its every each another one');
 /** What follows an amount without being what it measures. */
 const NO_NOUN = words(`
-  of per in on at to for and or is was as by from than with a an the each more less if when are were be been has have had do does did will would can could
+  of per in on at to for and or is was as by from than with a an the each more less if when are were be been has have had do does did will would could
   should may might must shall need needs go goes went gone come comes came ago away long wide tall deep high thick old apart late later early earlier behind
   ahead off up down over under above below between within into onto after before during until till since about around only just now then so but not also
   too you he she it we they i there here that which who whose while because whether we're you're i'm it's every daily twice once extra left remaining
@@ -165,6 +165,7 @@ function sayYear(digits: string, around: Around, sure: boolean): string | undefi
     if (counts && (value < 1800 || around.previousWord === 'of')) return undefined; // a team of 1250 engineers
     return value >= 1000 && value < 2100 ? year(digits) : undefined;
   }
+  if (value >= 1000 && value < 1800 && /^(?:c|ca|circa|est|founded|born|died|b|d)$/.test(around.previousShort)) return year(digits);
   return value < 1800 || value > 2099 || counts ? undefined : year(digits);
 }
 
