@@ -165,7 +165,12 @@ function sayYear(digits: string, around: Around, sure: boolean): string | undefi
     if (counts && (value < 1800 || around.previousWord === 'of')) return undefined; // a team of 1250 engineers
     return value >= 1000 && value < 2100 ? year(digits) : undefined;
   }
-  if (value >= 1000 && value < 1800 && /^(?:c|ca|circa|est|founded|born|died|b|d)$/.test(around.previousShort)) return year(digits);
+  if (
+    value >= 1000 &&
+    value < 1800 &&
+    /^(?:c|ca|circa|est|founded|born|died|b|d)$/.test(around.previousShort)
+  )
+    return year(digits);
   return value < 1800 || value > 2099 || counts ? undefined : year(digits);
 }
 
