@@ -7,7 +7,7 @@ function words(list: string): ReadonlySet<string> {
 
 /** Those without a vowel are spelled anyway. */
 export const SPELLED: ReadonlySet<string> = words(`
-  AAA AAC AAPL AARP ABA ABC ABS ABV AC ACA ACC ACH ACL ACLU ADHD ADP AED AES AFC AFL AFP AI AIG AKA ALS AM AMA AMC AMD AMZN AOL AP APA APB API APR APY AQI ASC
+  HDMI CDA AAA AAC AAPL AARP ABA ABC ABS ABV AC ACA ACC ACH ACL ACLU ADHD ADP AED AES AFC AFL AFP AI AIG AKA ALS AM AMA AMC AMD AMZN AOL AP APA APB API APR APY AQI ASC
   ASL ASN ASPCA ASR ATF ATM ATV AV AWD AWS BA BAC BCE BMI BSE BYOB BYOD BYU CAGR CBO CCPA CDO CEO CEU CFA CFO CIA CIO CISO CLI CMA CMO CNA COA COB COE COI COO
   COPD CPA CPI CPO CPU CRO CSA CSO CTA CTO CUI CUNY CVA DA DAX DEA DEI DIY DMCA DNA DOA DOB DOD DOE DOI DOJ DOT DPI DUI DWI EBT EC2 ECB ECG ECU EDI EDR EEA EEG
   EEOC EFT EGD EHR EIN EKG EMEA EMI EMR EMS EMT EMV ENT EOB EOD EOF EOL EOM EOY EPA EPL EPS ER ERP ESA ESG ESL ESP ESPN ESR ETA ETF ETH ETL EU EV EVP FAA FAQ
@@ -45,3 +45,25 @@ export const shouted: Recogniser = (reading) => {
 function isWord(capitals: string): boolean {
   return /[AEIOUY]/.test(capitals) && !SPELLED.has(capitals) && !READ.has(capitals);
 }
+
+const CAPITALS = /([A-Z]{3,5})(s?)(?![\p{L}\p{N}])/uy;
+const ONSET =
+  /^(?:[AEIOUY]|[^AEIOUY][AEIOUY]|B[LR]|C[HLRZ]|D[RW]|F[LR]|G[HLNR]|K[HLNR]|LL|P[FHLRS]|QU|RH|S[CHKLMNPRTVWQ]|T[HRSW]|V[LR]|W[HR]|ZH)/;
+
+/** CDA: no word begins so. */
+export const unsayable: Recogniser = (reading) => {
+  const match = reading.match(CAPITALS);
+  const [written = '', capitals = '', plural = ''] = match ?? [];
+  if (match === undefined || !/[AEIOU]/.test(capitals) || /^WW/.test(capitals)) return undefined; // WWII
+  if (ONSET.test(capitals) || READ.has(capitals)) return undefined;
+  const spoken = Array.from(capitals).join(' ') + (plural === '' ? '' : "'s");
+  return { end: reading.at + written.length, spoken, rule: 'acronym' };
+};
+
+const INITIALS = /[A-Z]{2}(?=&[A-Z](?![a-z]))|(?<=[A-Z]&)[A-Z]{2}(?![\p{L}\p{N}])/uy;
+
+/** The AT of AT&T. */
+export const initials: Recogniser = (reading) => {
+  const match = reading.match(INITIALS);
+  return match && { end: reading.at + 2, spoken: Array.from(match[0]).join(' '), rule: 'acronym' };
+};

@@ -74,7 +74,7 @@ export function relation(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const [, sign = '', space = ''] = match;
   const { previousWord } = reading.around(reading.at);
-  const names = VERBS.has(previousWord) ? BEHIND_VERB : space !== '' && PREPOSITIONS.has(previousWord) ? BEFORE_AMOUNT : undefined;
+  const names = VERBS.has(previousWord) || /^(?:it|that|he|she|what|there)['’]s$/.test(previousWord) ? BEHIND_VERB : space !== '' && PREPOSITIONS.has(previousWord) ? BEFORE_AMOUNT : undefined;
   const spoken = names?.[sign];
   return spoken === undefined ? undefined : { end: reading.at + sign.length, spoken, rule: 'math' };
 } // prettier-ignore

@@ -65,8 +65,7 @@ export const pence: Recogniser = (reading) => {
   if (match === undefined) return undefined;
   const end = reading.at + match[0].length;
   const digits = withoutZeros(match[1] ?? '');
-  const attribute = isAttribute(reading.around(end));
-  const word = digits === '1' ? 'penny' : attribute ? 'pence' : 'pence';
+  const word = digits === '1' ? 'penny' : 'pence';
   return { end, spoken: `${cardinal(digits)} ${word}`, rule: 'currency' };
 };
 
@@ -197,16 +196,57 @@ export function sizes(reading: Reading): Found | undefined {
   };
 }
 
-const TIMES_AS_MUCH = /(\d{1,4}(?:\.\d{1,2})?)x(?![\p{L}\p{N}])/uy;
+const TIMES_AS_MUCH = /(\d{1,4}(?:\.\d{1,2})?)x(?:\/(day|week|wk|month|mo|year|yr))?(?![\p{L}\p{N}])/uy;
+const PER: Readonly<Record<string, string>> = { wk: 'week', mo: 'month', yr: 'year' };
 
-/** 2x faster */
+/** 2x faster, 3x/day */
 export const timesAsMuch: Recogniser = (reading) => {
   const match = reading.match(TIMES_AS_MUCH);
   if (match === undefined) return undefined;
-  const [written, number = ''] = match;
+  const [written, number = '', unit] = match;
   const word = number === '1' ? 'time' : 'times';
-  return { end: reading.at + written.length, spoken: `${sayDecimal(number)} ${word}`, rule: 'math' };
+  const per = unit === undefined ? '' : ` per ${PER[unit] ?? unit}`;
+  return { end: reading.at + written.length, spoken: `${sayDecimal(number)} ${word}${per}`, rule: 'math' };
 };
+
+const AGE = /(\d{1,3})(?: ?-?y\/o|yo| y\.o\.)(?![\p{L}\p{N}])/uy;
+
+/** A 45 y/o patient. */
+export const age: Recogniser = (reading) => {
+  const match = reading.match(AGE);
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `${cardinal(withoutZeros(match[1] ?? ''))}-year-old`, rule: 'measure' };
+}; // prettier-ignore
+
+const LITERS = /(\d{1,3})L(?![\p{L}\p{N}])/uy;
+const NO_LITERS =
+  /\b(?:seat|gate|exit|runway|lane|platform|flat|unit|apt|apartment|room|row|route|door|suite)s?\.? $/i;
+const FAHRENHEIT = /(\d{1,3}) ?F(?![\p{L}\p{N}])/uy;
+const WARM = /\b(?:highs?|lows?|temps?|temperatures?|feels like|outside|oven)\b(?!.*\bseat\b)[^.!?]{0,24}$/i;
+
+/** A 2L bottle, a high of 75F. */
+export const lettered: Recogniser = (reading) => {
+  const { text, at } = reading;
+  const lead = text.slice(Math.max(0, at - 40), at);
+  const warm = WARM.test(lead) ? reading.match(FAHRENHEIT) : undefined;
+  if (warm !== undefined) {
+    return { end: at + warm[0].length, spoken: `${cardinal(withoutZeros(warm[1] ?? ''))} Fahrenheit`, rule: 'measure' };
+  }
+  const match = reading.match(LITERS);
+  if (match === undefined || NO_LITERS.test(lead)) return undefined;
+  const end = at + match[0].length;
+  const digits = withoutZeros(match[1] ?? '');
+  const word = digits === '1' || isAttribute(reading.around(end)) ? 'liter' : 'liters';
+  return { end, spoken: `${cardinal(digits)} ${word}`, rule: 'measure' };
+}; // prettier-ignore
+
+/** 3 x $4.50; daily x 7 days. */
+export function timesSum({ text, at }: Reading): Found | undefined {
+  if (text[at] !== 'x' || text[at - 1] !== ' ') return undefined;
+  const behind = text.slice(at + 1, at + 16);
+  if (/^ ?[$€£]\d/.test(behind) && /\d $/.test(text.slice(Math.max(0, at - 2), at))) return { end: at + 1, spoken: 'times', rule: 'math' };
+  return /^ ?\d{1,3} (?:days?|weeks?|months?|doses?)\b/.test(behind) ? { end: at + 1, spoken: 'for ', rule: 'symbol' } : undefined;
+} // prettier-ignore
 
 const GROUPED_ORDINAL = /(\d{1,3}(?:,\d{3}){1,6})(?:st|nd|rd|th)(?![\p{L}\p{N}])/uy;
 

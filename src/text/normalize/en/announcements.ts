@@ -70,6 +70,8 @@ export function textedTo(reading: Reading): Found | undefined {
 const SHORT_NUMBER = /(?:[2-9]11|988|999|11[0-2]|119|101|10[0-28]|000)(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
 const CALLING =
   /\b(?:call(?:s|ed|ing)?|dial(?:s|ed|ing)?|phone[ds]?|ring|rang|text(?:ed|ing)?)\b[^.!?]{0,40}$/i;
+const LINE_BEFORE =
+  /\b(?:helpline|hotline|lifeline|emergency(?: services| number)?)(?: (?:on|at|is|number is|number)|:) $/i;
 const CALL_BEHIND =
   /^ (?:calls?|callers?|operators?|dispatch(?:er|ers)?|cent(?:er|re)|emergency|services?|lifeline|hotline)\b/;
 const COUNTED = /^ (?:(?:\p{Ll}+ )?(?:people|\p{Ll}{3,}s)\b|(?:or|and|to) more)/u;
@@ -85,7 +87,7 @@ export function shortNumber(reading: Reading): Found | undefined {
   const lead = text.slice(Math.max(0, at - LONGEST_LEAD), at);
   const digits = reading.match(SHORT_NUMBER)?.[0];
   const counted = COUNTED.test(behind) && !CALL_BEHIND.test(behind);
-  if (digits !== undefined && !counted && (CALLING.test(lead) || (digits.startsWith('9') && CALL_BEHIND.test(behind)))) {
+  if (digits !== undefined && !counted && (CALLING.test(lead) || LINE_BEFORE.test(lead) || (digits.startsWith('9') && CALL_BEHIND.test(behind)))) {
     return { end: at + digits.length, spoken: spellDigits(digits), rule: 'telephone' };
   }
   const few = counted && CALL_WORD.test(reading.around(at).previousWord) ? reading.match(FEW)?.[0] : undefined;

@@ -1,8 +1,9 @@
 // Times and durations that English writes in ways of its own: 0630 hours, 7.30pm, 8a–5p, 9am PT/12pm ET, a timeout of 30s.
 import { withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
-import { cardinal, ohBefore } from './numbers.js';
+import { cardinal, ohBefore, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
+import { WRITING } from './writing.js';
 
 const MILITARY = /([01]\d|2[0-3])([0-5]\d)(?: ?(?:hrs?\b\.?|hours\b)|Z\b)/y;
 const BEFORE_MILITARY = new Set(['at', 'by', 'until', 'from', 'to', 'before', 'after', 'around', 'till']);
@@ -76,22 +77,23 @@ export const offset: Recogniser = (reading) => {
   return { end: reading.at + written.length, spoken, rule: 'zone' };
 };
 
+const BESIDE = new RegExp(
+  String.raw`/ ?(\d{1,2})(?::(\d\d))? ?([ap])\.?m\b\.?(?: (${Object.keys(WRITING.times.zones).join('|')})(?![\p{L}\p{N}]))?`,
+  'iuy',
+);
+
 /** 9am PT/12pm ET: another time of day is no denominator. */
-export function timeBesideTime({ text, at }: Reading): Found | undefined {
-  if (text[at] !== '/' || !/(?:\d ?[ap]\.?m\.?|[PMCE][SD]?T) ?$/i.test(text.slice(Math.max(0, at - 8), at)))
-    return undefined;
-  const spaces = /^\/ ?(?=\d{1,2}(?::\d\d)? ?[ap]\.?m)/i.exec(text.slice(at, at + 12))?.[0];
-  if (spaces === undefined) return undefined;
-  const time = /^(\d{1,2})(?::(\d\d))? ?([ap])\.?m\b\.?/i.exec(
-    text.slice(at + spaces.length, at + spaces.length + 12),
-  );
-  const [written = '', hours = '', minutes = '', half = ''] = time ?? [];
-  const said = SPEECH.time(
-    { hours: withoutZeros(hours), minutes, half: `${half.toLowerCase()}.m.` },
-    NOWHERE,
-  );
-  return { end: at + spaces.length + written.length, spoken: `, ${said ?? ''}`, rule: 'time' };
-}
+export const timeBesideTime: Recogniser = (reading) => {
+  const { text, at } = reading;
+  if (!/(?:\d ?[ap]\.?m\.?|[PMCE][SD]?T) ?$/i.test(text.slice(Math.max(0, at - 8), at))) return undefined;
+  const match = reading.match(BESIDE);
+  if (match === undefined) return undefined;
+  const [written, hours = '', minutes = '', half = '', zone] = match;
+  const time = { hours: withoutZeros(hours), minutes, half: `${half.toLowerCase()}.m.` };
+  const name = zone === undefined ? undefined : WRITING.times.zones[zone.toUpperCase()];
+  const said = SPEECH.time(name === undefined ? time : { ...time, zone: name }, NOWHERE);
+  return { end: at + written.length, spoken: `, ${said ?? ''}`, rule: 'time' };
+};
 
 const SECONDS = /(\d{1,3})s(?![\p{L}\p{N}'’])/uy;
 const BEFORE_SECONDS = new Set(
@@ -160,6 +162,17 @@ function countdown(reading: Reading, lead: string): Found | undefined {
   const spoken = SPEECH.duration([[withoutZeros(match[1] ?? ''), 's']], NOWHERE);
   return { end: reading.at + match[0].length, spoken, rule: 'duration' };
 }
+
+const LAP = /(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\p{L}\d])/uy;
+
+/** A lap of 1:23.456 */
+export const lap: Recogniser = (reading) => {
+  const match = reading.match(LAP);
+  if (match === undefined) return undefined;
+  const [written, minutes = '', rest = '', parts = ''] = match;
+  const spoken = `${cardinal(withoutZeros(minutes))} ${ohBefore(rest)} point ${spellDigits(parts)}`;
+  return { end: reading.at + written.length, spoken, rule: 'duration' };
+};
 
 const DAYS_LEFT = /(\d{1,3})d ?(\d{1,2})h(?: ?(\d{1,2})m(?:in)?)?(?![\p{L}\p{N}])/uy;
 

@@ -1,7 +1,7 @@
 // Numbers of things: status codes, rooms, models of aircraft, screens, forms and sections of law, cases, commits.
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { cardinal, pairs, spellDigits } from './numbers.js';
+import { cardinal, pairs, plural, spellDigits } from './numbers.js';
 
 const LONGEST_LEAD = 48; // units before a number that may say what it is
 
@@ -19,7 +19,7 @@ export function httpStatus(reading: Reading): Found | undefined {
 }
 
 const BEFORE_PLACE = new Set(
-  'room suite ste apartment apt gate highway route bus interstate hwy rte rt form exit building bldg hall platform boeing area'.split(' '),
+  'room suite ste apartment apt gate highway route bus interstate hwy rte rt form exit building bldg hall platform boeing area rfc iso pep rtx gtx psalm section unit lot locker ward porsche iec ansi'.split(' '),
 ); // prettier-ignore
 const PLACE = /[1-9]\d{2,3}(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
 const COURSE = /\p{Lu}\p{L}+\.? $/u;
@@ -111,6 +111,7 @@ const NUMBERED =
   /\b(?:case|claim|invoice|ticket|policy|member|membership|order|reference|ref|reservation|booking|license|licence|badge|customer|employee|student|loan|check|cheque|file|docket|acct|account|a\/c|card|meter|record|permit|patient|record|job|issue|receipt|transaction|phone|fax|part|model)(?:(?:\.? (?:number|no|num|id|nr)\b\.?| ?#)(?: is| was)?(?: ?[:#])? ?|: ?)$/i;
 const GROUPED = /\d+(?:[- ]\d+){0,7}(?![\p{L}\p{N}]|[.,:/]\d)/uy;
 const BOX = /\b(?:P\.? ?O\.? ?|post office )Box $/i;
+const PORT = /\bports? $/i;
 const BOX_NUMBER = /\d{3,7}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
 
 /** Case No. 22-1234, Reference: 2024-00123, P.O. Box 4567. */
@@ -118,7 +119,7 @@ export function numbered(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || !/[ #:.]/.test(text[at - 1] ?? '')) return undefined;
   const lead = leadOf(reading);
-  const boxed = /ox $/i.test(lead) && BOX.test(lead) ? reading.match(BOX_NUMBER) : undefined;
+  const boxed = (/ox $/i.test(lead) && BOX.test(lead)) || PORT.test(lead) ? reading.match(BOX_NUMBER) : undefined;
   const match = boxed ?? (NUMBERED.test(lead) ? reading.match(GROUPED) : undefined);
   if (match === undefined || match[0].length < 3 || /^(?:19|20)\d\d-\d\d?-\d\d?$/.test(match[0])) return undefined;
   const spoken = match[0].split(/[- ]/).map(spellDigits).join(', ');
@@ -160,6 +161,82 @@ export function numberSign(reading: Reading): Found | undefined {
   if (!hyphenated && !digit && !BEFORE_SIGN.has(reading.around(at).previousShort)) return undefined;
   return { end: at + 1, spoken: 'number', rule: 'symbol' };
 }
+
+const PROTOCOL = /IPv([46])(?!\d)/y;
+const ADDRESS =
+  /(?=[\d:]{0,30}(?:[a-f]|::))(?:[\da-f]{1,4}:){1,7}(?::?[\da-f]{1,4}){1,7}(?:\/\d{1,3})?(?![\p{L}\p{N}:])/iuy;
+
+/** IPv6, fe80::1 */
+export const network: Recogniser = (reading) => {
+  const protocol = reading.match(PROTOCOL);
+  if (protocol !== undefined) {
+    return { end: reading.at + 4, spoken: `I P V ${cardinal(protocol[1] ?? '')}`, rule: 'identifier' };
+  }
+  const written = reading.match(ADDRESS)?.[0];
+  if (written === undefined || !/::|(?:[^:]*:){5}/.test(written)) return undefined;
+  const parts = Array.from(written.matchAll(/:|\/|[\da-f]+/gi), ([part]) =>
+    part === ':' ? 'colon' : part === '/' ? 'slash' : spelled(part),
+  );
+  return { end: reading.at + written.length, spoken: parts.join(' '), rule: 'ip-address' };
+};
+
+const DOCKET = /(\d{1,2})-(cv|cr|mc|md|bk)-(\d{3,6})(?![\p{L}\p{N}])/uy;
+
+/** No. 21-cv-04567 */
+export const docket: Recogniser = (reading) => {
+  const match = reading.match(DOCKET);
+  if (match === undefined) return undefined;
+  const [written, court = '', kind = '', number = ''] = match;
+  const letters = Array.from(kind.toUpperCase()).join(' ');
+  const spoken = `${cardinal(withoutZeros(court))} ${letters} ${spellDigits(number)}`;
+  return { end: reading.at + written.length, spoken, rule: 'digits' };
+};
+
+const WIRELESS = /802\.(\d{1,2})([a-z]{0,2})(?![\p{L}\p{N}])/uy;
+
+/** 802.11ac */
+export const wireless: Recogniser = (reading) => {
+  const match = reading.match(WIRELESS);
+  if (match === undefined) return undefined;
+  const [written, part = '', letters = ''] = match;
+  const spoken = ['eight oh two point', cardinal(withoutZeros(part)), ...letters.toUpperCase()].join(' ');
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+};
+
+const MODELS = /([A-Z]{1,3})-?(\d{1,3})s(?![\p{L}\p{N}'’])/uy;
+
+/** F-16s, B-52s */
+export const models: Recogniser = (reading) => {
+  const match = reading.match(MODELS);
+  if (match === undefined) return undefined;
+  const [written, letters = '', number = ''] = match;
+  const spoken = `${Array.from(letters).join(' ')} ${plural(pairs(withoutZeros(number)))}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+};
+
+const SEVERAL = /(\d{1,3})s(?![\p{L}\p{N}'’])/uy;
+const BEFORE_SEVERAL = new Set('two three four five six seven eight nine ten all size sizes few some many several of rolled roll rolling straight both these those no boeing boeings my his her their our and or'.split(' ')); // prettier-ignore
+
+/** Two 6s, three 737s. */
+export const several: Recogniser = (reading) => {
+  const match = reading.match(SEVERAL);
+  const digits = withoutZeros(match?.[1] ?? '');
+  if (match === undefined || !BEFORE_SEVERAL.has(reading.around(reading.at).previousWord)) return undefined;
+  if (/^[2-9]0$/.test(digits)) return undefined; // decades
+  const said = /^7[0-8]7$/.test(digits) ? pairs(digits) : cardinal(digits);
+  return { end: reading.at + match[0].length, spoken: plural(said), rule: 'cardinal' };
+};
+
+const LETTERED_MODEL = /([A-Z]{2,5})-(\d{1,3})([a-rt-z])(?![\p{L}\p{N}])/uy;
+
+/** GPT-4o */
+export const letteredModel: Recogniser = (reading) => {
+  const match = reading.match(LETTERED_MODEL);
+  if (match === undefined) return undefined;
+  const [written, letters = '', number = '', letter = ''] = match;
+  const spoken = `${Array.from(letters).join(' ')} ${pairs(withoutZeros(number))} ${letter.toUpperCase()}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+};
 
 const STAGED = /(\d{1,4})\.(\d{1,4})-(alpha|beta|rc)[.-]?(\d{0,3})(?![\p{L}\p{N}])/uy;
 

@@ -101,14 +101,19 @@ const BEFORE_YEAR = new Set(
 
 /** The summer of '69. */
 export function shortYear(reading: Reading): Found | undefined {
-  if (isWordAt(reading.text, reading.at - 1)) return undefined;
+  const attached = isWordAt(reading.text, reading.at - 1);
+  const fiscal = /(?:^|[^\p{L}\p{N}])(?:Q[1-4]|FY)$/u.test(
+    reading.text.slice(Math.max(0, reading.at - 3), reading.at),
+  ); // Q4'23
+  if (attached && !fiscal) return undefined;
   const match = reading.match(SHORT_YEAR);
-  if (match === undefined || !BEFORE_YEAR.has(reading.around(reading.at).previousShort)) return undefined;
+  if (match === undefined || (!fiscal && !BEFORE_YEAR.has(reading.around(reading.at).previousShort)))
+    return undefined;
   return { end: reading.at + match[0].length, spoken: ohBefore(match[1] ?? ''), rule: 'year' };
 }
 
 const DAY_PART =
-  /^(?:,? (?:the )?\d|,? (?:at|from|by|before|after|around) \d|,? (?:through|thru|to|and|or|&) (?:mon|tue|wed|thu|fri|sat|sun)|\/(?:mon|tue|wed|thu|fri|sat|sun)| (?:morning|afternoon|evening|night|noon|mornings|evenings|nights|only|a\.m\.|p\.m\.))/i;
+  /^(?:,? (?:the )?\d|,? (?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)|,? (?:at|from|by|before|after|around) \d|,? (?:through|thru|to|and|or|&) (?:mon|tue|wed|thu|fri|sat|sun)|\/(?:mon|tue|wed|thu|fri|sat|sun)| (?:morning|afternoon|evening|night|noon|mornings|evenings|nights|only|a\.m\.|p\.m\.))/i;
 const DAY_BEFORE =
   /\b(?:mon|tue|tues|wed|thu|thur|thurs|fri|sat|sun)\.?(?: (?:through|thru|to|and|or|&) |, |\/)$/i;
 

@@ -22,7 +22,7 @@ export const ENGLISH: Language = {
     },
     inFront: { '<': 'less than', '>': 'more than', '<=': 'at most', '>=': 'at least', '≤': 'at most', '≥': 'at least', '≈': 'approximately' },
     inText: {
-      '&': 'and', '§': 'section', '©': 'copyright', '®': '', '™': '', '°': 'degrees', '%': 'percent', '→': 'to', '←': '', '•': '', '†': '', '✓': '', '=': 'equals', '@': 'at', '<': '', '>': '',
+      '&': 'and', '§': 'section', '©': 'copyright', '®': '', '™': '', '°': 'degrees', '%': 'percent', '→': 'to', '←': '', '↑': 'up', '↓': 'down', '■': '', '●': '', '◆': '', '►': '', '✗': '', '‡': '', '•': '', '†': '', '✓': '', '=': 'equals', '@': 'at', '<': '', '>': '',
     },
     versionPoint: 'point',
     version: 'version',

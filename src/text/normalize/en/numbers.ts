@@ -27,6 +27,12 @@ function inLakhs(digits: string): string {
     .join(' ');
 }
 
+/** Several of a number: six sixes, fifty-two fifty-twos, twenty twenties. */
+export function plural(words: string): string {
+  if (words.endsWith('y')) return `${words.slice(0, -1)}ies`;
+  return words.endsWith('x') ? `${words}es` : `${words}s`;
+}
+
 /** Of a room, a house, a model: 204 two oh four, 1500 fifteen hundred, 3000 three thousand. */
 export function pairs(digits: string): string {
   if (digits.endsWith('000') || digits.length < 3) return cardinal(digits);

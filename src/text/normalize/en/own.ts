@@ -2,7 +2,7 @@
 import type { Found, Reading, Recogniser } from '../reading.js';
 import { behindDigits, byFirstLetter, coordinates, formula } from '../shared-forms.js';
 import { direction, house, road, state } from './addresses.js';
-import { shouted } from './acronyms.js';
+import { initials, shouted, unsayable } from './acronyms.js';
 import * as algebra from './algebra.js';
 import * as amounts from './amounts.js';
 import { extension, keyOfTelephone, shortNumber, textedTo } from './announcements.js';
@@ -22,7 +22,8 @@ const position = coordinates(
 
 /** By what stands behind the digits, or behind them and a space; first come those that are surer. */
 const bySign = behindDigits([
-  [/[/.]/, ratios.always], [/\//, cardDate], [/\//, ratios.tire], [/\//, ratios.quotient], [/[-/\d]/, amounts.partOfInch],
+  [/[:a-f]/, codes.network],
+  [/[/.]/, ratios.always], [/\//, cardDate], [/\//, ratios.tire], [/\//, ratios.quotient], [/[/.]/, ratios.pairOf], [/[-/\d]/, amounts.partOfInch],
   [/\//, ratios.pressure], [/[/.]/, ratios.step], [/[/.]/, ratios.rating], [/\//, shortDate],
   [/,/, amounts.groupedOrdinal], [/[,.]/, amounts.commaBehind], [/[s,]/, clock.hundreds],
   [/[mcikfyp"″'′.]/, amounts.sides], [/["'’′f]/, amounts.feetAndInches], [/["″.–-]/, amounts.inches], [/s/, amounts.stones],
@@ -30,18 +31,18 @@ const bySign = behindDigits([
   [/[°º]/, position], [/[°º.]/, amounts.directed], [/[kK]/, amounts.race], [/p/, amounts.pence], [/[pi]/, codes.screen],
   [/[-MDNjapf]/, codes.aircraft], [/[-–]/, codes.places], [/[(kb]/, codes.subsection], [/\./, codes.staged],
   [/[\p{Lu}\d]/u, house], [/[-–]/, yearMonth], [/[snrt]/, ordinalRange], [/[BAC]/, era],
-  [/[hZ]/, clock.military], [/:/, clock.clockHours], [/\./, clock.dottedTime], [/[ap:]/, clock.shortHalves], [/:/, clock.lasting],
-  [/s/, clock.seconds], [/d/, clock.daysAndHours], [/i/, clock.about], [/[-–]/, clock.openingHours],
+  [/[hZ]/, clock.military], [/:/, clock.clockHours], [/\./, clock.dottedTime], [/[ap:]/, clock.shortHalves], [/:/, clock.lap], [/:/, clock.lasting],
+  [/s/, codes.several], [/s/, clock.seconds], [/d/, clock.daysAndHours], [/i/, clock.about], [/[-–]/, clock.openingHours], [/-/, codes.docket], [/[-–]/, ratios.result], [/\./, codes.wireless], [/[-y ]/, amounts.age], [/[LF]/, amounts.lettered],
 ]); // prettier-ignore
 
 export const AT_DIGIT: readonly Recogniser[] = [
-  codes.httpStatus, codes.place, textedTo, bySign, codes.numbered, shortNumber, codes.hexadecimal,
+  codes.httpStatus, codes.place, textedTo, codes.hexadecimal, bySign, codes.numbered, shortNumber,
 ]; // prettier-ignore
 
 export const AT_LETTER: readonly Recogniser[] = [
   byFirstLetter([
     [/[A-Z]/, state], [/[UIAWEODLPRS]/, shouted], [/[IVXLC]/, roman], [/[ivx]/, smallRoman], [/[NSEW]/, direction], [/[IUSC]/, road], [/[UG]/, clock.offset],
-    [/x/, extension], [/π/, algebra.piOfFormula], [/[A-Z]/, formula(SPEECH.letters, cardinal)],
+    [/x/, extension], [/x/, amounts.timesSum], [/[A-Z]/, codes.models], [/[A-Z]/, codes.letteredModel], [/[A-Z]/, initials], [/[A-Z]/, unsayable], [/π/, algebra.piOfFormula], [/[Ia-f]/, codes.network], [/[A-Z]/, formula(SPEECH.letters, cardinal)],
   ]),
 ]; // prettier-ignore
 
@@ -69,12 +70,23 @@ function battingAverage(reading: Reading): Found | undefined {
     : { end: reading.at + match[0].length, spoken: pairs(digits), rule: 'decimal' };
 }
 
+/** Ctrl+C */
+function keyCombination({ text, at }: Reading): Found | undefined {
+  const key = /\b(?:Ctrl|Control|Alt|Shift|Cmd|Command|Option|Win|Fn|Esc|Meta|Super)$/.test(text.slice(Math.max(0, at - 8), at));
+  return key && /^\+[\p{L}\d]/u.test(text.slice(at, at + 2)) ? { end: at + 1, spoken: 'plus', rule: 'symbol' } : undefined;
+} // prettier-ignore
+
+/** 4.5★; stars that are a picture are not spoken. */
+function star({ text, at }: Reading): Found | undefined {
+  return { end: at + 1, spoken: /\d ?$/.test(text.slice(Math.max(0, at - 2), at)) ? 'stars' : '', rule: 'symbol' };
+} // prettier-ignore
+
 const BY_MARK: Readonly<Record<string, readonly Recogniser[]>> = {
   '#': [keyOfTelephone, codes.numberSign], '*': [keyOfTelephone], '(': [keyOfTelephone],
   "'": [shortYear], '’': [shortYear], '.': [battingAverage],
   '<': [algebra.relation], '>': [algebra.relation], '≤': [algebra.relation], '≥': [algebra.relation],
   '-': [through, algebra.minusOfFormula], '–': [through, amounts.dashedMinus], '!': [algebra.factorial],
-  '^': [algebra.power], '⁻': [algebra.power], '/': [amounts.onlyRupees, clock.timeBesideTime],
+  '^': [algebra.power], '⁻': [algebra.power], '+': [keyCombination], '★': [star], '⭐': [star], '☆': [star], '/': [amounts.onlyRupees, clock.timeBesideTime],
   $: [amounts.commaBefore, amounts.hyphenatedMoney], '€': [amounts.commaBefore, amounts.hyphenatedMoney], '£': [amounts.commaBefore, amounts.hyphenatedMoney],
 }; // prettier-ignore
 

@@ -95,6 +95,38 @@ export const always: Recogniser = (reading) => {
   return { end: reading.at + match[0].length, spoken, rule: 'abbreviation' };
 };
 
+const SIGHT = /\b(?:vision|eyesight|acuity|eyes?)\b/i;
+const SEEN = /20\/(\d{2,3})(?![\d/]|\.\d)/y;
+const USED = /(\d{1,4}(?:\.\d{1,2})?)\/(?=\d{1,4}(?:\.\d{1,2})? ?[KMGT]i?B\b)/y;
+
+/** Vision of 20/40, 12/16 GB */
+export const pairOf: Recogniser = (reading) => {
+  const used = reading.match(USED);
+  if (used !== undefined) {
+    return { end: reading.at + used[0].length, spoken: `${sayPoints(used[1] ?? '')} of `, rule: 'measure' };
+  }
+  const match = reading.match(SEEN);
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  if (!SIGHT.test(lead(reading)) && !SIGHT.test(tail(reading, end))) return undefined;
+  return { end, spoken: `twenty ${pairs(match[1] ?? '')}`, rule: 'score' };
+};
+
+const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\p{L}\p{N}]|[-–/.,:]\d|[-–]\p{L})/uy;
+const NUMBERED =
+  /\b(?:section|article|chapter|rule|figure|table|part|room|apt|unit|lot|title|psalm|line|building|bldg|step|item|exercise|problem|question)s?\.? $/i;
+const IDIOMS = new Set(['10-4', '24-7', '911-411', '9-9']);
+
+/** 45-32: more than what follows it, so no range but a result; 80-20 and 60-40 are shares. */
+export const result: Recogniser = (reading) => {
+  const match = reading.match(RESULT);
+  const [written = '', first = '', second = ''] = match ?? [];
+  const [more, less] = [Number(first), Number(second)];
+  if (match === undefined || more <= less || more + less === 100 || /^0\d/.test(first) || /^0\d/.test(second)) return undefined;
+  if (IDIOMS.has(written) || NUMBERED.test(lead(reading))) return undefined;
+  return { end: reading.at + written.length, spoken: `${cardinal(first)} to ${cardinal(second)}`, rule: 'score' };
+}; // prettier-ignore
+
 /** 100/4=25: before the sign of equality that is a division. */
 export function quotient(reading: Reading): Found | undefined {
   const match = reading.match(QUOTIENT);

@@ -168,7 +168,7 @@ export class Quantities {
     const read = this.#numeralAt(text, at);
     if (read === undefined || text[read.end] !== '-') return undefined;
     const unit = this.#units.at(text, read.end + 1);
-    if (unit === undefined || !/^\p{Ll}{2,}$/u.test(unit.written)) return undefined;
+    if (unit === undefined || !/^\p{Ll}{2,}\.?$/u.test(unit.written)) return undefined;
     const end = read.end + 1 + unit.written.length;
     const number = this.#language.speech.number(read.numeral, reading.around(read.end));
     return { end, spoken: `${number}-${unit.value.forms[0] ?? unit.written}`, rule: 'measure' };

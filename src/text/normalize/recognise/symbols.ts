@@ -1,5 +1,5 @@
 // Marks: emoji, signs between numbers, signs in running text, repeated punctuation.
-import { classAt, emojiLength, isDigitAt, isWordAt, SPACE } from '../characters.js';
+import { classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 
@@ -100,7 +100,7 @@ export class Symbols {
     if (name === undefined) return undefined;
     const end = at + sign.length;
     if (!isOperation(text, at, end, sign)) return undefined;
-    const alone = /[\s(]/.test(text[at - 1] ?? ' ') && isDigitAt(text, end);
+    const alone = /[\s(]/.test(text[at - 1] ?? ' ') && AMOUNT.test(text.slice(end, end + 2));
     return { end, spoken: alone ? (this.#language.symbols.inFront?.[sign] ?? name) : name, rule: 'math' };
   }
 
@@ -112,6 +112,7 @@ export class Symbols {
 }
 
 const ALWAYS_MATH = /^[×÷≈≤≥≠±√∞∑∏∫π²³¬∧∨∈∉⊂∪∩∀∃→⇒−]/u;
+const AMOUNT = /^\p{Sc}?\p{Nd}/u;
 const RELATION = /^[<>≈≤≥~=]/u;
 const IN_A_FORMULA = /[=+×÷√^]/u;
 const NEAR = 24; // units around a hyphen that may show that it is a minus
@@ -124,13 +125,13 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     .slice(-1);
   const after = text.slice(end, end + 3).trimStart();
   const left = /[\p{N})\]%°²³]/u.test(before) || (spaced && /\p{L}/u.test(before));
-  const right = /^(?:[-−+√(]?\p{N}|\()/u.test(after) || (spaced && /^\p{L}/u.test(after));
+  const right = /^(?:[-−+√(]?\p{Sc}?\p{N}|\()/u.test(after) || (spaced && /^\p{L}/u.test(after));
   if (sign === '-' || sign === '*' || sign === '/') {
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
     const numbers = /\p{N}/u.test(before) && /^\p{N}/u.test(after);
     return numbers && (sign === '*' || (spaced && (sign === '/' || IN_A_FORMULA.test(near))));
   }
   if (ALWAYS_MATH.test(sign)) return left || right;
-  if (RELATION.test(sign) && right && !isWordAt(text, at - 1)) return isDigitAt(after, 0) || left;
+  if (RELATION.test(sign) && right && !isWordAt(text, at - 1)) return AMOUNT.test(after) || left;
   return left && right;
 }
