@@ -163,7 +163,9 @@ export class Reading {
 
   /** The word or number does not begin before this place. */
   get isFresh(): boolean {
-    return this.at === this.tokenEnd || !isWordAt(this.text, this.at - 1);
+    const { text, at } = this;
+    if (at === this.tokenEnd) return true;
+    return !isWordAt(text, at - 1) && !(text[at - 1] === '_' && isWordAt(text, at - 2)); // acme_2 is one word
   }
 
   /** A piece between white space begins here; opening quotes and brackets may stand before it. */

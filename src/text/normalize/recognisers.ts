@@ -4,6 +4,7 @@ import type { Recogniser } from './reading.js';
 import { Addresses } from './recognise/addresses.js';
 import { Dates } from './recognise/dates.js';
 import { Identifiers } from './recognise/identifiers.js';
+import { Keys } from './recognise/keys.js';
 import * as markdown from './recognise/markdown.js';
 import { Numbers } from './recognise/numbers.js';
 import { Quantities } from './recognise/quantities.js';
@@ -24,11 +25,13 @@ export function recognisersOf(language: Language): Recognisers {
   const [numbers, quantities] = [new Numbers(language), new Quantities(language)];
   const [identifiers, addresses] = [new Identifiers(language), new Addresses(language)];
   const [words, symbols] = [new Words(language), new Symbols(language)];
+  const keys = new Keys(language);
   const own = language.own ?? {};
   return {
     atDigit: [
       identifiers.hardware,
       ...(own.atDigit ?? []),
+      keys.atDigit,
       symbols.atDigit,
       words.atDigit,
       dates.atDigit,
@@ -51,6 +54,7 @@ export function recognisersOf(language: Language): Recognisers {
     ],
     atMark: [
       ...(own.atMark ?? []),
+      keys.atMark,
       markdown.atMark(language),
       identifiers.atMark,
       quantities.atMark,

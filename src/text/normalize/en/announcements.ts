@@ -1,57 +1,8 @@
-// Tokens of telephones: keys, numbers of emergency, numbers to text to, extensions.
+// Tokens of telephones: numbers of emergency, numbers to text to, extensions.
 import type { Found, Reading, Recogniser } from '../reading.js';
 import { cardinal, spellDigits } from './numbers.js';
 
 const LONGEST_LEAD = 48; // units before a number that may say what it is
-
-const KEY = /[#*](?= |[.,;!?]|$)/y;
-const KEYS = /[#*]{1,2}(?:\d{1,6}[#*]{0,2})+(?![\p{L}\p{N}])/uy;
-const BEFORE_KEY = new Set([
-  'press',
-  'the',
-  'or',
-  'hit',
-  'dial',
-  'enter',
-  'and',
-  'then',
-  'by',
-  'pressing',
-  'push',
-  'pushing',
-]);
-const PRESSING = /\b(?:press|dial|enter|hit|push|pressing|dialing|key in)\b[^.!?]{0,24}$/i;
-const NAMED_KEY = /\((?:#|\*)\)/y;
-
-/** Press #, the * key, dial *67. */
-export function keyOfTelephone(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  const sign = text[at];
-  if (sign === '(') return namedKey(reading);
-  if (sign !== '#' && sign !== '*') return undefined;
-  const lead = text.slice(Math.max(0, at - LONGEST_LEAD), at);
-  const keys = PRESSING.test(lead) ? reading.match(KEYS)?.[0] : undefined;
-  if (keys !== undefined) return { end: at + keys.length, spoken: sayKeys(keys), rule: 'digits' };
-  const { previousWord } = reading.around(at);
-  const listed = previousWord === '' && /, $/.test(lead) && PRESSING.test(lead); // press 1, 2, or #
-  if (reading.match(KEY) === undefined || (!BEFORE_KEY.has(previousWord) && !listed)) return undefined;
-  return { end: at + 1, spoken: sayKeys(sign), rule: 'symbol' };
-}
-
-function sayKeys(keys: string): string {
-  const names = Array.from(keys.matchAll(/#|\*|\d+/g), ([key]) =>
-    key === '#' ? 'pound' : key === '*' ? 'star' : key.length === 1 ? cardinal(key) : spellDigits(key),
-  );
-  return names.join(' ');
-}
-
-/** The pound (#) key: its name stands there already. */
-function namedKey(reading: Reading): Found | undefined {
-  const match = reading.match(NAMED_KEY);
-  if (match === undefined || !/^(?:pound|hash|star|asterisk|number|key)$/.test(reading.around(reading.at).previousWord))
-    return undefined;
-  return { end: reading.at + match[0].length, spoken: '', rule: 'symbol' };
-} // prettier-ignore
 
 const TEXTED = /\d{5,6}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
 const TEXT_TO = /\b(?:text|send|reply|texting|sms)\b[^.!?]{0,32} (?:to |(?:or )?text )$/i;
@@ -93,6 +44,17 @@ export function shortNumber(reading: Reading): Found | undefined {
   const few = counted && CALL_WORD.test(reading.around(at).previousWord) ? reading.match(FEW)?.[0] : undefined;
   return few === undefined ? undefined : { end: at + few.length, spoken: cardinal(few), rule: 'cardinal' };
 } // prettier-ignore
+
+const POUND = /#\d{1,3}(?![\p{L}\p{N}#*])/uy;
+const PRESSING = /\b(?:press|hit|push|dial|pressing)\b[^.!?]{0,24}$/i;
+
+/** Press *1 or #2 */
+export function poundKey(reading: Reading): Found | undefined {
+  const written = reading.match(POUND)?.[0];
+  const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
+  if (written === undefined || !PRESSING.test(lead)) return undefined;
+  return { end: reading.at + written.length, spoken: `pound ${spellDigits(written.slice(1))}`, rule: 'code' };
+}
 
 const EXTENSION = /x\.? ?(\d{2,6})(?![\p{L}\p{N}])/uy;
 

@@ -28,6 +28,7 @@ export const ENGLISH: Language = {
     version: 'version',
     minus: 'minus',
     plus: 'plus',
+    keys: { star: 'star', hash: 'pound', before: /\b(?:press|push|hit|dial|enter|type|key|button|pad|followed by|end with)/i, behind: /^["'”’`)\]]{0,2}[ -]?(?:key|button)\b/i },
     hashtag: 'hashtag',
     addressWords: {
       com: 'com', org: 'org', net: 'net', edu: 'E D U', gov: 'gov', io: 'I O', ai: 'A I', co: 'co', uk: 'U K', us: 'U S', eu: 'E U', de: 'D E', fr: 'F R',

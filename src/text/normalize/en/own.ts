@@ -5,7 +5,7 @@ import { direction, house, road, state } from './addresses.js';
 import { initials, shouted, unsayable } from './acronyms.js';
 import * as algebra from './algebra.js';
 import * as amounts from './amounts.js';
-import { extension, keyOfTelephone, shortNumber, textedTo } from './announcements.js';
+import { extension, poundKey, shortNumber, textedTo } from './announcements.js';
 import * as clock from './clock.js';
 import * as codes from './codes.js';
 import { cardDate, era, ordinalRange, shortDate, shortYear, yearMonth } from './dates.js';
@@ -82,7 +82,7 @@ function star({ text, at }: Reading): Found | undefined {
 } // prettier-ignore
 
 const BY_MARK: Readonly<Record<string, readonly Recogniser[]>> = {
-  '#': [keyOfTelephone, codes.numberSign], '*': [keyOfTelephone], '(': [keyOfTelephone],
+  '#': [poundKey, codes.numberSign],
   "'": [shortYear], '’': [shortYear], '.': [battingAverage],
   '<': [algebra.relation], '>': [algebra.relation], '≤': [algebra.relation], '≥': [algebra.relation],
   '-': [through, algebra.minusOfFormula], '–': [through, amounts.dashedMinus], '!': [algebra.factorial],
