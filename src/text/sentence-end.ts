@@ -141,6 +141,7 @@ type Judgement = 'end' | 'none' | 'wait';
 
 function judgeSpaced(before: string, run: string, following: Following): Judgement {
   const closed = CLOSING.test(run);
+  if (/^\p{Ll}$/u.test(following.word) && !following.wordEnds) return 'wait';
   const lower = LOWER.test(following.word);
   if (run.startsWith('.') && !run.startsWith('..') && !closed) return judgeFullStop(before, following);
   if (/^(?:\.{2,}|…+)$/u.test(run) && HANGUL.test(following.word)) return 'none'; // 저… 죄송합니다만
