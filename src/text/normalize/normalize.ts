@@ -67,7 +67,7 @@ class Scan {
   readonly #unspaced: boolean;
   readonly #forms: ShortForms;
   readonly #respell: ((spoken: string) => string) | undefined;
-  readonly #letters: (letters: string) => string;
+  readonly #language: Language;
   #nextClaim = 0;
   #copied = 0; // what is before this offset is in the result
 
@@ -80,7 +80,7 @@ class Scan {
     this.#forms = shortFormsOf(language.tag);
     this.#spoken = new SpokenText(text, this.#unspaced);
     this.#respell = language.respell?.(this.#text);
-    this.#letters = (letters) => language.speech.letters(letters);
+    this.#language = language;
   }
 
   run(): Normalized {
@@ -122,7 +122,9 @@ class Scan {
     const isItself = found.rule === 'abbreviation' && this.#text.slice(claim.end, found.end) === '.';
     if (isItself) return { ...found, spoken: words };
     // GPT-4: the entry says the letters of it
-    const named = [written, this.#letters(written)].find((name) => found.spoken.startsWith(`${name} `));
+    const named = [written, this.#language.speech.letters(written)].find((name) =>
+      found.spoken.startsWith(`${name} `),
+    );
     if (found.rule !== 'identifier' || named === undefined) return found;
     return { ...found, spoken: words + found.spoken.slice(named.length) };
   }

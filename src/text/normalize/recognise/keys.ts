@@ -26,7 +26,8 @@ export class Keys {
   /** 1#, 123*4# */
   readonly atDigit: Recogniser = (reading) => {
     const { text, at, runEnd } = reading;
-    if (!/[*＊#]/.test(text[runEnd] ?? '') || !reading.isFresh) return undefined;
+    const next = text[runEnd];
+    if ((next !== '#' && next !== '*' && next !== '＊') || !reading.isFresh) return undefined;
     const match = reading.match(FINISHED);
     if (match === undefined) return undefined;
     const end = at + match[0].length;
