@@ -34,14 +34,17 @@ export function shortNumber(reading: Reading): Found | undefined {
   const length = reading.runEnd - reading.at;
   if (length < 2 || length > 4 || !reading.isFresh) return undefined;
   const { text, at, runEnd } = reading;
+  const digits = length === 3 ? reading.match(SHORT_NUMBER)?.[0] : undefined;
+  const asked = CALL_WORD.test(reading.around(at).previousWord);
+  if (digits === undefined && !asked) return undefined;
   const behind = text.slice(runEnd, runEnd + LONGEST_LEAD);
   const lead = text.slice(Math.max(0, at - LONGEST_LEAD), at);
-  const digits = reading.match(SHORT_NUMBER)?.[0];
   const counted = COUNTED.test(behind) && !CALL_BEHIND.test(behind);
-  if (digits !== undefined && !counted && (CALLING.test(lead) || LINE_BEFORE.test(lead) || (digits.startsWith('9') && CALL_BEHIND.test(behind)))) {
+  const called = CALLING.test(lead) || LINE_BEFORE.test(lead);
+  if (digits !== undefined && !counted && (called || (digits.startsWith('9') && CALL_BEHIND.test(behind)))) {
     return { end: at + digits.length, spoken: spellDigits(digits), rule: 'telephone' };
   }
-  const few = counted && CALL_WORD.test(reading.around(at).previousWord) ? reading.match(FEW)?.[0] : undefined;
+  const few = counted && asked ? reading.match(FEW)?.[0] : undefined;
   return few === undefined ? undefined : { end: at + few.length, spoken: cardinal(few), rule: 'cardinal' };
 } // prettier-ignore
 

@@ -111,15 +111,18 @@ const NUMBERED =
   /\b(?:case|claim|invoice|ticket|policy|member|membership|order|reference|ref|reservation|booking|license|licence|badge|customer|employee|student|loan|check|cheque|file|docket|acct|account|a\/c|card|meter|record|permit|patient|record|job|issue|receipt|transaction|phone|fax|part|model)(?:(?:\.? (?:number|no|num|id|nr)\b\.?| ?#)(?: is| was)?(?: ?[:#])? ?|: ?)$/i;
 const GROUPED = /\d+(?:[- ]\d+){0,7}(?![\p{L}\p{N}]|[.,:/]\d)/uy;
 const BOX = /\b(?:P\.? ?O\.? ?|post office )Box $/i;
-const PORT = /\bports? $/i;
+/** What stands right before such a number. */
+const ASKED = /(number|no|num|id|nr|is|was|box|ports?|[:#])[.:#]{0,2} ?#?$/i;
 const BOX_NUMBER = /\d{3,7}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
 
 /** Case No. 22-1234, Reference: 2024-00123, P.O. Box 4567. */
 export function numbered(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  if (!reading.isFresh || !/[ #:.]/.test(text[at - 1] ?? '')) return undefined;
+  const { at } = reading;
+  if (!reading.isFresh) return undefined;
   const lead = leadOf(reading);
-  const boxed = (/ox $/i.test(lead) && BOX.test(lead)) || PORT.test(lead) ? reading.match(BOX_NUMBER) : undefined;
+  const asked = ASKED.exec(lead)?.[1]?.toLowerCase();
+  if (asked === undefined) return undefined;
+  const boxed = (asked === 'box' && BOX.test(lead)) || /^ports?$/.test(asked) ? reading.match(BOX_NUMBER) : undefined;
   const match = boxed ?? (NUMBERED.test(lead) ? reading.match(GROUPED) : undefined);
   if (match === undefined || match[0].length < 3 || /^(?:19|20)\d\d-\d\d?-\d\d?$/.test(match[0])) return undefined;
   const spoken = match[0].split(/[- ]/).map(spellDigits).join(', ');
@@ -168,6 +171,8 @@ const ADDRESS =
 
 /** IPv6, fe80::1 */
 export const network: Recogniser = (reading) => {
+  if (!/[:\dv]/.test(reading.text[reading.runEnd] ?? '') && reading.text[reading.at] !== 'I')
+    return undefined;
   const protocol = reading.match(PROTOCOL);
   if (protocol !== undefined) {
     return { end: reading.at + 4, spoken: `I P V ${cardinal(protocol[1] ?? '')}`, rule: 'identifier' };

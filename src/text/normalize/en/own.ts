@@ -1,6 +1,7 @@
 // Tokens that only English reads in its own way, by the character that decides which of them are asked.
+import { isDigitAt } from '../characters.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { behindDigits, byFirstLetter, coordinates, formula } from '../shared-forms.js';
+import { byFirstLetter, coordinates, formula } from '../shared-forms.js';
 import { direction, house, road, state } from './addresses.js';
 import { initials, shouted, unsayable } from './acronyms.js';
 import * as algebra from './algebra.js';
@@ -20,31 +21,75 @@ const position = coordinates(
   amounts.DIRECTIONS,
 );
 
-/** By what stands behind the digits, or behind them and a space; first come those that are surer. */
-const bySign = behindDigits([
-  [/[:a-f]/, codes.network],
-  [/[/.]/, ratios.always], [/\//, cardDate], [/\//, ratios.tire], [/\//, ratios.quotient], [/[/.]/, ratios.pairOf], [/[-/\d]/, amounts.partOfInch],
-  [/\//, ratios.pressure], [/[/.]/, ratios.step], [/[/.]/, ratios.rating], [/\//, shortDate],
-  [/,/, amounts.groupedOrdinal], [/[,.]/, amounts.commaBehind], [/[s,]/, clock.hundreds],
-  [/[mcikfyp"″'′.]/, amounts.sides], [/["'’′f]/, amounts.feetAndInches], [/["″.–-]/, amounts.inches], [/s/, amounts.stones],
-  [/[x×.]/, amounts.sizes], [/[a-zπ.]/, algebra.coefficient], [/[x.]/, amounts.timesAsMuch], [/[eE.]/, algebra.scientific],
-  [/[°º]/, position], [/[°º.]/, amounts.directed], [/[kK]/, amounts.race], [/p/, amounts.pence], [/[pi]/, codes.screen],
-  [/[-MDNjapf]/, codes.aircraft], [/[-–]/, codes.places], [/[(kb]/, codes.subsection], [/\./, codes.staged],
-  [/[\p{Lu}\d]/u, house], [/[-–]/, yearMonth], [/[snrt]/, ordinalRange], [/[BAC]/, era],
-  [/[hZ]/, clock.military], [/:/, clock.clockHours], [/\./, clock.dottedTime], [/[ap:]/, clock.shortHalves], [/:/, clock.lap], [/:/, clock.lasting],
-  [/s/, codes.several], [/s/, clock.seconds], [/d/, clock.daysAndHours], [/i/, clock.about], [/[-–]/, clock.openingHours], [/-/, codes.docket], [/[-–]/, ratios.result], [/\./, codes.wireless], [/[-y ]/, amounts.age], [/[LF]/, amounts.lettered],
-]); // prettier-ignore
+const molecule = formula(SPEECH.letters, cardinal);
+
+const NONE = /(?!)/;
+const DOT = /\./; // of decimals
+
+/** By what touches the digits, and by what stands behind them and a space; first come those that are surer. */
+const BY_SIGN: readonly (readonly [touching: RegExp, parted: RegExp, recognise: Recogniser])[] = [
+  [/[:a-f]/, NONE, codes.network], [/\//, NONE, ratios.always], [/\//, NONE, cardDate], [/\//, NONE, ratios.tire], [/\//, NONE, ratios.quotient],
+  [/[/.]/, NONE, ratios.pairOf], [/[-/]/, /\d/, amounts.partOfInch], [/\//, NONE, ratios.pressure], [/\//, NONE, ratios.step], [/[/.]/, NONE, ratios.rating],
+  [/\//, NONE, shortDate], [/,/, NONE, amounts.groupedOrdinal], [/[,.]/, NONE, amounts.commaBehind], [/[s,]/, NONE, clock.hundreds],
+  [/[mcikfyp"″'′.]/, /[mcify]/, amounts.sides], [/["'’′f]/, /f/, amounts.feetAndInches], [/["″.–-]/, /[–-]/, amounts.inches], [/s/, /s/, amounts.stones],
+  [/[x×.]/, /[x×]/, amounts.sizes], [/[a-zπ.]/, NONE, algebra.coefficient], [/[x.]/, NONE, amounts.timesAsMuch], [/[eE.]/, NONE, algebra.scientific],
+  [/[°º]/, NONE, position], [/[°º.]/, NONE, amounts.directed], [/[kK]/, NONE, amounts.race], [/p/, NONE, amounts.pence], [/[pi]/, NONE, codes.screen],
+  [/[-MDNjapf]/, /[MDNjapf]/, codes.aircraft], [/[-–]/, /[-–]/, codes.places], [/[(kb]/, NONE, codes.subsection], [DOT, NONE, codes.staged],
+  [/[A-Z]/, /[\p{Lu}\d]/u, house], [/-/, NONE, yearMonth], [/[snrt]/, NONE, ordinalRange], [/[BAC]/, /[BAC]/, era],
+  [/[hZ]/, /h/, clock.military], [/:/, NONE, clock.clockHours], [DOT, NONE, clock.dottedTime], [/[ap:]/, NONE, clock.shortHalves], [/:/, NONE, clock.lap],
+  [/:/, NONE, clock.lasting], [/s/, NONE, codes.several], [/s/, NONE, clock.seconds], [/d/, NONE, clock.daysAndHours], [/i/, NONE, clock.about],
+  [/[-–]/, NONE, clock.openingHours], [/-/, NONE, codes.docket], [/[-–]/, NONE, ratios.result], [DOT, NONE, codes.wireless],
+  [/[-y]/, /[-y]/, amounts.age], [/[LF]/, /F/, amounts.lettered],
+]; // prettier-ignore
+
+const bySign = new Map<string, readonly Recogniser[]>();
+
+function askedBehind(sign: string): readonly Recogniser[] {
+  let list = bySign.get(sign);
+  if (list === undefined) {
+    const parted = sign.startsWith(' ');
+    const character = sign.slice(-1);
+    list = BY_SIGN.filter((row) => row[parted ? 1 : 0].test(character)).map(([, , recognise]) => recognise);
+    bySign.set(sign, list);
+  }
+  return list;
+}
+
+/** A stop that ends the sentence is behind no decimals. */
+function behindDigits(reading: Reading): Found | undefined {
+  if (!reading.isFresh) return undefined;
+  const { text, runEnd } = reading;
+  const sign = text[runEnd] ?? '';
+  if (sign === '' || (sign === '.' && !isDigitAt(text, runEnd + 1))) return undefined;
+  for (const recognise of askedBehind(sign === ' ' ? text.slice(runEnd, runEnd + 2) : sign)) {
+    const found = recognise(reading);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
 export const AT_DIGIT: readonly Recogniser[] = [
-  codes.httpStatus, codes.place, textedTo, codes.hexadecimal, bySign, codes.numbered, shortNumber,
+  codes.httpStatus, codes.place, textedTo, codes.hexadecimal, behindDigits, codes.numbered, shortNumber,
 ]; // prettier-ignore
 
+const atCapital = byFirstLetter([
+  [/[A-Z]/, state], [/[UIAWEODLPRS]/, shouted], [/[IVXLC]/, roman], [/[NSEW]/, direction], [/[IUSC]/, road], [/[UG]/, clock.offset],
+  [/I/, codes.network], [/[A-Z]/, codes.models], [/[A-Z]/, codes.letteredModel], [/[A-Z]/, initials], [/[A-Z]/, unsayable], [/[A-Z]/, molecule],
+]); // prettier-ignore
+const atSmall = byFirstLetter([
+  [/[ivx]/, smallRoman], [/x/, extension], [/x/, amounts.timesSum], [/π/, algebra.piOfFormula], [/[a-f]/, codes.network],
+]); // prettier-ignore
+
+/** A word that has its second letter small is none of them, unless it is a molecule. */
 export const AT_LETTER: readonly Recogniser[] = [
-  byFirstLetter([
-    [/[A-Z]/, state], [/[UIAWEODLPRS]/, shouted], [/[IVXLC]/, roman], [/[ivx]/, smallRoman], [/[NSEW]/, direction], [/[IUSC]/, road], [/[UG]/, clock.offset],
-    [/x/, extension], [/x/, amounts.timesSum], [/[A-Z]/, codes.models], [/[A-Z]/, codes.letteredModel], [/[A-Z]/, initials], [/[A-Z]/, unsayable], [/π/, algebra.piOfFormula], [/[Ia-f]/, codes.network], [/[A-Z]/, formula(SPEECH.letters, cardinal)],
-  ]),
-]; // prettier-ignore
+  (reading) => {
+    const { text, at } = reading;
+    const [first, second] = [text.charCodeAt(at), text.charCodeAt(at + 1)];
+    if (first < 0x41 || first > 0x5a) return atSmall(reading);
+    if (second < 0x61 || second > 0x7a) return atCapital(reading);
+    return /[₀-₉]/.test(text[reading.runEnd] ?? '') ? molecule(reading) : undefined;
+  },
+];
 
 const JOINED = /(?:\d(?:st|nd|rd|th|s)|Q[1-4]) ?$/;
 const JOINS = /^[-–] ?(?:['’]?\d{1,4}(?:s|st|nd|rd|th)(?![\p{L}\p{N}])|Q[1-4](?![\p{L}\p{N}]))/u;
