@@ -205,11 +205,20 @@ function judgeYear({ word, wordEnds, tail }: Following): Judgement {
   return /^\p{N}{1,2}$/u.test(word) && tail.startsWith('.') ? 'none' : 'end';
 }
 
+const LONGEST_LIST = 200; // units of items on one line
+const MOST_ITEMS = 10;
 const LIST_NUMBER =
   /(?:^|[\r\n])[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
 
 /** A. Yes, ii. Two */
 const LIST_LETTER = /(?:^|[\r\n])[\s*_#>(-]*(?:[A-H]|[ivx]{1,4})$/u;
+
+/** 1. One 2. Two: the items of a list on one line. */
+function isNextItem(before: string): boolean {
+  const [, first = '', last = ''] =
+    /^\s*(\p{N}{1,2})[.)]\s.*[^.\s]\s(\p{N}{1,2})$/su.exec(before.slice(0, LONGEST_LIST)) ?? [];
+  return Number(last) > Number(first) && Number(last) < Number(first) + MOST_ITEMS;
+}
 
 /** A small letter follows: "sept. de 2024", or a writer who uses no capitals. */
 function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }: Following): Judgement {
@@ -221,7 +230,7 @@ function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }:
 
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
 function judgeNumber(before: string, following: Following): Judgement {
-  if (LIST_NUMBER.test(before)) return 'none';
+  if (LIST_NUMBER.test(before) || isNextItem(before)) return 'none';
   if (/\p{N}{4}\. ?\p{N}{1,2}\. ?\p{N}{1,2}$/u.test(before.slice(-WORD_LIMIT)) && HANGUL.test(following.word))
     return 'none';
   if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);

@@ -207,4 +207,4 @@ export function followedBy(marks: string, recognise: Recogniser): Recogniser {
   };
 }
 
-const OPENING = '<"\'“‘„«‹([{（「『【《〈*_~¿¡|>,;:，、；：';
+const OPENING = '`<"\'“‘„«‹([{（「『【《〈*_~¿¡|>,;:，、；：';

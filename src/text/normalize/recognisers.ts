@@ -6,6 +6,8 @@ import { Dates } from './recognise/dates.js';
 import { Identifiers } from './recognise/identifiers.js';
 import { Keys } from './recognise/keys.js';
 import * as markdown from './recognise/markdown.js';
+import { latex } from './recognise/latex.js';
+import { MachineNames } from './recognise/machine-names.js';
 import { Numbers } from './recognise/numbers.js';
 import { Quantities } from './recognise/quantities.js';
 import { Symbols } from './recognise/symbols.js';
@@ -25,11 +27,11 @@ export function recognisersOf(language: Language): Recognisers {
   const [numbers, quantities] = [new Numbers(language), new Quantities(language)];
   const [identifiers, addresses] = [new Identifiers(language), new Addresses(language)];
   const [words, symbols] = [new Words(language), new Symbols(language)];
-  const keys = new Keys(language);
+  const [keys, machines] = [new Keys(language), new MachineNames(language)];
   const own = language.own ?? {};
   return {
     atDigit: [
-      identifiers.hardware,
+      machines.at,
       ...(own.atDigit ?? []),
       keys.atDigit,
       symbols.atDigit,
@@ -43,7 +45,7 @@ export function recognisersOf(language: Language): Recognisers {
       quantities.atDigit,
     ],
     atLetter: [
-      identifiers.hardware,
+      machines.at,
       ...(own.atLetter ?? []),
       dates.atLetter,
       times.atLetter,
@@ -55,7 +57,9 @@ export function recognisersOf(language: Language): Recognisers {
     atMark: [
       ...(own.atMark ?? []),
       keys.atMark,
+      latex(language),
       markdown.atMark(language),
+      machines.atMark,
       identifiers.atMark,
       quantities.atMark,
       numbers.atMark,

@@ -54,7 +54,7 @@ const ONSET =
 export const unsayable: Recogniser = (reading) => {
   const match = reading.match(CAPITALS);
   const [written = '', capitals = '', plural = ''] = match ?? [];
-  if (match === undefined || !/[AEIOU]/.test(capitals) || /^WW/.test(capitals)) return undefined; // WWII
+  if (match === undefined || !/[AEIOU]/.test(capitals) || capitals.startsWith('WW')) return undefined; // WWII
   if (ONSET.test(capitals) || READ.has(capitals)) return undefined;
   const spoken = Array.from(capitals).join(' ') + (plural === '' ? '' : "'s");
   return { end: reading.at + written.length, spoken, rule: 'acronym' };
