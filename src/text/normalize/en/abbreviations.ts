@@ -87,7 +87,8 @@ const LATIN: Readonly<Record<string, Saying>> = {
   q4h: 'every four hours', q6h: 'every six hours', q8h: 'every eight hours', q12h: 'every twelve hours', q24h: 'every twenty-four hours', qhs: 'at bedtime', Rx: 'prescription', tab: before(TAKEN, 'tablet'), tabs: before(TAKEN, 'tablets'), 'tab.': before(TAKEN, 'tablet'), 'tabs.': before(TAKEN, 'tablets'), cap: before(TAKEN, 'capsule'), caps: before(TAKEN, 'capsules'),
 }; // prettier-ignore
 
-const NAMED: Readonly<Record<string, string>> = {
+const NAMED: Readonly<Record<string, Saying>> = {
+  FY: before(/^ ?['’]?\d/, 'F Y'), AY: before(/^ \d{4}/, 'A Y'), CY: 'C Y',
   WWII: 'World War Two', WWI: 'World War One', WW2: 'World War Two', WW1: 'World War One', ASAP: 'as soon as possible', FYI: 'for your information', BTW: 'by the way', IMO: 'in my opinion', TBD: 'to be determined', ETA: 'E T A',
   '24/7': 'twenty-four seven', '9/11': 'nine eleven', '&c.': 'et cetera', 'and/or': 'and or', 'N/A': 'not applicable', 'n/a': 'not applicable', 'A-Z': 'A to Z', 'A–Z': 'A to Z', 'a-z': 'A to Z', 'M-F': 'Monday to Friday', 'M–F': 'Monday to Friday',
   'I/O': 'I O', 'm²': 'square meters', 'km²': 'square kilometers', 'cm²': 'square centimeters', 'ft²': 'square feet', 'm³': 'cubic meters', 'cm³': 'cubic centimeters', iOS: 'i O S', macOS: 'mac O S', iPadOS: 'iPad O S', watchOS: 'watch O S', IPv4: 'I P V four', IPv6: 'I P V six', 'PM2.5': 'P M two point five', PM10: 'P M ten', pH: 'P H', SaaS: 'sass', IoT: 'I O T', VRAM: 'V RAM', DRAM: 'D RAM', SRAM: 'S RAM', Ctrl: 'Control', USD: 'U S dollars', EUR: 'euros', GBP: 'British pounds', INR: 'Indian rupees', JPY: 'Japanese yen', CAD: 'Canadian dollars', AUD: 'Australian dollars', mRNA: 'm R N A', LaTeX: 'lay tech', eSIM: 'e SIM', VoIP: 'voip', WiFi: 'Wi-Fi',

@@ -10,7 +10,7 @@ const CITY = /\p{Lu}[\p{L}.'’]+, $/u;
 const BARE_CITY = /\p{Lu}\p{Ll}[\p{L}.'’]* $/u;
 const ZIP = /^ (\d{5})(?:-(\d{4}))?(?!\d)/;
 
-const STATES: Readonly<Record<string, string>> = {
+export const STATES: Readonly<Record<string, string>> = {
   AL: 'Alabama', AK: 'Alaska', AZ: 'Arizona', AR: 'Arkansas', CA: 'California', CO: 'Colorado', CT: 'Connecticut', DE: 'Delaware',
   DC: 'D C', FL: 'Florida', GA: 'Georgia', HI: 'Hawaii', ID: 'Idaho', IL: 'Illinois', IN: 'Indiana', IA: 'Iowa', KS: 'Kansas',
   KY: 'Kentucky', LA: 'Louisiana', ME: 'Maine', MD: 'Maryland', MA: 'Massachusetts', MI: 'Michigan', MN: 'Minnesota',
@@ -81,6 +81,9 @@ export const direction: Recogniser = (reading) => {
   const stop = text[letters] === '.';
   if (BEHIND_STREET.test(lead)) return { end: letters, spoken: name, rule: 'address' };
   if (WIND.test(lead)) return { end: letters, spoken: name.toLowerCase(), rule: 'abbreviation' };
+  if (/\d ?(?:km|mi|miles?|kilomet(?:er|re)s?|m|ft|feet|yards?|blocks?)\.? $/.test(lead) && /^ of\b/.test(text.slice(letters, letters + 4))) {
+    return { end: letters, spoken: name.toLowerCase(), rule: 'abbreviation' };
+  }
   const end = stop ? letters + 1 : letters;
   const numbered = /\d[A-Z]? $/.test(lead) && /^ (?:\p{Lu}\p{Ll}|\d{1,3}(?:st|nd|rd|th))/u.test(text.slice(end, end + 8));
   return numbered || BEFORE_STREET.test(text.slice(end, end + 48)) ? { end, spoken: name, rule: 'address' } : undefined;

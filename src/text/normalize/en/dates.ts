@@ -39,6 +39,21 @@ export const shortDate: Recogniser = (reading) => {
   return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
 }; // prettier-ignore
 
+const SHORT_DATES =
+  /(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9]) ?[-–] ?(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9])(?![\d/]|\.\d)/y;
+
+/** 3/15–4/2, but 1/2–3/4 of a cup. */
+export const shortDates: Recogniser = (reading) => {
+  const match = reading.match(SHORT_DATES);
+  const [written = '', month = '', day = '', monthTo = '', dayTo = ''] = match ?? [];
+  const asked = BEFORE_DATE.has(reading.around(reading.at).previousShort);
+  if (match === undefined || (!asked && !NO_PARTS.has(Number(day)) && !NO_PARTS.has(Number(dayTo)))) return undefined;
+  const said = ([[month, day], [monthTo, dayTo]] as const).map(([one, other]) =>
+    SPEECH.date({ month: Number(one), day: String(Number(other)), style: 'name' }, NOWHERE),
+  );
+  return { end: reading.at + written.length, spoken: said.join(' to '), rule: 'date' };
+}; // prettier-ignore
+
 const CARD_DATE = /(0?[1-9]|1[0-2])\/(\d{2})(?![\d/]|\.\d)/y;
 const ON_CARD =
   /\b(?:exp(?:ir\p{L}+|\.|:)?|valid|good (?:thru|through|until))(?![\p{L}\p{N}])[^!?;\d]{0,24}$/iu;
@@ -99,18 +114,34 @@ const BEFORE_YEAR = new Set(
   ),
 );
 
-/** The summer of '69. */
+/** The summer of '69, the '08 crash, Q4'23. */
 export function shortYear(reading: Reading): Found | undefined {
-  const attached = isWordAt(reading.text, reading.at - 1);
-  const fiscal = /(?:^|[^\p{L}\p{N}])(?:Q[1-4]|FY)$/u.test(
-    reading.text.slice(Math.max(0, reading.at - 3), reading.at),
-  ); // Q4'23
+  const { text, at } = reading;
+  const attached = isWordAt(text, at - 1);
+  const fiscal = /(?:^|[^\p{L}\p{N}])(?:Q[1-4]|FY) ?$/u.test(text.slice(Math.max(0, at - 5), at));
   if (attached && !fiscal) return undefined;
   const match = reading.match(SHORT_YEAR);
-  if (match === undefined || (!fiscal && !BEFORE_YEAR.has(reading.around(reading.at).previousShort)))
-    return undefined;
-  return { end: reading.at + match[0].length, spoken: ohBefore(match[1] ?? ''), rule: 'year' };
+  if (match === undefined) return undefined;
+  const end = at + match[0].length;
+  const before = reading.around(at).previousShort;
+  const quoted = /^[^'’]{0,24}['’](?!\p{L})/u.test(text.slice(end, end + 32));
+  if (!fiscal && !BEFORE_YEAR.has(before) && (quoted || !/^(?:the|a|an)$/.test(before))) return undefined;
+  return { end, spoken: ohBefore(match[1] ?? ''), rule: 'year' };
 }
+
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+const HYPHENATED =
+  /(\d{1,2})-(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}-(\d{4}|\d{2})(?![\p{L}\p{N}-])/iuy;
+
+/** 15-Jan-2024 */
+export const hyphenated: Recogniser = (reading) => {
+  const match = reading.match(HYPHENATED);
+  const [written = '', day = '', month = '', digits = ''] = match ?? [];
+  if (match === undefined || Number(day) < 1 || Number(day) > 31) return undefined;
+  const date = { day: withoutZeros(day), month: MONTHS.indexOf(month.toLowerCase()) + 1, year: digits, style: 'numeric' } as const;
+  const spoken = SPEECH.date(date, NOWHERE);
+  return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'date' };
+}; // prettier-ignore
 
 const DAY_PART =
   /^(?:,? (?:the )?\d|,? (?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)|,? (?:at|from|by|before|after|around) \d|,? (?:through|thru|to|and|or|&) (?:mon|tue|wed|thu|fri|sat|sun)|\/(?:mon|tue|wed|thu|fri|sat|sun)| (?:morning|afternoon|evening|night|noon|mornings|evenings|nights|only|a\.m\.|p\.m\.))/i;

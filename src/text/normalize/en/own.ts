@@ -1,19 +1,29 @@
 // Tokens that only English reads in its own way, by the character that decides which of them are asked.
 import { isDigitAt } from '../characters.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { byFirstLetter, coordinates, formula } from '../shared-forms.js';
-import { direction, house, road, state } from './addresses.js';
+import { byFirstLetter, coordinates, formula, perWord } from '../shared-forms.js';
+import { direction, house, road, state, STATES } from './addresses.js';
 import { initials, shouted, unsayable } from './acronyms.js';
 import * as algebra from './algebra.js';
 import * as amounts from './amounts.js';
 import { extension, poundKey, shortNumber, textedTo } from './announcements.js';
 import * as clock from './clock.js';
 import * as codes from './codes.js';
-import { cardDate, era, ordinalRange, shortDate, shortYear, yearMonth } from './dates.js';
+import {
+  cardDate,
+  era,
+  hyphenated,
+  ordinalRange,
+  shortDate,
+  shortDates,
+  shortYear,
+  yearMonth,
+} from './dates.js';
 import { cardinal, pairs } from './numbers.js';
 import * as ratios from './ratios.js';
 import { roman, smallRoman } from './roman.js';
 import { SPEECH } from './speech.js';
+import { PER } from './units.js';
 
 const PARTS = { degree: ['degree', 'degrees'], minute: ['minute', 'minutes'], second: ['second', 'seconds'] };
 const position = coordinates(
@@ -30,7 +40,7 @@ const DOT = /\./; // of decimals
 const BY_SIGN: readonly (readonly [touching: RegExp, parted: RegExp, recognise: Recogniser])[] = [
   [/[:a-f]/, NONE, codes.network], [/\//, NONE, ratios.always], [/\//, NONE, cardDate], [/\//, NONE, ratios.tire], [/\//, NONE, ratios.quotient],
   [/[/.]/, NONE, ratios.pairOf], [/[-/]/, /\d/, amounts.partOfInch], [/\//, NONE, ratios.pressure], [/\//, NONE, ratios.step], [/[/.]/, NONE, ratios.rating],
-  [/\//, NONE, shortDate], [/,/, NONE, amounts.groupedOrdinal], [/[,.]/, NONE, amounts.commaBehind], [/[s,]/, NONE, clock.hundreds],
+  [/\//, NONE, shortDates], [/\//, NONE, shortDate], [/-/, NONE, hyphenated], [/,/, NONE, amounts.groupedOrdinal], [/[,.]/, NONE, amounts.commaBehind], [/[s,]/, NONE, clock.hundreds],
   [/[mcikfyp"″'′.]/, /[mcify]/, amounts.sides], [/["'’′f]/, /f/, amounts.feetAndInches], [/["″.–-]/, /[–-]/, amounts.inches], [/s/, /s/, amounts.stones],
   [/[x×.]/, /[x×]/, amounts.sizes], [/[a-zπ.]/, NONE, algebra.coefficient], [/[x.]/, NONE, amounts.timesAsMuch], [/[eE.]/, NONE, algebra.scientific],
   [/[°º]/, NONE, position], [/[°º.]/, NONE, amounts.directed], [/[kK]/, NONE, amounts.race], [/p/, NONE, amounts.pence], [/[pi]/, NONE, codes.screen],
@@ -91,13 +101,14 @@ export const AT_LETTER: readonly Recogniser[] = [
   },
 ];
 
-const JOINED = /(?:\d(?:st|nd|rd|th|s)|Q[1-4]) ?$/;
-const JOINS = /^[-–] ?(?:['’]?\d{1,4}(?:s|st|nd|rd|th)(?![\p{L}\p{N}])|Q[1-4](?![\p{L}\p{N}]))/u;
+const JOINED = /(?:\d(?:st|nd|rd|th|s)|Q[1-4]|[Nn]oon|[Mm]idnight) ?$/;
+const JOINS =
+  /^[-–] ?(?:['’]?\d{1,4}(?:s|st|nd|rd|th)(?![\p{L}\p{N}])|Q[1-4](?![\p{L}\p{N}])|\d{1,2}(?::\d\d)? ?[ap]\.?m)/iu;
 
 /** The 1920s–1930s, Q1–Q3 */
 function through({ text, at }: Reading): Found | undefined {
   const joins =
-    JOINS.test(text.slice(at, at + 10)) && JOINED.test(text.slice(Math.max(0, at - 4), at));
+    JOINS.test(text.slice(at, at + 10)) && JOINED.test(text.slice(Math.max(0, at - 9), at));
   return joins ? { end: text[at + 1] === ' ' ? at + 2 : at + 1, spoken: text[at - 1] === ' ' ? 'to ' : ' to ', rule: 'range' } : undefined;
 } // prettier-ignore
 
@@ -126,12 +137,23 @@ function star({ text, at }: Reading): Found | undefined {
   return { end: at + 1, spoken: /\d ?$/.test(text.slice(Math.max(0, at - 2), at)) ? 'stars' : '', rule: 'symbol' };
 } // prettier-ignore
 
+const PARTY = /\(([DRI])-([A-Z]{2})\)/y;
+const PARTIES: Readonly<Record<string, string>> = { D: 'Democrat', R: 'Republican', I: 'Independent' };
+
+/** Senator Casey (D-PA) */
+function party(reading: Reading): Found | undefined {
+  const match = reading.match(PARTY);
+  const state = STATES[match?.[2] ?? ''];
+  if (match === undefined || state === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `(${PARTIES[match[1] ?? ''] ?? ''} of ${state})`, rule: 'abbreviation' };
+} // prettier-ignore
+
 const BY_MARK: Readonly<Record<string, readonly Recogniser[]>> = {
   '#': [poundKey, codes.numberSign],
   "'": [shortYear], '’': [shortYear], '.': [battingAverage],
   '<': [algebra.relation], '>': [algebra.relation], '≤': [algebra.relation], '≥': [algebra.relation],
   '-': [through, algebra.minusOfFormula], '–': [through, amounts.dashedMinus], '!': [algebra.factorial],
-  '^': [algebra.power], '⁻': [algebra.power], '+': [keyCombination], '★': [star], '⭐': [star], '☆': [star], '/': [amounts.onlyRupees, clock.timeBesideTime],
+  '^': [algebra.power], '⁻': [algebra.power], '+': [keyCombination], '★': [star], '⭐': [star], '☆': [star], '(': [party], '/': [perWord(PER), amounts.onlyRupees, clock.timeBesideTime],
   $: [amounts.commaBefore, amounts.hyphenatedMoney], '€': [amounts.commaBefore, amounts.hyphenatedMoney], '£': [amounts.commaBefore, amounts.hyphenatedMoney],
 }; // prettier-ignore
 

@@ -115,6 +115,8 @@ export const pairOf: Recogniser = (reading) => {
 const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\p{L}\p{N}]|[-–/.,:]\d|[-–]\p{L})/uy;
 const NUMBERED =
   /\b(?:section|article|chapter|rule|figure|table|part|room|apt|unit|lot|title|psalm|line|building|bldg|step|item|exercise|problem|question)s?\.? $/i;
+const VOTED =
+  /\b(?:pass(?:ed|es)?|vot(?:e|ed|es)|won|approved|confirmed|rejected|failed|ruled|beat|polls?|leads?|led|score)\b/i;
 const IDIOMS = new Set(['10-4', '24-7', '911-411', '9-9']);
 
 /** 45-32: more than what follows it, so no range but a result; 80-20 and 60-40 are shares. */
@@ -122,7 +124,8 @@ export const result: Recogniser = (reading) => {
   const match = reading.match(RESULT);
   const [written = '', first = '', second = ''] = match ?? [];
   const [more, less] = [Number(first), Number(second)];
-  if (match === undefined || more <= less || more + less === 100 || /^0\d/.test(first) || /^0\d/.test(second)) return undefined;
+  const voted = VOTED.test(lead(reading));
+  if (match === undefined || more <= less || (more + less === 100 && !voted) || /^0\d/.test(first) || /^0\d/.test(second)) return undefined;
   if (IDIOMS.has(written) || NUMBERED.test(lead(reading))) return undefined;
   return { end: reading.at + written.length, spoken: `${cardinal(first)} to ${cardinal(second)}`, rule: 'score' };
 }; // prettier-ignore

@@ -174,9 +174,15 @@ function sayYear(digits: string, around: Around, sure: boolean): string | undefi
   return value < 1800 || value > 2099 || counts ? undefined : year(digits);
 }
 
-/** Digits one by one; the letters of 1-800-FLOWERS as a word. */
+const SHORT_WORDS = words(
+  'GO CAR PET TAX LAW GET BUY FIX CAB HOT EAT FUN ASK PAY FOR MY ALL NEW SEE TRY WIN JOB DOC EYE VET BED FLY BUS ME WE IT DIET',
+);
+
+/** Digits one by one; the letters of 1-800-FLOWERS as a word, those of an acronym as letters. */
 function sayGroup(group: string): string {
-  return /^[A-Z]{2,}$/.test(group) && /[AEIOUY]/.test(group) ? group.toLowerCase() : spellDigits(group);
+  if (!/^[A-Z]{2,}$/.test(group)) return spellDigits(group);
+  const word = group.length > 3 ? /[AEIOUY]/.test(group) : SHORT_WORDS.has(group);
+  return word ? group.toLowerCase() : Array.from(group).join(' ');
 }
 
 export const SPEECH: Speech = {

@@ -198,6 +198,7 @@ export const PER: Readonly<Record<string, string>> = {
   h: 'per hour', hr: 'per hour', hour: 'per hour', d: 'per day', day: 'per day', wk: 'per week', week: 'per week',
   mo: 'per month', month: 'per month', yr: 'per year', year: 'per year', night: 'per night',
   '100 km': 'per one hundred kilometers', '100km': 'per one hundred kilometers', '100 g': 'per one hundred grams', '100g': 'per one hundred grams',
+  session: 'per session', visit: 'per visit', class: 'per class', shift: 'per shift', trip: 'per trip', box: 'per box', pack: 'per pack', bottle: 'per bottle', lesson: 'per lesson',
   dose: 'per dose', tablet: 'per tablet', serving: 'per serving', employee: 'per employee', page: 'per page', item: 'per item', ticket: 'per ticket',
   call: 'per call', request: 'per request', token: 'per token', sqft: 'per square foot', 'sq. ft.': 'per square foot', 'm2': 'per square meter', 'm³': 'per cubic meter', mL: 'per milliliter', ml: 'per milliliter',
   acre: 'per acre', pp: 'per person', adult: 'per adult', child: 'per child', room: 'per room', game: 'per game', yard: 'per yard', liter: 'per liter', litre: 'per litre',

@@ -46,6 +46,8 @@ export const WRITING: Writing = {
       /\(\d{3}\) ?\d{3}[-. ]\d{4}(?!\d)/y,
       /1-8\d{2}-[A-Z\d]{2,7}-?[A-Z\d]{2,7}(?![A-Z\d])/y,
       /[2-9]\d{2}-\d{4}(?![\d-]|\.\d)/y,
+      /[2-9]\d{2}\/[2-9]\d{2}-\d{4}(?![\d-])/y,
+      /[2-9]\d{2}-[A-Z]{4}(?![A-Z\d])/y,
       /0\d{2,4}[ -]\d{3,4}[ -]?\d{3,4}(?!\d|[-.]\d)/y,
     ],
     keywords: words('call phone telephone tel dial fax mobile cell text hotline ring'),
