@@ -88,6 +88,7 @@ const LATIN: Readonly<Record<string, Saying>> = {
 }; // prettier-ignore
 
 const NAMED: Readonly<Record<string, Saying>> = {
+  '49ers': 'forty-niners', '76ers': 'seventy-sixers', '9-1-1': 'nine one one', '24x7': 'twenty-four seven', 'C#': 'C sharp', 'F#': 'F sharp', '.NET': 'dot net',
   FY: before(/^ ?['’]?\d/, 'F Y'), AY: before(/^ \d{4}/, 'A Y'), CY: 'C Y',
   WWII: 'World War Two', WWI: 'World War One', WW2: 'World War Two', WW1: 'World War One', ASAP: 'as soon as possible', FYI: 'for your information', BTW: 'by the way', IMO: 'in my opinion', TBD: 'to be determined', ETA: 'E T A',
   '24/7': 'twenty-four seven', '9/11': 'nine eleven', '&c.': 'et cetera', 'and/or': 'and or', 'N/A': 'not applicable', 'n/a': 'not applicable', 'A-Z': 'A to Z', 'A–Z': 'A to Z', 'a-z': 'A to Z', 'M-F': 'Monday to Friday', 'M–F': 'Monday to Friday',

@@ -184,6 +184,7 @@ export function sizes(reading: Reading): Found | undefined {
   const isFollowed = reading.isFresh && reading.match(SIZES) !== undefined;
   const behindOne =
     reading.at === reading.tokenEnd && /[x×] ?$/.test(reading.text.slice(reading.at - 2, reading.at));
+  if (reading.text.startsWith('24x7', reading.at)) return undefined;
   const number = isFollowed || behindOne ? reading.match(SIZE)?.[0] : undefined;
   if (number === undefined) return undefined;
   const end = reading.at + number.length;
@@ -208,6 +209,16 @@ export const timesAsMuch: Recogniser = (reading) => {
   const per = unit === undefined ? '' : ` per ${PER[unit] ?? unit}`;
   return { end: reading.at + written.length, spoken: `${sayDecimal(number)} ${word}${per}`, rule: 'math' };
 };
+
+const TIMES_RANGE = /(\d{1,3}(?:\.\d)?) ?[-–] ?(\d{1,3}(?:\.\d)?)x(?![\p{L}\p{N}])/uy;
+
+/** 2–3x more */
+export const timesRange: Recogniser = (reading) => {
+  const match = reading.match(TIMES_RANGE);
+  if (match === undefined) return undefined;
+  const [written, from = '', to = ''] = match;
+  return { end: reading.at + written.length, spoken: `${sayDecimal(from)} to ${sayDecimal(to)} times`, rule: 'math' };
+}; // prettier-ignore
 
 const AGE = /(\d{1,3})(?: ?-?y\/o|yo| y\.o\.)(?![\p{L}\p{N}])/uy;
 

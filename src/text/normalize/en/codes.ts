@@ -19,7 +19,7 @@ export function httpStatus(reading: Reading): Found | undefined {
 }
 
 const BEFORE_PLACE = new Set(
-  'room suite ste apartment apt gate highway route bus interstate hwy rte rt form exit building bldg hall platform boeing area rfc iso pep rtx gtx psalm section unit lot locker ward porsche iec ansi'.split(' '),
+  'room suite ste apartment apt gate highway route bus interstate hwy rte rt form exit building bldg hall platform boeing area rfc iso pep rtx gtx psalm section unit lot locker ward porsche iec ansi xbox rm'.split(' '),
 ); // prettier-ignore
 const PLACE = /[1-9]\d{2,3}(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
 const COURSE = /\p{Lu}\p{L}+\.? $/u;
@@ -109,21 +109,25 @@ export const subsection: Recogniser = (reading) => {
 
 const NUMBERED =
   /\b(?:case|claim|invoice|ticket|policy|member|membership|order|reference|ref|reservation|booking|license|licence|badge|customer|employee|student|loan|check|cheque|file|docket|acct|account|a\/c|card|meter|record|permit|patient|record|job|issue|receipt|transaction|phone|fax|part|model)(?:(?:\.? (?:number|no|num|id|nr)\b\.?| ?#)(?: is| was)?(?: ?[:#])? ?|: ?)$/i;
+const LAST_DIGITS =
+  /\b(?:(?:end|ends|ending) in|last (?:four|three|two|4|3|2)(?: digits| numbers)?(?: of (?:\p{L}+ ){1,4})? ?(?:is|are|:)) ?$/iu;
+const CARRIER = /\b(?:card|account|acct|number|ssn|visa|phone|code|id|last)\b/i;
 const GROUPED = /\d+(?:[- ]\d+){0,7}(?![\p{L}\p{N}]|[.,:/]\d)/uy;
 const BOX = /\b(?:P\.? ?O\.? ?|post office )Box $/i;
 /** What stands right before such a number. */
-const ASKED = /(number|no|num|id|nr|is|was|box|ports?|[:#])[.:#]{0,2} ?#?$/i;
+const ASKED = /(number|no|num|id|nr|is|was|are|in|box|ports?|[:#])[.:#]{0,2} ?#?$/i;
 const BOX_NUMBER = /\d{3,7}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
 
 /** Case No. 22-1234, Reference: 2024-00123, P.O. Box 4567. */
 export function numbered(reading: Reading): Found | undefined {
-  const { at } = reading;
+  const { text, at } = reading;
   if (!reading.isFresh) return undefined;
   const lead = leadOf(reading);
   const asked = ASKED.exec(lead)?.[1]?.toLowerCase();
   if (asked === undefined) return undefined;
   const boxed = (asked === 'box' && BOX.test(lead)) || /^ports?$/.test(asked) ? reading.match(BOX_NUMBER) : undefined;
-  const match = boxed ?? (NUMBERED.test(lead) ? reading.match(GROUPED) : undefined);
+  const isLast = LAST_DIGITS.test(lead) && (CARRIER.test(lead) || !/^(?:19|20)\d\d(?!\d)/.test(text.slice(at, at + 5)));
+  const match = boxed ?? (NUMBERED.test(lead) || isLast ? reading.match(GROUPED) : undefined);
   if (match === undefined || match[0].length < 3 || /^(?:19|20)\d\d-\d\d?-\d\d?$/.test(match[0])) return undefined;
   const spoken = match[0].split(/[- ]/).map(spellDigits).join(', ');
   return { end: at + match[0].length, spoken, rule: 'digits' };

@@ -45,6 +45,7 @@ export const rating: Recogniser = (reading) => {
   if (/^ (?:of|cups?|tsp|tbsp|inch|mile)\b/.test(behind)) return undefined;
   const rated =
     points.includes('.') ||
+    (written === '10/10' && !/\b(?:on|due|by|until) $/i.test(lead(reading))) ||
     RATED.test(lead(reading)) ||
     BEHIND_RATING.test(behind) ||
     (Number(most) >= 10 && EARNED.test(lead(reading))) ||
