@@ -24,7 +24,7 @@ const LOOK_BACK = 120; // units in which an open bracket is looked for
 const MARKS = /^[,;:—–、，；：]["'”’»)\]」』）】*_]*(?:(?<=^,["'”’»)]*)\s[—–](?=\s))?/u; // и могу ошибаться, — что
 const DENSE_MARK = /^[、，；：]/u;
 const IDEOGRAPH = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
-const SENTENCE_END = /[!?…。！？｡\n]|(?<!\p{N}|(?<!\p{L})\p{Lu})\.\s/u; // not an initial
+const SENTENCE_END = /[!?…。！？｡\n]|(?<!\p{N}|(?<!\p{L})(?:Dr|Mr|Mrs|Ms|St|Prof|Dra|Sra?|\p{Lu}))\.\s/u; // not of Dr. Lee
 // "Smith, Jr." · "Acme, Inc." · "Jones, M.D."
 const NAME_TAIL = /^(?:[JS]r|Inc|Ltd|LLC|Esq|M\.?D|Ph\.?D|MBA|CPA)\b/;
 

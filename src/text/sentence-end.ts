@@ -47,12 +47,17 @@ const UNIT_BEHIND_NUMBER = /\p{N}\s?(?:[mghlst]|mm|cc)$/u;
 const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})p\. (?:ex|ej))$/iu;
 const HANGUL = /^\p{Script=Hangul}/u;
 const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
+const LONGEST_SERIES = 4; // letters before the digits of a serial number
+const OPEN_SERIES = /^-[A-Z\d]{0,16}$/;
 const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
 /** 500 руб. Доставка, в 2024 г. Спасибо: common words have no capital there. */
 const COUNTED_IN_RUSSIAN =
   /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;
 const DRIVE = /\S\s(?!Dear|Hello|Herr|Frau|Prof|Thanks?)\p{Lu}\p{Ll}{2,} Dr$/u; // on Mulholland Dr. The house
 const LONGEST_COUNTED = 8; // units of a number's end and its short unit
+/** A sign between two words or numbers: no sentence begins with one. */
+const SIGN = /^[&=×÷≠≤≥<>+]/u;
+const LOWER = /^\p{Ll}(?!\p{Lu})/u; // not iPads
 const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
 
 export function judgeStop(window: StopWindow): StopVerdict {
@@ -72,6 +77,10 @@ export function judgeStop(window: StopWindow): StopVerdict {
   if (/^[:;,]/u.test(next)) {
     if (next.length === 1 && !complete) return 'wait';
     if (/^[:;,](?:\s|$)/u.test(next)) return 'none'; // Ex. : une pomme
+  }
+  if (SIGN.test(next) && !/[\r\n]/.test(opening)) {
+    if (!complete && /^.[=>]?$/u.test(next)) return 'wait';
+    if (/^.[=>]?(?:\s|$)/u.test(next)) return 'none'; // Wed. & Fri., 5! = 120
   }
   const reported = CLOSING.test(run) ? REPORTED.exec(next) : null;
   if (reported?.[1] === '' && !complete) return 'wait';
@@ -134,14 +143,22 @@ type Judgement = 'end' | 'none' | 'wait';
 
 function judgeSpaced(before: string, run: string, following: Following): Judgement {
   const closed = CLOSING.test(run);
-  const lower = /^\p{Ll}/u.test(following.word);
+  if (/^\p{Ll}$/u.test(following.word) && !following.wordEnds) return 'wait';
+  const lower = LOWER.test(following.word);
   if (run.startsWith('.') && !run.startsWith('..') && !closed) return judgeFullStop(before, following);
   if (/^(?:\.{2,}|…+)$/u.test(run) && HANGUL.test(following.word)) return 'none'; // 저… 죄송합니다만
-  if (!lower) return 'end';
+  if (!lower) return exclaims(before, following);
   // "Stop!" he said. · Ah ! quel plaisir · Well... maybe
   if (closed || /\s$/u.test(before) || /^(?:\.\.|…)/u.test(run)) return 'none';
   if (run.startsWith('.')) return 'none';
   return EXCLAIMING_NAMES.has(lastWord(before, following.forms).toLowerCase()) ? 'none' : 'end';
+}
+
+/** Yahoo! Inc. is one name. */
+function exclaims(before: string, { word, wordEnds, forms }: Following): Judgement {
+  if (!EXCLAIMING_NAMES.has(lastWord(before, forms).toLowerCase())) return 'end';
+  if (!wordEnds) return 'wait';
+  return forms.oftenFinal.has(word.toLowerCase()) ? 'none' : 'end';
 }
 
 function judgeFullStop(before: string, following: Following): Judgement {
@@ -151,22 +168,29 @@ function judgeFullStop(before: string, following: Following): Judgement {
   const digit = /^\p{N}/u.test(word);
   if (/^\p{Lu}/u.test(word) && /\p{N}\s?[ghlmst]$/u.test(before)) return 'end'; // à 9 h. Soyez là
   if (UNIT_BEHIND_NUMBER.test(before.slice(-5)) && /^\p{Lu}/u.test(word)) return 'end'; // not "M. Dupont", no initial
+  if (LIST_LETTER.test(before) && /^\p{Lu}/u.test(word)) return 'none';
   if (forms.neverFinal.has(key)) {
     if (key === 'dr' && DRIVE.test(before)) return onlyBeforeStarter(before, last, following);
     const counted = /\p{N}\s?\p{Ll}+$/u.test(before.slice(-LONGEST_COUNTED)); // 1 hr. Then
     return counted && /^\p{Lu}/u.test(word) ? onlyBeforeStarter(before, last, following) : 'none';
   }
-  if (/^\p{Ll}/u.test(word)) return judgeLowerCase(before, last, following);
+  if (LOWER.test(word)) return judgeLowerCase(before, last, following);
   if (digit && (forms.beforeNumber.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
-  if (forms.beforeNumber.has(key) && /^[IVXLC]/.test(word)) {
+  if (forms.beforeNumber.has(key) && /^[A-Z]/.test(word)) {
     if (!following.wordEnds) return 'wait';
-    if (ROMAN.test(word)) return 'none'; // cap. IV
+    if (ROMAN.test(word) || /^[A-Z]{1,4}\d/.test(word)) return 'none'; // cap. IV, no. B7
+    if (word.length <= LONGEST_SERIES && !following.complete && OPEN_SERIES.test(following.tail))
+      return 'wait';
+    if (word.length <= LONGEST_SERIES && /^-[A-Z\d]*\d/.test(following.tail)) return 'none'; // no. A-12
   }
   if (/^apr?$/.test(key) && word.startsWith('J')) return judgeEra(following);
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
   if (/^[IVXL]{2,}$/.test(last)) return unless(forms.afterOrdinal, following); // das XX. Jahrhundert
-  if (forms.oftenFinal.has(key)) return digit ? 'none' : unless(forms.afterTime, following);
+  if (forms.oftenFinal.has(key)) {
+    if (following.wordEnds && continuesName(word, forms)) return 'none'; // Acme Co. Ltd., King Jr. Blvd.
+    return digit ? 'none' : unless(forms.afterTime, following);
+  }
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
   if (COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT)) && /^[А-ЯЁ]/u.test(word)) return 'end';
   if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
@@ -180,6 +204,11 @@ function judgeEra({ word, wordEnds, tail }: Following): Judgement {
   return word === 'J' && tail.startsWith('.') ? 'none' : 'end';
 }
 
+function continuesName(word: string, forms: ShortForms): boolean {
+  const key = word.toLowerCase();
+  return forms.oftenFinal.has(key) || forms.seldomFinal.has(key);
+}
+
 /** "2024. 1. 15.": in a Korean date a stop follows the year, too. */
 function judgeYear({ word, wordEnds, tail }: Following): Judgement {
   if (!wordEnds) return 'wait';
@@ -190,6 +219,9 @@ const LONGEST_LIST = 200; // units of items on one line
 const MOST_ITEMS = 10;
 const LIST_NUMBER =
   /(?:^|[\r\n])[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
+
+/** A. Yes, ii. Two */
+const LIST_LETTER = /(?:^|[\r\n])[\s*_#>(-]*(?:[A-H]|[ivx]{1,4})$/u;
 
 /** 1. One 2. Two: the items of a list on one line. */
 function isNextItem(before: string): boolean {

@@ -117,6 +117,8 @@ export interface Writing {
   readonly per: Readonly<Record<string, string>>;
   /** As written behind a number; a form of one letter only where it is attached. */
   readonly magnitudes: Readonly<Record<string, Magnitude>>;
+  /** What multiplies only an amount with its currency in front: £5m. */
+  readonly moneyMagnitudes?: Readonly<Record<string, Magnitude>>;
   /** Source of an expression for what makes a number an ordinal: st|nd|rd|th; '' if only its own recognisers know. */
   readonly ordinalMark: string;
   /** Short forms that are said in full. A form that holds a full stop is written with it. */

@@ -3,14 +3,15 @@ import type { ShortFormLists } from './short-forms.js';
 
 export const ENGLISH: ShortFormLists = {
   neverFinal: `
-    drs rev hon gen col capt cmdr lt sgt maj sen rep gov pres supt messrs mme mlle mgr approx esp eg viz
+    drs rev hon gen col capt cmdr lt sgt maj sen rep gov pres supt sens reps govs profs atty attys asst mses bldg cpl pvt adm brig rt insp det ofc amb treas cllr msgr messrs mme mlle mgr approx esp eg viz
   `,
   beforeNumber: `
-    nos vols figs pg sec ch chap par para ed eq item ref lb lbs oz apt max min
+    nos vols figs pg sec ch chap par para ed eq item ref lb lbs oz apt max min exp rs fl pop acct ver cl rm rte hwy inv qty amt mob ph supp ser
     jan feb mar apr jun jul aug sep sept oct nov dec
   `,
-  seldomFinal: `ft ave blvd rd ln sq hwy pkwy ct ste dept univ assn bros`,
+  seldomFinal: `sr fr ft ave blvd rd ln sq hwy pkwy ct ste dept univ assn bros`,
   oftenFinal: `esq`,
+  seldomFinalAsWritten: `Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun`,
   afterTime: `
     eastern central pacific mountain atlantic greenwich universal local standard daylight
     monday tuesday wednesday thursday friday saturday sunday
@@ -27,6 +28,7 @@ export const ENGLISH: ShortFormLists = {
     i'll i've i'd you'll you've we'll we've they'll they've he'll she'll it'll there's here's what's who's where's how's
     isn't aren't wasn't weren't doesn't didn't can't cannot couldn't wouldn't won't shouldn't haven't hasn't
     call press dial enter turn take go come visit ask look see check meet bring follow try make keep leave wait say tell give send
-    use find click tap contact remember text email continue arrive
+    use find click tap contact remember text email continue arrive buy learn join save pay open start stop add choose select enjoy watch listen note
+    consider tap scan download upgrade update reply confirm subscribe nothing everyone
   `,
 };

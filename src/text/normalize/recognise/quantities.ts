@@ -43,14 +43,16 @@ export class Quantities {
   readonly #language: Language;
   readonly #units: LiteralTable<Noun>;
   readonly #magnitudes: LiteralTable<NonNullable<Quantity['magnitude']>>;
+  readonly #moneyMagnitudes: LiteralTable<NonNullable<Quantity['magnitude']>>;
   readonly #currencies: LiteralTable<Currency>;
   readonly #per: LiteralTable<string>;
 
   constructor(language: Language) {
-    const { units, magnitudes, currencies, currencySigns, per } = language.writing;
+    const { units, magnitudes, moneyMagnitudes = {}, currencies, currencySigns, per } = language.writing;
     this.#language = language;
     this.#units = new LiteralTable(Object.entries(units));
     this.#magnitudes = new LiteralTable(Object.entries(magnitudes));
+    this.#moneyMagnitudes = new LiteralTable(Object.entries({ ...magnitudes, ...moneyMagnitudes }));
     this.#per = new LiteralTable(Object.entries(per));
     const signs = Object.entries(currencySigns).flatMap(([sign, code]): [string, Currency][] => {
       const currency = currencies[code];
@@ -186,7 +188,7 @@ export class Quantities {
     const read = this.#numeralAt(text, at);
     if (read === undefined || text[read.end] !== '-') return undefined;
     const unit = this.#units.at(text, read.end + 1);
-    if (unit === undefined || !/^\p{Ll}{2,}$/u.test(unit.written)) return undefined;
+    if (unit === undefined || !/^\p{Ll}{2,}\.?$/u.test(unit.written)) return undefined;
     const end = read.end + 1 + unit.written.length;
     const number = this.#language.speech.number(read.numeral, reading.around(read.end));
     return { end, spoken: `${number}-${unit.value.forms[0] ?? unit.written}`, rule: 'measure' };
@@ -260,13 +262,13 @@ export class Quantities {
       return { quantity: { number, fraction: fraction.fraction }, end: fraction.end };
     const range = this.#rangeAt(text, { numeral: number, end }, sign);
     if (range !== undefined) end = range.end;
-    const magnitude = this.#magnitudeAt(text, end);
+    const magnitude = this.#magnitudeAt(text, end, sign);
     if (magnitude !== undefined) end = magnitude.end;
     const second =
       magnitude === undefined || range !== undefined
         ? undefined
         : this.#rangeAt(text, { ...first, end }, sign);
-    const same = second === undefined ? undefined : this.#magnitudeAt(text, second.end); // $1.2M–$1.5M
+    const same = second === undefined ? undefined : this.#magnitudeAt(text, second.end, sign); // $1.2M–$1.5M
     const isRange = same !== undefined && same.value.power === magnitude?.value.power;
     if (isRange) end = same.end;
     const to = range ?? (isRange ? second : undefined);
@@ -312,9 +314,10 @@ export class Quantities {
   #magnitudeAt(
     text: string,
     from: number,
+    sign: string,
   ): { value: NonNullable<Quantity['magnitude']>; end: number } | undefined {
     const at = skipSpaces(text, from);
-    const literal = this.#magnitudes.at(text, at);
+    const literal = (sign === '' ? this.#magnitudes : this.#moneyMagnitudes).at(text, at);
     if (literal === undefined) return undefined;
     const end = at + literal.written.length;
     const attached = at === from || literal.written.length > 1 || this.#currencyAt(text, end) !== undefined; // 5 M€

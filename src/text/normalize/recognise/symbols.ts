@@ -1,5 +1,5 @@
 // Marks: emoji, signs between numbers, signs in running text, repeated punctuation.
-import { classAt, emojiLength, isDigitAt, isWordAt, SPACE } from '../characters.js';
+import { classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
 import type { Language } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
@@ -116,7 +116,7 @@ export class Symbols {
     if (name === undefined) return undefined;
     const end = at + sign.length;
     if (!isOperation(text, at, end, sign)) return undefined;
-    const alone = /[\s(]/.test(text[at - 1] ?? ' ') && isDigitAt(text, end);
+    const alone = /[\s(]/.test(text[at - 1] ?? ' ') && AMOUNT.test(text.slice(end, end + 2));
     return { end, spoken: alone ? (this.#language.symbols.inFront?.[sign] ?? name) : name, rule: 'math' };
   }
 
@@ -130,6 +130,7 @@ export class Symbols {
 }
 
 const ALWAYS_MATH = /^[×÷≈≤≥≠±√∞∑∏∫π²³¬∧∨∈∉⊂∪∩∀∃→⇒−]/u;
+const AMOUNT = /^\p{Sc}?\p{Nd}/u;
 const RELATION = /^[<>≈≤≥~=]/u;
 const IN_A_FORMULA = /[=+×÷√^]/u;
 const NEAR = 24; // units around a hyphen that may show that it is a minus
@@ -142,7 +143,7 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     .slice(-1);
   const after = text.slice(end, end + 3).trimStart();
   const left = /[\p{N})\]%°²³]/u.test(before) || (spaced && /\p{L}/u.test(before));
-  const right = /^(?:[-−+√(]?\p{N}|\(|\\[a-z])/u.test(after) || (spaced && /^\p{L}/u.test(after));
+  const right = /^(?:[-−+√(]?\p{Sc}?\p{N}|\(|\\[a-z])/u.test(after) || (spaced && /^\p{L}/u.test(after));
   if (sign === '-' || sign === '*' || sign === '/') {
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
     const numbers = /\p{N}/u.test(before) && /^\p{N}/u.test(after);
@@ -156,8 +157,8 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     return true;
   if (ALWAYS_MATH.test(sign)) return left || right;
   if (RELATION.test(sign) && right) {
-    if (isWordAt(text, at - 1)) return isDigitAt(text, end) && sign !== '~'; // p<0.05
-    return isDigitAt(after, 0) || left;
+    if (isWordAt(text, at - 1)) return /^\d/.test(text[end] ?? '') && sign !== '~'; // p<0.05
+    return AMOUNT.test(after) || left;
   }
   return left && right;
 }
