@@ -57,14 +57,20 @@ function labelled(word: string): Saying {
   return ({ text, end }) => (/^ (?:\d|\p{Lu}(?!\p{L}))/u.test(text.slice(end, end + 3)) ? word : undefined);
 }
 
+/** La Lic. Mora, la Ing. Ruiz. */
+function ofWoman(masculine: string): Saying {
+  const feminine = masculine.endsWith('o') ? masculine.replace(/o$/, 'a') : `${masculine}a`;
+  return ({ previousWord }) => (/^(?:la|una|señora|doña)$/.test(previousWord) ? feminine : masculine);
+}
+
 const TITLES: Readonly<Record<string, Saying>> = {
   'Sr.': 'señor', 'Sra.': 'señora', 'Sres.': 'señores', 'Sras.': 'señoras', 'Srta.': 'señorita', 'Srtas.': 'señoritas',
-  'sr.': 'señor', Mª: 'María', 'M.ª': 'María', 'Mª.': 'María', 'sra.': 'señora', Sr: beforeName('señor'), Sra: beforeName('señora'), 'D.': beforeName('don'),
+  'sr.': 'señor', Mª: 'María', 'Ma.': beforeName('María'), 'Fco.': 'Francisco', 'Fdez.': 'Fernández', 'Glez.': 'González', 'Rdguez.': 'Rodríguez', 'Hdez.': 'Hernández', 'Mtnez.': 'Martínez', 'M.ª': 'María', 'Mª.': 'María', 'sra.': 'señora', Sr: beforeName('señor'), Sra: beforeName('señora'), 'D.': beforeName('don'),
   'D.ª': 'doña', Dª: 'doña', 'D.a': 'doña', 'Dña.': 'doña', 'Da.': beforeName('doña'), 'Dr.': 'doctor', 'Dra.': 'doctora', 'Dres.': 'doctores',
-  'Dras.': 'doctoras', Dr: beforeName('doctor'), Dra: beforeName('doctora'), 'Prof.': 'profesor', 'Profa.': 'profesora', 'Prof.ª': 'profesora',
-  'Ing.': 'ingeniero', 'Lic.': 'licenciado', 'Lcdo.': 'licenciado', 'Lcda.': 'licenciada', 'Licda.': 'licenciada', 'Arq.': 'arquitecto',
-  'Abg.': 'abogado', 'Mtro.': 'maestro', 'Mtra.': 'maestra', 'Gral.': 'general', 'Cnel.': 'coronel', 'Col.': colony,
-  'Cap.': beforeName('capitán'), 'Cmte.': 'comandante', 'Tte.': 'teniente', 'Sgto.': 'sargento', 'Alm.': 'almirante', 'Gob.': 'gobernador',
+  'Dras.': 'doctoras', Dr: beforeName('doctor'), Dra: beforeName('doctora'), 'Prof.': ofWoman('profesor'), 'Profa.': 'profesora', 'Prof.ª': 'profesora',
+  'Ing.': ofWoman('ingeniero'), 'Lic.': ofWoman('licenciado'), 'Lcdo.': 'licenciado', 'Lcda.': 'licenciada', 'Licda.': 'licenciada', 'Arq.': ofWoman('arquitecto'),
+  'Abg.': ofWoman('abogado'), 'Mtro.': 'maestro', 'Mtra.': 'maestra', 'Gral.': 'general', 'Cnel.': 'coronel', 'Col.': colony,
+  'Cap.': beforeName('capitán'), 'Cmte.': 'comandante', 'Tte.': 'teniente', 'Sgto.': 'sargento', 'Alm.': 'almirante', 'Gob.': ofWoman('gobernador'), 'Gte.': 'gerente', 'gte.': 'gerente', 'gral.': 'general', 'Magdo.': 'magistrado', 'Dip.': ofWoman('diputado'), 'Sen.': ofWoman('senador'), 'Psic.': ofWoman('psicólogo'), 'C.P.A.': 'contador público',
   'Pdte.': 'presidente', 'Pdta.': 'presidenta', 'Pte.': 'presidente', 'Mons.': 'monseñor', 'Excmo.': 'excelentísimo',
   'Excma.': 'excelentísima', 'Ilmo.': 'ilustrísimo', 'Ilma.': 'ilustrísima', 'Rvdo.': 'reverendo', 'Fr.': beforeName('fray'),
   'Hno.': 'hermano', 'Hna.': 'hermana', 'Hnos.': 'hermanos', 'Vda.': 'viuda', 'Sto.': 'Santo', 'Sta.': 'Santa',
@@ -73,7 +79,7 @@ const TITLES: Readonly<Record<string, Saying>> = {
 }; // prettier-ignore
 
 const PLACES: Readonly<Record<string, Saying>> = {
-  'C/': 'calle', 'c/': street, 'Cl.': beforeName('calle'), 'Av.': 'avenida', 'Avda.': 'avenida', 'Avd.': 'avenida',
+  'C/': 'calle', 'c/': street, 'Cl.': beforeName('calle'), 'Av.': 'avenida', 'Avda.': 'avenida', 'Avd.': 'avenida', 'Ave.': 'avenida',
   Avda: beforeName('avenida'), Av: beforeName('avenida'), 'av.': 'avenida', 'avda.': 'avenida', 'Pza.': 'plaza', 'Plza.': 'plaza',
   'Pl.': beforeName('plaza'), 'P.º': 'paseo', Pº: 'paseo', 'Ctra.': 'carretera', 'ctra.': 'carretera', 'Urb.': 'urbanización',
   'Blvr.': 'bulevar', 'Blvd.': 'bulevar', 'Bulev.': 'bulevar', 'Glta.': 'glorieta', 'Trav.': 'travesía', 'Rda.': 'ronda',
@@ -87,8 +93,8 @@ const PLACES: Readonly<Record<string, Saying>> = {
 
 const OFFICE: Readonly<Record<string, Saying>> = {
   'cía.': 'compañía', 'Cia.': 'compañía', 'Ltda.': 'limitada', 'Bco.': 'banco', 'Univ.': 'universidad', 'Inst.': 'instituto',
-  'admón.': 'administración', 'Secr.': 'secretaría', 'Dir.': 'director', 'Fdo.': 'firmado', 'cta.': 'cuenta', 'cte.': 'corriente',
-  'pdo.': 'pasado', 'ppdo.': 'próximo pasado', 'dto.': 'descuento', 'tel.': 'teléfono', 'teléf.': 'teléfono', tel: beforeNumberOf('teléfono'), Tel: beforeNumberOf('Teléfono'), tlf: beforeNumberOf('teléfono'), Tlf: beforeNumberOf('Teléfono'), cel: beforeNumberOf('celular'), 'tfno.': 'teléfono',
+  'admón.': 'administración', 'Secr.': 'secretaría', 'Dir.': ofWoman('director'), 'Fdo.': 'firmado', 'cta.': 'cuenta', 'cte.': 'corriente',
+  'pdo.': 'pasado', 'ppdo.': 'próximo pasado', 'dto.': 'descuento', 'tel.': 'teléfono', 'teléf.': 'teléfono', tel: beforeNumberOf('teléfono'), Tel: beforeNumberOf('Teléfono'), tlf: beforeNumberOf('teléfono'), Tlf: beforeNumberOf('Teléfono'), cel: beforeNumberOf('celular'), 'tfno.': 'teléfono', Tfno: beforeNumberOf('Teléfono'), tfno: beforeNumberOf('teléfono'), Telf: beforeNumberOf('Teléfono'), 'telf.': 'teléfono', 'Rte.': 'remitente', 'y ss.': 'y siguientes',
   'tlf.': 'teléfono', 'móv.': 'móvil', 'cel.': 'celular', 'ref.': 'referencia', 'obs.': 'observación', 'pza.': 'pieza', 'pzas.': 'piezas',
   'cód.': 'código', 'S. A.': 'S A', 'S. L.': 'S L', 'S. A. de C. V.': 'S A de C V', 'S.A. de C.V.': 'S A de C V', 'P. D.': 'posdata',
   'V.º B.º': 'visto bueno', VºBº: 'visto bueno', 'I+D': 'I más D', 'I+D+i': 'I más D más I', 'AT&T': 'A T y T', 'c/u': 'cada uno',

@@ -20,6 +20,39 @@ export function identity(reading: Reading): Found | undefined {
   };
 }
 
+const GROUPED = /\d{1,2}\.\d{3}\.\d{3}-[\dkK](?![\p{L}\p{N}-])|\d{3}\.\d{3}\.\d{3}-\d(?![\p{L}\p{N}-])/uy;
+
+/** 12.345.678-9, 900.123.456-7: a tax number of Chile or Colombia. */
+export function taxNumber(reading: Reading): Found | undefined {
+  const match = reading.isFresh && reading.text[reading.runEnd] === '.' ? reading.match(GROUPED) : undefined;
+  if (match === undefined) return undefined;
+  const groups = match[0].match(/\d+|[kK]/g) ?? [];
+  const spoken = groups.map((group) => (/\d/.test(group) ? SPEECH.digits(group) : 'K')).join(', ');
+  return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
+}
+
+const CIVIL_CODE = /[A-Z]{3,4}\d{6}(?:[HM][A-Z]{5}[A-Z\d]\d|[A-Z\d]{3})(?![\p{L}\p{N}])/uy;
+
+/** CURP and RFC of Mexico: letters, a date, letters. */
+export function lettersAndDigits(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/\d/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const match = reading.match(CIVIL_CODE);
+  if (match === undefined) return undefined;
+  const runs = match[0].match(/\d+|[A-Z]+/g) ?? [];
+  const spoken = runs.map((run) => (/\d/.test(run) ? SPEECH.digits(run) : SPEECH.letters(run))).join(' ');
+  return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
+}
+
+const DAY_HASHTAG = /#(\d{1,2})([A-Z])(?![\p{L}\p{N}_])/uy;
+
+/** #8M, #15M: the day and the first letter of the month. */
+export function numberedHashtag(reading: Reading): Found | undefined {
+  const match = reading.text[reading.at] === '#' ? reading.match(DAY_HASHTAG) : undefined;
+  if (match === undefined) return undefined;
+  const [written, day = '', month = ''] = match;
+  return { end: reading.at + written.length, spoken: `hashtag ${cardinal(day)} ${month}`, rule: 'hashtag' };
+}
+
 const POSTCODE = /\d{5}(?= (?:de )?\p{Lu}\p{Ll})/uy;
 
 /** Calle Mayor 5, 28013 Madrid; C. P. 64000: said digit by digit. */

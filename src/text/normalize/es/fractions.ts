@@ -26,9 +26,11 @@ export function parts({ numerator, denominator }: Fraction): string {
 /** Medio litro, media taza, tres cuartas partes; 24/7, 50/50 and 120/80 are read as two numbers. */
 export function fraction(written: Fraction, around: Around): string | undefined {
   const [numerator, denominator] = [withoutZeros(written.numerator), withoutZeros(written.denominator)];
-  if (Number(numerator) === Number(denominator) || `${numerator}/${denominator}` === '24/7')
+  if (Number(numerator) === Number(denominator) || /^24\/(?:7|48|72)$/.test(`${numerator}/${denominator}`))
     return `${cardinal(numerator)} ${cardinal(denominator)}`;
   if (isNumbered(written)) return `${spell(written.numerator)} barra ${spell(written.denominator)}`;
+  if (/^(?:19|20)\d\d$/.test(numerator) && denominator.length < 5) return `${cardinal(numerator)} barra ${cardinal(denominator)}`;
+  if (isPressure(around)) return `${cardinal(numerator)} sobre ${cardinal(denominator)}`;
   if (Number(numerator) > Number(denominator)) {
     if (/^ ?=/.test(around.text.slice(around.end, around.end + 2))) return divided(numerator, denominator);
     const small = Number(denominator) >= 2 && Number(denominator) <= 4 && Number(numerator) < 10;
@@ -47,6 +49,11 @@ export function fraction(written: Fraction, around: Around): string | undefined 
   if (numerator !== '1' || denominator !== '2') return parts({ numerator, denominator });
   if (!/^\p{Ll}{3,}$/u.test(noun) || !standsBeforeNoun(around)) return 'un medio';
   return genderOf(noun) === 'f' ? 'media' : 'medio';
+}
+
+/** Tensión 12/8, presión arterial de 9/6. */
+function isPressure({ text, start }: Around): boolean {
+  return /(?:tensi[óo]n|presi[óo]n|arterial)[^.;\d]{0,12}$/iu.test(text.slice(Math.max(0, start - 24), start));
 }
 
 /** 2024/0045: a case, not a part. */
@@ -77,6 +84,7 @@ export function fractionOf(written: Fraction, unit: Noun): string {
   if (written.numerator === '1' && written.denominator === '2')
     return `${unit.gender === 'f' ? 'media' : 'medio'} ${unit.forms[0] ?? ''}`;
   const { numerator, denominator } = written;
+  if (/^24\/(?:48|72)$/.test(`${numerator}/${denominator}`)) return `${cardinal(numerator)} ${cardinal(denominator)} ${unit.forms[1] ?? ''}`;
   if (Number(numerator) > Number(denominator))
     // a blood pressure
     return `${cardinal(numerator)} sobre ${cardinal(denominator)} ${unit.forms[1] ?? ''}`;

@@ -1,17 +1,6 @@
 // Spanish, of Spain and of America.
 import type { Language } from '../language.js';
-import {
-  halfMore,
-  magnifiedMoney,
-  moreThan,
-  namedMoney,
-  position,
-  product,
-  rating,
-  shopPrice,
-} from './amounts.js';
-import { accountNumber, identity, key, lawNumber, openingMarks, postcode, road } from './codes.js';
-import { centuries, dayAndMonth, decade, dottedTime, zone } from './moments.js';
+import { OWN } from './own.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
@@ -19,13 +8,7 @@ export const SPANISH: Language = {
   tag: 'es',
   writing: WRITING,
   speech: SPEECH,
-  own: {
-    atDigit: [
-      product, dottedTime, halfMore, dayAndMonth, postcode, identity, key, lawNumber, magnifiedMoney, shopPrice, rating, position, moreThan,
-    ], // prettier-ignore
-    atLetter: [zone, centuries, accountNumber, road],
-    atMark: [openingMarks, namedMoney, decade, key],
-  },
+  own: OWN,
   symbols: {
     inAddress: {
       '@': 'arroba', '.': 'punto', '/': 'barra', '\\': 'barra invertida', '-': 'guion', _: 'guion bajo', ':': 'dos puntos', '#': 'almohadilla',

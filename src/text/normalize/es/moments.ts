@@ -1,6 +1,7 @@
 // Dates, times and centuries in the forms that only Spanish has.
 import { numeralOf, withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { numberedByRomans } from '../iberian/romans.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
 import { cardinal, decimal, ordinal } from './numbers.js';
 import { MONTH_NAMES, sayDay, SPEECH } from './speech.js';
@@ -63,33 +64,27 @@ export function zone(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'zone' };
 }
 
-const CENTURY =
-  /(siglos?|ss?\.) ?([IVXLC]{1,7})(?:( y |, | al | a | ?[-–] ?)([IVXLC]{1,7}))?(?![\p{L}\p{N}])/iuy;
+/** Siglos XV y XVI, s. XIX, siglos XV-XVI; S. X is rather a saint. */
+export const centuries: Recogniser = numberedByRomans({
+  names: {
+    's.': 'siglo', 'S.': 'Siglo', 'ss.': 'siglos', 'Ss.': 'Siglos', siglo: '', siglos: '', Siglo: '', Siglos: '', SIGLO: '', SIGLOS: '',
+  },
+  isPlural: (name) => /^ss|s$/i.test(name),
+  say: (value) => (Number(value) <= 10 ? ordinal(value) : undefined) ?? cardinal(value),
+}); // prettier-ignore
 
-/** Siglos XV y XVI, s. XIX, siglos XV-XVI. */
-export function centuries(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[sS]/.test(reading.text[reading.at] ?? '')) return undefined;
-  const match = reading.match(CENTURY);
-  const [written = '', name = '', first = '', link, last] = match ?? [];
-  if (
-    match === undefined ||
-    !/^[IVXLC]+$/.test(first + (last ?? '')) ||
-    (name === 'S.' && first.length === 1)
-  )
-    return undefined;
-  const plural = /ss|siglos/i.test(name);
-  if (last !== undefined && !plural && link !== ' y ') return undefined;
-  const said =
-    first && last === undefined
-      ? sayCentury(first)
-      : `${sayCentury(first)}${/[-–]/.test(link ?? '') ? ' a ' : (link ?? ' ')}${sayCentury(last ?? '')}`;
-  const spoken = `${name.startsWith('s') ? 's' : 'S'}iglo${plural ? 's' : ''} ${said}`;
-  return { end: reading.at + written.length, spoken, rule: 'roman' };
-}
+const ROMAN_MONTH = /(\d{1,2})-(I{1,3}|I?V|VI{1,3}|I?X|XI{1,2})-((?:1[5-9]|20)\d\d)(?![\p{L}\p{N}-])/uy;
 
-function sayCentury(roman: string): string {
-  const value = romanValue(roman);
-  return (value <= 10 ? ordinal(String(value)) : undefined) ?? cardinal(String(value));
+/** 2-V-1808. */
+export function romanMonth(reading: Reading): Found | undefined {
+  const match =
+    reading.isFresh && reading.text[reading.runEnd] === '-' ? reading.match(ROMAN_MONTH) : undefined;
+  const [written = '', day = '', month = '', year = ''] = match ?? [];
+  if (match === undefined || Number(day) < 1 || Number(day) > 31) return undefined;
+  const end = reading.at + written.length;
+  const date = { day: withoutZeros(day), month: romanValue(month), year, style: 'numeric' } as const;
+  const spoken = SPEECH.date(date, reading.around(end));
+  return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
 }
 
 const DECADE = /['’]([1-9]0)(?![\p{L}\p{N}])/uy;

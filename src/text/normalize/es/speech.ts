@@ -3,7 +3,7 @@ import type { Currency, Fraction, Noun, Quantity, Speech, WrittenDate } from '..
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
 import { fraction, fractionOf, parts } from './fractions.js';
-import { agreementOf, genderOf, rangeWord, standsBeforeNoun } from './grammar.js';
+import { agreementOf, genderOf, LABELS, rangeWord, standsBeforeNoun } from './grammar.js';
 import { cardinal, decimal, inForm, ordinal, shortened, spellDigits, type Agreement } from './numbers.js';
 import { clock } from './times.js';
 
@@ -21,7 +21,9 @@ function multiplied({ number, to, magnitude }: Quantity, agreement: Agreement, a
     magnitude === undefined ? agreement : magnitude.power % 6 === 0 ? 'm' : agreement === 'f' ? 'f' : 'm';
   const thousand =
     magnitude?.power === 3 && number.whole === '1' && number.decimals === '' && to === undefined;
-  const first = thousand ? (number.negative ? 'menos' : '') : decimal(number, inner);
+  const said = decimal(number, inner);
+  const thousands = magnitude?.power === 3 ? said.replace(/veintiuna$/, 'veintiún').replace(/\buna$/, 'un') : said;
+  const first = thousand ? (number.negative ? 'menos' : '') : thousands;
   const range = to === undefined ? '' : ` ${rangeWord(around)} ${decimal(to, inner)}`;
   if (magnitude === undefined) return first + range;
   const single = to === undefined && number.whole === '1' && number.decimals === '';
@@ -78,8 +80,9 @@ function count(quantity: Quantity, around: Around): string {
     const half = part.numerator === '1' && part.denominator === '2';
     return `${decimal(number)} y ${half ? (genderOf(around.nextWord) === 'f' && around.nextWord !== '' ? 'media' : 'medio') : parts(part)}`;
   }
-  const counted = number.decimals === '' && (to === undefined || to.decimals === '');
-  const agreement = counted && !number.negative ? agreementOf((to ?? number).whole, around) : 'alone';
+  const last = to ?? number;
+  const single = last.whole === '1' && last.decimals === '';
+  const agreement = agreementOf(single, around);
   return multiplied(quantity, magnitude === undefined ? agreement : agreement === 'f' ? 'f' : 'm', around);
 }
 
@@ -120,6 +123,16 @@ function isDegree(around: Around, mark: string): boolean {
   return /^ [CFNSEO](?!\p{L})/u.test(next) && !/\d, ?$/.test(text.slice(Math.max(0, start - 3), start));
 }
 
+const BEFORE_RANK = new Set(
+  'el la los las mi mis su sus tu tus un una del al esta este esa ese primera es fue'.split(' '),
+);
+
+/** La 3a vez, 2o piso, el 2o B; but aula 3a and puerta 2a. */
+function isRank(around: Around): boolean {
+  if (BEFORE_RANK.has(around.previousWord)) return true;
+  return around.previousWord === '' || !LABELS.has(around.previousWord) ? standsBeforeNoun(around) : false;
+}
+
 /** Primer piso, tercera planta, Felipe sexto, siglo veintiuno. */
 function sayOrdinal(digits: string, around: Around, written: string): string | undefined {
   const mark = written.replace(/\.$/, ''); // 1er. piso
@@ -127,9 +140,10 @@ function sayOrdinal(digits: string, around: Around, written: string): string | u
   if (isDegree(around, mark)) return undefined;
   if (mark === '°' && !DEGREE_NOUN.test(around.nextWord)) return undefined;
   if (mark === '') return ranked(digits, around);
+  if (/^[oa]s?$/.test(mark) && !isRank(around)) return undefined;
   const base = ordinal(digits);
   if (base === undefined) return undefined;
-  if (/(?:ª|a|as)$/.test(mark)) return inForm(base, 'f', mark.endsWith('s'));
+  if (/(?:ª|as?)$/.test(mark)) return inForm(base, 'f', mark.endsWith('s'));
   const plural = /(?:os)$/.test(mark);
   if (plural) return inForm(base, 'm', true);
   const short = mark.endsWith('r') && !mark.endsWith('dr');

@@ -2,7 +2,7 @@
 import type { Currency, Magnitude, Noun } from '../language.js';
 
 /** "metro", "libra f", "grado Celsius|grados Celsius", "hertz|hertz". */
-function noun(named: string): Noun {
+export function noun(named: string): Noun {
   const feminine = named.endsWith(' f');
   const [one = '', many] = (feminine ? named.slice(0, -2) : named).split('|');
   return { forms: [one, many ?? plural(one)], gender: feminine ? 'f' : 'm' };
@@ -39,7 +39,7 @@ export const UNITS: Readonly<Record<string, Noun>> = {
     'cl cL': 'centilitro', 'dl dL': 'decilitro', hl: 'hectolitro', gal: 'galón|galones',
     '°C ºC ℃': 'grado Celsius', '°F ºF ℉': 'grado Fahrenheit', '° º': 'grado', K: 'kelvin|kelvin', 'h h. hr hrs hrs. hr. hs hs.': 'hora f',
     'min min. mins mins.': 'minuto', 's s. seg seg. segs': 'segundo',
-    ms: 'milisegundo', 'µs μs': 'microsegundo', ns: 'nanosegundo', Hz: 'hercio', kHz: 'kilohercio', MHz: 'megahercio', GHz: 'gigahercio',
+    'Mb': 'megabit', 'Gb': 'gigabit', 'msnm m.s.n.m.': 'metro sobre el nivel del mar', ms: 'milisegundo', 'µs μs': 'microsegundo', ns: 'nanosegundo', Hz: 'hercio', kHz: 'kilohercio', MHz: 'megahercio', GHz: 'gigahercio',
     'bytes': 'byte',
     'KB kB': 'kilobyte', MB: 'megabyte', GB: 'gigabyte', TB: 'terabyte', PB: 'petabyte', 'kbps kbit/s': 'kilobit por segundo',
     'Mbps Mbit/s Mb/s': 'megabit por segundo', 'Gbps Gbit/s Gb/s': 'gigabit por segundo',
@@ -130,7 +130,7 @@ export const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
   euros: 'EUR', euro: 'EUR', Euros: 'EUR', '£': 'GBP', libras: 'GBP', '¥': 'JPY', yenes: 'JPY', 'CN¥': 'CNY', yuanes: 'CNY',
   '₹': 'INR', rupias: 'INR', '₩': 'KRW', '₽': 'RUB', rublos: 'RUB', R$: 'BRL', C$: 'CAD', CA$: 'CAD', A$: 'AUD', AU$: 'AUD', MX$: 'MXN',
   'AR$': 'ARS', 'CLP$': 'CLP', CLP: 'CLP', 'COP$': 'COP', 'RD$': 'DOP', '$U': 'UYU', 'S/': 'PEN', 'S/.': 'PEN', soles: 'PEN',
-  'Bs.': 'BOB', Bs: 'BOB', '₡': 'CRC', colones: 'CRC', '₲': 'PYG', '₺': 'TRY', '₪': 'ILS', '฿': 'THB', '₿': 'BTC', '₴': 'UAH',
+  'Bs.': 'BOB', 'Gs.': 'PYG', Bs: 'BOB', '₡': 'CRC', colones: 'CRC', '₲': 'PYG', '₺': 'TRY', '₪': 'ILS', '฿': 'THB', '₿': 'BTC', '₴': 'UAH',
   pesos: 'PESO', peso: 'PESO', céntimos: 'CENT', 'cts.': 'CENT', cts: 'CENT', '¢': 'CENTAVO', centavos: 'CENTAVO', 'M.N.': 'PESO',
   bolívares: 'VES', bitcoins: 'BTC', pesetas: 'PTS', 'ptas.': 'PTS', quetzales: 'GTQ', lempiras: 'HNL',
 }; // prettier-ignore

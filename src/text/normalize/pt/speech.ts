@@ -78,8 +78,8 @@ function count(quantity: Quantity, around: Around): string {
     const half = part.numerator === '1' && part.denominator === '2';
     return `${decimal(number)} e ${half ? (around.nextWord !== '' && genderOf(around.nextWord) === 'f' ? 'meia' : 'meio') : parts(part)}`;
   }
-  const whole = number.decimals === '' && (to === undefined || to.decimals === '') && !number.negative;
-  return multiplied(quantity, whole ? agreementOf((to ?? number).whole, around) : 'm', around);
+  const last = to ?? number;
+  return multiplied(quantity, agreementOf(last.whole === '1' && last.decimals === '', around), around);
 }
 
 function date({ day, dayTo, month, year, style }: WrittenDate, around: Around): string | undefined {

@@ -1,0 +1,66 @@
+// What Spanish recognises before the shared forms, in the order in which it is asked.
+import { cardExpiry } from '../iberian/cards.js';
+import { timesOver } from '../iberian/multiples.js';
+import { numberedByRomans } from '../iberian/romans.js';
+import { inches, minutesAndSeconds, scale } from '../iberian/signs.js';
+import { localNumber, serviceNumber } from '../iberian/telephone.js';
+import type { Language } from '../language.js';
+import { perWord, primed, schoolYear } from '../shared-forms.js';
+import {
+  halfMore,
+  magnifiedMoney,
+  moreThan,
+  namedMoney,
+  position,
+  product,
+  rating,
+  shopPrice,
+} from './amounts.js';
+import {
+  accountNumber,
+  identity,
+  key,
+  lawNumber,
+  lettersAndDigits,
+  numberedHashtag,
+  openingMarks,
+  postcode,
+  road,
+  taxNumber,
+} from './codes.js';
+import { centuries, dayAndMonth, decade, dottedTime, romanMonth, zone } from './moments.js';
+import { cardinal } from './numbers.js';
+import { SPEECH } from './speech.js';
+import { noun, PER } from './units.js';
+import { WRITING } from './writing.js';
+
+const NAMES: Readonly<Record<string, string>> = {
+  'cap.': 'capítulo', 'Cap.': 'capítulo', 'caps.': 'capítulos', 'Caps.': 'capítulos', 'vol.': 'volumen', 'Vol.': 'volumen',
+  'vols.': 'volúmenes', 't.': 'tomo', 'T.': 'tomo', 'art.': 'artículo', 'Art.': 'artículo', 'arts.': 'artículos', 'fig.': 'figura',
+  'Fig.': 'figura', 'figs.': 'figuras', 'tab.': 'tabla', 'sec.': 'sección', 'Sec.': 'sección', 'pág.': 'página', 'p.': 'página',
+  'pp.': 'páginas', 'tít.': 'título', 'Tít.': 'título', 'ap.': 'apartado', 'inc.': 'inciso', 'lám.': 'lámina', 'núm.': 'número',
+  capítulos: '', tomos: '', volúmenes: '', títulos: '', artículos: '', anexos: '', libros: '', partes: '', secciones: '', fases: '',
+  grupos: '', apartados: '', niveles: '', actos: '', clases: '', tipos: '', Capítulos: '', Tomos: '', Títulos: '', Anexos: '',
+}; // prettier-ignore
+
+const CARD =
+  /(?:venc\p{L}*|caduc\p{L}*|expir\p{L}*|exp|vto|v[áa]lid[oa]s?|validez|vigencia|vigente|tarjeta)\.?[^.;\d]{0,18}$/iu;
+const CALLS = /(?:tel[ée]?f?|tfno|tlf|m[óo]vil|cel|celular|fax|whatsapp|llam|marc|comuni|contact)/iu;
+const SERVICES =
+  /(?:llam[ea]\p{L}*|marqu?[eca]\p{L}*)(?: gratis)? al? (?:los? )?(?:\d{3}(?:, | [oyu] )(?:al? |el |los )*)+$/iu;
+
+export const OWN: NonNullable<Language['own']> = {
+  atDigit: [
+    product, timesOver(noun('vez|veces f'), WRITING.numbers, PER, SPEECH), dottedTime, halfMore,
+    cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} del ${cardinal(year)}`),
+    dayAndMonth, romanMonth, postcode, taxNumber, identity, key, lawNumber, magnifiedMoney, shopPrice, rating, position, moreThan,
+    localNumber(CALLS, SPEECH), serviceNumber(SERVICES, SPEECH), inches(noun('pulgada f'), WRITING.numbers, SPEECH),
+    minutesAndSeconds(SPEECH), primed((digits) => `${cardinal(digits, 'm')} minuto${digits === '1' ? '' : 's'}`), scale(SPEECH),
+    schoolYear(cardinal),
+  ],
+  atLetter: [
+    zone, centuries, numberedByRomans({ names: NAMES, isPlural: (name) => /s\.?$|^pp/i.test(name), say: cardinal }), accountNumber,
+    lettersAndDigits, road,
+  ],
+  atMark: [openingMarks, namedMoney, decade, key, numberedHashtag, perWord(PER)],
+}; // prettier-ignore
