@@ -27,20 +27,21 @@ export const NEVER_FINAL = words(`
 /** Not final before a digit ("No. 5", "Fig. 2"); otherwise an ordinary word ("I said no."). */
 export const BEFORE_NUMBER = words(`
   no nos nr num núm nº vol vols fig figs p pp pg art arts sec ch chap par para op ed eq ex item ref tel ext
-  abs kap abb bd bl s str nrn núms pág págs cap fasc § pos ziff стр гл рис табл п пп д кв корп доб тел оф эт подп разд абз вып вл пом ок пол нач кон сер
+  abs kap abb bd s str nrn núms pág págs cap fasc § pos ziff стр гл рис табл п пп д кв корп доб тел оф эт подп разд абз вып вл пом ок пол нач кон сер
   янв фев февр апр июн июл авг сен сент окт ноя нояб дек
   lb lbs oz apt max min mwst
   jan feb mar apr jun jul aug sep sept oct nov dec okt dez mär
   janv févr fév avr juil juill déc
   lun ven gio sab dom th pag pagg artt capp nn sez prot tav int mag giu lug ott dic
   nro ene abr dic dom sáb mié jue fev párr lín secc apto
+  caps figs tít ap qd sl máx mín bs gs anex lám
 `);
 
 /** May end a sentence, and then the next word begins one: only a word of SENTENCE_STARTERS proves it. */
 export const SELDOM_FINAL = words(`
   st mt ft ave blvd rd ln sq hwy dept univ assn bros al
   u.s u.s.a u.k u.n e.u d.c l.a n.y b.c a.d p.s ph.d m.d b.a m.a b.sc m.sc ll.m d.d.s r.n c.e.o
-  arch rag cía hnos esc uu hh oo aa ss
+  arch rag cía hnos esc uu hh oo aa ss bl
   ff e.v str bhf hbf mio mrd г гг обл руб коп тыс млн млрд долл
   трлн см ср пер мин сек час мес нед дн сут шт чел экз макс ш каб лит ст рт
 `);

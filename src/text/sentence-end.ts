@@ -52,6 +52,8 @@ const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})p\. (?:ex|ej))$/iu;
 const HANGUL = /^\p{Script=Hangul}/u;
 const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
 const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
+/** El s. I, del cap. I: not English. */
+const NUMBERED_I = /(?:^|\s)(?:(?:e?l|del|al) s|cap|tít|séc|vol)$/u;
 /** 500 руб. Доставка, в 2024 г. Спасибо: common words have no capital there. */
 const COUNTED_IN_RUSSIAN =
   /\p{N}{4}\s?г$|\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$/u;
@@ -131,7 +133,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (digit && (BEFORE_NUMBER.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
   if (BEFORE_NUMBER.has(key) && /^[IVXLC]/.test(word)) {
     if (!following.wordEnds) return 'wait';
-    if (ROMAN.test(word)) return 'none'; // cap. IV
+    if (ROMAN.test(word) || (word === 'I' && NUMBERED_I.test(before.slice(-WORD_LIMIT)))) return 'none'; // cap. IV
   }
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
@@ -211,6 +213,8 @@ function lastWord(before: string): string {
   const spaced = SPACED_FORM.exec(before.slice(-WORD_LIMIT))?.[0];
   if (spaced !== undefined) return spaced.replaceAll(' ', '');
   const token = /\S*$/u.exec(before.slice(-WORD_LIMIT))?.[0] ?? '';
+  const alternative = /^\p{L}{2,6}\.\/(\p{L}{2,6})$/u.exec(token)?.[1]; // Sr./Sra.
+  if (alternative !== undefined) return alternative;
   if (/[/\\@=]|www\./u.test(token)) return 'address';
   const whole = token.replace(/^[^\p{L}\p{N}§]+/u, '');
   if (NEVER_FINAL.has(whole.toLowerCase())) return whole; // г-н, dott.ssa
