@@ -31,8 +31,12 @@ function weekday(name: string): Saying {
   return (around) => (/^(?:a|al|y|el|los)$/.test(around.previousWord) ? name : beforeDigit(name)(around));
 }
 
-/** Col. is a district of a Mexican town behind a comma, else a colonel. */
-const colony: Saying = (around) => (/,\s*$/.test(textBefore(around, 3)) ? 'colonia' : 'coronel');
+/** Col. is a district of a Mexican town behind a comma or before a postcode, else a colonel. */
+const colony: Saying = (around) =>
+  /,\s*$/.test(textBefore(around, 3)) ||
+  /^ [\p{L} ]{3,30},? (?:C\.? ?P\.?|\d{5}(?!\d))/u.test(around.text.slice(around.end, around.end + 44))
+    ? 'colonia'
+    : 'coronel';
 
 /** 2 x 4, 10 cm x 20 cm, 3 x 5 €. */
 const times: Saying = (around) =>

@@ -2,6 +2,8 @@
 import type { Currency } from '../language.js';
 import { numeralOf, readNumeral, type Numeral } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import { vulgarFraction } from '../recognise/quantities.js';
+import { parts } from './fractions.js';
 import { genderOf } from './grammar.js';
 import { cardinal, decimal } from './numbers.js';
 import { atLeast, coordinates } from '../shared-forms.js';
@@ -9,17 +11,21 @@ import { SPEECH } from './speech.js';
 import { CURRENCIES, MAGNITUDES } from './units.js';
 import { WRITING } from './writing.js';
 
-const MIXED = /(\d{1,3})(?: ?½|[ ]1[/⁄]2) (\p{Ll}{3,})(?!\p{L})/uy;
+const MIXED = /(\d{1,3})(?: ?([½¼¾⅓⅔])|[ ]([1-9])[/⁄]([2-9])) (\p{Ll}{3,})(?!\p{L})/uy;
 
-/** 2 1/2 tazas: dos tazas y media. */
+/** 2 1/2 tazas: dos tazas y media; 3 1/4 cucharadas: tres cucharadas y un cuarto. */
 export function halfMore(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[ ½]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  if (!reading.isFresh || !/[ ½¼¾⅓⅔]/u.test(reading.text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(MIXED);
-  const [written = '', whole = '', noun = ''] = match ?? [];
+  const [written = '', whole = '', sign = '', numerator = '', denominator = '', noun = ''] = match ?? [];
   if (match === undefined || /^(?:por|con|del|más|que|para|las|los)$/.test(noun)) return undefined;
   const gender = genderOf(noun);
   const name = whole === '1' ? noun.replace(/(?<=[aeo])s$/, '') : noun;
-  const spoken = `${cardinal(whole, gender)} ${name} y ${gender === 'f' ? 'media' : 'medio'}`;
+  const fraction = vulgarFraction(sign) ?? { numerator, denominator };
+  if (Number(fraction.numerator) >= Number(fraction.denominator)) return undefined;
+  const half = fraction.numerator === '1' && fraction.denominator === '2';
+  const part = half ? (gender === 'f' ? 'media' : 'medio') : parts(fraction);
+  const spoken = `${cardinal(whole, gender)} ${name} y ${part}`;
   return { end: reading.at + written.length, spoken, rule: 'fraction' };
 }
 

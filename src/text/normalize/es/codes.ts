@@ -92,6 +92,20 @@ export function lawNumber(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'identifier' };
 }
 
+const HOUSE = /(\d{1,3})([A-Z]?)-(\d{1,3})(?![\p{L}\d-])/uy;
+const STREET =
+  /(?:calle|carrera|avenida|diagonal|transversal|c(?:l|ll|r|ra)\.?|kr\.?|av\.?|dg\.?|tv\.?) \d{1,3} ?[A-Z]?(?: bis| sur| norte)? (?:#|n[.º°]*º?|no\.?|nro\.) ?$/iu;
+
+/** Calle 45 # 23-67: a house of Colombia, by its crossing and its distance. */
+export function house(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(HOUSE) : undefined;
+  if (match === undefined || !STREET.test(reading.text.slice(Math.max(0, reading.at - 32), reading.at)))
+    return undefined;
+  const [written, crossing = '', letter = '', distance = ''] = match;
+  const spoken = `${cardinal(crossing)}${letter === '' ? '' : ` ${letter}`} guion ${cardinal(distance)}`;
+  return { end: reading.at + written.length, spoken, rule: 'address' };
+}
+
 const OPENING = /([¿¡])\1+/uy;
 
 /** ¡¡¡Hola!!! begins with one mark. */

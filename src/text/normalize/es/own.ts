@@ -19,6 +19,7 @@ import {
 import {
   accountNumber,
   identity,
+  house,
   key,
   lawNumber,
   lettersAndDigits,
@@ -53,7 +54,7 @@ export const OWN: NonNullable<Language['own']> = {
   atDigit: [
     product, timesOver(noun('vez|veces f'), WRITING.numbers, PER, SPEECH), dottedTime, halfMore,
     cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} del ${cardinal(year)}`),
-    dayAndMonth, romanMonth, postcode, taxNumber, identity, key, lawNumber, magnifiedMoney, shopPrice, rating, position, moreThan,
+    dayAndMonth, romanMonth, postcode, house, taxNumber, identity, key, lawNumber, magnifiedMoney, shopPrice, rating, position, moreThan,
     localNumber(CALLS, SPEECH), serviceNumber(SERVICES, SPEECH), inches(noun('pulgada f'), WRITING.numbers, SPEECH),
     minutesAndSeconds(SPEECH), primed((digits) => `${cardinal(digits, 'm')} minuto${digits === '1' ? '' : 's'}`), scale(SPEECH),
     schoolYear(cardinal),
