@@ -36,6 +36,10 @@ function inGender(masculine: string): Saying {
       : masculine;
 }
 
+function beforeDigit(word: string): Saying {
+  return ({ text, end }) => (/^ ?\d/.test(text.slice(end, end + 2)) ? word : undefined);
+}
+
 /** C/ desconto, but c/8 h. */
 const withOrEvery: Saying = ({ text, end }) => (/\d/.test(text[end] ?? '') ? 'a cada' : 'com');
 
@@ -44,14 +48,26 @@ function weekday(name: string): Saying {
   return ({ previousWord }) => (/^(?:a|à|ao|e|na|no)$/.test(previousWord) ? name : undefined);
 }
 
+/** A Eng. Ana, a Prof. Lima. */
+function ofWoman(masculine: string): Saying {
+  const feminine = masculine.endsWith('o') ? masculine.replace(/o$/, 'a') : `${masculine}a`;
+  return ({ previousWord }) => (/^(?:a|à|da|na|pela|uma|senhora)$/.test(previousWord) ? feminine : masculine);
+}
+
+/** 2,3% a.a. */
+const yearly =
+  (words: string): Saying =>
+  ({ text, start }) =>
+    /(?:%|\bcento) ?$/.test(text.slice(Math.max(0, start - 7), start)) ? words : undefined;
+
 const TITLES: Readonly<Record<string, Saying>> = {
   'Sr.': 'senhor', 'Sra.': 'senhora', 'Srs.': 'senhores', 'Sras.': 'senhoras', 'Srta.': 'senhorita', 'Sr.ª': 'senhora', 'sr.': 'senhor',
   'sra.': 'senhora', Sr: beforeName('senhor'), Sra: beforeName('senhora'), 'D.': dom, 'Da.': beforeName('dona'), 'D.ª': 'dona',
   'Dna.': 'dona', 'Dr.': 'doutor', 'Dra.': 'doutora', 'Drs.': 'doutores', 'Dr.ª': 'doutora', Dr: beforeName('doutor'),
-  Dra: beforeName('doutora'), 'Prof.': 'professor', 'Profa.': 'professora', 'Prof.ª': 'professora', Profª: 'professora',
-  'Eng.': 'engenheiro', 'Enga.': 'engenheira', 'Eng.º': 'engenheiro', 'Eng.ª': 'engenheira', 'Arq.': 'arquiteto', 'Adv.': 'advogado',
+  Dra: beforeName('doutora'), 'Prof.': ofWoman('professor'), 'Profa.': 'professora', 'Prof.ª': 'professora', Profª: 'professora',
+  'Eng.': ofWoman('engenheiro'), 'Enga.': 'engenheira', 'Eng.º': 'engenheiro', 'Eng.ª': 'engenheira', 'Arq.': ofWoman('arquiteto'), 'Adv.': ofWoman('advogado'),
   'Gen.': 'general', 'Gal.': 'general', 'Cel.': beforeName('coronel'), 'Cap.': beforeName('capitão'), 'Ten.': 'tenente', 'Sgt.': 'sargento',
-  'Maj.': 'major', 'Alm.': 'almirante', 'Gov.': 'governador', 'Pres.': 'presidente', 'Dep.': 'deputado', 'Sen.': 'senador',
+  'Maj.': 'major', 'Alm.': 'almirante', 'Gov.': ofWoman('governador'), 'Pres.': 'presidente', 'Dep.': ofWoman('deputado'), 'Sen.': ofWoman('senador'), 'Des.': ofWoman('desembargador'), 'Ver.': ofWoman('vereador'),
   'Min.': beforeName('ministro'), 'Pe.': 'padre', 'Fr.': beforeName('frei'), 'Exmo.': 'excelentíssimo', 'Exma.': 'excelentíssima',
   'Ilmo.': 'ilustríssimo', 'Ilma.': 'ilustríssima', 'V. Ex.ª': 'vossa excelência', 'V. Exa.': 'vossa excelência',
   'N. Sra.': 'Nossa Senhora', 'N. Sr.': 'Nosso Senhor', 'V. Sa.': 'vossa senhoria', 'Sto.': 'Santo', 'Sta.': 'Santa', 'S.': beforeName('São'),
@@ -61,7 +77,7 @@ const PLACES: Readonly<Record<string, Saying>> = {
   'R.': beforeName('rua'), 'Av.': 'avenida', 'av.': 'avenida', Av: beforeName('avenida'), 'Al.': beforeName('alameda'), 'Pça.': 'praça',
   'Pç.': 'praça', 'Trav.': 'travessa', 'Tv.': beforeName('travessa'), 'Rod.': 'rodovia', 'Estr.': 'estrada', 'Lgo.': 'largo',
   'Jd.': 'jardim', 'Vl.': beforeName('vila'), 'Cj.': 'conjunto', 'Conj.': 'conjunto', 'Ed.': beforeName('edifício'), 'bl.': 'bloco',
-  'Qd.': 'quadra', 'Lt.': 'lote', 'apto.': 'apartamento', 'ap.': 'apartamento', 'apt.': 'apartamento', 's/n': 'sem número',
+  'Qd.': 'quadra', 'Lt.': 'lote', 'apto.': 'apartamento', apto: beforeDigit('apartamento'), Apto: beforeDigit('apartamento'), 'ap.': 'apartamento', 'apt.': 'apartamento', 's/n': 'sem número',
   's/nº': 'sem número', 'S/N': 'sem número', 'esq.': 'esquerdo', 'dto.': 'direito',
 }; // prettier-ignore
 
@@ -78,7 +94,7 @@ const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'pág.': 'página', 'págs.': 'páginas', 'a. C.': 'antes de Cristo', 'd. C.': 'depois de Cristo', 'P. S.': 'P S', 'e/ou': 'e ou',
   'E/OU': 'e ou', 'EE. UU.': 'Estados Unidos', EUA: 'Estados Unidos', 'E.U.A.': 'Estados Unidos', 'séc.': 'século', 'sécs.': 'séculos',
   'seg.': weekday('segunda'), 'ter.': weekday('terça'), 'qua.': weekday('quarta'), 'qui.': weekday('quinta'), 'sex.': weekday('sexta'),
-  'sáb.': weekday('sábado'), 'dom.': weekday('domingo'), π: 'pi', 'desc.': 'desconto', x: times, vc: 'você', vcs: 'vocês', pq: 'porque', tb: 'também',
+  'sáb.': weekday('sábado'), 'dom.': weekday('domingo'), π: 'pi', 'desc.': 'desconto', 'a.a.': yearly('ao ano'), 'a.m.': yearly('ao mês'), 'a.d.': yearly('ao dia'), x: times, vc: 'você', vcs: 'vocês', pq: 'porque', tb: 'também',
 }; // prettier-ignore
 
 export const ABBREVIATIONS = { ...TITLES, ...PLACES, ...OFFICE, ...RUNNING_TEXT };

@@ -1,23 +1,29 @@
 // Sums, parts, results and codes in the forms that only Portuguese has.
 import { readNumeral, withoutZeros } from '../numerals.js';
 import type { Around, Found, Reading } from '../reading.js';
+import { vulgarFraction } from '../recognise/quantities.js';
+import { parts } from './fractions.js';
 import { genderOf } from './grammar.js';
 import { cardinal, decimal } from './numbers.js';
 import { atLeast, coordinates } from '../shared-forms.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
-const MIXED = /(\d{1,3})(?: ?½|[ ]1[/⁄]2) (\p{Ll}{3,})(?!\p{L})/uy;
+const MIXED = /(\d{1,3})(?: ?([½¼¾⅓⅔])|[ ]([1-9])[/⁄]([2-9])) (\p{Ll}{3,})(?!\p{L})/uy;
 
-/** 2 1/2 xícaras: duas xícaras e meia. */
+/** 2 1/2 xícaras: duas xícaras e meia; 3 1/4 colheres: três colheres e um quarto. */
 export function halfMore(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[ ½]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  if (!reading.isFresh || !/[ ½¼¾⅓⅔]/u.test(reading.text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(MIXED);
-  const [written = '', whole = '', noun = ''] = match ?? [];
+  const [written = '', whole = '', sign = '', numerator = '', denominator = '', noun = ''] = match ?? [];
   if (match === undefined || /^(?:por|com|das|dos|mais|que|para)$/.test(noun)) return undefined;
   const gender = genderOf(noun);
   const name = whole === '1' ? noun.replace(/(?<=[aeo])s$/, '') : noun;
-  const spoken = `${cardinal(whole, gender)} ${name} e ${gender === 'f' ? 'meia' : 'meio'}`;
+  const fraction = vulgarFraction(sign) ?? { numerator, denominator };
+  if (Number(fraction.numerator) >= Number(fraction.denominator)) return undefined;
+  const half = fraction.numerator === '1' && fraction.denominator === '2';
+  const part = half ? (gender === 'f' ? 'meia' : 'meio') : parts(fraction);
+  const spoken = `${cardinal(whole, gender)} ${name} e ${part}`;
   return { end: reading.at + written.length, spoken, rule: 'fraction' };
 }
 
@@ -48,6 +54,7 @@ function isOfGame({ text, start, end }: Around): boolean {
 }
 
 const TAX_NUMBER = /\d{3}\.\d{3}\.\d{3}-\d{2}(?!\d)|\d{2}\.\d{3}\.\d{3}\/\d{4}-\d{2}(?!\d)/y;
+const ACCOUNT = /\d{1,3}\.\d{3}-[\dX](?![\p{L}\p{N}-])/uy;
 const IDENTITY_CARD = /\d{1,2}\.\d{3}\.\d{3}-[\dX](?![\p{L}\p{N}])/uy;
 const LAWSUIT = /\d{7}-\d{2}\.\d{4}\.\d\.\d{2}\.\d{4}(?!\d)/y;
 const POSTCODE = /\d{5}-\d{3}(?!\d)|\d{4}-\d{3}(?= \p{Lu})/uy;
@@ -55,12 +62,22 @@ const POSTCODE = /\d{5}-\d{3}(?!\d)|\d{4}-\d{3}(?= \p{Lu})/uy;
 /** CPF, CNPJ, RG, lawsuits and postcodes: digit by digit, in the groups that are written. */
 export function grouped(reading: Reading): Found | undefined {
   if (!reading.isFresh || !/[.-]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
-  const match = [TAX_NUMBER, IDENTITY_CARD, LAWSUIT, POSTCODE]
+  const match = [TAX_NUMBER, IDENTITY_CARD, ACCOUNT, LAWSUIT, POSTCODE]
     .map((pattern) => reading.match(pattern))
     .find((found) => found !== undefined);
   if (match === undefined) return undefined;
   const spoken = (match[0].match(/\d+|X/g) ?? []).map((group) => SPEECH.digits(group)).join(', ');
   return { end: reading.at + match[0].length, spoken, rule: 'digits' };
+}
+
+const PLATE = /[A-Z]{3}\d[A-Z]\d{2}(?![\p{L}\p{N}-])/uy;
+
+/** BRA2E19: a number plate. */
+export function plate(reading: Reading): Found | undefined {
+  const match = reading.isFresh && reading.runEnd === reading.at + 3 ? reading.match(PLATE) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = Array.from(match[0], (sign) => (/\d/.test(sign) ? SPEECH.digits(sign) : sign)).join(' ');
+  return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
 }
 
 const RATING = /(\d{1,2}[.,]\d{1,2})\/(5|10|20|100)(?![\d/]|[.,]\d)/y;

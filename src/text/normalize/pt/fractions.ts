@@ -17,6 +17,11 @@ export function parts({ numerator, denominator }: Fraction): string {
   return `${cardinal(numerator)} ${partName(denominator)}${numerator === '1' ? '' : 's'}`;
 }
 
+/** Pressão 12/8, PA de 9/6. */
+export function isPressure({ text, start }: Around): boolean {
+  return /(?:pressão|arterial|(?<!\p{L})PA)[^.;\d]{0,12}$/iu.test(text.slice(Math.max(0, start - 24), start));
+}
+
 /** 2024/0045: a case, not a part. */
 function isNumbered({ numerator, denominator }: Fraction): boolean {
   return [numerator, denominator].some((digits) => digits.length > 1 && digits.startsWith('0'));
@@ -32,8 +37,10 @@ const GRADES = new Set('nota notas pontuação avaliação classificação tirou
 export function fraction(written: Fraction, around: Around): string | undefined {
   const [numerator, denominator] = [withoutZeros(written.numerator), withoutZeros(written.denominator)];
   const two = (word: string): string => `${cardinal(numerator)} ${word}${cardinal(denominator)}`;
-  if (numerator === denominator || `${numerator}/${denominator}` === '24/7') return two('');
+  if (numerator === denominator || /^24\/(?:7|48|72)$/.test(`${numerator}/${denominator}`)) return two('');
   if (isNumbered(written)) return `${spell(written.numerator)} barra ${spell(written.denominator)}`;
+  if (/^(?:19|20)\d\d$/.test(numerator) && denominator.length < 5) return two('barra ');
+  if (isPressure(around)) return two('por ');
   if (Number(numerator) > Number(denominator)) {
     if (/^ ?=/.test(around.text.slice(around.end, around.end + 2))) return two('dividido por ');
     const small = Number(denominator) >= 2 && Number(denominator) <= 4 && Number(numerator) < 10;
@@ -52,6 +59,7 @@ export function fraction(written: Fraction, around: Around): string | undefined 
 
 export function fractionOf(written: Fraction, unit: Noun): string {
   const { numerator, denominator } = written;
+  if (/^24\/(?:48|72)$/.test(`${numerator}/${denominator}`)) return `${cardinal(numerator)} ${cardinal(denominator)} ${unit.forms[1] ?? ''}`;
   if (Number(numerator) > Number(denominator))
     // a blood pressure
     return `${cardinal(numerator)} por ${cardinal(denominator)} ${unit.forms[1] ?? ''}`;

@@ -18,7 +18,7 @@ const NOT_COUNTED = words(`
 `);
 
 /** A number behind these names the thing and counts nothing: página vinte e um. */
-const LABELS = words(`
+export const LABELS = words(`
   número página capítulo artigo linha nível passo opção sala porta quarto mesa voo código grupo canal tomo volume figura tabela lei rodovia
   rota quilômetro quilómetro andar
   prédio bloco lote rua avenida ano anos versão fase etapa seção secção apartado ponto exercício pergunta resposta tema unidade lição

@@ -1,7 +1,6 @@
 // Portuguese, as in Brazil where the two differ; European forms are understood.
 import type { Language } from '../language.js';
-import { grouped, halfMore, key, lawNumber, moreThan, position, product, rating } from './amounts.js';
-import { centuries, dayAndMonth, december, romanDay, weekdays, zone } from './moments.js';
+import { OWN } from './own.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
@@ -9,7 +8,7 @@ export const PORTUGUESE: Language = {
   tag: 'pt',
   writing: WRITING,
   speech: SPEECH,
-  own: { atDigit: [grouped, product, halfMore, dayAndMonth, lawNumber, rating, position, moreThan], atLetter: [zone, centuries, romanDay, weekdays, december], atMark: [key] },
+  own: OWN,
   symbols: {
     inAddress: {
       '@': 'arroba', '.': 'ponto', '/': 'barra', '\\': 'barra invertida', '-': 'hífen', _: 'underline', ':': 'dois pontos', '#': 'cerquilha',

@@ -1,7 +1,9 @@
 // Dates, centuries and zones in the forms that only Portuguese has.
 import { withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { numberedByRomans } from '../iberian/romans.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
+import { isPressure } from './fractions.js';
 import { cardinal, ordinal } from './numbers.js';
 import { fullYear, MONTH_NAMES, sayDay, SPEECH } from './speech.js';
 
@@ -18,34 +20,22 @@ export function dayAndMonth(reading: Reading): Found | undefined {
   const [d, m] = [Number(day), Number(month)];
   if (match === undefined || d < 1 || d > 31 || m < 1 || m > 12 || written === '24/7') return undefined;
   const end = reading.at + written.length;
+  const written2 = day.length === 2 && month.length === 2 && !isPressure(reading.around(end));
   const known =
-    BEFORE_DATE.has(reading.around(end).previousWord) || (day.length === 2 && month.startsWith('0'));
+    BEFORE_DATE.has(reading.around(end).previousWord) || (written2 && (month.startsWith('0') || d > 12));
   return known
     ? { end, spoken: `${sayDay(withoutZeros(day))} de ${MONTH_NAMES[m - 1] ?? ''}`, rule: 'date' }
     : undefined;
 }
 
-const CENTURY =
-  /(séculos?|sécs?\.) ?([IVXLC]{1,7})(?:( e |, | ao | a | ?[-–] ?)([IVXLC]{1,7}))?(?![\p{L}\p{N}])/iuy;
-
 /** Séculos XV e XVI, séc. XIX. */
-export function centuries(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[sS]/.test(reading.text[reading.at] ?? '')) return undefined;
-  const match = reading.match(CENTURY);
-  const [written = '', name = '', first = '', link, last] = match ?? [];
-  if (match === undefined || !/^[IVXLC]+$/.test(first + (last ?? ''))) return undefined;
-  const plural = /s\.?$/i.test(name);
-  if (last !== undefined && !plural && link !== ' e ') return undefined;
-  const tail =
-    last === undefined ? '' : `${/[-–]/.test(link ?? '') ? ' a ' : (link ?? ' ')}${sayCentury(last)}`;
-  const spoken = `${name.slice(0, 1)}éculo${plural ? 's' : ''} ${sayCentury(first)}${tail}`;
-  return { end: reading.at + written.length, spoken, rule: 'roman' };
-}
-
-function sayCentury(roman: string): string {
-  const value = romanValue(roman);
-  return (value <= 10 ? ordinal(String(value)) : undefined) ?? cardinal(String(value));
-}
+export const centuries: Recogniser = numberedByRomans({
+  names: {
+    'séc.': 'século', 'Séc.': 'Século', 'sécs.': 'séculos', 'Sécs.': 'Séculos', século: '', séculos: '', Século: '', Séculos: '', SÉCULO: '',
+  },
+  isPlural: (name) => /s\.?$/i.test(name),
+  say: (value) => (Number(value) <= 10 ? ordinal(value) : undefined) ?? cardinal(value),
+}); // prettier-ignore
 
 const ZONE = /(UTC|GMT) ?([+−–-])(\d{1,2})(?::(\d{2}))?(?![\p{L}\p{N}])/uy;
 

@@ -3,7 +3,7 @@ import type { Currency, Fraction, Noun, Quantity, Speech, WrittenDate } from '..
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
 import { fraction, fractionOf, parts } from './fractions.js';
-import { agreementOf, genderOf, rangeWord, standsBeforeNoun } from './grammar.js';
+import { agreementOf, genderOf, LABELS, rangeWord, standsBeforeNoun } from './grammar.js';
 import { cardinal, decimal, inForm, ordinal, spellDigits, type Gender } from './numbers.js';
 import { clock } from './times.js';
 
@@ -79,7 +79,8 @@ function count(quantity: Quantity, around: Around): string {
     return `${decimal(number)} e ${half ? (around.nextWord !== '' && genderOf(around.nextWord) === 'f' ? 'meia' : 'meio') : parts(part)}`;
   }
   const last = to ?? number;
-  return multiplied(quantity, agreementOf(last.whole === '1' && last.decimals === '', around), around);
+  const one = last.decimals === '' ? last.whole === '1' : Number(last.whole) < 2 && !around.nextWord.endsWith('s');
+  return multiplied(quantity, agreementOf(one, around), around);
 }
 
 function date({ day, dayTo, month, year, style }: WrittenDate, around: Around): string | undefined {
@@ -109,6 +110,16 @@ const GRADED = 10; // up to here a century or king has an ordinal: século quint
 const DEGREE_NOUN =
   /^(?:andar|grau|lugar|colocado|prêmio|prémio|dia|aniversário|ano|semestre|trimestre|bimestre|período|turno|edição|fase|rodada|divisão|tempo|via|distrito|batalhão)$/i;
 
+const BEFORE_RANK = new Set(
+  'o a os as do da no na ao à um uma meu minha seu sua este esta esse essa pela pelo é foi'.split(' '),
+);
+
+/** A 3a vez, 2o andar, o 2o B; but sala 3a and porta 2a. */
+function isRank(around: Around): boolean {
+  if (BEFORE_RANK.has(around.previousWord)) return true;
+  return LABELS.has(around.previousWord) ? false : standsBeforeNoun(around);
+}
+
 /** Primeiro andar, terceira fila, Pedro segundo, século vinte e um. */
 function sayOrdinal(digits: string, around: Around, written: string): string | undefined {
   const mark = written.replace(/\.$/, ''); // 1º. andar
@@ -119,6 +130,7 @@ function sayOrdinal(digits: string, around: Around, written: string): string | u
   if (/^[°º]$/.test(mark) && /^(?:os|uns|quase)$/.test(around.previousWord) && !standsBeforeNoun(around))
     return undefined; // entre os 12º e os 24º
   if (mark === '°' && !DEGREE_NOUN.test(around.nextWord)) return undefined;
+  if (/^[oa]s?$/.test(mark) && !isRank(around)) return undefined;
   const base = ordinal(digits);
   return base && inForm(base, /(?:ªs?|as?)$/.test(mark) ? 'f' : 'm', mark.endsWith('s'));
 }

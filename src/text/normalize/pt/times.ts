@@ -41,6 +41,7 @@ export function clock(
   const tail = zone === undefined ? '' : `, ${zone}`;
   const placed =
     /^(?:às|à|as|das|pelas)$/.test(around.previousWord) || zone !== undefined || isOfRange(around);
+  if (minutes === '' && word === '' && half === undefined) return cardinal(hours, 'f'); // 8-12h
   if (minutes === '' && word !== undefined && half === undefined && !placed) return undefined;
   if (minutes !== '' && LASTING.has(around.previousWord))
     return minute === 0 ? counted(hour, 'hora') : `${counted(hour, 'hora')} e ${counted(minute, 'minuto')}`;

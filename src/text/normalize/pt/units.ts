@@ -2,7 +2,7 @@
 import type { Currency, Magnitude, Noun } from '../language.js';
 
 /** "metro", "libra f", "grau Celsius|graus Celsius". */
-function noun(named: string): Noun {
+export function noun(named: string): Noun {
   const feminine = named.endsWith(' f');
   const [one = '', many] = (feminine ? named.slice(0, -2) : named).split('|');
   return { forms: [one, many ?? plural(one)], gender: feminine ? 'f' : 'm' };
@@ -35,7 +35,7 @@ export const UNITS: Readonly<Record<string, Noun>> = {
     'l L lt': 'litro', 'ml mL': 'mililitro', 'cl cL': 'centilitro', 'dl dL': 'decilitro', hl: 'hectolitro', gal: 'galão|galões',
     '°C ºC ℃': 'grau Celsius', '°F ºF ℉': 'grau Fahrenheit', '° º': 'grau', K: 'kelvin', 'h hr hrs': 'hora f', 'min min.': 'minuto',
     's seg seg.': 'segundo', ms: 'milissegundo', 'µs μs': 'microssegundo', ns: 'nanossegundo', Hz: 'hertz|hertz',
-    kHz: 'quilohertz|quilohertz', MHz: 'mega-hertz|mega-hertz', GHz: 'giga-hertz|giga-hertz', bytes: 'byte', 'KB kB': 'quilobyte',
+    Mb: 'megabit', Gb: 'gigabit', kHz: 'quilohertz|quilohertz', MHz: 'mega-hertz|mega-hertz', GHz: 'giga-hertz|giga-hertz', bytes: 'byte', 'KB kB': 'quilobyte',
     MB: 'megabyte',
     GB: 'gigabyte', TB: 'terabyte', PB: 'petabyte', 'kbps kbit/s': 'quilobit por segundo', 'Mbps Mbit/s Mb/s': 'megabit por segundo',
     'Gbps Gbit/s': 'gigabit por segundo', 'MB/s': 'megabyte por segundo', 'GB/s': 'gigabyte por segundo', W: 'watt', kW: 'quilowatt',

@@ -1,0 +1,44 @@
+// What Portuguese recognises before the shared forms, in the order in which it is asked.
+import { cardExpiry } from '../iberian/cards.js';
+import { timesOver } from '../iberian/multiples.js';
+import { numberedByRomans } from '../iberian/romans.js';
+import { inches, minutesAndSeconds, scale } from '../iberian/signs.js';
+import { localNumber, serviceNumber } from '../iberian/telephone.js';
+import type { Language } from '../language.js';
+import { perWord, primed, schoolYear } from '../shared-forms.js';
+import { grouped, halfMore, key, lawNumber, moreThan, plate, position, product, rating } from './amounts.js';
+import { centuries, dayAndMonth, december, romanDay, weekdays, zone } from './moments.js';
+import { cardinal } from './numbers.js';
+import { SPEECH } from './speech.js';
+import { noun, PER } from './units.js';
+import { WRITING } from './writing.js';
+
+const NAMES: Readonly<Record<string, string>> = {
+  'cap.': 'capítulo', 'Cap.': 'capítulo', 'caps.': 'capítulos', 'Caps.': 'capítulos', 'vol.': 'volume', 'Vol.': 'volume',
+  'vols.': 'volumes', 't.': 'tomo', 'art.': 'artigo', 'Art.': 'artigo', 'arts.': 'artigos', 'fig.': 'figura', 'Fig.': 'figura',
+  'figs.': 'figuras', 'tab.': 'tabela', 'inc.': 'inciso', 'incs.': 'incisos', 'pág.': 'página', 'p.': 'página', 'pp.': 'páginas',
+  'tít.': 'título', 'Tít.': 'título', 'al.': 'alínea',
+  capítulos: '', tomos: '', volumes: '', títulos: '', artigos: '', anexos: '', livros: '', partes: '', seções: '', secções: '', fases: '',
+  grupos: '', incisos: '', níveis: '', atos: '', classes: '', tipos: '', Capítulos: '', Tomos: '', Títulos: '', Anexos: '', Incisos: '',
+}; // prettier-ignore
+
+const CARD =
+  /(?:venc\p{L}*|caduc\p{L}*|expir\p{L}*|exp|v[áa]lid[oa]s?|validade|vigência|vigente|cartão)\.?[^.;\d]{0,18}$/iu;
+const CALLS = /(?:tel(?:efone)?|fone|fixo|celular|cel|telem[óo]vel|fax|whatsapp|zap|lig[auo]|disqu|contat)/iu;
+const SERVICES =
+  /(?:li(?:gue|gar|ga|guem)|disqu?[eca]\p{L}*)(?: grátis)?(?: para)?(?: [oa]s?)? (?:\d{3}(?:, | ou | e )(?:para )?(?:[oa]s? )?)+$/iu;
+
+export const OWN: NonNullable<Language['own']> = {
+  atDigit: [
+    grouped, product, timesOver(noun('vez|vezes f'), WRITING.numbers, PER, SPEECH), halfMore,
+    cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} de ${cardinal(year)}`),
+    dayAndMonth, lawNumber, rating, position, moreThan, localNumber(CALLS, SPEECH), serviceNumber(SERVICES, SPEECH),
+    inches(noun('polegada f'), WRITING.numbers, SPEECH), minutesAndSeconds(SPEECH),
+    primed((digits) => `${cardinal(digits)} minuto${digits === '1' ? '' : 's'}`), scale(SPEECH), schoolYear(cardinal),
+  ],
+  atLetter: [
+    zone, centuries, numberedByRomans({ names: NAMES, isPlural: (name) => /s\.?$|^pp/i.test(name), say: cardinal }), romanDay, weekdays,
+    december, plate,
+  ],
+  atMark: [key, perWord(PER)],
+}; // prettier-ignore
