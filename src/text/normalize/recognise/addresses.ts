@@ -89,7 +89,9 @@ export class Addresses {
         ' ',
       )
       .replaceAll('_', ' ');
-    const spoken = `${this.#language.symbols.hashtag} ${sayAddress(words, this.#language)}`;
+    const { hashtag } = this.#language.symbols;
+    const named = reading.around(reading.at).previousWord === hashtag.toLowerCase(); // the hashtag #Home
+    const spoken = `${named ? '' : `${hashtag} `}${sayAddress(words, this.#language)}`;
     return { end: reading.at + match[0].length, spoken, rule: 'hashtag' };
   }
 }
