@@ -4,7 +4,7 @@ import type { ShortFormLists } from './short-forms.js';
 export const PORTUGUESE: ShortFormLists = {
   neverFinal: `
     sr sra srta srs sres sras dra dras profa prof.a eng enga cel gen exc exmo exma ilmo ilma pça trav estr p.ex p.ej av lic arq dto sto sta mons aprox
-    rev hon esp
+    rev hon esp sen gov ver
   `,
   beforeNumber: `
     nº nos num núm pág págs pag cap caps arts fasc secc séc ed

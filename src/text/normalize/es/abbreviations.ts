@@ -40,6 +40,7 @@ const colony: Saying = (around) =>
 
 /** 2 x 4, 10 cm x 20 cm, 3 x 5 €. */
 const times: Saying = (around) =>
+  /^(?:ancho|alto|largo|fondo)$/.test(around.previousWord) ||
   /\d ?(?:[mck]?m)? ?$/.test(textBefore(around, 6)) &&
   /^ ?(?:\d|US\$|[$€])/.test(around.text.slice(around.end, around.end + 4))
     ? 'por'

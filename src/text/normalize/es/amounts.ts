@@ -1,6 +1,6 @@
 // Sums, products and parts in the forms that only Spanish has.
 import type { Currency } from '../language.js';
-import { numeralOf, readNumeral, type Numeral } from '../numerals.js';
+import { numeralOf, readNumeral, withoutZeros, type Numeral } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import { vulgarFraction } from '../recognise/quantities.js';
 import { parts } from './fractions.js';
@@ -137,6 +137,18 @@ export function shopPrice(reading: Reading): Found | undefined {
     spoken: SPEECH.money({ number: { ...numeralOf(whole), decimals } }, EUR, reading.around(end)),
     rule: 'currency',
   };
+}
+
+const OF_HUNDRED = /(pesos?|dólares|soles) (\d{2})\/100 (?:M\. ?N\.|MN|m\. ?n\.|moneda nacional)/y;
+
+/** Mil pesos 00/100 M.N., as bills write it in Mexico. */
+export function centsOfHundred(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[pds]/.test(reading.text[reading.at] ?? '')) return undefined;
+  const match = reading.match(OF_HUNDRED);
+  if (match === undefined) return undefined;
+  const cents = withoutZeros(match[2] ?? '');
+  const spoken = `${match[1] ?? ''} con ${cardinal(cents, 'm')} centavo${cents === '1' ? '' : 's'}, moneda nacional`;
+  return { end: reading.at + match[0].length, spoken, rule: 'currency' };
 }
 
 const RATING = /(\d{1,2}[.,]\d{1,2})\/(5|10|20|100)(?![\d/]|[.,]\d)/y;

@@ -43,16 +43,6 @@ export function lettersAndDigits(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
 }
 
-const DAY_HASHTAG = /#(\d{1,2})([A-Z])(?![\p{L}\p{N}_])/uy;
-
-/** #8M, #15M: the day and the first letter of the month. */
-export function numberedHashtag(reading: Reading): Found | undefined {
-  const match = reading.text[reading.at] === '#' ? reading.match(DAY_HASHTAG) : undefined;
-  if (match === undefined) return undefined;
-  const [written, day = '', month = ''] = match;
-  return { end: reading.at + written.length, spoken: `hashtag ${cardinal(day)} ${month}`, rule: 'hashtag' };
-}
-
 const POSTCODE = /\d{5}(?= (?:de )?\p{Lu}\p{Ll})/uy;
 
 /** Calle Mayor 5, 28013 Madrid; C. P. 64000: said digit by digit. */
@@ -60,8 +50,9 @@ export function postcode(reading: Reading): Found | undefined {
   if (!reading.isFresh || reading.runEnd - reading.at !== 5) return undefined;
   const before = reading.text.slice(Math.max(0, reading.at - 8), reading.at);
   const digits = reading.text.slice(reading.at, reading.runEnd);
-  const placed = /,\s$/.test(before) && !digits.endsWith('000') && reading.match(POSTCODE) !== undefined;
-  if (!placed && !/C\.? ?P\.?:? $/.test(before)) return undefined;
+  const placed = /,\s$|^$|\n$/.test(before) && !digits.endsWith('000') && reading.match(POSTCODE) !== undefined;
+  const named = /C\.? ?P\.?:? $|c[óo]digo postal[^.;\d]{0,24}$/i.test(reading.text.slice(Math.max(0, reading.at - 40), reading.at));
+  if (!placed && !named) return undefined;
   return { end: reading.runEnd, spoken: SPEECH.digits(digits), rule: 'digits' };
 }
 

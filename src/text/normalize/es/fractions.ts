@@ -31,6 +31,7 @@ export function fraction(written: Fraction, around: Around): string | undefined 
   if (isNumbered(written)) return `${spell(written.numerator)} barra ${spell(written.denominator)}`;
   if (/^(?:19|20)\d\d$/.test(numerator) && denominator.length < 5) return `${cardinal(numerator)} barra ${cardinal(denominator)}`;
   if (isPressure(around)) return `${cardinal(numerator)} sobre ${cardinal(denominator)}`;
+  if (isShare(numerator, denominator)) return `${cardinal(numerator)} ${cardinal(denominator)}`;
   if (Number(numerator) > Number(denominator)) {
     if (/^ ?=/.test(around.text.slice(around.end, around.end + 2))) return divided(numerator, denominator);
     const small = Number(denominator) >= 2 && Number(denominator) <= 4 && Number(numerator) < 10;
@@ -52,8 +53,13 @@ export function fraction(written: Fraction, around: Around): string | undefined 
 }
 
 /** Tensión 12/8, presión arterial de 9/6. */
-function isPressure({ text, start }: Around): boolean {
+export function isPressure({ text, start }: Around): boolean {
   return /(?:tensi[óo]n|presi[óo]n|arterial)[^.;\d]{0,12}$/iu.test(text.slice(Math.max(0, start - 24), start));
+}
+
+/** 80/20, 60/40: two shares of a hundred. */
+function isShare(numerator: string, denominator: string): boolean {
+  return denominator.length === 2 && denominator.endsWith('0') && Number(numerator) + Number(denominator) === 100;
 }
 
 /** 2024/0045: a case, not a part. */

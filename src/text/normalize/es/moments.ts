@@ -1,34 +1,27 @@
 // Dates, times and centuries in the forms that only Spanish has.
-import { numeralOf, withoutZeros } from '../numerals.js';
+import { withoutZeros } from '../numerals.js';
+import { dayAndMonth, monthAndYear, zone } from '../iberian/moments.js';
 import { numberedByRomans } from '../iberian/romans.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
-import { cardinal, decimal, ordinal } from './numbers.js';
+import { isPressure } from './fractions.js';
+import { cardinal, ordinal } from './numbers.js';
 import { MONTH_NAMES, sayDay, SPEECH } from './speech.js';
+import { WRITING } from './writing.js';
 
-const DAY_AND_MONTH = /(\d{1,2})[/-](\d{1,2})(?![\p{L}\p{N}/-]|[.,:]\d)/uy;
-const BEFORE_DATE = new Set(
-  'el del al día lunes martes miércoles jueves viernes sábado domingo desde hasta lun mié jue vie sáb dom'.split(
-    ' ',
-  ),
-);
+const BEFORE_DATE =
+  'vence vencen venció caduca el del al día lunes martes miércoles jueves viernes sábado domingo desde hasta lun mié jue vie sáb dom';
 
-/** El 15/01, del 3/4 al 8/4: a day and its month where an article or weekday says so. */
-export function dayAndMonth(reading: Reading): Found | undefined {
-  if (!reading.isFresh || reading.runEnd - reading.at > 2) return undefined;
-  if (!/[/-]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
-  const match = reading.match(DAY_AND_MONTH);
-  const [written = '', day = '', month = ''] = match ?? [];
-  const [d, m] = [Number(day), Number(month)];
-  if (match === undefined || d < 1 || d > 31 || m < 1 || m > 12 || written === '24/7') return undefined;
-  const end = reading.at + written.length;
-  if (
-    !BEFORE_DATE.has(reading.around(end).previousShort) ||
-    (written.includes('-') && !month.startsWith('0'))
-  )
-    return undefined;
-  return { end, spoken: `${sayDay(withoutZeros(day))} de ${MONTH_NAMES[m - 1] ?? ''}`, rule: 'date' };
-}
+export const day = dayAndMonth({
+  before: new Set(BEFORE_DATE.split(' ')),
+  isPressure,
+  marks: '/-',
+  say: (digits, month) => `${sayDay(digits)} de ${MONTH_NAMES[month - 1] ?? ''}`,
+  range: SPEECH.range,
+});
+
+/** Abr-24, ene/2025. */
+export const shortMonth = monthAndYear(WRITING.dates.months, SPEECH);
 
 const DOTTED_TIME = /(\d{1,2})[.,]([0-5]\d)(?=(?: ?h(?:oras|s)?\b)?)(?!\d|[.,/]\d| ?(?:%|€|\$|euros))/y;
 const HOUR_WORD = / ?(?:horas|hrs?\.?|hs?\.?)(?![\p{L}\p{N}])/uy;
@@ -51,18 +44,8 @@ export function dottedTime(reading: Reading): Found | undefined {
   return spoken === undefined ? undefined : { end: around.end + word.length, spoken, rule: 'time' };
 }
 
-const ZONE = /(UTC|GMT) ?([+−–-])(\d{1,2})(?::(\d{2}))?(?![\p{L}\p{N}])/uy;
-
 /** UTC-5, GMT+2. */
-export function zone(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[UG]/.test(reading.text[reading.at] ?? '')) return undefined;
-  const match = reading.match(ZONE);
-  if (match === undefined) return undefined;
-  const [written, name = '', sign, hours = '', minutes] = match;
-  const half = minutes === undefined || minutes === '00' ? '' : ` ${cardinal(withoutZeros(minutes))}`;
-  const spoken = `${SPEECH.letters(name)} ${sign === '+' ? 'más' : 'menos'} ${decimal(numeralOf(withoutZeros(hours)))}${half}`;
-  return { end: reading.at + written.length, spoken, rule: 'zone' };
-}
+export const utc = zone({ plus: 'más', minus: 'menos', joint: '' }, cardinal, SPEECH);
 
 /** Siglos XV y XVI, s. XIX, siglos XV-XVI; S. X is rather a saint. */
 export const centuries: Recogniser = numberedByRomans({
@@ -87,12 +70,14 @@ export function romanMonth(reading: Reading): Found | undefined {
   return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
 }
 
-const DECADE = /['’]([1-9]0)(?![\p{L}\p{N}])/uy;
+const SHORT_YEAR = /['’](\d{2})(?![\p{L}\p{N}])/uy;
 
-/** Los '90. */
-export function decade(reading: Reading): Found | undefined {
-  const match = reading.match(DECADE);
-  if (match === undefined || !/^(?:los|años)$/.test(reading.around(reading.at).previousWord))
+/** Los '90, el '92. */
+export function shortYear(reading: Reading): Found | undefined {
+  const match = reading.match(SHORT_YEAR);
+  const [written = '', year = ''] = match ?? [];
+  const before = reading.around(reading.at).previousWord;
+  if (match === undefined || !(year.endsWith('0') ? /^(?:los|años)$/ : /^(?:el|del|al)$/).test(before))
     return undefined;
-  return { end: reading.at + match[0].length, spoken: cardinal(match[1] ?? ''), rule: 'decade' };
+  return { end: reading.at + written.length, spoken: cardinal(withoutZeros(year)), rule: 'year' };
 }

@@ -2,11 +2,14 @@
 import { cardExpiry } from '../iberian/cards.js';
 import { timesOver } from '../iberian/multiples.js';
 import { numberedByRomans } from '../iberian/romans.js';
-import { inches, minutesAndSeconds, scale } from '../iberian/signs.js';
+import { score } from '../iberian/scores.js';
+import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
-import { perWord, primed, schoolYear } from '../shared-forms.js';
+import type { Around } from '../reading.js';
+import { formula, perWord, primed, schoolYear } from '../shared-forms.js';
 import {
+  centsOfHundred,
   halfMore,
   magnifiedMoney,
   moreThan,
@@ -23,13 +26,12 @@ import {
   key,
   lawNumber,
   lettersAndDigits,
-  numberedHashtag,
   openingMarks,
   postcode,
   road,
   taxNumber,
 } from './codes.js';
-import { centuries, dayAndMonth, decade, dottedTime, romanMonth, zone } from './moments.js';
+import { centuries, day, dottedTime, romanMonth, shortMonth, shortYear, utc } from './moments.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { noun, PER } from './units.js';
@@ -50,18 +52,24 @@ const CALLS = /(?:tel[ée]?f?|tfno|tlf|m[óo]vil|cel|celular|fax|whatsapp|llam|m
 const SERVICES =
   /(?:llam[ea]\p{L}*|marqu?[eca]\p{L}*)(?: gratis)? al? (?:los? )?(?:\d{3}(?:, | [oyu] )(?:al? |el |los )*)+$/iu;
 
+/** 10'; el minuto 45'. */
+function sayMinutes(digits: string, { previousShort }: Around): string {
+  const named = /^(?:minutos?|min|m)$/.test(previousShort);
+  return named ? cardinal(digits) : `${cardinal(digits, 'm')} minuto${digits === '1' ? '' : 's'}`;
+}
+
 export const OWN: NonNullable<Language['own']> = {
   atDigit: [
     product, timesOver(noun('vez|veces f'), WRITING.numbers, PER, SPEECH), dottedTime, halfMore,
     cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} del ${cardinal(year)}`),
-    dayAndMonth, romanMonth, postcode, house, taxNumber, identity, key, lawNumber, magnifiedMoney, shopPrice, rating, position, moreThan,
+    day, romanMonth, postcode, house, taxNumber, identity, key, lawNumber, magnifiedMoney, shopPrice, rating, position, moreThan,
     localNumber(CALLS, SPEECH), serviceNumber(SERVICES, SPEECH), inches(noun('pulgada f'), WRITING.numbers, SPEECH),
-    minutesAndSeconds(SPEECH), primed((digits) => `${cardinal(digits, 'm')} minuto${digits === '1' ? '' : 's'}`), scale(SPEECH),
+    minutesAndSeconds(SPEECH), primed(sayMinutes), scale(SPEECH), score(SPEECH),
     schoolYear(cardinal),
   ],
   atLetter: [
-    zone, centuries, numberedByRomans({ names: NAMES, isPlural: (name) => /s\.?$|^pp/i.test(name), say: cardinal }), accountNumber,
-    lettersAndDigits, road,
+    utc, centuries, shortMonth, centsOfHundred, numberedByRomans({ names: NAMES, isPlural: (name) => /s\.?$|^pp/i.test(name), say: cardinal }), accountNumber,
+    lettersAndDigits, road, formula(SPEECH.letters, cardinal),
   ],
-  atMark: [openingMarks, namedMoney, decade, key, numberedHashtag, perWord(PER)],
+  atMark: [openingMarks, namedMoney, shortYear, key, dayHashtag(cardinal), perWord(PER)],
 }; // prettier-ignore

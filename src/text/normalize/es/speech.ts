@@ -140,7 +140,7 @@ function sayOrdinal(digits: string, around: Around, written: string): string | u
   if (isDegree(around, mark)) return undefined;
   if (mark === '°' && !DEGREE_NOUN.test(around.nextWord)) return undefined;
   if (mark === '') return ranked(digits, around);
-  if (/^[oa]s?$/.test(mark) && !isRank(around)) return undefined;
+  if (/^[.]?[oa]s?$/.test(mark) && !isRank(around)) return undefined;
   const base = ordinal(digits);
   if (base === undefined) return undefined;
   if (/(?:ª|as?)$/.test(mark)) return inForm(base, 'f', mark.endsWith('s'));

@@ -94,7 +94,7 @@ export const WRITING: Writing = {
   units: UNITS,
   per: PER,
   magnitudes: MAGNITUDES,
-  ordinalMark: '(?:[.]?(?:er|os|as|[ºª°])|er[oa]?|[drtmvn][oa]s?|[oa]s?(?=[.]?(?:[ ,;:)]|$)))(?:[.](?= \\p{Ll}))?',
+  ordinalMark: '(?:[.]?(?:er|os|as|[ºª°])|er[oa]?|[drtmvn][oa]s?|[.]?[oa]s?(?=[.]?(?:[ ,;:)]|$)))(?:[.](?= \\p{Ll}))?',
   abbreviations: ABBREVIATIONS,
   beforeNumber: BEFORE_NUMBER,
   letterPlural: '',
@@ -102,7 +102,7 @@ export const WRITING: Writing = {
     UE DNI IRPF ONG ONGS FMI BCE OMS OEA IPC ADN ARN VIH ITV IA TV PC USB GPS URL SMS PDF CFO CTO FBI IBM EUA TVE RTVE UGT IPN ISBN
     HTML CSS HTTP HTTPS XML SQL AM FM DVD CD IP ID EPS ETT UHF OCU CNI TI AEPD BBVA UCM UAM PSG NBA NFL OTP CPU GPU EGB FP IEEE DGT FNMT
     CNMV UTC GMT
-    EDP QR LGTBI LGTB AFP CSV UCD PNV ERC IU
+    TDI GTI EDP QR LGTBI LGTB AFP CSV UCD PNV ERC IU
   `),
   read: words('PIN SIM RAM ROM IVA NIE NIF CIF PIB CIA LED TIC SAT AVE RAE NIP ONU OTAN ERE API COVID SIDA'),
   romanAfter: Object.fromEntries([

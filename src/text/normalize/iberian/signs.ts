@@ -1,4 +1,4 @@
-// Lengths, minutes and scales that are told by a mark alone: 55", 3'45", 1:50.000.
+// Lengths, minutes and scales that are told by a mark alone: 55", 3'45", 1:50.000; days of hashtags.
 import type { Noun, Speech } from '../language.js';
 import { readNumeral, withoutZeros, type NumberFormat, numeralOf } from '../numerals.js';
 import { NOWHERE, type Reading, type Recogniser } from '../reading.js';
@@ -64,5 +64,18 @@ export function scale({ number, score }: Pick<Speech, 'number' | 'score'>): Reco
       number(numeralOf(digits), NOWHERE),
     );
     return { end: reading.at + match[0].length, spoken: score(from ?? '', to ?? ''), rule: 'score' };
+  };
+}
+
+const DAY_HASHTAG = /#(\d{1,2})([A-Z])(?![\p{L}\p{N}_])/uy;
+
+/** #8M, #25A: a day and the first letter of its month. */
+export function dayHashtag(cardinal: (digits: string) => string): Recogniser {
+  return (reading) => {
+    const match = reading.text[reading.at] === '#' ? reading.match(DAY_HASHTAG) : undefined;
+    if (match === undefined) return undefined;
+    const [written, day = '', month = ''] = match;
+    const spoken = `hashtag ${cardinal(day)} ${month}`;
+    return { end: reading.at + written.length, spoken, rule: 'hashtag' };
   };
 }

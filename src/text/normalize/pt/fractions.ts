@@ -22,6 +22,11 @@ export function isPressure({ text, start }: Around): boolean {
   return /(?:pressão|arterial|(?<!\p{L})PA)[^.;\d]{0,12}$/iu.test(text.slice(Math.max(0, start - 24), start));
 }
 
+/** 80/20, 60/40: two shares of a hundred. */
+function isShare(numerator: string, denominator: string): boolean {
+  return denominator.length === 2 && denominator.endsWith('0') && Number(numerator) + Number(denominator) === 100;
+}
+
 /** 2024/0045: a case, not a part. */
 function isNumbered({ numerator, denominator }: Fraction): boolean {
   return [numerator, denominator].some((digits) => digits.length > 1 && digits.startsWith('0'));
@@ -41,6 +46,7 @@ export function fraction(written: Fraction, around: Around): string | undefined 
   if (isNumbered(written)) return `${spell(written.numerator)} barra ${spell(written.denominator)}`;
   if (/^(?:19|20)\d\d$/.test(numerator) && denominator.length < 5) return two('barra ');
   if (isPressure(around)) return two('por ');
+  if (isShare(numerator, denominator)) return two('');
   if (Number(numerator) > Number(denominator)) {
     if (/^ ?=/.test(around.text.slice(around.end, around.end + 2))) return two('dividido por ');
     const small = Number(denominator) >= 2 && Number(denominator) <= 4 && Number(numerator) < 10;

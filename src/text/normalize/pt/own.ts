@@ -2,12 +2,14 @@
 import { cardExpiry } from '../iberian/cards.js';
 import { timesOver } from '../iberian/multiples.js';
 import { numberedByRomans } from '../iberian/romans.js';
-import { inches, minutesAndSeconds, scale } from '../iberian/signs.js';
+import { score } from '../iberian/scores.js';
+import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
-import { perWord, primed, schoolYear } from '../shared-forms.js';
+import type { Around } from '../reading.js';
+import { formula, perWord, primed, schoolYear } from '../shared-forms.js';
 import { grouped, halfMore, key, lawNumber, moreThan, plate, position, product, rating } from './amounts.js';
-import { centuries, dayAndMonth, december, romanDay, weekdays, zone } from './moments.js';
+import { centuries, day, romanDay, shortMonth, utc, weekdays } from './moments.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { noun, PER } from './units.js';
@@ -28,17 +30,23 @@ const CALLS = /(?:tel(?:efone)?|fone|fixo|celular|cel|telem[óo]vel|fax|whatsapp
 const SERVICES =
   /(?:li(?:gue|gar|ga|guem)|disqu?[eca]\p{L}*)(?: grátis)?(?: para)?(?: [oa]s?)? (?:\d{3}(?:, | ou | e )(?:para )?(?:[oa]s? )?)+$/iu;
 
+/** 10'; o minuto 45'. */
+function sayMinutes(digits: string, { previousShort }: Around): string {
+  const named = /^(?:minutos?|min)$/.test(previousShort);
+  return named ? cardinal(digits) : `${cardinal(digits)} minuto${digits === '1' ? '' : 's'}`;
+}
+
 export const OWN: NonNullable<Language['own']> = {
   atDigit: [
     grouped, product, timesOver(noun('vez|vezes f'), WRITING.numbers, PER, SPEECH), halfMore,
     cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} de ${cardinal(year)}`),
-    dayAndMonth, lawNumber, rating, position, moreThan, localNumber(CALLS, SPEECH), serviceNumber(SERVICES, SPEECH),
+    day, lawNumber, rating, position, moreThan, localNumber(CALLS, SPEECH), serviceNumber(SERVICES, SPEECH),
     inches(noun('polegada f'), WRITING.numbers, SPEECH), minutesAndSeconds(SPEECH),
-    primed((digits) => `${cardinal(digits)} minuto${digits === '1' ? '' : 's'}`), scale(SPEECH), schoolYear(cardinal),
+    primed(sayMinutes), scale(SPEECH), score(SPEECH), schoolYear(cardinal),
   ],
   atLetter: [
-    zone, centuries, numberedByRomans({ names: NAMES, isPlural: (name) => /s\.?$|^pp/i.test(name), say: cardinal }), romanDay, weekdays,
-    december, plate,
+    utc, centuries, shortMonth, numberedByRomans({ names: NAMES, isPlural: (name) => /s\.?$|^pp/i.test(name), say: cardinal }), romanDay, weekdays,
+    plate, formula(SPEECH.letters, cardinal),
   ],
-  atMark: [key, perWord(PER)],
+  atMark: [key, dayHashtag(cardinal), perWord(PER)],
 }; // prettier-ignore

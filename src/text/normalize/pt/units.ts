@@ -48,7 +48,7 @@ export const UNITS: Readonly<Record<string, Noun>> = {
     rpm: 'rotação por minuto|rotações por minuto f', fps: 'quadro por segundo',
     dpi: 'ponto por polegada', px: 'pixel|pixels', MP: 'megapixel|megapixels', 'cv CV': 'cavalo', bpm: 'batimento por minuto',
     mmHg: 'milímetro de mercúrio', 'mg/dL mg/dl': 'miligrama por decilitro', 'g/l g/L': 'grama por litro', 'pts pts.': 'ponto',
-    'un. un': 'unidade f', 'p.p.': 'ponto percentual|pontos percentuais', 'km/l': 'quilômetro por litro',
+    'un. un unid. unids.': 'unidade f', 'dz dz.': 'dúzia f', 'p.p.': 'ponto percentual|pontos percentuais', 'km/l': 'quilômetro por litro',
   }),
   ...units({ 'hab hab.': 'habitante', 'hab/km² hab./km² hab/km2': 'habitante por quilômetro quadrado|habitantes por quilômetro quadrado' }),
   'l/100 km': noun('litro a cada cem quilômetros'),
