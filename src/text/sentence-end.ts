@@ -40,7 +40,7 @@ const SAYING =
 const SAYING_LENGTH = 8; // units of the longest of these
 const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
-const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
+const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*\+?/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
 const UNIT_BEHIND_NUMBER = /\p{N}\s?(?:[mghlst]|mm|cc)$/u;
 /** Short forms of two words: 3 p. m., p. ex. */
