@@ -18,7 +18,11 @@ function isOne({ number, to, magnitude, fraction }: Quantity): boolean {
 /** Veintiún millones, un millón, tres coma cinco millones; thousands count the noun, millions are nouns themselves. */
 function multiplied({ number, to, magnitude }: Quantity, agreement: Agreement, around: Around): string {
   const inner =
-    magnitude === undefined ? agreement : magnitude.power % 6 === 0 ? 'm' : agreement === 'f' ? 'f' : 'm';
+    magnitude === undefined
+      ? agreement
+      : magnitude.power % 6 === 3 && agreement === 'f' && number.decimals === ''
+        ? 'f'
+        : 'm';
   const thousand =
     magnitude?.power === 3 && number.whole === '1' && number.decimals === '' && to === undefined;
   const said = decimal(number, inner);

@@ -94,7 +94,7 @@ const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'pág.': 'página', 'págs.': 'páginas', 'a. C.': 'antes de Cristo', 'd. C.': 'depois de Cristo', 'P. S.': 'P S', 'e/ou': 'e ou',
   'E/OU': 'e ou', 'EE. UU.': 'Estados Unidos', EUA: 'Estados Unidos', 'E.U.A.': 'Estados Unidos', 'séc.': 'século', 'sécs.': 'séculos',
   'seg.': weekday('segunda'), 'ter.': weekday('terça'), 'qua.': weekday('quarta'), 'qui.': weekday('quinta'), 'sex.': weekday('sexta'),
-  'sáb.': weekday('sábado'), 'dom.': weekday('domingo'), π: 'pi', 'desc.': 'desconto', 'Att.': 'atenciosamente', 'att.': 'atenciosamente', 'a.a.': yearly('ao ano'), 'a.m.': yearly('ao mês'), 'a.d.': yearly('ao dia'), x: times, vc: 'você', vcs: 'vocês', pq: 'porque', tb: 'também',
+  'sáb.': weekday('sábado'), 'dom.': weekday('domingo'), π: 'pi', 'desc.': 'desconto', 'Ag.': beforeDigit('agência'), 'ag.': beforeDigit('agência'), 'Att.': 'atenciosamente', 'att.': 'atenciosamente', 'a.a.': yearly('ao ano'), 'a.m.': yearly('ao mês'), 'a.d.': yearly('ao dia'), x: times, vc: 'você', vcs: 'vocês', pq: 'porque', tb: 'também',
 }; // prettier-ignore
 
 export const ABBREVIATIONS = { ...TITLES, ...PLACES, ...OFFICE, ...RUNNING_TEXT };

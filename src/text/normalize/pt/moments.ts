@@ -35,6 +35,19 @@ export const centuries: Recogniser = numberedByRomans({
   say: (value) => (Number(value) <= 10 ? ordinal(value) : undefined) ?? cardinal(value),
 }); // prettier-ignore
 
+const FIRST_OF = /1[ºo°]\/(\d{1,2})(?:\/(\d{4}|\d{2}))?(?![\p{L}\p{N}/])/uy;
+
+/** 1º/05, 1º/1/2025. */
+export function firstOfMonth(reading: Reading): Found | undefined {
+  const match = reading.isFresh && reading.text[reading.at] === '1' ? reading.match(FIRST_OF) : undefined;
+  const [written = '', month = '', year] = match ?? [];
+  if (match === undefined || Number(month) < 1 || Number(month) > 12) return undefined;
+  const end = reading.at + written.length;
+  const date = { day: '1', month: Number(month), style: 'name', ...(year !== undefined && { year }) } as const;
+  const spoken = SPEECH.date(date, reading.around(end));
+  return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+}
+
 const ROMAN_DAY = new RegExp(`([IVX]{1,5})(?= de (?:${MONTH_NAMES.join('|')})(?!\\p{L}))`, 'iuy');
 
 /** Rua XV de Novembro. */

@@ -9,7 +9,7 @@ import type { Language } from '../language.js';
 import type { Around } from '../reading.js';
 import { formula, perWord, primed, schoolYear } from '../shared-forms.js';
 import { grouped, halfMore, key, lawNumber, moreThan, plate, position, product, rating } from './amounts.js';
-import { centuries, day, romanDay, shortMonth, utc, weekdays } from './moments.js';
+import { centuries, day, firstOfMonth, romanDay, shortMonth, utc, weekdays } from './moments.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { noun, PER } from './units.js';
@@ -40,7 +40,7 @@ export const OWN: NonNullable<Language['own']> = {
   atDigit: [
     grouped, product, timesOver(noun('vez|vezes f'), WRITING.numbers, PER, SPEECH), halfMore,
     cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} de ${cardinal(year)}`),
-    day, lawNumber, rating, position, moreThan, localNumber(CALLS, SPEECH), serviceNumber(SERVICES, SPEECH),
+    day, firstOfMonth, lawNumber, rating, position, moreThan, localNumber(CALLS, SPEECH), serviceNumber(SERVICES, SPEECH),
     inches(noun('polegada f'), WRITING.numbers, SPEECH), minutesAndSeconds(SPEECH),
     primed(sayMinutes), scale(SPEECH), score(SPEECH), schoolYear(cardinal),
   ],

@@ -17,7 +17,7 @@ function isOne({ number, to, magnitude, fraction }: Quantity): boolean {
 
 /** Duas mil pessoas, dois milhões de pessoas: thousands count the noun, millions are nouns themselves. */
 function multiplied({ number, to, magnitude }: Quantity, gender: Gender, around: Around): string {
-  const inner = magnitude !== undefined && magnitude.power > 3 ? 'm' : gender;
+  const inner = magnitude === undefined || (magnitude.power === 3 && number.decimals === '') ? gender : 'm';
   const single = to === undefined && number.whole === '1' && number.decimals === '';
   const first = single && magnitude?.power === 3 ? (number.negative ? 'menos' : '') : decimal(number, inner);
   const range = to === undefined ? '' : ` ${rangeWord(around)} ${decimal(to, inner)}`;
