@@ -9,10 +9,10 @@ export const SPANISH: ShortFormLists = {
   `,
   beforeNumber: `
     núm núms num nº nos nro págs pág pags pag figs vols cap caps arts sec secc párr lín fasc pos apto
-    ene feb mar abr jun jul sep sept oct nov dic lun mié jue vie sáb dom max min máx mín figs tít ap sl bs gs lám lt mz
+    ene feb mar abr jun jul sep sept oct nov dic lun mié jue vie sáb dom max min máx mín figs tít ap sl bs gs lám lt mz cra cll kr
   `,
   seldomFinal: `arch rag cía hnos esc ss bl ave`,
-  seldomFinalAsWritten: `Cia Dir Min`,
+  seldomFinalAsWritten: `Cia Dir Min Ma`,
   oftenFinal: `ltda lda uu hh oo aa ud uds vd vds`,
   starters: `
     él ella ellos ellas el la los las un una unos unas lo le les me te se nos pero y o ni cuando cuándo entonces yo tú usted ustedes nosotros vosotros nadie

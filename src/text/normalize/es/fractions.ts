@@ -54,7 +54,7 @@ export function fraction(written: Fraction, around: Around): string | undefined 
 
 /** Tensión 12/8, presión arterial de 9/6. */
 export function isPressure({ text, start }: Around): boolean {
-  return /(?:tensi[óo]n|presi[óo]n|arterial)[^.;\d]{0,12}$/iu.test(text.slice(Math.max(0, start - 24), start));
+  return /(?:tensi[óo]n|presi[óo]n|arterial)[^.;\d]{0,12}(?:\d{1,3}\/\d{1,3} [aeouy] )?$/iu.test(text.slice(Math.max(0, start - 32), start));
 }
 
 /** 80/20, 60/40: two shares of a hundred. */

@@ -1,14 +1,17 @@
 // Roman numerals behind the name of what they number, one or several: cap. III, tomos I y II, séculos XV-XVI.
 import { isWordAt } from '../characters.js';
 import { LiteralTable } from '../literals.js';
-import { skipSpaces, type Reading, type Recogniser } from '../reading.js';
+import { skipSpaces, type Found, type Reading, type Recogniser } from '../reading.js';
 import { ROMAN, romanValue } from '../recognise/words.js';
 
 const NUMERAL = /(?:[IVX]|[IVXLC]{2,8})(?![\p{L}\p{N}'’]|\.\p{L})/uy;
 /** A name in the singular numbers two things at most: el siglo XIX y XX. */
 const LINK_OF_TWO = / (?:y|e|o|ou) /y;
-const LINK = /, | (?:y|e|o|ou|a|al|ao) | ?[-–] ?/y;
+const LINK = / (?:y|e|o|ou|a|al|ao) | ?[-–] ?/y;
 const MOST = 6; // numerals of one list
+const LONGEST_LIST = 48; // units
+// A comma is a place where a long sentence may be parted: what stands behind it is a token of its own.
+const LIST_BEFORE = /(\p{L}+\.?) (?:[IVXLC]{1,8}, ?)+$/u;
 
 export interface NumberedNames {
   /** Names as written, and the words for them; '' for a name that is no short form. */
@@ -19,9 +22,19 @@ export interface NumberedNames {
 
 export function numberedByRomans({ names, isPlural, say }: NumberedNames): Recogniser {
   const table = new LiteralTable(Object.entries(names));
+  /** The II and V of "tomos I, II y V". */
+  const behindComma = (reading: Reading): Found | undefined => {
+    const { text, at } = reading;
+    if (!/[IVXLC]/.test(text[at] ?? '') || !/[IVXLC], $/.test(text.slice(Math.max(0, at - 3), at))) return undefined;
+    const written = LIST_BEFORE.exec(text.slice(Math.max(0, at - LONGEST_LIST), at))?.[1] ?? '';
+    if (names[written] === undefined || !isPlural(written)) return undefined;
+    const list = readList(reading, at, LINK, say);
+    return list && { ...list, rule: 'roman' };
+  };
   return (reading) => {
-    const name = reading.isFresh ? table.at(reading.text, reading.at) : undefined;
-    if (name === undefined) return undefined;
+    if (!reading.isFresh) return undefined;
+    const name = table.at(reading.text, reading.at);
+    if (name === undefined) return behindComma(reading);
     const from = skipSpaces(reading.text, reading.at + name.written.length);
     if (from === reading.at + name.written.length && !name.written.endsWith('.')) return undefined;
     const list = readList(reading, from, isPlural(name.written) ? LINK : LINK_OF_TWO, say);

@@ -19,7 +19,7 @@ export function parts({ numerator, denominator }: Fraction): string {
 
 /** Pressão 12/8, PA de 9/6. */
 export function isPressure({ text, start }: Around): boolean {
-  return /(?:pressão|arterial|(?<!\p{L})PA)[^.;\d]{0,12}$/iu.test(text.slice(Math.max(0, start - 24), start));
+  return /(?:pressão|arterial|(?<!\p{L})PA)[^.;\d]{0,12}(?:\d{1,3}\/\d{1,3} (?:e|ou|a) )?$/iu.test(text.slice(Math.max(0, start - 32), start));
 }
 
 /** 80/20, 60/40: two shares of a hundred. */
