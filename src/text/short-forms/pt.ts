@@ -12,7 +12,7 @@ export const PORTUGUESE: ShortFormLists = {
   `,
   seldomFinal: `cia bl`,
   seldomFinalAsWritten: `Cia Rod Dep Des Pe Dir Min Exa`,
-  oftenFinal: `ltda lda`,
+  oftenFinal: `ltda lda s.a`,
   starters: `
     ele ela eles elas o a os as um uma uns umas mas e ou quando então eu nós tu você vocês ninguém tudo todos todas isso isto este esta estes estas esse essa não sim
     depois também além assim segundo se seu sua seus suas meu minha nosso nossa em no na nos nas com por para desde até sem sobre entre
