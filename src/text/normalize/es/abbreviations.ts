@@ -1,25 +1,21 @@
 // Spanish short forms that are said in full. A form in small letters is also found with a capital.
+import {
+  adjectiveBehind,
+  beforeDigit,
+  beforeName,
+  beforeNumberOf,
+  textBefore,
+  textBehind,
+  timesSign,
+  titleBehind,
+  unlessDigit,
+} from '../iberian/sayings.js';
 import type { Saying } from '../language.js';
-import type { Around } from '../reading.js';
 import { genderOf } from './grammar.js';
 
-/** Only before a name: D. Juan, S. Pedro. */
-function beforeName(word: string): Saying {
-  return (around) => (/^\p{Lu}\p{Ll}/u.test(around.nextWord) ? word : undefined);
-}
-
-function beforeDigit(word: string): (around: Around) => string | undefined {
-  return ({ text, end }: Around) => (/^ ?\d/.test(text.slice(end, end + 2)) ? word : undefined);
-}
-
-/** Tel: 93…, Tel 93… */
-function beforeNumberOf(word: string): Saying {
-  return ({ text, end }) => (/^ ?(?:: ?)?[\d+(]/.test(text.slice(end, end + 4)) ? word : undefined);
-}
-
-function textBefore({ text, start }: Around, units: number): string {
-  return text.slice(Math.max(0, start - units), start);
-}
+const ofWoman = titleBehind(new Set(['la', 'una', 'señora', 'doña']));
+const inGender = adjectiveBehind(new Set(['la', 'una']), genderOf);
+const factors = timesSign('por', 'por');
 
 /** Behind a year or a century; Washington D. C. keeps its letters. */
 function afterYear(words: string): Saying {
@@ -33,39 +29,17 @@ function weekday(name: string): Saying {
 
 /** Col. is a district of a Mexican town behind a comma or before a postcode, else a colonel. */
 const colony: Saying = (around) =>
-  /,\s*$/.test(textBefore(around, 3)) ||
-  /^ [\p{L} ]{3,30},? (?:C\.? ?P\.?|\d{5}(?!\d))/u.test(around.text.slice(around.end, around.end + 44))
+  /,\s*$/.test(textBefore(around, 3)) || /^ [\p{L} ]{3,30},? (?:C\.? ?P\.?|\d{5}(?!\d))/u.test(textBehind(around, 44))
     ? 'colonia'
     : 'coronel';
 
-/** 2 x 4, 10 cm x 20 cm, 3 x 5 €. */
+/** Largo x ancho, and between numbers. */
 const times: Saying = (around) =>
-  /^(?:ancho|alto|largo|fondo)$/.test(around.previousWord) ||
-  /\d ?(?:[mck]?m)? ?$/.test(textBefore(around, 6)) &&
-  /^ ?(?:\d|US\$|[$€])/.test(around.text.slice(around.end, around.end + 4))
-    ? 'por'
-    : undefined;
-
-/** La máx. is a temperature. */
-function inGender(masculine: string): Saying {
-  return ({ previousWord }) =>
-    /^(?:la|una)$/.test(previousWord) || (previousWord.length > 3 && genderOf(previousWord) === 'f')
-      ? masculine.replace(/o$/, 'a')
-      : masculine;
-}
-
-/** C/ Mayor, but c/8 h. */
-const street: Saying = ({ text, end }) => (/\d/.test(text[end] ?? '') ? 'cada' : 'calle');
+  /^(?:ancho|alto|largo|fondo)$/.test(around.previousWord) ? 'por' : factors(around);
 
 /** Esc. B, pta. 3. */
 function labelled(word: string): Saying {
-  return ({ text, end }) => (/^ (?:\d|\p{Lu}(?!\p{L}))/u.test(text.slice(end, end + 3)) ? word : undefined);
-}
-
-/** La Lic. Mora, la Ing. Ruiz. */
-function ofWoman(masculine: string): Saying {
-  const feminine = masculine.endsWith('o') ? masculine.replace(/o$/, 'a') : `${masculine}a`;
-  return ({ previousWord }) => (/^(?:la|una|señora|doña)$/.test(previousWord) ? feminine : masculine);
+  return (around) => (/^ (?:\d|\p{Lu}(?!\p{L}))/u.test(textBehind(around, 3)) ? word : undefined);
 }
 
 const TITLES: Readonly<Record<string, Saying>> = {
@@ -84,7 +58,7 @@ const TITLES: Readonly<Record<string, Saying>> = {
 }; // prettier-ignore
 
 const PLACES: Readonly<Record<string, Saying>> = {
-  'C/': 'calle', 'c/': street, 'Cl.': beforeName('calle'), 'Av.': 'avenida', 'Avda.': 'avenida', 'Avd.': 'avenida', 'Ave.': 'avenida',
+  'C/': 'calle', 'c/': unlessDigit('calle', 'cada'), 'Cl.': beforeName('calle'), 'Av.': 'avenida', 'Avda.': 'avenida', 'Avd.': 'avenida', 'Ave.': 'avenida',
   Avda: beforeName('avenida'), Av: beforeName('avenida'), 'av.': 'avenida', 'avda.': 'avenida', 'Pza.': 'plaza', 'Plza.': 'plaza',
   'Pl.': beforeName('plaza'), 'P.º': 'paseo', Pº: 'paseo', 'Ctra.': 'carretera', 'ctra.': 'carretera', 'Urb.': 'urbanización',
   'Blvr.': 'bulevar', 'Blvd.': 'bulevar', 'Bulev.': 'bulevar', 'Glta.': 'glorieta', 'Trav.': 'travesía', 'Rda.': 'ronda',
