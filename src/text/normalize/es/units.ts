@@ -1,29 +1,11 @@
 // Spanish units, currencies and magnitudes: the singular, then the plural, and the gender.
+import { currencies, magnitudes, nounTables } from '../iberian/nouns.js';
 import type { Currency, Magnitude, Noun } from '../language.js';
 
-/** "metro", "libra f", "grado Celsius|grados Celsius", "hertz|hertz". */
-export function noun(named: string): Noun {
-  const feminine = named.endsWith(' f');
-  const [one = '', many] = (feminine ? named.slice(0, -2) : named).split('|');
-  return { forms: [one, many ?? plural(one)], gender: feminine ? 'f' : 'm' };
-}
-
-/** Of the first word: kilómetros por hora, metros cuadrados where the adjective is masculine. */
-function plural(one: string): string {
-  const [first = '', ...rest] = one.split(' ');
-  const many = /[aeiouéót]$/.test(first) ? `${first}s` : `${first}es`;
-  return [many, ...rest.map((word) => (/^(?:cuadrad|cúbic|náutic)/.test(word) ? `${word}s` : word))].join(
-    ' ',
-  );
-}
-
-function units(list: Readonly<Record<string, string>>): Record<string, Noun> {
-  const found: Record<string, Noun> = {};
-  for (const [written, named] of Object.entries(list)) {
-    for (const form of written.split(' ')) found[form] = noun(named);
-  }
-  return found;
-}
+export const { noun, units } = nounTables(
+  (word) => (/[aeiouéót]$/.test(word) ? `${word}s` : `${word}es`),
+  /^(?:cuadrad|cúbic|náutic)/,
+);
 
 export const UNITS: Readonly<Record<string, Noun>> = {
   ...units({
@@ -81,21 +63,16 @@ export const PER: Readonly<Record<string, string>> = {
   m3: 'por metro cúbico', noches: 'por noche',
 }; // prettier-ignore
 
-function magnitude(forms: string, one: string, many: string, power: number): [string, Magnitude][] {
-  return forms.split(',').map((form) => [form, { forms: [one, many], power }]);
-}
-
-export const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntries([
-  ...magnitude('mil millones', 'mil millones', 'mil millones', 9),
-  ...magnitude('mil,k,K', 'mil', 'mil', 3),
-  ...magnitude('millón,millones,Millones,MILLONES,M,MM,mill.,mills.', 'millón', 'millones', 6),
-  ...magnitude('B', 'mil millones', 'mil millones', 9),
-  ...magnitude('mil billones', 'mil billones', 'mil billones', 15),
-  ...magnitude('billón,billones', 'billón', 'billones', 12),
-  ...magnitude('trillón,trillones', 'trillón', 'trillones', 18),
+export const MAGNITUDES: Readonly<Record<string, Magnitude>> = magnitudes([
+  ['mil millones', 'mil millones', 'mil millones', 9],
+  ['mil,k,K', 'mil', 'mil', 3],
+  ['millón,millones,Millones,MILLONES,M,MM,mill.,mills.', 'millón', 'millones', 6],
+  ['B', 'mil millones', 'mil millones', 9],
+  ['mil billones', 'mil billones', 'mil billones', 15],
+  ['billón,billones', 'billón', 'billones', 12],
+  ['trillón,trillones', 'trillón', 'trillones', 18],
 ]);
 
-const CENTAVO = noun('centavo');
 const MINOR: Readonly<Record<string, Noun>> = {
   EUR: noun('céntimo'), GBP: noun('penique'), CHF: noun('céntimo'), RUB: noun('kopek|kopeks'), INR: noun('paisa f'), CRC: noun('céntimo'), PEN: noun('céntimo'),
   VES: noun('céntimo'), UYU: noun('centésimo'), PAB: noun('centésimo'), PYG: noun('céntimo'), SEK: noun('öre|öre'), NOK: noun('øre|øre'), DKK: noun('øre|øre'), CNY: noun('fen|fen'),
@@ -118,12 +95,11 @@ const NAMES: Readonly<Record<string, string>> = {
   CENT: 'céntimo', CENTAVO: 'centavo', PTS: 'peseta f',
 }; // prettier-ignore
 
-export const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
-  Object.entries(NAMES).map(([code, names]) => {
-    const minor = WITHOUT_MINOR.has(code) ? undefined : (MINOR[code] ?? CENTAVO);
-    return [code, { ...noun(names), ...(minor && { minor }) }];
-  }),
-);
+export const CURRENCIES: Readonly<Record<string, Currency>> = currencies(NAMES, noun, {
+  own: MINOR,
+  usual: noun('centavo'),
+  without: WITHOUT_MINOR,
+});
 
 export const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
   $: 'USD', US$: 'USD', U$S: 'USD', u$s: 'USD', 'USD$': 'USD', U$D: 'USD', dólares: 'USD', dólar: 'USD', 'dls.': 'USD', '€': 'EUR',
