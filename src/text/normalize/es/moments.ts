@@ -6,7 +6,7 @@ import type { Found, Reading, Recogniser } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
 import { isPressure } from './fractions.js';
 import { cardinal, ordinal } from './numbers.js';
-import { MONTH_NAMES, sayDay, SPEECH } from './speech.js';
+import { DATES, SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
 const BEFORE_DATE =
@@ -16,7 +16,7 @@ export const day = dayAndMonth({
   before: new Set(BEFORE_DATE.split(' ')),
   isPressure,
   marks: '/-',
-  say: (digits, month) => `${sayDay(digits)} de ${MONTH_NAMES[month - 1] ?? ''}`,
+  say: DATES.dayOf,
   range: SPEECH.range,
 });
 

@@ -5,7 +5,7 @@ import type { Found, Reading, Recogniser } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
 import { isPressure } from './fractions.js';
 import { cardinal, ordinal } from './numbers.js';
-import { MONTH_NAMES, sayDay, SPEECH } from './speech.js';
+import { DATES, SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
 const BEFORE_DATE =
@@ -16,7 +16,7 @@ export const day = dayAndMonth({
   before: new Set(BEFORE_DATE.split(' ')),
   isPressure,
   marks: '/',
-  say: (digits, month) => `${sayDay(digits)} de ${MONTH_NAMES[month - 1] ?? ''}`,
+  say: DATES.dayOf,
   range: SPEECH.range,
 });
 
@@ -48,14 +48,15 @@ export function firstOfMonth(reading: Reading): Found | undefined {
   return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
 }
 
-const ROMAN_DAY = new RegExp(`([IVX]{1,5})(?= de (?:${MONTH_NAMES.join('|')})(?!\\p{L}))`, 'iuy');
+const MONTHS = WRITING.dates.months.map(([name = '']) => name).join('|');
+const ROMAN_DAY = new RegExp(`([IVX]{1,5})(?= de (?:${MONTHS})(?!\\p{L}))`, 'iuy');
 
 /** Rua XV de Novembro. */
 export function romanDay(reading: Reading): Found | undefined {
   if (!reading.isFresh || !/[IVX]/.test(reading.text[reading.at] ?? '')) return undefined;
   const match = reading.match(ROMAN_DAY);
   if (match === undefined) return undefined;
-  const spoken = sayDay(String(romanValue((match[1] ?? '').toUpperCase())));
+  const spoken = DATES.day(String(romanValue((match[1] ?? '').toUpperCase())));
   return { end: reading.at + match[0].length, spoken, rule: 'roman' };
 }
 

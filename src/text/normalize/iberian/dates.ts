@@ -1,0 +1,45 @@
+// Dates in words: primero de enero de mil novecientos noventa; de 10 a 12 de junho.
+import type { Speech, WrittenDate } from '../language.js';
+import { withoutZeros } from '../numerals.js';
+import type { Around } from '../reading.js';
+
+export interface DateWords {
+  readonly months: readonly string[];
+  /** Primero, primeiro. */
+  readonly first: string;
+  readonly cardinal: (digits: string) => string;
+  readonly rangeWord: (around: Around) => string;
+}
+
+/** 24 is 2024, 85 is 1985. */
+export function fullYear(written: string): string {
+  if (written.length !== 2) return withoutZeros(written);
+  return Number(written) < 70 ? `20${written}` : `19${written}`;
+}
+
+export class DatesInWords implements Pick<Speech, 'date'> {
+  readonly #words: DateWords;
+
+  constructor(words: DateWords) {
+    this.#words = words;
+  }
+
+  readonly day = (day: string): string => (day === '1' ? this.#words.first : this.#words.cardinal(day));
+
+  readonly dayOf = (day: string, month: number): string =>
+    `${this.day(day)} de ${this.#words.months[month - 1] ?? ''}`;
+
+  readonly date = (
+    { day, dayTo, month, year, style }: WrittenDate,
+    around: Around,
+  ): string | undefined => {
+    const { months, cardinal, rangeWord } = this.#words;
+    const name = month === undefined ? '' : (months[month - 1] ?? '');
+    if (style === 'numeric' && year === undefined) return undefined;
+    if (/^\d+\.\d+\.\d\d$/.test(around.text.slice(around.start, around.end))) return undefined; // rather a version
+    const full = year === undefined ? '' : ` de ${cardinal(fullYear(year))}`;
+    if (day === undefined) return `${name}${full}`;
+    const range = dayTo === undefined ? '' : ` ${rangeWord(around)} ${cardinal(dayTo)}`;
+    return `${range === '' ? this.day(day) : cardinal(day)}${range} de ${name}${full}`;
+  };
+}
