@@ -4,7 +4,7 @@ import { dayAndMonth, monthAndYear, zone } from '../iberian/moments.js';
 import { numberedByRomans } from '../iberian/romans.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
-import { isPressure } from './fractions.js';
+import { FRACTIONS } from './fractions.js';
 import { cardinal, ordinal } from './numbers.js';
 import { DATES, SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
@@ -14,7 +14,7 @@ const BEFORE_DATE =
 
 export const day = dayAndMonth({
   before: new Set(BEFORE_DATE.split(' ')),
-  isPressure,
+  isPressure: FRACTIONS.isPressure,
   marks: '/-',
   say: DATES.dayOf,
   range: SPEECH.range,

@@ -3,7 +3,7 @@ import { Amounts } from '../iberian/amounts.js';
 import { DatesInWords } from '../iberian/dates.js';
 import type { Speech } from '../language.js';
 import type { Around } from '../reading.js';
-import { fraction, fractionOf, parts } from './fractions.js';
+import { FRACTIONS, parts } from './fractions.js';
 import { agreementOf, genderOf, LABELS, rangeWord, standsBeforeNoun } from './grammar.js';
 import { cardinal, decimal, inForm, ordinal, shortened, spellDigits, type Agreement } from './numbers.js';
 import { clock } from './times.js';
@@ -134,8 +134,8 @@ export const SPEECH: Speech = {
   letters: (letters) => Array.from(letters.toUpperCase()).join(' '),
   year: sayYear,
   decade: sayDecade,
-  fraction,
-  fractionOf: (written, unit) => fractionOf(written, unit),
+  fraction: FRACTIONS.fraction,
+  fractionOf: FRACTIONS.fractionOf,
   count: AMOUNTS.count,
   measure: AMOUNTS.measure,
   money: AMOUNTS.money,
