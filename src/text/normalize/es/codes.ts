@@ -50,37 +50,13 @@ export function postcode(reading: Reading): Found | undefined {
   if (!reading.isFresh || reading.runEnd - reading.at !== 5) return undefined;
   const before = reading.text.slice(Math.max(0, reading.at - 8), reading.at);
   const digits = reading.text.slice(reading.at, reading.runEnd);
-  const placed = /,\s$|^$|\n$/.test(before) && !digits.endsWith('000') && reading.match(POSTCODE) !== undefined;
-  const named = /C\.? ?P\.?:? $|c[óo]digo postal[^.;\d]{0,24}$/i.test(reading.text.slice(Math.max(0, reading.at - 40), reading.at));
+  const placed =
+    /,\s$|^$|\n$/.test(before) && !digits.endsWith('000') && reading.match(POSTCODE) !== undefined;
+  const named = /C\.? ?P\.?:? $|c[óo]digo postal[^.;\d]{0,24}$/i.test(
+    reading.text.slice(Math.max(0, reading.at - 40), reading.at),
+  );
   if (!placed && !named) return undefined;
   return { end: reading.runEnd, spoken: SPEECH.digits(digits), rule: 'digits' };
-}
-
-const ACCOUNT = /[A-Z]{2}\d{2}(?: ?\d{4}){5}(?![\p{L}\p{N}])/uy;
-
-/** ES91 2100 0418 …: with a pause behind each group. */
-export function accountNumber(reading: Reading): Found | undefined {
-  const match = reading.isFresh && reading.runEnd === reading.at + 2 ? reading.match(ACCOUNT) : undefined;
-  if (match === undefined) return undefined;
-  const [written] = match;
-  const groups = written.slice(4).replaceAll(' ', '').match(/\d{4}/g) ?? [];
-  const country = `${SPEECH.letters(written.slice(0, 2))} ${SPEECH.digits(written.slice(2, 4))}`;
-  const spoken = [country, ...groups.map((group) => SPEECH.digits(group))].join(', ');
-  return { end: reading.at + written.length, spoken, rule: 'identifier' };
-}
-
-const LAW = /(\d{1,3}(?:\.\d{3})?)\/((?:19|20)\d\d)(?![\d/]|[.,]\d)/y;
-const LAW_WORDS =
-  /(?:ley|leyes|orgánica|decreto|RD|orden|resolución|expediente|circular|directiva|reglamento) $/iu;
-
-/** Ley 39/2015, Real Decreto 1.514/2007. */
-export function lawNumber(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(LAW) : undefined;
-  if (match === undefined || !LAW_WORDS.test(reading.text.slice(Math.max(0, reading.at - 16), reading.at)))
-    return undefined;
-  const [written, number = '', year = ''] = match;
-  const spoken = `${cardinal(number.replace('.', ''))} barra ${cardinal(year)}`;
-  return { end: reading.at + written.length, spoken, rule: 'identifier' };
 }
 
 const HOUSE = /(\d{1,3})([A-Z]?)-(\d{1,3})(?![\p{L}\d-])/uy;

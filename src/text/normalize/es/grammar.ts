@@ -87,7 +87,8 @@ function pronounGender(one: boolean, around: Around): Agreement {
   const noun = SHARED.exec(around.text.slice(around.end, around.end + 48))?.[1] ?? '';
   if (PLURAL.test(noun) && !NOT_COUNTED.has(noun) && genderOf(noun) === 'f' && !one) return 'f';
   if (one)
-    return before === 'la' && /^(?:a|de|desde|hasta|sobre|hacia|es|era|será|sea|para)$/.test(around.secondPreviousWord)
+    return before === 'la' &&
+      /^(?:a|de|desde|hasta|sobre|hacia|es|era|será|sea|para)$/.test(around.secondPreviousWord)
       ? 'f'
       : 'alone';
   return /^(?:las|unas|aquellas|estas|esas|otras|todas)$/.test(before) ? 'f' : 'alone';

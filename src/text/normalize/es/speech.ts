@@ -30,7 +30,9 @@ const AMOUNTS = new Amounts<Agreement>({
 });
 
 export const DATES = new DatesInWords({
-  months: 'enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre'.split(' '),
+  months: 'enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre'.split(
+    ' ',
+  ),
   first: 'primero',
   cardinal,
   rangeWord,

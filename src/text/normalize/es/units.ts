@@ -15,13 +15,15 @@ export const UNITS: Readonly<Record<string, Noun>> = {
     'km² km2 Km2 Km²': 'kilómetro cuadrado', 'm² m2 mts2': 'metro cuadrado', 'cm² cm2': 'centímetro cuadrado',
     'm³ m3': 'metro cúbico', 'cm³ cm3 cc c.c.': 'centímetro cúbico', 'hm³ hm3': 'hectómetro cúbico', 'ha ha.': 'hectárea f',
     'km/h Km/h kmh kph': 'kilómetro por hora', 'm/s': 'metro por segundo',
-    'm/s²': 'metro por segundo al cuadrado|metros por segundo al cuadrado', mph: 'milla por hora f', 'kg kg. Kg kgs Kgs': 'kilogramo', 'g gr gr. grs g.': 'gramo',
+    'm/s²': 'metro por segundo al cuadrado|metros por segundo al cuadrado', mph: 'milla por hora f', 'kg kg. Kg kgs Kgs': 'kilogramo',
+    'g gr gr. grs g.': 'gramo',
     'mg mg.': 'miligramo', 'µg μg mcg': 'microgramo',
     't t. Tn tn': 'tonelada f', 'lb lbs': 'libra f', 'oz oz.': 'onza f', 'l L lt lts l. lt. lts.': 'litro', 'ml mL ml.': 'mililitro',
     'cl cL': 'centilitro', 'dl dL': 'decilitro', hl: 'hectolitro', gal: 'galón|galones',
     '°C ºC ℃': 'grado Celsius', '°F ºF ℉': 'grado Fahrenheit', '° º': 'grado', K: 'kelvin|kelvin', 'h h. hr hrs hrs. hr. hs hs.': 'hora f',
     'min min. mins mins.': 'minuto', 's s. seg seg. segs': 'segundo',
-    'Mb': 'megabit', 'Gb': 'gigabit', 'msnm m.s.n.m.': 'metro sobre el nivel del mar', ms: 'milisegundo', 'µs μs': 'microsegundo', ns: 'nanosegundo', Hz: 'hercio', kHz: 'kilohercio', MHz: 'megahercio', GHz: 'gigahercio',
+    'Mb': 'megabit', 'Gb': 'gigabit', 'msnm m.s.n.m.': 'metro sobre el nivel del mar', ms: 'milisegundo', 'µs μs': 'microsegundo',
+    ns: 'nanosegundo', Hz: 'hercio', kHz: 'kilohercio', MHz: 'megahercio', GHz: 'gigahercio',
     'bytes': 'byte',
     'KB kB': 'kilobyte', MB: 'megabyte', GB: 'gigabyte', TB: 'terabyte', PB: 'petabyte', 'kbps kbit/s': 'kilobit por segundo',
     'Mbps Mbit/s Mb/s': 'megabit por segundo', 'Gbps Gbit/s Gb/s': 'gigabit por segundo',
@@ -74,8 +76,10 @@ export const MAGNITUDES: Readonly<Record<string, Magnitude>> = magnitudes([
 ]);
 
 const MINOR: Readonly<Record<string, Noun>> = {
-  EUR: noun('céntimo'), GBP: noun('penique'), CHF: noun('céntimo'), RUB: noun('kopek|kopeks'), INR: noun('paisa f'), CRC: noun('céntimo'), PEN: noun('céntimo'),
-  VES: noun('céntimo'), UYU: noun('centésimo'), PAB: noun('centésimo'), PYG: noun('céntimo'), SEK: noun('öre|öre'), NOK: noun('øre|øre'), DKK: noun('øre|øre'), CNY: noun('fen|fen'),
+  EUR: noun('céntimo'), GBP: noun('penique'), CHF: noun('céntimo'), RUB: noun('kopek|kopeks'), INR: noun('paisa f'), CRC: noun('céntimo'),
+  PEN: noun('céntimo'),
+  VES: noun('céntimo'), UYU: noun('centésimo'), PAB: noun('centésimo'), PYG: noun('céntimo'), SEK: noun('öre|öre'), NOK: noun('øre|øre'),
+  DKK: noun('øre|øre'), CNY: noun('fen|fen'),
 }; // prettier-ignore
 const WITHOUT_MINOR = new Set(['JPY', 'KRW', 'CLP', 'BTC', 'ETH', 'VND', 'HUF', 'PYG', 'CENT', 'CENTAVO']);
 const NAMES: Readonly<Record<string, string>> = {

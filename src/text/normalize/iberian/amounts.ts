@@ -98,7 +98,9 @@ export class Amounts<A extends string> implements Pick<Speech, 'count' | 'measur
   }
 
   #majorAndMinor(number: Numeral, currency: Currency, minor: Noun): string {
-    const [major, cents] = [number.whole, number.decimals || '0'].map((digits) => numeralOf(withoutZeros(digits)));
+    const [major, cents] = [number.whole, number.decimals || '0'].map((digits) =>
+      numeralOf(withoutZeros(digits)),
+    );
     if (major === undefined || cents === undefined) return '';
     const said = [
       valueOf(major) !== 0 || valueOf(cents) === 0 ? this.measure({ number: major }, currency) : '',

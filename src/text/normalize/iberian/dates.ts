@@ -29,10 +29,7 @@ export class DatesInWords implements Pick<Speech, 'date'> {
   readonly dayOf = (day: string, month: number): string =>
     `${this.day(day)} de ${this.#words.months[month - 1] ?? ''}`;
 
-  readonly date = (
-    { day, dayTo, month, year, style }: WrittenDate,
-    around: Around,
-  ): string | undefined => {
+  readonly date = ({ day, dayTo, month, year, style }: WrittenDate, around: Around): string | undefined => {
     const { months, cardinal, rangeWord } = this.#words;
     const name = month === undefined ? '' : (months[month - 1] ?? '');
     if (style === 'numeric' && year === undefined) return undefined;

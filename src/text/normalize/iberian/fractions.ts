@@ -47,7 +47,8 @@ export class Fractions {
     const { numerator, denominator } = plain;
     const two = (word: string): string => this.#two(plain, word);
     if (isPair(plain)) return two('');
-    if (isNumbered(written)) return `${this.#spell(written.numerator)} barra ${this.#spell(written.denominator)}`;
+    if (isNumbered(written))
+      return `${this.#spell(written.numerator)} barra ${this.#spell(written.denominator)}`;
     if (/^(?:19|20)\d\d$/.test(numerator) && denominator.length < 5) return two('barra');
     if (this.isPressure(around)) return two(over);
     if (isShare(plain)) return two('');

@@ -45,7 +45,8 @@ function twoDays(reading: Reading, words: DayWords): Found | undefined {
   const match = reading.match(TWO_DAYS);
   const [written = '', from = '', link = '', to = ''] = match ?? [];
   const [[day = '', month = ''], [dayTo = '', monthTo = '']] = [from.split('/'), to.split('/')];
-  if (match === undefined || !(isWrittenAsDate(day, month) || isWrittenAsDate(dayTo, monthTo))) return undefined;
+  if (match === undefined || !(isWrittenAsDate(day, month) || isWrittenAsDate(dayTo, monthTo)))
+    return undefined;
   const [first, last] = [sayDay(day, month, words), sayDay(dayTo, monthTo, words)];
   if (first === undefined || last === undefined) return undefined;
   const end = reading.at + written.length;

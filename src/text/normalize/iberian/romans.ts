@@ -25,7 +25,8 @@ export function numberedByRomans({ names, isPlural, say }: NumberedNames): Recog
   /** The II and V of "tomos I, II y V". */
   const behindComma = (reading: Reading): Found | undefined => {
     const { text, at } = reading;
-    if (!/[IVXLC]/.test(text[at] ?? '') || !/[IVXLC], $/.test(text.slice(Math.max(0, at - 3), at))) return undefined;
+    if (!/[IVXLC]/.test(text[at] ?? '') || !/[IVXLC], $/.test(text.slice(Math.max(0, at - 3), at)))
+      return undefined;
     const written = LIST_BEFORE.exec(text.slice(Math.max(0, at - LONGEST_LIST), at))?.[1] ?? '';
     if (names[written] === undefined || !isPlural(written)) return undefined;
     const list = readList(reading, at, LINK, say);

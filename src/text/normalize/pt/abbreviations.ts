@@ -42,9 +42,11 @@ const TITLES: Readonly<Record<string, Saying>> = {
   'sra.': 'senhora', Sr: beforeName('senhor'), Sra: beforeName('senhora'), 'D.': dom, 'Da.': beforeName('dona'), 'D.ª': 'dona',
   'Dna.': 'dona', 'Dr.': 'doutor', 'Dra.': 'doutora', 'Drs.': 'doutores', 'Dr.ª': 'doutora', Dr: beforeName('doutor'),
   Dra: beforeName('doutora'), 'Prof.': ofWoman('professor'), 'Profa.': 'professora', 'Prof.ª': 'professora', Profª: 'professora',
-  'Eng.': ofWoman('engenheiro'), 'Enga.': 'engenheira', 'Eng.º': 'engenheiro', 'Eng.ª': 'engenheira', 'Arq.': ofWoman('arquiteto'), 'Adv.': ofWoman('advogado'),
+  'Eng.': ofWoman('engenheiro'), 'Enga.': 'engenheira', 'Eng.º': 'engenheiro', 'Eng.ª': 'engenheira', 'Arq.': ofWoman('arquiteto'),
+  'Adv.': ofWoman('advogado'),
   'Gen.': 'general', 'Gal.': 'general', 'Cel.': beforeName('coronel'), 'Cap.': beforeName('capitão'), 'Ten.': 'tenente', 'Sgt.': 'sargento',
-  'Maj.': 'major', 'Alm.': 'almirante', 'Gov.': ofWoman('governador'), 'Pres.': 'presidente', 'Dep.': ofWoman('deputado'), 'Sen.': ofWoman('senador'), 'Des.': beforeName('desembargador'),
+  'Maj.': 'major', 'Alm.': 'almirante', 'Gov.': ofWoman('governador'), 'Pres.': 'presidente', 'Dep.': ofWoman('deputado'),
+  'Sen.': ofWoman('senador'), 'Des.': beforeName('desembargador'),
   'Min.': beforeName('ministro'), 'Pe.': 'padre', 'Fr.': beforeName('frei'), 'Exmo.': 'excelentíssimo', 'Exma.': 'excelentíssima',
   'Ilmo.': 'ilustríssimo', 'Ilma.': 'ilustríssima', 'V. Ex.ª': 'vossa excelência', 'V. Exa.': 'vossa excelência',
   'N. Sra.': 'Nossa Senhora', 'N. Sr.': 'Nosso Senhor', 'V. Sa.': 'vossa senhoria', 'Sto.': 'Santo', 'Sta.': 'Santa', 'S.': beforeName('São'),
@@ -54,24 +56,29 @@ const PLACES: Readonly<Record<string, Saying>> = {
   'R.': beforeName('rua'), 'Av.': 'avenida', 'av.': 'avenida', Av: beforeName('avenida'), 'Al.': beforeName('alameda'), 'Pça.': 'praça',
   'Pç.': 'praça', 'Trav.': 'travessa', 'Tv.': beforeName('travessa'), 'Rod.': 'rodovia', 'Estr.': 'estrada', 'Lgo.': 'largo',
   'Jd.': 'jardim', 'Vl.': beforeName('vila'), 'Cj.': 'conjunto', 'Conj.': 'conjunto', 'Ed.': beforeName('edifício'), 'bl.': 'bloco',
-  'Qd.': 'quadra', 'Lt.': 'lote', 'apto.': 'apartamento', apto: beforeDigit('apartamento'), Apto: beforeDigit('apartamento'), 'ap.': 'apartamento', 'apt.': 'apartamento', 's/n': 'sem número',
+  'Qd.': 'quadra', 'Lt.': 'lote', 'apto.': 'apartamento', apto: beforeDigit('apartamento'), Apto: beforeDigit('apartamento'),
+  'ap.': 'apartamento', 'apt.': 'apartamento', 's/n': 'sem número',
   's/nº': 'sem número', 'S/N': 'sem número', 'esq.': 'esquerdo', 'dto.': 'direito',
 }; // prettier-ignore
 
 const OFFICE: Readonly<Record<string, Saying>> = {
   'depto.': 'departamento', 'Dept.': 'departamento', 'Cia.': 'companhia', Cia: 'companhia', 'Ltda.': 'limitada', 'Lda.': 'limitada',
   'S. A.': 'S A', 'S/A': 'S A', 'Univ.': 'universidade', 'Inst.': 'instituto', 'Assoc.': 'associação', 'obs.': 'observação',
-  'ref.': 'referência', 'tel.': 'telefone', tel: beforeNumberOf('telefone'), Tel: beforeNumberOf('Telefone'), 'cel.': 'celular', 'qtd.': 'quantidade', 'qtde.': 'quantidade', 'c/c': 'conta-corrente',
+  'ref.': 'referência', 'tel.': 'telefone', tel: beforeNumberOf('telefone'), Tel: beforeNumberOf('Telefone'), 'cel.': 'celular',
+  'qtd.': 'quantidade', 'qtde.': 'quantidade', 'c/c': 'conta-corrente',
   'c/': unlessDigit('com', 'a cada'), 'p/': 'para', 's/': 'sem', 'AT&T': 'A T e T', 'P&D': 'P e D', 'n/a': 'não se aplica', 'N/A': 'não se aplica',
 }; // prettier-ignore
 
 const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'etc.': 'et cétera', etc: 'et cétera', 'p. ex.': 'por exemplo', 'ex.': example, 'i. e.': 'isto é', 'vs.': 'versus', vs: 'versus',
-  'aprox.': 'aproximadamente', 'máx.': inGender('máximo'), 'mín.': inGender('mínimo'), 'cf.': 'conforme', 'n.º': 'número', nº: 'número', 'núm.': 'número',
+  'aprox.': 'aproximadamente', 'máx.': inGender('máximo'), 'mín.': inGender('mínimo'), 'cf.': 'conforme', 'n.º': 'número', nº: 'número',
+  'núm.': 'número',
   'pág.': 'página', 'págs.': 'páginas', 'a. C.': 'antes de Cristo', 'd. C.': 'depois de Cristo', 'P. S.': 'P S', 'e/ou': 'e ou',
   'E/OU': 'e ou', 'EE. UU.': 'Estados Unidos', EUA: 'Estados Unidos', 'E.U.A.': 'Estados Unidos', 'séc.': 'século', 'sécs.': 'séculos',
   'seg.': weekday('segunda'), 'ter.': weekday('terça'), 'qua.': weekday('quarta'), 'qui.': weekday('quinta'), 'sex.': weekday('sexta'),
-  'sáb.': weekday('sábado'), 'dom.': weekday('domingo'), π: 'pi', 'desc.': 'desconto', 'Ag.': beforeDigit('agência'), 'ag.': beforeDigit('agência'), 'Att.': 'atenciosamente', 'att.': 'atenciosamente', 'a.a.': behindPercent('ao ano'), 'a.m.': behindPercent('ao mês'), 'a.d.': behindPercent('ao dia'), x: times, vc: 'você', vcs: 'vocês', pq: 'porque', tb: 'também',
+  'sáb.': weekday('sábado'), 'dom.': weekday('domingo'), π: 'pi', 'desc.': 'desconto', 'Ag.': beforeDigit('agência'),
+  'ag.': beforeDigit('agência'), 'Att.': 'atenciosamente', 'att.': 'atenciosamente', 'a.a.': behindPercent('ao ano'),
+  'a.m.': behindPercent('ao mês'), 'a.d.': behindPercent('ao dia'), x: times, vc: 'você', vcs: 'vocês', pq: 'porque', tb: 'também',
 }; // prettier-ignore
 
 export const ABBREVIATIONS = { ...TITLES, ...PLACES, ...OFFICE, ...RUNNING_TEXT };

@@ -43,7 +43,12 @@ export function firstOfMonth(reading: Reading): Found | undefined {
   const [written = '', month = '', year] = match ?? [];
   if (match === undefined || Number(month) < 1 || Number(month) > 12) return undefined;
   const end = reading.at + written.length;
-  const date = { day: '1', month: Number(month), style: 'name', ...(year !== undefined && { year }) } as const;
+  const date = {
+    day: '1',
+    month: Number(month),
+    style: 'name',
+    ...(year !== undefined && { year }),
+  } as const;
   const spoken = SPEECH.date(date, reading.around(end));
   return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
 }

@@ -1,16 +1,20 @@
 // What Portuguese recognises before the shared forms, in the order in which it is asked.
 import { cardExpiry } from '../iberian/cards.js';
 import { timesOver } from '../iberian/multiples.js';
+import { bankAccount, lawNumber, mixedWithNoun, position, rating } from '../iberian/parts.js';
+import { product } from '../iberian/products.js';
 import { numberedByRomans } from '../iberian/romans.js';
 import { score } from '../iberian/scores.js';
 import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Around } from '../reading.js';
-import { formula, perWord, primed, schoolYear } from '../shared-forms.js';
-import { grouped, halfMore, key, lawNumber, moreThan, plate, position, product, rating } from './amounts.js';
+import { atLeast, formula, perWord, primed, schoolYear } from '../shared-forms.js';
+import { grouped, isOfGame, key, plate } from './codes.js';
+import { parts } from './fractions.js';
+import { genderOf } from './grammar.js';
 import { centuries, day, firstOfMonth, romanDay, shortMonth, utc, weekdays } from './moments.js';
-import { cardinal } from './numbers.js';
+import { cardinal, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { noun, PER } from './units.js';
 import { WRITING } from './writing.js';
@@ -36,16 +40,27 @@ function sayMinutes(digits: string, { previousShort }: Around): string {
   return named ? cardinal(digits) : `${cardinal(digits)} minuto${digits === '1' ? '' : 's'}`;
 }
 
+const DIRECTIONS = { N: 'norte', S: 'sul', E: 'leste', L: 'leste', O: 'oeste', W: 'oeste' };
+const LAWS =
+  /(?:lei|leis|complementar|PLP?|PEC|MP|decreto|decreto-lei|portaria|resolução|provisória|processo|n\.?º) $/iu;
+
 export const OWN: NonNullable<Language['own']> = {
   atDigit: [
-    grouped, product, timesOver(noun('vez|vezes f'), WRITING.numbers, PER, SPEECH), halfMore,
+    grouped,
+    product({ numbers: WRITING.numbers, units: WRITING.units, decimal, by: 'por', ofSum: 'vezes', isGame: isOfGame, score: SPEECH.score }),
+    timesOver(noun('vez|vezes f'), WRITING.numbers, PER, SPEECH),
+    mixedWithNoun({ and: 'e', half: { m: 'meio',
+    f: 'meia' }, cardinal, parts, genderOf, noNouns: new Set('por com das dos mais que para'.split(' ')) }),
     cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} de ${cardinal(year)}`),
-    day, firstOfMonth, lawNumber, rating, position, moreThan, localNumber(CALLS, SPEECH), serviceNumber(SERVICES, SPEECH),
+    day, firstOfMonth, lawNumber(LAWS, cardinal), rating('de', WRITING.numbers, decimal, cardinal),
+    position({ degree: 'grau', minute: 'minuto', second: 'segundo' }, DIRECTIONS, cardinal), atLeast('mais de', WRITING.numbers, SPEECH),
+    localNumber(CALLS, SPEECH), serviceNumber(SERVICES, SPEECH),
     inches(noun('polegada f'), WRITING.numbers, SPEECH), minutesAndSeconds(SPEECH),
     primed(sayMinutes), scale(SPEECH), score(SPEECH), schoolYear(cardinal),
   ],
   atLetter: [
-    utc, centuries, shortMonth, numberedByRomans({ names: NAMES, isPlural: (name) => /s\.?$|^pp/i.test(name), say: cardinal }), romanDay, weekdays,
+    utc, centuries, shortMonth, numberedByRomans({ names: NAMES, isPlural: (name) => /s\.?$|^pp/i.test(name),
+    say: cardinal }), romanDay, weekdays, bankAccount(SPEECH),
     plate, formula(SPEECH.letters, cardinal),
   ],
   atMark: [key, dayHashtag(cardinal), perWord(PER)],

@@ -29,7 +29,9 @@ const AMOUNTS = new Amounts<Gender>({
 });
 
 export const DATES = new DatesInWords({
-  months: 'janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro'.split(' '),
+  months: 'janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro'.split(
+    ' ',
+  ),
   first: 'primeiro',
   cardinal,
   rangeWord,
