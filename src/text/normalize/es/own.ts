@@ -3,13 +3,21 @@ import { cardExpiry } from '../iberian/cards.js';
 import { timesOver } from '../iberian/multiples.js';
 import { bankAccount, lawNumber, mixedWithNoun, position, rating } from '../iberian/parts.js';
 import { product } from '../iberian/products.js';
-import { numberedByRomans } from '../iberian/romans.js';
+import { initialsOf, isPlural, numberedByRomans } from '../iberian/romans.js';
 import { score } from '../iberian/scores.js';
 import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Around } from '../reading.js';
-import { atLeast, formula, perWord, primed, schoolYear } from '../shared-forms.js';
+import {
+  atLeast,
+  behindDigits,
+  byFirstLetter,
+  formula,
+  perWord,
+  primed,
+  schoolYear,
+} from '../shared-forms.js';
 import { centsOfHundred, magnifiedMoney, namedMoney, shopPrice } from './amounts.js';
 import { house, identity, key, lettersAndDigits, openingMarks, postcode, road, taxNumber } from './codes.js';
 import { parts } from './fractions.js';
@@ -29,6 +37,8 @@ const NAMES: Readonly<Record<string, string>> = {
   grupos: '', apartados: '', niveles: '', actos: '', clases: '', tipos: '', Capítulos: '', Tomos: '', Títulos: '', Anexos: '',
 }; // prettier-ignore
 
+const INITIALS = initialsOf(NAMES);
+
 const CARD =
   /(?:venc\p{L}*|caduc\p{L}*|expir\p{L}*|exp|vto|v[áa]lid[oa]s?|validez|vigencia|vigente|tarjeta)\.?[^.;\d]{0,18}$/iu;
 const CALLS = /(?:tel[ée]?f?|tfno|tlf|m[óo]vil|cel|celular|fax|whatsapp|llam|marc|comuni|contact)/iu;
@@ -45,23 +55,54 @@ const DIRECTIONS = { N: 'norte', S: 'sur', E: 'este', O: 'oeste', W: 'oeste' };
 const LAWS =
   /(?:ley|leyes|orgánica|decreto|decreto-ley|RD|orden|resolución|expediente|circular|directiva|reglamento) $/iu;
 
+const HALF = { m: 'medio', f: 'media' };
+const NO_NOUNS = new Set('por con del más que para las los'.split(' '));
+const VEZ = noun('vez|veces f');
+const { numbers, units } = WRITING;
+
+// By the character behind the digits and at most one space.
+const AT_DIGIT = behindDigits([
+  [/[xX×.,]/, product({ numbers, units, decimal, by: 'por', ofSum: 'por', score: SPEECH.score })],
+  [/[x×.,]/, timesOver(VEZ, numbers, PER, SPEECH)],
+  [/[.,]/, dottedTime],
+  [/[½¼¾⅓⅔\d]/, mixedWithNoun({ and: 'y', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
+  [/\//, cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} del ${cardinal(year)}`)],
+  [/[/-]/, day],
+  [/-/, romanMonth],
+  [/(?:)/, postcode],
+  [/[-A-Z]/, house],
+  [/\./, taxNumber],
+  [/[-A-Z]/, identity],
+  [/[/.]/, lawNumber(LAWS, cardinal)],
+  [/[.,kKMm]/, magnifiedMoney],
+  [/['’´]/, shopPrice],
+  [/[.,]/, rating('sobre', numbers, decimal, cardinal)],
+  [/[°º]/, position({ degree: 'grado', minute: 'minuto', second: 'segundo' }, DIRECTIONS, cardinal)],
+  [/[+.,]/, atLeast('más de', numbers, SPEECH)],
+  [/-/, localNumber(CALLS, SPEECH)],
+  [/(?:)/, serviceNumber(SERVICES, SPEECH)],
+  [/["”″/.,\d]/, inches(noun('pulgada f'), numbers, SPEECH)],
+  [/['’′]/, minutesAndSeconds(SPEECH)],
+  [/['’′]/, primed(sayMinutes)],
+  [/:/, scale(SPEECH)],
+  [/[-–]/, score(SPEECH)],
+  [/\//, schoolYear(cardinal)],
+]);
+
+const AT_LETTER = byFirstLetter([
+  [/[UG]/, utc],
+  [/[sSIVXLC]/, centuries],
+  [/[a-zA-Z]/, shortMonth],
+  [/[pds]/, centsOfHundred],
+  [INITIALS, numberedByRomans({ names: NAMES, isPlural, say: cardinal })],
+  [/[A-Z]/, bankAccount(SPEECH)],
+  [/[A-Z]/, lettersAndDigits],
+  [/N/, road],
+  [/[A-Z]/, formula(SPEECH.letters, cardinal)],
+]);
+
 export const OWN: NonNullable<Language['own']> = {
-  atDigit: [
-    product({ numbers: WRITING.numbers, units: WRITING.units, decimal, by: 'por', ofSum: 'por', score: SPEECH.score }),
-    timesOver(noun('vez|veces f'), WRITING.numbers, PER, SPEECH), dottedTime,
-    mixedWithNoun({ and: 'y', half: { m: 'medio',
-    f: 'media' }, cardinal, parts, genderOf, noNouns: new Set('por con del más que para las los'.split(' ')) }),
-    cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} del ${cardinal(year)}`),
-    day, romanMonth, postcode, house, taxNumber, identity, key, lawNumber(LAWS, cardinal), magnifiedMoney, shopPrice, rating('sobre', WRITING.numbers, decimal, cardinal),
-    position({ degree: 'grado', minute: 'minuto', second: 'segundo' }, DIRECTIONS, cardinal), atLeast('más de', WRITING.numbers, SPEECH),
-    localNumber(CALLS, SPEECH), serviceNumber(SERVICES, SPEECH), inches(noun('pulgada f'), WRITING.numbers, SPEECH),
-    minutesAndSeconds(SPEECH), primed(sayMinutes), scale(SPEECH), score(SPEECH),
-    schoolYear(cardinal),
-  ],
-  atLetter: [
-    utc, centuries, shortMonth, centsOfHundred, numberedByRomans({ names: NAMES, isPlural: (name) => /s\.?$|^pp/i.test(name),
-    say: cardinal }), bankAccount(SPEECH),
-    lettersAndDigits, road, formula(SPEECH.letters, cardinal),
-  ],
+  atDigit: [AT_DIGIT],
+  atLetter: [AT_LETTER],
   atMark: [openingMarks, namedMoney, shortYear, key, dayHashtag(cardinal), perWord(PER)],
-}; // prettier-ignore
+};

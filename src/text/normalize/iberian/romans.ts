@@ -13,6 +13,16 @@ const LONGEST_LIST = 48; // units
 // A comma is a place where a long sentence may be parted: what stands behind it is a token of its own.
 const LIST_BEFORE = /(\p{L}+\.?) (?:[IVXLC]{1,8}, ?)+$/u;
 
+/** Tomos, caps., pp. */
+export function isPlural(name: string): boolean {
+  return /s\.?$|^pp/i.test(name);
+}
+
+/** Knows the first letters of the names, and of the numerals that go on behind a comma. */
+export function initialsOf(names: Readonly<Record<string, string>>): RegExp {
+  return new RegExp(`[IVXLC${[...new Set(Object.keys(names).map((name) => name[0] ?? ''))].join('')}]`);
+}
+
 export interface NumberedNames {
   /** Names as written, and the words for them; '' for a name that is no short form. */
   readonly names: Readonly<Record<string, string>>;

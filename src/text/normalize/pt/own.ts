@@ -3,13 +3,21 @@ import { cardExpiry } from '../iberian/cards.js';
 import { timesOver } from '../iberian/multiples.js';
 import { bankAccount, lawNumber, mixedWithNoun, position, rating } from '../iberian/parts.js';
 import { product } from '../iberian/products.js';
-import { numberedByRomans } from '../iberian/romans.js';
+import { initialsOf, isPlural, numberedByRomans } from '../iberian/romans.js';
 import { score } from '../iberian/scores.js';
 import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Around } from '../reading.js';
-import { atLeast, formula, perWord, primed, schoolYear } from '../shared-forms.js';
+import {
+  atLeast,
+  behindDigits,
+  byFirstLetter,
+  formula,
+  perWord,
+  primed,
+  schoolYear,
+} from '../shared-forms.js';
 import { grouped, isOfGame, key, plate } from './codes.js';
 import { parts } from './fractions.js';
 import { genderOf } from './grammar.js';
@@ -28,6 +36,8 @@ const NAMES: Readonly<Record<string, string>> = {
   grupos: '', incisos: '', níveis: '', atos: '', classes: '', tipos: '', Capítulos: '', Tomos: '', Títulos: '', Anexos: '', Incisos: '',
 }; // prettier-ignore
 
+const INITIALS = initialsOf(NAMES);
+
 const CARD =
   /(?:venc\p{L}*|caduc\p{L}*|expir\p{L}*|exp|v[áa]lid[oa]s?|validade|vigência|vigente|cartão)\.?[^.;\d]{0,18}$/iu;
 const CALLS = /(?:tel(?:efone)?|fone|fixo|celular|cel|telem[óo]vel|fax|whatsapp|zap|lig[auo]|disqu|contat)/iu;
@@ -44,24 +54,51 @@ const DIRECTIONS = { N: 'norte', S: 'sul', E: 'leste', L: 'leste', O: 'oeste', W
 const LAWS =
   /(?:lei|leis|complementar|PLP?|PEC|MP|decreto|decreto-lei|portaria|resolução|provisória|processo|n\.?º) $/iu;
 
+const HALF = { m: 'meio', f: 'meia' };
+const NO_NOUNS = new Set('por com das dos mais que para'.split(' '));
+const VEZ = noun('vez|vezes f');
+const { numbers, units } = WRITING;
+
+// By the character behind the digits and at most one space.
+const AT_DIGIT = behindDigits([
+  [/[.-]/, grouped],
+  [
+    /[xX×.,]/,
+    product({ numbers, units, decimal, by: 'por', ofSum: 'vezes', isGame: isOfGame, score: SPEECH.score }),
+  ],
+  [/[x×.,]/, timesOver(VEZ, numbers, PER, SPEECH)],
+  [/[½¼¾⅓⅔\d]/, mixedWithNoun({ and: 'e', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
+  [/\//, cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} de ${cardinal(year)}`)],
+  [/\//, day],
+  [/[ºo°]/, firstOfMonth],
+  [/[/.]/, lawNumber(LAWS, cardinal)],
+  [/[.,]/, rating('de', numbers, decimal, cardinal)],
+  [/[°º]/, position({ degree: 'grau', minute: 'minuto', second: 'segundo' }, DIRECTIONS, cardinal)],
+  [/[+.,]/, atLeast('mais de', numbers, SPEECH)],
+  [/-/, localNumber(CALLS, SPEECH)],
+  [/(?:)/, serviceNumber(SERVICES, SPEECH)],
+  [/["”″/.,\d]/, inches(noun('polegada f'), numbers, SPEECH)],
+  [/['’′]/, minutesAndSeconds(SPEECH)],
+  [/['’′]/, primed(sayMinutes)],
+  [/:/, scale(SPEECH)],
+  [/[-–]/, score(SPEECH)],
+  [/\//, schoolYear(cardinal)],
+]);
+
+const AT_LETTER = byFirstLetter([
+  [/[UG]/, utc],
+  [/[sSIVXLC]/, centuries],
+  [/[a-zA-Z]/, shortMonth],
+  [INITIALS, numberedByRomans({ names: NAMES, isPlural, say: cardinal })],
+  [/[IVX]/, romanDay],
+  [/[stqdSTQD]/, weekdays],
+  [/[A-Z]/, bankAccount(SPEECH)],
+  [/[A-Z]/, plate],
+  [/[A-Z]/, formula(SPEECH.letters, cardinal)],
+]);
+
 export const OWN: NonNullable<Language['own']> = {
-  atDigit: [
-    grouped,
-    product({ numbers: WRITING.numbers, units: WRITING.units, decimal, by: 'por', ofSum: 'vezes', isGame: isOfGame, score: SPEECH.score }),
-    timesOver(noun('vez|vezes f'), WRITING.numbers, PER, SPEECH),
-    mixedWithNoun({ and: 'e', half: { m: 'meio',
-    f: 'meia' }, cardinal, parts, genderOf, noNouns: new Set('por com das dos mais que para'.split(' ')) }),
-    cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} de ${cardinal(year)}`),
-    day, firstOfMonth, lawNumber(LAWS, cardinal), rating('de', WRITING.numbers, decimal, cardinal),
-    position({ degree: 'grau', minute: 'minuto', second: 'segundo' }, DIRECTIONS, cardinal), atLeast('mais de', WRITING.numbers, SPEECH),
-    localNumber(CALLS, SPEECH), serviceNumber(SERVICES, SPEECH),
-    inches(noun('polegada f'), WRITING.numbers, SPEECH), minutesAndSeconds(SPEECH),
-    primed(sayMinutes), scale(SPEECH), score(SPEECH), schoolYear(cardinal),
-  ],
-  atLetter: [
-    utc, centuries, shortMonth, numberedByRomans({ names: NAMES, isPlural: (name) => /s\.?$|^pp/i.test(name),
-    say: cardinal }), romanDay, weekdays, bankAccount(SPEECH),
-    plate, formula(SPEECH.letters, cardinal),
-  ],
+  atDigit: [AT_DIGIT],
+  atLetter: [AT_LETTER],
   atMark: [key, dayHashtag(cardinal), perWord(PER)],
-}; // prettier-ignore
+};
