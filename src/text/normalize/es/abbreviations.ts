@@ -38,6 +38,9 @@ const colony: Saying = (around) =>
 const times: Saying = (around) =>
   /^(?:ancho|alto|largo|fondo)$/.test(around.previousWord) ? 'por' : factors(around);
 
+/** Piso 3, dto. B, but 10 % dto. */
+const flat: Saying = (around) => (/^ \p{Lu}(?!\p{L})/u.test(textBehind(around, 3)) ? 'departamento' : 'descuento');
+
 /** Esc. B, pta. 3. */
 function labelled(word: string): Saying {
   return (around) => (/^ (?:\d|\p{Lu}(?!\p{L}))/u.test(textBehind(around, 3)) ? word : undefined);
@@ -82,7 +85,7 @@ const PLACES: Readonly<Record<string, Saying>> = {
 const OFFICE: Readonly<Record<string, Saying>> = {
   'cía.': 'compañía', 'Cia.': 'compañía', 'Ltda.': 'limitada', 'Bco.': 'banco', 'Univ.': 'universidad', 'Inst.': 'instituto',
   'admón.': 'administración', 'Secr.': 'secretaría', 'Dir.': ofWoman('director'), 'Fdo.': 'firmado', 'cta.': 'cuenta', 'cte.': 'corriente',
-  'pdo.': 'pasado', 'ppdo.': 'próximo pasado', 'dto.': 'descuento', 'tel.': 'teléfono', 'teléf.': 'teléfono',
+  'pdo.': 'pasado', 'ppdo.': 'próximo pasado', 'dto.': flat, 'tel.': 'teléfono', 'teléf.': 'teléfono',
   tel: beforeNumberOf('teléfono'), Tel: beforeNumberOf('Teléfono'), tlf: beforeNumberOf('teléfono'), Tlf: beforeNumberOf('Teléfono'),
   cel: beforeNumberOf('celular'), 'tfno.': 'teléfono', Tfno: beforeNumberOf('Teléfono'), tfno: beforeNumberOf('teléfono'),
   Telf: beforeNumberOf('Teléfono'), 'telf.': 'teléfono', 'Rte.': 'remitente', 'y ss.': 'y siguientes',

@@ -109,7 +109,7 @@ export const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
   $: 'USD', US$: 'USD', U$S: 'USD', u$s: 'USD', 'USD$': 'USD', U$D: 'USD', dólares: 'USD', dólar: 'USD', 'dls.': 'USD', '€': 'EUR',
   euros: 'EUR', euro: 'EUR', Euros: 'EUR', '£': 'GBP', libras: 'GBP', '¥': 'JPY', yenes: 'JPY', 'CN¥': 'CNY', yuanes: 'CNY',
   '₹': 'INR', rupias: 'INR', '₩': 'KRW', '₽': 'RUB', rublos: 'RUB', R$: 'BRL', C$: 'CAD', CA$: 'CAD', A$: 'AUD', AU$: 'AUD', MX$: 'MXN',
-  'AR$': 'ARS', 'CLP$': 'CLP', CLP: 'CLP', 'COP$': 'COP', 'RD$': 'DOP', '$U': 'UYU', 'S/': 'PEN', 'S/.': 'PEN', soles: 'PEN',
+  'AR$': 'ARS', 'CLP$': 'CLP', 'COP $': 'COP', 'MXN $': 'MXN', 'ARS $': 'ARS', 'CLP $': 'CLP', 'USD $': 'USD', 'UYU $': 'UYU', MXN$: 'MXN', CLP: 'CLP', 'COP$': 'COP', 'RD$': 'DOP', '$U': 'UYU', 'S/': 'PEN', 'S/.': 'PEN', soles: 'PEN',
   'Bs.': 'BOB', 'Gs.': 'PYG', Bs: 'BOB', '₡': 'CRC', colones: 'CRC', '₲': 'PYG', '₺': 'TRY', '₪': 'ILS', '฿': 'THB', '₿': 'BTC', '₴': 'UAH',
   pesos: 'PESO', peso: 'PESO', céntimos: 'CENT', 'cts.': 'CENT', cts: 'CENT', '¢': 'CENTAVO', centavos: 'CENTAVO', 'M.N.': 'PESO',
   bolívares: 'VES', bitcoins: 'BTC', pesetas: 'PTS', 'ptas.': 'PTS', quetzales: 'GTQ', lempiras: 'HNL',

@@ -17,6 +17,12 @@ export function fullYear(written: string): string {
   return Number(written) < 70 ? `20${written}` : `19${written}`;
 }
 
+/** 3.10.12, but not 22.02.22 nor what a word says to be a day. */
+function isVersion({ text, start, end, previousWord }: Around): boolean {
+  const known = /^(?:em|el|del|al|dia|día|desde|até|hasta)$/.test(previousWord);
+  return !known && /^\d+\.[1-9]\d?\.\d\d$/.test(text.slice(start, end));
+}
+
 export class DatesInWords implements Pick<Speech, 'date'> {
   readonly #words: DateWords;
 
@@ -33,7 +39,7 @@ export class DatesInWords implements Pick<Speech, 'date'> {
     const { months, cardinal, rangeWord } = this.#words;
     const name = month === undefined ? '' : (months[month - 1] ?? '');
     if (style === 'numeric' && year === undefined) return undefined;
-    if (/^\d+\.\d+\.\d\d$/.test(around.text.slice(around.start, around.end))) return undefined; // rather a version
+    if (isVersion(around)) return undefined;
     const full = year === undefined ? '' : ` de ${cardinal(fullYear(year))}`;
     if (day === undefined) return `${name}${full}`;
     const range = dayTo === undefined ? '' : ` ${rangeWord(around)} ${cardinal(dayTo)}`;

@@ -22,6 +22,9 @@ export interface FractionWords {
   readonly partOf: RegExp;
   /** The end of a text before a blood pressure. */
   readonly pressure: RegExp;
+  /** The end of a text before the number of one of many: parcela 3/12; and the word between them. */
+  readonly counted: RegExp;
+  readonly ofMany: string;
   readonly genderOf: (noun: string) => Gender;
   readonly standsBeforeNoun: (around: Around) => boolean;
   /** Dos terceras partes. */
@@ -52,6 +55,7 @@ export class Fractions {
     if (/^(?:19|20)\d\d$/.test(numerator) && denominator.length < 5) return two('barra');
     if (this.isPressure(around)) return two(over);
     if (isShare(plain)) return two('');
+    if (this.#isOneOfMany(plain, around)) return two(this.#words.ofMany);
     if (Number(numerator) > Number(denominator)) return this.#improper(plain, around);
     if (denominator === '1' || denominator.length > 3) return two('barra');
     if (this.#isGrade(denominator, around)) return two(grade);
@@ -95,6 +99,11 @@ export class Fractions {
     if (denominator === '10' && !partOf.test(around.nextWord)) return true;
     if (!/^(?:5|20|100)$/.test(denominator)) return false;
     return points.test(around.nextWord) || graded.has(around.previousShort);
+  }
+
+  #isOneOfMany({ numerator, denominator }: Fraction, { text, start }: Around): boolean {
+    if (Number(numerator) > Number(denominator)) return false;
+    return this.#words.counted.test(text.slice(Math.max(0, start - NEAR), start));
   }
 
   #half(around: Around): string {

@@ -27,7 +27,9 @@ export const FRACTIONS = new Fractions({
   graded: new Set('nota notas pontuação avaliação classificação tirou obteve'.split(' ')),
   points: /^(?:estrelas|pontos)$/,
   partOf: /^d[eao]s?$/,
-  pressure: /(?:pressão|arterial|(?<!\p{L})PA)[^.;\d]{0,12}(?:\d{1,3}\/\d{1,3} (?:e|ou|a) )?$/iu,
+  pressure: /(?<!\p{L})(?:pressão|arterial|PA(?!\p{L}))[^.;\d]{0,12}(?:\d{1,3}\/\d{1,3} (?:e|ou|a) )?$/iu,
+  counted: /(?<!\p{L})(?:parcela|prestação|página|parte|etapa|passo|foto)s? \(?$/iu,
+  ofMany: 'de',
   genderOf,
   standsBeforeNoun,
 });
