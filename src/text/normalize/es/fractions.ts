@@ -40,7 +40,8 @@ export const FRACTIONS = new Fractions({
   graded: new Set('nota notas puntuación calificación valoración puntaje obtuvo sacó saqué un'.split(' ')),
   points: /^(?:estrellas|puntos)$/,
   partOf: /^de$/,
-  pressure: /(?<!\p{L})(?:(?:hiper|hipo)?tensi[óo]n|presi[óo]n|arterial)[^.;\d]{0,12}(?:\d{1,3}\/\d{1,3} [aeouy] )?$/iu,
+  pressure:
+    /(?<!\p{L})(?:(?:hiper|hipo)?tensi[óo]n|presi[óo]n|arterial)[^.;\d]{0,12}(?:\d{1,3}\/\d{1,3} [aeouy] )?$/iu,
   counted: /(?<!\p{L})(?:cuota|mensualidad|página|parte|etapa|paso|foto)s? \(?$/iu,
   ofMany: 'de',
   genderOf,
