@@ -96,13 +96,15 @@ export function judgeStop(window: StopWindow): StopVerdict {
 const LOOK_BACK = 200; // units of a sentence that decide about its end
 const LOOK_ON = 64;
 
-/** Whether a sentence ends with the full stop of a short form, in a text that was not cut into sentences. */
-export function endsSentenceAt(text: string, at: number, forms: ShortForms): boolean {
+/**
+ * Whether a sentence ends with the full stop of a token, in a text that was not cut into sentences. One that is known to
+ * be a short form ends it before a word that begins one.
+ */
+export function endsSentenceAt(text: string, at: number, forms: ShortForms, isShort = true): boolean {
   if (!/^[^\p{L}\p{N}\s]{0,6}\s+[^\p{L}\p{N}\s]{0,6}\p{Lu}/u.test(text.slice(at + 1, at + 16))) return false;
   const before = text.slice(Math.max(0, at - LOOK_BACK), at);
   return (
-    judgeStop({ before, after: text.slice(at, at + LOOK_ON), complete: true, forms, isShort: true }) !==
-    'none'
+    judgeStop({ before, after: text.slice(at, at + LOOK_ON), complete: true, forms, isShort }) !== 'none'
   );
 }
 
@@ -168,7 +170,8 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (forms.oftenFinal.has(key)) return digit ? 'none' : unless(forms.afterTime, following);
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
   if (COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT)) && /^[А-ЯЁ]/u.test(word)) return 'end';
-  if (following.isShort || isAbbreviation(last, forms)) return onlyBeforeStarter(before, last, following);
+  if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
+    return onlyBeforeStarter(before, last, following);
   return 'end';
 }
 
@@ -178,8 +181,17 @@ function judgeYear({ word, wordEnds, tail }: Following): Judgement {
   return /^\p{N}{1,2}$/u.test(word) && tail.startsWith('.') ? 'none' : 'end';
 }
 
+const LONGEST_LIST = 200; // units of items on one line
+const MOST_ITEMS = 10;
 const LIST_NUMBER =
   /(?:^|[\r\n])[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
+
+/** 1. One 2. Two: the items of a list on one line. */
+function isNextItem(before: string): boolean {
+  const [, first = '', last = ''] =
+    /^\s*(\p{N}{1,2})[.)]\s.*[^.\s]\s(\p{N}{1,2})$/su.exec(before.slice(0, LONGEST_LIST)) ?? [];
+  return Number(last) > Number(first) && Number(last) < Number(first) + MOST_ITEMS;
+}
 
 /** A small letter follows: "sept. de 2024", or a writer who uses no capitals. */
 function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }: Following): Judgement {
@@ -191,7 +203,7 @@ function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }:
 
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
 function judgeNumber(before: string, following: Following): Judgement {
-  if (LIST_NUMBER.test(before)) return 'none';
+  if (LIST_NUMBER.test(before) || isNextItem(before)) return 'none';
   if (/\p{N}{4}\. ?\p{N}{1,2}\. ?\p{N}{1,2}$/u.test(before.slice(-WORD_LIMIT)) && HANGUL.test(following.word))
     return 'none';
   if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);

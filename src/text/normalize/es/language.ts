@@ -29,6 +29,7 @@ export const SPANISH: Language = {
     version: 'versión',
     minus: 'menos',
     plus: 'más',
+    keys: { star: 'asterisco', hash: 'almohadilla', before: /\b(?:puls|marc|marq|presion|oprim|digit|tecl|toque|introdu)/i },
     hashtag: 'hashtag',
     addressWords: { ...ADDRESS_WORDS, es: 'es', mx: 'M X', ar: 'A R', cl: 'C L', pe: 'P E', uy: 'U Y', gob: 'gob' },
   },

@@ -19,7 +19,7 @@ import {
   schoolYear,
 } from '../shared-forms.js';
 import { centsOfHundred, magnifiedMoney, namedMoney, shopPrice } from './amounts.js';
-import { house, identity, key, lettersAndDigits, openingMarks, postcode, road, taxNumber } from './codes.js';
+import { house, identity, lettersAndDigits, openingMarks, postcode, road, taxNumber } from './codes.js';
 import { parts } from './fractions.js';
 import { genderOf } from './grammar.js';
 import { centuries, day, dottedTime, romanMonth, shortMonth, shortYear, utc } from './moments.js';
@@ -104,5 +104,5 @@ const AT_LETTER = byFirstLetter([
 export const OWN: NonNullable<Language['own']> = {
   atDigit: [AT_DIGIT],
   atLetter: [AT_LETTER],
-  atMark: [openingMarks, namedMoney, shortYear, key, dayHashtag(cardinal), perWord(PER)],
+  atMark: [openingMarks, namedMoney, shortYear, dayHashtag(cardinal), perWord(PER)],
 };

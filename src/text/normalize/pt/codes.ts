@@ -47,14 +47,3 @@ export function plate(reading: Reading): Found | undefined {
   const spoken = Array.from(match[0], (sign) => (/\d/.test(sign) ? SPEECH.digits(sign) : sign)).join(' ');
   return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
 }
-
-const KEYS: Readonly<Record<string, string>> = { '#': 'cerquilha', '*': 'asterisco' };
-const BEFORE_KEY = new Set('tecle pressione digite disque aperte tecla ou e com'.split(' '));
-
-/** Tecle # para voltar: a key of the telephone. */
-export function key(reading: Reading): Found | undefined {
-  const spoken = KEYS[reading.text[reading.at] ?? ''];
-  const end = reading.at + 1;
-  if (spoken === undefined || !/[\s,.]/.test(reading.text[end] ?? ' ')) return undefined;
-  return BEFORE_KEY.has(reading.around(end).previousWord) ? { end, spoken, rule: 'symbol' } : undefined;
-}

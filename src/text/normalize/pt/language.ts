@@ -29,6 +29,7 @@ export const PORTUGUESE: Language = {
     version: 'versão',
     minus: 'menos',
     plus: 'mais',
+    keys: { star: 'asterisco', hash: 'cerquilha', before: /\b(?:tecl|pression|prim|digit|disq|apert|marque|carreg|insira)/i },
     hashtag: 'hashtag',
     addressWords: { ...ADDRESS_WORDS, br: 'B R', pt: 'P T', gov: 'gov' },
   },

@@ -18,7 +18,7 @@ import {
   primed,
   schoolYear,
 } from '../shared-forms.js';
-import { grouped, isOfGame, key, plate } from './codes.js';
+import { grouped, isOfGame, plate } from './codes.js';
 import { parts } from './fractions.js';
 import { genderOf } from './grammar.js';
 import { centuries, day, firstOfMonth, romanDay, shortMonth, utc, weekdays } from './moments.js';
@@ -100,5 +100,5 @@ const AT_LETTER = byFirstLetter([
 export const OWN: NonNullable<Language['own']> = {
   atDigit: [AT_DIGIT],
   atLetter: [AT_LETTER],
-  atMark: [key, dayHashtag(cardinal), perWord(PER)],
+  atMark: [dayHashtag(cardinal), perWord(PER)],
 };
