@@ -9,15 +9,7 @@ import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.j
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Around } from '../reading.js';
-import {
-  atLeast,
-  behindDigits,
-  byFirstLetter,
-  formula,
-  perWord,
-  primed,
-  schoolYear,
-} from '../shared-forms.js';
+import { atLeast, behindDigits, byFirstLetter, perWord, primed, schoolYear } from '../shared-forms.js';
 import { centsOfHundred, magnifiedMoney, namedMoney, shopPrice } from './amounts.js';
 import { house, identity, lettersAndDigits, openingMarks, postcode, road, taxNumber } from './codes.js';
 import { parts } from './fractions.js';
@@ -98,7 +90,6 @@ const AT_LETTER = byFirstLetter([
   [/[A-Z]/, bankAccount(SPEECH)],
   [/[A-Z]/, lettersAndDigits],
   [/N/, road],
-  [/[A-Z]/, formula(SPEECH.letters, cardinal)],
 ]);
 
 export const OWN: NonNullable<Language['own']> = {

@@ -9,15 +9,7 @@ import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.j
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Around } from '../reading.js';
-import {
-  atLeast,
-  behindDigits,
-  byFirstLetter,
-  formula,
-  perWord,
-  primed,
-  schoolYear,
-} from '../shared-forms.js';
+import { atLeast, behindDigits, byFirstLetter, perWord, primed, schoolYear } from '../shared-forms.js';
 import { grouped, isOfGame, plate } from './codes.js';
 import { parts } from './fractions.js';
 import { genderOf } from './grammar.js';
@@ -94,7 +86,6 @@ const AT_LETTER = byFirstLetter([
   [/[stqdSTQD]/, weekdays],
   [/[A-Z]/, bankAccount(SPEECH)],
   [/[A-Z]/, plate],
-  [/[A-Z]/, formula(SPEECH.letters, cardinal)],
 ]);
 
 export const OWN: NonNullable<Language['own']> = {
