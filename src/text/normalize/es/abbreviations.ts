@@ -39,7 +39,8 @@ const times: Saying = (around) =>
   /^(?:ancho|alto|largo|fondo)$/.test(around.previousWord) ? 'por' : factors(around);
 
 /** Piso 3, dto. B, but 10 % dto. */
-const flat: Saying = (around) => (/^ \p{Lu}(?!\p{L})/u.test(textBehind(around, 3)) ? 'departamento' : 'descuento');
+const flat: Saying = (around) =>
+  /^ \p{Lu}(?!\p{L})/u.test(textBehind(around, 3)) ? 'departamento' : 'descuento';
 
 /** Esc. B, pta. 3. */
 function labelled(word: string): Saying {
