@@ -40,7 +40,7 @@ const SAYING =
 const SAYING_LENGTH = 8; // units of the longest of these
 const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
-const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
+const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*\+?/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
 const UNIT_BEHIND_NUMBER = /\p{N}\s?(?:[mghlst]|mm|cc)$/u;
 /** Short forms of two words: 3 p. m., p. ex. */
@@ -50,6 +50,8 @@ const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спр�
 const LONGEST_SERIES = 4; // letters before the digits of a serial number
 const OPEN_SERIES = /^-[A-Z\d]{0,16}$/;
 const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
+/** El s. I, del cap. I: not English. */
+const NUMBERED_I = /(?:^|\s)(?:(?:e?l|del|al) s|cap|tít|séc|vol)$/u;
 /** 500 руб. Доставка, в 2024 г. Спасибо: common words have no capital there. */
 const COUNTED_IN_RUSSIAN =
   /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;
@@ -178,7 +180,8 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (digit && (forms.beforeNumber.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
   if (forms.beforeNumber.has(key) && /^[A-Z]/.test(word)) {
     if (!following.wordEnds) return 'wait';
-    if (ROMAN.test(word) || /^[A-Z]{1,4}\d/.test(word)) return 'none'; // cap. IV, no. B7
+    const numbered = ROMAN.test(word) || (word === 'I' && NUMBERED_I.test(before.slice(-WORD_LIMIT))); // cap. IV
+    if (numbered || /^[A-Z]{1,4}\d/.test(word)) return 'none'; // no. B7
     if (word.length <= LONGEST_SERIES && !following.complete && OPEN_SERIES.test(following.tail))
       return 'wait';
     if (word.length <= LONGEST_SERIES && /^-[A-Z\d]*\d/.test(following.tail)) return 'none'; // no. A-12
@@ -302,6 +305,8 @@ function lastWord(before: string, forms: ShortForms): string {
   const spaced = SPACED_FORM.exec(before.slice(-WORD_LIMIT))?.[0];
   if (spaced !== undefined) return spaced.replaceAll(' ', '');
   const token = /\S*$/u.exec(before.slice(-WORD_LIMIT))?.[0] ?? '';
+  const alternative = /^\p{L}{2,6}\.\/(\p{L}{2,6})$/u.exec(token)?.[1]; // Sr./Sra.
+  if (alternative !== undefined) return alternative;
   if (/[/\\@=]|www\./u.test(token)) return 'address';
   const whole = token.replace(/^[^\p{L}\p{N}§]+/u, '');
   if (forms.neverFinal.has(whole.toLowerCase())) return whole; // г-н, dott.ssa

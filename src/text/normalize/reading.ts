@@ -55,6 +55,7 @@ export interface Found {
 /** Looks at one place of the text; undefined where its kind of token does not begin. */
 export type Recogniser = (reading: Reading) => Found | undefined;
 
+const SHORT_STOP = /\.?[.:] ?$/;
 const UNDERSCORE = 0x5f;
 const WORD_LIMIT = 48; // units; a longer word is nobody's neighbour
 
@@ -75,9 +76,9 @@ export class Around {
     return wordBefore(this.text, this.start).toLowerCase();
   }
 
-  /** The same, but also before a stop or colon: the "tel" of "Tel. 4711", the "pin" of "PIN: 0815". */
+  /** The same, but also before a stop or colon: the "tel" of "Tel. 4711" and "Tel.: 4711", the "pin" of "PIN: 0815". */
   get previousShort(): string {
-    const stop = /[.:] ?$/.exec(this.text.slice(Math.max(0, this.start - 2), this.start));
+    const stop = SHORT_STOP.exec(this.text.slice(Math.max(0, this.start - 3), this.start));
     return stop === null
       ? this.previousWord
       : wordBefore(this.text, this.start - stop[0].length).toLowerCase();
@@ -93,7 +94,7 @@ export class Around {
 
   /** The same, but also before a stop or colon: the "code" of "code is: 4711". */
   get secondPreviousShort(): string {
-    const [stop = ''] = /[.:] ?$/.exec(this.text.slice(Math.max(0, this.start - 2), this.start)) ?? [];
+    const [stop = ''] = SHORT_STOP.exec(this.text.slice(Math.max(0, this.start - 3), this.start)) ?? [];
     return new Around(this.text, this.start - stop.length, this.end).secondPreviousWord;
   }
 

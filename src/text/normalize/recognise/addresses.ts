@@ -97,10 +97,12 @@ export class Addresses {
       .replaceAll('_', ' ');
     const [, name = words, year = ''] = /^(\D+ )((?:19|20)\d\d)$/.exec(words) ?? []; // #Sanremo2025
     const said = year === '' ? undefined : speech.year(year, NOWHERE, true);
-    const spoken =
+    const named = reading.around(reading.at).previousWord === symbols.hashtag.toLowerCase(); // the hashtag #Home
+    const body =
       said === undefined
-        ? `${symbols.hashtag} ${sayAddress(words, this.#language)}`
-        : `${symbols.hashtag} ${sayAddress(name.trimEnd(), this.#language)} ${said}`;
+        ? sayAddress(words, this.#language)
+        : `${sayAddress(name.trimEnd(), this.#language)} ${said}`;
+    const spoken = named ? body : `${symbols.hashtag} ${body}`;
     return { end: next, spoken, rule: 'hashtag' };
   }
 

@@ -9,8 +9,8 @@ const VERSION = /\d{1,5}(?:\.\d{1,6}){2,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?(?![
 const MARKED_VERSION = endingWord(
   String.raw`[vV](?:\. ?)?(\d{1,5}(?:\.\d{1,6}){0,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?)(?!\.\d)`,
 );
-const INTERNATIONAL = endingWord(String.raw`\+(\d{1,3}(?:[ ./-]?\(?\d{1,5}\)?){1,7})(?![.-]\d)`);
-const ANY_TELEPHONE = endingWord(String.raw`\(?\+?\d(?:[ ./()-]{0,2}\d){2,17}`);
+const INTERNATIONAL = endingWord(String.raw`\+(\d{1,3}(?:[ ./-]?(?:\(\d{1,5}\)|\d{1,5})){1,7})(?![.-]\d)`);
+const ANY_TELEPHONE = endingWord(String.raw`\(?\+?\d(?:(?: ?\((?=\d{1,5}\))|[ ./)-]{0,2})\d){2,17}`);
 const MIXED_AT_LETTER = endingWord(
   String.raw`\p{Lu}${ALPHABETIC}{0,11}(?:-?\d{1,20}(?:-?\p{Lu}{1,4}(?!${ALPHABETIC}))?){1,4}(?![.,]\d)`,
 );
