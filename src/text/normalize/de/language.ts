@@ -1,25 +1,67 @@
 // German, with gender and case.
 import type { Language } from '../language.js';
-import {
-  houseNumber,
-  keyOfTelephone,
-  lasting,
-  officeNumber,
-  postcode,
-  sizes,
-  street,
-  timesAsMuch,
-  wholeEuro,
-} from './own.js';
-import { followedBy } from '../reading.js';
+import { followedBy, type Recogniser } from '../reading.js';
+import { behindDigits, byFirstLetter, coordinates, formula, perWord } from '../shared-forms.js';
+import * as amounts from './amounts.js';
+import * as codes from './codes.js';
+import * as compounds from './compounds.js';
+import * as dates from './dates.js';
+import { cardinal } from './numbers.js';
+import { groupedOrdinal } from './ordinals.js';
+import * as own from './own.js';
+import * as pairs from './pairs.js';
+import * as places from './places.js';
 import { SPEECH } from './speech.js';
+import { PER } from './units.js';
+import { weekday } from './weekdays.js';
 import { WRITING } from './writing.js';
+
+/** By the character behind the digits, and one space. */
+const atDigit: Recogniser = behindDigits([
+  [/[.]/, codes.section],
+  [/[.]/, groupedOrdinal],
+  [/[.]/, dates.days],
+  [/[.]/, dates.monthOfYear],
+  [/[.]/, codes.dottedTime],
+  [/[.,'’\d]/, amounts.wholeAmount],
+  [/\//, dates.expiry],
+  [/\//, pairs.ratio],
+  [/[-/]/, codes.order],
+  [/[-–.,%\p{L}]/u, compounds.adjective],
+  [/[-–.,%]/, compounds.percent],
+  [/e/, compounds.group],
+  [/[-.,]/, compounds.hanging],
+  [/\p{Lu}/u, places.postcode],
+  [/:/, own.lasting],
+  [/:/, pairs.scale],
+  [/[x×,]/, own.sizes],
+  [/[x,]/, own.timesAsMuch],
+  [/[a-h]/, places.houseNumber],
+  [/["″”]/, own.inches],
+  [/[°º]/, coordinates((digits, part) => `${cardinal(digits)} ${{ degree: 'Grad', minute: 'Minuten', second: 'Sekunden' }[part]}`, { N: 'Nord', S: 'Süd', W: 'West', O: 'Ost', E: 'Ost' })],
+  [/\//, own.perUnit],
+]); // prettier-ignore
+const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 
 export const GERMAN: Language = {
   tag: 'de',
   writing: WRITING,
   speech: SPEECH,
-  own: { atDigit: [followedBy(',.', wholeEuro), postcode, followedBy(':', lasting), followedBy('x×, ', sizes), followedBy('x,', timesAsMuch), followedBy('abcdefgh', houseNumber), officeNumber], atLetter: [street], atMark: [keyOfTelephone] },
+  own: {
+    atDigit: [atDigit, codes.emergency, own.officeNumber],
+    atLetter: [
+      byFirstLetter([
+        [/[MDFS]/, weekday],
+        [/[ECFSs]/, amounts.wholeAmountBehind],
+        [/[FSs]/, amounts.francs],
+        [/S/, codes.sentenceOfLaw],
+        [/[A-ZÄÖÜ]/, codes.plate],
+      ]),
+      followedBy(SUBSCRIPTS, formula(SPEECH.letters, cardinal)),
+      places.street,
+    ],
+    atMark: [own.keyOfTelephone, amounts.wholeAmountBehind, perWord(PER)],
+  },
   symbols: {
     inAddress: {
       '@': 'at', '.': 'Punkt', '/': 'Schrägstrich', '\\': 'Backslash', '-': 'Bindestrich', _: 'Unterstrich', ':': 'Doppelpunkt', '#': 'Raute',

@@ -1,10 +1,14 @@
 // German units, currencies and magnitudes: singular, plural, and where it differs the dative plural.
 import type { Currency, Magnitude, Noun } from '../language.js';
 
+/** In fünf Kilometern, vor drei Monaten; a Newtonmeter is a unit of one word, too. */
+const IN_DATIVE = /(?:meter|liter|löffel|monate|jahre|punkte|zentner)(?= |$)/i;
+
 /** "m Kilometer", "f Stunde Stunden": the plural is the singular where none is given. */
 function noun(entry: string): Noun {
   const [gender = 'm', one = '', many = one] = entry.split('|');
-  return { forms: [one, many], gender: gender as 'm' | 'f' | 'n' };
+  const dative = many.replace(IN_DATIVE, '$&n');
+  return { forms: dative === many ? [one, many] : [one, many, dative], gender: gender as 'm' | 'f' | 'n' };
 }
 
 function units(list: Readonly<Record<string, string>>): Record<string, Noun> {
@@ -95,7 +99,45 @@ export const UNITS: Readonly<Record<string, Noun>> = units({
   kPa: 'n|Kilopascal',
   bar: 'n|Bar',
   dB: 'n|Dezibel',
-  PS: 'f|Pferdestärke|PS',
+  PS: 'n|P S',
+  ppm: 'n|P P M',
+  ppb: 'n|P P B',
+  'mg/dl': 'n|Milligramm pro Deziliter',
+  'g/dl': 'n|Gramm pro Deziliter',
+  'mmol/l': 'n|Millimol pro Liter',
+  'mg/kg': 'n|Milligramm pro Kilogramm',
+  'µg/m³ μg/m³': 'n|Mikrogramm pro Kubikmeter',
+  'W/m²': 'n|Watt pro Quadratmeter',
+  'kWh/m²': 'f|Kilowattstunde pro Quadratmeter|Kilowattstunden pro Quadratmeter',
+  'l/min': 'm|Liter pro Minute',
+  'ml/h': 'm|Milliliter pro Stunde',
+  'm³/h': 'm|Kubikmeter pro Stunde',
+  'g/km': 'n|Gramm pro Kilometer',
+  mmHg: 'm|Millimeter Quecksilbersäule',
+  'IE I.E.': 'f|Internationale Einheit|Internationale Einheiten',
+  lx: 'n|Lux',
+  lm: 'n|Lumen',
+  mW: 'n|Milliwatt',
+  TWh: 'f|Terawattstunde|Terawattstunden',
+  GWh: 'f|Gigawattstunde|Gigawattstunden',
+  kWp: 'n|Kilowatt Peak',
+  kN: 'n|Kilonewton',
+  Ah: 'f|Amperestunde|Amperestunden',
+  VA: 'n|Voltampere',
+  fps: 'n|Bilder pro Sekunde',
+  dpi: 'n|D P I',
+  sm: 'f|Seemeile|Seemeilen',
+  kn: 'm|Knoten',
+  'Pfd.': 'n|Pfund',
+  'Tr.': 'm|Tropfen',
+  'Tbl. Tabl.': 'f|Tablette|Tabletten',
+  'Mbyte MByte': 'n|Megabyte',
+  'GByte': 'n|Gigabyte',
+  'Mbit': 'n|Megabit',
+  'Gbit': 'n|Gigabit',
+  'GBit/s': 'n|Gigabit pro Sekunde',
+  'MBit/s': 'n|Megabit pro Sekunde',
+  Mpx: 'n|Megapixel',
   'U/min': 'f|Umdrehung pro Minute|Umdrehungen pro Minute',
   px: 'n|Pixel',
   MP: 'n|Megapixel',

@@ -1,20 +1,12 @@
 // How German is written, as data.
 import type { Saying, Writing } from '../language.js';
+import { MONTHS, WEEKDAYS } from './calendar.js';
+import { ROYAL } from './ordinals.js';
 import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, PER, UNITS } from './units.js';
 
 function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
-
-const MONTHS = [
-  ['Januar', 'Jänner', 'Jan.', 'Jan'], ['Februar', 'Feber', 'Feb.', 'Feb', 'Febr.'], ['März', 'Mrz.', 'Mär.'], ['April', 'Apr.', 'Apr'], ['Mai'],
-  ['Juni', 'Jun.', 'Jun', 'Juno'], ['Juli', 'Jul.', 'Jul'], ['August', 'Aug.', 'Aug'], ['September', 'Sept.', 'Sep.', 'Sept', 'Sep'],
-  ['Oktober', 'Okt.', 'Okt'], ['November', 'Nov.', 'Nov'], ['Dezember', 'Dez.', 'Dez'],
-]; // prettier-ignore
-const WEEKDAYS = [
-  ['Montag', 'Mo.', 'Mo'], ['Dienstag', 'Di.', 'Di'], ['Mittwoch', 'Mi.', 'Mi'], ['Donnerstag', 'Do.', 'Do'], ['Freitag', 'Fr.', 'Fr'],
-  ['Samstag', 'Sa.', 'Sa'], ['Sonntag', 'So.', 'So'],
-]; // prettier-ignore
 
 const DATIVE_BEFORE = words('am im vom zum beim mit von bei nach dem an in aus');
 const nameOf =
@@ -55,7 +47,11 @@ const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
 }; // prettier-ignore
 
 export const WRITING: Writing = {
-  numbers: { decimal: ',', grouping: ['.', ' ', '’', "'"] },
+  numbers: {
+    decimal: ',',
+    grouping: ['.', ' ', '’', "'"],
+    other: { decimal: '.', grouping: [',', '’', "'"] },
+  },
   dates: {
     months: MONTHS,
     weekdays: WEEKDAYS,
@@ -97,11 +93,8 @@ export const WRITING: Writing = {
   `),
   read: words('NATO UNO UNESCO UNICEF FIFA UEFA TÜV PIN TAN SIM RAM ROM IKEA ALDI LIDL REWE EDEKA IBAN BIC BAföG BAFÖG WLAN DAX MDAX AIDS GAU SARS SCHUFA ELSTER ZOB'),
   romanAfter: {
-    ...Object.fromEntries('kapitel teil band artikel akt szene weltkrieg stufe typ klasse abschnitt buch anlage anhang ziffer tabelle abbildung version phase titel'.split(' ').map((word) => [word, 'cardinal'] as const)),
-    ...Object.fromEntries(
-      `ludwig ludwigs heinrich heinrichs friedrich wilhelm wilhelms karl karls otto ottos johannes paul benedikt pius leo gregor franz joseph josef elisabeth katharina georg eduard
-       philipp alexander nikolaus napoleon napoleons maximilian leopold richard rudolf könig papst kaiser charles innozenz clemens rama harald carl gustaf albert`.split(/\s+/).map((word) => [word, 'ordinal'] as const),
-    ),
+    ...Object.fromEntries('kapitel teil band artikel akt szene weltkrieg stufe typ klasse abschnitt buch anlage anhang ziffer tabelle abbildung version phase titel hartz pfeiler'.split(' ').map((word) => [word, 'cardinal'] as const)),
+    ...Object.fromEntries(Array.from(ROYAL, (name) => [name, 'ordinal'] as const)),
   },
   romanBefore: words('jahrhundert jahrhunderts weltkrieg zivilsenat senat armee internationale'),
   digitsAfter: words('konto http fehler fehlercode statuscode pin code kennwort passwort flug flugnummer plz postleitzahl kundennummer bestellnummer auftragsnummer vertragsnummer rechnungsnummer iban sendungsnummer tan kontonummer kreditkarte ticketnummer vorgangsnummer bankleitzahl blz durchwahl endziffern aktenzeichen seriennummer ausweisnummer personalnummer versicherungsnummer geheimzahl bestätigungscode zugangscode sicherheitscode'),

@@ -1,0 +1,92 @@
+// Numbers that are said digit by digit: emergency calls, plates of cars, orders, and sections of a text with a full stop.
+import type { Found, Reading } from '../reading.js';
+import { withoutZeros } from '../numerals.js';
+import { cardinal } from './numbers.js';
+import { SPEECH } from './speech.js';
+
+const EMERGENCY = /(?:11[025]|116 ?117|112|133|144|122|117|118|147)(?![\p{L}\p{N}]|[.,:/-]\d| (?:Euro|Prozent|[\p{Lu}][\p{Ll}]))/uy;
+const CALLING =
+  /(?:[rR]uf\p{L}*|[wW]ähl\p{L}*|[nN]otruf\p{L}*|[nN]ummer|[hH]otline|[tT]elefon\p{L}*)(?! \d)[^.!?]{0,28}(?:die|der|den|oder|und|unter|[nN]otruf|[nN]ummer|Sie|Sofort|sofort)(?: \d{3})?(?: |: )$/u;
+const LONGEST_LEAD = 56; // units before a number that may say that it is called
+
+/** Rufen Sie die 110 oder 112. */
+export function emergency(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(EMERGENCY) : undefined;
+  if (match === undefined) return undefined;
+  if (!CALLING.test(reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at))) return undefined;
+  const spoken = SPEECH.telephone(match[0].split(' '), false);
+  return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
+}
+
+const PLATE = /([A-ZÄÖÜ]{1,3})-([A-Z]{1,2}) ?(\d{1,4})([EH])?(?![\p{L}\p{N}-])/uy;
+
+/** B-MW 1234 */
+export function plate(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (!reading.isFresh || runEnd - at > 3 || text[runEnd] !== '-') return undefined;
+  const match = reading.match(PLATE);
+  if (match === undefined) return undefined;
+  const [written, town = '', letters = '', digits = '', kind = ''] = match;
+  const spaced = written.includes(' ') && digits.length > 1;
+  if (!spaced && !/[kK]ennzeichen|Kfz|Auto/.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
+  const spoken = [SPEECH.letters(town + letters), SPEECH.digits(digits), SPEECH.letters(kind)].join(' ').trim();
+  return { end: at + written.length, spoken, rule: 'identifier' };
+}
+
+const ORDER = /(\d{2,10})([-/])(0\d{1,9})(?![\p{L}\p{N}]|[-/.,]\d)/uy;
+
+/** 2024-00123: the zeros are read. */
+export function order(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(ORDER) : undefined;
+  if (match === undefined || (match[3]?.length ?? 0) < 3) return undefined;
+  const [written, first = '', , second = ''] = match;
+  return {
+    end: reading.at + written.length,
+    spoken: `${SPEECH.digits(first)}, ${SPEECH.digits(second)}`,
+    rule: 'digits',
+  };
+}
+
+const SECTION = /(\d{1,3}(?:\.\d{1,3}){1,4})(?![\p{L}\p{N}]|[.,]\d| ?(?:€|%|Uhr|EUR|CHF|Euro|Grad|Prozent|°))/uy;
+const NUMBERED =
+  /(?:^|[\s(])(?:Kapitel|Kap\.|Abschnitte?s?|Abschn\.|Version|Ver\.|Release|Punkt|Ziffer|Ziff\.|Nummer|Nr\.|Abbildung|Abb\.|Tabelle|Tab\.|Anlage|Anhang|Teil|Übung|Aufgabe|Schritt|Python|i?OS|iPadOS|macOS|Ubuntu|Android|Windows|Java|PHP|Node|Swift|Kotlin|PostgreSQL|MySQL|Debian|Fedora|Kernel|Firmware|Bluetooth|USB|HDMI|Build|Web|Industrie|Update|GPT) $/u;
+
+/** Kapitel 4.10, Version 3.11: neither a date nor a decimal. */
+export function section(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (!reading.isFresh || text[runEnd] !== '.') return undefined;
+  const match = NUMBERED.test(text.slice(Math.max(0, at - 16), at)) ? reading.match(SECTION) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = (match[1] ?? '')
+    .split('.')
+    .map((part) => (part.length > 1 && part.startsWith('0') ? SPEECH.digits(part) : cardinal(withoutZeros(part))))
+    .join(' Punkt ');
+  return { end: at + match[0].length, spoken, rule: 'version' };
+}
+
+const SENTENCE = /S\. ?(?=\d{1,2}(?!\d))/uy;
+const BEHIND_PARAGRAPH = /(?:(?:Abs\.|Absatz|§|Art\.|Artikel|Alt\.) ?\d{1,4}[a-z]?,?|Nr\. ?\d{1,3}) $/u;
+
+/** § 5 Abs. 2 S. 1: a sentence of a law, no page. */
+export function sentenceOfLaw(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (text[at + 1] !== '.' || text[at] !== 'S' || !reading.isFresh) return undefined;
+  const match = reading.match(SENTENCE);
+  if (match === undefined || !BEHIND_PARAGRAPH.test(text.slice(Math.max(0, at - 16), at))) return undefined;
+  return { end: at + 2, spoken: 'Satz', rule: 'abbreviation' };
+}
+
+const DOTTED = /(\d{1,2})\.(\d\d)(?![\p{L}\p{N}]|[.,:/]\d| ?[€$%£°]| ?[-–] ?\d| (?:\p{Lu}|m |cm|km|kg|Uhr))/uy;
+
+/** Um 15.30: no sum, no measure. */
+export function dottedTime(reading: Reading): Found | undefined {
+  if (!reading.isFresh || reading.text[reading.runEnd] !== '.') return undefined;
+  if (!/(?:^|[\s(])(?:[uU]m|[gG]egen) $/.test(reading.text.slice(Math.max(0, reading.at - 7), reading.at)))
+    return undefined;
+  const match = reading.match(DOTTED);
+  const [written = '', hours = '', minutes = ''] = match ?? [];
+  if (match === undefined || Number(hours) > 24 || Number(minutes) > 59) return undefined;
+  const end = reading.at + written.length;
+  const spoken = SPEECH.time({ hours: withoutZeros(hours), minutes, word: 'Uhr' }, reading.around(end));
+  return spoken === undefined ? undefined : { end, spoken, rule: 'time' };
+}
