@@ -67,6 +67,28 @@ function sayDecimal(written: string): string {
   return decimal({ negative: false, whole, decimals, grouped: false });
 }
 
+const INCHES = /(\d{1,3}(?:,\d{1,2})?)["″”](?!\p{L})/uy;
+const LONGEST_QUOTE = 60; // units in which a quote may have been opened
+
+/** 27" where no quote has been opened. */
+export function inches(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.isFresh ? reading.match(INCHES) : undefined;
+  if (match === undefined || /["„“»]/.test(text.slice(Math.max(0, at - LONGEST_QUOTE), at))) return undefined;
+  return { end: at + match[0].length, spoken: `${sayDecimal(match[1] ?? '')} Zoll`, rule: 'measure' };
+}
+
+const PER_UNIT = /(\d{1,4})\/(?:(min|Min\.)|(s|Sek\.)|(h|Std\.)|(Tag|d)|(Woche)|(Monat|Mon\.)|(Jahr))(?![\p{L}\p{N}])/uy;
+const PER_NAMES = ['Minute', 'Sekunde', 'Stunde', 'Tag', 'Woche', 'Monat', 'Jahr'];
+
+/** Puls 72/min */
+export function perUnit(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(PER_UNIT) : undefined;
+  if (match === undefined) return undefined;
+  const name = PER_NAMES[match.slice(2).findIndex((unit) => unit !== undefined)] ?? '';
+  return { end: reading.at + match[0].length, spoken: `${sayDecimal(match[1] ?? '')} pro ${name}`, rule: 'measure' };
+}
+
 const OFFICE_NUMBER = /\d{3,12}(?![\p{L}\p{N}]|[ .,/-]\d)/uy;
 
 /** Best.-Nr. 4711 */
@@ -98,26 +120,4 @@ export function keyOfTelephone(reading: Reading): Found | undefined {
   if (reading.match(KEY) === undefined || !BEFORE_KEY.has(reading.around(reading.at).previousWord))
     return undefined;
   return { end: reading.at + 1, spoken: key === '#' ? 'Raute' : 'Stern', rule: 'symbol' };
-}
-
-const INCHES = /(\d{1,3}(?:,\d{1,2})?)["″”](?!\p{L})/uy;
-const LONGEST_QUOTE = 60; // units in which a quote may have been opened
-
-/** 27" where no quote has been opened. */
-export function inches(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  const match = reading.isFresh ? reading.match(INCHES) : undefined;
-  if (match === undefined || /["„“»]/.test(text.slice(Math.max(0, at - LONGEST_QUOTE), at))) return undefined;
-  return { end: at + match[0].length, spoken: `${sayDecimal(match[1] ?? '')} Zoll`, rule: 'measure' };
-}
-
-const PER_UNIT = /(\d{1,4})\/(?:(min|Min\.)|(s|Sek\.)|(h|Std\.)|(Tag|d)|(Woche)|(Monat|Mon\.)|(Jahr))(?![\p{L}\p{N}])/uy;
-const PER_NAMES = ['Minute', 'Sekunde', 'Stunde', 'Tag', 'Woche', 'Monat', 'Jahr'];
-
-/** Puls 72/min */
-export function perUnit(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(PER_UNIT) : undefined;
-  if (match === undefined) return undefined;
-  const name = PER_NAMES[match.slice(2).findIndex((unit) => unit !== undefined)] ?? '';
-  return { end: reading.at + match[0].length, spoken: `${sayDecimal(match[1] ?? '')} pro ${name}`, rule: 'measure' };
 }

@@ -17,6 +17,7 @@ const nameOf =
       : nominative;
 const behindOrdinal = (said: string): Saying => (around) => (/\d\. $/.test(around.text.slice(Math.max(0, around.start - 3), around.start)) ? said : undefined); // prettier-ignore
 const behindDigit = (said: string): Saying => (around) => (/\d $/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) ? said : undefined); // prettier-ignore
+const behindNothing = (said: string): Saying => (around) => (/^ \d/.test(around.text.slice(around.end, around.end + 2)) ? said : undefined); // prettier-ignore
 const beforeName = (said: string): Saying => (around) => (/^\p{Lu}/u.test(around.nextWord) ? said : undefined); // prettier-ignore
 
 /** Letters of formulas and versions. */
@@ -43,6 +44,19 @@ const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   'MwSt.': 'Mehrwertsteuer', MwSt: 'Mehrwertsteuer', 'Min.': 'Minuten', 'Std.': 'Stunden', 'Jh.': nameOf('Jahrhundert', 'Jahrhundert'), 'Jhd.': 'Jahrhundert', 'Jhdt.': 'Jahrhundert', 'Nr.': 'Nummer',
   'Mio.': 'Millionen', 'Mrd.': 'Milliarden', 'Tsd.': 'Tausend', 'Aufl.': 'Auflage', 'Hrsg.': 'Herausgeber', 'Verf.': 'Verfasser', 'Whg.': 'Wohnung', 'Zi.': 'Zimmer', 'Bd.': 'Band', 'Kap.': 'Kapitel',
   'Abs.': 'Absatz', 'Art.': 'Artikel', 'Ziff.': 'Ziffer', 'Anm.': 'Anmerkung', 'Bsp.': 'Beispiel', GmbH: 'G M B H', 'Co.': 'Co', 'Reg.': 'Regierung', 'Rel.': 'Religion', 'Vers.': 'Versicherung', 'Pkt.': 'Punkt', 'Stk.': 'Stück', 'u.': 'und',
+  'Dr. med. dent.': 'Doktor med dent', 'Dr. med. vet.': 'Doktor med vet', 'Dr. med.': 'Doktor med', 'Dr. rer. nat.': 'Doktor rer nat', 'Dr. rer. pol.': 'Doktor rer pol', 'Dr. rer. oec.': 'Doktor rer oec',
+  'Dr. phil.': 'Doktor phil', 'Dr. jur.': 'Doktor jur', 'Dr. iur.': 'Doktor jur', 'Dr. theol.': 'Doktor theol', 'Dr. techn.': 'Doktor techn', 'Dr.-Ing.': 'Doktor-Ingenieur', 'Dr. h. c.': 'Doktor honoris causa', 'Dr. h. c. mult.': 'Doktor honoris causa multiplex',
+  'Drs.': 'Doktoren', 'Dres.': 'Doktoren', 'em.': beforeName('emeritus'), 'habil.': 'habil', 'M. Sc.': 'Master of Science', 'B. Sc.': 'Bachelor of Science', 'M. A.': 'Master of Arts', 'B. A.': 'Bachelor of Arts', 'LL. M.': 'L L M',
+  'Dipl.-Kfm.': 'Diplomkaufmann', 'Dipl.-Psych.': 'Diplompsychologe', 'Dipl.-Inf.': 'Diplominformatiker', 'Pfr.': beforeName('Pfarrer'), 'Bgm.': 'Bürgermeister', 'RA': beforeName('Rechtsanwalt'), 'Univ.-Prof.': 'Universitätsprofessor', 'Priv.-Doz.': 'Privatdozent',
+  'ggü.': 'gegenüber', 'tgl.': 'täglich', 'wöchentl.': 'wöchentlich', 'geschl.': 'geschlossen', 'durchg.': 'durchgehend', 'Kü.': 'Küche', 'EFH': 'Einfamilienhaus', 'NK': 'Nebenkosten', 'Blk.': 'Balkon', 'Mitgl.': 'Mitglied', 'Geschw.': 'Geschwindigkeit',
+  'ausschl.': 'ausschließlich', 'abzügl.': 'abzüglich', 'zuzügl.': 'zuzüglich', 'versch.': 'verschiedene', 'voraussichtl.': 'voraussichtlich', 'gesetzl.': 'gesetzlich', 'schriftl.': 'schriftlich', 'telef.': 'telefonisch', 'vorm.': 'vormittags', 'nachm.': 'nachmittags',
+  'vsl.': 'voraussichtlich', 'div.': 'diverse', 'jew.': 'jeweils', 'o. Ä': 'oder Ähnliches', 'i. V. m.': 'in Verbindung mit', 'i. S. d.': 'im Sinne des', 'i. S. v.': 'im Sinne von', 'n. F.': 'neuer Fassung', 'a. F.': 'alter Fassung', 'a. a. O.': 'am angegebenen Ort', 'u. E.': 'unseres Erachtens',
+  'o. J.': 'ohne Jahr', 'e. K.': 'E K', 'e. G.': 'E G', 'u. W.': 'unter Wasser', 'ü. M.': 'über dem Meer', 'ü. d. M.': 'über dem Meer', 'm. ü. M.': 'Meter über Meer', 'i. R.': 'im Ruhestand', 'i. Tr.': 'in der Trockenmasse', 'u. v. a.': 'und viele andere', 'u. v. a. m.': 'und vieles andere mehr', 's. a.': 'siehe auch',
+  'i. A. v.': 'im Auftrag von', 'a. M.': 'am Main', 'a. d.': 'an der', 'o. k.': 'okay', 'b. w.': 'bitte wenden', 'g. U.': 'geschützter Ursprung', 'k. A.': 'keine Angabe', 'Urt. v.': 'Urteil vom', 'Urt.': 'Urteil', 'Beschl.': 'Beschluss', 'Hs.': behindDigit('Halbsatz'),
+  'Rdnr.': 'Randnummer', 'Rz.': 'Randziffer', 'lit.': 'Buchstabe', 'Buchst.': 'Buchstabe', 'Alt.': behindDigit('Alternative'), 'Var.': behindDigit('Variante'), 'Jg.': 'Jahrgang', 'Ausg.': 'Ausgabe', 'Forts.': 'Fortsetzung', 'Mrd': 'Milliarden', 'Mio': 'Millionen', 'Std': 'Stunden', 'Min': 'Minuten',
+  'Hptm.': 'Hauptmann', 'Kfm.': 'Kaufmann', 'kfm.': 'kaufmännisch', 'techn.': 'technisch', 'wiss.': 'wissenschaftlich', 'kath.': 'katholisch', 'ev.': 'evangelisch', 'frz.': 'französisch', 'ital.': 'italienisch', 'lat.': 'lateinisch', 'griech.': 'griechisch', 'österr.': 'österreichisch',
+  'europ.': 'europäisch', 'amerik.': 'amerikanisch', 'öff.': 'öffentlich', 'gesch.': 'geschieden', 'verw.': 'verwitwet', 'verk.': 'verkaufe', 'inkl': 'inklusive', 'zzgl': 'zuzüglich', 'ca': behindNothing('circa'), 'usw': 'und so weiter', 'bzw': 'beziehungsweise',
+  Pkw: 'P K W', Pkws: 'P K Ws', Lkw: 'L K W', Lkws: 'L K Ws', Kfz: 'K F Z', AfD: 'A F D', VfB: 'V F B', VfL: 'V F L', StVO: 'S T V O', StGB: 'S T G B', StPO: 'S T P O', GbR: 'G B R', KGaA: 'K G A A', UdSSR: 'U D S S R', WhatsApp: 'WhatsApp', eG: 'E G', KfW: 'K F W', VwGO: 'V W G O', EStG: 'E S T G', UStG: 'U S T G', UStID: 'U S T I D', 'USt.': 'Umsatzsteuer', USt: 'Umsatzsteuer', BetrVG: 'B E T R V G', BVerfG: 'Bundesverfassungsgericht', BVerwG: 'Bundesverwaltungsgericht', EuGH: 'E U G H', DSGVO: 'D S G V O', InsO: 'Insolvenzordnung', TSchG: 'T S C H G',
   'i. O.': 'in Ordnung', 'p. a.': 'pro Jahr', 'p. P.': 'pro Person', 'n. V.': 'nach Vereinbarung', 'o.': 'oder', '24/7': 'rund um die Uhr',
 }; // prettier-ignore
 
@@ -90,14 +104,16 @@ export const WRITING: Writing = {
     EU USA UN ADAC AG KG BMW VW AOK ARD ZDF CDU CSU SPD FDP AFD AfD BKA BND BGB BRD DB DDR DGB DHL DIN DKB DNA DRK DSL DVD EDV EKG EZB FAQ FBI GPS HIV IBAN_
     ICE IHK IC IP IT KI LKW PKW LED LTE MRT CT NDR NRW OP PC PDF PIN_ PS QR RB SMS SUV TAN_ TV UKW URL USB UKE VIP WDR WLAN_ WM EM XXL ABC API AI EDEKA_ UEFA_ HR CEO CFO ID OK
     EC AB OHG SAP SE TU FH VHS DM US UK UNO_ HU AU AGB EG OG UG KFZ
+    ORF ÖBB ÖVP SPÖ FPÖ SVP EVP AMS AK ÖAMTC BVG MVV HVV VRR SBB ZKB AHV UBS EKD DFB IOC IWF WTO WHO BIP OECD OSZE AKW EEG GEZ THW RKI PEI BSI BGH OLG LG DAK TK IKK CPU GPU VPN IBM ISBN EAN ESA ISS IAA UI UX FAZ
+    AKH LKA SEK BMI BMF EKZ UHD USD EUR CAD AUD IHS AHS HTL EAV UVP RE ICN EN UCI DOSB USK KI IV IG ÖGB DAU FOS BOS MFA ADHS OCR ASB DLRG UKW MHD PLZ WKN UST EÜR XL XXL AE AO BRAO GEG BEG ÖPNV MIV USV AZ
   `),
-  read: words('NATO UNO UNESCO UNICEF FIFA UEFA TÜV PIN TAN SIM RAM ROM IKEA ALDI LIDL REWE EDEKA IBAN BIC BAföG BAFÖG WLAN DAX MDAX AIDS GAU SARS SCHUFA ELSTER ZOB'),
+  read: words('NATO UNO UNESCO UNICEF FIFA UEFA TÜV PIN TAN SIM RAM ROM IKEA ALDI LIDL REWE EDEKA IBAN BIC BAföG BAFÖG WLAN DAX MDAX AIDS GAU SARS SCHUFA ELSTER ZOB GEMA BAMF OPEC NASA LAN ISIN NABU OLED EBIT DEVK AIDA UNICEF DATEV DEKRA'),
   romanAfter: {
     ...Object.fromEntries('kapitel teil band artikel akt szene weltkrieg stufe typ klasse abschnitt buch anlage anhang ziffer tabelle abbildung version phase titel hartz pfeiler'.split(' ').map((word) => [word, 'cardinal'] as const)),
     ...Object.fromEntries(Array.from(ROYAL, (name) => [name, 'ordinal'] as const)),
   },
   romanBefore: words('jahrhundert jahrhunderts weltkrieg zivilsenat senat armee internationale'),
-  digitsAfter: words('konto http fehler fehlercode statuscode pin code kennwort passwort flug flugnummer plz postleitzahl kundennummer bestellnummer auftragsnummer vertragsnummer rechnungsnummer iban sendungsnummer tan kontonummer kreditkarte ticketnummer vorgangsnummer bankleitzahl blz durchwahl endziffern aktenzeichen seriennummer ausweisnummer personalnummer versicherungsnummer geheimzahl bestätigungscode zugangscode sicherheitscode'),
+  digitsAfter: words('konto http fehler fehlercode statuscode pin code kennwort passwort flug flugnummer plz postleitzahl kundennummer bestellnummer auftragsnummer vertragsnummer rechnungsnummer iban sendungsnummer tan kontonummer kreditkarte ticketnummer vorgangsnummer bankleitzahl blz durchwahl endziffern aktenzeichen seriennummer ausweisnummer personalnummer versicherungsnummer geheimzahl bestätigungscode zugangscode sicherheitscode wkn prüfziffer kundennr auftragsnr mitgliedsnummer steuernummer mandatsreferenz referenznummer rezeptnummer kassennummer gutscheincode passnummer tracking zählernummer kennnummer notrufnummer artikelnummer'),
   linking: words('ist lautet nummer nr war mit der die das von für'),
   decadeMark: 'er',
   yearAfter: words('jahr jahre jahres jahren seit bis ab anfang mitte ende frühjahr sommer herbst winter um von nach vor im in zwischen und januar februar märz april mai juni juli august september oktober november dezember'),
