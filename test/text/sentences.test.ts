@@ -173,6 +173,17 @@ test('Chinese and Japanese need no spaces, and a quoted question stays in its se
   }
 });
 
+test('a language that is stated has only its own short forms', () => {
+  const cut = (text: string, language?: string) => {
+    const stream = new SentenceStream({ language });
+    return [...stream.push(text), ...stream.end()].map((sentence) => sentence.text);
+  };
+  assert.deepEqual(cut('Come sta. Bene, grazie.'), ['Come sta. Bene, grazie.']); // Sta. of Spanish
+  assert.deepEqual(cut('Come sta. Bene, grazie.', 'it-IT'), ['Come sta.', 'Bene, grazie.']);
+  assert.deepEqual(cut('Está en Sta. Bárbara.', 'es'), ['Está en Sta. Bárbara.']);
+  assert.deepEqual(cut('Dr. Lee ist da.', 'xx'), ['Dr. Lee ist da.']);
+});
+
 test('lists, headings and lines of a poem end at their line; wrapped lines go on', () => {
   expectCut('Buy these: | - two apples | - three pears | Thanks', '\n');
   expectCut('Steps: | 1. Open the door. | 2. Close it | 3) Leave', '\n');

@@ -19,11 +19,13 @@
 //   5. One line in `languages.ts`.
 //   6. `test/text/normalize/xx.cases.tsv`: "# sentence about behaviour", then lines "written TAB spoken".
 //      `normalize.test.ts` reads all such files: no code. Every case is also pushed by character through
-//      `SentenceStream`, so abbreviations that the segmenter must know belong in `../abbreviations.ts`.
+//      `SentenceStream`, so abbreviations that the segmenter must know belong in `../short-forms/xx.ts`.
 // `en/` and `de/` are models; `de/` has gender and case; `zh/` is written without spaces.
 import { classOf, DIGIT, fold, HIDDEN, IDEOGRAPH, LETTER, PAIR, SPACE } from './characters.js';
 import type { Language } from './language.js';
 import { Reading, type Found, type Recogniser, type Rule } from './reading.js';
+import { endsSentenceAt } from '../sentence-end.js';
+import { shortFormsOf, type ShortForms } from '../short-forms/short-forms.js';
 import { recognisersOf, type Recognisers } from './recognisers.js';
 import { endsText, SpokenText, type Normalized } from './spoken-text.js';
 
@@ -60,6 +62,7 @@ class Scan {
   readonly #reading: Reading;
   readonly #spoken: SpokenText;
   readonly #unspaced: boolean;
+  readonly #forms: ShortForms;
   readonly #respell: ((spoken: string) => string) | undefined;
   #nextClaim = 0;
   #copied = 0; // what is before this offset is in the result
@@ -70,6 +73,7 @@ class Scan {
     this.#claimed = claimed;
     this.#reading = new Reading(this.#text);
     this.#unspaced = language.unspaced ?? false;
+    this.#forms = shortFormsOf(language.tag);
     this.#spoken = new SpokenText(text, this.#unspaced);
     this.#respell = language.respell?.(this.#text);
   }
@@ -129,13 +133,17 @@ class Scan {
       spoken.endsWith('.') && this.#text[found.end] === '.' && this.#text[found.end + 1] !== '.';
     const end = doubled ? found.end + 1 : found.end; // the stop of "6 PM." is in "p.m." already
     this.#copyTo(at);
-    // "… on Main St." ends with one stop for two purposes.
-    const stop =
-      spoken !== '' && this.#text[end - 1] === '.' && !spoken.endsWith('.') && endsText(this.#text, end);
+    const stop = spoken !== '' && !spoken.endsWith('.') && this.#isLastStop(end - 1);
     this.#spoken.replace(at, end, stop ? `${spoken}.` : spoken, rule, found.clings);
     this.#copied = end;
     this.#reading.tokenEnd = end;
     return end;
+  }
+
+  /** "… on Main St." and "… in the U.S. He …" end with one stop for two purposes. */
+  #isLastStop(at: number): boolean {
+    const text = this.#text;
+    return text[at] === '.' && (endsText(text, at + 1) || endsSentenceAt(text, at, this.#forms));
   }
 
   #spaces(at: number, limit: number): number {
