@@ -44,7 +44,7 @@ const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
 const UNIT_BEHIND_NUMBER = /\p{N}\s?(?:[mghlst]|mm|cc)$/u;
 /** Short forms of two words: 3 p. m., p. ex. */
-const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})p\. (?:ex|ej))$/iu;
+const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})(?:p\. (?:ex|ej)|z\.\sB|d\.\sh|i\.\sd\.\sR))$/iu;
 const HANGUL = /^\p{Script=Hangul}/u;
 const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
 const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
@@ -131,6 +131,21 @@ function judgeSpaced(before: string, run: string, following: Following): Judgeme
   return EXCLAIMING_NAMES.has(lastWord(before, following.forms).toLowerCase()) ? 'none' : 'end';
 }
 
+/** Dr. med. dent. Weiß */
+const DEGREE = /(?<!\p{L})Dr\.(?:\s?\p{Ll}{1,6}\.)*\s?\p{Ll}{1,6}$/u;
+/** Of German, where it stands before an hour. */
+const SHORT_DAY = /^(?:Mo|Di|Mi|Do|Sa|So)$/;
+/** Am 1./2. Mai, am 3.+4. Oktober */
+const DAYS = /(?<!\p{N})\p{N}{1,2}\.\s?[/+&]\s?\p{N}{1,2}$/u;
+const LARGE_ORDINAL = /^(?:\p{N}{3}|\p{N}{1,3}\.\p{N}{3}|\p{N}{1,2}\.\p{N}{1,2})$/u;
+/** What follows the short form of a company without ending the sentence: Müller & Co. KG. */
+const COMPANIES: ReadonlySet<string> = new Set('kg kgaa ohg gmbh mbh ag se ltd llc inc lp plc'.split(' '));
+const LEAD = /(\p{L}+)\s+[\p{N}./+&]*\p{N}$/u;
+/** Platz 1. Platz 2: behind these the number is no ordinal. */
+const COUNTED_NAME =
+  /^(?:Platz|Rang|Tag|Kapitel|Klasse|Gleis|Zimmer|Stufe|Teil|Abschnitt|Woche|Seite|Punkt|Runde|Phase|Band|Akt|Szene|Linie|Nummer)$/;
+const SHORT_MONTH = /^(?:Jan|Jän|Feb|Mär|Mrz|Apr|Jun|Jul|Aug|Sept?|Okt|Nov|Dez)$/;
+
 function judgeFullStop(before: string, following: Following): Judgement {
   const { word, forms } = following;
   const last = lastWord(before, forms);
@@ -144,14 +159,18 @@ function judgeFullStop(before: string, following: Following): Judgement {
     return counted && /^\p{Lu}/u.test(word) ? onlyBeforeStarter(before, last, following) : 'none';
   }
   if (/^\p{Ll}/u.test(word)) return judgeLowerCase(before, last, following);
+  if (DEGREE.test(before.slice(-WORD_LIMIT))) return onlyBeforeStarter(before, last, following);
+  if (digit && SHORT_DAY.test(last)) return 'none'; // Sa. 10–14 Uhr
   if (digit && (forms.beforeNumber.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
   if (forms.beforeNumber.has(key) && /^[IVXLC]/.test(word)) {
     if (!following.wordEnds) return 'wait';
     if (ROMAN.test(word)) return 'none'; // cap. IV
   }
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
-  if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
+  if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT))) return judgeNumber(before, following);
+  if (LARGE_ORDINAL.test(last)) return judgeLargeNumber(before, following);
   if (/^[IVXL]{2,}$/.test(last)) return unless(forms.afterOrdinal, following); // das XX. Jahrhundert
+  if (key === 'co' && /^[A-Z]/.test(word)) return unless(COMPANIES, following);
   if (forms.oftenFinal.has(key)) return digit ? 'none' : unless(forms.afterTime, following);
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
   if (COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT)) && /^[А-ЯЁ]/u.test(word)) return 'end';
@@ -182,11 +201,21 @@ function judgeNumber(before: string, following: Following): Judgement {
   if (/\p{N}{4}\. ?\p{N}{1,2}\. ?\p{N}{1,2}$/u.test(before.slice(-WORD_LIMIT)) && HANGUL.test(following.word))
     return 'none';
   if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);
-  const lead = /(\p{L}+)\s+\p{N}{1,2}$/u.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
+  const lead = LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
   const { beforeOrdinal, afterOrdinal } = following.forms;
   const plain = unless(afterOrdinal, following);
+  if (plain === 'none' && COUNTED_NAME.test(lead)) return 'end';
+  if (plain === 'end' && SHORT_MONTH.test(following.word) && following.tail.startsWith('.')) return 'none';
   const isOrdinal = beforeOrdinal.has(lead.toLowerCase()) && /^\p{L}/u.test(following.word);
   return isOrdinal && plain === 'end' ? onlyBeforeStarter(before, '', following) : plain;
+}
+
+/** "zum 100. Geburtstag", "der 1.000. Besucher", "am 24.12. Heiligabend"; but "die 112. Retter" were called. */
+function judgeLargeNumber(before: string, following: Following): Judgement {
+  const lead = LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
+  const isOrdinal = following.forms.beforeOrdinal.has(lead.toLowerCase()) && !/^(?:die|des)$/i.test(lead);
+  if (!isOrdinal || !/^\p{L}/u.test(following.word) || /\bI am [\d.]+$/.test(before)) return 'end';
+  return onlyBeforeStarter(before, '', following);
 }
 
 /** "3. 10. 2024": a full stop between the parts of a date ends nothing. */
@@ -238,7 +267,7 @@ function writesLowerCase(before: string): boolean {
 /** The word before the stop; an address or path is one ordinary word, whatever its last letters are. */
 function lastWord(before: string, forms: ShortForms): string {
   const spaced = SPACED_FORM.exec(before.slice(-WORD_LIMIT))?.[0];
-  if (spaced !== undefined) return spaced.replaceAll(' ', '');
+  if (spaced !== undefined) return spaced.replaceAll(/\s/gu, '');
   const token = /\S*$/u.exec(before.slice(-WORD_LIMIT))?.[0] ?? '';
   if (/[/\\@=]|www\./u.test(token)) return 'address';
   const whole = token.replace(/^[^\p{L}\p{N}§]+/u, '');
