@@ -30,7 +30,7 @@ export const STOP_MARK = /[.!?…。！？｡．‼⁇⁈⁉]/u;
 // The marks themselves, then closing quotes and brackets, markdown, footnote
 // numbers; also "! ! !" and the French closing quote after a space.
 const STOP_RUN =
-  /^[.!?…。！？｡．‼⁇⁈⁉](?:[.!?…。！？｡．‼⁇⁈⁉\p{M}"'”’»)\]}」』）】〉》*_`~]|[“‘](?=[\s,;.!?)»]|$)|\[\d{1,3}\])*(?:[^\S\r\n]+[.!?…]+(?=\s|$))*(?:[^\S\r\n]+»(?=[\s,.;:!?]|$))?/u;
+  /^[.!?…。！？｡．‼⁇⁈⁉](?:[.!?…。！？｡．‼⁇⁈⁉\p{M}"'”’»)\]}」』）】〉》*_`~]|[“‘«](?=[\s,;.!?)»]|$)|\[\d{1,3}\])*(?:[^\S\r\n]+[.!?…]+(?=\s|$))*(?:[^\S\r\n]+»(?=[\s,.;:!?]|$))?/u;
 const FULL_WIDTH = /[。！？｡]/u;
 const CLOSING = /["'”’“‘»)\]}」』）】〉》]/u;
 const QUOTATIVE = /^[、，,とっなはがをにでものへや]/u; // 「…？」と言った: the quote is part of the sentence
@@ -42,7 +42,7 @@ const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
-const UNIT_BEHIND_NUMBER = /\p{N}\s?(?:[mghlst]|mm|cc)$/u;
+const UNIT_BEHIND_NUMBER = /(?:\p{N}\s?(?:[mghlst]|mm|cc)|°\s?[CF])$/u;
 /** Short forms of two words: 3 p. m., p. ex. */
 const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})(?:p\. (?:ex|ej)|z\.\sB|d\.\sh|i\.\sd\.\sR))$/iu;
 const HANGUL = /^\p{Script=Hangul}/u;
@@ -132,11 +132,12 @@ function judgeSpaced(before: string, run: string, following: Following): Judgeme
 }
 
 /** Dr. med. dent. Weiß */
-const DEGREE = /(?<!\p{L})Dr\.(?:\s?\p{Ll}{1,6}\.)*\s?\p{Ll}{1,6}$/u;
+const DEGREE = /(?<!\p{L})Dr\.(?:-Ing\.)?(?:\s?\p{Ll}{1,6}\.)*\s?\p{Ll}{1,6}$/u;
 /** Of German, where it stands before an hour. */
 const SHORT_DAY = /^(?:Mo|Di|Mi|Do|Sa|So)$/;
 /** Am 1./2. Mai, am 3.+4. Oktober */
 const DAYS = /(?<!\p{N})\p{N}{1,2}\.\s?[/+&]\s?\p{N}{1,2}$/u;
+const SIGNED_LENGTH = 3; // units: +49, (+4
 const LARGE_ORDINAL = /^(?:\p{N}{3}|\p{N}{1,3}\.\p{N}{3}|\p{N}{1,2}\.\p{N}{1,2})$/u;
 /** What follows the short form of a company without ending the sentence: Müller & Co. KG. */
 const COMPANIES: ReadonlySet<string> = new Set('kg kgaa ohg gmbh mbh ag se ltd llc inc lp plc'.split(' '));
@@ -161,7 +162,11 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (/^\p{Ll}/u.test(word)) return judgeLowerCase(before, last, following);
   if (DEGREE.test(before.slice(-WORD_LIMIT))) return onlyBeforeStarter(before, last, following);
   if (digit && SHORT_DAY.test(last)) return 'none'; // Sa. 10–14 Uhr
-  if (digit && (forms.beforeNumber.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
+  if (digit && (forms.beforeNumber.has(key) || /(?:str|nr)$/.test(key))) return 'none'; // Hauptstr. 5
+  if (forms.beforeNumber.has(key) && word === '' && /^[+(]/.test(following.tail)) {
+    if (following.tail.length < SIGNED_LENGTH && !following.complete) return 'wait';
+    if (/^[+(]{1,2}\p{N}/u.test(following.tail)) return 'none'; // Tel. +49 30
+  }
   if (forms.beforeNumber.has(key) && /^[IVXLC]/.test(word)) {
     if (!following.wordEnds) return 'wait';
     if (ROMAN.test(word)) return 'none'; // cap. IV

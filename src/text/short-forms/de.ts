@@ -8,13 +8,13 @@ export const GERMAN: ShortFormLists = {
     hrn ggü tgl tägl wöchentl monatl jährl pfr bgm ausschl voraussichtl vsl gesetzl schriftl dipl u.e m.e
   `,
   beforeNumber: `
-    nos abs kap abb bd bl s str nrn pos ziff art mwst mind max min anm rn rdnr rz jg kl gl sp az gz kto hausnr beil anl nrn
+    nos abs kap abb bd bl s str nrn pos ziff art mwst mind max min anm rn rdnr rz jg kl gl sp az gz kto hausnr beil anl nrn fn zi
     jan jän feb mär apr jun jul aug sep sept okt nov dez
   `,
   seldomFinal: `
     ff e.v str bhf hbf mio mrd gem geb gest std sek stk pers tsd pkt whg urt beschl jh jhd jhdt aufl hrsg verf tabl tbl
   `,
-  seldomFinalAsWritten: `Fa Mag`,
+  seldomFinalAsWritten: `Fa Mag Min Sek Bio`,
   oftenFinal: `usw usf etc.pp`,
   starters: `
     er sie es wir ich ihr das der die den dem ein eine einen einem einer und aber oder wenn als doch dann danach dort hier da dies diese dieser dieses
