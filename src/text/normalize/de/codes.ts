@@ -47,7 +47,7 @@ export function order(reading: Reading): Found | undefined {
   };
 }
 
-const SECTION = /(\d{1,3}(?:\.\d{1,3}){1,4})(?![\p{L}\p{N}]|[.,]\d| ?(?:€|%|Uhr|EUR|CHF|Euro|Grad|Prozent|°))/uy;
+const SECTION = /(\d{1,4}(?:\.\d{1,3}){1,4})(?![\p{L}\p{N}]|[.,]\d| ?(?:€|%|Uhr|EUR|CHF|Euro|Grad|Prozent|°))/uy;
 const NUMBERED =
   /(?:^|[\s(])(?:Kapitel|Kap\.|Abschnitte?s?|Abschn\.|Version|Ver\.|Release|Punkt|Ziffer|Ziff\.|Nummer|Nr\.|Abbildung|Abb\.|Tabelle|Tab\.|Anlage|Anhang|Teil|Übung|Aufgabe|Schritt|Python|i?OS|iPadOS|macOS|Ubuntu|Android|Windows|Java|PHP|Node|Swift|Kotlin|PostgreSQL|MySQL|Debian|Fedora|Kernel|Firmware|Bluetooth|USB|HDMI|Build|Web|Industrie|Update|GPT) $/u;
 
@@ -62,6 +62,36 @@ export function section(reading: Reading): Found | undefined {
     .map((part) => (part.length > 1 && part.startsWith('0') ? SPEECH.digits(part) : cardinal(withoutZeros(part))))
     .join(' Punkt ');
   return { end: at + match[0].length, spoken, rule: 'version' };
+}
+
+const CODE = /\d{2,12}(?:[ -]\d{2,8}){0,5}(?![\p{L}\p{N}]|[.,:/-]\d|[ ]?[€%])/uy;
+const CODED =
+  /(?:(?:\p{L}(?:code|nummer|nr\.?|passwort|kennwort|kennung|-PIN|-TAN|-ID|pin)|[zZ]iffern[^.!?\d]{0,24}(?= )):?(?: (?:ist|lautet|lauten|sind|endet auf|war|mit))?|endet auf|[eE]ndziffern?):? ?(?:die )?$/u;
+const FEWEST = 4; // digits of a number that is not counted with
+const LONGEST_CODED = 48; // units before a code that may say that it is one
+
+/** Ihr Verifizierungscode lautet 482 913; a Hausnummer is no code. */
+export function coded(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (!reading.isFresh) return undefined;
+  const before = text.slice(Math.max(0, at - LONGEST_CODED), at);
+  const match = CODED.test(before) ? reading.match(CODE) : undefined;
+  if (match === undefined) return undefined;
+  const [written] = match;
+  const isCode = /(?:code|PIN|TAN|pin|wort|Ziffern|ziffern)/.test(before) || written.length > runEnd - at;
+  if (!isCode && written.length < FEWEST) return undefined;
+  const spoken = SPEECH.telephone(written.split(/[ -]/), false);
+  return { end: at + written.length, spoken, rule: 'digits' };
+}
+
+const OF_NUMBER = /\p{Lu}\p{Ll}{2,20}nr\.(?!\p{L})/uy;
+
+/** Bestellnr. 4711 */
+export function numberName(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !reading.text.startsWith('nr.', reading.runEnd - 2)) return undefined;
+  const match = reading.match(OF_NUMBER);
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `${match[0].slice(0, -1)}`.replace(/nr$/, 'nummer'), rule: 'abbreviation' };
 }
 
 const SENTENCE = /S\. ?(?=\d{1,2}(?!\d))/uy;

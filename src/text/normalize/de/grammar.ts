@@ -14,7 +14,7 @@ const DATIVE = words(
 const ACCUSATIVE = words(`
   für um ohne gegen bis durch pro je den einen kostet kosten kostete gekostet zahlen zahle zahlt bezahlen habe hat haben hatte hatten
   wiegt wog misst dauert dauerte brauche braucht brauchen benötigen benötigt gibt gab bekommen bekommt bekam bekamen erhielt erzielte erzielt macht machte schoss trank aß erhalten erhält kaufen kauft
-  spart sparen verdient läuft lief fährt beträgt etwa circa rund nur noch sie genau mindestens höchstens über
+  spart sparen verdient läuft lief fährt beträgt sie über
   hätte hätten möchte möchten will wollen nehme nehmen nimmt suche suchen sucht finde finden findet bestelle bestellen bestellt buche buchen
   sehe sehen lese lesen schreibe schreiben esse essen trinke trinken gern gerne bitte wünsche wünschen reserviere reservieren verliert verlor
   enthält enthalten umfasst besitzt verkauft verkaufen hinzufügen erzielten schossen benötige gewann gewinnt
@@ -27,27 +27,44 @@ const MEASURED = words(
 
 const PLURAL_ARTICLE = words('die der den aller alle diese dieser beiden');
 
-/** "Sie haben 1 Nachricht und", "von 5 bis": what stands here is governed by the word before the first amount. */
+/** Of "Sie haben 1 Nachricht und", "von 5 bis": an earlier amount that is governed by the same word. */
 const EARLIER =
-  /(?:^|\s)(\p{Ll}\p{L}*) (?:\d[\d.,]*(?: ?\p{Lu}\p{L}+| \p{Ll}+ \p{Lu}\p{L}+)?|eine?[nmrs]? (?:\p{Ll}+ )?\p{Lu}\p{L}+)(?:,| und| oder| bis) $/u;
-const LONGEST_EARLIER = 56; // units in which it is looked for
-const JOINING = words('und oder bis');
+  /(?<![\p{L}\d.,])(?:\d[\d.,]*(?: ?\p{Lu}\p{L}+| \p{Ll}+ \p{Lu}\p{L}+)?|eine?[nmrs]? (?:\p{Ll}+ )?\p{Lu}\p{L}+)(?:,| und| oder| bis) $/u;
+const LONGEST_EARLIER = 64; // units in which it is looked for
+const MOST_EARLIER = 4;
+/** What may stand between an amount and what governs it. */
+const ADVERBS =
+  /(?:^|(?<=\s))(?:(?:nur|noch|etwa|circa|ca\.|rund|genau|mindestens|mind\.|höchstens|max\.|maximal|knapp|fast|gut|bereits|schon|lediglich|bis zu|je|jeweils|auch) ){1,3}$/iu;
+const NOT_GOVERNING = words('ist sind bleibt bleiben fehlt fehlen kommt kommen war waren wird wurde folgt gilt reicht steht passt');
+const LAST_WORD = /(\p{L}+) $/u;
 
-/** The word that governs an amount, in small letters. */
-export function governorOf(around: Around): string {
-  const before = around.previousWord;
-  const joined = JOINING.has(before) || /, $/.test(around.text.slice(Math.max(0, around.start - 2), around.start));
-  if (!joined) return before;
-  const near = around.text.slice(Math.max(0, around.start - LONGEST_EARLIER), around.start);
-  return EARLIER.exec(near)?.[1] ?? before;
+interface Governor {
+  /** In small letters; '' if nothing governs. */
+  readonly word: string;
+  /** An adverb stands between. */
+  readonly isFar: boolean;
+}
+
+/** The word that governs an amount. */
+function governorOf({ text, start }: Around): Governor {
+  let near = text.slice(Math.max(0, start - LONGEST_EARLIER), start);
+  for (let count = 0; count < MOST_EARLIER && /(?:,|und|oder|bis) $/.test(near); count++) {
+    const earlier = EARLIER.exec(near);
+    if (earlier === null) break;
+    near = near.slice(0, earlier.index);
+  }
+  const far = ADVERBS.exec(near);
+  if (far !== null) near = near.slice(0, far.index);
+  return { word: LAST_WORD.exec(near)?.[1]?.toLowerCase() ?? '', isFar: far !== null };
 }
 
 /** The case that the words around an amount ask for; `behind` is what follows the amount and its noun. */
 export function caseOf(around: Around, behind = around.nextWord): Case {
-  const governor = governorOf(around);
-  if (GENITIVE.has(governor)) return 'genitive';
-  if (DATIVE.has(governor)) return 'dative';
-  return ACCUSATIVE.has(governor) || MEASURED.has(behind) ? 'accusative' : 'nominative';
+  const { word, isFar } = governorOf(around);
+  if (GENITIVE.has(word)) return 'genitive';
+  if (DATIVE.has(word)) return 'dative';
+  if (ACCUSATIVE.has(word) || MEASURED.has(behind)) return 'accusative';
+  return isFar && word !== '' && !NOT_GOVERNING.has(word) ? 'accusative' : 'nominative';
 }
 
 const DATIVE_OF_MANY = words('nach in mit von aus seit bei vor ab zwischen binnen außer');
@@ -56,7 +73,7 @@ const DIMENSION = /^(?:Höhe|Länge|Breite|Tiefe|Entfernung|Abstand|Durchmesser|
 /** In 5 Kilometern, vor 3 Monaten; but "mit 5 Liter Wasser". */
 export function takesDativeOfMany(around: Around): boolean {
   const next = around.nextWord;
-  return DATIVE_OF_MANY.has(governorOf(around)) && (!/^\p{Lu}/u.test(next) || DIMENSION.test(next));
+  return DATIVE_OF_MANY.has(governorOf(around).word) && (!/^\p{Lu}/u.test(next) || DIMENSION.test(next));
 }
 
 const EIN: Readonly<Record<Gender, Readonly<Record<Case, string>>>> = {

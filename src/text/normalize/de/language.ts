@@ -24,6 +24,7 @@ const atDigit: Recogniser = behindDigits([
   [/[.]/, dates.monthOfYear],
   [/[.]/, codes.dottedTime],
   [/[.,'’\d]/, amounts.wholeAmount],
+  [/[a-z/]/, places.door],
   [/\//, dates.expiry],
   [/\//, pairs.ratio],
   [/[-/]/, codes.order],
@@ -48,7 +49,7 @@ export const GERMAN: Language = {
   writing: WRITING,
   speech: SPEECH,
   own: {
-    atDigit: [atDigit, codes.emergency, own.officeNumber],
+    atDigit: [atDigit, codes.emergency, codes.coded, own.officeNumber],
     atLetter: [
       byFirstLetter([
         [/[MDFS]/, weekday],
@@ -59,8 +60,9 @@ export const GERMAN: Language = {
       ]),
       followedBy(SUBSCRIPTS, formula(SPEECH.letters, cardinal)),
       places.street,
+      codes.numberName,
     ],
-    atMark: [own.keyOfTelephone, amounts.wholeAmountBehind, perWord(PER)],
+    atMark: [own.keyOfTelephone, own.ticker, own.extension, amounts.wholeAmountBehind, perWord(PER)],
   },
   symbols: {
     inAddress: {

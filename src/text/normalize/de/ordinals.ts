@@ -27,8 +27,9 @@ export function ordinal(digits: string, around: Around, mark: string): string | 
   const next = rowEnd === end ? around.nextWord : wordAfter(text, rowEnd);
   const follows = next !== '' && (rowEnd > end || /^\s/.test(text.slice(end, end + 1)));
   const asks = asksForOrdinal(governor.word);
+  // At the end of "Drücken Sie die 3." it is the number itself.
   if (!follows)
-    return asks && isEndOrMark(around) ? ordinalWord(digits, ordinalEnding(governor.word, undefined)) : undefined;
+    return asks && !/^(?:die|eine)$/.test(governor.word) && isEndOrMark(around) ? ordinalWord(digits, ordinalEnding(governor.word, undefined)) : undefined;
   // "Wir sind 3. Danach ..." ends with a number; what asks for an ordinal is an article, or the noun.
   if (!asks && !PLACED.test(next) && !(digits.length < 3 && PREPOSITION.test(governor.word))) return undefined;
   if (NUMBERED.test(around.previousWord)) return undefined;

@@ -35,7 +35,7 @@ export function lasting(reading: Reading): Found | undefined {
 }
 
 const NUMBER = '\\d{1,5}(?:,\\d{1,3})?';
-const SIZES = new RegExp(`${NUMBER}(?: ?[x×] ?${NUMBER}){1,3}(?!\\p{N}| ?=|[,.]\\d)`, 'uy');
+const SIZES = new RegExp(`${NUMBER}(?: ?[x×] ?${NUMBER}){1,3}(?!\\p{N}|[,.]\\d)`, 'uy');
 const SIZE = new RegExp(`(${NUMBER}) ?[x×] ?(?=\\d)`, 'y');
 const TIMES_AS_MUCH = new RegExp(`(${NUMBER})x(?![\\p{L}\\p{N}])`, 'uy');
 
@@ -65,6 +65,23 @@ export function timesAsMuch(reading: Reading): Found | undefined {
 function sayDecimal(written: string): string {
   const [whole = '', decimals = ''] = written.split(',');
   return decimal({ negative: false, whole, decimals, grouped: false });
+}
+
+const TICKER = /\+{3}(?!\+)/y;
+
+/** +++ Eilmeldung +++ */
+export function ticker(reading: Reading): Found | undefined {
+  return reading.match(TICKER) && { end: reading.at + 3, spoken: '', rule: 'punctuation' };
+}
+
+const EXTENSION = /[-–](\d{1,5})(?![\p{L}\p{N}])/uy;
+
+/** Durchwahl -42 */
+export function extension(reading: Reading): Found | undefined {
+  const match = reading.match(EXTENSION);
+  if (match === undefined || !/(?:Durchwahl|DW|Nebenstelle):? ?$/.test(reading.text.slice(Math.max(0, reading.at - 12), reading.at)))
+    return undefined;
+  return { end: reading.at + match[0].length, spoken: SPEECH.digits(match[1] ?? ''), rule: 'telephone' };
 }
 
 const INCHES = /(\d{1,3}(?:,\d{1,2})?)["″”](?!\p{L})/uy;

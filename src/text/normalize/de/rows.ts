@@ -17,6 +17,8 @@ const SKIPPED = new RegExp(
 );
 const GOVERNOR = /(\p{L}+) $/u;
 const BEHIND = new RegExp(`(?:${JOIN}${ARTICLE}\\d{1,4}\\.)+ ?`, 'uy');
+/** Ab 1. Mai bis 3. Juni: each end has its own. */
+const FROM = /^(?:ab|seit|von)$/;
 const LONGEST_ROW = 72; // units before an ordinal that may belong to its row
 const MOST_MEMBERS = 6;
 
@@ -43,7 +45,8 @@ export function governorOfOrdinal({ text, start }: Around): Governor {
     near = near.slice(0, member ?? word);
   }
   const word = GOVERNOR.exec(near)?.[1]?.toLowerCase() ?? '';
-  return { word, inRow, behindWeekday };
+  const isEnd = inRow && text.startsWith('bis ', start - 4);
+  return { word: isEnd && FROM.test(word) ? 'bis' : word, inRow, behindWeekday };
 }
 
 function memberBefore(near: string): number | undefined {

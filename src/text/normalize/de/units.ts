@@ -2,7 +2,7 @@
 import type { Currency, Magnitude, Noun } from '../language.js';
 
 /** In fünf Kilometern, vor drei Monaten; a Newtonmeter is a unit of one word, too. */
-const IN_DATIVE = /(?:meter|liter|löffel|monate|jahre|punkte|zentner)(?= |$)/i;
+const IN_DATIVE = /^\S*(?:meter|liter|löffel|monate|jahre|punkte|zentner)(?= |$)/i;
 
 /** "m Kilometer", "f Stunde Stunden": the plural is the singular where none is given. */
 function noun(entry: string): Noun {
@@ -154,7 +154,7 @@ export const UNITS: Readonly<Record<string, Noun>> = units({
 });
 
 export const PER: Readonly<Record<string, string>> = {
-  s: 'pro Sekunde', min: 'pro Minute', Min: 'pro Minute', Minute: 'pro Minute', h: 'pro Stunde', 'Std.': 'pro Stunde', Std: 'pro Stunde',
+  s: 'pro Sekunde', min: 'pro Minute', Min: 'pro Minute', 'Min.': 'pro Minute', 'min.': 'pro Minute', 'Mon.': 'pro Monat', 'J.': 'pro Jahr', a: 'pro Jahr', Sek: 'pro Sekunde', 'Wo.': 'pro Woche', ml: 'pro Milliliter', ha: 'pro Hektar', 'm³': 'pro Kubikmeter', 'm2': 'pro Quadratmeter', Quadratmeter: 'pro Quadratmeter', Kilo: 'pro Kilo', Kind: 'pro Kind', Gast: 'pro Gast', Fahrt: 'pro Fahrt', Quartal: 'pro Quartal', Semester: 'pro Semester', Packung: 'pro Packung', Flasche: 'pro Flasche', Dose: 'pro Dose', MB: 'pro Megabyte', SMS: 'pro S M S', Anruf: 'pro Anruf', Zimmer: 'pro Zimmer', Nutzer: 'pro Nutzer', User: 'pro User', Sekunde: 'pro Sekunde', Minute: 'pro Minute', h: 'pro Stunde', 'Std.': 'pro Stunde', Std: 'pro Stunde',
   Stunde: 'pro Stunde', Tag: 'pro Tag', d: 'pro Tag', Woche: 'pro Woche', Monat: 'pro Monat', Jahr: 'pro Jahr', Nacht: 'pro Nacht',
   kg: 'pro Kilogramm', g: 'pro Gramm', '100 g': 'pro einhundert Gramm', l: 'pro Liter', Liter: 'pro Liter', m: 'pro Meter', 'm²': 'pro Quadratmeter',
   qm: 'pro Quadratmeter', kWh: 'pro Kilowattstunde', km: 'pro Kilometer', Person: 'pro Person', 'Pers.': 'pro Person', Stück: 'pro Stück',

@@ -10,7 +10,7 @@ const NUMBERED = /(?:§|Nr\.|Art\.|Artikel|Zimmer|Raum|Seite|S\.|Kapitel|Linie|G
 /** What happens to one person or thing; behind it a noun in capitals is not counted. */
 const HAPPENED = words(
   `wurde starb war kam ging zog trat fiel begann endete fand geboren gestorben gegründet erbaut errichtet eröffnet eröffnete gewann heiratete
-   entstand erschien erhielt gründete entdeckte verließ übernahm folgte verstorben geb`,
+   entstand erschien erhielt gründete entdeckte verließ übernahm folgte verstorben geb tsv sv fc vfl sc tus ssv bsg`,
 );
 /** Behind a number they show that nothing is counted. */
 const NOT_COUNTED = words(
