@@ -1,4 +1,5 @@
 // Numbers that are said digit by digit: emergency calls, plates of cars, orders, and sections of a text with a full stop.
+import { isDigitAt } from '../characters.js';
 import type { Found, Reading } from '../reading.js';
 import { withoutZeros } from '../numerals.js';
 import { cardinal } from './numbers.js';
@@ -11,6 +12,7 @@ const LONGEST_LEAD = 56; // units before a number that may say that it is called
 
 /** Rufen Sie die 110 oder 112. */
 export function emergency(reading: Reading): Found | undefined {
+  if (reading.text[reading.at] !== '1' || reading.runEnd - reading.at !== 3) return undefined;
   const match = reading.isFresh ? reading.match(EMERGENCY) : undefined;
   if (match === undefined) return undefined;
   if (!CALLING.test(reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at))) return undefined;
@@ -54,7 +56,7 @@ const NUMBERED =
 /** Kapitel 4.10, Version 3.11: neither a date nor a decimal. */
 export function section(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
-  if (!reading.isFresh || text[runEnd] !== '.') return undefined;
+  if (!reading.isFresh || text[runEnd] !== '.' || !isDigitAt(text, runEnd + 1)) return undefined;
   const match = NUMBERED.test(text.slice(Math.max(0, at - 16), at)) ? reading.match(SECTION) : undefined;
   if (match === undefined) return undefined;
   const spoken = (match[1] ?? '')
@@ -67,16 +69,16 @@ export function section(reading: Reading): Found | undefined {
 const CODE = /\d{2,12}(?:[ -]\d{2,8}){0,5}(?![\p{L}\p{N}]|[.,:/-]\d|[ ]?[€%])/uy;
 const CODED =
   /(?:(?:\p{L}(?:code|nummer|nr\.?|passwort|kennwort|kennung|-PIN|-TAN|-ID|pin)|[zZ]iffern[^.!?\d]{0,24}(?= )):?(?: (?:ist|lautet|lauten|sind|endet auf|war|mit))?|endet auf|[eE]ndziffern?):? ?(?:die )?$/u;
+const CODED_END = /[ .:]/;
 const FEWEST = 4; // digits of a number that is not counted with
 const LONGEST_CODED = 48; // units before a code that may say that it is one
 
 /** Ihr Verifizierungscode lautet 482 913; a Hausnummer is no code. */
 export function coded(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
-  if (!reading.isFresh) return undefined;
+  const match = reading.isFresh && runEnd - at > 1 ? reading.match(CODE) : undefined;
   const before = text.slice(Math.max(0, at - LONGEST_CODED), at);
-  const match = CODED.test(before) ? reading.match(CODE) : undefined;
-  if (match === undefined) return undefined;
+  if (match === undefined || !CODED_END.test(before.slice(-1)) || !CODED.test(before)) return undefined;
   const [written] = match;
   const isCode = /(?:code|PIN|TAN|pin|wort|Ziffern|ziffern)/.test(before) || written.length > runEnd - at;
   if (!isCode && written.length < FEWEST) return undefined;
@@ -110,7 +112,7 @@ const DOTTED = /(\d{1,2})\.(\d\d)(?![\p{L}\p{N}]|[.,:/]\d| ?[€$%£°]| ?[-–]
 
 /** Um 15.30: no sum, no measure. */
 export function dottedTime(reading: Reading): Found | undefined {
-  if (!reading.isFresh || reading.text[reading.runEnd] !== '.') return undefined;
+  if (!reading.isFresh || !isDigitAt(reading.text, reading.runEnd + 1)) return undefined;
   if (!/(?:^|[\s(])(?:[uU]m|[gG]egen) $/.test(reading.text.slice(Math.max(0, reading.at - 7), reading.at)))
     return undefined;
   const match = reading.match(DOTTED);

@@ -1,5 +1,6 @@
 // Numbers that are part of a German word: 3fach, 10%ig, 16-jährig, 68er, 1-Zimmer-Wohnung.
-import { numeralOf, withoutZeros } from '../numerals.js';
+import { isDigitAt } from '../characters.js';
+import { digitsEnd, numeralOf, withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import { upper } from './nouns.js';
 import { cardinal, decade, decimal } from './numbers.js';
@@ -14,18 +15,32 @@ const ADJECTIVE = new RegExp(
   'uy',
 );
 const TIMES = new RegExp(`(${NUMBER})(?: ?[-–] ?(\\d{1,3}))? mal(?![\\p{L}-]| ?\\d)`, 'uy');
+const LONGEST_RANGE = 12; // units behind its first digits
 const PERCENT = new RegExp(`(${NUMBER})(?:[-–](${NUMBER}))? ?%-?(ig${ENDING})(?!\\p{L})`, 'uy');
 const GROUP = /(\d{1,4})er(n|s)?(?:-(\p{Lu}\p{Ll}{2,30})(?![\p{L}-]))?(?!\p{L})/uy;
 const HANGING = /1(?=-(?: (?:und|bis|oder) |\p{Lu}\p{Ll}+-\p{Lu}))/uy;
 const UNIT = new RegExp(`(${NUMBER})-(\\p{L}{1,4}|€|%|°C|m²|m³)-(?=\\p{Lu})`, 'uy');
 
+/** Behind all of a number that begins with these digits: 1.000, 2,5. */
+function numberEnd({ text, runEnd }: Reading): number {
+  let end = runEnd;
+  while ((text[end] === '.' || text[end] === ',') && isDigitAt(text, end + 1)) end = digitsEnd(text, end + 1);
+  return end;
+}
+
 /** 16-jährig, 3fach, 2-3-mal: one word; 18-Jährige begins with a capital. */
 export function adjective(reading: Reading): Found | undefined {
-  return joined(reading, ADJECTIVE, (suffix) => suffix.toLowerCase()) ?? joined(reading, TIMES, () => 'mal');
+  const { text } = reading;
+  const end = numberEnd(reading);
+  if (text[end] === ' ') return text.startsWith('mal', end + 1) ? joined(reading, TIMES, () => 'mal') : undefined;
+  if (!/[-–\p{L}]/u.test(text[end] ?? '')) return undefined;
+  const found = joined(reading, ADJECTIVE, (suffix) => suffix.toLowerCase());
+  return found ?? (/[-–]/.test(text[end] ?? '') ? joined(reading, TIMES, () => 'mal') : undefined);
 }
 
 /** 10%ig */
 export function percent(reading: Reading): Found | undefined {
+  if (!reading.text.slice(reading.runEnd, reading.runEnd + LONGEST_RANGE).includes('%')) return undefined;
   return joined(reading, PERCENT, (suffix) => `prozent${suffix}`);
 }
 
@@ -62,7 +77,7 @@ function groupName(digits: string): string {
 
 /** 1- bis 2-mal, a 1-Zimmer-Wohnung, a 200-g-Packung. */
 export function hanging(reading: Reading): Found | undefined {
-  if (!reading.isFresh) return undefined;
+  if (!reading.isFresh || reading.text[numberEnd(reading)] !== '-') return undefined;
   if (reading.match(HANGING) !== undefined) return { end: reading.at + 1, spoken: 'ein', rule: 'cardinal' };
   const match = reading.match(UNIT);
   const [written = '', number = '', unit = ''] = match ?? [];

@@ -1,4 +1,5 @@
 // German dates: days in a row, months with their year, dates of expiry, and how a date is said.
+import { isDigitAt } from '../characters.js';
 import type { WrittenDate } from '../language.js';
 import { withoutZeros } from '../numerals.js';
 import type { Around, Found, Reading } from '../reading.js';
@@ -89,7 +90,7 @@ const LONGEST_LEAD = 44; // units before a date of expiry
 
 /** 04.2024 */
 export function monthOfYear(reading: Reading): Found | undefined {
-  if (reading.text[reading.runEnd] !== '.') return undefined;
+  if (!isDigitAt(reading.text, reading.runEnd + 1)) return undefined;
   const match = reading.isFresh ? reading.match(MONTH_YEAR) : undefined;
   return match && sayMonth(reading, match);
 }

@@ -1,5 +1,5 @@
 // German grammar around a number: which case stands here, which gender the noun has, how "ein" and ordinals end.
-import type { Around } from '../reading.js';
+import { wordBefore, type Around } from '../reading.js';
 import { genderOf, type Gender } from './nouns.js';
 
 export type Case = 'nominative' | 'accusative' | 'dative' | 'genitive';
@@ -35,8 +35,8 @@ const MOST_EARLIER = 4;
 /** What may stand between an amount and what governs it. */
 const ADVERBS =
   /(?:^|(?<=\s))(?:(?:nur|noch|etwa|circa|ca\.|rund|genau|mindestens|mind\.|höchstens|max\.|maximal|knapp|fast|gut|bereits|schon|lediglich|bis zu|je|jeweils|auch) ){1,3}$/iu;
+const LONGEST_ADVERBS = 28; // units
 const NOT_GOVERNING = words('ist sind bleibt bleiben fehlt fehlen kommt kommen war waren wird wurde folgt gilt reicht steht passt');
-const LAST_WORD = /(\p{L}+) $/u;
 
 interface Governor {
   /** In small letters; '' if nothing governs. */
@@ -53,9 +53,9 @@ function governorOf({ text, start }: Around): Governor {
     if (earlier === null) break;
     near = near.slice(0, earlier.index);
   }
-  const far = ADVERBS.exec(near);
-  if (far !== null) near = near.slice(0, far.index);
-  return { word: LAST_WORD.exec(near)?.[1]?.toLowerCase() ?? '', isFar: far !== null };
+  const far = near.endsWith(' ') ? ADVERBS.exec(near.slice(-LONGEST_ADVERBS)) : null;
+  if (far !== null) near = near.slice(0, near.length - far[0].length);
+  return { word: near.endsWith(' ') ? wordBefore(near, near.length).toLowerCase() : '', isFar: far !== null };
 }
 
 /** The case that the words around an amount ask for; `behind` is what follows the amount and its noun. */

@@ -1,6 +1,6 @@
 // German, with gender and case.
 import type { Language } from '../language.js';
-import { followedBy, type Recogniser } from '../reading.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
 import { behindDigits, byFirstLetter, coordinates, formula, perWord } from '../shared-forms.js';
 import * as amounts from './amounts.js';
 import * as codes from './codes.js';
@@ -43,6 +43,27 @@ const atDigit: Recogniser = behindDigits([
   [/\//, own.perUnit],
 ]); // prettier-ignore
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
+const FORMULA = formula(SPEECH.letters, cardinal);
+const INITIALS = 'MDFSECs';
+const INITIAL = byFirstLetter([
+  [/[MDFS]/, weekday],
+  [/[ECFSs]/, amounts.wholeAmountBehind],
+  [/[FSs]/, amounts.francs],
+  [/S/, codes.sentenceOfLaw],
+]);
+
+/** Most words have none of these behind them, or before. */
+function byMarkBehind(reading: Reading): Found | undefined {
+  const mark = reading.text[reading.runEnd] ?? ' ';
+  if (mark === ' ') return undefined;
+  if (mark === '.') return places.street(reading) ?? codes.numberName(reading);
+  if (mark === '-') return codes.plate(reading);
+  return SUBSCRIPTS.includes(mark) ? FORMULA(reading) : undefined;
+}
+
+function atInitial(reading: Reading): Found | undefined {
+  return INITIALS.includes(reading.text[reading.at] ?? ' ') ? INITIAL(reading) : undefined;
+}
 
 export const GERMAN: Language = {
   tag: 'de',
@@ -50,18 +71,7 @@ export const GERMAN: Language = {
   speech: SPEECH,
   own: {
     atDigit: [atDigit, codes.emergency, codes.coded, own.officeNumber],
-    atLetter: [
-      byFirstLetter([
-        [/[MDFS]/, weekday],
-        [/[ECFSs]/, amounts.wholeAmountBehind],
-        [/[FSs]/, amounts.francs],
-        [/S/, codes.sentenceOfLaw],
-        [/[A-ZÄÖÜ]/, codes.plate],
-      ]),
-      followedBy(SUBSCRIPTS, formula(SPEECH.letters, cardinal)),
-      places.street,
-      codes.numberName,
-    ],
+    atLetter: [byMarkBehind, atInitial],
     atMark: [own.keyOfTelephone, own.ticker, own.extension, amounts.wholeAmountBehind, perWord(PER)],
   },
   symbols: {

@@ -47,7 +47,7 @@ const NOUNS: Readonly<Record<Gender, ReadonlySet<string>>> = {
 
 const BY_NAME = new Map<string, Gender>(
   (['m', 'f', 'n'] as const).flatMap((gender) =>
-    Array.from(NOUNS[gender], (name): [string, Gender] => [name, gender]),
+    Array.from(NOUNS[gender], (name): [string, Gender] => [name.toLowerCase(), gender]),
   ),
 );
 
@@ -59,10 +59,11 @@ const SHORTEST_LAST = 4; // letters of the last word of a compound
 
 /** Of a noun in the singular; undefined where nothing tells. A compound has the gender of its last word. */
 export function genderOf(noun: string): Gender | undefined {
-  const whole = BY_NAME.get(upper(noun));
+  const name = noun.toLowerCase();
+  const whole = BY_NAME.get(name);
   if (whole !== undefined) return whole;
-  for (let from = 1; from <= noun.length - SHORTEST_LAST; from++) {
-    const last = BY_NAME.get(upper(noun.slice(from)));
+  for (let from = 1; from <= name.length - SHORTEST_LAST; from++) {
+    const last = BY_NAME.get(name.slice(from));
     if (last !== undefined) return last;
   }
   if (NEUTER.test(noun)) return 'n';
@@ -72,7 +73,8 @@ export function genderOf(noun: string): Gender | undefined {
 
 /** Behind "die": whether the noun is one of many. */
 export function isPlural(noun: string): boolean {
-  if (BY_NAME.has(upper(noun))) return BY_NAME.get(upper(noun)) !== 'f';
+  const known = BY_NAME.get(noun.toLowerCase());
+  if (known !== undefined) return known !== 'f';
   if (/en$/.test(noun) && genderOf(noun.slice(0, -1)) === 'f') return true;
   const gender = genderOf(noun);
   return gender === 'm' || gender === 'n';

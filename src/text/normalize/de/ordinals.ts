@@ -1,4 +1,5 @@
 // German ordinals: with a full stop behind the digits, and behind the names of kings.
+import { isDigitAt } from '../characters.js';
 import type { Around, Found, Reading } from '../reading.js';
 import { wordAfter } from '../reading.js';
 import { asksForOrdinal, ordinalEnding } from './grammar.js';
@@ -50,6 +51,7 @@ const GROUPED = /(\d{1,3}(?:\.\d{3}){1,3})\.(?= \p{Lu})/uy;
 
 /** Der 1.000. Besucher */
 export function groupedOrdinal(reading: Reading): Found | undefined {
+  if (!isDigitAt(reading.text, reading.runEnd + 1)) return undefined;
   const match = reading.isFresh ? reading.match(GROUPED) : undefined;
   if (match === undefined) return undefined;
   const end = reading.at + match[0].length;

@@ -35,6 +35,7 @@ export function lasting(reading: Reading): Found | undefined {
 }
 
 const NUMBER = '\\d{1,5}(?:,\\d{1,3})?';
+const LONGEST_SIZE = 8; // units behind the digits of a size, before its sign
 const SIZES = new RegExp(`${NUMBER}(?: ?[x×] ?${NUMBER}){1,3}(?!\\p{N}|[,.]\\d)`, 'uy');
 const SIZE = new RegExp(`(${NUMBER}) ?[x×] ?(?=\\d)`, 'y');
 const TIMES_AS_MUCH = new RegExp(`(${NUMBER})x(?![\\p{L}\\p{N}])`, 'uy');
@@ -42,6 +43,7 @@ const TIMES_AS_MUCH = new RegExp(`(${NUMBER})x(?![\\p{L}\\p{N}])`, 'uy');
 /** 10 x 20 m: all but the last number, which may have a unit. */
 export function sizes(reading: Reading): Found | undefined {
   const { text, at } = reading;
+  if (!/[x×]/.test(text.slice(Math.max(0, at - 2), reading.runEnd + LONGEST_SIZE))) return undefined;
   const behindOne = at === reading.tokenEnd && /[x×] ?$/.test(text.slice(at - 2, at));
   if (!behindOne && !(reading.isFresh && reading.match(SIZES))) return undefined;
   const match = reading.match(SIZE);
@@ -71,6 +73,7 @@ const TICKER = /\+{3}(?!\+)/y;
 
 /** +++ Eilmeldung +++ */
 export function ticker(reading: Reading): Found | undefined {
+  if (reading.text[reading.at] !== '+') return undefined;
   return reading.match(TICKER) && { end: reading.at + 3, spoken: '', rule: 'punctuation' };
 }
 
@@ -78,7 +81,7 @@ const EXTENSION = /[-–](\d{1,5})(?![\p{L}\p{N}])/uy;
 
 /** Durchwahl -42 */
 export function extension(reading: Reading): Found | undefined {
-  const match = reading.match(EXTENSION);
+  const match = /[-–]/.test(reading.text[reading.at] ?? '') ? reading.match(EXTENSION) : undefined;
   if (match === undefined || !/(?:Durchwahl|DW|Nebenstelle):? ?$/.test(reading.text.slice(Math.max(0, reading.at - 12), reading.at)))
     return undefined;
   return { end: reading.at + match[0].length, spoken: SPEECH.digits(match[1] ?? ''), rule: 'telephone' };
@@ -110,6 +113,7 @@ const OFFICE_NUMBER = /\d{3,12}(?![\p{L}\p{N}]|[ .,/-]\d)/uy;
 
 /** Best.-Nr. 4711 */
 export function officeNumber(reading: Reading): Found | undefined {
+  if (reading.runEnd - reading.at < 3) return undefined;
   const digits = reading.isFresh ? reading.match(OFFICE_NUMBER)?.[0] : undefined;
   const before = reading.text.slice(Math.max(0, reading.at - 8), reading.at);
   if (digits === undefined || !/\.-Nr\.:? ?$/.test(before)) return undefined;

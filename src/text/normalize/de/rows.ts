@@ -1,5 +1,5 @@
 // Ordinals in a row: what stands before and behind one decides how it ends. Der 1. und 2. Platz, vom 1. bis 3. Mai.
-import type { Around } from '../reading.js';
+import { wordBefore, type Around } from '../reading.js';
 
 const MONTH = '(?:Jan|Feb|Mär|Mrz|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Jän)\\p{L}{0,6}\\.?';
 const JOIN = '(?:,? ?(?:und|oder|sowie|bzw\\.|beziehungsweise|u\\.|bis|auf) | ?[-–/+&,] ?)';
@@ -15,7 +15,6 @@ const SKIPPED = new RegExp(
   `^\\(?(?:${WEEKDAY},?|einschließlich|einschl\\.|inkl\\.|inklusive|spätestens|frühestens|voraussichtlich|etwa|ca\\.|circa|jeweils) $`,
   'u',
 );
-const GOVERNOR = /(\p{L}+) $/u;
 const BEHIND = new RegExp(`(?:${JOIN}${ARTICLE}\\d{1,4}\\.)+ ?`, 'uy');
 /** Ab 1. Mai bis 3. Juni: each end has its own. */
 const FROM = /^(?:ab|seit|von)$/;
@@ -44,7 +43,7 @@ export function governorOfOrdinal({ text, start }: Around): Governor {
     inRow ||= !skipped;
     near = near.slice(0, member ?? word);
   }
-  const word = GOVERNOR.exec(near)?.[1]?.toLowerCase() ?? '';
+  const word = near.endsWith(' ') ? wordBefore(near, near.length).toLowerCase() : '';
   const isEnd = inRow && text.startsWith('bis ', start - 4);
   return { word: isEnd && FROM.test(word) ? 'bis' : word, inRow, behindWeekday };
 }
