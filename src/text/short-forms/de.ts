@@ -14,7 +14,7 @@ export const GERMAN: ShortFormLists = {
   seldomFinal: `
     ff e.v str bhf hbf mio mrd gem geb gest std sek stk pers tsd pkt whg urt beschl jh jhd jhdt aufl hrsg verf tabl tbl
   `,
-  seldomFinalAsWritten: `Fa Mag Min Sek Bio`,
+  seldomFinalAsWritten: `Fa Mag Min Sek Bio Gr`,
   oftenFinal: `usw usf etc.pp`,
   starters: `
     er sie es wir ich ihr das der die den dem ein eine einen einem einer und aber oder wenn als doch dann danach dort hier da dies diese dieser dieses
@@ -31,7 +31,8 @@ export const GERMAN: ShortFormLists = {
   beforeOrdinal: `
     am im der die das den dem des vom zum zur bis ab seit dieser dieses diesen diesem jeder jeden
     ihr ihre ihrem ihren ihres sein seine seinem seinen seines mein meine meinem meinen unser unsere unserem unseren ein eine einem einen
-    jedes jede eines einer seiner ihrer meiner unserer beim
+    jedes jede jedem eines einer seiner ihrer meiner unserer beim dein deine deinem deinen deiner kein keine keinen keinem keiner euer eure ihres seines
+    jenes letzten nächsten beiden
   `,
   afterOrdinal: `
     januar jänner februar märz april mai juni juli august september oktober november dezember

@@ -86,14 +86,15 @@ export function coded(reading: Reading): Found | undefined {
   return { end: at + written.length, spoken, rule: 'digits' };
 }
 
-const OF_NUMBER = /\p{Lu}\p{Ll}{2,20}nr\.(?!\p{L})/uy;
+const OF_NUMBER = /(\p{Lu}\p{Ll}{2,20})(?:nr|-Nr)\.(?!\p{L})/uy;
 
-/** Bestellnr. 4711 */
+/** Bestellnr. 4711, Artikel-Nr. 12 */
 export function numberName(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !reading.text.startsWith('nr.', reading.runEnd - 2)) return undefined;
-  const match = reading.match(OF_NUMBER);
+  const { text, runEnd } = reading;
+  const named = text.startsWith('nr.', runEnd - 2) || text.startsWith('-Nr.', runEnd);
+  const match = named && reading.isFresh ? reading.match(OF_NUMBER) : undefined;
   if (match === undefined) return undefined;
-  return { end: reading.at + match[0].length, spoken: `${match[0].slice(0, -1)}`.replace(/nr$/, 'nummer'), rule: 'abbreviation' };
+  return { end: reading.at + match[0].length, spoken: `${match[1] ?? ''}nummer`, rule: 'abbreviation' };
 }
 
 const SENTENCE = /S\. ?(?=\d{1,2}(?!\d))/uy;
@@ -106,19 +107,4 @@ export function sentenceOfLaw(reading: Reading): Found | undefined {
   const match = reading.match(SENTENCE);
   if (match === undefined || !BEHIND_PARAGRAPH.test(text.slice(Math.max(0, at - 16), at))) return undefined;
   return { end: at + 2, spoken: 'Satz', rule: 'abbreviation' };
-}
-
-const DOTTED = /(\d{1,2})\.(\d\d)(?![\p{L}\p{N}]|[.,:/]\d| ?[€$%£°]| ?[-–] ?\d| (?:\p{Lu}|m |cm|km|kg|Uhr))/uy;
-
-/** Um 15.30: no sum, no measure. */
-export function dottedTime(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !isDigitAt(reading.text, reading.runEnd + 1)) return undefined;
-  if (!/(?:^|[\s(])(?:[uU]m|[gG]egen) $/.test(reading.text.slice(Math.max(0, reading.at - 7), reading.at)))
-    return undefined;
-  const match = reading.match(DOTTED);
-  const [written = '', hours = '', minutes = ''] = match ?? [];
-  if (match === undefined || Number(hours) > 24 || Number(minutes) > 59) return undefined;
-  const end = reading.at + written.length;
-  const spoken = SPEECH.time({ hours: withoutZeros(hours), minutes, word: 'Uhr' }, reading.around(end));
-  return spoken === undefined ? undefined : { end, spoken, rule: 'time' };
 }

@@ -7,11 +7,12 @@ import * as codes from './codes.js';
 import * as compounds from './compounds.js';
 import * as dates from './dates.js';
 import { cardinal } from './numbers.js';
-import { groupedOrdinal } from './ordinals.js';
+import { groupedOrdinal, ordinalPair } from './ordinals.js';
 import * as own from './own.js';
 import * as pairs from './pairs.js';
 import * as places from './places.js';
 import { SPEECH } from './speech.js';
+import * as times from './times.js';
 import { PER } from './units.js';
 import { weekday } from './weekdays.js';
 import { WRITING } from './writing.js';
@@ -21,8 +22,10 @@ const atDigit: Recogniser = behindDigits([
   [/[.]/, codes.section],
   [/[.]/, groupedOrdinal],
   [/[.]/, dates.days],
+  [/[.]/, ordinalPair],
   [/[.]/, dates.monthOfYear],
-  [/[.]/, codes.dottedTime],
+  [/[.]/, times.dotted],
+  [/[.–-]/, times.beforeOthers],
   [/[.,'’\d]/, amounts.wholeAmount],
   [/[a-z/]/, places.door],
   [/\//, dates.expiry],
@@ -34,9 +37,10 @@ const atDigit: Recogniser = behindDigits([
   [/[-.,]/, compounds.hanging],
   [/\p{Lu}/u, places.postcode],
   [/:/, own.lasting],
+  [/:/, times.onClock],
   [/:/, pairs.scale],
   [/[x×,]/, own.sizes],
-  [/[x,]/, own.timesAsMuch],
+  [/[x×,]/, own.timesAsMuch],
   [/[a-h]/, places.houseNumber],
   [/["″”]/, own.inches],
   [/[°º]/, coordinates((digits, part) => `${cardinal(digits)} ${{ degree: 'Grad', minute: 'Minuten', second: 'Sekunden' }[part]}`, { N: 'Nord', S: 'Süd', W: 'West', O: 'Ost', E: 'Ost' })],
@@ -57,7 +61,7 @@ function byMarkBehind(reading: Reading): Found | undefined {
   const mark = reading.text[reading.runEnd] ?? ' ';
   if (mark === ' ') return undefined;
   if (mark === '.') return places.street(reading) ?? codes.numberName(reading);
-  if (mark === '-') return codes.plate(reading);
+  if (mark === '-') return codes.plate(reading) ?? codes.numberName(reading);
   return SUBSCRIPTS.includes(mark) ? FORMULA(reading) : undefined;
 }
 

@@ -14,6 +14,8 @@ export function ordinalWord(digits: string, ending: string): string {
 const PLACED =
   /^(?:FC|Bundesliga|Liga|Weltkrieg|Klasse|Stock|Stockwerk|Etage|OG|UG|Obergescho|Untergescho|Platz|Rang|Quartal|Kapitel|Auflage|Runde|Mannschaft|Tag|Advent|Semester|Geburtstag|Jahrhundert|Jh|Halbzeit|Halbjahr|Spieltag|Akt|Satz|Preis|Hälfte|Schritt|Versuch|Senat|Kammer|Bezirk|Lesung|Wahlgang|Etappe|Mahnung|Rate|Impfung|Dosis|Generation|Lebensjahr|Woche|Staffel|Folge|Ausgabe|Minute|Lauf|Gang|Vorsitzende|Reihe|Durchgang|Mal|Teil|Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)/;
 const PREPOSITION = /^(?:ab|bis|seit|in|von|nach|vor|für|mit|zu|bei|aus|auf|unter|als|per)$/;
+/** Er wurde 3. */
+const BECAME = /^(?:wurde|wird|werde|wurden)$/;
 /** Behind these a number is a name: Platz 1. */
 const NUMBERED =
   /^(?:platz|rang|tag|kapitel|klasse|gleis|zimmer|stufe|teil|abschnitt|woche|seite|punkt|runde|etage|phase|band|akt|szene|linie|level|nummer|nr|schritt|frage|version|jahr|taste)$/;
@@ -28,6 +30,8 @@ export function ordinal(digits: string, around: Around, mark: string): string | 
   const next = rowEnd === end ? around.nextWord : wordAfter(text, rowEnd);
   const follows = next !== '' && (rowEnd > end || /^\s/.test(text.slice(end, end + 1)));
   const asks = asksForOrdinal(governor.word);
+  if (BECAME.test(governor.word) && !/^\p{Lu}/u.test(next) && isEndOrMark(around))
+    return ordinalWord(digits, around.secondPreviousWord === 'sie' ? 'e' : 'er');
   // At the end of "Drücken Sie die 3." it is the number itself.
   if (!follows)
     return asks && !/^(?:die|eine)$/.test(governor.word) && isEndOrMark(around) ? ordinalWord(digits, ordinalEnding(governor.word, undefined)) : undefined;
@@ -63,6 +67,21 @@ function isEndOrMark({ text, end }: Around): boolean {
   return (
     /^(?:["'”“»)]|\s|,|;|$)/.test(text.slice(end, end + 1)) && !/^\s+\p{N}/u.test(text.slice(end, end + 4))
   );
+}
+
+const PAIR = /(\d{1,3})\. ?([-–/]) ?(\d{1,3})\.(?= \p{Lu})/uy;
+
+/** Die 1.–4. Klasse, im 1./2. Stock */
+export function ordinalPair(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  const match = /[ /–-]/.test(text[runEnd + 1] ?? '') && reading.isFresh ? reading.match(PAIR) : undefined;
+  if (match === undefined) return undefined;
+  const [written, first = '', mark = '', second = ''] = match;
+  const end = at + written.length;
+  const from = ordinal(first, reading.around(runEnd + 1), '.');
+  const to = ordinal(second, reading.around(end, end - second.length - 1), '.');
+  if (from === undefined || to === undefined) return undefined;
+  return { end, spoken: `${from} ${mark === '/' ? 'und' : 'bis'} ${to}`, rule: 'ordinal' };
 }
 
 const MEN =

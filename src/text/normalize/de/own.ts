@@ -38,7 +38,7 @@ const NUMBER = '\\d{1,5}(?:,\\d{1,3})?';
 const LONGEST_SIZE = 8; // units behind the digits of a size, before its sign
 const SIZES = new RegExp(`${NUMBER}(?: ?[x×] ?${NUMBER}){1,3}(?!\\p{N}|[,.]\\d)`, 'uy');
 const SIZE = new RegExp(`(${NUMBER}) ?[x×] ?(?=\\d)`, 'y');
-const TIMES_AS_MUCH = new RegExp(`(${NUMBER})x(?![\\p{L}\\p{N}])`, 'uy');
+const TIMES_AS_MUCH = new RegExp(`(${NUMBER})[x×](?![\\p{L}\\p{N}]| ?\\d)`, 'uy');
 
 /** 10 x 20 m: all but the last number, which may have a unit. */
 export function sizes(reading: Reading): Found | undefined {
@@ -116,7 +116,7 @@ export function officeNumber(reading: Reading): Found | undefined {
   if (reading.runEnd - reading.at < 3) return undefined;
   const digits = reading.isFresh ? reading.match(OFFICE_NUMBER)?.[0] : undefined;
   const before = reading.text.slice(Math.max(0, reading.at - 8), reading.at);
-  if (digits === undefined || !/\.-Nr\.:? ?$/.test(before)) return undefined;
+  if (digits === undefined || !/-Nr\.:? ?$/.test(before)) return undefined;
   return { end: reading.at + digits.length, spoken: SPEECH.digits(digits), rule: 'digits' };
 }
 

@@ -162,7 +162,7 @@ export const PER: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 
 const POWERS = [
-  ['Tausend|Tausend', 3, 'Tsd. Tsd T'],
+  ['Tausend|Tausend', 3, 'Tsd. Tsd T k'],
   ['Million|Millionen', 6, 'Mio. Mio Million Millionen'],
   ['Milliarde|Milliarden', 9, 'Mrd. Mrd Milliarde Milliarden'],
   ['Billion|Billionen', 12, 'Bio. Billion Billionen'],

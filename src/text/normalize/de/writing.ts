@@ -43,7 +43,7 @@ const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   'St.': beforeName('Sankt'), 'Abt.': 'Abteilung', 'Abb.': 'Abbildung', 'Tel.': 'Telefon', 'Fa.': 'Firma', 'Str.': 'Straße', 'Pl.': 'Platz', 'Hbf.': 'Hauptbahnhof', Hbf: 'Hauptbahnhof', 'Bhf.': 'Bahnhof', Bhf: 'Bahnhof',
   'MwSt.': 'Mehrwertsteuer', MwSt: 'Mehrwertsteuer', 'Min.': 'Minuten', 'Std.': 'Stunden', 'Jh.': nameOf('Jahrhundert', 'Jahrhundert'), 'Jhd.': 'Jahrhundert', 'Jhdt.': 'Jahrhundert', 'Nr.': 'Nummer',
   'Mio.': 'Millionen', 'Mrd.': 'Milliarden', 'Tsd.': 'Tausend', 'Aufl.': 'Auflage', 'Hrsg.': 'Herausgeber', 'Verf.': 'Verfasser', 'Whg.': 'Wohnung', 'Zi.': 'Zimmer', 'Bd.': 'Band', 'Kap.': 'Kapitel',
-  'Abs.': 'Absatz', 'Art.': 'Artikel', 'Ziff.': 'Ziffer', 'Anm.': 'Anmerkung', 'Bsp.': 'Beispiel', GmbH: 'G M B H', 'Co.': 'Co', 'Reg.': 'Regierung', 'Rel.': 'Religion', 'Vers.': 'Versicherung', 'Pkt.': 'Punkt', 'Stk.': 'Stück', 'u.': 'und',
+  'Abs.': 'Absatz', 'Art.': 'Artikel', 'Ziff.': 'Ziffer', 'Anm.': 'Anmerkung', 'Bsp.': 'Beispiel', GmbH: 'G M B H', 'Co.': 'Co', 'Reg.': 'Regierung', 'Rel.': 'Religion', 'Gr.': (around) => (/^ (?:\d|X{0,3}[SML](?!\p{L}))/u.test(around.text.slice(around.end, around.end + 6)) ? 'Größe' : undefined), 'Vj.': 'Vorjahr', 'Vjs.': 'Vorjahres', 'USt-IdNr.': 'Umsatzsteueridentifikationsnummer', 'USt-ID': 'Umsatzsteuer-I D', 'Vers.': 'Versicherung', 'Pkt.': 'Punkt', 'Stk.': 'Stück', 'u.': 'und',
   'Dr. med. dent.': 'Doktor med dent', 'Dr. med. vet.': 'Doktor med vet', 'Dr. med.': 'Doktor med', 'Dr. rer. nat.': 'Doktor rer nat', 'Dr. rer. pol.': 'Doktor rer pol', 'Dr. rer. oec.': 'Doktor rer oec',
   'Dr. phil.': 'Doktor phil', 'Dr. jur.': 'Doktor jur', 'Dr. iur.': 'Doktor jur', 'Dr. theol.': 'Doktor theol', 'Dr. techn.': 'Doktor techn', 'Dr.-Ing.': 'Doktor-Ingenieur', 'Dr. h. c.': 'Doktor honoris causa', 'Dr. h. c. mult.': 'Doktor honoris causa multiplex',
   'Drs.': 'Doktoren', 'Dres.': 'Doktoren', 'em.': beforeName('emeritus'), 'habil.': 'habil', 'M. Sc.': 'Master of Science', 'B. Sc.': 'Bachelor of Science', 'M. A.': 'Master of Arts', 'B. A.': 'Bachelor of Arts', 'LL. M.': 'L L M',
@@ -83,6 +83,8 @@ export const WRITING: Writing = {
   telephone: {
     patterns: [
       /11[67] ?\d{3}(?![\d,]|\.\d)/y,
+      /0\d{2,4}\.\d{5,8}(?![\d,]|\.\d)/y,
+      /0 ?\d{2,4} ?\/ ?\d{1,8}(?:[ -]\d{1,6}){1,4}(?![\d,])/y,
       /\(0\d{2,5}\) ?\d{2,8}(?:[ -]\d{1,6}){0,4}(?![\d,])/y,
       /0\d{2,5}(?: ?[/–-] ?| )\d{2,8}(?:[ -]\d{1,6}){0,4}(?![\d,]|\.\d)/y,
     ],
@@ -97,7 +99,7 @@ export const WRITING: Writing = {
   abbreviations: ABBREVIATIONS,
   beforeNumber: {
     'Nr.': 'Nummer', 'Nrn.': 'Nummern', '#': 'Nummer', 'S.': 'Seite', 'Abs.': 'Absatz', 'Art.': 'Artikel', 'Kap.': 'Kapitel', 'Bd.': 'Band', 'Abb.': 'Abbildung',
-    'Tab.': 'Tabelle', 'Ziff.': 'Ziffer', 'Tel.': 'Telefon', 'Fig.': 'Figur', '§': 'Paragraf', '§§': 'Paragrafen', 'Pos.': 'Position', 'ca.': 'circa', 'Kl.': 'Klasse', 'Gl.': 'Gleis',
+    'Tab.': 'Tabelle', 'Ziff.': 'Ziffer', 'Tel.': 'Telefon', Tel: 'Telefon', 'Fig.': 'Figur', '§': 'Paragraf', '§§': 'Paragrafen', 'Pos.': 'Position', 'ca.': 'circa', 'Kl.': 'Klasse', 'Gl.': 'Gleis',
     'Rn.': 'Randnummer', 'Zi.': 'Zimmer', 'Bl.': 'Blatt', 'Sp.': 'Spalte', 'Aufl.': 'Auflage', 'Hausnr.': 'Hausnummer', 'Kto.': 'Konto', 'Az.': 'Aktenzeichen', 'V.': 'Version', 'vgl.': 'vergleiche', 'Nr': 'Nummer', KW: 'Kalenderwoche',
   },
   spelled: words(`
@@ -105,7 +107,7 @@ export const WRITING: Writing = {
     ICE IHK IC IP IT KI LKW PKW LED LTE MRT CT NDR NRW OP PC PDF PIN_ PS QR RB SMS SUV TAN_ TV UKW URL USB UKE VIP WDR WLAN_ WM EM XXL ABC API AI EDEKA_ UEFA_ HR CEO CFO ID OK
     EC AB OHG SAP SE TU FH VHS DM US UK UNO_ HU AU AGB EG OG UG KFZ
     ORF ÖBB ÖVP SPÖ FPÖ SVP EVP AMS AK ÖAMTC BVG MVV HVV VRR SBB ZKB AHV UBS EKD DFB IOC IWF WTO WHO BIP OECD OSZE AKW EEG GEZ THW RKI PEI BSI BGH OLG LG DAK TK IKK CPU GPU VPN IBM ISBN EAN ESA ISS IAA UI UX FAZ
-    AKH LKA SEK BMI BMF EKZ UHD USD EUR CAD AUD IHS AHS HTL EAV UVP RE ICN EN UCI DOSB USK KI IV IG ÖGB DAU FOS BOS MFA ADHS OCR ASB DLRG UKW MHD PLZ WKN UST EÜR XL XXL AE AO BRAO GEG BEG ÖPNV MIV USV AZ
+    AKH LKA SEK BMI BMF EKZ UHD USD EUR CAD AUD IHS AHS HTL EAV UVP RE ICN EN UCI DOSB USK KI IV IG ÖGB DAU FOS BOS MFA ADHS OCR ASB DLRG UKW MHD PLZ WKN UST EÜR XL XXL AE AO TDI TSI HDI BRAO GEG BEG ÖPNV MIV USV AZ
   `),
   read: words('NATO UNO UNESCO UNICEF FIFA UEFA TÜV PIN TAN SIM RAM ROM IKEA ALDI LIDL REWE EDEKA IBAN BIC BAföG BAFÖG WLAN DAX MDAX AIDS GAU SARS SCHUFA ELSTER ZOB GEMA BAMF OPEC NASA LAN ISIN NABU OLED EBIT DEVK AIDA UNICEF DATEV DEKRA'),
   romanAfter: {
