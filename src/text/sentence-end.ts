@@ -79,7 +79,15 @@ export function judgeStop(window: StopWindow): StopVerdict {
   const word = NEXT_WORD.exec(next)?.[0] ?? '';
   const wordEnds = complete || word.length < next.length;
   const tail = next.slice(word.length);
-  const verdict = judgeSpaced(window.before, run, { opening, word, wordEnds, tail, complete, forms, isShort });
+  const verdict = judgeSpaced(window.before, run, {
+    opening,
+    word,
+    wordEnds,
+    tail,
+    complete,
+    forms,
+    isShort,
+  });
   return verdict === 'end' ? run.length : verdict;
 }
 
@@ -90,7 +98,10 @@ const LOOK_ON = 64;
 export function endsSentenceAt(text: string, at: number, forms: ShortForms): boolean {
   if (!/^[^\p{L}\p{N}\s]{0,6}\s+[^\p{L}\p{N}\s]{0,6}\p{Lu}/u.test(text.slice(at + 1, at + 16))) return false;
   const before = text.slice(Math.max(0, at - LOOK_BACK), at);
-  return judgeStop({ before, after: text.slice(at, at + LOOK_ON), complete: true, forms, isShort: true }) !== 'none';
+  return (
+    judgeStop({ before, after: text.slice(at, at + LOOK_ON), complete: true, forms, isShort: true }) !==
+    'none'
+  );
 }
 
 /** No space follows: only marks of writing systems that do without spaces end a sentence. */

@@ -47,6 +47,7 @@ export class SentenceStream {
   readonly #maxLength: number;
   readonly #candidate: RegExp;
   readonly #forms: ShortForms;
+  readonly #language: string | undefined;
   #lead = ''; // of the sentence that the buffer begins within: what was given out of it
   #buffer = ''; // what has not been given out yet
   #offset = 0; // of the buffer in the whole text
@@ -54,11 +55,7 @@ export class SentenceStream {
   #lineStart = 0; // of the line that `#scanned` is on; negative when the line began before the buffer
   #ended = false;
 
-  constructor({
-    maxLength = DEFAULT_MAX_LENGTH,
-    unit = 'sentence',
-    language,
-  }: SentenceStreamOptions = {}) {
+  constructor({ maxLength = DEFAULT_MAX_LENGTH, unit = 'sentence', language }: SentenceStreamOptions = {}) {
     if (!Number.isInteger(maxLength) || maxLength < SHORTEST_LIMIT) {
       throw new RangeError(
         `maxLength must be a whole number of at least ${SHORTEST_LIMIT}, not ${maxLength}`,
@@ -67,6 +64,7 @@ export class SentenceStream {
     this.#maxLength = maxLength;
     this.#candidate = CANDIDATES[unit];
     this.#forms = shortFormsOf(language);
+    this.#language = language;
   }
 
   /** Takes more text; returns the sentences that it completes. */
@@ -117,7 +115,10 @@ export class SentenceStream {
     }
     if (this.#ended && visible <= limit) return visible > 0 ? { at: visible, isWithin: false } : undefined;
     if (!this.#ended && visible < limit + WINDOW) return undefined;
-    return { at: cutLongSentence(this.#buffer.slice(0, limit + WINDOW), limit), isWithin: true };
+    return {
+      at: cutLongSentence(this.#buffer.slice(0, limit + WINDOW), limit, this.#language),
+      isWithin: true,
+    };
   }
 
   #nextCandidate(before: number): number | undefined {

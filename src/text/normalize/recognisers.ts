@@ -4,7 +4,10 @@ import type { Recogniser } from './reading.js';
 import { Addresses } from './recognise/addresses.js';
 import { Dates } from './recognise/dates.js';
 import { Identifiers } from './recognise/identifiers.js';
+import { Keys } from './recognise/keys.js';
 import * as markdown from './recognise/markdown.js';
+import { latex } from './recognise/latex.js';
+import { MachineNames } from './recognise/machine-names.js';
 import { Numbers } from './recognise/numbers.js';
 import { Quantities } from './recognise/quantities.js';
 import { Symbols } from './recognise/symbols.js';
@@ -24,11 +27,13 @@ export function recognisersOf(language: Language): Recognisers {
   const [numbers, quantities] = [new Numbers(language), new Quantities(language)];
   const [identifiers, addresses] = [new Identifiers(language), new Addresses(language)];
   const [words, symbols] = [new Words(language), new Symbols(language)];
+  const [keys, machines] = [new Keys(language), new MachineNames(language)];
   const own = language.own ?? {};
   return {
     atDigit: [
-      identifiers.hardware,
+      machines.at,
       ...(own.atDigit ?? []),
+      keys.atDigit,
       symbols.atDigit,
       words.atDigit,
       dates.atDigit,
@@ -40,7 +45,7 @@ export function recognisersOf(language: Language): Recognisers {
       quantities.atDigit,
     ],
     atLetter: [
-      identifiers.hardware,
+      machines.at,
       ...(own.atLetter ?? []),
       dates.atLetter,
       times.atLetter,
@@ -51,7 +56,10 @@ export function recognisersOf(language: Language): Recognisers {
     ],
     atMark: [
       ...(own.atMark ?? []),
+      keys.atMark,
+      latex(language),
       markdown.atMark(language),
+      machines.atMark,
       identifiers.atMark,
       quantities.atMark,
       numbers.atMark,

@@ -50,10 +50,20 @@ const LISTS: Readonly<Record<string, ShortFormLists>> = {
   zh: ENGLISH,
 };
 
-const known = new Map<string, ShortForms>();
+const known = new Map<string, ShortForms>(); // by language; '' is all of them
+const byTag = new Map<string, ShortForms>();
+const MOST_TAGS = 200;
 
 /** Those of a language by its BCP 47 tag; of all where it is not stated, or nobody knows it. */
 export function shortFormsOf(tag = ''): ShortForms {
+  const before = byTag.get(tag);
+  if (before !== undefined) return before;
+  const forms = formsOf(tag);
+  if (byTag.size < MOST_TAGS) byTag.set(tag, forms);
+  return forms;
+}
+
+function formsOf(tag: string): ShortForms {
   const primary = tag.toLowerCase().split(/[-_]/, 1)[0] ?? '';
   const key = Object.hasOwn(LISTS, primary) ? primary : '';
   let forms = known.get(key);

@@ -76,7 +76,7 @@ export const GERMAN: Language = {
   own: {
     atDigit: [atDigit, codes.emergency, codes.coded, own.officeNumber],
     atLetter: [byMarkBehind, atInitial],
-    atMark: [own.keyOfTelephone, own.ticker, own.extension, amounts.wholeAmountBehind, perWord(PER)],
+    atMark: [own.ticker, own.extension, amounts.wholeAmountBehind, perWord(PER)],
   },
   symbols: {
     inAddress: {
@@ -93,6 +93,7 @@ export const GERMAN: Language = {
     version: 'Version',
     minus: 'minus',
     plus: 'plus',
+    keys: { star: 'Stern', hash: 'Raute', before: /drück|wähl|tipp|tast|gib|geben sie|eingabe/i, behind: /^["'”“`)\]]{0,2}[ -]?(?:taste|zeichen)/i },
     hashtag: 'Hashtag',
     addressWords: {
       com: 'com', org: 'org', net: 'net', de: 'D E', at: 'A T', ch: 'C H', eu: 'E U', io: 'I O', ai: 'A I', co: 'co', uk: 'U K', www: 'W W W', pdf: 'P D F', html: 'H T M L',

@@ -71,7 +71,8 @@ export class Numbers {
   /** Code 4711, PIN 0 815, flight 203. */
   #keyed(reading: Reading): Found | undefined {
     const { text, at, runEnd } = reading;
-    const numbered = text[at - 1] === '#' && runEnd - at >= NUMBERED; // #48213
+    // #48213, a card *1234
+    const numbered = runEnd - at >= NUMBERED && (text[at - 1] === '#' || isMasked(text, at, runEnd));
     const { digitsAfter, linking } = this.#language.writing;
     if (!numbered && !isNear(reading, digitsAfter, linking)) return undefined;
     const match = reading.match(GROUPED_CODE);
@@ -151,6 +152,15 @@ export class Numbers {
       return undefined;
     return { end: digitsEnd(text, at), spoken: this.#language.speech.digits(digits), rule: 'digits' };
   }
+}
+
+/** What was left out before the last four digits is told by stars. */
+function isMasked(text: string, at: number, end: number): boolean {
+  return (
+    end - at === NUMBERED &&
+    /(?:^|[\s*•])[*•]$|[*•xX]{2}[ -]?$/.test(text.slice(Math.max(0, at - 3), at)) &&
+    text[end] !== '*'
+  );
 }
 
 function plain(whole: string): { negative: false; whole: string; decimals: ''; grouped: false } {

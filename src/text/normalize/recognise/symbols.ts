@@ -8,7 +8,7 @@ const REPEATED = /([!?！？])(?:\s?[!?！？])+|,{2,}|\.{4,}|…{2,}|;{2,}|[-=_
 const EMOTICON = /(?:[:;=]['’]?-?[)(DPp\]|*]|<3|\^_?\^)(?=[\s.,!?]|$)/y;
 const ARROW = /(?:-{1,2}|=)>/y;
 const TRAILING_PLUS = /\+{1,2}(?=[\s.,;:!?)]|$)/y;
-const POWER = /\^(\d{1,3})/y;
+const POWER = /\^(?:\{(\d{1,3})\}|(\d{1,3}))/y;
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 export class Symbols {
@@ -83,11 +83,12 @@ export class Symbols {
     let end = at;
     while (end - at < 4 && SUPERSCRIPTS.includes(text[end] ?? ' ')) end++;
     const raised = Array.from(text.slice(at, end), (sign) => SUPERSCRIPTS.indexOf(sign)).join('');
-    const digits = raised === '' ? (reading.match(POWER)?.[1] ?? '') : raised;
+    const match = raised === '' ? reading.match(POWER) : undefined;
+    const digits = match?.[1] ?? match?.[2] ?? raised;
     if (digits === '') return undefined;
     const spoken = this.#language.speech.power(digits);
     if (spoken === undefined) return undefined;
-    return { end: raised === '' ? at + 1 + digits.length : end, spoken, rule: 'math' };
+    return { end: match === undefined ? end : at + match[0].length, spoken, rule: 'math' };
   }
 
   /** A sign with operands on both sides, or a relation before a number. */
@@ -107,7 +108,9 @@ export class Symbols {
   #inText(reading: Reading): Found | undefined {
     const { text, at } = reading;
     const name = this.#language.symbols.inText[text[at] ?? ''];
-    return name === undefined ? undefined : { end: at + 1, spoken: name, rule: 'symbol' };
+    if (name === undefined) return undefined;
+    const end = text.startsWith('&&', at) ? at + 2 : at + 1;
+    return { end, spoken: name, rule: 'symbol' };
   }
 }
 
@@ -130,6 +133,12 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     const numbers = /\p{N}/u.test(before) && /^\p{N}/u.test(after);
     return numbers && (sign === '*' || (spaced && (sign === '/' || IN_A_FORMULA.test(near))));
   }
+  if (
+    sign === '+' &&
+    /(?:^|[^\p{L}])\p{L}$|[²³]$/u.test(text.slice(Math.max(0, at - 2), at)) &&
+    /^\p{L}(?!\p{L})/u.test(after)
+  )
+    return true;
   if (ALWAYS_MATH.test(sign)) return left || right;
   if (RELATION.test(sign) && right && !isWordAt(text, at - 1)) return isDigitAt(after, 0) || left;
   return left && right;
