@@ -183,7 +183,8 @@ function judgeFullStop(before: string, following: Following): Judgement {
     if (ROMAN.test(word)) return 'none'; // cap. IV
   }
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
-  if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT))) return judgeNumber(before, following);
+  if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT)))
+    return judgeNumber(before, following);
   if (LARGE_ORDINAL.test(last)) return judgeLargeNumber(before, following);
   if (/^[IVXL]{2,}$/.test(last)) return unless(forms.afterOrdinal, following); // das XX. Jahrhundert
   if (key === 'co' && /^[A-Z]/.test(word)) return unless(COMPANIES, following);

@@ -10,8 +10,12 @@ const NAME = String.raw`€|EUR|Euro|CHF|Franken|S?Fr\.|SFr|sFr\.?`;
 const DASH = String.raw`(?:[-–—]{1,2})(?! ?\d|\p{L})`;
 const BEHIND = new RegExp(`(${NUMBER})([.,])${DASH}(?: ?(${NAME})(?!\\p{L}))?`, 'uy');
 const BEFORE = new RegExp(`(${NAME}) ?(${NUMBER})[.,]${DASH}`, 'uy');
-const FRANKEN = new RegExp(String.raw`(?:S?Fr\.|SFr|sFr\.?) ?(${NUMBER})(?:\.(\d\d))?(?![\d.]\d|\p{L})`, 'uy');
-const PRICED = /(?:kost\p{L}*|[pP]reis\p{L}*|[bB]etr[aä]g\p{L}*|zahl\p{L}*|für|nur|ab|à|je|von)(?: (?:nur|ca\.|rund))? $/u;
+const FRANKEN = new RegExp(
+  String.raw`(?:S?Fr\.|SFr|sFr\.?) ?(${NUMBER})(?:\.(\d\d))?(?![\d.]\d|\p{L})`,
+  'uy',
+);
+const PRICED =
+  /(?:kost\p{L}*|[pP]reis\p{L}*|[bB]etr[aä]g\p{L}*|zahl\p{L}*|für|nur|ab|à|je|von)(?: (?:nur|ca\.|rund))? $/u;
 const LONGEST_LEAD = 24; // units before a sum that may say that it is one
 
 function currencyOf(name: string): Currency | undefined {

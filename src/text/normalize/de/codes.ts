@@ -5,7 +5,8 @@ import { withoutZeros } from '../numerals.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
-const EMERGENCY = /(?:11[025]|116 ?117|112|133|144|122|117|118|147)(?![\p{L}\p{N}]|[.,:/-]\d| (?:Euro|Prozent|[\p{Lu}][\p{Ll}]))/uy;
+const EMERGENCY =
+  /(?:11[025]|116 ?117|112|133|144|122|117|118|147)(?![\p{L}\p{N}]|[.,:/-]\d| (?:Euro|Prozent|[\p{Lu}][\p{Ll}]))/uy;
 const CALLING =
   /(?:[rR]uf\p{L}*|[wW]ähl\p{L}*|[nN]otruf\p{L}*|[nN]ummer|[hH]otline|[tT]elefon\p{L}*)(?! \d)[^.!?]{0,28}(?:die|der|den|oder|und|unter|[nN]otruf|[nN]ummer|Sie|Sofort|sofort)(?: \d{3})?(?: |: )$/u;
 const LONGEST_LEAD = 56; // units before a number that may say that it is called
@@ -30,8 +31,11 @@ export function plate(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const [written, town = '', letters = '', digits = '', kind = ''] = match;
   const spaced = written.includes(' ') && digits.length > 1;
-  if (!spaced && !/[kK]ennzeichen|Kfz|Auto/.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
-  const spoken = [SPEECH.letters(town + letters), SPEECH.digits(digits), SPEECH.letters(kind)].join(' ').trim();
+  if (!spaced && !/[kK]ennzeichen|Kfz|Auto/.test(text.slice(Math.max(0, at - LONGEST_LEAD), at)))
+    return undefined;
+  const spoken = [SPEECH.letters(town + letters), SPEECH.digits(digits), SPEECH.letters(kind)]
+    .join(' ')
+    .trim();
   return { end: at + written.length, spoken, rule: 'identifier' };
 }
 
@@ -49,7 +53,8 @@ export function order(reading: Reading): Found | undefined {
   };
 }
 
-const SECTION = /(\d{1,4}(?:\.\d{1,3}){1,4})(?![\p{L}\p{N}]|[.,]\d| ?(?:€|%|Uhr|EUR|CHF|Euro|Grad|Prozent|°))/uy;
+const SECTION =
+  /(\d{1,4}(?:\.\d{1,3}){1,4})(?![\p{L}\p{N}]|[.,]\d| ?(?:€|%|Uhr|EUR|CHF|Euro|Grad|Prozent|°))/uy;
 const NUMBERED =
   /(?:^|[\s(])(?:Kapitel|Kap\.|Abschnitte?s?|Abschn\.|Version|Ver\.|Release|Punkt|Ziffer|Ziff\.|Nummer|Nr\.|Abbildung|Abb\.|Tabelle|Tab\.|Anlage|Anhang|Teil|Übung|Aufgabe|Schritt|Python|i?OS|iPadOS|macOS|Ubuntu|Android|Windows|Java|PHP|Node|Swift|Kotlin|PostgreSQL|MySQL|Debian|Fedora|Kernel|Firmware|Bluetooth|USB|HDMI|Build|Web|Industrie|Update|GPT) $/u;
 
@@ -61,7 +66,9 @@ export function section(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const spoken = (match[1] ?? '')
     .split('.')
-    .map((part) => (part.length > 1 && part.startsWith('0') ? SPEECH.digits(part) : cardinal(withoutZeros(part))))
+    .map((part) =>
+      part.length > 1 && part.startsWith('0') ? SPEECH.digits(part) : cardinal(withoutZeros(part)),
+    )
     .join(' Punkt ');
   return { end: at + match[0].length, spoken, rule: 'version' };
 }

@@ -32,7 +32,8 @@ function numberEnd({ text, runEnd }: Reading): number {
 export function adjective(reading: Reading): Found | undefined {
   const { text } = reading;
   const end = numberEnd(reading);
-  if (text[end] === ' ') return text.startsWith('mal', end + 1) ? joined(reading, TIMES, () => 'mal') : undefined;
+  if (text[end] === ' ')
+    return text.startsWith('mal', end + 1) ? joined(reading, TIMES, () => 'mal') : undefined;
   if (!/[-–\p{L}]/u.test(text[end] ?? '')) return undefined;
   const found = joined(reading, ADJECTIVE, (suffix) => suffix.toLowerCase());
   return found ?? (/[-–]/.test(text[end] ?? '') ? joined(reading, TIMES, () => 'mal') : undefined);

@@ -1,12 +1,12 @@
 // German, with gender and case.
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { behindDigits, byFirstLetter, coordinates, formula, perWord } from '../shared-forms.js';
+import { behindDigits, byFirstLetter, coordinates, formula, perWord, schoolYear } from '../shared-forms.js';
 import * as amounts from './amounts.js';
 import * as codes from './codes.js';
 import * as compounds from './compounds.js';
 import * as dates from './dates.js';
-import { cardinal } from './numbers.js';
+import { cardinal, year } from './numbers.js';
 import { groupedOrdinal, ordinalPair } from './ordinals.js';
 import * as own from './own.js';
 import * as pairs from './pairs.js';
@@ -28,6 +28,7 @@ const atDigit: Recogniser = behindDigits([
   [/[.–-]/, times.beforeOthers],
   [/[.,'’\d]/, amounts.wholeAmount],
   [/[a-z/]/, places.door],
+  [/\//, schoolYear((digits) => (digits.startsWith('19') ? year(digits) : cardinal(digits)))],
   [/\//, dates.expiry],
   [/\//, pairs.ratio],
   [/[-/]/, codes.order],
@@ -76,7 +77,7 @@ export const GERMAN: Language = {
   own: {
     atDigit: [atDigit, codes.emergency, codes.coded, own.officeNumber],
     atLetter: [byMarkBehind, atInitial],
-    atMark: [own.ticker, own.extension, amounts.wholeAmountBehind, perWord(PER)],
+    atMark: [own.ticker, own.born, own.extension, amounts.wholeAmountBehind, perWord(PER)],
   },
   symbols: {
     inAddress: {

@@ -75,7 +75,7 @@ export function genderOf(noun: string): Gender | undefined {
 export function isPlural(noun: string): boolean {
   const known = BY_NAME.get(noun.toLowerCase());
   if (known !== undefined) return known !== 'f';
-  if (/en$/.test(noun) && genderOf(noun.slice(0, -1)) === 'f') return true;
+  if (noun.endsWith('en') && genderOf(noun.slice(0, -1)) === 'f') return true;
   const gender = genderOf(noun);
   return gender === 'm' || gender === 'n';
 }

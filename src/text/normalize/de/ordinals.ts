@@ -28,15 +28,18 @@ export function ordinal(digits: string, around: Around, mark: string): string | 
   const rowEnd = endOfRow(text, end);
   const governor = governorOfOrdinal(around);
   const next = rowEnd === end ? around.nextWord : wordAfter(text, rowEnd);
-  const follows = next !== '' && (rowEnd > end || /^\s/.test(text.slice(end, end + 1)));
+  const follows = next !== '' && (rowEnd > end || /^(?:\s|\p{Lu}\p{Ll})/u.test(text.slice(end, end + 2)));
   const asks = asksForOrdinal(governor.word);
   if (BECAME.test(governor.word) && !/^\p{Lu}/u.test(next) && isEndOrMark(around))
     return ordinalWord(digits, around.secondPreviousWord === 'sie' ? 'e' : 'er');
   // At the end of "Drücken Sie die 3." it is the number itself.
   if (!follows)
-    return asks && !/^(?:die|eine)$/.test(governor.word) && isEndOrMark(around) ? ordinalWord(digits, ordinalEnding(governor.word, undefined)) : undefined;
+    return asks && !/^(?:die|eine)$/.test(governor.word) && isEndOrMark(around)
+      ? ordinalWord(digits, ordinalEnding(governor.word, undefined))
+      : undefined;
   // "Wir sind 3. Danach ..." ends with a number; what asks for an ordinal is an article, or the noun.
-  if (!asks && !PLACED.test(next) && !(digits.length < 3 && PREPOSITION.test(governor.word))) return undefined;
+  if (!asks && !PLACED.test(next) && !(digits.length < 3 && PREPOSITION.test(governor.word)))
+    return undefined;
   if (NUMBERED.test(around.previousWord)) return undefined;
   return ordinalWord(digits, endingBefore(next, governor.word, around, rowEnd));
 }
@@ -87,7 +90,9 @@ export function ordinalPair(reading: Reading): Found | undefined {
 const MEN =
   `ludwig heinrich friedrich wilhelm karl otto johannes paul benedikt pius leo gregor franz joseph josef georg eduard philipp alexander
   nikolaus napoleon maximilian leopold richard rudolf charles innozenz clemens rama harald carl gustaf gustav albert albrecht ferdinand christian
-  konrad sigismund urban sixtus julius alfons felipe willem hassan ramses mehmed iwan könig papst kaiser zar`.split(/\s+/);
+  konrad sigismund urban sixtus julius alfons felipe willem hassan ramses mehmed iwan könig papst kaiser zar`.split(
+    /\s+/,
+  );
 const WOMEN = 'elisabeth katharina margarethe victoria königin kaiserin zarin'.split(' ');
 
 /** Behind these a Roman numeral is an ordinal; in the genitive, too. */
@@ -96,9 +101,7 @@ export const ROYAL: ReadonlySet<string> = new Set(
 );
 
 function isKing(around: Around): boolean {
-  return (
-    /^[IVXLC]/.test(around.text.slice(around.start, around.end)) && ROYAL.has(around.previousWord)
-  );
+  return /^[IVXLC]/.test(around.text.slice(around.start, around.end)) && ROYAL.has(around.previousWord);
 }
 
 const OF = /^(?:mit|von|unter|bei|nach|vor|zu|seit|neben|gegenüber|dem)$/;
@@ -110,8 +113,7 @@ function king(digits: string, around: Around): string {
   const owned = name.endsWith('s') && !MEN.includes(name);
   const before = governorOfName(around);
   if (owned) return `${woman ? 'der' : 'des'} ${upper(ordinalWord(digits, 'en'))}`;
-  if (before !== '' && OF.test(before))
-    return `${woman ? 'der' : 'dem'} ${upper(ordinalWord(digits, 'en'))}`;
+  if (before !== '' && OF.test(before)) return `${woman ? 'der' : 'dem'} ${upper(ordinalWord(digits, 'en'))}`;
   if (/^(?:für|gegen|ohne|durch|um)$/.test(before))
     return `${woman ? 'die' : 'den'} ${upper(ordinalWord(digits, woman ? 'e' : 'en'))}`;
   return `${woman ? 'die' : 'der'} ${upper(ordinalWord(digits, 'e'))}`;

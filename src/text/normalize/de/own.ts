@@ -77,12 +77,24 @@ export function ticker(reading: Reading): Found | undefined {
   return reading.match(TICKER) && { end: reading.at + 3, spoken: '', rule: 'punctuation' };
 }
 
+const BORN = /\* ?(?=(?:1\d|20)\d\d(?!\d)|\d{1,2}\. )/y;
+
+/** Goethe (* 1749; † 1832) */
+export function born(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (text[at] !== '*' || text[at - 1] !== '(') return undefined;
+  return reading.match(BORN) && { end: at + 1, spoken: 'geboren', rule: 'symbol' };
+}
+
 const EXTENSION = /[-–](\d{1,5})(?![\p{L}\p{N}])/uy;
 
 /** Durchwahl -42 */
 export function extension(reading: Reading): Found | undefined {
   const match = /[-–]/.test(reading.text[reading.at] ?? '') ? reading.match(EXTENSION) : undefined;
-  if (match === undefined || !/(?:Durchwahl|DW|Nebenstelle):? ?$/.test(reading.text.slice(Math.max(0, reading.at - 12), reading.at)))
+  if (
+    match === undefined ||
+    !/(?:Durchwahl|DW|Nebenstelle):? ?$/.test(reading.text.slice(Math.max(0, reading.at - 12), reading.at))
+  )
     return undefined;
   return { end: reading.at + match[0].length, spoken: SPEECH.digits(match[1] ?? ''), rule: 'telephone' };
 }
@@ -98,7 +110,8 @@ export function inches(reading: Reading): Found | undefined {
   return { end: at + match[0].length, spoken: `${sayDecimal(match[1] ?? '')} Zoll`, rule: 'measure' };
 }
 
-const PER_UNIT = /(\d{1,4})\/(?:(min|Min\.)|(s|Sek\.)|(h|Std\.)|(Tag|d)|(Woche)|(Monat|Mon\.)|(Jahr))(?![\p{L}\p{N}])/uy;
+const PER_UNIT =
+  /(\d{1,4})\/(?:(min|Min\.)|(s|Sek\.)|(h|Std\.)|(Tag|d)|(Woche)|(Monat|Mon\.)|(Jahr))(?![\p{L}\p{N}])/uy;
 const PER_NAMES = ['Minute', 'Sekunde', 'Stunde', 'Tag', 'Woche', 'Monat', 'Jahr'];
 
 /** Puls 72/min */
@@ -106,7 +119,11 @@ export function perUnit(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(PER_UNIT) : undefined;
   if (match === undefined) return undefined;
   const name = PER_NAMES[match.slice(2).findIndex((unit) => unit !== undefined)] ?? '';
-  return { end: reading.at + match[0].length, spoken: `${sayDecimal(match[1] ?? '')} pro ${name}`, rule: 'measure' };
+  return {
+    end: reading.at + match[0].length,
+    spoken: `${sayDecimal(match[1] ?? '')} pro ${name}`,
+    rule: 'measure',
+  };
 }
 
 const OFFICE_NUMBER = /\d{3,12}(?![\p{L}\p{N}]|[ .,/-]\d)/uy;

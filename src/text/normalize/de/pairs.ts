@@ -21,8 +21,16 @@ export function ratio(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const [written, first = '', second = ''] = match;
   if (/(?:Größen?|Gr\.|Konfektionsgröße) $/.test(reading.text.slice(Math.max(0, reading.at - 8), reading.at)))
-    return { end: reading.at + written.length, spoken: `${cardinal(first)} ${cardinal(second)}`, rule: 'code' };
-  if (/^0/.test(first + second) || second.startsWith('0') || !isRatio(reading, written, Number(first), Number(second)))
+    return {
+      end: reading.at + written.length,
+      spoken: `${cardinal(first)} ${cardinal(second)}`,
+      rule: 'code',
+    };
+  if (
+    first.startsWith('0') ||
+    second.startsWith('0') ||
+    !isRatio(reading, written, Number(first), Number(second))
+  )
     return undefined;
   const unit = written.endsWith('Hg') ? ' Millimeter Quecksilbersäule' : '';
   return {

@@ -48,13 +48,16 @@ function isShort(before: string, behind: string): boolean {
 
 const HOUSE = /(\d{1,4})(?: (?=[a-df]))?([a-h])(?![\p{L}\p{N}])/uy;
 const NUMBERED =
-  /(?:[sS]tr\.|[sS]traße|[wW]eg|[pP]latz|[aA]llee|[gG]asse|[dD]amm|[uU]fer|[rR]ing|Markt|Nr\.|Hausnummer|Gleis|Steig|Bahnsteig|Klasse|Haus|Zimmer|Raum|Linie|Bus|Gate|§|Paragraf|Art\.|Artikel|Abs\.|Anlage|Tor|Reihe|Platz|Nummer) ?$/u;
+  /(?:[sS]tr\.|[sS]traße|[wW]eg|[pP]latz|[aA]llee|[gG]asse|[dD]amm|[uU]fer|[rR]ing|Markt|Nr\.|Hausnummer|Gleis|Steig|Bahnsteig|Klasse|Haus|Zimmer|Raum|Linie|Bus|Gate|§|Paragraf|Art\.|Artikel|Abs\.|Anlage|Tor|Reihe|Platz|Nummer|(?<!\p{L})[AB]) ?$/u;
 const LONGEST_NAME = 24; // units
 
 /** Hauptstr. 12a, Gleis 5a, § 8b */
 export function houseNumber(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(HOUSE) : undefined;
-  if (match === undefined || !NUMBERED.test(reading.text.slice(Math.max(0, reading.at - LONGEST_NAME), reading.at)))
+  if (
+    match === undefined ||
+    !NUMBERED.test(reading.text.slice(Math.max(0, reading.at - LONGEST_NAME), reading.at))
+  )
     return undefined;
   const [written, number = '', letter = ''] = match;
   return { end: reading.at + written.length, spoken: `${cardinal(number)} ${letter}`, rule: 'cardinal' };
@@ -66,8 +69,17 @@ const STREET_BEFORE = /(?:[sS]tr\.|[sS]traße|[gG]asse|[wW]eg|[pP]latz|[aA]llee|
 /** Mariahilfer Str. 10/3/15: house, stairs and door. */
 export function door(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(DOOR) : undefined;
-  if (match === undefined || !STREET_BEFORE.test(reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at)))
+  if (
+    match === undefined ||
+    !STREET_BEFORE.test(reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at))
+  )
     return undefined;
-  const parts = match[0].split('/').map((part) => part.replace(/^(\d+)([a-z]?)$/, (_, digits: string, letter: string) => `${cardinal(digits)} ${letter}`.trim()));
+  const parts = match[0]
+    .split('/')
+    .map((part) =>
+      part.replace(/^(\d+)([a-z]?)$/, (_, digits: string, letter: string) =>
+        `${cardinal(digits)} ${letter}`.trim(),
+      ),
+    );
   return { end: reading.at + match[0].length, spoken: parts.join(' Schrägstrich '), rule: 'cardinal' };
 }

@@ -132,10 +132,13 @@ function count(quantity: Quantity, around: Around): string {
   if (magnitude !== undefined) return amount(quantity, undefined, caseOf(around));
   if (number.mark === '.' && !/^\p{Lu}\p{Ll}/u.test(around.nextWord)) return pointed(number, to);
   if (to !== undefined) {
-    const counted = /^ (?:\p{Ll}+ )?\p{Lu}\p{Ll}|^ \p{Ll}+e[nr]? \p{Lu}/u.test(around.text.slice(around.end, around.end + 32));
+    const counted = /^ (?:\p{Ll}+ )?\p{Lu}\p{Ll}|^ \p{Ll}+e[nr]? \p{Lu}/u.test(
+      around.text.slice(around.end, around.end + 32),
+    );
     return `${beforeRange(number, counted || undefined)} bis ${decimal(to)}`;
   }
-  const article = isOne(quantity) && !number.negative ? (oneBeforeRange(around) ?? oneBeforeNoun(around)) : undefined;
+  const article =
+    isOne(quantity) && !number.negative ? (oneBeforeRange(around) ?? oneBeforeNoun(around)) : undefined;
   return article ?? amount(quantity, undefined, 'nominative');
 }
 
@@ -149,7 +152,10 @@ const RANGE_OF_NOUN = /^ (?:bis|oder) (?:zu )?\d{1,3} (?:\p{Ll}+ )?\p{Lu}\p{Ll}/
 
 /** 1 bis 2 Tage */
 function oneBeforeRange(around: Around): string | undefined {
-  if (/^\p{L}/u.test(around.previousWord) && /^(?:von|stufe|klasse|platz|seite|punkt|gleis)$/.test(around.previousWord))
+  if (
+    /^\p{L}/u.test(around.previousWord) &&
+    /^(?:von|stufe|klasse|platz|seite|punkt|gleis)$/.test(around.previousWord)
+  )
     return undefined;
   return RANGE_OF_NOUN.test(around.text.slice(around.end, around.end + 32)) ? 'ein' : undefined;
 }

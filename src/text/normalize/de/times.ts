@@ -41,7 +41,8 @@ export function beforeOthers(reading: Reading): Found | undefined {
   const last = sayTime(hours, minutes, reading, end);
   if (last === undefined) return undefined;
   if (from === undefined) return { end, spoken: last, rule: 'time' };
-  const first = fromMinutes === undefined ? cardinal(withoutZeros(from)) : sayTime(from, fromMinutes, reading, end);
+  const first =
+    fromMinutes === undefined ? cardinal(withoutZeros(from)) : sayTime(from, fromMinutes, reading, end);
   return first === undefined ? undefined : { end, spoken: `${first} bis ${last}`, rule: 'time' };
 }
 
@@ -62,7 +63,8 @@ export function onClock(reading: Reading): Found | undefined {
     .map(([digits, unit]) => [withoutZeros(digits), unit] as const)
     .filter(([digits]) => digits !== '0'); // prettier-ignore
   if (parts.length === 0) return undefined;
-  if (rest === undefined) return { end, spoken: SPEECH.duration(parts, reading.around(end)), rule: 'duration' };
+  if (rest === undefined)
+    return { end, spoken: SPEECH.duration(parts, reading.around(end)), rule: 'duration' };
   const minutes = SPEECH.duration([[withoutZeros(large), 'min']], reading.around(end));
   const seconds = decimal({ ...numeralOf(withoutZeros(small)), decimals: rest });
   return { end, spoken: `${minutes} ${seconds} Sekunden`, rule: 'duration' };

@@ -6,7 +6,8 @@ function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
 
-const NUMBERED = /(?:§|Nr\.|Art\.|Artikel|Zimmer|Raum|Seite|S\.|Kapitel|Linie|Gate|Platz|Nummer|Rn\.|Rz\.) ?$/u;
+const NUMBERED =
+  /(?:§|Nr\.|Art\.|Artikel|Zimmer|Raum|Seite|S\.|Kapitel|Linie|Gate|Platz|Nummer|Rn\.|Rz\.) ?$/u;
 /** What happens to one person or thing; behind it a noun in capitals is not counted. */
 const HAPPENED = words(
   `wurde starb war kam ging zog trat fiel begann endete fand geboren gestorben gegründet erbaut errichtet eröffnet eröffnete gewann heiratete
@@ -28,7 +29,8 @@ const COUNTING = words(
 export function sayYear(digits: string, around: Around, sure: boolean): string | undefined {
   const value = Number(digits);
   const { text, start, nextWord: next } = around;
-  if (value < 1100 || value > 2099 || NUMBERED.test(text.slice(Math.max(0, start - 9), start))) return undefined;
+  if (value < 1100 || value > 2099 || NUMBERED.test(text.slice(Math.max(0, start - 9), start)))
+    return undefined;
   if (sure && !/^\p{Lu}\p{Ll}+(?:en|er|e)$/u.test(next)) return year(digits);
   const before = around.previousWord;
   if (HAPPENED.has(before)) return year(digits);
@@ -38,7 +40,10 @@ export function sayYear(digits: string, around: Around, sure: boolean): string |
 
 /** Before 1800 more than its place must tell: brackets, † and *, or a word that cannot follow what is counted. */
 function isYearOfOld(before: string, next: string, { text, start, end }: Around): boolean {
-  const mark = text.slice(Math.max(0, start - 2), start).trimEnd().slice(-1);
+  const mark = text
+    .slice(Math.max(0, start - 2), start)
+    .trimEnd()
+    .slice(-1);
   if (mark === '†' || mark === '*') return true;
   if (mark === '(' && /^(?:\)|,| ?[-–])/.test(text.slice(end, end + 2))) return true;
   return NOT_COUNTED.has(next) && !COUNTING.has(before);
