@@ -152,7 +152,8 @@ const SIGNED_LENGTH = 3; // units: +49, (+4
 const LARGE_ORDINAL = /^(?:\p{N}{3}|\p{N}{1,3}\.\p{N}{3}|\p{N}{1,2}\.\p{N}{1,2})$/u;
 /** What follows the short form of a company without ending the sentence: Müller & Co. KG. */
 const COMPANIES: ReadonlySet<string> = new Set('kg kgaa ohg gmbh mbh ag se ltd llc inc lp plc'.split(' '));
-const LEAD = /(\p{L}+)\s+[\p{N}./+&]*\p{N}$/u;
+const LEAD =
+  /(\p{L}+)\s+(?:\p{N}{1,2}\.(?:\p{N}{1,2}\.)?,?\s(?:und|oder|bis)\s)?[\p{N}./+&]*\p{N}$/u;
 /** Platz 1. Platz 2: behind these the number is no ordinal. */
 const COUNTED_NAME =
   /^(?:Platz|Rang|Tag|Kapitel|Klasse|Gleis|Zimmer|Stufe|Teil|Abschnitt|Woche|Seite|Punkt|Runde|Phase|Band|Akt|Szene|Linie|Nummer)$/;

@@ -5,7 +5,7 @@ export const GERMAN: ShortFormLists = {
   neverFinal: `
     hr fr abt dipl.-ing dipl.-kfm univ.-prof dipl-ing priv-doz ing z.b d.h u.a i.d.r u.u v.a bzw ggf sog inkl exkl zzgl evtl vgl ca bspw insb
     approx hd bzgl ehem mtl lfd dt engl gegr verst frl inh bj ggfs zzt o.g abzgl exkl insbes einschl lt
-    hrn ggü tgl tägl wöchentl monatl jährl pfr bgm ausschl voraussichtl vsl gesetzl schriftl dipl u.e m.e
+    hrn ggü tgl tägl wöchentl monatl jährl pfr bgm ausschl voraussichtl vsl gesetzl schriftl frz ital versch österr europ techn wiss kath griech zusätzl persönl dipl u.e m.e
   `,
   beforeNumber: `
     nos abs kap abb bd bl s str nrn pos ziff art mwst mind max min anm rn rdnr rz jg kl gl sp az gz kto hausnr beil anl nrn fn zi
@@ -38,6 +38,6 @@ export const GERMAN: ShortFormLists = {
     januar jänner februar märz april mai juni juli august september oktober november dezember
     jahrhundert jahrhunderts weltkrieg weltkriegs klasse stock etage geburtstag mal platz rang tag woche monat
     quartal kapitel abschnitt auflage feber halbjahr liga bundesliga semester spieltag advent senat bezirk lebensjahr stockwerk obergeschoss
-    untergeschoss og ug jh jhd jhdt halbzeit runde hälfte jahrtausend
+    untergeschoss og ug jh jhd jhdt halbzeit runde hälfte jahrtausend vorsitzende vorsitzender
   `,
 };

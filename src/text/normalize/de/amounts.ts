@@ -11,7 +11,7 @@ const DASH = String.raw`(?:[-–—]{1,2})(?! ?\d|\p{L})`;
 const BEHIND = new RegExp(`(${NUMBER})([.,])${DASH}(?: ?(${NAME})(?!\\p{L}))?`, 'uy');
 const BEFORE = new RegExp(`(${NAME}) ?(${NUMBER})[.,]${DASH}`, 'uy');
 const FRANKEN = new RegExp(
-  String.raw`(?:S?Fr\.|SFr|sFr\.?) ?(${NUMBER})(?:\.(\d\d))?(?![\d.]\d|\p{L})`,
+  String.raw`(?:S?Fr\.|SFr|sFr\.?) ?(${NUMBER})(?:\.(\d\d))?(?![\d.]\d|\p{L}| ?(?:Uhr|h)(?!\p{L})| ?[-–] ?\d)`,
   'uy',
 );
 const PRICED =

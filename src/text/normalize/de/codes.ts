@@ -23,6 +23,13 @@ export function emergency(reading: Reading): Found | undefined {
 
 const PLATE = /([A-ZÄÖÜ]{1,3})-([A-Z]{1,2}) ?(\d{1,4})([EH])?(?![\p{L}\p{N}-])/uy;
 
+/** Of large towns; others are told by a word before them. */
+const TOWNS: ReadonlySet<string> = new Set(
+  'B M HH K F S D DO E HB L DD H N DU BO W BI BN MS KA MA A WI G MG AC BS KI HAL MD FR KR LU OB HL EF HRO MZ KS HA SB P OL WÜ R IN UL HN PF WOB GÖ RT KO J SI'.split(
+    ' ',
+  ),
+);
+
 /** B-MW 1234 */
 export function plate(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
@@ -30,9 +37,9 @@ export function plate(reading: Reading): Found | undefined {
   const match = reading.match(PLATE);
   if (match === undefined) return undefined;
   const [written, town = '', letters = '', digits = '', kind = ''] = match;
-  const spaced = written.includes(' ') && digits.length > 1;
-  if (!spaced && !/[kK]ennzeichen|Kfz|Auto/.test(text.slice(Math.max(0, at - LONGEST_LEAD), at)))
-    return undefined;
+  const isPlate = TOWNS.has(town) && letters.length === 2 && letters !== 'XL' && digits.length > 1;
+  const before = text.slice(Math.max(0, at - LONGEST_LEAD), at);
+  if (!isPlate && !/[kK]ennzeichen|Kfz|Nummernschild/.test(before)) return undefined;
   const spoken = [SPEECH.letters(town + letters), SPEECH.digits(digits), SPEECH.letters(kind)]
     .join(' ')
     .trim();
@@ -73,7 +80,8 @@ export function section(reading: Reading): Found | undefined {
   return { end: at + match[0].length, spoken, rule: 'version' };
 }
 
-const CODE = /\d{2,12}(?:[ -]\d{2,8}){0,5}(?![\p{L}\p{N}]|[.,:/-]\d|[ ]?[€%])/uy;
+const CODE =
+  /\d{2,12}(?:[ -]\d{2,8}){0,5}(?![\p{L}\p{N}]|[.,:/-]\d|[ ]?[€%]| (?:Euro|Prozent|Franken|Cent))/uy;
 const CODED =
   /(?:(?:\p{L}(?:code|nummer|nr\.?|passwort|kennwort|kennung|-PIN|-TAN|-ID|pin)|[zZ]iffern[^.!?\d]{0,24}(?= )):?(?: (?:ist|lautet|lauten|sind|endet auf|war|mit))?|endet auf|[eE]ndziffern?):? ?(?:die )?$/u;
 const CODED_END = /[ .:]/;
@@ -88,7 +96,7 @@ export function coded(reading: Reading): Found | undefined {
   if (match === undefined || !CODED_END.test(before.slice(-1)) || !CODED.test(before)) return undefined;
   const [written] = match;
   const isCode = /(?:code|PIN|TAN|pin|wort|Ziffern|ziffern)/.test(before) || written.length > runEnd - at;
-  if (!isCode && written.length < FEWEST) return undefined;
+  if (written.length < (isCode ? FEWEST - 1 : FEWEST)) return undefined;
   const spoken = SPEECH.telephone(written.split(/[ -]/), false);
   return { end: at + written.length, spoken, rule: 'digits' };
 }
@@ -105,7 +113,8 @@ export function numberName(reading: Reading): Found | undefined {
 }
 
 const SENTENCE = /S\. ?(?=\d{1,2}(?!\d))/uy;
-const BEHIND_PARAGRAPH = /(?:(?:Abs\.|Absatz|§|Art\.|Artikel|Alt\.) ?\d{1,4}[a-z]?,?|Nr\. ?\d{1,3}) $/u;
+const BEHIND_PARAGRAPH =
+  /(?:(?:Abs\.|Absatz) ?\d{1,4}[a-z]?,?|(?:§|Art\.|Artikel|Alt\.) ?\d{1,4}[a-z]?|Nr\. ?\d{1,3}) $/u;
 
 /** § 5 Abs. 2 S. 1: a sentence of a law, no page. */
 export function sentenceOfLaw(reading: Reading): Found | undefined {

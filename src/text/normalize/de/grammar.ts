@@ -122,7 +122,7 @@ const WEAK_E = words(`die das diese jede jeder jedes welche welches jene`);
 const DER = words('der dieser welcher');
 const MIXED = words('ein kein mein sein ihr unser dein euer');
 const MIXED_E = words('eine keine meine seine ihre unsere deine eure');
-const STRONG_DATIVE = words('ab seit mit nach von zu bei aus in auf unter');
+const STRONG_DATIVE = words('ab seit mit nach von zu bei aus in auf unter zwischen');
 const STRONG_ACCUSATIVE = words('bis für um gegen ohne per über');
 
 /** The ending of an ordinal, from the word before it and the gender of what follows. */

@@ -37,6 +37,7 @@ const atDigit: Recogniser = behindDigits([
   [/e/, compounds.group],
   [/[-.,]/, compounds.hanging],
   [/\p{Lu}/u, places.postcode],
+  [/[h,–-]/, times.hours],
   [/:/, own.lasting],
   [/:/, times.onClock],
   [/:/, pairs.scale],

@@ -18,6 +18,7 @@ const NOUNS: Readonly<Record<Gender, ReadonlySet<string>>> = {
     Arzt Zahnarzt Freund Nachbar Bruder Sohn Vater Onkel Fisch Vogel Wurf Schuss Schlag Stern Strich Knopf Ring Schuh Rock Mantel Pullover
     Wagen Server Rechner Laptop Drucker Monitor Port Link Chat Account Code Prozess Test Job Genuss Verlust Palast Kontakt Aufwand Pinsel Leiter Kommentar Song Titel Band Himmel Geburtstag
     Wahlgang Durchgang Jahrgang Lehrgang Eingang Ausgang Ort Hof Turm Strand Berg Fluss See Hinweis Nachweis Ausweis Kreis Grund Stand Stich Tropfen
+    Garten Park Name Experte Kollege Neffe Löwe Hase Affe Bote Erbe Franzose Russe Pole Chinese Gedanke Buchstabe Käse Wald Strom Start Ertrag Erfolg Mord Tod Sport Markt Kampf Sturm Meister Präsident
     Zentner Zoll Kopf Finger Zahn Arm Fuß Herr Mensch Bürger Einwohner Zeitraum Feiertag Werktag Arbeitstag Sieg Elfmeter Eckball Ton Takt Chor Stau
     Rabatt Gutschein Coupon Vorschlag Wunsch Traum Plan Entwurf Bericht Abend Vormittag Nachmittag Mittag Januar Zettel Kredit Bescheid Entscheid Vorsitzende
   `),
@@ -69,6 +70,12 @@ export function genderOf(noun: string): Gender | undefined {
   if (NEUTER.test(noun)) return 'n';
   if (MASCULINE.test(noun)) return 'm';
   return FEMININE.test(noun) ? 'f' : undefined;
+}
+
+/** Whether it is one of those that stand here in the singular, or ends in one. */
+export function isKnown(noun: string): boolean {
+  const name = noun.toLowerCase();
+  return BY_NAME.has(name) || NEUTER.test(noun) || /(?:ung|heit|keit|schaft|tät|ion|in)$/.test(noun);
 }
 
 /** Behind "die": whether the noun is one of many. */

@@ -12,7 +12,7 @@ export function ordinalWord(digits: string, ending: string): string {
 }
 
 const PLACED =
-  /^(?:FC|Bundesliga|Liga|Weltkrieg|Klasse|Stock|Stockwerk|Etage|OG|UG|Obergescho|Untergescho|Platz|Rang|Quartal|Kapitel|Auflage|Runde|Mannschaft|Tag|Advent|Semester|Geburtstag|Jahrhundert|Jh|Halbzeit|Halbjahr|Spieltag|Akt|Satz|Preis|Hälfte|Schritt|Versuch|Senat|Kammer|Bezirk|Lesung|Wahlgang|Etappe|Mahnung|Rate|Impfung|Dosis|Generation|Lebensjahr|Woche|Staffel|Folge|Ausgabe|Minute|Lauf|Gang|Vorsitzende|Reihe|Durchgang|Mal|Teil|Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)/;
+  /^(?:FC|Bundesliga|Liga|Weltkrieg|Klasse|Stock|Stockwerk|Etage|OG|UG|Obergescho|Untergescho|Platz|Rang|Quartal|Kapitel|Auflage|Runde|Mannschaft|Tag|Advent|Semester|Geburtstag|Jahrhundert|Jh|Halbzeit|Halbjahr|Spieltag|Akt|Satz|Preis|Hälfte|Schritt|Versuch|Senat|Kammer|Bezirk|Lesung|Wahlgang|Etappe|Mahnung|Rate|Impfung|Dosis|Generation|Lebensjahr|Woche|Staffel|Folge|Ausgabe|Minute|Lauf|Gang|Vorsitzende|Reihe|Durchgang|Teil|Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)/;
 const PREPOSITION = /^(?:ab|bis|seit|in|von|nach|vor|für|mit|zu|bei|aus|auf|unter|als|per)$/;
 /** Er wurde 3. */
 const BECAME = /^(?:wurde|wird|werde|wurden)$/;
@@ -68,7 +68,8 @@ export function groupedOrdinal(reading: Reading): Found | undefined {
 
 function isEndOrMark({ text, end }: Around): boolean {
   return (
-    /^(?:["'”“»)]|\s|,|;|$)/.test(text.slice(end, end + 1)) && !/^\s+\p{N}/u.test(text.slice(end, end + 4))
+    /^(?:["'”“»)?!…:]|\s|,|;|$)/.test(text.slice(end, end + 1)) &&
+    !/^\s+\p{N}/u.test(text.slice(end, end + 4))
   );
 }
 

@@ -26,12 +26,11 @@ export function ratio(reading: Reading): Found | undefined {
       spoken: `${cardinal(first)} ${cardinal(second)}`,
       rule: 'code',
     };
-  if (
-    first.startsWith('0') ||
-    second.startsWith('0') ||
-    !isRatio(reading, written, Number(first), Number(second))
-  )
-    return undefined;
+  if (first.startsWith('0') || second.startsWith('0')) return undefined;
+  if (!isRatio(reading, written, Number(first), Number(second))) {
+    const end = reading.at + first.length + 1; // 230/400 V: the second has the unit
+    return second.length > 2 ? { end, spoken: `${cardinal(first)} Schrägstrich`, rule: 'code' } : undefined;
+  }
   const unit = written.endsWith('Hg') ? ' Millimeter Quecksilbersäule' : '';
   return {
     end: reading.at + written.length,

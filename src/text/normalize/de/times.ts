@@ -4,6 +4,7 @@ import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import { cardinal, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
+import { UNITS } from './units.js';
 
 const DOTTED =
   /(\d{1,2})\.(\d\d)(?![\p{L}\p{N}]|[.,:/]\d| ?[€$%£°]| ?[-–] ?\d| (?:\p{Lu}|m |cm|km|kg|Uhr))/uy;
@@ -68,4 +69,30 @@ export function onClock(reading: Reading): Found | undefined {
   const minutes = SPEECH.duration([[withoutZeros(large), 'min']], reading.around(end));
   const seconds = decimal({ ...numeralOf(withoutZeros(small)), decimals: rest });
   return { end, spoken: `${minutes} ${seconds} Sekunden`, rule: 'duration' };
+}
+
+const LASTING = /(\d{1,3}(?:,\d{1,2})?)(?:[-–](\d{1,3}))? ?h(?![\p{L}\p{N}])/uy;
+const BEFORE_LASTING =
+  /(?:^|[\s(])(?:in|nach|seit|für|alle|dauert|dauerte|circa|ca\.|etwa|rund|über|hat|habe|hatte|haben|mindestens|mind\.|max\.|maximal|nur|noch|pro|je|innerhalb|binnen|braucht|brauchte|benötigt|vor|jeweils|insgesamt) $/iu;
+const BEHIND_LASTING =
+  /^ (?:lang|gearbeitet|geschlafen|gewartet|später|früher|täglich|am Tag|vor|Schlaf|Arbeit|Zeit|Fahrt|Pause)(?!\p{L})/u;
+
+/** Nach 12 h, 8 h gearbeitet: hours that last, where "um 19 h" is a time. */
+export function hours(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.isFresh ? reading.match(LASTING) : undefined;
+  if (match === undefined) return undefined;
+  const [written, number = '', to] = match;
+  const end = at + written.length;
+  const lasts =
+    BEFORE_LASTING.test(text.slice(Math.max(0, at - 12), at)) ||
+    BEHIND_LASTING.test(text.slice(end, end + 16));
+  const unit = UNITS['h'];
+  if (!lasts || unit === undefined) return undefined;
+  const [whole = '', decimals = ''] = number.split(',');
+  const quantity = {
+    number: { ...numeralOf(withoutZeros(whole)), decimals },
+    ...(to && { to: numeralOf(to) }),
+  };
+  return { end, spoken: SPEECH.measure(quantity, unit, reading.around(end)), rule: 'measure' };
 }
