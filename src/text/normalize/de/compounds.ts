@@ -15,6 +15,7 @@ const ADJECTIVE = new RegExp(
   'uy',
 );
 const TIMES = new RegExp(`(${NUMBER})(?: ?[-–] ?(\\d{1,3}))? mal(?![\\p{L}-]| ?\\d)`, 'uy');
+const LONGEST_NUMBER = 16; // units behind its first digits
 const LONGEST_RANGE = 12; // units behind its first digits
 const PERCENT = new RegExp(`(${NUMBER})(?:[-–](${NUMBER}))? ?%-?(ig${ENDING})(?!\\p{L})`, 'uy');
 const GROUP = /(\d{1,4})er(n|s)?(?:-(\p{Lu}\p{Ll}{2,30})(?![\p{L}-]))?(?!\p{L})/uy;
@@ -24,7 +25,12 @@ const UNIT = new RegExp(`(${NUMBER})-(\\p{L}{1,4}|€|%|°C|m²|m³)-(?=\\p{Lu})
 /** Behind all of a number that begins with these digits: 1.000, 2,5. */
 function numberEnd({ text, runEnd }: Reading): number {
   let end = runEnd;
-  while ((text[end] === '.' || text[end] === ',') && isDigitAt(text, end + 1)) end = digitsEnd(text, end + 1);
+  while (
+    end - runEnd < LONGEST_NUMBER &&
+    (text[end] === '.' || text[end] === ',') &&
+    isDigitAt(text, end + 1)
+  )
+    end = digitsEnd(text, end + 1);
   return end;
 }
 

@@ -6,6 +6,8 @@ const JOIN = '(?:,? ?(?:und|oder|sowie|bzw\\.|beziehungsweise|u\\.|bis|auf) | ?[
 const ARTICLE = '(?:(?:dem|den|der|die|das|zum|am|im|vom) )?';
 const WEEKDAY = '(?:(?:Mon|Diens|Donners|Frei|Sams|Sonn)tag|Mittwoch|Sonnabend|(?:Mo|Di|Mi|Do|Fr|Sa|So)\\.?)';
 
+const MOST_MEMBERS = 6;
+
 /** An ordinal, or a date, and what joins it with the next. */
 const MEMBER = new RegExp(
   `(?<![\\p{L}\\p{N}.])\\d{1,4}\\.(?: ?\\d{1,2}\\.(?:\\d{4}|\\d{2})?| ${MONTH}(?: \\d{4})?| \\p{Ll}+ \\p{Lu}\\p{L}+| \\p{Lu}\\p{L}+)?${JOIN}$`,
@@ -15,11 +17,10 @@ const SKIPPED = new RegExp(
   `^\\(?(?:${WEEKDAY},?|einschließlich|einschl\\.|inkl\\.|inklusive|spätestens|frühestens|voraussichtlich|etwa|ca\\.|circa|jeweils) $`,
   'u',
 );
-const BEHIND = new RegExp(`(?:${JOIN}${ARTICLE}\\d{1,4}\\.)+ ?`, 'uy');
+const BEHIND = new RegExp(`(?:${JOIN}${ARTICLE}\\d{1,4}\\.){1,${MOST_MEMBERS}} ?`, 'uy');
 /** Ab 1. Mai bis 3. Juni: each end has its own. */
 const FROM = /^(?:ab|seit|von)$/;
 const LONGEST_ROW = 72; // units before an ordinal that may belong to its row
-const MOST_MEMBERS = 6;
 
 export interface Governor {
   /** In small letters; '' if nothing governs. */
