@@ -152,8 +152,7 @@ const SIGNED_LENGTH = 3; // units: +49, (+4
 const LARGE_ORDINAL = /^(?:\p{N}{3}|\p{N}{1,3}\.\p{N}{3}|\p{N}{1,2}\.\p{N}{1,2})$/u;
 /** What follows the short form of a company without ending the sentence: Müller & Co. KG. */
 const COMPANIES: ReadonlySet<string> = new Set('kg kgaa ohg gmbh mbh ag se ltd llc inc lp plc'.split(' '));
-const LEAD =
-  /(\p{L}+)\s+(?:\p{N}{1,2}\.(?:\p{N}{1,2}\.)?,?\s(?:und|oder|bis)\s)?[\p{N}./+&]*\p{N}$/u;
+const LEAD = /(\p{L}+)\s+(?:\p{N}{1,2}\.(?:\p{N}{1,2}\.)?,?\s(?:und|oder|bis)\s)?[\p{N}./+&]*\p{N}$/u;
 /** Platz 1. Platz 2: behind these the number is no ordinal. */
 const COUNTED_NAME =
   /^(?:Platz|Rang|Tag|Kapitel|Klasse|Gleis|Zimmer|Stufe|Teil|Abschnitt|Woche|Seite|Punkt|Runde|Phase|Band|Akt|Szene|Linie|Nummer)$/;
@@ -187,7 +186,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT)))
     return judgeNumber(before, following);
   if (LARGE_ORDINAL.test(last)) return judgeLargeNumber(before, following);
-  if (/^[IVXL]{2,}$/.test(last)) return unless(forms.afterOrdinal, following); // das XX. Jahrhundert
+  if (/^[IVXL]{2,}$/.test(last)) return judgeRoman(before, following);
   if (key === 'co' && /^[A-Z]/.test(word)) return unless(COMPANIES, following);
   if (forms.oftenFinal.has(key)) return digit ? 'none' : unless(forms.afterTime, following);
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
@@ -226,6 +225,15 @@ function judgeNumber(before: string, following: Following): Judgement {
   if (plain === 'end' && SHORT_MONTH.test(following.word) && following.tail.startsWith('.')) return 'none';
   const isOrdinal = beforeOrdinal.has(lead.toLowerCase()) && /^\p{L}/u.test(following.word);
   return isOrdinal && plain === 'end' ? onlyBeforeStarter(before, '', following) : plain;
+}
+
+/** Das XX. Jahrhundert, die XXXIII. Olympischen Spiele; Ludwig XIV. may end a sentence. */
+function judgeRoman(before: string, following: Following): Judgement {
+  const lead = /(\p{L}+)\s+[IVXL]+$/u.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
+  const isOrdinal = following.forms.beforeOrdinal.has(lead.toLowerCase()) && /^\p{Lu}/u.test(following.word);
+  return isOrdinal
+    ? onlyBeforeStarter(before, '', following)
+    : unless(following.forms.afterOrdinal, following);
 }
 
 /** "zum 100. Geburtstag", "der 1.000. Besucher", "am 24.12. Heiligabend"; but "die 112. Retter" were called. */

@@ -7,7 +7,7 @@ import * as codes from './codes.js';
 import * as compounds from './compounds.js';
 import * as dates from './dates.js';
 import { cardinal, year } from './numbers.js';
-import { groupedOrdinal, ordinalPair } from './ordinals.js';
+import { groupedOrdinal, ordinalPair, romanOrdinal } from './ordinals.js';
 import * as own from './own.js';
 import * as pairs from './pairs.js';
 import * as places from './places.js';
@@ -50,12 +50,13 @@ const atDigit: Recogniser = behindDigits([
 ]); // prettier-ignore
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 const FORMULA = formula(SPEECH.letters, cardinal);
-const INITIALS = 'MDFSECs';
+const INITIALS = 'MDFSECsIVX';
 const INITIAL = byFirstLetter([
   [/[MDFS]/, weekday],
   [/[ECFSs]/, amounts.wholeAmountBehind],
   [/[FSs]/, amounts.francs],
   [/S/, codes.sentenceOfLaw],
+  [/[IVX]/, romanOrdinal],
 ]);
 
 /** Most words have none of these behind them, or before. */

@@ -2,6 +2,7 @@
 import { isDigitAt } from '../characters.js';
 import type { Around, Found, Reading } from '../reading.js';
 import { wordAfter } from '../reading.js';
+import { romanValue } from '../recognise/words.js';
 import { asksForOrdinal, ordinalEnding } from './grammar.js';
 import { genderOf, isPlural, upper } from './nouns.js';
 import { ordinalStem } from './numbers.js';
@@ -86,6 +87,35 @@ export function ordinalPair(reading: Reading): Found | undefined {
   const to = ordinal(second, reading.around(end, end - second.length - 1), '.');
   if (from === undefined || to === undefined) return undefined;
   return { end, spoken: `${from} ${mark === '/' ? 'und' : 'bis'} ${to}`, rule: 'ordinal' };
+}
+
+const ROMAN =
+  /X{0,3}(?:IX|IV|V?I{0,3})\.(?= (?:\p{Lu}\p{Ll}|(?:und|bis|oder) (?:der |die |das )?[IVX]+\.))/uy;
+const NUMBERED_SO =
+  /^(?:Weltkrieg|Internationale|Zivilsenat|Senat|Konzil|Vatikan|Olympi|Quartal|Obergescho|Jahrhundert)/;
+
+/** Die XXXIII. Olympischen Spiele, der I. und II. Weltkrieg; "der V. Müller" is a name. */
+export function romanOrdinal(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = text[reading.runEnd] === '.' && reading.isFresh ? reading.match(ROMAN) : undefined;
+  if (match === undefined || match[0].length < 2) return undefined;
+  const end = at + match[0].length;
+  const around = reading.around(end);
+  const isLong = match[0].length > 2 || /^(?:und|bis|oder)$/.test(around.nextWord);
+  const behindRow = /[IVX]\. (?:und|bis|oder) $/.test(text.slice(Math.max(0, at - 8), at));
+  const before = behindRow
+    ? (/(\p{L}+) [IVX]+\. \p{Ll}+ $/u.exec(text.slice(Math.max(0, at - 28), at))?.[1] ?? '')
+    : around.previousWord;
+  if (!(isLong || NUMBERED_SO.test(around.nextWord)) || !asksForOrdinal(before.toLowerCase()))
+    return undefined;
+  const value = String(romanValue(match[0].slice(0, -1)));
+  const next = /^(?:und|bis|oder)$/.test(around.nextWord) ? wordBehindRow(text, end) : around.nextWord;
+  const ending = endingBefore(next, before.toLowerCase(), around, end);
+  return { end, spoken: ordinalWord(value, ending), rule: 'roman' };
+}
+
+function wordBehindRow(text: string, end: number): string {
+  return /^ \p{Ll}+ (?:der |die |das )?[IVX]+\. (\p{Lu}\p{L}+)/u.exec(text.slice(end, end + 48))?.[1] ?? '';
 }
 
 const MEN =

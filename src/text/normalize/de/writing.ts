@@ -60,7 +60,7 @@ const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   'Rdnr.': 'Randnummer', 'Fn.': 'Fußnote', 'Ex.': behindDigit('Exemplare'), 'Rz.': 'Randziffer', 'lit.': 'Buchstabe', 'Buchst.': 'Buchstabe', 'Alt.': behindDigit('Alternative'), 'Var.': behindDigit('Variante'), 'Jg.': 'Jahrgang', 'Ausg.': 'Ausgabe', 'Forts.': 'Fortsetzung', 'Mrd': 'Milliarden', 'Mio': 'Millionen', 'Std': 'Stunden', 'Min': 'Minuten',
   'Hptm.': 'Hauptmann', 'Kfm.': 'Kaufmann', 'ev.': (around) => (/^\p{Ll}/u.test(around.nextWord) ? 'eventuell' : undefined),
   'gesch.': 'geschieden', 'verw.': 'verwitwet', 'verk.': 'verkaufe', 'inkl': 'inklusive', 'zzgl': 'zuzüglich', 'ca': behindNothing('circa'), 'usw': 'und so weiter', 'bzw': 'beziehungsweise',
-  Pkw: 'P K W', Pkws: 'P K Ws', Lkw: 'L K W', Lkws: 'L K Ws', Kfz: 'K F Z', AfD: 'A F D', VfB: 'V F B', VfL: 'V F L', StVO: 'S T V O', StGB: 'S T G B', StPO: 'S T P O', GbR: 'G B R', KGaA: 'K G A A', UdSSR: 'U D S S R', WhatsApp: 'WhatsApp', eG: 'E G', KfW: 'K F W', VwGO: 'V W G O', EStG: 'E S T G', UStG: 'U S T G', UStID: 'U S T I D', 'USt.': 'Umsatzsteuer', USt: 'Umsatzsteuer', BetrVG: 'B E T R V G', BVerfG: 'Bundesverfassungsgericht', BVerwG: 'Bundesverwaltungsgericht', EuGH: 'E U G H', DSGVO: 'D S G V O', InsO: 'Insolvenzordnung', TSchG: 'T S C H G',
+  Pkw: 'P K W', Pkws: 'P K Ws', Lkw: 'L K W', Lkws: 'L K Ws', Kfz: 'K F Z', AfD: 'A F D', VfB: 'V F B', VfL: 'V F L', StVO: 'S T V O', StGB: 'S T G B', StPO: 'S T P O', GbR: 'G B R', KGaA: 'K G A A', UdSSR: 'U D S S R', WhatsApp: 'WhatsApp', eG: 'E G', KfW: 'K F W', VwGO: 'V W G O', EStG: 'E S T G', UStG: 'U S T G', UStID: 'U S T I D', 'USt.': 'Umsatzsteuer', USt: 'Umsatzsteuer', BetrVG: 'B E T R V G', BVerfG: 'Bundesverfassungsgericht', BVerwG: 'Bundesverwaltungsgericht', EuGH: 'E U G H', DSGVO: 'D S G V O', AWO: 'AWO', InsO: 'Insolvenzordnung', TSchG: 'T S C H G',
   'i. O.': 'in Ordnung', 'p. a.': 'pro Jahr', 'p. P.': 'pro Person', 'n. V.': 'nach Vereinbarung', 'o.': 'oder', '24/7': 'rund um die Uhr',
 }; // prettier-ignore
 
@@ -110,8 +110,8 @@ export const WRITING: Writing = {
     EU USA UN ADAC AG KG BMW VW AOK ARD ZDF CDU CSU SPD FDP AFD AfD BKA BND BGB BRD DB DDR DGB DHL DIN DKB DNA DRK DSL DVD EDV EKG EZB FAQ FBI GPS HIV IBAN_
     ICE IHK IC IP IT KI LKW PKW LED LTE MRT CT NDR NRW OP PC PDF PIN_ PS QR RB SMS SUV TAN_ TV UKW URL USB UKE VIP WDR WLAN_ WM EM XXL ABC API AI EDEKA_ UEFA_ HR CEO CFO ID OK
     EC AB OHG SAP SE TU FH VHS DM US UK UNO_ HU AU AGB EG OG UG KFZ
-    ORF ÖBB ÖVP SPÖ FPÖ SVP EVP AMS AK ÖAMTC BVG MVV HVV VRR SBB ZKB AHV UBS EKD DFB IOC IWF WTO WHO BIP OECD OSZE AKW EEG GEZ THW RKI PEI BSI BGH OLG LG DAK TK IKK CPU GPU VPN IBM ISBN EAN ESA ISS IAA UI UX FAZ
-    AKH LKA SEK BMI BMF EKZ UHD USD EUR CAD AUD IHS AHS HTL EAV UVP RE ICN EN UCI DOSB USK KI IV IG ÖGB DAU FOS BOS MFA ADHS OCR ASB DLRG UKW MHD PLZ WKN UST EÜR XL XXL AE AO TDI TSI HDI BRAO GEG BEG ÖPNV MIV USV AZ
+    ORF UPS ÖBB ÖVP SPÖ FPÖ SVP EVP AMS AK ÖAMTC BVG MVV HVV VRR SBB ZKB AHV UBS EKD DFB IOC IWF WTO WHO BIP OECD OSZE AKW EEG GEZ THW RKI PEI BSI BGH OLG LG DAK TK IKK CPU GPU VPN IBM ISBN EAN ESA ISS IAA UI UX FAZ
+    AKH LKA SEK BMI BMF EKZ UHD USD EUR CAD AUD IHS AHS HTL EAV UVP RE ICN EN UCI DOSB USK KI IG ÖGB DAU FOS BOS MFA ADHS OCR ASB DLRG UKW MHD PLZ WKN UST EÜR XL XXL AE AO TDI TSI HDI BRAO GEG BEG ÖPNV MIV USV AZ
   `),
   read: words('NATO UNO UNESCO UNICEF FIFA UEFA TÜV PIN TAN SIM RAM ROM IKEA ALDI LIDL REWE EDEKA IBAN BIC BAföG BAFÖG WLAN DAX MDAX AIDS GAU SARS SCHUFA ELSTER ZOB GEMA BAMF OPEC NASA LAN ISIN NABU OLED EBIT DEVK AIDA UNICEF DATEV DEKRA'),
   romanAfter: {
