@@ -30,7 +30,7 @@ export const STOP_MARK = /[.!?…。！？｡．‼⁇⁈⁉]/u;
 // The marks themselves, then closing quotes and brackets, markdown, footnote
 // numbers; also "! ! !" and the French closing quote after a space.
 const STOP_RUN =
-  /^[.!?…。！？｡．‼⁇⁈⁉](?:[.!?…。！？｡．‼⁇⁈⁉\p{M}"'”’»)\]}」』）】〉》*_`~]|[“‘](?=[\s,;.!?)»]|$)|\[\d{1,3}\])*(?:[^\S\r\n]+[.!?…]+(?=\s|$))*(?:[^\S\r\n]+»(?=[\s,.;:!?]|$))?/u;
+  /^[.!?…。！？｡．‼⁇⁈⁉](?:[.!?…。！？｡．‼⁇⁈⁉\p{M}"'”’»)\]}」』）】〉》*_`~]|[“‘«](?=[\s,;.!?)»]|$)|\[\d{1,3}\])*(?:[^\S\r\n]+[.!?…]+(?=\s|$))*(?:[^\S\r\n]+»(?=[\s,.;:!?]|$))?/u;
 const FULL_WIDTH = /[。！？｡]/u;
 const CLOSING = /["'”’“‘»)\]}」』）】〉》]/u;
 const QUOTATIVE = /^[、，,とっなはがをにでものへや]/u; // 「…？」と言った: the quote is part of the sentence
@@ -42,9 +42,9 @@ const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*\+?/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
-const UNIT_BEHIND_NUMBER = /\p{N}\s?(?:[mghlst]|mm|cc)$/u;
+const UNIT_BEHIND_NUMBER = /(?:\p{N}\s?(?:[mghlst]|mm|cc)|°\s?[CF])$/u;
 /** Short forms of two words: 3 p. m., p. ex. */
-const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})p\. (?:ex|ej))$/iu;
+const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})(?:p\. (?:ex|ej)|z\.\sB|d\.\sh|i\.\sd\.\sR))$/iu;
 const HANGUL = /^\p{Script=Hangul}/u;
 const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
 const LONGEST_SERIES = 4; // letters before the digits of a serial number
@@ -163,6 +163,22 @@ function exclaims(before: string, { word, wordEnds, forms }: Following): Judgeme
   return forms.oftenFinal.has(word.toLowerCase()) ? 'none' : 'end';
 }
 
+/** Dr. med. dent. Weiß */
+const DEGREE = /(?<!\p{L})Dr\.(?:-Ing\.)?(?:\s?\p{Ll}{1,6}\.)*\s?\p{Ll}{1,6}$/u;
+/** Of German, where it stands before an hour. */
+const SHORT_DAY = /^(?:Mo|Di|Mi|Do|Sa|So)$/;
+/** Am 1./2. Mai, am 3.+4. Oktober */
+const DAYS = /(?<!\p{N})\p{N}{1,2}\.\s?[/+&]\s?\p{N}{1,2}$/u;
+const SIGNED_LENGTH = 3; // units: +49, (+4
+const LARGE_ORDINAL = /^(?:\p{N}{3}|\p{N}{1,3}\.\p{N}{3}|\p{N}{1,2}\.\p{N}{1,2})$/u;
+/** What follows the short form of a company without ending the sentence: Müller & Co. KG. */
+const COMPANIES: ReadonlySet<string> = new Set('kg kgaa ohg gmbh mbh ag se ltd llc inc lp plc'.split(' '));
+const LEAD = /(\p{L}+)\s+(?:\p{N}{1,2}\.(?:\p{N}{1,2}\.)?,?\s(?:und|oder|bis)\s)?[\p{N}./+&]*\p{N}$/u;
+/** Platz 1. Platz 2: behind these the number is no ordinal. */
+const COUNTED_NAME =
+  /^(?:Platz|Rang|Tag|Kapitel|Klasse|Gleis|Zimmer|Stufe|Teil|Abschnitt|Woche|Seite|Punkt|Runde|Phase|Band|Akt|Szene|Linie|Nummer)$/;
+const SHORT_MONTH = /^(?:Jan|Jän|Feb|Mär|Mrz|Apr|Jun|Jul|Aug|Sept?|Okt|Nov|Dez)$/;
+
 function judgeFullStop(before: string, following: Following): Judgement {
   const { word, forms } = following;
   const last = lastWord(before, forms);
@@ -177,7 +193,13 @@ function judgeFullStop(before: string, following: Following): Judgement {
     return counted && /^\p{Lu}/u.test(word) ? onlyBeforeStarter(before, last, following) : 'none';
   }
   if (LOWER.test(word)) return judgeLowerCase(before, last, following);
-  if (digit && (forms.beforeNumber.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
+  if (DEGREE.test(before.slice(-WORD_LIMIT))) return onlyBeforeStarter(before, last, following);
+  if (digit && SHORT_DAY.test(last)) return 'none'; // Sa. 10–14 Uhr
+  if (digit && (forms.beforeNumber.has(key) || /(?:str|nr)$/.test(key))) return 'none'; // Hauptstr. 5
+  if (forms.beforeNumber.has(key) && word === '' && /^[+(]/.test(following.tail)) {
+    if (following.tail.length < SIGNED_LENGTH && !following.complete) return 'wait';
+    if (/^[+(]{1,2}\p{N}/u.test(following.tail)) return 'none'; // Tel. +49 30
+  }
   if (forms.beforeNumber.has(key) && /^[A-Z]/.test(word)) {
     if (!following.wordEnds) return 'wait';
     const numbered = ROMAN.test(word) || (word === 'I' && NUMBERED_I.test(before.slice(-WORD_LIMIT))); // cap. IV
@@ -188,8 +210,11 @@ function judgeFullStop(before: string, following: Following): Judgement {
   }
   if (/^apr?$/.test(key) && word.startsWith('J')) return judgeEra(following);
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
-  if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
-  if (/^[IVXL]{2,}$/.test(last)) return unless(forms.afterOrdinal, following); // das XX. Jahrhundert
+  if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT)))
+    return judgeNumber(before, following);
+  if (LARGE_ORDINAL.test(last)) return judgeLargeNumber(before, following);
+  if (/^[IVXL]{2,}$/.test(last)) return judgeRoman(before, following);
+  if (key === 'co' && /^[A-Z]/.test(word)) return unless(COMPANIES, following);
   if (forms.oftenFinal.has(key)) {
     if (following.wordEnds && continuesName(word, forms)) return 'none'; // Acme Co. Ltd., King Jr. Blvd.
     return digit ? 'none' : unless(forms.afterTime, following);
@@ -247,11 +272,30 @@ function judgeNumber(before: string, following: Following): Judgement {
   if (/\p{N}{4}\. ?\p{N}{1,2}\. ?\p{N}{1,2}$/u.test(before.slice(-WORD_LIMIT)) && HANGUL.test(following.word))
     return 'none';
   if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);
-  const lead = /(\p{L}+)\s+\p{N}{1,2}$/u.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
+  const lead = LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
   const { beforeOrdinal, afterOrdinal } = following.forms;
   const plain = unless(afterOrdinal, following);
+  if (plain === 'none' && COUNTED_NAME.test(lead)) return 'end';
+  if (plain === 'end' && SHORT_MONTH.test(following.word) && following.tail.startsWith('.')) return 'none';
   const isOrdinal = beforeOrdinal.has(lead.toLowerCase()) && /^\p{L}/u.test(following.word);
   return isOrdinal && plain === 'end' ? onlyBeforeStarter(before, '', following) : plain;
+}
+
+/** Das XX. Jahrhundert, die XXXIII. Olympischen Spiele; Ludwig XIV. may end a sentence. */
+function judgeRoman(before: string, following: Following): Judgement {
+  const lead = /(\p{L}+)\s+[IVXL]+$/u.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
+  const isOrdinal = following.forms.beforeOrdinal.has(lead.toLowerCase()) && /^\p{Lu}/u.test(following.word);
+  return isOrdinal
+    ? onlyBeforeStarter(before, '', following)
+    : unless(following.forms.afterOrdinal, following);
+}
+
+/** "zum 100. Geburtstag", "der 1.000. Besucher", "am 24.12. Heiligabend"; but "die 112. Retter" were called. */
+function judgeLargeNumber(before: string, following: Following): Judgement {
+  const lead = LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
+  const isOrdinal = following.forms.beforeOrdinal.has(lead.toLowerCase()) && !/^(?:die|des)$/i.test(lead);
+  if (!isOrdinal || !/^\p{L}/u.test(following.word) || /\bI am [\d.]+$/.test(before)) return 'end';
+  return onlyBeforeStarter(before, '', following);
 }
 
 /** "3. 10. 2024": a full stop between the parts of a date ends nothing. */
@@ -303,7 +347,7 @@ function writesLowerCase(before: string): boolean {
 /** The word before the stop; an address or path is one ordinary word, whatever its last letters are. */
 function lastWord(before: string, forms: ShortForms): string {
   const spaced = SPACED_FORM.exec(before.slice(-WORD_LIMIT))?.[0];
-  if (spaced !== undefined) return spaced.replaceAll(' ', '');
+  if (spaced !== undefined) return spaced.replaceAll(/\s/gu, '');
   const token = /\S*$/u.exec(before.slice(-WORD_LIMIT))?.[0] ?? '';
   const alternative = /^\p{L}{2,6}\.\/(\p{L}{2,6})$/u.exec(token)?.[1]; // Sr./Sra.
   if (alternative !== undefined) return alternative;

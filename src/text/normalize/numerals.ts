@@ -44,11 +44,19 @@ export function numeralOf(whole: string): Numeral {
 export function readNumeral(text: string, at: number, format: NumberFormat): NumeralAt | undefined {
   const found = readOne(text, at, format);
   if (format.other === undefined) return found;
+  if (found !== undefined && format.prefersOther === undefined && !goesOn(text, found.end, format.other)) {
+    return named(found, format); // the other one reads no further
+  }
   const other = readOne(text, at, format.other);
   if (found === undefined || other === undefined) return named(found, format) ?? named(other, format.other);
   const further = other.end > found.end;
   const meant = other.end === found.end && format.prefersOther?.(text, at, found.end) === true;
   return further || meant ? named(other, format.other) : named(found, format);
+}
+
+function goesOn(text: string, end: number, { decimal, grouping }: NumberFormat): boolean {
+  const mark = text[end] ?? '';
+  return (mark === decimal || grouping.includes(mark)) && isDigitAt(text, end + 1);
 }
 
 function named(found: NumeralAt | undefined, { decimal }: NumberFormat): NumeralAt | undefined {
