@@ -10,6 +10,7 @@ import {
   numberSign,
   plusBetween,
   relation,
+  signTwice,
   yearMonth,
 } from '../recognise/attached.js';
 import { clock, era, halfFirst, monthDay, padded, rangeMark, score, weekday } from './dates.js';
@@ -36,7 +37,7 @@ export const JAPANESE: Language = {
       capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
     ],
     atLetter: [era, halfFirst, roman],
-    atMark: [weekday, rangeMark, relation(IN_MATH), plusBetween('足す'), numberSign(SPEECH, '、'), sign],
+    atMark: [signTwice(), weekday, rangeMark, relation(IN_MATH), plusBetween('足す'), numberSign(SPEECH, '、'), sign],
   },
   symbols: {
     inAddress: {

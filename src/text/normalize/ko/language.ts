@@ -9,6 +9,7 @@ import {
   numberOfName,
   numberSign,
   plusBetween,
+  signTwice,
   yearMonth,
 } from '../recognise/attached.js';
 import { clock, halfFirst, memorial, monthDay, rangeMark, shortYear, spacedDate, weekday } from './dates.js';
@@ -45,7 +46,7 @@ export const KOREAN: Language = {
       capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
     ],
     atLetter: [halfFirst, roman],
-    atMark: [weekday, optionalVowel, shortYear, rangeMark, equals, plusBetween(' 더하기 '), numberSign(SPEECH, '.')],
+    atMark: [signTwice(), weekday, optionalVowel, shortYear, rangeMark, equals, plusBetween(' 더하기 '), numberSign(SPEECH, '.')],
     atIdeograph: [particle, company],
   },
   symbols: {

@@ -153,6 +153,17 @@ export interface Keywords {
   readonly pause: string;
 }
 
+const SIGN_TWICE =
+  /[¥$€£₩] ?(?=\d[\d,]{0,20}(?:\.\d{1,4})? ?[十百千万萬亿億兆만억천백조]{0,2} ?(?:美?元|圆|圓|块|塊|円|ドル|ユーロ|ポンド|欧元|英镑|원|달러|유로|엔))/y;
+
+/** ￥1,234.50元: what is written twice is said once. */
+export function signTwice(): Recogniser {
+  return (reading) => {
+    const match = reading.match(SIGN_TWICE);
+    return match && { end: reading.at + match[0].length, spoken: '', rule: 'currency' };
+  };
+}
+
 const MASKED = /(\d{1,6})[*＊xX•]{3,12}(\d{1,6})(?![\d*A-Za-z])/y;
 
 /** 138****1234: what is hidden is a pause. */
@@ -166,7 +177,7 @@ export function masked(speech: Speech): Recogniser {
 }
 
 const NEAR = 18; // units before a number that may say what it is
-const GROUPS = /\d{1,12}(?:[ -]\d{2,8}){0,5}(?![\d.]\d|\d|[:：]\d)/y;
+const GROUPS = /\d{1,32}(?:[ -]\d{2,8}){0,5}(?![\d.]\d|\d|[:：]\d)/y;
 
 /** 验证码是 123456, 拨打 10086: digit by digit. */
 export function keyed(speech: Speech, { codes, calls, counted, pause }: Keywords): Recogniser {

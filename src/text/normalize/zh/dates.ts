@@ -1,9 +1,7 @@
-// Chinese dates, years and times: 2024年1月15日, 95后, 下午3:30, 9月-12月.
-import type { WrittenTime } from '../language.js';
+// Chinese dates and years: 2024年1月15日, 95后, 9月-12月.
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import { cardinal, spellDigits } from './numbers.js';
-import { time } from './speech.js';
 
 const YEAR_MONTH = /(\d{4}|\d{2}) ?年 ?(\d{1,2}) ?月(?: ?(\d{1,2}) ?([日号號]))?/y;
 const YEAR = /(\d{2,4}) ?年/y;
@@ -94,44 +92,7 @@ export function padded(reading: Reading): Found | undefined {
   return { end: reading.at + 2, spoken: cardinal(match[1] ?? ''), rule: 'cardinal' };
 }
 
-const CLOCK =
-  /(\d{1,2}):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,3})?)?(?: ?([AaPp])\.?[Mm]\.?(?![A-Za-z]))?(?![\d:]|\.\d)/y;
-const HOUR = /(\d{1,2})()() ?([AaPp])\.?[Mm]\.?(?![A-Za-z\d])/y;
-const SCORE_NEAR =
-  /(?:比分|比例|比率|比值|战胜|戰勝|击败|擊敗|大胜|大勝|领先|領先|落后|落後|不敌|不敵|力克)(?:为|為|是|约|約|[：: ])?$/;
-const SCORE_AFTER =
-  /^ ?(?:战胜|戰勝|击败|擊敗|大胜|大勝|小胜|完胜|完勝|完败|横扫|领先|領先|落后|落後|获胜|獲勝|取胜|取勝|不敌|不敵|力克|战平|戰平|赢|贏|逆转|逆轉|的比[分例率])/;
-
-/** 15:30, 9:05 PM. */
-export function clock(reading: Reading): Found | undefined {
-  if (!reading.isFresh || /[.:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
-  const match = reading.match(CLOCK) ?? reading.match(HOUR);
-  if (match === undefined) return undefined;
-  const [written, hours = '', minutes = '', seconds, half] = match;
-  const end = reading.at + written.length;
-  if (Number(hours) > 24 || (half === undefined && isScore(reading, end))) return undefined;
-  const said: WrittenTime = {
-    hours: withoutZeros(hours),
-    minutes,
-    ...(seconds && { seconds }),
-    ...(half && { half: partOfDay(Number(hours), half.toLowerCase() === 'p') }),
-  };
-  return { end, spoken: time(said), rule: 'time' };
-}
-
-/** Two numbers of a game or a ratio. */
-export function isScore(reading: Reading, end: number): boolean {
-  const { text, at } = reading;
-  return SCORE_NEAR.test(text.slice(Math.max(0, at - 6), at)) || SCORE_AFTER.test(text.slice(end, end + 6));
-}
-
-function partOfDay(hour: number, pm: boolean): string {
-  if (!pm) return hour === 12 || hour < 6 ? '凌晨' : '上午';
-  if (hour === 12) return '中午';
-  return hour >= 7 ? '晚上' : '下午';
-}
-
-const MARK = /( ?)[-–—~～〜]{1,2}\1/y;
+const MARK = /( ?)(?:——|--|[-–—~～〜])\1/y;
 // What may end the first half of a range and begin the second.
 const FROM =
   /(?:\d ?(?:[年月日号號时時点點分秒岁歲元块塊万萬亿億米个個人层層楼页頁章级級届屆折度%‰℃°]|°C|km|kg|cm|mm|GB|MB)|\d[:：]\d\d|[周週][一二三四五六日]|星期[一二三四五六日天]|礼拜[一二三四五六日天])$/;

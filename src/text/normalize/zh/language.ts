@@ -10,11 +10,17 @@ import {
   numberSign,
   plusBetween,
   relation,
+  signTwice,
   yearMonth,
 } from '../recognise/attached.js';
-import { clock, date, generation, named, padded, plainMonth, rangeMark, season } from './dates.js';
-import { clearly, KEYWORDS, longCount, more, parts, roman, tone, topic, vehicle, zone } from './numbered.js';
+import { plusOfNames, starBetween, sum } from '../recognise/formulas.js';
+import { date, generation, named, padded, plainMonth, rangeMark, season } from './dates.js';
+import { dashedDay, monthDay, republic, shortYear } from './days.js';
+import { called, citizen, clearly, modelMark, myriads, plate, share, stored, vehicle } from './names.js';
+import { inFront, longCount, more, parts, perAmount, roman, score, tone, topic, zone } from './numbered.js';
 import { SPEECH } from './speech.js';
+import { another, areaCode, hotline, key, KEYWORDS } from './telephone.js';
+import { clock, halfFirst, hundredths, primed } from './times.js';
 import { respell } from './traditional.js';
 import { UNITS } from './units.js';
 import { WRITING } from './writing.js';
@@ -33,11 +39,11 @@ export const CHINESE: Language = {
   respell,
   own: {
     atDigit: [
-      listNumber(SPEECH, '、'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), date, plainMonth, named, season, padded, generation, clock, parts, keyed(SPEECH, KEYWORDS), clearly,
-      capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
+      hotline, listNumber(SPEECH, '、'), hundredths, dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), date, plainMonth, republic, named, season, padded, generation, sum(SPEECH, IN_MATH), parts, score, monthDay, dashedDay, clock, primed,
+      citizen, keyed(SPEECH, KEYWORDS), another, clearly, called, share, myriads, capitalUnit(SPEECH, UNITS), stored, longCount, numberOfName(SPEECH),
     ],
-    atLetter: [vehicle, roman, zone],
-    atMark: [topic, rangeMark, relation(IN_MATH), plusBetween('加'), more, numberSign(SPEECH, '、'), tone],
+    atLetter: [halfFirst, plate, vehicle, roman, zone],
+    atMark: [signTwice(), topic, key, areaCode, shortYear, modelMark, rangeMark, relation(IN_MATH), inFront, plusBetween('加'), plusOfNames('加'), starBetween('乘'), perAmount, more, numberSign(SPEECH, '、'), tone],
   },
   symbols: {
     inAddress: {

@@ -1,0 +1,55 @@
+// Sums as Chinese, Japanese and Korean write them, without a space: 3-2=1, 12/4=3, 4x100, 250ml*24.
+import { numeralOf, withoutZeros } from '../numerals.js';
+import type { Speech } from '../language.js';
+import { NOWHERE, type Recogniser } from '../reading.js';
+
+const SUM =
+  /\d{1,15}(?:\.\d{1,15})?(?: ?[-−+×÷*/xX] ?\d{1,15}(?:\.\d{1,15})?){1,8}(?= ?={1,2} ?[-−\dA-Za-z?？])/y;
+const PRODUCT = /(?!0[xX])\d{1,5}(?:\.\d{1,3})?(?:[xX*]\d{1,5}(?:\.\d{1,3})?){1,3}(?![A-Za-z\d]*[xX*]\d|\d)/y;
+const PART = /\d+(?:\.\d+)?|[-−+×÷*/xX]/g;
+
+/** 3-2 before an equals sign is no range and 12/4 no fraction; 4x100 is a product anywhere. */
+export function sum(speech: Speech, names: Readonly<Record<string, string>>): Recogniser {
+  return (reading) => {
+    if (!reading.isFresh || !/[-−+×÷*/xX. ]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    if (/[.:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    const match = reading.match(SUM) ?? reading.match(PRODUCT);
+    if (match === undefined) return undefined;
+    const said = Array.from(match[0].matchAll(PART), ([part]) => {
+      const sign = /[xX*]/.test(part) ? '×' : part;
+      if (!/\d/.test(part)) return names[sign] ?? '';
+      const [whole = '', decimals = ''] = part.split('.');
+      return speech.number({ ...numeralOf(withoutZeros(whole)), decimals }, NOWHERE);
+    });
+    return { end: reading.at + match[0].length, spoken: said.join(''), rule: 'math' };
+  };
+}
+
+const STAR = /\*(?=\d{1,5}(?![\d*]))/y;
+
+/** 250ml*24瓶: behind a unit the star multiplies; a second star in sight makes it emphasis. */
+export function starBetween(times: string): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    if (
+      text[at] !== '*' ||
+      !/\d ?[A-Za-z\p{Script=Han}\p{Script=Hangul}]{1,3}$/u.test(text.slice(Math.max(0, at - 6), at))
+    )
+      return undefined;
+    const match = reading.match(STAR);
+    if (match === undefined || text.slice(at + 1, at + 24).includes('*')) return undefined;
+    return { end: at + 1, spoken: times, rule: 'math' };
+  };
+}
+
+const KEYS = /[+＋](?=[A-Za-z\p{Script=Han}])/uy;
+
+/** Ctrl+C, 5G+AI: between two names. */
+export function plusOfNames(name: string): Recogniser {
+  return (reading) => {
+    const before = reading.text[reading.at - 1] ?? ' ';
+    if (!/[A-Za-z\d\p{Script=Han}]/u.test(before)) return undefined;
+    const match = reading.match(KEYS);
+    return match && { end: reading.at + 1, spoken: name, rule: 'math' };
+  };
+}
