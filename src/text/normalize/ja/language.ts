@@ -13,9 +13,13 @@ import {
   signTwice,
   yearMonth,
 } from '../recognise/attached.js';
-import { clock, era, halfFirst, monthDay, padded, rangeMark, score, weekday } from './dates.js';
-import { emergency, house, KEYWORDS, longCount, parts, postcode, roman, sign } from './numbered.js';
+import { plusOfNames, starBetween, sum } from '../recognise/formulas.js';
+import { clock, era, halfFirst, padded, rangeMark, score, weekday } from './dates.js';
+import { monthDay, pressure, shortYear } from './days.js';
+import { battingRate, flight, floor, hundredths, laughter, share } from './names.js';
+import { emergency, house, longCount, parts, postcode, roman, sign } from './numbered.js';
 import { SPEECH } from './speech.js';
+import { areaCode, dialled, key, KEYWORDS } from './telephone.js';
 import { UNITS } from './units.js';
 import { WRITING } from './writing.js';
 
@@ -33,11 +37,11 @@ export const JAPANESE: Language = {
   respell: () => (spoken) => spoken.replaceAll(', ', '、'), // a pause is written as it is here
   own: {
     atDigit: [
-      listNumber(SPEECH, '、'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), padded, monthDay, score, clock, postcode, keyed(SPEECH, KEYWORDS), house, emergency, parts,
+      hundredths, listNumber(SPEECH, '、'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), padded, sum(SPEECH, IN_MATH), pressure, monthDay, score, clock, postcode, dialled, share, floor, flight, battingRate, keyed(SPEECH, KEYWORDS), house, emergency, parts,
       capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
     ],
-    atLetter: [era, halfFirst, roman],
-    atMark: [signTwice(), weekday, rangeMark, relation(IN_MATH), plusBetween('足す'), numberSign(SPEECH, '、'), sign],
+    atLetter: [era, halfFirst, floor, flight, roman, laughter],
+    atMark: [signTwice(), weekday, key, areaCode, shortYear, battingRate, starBetween('かける'), plusOfNames('プラス'), rangeMark, relation(IN_MATH), plusBetween('足す'), numberSign(SPEECH, '、'), sign],
   },
   symbols: {
     inAddress: {

@@ -5,7 +5,7 @@ import { NOWHERE, type Recogniser } from '../reading.js';
 
 const SUM =
   /\d{1,15}(?:\.\d{1,15})?(?: ?[-−+×÷*/xX] ?\d{1,15}(?:\.\d{1,15})?){1,8}(?= ?={1,2} ?[-−\dA-Za-z?？])/y;
-const PRODUCT = /(?!0[xX])\d{1,5}(?:\.\d{1,3})?(?:[xX*]\d{1,5}(?:\.\d{1,3})?){1,3}(?![A-Za-z\d]*[xX*]\d|\d)/y;
+const TIMES = /(?!0[xX])(\d{1,5}(?:\.\d{1,3})?)[xX*](?=\d{1,5}(?:\.\d{1,3})?(?!\d))/y;
 const PART = /\d+(?:\.\d+)?|[-−+×÷*/xX]/g;
 
 /** 3-2 before an equals sign is no range and 12/4 no fraction; 4x100 is a product anywhere. */
@@ -13,7 +13,7 @@ export function sum(speech: Speech, names: Readonly<Record<string, string>>): Re
   return (reading) => {
     if (!reading.isFresh || !/[-−+×÷*/xX. ]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
     if (/[.:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
-    const match = reading.match(SUM) ?? reading.match(PRODUCT);
+    const match = reading.match(SUM) ?? reading.match(TIMES);
     if (match === undefined) return undefined;
     const said = Array.from(match[0].matchAll(PART), ([part]) => {
       const sign = /[xX*]/.test(part) ? '×' : part;

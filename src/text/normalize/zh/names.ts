@@ -71,7 +71,7 @@ export function called(reading: Reading): Found | undefined {
   const name = reading.match(NAMED)?.[0];
   if (name !== undefined) {
     const spoken = name === '211' ? spellClearly(name) : spellDigits(name);
-    const counted = name === '3721' && !/管$/.test(text[at - 1] ?? '');
+    const counted = name === '3721' && text[at - 1] !== '管';
     return counted || isDigitAt(text, at + name.length)
       ? undefined
       : { end: at + name.length, spoken, rule: 'digits' };
@@ -137,7 +137,7 @@ const STORED = /(\d{2,4})([GMTK])(?![A-Za-z\d/])/y;
 export function stored(reading: Reading): Found | undefined {
   const match =
     reading.isFresh && /[GMTK]/.test(reading.text[reading.runEnd] ?? '') ? reading.match(STORED) : undefined;
-  if (match === undefined || /^0/.test(match[1] ?? '')) return undefined;
+  if (match === undefined || match[1]?.startsWith('0') === true) return undefined;
   const spoken = cardinal(numeralOf(withoutZeros(match[1] ?? '')).whole) + (match[2] ?? '');
   return { end: reading.at + match[0].length, spoken, rule: 'measure' };
 }
