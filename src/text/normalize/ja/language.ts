@@ -11,6 +11,7 @@ import {
   plusBetween,
   relation,
   signTwice,
+  underscore,
   yearMonth,
 } from '../recognise/attached.js';
 import { plusOfNames, starBetween, sum } from '../recognise/formulas.js';
@@ -41,7 +42,7 @@ export const JAPANESE: Language = {
       capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
     ],
     atLetter: [era, halfFirst, floor, flight, roman, laughter],
-    atMark: [signTwice(), weekday, key, areaCode, shortYear, battingRate, starBetween('かける'), plusOfNames('プラス'), rangeMark, relation(IN_MATH), plusBetween('足す'), numberSign(SPEECH, '、'), sign],
+    atMark: [signTwice(), underscore('アンダーバー'), weekday, key, areaCode, shortYear, battingRate, starBetween('かける'), plusOfNames('プラス'), rangeMark, relation(IN_MATH), plusBetween('足す'), numberSign(SPEECH, '、'), sign],
   },
   symbols: {
     inAddress: {

@@ -10,25 +10,36 @@ import {
   numberSign,
   plusBetween,
   signTwice,
+  underscore,
   yearMonth,
 } from '../recognise/attached.js';
-import { clock, halfFirst, memorial, monthDay, rangeMark, shortYear, spacedDate, weekday } from './dates.js';
+import { plusOfNames, starBetween, sum } from '../recognise/formulas.js';
+import {
+  clock,
+  halfFirst,
+  hundredths,
+  memorial,
+  rangeMark,
+  shortYear,
+  spacedDate,
+  weekday,
+} from './dates.js';
+import { monthDay, pair, shortDate } from './days.js';
 import {
   company,
-  emergency,
   equals,
-  KEYWORDS,
   longCount,
   lot,
   optionalVowel,
   particle,
   parts,
-  plate,
   postcode,
   roman,
 } from './numbered.js';
 import { SPEECH } from './speech.js';
+import { emergency, key, KEYWORDS, plate } from './telephone.js';
 import { UNITS } from './units.js';
+import { battingRate, beforeWord, capitals, flight, game, letteredFlight, tone } from './words.js';
 import { WRITING } from './writing.js';
 
 const IN_MATH: Readonly<Record<string, string>> = {
@@ -42,12 +53,12 @@ export const KOREAN: Language = {
   speech: SPEECH,
   own: {
     atDigit: [
-      listNumber(SPEECH, '.'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), spacedDate, monthDay, memorial, parts, clock, postcode, emergency, plate, keyed(SPEECH, KEYWORDS), lot,
-      capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
+      hundredths, listNumber(SPEECH, '.'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), spacedDate, sum(SPEECH, IN_MATH), shortDate, pair, monthDay, memorial, game, flight, letteredFlight, battingRate, parts, clock, postcode, emergency, plate, keyed(SPEECH, KEYWORDS), lot,
+      capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH), beforeWord,
     ],
-    atLetter: [halfFirst, roman],
-    atMark: [signTwice(), weekday, optionalVowel, shortYear, rangeMark, equals, plusBetween(' 더하기 '), numberSign(SPEECH, '.')],
-    atIdeograph: [particle, company],
+    atLetter: [halfFirst, letteredFlight, roman, capitals],
+    atMark: [signTwice(), underscore(' 밑줄 '), weekday, key, tone, battingRate, optionalVowel, shortYear, rangeMark, equals, plusBetween(' 더하기 '), plusOfNames(' 플러스 '), starBetween(' 곱하기 '), numberSign(SPEECH, '.')],
+    atIdeograph: [particle, company, tone],
   },
   symbols: {
     inAddress: {
@@ -65,7 +76,7 @@ export const KOREAN: Language = {
     plus: '플러스',
     hashtag: '해시태그',
     addressWords: {
-      www: '더블유더블유더블유', com: '컴', net: '넷', org: '오알지', kr: '케이알', co: '씨오', go: '지오', io: '아이오', ai: '에이아이', pdf: '피디에프', html: '에이치티엠엘', jpg: '제이피지', png: '피엔지', mp: '엠피', txt: '티엑스티', csv: '씨에스브이',
+      www: '더블유더블유더블유', com: '컴', net: '넷', org: '오알지', kr: '케이알', co: '씨오', go: '지오', gov: '지오브이', ac: '에이씨', re: '알이', or: '오알', io: '아이오', ai: '에이아이', pdf: '피디에프', html: '에이치티엠엘', jpg: '제이피지', png: '피엔지', mp: '엠피', txt: '티엑스티', csv: '씨에스브이',
       js: '제이에스', md: '엠디', docx: '독스', xlsx: '엑셀엑스', json: '제이슨', xml: '엑스엠엘', hwp: '에이치더블유피', zip: '집', https: '에이치티티피에스', http: '에이치티티피', gmail: '지메일', naver: '네이버', google: '구글', daum: '다음', kakao: '카카오',
     },
   },

@@ -164,6 +164,22 @@ export function signTwice(): Recogniser {
   };
 }
 
+const IN_FILE_NAME = /_(?=[A-Za-z\d_-]{1,60}\.[A-Za-z]{2,4}(?![A-Za-z\d]))/y;
+
+/** 报告_v2.docx: what joins a name to its ending is no emphasis. */
+export function underscore(name: string): Recogniser {
+  return (reading) => {
+    if (
+      !/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]/u.test(
+        reading.text[reading.at - 1] ?? '',
+      )
+    )
+      return undefined;
+    const match = reading.match(IN_FILE_NAME);
+    return match && { end: reading.at + 1, spoken: name, rule: 'file' };
+  };
+}
+
 const MASKED = /(\d{1,6})[*＊xX•]{3,12}(\d{1,6})(?![\d*A-Za-z])/y;
 
 /** 138****1234: what is hidden is a pause. */

@@ -11,6 +11,7 @@ import {
   plusBetween,
   relation,
   signTwice,
+  underscore,
   yearMonth,
 } from '../recognise/attached.js';
 import { plusOfNames, starBetween, sum } from '../recognise/formulas.js';
@@ -43,7 +44,7 @@ export const CHINESE: Language = {
       citizen, keyed(SPEECH, KEYWORDS), another, clearly, called, share, myriads, capitalUnit(SPEECH, UNITS), stored, longCount, numberOfName(SPEECH),
     ],
     atLetter: [halfFirst, plate, vehicle, roman, zone],
-    atMark: [signTwice(), topic, key, areaCode, shortYear, modelMark, rangeMark, relation(IN_MATH), inFront, plusBetween('加'), plusOfNames('加'), starBetween('乘'), perAmount, more, numberSign(SPEECH, '、'), tone],
+    atMark: [signTwice(), underscore('下划线'), topic, key, areaCode, shortYear, modelMark, rangeMark, relation(IN_MATH), inFront, plusBetween('加'), plusOfNames('加'), starBetween('乘'), perAmount, more, numberSign(SPEECH, '、'), tone],
   },
   symbols: {
     inAddress: {
