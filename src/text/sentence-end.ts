@@ -90,7 +90,7 @@ function judgeTight({ before, complete }: StopWindow, run: string, rest: string)
   if (!fullWidth && !(/[!?]/u.test(run) && IDEOGRAPH.test(rest))) return 'none';
   if (!fullWidth && EXCLAIMING_NAMES.has(/[a-z]*$/i.exec(before.slice(-WORD_LIMIT))?.[0].toLowerCase() ?? ''))
     return 'none';
-  if (run === '。' && /^の/u.test(rest)) return judgeName(rest, complete);
+  if (run === '。' && rest.startsWith('の')) return judgeName(rest, complete);
   if (!QUOTE_END.test(run)) return run.length;
   if (QUOTATIVE.test(rest) || SAYING.test(rest)) return 'none';
   return complete || rest.length >= SAYING_LENGTH || !IDEOGRAPH.test(rest) ? run.length : 'wait';

@@ -1,5 +1,6 @@
 // Forms that several languages write alike and say in their own words: H₂O, bac+5, 10⁻³, 3 fois/jour, 2h01min39s.
 // A language makes its recognisers from these, with its words.
+import { WORD_UNIT } from './characters.js';
 import type { Speech } from './language.js';
 import type { Around, Found, Reading, Recogniser } from './reading.js';
 import { LiteralTable } from './literals.js';
@@ -161,7 +162,7 @@ export function withoutCommonNoun(from: string, to: string): string {
   return noun !== '' && from.endsWith(noun) && from.length > noun.length ? from.slice(0, -noun.length) : from;
 }
 
-const BRACKETED = /\(\+(\d{1,3})\) ?(\d[\d .-]{5,16}\d)(?![\p{L}\d])/uy;
+const BRACKETED = new RegExp(String.raw`\(\+(\d{1,3})\) ?(\d[\d .-]{5,16}\d)(?!${WORD_UNIT})`, 'uy');
 
 /** (+33) 6 12 34 56 78: the bracket is the country's alone. */
 export function bracketedCountry(

@@ -60,7 +60,8 @@ export function clock(reading: Reading): Found | undefined {
   const match = reading.match(CLOCK) ?? reading.match(HOUR);
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', seconds, half] = match;
-  const end = reading.at + written.length;
+  const named = half === undefined && reading.text[reading.at + written.length] === '分'; // 21:05分
+  const end = reading.at + written.length + (named ? 1 : 0);
   if (Number(hours) > 29 || (half === undefined && isScore(reading, end))) return undefined; // 25:30 is after midnight
   if (half === undefined && LASTING.test(reading.text.slice(Math.max(0, reading.at - 9), reading.at)))
     return { end, spoken: lasting([hours, minutes, seconds]), rule: 'duration' };

@@ -14,11 +14,12 @@ import {
   underscore,
   yearMonth,
 } from '../recognise/attached.js';
-import { plusOfNames, starBetween, sum } from '../recognise/formulas.js';
+import { plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
 import { clock, era, halfFirst, padded, rangeMark, score, weekday } from './dates.js';
 import { monthDay, pressure, shortYear } from './days.js';
 import { battingRate, flight, floor, hundredths, laughter, share } from './names.js';
 import { emergency, house, longCount, parts, postcode, roman, sign } from './numbered.js';
+import { bracketedCountry } from '../shared-forms.js';
 import { SPEECH } from './speech.js';
 import { areaCode, dialled, key, KEYWORDS } from './telephone.js';
 import { UNITS } from './units.js';
@@ -38,11 +39,11 @@ export const JAPANESE: Language = {
   respell: () => (spoken) => spoken.replaceAll(', ', '、'), // a pause is written as it is here
   own: {
     atDigit: [
-      hundredths, listNumber(SPEECH, '、'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), padded, sum(SPEECH, IN_MATH), pressure, monthDay, score, clock, postcode, dialled, share, floor, flight, battingRate, keyed(SPEECH, KEYWORDS), house, emergency, parts,
+      hundredths, listNumber(SPEECH, '、'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), padded, sum(SPEECH, IN_MATH), ratio(SPEECH), pressure, monthDay, score, clock, postcode, dialled, share, floor, flight, battingRate, keyed(SPEECH, KEYWORDS), house, emergency, parts,
       capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
     ],
-    atLetter: [era, halfFirst, floor, flight, roman, laughter],
-    atMark: [signTwice(), underscore('アンダーバー'), weekday, key, areaCode, shortYear, battingRate, starBetween('かける'), plusOfNames('プラス'), rangeMark, relation(IN_MATH), plusBetween('足す'), numberSign(SPEECH, '、'), sign],
+    atLetter: [processor(SPEECH), era, halfFirst, floor, flight, roman, laughter],
+    atMark: [signTwice(), bracketedCountry(SPEECH.telephone), underscore('アンダーバー'), weekday, key, areaCode, shortYear, battingRate, starBetween('かける'), plusOfNames('プラス'), rangeMark, relation(IN_MATH), plusBetween('足す'), numberSign(SPEECH, '、'), sign],
   },
   symbols: {
     inAddress: {

@@ -3,14 +3,15 @@ import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import { cardinal, spellDigits } from './numbers.js';
 
-const HOUSE = /(\d{1,4})[-−ー–](\d{1,4})(?:[-−ー–](\d{1,4}))?(?![\d.-])/y;
+const HOUSE = /(\d{1,4})[-−ー–](\d{1,4})(?:[-−ー–](\d{1,4}))?(?:[-−ー–](\d{1,4}))?(?![\d.-])/y;
 const PLACE = /(?:[町村区市台丘原山川谷野橋宿田井木沢島崎本通条東西南北中央]|丁目)$/;
-const NAME = /\p{Script=Han}$/u; // three groups behind any name are a house
+const NAME =
+  /\p{Script=Han}$|[都道府県市区町村郡][\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}ー]{1,12}$/u; // three groups behind any name are a house
 const NO_PLACE = /^ ?(?:[日月年時人個名回件本枚位点歳%％階]|で[勝負])/;
 
 /** 西新宿2-8-1 is 二の八の一. */
 export function house(reading: Reading): Found | undefined {
-  const before = reading.text.slice(Math.max(0, reading.at - 2), reading.at);
+  const before = reading.text.slice(Math.max(0, reading.at - 14), reading.at);
   if (!reading.isFresh || !NAME.test(before)) return undefined;
   const match = reading.match(HOUSE);
   if (match === undefined) return undefined;

@@ -7,9 +7,10 @@ import { SPEECH } from './speech.js';
 const DAY = /(\d{1,2})\/(\d{1,2})(?![\d/]|\.\d)/y;
 const DATE_WORD =
   /(?:마감|기한|일시|일자|날짜|예정일|발매일|출시일|개봉일|예약일?|생일|오늘|내일|어제|다음|[월화수목금토일]요일)(?:은|는|이|가|:)? ?$/;
-const SECOND_DAY = /\d(?:\([월화수목금토일]\))? ?[~～∼-] ?$/; // 3/5~3/7
+const FIRST_OF_TWO = /\d\/(\d{1,2})(?:\([월화수목금토일]\))? ?[~～∼-] ?$/;
+const SECOND_OF_TWO = /^ ?[~～∼-] ?\d{1,2}\/(\d{1,2})(?![\d/])/;
 const BEFORE_DATE_WORD =
-  /^(?: ?\([월화수목금토일]|부터|까지|자 | ?[~～∼-] ?\d{1,2}\/\d| ?(?:오전|오후|마감|휴무|출발|도착|개봉|출시|발매|시작|입고|예정|개막|방송|공개|\d{1,2}(?::\d\d|시))| ?[가-힣]{1,4}(?:날|절|데이|마스))/;
+  /^(?: ?\([월화수목금토일]|부터|까지|자 | ?(?:오전|오후|마감|휴무|출발|도착|개봉|출시|발매|시작|입고|예정|개막|방송|공개|\d{1,2}(?::\d\d|시))| ?[가-힣]{1,4}(?:날|절|데이|마스))/;
 const SHARE = /^ ?(?:의 확률|의 비율|정도|이상|이하|크기|수준|확률|컵|배|박자|만|가|이 |을|를|로)/;
 const LAST_DAY = 31;
 
@@ -24,7 +25,7 @@ export function monthDay(reading: Reading): Found | undefined {
   const end = at + written.length;
   const [before, after] = [text.slice(Math.max(0, at - 24), at), text.slice(end, end + 8)];
   const around = reading.around(end);
-  const known = DATE_WORD.test(before) || SECOND_DAY.test(before) || BEFORE_DATE_WORD.test(after);
+  const known = DATE_WORD.test(before) || isOneOfTwo(before, after, day) || BEFORE_DATE_WORD.test(after);
   const zero = month.startsWith('0') || day.startsWith('0');
   const likely = first >= second || (first > 1 && second > 12); // hardly a share
   const card = day.length === 2 && second > 23 && isCard(before);
@@ -36,9 +37,23 @@ export function monthDay(reading: Reading): Found | undefined {
   return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
 }
 
+/** 3/5~3/8 are days, 1/3~2/3 shares of one kind. */
+function isOneOfTwo(before: string, after: string, day: string): boolean {
+  const other = FIRST_OF_TWO.exec(before)?.[1] ?? SECOND_OF_TWO.exec(after)?.[1];
+  return other !== undefined && other !== day;
+}
+
 /** The validity of a card is a month and a year. */
 function isCard(before: string): boolean {
   return /카드[^.!?]{0,14}$/.test(before) && /(?:유효 ?기[간한]|만료)[^.!?]{0,4}$/.test(before);
+}
+
+const QUARTER = /([1-4])\/4(?=분기)/y;
+
+/** 3/4분기 is the third of four. */
+export function quarter(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(QUARTER) : undefined;
+  return match && { end: reading.at + 3, spoken: `${cardinal(match[1] ?? '')}사`, rule: 'date' };
 }
 
 const PAIR = /(\d{1,4})\/(\d{1,4})(?![\d/]|\.\d)( ?mmHg)?/y;

@@ -13,7 +13,7 @@ import {
   underscore,
   yearMonth,
 } from '../recognise/attached.js';
-import { plusOfNames, starBetween, sum } from '../recognise/formulas.js';
+import { plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
 import {
   clock,
   halfFirst,
@@ -24,7 +24,7 @@ import {
   spacedDate,
   weekday,
 } from './dates.js';
-import { monthDay, pair, shortDate } from './days.js';
+import { monthDay, pair, quarter, shortDate } from './days.js';
 import {
   company,
   equals,
@@ -36,6 +36,7 @@ import {
   postcode,
   roman,
 } from './numbered.js';
+import { bracketedCountry } from '../shared-forms.js';
 import { SPEECH } from './speech.js';
 import { emergency, key, KEYWORDS, plate } from './telephone.js';
 import { UNITS } from './units.js';
@@ -53,11 +54,11 @@ export const KOREAN: Language = {
   speech: SPEECH,
   own: {
     atDigit: [
-      hundredths, listNumber(SPEECH, '.'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), spacedDate, sum(SPEECH, IN_MATH), shortDate, pair, monthDay, memorial, game, flight, letteredFlight, battingRate, parts, clock, postcode, emergency, plate, keyed(SPEECH, KEYWORDS), lot,
+      hundredths, listNumber(SPEECH, '.'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), spacedDate, sum(SPEECH, IN_MATH), ratio(SPEECH), shortDate, quarter, pair, monthDay, memorial, game, flight, letteredFlight, battingRate, parts, clock, postcode, emergency, plate, keyed(SPEECH, KEYWORDS), lot,
       capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH), beforeWord,
     ],
-    atLetter: [halfFirst, letteredFlight, roman, capitals],
-    atMark: [signTwice(), underscore(' 밑줄 '), weekday, key, tone, battingRate, optionalVowel, shortYear, rangeMark, equals, plusBetween(' 더하기 '), plusOfNames(' 플러스 '), starBetween(' 곱하기 '), numberSign(SPEECH, '.')],
+    atLetter: [processor(SPEECH), halfFirst, letteredFlight, roman, capitals],
+    atMark: [signTwice(), bracketedCountry(SPEECH.telephone), underscore(' 밑줄 '), weekday, key, tone, battingRate, optionalVowel, shortYear, rangeMark, equals, plusBetween(' 더하기 '), plusOfNames(' 플러스 '), starBetween(' 곱하기 '), numberSign(SPEECH, '.')],
     atIdeograph: [particle, company, tone],
   },
   symbols: {

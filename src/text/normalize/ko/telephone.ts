@@ -77,7 +77,8 @@ export function key(reading: Reading): Found | undefined {
             : '';
   const bracketed = written.startsWith('(') && /(?:우물 ?정자?|샵|별표) ?$/.test(before);
   if (written.startsWith('(') && !bracketed) return undefined;
-  const name = bracketed ? '' : /[#＃]/.test(sign) ? '우물 정자' : '별표';
+  const star = text[at + written.length] === '표' ? '별' : '별표';
+  const name = bracketed ? '' : /[#＃]/.test(sign) ? '우물 정자' : star;
   const gap = /^(?:버튼|키)/.test(text.slice(at + written.length, at + written.length + 2)) ? ' ' : '';
   return { end: at + written.length, spoken: name + particle + gap, rule: 'symbol' };
 }

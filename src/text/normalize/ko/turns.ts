@@ -40,6 +40,7 @@ export function isEra({ number }: Quantity, { text, start, end }: Around): boole
   if (MACHINE.test(text.slice(Math.max(0, start - 6), start))) return false;
   return (
     /^[1-9]0$/.test(number.whole) ||
+    /^(?:강|양|악|륙|째|손)/.test(text.slice(end, end + 1)) ||
     /^ [가-힣]/.test(text.slice(end, end + 2)) ||
     /대 ?$/.test(text.slice(Math.max(0, start - 2), start))
   );

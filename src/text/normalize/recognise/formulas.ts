@@ -53,3 +53,37 @@ export function plusOfNames(name: string): Recogniser {
     return match && { end: reading.at + 1, spoken: name, rule: 'math' };
   };
 }
+
+const RATIO =
+  /(\d{1,5}\.\d{1,3}):(\d{1,5}(?:\.\d{1,3})?)(?![\d:]|\.\d)|(\d{1,5}):(\d\.\d{1,3})(?![\d:]|\.\d)/y;
+
+/** 1.2:1 is no time of day. */
+export function ratio(speech: Speech): Recogniser {
+  const say = (written: string): string => {
+    const [whole = '', decimals = ''] = written.split('.');
+    return speech.number({ ...numeralOf(withoutZeros(whole)), decimals }, NOWHERE);
+  };
+  return (reading) => {
+    if (!reading.isFresh || !/[.:]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    const match = reading.match(RATIO);
+    if (match === undefined) return undefined;
+    const [written, first, second, third = '', fourth = ''] = match;
+    const spoken = speech.score(say(first ?? third), say(second ?? fourth));
+    return { end: reading.at + written.length, spoken, rule: 'score' };
+  };
+}
+
+const PROCESSOR = /([im][3579])-(\d{3,5})([A-Z]{0,2})(?![A-Za-z\d])/y;
+
+/** i7-13700K: each digit, and no thousands. */
+export function processor(speech: Speech): Recogniser {
+  return (reading) => {
+    const match =
+      reading.isFresh && /[im]/.test(reading.text[reading.at] ?? '') ? reading.match(PROCESSOR) : undefined;
+    if (match === undefined) return undefined;
+    const [written, name = '', digits = '', letters = ''] = match;
+    const series = speech.number(numeralOf(name.slice(1)), NOWHERE);
+    const spoken = `${name.slice(0, 1)} ${series} ${speech.digits(digits)} ${letters === '' ? '' : speech.letters(letters)}`;
+    return { end: reading.at + written.length, spoken: spoken.trimEnd(), rule: 'identifier' };
+  };
+}

@@ -6,9 +6,10 @@ import { cardinal, spellDigits } from './numbers.js';
 const DAY = /(\d{1,2})\/(\d{1,2})(?![\d/]|\.\d)/y;
 const AFTER_DATE_WORD =
   /(?:日期|截止|截至|还款日|還款日|到期日?|生日|时间|時間|今天|今日|明天|昨天|交期|[周週][一二三四五六日])(?:是|为|為|至|到|[：:])? ?$/;
-const SECOND_DAY = /\d\/\d{1,2} ?[-–~～至到、] ?$/;
+const FIRST_OF_TWO = /\d\/(\d{1,2}) ?[-–~～至到] ?$/;
+const SECOND_OF_TWO = /^ ?[-–~～至到] ?\d{1,2}\/(\d{1,2})(?![\d/])/;
 const BEFORE_DATE_WORD =
-  /^ ?(?:[(（](?:[周週]?[一二三四五六日][)）]|星期)|[-–~～至到、] ?\d{1,2}\/\d{1,2}(?!\d)|放假|上班|上学|开[学业售播盘抢]|開[學業賣播盤]|起(?!来)|截止|截至|止|前|之前|之后|发布|發布|上[线市映]|出发|出發|举行|舉行|当[天日]|當[天日]|晚|早|上午|下午|中午|凌晨|[\p{Script=Han}]{0,3}[节節](?!约))/u;
+  /^ ?(?:[(（](?:[周週]?[一二三四五六日][)）]|星期)|放假|上班|上学|开[学业售播盘抢]|開[學業賣播盤]|起(?!来)|截止|截至|止|前|之前|之后|发布|發布|上[线市映]|出发|出發|举行|舉行|当[天日]|當[天日]|晚|早|上午|下午|中午|凌晨|[\p{Script=Han}]{0,3}[节節](?!约))/u;
 const SHARE =
   /^ ?(?:的|以上|以下|人|左右|强|弱|多|处|概率|份|杯|公|英|升|小时|寸|吋|比例|决赛|決賽|拍|日元|波长)/;
 const LAST_DAY = 31;
@@ -33,8 +34,11 @@ export function monthDay(reading: Reading): Found | undefined {
 
 function isDay(month: string, day: string, before: string, after: string): boolean {
   if (SHARE.test(after)) return false;
-  if (AFTER_DATE_WORD.test(before) || SECOND_DAY.test(before) || BEFORE_DATE_WORD.test(after)) return true;
+  if (AFTER_DATE_WORD.test(before) || BEFORE_DATE_WORD.test(after)) return true;
   if (month.startsWith('0') || day.startsWith('0')) return true;
+  // 3/5-3/8 are days, 1/3到2/3 shares of one kind.
+  const other = FIRST_OF_TWO.exec(before)?.[1] ?? SECOND_OF_TWO.exec(after)?.[1];
+  if (other !== undefined && other !== day) return true;
   const [first, second] = [Number(month), Number(day)];
   return first > second || (first > 1 && second > 12); // 12/25 is hardly a share
 }
@@ -75,6 +79,17 @@ export function republic(reading: Reading): Found | undefined {
   if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > LAST_DAY) return undefined;
   const spoken = `${cardinal(withoutZeros(year))}年${cardinal(withoutZeros(month))}月${cardinal(withoutZeros(day))}日`;
   return { end: at + written.length, spoken, rule: 'date' };
+}
+
+const BRACKETED = /(?:19|20)\d{2}(?=[)）〕\]])/y;
+
+/** 国发〔2024〕5号, （2024）: a year alone in brackets. */
+export function bracketedYear(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[(（〔[]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+  const digits = reading.match(BRACKETED)?.[0];
+  return digits === undefined
+    ? undefined
+    : { end: reading.at + 4, spoken: spellDigits(digits), rule: 'year' };
 }
 
 /** '98年: the apostrophe is not said. */

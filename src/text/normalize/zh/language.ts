@@ -14,11 +14,23 @@ import {
   underscore,
   yearMonth,
 } from '../recognise/attached.js';
-import { plusOfNames, starBetween, sum } from '../recognise/formulas.js';
+import { plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
 import { date, generation, named, padded, plainMonth, rangeMark, season } from './dates.js';
-import { dashedDay, monthDay, republic, shortYear } from './days.js';
-import { called, citizen, clearly, modelMark, myriads, plate, share, stored, vehicle } from './names.js';
+import { bracketedYear, dashedDay, monthDay, republic, shortYear } from './days.js';
+import {
+  called,
+  citizen,
+  clearly,
+  modelMark,
+  myriads,
+  plate,
+  share,
+  standard,
+  stored,
+  vehicle,
+} from './names.js';
 import { inFront, longCount, more, parts, perAmount, roman, score, tone, topic, zone } from './numbered.js';
+import { bracketedCountry } from '../shared-forms.js';
 import { SPEECH } from './speech.js';
 import { another, areaCode, hotline, key, KEYWORDS } from './telephone.js';
 import { clock, halfFirst, hundredths, primed } from './times.js';
@@ -40,11 +52,11 @@ export const CHINESE: Language = {
   respell,
   own: {
     atDigit: [
-      hotline, listNumber(SPEECH, '、'), hundredths, dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), date, plainMonth, republic, named, season, padded, generation, sum(SPEECH, IN_MATH), parts, score, monthDay, dashedDay, clock, primed,
+      hotline, listNumber(SPEECH, '、'), hundredths, dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), date, plainMonth, republic, named, season, padded, generation, sum(SPEECH, IN_MATH), parts, score, ratio(SPEECH), bracketedYear, standard, monthDay, dashedDay, clock, primed,
       citizen, keyed(SPEECH, KEYWORDS), another, clearly, called, share, myriads, capitalUnit(SPEECH, UNITS), stored, longCount, numberOfName(SPEECH),
     ],
-    atLetter: [halfFirst, plate, vehicle, roman, zone],
-    atMark: [signTwice(), underscore('下划线'), topic, key, areaCode, shortYear, modelMark, rangeMark, relation(IN_MATH), inFront, plusBetween('加'), plusOfNames('加'), starBetween('乘'), perAmount, more, numberSign(SPEECH, '、'), tone],
+    atLetter: [processor(SPEECH), halfFirst, plate, vehicle, roman, zone],
+    atMark: [signTwice(), bracketedCountry(SPEECH.telephone), underscore('下划线'), topic, key, areaCode, shortYear, modelMark, rangeMark, relation(IN_MATH), inFront, plusBetween('加'), plusOfNames('加'), starBetween('乘'), perAmount, more, numberSign(SPEECH, '、'), tone],
   },
   symbols: {
     inAddress: {

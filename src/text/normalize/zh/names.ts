@@ -101,6 +101,21 @@ export function share(reading: Reading): Found | undefined {
   return { end, spoken: spellDigits(digits) + (market === undefined ? '' : `点${market}`), rule: 'digits' };
 }
 
+const STANDARD = /(\d{1,6}(?:\.\d{1,2})?)(?:-((?:19|20)\d{2}))?(?![\d.]\d|\d)/y;
+const STANDARD_NEAR = /(?:\b(?:GB|ISO|IEC|IEEE|RFC|RTX|GTX|RX|DB|YY|HJ|JB|QB|CVE)(?:\/[TZ])?) ?$/;
+
+/** GB/T 7714-2015, RTX 4090: each digit. */
+export function standard(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!reading.isFresh || !STANDARD_NEAR.test(text.slice(Math.max(0, at - 8), at))) return undefined;
+  const match = reading.match(STANDARD);
+  if (match === undefined) return undefined;
+  const [number = '', part] = (match[1] ?? '').split('.');
+  const spoken = spellDigits(number) + (part === undefined ? '' : `点${spellDigits(part)}`);
+  const year = match[2] === undefined ? '' : `杠${spellDigits(match[2])}`;
+  return { end: at + match[0].length, spoken: spoken + year, rule: 'identifier' };
+}
+
 const CITIZEN = /\d{17}[Xx](?![A-Za-z\d])/y;
 
 /** An identity number that ends in X. */

@@ -112,7 +112,7 @@ export function zone(reading: Reading): Found | undefined {
 export function more({ text, at }: Reading): Found | undefined {
   const open =
     text[at] === '+' &&
-    /[\d万亿萬億千百%wW]/.test(text[at - 1] ?? '') &&
+    /[\d万亿萬億千百%wWkK]/.test(text[at - 1] ?? '') &&
     !/^ ?[\d+(A-Za-z]/.test(text.slice(at + 1, at + 3));
   return open ? { end: at + 1, spoken: '加', rule: 'symbol' } : undefined;
 }

@@ -20,7 +20,8 @@ export function clock(reading: Reading): Found | undefined {
   const match = reading.match(CLOCK) ?? reading.match(HOUR);
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', seconds, half] = match;
-  const end = reading.at + written.length;
+  const named = half === undefined && reading.text[reading.at + written.length] === '分'; // 21:05分
+  const end = reading.at + written.length + (named ? 1 : 0);
   if (Number(hours) > 24 || (half === undefined && isScore(reading, end))) return undefined;
   if (half === undefined && isLasting(reading)) return lasting(reading, end, [hours, minutes, seconds]);
   const said: WrittenTime = {
