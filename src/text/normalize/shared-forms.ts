@@ -211,7 +211,6 @@ type Table = readonly (readonly [where: RegExp, recognise: Recogniser])[];
 function byCharacter(characterAt: (reading: Reading) => string, table: Table): Recogniser {
   const known = new Map<string, readonly Recogniser[]>();
   return (reading) => {
-    if (!reading.isFresh) return undefined;
     const character = characterAt(reading);
     let list = known.get(character);
     if (list === undefined) {
@@ -228,12 +227,24 @@ function byCharacter(characterAt: (reading: Reading) => string, table: Table): R
 
 /** By the character behind the digits, or behind them and one space. */
 export function behindDigits(table: Table): Recogniser {
-  return byCharacter(({ text, runEnd }) => text[text[runEnd] === ' ' ? runEnd + 1 : runEnd] ?? '', table);
+  return fresh(
+    byCharacter(({ text, runEnd }) => text[text[runEnd] === ' ' ? runEnd + 1 : runEnd] ?? '', table),
+  );
 }
 
 /** By the first letter of a word. */
 export function byFirstLetter(table: Table): Recogniser {
+  return fresh(byCharacter(({ text, at }) => text[at] ?? '', table));
+}
+
+/** By the mark itself. */
+export function byMark(table: Table): Recogniser {
   return byCharacter(({ text, at }) => text[at] ?? '', table);
+}
+
+/** Asked only where a word or number begins. */
+function fresh(recognise: Recogniser): Recogniser {
+  return (reading) => (reading.isFresh ? recognise(reading) : undefined);
 }
 
 const COORDINATES = /(\d{1,3})[°º] ?(\d{1,2})['′’](?: ?(\d{1,2})(?:''|["″”]))?(?: ?([A-Z])(?!\p{L}))?/uy;

@@ -1,35 +1,8 @@
 // Japanese. Numbers are said in kanji and digits in katakana; see `numbers.ts` for why.
 import type { Language } from '../language.js';
-import {
-  capitalUnit,
-  dateRange,
-  keyed,
-  listNumber,
-  masked,
-  numberOfName,
-  numberSign,
-  plusBetween,
-  relation,
-  signTwice,
-  underscore,
-  yearMonth,
-} from '../recognise/attached.js';
-import { plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
-import { clock, era, halfFirst, padded, rangeMark, score, weekday } from './dates.js';
-import { monthDay, pressure, shortYear } from './days.js';
-import { battingRate, flight, floor, hundredths, laughter, share } from './names.js';
-import { emergency, house, longCount, parts, postcode, roman, sign } from './numbered.js';
-import { bracketedCountry } from '../shared-forms.js';
+import { IN_MATH, OWN } from './own.js';
 import { SPEECH } from './speech.js';
-import { areaCode, dialled, key, KEYWORDS } from './telephone.js';
-import { UNITS } from './units.js';
 import { WRITING } from './writing.js';
-
-const IN_MATH: Readonly<Record<string, string>> = {
-  '+': '足す', '-': '引く', '−': '引く', '×': 'かける', '*': 'かける', '÷': '割る', '/': '割る', '=': 'イコール', '==': 'イコール',
-  '<': '小なり', '>': '大なり', '<=': '小なりイコール', '>=': '大なりイコール', '≤': '小なりイコール', '≥': '大なりイコール', '≠': 'ノットイコール', '!=': 'ノットイコール',
-  '≈': 'ニアリーイコール', '≒': 'ニアリーイコール', '~': '約', '±': 'プラスマイナス', '√': 'ルート', '→': 'から', '∞': '無限大', π: 'パイ',
-}; // prettier-ignore
 
 export const JAPANESE: Language = {
   tag: 'ja',
@@ -37,14 +10,7 @@ export const JAPANESE: Language = {
   speech: SPEECH,
   unspaced: true,
   respell: () => (spoken) => spoken.replaceAll(', ', '、'), // a pause is written as it is here
-  own: {
-    atDigit: [
-      hundredths, listNumber(SPEECH, '、'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), padded, sum(SPEECH, IN_MATH), ratio(SPEECH), pressure, monthDay, score, clock, postcode, dialled, share, floor, flight, battingRate, keyed(SPEECH, KEYWORDS), house, emergency, parts,
-      capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
-    ],
-    atLetter: [processor(SPEECH), era, halfFirst, floor, flight, roman, laughter],
-    atMark: [signTwice(), bracketedCountry(SPEECH.telephone), underscore('アンダーバー'), weekday, key, areaCode, shortYear, battingRate, starBetween('かける'), plusOfNames('プラス'), rangeMark, relation(IN_MATH), plusBetween('足す'), numberSign(SPEECH, '、'), sign],
-  },
+  own: OWN,
   symbols: {
     inAddress: {
       '@': 'アットマーク', '.': 'ドット', '/': 'スラッシュ', '\\': 'バックスラッシュ', '-': 'ハイフン', _: 'アンダーバー', ':': 'コロン', '#': 'シャープ',

@@ -1,66 +1,14 @@
 // Korean: Sino-Korean and native numerals by what is counted, letters by their names.
 import type { Language } from '../language.js';
-import {
-  capitalUnit,
-  dateRange,
-  keyed,
-  listNumber,
-  masked,
-  numberOfName,
-  numberSign,
-  plusBetween,
-  signTwice,
-  underscore,
-  yearMonth,
-} from '../recognise/attached.js';
-import { plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
-import {
-  clock,
-  halfFirst,
-  hundredths,
-  memorial,
-  rangeMark,
-  shortYear,
-  spacedDate,
-  weekday,
-} from './dates.js';
-import { monthDay, pair, quarter, shortDate } from './days.js';
-import {
-  company,
-  equals,
-  longCount,
-  lot,
-  optionalVowel,
-  particle,
-  parts,
-  postcode,
-  roman,
-} from './numbered.js';
-import { bracketedCountry } from '../shared-forms.js';
+import { IN_MATH, OWN } from './own.js';
 import { SPEECH } from './speech.js';
-import { emergency, key, KEYWORDS, plate } from './telephone.js';
-import { UNITS } from './units.js';
-import { battingRate, beforeWord, capitals, flight, game, letteredFlight, tone } from './words.js';
 import { WRITING } from './writing.js';
-
-const IN_MATH: Readonly<Record<string, string>> = {
-  '+': ' 더하기 ', '-': ' 빼기 ', '−': ' 빼기 ', '×': ' 곱하기 ', '*': ' 곱하기 ', '÷': ' 나누기 ', '/': ' 나누기 ', '=': ' 이퀄 ', '==': ' 이퀄 ',
-  '~': '약 ', '±': '플러스마이너스', '√': '루트 ', '≈': ' 약 ', '≠': ' 같지 않음 ', '→': '에서 ', '∞': '무한대', π: '파이',
-}; // prettier-ignore
 
 export const KOREAN: Language = {
   tag: 'ko',
   writing: WRITING,
   speech: SPEECH,
-  own: {
-    atDigit: [
-      hundredths, listNumber(SPEECH, '.'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), spacedDate, sum(SPEECH, IN_MATH), ratio(SPEECH), shortDate, quarter, pair, monthDay, memorial, game, flight, letteredFlight, battingRate, parts, clock, postcode, emergency, plate, keyed(SPEECH, KEYWORDS), lot,
-      capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH), beforeWord,
-    ],
-    atLetter: [processor(SPEECH), halfFirst, letteredFlight, roman, capitals],
-    atMark: [signTwice(), bracketedCountry(SPEECH.telephone), underscore(' 밑줄 '), weekday, key, tone, battingRate, optionalVowel, shortYear, rangeMark, equals, plusBetween(' 더하기 '), plusOfNames(' 플러스 '), starBetween(' 곱하기 '), numberSign(SPEECH, '.')],
-    atIdeograph: [particle, company, tone],
-  },
+  own: OWN,
   symbols: {
     inAddress: {
       '@': '골뱅이', '.': '점', '/': '슬래시', '\\': '역슬래시', '-': '하이픈', _: '밑줄', ':': '콜론', '#': '샵',

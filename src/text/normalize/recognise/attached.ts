@@ -199,7 +199,8 @@ const GROUPS = /\d{1,32}(?:[ -]\d{2,8}){0,5}(?![\d.]\d|\d|[:：]\d)/y;
 export function keyed(speech: Speech, { codes, calls, counted, pause }: Keywords): Recogniser {
   return (reading): Found | undefined => {
     const { text, at } = reading;
-    if (!reading.isFresh) return undefined;
+    if (!reading.isFresh || (reading.runEnd - at < 3 && !/[ -]/.test(text[reading.runEnd] ?? '')))
+      return undefined;
     const before = text.slice(Math.max(0, at - NEAR), at);
     const call = calls.test(before);
     if (!call && !codes.test(before)) return undefined;
