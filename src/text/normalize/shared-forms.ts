@@ -6,7 +6,10 @@ import type { Around, Found, Reading, Recogniser } from './reading.js';
 import { LiteralTable } from './literals.js';
 import { readNumeral, withoutZeros, type NumberFormat } from './numerals.js';
 
-const FORMULA = /(?:[A-Z][a-z]?[₀-₉]*){1,8}(?<=[₀-₉][A-Za-z]{0,6})(?![\p{L}\p{N}])/uy;
+const FORMULA = new RegExp(
+  String.raw`(?:[A-Z][a-z]?[₀-₉]*){1,8}(?<=[₀-₉][A-Za-z]{0,6})(?!${WORD_UNIT})`,
+  'uy',
+);
 const PART = /[A-Z][a-z]?|[₀-₉]+/g;
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 
@@ -14,6 +17,7 @@ const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 export function formula(
   letters: (letters: string) => string,
   number: (digits: string) => string,
+  between = ' ',
 ): Recogniser {
   return (reading) => {
     const match = reading.match(FORMULA);
@@ -22,7 +26,7 @@ export function formula(
       const digits = Array.from(part, (sign) => SUBSCRIPTS.indexOf(sign));
       return digits[0] === -1 ? letters(part) : number(digits.join(''));
     });
-    return { end: reading.at + match[0].length, spoken: parts.join(' '), rule: 'identifier' };
+    return { end: reading.at + match[0].length, spoken: parts.join(between), rule: 'identifier' };
   };
 }
 

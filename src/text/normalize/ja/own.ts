@@ -9,17 +9,19 @@ import {
   numberSign,
   plusBetween,
   relation,
+  ruleLine,
   signTwice,
   underscore,
   yearMonth,
 } from '../recognise/attached.js';
-import { plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
+import { decade, plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
 import { clock, era, halfFirst, padded, rangeMark, score, weekday } from './dates.js';
 import { monthDay, pressure, shortYear } from './days.js';
 import { battingRate, flight, floor, hundredths, laughter, share } from './names.js';
 import { emergency, house, longCount, parts, postcode, roman, sign } from './numbered.js';
 import type { Language } from '../language.js';
-import { behindDigits, bracketedCountry, byMark } from '../shared-forms.js';
+import { behindDigits, bracketedCountry, byMark, formula } from '../shared-forms.js';
+import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { areaCode, dialled, key, KEYWORDS } from './telephone.js';
 import { UNITS } from './units.js';
@@ -35,6 +37,13 @@ const ANY = /^/; // what stands before the number decides
 export const OWN: NonNullable<Language['own']> = {
   atDigit: [
     behindDigits([
+      [
+        /s/,
+        decade(
+          (digits) => `${cardinal(digits)}年代`,
+          (digits) => `${cardinal(digits)}年代`,
+        ),
+      ],
       [ANY, hundredths],
       [/[.)）、]/, listNumber(SPEECH, '、')],
       [/[./-]/, dateRange(SPEECH)],
@@ -62,9 +71,26 @@ export const OWN: NonNullable<Language['own']> = {
     ]),
     numberOfName(SPEECH),
   ],
-  atLetter: [processor(SPEECH), era, halfFirst, floor, flight, roman, laughter],
+  atLetter: [
+    formula((letters) => letters, cardinal, ''),
+    processor(SPEECH),
+    era,
+    halfFirst,
+    floor,
+    flight,
+    roman,
+    laughter,
+  ],
   atMark: [
     byMark([
+      [
+        /['’‘]/,
+        decade(
+          (digits) => `${cardinal(digits)}年代`,
+          (digits) => `${cardinal(digits)}年代`,
+        ),
+      ],
+      [/[—─━═]/, ruleLine()],
       [/[¥$€£₩]/, signTwice()],
       [/\(/, bracketedCountry(SPEECH.telephone)],
       [/_/, underscore('アンダーバー')],

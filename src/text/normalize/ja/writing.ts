@@ -1,10 +1,12 @@
 // How Japanese is written, as data.
+import { ENGLISH_DATES, englishMonths } from '../english-months.js';
 import type { Writing } from '../language.js';
+import { cardinal } from './numbers.js';
 import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, PER, UNITS } from './units.js';
 
 export const WRITING: Writing = {
   numbers: { decimal: '.', grouping: [','] },
-  dates: { months: [], weekdays: [], orders: {}, named: [], dayMark: '', between: '' },
+  dates: { months: englishMonths((month) => `${cardinal(String(month))}月`), weekdays: [], orders: {}, ...ENGLISH_DATES },
   // Times are recognised in `dates.ts`: what stands behind them is no boundary here.
   times: { marks: [], halves: {}, words: {}, zones: {} },
   telephone: {

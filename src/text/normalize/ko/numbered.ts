@@ -119,7 +119,8 @@ export function equals(reading: Reading): Found | undefined {
     .slice(Math.max(0, at - 2), at)
     .trimEnd()
     .slice(-1);
-  const match = /[\dA-Za-z)²³]/.test(before) ? reading.match(EQUALS) : undefined;
+  const amount = /\d ?[가-힣]{1,3} ?$/.test(text.slice(Math.max(0, at - 6), at)); // 1달러=1,300원
+  const match = amount || /[\dA-Za-z)²³]/.test(before) ? reading.match(EQUALS) : undefined;
   if (match === undefined) return undefined;
   const spoken = finalOf(before) === 'vowel' ? '는 ' : '은 ';
   return { end: at + match[0].length, spoken, rule: 'math', clings: true };

@@ -8,11 +8,12 @@ import {
   numberOfName,
   numberSign,
   plusBetween,
+  ruleLine,
   signTwice,
   underscore,
   yearMonth,
 } from '../recognise/attached.js';
-import { plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
+import { decade, plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
 import {
   clock,
   halfFirst,
@@ -36,7 +37,8 @@ import {
   roman,
 } from './numbered.js';
 import type { Language } from '../language.js';
-import { behindDigits, bracketedCountry, byMark } from '../shared-forms.js';
+import { behindDigits, bracketedCountry, byMark, formula } from '../shared-forms.js';
+import { cardinal, letterNames } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { emergency, key, KEYWORDS, plate } from './telephone.js';
 import { UNITS } from './units.js';
@@ -52,6 +54,13 @@ const ANY = /^/; // what stands before the number decides
 export const OWN: NonNullable<Language['own']> = {
   atDigit: [
     behindDigits([
+      [
+        /s/,
+        decade(
+          (digits) => `${cardinal(digits)}년대`,
+          (digits) => `${cardinal(digits)}년대`,
+        ),
+      ],
       [ANY, hundredths],
       [/[.)）、]/, listNumber(SPEECH, '.')],
       [/[./-]/, dateRange(SPEECH)],
@@ -82,9 +91,17 @@ export const OWN: NonNullable<Language['own']> = {
     numberOfName(SPEECH),
     beforeWord,
   ],
-  atLetter: [processor(SPEECH), halfFirst, letteredFlight, roman, capitals],
+  atLetter: [formula(letterNames, cardinal), processor(SPEECH), halfFirst, letteredFlight, roman, capitals],
   atMark: [
     byMark([
+      [
+        /['’‘]/,
+        decade(
+          (digits) => `${cardinal(digits)}년대`,
+          (digits) => `${cardinal(digits)}년대`,
+        ),
+      ],
+      [/[—─━═]/, ruleLine()],
       [/[¥$€£₩]/, signTwice()],
       [/\(/, bracketedCountry(SPEECH.telephone)],
       [/_/, underscore(' 밑줄 ')],

@@ -11,12 +11,12 @@ const LAST_SHORT = 19; // 열두 시간, but 이십사 시간
 const LAST_HOUR = 12; // 열두 시, but 십삼 시
 
 function amount(quantity: Quantity): string {
-  const { number, to, magnitude, fraction } = inMyriads(quantity);
+  const { number, to, magnitude, repeated, fraction } = inMyriads(quantity);
   const name = magnitude?.forms[0] ?? '';
   const mixed =
     fraction === undefined ? '' : `${particle(number.whole, '과', '와')} ${sayFraction(fraction)}`;
   const range = to === undefined ? '' : `${RANGE} ${multiple(to, name)}`;
-  return (to === undefined ? multiple(number, name) : decimal(number)) + mixed + range;
+  return (to === undefined || repeated ? multiple(number, name) : decimal(number)) + mixed + range;
 }
 
 /** 만, 천, 일억: the one before them is said from 억 on. */

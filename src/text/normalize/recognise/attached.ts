@@ -82,7 +82,7 @@ export function plusBetween(name: string): Recogniser {
   return ({ text, at }) => {
     if (text[at] !== '+') return undefined;
     const [before, after] = [text.slice(Math.max(0, at - 2), at), text.slice(at + 1, at + 3)];
-    const operands = /(?:[\d)] ?|[A-Za-z] )$/.test(before) && /^ ?[\dA-Za-z(]/.test(after);
+    const operands = /(?:[\d)²³⁴-⁹] ?|[A-Za-z] )$/.test(before) && /^ ?[\dA-Za-z(]/.test(after);
     const day = /[A-Za-z]$/.test(before) && /^\d/.test(after); // T+1
     return operands || day ? { end: at + 1, spoken: name, rule: 'math' } : undefined;
   };
@@ -136,6 +136,8 @@ export function relation(names: Readonly<Record<string, string>>): Recogniser {
     if (!/^[<>≠≤≥≈]/u.test(sign)) return undefined;
     const name = names[sign];
     const end = at + sign.length;
+    if (name !== undefined && /[≥≤]/u.test(sign) && /^ ?[¥$€£]\d/.test(text.slice(end, end + 3)))
+      return { end, spoken: name, rule: 'math' };
     const left = /(?:^|[^A-Za-z])[A-Za-z]$|[\d)%²³]$/u.test(text.slice(Math.max(0, at - 2), at));
     const right = /^-?(?:\d|[A-Za-z](?![A-Za-z>]))/.test(text.slice(end, end + 3));
     return name !== undefined && left && right ? { end, spoken: name, rule: 'math' } : undefined;
@@ -177,6 +179,16 @@ export function underscore(name: string): Recogniser {
       return undefined;
     const match = reading.match(IN_FILE_NAME);
     return match && { end: reading.at + 1, spoken: name, rule: 'file' };
+  };
+}
+
+const RULE_LINE = /[—─━═]{3,200}/y;
+
+/** A line that parts what stands above and below. */
+export function ruleLine(): Recogniser {
+  return (reading) => {
+    const match = reading.match(RULE_LINE);
+    return match && { end: reading.at + match[0].length, spoken: '', rule: 'punctuation' };
   };
 }
 

@@ -87,3 +87,15 @@ export function processor(speech: Speech): Recogniser {
     return { end: reading.at + written.length, spoken: spoken.trimEnd(), rule: 'identifier' };
   };
 }
+
+const DECADE = /(?:((?:1[89]|20)\d0)|['’‘](\d0))['’]?s(?![A-Za-z\d])/y;
+
+/** 1990s, '90s as English writes them; by four digits or by two. */
+export function decade(four: (digits: string) => string, two: (digits: string) => string): Recogniser {
+  return (reading) => {
+    const match = reading.match(DECADE);
+    if (match === undefined) return undefined;
+    const spoken = match[1] === undefined ? two(match[2] ?? '') : four(match[1]);
+    return { end: reading.at + match[0].length, spoken, rule: 'decade' };
+  };
+}

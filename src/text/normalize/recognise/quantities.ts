@@ -254,6 +254,7 @@ export class Quantities {
       number,
       ...(to && { to: to.numeral }),
       ...(magnitude && { magnitude: magnitude.value }),
+      ...(isRange && { repeated: true as const }),
     };
     return { quantity, end };
   }

@@ -9,11 +9,13 @@ const YEAR = /(\d{2,4}) ?年/y;
 const COUNTED_YEARS = /^(?:[前后後以来來多间間]|历史|歷史|之|左右)(?!后|後)/;
 const GENERATION = /([0156789][05])[后後](?![来來天面期年])/y;
 const CLASS_YEAR = /^(?:出生|生|毕业|畢業|款|版|入学|入學|入职|考)/;
-const SEASON = /(\d{4})[-–/](\d{2}) ?(?=赛季|賽季|学年|學年|财年|財年|年度)/y;
+const SEASON = /(\d{4})[-–/](\d{2}|\d{4}) ?(?=赛季|賽季|学年|學年|财年|財年|年度)/y;
 const PLAIN_MONTH = /((?:19|20)\d{2})\.(0[1-9]|1[0-2])(?=[-–~～至到起止（）()，。；、\s]|$)/y;
 const RESOLUTION = /(\d{3,4})[pP](?![A-Za-z\d])/y;
 const SALE = /(618|1111|1212)(?= ?(?:大促|购物|購物|年中|活动|期间|电商))/y;
 const FESTIVAL = /(\d{1,2})[·・•](\d{1,2})(?![\d·・•])/y;
+const CLASS =
+  /((?:19|20)\d{2})(?= ?[届级級屆](?!别|別))|(\d{2})(?=[级級](?:校友|同学|学生|新生|学长|学姐|本科|研究生|博士|硕士|毕业))/y;
 const PADDED = /0(\d)(?= ?[月日号號时時点點])/y;
 
 /** 2024年, 24年1月, 98年出生 digit by digit; 100年 and 3000年前 are counted. */
@@ -40,10 +42,17 @@ function year(reading: Reading): Found | undefined {
     : undefined;
 }
 
+const BEGINS = /(?:^|[（(，。；：、于於在自从從朝])$/;
+const SPAN = /^(?:间|里|内|的|长|寿|[）)]?$)/;
+
 function isYear(digits: string, before: string, after: string): boolean {
   if (/[公西]元前?$|元前 ?$/.test(before)) return !digits.endsWith('00');
   if (digits.startsWith('0')) return true;
   if (digits.length === 2) return CLASS_YEAR.test(after);
+  if (digits.length === 3 && !digits.endsWith('0') && !COUNTED_YEARS.test(after)) {
+    const range = /\d年?[-–—~～至到]$/.test(before) || /^[-–—~～至到]\d/.test(after);
+    return range || (BEGINS.test(before) && !SPAN.test(after));
+  }
   if (digits.length === 3 || digits.endsWith('000')) {
     return digits === '2000' && !COUNTED_YEARS.test(after);
   }
@@ -70,9 +79,11 @@ export function plainMonth(reading: Reading): Found | undefined {
 
 /** 1080p, 618大促: each digit. */
 export function named(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? (reading.match(RESOLUTION) ?? reading.match(SALE)) : undefined;
+  const match = reading.isFresh
+    ? (reading.match(RESOLUTION) ?? reading.match(SALE) ?? reading.match(CLASS))
+    : undefined;
   if (match === undefined) return undefined;
-  const [written, digits = ''] = match;
+  const [written, digits = written] = match;
   const letter = written.length > digits.length ? 'P' : '';
   return { end: reading.at + written.length, spoken: spellDigits(digits) + letter, rule: 'digits' };
 }

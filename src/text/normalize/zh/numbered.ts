@@ -1,4 +1,5 @@
 // Numbers that Chinese reads by what stands beside them: parts, pages, scores, zones, Roman numerals.
+import { isWordAt } from '../characters.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Found, Reading, Rule } from '../reading.js';
 import { cardinal, countOf, decimal } from './numbers.js';
@@ -167,6 +168,14 @@ export function inFront({ text, at }: Reading): Found | undefined {
   return /^\+\d{1,3} ?[天日周週个個小年月]/.test(text.slice(at, at + 6))
     ? { end: at + 1, spoken: '加', rule: 'math' }
     : undefined;
+}
+
+const BELOW = /-(?=\d{1,2}(?:\.\d)? ?[到至] ?-?\d{1,2}(?:\.\d)? ?(?:[度℃]|°C|摄氏度|攝氏度))/y;
+
+/** -5到3度: 零下, as the degree behind the second number says. */
+export function below(reading: Reading): Found | undefined {
+  if (isWordAt(reading.text, reading.at - 1) || reading.match(BELOW) === undefined) return undefined;
+  return { end: reading.at + 1, spoken: '零下', rule: 'measure' };
 }
 
 const PRICED = /(?:\d ?(?:L|kWh)|元|块|塊|圆|[¥$€£]\d[\d.,]{0,8})$/;

@@ -9,11 +9,12 @@ import {
   numberSign,
   plusBetween,
   relation,
+  ruleLine,
   signTwice,
   underscore,
   yearMonth,
 } from '../recognise/attached.js';
-import { plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
+import { decade, plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
 import { date, generation, named, padded, plainMonth, rangeMark, season } from './dates.js';
 import { bracketedYear, dashedDay, monthDay, republic, shortYear } from './days.js';
 import {
@@ -28,9 +29,22 @@ import {
   stored,
   vehicle,
 } from './names.js';
-import { inFront, longCount, more, parts, perAmount, roman, score, tone, topic, zone } from './numbered.js';
+import {
+  below,
+  inFront,
+  longCount,
+  more,
+  parts,
+  perAmount,
+  roman,
+  score,
+  tone,
+  topic,
+  zone,
+} from './numbered.js';
 import type { Language } from '../language.js';
-import { behindDigits, bracketedCountry, byMark } from '../shared-forms.js';
+import { behindDigits, bracketedCountry, byMark, formula } from '../shared-forms.js';
+import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { another, areaCode, hotline, key, KEYWORDS } from './telephone.js';
 import { clock, halfFirst, hundredths, primed } from './times.js';
@@ -47,6 +61,13 @@ const ANY = /^/; // what stands before the number decides
 export const OWN: NonNullable<Language['own']> = {
   atDigit: [
     behindDigits([
+      [
+        /s/,
+        decade(
+          (digits) => `${spellDigits(digits)}年代`,
+          (digits) => `${cardinal(digits)}年代`,
+        ),
+      ],
       [ANY, hotline],
       [/[.)）、]/, listNumber(SPEECH, '、')],
       [ANY, hundredths],
@@ -83,9 +104,25 @@ export const OWN: NonNullable<Language['own']> = {
     ]),
     numberOfName(SPEECH),
   ],
-  atLetter: [processor(SPEECH), halfFirst, plate, vehicle, roman, zone],
+  atLetter: [
+    formula((letters) => letters, cardinal, ''),
+    processor(SPEECH),
+    halfFirst,
+    plate,
+    vehicle,
+    roman,
+    zone,
+  ],
   atMark: [
     byMark([
+      [
+        /['’‘]/,
+        decade(
+          (digits) => `${spellDigits(digits)}年代`,
+          (digits) => `${cardinal(digits)}年代`,
+        ),
+      ],
+      [/[—─━═]/, ruleLine()],
       [/[¥$€£₩]/, signTwice()],
       [/\(/, bracketedCountry(SPEECH.telephone)],
       [/_/, underscore('下划线')],
@@ -94,6 +131,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/（/, areaCode],
       [/['’‘]/, shortYear],
       [/-/, modelMark],
+      [/-/, below],
       [/[-–—~～〜]/, rangeMark],
       [/[<>≠≤≥≈]/u, relation(IN_MATH)],
       [/\+/, inFront],

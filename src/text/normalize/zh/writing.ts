@@ -1,16 +1,16 @@
 // How Chinese is written, as data.
+import { ENGLISH_DATES, englishMonths } from '../english-months.js';
 import type { Writing } from '../language.js';
+import { cardinal } from './numbers.js';
 import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, PER, UNITS } from './units.js';
 
 export const WRITING: Writing = {
   numbers: { decimal: '.', grouping: [','] },
   dates: {
-    months: [],
+    months: englishMonths((month) => `${cardinal(String(month))}月`),
     weekdays: [],
     orders: { '/': 'mdy' },
-    named: [],
-    dayMark: '',
-    between: '',
+    ...ENGLISH_DATES,
   },
   // Times are recognised in `times.ts`: what stands behind them is no boundary here.
   times: { marks: [], halves: {}, words: {}, zones: {} },
