@@ -130,8 +130,9 @@ export function rangeMark(reading: Reading): Found | undefined {
   const end = start + match[0].length;
   const after = text.slice(end, end + 3);
   const isRange = FROM.test(before) && (TO.test(after) || (wave !== undefined && TERM.test(after)));
+  const counted = wave !== undefined && /\d[\p{Script=Han}\p{Script=Katakana}]{1,3}$/u.test(before) && /^\d/.test(after);
   const between = wave !== undefined && /[\p{Script=Han}\p{Script=Katakana}A-Za-z]$/u.test(before)
     && /^[\p{Script=Han}\p{Script=Katakana}A-Za-z]/u.test(after);
-  if (isRange || between) return { end, spoken: 'から', rule: 'range' };
+  if (isRange || between || counted) return { end, spoken: 'から', rule: 'range' };
   return wave !== undefined && TERM.test(after) ? { end: at + 1, spoken: '', rule: 'punctuation' } : undefined;
 } // prettier-ignore

@@ -23,7 +23,7 @@ export function monthDay(reading: Reading): Found | undefined {
   const [first, second] = [Number(month), Number(day)];
   if (match === undefined || first < 1 || first > 12 || second < 1 || second > LAST_DAY) return undefined;
   const end = at + written.length;
-  const [before, after] = [text.slice(Math.max(0, at - 24), at), text.slice(end, end + 8)];
+  const [before, after] = [text.slice(Math.max(0, at - 48), at), text.slice(end, end + 8)];
   if (day.length === 2 && second > 23 && isCard(before))
     return { end, spoken: `二千${cardinal(day)}年${cardinal(withoutZeros(month))}月`, rule: 'date' };
   const known = DATE_WORD.test(before) || isOneOfTwo(before, after, day) || BEFORE_DATE_WORD.test(after);
@@ -42,7 +42,7 @@ function isOneOfTwo(before: string, after: string, day: string): boolean {
 
 /** The validity of a card is a month and a year. */
 function isCard(before: string): boolean {
-  return /カード[^。！？]{0,12}$/.test(before) && /(?:期限|EXP)[^。！？]{0,4}$/i.test(before);
+  return /カード[^。！？]{0,40}$/.test(before) && /(?:期限|EXP)[^。！？]{0,4}$/i.test(before);
 }
 
 const PRESSURE = /(\d{2,3})\/(\d{2,3})(?![\d/.])( ?mmHg)?/y;

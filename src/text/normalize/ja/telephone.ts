@@ -3,7 +3,7 @@ import type { Found, Reading } from '../reading.js';
 import type { Keywords } from '../recognise/attached.js';
 import { spellDigits } from './numbers.js';
 
-const LINK = '(?:番号|コード)?(?:は|が|の|を|に|、|[:：])?[ 「『【（(\\[]{0,2}$';
+const LINK = '(?:番号|コード)?(?:は|が|の|を|に|、|[:：.])?[ 「『【（(\\[]{0,2}$';
 
 /** What stands before a code and before a telephone number. */
 export const KEYWORDS: Keywords = {

@@ -23,7 +23,7 @@ export function monthDay(reading: Reading): Found | undefined {
   const [first, second] = [Number(month), Number(day)];
   if (match === undefined || first < 1 || first > 12 || second < 1 || second > LAST_DAY) return undefined;
   const end = at + written.length;
-  const [before, after] = [text.slice(Math.max(0, at - 24), at), text.slice(end, end + 8)];
+  const [before, after] = [text.slice(Math.max(0, at - 48), at), text.slice(end, end + 8)];
   const around = reading.around(end);
   const known = DATE_WORD.test(before) || isOneOfTwo(before, after, day) || BEFORE_DATE_WORD.test(after);
   const zero = month.startsWith('0') || day.startsWith('0');
@@ -45,7 +45,7 @@ function isOneOfTwo(before: string, after: string, day: string): boolean {
 
 /** The validity of a card is a month and a year. */
 function isCard(before: string): boolean {
-  return /카드[^.!?]{0,14}$/.test(before) && /(?:유효 ?기[간한]|만료)[^.!?]{0,4}$/.test(before);
+  return /카드[^.!?]{0,40}$/.test(before) && /(?:유효 ?기[간한]|만료)[^.!?]{0,4}$/.test(before);
 }
 
 const QUARTER = /([1-4])\/4(?=분기)/y;

@@ -42,7 +42,7 @@ import { cardinal, letterNames } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { emergency, key, KEYWORDS, plate } from './telephone.js';
 import { UNITS } from './units.js';
-import { battingRate, beforeWord, capitals, flight, game, letteredFlight, tone } from './words.js';
+import { battingRate, beforeWord, capitals, flight, game, letteredFlight, longUnit, tone } from './words.js';
 
 export const IN_MATH: Readonly<Record<string, string>> = {
   '+': ' 더하기 ', '-': ' 빼기 ', '−': ' 빼기 ', '×': ' 곱하기 ', '*': ' 곱하기 ', '÷': ' 나누기 ', '/': ' 나누기 ', '=': ' 이퀄 ', '==': ' 이퀄 ',
@@ -74,7 +74,6 @@ export const OWN: NonNullable<Language['own']> = {
       [/\//, pair],
       [/\//, monthDay],
       [ANY, memorial],
-      [/-/, game],
       [/편/, flight],
       [/[A-Z]/, letteredFlight],
       [/\./, battingRate],
@@ -85,6 +84,8 @@ export const OWN: NonNullable<Language['own']> = {
       [/[가-힣]/, plate],
       [ANY, keyed(SPEECH, KEYWORDS)],
       [/-/, lot],
+      [/-/, game],
+      [/[경조]/, longUnit],
       [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
       [ANY, longCount],
     ]),

@@ -4,6 +4,7 @@ import { numeralOf, readNumeral } from '../numerals.js';
 import { LiteralTable } from '../literals.js';
 import type { Found, Reading } from '../reading.js';
 import { cardinal, decimal, letterNames } from './numbers.js';
+import { SPEECH } from './speech.js';
 import { UNITS } from './units.js';
 import { WRITING } from './writing.js';
 
@@ -28,6 +29,23 @@ const HANGUL_UNITS = new LiteralTable(
 // What may stand behind a unit: particles, the copula, and words that go with amounts.
 const BEHIND_UNIT =
   /^(?:[이가은는을를에의도만로와과나씩쯤째당간여반전후뒤내치차생형급식용인뿐밖임중제짜]|까지|부터|마다|정도|동안|이상|이하|미만|초과|라|보다|처럼|가량|남짓|어치|대(?!한)|예요|입니다|넘|더|덜)/;
+const GAMES = /^ ?(경기|조각|조항)/;
+
+/** 34경기, 3조각: no 10^16 and no 10^12. */
+export function longUnit(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  const unit = reading.isFresh && runEnd - at <= 4 ? GAMES.exec(text.slice(runEnd, runEnd + 3)) : null;
+  const noun = UNITS[unit?.[1] ?? ''];
+  if (unit === null || text[at] === '0') return undefined;
+  const end = runEnd + unit[0].length;
+  const number = numeralOf(text.slice(at, runEnd));
+  const spoken =
+    noun === undefined
+      ? `${decimal(number)} ${unit[1] ?? ''}`
+      : SPEECH.measure({ number }, noun, reading.around(end));
+  return { end, spoken, rule: 'measure' };
+}
+
 const SPACED = /\d(?= [가-힣])/;
 
 /** 2 일본: a unit that is the beginning of a longer word is none. */
@@ -110,7 +128,7 @@ export function battingRate(reading: Reading): Found | undefined {
   return spoken === '' ? undefined : { end: at + match[0].length, spoken, rule: 'decimal' };
 }
 
-const MATCH = /(\d{1,2})-(\d{1,2})(?= [가-힣])/y;
+const MATCH = /(\d{1,3})-(\d{1,3})(?= [가-힣]|[,.)]|$)/y;
 
 /** 한국 2-0 일본: a range would rise. */
 export function game(reading: Reading): Found | undefined {

@@ -4,7 +4,7 @@ import type { Speech } from '../language.js';
 import { NOWHERE, type Recogniser } from '../reading.js';
 
 const SUM =
-  /\d{1,15}(?:\.\d{1,15})?(?: ?[-−+×÷*/xX] ?\d{1,15}(?:\.\d{1,15})?){1,8}(?= ?={1,2} ?[-−\dA-Za-z?？])/y;
+  /\d{1,15}(?:\.\d{1,15})?(?: ?[-−+×÷*/xX] ?\d{1,15}(?:\.\d{1,15})?){1,8}(?= ?={1,2} ?[-−\dA-Za-z?？]|[은는] \d)/y;
 const TIMES = /(?!0[xX])(\d{1,5}(?:\.\d{1,3})?)[xX*](?=\d{1,5}(?:\.\d{1,3})?(?!\d))/y;
 const PART = /\d+(?:\.\d+)?|[-−+×÷*/xX]/g;
 

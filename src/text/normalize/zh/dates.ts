@@ -49,7 +49,12 @@ function isYear(digits: string, before: string, after: string): boolean {
   if (/[公西]元前?$|元前 ?$/.test(before)) return !digits.endsWith('00');
   if (digits.startsWith('0')) return true;
   if (digits.length === 2) return CLASS_YEAR.test(after);
-  if (digits.length === 3 && !digits.endsWith('0') && !COUNTED_YEARS.test(after)) {
+  if (
+    digits.length === 3 &&
+    !digits.endsWith('0') &&
+    !COUNTED_YEARS.test(after) &&
+    !/^ ?\d{1,2} ?月/.test(after)
+  ) {
     const range = /\d年?[-–—~～至到]$/.test(before) || /^[-–—~～至到]\d/.test(after);
     return range || (BEGINS.test(before) && !SPAN.test(after));
   }

@@ -5,11 +5,11 @@ import { cardinal, spellDigits } from './numbers.js';
 
 const DAY = /(\d{1,2})\/(\d{1,2})(?![\d/]|\.\d)/y;
 const AFTER_DATE_WORD =
-  /(?:日期|截止|截至|还款日|還款日|到期日?|生日|时间|時間|今天|今日|明天|昨天|交期|[周週][一二三四五六日])(?:是|为|為|至|到|[：:])? ?$/;
+  /(?:日期|截止|截至|还款日|還款日|到期日?|生日|时间|時間|今天|今日|明天|昨天|交期|[周週][一二三四五六日])(?:是|为|為|至|到|[：:])? ?[(（]?$/;
 const FIRST_OF_TWO = /\d\/(\d{1,2}) ?[-–~～至到] ?$/;
 const SECOND_OF_TWO = /^ ?[-–~～至到] ?\d{1,2}\/(\d{1,2})(?![\d/])/;
 const BEFORE_DATE_WORD =
-  /^ ?(?:[(（](?:[周週]?[一二三四五六日][)）]|星期)|放假|上班|上学|开[学业售播盘抢]|開[學業賣播盤]|起(?!来)|截止|截至|止|前|之前|之后|发布|發布|上[线市映]|出发|出發|举行|舉行|当[天日]|當[天日]|晚|早|上午|下午|中午|凌晨|[\p{Script=Han}]{0,3}[节節](?!约))/u;
+  /^ ?(?:[)）]? ?\d{1,2}:\d\d|[(（](?:[周週]?[一二三四五六日][)）]|星期)|放假|上班|上学|开[学业售播盘抢]|開[學業賣播盤]|起(?!来)|截止|截至|止|前|之前|之后|发布|發布|上[线市映]|出发|出發|举行|舉行|当[天日]|當[天日]|晚|早|上午|下午|中午|凌晨|[\p{Script=Han}]{0,3}[节節](?!约))/u;
 const SHARE =
   /^ ?(?:的|以上|以下|人|左右|强|弱|多|处|概率|份|杯|公|英|升|小时|寸|吋|比例|决赛|決賽|拍|日元|波长)/;
 const LAST_DAY = 31;
@@ -23,8 +23,8 @@ export function monthDay(reading: Reading): Found | undefined {
   const [first, second] = [Number(month), Number(day)];
   if (match === undefined || first < 1 || second < 1 || second > LAST_DAY) return undefined;
   const end = at + written.length;
-  const [before, after] = [text.slice(Math.max(0, at - 18), at), text.slice(end, end + 8)];
-  if (/^(?:2[4-9]|3\d)$/.test(day) && first <= 12 && isCard(before)) {
+  const [before, after] = [text.slice(Math.max(0, at - 48), at), text.slice(end, end + 8)];
+  if (/^(?:2[4-9]|3\d)$/.test(day) && first <= 12 && isCard(before, after)) {
     return { end, spoken: `二零${spellDigits(day)}年${cardinal(withoutZeros(month))}月`, rule: 'date' };
   }
   if (first > 12 || !isDay(month, day, before, after)) return undefined;
@@ -44,8 +44,10 @@ function isDay(month: string, day: string, before: string, after: string): boole
 }
 
 /** The validity of a card is a month and a year. */
-function isCard(before: string): boolean {
-  return /卡[^。！？]{0,12}$/.test(before) && /(?:有效期限?|到期|EXP|效期)[^。！？]{0,4}$/i.test(before);
+function isCard(before: string, after: string): boolean {
+  const ends =
+    /(?:有效期限?|到期|EXP|效期)[^。！？]{0,4}$/i.test(before) || /^(?:到期|过期|過期|失效)/.test(after);
+  return ends && /卡[^。！？]{0,40}$/.test(before);
 }
 
 const DASHED = /(0?[1-9]|1[0-2])-(0?[1-9]|[12]\d|3[01])(?![\d-])/y;

@@ -1,10 +1,12 @@
 // Numbers that Chinese reads by what stands beside them: parts, pages, scores, zones, Roman numerals.
 import { isWordAt } from '../characters.js';
+import { LiteralTable } from '../literals.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Found, Reading, Rule } from '../reading.js';
 import { cardinal, countOf, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { isScore } from './times.js';
+import { PER } from './units.js';
 
 const PARTS = /(\d{1,6})分之(\d{1,6}(?:\.\d{1,6})?)/y;
 const SCORE = /(\d{1,3})[-–:](\d{1,3})(?![\d:.-]\d|\d)/y;
@@ -181,6 +183,7 @@ export function below(reading: Reading): Found | undefined {
 const PRICED = /(?:\d ?(?:L|kWh)|元|块|塊|圆|[¥$€£]\d[\d.,]{0,8})$/;
 const AMOUNT =
   /^\/\d{1,4}(?:\.\d)? ?(?:[kmμ]?g|KG|m?[lL]|[ck]?m|克|斤|公斤|千克|毫升|升|个|個|件|片|斤|次|人|平米|米|分钟|小时|天)/;
+const PER_LITERALS = new LiteralTable(Object.entries(PER));
 const LITRE = /^\/[Ll](?![A-Za-z])/;
 
 /** 5.98元/500g; 10^9/L. */
@@ -189,6 +192,8 @@ export function perAmount({ text, at }: Reading): Found | undefined {
   const before = text.slice(Math.max(0, at - 12), at);
   const after = text.slice(at, at + 12);
   if (PRICED.test(before) && AMOUNT.test(after)) return { end: at + 1, spoken: '每', rule: 'measure' };
+  const per = /\d ?[万萬亿億千]$/.test(before) ? PER_LITERALS.at(text, at + 1) : undefined;
+  if (per !== undefined) return { end: at + 1 + per.written.length, spoken: per.value, rule: 'measure' };
   const power = /(?:\^\d{1,2}|[⁰¹²³⁴⁵⁶⁷⁸⁹])$/.test(before) && LITRE.test(after);
   return power ? { end: at + 2, spoken: '每升', rule: 'measure' } : undefined;
 }
