@@ -24,7 +24,7 @@ export function house(reading: Reading): Found | undefined {
   return { end: named ? end + 1 : end, spoken: said.join('の') + (named ? '、' : ''), rule: 'address' };
 } // prettier-ignore
 
-const POSTCODE = /(\d{3})-(\d{4})(?![\d-])( ?)/y;
+const POSTCODE = /(\d{3})-?(\d{4})(?![\d-])( ?)/y;
 
 /** 〒100-0001, 郵便番号は100-0001. */
 export function postcode(reading: Reading): Found | undefined {

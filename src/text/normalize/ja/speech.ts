@@ -59,6 +59,11 @@ export function time({ hours, minutes, seconds, half }: WrittenTime): string {
 
 const DURATION: Readonly<Record<'h' | 'min' | 's', string>> = { h: '時間', min: '分', s: '秒' };
 
+/** 09012345678 as it is said: three, four, four. */
+function parted(group: string): string[] {
+  return /^0[5789]0\d{8}$/.test(group) ? [group.slice(0, 3), group.slice(3, 7), group.slice(7)] : [group];
+}
+
 export const SPEECH: Speech = {
   number: (numeral: Numeral) => decimal(numeral),
   ordinal: (digits) => `第${cardinal(digits)}`,
@@ -77,5 +82,5 @@ export const SPEECH: Speech = {
     exponent === '2' ? 'の二乗' : exponent === '3' ? 'の三乗' : `の${cardinal(withoutZeros(exponent))}乗`,
   range: (from, to) => `${from}${RANGE}${to}`,
   score: (home, guest) => `${home}対${guest}`,
-  telephone: (groups, plus) => (plus ? 'プラス' : '') + groups.map(spellDigits).join('、'),
+  telephone: (groups, plus) => (plus ? 'プラス' : '') + groups.flatMap(parted).map(spellDigits).join('、'),
 };

@@ -42,7 +42,17 @@ import { cardinal, letterNames } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { emergency, key, KEYWORDS, plate } from './telephone.js';
 import { UNITS } from './units.js';
-import { battingRate, beforeWord, capitals, flight, game, letteredFlight, longUnit, tone } from './words.js';
+import {
+  battingRate,
+  beforeWord,
+  capitals,
+  flight,
+  game,
+  letteredFlight,
+  longUnit,
+  spacedMagnitude,
+  tone,
+} from './words.js';
 
 export const IN_MATH: Readonly<Record<string, string>> = {
   '+': ' 더하기 ', '-': ' 빼기 ', '−': ' 빼기 ', '×': ' 곱하기 ', '*': ' 곱하기 ', '÷': ' 나누기 ', '/': ' 나누기 ', '=': ' 이퀄 ', '==': ' 이퀄 ',
@@ -86,6 +96,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/-/, lot],
       [/-/, game],
       [/[경조]/, longUnit],
+      [/[십백천만억조.,]/, spacedMagnitude],
       [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
       [ANY, longCount],
     ]),

@@ -77,8 +77,8 @@ function close(quantity: Quantity, name: string): string {
   if (to !== undefined && magnitude === undefined) {
     return `${close({ number }, name)}${RANGE} ${close({ number: to }, name)}`;
   }
-  const month = name === '월' ? IRREGULAR_MONTHS[number.whole] : undefined;
-  if (month !== undefined && number.decimals === '') return month;
+  const month = name.startsWith('월') ? IRREGULAR_MONTHS[number.whole] : undefined;
+  if (month !== undefined && number.decimals === '') return month + name.slice(1); // 유월호
   const together = number.decimals === '' && magnitude === undefined;
   return together ? amount(quantity) + name : `${amount(quantity)} ${name}`;
 }

@@ -17,6 +17,8 @@ const ENDS = /^(?:[,.·;!]|$)/;
 const OFTEN =
   /(?:하루|하루에|매일|매주|매월|매년|총|최대|최소|약|단|또|한 달에|달에|주에|년에|벌써|모두|지난|이미|무려|횟수는|횟수가|기회는|기회가|겨우|불과|고작|평균|적어도|딱|일주일에|연|월|주|회당|만에) ?$/;
 const PRESSED = /(?:버튼|키|벨|초인종|화면|스위치|전원|건반|클랙슨)(?:을|를|은)? ?$/;
+const MENU = /(?:^|\D)1번 [가-힣 ]{1,12}[,.] ?2번 [가-힣]/; // 1번 예약, 2번 변경
+const MENU_NEAR = 48;
 const NEAR = 10; // units that are looked at on either side
 
 /** Whether 번 names something instead of counting how often. */
@@ -29,7 +31,8 @@ export function isName({ number }: Quantity, { text, start, end }: Around): bool
   if (PRESSED.test(before) && !ENDS.test(after) && !COPULA.test(after)) return false;
   if (NUMBERED.test(before) || (LISTED.test(before) && !/^ ?(?:더|째|씩)/.test(after))) return true;
   if (NAMED.test(after)) return true;
-  return TOPIC.test(before) && ENDS.test(after);
+  if (TOPIC.test(before) && ENDS.test(after)) return true;
+  return MENU.test(text.slice(Math.max(0, start - MENU_NEAR), end + MENU_NEAR));
 }
 
 const MACHINE =

@@ -29,6 +29,18 @@ const HANGUL_UNITS = new LiteralTable(
 // What may stand behind a unit: particles, the copula, and words that go with amounts.
 const BEHIND_UNIT =
   /^(?:[이가은는을를에의도만로와과나씩쯤째당간여반전후뒤내치차생형급식용인뿐밖임중제짜]|까지|부터|마다|정도|동안|이상|이하|미만|초과|라|보다|처럼|가량|남짓|어치|대(?!한)|예요|입니다|넘|더|덜)/;
+const SPACED_MAGNITUDE =
+  /\d[\d,]{0,12}(?:\.\d{1,3})? (?=(?:[십백천]?[만억조])(?:[ ,.)]|$| ?(?:원|명|달러|여|개|건|표|톤|평|회|주|유로|엔)))/y;
+
+/** 100 만 원: the magnitude belongs to the number. */
+export function spacedMagnitude(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(SPACED_MAGNITUDE) : undefined;
+  const number = match && readNumeral(reading.text, reading.at, WRITING.numbers);
+  const end = reading.at + (match?.[0].length ?? 0);
+  if (number?.end !== end - 1) return undefined;
+  return { end, spoken: decimal(number.numeral), rule: 'cardinal' };
+}
+
 const GAMES = /^ ?(경기|조각|조항)/;
 
 /** 34경기, 3조각: no 10^16 and no 10^12. */

@@ -63,6 +63,22 @@ export function listNumber(speech: Speech, mark: string): Recogniser {
   };
 }
 
+const TIGHT_NUMBER = /(\d{1,2})\.(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/uy;
+
+/** 1.苹果 2.香蕉: no space parts the number from its item. */
+export function tightListNumber(speech: Speech, mark: string): Recogniser {
+  return (reading) => {
+    if (reading.at > 0 && !/[\s；;。]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    const match = reading.match(TIGHT_NUMBER);
+    if (match === undefined) return undefined;
+    return {
+      end: reading.at + match[0].length,
+      spoken: cardinal(speech, match[1] ?? '') + mark,
+      rule: 'markdown',
+    };
+  };
+}
+
 const ROMAN_SIGNS = 'ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ';
 const CIRCLED = '①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳';
 

@@ -13,6 +13,7 @@ const SEASON = /(\d{4})[-–/](\d{2}|\d{4}) ?(?=赛季|賽季|学年|學年|财�
 const PLAIN_MONTH = /((?:19|20)\d{2})\.(0[1-9]|1[0-2])(?=[-–~～至到起止（）()，。；、\s]|$)/y;
 const RESOLUTION = /(\d{3,4})[pP](?![A-Za-z\d])/y;
 const SALE = /(618|1111|1212)(?= ?(?:大促|购物|購物|年中|活动|期间|电商))/y;
+const DOTTED_DAY = /(3|5|6|9|11|12)\.(11|12|15|18)(?= ?(?:晚会|大促|购物|地震|事件|消费者|活动|事变|打假))/y;
 const FESTIVAL = /(\d{1,2})[·・•](\d{1,2})(?![\d·・•])/y;
 const CLASS =
   /((?:19|20)\d{2})(?= ?[届级級屆](?!别|別))|(\d{2})(?=[级級](?:校友|同学|学生|新生|学长|学姐|本科|研究生|博士|硕士|毕业))/y;
@@ -67,7 +68,7 @@ function isYear(digits: string, before: string, after: string): boolean {
 /** 95后 are people, 5·12 and 3·15 days. */
 export function generation(reading: Reading): Found | undefined {
   if (!reading.isFresh) return undefined;
-  const match = reading.match(GENERATION) ?? reading.match(FESTIVAL);
+  const match = reading.match(GENERATION) ?? reading.match(FESTIVAL) ?? reading.match(DOTTED_DAY);
   if (match === undefined) return undefined;
   const [written, first = '', second] = match;
   const tail = second ?? written.slice(first.length);

@@ -5,7 +5,7 @@ import type { Found, Reading } from '../reading.js';
 import { cardinal, countOf, spellClearly, spellDigits } from './numbers.js';
 
 const CLEARLY =
-  /(\d{3,4})(?=号?[室房](?!间?[价屋产])|號[室房]|房间|房間|病房|包厢|教室|会议室|會議室|次(?:列车|列車|航班|高铁)|航班|路(?:公交|公車|车|車|站|线|電|电)|路(?=[^\p{Script=Han}]|$)|[国國省县]道|(?:急救|报警|報警|火警|热线|熱線|專線))|(1\d{4}|9\d{4})(?=热线|熱線|客服|平台|服务)/uy;
+  /(\d{3,4})(?= ?号?[室房](?!间?[价屋产])|號[室房]|房间|房間|病房|包厢|教室|会议室|會議室|次(?:列车|列車|航班|高铁)|航班|路(?:公交|公車|车|車|站|线|電|电)|路(?=[^\p{Script=Han}]|$)|[国國省县]道|(?:急救|报警|報警|火警|热线|熱線|專線))|(1\d{4}|9\d{4})(?=热线|熱線|客服|平台|服务)/uy;
 const ROOM = /\d{3,4}(?!\d|[.:/-]\d|[年月]| ?[个個元块塊米度户戶人位平次])/y;
 const ROOM_NEAR =
   /(?:单元|單元|\d ?[栋棟幢]|\d ?(?:号|號)(?:楼|樓)|[A-Z][座栋棟]|教学楼|教學樓|办公楼|辦公樓|实验楼|宿舍楼|图书馆|大厦|公寓|公车|公車|公交|巴士|[国國省县]道)[-－ ]?$/;
@@ -145,6 +145,16 @@ export function myriads(reading: Reading): Found | undefined {
     return { end, spoken: `${countOf(number.numeral)}瓦`, rule: 'measure' };
   if (mark[0] === 'W' && mark[1] === '' && !PEOPLE.test(before)) return undefined;
   return { end, spoken: `${countOf(number.numeral)}万`, rule: 'cardinal' };
+}
+
+const THOUSANDS = /(\d{1,3})[kK] ?[-–~～到至] ?(\d{1,3})[kK](?![A-Za-z\d])/y;
+
+/** 月薪8K-12K: two amounts and no name. */
+export function thousands(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(THOUSANDS) : undefined;
+  if (match === undefined || Number(match[1]) >= Number(match[2])) return undefined;
+  const spoken = `${cardinal(`${withoutZeros(match[1] ?? '')}000`)}到${cardinal(`${withoutZeros(match[2] ?? '')}000`)}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'range' };
 }
 
 const STORED = /(\d{2,4})([GMTK])(?![A-Za-z\d/])/y;

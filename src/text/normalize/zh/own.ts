@@ -11,6 +11,7 @@ import {
   relation,
   ruleLine,
   signTwice,
+  tightListNumber,
   underscore,
   yearMonth,
 } from '../recognise/attached.js';
@@ -27,6 +28,7 @@ import {
   share,
   standard,
   stored,
+  thousands,
   vehicle,
 } from './names.js';
 import {
@@ -70,6 +72,7 @@ export const OWN: NonNullable<Language['own']> = {
       ],
       [ANY, hotline],
       [/[.)）、]/, listNumber(SPEECH, '、')],
+      [/\./, tightListNumber(SPEECH, '、')],
       [ANY, hundredths],
       [/[./-]/, dateRange(SPEECH)],
       [/[/-]/, yearMonth(SPEECH)],
@@ -80,7 +83,7 @@ export const OWN: NonNullable<Language['own']> = {
       [ANY, named],
       [/[-–/]/, season],
       [ANY, padded],
-      [/[后後·・•]/, generation],
+      [/[后後·・•.]/, generation],
       [/[-−+×÷*/xX.=]/, sum(SPEECH, IN_MATH)],
       [/[分/-]/, parts],
       [/[-–:]/, score],
@@ -98,6 +101,7 @@ export const OWN: NonNullable<Language['own']> = {
       [ANY, called],
       [/[.)）]/, share],
       [/[wW.]/, myriads],
+      [/[kK]/, thousands],
       [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
       [/[GMTK]/, stored],
       [ANY, longCount],
