@@ -235,6 +235,7 @@ export function keyed(speech: Speech, { codes, calls, counted, pause }: Keywords
     if (!call && !codes.test(before)) return undefined;
     const match = reading.match(GROUPS);
     const end = at + (match?.[0].length ?? 0);
+    if (/^\(\d/.test(text.slice(end, end + 2))) return undefined; // 0120(123)456
     if (match === undefined || match[0].length < 3 || counted.test(text.slice(end, end + 4)))
       return undefined;
     const groups = match[0].split(/[ -]/);
