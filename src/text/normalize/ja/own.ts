@@ -94,7 +94,7 @@ export const OWN: NonNullable<Language['own']> = {
       ],
       [/[—─━═]/, ruleLine()],
       [/[¥$€£₩]/, signTwice()],
-      [/\(/, bracketedCountry(SPEECH.telephone)],
+      [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('アンダーバー')],
       [/[(（]/, weekday],
       [/[*＊#＃]/, key],

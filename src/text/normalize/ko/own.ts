@@ -115,7 +115,7 @@ export const OWN: NonNullable<Language['own']> = {
       ],
       [/[—─━═]/, ruleLine()],
       [/[¥$€£₩]/, signTwice()],
-      [/\(/, bracketedCountry(SPEECH.telephone)],
+      [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore(' 밑줄 ')],
       [/[(（]/, weekday],
       [/[*＊#＃(]/, key],

@@ -128,7 +128,7 @@ export const OWN: NonNullable<Language['own']> = {
       ],
       [/[—─━═]/, ruleLine()],
       [/[¥$€£₩]/, signTwice()],
-      [/\(/, bracketedCountry(SPEECH.telephone)],
+      [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('下划线')],
       [/#/, topic],
       [/[*＊#＃]/, key],
