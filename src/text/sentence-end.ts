@@ -36,7 +36,7 @@ const CLOSING = /["'”’“‘»)\]}」』）】〉》]/u;
 const QUOTATIVE = /^[、，,とっなはがをにでものへや]/u; // 「…？」と言った: the quote is part of the sentence
 // “你好！”他说: so is the verb of saying behind it, and “정말?”이라고 물었다.
 const SAYING =
-  /^(?:\p{Script=Han}{1,5}?(?:说|說|问道?|問道|喊道?|答道|叫道|笑道)|(?:이?라[고는며]|하[고며는]|고 |는 |란 |면서))/u;
+  /^(?:\p{Script=Han}{1,5}?(?:说|說|问道?|問道?|喊道?|答道|叫道|笑道|吼道|嚷道)|[他她我你][们們]?[答叫]|[\p{Script=Han}\p{Script=Katakana}]{1,4}[はが](?:言|聞|尋|叫|答|呟|つぶや)|(?:이?라[고는며]|하[고며는]|고 |는 |란 |면서))/u;
 const SAYING_LENGTH = 8; // units of the longest of these
 const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
@@ -123,9 +123,16 @@ function judgeTight({ before, complete }: StopWindow, run: string, rest: string)
   if (!fullWidth && !(/[!?]/u.test(run) && IDEOGRAPH.test(rest))) return 'none';
   if (!fullWidth && EXCLAIMING_NAMES.has(/[a-z]*$/i.exec(before.slice(-WORD_LIMIT))?.[0].toLowerCase() ?? ''))
     return 'none';
+  if (run === '。' && rest.startsWith('の')) return judgeName(rest, complete);
   if (!QUOTE_END.test(run)) return run.length;
   if (QUOTATIVE.test(rest) || SAYING.test(rest)) return 'none';
   return complete || rest.length >= SAYING_LENGTH || !IDEOGRAPH.test(rest) ? run.length : 'wait';
+}
+
+/** モーニング娘。のライブ: no sentence begins with の and a noun. */
+function judgeName(rest: string, complete: boolean): StopVerdict {
+  if (rest.length === 1 && !complete) return 'wait';
+  return /^の[\p{Script=Han}\p{Script=Katakana}]/u.test(rest) ? 'none' : 1;
 }
 
 interface Following {

@@ -29,6 +29,8 @@ export interface Quantity {
   /** End of a range. */
   readonly to?: Numeral;
   readonly magnitude?: Magnitude;
+  /** The magnitude was written behind both: 5万〜10万. */
+  readonly repeated?: true;
   /** As in 3 1/2. */
   readonly fraction?: Fraction;
 }

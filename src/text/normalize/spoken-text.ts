@@ -120,7 +120,9 @@ export class SpokenText {
     const before = this.#parts.at(-2) ?? '';
     if (this.#parts.at(-1) !== ' ' || !isIdeographic(before.charCodeAt(before.length - 1))) return;
     const { source = 0, sourceEnd = 0 } = this.#pieces.at(-1) ?? {};
-    const numbers = /\d/.test(this.#written[source - 1] ?? '') && /\d/.test(this.#written[from] ?? '');
+    const dated = /[年月日号號時时點点]$/.test(before); // 一月十五日 十四点
+    const numbers =
+      !dated && /\d/.test(this.#written[source - 1] ?? '') && /\d/.test(this.#written[from] ?? '');
     const parted = numbers || this.#written.slice(source, sourceEnd).includes('\n');
     if (!parted) this.#dropSpace(); // "3 5" is not 35, and a line is not its neighbour
   }

@@ -16,8 +16,9 @@ const MIXED_AT_LETTER = endingWord(
 );
 const MIXED_AT_DIGIT = endingWord(String.raw`\d{1,4}-?(?:\p{Lu}{1,4}\d{0,4}){1,3}`);
 const CODE = endingWord(
-  String.raw`(?=[A-Z\d-]{0,40}\d)(?=[A-Z\d-]{0,40}[A-Z])[A-Z\d]{1,20}(?:-[A-Z\d]{1,20}){1,6}`,
+  String.raw`(?=[A-Z\d-]{0,40}\d)(?=[A-Z\d-]{0,40}[A-Z])[A-Z\d]{1,20}(?:-[A-Z\d]{1,20}){1,6}(?!\.\d)`,
 );
+const NAME_AND_VERSION = endingWord(String.raw`(\p{Lu}${ALPHABETIC}{0,11})-?(\d{1,3})\.(\d{1,2})(?![.,]\d)`);
 const SERIAL = endingWord(String.raw`(?=[A-Z]{0,2}\d)(?=[A-Z\d]{0,20}[A-Z])[A-Z\d]{6,40}`);
 const IBAN = endingWord(String.raw`[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?`);
 const RUNS = /\p{L}+|\d+/gu;
@@ -124,6 +125,8 @@ export class Identifiers {
     const serial = reading.match(SERIAL);
     if (serial !== undefined && (serial[0].match(RUNS)?.length ?? 0) > 2)
       return this.#serial(reading, serial[0]);
+    const version = reading.match(NAME_AND_VERSION);
+    if (version !== undefined) return this.#nameAndVersion(reading, version);
     const match = reading.match(CODE) ?? reading.match(pattern);
     if (match === undefined) return undefined;
     const written = match[0];
@@ -142,6 +145,13 @@ export class Identifiers {
     if (!/^\d{2,}\p{L}$/u.test(written)) return false;
     if (this.#language.writing.magnitudes[written.slice(-1)] === undefined) return false;
     return /^\p{Ll}/u.test(reading.around(reading.at + written.length).nextWord);
+  }
+
+  /** GPT-3.5 */
+  #nameAndVersion(reading: Reading, [written, name = '', whole = '', decimals = '']: RegExpExecArray): Found {
+    const numeral = { ...numeralOf(withoutZeros(whole)), decimals };
+    const spoken = `${this.#run(name)} ${this.#language.speech.number(numeral, NOWHERE)}`;
+    return { end: reading.at + written.length, spoken, rule: 'identifier' };
   }
 
   /** 1Z999AA1012: character by character. */

@@ -276,6 +276,7 @@ export class Quantities {
       number,
       ...(to && { to: to.numeral }),
       ...(magnitude && { magnitude: magnitude.value }),
+      ...(isRange && { repeated: true as const }),
     };
     return { quantity, end };
   }
