@@ -203,18 +203,8 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (DEGREE.test(before.slice(-WORD_LIMIT))) return onlyBeforeStarter(before, last, following);
   if (digit && SHORT_DAY.test(last)) return 'none'; // Sa. 10–14 Uhr
   if (digit && (forms.beforeNumber.has(key) || /(?:str|nr)$/.test(key))) return 'none'; // Hauptstr. 5
-  if (forms.beforeNumber.has(key) && word === '' && /^[+(]/.test(following.tail)) {
-    if (following.tail.length < SIGNED_LENGTH && !following.complete) return 'wait';
-    if (/^[+(]{1,2}\p{N}/u.test(following.tail)) return 'none'; // Tel. +49 30
-  }
-  if (forms.beforeNumber.has(key) && /^[A-Z]/.test(word)) {
-    if (!following.wordEnds) return 'wait';
-    const numbered = ROMAN.test(word) || (word === 'I' && NUMBERED_I.test(before.slice(-WORD_LIMIT))); // cap. IV
-    if (numbered || /^[A-Z]{1,4}\d/.test(word)) return 'none'; // no. B7
-    if (word.length <= LONGEST_SERIES && !following.complete && OPEN_SERIES.test(following.tail))
-      return 'wait';
-    if (word.length <= LONGEST_SERIES && /^-[A-Z\d]*\d/.test(following.tail)) return 'none'; // no. A-12
-  }
+  const numbered = forms.beforeNumber.has(key) ? judgeBeforeNumber(before, following) : undefined;
+  if (numbered !== undefined) return numbered;
   if (/^apr?$/.test(key) && word.startsWith('J')) return judgeEra(following);
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
   if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT)))
@@ -231,6 +221,22 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
     return onlyBeforeStarter(before, last, following);
   return 'end';
+}
+
+/** No. A-12, Tel. +49 30, cap. IV; undefined where no number of any kind follows. */
+function judgeBeforeNumber(before: string, following: Following): Judgement | undefined {
+  const { word, wordEnds, tail, complete } = following;
+  if (word === '' && /^[+(]/.test(tail)) {
+    if (tail.length < SIGNED_LENGTH && !complete) return 'wait';
+    return /^[+(]{1,2}\p{N}/u.test(tail) ? 'none' : undefined;
+  }
+  if (!/^[A-Z]/.test(word)) return undefined;
+  if (!wordEnds) return 'wait';
+  const isNumber = ROMAN.test(word) || (word === 'I' && NUMBERED_I.test(before.slice(-WORD_LIMIT)));
+  if (isNumber || /^[A-Z]{1,4}\d/.test(word)) return 'none';
+  if (word.length > LONGEST_SERIES) return undefined;
+  if (!complete && OPEN_SERIES.test(tail)) return 'wait';
+  return /^-[A-Z\d]*\d/.test(tail) ? 'none' : undefined;
 }
 
 /** Apr. J.-C. is an era, not a month. */
@@ -268,6 +274,8 @@ function isNextItem(before: string): boolean {
 /** A small letter follows: "sept. de 2024", or a writer who uses no capitals. */
 function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }: Following): Judgement {
   if (isAbbreviation(last, forms) || !writesLowerCase(before)) return 'none';
+  const lead = /^\p{N}{1,2}$/u.test(last) ? (LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '') : '';
+  if (forms.beforeOrdinal.has(lead.toLowerCase())) return 'none'; // vom 1. bis
   if (!forms.beforeNumber.has(last.toLowerCase())) return 'end';
   if (!wordEnds) return 'wait';
   return /^del?$/.test(word) ? 'none' : 'end';
