@@ -21,7 +21,7 @@ const SHORTEST_AT_COMMA = 24; // before a comma, which may also part the members
 const SHORTEST_DENSE = 6; // the same in Chinese and Japanese
 const LOOK_BACK = 120; // units in which an open bracket is looked for
 
-const MARKS = /^[,;:—–、，；：]["'”’»)\]」』）】*_]*/u;
+const MARKS = /^[,;:—–、，；：]["'”’»)\]」』）】*_]*(?:(?<=^,["'”’»)]*)\s[—–](?=\s))?/u; // и могу ошибаться, — что
 const DENSE_MARK = /^[、，；：]/u;
 const IDEOGRAPH = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 const SENTENCE_END = /[!?…。！？｡\n]|(?<!\p{N}|(?<!\p{L})(?:Dr|Mr|Mrs|Ms|St|Prof|Dra|Sra?|\p{Lu}))\.\s/u; // not of Dr. Lee

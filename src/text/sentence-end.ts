@@ -52,7 +52,7 @@ const OPEN_SERIES = /^-[A-Z\d]{0,16}$/;
 const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
 /** 500 руб. Доставка, в 2024 г. Спасибо: common words have no capital there. */
 const COUNTED_IN_RUSSIAN =
-  /\p{N}{4}\s?г$|\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$/u;
+  /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;
 const DRIVE = /\S\s(?!Dear|Hello|Herr|Frau|Prof|Thanks?)\p{Lu}\p{Ll}{2,} Dr$/u; // on Mulholland Dr. The house
 const LONGEST_COUNTED = 8; // units of a number's end and its short unit
 /** A sign between two words or numbers: no sentence begins with one. */
@@ -103,13 +103,15 @@ export function judgeStop(window: StopWindow): StopVerdict {
 const LOOK_BACK = 200; // units of a sentence that decide about its end
 const LOOK_ON = 64;
 
-/** Whether a sentence ends with the full stop of a short form, in a text that was not cut into sentences. */
-export function endsSentenceAt(text: string, at: number, forms: ShortForms): boolean {
+/**
+ * Whether a sentence ends with the full stop of a token, in a text that was not cut into sentences. One that is known to
+ * be a short form ends it before a word that begins one.
+ */
+export function endsSentenceAt(text: string, at: number, forms: ShortForms, isShort = true): boolean {
   if (!/^[^\p{L}\p{N}\s]{0,6}\s+[^\p{L}\p{N}\s]{0,6}\p{Lu}/u.test(text.slice(at + 1, at + 16))) return false;
   const before = text.slice(Math.max(0, at - LOOK_BACK), at);
   return (
-    judgeStop({ before, after: text.slice(at, at + LOOK_ON), complete: true, forms, isShort: true }) !==
-    'none'
+    judgeStop({ before, after: text.slice(at, at + LOOK_ON), complete: true, forms, isShort }) !== 'none'
   );
 }
 
@@ -181,6 +183,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
       return 'wait';
     if (word.length <= LONGEST_SERIES && /^-[A-Z\d]*\d/.test(following.tail)) return 'none'; // no. A-12
   }
+  if (/^apr?$/.test(key) && word.startsWith('J')) return judgeEra(following);
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
   if (/^[IVXL]{2,}$/.test(last)) return unless(forms.afterOrdinal, following); // das XX. Jahrhundert
@@ -190,8 +193,15 @@ function judgeFullStop(before: string, following: Following): Judgement {
   }
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
   if (COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT)) && /^[А-ЯЁ]/u.test(word)) return 'end';
-  if (following.isShort || isAbbreviation(last, forms)) return onlyBeforeStarter(before, last, following);
+  if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
+    return onlyBeforeStarter(before, last, following);
   return 'end';
+}
+
+/** Apr. J.-C. is an era, not a month. */
+function judgeEra({ word, wordEnds, tail }: Following): Judgement {
+  if (!wordEnds) return 'wait';
+  return word === 'J' && tail.startsWith('.') ? 'none' : 'end';
 }
 
 function continuesName(word: string, forms: ShortForms): boolean {

@@ -177,7 +177,7 @@ class Scan {
       spoken.endsWith('.') && this.#text[found.end] === '.' && this.#text[found.end + 1] !== '.';
     const end = doubled ? found.end + 1 : found.end; // the stop of "6 PM." is in "p.m." already
     this.#copyTo(at);
-    const stop = spoken !== '' && !spoken.endsWith('.') && this.#isLastStop(end - 1);
+    const stop = spoken !== '' && !spoken.endsWith('.') && this.#isLastStop(end - 1, rule);
     this.#spoken.replace(at, end, stop ? `${spoken}.` : spoken, rule, found.clings);
     this.#copied = end;
     this.#reading.tokenEnd = end;
@@ -185,9 +185,12 @@ class Scan {
   }
 
   /** "… on Main St." and "… in the U.S. He …" end with one stop for two purposes. */
-  #isLastStop(at: number): boolean {
+  #isLastStop(at: number, rule: Rule): boolean {
     const text = this.#text;
-    return text[at] === '.' && (endsText(text, at + 1) || endsSentenceAt(text, at, this.#forms));
+    return (
+      text[at] === '.' &&
+      (endsText(text, at + 1) || endsSentenceAt(text, at, this.#forms, rule === 'abbreviation'))
+    );
   }
 
   #spaces(at: number, limit: number): number {

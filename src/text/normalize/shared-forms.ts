@@ -269,3 +269,41 @@ export function atLeast(words: string, format: NumberFormat, { count }: Pick<Spe
     return { end, spoken, rule: 'cardinal' };
   };
 }
+
+const MONTH_AND_YEAR = /(0?[1-9]|1[0-2])\/(\d\d)(?![\p{L}\d/]|[.,]\d)/uy;
+const LONGEST_LEAD = 40; // units before the expiry of a card
+const NO_MONTH = 12; // what is not larger may be one: 12/06 is a day
+
+/** Exp. 12/26: a month and a year behind the words that `before` knows. */
+export function expiry(
+  before: RegExp,
+  say: (date: { readonly month: number; readonly year: string }, around: Around) => string | undefined,
+): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    const match = reading.isFresh ? reading.match(MONTH_AND_YEAR) : undefined;
+    const [written = '', month = '', year = ''] = match ?? [];
+    if (match === undefined || Number(year) <= NO_MONTH) return undefined;
+    if (!before.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
+    const end = at + written.length;
+    const spoken = say({ month: Number(month), year }, reading.around(end));
+    return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+  };
+}
+
+const COEFFICIENT = /(\d{1,3})([abcnkpqxyz])(?![\p{L}\p{N}])/uy;
+
+/** 2x + 1: a letter that a number multiplies, in a formula. */
+export function coefficient(number: (digits: string) => string, { math }: { math: string }): Recogniser {
+  const sign = new RegExp(`[${math}] ?$`, 'u');
+  const signBehind = new RegExp(`^[²³]? ?[${math}]`, 'u');
+  return (reading) => {
+    const { text, at } = reading;
+    const match = reading.isFresh ? reading.match(COEFFICIENT) : undefined;
+    if (match === undefined) return undefined;
+    const end = at + match[0].length;
+    if (!sign.test(text.slice(Math.max(0, at - 2), at)) && !signBehind.test(text.slice(end, end + 3)))
+      return undefined;
+    return { end, spoken: `${number(match[1] ?? '')} ${match[2] ?? ''}`, rule: 'math' };
+  };
+}

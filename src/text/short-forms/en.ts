@@ -14,7 +14,6 @@ export const ENGLISH: ShortFormLists = {
   seldomFinalAsWritten: `Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun`,
   afterTime: `
     eastern central pacific mountain atlantic greenwich universal local standard daylight
-    est edt cst cdt mst mdt pst pdt et ct mt pt gmt utc cet cest bst ist jst
     monday tuesday wednesday thursday friday saturday sunday
     january february march april may june july august september october november december
   `,

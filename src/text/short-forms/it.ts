@@ -17,7 +17,7 @@ export const ITALIAN: ShortFormLists = {
     nel nella nei nelle alla ai sul sulla come dove chi che cosa perché quale quanto per con senza in su tra fra a ad
     suo sua mio mia tuo tua nostro nostra vostro ogni tutti tutto tutte molti molte mai sempre già ancora qui lì là ecco ora oggi ieri domani adesso
     grazie ciao buongiorno inoltre infine infatti però quindi allora mentre prima durante sono era erano ha hanno sarà può
-    chiami chiamate venga venite vada andate prenda prema premi digiti attenda scriva giri segua visiti
+    morì nacque fu visse chiami chiamate venga venite vada andate prenda prema premi digiti attenda scriva giri segua visiti
   `,
   seldomFinalAsWritten: `On`,
 };

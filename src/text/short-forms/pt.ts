@@ -7,7 +7,7 @@ export const PORTUGUESE: ShortFormLists = {
     rev hon esp
   `,
   beforeNumber: `
-    nº nos num núm pág págs pag cap caps arts fasc secc séc ed
+    nº nos num núm pág págs pag cap caps arts fasc secc séc ed apt apto
     jan fev mar abr jun jul nov dez seg sáb dom max min máx mín
   `,
   seldomFinal: `cia`,
@@ -18,6 +18,6 @@ export const PORTUGUESE: ShortFormLists = {
     depois também além assim segundo se seu sua seus suas meu minha nosso nossa em no na nos nas com por para desde até sem sobre entre
     há é são foi foram era eram está estão será tem têm pode posso que quem como onde qual porque embora enquanto cada outro outra muitos muitas só muito mais
     hoje amanhã ontem agora aqui ali lá já nunca sempre obrigado obrigada olá bom boa
-    veja ligue venha vá pressione prima digite marque aguarde espere tome vire siga visite traga pergunte escreva envie faça lembre
+    morreu nasceu viveu veja ligue venha vá pressione prima digite marque aguarde espere tome vire siga visite traga pergunte escreva envie faça lembre
   `,
 };

@@ -26,7 +26,7 @@ const FILES = new Set(
 );
 const FILE = /^(?:[\p{L}\p{N}_-][\p{L}\p{N}_.-]{0,100})?\.([A-Za-z][A-Za-z0-9]{0,5})$/u;
 const PATH =
-  /^(?:~|\.{1,2})?(?:[/][\p{L}\p{N}_.@+-]+){2,}\/?$|^(?:~|\.{1,2})\/[\p{L}\p{N}_.@+/-]+$|^[A-Za-z]:\\[^\s]*$/u;
+  /^(?:~|\.{1,2})?(?:[/][\p{L}\p{N}_.@+-]+){2,}\/?(?:\?[^\s]*)?$|^(?:~|\.{1,2})\/[\p{L}\p{N}_.@+/-]+$|^[A-Za-z]:\\[^\s]*$/u;
 const RELATIVE = /^(?:[\p{L}\p{N}_.-]{1,60}\/){1,12}[\p{L}\p{N}_.-]{1,80}\.([A-Za-z][A-Za-z0-9]{0,5})$/u;
 const HANDLE = /@([\p{L}\p{N}_](?:[\p{L}\p{N}_.]{0,38}[\p{L}\p{N}_])?)/uy;
 const COUNTED_HASHTAG = /#(\d{1,4})(\p{L}{3,40})(?![\p{L}\p{N}_])/uy;
@@ -88,13 +88,19 @@ export class Addresses {
     const next = reading.at + match[0].length;
     const isCode = /^-[A-Z\d]/.test(reading.text.slice(next, next + 2)) && /^[A-Z\d]+$/.test(match[1] ?? '');
     if (isCode) return this.#numbered(reading);
+    const { speech, symbols } = this.#language;
     const words = (match[1] ?? '')
       .replace(
         /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/gu,
         ' ',
       )
       .replaceAll('_', ' ');
-    const spoken = `${this.#language.symbols.hashtag} ${sayAddress(words, this.#language)}`;
+    const [, name = words, year = ''] = /^(\D+ )((?:19|20)\d\d)$/.exec(words) ?? []; // #Sanremo2025
+    const said = year === '' ? undefined : speech.year(year, NOWHERE, true);
+    const spoken =
+      said === undefined
+        ? `${symbols.hashtag} ${sayAddress(words, this.#language)}`
+        : `${symbols.hashtag} ${sayAddress(name.trimEnd(), this.#language)} ${said}`;
     return { end: next, spoken, rule: 'hashtag' };
   }
 
@@ -119,6 +125,8 @@ export class Addresses {
   }
 }
 
+const DOTTED_LETTERS = /^(?:\p{L}\.){1,8}\p{L}\.?$/u; // D.R.H. is no header file
+
 /** 2024report.pdf, 4you@example.com: a number that goes on as an address does. */
 function isAddressMark(reading: Reading): boolean {
   const { text, runEnd } = reading;
@@ -127,6 +135,7 @@ function isAddressMark(reading: Reading): boolean {
 }
 
 function ruleOf(chunk: string): Rule | undefined {
+  if (DOTTED_LETTERS.test(chunk)) return undefined;
   if (chunk.includes('@') && EMAIL.test(chunk)) return 'email';
   if (SCHEME.test(chunk)) return 'url';
   if (PATH.test(chunk)) return 'file';

@@ -60,7 +60,7 @@ export class Keys {
   #key(reading: Reading): Found | undefined {
     const { text, at } = reading;
     const end = at + 1;
-    if (!isAlone(text, at, end)) return undefined;
+    if (!isAlone(text, at, end) || (text[at] === '*' && isEmphasis(text, at))) return undefined;
     const isAll = text.trim().length === 1;
     if (!isAll && !this.#isPrompted(text, at, end)) return undefined;
     const name = this.#nameOf(text[at] ?? '');
@@ -113,8 +113,21 @@ function isAlone(text: string, at: number, end: number): boolean {
   return !isWordAt(text, end) && !(text[at] === '#' ? /[#_]/ : /[*＊#_]/).test(text[end] ?? '');
 }
 
+/** What follows a key in writing without spaces: *键, *を, *버튼. */
+const BEHIND_KEY = /^(?:[号號]?[键鍵]|を|ボタン|キー|印|버튼|키|을|를|[^\p{L}\p{N}])/u;
+const LONGEST_EMPHASIS = 40; // units
+
+/** 点击*设置*: the other one of a pair stands near, and between them is no word of a key. */
+function isEmphasis(text: string, at: number): boolean {
+  const after = /^([^\s*][^*\n]*)\*/.exec(text.slice(at + 1, at + LONGEST_EMPHASIS))?.[1];
+  if (after !== undefined && !BEHIND_KEY.test(after)) return true;
+  const before = /(?:^|[^*])\*([^\s*][^*\n]*)$/.exec(text.slice(Math.max(0, at - LONGEST_EMPHASIS), at))?.[1];
+  const isSecond = text.slice(Math.max(0, at - EMPHASIS), at).split('*').length % 2 === 0;
+  return isSecond && before !== undefined && !BEHIND_KEY.test(before);
+}
+
 /** *67 people* came: an emphasis, not a key. */
 function isClosed(text: string, from: number): boolean {
-  const line = /^[^\n]*/.exec(text.slice(from, from + EMPHASIS))?.[0] ?? '';
+  const [line = ''] = text.slice(from, from + EMPHASIS).split(SENTENCE_END, 1);
   return /[^\s*]\*(?![\p{L}\p{N}*])/u.test(line);
 }

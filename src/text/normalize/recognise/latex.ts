@@ -1,5 +1,5 @@
 // LaTeX as models write it between $…$, \(…\) or in plain text: its commands by the names of their signs.
-import { isWordAt } from '../characters.js';
+import { isWordAt, WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 
@@ -14,7 +14,7 @@ const SIGNS: Readonly<Record<string, string>> = {
 const GREEK = 'alpha beta gamma delta epsilon theta lambda mu sigma phi omega Delta Sigma Omega'.split(' ');
 
 const OPENING = /\$\$?(?=[A-Za-z\\(\d-][^$\n]{0,200}[\^_=\\+<>{}*/][^$\n]{0,200}\$|[A-Za-z]\$)/y;
-const CLOSING = /\$\$?(?![\p{L}\p{N}])/uy;
+const CLOSING = new RegExp(String.raw`\$\$?(?!${WORD_UNIT})`, 'uy');
 const LONGEST = 200; // units between the two
 
 /** What is between dollar signs is a formula where it has signs of one; $5 is an amount. */
@@ -29,7 +29,7 @@ export function dollars(reading: Reading): Found | undefined {
   return { end: at + match[0].length, spoken: '', rule: 'markdown' };
 }
 
-const OPENED = /(?:^|[\s(*])\$\$?[A-Za-z\\(-][^$\n]*$|(?:^|[\s(*])\$\$[^$\n]*$/u;
+const OPENED = new RegExp(String.raw`(?:^|(?!${WORD_UNIT})[^$])\$(?:\$?[A-Za-z\\(-]|\$)[^$\n]*$`, 'u');
 
 /** \frac{1}{2}, \times, \alpha */
 export function latex(language: Language): Recogniser {

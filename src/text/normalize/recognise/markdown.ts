@@ -13,7 +13,7 @@ const BULLET = /[-*+•‣◦·▪–—][ \t]+(?:\[[ xX]\][ \t]+)?/y;
 const QUOTE = /(?:>[ \t]?){1,8}/y;
 const LINK = /!?\[(?=[^\]\n[]{1,200}\]\([^)\s]{1,500}(?: "[^"\n]{0,100}")?\))/y;
 const LINK_END = /\]\([^)\s]{1,500}(?: "[^"\n]{0,100}")?\)/y;
-const REFERENCE = /(?:\[\^?\d{1,3}(?:[-–,] ?\d{1,3})*\])+(?!\()/y;
+const REFERENCE = /(?:\[\^?[1-9]\d{0,2}(?:[-–,] ?\d{1,3})*\])+(?!\()/y;
 const FOOTNOTE = /\[\^[\w-]{1,20}\](?!\()/y;
 const TAG =
   /<\/?(?:b|i|u|s|em|strong|br|p|ul|ol|li|code|pre|a|span|div|h[1-6]|sub|sup)(?: [^<>\n]{0,200})?\/?>/iy;

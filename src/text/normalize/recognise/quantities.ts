@@ -32,6 +32,12 @@ export function vulgarFraction(sign: string): { numerator: string; denominator: 
   return { numerator, denominator };
 }
 
+/** A dash that touches the number behind it, where no number stands before it: –5 °C. */
+function isDashedMinus(text: string, at: number): boolean {
+  if (text[at] !== '–' || !isDigitAt(text, at + 1)) return false;
+  return /(?:[^\d\s,;.–—-] |\()$/u.test(text.slice(Math.max(0, at - 2), at));
+}
+
 /** Knows the words for everything that begins with a number or with the sign of a currency. */
 export class Quantities {
   readonly #language: Language;
@@ -69,7 +75,7 @@ export class Quantities {
     const currency = this.#currencyBefore(reading, at);
     if (currency !== undefined) return currency;
     const decimal = mark === this.#language.writing.numbers.decimal;
-    if (!SIGN.test(mark) && !(decimal && mark === '.')) return undefined;
+    if (!SIGN.test(mark) && !isDashedMinus(text, at) && !(decimal && mark === '.')) return undefined;
     if (isWordAt(text, at - 1) || /[-−–.,/)\]ºª°%]/.test(text[at - 1] ?? '')) return undefined;
     if (decimal) return isDigitAt(text, at + 1) ? this.#amount(reading, at, false) : undefined;
     return this.#signed(reading, mark);

@@ -1,7 +1,8 @@
 // Marks: emoji, signs between numbers, signs in running text, repeated punctuation.
 import { classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
 import type { Language } from '../language.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import { numeralOf, withoutZeros } from '../numerals.js';
+import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 
 const REPEATED = /([!?！？])(?:\s?[!?！？])+|,{2,}|\.{4,}|…{2,}|;{2,}|[-=_~*#+]{4,}/uy;
 // Behind a space only: ":)" but not "(see 3:)".
@@ -9,6 +10,7 @@ const EMOTICON = /(?:[:;=]['’]?-?[)(DPp\]|*]|<3|\^_?\^)(?=[\s.,!?]|$)/y;
 const ARROW = /(?:-{1,2}|=)>/y;
 const TRAILING_PLUS = /\+{1,2}(?=[\s.,;:!?)]|$)/y;
 const POWER = /\^(?:\{(\d{1,3})\}|(\d{1,3}))/y;
+const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 export class Symbols {
@@ -31,6 +33,7 @@ export class Symbols {
     this.#arrow(reading) ??
     this.#trailingPlus(reading) ??
     this.#power(reading) ??
+    this.#subscript(reading) ??
     this.#math(reading) ??
     this.#inText(reading);
 
@@ -91,6 +94,18 @@ export class Symbols {
     return { end: match === undefined ? end : at + match[0].length, spoken, rule: 'math' };
   }
 
+  /** H₂O, x₁ */
+  #subscript(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    if (!SUBSCRIPTS.includes(text[at] ?? ' ') || (!isWordAt(text, at - 1) && text[at - 1] !== ')'))
+      return undefined;
+    let end = at;
+    while (end - at < 4 && SUBSCRIPTS.includes(text[end] ?? ' ')) end++;
+    const digits = Array.from(text.slice(at, end), (sign) => SUBSCRIPTS.indexOf(sign)).join('');
+    const number = this.#language.speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
+    return { end, spoken: number, rule: 'identifier' };
+  }
+
   /** A sign with operands on both sides, or a relation before a number. */
   #math(reading: Reading): Found | undefined {
     const { text, at } = reading;
@@ -141,6 +156,9 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
   )
     return true;
   if (ALWAYS_MATH.test(sign)) return left || right;
-  if (RELATION.test(sign) && right && !isWordAt(text, at - 1)) return AMOUNT.test(after) || left;
+  if (RELATION.test(sign) && right) {
+    if (isWordAt(text, at - 1)) return /^\d/.test(text[end] ?? '') && sign !== '~'; // p<0.05
+    return AMOUNT.test(after) || left;
+  }
   return left && right;
 }
