@@ -197,7 +197,8 @@ export function sizes(reading: Reading): Found | undefined {
   };
 }
 
-const TIMES_AS_MUCH = /(\d{1,4}(?:\.\d{1,2})?)x(?:\/(day|week|wk|month|mo|year|yr))?(?![\p{L}\p{N}])/uy;
+const TIMES_AS_MUCH =
+  /(\d{1,3}(?:,\d{3}){1,3}|\d{1,6}(?:\.\d{1,2})?)x(?:\/(day|week|wk|month|mo|year|yr))?(?![\p{L}\p{N}])/uy;
 const PER: Readonly<Record<string, string>> = { wk: 'week', mo: 'month', yr: 'year' };
 
 /** 2x faster, 3x/day */
@@ -207,7 +208,11 @@ export const timesAsMuch: Recogniser = (reading) => {
   const [written, number = '', unit] = match;
   const word = number === '1' ? 'time' : 'times';
   const per = unit === undefined ? '' : ` per ${PER[unit] ?? unit}`;
-  return { end: reading.at + written.length, spoken: `${sayDecimal(number)} ${word}${per}`, rule: 'math' };
+  return {
+    end: reading.at + written.length,
+    spoken: `${sayDecimal(number.replaceAll(',', ''))} ${word}${per}`,
+    rule: 'math',
+  };
 };
 
 const TIMES_RANGE = /(\d{1,3}(?:\.\d)?) ?[-–] ?(\d{1,3}(?:\.\d)?)x(?![\p{L}\p{N}])/uy;

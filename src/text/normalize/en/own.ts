@@ -42,7 +42,7 @@ const BY_SIGN: readonly (readonly [touching: RegExp, parted: RegExp, recognise: 
   [/[/.]/, NONE, ratios.pairOf], [/[-/]/, /\d/, amounts.partOfInch], [/\//, NONE, ratios.pressure], [/\//, NONE, ratios.step], [/[/.]/, NONE, ratios.rating],
   [/\//, NONE, shortDates], [/\//, NONE, shortDate], [/-/, NONE, hyphenated], [/,/, NONE, amounts.groupedOrdinal], [/[,.]/, NONE, amounts.commaBehind], [/[s,]/, NONE, clock.hundreds],
   [/[mcikfyp"″'′.]/, /[mcify]/, amounts.sides], [/["'’′f]/, /f/, amounts.feetAndInches], [/["″.–-]/, /[–-]/, amounts.inches], [/s/, /s/, amounts.stones],
-  [/[x×.]/, /[x×]/, amounts.sizes], [/[a-zπ.]/, NONE, algebra.coefficient], [/[x.]/, NONE, amounts.timesAsMuch], [/[-–.]/, NONE, amounts.timesRange], [/[eE.]/, NONE, algebra.scientific],
+  [/[x×.]/, /[x×]/, amounts.sizes], [/[a-zπ.]/, NONE, algebra.coefficient], [/[x.,]/, NONE, amounts.timesAsMuch], [/[-–.]/, NONE, amounts.timesRange], [/[eE.]/, NONE, algebra.scientific],
   [/[°º]/, NONE, position], [/[°º.]/, NONE, amounts.directed], [/[kK]/, NONE, amounts.race], [/p/, NONE, amounts.pence], [/[pi]/, NONE, codes.screen],
   [/[-MDNjapf]/, /[MDNjapf]/, codes.aircraft], [/[-–]/, /[-–]/, codes.places], [/[(kb]/, NONE, codes.subsection], [DOT, NONE, codes.staged],
   [/[A-Z]/, /[\p{Lu}\d]/u, house], [/-/, NONE, yearMonth], [/[snrt]/, NONE, ordinalRange], [/[BAC]/, /[BAC]/, era],

@@ -115,7 +115,7 @@ export const pairOf: Recogniser = (reading) => {
 
 const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\p{L}\p{N}]|[-–/.,:]\d|[-–]\p{L})/uy;
 const NUMBERED =
-  /\b(?:section|article|chapter|rule|figure|table|part|room|apt|unit|lot|title|psalm|line|building|bldg|step|item|exercise|problem|question)s?\.? $/i;
+  /\b(?:section|article|chapter|rule|figure|table|part|room|apt|unit|lot|title|psalm|line|building|bldg|step|item|exercise|problem|question|iso|iec|ieee|rfc|ansi|din|astm|en|pep)s?\.? $/i;
 const VOTED =
   /\b(?:pass(?:ed|es)?|vot(?:e|ed|es)|won|approved|confirmed|rejected|failed|ruled|beat|polls?|leads?|led|score)\b/i;
 const IDIOMS = new Set(['10-4', '24-7', '911-411', '9-9']);

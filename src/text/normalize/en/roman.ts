@@ -18,6 +18,7 @@ const CARDINALS = set(`
   grade episode fantasy gta season game schedule exhibit annex lesson module verse psalm canto sonnet movement symphony concerto sonata opus category generation
   gen series round group factor cranial nerve zone block proposition prop amendment rule form soyuz gemini mercury vatican wrestlemania wars quest souls
 `);
+const BEFORE_X = set('chapter part volume vol book section act scene article title appendix bowl episode fantasy canto psalm verse charles louis leo pius john henry alfonso'); // prettier-ignore
 const FIRST_NAMES = set(`
   henry louis elizabeth george edward james charles richard william john paul pius benedict leo gregory innocent clement philip felipe
   ferdinand francis frederick napoleon nicholas alexander catherine peter ivan ramesses ptolemy urban urbanus gustav christian carlos alfonso juan
@@ -43,6 +44,7 @@ function kindOf(reading: Reading, word: string, end: number): 'cardinal' | 'ordi
   const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
   const around = reading.around(end);
   const { previousWord } = around;
+  if (/^[CL]$/.test(word) || (word === 'X' && !BEFORE_X.has(previousWord))) return undefined; // class C, Series X
   const listed = LISTED.exec(lead)?.[1]?.toLowerCase() ?? '';
   if (CARDINALS.has(listed) || CARDINALS.has(listed.replace(/s$/, ''))) return 'cardinal';
   if (word === 'I' && PRONOUN.test(reading.text.slice(end, end + 9))) return undefined;
