@@ -103,9 +103,14 @@ function fractionOf(written: Fraction, unit: Noun, around: Around): string {
   return `${half(written, unit.gender, around) ?? simple(written)} ${unit.forms[0] ?? ''}`;
 }
 
+/** Only a one has a case that is heard. */
+function caseOfOne({ number }: Quantity, around: Around): Case {
+  return number.whole === '1' ? caseOf(around) : 'nominative';
+}
+
 function withNoun(quantity: Quantity, noun: Noun, around: Around): string {
   const dative = noun.forms[2] !== undefined && takesDativeOfMany(around);
-  return `${amount(quantity, noun, caseOf(around))} ${formOf(noun, quantity, dative)}`;
+  return `${amount(quantity, noun, caseOfOne(quantity, around))} ${formOf(noun, quantity, dative)}`;
 }
 
 /** Drei Euro fünfzig. */
@@ -129,7 +134,7 @@ function majorAndMinor(number: Numeral, currency: Currency, minor: Noun, around:
 
 function count(quantity: Quantity, around: Around): string {
   const { magnitude, number, to } = quantity;
-  if (magnitude !== undefined) return amount(quantity, undefined, caseOf(around));
+  if (magnitude !== undefined) return amount(quantity, undefined, caseOfOne(quantity, around));
   if (number.mark === '.' && !/^\p{Lu}\p{Ll}/u.test(around.nextWord)) return pointed(number, to);
   if (to !== undefined) {
     const counted = /^ (?:\p{Ll}+ )?\p{Lu}\p{Ll}|^ \p{Ll}+e[nr]? \p{Lu}/u.test(
