@@ -14,6 +14,7 @@ const BEFORE_DATE =
 
 export const day = dayAndMonth({
   before: new Set(BEFORE_DATE.split(' ')),
+  beforeTime: /^,? a las? \d/,
   isPressure: FRACTIONS.isPressure,
   marks: '/-',
   say: DATES.dayOf,

@@ -6,6 +6,8 @@ import type { Around, Found, Reading, Recogniser } from '../reading.js';
 export interface DayWords {
   /** Behind these words, in small letters, two numbers with a slash are a day and its month. */
   readonly before: ReadonlySet<string>;
+  /** The beginning of a text behind them that goes on with a time. */
+  readonly beforeTime: RegExp;
   /** Where they are rather a blood pressure. */
   readonly isPressure: (around: Around) => boolean;
   /** Marks between them. */
@@ -35,7 +37,8 @@ function oneDay(reading: Reading, words: DayWords): Found | undefined {
   if (spoken === undefined || written === '24/7') return undefined;
   const end = reading.at + written.length;
   const around = reading.around(end);
-  const known = words.before.has(around.previousShort) || isWrittenAsDate(day, month);
+  const timed = words.beforeTime.test(reading.text.slice(end, end + 12));
+  const known = timed || words.before.has(around.previousShort) || isWrittenAsDate(day, month);
   if (!known || words.isPressure(around) || (mark === '-' && !month.startsWith('0'))) return undefined;
   return { end, spoken, rule: 'date' };
 }

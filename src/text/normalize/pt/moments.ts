@@ -14,6 +14,7 @@ const BEFORE_DATE =
 /** Dia 15/01, até 3/4. */
 export const day = dayAndMonth({
   before: new Set(BEFORE_DATE.split(' ')),
+  beforeTime: /^,? (?:às?|pelas) \d/,
   isPressure: FRACTIONS.isPressure,
   marks: '/',
   say: DATES.dayOf,
