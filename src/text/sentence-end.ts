@@ -3,18 +3,7 @@
 // Text may still be arriving. A rule that would have to look past what is there
 // answers 'wait', so that the answer never depends on how the text was cut into
 // tokens. How far a rule may look is bounded by the window its caller gives it.
-import {
-  AFTER_ORDINAL,
-  AFTER_TIME,
-  BEFORE_NUMBER,
-  BEFORE_ORDINAL,
-  EXCLAIMING_NAMES,
-  NEVER_FINAL,
-  OFTEN_FINAL,
-  SELDOM_FINAL,
-  SELDOM_FINAL_AS_WRITTEN,
-  SENTENCE_STARTERS,
-} from './abbreviations.js';
+import type { ShortForms } from './short-forms/short-forms.js';
 
 /** Text around a stop mark. `complete` says that nothing after the window matters. */
 export interface StopWindow {
@@ -23,10 +12,17 @@ export interface StopWindow {
   /** From the stop mark on. */
   readonly after: string;
   readonly complete: boolean;
+  /** Of the language, if it is known. */
+  readonly forms: ShortForms;
+  /** What stands before the mark is known to be a short form. */
+  readonly isShort?: boolean;
 }
 
 /** Units of `after` that belong to the ending sentence, or no end here, or not certain yet. */
 export type StopVerdict = number | 'none' | 'wait';
+
+/** Names written with an exclamation mark. */
+const EXCLAIMING_NAMES: ReadonlySet<string> = new Set(['yahoo', 'jeopardy', 'joomla']);
 
 const WORD_LIMIT = 48; // units; no abbreviation is longer
 export const STOP_MARK = /[.!?…。！？｡．‼⁇⁈⁉]/u;
@@ -55,10 +51,12 @@ const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
 /** 500 руб. Доставка, в 2024 г. Спасибо: common words have no capital there. */
 const COUNTED_IN_RUSSIAN =
   /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;
+const DRIVE = /\S\s(?!Dear|Hello|Herr|Frau|Prof|Thanks?)\p{Lu}\p{Ll}{2,} Dr$/u; // on Mulholland Dr. The house
+const LONGEST_COUNTED = 8; // units of a number's end and its short unit
 const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
 
 export function judgeStop(window: StopWindow): StopVerdict {
-  const { after, complete } = window;
+  const { after, complete, forms, isShort = false } = window;
   const run = STOP_RUN.exec(after)?.[0] ?? after.slice(0, 1);
   const rest = after.slice(run.length);
   if (rest === '') return complete ? run.length : 'wait';
@@ -80,8 +78,32 @@ export function judgeStop(window: StopWindow): StopVerdict {
   if (/^\p{Ll}/u.test(reported?.[1] ?? '')) return 'none';
   const word = NEXT_WORD.exec(next)?.[0] ?? '';
   const wordEnds = complete || word.length < next.length;
-  const verdict = judgeSpaced(window.before, run, { opening, word, wordEnds, tail: next.slice(word.length) });
+  const tail = next.slice(word.length);
+  const verdict = judgeSpaced(window.before, run, {
+    opening,
+    word,
+    wordEnds,
+    tail,
+    complete,
+    forms,
+    isShort,
+  });
   return verdict === 'end' ? run.length : verdict;
+}
+
+const LOOK_BACK = 200; // units of a sentence that decide about its end
+const LOOK_ON = 64;
+
+/**
+ * Whether a sentence ends with the full stop of a token, in a text that was not cut into sentences. One that is known to
+ * be a short form ends it before a word that begins one.
+ */
+export function endsSentenceAt(text: string, at: number, forms: ShortForms, isShort = true): boolean {
+  if (!/^[^\p{L}\p{N}\s]{0,6}\s+[^\p{L}\p{N}\s]{0,6}\p{Lu}/u.test(text.slice(at + 1, at + 16))) return false;
+  const before = text.slice(Math.max(0, at - LOOK_BACK), at);
+  return (
+    judgeStop({ before, after: text.slice(at, at + LOOK_ON), complete: true, forms, isShort }) !== 'none'
+  );
 }
 
 /** No space follows: only marks of writing systems that do without spaces end a sentence. */
@@ -103,6 +125,9 @@ interface Following {
   readonly wordEnds: boolean;
   /** What stands after the word. */
   readonly tail: string;
+  readonly complete: boolean;
+  readonly forms: ShortForms;
+  readonly isShort: boolean;
 }
 
 type Judgement = 'end' | 'none' | 'wait';
@@ -116,31 +141,36 @@ function judgeSpaced(before: string, run: string, following: Following): Judgeme
   // "Stop!" he said. · Ah ! quel plaisir · Well... maybe
   if (closed || /\s$/u.test(before) || /^(?:\.\.|…)/u.test(run)) return 'none';
   if (run.startsWith('.')) return 'none';
-  return EXCLAIMING_NAMES.has(lastWord(before).toLowerCase()) ? 'none' : 'end';
+  return EXCLAIMING_NAMES.has(lastWord(before, following.forms).toLowerCase()) ? 'none' : 'end';
 }
 
 function judgeFullStop(before: string, following: Following): Judgement {
-  const { word } = following;
-  const last = lastWord(before);
+  const { word, forms } = following;
+  const last = lastWord(before, forms);
   const key = last.toLowerCase();
   const digit = /^\p{N}/u.test(word);
   if (/^\p{Lu}/u.test(word) && /\p{N}\s?[ghlmst]$/u.test(before)) return 'end'; // à 9 h. Soyez là
   if (UNIT_BEHIND_NUMBER.test(before.slice(-5)) && /^\p{Lu}/u.test(word)) return 'end'; // not "M. Dupont", no initial
-  if (NEVER_FINAL.has(key)) return 'none';
+  if (forms.neverFinal.has(key)) {
+    if (key === 'dr' && DRIVE.test(before)) return onlyBeforeStarter(before, last, following);
+    const counted = /\p{N}\s?\p{Ll}+$/u.test(before.slice(-LONGEST_COUNTED)); // 1 hr. Then
+    return counted && /^\p{Lu}/u.test(word) ? onlyBeforeStarter(before, last, following) : 'none';
+  }
   if (/^\p{Ll}/u.test(word)) return judgeLowerCase(before, last, following);
-  if (digit && (BEFORE_NUMBER.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
-  if (BEFORE_NUMBER.has(key) && /^[IVXLC]/.test(word)) {
+  if (digit && (forms.beforeNumber.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
+  if (forms.beforeNumber.has(key) && /^[IVXLC]/.test(word)) {
     if (!following.wordEnds) return 'wait';
     if (ROMAN.test(word)) return 'none'; // cap. IV
   }
   if (/^apr?$/.test(key) && word.startsWith('J')) return judgeEra(following);
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
   if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
-  if (/^[IVXL]{2,}$/.test(last)) return unless(AFTER_ORDINAL, following); // das XX. Jahrhundert
-  if (OFTEN_FINAL.has(key)) return digit ? 'none' : unless(AFTER_TIME, following);
+  if (/^[IVXL]{2,}$/.test(last)) return unless(forms.afterOrdinal, following); // das XX. Jahrhundert
+  if (forms.oftenFinal.has(key)) return digit ? 'none' : unless(forms.afterTime, following);
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
   if (COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT)) && /^[А-ЯЁ]/u.test(word)) return 'end';
-  if (isAbbreviation(last)) return onlyBeforeStarter(following);
+  if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
+    return onlyBeforeStarter(before, last, following);
   return 'end';
 }
 
@@ -156,28 +186,37 @@ function judgeYear({ word, wordEnds, tail }: Following): Judgement {
   return /^\p{N}{1,2}$/u.test(word) && tail.startsWith('.') ? 'none' : 'end';
 }
 
+const LONGEST_LIST = 200; // units of items on one line
+const MOST_ITEMS = 10;
 const LIST_NUMBER =
   /(?:^|[\r\n])[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
 
+/** 1. One 2. Two: the items of a list on one line. */
+function isNextItem(before: string): boolean {
+  const [, first = '', last = ''] =
+    /^\s*(\p{N}{1,2})[.)]\s.*[^.\s]\s(\p{N}{1,2})$/su.exec(before.slice(0, LONGEST_LIST)) ?? [];
+  return Number(last) > Number(first) && Number(last) < Number(first) + MOST_ITEMS;
+}
+
 /** A small letter follows: "sept. de 2024", or a writer who uses no capitals. */
-function judgeLowerCase(before: string, last: string, { word, wordEnds }: Following): Judgement {
-  if (isAbbreviation(last) || !writesLowerCase(before)) return 'none';
-  if (!BEFORE_NUMBER.has(last.toLowerCase())) return 'end';
+function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }: Following): Judgement {
+  if (isAbbreviation(last, forms) || !writesLowerCase(before)) return 'none';
+  if (!forms.beforeNumber.has(last.toLowerCase())) return 'end';
   if (!wordEnds) return 'wait';
   return /^del?$/.test(word) ? 'none' : 'end';
 }
 
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
 function judgeNumber(before: string, following: Following): Judgement {
-  if (LIST_NUMBER.test(before)) return 'none';
+  if (LIST_NUMBER.test(before) || isNextItem(before)) return 'none';
   if (/\p{N}{4}\. ?\p{N}{1,2}\. ?\p{N}{1,2}$/u.test(before.slice(-WORD_LIMIT)) && HANGUL.test(following.word))
     return 'none';
   if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);
   const lead = /(\p{L}+)\s+\p{N}{1,2}$/u.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
-  if (BEFORE_ORDINAL.has(lead.toLowerCase()) && /^\p{L}/u.test(following.word)) {
-    return onlyBeforeStarter(following);
-  }
-  return unless(AFTER_ORDINAL, following);
+  const { beforeOrdinal, afterOrdinal } = following.forms;
+  const plain = unless(afterOrdinal, following);
+  const isOrdinal = beforeOrdinal.has(lead.toLowerCase()) && /^\p{L}/u.test(following.word);
+  return isOrdinal && plain === 'end' ? onlyBeforeStarter(before, '', following) : plain;
 }
 
 /** "3. 10. 2024": a full stop between the parts of a date ends nothing. */
@@ -193,18 +232,31 @@ function unless(continuing: ReadonlySet<string>, { word, wordEnds }: Following):
   return continuing.has(word.toLowerCase()) ? 'none' : 'end';
 }
 
-function onlyBeforeStarter({ opening, word, wordEnds, tail }: Following): Judgement {
-  if (/["“«„「(]/u.test(opening)) return 'none';
+/** Marshall B. Rosenberg, Ursula K. Le Guin: an article behind a name's initial is part of the name. */
+const IN_NAME = /^(?:La|Le|Los|Las|El|Il|Lo|Van|Von|Der|Den|Das|Dos|O|A|An|Do|Ten)$/;
+const INITIAL_OF_NAME = /\p{Lu}\p{L}*[\s.]+\p{Lu}$/u;
+/** "Main St. Call me": no name is followed by one of these. */
+const OBJECT = /^ (?:me|us|him|them)(?![\p{L}\p{N}])/u;
+const OBJECT_LENGTH = 6; // units of the longest of these and the one behind it
+
+function onlyBeforeStarter(before: string, last: string, following: Following): Judgement {
+  const { opening, word, wordEnds, tail, complete, forms } = following;
+  if (/["“«„「]/u.test(opening)) return 'none';
   if (!wordEnds) return 'wait';
   if (tail.startsWith('.')) return 'none'; // "J. A. Smith": the next word is itself an initial
-  return SENTENCE_STARTERS.has(word.toLowerCase()) ? 'end' : 'none';
+  if (forms.starters.has(word.toLowerCase().replaceAll('’', "'"))) {
+    return last.length === 1 && IN_NAME.test(word) && INITIAL_OF_NAME.test(before) ? 'none' : 'end';
+  }
+  if (!/^\p{Lu}\p{Ll}/u.test(word)) return 'none';
+  if (!complete && tail.length < OBJECT_LENGTH) return 'wait';
+  return OBJECT.test(tail) ? 'end' : 'none';
 }
 
 /** Initials (J, J.R), dotted letters (U.S, z.B) and the listed abbreviations. */
-function isAbbreviation(word: string): boolean {
+function isAbbreviation(word: string, forms: ShortForms): boolean {
   const key = word.toLowerCase();
-  if (SELDOM_FINAL_AS_WRITTEN.has(word)) return true;
-  if (NEVER_FINAL.has(key) || SELDOM_FINAL.has(key) || OFTEN_FINAL.has(key)) return true;
+  if (forms.seldomFinalAsWritten.has(word)) return true;
+  if (forms.neverFinal.has(key) || forms.seldomFinal.has(key) || forms.oftenFinal.has(key)) return true;
   return /^(?:\p{L}\.)*[\p{Lu}\p{Ll}]$/u.test(word);
 }
 
@@ -214,12 +266,12 @@ function writesLowerCase(before: string): boolean {
 }
 
 /** The word before the stop; an address or path is one ordinary word, whatever its last letters are. */
-function lastWord(before: string): string {
+function lastWord(before: string, forms: ShortForms): string {
   const spaced = SPACED_FORM.exec(before.slice(-WORD_LIMIT))?.[0];
   if (spaced !== undefined) return spaced.replaceAll(' ', '');
   const token = /\S*$/u.exec(before.slice(-WORD_LIMIT))?.[0] ?? '';
   if (/[/\\@=]|www\./u.test(token)) return 'address';
   const whole = token.replace(/^[^\p{L}\p{N}§]+/u, '');
-  if (NEVER_FINAL.has(whole.toLowerCase())) return whole; // г-н, dott.ssa
+  if (forms.neverFinal.has(whole.toLowerCase())) return whole; // г-н, dott.ssa
   return /[\p{L}\p{M}\p{N}.§ºª]*$/u.exec(whole)?.[0] ?? '';
 }

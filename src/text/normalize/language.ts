@@ -161,6 +161,13 @@ export interface SymbolNames {
   readonly version: string;
   readonly minus: string;
   readonly plus: string;
+  /** Of a telephone: what its two keys are called, and words before or behind a sign that tell that it is a key. */
+  readonly keys: {
+    readonly star: string;
+    readonly hash: string;
+    readonly before: RegExp;
+    readonly behind?: RegExp;
+  };
   /** Before the word of #word. */
   readonly hashtag: string;
   /** Words for well-known ends of names: com, org, gmail, pdf. What is not here is read or spelled by its letters. */

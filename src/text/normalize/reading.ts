@@ -55,6 +55,7 @@ export interface Found {
 /** Looks at one place of the text; undefined where its kind of token does not begin. */
 export type Recogniser = (reading: Reading) => Found | undefined;
 
+const UNDERSCORE = 0x5f;
 const WORD_LIMIT = 48; // units; a longer word is nobody's neighbour
 
 /** One token and its neighbours, for grammar that depends on them. */
@@ -163,7 +164,10 @@ export class Reading {
 
   /** The word or number does not begin before this place. */
   get isFresh(): boolean {
-    return this.at === this.tokenEnd || !isWordAt(this.text, this.at - 1);
+    const { text, at } = this;
+    if (at === this.tokenEnd) return true;
+    if (isWordAt(text, at - 1)) return false;
+    return text.charCodeAt(at - 1) !== UNDERSCORE || !isWordAt(text, at - 2); // acme_2 is one word
   }
 
   /** A piece between white space begins here; opening quotes and brackets may stand before it. */
@@ -203,4 +207,4 @@ export function followedBy(marks: string, recognise: Recogniser): Recogniser {
   };
 }
 
-const OPENING = '<"\'“‘„«‹([{（「『【《〈*_~¿¡|>,;:，、；：';
+const OPENING = '`<"\'“‘„«‹([{（「『【《〈*_~¿¡|>,;:，、；：';

@@ -2,7 +2,6 @@
 import type { Language } from '../language.js';
 import {
   houseNumber,
-  keyOfTelephone,
   lasting,
   officeNumber,
   postcode,
@@ -19,7 +18,7 @@ export const GERMAN: Language = {
   tag: 'de',
   writing: WRITING,
   speech: SPEECH,
-  own: { atDigit: [followedBy(',.', wholeEuro), postcode, followedBy(':', lasting), followedBy('x×, ', sizes), followedBy('x,', timesAsMuch), followedBy('abcdefgh', houseNumber), officeNumber], atLetter: [street], atMark: [keyOfTelephone] },
+  own: { atDigit: [followedBy(',.', wholeEuro), postcode, followedBy(':', lasting), followedBy('x×, ', sizes), followedBy('x,', timesAsMuch), followedBy('abcdefgh', houseNumber), officeNumber], atLetter: [street] },
   symbols: {
     inAddress: {
       '@': 'at', '.': 'Punkt', '/': 'Schrägstrich', '\\': 'Backslash', '-': 'Bindestrich', _: 'Unterstrich', ':': 'Doppelpunkt', '#': 'Raute',
@@ -35,6 +34,7 @@ export const GERMAN: Language = {
     version: 'Version',
     minus: 'minus',
     plus: 'plus',
+    keys: { star: 'Stern', hash: 'Raute', before: /drück|wähl|tipp|tast|gib|geben sie|eingabe/i, behind: /^["'”“`)\]]{0,2}[ -]?(?:taste|zeichen)/i },
     hashtag: 'Hashtag',
     addressWords: {
       com: 'com', org: 'org', net: 'net', de: 'D E', at: 'A T', ch: 'C H', eu: 'E U', io: 'I O', ai: 'A I', co: 'co', uk: 'U K', www: 'W W W', pdf: 'P D F', html: 'H T M L',

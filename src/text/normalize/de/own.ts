@@ -127,26 +127,3 @@ export function officeNumber(reading: Reading): Found | undefined {
   if (digits === undefined || !/\.-Nr\.:? ?$/.test(before)) return undefined;
   return { end: reading.at + digits.length, spoken: SPEECH.digits(digits), rule: 'digits' };
 }
-
-const KEY = /[#*](?= |[.,;!?]|$|-Taste)/y;
-const BEFORE_KEY = new Set([
-  'drücken',
-  'drücke',
-  'die',
-  'der',
-  'mit',
-  'oder',
-  'und',
-  'sie',
-  'wählen',
-  'taste',
-]);
-
-/** Drücken Sie #, die *-Taste. */
-export function keyOfTelephone(reading: Reading): Found | undefined {
-  const key = reading.text[reading.at];
-  if (key !== '#' && key !== '*') return undefined;
-  if (reading.match(KEY) === undefined || !BEFORE_KEY.has(reading.around(reading.at).previousWord))
-    return undefined;
-  return { end: reading.at + 1, spoken: key === '#' ? 'Raute' : 'Stern', rule: 'symbol' };
-}

@@ -1,10 +1,8 @@
-// Tokens of English announcements and addresses: keys of a telephone, numbers to text to, states, years cut short.
+// Tokens of English announcements and addresses: numbers to text to, states, years cut short.
 import { isWordAt } from '../characters.js';
 import type { Found, Reading } from '../reading.js';
 import { cardinal, spellDigits } from './numbers.js';
 
-const KEY = /[#*](?= |[.,;!?]|$)/y;
-const BEFORE_KEY = new Set(['press', 'the', 'or', 'hit', 'dial', 'enter', 'and', 'then', 'by', 'pressing']);
 const TEXTED = /\d{5,6}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
 const TEXT_TO = /\b(?:text|send|reply)\b[^.!?]{0,32} to $/i;
 const SHORT_YEAR = /['’](\d{2})(?![\p{L}\p{N}'’]|[.,]\d)/uy;
@@ -53,15 +51,6 @@ const DOUBTFUL = new Set([
   'PA',
   'VA',
 ]);
-
-/** Press #, the * key. */
-export function keyOfTelephone(reading: Reading): Found | undefined {
-  const key = reading.text[reading.at];
-  if (key !== '#' && key !== '*') return undefined;
-  if (reading.match(KEY) === undefined || !BEFORE_KEY.has(reading.around(reading.at).previousWord))
-    return undefined;
-  return { end: reading.at + 1, spoken: key === '#' ? 'pound' : 'star', rule: 'symbol' };
-}
 
 /** Text HELP to 40404. */
 export function textedTo(reading: Reading): Found | undefined {

@@ -1,13 +1,6 @@
 // English, American where the two differ and the text does not say.
 import type { Language } from '../language.js';
-import {
-  houseInDirection,
-  keyOfTelephone,
-  openingHours,
-  shortYear,
-  state,
-  textedTo,
-} from './announcements.js';
+import { houseInDirection, openingHours, shortYear, state, textedTo } from './announcements.js';
 import {
   feetAndInches,
   groupedOrdinal,
@@ -34,7 +27,7 @@ export const ENGLISH: Language = {
       followedBy(':', lasting), followedBy('x×. ', sizes), followedBy('x.', timesAsMuch), textedTo, followedBy(' ', houseInDirection), followedBy('-–', openingHours),
     ],
     atLetter: [state],
-    atMark: [keyOfTelephone, shortYear],
+    atMark: [shortYear],
   },
   symbols: {
     inAddress: {
@@ -55,6 +48,7 @@ export const ENGLISH: Language = {
     version: 'version',
     minus: 'minus',
     plus: 'plus',
+    keys: { star: 'star', hash: 'pound', before: /\b(?:press|push|hit|dial|enter|type|key|button|pad|followed by|end with)/i, behind: /^["'”’`)\]]{0,2}[ -]?(?:key|button)\b/i },
     hashtag: 'hashtag',
     addressWords: {
       com: 'com', org: 'org', net: 'net', edu: 'E D U', gov: 'gov', io: 'I O', ai: 'A I', co: 'co', uk: 'U K', us: 'U S', eu: 'E U', de: 'D E', fr: 'F R',

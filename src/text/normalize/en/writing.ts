@@ -1,4 +1,6 @@
 // How English is written, as data.
+import { endsSentenceAt } from '../../sentence-end.js';
+import { shortFormsOf } from '../../short-forms/short-forms.js';
 import type { Saying, Writing } from '../language.js';
 import type { Around } from '../reading.js';
 import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, PER, UNITS } from './units.js';
@@ -18,14 +20,27 @@ const WEEKDAYS = [
 ]; // prettier-ignore
 
 const STREET_BEFORE = /^(?:\p{Lu}|\d)/u;
+const FORMS = shortFormsOf('en');
+/** Before a saint's name they are part of a place's: Lake St. Clair, Fort St. John. */
+const PLACES = words('Mount Mt Port Fort Ft Lake Sault Cape Point Bay Bury River Isle Chapel');
+const SAINTS = words(`
+  Louis Paul Petersburg Patrick John Mary James Peter George Andrew Andrews Joseph Anthony Francis Thomas Michael Nicholas Martin Augustine Clair
+  Helens Helena Lucia Lucie Kitts Vincent Moritz Croix Cloud Albans Ives Pancras Charles Bernard Valentine Basil Pierre Tropez Barts Catharines
+  Catherine Stephen Stephens Matthew Luke Mark Jude Anne Agnes Nick Germain Denis Lawrence Pauli Simon Maarten Edmunds Benedict Clement
+`);
 
 /** St. is a saint before a name and a street behind one. */
 const saintOrStreet: Saying = (around) => {
   const before = around.text.slice(Math.max(0, around.start - 40), around.start).trimEnd();
   const word = /[\p{L}\d]+$/u.exec(before)?.[0] ?? '';
-  if (STREET_BEFORE.test(word) && !/^\p{Lu}\p{Ll}/u.test(around.nextWord)) return 'Street';
-  if (/^\p{Lu}/u.test(around.nextWord) && around.text[around.end] !== '\n') return 'Saint';
-  return STREET_BEFORE.test(word) ? 'Street' : undefined;
+  const named = STREET_BEFORE.test(word);
+  const next = around.nextWord;
+  if (named && !/^\p{Lu}\p{Ll}/u.test(next)) return 'Street';
+  if (named && endsSentenceAt(around.text, around.end - 1, FORMS)) return 'Street';
+  const begins = /(?:^|[.!?:]\s)["'“(]?[\p{L}\d]+$/u.test(before);
+  if (named && !begins && !PLACES.has(word) && !SAINTS.has(next.replace(/['’]s$/, ''))) return 'Street';
+  if (/^\p{Lu}/u.test(next) && around.text[around.end] !== '\n') return 'Saint';
+  return named ? 'Street' : undefined;
 };
 
 function inStreetOrSaint(around: Around): string | undefined {
@@ -39,7 +54,9 @@ function inStreetOrSaint(around: Around): string | undefined {
 
 /** Dr. is a doctor before a name and a drive behind one. */
 const doctorOrDrive: Saying = (around) => {
-  if (/^\p{Lu}/u.test(around.nextWord)) return 'Doctor';
+  if (/^\p{Lu}/u.test(around.nextWord)) {
+    return endsSentenceAt(around.text, around.end - 1, FORMS) ? 'Drive' : 'Doctor';
+  }
   return around.previousWord === '' ? 'Doctor' : 'Drive';
 };
 

@@ -76,16 +76,3 @@ export function road(reading: Reading): Found | undefined {
   const spoken = `N ${cardinal(String(romanValue(match[1] ?? '')))}`;
   return { end: reading.at + match[0].length, spoken, rule: 'roman' };
 }
-
-const KEYS: Readonly<Record<string, string>> = { '#': 'almohadilla', '*': 'asterisco' };
-const BEFORE_KEY = new Set(
-  'pulse pulsa marque marca presione presiona oprima digite tecla o y con'.split(' '),
-);
-
-/** Pulse # para volver: a key of the telephone. */
-export function key(reading: Reading): Found | undefined {
-  const spoken = KEYS[reading.text[reading.at] ?? ''];
-  const end = reading.at + 1;
-  if (spoken === undefined || !/[\s,.]/.test(reading.text[end] ?? ' ')) return undefined;
-  return BEFORE_KEY.has(reading.around(end).previousWord) ? { end, spoken, rule: 'symbol' } : undefined;
-}

@@ -10,7 +10,7 @@ import {
   rating,
   shopPrice,
 } from './amounts.js';
-import { accountNumber, identity, key, lawNumber, openingMarks, postcode, road } from './codes.js';
+import { accountNumber, identity, lawNumber, openingMarks, postcode, road } from './codes.js';
 import { centuries, dayAndMonth, decade, dottedTime, zone } from './moments.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
@@ -21,10 +21,10 @@ export const SPANISH: Language = {
   speech: SPEECH,
   own: {
     atDigit: [
-      product, dottedTime, halfMore, dayAndMonth, postcode, identity, key, lawNumber, magnifiedMoney, shopPrice, rating, position, moreThan,
+      product, dottedTime, halfMore, dayAndMonth, postcode, identity, lawNumber, magnifiedMoney, shopPrice, rating, position, moreThan,
     ], // prettier-ignore
     atLetter: [zone, centuries, accountNumber, road],
-    atMark: [openingMarks, namedMoney, decade, key],
+    atMark: [openingMarks, namedMoney, decade],
   },
   symbols: {
     inAddress: {
@@ -46,6 +46,7 @@ export const SPANISH: Language = {
     version: 'versión',
     minus: 'menos',
     plus: 'más',
+    keys: { star: 'asterisco', hash: 'almohadilla', before: /\b(?:puls|marc|marq|presion|oprim|digit|tecl|toque|introdu)/i },
     hashtag: 'hashtag',
     addressWords: {
       com: 'com', org: 'org', net: 'net', es: 'es', mx: 'M X', ar: 'A R', cl: 'C L', pe: 'P E', uy: 'U Y', gob: 'gob', edu: 'edu',

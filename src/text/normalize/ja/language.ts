@@ -52,6 +52,7 @@ export const JAPANESE: Language = {
     version: 'バージョン',
     minus: 'マイナス',
     plus: 'プラス',
+    keys: { star: '米印', hash: 'シャープ', before: /押|入力|ボタン|キー|ダイヤル|プッシュ/, behind: /^.{0,10}(?:押|入力|ボタン|キー|ダイヤル|プッシュ)/ },
     hashtag: 'ハッシュタグ',
     addressWords: { www: 'WWW', com: 'com', co: 'CO', jp: 'JP', io: 'IO', ai: 'AI', pdf: 'PDF', html: 'HTML', jpg: 'JPG', png: 'PNG', txt: 'TXT', csv: 'CSV', js: 'JS', md: 'MD', docx: 'DOCX', xlsx: 'XLSX', pptx: 'PPTX', json: 'JSON', xml: 'XML' },
   },

@@ -62,6 +62,7 @@ export const KOREAN: Language = {
     version: '버전',
     minus: '마이너스',
     plus: '플러스',
+    keys: { star: '별표', hash: '샵', before: /누르|눌러|버튼|입력|다이얼/, behind: /^.{0,10}(?:누르|눌러|누른|버튼|키를|키|입력|다이얼)/ },
     hashtag: '해시태그',
     addressWords: {
       www: '더블유더블유더블유', com: '컴', net: '넷', org: '오알지', kr: '케이알', co: '씨오', go: '지오', io: '아이오', ai: '에이아이', pdf: '피디에프', html: '에이치티엠엘', jpg: '제이피지', png: '피엔지', mp: '엠피', txt: '티엑스티', csv: '씨에스브이',

@@ -113,14 +113,3 @@ function counted(digits: string, noun: string): string {
 
 /** 100+ usuários. */
 export const moreThan = atLeast('mais de', WRITING.numbers, SPEECH);
-
-const KEYS: Readonly<Record<string, string>> = { '#': 'cerquilha', '*': 'asterisco' };
-const BEFORE_KEY = new Set('tecle pressione digite disque aperte tecla ou e com'.split(' '));
-
-/** Tecle # para voltar: a key of the telephone. */
-export function key(reading: Reading): Found | undefined {
-  const spoken = KEYS[reading.text[reading.at] ?? ''];
-  const end = reading.at + 1;
-  if (spoken === undefined || !/[\s,.]/.test(reading.text[end] ?? ' ')) return undefined;
-  return BEFORE_KEY.has(reading.around(end).previousWord) ? { end, spoken, rule: 'symbol' } : undefined;
-}

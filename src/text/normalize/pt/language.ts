@@ -1,6 +1,6 @@
 // Portuguese, as in Brazil where the two differ; European forms are understood.
 import type { Language } from '../language.js';
-import { grouped, halfMore, key, lawNumber, moreThan, position, product, rating } from './amounts.js';
+import { grouped, halfMore, lawNumber, moreThan, position, product, rating } from './amounts.js';
 import { centuries, dayAndMonth, december, romanDay, weekdays, zone } from './moments.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
@@ -9,7 +9,7 @@ export const PORTUGUESE: Language = {
   tag: 'pt',
   writing: WRITING,
   speech: SPEECH,
-  own: { atDigit: [grouped, product, halfMore, dayAndMonth, lawNumber, rating, position, moreThan], atLetter: [zone, centuries, romanDay, weekdays, december], atMark: [key] },
+  own: { atDigit: [grouped, product, halfMore, dayAndMonth, lawNumber, rating, position, moreThan], atLetter: [zone, centuries, romanDay, weekdays, december] },
   symbols: {
     inAddress: {
       '@': 'arroba', '.': 'ponto', '/': 'barra', '\\': 'barra invertida', '-': 'hífen', _: 'underline', ':': 'dois pontos', '#': 'cerquilha',
@@ -30,6 +30,7 @@ export const PORTUGUESE: Language = {
     version: 'versão',
     minus: 'menos',
     plus: 'mais',
+    keys: { star: 'asterisco', hash: 'cerquilha', before: /\b(?:tecl|pression|prim|digit|disq|apert|marque|carreg|insira)/i },
     hashtag: 'hashtag',
     addressWords: {
       com: 'com', org: 'org', net: 'net', br: 'B R', pt: 'P T', gov: 'gov', edu: 'edu', eu: 'E U', uk: 'U K', io: 'I O', ai: 'A I',

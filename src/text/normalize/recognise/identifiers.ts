@@ -1,4 +1,4 @@
-// Versions, IP and hardware addresses, telephone numbers, and names mixed of letters and digits.
+// Versions, IP addresses, telephone numbers, and names mixed of letters and digits.
 import { ALPHABETIC, isWordAt, WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
@@ -20,7 +20,6 @@ const CODE = endingWord(
 );
 const SERIAL = endingWord(String.raw`(?=[A-Z]{0,2}\d)(?=[A-Z\d]{0,20}[A-Z])[A-Z\d]{6,40}`);
 const IBAN = endingWord(String.raw`[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?`);
-const HARDWARE = endingWord(String.raw`[\dA-Fa-f]{2}([:-])(?:[\dA-Fa-f]{2}\1){4}[\dA-Fa-f]{2}(?!\1)`);
 const RUNS = /\p{L}+|\d+/gu;
 const AS_NUMBER = 2; // digits that are said as one number
 
@@ -50,23 +49,6 @@ export class Identifiers {
   readonly atLetter: Recogniser = (reading) => {
     if (!reading.isFresh || !/[\d.-]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
     return this.#markedVersion(reading) ?? this.#mixed(reading, MIXED_AT_LETTER);
-  };
-
-  /** 00:1A:2B:3C:4D:5E, pair by pair. */
-  readonly hardware: Recogniser = (reading) => {
-    if (!reading.isFresh || !/[:-]/.test(reading.text[reading.at + 2] ?? '')) return undefined;
-    const match = reading.match(HARDWARE);
-    if (match === undefined) return undefined;
-    const [written, mark = ''] = match;
-    const { speech } = this.#language;
-    const pairs = written
-      .split(mark)
-      .map((pair) =>
-        Array.from(pair.matchAll(RUNS), ([run]) =>
-          /\d/.test(run) ? speech.digits(run) : speech.letters(run),
-        ).join(' '),
-      );
-    return { end: reading.at + written.length, spoken: pairs.join(', '), rule: 'identifier' };
   };
 
   /** + and ( begin a telephone number. */

@@ -149,7 +149,21 @@ export class Quantities {
     if (!isDigitAt(text, start) && text[start] !== '.') return undefined;
     const read = this.#quantityAt(text, start, negative || sign, literal.written);
     if (read === undefined) return undefined;
-    return this.#money(reading, read, literal.value);
+    const code = this.#codeBehind(text, read.end, literal.written); // $5 CAD
+    return this.#money(
+      reading,
+      code === undefined ? read : { ...read, end: code.end },
+      (code ?? literal).value,
+    );
+  }
+
+  /** The code of a currency whose sign stands before its amount, too. */
+  #codeBehind(text: string, end: number, sign: string): { value: Currency; end: number } | undefined {
+    const at = skipSpaces(text, end);
+    const code = text.slice(at, at + 3);
+    const value = this.#language.writing.currencies[code];
+    if (value === undefined || !/^[A-Z]{3}$/.test(code) || isWordAt(text, at + 3)) return undefined;
+    return /\p{Sc}$/u.test(sign) ? { value, end: at + 3 } : undefined;
   }
 
   /** 5%-6% · 10 € – 20 €: two amounts of one kind. */

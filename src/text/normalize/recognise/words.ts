@@ -136,6 +136,11 @@ function upper(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
+/** The value of a word that is a Roman numeral. */
+export function romanNumeral(word: string): number | undefined {
+  return word !== '' && ROMAN.test(word) ? romanValue(word) : undefined;
+}
+
 export function romanValue(word: string): number {
   const values = Array.from(word, (letter) => ROMAN_VALUES[letter] ?? 0);
   return values.reduce(

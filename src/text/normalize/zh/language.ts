@@ -53,6 +53,7 @@ export const CHINESE: Language = {
     version: '版本',
     minus: '负',
     plus: '正',
+    keys: { star: '星号', hash: '井号', before: /[按拨撥键鍵]|输入|輸入|结束|結束/, behind: /^[”’」』）)]?[号號]?[键鍵]/ },
     hashtag: '话题',
     addressWords: { www: 'WWW', com: 'com', cn: 'CN', pdf: 'PDF', html: 'HTML', io: 'IO', ai: 'AI', hk: 'HK', tw: 'TW', jpg: 'JPG', png: 'PNG', mp: 'MP', txt: 'TXT', csv: 'CSV', js: 'JS', md: 'MD', docx: 'DOCX', xlsx: 'XLSX', pptx: 'PPTX', json: 'JSON', xml: 'XML' },
   },
