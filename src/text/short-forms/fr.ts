@@ -5,6 +5,7 @@ export const FRENCH: ShortFormLists = {
   neverFinal: `m mm mme mlle mgr pr tél réf env p.ex c.-à-d av bd bld boul adr éd dép cie approx hon gén lt col`,
   beforeNumber: `
     nos nº num vols figs pg chap par ed éd ref réf sect ch
+    exp bât al chap
     janv févr fév avr juil sept oct nov déc lun ven max min env juill
   `,
   starters: `
