@@ -272,10 +272,16 @@ function isNextItem(before: string): boolean {
 }
 
 /** A small letter follows: "sept. de 2024", or a writer who uses no capitals. */
+/** Of a square or cubic measure: 54 кв. м. */
+const SQUARE = /\p{N}\s?(?:кв|куб)$/u;
+
 function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }: Following): Judgement {
   if (isAbbreviation(last, forms) || !writesLowerCase(before)) return 'none';
+  if (SQUARE.test(before.slice(-WORD_LIMIT)) || DEGREE.test(before.slice(-WORD_LIMIT))) return 'none'; // Dr. rer. nat.
   const lead = /^\p{N}{1,2}$/u.test(last) ? (LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '') : '';
   if (forms.beforeOrdinal.has(lead.toLowerCase())) return 'none'; // vom 1. bis
+  if (/^\p{N}{1,2}$/u.test(last) && /^(?:u|un|und|b|bi|bis|od|ode|oder)$/.test(word))
+    return wordEnds ? 'none' : 'wait'; // 5., 6. und 7. Mai
   if (!forms.beforeNumber.has(last.toLowerCase())) return 'end';
   if (!wordEnds) return 'wait';
   return /^del?$/.test(word) ? 'none' : 'end';
