@@ -7,8 +7,8 @@ export interface Literal<T> {
 }
 
 export class LiteralTable<T> {
-  /** By their first two characters; a form of one is by itself. */
-  readonly #byFirst = new Map<string, Literal<T>[]>();
+  /** By the codes of their first two units; a form of one is by itself. */
+  readonly #byFirst = new Map<number, Literal<T>[]>();
 
   /** A form with a space after a full stop is also found without it. */
   constructor(forms: Iterable<readonly [string, T]>) {
@@ -20,7 +20,7 @@ export class LiteralTable<T> {
   }
 
   #add(written: string, value: T): void {
-    const first = written.slice(0, 2);
+    const first = keyAt(written, 0, written.length);
     const list = this.#byFirst.get(first) ?? [];
     if (!list.some((literal) => literal.written === written)) list.push({ written, value });
     this.#byFirst.set(first, list);
@@ -32,13 +32,19 @@ export class LiteralTable<T> {
   }
 
   #longest(text: string, at: number, units: number): Literal<T> | undefined {
-    const list = this.#byFirst.get(text.slice(at, at + units));
+    const list = this.#byFirst.get(keyAt(text, at, units));
     if (list === undefined) return undefined;
     for (const literal of list) {
       if (text.startsWith(literal.written, at) && endsWord(text, at + literal.written.length)) return literal;
     }
     return undefined;
   }
+}
+
+/** Asked at nearly every token of a text: a number is found faster than two letters, which would have to be cut out. */
+function keyAt(text: string, at: number, units: number): number {
+  const first = text.charCodeAt(at);
+  return units > 1 && at + 1 < text.length ? first * 0x10000 + text.charCodeAt(at + 1) : first;
 }
 
 function endsWord(text: string, end: number): boolean {

@@ -59,43 +59,80 @@ const SHORT_STOP = /\.?[.:] ?$/;
 const UNDERSCORE = 0x5f;
 const WORD_LIMIT = 48; // units; a longer word is nobody's neighbour
 
+/** The words before a place; many recognisers ask for them at the same one. */
+class Before {
+  readonly #text: string;
+  readonly #start: number;
+  #word: string | undefined;
+  #short: string | undefined;
+  #second: string | undefined;
+  #secondShort: string | undefined;
+
+  constructor(text: string, start: number) {
+    this.#text = text;
+    this.#start = start;
+  }
+
+  get word(): string {
+    return (this.#word ??= wordBefore(this.#text, this.#start).toLowerCase());
+  }
+
+  get short(): string {
+    if (this.#short !== undefined) return this.#short;
+    const stop = this.#stop();
+    const from = this.#start - stop;
+    return (this.#short = stop === 0 ? this.word : wordBefore(this.#text, from).toLowerCase());
+  }
+
+  get second(): string {
+    return (this.#second ??= secondBefore(this.#text, this.#start));
+  }
+
+  get secondShort(): string {
+    if (this.#secondShort !== undefined) return this.#secondShort;
+    const stop = this.#stop();
+    return (this.#secondShort = stop === 0 ? this.second : secondBefore(this.#text, this.#start - stop));
+  }
+
+  /** Units of a stop or colon. */
+  #stop(): number {
+    const near = this.#text.slice(Math.max(0, this.#start - 3), this.#start);
+    return near.includes('.') || near.includes(':') ? (SHORT_STOP.exec(near)?.[0].length ?? 0) : 0;
+  }
+}
+
 /** One token and its neighbours, for grammar that depends on them. */
 export class Around {
   readonly text: string;
   readonly start: number;
   readonly end: number;
+  readonly #before: Before;
 
-  constructor(text: string, start: number, end: number) {
+  constructor(text: string, start: number, end: number, before = new Before(text, start)) {
     this.text = text;
     this.start = start;
     this.end = end;
+    this.#before = before;
   }
 
   /** The word before the token, in small letters; '' at the beginning of the text or behind a sentence mark. */
   get previousWord(): string {
-    return wordBefore(this.text, this.start).toLowerCase();
+    return this.#before.word;
   }
 
   /** The same, but also before a stop or colon: the "tel" of "Tel. 4711" and "Tel.: 4711", the "pin" of "PIN: 0815". */
   get previousShort(): string {
-    const stop = SHORT_STOP.exec(this.text.slice(Math.max(0, this.start - 3), this.start));
-    return stop === null
-      ? this.previousWord
-      : wordBefore(this.text, this.start - stop[0].length).toLowerCase();
+    return this.#before.short;
   }
 
   /** The second word before the token. */
   get secondPreviousWord(): string {
-    const first = wordBefore(this.text, this.start);
-    if (first === '') return '';
-    const at = this.text.lastIndexOf(first, this.start);
-    return wordBefore(this.text, at).toLowerCase();
+    return this.#before.second;
   }
 
   /** The same, but also before a stop or colon: the "code" of "code is: 4711". */
   get secondPreviousShort(): string {
-    const [stop = ''] = SHORT_STOP.exec(this.text.slice(Math.max(0, this.start - 3), this.start)) ?? [];
-    return new Around(this.text, this.start - stop.length, this.end).secondPreviousWord;
+    return this.#before.secondShort;
   }
 
   /** The word behind the token, as written; '' if none follows directly. */
@@ -112,7 +149,7 @@ export class Around {
 
   /** The token at another place, with the same text. */
   upTo(end: number): Around {
-    return new Around(this.text, this.start, end);
+    return new Around(this.text, this.start, end, this.#before);
   }
 }
 
@@ -125,6 +162,11 @@ export function wordBefore(text: string, start: number): string {
   let at = end;
   while (at > 0 && end - at < WORD_LIMIT && isLetterAt(text, at - 1)) at--;
   return text.slice(at, end);
+}
+
+function secondBefore(text: string, start: number): string {
+  const first = wordBefore(text, start);
+  return first === '' ? '' : wordBefore(text, text.lastIndexOf(first, start)).toLowerCase();
 }
 
 export function wordAfter(text: string, from: number): string {
@@ -158,6 +200,8 @@ export class Reading {
   tokenEnd = -1;
   #runAt = -1;
   #runEnd = 0;
+  #beforeAt = -1;
+  #before: Before | undefined;
 
   constructor(text: string) {
     this.text = text;
@@ -196,7 +240,11 @@ export class Reading {
   }
 
   around(end: number, start = this.at): Around {
-    return new Around(this.text, start, end);
+    if (this.#before === undefined || this.#beforeAt !== start) {
+      this.#beforeAt = start;
+      this.#before = new Before(this.text, start);
+    }
+    return new Around(this.text, start, end, this.#before);
   }
 }
 

@@ -3,6 +3,7 @@ import { classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
 import type { Language } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+import { byMark } from '../shared-forms.js';
 
 const REPEATED = /([!?！？])(?:\s?[!?！？])+|,{2,}|\.{4,}|…{2,}|;{2,}|[-=_~*#+]{4,}/uy;
 // Behind a space only: ":)" but not "(see 3:)".
@@ -26,16 +27,16 @@ export class Symbols {
     return next === 0xfe0f || next === 0x20e3 ? this.#emoji(reading) : undefined;
   };
 
-  readonly atMark: Recogniser = (reading) =>
-    this.#emoji(reading) ??
-    this.#emoticon(reading) ??
-    this.#repeated(reading) ??
-    this.#arrow(reading) ??
-    this.#trailingPlus(reading) ??
-    this.#power(reading) ??
-    this.#subscript(reading) ??
-    this.#math(reading) ??
-    this.#inText(reading);
+  readonly atMark: Recogniser = byMark([
+    [/[#*]|[^\0-\x7f]/, (reading) => this.#emoji(reading)],
+    [/[:;=<^]/, (reading) => this.#emoticon(reading)],
+    [/[!?！？,.…;=_~*#+-]/, (reading) => this.#repeated(reading)],
+    [/[-=]/, (reading) => this.#arrow(reading)],
+    [/\+/, (reading) => this.#trailingPlus(reading)],
+    [/[⁰¹²³⁴⁵⁶⁷⁸⁹^]/, (reading) => this.#power(reading)],
+    [/[₀-₉]/, (reading) => this.#subscript(reading)],
+    [/./s, (reading) => this.#math(reading) ?? this.#inText(reading)],
+  ]);
 
   #emoji(reading: Reading): Found | undefined {
     const length = emojiLength(reading.text, reading.at);
