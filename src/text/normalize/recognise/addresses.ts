@@ -9,6 +9,7 @@ const CHUNK = new RegExp(
   `[^\\s<>"“”„«»‹›\`、。，！？；：（）「」『』《》〈〉【】…\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}]{2,${LONGEST}}`,
   'uy',
 );
+const IN_ADDRESS = '.@:/\\_-0123456789%+'; // behind its first word
 const CLOSING = /[.,;:!?'’)\]}*_~|]+$/u;
 const EMAIL = /^(?:mailto:)?[\p{L}\p{N}._%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,6}\p{L}{2,24}$/iu;
 const SCHEME = /^(?:https?|ftp|wss?|sip|file):\/{0,2}(?=[\p{L}\p{N}[/])/iu;
@@ -42,7 +43,7 @@ export class Addresses {
 
   readonly atLetter: Recogniser = (reading) => {
     // Only a mark inside makes an address of a word.
-    if (!reading.startsChunk || !/[.@:/\\_\-\d%+]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    if (!IN_ADDRESS.includes(reading.text[reading.runEnd] ?? ' ') || !reading.startsChunk) return undefined;
     return this.#chunk(reading);
   };
 

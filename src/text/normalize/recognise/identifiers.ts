@@ -48,7 +48,7 @@ export class Identifiers {
   };
 
   readonly atLetter: Recogniser = (reading) => {
-    if (!reading.isFresh || !/[\d.-]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    if (!'.-0123456789'.includes(reading.text[reading.runEnd] ?? ' ') || !reading.isFresh) return undefined;
     return this.#markedVersion(reading) ?? this.#mixed(reading, MIXED_AT_LETTER);
   };
 
@@ -105,10 +105,10 @@ export class Identifiers {
 
   #telephone(reading: Reading): Found | undefined {
     const { telephone } = this.#language.writing;
-    const keyed = isNear(reading, telephone.keywords);
-    const match = telephone.patterns.map((pattern) => reading.match(pattern)).find((found) => found !== undefined)
-      ?? reading.match(INTERNATIONAL)
-      ?? (keyed ? reading.match(ANY_TELEPHONE) : undefined); // prettier-ignore
+    const match =
+      firstMatch(reading, telephone.patterns) ??
+      (reading.text[reading.at] === '+' ? reading.match(INTERNATIONAL) : undefined) ??
+      (isNear(reading, telephone.keywords) ? reading.match(ANY_TELEPHONE) : undefined);
     if (match === undefined) return undefined;
     const [written] = match;
     const groups = written.match(/\d+|\p{Lu}+/gu) ?? []; // 1-800-FLOWERS
@@ -185,6 +185,14 @@ export class Identifiers {
   }
 }
 
+function firstMatch(reading: Reading, patterns: readonly RegExp[]): RegExpExecArray | undefined {
+  for (const pattern of patterns) {
+    const match = reading.match(pattern);
+    if (match !== undefined) return match;
+  }
+  return undefined;
+}
+
 /** One of the words stands before the token, or one word further away. */
 export function isNear(
   reading: Reading,
@@ -194,7 +202,11 @@ export function isNear(
   const before = reading.around(reading.at).previousShort;
   if (before === '') return false;
   if (keywords.has(before)) return true;
-  const carrier = /(?:^|\s)\p{Lu}{1,3} ?$/u.test(reading.text.slice(Math.max(0, reading.at - 5), reading.at)); // flight BA 203
-  if (linking !== undefined && !linking.has(before) && !carrier) return false;
+  if (linking !== undefined && !linking.has(before) && !isBehindCarrier(reading)) return false;
   return keywords.has(reading.around(reading.at).secondPreviousShort);
+}
+
+/** Flight BA 203 */
+function isBehindCarrier({ text, at }: Reading): boolean {
+  return /(?:^|\s)\p{Lu}{1,3} ?$/u.test(text.slice(Math.max(0, at - 5), at));
 }

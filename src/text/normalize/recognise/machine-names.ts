@@ -46,7 +46,8 @@ export class MachineNames {
 
   #versionSix(reading: Reading): Found | undefined {
     const { text, at } = reading;
-    if (!/^[\dA-Fa-f]{0,4}:/.test(text.slice(at, at + 5))) return undefined;
+    const first = text.slice(at, at + 5);
+    if (!first.includes(':') || !/^[\dA-Fa-f]{0,4}:/.test(first)) return undefined;
     const match = reading.match(VERSION_SIX);
     if (match === undefined || !/\d/.test(match[0])) return undefined;
     return { end: at + match[0].length, spoken: this.#say(match[0]), rule: 'ip-address' };

@@ -56,7 +56,8 @@ export class Numbers {
   };
 
   #decades(reading: Reading): Found | undefined {
-    const match = this.#decade && reading.match(this.#decade);
+    const digits = reading.runEnd - reading.at;
+    const match = digits === 2 || digits === 4 ? this.#decade && reading.match(this.#decade) : undefined;
     if (match === undefined) return undefined;
     const end = reading.at + match[0].length;
     const spoken = this.#language.speech.decade(match[1] ?? '', reading.around(end));
@@ -97,7 +98,7 @@ export class Numbers {
 
   /** 2023/24, 1939–1945. */
   #years(reading: Reading): Found | undefined {
-    const match = reading.match(YEARS);
+    const match = reading.runEnd - reading.at === 4 ? reading.match(YEARS) : undefined;
     if (match === undefined) return undefined;
     const [written, from = '', mark = '', to = ''] = match;
     if (Number(to) <= Number(from.slice(-to.length)) || (mark === '/' && to.length === 4)) return undefined;
@@ -116,8 +117,9 @@ export class Numbers {
 
   /** 16:9, and 3-1 where a word around it tells of a game. */
   #scores(reading: Reading): Found | undefined {
-    const ratio = reading.match(RATIO);
-    const match = ratio ?? reading.match(RESULT);
+    const mark = reading.text[reading.runEnd];
+    const ratio = mark === ':' ? reading.match(RATIO) : undefined;
+    const match = ratio ?? (mark === '-' || mark === '–' ? reading.match(RESULT) : undefined);
     if (match === undefined) return undefined;
     const [written, home = '', guest = ''] = match;
     const end = reading.at + written.length;
@@ -142,7 +144,8 @@ export class Numbers {
 
   /** 123-45-6789, 4111 1111 1111 1111: more than two groups are no range. */
   #grouped(reading: Reading): Found | undefined {
-    const match = reading.match(GROUPS) ?? reading.match(CARD);
+    const mark = reading.text[reading.runEnd];
+    const match = mark === '-' ? reading.match(GROUPS) : mark === ' ' ? reading.match(CARD) : undefined;
     if (match === undefined) return undefined;
     return { end: reading.at + match[0].length, spoken: this.#groups(match[0]), rule: 'digits' };
   }

@@ -53,12 +53,13 @@ export class Times {
   readonly atDigit: Recogniser = (reading) => {
     const { text, at, runEnd } = reading;
     if (runEnd - at > LONGEST || !reading.isFresh || /[.,:/]/.test(text[at - 1] ?? '')) return undefined;
-    return this.#range(reading) ?? this.#duration(reading) ?? this.#single(reading);
+    const first = this.#at(reading, at);
+    return this.#range(reading, first) ?? this.#duration(reading) ?? this.#single(reading, first);
   };
 
   /** UTC+2, GMT-5 */
   readonly atLetter: Recogniser = (reading) => {
-    if (!reading.isFresh || !/[-+−]/u.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    if (!'-+−'.includes(reading.text[reading.runEnd] ?? ' ') || !reading.isFresh) return undefined;
     const match = reading.match(OFFSET);
     if (match === undefined) return undefined;
     const [written, zone = '', sign, offset] = match;
@@ -74,8 +75,7 @@ export class Times {
     return `${name} ${sign === '+' ? symbols.plus : symbols.minus} ${hours}`;
   }
 
-  #single(reading: Reading): Found | undefined {
-    const found = this.#at(reading, reading.at);
+  #single(reading: Reading, found: TimeAt | undefined): Found | undefined {
     if (found === undefined) return undefined;
     const marked = found.time.half !== undefined || found.time.word !== undefined;
     const { scoreWords } = this.#language.writing;
@@ -85,9 +85,9 @@ export class Times {
   }
 
   /** 9:00–17:00 · 9am-5pm · 9–17 Uhr */
-  #range(reading: Reading): Found | undefined {
+  #range(reading: Reading, first: TimeAt | undefined): Found | undefined {
     const { text, at } = reading;
-    const from = this.#at(reading, at) ?? bareHour(text, at);
+    const from = first ?? bareHour(text, at);
     if (from === undefined) return undefined;
     DASH.lastIndex = from.end;
     const dash = DASH.exec(text);
@@ -95,12 +95,12 @@ export class Times {
     const to = this.#at(reading, from.end + dash[0].length);
     if (to === undefined || isOutside(from.time) || isOutside(to.time)) return undefined;
     const { speech } = this.#language;
-    const [first, last] = [
+    const [begin, last] = [
       speech.time(inherit(from.time, to.time), reading.around(from.end)),
       speech.time(to.time, reading.around(to.end)),
     ];
-    if (first === undefined || last === undefined) return undefined;
-    return { end: to.end, spoken: speech.range(first, last, reading.around(to.end)), rule: 'time' };
+    if (begin === undefined || last === undefined) return undefined;
+    return { end: to.end, spoken: speech.range(begin, last, reading.around(to.end)), rule: 'time' };
   }
 
   #at(reading: Reading, at: number): TimeAt | undefined {
@@ -123,8 +123,10 @@ export class Times {
 
   /** 2h 30m · 45m 10s */
   #duration(reading: Reading): Found | undefined {
-    const long = reading.match(DURATION);
-    const short = long === undefined ? reading.match(MINUTES) : undefined;
+    const { text, runEnd } = reading;
+    const letter = text[text[runEnd] === ' ' ? runEnd + 1 : runEnd];
+    const long = letter === 'h' ? reading.match(DURATION) : undefined;
+    const short = letter === 'm' ? reading.match(MINUTES) : undefined;
     const match = long ?? short;
     if (match === undefined) return undefined;
     const units = long === undefined ? (['min', 's'] as const) : (['h', 'min', 's'] as const);
