@@ -24,6 +24,7 @@ export class Dates {
   readonly #weekdayAlone: RegExp;
   /** First letters of all of them. */
   readonly #initials = new Set<string>();
+  readonly #longest: number;
   readonly #months = new Map<string, number>();
   readonly #weekdays = new Map<string, number>();
 
@@ -36,7 +37,9 @@ export class Dates {
     for (const [index, names] of weekdays.entries()) {
       for (const name of names) this.#weekdays.set(name.toLowerCase(), index);
     }
-    for (const [initial = ''] of [...this.#months.keys(), ...this.#weekdays.keys()]) {
+    const all = [...this.#months.keys(), ...this.#weekdays.keys()];
+    this.#longest = Math.max(...all.map((known) => known.length));
+    for (const [initial = ''] of all) {
       this.#initials.add(initial).add(initial.toUpperCase());
     }
     const name = `(${alternatives(this.#months.keys())})(?![\\p{L}\\p{N}])`;
@@ -71,8 +74,10 @@ export class Dates {
   }
 
   readonly atLetter: Recogniser = (reading) => {
-    if (!this.#initials.has(reading.text[reading.at] ?? '') || !reading.isFresh) return undefined;
-    const word = reading.text.slice(reading.at, reading.runEnd).toLowerCase();
+    const { text, at, runEnd } = reading;
+    if (runEnd - at > this.#longest || !this.#initials.has(text[at] ?? '') || !reading.isFresh)
+      return undefined;
+    const word = text.slice(at, runEnd).toLowerCase();
     if (this.#weekdays.has(word) || this.#weekdays.has(`${word}.`)) return this.#weekday(reading);
     if (!this.#isMonth(reading)) return undefined;
     return this.#monthsOnly(reading) ?? this.#dateOrTwo(reading, this.#monthFirst(reading));
