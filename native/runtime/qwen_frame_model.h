@@ -43,6 +43,7 @@ class QwenFrameModel final : public FrameModel {
   size_t MostDraws() const override { return static_cast<size_t>(checkpoint_->generation().max_new_tokens); }
   size_t FreeBytes() const override;
   StageTimes Times() const override { return times_; }
+  std::vector<size_t> WarmBatches(size_t most) const override;
 
   VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work, std::shared_ptr<Voice>* voice,
                         std::string* problem) override;

@@ -6,8 +6,13 @@
 #include <utility>
 
 namespace parley::runtime {
+
 Scheduler::Scheduler(FrameModel& model, Mailbox& mailbox, const SchedulerOptions& options)
-    : model_(model), mailbox_(mailbox), options_(options), before_(model.Times()) {
+    : model_(model),
+      mailbox_(mailbox),
+      options_(options),
+      round_times_(options.round_times),
+      before_(model.Times()) {
   UpdateStats();
 }
 
@@ -21,8 +26,10 @@ bool Scheduler::Round() {
     busy = true;
     TakeOrders();
   }
+  const Clock::time_point ready = options_.now();
   const bool stepped = Step();
   busy = Decode() || stepped || busy;
+  if (stepped) round_times_.Did(stepped_, options_.now() - ready);
   busy = EndTheOver() || busy;
   if (stepped) round_rate_.Did(1, options_.now() - began);
   ends_.empty() ? UpdateStats() : TellEnds();
