@@ -57,6 +57,7 @@ QwenFrameModel::~QwenFrameModel() = default;
 void QwenFrameModel::FillFacts() {
   facts_ = FactsOf(*checkpoint_);
   facts_.device = kernels_->Name();
+  facts_.device_memory = kernels_->Figures().memory_total;
   facts_.weight_bytes = speech_->WeightBytes() + codec_->WeightBytes();
   if (encoder_ != nullptr) facts_.weight_bytes += encoder_->WeightBytes();
   // Of 40 s.

@@ -167,6 +167,11 @@ void Scheduler::UpdateStats() {
   stats_.codec_ms = times.codec - before_.codec;
   stats_.voice_ms = times.voice - before_.voice;
   stats_.voices = model_.Voices();
+  const BackendFigures figures = model_.Figures();
+  stats_.device_memory_in_use = figures.memory_in_use;
+  stats_.eager = figures.eager;
+  stats_.captures = figures.captures;
+  stats_.launches = figures.launches;
   stats_.memory_in_use = stream_bytes_ + model_.VoiceBytes();
   stats_.memory_limit = options_.memory_bytes;
   options_.publish(stats_);

@@ -24,6 +24,7 @@ namespace parley::runtime {
 
 struct SchedulerOptions {
   size_t max_streams = 32;
+  size_t max_batch = SIZE_MAX;  // streams in one step
   size_t max_waiting = 256;
   size_t memory_bytes = 0;    // for streams and voices
   size_t max_new_tokens = 0;  // as EngineOptions

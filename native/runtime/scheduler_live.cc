@@ -60,6 +60,7 @@ Scheduler::Some Scheduler::StreamsToStep() {
     rounds_given_way_++;
     streams.erase(hurried, streams.end());
   }
+  if (streams.size() > options_.max_batch) streams.resize(options_.max_batch);
   return streams;
 }
 

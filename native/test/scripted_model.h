@@ -127,6 +127,7 @@ class ScriptedModel : public FrameModel {
   size_t MostDraws() const override { return most_draws; }
   size_t FreeBytes() const override { return 1'000'000; }
   StageTimes Times() const override { return {}; }
+  BackendFigures Figures() const override { return {}; }
   std::vector<size_t> WarmBatches(size_t) const override { return {}; }
 
   VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work, std::shared_ptr<Voice>* voice,
