@@ -42,8 +42,14 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 
 # The kernels of GPUs on the host, for tests.
+set(CUDA_QUEUE_SOURCES
+  kernels/cuda/known_lists.cc
+  kernels/cuda/recorder.cc
+  kernels/cuda/two_sided_arena.cc)
 set(EMULATED_SOURCES
+  ${CUDA_QUEUE_SOURCES}
   kernels/cuda/emulator/block.cc
+  kernels/cuda/emulator/emulated_device.cc
   kernels/cuda/emulator/emulator.cc
   kernels/cuda/emulator/fiber.cc)
 set_source_files_properties(${EMULATED_SOURCES} PROPERTIES COMPILE_OPTIONS "-ffp-contract=off;-Wno-unknown-pragmas")
