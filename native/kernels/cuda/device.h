@@ -61,7 +61,8 @@ class Device {
   virtual const DeviceFacts& Facts() const = 0;
   virtual size_t FreeMemory() = 0;
 
-  // Zeroed, aligned to 256 bytes. Throws std::bad_alloc. What is freed is no longer used by anything that was asked for.
+  // Zeroed, aligned to 256 bytes. Throws std::bad_alloc. Free waits for all that was asked for,
+  // and throws nothing.
   virtual void* Allocate(size_t bytes) = 0;
   virtual void Free(void* memory) = 0;
   // Of the host, from where and to where copies need not wait for it.
