@@ -153,6 +153,9 @@ class Kernels {
   virtual void LayerNorm(const float* x, const float* w, const float* b, size_t rows, size_t width, float eps,
                          float* y) = 0;
 
+  // x.normed = what the norm makes of x.x.
+  void NormRows(const Norm& norm, const LayerRows& x, size_t width);
+
   // --- rotary positions, half-split
   // positions [count] on the host; angles [count, head_dim]: cosines of positions[i] * theta^(-2j / head_dim), then the
   // sines; j < head_dim / 2.
@@ -215,9 +218,6 @@ class Kernels {
   // can be chosen. choices: [count] in the backend's memory; `sequence`: Draw::stream of their draws.
   virtual void Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence, int32_t* ids,
                       size_t stride) = 0;
-
- protected:
-  void NormRows(const Norm& norm, const LayerRows& x, size_t width);
 };
 
 }  // namespace parley
