@@ -96,7 +96,7 @@ struct DepthwiseArgs {
 };
 
 // A value each: the taps are added to the bias in their order, by fmaf, as on the CPU.
-__global__ void __launch_bounds__(256) ConvolveChannels(DepthwiseArgs args) {
+static __global__ void __launch_bounds__(256) ConvolveChannels(DepthwiseArgs args) {
   AwaitInputs();
   LetNextBegin();
   const VectorCounts counts = *args.x.counts;

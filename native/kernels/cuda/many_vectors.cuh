@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/product_args.cuh"
+#include "kernels/cuda/rms.cuh"
 #include "kernels/cuda/words.h"
 
 namespace parley::cuda {

@@ -145,20 +145,24 @@ inline void LaunchPlainly(Queue& queue, bool gated, ProductArgs args, size_t buc
   }
 }
 
-// Matrices of one format and as many columns.
-inline void EnqueueProduct(Queue& queue, Room& room, bool gated, ProductArgs args, const LaidVectors& laid) {
-  const Format format = args.matrices[0].format;
-  size_t rows = args.matrices[0].rows;
-  if (!gated) rows += args.matrices[1].rows + args.matrices[2].rows;
-  Plan plan = PlanOf(format, rows, gated, laid.bucket);
-  if (!laid.in_fours && plan.few) plan = {false, 2, 2};
+// As one of the plans for its format says.
+inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, ProductArgs args, const LaidVectors& laid) {
   if (!plan.few) Prepare(queue, room, laid, &args);
-  switch (format) {
+  switch (args.matrices[0].format) {
     case Format::kF32: return LaunchOf<Format::kF32>(queue, plan, gated, args, laid.bucket);
     case Format::kF16: return LaunchOf<Format::kF16>(queue, plan, gated, args, laid.bucket);
     case Format::kBf16: return LaunchOf<Format::kBf16>(queue, plan, gated, args, laid.bucket);
     case Format::kInt8: return LaunchOf<Format::kInt8>(queue, plan, gated, args, laid.bucket);
   }
+}
+
+// Matrices of one format and as many columns.
+inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductArgs& args, const LaidVectors& laid) {
+  size_t rows = args.matrices[0].rows;
+  if (!gated) rows += args.matrices[1].rows + args.matrices[2].rows;
+  Plan plan = PlanOf(args.matrices[0].format, rows, gated, laid.bucket);
+  if (!laid.in_fours && plan.few) plan = {false, 2, 2};
+  EnqueuePlanned(queue, room, plan, gated, args, laid);
 }
 
 inline MatrixView ViewOf(const Matrix& w, float* y) {
@@ -211,7 +215,7 @@ inline bool NormsItself(const Norm& norm, const LayerRows& x, size_t width) {
 
 // The rows as a product reads them, normed or to be.
 inline LaidVectors LayRows(Queue& queue, const Norm& norm, const LayerRows& x, size_t width, bool norms_itself) {
-  if (!norms_itself) EnqueueNorm(queue, norm, x.x, x.rows, width, x.normed);
+  if (!norms_itself) EnqueueNorm(queue, x.x, norm.weight, norm.bias, x.rows, width, norm.eps, x.normed);
   return LayVectors(queue, Rows(norms_itself ? x.x : x.normed, x.rows, width));
 }
 

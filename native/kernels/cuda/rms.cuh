@@ -13,12 +13,14 @@
 
 namespace parley::cuda {
 
+__device__ __forceinline__ bool IsAligned16(const void* place) { return (reinterpret_cast<uintptr_t>(place) & 15) == 0; }
+
 // 1 / sqrt(mean of squares + eps), in every lane. All lanes of the warp call it. Four values at once where the row lies at a
 // multiple of 16 bytes.
 __device__ __forceinline__ float RmsFactor(const float* row, uint32_t width, float eps) {
   const uint32_t lane = threadIdx.x % 32;
   float sum = 0;
-  if (width % 4 == 0 && reinterpret_cast<uintptr_t>(row) % 16 == 0) {
+  if (width % 4 == 0 && IsAligned16(row)) {
 #pragma unroll 4
     for (uint32_t k = lane * 4; k < width; k += 128) {
       const float4 four = *reinterpret_cast<const float4*>(row + k);

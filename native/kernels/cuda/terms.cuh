@@ -22,8 +22,6 @@ namespace parley::cuda {
 constexpr uint32_t kChunk = 32;  // columns
 constexpr uint32_t kEight = 8;   // columns of a thread in a chunk
 
-__device__ __forceinline__ bool IsAligned16(const void* place) { return (reinterpret_cast<uintptr_t>(place) & 15) == 0; }
-
 // Eight columns of a row or a vector, as pairs of bf16, in kTerms terms.
 template <int kTerms>
 struct Eight {
