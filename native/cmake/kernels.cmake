@@ -40,3 +40,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(kernels/cpu/avx512.cc PROPERTIES COMPILE_OPTIONS
     "${AVX2_FLAGS};-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-Wno-uninitialized;-Wno-maybe-uninitialized")
 endif()
+
+# The kernels of GPUs on the host, for tests.
+set(EMULATED_SOURCES
+  kernels/cuda/emulator/block.cc
+  kernels/cuda/emulator/emulator.cc
+  kernels/cuda/emulator/fiber.cc)
+set_source_files_properties(${EMULATED_SOURCES} PROPERTIES COMPILE_OPTIONS "-ffp-contract=off;-Wno-unknown-pragmas")
