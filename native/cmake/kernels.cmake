@@ -42,12 +42,15 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 
 # The kernels of GPUs on the host, for tests.
-set(CUDA_QUEUE_SOURCES
+set(CUDA_BACKEND_SOURCES
+  kernels/cuda/cuda_elements.cc
+  kernels/cuda/cuda_layers.cc
+  kernels/cuda/cuda_memory.cc
   kernels/cuda/known_lists.cc
   kernels/cuda/recorder.cc
   kernels/cuda/two_sided_arena.cc)
 set(EMULATED_SOURCES
-  ${CUDA_QUEUE_SOURCES}
+  ${CUDA_BACKEND_SOURCES}
   kernels/cuda/emulator/block.cc
   kernels/cuda/emulator/emulated_device.cc
   kernels/cuda/emulator/emulator.cc

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/copies.cuh"
+#include "kernels/cuda/copy_run.h"
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/part.h"
 #include "kernels/cuda/recorder.h"
-#include "kernels/cuda/signals.cuh"
 #include "kernels/cuda/work_room.h"
 #include "kernels/kernels.h"
 

@@ -1,6 +1,7 @@
 // Memory of the CUDA backend. Small copies go with the list, many as one grid; large ones are asked of the device.
 #include <algorithm>
 
+#include "kernels/cuda/copies.cuh"
 #include "kernels/cuda/cuda_kernels.h"
 
 namespace parley::cuda {
@@ -35,7 +36,7 @@ void CudaKernels::Free(void* memory) {
 }
 
 Queue& CudaKernels::Next() {
-  copies_.Enqueue(recorder_);
+  EnqueueCopies(recorder_, &copies_);
   return recorder_;
 }
 
@@ -46,7 +47,7 @@ void CudaKernels::Submit() {
 
 void CudaKernels::AddCopy(void* to, const void* from, size_t bytes) {
   const CopyPiece piece{to, from, bytes};
-  if (copies_.IsFull() || copies_.Clashes(piece)) copies_.Enqueue(recorder_);
+  if (copies_.IsFull() || copies_.Clashes(piece)) EnqueueCopies(recorder_, &copies_);
   copies_.Add(piece);
 }
 

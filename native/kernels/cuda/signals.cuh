@@ -5,16 +5,9 @@
 #include <vector>
 
 #include "kernels/cuda/elements.cuh"
+#include "kernels/cuda/part.h"
 
 namespace parley::cuda {
-
-// Where a part of a signal goes.
-struct Part {
-  float* to;
-  uint64_t first;  // of the signal's values
-  uint32_t values;
-  uint32_t unused;
-};
 
 struct SpreadArgs {
   const float* x;
