@@ -21,7 +21,7 @@ struct FewShape {
   static constexpr int kMatrices = kGated ? 2 : 1;
   static constexpr int kAllTiles = kTiles * kMatrices;
   static constexpr int kRows = 16 * kTiles, kVectors = 8 * kOctets;
-  static constexpr int kAhead = kAllTiles == 1 ? 4 : 2;  // chunks of weights on their way
+  static constexpr int kAhead = kAllTiles == 1 && kOctets < 8 ? 4 : 2;  // chunks of weights on their way
   static constexpr bool kVectorsAhead = kOctets == 1;   // with as many chunks of the vectors
   static constexpr int kColumnFloats = 16 * kAllTiles + 4;  // of a vector's sums; 4 more: no two lanes meet in a bank
   static constexpr uint32_t kShared = kParts * kVectors * kColumnFloats * sizeof(float);

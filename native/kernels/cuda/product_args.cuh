@@ -118,12 +118,13 @@ struct ChunkWalk {
   }
 };
 
-// The end of a product: what Finish says, of the sum of its parts.
+// The end of a product: what Finish says, of the sum of its parts. Scales are weights; a bias may have been computed just now, and
+// is not read as what never changes.
 __device__ __forceinline__ void FinishValue(const ProductArgs& args, const MatrixView& matrix, uint32_t row, uint32_t vector,
                                             float value) {
   if (matrix.scales != nullptr) value *= __ldg(matrix.scales + row);
-  if (args.bias != nullptr) value += __ldg(args.bias + row);
-  if (args.gain != nullptr) value *= __ldg(args.gain + row);
+  if (args.bias != nullptr) value += args.bias[row];
+  if (args.gain != nullptr) value *= args.gain[row];
   float* const y = matrix.y + static_cast<uint64_t>(vector) * matrix.rows + row;
   *y = args.add ? *y + value : value;
 }
