@@ -12,6 +12,7 @@ set(KERNELS_SOURCES
   kernels/cpu/portable.cc
   kernels/cpu/thread_pool.cc
   kernels/cpu/variant.cc
+  kernels/cuda/plugin.cc
   kernels/kernels.cc
   kernels/log_mel.cc
   kernels/quantization.cc
