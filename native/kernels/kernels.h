@@ -63,6 +63,7 @@ struct AttentionBatch {
   size_t count = 0;
   size_t rows = 0;     // of all streams
   size_t longest = 0;  // positions of the stream that has most
+  size_t furthest = 0;  // of a stream, the positions up to the end of these
   KvLayout layout;
   size_t query_heads = 0;  // a multiple of layout.heads: head h uses kv head h * heads / query_heads
   size_t window = 0;       // 0: all that came before

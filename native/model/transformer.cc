@@ -44,6 +44,7 @@ AttentionBatch Transformer::Gather(const Stream* streams, size_t count) {
     attending_.push_back({state.memory(), state.capacity(), first, static_cast<uint32_t>(streams[s].rows),
                           static_cast<uint32_t>(positions_.size())});
     batch.longest = std::max(batch.longest, streams[s].rows);
+    batch.furthest = std::max(batch.furthest, static_cast<size_t>(end));
     batch.layout = state.layout();
     for (uint64_t position = first; position < end; position++) positions_.push_back(position);
   }

@@ -50,6 +50,7 @@ AttentionBatch BatchOf(const Setting& s, const KvLayout& layout, const std::vect
   for (const AttentionStream& stream : streams) {
     batch.rows += stream.count;
     batch.longest = std::max<size_t>(batch.longest, stream.count);
+    batch.furthest = std::max<size_t>(batch.furthest, stream.position + stream.count);
   }
   batch.layout = layout;
   batch.query_heads = s.query_heads;

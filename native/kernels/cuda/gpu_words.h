@@ -2,10 +2,14 @@
 #ifndef PARLEY_KERNELS_CUDA_GPU_WORDS_H_
 #define PARLEY_KERNELS_CUDA_GPU_WORDS_H_
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstddef>
 #include <cstdint>
+
+#include "kernels/number_formats.h"
 
 namespace parley::cuda {
 
@@ -47,6 +51,29 @@ __device__ __forceinline__ void CommitCopies() { asm volatile("cp.async.commit_g
 template <int kLeft>
 __device__ __forceinline__ void AwaitCopies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
+}
+
+// --- formats of numbers
+__device__ __forceinline__ float FloatOf(float value) { return value; }
+__device__ __forceinline__ float FloatOf(int8_t value) { return static_cast<float>(value); }
+__device__ __forceinline__ float FloatOf(Bf16 value) { return __uint_as_float(static_cast<uint32_t>(value.bits) << 16); }
+__device__ __forceinline__ float FloatOf(F16 value) { return __half2float(__ushort_as_half(value.bits)); }
+__device__ __forceinline__ Bf16 Bf16Of(float value) { return {__bfloat16_as_ushort(__float2bfloat16_rn(value))}; }
+__device__ __forceinline__ F16 F16Of(float value) { return {__half_as_ushort(__float2half_rn(value))}; }
+__device__ __forceinline__ uint32_t PackBf16(float low, float high) {
+  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+  return static_cast<uint32_t>(__bfloat16_as_ushort(pair.x)) | static_cast<uint32_t>(__bfloat16_as_ushort(pair.y)) << 16;
+}
+__device__ __forceinline__ uint32_t PackF16(float low, float high) {
+  const __half2 pair = __floats2half2_rn(low, high);
+  return static_cast<uint32_t>(__half_as_ushort(pair.x)) | static_cast<uint32_t>(__half_as_ushort(pair.y)) << 16;
+}
+__device__ __forceinline__ float2 UnpackBf16(uint32_t pair) {
+  return {__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000)};
+}
+__device__ __forceinline__ float2 UnpackF16(uint32_t pair) {
+  return {__half2float(__ushort_as_half(static_cast<unsigned short>(pair))),
+          __half2float(__ushort_as_half(static_cast<unsigned short>(pair >> 16)))};
 }
 
 }  // namespace parley::cuda

@@ -12,7 +12,13 @@
 //                            one reads (griddepcontrol.wait). Weights may be read before.
 //   LetNextBegin()           from here on the next grid may begin what needs no input (griddepcontrol.launch_dependents)
 //   CopyAsync16(to, from, valid), CommitCopies(), AwaitCopies<left>()      cp.async of 16 bytes to shared memory, zeros where not valid
+//   FloatOf(v), Bf16Of(f), F16Of(f)        of float, int8_t, Bf16, F16; to the nearest, ties to even (NaN stays one)
+//   PackBf16(low, high), UnpackBf16(pair), PackF16, UnpackF16      two floats (float2) in one word
 //
+// __shfl_up_sync, __all_sync, __reduce_{add,max,min,or}_sync, __syncthreads_{count,or,and}, integer atomics, __ldcg, __ldcs, __stcg,
+// __stcs, __popc, __clz, __ffs, __brev, __float_as_uint and the like are there too (emulator/words.h).
+//
+// The device's compiler gets -fmad=false, the host's -ffp-contract=off.
 // Both forms have the same numbers: f32 operations round once each; nothing is fused that is not written as fmaf.
 #ifndef PARLEY_KERNELS_CUDA_WORDS_H_
 #define PARLEY_KERNELS_CUDA_WORDS_H_
