@@ -48,6 +48,7 @@ set(CUDA_BACKEND_SOURCES
   kernels/cuda/cuda_layers.cc
   kernels/cuda/cuda_memory.cc
   kernels/cuda/known_lists.cc
+  kernels/cuda/memory_pool.cc
   kernels/cuda/recorder.cc
   kernels/cuda/two_sided_arena.cc)
 set(EMULATED_SOURCES

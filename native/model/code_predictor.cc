@@ -62,17 +62,15 @@ void CodePredictor::Predict(const float* hidden, const Choice* choices, size_t c
   }
 }
 
-// rows [count * rows_each, talker's width] to the codes at `group`.
-void CodePredictor::Advance(size_t group, const float* rows, size_t rows_each, const Choice* choices, size_t count,
+// rows [count * rows_each, talker's width], which are lost, to the codes at `group`.
+void CodePredictor::Advance(size_t group, float* rows, size_t rows_each, const Choice* choices, size_t count,
                             int32_t* codes) {
   const auto width = static_cast<size_t>(transformer_.config().hidden);
   const size_t total = count * rows_each;
-  const auto [x, logits] = workspace_.Parts<2>({total * width, count * vocabulary_});
-  if (projection_.values != nullptr) {
-    kernels_.Multiply(projection_, Rows(rows, total, projection_.columns), {projection_bias_}, x);
-  } else {
-    kernels_.Copy(x, rows, total * width * sizeof(float));
-  }
+  const bool projected = projection_.values != nullptr;
+  const auto [room, logits] = workspace_.Parts<2>({projected ? total * width : 0, count * vocabulary_});
+  float* const x = projected ? room : rows;
+  if (projected) kernels_.Multiply(projection_, Rows(rows, total, projection_.columns), {projection_bias_}, x);
   streams_.clear();
   for (size_t i = 0; i < count; i++) streams_.push_back({states_[i].get(), rows_each});
   transformer_.Forward(streams_.data(), count, x);

@@ -31,7 +31,7 @@ class CodePredictor {
 
  private:
   void MakeRoom(size_t count);
-  void Advance(size_t group, const float* rows, size_t rows_each, const Choice* choices, size_t count, int32_t* codes);
+  void Advance(size_t group, float* rows, size_t rows_each, const Choice* choices, size_t count, int32_t* codes);
 
   // Always exact: small beside the talker's.
   static constexpr Format kCacheFormat = Format::kF32;

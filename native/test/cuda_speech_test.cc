@@ -1,0 +1,120 @@
+// The whole model on the emulated GPU: the reference's codes and sound, whoever else speaks, and frames that run as graphs.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "model/codec_decoder.h"
+#include "test/cuda_backend.h"
+#include "test/kernel_inputs.h"
+#include "test/speakers.h"
+
+namespace parley::test {
+namespace {
+
+using namespace model;
+
+constexpr size_t kGroups = 16;
+
+Speaker Asked(const GoldenCase& one, uint64_t seed, size_t frames, size_t joins = 0) {
+  Speaker speaker{&one, RulesFor(one, seed, frames)};
+  speaker.joins = joins;
+  return speaker;
+}
+
+std::vector<int32_t> Beginning(const std::vector<int32_t>& codes, size_t frames) {
+  return {codes.begin(), codes.begin() + static_cast<std::ptrdiff_t>(std::min(codes.size(), frames * kGroups))};
+}
+
+// Of every kind of model and prompt one, of another seed than the others.
+void TheReferencesCodesAreSpoken() {
+  for (const char* name : {"tiny-customvoice__lang_english", "tiny-base__icl_nonstream", "tiny-voicedesign__design"}) {
+    const auto& cases = GoldenCases();
+    const auto found = std::find_if(cases.begin(), cases.end(), [&](const GoldenCase& one) { return one.name == name; });
+    if (found == cases.end()) continue;
+    const auto kernels = MakeCudaKernels();
+    SpeechModel model(*kernels, GoldenCheckpoint(found->model), Quantize::kNone, Format::kF32);
+    std::vector<Speaker> speakers;
+    speakers.push_back(Asked(*found, 0, 4));
+    SpeakTogether(model, &speakers);
+    CHECK(speakers[0].codes == Beginning(found->codes, 4));
+  }
+}
+
+void ABatchGivesTheCodesOfEachAlone() {
+  const char* const names[] = {"tiny-customvoice__lang_english", "tiny-customvoice__instruct", "tiny-customvoice__stream_text"};
+  const auto kernels = MakeCudaKernels();
+  SpeechModel model(*kernels, GoldenCheckpoint("tiny-customvoice"), Quantize::kNone, Format::kBf16);
+  std::vector<Speaker> together;
+  for (size_t n = 0; n < 3; n++) together.push_back(Asked(GoldenCaseNamed(names[n]), n + 1, 4, n));
+  SpeakTogether(model, &together);
+  for (size_t n = 0; n < 3; n++) {
+    std::vector<Speaker> alone;
+    alone.push_back(Asked(GoldenCaseNamed(names[n]), n + 1, 4));
+    SpeakTogether(model, &alone, 5);
+    CHECK_EQ(alone[0].codes.size(), 4 * kGroups);
+    CHECK(alone[0].codes == together[n].codes);
+  }
+}
+
+// A step that was taken before is one graph, and asks for no memory.
+void FramesRunAsGraphs() {
+  const GoldenCase& one = GoldenCaseNamed("tiny-customvoice__lang_english");
+  const auto kernels = MakeCudaKernels();
+  SpeechModel model(*kernels, GoldenCheckpoint(one.model), Quantize::kNone, Format::kBf16);
+  std::vector<Speaker> warm;
+  warm.push_back(Asked(one, 1, 4));
+  SpeakTogether(model, &warm);
+  Speaker speaker = Asked(one, 2, 4);
+  Begin(model, &speaker);
+  SpeechStream* const stream = speaker.stream.get();
+  model.Prefill(&stream, 1);
+  StepResult result;
+  std::vector<int32_t> codes(kGroups);
+  const auto before = kernels->TheRecorder().Counters();
+  for (int n = 0; n < 3; n++) model.Step(&stream, 1, &result, codes.data());
+  const auto after = kernels->TheRecorder().Counters();
+  CHECK(result == StepResult::kFrame);
+  CHECK_EQ(after.eager, before.eager);
+  CHECK_EQ(after.captures, before.captures);
+  CHECK_EQ(after.launches - before.launches, uint64_t{3});
+}
+
+void TheCodecsSoundIsTheCpus() {
+  const GoldenCase& one = GoldenCaseNamed("tiny-customvoice__lang_english");
+  const size_t frames = 3;
+  std::vector<float> wanted, seen;
+  for (const bool on_gpu : {false, true}) {
+    std::unique_ptr<Kernels> kernels;
+    if (on_gpu) kernels = MakeCudaKernels();
+    else kernels = MakeKernels();
+    CodecDecoder decoder(*kernels, GoldenCheckpoint(one.model), Format::kF32);
+    std::vector<float>& samples = on_gpu ? seen : wanted;
+    samples.assign(frames * decoder.frame_samples(), NAN);
+    const auto state = decoder.NewState();
+    // One frame, then two.
+    const CodecDecoder::Job first{state.get(), one.codes.data(), 1, samples.data()};
+    decoder.Decode(&first, 1);
+    const CodecDecoder::Job rest{state.get(), one.codes.data() + kGroups, frames - 1, samples.data() + decoder.frame_samples()};
+    decoder.Decode(&rest, 1);
+  }
+  double worst = 0;
+  for (size_t i = 0; i < wanted.size(); i++) {
+    worst = std::isnan(seen[i]) ? INFINITY : std::fmax(worst, std::fabs(static_cast<double>(seen[i]) - wanted[i]));
+  }
+  std::printf("       sound off by %.1e\n", worst);
+  CHECK(worst < 1e-3);
+}
+
+}  // namespace
+}  // namespace parley::test
+
+int main() {
+  using namespace parley::test;
+  return Run({
+      {"the reference's codes are spoken", TheReferencesCodesAreSpoken},
+      {"a batch gives the codes of each alone", ABatchGivesTheCodesOfEachAlone},
+      {"frames run as graphs", FramesRunAsGraphs},
+      {"the codec's sound is the CPU's", TheCodecsSoundIsTheCpus},
+  });
+}
