@@ -48,8 +48,12 @@ set(CUDA_BACKEND_SOURCES
   kernels/cuda/cuda_layers.cc
   kernels/cuda/cuda_memory.cc
   kernels/cuda/known_lists.cc
+  kernels/cuda/memory_pool.cc
   kernels/cuda/recorder.cc
   kernels/cuda/two_sided_arena.cc)
+set(CUDA_DEVICE_SOURCES
+  kernels/cuda/gpu_device.cu
+  kernels/cuda/parley_cuda.cu)
 set(EMULATED_SOURCES
   ${CUDA_BACKEND_SOURCES}
   kernels/cuda/emulator/block.cc

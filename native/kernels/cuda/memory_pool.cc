@@ -27,7 +27,7 @@ bool MemoryPool::Give(void* part) {
   if (at < base_ || at >= base_ + bytes_) return false;
   const auto found = parts_.find(static_cast<size_t>(at - base_));
   if (found == parts_.end()) return false;
-  auto [place, size] = *found;
+  size_t place = found->first, size = found->second;
   parts_.erase(found);
   in_use_ -= size;
   // Neighbouring gaps become one.
