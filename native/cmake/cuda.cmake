@@ -39,10 +39,12 @@ if(PARLEY_CUDA AND PARLEY_NVCC)
     list(APPEND CUDA_OBJECTS ${object})
   endforeach()
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/cuda)
+  set(CUDA_EXPORTS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/cuda/exports.map)
   set(CUDA_BACKEND ${CMAKE_CURRENT_BINARY_DIR}/parley_cuda.so)
   add_custom_command(OUTPUT ${CUDA_BACKEND}
-    COMMAND ${PARLEY_NVCC} -shared -cudart static -Xlinker --exclude-libs,ALL -o ${CUDA_BACKEND} ${CUDA_OBJECTS}
-    DEPENDS ${CUDA_OBJECTS} COMMENT "Linking parley_cuda.so" VERBATIM)
+    COMMAND ${PARLEY_NVCC} -shared -cudart static -Xlinker -zdefs -Xlinker --version-script=${CUDA_EXPORTS}
+      -o ${CUDA_BACKEND} ${CUDA_OBJECTS}
+    DEPENDS ${CUDA_OBJECTS} ${CUDA_EXPORTS} COMMENT "Linking parley_cuda.so" VERBATIM)
   add_custom_target(parley_cuda DEPENDS ${CUDA_BACKEND})
   message(STATUS "CUDA backend: by ${PARLEY_NVCC} for ${PARLEY_CUDA_ARCHITECTURES} (target parley_cuda)")
 endif()
