@@ -51,6 +51,9 @@ set(CUDA_BACKEND_SOURCES
   kernels/cuda/memory_pool.cc
   kernels/cuda/recorder.cc
   kernels/cuda/two_sided_arena.cc)
+set(CUDA_DEVICE_SOURCES
+  kernels/cuda/gpu_device.cu
+  kernels/cuda/parley_cuda.cu)
 set(EMULATED_SOURCES
   ${CUDA_BACKEND_SOURCES}
   kernels/cuda/emulator/block.cc

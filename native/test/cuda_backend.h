@@ -13,7 +13,7 @@
 
 namespace parley::test {
 
-inline std::unique_ptr<cuda::CudaKernels> MakeCudaKernels(const cuda::RecorderOptions& options = {},
+inline std::unique_ptr<cuda::CudaKernels> MakeCudaKernels(const cuda::CudaOptions& options = {},
                                                           const cuda::emulator::DeviceOptions& device = {}) {
   return std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::EmulatedDevice>(device), options);
 }

@@ -119,6 +119,31 @@ void WhatCannotBeHadThrows() {
   CHECK(memory.Get() == Counted(100));
 }
 
+// A part is cleared after the work of whoever had it before, which is still to be done.
+void APoolGivesPartsOfOnePiece() {
+  cuda::CudaOptions options;
+  options.pool = 1 << 20;
+  const auto kernels = MakeCudaKernels(options);
+  CHECK_EQ(kernels->Figures().memory_free, size_t{1} << 20);
+  Held<uint8_t> kept(*kernels, 600);
+  void* before = kernels->Allocate(1000);
+  kernels->Upload(before, Counted(1000).data(), 1000);
+  kernels->Copy(kept.At(), before, 600);
+  kernels->Free(before);
+  Held<uint8_t> after(*kernels, 1000);
+  CHECK(static_cast<void*>(after.At()) == before);
+  CHECK(after.Get() == std::vector<uint8_t>(1000));
+  CHECK(kept.Get() == Counted(600));
+  CHECK_EQ(kernels->Figures().memory_in_use, size_t{768 + 1024});
+  bool thrown = false;
+  try {
+    kernels->Allocate(1 << 20);
+  } catch (const std::bad_alloc&) {
+    thrown = true;
+  }
+  CHECK(thrown);
+}
+
 void ItSaysWhatItIs() {
   const auto kernels = MakeCudaKernels();
   CHECK_EQ(std::string(kernels->Name()), std::string("cuda emulated, 4 multiprocessors"));
@@ -140,6 +165,7 @@ int main() {
       {"a copy may overlap itself", ACopyMayOverlapItself},
       {"a frame of copies is a graph", AFrameOfCopiesIsAGraph},
       {"what cannot be had throws", WhatCannotBeHadThrows},
+      {"a pool gives parts of one piece", APoolGivesPartsOfOnePiece},
       {"it says what it is", ItSaysWhatItIs},
   });
 }

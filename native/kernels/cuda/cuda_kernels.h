@@ -12,6 +12,7 @@
 
 #include "kernels/cuda/copy_run.h"
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/memory_pool.h"
 #include "kernels/cuda/part.h"
 #include "kernels/cuda/recorder.h"
 #include "kernels/cuda/work_room.h"
@@ -19,14 +20,21 @@
 
 namespace parley::cuda {
 
+struct CudaOptions {
+  RecorderOptions recorder;
+  // Bytes that are taken at once, and of which Allocate gives parts; 0: it asks the device each time.
+  size_t pool = 0;
+};
+
 class CudaKernels final : public Kernels {
  public:
-  CudaKernels(std::unique_ptr<Device> device, const RecorderOptions& options);
+  CudaKernels(std::unique_ptr<Device> device, const CudaOptions& options);
   ~CudaKernels() override;
 
   const char* Name() const override { return name_.c_str(); }
   bool ReadsHostMemory() const override { return false; }
   bool AnswersAtOnce() const override { return false; }
+  BackendFigures Figures() const override;
 
   void* Allocate(size_t bytes) override;
   void Free(void* memory) override;
@@ -87,6 +95,8 @@ class CudaKernels final : public Kernels {
 
   std::unique_ptr<Device> device_;
   std::string name_;
+  void* pooled_ = nullptr;
+  std::unique_ptr<MemoryPool> pool_;
   WorkRoom room_;
   WorkRoom parts_;     // of attention that several blocks share ..
   WorkRoom arrivals_;  // .. and how many of them are done: zero between grids

@@ -1,5 +1,6 @@
 // Memory of the CUDA backend. Small copies go with the list, many as one grid; large ones are asked of the device.
 #include <algorithm>
+#include <new>
 
 #include "kernels/cuda/copies.cuh"
 #include "kernels/cuda/cuda_kernels.h"
@@ -12,27 +13,50 @@ constexpr size_t kOverlapRoom = 1 << 20;
 
 }  // namespace
 
-CudaKernels::CudaKernels(std::unique_ptr<Device> device, const RecorderOptions& options)
+CudaKernels::CudaKernels(std::unique_ptr<Device> device, const CudaOptions& options)
     : device_(std::move(device)),
       name_("cuda " + device_->Facts().name + ", " + std::to_string(device_->Facts().multiprocessors) + " multiprocessors"),
       room_(*device_),
       parts_(*device_),
       arrivals_(*device_),
-      recorder_(*device_, options) {}
+      recorder_(*device_, options.recorder) {
+  if (options.pool == 0) return;
+  pooled_ = device_->Allocate(options.pool);
+  pool_ = std::make_unique<MemoryPool>(pooled_, options.pool);
+}
 
-CudaKernels::~CudaKernels() = default;
+CudaKernels::~CudaKernels() { device_->Free(pooled_); }
 
-void* CudaKernels::Allocate(size_t bytes) { return device_->Allocate(bytes); }
+// A part may have been another's, whose work is still to be done: it is cleared after that.
+void* CudaKernels::Allocate(size_t bytes) {
+  if (pool_ == nullptr) return device_->Allocate(bytes);
+  void* const memory = pool_->Take(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  Submit();
+  device_->Clear(memory, bytes);
+  return memory;
+}
 
-// What was asked for may still use it.
 void CudaKernels::Free(void* memory) {
-  if (memory == nullptr) return;
+  if (memory == nullptr || (pool_ != nullptr && pool_->Give(memory))) return;
   try {
-    Submit();
+    Submit();  // what was asked for may still use it
   } catch (const DeviceLost&) {
     // As the next call that may throw will say.
   }
   device_->Free(memory);
+}
+
+BackendFigures CudaKernels::Figures() const {
+  BackendFigures figures;
+  figures.memory_total = device_->Facts().memory;
+  figures.memory_free = pool_ != nullptr ? pool_->bytes() - pool_->InUse() : device_->FreeMemory();
+  figures.memory_in_use = pool_ != nullptr ? pool_->InUse() : figures.memory_total - figures.memory_free;
+  const RecorderCounters& counters = recorder_.Counters();
+  figures.eager = counters.eager;
+  figures.captures = counters.captures;
+  figures.launches = counters.launches;
+  return figures;
 }
 
 Queue& CudaKernels::Next() {

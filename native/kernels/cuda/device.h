@@ -77,6 +77,7 @@ class Device {
   virtual void Send(void* to, const void* from_host, size_t bytes) = 0;
   virtual void Fetch(void* to_host, const void* from, size_t bytes) = 0;
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;  // may not overlap
+  virtual void Clear(void* memory, size_t bytes) = 0;               // zeros
   virtual void Run(const List& list) = 0;
   virtual void Launch(const Graph& graph) = 0;
 

@@ -46,6 +46,7 @@ class GpuDevice final : public Device {
   void Send(void* to, const void* from_host, size_t bytes) override;
   void Fetch(void* to_host, const void* from, size_t bytes) override;
   void Copy(void* to, const void* from, size_t bytes) override;
+  void Clear(void* memory, size_t bytes) override;
   void Run(const List& list) override;
   void Launch(const Graph& graph) override;
   std::unique_ptr<Graph> Capture(const List& list) override;
@@ -204,6 +205,11 @@ void GpuDevice::Fetch(void* to_host, const void* from, size_t bytes) {
 }
 void GpuDevice::Copy(void* to, const void* from, size_t bytes) {
   CopyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, "copying");
+}
+
+void GpuDevice::Clear(void* memory, size_t bytes) {
+  Begin();
+  if (bytes > 0) Check(cudaMemsetAsync(memory, 0, bytes, stream_), "clearing memory");
 }
 
 // Loads the kernel's code, which may not happen while a graph is captured, and asks for its shared memory.

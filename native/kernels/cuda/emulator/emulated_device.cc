@@ -101,6 +101,10 @@ void EmulatedDevice::Send(void* to, const void* from_host, size_t bytes) { Copie
 void EmulatedDevice::Fetch(void* to_host, const void* from, size_t bytes) { Copied(to_host, from, bytes); }
 void EmulatedDevice::Copy(void* to, const void* from, size_t bytes) { Copied(to, from, bytes); }
 
+void EmulatedDevice::Clear(void* memory, size_t bytes) {
+  Ask([=] { std::memset(memory, 0, bytes); });
+}
+
 void EmulatedDevice::Run(const List& list) {
   Ask([this, list] { RunAll(list, rules_); });
 }

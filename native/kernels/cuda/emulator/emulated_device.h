@@ -34,6 +34,7 @@ class EmulatedDevice final : public Device {
   void Send(void* to, const void* from_host, size_t bytes) override;
   void Fetch(void* to_host, const void* from, size_t bytes) override;
   void Copy(void* to, const void* from, size_t bytes) override;
+  void Clear(void* memory, size_t bytes) override;
   void Run(const List& list) override;
   void Launch(const Graph& graph) override;
   std::unique_ptr<Graph> Capture(const List& list) override;
