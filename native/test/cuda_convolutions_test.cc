@@ -97,12 +97,14 @@ void StreamsThatAreConvolvedTogetherStayApart() {
   CheckConvolution({20, 40, 4, 1, {3, 1, 0, 7}}, Format::kBf16);
   CheckConvolution({20, 40, 4, 2, {3, 1, 0, 7}}, Format::kBf16);
   CheckConvolution({20, 64, 1, 1, {3, 1, 2}}, Format::kBf16);
+  CheckConvolution({20, 64, 7, 3, {3, 9, 2}}, Format::kBf16);  // a part of the columns goes from tap to tap
 }
 
 // So many rows and positions that all go to the kernel of many vectors.
 void ManyPositionsGiveTheSameBitsAsFew() {
+  for (const Format format : kFormats) CHECK(!PlanOf(format, 600, false, BucketOf(300)).few);
   CheckConvolution({600, 32, 3, 1, {190, 150, 1}}, Format::kBf16);
-  CheckConvolution({600, 32, 3, 9, {128, 128}}, Format::kInt8);
+  CheckConvolution({700, 32, 3, 9, {150, 150}}, Format::kInt8);
   CheckConvolution({700, 20, 8, 2, {100, 200}}, Format::kF16);
 }
 
