@@ -12,6 +12,7 @@ set(KERNELS_SOURCES
   kernels/cpu/portable.cc
   kernels/cpu/thread_pool.cc
   kernels/cpu/variant.cc
+  kernels/cuda/plugin.cc
   kernels/kernels.cc
   kernels/log_mel.cc
   kernels/quantization.cc
@@ -42,8 +43,17 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 
 # The kernels of GPUs on the host, for tests.
+set(CUDA_BACKEND_SOURCES
+  kernels/cuda/cuda_elements.cc
+  kernels/cuda/cuda_layers.cc
+  kernels/cuda/cuda_memory.cc
+  kernels/cuda/known_lists.cc
+  kernels/cuda/recorder.cc
+  kernels/cuda/two_sided_arena.cc)
 set(EMULATED_SOURCES
+  ${CUDA_BACKEND_SOURCES}
   kernels/cuda/emulator/block.cc
+  kernels/cuda/emulator/emulated_device.cc
   kernels/cuda/emulator/emulator.cc
   kernels/cuda/emulator/fiber.cc)
 set_source_files_properties(${EMULATED_SOURCES} PROPERTIES COMPILE_OPTIONS "-ffp-contract=off;-Wno-unknown-pragmas")

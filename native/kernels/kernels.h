@@ -116,6 +116,14 @@ struct LayerRows {
   float* normed = nullptr;  // as x
 };
 
+// What a backend with a device of its own is at. Bytes; counts since it was made.
+struct BackendFigures {
+  size_t memory_in_use = 0, memory_total = 0;  // of the device
+  size_t memory_free = 0;                      // that Allocate has still to give
+  // Lists of what is computed: run piece by piece, made into something that runs as a whole, and run so.
+  uint64_t eager = 0, captures = 0, launches = 0;
+};
+
 class Kernels {
  public:
   virtual ~Kernels() = default;
@@ -126,6 +134,8 @@ class Kernels {
   virtual bool ReadsHostMemory() const = 0;
   // Whether an answer costs no wait, so that it pays to look at one before going on.
   virtual bool AnswersAtOnce() const = 0;
+  // All zeros for a backend on the host's memory.
+  virtual BackendFigures Figures() const { return {}; }
 
   // --- memory: zeroed, aligned to 64 bytes. Throws std::bad_alloc.
   virtual void* Allocate(size_t bytes) = 0;

@@ -14,17 +14,10 @@
 #include "kernels/cuda/norms.cuh"
 #include "kernels/cuda/plain_product.cuh"
 #include "kernels/cuda/queue.h"
+#include "kernels/cuda/room.h"
 #include "kernels/kernels.h"
 
 namespace parley::cuda {
-
-// Room in the device's memory for what one call computes on its way: valid until the list that is being recorded has run or
-// AtLeast is called again, aligned to 256 bytes. Calls follow one another on the device, so that all can share one.
-class Room {
- public:
-  virtual ~Room() = default;
-  virtual void* AtLeast(size_t bytes) = 0;
-};
 
 // Terms of a vector: two keep 16 bits of a float, one keeps 8.
 constexpr int kVectorTerms = 2;

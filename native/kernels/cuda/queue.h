@@ -71,7 +71,10 @@ class Queue {
   void Launch(const Grid& grid, const Args& args) {
     static_assert(std::is_trivially_copyable_v<Args>);
     static_assert(sizeof(Args) == ArgsBytesOf(kKernel));
-    Add(EntryOf<kKernel>(), grid, &args);
+    // Lists are compared byte for byte: what lies between the members must not differ.
+    Args cleared = args;
+    __builtin_clear_padding(&cleared);
+    Add(EntryOf<kKernel>(), grid, &cleared);
   }
 
   // Data of this list: a copy of `count` values, with room for `room` (>= count), as the kernels of this list see
