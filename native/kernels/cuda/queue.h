@@ -66,15 +66,13 @@ class Queue {
  public:
   virtual ~Queue() = default;
 
-  // The next grid. What `args` points at is the device's memory, and outlives the list where it is not from Data().
+  // The next grid. Lists are compared byte for byte, so that what lies between the members of Args should be the same each time:
+  // best there is nothing. (GCC 12's __builtin_clear_padding clears members where there are arrays of structs.) What `args` points at is the device's memory, and outlives the list where it is not from Data().
   template <auto kKernel, class Args>
   void Launch(const Grid& grid, const Args& args) {
     static_assert(std::is_trivially_copyable_v<Args>);
     static_assert(sizeof(Args) == ArgsBytesOf(kKernel));
-    // Lists are compared byte for byte: what lies between the members must not differ.
-    Args cleared = args;
-    __builtin_clear_padding(&cleared);
-    Add(EntryOf<kKernel>(), grid, &cleared);
+    Add(EntryOf<kKernel>(), grid, &args);
   }
 
   // Data of this list: a copy of `count` values, with room for `room` (>= count), as the kernels of this list see
