@@ -56,6 +56,7 @@ class Model {
         streams(kernels, kMostStreams),
         choices(kernels, kMostStreams) {
     for (size_t s = 0; s < kMostStreams; s++) caches.emplace_back(kernels, layout.LayerBytes(kCapacity));
+    kernels.Wait();
   }
 
   // Of the first `count` streams; their ids. `seen`: what the logits are.

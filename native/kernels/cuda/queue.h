@@ -66,8 +66,9 @@ class Queue {
  public:
   virtual ~Queue() = default;
 
-  // The next grid. Lists are compared byte for byte, so that what lies between the members of Args should be the same each time:
-  // best there is nothing. (GCC 12's __builtin_clear_padding clears members where there are arrays of structs.) What `args` points at is the device's memory, and outlives the list where it is not from Data().
+  // The next grid. What `args` points at is the device's memory, and outlives the list where it is not from Data(). Between
+  // its members there may be no gaps: lists are compared byte for byte. (GCC 12's __builtin_clear_padding is no help: it clears
+  // members too where there are arrays of structs.)
   template <auto kKernel, class Args>
   void Launch(const Grid& grid, const Args& args) {
     static_assert(std::is_trivially_copyable_v<Args>);
