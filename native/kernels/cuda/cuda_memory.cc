@@ -77,7 +77,7 @@ void CudaKernels::AddCopy(void* to, const void* from, size_t bytes) {
 
 void CudaKernels::Upload(void* to, const void* from_host, size_t bytes) {
   if (bytes == 0) return;
-  if (bytes < kLarge) return AddCopy(to, recorder_.Data(static_cast<const char*>(from_host), bytes, BucketOf(bytes)), bytes);
+  if (bytes < kLarge) return AddCopy(to, recorder_.Carry(from_host, bytes), bytes);
   Submit();
   device_->Upload(to, from_host, bytes);
 }

@@ -23,6 +23,7 @@ struct HeadsArgs {
   const float* q_norm;  // [head_dim], or none
   const float* k_norm;
   float eps;
+  uint32_t unused = 0;  // so that there is no gap: lists are compared byte for byte
 };
 
 // The arrays of one layer of one stream.

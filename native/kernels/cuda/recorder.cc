@@ -9,6 +9,7 @@ Recorder::Recorder(Device& device, const RecorderOptions& options)
       options_(options),
       known_(options.most_graphs),
       data_(device, options.data_bytes),
+      carried_(device, options.data_bytes),
       results_(device, options.result_bytes) {}
 
 // What is under way uses the arenas and the graphs.
@@ -31,6 +32,12 @@ const void* Recorder::AddData(const void* bytes, size_t count, size_t room) {
   if (count > room) throw std::logic_error("more data than there is room for");
   const TwoSidedArena::Place place = data_.Take(room);
   if (count > 0) std::memcpy(place.host, bytes, count);
+  return place.device;
+}
+
+const void* Recorder::Carry(const void* from_host, size_t bytes) {
+  const TwoSidedArena::Place place = carried_.Take(bytes);
+  std::memcpy(place.host, from_host, bytes);
   return place.device;
 }
 
@@ -63,6 +70,7 @@ void Recorder::RunList() {
 
 void Recorder::Start() {
   data_.Send();
+  carried_.Send();
   RunList();
   results_.Fetch();
   device_.Mark(turn_);
@@ -86,6 +94,7 @@ void Recorder::Clear() {
   list_.Clear();
   if (!is_under_way_[turn_]) deliveries_[turn_].clear();
   data_.Begin(turn_);
+  carried_.Begin(turn_);
   results_.Begin(turn_);
 }
 

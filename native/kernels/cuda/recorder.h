@@ -35,6 +35,9 @@ class Recorder final : public Queue {
   Recorder(Device& device, const RecorderOptions& options);
   ~Recorder() override;
 
+  // Where the device will find a copy of what lies on the host. Unlike Data() it may be of any size without making another
+  // list, and its place is another each time: it may be told in data, never as an argument.
+  const void* Carry(const void* from_host, size_t bytes);
   // Where the device is to write `bytes` that will lie at to_host after Wait(). `room` (>= bytes) as for Data().
   void* Result(void* to_host, size_t bytes, size_t room);
 
@@ -67,7 +70,7 @@ class Recorder final : public Queue {
   RecorderOptions options_;
   List list_;
   KnownLists known_;
-  TwoSidedArena data_, results_;
+  TwoSidedArena data_, carried_, results_;
   std::vector<Delivery> deliveries_[2];
   bool is_under_way_[2] = {};
   int turn_ = 0;

@@ -23,7 +23,7 @@ struct GatherArgs {
   const uint32_t* count;
   uint64_t stride;  // of the ids
   uint32_t rows, columns;
-  bool add;
+  uint64_t add;  // or not
 };
 
 // A block for a row. An id beyond the table gives a row that is no number: whoever draws from what becomes of it is told so.
@@ -58,7 +58,7 @@ inline void EnqueueGather(Queue& queue, const Matrix& table, const Ids& ids, siz
                         ids.stride,
                         static_cast<uint32_t>(table.rows),
                         static_cast<uint32_t>(table.columns),
-                        add};
+                        uint64_t{add}};
   switch (table.format) {
     case Format::kF32: return queue.Launch<&GatherKernel<float>>(grid, args);
     case Format::kF16: return queue.Launch<&GatherKernel<F16>>(grid, args);
