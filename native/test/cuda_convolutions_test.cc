@@ -67,7 +67,7 @@ void CheckConvolution(const Shape& one, Format format) {
   const Convolution convolution{w->matrix, bias.data(), one.channels, one.taps, one.dilation, 1};
   Streams seen(one.counts, one.channels, convolution.History()), wanted(one.counts, one.channels, convolution.History());
   std::vector<float> y(wanted.Positions() * one.rows);
-  MakeKernels()->ConvolveCausal(convolution, wanted.stretches.data(), one.counts.size(), y.data());
+  MakeKernels(*Variants().back())->ConvolveCausal(convolution, wanted.stretches.data(), one.counts.size(), y.data());
   const auto together = Convolved(convolution, seen.stretches.data(), one.counts.size());
   bool is_near = true;
   for (size_t i = 0; i < y.size(); i++) is_near = is_near && std::fabs(together[i] - y[i]) <= Bound(*w, i % one.rows);
@@ -97,13 +97,35 @@ void StreamsThatAreConvolvedTogetherStayApart() {
   CheckConvolution({20, 40, 4, 1, {3, 1, 0, 7}}, Format::kBf16);
   CheckConvolution({20, 40, 4, 2, {3, 1, 0, 7}}, Format::kBf16);
   CheckConvolution({20, 64, 1, 1, {3, 1, 2}}, Format::kBf16);
+  CheckConvolution({20, 64, 7, 3, {3, 9, 2}}, Format::kBf16);  // a part of the columns goes from tap to tap
 }
 
-// So many rows and positions that all go to the kernel of many vectors.
+// So many rows and positions that together they go to the kernel of many vectors, and apart to that of few.
 void ManyPositionsGiveTheSameBitsAsFew() {
-  CheckConvolution({600, 32, 3, 1, {190, 150, 1}}, Format::kBf16);
-  CheckConvolution({600, 32, 3, 9, {128, 128}}, Format::kInt8);
-  CheckConvolution({700, 20, 8, 2, {100, 200}}, Format::kF16);
+  const auto plan = [](size_t positions) { return PlanOf({Format::kBf16, 1632, 512, false, BucketOf(positions)}); };
+  CHECK(!plan(344).few && plan(190).few);
+  CheckConvolution({1632, 64, 8, 9, {190, 3, 150, 1}}, Format::kBf16);
+}
+
+// The same, of all formats, where that kernel is asked for.
+void SignalsArePreparedAsTheyLie() {
+  for (const Format format : kFormats) {
+    for (const size_t channels : {32, 20}) {
+      const auto w = MakeMatrix(format, 40, channels * 8, 3);
+      const Convolution convolution{w->matrix, nullptr, channels, 8, 3, 1};
+      Streams seen({70, 3, 0, 9}, channels, convolution.History()), wanted({70, 3, 0, 9}, channels, convolution.History());
+      const auto few = Convolved(convolution, wanted.stretches.data(), 4);
+      emulator::Immediate queue;
+      TestRoom room;
+      std::vector<float> y(few.size(), NAN);
+      EnqueueJoin(queue, seen.stretches.data(), 4, convolution.History(), channels);
+      const LaidVectors laid =
+          LayStretches(queue, seen.stretches.data(), 4, convolution.History(), WindowsOf(convolution, nullptr, 0));
+      CHECK_EQ(laid.as_signals, channels == 32);
+      EnqueuePlanned(queue, room, {false, 4, 4}, false, ArgsFor(w->matrix, y.data(), laid.view), laid);
+      CHECK(SameBits(y, few));
+    }
+  }
 }
 
 // In pieces, of a stream that begins with silence.
@@ -159,6 +181,7 @@ int main() {
   return Run({
       {"streams that are convolved together stay apart", StreamsThatAreConvolvedTogetherStayApart},
       {"many positions give the same bits as few", ManyPositionsGiveTheSameBitsAsFew},
+      {"signals are prepared as they lie", SignalsArePreparedAsTheyLie},
       {"a stream in pieces gives the same bits", AStreamInPiecesGivesTheSameBits},
       {"a depthwise convolution has the bits of the CPU", ADepthwiseConvolutionHasTheBitsOfTheCpu},
   });

@@ -24,7 +24,6 @@ struct LaidVectors {
   size_t columns = 0;  // of all, at most
 };
 
-inline size_t BlocksOf(size_t count, size_t of_one) { return (count + of_one - 1) / of_one; }
 inline bool LiesAtFours(const void* at) { return reinterpret_cast<uintptr_t>(at) % 16 == 0; }
 
 // From the beginning of a vector to its end.

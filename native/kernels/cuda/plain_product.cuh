@@ -23,9 +23,11 @@ __device__ __forceinline__ float SumOfRow(const Value* row, const VectorsView& x
   return sum;
 }
 
-__device__ __forceinline__ float RowTimes(const MatrixView& matrix, uint32_t row, const ProductArgs& args, const float* vector) {
+template <int kMatrix>
+__device__ __forceinline__ float RowTimes(const ProductArgs& args, uint32_t row, const float* vector) {
+  const MatrixView& matrix = args.matrices[kMatrix];
   const uint64_t start = static_cast<uint64_t>(row) * args.columns;
-  switch (matrix.format) {
+  switch (args.formats[kMatrix]) {
     case Format::kF32: return SumOfRow(static_cast<const float*>(matrix.values) + start, args.x, vector, args.columns);
     case Format::kF16: return SumOfRow(static_cast<const F16*>(matrix.values) + start, args.x, vector, args.columns);
     case Format::kBf16: return SumOfRow(static_cast<const Bf16*>(matrix.values) + start, args.x, vector, args.columns);
@@ -44,9 +46,9 @@ __global__ void __launch_bounds__(256) MultiplyPlainly(ProductArgs args) {
   if (warp >= static_cast<uint64_t>(rows) * counts.vectors) return;
   const uint32_t vector = static_cast<uint32_t>(warp / rows), row = static_cast<uint32_t>(warp % rows);
   const float* const from = VectorAt(args.x, counts, vector);
-  const float first = RowTimes(args.matrices[0], row, args, from);
+  const float first = RowTimes<0>(args, row, from);
   if constexpr (kGated) {
-    const float up = RowTimes(args.matrices[1], row, args, from);
+    const float up = RowTimes<1>(args, row, from);
     if (threadIdx.x % 32 == 0) FinishGated(args, row, vector, first, up);
   } else if (threadIdx.x % 32 == 0) {
     FinishValue(args, args.matrices[0], row, vector, first);

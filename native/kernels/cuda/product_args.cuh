@@ -47,12 +47,11 @@ struct MatrixView {
   float* y;             // [vectors, rows]
   uint32_t rows;
   uint32_t blocks;  // of the grid that are its, in x
-  Format format;
 };
 
 // Up to three matrices that meet the same vectors; or a gate and what it gates, which give one y.
 struct ProductArgs {
-  MatrixView matrices[3];
+  Format formats[3];
   uint32_t columns;
   VectorsView x;
   const float* bias;
@@ -62,6 +61,7 @@ struct ProductArgs {
   float eps;
   const unsigned char* terms;  // of the vectors, bf16: the first of all columns, then the second of all
   uint64_t term_bytes;         // from the first to the second
+  MatrixView matrices[3];      // last, and without gaps: __builtin_clear_padding of g++ 12 loses its place after such an array
 };
 
 __device__ __forceinline__ uint32_t StreamOf(const VectorsView& x, const VectorCounts& counts, uint32_t vector) {

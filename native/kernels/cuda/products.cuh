@@ -13,6 +13,7 @@
 #include "kernels/cuda/many_vectors.cuh"
 #include "kernels/cuda/norms.cuh"
 #include "kernels/cuda/plain_product.cuh"
+#include "kernels/cuda/product_plan.h"
 #include "kernels/cuda/queue.h"
 #include "kernels/cuda/room.h"
 #include "kernels/kernels.h"
@@ -24,35 +25,6 @@ constexpr int kVectorTerms = 2;
 
 inline bool FitsTensorCores(const Matrix& w) {
   return w.rows > 8 && w.columns > 0 && w.columns % kChunk == 0 && LiesAtFours(w.values);
-}
-
-// How a product is cut into blocks.
-struct Plan {
-  bool few;
-  uint32_t tiles, octets;  // of FewShape or ManyShape
-};
-
-// Tiles of 16 rows that a block of few vectors may have: more of them read the vectors less often, and leave fewer blocks.
-constexpr uint32_t MostTiles(Format format, uint32_t octets, bool gated) {
-  if (format == Format::kF32 || format == Format::kF16) return 1;
-  if (gated) return octets == 2 || octets == 4 ? 2 : 1;
-  return octets == 4 ? 4 : 2;
-}
-
-// `matrices` of as many rows each, where they are gated.
-inline Plan PlanOf(Format format, size_t rows, bool gated, size_t bucket) {
-  constexpr size_t kEnoughBlocks = 100;  // about as many as there are multiprocessors
-  const size_t small = BlocksOf(rows, gated ? 32 : 64) * BlocksOf(bucket, 64);
-  if (bucket > 64 && small >= kEnoughBlocks / 2) {
-    const bool large = BlocksOf(rows, gated ? 64 : 128) * BlocksOf(bucket, 128) >= kEnoughBlocks;
-    return large ? Plan{false, 4, 4} : Plan{false, 2, 2};
-  }
-  Plan plan{true, 1, 1};
-  while (plan.octets < 8 && plan.octets * 8 < bucket) plan.octets *= 2;
-  for (uint32_t tiles = 2; tiles <= MostTiles(format, plan.octets, gated); tiles *= 2) {
-    if (BlocksOf(rows, 16 * tiles) * BlocksOf(bucket, 8 * plan.octets) >= kEnoughBlocks) plan.tiles = tiles;
-  }
-  return plan;
 }
 
 template <class Shape>
@@ -125,23 +97,18 @@ inline void Prepare(Queue& queue, Room& room, const LaidVectors& laid, ProductAr
   args->x = {nullptr, nullptr, args->x.counts, args->columns, 0, args->columns};
 }
 
-inline void LaunchPlainly(Queue& queue, bool gated, ProductArgs args, size_t bucket) {
+inline void LaunchPlainly(Queue& queue, bool gated, const ProductArgs& args, size_t bucket) {
   Grid grid;
   grid.threads = 256;
-  for (const MatrixView& matrix : args.matrices) {
-    if (matrix.rows == 0 || (gated && &matrix != args.matrices)) continue;
-    ProductArgs one = args;
-    if (!gated) one.matrices[0] = matrix;
-    grid.x = static_cast<uint32_t>(BlocksOf(matrix.rows * bucket, 8));
-    if (gated) queue.Launch<MultiplyPlainly<true>>(grid, one);
-    else queue.Launch<MultiplyPlainly<false>>(grid, one);
-  }
+  grid.x = static_cast<uint32_t>(BlocksOf(args.matrices[0].rows * bucket, 8));
+  if (gated) queue.Launch<MultiplyPlainly<true>>(grid, args);
+  else queue.Launch<MultiplyPlainly<false>>(grid, args);
 }
 
 // As one of the plans for its format says.
 inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, ProductArgs args, const LaidVectors& laid) {
   if (!plan.few) Prepare(queue, room, laid, &args);
-  switch (args.matrices[0].format) {
+  switch (args.formats[0]) {
     case Format::kF32: return LaunchOf<Format::kF32>(queue, plan, gated, args, laid.bucket);
     case Format::kF16: return LaunchOf<Format::kF16>(queue, plan, gated, args, laid.bucket);
     case Format::kBf16: return LaunchOf<Format::kBf16>(queue, plan, gated, args, laid.bucket);
@@ -153,18 +120,19 @@ inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gate
 inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductArgs& args, const LaidVectors& laid) {
   size_t rows = args.matrices[0].rows;
   if (!gated) rows += args.matrices[1].rows + args.matrices[2].rows;
-  Plan plan = PlanOf(args.matrices[0].format, rows, gated, laid.bucket);
+  Plan plan = PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket});
   if (!laid.in_fours && plan.few) plan = {false, 2, 2};
   EnqueuePlanned(queue, room, plan, gated, args, laid);
 }
 
-inline MatrixView ViewOf(const Matrix& w, float* y) {
-  return {w.values, w.format == Format::kInt8 ? w.scales : nullptr, y, static_cast<uint32_t>(w.rows), 0, w.format};
+inline void TakeMatrix(const Matrix& w, float* y, int i, ProductArgs* args) {
+  args->matrices[i] = {w.values, w.format == Format::kInt8 ? w.scales : nullptr, y, static_cast<uint32_t>(w.rows), 0};
+  args->formats[i] = w.format;
 }
 
 inline ProductArgs ArgsFor(const Matrix& w, float* y, const VectorsView& x) {
   ProductArgs args{};
-  args.matrices[0] = ViewOf(w, y);
+  TakeMatrix(w, y, 0, &args);
   args.columns = static_cast<uint32_t>(w.columns);
   args.x = x;
   return args;
@@ -190,7 +158,7 @@ inline bool GoTogether(const Matrix& a, const Matrix& b) {
 }
 
 inline void EnqueueGated(Queue& queue, Room& room, ProductArgs args, const Matrix& gate, const Matrix& up, const LaidVectors& x) {
-  args.matrices[1] = ViewOf(up, nullptr);
+  TakeMatrix(up, nullptr, 1, &args);
   if (GoTogether(gate, up)) EnqueueProduct(queue, room, true, args, x);
   else LaunchPlainly(queue, true, args, x.bucket);
 }
@@ -241,8 +209,8 @@ inline void EnqueueProjectHeads(Queue& queue, Room& room, const HeadProjections&
     return EnqueueMultiply(queue, room, heads.v, laid, {}, rows.values);
   }
   ProductArgs args = ArgsFor(heads.q, rows.queries, laid.view);
-  args.matrices[1] = ViewOf(heads.k, rows.keys);
-  args.matrices[2] = ViewOf(heads.v, rows.values);
+  TakeMatrix(heads.k, rows.keys, 1, &args);
+  TakeMatrix(heads.v, rows.values, 2, &args);
   TakeNorm(heads.norm, norms_itself, &args);
   EnqueueProduct(queue, room, false, args, laid);
 }
