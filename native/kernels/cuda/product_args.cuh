@@ -38,6 +38,7 @@ struct VectorsView {
   uint64_t stride;            // from a vector to the next of its stream
   uint64_t segment_stride;
   uint32_t length;            // of a segment
+  uint32_t unused = 0;  // so that there is no gap: lists are compared byte for byte
 };
 
 struct MatrixView {
