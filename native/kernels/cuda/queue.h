@@ -66,14 +66,16 @@ class Queue {
  public:
   virtual ~Queue() = default;
 
-  // The next grid. What `args` points at is the device's memory, and outlives the list where it is not from Data(). Between
-  // its members there may be no gaps: lists are compared byte for byte. (GCC 12's __builtin_clear_padding is no help: it clears
-  // members too where there are arrays of structs.)
+  // The next grid. What `args` points at is the device's memory, and outlives the list where it is not from Data(). An array
+  // of structs can only be its last member, and be without gaps: GCC 12's __builtin_clear_padding loses its place behind one.
   template <auto kKernel, class Args>
   void Launch(const Grid& grid, const Args& args) {
     static_assert(std::is_trivially_copyable_v<Args>);
     static_assert(sizeof(Args) == ArgsBytesOf(kKernel));
-    Add(EntryOf<kKernel>(), grid, &args);
+    // Lists are compared byte for byte: what lies between the members must not differ.
+    Args cleared = args;
+    __builtin_clear_padding(&cleared);
+    Add(EntryOf<kKernel>(), grid, &cleared);
   }
 
   // Data of this list: a copy of `count` values, with room for `room` (>= count), as the kernels of this list see
