@@ -8,7 +8,8 @@ export interface ModelConfig {
   /** Folder of a checkpoint; undefined: no native engine. */
   readonly directory: string | undefined;
   readonly quantize: 'none' | 'int8' | 'int8-talker' | 'fp8';
-  readonly codecFormat: 'f32' | 'f16';
+  /** Undefined: f32 on a processor, bf16 on a GPU. */
+  readonly codecFormat: 'f32' | 'f16' | 'bf16' | undefined;
   /** What it computes on: `auto`, `cpu`, `cuda` or `cuda:1`. */
   readonly device: string;
   readonly cudaGraphs: boolean;
@@ -33,7 +34,7 @@ export const MODEL_VARIABLES = {
   MODEL_DIR: 'folder of a Qwen3-TTS checkpoint, which ENGINE=auto then speaks with; goes before MODEL_ID',
   QUANTIZE:
     'weights of the native engine: none, int8, int8-talker (all but the code predictor) or fp8 (GPUs)',
-  CODEC_FORMAT: 'weights of its codec: f32 or f16',
+  CODEC_FORMAT: 'weights of its codec: f32, f16 or bf16; by default f32 on a processor and bf16 on a GPU',
   MAX_STREAMS: 'sentences that it speaks at once',
   MAX_BATCH: 'sentences of these in one step of the model',
   MAX_NEW_TOKENS:
@@ -72,7 +73,7 @@ export function readModelConfig(read: Reader, { engine, env, machine }: Surround
   return {
     directory: readDirectory(read, engine, env),
     quantize: read.choice('QUANTIZE', ['none', 'int8', 'int8-talker', 'fp8'], 'none'),
-    codecFormat: read.choice('CODEC_FORMAT', ['f32', 'f16'], 'f32'),
+    codecFormat: readCodecFormat(read),
     device: readDevice(read),
     cudaGraphs: read.flag('CUDA_GRAPHS', true),
     threads,
@@ -108,6 +109,11 @@ function checkName(read: Reader, id: string, engine: string | undefined, env: En
     const fetch = `fetch it with: hf download ${id}`;
     read.problem('MODEL_ID', `names a checkpoint that is not in ${cacheFolderOf(id, env)}; ${fetch}`);
   }
+}
+
+function readCodecFormat(read: Reader): ModelConfig['codecFormat'] {
+  if (read.raw('CODEC_FORMAT') === undefined) return undefined;
+  return read.choice<'f32' | 'f16' | 'bf16'>('CODEC_FORMAT', ['f32', 'f16', 'bf16'], 'f32');
 }
 
 const DEVICE = /^(auto|cpu|cuda(:\d{1,3})?)$/;

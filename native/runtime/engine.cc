@@ -29,12 +29,13 @@ bool Pick(const Choices<Value>& choices, const std::string& name, Value* value, 
   std::string all;
   for (const auto& [known, meaning] : choices.values) {
     if (name == known) return *value = meaning, true;
-    all += (all.empty() ? "" : ", ") + std::string(known);
+    if (*known != 0) all += (all.empty() ? "" : ", ") + std::string(known);
   }
   return *problem = std::string(choices.option) + " is \"" + name + "\"; it can be " + all, false;
 }
 
-bool ReadParts(const EngineOptions& options, QwenFrameModel::Parts* parts, std::string* problem) {
+// `usual`: the format of what no option names.
+bool ReadParts(const EngineOptions& options, Format usual, QwenFrameModel::Parts* parts, std::string* problem) {
   parts->pieces = options.case_split_pieces ? model::PieceRule::kCaseSplit : model::PieceRule::kNative;
   parts->max_voices = options.max_voices;
   return Pick<model::Quantize>({"quantize",
@@ -42,9 +43,10 @@ bool ReadParts(const EngineOptions& options, QwenFrameModel::Parts* parts, std::
                                  {"int8-talker", model::Quantize::kTalker},
                                  {"int8", model::Quantize::kAll}}},
                                options.quantize, &parts->quantize, problem) &&
-         Pick<Format>({"codec_format", {{"f32", Format::kF32}, {"f16", Format::kF16}}}, options.codec_format,
-                      &parts->codec, problem) &&
-         Pick<Format>({"cache_format", {{"f32", Format::kF32}, {"bf16", Format::kBf16}}}, options.cache_format,
+         Pick<Format>({"codec_format",
+                       {{"", usual}, {"f32", Format::kF32}, {"f16", Format::kF16}, {"bf16", Format::kBf16}}},
+                      options.codec_format, &parts->codec, problem) &&
+         Pick<Format>({"cache_format", {{"", usual}, {"f32", Format::kF32}, {"bf16", Format::kBf16}}}, options.cache_format,
                       &parts->cache, problem);
 }
 
@@ -121,7 +123,7 @@ std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::string* 
   QwenFrameModel::Parts parts;
   cpu::ThreadPoolOptions threads;
   int number = 0;
-  if (!ReadParts(options, &parts, problem) || !ReadThreads(options, &threads, problem)) return nullptr;
+  if (!ReadParts(options, Format::kF32, &parts, problem) || !ReadThreads(options, &threads, problem)) return nullptr;
   if (options.device != "cpu" && !ReadNumber(options.device, &number)) {
     return *problem = "device is \"" + options.device + "\"; it can be auto, cpu, cuda, cuda:<number>", nullptr;
   }
@@ -133,6 +135,7 @@ std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::string* 
       return *why = options.device + ": " + no_cuda, nullptr;
     }
     if (backend.kernels == nullptr) backend = OnProcessor(options, threads);
+    else ReadParts(options, Format::kBf16, &parts, why);
     auto model = QwenFrameModel::Open(options.directory, parts, backend.memory, std::move(backend.kernels), why);
     if (model != nullptr) model->TellNoCuda(no_cuda);
     return model;

@@ -19,11 +19,11 @@ using StreamId = uint64_t;  // never given twice; 0 is none
 struct EngineOptions {
   std::string directory;
   std::string quantize = "none";   // none | int8-talker | int8
-  std::string codec_format = "f32";  // f32 | f16
+  std::string codec_format;          // f32 | f16 | bf16; empty: f32 on a processor, bf16 on a GPU
   std::string device = "cpu";        // cpu | cuda | cuda:<number> | auto: cuda where there is one
   std::string cuda_file;             // the CUDA backend; needed for all but cpu
   bool cuda_graphs = true;
-  std::string cache_format = "f32";  // of keys and values: f32 | bf16
+  std::string cache_format;          // of keys and values: f32 | bf16; empty: as the codec's
   bool case_split_pieces = false;  // the tokenizer's other rule
   unsigned threads = 0;            // 0: one per core
   std::vector<int> cores;          // pinned to, in order; empty: not

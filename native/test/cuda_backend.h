@@ -4,18 +4,33 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/emulator/emulated_device.h"
+#include "kernels/cuda/plugin.h"
 
 namespace parley::test {
 
 inline std::unique_ptr<cuda::CudaKernels> MakeCudaKernels(const cuda::CudaOptions& options = {},
                                                           const cuda::emulator::DeviceOptions& device = {}) {
   return std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::EmulatedDevice>(device), options);
+}
+
+// Where PARLEY_CUDA_FILE names the CUDA backend's file, tests that ask here run on the GPU.
+inline const char* CudaFile() { return std::getenv("PARLEY_CUDA_FILE"); }
+
+inline std::unique_ptr<Kernels> MakeBackend() {
+  if (CudaFile() == nullptr) return MakeCudaKernels();
+  std::string problem;
+  auto kernels = cuda::OpenPlugin(CudaFile(), {0, true, size_t{4} << 30}, &problem);
+  if (kernels == nullptr) throw std::runtime_error(problem);
+  return kernels;
 }
 
 // Values in the memory of a backend.

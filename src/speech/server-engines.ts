@@ -27,7 +27,7 @@ function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
   return {
     directory,
     quantize,
-    codecFormat,
+    ...(codecFormat === undefined ? {} : { codecFormat }),
     device,
     cudaGraphs,
     threads,

@@ -44,7 +44,8 @@ export interface ModelFacts {
 export interface NativeOptions {
   readonly directory: string;
   readonly quantize: string;
-  readonly codecFormat: 'f32' | 'f16';
+  /** Absent: f32 on a processor, bf16 on a GPU. */
+  readonly codecFormat?: 'f32' | 'f16' | 'bf16';
   /** `auto`, `cpu`, `cuda` or `cuda:1`; absent: the CPU. */
   readonly device?: string;
   readonly cudaGraphs?: boolean;
