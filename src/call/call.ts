@@ -121,6 +121,7 @@ export class Call {
       new VoicePlan(routing, options, limits).arriving(
         sentencesFrom(text as AsyncIterable<string>, {
           limits,
+          language: options.language,
           time: this.#textTime,
           signal: utterance.signal,
           onPause: () => utterance.textPauses(),

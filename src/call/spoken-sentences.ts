@@ -161,8 +161,16 @@ class Reading {
     const plan = new VoicePlan(routing, manner, limits);
     const pieces: LinePieces =
       typeof text === 'string'
-        ? plan.whole(sentencesOf(text, limits))
-        : plan.arriving(sentencesFrom(text, { limits, time, signal, onPause: () => undefined }));
+        ? plan.whole(sentencesOf(text, limits, manner.language))
+        : plan.arriving(
+            sentencesFrom(text, {
+              limits,
+              language: manner.language,
+              time,
+              signal,
+              onPause: () => undefined,
+            }),
+          );
     const isKept = (sentence: SpokenSentence, isFirst: boolean) =>
       speech.has(this.#request(sentence, isFirst ? undefined : SENTENCE_PAUSE_MS));
     const joined = continuity?.join(pieces, { options: manner.options, signal, isKept }) ?? pieces;

@@ -79,14 +79,14 @@ export function readText(request: TextToRead, limits: ReadingLimits): ReadText {
   const reader = new Reader(languages, lexicons);
   if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
   if (!isMarkup(text, format)) {
-    const sentences = sentencesOf(text, { ...limits, textIdleMs: 0 });
+    const sentences = sentencesOf(text, { ...limits, textIdleMs: 0 }, language);
     const isOnly = sentences.length === 1;
     languages.begin(sentences);
     const read = sentences.map((sentence) => reader.plain(sentence, text, isOnly));
     return { sentences: read, endPauseMs: 0, unheeded: [] };
   }
   const marked = readMarkup(text);
-  const { sentences, endPauseMs } = sentencesOfMarkup(marked);
+  const { sentences, endPauseMs } = sentencesOfMarkup(marked, language);
   if (sentences.length === 0) throw nothingToSay();
   const isOnly = sentences.length === 1;
   const read = sentences.map((one) => (one.kind === 'bleep' ? one : reader.marked(one, text, isOnly)));

@@ -30,10 +30,13 @@ export function nothingToSay(): ParleyError {
   });
 }
 
-/** The sentences of a text that is there as a whole; refuses one that is too long or has nothing to speak. */
-export function sentencesOf(text: string, limits: TextLimits): Sentence[] {
+/**
+ * The sentences of a text that is there as a whole, in the language that was stated for it; refuses one that is too
+ * long or has nothing to speak.
+ */
+export function sentencesOf(text: string, limits: TextLimits, language?: string): Sentence[] {
   if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
-  const stream = new SentenceStream();
+  const stream = new SentenceStream({ language });
   const sentences = [...stream.push(text), ...stream.end()];
   if (sentences.length === 0) throw nothingToSay();
   return sentences;
@@ -46,6 +49,8 @@ export interface SentenceOfTokens extends Sentence {
 
 export interface TokenOptions {
   readonly limits: TextLimits;
+  /** BCP 47 tag that was stated for the text. */
+  readonly language?: string | undefined;
   readonly time: Time;
   readonly signal: AbortSignal;
   /** Called when the producer has no token ready: sound may run out without anybody being late. */
@@ -60,8 +65,8 @@ export async function* sentencesFrom(
   tokens: AsyncIterable<string>,
   options: TokenOptions,
 ): AsyncGenerator<SentenceOfTokens, void, undefined> {
-  const { limits } = options;
-  const stream = new SentenceStream();
+  const { limits, language } = options;
+  const stream = new SentenceStream({ language });
   const iterator = tokens[Symbol.asyncIterator]();
   let length = 0;
   let spoken = false;

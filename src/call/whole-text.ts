@@ -23,9 +23,9 @@ export function wholeText(
   limits: TextLimits,
 ): LinePiece[] {
   const plan = new VoicePlan(routing, wish, limits);
-  if (wish.markup !== true) return plan.whole(sentencesOf(text, limits));
+  if (wish.markup !== true) return plan.whole(sentencesOf(text, limits, wish.language));
   if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
-  const speech = sentencesOfMarkup(readMarkup(text));
+  const speech = sentencesOfMarkup(readMarkup(text), wish.language);
   const pieces = markedPieces(speech, text, (sentence, isOnly) => plan.marked(sentence, isOnly));
   if (pieces.length === 0) throw nothingToSay();
   return pieces;

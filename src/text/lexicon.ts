@@ -17,9 +17,10 @@ export interface LexiconEntry {
   readonly language?: string;
 }
 
-// "n't" is part of its word; other apostrophes stand between words: Anna's, l'URSS.
+// "n't" is part of its word, and the mark between two parts of a name such as acme_v2; other apostrophes stand between
+// words: Anna's, l'URSS.
 const TOKEN =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー])[\p{L}\p{M}\p{N}])+(?:['’][tT](?![\p{L}\p{M}\p{N}]))?|\s+|[^\s]/gu;
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー])(?:[\p{L}\p{M}\p{N}]|(?<=[\p{L}\p{M}\p{N}])_+(?=[\p{L}\p{N}])))+(?:['’][tT](?![\p{L}\p{M}\p{N}]))?|\s+|[^\s]/gu;
 
 interface Node {
   /** What is said where an entry ends here, by primary tag; '' in any language. */

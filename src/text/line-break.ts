@@ -10,7 +10,7 @@ export const LINE_BREAK = /[\n\r\u0085\u2028\u2029]/;
 export const LEADING_SPACE = /^[\s\u0085]+/u;
 
 const PARAGRAPH = /\u2029|(?:\r\n|\r(?!\n)|[\n\u0085\u2028])[^\S\r\n]*[\n\r\u0085\u2028]/;
-const LIST_MARKER = /^(?:[-*+•‣◦·▪–—]|\(?\p{N}{1,3}[.)]|\(?\p{Script=Latin}[.)])\s/u;
+const LIST_MARKER = /^(?:[-*+•‣◦·▪–—]|\(?\p{N}{1,3}[.)]|\(?(?:\p{Script=Latin}|[ivx]{2,4})[.)])\s/u;
 const MARKER_LENGTH = 7; // units of the longest list marker with the space after it
 const WRAPPED_LENGTH = 50; // units; a shorter line was ended on purpose, since wrapped text is wider
 

@@ -3,18 +3,7 @@
 // Text may still be arriving. A rule that would have to look past what is there
 // answers 'wait', so that the answer never depends on how the text was cut into
 // tokens. How far a rule may look is bounded by the window its caller gives it.
-import {
-  AFTER_ORDINAL,
-  AFTER_TIME,
-  BEFORE_NUMBER,
-  BEFORE_ORDINAL,
-  EXCLAIMING_NAMES,
-  NEVER_FINAL,
-  OFTEN_FINAL,
-  SELDOM_FINAL,
-  SELDOM_FINAL_AS_WRITTEN,
-  SENTENCE_STARTERS,
-} from './abbreviations.js';
+import type { ShortForms } from './short-forms/short-forms.js';
 
 /** Text around a stop mark. `complete` says that nothing after the window matters. */
 export interface StopWindow {
@@ -23,10 +12,17 @@ export interface StopWindow {
   /** From the stop mark on. */
   readonly after: string;
   readonly complete: boolean;
+  /** Of the language, if it is known. */
+  readonly forms: ShortForms;
+  /** What stands before the mark is known to be a short form. */
+  readonly isShort?: boolean;
 }
 
 /** Units of `after` that belong to the ending sentence, or no end here, or not certain yet. */
 export type StopVerdict = number | 'none' | 'wait';
+
+/** Names written with an exclamation mark. */
+const EXCLAIMING_NAMES: ReadonlySet<string> = new Set(['yahoo', 'jeopardy', 'joomla']);
 
 const WORD_LIMIT = 48; // units; no abbreviation is longer
 export const STOP_MARK = /[.!?…。！？｡．‼⁇⁈⁉]/u;
@@ -34,31 +30,40 @@ export const STOP_MARK = /[.!?…。！？｡．‼⁇⁈⁉]/u;
 // The marks themselves, then closing quotes and brackets, markdown, footnote
 // numbers; also "! ! !" and the French closing quote after a space.
 const STOP_RUN =
-  /^[.!?…。！？｡．‼⁇⁈⁉](?:[.!?…。！？｡．‼⁇⁈⁉\p{M}"'”’»)\]}」』）】〉》*_`~]|[“‘](?=[\s,;.!?)»]|$)|\[\d{1,3}\])*(?:[^\S\r\n]+[.!?…]+(?=\s|$))*(?:[^\S\r\n]+»(?=[\s,.;:!?]|$))?/u;
+  /^[.!?…。！？｡．‼⁇⁈⁉](?:[.!?…。！？｡．‼⁇⁈⁉\p{M}"'”’»)\]}」』）】〉》*_`~]|[“‘«](?=[\s,;.!?)»]|$)|\[\d{1,3}\])*(?:[^\S\r\n]+[.!?…]+(?=\s|$))*(?:[^\S\r\n]+»(?=[\s,.;:!?]|$))?/u;
 const FULL_WIDTH = /[。！？｡]/u;
 const CLOSING = /["'”’“‘»)\]}」』）】〉》]/u;
 const QUOTATIVE = /^[、，,とっなはがをにでものへや]/u; // 「…？」と言った: the quote is part of the sentence
 // “你好！”他说: so is the verb of saying behind it, and “정말?”이라고 물었다.
 const SAYING =
-  /^(?:\p{Script=Han}{1,5}?(?:说|說|问道?|問道|喊道?|答道|叫道|笑道)|(?:이?라[고는며]|하[고며는]|고 |는 |란 |면서))/u;
+  /^(?:\p{Script=Han}{1,5}?(?:说|說|问道?|問道?|喊道?|答道|叫道|笑道|吼道|嚷道)|[他她我你][们們]?[答叫]|[\p{Script=Han}\p{Script=Katakana}]{1,4}[はが](?:言|聞|尋|叫|答|呟|つぶや)|(?:이?라[고는며]|하[고며는]|고 |는 |란 |면서))/u;
 const SAYING_LENGTH = 8; // units of the longest of these
 const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
-const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*/u;
+const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*\+?/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
-const UNIT_BEHIND_NUMBER = /\p{N}\s?(?:[mghlst]|mm|cc)$/u;
+const UNIT_BEHIND_NUMBER = /(?:\p{N}\s?(?:[mghlst]|mm|cc)|°\s?[CF])$/u;
 /** Short forms of two words: 3 p. m., p. ex. */
-const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})p\. (?:ex|ej))$/iu;
+const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})(?:p\. (?:ex|ej)|z\.\sB|d\.\sh|i\.\sd\.\sR))$/iu;
 const HANGUL = /^\p{Script=Hangul}/u;
 const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
+const LONGEST_SERIES = 4; // letters before the digits of a serial number
+const OPEN_SERIES = /^-[A-Z\d]{0,16}$/;
 const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
+/** El s. I, del cap. I: not English. */
+const NUMBERED_I = /(?:^|\s)(?:(?:e?l|del|al) s|cap|tít|séc|vol)$/u;
 /** 500 руб. Доставка, в 2024 г. Спасибо: common words have no capital there. */
 const COUNTED_IN_RUSSIAN =
-  /\p{N}{4}\s?г$|\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$/u;
+  /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;
+const DRIVE = /\S\s(?!Dear|Hello|Herr|Frau|Prof|Thanks?)\p{Lu}\p{Ll}{2,} Dr$/u; // on Mulholland Dr. The house
+const LONGEST_COUNTED = 8; // units of a number's end and its short unit
+/** A sign between two words or numbers: no sentence begins with one. */
+const SIGN = /^[&=×÷≠≤≥<>+]/u;
+const LOWER = /^\p{Ll}(?!\p{Lu})/u; // not iPads
 const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
 
 export function judgeStop(window: StopWindow): StopVerdict {
-  const { after, complete } = window;
+  const { after, complete, forms, isShort = false } = window;
   const run = STOP_RUN.exec(after)?.[0] ?? after.slice(0, 1);
   const rest = after.slice(run.length);
   if (rest === '') return complete ? run.length : 'wait';
@@ -75,13 +80,41 @@ export function judgeStop(window: StopWindow): StopVerdict {
     if (next.length === 1 && !complete) return 'wait';
     if (/^[:;,](?:\s|$)/u.test(next)) return 'none'; // Ex. : une pomme
   }
+  if (SIGN.test(next) && !/[\r\n]/.test(opening)) {
+    if (!complete && /^.[=>]?$/u.test(next)) return 'wait';
+    if (/^.[=>]?(?:\s|$)/u.test(next)) return 'none'; // Wed. & Fri., 5! = 120
+  }
   const reported = CLOSING.test(run) ? REPORTED.exec(next) : null;
   if (reported?.[1] === '' && !complete) return 'wait';
   if (/^\p{Ll}/u.test(reported?.[1] ?? '')) return 'none';
   const word = NEXT_WORD.exec(next)?.[0] ?? '';
   const wordEnds = complete || word.length < next.length;
-  const verdict = judgeSpaced(window.before, run, { opening, word, wordEnds, tail: next.slice(word.length) });
+  const tail = next.slice(word.length);
+  const verdict = judgeSpaced(window.before, run, {
+    opening,
+    word,
+    wordEnds,
+    tail,
+    complete,
+    forms,
+    isShort,
+  });
   return verdict === 'end' ? run.length : verdict;
+}
+
+const LOOK_BACK = 200; // units of a sentence that decide about its end
+const LOOK_ON = 64;
+
+/**
+ * Whether a sentence ends with the full stop of a token, in a text that was not cut into sentences. One that is known to
+ * be a short form ends it before a word that begins one.
+ */
+export function endsSentenceAt(text: string, at: number, forms: ShortForms, isShort = true): boolean {
+  if (!/^[^\p{L}\p{N}\s]{0,6}\s+[^\p{L}\p{N}\s]{0,6}\p{Lu}/u.test(text.slice(at + 1, at + 16))) return false;
+  const before = text.slice(Math.max(0, at - LOOK_BACK), at);
+  return (
+    judgeStop({ before, after: text.slice(at, at + LOOK_ON), complete: true, forms, isShort }) !== 'none'
+  );
 }
 
 /** No space follows: only marks of writing systems that do without spaces end a sentence. */
@@ -90,9 +123,16 @@ function judgeTight({ before, complete }: StopWindow, run: string, rest: string)
   if (!fullWidth && !(/[!?]/u.test(run) && IDEOGRAPH.test(rest))) return 'none';
   if (!fullWidth && EXCLAIMING_NAMES.has(/[a-z]*$/i.exec(before.slice(-WORD_LIMIT))?.[0].toLowerCase() ?? ''))
     return 'none';
+  if (run === '。' && rest.startsWith('の')) return judgeName(rest, complete);
   if (!QUOTE_END.test(run)) return run.length;
   if (QUOTATIVE.test(rest) || SAYING.test(rest)) return 'none';
   return complete || rest.length >= SAYING_LENGTH || !IDEOGRAPH.test(rest) ? run.length : 'wait';
+}
+
+/** モーニング娘。のライブ: no sentence begins with の and a noun. */
+function judgeName(rest: string, complete: boolean): StopVerdict {
+  if (rest.length === 1 && !complete) return 'wait';
+  return /^の[\p{Script=Han}\p{Script=Katakana}]/u.test(rest) ? 'none' : 1;
 }
 
 interface Following {
@@ -103,44 +143,111 @@ interface Following {
   readonly wordEnds: boolean;
   /** What stands after the word. */
   readonly tail: string;
+  readonly complete: boolean;
+  readonly forms: ShortForms;
+  readonly isShort: boolean;
 }
 
 type Judgement = 'end' | 'none' | 'wait';
 
 function judgeSpaced(before: string, run: string, following: Following): Judgement {
   const closed = CLOSING.test(run);
-  const lower = /^\p{Ll}/u.test(following.word);
+  if (/^\p{Ll}$/u.test(following.word) && !following.wordEnds) return 'wait';
+  const lower = LOWER.test(following.word);
   if (run.startsWith('.') && !run.startsWith('..') && !closed) return judgeFullStop(before, following);
   if (/^(?:\.{2,}|…+)$/u.test(run) && HANGUL.test(following.word)) return 'none'; // 저… 죄송합니다만
-  if (!lower) return 'end';
+  if (!lower) return exclaims(before, following);
   // "Stop!" he said. · Ah ! quel plaisir · Well... maybe
   if (closed || /\s$/u.test(before) || /^(?:\.\.|…)/u.test(run)) return 'none';
   if (run.startsWith('.')) return 'none';
-  return EXCLAIMING_NAMES.has(lastWord(before).toLowerCase()) ? 'none' : 'end';
+  return EXCLAIMING_NAMES.has(lastWord(before, following.forms).toLowerCase()) ? 'none' : 'end';
 }
 
+/** Yahoo! Inc. is one name. */
+function exclaims(before: string, { word, wordEnds, forms }: Following): Judgement {
+  if (!EXCLAIMING_NAMES.has(lastWord(before, forms).toLowerCase())) return 'end';
+  if (!wordEnds) return 'wait';
+  return forms.oftenFinal.has(word.toLowerCase()) ? 'none' : 'end';
+}
+
+/** Dr. med. dent. Weiß */
+const DEGREE = /(?<!\p{L})Dr\.(?:-Ing\.)?(?:\s?\p{Ll}{1,6}\.)*\s?\p{Ll}{1,6}$/u;
+/** Of German, where it stands before an hour. */
+const SHORT_DAY = /^(?:Mo|Di|Mi|Do|Sa|So)$/;
+/** Am 1./2. Mai, am 3.+4. Oktober */
+const DAYS = /(?<!\p{N})\p{N}{1,2}\.\s?[/+&]\s?\p{N}{1,2}$/u;
+const SIGNED_LENGTH = 3; // units: +49, (+4
+const LARGE_ORDINAL = /^(?:\p{N}{3}|\p{N}{1,3}\.\p{N}{3}|\p{N}{1,2}\.\p{N}{1,2})$/u;
+/** What follows the short form of a company without ending the sentence: Müller & Co. KG. */
+const COMPANIES: ReadonlySet<string> = new Set('kg kgaa ohg gmbh mbh ag se ltd llc inc lp plc'.split(' '));
+const LEAD = /(\p{L}+)\s+(?:\p{N}{1,2}\.(?:\p{N}{1,2}\.)?,?\s(?:und|oder|bis)\s)?[\p{N}./+&]*\p{N}$/u;
+/** Platz 1. Platz 2: behind these the number is no ordinal. */
+const COUNTED_NAME =
+  /^(?:Platz|Rang|Tag|Kapitel|Klasse|Gleis|Zimmer|Stufe|Teil|Abschnitt|Woche|Seite|Punkt|Runde|Phase|Band|Akt|Szene|Linie|Nummer)$/;
+const SHORT_MONTH = /^(?:Jan|Jän|Feb|Mär|Mrz|Apr|Jun|Jul|Aug|Sept?|Okt|Nov|Dez)$/;
+
 function judgeFullStop(before: string, following: Following): Judgement {
-  const { word } = following;
-  const last = lastWord(before);
+  const { word, forms } = following;
+  const last = lastWord(before, forms);
   const key = last.toLowerCase();
   const digit = /^\p{N}/u.test(word);
   if (/^\p{Lu}/u.test(word) && /\p{N}\s?[ghlmst]$/u.test(before)) return 'end'; // à 9 h. Soyez là
   if (UNIT_BEHIND_NUMBER.test(before.slice(-5)) && /^\p{Lu}/u.test(word)) return 'end'; // not "M. Dupont", no initial
-  if (NEVER_FINAL.has(key)) return 'none';
-  if (/^\p{Ll}/u.test(word)) return judgeLowerCase(before, last, following);
-  if (digit && (BEFORE_NUMBER.has(key) || key.endsWith('str'))) return 'none'; // Hauptstr. 5
-  if (BEFORE_NUMBER.has(key) && /^[IVXLC]/.test(word)) {
-    if (!following.wordEnds) return 'wait';
-    if (ROMAN.test(word)) return 'none'; // cap. IV
+  if (LIST_LETTER.test(before) && /^\p{Lu}/u.test(word)) return 'none';
+  if (forms.neverFinal.has(key)) {
+    if (key === 'dr' && DRIVE.test(before)) return onlyBeforeStarter(before, last, following);
+    const counted = /\p{N}\s?\p{Ll}+$/u.test(before.slice(-LONGEST_COUNTED)); // 1 hr. Then
+    return counted && /^\p{Lu}/u.test(word) ? onlyBeforeStarter(before, last, following) : 'none';
   }
+  if (LOWER.test(word)) return judgeLowerCase(before, last, following);
+  if (DEGREE.test(before.slice(-WORD_LIMIT))) return onlyBeforeStarter(before, last, following);
+  if (digit && SHORT_DAY.test(last)) return 'none'; // Sa. 10–14 Uhr
+  if (digit && (forms.beforeNumber.has(key) || /(?:str|nr)$/.test(key))) return 'none'; // Hauptstr. 5
+  const numbered = forms.beforeNumber.has(key) ? judgeBeforeNumber(before, following) : undefined;
+  if (numbered !== undefined) return numbered;
+  if (/^apr?$/.test(key) && word.startsWith('J')) return judgeEra(following);
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
-  if (/^\p{N}{1,2}$/u.test(last)) return judgeNumber(before, following);
-  if (/^[IVXL]{2,}$/.test(last)) return unless(AFTER_ORDINAL, following); // das XX. Jahrhundert
-  if (OFTEN_FINAL.has(key)) return digit ? 'none' : unless(AFTER_TIME, following);
+  if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT)))
+    return judgeNumber(before, following);
+  if (LARGE_ORDINAL.test(last)) return judgeLargeNumber(before, following);
+  if (/^[IVXL]{2,}$/.test(last)) return judgeRoman(before, following);
+  if (key === 'co' && /^[A-Z]/.test(word)) return unless(COMPANIES, following);
+  if (forms.oftenFinal.has(key)) {
+    if (following.wordEnds && continuesName(word, forms)) return 'none'; // Acme Co. Ltd., King Jr. Blvd.
+    return digit ? 'none' : unless(forms.afterTime, following);
+  }
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
   if (COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT)) && /^[А-ЯЁ]/u.test(word)) return 'end';
-  if (isAbbreviation(last)) return onlyBeforeStarter(following);
+  if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
+    return onlyBeforeStarter(before, last, following);
   return 'end';
+}
+
+/** No. A-12, Tel. +49 30, cap. IV; undefined where no number of any kind follows. */
+function judgeBeforeNumber(before: string, following: Following): Judgement | undefined {
+  const { word, wordEnds, tail, complete } = following;
+  if (word === '' && /^[+(]/.test(tail)) {
+    if (tail.length < SIGNED_LENGTH && !complete) return 'wait';
+    return /^[+(]{1,2}\p{N}/u.test(tail) ? 'none' : undefined;
+  }
+  if (!/^[A-Z]/.test(word)) return undefined;
+  if (!wordEnds) return 'wait';
+  const isNumber = ROMAN.test(word) || (word === 'I' && NUMBERED_I.test(before.slice(-WORD_LIMIT)));
+  if (isNumber || /^[A-Z]{1,4}\d/.test(word)) return 'none';
+  if (word.length > LONGEST_SERIES) return undefined;
+  if (!complete && OPEN_SERIES.test(tail)) return 'wait';
+  return /^-[A-Z\d]*\d/.test(tail) ? 'none' : undefined;
+}
+
+/** Apr. J.-C. is an era, not a month. */
+function judgeEra({ word, wordEnds, tail }: Following): Judgement {
+  if (!wordEnds) return 'wait';
+  return word === 'J' && tail.startsWith('.') ? 'none' : 'end';
+}
+
+function continuesName(word: string, forms: ShortForms): boolean {
+  const key = word.toLowerCase();
+  return forms.oftenFinal.has(key) || forms.seldomFinal.has(key);
 }
 
 /** "2024. 1. 15.": in a Korean date a stop follows the year, too. */
@@ -149,28 +256,67 @@ function judgeYear({ word, wordEnds, tail }: Following): Judgement {
   return /^\p{N}{1,2}$/u.test(word) && tail.startsWith('.') ? 'none' : 'end';
 }
 
+const LONGEST_LIST = 200; // units of items on one line
+const MOST_ITEMS = 10;
 const LIST_NUMBER =
   /(?:^|[\r\n])[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
 
+/** A. Yes, ii. Two */
+const LIST_LETTER = /(?:^|[\r\n])[\s*_#>(-]*(?:[A-H]|[ivx]{1,4})$/u;
+
+/** 1. One 2. Two: the items of a list on one line. */
+function isNextItem(before: string): boolean {
+  const [, first = '', last = ''] =
+    /^\s*(\p{N}{1,2})[.)]\s.*[^.\s]\s(\p{N}{1,2})$/su.exec(before.slice(0, LONGEST_LIST)) ?? [];
+  return Number(last) > Number(first) && Number(last) < Number(first) + MOST_ITEMS;
+}
+
 /** A small letter follows: "sept. de 2024", or a writer who uses no capitals. */
-function judgeLowerCase(before: string, last: string, { word, wordEnds }: Following): Judgement {
-  if (isAbbreviation(last) || !writesLowerCase(before)) return 'none';
-  if (!BEFORE_NUMBER.has(last.toLowerCase())) return 'end';
+/** Of a square or cubic measure: 54 кв. м. */
+const SQUARE = /\p{N}\s?(?:кв|куб)$/u;
+
+function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }: Following): Judgement {
+  if (isAbbreviation(last, forms) || !writesLowerCase(before)) return 'none';
+  if (SQUARE.test(before.slice(-WORD_LIMIT)) || DEGREE.test(before.slice(-WORD_LIMIT))) return 'none'; // Dr. rer. nat.
+  const lead = /^\p{N}{1,2}$/u.test(last) ? (LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '') : '';
+  if (forms.beforeOrdinal.has(lead.toLowerCase())) return 'none'; // vom 1. bis
+  if (/^\p{N}{1,2}$/u.test(last) && /^(?:u|un|und|b|bi|bis|od|ode|oder)$/.test(word))
+    return wordEnds ? 'none' : 'wait'; // 5., 6. und 7. Mai
+  if (!forms.beforeNumber.has(last.toLowerCase())) return 'end';
   if (!wordEnds) return 'wait';
   return /^del?$/.test(word) ? 'none' : 'end';
 }
 
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
 function judgeNumber(before: string, following: Following): Judgement {
-  if (LIST_NUMBER.test(before)) return 'none';
+  if (LIST_NUMBER.test(before) || isNextItem(before)) return 'none';
   if (/\p{N}{4}\. ?\p{N}{1,2}\. ?\p{N}{1,2}$/u.test(before.slice(-WORD_LIMIT)) && HANGUL.test(following.word))
     return 'none';
   if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);
-  const lead = /(\p{L}+)\s+\p{N}{1,2}$/u.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
-  if (BEFORE_ORDINAL.has(lead.toLowerCase()) && /^\p{L}/u.test(following.word)) {
-    return onlyBeforeStarter(following);
-  }
-  return unless(AFTER_ORDINAL, following);
+  const lead = LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
+  const { beforeOrdinal, afterOrdinal } = following.forms;
+  const plain = unless(afterOrdinal, following);
+  if (plain === 'none' && COUNTED_NAME.test(lead)) return 'end';
+  if (plain === 'end' && SHORT_MONTH.test(following.word) && following.tail.startsWith('.')) return 'none';
+  const isOrdinal = beforeOrdinal.has(lead.toLowerCase()) && /^\p{L}/u.test(following.word);
+  return isOrdinal && plain === 'end' ? onlyBeforeStarter(before, '', following) : plain;
+}
+
+/** Das XX. Jahrhundert, die XXXIII. Olympischen Spiele; Ludwig XIV. may end a sentence. */
+function judgeRoman(before: string, following: Following): Judgement {
+  const lead = /(\p{L}+)\s+[IVXL]+$/u.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
+  const isOrdinal = following.forms.beforeOrdinal.has(lead.toLowerCase()) && /^\p{Lu}/u.test(following.word);
+  return isOrdinal
+    ? onlyBeforeStarter(before, '', following)
+    : unless(following.forms.afterOrdinal, following);
+}
+
+/** "zum 100. Geburtstag", "der 1.000. Besucher", "am 24.12. Heiligabend"; but "die 112. Retter" were called. */
+function judgeLargeNumber(before: string, following: Following): Judgement {
+  const lead = LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
+  const isOrdinal = following.forms.beforeOrdinal.has(lead.toLowerCase()) && !/^(?:die|des)$/i.test(lead);
+  if (!isOrdinal || !/^\p{L}/u.test(following.word) || /\bI am [\d.]+$/.test(before)) return 'end';
+  return onlyBeforeStarter(before, '', following);
 }
 
 /** "3. 10. 2024": a full stop between the parts of a date ends nothing. */
@@ -186,18 +332,31 @@ function unless(continuing: ReadonlySet<string>, { word, wordEnds }: Following):
   return continuing.has(word.toLowerCase()) ? 'none' : 'end';
 }
 
-function onlyBeforeStarter({ opening, word, wordEnds, tail }: Following): Judgement {
-  if (/["“«„「(]/u.test(opening)) return 'none';
+/** Marshall B. Rosenberg, Ursula K. Le Guin: an article behind a name's initial is part of the name. */
+const IN_NAME = /^(?:La|Le|Los|Las|El|Il|Lo|Van|Von|Der|Den|Das|Dos|O|A|An|Do|Ten)$/;
+const INITIAL_OF_NAME = /\p{Lu}\p{L}*[\s.]+\p{Lu}$/u;
+/** "Main St. Call me": no name is followed by one of these. */
+const OBJECT = /^ (?:me|us|him|them)(?![\p{L}\p{N}])/u;
+const OBJECT_LENGTH = 6; // units of the longest of these and the one behind it
+
+function onlyBeforeStarter(before: string, last: string, following: Following): Judgement {
+  const { opening, word, wordEnds, tail, complete, forms } = following;
+  if (/["“«„「]/u.test(opening)) return 'none';
   if (!wordEnds) return 'wait';
   if (tail.startsWith('.')) return 'none'; // "J. A. Smith": the next word is itself an initial
-  return SENTENCE_STARTERS.has(word.toLowerCase()) ? 'end' : 'none';
+  if (forms.starters.has(word.toLowerCase().replaceAll('’', "'"))) {
+    return last.length === 1 && IN_NAME.test(word) && INITIAL_OF_NAME.test(before) ? 'none' : 'end';
+  }
+  if (!/^\p{Lu}\p{Ll}/u.test(word)) return 'none';
+  if (!complete && tail.length < OBJECT_LENGTH) return 'wait';
+  return OBJECT.test(tail) ? 'end' : 'none';
 }
 
 /** Initials (J, J.R), dotted letters (U.S, z.B) and the listed abbreviations. */
-function isAbbreviation(word: string): boolean {
+function isAbbreviation(word: string, forms: ShortForms): boolean {
   const key = word.toLowerCase();
-  if (SELDOM_FINAL_AS_WRITTEN.has(word)) return true;
-  if (NEVER_FINAL.has(key) || SELDOM_FINAL.has(key) || OFTEN_FINAL.has(key)) return true;
+  if (forms.seldomFinalAsWritten.has(word)) return true;
+  if (forms.neverFinal.has(key) || forms.seldomFinal.has(key) || forms.oftenFinal.has(key)) return true;
   return /^(?:\p{L}\.)*[\p{Lu}\p{Ll}]$/u.test(word);
 }
 
@@ -207,12 +366,14 @@ function writesLowerCase(before: string): boolean {
 }
 
 /** The word before the stop; an address or path is one ordinary word, whatever its last letters are. */
-function lastWord(before: string): string {
+function lastWord(before: string, forms: ShortForms): string {
   const spaced = SPACED_FORM.exec(before.slice(-WORD_LIMIT))?.[0];
-  if (spaced !== undefined) return spaced.replaceAll(' ', '');
+  if (spaced !== undefined) return spaced.replaceAll(/\s/gu, '');
   const token = /\S*$/u.exec(before.slice(-WORD_LIMIT))?.[0] ?? '';
+  const alternative = /^\p{L}{2,6}\.\/(\p{L}{2,6})$/u.exec(token)?.[1]; // Sr./Sra.
+  if (alternative !== undefined) return alternative;
   if (/[/\\@=]|www\./u.test(token)) return 'address';
   const whole = token.replace(/^[^\p{L}\p{N}§]+/u, '');
-  if (NEVER_FINAL.has(whole.toLowerCase())) return whole; // г-н, dott.ssa
+  if (forms.neverFinal.has(whole.toLowerCase())) return whole; // г-н, dott.ssa
   return /[\p{L}\p{M}\p{N}.§ºª]*$/u.exec(whole)?.[0] ?? '';
 }

@@ -7,6 +7,7 @@ import { CLAUSE_MARK, judgeClause } from './clause-end.js';
 import { judgeLineBreak, LEADING_SPACE, LINE_BREAK } from './line-break.js';
 import { cutLongSentence } from './long-sentence.js';
 import { judgeStop, STOP_MARK } from './sentence-end.js';
+import { shortFormsOf, type ShortForms } from './short-forms/short-forms.js';
 
 /** A piece of text to be spoken in one go. */
 export interface Sentence {
@@ -22,6 +23,8 @@ export interface SentenceStreamOptions {
   readonly unit?: 'sentence' | 'clause';
   /** UTF-16 units of the longest sentence; longer ones are cut at the best place. Default 300. */
   readonly maxLength?: number;
+  /** BCP 47 tag of all of the text, where it is known: then only its own short forms count. */
+  readonly language?: string | undefined;
 }
 
 const DEFAULT_MAX_LENGTH = 300;
@@ -43,6 +46,8 @@ interface Cut {
 export class SentenceStream {
   readonly #maxLength: number;
   readonly #candidate: RegExp;
+  readonly #forms: ShortForms;
+  readonly #language: string | undefined;
   #lead = ''; // of the sentence that the buffer begins within: what was given out of it
   #buffer = ''; // what has not been given out yet
   #offset = 0; // of the buffer in the whole text
@@ -50,7 +55,7 @@ export class SentenceStream {
   #lineStart = 0; // of the line that `#scanned` is on; negative when the line began before the buffer
   #ended = false;
 
-  constructor({ maxLength = DEFAULT_MAX_LENGTH, unit = 'sentence' }: SentenceStreamOptions = {}) {
+  constructor({ maxLength = DEFAULT_MAX_LENGTH, unit = 'sentence', language }: SentenceStreamOptions = {}) {
     if (!Number.isInteger(maxLength) || maxLength < SHORTEST_LIMIT) {
       throw new RangeError(
         `maxLength must be a whole number of at least ${SHORTEST_LIMIT}, not ${maxLength}`,
@@ -58,6 +63,8 @@ export class SentenceStream {
     }
     this.#maxLength = maxLength;
     this.#candidate = CANDIDATES[unit];
+    this.#forms = shortFormsOf(language);
+    this.#language = language;
   }
 
   /** Takes more text; returns the sentences that it completes. */
@@ -108,7 +115,10 @@ export class SentenceStream {
     }
     if (this.#ended && visible <= limit) return visible > 0 ? { at: visible, isWithin: false } : undefined;
     if (!this.#ended && visible < limit + WINDOW) return undefined;
-    return { at: cutLongSentence(this.#buffer.slice(0, limit + WINDOW), limit), isWithin: true };
+    return {
+      at: cutLongSentence(this.#buffer.slice(0, limit + WINDOW), limit, this.#language),
+      isWithin: true,
+    };
   }
 
   #nextCandidate(before: number): number | undefined {
@@ -129,7 +139,7 @@ export class SentenceStream {
       ? judgeLineBreak(after, at - this.#lineStart, complete)
       : isWithin
         ? judgeClause({ before, after, complete })
-        : judgeStop({ before: this.#lead + before, after, complete });
+        : judgeStop({ before: this.#lead + before, after, complete, forms: this.#forms });
     return typeof verdict === 'number' ? { at: at + verdict, isWithin } : verdict;
   }
 

@@ -90,12 +90,27 @@ function merged(first: readonly Claim[], second: readonly Claim[]): Claim[] {
   return [...result, ...first.slice(next)];
 }
 
+const NEAR = 100; // units of an address that show that it is one
+const ADDRESS = /:\/\/|(?:^|[([<])www\.|[\w.+-]@[\w-]+\./i;
+
+/** A word of a lexicon is none within an address. */
+function isInAddress(text: string, { start, end, rule }: Claim): boolean {
+  if (rule !== 'lexicon') return false;
+  const before = /\S*$/.exec(text.slice(Math.max(0, start - NEAR), start))?.[0] ?? '';
+  const after = /^\S*/.exec(text.slice(end, end + NEAR))?.[0] ?? '';
+  if (/\]\([^)]*$/.test(before)) return true;
+  return ADDRESS.test(
+    before.slice(before.lastIndexOf('(') + 1) + text.slice(start, end) + (/^[^\])]*/.exec(after)?.[0] ?? ''),
+  );
+}
+
 function claimsAlone(text: string, claimed: readonly Claim[]): Normalized {
   const spoken = new SpokenText(text);
   let at = 0;
-  for (const { start, end, spoken: words, rule } of claimed) {
+  for (const claim of claimed) {
+    const { start, end, spoken: words, rule } = claim;
     spoken.copy(text, at, start);
-    if (words === undefined || rule === undefined) spoken.copy(text, start, end);
+    if (words === undefined || rule === undefined || isInAddress(text, claim)) spoken.copy(text, start, end);
     else spoken.replace(start, end, words, rule);
     at = end;
   }

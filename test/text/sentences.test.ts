@@ -173,6 +173,17 @@ test('Chinese and Japanese need no spaces, and a quoted question stays in its se
   }
 });
 
+test('a language that is stated has only its own short forms', () => {
+  const cut = (text: string, language?: string) => {
+    const stream = new SentenceStream({ language });
+    return [...stream.push(text), ...stream.end()].map((sentence) => sentence.text);
+  };
+  assert.deepEqual(cut('Come sta. Bene, grazie.'), ['Come sta. Bene, grazie.']); // Sta. of Spanish
+  assert.deepEqual(cut('Come sta. Bene, grazie.', 'it-IT'), ['Come sta.', 'Bene, grazie.']);
+  assert.deepEqual(cut('Está en Sta. Bárbara.', 'es'), ['Está en Sta. Bárbara.']);
+  assert.deepEqual(cut('Dr. Lee ist da.', 'xx'), ['Dr. Lee ist da.']);
+});
+
 test('lists, headings and lines of a poem end at their line; wrapped lines go on', () => {
   expectCut('Buy these: | - two apples | - three pears | Thanks', '\n');
   expectCut('Steps: | 1. Open the door. | 2. Close it | 3) Leave', '\n');
@@ -234,6 +245,22 @@ test('a cut never falls into a number, a character, or before its own punctuatio
   const family = '👨‍👩‍👧‍👦'; // eleven units, one character
   assert.deepEqual(texts(`a${family}b${family}`, 14), [`a${family}b`]);
   assert.deepEqual(texts('aaaa bbbb (cccc) dddd', 15), ['aaaa bbbb', '(cccc) dddd']);
+});
+
+test('a cut never falls into what is spoken as one thing', () => {
+  for (const [text, limit, first] of [
+    ['we will send it all to 12 Main St, Austin, TX 78701 very soon', 48, 'we will send it all to'],
+    ['we wait for you on the 4th of July, 1776 at noon', 36, 'we wait for you on'],
+    ['er zahlt uns dafür 1.234,56 € im Monat und mehr', 30, 'er zahlt uns'],
+    ['it will cost you about $1.2 million to do that', 28, 'it will cost you'],
+    ['nos vemos todos el 15 de enero de 2024 en casa', 34, 'nos vemos todos el'],
+    ['the rooms have about 850 sq ft of space in them', 27, 'the rooms have'],
+    ['they told all of us that their PIN is: 482913 now', 41, 'they told all of us'],
+    ['他们昨天花了很多钱一共1,234.56元买了这个', 19, '他们昨天花了很多钱一共'],
+  ] as const) {
+    assert.equal(texts(text, limit)[0], first);
+    assert.deepEqual(byToken(text, [1], limit), whole(text, limit));
+  }
 });
 
 const PIECES = [

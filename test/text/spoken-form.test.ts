@@ -37,6 +37,13 @@ test('an ordinal is one with or without its mark', () => {
   assert.equal(as('ordinal', '2', { language: 'fr' }), 'deuxième');
 });
 
+test('a Roman numeral is a number where it is said to be one', () => {
+  assert.equal(as('cardinal', 'XIV'), 'fourteen');
+  assert.equal(as('ordinal', 'XIV'), 'fourteenth');
+  assert.equal(as('ordinal', 'iv', { language: 'fr' }), 'quatrième');
+  assert.equal(as('cardinal', 'XIVQ'), spoken('XIVQ'));
+});
+
 test('characters are said by their names, signs too', () => {
   assert.equal(as('characters', 'AB-12'), 'A B dash one two');
   assert.equal(as('spell-out', 'née'), 'N É E');
@@ -79,6 +86,11 @@ test('a year alone is read as one', () => {
 test('a time of day is read as one', () => {
   assert.equal(as('time', '2:30pm', { format: 'hms12' }), 'two thirty p.m.');
   assert.equal(as('time', '14.05', { format: 'hms24' }), 'fourteen oh five');
+});
+
+test('minutes and seconds are a time, too', () => {
+  assert.equal(as('time', '1\'21"'), 'one minute twenty-one seconds');
+  assert.equal(as('duration', "5'"), 'five minutes');
 });
 
 test('a duration counts hours, minutes and seconds', () => {
@@ -213,4 +225,43 @@ test('each word that was said otherwise is told with its rule and its place', ()
   );
   const at = text.indexOf('sequel');
   assert.deepEqual(sourceSpan(at, at + 6), { start: 8, end: 11 });
+});
+
+const WORDS = new Lexicon([
+  { word: 'SQL', say: 'sequel' },
+  { word: 'acme', say: 'ackmee' },
+  { word: 'USD', say: 'you ess dee' },
+  { word: 'GB', say: 'gigs' },
+  { word: 'GPT', say: 'gee pee tee' },
+  { word: 'Dr', say: 'Doktor' },
+  { word: 'Jan', say: 'Yan' },
+  { word: '5 Alive', say: 'five alive' },
+]);
+
+for (const [written, words] of [
+  ['See [SQL](http://x.y/SQL) and SQL.', 'See sequel and sequel.'],
+  ['Go to https://www.acme.com/acme, acme.', 'Go to W W W dot acme dot com slash acme, ackmee.'],
+  ['Mail support@acme.com or acme.com.', 'Mail support at acme dot com or acme dot com.'],
+  ['The name acme_2 and _acme_.', 'The name acme_2 and ackmee.'],
+  ['It is $5 USD, USD 5, 5 USD: USD!', 'It is five dollars, five dollars, five dollars: you ess dee!'],
+  ['A 5 GB file, 16GB, and a GB.', 'A five gigabyte file, sixteen gigabytes, and a gigs.'],
+  ['GPT and GPT-4.', 'gee pee tee and gee pee tee four.'],
+  ['Dr. Lee met Jan on Jan. 5.', 'Doktor Lee met Yan on January fifth.'],
+  ['On January 5 Alive.', 'On January five alive.'],
+] as const) {
+  test(`a word of a lexicon is one where it stands for itself: ${written}`, () => {
+    assert.equal(spokenForm(written, { language: 'en', lexicons: [WORDS] }).text, words);
+  });
+}
+
+test('where nothing else is read out, addresses are left alone all the same', () => {
+  const options = { language: 'en', normalize: false, lexicons: [WORDS] };
+  assert.equal(
+    spokenForm('acme: https://acme.com, a@acme.com, [SQL](x.y/SQL)', options).text,
+    'ackmee: https://acme.com, a@acme.com, [sequel](x.y/SQL)',
+  );
+});
+
+test('what markup has claimed does not keep its neighbours from being read', () => {
+  assert.equal(spoken('It is 5 <sub alias="gigs">GB</sub>.'), 'It is five gigs.');
 });

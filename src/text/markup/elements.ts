@@ -61,7 +61,14 @@ export const ELEMENTS: Readonly<Record<string, ElementRule>> = {
   break: { holds: 'nothing', attributes: { strength: STRENGTH, time: BREAK_TIME } },
   'say-as': {
     holds: 'text',
-    attributes: { 'interpret-as': SAY_AS, format: ANY, detail: ANY },
+    // A language of its own is no part of SSML; some servers take one. The text is read in that of its sentence.
+    attributes: {
+      'interpret-as': SAY_AS,
+      format: ANY,
+      detail: ANY,
+      language: UNHEEDED,
+      'xml:lang': UNHEEDED,
+    },
     required: ['interpret-as'],
   },
   sub: { holds: 'text', attributes: { alias: WORDS }, required: ['alias'] },

@@ -53,8 +53,9 @@ const CONTEXT = 100; // units; nobody's neighbour stands further away
 const ENDING = 16; // units
 const ENDS_SENTENCE = /[.!?…。！？｡]["'”’»)\]}」』）】]*\s*$/u;
 
-export function sentencesOfMarkup({ pieces }: MarkedText): MarkedSpeech {
-  const list = new SentenceList();
+/** `language` is that of the text where its markup states none. */
+export function sentencesOfMarkup({ pieces }: MarkedText, language?: string): MarkedSpeech {
+  const list = new SentenceList(language);
   for (const piece of pieces) {
     if (piece.kind === 'pause') list.pause(piece.ms);
     else if (piece.kind === 'bleep') list.bleep(piece.ms, piece.manner);
@@ -69,6 +70,7 @@ type Growing = Omit<MarkedSentence, 'marksAfter'> & {
 };
 
 class SentenceList {
+  readonly #language: string | undefined;
   readonly #sentences: (Growing | MarkedBleep)[] = [];
   /** Stated between the last sentence and the next; undefined: nothing was. */
   #pauseMs: number | undefined;
@@ -76,6 +78,10 @@ class SentenceList {
   #marks: string[] = [];
   /** The last sentence came to its end. */
   #isWhole = true;
+
+  constructor(language: string | undefined) {
+    this.#language = language;
+  }
 
   pause(ms: number): void {
     this.#pauseMs = (this.#pauseMs ?? 0) + ms;
@@ -92,7 +98,7 @@ class SentenceList {
   text(piece: TextPiece): void {
     if (piece.begins === 'paragraph' || this.#begins === 'anywhere') this.#begins = piece.begins;
     const marks = new MarksInOrder(piece.marks);
-    for (const span of spansOf(piece)) {
+    for (const span of spansOf(piece, piece.manner.language ?? this.#language)) {
       const marksBefore = [...this.#marks, ...marks.upTo(span.start)];
       const marksAfter = marks.upTo(span.end - 1);
       this.#marks = [];
@@ -161,8 +167,8 @@ interface SentenceSpan extends Span {
 }
 
 /** Of the sentences of a piece; none of its parts is cut, and one of signs alone is a word. */
-function spansOf({ text, parts }: TextPiece): SentenceSpan[] {
-  const stream = new SentenceStream();
+function spansOf({ text, parts }: TextPiece, language: string | undefined): SentenceSpan[] {
+  const stream = new SentenceStream({ language });
   const oneLine = text.replace(/\s/g, ' '); // a line of a document ends nothing
   const asWords = parts.length === 0 ? oneLine : withWords(oneLine, parts);
   const spans: { start: number; end: number; parts: MarkedPart[] }[] = [];

@@ -32,9 +32,27 @@ const SHORTEST_BLEEP_MS = 300;
 const LONGEST_BLEEP_MS = 1500;
 const BLEEP_MS_PER_CHARACTER = 70; // about as long as the word would last
 
-/** Whether a text is meant as SSML: it begins with `<speak`, perhaps behind an XML declaration. */
+const BEFORE_ROOT = [
+  ['<?', '?>'],
+  ['<!--', '-->'],
+] as const;
+const ROOT = /(?:<speak[\s/>]|<!DOCTYPE\s+speak\b)/y;
+const SPACES = /[\s\uFEFF]*/y;
+
+/** Whether a text is meant as SSML: it begins with `<speak`, or what may stand before it in a document. */
 export function looksLikeMarkup(text: string): boolean {
-  return /^\s{0,100}(?:<\?xml\s[^>]{0,200}\?>\s{0,100})?<speak[\s/>]/.test(text.slice(0, 500));
+  for (let at = 0; ;) {
+    SPACES.lastIndex = at;
+    at += SPACES.exec(text)?.[0].length ?? 0;
+    const mark = BEFORE_ROOT.find(([opening]) => text.startsWith(opening, at));
+    if (mark === undefined) {
+      ROOT.lastIndex = at;
+      return ROOT.test(text);
+    }
+    const end = text.indexOf(mark[1], at + mark[0].length);
+    if (end < 0) return false;
+    at = end + mark[1].length;
+  }
 }
 
 /** Throws INVALID_FIELD with line and column. */

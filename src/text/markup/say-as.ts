@@ -3,9 +3,10 @@
 import type { Language } from '../normalize/language.js';
 import { normalize } from '../normalize/normalize.js';
 import { numeralOf, readNumeral, withoutZeros, type Numeral } from '../normalize/numerals.js';
+import { romanNumeral } from '../normalize/recognise/words.js';
 import type { Around } from '../normalize/reading.js';
 import { sayDate } from './say-date.js';
-import { sayDuration, sayTime } from './say-time.js';
+import { sayDuration, sayMinutes, sayTime } from './say-time.js';
 import type { SayAsKind } from './say-as-kinds.js';
 
 export interface StatedKind {
@@ -42,9 +43,15 @@ export function sayAs(
     case 'date':
       return sayDate(text, format, language, around) ?? inOwnWords(text, language);
     case 'time':
-      return sayTime(text, language, around) ?? inOwnWords(text, language);
+      return (
+        sayTime(text, language, around) ?? sayMinutes(text, language, around) ?? inOwnWords(text, language)
+      );
     case 'duration':
-      return sayDuration(text, format, language, around) ?? inOwnWords(text, language);
+      return (
+        sayDuration(text, format, language, around) ??
+        sayMinutes(text, language, around) ??
+        inOwnWords(text, language)
+      );
     case 'address':
     case 'net':
     case 'unit':
@@ -92,12 +99,18 @@ function numeralIn(text: string, language: Language): Numeral | undefined {
 }
 
 function sayCardinal(text: string, language: Language, around: Around): string | undefined {
-  const number = numeralIn(text, language);
+  const number = numeralIn(romanDigits(text) ?? text, language);
   return number === undefined ? undefined : language.speech.count({ number }, around);
 }
 
+/** XIV as 14. */
+function romanDigits(text: string): string | undefined {
+  const value = romanNumeral(text.toUpperCase());
+  return value === undefined ? undefined : String(value);
+}
+
 function sayOrdinal(text: string, language: Language, around: Around): string | undefined {
-  const [, digits = '', mark = ''] = /^(\d{1,12})(\P{N}{0,5})$/u.exec(text) ?? [];
+  const [, digits = '', mark = ''] = /^(\d{1,12})(\P{N}{0,5})$/u.exec(romanDigits(text) ?? text) ?? [];
   if (digits === '') return undefined;
   const marks = mark.trim() === '' ? usualMarks(language) : [mark.trim()];
   for (const one of marks) {

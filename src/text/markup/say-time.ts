@@ -5,6 +5,16 @@ import type { Around } from '../normalize/reading.js';
 
 const TIME = /^(\d{1,2})(?:[:.h](\d{2}))?(?:[:.](\d{2}))?\s*(\p{L}[\p{L}.]{0,8}(?: \p{L}\.)?)?$/u;
 
+const MINUTES = /^(\d{1,3})['’′](?:(\d{1,2})(?:["”″]|''|’’)?)?$/u;
+
+/** 1'21": minutes and seconds, though it is called a time. */
+export function sayMinutes(text: string, { speech }: Language, around: Around): string | undefined {
+  const [, minutes, seconds = '0'] = MINUTES.exec(text) ?? [];
+  if (minutes === undefined) return undefined;
+  const parts = ([[withoutZeros(minutes), 'min'], [withoutZeros(seconds), 's']] as const).filter(([digits]) => digits !== '0'); // prettier-ignore
+  return parts.length === 0 ? undefined : speech.duration(parts, around);
+}
+
 /** 2:30pm, 14.30, 9 a.m.: hours are written before minutes in every format that there is. */
 export function sayTime(text: string, language: Language, around: Around): string | undefined {
   const [, hours, minutes = '', seconds, suffix] = TIME.exec(text) ?? [];

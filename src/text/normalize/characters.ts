@@ -56,6 +56,8 @@ export function isDigitAt(text: string, at: number): boolean {
 
 const FOLDED = /[\t\v\f\r\u0085\u00A0\u1680\u2000-\u200A\u2011\u2028\u2029\u202F\u205F\u3000\uFF03-\uFFE6]/g;
 const NUMBER_MARKS = '：，';
+// The first group of a number, or one more: not the 12 of 20，12，102, nor the end of a date.
+const GROUP_BEFORE = /(?:^|[^0-9０-９，,./:：-])[0-9０-９]{1,3}$|[0-9０-９][，,][0-9０-９]{3}$/;
 
 /** The same text with each character in its narrow form; offsets do not change. */
 export function fold(text: string): string {
@@ -67,9 +69,9 @@ export function fold(text: string): string {
 
 /** １５：３０ and １，５００; but 有效期5，10天 is a clause and another. */
 function isInNumber(text: string, at: number): boolean {
-  const [before, after] = [text.slice(Math.max(0, at - 4), at), text.slice(at + 1, at + 5)];
+  const [before, after] = [text.slice(Math.max(0, at - 6), at), text.slice(at + 1, at + 5)];
   if (text[at] === '：') return /[0-9０-９]$/.test(before) && /^[0-9０-９]/.test(after);
-  return /(?<![0-9０-９])[0-9０-９]{1,3}$/.test(before) && /^[0-9０-９]{3}(?![0-9０-９])/.test(after);
+  return GROUP_BEFORE.test(before) && /^[0-9０-９]{3}(?![0-9０-９])/.test(after);
 }
 
 function narrow(character: string): string {

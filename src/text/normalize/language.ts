@@ -29,6 +29,8 @@ export interface Quantity {
   /** End of a range. */
   readonly to?: Numeral;
   readonly magnitude?: Magnitude;
+  /** The magnitude was written behind both: 5万〜10万. */
+  readonly repeated?: true;
   /** As in 3 1/2. */
   readonly fraction?: Fraction;
 }
@@ -117,6 +119,8 @@ export interface Writing {
   readonly per: Readonly<Record<string, string>>;
   /** As written behind a number; a form of one letter only where it is attached. */
   readonly magnitudes: Readonly<Record<string, Magnitude>>;
+  /** What multiplies only an amount with its currency in front: £5m. */
+  readonly moneyMagnitudes?: Readonly<Record<string, Magnitude>>;
   /** Source of an expression for what makes a number an ordinal: st|nd|rd|th; '' if only its own recognisers know. */
   readonly ordinalMark: string;
   /** Short forms that are said in full. A form that holds a full stop is written with it. */
@@ -161,6 +165,13 @@ export interface SymbolNames {
   readonly version: string;
   readonly minus: string;
   readonly plus: string;
+  /** Of a telephone: what its two keys are called, and words before or behind a sign that tell that it is a key. */
+  readonly keys: {
+    readonly star: string;
+    readonly hash: string;
+    readonly before: RegExp;
+    readonly behind?: RegExp;
+  };
   /** Before the word of #word. */
   readonly hashtag: string;
   /** Words for well-known ends of names: com, org, gmail, pdf. What is not here is read or spelled by its letters. */

@@ -7,6 +7,7 @@ export interface Literal<T> {
 }
 
 export class LiteralTable<T> {
+  /** By their first two characters; a form of one is by itself. */
   readonly #byFirst = new Map<string, Literal<T>[]>();
 
   /** A form with a space after a full stop is also found without it. */
@@ -19,7 +20,7 @@ export class LiteralTable<T> {
   }
 
   #add(written: string, value: T): void {
-    const first = written[0] ?? '';
+    const first = written.slice(0, 2);
     const list = this.#byFirst.get(first) ?? [];
     if (!list.some((literal) => literal.written === written)) list.push({ written, value });
     this.#byFirst.set(first, list);
@@ -27,7 +28,11 @@ export class LiteralTable<T> {
 
   /** The longest form that stands here as a whole word. */
   at(text: string, at: number): Literal<T> | undefined {
-    const list = this.#byFirst.get(text[at] ?? '');
+    return this.#longest(text, at, 2) ?? this.#longest(text, at, 1);
+  }
+
+  #longest(text: string, at: number, units: number): Literal<T> | undefined {
+    const list = this.#byFirst.get(text.slice(at, at + units));
     if (list === undefined) return undefined;
     for (const literal of list) {
       if (text.startsWith(literal.written, at) && endsWord(text, at + literal.written.length)) return literal;

@@ -19,15 +19,20 @@
 //   5. One line in `languages.ts`.
 //   6. `test/text/normalize/xx.cases.tsv`: "# sentence about behaviour", then lines "written TAB spoken".
 //      `normalize.test.ts` reads all such files: no code. Every case is also pushed by character through
-//      `SentenceStream`, so abbreviations that the segmenter must know belong in `../abbreviations.ts`.
+//      `SentenceStream`, so abbreviations that the segmenter must know belong in `../short-forms/xx.ts`.
 // `en/` and `de/` are models; `de/` has gender and case; `zh/` is written without spaces.
 import { classOf, DIGIT, fold, HIDDEN, IDEOGRAPH, LETTER, PAIR, SPACE } from './characters.js';
 import type { Language } from './language.js';
 import { Reading, type Found, type Recogniser, type Rule } from './reading.js';
+import { endsSentenceAt } from '../sentence-end.js';
+import { shortFormsOf, type ShortForms } from '../short-forms/short-forms.js';
 import { recognisersOf, type Recognisers } from './recognisers.js';
 import { endsText, SpokenText, type Normalized } from './spoken-text.js';
 
-/** A part of the text that markup or a lexicon has claimed: no token reaches into it. */
+/**
+ * A part of the text that markup or a lexicon has claimed. No token reaches into what markup has claimed; a word of a
+ * lexicon counts where it stands for itself, not within an address or an amount: "5 GB" is one token.
+ */
 export interface Claim {
   readonly start: number;
   readonly end: number;
@@ -60,7 +65,9 @@ class Scan {
   readonly #reading: Reading;
   readonly #spoken: SpokenText;
   readonly #unspaced: boolean;
+  readonly #forms: ShortForms;
   readonly #respell: ((spoken: string) => string) | undefined;
+  readonly #language: Language;
   #nextClaim = 0;
   #copied = 0; // what is before this offset is in the result
 
@@ -70,21 +77,28 @@ class Scan {
     this.#claimed = claimed;
     this.#reading = new Reading(this.#text);
     this.#unspaced = language.unspaced ?? false;
+    this.#forms = shortFormsOf(language.tag);
     this.#spoken = new SpokenText(text, this.#unspaced);
     this.#respell = language.respell?.(this.#text);
+    this.#language = language;
   }
 
   run(): Normalized {
     let at = 0;
     while (at < this.#text.length) {
       const claim = this.#claimed[this.#nextClaim];
-      if (claim !== undefined && at >= claim.start) {
-        this.#nextClaim++;
-        this.#claim(claim);
-        at = Math.max(at, claim.end);
+      if (claim === undefined || at < claim.start) {
+        at = this.#step(at, claim?.start ?? this.#text.length);
         continue;
       }
-      at = this.#step(at, claim?.start ?? this.#text.length);
+      const larger = this.#larger(at, claim);
+      this.#nextClaim++;
+      if (larger !== undefined) {
+        at = this.#replace(at, larger);
+      } else if (!isOfLexicon(claim) || at === claim.start) {
+        this.#claim(claim);
+        at = Math.max(at, claim.end);
+      } // else a token has covered it
     }
     this.#copyTo(this.#text.length);
     return this.#spoken.result();
@@ -97,23 +111,57 @@ class Scan {
     this.#copied = Math.max(end, this.#copied);
   }
 
+  /** The token that begins where a word of a lexicon does, and goes on behind it. */
+  #larger(at: number, claim: Claim): Found | undefined {
+    if (!isOfLexicon(claim) || at !== claim.start) return undefined;
+    const kind = classOf(this.#text.charCodeAt(at));
+    const found = this.#tokenAt(this.#reading, at, kind);
+    if (found === undefined || found.end <= claim.end || !this.#mayCover(found.end)) return undefined;
+    const { spoken: words = '' } = claim;
+    const written = this.#text.slice(at, claim.end);
+    const isItself = found.rule === 'abbreviation' && this.#text.slice(claim.end, found.end) === '.';
+    if (isItself) return { ...found, spoken: words };
+    // GPT-4: the entry says the letters of it
+    const named = [written, this.#language.speech.letters(written)].find((name) =>
+      found.spoken.startsWith(`${name} `),
+    );
+    if (found.rule !== 'identifier' || named === undefined) return found;
+    return { ...found, spoken: words + found.spoken.slice(named.length) };
+  }
+
+  /** Of the claims that begin before the end of a token, all are words of a lexicon within it. */
+  #mayCover(end: number): boolean {
+    for (let index = this.#nextClaim; ; index++) {
+      const claim = this.#claimed[index];
+      if (claim === undefined || claim.start >= end) return true;
+      if (!isOfLexicon(claim) || claim.end > end) return false;
+    }
+  }
+
   /** Reads one token, word or mark; returns the offset behind it. */
   #step(at: number, limit: number): number {
     const kind = classOf(this.#text.charCodeAt(at));
     if (kind === SPACE) return this.#spaces(at, limit);
     if (kind === HIDDEN) return this.#drop(at, at + 1);
-    const reading = this.#reading;
-    reading.at = at;
-    reading.kind = kind;
-    const found = this.#ask(kind, limit);
+    const found = this.#ask(at, kind, limit);
     if (found !== undefined) return this.#replace(at, found);
     if (kind === PAIR) return this.#pair(at);
-    return kind === LETTER || kind === DIGIT ? Math.min(reading.runEnd, limit) : at + 1;
+    return kind === LETTER || kind === DIGIT ? Math.min(this.#reading.runEnd, limit) : at + 1;
   }
 
-  #ask(kind: number, limit: number): Found | undefined {
-    const found = first(this.#recognisersFor(kind), this.#reading);
-    return found !== undefined && found.end > this.#reading.at && found.end <= limit ? found : undefined;
+  #ask(at: number, kind: number, limit: number): Found | undefined {
+    const found = this.#tokenAt(this.#reading, at, kind);
+    if (found === undefined || found.end <= limit || this.#mayCover(found.end)) return found;
+    const before = new Reading(this.#text.slice(0, limit));
+    before.tokenEnd = this.#reading.tokenEnd;
+    return this.#tokenAt(before, at, kind);
+  }
+
+  #tokenAt(reading: Reading, at: number, kind: number): Found | undefined {
+    reading.at = at;
+    reading.kind = kind;
+    const found = first(this.#recognisersFor(kind), reading);
+    return found !== undefined && found.end > at ? found : undefined;
   }
 
   #recognisersFor(kind: number): readonly Recogniser[] {
@@ -129,13 +177,20 @@ class Scan {
       spoken.endsWith('.') && this.#text[found.end] === '.' && this.#text[found.end + 1] !== '.';
     const end = doubled ? found.end + 1 : found.end; // the stop of "6 PM." is in "p.m." already
     this.#copyTo(at);
-    // "… on Main St." ends with one stop for two purposes.
-    const stop =
-      spoken !== '' && this.#text[end - 1] === '.' && !spoken.endsWith('.') && endsText(this.#text, end);
+    const stop = spoken !== '' && !spoken.endsWith('.') && this.#isLastStop(end - 1, rule);
     this.#spoken.replace(at, end, stop ? `${spoken}.` : spoken, rule, found.clings);
     this.#copied = end;
     this.#reading.tokenEnd = end;
     return end;
+  }
+
+  /** "… on Main St." and "… in the U.S. He …" end with one stop for two purposes. */
+  #isLastStop(at: number, rule: Rule): boolean {
+    const text = this.#text;
+    return (
+      text[at] === '.' &&
+      (endsText(text, at + 1) || endsSentenceAt(text, at, this.#forms, rule === 'abbreviation'))
+    );
   }
 
   #spaces(at: number, limit: number): number {
@@ -165,6 +220,10 @@ class Scan {
     this.#spoken.copy(this.#text, this.#copied, end);
     this.#copied = end;
   }
+}
+
+function isOfLexicon({ rule }: Claim): boolean {
+  return rule === 'lexicon';
 }
 
 function first(list: readonly Recogniser[], reading: Reading): Found | undefined {

@@ -6,6 +6,8 @@ export interface NumberFormat {
   readonly decimal: '.' | ',';
   /** Each may stand between groups of three digits; a space counts as a no-break space, too. */
   readonly grouping: readonly string[];
+  /** Whether groups of two digits before the last three are known, too: 12,34,567. */
+  readonly lakhs?: true;
   /** How other countries of the language write; taken where it reads further: 3.5 and 1,234.56 beside 1.234,56. */
   readonly other?: NumberFormat;
   /** Whether the other one is meant where both read as far: 1,234 before a noun. */
@@ -20,6 +22,8 @@ export interface Numeral {
   /** Digits behind the decimal mark; '' if there is none. */
   readonly decimals: string;
   readonly grouped: boolean;
+  /** Grouped as in India. */
+  readonly lakhs?: true;
   /** Decimal mark as written, in a language that has two and names it. */
   readonly mark?: '.' | ',';
 }
@@ -29,6 +33,7 @@ export interface NumeralAt {
   readonly end: number;
 }
 
+const LAKHS = /(?:,\d{2}){1,6},\d{3}(?!\d|,\d)/y;
 const LONGEST = 400; // digits; what is longer is no number that anybody says
 
 export function numeralOf(whole: string): Numeral {
@@ -39,11 +44,19 @@ export function numeralOf(whole: string): Numeral {
 export function readNumeral(text: string, at: number, format: NumberFormat): NumeralAt | undefined {
   const found = readOne(text, at, format);
   if (format.other === undefined) return found;
+  if (found !== undefined && format.prefersOther === undefined && !goesOn(text, found.end, format.other)) {
+    return named(found, format); // the other one reads no further
+  }
   const other = readOne(text, at, format.other);
   if (found === undefined || other === undefined) return named(found, format) ?? named(other, format.other);
   const further = other.end > found.end;
   const meant = other.end === found.end && format.prefersOther?.(text, at, found.end) === true;
   return further || meant ? named(other, format.other) : named(found, format);
+}
+
+function goesOn(text: string, end: number, { decimal, grouping }: NumberFormat): boolean {
+  const mark = text[end] ?? '';
+  return (mark === decimal || grouping.includes(mark)) && isDigitAt(text, end + 1);
 }
 
 function named(found: NumeralAt | undefined, { decimal }: NumberFormat): NumeralAt | undefined {
@@ -56,18 +69,31 @@ function readOne(text: string, at: number, format: NumberFormat): NumeralAt | un
   if (end - at > LONGEST) return undefined;
   let whole = text.slice(at, end);
   let grouped = false;
+  let lakhs = false;
   if (whole.length <= 3 && whole.length > 0 && (whole[0] !== '0' || whole === '0')) {
-    const groups = groupsFrom(text, end, format);
+    const indian = format.lakhs === true ? lakhsFrom(text, end) : undefined;
+    const groups = indian ?? groupsFrom(text, end, format);
     if (groups !== undefined) {
       whole += groups.digits;
       end = groups.end;
       grouped = true;
+      lakhs = indian !== undefined;
     }
   }
   const decimals = decimalsFrom(text, end, format);
   if (decimals === undefined && whole === '') return undefined;
   if (decimals !== undefined) end += 1 + decimals.length;
-  return { numeral: { negative: false, whole: whole || '0', decimals: decimals ?? '', grouped }, end };
+  const numeral = { negative: false, whole: whole || '0', decimals: decimals ?? '', grouped };
+  return { numeral: lakhs ? { ...numeral, lakhs } : numeral, end };
+}
+
+function lakhsFrom(text: string, from: number): { digits: string; end: number } | undefined {
+  if (text[from] !== ',') return undefined;
+  LAKHS.lastIndex = from;
+  const written = LAKHS.exec(text)?.[0];
+  return written === undefined
+    ? undefined
+    : { digits: written.replaceAll(',', ''), end: from + written.length };
 }
 
 function groupsFrom(

@@ -55,6 +55,8 @@ export interface Found {
 /** Looks at one place of the text; undefined where its kind of token does not begin. */
 export type Recogniser = (reading: Reading) => Found | undefined;
 
+const SHORT_STOP = /\.?[.:] ?$/;
+const UNDERSCORE = 0x5f;
 const WORD_LIMIT = 48; // units; a longer word is nobody's neighbour
 
 /** One token and its neighbours, for grammar that depends on them. */
@@ -74,9 +76,9 @@ export class Around {
     return wordBefore(this.text, this.start).toLowerCase();
   }
 
-  /** The same, but also before a stop or colon: the "tel" of "Tel. 4711", the "pin" of "PIN: 0815". */
+  /** The same, but also before a stop or colon: the "tel" of "Tel. 4711" and "Tel.: 4711", the "pin" of "PIN: 0815". */
   get previousShort(): string {
-    const stop = /[.:] ?$/.exec(this.text.slice(Math.max(0, this.start - 2), this.start));
+    const stop = SHORT_STOP.exec(this.text.slice(Math.max(0, this.start - 3), this.start));
     return stop === null
       ? this.previousWord
       : wordBefore(this.text, this.start - stop[0].length).toLowerCase();
@@ -92,7 +94,7 @@ export class Around {
 
   /** The same, but also before a stop or colon: the "code" of "code is: 4711". */
   get secondPreviousShort(): string {
-    const [stop = ''] = /[.:] ?$/.exec(this.text.slice(Math.max(0, this.start - 2), this.start)) ?? [];
+    const [stop = ''] = SHORT_STOP.exec(this.text.slice(Math.max(0, this.start - 3), this.start)) ?? [];
     return new Around(this.text, this.start - stop.length, this.end).secondPreviousWord;
   }
 
@@ -163,7 +165,10 @@ export class Reading {
 
   /** The word or number does not begin before this place. */
   get isFresh(): boolean {
-    return this.at === this.tokenEnd || !isWordAt(this.text, this.at - 1);
+    const { text, at } = this;
+    if (at === this.tokenEnd) return true;
+    if (isWordAt(text, at - 1)) return false;
+    return text.charCodeAt(at - 1) !== UNDERSCORE || !isWordAt(text, at - 2); // acme_2 is one word
   }
 
   /** A piece between white space begins here; opening quotes and brackets may stand before it. */
@@ -203,4 +208,4 @@ export function followedBy(marks: string, recognise: Recogniser): Recogniser {
   };
 }
 
-const OPENING = '<"\'“‘„«‹([{（「『【《〈*_~¿¡|>,;:，、；：';
+const OPENING = '`<"\'“‘„«‹([{（「『【《〈*_~¿¡|>,;:，、；：';

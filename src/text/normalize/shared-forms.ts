@@ -1,11 +1,15 @@
 // Forms that several languages write alike and say in their own words: H₂O, bac+5, 10⁻³, 3 fois/jour, 2h01min39s.
 // A language makes its recognisers from these, with its words.
+import { WORD_UNIT } from './characters.js';
 import type { Speech } from './language.js';
 import type { Around, Found, Reading, Recogniser } from './reading.js';
 import { LiteralTable } from './literals.js';
 import { readNumeral, withoutZeros, type NumberFormat } from './numerals.js';
 
-const FORMULA = /(?:[A-Z][a-z]?[₀-₉]*){1,8}(?<=[₀-₉][A-Za-z]{0,6})(?![\p{L}\p{N}])/uy;
+const FORMULA = new RegExp(
+  String.raw`(?:[A-Z][a-z]?[₀-₉]*){1,8}(?<=[₀-₉][A-Za-z]{0,6})(?!${WORD_UNIT})`,
+  'uy',
+);
 const PART = /[A-Z][a-z]?|[₀-₉]+/g;
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 
@@ -13,6 +17,7 @@ const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 export function formula(
   letters: (letters: string) => string,
   number: (digits: string) => string,
+  between = ' ',
 ): Recogniser {
   return (reading) => {
     const match = reading.match(FORMULA);
@@ -21,7 +26,7 @@ export function formula(
       const digits = Array.from(part, (sign) => SUBSCRIPTS.indexOf(sign));
       return digits[0] === -1 ? letters(part) : number(digits.join(''));
     });
-    return { end: reading.at + match[0].length, spoken: parts.join(' '), rule: 'identifier' };
+    return { end: reading.at + match[0].length, spoken: parts.join(between), rule: 'identifier' };
   };
 }
 
@@ -161,7 +166,7 @@ export function withoutCommonNoun(from: string, to: string): string {
   return noun !== '' && from.endsWith(noun) && from.length > noun.length ? from.slice(0, -noun.length) : from;
 }
 
-const BRACKETED = /\(\+(\d{1,3})\) ?(\d[\d .-]{5,16}\d)(?![\p{L}\d])/uy;
+const BRACKETED = new RegExp(String.raw`\(\+(\d{1,3})\) ?(\d[\d .-]{5,16}\d)(?!${WORD_UNIT})`, 'uy');
 
 /** (+33) 6 12 34 56 78: the bracket is the country's alone. */
 export function bracketedCountry(
@@ -210,7 +215,6 @@ type Table = readonly (readonly [where: RegExp, recognise: Recogniser])[];
 function byCharacter(characterAt: (reading: Reading) => string, table: Table): Recogniser {
   const known = new Map<string, readonly Recogniser[]>();
   return (reading) => {
-    if (!reading.isFresh) return undefined;
     const character = characterAt(reading);
     let list = known.get(character);
     if (list === undefined) {
@@ -227,12 +231,24 @@ function byCharacter(characterAt: (reading: Reading) => string, table: Table): R
 
 /** By the character behind the digits, or behind them and one space. */
 export function behindDigits(table: Table): Recogniser {
-  return byCharacter(({ text, runEnd }) => text[text[runEnd] === ' ' ? runEnd + 1 : runEnd] ?? '', table);
+  return fresh(
+    byCharacter(({ text, runEnd }) => text[text[runEnd] === ' ' ? runEnd + 1 : runEnd] ?? '', table),
+  );
 }
 
 /** By the first letter of a word. */
 export function byFirstLetter(table: Table): Recogniser {
+  return fresh(byCharacter(({ text, at }) => text[at] ?? '', table));
+}
+
+/** By the mark itself. */
+export function byMark(table: Table): Recogniser {
   return byCharacter(({ text, at }) => text[at] ?? '', table);
+}
+
+/** Asked only where a word or number begins. */
+function fresh(recognise: Recogniser): Recogniser {
+  return (reading) => (reading.isFresh ? recognise(reading) : undefined);
 }
 
 const COORDINATES = /(\d{1,3})[°º] ?(\d{1,2})['′’](?: ?(\d{1,2})(?:''|["″”]))?(?: ?([A-Z])(?!\p{L}))?/uy;
@@ -267,5 +283,43 @@ export function atLeast(words: string, format: NumberFormat, { count }: Pick<Spe
     if (number?.end !== end - 1) return undefined;
     const spoken = `${words} ${count({ number: number.numeral }, reading.around(end))}`;
     return { end, spoken, rule: 'cardinal' };
+  };
+}
+
+const MONTH_AND_YEAR = /(0?[1-9]|1[0-2])\/(\d\d)(?![\p{L}\d/]|[.,]\d)/uy;
+const LONGEST_LEAD = 40; // units before the expiry of a card
+const NO_MONTH = 12; // what is not larger may be one: 12/06 is a day
+
+/** Exp. 12/26: a month and a year behind the words that `before` knows. */
+export function expiry(
+  before: RegExp,
+  say: (date: { readonly month: number; readonly year: string }, around: Around) => string | undefined,
+): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    const match = reading.isFresh ? reading.match(MONTH_AND_YEAR) : undefined;
+    const [written = '', month = '', year = ''] = match ?? [];
+    if (match === undefined || Number(year) <= NO_MONTH) return undefined;
+    if (!before.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
+    const end = at + written.length;
+    const spoken = say({ month: Number(month), year }, reading.around(end));
+    return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+  };
+}
+
+const COEFFICIENT = /(\d{1,3})([abcnkpqxyz])(?![\p{L}\p{N}])/uy;
+
+/** 2x + 1: a letter that a number multiplies, in a formula. */
+export function coefficient(number: (digits: string) => string, { math }: { math: string }): Recogniser {
+  const sign = new RegExp(`[${math}] ?$`, 'u');
+  const signBehind = new RegExp(`^[²³]? ?[${math}]`, 'u');
+  return (reading) => {
+    const { text, at } = reading;
+    const match = reading.isFresh ? reading.match(COEFFICIENT) : undefined;
+    if (match === undefined) return undefined;
+    const end = at + match[0].length;
+    if (!sign.test(text.slice(Math.max(0, at - 2), at)) && !signBehind.test(text.slice(end, end + 3)))
+      return undefined;
+    return { end, spoken: `${number(match[1] ?? '')} ${match[2] ?? ''}`, rule: 'math' };
   };
 }

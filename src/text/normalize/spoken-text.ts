@@ -30,6 +30,7 @@ export interface Normalized {
 }
 
 const SPACE_UNIT = 0x20;
+const STOP = /^[.,;:!?…]/u;
 const IDEOGRAPHIC =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\u3001-\u303F\u30FC\uFF01-\uFF5E]';
 const INNER_SPACE = new RegExp(`(?<=${IDEOGRAPHIC}) | (?=${IDEOGRAPHIC})`, 'gu');
@@ -43,6 +44,7 @@ export class SpokenText {
   #length = 0;
   #last = SPACE_UNIT; // last unit of the words so far
   #afterWords = false; // the last piece was not copied
+  #afterEmoji = false; // what stood before this place is not spoken
   #spaceAfterWords = false; // the last piece is a space, and the one before it was not copied
 
   constructor(written: string, unspaced = false) {
@@ -53,6 +55,8 @@ export class SpokenText {
   /** What stands in `text` (the written one, folded) is spoken as it stands. */
   copy(text: string, from: number, to: number): void {
     if (to <= from) return;
+    if (this.#afterEmoji && STOP.test(text[from] ?? '')) this.#dropSpace(); // Thanks 😊!
+    this.#afterEmoji = false;
     if (this.#spaceAfterWords) this.#closeUp(text.charCodeAt(from), from);
     if (this.#afterWords && this.#touches(text.charCodeAt(from))) this.#append(' ', from, from);
     this.#afterWords = false;
@@ -63,6 +67,7 @@ export class SpokenText {
   space(from: number, to: number): void {
     this.#spaceAfterWords = this.#afterWords;
     this.#afterWords = false;
+    this.#afterEmoji = false;
     if (this.#last === SPACE_UNIT) return;
     this.#append(' ', from, to);
   }
@@ -71,7 +76,8 @@ export class SpokenText {
     const spoken = this.#unspaced ? words.replace(INNER_SPACE, '') : words;
     const unit = spoken.charCodeAt(0);
     if (spoken !== '' && this.#touches(unit)) this.#append(' ', start, start);
-    if (clings || /^[,.;:]/.test(spoken)) this.#dropSpace();
+    if (clings || /^[,.;:]/.test(spoken) || (this.#afterEmoji && STOP.test(spoken))) this.#dropSpace();
+    this.#afterEmoji = rule === 'emoji' && spoken === '';
     if (spoken !== '') this.#closeUp(unit, start);
     const spokenStart = this.#length;
     const text = this.#last === SPACE_UNIT ? spoken.trimStart() : spoken;
@@ -114,7 +120,9 @@ export class SpokenText {
     const before = this.#parts.at(-2) ?? '';
     if (this.#parts.at(-1) !== ' ' || !isIdeographic(before.charCodeAt(before.length - 1))) return;
     const { source = 0, sourceEnd = 0 } = this.#pieces.at(-1) ?? {};
-    const numbers = /\d/.test(this.#written[source - 1] ?? '') && /\d/.test(this.#written[from] ?? '');
+    const dated = /[年月日号號時时點点]$/.test(before); // 一月十五日 十四点
+    const numbers =
+      !dated && /\d/.test(this.#written[source - 1] ?? '') && /\d/.test(this.#written[from] ?? '');
     const parted = numbers || this.#written.slice(source, sourceEnd).includes('\n');
     if (!parted) this.#dropSpace(); // "3 5" is not 35, and a line is not its neighbour
   }

@@ -200,10 +200,21 @@ test('every unit of a text leads back to its place in the document', () => {
   assert.equal(origin('e'), 'e');
 });
 
+test('a language of say-as is no part of SSML: it has no effect, and that is told', () => {
+  const as = '<say-as interpret-as="currency" language="en-US">$5</say-as>';
+  const { unheeded } = readMarkup(`<speak>${as}</speak>`);
+  assert.deepEqual(
+    unheeded.map(({ what }) => what),
+    ['language of <say-as>'],
+  );
+});
+
 test('a text is meant as markup where it begins with <speak', () => {
   assert.ok(looksLikeMarkup('<speak>a</speak>'));
   assert.ok(looksLikeMarkup(' \n<?xml version="1.0" encoding="UTF-8"?>\n<speak\n version="1.0">a</speak>'));
   assert.ok(looksLikeMarkup('<speak/>'));
+  assert.ok(looksLikeMarkup('\uFEFF<!-- by hand -->\n<?xml-model href="x"?><!-- > --> <speak>a</speak>'));
+  assert.ok(looksLikeMarkup('<!DOCTYPE speak SYSTEM "x.dtd"><speak>a</speak>'), 'is refused, not spoken');
   for (const text of ['speak', '<speaker>a</speaker>', 'a <speak>b</speak>', '<p>a</p>', '<speak']) {
     assert.ok(!looksLikeMarkup(text), text);
   }

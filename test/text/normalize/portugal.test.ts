@@ -22,6 +22,9 @@ const CASES: readonly (readonly [written: string, portugal: string, brazil: stri
   ['São 2.500.000.000 de euros.', 'São dois mil e quinhentos milhões de euros.', 'São dois bilhões e quinhentos milhões de euros.'],
   ['A mensagem é de ana_19@sapo.pt.', 'A mensagem é de ana underscore dezanove arroba sapo ponto P T.', 'A mensagem é de ana underline dezenove arroba sapo ponto P T.'],
   ['No séc. XVI e no séc. XIX.', 'No século dezasseis e no século dezanove.', 'No século dezesseis e no século dezenove.'],
+  ['TV de 17" e caps. XVI e XIX.', 'T V de dezassete polegadas e capítulos dezasseis e dezanove.', 'T V de dezessete polegadas e capítulos dezesseis e dezenove.'],
+  ['A pressão é 16/9, 16x mais.', 'A pressão é dezasseis por nove, dezasseis vezes mais.', 'A pressão é dezesseis por nove, dezesseis vezes mais.'],
+  ['No dia 16/12, das 9h às 17h.', 'No dia dezasseis de dezembro, das nove horas às dezassete horas.', 'No dia dezesseis de dezembro, das nove horas às dezessete horas.'],
   ['Rua Augusta, 16, 1100-048 Lisboa.', 'Rua Augusta, dezasseis, um um zero zero, zero quatro oito Lisboa.', 'Rua Augusta, dezesseis, um um zero zero, zero quatro oito Lisboa.'],
 ]; // prettier-ignore
 

@@ -1,20 +1,23 @@
 // German grammar around a number: which case stands here, which gender the noun has, how "ein" and ordinals end.
-import type { Around } from '../reading.js';
+import { wordBefore, type Around } from '../reading.js';
+import { genderOf, type Gender } from './nouns.js';
 
 export type Case = 'nominative' | 'accusative' | 'dative' | 'genitive';
-export type Gender = 'm' | 'f' | 'n';
 
 function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
 
 const DATIVE = words(
-  `mit nach bei von zu aus seit ab vor in an auf am im vom zum zur beim unter über binnen innerhalb außer laut neben zwischen dem einem`,
+  `mit nach bei von zu aus seit ab vor in an auf am im vom zum zur beim unter binnen innerhalb außer laut neben zwischen dem einem`,
 );
 const ACCUSATIVE = words(`
   für um ohne gegen bis durch pro je den einen kostet kosten kostete gekostet zahlen zahle zahlt bezahlen habe hat haben hatte hatten
   wiegt wog misst dauert dauerte brauche braucht brauchen benötigen benötigt gibt gab bekommen bekommt bekam bekamen erhielt erzielte erzielt macht machte schoss trank aß erhalten erhält kaufen kauft
-  spart sparen verdient läuft lief fährt beträgt etwa circa rund nur noch sie genau mindestens höchstens
+  spart sparen verdient läuft lief fährt beträgt sie über ich du er es wir man mir dir ihm uns euch ihnen
+  hätte hätten möchte möchten will wollen nehme nehmen nimmt suche suchen sucht finde finden findet bestelle bestellen bestellt buche buchen
+  sehe sehen lese lesen schreibe schreiben esse essen trinke trinken gern gerne bitte wünsche wünschen reserviere reservieren verliert verlor
+  enthält enthalten umfasst besitzt verkauft verkaufen hinzufügen erzielten schossen benötige gewann gewinnt
 `);
 const GENITIVE = words(`des eines wegen während trotz statt anstatt`);
 /** Behind these an amount says how far, how long, how heavy: one kilometre wide takes the accusative. */
@@ -24,53 +27,60 @@ const MEASURED = words(
 
 const PLURAL_ARTICLE = words('die der den aller alle diese dieser beiden');
 
-const NOUNS: Readonly<Record<Gender, ReadonlySet<string>>> = {
-  m: words(`
-    Tag Monat Apfel Termin Artikel Anruf Platz Gast Mann Schüler Kunde Mitarbeiter Punkt Liter Meter Kilometer Euro Dollar Cent Franken Tisch
-    Stuhl Raum Film Kurs Fehler Schritt Teil Brief Eintrag Treffer Versuch Besuch Patient Teilnehmer Nutzer Hund Baum Weg Abend Morgen
-    Parkplatz Schlüssel Löffel Teelöffel Esslöffel Becher Zug Bus Fall Tote Toter Verletzter Prozentpunkt Weltkrieg Stock Rang Geburtstag
-    Oktober Januar Februar März April Mai Juni Juli August September November Dezember Jänner Montag Dienstag Mittwoch Donnerstag Freitag
-    Samstag Sonntag Advent Bezirk Senat Akt Satz Spieltag Gang Lauf Vertrag Satz Absatz Abschnitt Staat Preis
-  `),
-  f: words(`
-    Woche Stunde Minute Sekunde Person Frau Nacht Stadt Flasche Tasse Tonne Million Milliarde Billion Frage Karte Datei Seite Mail Nummer
-    Zeile Sache Hand Uhr Klasse Etage Liga Bundesliga Auflage Hälfte Runde Stelle Reihe Spalte Aufgabe Kugel Dose Packung Portion Pizza
-    Tablette Kopie Mark Note SMS Katze Blume Reise Möglichkeit Welle Folge Staffel Strophe Halbzeit Phase Stufe Woche Generation Ausgabe
-    Wahl Kraft Adresse App
-  `),
-  n: words(`
-    Jahr Kind Haus Zimmer Auto Stück Paket Mal Buch Ticket Bild Ergebnis Produkt Element Foto Video Ei Glas Blatt Konto Dokument Gramm
-    Kilo Kilogramm Pfund Prozent Grad Byte Megabyte Gigabyte Watt Volt Jahrhundert Jahrtausend Quartal Kapitel Semester Tor Spiel Land
-    Mitglied Gerät Angebot Fenster Bett Bier Brot Wort Zeichen Viertel Drittel Obergeschoss Stockwerk Lebensjahr Halbjahr Obergeschoß
-    Gleis Projekt Team Wunder Update Problem Tier Treffen
-  `),
-};
+/** Of "Sie haben 1 Nachricht und", "von 5 bis": an earlier amount that is governed by the same word. */
+const EARLIER =
+  /(?<![\p{L}\d.,])(?:\d[\d.,]*(?: ?\p{Lu}\p{L}+| \p{Ll}+ \p{Lu}\p{L}+)?|eine?[nmrs]? (?:\p{Ll}+ )?\p{Lu}\p{L}+)(?:,| und| oder| bis) $/u;
+const LONGEST_EARLIER = 64; // units in which it is looked for
+const MOST_EARLIER = 4;
+/** What may stand between an amount and what governs it. */
+const ADVERBS =
+  /(?:^|(?<=\s))(?:(?:nur|noch|etwa|circa|ca\.|rund|genau|mindestens|mind\.|höchstens|max\.|maximal|knapp|fast|gut|bereits|schon|lediglich|bis zu|je|jeweils|auch) ){1,3}$/iu;
+const LONGEST_ADVERBS = 28; // units
+const NOT_GOVERNING = words(`
+  ist sind bleibt bleiben fehlt fehlen kommt kommen war waren wird wurde folgt gilt reicht steht passt
+  fehlte fehlten reichte lebte wohnte startete folgte meldete bitte heute weite zweite letzte erste
+`);
+const PAST = /\p{Ll}{2}ten?$/u; // er kaufte
+/** With these one goes a kilometre, but a bus goes by itself. */
+const MOTION = words('fährt läuft lief fuhr geht kommt');
 
-const FEMININE =
-  /(?:ung|heit|keit|schaft|ion|tät|in|ei|ik|ur|enz|anz|age|ette|ade|ne|te|de|ge|le|re|se|ze|he|be|pe|fe|ie|ke|me)$/;
-const NEUTER = /(?:chen|lein|ment|um|nis|tum)$/;
-const MASCULINE = /(?:er|ling|or|ismus|ant|ent|ist|eur|tag|mann|platz|raum|anruf|termin)$/;
-
-/** Of a noun in the singular; undefined where nothing tells. A compound has the gender of its last word. */
-export function genderOf(noun: string): Gender | undefined {
-  const capital = noun.slice(0, 1).toUpperCase() + noun.slice(1);
-  for (const gender of ['m', 'f', 'n'] as const) if (NOUNS[gender].has(capital)) return gender;
-  for (const gender of ['m', 'f', 'n'] as const) {
-    for (const known of NOUNS[gender]) {
-      if (known.length > 3 && noun.length > known.length && noun.endsWith(known.toLowerCase())) return gender;
-    }
-  }
-  if (NEUTER.test(noun)) return 'n';
-  if (MASCULINE.test(noun)) return 'm';
-  return FEMININE.test(noun) ? 'f' : undefined;
+interface Governor {
+  /** In small letters; '' if nothing governs. */
+  readonly word: string;
+  /** An adverb stands between. */
+  readonly isFar: boolean;
 }
 
-/** The case that the words around an amount ask for. */
-export function caseOf(around: Around): Case {
-  const before = around.previousWord;
-  if (GENITIVE.has(before)) return 'genitive';
-  if (DATIVE.has(before)) return 'dative';
-  return ACCUSATIVE.has(before) || MEASURED.has(around.nextWord) ? 'accusative' : 'nominative';
+/** The word that governs an amount. */
+function governorOf({ text, start }: Around): Governor {
+  let near = text.slice(Math.max(0, start - LONGEST_EARLIER), start);
+  for (let count = 0; count < MOST_EARLIER && /(?:,|und|oder|bis) $/.test(near); count++) {
+    const earlier = EARLIER.exec(near);
+    if (earlier === null) break;
+    near = near.slice(0, earlier.index);
+  }
+  const far = near.endsWith(' ') ? ADVERBS.exec(near.slice(-LONGEST_ADVERBS)) : null;
+  if (far !== null) near = near.slice(0, near.length - far[0].length);
+  return { word: near.endsWith(' ') ? wordBefore(near, near.length).toLowerCase() : '', isFar: far !== null };
+}
+
+/** The case that the words around an amount ask for; `behind` is what follows the amount and its noun. */
+export function caseOf(around: Around, behind = around.nextWord): Case {
+  const { word, isFar } = governorOf(around);
+  if (GENITIVE.has(word)) return 'genitive';
+  if (DATIVE.has(word)) return 'dative';
+  if (ACCUSATIVE.has(word) || MEASURED.has(behind)) return 'accusative';
+  if (PAST.test(word) && !NOT_GOVERNING.has(word)) return 'accusative';
+  return isFar && word !== '' && !NOT_GOVERNING.has(word) ? 'accusative' : 'nominative';
+}
+
+const DATIVE_OF_MANY = words('nach in mit von aus seit bei vor ab zwischen binnen außer');
+const DIMENSION = /^(?:Höhe|Länge|Breite|Tiefe|Entfernung|Abstand|Durchmesser|Dicke|Umkreis|Reichweite)$/;
+
+/** In 5 Kilometern, vor 3 Monaten; but "mit 5 Liter Wasser". */
+export function takesDativeOfMany(around: Around): boolean {
+  const next = around.nextWord;
+  return DATIVE_OF_MANY.has(governorOf(around).word) && (!/^\p{Lu}/u.test(next) || DIMENSION.test(next));
 }
 
 const EIN: Readonly<Record<Gender, Readonly<Record<Case, string>>>> = {
@@ -86,8 +96,10 @@ export function one(gender: Gender, grammatical: Case): string {
 /** The 1 before a noun of the text: its adjective's ending tells, else its gender; undefined where no noun follows. */
 export function oneBeforeNoun(around: Around): string | undefined {
   const next = around.nextWord;
-  const grammatical = caseOf(around);
-  if (/^\p{Lu}\p{Ll}/u.test(next)) {
+  const counted = /^\p{Lu}\p{Ll}/u.test(next);
+  const moves = MOTION.has(around.previousWord);
+  const grammatical = moves ? 'nominative' : caseOf(around, counted ? around.secondNextWord : '');
+  if (counted) {
     const gender = genderOf(next);
     return gender === undefined ? undefined : one(gender, grammatical);
   }
@@ -103,14 +115,15 @@ export function oneBeforeNoun(around: Around): string | undefined {
 
 const WEAK_N = words(`
   am im vom zum zur beim dem des den einem eines einer dieses diesem diesen jedem jeden ihrem seinem meinem unserem ihren seinen meinen unseren
-  deinem deinen eurem ihres seines meines unseres letzten ersten allen beiden welchem
+  deinem deinen eurem ihres seines meines unseres letzten ersten allen beiden welchem ihrer seiner meiner unserer deiner eurer
+  keiner keinem keinen jener jenem jenen jenes nächsten einigen mehreren
 `);
-const WEAK_E = words(`die das diese jede jeder jedes welche welcher`);
-const DER = words('der dieser');
+const WEAK_E = words(`die das diese jede jeder jedes welche welches jene`);
+const DER = words('der dieser welcher');
 const MIXED = words('ein kein mein sein ihr unser dein euer');
 const MIXED_E = words('eine keine meine seine ihre unsere deine eure');
-const STRONG_DATIVE = words('ab seit mit nach von zu bei aus in');
-const STRONG_ACCUSATIVE = words('bis für um gegen ohne');
+const STRONG_DATIVE = words('ab seit mit nach von zu bei aus in auf unter zwischen');
+const STRONG_ACCUSATIVE = words('bis für um gegen ohne per über');
 
 /** The ending of an ordinal, from the word before it and the gender of what follows. */
 export function ordinalEnding(before: string, gender: Gender | undefined): string {

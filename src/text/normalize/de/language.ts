@@ -1,25 +1,86 @@
 // German, with gender and case.
 import type { Language } from '../language.js';
-import {
-  houseNumber,
-  keyOfTelephone,
-  lasting,
-  officeNumber,
-  postcode,
-  sizes,
-  street,
-  timesAsMuch,
-  wholeEuro,
-} from './own.js';
-import { followedBy } from '../reading.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
+import { behindDigits, byFirstLetter, coordinates, formula, perWord, schoolYear } from '../shared-forms.js';
+import * as amounts from './amounts.js';
+import * as codes from './codes.js';
+import * as compounds from './compounds.js';
+import * as dates from './dates.js';
+import { cardinal, year } from './numbers.js';
+import { groupedOrdinal, ordinalPair, romanOrdinal } from './ordinals.js';
+import * as own from './own.js';
+import * as pairs from './pairs.js';
+import * as places from './places.js';
 import { SPEECH } from './speech.js';
+import * as times from './times.js';
+import { PER } from './units.js';
+import { weekday } from './weekdays.js';
 import { WRITING } from './writing.js';
+
+/** By the character behind the digits, and one space. */
+const atDigit: Recogniser = behindDigits([
+  [/[.]/, codes.section],
+  [/[.]/, groupedOrdinal],
+  [/[.]/, dates.days],
+  [/[.]/, ordinalPair],
+  [/[.]/, dates.monthOfYear],
+  [/[.]/, times.dotted],
+  [/[.–-]/, times.beforeOthers],
+  [/[.,'’\d]/, amounts.wholeAmount],
+  [/[a-z/]/, places.door],
+  [/\//, schoolYear((digits) => (digits.startsWith('19') ? year(digits) : cardinal(digits)))],
+  [/\//, dates.expiry],
+  [/\//, pairs.ratio],
+  [/[-/]/, codes.order],
+  [/[-–.,%\p{L}]/u, compounds.adjective],
+  [/[-–.,%]/, compounds.percent],
+  [/e/, compounds.group],
+  [/[-.,]/, compounds.hanging],
+  [/\p{Lu}/u, places.postcode],
+  [/[h,–-]/, times.hours],
+  [/:/, own.lasting],
+  [/:/, times.onClock],
+  [/:/, pairs.scale],
+  [/[x×,]/, own.sizes],
+  [/[x×,]/, own.timesAsMuch],
+  [/[a-h]/, places.houseNumber],
+  [/["″”]/, own.inches],
+  [/[°º]/, coordinates((digits, part) => `${cardinal(digits)} ${{ degree: 'Grad', minute: 'Minuten', second: 'Sekunden' }[part]}`, { N: 'Nord', S: 'Süd', W: 'West', O: 'Ost', E: 'Ost' })],
+  [/\//, own.perUnit],
+]); // prettier-ignore
+const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
+const FORMULA = formula((letters) => SPEECH.letters(letters), cardinal);
+const INITIALS = 'MDFSECsIVX';
+const INITIAL = byFirstLetter([
+  [/[MDFS]/, weekday],
+  [/[ECFSs]/, amounts.wholeAmountBehind],
+  [/[FSs]/, amounts.francs],
+  [/S/, codes.sentenceOfLaw],
+  [/[IVX]/, romanOrdinal],
+]);
+
+/** Most words have none of these behind them, or before. */
+function byMarkBehind(reading: Reading): Found | undefined {
+  const mark = reading.text[reading.runEnd] ?? ' ';
+  if (mark === ' ') return undefined;
+  if (mark === '.') return places.street(reading) ?? codes.numberName(reading);
+  if (mark === '-') return codes.plate(reading) ?? codes.numberName(reading);
+  return SUBSCRIPTS.includes(mark) ? FORMULA(reading) : undefined;
+}
+
+function atInitial(reading: Reading): Found | undefined {
+  return INITIALS.includes(reading.text[reading.at] ?? ' ') ? INITIAL(reading) : undefined;
+}
 
 export const GERMAN: Language = {
   tag: 'de',
   writing: WRITING,
   speech: SPEECH,
-  own: { atDigit: [followedBy(',.', wholeEuro), postcode, followedBy(':', lasting), followedBy('x×, ', sizes), followedBy('x,', timesAsMuch), followedBy('abcdefgh', houseNumber), officeNumber], atLetter: [street], atMark: [keyOfTelephone] },
+  own: {
+    atDigit: [atDigit, codes.emergency, codes.coded, own.officeNumber],
+    atLetter: [byMarkBehind, atInitial],
+    atMark: [own.ticker, own.born, own.extension, amounts.wholeAmountBehind, perWord(PER)],
+  },
   symbols: {
     inAddress: {
       '@': 'at', '.': 'Punkt', '/': 'Schrägstrich', '\\': 'Backslash', '-': 'Bindestrich', _: 'Unterstrich', ':': 'Doppelpunkt', '#': 'Raute',
@@ -35,6 +96,7 @@ export const GERMAN: Language = {
     version: 'Version',
     minus: 'minus',
     plus: 'plus',
+    keys: { star: 'Stern', hash: 'Raute', before: /drück|wähl|tipp|tast|gib|geben sie|eingabe/i, behind: /^["'”“`)\]]{0,2}[ -]?(?:taste|zeichen)/i },
     hashtag: 'Hashtag',
     addressWords: {
       com: 'com', org: 'org', net: 'net', de: 'D E', at: 'A T', ch: 'C H', eu: 'E U', io: 'I O', ai: 'A I', co: 'co', uk: 'U K', www: 'W W W', pdf: 'P D F', html: 'H T M L',

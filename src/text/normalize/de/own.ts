@@ -1,47 +1,8 @@
-// Tokens that only German has: 5,– €, street names in -str., 3x, 10 x 20 m.
-import { numeralOf, withoutZeros } from '../numerals.js';
+// Tokens that only German has: 3x, 10 x 20 m, 1:05:20 Stunden, the keys of a telephone.
+import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
-import { cardinal, decimal } from './numbers.js';
+import { decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { CURRENCIES } from './units.js';
-
-const WHOLE_EURO = /(\d{1,3}(?:\.\d{3}){0,3}|\d{1,9}),(?:[-–—]{1,2})(?: ?(?:€|EUR|Euro)(?!\p{L}))?/uy;
-const STREET = /\p{Lu}[\p{L}-]{1,40}str\.(?!\p{L})/uy;
-
-/** 5,– or 5,-- €: no cents. */
-export function wholeEuro(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(WHOLE_EURO) : undefined;
-  const { EUR } = CURRENCIES;
-  if (match === undefined || EUR === undefined) return undefined;
-  const end = reading.at + match[0].length;
-  const number = numeralOf((match[1] ?? '').replaceAll('.', ''));
-  return { end, spoken: SPEECH.money({ number }, EUR, reading.around(end)), rule: 'currency' };
-}
-
-/** Hauptstr. is the Hauptstraße. */
-export function street(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !reading.text.startsWith('str.', reading.runEnd - 3)) return undefined;
-  const match = reading.match(STREET);
-  if (match === undefined) return undefined;
-  return { end: reading.at + match[0].length, spoken: `${match[0].slice(0, -1)}aße`, rule: 'abbreviation' };
-}
-
-const POSTCODE = /\d{5}(?= \p{Lu}\p{Ll})/uy;
-
-/** In 10115 Berlin, Hauptstr. 5, 10115 Berlin: said digit by digit. */
-export function postcode(reading: Reading): Found | undefined {
-  if (!reading.isFresh || reading.runEnd - reading.at !== 5) return undefined;
-  const before = reading.text.slice(Math.max(0, reading.at - 8), reading.at);
-  if (!/(?:\b(?:in|nach|aus|D)[ -]|\d[a-z]?, |,\s)$/u.test(before) || reading.match(POSTCODE) === undefined)
-    return undefined;
-  const digits = reading.text.slice(reading.at, reading.runEnd);
-  if (
-    digits.endsWith('000') ||
-    /^(?:Euro|Menschen|Personen|Stück)/.test(reading.text.slice(reading.runEnd + 1, reading.runEnd + 10))
-  )
-    return undefined;
-  return { end: reading.runEnd, spoken: SPEECH.digits(digits), rule: 'digits' };
-}
 
 const LASTING = /(\d{1,2}):(\d{2}):(\d{2})(?: (?:Stunden|Std\.|h)(?!\p{L}))?(?![\d:])/uy;
 const BEFORE_LASTING = new Set([
@@ -74,13 +35,15 @@ export function lasting(reading: Reading): Found | undefined {
 }
 
 const NUMBER = '\\d{1,5}(?:,\\d{1,3})?';
-const SIZES = new RegExp(`${NUMBER}(?: ?[x×] ?${NUMBER}){1,3}(?!\\p{N}| ?=|[,.]\\d)`, 'uy');
+const LONGEST_SIZE = 8; // units behind the digits of a size, before its sign
+const SIZES = new RegExp(`${NUMBER}(?: ?[x×] ?${NUMBER}){1,3}(?!\\p{N}|[,.]\\d)`, 'uy');
 const SIZE = new RegExp(`(${NUMBER}) ?[x×] ?(?=\\d)`, 'y');
-const TIMES_AS_MUCH = new RegExp(`(${NUMBER})x(?![\\p{L}\\p{N}])`, 'uy');
+const TIMES_AS_MUCH = new RegExp(`(${NUMBER})[x×](?![\\p{L}\\p{N}]| ?\\d)`, 'uy');
 
 /** 10 x 20 m: all but the last number, which may have a unit. */
 export function sizes(reading: Reading): Found | undefined {
   const { text, at } = reading;
+  if (!/[x×]/.test(text.slice(Math.max(0, at - 2), reading.runEnd + LONGEST_SIZE))) return undefined;
   const behindOne = at === reading.tokenEnd && /[x×] ?$/.test(text.slice(at - 2, at));
   if (!behindOne && !(reading.isFresh && reading.match(SIZES))) return undefined;
   const match = reading.match(SIZE);
@@ -106,47 +69,70 @@ function sayDecimal(written: string): string {
   return decimal({ negative: false, whole, decimals, grouped: false });
 }
 
-const HOUSE = /(\d{1,3})([a-h])(?![\p{L}\p{N}])/uy;
+const TICKER = /\+{3}(?!\+)/y;
 
-/** Hauptstr. 12a */
-export function houseNumber(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(HOUSE) : undefined;
-  const street = /(?:[sS]tr\.|[sS]traße|weg|platz|allee|gasse|damm|ufer|ring|Nr\.|Hausnummer) $/u;
-  if (match === undefined || !street.test(reading.text.slice(Math.max(0, reading.at - 24), reading.at)))
+/** +++ Eilmeldung +++ */
+export function ticker(reading: Reading): Found | undefined {
+  if (reading.text[reading.at] !== '+') return undefined;
+  return reading.match(TICKER) && { end: reading.at + 3, spoken: '', rule: 'punctuation' };
+}
+
+const BORN = /\* ?(?=(?:1\d|20)\d\d(?!\d)|\d{1,2}\. )/y;
+
+/** Goethe (* 1749; † 1832) */
+export function born(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (text[at] !== '*' || text[at - 1] !== '(') return undefined;
+  return reading.match(BORN) && { end: at + 1, spoken: 'geboren', rule: 'symbol' };
+}
+
+const EXTENSION = /[-–](\d{1,5})(?![\p{L}\p{N}])/uy;
+
+/** Durchwahl -42 */
+export function extension(reading: Reading): Found | undefined {
+  const match = /[-–]/.test(reading.text[reading.at] ?? '') ? reading.match(EXTENSION) : undefined;
+  if (
+    match === undefined ||
+    !/(?:Durchwahl|DW|Nebenstelle):? ?$/.test(reading.text.slice(Math.max(0, reading.at - 12), reading.at))
+  )
     return undefined;
-  const [written, number = '', letter = ''] = match;
-  return { end: reading.at + written.length, spoken: `${cardinal(number)} ${letter}`, rule: 'cardinal' };
+  return { end: reading.at + match[0].length, spoken: SPEECH.digits(match[1] ?? ''), rule: 'telephone' };
+}
+
+const INCHES = /(\d{1,3}(?:,\d{1,2})?)["″”](?!\p{L})/uy;
+const LONGEST_QUOTE = 60; // units in which a quote may have been opened
+
+/** 27" where no quote has been opened. */
+export function inches(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.isFresh ? reading.match(INCHES) : undefined;
+  if (match === undefined || /["„“»]/.test(text.slice(Math.max(0, at - LONGEST_QUOTE), at))) return undefined;
+  return { end: at + match[0].length, spoken: `${sayDecimal(match[1] ?? '')} Zoll`, rule: 'measure' };
+}
+
+const PER_UNIT =
+  /(\d{1,4})\/(?:(min|Min\.)|(s|Sek\.)|(h|Std\.)|(Tag|d)|(Woche)|(Monat|Mon\.)|(Jahr))(?![\p{L}\p{N}])/uy;
+const PER_NAMES = ['Minute', 'Sekunde', 'Stunde', 'Tag', 'Woche', 'Monat', 'Jahr'];
+
+/** Puls 72/min */
+export function perUnit(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(PER_UNIT) : undefined;
+  if (match === undefined) return undefined;
+  const name = PER_NAMES[match.slice(2).findIndex((unit) => unit !== undefined)] ?? '';
+  return {
+    end: reading.at + match[0].length,
+    spoken: `${sayDecimal(match[1] ?? '')} pro ${name}`,
+    rule: 'measure',
+  };
 }
 
 const OFFICE_NUMBER = /\d{3,12}(?![\p{L}\p{N}]|[ .,/-]\d)/uy;
 
 /** Best.-Nr. 4711 */
 export function officeNumber(reading: Reading): Found | undefined {
+  if (reading.runEnd - reading.at < 3) return undefined;
   const digits = reading.isFresh ? reading.match(OFFICE_NUMBER)?.[0] : undefined;
   const before = reading.text.slice(Math.max(0, reading.at - 8), reading.at);
-  if (digits === undefined || !/\.-Nr\.:? ?$/.test(before)) return undefined;
+  if (digits === undefined || !/-Nr\.:? ?$/.test(before)) return undefined;
   return { end: reading.at + digits.length, spoken: SPEECH.digits(digits), rule: 'digits' };
-}
-
-const KEY = /[#*](?= |[.,;!?]|$|-Taste)/y;
-const BEFORE_KEY = new Set([
-  'drücken',
-  'drücke',
-  'die',
-  'der',
-  'mit',
-  'oder',
-  'und',
-  'sie',
-  'wählen',
-  'taste',
-]);
-
-/** Drücken Sie #, die *-Taste. */
-export function keyOfTelephone(reading: Reading): Found | undefined {
-  const key = reading.text[reading.at];
-  if (key !== '#' && key !== '*') return undefined;
-  if (reading.match(KEY) === undefined || !BEFORE_KEY.has(reading.around(reading.at).previousWord))
-    return undefined;
-  return { end: reading.at + 1, spoken: key === '#' ? 'Raute' : 'Stern', rule: 'symbol' };
 }

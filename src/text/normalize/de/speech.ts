@@ -1,12 +1,13 @@
 // How German is said.
-import type { Currency, Fraction, Noun, Quantity, Speech, WrittenDate, WrittenTime } from '../language.js';
+import type { Currency, Fraction, Noun, Quantity, Speech, WrittenTime } from '../language.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import type { Around } from '../reading.js';
-import { asksForOrdinal, caseOf, genderOf, one, oneBeforeNoun, ordinalEnding, type Case } from './grammar.js';
-import { cardinal, decade, decimal, ordinalStem, spellDigits, year } from './numbers.js';
-
-const MONTH_NAMES =
-  'Januar Februar März April Mai Juni Juli August September Oktober November Dezember'.split(' ');
+import { date } from './dates.js';
+import { caseOf, one, oneBeforeNoun, takesDativeOfMany, type Case } from './grammar.js';
+import { genderOf, upper } from './nouns.js';
+import { cardinal, decade, decimal, ordinalStem, spellDigits } from './numbers.js';
+import { ordinal } from './ordinals.js';
+import { sayYear } from './years.js';
 
 function isOne({ number, to, magnitude, fraction }: Quantity): boolean {
   return (
@@ -25,7 +26,9 @@ function amount(quantity: Quantity, noun: Noun | undefined, grammatical: Case): 
   const range = to === undefined ? '' : ` bis ${decimal(to)}`;
   const first =
     fraction === undefined
-      ? counting(number, to === undefined ? counted : undefined, grammatical)
+      ? to === undefined
+        ? counting(number, counted, grammatical)
+        : beforeRange(number, counted)
       : mixed(number, fraction);
   return `${first}${range}${magnitude === undefined ? '' : ` ${formOf(magnitude, { number, ...(to && { to }) })}`}`;
 }
@@ -36,19 +39,25 @@ function counting(number: Numeral, noun: Noun | undefined, grammatical: Case): s
   return `${number.negative ? 'minus ' : ''}${article}`;
 }
 
-/** Singular of exactly one; a half makes a plural. */
-function formOf({ forms }: Noun, quantity: Quantity): string {
-  return forms[isOne(quantity) ? 0 : 1] ?? forms[0] ?? '';
+/** Ein bis zwei Tage, but eins bis zwei where nothing is counted. */
+function beforeRange(number: Numeral, counted: unknown): string {
+  const one = number.whole === '1' && number.decimals === '' && !number.negative;
+  return one && counted !== undefined ? 'ein' : decimal(number);
 }
 
-const PARTS: Readonly<Record<string, string>> = { '2': 'halb', '3': 'Drittel', '4': 'Viertel' };
+/** Singular of exactly one; a half makes a plural. */
+function formOf({ forms }: Noun, quantity: Quantity, dative = false): string {
+  if (isOne(quantity)) return forms[0] ?? '';
+  return (dative ? forms[2] : undefined) ?? forms[1] ?? forms[0] ?? '';
+}
+
+const PARTS: Readonly<Record<string, string>> = {
+  '2': 'halb', '3': 'Drittel', '4': 'Viertel', '7': 'Siebtel', '100': 'Hundertstel', '1000': 'Tausendstel',
+}; // prettier-ignore
+const LARGEST_PARTS = new Set(['100', '1000']);
 
 function partName(denominator: string): string {
   return PARTS[denominator] ?? `${upper(ordinalStem(denominator))}el`;
-}
-
-function upper(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
 /** Eineinhalb, zweieinhalb; else drei und drei Viertel. */
@@ -68,11 +77,13 @@ function simple({ numerator, denominator }: Fraction): string {
 /** Ein halber Liter, eine halbe Stunde; two years or editions are read as two numbers. */
 function fraction(written: Fraction, around: Around): string | undefined {
   const [numerator, denominator] = [withoutZeros(written.numerator), withoutZeros(written.denominator)];
-  if (denominator === '1' || Number(denominator) > 100 || Number(numerator) > Number(denominator) * 3) {
+  const isLarge = Number(denominator) > 100 && !LARGEST_PARTS.has(denominator);
+  if (denominator === '1' || isLarge || Number(numerator) > Number(denominator) * 3) {
     return `${cardinal(numerator)} Schrägstrich ${cardinal(denominator)}`;
   }
   const gender = /^\p{Lu}/u.test(around.nextWord) ? genderOf(around.nextWord) : undefined;
-  return half(written, gender, around) ?? simple({ numerator, denominator });
+  const said = half(written, gender, around) ?? simple({ numerator, denominator });
+  return /^-\p{Lu}/u.test(around.text.slice(around.end, around.end + 2)) ? said.replaceAll(' ', '-') : said;
 }
 
 /** Ein halber, eine halbe, einen halben. */
@@ -92,8 +103,14 @@ function fractionOf(written: Fraction, unit: Noun, around: Around): string {
   return `${half(written, unit.gender, around) ?? simple(written)} ${unit.forms[0] ?? ''}`;
 }
 
+/** Only a one has a case that is heard. */
+function caseOfOne({ number }: Quantity, around: Around): Case {
+  return number.whole === '1' ? caseOf(around) : 'nominative';
+}
+
 function withNoun(quantity: Quantity, noun: Noun, around: Around): string {
-  return `${amount(quantity, noun, caseOf(around))} ${formOf(noun, quantity)}`;
+  const dative = noun.forms[2] !== undefined && takesDativeOfMany(around);
+  return `${amount(quantity, noun, caseOfOne(quantity, around))} ${formOf(noun, quantity, dative)}`;
 }
 
 /** Drei Euro fünfzig. */
@@ -116,100 +133,36 @@ function majorAndMinor(number: Numeral, currency: Currency, minor: Noun, around:
 }
 
 function count(quantity: Quantity, around: Around): string {
-  const { magnitude, number } = quantity;
-  if (magnitude !== undefined) return amount(quantity, undefined, caseOf(around));
-  const article = isOne(quantity) && !number.negative ? oneBeforeNoun(around) : undefined;
+  const { magnitude, number, to } = quantity;
+  if (magnitude !== undefined) return amount(quantity, undefined, caseOfOne(quantity, around));
+  if (number.mark === '.' && !/^\p{Lu}\p{Ll}/u.test(around.nextWord)) return pointed(number, to);
+  if (to !== undefined) {
+    const counted = /^ (?:\p{Ll}+ )?\p{Lu}\p{Ll}|^ \p{Ll}+e[nr]? \p{Lu}/u.test(
+      around.text.slice(around.end, around.end + 32),
+    );
+    return `${beforeRange(number, counted || undefined)} bis ${decimal(to)}`;
+  }
+  const article =
+    isOne(quantity) && !number.negative ? (oneBeforeRange(around) ?? oneBeforeNoun(around)) : undefined;
   return article ?? amount(quantity, undefined, 'nominative');
 }
 
-function ordinalWord(digits: string, ending: string): string {
-  return `${ordinalStem(digits)}${ending}`;
+/** 3.5 where a comma parts decimals is not certain to be one: it is said as it is written. */
+function pointed(number: Numeral, to: Numeral | undefined): string {
+  const said = decimal(number).replace(' Komma ', ' Punkt ');
+  return to === undefined ? said : `${said} bis ${decimal(to).replace(' Komma ', ' Punkt ')}`;
 }
 
-const PLACED =
-  /^(?:FC|Bundesliga|Liga|Weltkrieg|Klasse|Stock|Etage|Platz|Rang|Quartal|Kapitel|Auflage|Runde|Mannschaft|Tag|Advent|Semester|Geburtstag|Jahrhundert|Halbzeit|Spieltag|Akt|Satz|Preis|Hälfte|Schritt|Versuch)/;
-const PREPOSITION = /^(?:ab|bis|seit|in|von|nach|vor|für|mit)$/;
-const AND = /^(?:und|bis|oder|u)$/;
+const RANGE_OF_NOUN = /^ (?:bis|oder) (?:zu )?\d{1,3} (?:\p{Ll}+ )?\p{Lu}\p{Ll}/u;
 
-/** Before a noun, or behind an article or "am": dritte, dritten, dritter, drittes. */
-function ordinal(digits: string, around: Around, mark: string): string | undefined {
-  const before = around.previousWord;
-  if (digits.startsWith('0')) return undefined;
-  if (mark === '' || isKing(around)) return king(digits, around);
-  const next = around.nextWord;
-  const follows = /^\p{L}/u.test(next) && /^\s/.test(around.text.slice(around.end, around.end + 1));
-  if (!follows)
-    return asksForOrdinal(before) && isEndOrMark(around)
-      ? ordinalWord(digits, ordinalEnding(before, undefined))
-      : undefined;
-  if (AND.test(next) || AND.test(before)) return inRow(digits, around);
-  // "Wir sind 3. Danach ..." ends with a number; what asks for an ordinal is an article, or the noun.
-  if (!asksForOrdinal(before) && !PLACED.test(next) && !(digits.length < 3 && PREPOSITION.test(before)))
+/** 1 bis 2 Tage */
+function oneBeforeRange(around: Around): string | undefined {
+  if (
+    /^\p{L}/u.test(around.previousWord) &&
+    /^(?:von|stufe|klasse|platz|seite|punkt|gleis)$/.test(around.previousWord)
+  )
     return undefined;
-  const noun = /^\p{Lu}/u.test(next) ? next : around.secondNextWord;
-  return ordinalWord(digits, ordinalEnding(before, genderOf(noun)));
-}
-
-function isEndOrMark({ text, end }: Around): boolean {
-  return (
-    /^(?:["'”“»)]|\s|,|;|$)/.test(text.slice(end, end + 1)) && !/^\s+\p{N}/u.test(text.slice(end, end + 4))
-  );
-}
-
-/** Der 1. und 2. Platz, vom 1. bis 3. Mai: both end alike. */
-function inRow(digits: string, around: Around): string | undefined {
-  const row = /(?:(\p{L}+)\s+)?\d{1,4}\.\s+(?:und|bis|oder|u\.)\s+$/u.exec(
-    around.text.slice(Math.max(0, around.start - 48), around.start),
-  );
-  const before = row === null ? around.previousWord : (row[1] ?? '').toLowerCase();
-  const ending = ordinalEnding(before, row === null ? undefined : genderOf(around.nextWord));
-  if (row === null && !asksForOrdinal(before) && !/^(?:bis|ab|seit)$/.test(before)) return undefined;
-  return ordinalWord(digits, ending);
-}
-
-const ROYAL =
-  /(?:Ludwig|Heinrich|Friedrich|Wilhelm|Karl|Otto|Johannes|Paul|Benedikt|Pius|Leo|Gregor|Franz|Joseph|Elisabeth|Katharina|Georg|Philipp|Napoleon|Nikolaus)(s?)\s+$/;
-
-function isKing(around: Around): boolean {
-  return (
-    /^[IVXLC]/.test(around.text.slice(around.start, around.end)) &&
-    ROYAL.test(around.text.slice(Math.max(0, around.start - 20), around.start))
-  );
-}
-
-/** Ludwig der Vierzehnte, Ludwigs des Vierzehnten, mit Ludwig dem Vierzehnten, Elisabeth die Zweite. */
-function king(digits: string, around: Around): string {
-  const name = around.previousWord;
-  const [woman, owned] = [
-    /^(?:elisabeth|katharina|margarethe)/.test(name),
-    name.endsWith('s') && !/^(?:johannes|pius|nikolaus)$/.test(name),
-  ];
-  const before = around.secondPreviousWord;
-  if (owned) return `${woman ? 'der' : 'des'} ${upper(ordinalWord(digits, 'en'))}`;
-  if (/^(?:mit|von|unter|bei|nach|vor|zu)$/.test(before))
-    return `${woman ? 'der' : 'dem'} ${upper(ordinalWord(digits, 'en'))}`;
-  return `${woman ? 'die' : 'der'} ${upper(ordinalWord(digits, 'e'))}`;
-}
-
-function date({ day, dayTo, month, year: written, style }: WrittenDate, around: Around): string | undefined {
-  const name = month === undefined ? '' : (MONTH_NAMES[month - 1] ?? '');
-  const full = written === undefined ? '' : ` ${year(written.length === 2 ? century(written) : written)}`;
-  if (day === undefined) return `${name}${full}`;
-  const text = around.text.slice(around.start, around.end);
-  if (style === 'name' && !/^\d{1,2}\./.test(text)) return undefined;
-  const before = around.previousWord;
-  const ofDay = /(?:^|\s)[AaVv][mo]m?\s+\p{L}{2,10}\.?,\s*$/u; // am Dienstag, (dem) fünften März
-  const weekday = ofDay.test(around.text.slice(Math.max(0, around.start - 20), around.start));
-  const ending = weekday ? 'en' : ordinalEnding(AND.test(before) && before !== 'bis' ? '' : before, 'm');
-  const days =
-    dayTo === undefined
-      ? ordinalWord(day, ending)
-      : `${ordinalWord(day, ending)} bis ${ordinalWord(dayTo, ending)}`;
-  return `${days} ${name}${full}`;
-}
-
-function century(two: string): string {
-  return Number(two) < 70 ? `20${two}` : `19${two}`;
+  return RANGE_OF_NOUN.test(around.text.slice(around.end, around.end + 32)) ? 'ein' : undefined;
 }
 
 /** Fünfzehn Uhr dreißig; an hour before "bis" goes without its Uhr. */
@@ -229,14 +182,6 @@ const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = {
   min: { forms: ['Minute', 'Minuten'], gender: 'f' },
   s: { forms: ['Sekunde', 'Sekunden'], gender: 'f' },
 };
-
-/** A year stands behind "im Jahr", "seit" and the like, or alone; "1999 Menschen" counts. */
-function sayYear(digits: string, around: Around, sure: boolean): string | undefined {
-  const value = Number(digits);
-  if (value < 1100 || value > 2099) return undefined;
-  if (sure && !/^\p{Lu}\p{Ll}+(?:en|er|e)$/u.test(around.nextWord)) return year(digits);
-  return value >= 1800 && !/^\p{Lu}/u.test(around.nextWord) ? year(digits) : undefined;
-}
 
 export const SPEECH: Speech = {
   number: (numeral) => decimal(numeral),

@@ -1,10 +1,14 @@
 // German units, currencies and magnitudes: singular, plural, and where it differs the dative plural.
 import type { Currency, Magnitude, Noun } from '../language.js';
 
+/** In fünf Kilometern, vor drei Monaten; a Newtonmeter is a unit of one word, too. */
+const IN_DATIVE = /^\S*(?:meter|liter|löffel|monate|jahre|punkte|zentner)(?= |$)/i;
+
 /** "m Kilometer", "f Stunde Stunden": the plural is the singular where none is given. */
 function noun(entry: string): Noun {
   const [gender = 'm', one = '', many = one] = entry.split('|');
-  return { forms: [one, many], gender: gender as 'm' | 'f' | 'n' };
+  const dative = many.replace(IN_DATIVE, '$&n');
+  return { forms: dative === many ? [one, many] : [one, many, dative], gender: gender as 'm' | 'f' | 'n' };
 }
 
 function units(list: Readonly<Record<string, string>>): Record<string, Noun> {
@@ -95,7 +99,45 @@ export const UNITS: Readonly<Record<string, Noun>> = units({
   kPa: 'n|Kilopascal',
   bar: 'n|Bar',
   dB: 'n|Dezibel',
-  PS: 'f|Pferdestärke|PS',
+  PS: 'n|P S',
+  ppm: 'n|P P M',
+  ppb: 'n|P P B',
+  'mg/dl': 'n|Milligramm pro Deziliter',
+  'g/dl': 'n|Gramm pro Deziliter',
+  'mmol/l': 'n|Millimol pro Liter',
+  'mg/kg': 'n|Milligramm pro Kilogramm',
+  'µg/m³ μg/m³': 'n|Mikrogramm pro Kubikmeter',
+  'W/m²': 'n|Watt pro Quadratmeter',
+  'kWh/m²': 'f|Kilowattstunde pro Quadratmeter|Kilowattstunden pro Quadratmeter',
+  'l/min': 'm|Liter pro Minute',
+  'ml/h': 'm|Milliliter pro Stunde',
+  'm³/h': 'm|Kubikmeter pro Stunde',
+  'g/km': 'n|Gramm pro Kilometer',
+  mmHg: 'm|Millimeter Quecksilbersäule',
+  'IE I.E.': 'f|Internationale Einheit|Internationale Einheiten',
+  lx: 'n|Lux',
+  lm: 'n|Lumen',
+  mW: 'n|Milliwatt',
+  TWh: 'f|Terawattstunde|Terawattstunden',
+  GWh: 'f|Gigawattstunde|Gigawattstunden',
+  kWp: 'n|Kilowatt Peak',
+  kN: 'n|Kilonewton',
+  Ah: 'f|Amperestunde|Amperestunden',
+  VA: 'n|Voltampere',
+  fps: 'n|Bilder pro Sekunde',
+  dpi: 'n|D P I',
+  sm: 'f|Seemeile|Seemeilen',
+  kn: 'm|Knoten',
+  'Pfd.': 'n|Pfund',
+  'Tr.': 'm|Tropfen',
+  'Tbl. Tabl.': 'f|Tablette|Tabletten',
+  'Mbyte MByte': 'n|Megabyte',
+  GByte: 'n|Gigabyte',
+  Mbit: 'n|Megabit',
+  Gbit: 'n|Gigabit',
+  'GBit/s': 'n|Gigabit pro Sekunde',
+  'MBit/s': 'n|Megabit pro Sekunde',
+  Mpx: 'n|Megapixel',
   'U/min': 'f|Umdrehung pro Minute|Umdrehungen pro Minute',
   px: 'n|Pixel',
   MP: 'n|Megapixel',
@@ -112,7 +154,7 @@ export const UNITS: Readonly<Record<string, Noun>> = units({
 });
 
 export const PER: Readonly<Record<string, string>> = {
-  s: 'pro Sekunde', min: 'pro Minute', Min: 'pro Minute', Minute: 'pro Minute', h: 'pro Stunde', 'Std.': 'pro Stunde', Std: 'pro Stunde',
+  s: 'pro Sekunde', min: 'pro Minute', Min: 'pro Minute', 'Min.': 'pro Minute', 'min.': 'pro Minute', 'Mon.': 'pro Monat', 'J.': 'pro Jahr', a: 'pro Jahr', Sek: 'pro Sekunde', 'Wo.': 'pro Woche', ml: 'pro Milliliter', ha: 'pro Hektar', 'm³': 'pro Kubikmeter', 'm2': 'pro Quadratmeter', Quadratmeter: 'pro Quadratmeter', Kilo: 'pro Kilo', Kind: 'pro Kind', Gast: 'pro Gast', Fahrt: 'pro Fahrt', Quartal: 'pro Quartal', Semester: 'pro Semester', Packung: 'pro Packung', Flasche: 'pro Flasche', Dose: 'pro Dose', MB: 'pro Megabyte', SMS: 'pro S M S', Anruf: 'pro Anruf', Zimmer: 'pro Zimmer', Nutzer: 'pro Nutzer', User: 'pro User', Sekunde: 'pro Sekunde', Minute: 'pro Minute', h: 'pro Stunde', 'Std.': 'pro Stunde', Std: 'pro Stunde',
   Stunde: 'pro Stunde', Tag: 'pro Tag', d: 'pro Tag', Woche: 'pro Woche', Monat: 'pro Monat', Jahr: 'pro Jahr', Nacht: 'pro Nacht',
   kg: 'pro Kilogramm', g: 'pro Gramm', '100 g': 'pro einhundert Gramm', l: 'pro Liter', Liter: 'pro Liter', m: 'pro Meter', 'm²': 'pro Quadratmeter',
   qm: 'pro Quadratmeter', kWh: 'pro Kilowattstunde', km: 'pro Kilometer', Person: 'pro Person', 'Pers.': 'pro Person', Stück: 'pro Stück',
@@ -120,7 +162,7 @@ export const PER: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 
 const POWERS = [
-  ['Tausend|Tausend', 3, 'Tsd. Tsd T'],
+  ['Tausend|Tausend', 3, 'Tsd. Tsd T k'],
   ['Million|Millionen', 6, 'Mio. Mio Million Millionen'],
   ['Milliarde|Milliarden', 9, 'Mrd. Mrd Milliarde Milliarden'],
   ['Billion|Billionen', 12, 'Bio. Billion Billionen'],

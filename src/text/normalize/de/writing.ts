@@ -1,30 +1,26 @@
 // How German is written, as data.
 import type { Saying, Writing } from '../language.js';
+import { ADJECTIVES } from './adjectives.js';
+import { MONTHS, WEEKDAYS } from './calendar.js';
+import { ROYAL } from './ordinals.js';
 import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, PER, UNITS } from './units.js';
 
 function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
 
-const MONTHS = [
-  ['Januar', 'Jänner', 'Jan.', 'Jan'], ['Februar', 'Feber', 'Feb.', 'Feb', 'Febr.'], ['März', 'Mrz.', 'Mär.'], ['April', 'Apr.', 'Apr'], ['Mai'],
-  ['Juni', 'Jun.', 'Jun', 'Juno'], ['Juli', 'Jul.', 'Jul'], ['August', 'Aug.', 'Aug'], ['September', 'Sept.', 'Sep.', 'Sept', 'Sep'],
-  ['Oktober', 'Okt.', 'Okt'], ['November', 'Nov.', 'Nov'], ['Dezember', 'Dez.', 'Dez'],
-]; // prettier-ignore
-const WEEKDAYS = [
-  ['Montag', 'Mo.', 'Mo'], ['Dienstag', 'Di.', 'Di'], ['Mittwoch', 'Mi.', 'Mi'], ['Donnerstag', 'Do.', 'Do'], ['Freitag', 'Fr.', 'Fr'],
-  ['Samstag', 'Sa.', 'Sa'], ['Sonntag', 'So.', 'So'],
-]; // prettier-ignore
-
-const DATIVE_BEFORE = words('am im vom zum beim mit von bei nach dem an in aus');
-const nameOf =
-  (nominative: string, oblique: string): Saying =>
-  (around) =>
-    DATIVE_BEFORE.has(around.previousWord) || around.previousWord === 'den' || around.previousWord === 'für'
-      ? oblique
-      : nominative;
+const OBLIQUE = words(
+  'am im vom zum beim mit von bei nach dem an in aus den für gegen ohne durch um zu gegenüber neben',
+);
+/** Mit Hr. Meier: in German he is declined. */
+const sir: Saying = ({ nextWord, previousWord }) =>
+  /^\p{Lu}/u.test(nextWord) ? (OBLIQUE.has(previousWord) ? 'Herrn' : 'Herr') : undefined;
 const behindOrdinal = (said: string): Saying => (around) => (/\d\. $/.test(around.text.slice(Math.max(0, around.start - 3), around.start)) ? said : undefined); // prettier-ignore
 const behindDigit = (said: string): Saying => (around) => (/\d $/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) ? said : undefined); // prettier-ignore
+const behindNothing = (said: string): Saying => (around) => (/^ \d/.test(around.text.slice(around.end, around.end + 2)) ? said : undefined); // prettier-ignore
+/** Des 20. Jh.: in the genitive. */
+const ofCentury: Saying = ({ text, start }) =>
+  `Jahrhundert${/(?:des|eines|dieses) (?:\p{Ll}+ )?(?:\d{1,2}\. )?$/u.test(text.slice(Math.max(0, start - 24), start)) ? 's' : ''}`;
 const beforeName = (said: string): Saying => (around) => (/^\p{Lu}/u.test(around.nextWord) ? said : undefined); // prettier-ignore
 
 /** Letters of formulas and versions. */
@@ -35,27 +31,45 @@ const GREEK: Readonly<Record<string, string>> = {
 
 const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   ...GREEK,
+  ...ADJECTIVES,
   OG: behindOrdinal('Obergeschoss'), 'OG.': behindOrdinal('Obergeschoss'), UG: behindOrdinal('Untergeschoss'), 'ff.': 'fortfolgende', 'f.': behindDigit('folgende'), 'z. Hd.': 'zu Händen', 'bzgl.': 'bezüglich', 'mtl.': 'monatlich',
-  'lfd.': 'laufende', 'ehem.': 'ehemalige', 'Best.-Nr.': 'Bestellnummer', 'Art.-Nr.': 'Artikelnummer', 'Tel.-Nr.': 'Telefonnummer', 'Kto.-Nr.': 'Kontonummer', 'Kd.-Nr.': 'Kundennummer', 'Rg.-Nr.': 'Rechnungsnummer', 'St.-Nr.': 'Steuernummer',
-  'ggfs.': 'gegebenenfalls', 'u. dgl.': 'und dergleichen', 'u. a. m.': 'und andere mehr', 'zzt.': 'zurzeit', 'dt.': 'deutsch', 'engl.': 'englisch', 'gegr.': 'gegründet', 'verst.': 'verstorben', 'Frl.': 'Fräulein', 'Inh.': 'Inhaber', 'Bj.': 'Baujahr',
+  'Best.-Nr.': 'Bestellnummer', 'Art.-Nr.': 'Artikelnummer', 'Tel.-Nr.': 'Telefonnummer', 'Kto.-Nr.': 'Kontonummer', 'Kd.-Nr.': 'Kundennummer', 'Rg.-Nr.': 'Rechnungsnummer', 'St.-Nr.': 'Steuernummer',
+  'ggfs.': 'gegebenenfalls', 'u. dgl.': 'und dergleichen', 'u. a. m.': 'und andere mehr', 'zzt.': 'zurzeit', 'gegr.': 'gegründet', 'verst.': 'verstorben', 'Frl.': 'Fräulein', 'Inh.': 'Inhaber', 'Bj.': 'Baujahr',
   'z. B.': 'zum Beispiel', 'd. h.': 'das heißt', 'u. a.': 'unter anderem', 'u. ä.': 'und Ähnliches', 'o. ä.': 'oder Ähnliches', 'u. Ä.': 'und Ähnliches', 'o. Ä.': 'oder Ähnliches',
   'i. d. R.': 'in der Regel', 'z. T.': 'zum Teil', 'z. Zt.': 'zurzeit', 'z. Z.': 'zurzeit', 'm. E.': 'meines Erachtens', 'u. U.': 'unter Umständen', 's. o.': 'siehe oben',
-  's. u.': 'siehe unten', 'u. v. m.': 'und vieles mehr', 'i. A.': 'im Auftrag', 'i. V.': 'in Vertretung', 'v. a.': 'vor allem', 'o. g.': 'oben genannten', 'n. Chr.': 'nach Christus',
+  's. u.': 'siehe unten', 'u. v. m.': 'und vieles mehr', 'i. A.': 'im Auftrag', 'i. V.': 'in Vertretung', 'v. a.': 'vor allem', 'n. Chr.': 'nach Christus',
   'v. Chr.': 'vor Christus', 'e. V.': 'E V', 'a. D.': 'außer Dienst', 'd. J.': 'des Jahres', 'b. Bed.': 'bei Bedarf', 'i. H. v.': 'in Höhe von', 'm. a. W.': 'mit anderen Worten', 'u. s. w.': 'und so weiter',
   'usw.': 'und so weiter', 'etc.': 'et cetera', 'bzw.': 'beziehungsweise', 'ca.': 'circa', 'evtl.': 'eventuell', 'ggf.': 'gegebenenfalls', 'inkl.': 'inklusive', 'exkl.': 'exklusive',
-  'zzgl.': 'zuzüglich', 'abzgl.': 'abzüglich', 'vgl.': 'vergleiche', 'sog.': 'sogenannt', 'bspw.': 'beispielsweise', 'max.': 'maximal', 'min.': 'minimal', 'mind.': 'mindestens',
-  'insb.': 'insbesondere', 'insbes.': 'insbesondere', 'allg.': 'allgemein', 'geb.': 'geboren', 'gest.': 'gestorben', 'verh.': 'verheiratet', 'usf.': 'und so fort', 'gem.': 'gemäß',
-  'lt.': 'laut', 'spez.': 'speziell', 'urspr.': 'ursprünglich', 'entspr.': 'entsprechend', 'einschl.': 'einschließlich', 'bes.': 'besonders', 'tägl.': 'täglich', 'monatl.': 'monatlich', 'jährl.': 'jährlich',
-  'Dr.': 'Doktor', 'Prof.': 'Professor', 'Hr.': beforeName('Herr'), 'Hrn.': beforeName('Herrn'), 'Fr.': beforeName('Frau'), 'Dipl.-Ing.': 'Diplomingenieur', 'Ing.': 'Ingenieur', 'Mag.': 'Magister',
+  'zzgl.': 'zuzüglich', 'abzgl.': 'abzüglich', 'vgl.': 'vergleiche', 'bspw.': 'beispielsweise', 'max.': 'maximal', 'min.': 'minimal', 'mind.': 'mindestens',
+  'insb.': 'insbesondere', 'insbes.': 'insbesondere', 'geb.': 'geboren', 'gest.': 'gestorben', 'verh.': 'verheiratet', 'usf.': 'und so fort', 'gem.': 'gemäß',
+  'lt.': 'laut', 'entspr.': 'entsprechend', 'einschl.': 'einschließlich', 'bes.': 'besonders',
+  'Dr.': 'Doktor', 'Prof.': 'Professor', 'Hr.': sir, 'Hrn.': beforeName('Herrn'), 'Fr.': beforeName('Frau'), 'Dipl.-Ing.': 'Diplomingenieur', 'Ing.': 'Ingenieur', 'Mag.': 'Magister',
   'St.': beforeName('Sankt'), 'Abt.': 'Abteilung', 'Abb.': 'Abbildung', 'Tel.': 'Telefon', 'Fa.': 'Firma', 'Str.': 'Straße', 'Pl.': 'Platz', 'Hbf.': 'Hauptbahnhof', Hbf: 'Hauptbahnhof', 'Bhf.': 'Bahnhof', Bhf: 'Bahnhof',
-  'MwSt.': 'Mehrwertsteuer', MwSt: 'Mehrwertsteuer', 'Min.': 'Minuten', 'Std.': 'Stunden', 'Jh.': nameOf('Jahrhundert', 'Jahrhundert'), 'Jhd.': 'Jahrhundert', 'Jhdt.': 'Jahrhundert', 'Nr.': 'Nummer',
+  'MwSt.': 'Mehrwertsteuer', MwSt: 'Mehrwertsteuer', 'Min.': 'Minuten', 'Std.': 'Stunden', 'Jh.': ofCentury, 'Jhd.': ofCentury, 'Jhdt.': ofCentury, Jh: ofCentury, 'Nr.': 'Nummer',
   'Mio.': 'Millionen', 'Mrd.': 'Milliarden', 'Tsd.': 'Tausend', 'Aufl.': 'Auflage', 'Hrsg.': 'Herausgeber', 'Verf.': 'Verfasser', 'Whg.': 'Wohnung', 'Zi.': 'Zimmer', 'Bd.': 'Band', 'Kap.': 'Kapitel',
-  'Abs.': 'Absatz', 'Art.': 'Artikel', 'Ziff.': 'Ziffer', 'Anm.': 'Anmerkung', 'Bsp.': 'Beispiel', GmbH: 'G M B H', 'Co.': 'Co', 'Reg.': 'Regierung', 'Rel.': 'Religion', 'Vers.': 'Versicherung', 'Pkt.': 'Punkt', 'Stk.': 'Stück', 'u.': 'und',
+  'Abs.': 'Absatz', 'Art.': 'Artikel', 'Ziff.': 'Ziffer', 'Anm.': 'Anmerkung', 'Bsp.': 'Beispiel', GmbH: 'G M B H', 'Co.': 'Co', 'Reg.': 'Regierung', 'Rel.': 'Religion', 'Gr.': (around) => (/^ (?:\d|X{0,3}[SML](?!\p{L}))/u.test(around.text.slice(around.end, around.end + 6)) ? 'Größe' : undefined), 'Vj.': 'Vorjahr', 'Vjs.': 'Vorjahres', 'USt-IdNr.': 'Umsatzsteueridentifikationsnummer', 'USt-ID': 'Umsatzsteuer-I D', 'Vers.': 'Versicherung', 'Pkt.': 'Punkt', 'Stk.': 'Stück', 'u.': 'und',
+  'Dr. med. dent.': 'Doktor med dent', 'Dr. med. vet.': 'Doktor med vet', 'Dr. med.': 'Doktor med', 'Dr. rer. nat.': 'Doktor rer nat', 'Dr. rer. pol.': 'Doktor rer pol', 'Dr. rer. oec.': 'Doktor rer oec',
+  'Dr. phil.': 'Doktor phil', 'Dr. jur.': 'Doktor jur', 'Dr. iur.': 'Doktor jur', 'Dr. theol.': 'Doktor theol', 'Dr. techn.': 'Doktor techn', 'Dr.-Ing.': 'Doktor-Ingenieur', 'Dr. h. c.': 'Doktor honoris causa', 'Dr. h. c. mult.': 'Doktor honoris causa multiplex',
+  'Drs.': 'Doktoren', 'Dres.': 'Doktoren', 'em.': beforeName('emeritus'), 'habil.': 'habil', 'M. Sc.': 'Master of Science', 'B. Sc.': 'Bachelor of Science', 'M. A.': 'Master of Arts', 'B. A.': 'Bachelor of Arts', 'LL. M.': 'L L M',
+  'Dipl.-Kfm.': 'Diplomkaufmann', 'Dipl.-Psych.': 'Diplompsychologe', 'Dipl.-Inf.': 'Diplominformatiker', 'Pfr.': beforeName('Pfarrer'), 'Bgm.': 'Bürgermeister', 'RA': beforeName('Rechtsanwalt'), 'Univ.-Prof.': 'Universitätsprofessor', 'Priv.-Doz.': 'Privatdozent',
+  'ggü.': 'gegenüber', 'tgl.': 'täglich', 'geschl.': 'geschlossen', 'durchg.': 'durchgehend', 'Kü.': 'Küche', 'EFH': 'Einfamilienhaus', 'NK': 'Nebenkosten', 'Blk.': 'Balkon', 'Mitgl.': 'Mitglied', 'Geschw.': 'Geschwindigkeit',
+  'ausschl.': 'ausschließlich', 'abzügl.': 'abzüglich', 'zuzügl.': 'zuzüglich', 'voraussichtl.': 'voraussichtlich', 'telef.': 'telefonisch', 'vorm.': 'vormittags', 'nachm.': 'nachmittags',
+  'vsl.': 'voraussichtlich', 'jew.': 'jeweils', 'o. Ä': 'oder Ähnliches', 'i. V. m.': 'in Verbindung mit', 'i. S. d.': 'im Sinne des', 'i. S. v.': 'im Sinne von', 'n. F.': 'neuer Fassung', 'a. F.': 'alter Fassung', 'a. a. O.': 'am angegebenen Ort', 'u. E.': 'unseres Erachtens',
+  'o. J.': 'ohne Jahr', 'e. K.': 'E K', 'e. G.': 'E G', 'u. W.': 'unter Wasser', 'ü. M.': 'über dem Meer', 'ü. d. M.': 'über dem Meer', 'm. ü. M.': 'Meter über Meer', 'i. R.': 'im Ruhestand', 'i. Tr.': 'in der Trockenmasse', 'u. v. a.': 'und viele andere', 'u. v. a. m.': 'und vieles andere mehr', 's. a.': 'siehe auch',
+  'i. A. v.': 'im Auftrag von', 'a. M.': 'am Main', 'a. d.': 'an der', 'o. k.': 'okay', 'b. w.': 'bitte wenden', 'g. U.': 'geschützter Ursprung', 'k. A.': 'keine Angabe', 'Urt. v.': 'Urteil vom', 'Urt.': 'Urteil', 'Beschl.': 'Beschluss', 'Hs.': behindDigit('Halbsatz'),
+  'Rdnr.': 'Randnummer', 'Fn.': 'Fußnote', 'Ex.': behindDigit('Exemplare'), 'Rz.': 'Randziffer', 'lit.': 'Buchstabe', 'Buchst.': 'Buchstabe', 'Alt.': behindDigit('Alternative'), 'Var.': behindDigit('Variante'), 'Jg.': 'Jahrgang', 'Ausg.': 'Ausgabe', 'Forts.': 'Fortsetzung', 'Mrd': 'Milliarden', 'Mio': 'Millionen', 'Std': 'Stunden', 'Min': 'Minuten',
+  'Hptm.': 'Hauptmann', 'Kfm.': 'Kaufmann', 'ev.': (around) => (/^\p{Ll}/u.test(around.nextWord) ? 'eventuell' : undefined),
+  'gesch.': 'geschieden', 'verw.': 'verwitwet', 'verk.': 'verkaufe', 'inkl': 'inklusive', 'zzgl': 'zuzüglich', 'ca': behindNothing('circa'), 'usw': 'und so weiter', 'bzw': 'beziehungsweise',
+  Pkw: 'P K W', Pkws: 'P K Ws', Lkw: 'L K W', Lkws: 'L K Ws', Kfz: 'K F Z', AfD: 'A F D', VfB: 'V F B', VfL: 'V F L', StVO: 'S T V O', StGB: 'S T G B', StPO: 'S T P O', GbR: 'G B R', KGaA: 'K G A A', UdSSR: 'U D S S R', WhatsApp: 'WhatsApp', eG: 'E G', KfW: 'K F W', VwGO: 'V W G O', EStG: 'E S T G', UStG: 'U S T G', UStID: 'U S T I D', 'USt.': 'Umsatzsteuer', USt: 'Umsatzsteuer', BetrVG: 'B E T R V G', BVerfG: 'Bundesverfassungsgericht', BVerwG: 'Bundesverwaltungsgericht', EuGH: 'E U G H', DSGVO: 'D S G V O', AWO: 'AWO', InsO: 'Insolvenzordnung', TSchG: 'T S C H G',
   'i. O.': 'in Ordnung', 'p. a.': 'pro Jahr', 'p. P.': 'pro Person', 'n. V.': 'nach Vereinbarung', 'o.': 'oder', '24/7': 'rund um die Uhr',
 }; // prettier-ignore
 
 export const WRITING: Writing = {
-  numbers: { decimal: ',', grouping: ['.', ' ', '’', "'"] },
+  numbers: {
+    decimal: ',',
+    grouping: ['.', ' ', '’', "'"],
+    other: { decimal: '.', grouping: [',', '’', "'"] },
+  },
   dates: {
     months: MONTHS,
     weekdays: WEEKDAYS,
@@ -73,6 +87,8 @@ export const WRITING: Writing = {
   telephone: {
     patterns: [
       /11[67] ?\d{3}(?![\d,]|\.\d)/y,
+      /0\d{2,4}\.\d{5,8}(?![\d,]|\.\d)/y,
+      /0 ?\d{2,4} ?\/ ?\d{1,8}(?:[ -]\d{1,6}){1,4}(?![\d,])/y,
       /\(0\d{2,5}\) ?\d{2,8}(?:[ -]\d{1,6}){0,4}(?![\d,])/y,
       /0\d{2,5}(?: ?[/–-] ?| )\d{2,8}(?:[ -]\d{1,6}){0,4}(?![\d,]|\.\d)/y,
     ],
@@ -87,24 +103,23 @@ export const WRITING: Writing = {
   abbreviations: ABBREVIATIONS,
   beforeNumber: {
     'Nr.': 'Nummer', 'Nrn.': 'Nummern', '#': 'Nummer', 'S.': 'Seite', 'Abs.': 'Absatz', 'Art.': 'Artikel', 'Kap.': 'Kapitel', 'Bd.': 'Band', 'Abb.': 'Abbildung',
-    'Tab.': 'Tabelle', 'Ziff.': 'Ziffer', 'Tel.': 'Telefon', 'Fig.': 'Figur', '§': 'Paragraf', '§§': 'Paragrafen', 'Pos.': 'Position', 'ca.': 'circa', 'Kl.': 'Klasse', 'Gl.': 'Gleis',
+    'Tab.': 'Tabelle', 'Ziff.': 'Ziffer', 'Tel.': 'Telefon', Tel: 'Telefon', 'Fig.': 'Figur', '§': 'Paragraf', '§§': 'Paragrafen', 'Pos.': 'Position', 'ca.': 'circa', 'Kl.': 'Klasse', 'Gl.': 'Gleis',
     'Rn.': 'Randnummer', 'Zi.': 'Zimmer', 'Bl.': 'Blatt', 'Sp.': 'Spalte', 'Aufl.': 'Auflage', 'Hausnr.': 'Hausnummer', 'Kto.': 'Konto', 'Az.': 'Aktenzeichen', 'V.': 'Version', 'vgl.': 'vergleiche', 'Nr': 'Nummer', KW: 'Kalenderwoche',
   },
   spelled: words(`
     EU USA UN ADAC AG KG BMW VW AOK ARD ZDF CDU CSU SPD FDP AFD AfD BKA BND BGB BRD DB DDR DGB DHL DIN DKB DNA DRK DSL DVD EDV EKG EZB FAQ FBI GPS HIV IBAN_
     ICE IHK IC IP IT KI LKW PKW LED LTE MRT CT NDR NRW OP PC PDF PIN_ PS QR RB SMS SUV TAN_ TV UKW URL USB UKE VIP WDR WLAN_ WM EM XXL ABC API AI EDEKA_ UEFA_ HR CEO CFO ID OK
     EC AB OHG SAP SE TU FH VHS DM US UK UNO_ HU AU AGB EG OG UG KFZ
+    ORF UPS ÖBB ÖVP SPÖ FPÖ SVP EVP AMS AK ÖAMTC BVG MVV HVV VRR SBB ZKB AHV UBS EKD DFB IOC IWF WTO WHO BIP OECD OSZE AKW EEG GEZ THW RKI PEI BSI BGH OLG LG DAK TK IKK CPU GPU VPN IBM ISBN EAN ESA ISS IAA UI UX FAZ
+    AKH LKA SEK BMI BMF EKZ UHD USD EUR CAD AUD IHS AHS HTL EAV UVP RE ICN EN UCI DOSB USK KI IG ÖGB DAU FOS BOS MFA ADHS OCR ASB DLRG UKW MHD PLZ WKN UST EÜR XL XXL AE AO TDI TSI HDI BRAO GEG BEG ÖPNV MIV USV AZ
   `),
-  read: words('NATO UNO UNESCO UNICEF FIFA UEFA TÜV PIN TAN SIM RAM ROM IKEA ALDI LIDL REWE EDEKA IBAN BIC BAföG BAFÖG WLAN DAX MDAX AIDS GAU SARS SCHUFA ELSTER ZOB'),
+  read: words('NATO UNO UNESCO UNICEF FIFA UEFA TÜV PIN TAN SIM RAM ROM IKEA ALDI LIDL REWE EDEKA IBAN BIC BAföG BAFÖG WLAN DAX MDAX AIDS GAU SARS SCHUFA ELSTER ZOB GEMA BAMF OPEC NASA LAN ISIN NABU OLED EBIT DEVK AIDA UNICEF DATEV DEKRA'),
   romanAfter: {
-    ...Object.fromEntries('kapitel teil band artikel akt szene weltkrieg stufe typ klasse abschnitt buch anlage anhang ziffer tabelle abbildung version phase titel'.split(' ').map((word) => [word, 'cardinal'] as const)),
-    ...Object.fromEntries(
-      `ludwig ludwigs heinrich heinrichs friedrich wilhelm wilhelms karl karls otto ottos johannes paul benedikt pius leo gregor franz joseph josef elisabeth katharina georg eduard
-       philipp alexander nikolaus napoleon napoleons maximilian leopold richard rudolf könig papst kaiser charles innozenz clemens rama harald carl gustaf albert`.split(/\s+/).map((word) => [word, 'ordinal'] as const),
-    ),
+    ...Object.fromEntries('kapitel teil band artikel akt szene weltkrieg stufe typ klasse abschnitt buch anlage anhang ziffer tabelle abbildung version phase titel hartz pfeiler'.split(' ').map((word) => [word, 'cardinal'] as const)),
+    ...Object.fromEntries(Array.from(ROYAL, (name) => [name, 'ordinal'] as const)),
   },
   romanBefore: words('jahrhundert jahrhunderts weltkrieg zivilsenat senat armee internationale'),
-  digitsAfter: words('konto http fehler fehlercode statuscode pin code kennwort passwort flug flugnummer plz postleitzahl kundennummer bestellnummer auftragsnummer vertragsnummer rechnungsnummer iban sendungsnummer tan kontonummer kreditkarte ticketnummer vorgangsnummer bankleitzahl blz durchwahl endziffern aktenzeichen seriennummer ausweisnummer personalnummer versicherungsnummer geheimzahl bestätigungscode zugangscode sicherheitscode'),
+  digitsAfter: words('konto http fehler fehlercode statuscode pin code kennwort passwort flug flugnummer plz postleitzahl kundennummer bestellnummer auftragsnummer vertragsnummer rechnungsnummer iban sendungsnummer tan kontonummer kreditkarte ticketnummer vorgangsnummer bankleitzahl blz durchwahl endziffern aktenzeichen seriennummer ausweisnummer personalnummer versicherungsnummer geheimzahl bestätigungscode zugangscode sicherheitscode wkn prüfziffer kundennr auftragsnr mitgliedsnummer steuernummer mandatsreferenz referenznummer rezeptnummer kassennummer gutscheincode passnummer tracking zählernummer kennnummer notrufnummer artikelnummer'),
   linking: words('ist lautet nummer nr war mit der die das von für'),
   decadeMark: 'er',
   yearAfter: words('jahr jahre jahres jahren seit bis ab anfang mitte ende frühjahr sommer herbst winter um von nach vor im in zwischen und januar februar märz april mai juni juli august september oktober november dezember'),

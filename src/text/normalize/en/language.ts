@@ -1,26 +1,6 @@
 // English, American where the two differ and the text does not say.
 import type { Language } from '../language.js';
-import {
-  houseInDirection,
-  keyOfTelephone,
-  openingHours,
-  shortYear,
-  state,
-  textedTo,
-} from './announcements.js';
-import {
-  feetAndInches,
-  groupedOrdinal,
-  httpStatus,
-  inches,
-  lasting,
-  place,
-  rating,
-  shortDate,
-  sizes,
-  timesAsMuch,
-} from './own.js';
-import { followedBy } from '../reading.js';
+import { AT_DIGIT, AT_LETTER, AT_MARK } from './own.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
@@ -28,14 +8,7 @@ export const ENGLISH: Language = {
   tag: 'en',
   writing: WRITING,
   speech: SPEECH,
-  own: {
-    atDigit: [
-      httpStatus, followedBy(',', groupedOrdinal), followedBy("'’′f ", feetAndInches), followedBy('"″.', inches), followedBy('/.', rating), place, followedBy('/', shortDate),
-      followedBy(':', lasting), followedBy('x×. ', sizes), followedBy('x.', timesAsMuch), textedTo, followedBy(' ', houseInDirection), followedBy('-–', openingHours),
-    ],
-    atLetter: [state],
-    atMark: [keyOfTelephone, shortYear],
-  },
+  own: { atDigit: AT_DIGIT, atLetter: AT_LETTER, atMark: AT_MARK },
   symbols: {
     inAddress: {
       '@': 'at', '.': 'dot', '/': 'slash', '\\': 'backslash', '-': 'dash', _: 'underscore', ':': 'colon', '#': 'hash',
@@ -49,12 +22,13 @@ export const ENGLISH: Language = {
     },
     inFront: { '<': 'less than', '>': 'more than', '<=': 'at most', '>=': 'at least', '≤': 'at most', '≥': 'at least', '≈': 'approximately' },
     inText: {
-      '&': 'and', '§': 'section', '©': 'copyright', '®': '', '™': '', '°': 'degrees', '%': 'percent', '→': 'to', '←': '', '•': '', '†': '', '✓': '', '=': 'equals', '@': 'at', '<': '', '>': '',
+      '&': 'and', '§': 'section', '©': 'copyright', '®': '', '™': '', '°': 'degrees', '%': 'percent', '→': 'to', '←': '', '↑': 'up', '↓': 'down', '■': '', '●': '', '◆': '', '►': '', '✗': '', '‡': '', '•': '', '†': '', '✓': '', '=': 'equals', '@': 'at', '<': '', '>': '',
     },
     versionPoint: 'point',
     version: 'version',
     minus: 'minus',
     plus: 'plus',
+    keys: { star: 'star', hash: 'pound', before: /\b(?:press|push|hit|dial|enter|type|key|button|pad|followed by|end with)/i, behind: /^["'”’`)\]]{0,2}[ -]?(?:key|button)\b/i },
     hashtag: 'hashtag',
     addressWords: {
       com: 'com', org: 'org', net: 'net', edu: 'E D U', gov: 'gov', io: 'I O', ai: 'A I', co: 'co', uk: 'U K', us: 'U S', eu: 'E U', de: 'D E', fr: 'F R',

@@ -1,185 +1,168 @@
-// Tokens that only English reads in its own way: status codes, room numbers, feet and inches, ratings.
-import { isWordAt } from '../characters.js';
-import { withoutZeros } from '../numerals.js';
-import { NOWHERE, type Found, type Reading } from '../reading.js';
-import { cardinal, decimal, ordinal } from './numbers.js';
+// Tokens that only English reads in its own way, by the character that decides which of them are asked.
+import { isDigitAt } from '../characters.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
+import { byFirstLetter, coordinates, formula, perWord } from '../shared-forms.js';
+import { direction, house, road, state, STATES } from './addresses.js';
+import { initials, shouted, unsayable } from './acronyms.js';
+import * as algebra from './algebra.js';
+import * as amounts from './amounts.js';
+import { extension, poundKey, shortNumber, textedTo } from './announcements.js';
+import * as clock from './clock.js';
+import * as codes from './codes.js';
+import {
+  cardDate,
+  era,
+  hyphenated,
+  ordinalRange,
+  shortDate,
+  shortDates,
+  shortYear,
+  yearMonth,
+} from './dates.js';
+import { cardinal, pairs } from './numbers.js';
+import * as ratios from './ratios.js';
+import { roman, smallRoman } from './roman.js';
 import { SPEECH } from './speech.js';
+import { PER } from './units.js';
 
-const STATUS = /[1-5]\d{2}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
-const BEFORE_STATUS = new Set(['http', 'https', 'error', 'status', 'code']);
-const BEFORE_PLACE = new Set([
-  'room',
-  'suite',
-  'apartment',
-  'apt',
-  'gate',
-  'highway',
-  'route',
-  'bus',
-  'interstate',
-  'hwy',
-  'rte',
-  'rt',
-]);
-const PLACE = /[1-9]\d{2,3}(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
-const FEET = /(\d{1,2})['’′] ?(\d{1,2})(?:["”″]|'')/y;
-const FEET_IN_WORDS = /(\d{1,2}) ?(?:ft|feet|foot)\.?,? ?(\d{1,2}) ?(?:in\b\.?|inch(?:es)?)/y;
-const INCHES = /(\d{1,3}(?:\.\d{1,2})?)["″](?= ?[\p{L}.,;)])/uy;
-const RATING = /(\d{1,2}(?:\.\d)?)\/(5|10|100)(?![\d/]|\.\d)/y;
-const RATED = /\b(?:rat(?:e|ed|ing)|scor(?:e|ed)|gave|give|pain|solid)\b[\p{L}' ]{0,24}$/iu;
-const SHORT_DATE = /(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9])(?![\d/]|\.\d)/y;
-const BEFORE_DATE = new Set(['on', 'due', 'dated', 'until', 'starting', 'ending', 'through']);
-const BEFORE_WEEKDAY = /\b(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)(?:day|nesday|rsday|urday)?\.?,? $/i;
-const LASTING = /(\d{1,2}):(\d{2}):(\d{2})(?![\d:])/y;
-const BEFORE_LASTING = new Set([
-  'in',
-  'for',
-  'after',
-  'took',
-  'lasted',
-  'of',
-  'time',
-  'lasting',
-  'runtime',
-  'duration',
-]);
-// Not "2x 500 mL", which are two.
-const SIZES = /(?!\d{1,5}x )\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3})?){1,3}(?!\p{N}| ?=|\.\d)/uy;
-const SIZE = /\d+(?:\.\d+)?(?= ?[x×])/y;
-const GROUPED_ORDINAL = /(\d{1,3}(?:,\d{3}){1,6})(?:st|nd|rd|th)(?![\p{L}\p{N}])/uy;
-const TIMES_AS_MUCH = /(\d{1,4}(?:\.\d{1,2})?)x(?![\p{L}\p{N}])/uy;
+const PARTS = { degree: ['degree', 'degrees'], minute: ['minute', 'minutes'], second: ['second', 'seconds'] };
+const position = coordinates(
+  (digits, part) => `${cardinal(digits)} ${PARTS[part][digits === '1' ? 0 : 1] ?? ''}`,
+  amounts.DIRECTIONS,
+);
 
-/** HTTP 404 is four oh four, 500 is five hundred, 418 is four eighteen. */
-export function httpStatus(reading: Reading): Found | undefined {
-  if (!reading.isFresh || reading.runEnd - reading.at !== 3) return undefined;
-  const around = reading.around(reading.runEnd);
-  const before = around.previousShort;
-  if (!BEFORE_STATUS.has(before) || (before === 'code' && around.secondPreviousWord !== 'status'))
-    return undefined;
-  return inPairs(reading, STATUS);
+const molecule = formula((letters) => SPEECH.letters(letters), cardinal);
+
+const NONE = /(?!)/;
+const DOT = /\./; // of decimals
+
+/** By what touches the digits, and by what stands behind them and a space; first come those that are surer. */
+const BY_SIGN: readonly (readonly [touching: RegExp, parted: RegExp, recognise: Recogniser])[] = [
+  [/[:a-f]/, NONE, codes.network], [/\//, NONE, ratios.always], [/\//, NONE, cardDate], [/\//, NONE, ratios.tire], [/\//, NONE, ratios.quotient],
+  [/[/.]/, NONE, ratios.pairOf], [/[-/]/, /\d/, amounts.partOfInch], [/\//, NONE, ratios.pressure], [/\//, NONE, ratios.step], [/[/.]/, NONE, ratios.rating],
+  [/\//, NONE, shortDates], [/\//, NONE, shortDate], [/-/, NONE, hyphenated], [/,/, NONE, amounts.groupedOrdinal], [/[,.]/, NONE, amounts.commaBehind], [/[s,]/, NONE, clock.hundreds],
+  [/[mcikfyp"″'′.]/, /[mcify]/, amounts.sides], [/["'’′f]/, /f/, amounts.feetAndInches], [/["″.–-]/, /[–-]/, amounts.inches], [/s/, /s/, amounts.stones],
+  [/[x×.]/, /[x×]/, amounts.sizes], [/[a-zπ.]/, NONE, algebra.coefficient], [/[x.,]/, NONE, amounts.timesAsMuch], [/[-–.]/, NONE, amounts.timesRange], [/[eE.]/, NONE, algebra.scientific],
+  [/[°º]/, NONE, position], [/[°º.]/, NONE, amounts.directed], [/[kK]/, NONE, amounts.race], [/p/, NONE, amounts.pence], [/[pi]/, NONE, codes.screen],
+  [/[-MDNjapf]/, /[MDNjapf]/, codes.aircraft], [/[-–]/, /[-–]/, codes.places], [/[(kb]/, NONE, codes.subsection], [DOT, NONE, codes.staged],
+  [/[A-Z]/, /[\p{Lu}\d]/u, house], [/-/, NONE, yearMonth], [/[snrt]/, NONE, ordinalRange], [/[BAC]/, /[BAC]/, era],
+  [/[hZ]/, /h/, clock.military], [/:/, NONE, clock.clockHours], [DOT, NONE, clock.dottedTime], [/[ap:]/, NONE, clock.shortHalves], [/:/, NONE, clock.lap],
+  [/:/, NONE, clock.lasting], [/s/, NONE, codes.several], [/s/, NONE, clock.seconds], [/d/, NONE, clock.daysAndHours], [/i/, NONE, clock.about],
+  [/[-–]/, NONE, clock.openingHours], [/-/, NONE, codes.docket], [/[-–]/, NONE, ratios.result], [DOT, NONE, codes.wireless],
+  [/[-y]/, /[-y]/, amounts.age], [/[LF]/, /F/, amounts.lettered],
+]; // prettier-ignore
+
+const bySign = new Map<string, readonly Recogniser[]>();
+
+function askedBehind(sign: string): readonly Recogniser[] {
+  let list = bySign.get(sign);
+  if (list === undefined) {
+    const parted = sign.startsWith(' ');
+    const character = sign.slice(-1);
+    list = BY_SIGN.filter((row) => row[parted ? 1 : 0].test(character)).map(([, , recognise]) => recognise);
+    bySign.set(sign, list);
+  }
+  return list;
 }
 
-/** Room 204 is two oh four, Suite 1500 is fifteen hundred. */
-export function place(reading: Reading): Found | undefined {
-  if (!reading.isFresh || reading.runEnd - reading.at < 3) return undefined;
-  return BEFORE_PLACE.has(reading.around(reading.runEnd).previousShort) ? inPairs(reading, PLACE) : undefined;
-}
-
-function inPairs(reading: Reading, pattern: RegExp): Found | undefined {
-  const digits = reading.match(pattern)?.[0];
-  if (digits === undefined) return undefined;
-  return {
-    end: reading.at + digits.length,
-    spoken: digits.endsWith('000') ? cardinal(digits) : pairs(digits),
-    rule: 'digits',
-  };
-}
-
-function pairs(digits: string): string {
-  const [head, rest] = [digits.slice(0, -2), digits.slice(-2)];
-  const tail =
-    rest === '00' ? 'hundred' : rest.startsWith('0') ? `oh ${cardinal(rest.slice(1))}` : cardinal(rest);
-  return `${cardinal(head)} ${tail}`;
-}
-
-/** 5'10" is five foot ten, 6ft 2in is six feet two inches. */
-export function feetAndInches(reading: Reading): Found | undefined {
+/** A stop that ends the sentence is behind no decimals. */
+function behindDigits(reading: Reading): Found | undefined {
   if (!reading.isFresh) return undefined;
-  const short = reading.match(FEET);
-  const [written, feet = '', inches = ''] = short ?? reading.match(FEET_IN_WORDS) ?? [];
-  if (written === undefined) return undefined;
-  const end = reading.at + written.length;
-  if (short !== undefined)
-    return { end, spoken: `${cardinal(feet)} foot ${cardinal(inches)}`, rule: 'measure' };
-  const units = [Number(feet) === 1 ? 'foot' : 'feet', Number(inches) === 1 ? 'inch' : 'inches'];
-  return { end, spoken: `${cardinal(feet)} ${units[0]} ${cardinal(inches)} ${units[1]}`, rule: 'measure' };
+  const { text, runEnd } = reading;
+  const sign = text[runEnd] ?? '';
+  if (sign === '' || (sign === '.' && !isDigitAt(text, runEnd + 1))) return undefined;
+  for (const recognise of askedBehind(sign === ' ' ? text.slice(runEnd, runEnd + 2) : sign)) {
+    const found = recognise(reading);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
-/** A 27" monitor; within quotes the sign closes them. */
-export function inches(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(INCHES) : undefined;
-  if (match === undefined) return undefined;
-  const [written, number = ''] = match;
-  const before = reading.text.slice(Math.max(0, reading.at - LONGEST_QUOTE), reading.at);
-  if (written.endsWith('"') && before.split('"').length % 2 === 0) return undefined;
-  return { end: reading.at + written.length, spoken: `${sayDecimal(number)} inch`, rule: 'measure' };
+export const AT_DIGIT: readonly Recogniser[] = [
+  codes.httpStatus, codes.place, textedTo, codes.hexadecimal, behindDigits, codes.numbered, shortNumber,
+]; // prettier-ignore
+
+const atCapital = byFirstLetter([
+  [/[A-Z]/, state], [/[UIAWEODLPRS]/, shouted], [/[IVXLC]/, roman], [/[NSEW]/, direction], [/[IUSC]/, road], [/[UG]/, clock.offset],
+  [/I/, codes.network], [/[A-Z]/, codes.models], [/[A-Z]/, codes.letteredModel], [/[A-Z]/, initials], [/[A-Z]/, unsayable], [/[A-Z]/, molecule],
+]); // prettier-ignore
+const atSmall = byFirstLetter([
+  [/[ivx]/, smallRoman], [/x/, extension], [/x/, amounts.timesSum], [/π/, algebra.piOfFormula], [/[a-f]/, codes.network],
+]); // prettier-ignore
+
+/** A word that has its second letter small is none of them, unless it is a molecule. */
+export const AT_LETTER: readonly Recogniser[] = [
+  (reading) => {
+    const { text, at } = reading;
+    const [first, second] = [text.charCodeAt(at), text.charCodeAt(at + 1)];
+    if (first < 0x41 || first > 0x5a) return atSmall(reading);
+    if (!(second >= 0x61 && second <= 0x7a)) return atCapital(reading); // also at the end of the text
+    return /[₀-₉]/.test(text[reading.runEnd] ?? '') ? molecule(reading) : undefined;
+  },
+];
+
+const JOINED = /(?:\d(?:st|nd|rd|th|s)|Q[1-4]|[Nn]oon|[Mm]idnight) ?$/;
+const JOINS =
+  /^[-–] ?(?:['’]?\d{1,4}(?:s|st|nd|rd|th)(?![\p{L}\p{N}])|Q[1-4](?![\p{L}\p{N}])|\d{1,2}(?::\d\d)? ?[ap]\.?m)/iu;
+
+/** The 1920s–1930s, Q1–Q3 */
+function through({ text, at }: Reading): Found | undefined {
+  const joins =
+    JOINS.test(text.slice(at, at + 10)) && JOINED.test(text.slice(Math.max(0, at - 9), at));
+  return joins ? { end: text[at + 1] === ' ' ? at + 2 : at + 1, spoken: text[at - 1] === ' ' ? 'to ' : ' to ', rule: 'range' } : undefined;
+} // prettier-ignore
+
+const AVERAGE = /\.(\d{3})(?![\d%]|\.\d)/y;
+const BATTING = /\b(?:bat|bats|batting|hit|hits|hitting|slugging|average)\b[^.!?]{0,24}$/i;
+
+/** Batting .300 */
+function battingAverage(reading: Reading): Found | undefined {
+  const match = reading.match(AVERAGE);
+  const lead = reading.text.slice(Math.max(0, reading.at - 32), reading.at);
+  if (match === undefined || !lead.endsWith(' ') || !BATTING.test(lead)) return undefined;
+  const digits = match[1] ?? '';
+  return digits.startsWith('0')
+    ? undefined
+    : { end: reading.at + match[0].length, spoken: pairs(digits), rule: 'decimal' };
 }
 
-const LONGEST_QUOTE = 120; // units in which an open quote is looked for
+/** Ctrl+C */
+function keyCombination({ text, at }: Reading): Found | undefined {
+  const key = /\b(?:Ctrl|Control|Alt|Shift|Cmd|Command|Option|Win|Fn|Esc|Meta|Super)$/.test(text.slice(Math.max(0, at - 8), at));
+  return key && /^\+[\p{L}\d]/u.test(text.slice(at, at + 2)) ? { end: at + 1, spoken: 'plus', rule: 'symbol' } : undefined;
+} // prettier-ignore
 
-function sayDecimal(written: string): string {
-  const [whole = '', decimals = ''] = written.split('.');
-  return decimal({ negative: false, whole, decimals, grouped: false });
-}
+/** 4.5★; stars that are a picture are not spoken. */
+function star({ text, at }: Reading): Found | undefined {
+  return { end: at + 1, spoken: /\d ?$/.test(text.slice(Math.max(0, at - 2), at)) ? 'stars' : '', rule: 'symbol' };
+} // prettier-ignore
 
-/** 9.5/10 is nine point five out of ten; 8/10 is where something is rated. */
-export function rating(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(RATING) : undefined;
-  if (match === undefined) return undefined;
-  const [written, points = '', most = ''] = match;
-  const before = reading.text.slice(Math.max(0, reading.at - 32), reading.at);
-  if (!points.includes('.') && !RATED.test(before)) return undefined;
-  const spoken = `${sayDecimal(points)} out of ${cardinal(most)}`;
-  return { end: reading.at + written.length, spoken, rule: 'score' };
-}
+const PARTY = /\(([DRI])-([A-Z]{2})\)/y;
+const PARTIES: Readonly<Record<string, string>> = { D: 'Democrat', R: 'Republican', I: 'Independent' };
 
-/** On 3/1, Tue 3/5: elsewhere that is a fraction. */
-export function shortDate(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(SHORT_DATE) : undefined;
-  if (match === undefined || match[0] === '9/11') return undefined;
-  const before = reading.text.slice(Math.max(0, reading.at - 12), reading.at);
-  const asked = BEFORE_DATE.has(reading.around(reading.at).previousWord) || BEFORE_WEEKDAY.test(before);
-  const [written, month = '', day = ''] = match;
-  const end = reading.at + written.length;
-  if (!asked || isWordAt(reading.text, end)) return undefined;
-  const date = { day: String(Number(day)), month: Number(month), style: 'name' } as const;
-  const spoken = SPEECH.date(date, NOWHERE);
-  return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
-}
+/** Senator Casey (D-PA) */
+function party(reading: Reading): Found | undefined {
+  const match = reading.match(PARTY);
+  const state = STATES[match?.[2] ?? ''];
+  if (match === undefined || state === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `(${PARTIES[match[1] ?? ''] ?? ''} of ${state})`, rule: 'abbreviation' };
+} // prettier-ignore
 
-/** It took 1:05:20: that is no time of day. */
-export function lasting(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(LASTING) : undefined;
-  if (match === undefined || !BEFORE_LASTING.has(reading.around(reading.at).previousWord)) return undefined;
-  const [written, hours = '', minutes = '', seconds = ''] = match;
-  const parts = ([[hours, 'h'], [minutes, 'min'], [seconds, 's']] as const)
-    .map(([digits, unit]) => [withoutZeros(digits), unit] as const)
-    .filter(([digits]) => digits !== '0'); // prettier-ignore
-  if (parts.length === 0) return undefined;
-  const end = reading.at + written.length;
-  return { end, spoken: SPEECH.duration(parts, reading.around(end)), rule: 'duration' };
-}
+const BY_MARK: Readonly<Record<string, readonly Recogniser[]>> = {
+  '#': [poundKey, codes.numberSign],
+  "'": [shortYear], '’': [shortYear], '.': [battingAverage],
+  '<': [algebra.relation], '>': [algebra.relation], '≤': [algebra.relation], '≥': [algebra.relation],
+  '-': [through, algebra.minusOfFormula], '–': [through, amounts.dashedMinus], '!': [algebra.factorial],
+  '^': [algebra.power], '⁻': [algebra.power], '+': [keyCombination], '★': [star], '⭐': [star], '☆': [star], '(': [party], '/': [perWord(PER), amounts.onlyRupees, clock.timeBesideTime],
+  $: [amounts.commaBefore, amounts.hyphenatedMoney], '€': [amounts.commaBefore, amounts.hyphenatedMoney], '£': [amounts.commaBefore, amounts.hyphenatedMoney],
+}; // prettier-ignore
 
-/** 1,000th */
-export function groupedOrdinal(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(GROUPED_ORDINAL) : undefined;
-  if (match === undefined) return undefined;
-  const digits = withoutZeros((match[1] ?? '').replaceAll(',', ''));
-  return { end: reading.at + match[0].length, spoken: ordinal(digits), rule: 'ordinal' };
-}
-
-/** 10 x 20 ft, 3x5: all but the last number, which may have a unit. */
-export function sizes(reading: Reading): Found | undefined {
-  const isFollowed = reading.isFresh && reading.match(SIZES) !== undefined;
-  const behindOne =
-    reading.at === reading.tokenEnd && /[x×] ?$/.test(reading.text.slice(reading.at - 2, reading.at));
-  const number = isFollowed || behindOne ? reading.match(SIZE)?.[0] : undefined;
-  if (number === undefined) return undefined;
-  const end = reading.at + number.length;
-  const mark = / ?[x×] ?/y;
-  mark.lastIndex = end;
-  return {
-    end: end + (mark.exec(reading.text)?.[0].length ?? 0),
-    spoken: `${sayDecimal(number)} by`,
-    rule: 'measure',
-  };
-}
-
-/** 2x faster */
-export function timesAsMuch(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(TIMES_AS_MUCH) : undefined;
-  if (match === undefined) return undefined;
-  const [written, number = ''] = match;
-  const word = number === '1' ? 'time' : 'times';
-  return { end: reading.at + written.length, spoken: `${sayDecimal(number)} ${word}`, rule: 'math' };
-}
+export const AT_MARK: readonly Recogniser[] = [
+  (reading) => {
+    for (const recognise of BY_MARK[reading.text[reading.at] ?? ''] ?? []) {
+      const found = recognise(reading);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  },
+];

@@ -2,7 +2,7 @@
 import type { Currency, Fraction, Noun, Quantity, Speech, WrittenDate, WrittenTime } from '../language.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
-import { cardinal, decade, decimal, ordinal, spellDigits, year } from './numbers.js';
+import { cardinal, decade, decimal, ohBefore, ordinal, spellDigits, year } from './numbers.js';
 
 const MONTH_NAMES =
   'January February March April May June July August September October November December'.split(' ');
@@ -25,14 +25,26 @@ function isOne({ number, to, magnitude, fraction }: Quantity): boolean {
   return number.whole === '1' && number.decimals === '';
 }
 
-const NO_NOUN =
-  /^(?:of|per|in|on|at|to|for|and|or|is|was|as|by|from|than|with|a|an|the|each|more|less|if|when)$/;
+function words(list: string): ReadonlySet<string> {
+  return new Set(list.trim().split(/\s+/));
+}
 
-/** A $5 bill, a 10 km run: before a noun the unit is in the singular. */
-function isAttribute(around: Around): boolean {
-  return (
-    /^an?$/.test(around.previousWord) && /^\p{Ll}/u.test(around.nextWord) && !NO_NOUN.test(around.nextWord)
-  );
+const ARTICLES = words('a an the this that our your my his her their its every each another one');
+/** What follows an amount without being what it measures. */
+const NO_NOUN = words(`
+  of per in on at to for and or is was as by from than with a an the each more less if when are were be been has have had do does did will would could
+  should may might must shall need needs go goes went gone come comes came ago away long wide tall deep high thick old apart late later early earlier behind
+  ahead off up down over under above below between within into onto after before during until till since about around only just now then so but not also
+  too you he she it we they i there here that which who whose while because whether we're you're i'm it's every daily twice once extra left remaining
+  longer taller wider deeper higher thicker older faster slower heavier lighter north south east west worth minus plus times divided via without against
+  this these those my your his her our their its because though again back out through toward towards across along near past
+  due paid spent saved owed owing required available outstanding i'd he'd covers buys gets makes means
+`);
+
+/** A $5 bill, the 10 km run: before a noun the unit is in the singular. */
+export function isAttribute({ previousWord, nextWord, text, end }: Around): boolean {
+  if (!ARTICLES.has(previousWord) || !/^\p{Ll}/u.test(nextWord) || NO_NOUN.has(nextWord)) return false;
+  return !/^[^\S\n]*\n/.test(text.slice(end, end + 4));
 }
 
 function withNoun(quantity: Quantity, { forms }: Noun, around: Around): string {
@@ -45,18 +57,25 @@ function money(quantity: Quantity, currency: Currency, around: Around): string {
   if (!cents || magnitude !== undefined || fraction !== undefined || currency.minor === undefined) {
     return withNoun(quantity, currency, around);
   }
+  if (to === undefined && isAttribute(around)) return price(number, currency, currency.minor);
   const first = majorAndMinor(number, currency, currency.minor);
   return to === undefined
     ? first
     : `${first} ${rangeWord(around)} ${majorAndMinor(to, currency, currency.minor)}`;
 }
 
+/** A $2.50 tip: two dollar fifty. */
+function price(number: Numeral, { forms }: Currency, minor: Noun): string {
+  const cents = withoutZeros(number.decimals);
+  if (Number(number.whole) === 0 && cents !== '0') return `${cardinal(cents)} ${minor.forms[0] ?? ''}`;
+  const major = `${decimal({ ...number, decimals: '' })} ${forms[0] ?? ''}`;
+  return cents === '0' ? major : `${major} ${cardinal(cents)}`;
+}
+
 function majorAndMinor(number: Numeral, currency: Currency, minor: Noun): string {
   const sign = number.negative ? 'minus ' : '';
-  const [major, cents] = [
-    numeralOf(withoutZeros(number.whole)),
-    numeralOf(withoutZeros(number.decimals || '0')),
-  ];
+  const major = { ...number, whole: withoutZeros(number.whole), decimals: '', negative: false };
+  const cents = numeralOf(withoutZeros(number.decimals || '0'));
   const parts = [
     valueOf(major) !== 0 || valueOf(cents) === 0 ? withNoun({ number: major }, currency, NOWHERE) : '',
     valueOf(cents) === 0 ? '' : withNoun({ number: cents }, minor, NOWHERE),
@@ -71,24 +90,23 @@ const SPECIAL: Readonly<Record<string, readonly [one: string, many: string]>> = 
 
 function sayFraction({ numerator, denominator }: Fraction, article: boolean): string {
   const one = Number(numerator) === 1;
-  const [single, plural] = SPECIAL[denominator] ?? [ordinal(denominator), `${ordinal(denominator)}s`];
+  const parts = ordinal(denominator).replace(/^one (?=(?:hundred|thousand)th$)/, ''); // one hundredth
+  const [single, plural] = SPECIAL[denominator] ?? [parts, `${parts}s`];
   if (one) return `${article && denominator === '2' ? 'a' : 'one'} ${single}`;
   return `${cardinal(numerator)} ${plural}`;
 }
 
-/** Twelve months, halves and quarters are fractions; 24/7, 50/50 and 9/11 are read as two numbers. */
-function fraction(written: Fraction): string | undefined {
+const LARGEST_PART = 10; // denominator of a fraction above one: 22/7, but an 80/20 rule
+
+/** Twelve months, halves and quarters are fractions; 60/40, 50/50 and 6/8 time are read as two numbers. */
+function fraction(written: Fraction, around: Around): string | undefined {
   const [numerator, denominator] = [withoutZeros(written.numerator), withoutZeros(written.denominator)];
-  if (numerator === denominator || Number(numerator) > Number(denominator)) {
-    return Number(denominator) >= 2 &&
-      Number(denominator) <= 10 &&
-      Number(numerator) % 2 === 1 &&
-      denominator !== '7'
-      ? sayFraction({ numerator, denominator }, false)
-      : `${cardinal(numerator)} ${cardinal(denominator)}`;
+  const [above, below] = [Number(numerator), Number(denominator)];
+  if (below === 1 || denominator.length > 3) return `${cardinal(numerator)} over ${cardinal(denominator)}`;
+  const music = around.nextWord === 'time' && below <= 16;
+  if (music || above === below || (above > below && below > LARGEST_PART)) {
+    return `${cardinal(numerator)} ${cardinal(denominator)}`;
   }
-  if (Number(denominator) === 1 || denominator.length > 3)
-    return `${cardinal(numerator)} over ${cardinal(denominator)}`;
   return sayFraction({ numerator, denominator }, false);
 }
 
@@ -109,12 +127,16 @@ function century(two: string): string {
   return Number(two) < 70 ? `20${two}` : `19${two}`;
 }
 
-function time({ hours, minutes, seconds, half, word, zone }: WrittenTime): string | undefined {
+function time(
+  { hours, minutes, seconds, half, word, zone }: WrittenTime,
+  around: Around,
+): string | undefined {
+  const named = /^(?:noon|midnight)$/.test(around.nextWord); // 12:00 noon
   const past = Number(minutes || '0');
   const hour = cardinal(hours);
   const parts = [hour];
-  if (past > 0) parts.push(past < 10 ? `oh ${cardinal(String(past))}` : cardinal(String(past)));
-  else if (minutes !== '' && half === undefined && word === undefined) {
+  if (past > 0) parts.push(ohBefore(minutes));
+  else if (minutes !== '' && half === undefined && word === undefined && !named) {
     parts.push(Number(hours) === 0 || Number(hours) > 12 ? 'hundred' : "o'clock");
   }
   if (seconds !== undefined && Number(seconds) > 0) {
@@ -132,29 +154,48 @@ const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = {
   s: { forms: ['second', 'seconds'] },
 };
 
+const NO_PLURAL = /^(?:is|was|has|as|this|us|its|his|always|perhaps|unless|across|plus|minus|versus)$/;
+
 /** Behind "in" and the like a number of four digits is a year; else it is one unless it counts the word behind it. */
 function sayYear(digits: string, around: Around, sure: boolean): string | undefined {
   const value = Number(digits);
-  if (sure) return value >= 1100 && value < 2100 ? year(digits) : undefined;
-  if (value < 1800 || value > 2099) return undefined;
-  return /^\p{Ll}[\p{L}]*s$/u.test(around.nextWord) && !/^(?:is|was|has|as|this)$/.test(around.nextWord)
-    ? undefined
-    : year(digits);
+  const { nextWord } = around;
+  const counts = nextWord === 'people' || (/^\p{Ll}{2,}s$/u.test(nextWord) && !NO_PLURAL.test(nextWord));
+  if (sure) {
+    if (counts && (value < 1800 || around.previousWord === 'of')) return undefined; // a team of 1250 engineers
+    const early =
+      value >= 1000 && /^(?:in|since|by|until|before|after|circa|year)$/.test(around.previousWord);
+    return (value >= 1100 || early) && value < 2100 ? year(digits) : undefined;
+  }
+  if (
+    value >= 1000 &&
+    value < 1800 &&
+    /^(?:c|ca|circa|est|founded|born|died|b|d)$/.test(around.previousShort)
+  )
+    return year(digits);
+  return value < 1800 || value > 2099 || counts ? undefined : year(digits);
 }
 
-/** Digits one by one; the letters of 1-800-FLOWERS as a word. */
+const SHORT_WORDS = words(
+  'GO CAR PET TAX LAW GET BUY FIX CAB HOT EAT FUN ASK PAY FOR MY ALL NEW SEE TRY WIN JOB DOC EYE VET BED FLY BUS ME WE IT DIET',
+);
+
+/** Digits one by one; the letters of 1-800-FLOWERS as a word, those of an acronym as letters. */
 function sayGroup(group: string): string {
-  return /^[A-Z]{4,}$/.test(group) && /[AEIOUY]/.test(group) ? group.toLowerCase() : spellDigits(group);
+  if (!/^[A-Z]{2,}$/.test(group)) return spellDigits(group);
+  const word = group.length > 3 ? /[AEIOUY]/.test(group) : SHORT_WORDS.has(group);
+  return word ? group.toLowerCase() : Array.from(group).join(' ');
 }
 
 export const SPEECH: Speech = {
   number: (numeral) => decimal(numeral),
-  ordinal: (digits, _around, mark) => (mark === '' ? `the ${ordinal(digits)}` : ordinal(digits)), // Henry the eighth
+  ordinal: (digits, { previousWord }, mark) =>
+    mark === '' && previousWord !== 'the' ? `the ${ordinal(digits)}` : ordinal(digits), // Henry the eighth
   digits: spellDigits,
   letters: (letters) => Array.from(letters.toUpperCase()).join(' '),
   year: sayYear,
   decade,
-  fraction: (written) => fraction(written),
+  fraction,
   count: amount,
   measure: withNoun,
   money,

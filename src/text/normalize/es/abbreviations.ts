@@ -1,25 +1,21 @@
 // Spanish short forms that are said in full. A form in small letters is also found with a capital.
+import {
+  adjectiveBehind,
+  beforeDigit,
+  beforeName,
+  beforeNumberOf,
+  textBefore,
+  textBehind,
+  timesSign,
+  titleBehind,
+  unlessDigit,
+} from '../iberian/sayings.js';
 import type { Saying } from '../language.js';
-import type { Around } from '../reading.js';
 import { genderOf } from './grammar.js';
 
-/** Only before a name: D. Juan, S. Pedro. */
-function beforeName(word: string): Saying {
-  return (around) => (/^\p{Lu}\p{Ll}/u.test(around.nextWord) ? word : undefined);
-}
-
-function beforeDigit(word: string): (around: Around) => string | undefined {
-  return ({ text, end }: Around) => (/^ ?\d/.test(text.slice(end, end + 2)) ? word : undefined);
-}
-
-/** Tel: 93…, Tel 93… */
-function beforeNumberOf(word: string): Saying {
-  return ({ text, end }) => (/^ ?(?:: ?)?[\d+(]/.test(text.slice(end, end + 4)) ? word : undefined);
-}
-
-function textBefore({ text, start }: Around, units: number): string {
-  return text.slice(Math.max(0, start - units), start);
-}
+const ofWoman = titleBehind(new Set(['la', 'una', 'señora', 'doña']));
+const inGender = adjectiveBehind(new Set(['la', 'una']), genderOf);
+const factors = timesSign('por', 'por');
 
 /** Behind a year or a century; Washington D. C. keeps its letters. */
 function afterYear(words: string): Saying {
@@ -31,40 +27,40 @@ function weekday(name: string): Saying {
   return (around) => (/^(?:a|al|y|el|los)$/.test(around.previousWord) ? name : beforeDigit(name)(around));
 }
 
-/** Col. is a district of a Mexican town behind a comma, else a colonel. */
-const colony: Saying = (around) => (/,\s*$/.test(textBefore(around, 3)) ? 'colonia' : 'coronel');
+/** Col. is a district of a Mexican town behind a comma or before a postcode, else a colonel. */
+const colony: Saying = (around) =>
+  /,\s*$/.test(textBefore(around, 3)) ||
+  /^ [\p{L} ]{3,30},? (?:C\.? ?P\.?|\d{5}(?!\d))/u.test(textBehind(around, 44))
+    ? 'colonia'
+    : 'coronel';
 
-/** 2 x 4, 10 cm x 20 cm, 3 x 5 €. */
+/** Largo x ancho, and between numbers. */
 const times: Saying = (around) =>
-  /\d ?(?:[mck]?m)? ?$/.test(textBefore(around, 6)) &&
-  /^ ?(?:\d|US\$|[$€])/.test(around.text.slice(around.end, around.end + 4))
-    ? 'por'
-    : undefined;
+  /^(?:ancho|alto|largo|fondo)$/.test(around.previousWord) ? 'por' : factors(around);
 
-/** La máx. is a temperature. */
-function inGender(masculine: string): Saying {
-  return ({ previousWord }) =>
-    /^(?:la|una)$/.test(previousWord) || (previousWord.length > 3 && genderOf(previousWord) === 'f')
-      ? masculine.replace(/o$/, 'a')
-      : masculine;
-}
-
-/** C/ Mayor, but c/8 h. */
-const street: Saying = ({ text, end }) => (/\d/.test(text[end] ?? '') ? 'cada' : 'calle');
+/** Piso 3, dto. B, but 10 % dto. */
+const flat: Saying = (around) =>
+  /^ \p{Lu}(?!\p{L})/u.test(textBehind(around, 3)) ? 'departamento' : 'descuento';
 
 /** Esc. B, pta. 3. */
 function labelled(word: string): Saying {
-  return ({ text, end }) => (/^ (?:\d|\p{Lu}(?!\p{L}))/u.test(text.slice(end, end + 3)) ? word : undefined);
+  return (around) => (/^ (?:\d|\p{Lu}(?!\p{L}))/u.test(textBehind(around, 3)) ? word : undefined);
 }
 
 const TITLES: Readonly<Record<string, Saying>> = {
   'Sr.': 'señor', 'Sra.': 'señora', 'Sres.': 'señores', 'Sras.': 'señoras', 'Srta.': 'señorita', 'Srtas.': 'señoritas',
-  'sr.': 'señor', Mª: 'María', 'M.ª': 'María', 'Mª.': 'María', 'sra.': 'señora', Sr: beforeName('señor'), Sra: beforeName('señora'), 'D.': beforeName('don'),
+  'sr.': 'señor', Mª: 'María', 'Ma.': beforeName('María'), 'Fco.': 'Francisco', 'Fdez.': 'Fernández', 'Glez.': 'González',
+  'Rdguez.': 'Rodríguez', 'Hdez.': 'Hernández', 'Mtnez.': 'Martínez', 'M.ª': 'María', 'Mª.': 'María', 'sra.': 'señora',
+  Sr: beforeName('señor'), Sra: beforeName('señora'), 'D.': beforeName('don'),
   'D.ª': 'doña', Dª: 'doña', 'D.a': 'doña', 'Dña.': 'doña', 'Da.': beforeName('doña'), 'Dr.': 'doctor', 'Dra.': 'doctora', 'Dres.': 'doctores',
-  'Dras.': 'doctoras', Dr: beforeName('doctor'), Dra: beforeName('doctora'), 'Prof.': 'profesor', 'Profa.': 'profesora', 'Prof.ª': 'profesora',
-  'Ing.': 'ingeniero', 'Lic.': 'licenciado', 'Lcdo.': 'licenciado', 'Lcda.': 'licenciada', 'Licda.': 'licenciada', 'Arq.': 'arquitecto',
-  'Abg.': 'abogado', 'Mtro.': 'maestro', 'Mtra.': 'maestra', 'Gral.': 'general', 'Cnel.': 'coronel', 'Col.': colony,
-  'Cap.': beforeName('capitán'), 'Cmte.': 'comandante', 'Tte.': 'teniente', 'Sgto.': 'sargento', 'Alm.': 'almirante', 'Gob.': 'gobernador',
+  'Dras.': 'doctoras', Dr: beforeName('doctor'), Dra: beforeName('doctora'), 'Prof.': ofWoman('profesor'), 'Profa.': 'profesora',
+  'Prof.ª': 'profesora',
+  'Ing.': ofWoman('ingeniero'), 'Lic.': ofWoman('licenciado'), 'Lcdo.': 'licenciado', 'Lcda.': 'licenciada', 'Licda.': 'licenciada',
+  'Arq.': ofWoman('arquitecto'),
+  'Abg.': ofWoman('abogado'), 'Mtro.': 'maestro', 'Mtra.': 'maestra', 'Gral.': 'general', 'Cnel.': 'coronel', 'Col.': colony,
+  'Cap.': beforeName('capitán'), 'Cmte.': 'comandante', 'Tte.': 'teniente', 'Sgto.': 'sargento', 'Alm.': 'almirante',
+  'Gob.': ofWoman('gobernador'), 'Gte.': 'gerente', 'gte.': 'gerente', 'gral.': 'general', 'Magdo.': 'magistrado',
+  'Dip.': ofWoman('diputado'), 'Sen.': ofWoman('senador'), 'Psic.': ofWoman('psicólogo'), 'C.P.A.': 'contador público',
   'Pdte.': 'presidente', 'Pdta.': 'presidenta', 'Pte.': 'presidente', 'Mons.': 'monseñor', 'Excmo.': 'excelentísimo',
   'Excma.': 'excelentísima', 'Ilmo.': 'ilustrísimo', 'Ilma.': 'ilustrísima', 'Rvdo.': 'reverendo', 'Fr.': beforeName('fray'),
   'Hno.': 'hermano', 'Hna.': 'hermana', 'Hnos.': 'hermanos', 'Vda.': 'viuda', 'Sto.': 'Santo', 'Sta.': 'Santa',
@@ -73,7 +69,8 @@ const TITLES: Readonly<Record<string, Saying>> = {
 }; // prettier-ignore
 
 const PLACES: Readonly<Record<string, Saying>> = {
-  'C/': 'calle', 'c/': street, 'Cl.': beforeName('calle'), 'Av.': 'avenida', 'Avda.': 'avenida', 'Avd.': 'avenida',
+  'C/': 'calle', 'c/': unlessDigit('calle', 'cada'), 'Cl.': beforeName('calle'), 'Av.': 'avenida', 'Avda.': 'avenida', 'Avd.': 'avenida',
+  'Ave.': 'avenida',
   Avda: beforeName('avenida'), Av: beforeName('avenida'), 'av.': 'avenida', 'avda.': 'avenida', 'Pza.': 'plaza', 'Plza.': 'plaza',
   'Pl.': beforeName('plaza'), 'P.º': 'paseo', Pº: 'paseo', 'Ctra.': 'carretera', 'ctra.': 'carretera', 'Urb.': 'urbanización',
   'Blvr.': 'bulevar', 'Blvd.': 'bulevar', 'Bulev.': 'bulevar', 'Glta.': 'glorieta', 'Trav.': 'travesía', 'Rda.': 'ronda',
@@ -81,14 +78,18 @@ const PLACES: Readonly<Record<string, Saying>> = {
   'Fracc.': 'fraccionamiento', 'apdo.': 'apartado', 'izq.': 'izquierda', 'izqda.': 'izquierda', 'izda.': 'izquierda', 'dcha.': 'derecha',
   'der.': 'derecha', 'esq.': 'esquina', 's/n': 'sin número', 'S/N': 'sin número', 's/n.': 'sin número', 'entlo.': 'entresuelo',
   'pral.': 'principal', 'depto.': 'departamento', 'dpto.': 'departamento', 'Hab.': 'habitación', 'Deleg.': 'delegación', 'C. P.': 'código postal',
-  'C.P.': 'código postal', CP: beforeDigit('código postal'), 'Bs. As.': 'Buenos Aires', Bº: 'barrio', 'B.º': 'barrio', 'esc.': labelled('escalera'), 'pta.': labelled('puerta'),
+  'C.P.': 'código postal', CP: beforeDigit('código postal'), 'Bs. As.': 'Buenos Aires', Bº: 'barrio', 'B.º': 'barrio',
+  'esc.': labelled('escalera'), 'pta.': labelled('puerta'),
   'Pta.': labelled('puerta'), 'bl.': labelled('bloque'), CDMX: 'Ciudad de México', 'Cdad.': 'ciudad',
 }; // prettier-ignore
 
 const OFFICE: Readonly<Record<string, Saying>> = {
   'cía.': 'compañía', 'Cia.': 'compañía', 'Ltda.': 'limitada', 'Bco.': 'banco', 'Univ.': 'universidad', 'Inst.': 'instituto',
-  'admón.': 'administración', 'Secr.': 'secretaría', 'Dir.': 'director', 'Fdo.': 'firmado', 'cta.': 'cuenta', 'cte.': 'corriente',
-  'pdo.': 'pasado', 'ppdo.': 'próximo pasado', 'dto.': 'descuento', 'tel.': 'teléfono', 'teléf.': 'teléfono', tel: beforeNumberOf('teléfono'), Tel: beforeNumberOf('Teléfono'), tlf: beforeNumberOf('teléfono'), Tlf: beforeNumberOf('Teléfono'), cel: beforeNumberOf('celular'), 'tfno.': 'teléfono',
+  'admón.': 'administración', 'Secr.': 'secretaría', 'Dir.': ofWoman('director'), 'Fdo.': 'firmado', 'cta.': 'cuenta', 'cte.': 'corriente',
+  'pdo.': 'pasado', 'ppdo.': 'próximo pasado', 'dto.': flat, 'tel.': 'teléfono', 'teléf.': 'teléfono',
+  tel: beforeNumberOf('teléfono'), Tel: beforeNumberOf('Teléfono'), tlf: beforeNumberOf('teléfono'), Tlf: beforeNumberOf('Teléfono'),
+  cel: beforeNumberOf('celular'), 'tfno.': 'teléfono', Tfno: beforeNumberOf('Teléfono'), tfno: beforeNumberOf('teléfono'),
+  Telf: beforeNumberOf('Teléfono'), 'telf.': 'teléfono', 'Rte.': 'remitente', 'y ss.': 'y siguientes',
   'tlf.': 'teléfono', 'móv.': 'móvil', 'cel.': 'celular', 'ref.': 'referencia', 'obs.': 'observación', 'pza.': 'pieza', 'pzas.': 'piezas',
   'cód.': 'código', 'S. A.': 'S A', 'S. L.': 'S L', 'S. A. de C. V.': 'S A de C V', 'S.A. de C.V.': 'S A de C V', 'P. D.': 'posdata',
   'V.º B.º': 'visto bueno', VºBº: 'visto bueno', 'I+D': 'I más D', 'I+D+i': 'I más D más I', 'AT&T': 'A T y T', 'c/u': 'cada uno',
@@ -102,18 +103,21 @@ const PLURALS: Readonly<Record<string, Saying>> = {
   'RR. HH.': 'Recursos Humanos', RRHH: 'Recursos Humanos', 'JJ. OO.': 'Juegos Olímpicos', JJOO: 'Juegos Olímpicos',
   'CC. AA.': 'comunidades autónomas', CCAA: 'comunidades autónomas', 'FF. AA.': 'Fuerzas Armadas', 'CC. OO.': 'Comisiones Obreras',
   CCOO: 'Comisiones Obreras', 'RR. PP.': 'relaciones públicas', 'AA. VV.': 'autores varios', 'DD. HH.': 'derechos humanos',
-  DDHH: 'derechos humanos', 'RR. SS.': 'redes sociales', RRSS: 'redes sociales', 'FF. CC.': 'ferrocarriles', FFAA: 'Fuerzas Armadas', AAVV: 'autores varios',
+  DDHH: 'derechos humanos', 'RR. SS.': 'redes sociales', RRSS: 'redes sociales', 'FF. CC.': 'ferrocarriles', FFAA: 'Fuerzas Armadas',
+  AAVV: 'autores varios',
 }; // prettier-ignore
 
 const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'n.º': 'número', nº: 'número', 'n.os': 'números', 'núm.': 'número', 'núms.': 'números', 'pág.': 'página', 'págs.': 'páginas',
   'etc.': 'etcétera', etc: 'etcétera', 'p. ej.': 'por ejemplo', 'p.e.': 'por ejemplo', 'ej.': 'ejemplo', 'vs.': 'contra', vs: 'contra',
-  'aprox.': 'aproximadamente', 'máx.': inGender('máximo'), 'mín.': inGender('mínimo'), 'ca.': beforeDigit('hacia'), 'cf.': 'compárese', 'cfr.': 'compárese',
+  'aprox.': 'aproximadamente', 'máx.': inGender('máximo'), 'mín.': inGender('mínimo'), 'ca.': beforeDigit('hacia'), 'cf.': 'compárese',
+  'cfr.': 'compárese',
   'i. e.': 'es decir', 'e. g.': 'por ejemplo', 'incl.': 'inclusive', 'excl.': 'excluido', 'y/o': 'y o', 'Y/O': 'y o',
   'a. C.': 'antes de Cristo', 'd. C.': 'después de Cristo', 'A. C.': afterYear('antes de Cristo'), 'D. C.': afterYear('después de Cristo'),
   'a. de C.': 'antes de Cristo', 'd. de C.': 'después de Cristo', 'a. e. c.': 'antes de la era común', 'a. m.': 'de la mañana',
   'p. m.': 'de la tarde', 'q. e. p. d.': 'que en paz descanse', 'D. E. P.': 'descanse en paz', 'N. del T.': 'nota del traductor',
-  's. f.': 'sin fecha', 'ntro.': 'nuestro', 'atte.': 'atentamente', 'L-V': 'lunes a viernes', 'L-S': 'lunes a sábado', 'L-D': 'lunes a domingo', π: 'pi', 'tít.': 'título', 'trad.': 'traducción', 'lun.': weekday('lunes'),
+  's. f.': 'sin fecha', 'ntro.': 'nuestro', 'atte.': 'atentamente', 'L-V': 'lunes a viernes', 'L-S': 'lunes a sábado',
+  'L-D': 'lunes a domingo', π: 'pi', 'tít.': 'título', 'trad.': 'traducción', 'lun.': weekday('lunes'),
   'mié.': weekday('miércoles'), 'jue.': weekday('jueves'), 'vie.': weekday('viernes'), 'sáb.': weekday('sábado'),
   'dom.': weekday('domingo'), x: times,
 }; // prettier-ignore

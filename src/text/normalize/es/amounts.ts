@@ -1,74 +1,11 @@
-// Sums, products and parts in the forms that only Spanish has.
+// Sums in the forms that only Spanish has.
 import type { Currency } from '../language.js';
-import { numeralOf, readNumeral, type Numeral } from '../numerals.js';
+import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
-import { genderOf } from './grammar.js';
-import { cardinal, decimal } from './numbers.js';
-import { atLeast, coordinates } from '../shared-forms.js';
+import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { CURRENCIES, MAGNITUDES } from './units.js';
 import { WRITING } from './writing.js';
-
-const MIXED = /(\d{1,3})(?: ?½|[ ]1[/⁄]2) (\p{Ll}{3,})(?!\p{L})/uy;
-
-/** 2 1/2 tazas: dos tazas y media. */
-export function halfMore(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[ ½]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
-  const match = reading.match(MIXED);
-  const [written = '', whole = '', noun = ''] = match ?? [];
-  if (match === undefined || /^(?:por|con|del|más|que|para|las|los)$/.test(noun)) return undefined;
-  const gender = genderOf(noun);
-  const name = whole === '1' ? noun.replace(/(?<=[aeo])s$/, '') : noun;
-  const spoken = `${cardinal(whole, gender)} ${name} y ${gender === 'f' ? 'media' : 'medio'}`;
-  return { end: reading.at + written.length, spoken, rule: 'fraction' };
-}
-
-const PRODUCT = /(\d{1,6}(?:[.,]\d{1,3})?)( ?)[x×X]\2(?=\d)/y;
-const LAST_FACTOR = /\d{1,6}(?:[.,]\d{1,3})?(?![\d]|[.,]\d)/y;
-
-/** 3x4, 1920 × 1080, 2 x 4 x 6. */
-export function product(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[xX× .,]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
-  const factors: string[] = [];
-  let end = reading.at;
-  for (;;) {
-    const match = reading.match(PRODUCT, end);
-    if (match === undefined || match[1] === '0' || factors.length > 3) break;
-    factors.push(match[1] ?? '');
-    end += match[0].length;
-  }
-  const last = reading.match(LAST_FACTOR, end);
-  if (factors.length === 0 || last === undefined) return undefined;
-  const spoken = factors.map((factor) => decimal(numeralIn(factor))).join(' por ');
-  if (
-    !/[\p{L}²³]/u.test(reading.text[end + last[0].length] ?? ' ') &&
-    !/^ ?(?:cm|mm|m|km|px)\b/.test(reading.text.slice(end + last[0].length, end + last[0].length + 4))
-  )
-    return {
-      end: end + last[0].length,
-      spoken: `${spoken} por ${decimal(numeralIn(last[0]))}`,
-      rule: 'math',
-    };
-  return sayLast(reading, end, spoken);
-}
-
-/** The unit behind the last factor. */
-function sayLast(reading: Reading, end: number, spoken: string): Found | undefined {
-  const number = readNumeral(reading.text, end, WRITING.numbers);
-  const unit =
-    number && /^ ?(cm|mm|m|km|px)(?![\p{L}\p{N}²³])/u.exec(reading.text.slice(number.end, number.end + 5));
-  const noun = WRITING.units[unit?.[1] ?? ''];
-  if (number === undefined || !unit || noun === undefined) return undefined;
-  return {
-    end: number.end + unit[0].length,
-    spoken: `${spoken} por ${decimal(number.numeral)} ${noun.forms[1] ?? ''}`,
-    rule: 'measure',
-  };
-}
-
-function numeralIn(written: string): Numeral {
-  return readNumeral(written, 0, WRITING.numbers)?.numeral ?? numeralOf(written);
-}
 
 const MAGNIFIED = /(\d[\d.,]{0,12}) ?(k|K|M|MM|mill\.) ?(€|£|\$|EUR|USD)(?![\p{L}\p{N}])/uy;
 
@@ -133,36 +70,14 @@ export function shopPrice(reading: Reading): Found | undefined {
   };
 }
 
-const RATING = /(\d{1,2}[.,]\d{1,2})\/(5|10|20|100)(?![\d/]|[.,]\d)/y;
+const OF_HUNDRED = /(pesos?|dólares|soles) (\d{2})\/100 (?:M\. ?N\.|MN|m\. ?n\.|moneda nacional)/y;
 
-/** Un 9,5/10. */
-export function rating(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(RATING) : undefined;
+/** Mil pesos 00/100 M.N., as bills write it in Mexico. */
+export function centsOfHundred(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[pds]/.test(reading.text[reading.at] ?? '')) return undefined;
+  const match = reading.match(OF_HUNDRED);
   if (match === undefined) return undefined;
-  const [written, points = '', most = ''] = match;
-  return {
-    end: reading.at + written.length,
-    spoken: `${decimal(numeralIn(points))} sobre ${cardinal(most)}`,
-    rule: 'score',
-  };
+  const cents = withoutZeros(match[2] ?? '');
+  const spoken = `${match[1] ?? ''} con ${cardinal(cents, 'm')} centavo${cents === '1' ? '' : 's'}, moneda nacional`;
+  return { end: reading.at + match[0].length, spoken, rule: 'currency' };
 }
-
-const DIRECTIONS: Readonly<Record<string, string>> = {
-  N: 'norte',
-  S: 'sur',
-  E: 'este',
-  O: 'oeste',
-  W: 'oeste',
-};
-
-const PARTS = { degree: 'grado', minute: 'minuto', second: 'segundo' } as const;
-
-/** 40º 25' N. */
-export const position = coordinates((digits, part) => counted(digits, PARTS[part]), DIRECTIONS);
-
-function counted(digits: string, noun: string): string {
-  return `${cardinal(digits, 'm')} ${noun}${digits === '1' ? '' : 's'}`;
-}
-
-/** 100+ usuarios. */
-export const moreThan = atLeast('más de', WRITING.numbers, SPEECH);

@@ -20,6 +20,29 @@ export function identity(reading: Reading): Found | undefined {
   };
 }
 
+const GROUPED = /\d{1,2}\.\d{3}\.\d{3}-[\dkK](?![\p{L}\p{N}-])|\d{3}\.\d{3}\.\d{3}-\d(?![\p{L}\p{N}-])/uy;
+
+/** 12.345.678-9, 900.123.456-7: a tax number of Chile or Colombia. */
+export function taxNumber(reading: Reading): Found | undefined {
+  const match = reading.isFresh && reading.text[reading.runEnd] === '.' ? reading.match(GROUPED) : undefined;
+  if (match === undefined) return undefined;
+  const groups = match[0].match(/\d+|[kK]/g) ?? [];
+  const spoken = groups.map((group) => (/\d/.test(group) ? SPEECH.digits(group) : 'K')).join(', ');
+  return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
+}
+
+const CIVIL_CODE = /[A-Z]{3,4}\d{6}(?:[HM][A-Z]{5}[A-Z\d]\d|[A-Z\d]{3})(?![\p{L}\p{N}])/uy;
+
+/** CURP and RFC of Mexico: letters, a date, letters. */
+export function lettersAndDigits(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/\d/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const match = reading.match(CIVIL_CODE);
+  if (match === undefined) return undefined;
+  const runs = match[0].match(/\d+|[A-Z]+/g) ?? [];
+  const spoken = runs.map((run) => (/\d/.test(run) ? SPEECH.digits(run) : SPEECH.letters(run))).join(' ');
+  return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
+}
+
 const POSTCODE = /\d{5}(?= (?:de )?\p{Lu}\p{Ll})/uy;
 
 /** Calle Mayor 5, 28013 Madrid; C. P. 64000: said digit by digit. */
@@ -27,36 +50,27 @@ export function postcode(reading: Reading): Found | undefined {
   if (!reading.isFresh || reading.runEnd - reading.at !== 5) return undefined;
   const before = reading.text.slice(Math.max(0, reading.at - 8), reading.at);
   const digits = reading.text.slice(reading.at, reading.runEnd);
-  const placed = /,\s$/.test(before) && !digits.endsWith('000') && reading.match(POSTCODE) !== undefined;
-  if (!placed && !/C\.? ?P\.?:? $/.test(before)) return undefined;
+  const placed =
+    /,\s$|^$|\n$/.test(before) && !digits.endsWith('000') && reading.match(POSTCODE) !== undefined;
+  const named = /C\.? ?P\.?:? $|c[óo]digo postal[^.;\d]{0,24}$/i.test(
+    reading.text.slice(Math.max(0, reading.at - 40), reading.at),
+  );
+  if (!placed && !named) return undefined;
   return { end: reading.runEnd, spoken: SPEECH.digits(digits), rule: 'digits' };
 }
 
-const ACCOUNT = /[A-Z]{2}\d{2}(?: ?\d{4}){5}(?![\p{L}\p{N}])/uy;
+const HOUSE = /(\d{1,3})([A-Z]?)-(\d{1,3})(?![\p{L}\d-])/uy;
+const STREET =
+  /(?:calle|carrera|avenida|diagonal|transversal|c(?:l|ll|r|ra)\.?|kr\.?|av\.?|dg\.?|tv\.?) \d{1,3} ?[A-Z]?(?: bis| sur| norte)? (?:#|n[.º°]*º?|no\.?|nro\.) ?$/iu;
 
-/** ES91 2100 0418 …: with a pause behind each group. */
-export function accountNumber(reading: Reading): Found | undefined {
-  const match = reading.isFresh && reading.runEnd === reading.at + 2 ? reading.match(ACCOUNT) : undefined;
-  if (match === undefined) return undefined;
-  const [written] = match;
-  const groups = written.slice(4).replaceAll(' ', '').match(/\d{4}/g) ?? [];
-  const country = `${SPEECH.letters(written.slice(0, 2))} ${SPEECH.digits(written.slice(2, 4))}`;
-  const spoken = [country, ...groups.map((group) => SPEECH.digits(group))].join(', ');
-  return { end: reading.at + written.length, spoken, rule: 'identifier' };
-}
-
-const LAW = /(\d{1,3}(?:\.\d{3})?)\/((?:19|20)\d\d)(?![\d/]|[.,]\d)/y;
-const LAW_WORDS =
-  /(?:ley|leyes|orgánica|decreto|RD|orden|resolución|expediente|circular|directiva|reglamento) $/iu;
-
-/** Ley 39/2015, Real Decreto 1.514/2007. */
-export function lawNumber(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(LAW) : undefined;
-  if (match === undefined || !LAW_WORDS.test(reading.text.slice(Math.max(0, reading.at - 16), reading.at)))
+/** Calle 45 # 23-67: a house of Colombia, by its crossing and its distance. */
+export function house(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(HOUSE) : undefined;
+  if (match === undefined || !STREET.test(reading.text.slice(Math.max(0, reading.at - 32), reading.at)))
     return undefined;
-  const [written, number = '', year = ''] = match;
-  const spoken = `${cardinal(number.replace('.', ''))} barra ${cardinal(year)}`;
-  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+  const [written, crossing = '', letter = '', distance = ''] = match;
+  const spoken = `${cardinal(crossing)}${letter === '' ? '' : ` ${letter}`} guion ${cardinal(distance)}`;
+  return { end: reading.at + written.length, spoken, rule: 'address' };
 }
 
 const OPENING = /([¿¡])\1+/uy;
@@ -75,17 +89,4 @@ export function road(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const spoken = `N ${cardinal(String(romanValue(match[1] ?? '')))}`;
   return { end: reading.at + match[0].length, spoken, rule: 'roman' };
-}
-
-const KEYS: Readonly<Record<string, string>> = { '#': 'almohadilla', '*': 'asterisco' };
-const BEFORE_KEY = new Set(
-  'pulse pulsa marque marca presione presiona oprima digite tecla o y con'.split(' '),
-);
-
-/** Pulse # para volver: a key of the telephone. */
-export function key(reading: Reading): Found | undefined {
-  const spoken = KEYS[reading.text[reading.at] ?? ''];
-  const end = reading.at + 1;
-  if (spoken === undefined || !/[\s,.]/.test(reading.text[end] ?? ' ')) return undefined;
-  return BEFORE_KEY.has(reading.around(end).previousWord) ? { end, spoken, rule: 'symbol' } : undefined;
 }

@@ -1,7 +1,6 @@
-// Parts, grades and what else stands around a slash in Spanish.
-import type { Fraction, Noun } from '../language.js';
-import { withoutZeros } from '../numerals.js';
-import type { Around } from '../reading.js';
+// The words of parts, grades and pressures in Spanish.
+import { Fractions } from '../iberian/fractions.js';
+import type { Fraction } from '../language.js';
 import { genderOf, standsBeforeNoun } from './grammar.js';
 import { cardinal, inForm, ordinal, spellDigits } from './numbers.js';
 
@@ -23,64 +22,29 @@ export function parts({ numerator, denominator }: Fraction): string {
   return `${cardinal(numerator, 'm')} ${name}${numerator === '1' ? '' : 's'}`;
 }
 
-/** Medio litro, media taza, tres cuartas partes; 24/7, 50/50 and 120/80 are read as two numbers. */
-export function fraction(written: Fraction, around: Around): string | undefined {
-  const [numerator, denominator] = [withoutZeros(written.numerator), withoutZeros(written.denominator)];
-  if (Number(numerator) === Number(denominator) || `${numerator}/${denominator}` === '24/7')
-    return `${cardinal(numerator)} ${cardinal(denominator)}`;
-  if (isNumbered(written)) return `${spell(written.numerator)} barra ${spell(written.denominator)}`;
-  if (Number(numerator) > Number(denominator)) {
-    if (/^ ?=/.test(around.text.slice(around.end, around.end + 2))) return divided(numerator, denominator);
-    const small = Number(denominator) >= 2 && Number(denominator) <= 4 && Number(numerator) < 10;
-    return small
-      ? parts({ numerator, denominator })
-      : `${cardinal(numerator)} sobre ${cardinal(denominator)}`;
-  }
-  if (denominator === '1' || denominator.length > 3)
-    return `${cardinal(numerator)} barra ${cardinal(denominator)}`;
-  const noun = around.nextWord;
-  if (isGrade(denominator, noun, around)) return `${cardinal(numerator)} sobre ${cardinal(denominator)}`;
-  if (/^partes?$/.test(noun)) {
-    const part = denominator === '3' ? 'tercera' : inForm(partName(denominator) ?? '', 'f', false);
-    return numerator === '1' ? `una ${part}` : `${cardinal(numerator, 'f')} ${part}s`;
-  }
-  if (numerator !== '1' || denominator !== '2') return parts({ numerator, denominator });
-  if (!/^\p{Ll}{3,}$/u.test(noun) || !standsBeforeNoun(around)) return 'un medio';
-  return genderOf(noun) === 'f' ? 'media' : 'medio';
+/** Una tercera parte, tres cuartas partes. */
+function beforeParte({ numerator, denominator }: Fraction, noun: string): string | undefined {
+  if (!/^partes?$/.test(noun)) return undefined;
+  const part = denominator === '3' ? 'tercera' : inForm(partName(denominator) ?? '', 'f', false);
+  return numerator === '1' ? `una ${part}` : `${cardinal(numerator, 'f')} ${part}s`;
 }
 
-/** 2024/0045: a case, not a part. */
-function isNumbered({ numerator, denominator }: Fraction): boolean {
-  return [numerator, denominator].some((digits) => digits.length > 1 && digits.startsWith('0'));
-}
-
-function spell(digits: string): string {
-  return digits.startsWith('0') ? spellDigits(digits) : cardinal(digits);
-}
-
-function divided(numerator: string, denominator: string): string {
-  return `${cardinal(numerator)} entre ${cardinal(denominator)}`;
-}
-
-const GRADES = new Set(
-  'nota notas puntuación calificación valoración puntaje obtuvo sacó saqué un'.split(' '),
-);
-
-/** A grade or rating: 8/10, nota 4/5, 4/5 estrellas. */
-function isGrade(denominator: string, next: string, around: Around): boolean {
-  if (denominator === '10' && next !== 'de') return true;
-  if (!/^(?:5|20|100)$/.test(denominator)) return false;
-  return /^(?:estrellas|puntos)$/.test(next) || GRADES.has(around.previousShort);
-}
-
-export function fractionOf(written: Fraction, unit: Noun): string {
-  if (written.numerator === '1' && written.denominator === '2')
-    return `${unit.gender === 'f' ? 'media' : 'medio'} ${unit.forms[0] ?? ''}`;
-  const { numerator, denominator } = written;
-  if (Number(numerator) > Number(denominator))
-    // a blood pressure
-    return `${cardinal(numerator)} sobre ${cardinal(denominator)} ${unit.forms[1] ?? ''}`;
-  if (Number(denominator) > 10)
-    return `${cardinal(numerator)} barra ${cardinal(denominator)} ${unit.forms[1] ?? ''}`;
-  return `${parts(written)} de ${unit.forms[0] ?? ''}`;
-}
+export const FRACTIONS = new Fractions({
+  cardinal,
+  digits: spellDigits,
+  parts,
+  half: { m: 'medio', f: 'media', alone: 'un medio' },
+  over: 'sobre',
+  divided: 'entre',
+  grade: 'sobre',
+  graded: new Set('nota notas puntuación calificación valoración puntaje obtuvo sacó saqué un'.split(' ')),
+  points: /^(?:estrellas|puntos)$/,
+  partOf: /^de$/,
+  pressure:
+    /(?<!\p{L})(?:(?:hiper|hipo)?tensi[óo]n|presi[óo]n|arterial)[^.;\d]{0,12}(?:\d{1,3}\/\d{1,3} [aeouy] )?$/iu,
+  counted: /(?<!\p{L})(?:cuota|mensualidad|página|parte|etapa|paso|foto)s? \(?$/iu,
+  ofMany: 'de',
+  genderOf,
+  standsBeforeNoun,
+  before: beforeParte,
+});

@@ -19,7 +19,7 @@ const NOT_COUNTED = words(`
 `);
 
 /** A number behind these names the thing and counts nothing: página veintiuno. */
-const LABELS = words(`
+export const LABELS = words(`
   número numero núm página capítulo artículo línea nivel paso opción sala puerta habitación mesa vuelo código grupo canal tomo volumen
   figura tabla ley
   carretera autopista ruta kilómetro piso planta edificio bloque lote portal calle avenida carrera año años versión fase etapa sección
@@ -69,12 +69,11 @@ const PLURAL = /^\p{L}{2,}s$/u;
 const SINGULAR = /^\p{L}{2,}[^s]$/u;
 
 /** In 21 personas, 31 días, 200 nuevas plazas, 1 hora: as what follows asks; else alone. */
-export function agreementOf(digits: string, around: Around): Agreement {
+export function agreementOf(one: boolean, around: Around): Agreement {
   const next = around.nextWord;
   if (LABELS.has(around.previousWord)) return 'alone';
-  if (!/^\p{Ll}/u.test(next) || NOT_COUNTED.has(next)) return pronounGender(digits, around);
+  if (!/^\p{Ll}/u.test(next) || NOT_COUNTED.has(next)) return pronounGender(one, around);
   const noun = INVARIABLE.has(next) ? around.secondNextWord : next;
-  const one = digits === '1';
   if (one && /^(?:el|del|al)$/.test(around.previousWord)) return 'alone';
   if (!(one ? SINGULAR : PLURAL).test(noun) && !FEMININE.has(noun) && !MASCULINE.has(noun)) return 'alone';
   return genderOf(noun);
@@ -83,12 +82,14 @@ export function agreementOf(digits: string, around: Around): Agreement {
 const SHARED = /^ (?:y|o|u|a) \d[\d.,]{0,14} (\p{Ll}{2,24})/u; // 200 o 300 personas
 
 /** Unas quinientas, a las veintiuna, a la una: the article shows the gender, or the noun behind the next number. */
-function pronounGender(digits: string, around: Around): Agreement {
+function pronounGender(one: boolean, around: Around): Agreement {
   const before = around.previousWord;
   const noun = SHARED.exec(around.text.slice(around.end, around.end + 48))?.[1] ?? '';
-  if (PLURAL.test(noun) && !NOT_COUNTED.has(noun) && genderOf(noun) === 'f' && digits !== '1') return 'f';
-  if (digits === '1')
-    return before === 'la' && /^(?:a|de|desde|hasta|sobre|hacia)$/.test(around.secondPreviousWord)
+  if (PLURAL.test(noun) && !NOT_COUNTED.has(noun) && genderOf(noun) === 'f' && !one) return 'f';
+  if (/^ de (?:las|ellas)(?!\p{L})/u.test(around.text.slice(around.end, around.end + 11))) return 'f'; // 31 de las 41 víctimas
+  if (one)
+    return before === 'la' &&
+      /^(?:a|de|desde|hasta|sobre|hacia|es|era|será|sea|para)$/.test(around.secondPreviousWord)
       ? 'f'
       : 'alone';
   return /^(?:las|unas|aquellas|estas|esas|otras|todas)$/.test(before) ? 'f' : 'alone';

@@ -1,33 +1,28 @@
 // Dates, times and centuries in the forms that only Spanish has.
-import { numeralOf, withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { withoutZeros } from '../numerals.js';
+import { dayAndMonth, monthAndYear, zone } from '../iberian/moments.js';
+import { numberedByRomans } from '../iberian/romans.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
-import { cardinal, decimal, ordinal } from './numbers.js';
-import { MONTH_NAMES, sayDay, SPEECH } from './speech.js';
+import { FRACTIONS } from './fractions.js';
+import { cardinal, ordinal } from './numbers.js';
+import { DATES, SPEECH } from './speech.js';
+import { WRITING } from './writing.js';
 
-const DAY_AND_MONTH = /(\d{1,2})[/-](\d{1,2})(?![\p{L}\p{N}/-]|[.,:]\d)/uy;
-const BEFORE_DATE = new Set(
-  'el del al día lunes martes miércoles jueves viernes sábado domingo desde hasta lun mié jue vie sáb dom'.split(
-    ' ',
-  ),
-);
+const BEFORE_DATE =
+  'vence vencen venció caduca el del al día lunes martes miércoles jueves viernes sábado domingo desde hasta lun mié jue vie sáb dom';
 
-/** El 15/01, del 3/4 al 8/4: a day and its month where an article or weekday says so. */
-export function dayAndMonth(reading: Reading): Found | undefined {
-  if (!reading.isFresh || reading.runEnd - reading.at > 2) return undefined;
-  if (!/[/-]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
-  const match = reading.match(DAY_AND_MONTH);
-  const [written = '', day = '', month = ''] = match ?? [];
-  const [d, m] = [Number(day), Number(month)];
-  if (match === undefined || d < 1 || d > 31 || m < 1 || m > 12 || written === '24/7') return undefined;
-  const end = reading.at + written.length;
-  if (
-    !BEFORE_DATE.has(reading.around(end).previousShort) ||
-    (written.includes('-') && !month.startsWith('0'))
-  )
-    return undefined;
-  return { end, spoken: `${sayDay(withoutZeros(day))} de ${MONTH_NAMES[m - 1] ?? ''}`, rule: 'date' };
-}
+export const day = dayAndMonth({
+  before: new Set(BEFORE_DATE.split(' ')),
+  beforeTime: /^,? a las? \d/,
+  isPressure: FRACTIONS.isPressure,
+  marks: '/-',
+  say: DATES.dayOf,
+  range: (from, to, around) => SPEECH.range(from, to, around),
+});
+
+/** Abr-24, ene/2025. */
+export const shortMonth = monthAndYear(WRITING.dates.months, SPEECH);
 
 const DOTTED_TIME = /(\d{1,2})[.,]([0-5]\d)(?=(?: ?h(?:oras|s)?\b)?)(?!\d|[.,/]\d| ?(?:%|€|\$|euros))/y;
 const HOUR_WORD = / ?(?:horas|hrs?\.?|hs?\.?)(?![\p{L}\p{N}])/uy;
@@ -50,54 +45,40 @@ export function dottedTime(reading: Reading): Found | undefined {
   return spoken === undefined ? undefined : { end: around.end + word.length, spoken, rule: 'time' };
 }
 
-const ZONE = /(UTC|GMT) ?([+−–-])(\d{1,2})(?::(\d{2}))?(?![\p{L}\p{N}])/uy;
-
 /** UTC-5, GMT+2. */
-export function zone(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[UG]/.test(reading.text[reading.at] ?? '')) return undefined;
-  const match = reading.match(ZONE);
-  if (match === undefined) return undefined;
-  const [written, name = '', sign, hours = '', minutes] = match;
-  const half = minutes === undefined || minutes === '00' ? '' : ` ${cardinal(withoutZeros(minutes))}`;
-  const spoken = `${SPEECH.letters(name)} ${sign === '+' ? 'más' : 'menos'} ${decimal(numeralOf(withoutZeros(hours)))}${half}`;
-  return { end: reading.at + written.length, spoken, rule: 'zone' };
+export const utc = zone({ plus: 'más', minus: 'menos', joint: '' }, cardinal, SPEECH);
+
+/** Siglos XV y XVI, s. XIX, siglos XV-XVI; S. X is rather a saint. */
+export const centuries: Recogniser = numberedByRomans({
+  names: {
+    's.': 'siglo', 'S.': 'Siglo', 'ss.': 'siglos', 'Ss.': 'Siglos', siglo: '', siglos: '', Siglo: '', Siglos: '', SIGLO: '', SIGLOS: '',
+  },
+  isPlural: (name) => /^ss|s$/i.test(name),
+  say: (value) => (Number(value) <= 10 ? ordinal(value) : undefined) ?? cardinal(value),
+}); // prettier-ignore
+
+const ROMAN_MONTH = /(\d{1,2})-(I{1,3}|I?V|VI{1,3}|I?X|XI{1,2})-((?:1[5-9]|20)\d\d)(?![\p{L}\p{N}-])/uy;
+
+/** 2-V-1808. */
+export function romanMonth(reading: Reading): Found | undefined {
+  const match =
+    reading.isFresh && reading.text[reading.runEnd] === '-' ? reading.match(ROMAN_MONTH) : undefined;
+  const [written = '', day = '', month = '', year = ''] = match ?? [];
+  if (match === undefined || Number(day) < 1 || Number(day) > 31) return undefined;
+  const end = reading.at + written.length;
+  const date = { day: withoutZeros(day), month: romanValue(month), year, style: 'numeric' } as const;
+  const spoken = SPEECH.date(date, reading.around(end));
+  return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
 }
 
-const CENTURY =
-  /(siglos?|ss?\.) ?([IVXLC]{1,7})(?:( y |, | al | a | ?[-–] ?)([IVXLC]{1,7}))?(?![\p{L}\p{N}])/iuy;
+const SHORT_YEAR = /['’](\d{2})(?![\p{L}\p{N}])/uy;
 
-/** Siglos XV y XVI, s. XIX, siglos XV-XVI. */
-export function centuries(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[sS]/.test(reading.text[reading.at] ?? '')) return undefined;
-  const match = reading.match(CENTURY);
-  const [written = '', name = '', first = '', link, last] = match ?? [];
-  if (
-    match === undefined ||
-    !/^[IVXLC]+$/.test(first + (last ?? '')) ||
-    (name === 'S.' && first.length === 1)
-  )
+/** Los '90, el '92. */
+export function shortYear(reading: Reading): Found | undefined {
+  const match = reading.match(SHORT_YEAR);
+  const [written = '', year = ''] = match ?? [];
+  const before = reading.around(reading.at).previousWord;
+  if (match === undefined || !(year.endsWith('0') ? /^(?:los|años)$/ : /^(?:el|del|al)$/).test(before))
     return undefined;
-  const plural = /ss|siglos/i.test(name);
-  if (last !== undefined && !plural && link !== ' y ') return undefined;
-  const said =
-    first && last === undefined
-      ? sayCentury(first)
-      : `${sayCentury(first)}${/[-–]/.test(link ?? '') ? ' a ' : (link ?? ' ')}${sayCentury(last ?? '')}`;
-  const spoken = `${name.startsWith('s') ? 's' : 'S'}iglo${plural ? 's' : ''} ${said}`;
-  return { end: reading.at + written.length, spoken, rule: 'roman' };
-}
-
-function sayCentury(roman: string): string {
-  const value = romanValue(roman);
-  return (value <= 10 ? ordinal(String(value)) : undefined) ?? cardinal(String(value));
-}
-
-const DECADE = /['’]([1-9]0)(?![\p{L}\p{N}])/uy;
-
-/** Los '90. */
-export function decade(reading: Reading): Found | undefined {
-  const match = reading.match(DECADE);
-  if (match === undefined || !/^(?:los|años)$/.test(reading.around(reading.at).previousWord))
-    return undefined;
-  return { end: reading.at + match[0].length, spoken: cardinal(match[1] ?? ''), rule: 'decade' };
+  return { end: reading.at + written.length, spoken: cardinal(withoutZeros(year)), rule: 'year' };
 }

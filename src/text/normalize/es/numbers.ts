@@ -78,11 +78,11 @@ export function spellDigits(digits: string): string {
   return Array.from(digits, (digit) => DIGITS[Number(digit)] ?? digit).join(' ');
 }
 
-/** 3,14 tres coma catorce; 3,05 tres coma cero cinco; more than three digits one by one. */
-export function decimals(digits: string): string {
+/** 3,14 tres coma catorce; 3,05 tres coma cero cinco; 3,1 km tres coma un; more than three digits one by one. */
+export function decimals(digits: string, agreement: Agreement = 'alone'): string {
   if (digits.length > 3 || /^0+$/.test(digits)) return spellDigits(digits);
   const zeros = /^0*/.exec(digits)?.[0] ?? '';
-  const rest = cardinal(digits.slice(zeros.length));
+  const rest = cardinal(digits.slice(zeros.length), agreement);
   return zeros === '' ? rest : `${spellDigits(zeros)} ${rest}`;
 }
 
@@ -91,7 +91,8 @@ export function decimal(numeral: Numeral, agreement: Agreement = 'alone'): strin
   const sign = negative ? 'menos ' : '';
   if (numeral.decimals === '') return `${sign}${cardinal(whole, agreement)}`;
   const point = mark === '.' ? 'punto' : 'coma';
-  return `${sign}${cardinal(whole, agreement === 'f' ? 'f' : 'alone')} ${point} ${decimals(numeral.decimals)}`;
+  const said = cardinal(whole, agreement === 'f' ? 'f' : 'alone');
+  return `${sign}${said} ${point} ${decimals(numeral.decimals, agreement)}`;
 }
 
 const ORDINALS = '- primero segundo tercero cuarto quinto sexto séptimo octavo noveno'.split(' ');

@@ -1,107 +1,42 @@
 // How Spanish is said, in a way that is right in Spain and in America.
-import type { Currency, Fraction, Noun, Quantity, Speech, WrittenDate } from '../language.js';
-import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
-import { NOWHERE, type Around } from '../reading.js';
-import { fraction, fractionOf, parts } from './fractions.js';
-import { agreementOf, genderOf, rangeWord, standsBeforeNoun } from './grammar.js';
+import { Amounts } from '../iberian/amounts.js';
+import { DatesInWords } from '../iberian/dates.js';
+import type { Speech } from '../language.js';
+import type { Around } from '../reading.js';
+import { FRACTIONS, parts } from './fractions.js';
+import { agreementOf, genderOf, LABELS, rangeWord, standsBeforeNoun } from './grammar.js';
 import { cardinal, decimal, inForm, ordinal, shortened, spellDigits, type Agreement } from './numbers.js';
 import { clock } from './times.js';
 
-export const MONTH_NAMES =
-  'enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre'.split(' ');
+const AMOUNTS = new Amounts<Agreement>({
+  and: 'y',
+  withCents: 'con',
+  half: { m: 'medio', f: 'media' },
+  decimal,
+  alone: 'alone',
+  agreementOf,
+  agreementOfNoun: ({ form, gender }) => (form === 'alone' ? 'alone' : gender === 'f' ? 'f' : 'm'),
+  genderOf,
+  parts,
+  rangeWord,
+  // Veintiún mil and ciento un mil, of women too.
+  beforeThousand: (said) => said.replace(/veintiuna$/, 'veintiún').replace(/\buna$/, 'un'),
+  singularBelowTwo: false,
+  spans: {
+    h: { forms: ['hora', 'horas'], gender: 'f' },
+    min: { forms: ['minuto', 'minutos'], gender: 'm' },
+    s: { forms: ['segundo', 'segundos'], gender: 'm' },
+  },
+});
 
-function isOne({ number, to, magnitude, fraction }: Quantity): boolean {
-  if (to !== undefined || magnitude !== undefined || fraction !== undefined) return false;
-  return number.whole === '1' && number.decimals === '';
-}
-
-/** Veintiún millones, un millón, tres coma cinco millones; thousands count the noun, millions are nouns themselves. */
-function multiplied({ number, to, magnitude }: Quantity, agreement: Agreement, around: Around): string {
-  const inner =
-    magnitude === undefined ? agreement : magnitude.power % 6 === 0 ? 'm' : agreement === 'f' ? 'f' : 'm';
-  const thousand =
-    magnitude?.power === 3 && number.whole === '1' && number.decimals === '' && to === undefined;
-  const first = thousand ? (number.negative ? 'menos' : '') : decimal(number, inner);
-  const range = to === undefined ? '' : ` ${rangeWord(around)} ${decimal(to, inner)}`;
-  if (magnitude === undefined) return first + range;
-  const single = to === undefined && number.whole === '1' && number.decimals === '';
-  return `${first}${range} ${magnitude.forms[single ? 0 : 1] ?? ''}`.trimStart();
-}
-
-/** Un millón de euros, but un millón quinientos mil euros. */
-function takesOf({ number, to, magnitude }: Quantity): boolean {
-  if (magnitude !== undefined) return magnitude.power >= 6;
-  const last = to ?? number;
-  return last.decimals === '' && last.whole.length > 6 && last.whole.endsWith('000000');
-}
-
-function withNoun(quantity: Quantity, noun: Noun, around = NOWHERE): string {
-  const agreement = noun.form === 'alone' ? 'alone' : noun.gender === 'f' ? 'f' : 'm';
-  const name = noun.forms[isOne(quantity) ? 0 : 1] ?? noun.forms[0] ?? '';
-  if (quantity.fraction !== undefined) return mixed(quantity.number, quantity.fraction, noun);
-  return `${multiplied(quantity, agreement, around)} ${takesOf(quantity) ? 'de ' : ''}${name}`;
-}
-
-/** Dos horas y media; tres kilos y un cuarto. */
-function mixed(number: Numeral, fraction: Fraction, noun: Noun): string {
-  const whole = withNoun({ number }, noun);
-  const half = fraction.numerator === '1' && fraction.denominator === '2';
-  return `${whole} y ${half ? (noun.gender === 'f' ? 'media' : 'medio') : parts(fraction)}`;
-}
-
-function money(quantity: Quantity, currency: Currency, around: Around): string {
-  const { number, to, magnitude, fraction } = quantity;
-  const { minor } = currency;
-  const cents = minor !== undefined && number.decimals.length === 2 && (to?.decimals.length ?? 2) === 2;
-  if (!cents || magnitude !== undefined || fraction !== undefined)
-    return withNoun(quantity, currency, around);
-  const first = majorAndMinor(number, currency, minor);
-  return to === undefined ? first : `${first} ${rangeWord(around)} ${majorAndMinor(to, currency, minor)}`;
-}
-
-function majorAndMinor(number: Numeral, currency: Currency, minor: Noun): string {
-  const sign = number.negative ? 'menos ' : '';
-  const [major, cents] = [
-    numeralOf(withoutZeros(number.whole)),
-    numeralOf(withoutZeros(number.decimals || '0')),
-  ];
-  const said = [
-    valueOf(major) !== 0 || valueOf(cents) === 0 ? withNoun({ number: major }, currency) : '',
-    valueOf(cents) === 0 ? '' : withNoun({ number: cents }, minor),
-  ];
-  return sign + said.filter((part) => part !== '').join(' con ');
-}
-
-function count(quantity: Quantity, around: Around): string {
-  const { number, to, magnitude, fraction: part } = quantity;
-  if (part !== undefined) {
-    const half = part.numerator === '1' && part.denominator === '2';
-    return `${decimal(number)} y ${half ? (genderOf(around.nextWord) === 'f' && around.nextWord !== '' ? 'media' : 'medio') : parts(part)}`;
-  }
-  const counted = number.decimals === '' && (to === undefined || to.decimals === '');
-  const agreement = counted && !number.negative ? agreementOf((to ?? number).whole, around) : 'alone';
-  return multiplied(quantity, magnitude === undefined ? agreement : agreement === 'f' ? 'f' : 'm', around);
-}
-
-function date({ day, dayTo, month, year, style }: WrittenDate, around: Around): string | undefined {
-  const name = month === undefined ? '' : (MONTH_NAMES[month - 1] ?? '');
-  if (style === 'numeric' && year === undefined) return undefined;
-  const written = around.text.slice(around.start, around.end);
-  if (/^\d+\.\d+\.\d\d$/.test(written)) return undefined; // 3.10.12 is rather a version
-  const full =
-    year === undefined ? '' : ` de ${cardinal(withoutZeros(year.length === 2 ? century(year) : year))}`;
-  if (day === undefined) return `${name}${full}`;
-  const days = dayTo === undefined ? sayDay(day) : `${cardinal(day)} ${rangeWord(around)} ${cardinal(dayTo)}`;
-  return `${days} de ${name}${full}`;
-}
-
-export function sayDay(day: string): string {
-  return day === '1' ? 'primero' : cardinal(day);
-}
-
-export function century(two: string): string {
-  return Number(two) < 70 ? `20${two}` : `19${two}`;
-}
+export const DATES = new DatesInWords({
+  months: 'enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre'.split(
+    ' ',
+  ),
+  first: 'primero',
+  cardinal,
+  rangeWord,
+});
 
 const QUEENS = new Set(
   'isabel catalina juana maría margarita cristina ana sofía beatriz victoria'.split(' '),
@@ -120,6 +55,16 @@ function isDegree(around: Around, mark: string): boolean {
   return /^ [CFNSEO](?!\p{L})/u.test(next) && !/\d, ?$/.test(text.slice(Math.max(0, start - 3), start));
 }
 
+const BEFORE_RANK = new Set(
+  'el la los las mi mis su sus tu tus un una del al esta este esa ese primera es fue'.split(' '),
+);
+
+/** La 3a vez, 2o piso, el 2o B; but aula 3a and puerta 2a. */
+function isRank(around: Around): boolean {
+  if (BEFORE_RANK.has(around.previousWord)) return true;
+  return around.previousWord === '' || !LABELS.has(around.previousWord) ? standsBeforeNoun(around) : false;
+}
+
 /** Primer piso, tercera planta, Felipe sexto, siglo veintiuno. */
 function sayOrdinal(digits: string, around: Around, written: string): string | undefined {
   const mark = written.replace(/\.$/, ''); // 1er. piso
@@ -127,9 +72,10 @@ function sayOrdinal(digits: string, around: Around, written: string): string | u
   if (isDegree(around, mark)) return undefined;
   if (mark === '°' && !DEGREE_NOUN.test(around.nextWord)) return undefined;
   if (mark === '') return ranked(digits, around);
+  if (/^[.]?[oa]s?$/.test(mark) && !isRank(around)) return undefined;
   const base = ordinal(digits);
   if (base === undefined) return undefined;
-  if (/(?:ª|a|as)$/.test(mark)) return inForm(base, 'f', mark.endsWith('s'));
+  if (/(?:ª|as?)$/.test(mark)) return inForm(base, 'f', mark.endsWith('s'));
   const plural = /(?:os)$/.test(mark);
   if (plural) return inForm(base, 'm', true);
   const short = mark.endsWith('r') && !mark.endsWith('dr');
@@ -173,22 +119,6 @@ function counts(around: Around): boolean {
   return /^\p{Ll}{3,}s$/u.test(around.nextWord) && standsBeforeNoun(around);
 }
 
-const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = {
-  h: { forms: ['hora', 'horas'], gender: 'f' },
-  min: { forms: ['minuto', 'minutos'], gender: 'm' },
-  s: { forms: ['segundo', 'segundos'], gender: 'm' },
-};
-
-/** Una hora, dos minutos y tres segundos. */
-export function inRow(said: readonly string[]): string {
-  const last = said.at(-1) ?? '';
-  return said.length < 2 ? last : `${said.slice(0, -1).join(', ')} y ${last}`;
-}
-
-export function saySpan(digits: string, unit: 'h' | 'min' | 's'): string {
-  return withNoun({ number: numeralOf(digits) }, DURATION[unit]);
-}
-
 /** Los 80s, 1980s; else 30s are seconds. */
 function sayDecade(digits: string, around: Around): string | undefined {
   if (digits.length === 4) return cardinal(digits);
@@ -206,14 +136,14 @@ export const SPEECH: Speech = {
   letters: (letters) => Array.from(letters.toUpperCase()).join(' '),
   year: sayYear,
   decade: sayDecade,
-  fraction,
-  fractionOf: (written, unit) => fractionOf(written, unit),
-  count,
-  measure: (quantity, unit, around) => withNoun(quantity, unit, around),
-  money,
-  date,
+  fraction: FRACTIONS.fraction,
+  fractionOf: FRACTIONS.fractionOf,
+  count: AMOUNTS.count,
+  measure: AMOUNTS.measure,
+  money: AMOUNTS.money,
+  date: DATES.date,
   time: clock,
-  duration: (spans) => inRow(spans.map(([digits, unit]) => saySpan(digits, unit))),
+  duration: AMOUNTS.duration,
   power: (exponent) =>
     exponent === '2' ? 'al cuadrado' : exponent === '3' ? 'al cubo' : `elevado a ${cardinal(exponent)}`,
   range: (from, to, around) => `${from} ${rangeWord(around)} ${to}`,

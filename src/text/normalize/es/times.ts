@@ -35,7 +35,7 @@ function toTheSecond(hour: number, minutes: number, seconds: number): string {
   return `${cardinal(String(hour), 'f')} hora${hour === 1 ? '' : 's'}, ${minute} y ${second}`;
 }
 
-const LASTING = new Set('tarda tardó tardará dura duró durará demora demoró lleva llevó'.split(' '));
+const LASTING = new Set('duración tarda tardó tardará dura duró durará demora demoró lleva llevó'.split(' '));
 
 /** Tarda 1h30: una hora y treinta minutos. */
 function lasting(hour: number, minutes: number): string {
@@ -55,7 +55,7 @@ export function clock(
   const behindArticle = /^las?$/.test(around.previousWord);
   if (minutes === '' && word !== undefined && half === undefined && !behindArticle) return undefined;
   if (half === 'm' && !(hour === NOON && behindArticle)) return undefined; // 12 m. are metres
-  if (minutes !== '' && LASTING.has(around.previousWord)) return lasting(hour, minute);
+  if (minutes !== '' && LASTING.has(around.previousShort)) return lasting(hour, minute);
   if (seconds !== undefined) return toTheSecond(hour, minute, Number(withoutZeros(seconds))) + tail;
   const late = hour === 0 || hour > NOON;
   if (half !== undefined && !late) return cardinal(hours, 'f') + past(minute) + partOfDay(hour, half) + tail;

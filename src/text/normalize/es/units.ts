@@ -1,29 +1,11 @@
 // Spanish units, currencies and magnitudes: the singular, then the plural, and the gender.
+import { currencies, magnitudes, nounTables } from '../iberian/nouns.js';
 import type { Currency, Magnitude, Noun } from '../language.js';
 
-/** "metro", "libra f", "grado Celsius|grados Celsius", "hertz|hertz". */
-function noun(named: string): Noun {
-  const feminine = named.endsWith(' f');
-  const [one = '', many] = (feminine ? named.slice(0, -2) : named).split('|');
-  return { forms: [one, many ?? plural(one)], gender: feminine ? 'f' : 'm' };
-}
-
-/** Of the first word: kilómetros por hora, metros cuadrados where the adjective is masculine. */
-function plural(one: string): string {
-  const [first = '', ...rest] = one.split(' ');
-  const many = /[aeiouéót]$/.test(first) ? `${first}s` : `${first}es`;
-  return [many, ...rest.map((word) => (/^(?:cuadrad|cúbic|náutic)/.test(word) ? `${word}s` : word))].join(
-    ' ',
-  );
-}
-
-function units(list: Readonly<Record<string, string>>): Record<string, Noun> {
-  const found: Record<string, Noun> = {};
-  for (const [written, named] of Object.entries(list)) {
-    for (const form of written.split(' ')) found[form] = noun(named);
-  }
-  return found;
-}
+export const { noun, units } = nounTables(
+  (word) => (/[aeiouéót]$/.test(word) ? `${word}s` : `${word}es`),
+  /^(?:cuadrad|cúbic|náutic)/,
+);
 
 export const UNITS: Readonly<Record<string, Noun>> = {
   ...units({
@@ -33,13 +15,15 @@ export const UNITS: Readonly<Record<string, Noun>> = {
     'km² km2 Km2 Km²': 'kilómetro cuadrado', 'm² m2 mts2': 'metro cuadrado', 'cm² cm2': 'centímetro cuadrado',
     'm³ m3': 'metro cúbico', 'cm³ cm3 cc c.c.': 'centímetro cúbico', 'hm³ hm3': 'hectómetro cúbico', 'ha ha.': 'hectárea f',
     'km/h Km/h kmh kph': 'kilómetro por hora', 'm/s': 'metro por segundo',
-    'm/s²': 'metro por segundo al cuadrado|metros por segundo al cuadrado', mph: 'milla por hora f', 'kg kg. Kg kgs Kgs': 'kilogramo', 'g gr gr. grs g.': 'gramo',
+    'm/s²': 'metro por segundo al cuadrado|metros por segundo al cuadrado', mph: 'milla por hora f', 'kg kg. Kg kgs Kgs': 'kilogramo',
+    'g gr gr. grs g.': 'gramo',
     'mg mg.': 'miligramo', 'µg μg mcg': 'microgramo',
     't t. Tn tn': 'tonelada f', 'lb lbs': 'libra f', 'oz oz.': 'onza f', 'l L lt lts l. lt. lts.': 'litro', 'ml mL ml.': 'mililitro',
     'cl cL': 'centilitro', 'dl dL': 'decilitro', hl: 'hectolitro', gal: 'galón|galones',
     '°C ºC ℃': 'grado Celsius', '°F ºF ℉': 'grado Fahrenheit', '° º': 'grado', K: 'kelvin|kelvin', 'h h. hr hrs hrs. hr. hs hs.': 'hora f',
     'min min. mins mins.': 'minuto', 's s. seg seg. segs': 'segundo',
-    ms: 'milisegundo', 'µs μs': 'microsegundo', ns: 'nanosegundo', Hz: 'hercio', kHz: 'kilohercio', MHz: 'megahercio', GHz: 'gigahercio',
+    'Mb': 'megabit', 'Gb': 'gigabit', 'msnm m.s.n.m.': 'metro sobre el nivel del mar', ms: 'milisegundo', 'µs μs': 'microsegundo',
+    ns: 'nanosegundo', Hz: 'hercio', kHz: 'kilohercio', MHz: 'megahercio', GHz: 'gigahercio',
     'bytes': 'byte',
     'KB kB': 'kilobyte', MB: 'megabyte', GB: 'gigabyte', TB: 'terabyte', PB: 'petabyte', 'kbps kbit/s': 'kilobit por segundo',
     'Mbps Mbit/s Mb/s': 'megabit por segundo', 'Gbps Gbit/s Gb/s': 'gigabit por segundo',
@@ -81,24 +65,21 @@ export const PER: Readonly<Record<string, string>> = {
   m3: 'por metro cúbico', noches: 'por noche',
 }; // prettier-ignore
 
-function magnitude(forms: string, one: string, many: string, power: number): [string, Magnitude][] {
-  return forms.split(',').map((form) => [form, { forms: [one, many], power }]);
-}
-
-export const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntries([
-  ...magnitude('mil millones', 'mil millones', 'mil millones', 9),
-  ...magnitude('mil,k,K', 'mil', 'mil', 3),
-  ...magnitude('millón,millones,Millones,MILLONES,M,MM,mill.,mills.', 'millón', 'millones', 6),
-  ...magnitude('B', 'mil millones', 'mil millones', 9),
-  ...magnitude('mil billones', 'mil billones', 'mil billones', 15),
-  ...magnitude('billón,billones', 'billón', 'billones', 12),
-  ...magnitude('trillón,trillones', 'trillón', 'trillones', 18),
+export const MAGNITUDES: Readonly<Record<string, Magnitude>> = magnitudes([
+  ['mil millones', 'mil millones', 'mil millones', 9],
+  ['mil,k,K', 'mil', 'mil', 3],
+  ['millón,millones,Millones,MILLONES,M,MM,mill.,mills.', 'millón', 'millones', 6],
+  ['B', 'mil millones', 'mil millones', 9],
+  ['mil billones', 'mil billones', 'mil billones', 15],
+  ['billón,billones', 'billón', 'billones', 12],
+  ['trillón,trillones', 'trillón', 'trillones', 18],
 ]);
 
-const CENTAVO = noun('centavo');
 const MINOR: Readonly<Record<string, Noun>> = {
-  EUR: noun('céntimo'), GBP: noun('penique'), CHF: noun('céntimo'), RUB: noun('kopek|kopeks'), INR: noun('paisa f'), CRC: noun('céntimo'), PEN: noun('céntimo'),
-  VES: noun('céntimo'), UYU: noun('centésimo'), PAB: noun('centésimo'), PYG: noun('céntimo'), SEK: noun('öre|öre'), NOK: noun('øre|øre'), DKK: noun('øre|øre'), CNY: noun('fen|fen'),
+  EUR: noun('céntimo'), GBP: noun('penique'), CHF: noun('céntimo'), RUB: noun('kopek|kopeks'), INR: noun('paisa f'), CRC: noun('céntimo'),
+  PEN: noun('céntimo'),
+  VES: noun('céntimo'), UYU: noun('centésimo'), PAB: noun('centésimo'), PYG: noun('céntimo'), SEK: noun('öre|öre'), NOK: noun('øre|øre'),
+  DKK: noun('øre|øre'), CNY: noun('fen|fen'),
 }; // prettier-ignore
 const WITHOUT_MINOR = new Set(['JPY', 'KRW', 'CLP', 'BTC', 'ETH', 'VND', 'HUF', 'PYG', 'CENT', 'CENTAVO']);
 const NAMES: Readonly<Record<string, string>> = {
@@ -118,19 +99,18 @@ const NAMES: Readonly<Record<string, string>> = {
   CENT: 'céntimo', CENTAVO: 'centavo', PTS: 'peseta f',
 }; // prettier-ignore
 
-export const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
-  Object.entries(NAMES).map(([code, names]) => {
-    const minor = WITHOUT_MINOR.has(code) ? undefined : (MINOR[code] ?? CENTAVO);
-    return [code, { ...noun(names), ...(minor && { minor }) }];
-  }),
-);
+export const CURRENCIES: Readonly<Record<string, Currency>> = currencies(NAMES, noun, {
+  own: MINOR,
+  usual: noun('centavo'),
+  without: WITHOUT_MINOR,
+});
 
 export const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
   $: 'USD', US$: 'USD', U$S: 'USD', u$s: 'USD', 'USD$': 'USD', U$D: 'USD', dólares: 'USD', dólar: 'USD', 'dls.': 'USD', '€': 'EUR',
   euros: 'EUR', euro: 'EUR', Euros: 'EUR', '£': 'GBP', libras: 'GBP', '¥': 'JPY', yenes: 'JPY', 'CN¥': 'CNY', yuanes: 'CNY',
   '₹': 'INR', rupias: 'INR', '₩': 'KRW', '₽': 'RUB', rublos: 'RUB', R$: 'BRL', C$: 'CAD', CA$: 'CAD', A$: 'AUD', AU$: 'AUD', MX$: 'MXN',
-  'AR$': 'ARS', 'CLP$': 'CLP', CLP: 'CLP', 'COP$': 'COP', 'RD$': 'DOP', '$U': 'UYU', 'S/': 'PEN', 'S/.': 'PEN', soles: 'PEN',
-  'Bs.': 'BOB', Bs: 'BOB', '₡': 'CRC', colones: 'CRC', '₲': 'PYG', '₺': 'TRY', '₪': 'ILS', '฿': 'THB', '₿': 'BTC', '₴': 'UAH',
+  'AR$': 'ARS', 'CLP$': 'CLP', 'COP $': 'COP', 'MXN $': 'MXN', 'ARS $': 'ARS', 'CLP $': 'CLP', 'USD $': 'USD', 'UYU $': 'UYU', MXN$: 'MXN', CLP: 'CLP', 'COP$': 'COP', 'RD$': 'DOP', '$U': 'UYU', 'S/': 'PEN', 'S/.': 'PEN', soles: 'PEN',
+  'Bs.': 'BOB', 'Gs.': 'PYG', Bs: 'BOB', '₡': 'CRC', colones: 'CRC', '₲': 'PYG', '₺': 'TRY', '₪': 'ILS', '฿': 'THB', '₿': 'BTC', '₴': 'UAH',
   pesos: 'PESO', peso: 'PESO', céntimos: 'CENT', 'cts.': 'CENT', cts: 'CENT', '¢': 'CENTAVO', centavos: 'CENTAVO', 'M.N.': 'PESO',
   bolívares: 'VES', bitcoins: 'BTC', pesetas: 'PTS', 'ptas.': 'PTS', quetzales: 'GTQ', lempiras: 'HNL',
 }; // prettier-ignore

@@ -75,6 +75,8 @@ export const WRITING: Writing = {
       /9\d([ .-])\d{3}\1\d{2}\1\d{2}(?!\d|[-.]\d)/y,
       /[67]\d{8}(?!\d|[-.,]\d)/y,
       /\(\d{2,4}\) ?(?:15[ -])?\d{3,4}[ -]\d{2,4}(?:[ -]\d{2,4})?(?!\d)/y,
+      /(?:\(00\d{1,3}\)|00 ?\d{2,3}) ?\d{1,4}(?:[ -]\d{2,4}){1,4}(?!\d|[-.]\d)/y,
+      /34 [6-9]\d{2} (?:\d{3} \d{3}|\d{2} \d{2} \d{2})(?!\d|[-.]\d)/y,
       /(?:0?1 )?[1-9]\d{2}[ -]\d{3}[ -]\d{4}(?!\d|[-.]\d)/y,
       /(?:52 )?[2-9]\d[ -]\d{4}[ -]\d{4}(?!\d|[-.]\d)/y,
       /01[ -]?800[ -]\d{3}[ -]?\d{2}[ -]?\d{2}(?!\d)/y,
@@ -92,7 +94,7 @@ export const WRITING: Writing = {
   units: UNITS,
   per: PER,
   magnitudes: MAGNITUDES,
-  ordinalMark: '(?:[.]?(?:er|os|as|[ºª°])|er[oa]?|[drtmvn][oa]s?)(?:[.](?= \\p{Ll}))?',
+  ordinalMark: '(?:[.]?(?:er|os|as|[ºª°])|er[oa]?|[drtmvn][oa]s?|[.]?[oa]s?(?=[.]?(?:[ ,;:)]|$)))(?:[.](?= \\p{Ll}))?',
   abbreviations: ABBREVIATIONS,
   beforeNumber: BEFORE_NUMBER,
   letterPlural: '',
@@ -100,13 +102,13 @@ export const WRITING: Writing = {
     UE DNI IRPF ONG ONGS FMI BCE OMS OEA IPC ADN ARN VIH ITV IA TV PC USB GPS URL SMS PDF CFO CTO FBI IBM EUA TVE RTVE UGT IPN ISBN
     HTML CSS HTTP HTTPS XML SQL AM FM DVD CD IP ID EPS ETT UHF OCU CNI TI AEPD BBVA UCM UAM PSG NBA NFL OTP CPU GPU EGB FP IEEE DGT FNMT
     CNMV UTC GMT
-    EDP QR LGTBI LGTB AFP CSV UCD PNV ERC IU
+    TDI GTI EDP QR LGTBI LGTB AFP CSV UCD PNV ERC IU
   `),
   read: words('PIN SIM RAM ROM IVA NIE NIF CIF PIB CIA LED TIC SAT AVE RAE NIP ONU OTAN ERE API COVID SIDA'),
   romanAfter: Object.fromEntries([
-    ...after('capítulo tomo volumen parte libro acto escena título sección anexo apéndice fase tipo nivel artículo grado clase grupo apartado temporada episodio apolo unidad módulo', 'cardinal'),
+    ...after('capítulo tomo volumen parte libro acto escena título sección anexo apéndice fase tipo nivel artículo grado clase grupo apartado temporada episodio apolo unidad módulo bowl fantasy rocky ley', 'cardinal'),
     ...after(
-      `siglo siglos felipe alfonso carlos fernando juan pablo isabel enrique luis pío benedicto francisco león gregorio clemente sixto
+      `siglo siglos vaticano felipe alfonso carlos fernando juan pablo isabel enrique luis pío benedicto francisco león gregorio clemente sixto
       pedro jaime sancho ramiro ordoño
        bermudo garcía napoleón guillermo jorge eduardo ricardo jacobo catalina margarita cristina leopoldo balduino nicolás alejandro iván
        federico maximiliano josé manuel
@@ -127,7 +129,7 @@ export const WRITING: Writing = {
     confirmación seguridad acceso activación otp cvv isbn imei nip dni folio
     guía terminada terminado termina matrícula verificación reserva
   `),
-  linking: words('es de número núm en la el su son será con n nº nro ref'),
+  linking: words('es de número núm en la el su son será n nº nro ref'),
   decadeMark: "['’]?s",
   yearAfter: words('en año años desde hasta de del hacia antes después verano otoño invierno primavera durante entre enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre'),
   scoreWords: words('descanso set parcial ganó ganaron gana ganan ganar venció vencieron perdió perdieron pierde empató empataron empate empatan marcador resultado derrotó goleó victoria derrota partido final terminó acabó quedó quedaron set venciendo imponerse impuso impusieron cayó triunfo'),

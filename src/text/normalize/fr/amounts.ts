@@ -113,6 +113,24 @@ export function sayFraction(fraction: Fraction, use: 'alone' | 'part', feminine:
   return `${one} ${part}${value > 1 && !part.endsWith('s') ? 's' : ''}`;
 }
 
+/** Trois quarts d'heure, un demi-litre; 120/80 mmHg is a pressure. */
+export function fractionOf(fraction: Fraction, unit: Noun, around: Around): string {
+  const [one = '', many = ''] = unit.forms;
+  const [numerator, denominator] = [withoutZeros(fraction.numerator), withoutZeros(fraction.denominator)];
+  if (isRatio(around) || !isRead(Number(numerator), denominator))
+    return `${cardinal(numerator)} sur ${cardinal(denominator)} ${many}`;
+  if (one.startsWith('pour ')) return `${sayFraction(fraction, 'alone', false)} ${one}`;
+  if (numerator === '1' && denominator === '2') return `${isFeminine(unit) ? 'une' : 'un'} demi-${one}`;
+  return `${sayFraction(fraction, 'alone', false)} ${of(one)}`;
+}
+
+/** Tension 16/9 is a blood pressure, page 1/12 one of twelve. */
+export function isRatio({ text, start }: Around): boolean {
+  return /(?:tension[\p{L} :]{0,24}|(?<!\p{L})(?:pages?|étape|partie|épisode|question|score|note)(?: est de)?(?: :)? ?)$/iu.test(
+    text.slice(Math.max(0, start - 32), start),
+  );
+}
+
 function isRead(numerator: number, denominator: string): boolean {
   const whole = Number(denominator);
   if (whole < 2 || OUT_OF.has(denominator)) return numerator === 1 && whole > 1;

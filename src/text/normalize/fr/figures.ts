@@ -15,6 +15,7 @@ import { WRITING } from './writing.js';
 const POINTED =
   /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|0\.\d+|\d+\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
 const SHORT_DATE = /(\d{1,2})\/(0[1-9]|1[0-2])(?![\p{L}\d/]|,\d)/uy;
+const SHORTER_DATE = /(\d{1,2})\/([1-9])(?![\p{L}\d/]|[,.]\d)/uy;
 const BEFORE_DATE = new Set(
   'le du au dès avant depuis lundi mardi mercredi jeudi vendredi samedi dimanche date'.split(' '),
 );
@@ -65,14 +66,22 @@ export function pointedMoney(reading: Reading): Found | undefined {
 
 /** Le 14/07. */
 export function shortDate(reading: Reading): Found | undefined {
-  const match = reading.match(SHORT_DATE);
-  if (match === undefined || !BEFORE_DATE.has(reading.around(reading.at).previousWord)) return undefined;
+  const before = reading.around(reading.at).previousWord;
+  const match =
+    reading.match(SHORT_DATE) ?? (isDayOfMonth(reading, before) ? reading.match(SHORTER_DATE) : undefined);
+  if (match === undefined || !BEFORE_DATE.has(before)) return undefined;
   const [written, day = '', month = ''] = match;
   if (Number(day) < 1 || Number(day) > 31) return undefined;
   const end = reading.at + written.length;
   const date = { day: String(Number(day)), month: Number(month), style: 'name' } as const;
   const spoken = SPEECH.date(date, reading.around(end));
   return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+}
+
+/** Du 1/9 au 30/9, le 25/9, lundi 3/6; but le 1/3 may be a part. */
+function isDayOfMonth({ text, at, runEnd }: Reading, before: string): boolean {
+  if (before.endsWith('di') || before === 'dimanche' || Number(text.slice(at, runEnd)) > 12) return true;
+  return before === 'du' && /^\d{1,2}\/\d{1,2} au \d{1,2}\//.test(text.slice(at, at + 12));
 }
 
 /** 4,5/5 */

@@ -31,15 +31,32 @@ const MASCULINE =
   words(`silence squelette stade grade gradé modèle musée lycée gorille intervalle vermicelle libelle mille quadrille portefeuille
   trophée camée scarabée mausolée apogée violoncelle comté côté été traité député pâté arrêté comité côtés invité décolleté pré-été génie incendie
   parapluie acheté ajouté raté compté excepté prélude interlude coude sosie musée athée domaine magazine capitaine moine patrimoine pétrole symbole protocole monopole contrôle espace palace visage bilan murmure
-  dinosaure mercure cyanure carbure oreiller royaume appareille soleil gaze régime costume volume rhume légume bitume parfum vaccine jeune monopole rôle pôle saule drôle môle gosse carrosse colosse gaffe canevas hymne exercice délice vice office service précipice indice bénéfice artifice sacrifice orifice athlète`);
+  jaune jeûne dinosaure mercure cyanure carbure oreiller royaume appareille soleil gaze régime costume volume rhume légume bitume parfum vaccine jeune monopole rôle pôle saule drôle môle gosse carrosse colosse gaffe canevas hymne exercice délice vice office service précipice indice bénéfice artifice sacrifice orifice athlète`);
 const FEMININE_ADJECTIVES =
   words(`nouvelle grande petite bonne belle seule longue première dernière ancienne grosse haute vieille
   prochaine autre même simple double jeune`);
+
+const STREET =
+  /^(?:rue|avenue|place|impasse|allée|route|ruelle|chaussée|villa|cité|esplanade|promenade|traverse|voie)$/;
+const OF_NAME = /^ \p{L}+ (?:d[eu]s?(?!\p{L})|d['’]|la |l['’]|les |aux? |\p{Lu}|St|\d)/u;
+
+/** 21 rue des Lilas: the number of a house. */
+function isHouse({ text, start, end }: Around, next: string): boolean {
+  if (!STREET.test(next)) return false;
+  return text.slice(start, end) !== '1' || OF_NAME.test(text.slice(end, end + 24));
+}
+
+const ONE_OR_TWO = /^ (?:à|ou) \d{1,3} (\p{L}{3,24})/u; // 1 à 2 gélules
 
 /** A noun (behind at most one adjective) that makes "une" of the 1 before it. */
 export function isFeminineAhead(around: Around): boolean {
   const next = around.nextWord.toLowerCase();
   if (next === '') return false;
+  if (next === 'à' || next === 'ou') {
+    const [, noun = ''] = ONE_OR_TWO.exec(around.text.slice(around.end, around.end + 40)) ?? [];
+    return isFeminine(noun.toLowerCase());
+  }
+  if (isHouse(around, next)) return false;
   if (isFeminine(next)) return true;
   return FEMININE_ADJECTIVES.has(next) && isFeminine(around.secondNextWord.toLowerCase());
 }

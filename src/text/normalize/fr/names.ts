@@ -3,7 +3,7 @@ import type { Found, Reading } from '../reading.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 
-const THREE_FIGURES = /(\p{Lu}{1,3})-?([1-9]\d{2})(?![\p{L}\p{N}]|[-.,]\d)/uy;
+const THREE_FIGURES = /(\p{Lu}{1,3})-?([1-9]\d{2})(?![\p{L}\p{N}]|[-.,]\d|-\p{Lu}(?!\p{L}))/uy;
 const PLATE = /([A-Z]{2})([- ])(\d{3})\2([A-Z]{2})(?![\p{L}\p{N}])/uy;
 const INSURANCE = /[12] \d{2} \d{2} \d[\dAB] \d{3} \d{3}(?: \d{2})?(?![\p{L}\p{N}]| \d)/uy;
 const VERSIONED = /(\p{Lu}\p{L}{0,15})-(\d{1,3})\.(\d{1,2})(?![\p{L}\p{N}]|[.-]\d)/uy;
@@ -40,7 +40,7 @@ export function insuranceNumber(reading: Reading): Found | undefined {
 /** Airbus A380 is "A trois cent quatre-vingts". */
 export function namedByLetters(reading: Reading): Found | undefined {
   const match = reading.match(THREE_FIGURES);
-  if (match === undefined) return undefined;
+  if (match === undefined || reading.around(reading.at).previousWord === 'vol') return undefined;
   const [written, letters = '', digits = ''] = match;
   const spoken = `${SPEECH.letters(letters)} ${cardinal(digits)}`;
   return { end: reading.at + written.length, spoken, rule: 'identifier' };

@@ -25,7 +25,25 @@ import {
   shortDate,
   uncounted,
 } from './figures.js';
+import { cardExpiry, toMonth } from './months.js';
 import { area, height, lawNumber, millions, roundMillions, timesPer, trunkZero } from './pairs.js';
+import {
+  decade,
+  elided,
+  fewer,
+  fewOf,
+  firstOfMonth,
+  greatWar,
+  inches,
+  keyed,
+  keys,
+  multiplied,
+  planes,
+  portion,
+  rate,
+  shortNumber,
+  timesEach,
+} from './phrases.js';
 import { kingOrChapter, romanOrdinal } from './roman.js';
 import {
   abroad,
@@ -50,7 +68,6 @@ import {
   season,
   secondsAnd,
   times,
-  toMonth,
 } from './signs.js';
 
 const ANY = /^/;
@@ -58,6 +75,7 @@ const ANY = /^/;
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
+    [/\//, cardExpiry], [/\//, fewOf], [/\//, rate], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/-/, planes], [/e/, firstOfMonth], [/[a-z]/, multiplied], [/e|n|r|s/, shortNumber], [/[-\d]/, keyed],
     [/[/.]/, dates], [/[A-Z]/, named], [/€/, euroBetween], [/\d/, insuranceNumber],
     [/[-.)\d]/, american], [/\./, dottedTelephone], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes], [/['’′]/, prime],
     [/[x×]/, times], [/\//, season], [/\//, part], [/\//, andAHalf], [/\//, halfOf], [/[,KMGTWV]/, attachedUnit], [/m/, height], [/[xf]/, timesPer],
@@ -69,12 +87,15 @@ export const atDigit = [
 
 export const atLetter = [
   byFirstLetter([
-    [/[A-Z]/, chemical], [/a/, toMonth], [/[lmjvsd]/i, days], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter], [/[A-Z]/, accountNumber],
+    [/[A-Z]/, chemical], [/[ald]/, toMonth], [/[dDqQ]/, elided], [/x/, timesEach], [/[lmjvsd]/i, days], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter], [/[A-Z]/, accountNumber],
     [/[A-Z]/, plate], [/\p{Lu}/u, versionedName], [/[JHD]/, dayOrHour], [/\p{Lu}/u, namedByLetters],
   ]),
 ]; // prettier-ignore
 
 export const atMark = [
+  keys,
+  fewer,
+  decade,
   abroad,
   dayTag,
   american,

@@ -4,8 +4,8 @@ import { romanValue } from '../recognise/words.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
-const ORDINAL = /([IVXLCDM]{1,9})(ers?|ᵉʳ|re|ʳᵉ|ère|nde?|èmes?|eme|es|e|ᵉ)(?![\p{L}\p{N}])/uy;
-const NUMERAL = /[IVXLC]{1,9}(?![\p{L}\p{N}]|\.\p{L}|\. \p{Lu})/uy;
+const ORDINAL = /([IVXLCDM]{1,9})(ers?|ᵉʳ|re|ʳᵉ|ère|nde?|èmes?|eme|es|e|ᵉ|°(?= s))(?![\p{L}\p{N}])/uy;
+const NUMERAL = /(?:[IVXLC]{2,9}|[IVXLC](?!\. \p{Lu}))(?![\p{L}\p{N}]|\.\p{L})/uy; // not the initial of a name
 const ROMAN = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
 
 function words(list: string): ReadonlySet<string> {
@@ -35,6 +35,13 @@ export function romanOrdinal(reading: Reading): Found | undefined {
   return spoken === undefined ? undefined : { end, spoken, rule: 'roman' };
 }
 
+const SURE = /^X{0,2}(?:I{2,3}|IV|VI{1,3}|IX)$|^X{1,2}(?:I|V)$/;
+
+/** Final Fantasy VII: behind a name these letters are nothing but a number. */
+function isSequel({ text, at }: Reading, letters: string): boolean {
+  return SURE.test(letters) && /\p{Lu}\p{Ll}[\p{L}’'-]{0,20} $/u.test(text.slice(Math.max(0, at - 24), at));
+}
+
 /** Louis XIV is "Louis quatorze", François I "François premier". */
 export function kingOrChapter(reading: Reading): Found | undefined {
   const letters = reading.match(NUMERAL)?.[0] ?? '';
@@ -45,7 +52,7 @@ export function kingOrChapter(reading: Reading): Found | undefined {
     return { end, spoken: 'quinze', rule: 'roman' };
   const queen = QUEENS.has(before);
   const ruler = queen || RULERS.has(before);
-  if (!ruler && !NUMBERED.has(before)) return undefined;
+  if (!ruler && !NUMBERED.has(before) && !isSequel(reading, letters)) return undefined;
   const value = romanValue(letters);
   const first = queen ? 'première' : 'premier';
   return { end, spoken: ruler && value === 1 ? first : cardinal(String(value)), rule: 'roman' };

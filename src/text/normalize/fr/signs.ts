@@ -39,7 +39,6 @@ const NO_NOUN = new Set(
 const DETERMINER =
   /^(?:une?|la|le|cette|ce|chaque|par|sa|son|ma|mon|notre|votre|leur|prochaine?|première?|dernière?|autre)$/;
 const PART = /(\d{1,3})\/(\d{1,4})(?:èmes?|es?|ᵉ)(?![\p{L}\p{N}])/uy;
-const MONTH = /au (0[1-9]|1[0-2])\/((?:19|20)\d\d)(?![\p{L}\d/-]|[.,]\d)/uy;
 const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGT][BO]|[MG]?W|V)(?![\p{L}\p{N}]|-\d)/uy;
 const AMERICAN = /(?:(1)[- .])?\(?([2-9]\d{2})\)?[- .]([2-9]\d{2})[-.](\d{4})(?![\d\p{L}]|[-.]\d)/uy;
 
@@ -136,19 +135,6 @@ export function part(reading: Reading): Found | undefined {
   if (match === undefined || Number(match[2]) < 2) return undefined;
   const spoken = sayFraction({ numerator: match[1] ?? '', denominator: match[2] ?? '' }, 'part', false);
   return { end: reading.at + match[0].length, spoken, rule: 'fraction' };
-}
-
-/** Jusqu'au 12/2025 is "jusqu'à décembre". */
-export function toMonth(reading: Reading): Found | undefined {
-  const match = reading.match(MONTH);
-  if (match === undefined) return undefined;
-  const spoken = SPEECH.date(
-    { month: Number(match[1]), year: match[2] ?? '', style: 'name' },
-    reading.around(reading.at),
-  );
-  return spoken === undefined
-    ? undefined
-    : { end: reading.at + match[0].length, spoken: `à ${spoken}`, rule: 'date' };
 }
 
 /** 16GB, 500W: the letters are a unit, no name. */

@@ -3,7 +3,7 @@ import type { Noun, Speech, WrittenDate, WrittenTime } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { withoutCommonNoun } from '../shared-forms.js';
-import { count, measure, money, sayFraction, withNoun } from './amounts.js';
+import { count, fractionOf, isRatio, measure, money, sayFraction, withNoun } from './amounts.js';
 import { and, isFeminineAhead } from './grammar.js';
 import { cardinal, decimal, ordinal, rank, spellDigits } from './numbers.js';
 
@@ -18,12 +18,14 @@ function day(digits: string): string {
 function date({ day: first, dayTo, month, year, style }: WrittenDate): string | undefined {
   if (style === 'numeric' && year === undefined) return undefined;
   const days = first === undefined ? '' : `${day(first)}${dayTo === undefined ? '' : ` au ${day(dayTo)}`}`;
-  const full = year === undefined ? '' : rank(year.length === 2 ? withCentury(year) : year);
+  const full = year === undefined ? '' : sayYear(year);
   return [days, MONTHS[(month ?? 0) - 1] ?? '', full].filter((part) => part !== '').join(' ');
 }
 
-function withCentury(two: string): string {
-  return Number(two) < 70 ? `20${two}` : `19${two}`;
+/** Le 8 mai 45: which century it is only its reader knows. */
+function sayYear(year: string): string {
+  if (year.length === 4 || (Number(year) >= 40 && Number(year) < 70)) return rank(year);
+  return rank(Number(year) < 70 ? `20${year}` : `19${year}`);
 }
 
 const HOUR: Noun = { forms: ['heure', 'heures'], gender: 'f' };
@@ -136,7 +138,11 @@ export const SPEECH: Speech = {
   letters: (letters) => Array.from(letters.toUpperCase()).join(' '),
   year,
   decade: (digits) => rank(digits),
-  fraction: (fraction, around) => sayFraction(fraction, 'alone', isFeminineAhead(around)),
+  fraction: (fraction, around) =>
+    isRatio(around)
+      ? `${cardinal(withoutZeros(fraction.numerator))} sur ${cardinal(withoutZeros(fraction.denominator))}`
+      : sayFraction(fraction, 'alone', isFeminineAhead(around)),
+  fractionOf,
   count,
   measure,
   money,

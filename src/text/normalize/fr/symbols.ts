@@ -21,6 +21,7 @@ export const SYMBOLS: SymbolNames = {
   version: 'version',
   minus: 'moins',
   plus: 'plus',
+  keys: { star: 'étoile', hash: 'dièse', before: /appuy|touche|compos|\btap(?:ez|er)|saisi|press|entrez|faites/i },
   hashtag: 'hashtag',
   addressWords: {
     com: 'com', org: 'org', net: 'net', gouv: 'gouv', fr: 'F R', be: 'B E', ch: 'C H', ca: 'C A', io: 'I O', co: 'co', uk: 'U K', us: 'U S',

@@ -85,11 +85,13 @@ const MASCULINE: Names = {
   'dB dBA': 'décibel',
   'tr/min': 'tour par minute|tours par minute',
   px: 'pixel',
+  'cp cpr': 'comprimé',
   ppm: 'partie par million|parties par million',
   Mpx: 'mégapixel',
   'ch CV': 'cheval|chevaux',
   bpm: 'battement par minute|battements par minute',
   mmHg: 'millimètre de mercure|millimètres de mercure',
+  'g/dL g/dl': 'gramme par décilitre|grammes par décilitre',
   'mg/dL mg/dl': 'milligramme par décilitre|milligrammes par décilitre',
   'g/L g/l': 'gramme par litre|grammes par litre',
   'g/km': 'gramme par kilomètre|grammes par kilomètre',
@@ -142,7 +144,7 @@ export const UNITS: Readonly<Record<string, Noun>> = Object.fromEntries([
 ]);
 
 export const PER: Readonly<Record<string, string>> = {
-  s: 'par seconde', sec: 'par seconde', seconde: 'par seconde', min: 'par minute', minute: 'par minute', h: 'par heure', heure: 'par heure',
+  '24 h': 'par vingt-quatre heures', '24h': 'par vingt-quatre heures', s: 'par seconde', sec: 'par seconde', seconde: 'par seconde', min: 'par minute', minute: 'par minute', h: 'par heure', heure: 'par heure',
   j: 'par jour', jour: 'par jour', jr: 'par jour', sem: 'par semaine', semaine: 'par semaine', mois: 'par mois', an: 'par an', année: 'par an',
   nuit: 'par nuit', kg: 'par kilogramme', g: 'par gramme', t: 'par tonne', tonne: 'par tonne', l: 'par litre', L: 'par litre', litre: 'par litre',
   'm²': 'par mètre carré', m2: 'par mètre carré', 'm³': 'par mètre cube', m3: 'par mètre cube', 'km²': 'par kilomètre carré', ha: 'par hectare',

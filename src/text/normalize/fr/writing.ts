@@ -18,7 +18,11 @@ const WEEKDAYS = [
 ]; // prettier-ignore
 
 export const WRITING: Writing = {
-  numbers: { decimal: ',', grouping: [' ', '.'] },
+  numbers: {
+    decimal: ',',
+    grouping: [' ', '.', "'", '’'],
+    other: { decimal: '.', grouping: ["'", '’'] }, // CHF 1'250.50
+  },
   dates: {
     months: MONTHS,
     weekdays: WEEKDAYS,
@@ -40,11 +44,13 @@ export const WRITING: Writing = {
     patterns: [
       /0[1-9](?:[ .-]?\d{2}){4}(?!\d|[.-]\d)/y,
       /08\d{2}[ .-]\d{3}[ .-]\d{3}(?!\d)/y,
+      /0\d{2} \d{3} \d{2} \d{2}(?!\d)/y, // Switzerland
+      /0\d{1,3}[ /]\d{2,3}[ .]\d{2}[ .]\d{2}(?![\d.]\d|\d)/y, // Belgium
       /00[1-9]\d{1,2}(?:[ .-]\d)?(?:[ .-]\d{2}){4}(?!\d|[.-]\d)/y,
       /0 ?8\d{2}(?:[ .-]?\d{2}){3}(?!\d)/y,
       /\(?[2-9]\d{2}\)?[- ]\d{3}-\d{4}(?!\d|-\d)/y, // Canada
     ],
-    keywords: words('appelez appeler composez composer téléphone tél tel téléphonez joignable fax mobile portable standard rappelez'),
+    keywords: words('contactez contacter joindre joignez appelez appeler composez composer téléphone tél tel téléphonez joignable fax mobile portable standard rappelez'),
   },
   currencies: CURRENCIES,
   currencySigns: CURRENCY_SIGNS,
@@ -58,7 +64,7 @@ export const WRITING: Writing = {
     RATP TVA PDG UE USA EDF GDF RER CGT PSG OM OL OGC IA ADN ARN CDI RTT SMS GPS API URL HTML PDF USB RIB BCE FMI OMS ONG HLM IUT APL CPAM
     PME TPE ETI DRH RH BD CD DVD TV JO IRM CHU SAV SA SARL SAS SASU EURL FAQ IP ID VIP USB UV GSM RGPD AFP ARS AOC AOP AMF OPA PIB RSA
     AG BFM RTL RMC LCI DGSE DGSI OCDE OCR UMP RN LFI PS PCF EELV IVG PMA GPA QI IPO AC DC WC HD AVC IMC OVH ATM BNP HSBC EPA
-    CEO CTO CFO LED LCD UI UX OS IBM IUFM UFR IEP ENS HEC EPFL UNSA CFE DAB PEA LEP CSG IFI ISF SCI AMU ADSL IRL UIT UHT TEOM TIPP IDF
+    CPU GPU CEO CTO CFO LED LCD UI UX OS IBM IUFM UFR IEP ENS HEC EPFL UNSA CFE DAB PEA LEP CSG IFI ISF SCI AMU ADSL IRL UIT UHT TEOM TIPP IDF
   `),
   read: words('COP SIM PIN CAF ZAC ZEP ZUP NASA FIFA UEFA ONU OTAN INSEE PACS SIDA SAMU SMIC ENA URSSAF MEDEF RAM ROM JPEG GIF CROUS CNED WIFI'),
   romanAfter: {}, // its own recogniser knows which letters are a numeral

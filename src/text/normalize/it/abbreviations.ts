@@ -64,6 +64,27 @@ const staircase: Saying = (around) => (/^\p{Lu}$/u.test(around.nextWord) ? 'scal
 const century: Saying = (around) =>
   /^[IVXLC]+$/.test(around.nextWord) || /^[ivxlc]+$/.test(around.previousWord) ? 'secolo' : undefined;
 
+/** S.E. il Prefetto, S.E. Mons. Rossi */
+function onlyBeforeHonour(said: string): Saying {
+  return (around) => (/^(?:il$|la$|l['’]|mons|\p{Lu})/iu.test(around.nextWord) ? said : undefined);
+}
+
+/** C.a. Ing. Neri, but "del 3 maggio c.a." */
+const attention: Saying = (around) =>
+  /^(?:\p{Lu}|dott|ing|sig|avv|arch|geom|rag|prof)/u.test(around.nextWord)
+    ? 'cortese attenzione'
+    : 'corrente anno';
+
+/** Al 3° p. */
+const floor: Saying = ({ text, start }) =>
+  /\d[°º] $/.test(text.slice(Math.max(0, start - 3), start)) ? 'piano' : undefined;
+
+/** Reg. UE 2016/679 */
+const regulation: Saying = (around) =>
+  /^ (?:UE|CE|CEE|\(UE\)|\d)/.test(around.text.slice(around.end, around.end + 6))
+    ? likeWritten('regolamento', around)
+    : undefined;
+
 const TITLES: Readonly<Record<string, Saying>> = {
   'sig.': title('signor', 'signore'), 'sig.ra': 'signora', 'sig.na': 'signorina', 'sigg.': 'signori', 'sig.re': 'signore', 'sig.ri': 'signori', 'sig.re/sig.ra': 'signore o signora', 'Sig./Sig.ra': 'Signore o Signora', 'Sig.ra/Sig.': 'Signora o Signore',
   'dott.': title('dottor', 'dottore'), 'dott.ssa': 'dottoressa', 'dott.sse': 'dottoresse', 'dott.ri': 'dottori', 'dr.': title('dottor', 'dottore'), Dr: onlyBeforeName('Dottor'), 'dr.ssa': 'dottoressa', 'Dr.ssa': 'Dottoressa',
@@ -84,10 +105,10 @@ export const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   'ecc.': 'eccetera', ecc: 'eccetera', 'etc.': 'eccetera', etc: 'eccetera', 'ad es.': 'ad esempio', 'p. es.': 'per esempio', 'p.es.': 'per esempio', 'per es.': 'per esempio', 'es.': example('esempio'), 'Es.': 'Esempio', 'cfr.': 'confronta', 'cf.': 'confronta', 'v.': byNumber('vedi'),
   'i.e.': 'cioè', 'e.g.': 'per esempio', 'c.d.': 'cosiddetto', 'cd.': 'cosiddetto', 'cit.': 'citato', 'ca.': 'circa', 'approx.': 'circa', 'max.': 'massimo', 'max': 'massimo', 'min.': byNumber('minimo'), 'rif.': 'riferimento', 'C.d.A.': 'C D A', CdA: 'C D A', 'c.v.d.': 'come volevasi dimostrare', 'H/24': 'H ventiquattro', 'h/24': 'H ventiquattro', 's.r.l.': 'S R L', srl: 'S R L', 's.p.a.': 'S P A', 'op. cit.': 'opera citata', 'ibid.': 'ibidem', 'et al.': 'e altri', 'n.b.': 'nota bene', 'p.s.': 'post scriptum', 'a.s.': beforeYear('anno scolastico'), 'a.a.': beforeYear('anno accademico'), 'A.S.': beforeYear('anno scolastico'), 'A.A.': beforeYear('anno accademico'),
   'pres.': onlyBeforeName('presidente'), 'univ.': 'università', 'dip.': 'dipartimento', 'ist.': 'istituto', 'Rep.': onlyBeforeName('Repubblica'), 'uff.': 'ufficio', 'Min.': onlyBeforeName('Ministero'), 'ns.': 'nostro', 'vs.': yours, vs: 'contro', 'u.s.': 'ultimo scorso', 'p.v.': 'prossimo venturo', 'c.m.': 'corrente mese',
-  'c.a.': 'corrente anno', 'C.A.': 'alla cortese attenzione', 'a. C.': 'avanti Cristo', 'd. C.': 'dopo Cristo', 'S.r.l.': 'S R L', 'S.r.l': 'S R L', 'S.p.A.': 'S P A', 'S.p.A': 'S P A', 'S.p.a.': 'S P A', 'S.n.c.': 'S N C', 'S.a.s.': 'S A S', 'Srl': 'S R L', SpA: 'S P A', 'N.B.': 'nota bene', NB: 'nota bene', 'P.S.': 'post scriptum', 'q.b.': 'quanto basta',
+  'c.a.': attention, 'C.A.': 'alla cortese attenzione', 'a. C.': 'avanti Cristo', 'd. C.': 'dopo Cristo', 'S.r.l.': 'S R L', 'S.r.l': 'S R L', 'S.E.': onlyBeforeHonour('Sua Eccellenza'), 'S.E.R.': 'Sua Eccellenza Reverendissima', 'S.p.A.': 'S P A', 'S.p.A': 'S P A', 'S.p.a.': 'S P A', 'S.n.c.': 'S N C', 'S.a.s.': 'S A S', 'Srl': 'S R L', SpA: 'S P A', 'N.B.': 'nota bene', NB: 'nota bene', 'P.S.': 'post scriptum', 'q.b.': 'quanto basta',
   'P.IVA': 'partita IVA', 'P. IVA': 'partita IVA', 'p.iva': 'partita IVA', 'P.Iva': 'partita IVA', 'p. iva': 'partita IVA', 'C.F.': 'codice fiscale', 'c.f.': 'codice fiscale', 'n.d.': 'non disponibile', 'n/d': 'non disponibile', 'N/D': 'non disponibile', 's.v.p.': 'per favore', 'scad.': 'scadenza',
   'gg.': 'giorni', 'ult.': 'ultimo', 'pag.ti': 'pagamenti', 'incl.': 'incluso', 'escl.': 'escluso', 'tot.': 'totale', 'cad.': 'cadauno', 'succ.': 'successivi', 'ss.gg.': 'successivi', 'lett.': 'lettera', 'n.': beforeCode, 'D.Lgs.': 'decreto legislativo', 'd.lgs.': 'decreto legislativo', 'D.L.': 'decreto legge', 'd.l.': 'decreto legge', 'sec.': century, 'cap.': beforeRoman('capitolo'), 'art.': beforeRoman('articolo'), 'sez.': beforeRoman('sezione'), 'par.': beforeRoman('paragrafo'), 'lib.': beforeRoman('libro'), 'fasc.': beforeRoman('fascicolo'), 'A/R': 'andata e ritorno', 'a/r': 'andata e ritorno', 'n/a': 'non applicabile', 'N/A': 'non applicabile', 'ecc...': 'eccetera', 'ecc…': 'eccetera', 'etc...': 'eccetera', 'etc…': 'eccetera',
-  'secc.': 'secoli', 'trad.': 'traduzione', 'ed.': onlyBeforeName('edizioni'), 'vol.': 'volume', 'voll.': 'volumi', 'pagg.': 'pagine', 'sott.': 'sottotitolo',
+  'p.': floor, 'reg.': regulation, 'secc.': 'secoli', 'cl. en.': 'classe energetica', 'cl. energ.': 'classe energetica', 'trad.': 'traduzione', 'ed.': onlyBeforeName('edizioni'), 'vol.': 'volume', 'voll.': 'volumi', 'pagg.': 'pagine', 'sott.': 'sottotitolo',
   'e/o': 'e o', '24/7': 'ventiquattro ore su ventiquattro, sette giorni su sette', '7/7': 'sette giorni su sette', '24h/24': 'ventiquattro ore su ventiquattro', '24/24': 'ventiquattro ore su ventiquattro', 'h24': 'H ventiquattro', '°C': 'gradi Celsius', 'm²': 'metri quadrati', mq: 'metri quadrati', 'm³': 'metri cubi', mc: 'metri cubi', 'km²': 'chilometri quadrati', 'cm²': 'centimetri quadrati', 'km/h': 'chilometri orari', kWh: 'chilowattora', '=>': ',', '->': ',', 'PM2.5': 'P M due virgola cinque', 'PM2,5': 'P M due virgola cinque', 'cod.': 'codice', 'fisc.': 'fiscale', 'Fisc.': 'Fiscale', 'sc.': staircase,
   '16:9': 'sedici noni', '16/9': 'sedici noni', '21:9': 'ventuno noni', cmq: 'comunque', nn: 'non', xké: 'perché', xchè: 'perché', tvb: 'ti voglio bene', grz: 'grazie',
 }; // prettier-ignore
@@ -96,6 +117,6 @@ export const BEFORE_NUMBER: Readonly<Record<string, string>> = {
   'n.': 'numero', 'N.': 'numero', 'n°': 'numero', 'N°': 'numero', nº: 'numero', Nº: 'numero', 'nr.': 'numero', 'Nr.': 'numero', nr: 'numero', 'num.': 'numero', '№': 'numero', '#': 'numero', 'nn.': 'numeri',
   'p.': 'pagina', 'pag.': 'pagina', 'Pag.': 'Pagina', 'pp.': 'pagine', 'pagg.': 'pagine', 'vol.': 'volume', 'Vol.': 'Volume', 'cap.': 'capitolo', 'Cap.': 'Capitolo', 'capp.': 'capitoli', 'fig.': 'figura', 'Fig.': 'Figura', 'figg.': 'figure', 'tab.': 'tabella', 'Tab.': 'Tabella', 'tav.': 'tavola',
   'art.': 'articolo', 'Art.': 'Articolo', 'artt.': 'articoli', 'Artt.': 'Articoli', 'co.': 'comma', 'c.': 'comma', 'par.': 'paragrafo', 'sez.': 'sezione', 'all.': 'allegato', 'All.': 'Allegato', 'int.': 'interno', 'prot.': 'protocollo', 'rif.': 'riferimento', 'ver.': 'versione', 'ep.': 'episodio', 'es.': 'esercizio', 'scad.': 'scadenza',
-  '§': 'paragrafo', '§§': 'paragrafi', 'v.': 'verso', 'ca.': 'circa', '~': 'circa', 'h.': 'ore', 'H.': 'ore', 'h': 'ore', H: 'ore', 'max.': 'massimo', 'min.': 'minimo', 'tel.': 'telefono', 'Tel.': 'Telefono', 'L.': 'legge', 'l.': 'legge', 'D.L.': 'decreto legge', 'D.Lgs.': 'decreto legislativo', 'd.lgs.': 'decreto legislativo', 'd.l.': 'decreto legge', 'D.P.R.': 'D P R',
-  'S.S.': 'strada statale', SS: 'strada statale', 'S.P.': 'strada provinciale', SP: 'strada provinciale', 'sc.': 'scala', 'pos.': 'posizione', 'lotto n.': 'lotto numero', 'km.': 'chilometro', km: 'chilometro', Km: 'chilometro', 'gr.': 'gruppo',
+  '§': 'paragrafo', '§§': 'paragrafi', 'v.': 'verso', 'ca.': 'circa', '~': 'circa', 'h.': 'ore', 'H.': 'ore', 'h': 'ore', H: 'ore', 'max.': 'massimo', 'min.': 'minimo', min: 'minimo', 'tel.': 'telefono', 'Tel.': 'Telefono', 'L.': 'legge', 'l.': 'legge', 'D.L.': 'decreto legge', 'D.Lgs.': 'decreto legislativo', 'd.lgs.': 'decreto legislativo', 'd.l.': 'decreto legge', 'D.P.R.': 'D P R',
+  'S.S.': 'strada statale', SS: 'strada statale', 'S.P.': 'strada provinciale', SP: 'strada provinciale', 'sc.': 'scala', 'pos.': 'posizione', 'lotto n.': 'lotto numero', PA: 'P A', 'km.': 'chilometro', km: 'chilometro', Km: 'chilometro', 'gr.': 'gruppo',
 }; // prettier-ignore

@@ -141,10 +141,16 @@ export function fractionOf(fraction: Fraction, unit: Noun): string {
 const MEASURES =
   /^(?:tazz|fett|porzion|cucchia|bicchier|bustin|bottigli|pastigli|compress|giornat|cipoll|mel|pagin|dozzin|mel|caraff|pizz|lattin|scatol|vasett|spicchi|limon|pan|panett|baguett|confezion|peperon|carot)/;
 
+const MARK = /(?:voto|punteggio|valutazione|giudizio|recensione|pagina|pag\.|pressione)(?: di| è)?:? $/iu;
+
 /** 1/2 tazza is "mezza tazza"; without a noun "un mezzo". */
 export function plainFraction(fraction: Fraction, around: Around): string {
   const half = Number(fraction.numerator) === 1 && withoutZeros(fraction.denominator) === '2';
   const next = around.nextWord.toLowerCase();
+  if (MARK.test(around.text.slice(Math.max(0, around.start - 24), around.start)))
+    return `${cardinal(fraction.numerator)} su ${cardinal(fraction.denominator)}`;
+  if (/^(?:19|20)\d\d$/.test(fraction.denominator) && Number(fraction.numerator) > 12)
+    return `${cardinal(fraction.numerator)} del ${cardinal(fraction.denominator)}`; // modello 730/2024
   if (half && MEASURES.test(next)) return isFeminine(next) ? 'mezza' : 'mezzo';
   return sayFraction(fraction, 'alone', 'm');
 }

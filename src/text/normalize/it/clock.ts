@@ -18,8 +18,12 @@ const ONE_OCLOCK =
   /(?:(a|da|de|su)l)?le (?:ore )?0?1(?:[.:]([0-5]\d))?(?![\p{L}\d]|[.,:/]\d| ?(?:[-–%€]|ore|per))/iuy;
 const LENGTH = /(\d{1,3}) ?h ?([0-5]\d)(?:'|’|′)?(?! ?(?:min|m)\b)(?![\p{L}\d]|[.,:]\d)/uy;
 const MINUTES_SECONDS = /(\d{1,3})['’′] ?([0-5]?\d)(?:"|”|″|''|’’)/uy;
-const BARE_RANGE = /(\d{1,2}) ?[-–] ?(\d{1,2})(?![\p{L}\d/]|[.,:/]\d| ?(?:[€%]|euro|\p{Ll}))/uy;
+const BARE_RANGE =
+  /(\d{1,2}) ?[-–] ?(\d{1,2})(?![\p{L}\d/]|[.,:/]\d| ?[€%]|\p{Ll}| (?!e \d{1,2} ?[-–])\p{Ll})/uy;
 const WEEKDAY = /^(?:lun|mar|mer|gio|ven)(?:edì|tedì|coledì|vedì|erdì)?$|^sab(?:ato)?$|^dom(?:enica)?$/;
+const OPEN = /^(?:orario|orari|continuato|apert[oiae]|apertura|chius[oiae]|pausa|feriali|festivi)$/;
+const AND_OPEN =
+  /(?:orario|continuato|apert[oiae]|apertura|edì|sabato|domenica|(?:lun|mar|mer|gio|ven|sab|dom)\.?)(?: dalle)? \d{1,2}[-–]\d{1,2} e $/iu; // 9-13 e 15-19
 const BEFORE_TIME =
   words(`ore ora alle dalle le delle sulle all' dall' dell' l' h all’ dall’ dell’ l’ orario lunedì martedì mercoledì giovedì venerdì
   sabato domenica domani oggi stasera stamattina dopodomani`);
@@ -129,7 +133,16 @@ function dottedRange(reading: Reading): Found | undefined {
 /** Lun.-ven. 9-18 */
 export function bareRange(reading: Reading): Found | undefined {
   const match = reading.match(BARE_RANGE);
-  if (match === undefined || !WEEKDAY.test(reading.around(reading.at).previousShort)) return undefined;
+  const before = reading.around(reading.at).previousShort;
+  if (
+    match === undefined ||
+    !(
+      WEEKDAY.test(before) ||
+      OPEN.test(before) ||
+      AND_OPEN.test(reading.text.slice(Math.max(0, reading.at - 28), reading.at))
+    )
+  )
+    return undefined;
   const [written, hours = '', hoursTo = ''] = match;
   const [from, to] = [sayTime(hours, undefined), sayTime(hoursTo, undefined)];
   if (from === undefined || to === undefined || Number(hoursTo) <= Number(hours)) return undefined;

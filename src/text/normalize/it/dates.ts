@@ -8,6 +8,8 @@ const MONTHS =
   'gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre'.split(' ');
 const WEEKDAYS = 'lunedì martedì mercoledì giovedì venerdì sabato domenica'.split(' ');
 const SHORT_DATE = /(\d{1,2})\/(0?[1-9]|1[0-2])(?![\p{L}\d/]|,\d)/uy;
+const DAYS_BEFORE = /(?:^|\s)(?:il|del|al|dal|nei giorni|i giorni) \d{1,2}(?:, \d{1,2}){0,3} e (?:il )?$/iu; // il 25 e 26/12
+const PART_OF = /^ (?:de(?:gli|i|lle|lla|ll['’]|l)|d['’]|di) ?(?!(?:quest|ogni|anno|mese)|\d)\p{L}/u;
 const SHORT_MONTH = /(\d{1,2}) (set|ago)\.? ((?:19|20)\d\d)(?![\p{L}\d])/uy;
 const BEFORE_DATE = words(
   `il dal al del entro lunedì martedì mercoledì giovedì venerdì sabato domenica data giorno scadenza nato nata l' dell' dall' all'`,
@@ -62,7 +64,12 @@ export function shortDate(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const around = reading.around(reading.at);
   const [written, digits = '', month = ''] = match;
-  if (!BEFORE_DATE.has(around.previousWord) || !isDay(digits)) return undefined;
+  const row = DAYS_BEFORE.test(reading.text.slice(Math.max(0, reading.at - 24), reading.at));
+  if (!(row || BEFORE_DATE.has(around.previousWord)) || !isDay(digits)) return undefined;
+  const part =
+    Number(digits) < Number(month) &&
+    PART_OF.test(reading.text.slice(reading.at + written.length, reading.at + written.length + 16));
+  if (part) return undefined; // l'1/5 degli italiani
   const spoken = `${day(String(Number(digits)), around)} ${MONTHS[Number(month) - 1] ?? ''}`;
   return { end: reading.at + written.length, spoken, rule: 'date' };
 }

@@ -46,6 +46,11 @@ const NUMBERED = words(`
   modulo sezione art pag pagg pp quota settore edificio padiglione box tipo premere preme prema premi premete digitare digiti digita digitate
 `);
 
+/** Of what recipes take a part: 2/3 tazza. */
+export const MEASURES_OF = words(
+  'tazza bicchiere cucchiaio cucchiaino bottiglia bustina pastiglia compressa cipolla mela limone confezione panetto litro chilo etto pagina giornata dose stecca porzione lattina spicchio',
+);
+
 /** Behind "pagina" or "numero" a number names one thing and counts nothing. */
 export function isNumbered(around: Around): boolean {
   return NUMBERED.has(around.previousShort);
@@ -101,6 +106,8 @@ export function betweenNumbers(from: string, to: string, around: Around, neighbo
   if (word === 'tra' || word === 'fra') return `${from} e ${to}`;
   if (AFTER_FROM.has(word)) return `${from} ${TO[word] ?? 'a'} ${to}`;
   if (isNumbered(around)) return neighbours ? `${from} e ${to}` : `da ${from} a ${to}`;
-  if (neighbours || PREPOSITIONS.has(word)) return `${from} o ${to}`;
+  if (neighbours) return `${from} o ${to}`;
+  if (word === 'a') return `${from}-${to}`; // a 2-8 gradi
+  if (PREPOSITIONS.has(word)) return `${from} o ${to}`;
   return ARTICLES.has(word) ? `${from}-${to}` : `da ${from} a ${to}`;
 }

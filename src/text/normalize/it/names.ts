@@ -19,9 +19,9 @@ const SUFFIX = /(\d{1,4})[ -]?(bis|ter|quater|quinquies|sexies)(?![\p{L}\p{N}])/
 const BEFORE_HYPHEN = /\d{1,4}(?= ?[-–] ?\d{5} \p{Lu}\p{Ll})/uy;
 const POSTCODE = /\d{5}(?=,? \p{Lu}\p{Ll}+)/uy;
 const BEFORE_POSTCODE = /(?:, |- |– |^|\n|CAP:? )$/u;
-const LAW = /(\d{1,4})\/(\d{4}|\d{2})(?![\p{L}\p{N}]|[-./]\d)/uy;
+const LAW = /(\d{1,4})\/(\d{2,4})(?![\p{L}\p{N}]|[-./]\d)/uy;
 const BEFORE_LAW =
-  /(?:n\.|n°|legge|decreto|d\.?l\.?|d\.?lgs\.?|dpcm|l\.|delibera|sentenza|regolamento|direttiva|protocollo|prot\.|legislativo|ordinanza|pratica|circolare|determina)(?: UE)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu;
+  /(?:n\.|n°|legge|decreto|d\.?p\.?r\.?|d\.?m\.?|reg\.|d\.?l\.?|d\.?lgs\.?|dpcm|l\.|delibera|sentenza|regolamento|direttiva|protocollo|prot\.|rif\.|riferimento|legislativo|ordinanza|pratica|circolare|determina)(?: UE)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu;
 const PROVINCE = /\(([A-Z]{2})\)/uy;
 const PROVINCES =
   words(`AG AL AN AO AR AP AT AV BA BT BL BN BG BI BO BZ BS BR CA CL CB CE CT CZ CH CO CS CR KR CN EN FM FE FI FG FC FR GE GO GR IM IS SP AQ LT LE LC LI LO LU MC MN MS MT ME MI MO MB
@@ -39,7 +39,7 @@ const FEMALE = words(
 
 /** Written as addresses are: l.go would be a program, p.es a host. */
 const DOTTED = new LiteralTable<string>([['l.go', 'largo'], ['L.go', 'Largo'], ['p.es.', 'per esempio'], ['P.es.', 'Per esempio'], 
-  ['a.C.', 'avanti Cristo'], ['d.C.', 'dopo Cristo'], ['a.c.', 'avanti Cristo'], ['d.c.', 'dopo Cristo'], ['c.c.', 'codice civile'], ['c.p.', 'codice penale'], ['c.p.c.', 'codice di procedura civile'],
+  ['a.C.', 'avanti Cristo'], ['d.C.', 'dopo Cristo'], ['a.c.', 'avanti Cristo'], ['d.c.', 'dopo Cristo'], ['S.n.c.', 'S N C'], ['p.c.', 'per conoscenza'], ['c.c.', 'codice civile'], ['c.p.', 'codice penale'], ['c.p.c.', 'codice di procedura civile'],
   ['c.p.p.', 'codice di procedura penale'], ['c.d.s.', 'codice della strada'],
 ]); // prettier-ignore
 
@@ -154,7 +154,7 @@ export function lawNumber(reading: Reading): Found | undefined {
   const [written, number = '', year = ''] = match;
   return {
     end: at + written.length,
-    spoken: `${cardinal(number)} del ${cardinal(year)}`,
+    spoken: `${cardinal(number)} ${year.length === 3 ? 'barra' : 'del'} ${cardinal(/^0\d$/.test(year) ? `20${year}` : year)}`,
     rule: 'identifier',
   };
 }

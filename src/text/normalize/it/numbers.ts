@@ -8,7 +8,11 @@ const MOST_DECIMALS = 3; // more of them are said one by one
 const LONGEST_HERE = 15; // digits; beyond, n2words has the names
 const SMALL = 100; // behind millions: un milione e cinquanta, un milione duecento
 
-const small = keptWords((digits) => toCardinal(digits).replace(/(?<=\p{L})tre$/u, 'tré'));
+const small = keptWords((digits) =>
+  toCardinal(digits)
+    .replace(/tré(?=\p{L})/gu, 'tre')
+    .replace(/(?<=\p{L})tre$/u, 'tré'),
+);
 const keptOrdinal = keptOrdinals((digits) => toOrdinal(digits).replace(/^un (?=m)/, ''), 'zeresimo');
 
 export type Gender = 'm' | 'f';

@@ -48,6 +48,21 @@ import {
   taxCode,
   versionedName,
 } from './names.js';
+import {
+  cardExpiry,
+  codeGroups,
+  inches,
+  keys,
+  multiplied,
+  planes,
+  portion,
+  scale,
+  solid,
+  toMonth,
+  fewOf,
+  gramsOf,
+  rate,
+} from './phrases.js';
 import { roman } from './roman.js';
 
 const ANY = /^/;
@@ -55,6 +70,7 @@ const ANY = /^/;
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
+    [/\//, cardExpiry], [/:/, scale], [/\//, fewOf], [/\//, rate], [/-/, planes], [/\//, portion], [/[xX×,]/, solid], [/["'”″’,.]/, inches], [/[-\d]/, codeGroups], [/[a-z]/, multiplied],
     [/[/.]/, dates], [/[A-Z]/, named], [/h/, beforeHas],
     [/[-–/]/, dateRange], [/\//, season], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/[-–]/, beforePostcode], [/[,KMGTPWV]/, attachedUnit],
     [/\./, billions], [/[,M]/, millions], [/\//, andAHalf], [/[.,:]/, dottedTime], [/[-–]/, bareRange], [/[h'’′]/, length], [/['’′]/, prime], [/s/, shortWeeks], [/[sa]/, shortMonth],
@@ -66,12 +82,13 @@ export const atDigit = [
 
 export const atLetter = [
   byFirstLetter([
-    [/[A-Z]/, chemical], [/[acdlps]/i, dottedForm], [/S/, saint], [/e/i, euroName], [/[A-Z]/, taxCode], [/[lmgvsd]/i, shortWeekday], [/o/i, hourRange], [/[adls]/i, oneOclock],
+    [/[A-Z]/, chemical], [/[acdlps]/i, dottedForm], [/S/, saint], [/[aid]/, toMonth], [/g/i, gramsOf], [/e/i, euroName], [/[A-Z]/, taxCode], [/[lmgvsd]/i, shortWeekday], [/o/i, hourRange], [/[adls]/i, oneOclock],
     [/[IVXLCDM]/, roman], [/x/i, by], [/\p{Lu}/u, versionedName], [/[A-Z]/, plate], [/\p{Lu}/u, namedByLetters],
   ]),
 ]; // prettier-ignore
 
 export const atMark = [
+  keys,
   abroad,
   dayTag,
   plus,

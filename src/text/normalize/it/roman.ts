@@ -6,6 +6,7 @@ import { cardinal, ordinal, type Gender } from './numbers.js';
 
 const NUMERAL = /([IVXLCDM]{1,9})(?:[°ºª]|-?esim[oa])?(?![\p{L}\p{N}]|\.\p{L})/uy;
 const ROMAN = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
+const FIRST_CENTURY = /secoli [IVXLC]{1,7} ?[-–] ?$/iu; // secoli XV-XVI
 const AND_NEXT = /^ ?(?:e|ed|o|-|–|\/|,) ?(?:il |l['’])?[IVXLC]{1,7} (\p{L}{3,})/u;
 
 const MONTHS = words(
@@ -49,7 +50,10 @@ const LOOK_AHEAD = 40; // units
 
 /** What stands on the left: Luigi XIV, Elisabetta II, capitolo IV, tipo II. */
 function behind(reading: Reading, value: string): string | undefined {
-  const word = reading.around(reading.at).previousShort;
+  const around = reading.around(reading.at);
+  const word = FIRST_CENTURY.test(around.text.slice(Math.max(0, around.start - 24), around.start))
+    ? 'secoli'
+    : around.previousShort;
   if (QUEENS.has(word)) return ordinal(value, 'f');
   if (RULERS.has(word)) return ordinal(value);
   const gender = Object.hasOwn(CHAPTERS, word) ? CHAPTERS[word] : undefined;

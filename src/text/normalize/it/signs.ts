@@ -37,7 +37,8 @@ export function area(reading: Reading): Found | undefined {
   const [written, first = '', mark = '', second = ''] = match;
   const [whole = '', decimals = ''] = first.split(',');
   const words = `${decimal({ ...numeralOf(whole), decimals })} per `;
-  const attached = /^[xX]$/.test(mark);
+  const behind = reading.text.slice(reading.at + written.length, reading.at + written.length + 4);
+  const attached = /^[xX]$/.test(mark) && !/^ (?:[cmk]?m|px)(?!\p{L})/u.test(behind);
   const end = reading.at + written.length - (attached ? 0 : second.length);
   return { end, spoken: attached ? words + cardinal(second) : words, rule: 'math' };
 }
@@ -51,7 +52,10 @@ export function attachedUnit(reading: Reading): Found | undefined {
 export function by({ text, at }: Reading): Found | undefined {
   if (
     !/^[xX] ?\d/.test(text.slice(at, at + 3)) ||
-    !/\d ?\p{L}{1,3} $/u.test(text.slice(Math.max(0, at - 8), at))
+    !(
+      /\d ?\p{L}{1,3} $/u.test(text.slice(Math.max(0, at - 8), at)) ||
+      /^[xX] ?\d{1,3} ?(?:gg|giorni|settimane|mesi|volte|persone)(?!\p{L})/u.test(text.slice(at, at + 18))
+    )
   )
     return undefined;
   return { end: at + 1, spoken: 'per', rule: 'math' };

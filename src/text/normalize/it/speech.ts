@@ -19,7 +19,7 @@ const SINGULAR = words(
 );
 const PLURAL = words('i gli le dei degli delle dai dagli dalle ai agli alle nei negli nelle sui sugli sulle');
 const RANKING = words(
-  'arrivato arrivata arriva arrivò classificato classificata giunto giunta posizione posto finito finita chiude chiuso grado comma articolo art',
+  'arrivato arrivata arriva arrivo arriviamo finisco arrivò classificato classificata giunto giunta posizione posto finito finita chiude chiuso grado comma articolo art',
 );
 /** Behind degrees, no noun that an ordinal could belong to. */
 const NO_NOUN =

@@ -20,6 +20,7 @@ export const SYMBOLS: SymbolNames = {
   version: 'versione',
   minus: 'meno',
   plus: 'più',
+  keys: { star: 'asterisco', hash: 'cancelletto', before: /\b(?:prem|digit|tast|compon|inseri|schiacc)/i },
   hashtag: 'hashtag',
   addressWords: {
     com: 'com', org: 'org', net: 'net', gov: 'gov', it: 'it', eu: 'E U', co: 'co', uk: 'U K', us: 'U S', fr: 'F R', ch: 'C H', tv: 'T V',

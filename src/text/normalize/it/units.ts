@@ -95,6 +95,7 @@ const MASCULINE: Names = {
   bpm: 'battito al minuto|battiti al minuto',
   fps: 'fotogramma al secondo|fotogrammi al secondo',
   mmHg: 'millimetro di mercurio|millimetri di mercurio',
+  'g/dl g/dL': 'grammo per decilitro|grammi per decilitro',
   'mg/dl mg/dL': 'milligrammo per decilitro|milligrammi per decilitro',
   'mg/kg': 'milligrammo per chilo|milligrammi per chilo',
   'g/l g/L': 'grammo per litro|grammi per litro',
@@ -122,6 +123,10 @@ const FEMININE: Names = {
   cal: 'caloria|calorie',
   'lb lbs': 'libbra|libbre',
   oz: 'oncia|once',
+  'cp cpr cpr.': 'compressa|compresse',
+  cps: 'capsula|capsule',
+  'fl fl.': 'fiala|fiale',
+  'gtt gtt.': 'goccia|gocce',
   ppm: 'parte per milione|parti per milione',
 };
 

@@ -16,7 +16,11 @@ const WEEKDAYS = [
 ]; // prettier-ignore
 
 export const WRITING: Writing = {
-  numbers: { decimal: ',', grouping: ['.', ' ', "'", '’'] },
+  numbers: {
+    decimal: ',',
+    grouping: ['.', ' ', "'", '’'],
+    other: { decimal: '.', grouping: ["'", '’'] }, // CHF 1'250.50
+  },
   dates: {
     months: MONTHS,
     weekdays: WEEKDAYS,
@@ -56,7 +60,7 @@ export const WRITING: Writing = {
   beforeNumber: BEFORE_NUMBER,
   spelled: words(`
     UE UTC HIV FBI PD SMS CEO CFO CTO API URL PEO DNA OMS IA AI UK EU ID IP USB SRL SPA SAS SNC BCE FMI HTML PDF CGIL DPCM GPS RNA DDL IPO IVG IT ABI BEI AFP BTP CCT DVD
-    CD PC TV KO SOS VPN TFR TG AD UDC FDI PDL AVS MPS BPM CNR INGV GDF UNHCR CVV OTP UI UX SEO OS ONG RFI ATM UV EA SS SP MIT UCLA HD LCD
+    CD PC TV KO SOS VPN TFR TG AD UDC FDI PDL AVS MPS BPM CNR INGV GDF UNHCR CVV OTP UI UX SEO OS ONG RFI CPU GPU ATM UV EA SS SP MIT UCLA HD LCD
   `),
   read: words('COP NASA FIFA UEFA ONU NATO RAI FIAT IVA INPS ISTAT INAIL CONI ANSA ASL PIN SIM IBAN SPID PEC TIM ENI ENEL USA PIL ISEE VIP AIDS LED SUV ROM RAM GIF JPEG CISL UIL ANAS ACI SISMI TARI IMU IRPEF'),
   romanAfter: {}, // its own recogniser knows which letters are a numeral

@@ -5,11 +5,7 @@ import type { Found, Reading } from '../reading.js';
 import { cardinal } from './numbers.js';
 import { time } from './speech.js';
 
-const WEEKDAY = /[(（]([月火水木金土日])(?:曜日?)?(?:[・,、](?:祝|祝日))?[)）]/y;
-const MONTH_DAY =
-  /(\d{1,2})\/(\d{1,2})(?=[(（][月火水木金土日]|から|まで|より|以降|時点|\(|発売|開催|締切|[〜～~-]\d{1,2}\/\d)/y;
-const ANY_DAY = /(\d{1,2})\/(\d{1,2})(?![\d/.])/y;
-const LATE_DAY = /([2-9]|1[0-2])\/(1[3-9]|2\d|3[01])(?![\d/.]|倍|の確)/y; // hardly a fraction
+const WEEKDAY = /[(（]([月火水木金土日])(?:曜日?)?(?:[・,、](祝日?|祝))?[)）]/y;
 const PADDED = /0(\d)(?= ?[月日時分秒])/y;
 const MIDNIGHT = /0(?=時(?!間))/y;
 const ERA = /([MTSHR])\.?(\d{1,2})(?:年|\.(\d{1,2})\.(\d{1,2})(?![\d.]))/y;
@@ -21,20 +17,11 @@ export function weekday(reading: Reading): Found | undefined {
   if (!/(?:日|\d)$/.test(before)) return undefined;
   const match = reading.match(WEEKDAY);
   if (match === undefined) return undefined;
-  return { end: reading.at + match[0].length, spoken: `${match[1] ?? ''}曜日`, rule: 'date' };
-}
-
-/** 1/15(月), 1/15から: no fraction. */
-export function monthDay(reading: Reading): Found | undefined {
-  if (!reading.isFresh || /[/.]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
-  const second = /\d[〜～~-]$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at)); // 3/5〜3/7
-  const match =
-    reading.match(MONTH_DAY) ?? reading.match(LATE_DAY) ?? (second ? reading.match(ANY_DAY) : undefined);
-  if (match === undefined) return undefined;
-  const [written, month = '', day = ''] = match;
-  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > 31) return undefined;
-  const spoken = `${cardinal(withoutZeros(month))}月${cardinal(withoutZeros(day))}日`;
-  return { end: reading.at + written.length, spoken, rule: 'date' };
+  return {
+    end: reading.at + match[0].length,
+    spoken: `${match[1] ?? ''}曜日${match[2] === undefined ? '' : '、祝日'}`,
+    rule: 'date',
+  };
 }
 
 /** 01月, 09時05分: the zero is not said. */
@@ -44,7 +31,7 @@ export function padded(reading: Reading): Found | undefined {
   const match = reading.match(PADDED);
   if (match === undefined) return undefined;
   const digit = match[1] ?? '';
-  const midnight = digit === '0' && reading.text.slice(reading.at + 2, reading.at + 4).includes('時');
+  const midnight = digit === '0' && /[時分]/.test(reading.text.slice(reading.at + 2, reading.at + 4));
   return { end: reading.at + 2, spoken: midnight ? '零' : cardinal(digit), rule: 'cardinal' };
 }
 
@@ -62,8 +49,10 @@ const CLOCK =
   /(\d{1,2}):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,3})?)?(?: ?([AaPp])\.?[Mm]\.?(?![A-Za-z]))?(?![\d:]|\.\d)/y;
 const HOUR = /(\d{1,2})()() ?([AaPp])\.?[Mm]\.?(?![A-Za-z\d])/y;
 const HALF_FIRST = /([AaPp])\.?[Mm]\.? ?(?=\d{1,2}(?::\d\d|時))/y;
-const SCORE_NEAR = /(?:スコア|比率|割合|縦横比|アスペクト比|比)(?:は|が|、|:|：)? ?$/;
-const SCORE_AFTER = /^ ?(?:で(?:勝|負|敗|快勝|勝利|下し|破|逆転|引き分)|の(?:スコア|割合|比))/;
+const SCORE_NEAR =
+  /(?:スコア|結果|試合|比率|割合|縦横比|アスペクト比|比)(?:は|が|、|:|：)? ?(?:\d{1,3}[-–ー−:]\d{1,3}[、,] ?){0,4}$/;
+const SCORE_AFTER =
+  /^(?:[、,] ?\d{1,3}[-–ー−:]\d{1,3}){0,4} ?(?:で[^。、\d]{0,12}(?:破った|破り|下した|制した|敗れ|敗れた|勝利|勝った|勝ち|快勝|大勝|辛勝|逆転|引き分け|惜敗|完封|リード)|で(?:勝|負|敗|快勝|勝利|下し|破|逆転|引き分)|の(?:スコア|割合|比))/;
 
 /** 15:30, 9:05 PM. */
 export function clock(reading: Reading): Found | undefined {
@@ -71,8 +60,11 @@ export function clock(reading: Reading): Found | undefined {
   const match = reading.match(CLOCK) ?? reading.match(HOUR);
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', seconds, half] = match;
-  const end = reading.at + written.length;
+  const named = half === undefined && reading.text[reading.at + written.length] === '分'; // 21:05分
+  const end = reading.at + written.length + (named ? 1 : 0);
   if (Number(hours) > 29 || (half === undefined && isScore(reading, end))) return undefined; // 25:30 is after midnight
+  if (half === undefined && LASTING.test(reading.text.slice(Math.max(0, reading.at - 9), reading.at)))
+    return { end, spoken: lasting([hours, minutes, seconds]), rule: 'duration' };
   const said: WrittenTime = {
     hours: withoutZeros(hours),
     minutes,
@@ -80,6 +72,19 @@ export function clock(reading: Reading): Found | undefined {
     ...(half && { half: halfName(half) }),
   };
   return { end, spoken: time(said), rule: 'time' };
+}
+
+const LASTING =
+  /(?:再生|所要|通話|録音|録画|収録|走行|演奏|上映|待ち|合計)時間(?:は|が|：|:)? ?$|(?:タイム|記録|ラップ)(?:は|が|：|:)? ?$/;
+
+/** 再生時間は03:25 is three minutes, タイムは1:23:45 an hour and more. */
+function lasting([first = '', second = '', third]: readonly (string | undefined)[]): string {
+  const amounts = third === undefined ? [first, second] : [first, second, third];
+  const units = third === undefined ? ['分', '秒'] : ['時間', '分', '秒'];
+  const said = amounts.map((amount, index) =>
+    Number(amount) === 0 ? '' : cardinal(withoutZeros(amount)) + (units[index] ?? ''),
+  );
+  return said.join('') || `ゼロ${units.at(-1) ?? ''}`;
 }
 
 /** AM 9:00. */
@@ -95,10 +100,10 @@ function halfName(letter: string): string {
 
 export function isScore(reading: Reading, end: number): boolean {
   const { text, at } = reading;
-  return SCORE_NEAR.test(text.slice(Math.max(0, at - 9), at)) || SCORE_AFTER.test(text.slice(end, end + 7));
+  return SCORE_NEAR.test(text.slice(Math.max(0, at - 40), at)) || SCORE_AFTER.test(text.slice(end, end + 48));
 }
 
-const SCORE = /(\d{1,3})[-–ー:](\d{1,3})(?![\d:.-]\d|\d)/y;
+const SCORE = /(\d{1,3})[-–ー−:](\d{1,3})(?![\d:.-]\d|\d)/y;
 
 /** 3-1で勝利. */
 export function score(reading: Reading): Found | undefined {
@@ -125,8 +130,9 @@ export function rangeMark(reading: Reading): Found | undefined {
   const end = start + match[0].length;
   const after = text.slice(end, end + 3);
   const isRange = FROM.test(before) && (TO.test(after) || (wave !== undefined && TERM.test(after)));
+  const counted = wave !== undefined && /\d[\p{Script=Han}\p{Script=Katakana}]{1,3}$/u.test(before) && /^\d/.test(after);
   const between = wave !== undefined && /[\p{Script=Han}\p{Script=Katakana}A-Za-z]$/u.test(before)
     && /^[\p{Script=Han}\p{Script=Katakana}A-Za-z]/u.test(after);
-  if (isRange || between) return { end, spoken: 'から', rule: 'range' };
+  if (isRange || between || counted) return { end, spoken: 'から', rule: 'range' };
   return wave !== undefined && TERM.test(after) ? { end: at + 1, spoken: '', rule: 'punctuation' } : undefined;
 } // prettier-ignore

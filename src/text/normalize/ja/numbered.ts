@@ -1,29 +1,17 @@
-// Numbers that Japanese reads by what stands beside them: codes, house numbers, postcodes, emergency calls, Roman numerals.
+// Numbers that Japanese reads by what stands beside them: house numbers, postcodes, emergency calls, Roman numerals.
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
-import type { Keywords } from '../recognise/attached.js';
 import { cardinal, spellDigits } from './numbers.js';
 
-const LINK = '(?:番号|コード)?(?:は|が|の|を|に|、|[:：])?[ 「『【\\[]{0,2}$';
-
-/** What stands before a code and before a telephone number. */
-export const KEYWORDS: Keywords = {
-  codes: new RegExp(
-    `(?:暗証|認証|確認|注文|予約|会員|口座|お客様|受付|追跡|伝票|問い合わせ|お問い合わせ|社員|学籍|カード|整理|管理|製造|シリアル|支店|証券|銘柄|郵便番号|末尾|下4桁|下四桁|パスワード|コード|PIN|ID|HTTP|エラー|ステータス|ステータスコード)${LINK}`,
-  ),
-  calls: new RegExp(`(?:電話|携帯|TEL|Tel|tel|FAX|ファックス|ファクス|フリーダイヤル|内線|ダイヤル)${LINK}`),
-  counted: /^ ?(?:[個円年月日人名件回枚本台時分秒%万億千百階歳点つ目位度室台]|か月|ヶ月|[/~〜–-]\d)/,
-  pause: '、',
-};
-
-const HOUSE = /(\d{1,4})[-−ー–](\d{1,4})(?:[-−ー–](\d{1,4}))?(?![\d.-])/y;
+const HOUSE = /(\d{1,4})[-−ー–](\d{1,4})(?:[-−ー–](\d{1,4}))?(?:[-−ー–](\d{1,4}))?(?![\d.-])/y;
 const PLACE = /(?:[町村区市台丘原山川谷野橋宿田井木沢島崎本通条東西南北中央]|丁目)$/;
-const NAME = /\p{Script=Han}$/u; // three groups behind any name are a house
+const NAME =
+  /\p{Script=Han}$|[都道府県市区町村郡][\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}ー]{1,12}$/u; // three groups behind any name are a house
 const NO_PLACE = /^ ?(?:[日月年時人個名回件本枚位点歳%％階]|で[勝負])/;
 
 /** 西新宿2-8-1 is 二の八の一. */
 export function house(reading: Reading): Found | undefined {
-  const before = reading.text.slice(Math.max(0, reading.at - 2), reading.at);
+  const before = reading.text.slice(Math.max(0, reading.at - 14), reading.at);
   if (!reading.isFresh || !NAME.test(before)) return undefined;
   const match = reading.match(HOUSE);
   if (match === undefined) return undefined;
@@ -32,10 +20,11 @@ export function house(reading: Reading): Found | undefined {
   const two = groups[2] === undefined;
   if (two && (!PLACE.test(before) || NO_PLACE.test(reading.text.slice(end, end + 3)))) return undefined;
   const said = groups.filter((group) => group !== undefined).map((group) => cardinal(withoutZeros(group)));
-  return { end, spoken: said.join('の'), rule: 'address' };
+  const named = /^ [\p{Script=Han}\p{Script=Katakana}A-Z]/u.test(reading.text.slice(end, end + 2)); // a building
+  return { end: named ? end + 1 : end, spoken: said.join('の') + (named ? '、' : ''), rule: 'address' };
 } // prettier-ignore
 
-const POSTCODE = /(\d{3})-(\d{4})(?![\d-])( ?)/y;
+const POSTCODE = /(\d{3})-?(\d{4})(?![\d-])( ?)/y;
 
 /** 〒100-0001, 郵便番号は100-0001. */
 export function postcode(reading: Reading): Found | undefined {

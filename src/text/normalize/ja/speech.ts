@@ -8,11 +8,11 @@ import { cardinal, decimal, spellDigits } from './numbers.js';
 const RANGE = 'から';
 
 function amount(quantity: Quantity): string {
-  const { number, to, magnitude, fraction } = inMyriads(quantity);
+  const { number, to, magnitude, repeated, fraction } = inMyriads(quantity);
   const name = magnitude?.forms[0] ?? '';
   const mixed = fraction === undefined ? '' : `と${sayFraction(fraction)}`;
   const first = name !== '' && number.whole === '1000' && number.decimals === '' ? '一千' : decimal(number);
-  return first + mixed + (to === undefined ? '' : RANGE + decimal(to)) + name;
+  return first + mixed + (to === undefined ? '' : (repeated ? name : '') + RANGE + decimal(to)) + name;
 }
 
 /** 時速五十キロメートル, unless 時速 is written already. */
@@ -59,6 +59,11 @@ export function time({ hours, minutes, seconds, half }: WrittenTime): string {
 
 const DURATION: Readonly<Record<'h' | 'min' | 's', string>> = { h: '時間', min: '分', s: '秒' };
 
+/** 09012345678 as it is said: three, four, four. */
+function parted(group: string): string[] {
+  return /^0[5789]0\d{8}$/.test(group) ? [group.slice(0, 3), group.slice(3, 7), group.slice(7)] : [group];
+}
+
 export const SPEECH: Speech = {
   number: (numeral: Numeral) => decimal(numeral),
   ordinal: (digits) => `第${cardinal(digits)}`,
@@ -77,5 +82,5 @@ export const SPEECH: Speech = {
     exponent === '2' ? 'の二乗' : exponent === '3' ? 'の三乗' : `の${cardinal(withoutZeros(exponent))}乗`,
   range: (from, to) => `${from}${RANGE}${to}`,
   score: (home, guest) => `${home}対${guest}`,
-  telephone: (groups, plus) => (plus ? 'プラス' : '') + groups.map(spellDigits).join('、'),
+  telephone: (groups, plus) => (plus ? 'プラス' : '') + groups.flatMap(parted).map(spellDigits).join('、'),
 };

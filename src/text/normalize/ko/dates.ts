@@ -7,10 +7,9 @@ import { SPEECH, time } from './speech.js';
 
 const WEEKDAY = /[(（]([월화수목금토일])(?:요일)?[)）]/y;
 const SPACED = /(\d{4})\. ?(\d{1,2})\. ?(\d{1,2})\.?(?![\d.])/y;
-const SHORT_YEAR = /['’‘]?(\d{2})(?=년 ?(?:\d{1,2}월|생|도|형|식))/y;
+const SHORT_YEAR = /['’‘]?(\d{2})(?=년 ?(?:\d{1,2}월|생|도|형|식|대))/y;
 const MEMORIAL =
-  /(\d{1,2})[·・•.](\d{1,2})(?= ?(?:절|사태|전쟁|운동|혁명|민주화|민주항쟁|항쟁|사건|테러|참사|대책|선언|공동|만세|지진|쿠데타|광복|남북|총선|의거))|(\d{1,2})[·・](\d{1,2})(?![\d·・])/y;
-const MONTH_DAY = /(\d{1,2})\/(\d{1,2})(?=[(（][월화수목금토일]|부터|까지|자 )/y;
+  /((?:3|4|5|6|7|8|9|10|11|12)(?=[·・•]|\.(?:1|3|16|18|19|25|10|15|26|27|29|12|11)(?!\d)))[·・•.](\d{1,2})(?= ?(?:절|사태|전쟁|운동|혁명|민주화|민주항쟁|항쟁|사건|테러|참사|대책|선언|공동|만세|쿠데타|광복|남북|총선|의거))|(\d{1,2})[·・](\d{1,2})(?![\d·・])/y;
 const PADDED = /0(\d)(?= ?[월일시분초])/y;
 
 /** 1월 15일(월): the weekday is said in full. */
@@ -34,18 +33,6 @@ export function spacedDate(reading: Reading): Found | undefined {
   const numbers = { year, month: Number(month), day: withoutZeros(day) };
   const spoken = SPEECH.date({ ...numbers, style: 'numeric' }, reading.around(end));
   return spoken === undefined ? undefined : { end: end - final, spoken, rule: 'date' };
-}
-
-/** 1/15(월): no fraction. */
-export function monthDay(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(MONTH_DAY) : undefined;
-  if (match === undefined) return undefined;
-  const [written, month = '', day = ''] = match;
-  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > 31) return undefined;
-  const end = reading.at + written.length;
-  const date = { month: Number(month), day: withoutZeros(day), style: 'name' } as const;
-  const spoken = SPEECH.date(date, reading.around(end));
-  return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
 }
 
 /** '24년 1월, 98년생, 6·25, 5·18: the year of two digits is a number, a memorial day is digits. */
@@ -99,6 +86,8 @@ export function clock(reading: Reading): Found | undefined {
   const [written, hours = '', minutes = '', seconds, half] = match;
   const end = reading.at + written.length;
   if (Number(hours) > 24 || (half === undefined && isScore(reading, end))) return undefined;
+  if (half === undefined && LASTING.test(reading.text.slice(Math.max(0, reading.at - 9), reading.at)))
+    return { end, spoken: lasting(reading, end, [hours, minutes, seconds]), rule: 'duration' };
   const said: WrittenTime = {
     hours: withoutZeros(hours),
     minutes,
@@ -106,6 +95,36 @@ export function clock(reading: Reading): Found | undefined {
     ...(half && { half: halfName(half) }),
   };
   return { end, spoken: time(said), rule: 'time' };
+}
+
+const LASTING =
+  /(?:(?:재생|소요|통화|녹음|녹화|상영|러닝|대기|총) ?(?:시간|타임)|길이|기록|러닝타임)(?:은|는|이|가|:)? ?$/;
+
+/** 영상 길이는 03:25 is three minutes, 기록은 1:23:45 an hour and more. */
+function lasting(
+  reading: Reading,
+  end: number,
+  [first = '', second = '', third]: readonly (string | undefined)[],
+): string {
+  const amounts = third === undefined ? [first, second] : [first, second, third];
+  const units = third === undefined ? (['min', 's'] as const) : (['h', 'min', 's'] as const);
+  const parts = units.map((unit, index) => [withoutZeros(amounts[index] ?? ''), unit] as const);
+  const said = parts.filter(([amount]) => amount !== '0');
+  return SPEECH.duration(said.length === 0 ? parts.slice(-1) : said, reading.around(end));
+}
+
+const HUNDREDTHS = /\d{2}(?= ?(?:에|로|의|을|를|이|,|\.|$|만에|기록))/y;
+
+/** 9초 58: two digits behind the second are its decimals. */
+export function hundredths(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!/\d초 ?$/.test(text.slice(Math.max(0, at - 3), at)) || reading.match(HUNDREDTHS) === undefined)
+    return undefined;
+  return {
+    end: at + 2,
+    spoken: ` ${spellDigits(text.slice(at, at + 2)).replaceAll('공', '영')}`,
+    rule: 'decimal',
+  };
 }
 
 /** AM 9:00. */
@@ -127,7 +146,7 @@ export function isScore(reading: Reading, end: number): boolean {
 const MARK = /( ?)[-–—~～〜∼]\1/y;
 const WAVE = /( ?)[~～〜∼]\1/y;
 const FROM =
-  /(?:\d ?(?:[년월일시분초세살원만억명개층호권회차점도%‰℃°쪽위]|달러|개월|시간|주년|[kc]?m|k?g)|\d:\d\d|[(（][월화수목금토일][)）]|[월화수목금토일]요일|(?:^|[^가-힣])[월화수목금토일])$/;
+  /(?:\d\/\d{1,2}|\d ?(?:[년월일시분초세살원만억명개층호권회차점도%‰℃°쪽위]|달러|개월|시간|주년|[kc]?m|k?g)|\d:\d\d|[(（][월화수목금토일][)）]|[월화수목금토일]요일|(?:^|[^가-힣])[월화수목금토일])$/;
 const TO =
   /^(?:[\d$€£₩]|[AaPp][Mm]|-\d|[월화수목금토일](?:요일|(?![가-힣]))|오전|오후|다음|익일|정오|자정|밤|현재)/;
 const TERM = /^(?:[.!?,\s)]|$)/;

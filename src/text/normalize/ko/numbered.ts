@@ -1,31 +1,8 @@
-// What Korean reads by its neighbours: codes, emergency calls, scores, addresses, particles such as 은(는).
+// What Korean reads by its neighbours: scores, addresses, particles such as 은(는).
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
-import type { Keywords } from '../recognise/attached.js';
 import { isScore } from './dates.js';
 import { cardinal, finalOf, spellDigits } from './numbers.js';
-
-const LINK = '(?:번호|코드)?(?:는|은|가|이|를|을|로|으로|에|:)? ?[「“"‘\'\\[]{0,2}$';
-
-/** What stands before a code and before a telephone number. */
-export const KEYWORDS: Keywords = {
-  codes: new RegExp(
-    `(?:인증|비밀|주민등록|주민|사업자|면허|여권|확인|주문|예약|접수|상담|계좌|우편|사원|학생|고객|회원|송장|운송장|카드|등록|일련|차량|승인|관리|뒷자리|앞자리|끝자리|끝|사번|학번|코드|종목|PIN|ID|HTTP|오류|에러|상태)${LINK}`,
-  ),
-  calls: new RegExp(`(?:전화|휴대폰|휴대전화|핸드폰|연락처|고객센터|콜센터|팩스|문의|대표|내선|직통|호출|국번 없이|긴급|TEL|Tel|tel|FAX|☎)${LINK}`),
-  counted: /^ ?(?:[개명원년월일회건장대분초시간%만억천백위차권살세층호단점배]|[/~–-]\d)/,
-  pause: ', ',
-}; // prettier-ignore
-
-const EMERGENCY =
-  /(1(?:12|19|14|20|10|11|17|18|25|32|82|88|330|345|355|366|388|393|577))(?=(?:번?(?:에|로|으로) ?(?:전화|신고|연락|문의|걸)|번? ?(?:신고|구급|구조|상황실|긴급|콜센터|안내|민원)|(?:로|으로) (?:전화|신고|연락|문의)))/y;
-
-/** 119에 신고: each digit. */
-export function emergency(reading: Reading): Found | undefined {
-  const digits = reading.isFresh ? reading.match(EMERGENCY)?.[0] : undefined;
-  if (digits === undefined) return undefined;
-  return { end: reading.at + digits.length, spoken: spellDigits(digits), rule: 'telephone' };
-}
 
 const POSTCODE = /\d{5}(?![\d,.-])/y;
 
@@ -55,19 +32,6 @@ export function parts(reading: Reading): Found | undefined {
   if (score === undefined || !known) return undefined;
   const spoken = `${cardinal(withoutZeros(score[1] ?? ''))} 대 ${cardinal(withoutZeros(score[2] ?? ''))}`;
   return { end: reading.at + score[0].length, spoken, rule: 'score' };
-}
-
-const PLATE = /(\d{2,3})([가-힣]) ?(\d{4})(?!\d)/y;
-
-/** 차량번호 12가 3456: each digit. */
-export function plate(reading: Reading): Found | undefined {
-  const before = reading.text.slice(Math.max(0, reading.at - 8), reading.at);
-  if (!reading.isFresh || !/(?:차량|번호|차)(?:는|은|이|가|:)? ?$/.test(before)) return undefined;
-  const match = reading.match(PLATE);
-  if (match === undefined) return undefined;
-  const [written, first = '', letter = '', second = ''] = match;
-  const spoken = `${spellDigits(first)}${letter} ${spellDigits(second)}`;
-  return { end: reading.at + written.length, spoken, rule: 'identifier' };
 }
 
 const LOT = /(\d{1,4})-(\d{1,4})(?=번지|호|,|\.|\s|$)/y;
@@ -155,7 +119,8 @@ export function equals(reading: Reading): Found | undefined {
     .slice(Math.max(0, at - 2), at)
     .trimEnd()
     .slice(-1);
-  const match = /[\dA-Za-z)²³]/.test(before) ? reading.match(EQUALS) : undefined;
+  const amount = /\d ?[가-힣]{1,3} ?$/.test(text.slice(Math.max(0, at - 6), at)); // 1달러=1,300원
+  const match = amount || /[\dA-Za-z)²³]/.test(before) ? reading.match(EQUALS) : undefined;
   if (match === undefined) return undefined;
   const spoken = finalOf(before) === 'vowel' ? '는 ' : '은 ';
   return { end: at + match[0].length, spoken, rule: 'math', clings: true };

@@ -4,19 +4,19 @@ import { inMyriads } from '../myriads.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { cardinal, decimal, finalOf, letterNames, native, spellDigits } from './numbers.js';
+import { arePeople, isEra, isName, LAST_TIME } from './turns.js';
 
 const RANGE = '에서';
 const LAST_SHORT = 19; // 열두 시간, but 이십사 시간
 const LAST_HOUR = 12; // 열두 시, but 십삼 시
-const LAST_TIME = 20; // 스무 번, but 이십일번 is the name of something
 
 function amount(quantity: Quantity): string {
-  const { number, to, magnitude, fraction } = inMyriads(quantity);
+  const { number, to, magnitude, repeated, fraction } = inMyriads(quantity);
   const name = magnitude?.forms[0] ?? '';
   const mixed =
     fraction === undefined ? '' : `${particle(number.whole, '과', '와')} ${sayFraction(fraction)}`;
   const range = to === undefined ? '' : `${RANGE} ${multiple(to, name)}`;
-  return (to === undefined ? multiple(number, name) : decimal(number)) + mixed + range;
+  return (to === undefined || repeated ? multiple(number, name) : decimal(number)) + mixed + range;
 }
 
 /** 만, 천, 일억: the one before them is said from 억 on. */
@@ -53,6 +53,8 @@ function measure(quantity: Quantity, unit: Noun, around: Around): string {
       return counted(quantity, name, LAST_HOUR);
     case 'times':
       return isName(quantity, around) ? amount(quantity) + name : counted(quantity, name, LAST_TIME);
+    case 'minutes':
+      return arePeople(around) ? counted(quantity, name, Infinity) : `${amount(quantity)} ${name}`;
     case 'machines':
       return isEra(quantity, around) ? amount(quantity) + name : counted(quantity, name, Infinity);
     case 'close':
@@ -75,8 +77,8 @@ function close(quantity: Quantity, name: string): string {
   if (to !== undefined && magnitude === undefined) {
     return `${close({ number }, name)}${RANGE} ${close({ number: to }, name)}`;
   }
-  const month = name === '월' ? IRREGULAR_MONTHS[number.whole] : undefined;
-  if (month !== undefined && number.decimals === '') return month;
+  const month = name.startsWith('월') ? IRREGULAR_MONTHS[number.whole] : undefined;
+  if (month !== undefined && number.decimals === '') return month + name.slice(1); // 유월호
   const together = number.decimals === '' && magnitude === undefined;
   return together ? amount(quantity) + name : `${amount(quantity)} ${name}`;
 }
@@ -94,33 +96,6 @@ function speed(before: string | undefined, { text, start }: Around): string {
   return before === undefined || text.slice(Math.max(0, start - 4), start).includes(before)
     ? ''
     : `${before} `;
-}
-
-// 3번 출구, 1번을 누르세요: names. 하루 3번, 3번 시도: how often.
-const NAMED =
-  /^(?:[을은이과의]|으로|에서| ?(?:출구|버스|게이트|홈|국도|문항|문제|창구|좌석|승강장|선수|타자|테이블|방|메뉴|트랙|채널|항목|보기|후보|시드|교향곡|마을버스|노선|탑승구|환자|고객|레인|회선|매듭|포트|키|눌러|누르))/;
-const OFTEN =
-  /(?:하루|하루에|매일|매주|매월|매년|총|최대|최소|약|단|또|한 달에|달에|주에|년에|벌써|모두|지난|이미|무려) ?$/;
-
-function isName({ number }: Quantity, { text, start, end }: Around): boolean {
-  if (OFTEN.test(text.slice(Math.max(0, start - 6), start))) return false;
-  if (/\d[,·] ?$/.test(text.slice(Math.max(0, start - 3), start))) return true; // 1, 2, 3번
-  return (
-    NAMED.test(text.slice(end, end + 6)) || Number(number.whole) === 0 || Number(number.whole) > LAST_TIME
-  );
-}
-
-const MACHINE =
-  /(?:차량?|버스|택시|트럭|컴퓨터|노트북|폰|기|카메라|TV|서버|에어컨|냉장고|오토바이|헬기|드론|로봇|피아노|총|약|모두|각각|장비|열차|구급차|소방차|승용차|트랙터|모니터|태블릿) ?$/;
-
-/** 20대 are people of that age, 3대 의혹 the greatest three; 차량 3대 are counted. */
-function isEra({ number }: Quantity, { text, start, end }: Around): boolean {
-  if (MACHINE.test(text.slice(Math.max(0, start - 6), start))) return false;
-  return (
-    /^[1-9]0$/.test(number.whole) ||
-    /^ [가-힣]/.test(text.slice(end, end + 2)) ||
-    /대 ?$/.test(text.slice(Math.max(0, start - 2), start))
-  );
 }
 
 function money(quantity: Quantity, { forms, minor }: Currency): string {
@@ -165,6 +140,11 @@ const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = {
   s: { forms: ['초'] },
 };
 
+/** 01012345678 as it is said: three, four, four. */
+function parted(group: string): string[] {
+  return /^01\d{8,9}$/.test(group) ? [group.slice(0, 3), group.slice(3, -4), group.slice(-4)] : [group];
+}
+
 export const SPEECH: Speech = {
   number: (numeral) => decimal(numeral),
   ordinal: (digits) => `제${cardinal(digits)}`,
@@ -173,6 +153,8 @@ export const SPEECH: Speech = {
   year: (digits, _around, sure) => (sure ? cardinal(digits) : undefined),
   decade: () => undefined, // 90년대 is a number and a noun
   fraction: (fraction) => sayFraction(fraction),
+  fractionOf: (fraction, unit) =>
+    `${sayFraction(fraction)}${unit.form === 'close' || unit.forms[0] === '도' ? '' : ' '}${unit.forms[0] ?? ''}`,
   count: amount,
   measure,
   money,
@@ -184,5 +166,5 @@ export const SPEECH: Speech = {
     exponent === '2' ? ' 제곱' : exponent === '3' ? ' 세제곱' : `의 ${cardinal(withoutZeros(exponent))}제곱`,
   range: (from, to) => `${from}${RANGE} ${to}`,
   score: (home, guest) => `${home} 대 ${guest}`,
-  telephone: (groups, plus) => (plus ? '플러스 ' : '') + groups.map(spellDigits).join(', '),
+  telephone: (groups, plus) => (plus ? '플러스 ' : '') + groups.flatMap(parted).map(spellDigits).join(', '),
 };

@@ -1,10 +1,21 @@
 // Portuguese short forms that are said in full. A form in small letters is also found with a capital.
+import {
+  adjectiveBehind,
+  beforeDigit,
+  beforeName,
+  beforeNumberOf,
+  textBefore,
+  textBehind,
+  timesSign,
+  titleBehind,
+  unlessDigit,
+} from '../iberian/sayings.js';
 import type { Saying } from '../language.js';
 import { genderOf } from './grammar.js';
 
-function beforeName(word: string): Saying {
-  return (around) => (/^\p{Lu}\p{Ll}/u.test(around.nextWord) ? word : undefined);
-}
+const ofWoman = titleBehind(new Set(['a', 'à', 'da', 'na', 'pela', 'uma', 'senhora']));
+const inGender = adjectiveBehind(new Set(['a', 'uma']), genderOf);
+const times = timesSign('por', 'vezes');
 
 /** D. Pedro, D. Maria. */
 const dom: Saying = ({ nextWord }) => {
@@ -13,45 +24,29 @@ const dom: Saying = ({ nextWord }) => {
 };
 
 /** "Ex.: …" and "(ex. …", but not "meu ex." */
-const example: Saying = ({ text, start, end }) =>
-  /^ ?:/.test(text.slice(end, end + 2)) || text[start - 1] === '(' ? 'exemplo' : undefined;
-
-/** Tel: 21…, Tel 21… */
-function beforeNumberOf(word: string): Saying {
-  return ({ text, end }) => (/^ ?(?:: ?)?[\d+(]/.test(text.slice(end, end + 4)) ? word : undefined);
-}
-
-/** 1.000 x R$ 2; 10 cm x 20 cm. */
-const times: Saying = ({ text, start, end }) => {
-  const unit = /\d ?([mck]?m)? ?$/.exec(text.slice(Math.max(0, start - 6), start));
-  if (unit === null || !/^ ?(?:\d|R?\$|US\$|€)/.test(text.slice(end, end + 4))) return undefined;
-  return unit[1] === undefined ? 'vezes' : 'por';
-};
-
-/** A máx. is a temperature. */
-function inGender(masculine: string): Saying {
-  return ({ previousWord }) =>
-    /^(?:a|uma)$/.test(previousWord) || (previousWord.length > 3 && genderOf(previousWord) === 'f')
-      ? masculine.replace(/o$/, 'a')
-      : masculine;
-}
-
-/** C/ desconto, but c/8 h. */
-const withOrEvery: Saying = ({ text, end }) => (/\d/.test(text[end] ?? '') ? 'a cada' : 'com');
+const example: Saying = (around) =>
+  /^ ?:/.test(textBehind(around, 2)) || textBefore(around, 1) === '(' ? 'exemplo' : undefined;
 
 /** De seg. a sex. */
 function weekday(name: string): Saying {
   return ({ previousWord }) => (/^(?:a|à|ao|e|na|no)$/.test(previousWord) ? name : undefined);
 }
 
+/** 2,3% a.a. */
+function behindPercent(words: string): Saying {
+  return (around) => (/(?:%|\bcento) ?$/.test(textBefore(around, 7)) ? words : undefined);
+}
+
 const TITLES: Readonly<Record<string, Saying>> = {
   'Sr.': 'senhor', 'Sra.': 'senhora', 'Srs.': 'senhores', 'Sras.': 'senhoras', 'Srta.': 'senhorita', 'Sr.ª': 'senhora', 'sr.': 'senhor',
   'sra.': 'senhora', Sr: beforeName('senhor'), Sra: beforeName('senhora'), 'D.': dom, 'Da.': beforeName('dona'), 'D.ª': 'dona',
   'Dna.': 'dona', 'Dr.': 'doutor', 'Dra.': 'doutora', 'Drs.': 'doutores', 'Dr.ª': 'doutora', Dr: beforeName('doutor'),
-  Dra: beforeName('doutora'), 'Prof.': 'professor', 'Profa.': 'professora', 'Prof.ª': 'professora', Profª: 'professora',
-  'Eng.': 'engenheiro', 'Enga.': 'engenheira', 'Eng.º': 'engenheiro', 'Eng.ª': 'engenheira', 'Arq.': 'arquiteto', 'Adv.': 'advogado',
+  Dra: beforeName('doutora'), 'Prof.': ofWoman('professor'), 'Profa.': 'professora', 'Prof.ª': 'professora', Profª: 'professora',
+  'Eng.': ofWoman('engenheiro'), 'Enga.': 'engenheira', 'Eng.º': 'engenheiro', 'Eng.ª': 'engenheira', 'Arq.': ofWoman('arquiteto'),
+  'Adv.': ofWoman('advogado'),
   'Gen.': 'general', 'Gal.': 'general', 'Cel.': beforeName('coronel'), 'Cap.': beforeName('capitão'), 'Ten.': 'tenente', 'Sgt.': 'sargento',
-  'Maj.': 'major', 'Alm.': 'almirante', 'Gov.': 'governador', 'Pres.': 'presidente', 'Dep.': 'deputado', 'Sen.': 'senador',
+  'Maj.': 'major', 'Alm.': 'almirante', 'Gov.': ofWoman('governador'), 'Pres.': 'presidente', 'Dep.': ofWoman('deputado'),
+  'Sen.': ofWoman('senador'), 'Des.': beforeName('desembargador'),
   'Min.': beforeName('ministro'), 'Pe.': 'padre', 'Fr.': beforeName('frei'), 'Exmo.': 'excelentíssimo', 'Exma.': 'excelentíssima',
   'Ilmo.': 'ilustríssimo', 'Ilma.': 'ilustríssima', 'V. Ex.ª': 'vossa excelência', 'V. Exa.': 'vossa excelência',
   'N. Sra.': 'Nossa Senhora', 'N. Sr.': 'Nosso Senhor', 'V. Sa.': 'vossa senhoria', 'Sto.': 'Santo', 'Sta.': 'Santa', 'S.': beforeName('São'),
@@ -61,24 +56,29 @@ const PLACES: Readonly<Record<string, Saying>> = {
   'R.': beforeName('rua'), 'Av.': 'avenida', 'av.': 'avenida', Av: beforeName('avenida'), 'Al.': beforeName('alameda'), 'Pça.': 'praça',
   'Pç.': 'praça', 'Trav.': 'travessa', 'Tv.': beforeName('travessa'), 'Rod.': 'rodovia', 'Estr.': 'estrada', 'Lgo.': 'largo',
   'Jd.': 'jardim', 'Vl.': beforeName('vila'), 'Cj.': 'conjunto', 'Conj.': 'conjunto', 'Ed.': beforeName('edifício'), 'bl.': 'bloco',
-  'Qd.': 'quadra', 'Lt.': 'lote', 'apto.': 'apartamento', 'ap.': 'apartamento', 'apt.': 'apartamento', 's/n': 'sem número',
+  'Qd.': 'quadra', 'Lt.': 'lote', 'apto.': 'apartamento', apto: beforeDigit('apartamento'), Apto: beforeDigit('apartamento'),
+  'ap.': 'apartamento', 'apt.': 'apartamento', 's/n': 'sem número',
   's/nº': 'sem número', 'S/N': 'sem número', 'esq.': 'esquerdo', 'dto.': 'direito',
 }; // prettier-ignore
 
 const OFFICE: Readonly<Record<string, Saying>> = {
   'depto.': 'departamento', 'Dept.': 'departamento', 'Cia.': 'companhia', Cia: 'companhia', 'Ltda.': 'limitada', 'Lda.': 'limitada',
   'S. A.': 'S A', 'S/A': 'S A', 'Univ.': 'universidade', 'Inst.': 'instituto', 'Assoc.': 'associação', 'obs.': 'observação',
-  'ref.': 'referência', 'tel.': 'telefone', tel: beforeNumberOf('telefone'), Tel: beforeNumberOf('Telefone'), 'cel.': 'celular', 'qtd.': 'quantidade', 'qtde.': 'quantidade', 'c/c': 'conta-corrente',
-  'c/': withOrEvery, 'p/': 'para', 's/': 'sem', 'AT&T': 'A T e T', 'P&D': 'P e D', 'n/a': 'não se aplica', 'N/A': 'não se aplica',
+  'ref.': 'referência', 'tel.': 'telefone', tel: beforeNumberOf('telefone'), Tel: beforeNumberOf('Telefone'), 'cel.': 'celular',
+  'qtd.': 'quantidade', 'qtde.': 'quantidade', 'c/c': 'conta-corrente',
+  'c/': unlessDigit('com', 'a cada'), 'p/': 'para', 's/': 'sem', 'AT&T': 'A T e T', 'P&D': 'P e D', 'n/a': 'não se aplica', 'N/A': 'não se aplica',
 }; // prettier-ignore
 
 const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'etc.': 'et cétera', etc: 'et cétera', 'p. ex.': 'por exemplo', 'ex.': example, 'i. e.': 'isto é', 'vs.': 'versus', vs: 'versus',
-  'aprox.': 'aproximadamente', 'máx.': inGender('máximo'), 'mín.': inGender('mínimo'), 'cf.': 'conforme', 'n.º': 'número', nº: 'número', 'núm.': 'número',
+  'aprox.': 'aproximadamente', 'máx.': inGender('máximo'), 'mín.': inGender('mínimo'), 'cf.': 'conforme', 'n.º': 'número', nº: 'número',
+  'núm.': 'número',
   'pág.': 'página', 'págs.': 'páginas', 'a. C.': 'antes de Cristo', 'd. C.': 'depois de Cristo', 'P. S.': 'P S', 'e/ou': 'e ou',
   'E/OU': 'e ou', 'EE. UU.': 'Estados Unidos', EUA: 'Estados Unidos', 'E.U.A.': 'Estados Unidos', 'séc.': 'século', 'sécs.': 'séculos',
   'seg.': weekday('segunda'), 'ter.': weekday('terça'), 'qua.': weekday('quarta'), 'qui.': weekday('quinta'), 'sex.': weekday('sexta'),
-  'sáb.': weekday('sábado'), 'dom.': weekday('domingo'), π: 'pi', 'desc.': 'desconto', x: times, vc: 'você', vcs: 'vocês', pq: 'porque', tb: 'também',
+  'sáb.': weekday('sábado'), 'dom.': weekday('domingo'), π: 'pi', 'desc.': 'desconto', 'Ag.': beforeDigit('agência'),
+  'ag.': beforeDigit('agência'), 'Att.': 'atenciosamente', 'att.': 'atenciosamente', 'a.a.': behindPercent('ao ano'),
+  'a.m.': behindPercent('ao mês'), 'a.d.': behindPercent('ao dia'), x: times, vc: 'você', vcs: 'vocês', pq: 'porque', tb: 'também',
 }; // prettier-ignore
 
 export const ABBREVIATIONS = { ...TITLES, ...PLACES, ...OFFICE, ...RUNNING_TEXT };

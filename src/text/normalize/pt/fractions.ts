@@ -1,7 +1,6 @@
-// Parts, grades and what else stands around a slash in Portuguese.
-import type { Fraction, Noun } from '../language.js';
-import { withoutZeros } from '../numerals.js';
-import type { Around } from '../reading.js';
+// The words of parts, grades and pressures in Portuguese.
+import { Fractions } from '../iberian/fractions.js';
+import type { Fraction } from '../language.js';
 import { genderOf, standsBeforeNoun } from './grammar.js';
 import { cardinal, ordinal, spellDigits } from './numbers.js';
 
@@ -17,48 +16,20 @@ export function parts({ numerator, denominator }: Fraction): string {
   return `${cardinal(numerator)} ${partName(denominator)}${numerator === '1' ? '' : 's'}`;
 }
 
-/** 2024/0045: a case, not a part. */
-function isNumbered({ numerator, denominator }: Fraction): boolean {
-  return [numerator, denominator].some((digits) => digits.length > 1 && digits.startsWith('0'));
-}
-
-function spell(digits: string): string {
-  return digits.startsWith('0') ? spellDigits(digits) : cardinal(digits);
-}
-
-const GRADES = new Set('nota notas pontuação avaliação classificação tirou obteve'.split(' '));
-
-/** Meio litro, meia xícara, três quartos; 8/10 and 120/80 are read as two numbers. */
-export function fraction(written: Fraction, around: Around): string | undefined {
-  const [numerator, denominator] = [withoutZeros(written.numerator), withoutZeros(written.denominator)];
-  const two = (word: string): string => `${cardinal(numerator)} ${word}${cardinal(denominator)}`;
-  if (numerator === denominator || `${numerator}/${denominator}` === '24/7') return two('');
-  if (isNumbered(written)) return `${spell(written.numerator)} barra ${spell(written.denominator)}`;
-  if (Number(numerator) > Number(denominator)) {
-    if (/^ ?=/.test(around.text.slice(around.end, around.end + 2))) return two('dividido por ');
-    const small = Number(denominator) >= 2 && Number(denominator) <= 4 && Number(numerator) < 10;
-    return small ? parts({ numerator, denominator }) : two('por ');
-  }
-  if (denominator === '1' || denominator.length > 3) return two('barra ');
-  const noun = around.nextWord;
-  const graded =
-    /^(?:5|20|100)$/.test(denominator) &&
-    (GRADES.has(around.previousShort) || /^(?:estrelas|pontos)$/.test(noun));
-  if (graded || (denominator === '10' && !/^d[eao]s?$/.test(noun))) return two('de ');
-  if (numerator !== '1' || denominator !== '2') return parts({ numerator, denominator });
-  if (!/^\p{Ll}{3,}$/u.test(noun) || !standsBeforeNoun(around)) return 'um meio';
-  return genderOf(noun) === 'f' ? 'meia' : 'meio';
-}
-
-export function fractionOf(written: Fraction, unit: Noun): string {
-  const { numerator, denominator } = written;
-  if (Number(numerator) > Number(denominator))
-    // a blood pressure
-    return `${cardinal(numerator)} por ${cardinal(denominator)} ${unit.forms[1] ?? ''}`;
-  if (Number(denominator) > 10)
-    return `${cardinal(numerator)} barra ${cardinal(denominator)} ${unit.forms[1] ?? ''}`;
-  const half = written.numerator === '1' && written.denominator === '2';
-  return half
-    ? `${unit.gender === 'f' ? 'meia' : 'meio'} ${unit.forms[0] ?? ''}`
-    : `${parts(written)} de ${unit.forms[0] ?? ''}`;
-}
+export const FRACTIONS = new Fractions({
+  cardinal,
+  digits: spellDigits,
+  parts,
+  half: { m: 'meio', f: 'meia', alone: 'um meio' },
+  over: 'por',
+  divided: 'dividido por',
+  grade: 'de',
+  graded: new Set('nota notas pontuação avaliação classificação tirou obteve'.split(' ')),
+  points: /^(?:estrelas|pontos)$/,
+  partOf: /^d[eao]s?$/,
+  pressure: /(?<!\p{L})(?:pressão|arterial|PA(?!\p{L}))[^.;\d]{0,12}(?:\d{1,3}\/\d{1,3} (?:e|ou|a) )?$/iu,
+  counted: /(?<!\p{L})(?:parcela|prestação|página|parte|etapa|passo|foto)s? \(?$/iu,
+  ofMany: 'de',
+  genderOf,
+  standsBeforeNoun,
+});

@@ -18,7 +18,7 @@ const NOT_COUNTED = words(`
 `);
 
 /** A number behind these names the thing and counts nothing: página vinte e um. */
-const LABELS = words(`
+export const LABELS = words(`
   número página capítulo artigo linha nível passo opção sala porta quarto mesa voo código grupo canal tomo volume figura tabela lei rodovia
   rota quilômetro quilómetro andar
   prédio bloco lote rua avenida ano anos versão fase etapa seção secção apartado ponto exercício pergunta resposta tema unidade lição
@@ -65,12 +65,11 @@ export function genderOf(noun: string): Gender {
 }
 
 /** In 21 pessoas, 2 casas, 200 novas vagas, 1 hora: as what follows asks; else masculine. */
-export function agreementOf(digits: string, around: Around): Gender {
+export function agreementOf(one: boolean, around: Around): Gender {
   const next = around.nextWord;
   if (LABELS.has(around.previousWord)) return 'm';
-  if (!/^\p{Ll}/u.test(next) || NOT_COUNTED.has(next)) return genderAlone(digits, around);
+  if (!/^\p{Ll}/u.test(next) || NOT_COUNTED.has(next)) return genderAlone(one, around);
   const noun = INVARIABLE.has(next) ? around.secondNextWord : next;
-  const one = digits === '1';
   if (one === noun.endsWith('s') && !FEMININE.has(noun)) return 'm';
   return genderOf(noun);
 }
@@ -78,10 +77,12 @@ export function agreementOf(digits: string, around: Around): Gender {
 const SHARED = /^ (?:e|ou|a) \d[\d.,]{0,14} (\p{Ll}{2,24})/u; // 2 ou 3 pessoas
 
 /** Umas quinhentas, às duas, à uma: the article shows the gender, or the noun behind the next number. */
-function genderAlone(digits: string, { text, end, previousWord }: Around): Gender {
+function genderAlone(one: boolean, { text, end, previousWord }: Around): Gender {
   const noun = SHARED.exec(text.slice(end, end + 48))?.[1] ?? '';
-  if (noun !== '' && !NOT_COUNTED.has(noun) && digits !== '1') return genderOf(noun);
-  if (digits === '1') return previousWord === 'à' ? 'f' : 'm';
+  if (noun !== '' && !NOT_COUNTED.has(noun) && !one) return genderOf(noun);
+  if (/^ d(?:as|elas)(?!\p{L})/u.test(text.slice(end, end + 8))) return 'f'; // 2 das 3 vagas
+  if (/^ da (?:manhã|tarde|noite|madrugada)/.test(text.slice(end, end + 16))) return 'f'; // são 2 da manhã
+  if (one) return previousWord === 'à' ? 'f' : 'm';
   return /^(?:às|as|das|nas|pelas|umas|estas|essas|outras|todas)$/.test(previousWord) ? 'f' : 'm';
 }
 

@@ -1,73 +1,68 @@
 // Dates, centuries and zones in the forms that only Portuguese has.
-import { withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { dayAndMonth, monthAndYear, zone } from '../iberian/moments.js';
+import { numberedByRomans } from '../iberian/romans.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
+import { FRACTIONS } from './fractions.js';
 import { cardinal, ordinal } from './numbers.js';
-import { fullYear, MONTH_NAMES, sayDay, SPEECH } from './speech.js';
+import { DATES, SPEECH } from './speech.js';
+import { WRITING } from './writing.js';
 
-const DAY_AND_MONTH = /(\d{1,2})\/(\d{1,2})(?![\p{L}\p{N}/-]|[.,:]\d)/uy;
-const BEFORE_DATE = new Set(
-  'dia dias segunda terça quarta quinta sexta feira sábado domingo desde até em'.split(' '),
-);
+const BEFORE_DATE =
+  'vence vencem venceu vencimento dia dias segunda terça quarta quinta sexta feira sábado domingo desde até em';
 
-/** Dia 15/01, até 3/4: a day and its month where a word says so. */
-export function dayAndMonth(reading: Reading): Found | undefined {
-  if (!reading.isFresh || reading.text[reading.runEnd] !== '/') return undefined;
-  const match = reading.match(DAY_AND_MONTH);
-  const [written = '', day = '', month = ''] = match ?? [];
-  const [d, m] = [Number(day), Number(month)];
-  if (match === undefined || d < 1 || d > 31 || m < 1 || m > 12 || written === '24/7') return undefined;
-  const end = reading.at + written.length;
-  const known =
-    BEFORE_DATE.has(reading.around(end).previousWord) || (day.length === 2 && month.startsWith('0'));
-  return known
-    ? { end, spoken: `${sayDay(withoutZeros(day))} de ${MONTH_NAMES[m - 1] ?? ''}`, rule: 'date' }
-    : undefined;
-}
+/** Dia 15/01, até 3/4. */
+export const day = dayAndMonth({
+  before: new Set(BEFORE_DATE.split(' ')),
+  beforeTime: /^,? (?:às?|pelas) \d/,
+  isPressure: FRACTIONS.isPressure,
+  marks: '/',
+  say: DATES.dayOf,
+  range: (from, to, around) => SPEECH.range(from, to, around),
+});
 
-const CENTURY =
-  /(séculos?|sécs?\.) ?([IVXLC]{1,7})(?:( e |, | ao | a | ?[-–] ?)([IVXLC]{1,7}))?(?![\p{L}\p{N}])/iuy;
-
-/** Séculos XV e XVI, séc. XIX. */
-export function centuries(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[sS]/.test(reading.text[reading.at] ?? '')) return undefined;
-  const match = reading.match(CENTURY);
-  const [written = '', name = '', first = '', link, last] = match ?? [];
-  if (match === undefined || !/^[IVXLC]+$/.test(first + (last ?? ''))) return undefined;
-  const plural = /s\.?$/i.test(name);
-  if (last !== undefined && !plural && link !== ' e ') return undefined;
-  const tail =
-    last === undefined ? '' : `${/[-–]/.test(link ?? '') ? ' a ' : (link ?? ' ')}${sayCentury(last)}`;
-  const spoken = `${name.slice(0, 1)}éculo${plural ? 's' : ''} ${sayCentury(first)}${tail}`;
-  return { end: reading.at + written.length, spoken, rule: 'roman' };
-}
-
-function sayCentury(roman: string): string {
-  const value = romanValue(roman);
-  return (value <= 10 ? ordinal(String(value)) : undefined) ?? cardinal(String(value));
-}
-
-const ZONE = /(UTC|GMT) ?([+−–-])(\d{1,2})(?::(\d{2}))?(?![\p{L}\p{N}])/uy;
+/** Dez/2024, abr-24; without the slash "dez" is ten. */
+export const shortMonth = monthAndYear(WRITING.dates.months, SPEECH, { dez: 12 });
 
 /** UTC-3, GMT+5:30. */
-export function zone(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[UG]/.test(reading.text[reading.at] ?? '')) return undefined;
-  const match = reading.match(ZONE);
-  if (match === undefined) return undefined;
-  const [written, name = '', sign, hours = '', minutes] = match;
-  const half = minutes === undefined || minutes === '00' ? '' : ` e ${cardinal(withoutZeros(minutes))}`;
-  const spoken = `${SPEECH.letters(name)} ${sign === '+' ? 'mais' : 'menos'} ${cardinal(withoutZeros(hours))}${half}`;
-  return { end: reading.at + written.length, spoken, rule: 'zone' };
+export const utc = zone({ plus: 'mais', minus: 'menos', joint: ' e' }, cardinal, SPEECH);
+
+/** Séculos XV e XVI, séc. XIX. */
+export const centuries: Recogniser = numberedByRomans({
+  names: {
+    'séc.': 'século', 'Séc.': 'Século', 'sécs.': 'séculos', 'Sécs.': 'Séculos', século: '', séculos: '', Século: '', Séculos: '', SÉCULO: '',
+  },
+  isPlural: (name) => /s\.?$/i.test(name),
+  say: (value) => (Number(value) <= 10 ? ordinal(value) : undefined) ?? cardinal(value),
+}); // prettier-ignore
+
+const FIRST_OF = /1[ºo°]\/(\d{1,2})(?:\/(\d{4}|\d{2}))?(?![\p{L}\p{N}/])/uy;
+
+/** 1º/05, 1º/1/2025. */
+export function firstOfMonth(reading: Reading): Found | undefined {
+  const match = reading.isFresh && reading.text[reading.at] === '1' ? reading.match(FIRST_OF) : undefined;
+  const [written = '', month = '', year] = match ?? [];
+  if (match === undefined || Number(month) < 1 || Number(month) > 12) return undefined;
+  const end = reading.at + written.length;
+  const date = {
+    day: '1',
+    month: Number(month),
+    style: 'name',
+    ...(year !== undefined && { year }),
+  } as const;
+  const spoken = SPEECH.date(date, reading.around(end));
+  return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
 }
 
-const ROMAN_DAY = new RegExp(`([IVX]{1,5})(?= de (?:${MONTH_NAMES.join('|')})(?!\\p{L}))`, 'iuy');
+const MONTHS = WRITING.dates.months.map(([name = '']) => name).join('|');
+const ROMAN_DAY = new RegExp(`([IVX]{1,5})(?= de (?:${MONTHS})(?!\\p{L}))`, 'iuy');
 
 /** Rua XV de Novembro. */
 export function romanDay(reading: Reading): Found | undefined {
   if (!reading.isFresh || !/[IVX]/.test(reading.text[reading.at] ?? '')) return undefined;
   const match = reading.match(ROMAN_DAY);
   if (match === undefined) return undefined;
-  const spoken = sayDay(String(romanValue((match[1] ?? '').toUpperCase())));
+  const spoken = DATES.day(String(romanValue((match[1] ?? '').toUpperCase())));
   return { end: reading.at + match[0].length, spoken, rule: 'roman' };
 }
 
@@ -83,19 +78,4 @@ export function weekdays(reading: Reading): Found | undefined {
   );
   if (match === undefined || from === undefined || to === undefined) return undefined;
   return { end: reading.at + match[0].length, spoken: `${from} a ${to}`, rule: 'date' };
-}
-
-const SHORT_DECEMBER = /dez\/((?:20)?\d{2})(?![\p{L}\p{N}/]|[.,]\d)/iuy;
-
-/** Dez/2024; without the slash "dez" is ten. */
-export function december(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[dD]/.test(reading.text[reading.at] ?? '')) return undefined;
-  const match = reading.match(SHORT_DECEMBER);
-  if (match === undefined) return undefined;
-  const [written, year = ''] = match;
-  return {
-    end: reading.at + written.length,
-    spoken: `dezembro de ${cardinal(fullYear(year))}`,
-    rule: 'date',
-  };
 }

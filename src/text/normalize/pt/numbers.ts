@@ -71,10 +71,10 @@ export function spellDigits(digits: string): string {
 }
 
 /** 3,14 três vírgula catorze; 3,05 três vírgula zero cinco; more than three digits one by one. */
-export function decimals(digits: string): string {
+export function decimals(digits: string, gender: Gender = 'm'): string {
   if (digits.length > 3 || /^0+$/.test(digits)) return spellDigits(digits);
   const zeros = /^0*/.exec(digits)?.[0] ?? '';
-  const rest = cardinal(digits.slice(zeros.length));
+  const rest = cardinal(digits.slice(zeros.length), gender);
   return zeros === '' ? rest : `${spellDigits(zeros)} ${rest}`;
 }
 
@@ -82,7 +82,7 @@ export function decimal(numeral: Numeral, gender: Gender = 'm'): string {
   const { negative, whole, mark } = numeral;
   const said = `${negative ? 'menos ' : ''}${cardinal(whole, gender)}`;
   if (numeral.decimals === '') return said;
-  return `${said} ${mark === '.' ? 'ponto' : 'vírgula'} ${decimals(numeral.decimals)}`;
+  return `${said} ${mark === '.' ? 'ponto' : 'vírgula'} ${decimals(numeral.decimals, gender)}`;
 }
 
 const ORDINALS = '- primeiro segundo terceiro quarto quinto sexto sétimo oitavo nono'.split(' ');

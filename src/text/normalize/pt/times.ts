@@ -30,7 +30,7 @@ function isOfRange({ text, start, end }: Around): boolean {
 }
 
 // Leva 1h30: uma hora e trinta minutos.
-const LASTING = new Set('leva levou levará dura durou durará demora demorou'.split(' '));
+const LASTING = new Set('duração leva levou levará dura durou durará demora demorou'.split(' '));
 
 /** Undefined for "9 h" without "às" near it: that is how long something takes. */
 export function clock(
@@ -41,8 +41,9 @@ export function clock(
   const tail = zone === undefined ? '' : `, ${zone}`;
   const placed =
     /^(?:às|à|as|das|pelas)$/.test(around.previousWord) || zone !== undefined || isOfRange(around);
+  if (minutes === '' && word === '' && half === undefined) return cardinal(hours, 'f'); // 8-12h
   if (minutes === '' && word !== undefined && half === undefined && !placed) return undefined;
-  if (minutes !== '' && LASTING.has(around.previousWord))
+  if (minutes !== '' && LASTING.has(around.previousShort))
     return minute === 0 ? counted(hour, 'hora') : `${counted(hour, 'hora')} e ${counted(minute, 'minuto')}`;
   if (seconds !== undefined)
     return `${counted(hour, 'hora')}, ${counted(minute, 'minuto')} e ${counted(Number(withoutZeros(seconds)), 'segundo')}${tail}`;

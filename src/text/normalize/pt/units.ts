@@ -1,28 +1,8 @@
 // Portuguese units, currencies and magnitudes: the singular, then the plural, and the gender.
+import { currencies, magnitudes, nounTables } from '../iberian/nouns.js';
 import type { Currency, Magnitude, Noun } from '../language.js';
 
-/** "metro", "libra f", "grau Celsius|graus Celsius". */
-function noun(named: string): Noun {
-  const feminine = named.endsWith(' f');
-  const [one = '', many] = (feminine ? named.slice(0, -2) : named).split('|');
-  return { forms: [one, many ?? plural(one)], gender: feminine ? 'f' : 'm' };
-}
-
-/** Of the first word: quilômetros por hora, metros quadrados where the adjective agrees. */
-function plural(one: string): string {
-  const [first = '', ...rest] = one.split(' ');
-  return [`${first}s`, ...rest.map((word) => (/^(?:quadrad|cúbic)/.test(word) ? `${word}s` : word))].join(
-    ' ',
-  );
-}
-
-function units(list: Readonly<Record<string, string>>): Record<string, Noun> {
-  const found: Record<string, Noun> = {};
-  for (const [written, named] of Object.entries(list)) {
-    for (const form of written.split(' ')) found[form] = noun(named);
-  }
-  return found;
-}
+export const { noun, units } = nounTables((word) => `${word}s`, /^(?:quadrad|cúbic)/);
 
 export const UNITS: Readonly<Record<string, Noun>> = {
   ...units({
@@ -30,12 +10,14 @@ export const UNITS: Readonly<Record<string, Noun>> = {
     dm: 'decímetro', yd: 'jarda f', ft: 'pé', 'in.': 'polegada f', '″': 'polegada f',
     'km² km2': 'quilômetro quadrado', 'm² m2': 'metro quadrado', 'cm² cm2': 'centímetro quadrado', 'm³ m3': 'metro cúbico',
     'cm³ cm3 cc': 'centímetro cúbico', ha: 'hectare', 'km/h Km/h': 'quilômetro por hora', 'm/s': 'metro por segundo',
-    'm/s²': 'metro por segundo ao quadrado|metros por segundo ao quadrado', mph: 'milha por hora f', 'kg Kg kgs': 'quilograma', 'g gr': 'grama', mg: 'miligrama',
+    'm/s²': 'metro por segundo ao quadrado|metros por segundo ao quadrado', mph: 'milha por hora f', 'kg Kg kgs': 'quilograma',
+    'g gr': 'grama', mg: 'miligrama',
     'µg μg mcg': 'micrograma', 't ton': 'tonelada f', 'lb lbs': 'libra f', oz: 'onça f',
     'l L lt': 'litro', 'ml mL': 'mililitro', 'cl cL': 'centilitro', 'dl dL': 'decilitro', hl: 'hectolitro', gal: 'galão|galões',
     '°C ºC ℃': 'grau Celsius', '°F ºF ℉': 'grau Fahrenheit', '° º': 'grau', K: 'kelvin', 'h hr hrs': 'hora f', 'min min.': 'minuto',
     's seg seg.': 'segundo', ms: 'milissegundo', 'µs μs': 'microssegundo', ns: 'nanossegundo', Hz: 'hertz|hertz',
-    kHz: 'quilohertz|quilohertz', MHz: 'mega-hertz|mega-hertz', GHz: 'giga-hertz|giga-hertz', bytes: 'byte', 'KB kB': 'quilobyte',
+    Mb: 'megabit', Gb: 'gigabit', kHz: 'quilohertz|quilohertz', MHz: 'mega-hertz|mega-hertz', GHz: 'giga-hertz|giga-hertz', bytes: 'byte',
+    'KB kB': 'quilobyte',
     MB: 'megabyte',
     GB: 'gigabyte', TB: 'terabyte', PB: 'petabyte', 'kbps kbit/s': 'quilobit por segundo', 'Mbps Mbit/s Mb/s': 'megabit por segundo',
     'Gbps Gbit/s': 'gigabit por segundo', 'MB/s': 'megabyte por segundo', 'GB/s': 'gigabyte por segundo', W: 'watt', kW: 'quilowatt',
@@ -48,7 +30,7 @@ export const UNITS: Readonly<Record<string, Noun>> = {
     rpm: 'rotação por minuto|rotações por minuto f', fps: 'quadro por segundo',
     dpi: 'ponto por polegada', px: 'pixel|pixels', MP: 'megapixel|megapixels', 'cv CV': 'cavalo', bpm: 'batimento por minuto',
     mmHg: 'milímetro de mercúrio', 'mg/dL mg/dl': 'miligrama por decilitro', 'g/l g/L': 'grama por litro', 'pts pts.': 'ponto',
-    'un. un': 'unidade f', 'p.p.': 'ponto percentual|pontos percentuais', 'km/l': 'quilômetro por litro',
+    'un. un unid. unids.': 'unidade f', 'dz dz.': 'dúzia f', 'p.p.': 'ponto percentual|pontos percentuais', 'km/l': 'quilômetro por litro',
   }),
   ...units({ 'hab hab.': 'habitante', 'hab/km² hab./km² hab/km2': 'habitante por quilômetro quadrado|habitantes por quilômetro quadrado' }),
   'l/100 km': noun('litro a cada cem quilômetros'),
@@ -67,20 +49,15 @@ export const PER: Readonly<Record<string, string>> = {
   usuário: 'por usuário', barril: 'por barril', GB: 'por gigabyte', 'm³': 'por metro cúbico', m3: 'por metro cúbico', saca: 'por saca',
 }; // prettier-ignore
 
-function magnitude(forms: string, one: string, many: string, power: number): [string, Magnitude][] {
-  return forms.split(',').map((form) => [form, { forms: [one, many], power }]);
-}
-
-export const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntries([
-  ...magnitude('mil,k,K', 'mil', 'mil', 3),
-  ...magnitude('mil milhões', 'mil milhões', 'mil milhões', 9),
-  ...magnitude('milhão,milhões,M,mi,mi.,MM', 'milhão', 'milhões', 6),
-  ...magnitude('bilhão,bilhões,bi,bi.,B', 'bilhão', 'bilhões', 9),
-  ...magnitude('trilhão,trilhões,tri', 'trilhão', 'trilhões', 12),
-  ...magnitude('bilião,biliões', 'bilião', 'biliões', 12),
+export const MAGNITUDES: Readonly<Record<string, Magnitude>> = magnitudes([
+  ['mil,k,K', 'mil', 'mil', 3],
+  ['mil milhões', 'mil milhões', 'mil milhões', 9],
+  ['milhão,milhões,M,mi,mi.,MM', 'milhão', 'milhões', 6],
+  ['bilhão,bilhões,bi,bi.,B', 'bilhão', 'bilhões', 9],
+  ['trilhão,trilhões,tri', 'trilhão', 'trilhões', 12],
+  ['bilião,biliões', 'bilião', 'biliões', 12],
 ]);
 
-const CENTAVO = noun('centavo');
 const MINOR: Readonly<Record<string, Noun>> = {
   EUR: noun('cêntimo'),
   GBP: noun('pêni|pence'),
@@ -99,12 +76,11 @@ const NAMES: Readonly<Record<string, string>> = {
   ETH: 'ether|ethers', CENT: 'centavo', CENTIMO: 'cêntimo', PESO: 'peso',
 }; // prettier-ignore
 
-export const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
-  Object.entries(NAMES).map(([code, names]) => {
-    const minor = WITHOUT_MINOR.has(code) ? undefined : (MINOR[code] ?? CENTAVO);
-    return [code, { ...noun(names), ...(minor && { minor }) }];
-  }),
-);
+export const CURRENCIES: Readonly<Record<string, Currency>> = currencies(NAMES, noun, {
+  own: MINOR,
+  usual: noun('centavo'),
+  without: WITHOUT_MINOR,
+});
 
 export const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
   R$: 'BRL', reais: 'BRL', $: 'USD', US$: 'USD', U$: 'USD', dólares: 'USD', dólar: 'USD', '€': 'EUR', euros: 'EUR', euro: 'EUR',

@@ -39,7 +39,7 @@ export const WRITING: Writing = {
   times: {
     marks: [':', 'h'],
     halves: { 'a.m.': 'am', 'p.m.': 'pm', am: 'am', pm: 'pm', 'a. m.': 'am', 'p. m.': 'pm' },
-    words: { h: 'horas', hs: 'horas', hrs: 'horas', horas: 'horas', min: 'minutos' },
+    words: { h: 'horas', hs: 'horas', hrs: 'horas', horas: 'horas' },
     zones: { GMT: 'G M T', UTC: 'U T C', BRT: 'horário de Brasília', CET: 'horário da Europa Central', EST: 'horário do leste',
     PST: 'horário do Pacífico', ET: 'horário do leste', WET: 'horário da Europa Ocidental' },
   },
@@ -49,7 +49,10 @@ export const WRITING: Writing = {
       /\d{2} 9 ?\d{4}-\d{4}(?!\d)/y,
       /9?[2-9]\d{3}-\d{4}(?<!20\d\d-20\d\d)(?!\d|[-.]\d)/y,
       /0[3589]00[ -]\d{3}[ -]?\d{4}(?!\d)/y,
-      /4[0-9]{3}[ -]\d{4}(?!\d|[-.]\d)/y,
+      /4[0-9]{3}[ -]\d{4}(?!\d|[-. ]\d)/y,
+      /0[3589]00-\d{3}-\d{4}(?!\d)/y,
+      /(?:\(00\d{1,3}\)|00 ?\d{2,3}) ?\d{1,4}(?:[ -]\d{2,5}){1,4}(?!\d|[-.]\d)/y,
+      /55 \d{2} 9?\d{4}[- ]\d{4}(?!\d)/y,
       /[29]\d{2} \d{3} \d{3}(?<!000 000)(?!\d|[ .]\d)/y,
       /[29]\d \d{3} \d{2} \d{2}(?!\d|[.]\d)/y,
     ],
@@ -60,28 +63,28 @@ export const WRITING: Writing = {
   units: UNITS,
   per: PER,
   magnitudes: MAGNITUDES,
-  ordinalMark: '[.]?(?:[ºª°]s?|[oa]s?(?=\\s\\p{Ll}))(?:[.](?= \\p{Ll}))?',
+  ordinalMark: '[.]?(?:[ºª°]s?|[oa]s?(?=[.]?(?:[\\s,;:)]|$)))(?:[.](?= \\p{Ll}))?',
   abbreviations: ABBREVIATIONS,
   beforeNumber: BEFORE_NUMBER,
   spelled: words(`
-    UE CPF RG INSS ONGS FMI BCE OMS OEA DNA RNA HIV IA TV PC USB GPS URL SMS PDF CFO CTO FBI IBM IBGE UFRJ IP ID LCD UTI AM FM DVD CD
+    UE IPCA IOF EAD TSE TRE CPI IPO AGU UFMG CPF RG INSS ONGS FMI BCE OMS OEA DNA RNA HIV IA TV PC USB GPS URL SMS PDF CFO CTO FBI IBM IBGE UFRJ IP ID LCD UTI AM FM DVD CD
     HTML CSS HTTP HTTPS XML SQL OAB IPTU IPVA ISS STF CPMF INPC ICMS IPI IR FGTS UFC NBA NFL BNDES CBF CPU GPU QR OTP AVC IRS IRC NIB EDP
     CGD PSD PSP GNR CP
   `),
   read: words('ONU OTAN NATO PIN SIM RAM ROM IVA SUS USP PIX ONG PIB CEP CIA CEO LED VIP API TAP SIDA AIDS COVID'),
   romanAfter: Object.fromEntries([
-    ...after('capítulo tomo volume parte livro ato cena título seção secção anexo apêndice fase tipo nível artigo classe grupo episódio apolo unidade módulo inciso', 'cardinal'),
+    ...after('capítulo tomo volume parte livro ato cena título seção secção anexo apêndice fase tipo nível artigo classe grupo episódio apolo unidade módulo inciso bowl fantasy rocky lei alínea', 'cardinal'),
     ...after(
-      `século séculos pedro joão paulo isabel elizabeth henrique luís luiz pio bento francisco leão gregório manuel afonso sancho dinis
+      `século séculos vaticano pedro joão paulo isabel elizabeth henrique luís luiz pio bento francisco leão gregório manuel afonso sancho dinis
       fernando duarte sebastião filipe josé maria miguel carlos
        napoleão guilherme jorge eduardo ricardo catarina margarida cristina leopoldo nicolau alexandre ivan frederico vítor humberto urbano
        inocêncio júlio adriano ramsés dario gustavo clemente`,
       'ordinal',
     ),
   ]),
-  romanBefore: words('guerra congresso edição aniversário centenário jornadas jornada jogos cúpula república festival concurso feira conferência encontro simpósio fórum maratona bienal prêmio semana seminário campeonato torneio copa assembleia dinastia cruzada concílio plano império reich curso mostra salão'),
+  romanBefore: words('olimpíada olimpíadas internacional bimestre trimestre milênio distrito região guerra congresso edição aniversário centenário jornadas jornada jogos cúpula república festival concurso feira conferência encontro simpósio fórum maratona bienal prêmio semana seminário campeonato torneio copa assembleia dinastia cruzada concílio plano império reich curso mostra salão'),
   digitsAfter: words('código pin senha voo ramal extensão cep conta agência referência protocolo pedido rastreio rastreamento confirmação verificação segurança acesso ativação otp cvv isbn imei cpf rg cnpj matrícula final token nif'),
-  linking: words('é de do da número nº no na o a seu sua são será com n ref em'),
+  linking: words('é de do da número nº no na o a seu sua são será n ref em'),
   decadeMark: "['’]?s",
   yearAfter: words('em ano anos desde até de do antes depois verão outono inverno primavera durante entre janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro'),
   scoreWords: words('venceu venceram ganhou ganharam perdeu perderam empatou empataram empate placar resultado derrotou goleou vitória derrota bateu jogo final terminou acabou ficou set vence'),

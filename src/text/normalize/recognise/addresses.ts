@@ -15,7 +15,7 @@ const SCHEME = /^(?:https?|ftp|wss?|sip|file):\/{0,2}(?=[\p{L}\p{N}[/])/iu;
 const WEB = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,6}(\p{L}{2,24})(?::\d{1,5})?(?:[/?#][^\s]*)?$/u;
 const ENDINGS = new Set(
   `com org net edu gov mil int info biz io ai app dev co me tv eu de at ch uk us ca au nz ie fr es it pt br mx ar ru
-   cn jp kr in nl be se no dk fi pl cz gr tr za shop online store blog news cloud tech xyz site page live`.split(
+   cn jp kr in ly gg gl nl be se no dk fi pl cz gr tr za shop online store blog news cloud tech xyz site page live`.split(
     /\s+/,
   ),
 );
@@ -26,8 +26,10 @@ const FILES = new Set(
 );
 const FILE = /^(?:[\p{L}\p{N}_-][\p{L}\p{N}_.-]{0,100})?\.([A-Za-z][A-Za-z0-9]{0,5})$/u;
 const PATH =
-  /^(?:~|\.{1,2})?(?:[/][\p{L}\p{N}_.@+-]+){2,}\/?$|^(?:~|\.{1,2})\/[\p{L}\p{N}_.@+/-]+$|^[A-Za-z]:\\[^\s]*$/u;
+  /^(?:~|\.{1,2})?(?:[/][\p{L}\p{N}_.@+-]+){2,}\/?(?:\?[^\s]*)?$|^(?:~|\.{1,2})\/[\p{L}\p{N}_.@+/-]+$|^[A-Za-z]:\\[^\s]*$/u;
+const RELATIVE = /^(?:[\p{L}\p{N}_.-]{1,60}\/){1,12}[\p{L}\p{N}_.-]{1,80}\.([A-Za-z][A-Za-z0-9]{0,5})$/u;
 const HANDLE = /@([\p{L}\p{N}_](?:[\p{L}\p{N}_.]{0,38}[\p{L}\p{N}_])?)/uy;
+const COUNTED_HASHTAG = /#(\d{1,4})(\p{L}{3,40})(?![\p{L}\p{N}_])/uy;
 const HASHTAG = /#([\p{L}_][\p{L}\p{N}\p{M}_]{0,80})/uy;
 const RUNS = /\p{L}[\p{L}\p{M}]*|\p{N}+|\s+|[^\p{L}\p{N}\s]/gu;
 
@@ -82,17 +84,50 @@ export class Addresses {
   #hashtag(reading: Reading): Found | undefined {
     if (isWordAt(reading.text, reading.at - 1)) return undefined;
     const match = reading.match(HASHTAG);
-    if (match === undefined) return undefined;
+    if (match === undefined) return this.#counted(reading);
+    const next = reading.at + match[0].length;
+    const isCode = /^-[A-Z\d]/.test(reading.text.slice(next, next + 2)) && /^[A-Z\d]+$/.test(match[1] ?? '');
+    if (isCode) return this.#numbered(reading);
+    const { speech, symbols } = this.#language;
     const words = (match[1] ?? '')
       .replace(
         /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/gu,
         ' ',
       )
       .replaceAll('_', ' ');
-    const spoken = `${this.#language.symbols.hashtag} ${sayAddress(words, this.#language)}`;
-    return { end: reading.at + match[0].length, spoken, rule: 'hashtag' };
+    const [, name = words, year = ''] = /^(\D+ )((?:19|20)\d\d)$/.exec(words) ?? []; // #Sanremo2025
+    const said = year === '' ? undefined : speech.year(year, NOWHERE, true);
+    const named = reading.around(reading.at).previousWord === symbols.hashtag.toLowerCase(); // the hashtag #Home
+    const body =
+      said === undefined
+        ? sayAddress(words, this.#language)
+        : `${sayAddress(name.trimEnd(), this.#language)} ${said}`;
+    const spoken = named ? body : `${symbols.hashtag} ${body}`;
+    return { end: next, spoken, rule: 'hashtag' };
+  }
+
+  /** The sign before the code of an order: #A-1029 */
+  #numbered(reading: Reading): Found {
+    const spoken = this.#language.writing.beforeNumber['#'] ?? '';
+    return { end: reading.at + 1, spoken, rule: 'abbreviation' };
+  }
+
+  /** #100days */
+  #counted(reading: Reading): Found | undefined {
+    const match = reading.match(COUNTED_HASHTAG);
+    if (match === undefined) return undefined;
+    const [written, digits = '', words = ''] = match;
+    const { speech, symbols } = this.#language;
+    const number = speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
+    return {
+      end: reading.at + written.length,
+      spoken: `${symbols.hashtag} ${number} ${words}`,
+      rule: 'hashtag',
+    };
   }
 }
+
+const DOTTED_LETTERS = /^(?:\p{L}\.){1,8}\p{L}\.?$/u; // D.R.H. is no header file
 
 /** 2024report.pdf, 4you@example.com: a number that goes on as an address does. */
 function isAddressMark(reading: Reading): boolean {
@@ -102,10 +137,13 @@ function isAddressMark(reading: Reading): boolean {
 }
 
 function ruleOf(chunk: string): Rule | undefined {
+  if (DOTTED_LETTERS.test(chunk)) return undefined;
   if (chunk.includes('@') && EMAIL.test(chunk)) return 'email';
   if (SCHEME.test(chunk)) return 'url';
   if (PATH.test(chunk)) return 'file';
-  if (/^\p{L}\.\p{L}$/u.test(chunk)) return undefined; // a.C., not a program in C
+  const last = RELATIVE.exec(chunk)?.[1]?.toLowerCase(); // src/app.ts
+  if (last !== undefined && FILES.has(last)) return 'file';
+  if (/^(?:\p{L}\.){1,5}\p{L}$/u.test(chunk)) return undefined; // a.C. and U.S.C., not a program in C
   const file = FILE.exec(chunk);
   const ending = WEB.exec(chunk)?.[1]?.toLowerCase();
   if (/^www\./i.test(chunk) && ending !== undefined) return 'url';

@@ -24,6 +24,7 @@ export function capitalUnit(speech: Speech, units: Readonly<Record<string, Noun>
     const unit = units[written];
     if (unit === undefined || (/[VW]/.test(written) && number.numeral.whole.length < 2)) return undefined;
     const end = number.end + written.length;
+    if (units[`${written}/s`] !== undefined && reading.text.startsWith('/s', end)) return undefined; // 1.2TB/s
     const spoken = speech.measure({ number: number.numeral }, unit, reading.around(end));
     return { end, spoken, rule: 'measure' };
   };
@@ -62,6 +63,22 @@ export function listNumber(speech: Speech, mark: string): Recogniser {
   };
 }
 
+const TIGHT_NUMBER = /(\d{1,2})\.(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/uy;
+
+/** 1.苹果 2.香蕉: no space parts the number from its item. */
+export function tightListNumber(speech: Speech, mark: string): Recogniser {
+  return (reading) => {
+    if (reading.at > 0 && !/[\s；;。]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    const match = reading.match(TIGHT_NUMBER);
+    if (match === undefined) return undefined;
+    return {
+      end: reading.at + match[0].length,
+      spoken: cardinal(speech, match[1] ?? '') + mark,
+      rule: 'markdown',
+    };
+  };
+}
+
 const ROMAN_SIGNS = 'ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ';
 const CIRCLED = '①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳';
 
@@ -82,7 +99,7 @@ export function plusBetween(name: string): Recogniser {
   return ({ text, at }) => {
     if (text[at] !== '+') return undefined;
     const [before, after] = [text.slice(Math.max(0, at - 2), at), text.slice(at + 1, at + 3)];
-    const operands = /(?:[\d)] ?|[A-Za-z] )$/.test(before) && /^ ?[\dA-Za-z(]/.test(after);
+    const operands = /(?:[\d)²³⁴-⁹] ?|[A-Za-z] )$/.test(before) && /^ ?[\dA-Za-z(]/.test(after);
     const day = /[A-Za-z]$/.test(before) && /^\d/.test(after); // T+1
     return operands || day ? { end: at + 1, spoken: name, rule: 'math' } : undefined;
   };
@@ -136,6 +153,8 @@ export function relation(names: Readonly<Record<string, string>>): Recogniser {
     if (!/^[<>≠≤≥≈]/u.test(sign)) return undefined;
     const name = names[sign];
     const end = at + sign.length;
+    if (name !== undefined && /[≥≤]/u.test(sign) && /^ ?[¥$€£]\d/.test(text.slice(end, end + 3)))
+      return { end, spoken: name, rule: 'math' };
     const left = /(?:^|[^A-Za-z])[A-Za-z]$|[\d)%²³]$/u.test(text.slice(Math.max(0, at - 2), at));
     const right = /^-?(?:\d|[A-Za-z](?![A-Za-z>]))/.test(text.slice(end, end + 3));
     return name !== undefined && left && right ? { end, spoken: name, rule: 'math' } : undefined;
@@ -153,6 +172,43 @@ export interface Keywords {
   readonly pause: string;
 }
 
+const SIGN_TWICE =
+  /[¥$€£₩] ?(?=\d[\d,]{0,20}(?:\.\d{1,4})? ?[十百千万萬亿億兆만억천백조]{0,2} ?(?:美?元|圆|圓|块|塊|円|ドル|ユーロ|ポンド|欧元|英镑|원|달러|유로|엔))/y;
+
+/** ￥1,234.50元: what is written twice is said once. */
+export function signTwice(): Recogniser {
+  return (reading) => {
+    const match = reading.match(SIGN_TWICE);
+    return match && { end: reading.at + match[0].length, spoken: '', rule: 'currency' };
+  };
+}
+
+const IN_FILE_NAME = /_(?=[A-Za-z\d_-]{1,60}\.[A-Za-z]{2,4}(?![A-Za-z\d]))/y;
+
+/** 报告_v2.docx: what joins a name to its ending is no emphasis. */
+export function underscore(name: string): Recogniser {
+  return (reading) => {
+    if (
+      !/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]/u.test(
+        reading.text[reading.at - 1] ?? '',
+      )
+    )
+      return undefined;
+    const match = reading.match(IN_FILE_NAME);
+    return match && { end: reading.at + 1, spoken: name, rule: 'file' };
+  };
+}
+
+const RULE_LINE = /[—─━═]{3,200}/y;
+
+/** A line that parts what stands above and below. */
+export function ruleLine(): Recogniser {
+  return (reading) => {
+    const match = reading.match(RULE_LINE);
+    return match && { end: reading.at + match[0].length, spoken: '', rule: 'punctuation' };
+  };
+}
+
 const MASKED = /(\d{1,6})[*＊xX•]{3,12}(\d{1,6})(?![\d*A-Za-z])/y;
 
 /** 138****1234: what is hidden is a pause. */
@@ -166,18 +222,20 @@ export function masked(speech: Speech): Recogniser {
 }
 
 const NEAR = 18; // units before a number that may say what it is
-const GROUPS = /\d{1,12}(?:[ -]\d{2,8}){0,5}(?![\d.]\d|\d|[:：]\d)/y;
+const GROUPS = /\d{1,32}(?:[ -]\d{2,8}){0,5}(?![\d.]\d|\d|[:：]\d)/y;
 
 /** 验证码是 123456, 拨打 10086: digit by digit. */
 export function keyed(speech: Speech, { codes, calls, counted, pause }: Keywords): Recogniser {
   return (reading): Found | undefined => {
     const { text, at } = reading;
-    if (!reading.isFresh) return undefined;
+    if (!reading.isFresh || (reading.runEnd - at < 3 && !/[ -]/.test(text[reading.runEnd] ?? '')))
+      return undefined;
     const before = text.slice(Math.max(0, at - NEAR), at);
     const call = calls.test(before);
     if (!call && !codes.test(before)) return undefined;
     const match = reading.match(GROUPS);
     const end = at + (match?.[0].length ?? 0);
+    if (/^\(\d/.test(text.slice(end, end + 2))) return undefined; // 0120(123)456
     if (match === undefined || match[0].length < 3 || counted.test(text.slice(end, end + 4)))
       return undefined;
     const groups = match[0].split(/[ -]/);

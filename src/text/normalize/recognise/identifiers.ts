@@ -1,4 +1,4 @@
-// Versions, IP and hardware addresses, telephone numbers, and names mixed of letters and digits.
+// Versions, IP addresses, telephone numbers, and names mixed of letters and digits.
 import { ALPHABETIC, isWordAt, WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
@@ -9,18 +9,18 @@ const VERSION = /\d{1,5}(?:\.\d{1,6}){2,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?(?![
 const MARKED_VERSION = endingWord(
   String.raw`[vV](?:\. ?)?(\d{1,5}(?:\.\d{1,6}){0,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?)(?!\.\d)`,
 );
-const INTERNATIONAL = endingWord(String.raw`\+(\d{1,3}(?:[ ./-]?\(?\d{1,5}\)?){1,7})(?![.-]\d)`);
-const ANY_TELEPHONE = endingWord(String.raw`\(?\+?\d(?:[ ./()-]{0,2}\d){2,17}`);
+const INTERNATIONAL = endingWord(String.raw`\+(\d{1,3}(?:[ ./-]?(?:\(\d{1,5}\)|\d{1,5})){1,7})(?![.-]\d)`);
+const ANY_TELEPHONE = endingWord(String.raw`\(?\+?\d(?:(?: ?\((?=\d{1,5}\))|[ ./)-]{0,2})\d){2,17}`);
 const MIXED_AT_LETTER = endingWord(
   String.raw`\p{Lu}${ALPHABETIC}{0,11}(?:-?\d{1,20}(?:-?\p{Lu}{1,4}(?!${ALPHABETIC}))?){1,4}(?![.,]\d)`,
 );
 const MIXED_AT_DIGIT = endingWord(String.raw`\d{1,4}-?(?:\p{Lu}{1,4}\d{0,4}){1,3}`);
 const CODE = endingWord(
-  String.raw`(?=[A-Z\d-]{0,40}\d)(?=[A-Z\d-]{0,40}[A-Z])[A-Z\d]{1,20}(?:-[A-Z\d]{1,20}){1,6}`,
+  String.raw`(?=[A-Z\d-]{0,40}\d)(?=[A-Z\d-]{0,40}[A-Z])[A-Z\d]{1,20}(?:-[A-Z\d]{1,20}){1,6}(?!\.\d)`,
 );
+const NAME_AND_VERSION = endingWord(String.raw`(\p{Lu}${ALPHABETIC}{0,11})-?(\d{1,3})\.(\d{1,2})(?![.,]\d)`);
 const SERIAL = endingWord(String.raw`(?=[A-Z]{0,2}\d)(?=[A-Z\d]{0,20}[A-Z])[A-Z\d]{6,40}`);
 const IBAN = endingWord(String.raw`[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?`);
-const HARDWARE = endingWord(String.raw`[\dA-Fa-f]{2}([:-])(?:[\dA-Fa-f]{2}\1){4}[\dA-Fa-f]{2}(?!\1)`);
 const RUNS = /\p{L}+|\d+/gu;
 const AS_NUMBER = 2; // digits that are said as one number
 
@@ -50,23 +50,6 @@ export class Identifiers {
   readonly atLetter: Recogniser = (reading) => {
     if (!reading.isFresh || !/[\d.-]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
     return this.#markedVersion(reading) ?? this.#mixed(reading, MIXED_AT_LETTER);
-  };
-
-  /** 00:1A:2B:3C:4D:5E, pair by pair. */
-  readonly hardware: Recogniser = (reading) => {
-    if (!reading.isFresh || !/[:-]/.test(reading.text[reading.at + 2] ?? '')) return undefined;
-    const match = reading.match(HARDWARE);
-    if (match === undefined) return undefined;
-    const [written, mark = ''] = match;
-    const { speech } = this.#language;
-    const pairs = written
-      .split(mark)
-      .map((pair) =>
-        Array.from(pair.matchAll(RUNS), ([run]) =>
-          /\d/.test(run) ? speech.digits(run) : speech.letters(run),
-        ).join(' '),
-      );
-    return { end: reading.at + written.length, spoken: pairs.join(', '), rule: 'identifier' };
   };
 
   /** + and ( begin a telephone number. */
@@ -142,6 +125,8 @@ export class Identifiers {
     const serial = reading.match(SERIAL);
     if (serial !== undefined && (serial[0].match(RUNS)?.length ?? 0) > 2)
       return this.#serial(reading, serial[0]);
+    const version = reading.match(NAME_AND_VERSION);
+    if (version !== undefined) return this.#nameAndVersion(reading, version);
     const match = reading.match(CODE) ?? reading.match(pattern);
     if (match === undefined) return undefined;
     const written = match[0];
@@ -160,6 +145,13 @@ export class Identifiers {
     if (!/^\d{2,}\p{L}$/u.test(written)) return false;
     if (this.#language.writing.magnitudes[written.slice(-1)] === undefined) return false;
     return /^\p{Ll}/u.test(reading.around(reading.at + written.length).nextWord);
+  }
+
+  /** GPT-3.5 */
+  #nameAndVersion(reading: Reading, [written, name = '', whole = '', decimals = '']: RegExpExecArray): Found {
+    const numeral = { ...numeralOf(withoutZeros(whole)), decimals };
+    const spoken = `${this.#run(name)} ${this.#language.speech.number(numeral, NOWHERE)}`;
+    return { end: reading.at + written.length, spoken, rule: 'identifier' };
   }
 
   /** 1Z999AA1012: character by character. */

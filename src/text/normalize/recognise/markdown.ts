@@ -1,4 +1,5 @@
 // Markdown in running text: its marks are not spoken, the words between them are.
+import { dollars } from './latex.js';
 import { classAt, isWordAt, SPACE } from '../characters.js';
 import type { Language } from '../language.js';
 import { numeralOf } from '../numerals.js';
@@ -12,18 +13,24 @@ const BULLET = /[-*+•‣◦·▪–—][ \t]+(?:\[[ xX]\][ \t]+)?/y;
 const QUOTE = /(?:>[ \t]?){1,8}/y;
 const LINK = /!?\[(?=[^\]\n[]{1,200}\]\([^)\s]{1,500}(?: "[^"\n]{0,100}")?\))/y;
 const LINK_END = /\]\([^)\s]{1,500}(?: "[^"\n]{0,100}")?\)/y;
-const REFERENCE = /(?:\[\^?\d{1,3}\])+(?!\()/y;
+const REFERENCE = /(?:\[\^?[1-9]\d{0,2}(?:[-–,] ?\d{1,3})*\])+(?!\()/y;
 const FOOTNOTE = /\[\^[\w-]{1,20}\](?!\()/y;
 const TAG =
   /<\/?(?:b|i|u|s|em|strong|br|p|ul|ol|li|code|pre|a|span|div|h[1-6]|sub|sup)(?: [^<>\n]{0,200})?\/?>/iy;
+const RAISED = /<sup>(\d{1,3})<\/sup>/iy;
 const CELL = / ?\|[ |]*/y;
 
 const ESCAPE = /\\(?:[()[\]]|(?=[!-/:-@[-`{-~]))/y;
 const AUTOLINK = /<(?=(?:https?:\/\/|mailto:|www\.|[\w.+-]{1,64}@)[^\s<>]{1,300}>)/y;
-const ENTITY = /&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,7})|#x([\da-f]{1,6}));/iy;
-const ENTITIES: Readonly<Record<string, string>> = { lt: '', gt: '', quot: '"', apos: "'", nbsp: ' ' };
+const ENTITY = /&(?:([a-z]{2,6})|#(\d{1,7})|#x([\da-f]{1,6}));/iy;
+const ENTITIES: Readonly<Record<string, string>> = {
+  lt: '', gt: '', quot: '"', apos: "'", nbsp: ' ', copy: '©', reg: '®', trade: '™', mdash: '—', ndash: '–', hellip: '…', lsquo: '‘', rsquo: '’',
+  ldquo: '“', rdquo: '”', laquo: '«', raquo: '»', deg: '°', times: '×', divide: '÷', plusmn: '±', euro: '€', pound: '£', cent: '¢', yen: '¥',
+  bull: '', middot: '·', rarr: '→', larr: '←', para: '', sect: '§', shy: '', zwnj: '', ensp: ' ', emsp: ' ', thinsp: ' ',
+}; // prettier-ignore
 const SOURCE = /【\d{1,4}(?::\d{1,4})?†[^】\n]{0,40}】/y; // 【4:0†source】, but 【重要】 is read
 
+const RULE = /(?:-{3,}|\*{3,}|_{3,}|={3,}|(?:[-*_] ){2,}[-*_])[ \t]*(?=\n|$)/y;
 const NUMBERED = /(\d{1,3})[.)](?=\s)/y;
 const TABLE_RULE = /\|?[ :|-]*-{2}[ :|-]*(?=\n|$)/y;
 
@@ -44,16 +51,17 @@ export function atDigit(language: Language): Recogniser {
 
 /** Dropped marks; in a table a comma parts the cells. */
 export function atMark(language: Language): Recogniser {
-  return (reading) => (reading.text[reading.at] === '&' ? entity(reading, language) : mark(reading));
+  return (reading) =>
+    reading.text[reading.at] === '&' ? entity(reading, language) : mark(reading, language);
 }
 
-function mark(reading: Reading): Found | undefined {
+function mark(reading: Reading, language: Language): Found | undefined {
   const sign = reading.text[reading.at] ?? '';
   switch (sign) {
     case '*':
     case '_':
     case '~':
-      return lineMark(reading, BULLET) ?? fence(reading) ?? emphasis(reading);
+      return lineMark(reading, RULE) ?? lineMark(reading, BULLET) ?? fence(reading) ?? emphasis(reading);
     case '`':
       return fence(reading) ?? dropped(reading, TICKS);
     case '[':
@@ -69,16 +77,26 @@ function mark(reading: Reading): Found | undefined {
     case '>':
       return lineMark(reading, QUOTE);
     case '<':
-      return tag(reading) ?? dropped(reading, AUTOLINK);
+      return raised(reading, language) ?? tag(reading) ?? dropped(reading, AUTOLINK);
     case '\\':
       return dropped(reading, ESCAPE);
+    case '$':
+      return dollars(reading);
     case '【':
       return dropped(reading, SOURCE);
     case '|':
       return cell(reading);
     default:
-      return /[-+•‣◦·▪–—]/u.test(sign) ? lineMark(reading, BULLET) : undefined;
+      return /[-+•‣◦·▪–—=]/u.test(sign) ? (lineMark(reading, RULE) ?? lineMark(reading, BULLET)) : undefined;
   }
+}
+
+/** x<sup>2</sup> */
+function raised(reading: Reading, { speech }: Language): Found | undefined {
+  const match = isWordAt(reading.text, reading.at - 1) ? reading.match(RAISED) : undefined;
+  const spoken = match && speech.power(match[1] ?? '');
+  if (match === undefined || spoken === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken, rule: 'math' };
 }
 
 /** What begins a line or block of HTML parts words. */
@@ -95,7 +113,9 @@ function entity(reading: Reading, { symbols }: Language): Found | undefined {
   const [written, name, decimal, hexadecimal = ''] = match;
   const code = Number.parseInt(decimal ?? hexadecimal, decimal === undefined ? 16 : 10);
   const known = name === undefined ? characterOf(code) : ENTITIES[name.toLowerCase()];
-  const spoken = name?.toLowerCase() === 'amp' || known === '&' ? symbols.inText['&'] : known;
+  const isAnd = name?.toLowerCase() === 'amp' || known === '&';
+  const sign = isAnd ? '&' : known;
+  const spoken = sign === undefined ? undefined : (symbols.inText[sign] ?? symbols.inMath[sign] ?? sign);
   return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'markdown' };
 }
 
@@ -117,10 +137,22 @@ function fence(reading: Reading): Found | undefined {
   return startsLine(reading.text, reading.at) ? dropped(reading, FENCE) : undefined;
 }
 
+/** "… has been so since then [1].", but "press [1]": words enough, and the last one counts nothing. */
+const CITED =
+  /(?:[^\s.!?]+\s+){5}(?!(?:press|dial|hit|push|page|item|step|option|line|row|table|figure|number|seite|taste|page|página|pagina|opci)\p{L}*\s)\p{Ll}{2,}[”"’)]? $/u;
+const LONGEST_CLAIM = 80; // units
+
 /** A footnote number behind a word. */
 function reference(reading: Reading): Found | undefined {
-  const before = reading.text[reading.at - 1] ?? ' ';
-  return /[\p{L}.,!?"'”’»)]/u.test(before) ? dropped(reading, REFERENCE) : undefined;
+  const { text, at } = reading;
+  const found = dropped(reading, REFERENCE);
+  if (found === undefined) return undefined;
+  if (/[\p{L}.,!?"'”’»)]/u.test(text[at - 1] ?? ' ')) return found;
+  const isCited =
+    CITED.test(text.slice(Math.max(0, at - LONGEST_CLAIM), at)) &&
+    /^(?:[.,;:]|$)/.test(text.slice(found.end, found.end + 1));
+  const mark = text[found.end] ?? '';
+  return isCited ? { ...found, end: found.end + mark.length, spoken: mark } : undefined;
 }
 
 /** The mark touches a word on one side only; 2*3 and snake_case are no emphasis. */
@@ -132,8 +164,16 @@ function emphasis(reading: Reading): Found | undefined {
   const [left, right] = [classAt(text, at - 1) === SPACE, classAt(text, end) === SPACE];
   if (left && right) return undefined;
   const inside = isWordAt(text, at - 1) && isWordAt(text, end);
-  if (inside && match[0].length < 2) return undefined;
+  if (inside && match[0].length < 2 && !isWithinWord(text, at)) return undefined;
   return { end, spoken: '', rule: 'markdown' };
+}
+
+/** un*frigging*believable, *Italic*s; but 2*3*4 and a*b*c. */
+function isWithinWord(text: string, at: number): boolean {
+  if (text[at] !== '*') return false;
+  if (/^\*\p{L}{2,}[^*\n]{0,60}\*(?!\*)/u.test(text.slice(at, at + 64))) return true;
+  const before = /(?:^|[^*])\*\p{L}[^*\n]{1,60}$/u.exec(text.slice(Math.max(0, at - 64), at));
+  return before !== null && /\p{L}{2}$/u.test(before[0]);
 }
 
 function cell(reading: Reading): Found | undefined {

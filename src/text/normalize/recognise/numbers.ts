@@ -1,4 +1,6 @@
 // Numbers with a form of their own: fractions, scores, ordinals, decades, digits said one by one.
+import { endsSentenceAt } from '../../sentence-end.js';
+import { shortFormsOf, type ShortForms } from '../../short-forms/short-forms.js';
 import { isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import { digitsEnd } from '../numerals.js';
@@ -16,12 +18,14 @@ const GROUPED_CODE = /\d+(?:[- ]\d+){0,7}/y;
 
 export class Numbers {
   readonly #language: Language;
+  readonly #forms: ShortForms;
   readonly #ordinal: RegExp | undefined;
   readonly #decade: RegExp | undefined;
 
   constructor(language: Language) {
     const { ordinalMark, decadeMark } = language.writing;
     this.#language = language;
+    this.#forms = shortFormsOf(language.tag);
     if (ordinalMark !== '') this.#ordinal = new RegExp(`(\\d{1,12})(${ordinalMark})`, 'uy');
     if (decadeMark !== '')
       this.#decade = new RegExp(`(\\d{4}|\\d0)(?:${decadeMark})(?![\\p{L}\\p{N}])`, 'uy');
@@ -64,6 +68,8 @@ export class Numbers {
     if (match === undefined) return undefined;
     const end = reading.at + match[0].length;
     if (isWordAt(reading.text, end) && isWordAt(reading.text, end - 1)) return undefined;
+    const isYear = match[1]?.length === 4 && match[2] === '.';
+    if (isYear && endsSentenceAt(reading.text, end - 1, this.#forms, false)) return undefined;
     const spoken = this.#language.speech.ordinal(match[1] ?? '', reading.around(end), match[2] ?? '');
     return spoken === undefined ? undefined : { end, spoken, rule: 'ordinal' };
   }
@@ -71,7 +77,8 @@ export class Numbers {
   /** Code 4711, PIN 0 815, flight 203. */
   #keyed(reading: Reading): Found | undefined {
     const { text, at, runEnd } = reading;
-    const numbered = text[at - 1] === '#' && runEnd - at >= NUMBERED; // #48213
+    // #48213, a card *1234
+    const numbered = runEnd - at >= NUMBERED && (text[at - 1] === '#' || isMasked(text, at, runEnd));
     const { digitsAfter, linking } = this.#language.writing;
     if (!numbered && !isNear(reading, digitsAfter, linking)) return undefined;
     const match = reading.match(GROUPED_CODE);
@@ -151,6 +158,15 @@ export class Numbers {
       return undefined;
     return { end: digitsEnd(text, at), spoken: this.#language.speech.digits(digits), rule: 'digits' };
   }
+}
+
+/** What was left out before the last four digits is told by stars. */
+function isMasked(text: string, at: number, end: number): boolean {
+  return (
+    end - at === NUMBERED &&
+    /(?:^|[\s*•])[*•]$|[*•xX]{2}[ -]?$/.test(text.slice(Math.max(0, at - 3), at)) &&
+    text[end] !== '*'
+  );
 }
 
 function plain(whole: string): { negative: false; whole: string; decimals: ''; grouped: false } {

@@ -32,19 +32,27 @@ export function vulgarFraction(sign: string): { numerator: string; denominator: 
   return { numerator, denominator };
 }
 
+/** A dash that touches the number behind it, where no number stands before it: –5 °C. */
+function isDashedMinus(text: string, at: number): boolean {
+  if (text[at] !== '–' || !isDigitAt(text, at + 1)) return false;
+  return /(?:[^\d\s,;.–—-] |\()$/u.test(text.slice(Math.max(0, at - 2), at));
+}
+
 /** Knows the words for everything that begins with a number or with the sign of a currency. */
 export class Quantities {
   readonly #language: Language;
   readonly #units: LiteralTable<Noun>;
   readonly #magnitudes: LiteralTable<NonNullable<Quantity['magnitude']>>;
+  readonly #moneyMagnitudes: LiteralTable<NonNullable<Quantity['magnitude']>>;
   readonly #currencies: LiteralTable<Currency>;
   readonly #per: LiteralTable<string>;
 
   constructor(language: Language) {
-    const { units, magnitudes, currencies, currencySigns, per } = language.writing;
+    const { units, magnitudes, moneyMagnitudes = {}, currencies, currencySigns, per } = language.writing;
     this.#language = language;
     this.#units = new LiteralTable(Object.entries(units));
     this.#magnitudes = new LiteralTable(Object.entries(magnitudes));
+    this.#moneyMagnitudes = new LiteralTable(Object.entries({ ...magnitudes, ...moneyMagnitudes }));
     this.#per = new LiteralTable(Object.entries(per));
     const signs = Object.entries(currencySigns).flatMap(([sign, code]): [string, Currency][] => {
       const currency = currencies[code];
@@ -67,7 +75,7 @@ export class Quantities {
     const currency = this.#currencyBefore(reading, at);
     if (currency !== undefined) return currency;
     const decimal = mark === this.#language.writing.numbers.decimal;
-    if (!SIGN.test(mark) && !(decimal && mark === '.')) return undefined;
+    if (!SIGN.test(mark) && !isDashedMinus(text, at) && !(decimal && mark === '.')) return undefined;
     if (isWordAt(text, at - 1) || /[-−–.,/)\]ºª°%]/.test(text[at - 1] ?? '')) return undefined;
     if (decimal) return isDigitAt(text, at + 1) ? this.#amount(reading, at, false) : undefined;
     return this.#signed(reading, mark);
@@ -143,7 +151,21 @@ export class Quantities {
     if (!isDigitAt(text, start) && text[start] !== '.') return undefined;
     const read = this.#quantityAt(text, start, negative || sign, literal.written);
     if (read === undefined) return undefined;
-    return this.#money(reading, read, literal.value);
+    const code = this.#codeBehind(text, read.end, literal.written); // $5 CAD
+    return this.#money(
+      reading,
+      code === undefined ? read : { ...read, end: code.end },
+      (code ?? literal).value,
+    );
+  }
+
+  /** The code of a currency whose sign stands before its amount, too. */
+  #codeBehind(text: string, end: number, sign: string): { value: Currency; end: number } | undefined {
+    const at = skipSpaces(text, end);
+    const code = text.slice(at, at + 3);
+    const value = this.#language.writing.currencies[code];
+    if (value === undefined || !/^[A-Z]{3}$/.test(code) || isWordAt(text, at + 3)) return undefined;
+    return /\p{Sc}$/u.test(sign) ? { value, end: at + 3 } : undefined;
   }
 
   /** 5%-6% · 10 € – 20 €: two amounts of one kind. */
@@ -166,7 +188,7 @@ export class Quantities {
     const read = this.#numeralAt(text, at);
     if (read === undefined || text[read.end] !== '-') return undefined;
     const unit = this.#units.at(text, read.end + 1);
-    if (unit === undefined || !/^\p{Ll}{2,}$/u.test(unit.written)) return undefined;
+    if (unit === undefined || !/^\p{Ll}{2,}\.?$/u.test(unit.written)) return undefined;
     const end = read.end + 1 + unit.written.length;
     const number = this.#language.speech.number(read.numeral, reading.around(read.end));
     return { end, spoken: `${number}-${unit.value.forms[0] ?? unit.written}`, rule: 'measure' };
@@ -240,13 +262,13 @@ export class Quantities {
       return { quantity: { number, fraction: fraction.fraction }, end: fraction.end };
     const range = this.#rangeAt(text, { numeral: number, end }, sign);
     if (range !== undefined) end = range.end;
-    const magnitude = this.#magnitudeAt(text, end);
+    const magnitude = this.#magnitudeAt(text, end, sign);
     if (magnitude !== undefined) end = magnitude.end;
     const second =
       magnitude === undefined || range !== undefined
         ? undefined
         : this.#rangeAt(text, { ...first, end }, sign);
-    const same = second === undefined ? undefined : this.#magnitudeAt(text, second.end); // $1.2M–$1.5M
+    const same = second === undefined ? undefined : this.#magnitudeAt(text, second.end, sign); // $1.2M–$1.5M
     const isRange = same !== undefined && same.value.power === magnitude?.value.power;
     if (isRange) end = same.end;
     const to = range ?? (isRange ? second : undefined);
@@ -254,6 +276,7 @@ export class Quantities {
       number,
       ...(to && { to: to.numeral }),
       ...(magnitude && { magnitude: magnitude.value }),
+      ...(isRange && { repeated: true as const }),
     };
     return { quantity, end };
   }
@@ -292,9 +315,10 @@ export class Quantities {
   #magnitudeAt(
     text: string,
     from: number,
+    sign: string,
   ): { value: NonNullable<Quantity['magnitude']>; end: number } | undefined {
     const at = skipSpaces(text, from);
-    const literal = this.#magnitudes.at(text, at);
+    const literal = (sign === '' ? this.#magnitudes : this.#moneyMagnitudes).at(text, at);
     if (literal === undefined) return undefined;
     const end = at + literal.written.length;
     const attached = at === from || literal.written.length > 1 || this.#currencyAt(text, end) !== undefined; // 5 M€

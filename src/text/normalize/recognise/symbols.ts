@@ -1,14 +1,16 @@
 // Marks: emoji, signs between numbers, signs in running text, repeated punctuation.
-import { classAt, emojiLength, isDigitAt, isWordAt, SPACE } from '../characters.js';
+import { classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
 import type { Language } from '../language.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import { numeralOf, withoutZeros } from '../numerals.js';
+import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 
 const REPEATED = /([!?！？])(?:\s?[!?！？])+|,{2,}|\.{4,}|…{2,}|;{2,}|[-=_~*#+]{4,}/uy;
 // Behind a space only: ":)" but not "(see 3:)".
 const EMOTICON = /(?:[:;=]['’]?-?[)(DPp\]|*]|<3|\^_?\^)(?=[\s.,!?]|$)/y;
 const ARROW = /(?:-{1,2}|=)>/y;
 const TRAILING_PLUS = /\+{1,2}(?=[\s.,;:!?)]|$)/y;
-const POWER = /\^(\d{1,3})/y;
+const POWER = /\^(?:\{(\d{1,3})\}|(\d{1,3}))/y;
+const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 export class Symbols {
@@ -31,6 +33,7 @@ export class Symbols {
     this.#arrow(reading) ??
     this.#trailingPlus(reading) ??
     this.#power(reading) ??
+    this.#subscript(reading) ??
     this.#math(reading) ??
     this.#inText(reading);
 
@@ -83,11 +86,24 @@ export class Symbols {
     let end = at;
     while (end - at < 4 && SUPERSCRIPTS.includes(text[end] ?? ' ')) end++;
     const raised = Array.from(text.slice(at, end), (sign) => SUPERSCRIPTS.indexOf(sign)).join('');
-    const digits = raised === '' ? (reading.match(POWER)?.[1] ?? '') : raised;
+    const match = raised === '' ? reading.match(POWER) : undefined;
+    const digits = match?.[1] ?? match?.[2] ?? raised;
     if (digits === '') return undefined;
     const spoken = this.#language.speech.power(digits);
     if (spoken === undefined) return undefined;
-    return { end: raised === '' ? at + 1 + digits.length : end, spoken, rule: 'math' };
+    return { end: match === undefined ? end : at + match[0].length, spoken, rule: 'math' };
+  }
+
+  /** H₂O, x₁ */
+  #subscript(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    if (!SUBSCRIPTS.includes(text[at] ?? ' ') || (!isWordAt(text, at - 1) && text[at - 1] !== ')'))
+      return undefined;
+    let end = at;
+    while (end - at < 4 && SUBSCRIPTS.includes(text[end] ?? ' ')) end++;
+    const digits = Array.from(text.slice(at, end), (sign) => SUBSCRIPTS.indexOf(sign)).join('');
+    const number = this.#language.speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
+    return { end, spoken: number, rule: 'identifier' };
   }
 
   /** A sign with operands on both sides, or a relation before a number. */
@@ -100,18 +116,21 @@ export class Symbols {
     if (name === undefined) return undefined;
     const end = at + sign.length;
     if (!isOperation(text, at, end, sign)) return undefined;
-    const alone = /[\s(]/.test(text[at - 1] ?? ' ') && isDigitAt(text, end);
+    const alone = /[\s(]/.test(text[at - 1] ?? ' ') && AMOUNT.test(text.slice(end, end + 2));
     return { end, spoken: alone ? (this.#language.symbols.inFront?.[sign] ?? name) : name, rule: 'math' };
   }
 
   #inText(reading: Reading): Found | undefined {
     const { text, at } = reading;
     const name = this.#language.symbols.inText[text[at] ?? ''];
-    return name === undefined ? undefined : { end: at + 1, spoken: name, rule: 'symbol' };
+    if (name === undefined) return undefined;
+    const end = text.startsWith('&&', at) ? at + 2 : at + 1;
+    return { end, spoken: name, rule: 'symbol' };
   }
 }
 
 const ALWAYS_MATH = /^[×÷≈≤≥≠±√∞∑∏∫π²³¬∧∨∈∉⊂∪∩∀∃→⇒−]/u;
+const AMOUNT = /^\p{Sc}?\p{Nd}/u;
 const RELATION = /^[<>≈≤≥~=]/u;
 const IN_A_FORMULA = /[=+×÷√^]/u;
 const NEAR = 24; // units around a hyphen that may show that it is a minus
@@ -124,13 +143,22 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     .slice(-1);
   const after = text.slice(end, end + 3).trimStart();
   const left = /[\p{N})\]%°²³]/u.test(before) || (spaced && /\p{L}/u.test(before));
-  const right = /^(?:[-−+√(]?\p{N}|\()/u.test(after) || (spaced && /^\p{L}/u.test(after));
+  const right = /^(?:[-−+√(]?\p{Sc}?\p{N}|\(|\\[a-z])/u.test(after) || (spaced && /^\p{L}/u.test(after));
   if (sign === '-' || sign === '*' || sign === '/') {
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
     const numbers = /\p{N}/u.test(before) && /^\p{N}/u.test(after);
     return numbers && (sign === '*' || (spaced && (sign === '/' || IN_A_FORMULA.test(near))));
   }
+  if (
+    sign === '+' &&
+    /(?:^|[^\p{L}])\p{L}$|[²³\p{N}]$/u.test(text.slice(Math.max(0, at - 2), at)) &&
+    /^\p{L}(?!\p{L})/u.test(after)
+  )
+    return true;
   if (ALWAYS_MATH.test(sign)) return left || right;
-  if (RELATION.test(sign) && right && !isWordAt(text, at - 1)) return isDigitAt(after, 0) || left;
+  if (RELATION.test(sign) && right) {
+    if (isWordAt(text, at - 1)) return /^\d/.test(text[end] ?? '') && sign !== '~'; // p<0.05
+    return AMOUNT.test(after) || left;
+  }
   return left && right;
 }

@@ -10,7 +10,7 @@ const DASH = /( ?)[-–]\1/y;
 const LONGEST = 3; // digits of an hour, or of the hours of a duration
 const OFFSET = new RegExp(String.raw`(UTC|GMT)([-+−])(\d{1,2})(?!${WORD_UNIT}|[.,:]\d)`, 'uy');
 const DURATION = new RegExp(
-  String.raw`(\d{1,3}) ?h(?: ?(\d{1,2}) ?(?:min|m)\b)?(?: ?(\d{1,2}) ?s\b)?(?!${WORD_UNIT})`,
+  String.raw`(\d{1,3}) ?h(?: ?(\d{1,2}) ?(?:min|m)\b(?:\.(?= \p{Ll}))?)?(?: ?(\d{1,2}) ?s\b)?(?!${WORD_UNIT})`,
   'uy',
 );
 const MINUTES = /(\d{1,3}) ?(?:min|m) ?(\d{1,2}) ?s(?:ec)?\b/y;

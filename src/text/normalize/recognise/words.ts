@@ -6,7 +6,8 @@ import { numeralOf } from '../numerals.js';
 import { skipSpaces, type Found, type Reading, type Recogniser } from '../reading.js';
 
 const DOTTED = /(?:\p{Lu}\.){2,6}(?:\p{Lu}(?!\p{L}))?/uy;
-const ROMAN = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
+/** A Roman numeral that is written as it should be. */
+export const ROMAN = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
 const ROMAN_VALUES: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 };
 const VOWEL = /[AEIOUYÄÖÜÀÂÉÈÊËÎÏÔÙÛŒÁÍÓÚÃÕАЕЁИОУЫЭЮЯ]/u;
 const LONGEST_ACRONYM = 6;
@@ -134,6 +135,11 @@ function withCapitals(forms: Readonly<Record<string, Saying>>): [string, Saying]
 
 function upper(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
+/** The value of a word that is a Roman numeral. */
+export function romanNumeral(word: string): number | undefined {
+  return word !== '' && ROMAN.test(word) ? romanValue(word) : undefined;
 }
 
 export function romanValue(word: string): number {

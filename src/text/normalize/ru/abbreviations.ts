@@ -12,14 +12,27 @@ const FOLLOWS: Readonly<Record<Behind, RegExp>> = {
   either: /^ ?(?:[«"“]?\p{Lu}|№|\d)/u,
 };
 
+const LONGEST_LEAD = 40; // units
+/** На 3-й ул., согласно ст. 5 и п. 3: the preposition stands further away. */
+const SHARED_PREPOSITION =
+  /(\p{L}+) \d{1,3}-(?:й|я|ю|м) $|(\p{L}+) (?:ст|пп?|ч|гл|рис|табл|стр|подп)\. ?[\d.]{1,8}(?: \p{Lu}{2,4}){0,2} (?:и|или) $/u;
+
 /** Where something is: the case behind в and на is the prepositional, not the accusative. */
 function caseOfPlace(around: Around): Case {
-  const before = wordAhead(around);
+  const lead = around.text.slice(Math.max(0, around.start - LONGEST_LEAD), around.start);
+  const before =
+    SHARED_PREPOSITION.exec(lead)
+      ?.slice(1)
+      .find((word) => word)
+      ?.toLowerCase() ?? wordAhead(around);
   if (/^(?:в|во|на|о|об|при)$/.test(before)) return 'prepositional';
   if (/^(?:с|со|до|от|из|у|около|возле|для|после|без)$/.test(before)) return 'genitive';
   if (/^(?:к|ко|по|согласно)$/.test(before)) return 'dative';
+  if (/^(?:через|сквозь|про)$/.test(before)) return 'accusative';
   return /^(?:между|за|над|под|перед)$/.test(before) ? 'instrumental' : 'nominative';
 }
+
+const RANGE = /^ ?\d{1,4} ?[-–—] ?\d/u;
 
 /** Only before what it names. */
 function named(entry: string, behind: Behind): Saying {
@@ -30,7 +43,10 @@ function named(entry: string, behind: Behind): Saying {
     const part =
       behind !== 'name' &&
       /(?:^|[\s(])(?:п|пп|ч|абз)\. ?\d{1,3} ?$/u.test(text.slice(Math.max(0, start - 10), start));
-    return inCase(known.forms, part ? 'genitive' : caseOfPlace(around));
+    const grammatical = part ? 'genitive' : caseOfPlace(around);
+    const several =
+      known.gender === 'f' && grammatical === 'nominative' && RANGE.test(text.slice(end, end + 8));
+    return inCase(known.forms, several ? 'genitive' : grammatical); // страницы 5–7
   };
 }
 
@@ -81,7 +97,7 @@ export const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   'пер.': either(named('m переулок переулка переулков', 'name'), behind(/\p{L}(?:ий|ый|ой) $/u, 'переулок')), 'пл.': either(named('f площадь площади площадей', 'name'), behind(/ая $/u, 'площадь')), 'наб.': either(named('f набережная набережной набережных', 'name'), before(/^ (?:реки|канала)/u, 'набережная'), behind(/ая $/u, 'набережная')), 'ш.': either(named('n шоссе', 'name'), behind(/ое $/u, 'шоссе')), 'б-р': named('m бульвар бульвара бульваров', 'name'), 'бул.': named('m бульвар бульвара бульваров', 'name'), 'туп.': 'тупик', 'мкр.': 'микрорайон', 'мкр-н': 'микрорайон',
   'г.': yearOrCity, 'гор.': named('m город города городов', 'name'), 'пос.': named('m посёлок посёлка посёлков', 'name'), 'дер.': named('f деревня деревни деревень', 'name'), 'с.': either(named('f страница страницы страниц', 'number'), named('n село села сёл', 'name')), 'д.': either(named('m дом дома домов', 'number'), named('f деревня деревни деревень', 'name')), 'стр.': either(behind(/(?:д|дом|корп|к)\.? ?\d{1,4}\p{L}?,? ?$/u, 'строение'), named('f страница страницы страниц', 'number')),
   'кв.': named('f квартира квартиры квартир', 'number'), 'корп.': named('m корпус корпуса корпусов', 'number'), 'эт.': either(named('m этаж этажа этажей', 'number'), behind(/\d ?$/, 'этаж')), 'оф.': named('m офис офиса офисов', 'number'), 'каб.': named('m кабинет кабинета кабинетов', 'number'), 'под.': named('m подъезд подъезда подъездов', 'number'), 'пом.': 'помещение', 'вл.': 'владение',
-  'р.': either(before(/^ \p{Lu}/u, 'река'), behind(/г\. ?$/u, 'рождения')), 'оз.': named('n озеро озера озёр', 'name'), 'о.': before(/^ \p{Lu}\p{Ll}{2}/u, 'остров'), 'о-в': 'остров', 'о-ва': 'острова', 'м.': before(/^ [«"]?\p{Lu}\p{Ll}{2}/u, 'метро'), 'ст. м.': metro, 'ст. метро': metro, 'ж/д': 'жэ дэ', 'ж.-д.': 'железнодорожный', 'а/м': 'автомобиль', 'а/я': 'абонентский ящик', 'н/д': 'нет данных', 'б/у': 'бэ у', 'з/п': 'зарплата', 'и/или': 'и или', 'п/п': 'по порядку', 'р/с': 'расчётный счёт', 'к/с': 'корреспондентский счёт', 'с/х': 'сельскохозяйственный', 'х/ф': 'художественный фильм',
+  'р.': either(before(/^ \p{Lu}/u, 'река'), behind(/г\. ?$/u, 'рождения')), 'оз.': named('n озеро озера озёр', 'name'), 'о.': before(/^ \p{Lu}\p{Ll}{2}/u, 'остров'), 'о-в': 'остров', 'о-ва': 'острова', 'м.': before(/^ [«"]?\p{Lu}\p{Ll}{2}/u, 'метро'), 'ст. м.': metro, 'ст. метро': metro, 'ж/д': 'жэ дэ', 'ж.-д.': 'железнодорожный', 'а/м': 'автомобиль', 'а/я': 'абонентский ящик', 'н/д': 'нет данных', 'б/у': 'бэ у', 'Б/У': 'бэ у', 'г/г': 'год к году', 'м/м': 'месяц к месяцу', 'в.': behind(/\d{4} ?г\. ?$/u, 'выпуска'), СПбГУ: 'эс пэ бэ гэ у', 'з/п': 'зарплата', 'и/или': 'и или', 'п/п': 'по порядку', 'р/с': 'расчётный счёт', 'к/с': 'корреспондентский счёт', 'с/х': 'сельскохозяйственный', 'х/ф': 'художественный фильм',
   'т.': either(named('m том тома томов', 'number'), before(/^ \p{Lu}/u, 'товарищ')), 'гл.': either(named('f глава главы глав', 'number'), before(/^ \p{Ll}/u, 'главный')), 'п.': named('m пункт пункта пунктов', 'number'), 'пп.': before(/^ ?\d/u, 'пункты'), 'подп.': named('m подпункт подпункта подпунктов', 'number'), 'ст.': either(named('f статья статьи статей', 'number'), named('f станция станции станций', 'name'), before(/^ \p{Ll}/u, 'старший')), 'ч.': named('f часть части частей', 'number'), 'рис.': named('m рисунок рисунка рисунков', 'number'), 'илл.': named('f иллюстрация иллюстрации иллюстраций', 'number'),
   'табл.': named('f таблица таблицы таблиц', 'number'), 'разд.': named('m раздел раздела разделов', 'number'), 'абз.': named('m абзац абзаца абзацев', 'number'), 'вып.': named('m выпуск выпуска выпусков', 'number'), 'тел.': phone, 'Тел.': (around) => upper(phone(around)), 'моб.': 'мобильный', 'доб.': 'добавочный', 'адр.': 'адрес', 'л.': countedNoun('m год года лет'), 'кв. м': 'квадратных метров', 'тыс.': 'тысяч', 'млн': 'миллионов', 'млрд': 'миллиардов', 'руб.': 'рублей', 'коп.': 'копеек', 'долл.': 'долларов',
   'англ.': 'английский', 'нем.': 'немецкий', 'фр.': 'французский', 'лат.': 'латинский', 'рус.': 'русский', 'урожд.': 'урождённая', 'род.': before(/^ (?:\d|в )/u, 'родился'), 'ум.': before(/^ (?:\d|в )/u, 'умер'), 'св.': before(/^ \p{Lu}\p{Ll}+(?:а|я|ого|его) /u, 'святого'), 'сокр.': 'сокращённо', 'соотв.': 'соответственно', 'спец.': 'специальный', 'стд.': 'стандартный', 'эл. почта': 'электронная почта', 'эл.': before(/^ (?:почт|адрес)/u, 'электронный'),

@@ -18,12 +18,20 @@ export function isDirect(grammatical: Case): boolean {
 function caseOfMeasure(around: Around): Case {
   const before = wordAhead(around);
   const place =
-    (before === 'в' || before === 'во') && AWAY.test(around.text.slice(around.end, around.end + 12));
+    (before === 'в' || before === 'во') &&
+    (AWAY.test(around.text.slice(around.end, around.end + 12)) || isDissolved(around));
   if (place) return 'prepositional';
   if (before !== 'по') return caseBefore(around);
   return /(?:^|\D)1 ?\P{Nd}/u.test(around.text.slice(around.start, around.start + 4))
     ? 'dative'
     : 'accusative';
+}
+
+const DISSOLVED = /(?:раствор|развед|развест|развод|разб[ао]в|замоч|размеш)\p{L}*(?: \p{L}+){0,3} в $/iu;
+
+/** Растворить в 100 мл воды: where it is, too. */
+function isDissolved({ text, start }: Around): boolean {
+  return DISSOLVED.test(text.slice(Math.max(0, start - 48), start));
 }
 
 function isHalfMore({ whole, decimals }: Numeral): boolean {
@@ -125,7 +133,7 @@ export function count(quantity: Quantity, around: Around): string {
     noun,
   } = countedBy(around, last.decimals === '' && fraction === undefined ? last.whole : '2');
   if (fraction !== undefined) return mixed(number, fraction, fewGender(gender, noun), grammatical);
-  if (to !== undefined) return countRange(number, to, gender, grammatical, around);
+  if (to !== undefined) return countRange(number, to, fewGender(gender, noun), grammatical, around);
   const together =
     isDirect(grammatical) && noun !== undefined && COUNTED_TOGETHER.has(noun) && number.decimals === '';
   if (together && !number.negative) {
@@ -134,9 +142,7 @@ export function count(quantity: Quantity, around: Around): string {
   }
   const spanned =
     isHalfMore(number) &&
-    /^ до \d{1,3} ?(?:млн|млрд|тыс|трлн|миллион|миллиард|тысяч)/u.test(
-      around.text.slice(around.end, around.end + 16),
-    );
+    /^ до \d{1,3}(?:,\d{1,2})? ?[\p{L}%]/u.test(around.text.slice(around.end, around.end + 16));
   if (spanned) return numberBefore(number, gender, grammatical); // от полутора до трёх миллионов
   if (noun === undefined || number.decimals === '') return decimal(number, grammatical, gender);
   return numberBefore(number, fewGender(gender, noun), caseBefore(around));
@@ -157,9 +163,10 @@ function countRange(
   const next = around.nextWord.toLowerCase();
   const plural = next !== '' && !NO_NOUN.has(next) && pluralOf(to.whole) === 'many' && to.decimals === '';
   if (plural && isDirect(grammatical) && !isRuled(around)) {
-    return `от ${decimal(from, 'genitive', gender)} до ${decimal(to, 'genitive', gender)}`;
+    return `от ${numberBefore(from, gender, 'genitive')} до ${decimal(to, 'genitive', gender)}`;
   }
-  return join(decimal(from, grammatical, gender), decimal(to, grammatical, gender));
+  const first = next === '' ? decimal(from, grammatical, gender) : numberBefore(from, gender, grammatical);
+  return join(first, decimal(to, grammatical, gender));
 }
 
 /** 12,50 ₽ двенадцать рублей пятьдесят копеек. */
@@ -204,7 +211,7 @@ function part({ numerator, denominator }: Fraction, grammatical: Case): string {
 
 /** Три четверти, одна треть, две пятых; ½ литра is половина литра. */
 export function sayFraction(fraction: Fraction, around: Around, measured: boolean): string | undefined {
-  const grammatical = caseBefore(around);
+  const grammatical = isDissolved(around) ? 'prepositional' : caseBefore(around);
   const [amount, parts] = [Number(fraction.numerator), Number(fraction.denominator)];
   if (parts < 2 || amount >= parts || parts > 100 || isHouse(around)) return spread(fraction, around);
   if (amount !== 1 || parts !== 2) return part(fraction, grammatical);

@@ -51,20 +51,37 @@ const ROW = new RegExp(
 const SHORT_FIGURES =
   /(\d{1,2})\.(0[1-9]|1[0-2])(?![\d\p{L}]|[.,:/-]\d| ?(?:%|°|₽|руб|тыс|млн|кг|км|[мгл](?!\p{L})))\.?/uy;
 const MONTH_YEAR = new RegExp(`${NAME} ((?:1\\d|20)\\d{2})(?![\\d:]|[.,]\\d)${YEAR_WORD}?`, 'iuy');
-const BEFORE_SHORT = words('до с со к ко на по за от');
+const BEFORE_SHORT = words(
+  'до с со к ко на по за от заезд выезд вылет прилёт прилет прибытие отправление приезд отъезд доставка срок дата приём прием',
+);
 
+const LONGEST_WISH = 60; // units before the day of a feast
+const LONGEST_DAY = 16; // units of the name of a day and what stands around it
 const DATED = words('сегодня это наступило наступает наступит дата');
 
 /** The case of a day: alone it is when something happens, the genitive. */
 function caseOfDay(around: Around): Case {
   const before = wordAhead(around);
   if (/^(?:на|за|по|в|во|через|сквозь)$/.test(before)) return 'accusative';
+  if (/^(?:с|со)$/.test(before) && isFeast(around)) return 'instrumental';
   if (/^(?:к|ко)$/.test(before)) return 'dative';
   if (/^(?:перед|между|под|над)$/.test(before)) return 'instrumental';
   if (/^(?:о|об)$/.test(before)) return 'prepositional';
+  if (before === 'и' && isFeast(around)) return 'instrumental';
   if (/^(?:и|или|а)$/.test(before))
     return caseBefore(around) === 'instrumental' ? 'instrumental' : 'genitive';
-  return DATED.has(around.previousShort) || isSubject(around) ? 'nominative' : 'genitive';
+  const named = DAY_NAMED.test(around.text.slice(Math.max(0, around.start - LONGEST_DAY), around.start));
+  return named || DATED.has(around.previousShort) || isSubject(around) ? 'nominative' : 'genitive';
+}
+
+/** Понедельник, 3 июня: where it begins the sentence the day is named, too. */
+const DAY_NAMED = /(?:^|[.!?\n«(] ?)(?:понедельник|вторник|среда|четверг|пятница|суббота|воскресенье), $/iu;
+
+/** Поздравляем с 8 Марта! */
+function isFeast({ text, start, end }: Around): boolean {
+  const lead = text.slice(Math.max(0, start - LONGEST_WISH), start);
+  if (/поздрав\p{L}+(?:[^.!?\d]{0,40}| с [^.!?]{1,40} и )$/iu.test(lead)) return true;
+  return /^["«(\s]*со? $/iu.test(lead) && /^[^.,?\d]{0,24}!/u.test(text.slice(end, end + 26));
 }
 
 /** 1 января — праздник. */
@@ -90,11 +107,30 @@ export function namedDay(reading: Reading): Found | undefined {
   if (month === undefined) return undefined;
   const around = reading.around(end);
   const tail = `${MONTHS[month] ?? ''}${year === undefined ? '' : ` ${yearOf(year)}`}`;
+  const until = last === undefined && wordAhead(around) === '' ? namedUntil(reading, end) : undefined;
+  if (until !== undefined)
+    return { ...until, spoken: `с ${ordinal(day, 'genitive', 'n')} ${tail} по ${until.spoken}` };
   return { end, spoken: `${days(day, last, around)} ${tail}`, rule: 'date' };
 }
 
+const DASH = / ?[-–—] ?/y;
+
+/** The second day of 28 июня – 3 июля. */
+function namedUntil(reading: Reading, from: number): Found | undefined {
+  const dash = reading.match(DASH, from);
+  const match = dash && reading.match(NAMED, from + dash[0].length);
+  const [written = '', day = '', , last, name = '', year] = match ?? [];
+  const month = MONTH_BY_NAME.get(name.toLowerCase());
+  if (dash === undefined || match === undefined || last !== undefined || month === undefined || !isDay(day))
+    return undefined;
+  const tail = year === undefined ? '' : ` ${yearOf(year)}`;
+  const spoken = `${ordinal(day, 'accusative', 'n')} ${MONTHS[month] ?? ''}${tail}`;
+  return { end: from + dash[0].length + written.length, spoken, rule: 'date' };
+}
+
 function days(day: string, last: string | undefined, around: Around): string {
-  const grammatical = caseOfDay(around);
+  const marked = /^\d{1,2}-?[ое]?е(?!\p{L})/u.test(around.text.slice(around.start, around.end)); // 9-е мая
+  const grammatical = marked ? 'nominative' : caseOfDay(around);
   if (last === undefined) return ordinal(day, grammatical, 'n');
   if (grammatical !== 'genitive' || wordAhead(around) !== '') {
     const ruled = around.previousWord !== '' && /^(?:на|за|в|к|до|от|с|после)$/.test(wordAhead(around));

@@ -5,6 +5,7 @@ import type { Around, Found, Reading } from '../reading.js';
 import { withNoun } from './amounts.js';
 import { noun, type Case } from './declension.js';
 import { caseBefore, wordAhead } from './grammar.js';
+import { spellLetters } from './letters.js';
 import { cardinal } from './numbers.js';
 
 export const HOUR = noun('m час часа часов');
@@ -48,7 +49,9 @@ export function sayTime(time: WrittenTime, around: Around): string {
       .map(([digits, unit]) => counted(digits, unit, grammatical))
       .join(' ') + tail;
   } // prettier-ignore
-  if (Number(minutes) === 0 && BARE_BEFORE_END.test(behind)) return cardinal(hours, grammatical) + tail;
+  const between = wordAhead(around) === 'между' && / и \d/.test(behind);
+  if (Number(minutes) === 0 && (between || BARE_BEFORE_END.test(behind)))
+    return cardinal(hours, grammatical) + tail;
   if (Number(minutes) === 0 && behind.startsWith(' час')) return cardinal(hours, grammatical);
   return say({ hours, minutes }, grammatical) + tail;
 }
@@ -70,6 +73,8 @@ export function span(reading: Reading): Found | undefined {
   const whole = Number(fromMinutes) === 0 && Number(toMinutes) === 0;
   const start = whole ? cardinal(first.hours, 'genitive') : say(first, 'genitive');
   const before = wordAhead(reading.around(end));
+  if (before === 'в' || before === 'во')
+    return { end, spoken: `${say(first, 'accusative')} – ${say(last, 'accusative')}`, rule: 'time' };
   const lead = before === 'с' || before === 'со' ? '' : 'с ';
   return { end, spoken: `${lead}${start} до ${say(last, 'genitive')}`, rule: 'time' };
 }
@@ -122,4 +127,16 @@ export function oneOClock(reading: Reading): Found | undefined {
   const before = wordAhead(reading.around(runEnd));
   if (before !== 'в' && before !== 'до' && before !== 'около') return undefined;
   return { end: runEnd, spoken: before === 'в' ? 'час' : 'часа', rule: 'time' };
+}
+
+const OFFSET = /(UTC|GMT|МСК|MSK) ?([+−-])(\d{1,2})(?::(\d{2}))?(?![\p{L}\p{N}])/uy;
+
+/** UTC+3, МСК+2 */
+export function zoneOffset(reading: Reading): Found | undefined {
+  const match = reading.match(OFFSET);
+  if (match === undefined) return undefined;
+  const [written, zone = '', sign, hours = '', minutes = '00'] = match;
+  const rest = minutes === '00' ? '' : ` ${cardinal(minutes)}`;
+  const said = `${spellLetters(zone)} ${sign === '+' ? 'плюс' : 'минус'} ${cardinal(hours)}${rest}`;
+  return { end: reading.at + written.length, spoken: said, rule: 'zone' };
 }

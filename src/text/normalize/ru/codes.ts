@@ -132,3 +132,54 @@ export function houseLetter(reading: Reading): Found | undefined {
     rule: 'identifier',
   };
 }
+
+const DASHED =
+  /(?:(?<!\p{L})код\p{L}{0,2}(?: [\p{L}-]{1,16}){0,3}|парол\p{L}{1,2}|цифр\p{L}{1,2}(?: \p{L}{1,10}){0,2}) [—–-] $/iu;
+const DICTATED = /\d{3} \d{3}(?![\d ]*\p{L})|\d{3,8}(?![\p{L}\d]|[.,:/-]\d| \p{L})/uy;
+const LONGEST_LEAD = 60; // units
+
+/** Ваш код — 5521. */
+export function dictated(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (text[at - 1] !== ' ' || !/[—–-]/.test(text[at - 2] ?? '')) return undefined;
+  const match = reading.match(DICTATED);
+  if (match === undefined || !DASHED.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
+  const spoken = match[0].split(' ').map(spellDigits).join(', ');
+  return { end: at + match[0].length, spoken, rule: 'digits' };
+}
+
+const LAW = /(\d{1,5})-([А-Я]{1,4}|[а-я])(?![\p{L}\p{N}-])/uy;
+
+/** № 152-ФЗ */
+export function law(reading: Reading): Found | undefined {
+  const match = reading.match(LAW);
+  if (match === undefined || !/№ ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at)))
+    return undefined;
+  const spoken = `${sayGroup(match[1] ?? '')} ${SPEECH.letters((match[2] ?? '').toUpperCase())}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
+}
+
+const PLATE =
+  /([АВЕКМНОРСТУХABEKMHOPCTYX]) ?(\d{3}) ?([АВЕКМНОРСТУХABEKMHOPCTYX]{2}) ?(\d{2,3})(?![\p{L}\p{N}])/uy;
+
+/** А123ВС77: the plate of a car. */
+export function plate(reading: Reading): Found | undefined {
+  if (!/[\d -]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const match = reading.match(PLATE);
+  if (match === undefined) return undefined;
+  const [written, first = '', number = '', letters = '', region = ''] = match;
+  const spoken = `${SPEECH.letters(first)} ${sayGroup(number)} ${SPEECH.letters(letters)} ${sayGroup(region)}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+}
+
+const CONTRACT = /([А-ЯA-Z]{1,4})-?(\d{1,8})\/(\d{1,6})(?![\p{L}\p{N}]|[-/]\d)/uy;
+
+/** Договор АБ-1234/56 */
+export function contract(reading: Reading): Found | undefined {
+  if (!/[\d -]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const match = reading.match(CONTRACT);
+  if (match === undefined) return undefined;
+  const [written, letters = '', first = '', second = ''] = match;
+  const spoken = `${SPEECH.letters(letters)} ${sayGroup(first)} дробь ${sayGroup(second)}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+}

@@ -26,17 +26,21 @@ export function dimensions(reading: Reading): Found | undefined {
   const match = isInside(reading) ? undefined : reading.match(DIMENSIONS);
   if (match === undefined) return undefined;
   let end = reading.at + match[0].length;
-  if (/^ ?=/.test(text.slice(end, end + 2)) || (/ [×*] /.test(match[0]) && !/^ ?\p{L}/u.test(text.slice(end, end + 2)))) return undefined;
-  const sizes = match.slice(1).filter((size) => size !== undefined).map(numeral);
+  const spaced = / [×*] /.test(match[0]) && !/^ ?\p{L}/u.test(text.slice(end, end + 2));
+  if (spaced || /^ ?=/.test(text.slice(end, end + 2))) return undefined;
+  const sizes = match.slice(1).filter((size) => size !== undefined).map(numeral); // prettier-ignore
   const last = sizes.pop();
   if (last === undefined) return undefined;
   const gap = text[end] === ' ' ? 1 : 0;
   const unit = units.at(text, end + gap);
   if (unit === undefined && isWordAt(text, end)) return undefined;
   if (unit !== undefined) end += gap + unit.written.length;
-  const said = unit === undefined ? decimal(last) : withNoun({ number: last }, unit.value, 'accusative');
-  return { end, spoken: [...sizes.map((size) => decimal(size)), said].join(' на '), rule: 'measure' };
-} // prettier-ignore
+  const first = sizes.map((size, index) => decimal(size, index === 0 ? 'nominative' : 'accusative'));
+  const said =
+    unit === undefined ? decimal(last, 'accusative') : withNoun({ number: last }, unit.value, 'accusative');
+  const by = reading.around(reading.at).previousWord.startsWith('эстафет') ? ' по ' : ' на ';
+  return { end, spoken: [...first, said].join(by), rule: 'measure' };
+}
 
 function numeral(written: string): ReturnType<typeof numeralOf> {
   const [whole = '', decimals = ''] = written.split(',');
@@ -55,13 +59,16 @@ export function pages(reading: Reading): Found | undefined {
   return { end, spoken, rule: 'measure' };
 }
 
-const WEATHER = /([+−-]?)(\d{1,3}) ?(?:…|\.{2,3}|–|—) ?([+−-])(\d{1,3})(?: ?(°[CС]?)| ?(?=градус))/uy;
+/** 21..23° has no signs. */
+const DOTTED = /()(\d{1,3})(?:…|\.{2,3})()(\d{1,3})(?: ?(°[CС]?)| ?(?=градус))/uy;
+const WEATHER =
+  /([+−-]?)(\d{1,3}) ?(?:…|\.{2,3}|–|—) ?([+−-])(\d{1,3})(?: ?(°[CС]?)| ?(?=градус)|(?<=(?:…|\.\.) ?[+−-]\d{1,3})(?!\d))/uy;
 
 /** +5…+7 °C: от плюс пяти до плюс семи градусов. */
 export function temperatures(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (isWordAt(text, at - 1)) return undefined;
-  const match = reading.match(WEATHER);
+  const match = reading.match(WEATHER) ?? reading.match(DOTTED);
   const [written = '', sign = '', from = '', lastSign = '', to = '', mark] = match ?? [];
   if (match === undefined) return undefined;
   const end = at + written.length;

@@ -27,6 +27,6 @@ export const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries
 
 /** Names written out are read with their hundredths, too: 12,50 рубля. */
 export const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
-  '₽': 'RUB', 'руб.': 'RUB', руб: 'RUB', 'р.': 'RUB', р: 'RUB', RUR: 'RUB', 'коп.': 'KOP', коп: 'KOP', $: 'USD', US$: 'USD', 'долл.': 'USD', 'долл. США': 'USD', '€': 'EUR', евро: 'EUR', '£': 'GBP', '₴': 'UAH', 'грн': 'UAH', 'грн.': 'UAH',
+  '₽': 'RUB', 'руб.': 'RUB', руб: 'RUB', 'р.': 'RUB', р: 'RUB', RUR: 'RUB', 'коп.': 'KOP', коп: 'KOP', $: 'USD', US$: 'USD', 'долл.': 'USD', '€': 'EUR', евро: 'EUR', '£': 'GBP', '₴': 'UAH', 'грн': 'UAH', 'грн.': 'UAH',
   '₸': 'KZT', тг: 'KZT', 'тг.': 'KZT', '¥': 'JPY', '₹': 'INR', '₩': 'KRW', '₺': 'TRY', C$: 'CAD', A$: 'AUD', R$: 'BRL', '₪': 'ILS', '₾': 'GEL', '₿': 'BTC', '¢': 'CENT', 'бел. руб.': 'BYN', 'Br': 'BYN',
 }; // prettier-ignore

@@ -44,7 +44,7 @@ function isNameBefore({ text, at }: Reading): boolean {
     /^[A-Z]|^(?:ГОСТ|ОКВЭД|ОКПД|СП|СНиП|ТУ)$/.test(before)
   )
     return true;
-  return /(?:^|[\s(])(?:п|пп|подп|рис|табл|разд|гл|ст|v|вер|ver)\. ?$/u.test(
+  return /(?:^|[\s(])(?:п|пп|подп|рис|табл|разд|гл|ст|v|вер|ver)\. ?$|§ ?$/u.test(
     text.slice(Math.max(0, at - 8), at),
   );
 }
@@ -71,6 +71,9 @@ export function namedMoney(reading: Reading): Found | undefined {
 const LONGEST_GAME = 48; // units before a score that may tell of a game
 const ANNOUNCED = /(?:счёт|счет|счёте|счётом|счетом|результат)\p{L}{0,3}:? ?(?:[—–-] ?)?$/iu;
 
+/** «Спартак» — ЦСКА — 2:2 */
+const TEAMS = /[»\p{L}] [—–-] [«\p{Lu}][^:,.!?]{1,20}[»\p{L}] ?[—–-]? $/u;
+
 /** Счёт 2:1 is "два один", a ratio 16:9 "шестнадцать к девяти". */
 export function ratio(reading: Reading): Found | undefined {
   const { text, at } = reading;
@@ -86,7 +89,10 @@ export function ratio(reading: Reading): Found | undefined {
       .toLowerCase()
       .match(/\p{L}+/gu) ?? [];
   const told = [...near, ...behind].some((word) => WRITING.scoreWords.has(word));
-  const game = two === '0' || told || ANNOUNCED.test(text.slice(Math.max(0, at - 16), at));
+  const rows =
+    /\d:\d{1,2}(?: \(|, )$/.test(text.slice(Math.max(0, at - 8), at)) ||
+    TEAMS.test(text.slice(Math.max(0, at - LONGEST_GAME), at));
+  const game = two === '0' || told || rows || ANNOUNCED.test(text.slice(Math.max(0, at - 16), at));
   const scale = /^(?:соотношени|пропорци|масштаб|курс|формат|отношени)/.test(around.previousWord);
   const clock = !scale && /^\d\d$/.test(two) && Number(two) < 60 && Number(one) < 25;
   if (clock && (!game || PREPOSITIONS.has(around.previousWord))) return undefined;

@@ -5,7 +5,12 @@ import type { Agreement } from './numbers.js';
 import * as known from './vocabulary.js';
 
 const NEAR = 60; // units before a token that may hold the word which rules it
-const ROW = /(\p{L}+) [−-]?\d[\d.,]*(?: ?(?:%|°C?)|(?: ?\p{L}{1,12}\.?){1,3})?(?: и| или|, \d[\d.,]* и) $/u; // между 5 и 10
+const ROW = /(\p{L}+) [−-]?\d[\d.,:]*(?: ?(?:%|°C?)|(?: ?\p{L}{1,12}\.?){1,3})?(?: и| или|, \d[\d.,]* и) $/u; // между 5 и 10
+const LIST =
+  /(\p{L}+) [−-]?\d[\d.,]*(?: ?\p{L}{1,16}\.?){1,3}(?:, \d[\d.,]*(?: ?\p{L}{1,16}\.?){1,3}){0,3}(?: и|,) $/u; // купите 2 кг яблок, 3 л молока и
+const DENIED =
+  /(?<!\p{L})не (?:был[оаи]?|будет|прошло|пройдёт|пройдет|осталось|останется|превыша(?:ет|ют|л[аио]?)|превысит|превысил[аио]?|нашлось|набралось|наберётся|наберется|исполнилось|исполнится|оказалось|существует|имеется|видно|стало|хватало) $/iu;
+const NO_MORE = /(?<!\p{L})нет (?:ещё|еще|уже|и|даже|пока|больше|таких) $/iu;
 const OBJECT = /(?:[еёиуюая]т|[аеиоуыя]ла?|[аеиоуыя]ли|[аеиоуыя]ть|[йиь]те)$/; // of a verb that is not reflexive
 
 /** The word before a token; "ок." is "около", a sign is the word that it is read as. */
@@ -15,10 +20,10 @@ export function wordAhead({ text, start }: Around): string {
     const joined = text.slice(Math.max(0, start - before.length - 4), start).toLowerCase();
     return /из-(?:за|под) ?$/.test(joined) ? 'из' : before;
   }
-  if (/(?:^|[\s(])ок\. ?$/.test(text.slice(Math.max(0, start - 5), start))) return 'около';
-  const [, sign, spaced] = /([<>~≈≤≥√])=?( ?)$/u.exec(text.slice(Math.max(0, start - 3), start)) ?? [];
+  if (/(?:^|[\s(])ок\. ?$/i.test(text.slice(Math.max(0, start - 5), start))) return 'около';
+  const [, sign, spaced] = /([<>~≈≤≥≠√])=?( ?)$/u.exec(text.slice(Math.max(0, start - 3), start)) ?? [];
   if (sign === undefined) return '';
-  return spaced === ' ' && /[≈≤≥]/.test(sign) ? 'равно' : 'более';
+  return (spaced === ' ' && /[≈≤≥]/.test(sign)) || sign === '≠' ? 'равно' : 'более';
 }
 
 /** The case that the words before a token ask for. */
@@ -26,8 +31,17 @@ export function caseBefore(around: Around): Case {
   const word = wordAhead(around);
   const found = caseBehind(word);
   if (found !== undefined) return found;
+  const near = around.text.slice(Math.max(0, around.start - NEAR), around.start);
+  if ((near.includes('е ') && DENIED.test(near)) || (near.includes('ет ') && NO_MORE.test(near)))
+    return 'genitive';
+  if (ADJECTIVE_BEFORE.test(word)) return adjectiveCase(word, near);
+  if (word === '' || word === 'и') {
+    const ruling =
+      near.endsWith('и ') || near.endsWith(', ') ? LIST.exec(near)?.[1]?.toLowerCase() : undefined;
+    if (ruling !== undefined && caseBehind(ruling) === undefined && takesObject(ruling)) return 'accusative';
+  }
   if (word === 'и' || word === 'или') {
-    const ruling = ROW.exec(around.text.slice(Math.max(0, around.start - NEAR), around.start))?.[1];
+    const ruling = ROW.exec(near)?.[1];
     if (ruling === undefined) return 'nominative';
     return (
       caseBehind(ruling.toLowerCase()) ?? (takesObject(ruling.toLowerCase()) ? 'accusative' : 'nominative')
@@ -36,12 +50,24 @@ export function caseBefore(around: Around): Case {
   return takesObject(word) ? 'accusative' : 'nominative';
 }
 
+const ADJECTIVE_BEFORE =
+  /^(?:всех|тех|этих|всеми|теми|этими|(?:перв|последн|следующ|ближайш|предыдущ|прошедш|оставш|друг|остальн|любы?|сво|наш|ваш|больш|крупнейш|лучш|нов|цел|добр|полн)(?:ых|их|ыми|ими|ихся|имися))$/u;
+
+/** Первых трёх суток, в последних двух, с этими пятью. */
+function adjectiveCase(word: string, near: string): Case {
+  if (/ми(?:ся)?$/.test(word)) return 'instrumental';
+  return /(?<!\p{L})(?:в|во|на|о|об|при) \p{L}+ $/iu.test(near) ? 'prepositional' : 'genitive';
+}
+
 function caseBehind(word: string): Case | undefined {
   if (known.BEFORE_GENITIVE.has(word)) return 'genitive';
   if (known.BEFORE_DATIVE.has(word)) return 'dative';
   if (known.BEFORE_INSTRUMENTAL.has(word)) return 'instrumental';
   if (known.BEFORE_PREPOSITIONAL.has(word)) return 'prepositional';
-  return known.BEFORE_ACCUSATIVE.has(word) ? 'accusative' : undefined;
+  if (known.BEFORE_ACCUSATIVE.has(word)) return 'accusative';
+  if (word.length < 5) return undefined;
+  if (known.INSTRUMENTAL_VERB.test(word)) return 'instrumental';
+  return known.GENITIVE_VERB.test(word) ? 'genitive' : undefined;
 }
 
 function takesObject(word: string): boolean {
@@ -62,16 +88,38 @@ export interface Counted {
 
 /** What a number of this value agrees with. */
 export function countedBy(around: Around, whole: string): Counted {
-  const before = caseBefore(around);
   const first = around.nextWord.toLowerCase();
+  if (isAge(around)) return { case: 'genitive', gender: 'm', noun: first };
+  const before = caseBefore(around);
   if (first === '' || known.NO_NOUN.has(first))
     return { case: distributive(around, whole, before), gender: 'm' };
   if (pluralOf(whole) === 'one') return countedByOne(first, distributive(around, whole, before));
   const noun = nounAhead(around, first);
-  const oblique = obliqueOf(noun) ?? obliqueOf(first);
+  const oblique = obliqueOf(noun) ?? obliqueOf(first) ?? severalOf(noun, whole, before);
   const timed = known.PARTS_OF_DAY.has(first) && known.PREPOSITIONS.has(wordAhead(around));
   const gender = timed ? 'm' : genderOfFew(first, noun);
   return { case: oblique ?? distributive(around, whole, before), gender, noun };
+}
+
+const AGED = /^(?: и \d{1,3})? (?:лет|года|месяцев)(?!\p{L})/u;
+const OF_AGE = /(\p{L}+) (?:\d{1,3} и )?$/u;
+
+/** Мальчик пяти лет, женщины двадцати двух и тридцати семи лет. */
+function isAge({ text, start, end }: Around): boolean {
+  if (!AGED.test(text.slice(end, end + 14)) || /\D/.test(text.slice(start, end))) return false;
+  const word = OF_AGE.exec(text.slice(Math.max(0, start - 24), start))?.[1] ?? '';
+  return known.PERSONS.has(word.toLowerCase());
+}
+
+/** Behind two to four an object is in the genitive plural where it lives: двух студентов; else it is the singular. */
+function severalOf(noun: string, whole: string, before: Case): Case | undefined {
+  if (before === 'accusative' && known.LIVING_PLURAL.has(noun))
+    return pluralOf(whole) === 'few' ? 'genitive' : undefined;
+  return pluralOf(whole) === 'few' &&
+    (GENITIVE_PLURAL.test(noun) || known.MANY_OF.has(noun)) &&
+    !known.COUNTED_TOGETHER.has(noun)
+    ? 'genitive'
+    : undefined;
 }
 
 /** По одному, по тысяче; but по два, по пять. */
@@ -81,6 +129,8 @@ function distributive(around: Around, whole: string, otherwise: Case): Case {
 }
 
 const ADJECTIVE = /(?:[ыи]х|[ыи]е|[ыи]ми?)$/;
+const GENITIVE_PLURAL =
+  /\p{L}{2}(?:[оёе]в|тей|рей|лей|дей|жей|шей|зей|щей|[аеия]ций|[ае]ний|[иео]ц|[оае]к)$/u;
 const MOST_ADJECTIVES = 2;
 
 /** The first word that is no adjective in the plural. */
@@ -109,7 +159,7 @@ function genderOfFew(first: string, noun: string): Gender {
   if (/[ыи]е$/.test(first) && first.length > 3) return 'f';
   if (noun.length < 3 || known.MASCULINE_IN_A.has(noun) || noun.endsWith('мени')) return 'm';
   if (/(?:ли|ти|сь|йте)$/.test(noun)) {
-    return known.FEMININE_IN_LI.has(noun) || /(?:ости|асти|сети|смерти|ерти|яти)$/.test(noun) ? 'f' : 'm';
+    return known.FEMININE_IN_LI.has(noun) || /(?:ости|асти|сети|смерти|ерти|[яа]ти)$/.test(noun) ? 'f' : 'm';
   }
   return /[ыи]$/.test(noun) ? 'f' : 'm';
 }
@@ -147,6 +197,7 @@ function adjectiveAgreement(word: string, before: Case): Agreed | undefined {
 function nounAgreement(word: string, before: Case): Agreed {
   const direct = before === 'nominative' || before === 'accusative' ? before : undefined;
   if (word === 'сутки') return { gender: 'p', case: before };
+  if (direct !== undefined && known.LIVING.test(word)) return { gender: 'living', case: 'accusative' };
   if (/[ая]$/.test(word)) {
     const masculine = known.MASCULINE_IN_A.has(word) || before === 'genitive';
     return masculine ? { gender: 'm', case: before } : { gender: 'f', case: 'nominative' };

@@ -31,6 +31,8 @@ export function spellLetters(letters: string): string {
 
 /** They hold a vowel and are spelled all the same. */
 export const SPELLED = words(`
+  ЖКУ ИМТ ОРЗ ИВЛ ИБС УЗО ЭДО ОФЗ УПД ОКС УСЗН ИФНС ОВЗ АКБ АДВ ЕДВ ОНФ ЕСФ АЭХК УФНС УФСБ УФАС_ ОМВД УМВД ГУВД ОВО
+  МГТУ РГГУ ФГБУ ФГАОУ ГБУ ГБОУ МБОУ МАОУ МБДОУ ГКУ НКО АНО ОБЖ МКУ КФУ УрФУ ДВФУ ЮФУ СФУ БГУ НГУ ТГУ ВГУ РГУ СГУ МГЛУ МГПУ РГПУ МГСУ ЦПУ СВО ОТП ОСАО ООС
   США ООН ЕС АО ООО ОАО ЗАО ПАО ИП УК ГК ПО ТО ТВ ИТ УФ ОС ЭВМ ЕГЭ_ МГУ СПбГУ АЭС АЗС АТС ОАЭ ЕАЭС ЦСКА ОМС ОВД УВД ГИБДД НЛО ИИ ЦБ ЭКГ ЭЭГ УВЧ ИНН ОГРН ОКПО ОКВЭД
   ВУЗ_ АПК ВТО СТО ГТО МАИ_ ЕСПЧ ОБСЕ АСУ ПВО СУ АКПП ЖЭК_ ИО ЕР ОРТ РУ УАЗ_ ЕНВД УСН НИУ ФИО_ ОЗУ ПЗУ АТР ООП ИНТ МТС_ ФА УПК АПЛ ТЮЗ_ СБУ АСВ АД ОПГ ГОСТ_ ЗАЗ_ ИТР ОТК РЕН_ ЕЭС ПМЭФ ЭЦП ЕСИА_ ИК
   CO API USB URL USA UK UN EU AI IT IP ID UI UX CEO CTO CFO IBM IOS ISO ATM FAQ AC DC AUX OLED_ LED CD DVD SUV VPN HTTP GPS GPRS HD QR PR HR NFC LTE AMD EUR_ IPO ICO ESG KPI CRM ERP VOIP_ SMS PDF SIP_ DIY

@@ -1,12 +1,15 @@
 // Names of letters and figures: Ту-154, С-400, рейс SU 245; initials.
 import type { Found, Reading } from '../reading.js';
-import { sayGroup } from './numbers.js';
+import { planeType } from '../shared-codes.js';
+import { formula, negativePower } from '../shared-forms.js';
+import { cardinal, ordinal, sayGroup } from './numbers.js';
 import { READ, spellLetters, SPELLED } from './letters.js';
 import { words } from './vocabulary.js';
 
 const NAMED = /(\p{Lu}\p{L}{0,11})-(\d{1,4})(?:-?(\p{Lu}{1,3}))?(?![\p{L}\p{N}]|[.,-]\d)/uy;
 const ATTACHED = /(\p{Lu}{1,3})(\d{1,3})(?![\p{L}\p{N}]|[.,-]\d)/uy;
-const FLIGHT = /([A-Z]{2}|[А-Я]{2})[ -]?(\d{3,4})(?!\d)/uy;
+const CARS = /^(?:ВАЗ|ГАЗ|УАЗ|ЗАЗ|ЗИЛ|КрАЗ|МАЗ|ПАЗ|ЛиАЗ|Лада|Камаз|КАМАЗ|КамАЗ)$/; // ВАЗ-2107
+const FLIGHT = /([A-Z]{2}|[А-Я]{2}|[A-Z]\d)[ -]?(\d{3,4})(?!\d)/uy;
 const INITIALS = /(?:\p{Lu}\.[ ]?){1,2}(?=\p{Lu}\p{Ll})/uy;
 const INITIALS_BEHIND = /\p{Lu}\.[ ]?\p{Lu}\.(?![\p{L}])/uy;
 const NOT_A_NAME = words(
@@ -21,6 +24,10 @@ export function namedByNumber(reading: Reading): Found | undefined {
   const [written = '', name = '', digits = '', tail] = match ?? [];
   if (match === undefined || (digits.length === 4 && /^[A-Z]+$/.test(name))) return undefined;
   const year = /^(?:19|20)\d\d$/.test(digits);
+  if (digits.length === 4 && CARS.test(name)) {
+    const pairs = `${sayGroup(digits.slice(0, 2))} ${sayGroup(digits.slice(2))}`;
+    return { end: reading.at + written.length, spoken: `${said(name)} ${pairs}`, rule: 'identifier' };
+  }
   if (year && name.length > 3)
     return {
       end: reading.at + written.length,
@@ -45,7 +52,7 @@ function said(name: string): string {
 
 /** Рейс SU 1234: pairs or a number. */
 export function flight(reading: Reading): Found | undefined {
-  if (reading.runEnd - reading.at !== 2 || !reading.around(reading.at).previousWord.startsWith('рейс'))
+  if (reading.runEnd - reading.at > 2 || !reading.around(reading.at).previousWord.startsWith('рейс'))
     return undefined;
   const match = reading.match(FLIGHT);
   const [written = '', carrier = '', digits = ''] = match ?? [];
@@ -53,9 +60,17 @@ export function flight(reading: Reading): Found | undefined {
   const groups = digits.length === 4 ? [digits.slice(0, 2), digits.slice(2)] : [digits];
   return {
     end: reading.at + written.length,
-    spoken: `${spellLetters(carrier)} ${groups.map(sayGroup).join(' ')}`,
+    spoken: `${carrierName(carrier)} ${groups.map(sayGroup).join(' ')}`,
     rule: 'identifier',
   };
+}
+
+/** S7 is a letter and a number. */
+function carrierName(carrier: string): string {
+  const digit = /\d/.exec(carrier)?.[0];
+  return digit === undefined
+    ? spellLetters(carrier)
+    : `${spellLetters(carrier.slice(0, 1))} ${sayGroup(digit)}`;
 }
 
 /** А. С. Пушкин, Пушкин А. С.: the names of the letters. */
@@ -85,3 +100,15 @@ function wordStart(text: string, at: number): number {
   while (start > 0 && at - start < LONGEST_NAME && /\p{L}/u.test(text[start - 1] ?? '')) start--;
   return start;
 }
+
+export const planes = planeType(sayGroup);
+
+const ELEMENTS: Readonly<Record<string, string>> = {
+  Na: 'натрий', Ca: 'кальций', Cl: 'хлор', Fe: 'феррум', Mg: 'магний', Al: 'алюминий', Cu: 'купрум', Ag: 'аргентум', Zn: 'цинк', Si: 'силициум', N: 'эн',
+}; // prettier-ignore
+/** H₂SO₄ */
+export const chemical = formula((element) => ELEMENTS[element] ?? spellLetters(element), cardinal);
+/** 10⁻³ */
+export const negative = negativePower(
+  (digits) => ` в минус ${ordinal(digits, 'prepositional', 'f')} степени`,
+);

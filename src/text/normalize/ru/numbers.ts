@@ -11,8 +11,8 @@ import {
   type Gender,
 } from './declension.js';
 
-/** What a word agrees with: a noun's gender, or a plural. */
-export type Agreement = Gender | 'p';
+/** What a word agrees with: a noun's gender, a plural, or a masculine noun that lives: вижу двадцать одного студента. */
+export type Agreement = Gender | 'p' | 'living';
 
 function forms(list: string): Forms {
   return list.split(' ');
@@ -26,6 +26,7 @@ function soft(stem: string, oblique = stem): Forms {
 const ZERO = forms('ноль нуля нулю ноль нулём нуле');
 const ONE: Readonly<Record<Agreement, Forms>> = {
   m: forms('один одного одному один одним одном'),
+  living: forms('один одного одному одного одним одном'),
   f: forms('одна одной одной одну одной одной'),
   n: forms('одно одного одному одно одним одном'),
   p: forms('одни одних одним одни одними одних'),
@@ -133,11 +134,11 @@ const ORDINAL_HUNDREDS = [
   'девятисот',
 ];
 const ENDINGS: Readonly<Record<Agreement, Forms>> = {
-  m: forms('ый ого ому ый ым ом'), f: forms('ая ой ой ую ой ой'), n: forms('ое ого ому ое ым ом'), p: forms('ые ых ым ые ыми ых'),
+  m: forms('ый ого ому ый ым ом'), f: forms('ая ой ой ую ой ой'), n: forms('ое ого ому ое ым ом'), p: forms('ые ых ым ые ыми ых'), living: forms('ый ого ому ого ым ом'),
 }; // prettier-ignore
 const STRESSED = new Set(['нулев', 'втор', 'шест', 'седьм', 'восьм', 'сороков']); // второй, not вторый
 const THIRD: Readonly<Record<Agreement, Forms>> = {
-  m: forms('ий ьего ьему ий ьим ьем'), f: forms('ья ьей ьей ью ьей ьей'), n: forms('ье ьего ьему ье ьим ьем'), p: forms('ьи ьих ьим ьи ьими ьих'),
+  m: forms('ий ьего ьему ий ьим ьем'), f: forms('ья ьей ьей ью ьей ьей'), n: forms('ье ьего ьему ье ьим ьем'), p: forms('ьи ьих ьим ьи ьими ьих'), living: forms('ий ьего ьему ьего ьим ьем'),
 }; // prettier-ignore
 
 /** Only the last word declines: две тысячи двадцать четвёртого. */
@@ -247,7 +248,19 @@ export function sayGroup(group: string): string {
   return [...Array.from(zeros, () => 'ноль'), decimal(numeralOf(group.slice(zeros.length)))].join(' ');
 }
 
-const COLLECTIVE = ['', '', 'двое', 'трое', 'четверо'];
+const COLLECTIVE = [
+  '',
+  '',
+  'двое',
+  'трое',
+  'четверо',
+  'пятеро',
+  'шестеро',
+  'семеро',
+  'восьмеро',
+  'девятеро',
+  'десятеро',
+];
 
 /** Двое суток, двадцать двое суток: nominative and accusative only. */
 export function collective(digits: string): string | undefined {
@@ -255,6 +268,11 @@ export function collective(digits: string): string | undefined {
   const word = COLLECTIVE[unit];
   if (!word || pluralOf(digits) !== 'few') return undefined;
   return digits.length === 1 ? word : `${cardinal(String(BigInt(digits) - BigInt(unit)))} ${word}`;
+}
+
+/** 4-ро */
+export function together(digits: string): string | undefined {
+  return COLLECTIVE[Number(digits)] || undefined;
 }
 
 export function isCase(name: string): name is Case {

@@ -2,13 +2,22 @@
 import type { Around, Found, Reading } from '../reading.js';
 import { wordAhead } from './grammar.js';
 import { pluralOf, type Case } from './declension.js';
-import { cardinal, ordinal, prefix, type Agreement } from './numbers.js';
-import { COUNTED_AS_ONE, ORDERED, PREPOSITIONS } from './vocabulary.js';
+import { cardinal, ordinal, prefix, together, type Agreement } from './numbers.js';
+import {
+  COUNTED_ALONE,
+  LEFT_OVER,
+  OF_RANK,
+  RANKS,
+  COUNTED_AS_ONE,
+  COUNTED_TOGETHER,
+  ORDERED,
+  PREPOSITIONS,
+} from './vocabulary.js';
 import { isDecade } from './years.js';
 
 /** Source of an expression: the end of an ordinal's word behind its digits. */
 export const ORDINAL_MARK =
-  '-(?:ый|ий|ой|й|ого|его|го|ому|ему|му|ым|им|ом|ем|м|ая|я|ую|ью|ю|ое|ье|е|ые|ых|их|х|ыми|ими|ми|мя|ти|и)|(?:ый|ой|й|ого|го|ому|му|ая|ую)';
+  '-(?:мью|тью|ого|его|ому|ему|ыми|ими|ый|ий|ой|го|му|ым|им|ом|ем|ая|ую|ью|ое|ье|ые|ых|их|ми|мя|ти|ро|й|м|я|ю|е|х|и)|(?:ый|ой|й|ого|го|ому|му|ая|ую)';
 
 const DIRECT_FEMININE = /(?:[аяь]|ая|яя)$/;
 const OBLIQUE_FEMININE = /(?:[еиы]|ой|ей)$/;
@@ -21,6 +30,7 @@ export function marked(digits: string, around: Around, mark: string): string | u
   if (counted !== undefined) return counted;
   switch (end) {
     case 'й': case 'ый': case 'ий': case 'ой':
+      if (next === 'ул') return ordinal(digits, 'genitive', 'f');
       return OBLIQUE_FEMININE.test(next) && isFeminineAsked(around, next) ? ordinal(digits, 'genitive', 'f') : ordinal(digits);
     case 'го': case 'ого': case 'его':
       return ordinal(digits, 'genitive');
@@ -48,6 +58,9 @@ export function marked(digits: string, around: Around, mark: string): string | u
 /** 5-ти, 2-х, 3-мя are cardinals. */
 function asCardinal(digits: string, end: string, next: string): string | undefined {
   const unit = Number(digits.slice(-1));
+  if (end === 'ро') return together(digits);
+  if (end === 'мью' || end === 'тью') return cardinal(digits, 'instrumental');
+  if (/^[ое]?е$/.test(end) && COUNTED_TOGETHER.has(next)) return together(digits);
   const few = pluralOf(digits) === 'few';
   if (end === 'х' && few && !/^(?:год|гг)/.test(next)) return cardinal(digits, 'genitive');
   if (end === 'мя' && few) return cardinal(digits, 'instrumental');
@@ -64,7 +77,7 @@ function isFeminineAsked(around: Around, next: string): boolean {
 
 function caseOfM(around: Around, next: string): Case {
   if (/(?:ом|ем|ём|ым)$/.test(next)) return 'instrumental';
-  if (/[еиу]$/.test(next)) return 'prepositional';
+  if (next !== 'и' && /[еиу]$|[ая]х$/.test(next)) return 'prepositional';
   return /^(?:в|во|на|о|об|при)$/.test(wordAhead(around)) ? 'prepositional' : 'instrumental';
 }
 
@@ -117,7 +130,8 @@ const FORMS = new Map<string, Ordered>(
   [...ORDERED].flatMap(([word, gender]) => {
     const stem = gender === 'm' && !word.endsWith('ь') ? word : word.slice(0, -1);
     const endings = gender === 'm' ? MASCULINE : gender === 'f' ? FEMININE : NEUTER;
-    return Object.entries(endings).map(([end, grammatical]): [string, Ordered] => [
+    const fitting = Object.entries(endings).filter(([end]) => end !== 'ь' || word.endsWith('ь')); // 12 недель
+    return fitting.map(([end, grammatical]): [string, Ordered] => [
       stem + end,
       { case: word === stem + end ? 'nominative' : grammatical, gender },
     ]);
@@ -134,6 +148,12 @@ FORMS.set('числе', { case: 'prepositional', gender: 'n' }).set('пути', 
 
 const SMALL_NUMBER = /\d{1,3}(?= \p{Ll})/uy;
 
+const EACH: Readonly<Record<string, Ordered>> = {
+  каждый: { case: 'nominative', gender: 'm' }, каждого: { case: 'genitive', gender: 'm' }, каждому: { case: 'dative', gender: 'm' },
+  каждым: { case: 'instrumental', gender: 'm' }, каждом: { case: 'prepositional', gender: 'm' }, каждая: { case: 'nominative', gender: 'f' },
+  каждую: { case: 'accusative', gender: 'f' }, каждой: { case: 'genitive', gender: 'f' }, каждое: { case: 'nominative', gender: 'n' },
+}; // prettier-ignore
+
 /** 5 этаж, на 3 этаже, на 2 путь: a noun in the singular that the number cannot count. */
 export function beforeOrdered(reading: Reading): Found | undefined {
   const match = reading.match(SMALL_NUMBER);
@@ -141,6 +161,9 @@ export function beforeOrdered(reading: Reading): Found | undefined {
   const [digits] = match;
   const end = reading.at + digits.length;
   const around = reading.around(end);
+  const each = Object.hasOwn(EACH, around.previousWord) ? EACH[around.previousWord] : undefined;
+  if (each !== undefined && Number(digits) > 1)
+    return { end, spoken: ordinal(digits, each.case, each.gender), rule: 'ordinal' }; // каждый 5 житель
   const ordered = FORMS.get(around.nextWord);
   if (ordered === undefined || digits.startsWith('0')) return undefined;
   const grammatical = caseOf(ordered, digits, around);
@@ -153,10 +176,13 @@ export function beforeOrdered(reading: Reading): Found | undefined {
 function caseOf({ case: shown, gender }: Ordered, digits: string, around: Around): Case | undefined {
   const before = wordAhead(around);
   const plural = pluralOf(digits);
+  if (RANKS.test(around.nextWord) && OF_RANK.test(before)) return 'genitive';
+  if (plural === 'one' && shown !== 'prepositional' && COUNTED_ALONE.test(around.nextWord)) return undefined;
+  if (around.nextWord === 'место' && LEFT_OVER.test(around.previousShort)) return undefined;
   if (shown === 'genitive') {
     if (!/^(?:с|со|до|из|от|у|около|после|для|без)$/.test(before))
       return plural === 'many' && before !== '' ? 'genitive' : undefined;
-    return gender === 'f' && plural === 'few' ? undefined : 'genitive';
+    return 'genitive'; // counted, the noun would be plural
   }
   if (shown === 'nominative' && plural === 'one' && COUNTED_AS_ONE.has(around.nextWord)) return undefined;
   if (shown === 'prepositional' && gender === 'f' && /^(?:к|ко|по)$/.test(before)) return 'dative';
@@ -164,8 +190,63 @@ function caseOf({ case: shown, gender }: Ordered, digits: string, around: Around
   return shown;
 }
 
+const SCHOOL_CLASS = /(\d{1,2})(?: ?["«“„']?([А-Я])["»”']?)(?= (класс\p{L}{0,3})(?!\p{L}))/uy;
+
+/** Ученик 9 «А» класса, в 5Б классе. */
+export function schoolClass(reading: Reading): Found | undefined {
+  const match = reading.match(SCHOOL_CLASS);
+  const [written = '', digits = '', letter = '', noun = ''] = match ?? [];
+  const ordered = FORMS.get(noun);
+  if (match === undefined || ordered === undefined || digits.startsWith('0')) return undefined;
+  const around = reading.around(reading.at + written.length);
+  const grammatical = caseOf(ordered, digits, around) ?? ordered.case;
+  const tail = written.slice(digits.length).trim();
+  const spoken = `${ordinal(digits, grammatical)} ${tail === letter ? letter : tail}`;
+  return { end: reading.at + written.length, spoken, rule: 'ordinal' };
+}
+
+const YEARS_OF_STUDY = /(\d{1,2}) ?[-–—] ?(\d{1,2})(?= (?:курсов|классов)(?!\p{L}))/uy;
+const STUDYING = /^(?:студент|уче?ни|уча|школьник|дет|аспирант|выпускник|ребят|для)/;
+
+/** Ученики 5–7 классов. */
+export function yearsOfStudy(reading: Reading): Found | undefined {
+  const match = reading.match(YEARS_OF_STUDY);
+  if (match === undefined || !STUDYING.test(reading.around(reading.at).previousWord)) return undefined;
+  const ends = [match[1] ?? '', match[2] ?? ''].map((digits) => ordinal(digits, 'genitive'));
+  return { end: reading.at + match[0].length, spoken: ends.join('-'), rule: 'range' };
+}
+
+const KILOMETRE = /(\d{1,4})-?(й|м|го|му) км(?!\p{L}|\/)/uy;
+const KILOMETRES: Readonly<Record<string, readonly [Case, string]>> = {
+  й: ['nominative', 'километр'], м: ['prepositional', 'километре'], го: ['genitive', 'километра'], му: ['dative', 'километру'],
+}; // prettier-ignore
+
+/** На 141-м км. */
+export function kilometre(reading: Reading): Found | undefined {
+  const match = reading.match(KILOMETRE);
+  const [written = '', digits = '', mark = ''] = match ?? [];
+  const [grammatical, name] = KILOMETRES[mark] ?? [];
+  if (match === undefined || grammatical === undefined || name === undefined) return undefined;
+  return {
+    end: reading.at + written.length,
+    spoken: `${ordinal(digits, grammatical)} ${name}`,
+    rule: 'ordinal',
+  };
+}
+
+const STOREY = /(\d{1,2})\/(\d{1,2}) ?(?:эт\.?|этаж)(?!\p{L})/uy;
+
+/** 5/9 эт.: the fifth floor of nine. */
+export function storey(reading: Reading): Found | undefined {
+  const match = reading.match(STOREY);
+  const [written = '', floor = '', of = ''] = match ?? [];
+  if (match === undefined || Number(floor) < 1) return undefined;
+  const spoken = `${ordinal(floor)} этаж из ${cardinal(of, 'genitive')}`;
+  return { end: reading.at + written.length, spoken, rule: 'ordinal' };
+}
+
 const COMPOUND =
-  /(\d{1,4})(?:,5)?[-–](?:(?:х|ти|и|ми)[- ])?(\p{Ll}{0,12}(?:летн|лети|лет[а-я]|этажн|комнатн|дневн|месячн|часов|минутн|секундн|метров|километров|литров|процентн|кратн|местн|тысячн|миллионн|градусн|звёздочн|звездочн|балльн|очков|томн|значн|мерн|угольн|струнн|ступенчат|ядерн|дюймов|битн|рублёв|рублев|годичн|недельн|тонн|ваттн|вольтов|граммов|разов|дверн|колёсн|этажк|комнатк|скоростн|полосн|цилиндров|канальн)\p{Ll}{0,6})(?!\p{L})/uy;
+  /(\d{1,4})(?:,5)?[-–](?:(?:х|ти|и|ми)[- ])?(\p{Ll}{0,12}(?:летн|лети|лет[а-я]|этажн|комнатн|дневн|месячн|часов|минутн|секундн|метров|километров|литров|процентн|кратн|местн|тысячн|миллионн|градусн|звёздочн|звездочн|балльн|очков|томн|значн|мерн|угольн|струнн|ступенчат|ядерн|дюймов|битн|рублёв|рублев|долларов|евров|страничн|листов|вагонн|квартирн|палубн|тактн|строчн|буквенн|цветн|сантиметров|миллиметров|миллилитров|килограммов|гектарн|киловатт|мегапиксел|гигабайт|годичн|недельн|тонн|ваттн|вольтов|граммов|разов|дверн|колёсн|этажк|комнатк|скоростн|полосн|цилиндров|канальн)\p{Ll}{0,6})(?!\p{L})/uy;
 const PERCENT =
   /(\d{1,3})(?:[,.](\d{1,2}))? ?%-?н?(ый|ого|ому|ым|ом|ая|ой|ую|ое|ые|ых|ыми|й|го|му|м|я|ю|е|х)(?!\p{L})/uy;
 

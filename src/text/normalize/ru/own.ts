@@ -1,9 +1,13 @@
 // Tokens that only Russian has, asked before the shared ones.
 import type { Reading, Recogniser } from '../reading.js';
 import { dayInFigures, dayInRow, monthOfYear, namedDay, shortDay, weekday } from './calendar.js';
-import { dottedTime, hoursAndMinutes, oneOClock, span } from './clock.js';
+import { dottedTime, hoursAndMinutes, oneOClock, span, zoneOffset } from './clock.js';
 import {
   article,
+  contract,
+  dictated,
+  law,
+  plate,
   cyrillicDomain,
   houseLetter,
   ipAddress,
@@ -13,19 +17,38 @@ import {
   postcode,
   serviceCode,
 } from './codes.js';
+import { monthInFigures } from './months.js';
+import { byFirstLetter } from '../shared-forms.js';
 import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
 import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
-import { flight, initials, namedByNumber } from './names.js';
-import { beforeOrdered, compound, percentAdjective } from './ordinals.js';
+import { chemical, flight, initials, namedByNumber, negative, planes } from './names.js';
+import {
+  kilometre,
+  storey,
+  beforeOrdered,
+  compound,
+  percentAdjective,
+  schoolClass,
+  yearsOfStudy,
+} from './ordinals.js';
 import { roman } from './roman.js';
-import { bareYears, decades, season, year, yearInRow, years } from './years.js';
+import { age, howOften, inches, instalment, multiplied, points } from './prescriptions.js';
+import { bareYears, decade, decades, season, year, yearInRow, years } from './years.js';
 
 /** A recogniser, the fewest and most digits before it, and what has to stand behind them: most numbers are nothing special. */
 type Asked = readonly [recognise: Recogniser, fewest: number, most: number, behind: RegExp];
 
 const AT_DIGIT: readonly Asked[] = [
   [ipAddress, 1, 3, /^\.\d/],
-  [temperatures, 1, 3, /^ ?[….–—]/],
+  [planes, 3, 3, /^-\d/],
+  [howOften, 1, 2, /^ ?р/],
+  [points, 1, 3, /^(?: \d{3}){0,2},\d{1,2} ?п/],
+  [age, 1, 3, /^ ?[гл]\.? /],
+  [inches, 1, 3, /^(?:[.,]\d)?["'”″’]/],
+  [instalment, 1, 1, /^[-–]0/],
+  [multiplied, 1, 3, /^[a-z]/],
+  [monthInFigures, 1, 2, /^[./]\d\d/],
+  [temperatures, 1, 3, /^ ?[….–—]/], // also 21..23°
   [article, 1, 4, /^,? ч|^\.\d/],
   [pages, 1, 5, /^ ?стр/],
   [wholeDays, 1, 3, /^ ?сут/],
@@ -35,6 +58,9 @@ const AT_DIGIT: readonly Asked[] = [
   [dayInRow, 1, 2, /^(?:-?[гоеум]{1,3})?(?:,| и| или| по| до| на) (?:с )?\d/],
   [shortDay, 1, 2, /^\.[01]/],
   [numbered, 1, 9, /^-\d/],
+  [law, 1, 5, /^-[А-Яа-я]/],
+  [dictated, 3, 8, /^(?!-)/],
+  [decade, 2, 4, /^-?[ехм]/],
   [decades, 2, 4, /^ ?[-–—] ?\d/],
   [years, 3, 4, /^ ?[-–—/] ?\d/],
   [year, 3, 4, /^(?:-?[йгому]{1,2}|-е)? ?[гуфокб]/],
@@ -49,6 +75,10 @@ const AT_DIGIT: readonly Asked[] = [
   [compound, 1, 4, /^(?:,5)?[-–]\p{Ll}/u],
   [percentAdjective, 1, 3, /^(?:[,.]\d+)? ?%-?[ноаыйгмяюех]/],
   [beforeOrdered, 1, 3, /^ \p{Ll}/u],
+  [kilometre, 1, 4, /^-?[йгм]/],
+  [storey, 1, 2, /^\/\d/],
+  [schoolClass, 1, 2, /^ ?["«“„']?[А-Я]/u],
+  [yearsOfStudy, 1, 2, /^ ?[-–—] ?\d/],
   [postcode, 6, 6, /^(?:,| г)/],
   [seconds, 1, 6, /^(?:,\d{1,3})? ?с(?:[.,;:!?)]|$)/],
   [houseLetter, 1, 4, /^ ?[А-Я]/],
@@ -71,15 +101,24 @@ function special(reading: Reading): ReturnType<Recogniser> {
   return undefined;
 }
 
-function fresh(recognise: Recogniser): Recogniser {
-  return (reading) => (reading.isFresh ? recognise(reading) : undefined);
-}
-
 export const atDigit: readonly Recogniser[] = [special];
 export const atLetter: readonly Recogniser[] = [
-  cyrillicDomain, monthOfYear, weekday, roman, flight, initials, namedByNumber,
-].map(fresh); // prettier-ignore
+  byFirstLetter([
+    [/[UGМM]/, zoneOffset],
+    [/[A-Z]/, chemical],
+    [/[а-яёh]/i, cyrillicDomain],
+    [/[яфмаисонд]/i, monthOfYear],
+    [/[пвсч]/i, weekday],
+    [/[IVXLCDMІХСМ]/, roman],
+    [/[A-ZА-Я]/, flight],
+    [/[A-ZА-Я]/, plate],
+    [/[A-ZА-Я]/, contract],
+    [/[А-ЯЁ]/, initials],
+    [/\p{Lu}/u, namedByNumber],
+  ]),
+];
 export const atMark: readonly Recogniser[] = [
+  negative,
   temperatures,
   serviceCode,
   difference,

@@ -39,6 +39,7 @@ export function roman(reading: Reading): Found | undefined {
   const end = reading.at + written.length;
   const values = to === undefined ? [value] : [value, to];
   return (
+    untilCentury(reading, end, values) ??
     century(reading, end, values) ??
     royal(reading, end, value) ??
     beforeNoun(reading, end, values) ??
@@ -49,6 +50,15 @@ export function roman(reading: Reading): Found | undefined {
 
 function sayAll(values: readonly number[], grammatical: Case, agreement: Agreement): string {
   return values.map((value) => ordinal(String(value), grammatical, agreement)).join(' – ');
+}
+
+const UNTIL =
+  / ?[—–-] ?(?:начал|кон[еи]?ц|середин|перв|втор)\p{L}{0,4} (?:половин\p{L} )?[IVXХ]{1,5} (?:век|в\.)/uy;
+
+/** Конец XVIII — начало XIX века. */
+function untilCentury(reading: Reading, end: number, values: readonly number[]): Found | undefined {
+  if (reading.match(UNTIL, end) === undefined) return undefined;
+  return { end, spoken: sayAll(values, 'genitive', 'm'), rule: 'roman' };
 }
 
 /** XX в., в XIX–XX вв. */
@@ -76,7 +86,7 @@ const NOUN_ENDS: Readonly<Record<'m' | 'f' | 'n', readonly (readonly [end: RegEx
   m: [[/(?:ов|ев|ей)$/, 'genitive', true], [/(?:ам|ям)$/, 'dative', true], [/ами$/, 'instrumental', true], [/ах$/, 'prepositional', true], [/[ыи]$/, 'nominative', true],
     [/[ая]$/, 'genitive'], [/[ую]$/, 'dative'], [/[оеё]м$/, 'instrumental'], [/е$/, 'prepositional'], [/./, 'nominative']],
   f: [[/[ая]$/, 'nominative'], [/[ую]$/, 'accusative'], [/[ыи]$/, 'genitive'], [/е$/, 'prepositional'], [/[оеё]й$/, 'instrumental'], [/./, 'nominative']],
-  n: [[/(?:о|е|ье)$/, 'nominative'], [/[ая]$/, 'genitive'], [/[ую]$/, 'dative'], [/[оеё]м$/, 'instrumental'], [/./, 'nominative']],
+  n: [[/ии$/, 'prepositional'], [/(?:о|е|ье)$/, 'nominative'], [/[ая]$/, 'genitive'], [/[ую]$/, 'dative'], [/[оеё]м$/, 'instrumental'], [/./, 'nominative']],
 }; // prettier-ignore
 
 const OTHERS: ReadonlyMap<string, 'm' | 'f' | 'n'> = new Map([
@@ -117,13 +127,16 @@ function beforeNoun(reading: Reading, end: number, values: readonly number[]): F
   const gender = genderOf(first);
   if (gender === undefined) return undefined;
   const [, shown = 'nominative', plural] = NOUN_ENDS[gender].find(([ending]) => ending.test(first)) ?? [];
-  const place = shown === 'dative' && /^(?:в|во|на)$/.test(wordAhead(around)) ? 'prepositional' : shown;
+  const located =
+    /^(?:в|во|на)$/.test(wordAhead(around)) && (shown === 'dative' || /(?:[нт]и|ст)е$/.test(first));
+  const place = located ? 'prepositional' : shown;
   const shared = SHARED.test(reading.text.slice(Math.max(0, reading.at - 6), reading.at));
   const single = values.length === 1 && !shared && plural === true;
   return found(sayAll(values, place, single ? 'p' : gender));
 }
 
 const ADJECTIVES: readonly (readonly [RegExp, Case, Agreement])[] = [
+  [/^(?:зимн|летн)ие$|^всемирные$/, 'nominative', 'p'], [/^(?:зимн|летн)их$|^(?:всемирн|международн|юношеск)[ыи]х$/, 'genitive', 'p'],
   [/(?:вой|нск|йск|родн|ров|ск|вск)ые$|ские$/, 'nominative', 'p'], [/ских$/, 'genitive', 'p'], [/(?:ск|ов|н)ый$|ский$/, 'nominative', 'm'],
   [/(?:ск|ов|н)ого$/, 'genitive', 'm'], [/(?:ск|ов|н)ому$/, 'dative', 'm'], [/(?:ск|ов|н)ом$/, 'prepositional', 'm'],
   [/(?:ск|ов|н)ая$/, 'nominative', 'f'], [/(?:ск|ов|н)ую$/, 'accusative', 'f'], [/(?:ск|ов|н)ой$/, 'genitive', 'f'],
@@ -150,6 +163,7 @@ function royal(reading: Reading, end: number, value: number): Found | undefined 
 /** Глава IV, в томе II. */
 function behindNoun(reading: Reading, end: number, value: number): Found | undefined {
   const word = wordBefore(reading.text, reading.at).toLowerCase();
+  if (word === 'крови') return { end, spoken: ordinal(String(value), 'nominative', 'f'), rule: 'roman' };
   const gender = genderOf(word);
   if (gender === undefined || /^[CDLMСМ]$/.test(reading.text.slice(reading.at, end))) return undefined; // терминал D
   const known = ORDERED.has(word) || OTHERS.has(word);

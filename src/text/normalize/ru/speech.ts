@@ -5,7 +5,7 @@ import { NOWHERE } from '../reading.js';
 import { count, join, measure, money, sayFraction, withNoun } from './amounts.js';
 import { sayDate } from './calendar.js';
 import { HOUR, MINUTE, SECOND, sayTime } from './clock.js';
-import { genitiveOf } from './declension.js';
+import { genitiveOf, inPlural } from './declension.js';
 import { caseBefore } from './grammar.js';
 import { spellLetters } from './letters.js';
 import { cardinal, decimal, ordinal, spellDigits } from './numbers.js';
@@ -24,7 +24,11 @@ export const SPEECH: Speech = {
   year: (digits, around) => (around === NOWHERE ? cardinal(digits) : bareYear(digits, around)),
   decade: () => undefined, // 90-е is an ordinal like others
   fraction: (fraction, around) => sayFraction(fraction, around, false),
-  fractionOf: (fraction, unit, around) => `${sayFraction(fraction, around, true) ?? ''} ${genitiveOf(unit)}`,
+  fractionOf: (fraction, unit, around) => {
+    const said = sayFraction(fraction, around, true) ?? '';
+    // 120/80 мм рт. ст. are many.
+    return `${said} ${/ (?:на|дробь) /.test(said) ? inPlural(unit, 'genitive') : genitiveOf(unit)}`;
+  },
   count,
   measure,
   money,

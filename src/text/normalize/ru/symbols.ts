@@ -19,6 +19,7 @@ export const SYMBOLS: SymbolNames = {
   version: 'версия',
   minus: 'минус',
   plus: 'плюс',
+  keys: { star: 'звёздочка', hash: 'решётка', before: /нажм|нажат|набер|набра|введ|клавиш|кнопк/i },
   hashtag: 'хештег',
   addressWords: {
     com: 'ком', org: 'орг', net: 'нет', ru: 'ру', рф: 'эр эф', su: 'эс у', by: 'бай', kz: 'кей зет', ua: 'ю эй', info: 'инфо', mail: 'мейл', gmail: 'джимейл', yandex: 'яндекс', ya: 'я', google: 'гугл', www: 'вэ вэ вэ',

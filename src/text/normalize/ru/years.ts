@@ -102,11 +102,19 @@ function isAlone(digits: string, { text, start }: Around): boolean {
   return digits.endsWith('0') && !/\d(?:,| и| или|-|–) ?$/u.test(text.slice(Math.max(0, start - 6), start));
 }
 
+/** В 1613 г., по 1725 г.: weights are rounder. */
+function isDated(digits: string, short: string, around: Around): boolean {
+  const before = wordAhead(around);
+  if (before === 'в' || before === 'к') return true;
+  if (/\d{4} по $/.test(around.text.slice(Math.max(0, around.start - 8), around.start))) return true;
+  return short.endsWith('.') && Number(digits) % 50 !== 0;
+}
+
 /** 1500 г муки. */
 function isGrams(digits: string, short: string, around: Around): boolean {
   if (short.startsWith('гг')) return false;
   const late = Number(digits) >= 1800;
-  if (!late) return wordAhead(around) !== 'в';
+  if (!late) return !isDated(digits, short, around);
   return !short.endsWith('.') && /^\p{Ll}{3,}/u.test(around.nextWord) && wordAhead(around) !== 'в';
 }
 
@@ -146,6 +154,20 @@ const DECADES = /(\d0|(?:1\d|20)\d0) ?[-–—] ?(\d0|(?:1\d|20)\d0)-?(е|х|м|
 const DECADE_CASES: Readonly<Record<string, Case>> = {
   е: 'nominative', х: 'genitive', м: 'dative', ми: 'instrumental',
 }; // prettier-ignore
+
+const DECADE = /(\d0|(?:1\d|20)\d0)-?(е|х|м|ми) ?гг\.?(?!\p{L})/uy;
+
+/** В 1970-е гг., в 80-х гг.: годы, годах or годов. */
+export function decade(reading: Reading): Found | undefined {
+  const match = isFree(reading) ? reading.match(DECADE) : undefined;
+  const [written = '', digits = '', mark = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const end = reading.at + written.length;
+  const shown = DECADE_CASES[mark] ?? 'nominative';
+  const place = shown === 'genitive' && /^(?:в|во|о|об|на)$/.test(wordAhead(reading.around(end)));
+  const name = NAMES[place ? 'prepositional' : shown][1];
+  return { end, spoken: `${ordinal(digits, shown, 'p')} ${name}`, rule: 'decade' };
+}
 
 /** 1960–1970-е, в 70–80-х годах. */
 export function decades(reading: Reading): Found | undefined {

@@ -1,9 +1,7 @@
-// Chinese dates, years and times: 2024年1月15日, 95后, 下午3:30, 9月-12月.
-import type { WrittenTime } from '../language.js';
+// Chinese dates and years: 2024年1月15日, 95后, 9月-12月.
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import { cardinal, spellDigits } from './numbers.js';
-import { time } from './speech.js';
 
 const YEAR_MONTH = /(\d{4}|\d{2}) ?年 ?(\d{1,2}) ?月(?: ?(\d{1,2}) ?([日号號]))?/y;
 const YEAR = /(\d{2,4}) ?年/y;
@@ -11,11 +9,14 @@ const YEAR = /(\d{2,4}) ?年/y;
 const COUNTED_YEARS = /^(?:[前后後以来來多间間]|历史|歷史|之|左右)(?!后|後)/;
 const GENERATION = /([0156789][05])[后後](?![来來天面期年])/y;
 const CLASS_YEAR = /^(?:出生|生|毕业|畢業|款|版|入学|入學|入职|考)/;
-const SEASON = /(\d{4})[-–/](\d{2}) ?(?=赛季|賽季|学年|學年|财年|財年|年度)/y;
+const SEASON = /(\d{4})[-–/](\d{2}|\d{4}) ?(?=赛季|賽季|学年|學年|财年|財年|年度)/y;
 const PLAIN_MONTH = /((?:19|20)\d{2})\.(0[1-9]|1[0-2])(?=[-–~～至到起止（）()，。；、\s]|$)/y;
 const RESOLUTION = /(\d{3,4})[pP](?![A-Za-z\d])/y;
 const SALE = /(618|1111|1212)(?= ?(?:大促|购物|購物|年中|活动|期间|电商))/y;
+const DOTTED_DAY = /(3|5|6|9|11|12)\.(11|12|15|18)(?= ?(?:晚会|大促|购物|地震|事件|消费者|活动|事变|打假))/y;
 const FESTIVAL = /(\d{1,2})[·・•](\d{1,2})(?![\d·・•])/y;
+const CLASS =
+  /((?:19|20)\d{2})(?= ?[届级級屆](?!别|別))|(\d{2})(?=[级級](?:校友|同学|学生|新生|学长|学姐|本科|研究生|博士|硕士|毕业))/y;
 const PADDED = /0(\d)(?= ?[月日号號时時点點])/y;
 
 /** 2024年, 24年1月, 98年出生 digit by digit; 100年 and 3000年前 are counted. */
@@ -42,10 +43,22 @@ function year(reading: Reading): Found | undefined {
     : undefined;
 }
 
+const BEGINS = /(?:^|[（(，。；：、于於在自从從朝])$/;
+const SPAN = /^(?:间|里|内|的|长|寿|[）)]?$)/;
+
 function isYear(digits: string, before: string, after: string): boolean {
   if (/[公西]元前?$|元前 ?$/.test(before)) return !digits.endsWith('00');
   if (digits.startsWith('0')) return true;
   if (digits.length === 2) return CLASS_YEAR.test(after);
+  if (
+    digits.length === 3 &&
+    !digits.endsWith('0') &&
+    !COUNTED_YEARS.test(after) &&
+    !/^ ?\d{1,2} ?月/.test(after)
+  ) {
+    const range = /\d年?[-–—~～至到]$/.test(before) || /^[-–—~～至到]\d/.test(after);
+    return range || (BEGINS.test(before) && !SPAN.test(after));
+  }
   if (digits.length === 3 || digits.endsWith('000')) {
     return digits === '2000' && !COUNTED_YEARS.test(after);
   }
@@ -55,7 +68,7 @@ function isYear(digits: string, before: string, after: string): boolean {
 /** 95后 are people, 5·12 and 3·15 days. */
 export function generation(reading: Reading): Found | undefined {
   if (!reading.isFresh) return undefined;
-  const match = reading.match(GENERATION) ?? reading.match(FESTIVAL);
+  const match = reading.match(GENERATION) ?? reading.match(FESTIVAL) ?? reading.match(DOTTED_DAY);
   if (match === undefined) return undefined;
   const [written, first = '', second] = match;
   const tail = second ?? written.slice(first.length);
@@ -72,9 +85,11 @@ export function plainMonth(reading: Reading): Found | undefined {
 
 /** 1080p, 618大促: each digit. */
 export function named(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? (reading.match(RESOLUTION) ?? reading.match(SALE)) : undefined;
+  const match = reading.isFresh
+    ? (reading.match(RESOLUTION) ?? reading.match(SALE) ?? reading.match(CLASS))
+    : undefined;
   if (match === undefined) return undefined;
-  const [written, digits = ''] = match;
+  const [written, digits = written] = match;
   const letter = written.length > digits.length ? 'P' : '';
   return { end: reading.at + written.length, spoken: spellDigits(digits) + letter, rule: 'digits' };
 }
@@ -94,47 +109,10 @@ export function padded(reading: Reading): Found | undefined {
   return { end: reading.at + 2, spoken: cardinal(match[1] ?? ''), rule: 'cardinal' };
 }
 
-const CLOCK =
-  /(\d{1,2}):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,3})?)?(?: ?([AaPp])\.?[Mm]\.?(?![A-Za-z]))?(?![\d:]|\.\d)/y;
-const HOUR = /(\d{1,2})()() ?([AaPp])\.?[Mm]\.?(?![A-Za-z\d])/y;
-const SCORE_NEAR =
-  /(?:比分|比例|比率|比值|战胜|戰勝|击败|擊敗|大胜|大勝|领先|領先|落后|落後|不敌|不敵|力克)(?:为|為|是|约|約|[：: ])?$/;
-const SCORE_AFTER =
-  /^ ?(?:战胜|戰勝|击败|擊敗|大胜|大勝|小胜|完胜|完勝|完败|横扫|领先|領先|落后|落後|获胜|獲勝|取胜|取勝|不敌|不敵|力克|战平|戰平|赢|贏|逆转|逆轉|的比[分例率])/;
-
-/** 15:30, 9:05 PM. */
-export function clock(reading: Reading): Found | undefined {
-  if (!reading.isFresh || /[.:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
-  const match = reading.match(CLOCK) ?? reading.match(HOUR);
-  if (match === undefined) return undefined;
-  const [written, hours = '', minutes = '', seconds, half] = match;
-  const end = reading.at + written.length;
-  if (Number(hours) > 24 || (half === undefined && isScore(reading, end))) return undefined;
-  const said: WrittenTime = {
-    hours: withoutZeros(hours),
-    minutes,
-    ...(seconds && { seconds }),
-    ...(half && { half: partOfDay(Number(hours), half.toLowerCase() === 'p') }),
-  };
-  return { end, spoken: time(said), rule: 'time' };
-}
-
-/** Two numbers of a game or a ratio. */
-export function isScore(reading: Reading, end: number): boolean {
-  const { text, at } = reading;
-  return SCORE_NEAR.test(text.slice(Math.max(0, at - 6), at)) || SCORE_AFTER.test(text.slice(end, end + 6));
-}
-
-function partOfDay(hour: number, pm: boolean): string {
-  if (!pm) return hour === 12 || hour < 6 ? '凌晨' : '上午';
-  if (hour === 12) return '中午';
-  return hour >= 7 ? '晚上' : '下午';
-}
-
-const MARK = /( ?)[-–—~～〜]{1,2}\1/y;
+const MARK = /( ?)(?:——|--|[-–—~～〜])\1/y;
 // What may end the first half of a range and begin the second.
 const FROM =
-  /(?:\d ?(?:[年月日号號时時点點分秒岁歲元块塊万萬亿億米个個人层層楼页頁章级級届屆折度%‰℃°]|°C|km|kg|cm|mm|GB|MB)|\d[:：]\d\d|[周週][一二三四五六日]|星期[一二三四五六日天]|礼拜[一二三四五六日天])$/;
+  /(?:\d\/\d{1,2}|\d ?(?:[年月日号號时時点點分秒岁歲元块塊万萬亿億米个個人层層楼页頁章级級届屆折度%‰℃°]|°C|km|kg|cm|mm|GB|MB)|\d[:：]\d\d|[周週][一二三四五六日]|星期[一二三四五六日天]|礼拜[一二三四五六日天])$/;
 const TO =
   /^(?:[\d¥$€£+]|-\d|[周週][一二三四五六日]|星期|礼拜|上午|下午|中午|晚|凌晨|早上|次日|翌日|今|至今)/;
 

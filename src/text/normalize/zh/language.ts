@@ -1,29 +1,9 @@
 // Mandarin, from simplified and traditional characters: the words are in those of the text.
 import type { Language } from '../language.js';
-import {
-  capitalUnit,
-  dateRange,
-  keyed,
-  listNumber,
-  masked,
-  numberOfName,
-  numberSign,
-  plusBetween,
-  relation,
-  yearMonth,
-} from '../recognise/attached.js';
-import { clock, date, generation, named, padded, plainMonth, rangeMark, season } from './dates.js';
-import { clearly, KEYWORDS, longCount, more, parts, roman, tone, topic, vehicle, zone } from './numbered.js';
+import { IN_MATH, OWN } from './own.js';
 import { SPEECH } from './speech.js';
 import { respell } from './traditional.js';
-import { UNITS } from './units.js';
 import { WRITING } from './writing.js';
-
-const IN_MATH: Readonly<Record<string, string>> = {
-  '+': '加', '-': '减', '−': '减', '×': '乘', '*': '乘', '÷': '除以', '/': '除以', '=': '等于', '==': '等于',
-  '<': '小于', '>': '大于', '<=': '小于等于', '>=': '大于等于', '≤': '小于等于', '≥': '大于等于', '≠': '不等于', '!=': '不等于',
-  '≈': '约等于', '~': '约', '±': '正负', '√': '根号', '→': '到', '∞': '无穷大', π: '派',
-}; // prettier-ignore
 
 export const CHINESE: Language = {
   tag: 'zh',
@@ -31,14 +11,7 @@ export const CHINESE: Language = {
   speech: SPEECH,
   unspaced: true,
   respell,
-  own: {
-    atDigit: [
-      listNumber(SPEECH, '、'), dateRange(SPEECH), yearMonth(SPEECH), masked(SPEECH), date, plainMonth, named, season, padded, generation, clock, parts, keyed(SPEECH, KEYWORDS), clearly,
-      capitalUnit(SPEECH, UNITS), longCount, numberOfName(SPEECH),
-    ],
-    atLetter: [vehicle, roman, zone],
-    atMark: [topic, rangeMark, relation(IN_MATH), plusBetween('加'), more, numberSign(SPEECH, '、'), tone],
-  },
+  own: OWN,
   symbols: {
     inAddress: {
       '@': '艾特', '.': '点', '/': '斜杠', '\\': '反斜杠', '-': '杠', _: '下划线', ':': '冒号', '#': '井号',
@@ -47,12 +20,13 @@ export const CHINESE: Language = {
     inMath: IN_MATH,
     inFront: { '≈': '约' },
     inText: {
-      '&': '和', '©': '版权所有', '®': '', '™': '', '°': '度', '→': '到', '←': '', '•': '', '†': '', '✓': '', '√': '', '★': '', '☆': '', '※': '', '●': '', '■': '', '◆': '', '▲': '', '=': '等于', '♪': '',
+      '∞': '无穷大', '&': '和', '©': '版权所有', '®': '', '™': '', '°': '度', '→': '到', '←': '', '•': '', '†': '', '✓': '', '√': '', '★': '', '☆': '', '※': '', '●': '', '■': '', '◆': '', '▲': '', '=': '等于', '♪': '',
     },
     versionPoint: '点',
     version: '版本',
     minus: '负',
     plus: '正',
+    keys: { star: '星号', hash: '井号', before: /[按拨撥键鍵]|输入|輸入|结束|結束/, behind: /^[”’」』）)]?[号號]?[键鍵]/ },
     hashtag: '话题',
     addressWords: { www: 'WWW', com: 'com', cn: 'CN', pdf: 'PDF', html: 'HTML', io: 'IO', ai: 'AI', hk: 'HK', tw: 'TW', jpg: 'JPG', png: 'PNG', mp: 'MP', txt: 'TXT', csv: 'CSV', js: 'JS', md: 'MD', docx: 'DOCX', xlsx: 'XLSX', pptx: 'PPTX', json: 'JSON', xml: 'XML' },
   },

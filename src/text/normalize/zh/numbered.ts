@@ -1,78 +1,101 @@
-// Numbers that Chinese reads by what stands beside them: codes, hotlines, rooms, trains, scores, parts.
-import { isDigitAt } from '../characters.js';
+// Numbers that Chinese reads by what stands beside them: parts, pages, scores, zones, Roman numerals.
+import { isWordAt } from '../characters.js';
+import { LiteralTable } from '../literals.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
-import type { Keywords } from '../recognise/attached.js';
-import { isScore } from './dates.js';
-import { cardinal, decimal, spellClearly } from './numbers.js';
+import type { Found, Reading, Rule } from '../reading.js';
+import { cardinal, countOf, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
-
-const LINK = '(?:号码|號碼|号|號|码|碼)?(?:是|为|為|即|输入|輸入|[:：#＃])?[ 【\\[「“"\']{0,2}$';
-const CODES = new RegExp(
-  `(?:验证码|驗證碼|动态码|密码|密碼|口令|编号|編號|单号|單號|订单|訂單|账号|賬號|帐号|帳號|账户|賬戶|帳戶|卡号|卡號|尾号|尾號|末四位|后四位|後四位|邮编|郵編|邮政编码|郵遞區號|工号|工號|学号|學號|代码|代碼|序列号|序號|身份证|身分證|取件码|取货码|取貨碼|提取码|邀请码|邀請碼|识别码|流水号|股票|[Qq]{2}|ID|[Ii]d|PIN|HTTP|[Ee]rror|ERROR|错误|錯誤|状态码|狀態碼|状态|会议|會議|案件|工单|房间|房間|包裹|快递|税号|发票)${LINK}`,
-);
-const CALLS = new RegExp(
-  `(?:拨打|撥打|拨|撥|致电|致電|电话|電話|热线|熱線|客服|来电|來電|手机|手機|传真|傳真|座机|呼叫|打|咨询|諮詢|联系|聯繫|转接|转|轉接|轉|分机|分機|Tel|TEL|tel|☎|📞)${LINK}`,
-);
-const COUNTED =
-  /^ ?(?:[个個元块塊年月日天次张張条條件单單%万萬亿億千百位名人份笔筆盒瓶遍分点點秒小年米度岁歲]|公[里斤]|[/~–—-]\d)/;
-
-/** What stands before a code and before a telephone number. */
-export const KEYWORDS: Keywords = { codes: CODES, calls: CALLS, counted: COUNTED, pause: '，' };
-
-const CLEARLY =
-  /(\d{3,4})(?=号?[室房](?!间?[价屋产])|號[室房]|房间|房間|病房|包厢|教室|会议室|會議室|次(?:列车|列車|航班|高铁)|航班|路(?:公交|公車|车|車|站|线|電|电)|路(?=[^\p{Script=Han}]|$)|(?:急救|报警|報警|火警|热线|熱線))|(1\d{4}|9\d{4})(?=热线|熱線|客服|平台|服务)/uy;
-
-/** 501室, 331路公交, 120急救: each digit. */
-export function clearly(reading: Reading): Found | undefined {
-  const digits = reading.isFresh ? reading.match(CLEARLY)?.[0] : undefined;
-  if (digits === undefined || digits.endsWith('000')) return undefined;
-  return { end: reading.at + digits.length, spoken: spellClearly(digits), rule: 'digits' };
-}
-
-const TRAIN =
-  /([GDCZTKY]|[A-Z]{2}|[A-Z]\d|\d[A-Z])(\d{1,4})(?= ?(?:次|号?列车|列車|航班|高铁|高鐵|动车|動車))/y;
-const CARRIED = /([GDCZTKY]|[A-Z]{2})(\d{2,4})(?![A-Za-z\d])/y;
-const VEHICLE =
-  /(?:航班号?|航班號|车次|車次|列车|列車|高铁|高鐵|动车|動車|乘坐|搭乘|班机|班機)(?:是|为|為|[:：])? ?$/;
-
-/** G101次, 航班 CA1831. */
-export function vehicle(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  if (!reading.isFresh || !isDigitAt(text, reading.runEnd)) return undefined;
-  const near = VEHICLE.test(text.slice(Math.max(0, at - 6), at));
-  const match = reading.match(TRAIN) ?? (near ? reading.match(CARRIED) : undefined);
-  if (match === undefined) return undefined;
-  const [written, name = '', digits = ''] = match;
-  return { end: at + written.length, spoken: `${name}${spellClearly(digits)}`, rule: 'identifier' };
-}
+import { isScore } from './times.js';
+import { PER } from './units.js';
 
 const PARTS = /(\d{1,6})分之(\d{1,6}(?:\.\d{1,6})?)/y;
 const SCORE = /(\d{1,3})[-–:](\d{1,3})(?![\d:.-]\d|\d)/y;
-const PRESSURE = /(\d{2,3})\/(\d{2,3}) ?(?:mmHg|毫米汞柱)/y;
+const PRESSURE = /(\d{2,3})\/(\d{2,3})(?![\d/.])( ?(?:mmHg|毫米汞柱))?/y;
 const SCALE = /(\d):(\d{4,9})(?![\d:]|\.\d)/y; // of a map
+const PAGE = /(\d{1,4})\/(\d{1,4})(?= ?(页|頁|步|题|題|章|集|期|轮|輪|张|張|条|條|项|項|关|關|局|屏))/y;
+const OF_FIGURE = /(\d{1,2})-(\d{1,2})(?![\d-])/y;
+const BEAT = /(\d)\/(\d)(?=拍)/y;
+const CUT = /(\d{2,5})-(\d{1,4})(?!\d)/y;
 
-/** 3分之2; 3-1战胜. */
+/** 3分之2, 第1/3页, 图3-1, 3/4拍, 满300-50. */
 export function parts(reading: Reading): Found | undefined {
   if (!reading.isFresh) return undefined;
-  const part = reading.match(PARTS);
-  if (part !== undefined) {
-    const [written, of = '', some = ''] = part;
-    const [whole = '', decimals = ''] = some.split('.');
-    const spoken = `${cardinal(withoutZeros(of))}分之${decimal({ ...numeralOf(withoutZeros(whole)), decimals })}`;
-    return { end: reading.at + written.length, spoken, rule: 'fraction' };
-  }
-  const pressure = reading.match(PRESSURE);
-  if (pressure !== undefined) {
-    const spoken = `${cardinal(pressure[1] ?? '')}，${cardinal(pressure[2] ?? '')}毫米汞柱`;
-    return { end: reading.at + pressure[0].length, spoken, rule: 'measure' };
-  }
-  const scale = reading.match(SCALE);
-  const score = scale ?? reading.match(SCORE);
+  const { text, at, runEnd } = reading;
+  const mark = text[runEnd] ?? '';
+  const before = text.slice(Math.max(0, at - 6), at);
+  if (mark === '分') return part(reading);
+  if (mark === '/') return page(reading, before) ?? pressure(reading, before) ?? beat(reading);
+  if (mark === '-' && /[图圖表例式章节附件]$/.test(before)) return ofFigure(reading);
+  if (mark === '-' && /(?:满|滿)$/.test(before)) return two(reading, CUT, '减', 'math');
+  return undefined;
+}
+
+function two(reading: Reading, pattern: RegExp, between: string, rule: Rule): Found | undefined {
+  const match = reading.match(pattern);
+  if (match === undefined) return undefined;
+  const spoken = `${cardinal(withoutZeros(match[1] ?? ''))}${between}${cardinal(withoutZeros(match[2] ?? ''))}`;
+  return { end: reading.at + match[0].length, spoken, rule };
+}
+
+function part(reading: Reading): Found | undefined {
+  const match = reading.match(PARTS);
+  if (match === undefined) return undefined;
+  const [written, of = '', some = ''] = match;
+  const [whole = '', decimals = ''] = some.split('.');
+  const spoken = `${cardinal(withoutZeros(of))}分之${decimal({ ...numeralOf(withoutZeros(whole)), decimals })}`;
+  return { end: reading.at + written.length, spoken, rule: 'fraction' };
+}
+
+/** 第1/3页: the first of three. */
+function page(reading: Reading, before: string): Found | undefined {
+  const match = /第 ?$/.test(before) ? reading.match(PAGE) : undefined;
+  const [written = '', one = '', all = '', name = ''] = match ?? [];
+  if (match === undefined || Number(one) > Number(all)) return undefined;
+  const spoken = `${cardinal(withoutZeros(one))}${name}，共${countOf(numeralOf(withoutZeros(all)))}`;
+  return { end: reading.at + written.length, spoken, rule: 'range' };
+}
+
+/** 血压120/80. */
+function pressure(reading: Reading, before: string): Found | undefined {
+  const match = reading.match(PRESSURE);
+  if (match === undefined) return undefined;
+  const [written, high = '', low = '', unit] = match;
   const known =
-    scale !== undefined || (score !== undefined && isScore(reading, reading.at + score[0].length));
-  if (score === undefined || !known) return undefined;
-  const [written, home = '', guest = ''] = score;
+    unit !== undefined ||
+    /[压壓][^\d]{0,3}$/.test(before) ||
+    (Number(high) >= 90 && Number(low) >= 50 && Number(high) > Number(low) && high.length === 3);
+  if (!known) return undefined;
+  const spoken = `${cardinal(high)}，${cardinal(low)}${unit === undefined ? '' : '毫米汞柱'}`;
+  return { end: reading.at + written.length, spoken, rule: 'measure' };
+}
+
+/** 3/4拍 is named from below. */
+function beat(reading: Reading): Found | undefined {
+  const match = reading.match(BEAT);
+  if (match === undefined) return undefined;
+  return {
+    end: reading.at + 3,
+    spoken: `${cardinal(match[2] ?? '')}${cardinal(match[1] ?? '')}`,
+    rule: 'fraction',
+  };
+}
+
+/** 图3-1, 表2-2: no range. */
+function ofFigure(reading: Reading): Found | undefined {
+  const match = reading.match(OF_FIGURE);
+  if (match === undefined || Number(match[1]) < Number(match[2])) return undefined;
+  return two(reading, OF_FIGURE, '杠', 'identifier');
+}
+
+/** 3-1战胜, 1:50000. */
+export function score(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[-–:]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const scale = reading.match(SCALE);
+  const match = scale ?? reading.match(SCORE);
+  const known =
+    scale !== undefined || (match !== undefined && isScore(reading, reading.at + match[0].length));
+  if (match === undefined || !known) return undefined;
+  const [written, home = '', guest = ''] = match;
   const spoken = SPEECH.score(cardinal(withoutZeros(home)), cardinal(withoutZeros(guest)));
   return { end: reading.at + written.length, spoken, rule: 'score' };
 }
@@ -92,7 +115,7 @@ export function zone(reading: Reading): Found | undefined {
 export function more({ text, at }: Reading): Found | undefined {
   const open =
     text[at] === '+' &&
-    /[\d万亿萬億千百%]/.test(text[at - 1] ?? '') &&
+    /[\d万亿萬億千百%wWkK]/.test(text[at - 1] ?? '') &&
     !/^ ?[\d+(A-Za-z]/.test(text.slice(at + 1, at + 3));
   return open ? { end: at + 1, spoken: '加', rule: 'symbol' } : undefined;
 }
@@ -139,4 +162,38 @@ export function tone(reading: Reading): Found | undefined {
   if (dots !== undefined) return { end: reading.at + dots[0].length, spoken: '……', rule: 'punctuation' };
   const wave = reading.match(WAVE);
   return wave && { end: reading.at + wave[0].length, spoken: '', rule: 'punctuation' };
+}
+
+/** 12周+3天, (+1天): added, where a number alone would be 正. */
+export function inFront({ text, at }: Reading): Found | undefined {
+  if (text[at] !== '+' || !/[周週天月年岁歲章节(（]$/.test(text[at - 1] ?? '')) return undefined;
+  return /^\+\d{1,3} ?[天日周週个個小年月]/.test(text.slice(at, at + 6))
+    ? { end: at + 1, spoken: '加', rule: 'math' }
+    : undefined;
+}
+
+const BELOW = /-(?=\d{1,2}(?:\.\d)? ?[到至] ?-?\d{1,2}(?:\.\d)? ?(?:[度℃]|°C|摄氏度|攝氏度))/y;
+
+/** -5到3度: 零下, as the degree behind the second number says. */
+export function below(reading: Reading): Found | undefined {
+  if (isWordAt(reading.text, reading.at - 1) || reading.match(BELOW) === undefined) return undefined;
+  return { end: reading.at + 1, spoken: '零下', rule: 'measure' };
+}
+
+const PRICED = /(?:\d ?(?:L|kWh)|元|块|塊|圆|[¥$€£]\d[\d.,]{0,8})$/;
+const AMOUNT =
+  /^\/\d{1,4}(?:\.\d)? ?(?:[kmμ]?g|KG|m?[lL]|[ck]?m|克|斤|公斤|千克|毫升|升|个|個|件|片|斤|次|人|平米|米|分钟|小时|天)/;
+const PER_LITERALS = new LiteralTable(Object.entries(PER));
+const LITRE = /^\/[Ll](?![A-Za-z])/;
+
+/** 5.98元/500g; 10^9/L. */
+export function perAmount({ text, at }: Reading): Found | undefined {
+  if (text[at] !== '/') return undefined;
+  const before = text.slice(Math.max(0, at - 12), at);
+  const after = text.slice(at, at + 12);
+  if (PRICED.test(before) && AMOUNT.test(after)) return { end: at + 1, spoken: '每', rule: 'measure' };
+  const per = /\d ?[万萬亿億千]$/.test(before) ? PER_LITERALS.at(text, at + 1) : undefined;
+  if (per !== undefined) return { end: at + 1 + per.written.length, spoken: per.value, rule: 'measure' };
+  const power = /(?:\^\d{1,2}|[⁰¹²³⁴⁵⁶⁷⁸⁹])$/.test(before) && LITRE.test(after);
+  return power ? { end: at + 2, spoken: '每升', rule: 'measure' } : undefined;
 }

@@ -9,11 +9,11 @@ const RANGE = '到';
 
 /** Each number of the quantity by `say`, and what multiplies it. */
 function amount(quantity: Quantity, say: (numeral: Numeral) => string): string {
-  const { number, to, magnitude, fraction } = inMyriads(quantity);
+  const { number, to, magnitude, repeated, fraction } = inMyriads(quantity);
   const name = magnitude?.forms[0] ?? '';
   const one = name === '' ? say : countOf;
   const mixed = fraction === undefined ? '' : `又${sayFraction(fraction)}`;
-  const range = to === undefined ? '' : `${RANGE}${one(to)}`;
+  const range = to === undefined ? '' : `${repeated ? name : ''}${RANGE}${one(to)}`;
   return (fraction === undefined ? one(number) : decimal(number)) + mixed + range + name;
 }
 
@@ -43,9 +43,14 @@ function measure(quantity: Quantity, { forms, form }: Noun, around: Around): str
 /** 百分之五到百分之十. */
 function share({ number, to, magnitude }: Quantity, name: string): string {
   const one = (numeral: Numeral): string =>
-    (numeral.negative ? '负' : '') + name + decimal({ ...numeral, negative: false });
+    (numeral.negative ? '负' : '') + name + decimal({ ...withoutZeroDecimals(numeral), negative: false });
   const multiple = magnitude?.forms[0] ?? '';
   return one(number) + (to === undefined ? '' : RANGE + one(to)) + multiple;
+}
+
+/** 100.00% is 百分之一百. */
+function withoutZeroDecimals(numeral: Numeral): Numeral {
+  return /^0+$/.test(numeral.decimals) ? { ...numeral, decimals: '' } : numeral;
 }
 
 /** 零下五摄氏度. */

@@ -26,6 +26,11 @@ for (const pair of PAIRS.trim().split(/\s+/)) {
   TO_SIMPLIFIED.add(traditional);
 }
 
+// Traditional as well, of characters that are never made here.
+for (const character of '週臺裡裏麼著妳鄰壹貳參肆伍陸讚衝鬆佈佔捲麵薑藉榮鳴飾齡賓贈餘鑽礎譜蹟跡搖擊滾濾燦犧獻獲穫穌竊範篩糾綁緊縣繳罵聖聳膠艱蔣蔥蘭蟲襪覽謊譴豎賺蹤軸較輩醜釣鉛鋪鋼鍊鐘鑑閒闆陣隸雜霧韓韻頁頓頸餓餘騰驚髮鬥鬧鮮鴨鹼麗點龐') {
+  TO_SIMPLIFIED.add(character);
+}
+
 const EVIDENCE = 2_000; // units that are looked at
 
 /** Whether more characters are certainly traditional than certainly simplified. */

@@ -1,16 +1,16 @@
 // How Chinese is written, as data.
+import { ENGLISH_DATES, englishMonths } from '../english-months.js';
 import type { Writing } from '../language.js';
+import { cardinal } from './numbers.js';
 import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, PER, UNITS } from './units.js';
 
 export const WRITING: Writing = {
   numbers: { decimal: '.', grouping: [','] },
   dates: {
-    months: [],
+    months: englishMonths((month) => `${cardinal(String(month))}月`),
     weekdays: [],
     orders: { '/': 'mdy' },
-    named: [],
-    dayMark: '',
-    between: '',
+    ...ENGLISH_DATES,
   },
   // Times are recognised in `times.ts`: what stands behind them is no boundary here.
   times: { marks: [], halves: {}, words: {}, zones: {} },
@@ -21,6 +21,7 @@ export const WRITING: Writing = {
       /\(?0[2-8](?:\) ?|[- ])\d{3,4}[- ]?\d{4}(?!\d|[-.]\d)/y,
       /[48]00([- ]?)\d{3}\1\d{4}(?!\d|[-.]\d)/y,
       /[48]00[- ]\d{4}[- ]\d{3}(?!\d|[-.]\d)/y,
+      /0[589]0\d-\d{3}-\d{3}(?!\d|[-.]\d)/y,
       /09\d{2}([- ]?)\d{3}\1\d{3}(?!\d|[-.]\d)/y,
     ],
     keywords: new Set(['tel', 'phone', 'hotline', 'fax']),

@@ -1,0 +1,126 @@
+// Numbers that are said digit by digit: emergency calls, plates of cars, orders, and sections of a text with a full stop.
+import { isDigitAt } from '../characters.js';
+import type { Found, Reading } from '../reading.js';
+import { withoutZeros } from '../numerals.js';
+import { cardinal } from './numbers.js';
+import { SPEECH } from './speech.js';
+
+const EMERGENCY =
+  /(?:11[025]|116 ?117|112|133|144|122|117|118|147)(?![\p{L}\p{N}]|[.,:/-]\d| (?:Euro|Prozent|[\p{Lu}][\p{Ll}]))/uy;
+const CALLING =
+  /(?:[rR]uf\p{L}*|[wW]ähl\p{L}*|[nN]otruf\p{L}*|[nN]ummer|[hH]otline|[tT]elefon\p{L}*)(?! \d)[^.!?]{0,28}(?:die|der|den|oder|und|unter|[nN]otruf|[nN]ummer|Sie|Sofort|sofort)(?: \d{3})?(?: |: )$/u;
+const LONGEST_LEAD = 56; // units before a number that may say that it is called
+
+/** Rufen Sie die 110 oder 112. */
+export function emergency(reading: Reading): Found | undefined {
+  if (reading.text[reading.at] !== '1' || reading.runEnd - reading.at !== 3) return undefined;
+  const match = reading.isFresh ? reading.match(EMERGENCY) : undefined;
+  if (match === undefined) return undefined;
+  if (!CALLING.test(reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at))) return undefined;
+  const spoken = SPEECH.telephone(match[0].split(' '), false);
+  return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
+}
+
+const PLATE = /([A-ZÄÖÜ]{1,3})-([A-Z]{1,2}) ?(\d{1,4})([EH])?(?![\p{L}\p{N}-])/uy;
+
+/** Of large towns; others are told by a word before them. */
+const TOWNS: ReadonlySet<string> = new Set(
+  'B M HH K F S D DO E HB L DD H N DU BO W BI BN MS KA MA A WI G MG AC BS KI HAL MD FR KR LU OB HL EF HRO MZ KS HA SB P OL WÜ R IN UL HN PF WOB GÖ RT KO J SI'.split(
+    ' ',
+  ),
+);
+
+/** B-MW 1234 */
+export function plate(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (!reading.isFresh || runEnd - at > 3 || text[runEnd] !== '-') return undefined;
+  const match = reading.match(PLATE);
+  if (match === undefined) return undefined;
+  const [written, town = '', letters = '', digits = '', kind = ''] = match;
+  const isPlate = TOWNS.has(town) && letters.length === 2 && letters !== 'XL' && digits.length > 1;
+  const before = text.slice(Math.max(0, at - LONGEST_LEAD), at);
+  if (!isPlate && !/[kK]ennzeichen|Kfz|Nummernschild/.test(before)) return undefined;
+  const spoken = [SPEECH.letters(town + letters), SPEECH.digits(digits), SPEECH.letters(kind)]
+    .join(' ')
+    .trim();
+  return { end: at + written.length, spoken, rule: 'identifier' };
+}
+
+const ORDER = /(\d{2,10})([-/])(0\d{1,9})(?![\p{L}\p{N}]|[-/.,]\d)/uy;
+
+/** 2024-00123: the zeros are read. */
+export function order(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(ORDER) : undefined;
+  if (match === undefined || (match[3]?.length ?? 0) < 3) return undefined;
+  const [written, first = '', , second = ''] = match;
+  return {
+    end: reading.at + written.length,
+    spoken: `${SPEECH.digits(first)}, ${SPEECH.digits(second)}`,
+    rule: 'digits',
+  };
+}
+
+const SECTION =
+  /(\d{1,4}(?:\.\d{1,3}){1,4})(?![\p{L}\p{N}]|[.,]\d| ?(?:€|%|Uhr|EUR|CHF|Euro|Grad|Prozent|°))/uy;
+const NUMBERED =
+  /(?:^|[\s(])(?:Kapitel|Kap\.|Abschnitte?s?|Abschn\.|Version|Ver\.|Release|Punkt|Ziffer|Ziff\.|Nummer|Nr\.|Abbildung|Abb\.|Tabelle|Tab\.|Anlage|Anhang|Teil|Übung|Aufgabe|Schritt|Python|i?OS|iPadOS|macOS|Ubuntu|Android|Windows|Java|PHP|Node|Swift|Kotlin|PostgreSQL|MySQL|Debian|Fedora|Kernel|Firmware|Bluetooth|USB|HDMI|Build|Web|Industrie|Update|GPT) $/u;
+
+/** Kapitel 4.10, Version 3.11: neither a date nor a decimal. */
+export function section(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (!reading.isFresh || text[runEnd] !== '.' || !isDigitAt(text, runEnd + 1)) return undefined;
+  const match = NUMBERED.test(text.slice(Math.max(0, at - 16), at)) ? reading.match(SECTION) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = (match[1] ?? '')
+    .split('.')
+    .map((part) =>
+      part.length > 1 && part.startsWith('0') ? SPEECH.digits(part) : cardinal(withoutZeros(part)),
+    )
+    .join(' Punkt ');
+  return { end: at + match[0].length, spoken, rule: 'version' };
+}
+
+const CODE =
+  /\d{2,12}(?:[ -]\d{2,8}){0,5}(?![\p{L}\p{N}]|[.,:/-]\d|[ ]?[€%]| (?:Euro|Prozent|Franken|Cent))/uy;
+const CODED =
+  /(?:(?:\p{L}(?:code|nummer|nr\.?|passwort|kennwort|kennung|-PIN|-TAN|-ID|pin)|[zZ]iffern[^.!?\d]{0,24}(?= )):?(?: (?:ist|lautet|lauten|sind|endet auf|war|mit))?|endet auf|[eE]ndziffern?):? ?(?:die )?$/u;
+const CODED_END = /[ .:]/;
+const FEWEST = 4; // digits of a number that is not counted with
+const LONGEST_CODED = 48; // units before a code that may say that it is one
+
+/** Ihr Verifizierungscode lautet 482 913; a Hausnummer is no code. */
+export function coded(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  const match = reading.isFresh && runEnd - at > 1 ? reading.match(CODE) : undefined;
+  const before = text.slice(Math.max(0, at - LONGEST_CODED), at);
+  if (match === undefined || !CODED_END.test(before.slice(-1)) || !CODED.test(before)) return undefined;
+  const [written] = match;
+  const isCode = /(?:code|PIN|TAN|pin|wort|Ziffern|ziffern)/.test(before) || written.length > runEnd - at;
+  if (written.length < (isCode ? FEWEST - 1 : FEWEST)) return undefined;
+  const spoken = SPEECH.telephone(written.split(/[ -]/), false);
+  return { end: at + written.length, spoken, rule: 'digits' };
+}
+
+const OF_NUMBER = /(\p{Lu}\p{Ll}{2,20})(?:nr|-Nr)\.(?!\p{L})/uy;
+
+/** Bestellnr. 4711, Artikel-Nr. 12 */
+export function numberName(reading: Reading): Found | undefined {
+  const { text, runEnd } = reading;
+  const named = text.startsWith('nr.', runEnd - 2) || text.startsWith('-Nr.', runEnd);
+  const match = named && reading.isFresh ? reading.match(OF_NUMBER) : undefined;
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `${match[1] ?? ''}nummer`, rule: 'abbreviation' };
+}
+
+const SENTENCE = /S\. ?(?=\d{1,2}(?!\d))/uy;
+const BEHIND_PARAGRAPH =
+  /(?:(?:Abs\.|Absatz) ?\d{1,4}[a-z]?,?|(?:§|Art\.|Artikel|Alt\.) ?\d{1,4}[a-z]?|Nr\. ?\d{1,3}) $/u;
+
+/** § 5 Abs. 2 S. 1: a sentence of a law, no page. */
+export function sentenceOfLaw(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (text[at + 1] !== '.' || text[at] !== 'S' || !reading.isFresh) return undefined;
+  const match = reading.match(SENTENCE);
+  if (match === undefined || !BEHIND_PARAGRAPH.test(text.slice(Math.max(0, at - 16), at))) return undefined;
+  return { end: at + 2, spoken: 'Satz', rule: 'abbreviation' };
+}

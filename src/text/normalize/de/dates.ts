@@ -1,0 +1,109 @@
+// German dates: days in a row, months with their year, dates of expiry, and how a date is said.
+import { isDigitAt } from '../characters.js';
+import type { WrittenDate } from '../language.js';
+import { withoutZeros } from '../numerals.js';
+import type { Around, Found, Reading } from '../reading.js';
+import { alternatives } from '../recognise/dates.js';
+import { MONTHS } from './calendar.js';
+import { ordinalEnding } from './grammar.js';
+import { year } from './numbers.js';
+import { ordinalWord } from './ordinals.js';
+import { governorOfOrdinal } from './rows.js';
+
+/** Am Montag, dritten Mai: the accusative or dative is heard although no article is written. */
+const OBLIQUE = /^(?:auf|in|an|um|gegen|bis|über|per)$/;
+
+export function date(written: WrittenDate, around: Around): string | undefined {
+  const { day, dayTo, style } = written;
+  const text = around.text.slice(around.start, around.end);
+  const rest = monthAndYear(written, text);
+  if (day === undefined) return rest;
+  if (style === 'name' && !/^\d{1,2}\./.test(text)) return undefined;
+  const ending = endingOfDay(around);
+  const days = dayTo === undefined ? [day] : [day, dayTo];
+  return `${days.map((one) => ordinalWord(one, ending)).join(' bis ')} ${rest}`;
+}
+
+function endingOfDay(around: Around): string {
+  const { word, behindWeekday } = governorOfOrdinal(around);
+  if (behindWeekday && /^(?:am|vom|ab|seit|zum|bis|für|auf)$/.test(word)) return 'en';
+  return OBLIQUE.test(word) ? 'en' : ordinalEnding(word, 'm');
+}
+
+function monthAndYear({ month, year: written }: WrittenDate, text: string): string {
+  const full = written === undefined ? '' : ` ${year(written.length === 2 ? century(written) : written)}`;
+  return `${month === undefined ? '' : monthName(month, text)}${full}`;
+}
+
+/** Austria has a name of its own for two months. */
+function monthName(month: number, text: string): string {
+  if (month < 3 && /Jän|Feber/.test(text)) return month === 1 ? 'Jänner' : 'Feber';
+  return MONTHS[month - 1]?.[0] ?? '';
+}
+
+function century(two: string): string {
+  return Number(two) < 70 ? `20${two}` : `19${two}`;
+}
+
+const JOIN = String.raw`(?:, (?=\d)|,? ?(?:und|oder|sowie|bzw\.|u\.|bis) | ?[-–/+&] ?)`;
+const DAY = String.raw`(?:3[01]|[12]\d|0?[1-9])\.`;
+const ROW = new RegExp(
+  `(${DAY}(?:${JOIN}${DAY}){1,6})(?: ?(${alternatives(MONTHS.flat())})(?![\\p{L}\\p{N}])| ?(1[0-2]|0?[1-9])\\.)(?: ?((?:1\\d|20)\\d\\d)(?!\\d|[.,:]\\d)|(\\d\\d)(?![\\p{L}\\d]|[.,:]\\d))?`,
+  'uy',
+);
+const MEMBERS = /(\d{1,2})\.([^\d]*)/g;
+const MONTH_NUMBERS = new Map(
+  MONTHS.flatMap((names, index) => names.map((name): [string, number] => [name, index + 1])),
+);
+
+/** Vom 1.-3.3., am 1. und 2. April, am 5./6. Mai 2024: one month for several days. */
+export function days(reading: Reading): Found | undefined {
+  if (!/^\. ?[-–/+&,uobs]/.test(reading.text.slice(reading.runEnd, reading.runEnd + 3))) return undefined;
+  const match = reading.isFresh ? reading.match(ROW) : undefined;
+  if (match === undefined) return undefined;
+  const [written, row = '', name, figure, long, short] = match;
+  const month = name === undefined ? Number(figure) : MONTH_NUMBERS.get(name);
+  if (month === undefined) return undefined;
+  const around = reading.around(reading.at + written.length);
+  const rest = monthAndYear({ month, year: long ?? short, style: 'name' } as WrittenDate, written);
+  const ending = endingOfDay(around);
+  const night = /Nacht vo[mn] $/.test(reading.text.slice(Math.max(0, reading.at - 10), reading.at));
+  const said = Array.from(row.matchAll(MEMBERS), ([, day = '', join = '']) => {
+    return `${ordinalWord(withoutZeros(day), ending)}${night && /[-–/]/.test(join) ? ' auf den ' : joining(join)}`;
+  }).join('');
+  return { end: around.end, spoken: `${said} ${rest}`, rule: 'date' };
+}
+
+function joining(written: string): string {
+  const bare = written.trim();
+  if (bare === '' || bare === ',') return written;
+  if (/[-–]/.test(bare)) return ' bis ';
+  if (bare === 'bzw.') return ' beziehungsweise ';
+  return /^(?:[/+&]|u\.)$/.test(bare) ? ' und ' : written;
+}
+
+const MONTH_YEAR = /(0?[1-9]|1[0-2])\.((?:19|20)\d\d)(?![\p{L}\d]|[.,]\d)/uy;
+const EXPIRY = /(0[1-9]|1[0-2])\/(\d\d)(?![\p{L}\d/]|[.,]\d)/uy;
+const EXPIRES =
+  /(?:[gG]ültig\p{L}*|[aA]bl[aä]uf\p{L}*|[lL]äuft|[hH]altbar\p{L}*|MHD|[vV]erf[aä]ll\p{L}*|Kartenprüf\p{L}*|Exp\.?)[^\n]{0,28}$/u;
+const LONGEST_LEAD = 44; // units before a date of expiry
+
+/** 04.2024 */
+export function monthOfYear(reading: Reading): Found | undefined {
+  if (!isDigitAt(reading.text, reading.runEnd + 1)) return undefined;
+  const match = reading.isFresh ? reading.match(MONTH_YEAR) : undefined;
+  return match && sayMonth(reading, match);
+}
+
+/** Gültig bis 12/26, and 05/23, which is no fraction. */
+export function expiry(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(EXPIRY) : undefined;
+  if (match === undefined || Number(match[2]) < 13) return undefined;
+  const before = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
+  return match[1]?.startsWith('0') || EXPIRES.test(before) ? sayMonth(reading, match) : undefined;
+}
+
+function sayMonth(reading: Reading, [written, month = '', year = '']: RegExpExecArray): Found {
+  const end = reading.at + written.length;
+  return { end, spoken: monthAndYear({ month: Number(month), year, style: 'numeric' }, ''), rule: 'date' };
+}

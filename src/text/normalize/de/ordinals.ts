@@ -1,0 +1,160 @@
+// German ordinals: with a full stop behind the digits, and behind the names of kings.
+import { isDigitAt } from '../characters.js';
+import type { Around, Found, Reading } from '../reading.js';
+import { wordAfter } from '../reading.js';
+import { romanValue } from '../recognise/words.js';
+import { asksForOrdinal, ordinalEnding } from './grammar.js';
+import { genderOf, isPlural, upper } from './nouns.js';
+import { ordinalStem } from './numbers.js';
+import { endOfRow, governorOfOrdinal } from './rows.js';
+
+export function ordinalWord(digits: string, ending: string): string {
+  return `${ordinalStem(digits)}${ending}`;
+}
+
+const PLACED =
+  /^(?:FC|Bundesliga|Liga|Weltkrieg|Klasse|Stock|Stockwerk|Etage|OG|UG|Obergescho|Untergescho|Platz|Rang|Quartal|Kapitel|Auflage|Runde|Mannschaft|Tag|Advent|Semester|Geburtstag|Jahrhundert|Jh|Halbzeit|Halbjahr|Spieltag|Akt|Satz|Preis|Hälfte|Schritt|Versuch|Senat|Kammer|Bezirk|Lesung|Wahlgang|Etappe|Mahnung|Rate|Impfung|Dosis|Generation|Lebensjahr|Woche|Staffel|Folge|Ausgabe|Minute|Lauf|Gang|Vorsitzende|Reihe|Durchgang|Teil|Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)/;
+const PREPOSITION = /^(?:ab|bis|seit|in|von|nach|vor|für|mit|zu|bei|aus|auf|unter|als|per)$/;
+/** Er wurde 3. */
+const BECAME = /^(?:wurde|wird|werde|wurden)$/;
+/** Behind these a number is a name: Platz 1. */
+const NUMBERED =
+  /^(?:platz|rang|tag|kapitel|klasse|gleis|zimmer|stufe|teil|abschnitt|woche|seite|punkt|runde|etage|phase|band|akt|szene|linie|level|nummer|nr|schritt|frage|version|jahr|taste)$/;
+
+/** Before a noun, or behind an article or "am": dritte, dritten, dritter, drittes. */
+export function ordinal(digits: string, around: Around, mark: string): string | undefined {
+  if (digits.startsWith('0')) return undefined;
+  if (mark === '' || isKing(around)) return king(digits, around);
+  const { text, end } = around;
+  const rowEnd = endOfRow(text, end);
+  const governor = governorOfOrdinal(around);
+  const next = rowEnd === end ? around.nextWord : wordAfter(text, rowEnd);
+  const follows = next !== '' && (rowEnd > end || /^(?:\s|\p{Lu}\p{Ll})/u.test(text.slice(end, end + 2)));
+  const asks = asksForOrdinal(governor.word);
+  if (BECAME.test(governor.word) && !/^\p{Lu}/u.test(next) && isEndOrMark(around))
+    return ordinalWord(digits, around.secondPreviousWord === 'sie' ? 'e' : 'er');
+  // At the end of "Drücken Sie die 3." it is the number itself.
+  if (!follows)
+    return asks && !/^(?:die|eine)$/.test(governor.word) && isEndOrMark(around)
+      ? ordinalWord(digits, ordinalEnding(governor.word, undefined))
+      : undefined;
+  // "Wir sind 3. Danach ..." ends with a number; what asks for an ordinal is an article, or the noun.
+  if (!asks && !PLACED.test(next) && !(digits.length < 3 && PREPOSITION.test(governor.word)))
+    return undefined;
+  if (NUMBERED.test(around.previousWord)) return undefined;
+  return ordinalWord(digits, endingBefore(next, governor.word, around, rowEnd));
+}
+
+function endingBefore(next: string, governor: string, around: Around, rowEnd: number): string {
+  const { text } = around;
+  const at = text.indexOf(next, rowEnd);
+  const noun = /^\p{Lu}/u.test(next) ? next : wordAfter(text, at + next.length);
+  const ofDay = /^(?:Januar|Februar|März|April|Mai|Ju[nl]i|August|\p{L}{4,5}ember|Oktober)$/u.test(noun);
+  if (!ofDay && governor === 'die' && isPlural(noun)) return 'en';
+  if (governor === 'jeder' && PREPOSITION.test(around.secondPreviousWord)) return 'en'; // in jeder 3. Familie
+  return ordinalEnding(governor, genderOf(noun));
+}
+
+const GROUPED = /(\d{1,3}(?:\.\d{3}){1,3})\.(?= \p{Lu})/uy;
+
+/** Der 1.000. Besucher */
+export function groupedOrdinal(reading: Reading): Found | undefined {
+  if (!isDigitAt(reading.text, reading.runEnd + 1)) return undefined;
+  const match = reading.isFresh ? reading.match(GROUPED) : undefined;
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  const spoken = ordinal((match[1] ?? '').replaceAll('.', ''), reading.around(end), '.');
+  return spoken === undefined ? undefined : { end, spoken, rule: 'ordinal' };
+}
+
+function isEndOrMark({ text, end }: Around): boolean {
+  return (
+    /^(?:["'”“»)?!…:]|\s|,|;|$)/.test(text.slice(end, end + 1)) &&
+    !/^\s+\p{N}/u.test(text.slice(end, end + 4))
+  );
+}
+
+const PAIR = /(\d{1,3})\. ?([-–/]) ?(\d{1,3})\.(?= \p{Lu})/uy;
+
+/** Die 1.–4. Klasse, im 1./2. Stock */
+export function ordinalPair(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  const match = /[ /–-]/.test(text[runEnd + 1] ?? '') && reading.isFresh ? reading.match(PAIR) : undefined;
+  if (match === undefined) return undefined;
+  const [written, first = '', mark = '', second = ''] = match;
+  const end = at + written.length;
+  const from = ordinal(first, reading.around(runEnd + 1), '.');
+  const to = ordinal(second, reading.around(end, end - second.length - 1), '.');
+  if (from === undefined || to === undefined) return undefined;
+  return { end, spoken: `${from} ${mark === '/' ? 'und' : 'bis'} ${to}`, rule: 'ordinal' };
+}
+
+const ROMAN =
+  /X{0,3}(?:IX|IV|V?I{0,3})\.(?= (?:\p{Lu}\p{Ll}|(?:und|bis|oder) (?:der |die |das )?[IVX]+\.))/uy;
+const NUMBERED_SO =
+  /^(?:Weltkrieg|Internationale|Zivilsenat|Senat|Konzil|Vatikan|Olympi|Quartal|Obergescho|Jahrhundert)/;
+
+/** Die XXXIII. Olympischen Spiele, der I. und II. Weltkrieg; "der V. Müller" is a name. */
+export function romanOrdinal(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = text[reading.runEnd] === '.' && reading.isFresh ? reading.match(ROMAN) : undefined;
+  if (match === undefined || match[0].length < 2) return undefined;
+  const end = at + match[0].length;
+  const around = reading.around(end);
+  const isLong = match[0].length > 2 || /^(?:und|bis|oder)$/.test(around.nextWord);
+  const behindRow = /[IVX]\. (?:und|bis|oder) $/.test(text.slice(Math.max(0, at - 8), at));
+  const before = behindRow
+    ? (/(\p{L}+) [IVX]+\. \p{Ll}+ $/u.exec(text.slice(Math.max(0, at - 28), at))?.[1] ?? '')
+    : around.previousWord;
+  if (!(isLong || NUMBERED_SO.test(around.nextWord)) || !asksForOrdinal(before.toLowerCase()))
+    return undefined;
+  const value = String(romanValue(match[0].slice(0, -1)));
+  const next = /^(?:und|bis|oder)$/.test(around.nextWord) ? wordBehindRow(text, end) : around.nextWord;
+  const ending = endingBefore(next, before.toLowerCase(), around, end);
+  return { end, spoken: ordinalWord(value, ending), rule: 'roman' };
+}
+
+function wordBehindRow(text: string, end: number): string {
+  return /^ \p{Ll}+ (?:der |die |das )?[IVX]+\. (\p{Lu}\p{L}+)/u.exec(text.slice(end, end + 48))?.[1] ?? '';
+}
+
+const MEN =
+  `ludwig heinrich friedrich wilhelm karl otto johannes paul benedikt pius leo gregor franz joseph josef georg eduard philipp alexander
+  nikolaus napoleon maximilian leopold richard rudolf charles innozenz clemens rama harald carl gustaf gustav albert albrecht ferdinand christian
+  konrad sigismund urban sixtus julius alfons felipe willem hassan ramses mehmed iwan könig papst kaiser zar`.split(
+    /\s+/,
+  );
+const WOMEN = 'elisabeth katharina margarethe victoria königin kaiserin zarin'.split(' ');
+
+/** Behind these a Roman numeral is an ordinal; in the genitive, too. */
+export const ROYAL: ReadonlySet<string> = new Set(
+  [...MEN, ...WOMEN].flatMap((name) => (name.endsWith('s') ? [name] : [name, `${name}s`])),
+);
+
+function isKing(around: Around): boolean {
+  return /^[IVXLC]/.test(around.text.slice(around.start, around.end)) && ROYAL.has(around.previousWord);
+}
+
+const OF = /^(?:mit|von|unter|bei|nach|vor|zu|seit|neben|gegenüber|dem)$/;
+
+/** Ludwig der Vierzehnte, Ludwigs des Vierzehnten, mit Ludwig dem Vierzehnten, Elisabeth die Zweite. */
+function king(digits: string, around: Around): string {
+  const name = around.previousWord;
+  const woman = WOMEN.some((known) => name === known || name === `${known}s`);
+  const owned = name.endsWith('s') && !MEN.includes(name);
+  const before = governorOfName(around);
+  if (owned) return `${woman ? 'der' : 'des'} ${upper(ordinalWord(digits, 'en'))}`;
+  if (before !== '' && OF.test(before)) return `${woman ? 'der' : 'dem'} ${upper(ordinalWord(digits, 'en'))}`;
+  if (/^(?:für|gegen|ohne|durch|um)$/.test(before))
+    return `${woman ? 'die' : 'den'} ${upper(ordinalWord(digits, woman ? 'e' : 'en'))}`;
+  return `${woman ? 'die' : 'der'} ${upper(ordinalWord(digits, 'e'))}`;
+}
+
+const NAMED =
+  /(?:^|\s)(\p{L}+) (?:(?:König(?:in)?|Kaiser(?:in)?|Papst|Zar(?:in)?|Prinz|Herzog|Kurfürst) )?(?:\p{Lu}\p{L}+ )?\p{Lu}\p{L}+ $/u;
+const LONGEST_NAME = 48; // units
+
+/** Of mit König Ludwig. */
+function governorOfName({ text, start }: Around): string {
+  return NAMED.exec(text.slice(Math.max(0, start - LONGEST_NAME), start))?.[1]?.toLowerCase() ?? '';
+}

@@ -1,0 +1,54 @@
+// Two numbers with a mark between them that is no fraction and no time: blood pressure, scales, tyres, 50/50.
+import type { Found, Reading } from '../reading.js';
+import { cardinal } from './numbers.js';
+
+const SLASHED = /(\d{2,3})\/(\d{2,3})(?: ?mm ?Hg)?(?![\p{L}\d/]|[.,]\d)/uy;
+const TYRE = /(\d{3})\/(\d{2}) ?(Z?R) ?(\d{2})(?![\p{L}\d])/uy;
+const SCALE = /1 ?: ?(\d{1,3}(?:[. ]\d{3})+|\d{4,9})(?![\d:]|[.,]\d)/uy;
+const PRESSURE = /(?:[bB]lutdruck|\bRR\b|systolisch)/u;
+const LONGEST_LEAD = 60; // units before a blood pressure that may say that it is one
+
+/** Blutdruck 120/80; 50/50: what is no part of a whole is said as a ratio. */
+export function ratio(reading: Reading): Found | undefined {
+  if (!reading.isFresh || reading.text[reading.runEnd] !== '/') return undefined;
+  const tyre = reading.match(TYRE);
+  if (tyre !== undefined) {
+    const [written, width = '', height = '', kind = '', inches = ''] = tyre;
+    const spoken = `${cardinal(width)} ${cardinal(height)} ${kind.split('').join(' ')} ${cardinal(inches)}`;
+    return { end: reading.at + written.length, spoken, rule: 'code' };
+  }
+  const match = reading.match(SLASHED);
+  if (match === undefined) return undefined;
+  const [written, first = '', second = ''] = match;
+  if (/(?:Größen?|Gr\.|Konfektionsgröße) $/.test(reading.text.slice(Math.max(0, reading.at - 8), reading.at)))
+    return {
+      end: reading.at + written.length,
+      spoken: `${cardinal(first)} ${cardinal(second)}`,
+      rule: 'code',
+    };
+  if (first.startsWith('0') || second.startsWith('0')) return undefined;
+  if (!isRatio(reading, written, Number(first), Number(second))) {
+    const end = reading.at + first.length + 1; // 230/400 V: the second has the unit
+    return second.length > 2 ? { end, spoken: `${cardinal(first)} Schrägstrich`, rule: 'code' } : undefined;
+  }
+  const unit = written.endsWith('Hg') ? ' Millimeter Quecksilbersäule' : '';
+  return {
+    end: reading.at + written.length,
+    spoken: `${cardinal(first)} zu ${cardinal(second)}${unit}`,
+    rule: 'measure',
+  };
+}
+
+function isRatio({ text, at }: Reading, written: string, first: number, second: number): boolean {
+  if (written.endsWith('Hg') || first + second === 100) return true;
+  if (PRESSURE.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return true;
+  return first > second && first >= 80 && first <= 240 && second >= 40 && second <= 140;
+}
+
+/** Maßstab 1:25.000 */
+export function scale(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(SCALE) : undefined;
+  if (match === undefined) return undefined;
+  const large = cardinal((match[1] ?? '').replace(/[. ]/g, ''));
+  return { end: reading.at + match[0].length, spoken: `eins zu ${large}`, rule: 'score' };
+}

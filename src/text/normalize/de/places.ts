@@ -1,0 +1,85 @@
+// German, Austrian and Swiss addresses: streets, house numbers, postcodes.
+import type { Found, Reading } from '../reading.js';
+import { cardinal } from './numbers.js';
+import { SPEECH } from './speech.js';
+
+const STREET = /\p{Lu}[\p{L}-]{1,40}str\.(?!\p{L})/uy;
+
+/** Hauptstr. is the Hauptstraße. */
+export function street(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !reading.text.startsWith('str.', reading.runEnd - 3)) return undefined;
+  const match = reading.match(STREET);
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `${match[0].slice(0, -1)}aße`, rule: 'abbreviation' };
+}
+
+const POSTCODE = /\d{4,5}(?= \p{Lu}\p{Ll})/uy;
+/** In 10115 Berlin, Hauptstr. 5, 10115 Berlin, D-10115; a line of an address begins with it. */
+const LEAD = /(?:(?<!\p{L})(?:in|nach|aus|PLZ:?|D|DE|A|AT|CH)[ -]|\d ?[a-z]?(?:,|\n| ?[·|]) ?|,\s)$/u;
+/** Four digits need more than a preposition: in 1990 Wien is no address. */
+const SHORT_LEAD = /(?:(?<!\p{L})(?:PLZ:? |A-|AT-|CH-|D-)|\p{L} \d{1,3} ?[a-z]?(?:,|\n) ?)$/u;
+const PLACE_OF_FOUR =
+  /^ (?:Wien|Graz|Linz|Salzburg|Innsbruck|Klagenfurt|Villach|Wels|Dornbirn|Bregenz|Eisenstadt|Zürich|Genf|Basel|Bern|Lausanne|Winterthur|Luzern|Zug|Chur|Biel|Thun|Baden|Aarau|Lugano|Schaffhausen|Sankt|St\.)(?!\p{L})/u;
+const LINE = /(?:^|\n)\s*$/;
+const PLACE_ON_LINE = /^ \p{Lu}[\p{L}-]+(?: (?:am|an der|im|bei|ob der|\p{Lu}[\p{L}-]+)){0,3}\s*(?:$|\n|,)/u;
+const COUNTED = /^ (?:Euro|Menschen|Personen|Stück)/u;
+const LONGEST_LEAD = 12; // units
+
+/** Said digit by digit. */
+export function postcode(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (!reading.isFresh || runEnd - at < 4 || reading.match(POSTCODE) === undefined) return undefined;
+  const before = text.slice(Math.max(0, at - LONGEST_LEAD), at);
+  const behind = text.slice(runEnd, runEnd + 40);
+  const long = runEnd - at === 5;
+  if (!(long ? isLong(before, behind) : isShort(before, behind))) return undefined;
+  const digits = text.slice(at, runEnd);
+  if (long && (digits.endsWith('000') || COUNTED.test(behind))) return undefined;
+  return { end: runEnd, spoken: SPEECH.digits(digits), rule: 'digits' };
+}
+
+function isLong(before: string, behind: string): boolean {
+  return LEAD.test(before) || (LINE.test(before) && PLACE_ON_LINE.test(behind));
+}
+
+function isShort(before: string, behind: string): boolean {
+  return SHORT_LEAD.test(before) || ((LEAD.test(before) || LINE.test(before)) && PLACE_OF_FOUR.test(behind));
+}
+
+const HOUSE = /(\d{1,4})(?: (?=[a-df]))?([a-h])(?![\p{L}\p{N}])/uy;
+const NUMBERED =
+  /(?:[sS]tr\.|[sS]traße|[wW]eg|[pP]latz|[aA]llee|[gG]asse|[dD]amm|[uU]fer|[rR]ing|Markt|Nr\.|Hausnummer|Gleis|Steig|Bahnsteig|Klasse|Haus|Zimmer|Raum|Linie|Bus|Gate|§|Paragraf|Art\.|Artikel|Abs\.|Anlage|Tor|Reihe|Platz|Nummer|(?<!\p{L})[AB]) ?$/u;
+const LONGEST_NAME = 24; // units
+
+/** Hauptstr. 12a, Gleis 5a, § 8b */
+export function houseNumber(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(HOUSE) : undefined;
+  if (
+    match === undefined ||
+    !NUMBERED.test(reading.text.slice(Math.max(0, reading.at - LONGEST_NAME), reading.at))
+  )
+    return undefined;
+  const [written, number = '', letter = ''] = match;
+  return { end: reading.at + written.length, spoken: `${cardinal(number)} ${letter}`, rule: 'cardinal' };
+}
+
+const DOOR = /\d{1,3}[a-z]?(?:\/\d{1,3}[a-z]?){1,3}(?![\p{L}\p{N}/])/uy;
+const STREET_BEFORE = /(?:[sS]tr\.|[sS]traße|[gG]asse|[wW]eg|[pP]latz|[aA]llee|[rR]ing|[kK]ai|[gG]ürtel) $/u;
+
+/** Mariahilfer Str. 10/3/15: house, stairs and door. */
+export function door(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(DOOR) : undefined;
+  if (
+    match === undefined ||
+    !STREET_BEFORE.test(reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at))
+  )
+    return undefined;
+  const parts = match[0]
+    .split('/')
+    .map((part) =>
+      part.replace(/^(\d+)([a-z]?)$/, (_, digits: string, letter: string) =>
+        `${cardinal(digits)} ${letter}`.trim(),
+      ),
+    );
+  return { end: reading.at + match[0].length, spoken: parts.join(' Schrägstrich '), rule: 'cardinal' };
+}

@@ -1,0 +1,98 @@
+// German times with a full stop that no "Uhr" follows at once, and durations on a clock.
+import { isDigitAt } from '../characters.js';
+import { numeralOf, withoutZeros } from '../numerals.js';
+import type { Found, Reading } from '../reading.js';
+import { cardinal, decimal } from './numbers.js';
+import { SPEECH } from './speech.js';
+import { UNITS } from './units.js';
+
+const DOTTED =
+  /(\d{1,2})\.(\d\d)(?![\p{L}\p{N}]|[.,:/]\d| ?[€$%£°]| ?[-–] ?\d| (?:\p{Lu}|m |cm|km|kg|Uhr))/uy;
+const TIME = String.raw`\d{1,2}(?:[.:][0-5]\d)?`;
+/** 12.15 bis 13.00 Uhr, 9-12.30 und 14-18 Uhr: the word stands once, behind the last. */
+const BEFORE_OTHERS = new RegExp(
+  String.raw`(?:(\d{1,2})(?:[.:]([0-5]\d))? ?[-–] ?)?(\d{1,2})\.([0-5]\d)(?=(?: (?:bis|und|oder|sowie) |, ?)${TIME}(?:(?: (?:bis|und) | ?[-–] ?|, ?)${TIME}){0,3} ?Uhr)`,
+  'uy',
+);
+const LAST_HOUR = 24;
+
+function sayTime(hours: string, minutes: string, reading: Reading, end: number): string | undefined {
+  if (Number(hours) > LAST_HOUR) return undefined;
+  return SPEECH.time({ hours: withoutZeros(hours), minutes, word: 'Uhr' }, reading.around(end));
+}
+
+/** Um 15.30: no sum, no measure. */
+export function dotted(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (!reading.isFresh || !isDigitAt(text, runEnd + 1) || runEnd - at > 2) return undefined;
+  if (!/(?:^|[\s(])(?:[uU]m|[gG]egen) $/.test(text.slice(Math.max(0, at - 7), at))) return undefined;
+  const [written, hours = '', minutes = ''] = reading.match(DOTTED) ?? [];
+  if (written === undefined || Number(minutes) > 59) return undefined;
+  const end = at + written.length;
+  const spoken = sayTime(hours, minutes, reading, end);
+  return spoken === undefined ? undefined : { end, spoken, rule: 'time' };
+}
+
+export function beforeOthers(reading: Reading): Found | undefined {
+  if (!reading.isFresh || reading.runEnd - reading.at > 2) return undefined;
+  const match = reading.match(BEFORE_OTHERS);
+  if (match === undefined) return undefined;
+  const [written, from, fromMinutes, hours = '', minutes = ''] = match;
+  const end = reading.at + written.length;
+  const last = sayTime(hours, minutes, reading, end);
+  if (last === undefined) return undefined;
+  if (from === undefined) return { end, spoken: last, rule: 'time' };
+  const first =
+    fromMinutes === undefined ? cardinal(withoutZeros(from)) : sayTime(from, fromMinutes, reading, end);
+  return first === undefined ? undefined : { end, spoken: `${first} bis ${last}`, rule: 'time' };
+}
+
+const MINUTES = /(\d{1,3}):([0-5]\d)(?:,(\d{1,3}))?(?: ?(?:Minuten|Min\.|min)(?!\p{L}))?(?![\d:])/uy;
+const HOURS = /(\d{1,3}):([0-5]\d) (?:Stunden|Std\.)(?!\p{L})/uy;
+
+/** 3:26,05 min, 1:30 Stunden */
+export function onClock(reading: Reading): Found | undefined {
+  if (!reading.isFresh) return undefined;
+  const hours = reading.match(HOURS);
+  const match = hours ?? reading.match(MINUTES);
+  if (match === undefined) return undefined;
+  const [written, large = '', small = '', rest] = match;
+  if (!/\p{L}/u.test(written) && rest === undefined) return undefined; // 15:30
+  const end = reading.at + written.length;
+  const units = hours === undefined ? (['min', 's'] as const) : (['h', 'min'] as const);
+  const parts = ([[large, units[0]], [small, units[1]]] as const)
+    .map(([digits, unit]) => [withoutZeros(digits), unit] as const)
+    .filter(([digits]) => digits !== '0'); // prettier-ignore
+  if (parts.length === 0) return undefined;
+  if (rest === undefined)
+    return { end, spoken: SPEECH.duration(parts, reading.around(end)), rule: 'duration' };
+  const minutes = SPEECH.duration([[withoutZeros(large), 'min']], reading.around(end));
+  const seconds = decimal({ ...numeralOf(withoutZeros(small)), decimals: rest });
+  return { end, spoken: `${minutes} ${seconds} Sekunden`, rule: 'duration' };
+}
+
+const LASTING = /(\d{1,3}(?:,\d{1,2})?)(?:[-–](\d{1,3}))? ?h(?![\p{L}\p{N}])/uy;
+const BEFORE_LASTING =
+  /(?:^|[\s(])(?:in|nach|seit|für|alle|dauert|dauerte|circa|ca\.|etwa|rund|über|hat|habe|hatte|haben|mindestens|mind\.|max\.|maximal|nur|noch|pro|je|innerhalb|binnen|braucht|brauchte|benötigt|vor|jeweils|insgesamt) $/iu;
+const BEHIND_LASTING =
+  /^ (?:lang|gearbeitet|geschlafen|gewartet|später|früher|täglich|am Tag|vor|Schlaf|Arbeit|Zeit|Fahrt|Pause)(?!\p{L})/u;
+
+/** Nach 12 h, 8 h gearbeitet: hours that last, where "um 19 h" is a time. */
+export function hours(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.isFresh ? reading.match(LASTING) : undefined;
+  if (match === undefined) return undefined;
+  const [written, number = '', to] = match;
+  const end = at + written.length;
+  const lasts =
+    BEFORE_LASTING.test(text.slice(Math.max(0, at - 12), at)) ||
+    BEHIND_LASTING.test(text.slice(end, end + 16));
+  const unit = UNITS['h'];
+  if (!lasts || unit === undefined) return undefined;
+  const [whole = '', decimals = ''] = number.split(',');
+  const quantity = {
+    number: { ...numeralOf(withoutZeros(whole)), decimals },
+    ...(to && { to: numeralOf(to) }),
+  };
+  return { end, spoken: SPEECH.measure(quantity, unit, reading.around(end)), rule: 'measure' };
+}

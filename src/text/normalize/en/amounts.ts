@@ -1,0 +1,303 @@
+// Amounts that English writes in ways of its own: €5,00, 50p, a $10-million gift, 5'10", 3/8", 5 cm x 3 cm, 11 st 4 lb.
+import { withoutZeros } from '../numerals.js';
+import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+import { cardinal, decimal, ordinal } from './numbers.js';
+import { isAttribute, SPEECH } from './speech.js';
+import { CURRENCIES, CURRENCY_SIGNS, UNITS } from './units.js';
+
+export function sayDecimal(written: string): string {
+  const [whole = '', decimals = ''] = written.split('.');
+  return decimal({ negative: false, whole: withoutZeros(whole), decimals, grouped: false });
+}
+
+const COMMA = /([€$£]) ?(\d{1,3}(?:\.\d{3}){0,3}),(\d{2})(?![\d\p{L}]|[,.]\d)/uy;
+const COMMA_BEHIND = /(\d{1,3}(?:\.\d{3}){0,3}),(\d{2}) ?(€|EUR\b|euros?\b)/y;
+
+function sayComma(sign: string, whole: string, decimals: string): string | undefined {
+  const currency = CURRENCIES[CURRENCY_SIGNS[sign] ?? 'EUR'];
+  const number = {
+    negative: false,
+    whole: withoutZeros(whole.replaceAll('.', '')),
+    decimals,
+    grouped: false,
+  };
+  return currency && SPEECH.money({ number }, currency, NOWHERE);
+}
+
+/** €5,00: two decimals behind a comma, as the neighbours write them. */
+export const commaBefore: Recogniser = (reading) => {
+  const match = reading.match(COMMA);
+  const spoken = match && sayComma(match[1] ?? '', match[2] ?? '', match[3] ?? '');
+  return spoken === undefined || match === undefined
+    ? undefined
+    : { end: reading.at + match[0].length, spoken, rule: 'currency' };
+};
+
+/** 12,50 € */
+export const commaBehind: Recogniser = (reading) => {
+  const match = reading.match(COMMA_BEHIND);
+  const spoken = match && sayComma('€', match[1] ?? '', match[2] ?? '');
+  return spoken === undefined || match === undefined
+    ? undefined
+    : { end: reading.at + match[0].length, spoken, rule: 'currency' };
+};
+
+const HYPHENATED =
+  /([€$£])(\d[\d,]{0,11}(?:\.\d{1,2})?)-(?:(thousand|million|billion|trillion)(?![\p{L}\p{N}])|(?=\p{Ll}))/uy;
+
+/** A $10-million gift, a $5-per-month plan. */
+export const hyphenatedMoney: Recogniser = (reading) => {
+  const match = reading.match(HYPHENATED);
+  if (match === undefined) return undefined;
+  const [written, sign = '', number = '', magnitude] = match;
+  const currency = CURRENCIES[CURRENCY_SIGNS[sign] ?? '']?.forms[0] ?? '';
+  const amount = sayDecimal(number.replaceAll(',', ''));
+  const end = reading.at + written.length;
+  if (magnitude === undefined) return { end: end - 1, spoken: `${amount}-${currency}`, rule: 'currency' };
+  return { end, spoken: `${amount} ${magnitude} ${currency}`, rule: 'currency' };
+}; // prettier-ignore
+
+const PENCE = /(\d{1,2})p(?![\p{L}\p{N}]|['’]\p{L})/uy;
+
+/** 50p */
+export const pence: Recogniser = (reading) => {
+  const match = reading.match(PENCE);
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  const digits = withoutZeros(match[1] ?? '');
+  const word = digits === '1' ? 'penny' : 'pence';
+  return { end, spoken: `${cardinal(digits)} ${word}`, rule: 'currency' };
+};
+
+/** Rs. 500/-: nothing follows the rupees. */
+export function onlyRupees({ text, at }: Reading): Found | undefined {
+  const written = /^\/[-–=](?![\p{L}\p{N}])/u.exec(text.slice(at, at + 4))?.[0];
+  if (written === undefined || !/\d$/.test(text.slice(Math.max(0, at - 1), at))) return undefined;
+  return { end: at + written.length, spoken: '', rule: 'currency' };
+}
+
+/** The balance is –$12.50: a dash that touches the sum behind it, but nothing before. */
+export function dashedMinus({ text, at }: Reading): Found | undefined {
+  if (text[at] !== '–' || !/^(?:|.*[\s(])$/.test(text.slice(Math.max(0, at - 2), at))) return undefined;
+  const behind = text.slice(at + 1, at + 3);
+  const negative = /^[$€£]\d/.test(behind) || (/^\d/.test(behind) && BEFORE_MINUS.test(text.slice(Math.max(0, at - 12), at)));
+  return negative ? { end: at + 1, spoken: 'minus', rule: 'math' } : undefined;
+} // prettier-ignore
+
+const BEFORE_MINUS = /\b(?:is|was|of|at|to|below|hit|by|from|reached|and|between|=) $/i;
+
+const FEET = /(\d{1,2})['’′] ?(\d{1,2})(?:["”″]|'')/y;
+const FEET_IN_WORDS = /(\d{1,2}) ?(?:ft|feet|foot)\.?,? ?(\d{1,2}) ?(?:in\b\.?|inch(?:es)?)/y;
+const FEET_ALONE =
+  /(\d{1,3})['’′](?= (?:tall|long|wide|deep|high|ladder|ceilings?|table|fence|pole|board|drop|clearance|by|x)\b)/uy;
+const INCHES = /(?:(\d{1,3}) ?[-–] ?)?(\d{1,3}(?:\.\d{1,2})?)["″](?= ?[\p{L}.,;)]|$)/uy;
+const LONGEST_QUOTE = 120; // units in which an open quote is looked for
+
+/** 5'10" is five foot ten, 6ft 2in is six feet two inches. */
+export const feetAndInches: Recogniser = (reading) => {
+  const short = reading.match(FEET);
+  const [written, feet = '', inches = ''] = short ?? reading.match(FEET_IN_WORDS) ?? [];
+  if (written === undefined) return feetAlone(reading);
+  const end = reading.at + written.length;
+  const [whole, rest] = [withoutZeros(feet), withoutZeros(inches)];
+  if (short !== undefined) {
+    const said = rest === '0' ? `${cardinal(whole)} feet` : `${cardinal(whole)} foot ${cardinal(rest)}`;
+    return { end, spoken: said, rule: 'measure' };
+  }
+  const units = [whole === '1' ? 'foot' : 'feet', rest === '1' ? 'inch' : 'inches'];
+  return { end, spoken: `${cardinal(whole)} ${units[0]} ${cardinal(rest)} ${units[1]}`, rule: 'measure' };
+};
+
+/** A 6' ladder. */
+function feetAlone(reading: Reading): Found | undefined {
+  const match = reading.match(FEET_ALONE);
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  const spoken = SPEECH.measure({ number: { negative: false, whole: withoutZeros(match[1] ?? ''), decimals: '', grouped: false } }, UNITS['ft'] ?? { forms: ['foot', 'feet'] }, reading.around(end)); // prettier-ignore
+  return { end, spoken, rule: 'measure' };
+}
+
+/** A 27" monitor, 2-3" of snow; within quotes the sign closes them. */
+export const inches: Recogniser = (reading) => {
+  const match = reading.match(INCHES);
+  if (match === undefined) return undefined;
+  const [written, from, number = ''] = match;
+  const { text, at } = reading;
+  const before = text.slice(Math.max(0, at - LONGEST_QUOTE), at);
+  if (written.endsWith('"') && before.split('"').length % 2 === 0) return undefined;
+  const end = at + written.length;
+  const noun = /^ (?!of\b|tall\b|long\b|wide\b|deep\b|high\b|thick\b|x\b|by\b|in\b|and\b|or\b|to\b)[\p{L}]/u.test(text.slice(end, end + 8));
+  const word = number === '1' || (noun && from === undefined) ? 'inch' : 'inches';
+  const range = from === undefined ? '' : `${cardinal(withoutZeros(from))} to `;
+  return { end, spoken: `${range}${sayDecimal(number)} ${word}`, rule: 'measure' };
+}; // prettier-ignore
+
+const PART_OF_INCH = /(?:(\d{1,3})[- ])?(\d{1,2})\/(\d{1,2})["″](?![\p{L}\p{N}])/uy;
+
+/** A 3/8" hole. */
+export const partOfInch: Recogniser = (reading) => {
+  const match = reading.match(PART_OF_INCH);
+  const [written = '', whole, numerator = '', denominator = ''] = match ?? [];
+  if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
+  const fraction = SPEECH.fraction({ numerator, denominator }, NOWHERE) ?? '';
+  const one = /^1$/.test(numerator) && denominator === '2' ? 'a half' : fraction;
+  const spoken = whole === undefined ? fraction : `${cardinal(withoutZeros(whole))} and ${one}`;
+  return { end: reading.at + written.length, spoken: `${spoken} inch`, rule: 'measure' };
+};
+
+const STONE = /(\d{1,2}) ?st\.? (\d{1,2}) ?lbs?\b\.?/y;
+
+/** 11 st 4 lb */
+export const stones: Recogniser = (reading) => {
+  const match = reading.match(STONE);
+  if (match === undefined) return undefined;
+  const [written, stone = '', pounds = ''] = match;
+  const spoken = `${cardinal(withoutZeros(stone))} stone ${cardinal(withoutZeros(pounds))} ${pounds === '1' ? 'pound' : 'pounds'}`;
+  return { end: reading.at + written.length, spoken, rule: 'measure' };
+};
+
+const SIDE = String.raw`(\d{1,5}(?:\.\d{1,3})?) ?(mm|cm|km|m|in|inch|inches|ft|feet|yd|px|["″'′])\.?`;
+const SIDES = new RegExp(String.raw`${SIDE} ?[x×] ?${SIDE}(?: ?[x×] ?${SIDE})?(?![\p{L}\p{N}])`, 'uy');
+const SIDE_NAMES: Readonly<Record<string, string>> = { inch: 'in.', inches: 'in.', in: 'in.', feet: 'ft', "'": 'ft', '′': 'ft', '"': 'in.', '″': 'in.' }; // prettier-ignore
+
+/** 5 cm x 3 cm */
+export const sides: Recogniser = (reading) => {
+  const match = reading.match(SIDES);
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  const single = isAttribute(reading.around(end));
+  const said: string[] = [];
+  for (let index = 1; index < match.length; index += 2) {
+    const [number, unit = ''] = [match[index], match[index + 1]];
+    const forms = UNITS[SIDE_NAMES[unit] ?? unit]?.forms ?? ['', ''];
+    if (number !== undefined) said.push(`${sayDecimal(number)} ${forms[single || number === '1' ? 0 : 1] ?? ''}`);
+  }
+  return { end, spoken: said.join(' by '), rule: 'measure' };
+}; // prettier-ignore
+
+// Not "2x 500 mL", which are two.
+const SIZES = /(?!\d{1,5}x )\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3})?){1,3}(?!\p{N}| ?=|\.\d)/uy;
+const SIZE = /\d+(?:\.\d+)?(?= ?[x×])/y;
+
+/** 10 x 20 ft, 3x5: all but the last number, which may have a unit. */
+export function sizes(reading: Reading): Found | undefined {
+  const isFollowed = reading.isFresh && reading.match(SIZES) !== undefined;
+  const behindOne =
+    reading.at === reading.tokenEnd && /[x×] ?$/.test(reading.text.slice(reading.at - 2, reading.at));
+  if (reading.text.startsWith('24x7', reading.at)) return undefined;
+  const number = isFollowed || behindOne ? reading.match(SIZE)?.[0] : undefined;
+  if (number === undefined) return undefined;
+  const end = reading.at + number.length;
+  const mark = / ?[x×] ?/y;
+  mark.lastIndex = end;
+  return {
+    end: end + (mark.exec(reading.text)?.[0].length ?? 0),
+    spoken: `${sayDecimal(number)} by`,
+    rule: 'measure',
+  };
+}
+
+const TIMES_AS_MUCH =
+  /(\d{1,3}(?:,\d{3}){1,3}|\d{1,6}(?:\.\d{1,2})?)x(?:\/(day|week|wk|month|mo|year|yr))?(?![\p{L}\p{N}])/uy;
+const PER: Readonly<Record<string, string>> = { wk: 'week', mo: 'month', yr: 'year' };
+
+/** 2x faster, 3x/day */
+export const timesAsMuch: Recogniser = (reading) => {
+  const match = reading.match(TIMES_AS_MUCH);
+  if (match === undefined) return undefined;
+  const [written, number = '', unit] = match;
+  const word = number === '1' ? 'time' : 'times';
+  const per = unit === undefined ? '' : ` per ${PER[unit] ?? unit}`;
+  return {
+    end: reading.at + written.length,
+    spoken: `${sayDecimal(number.replaceAll(',', ''))} ${word}${per}`,
+    rule: 'math',
+  };
+};
+
+const TIMES_RANGE = /(\d{1,3}(?:\.\d)?) ?[-–] ?(\d{1,3}(?:\.\d)?)x(?![\p{L}\p{N}])/uy;
+
+/** 2–3x more */
+export const timesRange: Recogniser = (reading) => {
+  const match = reading.match(TIMES_RANGE);
+  if (match === undefined) return undefined;
+  const [written, from = '', to = ''] = match;
+  return { end: reading.at + written.length, spoken: `${sayDecimal(from)} to ${sayDecimal(to)} times`, rule: 'math' };
+}; // prettier-ignore
+
+const AGE = /(\d{1,3})(?: ?-?y\/o|yo| y\.o\.)(?![\p{L}\p{N}])/uy;
+
+/** A 45 y/o patient. */
+export const age: Recogniser = (reading) => {
+  const match = reading.match(AGE);
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `${cardinal(withoutZeros(match[1] ?? ''))}-year-old`, rule: 'measure' };
+}; // prettier-ignore
+
+const LITERS = /(\d{1,3})L(?![\p{L}\p{N}])/uy;
+const NO_LITERS =
+  /\b(?:seat|gate|exit|runway|lane|platform|flat|unit|apt|apartment|room|row|route|door|suite)s?\.? $/i;
+const FAHRENHEIT = /(\d{1,3}) ?F(?![\p{L}\p{N}])/uy;
+const WARM = /\b(?:highs?|lows?|temps?|temperatures?|feels like|outside|oven)\b(?!.*\bseat\b)[^.!?]{0,24}$/i;
+
+/** A 2L bottle, a high of 75F. */
+export const lettered: Recogniser = (reading) => {
+  const { text, at } = reading;
+  const lead = text.slice(Math.max(0, at - 40), at);
+  const warm = WARM.test(lead) ? reading.match(FAHRENHEIT) : undefined;
+  if (warm !== undefined) {
+    return { end: at + warm[0].length, spoken: `${cardinal(withoutZeros(warm[1] ?? ''))} Fahrenheit`, rule: 'measure' };
+  }
+  const match = reading.match(LITERS);
+  if (match === undefined || NO_LITERS.test(lead)) return undefined;
+  const end = at + match[0].length;
+  const digits = withoutZeros(match[1] ?? '');
+  const word = digits === '1' || isAttribute(reading.around(end)) ? 'liter' : 'liters';
+  return { end, spoken: `${cardinal(digits)} ${word}`, rule: 'measure' };
+}; // prettier-ignore
+
+/** 3 x $4.50; daily x 7 days. */
+export function timesSum({ text, at }: Reading): Found | undefined {
+  if (text[at] !== 'x' || text[at - 1] !== ' ') return undefined;
+  const behind = text.slice(at + 1, at + 16);
+  if (/^ ?[$€£]\d/.test(behind) && /\d $/.test(text.slice(Math.max(0, at - 2), at))) return { end: at + 1, spoken: 'times', rule: 'math' };
+  return /^ ?\d{1,3} (?:days?|weeks?|months?|doses?)\b/.test(behind) ? { end: at + 1, spoken: 'for ', rule: 'symbol' } : undefined;
+} // prettier-ignore
+
+const GROUPED_ORDINAL = /(\d{1,3}(?:,\d{3}){1,6})(?:st|nd|rd|th)(?![\p{L}\p{N}])/uy;
+
+/** 1,000th */
+export const groupedOrdinal: Recogniser = (reading) => {
+  const match = reading.match(GROUPED_ORDINAL);
+  if (match === undefined) return undefined;
+  const digits = withoutZeros((match[1] ?? '').replaceAll(',', ''));
+  return { end: reading.at + match[0].length, spoken: ordinal(digits), rule: 'ordinal' };
+};
+
+const DIRECTED = /(\d{1,3}(?:\.\d{1,6})?)[°º] ?([NSEW])(?![\p{L}\p{N}])/uy;
+export const DIRECTIONS: Readonly<Record<string, string>> = { N: 'north', S: 'south', E: 'east', W: 'west' };
+
+/** 40.7° N */
+export const directed: Recogniser = (reading) => {
+  const match = reading.match(DIRECTED);
+  if (match === undefined) return undefined;
+  const [written, number = '', letter = ''] = match;
+  const spoken = `${sayDecimal(number)} ${number === '1' ? 'degree' : 'degrees'} ${DIRECTIONS[letter] ?? ''}`;
+  return { end: reading.at + written.length, spoken, rule: 'measure' };
+};
+
+const RACE = /(\d{1,3})[kK](?![\p{L}\p{N}])/uy;
+
+/** A 5k run is five k. */
+export const race: Recogniser = (reading) => {
+  const match = reading.match(RACE);
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  const { nextWord, previousWord } = reading.around(end);
+  const run = /^(?:runs?|races?|walks?|runners?|fun|course)$/.test(nextWord);
+  const ran = /\b(?:ran|run|running|walk|finished|race)\b[^.!?]{0,16}$/i.test(
+    reading.text.slice(Math.max(0, reading.at - 24), reading.at),
+  );
+  if (!run && !(ran && /^(?:an?|the|my|first)$/.test(previousWord))) return undefined;
+  return { end, spoken: `${cardinal(withoutZeros(match[1] ?? ''))} K`, rule: 'identifier' };
+};

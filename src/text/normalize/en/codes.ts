@@ -1,0 +1,265 @@
+// Numbers of things: status codes, rooms, models of aircraft, screens, forms and sections of law, cases, commits.
+import { withoutZeros } from '../numerals.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
+import { cardinal, pairs, plural, spellDigits } from './numbers.js';
+
+const LONGEST_LEAD = 48; // units before a number that may say what it is
+
+const STATUS = /[1-5]\d{2}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
+const BEFORE_STATUS = new Set(['http', 'https', 'error', 'status', 'code']);
+
+/** HTTP 404 is four oh four, 500 is five hundred, 418 is four eighteen. */
+export function httpStatus(reading: Reading): Found | undefined {
+  if (!reading.isFresh || reading.runEnd - reading.at !== 3) return undefined;
+  const around = reading.around(reading.runEnd);
+  const before = around.previousShort;
+  if (!BEFORE_STATUS.has(before) || (before === 'code' && around.secondPreviousWord !== 'status'))
+    return undefined;
+  return inPairs(reading, STATUS);
+}
+
+const BEFORE_PLACE = new Set(
+  'room suite ste apartment apt gate highway route bus interstate hwy rte rt form exit building bldg hall platform boeing area rfc iso pep rtx gtx psalm section unit lot locker ward porsche iec ansi xbox rm'.split(' '),
+); // prettier-ignore
+const PLACE = /[1-9]\d{2,3}(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
+const COURSE = /\p{Lu}\p{L}+\.? $/u;
+
+/** Room 204 is two oh four, Suite 1500 is fifteen hundred, English 101 is one oh one. */
+export function place(reading: Reading): Found | undefined {
+  if (!reading.isFresh || reading.runEnd - reading.at < 3) return undefined;
+  const { text, at, runEnd } = reading;
+  const before = reading.around(runEnd).previousShort;
+  const form = /^ (?:forms?|plans?)\b/.test(text.slice(runEnd, runEnd + 7)); // a 1099 form
+  if (form || BEFORE_PLACE.has(before)) return inPairs(reading, PLACE);
+  const course =
+    text.slice(at, runEnd) === '101' &&
+    COURSE.test(text.slice(Math.max(0, at - 24), at)) &&
+    !/^ \p{Ll}+s\b/u.test(text.slice(runEnd, runEnd + 24));
+  return course ? inPairs(reading, PLACE) : undefined;
+}
+
+function inPairs(reading: Reading, pattern: RegExp): Found | undefined {
+  const digits = reading.match(pattern)?.[0];
+  return digits === undefined
+    ? undefined
+    : { end: reading.at + digits.length, spoken: pairs(digits), rule: 'digits' };
+}
+
+const PLACES = /([1-9]\d{2,3}) ?[-–] ?([1-9]\d{2,3})(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
+const MANY_PLACES = /\b(?:rooms?|suites?|gates?|apartments?|offices?|buildings?) $/i;
+
+/** Rooms 101-110 */
+export const places: Recogniser = (reading) => {
+  const match = reading.match(PLACES);
+  if (match === undefined || !MANY_PLACES.test(leadOf(reading))) return undefined;
+  const spoken = `${pairs(match[1] ?? '')} to ${pairs(match[2] ?? '')}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'range' };
+};
+
+function leadOf({ text, at }: Reading): string {
+  return text.slice(Math.max(0, at - LONGEST_LEAD), at);
+}
+
+const AIRCRAFT = /7([0-8])7-(?:(\d)00|(8|9|10))(?:[A-Z]{1,3})?(?![\p{L}\p{N}])/uy;
+const BARE_AIRCRAFT =
+  /7[0-8]7(?= ?(?:MAX|Max|Dreamliner|NG|jets?|jetliners?|aircraft|planes?|airliners?|freighters?)\b)/y;
+
+/** 737-800, 787-9, a 747 jet. */
+export const aircraft: Recogniser = (reading) => {
+  const bare = reading.match(BARE_AIRCRAFT);
+  if (bare !== undefined) return { end: reading.at + 3, spoken: pairs(bare[0]), rule: 'identifier' };
+  const match = reading.match(AIRCRAFT);
+  if (match === undefined) return undefined;
+  const [written, , hundreds, small] = match;
+  const model = hundreds === undefined ? cardinal(small ?? '') : `${cardinal(hundreds)} hundred`;
+  const letters = /[A-Z]+$/.exec(written)?.[0] ?? '';
+  const tail = letters === '' ? '' : ` ${Array.from(letters).join(' ')}`;
+  return { end: reading.at + written.length, spoken: `${pairs(written.slice(0, 3))} ${model}${tail}`, rule: 'identifier' };
+}; // prettier-ignore
+
+const SCREEN = /(240|360|480|540|576|720|1080|1440|2160|4320)([pi])(?:(?=\d{2}\b)|(?![\p{L}\p{N}]))/uy;
+
+/** 1080p */
+export const screen: Recogniser = (reading) => {
+  const match = reading.match(SCREEN);
+  if (match === undefined) return undefined;
+  const [written, lines = '', letter = ''] = match;
+  return { end: reading.at + written.length, spoken: `${pairs(lines)} ${letter.toUpperCase()}`, rule: 'identifier' };
+}; // prettier-ignore
+
+const SUBSECTION = /(\d{1,4})((?:\([a-z\d]{1,2}\)){1,4})(?![\p{L}\p{N}(])/uy;
+const PLANS = /(401|403|457|529)([kb])(?![\p{L}\p{N}])/uy;
+
+/** A 401(k), section 501(c)(3), Rule 12(b)(6). */
+export const subsection: Recogniser = (reading) => {
+  const plan = reading.match(PLANS);
+  if (plan !== undefined) {
+    const spoken = `${pairs(plan[1] ?? '')} ${(plan[2] ?? '').toUpperCase()}`;
+    return { end: reading.at + plan[0].length, spoken, rule: 'identifier' };
+  }
+  const match = reading.match(SUBSECTION);
+  const [written = '', number = '', marks = ''] = match ?? [];
+  if (match === undefined || /^\((?:s|es|ies)\)$/.test(marks)) return undefined;
+  const parts = Array.from(marks.matchAll(/[a-z]+|\d+/g), ([part]) =>
+    /\d/.test(part) ? cardinal(withoutZeros(part)) : Array.from(part.toUpperCase()).join(' '),
+  );
+  const first = /^\(\d/.test(marks) && number.length > 2 ? cardinal(number) : pairs(withoutZeros(number));
+  return { end: reading.at + written.length, spoken: [first, ...parts].join(' '), rule: 'identifier' };
+};
+
+const NUMBERED =
+  /\b(?:case|claim|invoice|ticket|policy|member|membership|order|reference|ref|reservation|booking|license|licence|badge|customer|employee|student|loan|check|cheque|file|docket|acct|account|a\/c|card|meter|record|permit|patient|record|job|issue|receipt|transaction|phone|fax|part|model)(?:(?:\.? (?:number|no|num|id|nr)\b\.?| ?#)(?: is| was)?(?: ?[:#])? ?|: ?)$/i;
+const LAST_DIGITS =
+  /\b(?:(?:end|ends|ending) in|last (?:four|three|two|4|3|2)(?: digits| numbers)?(?: of (?:\p{L}+ ){1,4})? ?(?:is|are|:)) ?$/iu;
+const CARRIER = /\b(?:card|account|acct|number|ssn|visa|phone|code|id|last)\b/i;
+const GROUPED = /\d+(?:[- ]\d+){0,7}(?![\p{L}\p{N}]|[.,:/]\d)/uy;
+const BOX = /\b(?:P\.? ?O\.? ?|post office )Box $/i;
+/** What stands right before such a number. */
+const ASKED = /(number|no|num|id|nr|is|was|are|in|box|ports?|[:#])[.:#]{0,2} ?#?$/i;
+const BOX_NUMBER = /\d{3,7}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
+
+/** Case No. 22-1234, Reference: 2024-00123, P.O. Box 4567. */
+export function numbered(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!reading.isFresh) return undefined;
+  const lead = leadOf(reading);
+  const asked = ASKED.exec(lead)?.[1]?.toLowerCase();
+  if (asked === undefined) return undefined;
+  const boxed = (asked === 'box' && BOX.test(lead)) || /^ports?$/.test(asked) ? reading.match(BOX_NUMBER) : undefined;
+  const isLast = LAST_DIGITS.test(lead) && (CARRIER.test(lead) || !/^(?:19|20)\d\d(?!\d)/.test(text.slice(at, at + 5)));
+  const match = boxed ?? (NUMBERED.test(lead) || isLast ? reading.match(GROUPED) : undefined);
+  if (match === undefined || match[0].length < 3 || /^(?:19|20)\d\d-\d\d?-\d\d?$/.test(match[0])) return undefined;
+  const spoken = match[0].split(/[- ]/).map(spellDigits).join(', ');
+  return { end: at + match[0].length, spoken, rule: 'digits' };
+} // prettier-ignore
+
+const HEXADECIMAL = /0x([\dA-Fa-f]{1,16})(?![\p{L}\p{N}])/uy;
+const HASH = /(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[\da-f]{6,40}(?![\p{L}\p{N}])/uy;
+
+/** 0x80070057, and a commit such as 3f2a9bc. */
+export function hexadecimal(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (!reading.isFresh || !/[a-fx\d]/.test(text[runEnd] ?? '')) return undefined;
+  const match = reading.match(HEXADECIMAL);
+  if (match !== undefined) return { end: at + match[0].length, spoken: `zero X ${spelled(match[1] ?? '')}`, rule: 'identifier' }; // prettier-ignore
+  const hash = reading.match(HASH)?.[0];
+  if (hash === undefined || (hash.match(/[a-f]+|\d+/g)?.length ?? 0) < 4) return undefined;
+  return { end: at + hash.length, spoken: spelled(hash), rule: 'identifier' };
+}
+
+function spelled(code: string): string {
+  return Array.from(code, (sign) => (/\d/.test(sign) ? spellDigits(sign) : sign.toUpperCase())).join(' ');
+}
+
+const NUMBER_SIGN = /#(?=[A-Z]{1,4}-?\d|\d{1,3}-?[A-Z]\b)/y;
+const BEFORE_SIGN = new Set(
+  `gate order ticket apt apartment unit suite ste room claim case invoice item part model account acct ref reference reservation booking
+   confirmation serial id license licence policy member po flight bay bin locker seat row table lot box badge customer employee tracking
+   receipt quote work job issue bug pr bus locker stall space dock terminal door exit`.split(/\s+/),
+);
+
+/** Gate #A-12, but #COVID19 is a hashtag. */
+export function numberSign(reading: Reading): Found | undefined {
+  const match = reading.match(NUMBER_SIGN);
+  if (match === undefined) return undefined;
+  const { text, at } = reading;
+  const hyphenated = /^#[A-Z]{1,4}-\d/.test(text.slice(at, at + 7));
+  const digit = /\d/.test(text[at + 1] ?? '');
+  if (!hyphenated && !digit && !BEFORE_SIGN.has(reading.around(at).previousShort)) return undefined;
+  return { end: at + 1, spoken: 'number', rule: 'symbol' };
+}
+
+const PROTOCOL = /IPv([46])(?!\d)/y;
+const ADDRESS =
+  /(?=[\d:]{0,30}(?:[a-f]|::))(?:[\da-f]{1,4}:){1,7}(?::?[\da-f]{1,4}){1,7}(?:\/\d{1,3})?(?![\p{L}\p{N}:])/iuy;
+
+/** IPv6, fe80::1 */
+export const network: Recogniser = (reading) => {
+  if (!/[:\dv]/.test(reading.text[reading.runEnd] ?? '') && reading.text[reading.at] !== 'I')
+    return undefined;
+  const protocol = reading.match(PROTOCOL);
+  if (protocol !== undefined) {
+    return { end: reading.at + 4, spoken: `I P V ${cardinal(protocol[1] ?? '')}`, rule: 'identifier' };
+  }
+  const written = reading.match(ADDRESS)?.[0];
+  if (written === undefined || !/::|(?:[^:]*:){5}/.test(written)) return undefined;
+  const parts = Array.from(written.matchAll(/:|\/|[\da-f]+/gi), ([part]) =>
+    part === ':' ? 'colon' : part === '/' ? 'slash' : spelled(part),
+  );
+  return { end: reading.at + written.length, spoken: parts.join(' '), rule: 'ip-address' };
+};
+
+const DOCKET = /(\d{1,2})-(cv|cr|mc|md|bk)-(\d{3,6})(?![\p{L}\p{N}])/uy;
+
+/** No. 21-cv-04567 */
+export const docket: Recogniser = (reading) => {
+  const match = reading.match(DOCKET);
+  if (match === undefined) return undefined;
+  const [written, court = '', kind = '', number = ''] = match;
+  const letters = Array.from(kind.toUpperCase()).join(' ');
+  const spoken = `${cardinal(withoutZeros(court))} ${letters} ${spellDigits(number)}`;
+  return { end: reading.at + written.length, spoken, rule: 'digits' };
+};
+
+const WIRELESS = /802\.(\d{1,2})([a-z]{0,2})(?![\p{L}\p{N}])/uy;
+
+/** 802.11ac */
+export const wireless: Recogniser = (reading) => {
+  const match = reading.match(WIRELESS);
+  if (match === undefined) return undefined;
+  const [written, part = '', letters = ''] = match;
+  const spoken = [
+    'eight oh two point',
+    cardinal(withoutZeros(part)),
+    ...letters.toUpperCase().split(''),
+  ].join(' ');
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+};
+
+const MODELS = /([A-Z]{1,3})-?(\d{1,3})s(?![\p{L}\p{N}'’])/uy;
+
+/** F-16s, B-52s */
+export const models: Recogniser = (reading) => {
+  const match = reading.match(MODELS);
+  if (match === undefined) return undefined;
+  const [written, letters = '', number = ''] = match;
+  const spoken = `${Array.from(letters).join(' ')} ${plural(pairs(withoutZeros(number)))}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+};
+
+const SEVERAL = /(\d{1,3})s(?![\p{L}\p{N}'’])/uy;
+const BEFORE_SEVERAL = new Set('two three four five six seven eight nine ten all size sizes few some many several of rolled roll rolling straight both these those no boeing boeings my his her their our and or'.split(' ')); // prettier-ignore
+
+/** Two 6s, three 737s. */
+export const several: Recogniser = (reading) => {
+  const match = reading.match(SEVERAL);
+  const digits = withoutZeros(match?.[1] ?? '');
+  if (match === undefined || !BEFORE_SEVERAL.has(reading.around(reading.at).previousWord)) return undefined;
+  if (/^[2-9]0$/.test(digits)) return undefined; // decades
+  const said = /^7[0-8]7$/.test(digits) ? pairs(digits) : cardinal(digits);
+  return { end: reading.at + match[0].length, spoken: plural(said), rule: 'cardinal' };
+};
+
+const LETTERED_MODEL = /([A-Z]{2,5})-(\d{1,3})([a-rt-z])(?![\p{L}\p{N}])/uy;
+
+/** GPT-4o */
+export const letteredModel: Recogniser = (reading) => {
+  const match = reading.match(LETTERED_MODEL);
+  if (match === undefined) return undefined;
+  const [written, letters = '', number = '', letter = ''] = match;
+  const spoken = `${Array.from(letters).join(' ')} ${pairs(withoutZeros(number))} ${letter.toUpperCase()}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+};
+
+const STAGED = /(\d{1,4})\.(\d{1,4})-(alpha|beta|rc)[.-]?(\d{0,3})(?![\p{L}\p{N}])/uy;
+
+/** 2.0-beta.1 */
+export const staged: Recogniser = (reading) => {
+  const match = reading.match(STAGED);
+  if (match === undefined) return undefined;
+  const [written, major = '', minor = '', stage = '', count = ''] = match;
+  const name = stage === 'rc' ? 'R C' : stage;
+  const numbers = `${cardinal(withoutZeros(major))} point ${cardinal(withoutZeros(minor))}`;
+  const spoken = `${numbers} ${name}${count === '' ? '' : ` ${cardinal(withoutZeros(count))}`}`;
+  return { end: reading.at + written.length, spoken, rule: 'version' };
+};

@@ -1,0 +1,176 @@
+// Dates that only English writes so: 3/17, a card's 05/27, 2024-01, Sat 10am, the 16th-18th.
+import { isWordAt } from '../characters.js';
+import type { Saying } from '../language.js';
+import { withoutZeros } from '../numerals.js';
+import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+import { cardinal, ohBefore, ordinal, year } from './numbers.js';
+import { SPEECH } from './speech.js';
+
+const LONGEST_LEAD = 48; // units before a date that may say what kind it is
+
+const SHORT_DATE = /(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9])(?![\d/]|\.\d)/y;
+const BEFORE_DATE = new Set(
+  'on due dated until till starting starts start begins begin ending ends end through thru expires expire expiring'.split(' ').concat(
+    'check-in check-out checkin checkout arrive arrives arriving arrival depart departs departing departure return returns leaving leave delivery delivered'.split(' '),
+  ),
+); // prettier-ignore
+const BEFORE_WEEKDAY = /\b(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)(?:day|nesday|rsday|urday)?\.?,? $/i;
+const WEEK_OF =
+  /\b(?:week of|check-?(?:in|out)|as of|effective|deadline|date|from|between|by|is|to|and)[: ]{1,2}$/i;
+/** Parts that nothing is divided into; 3/17 is a day. */
+const NO_PARTS = new Set([13, 14, 15, 17, 18, 19, 21, 22, 23, 26, 27, 28, 29, 30, 31]);
+
+/** On 3/1, Tue 3/5, 3/17: elsewhere that is a fraction. */
+export const shortDate: Recogniser = (reading) => {
+  const match = reading.match(SHORT_DATE);
+  if (match === undefined || match[0] === '9/11') return undefined;
+  const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
+  const [written, month = '', day = ''] = match;
+  const end = reading.at + written.length;
+  const asked =
+    BEFORE_DATE.has(reading.around(reading.at).previousShort) ||
+    BEFORE_WEEKDAY.test(lead) ||
+    /\b(?:week of|check-?(?:in|out):?) $/i.test(lead);
+  const likely = NO_PARTS.has(Number(day)) && (Number(month) > 1 || WEEK_OF.test(lead));
+  if (isWordAt(reading.text, end) || (!asked && (!likely || /^ (?:of|inch)/.test(reading.text.slice(end, end + 5)))))
+    return undefined;
+  const date = { day: String(Number(day)), month: Number(month), style: 'name' } as const;
+  const spoken = SPEECH.date(date, NOWHERE);
+  return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+}; // prettier-ignore
+
+const SHORT_DATES =
+  /(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9]) ?[-–] ?(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9])(?![\d/]|\.\d)/y;
+
+/** 3/15–4/2, but 1/2–3/4 of a cup. */
+export const shortDates: Recogniser = (reading) => {
+  const match = reading.match(SHORT_DATES);
+  const [written = '', month = '', day = '', monthTo = '', dayTo = ''] = match ?? [];
+  const asked = BEFORE_DATE.has(reading.around(reading.at).previousShort);
+  if (match === undefined || (!asked && !NO_PARTS.has(Number(day)) && !NO_PARTS.has(Number(dayTo)))) return undefined;
+  const said = ([[month, day], [monthTo, dayTo]] as const).map(([one, other]) =>
+    SPEECH.date({ month: Number(one), day: String(Number(other)), style: 'name' }, NOWHERE),
+  );
+  return { end: reading.at + written.length, spoken: said.join(' to '), rule: 'date' };
+}; // prettier-ignore
+
+const CARD_DATE = /(0?[1-9]|1[0-2])\/(\d{2})(?![\d/]|\.\d)/y;
+const ON_CARD =
+  /\b(?:exp(?:ir\p{L}+|\.|:)?|valid|good (?:thru|through|until))(?![\p{L}\p{N}])[^!?;\d]{0,24}$/iu;
+const SHORT_FORM = /\b(?:exp|expiry|expiration(?: date)?|good|valid)\b[^!?;\d]{0,24}$/i;
+const CARD = /\b(?:card|visa|mastercard|amex|debit|credit|cvv)\b/i;
+
+/** The month and the year on a card: 05/27 is oh five twenty-seven. */
+export const cardDate: Recogniser = (reading) => {
+  const match = reading.match(CARD_DATE);
+  if (match === undefined) return undefined;
+  const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
+  const [written, month = '', two = ''] = match;
+  if (!ON_CARD.test(lead)) return undefined;
+  const sure = month.startsWith('0') || Number(two) > 31 || SHORT_FORM.test(lead) || CARD.test(lead);
+  if (!sure) return undefined;
+  return { end: reading.at + written.length, spoken: `${ohBefore(month)} ${ohBefore(two)}`, rule: 'date' };
+};
+
+const YEAR_MONTH = /((?:19|20)\d\d)-(0[1-9]|1[0-2])(?![\d\p{L}]|[-./]\d)/uy;
+
+/** 2024-01 is a month; the season of 2010-11 is two years. */
+export const yearMonth: Recogniser = (reading) => {
+  const match = reading.match(YEAR_MONTH);
+  const [written = '', digits = '', month = ''] = match ?? [];
+  if (match === undefined || Number(digits.slice(-2)) + 1 === Number(month)) return undefined;
+  const end = reading.at + written.length;
+  const spoken = SPEECH.date({ year: digits, month: Number(month), style: 'numeric' }, NOWHERE);
+  return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+};
+
+const ORDINALS = /(\d{1,3})(?:st|nd|rd|th) ?[-–] ?(\d{1,3})(?:st|nd|rd|th)(?![\p{L}\p{N}])/uy;
+
+/** The 16th-18th */
+export const ordinalRange: Recogniser = (reading) => {
+  const match = reading.match(ORDINALS);
+  const [written = '', from = '', to = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const spoken = `${ordinal(withoutZeros(from))} to ${ordinal(withoutZeros(to))}`;
+  return { end: reading.at + written.length, spoken, rule: 'range' };
+};
+
+const ERA = /(\d{1,4}) ?(B\.?C\.?E\b\.?|B\.C\.|BC|A\.D\.|AD|C\.E\.|CE)(?![\p{L}\p{N}])/uy;
+
+/** 44 B.C., 800 AD: no bytes, no amperes. */
+export const era: Recogniser = (reading) => {
+  const match = reading.match(ERA);
+  const [written = '', digits = '', name = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const said = digits.length === 4 ? year(digits) : cardinal(withoutZeros(digits));
+  return { end: reading.at + written.length, spoken: `${said} ${SPEECH.letters(name.replaceAll('.', ''))}`, rule: 'year' };
+}; // prettier-ignore
+
+const SHORT_YEAR = /['’](\d{2})(?![\p{L}\p{N}'’]|[.,]\d)/uy;
+const BEFORE_YEAR = new Set(
+  `of in since before after by until summer winter spring fall autumn class and or season model january february march april may june
+   july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec`.split(
+    /\s+/,
+  ),
+);
+
+/** The summer of '69, the '08 crash, Q4'23. */
+export function shortYear(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const attached = isWordAt(text, at - 1);
+  const fiscal = /(?:^|[^\p{L}\p{N}])(?:Q[1-4]|FY) ?$/u.test(text.slice(Math.max(0, at - 5), at));
+  if (attached && !fiscal) return undefined;
+  const match = reading.match(SHORT_YEAR);
+  if (match === undefined) return undefined;
+  const end = at + match[0].length;
+  const before = reading.around(at).previousShort;
+  const quoted = /^[^'’]{0,24}['’](?!\p{L})/u.test(text.slice(end, end + 32));
+  if (!fiscal && !BEFORE_YEAR.has(before) && (quoted || !/^(?:the|a|an)$/.test(before))) return undefined;
+  return { end, spoken: ohBefore(match[1] ?? ''), rule: 'year' };
+}
+
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+const HYPHENATED =
+  /(\d{1,2})-(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}-(\d{4}|\d{2})(?![\p{L}\p{N}-])/iuy;
+
+/** 15-Jan-2024 */
+export const hyphenated: Recogniser = (reading) => {
+  const match = reading.match(HYPHENATED);
+  const [written = '', day = '', month = '', digits = ''] = match ?? [];
+  if (match === undefined || Number(day) < 1 || Number(day) > 31) return undefined;
+  const date = { day: withoutZeros(day), month: MONTHS.indexOf(month.toLowerCase()) + 1, year: digits, style: 'numeric' } as const;
+  const spoken = SPEECH.date(date, NOWHERE);
+  return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'date' };
+}; // prettier-ignore
+
+const DAY_PART =
+  /^(?:,? (?:the )?\d|,? (?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)|,? (?:at|from|by|before|after|around) \d|,? (?:through|thru|to|and|or|&) (?:mon|tue|wed|thu|fri|sat|sun)|\/(?:mon|tue|wed|thu|fri|sat|sun)| (?:morning|afternoon|evening|night|noon|mornings|evenings|nights|only|a\.m\.|p\.m\.))/i;
+const DAY_BEFORE =
+  /\b(?:mon|tue|tues|wed|thu|thur|thurs|fri|sat|sun)\.?(?: (?:through|thru|to|and|or|&) |, |\/)$/i;
+
+/** Sat 10am, Mon thru Fri: where a time or another day stands beside it. */
+function weekday(name: string): Saying {
+  return ({ text, start, end }) =>
+    DAY_PART.test(text.slice(end, end + 16)) || DAY_BEFORE.test(text.slice(Math.max(0, start - 16), start))
+      ? name
+      : undefined;
+}
+
+/** A form with its stop is a day; "Sun." may end a sentence about the sun. */
+const SHORT_DAYS = { Mon: 'Monday', Tue: 'Tuesday', Tues: 'Tuesday', Wed: 'Wednesday', Thu: 'Thursday', Thur: 'Thursday', Thurs: 'Thursday', Fri: 'Friday', Sat: 'Saturday', Sun: 'Sunday' }; // prettier-ignore
+const SHORT_MONTHS = { Jan: 'January', Feb: 'February', Mar: 'March', Apr: 'April', Jun: 'June', Jul: 'July', Aug: 'August', Sept: 'September', Sep: 'September', Oct: 'October', Nov: 'November', Dec: 'December' }; // prettier-ignore
+
+export const DAYS_AND_MONTHS: Readonly<Record<string, Saying>> = Object.fromEntries([
+  ...Object.entries(SHORT_DAYS).flatMap(([short, name]): [string, Saying][] => [
+    [short, weekday(name)],
+    [`${short}.`, short === 'Sun' || short === 'Sat' ? (around) => dayAtEnd(name, around) : name],
+  ]),
+  ...Object.entries(SHORT_MONTHS).flatMap(([short, name]): [string, Saying][] => [
+    [`${short}.`, name],
+    [short, (around) => (/^ ['’]\d\d(?!\d)/.test(around.text.slice(around.end, around.end + 5)) ? name : undefined)],
+  ]),
+]); // prettier-ignore
+
+function dayAtEnd(name: string, { text, end, previousWord }: Parameters<Exclude<Saying, string>>[0]): string | undefined {
+  return /^[^\S\n]*[^\s"'”’)]/.test(text.slice(end, end + 4)) || previousWord === 'on' ? name : undefined;
+} // prettier-ignore

@@ -1,0 +1,141 @@
+// Two numbers with a slash between them that are no fraction: 8/10, 120/80, step 3/5, a tire's size, 24/7/365.
+import type { Found, Reading, Recogniser } from '../reading.js';
+import { cardinal, decimal, ohBefore, pairs } from './numbers.js';
+import { numeralOf } from '../numerals.js';
+
+const PAIR = /(\d{1,3}(?:\.\d{1,2})?)\/(\d{1,3})(?![\d/]|\.\d)/y;
+const LONGEST_LEAD = 48; // units before the numbers that may say what they are
+
+const RATED =
+  /\b(?:rat(?:e|es|ed|ing|ings)|scor(?:e|es|ed|ing)|gave|give|gives|pain|solid|grade|graded|review|marks?)\b[\p{L}'’:, *-]{0,24}$/iu;
+const EARNED = /\b(?:got|gets?|earned|received|at)\b[\p{L}' ]{0,12}$/iu;
+const BEHIND_RATING =
+  /^ (?:ratings?|stars?|scores?|reviews?|points?|marks?|on (?:the|a|his|her|my|your) (?:\p{L}+ )?(?:quiz|test|exam|scale)|would|pain|for)\b/u;
+const OF_TEN = /^ (?:people|\p{Ll}{3,}s)\b/u;
+const MOST = new Set(['4', '5', '6', '10', '12', '15', '20', '25', '30', '40', '50', '60', '80', '100']);
+const STEP =
+  /\b(?:step|page|part|slide|question|chapter|item|stage|level|round|disc|disk|episode|lesson|task|file|attempt|try|day|week|phase|section|screen|section)s? $/i;
+const PRESSURE = /\b(?:blood pressure|pressure|bp|b\.p\.|systolic|hypertension|readings?|vitals)\b/i;
+const MERCURY = /^ ?mm ?Hg\b/;
+const TIRE = /(\d{3})\/(\d{2})(?= ?Z?R ?\d{2}\b)/y;
+const ALWAYS = /24\/7(?:\/365)?(?![\d/]|\.\d)/y;
+const QUOTIENT = /(\d{1,6})\/(\d{1,6})(?= ?=)/y;
+
+function lead({ text, at }: Reading): string {
+  return text.slice(Math.max(0, at - LONGEST_LEAD), at);
+}
+
+function tail({ text }: Reading, end: number): string {
+  return text.slice(end, end + LONGEST_LEAD);
+}
+
+function sayPoints(written: string): string {
+  const [whole = '', decimals = ''] = written.split('.');
+  return decimal({ ...numeralOf(whole), decimals });
+}
+
+/** 9.5/10 is nine point five out of ten; 8/10 is where something is rated. */
+export const rating: Recogniser = (reading) => {
+  const match = reading.match(PAIR);
+  if (match === undefined) return undefined;
+  const [written, points = '', most = ''] = match;
+  const end = reading.at + written.length;
+  if (!MOST.has(most) || Number(points) > Number(most) || /^0\d/.test(points)) return undefined;
+  const behind = tail(reading, end);
+  if (/^ (?:of|cups?|tsp|tbsp|inch|mile)\b/.test(behind)) return undefined;
+  const rated =
+    points.includes('.') ||
+    (written === '10/10' && !/\b(?:on|due|by|until) $/i.test(lead(reading))) ||
+    RATED.test(lead(reading)) ||
+    BEHIND_RATING.test(behind) ||
+    (Number(most) >= 10 && EARNED.test(lead(reading))) ||
+    (most === '10' && Number(points) > 1 && OF_TEN.test(behind));
+  if (!rated) return undefined;
+  return { end, spoken: `${sayPoints(points)} out of ${cardinal(most)}`, rule: 'score' };
+};
+
+/** Step 3/5. */
+export const step: Recogniser = (reading) => {
+  const match = reading.match(PAIR);
+  const [written = '', part = '', all = ''] = match ?? [];
+  if (match === undefined || part.includes('.') || Number(part) > Number(all) || !STEP.test(lead(reading))) {
+    return undefined;
+  }
+  return { end: reading.at + written.length, spoken: `${cardinal(part)} of ${cardinal(all)}`, rule: 'score' };
+};
+
+/** Blood pressure: 120/80 is one twenty over eighty. */
+export const pressure: Recogniser = (reading) => {
+  const match = reading.match(PAIR);
+  const [written = '', systolic = '', diastolic = ''] = match ?? [];
+  const [high, low] = [Number(systolic), Number(diastolic)];
+  if (match === undefined || systolic.includes('.') || high > 260 || high < 60 || low < 30 || low >= high) {
+    return undefined;
+  }
+  const end = reading.at + written.length;
+  const named = PRESSURE.test(lead(reading)) || MERCURY.test(tail(reading, end));
+  if (!named && (high < 100 || low > 120)) return undefined;
+  const mercury = MERCURY.exec(tail(reading, end))?.[0] ?? '';
+  const unit = mercury === '' ? '' : ' millimeters of mercury';
+  return { end: end + mercury.length, spoken: `${pairs(systolic)} over ${cardinal(diastolic)}${unit}`, rule: 'measure' };
+}; // prettier-ignore
+
+/** 225/45 R17 */
+export const tire: Recogniser = (reading) => {
+  const match = reading.match(TIRE);
+  if (match === undefined) return undefined;
+  const spoken = `${pairs(match[1] ?? '')} ${ohBefore(match[2] ?? '')}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'measure' };
+};
+
+/** 24/7, 24/7/365 */
+export const always: Recogniser = (reading) => {
+  const match = reading.match(ALWAYS);
+  if (match === undefined) return undefined;
+  const spoken = `twenty-four seven${match[0].length > 4 ? ' three sixty-five' : ''}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'abbreviation' };
+};
+
+const SIGHT = /\b(?:vision|eyesight|acuity|eyes?)\b/i;
+const SEEN = /20\/(\d{2,3})(?![\d/]|\.\d)/y;
+const USED = /(\d{1,4}(?:\.\d{1,2})?)\/(?=\d{1,4}(?:\.\d{1,2})? ?[KMGT]i?B\b)/y;
+
+/** Vision of 20/40, 12/16 GB */
+export const pairOf: Recogniser = (reading) => {
+  const used = reading.match(USED);
+  if (used !== undefined) {
+    return { end: reading.at + used[0].length, spoken: `${sayPoints(used[1] ?? '')} of `, rule: 'measure' };
+  }
+  const match = reading.match(SEEN);
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  if (!SIGHT.test(lead(reading)) && !SIGHT.test(tail(reading, end))) return undefined;
+  return { end, spoken: `twenty ${pairs(match[1] ?? '')}`, rule: 'score' };
+};
+
+const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\p{L}\p{N}]|[-–/.,:]\d|[-–]\p{L})/uy;
+const NUMBERED =
+  /\b(?:section|article|chapter|rule|figure|table|part|room|apt|unit|lot|title|psalm|line|building|bldg|step|item|exercise|problem|question|iso|iec|ieee|rfc|ansi|din|astm|en|pep)s?\.? $/i;
+const VOTED =
+  /\b(?:pass(?:ed|es)?|vot(?:e|ed|es)|won|approved|confirmed|rejected|failed|ruled|beat|polls?|leads?|led|score)\b/i;
+const IDIOMS = new Set(['10-4', '24-7', '911-411', '9-9']);
+
+/** 45-32: more than what follows it, so no range but a result; 80-20 and 60-40 are shares. */
+export const result: Recogniser = (reading) => {
+  const match = reading.match(RESULT);
+  const [written = '', first = '', second = ''] = match ?? [];
+  const [more, less] = [Number(first), Number(second)];
+  const voted = VOTED.test(lead(reading));
+  if (match === undefined || more <= less || (more + less === 100 && !voted) || /^0\d/.test(first) || /^0\d/.test(second)) return undefined;
+  if (IDIOMS.has(written) || NUMBERED.test(lead(reading))) return undefined;
+  return { end: reading.at + written.length, spoken: `${cardinal(first)} to ${cardinal(second)}`, rule: 'score' };
+}; // prettier-ignore
+
+/** 100/4=25: before the sign of equality that is a division. */
+export function quotient(reading: Reading): Found | undefined {
+  const match = reading.match(QUOTIENT);
+  const [written = '', above = '', below = ''] = match ?? [];
+  if (match === undefined || Number(above) <= Number(below)) return undefined;
+  const spoken = `${cardinal(String(Number(above)))} divided by ${cardinal(String(Number(below)))}`;
+  return { end: reading.at + written.length, spoken, rule: 'math' };
+}

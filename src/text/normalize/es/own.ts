@@ -1,0 +1,109 @@
+// What Spanish recognises before the shared forms, in the order in which it is asked.
+import { cardExpiry } from '../iberian/cards.js';
+import { timesOver } from '../iberian/multiples.js';
+import { bankAccount, lawNumber, mixedWithNoun, position, rating } from '../iberian/parts.js';
+import { product } from '../iberian/products.js';
+import { initialsOf, isPlural, numberedByRomans } from '../iberian/romans.js';
+import { score } from '../iberian/scores.js';
+import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
+import { localNumber, serviceNumber } from '../iberian/telephone.js';
+import type { Language } from '../language.js';
+import type { Around } from '../reading.js';
+import { atLeast, behindDigits, byFirstLetter, perWord, primed, schoolYear } from '../shared-forms.js';
+import { centsOfHundred, magnifiedMoney, namedMoney, shopPrice } from './amounts.js';
+import { house, identity, lettersAndDigits, openingMarks, postcode, road, taxNumber } from './codes.js';
+import { parts } from './fractions.js';
+import { genderOf } from './grammar.js';
+import { centuries, day, dottedTime, romanMonth, shortMonth, shortYear, utc } from './moments.js';
+import { cardinal, decimal } from './numbers.js';
+import { SPEECH } from './speech.js';
+import { noun, PER } from './units.js';
+import { WRITING } from './writing.js';
+
+const NAMES: Readonly<Record<string, string>> = {
+  'cap.': 'capítulo', 'Cap.': 'capítulo', 'caps.': 'capítulos', 'Caps.': 'capítulos', 'vol.': 'volumen', 'Vol.': 'volumen',
+  'vols.': 'volúmenes', 't.': 'tomo', 'T.': 'tomo', 'art.': 'artículo', 'Art.': 'artículo', 'arts.': 'artículos', 'fig.': 'figura',
+  'Fig.': 'figura', 'figs.': 'figuras', 'tab.': 'tabla', 'sec.': 'sección', 'Sec.': 'sección', 'pág.': 'página', 'p.': 'página',
+  'pp.': 'páginas', 'tít.': 'título', 'Tít.': 'título', 'ap.': 'apartado', 'inc.': 'inciso', 'lám.': 'lámina', 'núm.': 'número',
+  capítulos: '', tomos: '', volúmenes: '', títulos: '', artículos: '', anexos: '', libros: '', partes: '', secciones: '', fases: '',
+  grupos: '', apartados: '', niveles: '', actos: '', clases: '', tipos: '', Capítulos: '', Tomos: '', Títulos: '', Anexos: '',
+}; // prettier-ignore
+
+const INITIALS = initialsOf(NAMES);
+
+const CARD =
+  /(?:venc\p{L}*|caduc\p{L}*|expir\p{L}*|exp|vto|v[áa]lid[oa]s?|validez|vigencia|vigente|tarjeta)\.?[^.;\d]{0,18}$/iu;
+const CALLS = /(?:tel[ée]?f?|tfno|tlf|m[óo]vil|cel|celular|fax|whatsapp|llam|marc|comuni|contact)/iu;
+const SERVICES =
+  /(?:llam[ea]\p{L}*|marqu?[eca]\p{L}*)(?: gratis)? al? (?:los? )?(?:\d{3}(?:, | [oyu] )(?:al? |el |los )*)+$/iu;
+
+/** 10'; el minuto 45'. */
+function sayMinutes(digits: string, { previousShort }: Around): string {
+  const named = /^(?:minutos?|min|m)$/.test(previousShort);
+  return named ? cardinal(digits) : `${cardinal(digits, 'm')} minuto${digits === '1' ? '' : 's'}`;
+}
+
+const DIRECTIONS = { N: 'norte', S: 'sur', E: 'este', O: 'oeste', W: 'oeste' };
+const LAWS =
+  /(?:ley|leyes|orgánica|decreto|decreto-ley|RD|orden|resolución|expediente|circular|directiva|reglamento) $/iu;
+
+const HALF = { m: 'medio', f: 'media' };
+const NO_NOUNS = new Set('por con del más que para las los'.split(' '));
+const VEZ = noun('vez|veces f');
+const { numbers, units } = WRITING;
+
+// By the character behind the digits and at most one space.
+const AT_DIGIT = behindDigits([
+  [
+    /[xX×.,]/,
+    product({
+      numbers,
+      units,
+      decimal,
+      by: 'por',
+      ofSum: 'por',
+      score: (home, guest) => SPEECH.score(home, guest),
+    }),
+  ],
+  [/[x×.,]/, timesOver(VEZ, numbers, PER, SPEECH)],
+  [/[.,]/, dottedTime],
+  [/[½¼¾⅓⅔\d]/, mixedWithNoun({ and: 'y', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
+  [/\//, cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} del ${cardinal(year)}`)],
+  [/[/-]/, day],
+  [/-/, romanMonth],
+  [/(?:)/, postcode],
+  [/[-A-Z]/, house],
+  [/\./, taxNumber],
+  [/[-A-Z]/, identity],
+  [/[/.]/, lawNumber(LAWS, cardinal)],
+  [/[.,kKMm]/, magnifiedMoney],
+  [/['’´]/, shopPrice],
+  [/[.,]/, rating('sobre', numbers, decimal, cardinal)],
+  [/[°º]/, position({ degree: 'grado', minute: 'minuto', second: 'segundo' }, DIRECTIONS, cardinal)],
+  [/[+.,]/, atLeast('más de', numbers, SPEECH)],
+  [/-/, localNumber(CALLS, SPEECH)],
+  [/(?:)/, serviceNumber(SERVICES, SPEECH)],
+  [/["”″/.,\d]/, inches(noun('pulgada f'), numbers, SPEECH)],
+  [/['’′]/, minutesAndSeconds(SPEECH)],
+  [/['’′]/, primed(sayMinutes)],
+  [/:/, scale(SPEECH)],
+  [/[-–]/, score(SPEECH)],
+  [/\//, schoolYear(cardinal)],
+]);
+
+const AT_LETTER = byFirstLetter([
+  [/[UG]/, utc],
+  [/[sSIVXLC]/, centuries],
+  [/[a-zA-Z]/, shortMonth],
+  [/[pds]/, centsOfHundred],
+  [INITIALS, numberedByRomans({ names: NAMES, isPlural, say: cardinal })],
+  [/[A-Z]/, bankAccount(SPEECH)],
+  [/[A-Z]/, lettersAndDigits],
+  [/N/, road],
+]);
+
+export const OWN: NonNullable<Language['own']> = {
+  atDigit: [AT_DIGIT],
+  atLetter: [AT_LETTER],
+  atMark: [openingMarks, namedMoney, shortYear, dayHashtag(cardinal), perWord(PER)],
+};

@@ -1,0 +1,167 @@
+// Short phrases that figures make with the words around them: d'un million, 24/48 h, la touche #, les - de 12 ans.
+import type { Found, Reading } from '../reading.js';
+import { isCounted, of } from './grammar.js';
+import { keyedGroups, planeType, telephoneKeys } from '../shared-codes.js';
+import { coefficient } from '../shared-forms.js';
+import { cardinal, rank, spellDigits } from './numbers.js';
+import { sayFraction } from './amounts.js';
+import { SPEECH } from './speech.js';
+import { PER } from './units.js';
+
+const ELIDED =
+  /(de|que) (?=1(?: (?!(?:à|et|ou|sur|pour|contre|puis|en|est|a|par)(?!\p{L}))\p{L}| ?[€$£%]| ?(?:h|km|kg|m|g|l|min|cm|mm)(?!\p{L})))/iuy;
+const FEW = /(\d{1,2})\/(\d{1,2})(?: ?(h|j|min|mn)(?!\p{L})| (\p{Ll}{3,24})(?!['’\p{L}]))/uy;
+const FEW_NAMES: Readonly<Record<string, string>> = {
+  h: 'heures',
+  j: 'jours',
+  min: 'minutes',
+  mn: 'minutes',
+};
+const PORTION =
+  /(\d)\/(\d) (tasse|verre|cuillère|bol|sachet|bouteille|oignon|citron|paquet|tablette|baguette|litre|kilo|journée|page|tour|dose|comprimé|portion|livre|gousse|botte)(?!\p{L})/uy;
+const LONGEST_LEAD = 60; // units
+const FEWER = /[-–] ?(?=de \d)/uy;
+const TIMES_PER = /x ?(\d{1,2}) ?(?:fois ?)?\/ ?(\p{L}+)/uy;
+const WAR = /(14)-(18)|(39)-(45)/uy;
+const SCREEN =
+  /(?:écran|moniteur|télé\p{L}*|TV|jantes?|roues?|pneus?|vélo|tablette|dalle)[\p{L} :,()-]{0,24}$/iu;
+const INCHES = /(\d{1,2})(?:,(\d))?(?:"|''|”|″|’’)/uy;
+const KEYED =
+  /(?:(?<!\p{L})code(?: (?!postal|civil|pénal|de la route)[\p{L}’'-]{1,16}){0,4}|mot de passe|commande|dossier|réservation|suivi|confirmation)(?: est)?(?: le)?(?: ?:)? $/iu;
+
+/** D'un million, qu'une place: no vowel stands before "un". */
+export function elided(reading: Reading): Found | undefined {
+  const match = reading.match(ELIDED);
+  const [written = '', word = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  return { end: reading.at + written.length, spoken: `${word.slice(0, -1)}'`, rule: 'cardinal' };
+}
+
+/** 24/48 h, 2/3 jours: from the one to the other; 4/5 étoiles is a grade. */
+export function fewOf(reading: Reading): Found | undefined {
+  const match = reading.match(FEW);
+  const [written = '', few = '', more = '', unit, word = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const grade = word === 'étoiles';
+  if (unit === 'h' && Number(more) <= 4) return undefined; // 3/4 h
+  const eaters = /^(?:personnes|parts|couverts|convives)$/.test(word);
+  const lengths = (unit?.startsWith('m') === true || /^(?:minutes|jours)$/.test(word)) && Number(more) > 4;
+  const steps =
+    eaters ||
+    lengths ||
+    Number(more) === Number(few) + 1 ||
+    (Number(few) % 12 === 0 && Number(more) % 12 === 0);
+  if (!grade && (!steps || Number(few) < 2 || Number(few) >= Number(more))) return undefined;
+  const noun = unit === undefined ? word : FEW_NAMES[unit];
+  if (noun === undefined || !(isCounted(noun) || noun === 'fois')) return undefined;
+  const spoken = `${cardinal(few)} ${grade ? 'sur' : 'à'} ${cardinal(more)} ${noun}`;
+  return { end: reading.at + written.length, spoken, rule: 'range' };
+}
+
+/** 3/4 tasse */
+export function portion(reading: Reading): Found | undefined {
+  const match = reading.match(PORTION);
+  const [written = '', numerator = '', denominator = '', noun = ''] = match ?? [];
+  if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
+  if (numerator === '1' && denominator === '2') return undefined;
+  const part = sayFraction({ numerator, denominator }, 'part', false);
+  return { end: reading.at + written.length, spoken: `${part} ${of(noun)}`, rule: 'fraction' };
+}
+
+/** The keys # and * of a telephone. */
+export const keys = telephoneKeys(
+  { '#': 'dièse', '*': 'étoile' },
+  /(?:touches?|appuye[zr]|tape[zr]|compose[zr]|code|saisissez)/iu,
+);
+
+/** Les - de 12 ans. */
+export function fewer(reading: Reading): Found | undefined {
+  const match = reading.match(FEWER);
+  if (match === undefined || !/^(?:les|des|aux|et|ou|chez)$/.test(reading.around(reading.at).previousWord))
+    return undefined;
+  return { end: reading.at + match[0].length, spoken: 'moins ', rule: 'symbol' };
+}
+
+/** 10 ml x 3/jour */
+export function timesEach(reading: Reading): Found | undefined {
+  const match = reading.match(TIMES_PER);
+  const [written = '', number = '', period = ''] = match ?? [];
+  const per = PER[period];
+  if (match === undefined || per === undefined) return undefined;
+  return {
+    end: reading.at + written.length,
+    spoken: `${cardinal(number, true)} fois ${per}`,
+    rule: 'measure',
+  };
+}
+
+/** La guerre de 14-18. */
+export function greatWar(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.match(WAR);
+  if (match === undefined || !/guerre/i.test(text.slice(Math.max(0, at - LONGEST_LEAD), at)))
+    return undefined;
+  const [from = '', to = ''] = match.slice(1).filter((year) => year !== undefined);
+  return { end: at + match[0].length, spoken: `${cardinal(from)}-${cardinal(to)}`, rule: 'year' };
+}
+
+/** Un écran de 27" */
+export function inches(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.match(INCHES);
+  if (match === undefined || !SCREEN.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
+  const decimals = match[2] === undefined ? '' : ` virgule ${cardinal(match[2])}`;
+  const spoken = `${cardinal(match[1] ?? '')}${decimals} pouces`;
+  return { end: at + match[0].length, spoken, rule: 'measure' };
+}
+
+/** Votre code est le 482 913, commande 2024-00158. */
+export const keyed = keyedGroups(KEYED, spellDigits);
+
+const SHORT_NUMBER =
+  /3[0269]\d\d(?= (?:est|n['’]est|reste|sera) (?:joignable|gratuit|accessible|ouvert|disponible|pas|surtaxé|facturé))/uy;
+
+/** Le 3949 est joignable. */
+export function shortNumber(reading: Reading): Found | undefined {
+  const match = reading.match(SHORT_NUMBER);
+  if (match === undefined || reading.around(reading.at).previousWord !== 'le') return undefined;
+  const spoken = `${cardinal(match[0].slice(0, 2))}, ${cardinal(match[0].slice(2))}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
+}
+
+const DECADE = /['’]\d0(?!\d)/uy;
+
+/** Les années '80. */
+export function decade(reading: Reading): Found | undefined {
+  const match = reading.match(DECADE);
+  if (match === undefined || reading.around(reading.at).previousWord !== 'années') return undefined;
+  return { end: reading.at + match[0].length, spoken: rank(match[0].slice(1)), rule: 'decade' };
+}
+
+/** 2x + 1 */
+export const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
+
+const FIRST_OF_MONTH = /1er\/(0?[1-9]|1[0-2])(?:\/(\d{4}))?(?![\p{L}\d/])/uy;
+
+/** Le 1er/05 */
+export function firstOfMonth(reading: Reading): Found | undefined {
+  const match = reading.match(FIRST_OF_MONTH);
+  const [written = '', month = '', year] = match ?? [];
+  if (match === undefined) return undefined;
+  const date = { day: '1', month: Number(month), ...(year && { year }), style: 'name' } as const;
+  const spoken = SPEECH.date(date, reading.around(reading.at));
+  return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'date' };
+}
+
+export const planes = planeType(cardinal);
+
+const RATE = /(\d{1,3})\/(jour|j|semaine|sem|mois|an|heure)(?![\p{L}\p{N}])/uy;
+
+/** Max. 4/jour */
+export function rate(reading: Reading): Found | undefined {
+  const match = reading.match(RATE);
+  const [written = '', number = '', period = ''] = match ?? [];
+  const per = PER[period];
+  if (match === undefined || per === undefined) return undefined;
+  return { end: reading.at + written.length, spoken: `${cardinal(number)} ${per}`, rule: 'measure' };
+}

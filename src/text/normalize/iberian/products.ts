@@ -1,0 +1,74 @@
+// Factors with an x between them: 3x4, 1920 × 1080, 2 x 4 x 6 cm; in Portuguese also results: 2 x 1.
+import type { Noun, Speech } from '../language.js';
+import { numeralOf, readNumeral, type NumberFormat, type Numeral } from '../numerals.js';
+import type { Around, Found, Reading, Recogniser } from '../reading.js';
+
+const FACTOR = /(\d{1,6}(?:[.,]\d{1,3})?)( ?)[x×X]\2(?=\d)/y;
+const LAST_FACTOR = /(\d{1,6}(?:[.,]\d{1,3})?)(?!\d|[.,]\d)/y;
+const UNIT = / ?(cm|mm|m|km|px)(?![\p{L}\p{N}²³])/uy;
+const MOST = 4; // factors
+const GOALS = 20; // of a team
+
+export interface ProductWords {
+  readonly numbers: NumberFormat;
+  readonly units: Readonly<Record<string, Noun>>;
+  readonly decimal: (numeral: Numeral) => string;
+  /** Between factors, and between those of a sum that goes on with its result. */
+  readonly by: string;
+  readonly ofSum: string;
+  /** Whether two numbers are the result of a game; never, if it is not there. */
+  readonly isGame?: (around: Around) => boolean;
+  readonly score: Speech['score'];
+}
+
+export function product(words: ProductWords): Recogniser {
+  return (reading) => {
+    if (!reading.isFresh || !/[xX× .,]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    const { factors, end } = factorsAt(reading);
+    if (factors.length < 2) return undefined;
+    const around = reading.around(end);
+    const [home = '', guest = ''] = factors;
+    const small =
+      factors.length === 2 && [home, guest].every((goals) => /^\d+$/.test(goals) && Number(goals) < GOALS);
+    const say = (factor: string): string => words.decimal(numeralIn(factor, words.numbers));
+    if (small && words.isGame?.(around) === true)
+      return { end, spoken: words.score(say(home), say(guest)), rule: 'score' };
+    if (home === '0') return undefined;
+    const isSum = /^ ?=/.test(reading.text.slice(end, end + 2));
+    const spoken = factors.map(say).join(` ${isSum ? words.ofSum : words.by} `);
+    return withUnit(reading, { end, spoken, rule: 'math' }, words.units);
+  };
+}
+
+function factorsAt(reading: Reading): { factors: readonly string[]; end: number } {
+  const factors: string[] = [];
+  let end = reading.at;
+  for (let count = 0; count < MOST; count++) {
+    const match = reading.match(FACTOR, end);
+    if (match === undefined || /^0\d/.test(match[1] ?? '')) break;
+    factors.push(match[1] ?? '');
+    end += match[0].length;
+  }
+  const last = reading.match(LAST_FACTOR, end);
+  return last === undefined || factors.length === 0
+    ? { factors: [], end }
+    : { factors: [...factors, last[1] ?? ''], end: end + last[0].length };
+}
+
+/** The unit behind the last factor; other letters make it a name. */
+function withUnit(reading: Reading, found: Found, units: Readonly<Record<string, Noun>>): Found | undefined {
+  const match = reading.match(UNIT, found.end);
+  const noun = units[match?.[1] ?? ''];
+  if (match !== undefined && noun !== undefined) {
+    return {
+      end: found.end + match[0].length,
+      spoken: `${found.spoken} ${noun.forms[1] ?? ''}`,
+      rule: 'measure',
+    };
+  }
+  return /[\p{L}²³]/u.test(reading.text[found.end] ?? ' ') ? undefined : found;
+}
+
+function numeralIn(written: string, numbers: NumberFormat): Numeral {
+  return readNumeral(written, 0, numbers)?.numeral ?? numeralOf(written);
+}

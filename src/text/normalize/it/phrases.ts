@@ -1,0 +1,134 @@
+// Short phrases that figures make with the words around them in Italian: scade il 12/26, 2/3 tazza, 55x40x23 cm, schermo da 27".
+import type { Found, Reading } from '../reading.js';
+import { keyedGroups, planeType, telephoneKeys } from '../shared-codes.js';
+import { coefficient, expiry } from '../shared-forms.js';
+import { sayFraction } from './amounts.js';
+import { cardinal, decimal, spellDigits } from './numbers.js';
+import { numeralOf } from '../numerals.js';
+import { SPEECH } from './speech.js';
+import { PER } from './units.js';
+import { MEASURES_OF } from './grammar.js';
+
+/** Behind these words two figures and two are a month and a year. */
+const EXPIRING = /(?:scad\p{L}*\.?|valid\p{L}*|carta|exp\.?)[\p{L} :('’.*°-]{0,24}$/iu;
+const LONGEST_LEAD = 40; // units
+const MONTH = /(al|il|del|dal) (0?[1-9]|1[0-2])\/((?:20)?\d\d)(?![\p{L}\d/-]|[.,]\d)/uy;
+const LEADS: Readonly<Record<string, string>> = { al: 'a', il: 'a', del: 'di', dal: 'da' };
+const PORTION = /(\d)\/(\d{1,2}) (\p{Ll}{4,20})(?![\p{L}'’])/uy;
+const SOLID = /(\d{1,4}(?:,\d)?) ?[xX×] ?(\d{1,4}(?:,\d)?) ?[xX×] ?(\d{1,4}(?:,\d)?)(?![\p{N}]|[.,]\d)/uy;
+const SCREEN =
+  /(?:schermo|monitor|televisore|TV|display|tablet|cerchi|ruot\p{L}|pannello)[\p{L} :,()-]{0,24}$/iu;
+const INCHES = /(\d{1,2})(?:[,.](\d))?(?:"|''|”|″|’’)/uy;
+
+function monthOf(month: string, year: string, reading: Reading): string | undefined {
+  return SPEECH.date({ month: Number(month), year, style: 'name' }, reading.around(reading.at));
+}
+
+/** Scade il 12/26 is "a dicembre"; the day has no place there. */
+export function toMonth(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.match(MONTH);
+  const [written = '', article = '', month = '', year = ''] = match ?? [];
+  const short = year.length === 2;
+  if (match === undefined || (short && Number(year) < 13)) return undefined;
+  if (short && !EXPIRING.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
+  const name = monthOf(month, year, reading);
+  if (name === undefined) return undefined;
+  return { end: at + written.length, spoken: `${LEADS[article] ?? 'a'} ${name}`, rule: 'date' };
+}
+
+/** Scadenza: 12/26 */
+export const cardExpiry = expiry(EXPIRING, ({ month, year }, around) =>
+  SPEECH.date({ month, year, style: 'name' }, around),
+);
+
+/** 2/3 tazza d'olio */
+export function portion(reading: Reading): Found | undefined {
+  const match = reading.match(PORTION);
+  const [written = '', numerator = '', denominator = '', noun = ''] = match ?? [];
+  if (match === undefined || !MEASURES_OF.has(noun) || Number(numerator) >= Number(denominator))
+    return undefined;
+  if (numerator === '1' && denominator === '2') return undefined;
+  const part = sayFraction({ numerator, denominator }, 'alone', 'm');
+  return { end: reading.at + written.length, spoken: `${part} di ${noun}`, rule: 'fraction' };
+}
+
+/** 55x40x23 cm */
+export function solid(reading: Reading): Found | undefined {
+  const match = reading.match(SOLID);
+  if (match === undefined) return undefined;
+  const [written, first = '', second = '', third = ''] = match;
+  const said = [first, second].map((size) => {
+    const [whole = '', decimals = ''] = size.split(',');
+    return decimal({ ...numeralOf(whole), decimals });
+  });
+  // The last one is read with its unit.
+  return {
+    end: reading.at + written.length - third.length,
+    spoken: `${said.join(' per ')} per `,
+    rule: 'math',
+  };
+}
+
+/** Uno schermo da 27" */
+export function inches(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.match(INCHES);
+  if (match === undefined || !SCREEN.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
+  const spoken = `${decimal({ ...numeralOf(match[1] ?? ''), decimals: match[2] ?? '' })} pollici`;
+  return { end: at + match[0].length, spoken, rule: 'measure' };
+}
+
+export const keys = telephoneKeys(
+  { '#': 'cancelletto', '*': 'asterisco' },
+  /(?:tast[oi]|prem\p{L}+|digit\p{L}+|codice|selezion\p{L}+)/iu,
+);
+export const codeGroups = keyedGroups(
+  /(?:(?<!\p{L})codice(?: (?!civile|penale|della strada)[\p{L}’'-]{1,16}){0,4}|password|ordine|pratica|prenotazione|tracking|spedizione)(?: è)?(?: il)?(?: ?:)? $/iu,
+  spellDigits,
+);
+/** 2x + 1 */
+export const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
+
+const SCALE = /1:(\d{1,3}(?:\.\d{3}){1,2}|\d{4,7})(?![\d:]|[.,]\d)/uy;
+
+/** Scala 1:1000 */
+export function scale(reading: Reading): Found | undefined {
+  const match = reading.match(SCALE);
+  const digits = (match?.[1] ?? '').replaceAll('.', '');
+  if (match === undefined || Number(digits) < 100) return undefined;
+  return { end: reading.at + match[0].length, spoken: `uno a ${cardinal(digits)}`, rule: 'score' };
+}
+
+export const planes = planeType(cardinal);
+
+const GRAMS = /gr?\.? ?(\d{1,4})(?= d(?:i |['’]|el))/iuy;
+
+/** Gr. 100 di farina */
+export function gramsOf(reading: Reading): Found | undefined {
+  const match = reading.match(GRAMS);
+  if (match === undefined || match[1] === '1') return undefined;
+  return { end: reading.at + match[0].length, spoken: `${cardinal(match[1] ?? '')} grammi`, rule: 'measure' };
+}
+
+const FEW = /(\d{1,2})\/(\d{1,2})(?= ?(?:minut[oi]|min|giorni|gg|ore|persone)(?!\p{L}))/uy;
+
+/** 20/25 minuti: from the one to the other. */
+export function fewOf(reading: Reading): Found | undefined {
+  const match = reading.match(FEW);
+  const [few, more] = [Number(match?.[1]), Number(match?.[2])];
+  if (match === undefined || few < 2 || few >= more || more < 3) return undefined;
+  const words = `${cardinal(match[1] ?? '')} o ${cardinal(match[2] ?? '')}`;
+  return { end: reading.at + match[0].length, spoken: words, rule: 'range' };
+}
+
+const RATE = /(\d{1,3})\/(giorno|die|settimana|mese|anno|ora)(?![\p{L}\p{N}])/uy;
+
+/** Max. 4/giorno */
+export function rate(reading: Reading): Found | undefined {
+  const match = reading.match(RATE);
+  const [written = '', number = '', period = ''] = match ?? [];
+  const per = PER[period];
+  if (match === undefined || per === undefined) return undefined;
+  return { end: reading.at + written.length, spoken: `${cardinal(number)} ${per}`, rule: 'measure' };
+}

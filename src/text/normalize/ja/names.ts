@@ -1,0 +1,85 @@
+// Names that are numbers in part, and numbers that belong to one trade: JL516便, B1F, トヨタ(7203), 打率.325, 9秒58.
+import { isDigitAt } from '../characters.js';
+import { withoutZeros } from '../numerals.js';
+import type { Found, Reading } from '../reading.js';
+import { cardinal, spellDigits } from './numbers.js';
+
+const FLIGHT = /([A-Z]{2,3}|[A-Z]\d|\d[A-Z]) ?(\d{1,4})(?=便)/y;
+
+/** JL516便: the flight is counted. */
+export function flight(reading: Reading): Found | undefined {
+  if (!reading.isFresh) return undefined;
+  const match = reading.match(FLIGHT);
+  if (match === undefined) return undefined;
+  const spoken = `${match[1] ?? ''}${cardinal(withoutZeros(match[2] ?? ''))}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
+}
+
+const FLOOR = /(\d{1,3})F(?![A-Za-z\d-])/y;
+const BASEMENT = /B(\d{1,2})(?:F(?![A-Za-z\d-])|階)/y;
+
+/** 3F, B1F. */
+export function floor(reading: Reading): Found | undefined {
+  if (!reading.isFresh) return undefined;
+  const basement = reading.text[reading.at] === 'B' ? reading.match(BASEMENT) : undefined;
+  const match = basement ?? (reading.text[reading.runEnd] === 'F' ? reading.match(FLOOR) : undefined);
+  if (match === undefined) return undefined;
+  const spoken = `${basement === undefined ? '' : '地下'}${cardinal(withoutZeros(match[1] ?? ''))}階`;
+  return { end: reading.at + match[0].length, spoken, rule: 'address' };
+}
+
+const SHARE = /(\d{4})(?=[)）])/y;
+const TRADED = /^[)）].{0,12}?(?:株|続伸|続落|反発|反落|急騰|急落|上場|決算|高値|安値|買|売|証券|増益|減益)/;
+
+/** トヨタ(7203)が反発: the number of a share. */
+export function share(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!reading.isFresh || !/[\p{L}ー] ?[(（]$/u.test(text.slice(Math.max(0, at - 3), at))) return undefined;
+  const digits = reading.match(SHARE)?.[1];
+  if (digits === undefined || !TRADED.test(text.slice(at + 4, at + 24))) return undefined;
+  return { end: at + 4, spoken: spellDigits(digits), rule: 'digits' };
+}
+
+const RATE = /0?\.(\d)(\d)(\d)(?!\d)/y;
+
+/** 打率.325 is 三割二分五厘. */
+export function battingRate(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (
+    !/[0.]/.test(text[at] ?? '') ||
+    !/(?:打率|勝率|出塁率|長打率)(?:は|が|、|:)? ?$/.test(text.slice(Math.max(0, at - 6), at))
+  )
+    return undefined;
+  const match = reading.match(RATE);
+  if (match === undefined) return undefined;
+  const parts = ['割', '分', '厘'].map((name, index) =>
+    match[index + 1] === '0' ? '' : cardinal(match[index + 1] ?? '') + name,
+  );
+  const spoken = parts.join('');
+  return spoken === '' ? undefined : { end: at + match[0].length, spoken, rule: 'decimal' };
+}
+
+const HUNDREDTHS = /\d{2}(?!\d|[.:/年月日時分])/y;
+const DIGITS = Array.from('零一二三四五六七八九');
+
+/** 9秒58: two digits behind the second are its decimals. */
+export function hundredths(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (text[at - 1] !== '秒' || !isDigitAt(text, at - 2) || reading.match(HUNDREDTHS) === undefined)
+    return undefined;
+  const spoken = `${DIGITS[Number(text[at])] ?? ''}${DIGITS[Number(text[at + 1])] ?? ''}`;
+  return { end: at + 2, spoken, rule: 'decimal' };
+}
+
+const LAUGHTER = /[wW]{1,40}(?=[\s。、！!？?」]|$)/y;
+
+/** すごいwww: somebody laughs. */
+export function laughter(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (at === 0 && /^w{2,40}\P{L}{0,8}$/u.test(text))
+    return { end: reading.runEnd, spoken: '', rule: 'punctuation' };
+  if (!/[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}ー！!？?。…]/u.test(text[at - 1] ?? ''))
+    return undefined;
+  const match = reading.match(LAUGHTER);
+  return match && { end: at + match[0].length, spoken: '', rule: 'punctuation' };
+}

@@ -1,0 +1,113 @@
+// What Japanese knows of its own, by the character that decides; see `behindDigits` and `byMark`.
+import {
+  capitalUnit,
+  dateRange,
+  keyed,
+  listNumber,
+  masked,
+  numberOfName,
+  numberSign,
+  plusBetween,
+  relation,
+  ruleLine,
+  signTwice,
+  tightListNumber,
+  underscore,
+  yearMonth,
+} from '../recognise/attached.js';
+import { decade, plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
+import { clock, era, halfFirst, padded, rangeMark, score, weekday } from './dates.js';
+import { monthDay, pressure, shortYear } from './days.js';
+import { battingRate, flight, floor, hundredths, laughter, share } from './names.js';
+import { emergency, house, longCount, parts, postcode, roman, sign } from './numbered.js';
+import type { Language } from '../language.js';
+import { behindDigits, bracketedCountry, byMark, formula } from '../shared-forms.js';
+import { cardinal } from './numbers.js';
+import { SPEECH } from './speech.js';
+import { areaCode, dialled, key, KEYWORDS } from './telephone.js';
+import { UNITS } from './units.js';
+
+export const IN_MATH: Readonly<Record<string, string>> = {
+  '+': '足す', '-': '引く', '−': '引く', '×': 'かける', '*': 'かける', '÷': '割る', '/': '割る', '=': 'イコール', '==': 'イコール',
+  '<': '小なり', '>': '大なり', '<=': '小なりイコール', '>=': '大なりイコール', '≤': '小なりイコール', '≥': '大なりイコール', '≠': 'ノットイコール', '!=': 'ノットイコール',
+  '≈': 'ニアリーイコール', '≒': 'ニアリーイコール', '~': '約', '±': 'プラスマイナス', '√': 'ルート', '→': 'から', '∞': '無限大', π: 'パイ',
+}; // prettier-ignore
+
+const ANY = /^/; // what stands before the number decides
+
+export const OWN: NonNullable<Language['own']> = {
+  atDigit: [
+    behindDigits([
+      [
+        /s/,
+        decade(
+          (digits) => `${cardinal(digits)}年代`,
+          (digits) => `${cardinal(digits)}年代`,
+        ),
+      ],
+      [ANY, hundredths],
+      [/[.)）、]/, listNumber(SPEECH, '、')],
+      [/\./, tightListNumber(SPEECH, '、')],
+      [/[./-]/, dateRange(SPEECH)],
+      [/[/-]/, yearMonth(SPEECH)],
+      [/[*＊xX•]/, masked(SPEECH)],
+      [ANY, padded],
+      [/[-−+×÷*/xX.=]/, sum(SPEECH, IN_MATH)],
+      [/[.:]/, ratio(SPEECH)],
+      [/\//, pressure],
+      [/\//, monthDay],
+      [/[-–ー−:]/, score],
+      [/[:aApP]/, clock],
+      [ANY, postcode],
+      [ANY, dialled],
+      [/[)）]/, share],
+      [/F/, floor],
+      [/[A-Z]/, flight],
+      [/\./, battingRate],
+      [ANY, keyed(SPEECH, KEYWORDS)],
+      [/[-−ー–]/, house],
+      [/番/, emergency],
+      [/分/, parts],
+      [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
+      [ANY, longCount],
+    ]),
+    numberOfName(SPEECH),
+  ],
+  atLetter: [
+    formula((letters) => letters, cardinal, ''),
+    processor(SPEECH),
+    era,
+    halfFirst,
+    floor,
+    flight,
+    roman,
+    laughter,
+  ],
+  atMark: [
+    byMark([
+      [
+        /['’‘]/,
+        decade(
+          (digits) => `${cardinal(digits)}年代`,
+          (digits) => `${cardinal(digits)}年代`,
+        ),
+      ],
+      [/[—─━═]/, ruleLine()],
+      [/[¥$€£₩]/, signTwice()],
+      [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
+      [/_/, underscore('アンダーバー')],
+      [/[(（]/, weekday],
+      [/[*＊#＃]/, key],
+      [/（/, areaCode],
+      [/['’‘]/, shortYear],
+      [/\./, battingRate],
+      [/\*/, starBetween('かける')],
+      [/\+/, plusOfNames('プラス')],
+      [/[-–—~～〜]/, rangeMark],
+      [/[<>≠≤≥≈]/u, relation(IN_MATH)],
+      [/\+/, plusBetween('足す')],
+      [/[Ⅰ-Ⅻ①-⑳]/, numberSign(SPEECH, '、')],
+      [/[<>≤≥≦≧。…]/u, sign],
+    ]),
+  ],
+};

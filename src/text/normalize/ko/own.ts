@@ -1,0 +1,135 @@
+// What Korean knows of its own, by the character that decides; see `behindDigits` and `byMark`.
+import {
+  capitalUnit,
+  dateRange,
+  keyed,
+  listNumber,
+  masked,
+  numberOfName,
+  numberSign,
+  plusBetween,
+  ruleLine,
+  signTwice,
+  underscore,
+  yearMonth,
+} from '../recognise/attached.js';
+import { decade, plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
+import {
+  clock,
+  halfFirst,
+  hundredths,
+  memorial,
+  rangeMark,
+  shortYear,
+  spacedDate,
+  weekday,
+} from './dates.js';
+import { monthDay, pair, quarter, shortDate } from './days.js';
+import {
+  company,
+  equals,
+  longCount,
+  lot,
+  optionalVowel,
+  particle,
+  parts,
+  postcode,
+  roman,
+} from './numbered.js';
+import type { Language } from '../language.js';
+import { behindDigits, bracketedCountry, byMark, formula } from '../shared-forms.js';
+import { cardinal, letterNames } from './numbers.js';
+import { SPEECH } from './speech.js';
+import { emergency, key, KEYWORDS, plate } from './telephone.js';
+import { UNITS } from './units.js';
+import {
+  battingRate,
+  beforeWord,
+  capitals,
+  flight,
+  game,
+  letteredFlight,
+  longUnit,
+  spacedMagnitude,
+  tone,
+} from './words.js';
+
+export const IN_MATH: Readonly<Record<string, string>> = {
+  '+': ' 더하기 ', '-': ' 빼기 ', '−': ' 빼기 ', '×': ' 곱하기 ', '*': ' 곱하기 ', '÷': ' 나누기 ', '/': ' 나누기 ', '=': ' 이퀄 ', '==': ' 이퀄 ',
+  '~': '약 ', '±': '플러스마이너스', '√': '루트 ', '≈': ' 약 ', '≠': ' 같지 않음 ', '→': '에서 ', '∞': '무한대', π: '파이',
+}; // prettier-ignore
+
+const ANY = /^/; // what stands before the number decides
+
+export const OWN: NonNullable<Language['own']> = {
+  atDigit: [
+    behindDigits([
+      [
+        /s/,
+        decade(
+          (digits) => `${cardinal(digits)}년대`,
+          (digits) => `${cardinal(digits)}년대`,
+        ),
+      ],
+      [ANY, hundredths],
+      [/[.)）、]/, listNumber(SPEECH, '.')],
+      [/[./-]/, dateRange(SPEECH)],
+      [/[/-]/, yearMonth(SPEECH)],
+      [/[*＊xX•]/, masked(SPEECH)],
+      [/\./, spacedDate],
+      [/[-−+×÷*/xX.=]/, sum(SPEECH, IN_MATH)],
+      [/[.:]/, ratio(SPEECH)],
+      [/\./, shortDate],
+      [/\//, quarter],
+      [/\//, pair],
+      [/\//, monthDay],
+      [ANY, memorial],
+      [/편/, flight],
+      [/[A-Z]/, letteredFlight],
+      [/\./, battingRate],
+      [/[-–:대분\d]/, parts],
+      [/[:aApP]/, clock],
+      [ANY, postcode],
+      [ANY, emergency],
+      [/[가-힣]/, plate],
+      [ANY, keyed(SPEECH, KEYWORDS)],
+      [/-/, lot],
+      [/-/, game],
+      [/[경조]/, longUnit],
+      [/[십백천만억조.,]/, spacedMagnitude],
+      [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
+      [ANY, longCount],
+    ]),
+    numberOfName(SPEECH),
+    beforeWord,
+  ],
+  atLetter: [formula(letterNames, cardinal), processor(SPEECH), halfFirst, letteredFlight, roman, capitals],
+  atMark: [
+    byMark([
+      [
+        /['’‘]/,
+        decade(
+          (digits) => `${cardinal(digits)}년대`,
+          (digits) => `${cardinal(digits)}년대`,
+        ),
+      ],
+      [/[—─━═]/, ruleLine()],
+      [/[¥$€£₩]/, signTwice()],
+      [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
+      [/_/, underscore(' 밑줄 ')],
+      [/[(（]/, weekday],
+      [/[*＊#＃(]/, key],
+      [/[\^;~～]/, tone],
+      [/\./, battingRate],
+      [/\(/, optionalVowel],
+      [/['’‘]/, shortYear],
+      [/[-–—~～〜∼]/, rangeMark],
+      [/=/, equals],
+      [/\+/, plusBetween(' 더하기 ')],
+      [/\+/, plusOfNames(' 플러스 ')],
+      [/\*/, starBetween(' 곱하기 ')],
+      [/[Ⅰ-Ⅻ①-⑳]/, numberSign(SPEECH, '.')],
+    ]),
+  ],
+  atIdeograph: [particle, company, tone],
+};

@@ -1,0 +1,158 @@
+// What stands between Korean words: single letters that are laughter, capitals that are spelled, numbers before a word.
+import { isWordAt } from '../characters.js';
+import { numeralOf, readNumeral } from '../numerals.js';
+import { LiteralTable } from '../literals.js';
+import type { Found, Reading } from '../reading.js';
+import { cardinal, decimal, letterNames } from './numbers.js';
+import { SPEECH } from './speech.js';
+import { UNITS } from './units.js';
+import { WRITING } from './writing.js';
+
+const CAPITALS = /[A-Z]{2,3}(?![A-Za-z\d.@_/-])/y;
+
+/** BMI, ROI: two or three capitals between Korean words are spelled, also where they could be read. */
+export function capitals(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!reading.isFresh || !/[A-Z]/.test(text[at + 1] ?? '')) return undefined;
+  const word = reading.match(CAPITALS)?.[0];
+  if (word === undefined || WRITING.read.has(word) || WRITING.currencies[word] !== undefined)
+    return undefined;
+  const before = text.slice(Math.max(0, at - 2), at);
+  const after = text.slice(at + word.length, at + word.length + 2);
+  if (/[A-Za-z'’.&] ?$/.test(before) || /^['’&]|^ [A-Za-z]/.test(after)) return undefined;
+  return { end: at + word.length, spoken: letterNames(word), rule: 'acronym' };
+}
+
+const HANGUL_UNITS = new LiteralTable(
+  Object.entries(UNITS).filter(([written]) => /^[가-힣]$/.test(written)).map(([written]) => [written, written] as const),
+); // prettier-ignore
+// What may stand behind a unit: particles, the copula, and words that go with amounts.
+const BEHIND_UNIT =
+  /^(?:[이가은는을를에의도만로와과나씩쯤째당간여반전후뒤내치차생형급식용인뿐밖임중제짜]|까지|부터|마다|정도|동안|이상|이하|미만|초과|라|보다|처럼|가량|남짓|어치|대(?!한)|예요|입니다|넘|더|덜)/;
+const SPACED_MAGNITUDE =
+  /\d[\d,]{0,12}(?:\.\d{1,3})? (?=(?:[십백천]?[만억조])(?:[ ,.)]|$| ?(?:원|명|달러|여|개|건|표|톤|평|회|주|유로|엔)))/y;
+
+/** 100 만 원: the magnitude belongs to the number. */
+export function spacedMagnitude(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(SPACED_MAGNITUDE) : undefined;
+  const number = match && readNumeral(reading.text, reading.at, WRITING.numbers);
+  const end = reading.at + (match?.[0].length ?? 0);
+  if (number?.end !== end - 1) return undefined;
+  return { end, spoken: decimal(number.numeral), rule: 'cardinal' };
+}
+
+const GAMES = /^ ?(경기|조각|조항)/;
+
+/** 34경기, 3조각: no 10^16 and no 10^12. */
+export function longUnit(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  const unit = reading.isFresh && runEnd - at <= 4 ? GAMES.exec(text.slice(runEnd, runEnd + 3)) : null;
+  const noun = UNITS[unit?.[1] ?? ''];
+  if (unit === null || text[at] === '0') return undefined;
+  const end = runEnd + unit[0].length;
+  const number = numeralOf(text.slice(at, runEnd));
+  const spoken =
+    noun === undefined
+      ? `${decimal(number)} ${unit[1] ?? ''}`
+      : SPEECH.measure({ number }, noun, reading.around(end));
+  return { end, spoken, rule: 'measure' };
+}
+
+const SPACED = /\d(?= [가-힣])/;
+
+/** 2 일본: a unit that is the beginning of a longer word is none. */
+export function beforeWord(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!reading.isFresh || !SPACED.test(text.slice(reading.runEnd - 1, reading.runEnd + 2))) return undefined;
+  const number = readNumeral(text, at, WRITING.numbers);
+  if (number === undefined || number.end !== reading.runEnd || number.numeral.whole.length > 8)
+    return undefined;
+  const unit = HANGUL_UNITS.at(text, number.end + 1)?.written;
+  const rest = text.slice(number.end + 2, number.end + 8);
+  if (unit === undefined || !/^[가-힣]/.test(rest) || BEHIND_UNIT.test(rest)) return undefined;
+  if (
+    /^0\d/.test(text.slice(at, number.end)) ||
+    UNITS[text.slice(number.end + 1, number.end + 3)] !== undefined
+  )
+    return undefined;
+  return { end: number.end, spoken: decimal(number.numeral), rule: 'cardinal' };
+}
+
+const TONE = /(?:[ㅋㅎ]{2,60}|[ㅠㅜ]{1,60}|[~～]?\^{1,2}(?:_?\^)?(?![\d^])|;{2,9}) ?/y;
+
+/** ㅋㅋㅋ, ㅠㅠ, ^^: nobody says these. */
+export function tone(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!/[ㅋㅎㅠㅜ^;~～]/.test(text[at] ?? '')) return undefined;
+  const match = reading.match(TONE);
+  if (match === undefined || (match[0].includes('^') && isWordAt(text, at - 1))) return undefined;
+  return { end: at + match[0].trimEnd().length, spoken: '', rule: 'emoji' };
+}
+
+const FLIGHT = /(\d{2,4})(?=(편|열차))/y;
+const CARRIER = /(?:항공|에어|[A-Z]{2}|[A-Z]\d|\d[A-Z]|비행기|여객기) ?$/;
+
+/** 대한항공 201편: the number of a flight is no count of films. */
+export function flight(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (text[reading.runEnd] !== '편' || !CARRIER.test(text.slice(Math.max(0, at - 5), at))) return undefined;
+  const match = reading.match(FLIGHT);
+  if (match === undefined) return undefined;
+  return {
+    end: at + match[0].length + 1,
+    spoken: `${cardinal(numeralOf(match[1] ?? '').whole)}편`,
+    rule: 'identifier',
+  };
+}
+
+const LETTERED_FLIGHT = /([A-Z]{2}|[A-Z]\d|\d[A-Z]) ?(\d{2,4})편/y;
+
+/** KE123편. */
+export function letteredFlight(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(LETTERED_FLIGHT) : undefined;
+  if (match === undefined) return undefined;
+  const letters = Array.from(match[1] ?? '', (letter) =>
+    /\d/.test(letter) ? cardinal(letter) : letterNames(letter),
+  ).join('');
+  return {
+    end: reading.at + match[0].length,
+    spoken: `${letters} ${cardinal(match[2] ?? '')}편`,
+    rule: 'identifier',
+  };
+}
+
+const RATE = /0?\.(\d)(\d)(\d)(?!\d)/y;
+
+/** 타율 0.325 is 삼할 이푼 오리. */
+export function battingRate(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (
+    !/[0.]/.test(text[at] ?? '') ||
+    !/(?:타율|승률|출루율|장타율)(?:은|이|:)? ?$/.test(text.slice(Math.max(0, at - 6), at))
+  )
+    return undefined;
+  const match = reading.match(RATE);
+  if (match === undefined) return undefined;
+  const parts = ['할', '푼', '리'].map((name, index) =>
+    match[index + 1] === '0' ? '' : cardinal(match[index + 1] ?? '') + name,
+  );
+  const spoken = parts.filter((part) => part !== '').join(' ');
+  return spoken === '' ? undefined : { end: at + match[0].length, spoken, rule: 'decimal' };
+}
+
+const MATCH = /(\d{1,3})-(\d{1,3})(?= [가-힣]|[,.)]|$)/y;
+
+/** 한국 2-0 일본: a range would rise. */
+export function game(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (
+    !reading.isFresh ||
+    text[reading.runEnd] !== '-' ||
+    !/[가-힣A-Z] $/.test(text.slice(Math.max(0, at - 2), at))
+  )
+    return undefined;
+  const match = reading.match(MATCH);
+  if (match === undefined || Number(match[1]) <= Number(match[2])) return undefined;
+  const spoken = `${cardinal(match[1] ?? '')} 대 ${cardinal(match[2] ?? '')}`;
+  return { end: at + match[0].length, spoken, rule: 'score' };
+}

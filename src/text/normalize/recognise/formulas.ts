@@ -1,0 +1,101 @@
+// Sums as Chinese, Japanese and Korean write them, without a space: 3-2=1, 12/4=3, 4x100, 250ml*24.
+import { numeralOf, withoutZeros } from '../numerals.js';
+import type { Speech } from '../language.js';
+import { NOWHERE, type Recogniser } from '../reading.js';
+
+const SUM =
+  /\d{1,15}(?:\.\d{1,15})?(?: ?[-−+×÷*/xX] ?\d{1,15}(?:\.\d{1,15})?){1,8}(?= ?={1,2} ?[-−\dA-Za-z?？]|[은는] \d)/y;
+const TIMES = /(?!0[xX])(\d{1,5}(?:\.\d{1,3})?)[xX*](?=\d{1,5}(?:\.\d{1,3})?(?!\d))/y;
+const PART = /\d+(?:\.\d+)?|[-−+×÷*/xX]/g;
+
+/** 3-2 before an equals sign is no range and 12/4 no fraction; 4x100 is a product anywhere. */
+export function sum(speech: Speech, names: Readonly<Record<string, string>>): Recogniser {
+  return (reading) => {
+    if (!reading.isFresh || !/[-−+×÷*/xX. ]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    if (/[.:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    const match = reading.match(SUM) ?? reading.match(TIMES);
+    if (match === undefined) return undefined;
+    const said = Array.from(match[0].matchAll(PART), ([part]) => {
+      const sign = /[xX*]/.test(part) ? '×' : part;
+      if (!/\d/.test(part)) return names[sign] ?? '';
+      const [whole = '', decimals = ''] = part.split('.');
+      return speech.number({ ...numeralOf(withoutZeros(whole)), decimals }, NOWHERE);
+    });
+    return { end: reading.at + match[0].length, spoken: said.join(''), rule: 'math' };
+  };
+}
+
+const STAR = /\*(?=\d{1,5}(?![\d*]))/y;
+
+/** 250ml*24瓶: behind a unit the star multiplies; a second star in sight makes it emphasis. */
+export function starBetween(times: string): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    if (
+      text[at] !== '*' ||
+      !/\d ?[A-Za-z\p{Script=Han}\p{Script=Hangul}]{1,3}$/u.test(text.slice(Math.max(0, at - 6), at))
+    )
+      return undefined;
+    const match = reading.match(STAR);
+    if (match === undefined || text.slice(at + 1, at + 24).includes('*')) return undefined;
+    return { end: at + 1, spoken: times, rule: 'math' };
+  };
+}
+
+const KEYS = /[+＋](?=[A-Za-z\p{Script=Han}])/uy;
+
+/** Ctrl+C, 5G+AI: between two names. */
+export function plusOfNames(name: string): Recogniser {
+  return (reading) => {
+    const before = reading.text[reading.at - 1] ?? ' ';
+    if (!/[A-Za-z\d\p{Script=Han}]/u.test(before)) return undefined;
+    const match = reading.match(KEYS);
+    return match && { end: reading.at + 1, spoken: name, rule: 'math' };
+  };
+}
+
+const RATIO =
+  /(\d{1,5}\.\d{1,3}):(\d{1,5}(?:\.\d{1,3})?)(?![\d:]|\.\d)|(\d{1,5}):(\d\.\d{1,3})(?![\d:]|\.\d)/y;
+
+/** 1.2:1 is no time of day. */
+export function ratio(speech: Speech): Recogniser {
+  const say = (written: string): string => {
+    const [whole = '', decimals = ''] = written.split('.');
+    return speech.number({ ...numeralOf(withoutZeros(whole)), decimals }, NOWHERE);
+  };
+  return (reading) => {
+    if (!reading.isFresh || !/[.:]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    const match = reading.match(RATIO);
+    if (match === undefined) return undefined;
+    const [written, first, second, third = '', fourth = ''] = match;
+    const spoken = speech.score(say(first ?? third), say(second ?? fourth));
+    return { end: reading.at + written.length, spoken, rule: 'score' };
+  };
+}
+
+const PROCESSOR = /([im][3579])-(\d{3,5})([A-Z]{0,2})(?![A-Za-z\d])/y;
+
+/** i7-13700K: each digit, and no thousands. */
+export function processor(speech: Speech): Recogniser {
+  return (reading) => {
+    const match =
+      reading.isFresh && /[im]/.test(reading.text[reading.at] ?? '') ? reading.match(PROCESSOR) : undefined;
+    if (match === undefined) return undefined;
+    const [written, name = '', digits = '', letters = ''] = match;
+    const series = speech.number(numeralOf(name.slice(1)), NOWHERE);
+    const spoken = `${name.slice(0, 1)} ${series} ${speech.digits(digits)} ${letters === '' ? '' : speech.letters(letters)}`;
+    return { end: reading.at + written.length, spoken: spoken.trimEnd(), rule: 'identifier' };
+  };
+}
+
+const DECADE = /(?:((?:1[89]|20)\d0)|['’‘](\d0))['’]?s(?![A-Za-z\d])/y;
+
+/** 1990s, '90s as English writes them; by four digits or by two. */
+export function decade(four: (digits: string) => string, two: (digits: string) => string): Recogniser {
+  return (reading) => {
+    const match = reading.match(DECADE);
+    if (match === undefined) return undefined;
+    const spoken = match[1] === undefined ? two(match[2] ?? '') : four(match[1]);
+    return { end: reading.at + match[0].length, spoken, rule: 'decade' };
+  };
+}

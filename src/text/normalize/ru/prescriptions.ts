@@ -1,0 +1,87 @@
+// Short forms that only a doctor or a shop writes in Russian: 2 р. в день, 2 г. 3 мес., экран 6,7", рассрочка 0-0-24.
+import { numeralOf } from '../numerals.js';
+import type { Found, Reading } from '../reading.js';
+import { coefficient } from '../shared-forms.js';
+import { withNoun } from './amounts.js';
+import { noun } from './declension.js';
+import { caseBefore } from './grammar.js';
+import { cardinal } from './numbers.js';
+
+const TIME = noun('m раз раза раз');
+const YEAR = noun('m год года лет');
+const INCH = noun('m дюйм дюйма дюймов');
+const TIMES = /(\d{1,2}) ?р\.? ?(?:в |\/ ?)(?=(?:день|сут|нед|мес|час|год)\p{L}*)/uy;
+const SLASHED = /(сут|нед|мес)(?!\p{L})\.?/uy;
+const AGE = /(\d{1,3}) ?[гл]\.? (?:и )?(?=\d{1,2} ?(?:мес|м\.))/uy;
+const INCHES = /(\d{1,3})(?:[,.](\d))?(?:"|''|”|″|’’)/uy;
+const SCREEN =
+  /(?:экран|диагонал|монитор|телевизор|дисплей|планшет|ноутбук|матриц|диск|колёс|колес|шин)[\p{L} :,—–-]{0,24}$/iu;
+const INSTALMENT = /0[-–]0[-–](\d{1,2})(?![\p{L}\d]|[-–]\d)/uy;
+const LONGEST_LEAD = 40; // units
+const IN_A = new Map([
+  ['сут', 'сутки'],
+  ['нед', 'неделю'],
+  ['мес', 'месяц'],
+]);
+
+/** 2 р. в день, 3 р/сут: how often. */
+export function howOften(reading: Reading): Found | undefined {
+  const match = reading.match(TIMES);
+  const [written = '', digits = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const end = reading.at + written.length;
+  const often = caseBefore(reading.around(reading.at));
+  const spoken = `${withNoun({ number: numeralOf(digits) }, TIME, often)} в`;
+  const short = reading.match(SLASHED, end);
+  const period = IN_A.get(short?.[1] ?? '');
+  if (short === undefined || period === undefined) return { end, spoken: `${spoken} `, rule: 'measure' };
+  return { end: end + short[0].length, spoken: `${spoken} ${period}`, rule: 'measure' };
+}
+
+/** 2 г. 3 мес.: how old. */
+export function age(reading: Reading): Found | undefined {
+  const match = reading.match(AGE);
+  const [written = '', digits = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const end = reading.at + written.length;
+  const spoken = `${withNoun({ number: numeralOf(digits) }, YEAR, caseBefore(reading.around(end)))} `;
+  return { end, spoken, rule: 'measure' };
+}
+
+/** Экран 6,7" */
+export function inches(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.match(INCHES);
+  const [written = '', whole = '', decimals = ''] = match ?? [];
+  if (match === undefined || !SCREEN.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
+  const end = at + written.length;
+  const number = { ...numeralOf(whole), decimals };
+  return { end, spoken: withNoun({ number }, INCH, caseBefore(reading.around(end))), rule: 'measure' };
+}
+
+/** Рассрочка 0-0-24 */
+export function instalment(reading: Reading): Found | undefined {
+  const match = reading.match(INSTALMENT);
+  if (match === undefined) return undefined;
+  return {
+    end: reading.at + match[0].length,
+    spoken: `ноль-ноль-${cardinal(match[1] ?? '')}`,
+    rule: 'digits',
+  };
+}
+
+/** 2x + 1 */
+export const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
+
+const POINTS = /\d{1,3}(?: \d{3})*,\d{1,2} ?п\.(?! ?[\dп])/uy;
+const POINT = noun('m пункт пункта пунктов');
+
+/** Индекс 1 099,34 п. */
+export function points(reading: Reading): Found | undefined {
+  const match = reading.match(POINTS);
+  const [whole = '', decimals = ''] = (match?.[0] ?? '').replace(/ ?п\.$/, '').split(',');
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  const number = { ...numeralOf(whole.replaceAll(' ', '')), decimals };
+  return { end, spoken: withNoun({ number }, POINT, caseBefore(reading.around(end))), rule: 'measure' };
+}

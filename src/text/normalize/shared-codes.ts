@@ -1,0 +1,45 @@
+// Codes and the keys of a telephone, which several languages write alike. A language makes its recognisers from these, with its words.
+import { isWordAt } from './characters.js';
+import type { Recogniser } from './reading.js';
+
+const LONGEST_LEAD = 60; // units before a key or code that may tell what it is
+const BEHIND_KEY = /^["”'»]?(?:[\s.,;:!?)]|$)/u;
+
+/** The keys # and * where the words before them tell of keys. */
+export function telephoneKeys(names: Readonly<Record<string, string>>, told: RegExp): Recogniser {
+  return ({ text, at }) => {
+    const spoken = names[text[at] ?? ''];
+    if (spoken === undefined || isWordAt(text, at + 1) || !/[\s«"“'(]/.test(text[at - 1] ?? ''))
+      return undefined;
+    if (!BEHIND_KEY.test(text.slice(at + 1, at + 3))) return undefined;
+    if (!told.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
+    return { end: at + 1, spoken, rule: 'symbol' };
+  };
+}
+
+const GROUPS =
+  /\d{3,8}(?:-\d{3,8}){1,3}(?![\p{L}\d-])|\d{3} \d{3}(?: \d{3})?(?![\p{L}\d]| ?\p{Ll}{3,}|,\d)/uy;
+
+/** Il codice è 482 913, commande 2024-00158: groups of figures behind the words that end with `before`. */
+export function keyedGroups(before: RegExp, digits: (digits: string) => string): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    const match = reading.isFresh ? reading.match(GROUPS) : undefined;
+    if (match === undefined || !before.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
+    const spoken = match[0].split(/[- ]/).map(digits).join(', ');
+    return { end: at + match[0].length, spoken, rule: 'digits' };
+  };
+}
+
+const TYPE = /(\d{3})-(\d{1,3})(?![\p{L}\p{N}]|-\d)/uy;
+const PLANE = /^(?:boeing|airbus|boeings|боинг\p{L}{0,2}|эйрбас\p{L}{0,2}|аэробус\p{L}{0,2})$/u;
+
+/** Boeing 737-800: no range. */
+export function planeType(number: (digits: string) => string): Recogniser {
+  return (reading) => {
+    const match = reading.match(TYPE);
+    if (match === undefined || !PLANE.test(reading.around(reading.at).previousWord)) return undefined;
+    const spoken = `${number(match[1] ?? '')} ${number(match[2] ?? '')}`;
+    return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
+  };
+}
