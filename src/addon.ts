@@ -24,6 +24,11 @@ function findBinary(): string {
   throw new ParleyError('ADDON_MISSING', `${BINARY} is not there; build it with: npm run build:native`);
 }
 
+/** Where a file that is built with the addon would be. */
+export function fileBesideAddon(name: string): string {
+  return join(dirname(findBinary()), name);
+}
+
 /** The addon's functions. `T` is the part of them that the caller's face describes. */
 export function loadAddon<T>(): T {
   const binary = findBinary();

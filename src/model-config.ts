@@ -8,7 +8,10 @@ export interface ModelConfig {
   /** Folder of a checkpoint; undefined: no native engine. */
   readonly directory: string | undefined;
   readonly quantize: 'none' | 'int8' | 'int8-talker' | 'fp8';
-  readonly codecFormat: 'f32' | 'f16';
+  /** Undefined: f32 on a processor, bf16 on a GPU. */
+  readonly codecFormat: 'f32' | 'f16' | 'bf16' | undefined;
+  /** What it computes on: `auto`, `cpu`, `cuda` or `cuda:1`. */
+  readonly device: string;
   readonly cudaGraphs: boolean;
   readonly threads: number;
   /** Empty: the system chooses. */
@@ -16,6 +19,8 @@ export interface ModelConfig {
   /** Whose memory is preferred; undefined: the system chooses. */
   readonly numaNode: number | undefined;
   readonly maxStreams: number;
+  /** Of these in one step of the model; 0: all. */
+  readonly maxBatch: number;
   /** Codec frames of a sentence that does not say it itself; 0: from the length of its text. */
   readonly maxNewTokens: number;
   /** What one generation speaks: a sentence, or all of an utterance that can be spoken together. */
@@ -29,11 +34,14 @@ export const MODEL_VARIABLES = {
   MODEL_DIR: 'folder of a Qwen3-TTS checkpoint, which ENGINE=auto then speaks with; goes before MODEL_ID',
   QUANTIZE:
     'weights of the native engine: none, int8, int8-talker (all but the code predictor) or fp8 (GPUs)',
-  CODEC_FORMAT: 'weights of its codec: f32 or f16',
+  CODEC_FORMAT: 'weights of its codec: f32, f16 or bf16; by default f32 on a processor and bf16 on a GPU',
   MAX_STREAMS: 'sentences that it speaks at once',
+  MAX_BATCH: 'sentences of these in one step of the model',
   MAX_NEW_TOKENS:
     'codec frames that one sentence may have; by default from the length of its text, and 2048 where a request names it',
   CONTINUITY: 'what the native engine speaks in one breath: a sentence, or a whole utterance',
+  DEVICE:
+    'what the native engine computes on: auto (a GPU where one can be used), cpu, cuda, or cuda:1 for the second GPU',
   CUDA_GRAPHS: '0 runs the native engine without CUDA graphs',
   INFERENCE_THREADS: 'threads of the native engine',
   INFERENCE_CPU_CORES: 'cores of the native engine, such as 0-3,6',
@@ -65,13 +73,15 @@ export function readModelConfig(read: Reader, { engine, env, machine }: Surround
   return {
     directory: readDirectory(read, engine, env),
     quantize: read.choice('QUANTIZE', ['none', 'int8', 'int8-talker', 'fp8'], 'none'),
-    codecFormat: read.choice('CODEC_FORMAT', ['f32', 'f16'], 'f32'),
+    codecFormat: readCodecFormat(read),
+    device: readDevice(read),
     cudaGraphs: read.flag('CUDA_GRAPHS', true),
     threads,
     // The first ones of a node: Linux numbers the second threads of its cores last.
     cores: named.length > 0 ? named : (near ?? []).slice(0, threads),
     numaNode,
     maxStreams: read.integer('MAX_STREAMS', 32, 1, 4096),
+    maxBatch: read.integer('MAX_BATCH', 0, 0, 4096),
     continuity: read.choice('CONTINUITY', ['sentence', 'utterance'], 'sentence'),
     maxNewTokens: read.integer('MAX_NEW_TOKENS', 0, 0, MOST_TOKENS),
   };
@@ -99,6 +109,20 @@ function checkName(read: Reader, id: string, engine: string | undefined, env: En
     const fetch = `fetch it with: hf download ${id}`;
     read.problem('MODEL_ID', `names a checkpoint that is not in ${cacheFolderOf(id, env)}; ${fetch}`);
   }
+}
+
+function readCodecFormat(read: Reader): ModelConfig['codecFormat'] {
+  if (read.raw('CODEC_FORMAT') === undefined) return undefined;
+  return read.choice<'f32' | 'f16' | 'bf16'>('CODEC_FORMAT', ['f32', 'f16', 'bf16'], 'f32');
+}
+
+const DEVICE = /^(auto|cpu|cuda(:\d{1,3})?)$/;
+
+function readDevice(read: Reader): string {
+  const device = read.raw('DEVICE') ?? 'auto';
+  if (DEVICE.test(device)) return device;
+  read.problem('DEVICE', `must be auto, cpu, cuda or cuda:<number>, not "${device}"`);
+  return 'auto';
 }
 
 /** As Linux writes a set of processors: 0-3,6. */

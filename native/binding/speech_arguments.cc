@@ -73,6 +73,10 @@ runtime::EngineOptions EngineOptionsIn(const Napi::Value& value) {
   options.directory = StringIn(object.Get("directory"), "directory");
   if (Has(object, "quantize")) options.quantize = StringIn(object.Get("quantize"), "quantize");
   if (Has(object, "codecFormat")) options.codec_format = StringIn(object.Get("codecFormat"), "codecFormat");
+  if (Has(object, "device")) options.device = StringIn(object.Get("device"), "device");
+  if (Has(object, "cudaFile")) options.cuda_file = StringIn(object.Get("cudaFile"), "cudaFile");
+  if (Has(object, "cudaGraphs")) options.cuda_graphs = BooleanIn(object.Get("cudaGraphs"), "cudaGraphs");
+  options.max_batch = Count(object, "maxBatch", options.max_batch, 0, 65'536);
   options.threads = static_cast<unsigned>(Count(object, "threads", options.threads, 0, 256));
   options.cores = CoresIn(object);
   if (Has(object, "numaNode")) options.numa_node = static_cast<int>(Count(object, "numaNode", 0, 0, 65'535));
@@ -118,6 +122,8 @@ Napi::Object ToObject(Napi::Env env, const runtime::EngineFacts& facts) {
   object.Set("modelType", facts.model_type);
   object.Set("modelSize", facts.model_size);
   object.Set("device", facts.device);
+  object.Set("noCuda", facts.no_cuda);
+  object.Set("deviceMemory", ToNumber(env, facts.device_memory));
   object.Set("sampleRate", ToNumber(env, facts.sample_rate));
   object.Set("takesInstruction", Napi::Boolean::New(env, facts.takes_instruction));
   object.Set("speakers", Names(env, facts.speakers));
@@ -137,7 +143,9 @@ Napi::Object ToObject(Napi::Env env, const runtime::EngineStats& stats) {
       {"begun", stats.begun}, {"done", stats.done}, {"cancelled", stats.cancelled},
       {"failed", stats.failed}, {"runaways", stats.runaways}, {"refused", stats.refused},
       {"frames", stats.frames}, {"steps", stats.steps}, {"voices", stats.voices},
-      {"memoryInUse", stats.memory_in_use}, {"memoryLimit", stats.memory_limit}};
+      {"memoryInUse", stats.memory_in_use}, {"memoryLimit", stats.memory_limit},
+      {"deviceMemoryInUse", stats.device_memory_in_use}, {"eager", stats.eager},
+      {"captures", stats.captures}, {"launches", stats.launches}};
   for (const auto& [name, count] : counts) object.Set(name, ToNumber(env, count));
   const std::pair<const char*, double> times[] = {
       {"prefillMs", stats.prefill_ms}, {"talkerMs", stats.talker_ms}, {"predictorMs", stats.predictor_ms},

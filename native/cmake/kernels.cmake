@@ -12,6 +12,8 @@ set(KERNELS_SOURCES
   kernels/cpu/portable.cc
   kernels/cpu/thread_pool.cc
   kernels/cpu/variant.cc
+  kernels/cuda/plugin.cc
+  kernels/kernels.cc
   kernels/log_mel.cc
   kernels/quantization.cc
   kernels/sampling.cc)
@@ -39,3 +41,23 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(kernels/cpu/avx512.cc PROPERTIES COMPILE_OPTIONS
     "${AVX2_FLAGS};-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-Wno-uninitialized;-Wno-maybe-uninitialized")
 endif()
+
+# The kernels of GPUs on the host, for tests.
+set(CUDA_BACKEND_SOURCES
+  kernels/cuda/cuda_elements.cc
+  kernels/cuda/cuda_layers.cc
+  kernels/cuda/cuda_memory.cc
+  kernels/cuda/known_lists.cc
+  kernels/cuda/memory_pool.cc
+  kernels/cuda/recorder.cc
+  kernels/cuda/two_sided_arena.cc)
+set(CUDA_DEVICE_SOURCES
+  kernels/cuda/gpu_device.cu
+  kernels/cuda/parley_cuda.cu)
+set(EMULATED_SOURCES
+  ${CUDA_BACKEND_SOURCES}
+  kernels/cuda/emulator/block.cc
+  kernels/cuda/emulator/emulated_device.cc
+  kernels/cuda/emulator/emulator.cc
+  kernels/cuda/emulator/fiber.cc)
+set_source_files_properties(${EMULATED_SOURCES} PROPERTIES COMPILE_OPTIONS "-ffp-contract=off;-Wno-unknown-pragmas")

@@ -4,10 +4,12 @@
 //   kernels  <-  model  <-  runtime  <-  binding
 //
 // Signals are time-major, [rows, channels] without gaps, float32; a row is a
-// position, a frame or a stream. Pointers are the backend's own memory (Allocate).
+// position, a frame or a stream. Pointers are the backend's own memory (Allocate)
+// where nothing else is said. What lies on the host (positions, stretches, what is
+// uploaded) is read before a call returns; what is to go there is there after Wait().
 // Calls of one backend are made by one thread at a time and take effect in
-// order; results are there after Wait(). Outputs may not overlap inputs except
-// where "in place" is said. Wrong shapes throw std::invalid_argument.
+// order. Outputs may not overlap inputs except where "in place" is said. Wrong
+// shapes throw std::invalid_argument.
 //
 // The result for a row never depends on how many rows are computed with it.
 #ifndef PARLEY_KERNELS_KERNELS_H_
@@ -33,33 +35,47 @@ enum class Activation : uint8_t {
 
 enum class Padding : uint8_t { kZero, kReplicate, kReflect };
 
-// Keys (after rotation) and values of one layer of one stream: two arrays
-// [capacity, heads, head_dim] of kF32, kF16 or kBf16; position p lies in row
-// p % capacity. Not owned.
-struct KvCache {
+// The arrays of keys and values that a transformer keeps of one stream: of every layer the keys (after rotation), then the
+// values, each [capacity, heads, head_dim] of kF32, kF16 or kBf16 and filled up to a multiple of 64 bytes. Position p lies in row
+// p % capacity.
+struct KvLayout {
   Format format = Format::kF32;
-  void* keys = nullptr;
-  void* values = nullptr;
-  size_t capacity = 0;
   size_t heads = 0;
   size_t head_dim = 0;
 
-  size_t Bytes() const { return 2 * capacity * heads * head_dim * BytesOf(format); }
+  size_t ArrayBytes(size_t capacity) const { return (capacity * heads * head_dim * BytesOf(format) + 63) / 64 * 64; }
+  size_t LayerBytes(size_t capacity) const { return 2 * ArrayBytes(capacity); }
 };
 
-// `count` neighbouring positions of one stream, the first being `position`.
-// The query at i sees the keys j <= i, and with a window only j > i - window.
-// The keys and values up to the last of these positions are stored already:
-// capacity >= window + count - 1, or every position.
-struct Attention {
-  KvCache cache;
-  const float* queries = nullptr;  // [count, query_heads, head_dim], after rotation
-  float* output = nullptr;         // as the queries
-  size_t count = 0;
-  size_t query_heads = 0;  // a multiple of cache.heads: head h uses kv head h * heads / query_heads
+// `count` neighbouring positions of one stream, the first being `position`. The query at i sees the keys j <= i, and
+// with a window only j > i - window: capacity >= window + count - 1, or every position.
+struct AttentionStream {
+  void* cache = nullptr;  // as KvLayout says
+  uint64_t capacity = 0;
   uint64_t position = 0;
-  size_t window = 0;  // 0: all that came before
-  float scale = 0;    // of the scores: 1 / sqrt(head_dim)
+  uint32_t count = 0;
+  uint32_t row = 0;  // of the batch, where its positions begin
+};
+
+// Streams that attend together, stream by stream, and what their transformer's layers have in common.
+struct AttentionBatch {
+  const AttentionStream* streams = nullptr;  // [count] in the backend's memory
+  size_t count = 0;
+  size_t rows = 0;     // of all streams
+  size_t longest = 0;  // positions of the stream that has most
+  size_t furthest = 0;  // of a stream, the positions up to the end of these
+  KvLayout layout;
+  size_t query_heads = 0;  // a multiple of layout.heads: head h uses kv head h * heads / query_heads
+  size_t window = 0;       // 0: all that came before
+  float scale = 0;         // of the scores: 1 / sqrt(head_dim)
+};
+
+// One layer's signals, after rotation.
+struct AttentionRows {
+  float* queries = nullptr;  // [rows, query_heads, head_dim]
+  float* keys = nullptr;     // [rows, heads, head_dim]
+  float* values = nullptr;   // as the keys
+  float* output = nullptr;   // as the queries
 };
 
 // The next `count` positions of one stream that a causal convolution passes: x [count, channels], with
@@ -71,6 +87,43 @@ struct Stretch {
   float* tail = nullptr;
 };
 
+// Ids in the backend's memory: the i-th is values[i * stride]. One below 0 is none: the row of
+// zeros.
+struct Ids {
+  const int32_t* values = nullptr;
+  size_t stride = 1;
+};
+
+// RMSNorm, or LayerNorm where there is a bias.
+struct Norm {
+  const float* weight = nullptr;
+  const float* bias = nullptr;
+  float eps = 0;
+};
+
+// How the rows of a signal become queries, keys and values.
+struct HeadProjections {
+  Norm norm;
+  Matrix q, k, v;                 // of as many rows as heads times head_dim
+  const float* q_norm = nullptr;  // [head_dim], RMSNorm of every head with norm.eps, or none
+  const float* k_norm = nullptr;
+};
+
+// Where the rows of a transformer's layer are, and room for their norm.
+struct LayerRows {
+  const float* x = nullptr;  // [rows, width]
+  size_t rows = 0;
+  float* normed = nullptr;  // as x
+};
+
+// What a backend with a device of its own is at. Bytes; counts since it was made.
+struct BackendFigures {
+  size_t memory_in_use = 0, memory_total = 0;  // of the device
+  size_t memory_free = 0;                      // that Allocate has still to give
+  // Lists of what is computed: run piece by piece, made into something that runs as a whole, and run so.
+  uint64_t eager = 0, captures = 0, launches = 0;
+};
+
 class Kernels {
  public:
   virtual ~Kernels() = default;
@@ -79,6 +132,10 @@ class Kernels {
   virtual const char* Name() const = 0;
   // Whether weights may lie in the host's memory, for example in a mapped file.
   virtual bool ReadsHostMemory() const = 0;
+  // Whether an answer costs no wait, so that it pays to look at one before going on.
+  virtual bool AnswersAtOnce() const = 0;
+  // All zeros for a backend on the host's memory.
+  virtual BackendFigures Figures() const { return {}; }
 
   // --- memory: zeroed, aligned to 64 bytes. Throws std::bad_alloc.
   virtual void* Allocate(size_t bytes) = 0;
@@ -93,9 +150,9 @@ class Kernels {
   // y = silu(gate x) * (up x): the first half of a SwiGLU block.
   virtual void MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) = 0;
 
-  // --- rows of a table (embeddings, codebooks), ids: [count] on the host
+  // --- rows of a table (embeddings, codebooks)
   // y[i] = table[ids[i]], or y[i] += it.
-  virtual void Gather(const Matrix& table, const int32_t* ids, size_t count, bool add, float* y) = 0;
+  virtual void Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) = 0;
   // The row of table (kF32) nearest to each x[i], the first of equals, to ids on the host;
   // then x[i] -= that row. One step of residual quantization.
   virtual void TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) = 0;
@@ -107,19 +164,29 @@ class Kernels {
   virtual void LayerNorm(const float* x, const float* w, const float* b, size_t rows, size_t width, float eps,
                          float* y) = 0;
 
+  // x.normed = what the norm makes of x.x.
+  void NormRows(const Norm& norm, const LayerRows& x, size_t width);
+
   // --- rotary positions, half-split
-  // angles [count, head_dim]: cosines of positions[i] * theta^(-2j / head_dim), then the sines; j < head_dim / 2.
+  // positions [count] on the host; angles [count, head_dim]: cosines of positions[i] * theta^(-2j / head_dim), then the
+  // sines; j < head_dim / 2.
   virtual void Angles(const uint64_t* positions, size_t count, size_t head_dim, double theta, float* angles) = 0;
   // x [rows, heads, head_dim] in place, angles [rows, head_dim]:
   // lo' = lo cos - hi sin, hi' = hi cos + lo sin.
   virtual void Rotate(float* x, size_t rows, size_t heads, size_t head_dim, const float* angles) = 0;
 
-  // --- attention
-  // keys, values: [count, heads, head_dim], of the positions from `position` on.
-  virtual void Store(const KvCache& cache, uint64_t position, const float* keys, const float* values,
-                     size_t count) = 0;
-  // Streams are independent of each other.
-  virtual void Attend(const Attention* streams, size_t count) = 0;
+  // --- attention, of one layer; streams are independent of each other
+  // Keys and values to the caches.
+  virtual void Store(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) = 0;
+  // What the queries see; keys and values up to the last of the positions are stored.
+  virtual void Attend(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) = 0;
+
+  // --- halves of a transformer's layer, which a backend may do in fewer steps than these
+  // The rows' norm, its heads, stored and attended to. angles: [rows, head_dim], as Angles gives them.
+  virtual void AttendRows(const HeadProjections& heads, const LayerRows& x, const float* angles, const AttentionBatch& batch,
+                          size_t layer, const AttentionRows& rows);
+  // y [rows, gate.rows] = silu(gate norm(x)) * (up norm(x)).
+  virtual void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y);
 
   // --- convolutions, stride 1; streams are independent of each other
   // y [sum of counts, weights.rows], stream by stream. The history is History() positions.
@@ -127,6 +194,10 @@ class Kernels {
   // The same for groups = channels: weights [taps, channels] (PackDepthwise), history taps - 1.
   virtual void ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps,
                                  const Stretch* streams, size_t count, float* y) = 0;
+  // x, all streams' rows one after the other, to where a convolution reads them: as it is, or where there are
+  // a and b as Snake gives it.
+  virtual void Spread(const float* x, const float* a, const float* b, size_t channels, const Stretch* streams,
+                      size_t count);
   // y [left + rows + right, channels]; then a convolution is Multiply(weights, WindowsOf(...)).
   // kReflect needs rows > left and rows > right; kReplicate at least one row.
   virtual void Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,
@@ -153,8 +224,11 @@ class Kernels {
   virtual void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to,
                            size_t width, size_t rows) = 0;
 
-  // --- sampling: a row of logits per choice, which it changes; the chosen ids to the host
-  virtual void Choose(const Choice* choices, size_t count, int32_t* ids) = 0;
+  // --- sampling
+  // Of each row of logits [count, vocabulary], which it changes, one: to ids[i * stride], -1 where a logit is no number or none
+  // can be chosen. choices: [count] in the backend's memory; `sequence`: Draw::stream of their draws.
+  virtual void Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence, int32_t* ids,
+                      size_t stride) = 0;
 };
 
 }  // namespace parley

@@ -13,43 +13,19 @@ namespace {
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 constexpr float kLeastTemperature = 1e-4f;  // below, quotients overflow; greedy is what is meant
 
-void Judge(const Choice& choice) {
-  const SamplingRules& rules = choice.rules;
-  const auto count = static_cast<int64_t>(choice.count);
-  if (count == 0 || count > INT32_MAX) throw std::invalid_argument("no logits to choose from, or too many");
-  // Written so that NaN is refused too.
-  if (!(rules.temperature >= kLeastTemperature)) throw std::invalid_argument("temperature must be 0.0001 or more");
-  if (!(rules.top_p > 0 && rules.top_p <= 1)) throw std::invalid_argument("top_p must be in (0, 1]");
-  if (!(rules.repetition_penalty > 0)) throw std::invalid_argument("repetition_penalty must be above 0");
-  if (rules.suppress_from < 0 || rules.suppress_to > count) {
-    throw std::invalid_argument("suppressed ids lie outside the logits");
-  }
-  if (rules.forbidden >= count) throw std::invalid_argument("the forbidden id lies outside the logits");
-  for (size_t i = 0; i < choice.history_count; i++) {
-    if (choice.history[i] < 0 || choice.history[i] >= count) {
-      throw std::invalid_argument("an id of the history lies outside the logits");
-    }
-  }
-}
-
-void Penalize(const Choice& choice, SamplingScratch* scratch) {
-  const float penalty = choice.rules.repetition_penalty;
-  if (penalty == 1 || choice.history_count == 0) return;
-  scratch->seen.assign(choice.count, false);
-  for (size_t i = 0; i < choice.history_count; i++) {
-    const auto id = static_cast<size_t>(choice.history[i]);
-    if (scratch->seen[id]) continue;
-    scratch->seen[id] = true;
-    float& logit = choice.logits[id];
+void Penalize(float penalty, const uint8_t* seen, float* logits, size_t count) {
+  if (penalty == 1 || seen == nullptr) return;
+  for (size_t id = 0; id < count; id++) {
+    if (seen[id] == 0) continue;
+    float& logit = logits[id];
     logit = logit < 0 ? logit * penalty : logit / penalty;
   }
 }
 
-void Suppress(const Choice& choice) {
-  const SamplingRules& rules = choice.rules;
-  if (rules.forbidden >= 0) choice.logits[rules.forbidden] = kNever;
+void Suppress(const SamplingRules& rules, float* logits) {
+  if (rules.forbidden >= 0) logits[rules.forbidden] = kNever;
   for (int32_t i = rules.suppress_from; i < rules.suppress_to; i++) {
-    if (i != rules.spared) choice.logits[i] = kNever;
+    if (i != rules.spared) logits[i] = kNever;
   }
 }
 
@@ -88,15 +64,27 @@ void KeepTopP(float* logits, size_t count, float p, std::vector<uint32_t>* order
 
 }  // namespace
 
-void ApplyRules(const Choice& choice, SamplingScratch* scratch) {
-  Judge(choice);
-  Penalize(choice, scratch);
-  Suppress(choice);
-  const SamplingRules& rules = choice.rules;
-  if (rules.greedy || Largest(choice.logits, choice.count) < 0) return;
-  for (size_t i = 0; i < choice.count; i++) choice.logits[i] /= rules.temperature;
-  KeepTopK(choice.logits, choice.count, rules.top_k, &scratch->sorted);
-  KeepTopP(choice.logits, choice.count, rules.top_p, &scratch->order);
+void JudgeRules(const SamplingRules& rules, size_t choices) {
+  const auto count = static_cast<int64_t>(choices);
+  if (count == 0 || count > INT32_MAX) throw std::invalid_argument("no logits to choose from, or too many");
+  // Written so that NaN is refused too.
+  if (!(rules.temperature >= kLeastTemperature)) throw std::invalid_argument("temperature must be 0.0001 or more");
+  if (!(rules.top_p > 0 && rules.top_p <= 1)) throw std::invalid_argument("top_p must be in (0, 1]");
+  if (!(rules.repetition_penalty > 0)) throw std::invalid_argument("repetition_penalty must be above 0");
+  if (rules.suppress_from < 0 || rules.suppress_to > count) {
+    throw std::invalid_argument("suppressed ids lie outside the logits");
+  }
+  if (rules.forbidden >= count) throw std::invalid_argument("the forbidden id lies outside the logits");
+}
+
+void ApplyRules(const SamplingRules& rules, const uint8_t* seen, float* logits, size_t count, SamplingScratch* scratch) {
+  JudgeRules(rules, count);
+  Penalize(rules.repetition_penalty, seen, logits, count);
+  Suppress(rules, logits);
+  if (rules.greedy || Largest(logits, count) < 0) return;
+  for (size_t i = 0; i < count; i++) logits[i] /= rules.temperature;
+  KeepTopK(logits, count, rules.top_k, &scratch->sorted);
+  KeepTopP(logits, count, rules.top_p, &scratch->order);
 }
 
 int32_t Largest(const float* logits, size_t count) {
@@ -131,10 +119,12 @@ int32_t Pick(const float* logits, size_t count, double unit) {
   return last;  // rounding left the target at the very end
 }
 
-int32_t ChooseOne(const Choice& choice, SamplingScratch* scratch) {
-  ApplyRules(choice, scratch);
-  if (choice.rules.greedy) return Largest(choice.logits, choice.count);
-  return Pick(choice.logits, choice.count, UnitOf(choice.draw));
+int32_t ChooseOne(const Choice& choice, uint64_t sequence, float* logits, size_t count, SamplingScratch* scratch) {
+  ApplyRules(choice.rules, choice.seen, logits, count, scratch);
+  const int32_t id = choice.rules.greedy ? Largest(logits, count)
+                                         : Pick(logits, count, UnitOf({choice.seed, sequence, choice.step}));
+  if (id >= 0 && choice.seen != nullptr) choice.seen[id] = 1;
+  return id;
 }
 
 }  // namespace parley

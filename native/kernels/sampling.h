@@ -18,7 +18,7 @@ struct SamplingRules {
   float temperature = 1;          // >= 0.0001
   uint32_t top_k = 0;             // 0: all; values equal to the k-th largest stay
   float top_p = 1;                // in (0, 1]; 1: all
-  float repetition_penalty = 1;   // > 0; once per id, however often it occurred
+  float repetition_penalty = 1;   // > 0; of ids that were chosen before
   // [suppress_from, suppress_to) cannot be chosen, `spared` excepted.
   int32_t suppress_from = 0;
   int32_t suppress_to = 0;
@@ -26,25 +26,27 @@ struct SamplingRules {
   int32_t forbidden = -1;  // cannot be chosen either: the end, while it is too early
 };
 
+// How one of a row of logits is chosen.
 struct Choice {
-  float* logits = nullptr;  // [count], changed: afterwards as the draw saw them
-  size_t count = 0;
-  const int32_t* history = nullptr;  // [history_count] on the host: ids the penalty applies to
-  size_t history_count = 0;
   SamplingRules rules;
-  Draw draw;
+  uint64_t seed = 0;
+  uint64_t step = 0;
+  // [count], or none: ids that the penalty applies to are not 0. What is chosen becomes one of them.
+  uint8_t* seen = nullptr;
 };
 
 // What a choice needs in the course of it; kept between choices, so that one allocates nothing.
 struct SamplingScratch {
   std::vector<float> sorted;
   std::vector<uint32_t> order;
-  std::vector<bool> seen;
 };
 
-// The rules applied to choice.logits; what cannot be chosen becomes -infinity.
-// Throws std::invalid_argument for rules or ids out of their range.
-void ApplyRules(const Choice& choice, SamplingScratch* scratch);
+// Throws std::invalid_argument for rules out of their range.
+void JudgeRules(const SamplingRules& rules, size_t count);
+
+// The rules applied to logits [count]: afterwards as the draw sees them; what cannot be chosen becomes -infinity.
+// Throws as JudgeRules.
+void ApplyRules(const SamplingRules& rules, const uint8_t* seen, float* logits, size_t count, SamplingScratch* scratch);
 
 // An index whose softmax interval holds `unit`, in [0, 1); never one of -infinity.
 // Summed in double, in the order of the indexes. -1 if all are -infinity or one is NaN.
@@ -53,8 +55,8 @@ int32_t Pick(const float* logits, size_t count, double unit);
 // The first of the largest; -1 as above.
 int32_t Largest(const float* logits, size_t count);
 
-// ApplyRules, then Largest or Pick at UnitOf(choice.draw).
-int32_t ChooseOne(const Choice& choice, SamplingScratch* scratch);
+// ApplyRules, then Largest or Pick at UnitOf({seed, sequence, step}); what was chosen is seen from then on.
+int32_t ChooseOne(const Choice& choice, uint64_t sequence, float* logits, size_t count, SamplingScratch* scratch);
 
 }  // namespace parley
 

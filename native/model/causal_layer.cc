@@ -42,15 +42,8 @@ CausalLayer CausalLayer::LoadTransposed(Weights& weights, const NamedTensors& te
 const std::vector<Stretch>& CausalLayer::Input(Kernels& kernels, CodecPass& pass, size_t rate, const float* x,
                                                float* signal) const {
   const std::vector<Stretch>& input = Input(pass, rate, signal);
-  Spread(kernels, x, convolution_.channels, input);
+  kernels.Spread(x, nullptr, nullptr, convolution_.channels, input.data(), input.size());
   return input;
-}
-
-void Spread(Kernels& kernels, const float* x, size_t channels, const std::vector<Stretch>& to) {
-  for (const Stretch& stretch : to) {
-    kernels.Copy(stretch.x, x, stretch.count * channels * sizeof(float));
-    x += stretch.count * channels;
-  }
 }
 
 }  // namespace parley::model

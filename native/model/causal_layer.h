@@ -42,9 +42,6 @@ class CausalLayer {
   size_t tail_;
 };
 
-// Copies x, all streams' rows, to where a layer reads them.
-void Spread(Kernels& kernels, const float* x, size_t channels, const std::vector<Stretch>& to);
-
 }  // namespace parley::model
 
 #endif  // PARLEY_MODEL_CAUSAL_LAYER_H_

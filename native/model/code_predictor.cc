@@ -1,7 +1,5 @@
 #include "model/code_predictor.h"
 
-#include <algorithm>
-
 #include "model/layer_weights.h"
 
 namespace parley::model {
@@ -44,38 +42,35 @@ void CodePredictor::MakeRoom(size_t count) {
     states_.push_back(
         std::make_unique<KvState>(kernels_, transformer_.config(), kCacheFormat, embeddings_.code_groups()));
   }
-  ids_.resize(count);
-  choices_.resize(count);
   for (size_t i = 0; i < count; i++) states_[i]->Rewind();
 }
 
-void CodePredictor::Predict(const float* hidden, const Job* jobs, size_t count) {
+void CodePredictor::Predict(const float* hidden, const Choice* choices, size_t count, int32_t* codes) {
   if (count == 0 || heads_.empty()) return;
   MakeRoom(count);
-  for (size_t i = 0; i < count; i++) ids_[i] = jobs[i].codes[0];
-  const size_t width = embeddings_.hidden();
+  const size_t width = embeddings_.hidden(), groups = embeddings_.code_groups();
   const auto [rows, pairs] = inputs_.Parts<2>({count * width, 2 * count * width});
   // The hidden vector and the first code are positions 0 and 1, computed together.
-  kernels_.Gather(embeddings_.codes(0), ids_.data(), count, false, rows);
+  kernels_.Gather(embeddings_.codes(0), {codes, groups}, count, false, rows);
   kernels_.CopyColumns(hidden, width, 0, pairs, 2 * width, 0, width, count);
   kernels_.CopyColumns(rows, width, 0, pairs, 2 * width, width, width, count);
-  Advance(1, pairs, 2, jobs, count);
+  Advance(1, pairs, 2, choices, count, codes);
   for (size_t group = 2; group <= heads_.size(); group++) {
-    kernels_.Gather(embeddings_.codes(group - 1), ids_.data(), count, false, rows);
-    Advance(group, rows, 1, jobs, count);
+    // What follows a broken one is never used.
+    kernels_.Gather(embeddings_.codes(group - 1), {codes + group - 1, groups}, count, false, rows);
+    Advance(group, rows, 1, choices, count, codes);
   }
 }
 
-// rows [count * rows_each, talker's width] to the codes at `group`.
-void CodePredictor::Advance(size_t group, const float* rows, size_t rows_each, const Job* jobs, size_t count) {
+// rows [count * rows_each, talker's width], which are lost, to the codes at `group`.
+void CodePredictor::Advance(size_t group, float* rows, size_t rows_each, const Choice* choices, size_t count,
+                            int32_t* codes) {
   const auto width = static_cast<size_t>(transformer_.config().hidden);
   const size_t total = count * rows_each;
-  const auto [x, logits] = workspace_.Parts<2>({total * width, count * vocabulary_});
-  if (projection_.values != nullptr) {
-    kernels_.Multiply(projection_, Rows(rows, total, projection_.columns), {projection_bias_}, x);
-  } else {
-    kernels_.Copy(x, rows, total * width * sizeof(float));
-  }
+  const bool projected = projection_.values != nullptr;
+  const auto [room, logits] = workspace_.Parts<2>({projected ? total * width : 0, count * vocabulary_});
+  float* const x = projected ? room : rows;
+  if (projected) kernels_.Multiply(projection_, Rows(rows, total, projection_.columns), {projection_bias_}, x);
   streams_.clear();
   for (size_t i = 0; i < count; i++) streams_.push_back({states_[i].get(), rows_each});
   transformer_.Forward(streams_.data(), count, x);
@@ -83,15 +78,7 @@ void CodePredictor::Advance(size_t group, const float* rows, size_t rows_each, c
   // Of each stream the last row.
   const Vectors last{x + (rows_each - 1) * width, count, rows_each * width, width, 1, 0};
   kernels_.Multiply(heads_[group - 1], last, {}, logits);
-  for (size_t i = 0; i < count; i++) {
-    choices_[i] = {logits + i * vocabulary_, vocabulary_, nullptr, 0, *jobs[i].rules, {jobs[i].seed, group, jobs[i].frame}};
-  }
-  kernels_.Choose(choices_.data(), count, ids_.data());
-  kernels_.Wait();
-  for (size_t i = 0; i < count; i++) {
-    jobs[i].codes[group] = ids_[i];
-    ids_[i] = std::max(ids_[i], 0);  // what follows a broken one is never used, but must be a row
-  }
+  kernels_.Choose(choices, count, logits, vocabulary_, group, codes + group, embeddings_.code_groups());
 }
 
 }  // namespace parley::model

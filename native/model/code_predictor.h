@@ -21,22 +21,17 @@ class CodePredictor {
   CodePredictor(Kernels& kernels, const Checkpoint& checkpoint, Embeddings& embeddings, Weights& weights,
                 std::optional<Format> format);
 
-  // One frame of one stream.
-  struct Job {
-    const SamplingRules* rules;
-    uint64_t seed;
-    uint64_t frame;  // of its stream, from 0: the step of its draws
-    int32_t* codes;  // [code_groups] on the host: the first is given, the others are made; -1 where a logit is no number
-  };
-  // hidden [count, the talker's width]: what the first codes were chosen from.
-  void Predict(const float* hidden, const Job* jobs, size_t count);
+  // One frame of each of `count` streams. hidden [count, the talker's width]: what the first codes were chosen from;
+  // choices [count]: how the others are; codes [count, code_groups]: the first of each is given, the others are made, -1 where a
+  // logit is no number. All of it in the backend's memory.
+  void Predict(const float* hidden, const Choice* choices, size_t count, int32_t* codes);
 
   size_t vocabulary() const { return vocabulary_; }
   size_t StreamBytes() const;  // that another stream in the batch takes
 
  private:
   void MakeRoom(size_t count);
-  void Advance(size_t group, const float* rows, size_t rows_each, const Job* jobs, size_t count);
+  void Advance(size_t group, float* rows, size_t rows_each, const Choice* choices, size_t count, int32_t* codes);
 
   // Always exact: small beside the talker's.
   static constexpr Format kCacheFormat = Format::kF32;
@@ -52,8 +47,6 @@ class CodePredictor {
   std::vector<std::unique_ptr<KvState>> states_;
   Workspace inputs_, workspace_;
   std::vector<Transformer::Stream> streams_;
-  std::vector<Choice> choices_;
-  std::vector<int32_t> ids_;  // that were chosen last
 };
 
 }  // namespace parley::model

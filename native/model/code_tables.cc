@@ -20,10 +20,8 @@ CodeTables::CodeTables(Weights& weights, const NamedTensors& tensors, const Code
 }
 
 void CodeTables::Sum(Kernels& kernels, const int32_t* codes, size_t frames, float* sums, float* z) {
-  ids_.resize(frames);
   const auto gather = [&](size_t table) {
-    for (size_t i = 0; i < frames; i++) ids_[i] = codes[i * quantizers() + table];
-    kernels.Gather(tables_[table], ids_.data(), frames, table > 1, sums);
+    kernels.Gather(tables_[table], {codes + table, quantizers()}, frames, table > 1, sums);
   };
   gather(0);
   kernels.Multiply(first_, Rows(sums, frames, table_width()), {}, z);

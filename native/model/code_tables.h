@@ -22,14 +22,13 @@ class CodeTables {
   size_t width() const { return first_.rows; }         // of z
   size_t table_width() const { return first_.columns; }
 
-  // codes: [frames, quantizers] on the host, each below entries(). z [frames, width()]; sums:
+  // codes: [frames, quantizers] in the backend's memory, each below entries(). z [frames, width()]; sums:
   // room for frames * table_width().
   void Sum(Kernels& kernels, const int32_t* codes, size_t frames, float* sums, float* z);
 
  private:
   std::vector<Matrix> tables_;
   Matrix first_, rest_;
-  std::vector<int32_t> ids_;  // of one table
 };
 
 }  // namespace parley::model

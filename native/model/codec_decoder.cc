@@ -8,6 +8,7 @@
 #include "model/causal_layer.h"
 #include "model/code_tables.h"
 #include "model/decoder_block.h"
+#include "model/id_list.h"
 #include "model/latent_transformer.h"
 #include "model/upsample_stage.h"
 #include "model/workspace.h"
@@ -43,6 +44,7 @@ struct CodecDecoder::Parts {
   Workspace workspace;
   CodecPass pass;
   std::vector<int32_t> codes;    // of the pass
+  IdList told;
   std::vector<float*> samples;   // of each of its streams
   std::vector<size_t> done;      // frames of each job
 
@@ -68,7 +70,8 @@ CodecDecoder::Parts::Parts(Kernels& kernels, const CodecConfig& config, const Na
       last_snake(SnakeWeights::Load(weights, tensors.Under("decoder", config.decoder.upsample_rates.size() + 1))),
       last(CausalLayer::Load(weights, tensors.Under("decoder", config.decoder.upsample_rates.size() + 2).Under("conv"), 1,
                              format, &plan)),
-      workspace(kernels) {
+      workspace(kernels),
+      told(kernels) {
   size_t place = 0;
   for (const int64_t ratio : config.decoder.upsampling_ratios) {
     stages.emplace_back(weights, tensors.Under("upsample", place++), static_cast<size_t>(ratio), format, &plan);
@@ -156,7 +159,7 @@ bool CodecDecoder::Parts::Gather(const Job* jobs, size_t count, bool unheard) {
 void CodecDecoder::Parts::Run(bool unheard) {
   const size_t room = Floats();
   auto [x, y, spare] = workspace.Parts<3>({room, room, room});
-  tables.Sum(kernels, codes.data(), pass.frames(), x, y);
+  tables.Sum(kernels, told.Tell(codes).values, pass.frames(), x, y);
   pre_conv.Run(kernels, pre_conv.Input(kernels, pass, 1, y, spare), x);
   transformer.Run(kernels, pass, !unheard, x, y);
   if (unheard) return;

@@ -20,10 +20,7 @@ SnakeWeights SnakeWeights::Load(Weights& weights, const NamedTensors& tensors) {
 }
 
 void SnakeWeights::Spread(Kernels& kernels, const float* x, size_t channels, const std::vector<Stretch>& to) const {
-  for (const Stretch& stretch : to) {
-    kernels.Snake(x, a, b, stretch.count, channels, stretch.x);
-    x += stretch.count * channels;
-  }
+  kernels.Spread(x, a, b, channels, to.data(), to.size());
 }
 
 DecoderBlock::DecoderBlock(Weights& weights, const NamedTensors& tensors, size_t rate, Format format, TailPlan* plan)

@@ -25,7 +25,9 @@ Embeddings::Embeddings(Kernels& kernels, const Checkpoint& checkpoint, Weights& 
       narrow_bias_(weights.Floats(TextTensor(checkpoint, "linear_fc2.bias"))),
       inner_(kernels),
       table_(kernels),
-      pad_(kernels) {
+      pad_(kernels),
+      asked_(kernels),
+      found_(kernels) {
   codes_.push_back(weights.Of(checkpoint.ModelTensor("talker.model.codec_embedding.weight")));
   const NamedTensors others = NamedTensors::OfModel(checkpoint).Under("talker.code_predictor.model");
   const auto groups = static_cast<size_t>(checkpoint.config().talker.code_groups);
@@ -34,42 +36,60 @@ Embeddings::Embeddings(Kernels& kernels, const Checkpoint& checkpoint, Weights& 
 }
 
 void Embeddings::SumFrames(const int32_t* frames, size_t count, bool add, float* y) {
-  column_.resize(count);
   for (size_t group = 0; group < codes_.size(); group++) {
-    for (size_t i = 0; i < count; i++) column_[i] = frames[i * codes_.size() + group];
-    kernels_.Gather(codes_[group], column_.data(), count, add || group > 0, y);
+    kernels_.Gather(codes_[group], {frames + group, codes_.size()}, count, add || group > 0, y);
   }
 }
 
-Matrix Embeddings::TextRows(const int32_t* ids, size_t count, int32_t* indexes) {
+void Embeddings::SumText(const std::vector<int32_t>& ids, bool add, float* y) {
+  const Matrix table = kernels_.AnswersAtOnce() ? Known(ids) : All(ids);
+  kernels_.Gather(table, found_.Tell(indexes_), ids.size(), add, y);
+}
+
+// Each row computed once. That of tts_pad is the first: known, and once the text is over the only one.
+Matrix Embeddings::Known(const std::vector<int32_t>& ids) {
   distinct_.clear();
-  for (size_t i = 0; i < count; i++) {
-    if (ids[i] != pad_id_) distinct_.push_back(ids[i]);
+  for (const int32_t id : ids) {
+    if (id >= 0 && id != pad_id_) distinct_.push_back(id);
   }
   std::sort(distinct_.begin(), distinct_.end());
   distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());
-  // The row of tts_pad is the first: known, and once the text is over the only one.
-  for (size_t i = 0; i < count; i++) {
-    const auto found = std::lower_bound(distinct_.begin(), distinct_.end(), ids[i]);
-    indexes[i] = ids[i] == pad_id_ ? 0 : static_cast<int32_t>(found - distinct_.begin()) + 1;
+  indexes_.clear();
+  for (const int32_t id : ids) {
+    const auto found = std::lower_bound(distinct_.begin(), distinct_.end(), id);
+    indexes_.push_back(id < 0 ? -1 : id == pad_id_ ? 0 : static_cast<int32_t>(found - distinct_.begin()) + 1);
   }
   const float* const pad = pad_.Floats(hidden());
   if (distinct_.empty()) return {Format::kF32, pad, nullptr, 1, hidden()};
   float* const table = table_.Floats((distinct_.size() + 1) * hidden());
   kernels_.Copy(table, pad, hidden() * sizeof(float));
-  for (size_t at = 0; at < distinct_.size(); at += kPiece) {
-    Project(&distinct_[at], std::min(kPiece, distinct_.size() - at), table + (at + 1) * hidden());
-  }
+  Project(distinct_.data(), distinct_.size(), table + hidden());
   return {Format::kF32, table, nullptr, distinct_.size() + 1, hidden()};
+}
+
+// Every row, so that the work depends on nothing but their number.
+Matrix Embeddings::All(const std::vector<int32_t>& ids) {
+  distinct_ = indexes_ = ids;
+  for (size_t i = 0; i < ids.size(); i++) {
+    if (ids[i] < 0) distinct_[i] = pad_id_;
+    else indexes_[i] = static_cast<int32_t>(i);
+  }
+  float* const table = table_.Floats(ids.size() * hidden());
+  Project(distinct_.data(), distinct_.size(), table);
+  return {Format::kF32, table, nullptr, ids.size(), hidden()};
 }
 
 // fc2(silu(fc1(row)))
 void Embeddings::Project(const int32_t* ids, size_t count, float* y) {
-  const auto [rows, wide] = inner_.Parts<2>({count * text_.columns, count * widen_.rows});
-  kernels_.Gather(text_, ids, count, false, rows);
-  kernels_.Multiply(widen_, Rows(rows, count, text_.columns), {widen_bias_}, wide);
-  kernels_.Activate(Activation::kSilu, wide, count * widen_.rows);
-  kernels_.Multiply(narrow_, Rows(wide, count, widen_.rows), {narrow_bias_}, y);
+  for (size_t at = 0; at < count; at += kPiece) {
+    const size_t some = std::min(kPiece, count - at);
+    piece_.assign(ids + at, ids + at + some);
+    const auto [rows, wide] = inner_.Parts<2>({some * text_.columns, some * widen_.rows});
+    kernels_.Gather(text_, asked_.Tell(piece_), some, false, rows);
+    kernels_.Multiply(widen_, Rows(rows, some, text_.columns), {widen_bias_}, wide);
+    kernels_.Activate(Activation::kSilu, wide, some * widen_.rows);
+    kernels_.Multiply(narrow_, Rows(wide, some, widen_.rows), {narrow_bias_}, y + at * hidden());
+  }
 }
 
 }  // namespace parley::model

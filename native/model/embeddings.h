@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/checkpoint.h"
+#include "model/id_list.h"
 #include "model/weights.h"
 #include "model/workspace.h"
 
@@ -21,15 +22,16 @@ class Embeddings {
   // By the place of a code in its frame. The first is the talker's own vocabulary, control ids too.
   const Matrix& codes(size_t group) const { return codes_[group]; }
 
-  // frames [count, code_groups] on the host. y [count, hidden]: the sum of their codes' rows, the first code first;
-  // or that added to it.
+  // frames [count, code_groups] in the backend's memory, -1: none. y [count, hidden]: the sum of their codes' rows, the first
+  // code first; or that added to it.
   void SumFrames(const int32_t* frames, size_t count, bool add, float* y);
 
-  // The rows of these ids of the text vocabulary, each computed once: ids[i] has row indexes[i] of the
-  // answer, which is good until the next call.
-  Matrix TextRows(const int32_t* ids, size_t count, int32_t* indexes);
+  // The rows of these ids (on the host) of the text vocabulary, -1: none; or that added to them. y [count, hidden]
+  void SumText(const std::vector<int32_t>& ids, bool add, float* y);
 
  private:
+  Matrix Known(const std::vector<int32_t>& ids);
+  Matrix All(const std::vector<int32_t>& ids);
   void Project(const int32_t* ids, size_t count, float* y);
 
   Kernels& kernels_;
@@ -40,7 +42,9 @@ class Embeddings {
   const float* const widen_bias_;
   const float* const narrow_bias_;
   Workspace inner_, table_, pad_;
-  std::vector<int32_t> distinct_, column_;
+  IdList asked_, found_;
+  std::vector<int32_t> distinct_, piece_;
+  std::vector<int32_t> indexes_;  // of the rows of text that were asked for last
 };
 
 }  // namespace parley::model

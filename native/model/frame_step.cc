@@ -22,18 +22,32 @@ void Judge(const SpeechStream::State& stream) {
   if (stream.Starved()) throw std::logic_error("a stream cannot step without its next text row");
 }
 
+// What a first code means for its stream.
+StepResult Judge(const SpeechStream::State& stream, int32_t first) {
+  if (first < 0) return StepResult::kBroken;
+  if (first == stream.config.talker.ids.eos) return StepResult::kEnd;
+  return stream.frames + 1 == stream.rules.max_new_tokens ? StepResult::kBudget : StepResult::kFrame;
+}
+
 }  // namespace
 
 void FrameStep::Run(SpeechStream::State* const* streams, size_t count, StepResult* results, int32_t* codes) {
   Clock::time_point begin = Clock::now();
-  const size_t fed = Arrange(streams, count);
+  const size_t fed = Arrange(streams, count), groups = embeddings_.code_groups();
   const auto [hidden, logits] = workspace_.Parts<2>({count * talker_.hidden(), count * talker_.vocabulary()});
   FeedBack(fed, hidden);
-  ChooseFirst(hidden, logits);
-  Settle(results, hidden);
+  const Choice* choices = TellChoices();
+  talker_.Logits(hidden, count, logits);
+  kernels_.Choose(choices, count, logits, talker_.vocabulary(), kFirstCodes, Made(), groups);
+  choices += count;
+  // Where an answer has to be waited for, those that end here have their other codes made all the same.
+  if (kernels_.AnswersAtOnce()) {
+    DropEnded(results, hidden);
+    choices = TellChoices() + places_.size();
+  }
   times_.talker = MillisecondsSince(begin);
   begin = Clock::now();
-  predictor_.Predict(hidden, jobs_.data(), jobs_.size());
+  predictor_.Predict(hidden, choices, places_.size(), Made());
   Finish(results, codes);
   times_.predictor = MillisecondsSince(begin);
 }
@@ -64,10 +78,8 @@ void FrameStep::FeedBack(size_t fed, float* hidden) {
   }
   if (fed > 0) {
     // In the reference's order: the codes, then the text.
-    text_rows_.resize(fed);
-    embeddings_.SumFrames(frames_.data(), fed, false, hidden);
-    const Matrix text = embeddings_.TextRows(texts_.data(), fed, text_rows_.data());
-    kernels_.Gather(text, text_rows_.data(), fed, true, hidden);
+    embeddings_.SumFrames(told_frames_.Tell(frames_).values, fed, false, hidden);
+    embeddings_.SumText(texts_, true, hidden);
     talker_.Forward(fed_.data(), fed, hidden);
   }
   const size_t width = talker_.hidden();
@@ -76,56 +88,73 @@ void FrameStep::FeedBack(size_t fed, float* hidden) {
   }
 }
 
-void FrameStep::ChooseFirst(const float* hidden, float* logits) {
-  const size_t count = places_.size(), vocabulary = talker_.vocabulary();
-  first_.resize(count);
+// Codes [places, code_groups] of this step in the backend's memory.
+int32_t* FrameStep::Made() {
+  return reinterpret_cast<int32_t*>(made_.Floats(places_.size() * embeddings_.code_groups()));
+}
+
+// How first codes are chosen, [places], then how the others are, [places].
+const Choice* FrameStep::TellChoices() {
   choices_.clear();
-  talker_.Logits(hidden, count, logits);
-  for (size_t i = 0; i < count; i++) {
-    const SpeechStream::State& stream = *places_[i].stream;
-    Choice choice{logits + i * vocabulary, vocabulary, stream.history.data(), stream.history.size(), stream.rules.talker,
-                  {stream.rules.seed, kFirstCodes, stream.frames}};
-    if (stream.frames < stream.rules.min_new_tokens) choice.rules.forbidden = stream.config.talker.ids.eos;
-    choices_.push_back(choice);
+  for (const Place& place : places_) {
+    SpeechStream::State& stream = *place.stream;
+    choices_.push_back({stream.rules.talker, stream.rules.seed, stream.frames, stream.SeenCodes()});
+    if (stream.frames < stream.rules.min_new_tokens) choices_.back().rules.forbidden = stream.config.talker.ids.eos;
   }
-  kernels_.Choose(choices_.data(), count, first_.data());
+  for (const Place& place : places_) {
+    const SpeechStream::State& stream = *place.stream;
+    choices_.push_back({stream.rules.predictor, stream.rules.seed, stream.frames, nullptr});
+  }
+  static_assert(sizeof(Choice) % sizeof(float) == 0);
+  const size_t bytes = choices_.size() * sizeof(Choice);
+  float* const told = told_choices_.Floats(bytes / sizeof(float));
+  if (bytes > 0) kernels_.Upload(told, choices_.data(), bytes);
+  return reinterpret_cast<const Choice*>(told);
+}
+
+// The first `each` codes of every place to the host.
+void FrameStep::Fetch(size_t each) {
+  const size_t groups = embeddings_.code_groups();
+  fetched_.resize(places_.size() * groups);
+  kernels_.Download(fetched_.data(), Made(), ((places_.size() - 1) * groups + each) * sizeof(int32_t));
   kernels_.Wait();
 }
 
-// Who ends here; the others become the predictor's jobs, their hidden vectors move together.
-void FrameStep::Settle(StepResult* results, float* hidden) {
-  const size_t width = talker_.hidden();
-  jobs_.clear();
+// Leaves those that go on; their hidden vectors and first codes move together.
+void FrameStep::DropEnded(StepResult* results, float* hidden) {
+  const size_t width = talker_.hidden(), groups = embeddings_.code_groups();
+  Fetch(1);
+  size_t left = 0;
   for (size_t i = 0; i < places_.size(); i++) {
     const Place place = places_[i];
-    SpeechStream::State& stream = *place.stream;
-    StepResult& result = results[place.index];
-    result = first_[i] < 0                                          ? StepResult::kBroken
-             : first_[i] == stream.config.talker.ids.eos            ? StepResult::kEnd
-             : stream.frames + 1 == stream.rules.max_new_tokens ? StepResult::kBudget
-                                                                    : StepResult::kFrame;
-    stream.ended = result != StepResult::kFrame;
-    if (stream.ended) continue;
-    const size_t at = jobs_.size();
-    if (at != i) kernels_.Copy(hidden + at * width, hidden + i * width, width * sizeof(float));
-    stream.codes[0] = first_[i];
-    jobs_.push_back({&stream.rules.predictor, stream.rules.seed, stream.frames, stream.codes.data()});
-    places_[at] = place;
+    const int32_t first = fetched_[i * groups];
+    results[place.index] = Judge(*place.stream, first);
+    place.stream->ended = results[place.index] != StepResult::kFrame;
+    if (place.stream->ended) continue;
+    if (left != i) {
+      kernels_.Copy(hidden + left * width, hidden + i * width, width * sizeof(float));
+      kernels_.Copy(Made() + left * groups, Made() + i * groups, sizeof(int32_t));
+    }
+    places_[left++] = place;
   }
-  places_.resize(jobs_.size());
+  places_.resize(left);
 }
 
 void FrameStep::Finish(StepResult* results, int32_t* codes) {
-  for (const Place& place : places_) {
-    SpeechStream::State& stream = *place.stream;
-    if (std::find(stream.codes.begin(), stream.codes.end(), -1) != stream.codes.end()) {
-      results[place.index] = StepResult::kBroken;
-      stream.ended = true;
-      continue;
-    }
-    stream.Remember(stream.codes[0]);
+  const size_t groups = embeddings_.code_groups();
+  if (places_.empty()) return;
+  Fetch(groups);
+  for (size_t i = 0; i < places_.size(); i++) {
+    SpeechStream::State& stream = *places_[i].stream;
+    StepResult& result = results[places_[i].index];
+    stream.codes.assign(&fetched_[i * groups], &fetched_[i * groups] + groups);
+    result = Judge(stream, stream.codes[0]);
+    const bool broken = std::find(stream.codes.begin(), stream.codes.end(), -1) != stream.codes.end();
+    if (result == StepResult::kFrame && broken) result = StepResult::kBroken;
+    stream.ended = result != StepResult::kFrame;
+    if (stream.ended) continue;
     stream.frames++;
-    std::copy(stream.codes.begin(), stream.codes.end(), codes + place.index * stream.codes.size());
+    std::copy(stream.codes.begin(), stream.codes.end(), codes + places_[i].index * groups);
   }
 }
 

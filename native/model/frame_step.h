@@ -11,6 +11,7 @@
 
 #include "model/code_predictor.h"
 #include "model/embeddings.h"
+#include "model/id_list.h"
 #include "model/speech_stream.h"
 #include "model/talker.h"
 
@@ -21,7 +22,14 @@ class FrameStep {
  public:
   // All outlive it.
   FrameStep(Kernels& kernels, Embeddings& embeddings, Talker& talker, CodePredictor& predictor)
-      : kernels_(kernels), embeddings_(embeddings), talker_(talker), predictor_(predictor), workspace_(kernels) {}
+      : kernels_(kernels),
+        embeddings_(embeddings),
+        talker_(talker),
+        predictor_(predictor),
+        workspace_(kernels),
+        told_frames_(kernels),
+        told_choices_(kernels),
+        made_(kernels) {}
 
   // As SpeechModel::Step.
   void Run(SpeechStream::State* const* streams, size_t count, StepResult* results, int32_t* codes);
@@ -36,21 +44,25 @@ class FrameStep {
 
   size_t Arrange(SpeechStream::State* const* streams, size_t count);
   void FeedBack(size_t fed, float* hidden);
-  void ChooseFirst(const float* hidden, float* logits);
-  void Settle(StepResult* results, float* hidden);
+  const Choice* TellChoices();
+  void DropEnded(StepResult* results, float* hidden);
   void Finish(StepResult* results, int32_t* codes);
+  void Fetch(size_t each);
+  int32_t* Made();
 
   Kernels& kernels_;
   Embeddings& embeddings_;
   Talker& talker_;
   CodePredictor& predictor_;
   Workspace workspace_;
+  IdList told_frames_;
+  Workspace told_choices_, made_;
   StepTimes times_;
-  std::vector<Place> places_;  // those with a frame to feed back, then the others; from Settle on those that get a frame
+  std::vector<Place> places_;  // those with a frame to feed back, then the others; those that ended may be left out
   std::vector<Transformer::Stream> fed_;
-  std::vector<int32_t> frames_, texts_, text_rows_, first_;
-  std::vector<Choice> choices_;
-  std::vector<CodePredictor::Job> jobs_;
+  std::vector<int32_t> frames_, texts_;
+  std::vector<int32_t> fetched_;  // codes of the places, each as many as were fetched
+  std::vector<Choice> choices_;   // of first codes, then of the others
 };
 
 }  // namespace parley::model

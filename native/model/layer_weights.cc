@@ -3,7 +3,7 @@
 namespace parley::model {
 namespace {
 
-NormWeights LoadNorm(Weights& weights, const NamedTensors& norm, const LayerParts& parts) {
+Norm LoadNorm(Weights& weights, const NamedTensors& norm, const LayerParts& parts) {
   return {weights.Floats(norm["weight"]), parts.layer_norms ? weights.Floats(norm["bias"]) : nullptr};
 }
 
@@ -12,13 +12,13 @@ LayerWeights LoadLayer(Weights& weights, const NamedTensors& tensors, const Laye
   const auto matrix = [&](const char* name) { return weights.Of(tensors[name], format); };
   const auto floats = [&](bool there, const char* name) { return there ? weights.Floats(tensors[name]) : nullptr; };
   LayerWeights layer;
-  layer.attention_norm = LoadNorm(weights, tensors.Under("input_layernorm"), parts);
-  layer.q = matrix("self_attn.q_proj.weight");
-  layer.k = matrix("self_attn.k_proj.weight");
-  layer.v = matrix("self_attn.v_proj.weight");
+  layer.heads.norm = LoadNorm(weights, tensors.Under("input_layernorm"), parts);
+  layer.heads.q = matrix("self_attn.q_proj.weight");
+  layer.heads.k = matrix("self_attn.k_proj.weight");
+  layer.heads.v = matrix("self_attn.v_proj.weight");
   layer.o = matrix("self_attn.o_proj.weight");
-  layer.q_norm = floats(parts.head_norms, "self_attn.q_norm.weight");
-  layer.k_norm = floats(parts.head_norms, "self_attn.k_norm.weight");
+  layer.heads.q_norm = floats(parts.head_norms, "self_attn.q_norm.weight");
+  layer.heads.k_norm = floats(parts.head_norms, "self_attn.k_norm.weight");
   layer.attention_scale = floats(parts.layer_scales, "self_attn_layer_scale.scale");
   layer.mlp_norm = LoadNorm(weights, tensors.Under("post_attention_layernorm"), parts);
   if (parts.gated) layer.gate = matrix("mlp.gate_proj.weight");

@@ -5,12 +5,6 @@
 namespace parley::model {
 namespace {
 
-// Rows whose sums have the same kinds of parts are summed together.
-bool Alike(const PromptRow& a, const PromptRow& b) {
-  const auto kind = [](int32_t id) { return std::min(id, 0); };
-  return kind(a.text) == kind(b.text) && kind(a.codec) == kind(b.codec) && kind(a.frame) == kind(b.frame);
-}
-
 bool Refuse(size_t row, const std::string& what, std::string* problem) {
   *problem = "row " + std::to_string(row) + " of the prompt: " + what;
   return false;
@@ -61,47 +55,37 @@ bool FitsModel(const ModelConfig& config, const Prompt& prompt, const VoicePromp
   return true;
 }
 
-void PromptRows::Sum(const Prompt& prompt, const VoicePrompt* voice, size_t first, size_t last, float* x) {
-  const PromptRow* const rows = prompt.rows.data();
-  ids_.clear();
-  for (size_t n = first; n < last; n++) {
-    if (rows[n].text != PromptRow::kNoRow) ids_.push_back(rows[n].text);
+void PromptRows::Add(const PromptRow& row, const VoicePrompt* voice) {
+  const size_t groups = embeddings_.code_groups();
+  texts_.push_back(std::max(row.text, -1));
+  codes_.push_back(std::max(row.codec, -1));
+  speakers_.push_back(row.codec == PromptRow::kSpeakerVector ? voice : nullptr);
+  if (row.frame == PromptRow::kNoRow) {
+    frames_.insert(frames_.end(), groups, -1);
+    return;
   }
-  text_rows_.resize(ids_.size());
-  const Matrix text = embeddings_.TextRows(ids_.data(), ids_.size(), text_rows_.data());
-  size_t used = 0;
-  for (size_t at = first; at < last;) {
-    size_t end = at + 1;
-    while (end < last && Alike(rows[at], rows[end])) end++;
-    SumAlike(rows + at, end - at, voice, text, text_rows_.data() + used, x + (at - first) * embeddings_.hidden());
-    if (rows[at].text != PromptRow::kNoRow) used += end - at;
-    at = end;
-  }
+  const auto frame = voice->codes.begin() + static_cast<ptrdiff_t>(static_cast<size_t>(row.frame) * groups);
+  frames_.insert(frames_.end(), frame, frame + static_cast<ptrdiff_t>(groups));
+  has_frames_ = true;
 }
 
-void PromptRows::SumAlike(const PromptRow* rows, size_t count, const VoicePrompt* voice, const Matrix& text,
-                          const int32_t* text_rows, float* x) {
-  const size_t hidden = embeddings_.hidden(), groups = embeddings_.code_groups();
-  bool begun = false;
-  if (rows->codec == PromptRow::kSpeakerVector) {
-    for (size_t n = 0; n < count; n++) kernels_.Upload(x + n * hidden, voice->speaker.data(), hidden * sizeof(float));
-    begun = true;
-  } else if (rows->codec != PromptRow::kNoRow) {
-    ids_.resize(count);
-    for (size_t n = 0; n < count; n++) ids_[n] = rows[n].codec;
-    kernels_.Gather(embeddings_.codes(0), ids_.data(), count, false, x);
-    begun = true;
+// The same steps for every row, so that what is done depends on nothing but their number.
+void PromptRows::Sum(const Part* parts, size_t count, float* x) {
+  texts_.clear();
+  codes_.clear();
+  frames_.clear();
+  speakers_.clear();
+  has_frames_ = false;
+  for (size_t p = 0; p < count; p++) {
+    for (size_t n = parts[p].first; n < parts[p].last; n++) Add(parts[p].prompt->rows[n], parts[p].voice);
   }
-  if (rows->frame != PromptRow::kNoRow) {
-    frames_.clear();
-    for (size_t n = 0; n < count; n++) {
-      const auto frame = voice->codes.begin() + static_cast<ptrdiff_t>(static_cast<size_t>(rows[n].frame) * groups);
-      frames_.insert(frames_.end(), frame, frame + static_cast<ptrdiff_t>(groups));
-    }
-    embeddings_.SumFrames(frames_.data(), count, begun, x);
-    begun = true;
+  const size_t rows = texts_.size(), hidden = embeddings_.hidden();
+  kernels_.Gather(embeddings_.codes(0), told_codes_.Tell(codes_), rows, false, x);
+  for (size_t n = 0; n < rows; n++) {
+    if (speakers_[n] != nullptr) kernels_.Upload(x + n * hidden, speakers_[n]->speaker.data(), hidden * sizeof(float));
   }
-  if (rows->text != PromptRow::kNoRow) kernels_.Gather(text, text_rows, count, begun, x);
+  if (has_frames_) embeddings_.SumFrames(told_frames_.Tell(frames_).values, rows, true, x);
+  embeddings_.SumText(texts_, true, x);
 }
 
 }  // namespace parley::model

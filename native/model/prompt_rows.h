@@ -18,18 +18,27 @@ bool FitsModel(const ModelConfig& config, const Prompt& prompt, const VoicePromp
 
 class PromptRows {
  public:
-  PromptRows(Kernels& kernels, Embeddings& embeddings) : kernels_(kernels), embeddings_(embeddings) {}
+  PromptRows(Kernels& kernels, Embeddings& embeddings)
+      : kernels_(kernels), embeddings_(embeddings), told_codes_(kernels), told_frames_(kernels) {}
 
-  // x [last - first, hidden]: the rows first .. last of a prompt that FitsModel.
-  void Sum(const Prompt& prompt, const VoicePrompt* voice, size_t first, size_t last, float* x);
+  // The rows first .. last of a prompt that FitsModel.
+  struct Part {
+    const Prompt* prompt;
+    const VoicePrompt* voice;
+    size_t first, last;
+  };
+  // x: the rows of all parts, part by part.
+  void Sum(const Part* parts, size_t count, float* x);
 
  private:
-  void SumAlike(const PromptRow* rows, size_t count, const VoicePrompt* voice, const Matrix& text,
-                const int32_t* text_rows, float* x);
+  void Add(const PromptRow& row, const VoicePrompt* voice);
 
   Kernels& kernels_;
   Embeddings& embeddings_;
-  std::vector<int32_t> ids_, text_rows_, frames_;
+  IdList told_codes_, told_frames_;
+  std::vector<int32_t> texts_, codes_, frames_;  // of every row, -1 where it has none
+  std::vector<const VoicePrompt*> speakers_;     // of every row whose codec part is the voice's vector; else null
+  bool has_frames_ = false;
 };
 
 }  // namespace parley::model

@@ -45,6 +45,7 @@ struct SpeechModel::Parts {
   // A piece of a prefill, and those of a step.
   std::vector<SpeechStream::State*> states;
   std::vector<Transformer::Stream> piece;
+  std::vector<PromptRows::Part> parts;
 };
 
 SpeechModel::SpeechModel(Kernels& kernels, const Checkpoint& checkpoint, Quantize quantize, Format cache_format)
@@ -53,7 +54,8 @@ SpeechModel::SpeechModel(Kernels& kernels, const Checkpoint& checkpoint, Quantiz
 SpeechModel::~SpeechModel() = default;
 
 size_t SpeechModel::StreamBytes(size_t positions) const {
-  return PrefixBytes(positions) + parts_->predictor.StreamBytes() + parts_->talker.hidden() * sizeof(float);
+  return PrefixBytes(positions) + parts_->predictor.StreamBytes() + parts_->talker.hidden() * sizeof(float) +
+         parts_->talker.vocabulary();
 }
 
 size_t SpeechModel::PrefixBytes(size_t rows) const {
@@ -119,16 +121,16 @@ void SpeechModel::Prefill(SpeechStream* const* streams, size_t count, size_t row
 void SpeechModel::Parts::PrefillPiece() {
   const size_t width = talker.hidden();
   size_t count = 0;
-  for (const Transformer::Stream& some : piece) count += some.rows;
-  float* const x = rows.Floats(count * width);
-  float* at = x;
+  parts.clear();
   for (size_t s = 0; s < piece.size(); s++) {
     const SpeechStream::State& state = *states[s];
-    prompt_rows.Sum(state.prompt, state.voice.get(), state.prompt_done, state.prompt_done + piece[s].rows, at);
-    at += piece[s].rows * width;
+    parts.push_back({&state.prompt, state.voice.get(), state.prompt_done, state.prompt_done + piece[s].rows});
+    count += piece[s].rows;
   }
+  float* const x = rows.Floats(count * width);
+  prompt_rows.Sum(parts.data(), parts.size(), x);
   talker.Forward(piece.data(), piece.size(), x);
-  at = x;
+  const float* at = x;
   for (size_t s = 0; s < piece.size(); s++) {
     at += piece[s].rows * width;
     states[s]->prompt_done += piece[s].rows;

@@ -14,10 +14,8 @@ bool OfVoice(const PromptRow& row) { return row.codec == PromptRow::kSpeakerVect
 
 // As the kernels will judge them, in every step.
 bool InRange(const SamplingRules& rules, size_t count, std::string* problem) {
-  std::vector<float> logits(count);
-  SamplingScratch scratch;
   try {
-    ApplyRules({logits.data(), count, nullptr, 0, rules, {}}, &scratch);
+    JudgeRules(rules, count);
   } catch (const std::invalid_argument& error) {
     *problem = error.what();
   }
@@ -88,15 +86,14 @@ SpeechStream::State::State(Kernels& kernels, const ModelConfig& of, const Prompt
       cache(kernels, of.talker.transformer, cache_format, PositionsOf(asked, drawn.max_new_tokens)),
       hidden(kernels),
       codes(static_cast<size_t>(of.talker.code_groups)),
-      seen(static_cast<size_t>(of.talker.vocabulary)) {
+      seen(kernels) {
   hidden.Floats(static_cast<size_t>(of.talker.transformer.hidden));
-  history.reserve(std::min(rules.max_new_tokens, seen.size()));
+  SeenCodes();
 }
 
-void SpeechStream::State::Remember(int32_t first_code) {
-  if (seen[static_cast<size_t>(first_code)]) return;
-  seen[static_cast<size_t>(first_code)] = true;
-  history.push_back(first_code);
+uint8_t* SpeechStream::State::SeenCodes() {
+  const auto codes_known = static_cast<size_t>(config.talker.vocabulary);
+  return reinterpret_cast<uint8_t*>(seen.Floats((codes_known + sizeof(float) - 1) / sizeof(float)));
 }
 
 SpeechStream::SpeechStream(std::unique_ptr<State> state) : state_(std::move(state)) {}

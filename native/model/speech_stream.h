@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/speech_model.h"
+#include "model/workspace.h"
 
 namespace parley::model {
 
@@ -22,18 +23,17 @@ struct SpeechStream::State {
   size_t prompt_done = 0;      // rows of the prompt in the cache
   size_t frames = 0;           // made; as many first codes were drawn
   std::vector<int32_t> codes;  // of the last frame, which is not fed back yet
-  std::vector<int32_t> history;  // first codes so far, each once
-  std::vector<bool> seen;        // by first code
+  Workspace seen;              // bytes: SeenCodes()
   bool more_text = false;
   bool ended = false;
 
+  uint8_t* SeenCodes();  // Choice::seen of the first codes
   size_t PromptLeft() const { return prompt.rows.size() - prompt_done; }
   bool Starved() const { return frames > 0 && more_text && frames > prompt.trailing.size(); }
   // The text row that is added to the last frame's.
   int32_t NextText() const {
     return frames > prompt.trailing.size() ? config.text_ids.tts_pad : prompt.trailing[frames - 1];
   }
-  void Remember(int32_t first_code);
 };
 
 // The positions that a generation of so many first codes takes: the last of them is never fed back.

@@ -1,5 +1,6 @@
 #include "model/transformer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -7,19 +8,31 @@ namespace parley::model {
 
 // One call: its rows, and where what is computed of them lies.
 struct Transformer::Batch {
-  const Stream* streams;
-  size_t count;
   size_t rows;
   float* x;
-  float *angles, *normed, *q, *k, *v, *attended, *inner;
+  float *angles, *normed, *inner;
+  AttentionBatch streams;
+  AttentionRows signals;
 };
 
 Transformer::Transformer(Kernels& kernels, const TransformerConfig& config, std::vector<LayerWeights> layers,
                          size_t window)
-    : kernels_(kernels), config_(config), layers_(std::move(layers)), window_(window), workspace_(kernels) {}
+    : kernels_(kernels),
+      config_(config),
+      layers_(std::move(layers)),
+      window_(window),
+      workspace_(kernels),
+      descriptions_(kernels) {
+  for (LayerWeights& layer : layers_) {
+    layer.heads.norm.eps = layer.mlp_norm.eps = static_cast<float>(config.norm_eps);
+  }
+}
 
-Transformer::Batch Transformer::Prepare(const Stream* streams, size_t count, float* x) {
+// Who attends, told to the backend once for all layers.
+AttentionBatch Transformer::Gather(const Stream* streams, size_t count) {
   positions_.clear();
+  attending_.clear();
+  AttentionBatch batch;
   for (size_t s = 0; s < count; s++) {
     const KvState& state = *streams[s].state;
     const uint64_t first = state.position(), end = first + streams[s].rows;
@@ -28,16 +41,37 @@ Transformer::Batch Transformer::Prepare(const Stream* streams, size_t count, flo
       throw std::length_error("a KV cache of " + std::to_string(state.capacity()) + " positions has no room for " +
                               std::to_string(streams[s].rows) + " rows at " + std::to_string(first));
     }
+    attending_.push_back({state.memory(), state.capacity(), first, static_cast<uint32_t>(streams[s].rows),
+                          static_cast<uint32_t>(positions_.size())});
+    batch.longest = std::max(batch.longest, streams[s].rows);
+    batch.furthest = std::max(batch.furthest, static_cast<size_t>(end));
+    batch.layout = state.layout();
     for (uint64_t position = first; position < end; position++) positions_.push_back(position);
   }
-  const size_t rows = positions_.size();
+  const size_t bytes = count * sizeof(AttentionStream);
+  float* const told = descriptions_.Floats(bytes / sizeof(float));
+  if (count > 0) kernels_.Upload(told, attending_.data(), bytes);
+  batch.streams = reinterpret_cast<const AttentionStream*>(told);
+  batch.count = count;
+  batch.rows = positions_.size();
+  batch.query_heads = static_cast<size_t>(config_.heads);
+  batch.window = window_;
+  batch.scale = 1.0f / std::sqrt(static_cast<float>(config_.head_dim));
+  return batch;
+}
+
+Transformer::Batch Transformer::Prepare(const Stream* streams, size_t count, float* x) {
+  const AttentionBatch attending = Gather(streams, count);
+  const size_t rows = attending.rows;
   const size_t hidden = rows * static_cast<size_t>(config_.hidden), inner = rows * static_cast<size_t>(config_.intermediate);
   const size_t queries = rows * static_cast<size_t>(config_.query_width());
   const size_t keys = rows * static_cast<size_t>(config_.kv_width());
   const auto [angles, normed, q, k, v, attended, expanded] = workspace_.Parts<7>(
       {rows * static_cast<size_t>(config_.head_dim), hidden, queries, keys, keys, queries, inner});
-  kernels_.Angles(positions_.data(), rows, static_cast<size_t>(config_.head_dim), config_.rope_theta, angles);
-  return {streams, count, rows, x, angles, normed, q, k, v, attended, expanded};
+  if (rows > 0) {
+    kernels_.Angles(positions_.data(), rows, static_cast<size_t>(config_.head_dim), config_.rope_theta, angles);
+  }
+  return {rows, x, angles, normed, expanded, attending, {q, k, v, attended}};
 }
 
 void Transformer::Forward(const Stream* streams, size_t count, float* x) {
@@ -54,51 +88,21 @@ void Transformer::ForwardLayers(const Stream* streams, size_t count, float* x, s
   }
 }
 
-void Transformer::Norm(const NormWeights& norm, const Batch& batch) {
-  const auto width = static_cast<size_t>(config_.hidden);
-  const auto eps = static_cast<float>(config_.norm_eps);
-  if (norm.bias == nullptr) return kernels_.RmsNorm(batch.x, norm.weight, batch.rows, width, eps, batch.normed);
-  kernels_.LayerNorm(batch.x, norm.weight, norm.bias, batch.rows, width, eps, batch.normed);
-}
-
 // x += scale * o(attention(norm(x)))
 void Transformer::Attend(const LayerWeights& layer, size_t n, const Batch& batch) {
-  const auto heads = static_cast<size_t>(config_.heads), kv_heads = static_cast<size_t>(config_.kv_heads);
-  const auto head_dim = static_cast<size_t>(config_.head_dim);
-  const auto eps = static_cast<float>(config_.norm_eps);
-  Norm(layer.attention_norm, batch);
-  const Vectors normed = Rows(batch.normed, batch.rows, static_cast<size_t>(config_.hidden));
-  kernels_.Multiply(layer.q, normed, {}, batch.q);
-  kernels_.Multiply(layer.k, normed, {}, batch.k);
-  kernels_.Multiply(layer.v, normed, {}, batch.v);
-  if (layer.q_norm != nullptr) kernels_.RmsNorm(batch.q, layer.q_norm, batch.rows * heads, head_dim, eps, batch.q);
-  if (layer.k_norm != nullptr) kernels_.RmsNorm(batch.k, layer.k_norm, batch.rows * kv_heads, head_dim, eps, batch.k);
-  kernels_.Rotate(batch.q, batch.rows, heads, head_dim, batch.angles);
-  kernels_.Rotate(batch.k, batch.rows, kv_heads, head_dim, batch.angles);
-  attentions_.clear();
-  size_t row = 0;
-  for (size_t s = 0; s < batch.count; s++) {
-    const KvState& state = *batch.streams[s].state;
-    const size_t rows = batch.streams[s].rows, at = row * kv_heads * head_dim, query = row * heads * head_dim;
-    kernels_.Store(state.layer(n), state.position(), batch.k + at, batch.v + at, rows);
-    attentions_.push_back({state.layer(n), batch.q + query, batch.attended + query, rows, heads, state.position(),
-                           window_, 1.0f / std::sqrt(static_cast<float>(head_dim))});
-    row += rows;
-  }
-  kernels_.Attend(attentions_.data(), attentions_.size());
-  kernels_.Multiply(layer.o, Rows(batch.attended, batch.rows, heads * head_dim), {nullptr, layer.attention_scale, true},
-                    batch.x);
+  kernels_.AttendRows(layer.heads, {batch.x, batch.rows, batch.normed}, batch.angles, batch.streams, n, batch.signals);
+  kernels_.Multiply(layer.o, Rows(batch.signals.output, batch.rows, layer.o.columns),
+                    {nullptr, layer.attention_scale, true}, batch.x);
 }
 
 // x += scale * mlp(norm(x))
 void Transformer::Expand(const LayerWeights& layer, const Batch& batch) {
-  const auto inner = static_cast<size_t>(config_.intermediate);
-  Norm(layer.mlp_norm, batch);
-  const Vectors normed = Rows(batch.normed, batch.rows, static_cast<size_t>(config_.hidden));
+  const auto hidden = static_cast<size_t>(config_.hidden), inner = static_cast<size_t>(config_.intermediate);
   if (layer.gate.values != nullptr) {
-    kernels_.MultiplyGated(layer.gate, layer.up, normed, batch.inner);
+    kernels_.ExpandRows(layer.mlp_norm, layer.gate, layer.up, {batch.x, batch.rows, batch.normed}, batch.inner);
   } else {
-    kernels_.Multiply(layer.up, normed, {}, batch.inner);
+    kernels_.NormRows(layer.mlp_norm, {batch.x, batch.rows, batch.normed}, hidden);
+    kernels_.Multiply(layer.up, Rows(batch.normed, batch.rows, hidden), {}, batch.inner);
     kernels_.Activate(Activation::kGelu, batch.inner, batch.rows * inner);
   }
   kernels_.Multiply(layer.down, Rows(batch.inner, batch.rows, inner), {nullptr, layer.mlp_scale, true}, batch.x);

@@ -15,19 +15,12 @@
 
 namespace parley::model {
 
-// RMSNorm, or LayerNorm where there is a bias.
-struct NormWeights {
-  const float* weight = nullptr;
-  const float* bias = nullptr;
-};
-
+// Norms are without their eps until the transformer has them.
 struct LayerWeights {
-  NormWeights attention_norm;
-  Matrix q, k, v, o;
-  const float* q_norm = nullptr;  // [head_dim], or none
-  const float* k_norm = nullptr;
+  HeadProjections heads;
+  Matrix o;
   const float* attention_scale = nullptr;  // LayerScale [hidden], or none
-  NormWeights mlp_norm;
+  Norm mlp_norm;
   Matrix gate;  // without values: down(gelu(up x)) instead of down(silu(gate x) * (up x))
   Matrix up, down;
   const float* mlp_scale = nullptr;
@@ -44,7 +37,10 @@ class KvState {
 
   static size_t BytesOf(const TransformerConfig& config, Format format, size_t capacity);
 
-  const KvCache& layer(size_t n) const { return layers_[n]; }
+  static KvLayout LayoutOf(const TransformerConfig& config, Format format);
+
+  const KvLayout& layout() const { return layout_; }
+  void* memory() const { return memory_; }
   uint64_t position() const { return position_; }  // of the next row
   size_t capacity() const { return capacity_; }
   void Advance(size_t rows) { position_ += rows; }
@@ -57,10 +53,11 @@ class KvState {
  private:
   Kernels& kernels_;
   void* memory_ = nullptr;
+  const KvLayout layout_;
+  const size_t layers_;
   const size_t bytes_;
   const size_t capacity_;
   uint64_t position_ = 0;
-  std::vector<KvCache> layers_;
 };
 
 class Transformer {
@@ -88,17 +85,17 @@ class Transformer {
  private:
   struct Batch;
   Batch Prepare(const Stream* streams, size_t count, float* x);
+  AttentionBatch Gather(const Stream* streams, size_t count);
   void Attend(const LayerWeights& layer, size_t n, const Batch& batch);
   void Expand(const LayerWeights& layer, const Batch& batch);
-  void Norm(const NormWeights& norm, const Batch& batch);
 
   Kernels& kernels_;
   const TransformerConfig config_;
-  const std::vector<LayerWeights> layers_;
+  std::vector<LayerWeights> layers_;
   const size_t window_;
-  Workspace workspace_;
+  Workspace workspace_, descriptions_;
   std::vector<uint64_t> positions_;
-  std::vector<Attention> attentions_;
+  std::vector<AttentionStream> attending_;
 };
 
 }  // namespace parley::model

@@ -1,4 +1,4 @@
-// Engine::Open: a checkpoint on this machine's processor.
+// Engine::Open: a checkpoint on this machine's GPU or processor.
 #include "runtime/engine.h"
 
 #include <sched.h>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/cpu/cpu_kernels.h"
+#include "kernels/cuda/plugin.h"
 #include "runtime/available_memory.h"
 #include "runtime/engine_thread.h"
 #include "runtime/memory_node.h"
@@ -28,12 +29,13 @@ bool Pick(const Choices<Value>& choices, const std::string& name, Value* value, 
   std::string all;
   for (const auto& [known, meaning] : choices.values) {
     if (name == known) return *value = meaning, true;
-    all += (all.empty() ? "" : ", ") + std::string(known);
+    if (*known != 0) all += (all.empty() ? "" : ", ") + std::string(known);
   }
   return *problem = std::string(choices.option) + " is \"" + name + "\"; it can be " + all, false;
 }
 
-bool ReadParts(const EngineOptions& options, QwenFrameModel::Parts* parts, std::string* problem) {
+// `usual`: the format of what no option names.
+bool ReadParts(const EngineOptions& options, Format usual, QwenFrameModel::Parts* parts, std::string* problem) {
   parts->pieces = options.case_split_pieces ? model::PieceRule::kCaseSplit : model::PieceRule::kNative;
   parts->max_voices = options.max_voices;
   return Pick<model::Quantize>({"quantize",
@@ -41,9 +43,10 @@ bool ReadParts(const EngineOptions& options, QwenFrameModel::Parts* parts, std::
                                  {"int8-talker", model::Quantize::kTalker},
                                  {"int8", model::Quantize::kAll}}},
                                options.quantize, &parts->quantize, problem) &&
-         Pick<Format>({"codec_format", {{"f32", Format::kF32}, {"f16", Format::kF16}}}, options.codec_format,
-                      &parts->codec, problem) &&
-         Pick<Format>({"cache_format", {{"f32", Format::kF32}, {"bf16", Format::kBf16}}}, options.cache_format,
+         Pick<Format>({"codec_format",
+                       {{"", usual}, {"f32", Format::kF32}, {"f16", Format::kF16}, {"bf16", Format::kBf16}}},
+                      options.codec_format, &parts->codec, problem) &&
+         Pick<Format>({"cache_format", {{"", usual}, {"f32", Format::kF32}, {"bf16", Format::kBf16}}}, options.cache_format,
                       &parts->cache, problem);
 }
 
@@ -76,18 +79,66 @@ bool ReadThreads(const EngineOptions& options, cpu::ThreadPoolOptions* threads, 
   return false;
 }
 
+// What computes, and the memory that there is for it.
+struct Backend {
+  std::unique_ptr<Kernels> kernels;
+  size_t memory = 0;
+};
+
+Backend OnProcessor(const EngineOptions& options, const cpu::ThreadPoolOptions& threads) {
+  const size_t memory = AvailableMemory();
+  if (options.numa_node) PreferMemoryOf(*options.numa_node);  // before threads are started: they inherit it
+  auto kernels = std::make_unique<cpu::CpuKernels>(threads);
+  TakePlace(threads);
+  return {std::move(kernels), memory};
+}
+
+// Null with `problem` set.
+Backend OnGpu(const EngineOptions& options, int number, const cpu::ThreadPoolOptions& threads, std::string* problem) {
+  cuda::PluginOptions wanted;
+  wanted.device = number;
+  wanted.graphs = options.cuda_graphs;
+  Backend backend{cuda::OpenPlugin(options.cuda_file, wanted, problem)};
+  if (backend.kernels == nullptr) return backend;
+  backend.memory = backend.kernels->Figures().memory_free;
+  cpu::LowerPriority(threads.nice);
+  return backend;
+}
+
+// "cuda" or "cuda:3". False: it is neither.
+bool ReadNumber(const std::string& device, int* number) {
+  const std::string prefix = "cuda:";
+  if (device == "cuda" || device == "auto") return true;
+  if (device.compare(0, prefix.size(), prefix) != 0 || device.size() == prefix.size() || device.size() > prefix.size() + 3) return false;
+  for (size_t i = prefix.size(); i < device.size(); i++) {
+    if (device[i] < '0' || device[i] > '9') return false;
+    *number = 10 * *number + (device[i] - '0');
+  }
+  return true;
+}
+
 }  // namespace
 
 std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::string* problem) {
   QwenFrameModel::Parts parts;
   cpu::ThreadPoolOptions threads;
-  if (!ReadParts(options, &parts, problem) || !ReadThreads(options, &threads, problem)) return nullptr;
-  const auto make = [&](std::string* why) {
-    const size_t memory = AvailableMemory();
-    if (options.numa_node) PreferMemoryOf(*options.numa_node);  // before threads are started: they inherit it
-    auto kernels = std::make_unique<cpu::CpuKernels>(threads);
-    TakePlace(threads);
-    return QwenFrameModel::Open(options.directory, parts, memory, std::move(kernels), why);
+  int number = 0;
+  if (!ReadParts(options, Format::kF32, &parts, problem) || !ReadThreads(options, &threads, problem)) return nullptr;
+  if (options.device != "cpu" && !ReadNumber(options.device, &number)) {
+    return *problem = "device is \"" + options.device + "\"; it can be auto, cpu, cuda, cuda:<number>", nullptr;
+  }
+  const auto make = [&](std::string* why) -> std::unique_ptr<QwenFrameModel> {
+    Backend backend;
+    std::string no_cuda;
+    if (options.device != "cpu") backend = OnGpu(options, number, threads, &no_cuda);
+    if (backend.kernels == nullptr && options.device != "cpu" && options.device != "auto") {
+      return *why = options.device + ": " + no_cuda, nullptr;
+    }
+    if (backend.kernels == nullptr) backend = OnProcessor(options, threads);
+    else ReadParts(options, Format::kBf16, &parts, why);
+    auto model = QwenFrameModel::Open(options.directory, parts, backend.memory, std::move(backend.kernels), why);
+    if (model != nullptr) model->TellNoCuda(no_cuda);
+    return model;
   };
   return OpenEngine(options, make, problem);
 }

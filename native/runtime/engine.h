@@ -19,13 +19,17 @@ using StreamId = uint64_t;  // never given twice; 0 is none
 struct EngineOptions {
   std::string directory;
   std::string quantize = "none";   // none | int8-talker | int8
-  std::string codec_format = "f32";  // f32 | f16
-  std::string cache_format = "f32";  // of keys and values: f32 | bf16
+  std::string codec_format;          // f32 | f16 | bf16; empty: f32 on a processor, bf16 on a GPU
+  std::string device = "cpu";        // cpu | cuda | cuda:<number> | auto: cuda where there is one
+  std::string cuda_file;             // the CUDA backend; needed for all but cpu
+  bool cuda_graphs = true;
+  std::string cache_format;          // of keys and values: f32 | bf16; empty: as the codec's
   bool case_split_pieces = false;  // the tokenizer's other rule
   unsigned threads = 0;            // 0: one per core
   std::vector<int> cores;          // pinned to, in order; empty: not
   std::optional<int> numa_node;    // whose memory is preferred; of these cores
   size_t max_streams = 32;         // live at a time; others wait
+  size_t max_batch = 0;            // of these in one step; 0: all
   size_t max_waiting = 256;        // then Outcome::kBusy
   size_t memory_bytes = 0;         // for streams and voices; 0: from what the machine has
   size_t max_new_tokens = 0;       // of a generation that does not say it itself; 0: from the length of its text
@@ -102,6 +106,8 @@ struct EngineFacts {
   std::string model_type;  // custom_voice | voice_design | base
   std::string model_size;
   std::string device;
+  std::string no_cuda;  // why it is no GPU, where one was wanted if there is one
+  size_t device_memory = 0;  // bytes that the device has of its own
   uint32_t sample_rate = 24000;
   bool takes_instruction = false;
   std::vector<std::string> speakers, languages;
@@ -117,6 +123,8 @@ struct EngineStats {
   // Milliseconds so far, by stage; without the warm-up.
   double prefill_ms = 0, talker_ms = 0, predictor_ms = 0, codec_ms = 0, voice_ms = 0;
   size_t memory_in_use = 0, memory_limit = 0;
+  size_t device_memory_in_use = 0;  // of its own; and as BackendFigures
+  uint64_t eager = 0, captures = 0, launches = 0;
   size_t voices = 0;
 };
 

@@ -14,7 +14,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "kernels/kernels.h"
 #include "runtime/engine.h"
 
 namespace parley::runtime {
@@ -74,6 +76,9 @@ class FrameModel {
   virtual size_t MostDraws() const = 0;      // of a generation that does not say it itself
   virtual size_t FreeBytes() const = 0;      // that streams and voices could take
   virtual StageTimes Times() const = 0;
+  virtual BackendFigures Figures() const = 0;
+  // Sizes of batches that a warm-up goes through, smallest first, none above `most`.
+  virtual std::vector<size_t> WarmBatches(size_t most) const = 0;
 
   // The voice of a recording: as it is kept, or else, if `work`, after some of the work.
   virtual VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work,

@@ -12,6 +12,7 @@
 namespace parley::runtime {
 namespace {
 
+constexpr size_t kWarmOnProcessors = 4;
 constexpr size_t kLeastPrefix = 4;  // rows that are worth keeping
 
 QwenGeneration& Of(Generation& generation) { return static_cast<QwenGeneration&>(generation); }
@@ -56,10 +57,23 @@ QwenFrameModel::~QwenFrameModel() = default;
 void QwenFrameModel::FillFacts() {
   facts_ = FactsOf(*checkpoint_);
   facts_.device = kernels_->Name();
+  facts_.device_memory = kernels_->Figures().memory_total;
   facts_.weight_bytes = speech_->WeightBytes() + codec_->WeightBytes();
   if (encoder_ != nullptr) facts_.weight_bytes += encoder_->WeightBytes();
   // Of 40 s.
   facts_.stream_bytes = speech_->StreamBytes(500) + codec_->StateBytes();
+}
+
+// On a processor these say how the time grows; where every size is prepared for itself, all of them.
+std::vector<size_t> QwenFrameModel::WarmBatches(size_t most) const {
+  std::vector<size_t> sizes;
+  const size_t last = kernels_->AnswersAtOnce() ? kWarmOnProcessors : SIZE_MAX;
+  for (size_t size = 1; size <= most && size <= last; size *= 2) {
+    sizes.push_back(size);
+    const size_t between = size / 2 * 3;
+    if (!kernels_->AnswersAtOnce() && size > 1 && between <= most) sizes.push_back(between);
+  }
+  return sizes;
 }
 
 size_t QwenFrameModel::FreeBytes() const { return memory_ - std::min(memory_, facts_.weight_bytes); }

@@ -38,11 +38,14 @@ class QwenFrameModel final : public FrameModel {
   ~QwenFrameModel() override;
 
   const EngineFacts& facts() const override { return facts_; }
+  void TellNoCuda(const std::string& why) { facts_.no_cuda = why; }
   size_t FrameSamples() const override { return codec_->frame_samples(); }
   size_t MostPositions() const override { return static_cast<size_t>(checkpoint_->config().talker.positions); }
   size_t MostDraws() const override { return static_cast<size_t>(checkpoint_->generation().max_new_tokens); }
   size_t FreeBytes() const override;
   StageTimes Times() const override { return times_; }
+  BackendFigures Figures() const override { return kernels_->Figures(); }
+  std::vector<size_t> WarmBatches(size_t most) const override;
 
   VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work, std::shared_ptr<Voice>* voice,
                         std::string* problem) override;

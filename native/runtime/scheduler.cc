@@ -6,8 +6,13 @@
 #include <utility>
 
 namespace parley::runtime {
+
 Scheduler::Scheduler(FrameModel& model, Mailbox& mailbox, const SchedulerOptions& options)
-    : model_(model), mailbox_(mailbox), options_(options), before_(model.Times()) {
+    : model_(model),
+      mailbox_(mailbox),
+      options_(options),
+      round_times_(options.round_times),
+      before_(model.Times()) {
   UpdateStats();
 }
 
@@ -21,8 +26,10 @@ bool Scheduler::Round() {
     busy = true;
     TakeOrders();
   }
+  const Clock::time_point ready = options_.now();
   const bool stepped = Step();
   busy = Decode() || stepped || busy;
+  if (stepped) round_times_.Did(stepped_, options_.now() - ready);
   busy = EndTheOver() || busy;
   if (stepped) round_rate_.Did(1, options_.now() - began);
   ends_.empty() ? UpdateStats() : TellEnds();
@@ -160,6 +167,11 @@ void Scheduler::UpdateStats() {
   stats_.codec_ms = times.codec - before_.codec;
   stats_.voice_ms = times.voice - before_.voice;
   stats_.voices = model_.Voices();
+  const BackendFigures figures = model_.Figures();
+  stats_.device_memory_in_use = figures.memory_in_use;
+  stats_.eager = figures.eager;
+  stats_.captures = figures.captures;
+  stats_.launches = figures.launches;
   stats_.memory_in_use = stream_bytes_ + model_.VoiceBytes();
   stats_.memory_limit = options_.memory_bytes;
   options_.publish(stats_);

@@ -16,6 +16,7 @@
 
 #include "runtime/frame_model.h"
 #include "runtime/mailbox.h"
+#include "runtime/round_times.h"
 #include "runtime/stream.h"
 #include "runtime/work_rate.h"
 
@@ -23,9 +24,11 @@ namespace parley::runtime {
 
 struct SchedulerOptions {
   size_t max_streams = 32;
+  size_t max_batch = SIZE_MAX;  // streams in one step
   size_t max_waiting = 256;
   size_t memory_bytes = 0;    // for streams and voices
   size_t max_new_tokens = 0;  // as EngineOptions
+  RoundTimes round_times;     // what the warm-up measured
   TimeSource now = Clock::now;
   std::function<void(const EngineStats&)> publish = [](const EngineStats&) {};
 };
@@ -44,6 +47,9 @@ class Scheduler {
   const EngineStats& stats() const { return stats_; }  // as published last
 
  private:
+  // In a row, while a listener may run dry, in which those who are in no hurry are left out.
+  static constexpr size_t kRoundsGivenWay = 3;
+
   using Streams = std::vector<std::unique_ptr<Stream>>;
   using Some = std::vector<Stream*>;
 
@@ -61,6 +67,7 @@ class Scheduler {
   Admission AdmitOne(Stream& stream);
   BudgetQuestion BudgetOf(const Stream& stream) const;
   bool FindMemory(size_t bytes);
+  bool KeepsPace(const Stream& newcomer) const;
   void RefuseSurplus();
 
   // The live.
@@ -94,6 +101,8 @@ class Scheduler {
   WorkRate prefill_rate_{32};  // rows
   WorkRate decode_rate_{8};    // frames
   WorkRate round_rate_{1};     // rounds with a step: each is a frame of every stream
+  RoundTimes round_times_;     // of step and decoding
+  size_t stepped_ = 0;         // streams, in this round
   std::vector<float> samples_;
   std::vector<Farewell> ends_;
   bool closing_ = false;

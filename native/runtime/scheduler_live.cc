@@ -14,7 +14,6 @@ constexpr Clock::duration kDecodeTime = std::chrono::milliseconds(40);
 
 // A listener with less sound than this may run dry.
 constexpr Clock::duration kSafe = std::chrono::milliseconds(500);
-constexpr size_t kRoundsGivenWay = 3;
 
 std::vector<Generation*> GenerationsOf(const std::vector<Stream*>& streams) {
   std::vector<Generation*> generations;
@@ -61,6 +60,7 @@ Scheduler::Some Scheduler::StreamsToStep() {
     rounds_given_way_++;
     streams.erase(hurried, streams.end());
   }
+  if (streams.size() > options_.max_batch) streams.resize(options_.max_batch);
   return streams;
 }
 
@@ -71,6 +71,7 @@ bool Scheduler::Step() {
   std::vector<FrameResult> results(streams.size());
   if (!Guarded(streams, [&] { model_.Step(generations.data(), generations.size(), results.data()); })) return true;
   stats_.steps++;
+  stepped_ = streams.size();
   for (size_t n = 0; n < streams.size(); n++) {
     streams[n]->Stepped(results[n]);
     stats_.frames += results[n] == FrameResult::kFrame;

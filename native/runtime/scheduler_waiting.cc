@@ -1,11 +1,15 @@
 // The waiting: whose request is read, who gets a place.
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "runtime/scheduler.h"
 
 namespace parley::runtime {
 namespace {
+
+// Of a frame's time that rounds may take in the mean: the rest is for prompts, and for those that take longer.
+constexpr double kUsable = 0.9;
 
 constexpr size_t kReadsARound = 8;  // requests whose text is tokenized: some 100 microseconds each
 
@@ -92,7 +96,7 @@ Scheduler::Admission Scheduler::AdmitOne(Stream& stream) {
   }
   const size_t bytes = model_.BytesOf(*generation, budget.draws);
   if (bytes > options_.memory_bytes) return End(stream, Outcome::kTooLarge, TooMuch(bytes)), Admission::kNotYet;
-  if (live_.size() >= options_.max_streams) return Admission::kNoPlace;
+  if (live_.size() >= options_.max_streams || !KeepsPace(stream)) return Admission::kNoPlace;
   if (!FindMemory(bytes)) {
     if (!live_.empty() || voice_worked_) return Admission::kNoPlace;
     return End(stream, Outcome::kTooLarge, "voices that are in use leave too little memory"), Admission::kNotYet;
@@ -125,6 +129,21 @@ bool Scheduler::FindMemory(size_t bytes) {
     if (!model_.ForgetVoice()) return false;
   }
   return true;
+}
+
+// Whether all who are listened to still get a frame in a frame's time when this one is live. Those who are in no hurry
+// give way: they count as the part of the rounds that they are in.
+bool Scheduler::KeepsPace(const Stream& newcomer) const {
+  size_t hurried = newcomer.InHurry() ? 1 : 0, others = 1 - hurried, listened_to = 0;
+  for (const auto& stream : live_) {
+    if (stream->gone()) continue;
+    listened_to += stream->InHurry() ? 1 : 0;
+    ++(stream->InHurry() ? hurried : others);
+  }
+  if (listened_to == 0) return true;
+  const double frame = static_cast<double>(model_.FrameSamples()) / model_.facts().sample_rate;
+  const Clock::duration round = round_times_.Of(hurried + (others + kRoundsGivenWay) / (kRoundsGivenWay + 1));
+  return std::chrono::duration<double>(round).count() <= kUsable * frame;
 }
 
 // Too many wait for memory: those who came last do so in vain.

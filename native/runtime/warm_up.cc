@@ -41,40 +41,76 @@ bool FindVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<
   return found == VoiceResult::kReady;
 }
 
+using Generations = std::vector<std::unique_ptr<Generation>>;
+
+// Rounds of these together; each that is not a size's first is told to `times`.
+void SpeakTogether(FrameModel& model, const Generations& generations, RoundTimes* times) {
+  std::vector<Generation*> live;
+  size_t rows = 0;
+  for (const auto& one : generations) {
+    model.Begin(*one, kFrames + 1);
+    live.push_back(one.get());
+    rows += one->PromptLeft();
+  }
+  model.Prefill(live.data(), live.size(), rows);
+  std::vector<float> samples(live.size() * model.FrameSamples());
+  for (size_t n = 0; n < kFrames; n++) {
+    std::vector<FrameResult> results(live.size());
+    std::vector<FrameModel::DecodeJob> jobs;
+    const Clock::time_point began = Clock::now();
+    model.Step(live.data(), live.size(), results.data());
+    std::vector<Generation*> going_on;
+    for (size_t i = 0; i < live.size(); i++) {
+      if (results[i] != FrameResult::kFrame) continue;
+      jobs.push_back({live[i], 1, samples.data() + jobs.size() * model.FrameSamples()});
+      going_on.push_back(live[i]);
+    }
+    if (!jobs.empty()) model.Decode(jobs.data(), jobs.size());
+    if (n > 0) times->Did(live.size(), Clock::now() - began);
+    live = std::move(going_on);
+    if (live.empty()) return;
+  }
+}
+
 // False with `problem` set where it is refused.
-bool Speak(FrameModel& model, const SpeechRequest& request, std::string* problem) {
+bool Speak(FrameModel& model, const SpeechRequest& request, size_t count, RoundTimes* times, std::string* problem) {
   std::shared_ptr<Voice> voice;
   if (!FindVoice(model, request, &voice, problem)) return false;
-  Refusal refusal;
-  const auto generation = model.Read(request, voice, &refusal);
-  if (generation == nullptr) return *problem = refusal.problem, false;
-  if (generation->PromptRows() + kFrames > model.MostPositions()) return true;
-  Generation* const one = generation.get();
-  model.Begin(*one, kFrames + 1);
-  while (one->PromptLeft() > 0) model.Prefill(&one, 1, one->PromptLeft());
-  std::vector<float> samples(model.FrameSamples());
-  for (size_t n = 0; n < kFrames; n++) {
-    FrameResult result = FrameResult::kEnd;
-    model.Step(&one, 1, &result);
-    if (result != FrameResult::kFrame) break;
-    const FrameModel::DecodeJob job = {one, 1, samples.data()};
-    model.Decode(&job, 1);
+  Generations generations;
+  size_t bytes = 0;
+  for (size_t n = 0; n < count; n++) {
+    Refusal refusal;
+    auto generation = model.Read(request, voice, &refusal);
+    if (generation == nullptr) return *problem = refusal.problem, false;
+    bytes += model.BytesOf(*generation, kFrames + 1);
+    const bool fits = generation->PromptRows() + kFrames <= model.MostPositions() && bytes + model.VoiceBytes() <= model.FreeBytes();
+    if (!fits) return true;
+    generations.push_back(std::move(generation));
   }
+  SpeakTogether(model, generations, times);
   return true;
+}
+
+SpeechRequest RequestFor(const FrameModel& model, const char* text) {
+  SpeechRequest request;
+  request.text = text;
+  if (!model.facts().speakers.empty()) request.speaker = model.facts().speakers.front();
+  if (model.facts().model_type == "base") request.recording = Buzz();
+  return request;
 }
 
 }  // namespace
 
-bool WarmUp(FrameModel& model, std::string* problem) {
+bool WarmUp(FrameModel& model, size_t max_streams, RoundTimes* times, std::string* problem) {
   size_t spoken = 0;
   for (const char* const text : kTexts) {
-    SpeechRequest request;
-    request.text = text;
-    if (!model.facts().speakers.empty()) request.speaker = model.facts().speakers.front();
-    if (model.facts().model_type == "base") request.recording = Buzz();
     std::string refusal;
-    if (Speak(model, request, &refusal)) spoken++;
+    if (Speak(model, RequestFor(model, text), 1, times, &refusal)) spoken++;
     else if (problem->empty()) *problem = "warming up: " + refusal;
+  }
+  std::string refusal;
+  for (const size_t size : model.WarmBatches(max_streams)) {
+    if (spoken > 0) Speak(model, RequestFor(model, kTexts[0]), size, times, &refusal);
   }
   while (model.ForgetVoice()) {
   }

@@ -30,32 +30,55 @@ struct Signals {
   }
 };
 
+// Two layers, of which the second is used.
 struct CacheMemory {
-  std::vector<char> keys, values;
-  KvCache cache;
+  std::vector<char> bytes;
+  KvLayout layout;
+  AttentionStream stream;
 
-  CacheMemory(const Setting& s, Format format, size_t capacity) {
-    cache = {format, nullptr, nullptr, capacity, s.heads, s.head_dim};
-    keys.resize(cache.Bytes() / 2);
-    values.resize(cache.Bytes() / 2);
-    cache.keys = keys.data();
-    cache.values = values.data();
+  CacheMemory(const Setting& s, Format format, size_t capacity) : layout{format, s.heads, s.head_dim} {
+    bytes.resize(2 * layout.LayerBytes(capacity), 0x55);
+    stream.cache = bytes.data();
+    stream.capacity = capacity;
   }
 };
+
+AttentionBatch BatchOf(const Setting& s, const KvLayout& layout, const std::vector<AttentionStream>& streams) {
+  AttentionBatch batch;
+  batch.streams = streams.data();
+  batch.count = streams.size();
+  for (const AttentionStream& stream : streams) {
+    batch.rows += stream.count;
+    batch.longest = std::max<size_t>(batch.longest, stream.count);
+    batch.furthest = std::max<size_t>(batch.furthest, stream.position + stream.count);
+  }
+  batch.layout = layout;
+  batch.query_heads = s.query_heads;
+  batch.window = s.window;
+  batch.scale = 1 / std::sqrt(static_cast<float>(s.head_dim));
+  return batch;
+}
 
 // All positions, `piece` at a time.
 std::vector<float> Attended(Kernels* kernels, const Setting& s, const Signals& in, Format format, size_t capacity,
                             size_t piece) {
   CacheMemory memory(s, format, capacity);
   std::vector<float> out(in.queries.size(), NAN);
+  Signals rows = in;
   const size_t width = s.heads * s.head_dim;
   for (size_t at = 0; at < kPositions; at += piece) {
-    const size_t count = std::min(piece, kPositions - at), offset = at * s.query_heads * s.head_dim;
-    kernels->Store(memory.cache, at, in.keys.data() + at * width, in.values.data() + at * width, count);
-    const Attention attention{memory.cache, in.queries.data() + offset, out.data() + offset, count, s.query_heads, at,
-                              s.window, 1 / std::sqrt(static_cast<float>(s.head_dim))};
-    kernels->Attend(&attention, 1);
+    const size_t offset = at * s.query_heads * s.head_dim;
+    memory.stream.position = at;
+    memory.stream.count = static_cast<uint32_t>(std::min(piece, kPositions - at));
+    const std::vector<AttentionStream> streams = {memory.stream};
+    const AttentionBatch batch = BatchOf(s, memory.layout, streams);
+    const AttentionRows signals{rows.queries.data() + offset, rows.keys.data() + at * width,
+                                rows.values.data() + at * width, out.data() + offset};
+    kernels->Store(batch, 1, signals);
+    kernels->Attend(batch, 1, signals);
   }
+  CHECK(std::count(memory.bytes.begin(), memory.bytes.begin() + static_cast<std::ptrdiff_t>(memory.bytes.size() / 2),
+                   0x55) == static_cast<std::ptrdiff_t>(memory.bytes.size() / 2));
   return out;
 }
 
@@ -126,43 +149,54 @@ void EveryVariantThreadAndPieceGivesTheSameBits() {
 void StreamsInOneCallDoNotMeet() {
   const Setting s = kSettings[0];
   const Signals in(s);
+  Signals rows = in;
   const size_t width = s.query_heads * s.head_dim;
   const auto kernels = MakeKernels(*Variants().back(), 2);
   const auto alone = Attended(kernels.get(), s, in, Format::kBf16, kPositions, kPositions);
-  CacheMemory memory(s, Format::kBf16, kPositions);
-  kernels->Store(memory.cache, 0, in.keys.data(), in.values.data(), kPositions);
   std::vector<float> together(alone.size());
-  std::vector<Attention> streams;
+  std::vector<CacheMemory> memories(kPositions, CacheMemory(s, Format::kBf16, kPositions));
+  std::vector<AttentionStream> streams;
+  // Each has the positions before its own one already.
   for (size_t i = 0; i < kPositions; i++) {
-    streams.push_back({memory.cache, in.queries.data() + i * width, together.data() + i * width, 1, s.query_heads, i,
-                       s.window, 1 / std::sqrt(128.0f)});
+    AttentionStream stream = memories[i].stream;
+    stream.cache = memories[i].bytes.data();
+    stream.count = static_cast<uint32_t>(i);
+    const std::vector<AttentionStream> before = {stream};
+    kernels->Store(BatchOf(s, memories[i].layout, before), 0,
+                   {nullptr, rows.keys.data(), rows.values.data(), nullptr});
+    stream.position = i;
+    stream.row = static_cast<uint32_t>(i);
+    stream.count = i == 5 ? 0 : 1;  // one has nothing to ask
+    streams.push_back(stream);
   }
-  streams[5].count = 0;  // has nothing to ask
-  kernels->Attend(streams.data(), streams.size());
+  AttentionBatch batch = BatchOf(s, memories[0].layout, streams);
+  batch.rows = kPositions;
+  const AttentionRows signals{rows.queries.data(), rows.keys.data(), rows.values.data(), together.data()};
+  kernels->Store(batch, 0, signals);
+  kernels->Attend(batch, 0, signals);
   for (size_t i = 0; i < alone.size(); i++) CHECK_EQ(together[i], i / width == 5 ? 0 : alone[i]);
-}
-
-bool Refused(const Attention& attention) {
-  return RefusalOf([&] { MakeKernels()->Attend(&attention, 1); }) != "";
 }
 
 void ACacheThatHasForgottenIsRefused() {
   const Setting s{2, 1, 16, 8};
   CacheMemory memory(s, Format::kF32, 10);
   std::vector<float> rows(10 * 32);
-  Attention attention{memory.cache, rows.data(), rows.data(), 3, 2, 100, 8, 1};
-  CHECK(!Refused(attention));
-  attention.count = 4;  // sees 11 positions
-  CHECK(Refused(attention));
-  attention.count = 1;
-  attention.window = 0;
-  CHECK(Refused(attention));
-  attention.window = 8;
-  attention.query_heads = 0;
-  CHECK(Refused(attention));
-  attention.query_heads = 2;
-  attention.cache.format = Format::kInt8;
-  CHECK(Refused(attention));
+  const auto refused = [&](uint32_t count, size_t window, size_t query_heads, Format format) {
+    memory.stream.position = 100;
+    memory.stream.count = count;
+    const std::vector<AttentionStream> streams = {memory.stream};
+    AttentionBatch batch = BatchOf(s, memory.layout, streams);
+    batch.window = window;
+    batch.query_heads = query_heads;
+    batch.layout.format = format;
+    const AttentionRows signals{rows.data(), rows.data(), rows.data(), rows.data()};
+    return RefusalOf([&] { MakeKernels()->Attend(batch, 0, signals); }) != "";
+  };
+  CHECK(!refused(3, 8, 2, Format::kF32));
+  CHECK(refused(4, 8, 2, Format::kF32));  // sees 11 positions
+  CHECK(refused(1, 0, 2, Format::kF32));
+  CHECK(refused(1, 8, 0, Format::kF32));
+  CHECK(refused(1, 8, 2, Format::kInt8));
 }
 
 }  // namespace

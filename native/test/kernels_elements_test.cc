@@ -148,10 +148,20 @@ void TablesGiveAndTakeRows() {
     const auto table = MakeMatrix(format, 6, 9, 1);
     const std::vector<int32_t> ids = {5, 0, 5};
     std::vector<float> y(27, 1);
-    kernels->Gather(table->matrix, ids.data(), 3, true, y.data());
+    kernels->Gather(table->matrix, {ids.data()}, 3, true, y.data());
     for (size_t i = 0; i < 27; i++) CHECK_EQ(y[i], 1 + static_cast<float>(table->At(static_cast<size_t>(ids[i / 9]), i % 9)));
-    kernels->Gather(table->matrix, ids.data(), 3, false, y.data());
+    kernels->Gather(table->matrix, {ids.data()}, 3, false, y.data());
     CHECK_EQ(y[10], static_cast<float>(table->At(0, 1)));
+    // Every second one; one of them is none.
+    const std::vector<int32_t> apart = {5, 0, -1, 0, 2};
+    kernels->Gather(table->matrix, {apart.data(), 2}, 3, false, y.data());
+    CHECK_EQ(y[0], static_cast<float>(table->At(5, 0)));
+    CHECK_EQ(y[9], 0.0f);
+    CHECK_EQ(y[18], static_cast<float>(table->At(2, 0)));
+    y.assign(27, 1);
+    kernels->Gather(table->matrix, {apart.data(), 2}, 3, true, y.data());
+    CHECK_EQ(y[9], 1.0f);
+    CHECK_EQ(y[18], 1 + static_cast<float>(table->At(2, 0)));
   }
   const std::vector<float> codes = {0, 0, 2, 2, 2, 2, -1, 1};  // rows 1 and 2 are equal
   std::vector<float> x = {1.5f, 1.75f, -2, 1};

@@ -2,6 +2,7 @@
 #ifndef PARLEY_TEST_RECORDING_KERNELS_H_
 #define PARLEY_TEST_RECORDING_KERNELS_H_
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,8 +26,8 @@ class RecordingKernels final : public cpu::CpuKernels {
   std::vector<float> inputs;
   // Where there is one, it decides.
   std::function<int32_t(const Draw&)> teacher;
-  // Sees a choice after it was made, its logits as the draw saw them.
-  std::function<void(const Choice&)> on_choice;
+  // Sees a choice after it was made, its logits [vocabulary] as the draw saw them.
+  std::function<void(const Draw&, const float* logits)> on_choice;
   bool recording = true;
   size_t allocations = 0, allocated_bytes = 0;
 
@@ -43,17 +44,26 @@ class RecordingKernels final : public cpu::CpuKernels {
     CpuKernels::Multiply(w, x, finish, y);
   }
 
-  void Choose(const Choice* choices, size_t count, int32_t* ids) override {
+  void Choose(const Choice* choices, size_t count, float* rows, size_t vocabulary, uint64_t sequence, int32_t* ids,
+              size_t stride) override {
     for (size_t i = 0; recording && i < count; i++) {
-      std::vector<float>& kept = logits[{choices[i].draw.seed, choices[i].draw.stream}];
-      kept.insert(kept.end(), choices[i].logits, choices[i].logits + choices[i].count);
+      std::vector<float>& kept = logits[{choices[i].seed, sequence}];
+      kept.insert(kept.end(), rows + i * vocabulary, rows + (i + 1) * vocabulary);
     }
-    CpuKernels::Choose(choices, count, ids);
-    for (size_t i = 0; recording && i < count; i++) {
-      chosen[{choices[i].draw.seed, choices[i].draw.stream}].push_back(ids[i]);
+    std::vector<std::vector<uint8_t>> seen(teacher ? count : 0);  // before
+    for (size_t i = 0; teacher && i < count; i++) {
+      if (choices[i].seen != nullptr) seen[i].assign(choices[i].seen, choices[i].seen + vocabulary);
     }
-    for (size_t i = 0; on_choice && i < count; i++) on_choice(choices[i]);
-    for (size_t i = 0; teacher && i < count; i++) ids[i] = teacher(choices[i].draw);
+    CpuKernels::Choose(choices, count, rows, vocabulary, sequence, ids, stride);
+    for (size_t i = 0; i < count; i++) {
+      const Draw draw{choices[i].seed, sequence, choices[i].step};
+      if (recording) chosen[{draw.seed, sequence}].push_back(ids[i * stride]);
+      if (on_choice) on_choice(draw, rows + i * vocabulary);
+      if (!teacher) continue;
+      const int32_t taught = ids[i * stride] = teacher(draw);
+      std::copy(seen[i].begin(), seen[i].end(), choices[i].seen);
+      if (!seen[i].empty() && taught >= 0) choices[i].seen[taught] = 1;
+    }
   }
 };
 

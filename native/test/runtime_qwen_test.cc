@@ -5,6 +5,7 @@
 #include <cmath>
 #include <thread>
 
+#include "kernels/cuda/plugin.h"
 #include "test/checkpoint_copy.h"
 #include "test/golden_engine.h"
 
@@ -253,11 +254,18 @@ void OptionsThatCannotBeAreRefusedByName() {
   options.quantize = "int4";
   CHECK_EQ(OpenProblem(options), "quantize is \"int4\"; it can be none, int8-talker, int8");
   options = {};
-  options.codec_format = "bf16";
-  CHECK_EQ(OpenProblem(options), "codec_format is \"bf16\"; it can be f32, f16");
+  options.codec_format = "int4";
+  CHECK_EQ(OpenProblem(options), "codec_format is \"int4\"; it can be f32, f16, bf16");
   options = {};
-  options.cache_format = "";
-  CHECK_EQ(OpenProblem(options), "cache_format is \"\"; it can be f32, bf16");
+  options.cache_format = "f8";
+  CHECK_EQ(OpenProblem(options), "cache_format is \"f8\"; it can be f32, bf16");
+  options = {};
+  options.device = "cuda:x";
+  CHECK_EQ(OpenProblem(options), "device is \"cuda:x\"; it can be auto, cpu, cuda, cuda:<number>");
+  if (!cuda::WhyNoCuda().empty()) {
+    options.device = "cuda";
+    CHECK_EQ(OpenProblem(options), "cuda: " + cuda::WhyNoCuda());
+  }
   options = {};
   options.threads = 2;
   options.cores = {0};

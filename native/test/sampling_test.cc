@@ -41,9 +41,10 @@ void ADrawIsAFunctionOfSeedStreamAndStep() {
 }
 
 std::vector<float> Ruled(std::vector<float> logits, const SamplingRules& rules, std::vector<int32_t> history = {}) {
-  Choice choice{logits.data(), logits.size(), history.data(), history.size(), rules, {}};
+  std::vector<uint8_t> seen(logits.size());
+  for (const int32_t id : history) seen[static_cast<size_t>(id)] = 1;
   SamplingScratch scratch;
-  ApplyRules(choice, &scratch);
+  ApplyRules(rules, seen.data(), logits.data(), logits.size(), &scratch);
   return logits;
 }
 
@@ -122,15 +123,30 @@ void ChoicesComeAsOftenAsTheirProbabilities() {
   SamplingScratch scratch;
   for (uint64_t step = 0; step < 20000; step++) {
     std::vector<float> row = logits;
-    counts[static_cast<size_t>(ChooseOne({row.data(), 3, nullptr, 0, {}, {5, 1, step}}, &scratch))]++;
+    counts[static_cast<size_t>(ChooseOne({{}, 5, step, nullptr}, 1, row.data(), 3, &scratch))]++;
   }
   CHECK(std::abs(counts[0] - 2000) < 180);  // four standard deviations
   CHECK(std::abs(counts[1] - 4000) < 230);
   CHECK(std::abs(counts[2] - 14000) < 260);
 }
 
-bool Refused(const SamplingRules& rules, const std::vector<int32_t>& history = {}) {
-  return test::RefusalOf([&] { Ruled({1, 2, 3}, rules, history); }) != "";
+bool Refused(const SamplingRules& rules) {
+  return test::RefusalOf([&] { Ruled({1, 2, 3}, rules); }) != "";
+}
+
+void WhatWasChosenIsSeenFromThenOn() {
+  std::vector<uint8_t> seen(3);
+  SamplingRules rules;
+  rules.greedy = true;
+  rules.repetition_penalty = 2;
+  SamplingScratch scratch;
+  std::vector<int32_t> ids;
+  for (int turn = 0; turn < 3; turn++) {
+    std::vector<float> logits = {3, 2, 1};
+    ids.push_back(ChooseOne({rules, 0, 0, seen.data()}, 0, logits.data(), 3, &scratch));
+  }
+  CHECK((ids == std::vector<int32_t>{0, 1, 0}));
+  CHECK((seen == std::vector<uint8_t>{1, 1, 0}));
 }
 
 void RulesOutOfRangeAreRefused() {
@@ -149,8 +165,6 @@ void RulesOutOfRangeAreRefused() {
   CHECK(Refused(with(&SamplingRules::suppress_from, -1)));
   CHECK(Refused(with(&SamplingRules::suppress_to, 4)));
   CHECK(Refused(with(&SamplingRules::forbidden, 3)));
-  CHECK(Refused({}, {3}));
-  CHECK(Refused({}, {-1}));
 }
 
 SamplingRules GoldenRules(model::Json params) {
@@ -217,6 +231,7 @@ int main() {
       {"a draw falls into the interval of its probability", ADrawFallsIntoTheIntervalOfItsProbability},
       {"choices come as often as their probabilities", ChoicesComeAsOftenAsTheirProbabilities},
       {"the reference's logits are processed as by it", TheReferencesLogitsAreProcessedAsByIt},
+      {"what was chosen is seen from then on", WhatWasChosenIsSeenFromThenOn},
       {"rules out of range are refused", RulesOutOfRangeAreRefused},
   });
 }

@@ -94,6 +94,7 @@ class ScriptedModel : public FrameModel {
 
   // What calls take of the clock.
   Clock::duration row_time{}, step_time{}, decode_time{};
+  Clock::duration stream_time{};  // of a step, for each stream in it
   size_t voice_parts = 3;    // of the work on a recording
   size_t most_positions = 100'000, most_draws = 50'000;
   size_t max_voices = 4;
@@ -126,6 +127,8 @@ class ScriptedModel : public FrameModel {
   size_t MostDraws() const override { return most_draws; }
   size_t FreeBytes() const override { return 1'000'000; }
   StageTimes Times() const override { return {}; }
+  BackendFigures Figures() const override { return {}; }
+  std::vector<size_t> WarmBatches(size_t) const override { return {}; }
 
   VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work, std::shared_ptr<Voice>* voice,
                         std::string* problem) override {
@@ -191,7 +194,7 @@ class ScriptedModel : public FrameModel {
     std::string line = "step";
     for (size_t n = 0; n < count; n++) line += " " + Of(*generations[n]).script_.name;
     log.push_back(line);
-    now_ += step_time;
+    now_ += step_time + static_cast<Clock::rep>(count) * stream_time;
     for (size_t n = 0; n < count; n++) {
       ScriptedGeneration& one = Of(*generations[n]);
       if (one.left_ > 0 || one.Starved()) throw std::logic_error("a step that cannot be");

@@ -78,9 +78,9 @@ void EveryDrawOfAStreamHasItsOwnPlace() {
   const auto kernels = MakeRecordingKernels();
   std::set<std::pair<uint64_t, uint64_t>> places;
   size_t draws = 0;
-  kernels->on_choice = [&](const Choice& choice) {
-    CHECK_EQ(choice.draw.seed, uint64_t{5});
-    places.insert({choice.draw.stream, choice.draw.step});
+  kernels->on_choice = [&](const Draw& draw, const float*) {
+    CHECK_EQ(draw.seed, uint64_t{5});
+    places.insert({draw.stream, draw.step});
     draws++;
   };
   SpeechModel model(*kernels, GoldenCheckpoint(one.model), Quantize::kNone, Format::kF32);

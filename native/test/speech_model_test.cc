@@ -22,19 +22,24 @@ void EveryRowOfAPromptIsTheReferences() {
     PromptRows rows(*kernels, embeddings);
     const size_t count = one.prompt.rows.size(), hidden = embeddings.hidden();
     Values x(count * hidden), pieces(x.size());
-    rows.Sum(one.prompt, one.voice.get(), 0, count, x.data());
+    const PromptRows::Part all{&one.prompt, one.voice.get(), 0, count};
+    rows.Sum(&all, 1, x.data());
     CheckNear(x, one.vectors->Read("prompt_embeds"), one.name + ": rows of the prompt");
     for (size_t at = 0; at < count; at += 3) {
-      rows.Sum(one.prompt, one.voice.get(), at, std::min(count, at + 3), pieces.data() + at * hidden);
+      const PromptRows::Part piece{&one.prompt, one.voice.get(), at, std::min(count, at + 3)};
+      rows.Sum(&piece, 1, pieces.data() + at * hidden);
     }
     CHECK(x == pieces);
+    Values twice(2 * x.size());
+    const PromptRows::Part halves[] = {{&one.prompt, one.voice.get(), 1, count}, {&one.prompt, one.voice.get(), 0, count},
+                                       {&one.prompt, one.voice.get(), 0, 1}};
+    rows.Sum(halves, 3, twice.data());
+    CHECK(std::equal(x.begin(), x.end(), twice.begin() + static_cast<std::ptrdiff_t>((count - 1) * hidden)));
 
     std::vector<int32_t> ids = one.prompt.trailing;
     if (ids.empty()) ids.push_back(GoldenCheckpoint(one.model).config().text_ids.tts_pad);
-    std::vector<int32_t> indexes(ids.size());
     Values trailing(ids.size() * hidden);
-    const Matrix table = embeddings.TextRows(ids.data(), ids.size(), indexes.data());
-    kernels->Gather(table, indexes.data(), ids.size(), false, trailing.data());
+    embeddings.SumText(ids, false, trailing.data());
     CheckNear(trailing, one.vectors->Read("trailing_text_hidden"), one.name + ": trailing rows");
   }
 }

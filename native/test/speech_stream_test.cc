@@ -254,8 +254,8 @@ void TheEndCannotComeTooEarly() {
   Asked asked("tiny-customvoice__stops_on_eos");
   const auto eos = static_cast<size_t>(asked.model.config().talker.ids.eos);
   std::vector<bool> allowed;
-  asked.kernels->on_choice = [&](const Choice& choice) {
-    if (choice.draw.stream == 0) allowed.push_back(std::isfinite(choice.logits[eos]));
+  asked.kernels->on_choice = [&](const Draw& draw, const float* logits) {
+    if (draw.stream == 0) allowed.push_back(std::isfinite(logits[eos]));
   };
   asked.rules.min_new_tokens = 5;
   std::vector<Speaker> speakers;
@@ -333,7 +333,9 @@ void AStreamTakesTheBytesThatWereSaid() {
   const size_t predictor = asked.model.StreamBytes(positions) - (asked.kernels->allocated_bytes - before);
   asked.model.Prefill(streams, 1);
   // The predictor's part comes with the first step of a batch so large, beside the workspaces.
-  CHECK_EQ(predictor, asked.model.StreamBytes(0) - asked.model.PrefixBytes(0) - 64 * sizeof(float));
+  const TalkerConfig& talker = asked.model.config().talker;
+  const size_t own = static_cast<size_t>(talker.transformer.hidden) * sizeof(float) + static_cast<size_t>(talker.vocabulary);
+  CHECK_EQ(predictor, asked.model.StreamBytes(0) - asked.model.PrefixBytes(0) - own);
   CHECK(predictor > 0);
 }
 

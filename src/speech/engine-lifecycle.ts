@@ -16,6 +16,8 @@ export interface Loadable {
   load(): Promise<void>;
   /** Called after each load, before anybody else; absent where later sentences are no faster than the first. */
   warmUp?(): Promise<void>;
+  /** What the log says of what was loaded: on which device, for example. */
+  readonly facts?: Readonly<Record<string, string>>;
   /** Frees what `load` took; also after a load that failed. */
   unload(): Promise<void>;
   /** Frees everything for good, also while it loads. */
@@ -24,7 +26,7 @@ export interface Loadable {
 
 /** For the log. */
 export type EngineNews =
-  | { readonly what: 'loaded'; readonly ms: number }
+  | { readonly what: 'loaded'; readonly ms: number; readonly [fact: string]: string | number }
   | { readonly what: 'load failed'; readonly reason: string; readonly againInMs: number }
   | { readonly what: 'unloaded' }
   | { readonly what: 'unload failed'; readonly reason: string }
@@ -201,7 +203,8 @@ export class EngineLifecycle {
     this.#failure = undefined;
     this.#failures = 0;
     this.#loadedAtMs = this.#now();
-    this.#tell({ what: 'loaded', ms: Math.round(this.#loadedAtMs - startedAtMs) });
+    const ms = Math.round(this.#loadedAtMs - startedAtMs);
+    this.#tell({ ...this.#engine.facts, what: 'loaded', ms });
     if (this.#inHand === 0) this.#rest();
   }
 

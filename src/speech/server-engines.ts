@@ -21,16 +21,20 @@ export function openEngines(config: Config, log: Log): Promise<Engines> {
 
 /** Nothing where no checkpoint is configured. */
 function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
-  const { directory, quantize, codecFormat, threads, cores, numaNode, maxStreams, maxNewTokens } = model;
+  const { directory, numaNode, quantize, codecFormat, device, cudaGraphs, threads, cores } = model;
   if (directory === undefined) return undefined;
+  const { maxStreams, maxBatch, maxNewTokens } = model;
   return {
     directory,
     quantize,
-    codecFormat,
+    ...(codecFormat === undefined ? {} : { codecFormat }),
+    device,
+    cudaGraphs,
     threads,
     cores,
     ...(numaNode === undefined ? {} : { numaNode }),
     maxStreams,
+    maxBatch,
     maxNewTokens,
     maxVoices: voiceCacheMax,
   };

@@ -8,11 +8,6 @@
 namespace parley::cpu {
 namespace {
 
-void Judge(const KvCache& cache) {
-  Require(cache.format != Format::kInt8, "a KV cache holds f32, f16 or bf16");
-  Require(cache.capacity > 0 && cache.heads > 0 && cache.head_dim > 0, "a KV cache is empty");
-}
-
 void StoreRow(Format format, void* to, size_t row, const float* from, size_t width) {
   switch (format) {
     case Format::kF32:
@@ -29,70 +24,83 @@ void StoreRow(Format format, void* to, size_t row, const float* from, size_t wid
 }
 
 // The first key that the query at `position` sees.
-uint64_t FirstSeen(const Attention& a, uint64_t position) {
-  return a.window == 0 || position < a.window ? 0 : position - a.window + 1;
+uint64_t FirstSeen(size_t window, uint64_t position) {
+  return window == 0 || position < window ? 0 : position - window + 1;
 }
 
-void Judge(const Attention& a) {
-  Judge(a.cache);
-  Require(a.query_heads > 0 && a.query_heads % a.cache.heads == 0, "query heads are no multiple of the cache's");
-  if (a.count == 0) return;
-  const uint64_t last = a.position + a.count - 1;
-  Require(last - FirstSeen(a, a.position) < a.cache.capacity, "the KV cache holds fewer positions than are seen");
+void Judge(const AttentionBatch& batch) {
+  const KvLayout& layout = batch.layout;
+  Require(layout.format != Format::kInt8, "a KV cache holds f32, f16 or bf16");
+  Require(layout.heads > 0 && layout.head_dim > 0, "a KV cache is empty");
+  Require(batch.query_heads > 0 && batch.query_heads % layout.heads == 0, "query heads are no multiple of the cache's");
+  for (size_t s = 0; s < batch.count; s++) {
+    const AttentionStream& stream = batch.streams[s];
+    if (stream.count == 0) continue;
+    const uint64_t last = stream.position + stream.count - 1;
+    Require(last - FirstSeen(batch.window, stream.position) < stream.capacity,
+            "the KV cache holds fewer positions than are seen");
+  }
+}
+
+char* KeysOf(const AttentionBatch& batch, const AttentionStream& stream, size_t layer) {
+  return static_cast<char*>(stream.cache) + layer * batch.layout.LayerBytes(stream.capacity);
+}
+
+// Positions that the longest query sees, of all streams.
+size_t LongestSeen(const AttentionBatch& batch) {
+  size_t longest = 0;
+  for (size_t s = 0; s < batch.count; s++) {
+    const size_t end = batch.streams[s].position + batch.streams[s].count;
+    longest = std::max(longest, batch.window == 0 ? end : std::min(end, batch.window));
+  }
+  return longest;
 }
 
 }  // namespace
 
-void CpuKernels::Store(const KvCache& cache, uint64_t position, const float* keys, const float* values,
-                       size_t count) {
-  Judge(cache);
-  Require(count <= cache.capacity, "more positions than the KV cache holds");
-  const size_t width = cache.heads * cache.head_dim;
-  for (size_t i = 0; i < count; i++) {
-    const size_t row = (position + i) % cache.capacity;
-    StoreRow(cache.format, cache.keys, row, keys + i * width, width);
-    StoreRow(cache.format, cache.values, row, values + i * width, width);
+void CpuKernels::Store(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) {
+  Judge(batch);
+  const size_t width = batch.layout.heads * batch.layout.head_dim;
+  for (size_t s = 0; s < batch.count; s++) {
+    const AttentionStream& stream = batch.streams[s];
+    char* const keys = KeysOf(batch, stream, layer);
+    char* const values = keys + batch.layout.ArrayBytes(stream.capacity);
+    for (size_t i = 0; i < stream.count; i++) {
+      const size_t row = (stream.position + i) % stream.capacity, from = (stream.row + i) * width;
+      StoreRow(batch.layout.format, keys, row, rows.keys + from, width);
+      StoreRow(batch.layout.format, values, row, rows.values + from, width);
+    }
   }
 }
 
-void CpuKernels::Attend(const Attention* streams, size_t count) {
-  size_t items = 0, operations = 0, longest = 0;
-  for (size_t s = 0; s < count; s++) {
-    const Attention& a = streams[s];
-    Judge(a);
-    if (a.count == 0) continue;
-    const uint64_t last = a.position + a.count - 1;
-    const size_t seen = std::min<size_t>(last + 1, a.window == 0 ? SIZE_MAX : a.window);
-    longest = std::max(longest, seen);
-    items += a.count * a.query_heads;
-    operations += a.count * a.query_heads * seen * a.cache.head_dim / 4;
-  }
+void CpuKernels::Attend(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) {
+  Judge(batch);
+  const size_t longest = LongestSeen(batch), heads = batch.query_heads, head_dim = batch.layout.head_dim;
+  const size_t items = batch.rows * heads;
   for (std::vector<float>& scores : scores_) {
     if (scores.size() < longest) scores.resize(std::max(longest, 2 * scores.size()));
   }
-  const auto attend = [&](const Attention& a, size_t query, size_t head, float* scores) {
-    const uint64_t position = a.position + query;
-    const uint64_t first = FirstSeen(a, position);
-    const size_t offset = head * a.cache.heads / a.query_heads * a.cache.head_dim * BytesOf(a.cache.format);
-    const size_t at = (query * a.query_heads + head) * a.cache.head_dim;
-    variant_.attend({a.cache.format, static_cast<const char*>(a.cache.keys) + offset,
-                     static_cast<const char*>(a.cache.values) + offset, a.cache.heads * a.cache.head_dim,
-                     a.cache.capacity, static_cast<size_t>(first % a.cache.capacity),
-                     static_cast<size_t>(position - first + 1), a.cache.head_dim, a.queries + at, a.scale,
-                     a.output + at, scores});
+  const auto attend = [&](const AttentionStream& stream, size_t query, size_t head, float* scores) {
+    const uint64_t position = stream.position + query, first = FirstSeen(batch.window, position);
+    const size_t offset = head * batch.layout.heads / heads * head_dim * BytesOf(batch.layout.format);
+    const size_t at = ((stream.row + query) * heads + head) * head_dim;
+    const char* const keys = KeysOf(batch, stream, layer);
+    variant_.attend({batch.layout.format, keys + offset, keys + batch.layout.ArrayBytes(stream.capacity) + offset,
+                     batch.layout.heads * head_dim, stream.capacity, static_cast<size_t>(first % stream.capacity),
+                     static_cast<size_t>(position - first + 1), head_dim, rows.queries + at, batch.scale,
+                     rows.output + at, scores});
   };
   const auto share = [&](size_t first, size_t last, float* scores) {
-    size_t item = 0;
-    for (size_t s = 0; s < count; s++) {
-      const size_t heads = streams[s].query_heads, end = item + streams[s].count * heads;
-      for (size_t i = std::max(first, item); i < std::min(last, end); i++) {
-        attend(streams[s], (i - item) / heads, (i - item) % heads, scores);
+    for (size_t s = 0; s < batch.count; s++) {
+      const AttentionStream& stream = batch.streams[s];
+      const size_t begin = stream.row * heads, end = begin + stream.count * heads;
+      for (size_t i = std::max(first, begin); i < std::min(last, end); i++) {
+        attend(stream, (i - begin) / heads, (i - begin) % heads, scores);
       }
-      item = end;
     }
   };
   constexpr size_t kWorthCalling = 1 << 14;
-  if (operations < kWorthCalling) return share(0, items, scores_[0].data());
+  if (items * longest * head_dim / 4 < kWorthCalling) return share(0, items, scores_[0].data());
   pool_.Run([&](unsigned part) {
     const auto [first, last] = ShareOf(items, 1, part, pool_.Threads());
     share(first, last, scores_[part].data());

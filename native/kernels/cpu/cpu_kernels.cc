@@ -160,16 +160,24 @@ void CpuKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vecto
   });
 }
 
-void CpuKernels::Gather(const Matrix& table, const int32_t* ids, size_t count, bool add, float* y) {
+void CpuKernels::Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) {
   Require(table.format != Format::kInt8 || table.scales != nullptr, "a table of 8 bits has no scales");
   for (size_t i = 0; i < count; i++) {
-    Require(ids[i] >= 0 && static_cast<size_t>(ids[i]) < table.rows, "an id lies outside its table");
+    Require(ids.values[i * ids.stride] < static_cast<int64_t>(table.rows), "an id lies outside its table");
   }
-  for (size_t i = 0; i < count; i++) AddRow(table, static_cast<size_t>(ids[i]), add, y + i * table.columns);
+  for (size_t i = 0; i < count; i++) {
+    const int32_t id = ids.values[i * ids.stride];
+    float* const row = y + i * table.columns;
+    if (id >= 0) AddRow(table, static_cast<size_t>(id), add, row);
+    else if (!add) std::fill_n(row, table.columns, 0.0f);
+  }
 }
 
-void CpuKernels::Choose(const Choice* choices, size_t count, int32_t* ids) {
-  for (size_t i = 0; i < count; i++) ids[i] = ChooseOne(choices[i], &sampling_);
+void CpuKernels::Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence,
+                        int32_t* ids, size_t stride) {
+  for (size_t i = 0; i < count; i++) {
+    ids[i * stride] = ChooseOne(choices[i], sequence, logits + i * vocabulary, vocabulary, &sampling_);
+  }
 }
 
 }  // namespace parley::cpu

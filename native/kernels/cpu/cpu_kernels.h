@@ -21,6 +21,7 @@ class CpuKernels : public Kernels {
 
   const char* Name() const override { return name_.c_str(); }
   bool ReadsHostMemory() const override { return true; }
+  bool AnswersAtOnce() const override { return true; }
 
   void* Allocate(size_t bytes) override;
   void Free(void* memory) override;
@@ -32,7 +33,7 @@ class CpuKernels : public Kernels {
   void Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) override;
   void MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) override;
 
-  void Gather(const Matrix& table, const int32_t* ids, size_t count, bool add, float* y) override;
+  void Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) override;
   void TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) override;
 
   void RmsNorm(const float* x, const float* w, size_t rows, size_t width, float eps, float* y) override;
@@ -42,9 +43,8 @@ class CpuKernels : public Kernels {
   void Angles(const uint64_t* positions, size_t count, size_t head_dim, double theta, float* angles) override;
   void Rotate(float* x, size_t rows, size_t heads, size_t head_dim, const float* angles) override;
 
-  void Store(const KvCache& cache, uint64_t position, const float* keys, const float* values,
-             size_t count) override;
-  void Attend(const Attention* streams, size_t count) override;
+  void Store(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) override;
+  void Attend(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) override;
 
   void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) override;
   void ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps,
@@ -64,7 +64,8 @@ class CpuKernels : public Kernels {
   void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to,
                    size_t width, size_t rows) override;
 
-  void Choose(const Choice* choices, size_t count, int32_t* ids) override;
+  void Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence, int32_t* ids,
+              size_t stride) override;
 
  private:
   // work(first, last) for shares of `count` things; all of them here when `operations`,

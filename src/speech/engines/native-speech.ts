@@ -2,11 +2,13 @@
 // handle, and streams that end by being told so.
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { unwatchReady, watchReady } from '../../audio/ready.js';
-import { loadAddon } from '../../addon.js';
+import { fileBesideAddon, loadAddon } from '../../addon.js';
 
 interface SpeechAddon {
   speechInspect(directory: string): Promise<ModelFacts>;
-  speechOpen(options: NativeOptions): Promise<{ handle: number; facts: ModelFacts }>;
+  speechOpen(
+    options: NativeOptions & { readonly cudaFile: string },
+  ): Promise<{ handle: number; facts: ModelFacts }>;
   speechClose(handle: number): Promise<void>;
   speechStart(handle: number, request: NativeRequest, ring: number): number;
   speechEnd(stream: number): NativeEnd | null;
@@ -21,6 +23,10 @@ export interface ModelFacts {
   readonly modelType: 'custom_voice' | 'voice_design' | 'base';
   readonly modelSize: string;
   readonly device: string;
+  /** Why it is no GPU, where one was wanted if there is one; else empty. */
+  readonly noCuda: string;
+  /** Bytes that the device has of its own; 0 for the CPU. */
+  readonly deviceMemory: number;
   /** Hz. */
   readonly sampleRate: number;
   readonly takesInstruction: boolean;
@@ -38,13 +44,19 @@ export interface ModelFacts {
 export interface NativeOptions {
   readonly directory: string;
   readonly quantize: string;
-  readonly codecFormat: 'f32' | 'f16';
+  /** Absent: f32 on a processor, bf16 on a GPU. */
+  readonly codecFormat?: 'f32' | 'f16' | 'bf16';
+  /** `auto`, `cpu`, `cuda` or `cuda:1`; absent: the CPU. */
+  readonly device?: string;
+  readonly cudaGraphs?: boolean;
   /** 0: one per core. */
   readonly threads: number;
   readonly cores: readonly number[];
   /** Whose memory its threads prefer; absent: as the system has it. */
   readonly numaNode?: number;
   readonly maxStreams: number;
+  /** Of these in one step; absent or 0: all. */
+  readonly maxBatch?: number;
   readonly maxWaiting: number;
   /** 0: from the length of each text. */
   readonly maxNewTokens: number;
@@ -114,7 +126,15 @@ export interface NativeStats {
   readonly voices: number;
   readonly memoryInUse: number;
   readonly memoryLimit: number;
+  /** Bytes of its own memory that a GPU gave; 0 for the CPU. */
+  readonly deviceMemoryInUse: number;
+  /** Lists of work for a GPU: run piece by piece, made into graphs, run as graphs. */
+  readonly eager: number;
+  readonly captures: number;
+  readonly launches: number;
 }
+
+const CUDA_FILE = 'parley_cuda.so';
 
 let loaded: SpeechAddon | undefined;
 function addon(): SpeechAddon {
@@ -169,7 +189,7 @@ export class NativeSpeech {
 
   /** Rejects with an Error that says what cannot be loaded. */
   static async open(options: NativeOptions): Promise<NativeSpeech> {
-    const { handle, facts } = await addon().speechOpen(options);
+    const { handle, facts } = await addon().speechOpen({ ...options, cudaFile: fileBesideAddon(CUDA_FILE) });
     return new NativeSpeech(handle, facts);
   }
 

@@ -118,7 +118,9 @@ export class Qwen3Engine implements SpeechEngine {
   }
 
   device(): EngineDevice {
-    return { name: this.#native?.facts.device ?? 'cpu' };
+    const { device: name = 'cpu', deviceMemory: totalBytes = 0 } = this.#native?.facts ?? {};
+    if (totalBytes === 0) return { name };
+    return { name, memory: { allocatedBytes: this.#native?.stats?.deviceMemoryInUse ?? 0, totalBytes } };
   }
 
   voices(): Promise<readonly Voice[]> {
@@ -255,7 +257,13 @@ export class Qwen3Engine implements SpeechEngine {
     };
   }
 
+  #newsOfLoad(): Readonly<Record<string, string>> {
+    const { device = '', noCuda = '' } = this.#native?.facts ?? {};
+    return { device, ...(noCuda === '' ? {} : { cuda: `none: ${noCuda}` }) };
+  }
+
   #loadable() {
+    const newsOfLoad = () => this.#newsOfLoad();
     const closeNative = async () => {
       const native = this.#native;
       this.#native = undefined;
@@ -268,6 +276,9 @@ export class Qwen3Engine implements SpeechEngine {
       },
       unload: closeNative,
       close: closeNative,
+      get facts() {
+        return newsOfLoad();
+      },
     };
   }
 }

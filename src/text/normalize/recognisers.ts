@@ -32,8 +32,9 @@ export function recognisersOf(language: Language): Recognisers {
   const [words, symbols] = [new Words(language), new Symbols(language)];
   const [keys, machines] = [new Keys(language), new MachineNames(language)];
   const own = language.own ?? {};
-  const compound = formula(speech.letters, (digits) =>
-    speech.number(numeralOf(withoutZeros(digits)), NOWHERE),
+  const compound = formula(
+    (letters) => speech.letters(letters),
+    (digits) => speech.number(numeralOf(withoutZeros(digits)), NOWHERE),
   );
   return {
     atDigit: [

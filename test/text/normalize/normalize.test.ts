@@ -131,7 +131,7 @@ test('a sentence that is cut for its length is never cut inside a token', () => 
 
 function expectWholeTokens(filler: string, sentence: string, language: Language): void {
   const text = filler + sentence;
-  const stream = new SentenceStream();
+  const stream = new SentenceStream({ language: language.tag });
   const cuts = [...stream.push(text), ...stream.end()].map((piece) => piece.end);
   for (const { start, end, written } of normalize(text, language).replacements) {
     const cut = cuts.find((at) => at > start && at < end);

@@ -49,7 +49,7 @@ const atDigit: Recogniser = behindDigits([
   [/\//, own.perUnit],
 ]); // prettier-ignore
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
-const FORMULA = formula(SPEECH.letters, cardinal);
+const FORMULA = formula((letters) => SPEECH.letters(letters), cardinal);
 const INITIALS = 'MDFSECsIVX';
 const INITIAL = byFirstLetter([
   [/[MDFS]/, weekday],

@@ -208,7 +208,11 @@ export const wireless: Recogniser = (reading) => {
   const match = reading.match(WIRELESS);
   if (match === undefined) return undefined;
   const [written, part = '', letters = ''] = match;
-  const spoken = ['eight oh two point', cardinal(withoutZeros(part)), ...letters.toUpperCase()].join(' ');
+  const spoken = [
+    'eight oh two point',
+    cardinal(withoutZeros(part)),
+    ...letters.toUpperCase().split(''),
+  ].join(' ');
   return { end: reading.at + written.length, spoken, rule: 'identifier' };
 };
 

@@ -31,7 +31,7 @@ const position = coordinates(
   amounts.DIRECTIONS,
 );
 
-const molecule = formula(SPEECH.letters, cardinal);
+const molecule = formula((letters) => SPEECH.letters(letters), cardinal);
 
 const NONE = /(?!)/;
 const DOT = /\./; // of decimals

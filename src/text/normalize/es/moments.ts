@@ -18,7 +18,7 @@ export const day = dayAndMonth({
   isPressure: FRACTIONS.isPressure,
   marks: '/-',
   say: DATES.dayOf,
-  range: SPEECH.range,
+  range: (from, to, around) => SPEECH.range(from, to, around),
 });
 
 /** Abr-24, ene/2025. */

@@ -54,7 +54,17 @@ const { numbers, units } = WRITING;
 
 // By the character behind the digits and at most one space.
 const AT_DIGIT = behindDigits([
-  [/[xX×.,]/, product({ numbers, units, decimal, by: 'por', ofSum: 'por', score: SPEECH.score })],
+  [
+    /[xX×.,]/,
+    product({
+      numbers,
+      units,
+      decimal,
+      by: 'por',
+      ofSum: 'por',
+      score: (home, guest) => SPEECH.score(home, guest),
+    }),
+  ],
   [/[x×.,]/, timesOver(VEZ, numbers, PER, SPEECH)],
   [/[.,]/, dottedTime],
   [/[½¼¾⅓⅔\d]/, mixedWithNoun({ and: 'y', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],

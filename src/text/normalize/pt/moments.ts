@@ -18,7 +18,7 @@ export const day = dayAndMonth({
   isPressure: FRACTIONS.isPressure,
   marks: '/',
   say: DATES.dayOf,
-  range: SPEECH.range,
+  range: (from, to, around) => SPEECH.range(from, to, around),
 });
 
 /** Dez/2024, abr-24; without the slash "dez" is ten. */

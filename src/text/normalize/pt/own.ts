@@ -56,7 +56,15 @@ const AT_DIGIT = behindDigits([
   [/[.-]/, grouped],
   [
     /[xX×.,]/,
-    product({ numbers, units, decimal, by: 'por', ofSum: 'vezes', isGame: isOfGame, score: SPEECH.score }),
+    product({
+      numbers,
+      units,
+      decimal,
+      by: 'por',
+      ofSum: 'vezes',
+      isGame: isOfGame,
+      score: (home, guest) => SPEECH.score(home, guest),
+    }),
   ],
   [/[x×.,]/, timesOver(VEZ, numbers, PER, SPEECH)],
   [/[½¼¾⅓⅔\d]/, mixedWithNoun({ and: 'e', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Everything that needs a GPU: build (CMake, no Node), parity, figures. In stages of some minutes each, most
+# informative first; a stage that passed is not repeated (its mark lies in the work folder), so that the script can be run again
+# after it was cut off. The tables come last, and into $OUT where that is set.
+#
+#   native/bench/gpu.sh [work folder: /tmp/parley-gpu] [stages: all of them]
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+WORK="${1:-/tmp/parley-gpu}"
+STAGES="${2:-build parity bench-1.7b bench-0.6b sanitize joins}"
+LIMIT=520 # seconds of a stage
+mkdir -p "$WORK/done"
+export PARLEY_CUDA_FILE="$WORK/build/parley_cuda.so"
+
+# The GPU's own code alone: the others take as long again each.
+capability() { nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .; }
+
+stage_build() {
+  local architecture
+  architecture="$(capability)"
+  [ "$architecture" = 90 ] && architecture=90a
+  cmake -S . -B "$WORK/build" -DPARLEY_CUDA=ON -DPARLEY_CUDA_ARCHITECTURES="$architecture" -DPARLEY_SPEECH=ON >"$WORK/configure.log" &&
+    cmake --build "$WORK/build" --parallel "$(nproc)" --target parley_cuda gpu_bench write_checkpoint cuda_speech_test >"$WORK/build.log" 2>&1 ||
+    { tail -40 "$WORK/build.log"; return 1; }
+  nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader
+}
+stage_parity() { "$WORK/build/cuda_speech_test"; }
+checkpoint() { # size
+  [ -f "$WORK/$1/config.json" ] || "$WORK/build/write_checkpoint" --size "$1" --type custom_voice --out "$WORK/$1"
+}
+stage_bench-1.7b() { checkpoint 1.7b && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/1.7b" 1,8,16,64,128,256,512,1000; }
+stage_bench-0.6b() { checkpoint 0.6b && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/0.6b" 1,8,16,64,128,256,512; }
+stage_sanitize() {
+  command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not installed"; return 1; }
+  compute-sanitizer --error-exitcode 9 --tool memcheck "$WORK/build/cuda_speech_test" | tail -20
+}
+# Ten thousand streams that come and go: memory in use at the end is that of the beginning.
+stage_joins() { "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/0.6b" "$(yes 100 | head -100 | paste -sd,)" 5 | tail -12; }
+
+failed=0
+for stage in $STAGES; do
+  [ -e "$WORK/done/$stage" ] && continue
+  began=$SECONDS
+  if (timeout "$LIMIT" bash -c "$(declare -f capability checkpoint "stage_$stage"); WORK='$WORK'; stage_$stage") >"$WORK/$stage.txt" 2>&1; then
+    touch "$WORK/done/$stage"
+  else
+    failed=1
+  fi
+  echo "$stage: $((SECONDS - began)) s"
+done
+for stage in $STAGES; do
+  printf '\n== %s (%s)\n' "$stage" "$([ -e "$WORK/done/$stage" ] && echo passed || echo FAILED)"
+  cat "$WORK/$stage.txt"
+  if [ -n "${OUT:-}" ]; then cp "$WORK/$stage.txt" "$OUT/"; fi
+done
+exit "$failed"

@@ -1,0 +1,9 @@
+# What addon and CUDA backend must agree in: both are compiled from these headers.
+set(PLUGIN_INTERFACE "")
+foreach(header kernels/convolution.h kernels/cuda/plugin.h kernels/kernels.h kernels/matrix.h kernels/philox.h kernels/sampling.h)
+  file(SHA256 ${CMAKE_CURRENT_SOURCE_DIR}/${header} digest)
+  string(APPEND PLUGIN_INTERFACE ${digest})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${header})
+endforeach()
+string(SHA256 PLUGIN_INTERFACE "${PLUGIN_INTERFACE}")
+add_compile_definitions(PARLEY_PLUGIN_INTERFACE="${PLUGIN_INTERFACE}")

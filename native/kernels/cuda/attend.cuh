@@ -1,0 +1,148 @@
+// Which kernels an attention takes.
+#ifndef PARLEY_KERNELS_CUDA_ATTEND_CUH_
+#define PARLEY_KERNELS_CUDA_ATTEND_CUH_
+
+#include <stdexcept>
+
+#include "kernels/cuda/attention_any.cuh"
+
+namespace parley::cuda {
+
+// Memory of the backend for streams whose lanes are shared among blocks. Owned by whoever enqueues.
+struct AttendRoom {
+  static constexpr size_t kStreams = 16;  // more of them fill the GPU without that
+
+  float* parts = nullptr;        // PartsOf(...) floats, or none: lanes are not shared
+  uint32_t* arrivals = nullptr;  // ArrivalsOf(...) zeros
+
+  static constexpr size_t PartsOf(size_t query_heads, size_t head_dim) {
+    return kStreams * query_heads * kLanes * (head_dim + 2);
+  }
+  static constexpr size_t ArrivalsOf(size_t query_heads) { return kStreams * query_heads; }
+};
+
+// What makes raw heads queries and keys; without angles they are.
+struct RawHeads {
+  const float* angles = nullptr;
+  const float* q_norm = nullptr;
+  const float* k_norm = nullptr;
+  float eps = 0;
+};
+
+// Few enough that one block takes a stream's rows one after the other.
+constexpr size_t kFewRows = 4;
+
+inline HeadsArgs HeadsArgsOf(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows,
+                             const RawHeads& raw) {
+  const auto streams = static_cast<uint32_t>(batch.count), all = static_cast<uint32_t>(batch.rows);
+  return {batch.streams,
+          queue.Data(streams),
+          queue.Data(all),
+          rows.queries,
+          rows.keys,
+          rows.values,
+          rows.output,
+          static_cast<uint32_t>(batch.layout.heads),
+          static_cast<uint32_t>(batch.query_heads),
+          static_cast<uint32_t>(batch.layout.head_dim),
+          static_cast<uint32_t>(layer),
+          static_cast<uint32_t>(batch.window),
+          batch.scale,
+          raw.angles,
+          raw.q_norm,
+          raw.k_norm,
+          raw.eps};
+}
+
+template <class Cached>
+void EnqueuePlace(Queue& queue, const AttentionBatch& batch, const HeadsArgs& args) {
+  const uint32_t heads = (args.angles == nullptr ? 0 : args.query_heads) + 2 * args.heads;
+  Grid grid;
+  grid.x = (heads + kPlaceWarps - 1) / kPlaceWarps;
+  grid.y = static_cast<uint32_t>(BucketOf(batch.rows));
+  grid.threads = kPlaceWarps * 32;
+  queue.Launch<&PlaceHeadsKernel<Cached>>(grid, args);
+}
+
+template <uint32_t kDim, uint32_t kGroup, class Cached>
+void EnqueueAttend(Queue& queue, const Grid& grid, const AttendArgs& args) {
+  queue.Launch<&AttendKernel<kDim, kGroup, Cached>>(grid, args);
+}
+
+// By stream: `room` may be used. By row: the rows are placed.
+template <class Cached>
+void EnqueueAttend(Queue& queue, const AttentionBatch& batch, const HeadsArgs& heads, bool by_row, const AttendRoom& room) {
+  AttendArgs args{heads, by_row ? heads.rows : heads.stream_count, by_row ? 1u : 0u, nullptr, nullptr};
+  const uint32_t group = heads.query_heads / heads.heads;
+  Grid grid;
+  grid.y = static_cast<uint32_t>(BucketOf(by_row ? batch.rows : batch.count));
+  grid.threads = kAttendThreads;
+  const bool in_pairs = group % 2 == 0;
+  grid.x = in_pairs ? heads.query_heads / 2 : heads.query_heads;
+  if (!by_row && batch.longest == 1 && batch.furthest > kPositions && grid.y <= AttendRoom::kStreams && room.parts != nullptr) {
+    args.parts = room.parts;
+    args.arrivals = room.arrivals;
+    grid.z = grid.y <= kLanes ? kLanes : kLanes / 2;
+  }
+  if (heads.head_dim == 128 && in_pairs) return EnqueueAttend<128, 2, Cached>(queue, grid, args);
+  if (heads.head_dim == 128) return EnqueueAttend<128, 1, Cached>(queue, grid, args);
+  if (heads.head_dim == 64 && in_pairs) return EnqueueAttend<64, 2, Cached>(queue, grid, args);
+  if (heads.head_dim == 64) return EnqueueAttend<64, 1, Cached>(queue, grid, args);
+  grid.x = heads.query_heads;
+  grid.shared = static_cast<uint32_t>(PlainAttentionBytes(heads.head_dim));
+  queue.Launch<&AttendAnyKernel<Cached>>(grid, args);
+}
+
+// Heads, raw or not, placed and attended to. `placed`: they are in the caches already, and are not raw.
+template <class Cached>
+void EnqueueAttention(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows, const RawHeads& raw,
+                      bool placed, const AttendRoom& room) {
+  HeadsArgs heads = HeadsArgsOf(queue, batch, layer, rows, raw);
+  const bool wide = heads.head_dim == 128 || heads.head_dim == 64;
+  if (!placed && wide && raw.angles != nullptr && batch.longest <= kFewRows) {
+    return EnqueueAttend<Cached>(queue, batch, heads, false, room);
+  }
+  if (!placed) EnqueuePlace<Cached>(queue, batch, heads);
+  heads.angles = nullptr;
+  EnqueueAttend<Cached>(queue, batch, heads, true, room);
+}
+
+// Calls use(a value of the cache's format).
+template <class Use>
+void WithCached(Format format, const Use& use) {
+  switch (format) {
+    case Format::kF32: return use(float{});
+    case Format::kF16: return use(F16{});
+    case Format::kBf16: return use(Bf16{});
+    case Format::kInt8: throw std::invalid_argument("a KV cache holds f32, f16 or bf16");
+  }
+}
+
+// Kernels::Store.
+inline void EnqueueStore(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows) {
+  if (batch.rows == 0) return;
+  WithCached(batch.layout.format, [&](auto cached) {
+    EnqueuePlace<decltype(cached)>(queue, batch, HeadsArgsOf(queue, batch, layer, rows, {}));
+  });
+}
+
+// Kernels::Attend.
+inline void EnqueueAttend(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows) {
+  if (batch.rows == 0) return;
+  WithCached(batch.layout.format, [&](auto cached) {
+    EnqueueAttention<decltype(cached)>(queue, batch, layer, rows, {}, true, {});
+  });
+}
+
+// What follows the projections of Kernels::AttendRows.
+inline void EnqueueRawAttend(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows,
+                             const RawHeads& raw, const AttendRoom& room) {
+  if (batch.rows == 0) return;
+  WithCached(batch.layout.format, [&](auto cached) {
+    EnqueueAttention<decltype(cached)>(queue, batch, layer, rows, raw, false, room);
+  });
+}
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_ATTEND_CUH_

@@ -1,0 +1,300 @@
+// Sampling, a block for each row of logits: what kernels/sampling.cc does, in the same order of rules.
+//
+// Sums are of doubles in a fixed order, which is another than the CPU's: a draw that falls within their last bits of a border
+// may fall to the neighbour.
+#ifndef PARLEY_KERNELS_CUDA_CHOOSE_CUH_
+#define PARLEY_KERNELS_CUDA_CHOOSE_CUH_
+
+#include <cmath>
+
+#include "kernels/cuda/queue.h"
+#include "kernels/cuda/words.h"
+#include "kernels/philox.h"
+#include "kernels/sampling.h"
+
+namespace parley::cuda {
+
+constexpr uint32_t kChooseThreads = 256;
+constexpr uint32_t kChooseWarps = kChooseThreads / 32;
+
+struct ChooseArgs {
+  const Choice* choices;
+  const uint32_t* count;
+  float* logits;
+  uint32_t vocabulary;
+  uint64_t sequence;
+  int32_t* ids;
+  size_t stride;
+};
+
+// Rises with the value; -0 is 0.
+__device__ __forceinline__ uint32_t Rank(float value) {
+  const uint32_t bits = __float_as_uint(value + 0.0f);
+  return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+}
+
+__device__ __forceinline__ float ValueOf(uint32_t rank) {
+  return __uint_as_float((rank & 0x80000000u) != 0 ? rank & 0x7fffffffu : ~rank);
+}
+
+struct ChooseShared {
+  double doubles[kChooseWarps];
+  float floats[kChooseWarps];
+  uint32_t words[kChooseWarps];
+  uint32_t counts[256];
+  uint32_t found[2];
+};
+
+// One row and the block that chooses of it. Thread t has the logits t, t + 256, ... where order does not matter, and a run of
+// neighbours where it does.
+struct Chooser {
+  ChooseShared& shared;
+  float* logits;
+  uint32_t count;
+
+  template <class Use>
+  __device__ __forceinline__ void ForEach(const Use& use) const {
+    for (uint32_t i = threadIdx.x; i < count; i += kChooseThreads) use(i);
+  }
+
+  // In every thread, by the same tree.
+  __device__ double Sum(double value) const {
+    for (uint32_t apart = 16; apart > 0; apart /= 2) value += __shfl_xor_sync(0xffffffffu, value, apart);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) shared.doubles[threadIdx.x / 32] = value;
+    __syncthreads();
+    double sum = 0;
+    for (uint32_t w = 0; w < kChooseWarps; w++) sum += shared.doubles[w];
+    return sum;
+  }
+
+  // The first of the largest; -1 if all are -infinity or one is NaN. And its value.
+  __device__ int32_t Largest(float* value) const {
+    float best = -INFINITY;
+    uint32_t at = 0xffffffffu;
+    bool broken = false;
+    ForEach([&](uint32_t i) {
+      broken = broken || isnan(logits[i]);
+      if (logits[i] > best) best = logits[i], at = i;
+    });
+    __syncthreads();
+    for (uint32_t apart = 16; apart > 0; apart /= 2) {
+      const float other = __shfl_xor_sync(0xffffffffu, best, apart);
+      const uint32_t its = __shfl_xor_sync(0xffffffffu, at, apart);
+      if (other > best || (other == best && its < at)) best = other, at = its;
+    }
+    const bool any = __any_sync(0xffffffffu, broken ? 1 : 0) != 0;
+    if (threadIdx.x % 32 == 0) {
+      shared.floats[threadIdx.x / 32] = best;
+      shared.words[threadIdx.x / 32] = any ? 0xfffffffeu : at;
+    }
+    __syncthreads();
+    best = -INFINITY;
+    at = 0xffffffffu;
+    broken = false;
+    for (uint32_t w = 0; w < kChooseWarps; w++) {
+      broken = broken || shared.words[w] == 0xfffffffeu;
+      if (shared.floats[w] > best || (shared.floats[w] == best && shared.words[w] < at)) {
+        best = shared.floats[w], at = shared.words[w];
+      }
+    }
+    *value = best;
+    return broken || best == -INFINITY ? -1 : static_cast<int32_t>(at);
+  }
+
+  __device__ void Penalize(float penalty, const uint8_t* seen) const {
+    if (penalty == 1 || seen == nullptr) return;
+    ForEach([&](uint32_t i) {
+      if (seen[i] != 0) logits[i] = logits[i] < 0 ? logits[i] * penalty : logits[i] / penalty;
+    });
+  }
+
+  __device__ void Suppress(const SamplingRules& rules) const {
+    ForEach([&](uint32_t i) {
+      const auto id = static_cast<int32_t>(i);
+      const bool suppressed = id >= rules.suppress_from && id < rules.suppress_to && id != rules.spared;
+      if (suppressed || id == rules.forbidden) logits[i] = -INFINITY;
+    });
+  }
+
+  // The rank of the k-th largest, by its bytes from the highest on.
+  __device__ uint32_t RankOfLargest(uint32_t k) const {
+    uint32_t known = 0, mask = 0;
+    for (int shift = 24; shift >= 0; shift -= 8) {
+      __syncthreads();
+      shared.counts[threadIdx.x] = 0;
+      __syncthreads();
+      ForEach([&](uint32_t i) {
+        const uint32_t rank = Rank(logits[i]);
+        if ((rank & mask) == known) atomicAdd(&shared.counts[rank >> shift & 255], 1u);
+      });
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        uint32_t byte = 255, left = k;
+        while (shared.counts[byte] < left) left -= shared.counts[byte--];
+        shared.found[0] = byte;
+        shared.found[1] = left;
+      }
+      __syncthreads();
+      known |= shared.found[0] << shift;
+      mask |= 255u << shift;
+      k = shared.found[1];
+    }
+    return known;
+  }
+
+  __device__ void KeepTopK(uint32_t k) const {
+    if (k == 0 || k >= count) return;
+    const uint32_t least = RankOfLargest(k);
+    ForEach([&](uint32_t i) {
+      if (Rank(logits[i]) < least) logits[i] = -INFINITY;
+    });
+  }
+
+  __device__ double Weight(uint32_t i, double largest) const {
+    return logits[i] == -INFINITY ? 0.0 : exp(static_cast<double>(logits[i]) - largest);
+  }
+
+  // Of those whose rank is below.
+  __device__ double Mass(uint32_t rank, double largest) const {
+    double mass = 0;
+    ForEach([&](uint32_t i) {
+      if (Rank(logits[i]) < rank) mass += Weight(i, largest);
+    });
+    return Sum(mass);
+  }
+
+  // Of the threads before this one, in their order; and of all.
+  template <class Value>
+  __device__ Value Before(Value own, Value (&sums)[kChooseWarps], Value* all) const {
+    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    Value until = own;
+    for (uint32_t apart = 1; apart < 32; apart *= 2) {
+      const Value earlier = __shfl_up_sync(0xffffffffu, until, apart);
+      if (lane >= apart) until = earlier + until;
+    }
+    __syncthreads();
+    if (lane == 31) sums[warp] = until;
+    const Value before = __shfl_up_sync(0xffffffffu, until, 1);
+    __syncthreads();
+    Value base = 0;
+    *all = 0;
+    for (uint32_t w = 0; w < kChooseWarps; w++) {
+      if (w == warp) base = *all;
+      *all += sums[w];
+    }
+    return lane == 0 ? base : base + before;
+  }
+
+  // This thread's run of neighbours.
+  __device__ uint32_t RunBegin(uint32_t thread) const {
+    const uint32_t run = (count + kChooseThreads - 1) / kChooseThreads;
+    return thread * run < count ? thread * run : count;
+  }
+
+  // Ranks below `kept` go, and of those that have it the first ones, as long as what goes is no more than the limit; but not
+  // the last of the largest.
+  __device__ void KeepTopP(float p, float most) const {
+    if (p >= 1) return;
+    const double largest = most, total = Mass(0xffffffffu, largest);
+    const double limit = (1.0 - static_cast<double>(p)) * total;
+    uint32_t kept = 0;
+    for (uint32_t bit = 0x80000000u; bit != 0; bit /= 2) {
+      if (Mass(kept | bit, largest) <= limit) kept |= bit;
+    }
+    if (kept > Rank(most) || isinf(most)) kept = Rank(most);
+    double gone = Mass(kept, largest);
+    uint32_t own = 0, equals;
+    for (uint32_t i = RunBegin(threadIdx.x); i < RunBegin(threadIdx.x + 1); i++) own += Rank(logits[i]) == kept ? 1 : 0;
+    uint32_t place = Before(own, shared.words, &equals);
+    if (kept == Rank(most)) equals--;
+    // All of them weigh the same.
+    const double weight = exp(static_cast<double>(ValueOf(kept)) - largest);
+    uint32_t going = 0;
+    while (going < equals && gone + weight <= limit) gone += weight, going++;
+    if (isinf(most)) going = equals;  // it has all of the softmax
+    for (uint32_t i = RunBegin(threadIdx.x); i < RunBegin(threadIdx.x + 1); i++) {
+      const uint32_t rank = Rank(logits[i]);
+      if (rank < kept || (rank == kept && place++ < going)) logits[i] = -INFINITY;
+    }
+  }
+
+  // The index whose share of the softmax holds `unit`.
+  __device__ int32_t Pick(double unit) const {
+    __syncthreads();
+    float most;
+    const int32_t best = Largest(&most);
+    if (best < 0 || isinf(most)) return best;
+    const double largest = most;
+    const uint32_t begin = RunBegin(threadIdx.x), end = RunBegin(threadIdx.x + 1);
+    double own = 0, total;
+    uint32_t last = 0;  // of those that can be chosen
+    for (uint32_t i = begin; i < end; i++) {
+      const double weight = Weight(i, largest);
+      own += weight;
+      if (weight != 0) last = i;
+    }
+    const double before = Before(own, shared.doubles, &total), target = unit * total;
+    if (threadIdx.x == 0) shared.found[0] = kChooseThreads, shared.found[1] = 0;
+    __syncthreads();
+    if (own > 0) atomicMax(&shared.found[1], last);
+    if (own > 0 && before + own > target) atomicMin(&shared.found[0], threadIdx.x);
+    __syncthreads();
+    if (shared.found[0] == threadIdx.x) {
+      double sum = before;
+      for (uint32_t i = begin; i < last && sum <= target; i++) {
+        sum += Weight(i, largest);
+        if (sum > target) last = i;
+      }
+      shared.found[1] = last;
+    }
+    __syncthreads();
+    return static_cast<int32_t>(shared.found[1]);
+  }
+};
+
+static __global__ void __launch_bounds__(kChooseThreads) ChooseKernel(const ChooseArgs args) {
+  __shared__ ChooseShared shared;
+  AwaitInputs();
+  LetNextBegin();
+  const uint32_t row = blockIdx.x;
+  if (row >= *args.count) return;
+  const Choice choice = args.choices[row];
+  const SamplingRules& rules = choice.rules;
+  const Chooser chooser{shared, args.logits + static_cast<size_t>(row) * args.vocabulary, args.vocabulary};
+  chooser.Penalize(rules.repetition_penalty, choice.seen);
+  __syncthreads();
+  chooser.Suppress(rules);
+  __syncthreads();
+  float most;
+  int32_t id = chooser.Largest(&most);
+  if (!rules.greedy && id >= 0) {
+    __syncthreads();
+    chooser.ForEach([&](uint32_t i) { chooser.logits[i] /= rules.temperature; });
+    __syncthreads();
+    chooser.KeepTopK(rules.top_k);
+    __syncthreads();
+    chooser.KeepTopP(rules.top_p, most / rules.temperature);
+    __syncthreads();
+    id = chooser.Pick(UnitOf({choice.seed, args.sequence, choice.step}));
+  }
+  if (threadIdx.x != 0) return;
+  args.ids[row * args.stride] = id;
+  if (id >= 0 && choice.seen != nullptr) choice.seen[id] = 1;
+}
+
+// Kernels::Choose. choices: [count] in the device's memory.
+inline void EnqueueChoose(Queue& queue, const Choice* choices, size_t count, float* logits, size_t vocabulary,
+                          uint64_t sequence, int32_t* ids, size_t stride) {
+  if (count == 0) return;
+  const auto rows = static_cast<uint32_t>(count);
+  Grid grid;
+  grid.x = static_cast<uint32_t>(BucketOf(count));
+  grid.threads = kChooseThreads;
+  queue.Launch<&ChooseKernel>(
+      grid, ChooseArgs{choices, queue.Data(rows), logits, static_cast<uint32_t>(vocabulary), sequence, ids, stride});
+}
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_CHOOSE_CUH_

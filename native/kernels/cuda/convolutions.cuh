@@ -1,0 +1,130 @@
+// Convolutions with state on the GPU: the past is put before each stream's new positions, and then a convolution is a product of
+// windows.
+#ifndef PARLEY_KERNELS_CUDA_CONVOLUTIONS_CUH_
+#define PARLEY_KERNELS_CUDA_CONVOLUTIONS_CUH_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "kernels/cuda/laid_vectors.cuh"
+#include "kernels/cuda/products.cuh"
+#include "kernels/cuda/queue.h"
+#include "kernels/cuda/words.h"
+
+namespace parley::cuda {
+
+// A stream's new positions and what it kept of those before.
+struct Joint {
+  float* x;
+  float* tail;
+  uint64_t count;  // of positions
+};
+
+struct JoinArgs {
+  const Joint* joints;
+  const VectorCounts* counts;
+  uint64_t past;  // values: history times channels
+  uint32_t channels;
+};
+
+// The past to before x, and the last of both to the tail. What a value of the tail becomes lies `count * channels` further on, in the
+// tail or in x: a thread has every such distance of the values and goes upwards, so that none reads what another wrote.
+template <class Value>
+__global__ void __launch_bounds__(256) JoinTails(JoinArgs args) {
+  constexpr uint64_t kWidth = sizeof(Value) / sizeof(float);
+  LetNextBegin();
+  AwaitInputs();
+  if (blockIdx.y >= args.counts->streams) return;
+  const Joint joint = args.joints[blockIdx.y];
+  const uint64_t past = args.past / kWidth, shift = joint.count * args.channels / kWidth;
+  const uint64_t first = static_cast<uint64_t>(blockIdx.x) * 256 + threadIdx.x;
+  if (first >= shift || first >= past) return;
+  Value* const tail = reinterpret_cast<Value*>(joint.tail);
+  Value* const x = reinterpret_cast<Value*>(joint.x);
+  Value kept = tail[first];
+  for (uint64_t i = first; i < past; i += shift) {
+    x[static_cast<int64_t>(i) - static_cast<int64_t>(past)] = kept;
+    kept = i + shift < past ? tail[i + shift] : x[i + shift - past];
+    tail[i] = kept;
+  }
+}
+
+inline void EnqueueJoin(Queue& queue, const Stretch* streams, size_t count, size_t history, size_t channels) {
+  std::vector<Joint> joints;
+  joints.reserve(count);
+  bool fours = channels % 4 == 0;
+  for (size_t s = 0; s < count; s++) {
+    if (streams[s].count == 0) continue;
+    joints.push_back({streams[s].x, streams[s].tail, streams[s].count});
+    fours = fours && LiesAtFours(streams[s].x) && LiesAtFours(streams[s].tail);
+  }
+  if (joints.empty() || history == 0 || channels == 0) return;
+  const size_t bucket = BucketOf(joints.size());
+  const VectorCounts counts{0, static_cast<uint32_t>(joints.size()), 0};
+  const JoinArgs args{queue.Data(joints.data(), joints.size(), bucket), queue.Data(counts), history * channels,
+                      static_cast<uint32_t>(channels)};
+  Grid grid;
+  grid.x = static_cast<uint32_t>(BlocksOf(args.past, fours ? 1024 : 256));
+  grid.y = static_cast<uint32_t>(bucket);
+  grid.threads = 256;
+  fours ? queue.Launch<JoinTails<float4>>(grid, args) : queue.Launch<JoinTails<float>>(grid, args);
+}
+
+inline LaidVectors LayStretches(Queue& queue, const Stretch* streams, size_t count, size_t history, const Vectors& shape) {
+  return LayStreams(queue, count, shape, [&](size_t s) {
+    return std::pair<const float*, size_t>(streams[s].x - history * shape.stride, streams[s].count);
+  });
+}
+
+inline void EnqueueConvolveCausal(Queue& queue, Room& room, const Convolution& convolution, const Stretch* streams, size_t count,
+                                  float* y) {
+  EnqueueJoin(queue, streams, count, convolution.History(), convolution.channels);
+  const LaidVectors windows =
+      LayStretches(queue, streams, count, convolution.History(), WindowsOf(convolution, nullptr, 0));
+  EnqueueMultiply(queue, room, convolution.weights, windows, {convolution.bias, nullptr, false}, y);
+}
+
+struct DepthwiseArgs {
+  const float* weights;  // [taps, channels]
+  const float* bias;
+  float* y;
+  VectorsView x;
+  uint32_t channels, taps;
+};
+
+// A value each: the taps are added to the bias in their order, by fmaf, as on the CPU.
+static __global__ void __launch_bounds__(256) ConvolveChannels(DepthwiseArgs args) {
+  AwaitInputs();
+  LetNextBegin();
+  const VectorCounts counts = *args.x.counts;
+  const uint64_t i = static_cast<uint64_t>(blockIdx.x) * 256 + threadIdx.x;
+  if (i >= static_cast<uint64_t>(counts.vectors) * args.channels) return;
+  const auto position = static_cast<uint32_t>(i / args.channels), channel = static_cast<uint32_t>(i % args.channels);
+  const float* from = VectorAt(args.x, counts, position) + channel;
+  const float* weight = args.weights + channel;
+  float sum = args.bias != nullptr ? args.bias[channel] : 0;
+  for (uint32_t tap = 0; tap < args.taps; tap++, from += args.channels, weight += args.channels) {
+    sum = fmaf(*weight, *from, sum);
+  }
+  args.y[i] = sum;
+}
+
+inline void EnqueueConvolveDepthwise(Queue& queue, const float* weights, const float* bias, size_t channels, size_t taps,
+                                     const Stretch* streams, size_t count, float* y) {
+  EnqueueJoin(queue, streams, count, taps - 1, channels);
+  const Vectors shape{nullptr, 0, channels, taps * channels, 1, 0};
+  const LaidVectors windows = LayStretches(queue, streams, count, taps - 1, shape);
+  if (windows.bucket == 0 || channels == 0) return;
+  const DepthwiseArgs args{weights, bias, y, windows.view, static_cast<uint32_t>(channels), static_cast<uint32_t>(taps)};
+  Grid grid;
+  grid.x = static_cast<uint32_t>(BlocksOf(windows.bucket * channels, 256));
+  grid.threads = 256;
+  queue.Launch<ConvolveChannels>(grid, args);
+}
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_CONVOLUTIONS_CUH_

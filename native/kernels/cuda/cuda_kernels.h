@@ -1,0 +1,114 @@
+// The CUDA backend: calls become grids of a list, which runs when somebody waits.
+//
+// Its values come as near to the CPU's as the tests of each part say. An id that lies outside its table, and a KV cache
+// that is too small for what is seen, cannot be refused here, since they lie in the device's memory.
+#ifndef PARLEY_KERNELS_CUDA_CUDA_KERNELS_H_
+#define PARLEY_KERNELS_CUDA_CUDA_KERNELS_H_
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/copy_run.h"
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/memory_pool.h"
+#include "kernels/cuda/part.h"
+#include "kernels/cuda/recorder.h"
+#include "kernels/cuda/work_room.h"
+#include "kernels/kernels.h"
+
+namespace parley::cuda {
+
+struct CudaOptions {
+  RecorderOptions recorder;
+  // Bytes that are taken at once, and of which Allocate gives parts; 0: it asks the device each time.
+  size_t pool = 0;
+};
+
+class CudaKernels final : public Kernels {
+ public:
+  CudaKernels(std::unique_ptr<Device> device, const CudaOptions& options);
+  ~CudaKernels() override;
+
+  const char* Name() const override { return name_.c_str(); }
+  bool ReadsHostMemory() const override { return false; }
+  bool AnswersAtOnce() const override { return false; }
+  BackendFigures Figures() const override;
+
+  void* Allocate(size_t bytes) override;
+  void Free(void* memory) override;
+  void Upload(void* to, const void* from_host, size_t bytes) override;
+  void Download(void* to_host, const void* from, size_t bytes) override;
+  void Copy(void* to, const void* from, size_t bytes) override;
+  void Wait() override;
+
+  void Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) override;
+  void MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) override;
+  void Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) override;
+  void TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) override;
+
+  void RmsNorm(const float* x, const float* w, size_t rows, size_t width, float eps, float* y) override;
+  void LayerNorm(const float* x, const float* w, const float* b, size_t rows, size_t width, float eps,
+                 float* y) override;
+  void Angles(const uint64_t* positions, size_t count, size_t head_dim, double theta, float* angles) override;
+  void Rotate(float* x, size_t rows, size_t heads, size_t head_dim, const float* angles) override;
+  void Store(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) override;
+  void Attend(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) override;
+  void AttendRows(const HeadProjections& heads, const LayerRows& x, const float* angles, const AttentionBatch& batch,
+                  size_t layer, const AttentionRows& rows) override;
+  void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) override;
+
+  void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) override;
+  void ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps, const Stretch* streams,
+                         size_t count, float* y) override;
+  void Spread(const float* x, const float* a, const float* b, size_t channels, const Stretch* streams,
+              size_t count) override;
+  void Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,
+           float* y) override;
+
+  void Activate(Activation activation, float* x, size_t count) override;
+  void Snake(const float* x, const float* a, const float* b, size_t rows, size_t channels, float* y) override;
+  void Add(float* y, const float* x, size_t count) override;
+  void Clamp(float* x, size_t count, float lowest, float highest) override;
+
+  void Statistics(const float* x, const float* weights, size_t rows, size_t channels, size_t stride, float floor,
+                  float* mean, float* deviation) override;
+  void SoftmaxOverTime(float* x, size_t rows, size_t channels, size_t stride) override;
+  void AddScaled(float* y, const float* x, const float* gain, size_t rows, size_t channels) override;
+  void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to, size_t width,
+                   size_t rows) override;
+
+  void Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence, int32_t* ids,
+              size_t stride) override;
+
+  Device& TheDevice() { return *device_; }
+  Recorder& TheRecorder() { return recorder_; }
+
+ private:
+  // The queue for what comes after the copies that were asked for.
+  Queue& Next();
+  void AddCopy(void* to, const void* from, size_t bytes);
+  void CopyLarge(void* to, const void* from, size_t bytes);
+  void CopyOverlapping(char* to, const char* from, size_t bytes);
+  void Submit();
+
+  std::unique_ptr<Device> device_;
+  std::string name_;
+  void* pooled_ = nullptr;
+  std::unique_ptr<MemoryPool> pool_;
+  WorkRoom room_;
+  WorkRoom parts_;     // of attention that several blocks share ..
+  WorkRoom arrivals_;  // .. and how many of them are done: zero between grids
+  Recorder recorder_;
+  CopyRun copies_;
+  std::vector<Part> spread_;
+};
+
+inline void Require(bool condition, const char* otherwise) {
+  if (!condition) throw std::invalid_argument(otherwise);
+}
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_CUDA_KERNELS_H_

@@ -1,0 +1,132 @@
+// Memory of the CUDA backend. Small copies go with the list, many as one grid; large ones are asked of the device.
+#include <algorithm>
+#include <new>
+
+#include "kernels/cuda/copies.cuh"
+#include "kernels/cuda/cuda_kernels.h"
+
+namespace parley::cuda {
+namespace {
+
+constexpr size_t kLarge = 256 << 10;  // bytes
+constexpr size_t kOverlapRoom = 1 << 20;
+
+}  // namespace
+
+CudaKernels::CudaKernels(std::unique_ptr<Device> device, const CudaOptions& options)
+    : device_(std::move(device)),
+      name_("cuda " + device_->Facts().name + ", " + std::to_string(device_->Facts().multiprocessors) + " multiprocessors"),
+      room_(*device_),
+      parts_(*device_),
+      arrivals_(*device_),
+      recorder_(*device_, options.recorder) {
+  if (options.pool == 0) return;
+  pooled_ = device_->Allocate(options.pool);
+  pool_ = std::make_unique<MemoryPool>(pooled_, options.pool);
+}
+
+CudaKernels::~CudaKernels() { device_->Free(pooled_); }
+
+// A part may have been another's, whose work is still to be done: it is cleared after that.
+void* CudaKernels::Allocate(size_t bytes) {
+  if (pool_ == nullptr) return device_->Allocate(bytes);
+  void* const memory = pool_->Take(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  Submit();
+  device_->Clear(memory, bytes);
+  return memory;
+}
+
+void CudaKernels::Free(void* memory) {
+  if (memory == nullptr || (pool_ != nullptr && pool_->Give(memory))) return;
+  try {
+    Submit();  // what was asked for may still use it
+  } catch (const DeviceLost&) {
+    // As the next call that may throw will say.
+  }
+  device_->Free(memory);
+}
+
+BackendFigures CudaKernels::Figures() const {
+  BackendFigures figures;
+  figures.memory_total = device_->Facts().memory;
+  figures.memory_free = pool_ != nullptr ? pool_->bytes() - pool_->InUse() : device_->FreeMemory();
+  figures.memory_in_use = pool_ != nullptr ? pool_->InUse() : figures.memory_total - figures.memory_free;
+  const RecorderCounters& counters = recorder_.Counters();
+  figures.eager = counters.eager;
+  figures.captures = counters.captures;
+  figures.launches = counters.launches;
+  return figures;
+}
+
+Queue& CudaKernels::Next() {
+  EnqueueCopies(recorder_, &copies_);
+  return recorder_;
+}
+
+void CudaKernels::Submit() {
+  Next();
+  recorder_.Submit();
+}
+
+void CudaKernels::AddCopy(void* to, const void* from, size_t bytes) {
+  const CopyPiece piece{to, from, bytes};
+  if (copies_.IsFull() || copies_.Clashes(piece)) EnqueueCopies(recorder_, &copies_);
+  copies_.Add(piece);
+}
+
+void CudaKernels::Upload(void* to, const void* from_host, size_t bytes) {
+  if (bytes == 0) return;
+  if (bytes < kLarge) return AddCopy(to, recorder_.Carry(from_host, bytes), bytes);
+  Submit();
+  device_->Upload(to, from_host, bytes);
+}
+
+void CudaKernels::Download(void* to_host, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  if (bytes < kLarge) return AddCopy(recorder_.Result(to_host, bytes, BucketOf(bytes)), from, bytes);
+  Submit();
+  device_->Download(to_host, from, bytes);
+}
+
+void CudaKernels::Copy(void* to, const void* from, size_t bytes) {
+  if (bytes == 0 || to == from) return;
+  auto* const begin = static_cast<char*>(to);
+  const auto* const source = static_cast<const char*>(from);
+  const bool overlap = begin < source + bytes && source < begin + bytes;
+  if (bytes >= kLarge) return overlap ? CopyOverlapping(begin, source, bytes) : CopyLarge(to, from, bytes);
+  if (!overlap) return AddCopy(to, from, bytes);
+  Next();  // that may use the room
+  void* const between = room_.AtLeast(bytes);
+  AddCopy(between, from, bytes);
+  AddCopy(to, between, bytes);
+  Next();
+}
+
+void CudaKernels::CopyLarge(void* to, const void* from, size_t bytes) {
+  Submit();
+  device_->Copy(to, from, bytes);
+}
+
+// Piece by piece, so that none is written before it was read.
+void CudaKernels::CopyOverlapping(char* to, const char* from, size_t bytes) {
+  Submit();
+  void* const between = room_.AtLeast(kOverlapRoom);
+  for (size_t done = 0; done < bytes;) {
+    const size_t some = std::min(kOverlapRoom, bytes - done);
+    const size_t at = to < from ? done : bytes - done - some;
+    device_->Copy(between, from + at, some);
+    device_->Copy(to + at, between, some);
+    done += some;
+  }
+}
+
+void CudaKernels::Wait() {
+  Next();
+  recorder_.Wait();
+  room_.FreeOutgrown();
+  parts_.FreeOutgrown();
+  arrivals_.FreeOutgrown();
+}
+
+}  // namespace parley::cuda

@@ -1,0 +1,232 @@
+#include "kernels/cuda/emulator/block.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <new>
+#include <random>
+#include <utility>
+
+#include "kernels/cuda/emulator/words.h"
+
+namespace parley::cuda::emulator {
+namespace {
+
+const char* const kBarrier = "__syncthreads";
+
+bool AreSame(const char* a, const char* b) { return a == b || std::strcmp(a, b) == 0; }
+
+std::string PlaceOfBlock() {
+  return ", block " + std::to_string(blockIdx.x) + "," + std::to_string(blockIdx.y) + "," + std::to_string(blockIdx.z);
+}
+
+}  // namespace
+
+void Block::Unmap::operator()(unsigned char* memory) const { std::free(memory); }
+
+Block& Block::Current() {
+  static Block block;
+  return block;
+}
+
+void Block::BeginGrid(const KernelEntry& entry, const Grid& grid, const void* args, const Rules& rules) {
+  entry_ = &entry;
+  args_ = args;
+  rules_ = rules;
+  count_ = grid.threads;
+  if (threads_.size() < count_) threads_.resize(count_);
+  order_.resize(count_);
+  ready_.resize(count_);
+  warps_.resize((count_ + 31) / 32);
+  if (shared_ == nullptr || shared_bytes_ != grid.shared) {
+    void* memory = nullptr;
+    if (posix_memalign(&memory, 128, std::max<size_t>(grid.shared, 1)) != 0) throw std::bad_alloc();
+    shared_.reset(static_cast<unsigned char*>(memory));
+    shared_bytes_ = grid.shared;
+  }
+  Arrange(rules.seed);
+}
+
+void Block::Arrange(uint64_t seed) {
+  for (uint32_t i = 0; i < count_; i++) order_[i] = rules_.order == Order::kBackward ? count_ - 1 - i : i;
+  if (rules_.order == Order::kShuffled) std::shuffle(order_.begin(), order_.end(), std::mt19937_64(seed));
+  lanes_order_ = order_;
+  if (rules_.order == Order::kForward) return;
+  std::stable_sort(lanes_order_.begin(), lanes_order_.end(), [](uint32_t a, uint32_t b) { return a / 32 < b / 32; });
+}
+
+void Block::Clear() {
+  std::memset(shared_.get(), 0xff, shared_bytes_);
+  for (uint32_t t = 0; t < count_; t++) threads_[t].waits_at = nullptr;
+  for (Warp& warp : warps_) {
+    warp.ended = 0;
+    warp.meetings.clear();
+  }
+  if (count_ % 32 != 0) warps_.back().ended = ~uint32_t{0} << count_ % 32;
+  ready_first_ = ready_count_ = 0;
+  next_ = 0;
+  living_ = count_;
+  at_barrier_ = votes_ = 0;
+  failure_ = nullptr;
+}
+
+void Block::Run(uint64_t seed) {
+  if (rules_.order == Order::kShuffled) Arrange(seed);
+  Clear();
+  Go(host_, FreeFiber().place);
+  if (failure_ == nullptr && living_ == 0) return;
+  const std::string standstill = failure_ == nullptr ? Standstill() : "";
+  ForgetFibers();
+  if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
+  throw Refused(standstill);
+}
+
+std::string Block::Standstill() const {
+  std::map<std::string, uint32_t> waiting;
+  for (uint32_t t = 0; t < count_; t++) {
+    if (threads_[t].waits_at != nullptr) waiting[threads_[t].waits_at]++;
+  }
+  std::string text = NameOf(*entry_) + ": of " + std::to_string(living_) + " threads that have not ended";
+  for (const auto& [word, threads] : waiting) text += ", " + std::to_string(threads) + " wait at " + word;
+  return text + PlaceOfBlock();
+}
+
+void Block::RefuseAs(const std::string& what) const {
+  throw Refused(NameOf(*entry_) + ": thread " + std::to_string(running_) + " " + what + PlaceOfBlock());
+}
+
+// What was on their stacks is given up: kernels own nothing.
+void Block::ForgetFibers() {
+  free_.clear();
+  for (const auto& fiber : fibers_) {
+    fiber->Begin(FiberBody);
+    free_.push_back(fiber.get());
+  }
+}
+
+Fiber& Block::FreeFiber() {
+  if (free_.empty()) {
+    fibers_.push_back(std::make_unique<Fiber>());
+    fibers_.back()->Begin(FiberBody);
+    free_.push_back(fibers_.back().get());
+  }
+  arriving_ = free_.back();
+  free_.pop_back();
+  return *arriving_;
+}
+
+void Block::FiberBody() {
+  Block& block = Current();
+  Fiber* const fiber = block.arriving_;
+  Arrive(fiber->place);
+  for (;;) {
+    block.BeginThreads(fiber);
+    block.free_.push_back(fiber);
+    block.LeaveFor(fiber->place);
+  }
+}
+
+void Block::BeginThreads(Fiber* fiber) {
+  while (next_ < count_ && failure_ == nullptr) {
+    BeginThread(order_[next_++], fiber);
+    try {
+      entry_->emulate(args_);
+      EndThread();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+}
+
+void Block::BeginThread(uint32_t thread, Fiber* fiber) {
+  Thread& begun = threads_[thread];
+  begun.fiber = fiber;
+  begun.has_awaited = false;
+  begun.group = 0;
+  begun.copies.clear();
+  RunAs(thread);
+}
+
+void Block::RunAs(uint32_t thread) {
+  running_ = thread;
+  threadIdx.x = thread;
+}
+
+void Block::EndThread() {
+  if (!Self().has_awaited) RefuseAs("ends without AwaitInputs()");
+  Warp& warp = warps_[running_ / 32];
+  const uint32_t lane = uint32_t{1} << running_ % 32;
+  for (const Meeting& meeting : warp.meetings) {
+    if (meeting.mask & lane) RefuseAs("ends while its warp waits for it");
+  }
+  warp.ended |= lane;
+  living_--;
+  if (living_ > 0 && at_barrier_ == living_) OpenBarrier();
+}
+
+// Threads that have not begun come before those that go on.
+void Block::LeaveFor(Place& from) {
+  if (failure_ == nullptr && next_ < count_) return Go(from, FreeFiber().place);
+  if (failure_ != nullptr || ready_count_ == 0) return Go(from, host_);
+  RunAs(ready_[ready_first_]);
+  ready_first_ = ready_first_ + 1 == count_ ? 0 : ready_first_ + 1;
+  ready_count_--;
+  Place& to = Self().fiber->place;
+  if (&to != &from) Go(from, to);
+}
+
+void Block::Wait() { LeaveFor(Self().fiber->place); }
+
+void Block::Free(uint32_t thread) {
+  threads_[thread].waits_at = nullptr;
+  const size_t last = ready_first_ + ready_count_++;
+  ready_[last < count_ ? last : last - count_] = thread;
+}
+
+void Block::MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join) {
+  Warp& warp = warps_[running_ / 32];
+  const uint32_t lane = uint32_t{1} << running_ % 32;
+  if ((mask & lane) == 0) RefuseAs(std::string("is not in the mask of its ") + word);
+  if (mask & warp.ended) RefuseAs(std::string("comes to a ") + word + " whose mask has lanes that ended");
+  Self().waits_at = word;
+  Self().laid_down = laid_down;
+  size_t m = 0;
+  while (m < warp.meetings.size() && (warp.meetings[m].mask != mask || !AreSame(warp.meetings[m].word, word))) m++;
+  if (m == warp.meetings.size()) warp.meetings.push_back({word, mask, 0});
+  warp.meetings[m].arrived |= lane;
+  if (warp.meetings[m].arrived == mask) CloseMeeting(&warp, m, join);
+  Wait();
+}
+
+void Block::CloseMeeting(Warp* warp, size_t meeting, Join join) {
+  const uint32_t mask = warp->meetings[meeting].mask, first = running_ / 32 * 32;
+  warp->meetings.erase(warp->meetings.begin() + static_cast<ptrdiff_t>(meeting));
+  void* lanes[32] = {};
+  for (uint32_t l = 0; l < 32; l++) {
+    if (mask >> l & 1) lanes[l] = threads_[first + l].laid_down;
+  }
+  join(lanes, mask);
+  for (uint32_t i = first; i < std::min(first + 32, count_); i++) {
+    if (mask >> lanes_order_[i] % 32 & 1) Free(lanes_order_[i]);
+  }
+}
+
+uint32_t Block::MeetBlock(uint32_t vote) {
+  at_barrier_++;
+  votes_ += vote;
+  Self().waits_at = kBarrier;
+  if (at_barrier_ == living_) OpenBarrier();
+  Wait();
+  return last_votes_;
+}
+
+void Block::OpenBarrier() {
+  last_votes_ = votes_;
+  votes_ = at_barrier_ = 0;
+  for (const uint32_t thread : order_) {
+    if (threads_[thread].waits_at == kBarrier) Free(thread);
+  }
+}
+
+}  // namespace parley::cuda::emulator

@@ -1,0 +1,113 @@
+// The threads of one block, and who of them runs.
+//
+// A fiber begins threads one after the other as long as they end without meeting anybody. A thread that has to wait
+// keeps the fiber; another takes over the rest. Everything is of one host thread.
+#ifndef PARLEY_KERNELS_CUDA_EMULATOR_BLOCK_H_
+#define PARLEY_KERNELS_CUDA_EMULATOR_BLOCK_H_
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/emulator/emulator.h"
+#include "kernels/cuda/emulator/fiber.h"
+#include "kernels/cuda/emulator/meeting.h"
+
+namespace parley::cuda::emulator {
+
+struct AskedCopy {
+  void* to;
+  const void* from;
+  bool valid;
+  uint32_t group;
+};
+
+struct Thread {
+  Fiber* fiber;
+  const char* waits_at;  // null: it does not
+  void* laid_down;
+  bool has_awaited;
+  uint32_t group;  // of the copies that are asked for next
+  std::vector<AskedCopy> copies;
+};
+
+// Lanes of a warp that have come to one function with one mask.
+struct Meeting {
+  const char* word;
+  uint32_t mask;
+  uint32_t arrived;
+};
+
+struct Warp {
+  uint32_t ended;  // lanes, and those that there never were
+  std::vector<Meeting> meetings;
+};
+
+class Block {
+ public:
+  // That whose thread runs.
+  static Block& Current();
+
+  // What all blocks of a grid have in common.
+  void BeginGrid(const KernelEntry& entry, const Grid& grid, const void* args, const Rules& rules);
+  // Its threads, to their end.
+  void Run(uint64_t seed);
+
+  // Of the thread that runs:
+  Thread& Self() { return threads_[running_]; }
+  uint32_t Running() const { return running_; }
+  void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join);
+  uint32_t MeetBlock(uint32_t vote);
+  unsigned char* Shared() { return shared_.get(); }
+  [[noreturn]] void RefuseAs(const std::string& what) const;
+
+ private:
+  struct Unmap {
+    void operator()(unsigned char* memory) const;
+  };
+
+  static void FiberBody();
+  void BeginThreads(Fiber* fiber);
+  void BeginThread(uint32_t thread, Fiber* fiber);
+  void EndThread();
+  // Lets others run until this thread's waits_at is null again.
+  void Wait();
+  void LeaveFor(Place& from);
+  void RunAs(uint32_t thread);
+  void Free(uint32_t thread);
+  void CloseMeeting(Warp* warp, size_t meeting, Join join);
+  void OpenBarrier();
+  void Arrange(uint64_t seed);
+  void Clear();
+  void ForgetFibers();
+  Fiber& FreeFiber();
+  std::string Standstill() const;
+
+  const KernelEntry* entry_ = nullptr;
+  const void* args_ = nullptr;
+  Rules rules_;
+  uint32_t count_ = 0;
+  std::vector<Thread> threads_;
+  std::vector<Warp> warps_;
+  std::vector<uint32_t> order_;        // of threads
+  std::vector<uint32_t> lanes_order_;  // the same, warp by warp
+  std::vector<uint32_t> ready_;        // a ring: threads that wait no longer
+  size_t ready_first_ = 0, ready_count_ = 0;
+  uint32_t next_ = 0;  // in order_: the first that has not begun
+  uint32_t running_ = 0;
+  uint32_t living_ = 0, at_barrier_ = 0, votes_ = 0, last_votes_ = 0;
+  std::exception_ptr failure_;
+
+  Place host_;
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<Fiber*> free_;
+  Fiber* arriving_ = nullptr;  // that which is gone to
+  std::unique_ptr<unsigned char, Unmap> shared_;
+  size_t shared_bytes_ = 0;
+};
+
+}  // namespace parley::cuda::emulator
+
+#endif  // PARLEY_KERNELS_CUDA_EMULATOR_BLOCK_H_

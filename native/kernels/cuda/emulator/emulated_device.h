@@ -1,0 +1,67 @@
+// A device whose memory is the host's and whose grids the emulator runs. What is asked for is done as late as it may be,
+// when somebody waits for it, so that what is read too early shows.
+#ifndef PARLEY_KERNELS_CUDA_EMULATOR_EMULATED_DEVICE_H_
+#define PARLEY_KERNELS_CUDA_EMULATOR_EMULATED_DEVICE_H_
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <unordered_map>
+
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/emulator/emulator.h"
+
+namespace parley::cuda::emulator {
+
+struct DeviceOptions {
+  Rules rules;
+  size_t memory = size_t{1} << 32;  // bytes; more is std::bad_alloc
+};
+
+class EmulatedDevice final : public Device {
+ public:
+  explicit EmulatedDevice(const DeviceOptions& options = {});
+  ~EmulatedDevice() override;
+
+  const DeviceFacts& Facts() const override { return facts_; }
+  size_t FreeMemory() override { return facts_.memory - used_; }
+  void* Allocate(size_t bytes) override;
+  void Free(void* memory) override;
+  void* AllocateHost(size_t bytes) override;
+  void FreeHost(void* memory) override;
+  void Upload(void* to, const void* from_host, size_t bytes) override;
+  void Download(void* to_host, const void* from, size_t bytes) override;
+  void Send(void* to, const void* from_host, size_t bytes) override;
+  void Fetch(void* to_host, const void* from, size_t bytes) override;
+  void Copy(void* to, const void* from, size_t bytes) override;
+  void Clear(void* memory, size_t bytes) override;
+  void Run(const List& list) override;
+  void Launch(const Graph& graph) override;
+  std::unique_ptr<Graph> Capture(const List& list) override;
+  void Mark(int mark) override;
+  void Wait(int mark) override;
+  void Wait() override;
+
+  // From now on it is lost.
+  void Lose(const std::string& why) { lost_ = why; }
+  // Pieces of memory, of the device and of the host, that were not freed.
+  size_t Pieces() const { return pieces_.size(); }
+
+ private:
+  void Ask(std::function<void()> work);
+  void Copied(void* to, const void* from, size_t bytes);
+  void CheckThere() const;
+
+  Rules rules_;
+  DeviceFacts facts_;
+  size_t used_ = 0;
+  std::unordered_map<void*, size_t> pieces_;  // their bytes
+  std::deque<std::function<void()>> asked_;
+  size_t done_ = 0;  // of all that was ever asked for
+  size_t marks_[2] = {};
+  std::string lost_;
+};
+
+}  // namespace parley::cuda::emulator
+
+#endif  // PARLEY_KERNELS_CUDA_EMULATOR_EMULATED_DEVICE_H_

@@ -1,0 +1,61 @@
+// Runs kernels on the host, for tests: blocks one after the other, the threads of a block as fibers that change places
+// where they meet. A thread that ends without meeting another costs a function call.
+//
+// What a GPU would do wrong or never end with is refused, with the kernel's name: a barrier that not all living threads
+// of a block reach, a warp's function whose mask names lanes that do not come, more threads or shared memory than a block
+// may have, inputs that were not awaited.
+#ifndef PARLEY_KERNELS_CUDA_EMULATOR_EMULATOR_H_
+#define PARLEY_KERNELS_CUDA_EMULATOR_EMULATOR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/queue.h"
+
+namespace parley::cuda::emulator {
+
+class Refused : public std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+// In which order blocks run, and threads begin and go on after they met. What depends on it lacks a barrier.
+enum class Order : uint8_t { kForward, kBackward, kShuffled };
+
+struct Rules {
+  Order order = Order::kForward;
+  uint64_t seed = 1;               // of kShuffled
+  size_t most_shared = 99 * 1024;  // bytes; what a block may have on every GPU that is compiled for
+};
+
+// One grid, to its end. Grids of several host threads wait for each other.
+void Run(const KernelEntry& entry, const Grid& grid, const void* args, const Rules& rules);
+
+// "Name<...>" of an entry.
+std::string NameOf(const KernelEntry& entry);
+
+// Every grid runs when it is launched. Data is poisoned beyond its count, exactly as large as its room, and there until Clear().
+class Immediate : public Queue {
+ public:
+  explicit Immediate(const Rules& rules = {}) : rules_(rules) {}
+  void Clear() { data_.clear(); }
+
+ protected:
+  void Add(const KernelEntry& entry, const Grid& grid, const void* args) override { Run(entry, grid, args, rules_); }
+  const void* AddData(const void* bytes, size_t count, size_t room) override;
+
+ private:
+  struct Release {
+    void operator()(void* memory) const;
+  };
+
+  Rules rules_;
+  std::vector<std::unique_ptr<void, Release>> data_;
+};
+
+}  // namespace parley::cuda::emulator
+
+#endif  // PARLEY_KERNELS_CUDA_EMULATOR_EMULATOR_H_

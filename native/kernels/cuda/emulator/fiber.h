@@ -1,0 +1,47 @@
+// A stack of its own and what runs on it.
+#ifndef PARLEY_KERNELS_CUDA_EMULATOR_FIBER_H_
+#define PARLEY_KERNELS_CUDA_EMULATOR_FIBER_H_
+
+#include <cstddef>
+#if !defined(__x86_64__) || defined(PARLEY_UCONTEXT)
+#include <ucontext.h>
+#endif
+
+namespace parley::cuda::emulator {
+
+// Where one can go on. Of a Fiber, or of the thread that began them.
+struct Place {
+#if defined(__x86_64__) && !defined(PARLEY_UCONTEXT)
+  void* stack_pointer = nullptr;
+#else
+  ucontext_t context;
+#endif
+  const void* bottom = nullptr;  // of its stack; found out when it is first left, where it is a thread's
+  size_t bytes = 0;
+  void* shadow = nullptr;  // of AddressSanitizer
+};
+
+class Fiber {
+ public:
+  Fiber();
+  ~Fiber();
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  // The next time that it is gone to, `body` begins, which never returns. What was on the stack is forgotten.
+  void Begin(void (*body)());
+
+  Place place;
+
+ private:
+  char* memory_;
+};
+
+// Leaves `from`, which is where this runs, for `to`.
+void Go(Place& from, Place& to);
+// The first that a body does.
+void Arrive(Place& here);
+
+}  // namespace parley::cuda::emulator
+
+#endif  // PARLEY_KERNELS_CUDA_EMULATOR_FIBER_H_

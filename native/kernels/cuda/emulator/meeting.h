@@ -1,0 +1,35 @@
+// Where the threads of an emulated block meet. Only what runs inside a kernel may call these.
+#ifndef PARLEY_KERNELS_CUDA_EMULATOR_MEETING_H_
+#define PARLEY_KERNELS_CUDA_EMULATOR_MEETING_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace parley::cuda::emulator {
+
+// What the lanes of a warp laid down: of lane l lanes[l], null where l is not in the mask.
+using Join = void (*)(void* const lanes[32], uint32_t mask);
+
+// Returns when every lane of `mask` (the caller's among them) has come here with the same word and mask; the last of
+// them joins what was laid down. Throws, in every thread's place, when that can never be.
+void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join);
+
+// The same of all threads of the block that have not ended. `votes` (0 or 1) of all of them are summed.
+uint32_t MeetBlock(uint32_t vote);
+
+// The lane's number in its warp.
+uint32_t Lane();
+
+unsigned char* SharedMemory();
+void MarkAwaited();
+
+// Copies that are asked for are made as late as they may be, so that a missing wait shows.
+void AskCopy(void* to, const void* from, bool valid);
+void CommitAsked();
+void MakeCopies(uint32_t groups_left);
+
+[[noreturn]] void Refuse(const char* what);
+
+}  // namespace parley::cuda::emulator
+
+#endif  // PARLEY_KERNELS_CUDA_EMULATOR_MEETING_H_

@@ -1,0 +1,56 @@
+// The CUDA backend as a file of its own: what it exports (see plugin.h).
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/gpu_device.h"
+#include "kernels/cuda/plugin.h"
+
+namespace parley::cuda {
+namespace {
+
+// Left to the driver for graphs and kernels, and to what the backend needs for itself.
+constexpr size_t kLeft = size_t{1} << 30;
+
+Kernels* Open(const PluginOptions& options) {
+  auto device = OpenGpu({options.device});
+  CudaOptions wanted;
+  wanted.recorder.graphs = options.graphs;
+  const size_t free = device->FreeMemory();
+  wanted.pool = options.memory != 0 ? options.memory : free > kLeft ? free - kLeft : 0;
+  if (wanted.pool == 0 || wanted.pool > free) {
+    throw std::runtime_error("of the GPU's memory only " + std::to_string(free >> 20) + " MiB are free");
+  }
+  return new CudaKernels(std::move(device), wanted);
+}
+
+void Say(const std::string& what, char* problem, size_t bytes) {
+  if (bytes == 0) return;
+  const size_t count = what.size() < bytes ? what.size() : bytes - 1;
+  std::memcpy(problem, what.data(), count);
+  problem[count] = 0;
+}
+
+}  // namespace
+}  // namespace parley::cuda
+
+// No exception may pass.
+extern "C" __attribute__((visibility("default"))) parley::Kernels* parley_cuda_open(
+    const char* interface, const parley::cuda::PluginOptions* options, char* problem, size_t problem_bytes) {
+  using namespace parley::cuda;
+  if (std::strcmp(interface, kPluginInterface) != 0) {
+    Say("the CUDA backend was built from other sources than the engine", problem, problem_bytes);
+    return nullptr;
+  }
+  try {
+    return Open(*options);
+  } catch (const std::bad_alloc&) {
+    Say("the GPU's memory does not suffice", problem, problem_bytes);
+  } catch (const std::exception& failure) {
+    Say(failure.what(), problem, problem_bytes);
+  }
+  return nullptr;
+}

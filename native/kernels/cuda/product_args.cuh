@@ -1,0 +1,144 @@
+// What the kernels of products read: matrices, vectors, and what becomes of their product.
+#ifndef PARLEY_KERNELS_CUDA_PRODUCT_ARGS_CUH_
+#define PARLEY_KERNELS_CUDA_PRODUCT_ARGS_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cuda/terms.cuh"
+#include "kernels/matrix.h"
+
+namespace parley::cuda {
+
+// A product is cut into so many parts over its columns, whatever its batch: each is summed from 0, then part
+// by part. Part s has the chunks from s * chunks / kParts.
+constexpr uint32_t kParts = 8;
+
+__host__ __device__ __forceinline__ uint32_t PartBegin(uint32_t part, uint32_t chunks) { return part * chunks / kParts; }
+
+// The windows of one stream, from the signal of all of them, or vectors that lie at one stride.
+struct Windows {
+  const float* first;    // where its first window begins
+  uint64_t prepared;     // where it begins among the prepared terms: columns from the first
+  uint32_t begin;        // its first vector
+  uint32_t columns;      // from the beginning of its first window to the end of its last
+};
+
+// What changes from step to step.
+struct VectorCounts {
+  uint32_t vectors;
+  uint32_t streams;  // as many as there are Windows
+  uint32_t each;     // vectors of every stream where they all have as many, otherwise 0
+};
+
+struct VectorsView {
+  const float* values;        // of plain vectors
+  const Windows* windows;     // of streams; null: plain vectors
+  const VectorCounts* counts;
+  uint64_t stride;            // from a vector to the next of its stream
+  uint64_t segment_stride;
+  uint32_t length;            // of a segment
+  uint32_t unused = 0;  // so that there is no gap: lists are compared byte for byte
+};
+
+struct MatrixView {
+  const void* values;
+  const float* scales;  // null: 1
+  float* y;             // [vectors, rows]
+  uint32_t rows;
+  uint32_t blocks;  // of the grid that are its, in x
+};
+
+// Up to three matrices that meet the same vectors; or a gate and what it gates, which give one y.
+struct ProductArgs {
+  Format formats[3];
+  uint32_t columns;
+  VectorsView x;
+  const float* bias;
+  const float* gain;
+  bool add;
+  const float* norm;  // its weight, where the vectors are to be normed; else null
+  float eps;
+  const unsigned char* terms;  // of the vectors, bf16: the first of all columns, then the second of all
+  uint64_t term_bytes;         // from the first to the second
+  MatrixView matrices[3];      // last, and without gaps: __builtin_clear_padding of g++ 12 loses its place after such an array
+};
+
+__device__ __forceinline__ uint32_t StreamOf(const VectorsView& x, const VectorCounts& counts, uint32_t vector) {
+  if (counts.each != 0) return vector / counts.each;
+  uint32_t low = 0, high = counts.streams;  // begins[low] <= vector < begins[high]
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    if (x.windows[middle].begin <= vector) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+__device__ __forceinline__ const float* VectorAt(const VectorsView& x, const VectorCounts& counts, uint32_t vector) {
+  if (x.windows == nullptr) return x.values + vector * x.stride;
+  const Windows& windows = x.windows[StreamOf(x, counts, vector)];
+  return windows.first + (vector - windows.begin) * x.stride;
+}
+
+// Where its terms are: columns from the first.
+__device__ __forceinline__ uint64_t PreparedAt(const VectorsView& x, const VectorCounts& counts, uint32_t vector) {
+  if (x.windows == nullptr) return vector * x.stride;
+  const Windows& windows = x.windows[StreamOf(x, counts, vector)];
+  return windows.prepared + (vector - windows.begin) * x.stride;
+}
+
+// The matrix that this block computes rows of; `block` becomes its number among those.
+__device__ __forceinline__ MatrixView MatrixOf(const ProductArgs& args, uint32_t* block) {
+  MatrixView matrix = args.matrices[0];
+  if (*block < matrix.blocks) return matrix;
+  *block -= matrix.blocks;
+  matrix = args.matrices[1];
+  if (*block < matrix.blocks) return matrix;
+  *block -= matrix.blocks;
+  return args.matrices[2];
+}
+
+// From a vector's beginning to its chunks, one after the other: a chunk lies within one segment.
+struct ChunkWalk {
+  uint64_t offset;
+  uint64_t turn;  // from the end of a segment to the next
+  uint32_t chunk, of_segment;
+
+  __device__ __forceinline__ ChunkWalk(const VectorsView& x, uint32_t first) : of_segment(x.length / kChunk) {
+    const uint32_t segment = first / of_segment;
+    chunk = first - segment * of_segment;
+    offset = segment * x.segment_stride + chunk * kChunk;
+    turn = x.segment_stride - x.length;
+  }
+  __device__ __forceinline__ void Next() {
+    offset += kChunk;
+    if (++chunk < of_segment) return;
+    chunk = 0;
+    offset += turn;
+  }
+};
+
+// The end of a product: what Finish says, of the sum of its parts. Scales are weights; a bias may have been computed just now, and
+// is not read as what never changes.
+__device__ __forceinline__ void FinishValue(const ProductArgs& args, const MatrixView& matrix, uint32_t row, uint32_t vector,
+                                            float value) {
+  if (matrix.scales != nullptr) value *= __ldg(matrix.scales + row);
+  if (args.bias != nullptr) value += args.bias[row];
+  if (args.gain != nullptr) value *= args.gain[row];
+  float* const y = matrix.y + static_cast<uint64_t>(vector) * matrix.rows + row;
+  *y = args.add ? *y + value : value;
+}
+
+// silu(gate) * up.
+__device__ __forceinline__ float Gated(float gate, float up) { return gate / (1.0f + expf(-gate)) * up; }
+
+__device__ __forceinline__ void FinishGated(const ProductArgs& args, uint32_t row, uint32_t vector, float gate, float up) {
+  if (args.matrices[0].scales != nullptr) gate *= __ldg(args.matrices[0].scales + row);
+  if (args.matrices[1].scales != nullptr) up *= __ldg(args.matrices[1].scales + row);
+  args.matrices[0].y[static_cast<uint64_t>(vector) * args.matrices[0].rows + row] = Gated(gate, up);
+}
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_PRODUCT_ARGS_CUH_

@@ -1,0 +1,220 @@
+// Products on the GPU: which kernel computes them.
+//
+// Matrices of more than 8 rows whose columns are a multiple of 32 go to tensor cores, others to the plain kernel; that much is decided by
+// the matrix alone. On tensor cores few vectors and many have kernels of their own, which give the same bits.
+#ifndef PARLEY_KERNELS_CUDA_PRODUCTS_CUH_
+#define PARLEY_KERNELS_CUDA_PRODUCTS_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cuda/few_vectors.cuh"
+#include "kernels/cuda/laid_vectors.cuh"
+#include "kernels/cuda/many_vectors.cuh"
+#include "kernels/cuda/norms.cuh"
+#include "kernels/cuda/plain_product.cuh"
+#include "kernels/cuda/product_plan.h"
+#include "kernels/cuda/queue.h"
+#include "kernels/cuda/room.h"
+#include "kernels/kernels.h"
+
+namespace parley::cuda {
+
+// Terms of a vector: two keep 16 bits of a float, one keeps 8.
+constexpr int kVectorTerms = 2;
+
+inline bool FitsTensorCores(const Matrix& w) {
+  return w.rows > 8 && w.columns > 0 && w.columns % kChunk == 0 && LiesAtFours(w.values);
+}
+
+template <class Shape>
+Grid CutRows(ProductArgs* args, size_t bucket) {
+  Grid grid;
+  grid.x = 0;
+  grid.y = static_cast<uint32_t>(BlocksOf(bucket, Shape::kVectors));
+  for (MatrixView& matrix : args->matrices) {
+    matrix.blocks = Shape::kGated && &matrix != args->matrices ? 0 : static_cast<uint32_t>(BlocksOf(matrix.rows, Shape::kRows));
+    grid.x += matrix.blocks;
+  }
+  grid.threads = 256;
+  grid.shared = Shape::kShared;
+  return grid;
+}
+
+template <Format kFormat, bool kGated, bool kNorm, uint32_t kOctets, uint32_t kTiles>
+void LaunchFew(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
+  if constexpr (kTiles < MostTiles(kFormat, kOctets, kGated)) {
+    if (plan.tiles > kTiles) return LaunchFew<kFormat, kGated, kNorm, kOctets, kTiles * 2>(queue, plan, args, bucket);
+  }
+  using Shape = FewShape<kFormat, kTiles, kOctets, kVectorTerms, kGated, kNorm>;
+  queue.Launch<MultiplyFew<Shape>>(CutRows<Shape>(&args, bucket), args);
+}
+
+template <Format kFormat, bool kGated>
+void LaunchFewOf(Queue& queue, const Plan& plan, const ProductArgs& args, size_t bucket) {
+  switch (plan.octets) {
+    case 1:
+      if (args.norm != nullptr) return LaunchFew<kFormat, kGated, true, 1, 1>(queue, plan, args, bucket);
+      return LaunchFew<kFormat, kGated, false, 1, 1>(queue, plan, args, bucket);
+    case 2: return LaunchFew<kFormat, kGated, false, 2, 1>(queue, plan, args, bucket);
+    case 4: return LaunchFew<kFormat, kGated, false, 4, 1>(queue, plan, args, bucket);
+    default: return LaunchFew<kFormat, kGated, false, 8, 1>(queue, plan, args, bucket);
+  }
+}
+
+template <Format kFormat, bool kGated>
+void LaunchManyOf(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
+  using Large = ManyShape<kFormat, 4, 4, kVectorTerms, kGated>;
+  using Small = ManyShape<kFormat, 2, 2, kVectorTerms, kGated>;
+  if (plan.tiles == 4) return queue.Launch<MultiplyMany<Large>>(CutRows<Large>(&args, bucket), args);
+  queue.Launch<MultiplyMany<Small>>(CutRows<Small>(&args, bucket), args);
+}
+
+template <Format kFormat>
+void LaunchOf(Queue& queue, const Plan& plan, bool gated, const ProductArgs& args, size_t bucket) {
+  if (plan.few) {
+    return gated ? LaunchFewOf<kFormat, true>(queue, plan, args, bucket) : LaunchFewOf<kFormat, false>(queue, plan, args, bucket);
+  }
+  gated ? LaunchManyOf<kFormat, true>(queue, plan, args, bucket) : LaunchManyOf<kFormat, false>(queue, plan, args, bucket);
+}
+
+// The terms of all vectors, to where a product of many reads them; args->x becomes their places.
+inline void Prepare(Queue& queue, Room& room, const LaidVectors& laid, ProductArgs* args) {
+  const size_t columns = laid.as_signals ? laid.columns : laid.bucket * args->columns, bytes = BlocksOf(columns * 2, 256) * 256;
+  auto* const terms = static_cast<unsigned char*>(room.AtLeast(bytes * kVectorTerms));
+  const PrepareArgs prepare{args->x, terms, bytes, args->columns};
+  Grid grid;
+  grid.threads = 256;
+  args->terms = terms;
+  args->term_bytes = bytes;
+  if (laid.as_signals) {
+    grid.x = static_cast<uint32_t>(BlocksOf(laid.longest / kEight, 256));
+    grid.y = static_cast<uint32_t>(laid.streams);
+    return queue.Launch<PrepareSignals<kVectorTerms>>(grid, prepare);
+  }
+  grid.x = static_cast<uint32_t>(BlocksOf(columns / kEight, 256));
+  queue.Launch<PrepareVectors<kVectorTerms>>(grid, prepare);
+  args->x = {nullptr, nullptr, args->x.counts, args->columns, 0, args->columns};
+}
+
+inline void LaunchPlainly(Queue& queue, bool gated, const ProductArgs& args, size_t bucket) {
+  Grid grid;
+  grid.threads = 256;
+  grid.x = static_cast<uint32_t>(BlocksOf(args.matrices[0].rows * bucket, 8));
+  if (gated) queue.Launch<MultiplyPlainly<true>>(grid, args);
+  else queue.Launch<MultiplyPlainly<false>>(grid, args);
+}
+
+// As one of the plans for its format says.
+inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, ProductArgs args, const LaidVectors& laid) {
+  if (!plan.few) Prepare(queue, room, laid, &args);
+  switch (args.formats[0]) {
+    case Format::kF32: return LaunchOf<Format::kF32>(queue, plan, gated, args, laid.bucket);
+    case Format::kF16: return LaunchOf<Format::kF16>(queue, plan, gated, args, laid.bucket);
+    case Format::kBf16: return LaunchOf<Format::kBf16>(queue, plan, gated, args, laid.bucket);
+    case Format::kInt8: return LaunchOf<Format::kInt8>(queue, plan, gated, args, laid.bucket);
+  }
+}
+
+// Matrices of one format and as many columns.
+inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductArgs& args, const LaidVectors& laid) {
+  size_t rows = args.matrices[0].rows;
+  if (!gated) rows += args.matrices[1].rows + args.matrices[2].rows;
+  Plan plan = PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket});
+  if (!laid.in_fours && plan.few) plan = {false, 2, 2};
+  EnqueuePlanned(queue, room, plan, gated, args, laid);
+}
+
+inline void TakeMatrix(const Matrix& w, float* y, int i, ProductArgs* args) {
+  args->matrices[i] = {w.values, w.format == Format::kInt8 ? w.scales : nullptr, y, static_cast<uint32_t>(w.rows), 0};
+  args->formats[i] = w.format;
+}
+
+inline ProductArgs ArgsFor(const Matrix& w, float* y, const VectorsView& x) {
+  ProductArgs args{};
+  TakeMatrix(w, y, 0, &args);
+  args.columns = static_cast<uint32_t>(w.columns);
+  args.x = x;
+  return args;
+}
+
+// w x of vectors that are laid.
+inline void EnqueueMultiply(Queue& queue, Room& room, const Matrix& w, const LaidVectors& x, const Finish& finish, float* y) {
+  if (w.rows == 0 || x.bucket == 0) return;
+  ProductArgs args = ArgsFor(w, y, x.view);
+  args.bias = finish.bias;
+  args.gain = finish.gain;
+  args.add = finish.add;
+  if (FitsTensorCores(w)) EnqueueProduct(queue, room, false, args, x);
+  else LaunchPlainly(queue, false, args, x.bucket);
+}
+
+inline void EnqueueMultiply(Queue& queue, Room& room, const Matrix& w, const Vectors& x, const Finish& finish, float* y) {
+  EnqueueMultiply(queue, room, w, LayVectors(queue, x), finish, y);
+}
+
+inline bool GoTogether(const Matrix& a, const Matrix& b) {
+  return a.format == b.format && a.columns == b.columns && FitsTensorCores(a) && FitsTensorCores(b);
+}
+
+inline void EnqueueGated(Queue& queue, Room& room, ProductArgs args, const Matrix& gate, const Matrix& up, const LaidVectors& x) {
+  TakeMatrix(up, nullptr, 1, &args);
+  if (GoTogether(gate, up)) EnqueueProduct(queue, room, true, args, x);
+  else LaunchPlainly(queue, true, args, x.bucket);
+}
+
+inline void EnqueueMultiplyGated(Queue& queue, Room& room, const Matrix& gate, const Matrix& up, const Vectors& x, float* y) {
+  if (x.count == 0 || gate.rows == 0) return;
+  const LaidVectors laid = LayVectors(queue, x);
+  EnqueueGated(queue, room, ArgsFor(gate, y, laid.view), gate, up, laid);
+}
+
+// Rows whose RMSNorm a product does itself: of up to 8 vectors that lie well. Otherwise it is done before, to x.normed.
+inline bool NormsItself(const Norm& norm, const LayerRows& x, size_t width) {
+  return norm.bias == nullptr && BucketOf(x.rows) <= 8 && LiesAtFours(x.x) && LiesAtFours(norm.weight) && width % kChunk == 0;
+}
+
+// The rows as a product reads them, normed or to be.
+inline LaidVectors LayRows(Queue& queue, const Norm& norm, const LayerRows& x, size_t width, bool norms_itself) {
+  if (!norms_itself) EnqueueNorm(queue, x.x, norm.weight, norm.bias, x.rows, width, norm.eps, x.normed);
+  return LayVectors(queue, Rows(norms_itself ? x.x : x.normed, x.rows, width));
+}
+
+inline void TakeNorm(const Norm& norm, bool norms_itself, ProductArgs* args) {
+  if (!norms_itself) return;
+  args->norm = norm.weight;
+  args->eps = norm.eps;
+}
+
+inline void EnqueueExpandRows(Queue& queue, Room& room, const Norm& norm, const Matrix& gate, const Matrix& up,
+                              const LayerRows& x, float* y) {
+  if (x.rows == 0 || gate.rows == 0) return;
+  const bool norms_itself = GoTogether(gate, up) && NormsItself(norm, x, gate.columns);
+  const LaidVectors laid = LayRows(queue, norm, x, gate.columns, norms_itself);
+  ProductArgs args = ArgsFor(gate, y, laid.view);
+  TakeNorm(norm, norms_itself, &args);
+  EnqueueGated(queue, room, args, gate, up, laid);
+}
+
+// The first half of AttendRows: q, k and v of the rows' norm, without q_norm, k_norm and rotation.
+inline void EnqueueProjectHeads(Queue& queue, Room& room, const HeadProjections& heads, const LayerRows& x,
+                                const AttentionRows& rows) {
+  if (x.rows == 0) return;
+  const bool together = GoTogether(heads.q, heads.k) && GoTogether(heads.q, heads.v);
+  const bool norms_itself = together && NormsItself(heads.norm, x, heads.q.columns);
+  const LaidVectors laid = LayRows(queue, heads.norm, x, heads.q.columns, norms_itself);
+  if (!together) {
+    EnqueueMultiply(queue, room, heads.q, laid, {}, rows.queries);
+    EnqueueMultiply(queue, room, heads.k, laid, {}, rows.keys);
+    return EnqueueMultiply(queue, room, heads.v, laid, {}, rows.values);
+  }
+  ProductArgs args = ArgsFor(heads.q, rows.queries, laid.view);
+  TakeMatrix(heads.k, rows.keys, 1, &args);
+  TakeMatrix(heads.v, rows.values, 2, &args);
+  TakeNorm(heads.norm, norms_itself, &args);
+  EnqueueProduct(queue, room, false, args, laid);
+}
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_PRODUCTS_CUH_

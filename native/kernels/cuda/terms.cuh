@@ -1,0 +1,163 @@
+// Weights and activations as tensor cores take them: sums of one or two bf16 terms.
+//
+// A float x is hi + lo: hi the bf16 nearest to x, lo the bf16 nearest to x - hi, together 16 bits and more of its 24. Weights of
+// bf16 and of 8 bits (whole numbers below 128; the row's scale comes at the end) are one term and exact; of f16 two, and
+// exact; of f32 two, which keep 16 bits.
+//
+// The order of columns is the same in every kernel. They come in chunks of 32; thread t of a quad (t = lane % 4) holds columns
+// 8 t .. 8 t + 7 of its rows and of its vectors, in memory as they lie. Two products of 16 columns take them: the
+// first the pairs 0 and 1 of every thread, the second the pairs 2 and 3. Which column meets which place of Mma's does not matter so long
+// as rows and vectors agree.
+#ifndef PARLEY_KERNELS_CUDA_TERMS_CUH_
+#define PARLEY_KERNELS_CUDA_TERMS_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cuda/words.h"
+#include "kernels/matrix.h"
+
+namespace parley::cuda {
+
+constexpr uint32_t kChunk = 32;  // columns
+constexpr uint32_t kEight = 8;   // columns of a thread in a chunk
+
+// Eight columns of a row or a vector, as pairs of bf16, in kTerms terms.
+template <int kTerms>
+struct Eight {
+  uint32_t pairs[kTerms][4];
+};
+
+template <int kTerms>
+__device__ __forceinline__ void SplitPair(float low, float high, int pair, Eight<kTerms>* to) {
+  const uint32_t rounded = PackBf16(low, high);
+  to->pairs[0][pair] = rounded;
+  if constexpr (kTerms == 2) {
+    const float2 near = UnpackBf16(rounded);
+    to->pairs[1][pair] = PackBf16(low - near.x, high - near.y);
+  }
+}
+
+template <int kTerms>
+__device__ __forceinline__ Eight<kTerms> Split(const float (&x)[8]) {
+  Eight<kTerms> to;
+#pragma unroll
+  for (int p = 0; p < 4; p++) SplitPair(x[2 * p], x[2 * p + 1], p, &to);
+  return to;
+}
+
+// Eight floats of a vector, from a multiple of 16 bytes.
+struct EightFloats {
+  float4 first, second;
+};
+
+__device__ __forceinline__ EightFloats LoadEight(const float* at) {
+  return {*reinterpret_cast<const float4*>(at), *reinterpret_cast<const float4*>(at + 4)};
+}
+
+template <int kTerms>
+__device__ __forceinline__ Eight<kTerms> TermsOf(const EightFloats& x) {
+  return Split<kTerms>({x.first.x, x.first.y, x.first.z, x.first.w, x.second.x, x.second.y, x.second.z, x.second.w});
+}
+
+// How eight weights of a format lie in memory, and become terms.
+template <Format kFormat>
+struct Weights;
+
+template <>
+struct Weights<Format::kBf16> {
+  static constexpr int kTerms = 1, kBytes = 16;
+  using Raw = uint4;
+  static __device__ __forceinline__ Raw Global(const unsigned char* at) { return __ldg(reinterpret_cast<const uint4*>(at)); }
+  static __device__ __forceinline__ Raw Shared(const unsigned char* at) { return *reinterpret_cast<const uint4*>(at); }
+  static __device__ __forceinline__ Eight<1> Terms(const Raw& raw) { return {{{raw.x, raw.y, raw.z, raw.w}}}; }
+};
+
+template <>
+struct Weights<Format::kF16> {
+  static constexpr int kTerms = 2, kBytes = 16;
+  using Raw = uint4;
+  static __device__ __forceinline__ Raw Global(const unsigned char* at) { return __ldg(reinterpret_cast<const uint4*>(at)); }
+  static __device__ __forceinline__ Raw Shared(const unsigned char* at) { return *reinterpret_cast<const uint4*>(at); }
+  static __device__ __forceinline__ Eight<2> Terms(const Raw& raw) {
+    const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
+    Eight<2> to;
+#pragma unroll
+    for (int p = 0; p < 4; p++) {
+      const float2 two = UnpackF16(words[p]);
+      SplitPair(two.x, two.y, p, &to);
+    }
+    return to;
+  }
+};
+
+template <>
+struct Weights<Format::kF32> {
+  static constexpr int kTerms = 2, kBytes = 32;
+  struct Raw {
+    float4 first, second;
+  };
+  static __device__ __forceinline__ Raw Global(const unsigned char* at) {
+    const float4* const four = reinterpret_cast<const float4*>(at);
+    return {__ldg(four), __ldg(four + 1)};
+  }
+  static __device__ __forceinline__ Raw Shared(const unsigned char* at) {
+    const float4* const four = reinterpret_cast<const float4*>(at);
+    return {four[0], four[1]};
+  }
+  static __device__ __forceinline__ Eight<2> Terms(const Raw& raw) {
+    return Split<2>({raw.first.x, raw.first.y, raw.first.z, raw.first.w, raw.second.x, raw.second.y, raw.second.z, raw.second.w});
+  }
+};
+
+template <>
+struct Weights<Format::kInt8> {
+  static constexpr int kTerms = 1, kBytes = 8;
+  using Raw = uint2;
+  static __device__ __forceinline__ Raw Global(const unsigned char* at) { return __ldg(reinterpret_cast<const uint2*>(at)); }
+  static __device__ __forceinline__ Raw Shared(const unsigned char* at) { return *reinterpret_cast<const uint2*>(at); }
+  // Byte i of four, offset by 128: the float 2^23 + it less 2^23 + 128. Faster than a conversion, and as exact.
+  static __device__ __forceinline__ float Whole(uint32_t biased, int i) {
+    return __uint_as_float(0x4b000000u | ((biased >> (8 * i)) & 0xffu)) - 8388736.0f;
+  }
+  static __device__ __forceinline__ Eight<1> Terms(const Raw& raw) {
+    const uint32_t words[2] = {raw.x ^ 0x80808080u, raw.y ^ 0x80808080u};
+    Eight<1> to;
+#pragma unroll
+    for (int p = 0; p < 4; p++) {
+      to.pairs[0][p] = PackBf16(Whole(words[p / 2], p % 2 * 2), Whole(words[p / 2], p % 2 * 2 + 1));
+    }
+    return to;
+  }
+};
+
+// acc[r][first + n] += of 16 rows r (a[r]: rows g and g + 8 of them) and 8 vectors n, over a chunk. For each accumulator the
+// order is: of the first 16 columns hi hi, hi lo, lo hi (weight, activation; as far as there are such terms), then of the
+// second. Accumulators take turns, so that none waits for itself.
+template <int kFirst, int kRows, int kAll, int kVectors, int kWeightTerms, int kTerms>
+__device__ __forceinline__ void MultiplyChunk(const Eight<kWeightTerms> (&a)[kRows][2], const Eight<kTerms> (&b)[kVectors],
+                                              float (&acc)[kRows][kAll][4]) {
+#pragma unroll
+  for (int half = 0; half < 4; half += 2) {
+#pragma unroll
+    for (int w = 0; w < kWeightTerms; w++) {
+#pragma unroll
+      for (int x = 0; x < kTerms; x++) {
+        if (w + x > 1) continue;
+#pragma unroll
+        for (int n = 0; n < kVectors; n++) {
+#pragma unroll
+          for (int r = 0; r < kRows; r++) {
+            Mma(acc[r][kFirst + n],
+                {a[r][0].pairs[w][half], a[r][1].pairs[w][half], a[r][0].pairs[w][half + 1], a[r][1].pairs[w][half + 1]},
+                {b[n].pairs[x][half], b[n].pairs[x][half + 1]});
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_TERMS_CUH_

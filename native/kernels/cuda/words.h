@@ -1,0 +1,32 @@
+// The words that kernels are written in: CUDA's own, or those of the emulator, which runs the
+// same kernels on the host, every thread of a block a fiber, so that their arithmetic and their indexes can be tested
+// without a GPU, under a sanitizer too.
+//
+// Beyond CUDA C++ as it is (threadIdx, blockIdx, blockDim, gridDim, __shared__ arrays of constant size, __syncthreads,
+// __syncwarp, __shfl_sync, __shfl_xor_sync, __shfl_down_sync, __ballot_sync, __any_sync, atomicAdd, __threadfence,
+// __ldg, rsqrtf, __expf, fmaf, uint4, float4, float2) kernels use:
+//
+//   SharedBytes()            the block's shared memory whose size its launch says, aligned to 128 bytes
+//   Mma(d, a, b)             mma.sync m16n8k16, bf16 by bf16 to f32: d += a b
+//   AwaitInputs()            first of all, before anything is read that an earlier grid wrote, or written that
+//                            one reads (griddepcontrol.wait). Weights may be read before.
+//   LetNextBegin()           from here on the next grid may begin what needs no input (griddepcontrol.launch_dependents)
+//   CopyAsync16(to, from, valid), CommitCopies(), AwaitCopies<left>()      cp.async of 16 bytes to shared memory, zeros where not valid
+//   FloatOf(v), Bf16Of(f), F16Of(f)        of float, int8_t, Bf16, F16; to the nearest, ties to even (NaN stays one)
+//   PackBf16(low, high), UnpackBf16(pair), PackF16, UnpackF16      two floats (float2) in one word
+//
+// __shfl_up_sync, __all_sync, __reduce_{add,max,min,or}_sync, __syncthreads_{count,or,and}, integer atomics, __ldcg, __ldcs, __stcg,
+// __stcs, __popc, __clz, __ffs, __brev, __float_as_uint and the like are there too (emulator/words.h).
+//
+// The device's compiler gets -fmad=false, the host's -ffp-contract=off.
+// Both forms have the same numbers: f32 operations round once each; nothing is fused that is not written as fmaf.
+#ifndef PARLEY_KERNELS_CUDA_WORDS_H_
+#define PARLEY_KERNELS_CUDA_WORDS_H_
+
+#ifdef __CUDACC__
+#include "kernels/cuda/gpu_words.h"
+#else
+#include "kernels/cuda/emulator/words.h"
+#endif
+
+#endif  // PARLEY_KERNELS_CUDA_WORDS_H_

@@ -1,0 +1,41 @@
+#include "kernels/kernels.h"
+
+namespace parley {
+
+void Kernels::NormRows(const Norm& norm, const LayerRows& x, size_t width) {
+  if (norm.bias == nullptr) return RmsNorm(x.x, norm.weight, x.rows, width, norm.eps, x.normed);
+  LayerNorm(x.x, norm.weight, norm.bias, x.rows, width, norm.eps, x.normed);
+}
+
+void Kernels::AttendRows(const HeadProjections& w, const LayerRows& x, const float* angles, const AttentionBatch& batch,
+                         size_t layer, const AttentionRows& rows) {
+  NormRows(w.norm, x, w.q.columns);
+  const Vectors normed = Rows(x.normed, x.rows, w.q.columns);
+  Multiply(w.q, normed, {}, rows.queries);
+  Multiply(w.k, normed, {}, rows.keys);
+  Multiply(w.v, normed, {}, rows.values);
+  const size_t heads = batch.query_heads, kv_heads = batch.layout.heads, head_dim = batch.layout.head_dim;
+  if (w.q_norm != nullptr) RmsNorm(rows.queries, w.q_norm, x.rows * heads, head_dim, w.norm.eps, rows.queries);
+  if (w.k_norm != nullptr) RmsNorm(rows.keys, w.k_norm, x.rows * kv_heads, head_dim, w.norm.eps, rows.keys);
+  Rotate(rows.queries, x.rows, heads, head_dim, angles);
+  Rotate(rows.keys, x.rows, kv_heads, head_dim, angles);
+  Store(batch, layer, rows);
+  Attend(batch, layer, rows);
+}
+
+void Kernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) {
+  NormRows(norm, x, gate.columns);
+  MultiplyGated(gate, up, Rows(x.normed, x.rows, gate.columns), y);
+}
+
+void Kernels::Spread(const float* x, const float* a, const float* b, size_t channels, const Stretch* streams,
+                     size_t count) {
+  for (size_t s = 0; s < count; s++) {
+    const size_t values = streams[s].count * channels;
+    if (a == nullptr) Copy(streams[s].x, x, values * sizeof(float));
+    else Snake(x, a, b, streams[s].count, channels, streams[s].x);
+    x += values;
+  }
+}
+
+}  // namespace parley

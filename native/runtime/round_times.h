@@ -1,0 +1,69 @@
+// How long a round takes with so many streams: what was measured by their number, and between and beyond
+// those numbers what follows from it.
+#ifndef PARLEY_RUNTIME_ROUND_TIMES_H_
+#define PARLEY_RUNTIME_ROUND_TIMES_H_
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+
+#include "runtime/engine.h"
+
+namespace parley::runtime {
+
+// Of a batch that weights are read for once, a round's time is a fixed part and one for each stream; measured means say how
+// much each is. Nothing is assumed of sizes that were never seen but that they are on the line through their neighbours.
+class RoundTimes {
+ public:
+  void Did(size_t streams, Clock::duration time) {
+    Mean& mean = means_[ClassOf(streams)];
+    const double kept = mean.weight * kKept;
+    mean.weight = kept + 1;
+    mean.streams += (static_cast<double>(streams) - mean.streams) / mean.weight;
+    mean.seconds += (std::chrono::duration<double>(time).count() - mean.seconds) / mean.weight;
+  }
+
+  // Zero while nothing was measured.
+  Clock::duration Of(size_t streams) const {
+    const auto wanted = static_cast<double>(streams);
+    const Mean *below = nullptr, *further = nullptr, *above = nullptr;  // the two nearest at or below, the nearest above
+    for (const Mean& mean : means_) {
+      if (mean.weight == 0) continue;
+      if (mean.streams <= wanted) further = below, below = &mean;
+      else if (above == nullptr) above = &mean;
+    }
+    if (below == nullptr) return Seconds(above == nullptr ? 0 : above->seconds);
+    // Beyond what was seen: as it grew there; where one size was seen, in proportion, which is never too little.
+    const Mean* const other = above != nullptr ? above : further;
+    const double slope = other == nullptr ? below->seconds / below->streams
+                                          : (other->seconds - below->seconds) / (other->streams - below->streams);
+    return Seconds(below->seconds + (slope > 0 ? slope : 0) * (wanted - below->streams));
+  }
+
+ private:
+  struct Mean {
+    double weight = 0, streams = 0, seconds = 0;
+  };
+
+  static constexpr double kKept = 0.95;  // of what was known, each time
+  static constexpr size_t kClasses = 40;
+
+  // 1, 2, 3, 4, 5-6, 7-8, 9-12, 13-16, ...: two for each doubling.
+  static size_t ClassOf(size_t streams) {
+    if (streams <= 4) return streams;
+    size_t power = 4, known = 4;
+    while (2 * power < streams) power *= 2, known += 2;
+    const size_t place = known + (streams <= power + power / 2 ? 1 : 2);
+    return place < kClasses ? place : kClasses - 1;
+  }
+
+  static Clock::duration Seconds(double seconds) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+
+  std::array<Mean, kClasses> means_{};
+};
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_ROUND_TIMES_H_

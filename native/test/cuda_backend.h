@@ -1,0 +1,68 @@
+// The CUDA backend on the emulator, and signals in its memory.
+#ifndef PARLEY_TEST_CUDA_BACKEND_H_
+#define PARLEY_TEST_CUDA_BACKEND_H_
+
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/emulator/emulated_device.h"
+#include "kernels/cuda/plugin.h"
+
+namespace parley::test {
+
+inline std::unique_ptr<cuda::CudaKernels> MakeCudaKernels(const cuda::CudaOptions& options = {},
+                                                          const cuda::emulator::DeviceOptions& device = {}) {
+  return std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::EmulatedDevice>(device), options);
+}
+
+// Where PARLEY_CUDA_FILE names the CUDA backend's file, tests that ask here run on the GPU.
+inline const char* CudaFile() { return std::getenv("PARLEY_CUDA_FILE"); }
+
+inline std::unique_ptr<Kernels> MakeBackend() {
+  if (CudaFile() == nullptr) return MakeCudaKernels();
+  std::string problem;
+  auto kernels = cuda::OpenPlugin(CudaFile(), {0, true, size_t{4} << 30}, &problem);
+  if (kernels == nullptr) throw std::runtime_error(problem);
+  return kernels;
+}
+
+// Values in the memory of a backend.
+template <class Value>
+class Held {
+ public:
+  Held(Kernels& kernels, size_t count)
+      : kernels_(kernels), count_(count), memory_(static_cast<Value*>(kernels.Allocate(count * sizeof(Value)))) {}
+  Held(Kernels& kernels, const std::vector<Value>& values) : Held(kernels, values.size()) { Set(values); }
+  Held(Held&& other) noexcept : kernels_(other.kernels_), count_(other.count_), memory_(std::exchange(other.memory_, nullptr)) {}
+  ~Held() { kernels_.Free(memory_); }
+
+  void Set(const std::vector<Value>& values) { kernels_.Upload(memory_, values.data(), values.size() * sizeof(Value)); }
+  Value* At(size_t i = 0) const { return memory_ + i; }
+  std::vector<Value> Get() const {
+    std::vector<Value> values(count_);
+    kernels_.Download(values.data(), memory_, count_ * sizeof(Value));
+    kernels_.Wait();
+    return values;
+  }
+
+ private:
+  Kernels& kernels_;
+  size_t count_;
+  Value* memory_;
+};
+
+using Signal = Held<float>;
+
+// A signal that is no number: what reads it before it is written is found out.
+inline Signal Poison(Kernels& kernels, size_t count) { return Signal(kernels, std::vector<float>(count, NAN)); }
+
+}  // namespace parley::test
+
+#endif  // PARLEY_TEST_CUDA_BACKEND_H_

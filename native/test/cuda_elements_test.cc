@@ -1,0 +1,239 @@
+// What the CUDA backend does element by element, to signals and to tables, against the CPU's portable kernels. Where both
+// write the same operations the bits are the same; else a bound is stated.
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "test/check.h"
+#include "test/cuda_backend.h"
+#include "test/kernel_inputs.h"
+
+namespace parley::test {
+namespace {
+
+std::vector<float> Wide(size_t count, uint64_t seed, float scale) {
+  auto values = RandomFloats(count, seed);
+  for (float& value : values) value *= scale;
+  return values;
+}
+
+// Within `bound` of each other; no number only where the other is none.
+bool Near(const std::vector<float>& a, const std::vector<float>& b, float bound) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); i++) {
+    if (std::isnan(a[i]) != std::isnan(b[i])) return false;
+    if (!std::isnan(a[i]) && a[i] != b[i] && !(std::fabs(a[i] - b[i]) <= bound)) return false;
+  }
+  return true;
+}
+
+void ActivationsAreThoseOfTheCpu() {
+  const auto cpu = MakeKernels();
+  const auto cuda = MakeCudaKernels();
+  for (const Activation activation : {Activation::kSilu, Activation::kGelu, Activation::kElu, Activation::kRelu,
+                                      Activation::kTanh, Activation::kSigmoid}) {
+    for (const size_t count : {1, 3, 4, 1023, 2050}) {
+      auto x = Wide(count, count, 20);
+      x[0] = NAN;
+      if (count > 3) x[1] = 200, x[2] = -200;
+      Signal y(*cuda, x);
+      cuda->Activate(activation, y.At(), count);
+      cpu->Activate(activation, x.data(), count);
+      CHECK(Near(y.Get(), x, activation == Activation::kSilu || activation == Activation::kRelu ? 0.0f : 1e-6f));
+    }
+  }
+  cuda->Activate(Activation::kRelu, nullptr, 0);
+}
+
+void SumsAndLimitsAreThoseOfTheCpu() {
+  const auto cpu = MakeKernels();
+  const auto cuda = MakeCudaKernels();
+  for (const size_t count : {1, 5, 1024, 4099}) {
+    auto y = Wide(count, 1, 3);
+    const auto x = Wide(count, 2, 3);
+    y[0] = NAN;
+    Signal held(*cuda, y), other(*cuda, x), odd(*cuda, count + 1);
+    cuda->Add(held.At(), other.At(), count);
+    cuda->Clamp(held.At(), count, -1, 1.5f);
+    cuda->Copy(odd.At(1), other.At(), count * sizeof(float));
+    cuda->Add(odd.At(1), other.At(), count);  // lies at no multiple of 16 bytes
+    cpu->Add(y.data(), x.data(), count);
+    cpu->Clamp(y.data(), count, -1, 1.5f);
+    CHECK(Near(held.Get(), y, 0));
+    auto twice = x;
+    cpu->Add(twice.data(), x.data(), count);
+    twice.insert(twice.begin(), 0.0f);
+    CHECK(SameBits(odd.Get(), twice));
+  }
+}
+
+void SnakeHasTheBitsOfTheCpu() {
+  const auto cpu = MakeKernels();
+  const auto cuda = MakeCudaKernels();
+  for (const size_t channels : {1, 3, 8, 33, 96}) {
+    const size_t rows = 27;
+    auto x = Wide(rows * channels, channels, 30);
+    x[0] = 1e20f;
+    const auto a = Wide(channels, 2, 3), b = Wide(channels, 3, 2);
+    Signal held(*cuda, x), as(*cuda, a), bs(*cuda, b), y = Poison(*cuda, x.size());
+    cuda->Snake(held.At(), as.At(), bs.At(), rows, channels, y.At());
+    cuda->Snake(held.At(), as.At(), bs.At(), rows, channels, held.At());
+    std::vector<float> wanted(x.size());
+    cpu->Snake(x.data(), a.data(), b.data(), rows, channels, wanted.data());
+    CHECK(SameBits(y.Get(), wanted));
+    CHECK(SameBits(held.Get(), wanted));
+  }
+}
+
+// Streams of several lengths, one of them empty: one grid.
+void SpreadPutsEveryStreamInItsPlace() {
+  const auto cpu = MakeKernels();
+  const auto cuda = MakeCudaKernels();
+  const size_t counts[] = {3, 0, 40, 1};
+  for (const size_t channels : {5, 32}) {
+    const auto x = Wide(44 * channels, 4, 3), a = Wide(channels, 5, 3), b = Wide(channels, 6, 1);
+    Signal held(*cuda, x), as(*cuda, a), bs(*cuda, b);
+    for (const bool snakes : {false, true}) {
+      std::vector<Signal> places;
+      std::vector<std::vector<float>> wanted;
+      std::vector<Stretch> streams, host;
+      for (const size_t count : counts) {
+        places.push_back(Poison(*cuda, count * channels + 1));
+        wanted.emplace_back(count * channels + 1, NAN);
+      }
+      for (size_t s = 0; s < 4; s++) {
+        streams.push_back({places[s].At(), counts[s], nullptr});
+        host.push_back({wanted[s].data(), counts[s], nullptr});
+      }
+      cuda->Wait();
+      const uint64_t before = cuda->TheRecorder().Counters().nodes;
+      cuda->Spread(held.At(), snakes ? as.At() : nullptr, bs.At(), channels, streams.data(), 4);
+      cuda->Wait();
+      CHECK_EQ(cuda->TheRecorder().Counters().nodes, before + 1);
+      cpu->Spread(x.data(), snakes ? a.data() : nullptr, b.data(), channels, host.data(), 4);
+      for (size_t s = 0; s < 4; s++) CHECK(Near(places[s].Get(), wanted[s], 0));
+    }
+  }
+}
+
+void ColumnsAndPaddingAreThoseOfTheCpu() {
+  const auto cpu = MakeKernels();
+  const auto cuda = MakeCudaKernels();
+  const size_t rows = 21, channels = 7;
+  const auto x = Wide(rows * channels, 7, 1);
+  Signal held(*cuda, x);
+  std::vector<float> wanted(rows * 12, 0.5f);
+  Signal columns(*cuda, wanted);
+  cuda->CopyColumns(held.At(), channels, 2, columns.At(), 12, 5, 4, rows);
+  cpu->CopyColumns(x.data(), channels, 2, wanted.data(), 12, 5, 4, rows);
+  CHECK(SameBits(columns.Get(), wanted));
+  CHECK_EQ(RefusalOf([&] { cuda->CopyColumns(held.At(), channels, 4, columns.At(), 12, 0, 4, rows); }),
+           std::string("columns outside the signal"));
+  for (const Padding padding : {Padding::kZero, Padding::kReplicate, Padding::kReflect}) {
+    for (const size_t left : {0, 1, 20}) {
+      std::vector<float> padded((rows + left + 3) * channels, NAN);
+      Signal y = Poison(*cuda, padded.size());
+      cuda->Pad(held.At(), rows, channels, left, 3, padding, y.At());
+      cpu->Pad(x.data(), rows, channels, left, 3, padding, padded.data());
+      CHECK(SameBits(y.Get(), padded));
+    }
+  }
+  CHECK_EQ(RefusalOf([&] { cuda->Pad(held.At(), 3, channels, 3, 0, Padding::kReflect, held.At()); }),
+           std::string("a signal is reflected over fewer rows than it has"));
+  CHECK_EQ(RefusalOf([&] { cuda->Pad(held.At(), 0, channels, 3, 0, Padding::kReplicate, held.At()); }),
+           std::string("nothing to replicate"));
+}
+
+// Ids every third place; -1 is the row of zeros; beyond the table there is no number.
+void RowsAreGatheredFromTablesOfEveryFormat() {
+  const auto cpu = MakeKernels();
+  const auto cuda = MakeCudaKernels();
+  for (const Format format : kFormats) {
+    for (const size_t columns : {1, 33, 200}) {
+      const auto stored = MakeMatrix(format, 9, columns, 8);
+      Matrix table = stored->matrix;
+      Held<uint8_t> values(*cuda, table.Bytes());
+      cuda->Upload(values.At(), table.values, table.Bytes());
+      Signal scales(*cuda, format == Format::kInt8 ? stored->int8.scales : std::vector<float>(1));
+      const std::vector<int32_t> ids = {8, 0, 0, -1, 0, 0, 0, 0, 0, 3, 0, 0, 8};
+      Held<int32_t> held(*cuda, ids);
+      for (const bool add : {false, true}) {
+        auto wanted = Wide(5 * columns, 9, 1);
+        Signal y(*cuda, wanted);
+        cpu->Gather(table, {ids.data(), 3}, 5, add, wanted.data());
+        Matrix there = table;
+        there.values = values.At();
+        there.scales = format == Format::kInt8 ? scales.At() : nullptr;
+        cuda->Gather(there, {held.At(), 3}, 5, add, y.At());
+        CHECK(SameBits(y.Get(), wanted));
+      }
+    }
+  }
+  Matrix table{Format::kInt8, nullptr, nullptr, 2, 2};
+  CHECK_EQ(RefusalOf([&] { cuda->Gather(table, {nullptr, 1}, 1, false, nullptr); }),
+           std::string("a table of 8 bits has no scales"));
+  Signal values(*cuda, std::vector<float>(4, 1.0f)), y(*cuda, 2);
+  Held<int32_t> beyond(*cuda, std::vector<int32_t>{2});
+  cuda->Gather({Format::kF32, values.At(), nullptr, 2, 2}, {beyond.At(), 1}, 1, false, y.At());
+  CHECK(std::isnan(y.Get()[1]));
+}
+
+void TheNearestRowsAreThoseOfTheCpu() {
+  const auto cpu = MakeKernels();
+  const auto cuda = MakeCudaKernels();
+  for (const size_t columns : {1, 8, 50}) {
+    auto rows = Wide(37 * columns, 10, 1);
+    std::copy_n(rows.begin() + 5 * columns, columns, rows.begin() + 21 * columns);  // equals: the first
+    std::copy_n(rows.begin() + 5 * columns, columns, rows.begin() + 6 * columns);
+    auto x = Wide(6 * columns, 11, 1);
+    std::copy_n(rows.begin() + 5 * columns, columns, x.begin());
+    Signal table(*cuda, rows), held(*cuda, x);
+    std::vector<int32_t> ids(6, -7), wanted(6);
+    cuda->TakeNearest({Format::kF32, table.At(), nullptr, 37, columns}, held.At(), 6, ids.data());
+    cpu->TakeNearest({Format::kF32, rows.data(), nullptr, 37, columns}, x.data(), 6, wanted.data());
+    CHECK_EQ(ids[0], -7);
+    CHECK(SameBits(held.Get(), x));  // waits
+    CHECK(ids == wanted);
+    CHECK_EQ(ids[0], 5);
+  }
+  CHECK_EQ(RefusalOf([&] { cuda->TakeNearest({Format::kBf16, nullptr, nullptr, 2, 2}, nullptr, 1, nullptr); }),
+           std::string("a codebook is a table of f32"));
+}
+
+// Every order of blocks and threads gives the same bits.
+void NothingDependsOnTheOrderOfThreads() {
+  std::vector<float> first;
+  for (const auto order : {cuda::emulator::Order::kForward, cuda::emulator::Order::kBackward, cuda::emulator::Order::kShuffled}) {
+    cuda::emulator::DeviceOptions device;
+    device.rules.order = order;
+    const auto cuda = MakeCudaKernels({}, device);
+    Signal table(*cuda, Wide(37 * 50, 10, 1)), x(*cuda, Wide(6 * 50, 11, 1)), y(*cuda, 6 * 50);
+    std::vector<int32_t> ids(6);
+    cuda->TakeNearest({Format::kF32, table.At(), nullptr, 37, 50}, x.At(), 6, ids.data());
+    cuda->Copy(y.At(), x.At(), 6 * 50 * sizeof(float));
+    cuda->Copy(x.At(10), x.At(), 280 * sizeof(float));
+    cuda->Activate(Activation::kTanh, x.At(), 300);
+    cuda->Add(y.At(), x.At(), 300);
+    const auto seen = y.Get();
+    if (first.empty()) first = seen;
+    CHECK(SameBits(seen, first));
+  }
+}
+
+}  // namespace
+}  // namespace parley::test
+
+int main() {
+  using namespace parley::test;
+  return Run({
+      {"activations are those of the CPU", ActivationsAreThoseOfTheCpu},
+      {"sums and limits are those of the CPU", SumsAndLimitsAreThoseOfTheCpu},
+      {"snake has the bits of the CPU", SnakeHasTheBitsOfTheCpu},
+      {"spread puts every stream in its place", SpreadPutsEveryStreamInItsPlace},
+      {"columns and padding are those of the CPU", ColumnsAndPaddingAreThoseOfTheCpu},
+      {"rows are gathered from tables of every format", RowsAreGatheredFromTablesOfEveryFormat},
+      {"the nearest rows are those of the CPU", TheNearestRowsAreThoseOfTheCpu},
+      {"nothing depends on the order of threads", NothingDependsOnTheOrderOfThreads},
+  });
+}
