@@ -9,7 +9,7 @@ export const SPANISH: ShortFormLists = {
   `,
   beforeNumber: `
     núm núms num nº nos nro págs pág pags pag figs vols cap caps arts sec secc párr lín fasc pos apto
-    ene feb mar abr jun jul sep sept oct nov dic lun mié jue vie sáb dom max min máx mín figs tít ap sl gs lám lt mz cra cll kr
+    ene feb mar abr jun jul sep sept oct nov dic lun mié jue vie sáb dom max min máx mín figs tít ap sl gs lám lt mz cra cll kr temp
   `,
   seldomFinal: `arch rag cía hnos esc ss bl ave bs`,
   seldomFinalAsWritten: `Cia Dir Min Ma`,

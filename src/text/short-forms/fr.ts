@@ -2,10 +2,10 @@
 import type { ShortFormLists } from './short-forms.js';
 
 export const FRENCH: ShortFormLists = {
-  neverFinal: `m mm mme mlle mgr pr tél réf env p.ex c.-à-d av bd bld boul adr éd dép cie approx hon gén lt col`,
+  neverFinal: `m mm mme mlle mgr pr tél réf env p.ex c.-à-d av bd bld boul adr éd dép cie approx hon gén lt col coll`,
   beforeNumber: `
     nos nº num vols figs pg chap par ed éd ref réf sect ch
-    exp bât al chap
+    exp bât al chap temp
     janv févr fév avr juil sept oct nov déc lun ven max min env juill
   `,
   starters: `

@@ -7,7 +7,7 @@ export const ITALIAN: ShortFormLists = {
     l'on l’on dell'on dell’on all'on all’on fisc p.zza p.le v.le c.so l.go f.lli ca
   `,
   beforeNumber: `
-    nn num nº pag pagg artt capp cap voll sez prot tav int lett fig figg
+    nn num nº pag pagg artt capp cap voll sez prot tav int lett fig figg temp cell bin
     feb mar apr mag giu lug sett ott nov dic lun mar ven sab dom max min gio
   `,
   seldomFinal: `cia arch rag ss`,

@@ -8,7 +8,7 @@ export const PORTUGUESE: ShortFormLists = {
   `,
   beforeNumber: `
     nº nos num núm pág págs pag cap caps arts fasc secc séc ed ag
-    jan fev mar abr jun jul nov dez seg sáb dom max min máx mín figs tít ap apt apto qd lt sl conj
+    jan fev mar abr jun jul nov dez seg sáb dom max min máx mín figs tít ap apt apto qd lt sl conj temp inc cat
   `,
   seldomFinal: `cia bl`,
   seldomFinalAsWritten: `Cia Rod Dep Des Pe Dir Min Exa`,

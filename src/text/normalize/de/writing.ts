@@ -16,6 +16,8 @@ const OBLIQUE = words(
 const sir: Saying = ({ nextWord, previousWord }) =>
   /^\p{Lu}/u.test(nextWord) ? (OBLIQUE.has(previousWord) ? 'Herrn' : 'Herr') : undefined;
 const behindOrdinal = (said: string): Saying => (around) => (/\d\. $/.test(around.text.slice(Math.max(0, around.start - 3), around.start)) ? said : undefined); // prettier-ignore
+/** Beside a result, or not. */
+const ofGame = (result: string, otherwise: string): Saying => ({ text, start, end }) => (/^ \d{1,3}:\d/.test(text.slice(end, end + 6)) || /\d:\d{1,3}[ (]{1,2}$/.test(text.slice(Math.max(0, start - 8), start)) || /^ (?:gewann|gewonnen|verlor|siegt|unterl|endete|stand)/.test(text.slice(end, end + 10)) ? result : otherwise);
 const behindDigit = (said: string): Saying => (around) => (/\d $/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) ? said : undefined); // prettier-ignore
 const behindNothing = (said: string): Saying => (around) => (/^ \d/.test(around.text.slice(around.end, around.end + 2)) ? said : undefined); // prettier-ignore
 /** Des 20. Jh.: in the genitive. */
@@ -61,7 +63,7 @@ const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   'Hptm.': 'Hauptmann', 'Kfm.': 'Kaufmann', 'ev.': (around) => (/^\p{Ll}/u.test(around.nextWord) ? 'eventuell' : undefined),
   'gesch.': 'geschieden', 'verw.': 'verwitwet', 'verk.': 'verkaufe', 'inkl': 'inklusive', 'zzgl': 'zuzüglich', 'ca': behindNothing('circa'), 'usw': 'und so weiter', 'bzw': 'beziehungsweise',
   Pkw: 'P K W', Pkws: 'P K Ws', Lkw: 'L K W', Lkws: 'L K Ws', Kfz: 'K F Z', AfD: 'A F D', VfB: 'V F B', VfL: 'V F L', StVO: 'S T V O', StGB: 'S T G B', StPO: 'S T P O', GbR: 'G B R', KGaA: 'K G A A', UdSSR: 'U D S S R', WhatsApp: 'WhatsApp', eG: 'E G', KfW: 'K F W', VwGO: 'V W G O', EStG: 'E S T G', UStG: 'U S T G', UStID: 'U S T I D', 'USt.': 'Umsatzsteuer', USt: 'Umsatzsteuer', BetrVG: 'B E T R V G', BVerfG: 'Bundesverfassungsgericht', BVerwG: 'Bundesverwaltungsgericht', EuGH: 'E U G H', DSGVO: 'D S G V O', AWO: 'AWO', InsO: 'Insolvenzordnung', TSchG: 'T S C H G',
-  'i. O.': 'in Ordnung', 'p. a.': 'pro Jahr', 'p. P.': 'pro Person', 'n. V.': 'nach Vereinbarung', 'o.': 'oder', '24/7': 'rund um die Uhr',
+  'i. O.': 'in Ordnung', 'p. a.': 'pro Jahr', 'p. P.': 'pro Person', 'n. V.': ofGame('nach Verlängerung', 'nach Vereinbarung'), 'o.': 'oder', '24/7': 'rund um die Uhr',
 }; // prettier-ignore
 
 export const WRITING: Writing = {

@@ -82,8 +82,16 @@ export const AT_DIGIT: readonly Recogniser[] = [
   codes.httpStatus, codes.place, textedTo, codes.hexadecimal, behindDigits, codes.numbered, shortNumber,
 ]; // prettier-ignore
 
+/** C++17 */
+function standardOfCpp({ text, at }: Reading): Found | undefined {
+  const [written = '', year = ''] = /^C\+\+(\d\d)(?!\d)/.exec(text.slice(at, at + 6)) ?? [];
+  if (written === '') return undefined;
+  const spoken = year.startsWith('0') ? `oh ${cardinal(year.slice(1))}` : cardinal(year);
+  return { end: at + written.length, spoken: `C plus plus ${spoken}`, rule: 'version' };
+}
+
 const atCapital = byFirstLetter([
-  [/[A-Z]/, state], [/[UIAWEODLPRS]/, shouted], [/[IVXLC]/, roman], [/[NSEW]/, direction], [/[IUSC]/, road], [/[UG]/, clock.offset],
+  [/C/, standardOfCpp], [/[A-Z]/, state], [/[UIAWEODLPRS]/, shouted], [/[IVXLC]/, roman], [/[NSEW]/, direction], [/[IUSC]/, road], [/[UG]/, clock.offset],
   [/I/, codes.network], [/[A-Z]/, codes.models], [/[A-Z]/, codes.letteredModel], [/[A-Z]/, initials], [/[A-Z]/, unsayable], [/[A-Z]/, molecule],
 ]); // prettier-ignore
 const atSmall = byFirstLetter([

@@ -48,6 +48,7 @@ export function pointed(reading: Reading): Found | undefined {
   const found = english.atDigit(reading);
   if (found?.rule !== 'decimal' || !isNameBefore(reading)) return found;
   const [whole = '', rest = ''] = text.slice(at, found.end).split('.');
+  if (whole.includes(',')) return found; // 2,650.35 is no version
   return { end: found.end, spoken: `${cardinal(whole)} point ${cardinal(rest)}`, rule: 'version' };
 }
 

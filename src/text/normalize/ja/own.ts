@@ -1,4 +1,5 @@
 // What Japanese knows of its own, by the character that decides; see `behindDigits` and `byMark`.
+import type { Found, Reading } from '../reading.js';
 import {
   capitalUnit,
   dateRange,
@@ -26,6 +27,13 @@ import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { areaCode, dialled, key, KEYWORDS } from './telephone.js';
 import { UNITS } from './units.js';
+
+/** ▲5%: of accounts, a minus. */
+function loss({ text, at }: Reading): Found | undefined {
+  return /^.[\d¥￥]/u.test(text.slice(at, at + 2))
+    ? { end: at + 1, spoken: 'マイナス', rule: 'symbol' }
+    : undefined;
+}
 
 export const IN_MATH: Readonly<Record<string, string>> = {
   '+': '足す', '-': '引く', '−': '引く', '×': 'かける', '*': 'かける', '÷': '割る', '/': '割る', '=': 'イコール', '==': 'イコール',
@@ -93,6 +101,7 @@ export const OWN: NonNullable<Language['own']> = {
         ),
       ],
       [/[—─━═]/, ruleLine()],
+      [/[▲△]/, loss],
       [/[¥$€£₩]/, signTwice()],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('アンダーバー')],

@@ -62,7 +62,9 @@ export class Dates {
 
   readonly atDigit: Recogniser = (reading) => {
     const { text, at, runEnd } = reading;
-    if (runEnd - at > 4 || !reading.isFresh || /[-/.,:]/.test(text[at - 1] ?? '')) return undefined;
+    if (runEnd - at > 4 || !reading.isFresh || /[-/.:]/.test(text[at - 1] ?? '')) return undefined;
+    // Behind "3," these may be decimals; a year of four figures begins anew: 2024/3/5,2024/4/1.
+    if (text[at - 1] === ',' && isDigitAt(text, at - 2) && runEnd - at < 4) return undefined;
     return this.#stamp(reading) ?? this.#dateOrTwo(reading, this.#dateAtDigit(reading));
   };
 

@@ -55,6 +55,11 @@ const BEFORE_SHORT = words(
   'до с со к ко на по за от заезд выезд вылет прилёт прилет прибытие отправление приезд отъезд доставка срок дата приём прием',
 );
 
+/** Доставят 15.03 утром. */
+const HAPPENS = words(
+  'доставят доставим доставит прибудет прибудут приедет приедут приеду придёт придет начнётся начнется состоится пройдёт пройдет откроется закроется вылетает прилетает отправим отправят будет ждём ждем',
+);
+
 const LONGEST_WISH = 60; // units before the day of a feast
 const LONGEST_DAY = 16; // units of the name of a day and what stands around it
 const DATED = words('сегодня это наступило наступает наступит дата');
@@ -165,9 +170,11 @@ export function shortDay(reading: Reading): Found | undefined {
   const [written = '', day = '', month = ''] = match ?? [];
   const around = reading.around(reading.at);
   if (match === undefined || !isDay(day)) return undefined;
-  const timed = /^ (?:в|с) \d{1,2}[:.]\d\d/u.test(
-    reading.text.slice(reading.at + written.length, reading.at + written.length + 9),
-  );
+  const behind = reading.text.slice(reading.at + written.length, reading.at + written.length + 9);
+  const timed =
+    /^ (?:в|с) \d{1,2}[:.]\d\d/u.test(behind) ||
+    (HAPPENS.has(around.previousWord) &&
+      /^(?:$|[,;!?\n]| (?:в|с|до|после|утром|дн[её]м|вечером)(?:\s|$))/u.test(behind));
   if (!timed && !day.startsWith('0') && !BEFORE_SHORT.has(around.previousWord)) return undefined;
   const stop = written.endsWith('.') ? 1 : 0;
   const end = reading.at + written.length - stop;

@@ -10,8 +10,8 @@ import { cardinal } from './numbers.js';
 const TIME = noun('m раз раза раз');
 const YEAR = noun('m год года лет');
 const INCH = noun('m дюйм дюйма дюймов');
-const TIMES = /(\d{1,2}) ?р\.? ?(?:в |\/ ?)(?=(?:день|сут|нед|мес|час|год)\p{L}*)/uy;
-const SLASHED = /(сут|нед|мес)(?!\p{L})\.?/uy;
+const TIMES = /(\d{1,2}) ?р\.? ?(?:в |\/ ?)(?=(?:день|сут|нед|мес|час|год)\p{L}*|д(?!\p{L}))/uy;
+const SLASHED = /(сут|нед|мес|д)(?!\p{L})\.?/uy;
 const AGE = /(\d{1,3}) ?[гл]\.? (?:и )?(?=\d{1,2} ?(?:мес|м\.))/uy;
 const INCHES = /(\d{1,3})(?:[,.](\d))?(?:"|''|”|″|’’)/uy;
 const SCREEN =
@@ -19,6 +19,7 @@ const SCREEN =
 const INSTALMENT = /0[-–]0[-–](\d{1,2})(?![\p{L}\d]|[-–]\d)/uy;
 const LONGEST_LEAD = 40; // units
 const IN_A = new Map([
+  ['д', 'день'],
   ['сут', 'сутки'],
   ['нед', 'неделю'],
   ['мес', 'месяц'],
