@@ -16,10 +16,11 @@
 namespace parley::model {
 namespace {
 
-// Frames of one stream, and of all, that are computed at once: more make the signals
-// larger and the work no less.
+// Frames of one stream, and of all, that are computed at once. On a processor more make the signals larger and the
+// work no less; where a pass has to be waited for, there are to be few.
 constexpr size_t kStreamFrames = 8;
 constexpr size_t kPassFrames = 16;
+constexpr size_t kPassFramesApart = 256;
 
 // Positions that the caches hold: what the first row of a pass sees, and the rows after it.
 size_t Capacity(const CodecDecoderConfig& config) { return static_cast<size_t>(config.window) + kStreamFrames - 1; }
@@ -139,13 +140,14 @@ void CodecDecoder::Parts::Judge(const Job* jobs, size_t count) const {
 
 // The next frames of those jobs that have some left; false when none has.
 bool CodecDecoder::Parts::Gather(const Job* jobs, size_t count, bool unheard) {
+  const size_t most = kernels.AnswersAtOnce() ? kPassFrames : kPassFramesApart;
   pass.Clear();
   codes.clear();
   samples.clear();
   for (size_t j = 0; j < count; j++) {
     const Job& job = jobs[j];
     const size_t end = unheard ? Unheard(job) : job.frames;
-    const size_t frames = std::min({end - done[j], kStreamFrames, kPassFrames - pass.frames()});
+    const size_t frames = std::min({end - done[j], kStreamFrames, most - pass.frames()});
     if (frames == 0) continue;
     const int32_t* const from = job.codes + done[j] * tables.quantizers();
     codes.insert(codes.end(), from, from + frames * tables.quantizers());
