@@ -17,7 +17,14 @@ const sir: Saying = ({ nextWord, previousWord }) =>
   /^\p{Lu}/u.test(nextWord) ? (OBLIQUE.has(previousWord) ? 'Herrn' : 'Herr') : undefined;
 const behindOrdinal = (said: string): Saying => (around) => (/\d\. $/.test(around.text.slice(Math.max(0, around.start - 3), around.start)) ? said : undefined); // prettier-ignore
 /** Beside a result, or not. */
-const ofGame = (result: string, otherwise: string): Saying => ({ text, start, end }) => (/^ \d{1,3}:\d/.test(text.slice(end, end + 6)) || /\d:\d{1,3}[ (]{1,2}$/.test(text.slice(Math.max(0, start - 8), start)) || /^ (?:gewann|gewonnen|verlor|siegt|unterl|endete|stand)/.test(text.slice(end, end + 10)) ? result : otherwise);
+const ofGame =
+  (result: string, otherwise: string): Saying =>
+  ({ text, start, end }) =>
+    /^ \d{1,3}:\d/.test(text.slice(end, end + 6)) ||
+    /\d:\d{1,3}[ (]{1,2}$/.test(text.slice(Math.max(0, start - 8), start)) ||
+    /^ (?:gewann|gewonnen|verlor|siegt|unterl|endete|stand)/.test(text.slice(end, end + 10))
+      ? result
+      : otherwise;
 const behindDigit = (said: string): Saying => (around) => (/\d $/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) ? said : undefined); // prettier-ignore
 const behindNothing = (said: string): Saying => (around) => (/^ \d/.test(around.text.slice(around.end, around.end + 2)) ? said : undefined); // prettier-ignore
 /** Des 20. Jh.: in the genitive. */
