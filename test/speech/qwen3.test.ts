@@ -86,23 +86,6 @@ test('what a checkpoint offers is known before it is loaded', async (t) => {
   assert.ok(engine.capabilities.languages.includes('zh'));
 });
 
-test('where no GPU can be used it computes on the processor, and says why', async (t) => {
-  const news: EngineNews[] = [];
-  const engine = await openEngine(t, 'tiny-customvoice', { device: 'auto' }, news);
-  await engine.load();
-  const loaded = news.find(({ what }) => what === 'loaded');
-  assert.ok(loaded !== undefined && 'device' in loaded);
-  if (String(loaded.device).startsWith('cuda')) return t.skip('there is a GPU here');
-  assert.match(String(loaded.device), /^cpu /);
-  assert.match(String(loaded.cuda), /^none: ./);
-  assert.equal(engine.device().memory, undefined);
-});
-
-test('a GPU that is asked for and cannot be used is an error that says why', async (t) => {
-  const engine = await openEngine(t, 'tiny-customvoice', { device: 'cuda:99' });
-  await assert.rejects(engine.load(), /cuda:99: ./);
-});
-
 test('a sentence is spoken in whole frames, and the same seed speaks it the same', async (t) => {
   const engine = await openEngine(t, 'tiny-customvoice');
   const [voice] = await engine.voices();
