@@ -8,6 +8,9 @@ const SCALE = /1 ?: ?(\d{1,3}(?:[. ]\d{3})+|\d{4,9})(?![\d:]|[.,]\d)/uy;
 const PRESSURE = /(?:[bB]lutdruck|\bRR\b|systolisch)/u;
 const LONGEST_LEAD = 60; // units before a blood pressure that may say that it is one
 
+/** Of a court: IV ZR 12/20, 3 U 45/19. */
+const FILE_NUMBER = /(?:[A-Z]?Z[RB]|StR|StB|A[ZB]R|Bv[RLE]|KLs|\d (?:[COSTUW]|Ca|Sa|K|A|B)) $/;
+
 /** Blutdruck 120/80; 50/50: what is no part of a whole is said as a ratio. */
 export function ratio(reading: Reading): Found | undefined {
   if (!reading.isFresh || reading.text[reading.runEnd] !== '/') return undefined;
@@ -26,6 +29,10 @@ export function ratio(reading: Reading): Found | undefined {
       spoken: `${cardinal(first)} ${cardinal(second)}`,
       rule: 'code',
     };
+  if (FILE_NUMBER.test(reading.text.slice(Math.max(0, reading.at - 8), reading.at))) {
+    const spoken = `${cardinal(first)} Schrägstrich ${cardinal(second)}`;
+    return { end: reading.at + written.length, spoken, rule: 'code' };
+  }
   if (first.startsWith('0') || second.startsWith('0')) return undefined;
   if (!isRatio(reading, written, Number(first), Number(second))) {
     const end = reading.at + first.length + 1; // 230/400 V: the second has the unit

@@ -7,7 +7,7 @@ import { SPEECH } from './speech.js';
 import { UNITS } from './units.js';
 
 const DOTTED =
-  /(\d{1,2})\.(\d\d)(?![\p{L}\p{N}]|[.,:/]\d| ?[€$%£°]| ?[-–] ?\d| (?:\p{Lu}|m |cm|km|kg|Uhr))/uy;
+  /(\d{1,2})\.(\d\d)(?: ?h(?!\p{L}))?(?![\p{L}\p{N}]|[.,:/]\d| ?[€$%£°]| ?[-–] ?\d| (?:\p{Lu}|m |cm|km|kg|Uhr))/uy;
 const TIME = String.raw`\d{1,2}(?:[.:][0-5]\d)?`;
 /** 12.15 bis 13.00 Uhr, 9-12.30 und 14-18 Uhr: the word stands once, behind the last. */
 const BEFORE_OTHERS = new RegExp(

@@ -8,7 +8,7 @@ import { score } from '../iberian/scores.js';
 import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
-import type { Around } from '../reading.js';
+import type { Around, Found, Reading } from '../reading.js';
 import { atLeast, behindDigits, byFirstLetter, perWord, primed, schoolYear } from '../shared-forms.js';
 import { grouped, isOfGame, plate } from './codes.js';
 import { parts } from './fractions.js';
@@ -52,7 +52,24 @@ const VEZ = noun('vez|vezes f');
 const { numbers, units } = WRITING;
 
 // By the character behind the digits and at most one space.
+const EVERY = /(\d{1,2})\/(\d{1,2}) ?(?:hs?|hrs?|horas?)(?![\p{L}\p{N}])\.?/uy;
+
+/** De 12/12 h, 8/8h: a dose, and when the next one is. */
+function everyHours(reading: Reading): Found | undefined {
+  const [written = '', first = '', second = ''] = reading.match(EVERY) ?? [];
+  if (written === '' || first !== second) return undefined;
+  const hours = Number(first) === 2 ? 'duas' : cardinal(first);
+  const lead = reading.around(reading.at).previousWord === 'de' ? '' : 'de ';
+  const stop = written.endsWith('.') ? 1 : 0;
+  return {
+    end: reading.at + written.length - stop,
+    spoken: `${lead}${hours} em ${hours} horas`,
+    rule: 'duration',
+  };
+}
+
 const AT_DIGIT = behindDigits([
+  [/\//, everyHours],
   [/[.-]/, grouped],
   [
     /[xX×.,]/,
