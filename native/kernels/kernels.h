@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 
 #include "kernels/convolution.h"
 #include "kernels/matrix.h"
@@ -114,6 +115,12 @@ struct LayerRows {
   const float* x = nullptr;  // [rows, width]
   size_t rows = 0;
   float* normed = nullptr;  // as x
+};
+
+// What a backend computes on is gone, with all that it held: every later call throws this again.
+class BackendLost : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 // What a backend with a device of its own is at. Bytes; counts since it was made.

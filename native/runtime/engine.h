@@ -49,6 +49,7 @@ enum class Outcome : uint8_t {
   kOutOfMemory,
   kClosed,      // the engine closed
   kFailed,      // a mistake in the engine; others go on
+  kLost,        // what it computes on is gone: the engine is to be opened anew
 };
 const char* NameOf(Outcome outcome);
 

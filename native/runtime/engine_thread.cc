@@ -131,16 +131,21 @@ class ThreadedEngine final : public Engine {
   bool Round(Scheduler& scheduler) {
     Outcome outcome = Outcome::kFailed;
     std::string problem;
+    bool busy = true;
     try {
       return scheduler.Round();
     } catch (const std::bad_alloc&) {
       outcome = Outcome::kOutOfMemory;
       problem = kOutOfMemory;
+    } catch (const BackendLost& lost) {
+      outcome = Outcome::kLost;
+      problem = lost.what();
+      busy = false;  // until somebody comes, who hears the same
     } catch (const std::exception& error) {
       problem = std::string("a mistake in the engine: ") + error.what();
     }
     EndAll(scheduler, outcome, problem);
-    return true;
+    return busy;
   }
 
   // Without memory even this may fail; each try ends some more, which gives theirs back.
@@ -193,6 +198,7 @@ const char* NameOf(Outcome outcome) {
     case Outcome::kOutOfMemory: return "out of memory";
     case Outcome::kClosed: return "closed";
     case Outcome::kFailed: return "failed";
+    case Outcome::kLost: return "lost";
   }
   return "failed";
 }

@@ -33,6 +33,7 @@ bool Scheduler::Round() {
   busy = EndTheOver() || busy;
   if (stepped) round_rate_.Did(1, options_.now() - began);
   ends_.empty() ? UpdateStats() : TellEnds();
+  if (!lost_.empty()) throw BackendLost(lost_);  // it is the end of all others, too
   return busy;
 }
 
@@ -99,6 +100,9 @@ bool Scheduler::Guarded(const Some& streams, const std::function<void()>& work) 
   } catch (const std::bad_alloc&) {
     outcome = Outcome::kOutOfMemory;
     problem = "memory is out";
+  } catch (const BackendLost& lost) {
+    outcome = Outcome::kLost;
+    problem = lost_ = lost.what();
   } catch (const std::exception& error) {
     problem = std::string("a mistake in the engine: ") + error.what();
   }
@@ -142,7 +146,8 @@ void Scheduler::Gone(const Stream& stream, Outcome outcome) {
     case Outcome::kCancelled:
     case Outcome::kClosed: stats_.cancelled++; break;
     case Outcome::kOutOfMemory:
-    case Outcome::kFailed: stats_.failed++; break;
+    case Outcome::kFailed:
+    case Outcome::kLost: stats_.failed++; break;
     case Outcome::kBusy:
     case Outcome::kTooLarge:
     case Outcome::kBadRequest: stats_.refused++; break;

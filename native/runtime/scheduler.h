@@ -38,7 +38,7 @@ class Scheduler {
   // The model and the mailbox outlive it.
   Scheduler(FrameModel& model, Mailbox& mailbox, const SchedulerOptions& options);
 
-  // False when there is nothing to do until there is something in the mailbox.
+  // False when there is nothing to do until there is something in the mailbox. Throws BackendLost at its end.
   bool Round();
   // Of everybody who is here.
   void EndAll(Outcome outcome, const std::string& problem);
@@ -106,6 +106,7 @@ class Scheduler {
   std::vector<float> samples_;
   std::vector<Farewell> ends_;
   bool closing_ = false;
+  std::string lost_;  // why what the model computes on is gone
   const StageTimes before_;  // of the model, what was not ours
   EngineStats stats_;
 };

@@ -176,6 +176,33 @@ void AMistakeEndsOnlyTheStreamsOfThatCall() {
   }
 }
 
+template <class Work>
+std::string LossOf(const Work& work) {
+  try {
+    work();
+  } catch (const BackendLost& lost) {
+    return lost.what();
+  }
+  return "";
+}
+
+// Whatever asked for it hears that it is lost, and the round says so at its end: whoever runs it ends the others.
+void ALostDeviceIsEverybodysEnd() {
+  for (const char* const where : {"read", "begin", "prefill", "step", "decode"}) {
+    Desk desk;
+    const auto other = Sink(), bad = Sink();
+    desk.Start("other frames=20", other);
+    desk.Rounds(2);
+    desk.Start("bad at=" + std::string(where) + " what=lost", bad);
+    CHECK_EQ(LossOf([&] { desk.ToIdle(); }), "the GPU fell off the bus");
+    desk.scheduler.EndAll(Outcome::kLost, "the GPU fell off the bus");
+    for (const auto& sink : {other, bad}) {
+      CHECK_EQ(EndOf(sink).outcome + "/" + EndOf(sink).problem, "lost/the GPU fell off the bus");
+    }
+    CHECK_EQ(LossOf([&] { desk.Rounds(1); }), "the GPU fell off the bus");
+  }
+}
+
 void NumbersThatAreNoneEndOneStreamAlone() {
   Desk desk;
   const auto good = Sink();
@@ -364,6 +391,7 @@ int main() {
       {"text that cannot be read ends a stream", TextThatCannotBeReadEndsAStream},
       {"memory that runs out ends only the streams of that call", MemoryThatRunsOutEndsOnlyTheStreamsOfThatCall},
       {"a mistake ends only the streams of that call", AMistakeEndsOnlyTheStreamsOfThatCall},
+      {"a lost device is everybody's end", ALostDeviceIsEverybodysEnd},
       {"numbers that are none end one stream alone", NumbersThatAreNoneEndOneStreamAlone},
       {"a sink that throws ends its stream alone", ASinkThatThrowsEndsItsStreamAlone},
       {"beyond the waiting nobody is taken", BeyondTheWaitingNobodyIsTaken},

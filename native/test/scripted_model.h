@@ -51,6 +51,7 @@ struct Script {
     if (at != where) return;
     if (what == "memory") throw std::bad_alloc();
     if (what == "throw") throw std::runtime_error("scripted");
+    if (what == "lost") throw BackendLost("the GPU fell off the bus");
   }
 };
 

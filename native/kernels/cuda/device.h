@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "kernels/cuda/queue.h"
+#include "kernels/kernels.h"
 
 namespace parley::cuda {
 
 // The device can no longer be used, and what it held is gone: every later call throws this again.
-class DeviceLost : public std::runtime_error {
+class DeviceLost : public BackendLost {
  public:
-  using std::runtime_error::runtime_error;
+  using BackendLost::BackendLost;
 };
 
 struct DeviceFacts {

@@ -104,7 +104,8 @@ export type NativeOutcome =
   | 'bad request'
   | 'out of memory'
   | 'closed'
-  | 'failed';
+  | 'failed'
+  | 'lost';
 
 export interface NativeEnd {
   readonly outcome: NativeOutcome;

@@ -50,6 +50,7 @@ const CODES: Readonly<Partial<Record<NativeOutcome, ErrorCode>>> = {
   'out of memory': 'ENGINE_BUSY',
   closed: 'ENGINE_UNAVAILABLE',
   failed: 'ENGINE_FAILED',
+  lost: 'ENGINE_FAILED',
 };
 
 export class Qwen3Engine implements SpeechEngine {
@@ -188,6 +189,7 @@ export class Qwen3Engine implements SpeechEngine {
       const end = await stream.ended;
       if (text?.failure !== undefined) throw text.failure;
       if (watch.hung && end.outcome === 'cancelled') throw this.#tookTooLong();
+      if (end.outcome === 'lost') this.#lifecycle.lost(end.problem);
       if (end.outcome === 'runaway') this.#options.onNews?.({ what: 'runaway', reason: end.problem });
       const code = CODES[end.outcome];
       if (code !== undefined) throw new ParleyError(code, end.problem || `the synthesis was ${end.outcome}`);
