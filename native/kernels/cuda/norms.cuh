@@ -19,13 +19,6 @@ struct NormArgs {
   float eps;
 };
 
-// The sum over all lanes of a warp, in every lane.
-__device__ __forceinline__ float SumOfLanes(float value) {
-#pragma unroll
-  for (int apart = 16; apart > 0; apart /= 2) value += __shfl_xor_sync(0xffffffffu, value, apart);
-  return value;
-}
-
 static __global__ void __launch_bounds__(kNormWarps * 32) RmsNormKernel(const NormArgs args) {
   AwaitInputs();
   LetNextBegin();

@@ -15,6 +15,13 @@ namespace parley::cuda {
 
 __device__ __forceinline__ bool IsAligned16(const void* place) { return (reinterpret_cast<uintptr_t>(place) & 15) == 0; }
 
+// The sum over all lanes of a warp, in every lane.
+__device__ __forceinline__ float SumOfLanes(float value) {
+#pragma unroll
+  for (int apart = 16; apart > 0; apart /= 2) value += __shfl_xor_sync(0xffffffffu, value, apart);
+  return value;
+}
+
 // 1 / sqrt(mean of squares + eps), in every lane. All lanes of the warp call it. Four values at once where the row lies at a
 // multiple of 16 bytes.
 __device__ __forceinline__ float RmsFactor(const float* row, uint32_t width, float eps) {
@@ -34,9 +41,7 @@ __device__ __forceinline__ float RmsFactor(const float* row, uint32_t width, flo
       for (uint32_t k = begin; k < begin + 4 && k < width; k++) sum = fmaf(row[k], row[k], sum);
     }
   }
-#pragma unroll
-  for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, apart);
-  return 1.0f / sqrtf(sum / static_cast<float>(width) + eps);
+  return 1.0f / sqrtf(SumOfLanes(sum) / static_cast<float>(width) + eps);
 }
 
 // A value of the row in its norm: always in this order.

@@ -64,21 +64,23 @@ __device__ __forceinline__ Eight<kTerms> TermsOf(const EightFloats& x) {
 template <Format kFormat>
 struct Weights;
 
-template <>
-struct Weights<Format::kBf16> {
-  static constexpr int kTerms = 1, kBytes = 16;
+// Of 16 bits each.
+struct WeightsOfHalves {
+  static constexpr int kBytes = 16;
   using Raw = uint4;
   static __device__ __forceinline__ Raw Global(const unsigned char* at) { return __ldg(reinterpret_cast<const uint4*>(at)); }
   static __device__ __forceinline__ Raw Shared(const unsigned char* at) { return *reinterpret_cast<const uint4*>(at); }
+};
+
+template <>
+struct Weights<Format::kBf16> : WeightsOfHalves {
+  static constexpr int kTerms = 1;
   static __device__ __forceinline__ Eight<1> Terms(const Raw& raw) { return {{{raw.x, raw.y, raw.z, raw.w}}}; }
 };
 
 template <>
-struct Weights<Format::kF16> {
-  static constexpr int kTerms = 2, kBytes = 16;
-  using Raw = uint4;
-  static __device__ __forceinline__ Raw Global(const unsigned char* at) { return __ldg(reinterpret_cast<const uint4*>(at)); }
-  static __device__ __forceinline__ Raw Shared(const unsigned char* at) { return *reinterpret_cast<const uint4*>(at); }
+struct Weights<Format::kF16> : WeightsOfHalves {
+  static constexpr int kTerms = 2;
   static __device__ __forceinline__ Eight<2> Terms(const Raw& raw) {
     const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
     Eight<2> to;
