@@ -47,7 +47,7 @@ struct Loaded {
   Loaded(const std::string& file, const std::string& directory, bool graphs) {
     std::string problem;
     checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
-    if (checkpoint) kernels = cuda::OpenPlugin(file, {0, graphs, graphs ? 0 : kProfiled}, &problem);
+    if (checkpoint) kernels = cuda::OpenPlugin(file, {0, graphs, graphs ? 0 : kProfiled, false}, &problem);
     if (!checkpoint || !kernels) throw std::runtime_error(problem);
     const double began = Now();
     speech = std::make_unique<SpeechModel>(*kernels, *checkpoint, Quantize::kNone, Format::kBf16);

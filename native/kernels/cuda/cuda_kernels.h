@@ -24,6 +24,7 @@ struct CudaOptions {
   RecorderOptions recorder;
   // Bytes that are taken at once, and of which Allocate gives parts; 0: it asks the device each time.
   size_t pool = 0;
+  bool full_vectors = false;  // see ProductRules
 };
 
 class CudaKernels final : public Kernels {

@@ -17,6 +17,13 @@ constexpr uint32_t kParts = 8;
 
 __host__ __device__ __forceinline__ uint32_t PartBegin(uint32_t part, uint32_t chunks) { return part * chunks / kParts; }
 
+// The part whose end comes after so many chunks: parts may be empty.
+__device__ __forceinline__ uint32_t PartAfter(uint32_t done, uint32_t chunks) {
+  uint32_t part = 0;
+  while (part < kParts && PartBegin(part + 1, chunks) <= done) part++;
+  return part;
+}
+
 // The windows of one stream, from the signal of all of them, or vectors that lie at one stride.
 struct Windows {
   const float* first;    // where its first window begins

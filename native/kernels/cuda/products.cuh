@@ -1,7 +1,7 @@
 // Products on the GPU: which kernel computes them.
 //
 // Matrices of more than 8 rows whose columns are a multiple of 32 go to tensor cores, others to the plain kernel; that much is decided by
-// the matrix alone. On tensor cores few vectors and many have kernels of their own, which give the same bits.
+// the matrix alone. On tensor cores few vectors and many have kernels of their own (many two, by the device), which give the same bits.
 #ifndef PARLEY_KERNELS_CUDA_PRODUCTS_CUH_
 #define PARLEY_KERNELS_CUDA_PRODUCTS_CUH_
 
@@ -13,9 +13,11 @@
 #include "kernels/cuda/many_vectors.cuh"
 #include "kernels/cuda/norms.cuh"
 #include "kernels/cuda/plain_product.cuh"
+#include "kernels/cuda/prepare.cuh"
 #include "kernels/cuda/product_plan.h"
 #include "kernels/cuda/queue.h"
 #include "kernels/cuda/room.h"
+#include "kernels/cuda/wide_vectors.cuh"
 #include "kernels/kernels.h"
 
 namespace parley::cuda {
@@ -38,52 +40,59 @@ Grid CutRows(ProductArgs* args, size_t bucket) {
   return grid;
 }
 
-template <Format kFormat, bool kGated, bool kNorm, uint32_t kOctets, uint32_t kTiles>
+template <Format kFormat, int kTerms, bool kGated, bool kNorm, uint32_t kOctets, uint32_t kTiles>
 void LaunchFew(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
   if constexpr (kTiles < MostTiles(kFormat, kOctets, kGated)) {
-    if (plan.tiles > kTiles) return LaunchFew<kFormat, kGated, kNorm, kOctets, kTiles * 2>(queue, plan, args, bucket);
+    if (plan.tiles > kTiles) return LaunchFew<kFormat, kTerms, kGated, kNorm, kOctets, kTiles * 2>(queue, plan, args, bucket);
   }
-  using Shape = FewShape<kFormat, kTiles, kOctets, VectorTermsOf(kFormat), kGated, kNorm>;
+  using Shape = FewShape<kFormat, kTiles, kOctets, kTerms, kGated, kNorm>;
   queue.Launch<MultiplyFew<Shape>>(CutRows<Shape>(&args, bucket), args);
 }
 
-template <Format kFormat, bool kGated>
+template <Format kFormat, int kTerms, bool kGated>
 void LaunchFewOf(Queue& queue, const Plan& plan, const ProductArgs& args, size_t bucket) {
   switch (plan.octets) {
     case 1:
-      if (args.norm != nullptr) return LaunchFew<kFormat, kGated, true, 1, 1>(queue, plan, args, bucket);
-      return LaunchFew<kFormat, kGated, false, 1, 1>(queue, plan, args, bucket);
-    case 2: return LaunchFew<kFormat, kGated, false, 2, 1>(queue, plan, args, bucket);
-    case 4: return LaunchFew<kFormat, kGated, false, 4, 1>(queue, plan, args, bucket);
-    default: return LaunchFew<kFormat, kGated, false, 8, 1>(queue, plan, args, bucket);
+      if (args.norm != nullptr) return LaunchFew<kFormat, kTerms, kGated, true, 1, 1>(queue, plan, args, bucket);
+      return LaunchFew<kFormat, kTerms, kGated, false, 1, 1>(queue, plan, args, bucket);
+    case 2: return LaunchFew<kFormat, kTerms, kGated, false, 2, 1>(queue, plan, args, bucket);
+    default: return LaunchFew<kFormat, kTerms, kGated, false, 4, 1>(queue, plan, args, bucket);
   }
 }
 
-template <Format kFormat, bool kGated>
+template <Format kFormat, int kTerms, bool kGated>
 void LaunchManyOf(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
-  using Large = ManyShape<kFormat, 4, 4, VectorTermsOf(kFormat), kGated>;
-  using Small = ManyShape<kFormat, 2, 2, VectorTermsOf(kFormat), kGated>;
+  using Large = ManyShape<kFormat, 4, 4, kTerms, kGated>;
+  using Small = ManyShape<kFormat, 2, 2, kTerms, kGated>;
   if (plan.tiles == 4) return queue.Launch<MultiplyMany<Large>>(CutRows<Large>(&args, bucket), args);
   queue.Launch<MultiplyMany<Small>>(CutRows<Small>(&args, bucket), args);
 }
 
-template <Format kFormat>
-void LaunchOf(Queue& queue, const Plan& plan, bool gated, const ProductArgs& args, size_t bucket) {
-  if (plan.few) {
-    return gated ? LaunchFewOf<kFormat, true>(queue, plan, args, bucket) : LaunchFewOf<kFormat, false>(queue, plan, args, bucket);
+template <Format kFormat, int kTerms, bool kGated>
+void LaunchOf(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
+  if (plan.cut == Cut::kFew) return LaunchFewOf<kFormat, kTerms, kGated>(queue, plan, args, bucket);
+  if constexpr (kTerms == 1) {
+    using Shape = WideShape<kFormat, kGated>;
+    if (plan.cut == Cut::kWide) return queue.Launch<MultiplyWide<Shape>>(CutRows<Shape>(&args, bucket), args);
   }
-  gated ? LaunchManyOf<kFormat, true>(queue, plan, args, bucket) : LaunchManyOf<kFormat, false>(queue, plan, args, bucket);
+  LaunchManyOf<kFormat, kTerms, kGated>(queue, plan, args, bucket);
+}
+
+template <Format kFormat, int kTerms>
+void LaunchOf(Queue& queue, const Plan& plan, bool gated, const ProductArgs& args, size_t bucket) {
+  if (gated) LaunchOf<kFormat, kTerms, true>(queue, plan, args, bucket);
+  else LaunchOf<kFormat, kTerms, false>(queue, plan, args, bucket);
 }
 
 // Whether a product reads the floats of its vectors as they lie, and norms them itself: else their terms are prepared.
-inline bool ReadsFloats(const Plan& plan) { return plan.few && plan.octets == 1; }
+inline bool ReadsFloats(const Plan& plan) { return plan.cut == Cut::kFew && plan.octets == 1; }
 
 // The terms of all vectors, normed where they are to be; args->x becomes their places.
 template <int kTerms>
-void PrepareTerms(Queue& queue, Room& room, const LaidVectors& laid, ProductArgs* args) {
+void PrepareTerms(Queue& queue, Room& room, const Plan& plan, const LaidVectors& laid, ProductArgs* args) {
   const size_t columns = laid.as_signals ? laid.columns : laid.bucket * args->columns, bytes = BlocksOf(columns * 2, 256) * 256;
   auto* const terms = static_cast<unsigned char*>(room.AtLeast(bytes * kTerms));
-  const PrepareArgs prepare{args->x, args->norm, terms, bytes, args->columns, args->eps};
+  const PrepareArgs prepare{args->x, args->norm, terms, bytes, args->columns, args->eps, plan.cut == Cut::kWide};
   Grid grid;
   grid.threads = 256;
   args->terms = terms;
@@ -114,15 +123,21 @@ inline void LaunchPlainly(Queue& queue, bool gated, const ProductArgs& args, siz
 
 // As one of the plans for its format says.
 inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, ProductArgs args, const LaidVectors& laid) {
+  const Format format = args.formats[0];
+  const int terms = VectorTermsOf(format, room.rules.full_vectors);
   if (!ReadsFloats(plan)) {
-    if (VectorTermsOf(args.formats[0]) == 2) PrepareTerms<2>(queue, room, laid, &args);
-    else PrepareTerms<1>(queue, room, laid, &args);
+    if (terms == 2) PrepareTerms<2>(queue, room, plan, laid, &args);
+    else PrepareTerms<1>(queue, room, plan, laid, &args);
   }
-  switch (args.formats[0]) {
-    case Format::kF32: return LaunchOf<Format::kF32>(queue, plan, gated, args, laid.bucket);
-    case Format::kF16: return LaunchOf<Format::kF16>(queue, plan, gated, args, laid.bucket);
-    case Format::kBf16: return LaunchOf<Format::kBf16>(queue, plan, gated, args, laid.bucket);
-    case Format::kInt8: return LaunchOf<Format::kInt8>(queue, plan, gated, args, laid.bucket);
+  switch (format) {
+    case Format::kF32: return LaunchOf<Format::kF32, 2>(queue, plan, gated, args, laid.bucket);
+    case Format::kF16: return LaunchOf<Format::kF16, 2>(queue, plan, gated, args, laid.bucket);
+    case Format::kBf16:
+      return terms == 2 ? LaunchOf<Format::kBf16, 2>(queue, plan, gated, args, laid.bucket)
+                        : LaunchOf<Format::kBf16, 1>(queue, plan, gated, args, laid.bucket);
+    case Format::kInt8:
+      return terms == 2 ? LaunchOf<Format::kInt8, 2>(queue, plan, gated, args, laid.bucket)
+                        : LaunchOf<Format::kInt8, 1>(queue, plan, gated, args, laid.bucket);
   }
 }
 
@@ -130,8 +145,9 @@ inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gate
 inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductArgs& args, const LaidVectors& laid) {
   size_t rows = args.matrices[0].rows;
   if (!gated) rows += args.matrices[1].rows + args.matrices[2].rows;
-  Plan plan = PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket});
-  if (!laid.in_fours && ReadsFloats(plan)) plan = {false, 2, 2};
+  const bool wide = room.rules.wide && laid.in_chunks && VectorTermsOf(args.formats[0], room.rules.full_vectors) == 1;
+  Plan plan = PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket, wide});
+  if (!laid.in_fours && ReadsFloats(plan)) plan = {Cut::kMany, 2, 2};
   EnqueuePlanned(queue, room, plan, gated, args, laid);
 }
 
