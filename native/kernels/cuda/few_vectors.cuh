@@ -22,7 +22,10 @@ struct FewShape {
   static constexpr int kMatrices = kGated ? 2 : 1;
   static constexpr int kAllTiles = kTiles * kMatrices;
   static constexpr int kRows = 16 * kTiles, kVectors = 8 * kOctets;
-  static constexpr int kAhead = kAllTiles == 1 && kOctets < 8 ? 4 : 2;  // chunks of weights on their way
+  static constexpr int kAhead = kOctets == 1 && kAllTiles == 1 && Weights<kFormat>::kBytes <= 16 ? 8 : kAllTiles <= 2 ? 4 : 2;  // chunks of weights on their way
+  static constexpr int kVectorsAhead = kGated ? 1 : kAhead < 4 || kNorm ? 2 : 4;  // of floats
+  // Blocks of a multiprocessor: one that is to come loads its first weights while the one before it waits.
+  static constexpr int kTogether = kTerms == 1 && (kOctets == 1 ? kTiles == 1 : kAllTiles == 1) ? 2 : 1;
   static constexpr bool kFloats = kOctets == 1;  // as the vectors lie
   static constexpr int kColumnFloats = 16 * kAllTiles + 4;  // of a vector's sums; 4 more: no two lanes meet in a bank
   static constexpr uint32_t kShared = kParts * kVectors * kColumnFloats * sizeof(float);
@@ -109,44 +112,52 @@ struct FewWarp {
     }
   }
 
+  // Terms one chunk ahead of their use.
   __device__ __forceinline__ void MultiplyTerms(const ProductArgs& args) {
+    static_assert(Shape::kAhead % 2 == 0);
+    if (first == last) return;
     ChunkWalk walk(args.x, first);
+    Eight<Shape::kTerms> b[2][Shape::kOctets];
+    LoadTerms(args, walk.offset, b[0]);
     for (uint32_t chunk = first; chunk < last; chunk += Shape::kAhead) {
 #pragma unroll
       for (int d = 0; d < Shape::kAhead; d++) {
         if (chunk + d >= last) break;
-        Eight<Shape::kTerms> b[Shape::kOctets];
-        LoadTerms(args, walk.offset, b);
+        walk.Next();
+        if (chunk + d + 1 < last) LoadTerms(args, walk.offset, b[1 - d % 2]);
         Eight<W::kTerms> a[Shape::kAllTiles][2];
         TakeTerms(d, a);
         if (chunk + d + Shape::kAhead < last) LoadWeights(d, chunk + d + Shape::kAhead);
-        MultiplyChunk<0>(a, b, acc);
-        walk.Next();
+        MultiplyChunk<0>(a, b[d % 2], acc);
       }
     }
   }
 
-  // The same for one octet, whose floats are loaded as far ahead as the weights.
+  // The same for one octet, whose floats are loaded some chunks ahead.
   __device__ __forceinline__ void MultiplyFloats(const ProductArgs& args, float factor) {
     ChunkWalk walk(args.x, first);
     const float* const norm = Shape::kNorm ? args.norm + threadIdx.x % 4 * kEight : nullptr;
     for (uint32_t chunk = first; chunk < last; chunk += Shape::kAhead) {
-      EightFloats x[Shape::kAhead], w[Shape::kAhead];
 #pragma unroll
-      for (int d = 0; d < Shape::kAhead; d++) {
-        x[d] = LoadEight(vector + walk.offset);
-        if constexpr (Shape::kNorm) w[d] = LoadEight(norm + walk.offset);
-        if (chunk + d + 1 < last) walk.Next();
-      }
+      for (int begin = 0; begin < Shape::kAhead; begin += Shape::kVectorsAhead) {
+        if (chunk + begin >= last) break;
+        EightFloats x[Shape::kVectorsAhead], w[Shape::kVectorsAhead];
 #pragma unroll
-      for (int d = 0; d < Shape::kAhead; d++) {
-        if (chunk + d >= last) break;
-        Eight<W::kTerms> a[Shape::kAllTiles][2];
-        TakeTerms(d, a);
-        if (chunk + d + Shape::kAhead < last) LoadWeights(d, chunk + d + Shape::kAhead);
-        const Eight<Shape::kTerms> b[1] = {
-            TermsOf<Shape::kTerms>(Shape::kNorm ? NormedEight(x[d], factor, w[d]) : x[d])};
-        MultiplyChunk<0>(a, b, acc);
+        for (int d = 0; d < Shape::kVectorsAhead; d++) {
+          x[d] = LoadEight(vector + walk.offset);
+          if constexpr (Shape::kNorm) w[d] = LoadEight(norm + walk.offset);
+          if (chunk + begin + d + 1 < last) walk.Next();
+        }
+#pragma unroll
+        for (int d = 0; d < Shape::kVectorsAhead; d++) {
+          if (chunk + begin + d >= last) break;
+          Eight<W::kTerms> a[Shape::kAllTiles][2];
+          TakeTerms(begin + d, a);
+          if (chunk + begin + d + Shape::kAhead < last) LoadWeights(begin + d, chunk + begin + d + Shape::kAhead);
+          const Eight<Shape::kTerms> b[1] = {
+              TermsOf<Shape::kTerms>(Shape::kNorm ? NormedEight(x[d], factor, w[d]) : x[d])};
+          MultiplyChunk<0>(a, b, acc);
+        }
       }
     }
   }
@@ -204,7 +215,7 @@ __device__ __forceinline__ void FinishFew(const ProductArgs& args, const MatrixV
 // A grid of blocks of rows, matrix by matrix, by blocks of vectors. columns are a multiple of kChunk, as the length of a
 // segment; weights and vectors lie at multiples of 16 bytes.
 template <class Shape>
-__global__ void __launch_bounds__(256) MultiplyFew(ProductArgs args) {
+__global__ void __launch_bounds__(256, Shape::kTogether) MultiplyFew(ProductArgs args) {
   const VectorCounts counts = *args.x.counts;
   const uint32_t begin = blockIdx.y * Shape::kVectors, warp = threadIdx.x / 32;
   if (begin >= counts.vectors) {

@@ -27,8 +27,9 @@ struct ManyShape {
   static constexpr int kWeightRow = Weights<kFormat>::kBytes * 4;
   static constexpr int kWeightBytes = kLoaded * kWeightRow, kTermBytes = kVectors * kTermRow;
   static constexpr int kStageBytes = kWeightBytes + kTerms * kTermBytes;
-  static constexpr int kStages = kStageBytes * 4 <= 98304 ? 4 : 3;
+  static constexpr int kStages = kStageBytes * 6 <= 98304 ? 6 : kStageBytes * 4 <= 98304 ? 4 : 3;
   static constexpr uint32_t kShared = kStages * kStageBytes;
+  static_assert(kShared <= kMostShared);
   static constexpr int kWeightPieces = (kWeightBytes / 16 + 255) / 256, kTermPieces = (kTermBytes / 16 + 255) / 256;
 };
 

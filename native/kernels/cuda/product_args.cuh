@@ -24,6 +24,9 @@ __device__ __forceinline__ uint32_t PartAfter(uint32_t done, uint32_t chunks) {
   return part;
 }
 
+// Bytes of shared memory that a block may have on every GPU that is compiled for.
+constexpr uint32_t kMostShared = 99 << 10;
+
 // The windows of one stream, from the signal of all of them, or vectors that lie at one stride.
 struct Windows {
   const float* first;    // where its first window begins

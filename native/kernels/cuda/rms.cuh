@@ -28,7 +28,7 @@ __device__ __forceinline__ float RmsFactor(const float* row, uint32_t width, flo
   const uint32_t lane = threadIdx.x % 32;
   float sum = 0;
   if (width % 4 == 0 && IsAligned16(row)) {
-#pragma unroll 4
+#pragma unroll 8
     for (uint32_t k = lane * 4; k < width; k += 128) {
       const float4 four = *reinterpret_cast<const float4*>(row + k);
       sum = fmaf(four.x, four.x, sum);
