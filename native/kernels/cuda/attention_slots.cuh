@@ -40,13 +40,14 @@ struct SlotLoads {
 
   __device__ __forceinline__ static uint32_t Slot() { return threadIdx.x / HeadShare<kDim>::kThreads; }
 
-  // Of `array` the slot's first positions of the span; zeros beyond its end.
+  // Of `array` the slot's first positions of the span. Beyond its end the last one again, so that no thread goes another way; nothing
+  // where all slots are beyond it.
   __device__ __forceinline__ void Load(const CachedHead<kDim, Cached>& head, const Cached* array, const Span& span) {
 #pragma unroll
     for (uint32_t i = 0; i < Shape::kAhead; i++) {
-      const uint32_t j = i * Shape::kSlots + Slot();
-      shares[i].Clear();
-      if (j < span.count) shares[i].Load(array + static_cast<size_t>(head.Wrapped(span.row + j)) * head.pitch);
+      if (i * Shape::kSlots >= span.count) continue;
+      const uint32_t j = i * Shape::kSlots + Slot(), row = span.row + (j < span.count ? j : span.count - 1);
+      shares[i].Load(array + static_cast<size_t>(head.Wrapped(row)) * head.pitch);
     }
   }
 };

@@ -78,7 +78,6 @@ struct CachedShare {
   __device__ __forceinline__ static float2 Unpack(uint32_t pair, Bf16) { return UnpackBf16(pair); }
   __device__ __forceinline__ static float2 Unpack(uint32_t pair, F16) { return UnpackF16(pair); }
 
-  __device__ __forceinline__ void Clear() { low = high = make_uint2(0, 0); }
   // `from`, `to`: the head, at the thread's First().
   __device__ __forceinline__ void Load(const Cached* from) {
     low = *reinterpret_cast<const uint2*>(from);
@@ -107,7 +106,6 @@ template <uint32_t kDim>
 struct CachedShare<kDim, float> {
   float4 low, high;
 
-  __device__ __forceinline__ void Clear() { low = high = make_float4(0, 0, 0, 0); }
   __device__ __forceinline__ void Load(const float* from) {
     low = *reinterpret_cast<const float4*>(from);
     high = *reinterpret_cast<const float4*>(from + kDim / 2);
