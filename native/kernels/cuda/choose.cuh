@@ -273,7 +273,7 @@ __device__ inline int32_t ChooseOfMany(const Chooser& chooser, const Choice& cho
   return chooser.Pick(unit);
 }
 
-static __global__ void __launch_bounds__(kChooseThreads) ChooseKernel(const ChooseArgs args) {
+static __global__ void __launch_bounds__(kChooseThreads, 1) ChooseKernel(const ChooseArgs args) {
   __shared__ ChooseShared shared;
   __shared__ TopShared top;
   LetNextBegin();

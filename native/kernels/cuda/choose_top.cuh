@@ -51,15 +51,15 @@ struct HeldRow {
       if (At(j) < count) fours[j] = *reinterpret_cast<const float4*>(logits + At(j));
     }
   }
-  // Of each value and its index.
+  // Of each value, its index and the number of its four.
   template <class Use>
   __device__ __forceinline__ void ForEach(const Use& use) {
 #pragma unroll
     for (uint32_t j = 0; j < kHeldFours; j++) {
-      use(fours[j].x, At(j));
-      use(fours[j].y, At(j) + 1);
-      use(fours[j].z, At(j) + 2);
-      use(fours[j].w, At(j) + 3);
+      use(fours[j].x, At(j), j);
+      use(fours[j].y, At(j) + 1, j);
+      use(fours[j].z, At(j) + 2, j);
+      use(fours[j].w, At(j) + 3, j);
     }
   }
 };
@@ -85,8 +85,8 @@ struct TopChooser {
         if (HeldRow::At(j) < count) seen[j] = *reinterpret_cast<const uint32_t*>(choice.seen + HeldRow::At(j));
       }
     }
-    row.ForEach([&](float& value, uint32_t i) {
-      if ((seen[i / (4 * kChooseThreads)] >> i % 4 * 8 & 255) != 0) {
+    row.ForEach([&](float& value, uint32_t i, uint32_t j) {
+      if ((seen[j] >> i % 4 * 8 & 255) != 0) {
         value = value < 0 ? value * rules.repetition_penalty : value / rules.repetition_penalty;
       }
       const auto id = static_cast<int32_t>(i);
@@ -101,7 +101,7 @@ struct TopChooser {
   __device__ bool Bound(uint32_t k, uint32_t* least, uint32_t* largest) const {
     bool broken = false;
     uint32_t own = 0, above = 0;
-    row.ForEach([&](float value, uint32_t) {
+    row.ForEach([&](float value, uint32_t, uint32_t) {
       broken = broken || isnan(value);
       own = Rank(value) > own ? Rank(value) : own;
     });
@@ -128,9 +128,9 @@ struct TopChooser {
   // Values that are not below the rank, in any order. Their number, which may be more than there is room for.
   __device__ uint32_t Collect(uint32_t least) const {
     uint32_t own = 0;
-    row.ForEach([&](float value, uint32_t) { own += Rank(value) >= least ? 1 : 0; });
+    row.ForEach([&](float value, uint32_t, uint32_t) { own += Rank(value) >= least ? 1 : 0; });
     uint32_t place = own > 0 ? atomicAdd(&shared.count, own) : 0;
-    row.ForEach([&](float value, uint32_t i) {
+    row.ForEach([&](float value, uint32_t i, uint32_t) {
       if (Rank(value) < least) return;
       if (place < kMostCandidates) shared.candidates[place] = make_uint2(Rank(value), i);
       place++;
@@ -199,7 +199,7 @@ struct TopChooser {
     Weigh(choice.rules.top_k, candidates, largest);
     if (threadIdx.x < 32) *id = Pick(candidates, unit);
     const uint32_t kept = shared.kept;
-    row.ForEach([&](float& value, uint32_t) { value = Rank(value) < kept ? -INFINITY : value; });
+    row.ForEach([&](float& value, uint32_t, uint32_t) { value = Rank(value) < kept ? -INFINITY : value; });
 #pragma unroll
     for (uint32_t j = 0; j < kHeldFours; j++) {
       if (HeldRow::At(j) < count) *reinterpret_cast<float4*>(logits + HeldRow::At(j)) = row.fours[j];
