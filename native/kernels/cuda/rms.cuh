@@ -22,6 +22,11 @@ __device__ __forceinline__ float SumOfLanes(float value) {
   return value;
 }
 
+// Of the lanes' sums of squares.
+__device__ __forceinline__ float RmsFactorOf(float sum, uint32_t width, float eps) {
+  return 1.0f / sqrtf(SumOfLanes(sum) / static_cast<float>(width) + eps);
+}
+
 // 1 / sqrt(mean of squares + eps), in every lane. All lanes of the warp call it. Four values at once where the row lies at a
 // multiple of 16 bytes.
 __device__ __forceinline__ float RmsFactor(const float* row, uint32_t width, float eps) {
@@ -41,7 +46,7 @@ __device__ __forceinline__ float RmsFactor(const float* row, uint32_t width, flo
       for (uint32_t k = begin; k < begin + 4 && k < width; k++) sum = fmaf(row[k], row[k], sum);
     }
   }
-  return 1.0f / sqrtf(SumOfLanes(sum) / static_cast<float>(width) + eps);
+  return RmsFactorOf(sum, width, eps);
 }
 
 // A value of the row in its norm: always in this order.
