@@ -4,9 +4,10 @@
 #define PARLEY_KERNELS_CUDA_PRODUCT_PLAN_H_
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <stdexcept>
 
 #include "kernels/matrix.h"
 
@@ -75,9 +76,24 @@ class PlanCost {
   double chunks_;
 };
 
+// Plans, few enough to need no memory of their own.
+class Plans {
+ public:
+  void push_back(const Plan& plan) {
+    if (count_ == plans_.size()) throw std::logic_error("more plans than there is room for");
+    plans_[count_++] = plan;
+  }
+  const Plan* begin() const { return plans_.data(); }
+  const Plan* end() const { return plans_.data() + count_; }
+
+ private:
+  std::array<Plan, 16> plans_{};
+  size_t count_ = 0;
+};
+
 // All that a product can be cut by: few vectors are read by blocks of them that are not twice too large.
-inline std::vector<Plan> PlansFor(Format format, bool gated, size_t bucket) {
-  std::vector<Plan> plans;
+inline Plans PlansFor(Format format, bool gated, size_t bucket) {
+  Plans plans;
   for (uint32_t octets = bucket <= 8 ? 1 : 2; octets <= 8; octets *= 2) {
     if (octets > 1 && octets * 4 >= bucket) continue;
     for (uint32_t tiles = 1; tiles <= MostTiles(format, octets, gated); tiles *= 2) plans.push_back({true, tiles, octets});
@@ -89,10 +105,55 @@ inline std::vector<Plan> PlansFor(Format format, bool gated, size_t bucket) {
   return plans;
 }
 
-inline Plan PlanOf(const ProductShape& shape) {
+inline Plan BestPlan(const ProductShape& shape) {
   const PlanCost cost(shape);
-  const std::vector<Plan> plans = PlansFor(shape.format, shape.gated, shape.bucket);
-  return *std::min_element(plans.begin(), plans.end(), [&](const Plan& a, const Plan& b) { return cost.Of(a) < cost.Of(b); });
+  Plan best{};
+  double least = 0;
+  bool is_first = true;
+  for (const Plan& plan : PlansFor(shape.format, shape.gated, shape.bucket)) {
+    const double its = cost.Of(plan);
+    if (!is_first && !(its < least)) continue;
+    best = plan;
+    least = its;
+    is_first = false;
+  }
+  return best;
+}
+
+// The plans of shapes that were asked for before: a step asks for the same ones again and again. Of two shapes that share a place the
+// last one has it.
+class KnownPlans {
+ public:
+  Plan Of(const ProductShape& shape) {
+    Known& known = known_[PlaceOf(shape)];
+    if (!known.is_one || !AreEqual(known.shape, shape)) known = {shape, BestPlan(shape), true};
+    return known.plan;
+  }
+
+ private:
+  struct Known {
+    ProductShape shape;
+    Plan plan;
+    bool is_one = false;
+  };
+
+  static bool AreEqual(const ProductShape& a, const ProductShape& b) {
+    return a.format == b.format && a.rows == b.rows && a.columns == b.columns && a.gated == b.gated && a.bucket == b.bucket;
+  }
+  static size_t PlaceOf(const ProductShape& shape) {
+    uint64_t hash = shape.rows;
+    for (const uint64_t word : {uint64_t{shape.columns}, uint64_t{shape.bucket}, uint64_t{shape.gated} << 8 | static_cast<uint64_t>(shape.format)}) {
+      hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+    }
+    return hash >> 56;
+  }
+
+  std::array<Known, 256> known_{};
+};
+
+inline Plan PlanOf(const ProductShape& shape) {
+  thread_local KnownPlans known;
+  return known.Of(shape);
 }
 
 }  // namespace parley::cuda
