@@ -145,10 +145,10 @@ class KnownPlans {
     for (const uint64_t word : {uint64_t{shape.columns}, uint64_t{shape.bucket}, uint64_t{shape.gated} << 8 | static_cast<uint64_t>(shape.format)}) {
       hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
     }
-    return hash >> 56;
+    return hash >> 54;
   }
 
-  std::array<Known, 256> known_{};
+  std::array<Known, 1024> known_{};
 };
 
 inline Plan PlanOf(const ProductShape& shape) {
