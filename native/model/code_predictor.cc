@@ -30,11 +30,14 @@ CodePredictor::CodePredictor(Kernels& kernels, const Checkpoint& checkpoint, Emb
   }
   for (size_t n = 0; n + 1 < embeddings.code_groups(); n++) {
     heads_.push_back(weights.Of(tensors.Under("lm_head", n)["weight"], format));
+    passes_.push_back(std::make_unique<Transformer::Standing>(kernels));
   }
 }
 
 size_t CodePredictor::StreamBytes() const {
-  return KvState::BytesOf(transformer_.config(), kCacheFormat, embeddings_.code_groups());
+  const size_t positions = embeddings_.code_groups();
+  const size_t angles = positions * static_cast<size_t>(transformer_.config().head_dim) * sizeof(float);
+  return KvState::BytesOf(transformer_.config(), kCacheFormat, positions) + angles + passes_.size() * sizeof(AttentionStream);
 }
 
 void CodePredictor::MakeRoom(size_t count) {
@@ -42,7 +45,21 @@ void CodePredictor::MakeRoom(size_t count) {
     states_.push_back(
         std::make_unique<KvState>(kernels_, transformer_.config(), kCacheFormat, embeddings_.code_groups()));
   }
-  for (size_t i = 0; i < count; i++) states_[i]->Rewind();
+  if (told_ < states_.size()) TellPasses();
+}
+
+// Positions 0 and 1, then one after the other.
+void CodePredictor::TellPasses() {
+  for (size_t n = 0; n < passes_.size(); n++) {
+    streams_.clear();
+    for (const std::unique_ptr<KvState>& state : states_) {
+      state->Rewind();
+      if (n > 0) state->Advance(n + 1);
+      streams_.push_back({state.get(), n == 0 ? size_t{2} : size_t{1}});
+    }
+    transformer_.Tell(streams_.data(), streams_.size(), passes_[n].get());
+  }
+  told_ = states_.size();
 }
 
 void CodePredictor::Predict(const float* hidden, const Choice* choices, size_t count, int32_t* codes) {
@@ -71,9 +88,7 @@ void CodePredictor::Advance(size_t group, float* rows, size_t rows_each, const C
   const auto [room, logits] = workspace_.Parts<2>({projected ? total * width : 0, count * vocabulary_});
   float* const x = projected ? room : rows;
   if (projected) kernels_.Multiply(projection_, Rows(rows, total, projection_.columns), {projection_bias_}, x);
-  streams_.clear();
-  for (size_t i = 0; i < count; i++) streams_.push_back({states_[i].get(), rows_each});
-  transformer_.Forward(streams_.data(), count, x);
+  transformer_.Forward(*passes_[group - 1], count, x);
   kernels_.RmsNorm(x, norm_, total, width, static_cast<float>(transformer_.config().norm_eps), x);
   // Of each stream the last row.
   const Vectors last{x + (rows_each - 1) * width, count, rows_each * width, width, 1, 0};

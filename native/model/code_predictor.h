@@ -31,6 +31,7 @@ class CodePredictor {
 
  private:
   void MakeRoom(size_t count);
+  void TellPasses();
   void Advance(size_t group, float* rows, size_t rows_each, const Choice* choices, size_t count, int32_t* codes);
 
   // Always exact: small beside the talker's.
@@ -46,6 +47,9 @@ class CodePredictor {
   std::vector<Matrix> heads_;  // of the codes but the first
   std::vector<std::unique_ptr<KvState>> states_;
   Workspace inputs_, workspace_;
+  // By group, from 1 on: that of all states, which stand at the same place in every frame.
+  std::vector<std::unique_ptr<Transformer::Standing>> passes_;
+  size_t told_ = 0;  // states that the passes know
   std::vector<Transformer::Stream> streams_;
 };
 

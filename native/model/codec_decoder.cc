@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -48,13 +49,14 @@ struct CodecDecoder::Parts {
   IdList told;
   std::vector<float*> samples;   // of each of its streams
   std::vector<size_t> done;      // frames of each job
+  std::vector<const CodecState*> named;  // by the jobs
 
   Parts(Kernels& kernels, const CodecConfig& config, const NamedTensors& tensors, Format format);
   size_t frame_samples() const { return static_cast<size_t>(config.frame_samples); }
   size_t Context() const;
   size_t Unheard(const Job& job) const;
   size_t Floats() const;
-  void Judge(const Job* jobs, size_t count) const;
+  void Judge(const Job* jobs, size_t count);
   bool Gather(const Job* jobs, size_t count, bool unheard);
   void Run(bool unheard);
   void Deliver(float* from);
@@ -124,11 +126,14 @@ size_t CodecDecoder::Parts::Floats() const {
   return std::max(most, last.InputFloats(pass, rate));
 }
 
-void CodecDecoder::Parts::Judge(const Job* jobs, size_t count) const {
+void CodecDecoder::Parts::Judge(const Job* jobs, size_t count) {
+  named.clear();
+  for (size_t j = 0; j < count; j++) named.push_back(jobs[j].state);
+  std::sort(named.begin(), named.end(), std::less<const CodecState*>());
+  if (std::adjacent_find(named.begin(), named.end()) != named.end()) {
+    throw std::invalid_argument("two jobs of the codec name one state");
+  }
   for (size_t j = 0; j < count; j++) {
-    for (size_t other = 0; other < j; other++) {
-      if (jobs[other].state == jobs[j].state) throw std::invalid_argument("two jobs of the codec name one state");
-    }
     for (size_t i = 0; i < jobs[j].frames * tables.quantizers(); i++) {
       const int32_t code = jobs[j].codes[i];
       if (code >= 0 && static_cast<size_t>(code) < tables.entries()) continue;

@@ -20,7 +20,7 @@ void CodecPass::Clear() {
 }
 
 void CodecPass::Add(CodecState* state, size_t frames) {
-  streams_.push_back({state, frames});
+  streams_.push_back({state, frames, state->tail(0)});
   frames_ += frames;
 }
 
@@ -29,7 +29,7 @@ const std::vector<Stretch>& CodecPass::Stretches(size_t rate, size_t history, si
   stretches_.clear();
   for (const Stream& stream : streams_) {
     float* const x = signal + history * channels;
-    stretches_.push_back({x, stream.frames * rate, stream.state->tail(tail)});
+    stretches_.push_back({x, stream.frames * rate, stream.tails + tail});
     signal = x + stream.frames * rate * channels;
   }
   return stretches_;

@@ -59,6 +59,7 @@ class CodecPass {
   struct Stream {
     CodecState* state;
     size_t frames;
+    float* tails;  // the state's
   };
 
   void Clear();

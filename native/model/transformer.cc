@@ -10,7 +10,8 @@ namespace parley::model {
 struct Transformer::Batch {
   size_t rows;
   float* x;
-  float *angles, *normed, *inner;
+  const float* angles;
+  float *normed, *inner;
   AttentionBatch streams;
   AttentionRows signals;
 };
@@ -22,14 +23,15 @@ Transformer::Transformer(Kernels& kernels, const TransformerConfig& config, std:
       layers_(std::move(layers)),
       window_(window),
       workspace_(kernels),
-      descriptions_(kernels) {
+      descriptions_(kernels),
+      angles_(kernels) {
   for (LayerWeights& layer : layers_) {
     layer.heads.norm.eps = layer.mlp_norm.eps = static_cast<float>(config.norm_eps);
   }
 }
 
 // Who attends, told to the backend once for all layers.
-AttentionBatch Transformer::Gather(const Stream* streams, size_t count) {
+AttentionBatch Transformer::Gather(const Stream* streams, size_t count, Workspace* descriptions) {
   positions_.clear();
   attending_.clear();
   AttentionBatch batch;
@@ -49,7 +51,7 @@ AttentionBatch Transformer::Gather(const Stream* streams, size_t count) {
     for (uint64_t position = first; position < end; position++) positions_.push_back(position);
   }
   const size_t bytes = count * sizeof(AttentionStream);
-  float* const told = descriptions_.Floats(bytes / sizeof(float));
+  float* const told = descriptions->Floats(bytes / sizeof(float));
   if (count > 0) kernels_.Upload(told, attending_.data(), bytes);
   batch.streams = reinterpret_cast<const AttentionStream*>(told);
   batch.count = count;
@@ -60,17 +62,20 @@ AttentionBatch Transformer::Gather(const Stream* streams, size_t count) {
   return batch;
 }
 
-Transformer::Batch Transformer::Prepare(const Stream* streams, size_t count, float* x) {
-  const AttentionBatch attending = Gather(streams, count);
+// Of the positions that were gathered last.
+const float* Transformer::TellAngles(Workspace* angles) {
+  const size_t rows = positions_.size(), head_dim = static_cast<size_t>(config_.head_dim);
+  float* const turned = angles->Floats(rows * head_dim);
+  if (rows > 0) kernels_.Angles(positions_.data(), rows, head_dim, config_.rope_theta, turned);
+  return turned;
+}
+
+Transformer::Batch Transformer::Prepare(const AttentionBatch& attending, const float* angles, float* x) {
   const size_t rows = attending.rows;
   const size_t hidden = rows * static_cast<size_t>(config_.hidden), inner = rows * static_cast<size_t>(config_.intermediate);
   const size_t queries = rows * static_cast<size_t>(config_.query_width());
   const size_t keys = rows * static_cast<size_t>(config_.kv_width());
-  const auto [angles, normed, q, k, v, attended, expanded] = workspace_.Parts<7>(
-      {rows * static_cast<size_t>(config_.head_dim), hidden, queries, keys, keys, queries, inner});
-  if (rows > 0) {
-    kernels_.Angles(positions_.data(), rows, static_cast<size_t>(config_.head_dim), config_.rope_theta, angles);
-  }
+  const auto [normed, q, k, v, attended, expanded] = workspace_.Parts<6>({hidden, queries, keys, keys, queries, inner});
   return {rows, x, angles, normed, expanded, attending, {q, k, v, attended}};
 }
 
@@ -80,7 +85,31 @@ void Transformer::Forward(const Stream* streams, size_t count, float* x) {
 }
 
 void Transformer::ForwardLayers(const Stream* streams, size_t count, float* x, size_t layers) {
-  const Batch batch = Prepare(streams, count, x);
+  const AttentionBatch attending = Gather(streams, count, &descriptions_);
+  RunLayers(Prepare(attending, TellAngles(&angles_), x), layers);
+}
+
+void Transformer::Tell(const Stream* streams, size_t count, Standing* pass) {
+  pass->streams_ = {};
+  for (size_t s = 0; s < count; s++) {
+    if (streams[s].rows != streams->rows || streams[s].state->position() != streams->state->position()) {
+      throw std::logic_error("streams of a standing pass differ in where they stand");
+    }
+  }
+  const AttentionBatch told = Gather(streams, count, &pass->descriptions_);
+  pass->turned_ = TellAngles(&pass->angles_);
+  pass->streams_ = told;
+}
+
+void Transformer::Forward(const Standing& pass, size_t count, float* x) {
+  AttentionBatch attending = pass.streams_;
+  if (count > attending.count) throw std::logic_error("more streams than a standing pass was told");
+  attending.count = count;
+  attending.rows = count * attending.longest;
+  RunLayers(Prepare(attending, pass.turned_, x), layers_.size());
+}
+
+void Transformer::RunLayers(const Batch& batch, size_t layers) {
   if (batch.rows == 0) return;
   for (size_t n = 0; n < layers; n++) {
     Attend(layers_[n], n, batch);

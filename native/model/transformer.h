@@ -76,6 +76,23 @@ class Transformer {
   // with one for window + rows - 1.
   void Forward(const Stream* streams, size_t count, float* x);
 
+  // A pass that is told to the backend once and then run as often as it is wanted: from the place where all its streams stood
+  // then, wherever they stand now. Transformer and streams outlive it.
+  class Standing {
+   public:
+    explicit Standing(Kernels& kernels) : descriptions_(kernels), angles_(kernels) {}
+
+   private:
+    friend class Transformer;
+    Workspace descriptions_, angles_;
+    AttentionBatch streams_;
+    const float* turned_ = nullptr;  // [rows, head_dim]
+  };
+  // Streams at one position, with as many rows each. Throws as Forward.
+  void Tell(const Stream* streams, size_t count, Standing* pass);
+  // As Forward, of the first `count` of those that were told, whose states do not advance.
+  void Forward(const Standing& pass, size_t count, float* x);
+
   // As Forward, of the first `layers` layers only and without advancing: for tests.
   void ForwardLayers(const Stream* streams, size_t count, float* x, size_t layers);
 
@@ -84,8 +101,10 @@ class Transformer {
 
  private:
   struct Batch;
-  Batch Prepare(const Stream* streams, size_t count, float* x);
-  AttentionBatch Gather(const Stream* streams, size_t count);
+  Batch Prepare(const AttentionBatch& attending, const float* angles, float* x);
+  AttentionBatch Gather(const Stream* streams, size_t count, Workspace* descriptions);
+  const float* TellAngles(Workspace* angles);
+  void RunLayers(const Batch& batch, size_t layers);
   void Attend(const LayerWeights& layer, size_t n, const Batch& batch);
   void Expand(const LayerWeights& layer, const Batch& batch);
 
@@ -93,7 +112,7 @@ class Transformer {
   const TransformerConfig config_;
   std::vector<LayerWeights> layers_;
   const size_t window_;
-  Workspace workspace_, descriptions_;
+  Workspace workspace_, descriptions_, angles_;
   std::vector<uint64_t> positions_;
   std::vector<AttentionStream> attending_;
 };

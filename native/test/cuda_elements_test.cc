@@ -117,6 +117,28 @@ void SpreadPutsEveryStreamInItsPlace() {
   }
 }
 
+// So many values that a thread has several fours of them.
+void ManyValuesAreSpreadAsFewAre() {
+  const auto cpu = MakeKernels();
+  const auto cuda = MakeCudaKernels();
+  constexpr size_t kStreams = 1024, kChannels = 12, kRows = 400;
+  const auto x = Wide(kRows * kChannels, 4, 3), a = Wide(kChannels, 5, 3), b = Wide(kChannels, 6, 1);
+  std::vector<float> wanted(x.size());
+  cpu->Snake(x.data(), a.data(), b.data(), kRows, kChannels, wanted.data());
+  // One long stream, and so many short ones that the grid is a large one.
+  Signal as(*cuda, a), bs(*cuda, b), y = Poison(*cuda, x.size() + 1);
+  std::vector<Stretch> streams(kStreams, {y.At(), 1, nullptr});
+  std::vector<float> rest((kStreams - 1) * kChannels, 0.5f);
+  std::vector<float> all = x;
+  all.insert(all.end(), rest.begin(), rest.end());
+  Signal together(*cuda, all), others(*cuda, rest.size());
+  streams[0].count = kRows;
+  for (size_t s = 1; s < kStreams; s++) streams[s].x = others.At((s - 1) * kChannels);
+  cuda->Spread(together.At(), as.At(), bs.At(), kChannels, streams.data(), kStreams);
+  wanted.push_back(NAN);
+  CHECK(Near(y.Get(), wanted, 0));
+}
+
 void ColumnsAndPaddingAreThoseOfTheCpu() {
   const auto cpu = MakeKernels();
   const auto cuda = MakeCudaKernels();
@@ -268,6 +290,7 @@ int main() {
       {"sums and limits are those of the CPU", SumsAndLimitsAreThoseOfTheCpu},
       {"snake has the bits of the CPU", SnakeHasTheBitsOfTheCpu},
       {"spread puts every stream in its place", SpreadPutsEveryStreamInItsPlace},
+      {"many values are spread as few are", ManyValuesAreSpreadAsFewAre},
       {"columns and padding are those of the CPU", ColumnsAndPaddingAreThoseOfTheCpu},
       {"rows are gathered from tables of every format", RowsAreGatheredFromTablesOfEveryFormat},
       {"rows of several tables are summed in their order", RowsOfSeveralTablesAreSummedInTheirOrder},

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "kernels/cuda/laid_vectors.cuh"
 #include "kernels/cuda/products.cuh"
@@ -53,22 +52,22 @@ __global__ void __launch_bounds__(256) JoinTails(JoinArgs args) {
 }
 
 inline void EnqueueJoin(Queue& queue, const Stretch* streams, size_t count, size_t history, size_t channels) {
-  std::vector<Joint> joints;
-  joints.reserve(count);
+  if (count == 0 || history == 0 || channels == 0) return;
+  const auto joints = queue.DataRoom<Joint>(BucketOf(count));
   bool fours = channels % 4 == 0;
+  size_t some = 0;
   for (size_t s = 0; s < count; s++) {
     if (streams[s].count == 0) continue;
-    joints.push_back({streams[s].x, streams[s].tail, streams[s].count});
+    joints.host[some++] = {streams[s].x, streams[s].tail, streams[s].count};
     fours = fours && LiesAtFours(streams[s].x) && LiesAtFours(streams[s].tail);
   }
-  if (joints.empty() || history == 0 || channels == 0) return;
-  const size_t bucket = BucketOf(joints.size());
-  const VectorCounts counts{0, static_cast<uint32_t>(joints.size()), 0};
-  const JoinArgs args{queue.Data(joints.data(), joints.size(), bucket), queue.Data(counts), history * channels,
+  if (some == 0) return;
+  const VectorCounts counts{0, static_cast<uint32_t>(some), 0};
+  const JoinArgs args{joints.device, queue.Data(counts), history * channels,
                       static_cast<uint32_t>(channels)};
   Grid grid;
   grid.x = static_cast<uint32_t>(BlocksOf(args.past, fours ? 1024 : 256));
-  grid.y = static_cast<uint32_t>(bucket);
+  grid.y = static_cast<uint32_t>(BucketOf(some));
   grid.threads = 256;
   fours ? queue.Launch<JoinTails<float4>>(grid, args) : queue.Launch<JoinTails<float>>(grid, args);
 }

@@ -11,12 +11,12 @@ void CudaKernels::Activate(Activation activation, float* x, size_t count) { Enqu
 
 void CudaKernels::Snake(const float* x, const float* a, const float* b, size_t rows, size_t channels, float* y) {
   const Stretch whole{y, rows, nullptr};
-  EnqueueSpread(Next(), x, a, b, channels, &whole, 1, &spread_);
+  EnqueueSpread(Next(), x, a, b, channels, &whole, 1);
 }
 
 void CudaKernels::Spread(const float* x, const float* a, const float* b, size_t channels, const Stretch* streams,
                          size_t count) {
-  EnqueueSpread(Next(), x, a, b, channels, streams, count, &spread_);
+  EnqueueSpread(Next(), x, a, b, channels, streams, count);
 }
 
 void CudaKernels::Add(float* y, const float* x, size_t count) { EnqueueAdd(Next(), y, x, count); }

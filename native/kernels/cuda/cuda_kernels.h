@@ -13,7 +13,6 @@
 #include "kernels/cuda/copy_run.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/memory_pool.h"
-#include "kernels/cuda/part.h"
 #include "kernels/cuda/recorder.h"
 #include "kernels/cuda/work_room.h"
 #include "kernels/kernels.h"
@@ -104,7 +103,6 @@ class CudaKernels final : public Kernels {
   WorkRoom arrivals_;  // .. and how many of them are done: zero between grids
   Recorder recorder_;
   CopyRun copies_;
-  std::vector<Part> spread_;
 };
 
 inline void Require(bool condition, const char* otherwise) {

@@ -5,6 +5,8 @@
 namespace parley::cuda {
 namespace {
 
+constexpr size_t kRecent = 4;
+
 bool AreEqual(const List& a, const List& b) {
   return a.nodes.size() == b.nodes.size() && a.args.size() == b.args.size() &&
          (a.nodes.empty() || std::memcmp(a.nodes.data(), b.nodes.data(), a.nodes.size() * sizeof(Node)) == 0) &&
@@ -31,7 +33,13 @@ uint64_t HashOf(const List& list) {
 }  // namespace
 
 KnownList* KnownLists::Find(const List& list) {
-  if (!lists_.empty() && AreEqual(lists_.front().list, list)) return &lists_.front();
+  // Those of the last few steps need no hash: where they differ from this one, they mostly do so in their lengths.
+  auto recent = lists_.begin();
+  for (size_t n = 0; n < kRecent && recent != lists_.end(); n++, recent++) {
+    if (!AreEqual(recent->list, list)) continue;
+    lists_.splice(lists_.begin(), lists_, recent);
+    return &lists_.front();
+  }
   const auto range = by_hash_.equal_range(HashOf(list));
   for (auto at = range.first; at != range.second; at++) {
     if (!AreEqual(at->second->list, list)) continue;

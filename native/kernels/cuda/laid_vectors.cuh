@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "kernels/cuda/product_args.cuh"
 #include "kernels/cuda/queue.h"
@@ -34,19 +34,18 @@ inline size_t SpanOf(const Vectors& x) { return (x.segments - 1) * x.segment_str
 // without windows are left out.
 template <class Place>
 LaidVectors LayStreams(Queue& queue, size_t count, const Vectors& shape, const Place& place) {
-  std::vector<Windows> windows;
-  windows.reserve(count);
+  const auto windows = queue.DataRoom<Windows>(BucketOf(count));
   const size_t span = SpanOf(shape);
   const bool fours = shape.length % kChunk == 0 && shape.stride % 4 == 0 && (shape.segments == 1 || shape.segment_stride % 4 == 0);
   const bool eights = fours && shape.stride % 8 == 0 && (shape.segments == 1 || shape.segment_stride % 8 == 0);
   bool aligned = true, are_even = true;
-  size_t vectors = 0, columns = 0, most = 0;
+  size_t some = 0, vectors = 0, columns = 0, most = 0;
   for (size_t s = 0; s < count; s++) {
     const auto [first, its] = place(s);
     if (its == 0) continue;
     const size_t its_columns = (its - 1) * shape.stride + span;
-    windows.push_back({first, columns, static_cast<uint32_t>(vectors), static_cast<uint32_t>(its_columns)});
-    are_even = are_even && its * (windows.size() - 1) == vectors;
+    are_even = are_even && its * some == vectors;
+    windows.host[some++] = {first, columns, static_cast<uint32_t>(vectors), static_cast<uint32_t>(its_columns)};
     aligned = aligned && LiesAtFours(first);
     most = std::max<size_t>(most, its);
     vectors += its;
@@ -55,10 +54,10 @@ LaidVectors LayStreams(Queue& queue, size_t count, const Vectors& shape, const P
   LaidVectors laid;
   if (vectors == 0) return laid;
   laid.bucket = BucketOf(vectors);
-  laid.streams = BucketOf(windows.size());
-  const VectorCounts counts{static_cast<uint32_t>(vectors), static_cast<uint32_t>(windows.size()),
+  laid.streams = BucketOf(some);
+  const VectorCounts counts{static_cast<uint32_t>(vectors), static_cast<uint32_t>(some),
                             are_even ? static_cast<uint32_t>(most) : 0};
-  laid.view = {nullptr,      queue.Data(windows.data(), windows.size(), laid.streams), queue.Data(counts),
+  laid.view = {nullptr,      windows.device, queue.Data(counts),
                shape.stride, shape.segment_stride, static_cast<uint32_t>(shape.length)};
   laid.in_fours = fours && aligned;
   laid.as_signals = eights && aligned && shape.stride < span;

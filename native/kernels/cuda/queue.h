@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 #include <type_traits>
 
 namespace parley::cuda {
@@ -66,6 +67,12 @@ class Queue {
  public:
   virtual ~Queue() = default;
 
+  // Of data: where it is written, and where kernels see it.
+  struct DataPlace {
+    void* host;
+    const void* device;
+  };
+
   // The next grid. What `args` points at is the device's memory, and outlives the list where it is not from Data(). An array
   // of structs can only be its last member, and be without gaps: GCC 12's __builtin_clear_padding loses its place behind one.
   template <auto kKernel, class Args>
@@ -83,7 +90,22 @@ class Queue {
   template <class Value>
   const Value* Data(const Value* values, size_t count, size_t room) {
     static_assert(std::is_trivially_copyable_v<Value>);
-    return static_cast<const Value*>(AddData(values, count * sizeof(Value), room * sizeof(Value)));
+    if (count > room) throw std::logic_error("more data than there is room for");
+    const DataPlace place = AddRoom(room * sizeof(Value));
+    if (count > 0) std::memcpy(place.host, values, count * sizeof(Value));
+    return static_cast<const Value*>(place.device);
+  }
+  // Room for such data, which the caller writes before it asks for anything else.
+  template <class Value>
+  struct Written {
+    Value* host;
+    const Value* device;
+  };
+  template <class Value>
+  Written<Value> DataRoom(size_t room) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    const DataPlace place = AddRoom(room * sizeof(Value));
+    return {static_cast<Value*>(place.host), static_cast<const Value*>(place.device)};
   }
   template <class Value>
   const Value* Data(const Value& value) {
@@ -92,7 +114,7 @@ class Queue {
 
  protected:
   virtual void Add(const KernelEntry& entry, const Grid& grid, const void* args) = 0;
-  virtual const void* AddData(const void* bytes, size_t count, size_t room) = 0;
+  virtual DataPlace AddRoom(size_t bytes) = 0;
 };
 
 }  // namespace parley::cuda

@@ -23,16 +23,15 @@ Recorder::~Recorder() {
 
 void Recorder::Add(const KernelEntry& entry, const Grid& grid, const void* args) {
   const size_t place = list_.args.size();
-  list_.args.resize(place + (entry.args_bytes + 15) / 16 * 16);  // zeros between them
-  std::memcpy(list_.args.data() + place, args, entry.args_bytes);
+  const auto* const bytes = static_cast<const unsigned char*>(args);
+  list_.args.insert(list_.args.end(), bytes, bytes + entry.args_bytes);
+  list_.args.resize((list_.args.size() + 15) / 16 * 16);  // zeros between them
   list_.nodes.push_back({&entry, grid, static_cast<uint32_t>(place)});
 }
 
-const void* Recorder::AddData(const void* bytes, size_t count, size_t room) {
-  if (count > room) throw std::logic_error("more data than there is room for");
-  const TwoSidedArena::Place place = data_.Take(room);
-  if (count > 0) std::memcpy(place.host, bytes, count);
-  return place.device;
+Queue::DataPlace Recorder::AddRoom(size_t bytes) {
+  const TwoSidedArena::Place place = data_.Take(bytes);
+  return {place.host, place.device};
 }
 
 const void* Recorder::Carry(const void* from_host, size_t bytes) {

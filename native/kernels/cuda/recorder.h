@@ -52,7 +52,7 @@ class Recorder final : public Queue {
 
  protected:
   void Add(const KernelEntry& entry, const Grid& grid, const void* args) override;
-  const void* AddData(const void* bytes, size_t count, size_t room) override;
+  DataPlace AddRoom(size_t bytes) override;
 
  private:
   struct Delivery {

@@ -2,7 +2,7 @@
 #ifndef PARLEY_KERNELS_CUDA_SIGNALS_CUH_
 #define PARLEY_KERNELS_CUDA_SIGNALS_CUH_
 
-#include <vector>
+#include <algorithm>
 
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/part.h"
@@ -18,56 +18,83 @@ struct SpreadArgs {
   uint32_t channels;
 };
 
+__device__ __forceinline__ float Snaked(float v, float a, float b) { return fmaf(SineSquared(v * a), b, v); }
+
+// A thread has kFours times four neighbouring values, all of which it asks for before it computes with the first.
+template <uint32_t kFours>
 static __global__ void __launch_bounds__(kElementThreads) SpreadKernel(const SpreadArgs args) {
-  AwaitInputs();
   LetNextBegin();
-  if (blockIdx.y >= *args.count) return;
+  // There is room for parts beyond the count.
   const Part part = args.parts[blockIdx.y];
+  const uint32_t first = blockIdx.x * (kFours * kElementsOfBlock) + threadIdx.x * 4;
+  const bool is_one = blockIdx.y < *args.count;
+  AwaitInputs();
+  if (!is_one || first >= part.values) return;
   const float* const x = args.x + part.first;
-  const uint32_t first = FirstElement();
-  if (first >= part.values) return;
-  if (args.a == nullptr) {
-    if (part.values - first >= 4 && AtFours(x, part.to)) {
-      *reinterpret_cast<float4*>(part.to + first) = *reinterpret_cast<const float4*>(x + first);
-      return;
-    }
-    for (uint32_t i = first; i < part.values && i < first + 4; i++) part.to[i] = x[i];
-    return;
-  }
-  const auto snake = [&](float v, uint32_t c) { return fmaf(SineSquared(v * __ldg(args.a + c)), __ldg(args.b + c), v); };
+  const bool snakes = args.a != nullptr;
+  const uint32_t step = kElementsOfBlock % args.channels;
   uint32_t c = first % args.channels;
-  if (part.values - first >= 4 && AtFours(x, part.to) && args.channels % 4 == 0) {
-    const float4 in = *reinterpret_cast<const float4*>(x + first);
-    *reinterpret_cast<float4*>(part.to + first) =
-        make_float4(snake(in.x, c), snake(in.y, c + 1), snake(in.z, c + 2), snake(in.w, c + 3));
+  if (part.values % 4 == 0 && AtFours(x, part.to) && (!snakes || (args.channels % 4 == 0 && AtFours(args.a, args.b)))) {
+    float4 fours[kFours];
+#pragma unroll
+    for (uint32_t n = 0; n < kFours; n++) {
+      const uint32_t at = first + n * kElementsOfBlock;
+      if (at < part.values) fours[n] = *reinterpret_cast<const float4*>(x + at);
+    }
+#pragma unroll
+    for (uint32_t n = 0; n < kFours; n++) {
+      const uint32_t at = first + n * kElementsOfBlock;
+      if (at >= part.values) return;
+      float4 v = fours[n];
+      if (snakes) {
+        const float4 a = __ldg(reinterpret_cast<const float4*>(args.a + c)), b = __ldg(reinterpret_cast<const float4*>(args.b + c));
+        v = make_float4(Snaked(v.x, a.x, b.x), Snaked(v.y, a.y, b.y), Snaked(v.z, a.z, b.z), Snaked(v.w, a.w, b.w));
+      }
+      *reinterpret_cast<float4*>(part.to + at) = v;
+      c = c + step < args.channels ? c + step : c + step - args.channels;
+    }
     return;
   }
-  for (uint32_t i = first; i < part.values && i < first + 4; i++) {
-    part.to[i] = snake(x[i], c);
-    c = c + 1 == args.channels ? 0 : c + 1;
+  for (uint32_t n = 0; n < kFours; n++) {
+    const uint32_t begin = first + n * kElementsOfBlock;
+    for (uint32_t i = begin; i < part.values && i < begin + 4; i++) {
+      const uint32_t channel = i % args.channels;
+      part.to[i] = snakes ? Snaked(x[i], __ldg(args.a + channel), __ldg(args.b + channel)) : x[i];
+    }
   }
 }
 
-// parts: scratch of the caller.
-inline void EnqueueSpread(Queue& queue, const float* x, const float* a, const float* b, size_t channels,
-                          const Stretch* streams, size_t count, std::vector<Part>* parts) {
-  parts->clear();
-  uint64_t first = 0;
-  size_t longest = 0;
+// Of so many streams or fewer.
+inline size_t EnqueueSome(Queue& queue, SpreadArgs args, const Stretch* streams, size_t count) {
+  const auto parts = queue.DataRoom<Part>(BucketOf(count));
+  size_t some = 0, longest = 0, done = 0;
   for (size_t s = 0; s < count; s++) {
-    const size_t values = streams[s].count * channels;
-    ElementGrid(values);  // not too many
-    if (values > 0) parts->push_back({streams[s].x, first, static_cast<uint32_t>(values), 0});
-    first += values;
+    const size_t values = streams[s].count * args.channels;
+    if (values > 0) parts.host[some++] = {streams[s].x, done, static_cast<uint32_t>(values), 0};
+    done += values;
     longest = std::max(longest, values);
   }
+  if (longest == 0) return 0;
+  Grid grid = ElementGrid(longest);
+  grid.y = static_cast<uint32_t>(BucketOf(some));
+  args.parts = parts.device;
+  args.count = queue.Data(static_cast<uint32_t>(some));
+  constexpr uint32_t kMany = 4096;  // blocks, of which a GPU has no more than a half at once
+  if (uint64_t{grid.x} * grid.y < kMany) {
+    queue.Launch<&SpreadKernel<1>>(grid, args);
+  } else {
+    grid.x = (grid.x + 3) / 4;
+    queue.Launch<&SpreadKernel<4>>(grid, args);
+  }
+  return done;
+}
+
+inline void EnqueueSpread(Queue& queue, const float* x, const float* a, const float* b, size_t channels,
+                          const Stretch* streams, size_t count) {
   constexpr size_t kMostParts = 32768;  // of a grid's y
-  for (size_t done = 0; done < parts->size(); done += kMostParts) {
-    const size_t some = std::min(kMostParts, parts->size() - done);
-    Grid grid = ElementGrid(longest);
-    grid.y = static_cast<uint32_t>(BucketOf(some));
-    queue.Launch<&SpreadKernel>(grid, SpreadArgs{x, a, b, queue.Data(parts->data() + done, some, grid.y),
-                                                 queue.Data(static_cast<uint32_t>(some)), static_cast<uint32_t>(channels)});
+  for (size_t s = 0; s < count; s += kMostParts) {
+    const size_t some = std::min(kMostParts, count - s);
+    x += EnqueueSome(queue, {x, a, b, nullptr, nullptr, static_cast<uint32_t>(channels)}, streams + s, some);
   }
 }
 

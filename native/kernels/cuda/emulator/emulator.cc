@@ -65,14 +65,12 @@ std::string NameOf(const KernelEntry& entry) {
 
 void Immediate::Release::operator()(void* memory) const { std::free(memory); }
 
-const void* Immediate::AddData(const void* bytes, size_t count, size_t room) {
-  if (count > room) throw Refused("more data than there is room for");
+Queue::DataPlace Immediate::AddRoom(size_t bytes) {
   void* memory = nullptr;
-  if (posix_memalign(&memory, 16, std::max<size_t>(room, 1)) != 0) throw std::bad_alloc();
+  if (posix_memalign(&memory, 16, std::max<size_t>(bytes, 1)) != 0) throw std::bad_alloc();
   data_.emplace_back(memory);
-  if (count > 0) std::memcpy(memory, bytes, count);
-  std::memset(static_cast<char*>(memory) + count, 0xff, room - count);
-  return memory;
+  std::memset(memory, 0xff, bytes);
+  return {memory, memory};
 }
 
 // --- what kernels call

@@ -37,7 +37,7 @@ void Run(const KernelEntry& entry, const Grid& grid, const void* args, const Rul
 // "Name<...>" of an entry.
 std::string NameOf(const KernelEntry& entry);
 
-// Every grid runs when it is launched. Data is poisoned beyond its count, exactly as large as its room, and there until Clear().
+// Every grid runs when it is launched. Data is poisoned where it is not written, exactly as large as its room, and there until Clear().
 class Immediate : public Queue {
  public:
   explicit Immediate(const Rules& rules = {}) : rules_(rules) {}
@@ -45,7 +45,7 @@ class Immediate : public Queue {
 
  protected:
   void Add(const KernelEntry& entry, const Grid& grid, const void* args) override { Run(entry, grid, args, rules_); }
-  const void* AddData(const void* bytes, size_t count, size_t room) override;
+  DataPlace AddRoom(size_t bytes) override;
 
  private:
   struct Release {
