@@ -198,8 +198,10 @@ function shortened(lead: string): string {
 const UNSPOKEN =
   /[\p{Cs}\p{Co}\p{Cn}\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]|(?<![\p{Emoji}\p{M}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}])[\u200C\u200D]/gu;
 const SPACES = /[\p{Cc}\s]+/gu;
+const UNEVEN = /\p{Cc}|(?! )\s|  /u; // white space that is not a single space
 
 /** White space and control characters as single spaces; without what nobody says. */
 function speakable(source: string): string {
-  return source.replace(UNSPOKEN, '').replace(SPACES, ' ').trim();
+  const spoken = source.replace(UNSPOKEN, '');
+  return (UNEVEN.test(spoken) ? spoken.replace(SPACES, ' ') : spoken).trim();
 }
