@@ -41,6 +41,27 @@ export class LiteralTable<T> {
   }
 }
 
+/** How some words begin, in capitals or not: tells at most places of a text that none of them stands there. */
+export class Beginnings {
+  readonly #known = new Set<number>();
+
+  constructor(words: Iterable<string>) {
+    for (const word of words) {
+      const [first, second] = [bothCases(word.slice(0, 1)), bothCases(word.slice(1, 2))];
+      for (const one of first) for (const two of second) this.#known.add(keyAt(one + two, 0, word.length));
+    }
+  }
+
+  /** Whether one of the words may stand here. */
+  at(text: string, at: number): boolean {
+    return this.#known.has(keyAt(text, at, 2)) || this.#known.has(keyAt(text, at, 1));
+  }
+}
+
+function bothCases(character: string): readonly string[] {
+  return [...new Set([character, character.toLowerCase(), character.toUpperCase()])];
+}
+
 /** Asked at nearly every token of a text: a number is found faster than two letters, which would have to be cut out. */
 function keyAt(text: string, at: number, units: number): number {
   const first = text.charCodeAt(at);
