@@ -1,5 +1,5 @@
 // The result as it grows: what is spoken, and where each part of it was written.
-import { classOf, DIGIT, IDEOGRAPH, LETTER } from './characters.js';
+import { CharacterSet, classOf, DIGIT, IDEOGRAPH, LETTER } from './characters.js';
 import type { Rule } from './reading.js';
 
 /** A token that is spoken in other words than it is written. */
@@ -31,6 +31,7 @@ export interface Normalized {
 
 const SPACE_UNIT = 0x20;
 const STOP = /^[.,;:!?…]/u;
+const CLINGING = new CharacterSet(',.;:');
 const IDEOGRAPHIC =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\u3001-\u303F\u30FC\uFF01-\uFF5E]';
 const INNER_SPACE = new RegExp(`(?<=${IDEOGRAPHIC}) | (?=${IDEOGRAPHIC})`, 'gu');
@@ -76,7 +77,7 @@ export class SpokenText {
     const spoken = this.#unspaced ? words.replace(INNER_SPACE, '') : words;
     const unit = spoken.charCodeAt(0);
     if (spoken !== '' && this.#touches(unit)) this.#append(' ', start, start);
-    if (clings || /^[,.;:]/.test(spoken) || (this.#afterEmoji && STOP.test(spoken))) this.#dropSpace();
+    if (clings || CLINGING.at(spoken, 0) || (this.#afterEmoji && STOP.test(spoken))) this.#dropSpace();
     this.#afterEmoji = rule === 'emoji' && spoken === '';
     if (spoken !== '') this.#closeUp(unit, start);
     const spokenStart = this.#length;
