@@ -27,8 +27,8 @@ export class Dates {
   readonly #monthRange: RegExp;
   readonly #weekdayRange: RegExp;
   readonly #weekdayAlone: RegExp;
-  /** First letters of all of them. */
-  readonly #initials = new Set<string>();
+  /** Of all of them. */
+  readonly #beginnings: Beginnings;
   readonly #longest: number;
   readonly #months = new Map<string, number>();
   readonly #weekdays = new Map<string, number>();
@@ -46,9 +46,7 @@ export class Dates {
     }
     const all = [...this.#months.keys(), ...this.#weekdays.keys()];
     this.#longest = Math.max(...all.map((known) => known.length));
-    for (const [initial = ''] of all) {
-      this.#initials.add(initial).add(initial.toUpperCase());
-    }
+    this.#beginnings = new Beginnings(all);
     this.#behindDay = new Beginnings([...this.#months.keys(), ...(between.match(/\p{L}{2,}/gu) ?? [])]);
     const name = `(${alternatives(this.#months.keys())})(?![\\p{L}\\p{N}])`;
     const day = `(\\d{1,2})(?:${dayMark})?`;
@@ -85,8 +83,7 @@ export class Dates {
 
   readonly atLetter: Recogniser = (reading) => {
     const { text, at, runEnd } = reading;
-    if (runEnd - at > this.#longest || !this.#initials.has(text[at] ?? '') || !reading.isFresh)
-      return undefined;
+    if (runEnd - at > this.#longest || !this.#beginnings.at(text, at) || !reading.isFresh) return undefined;
     const word = text.slice(at, runEnd).toLowerCase();
     if (this.#weekdays.has(word) || this.#weekdays.has(`${word}.`)) return this.#weekday(reading);
     if (!this.#isMonth(reading)) return undefined;

@@ -25,7 +25,8 @@ const RUNS = /\p{L}+|\d+/gu;
 const STOP = new CharacterSet('.:');
 const TOUCHING = new CharacterSet('.-0123456789');
 const LETTER_OF_VERSION = new CharacterSet('vV');
-const SHORTEST_TELEPHONE = 3; // digits
+const SHORTEST_KEYED = 3; // digits of a telephone number behind a word that tells of one
+const SHORTEST_ALONE = 6; // digits of any other that is not parted
 const LONGEST_PARTING = 3; // units between two groups of a telephone number
 const AS_NUMBER = 2; // digits that are said as one number
 
@@ -48,7 +49,7 @@ export class Identifiers {
     const named = isCapitalAt(text, runEnd) || (text[runEnd] === '-' && isWordAt(text, runEnd + 1));
     return (
       (dotted ? this.#ip(reading) : undefined) ??
-      (runEnd - at >= SHORTEST_TELEPHONE || goesOn(text, runEnd) ? this.#telephone(reading) : undefined) ??
+      (runEnd - at >= SHORTEST_KEYED || goesOn(text, runEnd) ? this.#telephone(reading) : undefined) ??
       (dotted ? this.#version(reading) : undefined) ??
       (named ? this.#mixed(reading, MIXED_AT_DIGIT) : undefined)
     );
@@ -112,10 +113,14 @@ export class Identifiers {
     return [said, name, count === '' ? '' : this.#number(count)].filter((word) => word !== '').join(' ');
   }
 
+  #mayBeTelephone({ text, at, runEnd }: Reading): boolean {
+    return !isDigitAt(text, at) || runEnd - at >= SHORTEST_ALONE || goesOn(text, runEnd);
+  }
+
   #telephone(reading: Reading): Found | undefined {
     const { telephone } = this.#language.writing;
     const match =
-      firstMatch(reading, telephone.patterns) ??
+      (this.#mayBeTelephone(reading) ? firstMatch(reading, telephone.patterns) : undefined) ??
       (reading.text[reading.at] === '+' ? reading.match(INTERNATIONAL) : undefined) ??
       (isNear(reading, telephone.keywords) ? reading.match(ANY_TELEPHONE) : undefined);
     if (match === undefined) return undefined;

@@ -204,7 +204,8 @@ export class Quantities {
 
   #currencyAt(text: string, at: number): { written: string; value: Currency; end: number } | undefined {
     const code = isDigitAt(text, at + 3) && isCapitalAt(text, at) ? text.slice(at, at + 3) : '';
-    const known = /^[A-Z]{3}$/.test(code) ? this.#language.writing.currencies[code] : undefined;
+    const isCode = code !== '' && /^[A-Z]{3}$/.test(code);
+    const known = isCode ? this.#language.writing.currencies[code] : undefined;
     const literal = known === undefined ? this.#currencies.at(text, at) : { written: code, value: known }; // USD5
     return literal && { ...literal, end: at + literal.written.length };
   }

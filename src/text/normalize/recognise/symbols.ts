@@ -1,5 +1,5 @@
 // Marks: emoji, signs between numbers, signs in running text, repeated punctuation.
-import { classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
+import { CharacterSet, classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
 import type { Language } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
@@ -8,6 +8,7 @@ import { byMark } from '../shared-forms.js';
 const REPEATED = /([!?！？])(?:\s?[!?！？])+|,{2,}|\.{4,}|…{2,}|;{2,}|[-=_~*#+]{4,}/uy;
 // Behind a space only: ":)" but not "(see 3:)".
 const EMOTICON = /(?:[:;=]['’]?-?[)(DPp\]|*]|<3|\^_?\^)(?=[\s.,!?]|$)/y;
+const SHOUTED = new CharacterSet('!?！？');
 const ARROW = /(?:-{1,2}|=)>/y;
 const TRAILING_PLUS = /\+{1,2}(?=[\s.,;:!?)]|$)/y;
 const POWER = /\^(?:\{(\d{1,3})\}|(\d{1,3}))/y;
@@ -71,7 +72,9 @@ export class Symbols {
 
   /** "!!!" is one mark, "?!?!" a question; lines of dashes and stars are no words. */
   #repeated(reading: Reading): Found | undefined {
-    const match = reading.match(REPEATED);
+    const { text, at } = reading;
+    const shouted = SHOUTED.at(text, at) && (classAt(text, at + 1) === SPACE || SHOUTED.at(text, at + 1));
+    const match = shouted || text[at + 1] === text[at] ? reading.match(REPEATED) : undefined;
     if (match === undefined) return undefined;
     const [written] = match;
     const first = written[0] ?? '';

@@ -18,7 +18,7 @@ import {
   serviceCode,
 } from './codes.js';
 import { monthInFigures } from './months.js';
-import { byFirstLetter } from '../shared-forms.js';
+import { byFirstLetter, byMark } from '../shared-forms.js';
 import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
 import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
 import { chemical, flight, initials, namedByNumber, negative, planes } from './names.js';
@@ -122,25 +122,27 @@ function special(reading: Reading): ReturnType<Recogniser> {
 export const atDigit: readonly Recogniser[] = [special];
 export const atLetter: readonly Recogniser[] = [
   byFirstLetter([
-    [/[UGМM]/, zoneOffset],
-    [/[A-Z]/, chemical],
-    [/[а-яёh]/i, cyrillicDomain],
-    [/[яфмаисонд]/i, monthOfYear],
+    [/[UGМM]/, zoneOffset, /[+−-]/],
+    [/[A-Z]/, chemical, /[₀-₉]/],
+    [/[а-яёh]/i, cyrillicDomain, /[.\d-]/],
+    [/[яфмаисонд]/i, monthOfYear, /[.\d]/],
     [/[пвсч]/i, weekday],
     [/[IVXLCDMІХСМ]/, roman],
-    [/[A-ZА-Я]/, flight],
-    [/[A-ZА-Я]/, plate],
-    [/[A-ZА-Я]/, contract],
-    [/[А-ЯЁ]/, initials],
-    [/\p{Lu}/u, namedByNumber],
+    [/[A-ZА-Я]/, flight, /[-\d]/],
+    [/[A-ZА-Я]/, plate, /\d/],
+    [/[A-ZА-Я]/, contract, /[-\d]/],
+    [/[А-ЯЁ]/, initials, /\./],
+    [/\p{Lu}/u, namedByNumber, /[-\d]/],
   ]),
 ];
 export const atMark: readonly Recogniser[] = [
-  negative,
-  temperatures,
-  serviceCode,
-  difference,
-  masked,
-  phoneKey,
-  pointedMoney,
+  byMark([
+    [/[⁻^]/, negative],
+    [/[+−-]/, temperatures],
+    [/\*/, serviceCode],
+    [/-/, difference],
+    [/[*•·]/, masked],
+    [/[*#]/, phoneKey],
+    [/[-−$€£¥₽]/, pointedMoney],
+  ]),
 ];
