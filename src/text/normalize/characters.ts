@@ -54,42 +54,6 @@ export function isDigitAt(text: string, at: number): boolean {
   return classAt(text, at) === DIGIT;
 }
 
-const LOW = 128; // units that are asked for beforehand
-
-/** Some characters, asked for at many places: faster than an expression or a search in a string. */
-export class CharacterSet {
-  readonly #low = new Uint8Array(LOW);
-  readonly #high = new Map<number, boolean>();
-  readonly #expression: RegExp | undefined;
-
-  /** Those of a string, or those that an expression for one character knows. */
-  constructor(characters: string | RegExp) {
-    if (typeof characters !== 'string') this.#expression = characters;
-    for (let unit = 0; unit < LOW; unit++) {
-      if (this.#isIn(String.fromCharCode(unit), characters)) this.#low[unit] = 1;
-    }
-    if (typeof characters === 'string') for (const character of characters) this.#high.set(character.charCodeAt(0), true);
-  }
-
-  #isIn(character: string, characters: string | RegExp): boolean {
-    return typeof characters === 'string' ? characters.includes(character) : characters.test(character);
-  }
-
-  /** Whether one of them stands here; none stands outside the text. */
-  at(text: string, at: number): boolean {
-    const unit = text.charCodeAt(at);
-    if (unit < LOW) return this.#low[unit] === 1;
-    return this.#high.get(unit) ?? (this.#expression !== undefined && this.#ask(unit));
-  }
-
-  #ask(unit: number): boolean {
-    if (Number.isNaN(unit)) return false;
-    const known = this.#expression?.test(String.fromCharCode(unit)) ?? false;
-    this.#high.set(unit, known);
-    return known;
-  }
-}
-
 const cases = new Uint8Array(65_536);
 const [CAPITAL, SMALL, NEITHER] = [1, 2, 3];
 

@@ -1,6 +1,7 @@
 // Forms that several languages write alike and say in their own words: H₂O, bac+5, 10⁻³, 3 fois/jour, 2h01min39s.
 // A language makes its recognisers from these, with its words.
-import { CharacterSet, WORD_UNIT } from './characters.js';
+import { CharacterSet } from '../character-set.js';
+import { WORD_UNIT } from './characters.js';
 import type { Speech } from './language.js';
 import type { Around, Found, Reading, Recogniser } from './reading.js';
 import { LiteralTable } from './literals.js';

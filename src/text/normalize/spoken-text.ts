@@ -1,5 +1,6 @@
 // The result as it grows: what is spoken, and where each part of it was written.
-import { CharacterSet, classOf, DIGIT, IDEOGRAPH, LETTER } from './characters.js';
+import { CharacterSet } from '../character-set.js';
+import { classOf, DIGIT, IDEOGRAPH, LETTER } from './characters.js';
 import type { Rule } from './reading.js';
 
 /** A token that is spoken in other words than it is written. */

@@ -1,5 +1,6 @@
 // Roman numerals behind the name of what they number, one or several: cap. III, tomos I y II, séculos XV-XVI.
-import { CharacterSet, isWordAt } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { isWordAt } from '../characters.js';
 import { LiteralTable } from '../literals.js';
 import { skipSpaces, type Found, type Reading, type Recogniser } from '../reading.js';
 import { ROMAN, romanValue } from '../recognise/words.js';

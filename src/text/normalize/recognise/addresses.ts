@@ -1,5 +1,6 @@
 // Addresses of the net, file names and paths, handles and hashtags.
-import { CharacterSet, classAt, DIGIT, IDEOGRAPH, isWordAt, LETTER, SPACE } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { classAt, DIGIT, IDEOGRAPH, isWordAt, LETTER, SPACE } from '../characters.js';
 import type { Language } from '../language.js';
 import { withoutZeros, numeralOf } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser, type Rule } from '../reading.js';

@@ -1,5 +1,6 @@
 // Dates: in figures (15.01.2024, 1/15/2024, 2024-01-15) and with the name of a month.
-import { CharacterSet, classAt, isDigitAt, isWordAt, SPACE } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { classAt, isDigitAt, isWordAt, SPACE } from '../characters.js';
 import type { Language, WrittenDate } from '../language.js';
 import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';

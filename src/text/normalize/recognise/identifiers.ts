@@ -1,5 +1,6 @@
 // Versions, IP addresses, telephone numbers, and names mixed of letters and digits.
-import { ALPHABETIC, CharacterSet, isCapitalAt, isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { ALPHABETIC, isCapitalAt, isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';

@@ -1,5 +1,6 @@
 // Names that machines give: hardware addresses, addresses of version six, identifiers of thirty-two digits.
-import { CharacterSet, WORD_UNIT } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 

@@ -1,6 +1,7 @@
 // Markdown in running text: its marks are not spoken, the words between them are.
 import { dollars } from './latex.js';
-import { CharacterSet, classAt, isWordAt, SPACE } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { classAt, isWordAt, SPACE } from '../characters.js';
 import type { Language } from '../language.js';
 import { numeralOf } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';

@@ -1,5 +1,6 @@
 // Amounts: money, measures, percentages, ranges, and numbers that only count.
-import { ALPHABETIC, CharacterSet, classAt, DIGIT, isCapitalAt, isDigitAt, isWordAt } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { ALPHABETIC, classAt, DIGIT, isCapitalAt, isDigitAt, isWordAt } from '../characters.js';
 import type { Currency, Fraction, Language, Noun, Quantity } from '../language.js';
 import { LiteralTable } from '../literals.js';
 import { isSayable } from '../number-words.js';

@@ -1,5 +1,6 @@
 // Marks: emoji, signs between numbers, signs in running text, repeated punctuation.
-import { CharacterSet, classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
 import type { Language } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';

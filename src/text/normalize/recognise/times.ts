@@ -1,5 +1,6 @@
 // Times of day and durations on a clock: 3:30 p.m., 15.30 Uhr, 9-5, 1:05:20.
-import { CharacterSet, WORD_UNIT } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { WORD_UNIT } from '../characters.js';
 import type { Language, WrittenTime } from '../language.js';
 import { Beginnings } from '../literals.js';
 import { numeralOf, withoutZeros } from '../numerals.js';

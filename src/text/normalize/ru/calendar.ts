@@ -1,5 +1,5 @@
 // Russian days, months and years: 15 января 2024 г., с 1 по 5 мая, в 1998 году, 1941–1945 гг.
-import { CharacterSet } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
 import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
 import { wordBefore, type Around, type Found, type Reading } from '../reading.js';
