@@ -181,7 +181,10 @@ function sourceOf(pieces: readonly Piece[], at: number, edge: 'start' | 'end'): 
   return edge === 'start' ? piece.source : piece.sourceEnd;
 }
 
+const LONGEST_END = 12; // units behind the last stop of a text
+const ENDING = /^["'”’»)\]]{0,4}\s*$/;
+
 /** Whether a stop that ended both a short form and its sentence is to be kept. */
 export function endsText(text: string, end: number): boolean {
-  return /^["'”’»)\]]{0,4}\s*$/.test(text.slice(end, end + 12)) && text.length - end < 12;
+  return text.length - end < LONGEST_END && ENDING.test(text.slice(end));
 }
