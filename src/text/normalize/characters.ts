@@ -75,7 +75,8 @@ export function isSmallAt(text: string, at: number): boolean {
   return caseAt(text, at) === SMALL;
 }
 
-const FOLDED = /[\t\v\f\r\u0085\u00A0\u1680\u2000-\u200A\u2011\u2028\u2029\u202F\u205F\u3000\uFF03-\uFFE6]/g;
+const FOLDED =
+  /[\t\v\f\r\u0085\u00A0\u1680\u2000-\u200A\u2011\u2028\u2029\u202F\u205F\u3000０-９Ａ-Ｚａ-ｚ＃＄％＆＋－／＜＝＞＠＿．￠￡￥￦]|(?<=[0-9０-９])[：，](?=[0-9０-９])/g;
 const NUMBER_MARKS = '：，';
 // The first group of a number, or one more: not the 12 of 20，12，102, nor the end of a date.
 const GROUP_BEFORE = /(?:^|[^0-9０-９，,./:：-])[0-9０-９]{1,3}$|[0-9０-９][，,][0-9０-９]{3}$/;

@@ -75,7 +75,7 @@ export class SpokenText {
   }
 
   replace(start: number, end: number, words: string, rule: Rule, clings = false): void {
-    const spoken = this.#unspaced ? words.replace(INNER_SPACE, '') : words;
+    const spoken = this.#unspaced && words.includes(' ') ? words.replace(INNER_SPACE, '') : words;
     const unit = spoken.charCodeAt(0);
     if (spoken !== '' && this.#touches(unit)) this.#append(' ', start, start);
     if (clings || CLINGING.at(spoken, 0) || (this.#afterEmoji && STOP.test(spoken))) this.#dropSpace();

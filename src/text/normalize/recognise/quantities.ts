@@ -193,7 +193,8 @@ export class Quantities {
 
   /** A 5-km run: the unit hangs on its number, in the singular. */
   #compound(reading: Reading): Found | undefined {
-    const { text, at } = reading;
+    const { text, at, runEnd } = reading;
+    if (text[runEnd] !== '-' && !isDigitAt(text, runEnd + 1)) return undefined;
     const read = this.#numeralAt(text, at);
     if (read === undefined || text[read.end] !== '-') return undefined;
     const unit = this.#units.at(text, read.end + 1);

@@ -9,6 +9,7 @@ import { byMark } from '../shared-forms.js';
 const REPEATED = /([!?！？])(?:\s?[!?！？])+|,{2,}|\.{4,}|…{2,}|;{2,}|[-=_~*#+]{4,}/uy;
 // Behind a space only: ":)" but not "(see 3:)".
 const EMOTICON = /(?:[:;=]['’]?-?[)(DPp\]|*]|<3|\^_?\^)(?=[\s.,!?]|$)/y;
+const RULED = new CharacterSet('-=_~*#+');
 const SHOUTED = new CharacterSet('!?！？');
 const ARROW = /(?:-{1,2}|=)>/y;
 const TRAILING_PLUS = /\+{1,2}(?=[\s.,;:!?)]|$)/y;
@@ -19,8 +20,12 @@ const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 export class Symbols {
   readonly #language: Language;
 
+  /** First characters of the signs of formulas. */
+  readonly #signs: CharacterSet;
+
   constructor(language: Language) {
     this.#language = language;
+    this.#signs = new CharacterSet(Object.keys(language.symbols.inMath).map((sign) => sign.slice(0, 1)).join(''));
   }
 
   /** A digit with a keycap is an emoji. */
@@ -75,7 +80,8 @@ export class Symbols {
   #repeated(reading: Reading): Found | undefined {
     const { text, at } = reading;
     const shouted = SHOUTED.at(text, at) && (classAt(text, at + 1) === SPACE || SHOUTED.at(text, at + 1));
-    const match = shouted || text[at + 1] === text[at] ? reading.match(REPEATED) : undefined;
+    const again = text[at + 1] === text[at] || (RULED.at(text, at) && RULED.at(text, at + 1));
+    const match = shouted || again ? reading.match(REPEATED) : undefined;
     if (match === undefined) return undefined;
     const [written] = match;
     const first = written[0] ?? '';
@@ -114,6 +120,7 @@ export class Symbols {
   /** A sign with operands on both sides, or a relation before a number. */
   #math(reading: Reading): Found | undefined {
     const { text, at } = reading;
+    if (!this.#signs.at(text, at)) return undefined;
     const two = text.slice(at, at + 2);
     const { inMath } = this.#language.symbols;
     const sign = inMath[two] === undefined ? two.slice(0, 1) : two;
