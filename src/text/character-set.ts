@@ -1,34 +1,31 @@
 // Some characters, asked for at many places of a text: faster than an expression, or a search in a string.
 
-const LOW = 128; // units that are asked for beforehand
+const PAGE = 256; // units that are learned together, when the first of them is met
 
 export class CharacterSet {
-  readonly #low = new Uint8Array(LOW);
-  readonly #high = new Map<number, boolean>();
-  readonly #expression: RegExp | undefined;
+  readonly #isIn: (character: string) => boolean;
+  readonly #pages: Uint8Array[] = [];
 
   /** Those of a string, or those that an expression for one character knows. */
   constructor(characters: string | RegExp) {
-    const isString = typeof characters === 'string';
-    this.#expression = isString ? undefined : characters;
-    for (let unit = 0; unit < LOW; unit++) {
-      const character = String.fromCharCode(unit);
-      if (isString ? characters.includes(character) : characters.test(character)) this.#low[unit] = 1;
-    }
-    if (isString) for (const character of characters) this.#high.set(character.charCodeAt(0), true);
+    this.#isIn =
+      typeof characters === 'string'
+        ? (character) => characters.includes(character)
+        : (character) => characters.test(character);
   }
 
   /** Whether one of them stands here; none stands outside the text. */
   at(text: string, at: number): boolean {
+    if (at < 0 || at >= text.length) return false;
     const unit = text.charCodeAt(at);
-    if (unit < LOW) return this.#low[unit] === 1;
-    return this.#high.get(unit) ?? (this.#expression !== undefined && this.#ask(unit, this.#expression));
+    const page = this.#pages[unit >> 8] ?? this.#learn(unit >> 8);
+    return page[unit & (PAGE - 1)] === 1;
   }
 
-  #ask(unit: number, expression: RegExp): boolean {
-    if (Number.isNaN(unit)) return false;
-    const known = expression.test(String.fromCharCode(unit));
-    this.#high.set(unit, known);
-    return known;
+  #learn(index: number): Uint8Array {
+    const page = Uint8Array.from({ length: PAGE }, (_, low) =>
+      this.#isIn(String.fromCharCode(index * PAGE + low)) ? 1 : 0,
+    );
+    return (this.#pages[index] = page);
   }
 }

@@ -3,6 +3,7 @@
 // The sentences are the same however the text was cut into tokens: every
 // decision looks at a window of fixed size, or waits until that much is there
 // (or the text has ended).
+import { CharacterSet } from './character-set.js';
 import { CLAUSE_MARK, isClauseMarkAt, judgeClause } from './clause-end.js';
 import { isLineBreakAt, judgeLineBreak, leadingSpace, LINE_BREAK } from './line-break.js';
 import { cutLongSentence } from './long-sentence.js';
@@ -31,9 +32,10 @@ const DEFAULT_MAX_LENGTH = 300;
 const SHORTEST_LIMIT = 2; // units of one character: a surrogate pair
 const WINDOW = 64; // units after a mark that a decision may look at
 const MOST_LEAD = 200; // units of a sentence's earlier pieces that its end may depend on
+/** Where a piece may end. */
 const CANDIDATES = {
-  sentence: new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}`, 'gu'),
-  clause: new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}|${CLAUSE_MARK.source}`, 'gu'),
+  sentence: new CharacterSet(new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}`, 'u')),
+  clause: new CharacterSet(new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}|${CLAUSE_MARK.source}`, 'u')),
 };
 
 /** Where the next piece ends. */
@@ -45,7 +47,7 @@ interface Cut {
 
 export class SentenceStream {
   readonly #maxLength: number;
-  readonly #candidate: RegExp;
+  readonly #candidates: CharacterSet;
   readonly #forms: ShortForms;
   readonly #language: string | undefined;
   #lead = ''; // of the sentence that the buffer begins within: what was given out of it
@@ -62,7 +64,7 @@ export class SentenceStream {
       );
     }
     this.#maxLength = maxLength;
-    this.#candidate = CANDIDATES[unit];
+    this.#candidates = CANDIDATES[unit];
     this.#forms = shortFormsOf(language);
     this.#language = language;
   }
@@ -122,9 +124,10 @@ export class SentenceStream {
   }
 
   #nextCandidate(before: number): number | undefined {
-    this.#candidate.lastIndex = this.#scanned;
-    const match = this.#candidate.exec(this.#buffer.slice(0, before));
-    if (match !== null) return match.index;
+    const buffer = this.#buffer;
+    for (let at = this.#scanned; at < before; at++) {
+      if (this.#candidates.at(buffer, at)) return at;
+    }
     this.#scanned = Math.max(this.#scanned, before);
     return undefined;
   }
@@ -193,12 +196,21 @@ function shortened(lead: string): string {
 const UNSPOKEN =
   /[\p{Cs}\p{Co}\p{Cn}\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]|(?<![\p{Emoji}\p{M}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}])[\u200C\u200D]/gu;
 const SPACES = /[\p{Cc}\s]+/gu;
-/** What may be unspoken or uneven: nearly no sentence has it. */
-const SUSPECT =
-  /[^ -~\u00A1-\u00AC\u00AE-\u02FF\u0400-\u052F\u2010-\u2027\u2030-\u205E\u20A0-\u20BF\u2100-\u218B\u2190-\u23FF\u3001-\u303F\u3041-\u3096\u30A0-\u30FF\u4E00-\u9FFF\uAC00-\uD7A3\uFF01-\uFF60]|  /;
+/** Characters that are neither unspoken nor white space, but for the space itself: nearly all are such. */
+const PLAIN = new CharacterSet(
+  /[ -~\u00A1-\u00AC\u00AE-\u02FF\u0400-\u052F\u2010-\u2027\u2030-\u205E\u20A0-\u20BF\u2100-\u218B\u2190-\u23FF\u3001-\u303F\u3041-\u3096\u30A0-\u30FF\u4E00-\u9FFF\uAC00-\uD7A3\uFF01-\uFF60]/,
+);
+
+/** Nothing has to be taken out, nor spaces be joined. */
+function isSpeakable(source: string): boolean {
+  for (let at = 0; at < source.length; at++) {
+    if (!PLAIN.at(source, at) || (source[at] === ' ' && source[at + 1] === ' ')) return false;
+  }
+  return true;
+}
 
 /** White space and control characters as single spaces; without what nobody says. */
 function speakable(source: string): string {
-  if (!SUSPECT.test(source)) return source.trim();
+  if (isSpeakable(source)) return source.trim();
   return source.replace(UNSPOKEN, '').replace(SPACES, ' ').trim();
 }

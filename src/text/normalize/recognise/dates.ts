@@ -47,8 +47,8 @@ export class Dates {
     }
     const all = [...this.#months.keys(), ...this.#weekdays.keys()];
     this.#longest = Math.max(...all.map((known) => known.length));
-    this.#beginnings = new Beginnings(all);
-    this.#behindDay = new Beginnings([...this.#months.keys(), ...(between.match(/\p{L}{2,}/gu) ?? [])]);
+    this.#beginnings = Beginnings.ofAnyCase(all);
+    this.#behindDay = Beginnings.ofAnyCase([...this.#months.keys(), ...(between.match(/\p{L}{2,}/gu) ?? [])]);
     const name = `(${alternatives(this.#months.keys())})(?![\\p{L}\\p{N}])`;
     const day = `(\\d{1,2})(?:${dayMark})?`;
     const days = `${day}(?:\\s?[-–]\\s?${day})?`;

@@ -54,7 +54,7 @@ export class Times {
     );
     this.#marks = new CharacterSet([...marks, ...marks.map((known) => known.toUpperCase())].join(''));
     const forms = [...Object.keys(halves), ...Object.keys(words)];
-    this.#behindHour = new Beginnings(forms);
+    this.#behindHour = Beginnings.ofAnyCase(forms);
     if (forms.length > 0)
       this.#hour = new RegExp(`(\\d{1,2})()()(?= ?(?:${alternatives(forms)})${END})${tail}`, 'iuy');
   }

@@ -32,7 +32,7 @@ export const MONTH_FORMS: readonly (readonly string[])[] = MONTHS.map((genitive,
 const MONTH_BY_NAME = new Map(
   MONTH_FORMS.flatMap((names, index) => names.map((name) => [name, index] as const)),
 );
-const BEGINNINGS = new Beginnings(MONTH_BY_NAME.keys());
+const BEGINNINGS = Beginnings.ofAnyCase(MONTH_BY_NAME.keys());
 const HYPHEN = new CharacterSet('-–—');
 const LONGEST_MONTH = 8; // letters: сентября
 const NAME = `(${[...MONTH_BY_NAME.keys()]
