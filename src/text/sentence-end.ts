@@ -4,6 +4,7 @@
 // answers 'wait', so that the answer never depends on how the text was cut into
 // tokens. How far a rule may look is bounded by the window its caller gives it.
 import { CharacterSet } from './character-set.js';
+import { endsWithListLetter, endsWithListNumber } from './list-number.js';
 import { lastWord, WHITE, WORD_LIMIT } from './last-word.js';
 import { isCapitalAt, isDigitAt, isSmallAt } from './normalize/characters.js';
 import type { ShortForms } from './short-forms/short-forms.js';
@@ -35,7 +36,7 @@ const STOP_RUN =
   /^[.!?…。！？｡．‼⁇⁈⁉](?:[.!?…。！？｡．‼⁇⁈⁉\p{M}"'”’»)\]}」』）】〉》*_`~]|[“‘«](?=[\s,;.!?)»]|$)|\[\d{1,3}\])*(?:[^\S\r\n]+[.!?…]+(?=\s|$))*(?:[^\S\r\n]+»(?=[\s,.;:!?]|$))?/u;
 const DASHES = new CharacterSet('—–');
 const JOINING = new CharacterSet(':;,');
-const FULL_WIDTH = /[。！？｡]/u;
+const FULL_WIDTH = new CharacterSet('。！？｡');
 const CLOSING = /["'”’“‘»)\]}」』）】〉》]/u;
 const QUOTATIVE = /^[、，,とっなはがをにでものへや]/u; // 「…？」と言った: the quote is part of the sentence
 // “你好！”他说: so is the verb of saying behind it, and “정말?”이라고 물었다.
@@ -46,6 +47,8 @@ const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*\+?/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
+const NUMBERS = new CharacterSet(/\p{N}/u);
+const UNIT_END = new CharacterSet('mghlstcCF');
 const UNIT_BEHIND_NUMBER = /(?:\p{N}\s?(?:[mghlst]|mm|cc)|°\s?[CF])$/u;
 const HANGUL = /^\p{Script=Hangul}/u;
 const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
@@ -61,14 +64,15 @@ const DRIVE = /\S\s(?!Dear|Hello|Herr|Frau|Prof|Thanks?)\p{Lu}\p{Ll}{2,} Dr$/u; 
 const LONGEST_COUNTED = 8; // units of a number's end and its short unit
 /** A sign between two words or numbers: no sentence begins with one. */
 const SIGN = new CharacterSet('&=×÷≠≤≥<>+');
-const LOWER = /^\p{Ll}(?!\p{Lu})/u; // not iPads
-const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
+const IN_WORD = new CharacterSet(/[\p{L}\p{M}\p{N}'’]/u);
+const WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
 
 export function judgeStop(window: StopWindow): StopVerdict {
   const { after, complete, forms, isShort = false } = window;
   if (after.length === 1) return complete ? 1 : 'wait';
   if (after.startsWith('.') && isPlainAt(after, 1)) return 'none'; // 3.50, example.com
-  const run = STOP_RUN.exec(after)?.[0] ?? after.slice(0, 1);
+  const single = after[1] === ' ' && isPlainAt(after, 2);
+  const run = single ? after.slice(0, 1) : (STOP_RUN.exec(after)?.[0] ?? after.slice(0, 1));
   const rest = after.slice(run.length);
   if (rest === '') return complete ? run.length : 'wait';
   if (!complete && rest.startsWith('[') && /^\[\d{0,3}$/u.test(rest)) return 'wait'; // perhaps a footnote number
@@ -79,7 +83,7 @@ export function judgeStop(window: StopWindow): StopVerdict {
   const opening = isPlainAt(rest, 1) ? rest.slice(0, 1) : (OPENING.exec(rest)?.[0] ?? '');
   const next = rest.slice(opening.length);
   if (next === '') return complete ? run.length : 'wait';
-  if (FULL_WIDTH.test(run)) return run.length;
+  if (isFullWidth(run)) return run.length;
   if (JOINING.at(next, 0)) {
     if (next.length === 1 && !complete) return 'wait';
     if (/^[:;,](?:\s|$)/u.test(next)) return 'none'; // Ex. : une pomme
@@ -91,7 +95,7 @@ export function judgeStop(window: StopWindow): StopVerdict {
   const reported = run.length > 1 && CLOSING.test(run) ? REPORTED.exec(next) : null;
   if (reported?.[1] === '' && !complete) return 'wait';
   if (reported !== null && /^\p{Ll}/u.test(reported[1] ?? '')) return 'none';
-  const word = NEXT_WORD.exec(next)?.[0] ?? '';
+  const word = wordOf(next);
   const wordEnds = complete || word.length < next.length;
   const tail = next.slice(word.length);
   const verdict = judgeSpaced(window.before, run, {
@@ -104,6 +108,24 @@ export function judgeStop(window: StopWindow): StopVerdict {
     isShort,
   });
   return verdict === 'end' ? run.length : verdict;
+}
+
+function isFullWidth(run: string): boolean {
+  for (let at = 0; at < run.length; at++) if (FULL_WIDTH.at(run, at)) return true;
+  return false;
+}
+
+/** The word that begins here; of rare letters, which are two units, an expression knows more. */
+function wordOf(text: string): string {
+  let end = 0;
+  while (IN_WORD.at(text, end)) end++;
+  const unit = text.charCodeAt(end);
+  return unit >= 0xd800 && unit <= 0xdfff ? (WORD.exec(text)?.[0] ?? '') : text.slice(0, end);
+}
+
+/** Begins with a small letter, but is no iPad. */
+function isLower(word: string): boolean {
+  return isSmallAt(word, 0) && !isCapitalAt(word, 1);
 }
 
 /** A letter that has a capital, or a digit: no mark, no accent. */
@@ -136,7 +158,7 @@ export function endsSentenceAt(text: string, at: number, forms: ShortForms, isSh
 
 /** No space follows: only marks of writing systems that do without spaces end a sentence. */
 function judgeTight({ before, complete }: StopWindow, run: string, rest: string): StopVerdict {
-  const fullWidth = FULL_WIDTH.test(run);
+  const fullWidth = isFullWidth(run);
   if (!fullWidth && !(/[!?]/u.test(run) && IDEOGRAPH.test(rest))) return 'none';
   if (!fullWidth && EXCLAIMING_NAMES.has(/[a-z]*$/i.exec(before.slice(-WORD_LIMIT))?.[0].toLowerCase() ?? ''))
     return 'none';
@@ -170,7 +192,7 @@ type Judgement = 'end' | 'none' | 'wait';
 function judgeSpaced(before: string, run: string, following: Following): Judgement {
   const closed = run.length > 1 && CLOSING.test(run);
   if (!following.wordEnds && /^\p{Ll}$/u.test(following.word)) return 'wait';
-  const lower = LOWER.test(following.word);
+  const lower = isLower(following.word);
   if (run.startsWith('.') && !run.startsWith('..') && !closed) return judgeFullStop(before, following);
   if (/^(?:\.{2,}|…+)$/u.test(run) && HANGUL.test(following.word)) return 'none'; // 저… 죄송합니다만
   if (!lower) return exclaims(before, following);
@@ -213,23 +235,24 @@ function judgeFullStop(before: string, following: Following): Judgement {
   const { word, forms } = following;
   const last = lastWord(before, forms);
   const key = last.toLowerCase();
-  const digit = /^\p{N}/u.test(word);
-  const capital = /^\p{Lu}/u.test(word);
-  if (capital && UNIT_BEHIND_NUMBER.test(before.slice(-5))) return 'end'; // à 9 h. Soyez là; not "M. Dupont", no initial
-  if (capital && LISTING.at(before, before.length - 1) && LIST_LETTER.test(before)) return 'none';
+  const digit = NUMBERS.at(word, 0);
+  const capital = isCapitalAt(word, 0);
+  if (capital && UNIT_END.at(before, before.length - 1) && UNIT_BEHIND_NUMBER.test(before.slice(-5)))
+    return 'end'; // à 9 h. Soyez là; not "M. Dupont", no initial
+  if (capital && endsWithListLetter(before)) return 'none';
   if (forms.neverFinal.has(key)) {
     if (key === 'dr' && DRIVE.test(before)) return onlyBeforeStarter(before, last, following);
     const counted = /\p{N}\s?\p{Ll}+$/u.test(before.slice(-LONGEST_COUNTED)); // 1 hr. Then
     return counted && capital ? onlyBeforeStarter(before, last, following) : 'none';
   }
-  if (LOWER.test(word)) return judgeLowerCase(before, last, following);
+  if (isLower(word)) return judgeLowerCase(before, last, following);
   if (isDegree(before)) return onlyBeforeStarter(before, last, following);
   if (digit && SHORT_DAY.test(last)) return 'none'; // Sa. 10–14 Uhr
   if (digit && (forms.beforeNumber.has(key) || /(?:str|nr)$/.test(key))) return 'none'; // Hauptstr. 5
   const numbered = forms.beforeNumber.has(key) ? judgeBeforeNumber(before, following) : undefined;
   if (numbered !== undefined) return numbered;
   if ((key === 'ap' || key === 'apr') && word.startsWith('J')) return judgeEra(following);
-  if (/\p{N}$/u.test(before.slice(-2))) {
+  if (NUMBERS.at(before, before.length - 1)) {
     if (digit && /^\p{N}{4}$/u.test(last)) return judgeYear(following);
     if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT)))
       return judgeNumber(before, following);
@@ -281,22 +304,6 @@ function judgeYear({ word, wordEnds, tail }: Following): Judgement {
   return /^\p{N}{1,2}$/u.test(word) && tail.startsWith('.') ? 'none' : 'end';
 }
 
-const LONGEST_LIST = 200; // units of items on one line
-const MOST_ITEMS = 10;
-const LIST_NUMBER =
-  /(?:^|[\r\n])[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
-
-/** A. Yes, ii. Two */
-const LISTING = new CharacterSet('ABCDEFGHivx');
-const LIST_LETTER = /(?:^|[\r\n])[\s*_#>(-]*(?:[A-H]|[ivx]{1,4})$/u;
-
-/** 1. One 2. Two: the items of a list on one line. */
-function isNextItem(before: string): boolean {
-  const [, first = '', last = ''] =
-    /^\s*(\p{N}{1,2})[.)]\s.*[^.\s]\s(\p{N}{1,2})$/su.exec(before.slice(0, LONGEST_LIST)) ?? [];
-  return Number(last) > Number(first) && Number(last) < Number(first) + MOST_ITEMS;
-}
-
 /** A small letter follows: "sept. de 2024", or a writer who uses no capitals. */
 /** Of a square or cubic measure: 54 кв. м. */
 const SQUARE = /\p{N}\s?(?:кв|куб)$/u;
@@ -315,7 +322,7 @@ function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }:
 
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
 function judgeNumber(before: string, following: Following): Judgement {
-  if (LIST_NUMBER.test(before) || isNextItem(before)) return 'none';
+  if (endsWithListNumber(before)) return 'none';
   if (HANGUL.test(following.word) && /\p{N}{4}\. ?\p{N}{1,2}\. ?\p{N}{1,2}$/u.test(before.slice(-WORD_LIMIT)))
     return 'none';
   if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);
