@@ -61,7 +61,8 @@ export class Beginnings {
   readonly #slots = new Uint8Array(SLOTS);
 
   constructor(words: Iterable<string>) {
-    for (const word of words) this.#slots[slotOf(word.charCodeAt(0), word.length > 1 ? word.charCodeAt(1) : 0)] = 1;
+    for (const word of words)
+      this.#slots[slotOf(word.charCodeAt(0), word.length > 1 ? word.charCodeAt(1) : 0)] = 1;
   }
 
   /** Of words that may be written in capitals, too. */

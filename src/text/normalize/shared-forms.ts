@@ -244,9 +244,7 @@ function behindRun({ text, runEnd }: Reading): number {
 
 /** By the character behind the digits, or behind them and one space. */
 export function behindDigits(table: Table): Recogniser {
-  return fresh(
-    byCharacter((reading) => reading.text[behindRun(reading)] ?? '', table),
-  );
+  return fresh(byCharacter((reading) => reading.text[behindRun(reading)] ?? '', table));
 }
 
 /** By the first letter of a word, and by what stands behind it, or behind it and one space. */

@@ -1,7 +1,15 @@
 // German, with gender and case.
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { behindDigits, byFirstLetter, byMark, coordinates, formula, perWord, schoolYear } from '../shared-forms.js';
+import {
+  behindDigits,
+  byFirstLetter,
+  byMark,
+  coordinates,
+  formula,
+  perWord,
+  schoolYear,
+} from '../shared-forms.js';
 import * as amounts from './amounts.js';
 import * as codes from './codes.js';
 import * as compounds from './compounds.js';

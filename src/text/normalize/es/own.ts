@@ -9,7 +9,15 @@ import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.j
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Around } from '../reading.js';
-import { atLeast, behindDigits, byFirstLetter, byMark, perWord, primed, schoolYear } from '../shared-forms.js';
+import {
+  atLeast,
+  behindDigits,
+  byFirstLetter,
+  byMark,
+  perWord,
+  primed,
+  schoolYear,
+} from '../shared-forms.js';
 import { centsOfHundred, magnifiedMoney, namedMoney, shopPrice } from './amounts.js';
 import { house, identity, lettersAndDigits, openingMarks, postcode, road, taxNumber } from './codes.js';
 import { parts } from './fractions.js';

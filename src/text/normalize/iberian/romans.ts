@@ -37,7 +37,11 @@ export function numberedByRomans({ names, isPlural, say }: NumberedNames): Recog
   /** The II and V of "tomos I, II y V". */
   const behindComma = (reading: Reading): Found | undefined => {
     const { text, at } = reading;
-    if (text[at - 2] !== ',' || !FIGURES.at(text, at) || !/[IVXLC], $/.test(text.slice(Math.max(0, at - 3), at)))
+    if (
+      text[at - 2] !== ',' ||
+      !FIGURES.at(text, at) ||
+      !/[IVXLC], $/.test(text.slice(Math.max(0, at - 3), at))
+    )
       return undefined;
     const written = LIST_BEFORE.exec(text.slice(Math.max(0, at - LONGEST_LIST), at))?.[1] ?? '';
     if (names[written] === undefined || !isPlural(written)) return undefined;

@@ -9,7 +9,15 @@ import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.j
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Around, Found, Reading } from '../reading.js';
-import { atLeast, behindDigits, byFirstLetter, byMark, perWord, primed, schoolYear } from '../shared-forms.js';
+import {
+  atLeast,
+  behindDigits,
+  byFirstLetter,
+  byMark,
+  perWord,
+  primed,
+  schoolYear,
+} from '../shared-forms.js';
 import { grouped, isOfGame, plate } from './codes.js';
 import { parts } from './fractions.js';
 import { genderOf } from './grammar.js';

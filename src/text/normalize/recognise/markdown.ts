@@ -41,7 +41,8 @@ const TABLE_RULE = /\|?[ :|-]*-{2}[ :|-]*(?=\n|$)/y;
 /** The number of a list item: a word and a stop. */
 export function atDigit(language: Language): Recogniser {
   return (reading) => {
-    if (!ENUMERATING.at(reading.text, reading.runEnd) || !startsLine(reading.text, reading.at)) return undefined;
+    if (!ENUMERATING.at(reading.text, reading.runEnd) || !startsLine(reading.text, reading.at))
+      return undefined;
     const match = reading.match(NUMBERED);
     if (match === undefined) return undefined;
     const end = reading.at + match[0].length;
@@ -91,7 +92,9 @@ function mark(reading: Reading, language: Language): Found | undefined {
     case '|':
       return cell(reading);
     default:
-      return LINE_MARK.at(reading.text, reading.at) ? (lineMark(reading, RULE) ?? lineMark(reading, BULLET)) : undefined;
+      return LINE_MARK.at(reading.text, reading.at)
+        ? (lineMark(reading, RULE) ?? lineMark(reading, BULLET))
+        : undefined;
   }
 }
 

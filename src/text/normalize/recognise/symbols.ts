@@ -25,7 +25,11 @@ export class Symbols {
 
   constructor(language: Language) {
     this.#language = language;
-    this.#signs = new CharacterSet(Object.keys(language.symbols.inMath).map((sign) => sign.slice(0, 1)).join(''));
+    this.#signs = new CharacterSet(
+      Object.keys(language.symbols.inMath)
+        .map((sign) => sign.slice(0, 1))
+        .join(''),
+    );
   }
 
   /** A digit with a keycap is an emoji. */

@@ -108,7 +108,8 @@ function isDay(day: string): boolean {
 /** 15 января 2024 года, 1–5 мая: with the year's own word, whether it was written or not. */
 export function namedDay(reading: Reading): Found | undefined {
   const { text, runEnd } = reading;
-  if (text[runEnd] === ' ' && !BEGINNINGS.at(text, runEnd + 1) && !HYPHEN.at(text, runEnd + 1)) return undefined;
+  if (text[runEnd] === ' ' && !BEGINNINGS.at(text, runEnd + 1) && !HYPHEN.at(text, runEnd + 1))
+    return undefined;
   const match = reading.match(NAMED);
   const [written = '', day = '', , last, name = '', year] = match ?? [];
   if (match === undefined || !isDay(day) || (last !== undefined && !isDay(last))) return undefined;

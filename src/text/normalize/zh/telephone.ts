@@ -48,7 +48,8 @@ const HOTLINE_AFTER =
 /** 110、119、120, 建设银行95533: known without a word for calling. */
 export function hotline(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
-  if (runEnd - at < 3 || runEnd - at > 7 || !/[19]/.test(text[at] ?? '') || !reading.isFresh) return undefined;
+  if (runEnd - at < 3 || runEnd - at > 7 || !/[19]/.test(text[at] ?? '') || !reading.isFresh)
+    return undefined;
   const [before, after] = [text.slice(Math.max(0, at - 8), at), text.slice(runEnd, runEnd + 6)];
   const emergency = reading.match(EMERGENCY);
   if (emergency !== undefined)
