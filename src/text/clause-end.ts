@@ -1,6 +1,7 @@
 // Decides whether a clause ends at a mark within a sentence, for whoever is to
 // speak before the sentence is there. A clause is long enough to sound by itself,
 // and so is what follows it.
+import { CharacterSet } from './character-set.js';
 
 /** Text around a mark. `complete` says that nothing after the window matters. */
 export interface ClauseWindow {
@@ -15,6 +16,11 @@ export interface ClauseWindow {
 export type ClauseVerdict = number | 'none' | 'wait';
 
 export const CLAUSE_MARK = /[,;:—–、，；：]/u;
+const CLAUSE_MARKS = new CharacterSet(CLAUSE_MARK);
+
+export function isClauseMarkAt(text: string, at: number): boolean {
+  return CLAUSE_MARKS.at(text, at);
+}
 
 const SHORTEST = 16; // units of a clause; what is shorter goes with its neighbour
 const SHORTEST_AT_COMMA = 24; // before a comma, which may also part the members of a list

@@ -3,6 +3,10 @@
 // Text may still be arriving. A rule that would have to look past what is there
 // answers 'wait', so that the answer never depends on how the text was cut into
 // tokens. How far a rule may look is bounded by the window its caller gives it.
+import { CharacterSet } from './character-set.js';
+import { endsWithListLetter, endsWithListNumber } from './list-number.js';
+import { lastWord, WHITE, WORD_LIMIT } from './last-word.js';
+import { isCapitalAt, isDigitAt, isSmallAt } from './normalize/characters.js';
 import type { ShortForms } from './short-forms/short-forms.js';
 
 /** Text around a stop mark. `complete` says that nothing after the window matters. */
@@ -24,14 +28,15 @@ export type StopVerdict = number | 'none' | 'wait';
 /** Names written with an exclamation mark. */
 const EXCLAIMING_NAMES: ReadonlySet<string> = new Set(['yahoo', 'jeopardy', 'joomla']);
 
-const WORD_LIMIT = 48; // units; no abbreviation is longer
 export const STOP_MARK = /[.!?…。！？｡．‼⁇⁈⁉]/u;
 
 // The marks themselves, then closing quotes and brackets, markdown, footnote
 // numbers; also "! ! !" and the French closing quote after a space.
 const STOP_RUN =
   /^[.!?…。！？｡．‼⁇⁈⁉](?:[.!?…。！？｡．‼⁇⁈⁉\p{M}"'”’»)\]}」』）】〉》*_`~]|[“‘«](?=[\s,;.!?)»]|$)|\[\d{1,3}\])*(?:[^\S\r\n]+[.!?…]+(?=\s|$))*(?:[^\S\r\n]+»(?=[\s,.;:!?]|$))?/u;
-const FULL_WIDTH = /[。！？｡]/u;
+const DASHES = new CharacterSet('—–');
+const JOINING = new CharacterSet(':;,');
+const FULL_WIDTH = new CharacterSet('。！？｡');
 const CLOSING = /["'”’“‘»)\]}」』）】〉》]/u;
 const QUOTATIVE = /^[、，,とっなはがをにでものへや]/u; // 「…？」と言った: the quote is part of the sentence
 // “你好！”他说: so is the verb of saying behind it, and “정말?”이라고 물었다.
@@ -42,9 +47,9 @@ const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*\+?/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
+const NUMBERS = new CharacterSet(/\p{N}/u);
+const UNIT_END = new CharacterSet('mghlstcCF');
 const UNIT_BEHIND_NUMBER = /(?:\p{N}\s?(?:[mghlst]|mm|cc)|°\s?[CF])$/u;
-/** Short forms of two words: 3 p. m., p. ex. */
-const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})(?:p\. (?:ex|ej)|z\.\sB|d\.\sh|i\.\sd\.\sR))$/iu;
 const HANGUL = /^\p{Script=Hangul}/u;
 const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
 const LONGEST_SERIES = 4; // letters before the digits of a serial number
@@ -58,36 +63,39 @@ const COUNTED_IN_RUSSIAN =
 const DRIVE = /\S\s(?!Dear|Hello|Herr|Frau|Prof|Thanks?)\p{Lu}\p{Ll}{2,} Dr$/u; // on Mulholland Dr. The house
 const LONGEST_COUNTED = 8; // units of a number's end and its short unit
 /** A sign between two words or numbers: no sentence begins with one. */
-const SIGN = /^[&=×÷≠≤≥<>+]/u;
-const LOWER = /^\p{Ll}(?!\p{Lu})/u; // not iPads
-const NEXT_WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
+const SIGN = new CharacterSet('&=×÷≠≤≥<>+');
+const IN_WORD = new CharacterSet(/[\p{L}\p{M}\p{N}'’]/u);
+const WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
 
 export function judgeStop(window: StopWindow): StopVerdict {
   const { after, complete, forms, isShort = false } = window;
-  const run = STOP_RUN.exec(after)?.[0] ?? after.slice(0, 1);
+  if (after.length === 1) return complete ? 1 : 'wait';
+  if (after.startsWith('.') && isPlainAt(after, 1)) return 'none'; // 3.50, example.com
+  const single = after[1] === ' ' && isPlainAt(after, 2);
+  const run = single ? after.slice(0, 1) : (STOP_RUN.exec(after)?.[0] ?? after.slice(0, 1));
   const rest = after.slice(run.length);
   if (rest === '') return complete ? run.length : 'wait';
-  if (!complete && /^\[\d{0,3}$/u.test(rest)) return 'wait'; // perhaps a footnote number
-  if (!/^\s/u.test(rest)) return judgeTight(window, run, rest);
-  const dash = DIALOGUE.exec(rest)?.[0].length ?? 0;
+  if (!complete && rest.startsWith('[') && /^\[\d{0,3}$/u.test(rest)) return 'wait'; // perhaps a footnote number
+  if (!WHITE.at(rest, 0)) return judgeTight(window, run, rest);
+  const dash = DASHES.at(rest, whiteAt(rest, 0)) ? (DIALOGUE.exec(rest)?.[0].length ?? 0) : 0;
   if (dash === rest.length) return complete ? run.length : 'wait';
   if (dash > 0 && /^\p{Ll}/u.test(rest.slice(dash))) return 'none';
-  const opening = OPENING.exec(rest)?.[0] ?? '';
+  const opening = isPlainAt(rest, 1) ? rest.slice(0, 1) : (OPENING.exec(rest)?.[0] ?? '');
   const next = rest.slice(opening.length);
   if (next === '') return complete ? run.length : 'wait';
-  if (FULL_WIDTH.test(run)) return run.length;
-  if (/^[:;,]/u.test(next)) {
+  if (isFullWidth(run)) return run.length;
+  if (JOINING.at(next, 0)) {
     if (next.length === 1 && !complete) return 'wait';
     if (/^[:;,](?:\s|$)/u.test(next)) return 'none'; // Ex. : une pomme
   }
-  if (SIGN.test(next) && !/[\r\n]/.test(opening)) {
+  if (SIGN.at(next, 0) && !/[\r\n]/.test(opening)) {
     if (!complete && /^.[=>]?$/u.test(next)) return 'wait';
     if (/^.[=>]?(?:\s|$)/u.test(next)) return 'none'; // Wed. & Fri., 5! = 120
   }
-  const reported = CLOSING.test(run) ? REPORTED.exec(next) : null;
+  const reported = run.length > 1 && CLOSING.test(run) ? REPORTED.exec(next) : null;
   if (reported?.[1] === '' && !complete) return 'wait';
-  if (/^\p{Ll}/u.test(reported?.[1] ?? '')) return 'none';
-  const word = NEXT_WORD.exec(next)?.[0] ?? '';
+  if (reported !== null && /^\p{Ll}/u.test(reported[1] ?? '')) return 'none';
+  const word = wordOf(next);
   const wordEnds = complete || word.length < next.length;
   const tail = next.slice(word.length);
   const verdict = judgeSpaced(window.before, run, {
@@ -102,6 +110,36 @@ export function judgeStop(window: StopWindow): StopVerdict {
   return verdict === 'end' ? run.length : verdict;
 }
 
+function isFullWidth(run: string): boolean {
+  for (let at = 0; at < run.length; at++) if (FULL_WIDTH.at(run, at)) return true;
+  return false;
+}
+
+/** The word that begins here; of rare letters, which are two units, an expression knows more. */
+function wordOf(text: string): string {
+  let end = 0;
+  while (IN_WORD.at(text, end)) end++;
+  const unit = text.charCodeAt(end);
+  return unit >= 0xd800 && unit <= 0xdfff ? (WORD.exec(text)?.[0] ?? '') : text.slice(0, end);
+}
+
+/** Begins with a small letter, but is no iPad. */
+function isLower(word: string): boolean {
+  return isSmallAt(word, 0) && !isCapitalAt(word, 1);
+}
+
+/** A letter that has a capital, or a digit: no mark, no accent. */
+function isPlainAt(text: string, at: number): boolean {
+  return isSmallAt(text, at) || isCapitalAt(text, at) || isDigitAt(text, at);
+}
+
+/** Behind the white space. */
+function whiteAt(text: string, from: number): number {
+  let at = from;
+  while (WHITE.at(text, at)) at++;
+  return at;
+}
+
 const LOOK_BACK = 200; // units of a sentence that decide about its end
 const LOOK_ON = 64;
 
@@ -110,6 +148,7 @@ const LOOK_ON = 64;
  * be a short form ends it before a word that begins one.
  */
 export function endsSentenceAt(text: string, at: number, forms: ShortForms, isShort = true): boolean {
+  if (isPlainAt(text, at + 1)) return false;
   if (!/^[^\p{L}\p{N}\s]{0,6}\s+[^\p{L}\p{N}\s]{0,6}\p{Lu}/u.test(text.slice(at + 1, at + 16))) return false;
   const before = text.slice(Math.max(0, at - LOOK_BACK), at);
   return (
@@ -119,7 +158,7 @@ export function endsSentenceAt(text: string, at: number, forms: ShortForms, isSh
 
 /** No space follows: only marks of writing systems that do without spaces end a sentence. */
 function judgeTight({ before, complete }: StopWindow, run: string, rest: string): StopVerdict {
-  const fullWidth = FULL_WIDTH.test(run);
+  const fullWidth = isFullWidth(run);
   if (!fullWidth && !(/[!?]/u.test(run) && IDEOGRAPH.test(rest))) return 'none';
   if (!fullWidth && EXCLAIMING_NAMES.has(/[a-z]*$/i.exec(before.slice(-WORD_LIMIT))?.[0].toLowerCase() ?? ''))
     return 'none';
@@ -151,9 +190,9 @@ interface Following {
 type Judgement = 'end' | 'none' | 'wait';
 
 function judgeSpaced(before: string, run: string, following: Following): Judgement {
-  const closed = CLOSING.test(run);
-  if (/^\p{Ll}$/u.test(following.word) && !following.wordEnds) return 'wait';
-  const lower = LOWER.test(following.word);
+  const closed = run.length > 1 && CLOSING.test(run);
+  if (!following.wordEnds && /^\p{Ll}$/u.test(following.word)) return 'wait';
+  const lower = isLower(following.word);
   if (run.startsWith('.') && !run.startsWith('..') && !closed) return judgeFullStop(before, following);
   if (/^(?:\.{2,}|…+)$/u.test(run) && HANGUL.test(following.word)) return 'none'; // 저… 죄송합니다만
   if (!lower) return exclaims(before, following);
@@ -171,6 +210,11 @@ function exclaims(before: string, { word, wordEnds, forms }: Following): Judgeme
 }
 
 /** Dr. med. dent. Weiß */
+function isDegree(before: string): boolean {
+  const near = before.slice(-WORD_LIMIT);
+  return near.includes('Dr.') && DEGREE.test(near);
+}
+
 const DEGREE = /(?<!\p{L})Dr\.(?:-Ing\.)?(?:\s?\p{Ll}{1,6}\.)*\s?\p{Ll}{1,6}$/u;
 /** Of German, where it stands before an hour. */
 const SHORT_DAY = /^(?:Mo|Di|Mi|Do|Sa|So)$/;
@@ -180,7 +224,8 @@ const SIGNED_LENGTH = 3; // units: +49, (+4
 const LARGE_ORDINAL = /^(?:\p{N}{3}|\p{N}{1,3}\.\p{N}{3}|\p{N}{1,2}\.\p{N}{1,2})$/u;
 /** What follows the short form of a company without ending the sentence: Müller & Co. KG. */
 const COMPANIES: ReadonlySet<string> = new Set('kg kgaa ohg gmbh mbh ag se ltd llc inc lp plc'.split(' '));
-const LEAD = /(\p{L}+)\s+(?:\p{N}{1,2}\.(?:\p{N}{1,2}\.)?,?\s(?:und|oder|bis)\s)?[\p{N}./+&]*\p{N}$/u;
+const LEAD =
+  /(?<!\p{L})(\p{L}+)\s+(?:\p{N}{1,2}\.(?:\p{N}{1,2}\.)?,?\s(?:und|oder|bis)\s)?[\p{N}./+&]*\p{N}$/u;
 /** Platz 1. Platz 2: behind these the number is no ordinal. */
 const COUNTED_NAME =
   /^(?:Platz|Rang|Tag|Kapitel|Klasse|Gleis|Zimmer|Stufe|Teil|Abschnitt|Woche|Seite|Punkt|Runde|Phase|Band|Akt|Szene|Linie|Nummer)$/;
@@ -190,26 +235,29 @@ function judgeFullStop(before: string, following: Following): Judgement {
   const { word, forms } = following;
   const last = lastWord(before, forms);
   const key = last.toLowerCase();
-  const digit = /^\p{N}/u.test(word);
-  if (/^\p{Lu}/u.test(word) && /\p{N}\s?[ghlmst]$/u.test(before)) return 'end'; // à 9 h. Soyez là
-  if (UNIT_BEHIND_NUMBER.test(before.slice(-5)) && /^\p{Lu}/u.test(word)) return 'end'; // not "M. Dupont", no initial
-  if (LIST_LETTER.test(before) && /^\p{Lu}/u.test(word)) return 'none';
+  const digit = NUMBERS.at(word, 0);
+  const capital = isCapitalAt(word, 0);
+  if (capital && UNIT_END.at(before, before.length - 1) && UNIT_BEHIND_NUMBER.test(before.slice(-5)))
+    return 'end'; // à 9 h. Soyez là; not "M. Dupont", no initial
+  if (capital && endsWithListLetter(before)) return 'none';
   if (forms.neverFinal.has(key)) {
     if (key === 'dr' && DRIVE.test(before)) return onlyBeforeStarter(before, last, following);
     const counted = /\p{N}\s?\p{Ll}+$/u.test(before.slice(-LONGEST_COUNTED)); // 1 hr. Then
-    return counted && /^\p{Lu}/u.test(word) ? onlyBeforeStarter(before, last, following) : 'none';
+    return counted && capital ? onlyBeforeStarter(before, last, following) : 'none';
   }
-  if (LOWER.test(word)) return judgeLowerCase(before, last, following);
-  if (DEGREE.test(before.slice(-WORD_LIMIT))) return onlyBeforeStarter(before, last, following);
+  if (isLower(word)) return judgeLowerCase(before, last, following);
+  if (isDegree(before)) return onlyBeforeStarter(before, last, following);
   if (digit && SHORT_DAY.test(last)) return 'none'; // Sa. 10–14 Uhr
   if (digit && (forms.beforeNumber.has(key) || /(?:str|nr)$/.test(key))) return 'none'; // Hauptstr. 5
   const numbered = forms.beforeNumber.has(key) ? judgeBeforeNumber(before, following) : undefined;
   if (numbered !== undefined) return numbered;
-  if (/^apr?$/.test(key) && word.startsWith('J')) return judgeEra(following);
-  if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
-  if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT)))
-    return judgeNumber(before, following);
-  if (LARGE_ORDINAL.test(last)) return judgeLargeNumber(before, following);
+  if ((key === 'ap' || key === 'apr') && word.startsWith('J')) return judgeEra(following);
+  if (NUMBERS.at(before, before.length - 1)) {
+    if (digit && /^\p{N}{4}$/u.test(last)) return judgeYear(following);
+    if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT)))
+      return judgeNumber(before, following);
+    if (LARGE_ORDINAL.test(last)) return judgeLargeNumber(before, following);
+  }
   if (/^[IVXL]{2,}$/.test(last)) return judgeRoman(before, following);
   if (key === 'co' && /^[A-Z]/.test(word)) return unless(COMPANIES, following);
   if (forms.oftenFinal.has(key)) {
@@ -217,7 +265,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
     return digit ? 'none' : unless(forms.afterTime, following);
   }
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
-  if (COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT)) && /^[А-ЯЁ]/u.test(word)) return 'end';
+  if (/^[А-ЯЁ]/u.test(word) && COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT))) return 'end';
   if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
     return onlyBeforeStarter(before, last, following);
   return 'end';
@@ -256,28 +304,13 @@ function judgeYear({ word, wordEnds, tail }: Following): Judgement {
   return /^\p{N}{1,2}$/u.test(word) && tail.startsWith('.') ? 'none' : 'end';
 }
 
-const LONGEST_LIST = 200; // units of items on one line
-const MOST_ITEMS = 10;
-const LIST_NUMBER =
-  /(?:^|[\r\n])[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
-
-/** A. Yes, ii. Two */
-const LIST_LETTER = /(?:^|[\r\n])[\s*_#>(-]*(?:[A-H]|[ivx]{1,4})$/u;
-
-/** 1. One 2. Two: the items of a list on one line. */
-function isNextItem(before: string): boolean {
-  const [, first = '', last = ''] =
-    /^\s*(\p{N}{1,2})[.)]\s.*[^.\s]\s(\p{N}{1,2})$/su.exec(before.slice(0, LONGEST_LIST)) ?? [];
-  return Number(last) > Number(first) && Number(last) < Number(first) + MOST_ITEMS;
-}
-
 /** A small letter follows: "sept. de 2024", or a writer who uses no capitals. */
 /** Of a square or cubic measure: 54 кв. м. */
 const SQUARE = /\p{N}\s?(?:кв|куб)$/u;
 
 function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }: Following): Judgement {
   if (isAbbreviation(last, forms) || !writesLowerCase(before)) return 'none';
-  if (SQUARE.test(before.slice(-WORD_LIMIT)) || DEGREE.test(before.slice(-WORD_LIMIT))) return 'none'; // Dr. rer. nat.
+  if (SQUARE.test(before.slice(-WORD_LIMIT)) || isDegree(before)) return 'none'; // Dr. rer. nat.
   const lead = /^\p{N}{1,2}$/u.test(last) ? (LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '') : '';
   if (forms.beforeOrdinal.has(lead.toLowerCase())) return 'none'; // vom 1. bis
   if (/^\p{N}{1,2}$/u.test(last) && /^(?:u|un|und|b|bi|bis|od|ode|oder)$/.test(word))
@@ -289,8 +322,8 @@ function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }:
 
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
 function judgeNumber(before: string, following: Following): Judgement {
-  if (LIST_NUMBER.test(before) || isNextItem(before)) return 'none';
-  if (/\p{N}{4}\. ?\p{N}{1,2}\. ?\p{N}{1,2}$/u.test(before.slice(-WORD_LIMIT)) && HANGUL.test(following.word))
+  if (endsWithListNumber(before)) return 'none';
+  if (HANGUL.test(following.word) && /\p{N}{4}\. ?\p{N}{1,2}\. ?\p{N}{1,2}$/u.test(before.slice(-WORD_LIMIT)))
     return 'none';
   if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);
   const lead = LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
@@ -363,17 +396,4 @@ function isAbbreviation(word: string, forms: ShortForms): boolean {
 /** A writer who began this sentence in lower case will begin the next one so, too. */
 function writesLowerCase(before: string): boolean {
   return /^[^\p{L}\p{N}]*\p{Ll}/u.test(before);
-}
-
-/** The word before the stop; an address or path is one ordinary word, whatever its last letters are. */
-function lastWord(before: string, forms: ShortForms): string {
-  const spaced = SPACED_FORM.exec(before.slice(-WORD_LIMIT))?.[0];
-  if (spaced !== undefined) return spaced.replaceAll(/\s/gu, '');
-  const token = /\S*$/u.exec(before.slice(-WORD_LIMIT))?.[0] ?? '';
-  const alternative = /^\p{L}{2,6}\.\/(\p{L}{2,6})$/u.exec(token)?.[1]; // Sr./Sra.
-  if (alternative !== undefined) return alternative;
-  if (/[/\\@=]|www\./u.test(token)) return 'address';
-  const whole = token.replace(/^[^\p{L}\p{N}§]+/u, '');
-  if (forms.neverFinal.has(whole.toLowerCase())) return whole; // г-н, dott.ssa
-  return /[\p{L}\p{M}\p{N}.§ºª]*$/u.exec(whole)?.[0] ?? '';
 }

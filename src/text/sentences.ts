@@ -3,8 +3,9 @@
 // The sentences are the same however the text was cut into tokens: every
 // decision looks at a window of fixed size, or waits until that much is there
 // (or the text has ended).
-import { CLAUSE_MARK, judgeClause } from './clause-end.js';
-import { judgeLineBreak, LEADING_SPACE, LINE_BREAK } from './line-break.js';
+import { CharacterSet } from './character-set.js';
+import { CLAUSE_MARK, isClauseMarkAt, judgeClause } from './clause-end.js';
+import { isLineBreakAt, judgeLineBreak, leadingSpace, LINE_BREAK } from './line-break.js';
 import { cutLongSentence } from './long-sentence.js';
 import { judgeStop, STOP_MARK } from './sentence-end.js';
 import { shortFormsOf, type ShortForms } from './short-forms/short-forms.js';
@@ -31,9 +32,10 @@ const DEFAULT_MAX_LENGTH = 300;
 const SHORTEST_LIMIT = 2; // units of one character: a surrogate pair
 const WINDOW = 64; // units after a mark that a decision may look at
 const MOST_LEAD = 200; // units of a sentence's earlier pieces that its end may depend on
+/** Where a piece may end. */
 const CANDIDATES = {
-  sentence: new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}`, 'gu'),
-  clause: new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}|${CLAUSE_MARK.source}`, 'gu'),
+  sentence: new CharacterSet(new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}`, 'u')),
+  clause: new CharacterSet(new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}|${CLAUSE_MARK.source}`, 'u')),
 };
 
 /** Where the next piece ends. */
@@ -45,7 +47,7 @@ interface Cut {
 
 export class SentenceStream {
   readonly #maxLength: number;
-  readonly #candidate: RegExp;
+  readonly #candidates: CharacterSet;
   readonly #forms: ShortForms;
   readonly #language: string | undefined;
   #lead = ''; // of the sentence that the buffer begins within: what was given out of it
@@ -62,7 +64,7 @@ export class SentenceStream {
       );
     }
     this.#maxLength = maxLength;
-    this.#candidate = CANDIDATES[unit];
+    this.#candidates = CANDIDATES[unit];
     this.#forms = shortFormsOf(language);
     this.#language = language;
   }
@@ -122,9 +124,10 @@ export class SentenceStream {
   }
 
   #nextCandidate(before: number): number | undefined {
-    this.#candidate.lastIndex = this.#scanned;
-    const match = this.#candidate.exec(this.#buffer.slice(0, before));
-    if (match !== null) return match.index;
+    const buffer = this.#buffer;
+    for (let at = this.#scanned; at < before; at++) {
+      if (this.#candidates.at(buffer, at)) return at;
+    }
     this.#scanned = Math.max(this.#scanned, before);
     return undefined;
   }
@@ -132,10 +135,9 @@ export class SentenceStream {
   #judge(at: number, visible: number): Cut | 'none' | 'wait' {
     const after = this.#buffer.slice(at, Math.min(visible, at + WINDOW));
     const complete = this.#ended || after.length === WINDOW;
-    const mark = after[0] ?? '';
     const before = this.#buffer.slice(0, at);
-    const isWithin = CLAUSE_MARK.test(mark);
-    const verdict = LINE_BREAK.test(mark)
+    const isWithin = isClauseMarkAt(after, 0);
+    const verdict = isLineBreakAt(after, 0)
       ? judgeLineBreak(after, at - this.#lineStart, complete)
       : isWithin
         ? judgeClause({ before, after, complete })
@@ -145,7 +147,7 @@ export class SentenceStream {
 
   /** The mark at this offset ends nothing. */
   #pass(at: number): void {
-    const space = LINE_BREAK.test(this.#buffer[at] ?? '') ? leadingSpace(this.#buffer.slice(at)) : 0;
+    const space = isLineBreakAt(this.#buffer, at) ? leadingSpace(this.#buffer, at) : 0;
     this.#startLine(at, at + space);
     this.#scanned = at + Math.max(space, 1);
   }
@@ -168,7 +170,7 @@ export class SentenceStream {
   /** Notes the last line break between the two offsets. */
   #startLine(from: number, to: number): void {
     for (let at = to - 1; at >= from; at--) {
-      if (!LINE_BREAK.test(this.#buffer[at] ?? '')) continue;
+      if (!isLineBreakAt(this.#buffer, at)) continue;
       this.#lineStart = at + 1;
       return;
     }
@@ -184,10 +186,6 @@ export class SentenceStream {
   }
 }
 
-function leadingSpace(text: string): number {
-  return LEADING_SPACE.exec(text)?.[0].length ?? 0;
-}
-
 /** The beginning and the end of what was given out of a sentence. */
 function shortened(lead: string): string {
   return lead.length <= MOST_LEAD ? lead : lead.slice(0, MOST_LEAD / 2) + lead.slice(-MOST_LEAD / 2);
@@ -198,8 +196,21 @@ function shortened(lead: string): string {
 const UNSPOKEN =
   /[\p{Cs}\p{Co}\p{Cn}\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]|(?<![\p{Emoji}\p{M}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}])[\u200C\u200D]/gu;
 const SPACES = /[\p{Cc}\s]+/gu;
+/** Characters that are neither unspoken nor white space, but for the space itself: nearly all are such. */
+const PLAIN = new CharacterSet(
+  /[ -~\u00A1-\u00AC\u00AE-\u02FF\u0400-\u052F\u2010-\u2027\u2030-\u205E\u20A0-\u20BF\u2100-\u218B\u2190-\u23FF\u3001-\u303F\u3041-\u3096\u30A0-\u30FF\u4E00-\u9FFF\uAC00-\uD7A3\uFF01-\uFF60]/,
+);
+
+/** Nothing has to be taken out, nor spaces be joined. */
+function isSpeakable(source: string): boolean {
+  for (let at = 0; at < source.length; at++) {
+    if (!PLAIN.at(source, at) || (source[at] === ' ' && source[at + 1] === ' ')) return false;
+  }
+  return true;
+}
 
 /** White space and control characters as single spaces; without what nobody says. */
 function speakable(source: string): string {
+  if (isSpeakable(source)) return source.trim();
   return source.replace(UNSPOKEN, '').replace(SPACES, ' ').trim();
 }

@@ -54,17 +54,45 @@ export function isDigitAt(text: string, at: number): boolean {
   return classAt(text, at) === DIGIT;
 }
 
-const FOLDED = /[\t\v\f\r\u0085\u00A0\u1680\u2000-\u200A\u2011\u2028\u2029\u202F\u205F\u3000\uFF03-\uFFE6]/g;
+const cases = new Uint8Array(65_536);
+const [CAPITAL, SMALL, NEITHER] = [1, 2, 3];
+
+function caseAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  const known = cases[unit];
+  if (known !== 0) return known ?? NEITHER;
+  const character = String.fromCharCode(unit);
+  return (cases[unit] = /\p{Lu}/u.test(character) ? CAPITAL : /\p{Ll}/u.test(character) ? SMALL : NEITHER);
+}
+
+/** Whether a capital letter stands here. */
+export function isCapitalAt(text: string, at: number): boolean {
+  return caseAt(text, at) === CAPITAL;
+}
+
+/** Whether a small letter stands here. */
+export function isSmallAt(text: string, at: number): boolean {
+  return caseAt(text, at) === SMALL;
+}
+
+const FOLDED =
+  /[\t\v\f\r\u0085\u00A0\u1680\u2000-\u200A\u2011\u2028\u2029\u202F\u205F\u3000０-９Ａ-Ｚａ-ｚ＃＄％＆＋－／＜＝＞＠＿．￠￡￥￦]|(?<=[0-9０-９])[：，](?=[0-9０-９])/g;
 const NUMBER_MARKS = '：，';
 // The first group of a number, or one more: not the 12 of 20，12，102, nor the end of a date.
 const GROUP_BEFORE = /(?:^|[^0-9０-９，,./:：-])[0-9０-９]{1,3}$|[0-9０-９][，,][0-9０-９]{3}$/;
 
 /** The same text with each character in its narrow form; offsets do not change. */
 export function fold(text: string): string {
-  return text.replace(FOLDED, (character, at: number) => {
+  const folded = text.replace(FOLDED, (character, at: number) => {
     if (!NUMBER_MARKS.includes(character)) return foldOne(character);
     return isInNumber(text, at) ? narrow(character) : character;
   });
+  return copied(folded);
+}
+
+/** A string of its own: what is a part of a longer one, or joined of many, takes a third longer to look at. */
+function copied(text: string): string {
+  return [text.slice(0, 1), text.slice(1)].join('');
 }
 
 /** １５：３０ and １，５００; but 有效期5，10天 is a clause and another. */

@@ -9,6 +9,7 @@ export interface Literal<T> {
 export class LiteralTable<T> {
   /** By the codes of their first two units; a form of one is by itself. */
   readonly #byFirst = new Map<number, Literal<T>[]>();
+  readonly #beginnings: Beginnings;
 
   /** A form with a space after a full stop is also found without it. */
   constructor(forms: Iterable<readonly [string, T]>) {
@@ -16,7 +17,9 @@ export class LiteralTable<T> {
       this.#add(written, value);
       if (written.includes('. ')) this.#add(written.replaceAll('. ', '.'), value);
     }
-    for (const list of this.#byFirst.values()) list.sort((a, b) => b.written.length - a.written.length);
+    const lists = [...this.#byFirst.values()];
+    for (const list of lists) list.sort((a, b) => b.written.length - a.written.length);
+    this.#beginnings = new Beginnings(lists.flat().map(({ written }) => written));
   }
 
   #add(written: string, value: T): void {
@@ -28,6 +31,7 @@ export class LiteralTable<T> {
 
   /** The longest form that stands here as a whole word. */
   at(text: string, at: number): Literal<T> | undefined {
+    if (!this.#beginnings.at(text, at)) return undefined;
     return this.#longest(text, at, 2) ?? this.#longest(text, at, 1);
   }
 
@@ -41,7 +45,6 @@ export class LiteralTable<T> {
   }
 }
 
-/** Asked at nearly every token of a text: a number is found faster than two letters, which would have to be cut out. */
 function keyAt(text: string, at: number, units: number): number {
   const first = text.charCodeAt(at);
   return units > 1 && at + 1 < text.length ? first * 0x10000 + text.charCodeAt(at + 1) : first;
@@ -49,4 +52,43 @@ function keyAt(text: string, at: number, units: number): number {
 
 function endsWord(text: string, end: number): boolean {
   return !(isWordAt(text, end - 1) && isWordAt(text, end));
+}
+
+const SLOTS = 4096; // a power of two
+
+/** How some words begin: tells at most places of a text, where most words are others, that none of them stands there. */
+export class Beginnings {
+  readonly #slots = new Uint8Array(SLOTS);
+
+  constructor(words: Iterable<string>) {
+    for (const word of words)
+      this.#slots[slotOf(word.charCodeAt(0), word.length > 1 ? word.charCodeAt(1) : 0)] = 1;
+  }
+
+  /** Of words that may be written in capitals, too. */
+  static ofAnyCase(words: Iterable<string>): Beginnings {
+    return new Beginnings(
+      Array.from(words).flatMap((word) => {
+        const [first, second] = [bothCases(word.slice(0, 1)), bothCases(word.slice(1, 2))];
+        return first.flatMap((one) => second.map((two) => one + two));
+      }),
+    );
+  }
+
+  /** Whether one of the words may stand here. */
+  at(text: string, at: number): boolean {
+    if (at >= text.length) return false;
+    const first = text.charCodeAt(at);
+    if (this.#slots[slotOf(first, 0)] === 1) return true;
+    return at + 1 < text.length && this.#slots[slotOf(first, text.charCodeAt(at + 1))] === 1;
+  }
+}
+
+/** Words that begin with other letters seldom have the same. */
+function slotOf(first: number, second: number): number {
+  return (first * 31 + second) & (SLOTS - 1);
+}
+
+function bothCases(character: string): readonly string[] {
+  return [...new Set([character, character.toLowerCase(), character.toUpperCase()])];
 }

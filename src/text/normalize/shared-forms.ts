@@ -1,5 +1,6 @@
 // Forms that several languages write alike and say in their own words: H₂O, bac+5, 10⁻³, 3 fois/jour, 2h01min39s.
 // A language makes its recognisers from these, with its words.
+import { CharacterSet } from '../character-set.js';
 import { WORD_UNIT } from './characters.js';
 import type { Speech } from './language.js';
 import type { Around, Found, Reading, Recogniser } from './reading.js';
@@ -209,19 +210,26 @@ export function lettered(
   };
 }
 
-type Table = readonly (readonly [where: RegExp, recognise: Recogniser])[];
+/** A recogniser, the characters that decide whether it is asked, and those behind a word that do so, too. */
+type Table = readonly (readonly [where: RegExp, recognise: Recogniser, behind?: RegExp])[];
+
+interface Row {
+  readonly recognise: Recogniser;
+  readonly behind: CharacterSet | undefined;
+}
 
 /** Asks only those recognisers whose expression knows the character that decides; most tokens need few of many. */
 function byCharacter(characterAt: (reading: Reading) => string, table: Table): Recogniser {
-  const known = new Map<string, readonly Recogniser[]>();
+  const known = new Map<string, readonly Row[]>();
+  const rows = table.map(([where, recognise, behind]) => {
+    return { where, recognise, behind: behind && new CharacterSet(behind) };
+  });
   return (reading) => {
     const character = characterAt(reading);
     let list = known.get(character);
-    if (list === undefined) {
-      list = table.filter(([where]) => where.test(character)).map(([, recognise]) => recognise);
-      known.set(character, list);
-    }
-    for (const recognise of list) {
+    if (list === undefined) known.set(character, (list = rows.filter(({ where }) => where.test(character))));
+    for (const { recognise, behind } of list) {
+      if (behind !== undefined && !behind.at(reading.text, behindRun(reading))) continue;
       const found = recognise(reading);
       if (found !== undefined) return found;
     }
@@ -229,14 +237,17 @@ function byCharacter(characterAt: (reading: Reading) => string, table: Table): R
   };
 }
 
-/** By the character behind the digits, or behind them and one space. */
-export function behindDigits(table: Table): Recogniser {
-  return fresh(
-    byCharacter(({ text, runEnd }) => text[text[runEnd] === ' ' ? runEnd + 1 : runEnd] ?? '', table),
-  );
+/** Behind the letters or digits, and one space. */
+function behindRun({ text, runEnd }: Reading): number {
+  return text[runEnd] === ' ' ? runEnd + 1 : runEnd;
 }
 
-/** By the first letter of a word. */
+/** By the character behind the digits, or behind them and one space. */
+export function behindDigits(table: Table): Recogniser {
+  return fresh(byCharacter((reading) => reading.text[behindRun(reading)] ?? '', table));
+}
+
+/** By the first letter of a word, and by what stands behind it, or behind it and one space. */
 export function byFirstLetter(table: Table): Recogniser {
   return fresh(byCharacter(({ text, at }) => text[at] ?? '', table));
 }

@@ -1,4 +1,5 @@
 // The result as it grows: what is spoken, and where each part of it was written.
+import { CharacterSet } from '../character-set.js';
 import { classOf, DIGIT, IDEOGRAPH, LETTER } from './characters.js';
 import type { Rule } from './reading.js';
 
@@ -31,6 +32,7 @@ export interface Normalized {
 
 const SPACE_UNIT = 0x20;
 const STOP = /^[.,;:!?…]/u;
+const CLINGING = new CharacterSet(',.;:');
 const IDEOGRAPHIC =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\u3001-\u303F\u30FC\uFF01-\uFF5E]';
 const INNER_SPACE = new RegExp(`(?<=${IDEOGRAPHIC}) | (?=${IDEOGRAPHIC})`, 'gu');
@@ -73,10 +75,10 @@ export class SpokenText {
   }
 
   replace(start: number, end: number, words: string, rule: Rule, clings = false): void {
-    const spoken = this.#unspaced ? words.replace(INNER_SPACE, '') : words;
+    const spoken = this.#unspaced && words.includes(' ') ? words.replace(INNER_SPACE, '') : words;
     const unit = spoken.charCodeAt(0);
     if (spoken !== '' && this.#touches(unit)) this.#append(' ', start, start);
-    if (clings || /^[,.;:]/.test(spoken) || (this.#afterEmoji && STOP.test(spoken))) this.#dropSpace();
+    if (clings || CLINGING.at(spoken, 0) || (this.#afterEmoji && STOP.test(spoken))) this.#dropSpace();
     this.#afterEmoji = rule === 'emoji' && spoken === '';
     if (spoken !== '') this.#closeUp(unit, start);
     const spokenStart = this.#length;
@@ -179,7 +181,10 @@ function sourceOf(pieces: readonly Piece[], at: number, edge: 'start' | 'end'): 
   return edge === 'start' ? piece.source : piece.sourceEnd;
 }
 
+const LONGEST_END = 12; // units behind the last stop of a text
+const ENDING = /^["'”’»)\]]{0,4}\s*$/;
+
 /** Whether a stop that ended both a short form and its sentence is to be kept. */
 export function endsText(text: string, end: number): boolean {
-  return /^["'”’»)\]]{0,4}\s*$/.test(text.slice(end, end + 12)) && text.length - end < 12;
+  return text.length - end < LONGEST_END && ENDING.test(text.slice(end));
 }

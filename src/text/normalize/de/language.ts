@@ -1,7 +1,15 @@
 // German, with gender and case.
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { behindDigits, byFirstLetter, coordinates, formula, perWord, schoolYear } from '../shared-forms.js';
+import {
+  behindDigits,
+  byFirstLetter,
+  byMark,
+  coordinates,
+  formula,
+  perWord,
+  schoolYear,
+} from '../shared-forms.js';
 import * as amounts from './amounts.js';
 import * as codes from './codes.js';
 import * as compounds from './compounds.js';
@@ -53,10 +61,10 @@ const FORMULA = formula((letters) => SPEECH.letters(letters), cardinal);
 const INITIALS = 'MDFSECsIVX';
 const INITIAL = byFirstLetter([
   [/[MDFS]/, weekday],
-  [/[ECFSs]/, amounts.wholeAmountBehind],
-  [/[FSs]/, amounts.francs],
-  [/S/, codes.sentenceOfLaw],
-  [/[IVX]/, romanOrdinal],
+  [/[ECFSs]/, amounts.wholeAmountBehind, /[.\d]/],
+  [/[FSs]/, amounts.francs, /[.\d]/],
+  [/S/, codes.sentenceOfLaw, /\./],
+  [/[IVX]/, romanOrdinal, /\./],
 ]);
 
 /** Most words have none of these behind them, or before. */
@@ -79,7 +87,9 @@ export const GERMAN: Language = {
   own: {
     atDigit: [atDigit, codes.emergency, codes.coded, own.officeNumber],
     atLetter: [byMarkBehind, atInitial],
-    atMark: [own.ticker, own.born, own.extension, amounts.wholeAmountBehind, perWord(PER)],
+    atMark: [
+      byMark([[/\+/, own.ticker], [/\*/, own.born], [/[-–]/, own.extension], [/€/, amounts.wholeAmountBehind], [/\//, perWord(PER)]]),
+    ],
   },
   symbols: {
     inAddress: {

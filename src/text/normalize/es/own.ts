@@ -9,7 +9,15 @@ import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.j
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Around } from '../reading.js';
-import { atLeast, behindDigits, byFirstLetter, perWord, primed, schoolYear } from '../shared-forms.js';
+import {
+  atLeast,
+  behindDigits,
+  byFirstLetter,
+  byMark,
+  perWord,
+  primed,
+  schoolYear,
+} from '../shared-forms.js';
 import { centsOfHundred, magnifiedMoney, namedMoney, shopPrice } from './amounts.js';
 import { house, identity, lettersAndDigits, openingMarks, postcode, road, taxNumber } from './codes.js';
 import { parts } from './fractions.js';
@@ -92,18 +100,20 @@ const AT_DIGIT = behindDigits([
 ]);
 
 const AT_LETTER = byFirstLetter([
-  [/[UG]/, utc],
+  [/[UG]/, utc, /[+−–-]/],
   [/[sSIVXLC]/, centuries],
-  [/[a-zA-Z]/, shortMonth],
-  [/[pds]/, centsOfHundred],
+  [/[a-zA-Z]/, shortMonth, /[-/]/],
+  [/[pds]/, centsOfHundred, /\d/],
   [INITIALS, numberedByRomans({ names: NAMES, isPlural, say: cardinal })],
-  [/[A-Z]/, bankAccount(SPEECH)],
-  [/[A-Z]/, lettersAndDigits],
-  [/N/, road],
+  [/[A-Z]/, bankAccount(SPEECH), /\d/],
+  [/[A-Z]/, lettersAndDigits, /\d/],
+  [/N/, road, /-/],
 ]);
 
 export const OWN: NonNullable<Language['own']> = {
   atDigit: [AT_DIGIT],
   atLetter: [AT_LETTER],
-  atMark: [openingMarks, namedMoney, shortYear, dayHashtag(cardinal), perWord(PER)],
+  atMark: [
+    byMark([[/[¿¡]/, openingMarks], [/\$/, namedMoney], [/['’]/, shortYear], [/#/, dayHashtag(cardinal)], [/\//, perWord(PER)]]),
+  ], // prettier-ignore
 };

@@ -1,5 +1,5 @@
 // Tokens that only French has, asked before the shared ones.
-import { behindDigits, byFirstLetter } from '../shared-forms.js';
+import { behindDigits, byFirstLetter, byMark } from '../shared-forms.js';
 import { hours, outOf } from './hours.js';
 import {
   accountNumber,
@@ -87,25 +87,15 @@ export const atDigit = [
 
 export const atLetter = [
   byFirstLetter([
-    [/[A-Z]/, chemical], [/[ald]/, toMonth], [/[dDqQ]/, elided], [/x/, timesEach], [/[lmjvsd]/i, days], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter], [/[A-Z]/, accountNumber],
-    [/[A-Z]/, plate], [/\p{Lu}/u, versionedName], [/[JHD]/, dayOrHour], [/\p{Lu}/u, namedByLetters],
+    [/[A-Z]/, chemical, /[₀-₉]/], [/[ald]/, toMonth, /\d/], [/[dDqQ]/, elided, /1/], [/x/, timesEach, /\d/], [/[lmjvsd]/i, days, /[-–.aà]/i], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter],
+    [/[A-Z]/, accountNumber, /\d/], [/[A-Z]/, plate, /[-\d]/], [/\p{Lu}/u, versionedName, /-/], [/[JHD]/, dayOrHour, /[-+]/], [/\p{Lu}/u, namedByLetters, /[-\d]/],
   ]),
 ]; // prettier-ignore
 
 export const atMark = [
-  keys,
-  fewer,
-  decade,
-  abroad,
-  dayTag,
-  american,
-  related,
-  plus,
-  below,
-  per,
-  andAHalf,
-  halfOf,
-  trunkZero,
-  offset,
-  pointedMoney,
-];
+  byMark([
+    [/[#*]/, keys], [/[-–]/, fewer], [/['’]/, decade], [/\(/, abroad], [/#/, dayTag], [/\(/, american], [/[<>≤≥≈]/, related],
+    [/\+/, plus], [/[⁻^]/, below], [/\//, per], [/½/, andAHalf], [/½/, halfOf], [/\+/, trunkZero], [/[-−+]/, offset],
+    [/[-−$€£¥]/, pointedMoney],
+  ]),
+]; // prettier-ignore

@@ -1,4 +1,5 @@
 // Roman numerals behind the name of what they number, one or several: cap. III, tomos I y II, séculos XV-XVI.
+import { CharacterSet } from '../../character-set.js';
 import { isWordAt } from '../characters.js';
 import { LiteralTable } from '../literals.js';
 import { skipSpaces, type Found, type Reading, type Recogniser } from '../reading.js';
@@ -8,6 +9,7 @@ const NUMERAL = /(?:[IVX]|[IVXLC]{2,8})(?![\p{L}\p{N}'’]|\.\p{L})/uy;
 /** A name in the singular numbers two things at most: el siglo XIX y XX. */
 const LINK_OF_TWO = / (?:y|e|o|ou) /y;
 const LINK = / (?:y|e|o|ou|a|al|ao) | ?[-–] ?/y;
+const FIGURES = new CharacterSet('IVXLC');
 const MOST = 6; // numerals of one list
 const LONGEST_LIST = 48; // units
 // A comma is a place where a long sentence may be parted: what stands behind it is a token of its own.
@@ -35,7 +37,11 @@ export function numberedByRomans({ names, isPlural, say }: NumberedNames): Recog
   /** The II and V of "tomos I, II y V". */
   const behindComma = (reading: Reading): Found | undefined => {
     const { text, at } = reading;
-    if (!/[IVXLC]/.test(text[at] ?? '') || !/[IVXLC], $/.test(text.slice(Math.max(0, at - 3), at)))
+    if (
+      text[at - 2] !== ',' ||
+      !FIGURES.at(text, at) ||
+      !/[IVXLC], $/.test(text.slice(Math.max(0, at - 3), at))
+    )
       return undefined;
     const written = LIST_BEFORE.exec(text.slice(Math.max(0, at - LONGEST_LIST), at))?.[1] ?? '';
     if (names[written] === undefined || !isPlural(written)) return undefined;

@@ -1,5 +1,5 @@
 // Tokens that only Italian has, asked before the shared ones.
-import { behindDigits, byFirstLetter } from '../shared-forms.js';
+import { behindDigits, byFirstLetter, byMark } from '../shared-forms.js';
 import { bareRange, dottedTime, hourRange, length, offset, oneOclock } from './clock.js';
 import { dateRange, shortDate, shortMonth, shortWeekday, shortWeeks, shortYear } from './dates.js';
 import {
@@ -82,22 +82,14 @@ export const atDigit = [
 
 export const atLetter = [
   byFirstLetter([
-    [/[A-Z]/, chemical], [/[acdlps]/i, dottedForm], [/S/, saint], [/[aid]/, toMonth], [/g/i, gramsOf], [/e/i, euroName], [/[A-Z]/, taxCode], [/[lmgvsd]/i, shortWeekday], [/o/i, hourRange], [/[adls]/i, oneOclock],
-    [/[IVXLCDM]/, roman], [/x/i, by], [/\p{Lu}/u, versionedName], [/[A-Z]/, plate], [/\p{Lu}/u, namedByLetters],
+    [/[A-Z]/, chemical, /[₀-₉]/], [/[acdlps]/i, dottedForm, /\./], [/S/, saint, /\./], [/[aid]/, toMonth, /\d/], [/g/i, gramsOf, /[.\d]/], [/e/i, euroName, /\d/], [/[A-Z]/, taxCode, /\d/], [/[lmgvsd]/i, shortWeekday],
+    [/o/i, hourRange, /\d/], [/[adls]/i, oneOclock, /[o01]/i], [/[IVXLCDM]/, roman], [/x/i, by, /\d/], [/\p{Lu}/u, versionedName, /-/], [/[A-Z]/, plate, /[-\d]/], [/\p{Lu}/u, namedByLetters, /[-\d]/],
   ]),
 ]; // prettier-ignore
 
 export const atMark = [
-  keys,
-  abroad,
-  dayTag,
-  plus,
-  related,
-  below,
-  per,
-  shortYear,
-  andAHalf,
-  offset,
-  pointedMoney,
-  province,
-];
+  byMark([
+    [/[#*]/, keys], [/\(/, abroad], [/#/, dayTag], [/\+/, plus], [/[<>≤≥≈]/, related], [/[⁻^]/, below], [/\//, per],
+    [/['’]/, shortYear], [/½/, andAHalf], [/[-−+]/, offset], [/[-−$€£¥]/, pointedMoney], [/\(/, province],
+  ]),
+]; // prettier-ignore

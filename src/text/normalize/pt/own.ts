@@ -9,7 +9,15 @@ import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.j
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Around, Found, Reading } from '../reading.js';
-import { atLeast, behindDigits, byFirstLetter, perWord, primed, schoolYear } from '../shared-forms.js';
+import {
+  atLeast,
+  behindDigits,
+  byFirstLetter,
+  byMark,
+  perWord,
+  primed,
+  schoolYear,
+} from '../shared-forms.js';
 import { grouped, isOfGame, plate } from './codes.js';
 import { parts } from './fractions.js';
 import { genderOf } from './grammar.js';
@@ -103,18 +111,23 @@ const AT_DIGIT = behindDigits([
 ]);
 
 const AT_LETTER = byFirstLetter([
-  [/[UG]/, utc],
+  [/[UG]/, utc, /[+−–-]/],
   [/[sSIVXLC]/, centuries],
-  [/[a-zA-Z]/, shortMonth],
+  [/[a-zA-Z]/, shortMonth, /[-/]/],
   [INITIALS, numberedByRomans({ names: NAMES, isPlural, say: cardinal })],
-  [/[IVX]/, romanDay],
-  [/[stqdSTQD]/, weekdays],
-  [/[A-Z]/, bankAccount(SPEECH)],
-  [/[A-Z]/, plate],
+  [/[IVX]/, romanDay, /d/i],
+  [/[stqdSTQD]/, weekdays, /[.–-]/],
+  [/[A-Z]/, bankAccount(SPEECH), /\d/],
+  [/[A-Z]/, plate, /\d/],
 ]);
 
 export const OWN: NonNullable<Language['own']> = {
   atDigit: [AT_DIGIT],
   atLetter: [AT_LETTER],
-  atMark: [dayHashtag(cardinal), perWord(PER)],
+  atMark: [
+    byMark([
+      [/#/, dayHashtag(cardinal)],
+      [/\//, perWord(PER)],
+    ]),
+  ],
 };

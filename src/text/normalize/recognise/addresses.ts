@@ -1,5 +1,6 @@
 // Addresses of the net, file names and paths, handles and hashtags.
-import { classAt, DIGIT, IDEOGRAPH, isWordAt, LETTER } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { classAt, DIGIT, IDEOGRAPH, isWordAt, LETTER, SPACE } from '../characters.js';
 import type { Language } from '../language.js';
 import { withoutZeros, numeralOf } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser, type Rule } from '../reading.js';
@@ -9,7 +10,10 @@ const CHUNK = new RegExp(
   `[^\\s<>"“”„«»‹›\`、。，！？；：（）「」『』《》〈〉【】…\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}]{2,${LONGEST}}`,
   'uy',
 );
-const IN_ADDRESS = '.@:/\\_-0123456789%+'; // behind its first word
+const IN_ADDRESS = new CharacterSet('.@:/\\_-0123456789%+'); // behind its first word
+const NUMBERED = new CharacterSet('._@-');
+const BEGINNING = new CharacterSet('/~.');
+const TELLING = /[.@:/\\]/; // every address has one of these
 const CLOSING = /[.,;:!?'’)\]}*_~|]+$/u;
 const EMAIL = /^(?:mailto:)?[\p{L}\p{N}._%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,6}\p{L}{2,24}$/iu;
 const SCHEME = /^(?:https?|ftp|wss?|sip|file):\/{0,2}(?=[\p{L}\p{N}[/])/iu;
@@ -42,13 +46,15 @@ export class Addresses {
   }
 
   readonly atLetter: Recogniser = (reading) => {
+    const { text, runEnd } = reading;
     // Only a mark inside makes an address of a word.
-    if (!IN_ADDRESS.includes(reading.text[reading.runEnd] ?? ' ') || !reading.startsChunk) return undefined;
+    if (!IN_ADDRESS.at(text, runEnd) || classAt(text, runEnd + 1) === SPACE) return undefined;
+    if (!reading.startsChunk) return undefined;
     return this.#chunk(reading);
   };
 
   readonly atDigit: Recogniser = (reading) => {
-    if (!reading.startsChunk || !isAddressMark(reading)) return undefined;
+    if (!isAddressMark(reading) || !reading.startsChunk) return undefined;
     return this.#chunk(reading);
   };
 
@@ -56,7 +62,7 @@ export class Addresses {
     const mark = reading.text[reading.at];
     if (mark === '@') return this.#handle(reading);
     if (mark === '#') return this.#hashtag(reading);
-    if (!reading.startsChunk || !/[/~.]/.test(mark ?? '')) return undefined;
+    if (!BEGINNING.at(reading.text, reading.at) || !reading.startsChunk) return undefined;
     return this.#chunk(reading);
   };
 
@@ -134,11 +140,11 @@ const DOTTED_LETTERS = /^(?:\p{L}\.){1,8}\p{L}\.?$/u; // D.R.H. is no header fil
 function isAddressMark(reading: Reading): boolean {
   const { text, runEnd } = reading;
   if (classAt(text, runEnd) === LETTER) return true;
-  return /[._@-]/.test(text[runEnd] ?? '') && classAt(text, runEnd + 1) === LETTER;
+  return NUMBERED.at(text, runEnd) && classAt(text, runEnd + 1) === LETTER;
 }
 
 function ruleOf(chunk: string): Rule | undefined {
-  if (DOTTED_LETTERS.test(chunk)) return undefined;
+  if (!TELLING.test(chunk) || DOTTED_LETTERS.test(chunk)) return undefined;
   if (chunk.includes('@') && EMAIL.test(chunk)) return 'email';
   if (SCHEME.test(chunk)) return 'url';
   if (PATH.test(chunk)) return 'file';

@@ -1,6 +1,8 @@
 // Dates: in figures (15.01.2024, 1/15/2024, 2024-01-15) and with the name of a month.
-import { isDigitAt, isWordAt } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { classAt, isDigitAt, isWordAt, SPACE } from '../characters.js';
 import type { Language, WrittenDate } from '../language.js';
+import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 
@@ -13,6 +15,10 @@ const STAMP =
   /(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}(?::\d{2})?)(?:[.,]\d{1,9})?(Z|[+-]\d{2}:?\d{2})?(?![\p{L}\p{N}])/uy;
 const DASH = /( ?)[-–]\1/y;
 const YEAR = '(?:1\\d{3}|20\\d{2})';
+const BETWEEN_FIGURES = new CharacterSet('-/.');
+const CUTS_FIGURES = new CharacterSet('-/.:');
+const HYPHEN = new CharacterSet('-–');
+const CLOSING = new CharacterSet('.,');
 
 export class Dates {
   readonly #language: Language;
@@ -22,11 +28,13 @@ export class Dates {
   readonly #monthRange: RegExp;
   readonly #weekdayRange: RegExp;
   readonly #weekdayAlone: RegExp;
-  /** First letters of all of them. */
-  readonly #initials = new Set<string>();
+  /** Of all of them. */
+  readonly #beginnings: Beginnings;
   readonly #longest: number;
   readonly #months = new Map<string, number>();
   readonly #weekdays = new Map<string, number>();
+  /** Of what stands behind a day and a space. */
+  readonly #behindDay: Beginnings;
 
   constructor(language: Language) {
     const { months, weekdays, named, dayMark, between } = language.writing.dates;
@@ -39,9 +47,8 @@ export class Dates {
     }
     const all = [...this.#months.keys(), ...this.#weekdays.keys()];
     this.#longest = Math.max(...all.map((known) => known.length));
-    for (const [initial = ''] of all) {
-      this.#initials.add(initial).add(initial.toUpperCase());
-    }
+    this.#beginnings = Beginnings.ofAnyCase(all);
+    this.#behindDay = Beginnings.ofAnyCase([...this.#months.keys(), ...(between.match(/\p{L}{2,}/gu) ?? [])]);
     const name = `(${alternatives(this.#months.keys())})(?![\\p{L}\\p{N}])`;
     const day = `(\\d{1,2})(?:${dayMark})?`;
     const days = `${day}(?:\\s?[-–]\\s?${day})?`;
@@ -62,14 +69,14 @@ export class Dates {
 
   readonly atDigit: Recogniser = (reading) => {
     const { text, at, runEnd } = reading;
-    if (runEnd - at > 4 || !reading.isFresh || /[-/.:]/.test(text[at - 1] ?? '')) return undefined;
+    if (runEnd - at > 4 || !reading.isFresh || CUTS_FIGURES.at(text, at - 1)) return undefined;
     // Behind "3," these may be decimals; a year of four figures begins anew: 2024/3/5,2024/4/1.
     if (text[at - 1] === ',' && isDigitAt(text, at - 2) && runEnd - at < 4) return undefined;
     return this.#stamp(reading) ?? this.#dateOrTwo(reading, this.#dateAtDigit(reading));
   };
 
   #dateAtDigit(reading: Reading): Found | undefined {
-    const inFigures = /[-/.]/.test(reading.text[reading.runEnd] ?? '')
+    const inFigures = BETWEEN_FIGURES.at(reading.text, reading.runEnd)
       ? (this.#iso(reading) ?? this.#figures(reading) ?? this.#monthOfYear(reading))
       : undefined;
     return inFigures ?? this.#named(reading);
@@ -77,8 +84,7 @@ export class Dates {
 
   readonly atLetter: Recogniser = (reading) => {
     const { text, at, runEnd } = reading;
-    if (runEnd - at > this.#longest || !this.#initials.has(text[at] ?? '') || !reading.isFresh)
-      return undefined;
+    if (runEnd - at > this.#longest || !this.#beginnings.at(text, at) || !reading.isFresh) return undefined;
     const word = text.slice(at, runEnd).toLowerCase();
     if (this.#weekdays.has(word) || this.#weekdays.has(`${word}.`)) return this.#weekday(reading);
     if (!this.#isMonth(reading)) return undefined;
@@ -105,9 +111,10 @@ export class Dates {
 
   /** 2024-01-15T14:30:00Z: the time is spoken as one behind the date. */
   #stamp(reading: Reading): Found | undefined {
-    const match = reading.runEnd - reading.at === 4 ? reading.match(STAMP) : undefined;
-    const [, year = '', month = '', day = ''] = /^(\d+)-(\d+)-(\d+)$/.exec(match?.[1] ?? '') ?? [];
+    const { text, at, runEnd } = reading;
+    const match = runEnd - at === 4 && text[runEnd] === '-' ? reading.match(STAMP) : undefined;
     if (match === undefined) return undefined;
+    const [year = '', month = '', day = ''] = (match[1] ?? '').split('-');
     const [hours = '', minutes = ''] = (match[2] ?? '').split(':');
     const { speech } = this.#language;
     const end = reading.at + match[0].length;
@@ -200,7 +207,8 @@ export class Dates {
   }
 
   #named(reading: Reading): Found | undefined {
-    if (this.#dayMonth === undefined || reading.runEnd - reading.at > 2) return undefined;
+    const { text, at, runEnd } = reading;
+    if (this.#dayMonth === undefined || runEnd - at > 2 || !this.#mayBeDay(text, runEnd)) return undefined;
     const match = reading.match(this.#dayMonth);
     if (match === undefined) return undefined;
     const [written, day = '', dayTo, name = '', year] = match;
@@ -211,6 +219,14 @@ export class Dates {
       ...(year !== undefined && { year }),
       style: 'name',
     });
+  }
+
+  /** Whether a month, a second day or the mark of a day may stand behind the figures. */
+  #mayBeDay(text: string, end: number): boolean {
+    const parted = CLOSING.at(text, end) ? end + 1 : end;
+    if (parted >= text.length) return false;
+    if (classAt(text, parted) !== SPACE) return true;
+    return HYPHEN.at(text, parted + 1) || this.#behindDay.at(text, parted + 1);
   }
 
   #monthFirst(reading: Reading): Found | undefined {

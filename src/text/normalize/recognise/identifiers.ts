@@ -1,5 +1,6 @@
 // Versions, IP addresses, telephone numbers, and names mixed of letters and digits.
-import { ALPHABETIC, isWordAt, WORD_UNIT } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { ALPHABETIC, isCapitalAt, isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
@@ -22,6 +23,12 @@ const NAME_AND_VERSION = endingWord(String.raw`(\p{Lu}${ALPHABETIC}{0,11})-?(\d{
 const SERIAL = endingWord(String.raw`(?=[A-Z]{0,2}\d)(?=[A-Z\d]{0,20}[A-Z])[A-Z\d]{6,40}`);
 const IBAN = endingWord(String.raw`[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?`);
 const RUNS = /\p{L}+|\d+/gu;
+const STOP = new CharacterSet('.:');
+const TOUCHING = new CharacterSet('.-0123456789');
+const LETTER_OF_VERSION = new CharacterSet('vV');
+const SHORTEST_KEYED = 3; // digits of a telephone number behind a word that tells of one
+const SHORTEST_ALONE = 6; // digits of any other that is not parted
+const LONGEST_PARTING = 3; // units between two groups of a telephone number
 const AS_NUMBER = 2; // digits that are said as one number
 
 /** What is found ends where a word does: before 飞机 A380 does. */
@@ -37,19 +44,24 @@ export class Identifiers {
   }
 
   readonly atDigit: Recogniser = (reading) => {
-    if (!reading.isFresh || /[.:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
-    const next = reading.text[reading.runEnd] ?? '';
+    const { text, at, runEnd } = reading;
+    if (!reading.isFresh || STOP.at(text, at - 1)) return undefined;
+    const dotted = text[runEnd] === '.' && isDigitAt(text, runEnd + 1);
+    const named = isCapitalAt(text, runEnd) || (text[runEnd] === '-' && isWordAt(text, runEnd + 1));
     return (
-      (next === '.' ? this.#ip(reading) : undefined) ??
-      this.#telephone(reading) ??
-      (next === '.' ? this.#version(reading) : undefined) ??
-      (/[-\p{L}]/u.test(next) ? this.#mixed(reading, MIXED_AT_DIGIT) : undefined)
+      (dotted ? this.#ip(reading) : undefined) ??
+      (runEnd - at >= SHORTEST_KEYED || goesOn(text, runEnd) ? this.#telephone(reading) : undefined) ??
+      (dotted ? this.#version(reading) : undefined) ??
+      (named ? this.#mixed(reading, MIXED_AT_DIGIT) : undefined)
     );
   };
 
   readonly atLetter: Recogniser = (reading) => {
-    if (!'.-0123456789'.includes(reading.text[reading.runEnd] ?? ' ') || !reading.isFresh) return undefined;
-    return this.#markedVersion(reading) ?? this.#mixed(reading, MIXED_AT_LETTER);
+    const { text, at, runEnd } = reading;
+    if (!TOUCHING.at(text, runEnd) || !reading.isFresh) return undefined;
+    const version = LETTER_OF_VERSION.at(text, at) ? this.#markedVersion(reading) : undefined;
+    if (version !== undefined || !isCapitalAt(text, at) || text[runEnd] === '.') return version;
+    return this.#mixed(reading, MIXED_AT_LETTER);
   };
 
   /** + and ( begin a telephone number. */
@@ -85,7 +97,6 @@ export class Identifiers {
   }
 
   #markedVersion(reading: Reading): Found | undefined {
-    if (!/[vV]/.test(reading.text[reading.at] ?? '')) return undefined;
     const match = reading.match(MARKED_VERSION);
     if (match === undefined) return undefined;
     const { version } = this.#language.symbols;
@@ -103,10 +114,14 @@ export class Identifiers {
     return [said, name, count === '' ? '' : this.#number(count)].filter((word) => word !== '').join(' ');
   }
 
+  #mayBeTelephone({ text, at, runEnd }: Reading): boolean {
+    return !isDigitAt(text, at) || runEnd - at >= SHORTEST_ALONE || goesOn(text, runEnd);
+  }
+
   #telephone(reading: Reading): Found | undefined {
     const { telephone } = this.#language.writing;
     const match =
-      firstMatch(reading, telephone.patterns) ??
+      (this.#mayBeTelephone(reading) ? firstMatch(reading, telephone.patterns) : undefined) ??
       (reading.text[reading.at] === '+' ? reading.match(INTERNATIONAL) : undefined) ??
       (isNear(reading, telephone.keywords) ? reading.match(ANY_TELEPHONE) : undefined);
     if (match === undefined) return undefined;
@@ -185,6 +200,15 @@ export class Identifiers {
   }
 }
 
+/** Another group of digits stands behind these, or the letters of a key. */
+function goesOn(text: string, end: number): boolean {
+  if (text[end] === '-' && isCapitalAt(text, end + 1)) return true;
+  for (let at = end; at < end + LONGEST_PARTING; at++) {
+    if (isDigitAt(text, at + 1)) return true;
+  }
+  return false;
+}
+
 function firstMatch(reading: Reading, patterns: readonly RegExp[]): RegExpExecArray | undefined {
   for (const pattern of patterns) {
     const match = reading.match(pattern);
@@ -208,5 +232,6 @@ export function isNear(
 
 /** Flight BA 203 */
 function isBehindCarrier({ text, at }: Reading): boolean {
+  if (!isCapitalAt(text, text[at - 1] === ' ' ? at - 2 : at - 1)) return false;
   return /(?:^|\s)\p{Lu}{1,3} ?$/u.test(text.slice(Math.max(0, at - 5), at));
 }

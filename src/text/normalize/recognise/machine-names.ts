@@ -1,4 +1,5 @@
 // Names that machines give: hardware addresses, addresses of version six, identifiers of thirty-two digits.
+import { CharacterSet } from '../../character-set.js';
 import { WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
@@ -13,6 +14,7 @@ const VERSION_SIX = new RegExp(
   'uy',
 );
 const UNIVERSAL = new RegExp(String.raw`[\dA-Fa-f]{8}(?:-[\dA-Fa-f]{4}){3}-[\dA-Fa-f]{12}${END}`, 'uy');
+const HEXADECIMAL = new CharacterSet('0123456789abcdefABCDEF');
 const RUNS = /\p{L}+|\d+|:/gu;
 
 export class MachineNames {
@@ -24,8 +26,9 @@ export class MachineNames {
 
   /** 00:1A:2B:3C:4D:5E, pair by pair; 2001:db8::1; 550e8400-e29b-… group by group. */
   readonly at: Recogniser = (reading) => {
-    const { text, at, runEnd } = reading;
-    if (!reading.isFresh || (runEnd - at > 8 && text[at + 8] !== '-')) return undefined;
+    const { text, at } = reading;
+    if (!HEXADECIMAL.at(text, at) || !reading.isFresh) return undefined;
+    if (reading.runEnd - at > 8 && text[at + 8] !== '-') return undefined;
     if (text[at + 8] === '-') {
       const universal = this.#groups(reading, UNIVERSAL, '-');
       if (universal !== undefined) return universal;
@@ -46,8 +49,9 @@ export class MachineNames {
 
   #versionSix(reading: Reading): Found | undefined {
     const { text, at } = reading;
-    const first = text.slice(at, at + 5);
-    if (!first.includes(':') || !/^[\dA-Fa-f]{0,4}:/.test(first)) return undefined;
+    let end = at;
+    while (end - at < 4 && HEXADECIMAL.at(text, end)) end++;
+    if (text[end] !== ':') return undefined;
     const match = reading.match(VERSION_SIX);
     if (match === undefined || !/\d/.test(match[0])) return undefined;
     return { end: at + match[0].length, spoken: this.#say(match[0]), rule: 'ip-address' };

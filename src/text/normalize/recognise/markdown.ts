@@ -1,5 +1,6 @@
 // Markdown in running text: its marks are not spoken, the words between them are.
 import { dollars } from './latex.js';
+import { CharacterSet } from '../../character-set.js';
 import { classAt, isWordAt, SPACE } from '../characters.js';
 import type { Language } from '../language.js';
 import { numeralOf } from '../numerals.js';
@@ -32,12 +33,16 @@ const SOURCE = /【\d{1,4}(?::\d{1,4})?†[^】\n]{0,40}】/y; // 【4:0†sourc
 
 const RULE = /(?:-{3,}|\*{3,}|_{3,}|={3,}|(?:[-*_] ){2,}[-*_])[ \t]*(?=\n|$)/y;
 const NUMBERED = /(\d{1,3})[.)](?=\s)/y;
+const ENUMERATING = new CharacterSet('.)');
+const LINE_MARK = new CharacterSet('-+•‣◦·▪–—=');
+const INDENT = new CharacterSet(' \t>');
 const TABLE_RULE = /\|?[ :|-]*-{2}[ :|-]*(?=\n|$)/y;
 
 /** The number of a list item: a word and a stop. */
 export function atDigit(language: Language): Recogniser {
   return (reading) => {
-    if (!startsLine(reading.text, reading.at)) return undefined;
+    if (!ENUMERATING.at(reading.text, reading.runEnd) || !startsLine(reading.text, reading.at))
+      return undefined;
     const match = reading.match(NUMBERED);
     if (match === undefined) return undefined;
     const end = reading.at + match[0].length;
@@ -87,7 +92,9 @@ function mark(reading: Reading, language: Language): Found | undefined {
     case '|':
       return cell(reading);
     default:
-      return /[-+•‣◦·▪–—=]/u.test(sign) ? (lineMark(reading, RULE) ?? lineMark(reading, BULLET)) : undefined;
+      return LINE_MARK.at(reading.text, reading.at)
+        ? (lineMark(reading, RULE) ?? lineMark(reading, BULLET))
+        : undefined;
   }
 }
 
@@ -198,6 +205,6 @@ function cell(reading: Reading): Found | undefined {
 /** Nothing but space and other marks of a line's beginning stands before. */
 export function startsLine(text: string, at: number): boolean {
   let from = at;
-  while (from > 0 && at - from < 16 && /[ \t>]/.test(text[from - 1] ?? '')) from--;
+  while (from > 0 && at - from < 16 && INDENT.at(text, from - 1)) from--;
   return from === 0 || text[from - 1] === '\n';
 }

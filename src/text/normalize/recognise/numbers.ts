@@ -1,7 +1,8 @@
 // Numbers with a form of their own: fractions, scores, ordinals, decades, digits said one by one.
 import { endsSentenceAt } from '../../sentence-end.js';
 import { shortFormsOf, type ShortForms } from '../../short-forms/short-forms.js';
-import { isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { classAt, isDigitAt, isWordAt, SPACE, WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import { digitsEnd } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
@@ -12,6 +13,9 @@ const CARD = new RegExp(String.raw`\d{4}(?: \d{4}){2,4}(?!${WORD_UNIT}|[.,]\d| \
 const RATIO = /(\d{1,3}):(\d{1,3})(?![\d:]|\.\d)/y;
 const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\d-–/]|\.\d)/y;
 const YEARS = /(1\d{3}|20\d\d)([-–/])(\d\d|\d{4})(?![\d/.-]\d|\d)/y;
+const STOP = new CharacterSet('.:');
+const APOSTROPHE = new CharacterSet("'’‘");
+const DECIMAL = new CharacterSet('.,');
 const LONG_CODE = 8; // ungrouped digits that nobody counts with
 const NUMBERED = 4; // digits behind # that are no small number
 const GROUPED_CODE = /\d+(?:[- ]\d+){0,7}/y;
@@ -32,10 +36,11 @@ export class Numbers {
   }
 
   readonly atDigit: Recogniser = (reading) => {
-    if (!reading.isFresh || /[.:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    const { text, at, runEnd } = reading;
+    if (!reading.isFresh || STOP.at(text, at - 1)) return undefined;
+    const marked = classAt(text, runEnd) !== SPACE;
     return (
-      this.#decades(reading) ??
-      this.#ordinals(reading) ??
+      (marked ? (this.#decades(reading) ?? this.#ordinals(reading)) : undefined) ??
       this.#keyed(reading) ??
       this.#years(reading) ??
       this.#scores(reading) ??
@@ -47,7 +52,7 @@ export class Numbers {
   /** The '90s: the apostrophe stands for the century. */
   readonly atMark: Recogniser = (reading) => {
     const { text, at } = reading;
-    if (!/['’‘]/.test(text[at] ?? '') || !isDigitAt(text, at + 1) || isWordAt(text, at - 1)) return undefined;
+    if (!APOSTROPHE.at(text, at) || !isDigitAt(text, at + 1) || isWordAt(text, at - 1)) return undefined;
     const match = this.#decade && reading.match(this.#decade, at + 1);
     if (match === undefined || match[1]?.length !== 2) return undefined;
     const end = at + 1 + match[0].length;
@@ -144,8 +149,10 @@ export class Numbers {
 
   /** 123-45-6789, 4111 1111 1111 1111: more than two groups are no range. */
   #grouped(reading: Reading): Found | undefined {
-    const mark = reading.text[reading.runEnd];
-    const match = mark === '-' ? reading.match(GROUPS) : mark === ' ' ? reading.match(CARD) : undefined;
+    const { text, at, runEnd } = reading;
+    if (!isDigitAt(text, runEnd + 1)) return undefined;
+    const isCard = text[runEnd] === ' ' && runEnd - at === 4;
+    const match = text[runEnd] === '-' ? reading.match(GROUPS) : isCard ? reading.match(CARD) : undefined;
     if (match === undefined) return undefined;
     return { end: reading.at + match[0].length, spoken: this.#groups(match[0]), rule: 'digits' };
   }
@@ -157,8 +164,7 @@ export class Numbers {
     const zero = digits.length > 1 && digits.startsWith('0');
     const long = digits.length >= LONG_CODE && !digits.endsWith('000');
     if (!zero && !long) return undefined;
-    if (isWordAt(text, runEnd) || (/[.,]/.test(text[runEnd] ?? '') && isDigitAt(text, runEnd + 1)))
-      return undefined;
+    if (isWordAt(text, runEnd) || (DECIMAL.at(text, runEnd) && isDigitAt(text, runEnd + 1))) return undefined;
     return { end: digitsEnd(text, at), spoken: this.#language.speech.digits(digits), rule: 'digits' };
   }
 }

@@ -1,5 +1,6 @@
 // Amounts: money, measures, percentages, ranges, and numbers that only count.
-import { ALPHABETIC, classAt, DIGIT, isDigitAt, isWordAt } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { ALPHABETIC, classAt, DIGIT, isCapitalAt, isDigitAt, isWordAt } from '../characters.js';
 import type { Currency, Fraction, Language, Noun, Quantity } from '../language.js';
 import { LiteralTable } from '../literals.js';
 import { isSayable } from '../number-words.js';
@@ -17,8 +18,10 @@ const FRACTION = new RegExp(
   'uy',
 );
 const REPEATABLE: ReadonlySet<Rule> = new Set<Rule>(['percent', 'measure', 'currency']);
-const SIGN = /[-−+±]/;
-const MINUS = /[-−–]/;
+const SIGN = new CharacterSet('-−+±');
+const MINUS = new CharacterSet('-−–');
+const DASH = new CharacterSet('-–—~～〜');
+const STROKE = new CharacterSet('/⁄');
 const MIXED_FRACTION = new RegExp(String.raw`[ -](\d{1,3})[/⁄](\d{1,4})(?![\d/⁄]|${ALPHABETIC})`, 'uy');
 const VULGAR = '¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞';
 const VULGAR_PARTS = '1/4 1/2 3/4 1/7 1/9 1/10 1/3 2/3 1/5 2/5 3/5 4/5 1/6 5/6 1/8 3/8 5/8 7/8'.split(' ');
@@ -36,6 +39,12 @@ export function vulgarFraction(sign: string): { numerator: string; denominator: 
 function isDashedMinus(text: string, at: number): boolean {
   if (text[at] !== '–' || !isDigitAt(text, at + 1)) return false;
   return /(?:[^\d\s,;.–—-] |\()$/u.test(text.slice(Math.max(0, at - 2), at));
+}
+
+function rangeMark(text: string, at: number): RegExpExecArray | null {
+  if (!DASH.at(text, text[at] === ' ' ? at + 1 : at)) return null;
+  RANGE_MARK.lastIndex = at;
+  return RANGE_MARK.exec(text);
 }
 
 /** Knows the words for everything that begins with a number or with the sign of a currency. */
@@ -75,21 +84,22 @@ export class Quantities {
     const currency = this.#currencyBefore(reading, at);
     if (currency !== undefined) return currency;
     const decimal = mark === this.#language.writing.numbers.decimal;
-    if (!SIGN.test(mark) && !isDashedMinus(text, at) && !(decimal && mark === '.')) return undefined;
+    if (!SIGN.at(text, at) && !isDashedMinus(text, at) && !(decimal && mark === '.')) return undefined;
     if (isWordAt(text, at - 1) || /[-−–.,/)\]ºª°%]/.test(text[at - 1] ?? '')) return undefined;
     if (decimal) return isDigitAt(text, at + 1) ? this.#amount(reading, at, false) : undefined;
-    return this.#signed(reading, mark);
+    return this.#signed(reading);
   };
 
   /** USD 5 · US$5 · CHF 20 */
   readonly atLetter: Recogniser = (reading) =>
     reading.isFresh ? this.#currencyBefore(reading, reading.at) : undefined;
 
-  #signed(reading: Reading, mark: string): Found | undefined {
-    const { at } = reading;
-    const minus = MINUS.test(mark);
+  #signed(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const mark = text[at] ?? '';
+    const minus = MINUS.at(text, at);
     const symbols = this.#language.symbols;
-    const fraction = this.#fraction(reading, skipSpaces(reading.text, at + 1));
+    const fraction = this.#fraction(reading, skipSpaces(text, at + 1));
     if (fraction !== undefined) {
       const sign = minus ? symbols.minus : mark === '+' ? symbols.plus : symbols.inMath[mark];
       return sign === undefined ? undefined : { ...fraction, spoken: `${sign} ${fraction.spoken}` };
@@ -98,7 +108,7 @@ export class Quantities {
       return this.#currencyBefore(reading, at + 1, true) ?? this.#amount(reading, at + 1, true);
     }
     const found =
-      this.#currencyBefore(reading, at + 1) ?? this.#amount(reading, skipSpaces(reading.text, at + 1), false);
+      this.#currencyBefore(reading, at + 1) ?? this.#amount(reading, skipSpaces(text, at + 1), false);
     const name = mark === '+' ? symbols.plus : symbols.inMath[mark];
     return found === undefined || name === undefined
       ? undefined
@@ -108,7 +118,7 @@ export class Quantities {
   /** 1/2 · 3/4 cup */
   #fraction(reading: Reading, at = reading.at): Found | undefined {
     const signed = at !== reading.at;
-    if (!signed && !/[/⁄]/u.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    if (!signed && !STROKE.at(reading.text, reading.runEnd)) return undefined;
     const match = reading.match(FRACTION, at);
     if (match === undefined) return undefined;
     const [written, numerator = '', denominator = ''] = match;
@@ -146,7 +156,7 @@ export class Quantities {
     const literal = this.#currencyAt(text, at);
     if (literal === undefined) return undefined;
     let start = skipSpaces(text, literal.end);
-    const sign = MINUS.test(text[start] ?? '');
+    const sign = MINUS.at(text, start);
     if (sign) start++;
     if (!isDigitAt(text, start) && text[start] !== '.') return undefined;
     const read = this.#quantityAt(text, start, negative || sign, literal.written);
@@ -172,8 +182,7 @@ export class Quantities {
   #amountOrTwo(reading: Reading): Found | undefined {
     const first = this.#amount(reading, reading.at, false);
     if (first === undefined || !REPEATABLE.has(first.rule)) return first;
-    RANGE_MARK.lastIndex = first.end;
-    const mark = RANGE_MARK.exec(reading.text);
+    const mark = rangeMark(reading.text, first.end);
     const at = first.end + (mark?.[0].length ?? 0);
     if (mark === null || !isDigitAt(reading.text, at)) return first;
     const second = this.#amount(reading, at, false);
@@ -184,7 +193,8 @@ export class Quantities {
 
   /** A 5-km run: the unit hangs on its number, in the singular. */
   #compound(reading: Reading): Found | undefined {
-    const { text, at } = reading;
+    const { text, at, runEnd } = reading;
+    if (text[runEnd] !== '-' && !isDigitAt(text, runEnd + 1)) return undefined;
     const read = this.#numeralAt(text, at);
     if (read === undefined || text[read.end] !== '-') return undefined;
     const unit = this.#units.at(text, read.end + 1);
@@ -195,8 +205,9 @@ export class Quantities {
   }
 
   #currencyAt(text: string, at: number): { written: string; value: Currency; end: number } | undefined {
-    const code = isDigitAt(text, at + 3) ? text.slice(at, at + 3) : '';
-    const known = /^[A-Z]{3}$/.test(code) ? this.#language.writing.currencies[code] : undefined;
+    const code = isDigitAt(text, at + 3) && isCapitalAt(text, at) ? text.slice(at, at + 3) : '';
+    const isCode = code !== '' && /^[A-Z]{3}$/.test(code);
+    const known = isCode ? this.#language.writing.currencies[code] : undefined;
     const literal = known === undefined ? this.#currencies.at(text, at) : { written: code, value: known }; // USD5
     return literal && { ...literal, end: at + literal.written.length };
   }
@@ -292,6 +303,7 @@ export class Quantities {
     const sign = text[end] === ' ' ? (text[end + 1] ?? '') : (text[end] ?? '');
     const vulgar = VULGAR.includes(sign) ? vulgarFraction(sign) : undefined;
     if (vulgar !== undefined) return { fraction: vulgar, end: end + (text[end] === ' ' ? 2 : 1) };
+    if ((text[end] !== ' ' && text[end] !== '-') || !isDigitAt(text, end + 1)) return undefined;
     MIXED_FRACTION.lastIndex = end;
     const match = MIXED_FRACTION.exec(text);
     const [, numerator = '', denominator = ''] = match ?? [];
@@ -300,8 +312,7 @@ export class Quantities {
   }
 
   #rangeAt(text: string, from: NumeralAt, sign: string): NumeralAt | undefined {
-    RANGE_MARK.lastIndex = from.end;
-    const mark = RANGE_MARK.exec(text);
+    const mark = rangeMark(text, from.end);
     if (mark === null) return undefined;
     let at = from.end + mark[0].length;
     if (sign !== '' && text.startsWith(sign, at)) at = skipSpaces(text, at + sign.length);

@@ -1,4 +1,5 @@
 // Marks: emoji, signs between numbers, signs in running text, repeated punctuation.
+import { CharacterSet } from '../../character-set.js';
 import { classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
 import type { Language } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
@@ -8,6 +9,8 @@ import { byMark } from '../shared-forms.js';
 const REPEATED = /([!?！？])(?:\s?[!?！？])+|,{2,}|\.{4,}|…{2,}|;{2,}|[-=_~*#+]{4,}/uy;
 // Behind a space only: ":)" but not "(see 3:)".
 const EMOTICON = /(?:[:;=]['’]?-?[)(DPp\]|*]|<3|\^_?\^)(?=[\s.,!?]|$)/y;
+const RULED = new CharacterSet('-=_~*#+');
+const SHOUTED = new CharacterSet('!?！？');
 const ARROW = /(?:-{1,2}|=)>/y;
 const TRAILING_PLUS = /\+{1,2}(?=[\s.,;:!?)]|$)/y;
 const POWER = /\^(?:\{(\d{1,3})\}|(\d{1,3}))/y;
@@ -17,8 +20,16 @@ const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 export class Symbols {
   readonly #language: Language;
 
+  /** First characters of the signs of formulas. */
+  readonly #signs: CharacterSet;
+
   constructor(language: Language) {
     this.#language = language;
+    this.#signs = new CharacterSet(
+      Object.keys(language.symbols.inMath)
+        .map((sign) => sign.slice(0, 1))
+        .join(''),
+    );
   }
 
   /** A digit with a keycap is an emoji. */
@@ -71,7 +82,10 @@ export class Symbols {
 
   /** "!!!" is one mark, "?!?!" a question; lines of dashes and stars are no words. */
   #repeated(reading: Reading): Found | undefined {
-    const match = reading.match(REPEATED);
+    const { text, at } = reading;
+    const shouted = SHOUTED.at(text, at) && (classAt(text, at + 1) === SPACE || SHOUTED.at(text, at + 1));
+    const again = text[at + 1] === text[at] || (RULED.at(text, at) && RULED.at(text, at + 1));
+    const match = shouted || again ? reading.match(REPEATED) : undefined;
     if (match === undefined) return undefined;
     const [written] = match;
     const first = written[0] ?? '';
@@ -110,6 +124,7 @@ export class Symbols {
   /** A sign with operands on both sides, or a relation before a number. */
   #math(reading: Reading): Found | undefined {
     const { text, at } = reading;
+    if (!this.#signs.at(text, at)) return undefined;
     const two = text.slice(at, at + 2);
     const { inMath } = this.#language.symbols;
     const sign = inMath[two] === undefined ? two.slice(0, 1) : two;

@@ -1,12 +1,16 @@
 // Times of day and durations on a clock: 3:30 p.m., 15.30 Uhr, 9-5, 1:05:20.
+import { CharacterSet } from '../../character-set.js';
 import { WORD_UNIT } from '../characters.js';
 import type { Language, WrittenTime } from '../language.js';
+import { Beginnings } from '../literals.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 import { alternatives } from './dates.js';
 
 const END = '(?![\\p{L}\\p{N}]|[.:,]\\d)';
 const DASH = /( ?)[-–]\1/y;
+const HYPHEN = new CharacterSet('-–');
+const CUTS_TIME = new CharacterSet('.,:/');
 const LONGEST = 3; // digits of an hour, or of the hours of a duration
 const OFFSET = new RegExp(String.raw`(UTC|GMT)([-+−])(\d{1,2})(?!${WORD_UNIT}|[.,:]\d)`, 'uy');
 const DURATION = new RegExp(
@@ -24,6 +28,9 @@ export class Times {
   readonly #language: Language;
   readonly #clock: RegExp;
   readonly #hour: RegExp | undefined;
+  readonly #marks: CharacterSet;
+  /** Of what stands behind an hour. */
+  readonly #behindHour: Beginnings;
   readonly #halves: Readonly<Record<string, string>>;
 
   constructor(language: Language) {
@@ -45,15 +52,17 @@ export class Times {
       `(\\d{1,2})(?:${mark}${dotted})(\\d{2})(?:[:.](\\d{2})(?:[.,]\\d{1,6})?)?${tail}${END}`,
       'iuy',
     );
+    this.#marks = new CharacterSet([...marks, ...marks.map((known) => known.toUpperCase())].join(''));
     const forms = [...Object.keys(halves), ...Object.keys(words)];
+    this.#behindHour = Beginnings.ofAnyCase(forms);
     if (forms.length > 0)
       this.#hour = new RegExp(`(\\d{1,2})()()(?= ?(?:${alternatives(forms)})${END})${tail}`, 'iuy');
   }
 
   readonly atDigit: Recogniser = (reading) => {
     const { text, at, runEnd } = reading;
-    if (runEnd - at > LONGEST || !reading.isFresh || /[.,:/]/.test(text[at - 1] ?? '')) return undefined;
-    const first = this.#at(reading, at);
+    if (runEnd - at > LONGEST || !reading.isFresh || CUTS_TIME.at(text, at - 1)) return undefined;
+    const first = this.#mayBeHour(reading) ? this.#at(reading, at) : undefined;
     return this.#range(reading, first) ?? this.#duration(reading) ?? this.#single(reading, first);
   };
 
@@ -86,8 +95,9 @@ export class Times {
 
   /** 9:00–17:00 · 9am-5pm · 9–17 Uhr */
   #range(reading: Reading, first: TimeAt | undefined): Found | undefined {
-    const { text, at } = reading;
-    const from = first ?? bareHour(text, at);
+    const { text, runEnd } = reading;
+    if (!HYPHEN.at(text, skipSpace(text, first?.end ?? runEnd))) return undefined;
+    const from = first ?? bareHour(reading);
     if (from === undefined) return undefined;
     DASH.lastIndex = from.end;
     const dash = DASH.exec(text);
@@ -101,6 +111,12 @@ export class Times {
     ];
     if (begin === undefined || last === undefined) return undefined;
     return { end: to.end, spoken: speech.range(begin, last, reading.around(to.end)), rule: 'time' };
+  }
+
+  /** Whether minutes, or what an hour is called by, may stand behind the figures. */
+  #mayBeHour({ text, at, runEnd }: Reading): boolean {
+    if (runEnd - at > 2) return false;
+    return this.#marks.at(text, runEnd) || this.#behindHour.at(text, skipSpace(text, runEnd));
   }
 
   #at(reading: Reading, at: number): TimeAt | undefined {
@@ -145,11 +161,13 @@ function isOutside({ hours, minutes, seconds }: WrittenTime): boolean {
 }
 
 /** The 9 of "9-5pm". */
-function bareHour(text: string, at: number): TimeAt | undefined {
-  const [hours] = /^\d{1,2}(?= ?[-–])/.exec(text.slice(at, at + 4)) ?? [];
-  return hours === undefined
-    ? undefined
-    : { time: { hours: withoutZeros(hours), minutes: '' }, end: at + hours.length };
+function bareHour({ text, at, runEnd }: Reading): TimeAt | undefined {
+  if (runEnd - at > 2) return undefined;
+  return { time: { hours: withoutZeros(text.slice(at, runEnd)), minutes: '' }, end: runEnd };
+}
+
+function skipSpace(text: string, at: number): number {
+  return text[at] === ' ' ? at + 1 : at;
 }
 
 /** In "9–17 Uhr" the word belongs to both; in "9-11 am" it is said once. */

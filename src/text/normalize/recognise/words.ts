@@ -1,5 +1,5 @@
 // Short forms: abbreviations, acronyms, initials, Roman numerals, the words before a number.
-import { isDigitAt, isWordAt, LETTER, classAt } from '../characters.js';
+import { classAt, isCapitalAt, isDigitAt, isSmallAt, isWordAt, LETTER } from '../characters.js';
 import type { Language, Saying } from '../language.js';
 import { LiteralTable } from '../literals.js';
 import { numeralOf } from '../numerals.js';
@@ -28,7 +28,7 @@ export class Words {
     if (!reading.isFresh) return undefined;
     const found = this.atMark(reading);
     if (found !== undefined) return found;
-    if (!/\p{Lu}/u.test(reading.text[reading.at] ?? '')) return undefined;
+    if (!isCapitalAt(reading.text, reading.at)) return undefined;
     return this.#dotted(reading) ?? this.#capitals(reading);
   };
 
@@ -71,9 +71,9 @@ export class Words {
 
   #capitals(reading: Reading): Found | undefined {
     const { text, at } = reading;
-    if (/\p{Ll}/u.test(text[at + 1] ?? '')) return undefined;
+    if (isSmallAt(text, at + 1)) return undefined;
     let end = at;
-    while (end - at <= LONGEST_ACRONYM + 2 && /\p{Lu}/u.test(text[end] ?? '')) end++;
+    while (end - at <= LONGEST_ACRONYM + 2 && isCapitalAt(text, end)) end++;
     if (end - at > LONGEST_ACRONYM + 2) return undefined;
     const word = text.slice(at, end);
     return this.#roman(reading, word, end) ?? this.#acronym(reading, word, end);

@@ -1,4 +1,6 @@
 // Russian days, months and years: 15 января 2024 г., с 1 по 5 мая, в 1998 году, 1941–1945 гг.
+import { CharacterSet } from '../../character-set.js';
+import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
 import { wordBefore, type Around, type Found, type Reading } from '../reading.js';
 import type { Case } from './declension.js';
@@ -30,6 +32,8 @@ export const MONTH_FORMS: readonly (readonly string[])[] = MONTHS.map((genitive,
 const MONTH_BY_NAME = new Map(
   MONTH_FORMS.flatMap((names, index) => names.map((name) => [name, index] as const)),
 );
+const BEGINNINGS = Beginnings.ofAnyCase(MONTH_BY_NAME.keys());
+const HYPHEN = new CharacterSet('-–—');
 const LONGEST_MONTH = 8; // letters: сентября
 const NAME = `(${[...MONTH_BY_NAME.keys()]
   .sort((a, b) => b.length - a.length)
@@ -103,7 +107,9 @@ function isDay(day: string): boolean {
 
 /** 15 января 2024 года, 1–5 мая: with the year's own word, whether it was written or not. */
 export function namedDay(reading: Reading): Found | undefined {
-  if (!/[ -–—\p{L}]/u.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const { text, runEnd } = reading;
+  if (text[runEnd] === ' ' && !BEGINNINGS.at(text, runEnd + 1) && !HYPHEN.at(text, runEnd + 1))
+    return undefined;
   const match = reading.match(NAMED);
   const [written = '', day = '', , last, name = '', year] = match ?? [];
   if (match === undefined || !isDay(day) || (last !== undefined && !isDay(last))) return undefined;
@@ -194,7 +200,7 @@ export function dayInRow(reading: Reading): Found | undefined {
 /** Январь 2024, в мае 2024 г. */
 export function monthOfYear(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
-  if (!/[яфмаисондЯФМАИСОНД]/.test(text[at] ?? '') || runEnd - at > LONGEST_MONTH) return undefined;
+  if (!BEGINNINGS.at(text, at) || runEnd - at > LONGEST_MONTH) return undefined;
   if (!/^\.? \d/.test(text.slice(runEnd, runEnd + 3))) return undefined;
   const match = reading.match(MONTH_YEAR);
   const [written = '', name = '', year = ''] = match ?? [];

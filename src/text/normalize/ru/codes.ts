@@ -1,4 +1,5 @@
 // What is dictated in Russian: 192.168.1.1, 101000, № 2024-0153, карта *1234, *100#, госуслуги.рф, дом 12А, ст. 105 ч. 2.
+import { classAt, SPACE } from '../characters.js';
 import { wordBefore, type Found, type Reading } from '../reading.js';
 import { sayAddress } from '../recognise/addresses.js';
 import { cardinal, sayGroup, spellDigits } from './numbers.js';
@@ -61,8 +62,9 @@ const DOMAIN = /(?:https?:\/\/)?(?:[а-яё\d-]{1,40}\.){1,4}рф(?:\/[^\s]{0,10
 
 /** госуслуги.рф */
 export function cyrillicDomain(reading: Reading): Found | undefined {
-  const mark = reading.text[reading.runEnd] ?? '';
-  if (!reading.startsChunk || !/[.\d-]/.test(mark)) return undefined;
+  const { text, runEnd } = reading;
+  if (classAt(text, runEnd + 1) === SPACE || !/[.\d-]/.test(text[runEnd] ?? '') || !reading.startsChunk)
+    return undefined;
   const match = reading.match(DOMAIN);
   if (match === undefined) return undefined;
   const address = match[0].replace(/[.,!?)»]+$/u, '');

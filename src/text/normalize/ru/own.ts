@@ -18,7 +18,7 @@ import {
   serviceCode,
 } from './codes.js';
 import { monthInFigures } from './months.js';
-import { byFirstLetter } from '../shared-forms.js';
+import { byFirstLetter, byMark } from '../shared-forms.js';
 import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
 import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
 import { chemical, flight, initials, namedByNumber, negative, planes } from './names.js';
@@ -35,61 +35,61 @@ import { roman } from './roman.js';
 import { age, howOften, inches, instalment, multiplied, points } from './prescriptions.js';
 import { bareYears, decade, decades, season, year, yearInRow, years } from './years.js';
 
-/** A recogniser, the fewest and most digits before it, the first character behind them, and all that has to stand there. */
+/** A recogniser, the fewest and most digits before it, the first character behind them (or behind them and a space), and all that has to stand there. */
 type Asked = readonly [recognise: Recogniser, fewest: number, most: number, next: RegExp, behind: RegExp];
 
 const AT_DIGIT: readonly Asked[] = [
   [ipAddress, 1, 3, /\./, /^\.\d/],
   [planes, 3, 3, /-/, /^-\d/],
-  [howOften, 1, 2, /[ р]/, /^ ?р/],
-  [points, 1, 3, /[ ,]/, /^(?: \d{3}){0,2},\d{1,2} ?п/],
-  [age, 1, 3, /[ гл]/, /^ ?[гл]\.? /],
-  [inches, 1, 3, /[.,"'”″’]/, /^(?:[.,]\d)?["'”″’]/],
+  [howOften, 1, 2, /р/, /^ ?р/],
+  [points, 1, 3, /[\d,]/, /^(?: \d{3}){0,2},\d{1,2} ?п/],
+  [age, 1, 3, /[гл]/, /^ ?[гл]\.? /],
+  [inches, 1, 3, /[.,'"”″’]/, /^(?:[.,]\d)?["'”″’]/],
   [instalment, 1, 1, /[-–]/, /^[-–]0/],
   [multiplied, 1, 3, /[a-z]/, /^[a-z]/],
   [monthInFigures, 1, 2, /[./]/, /^[./]\d\d/],
-  [temperatures, 1, 3, /[ ….–—]/, /^ ?[….–—]/], // also 21..23°
-  [article, 1, 4, /[ ,.]/, /^,? ч|^\.\d/],
-  [pages, 1, 5, /[ с]/, /^ ?стр/],
-  [wholeDays, 1, 3, /[ с]/, /^ ?сут/],
+  [temperatures, 1, 3, /[….–—]/, /^ ?[….–—]/], // also 21..23°
+  [article, 1, 4, /[,.ч]/, /^,? ч|^\.\d/],
+  [pages, 1, 5, /с/, /^ ?стр/],
+  [wholeDays, 1, 3, /с/, /^ ?сут/],
   [stars, 1, 1, /\*/, /^\*/],
   [dayInFigures, 1, 2, /[./]/, /^[./]\d/],
   [
     namedDay,
     1,
     2,
-    /[ гоеумяфисандЯФМАИСОНД–—-]/,
+    /[гоеумяфисандЯФМАИСОНД–—-]/,
     /^(?:-?[гоеум]{1,3})? ?(?:[-–—] ?\d{1,2}\S{0,4} )?[яфмаисондЯФМАИСОНД]/,
   ],
-  [dayInRow, 1, 2, /[ ,гоеум-]/, /^(?:-?[гоеум]{1,3})?(?:,| и| или| по| до| на) (?:с )?\d/],
+  [dayInRow, 1, 2, /[,гоеумипдн-]/, /^(?:-?[гоеум]{1,3})?(?:,| и| или| по| до| на) (?:с )?\d/],
   [shortDay, 1, 2, /\./, /^\.[01]/],
   [numbered, 1, 9, /-/, /^-\d/],
   [law, 1, 5, /-/, /^-[А-Яа-я]/],
   [dictated, 3, 8, /^[^-]?$/u, /^(?!-)/],
   [decade, 2, 4, /[ехм-]/, /^-?[ехм]/],
-  [decades, 2, 4, /[ –—-]/, /^ ?[-–—] ?\d/],
-  [years, 3, 4, /[ –—/-]/, /^ ?[-–—/] ?\d/],
-  [year, 3, 4, /[ гуфокбймо-]/, /^(?:-?[йгому]{1,2}|-е)? ?[гуфокб]/],
-  [yearInRow, 4, 4, /[ ,—–]/, /^(?:,| и| или| по| до| в|—|–) /],
+  [decades, 2, 4, /[-–—]/, /^ ?[-–—] ?\d/],
+  [years, 3, 4, /[-–—/]/, /^ ?[-–—/] ?\d/],
+  [year, 3, 4, /[гуфокбйм-]/, /^(?:-?[йгому]{1,2}|-е)? ?[гуфокб]/],
+  [yearInRow, 4, 4, /[,ипдв—–]/, /^(?:,| и| или| по| до| в|—|–) /],
   [season, 4, 4, /\//, /^\//],
-  [span, 1, 2, /[ :.–—-]/, /^(?:[:.]\d| ?[-–—])/],
+  [span, 1, 2, /[:.–—-]/, /^(?:[:.]\d| ?[-–—])/],
   [dottedTime, 1, 2, /\./, /^\.[0-5]/],
-  [hoursAndMinutes, 1, 2, /[ ч]/, /^ ?ч/],
-  [oneOClock, 1, 1, / /, /^ [нд]/],
+  [hoursAndMinutes, 1, 2, /ч/, /^ ?ч/],
+  [oneOClock, 1, 1, /[нд]/, /^ [нд]/],
   [ratio, 1, 3, /:/, /^:/],
-  [dimensions, 1, 5, /[ ,xхXХ×*]/, /^(?:,\d{1,3})? ?[xхXХ×*]/],
+  [dimensions, 1, 5, /[,xхXХ×*]/, /^(?:,\d{1,3})? ?[xхXХ×*]/],
   [compound, 1, 4, /[,–-]/, /^(?:,5)?[-–]\p{Ll}/u],
-  [percentAdjective, 1, 3, /[ ,.%]/, /^(?:[,.]\d+)? ?%-?[ноаыйгмяюех]/],
-  [beforeOrdered, 1, 3, / /, /^ \p{Ll}/u],
+  [percentAdjective, 1, 3, /[,.%]/, /^(?:[,.]\d+)? ?%-?[ноаыйгмяюех]/],
+  [beforeOrdered, 1, 3, /\p{Ll}/u, /^ \p{Ll}/u],
   [kilometre, 1, 4, /[йгм-]/, /^-?[йгм]/],
   [storey, 1, 2, /\//, /^\/\d/],
-  [schoolClass, 1, 2, /[ "«“„'А-Я]/, /^ ?["«“„']?[А-Я]/u],
-  [yearsOfStudy, 1, 2, /[ –—-]/, /^ ?[-–—] ?\d/],
-  [postcode, 6, 6, /[ ,]/, /^(?:,| г)/],
-  [seconds, 1, 6, /[ ,с]/, /^(?:,\d{1,3})? ?с(?:[.,;:!?)]|$)/],
-  [houseLetter, 1, 4, /[ А-Я]/, /^ ?[А-Я]/],
-  [namedMoney, 1, 9, /[ ,.]/, /^(?:[,.]\d| \d{3})/],
-  [bareYears, 4, 4, /[ –—-]/, /^ ?[-–—]/],
+  [schoolClass, 1, 2, /["«“„'А-Я]/, /^ ?["«“„']?[А-Я]/u],
+  [yearsOfStudy, 1, 2, /[-–—]/, /^ ?[-–—] ?\d/],
+  [postcode, 6, 6, /[,г]/, /^(?:,| г)/],
+  [seconds, 1, 6, /[,с]/, /^(?:,\d{1,3})? ?с(?:[.,;:!?)]|$)/],
+  [houseLetter, 1, 4, /[А-Я]/, /^ ?[А-Я]/],
+  [namedMoney, 1, 9, /[,.\d]/, /^(?:[,.]\d| \d{3})/],
+  [bareYears, 4, 4, /[-–—]/, /^ ?[-–—]/],
   [pointed, 1, 99, /[.,]/, /^[.,]\d/],
 ];
 const LONGEST_BEHIND = 14; // units that decide whether to ask
@@ -111,7 +111,8 @@ function special(reading: Reading): ReturnType<Recogniser> {
   const { text, at, runEnd } = reading;
   const behind = text.slice(runEnd, runEnd + LONGEST_BEHIND);
   const digits = runEnd - at;
-  for (const [recognise, fewest, most, , expected] of askedBefore(text[runEnd] ?? '')) {
+  const first = text[runEnd] === ' ' ? text[runEnd + 1] : text[runEnd];
+  for (const [recognise, fewest, most, , expected] of askedBefore(first ?? '')) {
     if (digits < fewest || digits > most || !expected.test(behind)) continue;
     const found = recognise(reading);
     if (found !== undefined) return found;
@@ -122,25 +123,27 @@ function special(reading: Reading): ReturnType<Recogniser> {
 export const atDigit: readonly Recogniser[] = [special];
 export const atLetter: readonly Recogniser[] = [
   byFirstLetter([
-    [/[UGМM]/, zoneOffset],
-    [/[A-Z]/, chemical],
-    [/[а-яёh]/i, cyrillicDomain],
-    [/[яфмаисонд]/i, monthOfYear],
+    [/[UGМM]/, zoneOffset, /[+−-]/],
+    [/[A-Z]/, chemical, /[₀-₉]/],
+    [/[а-яёh]/i, cyrillicDomain, /[.\d-]/],
+    [/[яфмаисонд]/i, monthOfYear, /[.\d]/],
     [/[пвсч]/i, weekday],
     [/[IVXLCDMІХСМ]/, roman],
-    [/[A-ZА-Я]/, flight],
-    [/[A-ZА-Я]/, plate],
-    [/[A-ZА-Я]/, contract],
-    [/[А-ЯЁ]/, initials],
-    [/\p{Lu}/u, namedByNumber],
+    [/[A-ZА-Я]/, flight, /[-\d]/],
+    [/[A-ZА-Я]/, plate, /\d/],
+    [/[A-ZА-Я]/, contract, /[-\d]/],
+    [/[А-ЯЁ]/, initials, /\./],
+    [/\p{Lu}/u, namedByNumber, /[-\d]/],
   ]),
 ];
 export const atMark: readonly Recogniser[] = [
-  negative,
-  temperatures,
-  serviceCode,
-  difference,
-  masked,
-  phoneKey,
-  pointedMoney,
+  byMark([
+    [/[⁻^]/, negative],
+    [/[+−-]/, temperatures],
+    [/\*/, serviceCode],
+    [/-/, difference],
+    [/[*•·]/, masked],
+    [/[*#]/, phoneKey],
+    [/[-−$€£¥₽]/, pointedMoney],
+  ]),
 ];

@@ -1,5 +1,5 @@
 // Names that are numbers in part: trains, flights, plates, rooms, roads, aircraft, shares, sums of money in 万 as w.
-import { isDigitAt } from '../characters.js';
+import { isCapitalAt, isDigitAt } from '../characters.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import { cardinal, countOf, spellClearly, spellDigits } from './numbers.js';
@@ -12,8 +12,8 @@ const ROOM_NEAR =
 
 /** 501室, 331路公交, 120急救, 2单元1801: each digit. */
 export function clearly(reading: Reading): Found | undefined {
-  if (!reading.isFresh) return undefined;
-  const { text, at } = reading;
+  const { text, at, runEnd } = reading;
+  if (runEnd - at < 3 || !reading.isFresh) return undefined;
   const room = ROOM_NEAR.test(text.slice(Math.max(0, at - 5), at)) ? reading.match(ROOM) : undefined;
   const digits = (reading.match(CLEARLY) ?? room)?.[0];
   if (digits === undefined || digits.endsWith('000')) return undefined;
@@ -67,8 +67,8 @@ const NAMED =
 
 /** 波音737-800, 985高校, 996工作制: each digit. */
 export function called(reading: Reading): Found | undefined {
-  if (!reading.isFresh) return undefined;
-  const { text, at } = reading;
+  const { text, at, runEnd } = reading;
+  if (runEnd - at < 3 || !reading.isFresh) return undefined;
   const name = reading.match(NAMED)?.[0];
   if (name !== undefined) {
     const spoken = name === '211' ? spellClearly(name) : spellDigits(name);
@@ -108,7 +108,8 @@ const STANDARD_NEAR = /(?:\b(?:GB|ISO|IEC|IEEE|RFC|RTX|GTX|RX|DB|YY|HJ|JB|QB|CVE
 /** GB/T 7714-2015, RTX 4090: each digit. */
 export function standard(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!reading.isFresh || !STANDARD_NEAR.test(text.slice(Math.max(0, at - 8), at))) return undefined;
+  if (!isCapitalAt(text, text[at - 1] === ' ' ? at - 2 : at - 1) || !reading.isFresh) return undefined;
+  if (!STANDARD_NEAR.test(text.slice(Math.max(0, at - 8), at))) return undefined;
   const match = reading.match(STANDARD);
   if (match === undefined) return undefined;
   const [number = '', part] = (match[1] ?? '').split('.');

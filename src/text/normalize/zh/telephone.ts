@@ -22,8 +22,8 @@ const ANOTHER = /\d{3,12}(?!\d|[.:：]\d)/y;
 
 /** 拨打110或95588: the second is called as the first is. */
 export function another(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  if (!reading.isFresh || !/[、/或者和与與及 ]/.test(text[at - 1] ?? '')) return undefined;
+  const { text, at, runEnd } = reading;
+  if (runEnd - at < 3 || !reading.isFresh || !/[、/或者和与與及 ]/.test(text[at - 1] ?? '')) return undefined;
   if (!CALLED_BEFORE.test(text.slice(Math.max(0, at - 48), at))) return undefined;
   return called(reading, reading.match(ANOTHER)?.[0]);
 }
@@ -48,7 +48,7 @@ const HOTLINE_AFTER =
 /** 110、119、120, 建设银行95533: known without a word for calling. */
 export function hotline(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
-  if (!reading.isFresh || !/[19]/.test(text[at] ?? '') || runEnd - at < 3 || runEnd - at > 7)
+  if (runEnd - at < 3 || runEnd - at > 7 || !/[19]/.test(text[at] ?? '') || !reading.isFresh)
     return undefined;
   const [before, after] = [text.slice(Math.max(0, at - 8), at), text.slice(runEnd, runEnd + 6)];
   const emergency = reading.match(EMERGENCY);
