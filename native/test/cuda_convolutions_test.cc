@@ -52,7 +52,8 @@ std::vector<float> Convolved(const Convolution& convolution, Stretch* streams, s
 double Bound(const StoredMatrix& w, size_t row) {
   double weights = 0;
   for (size_t k = 0; k < w.matrix.columns; k++) weights += std::fabs(w.At(row, k));
-  return weights * (3.0 / (1 << 18) + (static_cast<double>(w.matrix.columns) / 8 + 16) * 6e-8 +
+  const double kept = VectorTermsOf(w.matrix.format, false) == 2 ? 3.0 / (1 << 18) : 1.0 / (1 << 9);
+  return weights * (kept + (static_cast<double>(w.matrix.columns) / 8 + 16) * 6e-8 +
                     (w.matrix.format == Format::kInt8 ? 0.5001 / 32767 : 0)) + 2e-7;
 }
 
@@ -100,11 +101,11 @@ void StreamsThatAreConvolvedTogetherStayApart() {
   CheckConvolution({20, 64, 7, 3, {3, 9, 2}}, Format::kBf16);  // a part of the columns goes from tap to tap
 }
 
-// So many rows and positions that together they go to the kernel of many vectors, and apart to that of few.
+// So many rows and positions that together they go to a kernel of many vectors, and apart to that of few.
 void ManyPositionsGiveTheSameBitsAsFew() {
-  const auto plan = [](size_t positions) { return PlanOf({Format::kBf16, 1632, 512, false, BucketOf(positions)}); };
-  CHECK(!plan(344).few && plan(190).few);
-  CheckConvolution({1632, 64, 8, 9, {190, 3, 150, 1}}, Format::kBf16);
+  const auto plan = [](size_t positions) { return PlanOf({Format::kBf16, 1632, 512, false, BucketOf(positions), true}); };
+  CHECK(plan(1032).cut == Cut::kWide && plan(150).cut == Cut::kFew);
+  CheckConvolution({1632, 64, 8, 9, {150, 3, 878, 1}}, Format::kBf16);
 }
 
 // The same, of all formats, where that kernel is asked for.
@@ -122,7 +123,12 @@ void SignalsArePreparedAsTheyLie() {
       const LaidVectors laid =
           LayStretches(queue, seen.stretches.data(), 4, convolution.History(), WindowsOf(convolution, nullptr, 0));
       CHECK_EQ(laid.as_signals, channels == 32);
-      EnqueuePlanned(queue, room, {false, 4, 4}, false, ArgsFor(w->matrix, y.data(), laid.view), laid);
+      const ProductArgs args = ArgsFor(w->matrix, y.data(), laid.view);
+      EnqueuePlanned(queue, room, {Cut::kMany, 4, 4}, false, args, laid);
+      CHECK(SameBits(y, few));
+      if (VectorTermsOf(format, false) == 2 || !laid.in_chunks) continue;
+      std::fill(y.begin(), y.end(), NAN);
+      EnqueuePlanned(queue, room, {Cut::kWide, 4, 16}, false, args, laid);
       CHECK(SameBits(y, few));
     }
   }

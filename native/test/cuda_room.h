@@ -15,6 +15,7 @@ namespace parley::test {
 
 class TestRoom : public cuda::Room {
  public:
+  TestRoom() { rules.wide = true; }
   void* AtLeast(size_t bytes) override {
     void* memory = nullptr;
     if (posix_memalign(&memory, 256, bytes) != 0) throw std::bad_alloc();

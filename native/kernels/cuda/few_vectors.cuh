@@ -22,11 +22,13 @@ struct FewShape {
   static constexpr int kMatrices = kGated ? 2 : 1;
   static constexpr int kAllTiles = kTiles * kMatrices;
   static constexpr int kRows = 16 * kTiles, kVectors = 8 * kOctets;
-  static constexpr int kAhead = kOctets == 1 && kAllTiles == 1 && Weights<kFormat>::kBytes <= 16 ? 8 : kAllTiles <= 2 ? 4 : 2;  // chunks of weights on their way
-  static constexpr int kVectorsAhead = kGated ? 1 : kAhead < 4 || kNorm ? 2 : 4;  // of floats
-  // Blocks of a multiprocessor: one that is to come loads its first weights while the one before it waits.
-  static constexpr int kTogether = kTerms == 1 && (kOctets == 1 ? kTiles == 1 : kAllTiles == 1) ? 2 : 1;
   static constexpr bool kFloats = kOctets == 1;  // as the vectors lie
+  // Chunks on their way, of weights, of floats and of terms: as many as registers leave two blocks on a multiprocessor, of which one waits for
+  // its vectors with its first weights.
+  static constexpr int kAhead = kAllTiles > 1 ? 2 : kFloats && Weights<kFormat>::kBytes <= 16 ? 8 : 4;
+  static constexpr int kFloatsAhead = kAhead == 2 || kNorm ? 2 : 4;
+  static constexpr int kTermsAhead = kAllTiles == 1 ? 2 : 1;
+  static constexpr int kTogether = kTerms == 1 && kAllTiles == 1 ? 2 : 1;
   static constexpr int kColumnFloats = 16 * kAllTiles + 4;  // of a vector's sums; 4 more: no two lanes meet in a bank
   static constexpr uint32_t kShared = kParts * kVectors * kColumnFloats * sizeof(float);
 };
@@ -112,23 +114,23 @@ struct FewWarp {
     }
   }
 
-  // Terms one chunk ahead of their use.
   __device__ __forceinline__ void MultiplyTerms(const ProductArgs& args) {
-    static_assert(Shape::kAhead % 2 == 0);
+    constexpr int kBuffers = Shape::kTermsAhead;
     if (first == last) return;
     ChunkWalk walk(args.x, first);
-    Eight<Shape::kTerms> b[2][Shape::kOctets];
-    LoadTerms(args, walk.offset, b[0]);
+    Eight<Shape::kTerms> b[kBuffers][Shape::kOctets];
+    if (kBuffers == 2) LoadTerms(args, walk.offset, b[0]);
     for (uint32_t chunk = first; chunk < last; chunk += Shape::kAhead) {
 #pragma unroll
       for (int d = 0; d < Shape::kAhead; d++) {
         if (chunk + d >= last) break;
+        if (kBuffers == 1) LoadTerms(args, walk.offset, b[0]);
         walk.Next();
-        if (chunk + d + 1 < last) LoadTerms(args, walk.offset, b[1 - d % 2]);
+        if (kBuffers == 2 && chunk + d + 1 < last) LoadTerms(args, walk.offset, b[(d + 1) % kBuffers]);
         Eight<W::kTerms> a[Shape::kAllTiles][2];
         TakeTerms(d, a);
         if (chunk + d + Shape::kAhead < last) LoadWeights(d, chunk + d + Shape::kAhead);
-        MultiplyChunk<0>(a, b[d % 2], acc);
+        MultiplyChunk<0>(a, b[d % kBuffers], acc);
       }
     }
   }
@@ -139,17 +141,17 @@ struct FewWarp {
     const float* const norm = Shape::kNorm ? args.norm + threadIdx.x % 4 * kEight : nullptr;
     for (uint32_t chunk = first; chunk < last; chunk += Shape::kAhead) {
 #pragma unroll
-      for (int begin = 0; begin < Shape::kAhead; begin += Shape::kVectorsAhead) {
+      for (int begin = 0; begin < Shape::kAhead; begin += Shape::kFloatsAhead) {
         if (chunk + begin >= last) break;
-        EightFloats x[Shape::kVectorsAhead], w[Shape::kVectorsAhead];
+        EightFloats x[Shape::kFloatsAhead], w[Shape::kFloatsAhead];
 #pragma unroll
-        for (int d = 0; d < Shape::kVectorsAhead; d++) {
+        for (int d = 0; d < Shape::kFloatsAhead; d++) {
           x[d] = LoadEight(vector + walk.offset);
           if constexpr (Shape::kNorm) w[d] = LoadEight(norm + walk.offset);
           if (chunk + begin + d + 1 < last) walk.Next();
         }
 #pragma unroll
-        for (int d = 0; d < Shape::kVectorsAhead; d++) {
+        for (int d = 0; d < Shape::kFloatsAhead; d++) {
           if (chunk + begin + d >= last) break;
           Eight<W::kTerms> a[Shape::kAllTiles][2];
           TakeTerms(begin + d, a);

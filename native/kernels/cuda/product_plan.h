@@ -77,7 +77,7 @@ class PlanTime {
  private:
   static constexpr double kMultiprocessors = 132;
   static constexpr double kBegin = 3;  // and what prepares the terms
-  static constexpr double kFewChunk = 0.12, kFewChunkOfTwo = 0.13, kManyChunk = 0.75, kManyChunkOfTwo = 0.8, kWideChunk = 0.3;
+  static constexpr double kFewChunk = 0.09, kFewChunkOfTwo = 0.13, kManyChunk = 0.75, kManyChunkOfTwo = 0.8, kWideChunk = 0.53;
 
   double Chunks() const { return static_cast<double>(shape_.columns) / 32; }
   // `each`: blocks that a multiprocessor has at the same time.
