@@ -9,7 +9,8 @@
 namespace parley::model {
 namespace {
 
-constexpr size_t kPrefillRows = 256;  // computed together: bounds the memory, changes no bit
+// Rows of prompts that are computed together: they bound the memory, and change no bit. A backend that is waited for is fast with many.
+constexpr size_t kPrefillRows = 256, kPrefillRowsApart = 2048;
 
 std::optional<Format> In8Bits(bool quantized) {
   return quantized ? std::optional<Format>(Format::kInt8) : std::nullopt;
@@ -100,7 +101,7 @@ std::unique_ptr<SpeechStream> SpeechModel::BeginStream(const Prompt& prompt, std
 
 void SpeechModel::Prefill(SpeechStream* const* streams, size_t count, size_t rows) {
   while (rows > 0) {
-    const size_t most = std::min(rows, kPrefillRows);
+    const size_t most = std::min(rows, parts_->kernels.AnswersAtOnce() ? kPrefillRows : kPrefillRowsApart);
     size_t taken = 0;
     parts_->states.clear();
     parts_->piece.clear();
