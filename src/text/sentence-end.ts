@@ -42,12 +42,14 @@ const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*\+?/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
-const UNIT_BEHIND_NUMBER = /(?:\p{N}\s?(?:[mghlst]|mm|cc)|°\s?[CF])$/u;
+const UNIT_BEHIND_NUMBER = /(?:\p{N}\s?(?:[mghlst]|[ckm]m|[cm]l|[km]g|cc)|°\s?[CF])$/u;
 /** Short forms of two words: 3 p. m., p. ex. */
-const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})(?:p\. (?:ex|ej)|z\.\sB|d\.\sh|i\.\sd\.\sR))$/iu;
+const SPACED_FORM =
+  /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})(?:p\. e[sxj]|(?:ad|per) es|z\.\sB|d\.\sh|i\.\sd\.\sR))$/iu;
 const HANGUL = /^\p{Script=Hangul}/u;
 const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
 const LONGEST_SERIES = 4; // letters before the digits of a serial number
+const LETTER_LENGTH = 3; // units: the rest of "L. 1"
 const OPEN_SERIES = /^-[A-Z\d]{0,16}$/;
 const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
 /** El s. I, del cap. I: not English. */
@@ -202,15 +204,16 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (LOWER.test(word)) return judgeLowerCase(before, last, following);
   if (DEGREE.test(before.slice(-WORD_LIMIT))) return onlyBeforeStarter(before, last, following);
   if (digit && SHORT_DAY.test(last)) return 'none'; // Sa. 10–14 Uhr
-  if (digit && (forms.beforeNumber.has(key) || /(?:str|nr)$/.test(key))) return 'none'; // Hauptstr. 5
-  const numbered = forms.beforeNumber.has(key) ? judgeBeforeNumber(before, following) : undefined;
+  const takesNumber = forms.beforeNumber.has(key) || /(?:str|nr)$/.test(key); // Hauptstr. 5
+  if (digit && takesNumber) return 'none';
+  const numbered = takesNumber ? judgeBeforeNumber(before, following) : undefined;
   if (numbered !== undefined) return numbered;
   if (/^apr?$/.test(key) && word.startsWith('J')) return judgeEra(following);
   if (/^\p{N}{4}$/u.test(last) && digit) return judgeYear(following);
   if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT)))
     return judgeNumber(before, following);
   if (LARGE_ORDINAL.test(last)) return judgeLargeNumber(before, following);
-  if (/^[IVXL]{2,}$/.test(last)) return judgeRoman(before, following);
+  if (/^(?!.*(?:LL|VV))[IVXL]{2,}$/.test(last)) return judgeRoman(before, following);
   if (key === 'co' && /^[A-Z]/.test(word)) return unless(COMPANIES, following);
   if (forms.oftenFinal.has(key)) {
     if (following.wordEnds && continuesName(word, forms)) return 'none'; // Acme Co. Ltd., King Jr. Blvd.
@@ -223,7 +226,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   return 'end';
 }
 
-/** No. A-12, Tel. +49 30, cap. IV; undefined where no number of any kind follows. */
+/** No. A-12, Tel. +49 30, cap. IV, art. L. 121; undefined where no number of any kind follows. */
 function judgeBeforeNumber(before: string, following: Following): Judgement | undefined {
   const { word, wordEnds, tail, complete } = following;
   if (word === '' && /^[+(]/.test(tail)) {
@@ -235,6 +238,10 @@ function judgeBeforeNumber(before: string, following: Following): Judgement | un
   const isNumber = ROMAN.test(word) || (word === 'I' && NUMBERED_I.test(before.slice(-WORD_LIMIT)));
   if (isNumber || /^[A-Z]{1,4}\d/.test(word)) return 'none';
   if (word.length > LONGEST_SERIES) return undefined;
+  if (word.length === 1 && tail.startsWith('.')) {
+    if (!complete && tail.length < LETTER_LENGTH) return 'wait';
+    return /^\. ?\p{N}/u.test(tail) ? 'none' : undefined;
+  }
   if (!complete && OPEN_SERIES.test(tail)) return 'wait';
   return /^-[A-Z\d]*\d/.test(tail) ? 'none' : undefined;
 }
@@ -343,8 +350,10 @@ function onlyBeforeStarter(before: string, last: string, following: Following): 
   const { opening, word, wordEnds, tail, complete, forms } = following;
   if (/["“«„「]/u.test(opening)) return 'none';
   if (!wordEnds) return 'wait';
-  if (tail.startsWith('.')) return 'none'; // "J. A. Smith": the next word is itself an initial
-  if (forms.starters.has(word.toLowerCase().replaceAll('’', "'"))) {
+  const key = word.toLowerCase().replaceAll('’', "'");
+  if (tail.startsWith('.')) return forms.shortStarters.has(key) ? 'end' : 'none'; // "J. A. Smith": an initial itself
+  if (word.length === 1 && tail.startsWith('-')) return 'none'; // Bldg. A-12
+  if (forms.starters.has(key)) {
     return last.length === 1 && IN_NAME.test(word) && INITIAL_OF_NAME.test(before) ? 'none' : 'end';
   }
   if (!/^\p{Lu}\p{Ll}/u.test(word)) return 'none';
@@ -370,10 +379,11 @@ function lastWord(before: string, forms: ShortForms): string {
   const spaced = SPACED_FORM.exec(before.slice(-WORD_LIMIT))?.[0];
   if (spaced !== undefined) return spaced.replaceAll(/\s/gu, '');
   const token = /\S*$/u.exec(before.slice(-WORD_LIMIT))?.[0] ?? '';
-  const alternative = /^\p{L}{2,6}\.\/(\p{L}{2,6})$/u.exec(token)?.[1]; // Sr./Sra.
+  const alternative = /^\p{L}{2,6}\.(?:\p{L}{2,3})?\/(\p{L}{2,6}(?:\.\p{L}{2,3})?)$/u.exec(token)?.[1]; // Sr./Sra.
   if (alternative !== undefined) return alternative;
-  if (/[/\\@=]|www\./u.test(token)) return 'address';
   const whole = token.replace(/^[^\p{L}\p{N}§]+/u, '');
-  if (forms.neverFinal.has(whole.toLowerCase())) return whole; // г-н, dott.ssa
+  const key = whole.toLowerCase();
+  if (forms.neverFinal.has(key) || forms.seldomFinal.has(key)) return whole; // г-н, dott.ssa, s/n
+  if (/[/\\@=]|www\./u.test(token)) return 'address';
   return /[\p{L}\p{M}\p{N}.§ºª]*$/u.exec(whole)?.[0] ?? '';
 }

@@ -7,6 +7,7 @@ export const FRENCH: ShortFormLists = {
     nos nº num vols figs pg chap par ed éd ref réf sect ch
     exp bât al chap temp
     janv févr fév avr juil sept oct nov déc lun ven max min env juill
+    ann tab éq ca
   `,
   starters: `
     il elle on ils elles nous vous je tu le la les un une ce cette ces cet mais et ou où si quand puis donc car
@@ -18,4 +19,7 @@ export const FRENCH: ShortFormLists = {
     n'oubliez qu'est-ce
   `,
   seldomFinalAsWritten: `Me`,
+  seldomFinal: `cdt appt ét asc moy suiv suppl assoc gouv`,
+  seldomFinalHere: `gal arr pl apt resp hab trad incl excl all imp`,
+  shortStarters: `cf env ex`,
 };
