@@ -43,3 +43,20 @@ export function planeType(number: (digits: string) => string): Recogniser {
     return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
   };
 }
+
+const EDITION = /(\d{3,6})(?:-(\d{1,3}))?:((?:19|20)\d\d)(?![\p{L}\p{N}]|[:.,/-]\d)/uy;
+const STANDARD = /(?:^|[\s(/])(?:ISO|IEC|EN|DIN|UNI|NF|BS|CEI|ÖNORM|SN|ASTM|IEEE|ANSI|OHSAS)[\s/-]$/u;
+const LONGEST_NAME = 8; // units of the name of a standard before its number
+
+/** ISO 9001:2015, EN 1090-2:2018: the year of a standard's edition; the number is said by `number`, and so is its part. */
+export function standard(number: (digits: string) => string, year: (digits: string) => string): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    const match = reading.isFresh ? reading.match(EDITION) : undefined;
+    if (match === undefined || !STANDARD.test(text.slice(Math.max(0, at - LONGEST_NAME), at)))
+      return undefined;
+    const [written, digits = '', part, edition = ''] = match;
+    const name = part === undefined ? number(digits) : `${number(digits)} ${number(part)}`;
+    return { end: at + written.length, spoken: `${name}, ${year(edition)}`, rule: 'identifier' };
+  };
+}
