@@ -1,6 +1,7 @@
 // German, with gender and case.
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
+import { standard } from '../shared-codes.js';
 import { behindDigits, byFirstLetter, coordinates, formula, perWord, schoolYear } from '../shared-forms.js';
 import * as amounts from './amounts.js';
 import * as codes from './codes.js';
@@ -36,8 +37,10 @@ const atDigit: Recogniser = behindDigits([
   [/[-–.,%]/, compounds.percent],
   [/e/, compounds.group],
   [/[-.,]/, compounds.hanging],
+  [/[A-Z]/, pairs.courtFile],
   [/\p{Lu}/u, places.postcode],
   [/[h,–-]/, times.hours],
+  [/[-:]/, standard(cardinal, year)],
   [/:/, own.lasting],
   [/:/, times.onClock],
   [/:/, pairs.scale],
@@ -57,6 +60,7 @@ const INITIAL = byFirstLetter([
   [/[FSs]/, amounts.francs],
   [/S/, codes.sentenceOfLaw],
   [/[IVX]/, romanOrdinal],
+  [/[IVX]/, pairs.courtFile],
 ]);
 
 /** Most words have none of these behind them, or before. */

@@ -1,15 +1,16 @@
 // Two numbers with a mark between them that is no fraction and no time: blood pressure, scales, tyres, 50/50.
 import type { Found, Reading } from '../reading.js';
+import { withoutZeros } from '../numerals.js';
+import { romanNumeral } from '../recognise/words.js';
 import { cardinal } from './numbers.js';
+import { SPEECH } from './speech.js';
 
 const SLASHED = /(\d{2,3})\/(\d{2,3})(?: ?mm ?Hg)?(?![\p{L}\d/]|[.,]\d)/uy;
 const TYRE = /(\d{3})\/(\d{2}) ?(Z?R) ?(\d{2})(?![\p{L}\d])/uy;
 const SCALE = /1 ?: ?(\d{1,3}(?:[. ]\d{3})+|\d{4,9})(?![\d:]|[.,]\d)/uy;
 const PRESSURE = /(?:[bB]lutdruck|\bRR\b|systolisch)/u;
+const UNIT = /^ ?(?:[kMG]?Hz|[kM]?W|k?V|m?A|GB|TB|km|Mbit|MBit)(?!\p{L})/u;
 const LONGEST_LEAD = 60; // units before a blood pressure that may say that it is one
-
-/** Of a court: IV ZR 12/20, 3 U 45/19. */
-const FILE_NUMBER = /(?:[A-Z]?Z[RB]|StR|StB|A[ZB]R|Bv[RLE]|KLs|\d (?:[COSTUW]|Ca|Sa|K|A|B)) $/;
 
 /** Blutdruck 120/80; 50/50: what is no part of a whole is said as a ratio. */
 export function ratio(reading: Reading): Found | undefined {
@@ -29,14 +30,13 @@ export function ratio(reading: Reading): Found | undefined {
       spoken: `${cardinal(first)} ${cardinal(second)}`,
       rule: 'code',
     };
-  if (FILE_NUMBER.test(reading.text.slice(Math.max(0, reading.at - 8), reading.at))) {
-    const spoken = `${cardinal(first)} Schrägstrich ${cardinal(second)}`;
-    return { end: reading.at + written.length, spoken, rule: 'code' };
-  }
   if (first.startsWith('0') || second.startsWith('0')) return undefined;
   if (!isRatio(reading, written, Number(first), Number(second))) {
     const end = reading.at + first.length + 1; // 230/400 V: the second has the unit
-    return second.length > 2 ? { end, spoken: `${cardinal(first)} Schrägstrich`, rule: 'code' } : undefined;
+    return second.length > 2 ||
+      UNIT.test(reading.text.slice(reading.at + written.length, reading.at + written.length + 6))
+      ? { end, spoken: `${cardinal(first)} Schrägstrich`, rule: 'code' }
+      : undefined;
   }
   const unit = written.endsWith('Hg') ? ' Millimeter Quecksilbersäule' : '';
   return {
@@ -51,6 +51,25 @@ function isRatio({ text, at }: Reading, written: string, first: number, second: 
   if (PRESSURE.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return true;
   return first > second && first >= 80 && first <= 240 && second >= 40 && second <= 140;
 }
+
+const REGISTER =
+  'Z[RBA]|[AI]ZR|ARZ|StR|StB|A[ZB]R|AZ[BN]|Bv[A-Z]|KLs|Ks|NBs|Qs|[JDLC]s|OWi|UF|WF|Ca|Sa|Ta|TaBV|BV|AS|KR|[B-FK-UW]';
+const COURT_FILE = new RegExp(
+  `([IVX]{1,5}|\\d{1,3}) (${REGISTER}) (\\d{1,5})/(\\d{4}|\\d{2})(?![\\p{L}\\p{N}]|[.,/]\\d)`,
+  'uy',
+);
+
+/** IV ZR 123/20, 1 BvR 16/13, 8 AZR 1/21: chamber, register, number and year. */
+export function courtFile(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  const match = text[runEnd] === ' ' && reading.isFresh ? reading.match(COURT_FILE) : undefined;
+  if (match === undefined) return undefined;
+  const [written, chamber = '', register = '', number = '', year = ''] = match;
+  const first = /^\d/.test(chamber) ? withoutZeros(chamber) : String(romanNumeral(chamber) ?? 0);
+  const of = year.startsWith('0') ? SPEECH.digits(year) : cardinal(year);
+  const spoken = `${cardinal(first)} ${SPEECH.letters(register)} ${cardinal(withoutZeros(number))} Schrägstrich ${of}`;
+  return { end: at + written.length, spoken, rule: 'code' };
+} // prettier-ignore
 
 /** Maßstab 1:25.000 */
 export function scale(reading: Reading): Found | undefined {

@@ -90,7 +90,7 @@ const FEET = /(\d{1,2})['’′] ?(\d{1,2})(?:["”″]|'')/y;
 const FEET_IN_WORDS = /(\d{1,2}) ?(?:ft|feet|foot)\.?,? ?(\d{1,2}) ?(?:in\b\.?|inch(?:es)?)/y;
 const FEET_ALONE =
   /(\d{1,3})['’′](?= (?:tall|long|wide|deep|high|ladder|ceilings?|table|fence|pole|board|drop|clearance|by|x)\b)/uy;
-const INCHES = /(?:(\d{1,3}) ?[-–] ?)?(\d{1,3}(?:\.\d{1,2})?)["″](?= ?[\p{L}.,;)]|$)/uy;
+const INCHES = /(?:(\d{1,3}(?:\.\d{1,2})?)["″]? ?[-–] ?)?(\d{1,3}(?:\.\d{1,2})?)["″](?= ?[\p{L}.,;)]|$)/uy;
 const LONGEST_QUOTE = 120; // units in which an open quote is looked for
 
 /** 5'10" is five foot ten, 6ft 2in is six feet two inches. */
@@ -128,7 +128,7 @@ export const inches: Recogniser = (reading) => {
   const end = at + written.length;
   const noun = /^ (?!of\b|tall\b|long\b|wide\b|deep\b|high\b|thick\b|x\b|by\b|in\b|and\b|or\b|to\b)[\p{L}]/u.test(text.slice(end, end + 8));
   const word = number === '1' || (noun && from === undefined) ? 'inch' : 'inches';
-  const range = from === undefined ? '' : `${cardinal(withoutZeros(from))} to `;
+  const range = from === undefined ? '' : `${sayDecimal(from)} to `;
   return { end, spoken: `${range}${sayDecimal(number)} ${word}`, rule: 'measure' };
 }; // prettier-ignore
 

@@ -108,10 +108,12 @@ export const seconds: Recogniser = (reading) => {
   const match = reading.match(SECONDS);
   const [written = '', digits = ''] = match ?? [];
   const end = reading.at + written.length;
-  if (match === undefined || UNTIMED.test(reading.text.slice(end, end + 12))) return undefined;
+  if (match === undefined) return undefined;
+  const compared = /[~≈<>≤≥] ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at));
+  if (!compared && UNTIMED.test(reading.text.slice(end, end + 12))) return undefined;
   const { previousWord, nextWord } = reading.around(end);
   const attribute = /^an?$/.test(previousWord) && /^\p{Ll}/u.test(nextWord);
-  if (!attribute && !BEFORE_SECONDS.has(previousWord)) return undefined;
+  if (!attribute && !compared && !BEFORE_SECONDS.has(previousWord)) return undefined;
   const word = attribute || digits === '1' ? 'second' : 'seconds';
   return { end, spoken: `${cardinal(withoutZeros(digits))} ${word}`, rule: 'duration' };
 };

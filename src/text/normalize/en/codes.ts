@@ -1,7 +1,7 @@
 // Numbers of things: status codes, rooms, models of aircraft, screens, forms and sections of law, cases, commits.
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { cardinal, pairs, plural, spellDigits } from './numbers.js';
+import { cardinal, ofStandard, pairs, plural, spellDigits } from './numbers.js';
 
 const LONGEST_LEAD = 48; // units before a number that may say what it is
 
@@ -15,13 +15,14 @@ export function httpStatus(reading: Reading): Found | undefined {
   const before = around.previousShort;
   if (!BEFORE_STATUS.has(before) || (before === 'code' && around.secondPreviousWord !== 'status'))
     return undefined;
-  return inPairs(reading, STATUS);
+  return numberedPlace(reading, pairs, STATUS);
 }
 
 const BEFORE_PLACE = new Set(
-  'room suite ste apartment apt gate highway route bus interstate hwy rte rt form exit building bldg hall platform boeing area rfc iso pep rtx gtx psalm section unit lot locker ward porsche iec ansi xbox rm'.split(' '),
+  'room suite ste apartment apt gate highway route bus interstate hwy rte rt form exit building bldg hall platform boeing area rfc pep rtx gtx psalm section unit lot locker ward porsche xbox rm'.split(' '),
 ); // prettier-ignore
 const PLACE = /[1-9]\d{2,3}(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
+const STANDARDS = new Set(['iso', 'iec', 'ansi', 'bs', 'en', 'astm']);
 const COURSE = /\p{Lu}\p{L}+\.? $/u;
 
 /** Room 204 is two oh four, Suite 1500 is fifteen hundred, English 101 is one oh one. */
@@ -30,19 +31,24 @@ export function place(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   const before = reading.around(runEnd).previousShort;
   const form = /^ (?:forms?|plans?)\b/.test(text.slice(runEnd, runEnd + 7)); // a 1099 form
-  if (form || BEFORE_PLACE.has(before)) return inPairs(reading, PLACE);
+  if (STANDARDS.has(before)) return numberedPlace(reading, ofStandard);
+  if (form || BEFORE_PLACE.has(before)) return numberedPlace(reading, pairs);
   const course =
     text.slice(at, runEnd) === '101' &&
     COURSE.test(text.slice(Math.max(0, at - 24), at)) &&
     !/^ \p{Ll}+s\b/u.test(text.slice(runEnd, runEnd + 24));
-  return course ? inPairs(reading, PLACE) : undefined;
+  return course ? numberedPlace(reading, pairs) : undefined;
 }
 
-function inPairs(reading: Reading, pattern: RegExp): Found | undefined {
+function numberedPlace(
+  reading: Reading,
+  say: (digits: string) => string,
+  pattern = PLACE,
+): Found | undefined {
   const digits = reading.match(pattern)?.[0];
   return digits === undefined
     ? undefined
-    : { end: reading.at + digits.length, spoken: pairs(digits), rule: 'digits' };
+    : { end: reading.at + digits.length, spoken: say(digits), rule: 'digits' };
 }
 
 const PLACES = /([1-9]\d{2,3}) ?[-–] ?([1-9]\d{2,3})(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
@@ -199,6 +205,16 @@ export const docket: Recogniser = (reading) => {
   const letters = Array.from(kind.toUpperCase()).join(' ');
   const spoken = `${cardinal(withoutZeros(court))} ${letters} ${spellDigits(number)}`;
   return { end: reading.at + written.length, spoken, rule: 'digits' };
+};
+
+const ZIP = /(\d{5})-(\d{4})(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
+
+/** 10018-1234: what is smaller ends no range. */
+export const zip: Recogniser = (reading) => {
+  const match = reading.runEnd - reading.at === 5 ? reading.match(ZIP) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = `${spellDigits(match[1] ?? '')}, ${spellDigits(match[2] ?? '')}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'address' };
 };
 
 const WIRELESS = /802\.(\d{1,2})([a-z]{0,2})(?![\p{L}\p{N}])/uy;

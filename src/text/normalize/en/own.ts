@@ -1,6 +1,7 @@
 // Tokens that only English reads in its own way, by the character that decides which of them are asked.
 import { isDigitAt } from '../characters.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
+import { standard } from '../shared-codes.js';
 import { byFirstLetter, coordinates, formula, perWord } from '../shared-forms.js';
 import { direction, house, road, state, STATES } from './addresses.js';
 import { initials, shouted, unsayable } from './acronyms.js';
@@ -19,7 +20,7 @@ import {
   shortYear,
   yearMonth,
 } from './dates.js';
-import { cardinal, pairs } from './numbers.js';
+import { cardinal, ofStandard, pairs, year } from './numbers.js';
 import * as ratios from './ratios.js';
 import { roman, smallRoman } from './roman.js';
 import { SPEECH } from './speech.js';
@@ -31,6 +32,8 @@ const position = coordinates(
   amounts.DIRECTIONS,
 );
 
+const edition = standard(ofStandard, year);
+
 const molecule = formula((letters) => SPEECH.letters(letters), cardinal);
 
 const NONE = /(?!)/;
@@ -38,7 +41,7 @@ const DOT = /\./; // of decimals
 
 /** By what touches the digits, and by what stands behind them and a space; first come those that are surer. */
 const BY_SIGN: readonly (readonly [touching: RegExp, parted: RegExp, recognise: Recogniser])[] = [
-  [/[:a-f]/, NONE, codes.network], [/\//, NONE, ratios.always], [/\//, NONE, cardDate], [/\//, NONE, ratios.tire], [/\//, NONE, ratios.quotient],
+  [/[:a-f]/, NONE, codes.network], [/[-:]/, NONE, edition], [/\//, NONE, ratios.always], [/\//, NONE, cardDate], [/\//, NONE, ratios.tire], [/\//, NONE, ratios.quotient],
   [/[/.]/, NONE, ratios.pairOf], [/[-/]/, /\d/, amounts.partOfInch], [/\//, NONE, ratios.pressure], [/\//, NONE, ratios.step], [/[/.]/, NONE, ratios.rating],
   [/\//, NONE, shortDates], [/\//, NONE, shortDate], [/-/, NONE, hyphenated], [/,/, NONE, amounts.groupedOrdinal], [/[,.]/, NONE, amounts.commaBehind], [/[s,]/, NONE, clock.hundreds],
   [/[mcikfyp"″'′.]/, /[mcify]/, amounts.sides], [/["'’′f]/, /f/, amounts.feetAndInches], [/["″.–-]/, /[–-]/, amounts.inches], [/s/, /s/, amounts.stones],
@@ -48,7 +51,7 @@ const BY_SIGN: readonly (readonly [touching: RegExp, parted: RegExp, recognise: 
   [/[A-Z]/, /[\p{Lu}\d]/u, house], [/-/, NONE, yearMonth], [/[snrt]/, NONE, ordinalRange], [/[BAC]/, /[BAC]/, era],
   [/[hZ]/, /h/, clock.military], [/:/, NONE, clock.clockHours], [DOT, NONE, clock.dottedTime], [/[ap:]/, NONE, clock.shortHalves], [/:/, NONE, clock.lap],
   [/:/, NONE, clock.lasting], [/s/, NONE, codes.several], [/s/, NONE, clock.seconds], [/d/, NONE, clock.daysAndHours], [/i/, NONE, clock.about],
-  [/[-–]/, NONE, clock.openingHours], [/-/, NONE, codes.docket], [/[-–]/, NONE, ratios.result], [DOT, NONE, codes.wireless],
+  [/[-–]/, NONE, clock.openingHours], [/-/, NONE, codes.docket], [/-/, NONE, codes.zip], [/[-–]/, NONE, ratios.result], [DOT, NONE, codes.wireless],
   [/[-y]/, /[-y]/, amounts.age], [/[LF]/, /F/, amounts.lettered],
 ]; // prettier-ignore
 

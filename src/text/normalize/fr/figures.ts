@@ -25,7 +25,8 @@ const HOUSE = /(\d{1,4}) ?(bis|ter|quater)(?![\p{L}\p{N}])/uy;
 const ELIDED = /\d{1,9}(?= [cdjlmnst]['’]\p{L})/uy;
 const EURO_BETWEEN = /(\d{1,6}) ?€ ?(\d{2})(?![\p{L}\d]|[.,]\d)/uy;
 const BIG = / ?(k|K|M|Md|Mds|Mrd) ?(?:d['’] ?)?([€$£])/uy;
-const AND_HALF = /(\d{1,3})(?: ?½| 1\/2) (\p{Ll}{2,24})(?![\p{L}\p{N}])/uy;
+const AND_HALF =
+  /(\d{1,3})(?: ?½| 1\/2) ((?:premi(?:ers|ères)|derni(?:ers|ères)|bon(?:ne)?s|petite?s|grande?s|longue?s|longs|autres|pleine?s|prochaine?s) )?(\p{Ll}{2,24})(?![\p{L}\p{N}])/uy;
 const NO_NOUN = new Set('de du et à pour par ou en sur au'.split(' '));
 const DOTTED_TELEPHONE = /0[1-9](?:\.\d{2}){4}(?![\d.]\d|\d)/y;
 const SCORE = /(\d{1,3})[-–](\d{1,3})(?![\p{L}\d/-]|[.,]\d| ?[=€%])/uy;
@@ -133,13 +134,13 @@ export function bigMoney(reading: Reading): Found | undefined {
   return { end: read.end + written.length, spoken, rule: 'currency' };
 }
 
-/** 2 ½ heures is "deux heures et demie". */
+/** 2 ½ heures is "deux heures et demie", 3 1/2 premiers mois "trois premiers mois et demi". */
 export function andHalf(reading: Reading): Found | undefined {
   const match = reading.match(AND_HALF);
-  const [written = '', number = '', noun = ''] = match ?? [];
+  const [written = '', number = '', adjective = '', noun = ''] = match ?? [];
   if (match === undefined || (number === '1' ? NO_NOUN.has(noun) : !noun.endsWith('s'))) return undefined;
   const feminine = isFeminine(noun.toLowerCase());
-  const spoken = `${cardinal(number, feminine)} ${noun} et ${feminine ? 'demie' : 'demi'}`;
+  const spoken = `${cardinal(number, feminine)} ${adjective}${noun} et ${feminine ? 'demie' : 'demi'}`;
   return { end: reading.at + written.length, spoken, rule: 'fraction' };
 }
 

@@ -29,6 +29,7 @@ import { cardExpiry, toMonth } from './months.js';
 import { area, height, lawNumber, millions, roundMillions, timesPer, trunkZero } from './pairs.js';
 import {
   decade,
+  edition,
   elided,
   fewer,
   fewOf,
@@ -75,7 +76,7 @@ const ANY = /^/;
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
-    [/\//, cardExpiry], [/\//, fewOf], [/\//, rate], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/-/, planes], [/e/, firstOfMonth], [/[a-z]/, multiplied], [/e|n|r|s/, shortNumber], [/[-\d]/, keyed],
+    [/\//, cardExpiry], [/\//, fewOf], [/\//, rate], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/-/, planes], [/[-:]/, edition], [/e/, firstOfMonth], [/[a-z]/, multiplied], [/e|n|r|s/, shortNumber], [/[-\d]/, keyed],
     [/[/.]/, dates], [/[A-Z]/, named], [/€/, euroBetween], [/\d/, insuranceNumber],
     [/[-.)\d]/, american], [/\./, dottedTelephone], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes], [/['’′]/, prime],
     [/[x×]/, times], [/\//, season], [/\//, part], [/\//, andAHalf], [/\//, halfOf], [/[,KMGTWV]/, attachedUnit], [/m/, height], [/[xf]/, timesPer],

@@ -1,7 +1,7 @@
 // Short phrases that figures make with the words around them: d'un million, 24/48 h, la touche #, les - de 12 ans.
 import type { Found, Reading } from '../reading.js';
 import { isCounted, of } from './grammar.js';
-import { keyedGroups, planeType, telephoneKeys } from '../shared-codes.js';
+import { keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
 import { coefficient } from '../shared-forms.js';
 import { cardinal, rank, spellDigits } from './numbers.js';
 import { sayFraction } from './amounts.js';
@@ -142,6 +142,9 @@ export function decade(reading: Reading): Found | undefined {
 export const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
 
 const FIRST_OF_MONTH = /1er\/(0?[1-9]|1[0-2])(?:\/(\d{4}))?(?![\p{L}\d/])/uy;
+
+/** ISO 9001:2015 */
+export const edition = standard(cardinal, rank);
 
 /** Le 1er/05 */
 export function firstOfMonth(reading: Reading): Found | undefined {

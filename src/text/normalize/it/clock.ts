@@ -166,7 +166,7 @@ export function hourRange(reading: Reading): Found | undefined {
 /** "Alle 1" is "all'una". */
 export function oneOclock(reading: Reading): Found | undefined {
   const match = reading.match(ONE_OCLOCK);
-  if (match === undefined) return undefined;
+  if (match === undefined) return elidedOne(reading);
   const [written, preposition, minutes] = match;
   const article = preposition === undefined ? written.slice(0, 1) : `${preposition}ll`;
   return {
@@ -174,6 +174,26 @@ export function oneOclock(reading: Reading): Found | undefined {
     spoken: `${article}'${sayTime('1', minutes) ?? ''}`,
     rule: 'time',
   };
+}
+
+const ELIDED_ONE = /((?:(?:a|da|de|su)l)?l['’])1(?![\p{L}\d]|[.,:/]\d| ?[%€])/iuy;
+const HOUR_BEHIND =
+  /^(?: (?:di|del) (?:notte|mattina|mattino|sera|pomeriggio)| in punto| (?:e|alle) \d| circa[.,;])/u;
+const LONGEST_RISE = 24; // units
+const RISING = /(?<!\p{L})dal(?:l['’]|lo )? ?\d[\p{L}\d %]*$/u;
+
+/** All'1 di notte, dall'1 alle 2; all'1% is no hour, nor is the end of "dal 3 all'1". */
+function elidedOne(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (!/['’]/.test(text[runEnd] ?? '')) return undefined;
+  const [written = '', article = ''] = reading.match(ELIDED_ONE) ?? [];
+  if (written === '') return undefined;
+  const end = at + written.length;
+  const behind = text.slice(end, end + LOOK_AHEAD);
+  const ends = /^all/i.test(article) && /^(?:[.,;!?)]|$)/.test(behind);
+  if (!HOUR_BEHIND.test(behind) && !ends) return undefined;
+  if (RISING.test(text.slice(Math.max(0, at - LONGEST_RISE), at))) return undefined;
+  return { end, spoken: `${article}una`, rule: 'time' };
 }
 
 /** 2h30, 3'25": how long something takes. */

@@ -51,6 +51,7 @@ import {
 import {
   cardExpiry,
   codeGroups,
+  edition,
   inches,
   keys,
   multiplied,
@@ -70,7 +71,7 @@ const ANY = /^/;
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
-    [/\//, cardExpiry], [/:/, scale], [/\//, fewOf], [/\//, rate], [/-/, planes], [/\//, portion], [/[xX×,]/, solid], [/["'”″’,.]/, inches], [/[-\d]/, codeGroups], [/[a-z]/, multiplied],
+    [/\//, cardExpiry], [/:/, scale], [/\//, fewOf], [/\//, rate], [/-/, planes], [/[-:]/, edition], [/\//, portion], [/[xX×,]/, solid], [/["'”″’,.]/, inches], [/[-\d]/, codeGroups], [/[a-z]/, multiplied],
     [/[/.]/, dates], [/[A-Z]/, named], [/h/, beforeHas],
     [/[-–/]/, dateRange], [/\//, season], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/[-–]/, beforePostcode], [/[,KMGTPWV]/, attachedUnit],
     [/\./, billions], [/[,M]/, millions], [/\//, andAHalf], [/[.,:]/, dottedTime], [/[-–]/, bareRange], [/[h'’′]/, length], [/['’′]/, prime], [/s/, shortWeeks], [/[sa]/, shortMonth],

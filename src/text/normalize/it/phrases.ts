@@ -1,6 +1,6 @@
 // Short phrases that figures make with the words around them in Italian: scade il 12/26, 2/3 tazza, 55x40x23 cm, schermo da 27".
 import type { Found, Reading } from '../reading.js';
-import { keyedGroups, planeType, telephoneKeys } from '../shared-codes.js';
+import { keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
 import { coefficient, expiry } from '../shared-forms.js';
 import { sayFraction } from './amounts.js';
 import { cardinal, decimal, spellDigits } from './numbers.js';
@@ -91,6 +91,9 @@ export const codeGroups = keyedGroups(
 export const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
 
 const SCALE = /1:(\d{1,3}(?:\.\d{3}){1,2}|\d{4,7})(?![\d:]|[.,]\d)/uy;
+
+/** ISO 9001:2015 */
+export const edition = standard(cardinal, cardinal);
 
 /** Scala 1:1000 */
 export function scale(reading: Reading): Found | undefined {
