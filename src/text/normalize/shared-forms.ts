@@ -323,3 +323,12 @@ export function coefficient(number: (digits: string) => string, { math }: { math
     return { end, spoken: `${number(match[1] ?? '')} ${match[2] ?? ''}`, rule: 'math' };
   };
 }
+
+/** 5 V/3 A: between two amounts, each with its unit, the slash is a pause. */
+export const betweenAmounts: Recogniser = (reading) => {
+  const { text, at } = reading;
+  if (text[at] !== '/' || at !== reading.tokenEnd || !/[\p{L}€%°]/u.test(text[at - 1] ?? ''))
+    return undefined;
+  const apart = /^\d{1,5}(?:[.,]\d{1,3})? ?[\p{L}€%°]/u.test(text.slice(at + 1, at + 14));
+  return apart ? { end: at + 1, spoken: ', ', rule: 'symbol' } : undefined;
+};

@@ -148,6 +148,7 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
   if (sign === '-' || sign === '*' || sign === '/') {
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
     const numbers = /\p{N}/u.test(before) && /^\p{N}/u.test(after);
+    if (sign === '/' && isTelephone(text, at)) return false;
     return numbers && (sign === '*' || (spaced && (sign === '/' || IN_A_FORMULA.test(near))));
   }
   if (
@@ -162,4 +163,14 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     return AMOUNT.test(after) || left;
   }
   return left && right;
+}
+
+const GROUPS = /[\d .()-]*$/;
+const THOUSANDS = /^\s*\d{1,3}(?:[ .]\d{3})+\s*$/;
+const SHORTEST_TELEPHONE = 7; // digits
+
+/** 01 23 45 67 89 / 06 12 34 56 78 */
+function isTelephone(text: string, at: number): boolean {
+  const before = GROUPS.exec(text.slice(Math.max(0, at - NEAR), at))?.[0] ?? '';
+  return before.replace(/\D/g, '').length >= SHORTEST_TELEPHONE && !THOUSANDS.test(before);
 }
