@@ -6,7 +6,7 @@ export const GERMAN: ShortFormLists = {
     hr fr abt dipl.-ing dipl.-kfm univ.-prof dipl-ing priv-doz ing z.b d.h u.a i.d.r u.u v.a bzw ggf sog inkl exkl zzgl evtl vgl ca bspw insb
     approx hd bzgl ehem mtl lfd dt engl gegr verst frl inh bj ggfs zzt o.g abzgl exkl insbes einschl lt
     hrn ggü tgl tägl wöchentl monatl jährl pfr bgm ausschl voraussichtl vsl gesetzl schriftl frz ital versch österr europ techn wiss kath griech zusätzl persönl dipl u.e m.e
-    dipl.-psych dipl.-inf priv.-doz
+    dipl.-kffr dipl.-päd dipl.-biol dipl.-psych dipl.-inf priv.-doz
   `,
   beforeNumber: `
     nos abs kap abb bd bl s str nrn pos ziff art mwst mind max min anm rn rdnr rz jg kl gl sp az gz kto hausnr beil anl nrn fn zi temp zw
@@ -15,7 +15,7 @@ export const GERMAN: ShortFormLists = {
   `,
   seldomFinal: `
     ff e.v str bhf hbf mio mrd gem geb gest std sek stk pers tsd pkt whg urt beschl jh jhd jhdt aufl hrsg verf tabl tbl
-    amerik evang allg öff spez urspr kfm poln türk vorl dgl verh entspr bsp vjs vers habil dres geschl durchg blk mitgl geschw abzügl zuzügl telef vorm nachm
+    geb.-dat eff amerik evang allg öff spez urspr kfm poln türk vorl dgl verh entspr bsp vjs vers habil dres geschl durchg blk mitgl geschw abzügl zuzügl telef vorm nachm
     jew buchst ausg forts hptm gesch verw verk
   `,
   seldomFinalAsWritten: `Fa Mag Min Sek Bio Gr`,

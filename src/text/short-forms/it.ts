@@ -12,7 +12,7 @@ export const ITALIAN: ShortFormLists = {
     feb mar apr mag giu lug sett ott nov dic lun mar ven sab dom max min gio
     tab
   `,
-  seldomFinal: `cia arch rag ss magg fraz univ scad escl succ secc energ sott rif approx ibid d.lgs ss.gg`,
+  seldomFinal: `cia arch rag ss cass civ magg fraz univ scad escl succ secc energ sott rif approx ibid d.lgs ss.gg`,
   oftenFinal: `ecc`,
   starters: `
     lui lei noi voi loro io tu il lo la i gli le un uno una l ma e o se quando poi è non no sì questo questa questi queste quello quella anche dopo così c'è ci si
@@ -22,7 +22,7 @@ export const ITALIAN: ShortFormLists = {
     morì nacque fu visse chiami chiamate venga venite vada andate prenda prema premi digiti attenda scriva giri segua visiti
   `,
   seldomFinalAsWritten: `On`,
-  seldomFinalHere: `on sen gen col ten cav comm card rev fam vic loc prov pres rep ed cd cit dip ist uff ns gg ult incl tot cad cod en trad sc sec lib fasc par es reg all ver ep
+  seldomFinalHere: `pen on sen gen col ten cav comm card rev fam vic loc prov pres rep ed cd cit dip ist uff ns gg ult incl tot cad cod en trad sc sec lib fasc par es reg all ver ep
     pos km gr`,
   shortStarters: `cfr cf es`,
 };

@@ -1,8 +1,16 @@
 // German, with gender and case.
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { standard } from '../shared-codes.js';
-import { behindDigits, byFirstLetter, coordinates, formula, perWord, schoolYear } from '../shared-forms.js';
+import { commitHash, currencyPair, letterPair, standard } from '../shared-codes.js';
+import {
+  behindDigits,
+  betweenAmounts,
+  byFirstLetter,
+  coordinates,
+  formula,
+  perWord,
+  schoolYear,
+} from '../shared-forms.js';
 import * as amounts from './amounts.js';
 import * as codes from './codes.js';
 import * as compounds from './compounds.js';
@@ -48,17 +56,33 @@ const atDigit: Recogniser = behindDigits([
   [/[x×,]/, own.timesAsMuch],
   [/[a-h]/, places.houseNumber],
   [/["″”]/, own.inches],
+  [/[°º,.]/, own.directed],
+  [/[a-f]/, commitHash(SPEECH)],
+  [/\./, own.stoppageTime],
+  [/v/, own.oneOf],
   [/[°º]/, coordinates((digits, part) => `${cardinal(digits)} ${{ degree: 'Grad', minute: 'Minuten', second: 'Sekunden' }[part]}`, { N: 'Nord', S: 'Süd', W: 'West', O: 'Ost', E: 'Ost' })],
   [/\//, own.perUnit],
 ]); // prettier-ignore
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 const FORMULA = formula((letters) => SPEECH.letters(letters), cardinal);
-const INITIALS = 'MDFSECsIVX';
+const TRADED = currencyPair({
+  EUR: 'Euro',
+  USD: 'Dollar',
+  GBP: 'Pfund',
+  JPY: 'Yen',
+  CHF: 'Franken',
+  CNY: 'Yuan',
+  BTC: 'Bitcoin',
+});
+const LETTERS = letterPair(SPEECH);
+const INITIALS = 'MDFSECsIVXNOWx';
 const INITIAL = byFirstLetter([
   [/[MDFS]/, weekday],
   [/[ECFSs]/, amounts.wholeAmountBehind],
   [/[FSs]/, amounts.francs],
   [/S/, codes.sentenceOfLaw],
+  [/x/, own.timesSign],
+  [/[NSOW]/, own.windward],
   [/[IVX]/, romanOrdinal],
   [/[IVX]/, pairs.courtFile],
 ]);
@@ -69,6 +93,7 @@ function byMarkBehind(reading: Reading): Found | undefined {
   if (mark === ' ') return undefined;
   if (mark === '.') return places.street(reading) ?? codes.numberName(reading);
   if (mark === '-') return codes.plate(reading) ?? codes.numberName(reading);
+  if (mark === '/') return TRADED(reading) ?? LETTERS(reading);
   return SUBSCRIPTS.includes(mark) ? FORMULA(reading) : undefined;
 }
 
@@ -83,7 +108,7 @@ export const GERMAN: Language = {
   own: {
     atDigit: [atDigit, codes.emergency, codes.coded, own.officeNumber],
     atLetter: [byMarkBehind, atInitial],
-    atMark: [own.ticker, own.born, own.extension, amounts.wholeAmountBehind, perWord(PER)],
+    atMark: [own.namedKey, own.ticker, own.born, own.extension, amounts.wholeAmountBehind, perWord(PER), betweenAmounts],
   },
   symbols: {
     inAddress: {

@@ -88,10 +88,10 @@ const LATIN: Readonly<Record<string, Saying>> = {
 }; // prettier-ignore
 
 const NAMED: Readonly<Record<string, Saying>> = {
-  '49ers': 'forty-niners', '76ers': 'seventy-sixers', '9-1-1': 'nine one one', '24x7': 'twenty-four seven', 'C#': 'C sharp', 'F#': 'F sharp', '.NET': 'dot net',
+  '49ers': 'forty-niners', '76ers': 'seventy-sixers', '9-1-1': 'nine one one', '24x7': 'twenty-four seven', YoY: 'year over year', 'y/y': 'year over year', 'Y/Y': 'year over year', QoQ: 'quarter over quarter', 'q/q': 'quarter over quarter', MoM: after(/\d ?%? $/, 'month over month'), 'm/m': 'month over month', 'Ret.': after(/\($/, 'Retired'), 'C#': 'C sharp', 'F#': 'F sharp', '.NET': 'dot net',
   FY: before(/^ ?['’]?\d/, 'F Y'), AY: before(/^ \d{4}/, 'A Y'), CY: 'C Y',
   WWII: 'World War Two', WWI: 'World War One', WW2: 'World War Two', WW1: 'World War One', ASAP: 'as soon as possible', FYI: 'for your information', BTW: 'by the way', IMO: 'in my opinion', TBD: 'to be determined', ETA: 'E T A',
-  '24/7': 'twenty-four seven', '9/11': 'nine eleven', '&c.': 'et cetera', 'and/or': 'and or', 'N/A': 'not applicable', 'n/a': 'not applicable', 'A-Z': 'A to Z', 'A–Z': 'A to Z', 'a-z': 'A to Z', 'M-F': 'Monday to Friday', 'M–F': 'Monday to Friday',
+  '24/7': 'twenty-four seven', '9/11': before(/^(?!\/)/, 'nine eleven'), '&c.': 'et cetera', 'and/or': 'and or', 'N/A': 'not applicable', 'n/a': 'not applicable', 'A-Z': 'A to Z', 'A–Z': 'A to Z', 'a-z': 'A to Z', 'M-F': 'Monday to Friday', 'M–F': 'Monday to Friday',
   'I/O': 'I O', 'm²': 'square meters', 'km²': 'square kilometers', 'cm²': 'square centimeters', 'ft²': 'square feet', 'm³': 'cubic meters', 'cm³': 'cubic centimeters', iOS: 'i O S', macOS: 'mac O S', iPadOS: 'iPad O S', watchOS: 'watch O S', IPv4: 'I P V four', IPv6: 'I P V six', 'PM2.5': 'P M two point five', PM10: 'P M ten', pH: 'P H', SaaS: 'sass', IoT: 'I O T', VRAM: 'V RAM', DRAM: 'D RAM', SRAM: 'S RAM', Ctrl: 'Control', USD: 'U S dollars', EUR: 'euros', GBP: 'British pounds', INR: 'Indian rupees', JPY: 'Japanese yen', CAD: 'Canadian dollars', AUD: 'Australian dollars', mRNA: 'm R N A', LaTeX: 'lay tech', eSIM: 'e SIM', VoIP: 'voip', WiFi: 'Wi-Fi',
 }; // prettier-ignore
 

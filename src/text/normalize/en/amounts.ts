@@ -42,6 +42,37 @@ export const commaBehind: Recogniser = (reading) => {
     : { end: reading.at + match[0].length, spoken, rule: 'currency' };
 };
 
+const PER_PERIOD =
+  /(\d{1,4})\/(day|week|wk|month|mo|year|yr|hour|hr|night|minute|min|second|person|user|employee)(?![\p{L}\p{N}])/uy;
+const PERIODS: Readonly<Record<string, string>> = {
+  wk: 'week',
+  mo: 'month',
+  yr: 'year',
+  hr: 'hour',
+  min: 'minute',
+};
+
+/** At most 8/day */
+export const perPeriod: Recogniser = (reading) => {
+  const match = reading.match(PER_PERIOD);
+  if (match === undefined) return undefined;
+  const [written, digits = '', period = ''] = match;
+  const spoken = `${cardinal(withoutZeros(digits))} per ${PERIODS[period] ?? period}`;
+  return { end: reading.at + written.length, spoken, rule: 'measure' };
+};
+
+const VOLTS_AND_AMPS = /(\d{1,3}(?:\.\d)?)V ?\/ ?(\d{1,3}(?:\.\d{1,2})?)A(?![\p{L}\p{N}])/uy;
+
+/** 5V/3A */
+export const voltsAndAmps: Recogniser = (reading) => {
+  const match = reading.match(VOLTS_AND_AMPS);
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  const [volts = '', amps = ''] = match.slice(1);
+  const [volt, amp] = isAttribute(reading.around(end)) ? ['volt', 'amp'] : [volts === '1' ? 'volt' : 'volts', amps === '1' ? 'amp' : 'amps'];
+  return { end, spoken: `${sayDecimal(volts)} ${volt} ${sayDecimal(amps)} ${amp}`, rule: 'measure' };
+}; // prettier-ignore
+
 const HYPHENATED =
   /([€$£])(\d[\d,]{0,11}(?:\.\d{1,2})?)-(?:(thousand|million|billion|trillion)(?![\p{L}\p{N}])|(?=\p{Ll}))/uy;
 

@@ -1,7 +1,7 @@
 // Tokens that only English reads in its own way, by the character that decides which of them are asked.
 import { isDigitAt } from '../characters.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { standard } from '../shared-codes.js';
+import { currencyPair, letterPair, standard } from '../shared-codes.js';
 import { byFirstLetter, coordinates, formula, perWord } from '../shared-forms.js';
 import { direction, house, road, state, STATES } from './addresses.js';
 import { initials, shouted, unsayable } from './acronyms.js';
@@ -36,12 +36,14 @@ const edition = standard(ofStandard, year);
 
 const molecule = formula((letters) => SPEECH.letters(letters), cardinal);
 
+const traded = currencyPair({ EUR: 'euro', USD: 'dollar', GBP: 'pound', JPY: 'yen', CHF: 'Swiss franc', CAD: 'Canadian dollar', AUD: 'Aussie dollar', CNY: 'yuan', BTC: 'bitcoin' }); // prettier-ignore
+
 const NONE = /(?!)/;
 const DOT = /\./; // of decimals
 
 /** By what touches the digits, and by what stands behind them and a space; first come those that are surer. */
 const BY_SIGN: readonly (readonly [touching: RegExp, parted: RegExp, recognise: Recogniser])[] = [
-  [/[:a-f]/, NONE, codes.network], [/[-:]/, NONE, edition], [/\//, NONE, ratios.always], [/\//, NONE, cardDate], [/\//, NONE, ratios.tire], [/\//, NONE, ratios.quotient],
+  [/[:a-f]/, NONE, codes.network], [/[-:]/, NONE, edition], [/\//, NONE, ratios.always], [/\//, NONE, cardDate], [/\//, NONE, ratios.tire], [/\//, NONE, ratios.quotient], [/\//, NONE, ratios.twoRates], [/\//, NONE, amounts.perPeriod], [/V/, NONE, amounts.voltsAndAmps],
   [/[/.]/, NONE, ratios.pairOf], [/[-/]/, /\d/, amounts.partOfInch], [/\//, NONE, ratios.pressure], [/\//, NONE, ratios.step], [/[/.]/, NONE, ratios.rating],
   [/\//, NONE, shortDates], [/\//, NONE, shortDate], [/-/, NONE, hyphenated], [/,/, NONE, amounts.groupedOrdinal], [/[,.]/, NONE, amounts.commaBehind], [/[s,]/, NONE, clock.hundreds],
   [/[mcikfyp"″'′.]/, /[mcify]/, amounts.sides], [/["'’′f]/, /f/, amounts.feetAndInches], [/["″.–-]/, /[–-]/, amounts.inches], [/s/, /s/, amounts.stones],
@@ -95,7 +97,7 @@ function standardOfCpp({ text, at }: Reading): Found | undefined {
 
 const atCapital = byFirstLetter([
   [/C/, standardOfCpp], [/[A-Z]/, state], [/[UIAWEODLPRS]/, shouted], [/[IVXLC]/, roman], [/[NSEW]/, direction], [/[IUSC]/, road], [/[UG]/, clock.offset],
-  [/I/, codes.network], [/[A-Z]/, codes.models], [/[A-Z]/, codes.letteredModel], [/[A-Z]/, initials], [/[A-Z]/, unsayable], [/[A-Z]/, molecule],
+  [/I/, codes.network], [/[A-Z]/, codes.models], [/[A-Z]/, codes.letteredModel], [/[A-Z]/, initials], [/[A-Z]/, traded], [/[A-Z]/, letterPair(SPEECH)], [/[A-Z]/, unsayable], [/[A-Z]/, molecule],
 ]); // prettier-ignore
 const atSmall = byFirstLetter([
   [/[ivx]/, smallRoman], [/x/, extension], [/x/, amounts.timesSum], [/π/, algebra.piOfFormula], [/[a-f]/, codes.network],

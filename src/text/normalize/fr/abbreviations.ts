@@ -11,7 +11,11 @@ const INITIALS = /^ (?:\p{Lu}\.-\p{Lu}\. ?\p{Lu}\p{L}|\p{Lu}\.? (?:et )?\p{Ll})/
 
 /** Behind a century: XIXe s. */
 const century: Saying = (around) =>
-  /^[ivxlc]+(?:e|er|es|ème)$/.test(around.previousWord) ? 'siècle' : undefined;
+  /^[ivxlc]+(?:e|er|es|ème)$/.test(around.previousWord)
+    ? 'siècle'
+    : /\d et $/.test(around.text.slice(Math.max(0, around.start - 5), around.start))
+      ? 'suivants'
+      : undefined;
 
 /** Chap. IV */
 function beforeRoman(said: string): Saying {
@@ -88,7 +92,7 @@ export const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   'etc.': 'et cetera', etc: 'et cetera', 'c.-à-d.': 'c’est-à-dire', 'C.-à-d.': 'C’est-à-dire', 'P. ex.': 'Par exemple', 'c-à-d': 'c’est-à-dire', 'càd': 'c’est-à-dire', 'c.à.d.': 'c’est-à-dire', 'p. ex.': 'par exemple', 'p.ex.': 'par exemple', 'par ex.': 'par exemple', 'ex.': example('exemple'), 'Ex.': example('Exemple'), 'cf.': 'confer', 'Cf.': 'Confer',
   'i.e.': 'c’est-à-dire', 'e.g.': 'par exemple', 'env.': 'environ', 'Env.': 'Environ', 'approx.': 'approximativement', 'max.': 'maximum', 'min.': minuteOrLeast, cc: behindPrice('charges comprises'), CC: behindPrice('charges comprises'), hc: behindPrice('hors charges'), HC: behindPrice('hors charges'), FAI: behindPrice('frais d’agence inclus'), 'asc.': 'ascenseur', 'p.': rooms, 'Tél :': 'Téléphone :', 'tél :': 'téléphone :', 'Tel :': 'Téléphone :', 'Tél:': 'Téléphone :', 'Tel:': 'Téléphone :', 'exp.': beforeExpiry, 'moy.': 'moyenne', 'resp.': 'respectivement', 'hab.': 'habitants', 'dép.': 'département', 'dépt': 'département', 'tél.': 'téléphone', 'Tél.': 'Téléphone', 'tel.': 'téléphone', 'Tel.': 'Téléphone',
   'ref.': 'référence', 'réf.': 'référence', 'Réf.': 'Référence', 'adr.': 'adresse', 'qté': 'quantité', 'Qté': 'Quantité', 'nb': 'nombre', 'éd.': 'édition', 'coll.': 'collection', 'trad.': 'traduction', 'suiv.': 'suivant', 'suppl.': 'supplément', 'incl.': 'inclus', 'excl.': 'exclu',
-  'L.': ofCode, 'R.': ofCode, 'D.': ofCode, 'N.B.': 'nota bene', 'NB': 'nota bene', 'N. B.': 'nota bene', 'P.-S.': 'post-scriptum', 'P.-D.G.': 'P D G', 'P.-D. G.': 'P D G', 'P.S.': 'post-scriptum', 'PS :': 'post-scriptum :', 'vs': 'versus', 'vs.': 'versus', Cie: 'compagnie', 'Cie.': 'compagnie', 'Sté': 'Société', 'Ets': 'Établissements', 'Éts': 'Établissements', 'Assoc.': 'Association', 'gouv.': 'gouvernement',
+  'L.': ofCode, 'R.': ofCode, 'D.': ofCode, 'T°': 'température', 't°': 'température', pdt: beforeDigit('pendant'), 'C. civ.': 'Code civil', 'C. pén.': 'Code pénal', 'C. com.': 'Code de commerce', 'C. trav.': 'Code du travail', 'Cass.': 'Cassation', 'civ.': 'civile', 'N.B.': 'nota bene', 'NB': 'nota bene', 'N. B.': 'nota bene', 'P.-S.': 'post-scriptum', 'P.-D.G.': 'P D G', 'P.-D. G.': 'P D G', 'P.S.': 'post-scriptum', 'PS :': 'post-scriptum :', 'vs': 'versus', 'vs.': 'versus', Cie: 'compagnie', 'Cie.': 'compagnie', 'Sté': 'Société', 'Ets': 'Établissements', 'Éts': 'Établissements', 'Assoc.': 'Association', 'gouv.': 'gouvernement',
   svp: 's’il vous plaît', SVP: 's’il vous plaît', 's.v.p.': 's’il vous plaît', 'S.V.P.': 's’il vous plaît', stp: 's’il te plaît', STP: 's’il te plaît', rdv: 'rendez-vous', RDV: 'rendez-vous', 'R.-V.': 'rendez-vous', bcp: 'beaucoup', qqn: 'quelqu’un', qqch: 'quelque chose', qqs: 'quelques', tjs: 'toujours',
   HT: 'hors taxes', 'H.T.': 'hors taxes',
   'h/24': 'heures sur vingt-quatre', 'et/ou': 'et ou', '24/24': 'vingt-quatre sur vingt-quatre', '7/7': 'sept sur sept', '24/7': 'vingt-quatre heures sur vingt-quatre et sept jours sur sept', 'n/a': 'non applicable', 'N/A': 'non applicable',

@@ -19,6 +19,10 @@ const SHORTER_DATE = /(\d{1,2})\/([1-9])(?![\p{L}\d/]|[,.]\d)/uy;
 const BEFORE_DATE = new Set(
   'le du au dès avant depuis lundi mardi mercredi jeudi vendredi samedi dimanche date'.split(' '),
 );
+const SHORT_DAY = /^(?:lun|mar|mer|jeu|ven|sam|dim)$/;
+/** Libre le 1/4 */
+const FROM =
+  /^(?:dispo|disponible|libre|fermée?|ouverte?|prévue?|rendez-vous|rdv|livrée?|livraison|départ|arrivée)$/;
 const RATING = /(\d{1,2},\d{1,2})\/(\d{1,3})(?![\p{L}\d/])/uy;
 const NAMED_MONEY = / (euros?|dollars?)(?![\p{L}\p{N}])/uy;
 const HOUSE = /(\d{1,4}) ?(bis|ter|quater)(?![\p{L}\p{N}])/uy;
@@ -68,10 +72,11 @@ export function pointedMoney(reading: Reading): Found | undefined {
 
 /** Le 14/07. */
 export function shortDate(reading: Reading): Found | undefined {
-  const before = reading.around(reading.at).previousWord;
+  const around = reading.around(reading.at);
+  const before = SHORT_DAY.test(around.previousShort) ? around.previousShort : around.previousWord;
   const match =
     reading.match(SHORT_DATE) ?? (isDayOfMonth(reading, before) ? reading.match(SHORTER_DATE) : undefined);
-  if (match === undefined || !BEFORE_DATE.has(before)) return undefined;
+  if (match === undefined || (!BEFORE_DATE.has(before) && !SHORT_DAY.test(before))) return undefined;
   const [written, day = '', month = ''] = match;
   if (Number(day) < 1 || Number(day) > 31) return undefined;
   const end = reading.at + written.length;
@@ -81,8 +86,10 @@ export function shortDate(reading: Reading): Found | undefined {
 }
 
 /** Du 1/9 au 30/9, le 25/9, lundi 3/6; but le 1/3 may be a part. */
-function isDayOfMonth({ text, at, runEnd }: Reading, before: string): boolean {
-  if (before.endsWith('di') || before === 'dimanche' || Number(text.slice(at, runEnd)) > 12) return true;
+function isDayOfMonth(reading: Reading, before: string): boolean {
+  const { text, at, runEnd } = reading;
+  if (before.endsWith('di') || before === 'dimanche' || SHORT_DAY.test(before)) return true;
+  if (Number(text.slice(at, runEnd)) > 12 || FROM.test(reading.around(at).secondPreviousWord)) return true;
   return before === 'du' && /^\d{1,2}\/\d{1,2} au \d{1,2}\//.test(text.slice(at, at + 12));
 }
 

@@ -1,6 +1,9 @@
 // Tokens that only French has, asked before the shared ones.
-import { behindDigits, byFirstLetter } from '../shared-forms.js';
+import { commitHash, currencyPair, letterPair } from '../shared-codes.js';
+import { behindDigits, betweenAmounts, byFirstLetter } from '../shared-forms.js';
 import { hours, outOf } from './hours.js';
+import { appeal, bare, lettersOfLaw, windward } from './phrases.js';
+import { SPEECH } from './speech.js';
 import {
   accountNumber,
   dayOrHour,
@@ -37,6 +40,7 @@ import {
   greatWar,
   inches,
   keyed,
+  lastDigits,
   keys,
   multiplied,
   planes,
@@ -72,11 +76,20 @@ import {
 } from './signs.js';
 
 const ANY = /^/;
+const traded = currencyPair({
+  EUR: 'euro',
+  USD: 'dollar',
+  GBP: 'livre',
+  JPY: 'yen',
+  CHF: 'franc suisse',
+  CNY: 'yuan',
+  BTC: 'bitcoin',
+});
 
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
-    [/\//, cardExpiry], [/\//, fewOf], [/\//, rate], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/-/, planes], [/[-:]/, edition], [/e/, firstOfMonth], [/[a-z]/, multiplied], [/e|n|r|s/, shortNumber], [/[-\d]/, keyed],
+    [/\//, cardExpiry], [/\//, fewOf], [/\//, rate], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/-/, planes], [/[-:]/, edition], [/e/, firstOfMonth], [/[a-z]/, multiplied], [ANY, shortNumber], [/[-\d]/, keyed], [ANY, lastDigits], [/[a-f]/, commitHash(SPEECH)], [/-/, appeal], [/,/, bare],
     [/[/.]/, dates], [/[A-Z]/, named], [/€/, euroBetween], [/\d/, insuranceNumber],
     [/[-.)\d]/, american], [/\./, dottedTelephone], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes], [/['’′]/, prime],
     [/[x×]/, times], [/\//, season], [/\//, part], [/\//, andAHalf], [/\//, halfOf], [/[,KMGTWV]/, attachedUnit], [/m/, height], [/[xf]/, timesPer],
@@ -88,7 +101,7 @@ export const atDigit = [
 
 export const atLetter = [
   byFirstLetter([
-    [/[A-Z]/, chemical], [/[ald]/, toMonth], [/[dDqQ]/, elided], [/x/, timesEach], [/[lmjvsd]/i, days], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter], [/[A-Z]/, accountNumber],
+    [/[A-Z]/, traded], [/[A-Z]/, letterPair(SPEECH)], [/[NSEO]/, windward], [/[acfv]/, lettersOfLaw], [/[A-Z]/, chemical], [/[ald]/, toMonth], [/[dDqQ]/, elided], [/x/, timesEach], [/[lmjvsd]/i, days], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter], [/[A-Z]/, accountNumber],
     [/[A-Z]/, plate], [/\p{Lu}/u, versionedName], [/[JHD]/, dayOrHour], [/\p{Lu}/u, namedByLetters],
   ]),
 ]; // prettier-ignore
@@ -109,4 +122,5 @@ export const atMark = [
   trunkZero,
   offset,
   pointedMoney,
+  betweenAmounts,
 ];

@@ -19,11 +19,11 @@ const ONE_OCLOCK =
 const LENGTH = /(\d{1,3}) ?h ?([0-5]\d)(?:'|’|′)?(?! ?(?:min|m)\b)(?![\p{L}\d]|[.,:]\d)/uy;
 const MINUTES_SECONDS = /(\d{1,3})['’′] ?([0-5]?\d)(?:"|”|″|''|’’)/uy;
 const BARE_RANGE =
-  /(\d{1,2}) ?[-–] ?(\d{1,2})(?![\p{L}\d/]|[.,:/]\d| ?[€%]|\p{Ll}| (?!e \d{1,2} ?[-–])\p{Ll})/uy;
+  /(\d{1,2})(?:[.:]([0-5]\d))? ?[-–] ?(\d{1,2})(?:[.:]([0-5]\d))?(?![\p{L}\d/]|[.,:/]\d| ?[€%]|\p{Ll}| (?!e \d{1,2} ?[-–])\p{Ll})/uy;
 const WEEKDAY = /^(?:lun|mar|mer|gio|ven)(?:edì|tedì|coledì|vedì|erdì)?$|^sab(?:ato)?$|^dom(?:enica)?$/;
 const OPEN = /^(?:orario|orari|continuato|apert[oiae]|apertura|chius[oiae]|pausa|feriali|festivi)$/;
 const AND_OPEN =
-  /(?:orario|continuato|apert[oiae]|apertura|edì|sabato|domenica|(?:lun|mar|mer|gio|ven|sab|dom)\.?)(?: dalle)? \d{1,2}[-–]\d{1,2} e $/iu; // 9-13 e 15-19
+  /(?:ore|orario|continuato|apert[oiae]|apertura|edì|sabato|domenica|(?:lun|mar|mer|gio|ven|sab|dom)\.?)(?: dalle)? \d{1,2}(?:[.:]\d\d)?[-–]\d{1,2}(?:[.:]\d\d)? e $/iu; // 9-13 e 15-19
 const BEFORE_TIME =
   words(`ore ora alle dalle le delle sulle all' dall' dell' l' h all’ dall’ dell’ l’ orario lunedì martedì mercoledì giovedì venerdì
   sabato domenica domani oggi stasera stamattina dopodomani`);
@@ -139,12 +139,12 @@ export function bareRange(reading: Reading): Found | undefined {
     !(
       WEEKDAY.test(before) ||
       OPEN.test(before) ||
-      AND_OPEN.test(reading.text.slice(Math.max(0, reading.at - 28), reading.at))
+      AND_OPEN.test(reading.text.slice(Math.max(0, reading.at - 32), reading.at))
     )
   )
     return undefined;
-  const [written, hours = '', hoursTo = ''] = match;
-  const [from, to] = [sayTime(hours, undefined), sayTime(hoursTo, undefined)];
+  const [written, hours = '', minutes, hoursTo = '', minutesTo] = match;
+  const [from, to] = [sayTime(hours, minutes), sayTime(hoursTo, minutesTo)];
   if (from === undefined || to === undefined || Number(hoursTo) <= Number(hours)) return undefined;
   const end = reading.at + written.length;
   return { end, spoken: timeRange(from, to, reading.around(end)), rule: 'time' };

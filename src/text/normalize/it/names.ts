@@ -19,7 +19,7 @@ const SUFFIX = /(\d{1,4})[ -]?(bis|ter|quater|quinquies|sexies)(?![\p{L}\p{N}])/
 const BEFORE_HYPHEN = /\d{1,4}(?= ?[-–] ?\d{5} \p{Lu}\p{Ll})/uy;
 const POSTCODE = /\d{5}(?=,? \p{Lu}\p{Ll}+)/uy;
 const BEFORE_POSTCODE = /(?:, |- |– |^|\n|CAP:? )$/u;
-const LAW = /(\d{1,4})\/(\d{2,4})(?![\p{L}\p{N}]|[-./]\d)/uy;
+const LAW = /(\d{1,5})\/(\d{2,4})(?![\p{L}\p{N}]|[-./]\d)/uy;
 const BEFORE_LAW =
   /(?:n\.|n°|legge|decreto|d\.?p\.?r\.?|d\.?m\.?|reg\.|d\.?l\.?|d\.?lgs\.?|dpcm|l\.|delibera|sentenza|regolamento|direttiva|protocollo|prot\.|rif\.|riferimento|legislativo|ordinanza|pratica|circolare|determina)(?: UE)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu;
 const PROVINCE = /\(([A-Z]{2})\)/uy;

@@ -1,5 +1,7 @@
 // Tokens that only Italian has, asked before the shared ones.
-import { behindDigits, byFirstLetter } from '../shared-forms.js';
+import { commitHash, currencyPair, letterPair } from '../shared-codes.js';
+import { behindDigits, betweenAmounts, byFirstLetter } from '../shared-forms.js';
+import { SPEECH } from './speech.js';
 import { bareRange, dottedTime, hourRange, length, offset, oneOclock } from './clock.js';
 import { dateRange, shortDate, shortMonth, shortWeekday, shortWeeks, shortYear } from './dates.js';
 import {
@@ -63,18 +65,30 @@ import {
   fewOf,
   gramsOf,
   rate,
+  greatWar,
+  ofPostcode,
+  windward,
 } from './phrases.js';
 import { roman } from './roman.js';
 
 const ANY = /^/;
+const traded = currencyPair({
+  EUR: 'euro',
+  USD: 'dollaro',
+  GBP: 'sterlina',
+  JPY: 'yen',
+  CHF: 'franco svizzero',
+  CNY: 'yuan',
+  BTC: 'bitcoin',
+});
 
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
-    [/\//, cardExpiry], [/:/, scale], [/\//, fewOf], [/\//, rate], [/-/, planes], [/[-:]/, edition], [/\//, portion], [/[xX×,]/, solid], [/["'”″’,.]/, inches], [/[-\d]/, codeGroups], [/[a-z]/, multiplied],
+    [/\//, cardExpiry], [/:/, scale], [/\//, fewOf], [/\//, rate], [/-/, planes], [/-/, greatWar], [/[a-f]/, commitHash(SPEECH)], [/[-:]/, edition], [/\//, portion], [/[xX×,]/, solid], [/["'”″’,.]/, inches], [/[-\d]/, codeGroups], [/[a-z]/, multiplied],
     [/[/.]/, dates], [/[A-Z]/, named], [/h/, beforeHas],
     [/[-–/]/, dateRange], [/\//, season], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/[-–]/, beforePostcode], [/[,KMGTPWV]/, attachedUnit],
-    [/\./, billions], [/[,M]/, millions], [/\//, andAHalf], [/[.,:]/, dottedTime], [/[-–]/, bareRange], [/[h'’′]/, length], [/['’′]/, prime], [/s/, shortWeeks], [/[sa]/, shortMonth],
+    [/\./, billions], [/[,M]/, millions], [/\//, andAHalf], [/[.,:]/, dottedTime], [/[-–.:]/, bareRange], [/[h'’′]/, length], [/['’′]/, prime], [/s/, shortWeeks], [/[sa]/, shortMonth],
     [/\//, shortDate], [/\//, lawNumber], [/[-‑e]/, age], [/[,.kKMm\d]/, bigMoney], [/[½1e]/, andHalf], [/[-–]/, announcedScore], [/,/, rating],
     [/[\d,.'’]/, namedMoney], [/[\d.]/, roundMillions], [/\p{L}/u, oneElided], [/[cdlmnstv]/, uncounted], [/[x×]/, times], [/[,xX×]/, area], [/[-/btqs]/, houseNumber],
     [/[,\p{Lu}]/u, postcode], [ANY, fileNumber], [/[.,]/, pointed],
@@ -83,7 +97,7 @@ export const atDigit = [
 
 export const atLetter = [
   byFirstLetter([
-    [/[A-Z]/, chemical], [/[acdlps]/i, dottedForm], [/S/, saint], [/[aid]/, toMonth], [/g/i, gramsOf], [/e/i, euroName], [/[A-Z]/, taxCode], [/[lmgvsd]/i, shortWeekday], [/o/i, hourRange], [/[adls]/i, oneOclock],
+    [/C/, ofPostcode], [/[A-Z]/, traded], [/[A-Z]/, letterPair(SPEECH)], [/[NSEO]/, windward], [/[A-Z]/, chemical], [/[acdlps]/i, dottedForm], [/S/, saint], [/[aid]/, toMonth], [/g/i, gramsOf], [/e/i, euroName], [/[A-Z]/, taxCode], [/[lmgvsd]/i, shortWeekday], [/o/i, hourRange], [/[adls]/i, oneOclock],
     [/[IVXLCDM]/, roman], [/x/i, by], [/\p{Lu}/u, versionedName], [/[A-Z]/, plate], [/\p{Lu}/u, namedByLetters],
   ]),
 ]; // prettier-ignore
@@ -101,4 +115,5 @@ export const atMark = [
   offset,
   pointedMoney,
   province,
+  betweenAmounts,
 ];

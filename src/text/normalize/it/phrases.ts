@@ -84,16 +84,16 @@ export const keys = telephoneKeys(
   /(?:tast[oi]|prem\p{L}+|digit\p{L}+|codice|selezion\p{L}+)/iu,
 );
 export const codeGroups = keyedGroups(
-  /(?:(?<!\p{L})codice(?: (?!civile|penale|della strada)[\p{L}’'-]{1,16}){0,4}|password|ordine|pratica|prenotazione|tracking|spedizione)(?: è)?(?: il)?(?: ?:)? $/iu,
+  /(?:(?<!\p{L})codice(?: (?!civile|penale|della strada)[\p{L}’'-]{1,16}){0,4}|password|ordine|pratica|prenotazione|tracking|spedizione)(?: è)?(?: il)?(?: ?:)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu,
   spellDigits,
 );
 /** 2x + 1 */
 export const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
 
-const SCALE = /1:(\d{1,3}(?:\.\d{3}){1,2}|\d{4,7})(?![\d:]|[.,]\d)/uy;
-
 /** ISO 9001:2015 */
 export const edition = standard(cardinal, cardinal);
+
+const SCALE = /1:(\d{1,3}(?:\.\d{3}){1,2}|\d{4,7})(?![\d:]|[.,]\d)/uy;
 
 /** Scala 1:1000 */
 export function scale(reading: Reading): Found | undefined {
@@ -120,6 +120,7 @@ const FEW = /(\d{1,2})\/(\d{1,2})(?= ?(?:minut[oi]|min|giorni|gg|ore|persone)(?!
 export function fewOf(reading: Reading): Found | undefined {
   const match = reading.match(FEW);
   const [few, more] = [Number(match?.[1]), Number(match?.[2])];
+  if (/^(?:lun|mar|mer|gio|ven|sab|dom)/.test(reading.around(reading.at).previousShort)) return undefined; // lun. 3/6 ore 9
   if (match === undefined || few < 2 || few >= more || more < 3) return undefined;
   const words = `${cardinal(match[1] ?? '')} o ${cardinal(match[2] ?? '')}`;
   return { end: reading.at + match[0].length, spoken: words, rule: 'range' };
@@ -134,4 +135,43 @@ export function rate(reading: Reading): Found | undefined {
   const per = PER[period];
   if (match === undefined || per === undefined) return undefined;
   return { end: reading.at + written.length, spoken: `${cardinal(number)} ${per}`, rule: 'measure' };
+}
+
+const WAR = /(15)-(18)|(40)-(45)/uy;
+
+/** La guerra del 15-18 */
+export function greatWar(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.match(WAR);
+  if (match === undefined || !/guerra/i.test(text.slice(Math.max(0, at - LONGEST_LEAD), at)))
+    return undefined;
+  const [from = '', to = ''] = match.slice(1).filter((year) => year !== undefined);
+  return { end: at + match[0].length, spoken: `${cardinal(from)}-${cardinal(to)}`, rule: 'year' };
+}
+
+const POSTCODE = /Cap\.?:? (?=\d{5}(?!\d))/uy;
+
+/** Cap. 20121: no chapter has so high a number. */
+export function ofPostcode(reading: Reading): Found | undefined {
+  const match = reading.match(POSTCODE);
+  return match && { end: reading.at + match[0].length, spoken: 'CAP ', rule: 'abbreviation' };
+}
+
+const POINTS: Readonly<Record<string, string>> = {
+  N: 'nord', S: 'sud', E: 'est', O: 'ovest', NE: 'nord-est', NO: 'nord-ovest', SE: 'sud-est', SO: 'sud-ovest',
+}; // prettier-ignore
+const POINT = /[NSEO]{1,2}(?![\p{L}\p{N}'’])/uy;
+
+/** Vento da NO */
+export function windward(reading: Reading): Found | undefined {
+  const written = reading.match(POINT)?.[0];
+  const name = POINTS[written ?? ''];
+  if (written === undefined || name === undefined) return undefined;
+  if (
+    !/vent[oi](?: \p{Ll}+){0,3} da $/iu.test(
+      reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at),
+    )
+  )
+    return undefined;
+  return { end: reading.at + written.length, spoken: name, rule: 'abbreviation' };
 }
