@@ -53,7 +53,7 @@ const LETTER_LENGTH = 3; // units: the rest of "L. 1"
 const OPEN_SERIES = /^-[A-Z\d]{0,16}$/;
 const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
 /** El s. I, del cap. I: not English. */
-const NUMBERED_I = /(?:^|\s)(?:(?:e?l|del|al) s|cap|tít|séc|vol)$/u;
+const NUMBERED_I = /(?:^|\s)(?:(?:e?l|del|al) s|cap|tít|séc|vol|Art|Vol|Ch|Sec|Pt|Bk|Cap|Kap|Bd)$/u;
 /** 500 руб. Доставка, в 2024 г. Спасибо: common words have no capital there. */
 const COUNTED_IN_RUSSIAN =
   /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;

@@ -118,7 +118,8 @@ export class Symbols {
     const end = at + sign.length;
     if (!isOperation(text, at, end, sign)) return undefined;
     const alone = /[\s(]/.test(text[at - 1] ?? ' ') && AMOUNT.test(text.slice(end, end + 2));
-    return { end, spoken: alone ? (this.#language.symbols.inFront?.[sign] ?? name) : name, rule: 'math' };
+    const said = alone ? (this.#language.symbols.inFront?.[sign] ?? name) : name;
+    return { end, spoken: text[at - 1] === ')' ? ` ${said}` : said, rule: 'math' }; // f(x)=2
   }
 
   #inText(reading: Reading): Found | undefined {
@@ -154,7 +155,7 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
   if (
     sign === '+' &&
     /(?:^|[^\p{L}])\p{L}$|[²³\p{N}]$/u.test(text.slice(Math.max(0, at - 2), at)) &&
-    /^\p{L}(?!\p{L})/u.test(after)
+    /^(?:\p{L}(?!\p{L})|\p{N})/u.test(after)
   )
     return true;
   if (ALWAYS_MATH.test(sign)) return left || right;
