@@ -8,7 +8,7 @@ export const ITALIAN: ShortFormLists = {
     ades peres
   `,
   beforeNumber: `
-    nn num nº pag pagg artt capp cap voll sez prot tav int lett fig figg temp cell bin
+    trim nn num nº pag pagg artt capp cap voll sez prot tav int lett fig figg temp cell bin
     feb mar apr mag giu lug sett ott nov dic lun mar ven sab dom max min gio
     tab
   `,

@@ -154,7 +154,7 @@ export const inches: Recogniser = (reading) => {
   if (match === undefined) return undefined;
   const [written, from, number = ''] = match;
   const { text, at } = reading;
-  const before = text.slice(Math.max(0, at - LONGEST_QUOTE), at);
+  const before = text.slice(Math.max(0, at - LONGEST_QUOTE), at).replace(/\d"/g, '');
   if (written.endsWith('"') && before.split('"').length % 2 === 0) return undefined;
   const end = at + written.length;
   const noun = /^ (?!of\b|tall\b|long\b|wide\b|deep\b|high\b|thick\b|x\b|by\b|in\b|and\b|or\b|to\b)[\p{L}]/u.test(text.slice(end, end + 8));

@@ -2,7 +2,7 @@
 import { isDigitAt } from '../characters.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 import { currencyPair, letterPair, standard } from '../shared-codes.js';
-import { byFirstLetter, coordinates, formula, perWord } from '../shared-forms.js';
+import { betweenAmounts, byFirstLetter, coordinates, formula, perWord } from '../shared-forms.js';
 import { direction, house, road, state, STATES } from './addresses.js';
 import { initials, shouted, unsayable } from './acronyms.js';
 import * as algebra from './algebra.js';
@@ -43,7 +43,7 @@ const DOT = /\./; // of decimals
 
 /** By what touches the digits, and by what stands behind them and a space; first come those that are surer. */
 const BY_SIGN: readonly (readonly [touching: RegExp, parted: RegExp, recognise: Recogniser])[] = [
-  [/[:a-f]/, NONE, codes.network], [/[-:]/, NONE, edition], [/\//, NONE, ratios.always], [/\//, NONE, cardDate], [/\//, NONE, ratios.tire], [/\//, NONE, ratios.quotient], [/\//, NONE, ratios.twoRates], [/\//, NONE, amounts.perPeriod], [/V/, NONE, amounts.voltsAndAmps],
+  [/[:a-f]/, NONE, codes.network], [/[-:]/, NONE, edition], [/\//, NONE, ratios.always], [/\//, NONE, cardDate], [/\//, NONE, ratios.tire], [/\//, NONE, ratios.quotient], [/\//, NONE, ratios.twoRates], [/\//, NONE, ratios.manyForSum], [/\//, NONE, amounts.perPeriod], [/V/, NONE, amounts.voltsAndAmps],
   [/[/.]/, NONE, ratios.pairOf], [/[-/]/, /\d/, amounts.partOfInch], [/\//, NONE, ratios.pressure], [/\//, NONE, ratios.step], [/[/.]/, NONE, ratios.rating],
   [/\//, NONE, shortDates], [/\//, NONE, shortDate], [/-/, NONE, hyphenated], [/,/, NONE, amounts.groupedOrdinal], [/[,.]/, NONE, amounts.commaBehind], [/[s,]/, NONE, clock.hundreds],
   [/[mcikfyp"″'′.]/, /[mcify]/, amounts.sides], [/["'’′f]/, /f/, amounts.feetAndInches], [/["″.–-]/, /[–-]/, amounts.inches], [/s/, /s/, amounts.stones],
@@ -51,7 +51,7 @@ const BY_SIGN: readonly (readonly [touching: RegExp, parted: RegExp, recognise: 
   [/[°º]/, NONE, position], [/[°º.]/, NONE, amounts.directed], [/[kK]/, NONE, amounts.race], [/p/, NONE, amounts.pence], [/[pi]/, NONE, codes.screen],
   [/[-MDNjapf]/, /[MDNjapf]/, codes.aircraft], [/[-–]/, /[-–]/, codes.places], [/[(kb]/, NONE, codes.subsection], [DOT, NONE, codes.staged],
   [/[A-Z]/, /[\p{Lu}\d]/u, house], [/-/, NONE, yearMonth], [/[snrt]/, NONE, ordinalRange], [/[BAC]/, /[BAC]/, era],
-  [/[hZ]/, /h/, clock.military], [/:/, NONE, clock.clockHours], [DOT, NONE, clock.dottedTime], [/[ap:]/, NONE, clock.shortHalves], [/:/, NONE, clock.lap],
+  [/[hZ]/, /h/, clock.military], [/:/, NONE, clock.clockHours], [DOT, NONE, clock.dottedTime], [/[ap:]/, NONE, clock.shortHalves], [/:/, NONE, clock.shortHalf], [/:/, NONE, clock.lap],
   [/:/, NONE, clock.lasting], [/s/, NONE, codes.several], [/s/, NONE, clock.seconds], [/d/, NONE, clock.daysAndHours], [/i/, NONE, clock.about],
   [/[-–]/, NONE, clock.openingHours], [/-/, NONE, codes.docket], [/-/, NONE, codes.zip], [/[-–]/, NONE, ratios.result], [DOT, NONE, codes.wireless],
   [/[-y]/, /[-y]/, amounts.age], [/[LF]/, /F/, amounts.lettered],
@@ -103,6 +103,8 @@ const atSmall = byFirstLetter([
   [/[ivx]/, smallRoman], [/x/, extension], [/x/, amounts.timesSum], [/π/, algebra.piOfFormula], [/[a-f]/, codes.network],
 ]); // prettier-ignore
 
+const atBook = byFirstLetter([[/[GELNDJSKCPIRMTH]/, codes.verse]]);
+
 /** A word that has its second letter small is none of them, unless it is a molecule. */
 export const AT_LETTER: readonly Recogniser[] = [
   (reading) => {
@@ -110,7 +112,8 @@ export const AT_LETTER: readonly Recogniser[] = [
     const [first, second] = [text.charCodeAt(at), text.charCodeAt(at + 1)];
     if (first < 0x41 || first > 0x5a) return atSmall(reading);
     if (!(second >= 0x61 && second <= 0x7a)) return atCapital(reading); // also at the end of the text
-    return /[₀-₉]/.test(text[reading.runEnd] ?? '') ? molecule(reading) : undefined;
+    if (/[₀-₉]/.test(text[reading.runEnd] ?? '')) return molecule(reading);
+    return reading.runEnd - at < 6 ? atBook(reading) : undefined;
   },
 ];
 
@@ -166,7 +169,7 @@ const BY_MARK: Readonly<Record<string, readonly Recogniser[]>> = {
   "'": [shortYear], '’': [shortYear], '.': [battingAverage],
   '<': [algebra.relation], '>': [algebra.relation], '≤': [algebra.relation], '≥': [algebra.relation],
   '-': [through, algebra.minusOfFormula], '–': [through, amounts.dashedMinus], '!': [algebra.factorial],
-  '^': [algebra.power], '⁻': [algebra.power], '+': [keyCombination], '★': [star], '⭐': [star], '☆': [star], '(': [party], '/': [perWord(PER), amounts.onlyRupees, clock.timeBesideTime],
+  '^': [algebra.power], '⁻': [algebra.power], '+': [keyCombination], '★': [star], '⭐': [star], '☆': [star], '(': [party], '/': [perWord(PER), amounts.onlyRupees, clock.timeBesideTime, betweenAmounts],
   $: [amounts.commaBefore, amounts.hyphenatedMoney], '€': [amounts.commaBefore, amounts.hyphenatedMoney], '£': [amounts.commaBefore, amounts.hyphenatedMoney],
 }; // prettier-ignore
 

@@ -149,3 +149,12 @@ export const twoRates: Recogniser = (reading) => {
   const [written, first = '', second = ''] = match;
   return { end: reading.at + written.length - second.length, spoken: `${cardinal(first)} `, rule: 'measure' };
 };
+
+const MANY_FOR_SUM = /([2-9]|1\d)\/(?=\$\d{1,3}(?:\.\d\d)?(?![\d,]))/y;
+
+/** Tacos are 2/$3. */
+export const manyForSum: Recogniser = (reading) => {
+  const match = reading.match(MANY_FOR_SUM);
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `${cardinal(match[1] ?? '')} for `, rule: 'currency' };
+};

@@ -31,6 +31,7 @@ const MASCULINE: Names = {
   'dl dL': 'décilitre',
   'cl cL': 'centilitre',
   'ml mL': 'millilitre',
+  'µl µL μl μL': 'microlitre',
   hl: 'hectolitre',
   ha: 'hectare',
   '°C ℃': 'degré Celsius|degrés Celsius',

@@ -31,6 +31,7 @@ const MASCULINE: Names = {
   'dl dL': 'decilitro|decilitri',
   'cl cL': 'centilitro|centilitri',
   'ml mL': 'millilitro|millilitri',
+  'µl µL μl μL': 'microlitro|microlitri',
   hl: 'ettolitro|ettolitri',
   'ha ettaro ettari': 'ettaro|ettari',
   '°C ℃ °·C': 'grado Celsius|gradi Celsius',
