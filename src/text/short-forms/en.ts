@@ -7,6 +7,7 @@ export const ENGLISH: ShortFormLists = {
   `,
   beforeNumber: `
     nos vols figs pg sec ch chap par para ed eq item ref lb lbs oz apt max min exp rs fl pop acct ver cl rm rte hwy inv qty amt mob ph supp ser temp
+    matt cor rom eph exod lev deut isa jer heb thess
     jan feb mar apr jun jul aug sep sept oct nov dec
     pt
   `,

@@ -6,8 +6,10 @@ import {
   behindDigits,
   betweenAmounts,
   byFirstLetter,
+  coefficient,
   coordinates,
   formula,
+  negativePower,
   perWord,
   schoolYear,
 } from '../shared-forms.js';
@@ -39,7 +41,11 @@ const atDigit: Recogniser = behindDigits([
   [/[a-z/]/, places.door],
   [/\//, schoolYear((digits) => (digits.startsWith('19') ? year(digits) : cardinal(digits)))],
   [/\//, dates.expiry],
+  [/\//, pairs.partOfInch],
   [/\//, pairs.ratio],
+  [/[-–]/, pairs.pages],
+  [/\./, pairs.numberOfBook],
+  [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥' })],
   [/[-/]/, codes.order],
   [/[-–.,%\p{L}]/u, compounds.adjective],
   [/[-–.,%]/, compounds.percent],
@@ -75,12 +81,14 @@ const TRADED = currencyPair({
   BTC: 'Bitcoin',
 });
 const LETTERS = letterPair(SPEECH);
-const INITIALS = 'MDFSECsIVXNOWx';
+const INITIALS = 'MDFSECsIVXNOWxGLJRKPATH';
 const INITIAL = byFirstLetter([
   [/[MDFS]/, weekday],
   [/[ECFSs]/, amounts.wholeAmountBehind],
   [/[FSs]/, amounts.francs],
   [/S/, codes.sentenceOfLaw],
+  [/[GELNDJRSKCPMATH]/, pairs.verse],
+  [/[IVX]/, pairs.sectionOfLaw],
   [/x/, own.timesSign],
   [/[NSOW]/, own.windward],
   [/[IVX]/, romanOrdinal],
@@ -108,7 +116,7 @@ export const GERMAN: Language = {
   own: {
     atDigit: [atDigit, codes.emergency, codes.coded, own.officeNumber],
     atLetter: [byMarkBehind, atInitial],
-    atMark: [own.namedKey, own.ticker, own.born, own.extension, amounts.wholeAmountBehind, perWord(PER), betweenAmounts],
+    atMark: [own.namedKey, own.ticker, own.born, own.extension, amounts.wholeAmountBehind, perWord(PER), betweenAmounts, negativePower((digits) => `hoch minus ${cardinal(digits)}`)],
   },
   symbols: {
     inAddress: {

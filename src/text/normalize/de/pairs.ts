@@ -78,3 +78,72 @@ export function scale(reading: Reading): Found | undefined {
   const large = cardinal((match[1] ?? '').replace(/[. ]/g, ''));
   return { end: reading.at + match[0].length, spoken: `eins zu ${large}`, rule: 'score' };
 }
+
+const PARAGRAPH_OF_LAW = /(?:§|§§|Art\.|Artikel|Paragraf|Paragraph) ?\d{1,4}[a-z]?,? $/u;
+const SECTION_OF_LAW = /[IVX]{1,4}(?=[ ,.;)]|$)/y;
+
+/** § 823 I BGB, Art. 99 II */
+export function sectionOfLaw(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const written = reading.isFresh ? reading.match(SECTION_OF_LAW)?.[0] : undefined;
+  const value = written === undefined ? undefined : romanNumeral(written);
+  if (written === undefined || value === undefined) return undefined;
+  if (!PARAGRAPH_OF_LAW.test(text.slice(Math.max(0, at - 20), at))) return undefined;
+  return { end: at + written.length, spoken: `Absatz ${cardinal(String(value))}`, rule: 'roman' };
+}
+
+const BOOKS: Readonly<Record<string, string>> = {
+  Gen: 'Genesis', Ex: 'Exodus', Lev: 'Levitikus', Num: 'Numeri', Dtn: 'Deuteronomium', Jos: 'Josua', Ri: 'Richter', Sam: 'Samuel', Kön: 'Könige', Chr: 'Chronik', Ps: 'Psalm', Spr: 'Sprüche', Koh: 'Kohelet',
+  Jes: 'Jesaja', Jer: 'Jeremia', Ez: 'Ezechiel', Dan: 'Daniel', Mt: 'Matthäus', Mk: 'Markus', Lk: 'Lukas', Joh: 'Johannes', Apg: 'Apostelgeschichte', Röm: 'Römer', Kor: 'Korinther', Gal: 'Galater', Eph: 'Epheser', Phil: 'Philipper',
+  Kol: 'Kolosser', Thess: 'Thessalonicher', Tim: 'Timotheus', Hebr: 'Hebräer', Jak: 'Jakobus', Petr: 'Petrus', Offb: 'Offenbarung', Mose: 'Mose',
+}; // prettier-ignore
+const VERSE = /(\p{Lu}\p{Ll}{1,4})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
+
+/** Joh 3,16; Mt 5,3-12: chapter and verse, no decimals. */
+export function verse(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(VERSE) : undefined;
+  const book = BOOKS[match?.[1] ?? ''];
+  if (match === undefined || book === undefined) return undefined;
+  const [written, , chapter = '', first = '', last] = match;
+  const verses = [first, ...(last === undefined ? [] : [last])].map((digits) =>
+    cardinal(withoutZeros(digits)),
+  );
+  const spoken = `${book} ${cardinal(withoutZeros(chapter))}, ${verses.join(' bis ')}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+}
+
+const NUMBERED_BOOK = /([123])\. ?(?=(?:Kor|Mose|Kön|Sam|Chr|Petr|Joh|Thess|Tim)\.? \d)/uy;
+
+/** 1. Kor 13,4 */
+export function numberOfBook(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(NUMBERED_BOOK) : undefined;
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `${['erster', 'zweiter', 'dritter'][Number(match[1]) - 1] ?? ''} `, rule: 'ordinal' };
+} // prettier-ignore
+
+const PAGES = /(\d{2,4})[-–](\d{1,3})(?![\p{L}\p{N}]|[-–.,]\d)/uy;
+
+/** S. 101–15: the end is written without its hundreds. */
+export function pages(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = /(?:S\.|Seiten?) $/.test(text.slice(Math.max(0, at - 8), at))
+    ? reading.match(PAGES)
+    : undefined;
+  const [written = '', from = '', to = ''] = match ?? [];
+  const last = from.slice(0, from.length - to.length) + to;
+  if (match === undefined || to.length >= from.length || Number(last) <= Number(from)) return undefined;
+  return { end: at + written.length, spoken: `${cardinal(from)} bis ${cardinal(last)}`, rule: 'range' };
+}
+
+const PARTS_OF_INCH = /(\d{1,2})\/(\d{1,2})["″”]/y;
+
+/** 3/4"-Rohr */
+export function partOfInch(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(PARTS_OF_INCH) : undefined;
+  const [written = '', numerator = '', denominator = ''] = match ?? [];
+  if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
+  const said = SPEECH.fraction({ numerator, denominator }, reading.around(reading.at + written.length));
+  return said === undefined
+    ? undefined
+    : { end: reading.at + written.length, spoken: `${said} Zoll`, rule: 'measure' };
+}
