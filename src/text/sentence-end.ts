@@ -238,6 +238,7 @@ function judgeBeforeNumber(before: string, following: Following): Judgement | un
   const isNumber = ROMAN.test(word) || (word === 'I' && NUMBERED_I.test(before.slice(-WORD_LIMIT)));
   if (isNumber || /^[A-Z]{1,4}\d/.test(word)) return 'none';
   if (word.length > LONGEST_SERIES) return undefined;
+  if (/^[A-HJ-Z]$/.test(word) && /^(?:[,;:)/]|$)/.test(tail)) return 'none'; // Bât. C, escalier 2
   if (word.length === 1 && tail.startsWith('.')) {
     if (!complete && tail.length < LETTER_LENGTH) return 'wait';
     return /^\. ?\p{N}/u.test(tail) ? 'none' : undefined;
