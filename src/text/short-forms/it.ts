@@ -8,11 +8,11 @@ export const ITALIAN: ShortFormLists = {
     ades peres
   `,
   beforeNumber: `
-    trim nn num nº pag pagg artt capp cap voll sez prot tav int lett fig figg temp cell bin
+    trim op bin rit nn num nº pag pagg artt capp cap voll sez prot tav int lett fig figg temp cell bin
     feb mar apr mag giu lug sett ott nov dic lun mar ven sab dom max min gio
     tab
   `,
-  seldomFinal: `cia arch rag ss cass civ magg fraz univ scad escl succ secc energ sott rif approx ibid d.lgs ss.gg`,
+  seldomFinal: `cia arch rag ss trib sent cass civ magg fraz univ scad escl succ secc energ sott rif approx ibid d.lgs ss.gg`,
   oftenFinal: `ecc`,
   starters: `
     lui lei noi voi loro io tu il lo la i gli le un uno una l ma e o se quando poi è non no sì questo questa questi queste quello quella anche dopo così c'è ci si

@@ -19,6 +19,8 @@ const SHORTER_DATE = /(\d{1,2})\/([1-9])(?![\p{L}\d/]|[,.]\d)/uy;
 const BEFORE_DATE = new Set(
   'le du au dès avant depuis lundi mardi mercredi jeudi vendredi samedi dimanche date'.split(' '),
 );
+const DAYS_BEFORE = /(?:^|\s)(?:les?|des|aux) \d{1,2}(?:, \d{1,2}){0,3} (?:et|ou) (?:le )?$/iu; // les 24 et 25/12
+const LONGEST_ROW = 28; // units
 const SHORT_DAY = /^(?:lun|mar|mer|jeu|ven|sam|dim)$/;
 /** Libre le 1/4 */
 const FROM =
@@ -76,7 +78,10 @@ export function shortDate(reading: Reading): Found | undefined {
   const before = SHORT_DAY.test(around.previousShort) ? around.previousShort : around.previousWord;
   const match =
     reading.match(SHORT_DATE) ?? (isDayOfMonth(reading, before) ? reading.match(SHORTER_DATE) : undefined);
-  if (match === undefined || (!BEFORE_DATE.has(before) && !SHORT_DAY.test(before))) return undefined;
+  const row =
+    match !== undefined &&
+    DAYS_BEFORE.test(reading.text.slice(Math.max(0, reading.at - LONGEST_ROW), reading.at));
+  if (match === undefined || (!row && !BEFORE_DATE.has(before) && !SHORT_DAY.test(before))) return undefined;
   const [written, day = '', month = ''] = match;
   if (Number(day) < 1 || Number(day) > 31) return undefined;
   const end = reading.at + written.length;

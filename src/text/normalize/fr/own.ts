@@ -2,7 +2,7 @@
 import { commitHash, currencyPair, letterPair } from '../shared-codes.js';
 import { behindDigits, betweenAmounts, byFirstLetter } from '../shared-forms.js';
 import { hours, outOf } from './hours.js';
-import { appeal, bare, lettersOfLaw, windward } from './phrases.js';
+import { appeal, bare, partOfInch, verse, verseNumber, lettersOfLaw, windward } from './phrases.js';
 import { SPEECH } from './speech.js';
 import {
   accountNumber,
@@ -29,7 +29,18 @@ import {
   uncounted,
 } from './figures.js';
 import { cardExpiry, toMonth } from './months.js';
-import { area, height, lawNumber, millions, roundMillions, timesPer, trunkZero } from './pairs.js';
+import {
+  area,
+  height,
+  hoursAndPart,
+  relay,
+  solid,
+  lawNumber,
+  millions,
+  roundMillions,
+  timesPer,
+  trunkZero,
+} from './pairs.js';
 import {
   decade,
   edition,
@@ -89,11 +100,11 @@ const traded = currencyPair({
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
-    [/\//, cardExpiry], [/\//, fewOf], [/\//, rate], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/-/, planes], [/[-:]/, edition], [/e/, firstOfMonth], [/[a-z]/, multiplied], [ANY, shortNumber], [/[-\d]/, keyed], [ANY, lastDigits], [/[a-f]/, commitHash(SPEECH)], [/-/, appeal], [/,/, bare],
+    [/\//, cardExpiry], [/\//, partOfInch], [/[A-Z]/, verseNumber], [/\//, fewOf], [/\//, rate], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/-/, planes], [/[-:]/, edition], [/e/, firstOfMonth], [/[a-z]/, multiplied], [ANY, shortNumber], [/[-\d]/, keyed], [ANY, lastDigits], [/[a-f]/, commitHash(SPEECH)], [/-/, appeal], [/,/, bare],
     [/[/.]/, dates], [/[A-Z]/, named], [/€/, euroBetween], [/\d/, insuranceNumber],
     [/[-.)\d]/, american], [/\./, dottedTelephone], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes], [/['’′]/, prime],
     [/[x×]/, times], [/\//, season], [/\//, part], [/\//, andAHalf], [/\//, halfOf], [/[,KMGTWV]/, attachedUnit], [/m/, height], [/[xf]/, timesPer],
-    [/[,M]/, millions], [/[\d.]/, roundMillions], [/[x×]/, area], [/[-/]/, lawNumber], [/[hHjJ/s]/, outOf], [/[-–—hH]/, hours], [/[,.kKM\d]/, bigMoney],
+    [/[,M]/, millions], [/[\d.]/, roundMillions], [/[x×]/, relay], [/[xX×,]/, solid], [/h/, hoursAndPart], [/[x×]/, area], [/[-/]/, lawNumber], [/[hHjJ/s]/, outOf], [/[-–—hH]/, hours], [/[,.kKM\d]/, bigMoney],
     [/[½1]/, andHalf], [/[-–]/, announcedScore], [/\//, shortDate], [/,/, rating], [/[\d,.]/, namedMoney], [/[btq]/, houseNumber],
     [ANY, fileNumber], [/[cdjlmnst]/, uncounted], [/[.,]/, pointed],
   ]),
@@ -101,7 +112,7 @@ export const atDigit = [
 
 export const atLetter = [
   byFirstLetter([
-    [/[A-Z]/, traded], [/[A-Z]/, letterPair(SPEECH)], [/[NSEO]/, windward], [/[acfv]/, lettersOfLaw], [/[A-Z]/, chemical], [/[ald]/, toMonth], [/[dDqQ]/, elided], [/x/, timesEach], [/[lmjvsd]/i, days], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter], [/[A-Z]/, accountNumber],
+    [/[A-Z]/, traded], [/[A-Z]/, letterPair(SPEECH)], [/[NSEO]/, windward], [/[GELNDJRSCPQIMAHOT]/, verse], [/[acfv]/, lettersOfLaw], [/[A-Z]/, chemical], [/[ald]/, toMonth], [/[dDqQ]/, elided], [/x/, timesEach], [/[lmjvsd]/i, days], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter], [/[A-Z]/, accountNumber],
     [/[A-Z]/, plate], [/\p{Lu}/u, versionedName], [/[JHD]/, dayOrHour], [/\p{Lu}/u, namedByLetters],
   ]),
 ]; // prettier-ignore

@@ -260,3 +260,49 @@ export function lettersOfLaw(reading: Reading): Found | undefined {
     rule: 'abbreviation',
   };
 }
+
+const PART_OF_INCH = /(\d{1,2})\/(\d{1,2})["″”]/y;
+
+/** Un tuyau de 3/4" */
+export function partOfInch(reading: Reading): Found | undefined {
+  const match = reading.match(PART_OF_INCH);
+  const [written = '', numerator = '', denominator = ''] = match ?? [];
+  if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
+  const spoken =
+    numerator === '1' && denominator === '2'
+      ? 'un demi-pouce'
+      : `${sayFraction({ numerator, denominator }, 'alone', false)} de pouce`;
+  return { end: reading.at + written.length, spoken, rule: 'measure' };
+}
+
+const BOOKS: Readonly<Record<string, string>> = {
+  Gn: 'Genèse', Gen: 'Genèse', Ex: 'Exode', Lv: 'Lévitique', Nb: 'Nombres', Dt: 'Deutéronome', Jos: 'Josué', Jg: 'Juges', Ps: 'Psaume', Pr: 'Proverbes', Qo: 'Qohélet', Is: 'Isaïe', Jr: 'Jérémie', Ez: 'Ézéchiel', Dn: 'Daniel',
+  Mt: 'Matthieu', Mc: 'Marc', Lc: 'Luc', Jn: 'Jean', Ac: 'Actes', Rm: 'Romains', Co: 'Corinthiens', Ga: 'Galates', Ep: 'Éphésiens', Ph: 'Philippiens', Col: 'Colossiens', Th: 'Thessaloniciens', Tm: 'Timothée', He: 'Hébreux', Jc: 'Jacques', Ap: 'Apocalypse',
+}; // prettier-ignore
+const VERSE = /([A-Z][a-z]{1,2})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
+
+/** Jn 3, 16: chapter and verse. */
+export function verse(reading: Reading): Found | undefined {
+  if (reading.runEnd - reading.at > 3) return undefined;
+  const match = reading.match(VERSE);
+  const book = BOOKS[match?.[1] ?? ''];
+  if (match === undefined || book === undefined) return undefined;
+  const [written, , chapter = '', first = '', last] = match;
+  const verses = [first, ...(last === undefined ? [] : [last])].map((digits) => rank(String(Number(digits))));
+  const spoken = `${book} ${rank(String(Number(chapter)))}, ${verses.join(' à ')}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+}
+
+const VERSE_NUMBER = /([12]) (?=(?:Co|Th|Tm|R|S|Ch|P)\.? \d{1,3}, ?\d)/y;
+
+/** 1 Co 13, 4 */
+export function verseNumber(reading: Reading): Found | undefined {
+  const match = reading.match(VERSE_NUMBER);
+  return (
+    match && {
+      end: reading.at + match[0].length,
+      spoken: match[1] === '1' ? 'premier ' : 'second ',
+      rule: 'ordinal',
+    }
+  );
+}

@@ -148,7 +148,10 @@ export function shortWeekday(reading: Reading): Found | undefined {
     TO_DAY.test(text.slice(at + written.length, at + LOOK_AHEAD));
   const last = FROM_DAY.test(text.slice(Math.max(0, at - LOOK_AHEAD), at));
   const name = WEEKDAYS.find((day) => day.startsWith(short.toLowerCase()));
-  return (first || last) && name !== undefined
+  const opens =
+    written.endsWith('.') &&
+    /^ \d{1,2}(?:[.:]\d\d)? ?[-–]/.test(text.slice(at + written.length, at + written.length + 9));
+  return (first || last || opens) && name !== undefined
     ? { end: at + written.length, spoken: name, rule: 'date' }
     : undefined;
 }

@@ -66,6 +66,10 @@ import {
   gramsOf,
   rate,
   greatWar,
+  partOfInch,
+  timesPer,
+  verse,
+  verseNumber,
   ofPostcode,
   windward,
 } from './phrases.js';
@@ -85,7 +89,7 @@ const traded = currencyPair({
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
-    [/\//, cardExpiry], [/:/, scale], [/\//, fewOf], [/\//, rate], [/-/, planes], [/-/, greatWar], [/[a-f]/, commitHash(SPEECH)], [/[-:]/, edition], [/\//, portion], [/[xX×,]/, solid], [/["'”″’,.]/, inches], [/[-\d]/, codeGroups], [/[a-z]/, multiplied],
+    [/\//, cardExpiry], [/:/, scale], [/\//, partOfInch], [/[A-Z]/, verseNumber], [/\//, fewOf], [/\//, rate], [/-/, planes], [/-/, greatWar], [/[a-f]/, commitHash(SPEECH)], [/[-:]/, edition], [/\//, portion], [/[xX×,]/, solid], [/["'”″’,.]/, inches], [/[-\d]/, codeGroups], [/[a-z]/, multiplied],
     [/[/.]/, dates], [/[A-Z]/, named], [/h/, beforeHas],
     [/[-–/]/, dateRange], [/\//, season], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/[-–]/, beforePostcode], [/[,KMGTPWV]/, attachedUnit],
     [/\./, billions], [/[,M]/, millions], [/\//, andAHalf], [/[.,:]/, dottedTime], [/[-–.:]/, bareRange], [/[h'’′]/, length], [/['’′]/, prime], [/s/, shortWeeks], [/[sa]/, shortMonth],
@@ -98,7 +102,7 @@ export const atDigit = [
 export const atLetter = [
   byFirstLetter([
     [/C/, ofPostcode], [/[A-Z]/, traded], [/[A-Z]/, letterPair(SPEECH)], [/[NSEO]/, windward], [/[A-Z]/, chemical], [/[acdlps]/i, dottedForm], [/S/, saint], [/[aid]/, toMonth], [/g/i, gramsOf], [/e/i, euroName], [/[A-Z]/, taxCode], [/[lmgvsd]/i, shortWeekday], [/o/i, hourRange], [/[adls]/i, oneOclock],
-    [/[IVXLCDM]/, roman], [/x/i, by], [/\p{Lu}/u, versionedName], [/[A-Z]/, plate], [/\p{Lu}/u, namedByLetters],
+    [/[IVXLCDM]/, roman], [/x/, timesPer], [/x/i, by], [/[GELNDSQIMACRFT]/, verse], [/\p{Lu}/u, versionedName], [/[A-Z]/, plate], [/\p{Lu}/u, namedByLetters],
   ]),
 ]; // prettier-ignore
 

@@ -175,3 +175,63 @@ export function windward(reading: Reading): Found | undefined {
     return undefined;
   return { end: reading.at + written.length, spoken: name, rule: 'abbreviation' };
 }
+
+const PART_OF_INCH = /(\d{1,2})\/(\d{1,2})["″”]/y;
+
+/** Un tubo da 3/4" */
+export function partOfInch(reading: Reading): Found | undefined {
+  const match = reading.match(PART_OF_INCH);
+  const [written = '', numerator = '', denominator = ''] = match ?? [];
+  if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
+  const spoken =
+    numerator === '1' && denominator === '2'
+      ? 'mezzo pollice'
+      : `${sayFraction({ numerator, denominator }, 'alone', 'm')} di pollice`;
+  return { end: reading.at + written.length, spoken, rule: 'measure' };
+}
+
+const TIMES_PER = /x ?(\d{1,2})\/(die|dì|giorno|settimana|sett\.?|mese)(?!\p{L})/uy;
+
+/** 1 cp x 3/die */
+export function timesPer(reading: Reading): Found | undefined {
+  const match = reading.match(TIMES_PER);
+  const per = PER[match?.[2] ?? ''];
+  if (match === undefined || per === undefined) return undefined;
+  const times = match[1] === '1' ? 'una volta' : `${cardinal(match[1] ?? '')} volte`;
+  return { end: reading.at + match[0].length, spoken: `${times} ${per}`, rule: 'measure' };
+}
+
+const BOOKS: Readonly<Record<string, string>> = {
+  Gen: 'Genesi', Gn: 'Genesi', Es: 'Esodo', Lv: 'Levitico', Nm: 'Numeri', Dt: 'Deuteronomio', Gs: 'Giosuè', Sal: 'Salmo', Pr: 'Proverbi', Qo: 'Qoelet', Is: 'Isaia', Ger: 'Geremia', Ez: 'Ezechiele', Dn: 'Daniele',
+  Mt: 'Matteo', Mc: 'Marco', Lc: 'Luca', Gv: 'Giovanni', At: 'Atti', Rm: 'Romani', Cor: 'Corinzi', Gal: 'Galati', Ef: 'Efesini', Fil: 'Filippesi', Col: 'Colossesi', Ts: 'Tessalonicesi', Tm: 'Timoteo', Eb: 'Ebrei', Gc: 'Giacomo', Ap: 'Apocalisse',
+}; // prettier-ignore
+const VERSE = /([A-Z][a-z]{1,2})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
+
+/** Gv 3,16: chapter and verse, no decimals. */
+export function verse(reading: Reading): Found | undefined {
+  if (reading.runEnd - reading.at > 3) return undefined;
+  const match = reading.match(VERSE);
+  const book = BOOKS[match?.[1] ?? ''];
+  if (match === undefined || book === undefined) return undefined;
+  const [written, , chapter = '', first = '', last] = match;
+  const verses = last === undefined ? cardinal(first) : `${cardinal(first)}-${cardinal(last)}`;
+  return {
+    end: reading.at + written.length,
+    spoken: `${book} ${cardinal(chapter)}, ${verses}`,
+    rule: 'identifier',
+  };
+}
+
+const VERSE_NUMBER = /([12]) (?=(?:Cor|Ts|Tm|Re|Sam|Cr|Pt|Gv)\.? \d{1,3}, ?\d)/y;
+
+/** 1 Cor 13,4 */
+export function verseNumber(reading: Reading): Found | undefined {
+  const match = reading.match(VERSE_NUMBER);
+  return (
+    match && {
+      end: reading.at + match[0].length,
+      spoken: match[1] === '1' ? 'prima ' : 'seconda ',
+      rule: 'ordinal',
+    }
+  );
+}
