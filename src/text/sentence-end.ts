@@ -204,7 +204,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (LOWER.test(word)) return judgeLowerCase(before, last, following);
   if (DEGREE.test(before.slice(-WORD_LIMIT))) return onlyBeforeStarter(before, last, following);
   if (digit && SHORT_DAY.test(last)) return 'none'; // Sa. 10–14 Uhr
-  const takesNumber = forms.beforeNumber.has(key) || /(?:str|nr)$/.test(key); // Hauptstr. 5
+  const takesNumber = forms.beforeNumber.has(key) || key.endsWith('str') || key.endsWith('nr'); // Hauptstr. 5
   if (digit && takesNumber) return 'none';
   const numbered = takesNumber ? judgeBeforeNumber(before, following) : undefined;
   if (numbered !== undefined) return numbered;

@@ -1,7 +1,7 @@
 // Codes and the keys of a telephone, which several languages write alike. A language makes its recognisers from these, with its words.
-import { isWordAt } from './characters.js';
+import { isDigitAt, isWordAt } from './characters.js';
 import type { Speech } from './language.js';
-import type { Recogniser } from './reading.js';
+import type { Reading, Recogniser } from './reading.js';
 
 const LONGEST_LEAD = 60; // units before a key or code that may tell what it is
 const BEHIND_KEY = /^["”'»]?(?:[\s.,;:!?)]|$)/u;
@@ -98,4 +98,10 @@ export function letterPair({ letters }: Pick<Speech, 'letters'>): Recogniser {
     if (written === undefined) return undefined;
     return { end: reading.at + written.length, spoken: letters(written.replace('/', '')), rule: 'acronym' };
   };
+}
+
+/** Whether a number stands behind the word that begins here and its stop: Joh 3, Gen. 1. */
+export function isBeforeDigit({ text, runEnd }: Reading): boolean {
+  const at = text[runEnd] === '.' ? runEnd + 1 : runEnd;
+  return text[at] === ' ' && isDigitAt(text, at + 1);
 }

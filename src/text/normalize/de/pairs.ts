@@ -2,6 +2,7 @@
 import type { Found, Reading } from '../reading.js';
 import { withoutZeros } from '../numerals.js';
 import { romanNumeral } from '../recognise/words.js';
+import { isBeforeDigit } from '../shared-codes.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
@@ -101,7 +102,7 @@ const VERSE = /(\p{Lu}\p{Ll}{1,4})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}
 
 /** Joh 3,16; Mt 5,3-12: chapter and verse, no decimals. */
 export function verse(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(VERSE) : undefined;
+  const match = isBeforeDigit(reading) && reading.isFresh ? reading.match(VERSE) : undefined;
   const book = BOOKS[match?.[1] ?? ''];
   if (match === undefined || book === undefined) return undefined;
   const [written, , chapter = '', first = '', last] = match;

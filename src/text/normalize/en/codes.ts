@@ -1,6 +1,7 @@
 // Numbers of things: status codes, rooms, models of aircraft, screens, forms and sections of law, cases, commits.
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
+import { isBeforeDigit } from '../shared-codes.js';
 import { cardinal, ofStandard, pairs, plural, spellDigits } from './numbers.js';
 
 const LONGEST_LEAD = 48; // units before a number that may say what it is
@@ -289,8 +290,7 @@ const VERSE = /([A-Z][a-z]{1,4})\.? (\d{1,3}):(\d{1,3})(?:[-–](\d{1,3}))?(?![\
 
 /** Gen. 1:1-3: chapter and verses of a book of the Bible by its short name. */
 export const verse: Recogniser = (reading) => {
-  if (!/[. ]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
-  const match = reading.match(VERSE);
+  const match = isBeforeDigit(reading) ? reading.match(VERSE) : undefined;
   const book = BOOKS[match?.[1] ?? ''];
   if (match === undefined || book === undefined) return undefined;
   const [written, , chapter = '', first = '', last] = match;

@@ -1,7 +1,7 @@
 // Tokens that only English reads in its own way, by the character that decides which of them are asked.
 import { isDigitAt } from '../characters.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { currencyPair, letterPair, standard } from '../shared-codes.js';
+import { currencyPair, isBeforeDigit, letterPair, standard } from '../shared-codes.js';
 import { betweenAmounts, byFirstLetter, coordinates, formula, perWord } from '../shared-forms.js';
 import { direction, house, road, state, STATES } from './addresses.js';
 import { initials, shouted, unsayable } from './acronyms.js';
@@ -113,7 +113,7 @@ export const AT_LETTER: readonly Recogniser[] = [
     if (first < 0x41 || first > 0x5a) return atSmall(reading);
     if (!(second >= 0x61 && second <= 0x7a)) return atCapital(reading); // also at the end of the text
     if (/[₀-₉]/.test(text[reading.runEnd] ?? '')) return molecule(reading);
-    return reading.runEnd - at < 6 ? atBook(reading) : undefined;
+    return reading.runEnd - at < 6 && isBeforeDigit(reading) ? atBook(reading) : undefined;
   },
 ];
 

@@ -1,7 +1,7 @@
 // Short phrases that figures make with the words around them: d'un million, 24/48 h, la touche #, les - de 12 ans.
 import type { Found, Reading } from '../reading.js';
 import { isCounted, of } from './grammar.js';
-import { keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
+import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
 import { coefficient } from '../shared-forms.js';
 import { cardinal, rank, spellDigits } from './numbers.js';
 import { sayFraction } from './amounts.js';
@@ -125,7 +125,7 @@ const ENDING =
 /** Carte se terminant par 4242, votre code est le 4711. */
 export function lastDigits(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!text.startsWith(' ', at - 1)) return undefined;
+  if (reading.runEnd - at < 3 || reading.runEnd - at > 4 || text[at - 1] !== ' ') return undefined;
   const digits = reading.match(LAST_DIGITS)?.[0];
   if (digits === undefined || !ENDING.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
   return { end: at + digits.length, spoken: spellDigits(digits), rule: 'digits' };
@@ -136,6 +136,7 @@ const SHORT_NUMBER =
 
 /** Le 3949 est joignable. */
 export function shortNumber(reading: Reading): Found | undefined {
+  if (reading.runEnd - reading.at !== 4) return undefined;
   const match = reading.match(SHORT_NUMBER);
   const called =
     match ??
@@ -283,8 +284,7 @@ const VERSE = /([A-Z][a-z]{1,2})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))
 
 /** Jn 3, 16: chapter and verse. */
 export function verse(reading: Reading): Found | undefined {
-  if (reading.runEnd - reading.at > 3) return undefined;
-  const match = reading.match(VERSE);
+  const match = isBeforeDigit(reading) ? reading.match(VERSE) : undefined;
   const book = BOOKS[match?.[1] ?? ''];
   if (match === undefined || book === undefined) return undefined;
   const [written, , chapter = '', first = '', last] = match;

@@ -1,6 +1,6 @@
 // Short phrases that figures make with the words around them in Italian: scade il 12/26, 2/3 tazza, 55x40x23 cm, schermo da 27".
 import type { Found, Reading } from '../reading.js';
-import { keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
+import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
 import { coefficient, expiry } from '../shared-forms.js';
 import { sayFraction } from './amounts.js';
 import { cardinal, decimal, spellDigits } from './numbers.js';
@@ -209,8 +209,7 @@ const VERSE = /([A-Z][a-z]{1,2})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))
 
 /** Gv 3,16: chapter and verse, no decimals. */
 export function verse(reading: Reading): Found | undefined {
-  if (reading.runEnd - reading.at > 3) return undefined;
-  const match = reading.match(VERSE);
+  const match = isBeforeDigit(reading) ? reading.match(VERSE) : undefined;
   const book = BOOKS[match?.[1] ?? ''];
   if (match === undefined || book === undefined) return undefined;
   const [written, , chapter = '', first = '', last] = match;
