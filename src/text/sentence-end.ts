@@ -174,6 +174,9 @@ function exclaims(before: string, { word, wordEnds, forms }: Following): Judgeme
 
 /** Dr. med. dent. Weiß */
 const DEGREE = /(?<!\p{L})Dr\.(?:-Ing\.)?(?:\s?\p{Ll}{1,6}\.)*\s?\p{Ll}{1,6}$/u;
+/** Vitamin C. Das hilft: a letter that names one of a kind is no initial. */
+const LETTERED =
+  /(?:^|\s)(?:Typ|Vitamin|Plan|Klasse|Gruppe|Hepatitis|Kategorie|Vitamine|Classe|Groupe|Catégorie|Vitamina|Gruppo|Serie|Categoria|Type|Group|Class|Category|Option)\s+\p{Lu}$/u;
 /** Of German, where it stands before an hour. */
 const SHORT_DAY = /^(?:Mo|Di|Mi|Do|Sa|So)$/;
 /** Am 1./2. Mai, am 3.+4. Oktober */
@@ -195,7 +198,10 @@ function judgeFullStop(before: string, following: Following): Judgement {
   const digit = /^\p{N}/u.test(word);
   if (/^\p{Lu}/u.test(word) && /\p{N}\s?[ghlmst]$/u.test(before)) return 'end'; // à 9 h. Soyez là
   if (UNIT_BEHIND_NUMBER.test(before.slice(-5)) && /^\p{Lu}/u.test(word)) return 'end'; // not "M. Dupont", no initial
-  if (LIST_LETTER.test(before) && /^\p{Lu}/u.test(word)) return 'none';
+  if (LIST_LETTER.test(before) && (/^\p{Lu}/u.test(word) || (key.length > 1 && LOWER.test(word))))
+    return 'none';
+  if (last.length === 1 && LETTERED.test(before.slice(-WORD_LIMIT)) && /^\p{Lu}\p{L}/u.test(word))
+    return 'end';
   if (forms.neverFinal.has(key)) {
     if (key === 'dr' && DRIVE.test(before)) return onlyBeforeStarter(before, last, following);
     const counted = /\p{N}\s?\p{Ll}+$/u.test(before.slice(-LONGEST_COUNTED)); // 1 hr. Then
@@ -203,7 +209,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   }
   if (LOWER.test(word)) return judgeLowerCase(before, last, following);
   if (DEGREE.test(before.slice(-WORD_LIMIT))) return onlyBeforeStarter(before, last, following);
-  if (digit && SHORT_DAY.test(last)) return 'none'; // Sa. 10–14 Uhr
+  if ((digit || /^[-–]/.test(following.tail)) && SHORT_DAY.test(last)) return 'none'; // Sa. 10–14 Uhr, Mo. – Fr.
   const takesNumber = forms.beforeNumber.has(key) || key.endsWith('str') || key.endsWith('nr'); // Hauptstr. 5
   if (digit && takesNumber) return 'none';
   const numbered = takesNumber ? judgeBeforeNumber(before, following) : undefined;
@@ -270,7 +276,7 @@ const LIST_NUMBER =
   /(?:^|[\r\n])[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
 
 /** A. Yes, ii. Two */
-const LIST_LETTER = /(?:^|[\r\n])[\s*_#>(-]*(?:[A-H]|[ivx]{1,4})$/u;
+const LIST_LETTER = /(?:^|[\r\n])[\s*_#>(-]*(?:[A-HQR]|[ivx]{1,4})$/u;
 
 /** 1. One 2. Two: the items of a list on one line. */
 function isNextItem(before: string): boolean {

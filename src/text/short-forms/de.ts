@@ -15,7 +15,7 @@ export const GERMAN: ShortFormLists = {
   `,
   seldomFinal: `
     ff e.v str bhf hbf mio mrd gem geb gest std sek stk pers tsd pkt whg urt beschl jh jhd jhdt aufl hrsg verf tabl tbl
-    ztr wo pfd pck pkg pckg stck geb.-dat zw gez eff amerik evang allg öff spez urspr kfm poln türk vorl dgl verh entspr bsp vjs vers habil dres geschl durchg blk mitgl geschw abzügl zuzügl telef vorm nachm
+    ztr wo pfd pck pkg pckg stck em freundl herzl geb.-dat zw gez eff amerik evang allg öff spez urspr kfm poln türk vorl dgl verh entspr bsp vjs vers habil dres geschl durchg blk mitgl geschw abzügl zuzügl telef vorm nachm
     jew buchst ausg forts hptm gesch verw verk
   `,
   seldomFinalAsWritten: `Fa Mag Min Sek Bio Gr`,
@@ -42,8 +42,8 @@ export const GERMAN: ShortFormLists = {
     januar jänner februar märz april mai juni juli august september oktober november dezember
     jahrhundert jahrhunderts weltkrieg weltkriegs klasse stock etage geburtstag mal platz rang tag woche monat
     quartal kapitel abschnitt auflage feber halbjahr liga bundesliga semester spieltag advent senat bezirk lebensjahr stockwerk obergeschoss
-    untergeschoss fc fsv sc sinfonie symphonie sonate klavierkonzert violinkonzert streichquartett amtszeit todestag jahrestag hochzeitstag saison og ug jh jhd jhdt halbzeit runde hälfte jahrtausend vorsitzende vorsitzender
+    untergeschoss aufl fc fsv sc sinfonie symphonie sonate klavierkonzert violinkonzert streichquartett amtszeit todestag jahrestag hochzeitstag saison og ug jh jhd jhdt halbzeit runde hälfte jahrtausend vorsitzende vorsitzender
   `,
-  seldomFinalHere: `franz bd zi min ct ri span lat russ div zt bed pl reg rel vj drs kü tr lit em sc ll bes`,
+  seldomFinalHere: `franz bd zi min ct ri span lat russ div zt bed pl reg rel vj drs kü tr lit sc ll bes`,
   shortStarters: `vgl ca evtl ggf inkl exkl zzgl insb insbes bspw max min mind lt gem entspr einschl bzgl`,
 };

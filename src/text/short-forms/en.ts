@@ -6,7 +6,7 @@ export const ENGLISH: ShortFormLists = {
     drs rev hon gen col capt cmdr lt sgt maj sen rep gov pres supt sens reps govs profs atty attys asst mses bldg cpl pvt adm brig rt insp det ofc amb treas cllr msgr messrs mme mlle mgr approx esp eg viz incl excl
   `,
   beforeNumber: `
-    nos vols figs pg sec ch chap par para ed eq item ref lb lbs oz apt max min exp rs fl pop acct ver cl rm rte hwy inv qty amt mob ph supp ser temp
+    nos vols figs pg sec ch chap par para ed eq est ref lb lbs oz apt max min exp rs fl pop acct ver cl rm rte hwy inv qty amt mob ph supp ser temp
     matt cor rom eph exod lev deut isa jer heb thess
     jan feb mar apr jun jul aug sep sept oct nov dec
     pt

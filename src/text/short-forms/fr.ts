@@ -19,7 +19,7 @@ export const FRENCH: ShortFormLists = {
     n'oubliez qu'est-ce
   `,
   seldomFinalAsWritten: `Me`,
-  seldomFinal: `esc sqq civ cass pén trav cdt appt ét asc moy suiv suppl assoc gouv`,
+  seldomFinal: `ste esc sqq civ cass pén trav cdt appt ét asc moy suiv suppl assoc gouv`,
   seldomFinalHere: `com gal arr pl apt resp hab trad incl excl all imp`,
   shortStarters: `cf env ex`,
 };
