@@ -2,6 +2,10 @@
 
 namespace parley {
 
+void Kernels::GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add, float* y) {
+  for (size_t t = 0; t < table_count; t++) Gather(tables[t], {ids.values + t, ids.stride}, count, add || t > 0, y);
+}
+
 void Kernels::NormRows(const Norm& norm, const LayerRows& x, size_t width) {
   if (norm.bias == nullptr) return RmsNorm(x.x, norm.weight, x.rows, width, norm.eps, x.normed);
   LayerNorm(x.x, norm.weight, norm.bias, x.rows, width, norm.eps, x.normed);

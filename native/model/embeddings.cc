@@ -36,9 +36,7 @@ Embeddings::Embeddings(Kernels& kernels, const Checkpoint& checkpoint, Weights& 
 }
 
 void Embeddings::SumFrames(const int32_t* frames, size_t count, bool add, float* y) {
-  for (size_t group = 0; group < codes_.size(); group++) {
-    kernels_.Gather(codes_[group], {frames + group, codes_.size()}, count, add || group > 0, y);
-  }
+  kernels_.GatherSum(codes_.data(), codes_.size(), {frames, codes_.size()}, count, add, y);
 }
 
 void Embeddings::SumText(const std::vector<int32_t>& ids, bool add, float* y) {

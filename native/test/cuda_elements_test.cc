@@ -150,7 +150,7 @@ void RowsAreGatheredFromTablesOfEveryFormat() {
   const auto cpu = MakeKernels();
   const auto cuda = MakeCudaKernels();
   for (const Format format : kFormats) {
-    for (const size_t columns : {1, 33, 200}) {
+    for (const size_t columns : {1, 33, 200, 2056}) {
       const auto stored = MakeMatrix(format, 9, columns, 8);
       Matrix table = stored->matrix;
       Held<uint8_t> values(*cuda, table.Bytes());
@@ -177,6 +177,43 @@ void RowsAreGatheredFromTablesOfEveryFormat() {
   Held<int32_t> beyond(*cuda, std::vector<int32_t>{2});
   cuda->Gather({Format::kF32, values.At(), nullptr, 2, 2}, {beyond.At(), 1}, 1, false, y.At());
   CHECK(std::isnan(y.Get()[1]));
+}
+
+// Three tables of different sizes for a row's three ids, as one grid where they are of one kind.
+void RowsOfSeveralTablesAreSummedInTheirOrder() {
+  const auto cpu = MakeKernels();
+  const auto cuda = MakeCudaKernels();
+  for (const Format format : kFormats) {
+    for (const size_t columns : {7, 40, 1048}) {
+      std::vector<std::unique_ptr<StoredMatrix>> stored;
+      std::vector<Held<uint8_t>> values;
+      std::vector<Signal> scales;
+      std::vector<Matrix> host, there;
+      for (const size_t rows : {9, 5, 7}) {
+        stored.push_back(MakeMatrix(format, rows, columns, rows));
+        host.push_back(stored.back()->matrix);
+        values.emplace_back(*cuda, host.back().Bytes());
+        cuda->Upload(values.back().At(), host.back().values, host.back().Bytes());
+        scales.emplace_back(*cuda, format == Format::kInt8 ? stored.back()->int8.scales : std::vector<float>(1));
+        there.push_back(host.back());
+        there.back().values = values.back().At();
+        there.back().scales = format == Format::kInt8 ? scales.back().At() : nullptr;
+      }
+      const std::vector<int32_t> ids = {8, 4, 6, -1, 0, -1, -1, -1, -1, 0, -1, 0};
+      Held<int32_t> held(*cuda, ids);
+      for (const bool add : {false, true}) {
+        auto wanted = Wide(4 * columns, 9, 1);
+        Signal y(*cuda, wanted);
+        cuda->Wait();
+        const uint64_t before = cuda->TheRecorder().Counters().nodes;
+        cuda->GatherSum(there.data(), 3, {held.At(), 3}, 4, add, y.At());
+        cuda->Wait();
+        CHECK_EQ(cuda->TheRecorder().Counters().nodes, before + 1);
+        cpu->GatherSum(host.data(), 3, {ids.data(), 3}, 4, add, wanted.data());
+        CHECK(SameBits(y.Get(), wanted));
+      }
+    }
+  }
 }
 
 void TheNearestRowsAreThoseOfTheCpu() {
@@ -233,6 +270,7 @@ int main() {
       {"spread puts every stream in its place", SpreadPutsEveryStreamInItsPlace},
       {"columns and padding are those of the CPU", ColumnsAndPaddingAreThoseOfTheCpu},
       {"rows are gathered from tables of every format", RowsAreGatheredFromTablesOfEveryFormat},
+      {"rows of several tables are summed in their order", RowsOfSeveralTablesAreSummedInTheirOrder},
       {"the nearest rows are those of the CPU", TheNearestRowsAreThoseOfTheCpu},
       {"nothing depends on the order of threads", NothingDependsOnTheOrderOfThreads},
   });

@@ -37,7 +37,7 @@ void CheckBoth(size_t count, double bound, const std::function<void(Kernels&, fl
 }
 
 void NormsAreTheCpus() {
-  for (const size_t width : {1u, 7u, 20u, 64u, 130u, 1024u}) {
+  for (const size_t width : {1u, 7u, 20u, 64u, 130u, 1024u, 2048u, 2100u}) {
     for (const size_t rows : {1u, 5u, 9u}) {
       const auto x = RandomFloats(rows * width, width), w = RandomFloats(width, 2), b = RandomFloats(width, 3);
       CheckBoth(
@@ -63,6 +63,11 @@ void ARowsNormIsTheSameAtAnyAddressAndInAnyBatch() {
   cuda::EnqueueNorm(queue, x.data() + 3 * kWidth, w.data(), nullptr, 1, kWidth, 1e-6f, alone.data());
   CHECK(SameBits(alone, std::vector<float>(together.begin() + 3 * kWidth, together.begin() + 4 * kWidth)));
   cuda::EnqueueNorm(queue, shifted.data() + 1, w.data(), nullptr, 11, kWidth, 1e-6f, shifted.data() + 1);
+  CHECK(SameBits(std::vector<float>(shifted.begin() + 1, shifted.end()), together));
+  const auto b = RandomFloats(kWidth, 6);
+  std::copy(x.begin(), x.end(), shifted.begin() + 1);
+  cuda::EnqueueNorm(queue, x.data(), w.data(), b.data(), 11, kWidth, 1e-6f, together.data());
+  cuda::EnqueueNorm(queue, shifted.data() + 1, w.data(), b.data(), 11, kWidth, 1e-6f, shifted.data() + 1);
   CHECK(SameBits(std::vector<float>(shifted.begin() + 1, shifted.end()), together));
 }
 

@@ -40,9 +40,10 @@ struct Given {
 };
 
 std::vector<Plan> PlansOf(Format format, bool gated) {
-  std::vector<Plan> plans = {{false, 2, 2}, {false, 4, 4}};
-  for (uint32_t octets = 1; octets <= 8; octets *= 2) {
-    for (uint32_t tiles = 1; tiles <= MostTiles(format, octets, gated); tiles *= 2) plans.push_back({true, tiles, octets});
+  std::vector<Plan> plans = {{Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}};
+  if (VectorTermsOf(format, false) == 1) plans.push_back({Cut::kWide, 4, 16});
+  for (uint32_t octets = 1; octets <= 4; octets *= 2) {
+    for (uint32_t tiles = 1; tiles <= MostTiles(format, octets, gated); tiles *= 2) plans.push_back({Cut::kFew, tiles, octets});
   }
   return plans;
 }
@@ -60,7 +61,7 @@ std::vector<float> MultipliedAsMany(const Matrix& w, const Vectors& x) {
   TestRoom room;
   std::vector<float> y(x.count * w.rows, NAN);
   const LaidVectors laid = LayVectors(queue, x);
-  EnqueuePlanned(queue, room, {false, 2, 2}, false, ArgsFor(w, y.data(), laid.view), laid);
+  EnqueuePlanned(queue, room, {Cut::kMany, 2, 2}, false, ArgsFor(w, y.data(), laid.view), laid);
   return y;
 }
 
@@ -68,8 +69,8 @@ std::vector<float> Multiplied(const Matrix& w, const float* x, size_t count) {
   return Multiplied(w, Rows(x, count, w.columns), {}, std::vector<float>(count * w.rows, NAN));
 }
 
-// How far the two may be apart: x keeps 16 bits and so do weights of 32, and the product of what is left is dropped; sums are of f32.
-// The CPU rounds vectors that meet weights of 8 bits.
+// How far the two may be apart: x keeps 16 bits and so do weights of 32, and the product of what is left is dropped; x that meets bf16 or
+// 8 bits keeps 8; sums are of f32. The CPU rounds vectors that meet weights of 8 bits.
 double Bound(const StoredMatrix& w, size_t row, const std::vector<float>& x) {
   double magnitude = 0, weights = 0, largest = 0;
   for (size_t k = 0; k < x.size(); k++) {
@@ -78,7 +79,8 @@ double Bound(const StoredMatrix& w, size_t row, const std::vector<float>& x) {
     largest = std::max(largest, static_cast<double>(std::fabs(x[k])));
   }
   const double rounded = w.matrix.format == Format::kInt8 ? weights * largest / 32767 * 0.5001 : 0;
-  return magnitude * (3.0 / (1 << 18) + (static_cast<double>(x.size()) / 8 + 16) * 6e-8) + rounded;
+  const double kept = VectorTermsOf(w.matrix.format, false) == 2 ? 3.0 / (1 << 18) : 1.0 / (1 << 9);
+  return magnitude * (kept + (static_cast<double>(x.size()) / 8 + 16) * 6e-8) + rounded;
 }
 
 std::vector<float> VectorOf(const Vectors& x, size_t c) {
@@ -126,7 +128,7 @@ void EveryCutGivesTheSameBits() {
     for (const auto& [rows, columns] : {std::pair<size_t, size_t>{37, 32}, {141, 352}}) {
       const Given given(format, rows, columns, 131);
       for (const bool gated : {false, true}) {
-        const auto wanted = given.Cut({true, 1, 1}, gated);
+        const auto wanted = given.Cut({Cut::kFew, 1, 1}, gated);
         for (const Plan& plan : PlansOf(format, gated)) CHECK(SameBits(given.Cut(plan, gated), wanted));
       }
     }
@@ -135,7 +137,7 @@ void EveryCutGivesTheSameBits() {
 
 void NoBarrierIsMissing() {
   const Given given(Format::kBf16, 70, 320, 70);
-  for (const Plan& plan : {Plan{true, 1, 1}, {true, 2, 8}, {false, 2, 2}, {false, 4, 4}}) {
+  for (const Plan& plan : {Plan{Cut::kFew, 1, 1}, {Cut::kFew, 2, 4}, {Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}, {Cut::kWide, 4, 16}}) {
     const auto wanted = given.Cut(plan, false);
     CHECK(SameBits(given.Cut(plan, false, {Order::kBackward}), wanted));
     CHECK(SameBits(given.Cut(plan, false, {Order::kShuffled, 3}), wanted));
@@ -170,18 +172,22 @@ void PlansChangeWhereTheyShould() {
     for (const bool gated : {false, true}) {
       for (const size_t rows : {16, 1024, 2048, 6144}) {
         for (const size_t count : {1, 8, 9, 16, 33, 64, 65, 1024}) {
-          const Plan plan = PlanOf({format, rows, 2048, gated, BucketOf(count)});
-          CHECK(!plan.few || plan.tiles <= MostTiles(format, plan.octets, gated));
-          CHECK(plan.few || (count > 8 && plan.tiles == plan.octets && (plan.tiles == 2 || plan.tiles == 4)));
-          if (plan.few) CHECK_EQ(plan.octets, count <= 8 ? 1u : count <= 16 ? 2u : 8u);
+          for (const bool wide : {false, true}) {
+            const Plan plan = PlanOf({format, rows, 2048, gated, BucketOf(count), wide});
+            CHECK(plan.cut != Cut::kFew || plan.tiles <= MostTiles(format, plan.octets, gated));
+            CHECK(plan.cut == Cut::kFew || count > 16);
+            CHECK(plan.cut != Cut::kWide || wide);
+            CHECK(plan.cut != Cut::kMany || !wide);
+            if (plan.cut == Cut::kFew) CHECK_EQ(plan.octets, count <= 8 ? 1u : count <= 16 ? 2u : 4u);
+          }
         }
       }
     }
   }
-  CHECK(PlanOf({Format::kBf16, 2048, 2048, false, 16}).few);
-  CHECK_EQ(PlanOf({Format::kBf16, 2048, 2048, false, 128}).tiles, 2u);
-  CHECK(!PlanOf({Format::kBf16, 2048, 2048, false, 128}).few);
-  CHECK_EQ(PlanOf({Format::kBf16, 4096, 2048, false, 1024}).tiles, 4u);
+  CHECK((PlanOf({Format::kBf16, 2048, 2048, false, 64, true}) == Plan{Cut::kFew, 1, 4}));
+  CHECK((PlanOf({Format::kBf16, 2048, 2048, false, 128, true}) == Plan{Cut::kFew, 2, 4}));
+  CHECK(PlanOf({Format::kBf16, 4096, 2048, false, 1024, true}).cut == Cut::kWide);
+  CHECK((PlanOf({Format::kBf16, 4096, 2048, false, 1024, false}) == Plan{Cut::kMany, 4, 4}));
 }
 
 void WindowsAreVectorsToo() {

@@ -111,6 +111,29 @@ void TheModelsVocabularyIsChosenFrom() {
   CheckTheSame(rows, Order::kForward);
 }
 
+// Few values that differ, so that many are equal to the k-th largest, or all of one thread's are among the largest.
+void TheLargestAreChosenFrom() {
+  Random random(7);
+  for (const size_t vocabulary : {2048u, 3072u, 4096u, 4100u}) {
+    Rows rows{vocabulary, {}};
+    for (const uint32_t top_k : {1u, 7u, 50u, 50u, 50u, 50u, 250u, 300u}) {
+      rows.rows.push_back(RandomRow(vocabulary, &random));
+      Row& row = rows.rows.back();
+      SamplingRules& rules = row.choice.rules;
+      rules.greedy = false;
+      rules.top_k = top_k;
+      rules.top_p = 1;
+      const size_t n = rows.rows.size();
+      if (n == 3) row.logits.assign(vocabulary, 0.5f);
+      if (n == 4) std::fill(row.logits.begin() + 60, row.logits.end(), -50.0f);
+      if (n == 5) std::fill(row.logits.begin() + 20, row.logits.end(), -INFINITY);
+      if (n == 6) for (size_t i = 0; i < 1024; i += 5) row.logits[i] += 30;
+      if (n == 6) row.logits[9] = row.logits[700] = INFINITY;
+    }
+    CheckTheSame(rows, Order::kShuffled);
+  }
+}
+
 void WhatIsNoNumberIsRefused() {
   Rows rows{6, {}};
   for (const std::vector<float>& logits : std::vector<std::vector<float>>{{1, 2, NAN, 0, 0, 0},
@@ -139,6 +162,7 @@ int main() {
   return Run({
       {"every rule chooses as on the CPU", EveryRuleChoosesAsOnTheCpu},
       {"the model's vocabulary is chosen from", TheModelsVocabularyIsChosenFrom},
+      {"the largest are chosen from", TheLargestAreChosenFrom},
       {"what is no number is refused", WhatIsNoNumberIsRefused},
   });
 }

@@ -29,9 +29,6 @@ struct RawHeads {
   float eps = 0;
 };
 
-// Few enough that one block takes a stream's rows one after the other.
-constexpr size_t kFewRows = 4;
-
 inline HeadsArgs HeadsArgsOf(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows,
                              const RawHeads& raw) {
   const auto streams = static_cast<uint32_t>(batch.count), all = static_cast<uint32_t>(batch.rows);
@@ -65,21 +62,21 @@ void EnqueuePlace(Queue& queue, const AttentionBatch& batch, const HeadsArgs& ar
 }
 
 template <uint32_t kDim, uint32_t kGroup, class Cached>
-void EnqueueAttend(Queue& queue, const Grid& grid, const AttendArgs& args) {
+void EnqueueAttend(Queue& queue, Grid grid, const AttendArgs& args) {
+  grid.threads = AttendShape<kDim, Cached>::kThreads;
   queue.Launch<&AttendKernel<kDim, kGroup, Cached>>(grid, args);
 }
 
-// By stream: `room` may be used. By row: the rows are placed.
+// By row: the rows are placed. Else every stream has one, which is not; then `room` may be used.
 template <class Cached>
 void EnqueueAttend(Queue& queue, const AttentionBatch& batch, const HeadsArgs& heads, bool by_row, const AttendRoom& room) {
-  AttendArgs args{heads, by_row ? heads.rows : heads.stream_count, by_row ? 1u : 0u, nullptr, nullptr};
+  AttendArgs args{heads, heads.rows, by_row ? 1u : 0u};
   const uint32_t group = heads.query_heads / heads.heads;
   Grid grid;
-  grid.y = static_cast<uint32_t>(BucketOf(by_row ? batch.rows : batch.count));
-  grid.threads = kAttendThreads;
+  grid.y = static_cast<uint32_t>(BucketOf(batch.rows));
   const bool in_pairs = group % 2 == 0;
   grid.x = in_pairs ? heads.query_heads / 2 : heads.query_heads;
-  if (!by_row && batch.longest == 1 && batch.furthest > kPositions && grid.y <= AttendRoom::kStreams && room.parts != nullptr) {
+  if (!by_row && batch.furthest > 2 * kPositions && grid.y <= AttendRoom::kStreams && room.parts != nullptr) {
     args.parts = room.parts;
     args.arrivals = room.arrivals;
     grid.z = grid.y <= kLanes ? kLanes : kLanes / 2;
@@ -89,6 +86,7 @@ void EnqueueAttend(Queue& queue, const AttentionBatch& batch, const HeadsArgs& h
   if (heads.head_dim == 64 && in_pairs) return EnqueueAttend<64, 2, Cached>(queue, grid, args);
   if (heads.head_dim == 64) return EnqueueAttend<64, 1, Cached>(queue, grid, args);
   grid.x = heads.query_heads;
+  grid.threads = kAnyThreads;
   grid.shared = static_cast<uint32_t>(PlainAttentionBytes(heads.head_dim));
   queue.Launch<&AttendAnyKernel<Cached>>(grid, args);
 }
@@ -99,7 +97,8 @@ void EnqueueAttention(Queue& queue, const AttentionBatch& batch, size_t layer, c
                       bool placed, const AttendRoom& room) {
   HeadsArgs heads = HeadsArgsOf(queue, batch, layer, rows, raw);
   const bool wide = heads.head_dim == 128 || heads.head_dim == 64;
-  if (!placed && wide && raw.angles != nullptr && batch.longest <= kFewRows) {
+  const bool is_one_each = batch.longest == 1 && batch.rows == batch.count;
+  if (!placed && wide && raw.angles != nullptr && is_one_each) {
     return EnqueueAttend<Cached>(queue, batch, heads, false, room);
   }
   if (!placed) EnqueuePlace<Cached>(queue, batch, heads);

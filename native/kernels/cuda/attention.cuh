@@ -1,216 +1,228 @@
 // Attention over the caches of many streams, for head_dim 64 and 128 (other sizes: attention_any.cuh).
 //
-// A block has a stream's (or a row's) kv head with kGroup of the query heads that share it. Threads stand in two ways:
-// for scores and values a quarter or half of a warp (a slot) reads a position's head, eight values a thread; for what is joined
-// of the slots, thread g * kDim + d has dimension d of query g.
+// A block has of a row a kv head with kGroup of the query heads that share it. Its slots (attention_slots.cuh) take the
+// positions before the row's own in turn. The row's own, whose key and value the last warp makes and stores, is joined to what they
+// have seen. Every warp makes the queries for itself, so that the slots' sums are all that a block has to meet for.
 #ifndef PARLEY_KERNELS_CUDA_ATTENTION_CUH_
 #define PARLEY_KERNELS_CUDA_ATTENTION_CUH_
 
+#include "kernels/cuda/attention_slots.cuh"
 #include "kernels/cuda/heads.cuh"
-#include "kernels/cuda/softmax_state.cuh"
 
 namespace parley::cuda {
-
-constexpr uint32_t kAttendThreads = 256;
-constexpr uint32_t kAttendWarps = kAttendThreads / 32;
 
 struct AttendArgs {
   HeadsArgs heads;
   const uint32_t* items;
-  uint32_t by_row;  // an item is a row, whose keys are stored; else a stream, whose few rows are placed and attended to in turn
+  uint32_t by_row;      // items are rows, whose keys are stored; else streams, stream i of row i alone, which is placed and attended to
+  uint32_t unused = 0;  // so that there is no gap
   // Where blocks of z share an item's lanes: [items, query_heads, kLanes, 2 + head_dim], and [items, blocks of x] zeros. Else none.
-  float* parts;
-  uint32_t* arrivals;
-};
-
-// Eight neighbouring values of a cache, as they are loaded.
-struct EightF32 {
-  float4 low, high;
-  __device__ __forceinline__ void Load(const float* from) {
-    low = reinterpret_cast<const float4*>(from)[0];
-    high = reinterpret_cast<const float4*>(from)[1];
-  }
-  __device__ __forceinline__ void Unpack(float (&to)[8]) const {
-    to[0] = low.x, to[1] = low.y, to[2] = low.z, to[3] = low.w;
-    to[4] = high.x, to[5] = high.y, to[6] = high.z, to[7] = high.w;
-  }
-};
-
-template <class Cached>
-struct EightHalves {
-  uint4 words;
-  __device__ __forceinline__ static float2 Both(uint32_t pair, Bf16) { return UnpackBf16(pair); }
-  __device__ __forceinline__ static float2 Both(uint32_t pair, F16) { return UnpackF16(pair); }
-  __device__ __forceinline__ void Load(const Cached* from) { words = *reinterpret_cast<const uint4*>(from); }
-  __device__ __forceinline__ void Unpack(float (&to)[8]) const {
-    const uint32_t pairs[4] = {words.x, words.y, words.z, words.w};
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      const float2 two = Both(pairs[i], Cached{});
-      to[2 * i] = two.x;
-      to[2 * i + 1] = two.y;
-    }
-  }
-};
-
-template <class Cached>
-struct EightOf {
-  using Type = EightHalves<Cached>;
-};
-template <>
-struct EightOf<float> {
-  using Type = EightF32;
+  float* parts = nullptr;
+  uint32_t* arrivals = nullptr;
 };
 
 template <uint32_t kDim, uint32_t kGroup, class Cached>
 struct AttentionBlock {
-  static constexpr uint32_t kSlotThreads = kDim / 8;
-  static constexpr uint32_t kSlots = kAttendThreads / kSlotThreads;
-  static constexpr uint32_t kAhead = 4;  // positions of a slot that are loaded before the first is used
-  using Values = typename EightOf<Cached>::Type;
+  using Shape = AttendShape<kDim, Cached>;
+  using Share = HeadShare<kDim>;
+  using Loads = SlotLoads<kDim, Cached>;
+  using State = SlotState<kDim, kGroup, Cached>;
+
+  // Of what is joined of the slots, thread t has value t of [kGroup][kDim], then those that lie a block's threads further.
+  static constexpr uint32_t kHeads = kGroup, kValues = kGroup * kDim;
+  static constexpr uint32_t kTurns = (kValues + Shape::kThreads - 1) / Shape::kThreads;
+  using Parts = SoftmaxPart[kTurns];
 
   struct Shared {
-    float queries[kGroup][kDim];
-    float weights[kGroup][kPositions];      // scores, then what they weigh
-    float values[kAttendWarps][kGroup][kDim];
-    float joined[2][kGroup][kAttendWarps];  // largest, sums
+    float4 values[Shape::kWarps][kValues / 4];
+    float4 own_value[kDim / 4];
+    float4 norms[2][kDim / 4];  // weights, of queries and of keys
+    float largest[Shape::kWarps][kGroup], sums[Shape::kWarps][kGroup], own_scores[kGroup];
     uint32_t last;
   };
-  static_assert(kGroup * kDim <= kAttendThreads);
 
   const HeadsArgs& args;
   Shared& shared;
-  Cache<Cached> cache;
-  uint32_t kv;
+  uint32_t query_head, kv;
+  bool is_joined = false;  // there is a join whose sums may still be read
 
-  // Calls use(position of the chunk, its eight values), `count` positions from `begin`, by turns of the slots.
-  template <class Use>
-  __device__ __forceinline__ void ForEach(const Cached* array, uint64_t begin, uint32_t count, const Use& use) {
-    const uint32_t slot = threadIdx.x / kSlotThreads, sub = threadIdx.x % kSlotThreads;
-    for (uint32_t first = 0; first < count; first += kAhead * kSlots) {
-      Values ahead[kAhead];
-#pragma unroll
-      for (uint32_t i = 0; i < kAhead; i++) {
-        const uint32_t j = first + i * kSlots + slot;
-        if (j < count) ahead[i].Load(array + cache.Place(begin + j, args.heads, kv, kDim) + 8 * sub);
-      }
-#pragma unroll
-      for (uint32_t i = 0; i < kAhead; i++) {
-        // Whole warps go on together: shuffles follow.
-        const uint32_t j = first + i * kSlots + slot;
-        float eight[8] = {};
-        if (j < count) ahead[i].Unpack(eight);
-        use(j, eight);
-      }
-    }
+  Share angles;
+  Share queries[kGroup];
+  Share raw;  // of the last warp: the row's own key in its first slot, the value in the others
+  CachedHead<kDim, Cached> cache;
+
+  __device__ __forceinline__ AttentionBlock(const HeadsArgs& heads, Shared& room) : args(heads), shared(room) {
+    query_head = blockIdx.x * kGroup;
+    kv = query_head / (heads.query_heads / heads.heads);
   }
 
-  __device__ __forceinline__ void Score(uint64_t begin, uint32_t count) {
-    const uint32_t sub = threadIdx.x % kSlotThreads;
-    ForEach(cache.keys, begin, count, [&](uint32_t j, const float(&key)[8]) {
-#pragma unroll
-      for (uint32_t g = 0; g < kGroup; g++) {
-        float sum = 0;
-#pragma unroll
-        for (int i = 0; i < 8; i++) sum = fmaf(shared.queries[g][8 * sub + i], key[i], sum);
-#pragma unroll
-        for (uint32_t apart = kSlotThreads / 2; apart > 0; apart /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, apart);
-        if (sub == 0 && j < count) shared.weights[g][j] = sum * args.scale;
-      }
-    });
+  __device__ __forceinline__ static bool HasOwn() { return threadIdx.x / 32 == Shape::kWarps - 1; }
+  __device__ __forceinline__ static bool HasKey() { return threadIdx.x % 32 < Share::kThreads; }
+
+  __device__ __forceinline__ void TakeCache(const AttentionStream& stream) {
+    const Cache<Cached> all = CacheOf<Cached>(args, stream);
+    const uint32_t offset = kv * kDim + Share::First();
+    cache = {all.keys + offset, all.values + offset, args.heads * kDim, static_cast<uint32_t>(all.capacity)};
+  }
+
+  // Weights: no earlier grid writes them. What the thread has of them, until they lie in what the block shares.
+  __device__ __forceinline__ float4 LoadNorms() const {
+    const uint32_t which = threadIdx.x / (kDim / 4), place = threadIdx.x % (kDim / 4);
+    const float* const weights = which == 0 ? args.q_norm : args.k_norm;
+    if (args.angles == nullptr || which > 1 || weights == nullptr) return make_float4(0, 0, 0, 0);
+    return reinterpret_cast<const float4*>(weights)[place];
+  }
+  __device__ __forceinline__ void ShareNorms(const float4& norms) {
+    if (threadIdx.x < kDim / 2) shared.norms[threadIdx.x / (kDim / 4)][threadIdx.x % (kDim / 4)] = norms;
     __syncthreads();
   }
+  __device__ __forceinline__ void Norm(Share* head, uint32_t which) const {
+    head->Norm(reinterpret_cast<const float*>(shared.norms[which]), args.eps);
+  }
 
-  // Scores to weights; of each query the largest score and the sum of the weights, of all warps, in every thread.
-  __device__ __forceinline__ void Weigh(uint32_t count, float (&largest)[kGroup], float (&sums)[kGroup]) {
-    const uint32_t t = threadIdx.x, warp = t / 32;
-    float scores[kGroup];
+  // A row's heads as they are in the batch.
+  __device__ __forceinline__ void LoadRow(size_t row) {
+#pragma unroll
+    for (uint32_t g = 0; g < kGroup; g++) queries[g].Load(args.queries + (row * args.query_heads + query_head + g) * kDim);
+    if (args.angles == nullptr) return;
+    angles.Load(args.angles + row * kDim);
+    if (HasOwn()) raw.Load((HasKey() ? args.keys : args.values) + (row * args.heads + kv) * kDim);
+  }
+
+  __device__ __forceinline__ void PrepareQueries() {
+    const float scale = args.scale * kLog2OfE;
 #pragma unroll
     for (uint32_t g = 0; g < kGroup; g++) {
-      scores[g] = t < count ? shared.weights[g][t] : -INFINITY;
-      float most = scores[g];
+      if (args.angles != nullptr && args.q_norm != nullptr) Norm(&queries[g], 0);
+      if (args.angles != nullptr) queries[g].Rotate(angles);
 #pragma unroll
-      for (int apart = 16; apart > 0; apart /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, apart));
-      if (t % 32 == 0) shared.joined[0][g][warp] = most;
-    }
-    __syncthreads();
-#pragma unroll
-    for (uint32_t g = 0; g < kGroup; g++) {
-      largest[g] = shared.joined[0][g][0];
-#pragma unroll
-      for (uint32_t w = 1; w < kAttendWarps; w++) largest[g] = fmaxf(largest[g], shared.joined[0][g][w]);
-      const float weight = t < count ? expf(scores[g] - largest[g]) : 0.0f;
-      shared.weights[g][t] = weight;
-      const float sum = SumOfLanes(weight);
-      if (t % 32 == 0) shared.joined[1][g][warp] = sum;
-    }
-    __syncthreads();
-#pragma unroll
-    for (uint32_t g = 0; g < kGroup; g++) {
-      sums[g] = 0;
-#pragma unroll
-      for (uint32_t w = 0; w < kAttendWarps; w++) sums[g] += shared.joined[1][g][w];
+      for (int i = 0; i < 8; i++) queries[g].values[i] *= scale;
     }
   }
 
-  // Of thread g * kDim + d what the weights make of dimension d.
-  __device__ __forceinline__ float Weighed(uint64_t begin, uint32_t count) {
-    const uint32_t sub = threadIdx.x % kSlotThreads, warp = threadIdx.x / 32;
-    float sums[kGroup][8] = {};
-    ForEach(cache.values, begin, count, [&](uint32_t j, const float(&value)[8]) {
-      if (j >= count) return;
+  // The row's own key and value: to the cache, where they are not yet (`row` of it) and the block is one that stores; scores and value
+  // to what the block shares. The last warp calls it.
+  __device__ __forceinline__ void PrepareOwn(uint32_t row, bool stores) {
+    Cached* const place = (HasKey() ? cache.keys : cache.values) + static_cast<size_t>(row) * cache.pitch;
+    CachedShare<kDim, Cached> own;
+    if (args.angles == nullptr) {
+      own.Load(place);
+    } else {
+      Share key = raw;
+      if (args.k_norm != nullptr) Norm(&key, 1);
+      key.Rotate(angles);
 #pragma unroll
-      for (uint32_t g = 0; g < kGroup; g++) {
-        const float weight = shared.weights[g][j];
-#pragma unroll
-        for (int i = 0; i < 8; i++) sums[g][i] = fmaf(weight, value[i], sums[g][i]);
-      }
-    });
+      for (int i = 0; i < 8; i++) key.values[i] = HasKey() ? key.values[i] : raw.values[i];
+      own.Round(key.values);
+      if (stores && threadIdx.x % 32 < 2 * Share::kThreads) own.Store(place);
+    }
+    Share seen;
+    own.Unpack(seen.values);
 #pragma unroll
     for (uint32_t g = 0; g < kGroup; g++) {
+      const float score = queries[g].Dot(seen.values);
+      if (threadIdx.x % 32 == 0) shared.own_scores[g] = score;
+    }
+    if (!HasKey()) Put(shared.own_value, seen.values);
+  }
+
+  // A thread's share of a head to where the whole is.
+  __device__ __forceinline__ static void Put(float4* head, const float (&v)[8]) {
+    head[Share::First() / 4] = make_float4(v[0], v[1], v[2], v[3]);
+    head[(kDim / 2 + Share::First()) / 4] = make_float4(v[4], v[5], v[6], v[7]);
+  }
+
+  // Adds what is seen of a span, whose first loads are under way. Those that follow are asked for as soon as there is room.
+  __device__ __forceinline__ void See(Span span, Loads* keys, Loads* values, State* state) const {
+    constexpr uint32_t kStep = Shape::kAhead * Shape::kSlots;
+#pragma unroll 1
+    for (;;) {
+      const uint32_t count = span.count;
+      const bool goes_on = count > kStep;
+      span = {cache.Wrapped(span.row + kStep), count - kStep};
+      float weights[Shape::kAhead][kGroup];
+      State::Score(queries, *keys, count, weights);
+      if (goes_on) keys->Load(cache, cache.keys, span);
+      state->Weigh(weights, count);
+      state->Add(weights, *values, count);
+      if (!goes_on) return;
+      values->Load(cache, cache.values, span);
+    }
+  }
+
+  // All warps' sums, to `parts`.
+  __device__ __forceinline__ void JoinBlock(State* state, Parts& parts) {
+    const uint32_t warp = threadIdx.x / 32;
+    state->JoinWarp();
+    if (is_joined) __syncthreads();
+    is_joined = true;
 #pragma unroll
-      for (int i = 0; i < 8; i++) {
-        float sum = sums[g][i];
-#pragma unroll
-        for (uint32_t apart = kSlotThreads; apart < 32; apart *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, apart);
-        if (threadIdx.x % 32 < kSlotThreads) shared.values[warp][g][8 * sub + i] = sum;
-      }
+    for (uint32_t g = 0; g < kGroup; g++) {
+      if (HasKey()) Put(shared.values[warp] + g * (kDim / 4), state->values[g]);
+      if (threadIdx.x % 32 == 0) shared.largest[warp][g] = state->largest[g], shared.sums[warp][g] = state->sums[g];
     }
     __syncthreads();
-    if (threadIdx.x >= kGroup * kDim) return 0;
-    const uint32_t g = threadIdx.x / kDim, d = threadIdx.x % kDim;
-    float sum = 0;
-#pragma unroll
-    for (uint32_t w = 0; w < kAttendWarps; w++) sum += shared.values[w][g][d];
-    return sum;
+    ForValues([&](uint32_t turn, uint32_t place) { parts[turn] = JoinedAt(place, place / kDim); });
   }
 
-  __device__ __forceinline__ SoftmaxPart Chunk(uint64_t begin, uint32_t count) {
-    float largest[kGroup], sums[kGroup];
-    Score(begin, count);
-    Weigh(count, largest, sums);
-    SoftmaxPart part;
-    part.value = Weighed(begin, count);
-#pragma unroll
-    for (uint32_t g = 0; g < kGroup; g++) {
-      if (threadIdx.x / kDim == g) part.largest = largest[g], part.sum = sums[g];
-    }
-    __syncthreads();  // the next chunk writes what this one reads
-    return part;
-  }
-
-  // What the query at `position` sees of a lane.
-  __device__ __forceinline__ SoftmaxPart Lane(uint32_t lane, uint64_t position) {
-    const uint64_t first = args.window == 0 || position < args.window ? 0 : position - args.window + 1;
+  __device__ __forceinline__ SoftmaxPart JoinedAt(uint32_t place, uint32_t g) const {
     SoftmaxPart joined;
-    uint64_t chunk = first / kPositions;
-    chunk += (lane + kLanes - chunk % kLanes) % kLanes;
-    for (; chunk <= position / kPositions; chunk += kLanes) {
-      const uint64_t begin = chunk * kPositions > first ? chunk * kPositions : first;
-      const uint64_t end = (chunk + 1) * kPositions <= position ? (chunk + 1) * kPositions : position + 1;
-      joined.Join(Chunk(begin, static_cast<uint32_t>(end - begin)));
+#pragma unroll
+    for (uint32_t w = 0; w < Shape::kWarps; w++) joined.largest = fmaxf(joined.largest, shared.largest[w][g]);
+#pragma unroll
+    for (uint32_t w = 0; w < Shape::kWarps; w++) {
+      const float weight = Rescaling(shared.largest[w][g], joined.largest);
+      joined.sum = fmaf(shared.sums[w][g], weight, joined.sum);
+      joined.value = fmaf(reinterpret_cast<const float*>(shared.values[w])[place], weight, joined.value);
     }
     return joined;
+  }
+
+  // What the row's own position is to value `place`.
+  __device__ __forceinline__ SoftmaxPart OwnAt(uint32_t place) const {
+    return {shared.own_scores[place / kDim], 1, reinterpret_cast<const float*>(shared.own_value)[place % kDim]};
+  }
+
+  // Of the positions before the row's own, calls take(lane, what the row sees of it) for each of the block's lanes that has some. Then
+  // the row's own is there too.
+  template <class Take>
+  __device__ __forceinline__ void AttendRow(const SeenPositions& seen, const Take& take) {
+    Loads keys, values;
+    uint32_t chunk = seen.FromLane(blockIdx.z);
+    Span span = seen.SpanOf(chunk);
+    keys.Load(cache, cache.keys, span);
+    values.Load(cache, cache.values, span);
+    PrepareQueries();
+    if (HasOwn()) PrepareOwn(seen.OwnRow(), blockIdx.z == 0);
+    State state;
+    state.Clear();
+    is_joined = false;
+#pragma unroll 1
+    while (span.count > 0) {
+      See(span, &keys, &values, &state);
+      const uint32_t next = seen.After(chunk);
+      if (next != chunk + kLanes) {
+        Parts parts;
+        JoinBlock(&state, parts);
+        take(seen.LaneOf(chunk), parts);
+        state.Clear();
+      }
+      chunk = next;
+      span = seen.SpanOf(chunk);
+      keys.Load(cache, cache.keys, span);
+      values.Load(cache, cache.values, span);
+    }
+    if (!is_joined) __syncthreads();
+  }
+
+  // Calls use(turn, which of the block's values) for each that this thread has.
+  template <class Use>
+  __device__ __forceinline__ static void ForValues(const Use& use) {
+#pragma unroll
+    for (uint32_t turn = 0; turn < kTurns; turn++) {
+      const uint32_t place = turn * Shape::kThreads + threadIdx.x;
+      if (place < kValues) use(turn, place);
+    }
   }
 };
 
@@ -226,59 +238,78 @@ __device__ __forceinline__ bool CameLast(uint32_t* arrivals, uint32_t* shared) {
   return true;
 }
 
+// Lanes that blocks of z share: each its own to args.parts; the last block joins them to `whole`. Whether this is that block.
+template <class Block>
+__device__ __forceinline__ bool AttendShared(const AttendArgs& args, Block* block, const SeenPositions& seen,
+                                             typename Block::Parts& whole) {
+  constexpr uint32_t kDim = Block::kValues / Block::kHeads;
+  const size_t head = static_cast<size_t>(blockIdx.y) * args.heads.query_heads + block->query_head;
+  const auto part_of = [&](uint32_t place, uint32_t lane) {
+    return args.parts + ((head + place / kDim) * kLanes + lane) * (kDim + 2);
+  };
+  block->AttendRow(seen, [&](uint32_t lane, const typename Block::Parts& parts) {
+    Block::ForValues([&](uint32_t turn, uint32_t place) {
+      float* const to = part_of(place, lane);
+      to[2 + place % kDim] = parts[turn].value;
+      if (place % kDim == 0) to[0] = parts[turn].largest, to[1] = parts[turn].sum;
+    });
+  });
+  if (!CameLast(args.arrivals + blockIdx.y * gridDim.x + blockIdx.x, &block->shared.last)) return false;
+  Block::ForValues([&](uint32_t turn, uint32_t place) {
+    SoftmaxPart parts[kLanes];
+#pragma unroll
+    for (uint32_t lane = 0; lane < kLanes; lane++) {
+      if (!seen.HasLane(lane)) continue;
+      const float* const from = part_of(place, lane);
+      parts[lane] = {__ldcg(from), __ldcg(from + 1), __ldcg(from + 2 + place % kDim)};
+    }
+    whole[turn] = block->OwnAt(place);
+#pragma unroll
+    for (uint32_t lane = 0; lane < kLanes; lane++) whole[turn].Join(parts[lane]);
+  });
+  return true;
+}
+
+// The same of one block.
+template <class Block>
+__device__ __forceinline__ void AttendAlone(Block* block, const SeenPositions& seen, typename Block::Parts& whole) {
+  // The row's own comes first, and is there when the first lane has been seen.
+  bool is_begun = false;
+  const auto begin = [&] {
+    if (!is_begun) Block::ForValues([&](uint32_t turn, uint32_t place) { whole[turn] = block->OwnAt(place); });
+    is_begun = true;
+  };
+  block->AttendRow(seen, [&](uint32_t, const typename Block::Parts& parts) {
+    begin();
+    Block::ForValues([&](uint32_t turn, uint32_t) { whole[turn].Join(parts[turn]); });
+  });
+  begin();
+}
+
 template <uint32_t kDim, uint32_t kGroup, class Cached>
-static __global__ void __launch_bounds__(kAttendThreads) AttendKernel(const AttendArgs args) {
+static __global__ void __launch_bounds__(AttendShape<kDim, Cached>::kThreads, AttendShape<kDim, Cached>::kBlocks)
+    AttendKernel(const AttendArgs args) {
   using Block = AttentionBlock<kDim, kGroup, Cached>;
   __shared__ typename Block::Shared shared;
-  AwaitInputs();
   LetNextBegin();
   const HeadsArgs& heads = args.heads;
-  const uint32_t item = blockIdx.y, group = heads.query_heads / heads.heads;
-  if (item >= *args.items) return;
-  const uint32_t query_head = blockIdx.x * kGroup, kv = query_head / group, warp = threadIdx.x / 32;
+  const uint32_t item = blockIdx.y, items = *args.items;
+  Block block(heads, shared);
+  const float4 norms = block.LoadNorms();
+  AwaitInputs();
+  if (item >= items) return;
+  block.LoadRow(item);  // while the stream is looked for
   const AttentionStream stream = args.by_row != 0 ? StreamOfRow(heads, item) : heads.streams[item];
-  Block block{heads, shared, CacheOf<Cached>(heads, stream), kv};
-  const uint32_t begin = args.by_row != 0 ? item - stream.row : 0, end = args.by_row != 0 ? begin + 1 : stream.count;
-  const uint32_t g = threadIdx.x / kDim, d = threadIdx.x % kDim;
-  const bool has_place = threadIdx.x < kGroup * kDim;
-  for (uint32_t i = begin; i < end && i < stream.count; i++) {
-    const size_t row = stream.row + i;
-    const uint64_t position = stream.position + i;
-    const float* const angles = args.by_row != 0 ? nullptr : heads.angles + row * kDim;
-    if (warp < kGroup) {
-      PrepareHead(heads.queries + (row * heads.query_heads + query_head + warp) * kDim, heads.q_norm, heads.eps, angles, kDim,
-                  shared.queries[warp]);
-    } else if (args.by_row == 0 && warp < kGroup + 2) {
-      const size_t from = (row * heads.heads + kv) * kDim, to = block.cache.Place(position, heads.heads, kv, kDim);
-      if (warp == kGroup) PrepareHead(heads.keys + from, heads.k_norm, heads.eps, angles, kDim, block.cache.keys + to);
-      else PrepareHead(heads.values + from, nullptr, 0, nullptr, kDim, block.cache.values + to);
-    }
-    __syncthreads();
-    float* const output = heads.output + (row * heads.query_heads + query_head + g) * kDim + d;
-    SoftmaxPart whole;
-    if (args.parts == nullptr) {
-      for (uint32_t lane = 0; lane < kLanes; lane++) whole.Join(block.Lane(lane, position));
-    } else {
-      const size_t place = (static_cast<size_t>(item) * heads.query_heads + query_head + g) * kLanes;
-      for (uint32_t lane = blockIdx.z; lane < kLanes; lane += gridDim.z) {
-        const SoftmaxPart part = block.Lane(lane, position);
-        float* const to = args.parts + (place + lane) * (kDim + 2);
-        if (has_place) to[2 + d] = part.value;
-        if (has_place && d == 0) to[0] = part.largest, to[1] = part.sum;
-      }
-      if (!CameLast(args.arrivals + item * gridDim.x + blockIdx.x, &shared.last)) return;
-      for (uint32_t lane = 0; has_place && lane < kLanes; lane++) {
-        const float* const from = args.parts + (place + lane) * (kDim + 2);
-        SoftmaxPart part;
-        part.largest = __ldcg(from);
-        part.sum = __ldcg(from + 1);
-        part.value = __ldcg(from + 2 + d);
-        whole.Join(part);
-      }
-    }
-    if (has_place) *output = whole.value / whole.sum;
-    __syncthreads();
-  }
+  block.ShareNorms(norms);
+  block.TakeCache(stream);
+  const uint32_t i = args.by_row != 0 ? item - stream.row : 0;
+  if (i >= stream.count) return;
+  const SeenPositions seen = SeenPositions::Of(stream.position + i, heads.window, stream.capacity);
+  typename Block::Parts whole;
+  if (args.parts == nullptr) AttendAlone(&block, seen, whole);
+  else if (!AttendShared(args, &block, seen, whole)) return;
+  float* const output = heads.output + (static_cast<size_t>(item) * heads.query_heads + block.query_head) * kDim;
+  Block::ForValues([&](uint32_t turn, uint32_t place) { output[place] = whole[turn].value / whole[turn].sum; });
 }
 
 }  // namespace parley::cuda

@@ -6,6 +6,9 @@
 
 namespace parley::cuda {
 
+constexpr uint32_t kAnyThreads = 256;
+static_assert(kAnyThreads >= kPositions);
+
 // One query over the positions from `first` to `last`, in chunks that are joined in the lanes' order. shared: the query
 // [head_dim], the weights [kPositions], then a lane and the whole as sums of values [head_dim] each.
 template <class Cached>
@@ -21,17 +24,17 @@ struct PlainAttention {
 
   // Weights of `count` positions; their largest score and their sum, in every thread.
   __device__ SoftmaxPart Weigh(uint64_t begin, uint32_t count) {
-    for (uint32_t j = threadIdx.x / 32; j < count; j += kAttendWarps) {
+    for (uint32_t j = threadIdx.x / 32; j < count; j += kAnyThreads / 32) {
       float sum = 0;
       for (uint32_t d = threadIdx.x % 32; d < args.head_dim; d += 32) sum = fmaf(query[d], FloatAt(cache.keys, begin + j, d), sum);
       sum = SumOfLanes(sum);
-      if (threadIdx.x % 32 == 0) weights[j] = sum * args.scale;
+      if (threadIdx.x % 32 == 0) weights[j] = sum * (args.scale * kLog2OfE);
     }
     __syncthreads();
     SoftmaxPart part;
     for (uint32_t j = 0; j < count; j++) part.largest = fmaxf(part.largest, weights[j]);
     __syncthreads();
-    if (threadIdx.x < count) weights[threadIdx.x] = expf(weights[threadIdx.x] - part.largest);
+    if (threadIdx.x < count) weights[threadIdx.x] = exp2f(weights[threadIdx.x] - part.largest);
     __syncthreads();
     for (uint32_t j = 0; j < count; j++) part.sum += weights[j];
     return part;
@@ -40,7 +43,7 @@ struct PlainAttention {
   // Joins `next`, whose values are next_values, to `to`; every thread its dimensions.
   __device__ static void Join(SoftmaxPart* to, float* values, const SoftmaxPart& next, const float* next_values, uint32_t dims) {
     SoftmaxPart joined = *to;
-    for (uint32_t d = threadIdx.x; d < dims; d += kAttendThreads) {
+    for (uint32_t d = threadIdx.x; d < dims; d += kAnyThreads) {
       SoftmaxPart part = *to, other = next;
       part.value = values[d];
       other.value = next_values[d];
@@ -54,11 +57,11 @@ struct PlainAttention {
   __device__ void Attend(uint64_t position, float* output) {
     const uint64_t first = args.window == 0 || position < args.window ? 0 : position - args.window + 1;
     SoftmaxPart whole;
-    for (uint32_t d = threadIdx.x; d < args.head_dim; d += kAttendThreads) whole_values[d] = 0;
+    for (uint32_t d = threadIdx.x; d < args.head_dim; d += kAnyThreads) whole_values[d] = 0;
     float* const chunk_values = whole_values + args.head_dim;
     for (uint32_t n = 0; n < kLanes; n++) {
       SoftmaxPart lane;
-      for (uint32_t d = threadIdx.x; d < args.head_dim; d += kAttendThreads) lane_values[d] = 0;
+      for (uint32_t d = threadIdx.x; d < args.head_dim; d += kAnyThreads) lane_values[d] = 0;
       uint64_t chunk = first / kPositions;
       chunk += (n + kLanes - chunk % kLanes) % kLanes;
       for (; chunk <= position / kPositions; chunk += kLanes) {
@@ -66,7 +69,7 @@ struct PlainAttention {
         const uint64_t end = (chunk + 1) * kPositions <= position ? (chunk + 1) * kPositions : position + 1;
         const auto count = static_cast<uint32_t>(end - begin);
         const SoftmaxPart part = Weigh(begin, count);
-        for (uint32_t d = threadIdx.x; d < args.head_dim; d += kAttendThreads) {
+        for (uint32_t d = threadIdx.x; d < args.head_dim; d += kAnyThreads) {
           float sum = 0;
           for (uint32_t j = 0; j < count; j++) sum = fmaf(weights[j], FloatAt(cache.values, begin + j, d), sum);
           chunk_values[d] = sum;
@@ -76,7 +79,7 @@ struct PlainAttention {
       }
       Join(&whole, whole_values, lane, lane_values, args.head_dim);
     }
-    for (uint32_t d = threadIdx.x; d < args.head_dim; d += kAttendThreads) output[d] = whole_values[d] / whole.sum;
+    for (uint32_t d = threadIdx.x; d < args.head_dim; d += kAnyThreads) output[d] = whole_values[d] / whole.sum;
   }
 };
 
@@ -84,7 +87,7 @@ constexpr size_t PlainAttentionBytes(size_t head_dim) { return (4 * head_dim + k
 
 // Items are rows, whose keys are stored.
 template <class Cached>
-static __global__ void __launch_bounds__(kAttendThreads) AttendAnyKernel(const AttendArgs args) {
+static __global__ void __launch_bounds__(kAnyThreads) AttendAnyKernel(const AttendArgs args) {
   AwaitInputs();
   LetNextBegin();
   const HeadsArgs& heads = args.heads;
@@ -96,7 +99,7 @@ static __global__ void __launch_bounds__(kAttendThreads) AttendAnyKernel(const A
   PlainAttention<Cached> attention{heads,          CacheOf<Cached>(heads, stream), head * heads.heads / heads.query_heads, room,
                                    room + dims,    room + dims + kPositions,       room + 2 * dims + kPositions};
   const size_t place = (static_cast<size_t>(row) * heads.query_heads + head) * dims;
-  for (uint32_t d = threadIdx.x; d < dims; d += kAttendThreads) attention.query[d] = heads.queries[place + d];
+  for (uint32_t d = threadIdx.x; d < dims; d += kAnyThreads) attention.query[d] = heads.queries[place + d];
   __syncthreads();
   attention.Attend(stream.position + (row - stream.row), heads.output + place);
 }

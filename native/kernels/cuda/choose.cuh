@@ -7,15 +7,13 @@
 
 #include <cmath>
 
+#include "kernels/cuda/choose_top.cuh"
 #include "kernels/cuda/queue.h"
 #include "kernels/cuda/words.h"
 #include "kernels/philox.h"
 #include "kernels/sampling.h"
 
 namespace parley::cuda {
-
-constexpr uint32_t kChooseThreads = 256;
-constexpr uint32_t kChooseWarps = kChooseThreads / 32;
 
 struct ChooseArgs {
   const Choice* choices;
@@ -26,16 +24,6 @@ struct ChooseArgs {
   int32_t* ids;
   size_t stride;
 };
-
-// Rises with the value; -0 is 0.
-__device__ __forceinline__ uint32_t Rank(float value) {
-  const uint32_t bits = __float_as_uint(value + 0.0f);
-  return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
-}
-
-__device__ __forceinline__ float ValueOf(uint32_t rank) {
-  return __uint_as_float((rank & 0x80000000u) != 0 ? rank & 0x7fffffffu : ~rank);
-}
 
 struct ChooseShared {
   double doubles[kChooseWarps];
@@ -117,6 +105,24 @@ struct Chooser {
     });
   }
 
+  // The highest byte that k are not below, and how many of those that have it are among the k: by one warp, each lane of which
+  // has eight counts, the highest bytes' first.
+  __device__ void FindByte(uint32_t k) const {
+    const uint32_t highest = 255 - threadIdx.x * 8;
+    uint32_t own = 0;
+    for (uint32_t n = 0; n < 8; n++) own += shared.counts[highest - n];
+    uint32_t until = own;
+    for (uint32_t apart = 1; apart < 32; apart *= 2) {
+      const uint32_t earlier = __shfl_up_sync(0xffffffffu, until, apart);
+      if (threadIdx.x >= apart) until += earlier;
+    }
+    if (until < k || until - own >= k) return;
+    uint32_t byte = highest, left = k - (until - own);
+    while (shared.counts[byte] < left) left -= shared.counts[byte--];
+    shared.found[0] = byte;
+    shared.found[1] = left;
+  }
+
   // The rank of the k-th largest, by its bytes from the highest on.
   __device__ uint32_t RankOfLargest(uint32_t k) const {
     uint32_t known = 0, mask = 0;
@@ -129,12 +135,7 @@ struct Chooser {
         if ((rank & mask) == known) atomicAdd(&shared.counts[rank >> shift & 255], 1u);
       });
       __syncthreads();
-      if (threadIdx.x == 0) {
-        uint32_t byte = 255, left = k;
-        while (shared.counts[byte] < left) left -= shared.counts[byte--];
-        shared.found[0] = byte;
-        shared.found[1] = left;
-      }
+      if (threadIdx.x < 32) FindByte(k);
       __syncthreads();
       known |= shared.found[0] << shift;
       mask |= 255u << shift;
@@ -253,31 +254,42 @@ struct Chooser {
   }
 };
 
-static __global__ void __launch_bounds__(kChooseThreads) ChooseKernel(const ChooseArgs args) {
-  __shared__ ChooseShared shared;
-  AwaitInputs();
-  LetNextBegin();
-  const uint32_t row = blockIdx.x;
-  if (row >= *args.count) return;
-  const Choice choice = args.choices[row];
+__device__ inline int32_t ChooseOfMany(const Chooser& chooser, const Choice& choice, double unit) {
   const SamplingRules& rules = choice.rules;
-  const Chooser chooser{shared, args.logits + static_cast<size_t>(row) * args.vocabulary, args.vocabulary};
   chooser.Penalize(rules.repetition_penalty, choice.seen);
   __syncthreads();
   chooser.Suppress(rules);
   __syncthreads();
   float most;
-  int32_t id = chooser.Largest(&most);
-  if (!rules.greedy && id >= 0) {
-    __syncthreads();
-    chooser.ForEach([&](uint32_t i) { chooser.logits[i] /= rules.temperature; });
-    __syncthreads();
-    chooser.KeepTopK(rules.top_k);
-    __syncthreads();
-    chooser.KeepTopP(rules.top_p, most / rules.temperature);
-    __syncthreads();
-    id = chooser.Pick(UnitOf({choice.seed, args.sequence, choice.step}));
-  }
+  const int32_t id = chooser.Largest(&most);
+  if (rules.greedy || id < 0) return id;
+  __syncthreads();
+  chooser.ForEach([&](uint32_t i) { chooser.logits[i] /= rules.temperature; });
+  __syncthreads();
+  chooser.KeepTopK(rules.top_k);
+  __syncthreads();
+  chooser.KeepTopP(rules.top_p, most / rules.temperature);
+  __syncthreads();
+  return chooser.Pick(unit);
+}
+
+static __global__ void __launch_bounds__(kChooseThreads, 1) ChooseKernel(const ChooseArgs args) {
+  __shared__ ChooseShared shared;
+  __shared__ TopShared top;
+  LetNextBegin();
+  const uint32_t row = blockIdx.x, count = *args.count;
+  AwaitInputs();
+  if (row >= count) return;
+  float* const logits = args.logits + static_cast<size_t>(row) * args.vocabulary;
+  const bool fits = HeldRow::Fits(logits, args.vocabulary);
+  HeldRow held;
+  if (fits) held.Load(logits, args.vocabulary);
+  const Choice choice = args.choices[row];
+  const double unit = UnitOf({choice.seed, args.sequence, choice.step});
+  int32_t id = -1;
+  const bool few = fits && TopChooser::Fits(choice, args.vocabulary) &&
+                   TopChooser{top, held, args.vocabulary}.Choose(choice, unit, logits, &id);
+  if (!few) id = ChooseOfMany({shared, logits, args.vocabulary}, choice, unit);
   if (threadIdx.x != 0) return;
   args.ids[row * args.stride] = id;
   if (id >= 0 && choice.seen != nullptr) choice.seen[id] = 1;

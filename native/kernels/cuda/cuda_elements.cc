@@ -45,6 +45,13 @@ void CudaKernels::Gather(const Matrix& table, const Ids& ids, size_t count, bool
   EnqueueGather(Next(), table, ids, count, add, y);
 }
 
+void CudaKernels::GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add, float* y) {
+  for (size_t t = 0; t < table_count; t++) {
+    Require(tables[t].format != Format::kInt8 || tables[t].scales != nullptr, "a table of 8 bits has no scales");
+  }
+  EnqueueGatherSum(Next(), tables, table_count, ids, count, add, y);
+}
+
 void CudaKernels::TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) {
   Require(table.format == Format::kF32 && table.rows > 0 && table.rows <= INT32_MAX, "a codebook is a table of f32");
   if (count == 0) return;

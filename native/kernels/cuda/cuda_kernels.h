@@ -24,6 +24,7 @@ struct CudaOptions {
   RecorderOptions recorder;
   // Bytes that are taken at once, and of which Allocate gives parts; 0: it asks the device each time.
   size_t pool = 0;
+  bool full_vectors = false;  // see ProductRules
 };
 
 class CudaKernels final : public Kernels {
@@ -46,6 +47,7 @@ class CudaKernels final : public Kernels {
   void Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) override;
   void MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) override;
   void Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) override;
+  void GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add, float* y) override;
   void TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) override;
 
   void RmsNorm(const float* x, const float* w, size_t rows, size_t width, float eps, float* y) override;

@@ -20,6 +20,7 @@ CudaKernels::CudaKernels(std::unique_ptr<Device> device, const CudaOptions& opti
       parts_(*device_),
       arrivals_(*device_),
       recorder_(*device_, options.recorder) {
+  room_.rules = {options.full_vectors, device_->Facts().major == 9 && device_->Facts().minor == 0};
   if (options.pool == 0) return;
   pooled_ = device_->Allocate(options.pool);
   pool_ = std::make_unique<MemoryPool>(pooled_, options.pool);

@@ -1,6 +1,7 @@
 // Products of few vectors, bound by reading the weights: a block has 16 kTiles rows (of a gated product of both matrices) and 8
 // kOctets vectors, and each of its 8 warps one part of the columns. Weights go from memory to
-// registers, some chunks ahead of their use, the first of them before the vectors are there.
+// registers, some chunks ahead of their use, the first of them before the vectors are there. One octet of vectors is read as floats, more
+// as terms that were prepared.
 #ifndef PARLEY_KERNELS_CUDA_FEW_VECTORS_CUH_
 #define PARLEY_KERNELS_CUDA_FEW_VECTORS_CUH_
 
@@ -21,18 +22,14 @@ struct FewShape {
   static constexpr int kMatrices = kGated ? 2 : 1;
   static constexpr int kAllTiles = kTiles * kMatrices;
   static constexpr int kRows = 16 * kTiles, kVectors = 8 * kOctets;
-  static constexpr int kAhead = kAllTiles == 1 && kOctets < 8 ? 4 : 2;  // chunks of weights on their way
-  static constexpr bool kVectorsAhead = kOctets == 1;   // with as many chunks of the vectors
+  static constexpr int kAhead = kOctets == 1 && kAllTiles == 1 && Weights<kFormat>::kBytes <= 16 ? 8 : kAllTiles <= 2 ? 4 : 2;  // chunks of weights on their way
+  static constexpr int kVectorsAhead = kGated ? 1 : kAhead < 4 || kNorm ? 2 : 4;  // of floats
+  // Blocks of a multiprocessor: one that is to come loads its first weights while the one before it waits.
+  static constexpr int kTogether = kTerms == 1 && (kOctets == 1 ? kTiles == 1 : kAllTiles == 1) ? 2 : 1;
+  static constexpr bool kFloats = kOctets == 1;  // as the vectors lie
   static constexpr int kColumnFloats = 16 * kAllTiles + 4;  // of a vector's sums; 4 more: no two lanes meet in a bank
   static constexpr uint32_t kShared = kParts * kVectors * kColumnFloats * sizeof(float);
 };
-
-__device__ __forceinline__ EightFloats NormedEight(const EightFloats& x, float factor, const EightFloats& w) {
-  return {{Normed(x.first.x, factor, w.first.x), Normed(x.first.y, factor, w.first.y), Normed(x.first.z, factor, w.first.z),
-           Normed(x.first.w, factor, w.first.w)},
-          {Normed(x.second.x, factor, w.second.x), Normed(x.second.y, factor, w.second.y),
-           Normed(x.second.z, factor, w.second.z), Normed(x.second.w, factor, w.second.w)}};
-}
 
 // One warp's part of the columns.
 template <class Shape>
@@ -41,7 +38,8 @@ struct FewWarp {
   using Raw = typename W::Raw;
 
   const unsigned char* rows[Shape::kAllTiles][2];
-  const float* vectors[Shape::kOctets];
+  const float* vector;                          // of this lane, if they are floats
+  const unsigned char* terms[Shape::kOctets];  // of its vectors, if they are prepared
   uint32_t first, last;  // chunks
   Raw ahead[Shape::kAhead][Shape::kAllTiles][2];
   float acc[Shape::kAllTiles][Shape::kOctets][4];
@@ -61,11 +59,14 @@ struct FewWarp {
     }
   }
 
-  __device__ __forceinline__ void FindVectors(const VectorsView& x, const VectorCounts& counts, uint32_t begin) {
+  __device__ __forceinline__ void FindVectors(const ProductArgs& args, const VectorCounts& counts, uint32_t begin) {
     const uint32_t lane = threadIdx.x % 32;
+    const auto place = [&](uint32_t n) { return min(begin + n * 8 + lane / 4, counts.vectors - 1); };
+    if constexpr (Shape::kFloats) {
+      vector = VectorAt(args.x, counts, place(0)) + lane % 4 * kEight;
+    } else {
 #pragma unroll
-    for (int n = 0; n < Shape::kOctets; n++) {
-      vectors[n] = VectorAt(x, counts, min(begin + n * 8 + lane / 4, counts.vectors - 1)) + lane % 4 * kEight;
+      for (int n = 0; n < Shape::kOctets; n++) terms[n] = args.terms + (PreparedAt(args.x, counts, place(n)) + lane % 4 * kEight) * 2;
     }
   }
 
@@ -97,54 +98,66 @@ struct FewWarp {
     }
   }
 
-  // Vectors two octets at a time: their terms do not stay long.
-  template <int kOctet>
-  __device__ __forceinline__ void MultiplyOctets(const Eight<W::kTerms> (&a)[Shape::kAllTiles][2], uint64_t offset) {
-    if constexpr (kOctet < Shape::kOctets) {
-      Eight<Shape::kTerms> b[2];
+  __device__ __forceinline__ void LoadTerms(const ProductArgs& args, uint64_t offset, Eight<Shape::kTerms> (&b)[Shape::kOctets]) const {
 #pragma unroll
-      for (int n = 0; n < 2; n++) b[n] = TermsOf<Shape::kTerms>(LoadEight(vectors[kOctet + n] + offset));
-      MultiplyChunk<kOctet>(a, b, acc);
-      MultiplyOctets<kOctet + 2>(a, offset);
-    }
-  }
-
-  __device__ __forceinline__ void Multiply(const VectorsView& x) {
-    ChunkWalk walk(x, first);
-    for (uint32_t chunk = first; chunk < last; chunk += Shape::kAhead) {
+    for (int n = 0; n < Shape::kOctets; n++) {
 #pragma unroll
-      for (int d = 0; d < Shape::kAhead; d++) {
-        if (chunk + d >= last) break;
-        Eight<W::kTerms> a[Shape::kAllTiles][2];
-        TakeTerms(d, a);
-        if (chunk + d + Shape::kAhead < last) LoadWeights(d, chunk + d + Shape::kAhead);
-        MultiplyOctets<0>(a, walk.offset);
-        walk.Next();
+      for (int term = 0; term < Shape::kTerms; term++) {
+        const uint4 four = *reinterpret_cast<const uint4*>(terms[n] + offset * 2 + term * args.term_bytes);
+        b[n].pairs[term][0] = four.x;
+        b[n].pairs[term][1] = four.y;
+        b[n].pairs[term][2] = four.z;
+        b[n].pairs[term][3] = four.w;
       }
     }
   }
 
-  // The same for one octet, whose floats are loaded as far ahead as the weights.
-  __device__ __forceinline__ void MultiplyAhead(const ProductArgs& args, float factor) {
+  // Terms one chunk ahead of their use.
+  __device__ __forceinline__ void MultiplyTerms(const ProductArgs& args) {
+    static_assert(Shape::kAhead % 2 == 0);
+    if (first == last) return;
+    ChunkWalk walk(args.x, first);
+    Eight<Shape::kTerms> b[2][Shape::kOctets];
+    LoadTerms(args, walk.offset, b[0]);
+    for (uint32_t chunk = first; chunk < last; chunk += Shape::kAhead) {
+#pragma unroll
+      for (int d = 0; d < Shape::kAhead; d++) {
+        if (chunk + d >= last) break;
+        walk.Next();
+        if (chunk + d + 1 < last) LoadTerms(args, walk.offset, b[1 - d % 2]);
+        Eight<W::kTerms> a[Shape::kAllTiles][2];
+        TakeTerms(d, a);
+        if (chunk + d + Shape::kAhead < last) LoadWeights(d, chunk + d + Shape::kAhead);
+        MultiplyChunk<0>(a, b[d % 2], acc);
+      }
+    }
+  }
+
+  // The same for one octet, whose floats are loaded some chunks ahead.
+  __device__ __forceinline__ void MultiplyFloats(const ProductArgs& args, float factor) {
     ChunkWalk walk(args.x, first);
     const float* const norm = Shape::kNorm ? args.norm + threadIdx.x % 4 * kEight : nullptr;
     for (uint32_t chunk = first; chunk < last; chunk += Shape::kAhead) {
-      EightFloats x[Shape::kAhead], w[Shape::kAhead];
 #pragma unroll
-      for (int d = 0; d < Shape::kAhead; d++) {
-        x[d] = LoadEight(vectors[0] + walk.offset);
-        if constexpr (Shape::kNorm) w[d] = LoadEight(norm + walk.offset);
-        if (chunk + d + 1 < last) walk.Next();
-      }
+      for (int begin = 0; begin < Shape::kAhead; begin += Shape::kVectorsAhead) {
+        if (chunk + begin >= last) break;
+        EightFloats x[Shape::kVectorsAhead], w[Shape::kVectorsAhead];
 #pragma unroll
-      for (int d = 0; d < Shape::kAhead; d++) {
-        if (chunk + d >= last) break;
-        Eight<W::kTerms> a[Shape::kAllTiles][2];
-        TakeTerms(d, a);
-        if (chunk + d + Shape::kAhead < last) LoadWeights(d, chunk + d + Shape::kAhead);
-        const Eight<Shape::kTerms> b[1] = {
-            TermsOf<Shape::kTerms>(Shape::kNorm ? NormedEight(x[d], factor, w[d]) : x[d])};
-        MultiplyChunk<0>(a, b, acc);
+        for (int d = 0; d < Shape::kVectorsAhead; d++) {
+          x[d] = LoadEight(vector + walk.offset);
+          if constexpr (Shape::kNorm) w[d] = LoadEight(norm + walk.offset);
+          if (chunk + begin + d + 1 < last) walk.Next();
+        }
+#pragma unroll
+        for (int d = 0; d < Shape::kVectorsAhead; d++) {
+          if (chunk + begin + d >= last) break;
+          Eight<W::kTerms> a[Shape::kAllTiles][2];
+          TakeTerms(begin + d, a);
+          if (chunk + begin + d + Shape::kAhead < last) LoadWeights(begin + d, chunk + begin + d + Shape::kAhead);
+          const Eight<Shape::kTerms> b[1] = {
+              TermsOf<Shape::kTerms>(Shape::kNorm ? NormedEight(x[d], factor, w[d]) : x[d])};
+          MultiplyChunk<0>(a, b, acc);
+        }
       }
     }
   }
@@ -202,7 +215,7 @@ __device__ __forceinline__ void FinishFew(const ProductArgs& args, const MatrixV
 // A grid of blocks of rows, matrix by matrix, by blocks of vectors. columns are a multiple of kChunk, as the length of a
 // segment; weights and vectors lie at multiples of 16 bytes.
 template <class Shape>
-__global__ void __launch_bounds__(256) MultiplyFew(ProductArgs args) {
+__global__ void __launch_bounds__(256, Shape::kTogether) MultiplyFew(ProductArgs args) {
   const VectorCounts counts = *args.x.counts;
   const uint32_t begin = blockIdx.y * Shape::kVectors, warp = threadIdx.x / 32;
   if (begin >= counts.vectors) {
@@ -217,11 +230,11 @@ __global__ void __launch_bounds__(256) MultiplyFew(ProductArgs args) {
   own.last = PartBegin(warp + 1, chunks);
   own.FindRows(args, matrix, row);
   own.Begin();
-  own.FindVectors(args.x, counts, begin);
+  own.FindVectors(args, counts, begin);
   LetNextBegin();
   AwaitInputs();
-  if constexpr (Shape::kVectorsAhead) own.MultiplyAhead(args, Shape::kNorm ? FactorOf(args, counts, begin) : 0);
-  else own.Multiply(args.x);
+  if constexpr (Shape::kFloats) own.MultiplyFloats(args, Shape::kNorm ? FactorOf(args, counts, begin) : 0);
+  else own.MultiplyTerms(args);
   float* const sums = reinterpret_cast<float*>(SharedBytes());
   own.Leave(sums);
   __syncthreads();

@@ -3,6 +3,7 @@
 #define PARLEY_KERNELS_CUDA_HEADS_CUH_
 
 #include "kernels/cuda/norms.cuh"
+#include "kernels/cuda/seen_positions.cuh"
 #include "kernels/kernels.h"
 #include "kernels/number_formats.h"
 
@@ -35,7 +36,7 @@ struct Cache {
 
   // Of the head at `position`: [head_dim].
   __device__ __forceinline__ size_t Place(uint64_t position, uint32_t heads, uint32_t head, uint32_t head_dim) const {
-    return (static_cast<size_t>(position % capacity) * heads + head) * head_dim;
+    return (static_cast<size_t>(RowOf(position, capacity)) * heads + head) * head_dim;
   }
 };
 

@@ -19,6 +19,7 @@ struct LaidVectors {
   bool in_fours = false;  // every chunk lies in one segment and at a multiple of 16 bytes
   // Windows overlap, and their signals can be prepared as they lie:
   bool as_signals = false;
+  bool in_chunks = true;  // and every window begins at a multiple of a chunk
   size_t streams = 0;  // bucket of them
   size_t longest = 0;  // columns of a stream, at most
   size_t columns = 0;  // of all, at most
@@ -61,6 +62,7 @@ LaidVectors LayStreams(Queue& queue, size_t count, const Vectors& shape, const P
                shape.stride, shape.segment_stride, static_cast<uint32_t>(shape.length)};
   laid.in_fours = fours && aligned;
   laid.as_signals = eights && aligned && shape.stride < span;
+  laid.in_chunks = !laid.as_signals || (shape.stride % kChunk == 0 && (shape.segments == 1 || shape.segment_stride % kChunk == 0));
   laid.longest = (BucketOf(most) - 1) * shape.stride + span;
   laid.columns = laid.bucket * shape.stride + laid.streams * (span - std::min(span, shape.stride));
   return laid;

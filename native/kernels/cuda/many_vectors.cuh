@@ -27,8 +27,9 @@ struct ManyShape {
   static constexpr int kWeightRow = Weights<kFormat>::kBytes * 4;
   static constexpr int kWeightBytes = kLoaded * kWeightRow, kTermBytes = kVectors * kTermRow;
   static constexpr int kStageBytes = kWeightBytes + kTerms * kTermBytes;
-  static constexpr int kStages = kStageBytes * 4 <= 98304 ? 4 : 3;
+  static constexpr int kStages = kStageBytes * 6 <= 98304 ? 6 : kStageBytes * 4 <= 98304 ? 4 : 3;
   static constexpr uint32_t kShared = kStages * kStageBytes;
+  static_assert(kShared <= kMostShared);
   static constexpr int kWeightPieces = (kWeightBytes / 16 + 255) / 256, kTermPieces = (kTermBytes / 16 + 255) / 256;
 };
 
@@ -176,13 +177,6 @@ struct ManyBlock {
   }
 };
 
-// The part whose end comes after so many chunks: parts may be empty.
-__device__ __forceinline__ uint32_t PartAfter(uint32_t done, uint32_t chunks) {
-  uint32_t part = 0;
-  while (part < kParts && PartBegin(part + 1, chunks) <= done) part++;
-  return part;
-}
-
 // A grid as for few vectors; args.terms are the vectors', prepared.
 template <class Shape>
 __global__ void __launch_bounds__(256) MultiplyMany(ProductArgs args) {
@@ -229,59 +223,6 @@ __global__ void __launch_bounds__(256) MultiplyMany(ProductArgs args) {
     end = PartBegin(PartAfter(chunk + 1, chunks) + 1, chunks);
   }
   own.Finish(args, matrix, row, begin, counts.vectors);
-}
-
-struct PrepareArgs {
-  VectorsView x;
-  unsigned char* terms;
-  uint64_t term_bytes;
-  uint32_t columns;  // of a vector
-};
-
-template <int kTerms>
-__device__ __forceinline__ void WriteTerms(const PrepareArgs& args, uint64_t column, const EightFloats& x) {
-  const Eight<kTerms> terms = TermsOf<kTerms>(x);
-#pragma unroll
-  for (int i = 0; i < kTerms; i++) {
-    const uint32_t(&p)[4] = terms.pairs[i];
-    *reinterpret_cast<uint4*>(args.terms + i * args.term_bytes + column * 2) = make_uint4(p[0], p[1], p[2], p[3]);
-  }
-}
-
-// The signals of streams, y by stream: windows overlap, and each value is prepared once.
-template <int kTerms>
-__global__ void __launch_bounds__(256) PrepareSignals(PrepareArgs args) {
-  LetNextBegin();
-  AwaitInputs();
-  if (blockIdx.y >= args.x.counts->streams) return;
-  const Windows windows = args.x.windows[blockIdx.y];
-  const uint64_t column = (static_cast<uint64_t>(blockIdx.x) * 256 + threadIdx.x) * kEight;
-  if (column >= windows.columns) return;
-  WriteTerms<kTerms>(args, windows.prepared + column, LoadEight(windows.first + column));
-}
-
-// Vector by vector without gaps, of any length, stride and alignment.
-template <int kTerms>
-__global__ void __launch_bounds__(256) PrepareVectors(PrepareArgs args) {
-  LetNextBegin();
-  AwaitInputs();
-  const VectorCounts counts = *args.x.counts;
-  const uint32_t eights = args.columns / kEight;
-  const uint64_t eight = static_cast<uint64_t>(blockIdx.x) * 256 + threadIdx.x;
-  if (eight >= static_cast<uint64_t>(counts.vectors) * eights) return;
-  const uint32_t vector = static_cast<uint32_t>(eight / eights), first = (eight - static_cast<uint64_t>(vector) * eights) * kEight;
-  const float* const from = VectorAt(args.x, counts, vector);
-  const auto at = [&](uint32_t i) {
-    const uint32_t segment = (first + i) / args.x.length;
-    return from + segment * args.x.segment_stride + (first + i - segment * args.x.length);
-  };
-  EightFloats x;
-  if (args.x.length % kEight == 0 && IsAligned16(at(0))) {
-    x = LoadEight(at(0));
-  } else {
-    x = {{*at(0), *at(1), *at(2), *at(3)}, {*at(4), *at(5), *at(6), *at(7)}};
-  }
-  WriteTerms<kTerms>(args, eight * kEight, x);
 }
 
 }  // namespace parley::cuda

@@ -19,39 +19,120 @@ struct NormArgs {
   float eps;
 };
 
+// Of a row that a lane's registers can hold: the fours of columns 4 lane, 4 lane + 128, ...
+constexpr uint32_t kLaneFours = 16;
+
+__device__ __forceinline__ bool FitsLanes(const NormArgs& args, const float* x, const float* y) {
+  return args.width % 4 == 0 && args.width <= kLaneFours * 128 && IsAligned16(x) && IsAligned16(y) &&
+         IsAligned16(args.weight) && IsAligned16(args.bias);
+}
+
+// What a lane has of a row of weights or values; all of it is asked for at once.
+struct LaneFours {
+  float4 fours[kLaneFours];
+
+  __device__ __forceinline__ void Load(const float* row, uint32_t width) {
+    const uint32_t first = threadIdx.x % 32 * 4;
+#pragma unroll
+    for (uint32_t n = 0; n < kLaneFours; n++) {
+      fours[n] = make_float4(0, 0, 0, 0);
+      if (first + n * 128 < width) fours[n] = *reinterpret_cast<const float4*>(row + first + n * 128);
+    }
+  }
+  // The four and the first of its columns.
+  template <class Use>
+  __device__ __forceinline__ void ForEach(uint32_t width, const Use& use) {
+    const uint32_t first = threadIdx.x % 32 * 4;
+#pragma unroll
+    for (uint32_t n = 0; n < kLaneFours; n++) {
+      if (first + n * 128 < width) use(fours[n], n, first + n * 128);
+    }
+  }
+};
+
+// As RmsFactor sums.
+__device__ __forceinline__ float SumOfSquares(const float4& v, float sum) {
+  return fmaf(v.w, v.w, fmaf(v.z, v.z, fmaf(v.y, v.y, fmaf(v.x, v.x, sum))));
+}
+
 static __global__ void __launch_bounds__(kNormWarps * 32) RmsNormKernel(const NormArgs args) {
-  AwaitInputs();
   LetNextBegin();
   const uint32_t row = blockIdx.x * kNormWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
-  if (row >= *args.rows) return;
   const float* const x = args.x + static_cast<size_t>(row) * args.width;
   float* const y = args.y + static_cast<size_t>(row) * args.width;
-  const float factor = RmsFactor(x, args.width, args.eps);
-  if (args.width % 4 == 0 && IsAligned16(x) && IsAligned16(y) && IsAligned16(args.weight)) {
-    for (uint32_t k = lane * 4; k < args.width; k += 128) {
-      const float4 in = *reinterpret_cast<const float4*>(x + k), w = *reinterpret_cast<const float4*>(args.weight + k);
-      *reinterpret_cast<float4*>(y + k) =
-          make_float4(Normed(in.x, factor, w.x), Normed(in.y, factor, w.y), Normed(in.z, factor, w.z), Normed(in.w, factor, w.w));
-    }
+  const bool is_there = row < *args.rows, fits = FitsLanes(args, x, y);
+  LaneFours weights;
+  if (is_there && fits) weights.Load(args.weight, args.width);
+  AwaitInputs();
+  if (!is_there) return;
+  if (fits) {
+    LaneFours held;
+    held.Load(x, args.width);
+    float sum = 0;
+    held.ForEach(args.width, [&](const float4& v, uint32_t, uint32_t) { sum = SumOfSquares(v, sum); });
+    const float factor = RmsFactorOf(sum, args.width, args.eps);
+    held.ForEach(args.width, [&](const float4& v, uint32_t n, uint32_t column) {
+      const float4 w = weights.fours[n];
+      *reinterpret_cast<float4*>(y + column) =
+          make_float4(Normed(v.x, factor, w.x), Normed(v.y, factor, w.y), Normed(v.z, factor, w.z), Normed(v.w, factor, w.w));
+    });
     return;
   }
+  const float factor = RmsFactor(x, args.width, args.eps);
   for (uint32_t k = lane; k < args.width; k += 32) y[k] = Normed(x[k], factor, args.weight[k]);
 }
 
+// Of a row whose fours do not lie in registers: lane l has the columns that it would have there, in their order.
+template <class Use>
+__device__ __forceinline__ void ForEachOfLane(uint32_t width, const Use& use) {
+  for (uint32_t begin = threadIdx.x % 32 * 4; begin < width; begin += 128) {
+    for (uint32_t k = begin; k < begin + 4 && k < width; k++) use(k);
+  }
+}
+
+__device__ __forceinline__ float OffSquared(float value, float mean, float sum) { return fmaf(value - mean, value - mean, sum); }
+
+__device__ __forceinline__ float LayerFactor(float squares, float width, float eps) {
+  return 1.0f / sqrtf(SumOfLanes(squares) / width + eps);
+}
+
 static __global__ void __launch_bounds__(kNormWarps * 32) LayerNormKernel(const NormArgs args) {
-  AwaitInputs();
   LetNextBegin();
-  const uint32_t row = blockIdx.x * kNormWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
-  if (row >= *args.rows) return;
+  const uint32_t row = blockIdx.x * kNormWarps + threadIdx.x / 32;
   const float* const x = args.x + static_cast<size_t>(row) * args.width;
   float* const y = args.y + static_cast<size_t>(row) * args.width;
+  const bool is_there = row < *args.rows, fits = FitsLanes(args, x, y);
   const auto width = static_cast<float>(args.width);
   float sum = 0, squares = 0;
-  for (uint32_t k = lane; k < args.width; k += 32) sum += x[k];
+  LaneFours weights, biases;
+  if (is_there && fits) {
+    weights.Load(args.weight, args.width);
+    biases.Load(args.bias, args.width);
+  }
+  AwaitInputs();
+  if (!is_there) return;
+  if (fits) {
+    LaneFours held;
+    held.Load(x, args.width);
+    held.ForEach(args.width, [&](const float4& v, uint32_t, uint32_t) { sum = sum + v.x + v.y + v.z + v.w; });
+    const float mean = SumOfLanes(sum) / width;
+    held.ForEach(args.width, [&](const float4& v, uint32_t, uint32_t) {
+      squares = OffSquared(v.w, mean, OffSquared(v.z, mean, OffSquared(v.y, mean, OffSquared(v.x, mean, squares))));
+    });
+    const float factor = LayerFactor(squares, width, args.eps);
+    held.ForEach(args.width, [&](const float4& v, uint32_t n, uint32_t column) {
+      const float4 w = weights.fours[n], b = biases.fours[n];
+      *reinterpret_cast<float4*>(y + column) =
+          make_float4((v.x - mean) * factor * w.x + b.x, (v.y - mean) * factor * w.y + b.y,
+                      (v.z - mean) * factor * w.z + b.z, (v.w - mean) * factor * w.w + b.w);
+    });
+    return;
+  }
+  ForEachOfLane(args.width, [&](uint32_t k) { sum += x[k]; });
   const float mean = SumOfLanes(sum) / width;
-  for (uint32_t k = lane; k < args.width; k += 32) squares = fmaf(x[k] - mean, x[k] - mean, squares);
-  const float factor = 1.0f / sqrtf(SumOfLanes(squares) / width + args.eps);
-  for (uint32_t k = lane; k < args.width; k += 32) y[k] = (x[k] - mean) * factor * args.weight[k] + args.bias[k];
+  ForEachOfLane(args.width, [&](uint32_t k) { squares = OffSquared(x[k], mean, squares); });
+  const float factor = LayerFactor(squares, width, args.eps);
+  ForEachOfLane(args.width, [&](uint32_t k) { y[k] = (x[k] - mean) * factor * args.weight[k] + args.bias[k]; });
 }
 
 // y [rows, width] = the norm of x; y may be x.
@@ -77,19 +158,26 @@ struct AnglesArgs {
   double theta;
 };
 
-// In double: a float has lost the angle's fraction after some thousand positions.
-static __global__ void AnglesKernel(const AnglesArgs args) {
-  AwaitInputs();
+constexpr uint32_t kAnglesThreads = 64;
+
+// In double: a float has lost the angle's fraction after some thousand positions. Only where they go to has to be waited for.
+static __global__ void __launch_bounds__(kAnglesThreads) AnglesKernel(const AnglesArgs args) {
   LetNextBegin();
   const uint32_t i = blockIdx.x;
-  if (i >= *args.count) return;
+  const bool is_there = i < *args.count;
   float* const row = args.angles + static_cast<size_t>(i) * 2 * args.half;
-  for (uint32_t j = threadIdx.x; j < args.half; j += blockDim.x) {
+  bool may_write = false;
+  for (uint32_t j = threadIdx.x; is_there && j < args.half; j += kAnglesThreads) {
     const double frequency = pow(args.theta, -2.0 * static_cast<double>(j) / static_cast<double>(2 * args.half));
     const double angle = static_cast<double>(args.positions[i]) * frequency;
-    row[j] = static_cast<float>(cos(angle));
-    row[args.half + j] = static_cast<float>(sin(angle));
+    double sine, cosine;
+    sincos(angle, &sine, &cosine);
+    if (!may_write) AwaitInputs();
+    may_write = true;
+    row[j] = static_cast<float>(cosine);
+    row[args.half + j] = static_cast<float>(sine);
   }
+  if (!may_write) AwaitInputs();
 }
 
 inline void EnqueueAngles(Queue& queue, const uint64_t* positions, size_t count, size_t head_dim, double theta,
@@ -99,7 +187,7 @@ inline void EnqueueAngles(Queue& queue, const uint64_t* positions, size_t count,
   const auto rows = static_cast<uint32_t>(count);
   Grid grid;
   grid.x = static_cast<uint32_t>(bucket);
-  grid.threads = 64;
+  grid.threads = kAnglesThreads;
   queue.Launch<&AnglesKernel>(grid, AnglesArgs{queue.Data(positions, count, bucket), queue.Data(rows), angles,
                                                static_cast<uint32_t>(head_dim / 2), theta});
 }

@@ -19,6 +19,7 @@ Kernels* Open(const PluginOptions& options) {
   auto device = OpenGpu({options.device});
   CudaOptions wanted;
   wanted.recorder.graphs = options.graphs;
+  wanted.full_vectors = options.full_vectors;
   const size_t free = device->FreeMemory();
   wanted.pool = options.memory != 0 ? options.memory : free > kLeft ? free - kLeft : 0;
   if (wanted.pool == 0 || wanted.pool > free) {

@@ -15,6 +15,8 @@ struct PluginOptions {
   int device = 0;      // of those that CUDA_VISIBLE_DEVICES leaves
   bool graphs = true;  // else every grid is started for itself
   size_t memory = 0;   // bytes to take; 0: nearly all that is free
+  // Products keep 16 bits of what meets weights of bf16 or 8 bits, as the CPU does, instead of rounding it to bf16: at up to twice the time.
+  bool full_vectors = false;
 };
 
 // What the driver says: empty where there is a GPU that can be used, else why not, for people: "no NVIDIA driver ..".

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cuda/rms.cuh"
 #include "kernels/cuda/terms.cuh"
 #include "kernels/matrix.h"
 
@@ -15,6 +16,16 @@ namespace parley::cuda {
 constexpr uint32_t kParts = 8;
 
 __host__ __device__ __forceinline__ uint32_t PartBegin(uint32_t part, uint32_t chunks) { return part * chunks / kParts; }
+
+// The part whose end comes after so many chunks: parts may be empty.
+__device__ __forceinline__ uint32_t PartAfter(uint32_t done, uint32_t chunks) {
+  uint32_t part = 0;
+  while (part < kParts && PartBegin(part + 1, chunks) <= done) part++;
+  return part;
+}
+
+// Bytes of shared memory that a block may have on every GPU that is compiled for.
+constexpr uint32_t kMostShared = 99 << 10;
 
 // The windows of one stream, from the signal of all of them, or vectors that lie at one stride.
 struct Windows {
@@ -118,6 +129,13 @@ struct ChunkWalk {
     offset += turn;
   }
 };
+
+__device__ __forceinline__ EightFloats NormedEight(const EightFloats& x, float factor, const EightFloats& w) {
+  return {{Normed(x.first.x, factor, w.first.x), Normed(x.first.y, factor, w.first.y), Normed(x.first.z, factor, w.first.z),
+           Normed(x.first.w, factor, w.first.w)},
+          {Normed(x.second.x, factor, w.second.x), Normed(x.second.y, factor, w.second.y),
+           Normed(x.second.z, factor, w.second.z), Normed(x.second.w, factor, w.second.w)}};
+}
 
 // The end of a product: what Finish says, of the sum of its parts. Scales are weights; a bias may have been computed just now, and
 // is not read as what never changes.

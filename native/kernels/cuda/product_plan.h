@@ -11,10 +11,19 @@
 
 namespace parley::cuda {
 
+// Terms of a vector: two keep 16 bits of a float, one keeps 8. Weights that have no more than 8 bits themselves meet vectors of as many, where
+// not all is to be kept.
+constexpr int VectorTermsOf(Format format, bool full) { return full || format == Format::kF32 || format == Format::kF16 ? 2 : 1; }
+
+// The kernels of products on tensor cores.
+enum class Cut : uint8_t { kFew, kMany, kWide };
+
 struct Plan {
-  bool few;
+  Cut cut;
   uint32_t tiles, octets;  // of FewShape or ManyShape
 };
+
+constexpr bool operator==(const Plan& a, const Plan& b) { return a.cut == b.cut && a.tiles == b.tiles && a.octets == b.octets; }
 
 // What is multiplied, as far as it matters for that. Rows of all matrices that lie side by side; of gated ones, of one.
 struct ProductShape {
@@ -22,6 +31,7 @@ struct ProductShape {
   size_t rows, columns;
   bool gated;
   size_t bucket;
+  bool wide;  // MmaWide can be used
 };
 
 inline constexpr size_t BlocksOf(size_t count, size_t of_one) { return (count + of_one - 1) / of_one; }
@@ -33,57 +43,58 @@ constexpr uint32_t MostTiles(Format format, uint32_t octets, bool gated) {
   return octets == 4 ? 4 : 2;
 }
 
-// The time that a cut takes, in bytes that one multiprocessor gets from the L2 cache meanwhile: about 100 GB/s of an H200, whose
-// figures these are. They order the cuts; none has been fitted on a GPU yet.
-class PlanCost {
- public:
-  explicit PlanCost(const ProductShape& shape) : shape_(shape), chunks_(static_cast<double>(shape.columns) / 32) {}
+// Blocks of few vectors that a GPU of some 130 multiprocessors has at the same time.
+inline constexpr size_t kTogether = 264;
 
-  double Of(const Plan& plan) const {
-    const size_t matrices = shape_.gated ? 2 : 1;
-    const size_t rows = plan.few ? 16 * plan.tiles * matrices : 32 * plan.tiles;
-    const size_t vectors = (plan.few ? 8 : 32) * plan.octets;
-    const size_t blocks = BlocksOf(shape_.rows * matrices, rows) * BlocksOf(shape_.bucket, vectors);
-    // Of one chunk of columns, in one block. Vectors are floats or two terms of bf16, and those beyond the bucket are not read.
-    const double weights = static_cast<double>(rows * 32 * BytesOf(shape_.format));
-    const double read = weights + static_cast<double>(std::min(vectors, shape_.bucket) * 32 * 4);
-    const double multiplied = static_cast<double>(rows * vectors * 32 * 2 * Terms()) / kOperations;
-    const double alone = std::max({read, multiplied, plan.few ? weights * kAlone : kStep});
-    const double all = static_cast<double>(blocks);
-    const double from_memory = static_cast<double>(shape_.rows * matrices * 32 * BytesOf(shape_.format)) / kMemory;
-    const double chunk = std::max({all * read / kCache, Waves(blocks) * alone, from_memory});
-    return chunk * chunks_ + (plan.few ? 0 : kPreparing);
+// Few vectors are read by blocks that are not twice too large for them; of more than 16, 32 at a time. A block has 16 rows as long as all blocks
+// run together.
+inline Plan PlanOfFew(const ProductShape& shape) {
+  const uint32_t octets = shape.bucket <= 8 ? 1 : shape.bucket <= 16 ? 2 : 4;
+  const size_t blocks = BlocksOf(shape.rows, 16) * BlocksOf(shape.bucket, octets * 8);
+  const bool two = !shape.gated && octets == 4 && blocks > kTogether && MostTiles(shape.format, octets, false) > 1;
+  return {Cut::kFew, two ? 2u : 1u, octets};
+}
+
+// The time of a plan in microseconds on an H200, of a product behind others: by bench/product_bench. It only orders them.
+class PlanTime {
+ public:
+  explicit PlanTime(const ProductShape& shape) : shape_(shape), rows_(shape.rows * (shape.gated ? 2 : 1)) {}
+
+  // The vectors pass from the L2 cache to every block of rows.
+  double OfFew() const {
+    const Plan plan = PlanOfFew(shape_);
+    const double blocks = Waves(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, plan.octets * 8), 2);
+    return kBegin + blocks * Chunks() * (plan.tiles == 2 ? kFewChunkOfTwo : kFewChunk);
+  }
+  double OfMany(uint32_t tiles) const {
+    return kBegin + Waves(BlocksOf(rows_, 32 * tiles) * BlocksOf(shape_.bucket, 32 * tiles), tiles == 4 ? 1 : 3) * Chunks() *
+                        (tiles == 4 ? kManyChunk : kManyChunkOfTwo);
+  }
+  double OfWide() const {
+    return kBegin + Waves(BlocksOf(rows_, 128) * BlocksOf(shape_.bucket, 128), 1) * Chunks() * kWideChunk;
   }
 
  private:
   static constexpr double kMultiprocessors = 132;
-  static constexpr double kCache = 55, kMemory = 43;  // the rates of the L2 cache and of memory, in those of a multiprocessor
-  static constexpr double kOperations = 45;  // of tensor cores, by mma.sync, for a byte
-  static constexpr double kAlone = 2.5;  // a block of few vectors has so much less of memory's rate than it could take from the cache
-  static constexpr double kStep = 15000;      // 150 ns: a chunk of many vectors, with its barrier
-  static constexpr double kPreparing = 3e5;  // 3 us: the grid that makes the terms
+  static constexpr double kBegin = 3;  // and what prepares the terms
+  static constexpr double kFewChunk = 0.12, kFewChunkOfTwo = 0.13, kManyChunk = 0.75, kManyChunkOfTwo = 0.8, kWideChunk = 0.3;
 
-  // Products of bf16 for one of floats: two terms of the vectors, and one more with weights of two.
-  size_t Terms() const { return shape_.format == Format::kF32 || shape_.format == Format::kF16 ? 3 : 2; }
-  static double Waves(size_t blocks) { return std::max(1.0, static_cast<double>(blocks) / kMultiprocessors); }
+  double Chunks() const { return static_cast<double>(shape_.columns) / 32; }
+  // `each`: blocks that a multiprocessor has at the same time.
+  static double Waves(size_t blocks, double each) { return std::max(1.0, static_cast<double>(blocks) / (kMultiprocessors * each)); }
 
   ProductShape shape_;
-  double chunks_;
+  size_t rows_;
 };
 
 inline Plan PlanOf(const ProductShape& shape) {
-  const PlanCost cost(shape);
-  Plan best{true, 1, 1};
-  while (best.octets < 8 && best.octets * 8 < shape.bucket) best.octets *= 2;
-  const uint32_t octets = best.octets;
-  for (uint32_t tiles = 2; tiles <= MostTiles(shape.format, octets, shape.gated); tiles *= 2) {
-    if (cost.Of({true, tiles, octets}) < cost.Of(best)) best = {true, tiles, octets};
-  }
-  if (shape.bucket <= 8) return best;
-  for (const uint32_t tiles : {2u, 4u}) {
-    if (cost.Of({false, tiles, tiles}) < cost.Of(best)) best = {false, tiles, tiles};
-  }
-  return best;
+  const Plan few = PlanOfFew(shape);
+  if (shape.bucket <= 16) return few;
+  const PlanTime time(shape);
+  const double of_few = time.OfFew();
+  if (shape.wide) return time.OfWide() < of_few ? Plan{Cut::kWide, 4, 16} : few;
+  const uint32_t tiles = time.OfMany(4) < time.OfMany(2) ? 4 : 2;
+  return time.OfMany(tiles) < of_few ? Plan{Cut::kMany, tiles, tiles} : few;
 }
 
 }  // namespace parley::cuda

@@ -1,7 +1,7 @@
 // Products on the GPU: which kernel computes them.
 //
 // Matrices of more than 8 rows whose columns are a multiple of 32 go to tensor cores, others to the plain kernel; that much is decided by
-// the matrix alone. On tensor cores few vectors and many have kernels of their own, which give the same bits.
+// the matrix alone. On tensor cores few vectors and many have kernels of their own (many two, by the device), which give the same bits.
 #ifndef PARLEY_KERNELS_CUDA_PRODUCTS_CUH_
 #define PARLEY_KERNELS_CUDA_PRODUCTS_CUH_
 
@@ -13,15 +13,14 @@
 #include "kernels/cuda/many_vectors.cuh"
 #include "kernels/cuda/norms.cuh"
 #include "kernels/cuda/plain_product.cuh"
+#include "kernels/cuda/prepare.cuh"
 #include "kernels/cuda/product_plan.h"
 #include "kernels/cuda/queue.h"
 #include "kernels/cuda/room.h"
+#include "kernels/cuda/wide_vectors.cuh"
 #include "kernels/kernels.h"
 
 namespace parley::cuda {
-
-// Terms of a vector: two keep 16 bits of a float, one keeps 8.
-constexpr int kVectorTerms = 2;
 
 inline bool FitsTensorCores(const Matrix& w) {
   return w.rows > 8 && w.columns > 0 && w.columns % kChunk == 0 && LiesAtFours(w.values);
@@ -41,48 +40,59 @@ Grid CutRows(ProductArgs* args, size_t bucket) {
   return grid;
 }
 
-template <Format kFormat, bool kGated, bool kNorm, uint32_t kOctets, uint32_t kTiles>
+template <Format kFormat, int kTerms, bool kGated, bool kNorm, uint32_t kOctets, uint32_t kTiles>
 void LaunchFew(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
   if constexpr (kTiles < MostTiles(kFormat, kOctets, kGated)) {
-    if (plan.tiles > kTiles) return LaunchFew<kFormat, kGated, kNorm, kOctets, kTiles * 2>(queue, plan, args, bucket);
+    if (plan.tiles > kTiles) return LaunchFew<kFormat, kTerms, kGated, kNorm, kOctets, kTiles * 2>(queue, plan, args, bucket);
   }
-  using Shape = FewShape<kFormat, kTiles, kOctets, kVectorTerms, kGated, kNorm>;
+  using Shape = FewShape<kFormat, kTiles, kOctets, kTerms, kGated, kNorm>;
   queue.Launch<MultiplyFew<Shape>>(CutRows<Shape>(&args, bucket), args);
 }
 
-template <Format kFormat, bool kGated>
+template <Format kFormat, int kTerms, bool kGated>
 void LaunchFewOf(Queue& queue, const Plan& plan, const ProductArgs& args, size_t bucket) {
   switch (plan.octets) {
     case 1:
-      if (args.norm != nullptr) return LaunchFew<kFormat, kGated, true, 1, 1>(queue, plan, args, bucket);
-      return LaunchFew<kFormat, kGated, false, 1, 1>(queue, plan, args, bucket);
-    case 2: return LaunchFew<kFormat, kGated, false, 2, 1>(queue, plan, args, bucket);
-    case 4: return LaunchFew<kFormat, kGated, false, 4, 1>(queue, plan, args, bucket);
-    default: return LaunchFew<kFormat, kGated, false, 8, 1>(queue, plan, args, bucket);
+      if (args.norm != nullptr) return LaunchFew<kFormat, kTerms, kGated, true, 1, 1>(queue, plan, args, bucket);
+      return LaunchFew<kFormat, kTerms, kGated, false, 1, 1>(queue, plan, args, bucket);
+    case 2: return LaunchFew<kFormat, kTerms, kGated, false, 2, 1>(queue, plan, args, bucket);
+    default: return LaunchFew<kFormat, kTerms, kGated, false, 4, 1>(queue, plan, args, bucket);
   }
 }
 
-template <Format kFormat, bool kGated>
+template <Format kFormat, int kTerms, bool kGated>
 void LaunchManyOf(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
-  using Large = ManyShape<kFormat, 4, 4, kVectorTerms, kGated>;
-  using Small = ManyShape<kFormat, 2, 2, kVectorTerms, kGated>;
+  using Large = ManyShape<kFormat, 4, 4, kTerms, kGated>;
+  using Small = ManyShape<kFormat, 2, 2, kTerms, kGated>;
   if (plan.tiles == 4) return queue.Launch<MultiplyMany<Large>>(CutRows<Large>(&args, bucket), args);
   queue.Launch<MultiplyMany<Small>>(CutRows<Small>(&args, bucket), args);
 }
 
-template <Format kFormat>
-void LaunchOf(Queue& queue, const Plan& plan, bool gated, const ProductArgs& args, size_t bucket) {
-  if (plan.few) {
-    return gated ? LaunchFewOf<kFormat, true>(queue, plan, args, bucket) : LaunchFewOf<kFormat, false>(queue, plan, args, bucket);
+template <Format kFormat, int kTerms, bool kGated>
+void LaunchOf(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
+  if (plan.cut == Cut::kFew) return LaunchFewOf<kFormat, kTerms, kGated>(queue, plan, args, bucket);
+  if constexpr (kTerms == 1) {
+    using Shape = WideShape<kFormat, kGated>;
+    if (plan.cut == Cut::kWide) return queue.Launch<MultiplyWide<Shape>>(CutRows<Shape>(&args, bucket), args);
   }
-  gated ? LaunchManyOf<kFormat, true>(queue, plan, args, bucket) : LaunchManyOf<kFormat, false>(queue, plan, args, bucket);
+  LaunchManyOf<kFormat, kTerms, kGated>(queue, plan, args, bucket);
 }
 
-// The terms of all vectors, to where a product of many reads them; args->x becomes their places.
-inline void Prepare(Queue& queue, Room& room, const LaidVectors& laid, ProductArgs* args) {
+template <Format kFormat, int kTerms>
+void LaunchOf(Queue& queue, const Plan& plan, bool gated, const ProductArgs& args, size_t bucket) {
+  if (gated) LaunchOf<kFormat, kTerms, true>(queue, plan, args, bucket);
+  else LaunchOf<kFormat, kTerms, false>(queue, plan, args, bucket);
+}
+
+// Whether a product reads the floats of its vectors as they lie, and norms them itself: else their terms are prepared.
+inline bool ReadsFloats(const Plan& plan) { return plan.cut == Cut::kFew && plan.octets == 1; }
+
+// The terms of all vectors, normed where they are to be; args->x becomes their places.
+template <int kTerms>
+void PrepareTerms(Queue& queue, Room& room, const Plan& plan, const LaidVectors& laid, ProductArgs* args) {
   const size_t columns = laid.as_signals ? laid.columns : laid.bucket * args->columns, bytes = BlocksOf(columns * 2, 256) * 256;
-  auto* const terms = static_cast<unsigned char*>(room.AtLeast(bytes * kVectorTerms));
-  const PrepareArgs prepare{args->x, terms, bytes, args->columns};
+  auto* const terms = static_cast<unsigned char*>(room.AtLeast(bytes * kTerms));
+  const PrepareArgs prepare{args->x, args->norm, terms, bytes, args->columns, args->eps, plan.cut == Cut::kWide};
   Grid grid;
   grid.threads = 256;
   args->terms = terms;
@@ -90,10 +100,16 @@ inline void Prepare(Queue& queue, Room& room, const LaidVectors& laid, ProductAr
   if (laid.as_signals) {
     grid.x = static_cast<uint32_t>(BlocksOf(laid.longest / kEight, 256));
     grid.y = static_cast<uint32_t>(laid.streams);
-    return queue.Launch<PrepareSignals<kVectorTerms>>(grid, prepare);
+    return queue.Launch<PrepareSignals<kTerms>>(grid, prepare);
   }
-  grid.x = static_cast<uint32_t>(BlocksOf(columns / kEight, 256));
-  queue.Launch<PrepareVectors<kVectorTerms>>(grid, prepare);
+  if (args->norm != nullptr) {
+    grid.x = static_cast<uint32_t>(BlocksOf(laid.bucket, 8));
+    queue.Launch<PrepareNormed<kTerms>>(grid, prepare);
+  } else {
+    grid.x = static_cast<uint32_t>(BlocksOf(columns / kEight, 256));
+    queue.Launch<PrepareVectors<kTerms>>(grid, prepare);
+  }
+  args->norm = nullptr;
   args->x = {nullptr, nullptr, args->x.counts, args->columns, 0, args->columns};
 }
 
@@ -107,12 +123,21 @@ inline void LaunchPlainly(Queue& queue, bool gated, const ProductArgs& args, siz
 
 // As one of the plans for its format says.
 inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, ProductArgs args, const LaidVectors& laid) {
-  if (!plan.few) Prepare(queue, room, laid, &args);
-  switch (args.formats[0]) {
-    case Format::kF32: return LaunchOf<Format::kF32>(queue, plan, gated, args, laid.bucket);
-    case Format::kF16: return LaunchOf<Format::kF16>(queue, plan, gated, args, laid.bucket);
-    case Format::kBf16: return LaunchOf<Format::kBf16>(queue, plan, gated, args, laid.bucket);
-    case Format::kInt8: return LaunchOf<Format::kInt8>(queue, plan, gated, args, laid.bucket);
+  const Format format = args.formats[0];
+  const int terms = VectorTermsOf(format, room.rules.full_vectors);
+  if (!ReadsFloats(plan)) {
+    if (terms == 2) PrepareTerms<2>(queue, room, plan, laid, &args);
+    else PrepareTerms<1>(queue, room, plan, laid, &args);
+  }
+  switch (format) {
+    case Format::kF32: return LaunchOf<Format::kF32, 2>(queue, plan, gated, args, laid.bucket);
+    case Format::kF16: return LaunchOf<Format::kF16, 2>(queue, plan, gated, args, laid.bucket);
+    case Format::kBf16:
+      return terms == 2 ? LaunchOf<Format::kBf16, 2>(queue, plan, gated, args, laid.bucket)
+                        : LaunchOf<Format::kBf16, 1>(queue, plan, gated, args, laid.bucket);
+    case Format::kInt8:
+      return terms == 2 ? LaunchOf<Format::kInt8, 2>(queue, plan, gated, args, laid.bucket)
+                        : LaunchOf<Format::kInt8, 1>(queue, plan, gated, args, laid.bucket);
   }
 }
 
@@ -120,8 +145,9 @@ inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gate
 inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductArgs& args, const LaidVectors& laid) {
   size_t rows = args.matrices[0].rows;
   if (!gated) rows += args.matrices[1].rows + args.matrices[2].rows;
-  Plan plan = PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket});
-  if (!laid.in_fours && plan.few) plan = {false, 2, 2};
+  const bool wide = room.rules.wide && laid.in_chunks && VectorTermsOf(args.formats[0], room.rules.full_vectors) == 1;
+  Plan plan = PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket, wide});
+  if (!laid.in_fours && ReadsFloats(plan)) plan = {Cut::kMany, 2, 2};
   EnqueuePlanned(queue, room, plan, gated, args, laid);
 }
 
@@ -169,9 +195,9 @@ inline void EnqueueMultiplyGated(Queue& queue, Room& room, const Matrix& gate, c
   EnqueueGated(queue, room, ArgsFor(gate, y, laid.view), gate, up, laid);
 }
 
-// Rows whose RMSNorm a product does itself: of up to 8 vectors that lie well. Otherwise it is done before, to x.normed.
+// Rows whose RMSNorm a product does itself, or what prepares their terms: those that lie well. Otherwise it is done before, to x.normed.
 inline bool NormsItself(const Norm& norm, const LayerRows& x, size_t width) {
-  return norm.bias == nullptr && BucketOf(x.rows) <= 8 && LiesAtFours(x.x) && LiesAtFours(norm.weight) && width % kChunk == 0;
+  return norm.bias == nullptr && LiesAtFours(x.x) && LiesAtFours(norm.weight) && width % kChunk == 0;
 }
 
 // The rows as a product reads them, normed or to be.

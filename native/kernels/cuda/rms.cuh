@@ -22,13 +22,18 @@ __device__ __forceinline__ float SumOfLanes(float value) {
   return value;
 }
 
+// Of the lanes' sums of squares.
+__device__ __forceinline__ float RmsFactorOf(float sum, uint32_t width, float eps) {
+  return 1.0f / sqrtf(SumOfLanes(sum) / static_cast<float>(width) + eps);
+}
+
 // 1 / sqrt(mean of squares + eps), in every lane. All lanes of the warp call it. Four values at once where the row lies at a
 // multiple of 16 bytes.
 __device__ __forceinline__ float RmsFactor(const float* row, uint32_t width, float eps) {
   const uint32_t lane = threadIdx.x % 32;
   float sum = 0;
   if (width % 4 == 0 && IsAligned16(row)) {
-#pragma unroll 4
+#pragma unroll 8
     for (uint32_t k = lane * 4; k < width; k += 128) {
       const float4 four = *reinterpret_cast<const float4*>(row + k);
       sum = fmaf(four.x, four.x, sum);
@@ -41,7 +46,7 @@ __device__ __forceinline__ float RmsFactor(const float* row, uint32_t width, flo
       for (uint32_t k = begin; k < begin + 4 && k < width; k++) sum = fmaf(row[k], row[k], sum);
     }
   }
-  return 1.0f / sqrtf(SumOfLanes(sum) / static_cast<float>(width) + eps);
+  return RmsFactorOf(sum, width, eps);
 }
 
 // A value of the row in its norm: always in this order.

@@ -14,56 +14,207 @@
 namespace parley::cuda {
 
 constexpr uint32_t kGatherThreads = 128;
+constexpr uint32_t kOfGatherThread = 8;  // neighbouring columns
+constexpr size_t kMostTables = 16;
 
-struct GatherArgs {
+struct TableView {
   const void* values;
   const float* scales;  // of rows, or none
+  uint64_t rows;
+};
+
+// Of a row of y the i-th table's row is that of its i-th id.
+struct GatherArgs {
   const int32_t* ids;
   float* y;
   const uint32_t* count;
   uint64_t stride;  // of the ids
-  uint32_t rows, columns;
-  uint64_t add;  // or not
+  uint32_t columns;
+  uint32_t add;  // or not
+  uint32_t in_eights, unused;  // all rows lie at multiples of 16 bytes
+  TableView tables[1];
 };
 
-// A block for a row. An id beyond the table gives a row that is no number: whoever draws from what becomes of it is told so.
+struct GatherSumArgs {
+  const int32_t* ids;
+  float* y;
+  const uint32_t* count;
+  uint64_t stride;
+  uint32_t columns;
+  uint32_t add;
+  uint32_t in_eights, unused;
+  TableView tables[kMostTables];  // as many as there are; the others have no values
+};
+
+// Eight neighbouring values of a row as they lie.
 template <class Value>
-static __global__ void __launch_bounds__(kGatherThreads) GatherKernel(const GatherArgs args) {
-  AwaitInputs();
+struct Eight {
+  uint4 words[(sizeof(Value) + 1) / 2];
+
+  __device__ __forceinline__ void Load(const Value* from) {
+    if constexpr (sizeof(Value) == 1) {
+      const uint2 half = __ldg(reinterpret_cast<const uint2*>(from));
+      words[0] = make_uint4(half.x, half.y, 0, 0);
+    } else {
+#pragma unroll
+      for (size_t n = 0; n < sizeof(Value) / 2; n++) words[n] = __ldg(reinterpret_cast<const uint4*>(from) + n);
+    }
+  }
+  __device__ __forceinline__ float At(uint32_t n) const {
+    const uint32_t of_word = 4 / sizeof(Value), in_four = n / of_word % 4;
+    const uint4& four = words[n / of_word / 4];
+    const uint32_t word = in_four == 0 ? four.x : in_four == 1 ? four.y : in_four == 2 ? four.z : four.w;
+    const uint32_t bits = word >> n % of_word * 8 * sizeof(Value);
+    if constexpr (sizeof(Value) == 4) return __uint_as_float(bits);
+    else if constexpr (sizeof(Value) == 1) return static_cast<float>(static_cast<int8_t>(bits & 0xff));
+    else return FloatOf(Value{static_cast<uint16_t>(bits)});
+  }
+};
+
+// A row of one of the tables. An id beyond it gives a row that is no number: whoever draws from what becomes of it is told so.
+template <class Value>
+struct GatheredRow {
+  const Value* from;  // or none
+  float scale;
+  bool is_there, adds_nothing;
+
+  __device__ __forceinline__ GatheredRow(const TableView& table, int32_t id, uint32_t columns)
+      : is_there(id >= 0 && static_cast<uint64_t>(id) < table.rows), adds_nothing(id < 0) {
+    from = static_cast<const Value*>(table.values) + (is_there ? static_cast<uint64_t>(id) * columns : 0);
+    scale = is_there && table.scales != nullptr ? __ldg(table.scales + id) : 1.0f;
+  }
+  __device__ __forceinline__ float Of(float value) const { return is_there ? value * scale : adds_nothing ? 0.0f : NAN; }
+};
+
+// A block for a part of a row. First all ids are asked for, then all tables' rows: nothing waits for another's.
+template <class Value, uint32_t kTables, class Args>
+__device__ __forceinline__ void GatherRows(const Args& args) {
   LetNextBegin();
-  const uint32_t row = blockIdx.x;
-  if (row >= *args.count) return;
-  const int32_t id = args.ids[row * args.stride];
-  if (id < 0 && args.add) return;
-  const bool is_there = id >= 0 && static_cast<uint32_t>(id) < args.rows;
-  const Value* const from = static_cast<const Value*>(args.values) + (is_there ? static_cast<uint64_t>(id) * args.columns : 0);
-  const float scale = is_there && args.scales != nullptr ? args.scales[id] : 1.0f;
-  float* const y = args.y + static_cast<uint64_t>(row) * args.columns;
-  for (uint32_t c = threadIdx.x; c < args.columns; c += kGatherThreads) {
-    const float value = is_there ? FloatOf(from[c]) * scale : id < 0 ? 0.0f : NAN;
-    y[c] = args.add ? y[c] + value : value;
+  const uint32_t row = blockIdx.x, first = (blockIdx.y * kGatherThreads + threadIdx.x) * kOfGatherThread;
+  const uint32_t count = *args.count;
+  AwaitInputs();
+  if (row >= count || first >= args.columns) return;
+  float* const y = args.y + static_cast<uint64_t>(row) * args.columns + first;
+  int32_t ids[kTables];
+#pragma unroll
+  for (uint32_t t = 0; t < kTables; t++) ids[t] = args.tables[t].values != nullptr ? args.ids[row * args.stride + t] : -1;
+  float sum[kOfGatherThread] = {};
+  if (args.in_eights) {
+    if (args.add) {
+      const float4 low = reinterpret_cast<const float4*>(y)[0], high = reinterpret_cast<const float4*>(y)[1];
+      sum[0] = low.x, sum[1] = low.y, sum[2] = low.z, sum[3] = low.w;
+      sum[4] = high.x, sum[5] = high.y, sum[6] = high.z, sum[7] = high.w;
+    }
+    Eight<Value> eights[kTables] = {};
+#pragma unroll
+    for (uint32_t t = 0; t < kTables; t++) {
+      const GatheredRow<Value> its(args.tables[t], ids[t], args.columns);
+      if (its.is_there) eights[t].Load(its.from + first);
+    }
+#pragma unroll
+    for (uint32_t t = 0; t < kTables; t++) {
+      const GatheredRow<Value> its(args.tables[t], ids[t], args.columns);
+      const bool sets = t == 0 && !args.add;
+      if (its.adds_nothing && !sets) continue;
+#pragma unroll
+      for (uint32_t n = 0; n < kOfGatherThread; n++) {
+        const float value = its.Of(eights[t].At(n));
+        sum[n] = sets ? value : sum[n] + value;
+      }
+    }
+    reinterpret_cast<float4*>(y)[0] = make_float4(sum[0], sum[1], sum[2], sum[3]);
+    reinterpret_cast<float4*>(y)[1] = make_float4(sum[4], sum[5], sum[6], sum[7]);
+    return;
+  }
+  for (uint32_t n = 0; n < kOfGatherThread && first + n < args.columns; n++) {
+    float value = args.add ? y[n] : 0.0f;
+    for (uint32_t t = 0; t < kTables; t++) {
+      const GatheredRow<Value> its(args.tables[t], ids[t], args.columns);
+      const bool sets = t == 0 && !args.add;
+      if (its.adds_nothing && !sets) continue;
+      const float one = its.Of(its.is_there ? FloatOf(its.from[first + n]) : 0.0f);
+      value = sets ? one : value + one;
+    }
+    y[n] = value;
   }
 }
 
-inline void EnqueueGather(Queue& queue, const Matrix& table, const Ids& ids, size_t count, bool add, float* y) {
-  if (count == 0) return;
+template <class Value>
+static __global__ void __launch_bounds__(kGatherThreads) GatherKernel(const GatherArgs args) {
+  GatherRows<Value, 1>(args);
+}
+
+template <class Value>
+static __global__ void __launch_bounds__(kGatherThreads) GatherSumKernel(const GatherSumArgs args) {
+  GatherRows<Value, kMostTables>(args);
+}
+
+inline bool LieInEights(const Matrix& table) {
+  return table.columns % kOfGatherThread == 0 && reinterpret_cast<uintptr_t>(table.values) % 16 == 0;
+}
+
+template <class Args>
+Args GatherArgsOf(Queue& queue, const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add, float* y) {
+  Args args{};
+  args.ids = ids.values;
+  args.y = y;
+  args.count = queue.Data(static_cast<uint32_t>(count));
+  args.stride = ids.stride;
+  args.columns = static_cast<uint32_t>(tables->columns);
+  args.add = add;
+  args.in_eights = reinterpret_cast<uintptr_t>(y) % 16 == 0;
+  for (size_t t = 0; t < table_count; t++) {
+    const Matrix& table = tables[t];
+    args.tables[t] = {table.values, table.format == Format::kInt8 ? table.scales : nullptr, table.rows};
+    args.in_eights &= LieInEights(table) ? 1u : 0u;
+  }
+  return args;
+}
+
+inline Grid GatherGrid(size_t count, size_t columns) {
   Grid grid;
   grid.x = static_cast<uint32_t>(BucketOf(count));
+  grid.y = static_cast<uint32_t>((columns + kGatherThreads * kOfGatherThread - 1) / (kGatherThreads * kOfGatherThread));
   grid.threads = kGatherThreads;
-  const GatherArgs args{table.values,
-                        table.format == Format::kInt8 ? table.scales : nullptr,
-                        ids.values,
-                        y,
-                        queue.Data(static_cast<uint32_t>(count)),
-                        ids.stride,
-                        static_cast<uint32_t>(table.rows),
-                        static_cast<uint32_t>(table.columns),
-                        uint64_t{add}};
+  return grid;
+}
+
+inline void EnqueueGather(Queue& queue, const Matrix& table, const Ids& ids, size_t count, bool add, float* y) {
+  if (count == 0 || table.columns == 0) return;
+  const Grid grid = GatherGrid(count, table.columns);
+  const auto args = GatherArgsOf<GatherArgs>(queue, &table, 1, ids, count, add, y);
   switch (table.format) {
     case Format::kF32: return queue.Launch<&GatherKernel<float>>(grid, args);
     case Format::kF16: return queue.Launch<&GatherKernel<F16>>(grid, args);
     case Format::kBf16: return queue.Launch<&GatherKernel<Bf16>>(grid, args);
     case Format::kInt8: return queue.Launch<&GatherKernel<int8_t>>(grid, args);
+  }
+}
+
+inline bool GatherTogether(const Matrix* tables, size_t count) {
+  if (count > kMostTables) return false;
+  return std::all_of(tables, tables + count, [&](const Matrix& table) {
+    return table.format == tables->format && table.columns == tables->columns && table.values != nullptr;
+  });
+}
+
+// Kernels::GatherSum.
+inline void EnqueueGatherSum(Queue& queue, const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add,
+                             float* y) {
+  if (count == 0 || table_count == 0 || tables->columns == 0) return;
+  if (!GatherTogether(tables, table_count)) {
+    for (size_t t = 0; t < table_count; t++) {
+      EnqueueGather(queue, tables[t], {ids.values + t, ids.stride}, count, add || t > 0, y);
+    }
+    return;
+  }
+  const Grid grid = GatherGrid(count, tables->columns);
+  const auto args = GatherArgsOf<GatherSumArgs>(queue, tables, table_count, ids, count, add, y);
+  switch (tables->format) {
+    case Format::kF32: return queue.Launch<&GatherSumKernel<float>>(grid, args);
+    case Format::kF16: return queue.Launch<&GatherSumKernel<F16>>(grid, args);
+    case Format::kBf16: return queue.Launch<&GatherSumKernel<Bf16>>(grid, args);
+    case Format::kInt8: return queue.Launch<&GatherSumKernel<int8_t>>(grid, args);
   }
 }
 

@@ -154,4 +154,18 @@ void Mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   emulator::MeetWarp("Mma", 0xffffffff, &mine, JoinMma);
 }
 
+void MmaWide(float (&d)[16][4], const uint32_t (&a)[4], const unsigned char* tile, uint32_t step, bool from_zero) {
+  const uint32_t lane = threadIdx.x % 32;
+  for (uint32_t n = 0; n < 16; n++) {
+    const uint32_t row = n * 8 + lane / 4;
+    if (from_zero) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
+    uint32_t b[2];
+    for (uint32_t i = 0; i < 2; i++) {
+      const uint32_t place = (step * 2 + i) ^ row % 8;
+      std::memcpy(&b[i], tile + row * 128 + place * 16 + lane % 4 * 4, sizeof b[i]);
+    }
+    Mma(d[n], a, b);
+  }
+}
+
 }  // namespace parley::cuda

@@ -28,7 +28,7 @@ enum class Order : uint8_t { kForward, kBackward, kShuffled };
 struct Rules {
   Order order = Order::kForward;
   uint64_t seed = 1;               // of kShuffled
-  size_t most_shared = 99 * 1024;  // bytes; what a block may have on every GPU that is compiled for
+  size_t most_shared = 227 * 1024;  // bytes; what a block may have on 9.0
 };
 
 // One grid, to its end. Grids of several host threads wait for each other.

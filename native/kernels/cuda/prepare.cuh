@@ -1,0 +1,92 @@
+// Vectors of a product as bf16 terms, for kernels that read each of them more than once.
+#ifndef PARLEY_KERNELS_CUDA_PREPARE_CUH_
+#define PARLEY_KERNELS_CUDA_PREPARE_CUH_
+
+#include <cstdint>
+
+#include "kernels/cuda/product_args.cuh"
+#include "kernels/cuda/words.h"
+
+namespace parley::cuda {
+
+struct PrepareArgs {
+  VectorsView x;
+  const float* norm;  // its weight, where the vectors are to be normed; else null
+  unsigned char* terms;
+  uint64_t term_bytes;
+  uint32_t columns;  // of a vector
+  float eps;
+  uint64_t in_fragments;  // columns of a chunk in the order in which MmaWide takes them, not as they lie
+};
+
+// Eight columns from `column` on. In the order of fragments the pair j of what lies at 8 t of a chunk stands at 16 (j / 2) + 8 (j % 2) + 2 t.
+template <int kTerms>
+__device__ __forceinline__ void WriteTerms(const PrepareArgs& args, uint64_t column, const EightFloats& x) {
+  const Eight<kTerms> terms = TermsOf<kTerms>(x);
+#pragma unroll
+  for (int i = 0; i < kTerms; i++) {
+    const uint32_t(&p)[4] = terms.pairs[i];
+    unsigned char* const to = args.terms + i * args.term_bytes;
+    if (args.in_fragments == 0) {
+      *reinterpret_cast<uint4*>(to + column * 2) = make_uint4(p[0], p[1], p[2], p[3]);
+      continue;
+    }
+    const uint64_t t = column % kChunk / kEight, first = column - t * kEight + 2 * t;
+#pragma unroll
+    for (int j = 0; j < 4; j++) *reinterpret_cast<uint32_t*>(to + (first + j / 2 * 16 + j % 2 * 8) * 2) = p[j];
+  }
+}
+
+// The signals of streams, y by stream: windows overlap, and each value is prepared once.
+template <int kTerms>
+__global__ void __launch_bounds__(256) PrepareSignals(PrepareArgs args) {
+  LetNextBegin();
+  AwaitInputs();
+  if (blockIdx.y >= args.x.counts->streams) return;
+  const Windows windows = args.x.windows[blockIdx.y];
+  const uint64_t column = (static_cast<uint64_t>(blockIdx.x) * 256 + threadIdx.x) * kEight;
+  if (column >= windows.columns) return;
+  WriteTerms<kTerms>(args, windows.prepared + column, LoadEight(windows.first + column));
+}
+
+// Plain vectors as their norm has them, a warp a vector.
+template <int kTerms>
+__global__ void __launch_bounds__(256) PrepareNormed(PrepareArgs args) {
+  LetNextBegin();
+  AwaitInputs();
+  const uint32_t vector = blockIdx.x * 8 + threadIdx.x / 32;
+  if (vector >= args.x.counts->vectors) return;
+  const float* const x = args.x.values + vector * args.x.stride;
+  const float factor = RmsFactor(x, args.columns, args.eps);
+  for (uint32_t k = threadIdx.x % 32 * kEight; k < args.columns; k += 32 * kEight) {
+    WriteTerms<kTerms>(args, static_cast<uint64_t>(vector) * args.columns + k, NormedEight(LoadEight(x + k), factor, LoadEight(args.norm + k)));
+  }
+}
+
+// Vector by vector without gaps, of any length, stride and alignment.
+template <int kTerms>
+__global__ void __launch_bounds__(256) PrepareVectors(PrepareArgs args) {
+  LetNextBegin();
+  AwaitInputs();
+  const VectorCounts counts = *args.x.counts;
+  const uint32_t eights = args.columns / kEight;
+  const uint64_t eight = static_cast<uint64_t>(blockIdx.x) * 256 + threadIdx.x;
+  if (eight >= static_cast<uint64_t>(counts.vectors) * eights) return;
+  const uint32_t vector = static_cast<uint32_t>(eight / eights), first = (eight - static_cast<uint64_t>(vector) * eights) * kEight;
+  const float* const from = VectorAt(args.x, counts, vector);
+  const auto at = [&](uint32_t i) {
+    const uint32_t segment = (first + i) / args.x.length;
+    return from + segment * args.x.segment_stride + (first + i - segment * args.x.length);
+  };
+  EightFloats x;
+  if (args.x.length % kEight == 0 && IsAligned16(at(0))) {
+    x = LoadEight(at(0));
+  } else {
+    x = {{*at(0), *at(1), *at(2), *at(3)}, {*at(4), *at(5), *at(6), *at(7)}};
+  }
+  WriteTerms<kTerms>(args, eight * kEight, x);
+}
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_PREPARE_CUH_
