@@ -106,7 +106,8 @@ function fractionOf(written: Fraction, unit: Noun, around: Around): string {
 
 /** Only a one has a case that is heard. */
 function caseOfOne({ number }: Quantity, around: Around): Case {
-  return number.whole === '1' ? caseOf(around) : 'nominative';
+  if (number.whole !== '1') return 'nominative';
+  return around.previousWord === 'auf' ? 'accusative' : caseOf(around); // steigt auf einen Euro
 }
 
 function withNoun(quantity: Quantity, noun: Noun, around: Around): string {

@@ -8,6 +8,7 @@ const MASCULINE: Names = {
   '%': 'pour cent|pour cent',
   '‰': 'pour mille|pour mille',
   pb: 'point de base|points de base',
+  'pt pts': 'point',
   km: 'kilomètre',
   m: 'mètre',
   dm: 'décimètre',
@@ -112,6 +113,7 @@ const MASCULINE: Names = {
 };
 
 const FEMININE: Names = {
+  'pers.': 'personne',
   t: 'tonne',
   'sem. sem': 'semaine',
   Mt: 'mégatonne',
@@ -125,8 +127,8 @@ const FEMININE: Names = {
   ns: 'nanoseconde',
   kcal: 'kilocalorie',
   cal: 'calorie',
-  'c.·à·s. c.à.s. càs': 'cuillère à soupe|cuillères à soupe',
-  'c.·à·c. c.à.c. càc': 'cuillère à café|cuillères à café',
+  'c.·à·s. c.à.s. c.à.s càs': 'cuillère à soupe|cuillères à soupe',
+  'c.·à·c. c.à.c. c.à.c càc': 'cuillère à café|cuillères à café',
 };
 
 /** In a written form · stands for a space. */

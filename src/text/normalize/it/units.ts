@@ -116,6 +116,7 @@ const MASCULINE: Names = {
 };
 
 const FEMININE: Names = {
+  'pers.': 'persona|persone',
   't ton. tonnellata tonnellate': 'tonnellata|tonnellate',
   'h hr ora ore': 'ora|ore',
   'volta volte': 'volta|volte',
