@@ -7,8 +7,8 @@ const MOST_ITEMS = 10;
 const NUMBER =
   /^[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
 /** A. Yes, ii. Two */
-const LETTER = /^[\s*_#>(-]*(?:[A-H]|[ivx]{1,4})$/u;
-const LETTERS = new CharacterSet('ABCDEFGHivx');
+const LETTER = /^[\s*_#>(-]*(?:[A-HQR]|[ivx]{1,4})$/u;
+const LETTERS = new CharacterSet('ABCDEFGHQRivx');
 const NEXT_ITEM = /^\s*(\p{N}{1,2})[.)]\s.*[^.\s]\s(\p{N}{1,2})$/su;
 
 /** The number that the text ends with stands at the beginning of its line, or behind an item on the same line. */
