@@ -230,7 +230,8 @@ export class Quantities {
     if (reading.text[found.end] !== '/') return found;
     const per = this.#per.at(reading.text, found.end + 1);
     if (per === undefined) return found;
-    return { ...found, end: found.end + 1 + per.written.length, spoken: `${found.spoken} ${per.value}` };
+    const end = found.end + 1 + per.written.length;
+    return this.#perUnit(reading, { ...found, end, spoken: `${found.spoken} ${per.value}` }); // 5 mg/kg/day
   }
 
   #count(reading: Reading, { quantity, end }: QuantityAt): Found | undefined {
