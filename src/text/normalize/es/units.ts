@@ -62,7 +62,7 @@ export const PER: Readonly<Record<string, string>> = {
   'pers.': 'por persona', km: 'por kilómetro', 'km²': 'por kilómetro cuadrado', km2: 'por kilómetro cuadrado', kWh: 'por kilovatio hora',
   MWh: 'por megavatio hora', t: 'por tonelada', ud: 'por unidad', u: 'por unidad', 'u.': 'por unidad', 'ud.': 'por unidad',
   unidad: 'por unidad', usuario: 'por usuario', barril: 'por barril', GB: 'por gigabyte', m: 'por metro', 'm³': 'por metro cúbico',
-  m3: 'por metro cúbico', noches: 'por noche',
+  m3: 'por metro cúbico', noches: 'por noche', dosis: 'por dosis', toma: 'por toma', sesión: 'por sesión',
 }; // prettier-ignore
 
 export const MAGNITUDES: Readonly<Record<string, Magnitude>> = magnitudes([

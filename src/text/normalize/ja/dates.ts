@@ -2,6 +2,7 @@
 import type { WrittenTime } from '../language.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import { isWithHalf } from '../recognise/results.js';
 import { cardinal } from './numbers.js';
 import { time } from './speech.js';
 
@@ -105,10 +106,27 @@ export function isScore(reading: Reading, end: number): boolean {
 
 const SCORE = /(\d{1,3})[-–ー−:](\d{1,3})(?![\d:.-]\d|\d)/y;
 
+const TEAM =
+  /(?:日本|代表|韓国|中国|米国|英国|豪州|ジャパン|巨人|阪神|中日|広島|横浜|ヤクルト|ソフトバンク|日本ハム|オリックス|楽天|西武|ロッテ|浦和|川崎|鹿島|神戸|[FSJ]C) ?$/;
+const TEAM_BEHIND = /^ ?[\p{Script=Han}\p{Script=Katakana}A-Z]/u;
+const TIME_OF_GAME = /^ ?(?:[(（](?:延長|PK|前半|後半|\d{1,2}回|九回)|勝|負)/;
+const PARTS = /(?:前半|後半|延長|PK|第[1-4]Q) ?$/;
+
+/** 日本2-1スペイン, 前半1-0, 3-2(延長). */
+function isGame({ text, at }: Reading, end: number): boolean {
+  const after = text.slice(end, end + 5);
+  if (TIME_OF_GAME.test(after) || isWithHalf(text, at, end)) return true;
+  const before = text.slice(Math.max(0, at - 8), at);
+  return PARTS.test(before) || (TEAM.test(before) && TEAM_BEHIND.test(after));
+}
+
 /** 3-1で勝利. */
 export function score(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(SCORE) : undefined;
-  if (match === undefined || !isScore(reading, reading.at + match[0].length)) return undefined;
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  const game = (): boolean => !match[0].includes(':') && isGame(reading, end);
+  if (!isScore(reading, end) && !game()) return undefined;
   const spoken = `${cardinal(withoutZeros(match[1] ?? ''))}対${cardinal(withoutZeros(match[2] ?? ''))}`;
   return { end: reading.at + match[0].length, spoken, rule: 'score' };
 }

@@ -50,6 +50,7 @@ import {
   game,
   letteredFlight,
   longUnit,
+  paper,
   spacedMagnitude,
   tone,
 } from './words.js';
@@ -103,7 +104,15 @@ export const OWN: NonNullable<Language['own']> = {
     numberOfName(SPEECH),
     beforeWord,
   ],
-  atLetter: [formula(letterNames, cardinal), processor(SPEECH), halfFirst, letteredFlight, roman, capitals],
+  atLetter: [
+    formula(letterNames, cardinal),
+    processor(SPEECH),
+    halfFirst,
+    paper,
+    letteredFlight,
+    roman,
+    capitals,
+  ],
   atMark: [
     byMark([
       [

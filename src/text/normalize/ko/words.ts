@@ -3,6 +3,7 @@ import { isWordAt } from '../characters.js';
 import { numeralOf, readNumeral } from '../numerals.js';
 import { LiteralTable } from '../literals.js';
 import type { Found, Reading } from '../reading.js';
+import { isWithHalf } from '../recognise/results.js';
 import { cardinal, decimal, letterNames } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { UNITS } from './units.js';
@@ -105,6 +106,20 @@ export function flight(reading: Reading): Found | undefined {
   };
 }
 
+const PAPER =
+  /([AB])([0-6])(?= ?(?:용지|사이즈|크기|규격|복사지|종이|인쇄|출력|판형|프린트|문서|\d{1,4}(?:장|매|쪽)))/y;
+const SHEETS = ['제로', '원', '투', '쓰리', '포', '파이브', '식스'];
+
+/** A4 용지: the sizes of paper have the names of English. */
+export function paper(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(PAPER) : undefined;
+  if (match === undefined) return undefined;
+  const [written, letter = '', size = ''] = match;
+  const end = reading.at + written.length;
+  const space = reading.text[end] === ' ' ? '' : ' ';
+  return { end, spoken: `${letterNames(letter)}${SHEETS[Number(size)] ?? ''}${space}`, rule: 'identifier' };
+}
+
 const LETTERED_FLIGHT = /([A-Z]{2}|[A-Z]\d|\d[A-Z]) ?(\d{2,4})편/y;
 
 /** KE123편. */
@@ -140,19 +155,20 @@ export function battingRate(reading: Reading): Found | undefined {
   return spoken === '' ? undefined : { end: at + match[0].length, spoken, rule: 'decimal' };
 }
 
-const MATCH = /(\d{1,3})-(\d{1,3})(?= [가-힣]|[,.)]|$)/y;
+const MATCH = /(\d{1,3})-(\d{1,3})(?!\d|[-./]\d)/y;
+const GAME_BEHIND = /^(?: [가-힣]|[,.)]|$)/;
+const EXTRA = /^ ?\((?:연장|승부차기|PK|전반|후반)/;
+const HALF = /(?:전반|후반|연장|승부차기|합계|\d세트) ?$/;
 
-/** 한국 2-0 일본: a range would rise. */
+/** 한국 2-0 일본: a range would rise; 2-1(1-0), 전반 0-1. */
 export function game(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (
-    !reading.isFresh ||
-    text[reading.runEnd] !== '-' ||
-    !/[가-힣A-Z] $/.test(text.slice(Math.max(0, at - 2), at))
-  )
-    return undefined;
-  const match = reading.match(MATCH);
-  if (match === undefined || Number(match[1]) <= Number(match[2])) return undefined;
+  const match = reading.isFresh ? reading.match(MATCH) : undefined;
+  if (match === undefined) return undefined;
+  const end = at + match[0].length;
+  const [before, after] = [text.slice(Math.max(0, at - 6), at), text.slice(end, end + 6)];
+  const falls = /[가-힣A-Z] $/.test(before) && GAME_BEHIND.test(after) && Number(match[1]) > Number(match[2]);
+  if (!falls && !HALF.test(before) && !EXTRA.test(after) && !isWithHalf(text, at, end)) return undefined;
   const spoken = `${cardinal(match[1] ?? '')} 대 ${cardinal(match[2] ?? '')}`;
-  return { end: at + match[0].length, spoken, rule: 'score' };
+  return { end, spoken, rule: 'score' };
 }

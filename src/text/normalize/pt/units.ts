@@ -29,7 +29,7 @@ export const UNITS: Readonly<Record<string, Noun>> = {
     kPa: 'quilopascal|quilopascals', hPa: 'hectopascal|hectopascals', psi: 'libra por polegada quadrada f', 'dB dBA': 'decibel|decibéis',
     rpm: 'rotação por minuto|rotações por minuto f', fps: 'quadro por segundo',
     dpi: 'ponto por polegada', px: 'pixel|pixels', MP: 'megapixel|megapixels', 'cv CV': 'cavalo', bpm: 'batimento por minuto',
-    mmHg: 'milímetro de mercúrio', 'mg/dL mg/dl': 'miligrama por decilitro', 'g/l g/L': 'grama por litro', 'pts pts.': 'ponto',
+    mmHg: 'milímetro de mercúrio|milímetros de mercúrio', 'mg/dL mg/dl': 'miligrama por decilitro', 'g/l g/L': 'grama por litro', 'pts pts.': 'ponto',
     'un. un unid. unids.': 'unidade f', 'dz dz.': 'dúzia f', 'p.p.': 'ponto percentual|pontos percentuais', 'km/l': 'quilômetro por litro',
   }),
   ...units({ 'hab hab.': 'habitante', 'hab/km² hab./km² hab/km2': 'habitante por quilômetro quadrado|habitantes por quilômetro quadrado' }),
@@ -46,7 +46,7 @@ export const PER: Readonly<Record<string, string>> = {
   L: 'por litro', litro: 'por litro', 'm²': 'por metro quadrado',
   m2: 'por metro quadrado', m: 'por metro', km: 'por quilômetro', 'km²': 'por quilômetro quadrado', km2: 'por quilômetro quadrado',
   pessoa: 'por pessoa', kWh: 'por quilowatt-hora', MWh: 'por megawatt-hora', t: 'por tonelada', un: 'por unidade', unidade: 'por unidade',
-  usuário: 'por usuário', barril: 'por barril', GB: 'por gigabyte', 'm³': 'por metro cúbico', m3: 'por metro cúbico', saca: 'por saca',
+  usuário: 'por usuário', barril: 'por barril', GB: 'por gigabyte', 'm³': 'por metro cúbico', m3: 'por metro cúbico', saca: 'por saca', dose: 'por dose', sessão: 'por sessão',
 }; // prettier-ignore
 
 export const MAGNITUDES: Readonly<Record<string, Magnitude>> = magnitudes([

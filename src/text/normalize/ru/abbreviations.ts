@@ -17,9 +17,12 @@ const LONGEST_LEAD = 40; // units
 const SHARED_PREPOSITION =
   /(\p{L}+) \d{1,3}-(?:й|я|ю|м) $|(\p{L}+) (?:ст|пп?|ч|гл|рис|табл|стр|подп)\. ?[\d.]{1,8}(?: \p{Lu}{2,4}){0,2} (?:и|или) $/u;
 
+const COMPARED = /(?:^|[\s(])(?:см|ср)\. ?(?:\p{L}{1,6}\. ?[\d.]{1,8}(?: и|,) )?$/iu; // см. ст. 5: смотри статью
+
 /** Where something is: the case behind в and на is the prepositional, not the accusative. */
 function caseOfPlace(around: Around): Case {
   const lead = around.text.slice(Math.max(0, around.start - LONGEST_LEAD), around.start);
+  if (COMPARED.test(lead)) return 'accusative';
   const before =
     SHARED_PREPOSITION.exec(lead)
       ?.slice(1)
@@ -45,7 +48,7 @@ function named(entry: string, behind: Behind): Saying {
       /(?:^|[\s(])(?:п|пп|ч|абз)\. ?\d{1,3} ?$/u.test(text.slice(Math.max(0, start - 10), start));
     const grammatical = part ? 'genitive' : caseOfPlace(around);
     const several =
-      known.gender === 'f' && grammatical === 'nominative' && RANGE.test(text.slice(end, end + 8));
+      known.gender === 'f' && /^(?:nom|acc)/.test(grammatical) && RANGE.test(text.slice(end, end + 8));
     return inCase(known.forms, several ? 'genitive' : grammatical); // страницы 5–7
   };
 }

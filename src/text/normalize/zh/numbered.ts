@@ -3,6 +3,7 @@ import { isWordAt } from '../characters.js';
 import { LiteralTable } from '../literals.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Found, Reading, Rule } from '../reading.js';
+import { isWithHalf } from '../recognise/results.js';
 import { cardinal, countOf, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { isScore } from './times.js';
@@ -87,14 +88,34 @@ function ofFigure(reading: Reading): Found | undefined {
   return two(reading, OF_FIGURE, '杠', 'identifier');
 }
 
+const PART_OF_GAME =
+  /(?:[上下全]?半场|[上下全]?半場|全场|全場|加时赛?|加時賽?|点球|點球|大比分|总比分)[：: ]?$/;
+const TEAM = /[队隊] ?$/;
+const NO_TEAM =
+  /[第图圖表例式章节節附件号號室座栋棟区區线線路条條型款版页頁课課题題期楼樓约約共每前后後近达達在从從至到的了和与]$/;
+const COUNTED =
+  /^ ?(?:[人名个個位次年月日天周週岁歲支点點元块塊米分秒小只家场場局号號楼樓层層班组組级級节節章课課题題页頁条條期款版款区區室座栋棟单單度万萬亿億千百成倍折种種台件份张張本项項步轮輪届屆公])/;
+
+/** 中国队1-2韩国队, 皇马3-1巴萨; 图3-1 and 3-5人 are none. */
+function isGame({ text, at }: Reading, end: number, home: number, guest: number): boolean {
+  if (isWithHalf(text, at, end)) return true;
+  const before = text.slice(Math.max(0, at - 5), at);
+  if (PART_OF_GAME.test(before)) return true;
+  const after = text.slice(end, end + 3);
+  if (!/^ ?\p{Script=Han}/u.test(after) || COUNTED.test(after)) return false;
+  return TEAM.test(before) || (home >= guest && /\p{Script=Han} ?$/u.test(before) && !NO_TEAM.test(before));
+}
+
 /** 3-1战胜, 1:50000. */
 export function score(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[-–:]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const mark = reading.text[reading.runEnd] ?? '';
+  if (!reading.isFresh || !/[-–:]/.test(mark)) return undefined;
   const scale = reading.match(SCALE);
   const match = scale ?? reading.match(SCORE);
-  const known =
-    scale !== undefined || (match !== undefined && isScore(reading, reading.at + match[0].length));
-  if (match === undefined || !known) return undefined;
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  const game = (): boolean => mark !== ':' && isGame(reading, end, Number(match[1]), Number(match[2]));
+  if (scale === undefined && !isScore(reading, end) && !game()) return undefined;
   const [written, home = '', guest = ''] = match;
   const spoken = SPEECH.score(cardinal(withoutZeros(home)), cardinal(withoutZeros(guest)));
   return { end: reading.at + written.length, spoken, rule: 'score' };
