@@ -1,4 +1,5 @@
 // Spanish short forms that are said in full. A form in small letters is also found with a capital.
+import { greekLetters } from '../greek.js';
 import {
   adjectiveBehind,
   beforeDigit,
@@ -117,12 +118,16 @@ const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'a. de C.': 'antes de Cristo', 'd. de C.': 'después de Cristo', 'a. e. c.': 'antes de la era común', 'a. m.': 'de la mañana',
   'p. m.': 'de la tarde', 'q. e. p. d.': 'que en paz descanse', 'D. E. P.': 'descanse en paz', 'N. del T.': 'nota del traductor',
   's. f.': 'sin fecha', 'ntro.': 'nuestro', 'atte.': 'atentamente', 'L-V': 'lunes a viernes', 'L-S': 'lunes a sábado',
-  'L-D': 'lunes a domingo', π: 'pi', 'tít.': 'título', 'trad.': 'traducción', 'lun.': weekday('lunes'),
+  'L-D': 'lunes a domingo', 'tít.': 'título', 'trad.': 'traducción', 'lun.': weekday('lunes'),
   'mié.': weekday('miércoles'), 'jue.': weekday('jueves'), 'vie.': weekday('viernes'), 'sáb.': weekday('sábado'),
   'dom.': weekday('domingo'), x: times,
 }; // prettier-ignore
 
-export const ABBREVIATIONS = { ...TITLES, ...PLACES, ...OFFICE, ...PLURALS, ...RUNNING_TEXT };
+const GREEK = greekLetters(
+  'alfa beta gamma delta épsilon zeta eta theta iota kappa lambda mu nu xi ómicron pi ro sigma tau ípsilon fi ji psi omega',
+);
+
+export const ABBREVIATIONS = { ...TITLES, ...PLACES, ...GREEK, ...OFFICE, ...PLURALS, ...RUNNING_TEXT };
 
 export const BEFORE_NUMBER: Readonly<Record<string, string>> = {
   'n.º': 'número', 'N.º': 'número', nº: 'número', Nº: 'número', 'n°': 'número', 'N°': 'número', 'n.°': 'número', 'N.°': 'número',

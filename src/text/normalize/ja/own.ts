@@ -2,6 +2,7 @@
 import type { Found, Reading } from '../reading.js';
 import {
   capitalUnit,
+  codeTwice,
   dateRange,
   keyed,
   listNumber,
@@ -22,7 +23,7 @@ import { monthDay, pressure, shortYear } from './days.js';
 import { battingRate, flight, floor, hundredths, laughter, share } from './names.js';
 import { emergency, house, longCount, parts, postcode, roman, sign } from './numbered.js';
 import type { Language } from '../language.js';
-import { behindDigits, bracketedCountry, byMark, formula } from '../shared-forms.js';
+import { behindDigits, bracketedCountry, byMark, coefficient, formula } from '../shared-forms.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { areaCode, dialled, key, KEYWORDS } from './telephone.js';
@@ -77,6 +78,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/番/, emergency],
       [/分/, parts],
       [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
+      [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
       [ANY, longCount],
     ]),
     numberOfName(SPEECH),
@@ -84,6 +86,7 @@ export const OWN: NonNullable<Language['own']> = {
   atLetter: [
     formula((letters) => letters, cardinal, ''),
     processor(SPEECH),
+    codeTwice,
     era,
     halfFirst,
     floor,

@@ -1,6 +1,7 @@
 // What Korean knows of its own, by the character that decides; see `behindDigits` and `byMark`.
 import {
   capitalUnit,
+  codeTwice,
   dateRange,
   keyed,
   listNumber,
@@ -37,7 +38,7 @@ import {
   roman,
 } from './numbered.js';
 import type { Language } from '../language.js';
-import { behindDigits, bracketedCountry, byMark, formula } from '../shared-forms.js';
+import { behindDigits, bracketedCountry, byMark, coefficient, formula } from '../shared-forms.js';
 import { cardinal, letterNames } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { emergency, key, KEYWORDS, plate } from './telephone.js';
@@ -99,6 +100,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/[경조]/, longUnit],
       [/[십백천만억조.,]/, spacedMagnitude],
       [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
+      [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
       [ANY, longCount],
     ]),
     numberOfName(SPEECH),
@@ -107,6 +109,7 @@ export const OWN: NonNullable<Language['own']> = {
   atLetter: [
     formula(letterNames, cardinal),
     processor(SPEECH),
+    codeTwice,
     halfFirst,
     paper,
     letteredFlight,

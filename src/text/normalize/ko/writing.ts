@@ -1,5 +1,6 @@
 // How Korean is written, as data.
 import { ENGLISH_DATES, englishMonths } from '../english-months.js';
+import { greekLetters } from '../greek.js';
 import type { Writing } from '../language.js';
 import { cardinal } from './numbers.js';
 import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, PER, UNITS } from './units.js';
@@ -29,6 +30,9 @@ export const WRITING: Writing = {
   magnitudes: MAGNITUDES,
   ordinalMark: '',
   abbreviations: {
+    ...greekLetters(
+      '알파 베타 감마 델타 엡실론 제타 에타 세타 요타 카파 람다 뮤 뉴 크시 오미크론 파이 로 시그마 타우 입실론 파이 카이 프시 오메가',
+    ),
     '(주)': '주식회사 ', '(재)': '재단법인 ', '(사)': '사단법인 ', 'Mr.': '미스터', 'Dr.': '닥터', 'vs.': '대', vs: '대', VS: '대', 'etc.': '등등', 'e.g.': '예를 들어', 'R&D': '알앤디', 'M&A': '엠앤에이', 'Q&A': '큐앤에이', 'S&P': '에스앤피', 'H&M': '에이치앤엠', 'P&G': '피앤지', 'AT&T': '에이티앤티', 'F&B': '에프앤비',
     '24/7': '연중무휴', 'N/A': '해당 없음', '1+1': '원 플러스 원', '2+1': '투 플러스 원', '3D': '쓰리디', '2D': '투디', '5G': '파이브지', '4G': '포지', '3G': '쓰리지', '4K': '포케이', '8K': '에이트케이', '1:1': '일대일',
     'PM2.5': '피엠 이 점 오', PM10: '피엠 십', IoT: '아이오티', OK: '오케이',

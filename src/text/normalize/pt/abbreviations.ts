@@ -1,4 +1,5 @@
 // Portuguese short forms that are said in full. A form in small letters is also found with a capital.
+import { greekLetters } from '../greek.js';
 import {
   adjectiveBehind,
   beforeDigit,
@@ -76,12 +77,16 @@ const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'pág.': 'página', 'págs.': 'páginas', 'a. C.': 'antes de Cristo', 'd. C.': 'depois de Cristo', 'P. S.': 'P S', 'e/ou': 'e ou',
   'E/OU': 'e ou', 'EE. UU.': 'Estados Unidos', EUA: 'Estados Unidos', 'E.U.A.': 'Estados Unidos', 'séc.': 'século', 'sécs.': 'séculos',
   'seg.': weekday('segunda'), 'ter.': weekday('terça'), 'qua.': weekday('quarta'), 'qui.': weekday('quinta'), 'sex.': weekday('sexta'),
-  'sáb.': weekday('sábado'), 'dom.': weekday('domingo'), π: 'pi', 'desc.': 'desconto', 'Ag.': beforeDigit('agência'),
+  'sáb.': weekday('sábado'), 'dom.': weekday('domingo'), 'desc.': 'desconto', 'Ag.': beforeDigit('agência'),
   'ag.': beforeDigit('agência'), 'Att.': 'atenciosamente', 'att.': 'atenciosamente', 'a.a.': behindPercent('ao ano'),
   'a.m.': behindPercent('ao mês'), 'a.d.': behindPercent('ao dia'), x: times, vc: 'você', vcs: 'vocês', pq: 'porque', tb: 'também',
 }; // prettier-ignore
 
-export const ABBREVIATIONS = { ...TITLES, ...PLACES, ...OFFICE, ...RUNNING_TEXT };
+const GREEK = greekLetters(
+  'alfa beta gama delta épsilon zeta eta teta iota capa lambda mi ni csi ômicron pi rô sigma tau úpsilon fi qui psi ômega',
+);
+
+export const ABBREVIATIONS = { ...TITLES, ...PLACES, ...GREEK, ...OFFICE, ...RUNNING_TEXT };
 
 export const BEFORE_NUMBER: Readonly<Record<string, string>> = {
   'n.º': 'número', 'N.º': 'número', nº: 'número', Nº: 'número', 'n°': 'número', 'N°': 'número', 'no.': 'número', 'No.': 'número',

@@ -3,7 +3,7 @@ import { isDigitAt } from '../characters.js';
 import type { Noun, Speech } from '../language.js';
 import { LiteralTable } from '../literals.js';
 import { digitsEnd, numeralOf, readNumeral, withoutZeros } from '../numerals.js';
-import { NOWHERE, type Found, type Recogniser } from '../reading.js';
+import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 import { startsLine } from './markdown.js';
 
 /** In capitals, or touching a number that is one with them, these would be read as a name, such as 4K. */
@@ -181,6 +181,16 @@ export function signTwice(): Recogniser {
     const match = reading.match(SIGN_TWICE);
     return match && { end: reading.at + match[0].length, spoken: '', rule: 'currency' };
   };
+}
+
+const CODE_TWICE =
+  /(?:RMB|CNY|USD|EUR|GBP|JPY|KRW|HKD|TWD|NTD) ?(?=\d[\d,]{0,20}(?:\.\d{1,4})? ?[十百千万萬亿億兆만억천백조]{0,2} ?(?:美?元|圆|圓|块|塊|円|ドル|ユーロ|ポンド|欧元|英镑|港[币元]|원|달러|유로|엔))/y;
+
+/** RMB 100元, USD 100美元 */
+export function codeTwice(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[RCUEGJKHTN]/.test(reading.text[reading.at] ?? '')) return undefined;
+  const match = reading.match(CODE_TWICE);
+  return match && { end: reading.at + match[0].length, spoken: '', rule: 'currency' };
 }
 
 const IN_FILE_NAME = /_(?=[A-Za-z\d_-]{1,60}\.[A-Za-z]{2,4}(?![A-Za-z\d]))/y;

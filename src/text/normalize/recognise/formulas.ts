@@ -6,7 +6,8 @@ import { NOWHERE, type Recogniser } from '../reading.js';
 const SUM =
   /\d{1,15}(?:\.\d{1,15})?(?: ?[-−+×÷*/xX] ?\d{1,15}(?:\.\d{1,15})?){1,8}(?= ?={1,2} ?[-−\dA-Za-z?？]|[은는] \d)/y;
 const TIMES = /(?!0[xX])(\d{1,5}(?:\.\d{1,3})?)[xX*](?=\d{1,5}(?:\.\d{1,3})?(?!\d))/y;
-const PART = /\d+(?:\.\d+)?|[-−+×÷*/xX]/g;
+const PART = /\d+\/\d+|\d+(?:\.\d+)?|[-−+×÷*/xX]/g;
+const ADDED = /[-−+]/; // 1/2+1/3 are fractions
 
 /** 3-2 before an equals sign is no range and 12/4 no fraction; 4x100 is a product anywhere. */
 export function sum(speech: Speech, names: Readonly<Record<string, string>>): Recogniser {
@@ -15,11 +16,21 @@ export function sum(speech: Speech, names: Readonly<Record<string, string>>): Re
     if (/[.:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
     const match = reading.match(SUM) ?? reading.match(TIMES);
     if (match === undefined) return undefined;
-    const said = Array.from(match[0].matchAll(PART), ([part]) => {
-      const sign = /[xX*]/.test(part) ? '×' : part;
-      if (!/\d/.test(part)) return names[sign] ?? '';
-      const [whole = '', decimals = ''] = part.split('.');
+    const added = ADDED.test(match[0]);
+    const number = (written: string): string => {
+      const [whole = '', decimals = ''] = written.split('.');
       return speech.number({ ...numeralOf(withoutZeros(whole)), decimals }, NOWHERE);
+    };
+    const said = Array.from(match[0].matchAll(PART), ([part]) => {
+      const [numerator = '', denominator] = part.length > 1 ? part.split('/') : [part];
+      if (denominator !== undefined) {
+        const isPart = added && Number(numerator) < Number(denominator);
+        return isPart
+          ? (speech.fraction({ numerator, denominator }, NOWHERE) ?? '')
+          : `${number(numerator)}${names['/'] ?? ''}${number(denominator)}`;
+      }
+      const sign = /[xX*]/.test(part) ? '×' : part;
+      return /\d/.test(part) ? number(part) : (names[sign] ?? '');
     });
     return { end: reading.at + match[0].length, spoken: said.join(''), rule: 'math' };
   };

@@ -1,6 +1,7 @@
 // What Chinese knows of its own, by the character that decides; see `behindDigits` and `byMark`.
 import {
   capitalUnit,
+  codeTwice,
   dateRange,
   keyed,
   listNumber,
@@ -22,6 +23,7 @@ import {
   called,
   citizen,
   clearly,
+  magnified,
   modelMark,
   myriads,
   plate,
@@ -45,7 +47,7 @@ import {
   zone,
 } from './numbered.js';
 import type { Language } from '../language.js';
-import { behindDigits, bracketedCountry, byMark, formula } from '../shared-forms.js';
+import { behindDigits, bracketedCountry, byMark, coefficient, formula } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { another, areaCode, hotline, key, KEYWORDS } from './telephone.js';
@@ -103,7 +105,9 @@ export const OWN: NonNullable<Language['own']> = {
       [/[wW.]/, myriads],
       [/[kK]/, thousands],
       [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
-      [/[GMTK]/, stored],
+      [/[GMTK.]/, stored],
+      [/[xX×.]/, magnified],
+      [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
       [ANY, longCount],
     ]),
     numberOfName(SPEECH),
@@ -111,6 +115,7 @@ export const OWN: NonNullable<Language['own']> = {
   atLetter: [
     formula((letters) => letters, cardinal, ''),
     processor(SPEECH),
+    codeTwice,
     halfFirst,
     plate,
     vehicle,
