@@ -62,6 +62,7 @@ const GROUP_BEFORE = /(?:^|[^0-9０-９，,./:：-])[0-9０-９]{1,3}$|[0-9０-�
 /** The same text with each character in its narrow form; offsets do not change. */
 export function fold(text: string): string {
   return text.replace(FOLDED, (character, at: number) => {
+    if (character >= '｡' && character <= 'ﾟ') return foldKana(text, at);
     if (!NUMBER_MARKS.includes(character)) return foldOne(character);
     return isInNumber(text, at) ? narrow(character) : character;
   });
@@ -72,6 +73,18 @@ function isInNumber(text: string, at: number): boolean {
   const [before, after] = [text.slice(Math.max(0, at - 6), at), text.slice(at + 1, at + 5)];
   if (text[at] === '：') return /[0-9０-９]$/.test(before) && /^[0-9０-９]/.test(after);
   return GROUP_BEFORE.test(before) && /^[0-9０-９]{3}(?![0-9０-９])/.test(after);
+}
+
+/** ｶﾞ is two characters: the first becomes ガ and the mark behind it a hidden one. */
+function foldKana(text: string, at: number): string {
+  const character = text[at] ?? '';
+  if (/[ﾞﾟ]/.test(character) && composed(text[at - 1] ?? '', character).length === 1) return '\u200B';
+  const voiced = /[ﾞﾟ]/.test(text[at + 1] ?? '') ? composed(character, text[at + 1] ?? '') : '';
+  return voiced.length === 1 ? voiced : character.normalize('NFKC').slice(0, 1);
+}
+
+function composed(kana: string, mark: string): string {
+  return (kana + mark).normalize('NFKC');
 }
 
 function narrow(character: string): string {
