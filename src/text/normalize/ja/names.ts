@@ -83,3 +83,24 @@ export function laughter(reading: Reading): Found | undefined {
   const match = reading.match(LAUGHTER);
   return match && { end: at + match[0].length, spoken: '', rule: 'punctuation' };
 }
+
+const PAGE = /pp?\. ?(\d{1,4})(?: ?[-–~〜～] ?(\d{1,4}))?(?![\dA-Za-z]|[.,]\d)/y;
+
+/** p.25, pp.10-15 */
+export function page(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = text[at] === 'p' && reading.isFresh ? reading.match(PAGE) : undefined;
+  if (match === undefined) return undefined;
+  const [first, last] = match.slice(1).map((digits) => digits && cardinal(withoutZeros(digits)));
+  const spoken = `${first ?? ''}${last === undefined ? '' : `から${last}`}ページ`;
+  return { end: at + match[0].length, spoken, rule: 'cardinal' };
+}
+
+const FACE =
+  /[(（](?:[\^＾][_.oO▽∀ω-]?[\^＾]|[TＴ][_.][TＴ]|;_;|>_?<|≧▽≦|・∀・|´▽`|´・ω・`|\._\.)[;*/ﾉ]{0,2}[)）]/y;
+
+/** (^^) is a face. */
+export function face(reading: Reading): Found | undefined {
+  const match = reading.match(FACE);
+  return match && { end: reading.at + match[0].length, spoken: '', rule: 'emoji' };
+}

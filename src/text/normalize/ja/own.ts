@@ -20,7 +20,7 @@ import {
 import { decade, plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
 import { clock, era, halfFirst, padded, rangeMark, score, weekday } from './dates.js';
 import { monthDay, pressure, shortYear } from './days.js';
-import { battingRate, flight, floor, hundredths, laughter, share } from './names.js';
+import { battingRate, face, flight, floor, hundredths, laughter, page, share } from './names.js';
 import { emergency, house, longCount, parts, postcode, roman, sign } from './numbered.js';
 import type { Language } from '../language.js';
 import { behindDigits, bracketedCountry, byMark, coefficient, formula } from '../shared-forms.js';
@@ -91,6 +91,7 @@ export const OWN: NonNullable<Language['own']> = {
     halfFirst,
     floor,
     flight,
+    page,
     roman,
     laughter,
   ],
@@ -109,6 +110,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('アンダーバー')],
       [/[(（]/, weekday],
+      [/[(（]/, face],
       [/[*＊#＃]/, key],
       [/（/, areaCode],
       [/['’‘]/, shortYear],
@@ -116,7 +118,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/\*/, starBetween('かける')],
       [/\+/, plusOfNames('プラス')],
       [/[-–—~～〜]/, rangeMark],
-      [/[<>≠≤≥≈]/u, relation(IN_MATH)],
+      [/[<>≠≤≥≈≒]/u, relation(IN_MATH)],
       [/\+/, plusBetween('足す')],
       [/[Ⅰ-Ⅻ①-⑳]/, numberSign(SPEECH, '、')],
       [/[<>≤≥≦≧。…]/u, sign],

@@ -150,12 +150,12 @@ export function yearMonth(speech: Speech): Recogniser {
 export function relation(names: Readonly<Record<string, string>>): Recogniser {
   return ({ text, at }) => {
     const sign = names[text.slice(at, at + 2)] === undefined ? (text[at] ?? '') : text.slice(at, at + 2);
-    if (!/^[<>≠≤≥≈]/u.test(sign)) return undefined;
+    if (!/^[<>≠≤≥≈≒]/u.test(sign)) return undefined;
     const name = names[sign];
     const end = at + sign.length;
     if (name !== undefined && /[≥≤]/u.test(sign) && /^ ?[¥$€£]\d/.test(text.slice(end, end + 3)))
       return { end, spoken: name, rule: 'math' };
-    const left = /(?:^|[^A-Za-z])[A-Za-z]$|[\d)%²³]$/u.test(text.slice(Math.max(0, at - 2), at));
+    const left = /(?:^|[^A-Za-z])[A-Za-zα-ωΓ-Ω]$|[\d)%²³]$/u.test(text.slice(Math.max(0, at - 2), at));
     const right = /^-?(?:\d|[A-Za-z](?![A-Za-z>]))/.test(text.slice(end, end + 3));
     return name !== undefined && left && right ? { end, spoken: name, rule: 'math' } : undefined;
   };

@@ -18,7 +18,7 @@ function counters(list: string, form?: string): Record<string, Noun> {
 
 const MEASURES = nouns({
   'km ㎞': '公里', m: '米', 'cm CM ㎝': '厘米', 'mm MM ㎜': '毫米', 'μm µm': '微米', nm: '纳米', dm: '分米',
-  'km² km2': '平方公里', 'm² m2 ㎡': '平方米', 'cm² cm2': '平方厘米', 'm³ m3': '立方米', 'cm³ cm3': '立方厘米',
+  'km² km2': '平方公里', 'm² m2 ㎡': '平方米', 'cm² cm2': '平方厘米', 'm³ m3 ㎥': '立方米', 'cm³ cm3': '立方厘米',
   'kg KG Kg ㎏': '公斤', 'g': '克', mg: '毫克', 'μg µg': '微克', t: '吨', 'lb lbs': '磅', oz: '盎司',
   'L l': '升', 'mL ml ML': '毫升', 'km/h 公里/小时 公里/小時 公里/时': '公里每小时', 'm/s 米/秒': '米每秒', 'm/s²': '米每二次方秒', mph: '英里每小时',
   'mi': '英里', ft: '英尺', yd: '码', 'h hr': '小时', min: '分钟', 's sec': '秒', ms: '毫秒', ns: '纳秒',
