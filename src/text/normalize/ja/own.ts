@@ -36,6 +36,11 @@ function loss({ text, at }: Reading): Found | undefined {
     : undefined;
 }
 
+/** →次へ: what begins a line points at it. */
+function arrow({ text, at }: Reading): Found | undefined {
+  return at === 0 || text[at - 1] === '\n' ? { end: at + 1, spoken: '', rule: 'symbol' } : undefined;
+}
+
 export const IN_MATH: Readonly<Record<string, string>> = {
   '+': '足す', '-': '引く', '−': '引く', '×': 'かける', '*': 'かける', '÷': '割る', '/': '割る', '=': 'イコール', '==': 'イコール',
   '<': '小なり', '>': '大なり', '<=': '小なりイコール', '>=': '大なりイコール', '≤': '小なりイコール', '≥': '大なりイコール', '≠': 'ノットイコール', '!=': 'ノットイコール',
@@ -106,6 +111,7 @@ export const OWN: NonNullable<Language['own']> = {
       ],
       [/[—─━═]/, ruleLine()],
       [/[▲△]/, loss],
+      [/→/, arrow],
       [/[¥$€£₩]/, signTwice()],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('アンダーバー')],

@@ -38,12 +38,15 @@ import {
   roman,
 } from './numbered.js';
 import type { Language } from '../language.js';
+import type { Found, Reading } from '../reading.js';
 import { behindDigits, bracketedCountry, byMark, coefficient, formula } from '../shared-forms.js';
 import { cardinal, letterNames } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { emergency, key, KEYWORDS, plate } from './telephone.js';
+import { compared, limit } from './relations.js';
 import { UNITS } from './units.js';
 import {
+  arrow,
   battingRate,
   beforeWord,
   capitals,
@@ -51,15 +54,27 @@ import {
   game,
   letteredFlight,
   longUnit,
+  page,
   paper,
+  perCurrency,
+  pro,
   spacedMagnitude,
   tone,
 } from './words.js';
 
 export const IN_MATH: Readonly<Record<string, string>> = {
   '+': ' 더하기 ', '-': ' 빼기 ', '−': ' 빼기 ', '×': ' 곱하기 ', '*': ' 곱하기 ', '÷': ' 나누기 ', '/': ' 나누기 ', '=': ' 이퀄 ', '==': ' 이퀄 ',
-  '~': '약 ', '±': '플러스마이너스', '√': '루트 ', '≈': ' 약 ', '≠': ' 같지 않음 ', '→': '에서 ', '∞': '무한대', π: '파이',
+  '~': '약 ', '±': '플러스마이너스', '√': '루트 ', '≈': ' 약 ', '≒': ' 약 ', '≠': ' 같지 않음 ', '→': '에서 ', '∞': '무한대', π: '파이',
 }; // prettier-ignore
+
+const sign = numberSign(SPEECH, '.');
+
+/** ①신청: a space behind the number of an item. */
+function circled(reading: Reading): Found | undefined {
+  const found = sign(reading);
+  if (found?.rule !== 'markdown' || /^\s?$/.test(reading.text.slice(found.end, found.end + 1))) return found;
+  return { ...found, spoken: `${found.spoken} ` };
+}
 
 const ANY = /^/; // what stands before the number decides
 
@@ -98,6 +113,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/-/, lot],
       [/-/, game],
       [/[경조]/, longUnit],
+      [/프/, pro],
       [/[십백천만억조.,]/, spacedMagnitude],
       [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
       [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
@@ -112,6 +128,7 @@ export const OWN: NonNullable<Language['own']> = {
     codeTwice,
     halfFirst,
     paper,
+    page,
     letteredFlight,
     roman,
     capitals,
@@ -136,11 +153,15 @@ export const OWN: NonNullable<Language['own']> = {
       [/\(/, optionalVowel],
       [/['’‘]/, shortYear],
       [/[-–—~～〜∼]/, rangeMark],
+      [/[<>≥≤≠!]/, compared],
+      [/[<>≥≤]/, limit],
+      [/→/, arrow],
+      [/\//, perCurrency],
       [/=/, equals],
       [/\+/, plusBetween(' 더하기 ')],
       [/\+/, plusOfNames(' 플러스 ')],
       [/\*/, starBetween(' 곱하기 ')],
-      [/[Ⅰ-Ⅻ①-⑳]/, numberSign(SPEECH, '.')],
+      [/[Ⅰ-Ⅻ①-⑳]/, circled],
     ]),
   ],
   atIdeograph: [particle, company, tone],

@@ -35,11 +35,13 @@ const SPEEDS: Readonly<Record<string, Noun>> = {
   'km/h': { forms: ['킬로미터', '시속'] },
   'm/s': { forms: ['미터', '초속'] },
   mph: { forms: ['마일', '시속'] },
+  '회/분': { forms: ['회', '분당'] },
+  '박/분': { forms: ['박', '분당'] },
 };
 
 const COUNTED = counters(`
   개 명 마리 권 장 잔 병 그루 송이 켤레 벌 채 자루 척 곳 가지 군데 번째 살 달 사람 통 건 곡 편 끼 판 모금 조각 알 정 포기 쌍 팀 차례 방 바퀴 경기 골 과목 문제 컵 스푼 큰술 작은술 숟가락
-  봉지 상자 박스 캔 팩 세트 그릇 접시 줄 다발 칸 다리 발 걸음 마디 마리씩 개씩 명씩 가닥 꼭지 뭉치 묶음 자리 자릿수 갑 되 말 대 번 배 해 시 여개 점포 가족 나라 형제 자매 식구 종류 줄기 쪽박 타래 토막 톨 필 홉 평생 시합 게임 번씩 도움 공기 스쿱 대접 꾸러미
+  캡슐 방울 앰플 봉지 상자 박스 캔 팩 세트 그릇 접시 줄 다발 칸 다리 발 걸음 마디 마리씩 개씩 명씩 가닥 꼭지 뭉치 묶음 자리 자릿수 갑 되 말 대 번 배 해 시 여개 점포 가족 나라 형제 자매 식구 종류 줄기 쪽박 타래 토막 톨 필 홉 평생 시합 게임 번씩 도움 공기 스쿱 대접 꾸러미
 `, 'native'); // prettier-ignore
 
 /** Written together with their number: what names a place in an order rather than counting. */
@@ -65,7 +67,7 @@ export const UNITS: Readonly<Record<string, Noun>> = {
 
 export const PER: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries({
-    '월 month mo': '매월', '년 year': '매년', '일 day': '매일', '주 week': '매주', 시간: '시간당', 'h hour': '시간당', '분 min': '분당', '초 s': '초당', 명: '명당', 인: '일인당', 개: '개당', 회: '회당', 박: '박당', 건: '건당', 대: '대당',
+    '월 month mo': '매월', '년 year': '매년', '일 day': '매일', '주 week': '매주', 시간: '시간당', 'h hour': '시간당', '분 min': '분당', '초 s': '초당', 명: '명당', 인: '일인당', 개: '개당', 회: '회당', 박: '박당', 건: '건당', 대: '대당', 병상: '병상당', 평방미터: '제곱미터당',
     kg: '킬로그램당', km: '킬로미터당', L: '리터당', 'm² ㎡': '제곱미터당', 평: '평당', GB: '기가바이트당', kWh: '킬로와트시당', g: '그램당', 주식: '주당', 장: '장당', 병: '병당',
   }).flatMap(([forms, said]) => forms.split(' ').map((form) => [form, said] as const)),
 ); // prettier-ignore

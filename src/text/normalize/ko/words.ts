@@ -16,7 +16,12 @@ export function capitals(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || !/[A-Z]/.test(text[at + 1] ?? '')) return undefined;
   const word = reading.match(CAPITALS)?.[0];
-  if (word === undefined || WRITING.read.has(word) || WRITING.currencies[word] !== undefined)
+  if (
+    word === undefined ||
+    WRITING.read.has(word) ||
+    WRITING.abbreviations[word] !== undefined ||
+    WRITING.currencies[word] !== undefined
+  )
     return undefined;
   const before = text.slice(Math.max(0, at - 2), at);
   const after = text.slice(at + word.length, at + word.length + 2);
@@ -171,4 +176,48 @@ export function game(reading: Reading): Found | undefined {
   if (!falls && !HALF.test(before) && !EXTRA.test(after) && !isWithHalf(text, at, end)) return undefined;
   const spoken = `${cardinal(match[1] ?? '')} 대 ${cardinal(match[2] ?? '')}`;
   return { end, spoken, rule: 'score' };
+}
+
+const PAGE = /pp?\. ?(\d{1,4})(?: ?[-–~〜～∼] ?(\d{1,4}))?(?![\dA-Za-z]|[.,]\d)/y;
+
+/** p.25, pp.10-15 */
+export function page(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = text[at] === 'p' && reading.isFresh ? reading.match(PAGE) : undefined;
+  if (match === undefined) return undefined;
+  const [first, last] = match.slice(1).map((digits) => digits && cardinal(digits));
+  const spoken = `${first ?? ''}${last === undefined ? '' : `에서 ${last}`} 페이지`;
+  return { end: at + match[0].length, spoken, rule: 'cardinal' };
+}
+
+const MONEY = '(?:원화?|달러|엔화?|유로|위안|파운드)';
+const RATE_OF = [
+  new RegExp(`${MONEY}$`),
+  new RegExp(`^/${MONEY} ?(?:환율|재정|시장|선물|[은이가는,]|$)`),
+] as const;
+
+/** 원/달러 환율: nothing is said for the slash. */
+export function perCurrency({ text, at }: Reading): Found | undefined {
+  const [before, behind] = RATE_OF;
+  if (!before.test(text.slice(Math.max(0, at - 3), at)) || !behind.test(text.slice(at, at + 8)))
+    return undefined;
+  return { end: at + 1, spoken: '', rule: 'symbol' };
+}
+
+/** → 다음: what begins a line points at it. */
+export function arrow({ text, at }: Reading): Found | undefined {
+  return at === 0 || text[at - 1] === '\n' ? { end: at + 1, spoken: '', rule: 'symbol' } : undefined;
+}
+
+const MODEL = /(?:아이폰|갤럭시|맥북|서피스|픽셀|아이패드|에어팟|버즈|[A-Za-z]) ?$/;
+const PRO = /\d{1,4}(?= ?프로)/y;
+
+/** 아이폰 15 프로 is no share. */
+export function pro(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!reading.isFresh || !MODEL.test(text.slice(Math.max(0, at - 5), at))) return undefined;
+  const digits = reading.match(PRO)?.[0];
+  return digits === undefined
+    ? undefined
+    : { end: at + digits.length, spoken: cardinal(digits), rule: 'identifier' };
 }
