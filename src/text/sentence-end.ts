@@ -193,7 +193,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   const digit = /^\p{N}/u.test(word);
   if (/^\p{Lu}/u.test(word) && /\p{N}\s?[ghlmst]$/u.test(before)) return 'end'; // à 9 h. Soyez là
   if (UNIT_BEHIND_NUMBER.test(before.slice(-5)) && /^\p{Lu}/u.test(word)) return 'end'; // not "M. Dupont", no initial
-  if (LIST_LETTER.test(before) && /^\p{Lu}/u.test(word)) return 'none';
+  if (LIST_LETTER.test(before) && /^[\p{Lu}\p{Script=Hangul}]/u.test(word)) return 'none';
   if (forms.neverFinal.has(key)) {
     if (key === 'dr' && DRIVE.test(before)) return onlyBeforeStarter(before, last, following);
     const counted = /\p{N}\s?\p{Ll}+$/u.test(before.slice(-LONGEST_COUNTED)); // 1 hr. Then
@@ -261,8 +261,8 @@ const MOST_ITEMS = 10;
 const LIST_NUMBER =
   /(?:^|[\r\n])[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
 
-/** A. Yes, ii. Two */
-const LIST_LETTER = /(?:^|[\r\n])[\s*_#>(-]*(?:[A-H]|[ivx]{1,4})$/u;
+/** A. Yes, ii. Two, 가. 신청 */
+const LIST_LETTER = /(?:^|[\r\n])[\s*_#>(-]*(?:[A-H]|[ivx]{1,4}|[가나다라마바사아자차])$/u;
 
 /** 1. One 2. Two: the items of a list on one line. */
 function isNextItem(before: string): boolean {
