@@ -44,7 +44,8 @@ const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*\+?/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
 const UNIT_BEHIND_NUMBER = /(?:\p{N}\s?(?:[mghlst]|mm|cc)|°\s?[CF])$/u;
 /** Short forms of two words: 3 p. m., p. ex. */
-const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})(?:p\. (?:ex|ej)|z\.\sB|d\.\sh|i\.\sd\.\sR))$/iu;
+const SPACED_FORM =
+  /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})(?:p\. (?:ex|ej)|z\.\sB|т\.\s[дп]|d\.\sh|i\.\sd\.\sR))$/iu;
 const HANGUL = /^\p{Script=Hangul}/u;
 const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
 const LONGEST_SERIES = 4; // letters before the digits of a serial number
@@ -54,7 +55,7 @@ const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
 const NUMBERED_I = /(?:^|\s)(?:(?:e?l|del|al) s|cap|tít|séc|vol)$/u;
 /** 500 руб. Доставка, в 2024 г. Спасибо: common words have no capital there. */
 const COUNTED_IN_RUSSIAN =
-  /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;
+  /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:тыс|млн|млрд|трлн|[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;
 const DRIVE = /\S\s(?!Dear|Hello|Herr|Frau|Prof|Thanks?)\p{Lu}\p{Ll}{2,} Dr$/u; // on Mulholland Dr. The house
 const LONGEST_COUNTED = 8; // units of a number's end and its short unit
 /** A sign between two words or numbers: no sentence begins with one. */
@@ -339,12 +340,15 @@ const INITIAL_OF_NAME = /\p{Lu}\p{L}*[\s.]+\p{Lu}$/u;
 const OBJECT = /^ (?:me|us|him|them)(?![\p{L}\p{N}])/u;
 const OBJECT_LENGTH = 6; // units of the longest of these and the one behind it
 
+const LONGEST_TITLE = 4; // units
+
 function onlyBeforeStarter(before: string, last: string, following: Following): Judgement {
   const { opening, word, wordEnds, tail, complete, forms } = following;
   if (/["“«„「]/u.test(opening)) return 'none';
   if (!wordEnds) return 'wait';
-  if (tail.startsWith('.')) return 'none'; // "J. A. Smith": the next word is itself an initial
-  if (forms.starters.has(word.toLowerCase().replaceAll('’', "'"))) {
+  const starts = forms.starters.has(word.toLowerCase().replaceAll('’', "'"));
+  if (tail.startsWith('.') && !(starts && word.length > LONGEST_TITLE)) return 'none'; // "J. A. Smith", "Prof. Dr. Ott"
+  if (starts) {
     return last.length === 1 && IN_NAME.test(word) && INITIAL_OF_NAME.test(before) ? 'none' : 'end';
   }
   if (!/^\p{Lu}\p{Ll}/u.test(word)) return 'none';
