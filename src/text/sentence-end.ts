@@ -218,7 +218,12 @@ function judgeFullStop(before: string, following: Following): Judgement {
     return digit ? 'none' : unless(forms.afterTime, following);
   }
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
-  if (COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT)) && /^[А-ЯЁ]/u.test(word)) return 'end';
+  if (
+    !following.opening.includes('(') &&
+    COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT)) &&
+    /^[А-ЯЁ]/u.test(word)
+  )
+    return 'end';
   if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
     return onlyBeforeStarter(before, last, following);
   return 'end';

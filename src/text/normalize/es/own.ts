@@ -9,6 +9,7 @@ import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.j
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Around } from '../reading.js';
+import { processor } from '../recognise/formulas.js';
 import { atLeast, behindDigits, byFirstLetter, perWord, primed, schoolYear } from '../shared-forms.js';
 import { centsOfHundred, magnifiedMoney, namedMoney, shopPrice } from './amounts.js';
 import { house, identity, lettersAndDigits, openingMarks, postcode, road, taxNumber } from './codes.js';
@@ -92,6 +93,7 @@ const AT_DIGIT = behindDigits([
 ]);
 
 const AT_LETTER = byFirstLetter([
+  [/[im]/, processor(SPEECH, cardinal)],
   [/[UG]/, utc],
   [/[sSIVXLC]/, centuries],
   [/[a-zA-Z]/, shortMonth],

@@ -9,6 +9,7 @@ import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.j
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Around, Found, Reading } from '../reading.js';
+import { processor } from '../recognise/formulas.js';
 import { atLeast, behindDigits, byFirstLetter, perWord, primed, schoolYear } from '../shared-forms.js';
 import { grouped, isOfGame, plate } from './codes.js';
 import { parts } from './fractions.js';
@@ -103,6 +104,7 @@ const AT_DIGIT = behindDigits([
 ]);
 
 const AT_LETTER = byFirstLetter([
+  [/[im]/, processor(SPEECH, cardinal)],
   [/[UG]/, utc],
   [/[sSIVXLC]/, centuries],
   [/[a-zA-Z]/, shortMonth],

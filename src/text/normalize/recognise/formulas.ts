@@ -86,15 +86,19 @@ export function ratio(speech: Speech): Recogniser {
 
 const PROCESSOR = /([im][3579])-(\d{3,5})([A-Z]{0,2})(?![A-Za-z\d])/y;
 
-/** i7-13700K: each digit, and no thousands. */
-export function processor(speech: Speech): Recogniser {
+/** i7-13700K: no thousands of thousands; each digit, if `model` says nothing else. */
+export function processor(
+  speech: Speech,
+  model: (digits: string) => string = speech.digits,
+  brand: (letter: string) => string = (letter) => letter,
+): Recogniser {
   return (reading) => {
     const match =
       reading.isFresh && /[im]/.test(reading.text[reading.at] ?? '') ? reading.match(PROCESSOR) : undefined;
     if (match === undefined) return undefined;
     const [written, name = '', digits = '', letters = ''] = match;
     const series = speech.number(numeralOf(name.slice(1)), NOWHERE);
-    const spoken = `${name.slice(0, 1)} ${series} ${speech.digits(digits)} ${letters === '' ? '' : speech.letters(letters)}`;
+    const spoken = `${brand(name.slice(0, 1))} ${series} ${model(digits)} ${letters === '' ? '' : speech.letters(letters)}`;
     return { end: reading.at + written.length, spoken: spoken.trimEnd(), rule: 'identifier' };
   };
 }

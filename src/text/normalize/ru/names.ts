@@ -112,3 +112,21 @@ export const chemical = formula((element) => ELEMENTS[element] ?? spellLetters(e
 export const negative = negativePower(
   (digits) => ` в минус ${ordinal(digits, 'prepositional', 'f')} степени`,
 );
+
+const VERSION = /[vV]\.? ?(\d{1,5}(?:\.\d{1,6}){0,4})(?![\p{L}\d]|\.\d)/uy;
+const CASES_OF_VERSION: readonly (readonly [before: RegExp, form: string])[] = [
+  [/^(?:верси|релиз|обновлени)/u, ''],
+  [/^(?:до|из|с|со|от|для|без|после|у|в|во|на|о|об|при|к|ко|по)$/u, 'версии '],
+  [/^(?:за|над|под|перед|между)$/u, 'версией '],
+];
+
+/** До v2.1.3: в версии, к версии. */
+export function version(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(VERSION) : undefined;
+  const [written = '', digits = ''] = match ?? [];
+  if (match === undefined || (written.includes(' ') && !digits.includes('.'))) return undefined;
+  const before = reading.around(reading.at).previousWord;
+  const name = CASES_OF_VERSION.find(([words]) => words.test(before))?.[1] ?? 'версия ';
+  const spoken = name + digits.split('.').map(sayGroup).join(' точка ');
+  return { end: reading.at + written.length, spoken, rule: 'version' };
+}

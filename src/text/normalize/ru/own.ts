@@ -18,20 +18,24 @@ import {
   serviceCode,
 } from './codes.js';
 import { monthInFigures } from './months.js';
-import { byFirstLetter } from '../shared-forms.js';
+import { processor } from '../recognise/formulas.js';
+import { byFirstLetter, plusBetween } from '../shared-forms.js';
 import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
 import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
-import { chemical, flight, initials, namedByNumber, negative, planes } from './names.js';
+import { chemical, flight, initials, namedByNumber, negative, planes, version } from './names.js';
 import {
   kilometre,
   storey,
   beforeOrdered,
   compound,
   percentAdjective,
+  rooms,
   schoolClass,
   yearsOfStudy,
 } from './ordinals.js';
+import { cardinal } from './numbers.js';
 import { roman } from './roman.js';
+import { SPEECH } from './speech.js';
 import { age, howOften, inches, instalment, multiplied, points } from './prescriptions.js';
 import { bareYears, decade, decades, season, year, yearInRow, years } from './years.js';
 
@@ -78,6 +82,7 @@ const AT_DIGIT: readonly Asked[] = [
   [oneOClock, 1, 1, / /, /^ [нд]/],
   [ratio, 1, 3, /:/, /^:/],
   [dimensions, 1, 5, /[ ,xхXХ×*]/, /^(?:,\d{1,3})? ?[xхXХ×*]/],
+  [rooms, 1, 1, /-/, /^-к/],
   [compound, 1, 4, /[,–-]/, /^(?:,5)?[-–]\p{Ll}/u],
   [percentAdjective, 1, 3, /[ ,.%]/, /^(?:[,.]\d+)? ?%-?[ноаыйгмяюех]/],
   [beforeOrdered, 1, 3, / /, /^ \p{Ll}/u],
@@ -122,6 +127,8 @@ function special(reading: Reading): ReturnType<Recogniser> {
 export const atDigit: readonly Recogniser[] = [special];
 export const atLetter: readonly Recogniser[] = [
   byFirstLetter([
+    [/[im]/, processor(SPEECH, cardinal, SPEECH.letters)],
+    [/[vV]/, version],
     [/[UGМM]/, zoneOffset],
     [/[A-Z]/, chemical],
     [/[а-яёh]/i, cyrillicDomain],
@@ -143,4 +150,5 @@ export const atMark: readonly Recogniser[] = [
   masked,
   phoneKey,
   pointedMoney,
+  plusBetween(' плюс '),
 ];
