@@ -12,7 +12,7 @@ import { WRITING } from './writing.js';
 
 const DIMENSIONS =
   /(\d{1,5}(?:,\d{1,3})?) ?[xхXХ×*] ?(\d{1,5}(?:,\d{1,3})?)(?: ?[xхXХ×*] ?(\d{1,5}(?:,\d{1,3})?))?(?![\d]|[.,]\d)/uy;
-const SECONDS = /\d{1,6}(?:,\d{1,3})?(?= ?с(?:[.,;:!?)]|$))/uy;
+const SECONDS = /\d{1,6}(?:,\d{1,3})?(?= ?с(?:[.,;:!?)]|$| (?:на|до|от|при|и|—) ))/uy;
 
 const units = new LiteralTable(Object.entries(UNITS));
 

@@ -1,10 +1,14 @@
 // Tokens that only Russian has, asked before the shared ones.
+import { numeralOf } from '../numerals.js';
 import type { Reading, Recogniser } from '../reading.js';
+import { withNoun } from './amounts.js';
+import { noun } from './declension.js';
 import { dayInFigures, dayInRow, monthOfYear, namedDay, shortDay, weekday } from './calendar.js';
 import { dottedTime, hoursAndMinutes, oneOClock, span, zoneOffset } from './clock.js';
 import {
   article,
   contract,
+  courtFile,
   dictated,
   law,
   plate,
@@ -19,7 +23,7 @@ import {
 } from './codes.js';
 import { monthInFigures } from './months.js';
 import { processor } from '../recognise/formulas.js';
-import { byFirstLetter, plusBetween } from '../shared-forms.js';
+import { byFirstLetter, coordinates, plusBetween } from '../shared-forms.js';
 import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
 import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
 import { chemical, flight, initials, namedByNumber, negative, planes, version } from './names.js';
@@ -37,10 +41,20 @@ import { cardinal } from './numbers.js';
 import { roman } from './roman.js';
 import { SPEECH } from './speech.js';
 import { age, howOften, inches, instalment, multiplied, points } from './prescriptions.js';
-import { bareYears, decade, decades, season, year, yearInRow, years } from './years.js';
+import { bareYears, decade, decades, season, year, yearInRow, yearOfEra, years } from './years.js';
 
 /** A recogniser, the fewest and most digits before it, the first character behind them, and all that has to stand there. */
 type Asked = readonly [recognise: Recogniser, fewest: number, most: number, next: RegExp, behind: RegExp];
+
+const ANGLES = {
+  degree: noun('m градус градуса градусов'),
+  minute: noun('f минута минуты минут'),
+  second: noun('f секунда секунды секунд'),
+};
+const angle = coordinates(
+  (digits, part) => withNoun({ number: numeralOf(digits) }, ANGLES[part], 'nominative'),
+  {},
+);
 
 const AT_DIGIT: readonly Asked[] = [
   [ipAddress, 1, 3, /\./, /^\.\d/],
@@ -74,6 +88,7 @@ const AT_DIGIT: readonly Asked[] = [
   [decades, 2, 4, /[ –—-]/, /^ ?[-–—] ?\d/],
   [years, 3, 4, /[ –—/-]/, /^ ?[-–—/] ?\d/],
   [year, 3, 4, /[ гуфокбймо-]/, /^(?:-?[йгому]{1,2}|-е)? ?[гуфокб]/],
+  [yearOfEra, 1, 4, /[ г]/, /^ ?г\. ?(?:до )?н/],
   [yearInRow, 4, 4, /[ ,—–]/, /^(?:,| и| или| по| до| в|—|–) /],
   [season, 4, 4, /\//, /^\//],
   [span, 1, 2, /[ :.–—-]/, /^(?:[:.]\d| ?[-–—])/],
@@ -91,7 +106,8 @@ const AT_DIGIT: readonly Asked[] = [
   [schoolClass, 1, 2, /[ "«“„'А-Я]/, /^ ?["«“„']?[А-Я]/u],
   [yearsOfStudy, 1, 2, /[ –—-]/, /^ ?[-–—] ?\d/],
   [postcode, 6, 6, /[ ,]/, /^(?:,| г)/],
-  [seconds, 1, 6, /[ ,с]/, /^(?:,\d{1,3})? ?с(?:[.,;:!?)]|$)/],
+  [seconds, 1, 6, /[ ,с]/, /^(?:,\d{1,3})? ?с(?:[ .,;:!?)]|$)/],
+  [angle, 1, 3, /[°º]/, /^[°º]/],
   [houseLetter, 1, 4, /[ А-Я]/, /^ ?[А-Я]/],
   [namedMoney, 1, 9, /[ ,.]/, /^(?:[,.]\d| \d{3})/],
   [bareYears, 4, 4, /[ –—-]/, /^ ?[-–—]/],
@@ -137,6 +153,7 @@ export const atLetter: readonly Recogniser[] = [
     [/[IVXLCDMІХСМ]/, roman],
     [/[A-ZА-Я]/, flight],
     [/[A-ZА-Я]/, plate],
+    [/[А-Я]/, courtFile],
     [/[A-ZА-Я]/, contract],
     [/[А-ЯЁ]/, initials],
     [/\p{Lu}/u, namedByNumber],
