@@ -8,7 +8,7 @@ export const SPANISH: ShortFormLists = {
     pza plza ctra urb glta depto dpto edif apdo ej aprox ee rr jj cc dd séc sécs gen col rev esp gte rte magdo dip psic fdo
   `,
   beforeNumber: `
-    núm núms num nº nos nro págs pág pags pag figs vols cap caps arts sec secc párr lín fasc pos apto
+    núm núms num nº nos nro págs pág pags pag figs vols cap caps arts sec secc comp cáps exp gts párr lín fasc pos apto
     ene feb mar abr jun jul sep sept oct nov dic lun mié jue vie sáb dom max min máx mín figs tít ap sl gs lám lt mz cra cll kr temp
   `,
   seldomFinal: `arch rag cía hnos esc ss bl ave bs`,

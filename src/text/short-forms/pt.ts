@@ -7,7 +7,7 @@ export const PORTUGUESE: ShortFormLists = {
     rev hon esp sen gov ver
   `,
   beforeNumber: `
-    nº nos num núm pág págs pag cap caps arts fasc secc séc ed ag
+    nº nos num núm pág págs pag cap caps arts fasc secc séc ed ag cp cps comp cáps proc exp qtos
     jan fev mar abr jun jul nov dez seg sáb dom max min máx mín figs tít ap apt apto qd lt sl conj temp inc cat
   `,
   seldomFinal: `cia bl`,

@@ -84,9 +84,15 @@ const PLACES: Readonly<Record<string, Saying>> = {
   'Pta.': labelled('puerta'), 'bl.': labelled('bloque'), CDMX: 'Ciudad de México', 'Cdad.': 'ciudad',
 }; // prettier-ignore
 
+/** A director; before the number of one a directive of the Union. */
+const director: Saying = (around) => {
+  if (/^ ?(?:19|20)\d\d\//.test(textBehind(around, 6))) return 'directiva';
+  return /^(?:la|una|señora|doña)$/.test(around.previousWord) ? 'directora' : 'director';
+};
+
 const OFFICE: Readonly<Record<string, Saying>> = {
   'cía.': 'compañía', 'Cia.': 'compañía', 'Ltda.': 'limitada', 'Bco.': 'banco', 'Univ.': 'universidad', 'Inst.': 'instituto',
-  'admón.': 'administración', 'Secr.': 'secretaría', 'Dir.': ofWoman('director'), 'Fdo.': 'firmado', 'cta.': 'cuenta', 'cte.': 'corriente',
+  'admón.': 'administración', 'Secr.': 'secretaría', 'Dir.': director, 'Fdo.': 'firmado', 'cta.': 'cuenta', 'cte.': 'corriente',
   'pdo.': 'pasado', 'ppdo.': 'próximo pasado', 'dto.': flat, 'tel.': 'teléfono', 'teléf.': 'teléfono',
   tel: beforeNumberOf('teléfono'), Tel: beforeNumberOf('Teléfono'), tlf: beforeNumberOf('teléfono'), Tlf: beforeNumberOf('Teléfono'),
   cel: beforeNumberOf('celular'), 'tfno.': 'teléfono', Tfno: beforeNumberOf('Teléfono'), tfno: beforeNumberOf('teléfono'),
@@ -113,6 +119,8 @@ const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'etc.': 'etcétera', etc: 'etcétera', 'p. ej.': 'por ejemplo', 'p.e.': 'por ejemplo', 'ej.': 'ejemplo', 'vs.': 'contra', vs: 'contra',
   'aprox.': 'aproximadamente', 'máx.': inGender('máximo'), 'mín.': inGender('mínimo'), 'ca.': beforeDigit('hacia'), 'cf.': 'compárese',
   'cfr.': 'compárese',
+  'T.ª': 'temperatura', Tª: 'temperatura', Ø: 'diámetro', 's. n. m.': 'sobre el nivel del mar', 'r. p. m.': 'revoluciones por minuto', 'et al.': 'y otros',
+  'op. cit.': 'obra citada', 'ibíd.': 'ibídem', 'ibid.': 'ibídem', 'vid.': 'véase',
   'i. e.': 'es decir', 'e. g.': 'por ejemplo', 'incl.': 'inclusive', 'excl.': 'excluido', 'y/o': 'y o', 'Y/O': 'y o',
   'a. C.': 'antes de Cristo', 'd. C.': 'después de Cristo', 'A. C.': afterYear('antes de Cristo'), 'D. C.': afterYear('después de Cristo'),
   'a. de C.': 'antes de Cristo', 'd. de C.': 'después de Cristo', 'a. e. c.': 'antes de la era común', 'a. m.': 'de la mañana',
@@ -139,5 +147,5 @@ export const BEFORE_NUMBER: Readonly<Record<string, string>> = {
   'párr.': 'párrafo', 'lín.': 'línea', 'ext.': 'extensión', 'Ext.': 'extensión', 'int.': 'interior', 'Int.': 'interior', km: 'kilómetro',
   Km: 'kilómetro', 'km.': 'kilómetro', 'Km.': 'kilómetro', 'ed.': 'edición', 'c.': 'circa', 'h.': 'hacia', 'dpto.': 'departamento',
   'Dpto.': 'departamento', 'Mz.': 'manzana', 'Lt.': 'lote', 'vers.': 'versión', 'v.': 'versión', 'Hab.': 'habitación',
-  'hab.': 'habitación', 'esc.': 'escalera', 'pta.': 'puerta', 'D.L.': 'decreto ley', 'R. D.': 'real decreto',
+  'hab.': 'habitación', 'esc.': 'escalera', 'pta.': 'puerta', 'D.L.': 'decreto ley', 'R. D.': 'real decreto', RD: 'real decreto', 'Exp.': 'expediente', 'exp.': 'expediente',
 }; // prettier-ignore

@@ -1,14 +1,24 @@
 // What Spanish recognises before the shared forms, in the order in which it is asked.
 import { cardExpiry } from '../iberian/cards.js';
 import { timesOver } from '../iberian/multiples.js';
-import { bankAccount, lawNumber, mixedWithNoun, position, rating } from '../iberian/parts.js';
+import {
+  bankAccount,
+  lawNumber,
+  mixedWithNoun,
+  position,
+  rating,
+  slashOfCode,
+  unionLaw,
+} from '../iberian/parts.js';
 import { product } from '../iberian/products.js';
+import { letteredPartOfYear, monthRange, partOfYear } from '../iberian/quarters.js';
 import { initialsOf, isPlural, numberedByRomans } from '../iberian/romans.js';
 import { score } from '../iberian/scores.js';
 import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
-import type { Around } from '../reading.js';
+import { numeralOf } from '../numerals.js';
+import type { Around, Found, Reading } from '../reading.js';
 import { processor } from '../recognise/formulas.js';
 import { atLeast, behindDigits, byFirstLetter, perWord, primed, schoolYear } from '../shared-forms.js';
 import { centsOfHundred, magnifiedMoney, namedMoney, shopPrice } from './amounts.js';
@@ -54,7 +64,29 @@ const VEZ = noun('vez|veces f');
 const { numbers, units } = WRITING;
 
 // By the character behind the digits and at most one space.
+const ROOMS = /(\d) hab\.(?!\/)/y;
+const ROOM = noun('habitación|habitaciones f');
+
+/** Piso de 3 hab.: so few are no inhabitants. */
+function rooms(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(ROOMS) : undefined;
+  if (match === undefined || match[1] === '0') return undefined;
+  const end = reading.at + match[0].length;
+  const spoken = SPEECH.measure({ number: numeralOf(match[1] ?? '') }, ROOM, reading.around(end));
+  return { end, spoken, rule: 'measure' };
+}
+
+const PARTS_OF_YEAR = {
+  quarter: 'trimestre',
+  half: 'semestre',
+  ordinals: ['primer', 'segundo', 'tercer', 'cuarto'],
+  cardinal,
+};
+
 const AT_DIGIT = behindDigits([
+  [/[TQS]/, partOfYear(PARTS_OF_YEAR)],
+  [/h/, rooms],
+  [/\//, unionLaw(cardinal, SPEECH)],
   [
     /[xX×.,]/,
     product({
@@ -68,7 +100,7 @@ const AT_DIGIT = behindDigits([
   ],
   [/[x×.,]/, timesOver(VEZ, numbers, PER, SPEECH)],
   [/[.,]/, dottedTime],
-  [/[½¼¾⅓⅔\d]/, mixedWithNoun({ and: 'y', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
+  [/[½¼¾⅓⅔\dey]/, mixedWithNoun({ and: 'y', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
   [/\//, cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} del ${cardinal(year)}`)],
   [/[/-]/, day],
   [/-/, romanMonth],
@@ -97,6 +129,8 @@ const AT_LETTER = byFirstLetter([
   [/[UG]/, utc],
   [/[sSIVXLC]/, centuries],
   [/[a-zA-Z]/, shortMonth],
+  [/[a-zA-Z]/, monthRange(WRITING.dates.months, SPEECH)],
+  [/[TQS]/, letteredPartOfYear(PARTS_OF_YEAR)],
   [/[pds]/, centsOfHundred],
   [INITIALS, numberedByRomans({ names: NAMES, isPlural, say: cardinal })],
   [/[A-Z]/, bankAccount(SPEECH)],
@@ -107,5 +141,5 @@ const AT_LETTER = byFirstLetter([
 export const OWN: NonNullable<Language['own']> = {
   atDigit: [AT_DIGIT],
   atLetter: [AT_LETTER],
-  atMark: [openingMarks, namedMoney, shortYear, dayHashtag(cardinal), perWord(PER)],
+  atMark: [openingMarks, namedMoney, shortYear, dayHashtag(cardinal), perWord(PER), slashOfCode],
 };

@@ -1,8 +1,17 @@
 // What Portuguese recognises before the shared forms, in the order in which it is asked.
 import { cardExpiry } from '../iberian/cards.js';
 import { timesOver } from '../iberian/multiples.js';
-import { bankAccount, lawNumber, mixedWithNoun, position, rating } from '../iberian/parts.js';
+import {
+  bankAccount,
+  lawNumber,
+  mixedWithNoun,
+  position,
+  rating,
+  slashOfCode,
+  unionLaw,
+} from '../iberian/parts.js';
 import { product } from '../iberian/products.js';
+import { letteredPartOfYear, monthRange, partOfYear } from '../iberian/quarters.js';
 import { initialsOf, isPlural, numberedByRomans } from '../iberian/romans.js';
 import { score } from '../iberian/scores.js';
 import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
@@ -35,7 +44,7 @@ const CARD =
   /(?:venc\p{L}*|caduc\p{L}*|expir\p{L}*|exp|v[áa]lid[oa]s?|validade|vigência|vigente|cartão)\.?[^.;\d]{0,18}$/iu;
 const CALLS = /(?:tel(?:efone)?|fone|fixo|celular|cel|telem[óo]vel|fax|whatsapp|zap|lig[auo]|disqu|contat)/iu;
 const SERVICES =
-  /(?:li(?:gue|gar|ga|guem)|disqu?[eca]\p{L}*)(?: grátis)?(?: para)?(?: [oa]s?)? (?:\d{3}(?:, | ou | e )(?:para )?(?:[oa]s? )?)+$/iu;
+  /(?:[Ll]i(?:gue|gar|ga|guem)|[Dd]isqu?[eca]\p{L}*)(?: grátis)?(?: para)?(?: [oa]s?)? (?:\d{3}(?:, | ou | e )(?:para )?(?:[oa]s? )?)+$|(?:SAMU|[Pp]olícia(?: Militar)?|[Bb]ombeiros|Defesa Civil|Disque(?:-\p{L}+)?) (?=$)/u;
 
 /** 10'; o minuto 45'. */
 function sayMinutes(digits: string, { previousShort }: Around): string {
@@ -69,7 +78,16 @@ function everyHours(reading: Reading): Found | undefined {
   };
 }
 
+const PARTS_OF_YEAR = {
+  quarter: 'trimestre',
+  half: 'semestre',
+  ordinals: ['primeiro', 'segundo', 'terceiro', 'quarto'],
+  cardinal,
+};
+
 const AT_DIGIT = behindDigits([
+  [/[TQS]/, partOfYear(PARTS_OF_YEAR)],
+  [/\//, unionLaw(cardinal, SPEECH)],
   [/\//, everyHours],
   [/[.-]/, grouped],
   [
@@ -85,7 +103,7 @@ const AT_DIGIT = behindDigits([
     }),
   ],
   [/[x×.,]/, timesOver(VEZ, numbers, PER, SPEECH)],
-  [/[½¼¾⅓⅔\d]/, mixedWithNoun({ and: 'e', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
+  [/[½¼¾⅓⅔\dey]/, mixedWithNoun({ and: 'e', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
   [/\//, cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} de ${cardinal(year)}`)],
   [/\//, day],
   [/[ºo°]/, firstOfMonth],
@@ -108,6 +126,8 @@ const AT_LETTER = byFirstLetter([
   [/[UG]/, utc],
   [/[sSIVXLC]/, centuries],
   [/[a-zA-Z]/, shortMonth],
+  [/[a-zA-Z]/, monthRange(WRITING.dates.months, SPEECH)],
+  [/[TQS]/, letteredPartOfYear(PARTS_OF_YEAR)],
   [INITIALS, numberedByRomans({ names: NAMES, isPlural, say: cardinal })],
   [/[IVX]/, romanDay],
   [/[stqdSTQD]/, weekdays],
@@ -118,5 +138,5 @@ const AT_LETTER = byFirstLetter([
 export const OWN: NonNullable<Language['own']> = {
   atDigit: [AT_DIGIT],
   atLetter: [AT_LETTER],
-  atMark: [dayHashtag(cardinal), perWord(PER)],
+  atMark: [dayHashtag(cardinal), perWord(PER), slashOfCode],
 };
