@@ -54,7 +54,7 @@ const TITLES: Readonly<Record<string, Saying>> = {
   'Sen.': ofWoman('senador'), 'Des.': beforeName('desembargador'),
   'Min.': beforeName('ministro'), 'Pe.': 'padre', 'Fr.': beforeName('frei'), 'Exmo.': 'excelentíssimo', 'Exma.': 'excelentíssima',
   'Ilmo.': 'ilustríssimo', 'Ilma.': 'ilustríssima', 'V. Ex.ª': 'vossa excelência', 'V. Exa.': 'vossa excelência',
-  'N. Sra.': 'Nossa Senhora', 'N. Sr.': 'Nosso Senhor', 'V. Sa.': 'vossa senhoria', 'Sto.': 'Santo', 'Sta.': 'Santa', 'S.': beforeName('São'),
+  'N. Sra.': 'Nossa Senhora', 'Mons.': 'monsenhor', 'S. Exa.': 'sua excelência', 'S. Ex.ª': 'sua excelência', 'N. Sr.': 'Nosso Senhor', 'V. Sa.': 'vossa senhoria', 'Sto.': 'Santo', 'Sta.': 'Santa', 'S.': beforeName('São'),
 }; // prettier-ignore
 
 const PLACES: Readonly<Record<string, Saying>> = {
@@ -94,7 +94,7 @@ const GREEK = greekLetters(
 export const ABBREVIATIONS = { ...TITLES, ...PLACES, ...GREEK, ...OFFICE, ...RUNNING_TEXT };
 
 export const BEFORE_NUMBER: Readonly<Record<string, string>> = {
-  'n.º': 'número', 'N.º': 'número', nº: 'número', Nº: 'número', 'n°': 'número', 'N°': 'número', 'no.': 'número', 'No.': 'número',
+  'n.º': 'número', 'N.º': 'número', nº: 'número', Nº: 'número', 'n.': 'número', 'n.os': 'números', 'n°': 'número', 'N°': 'número', 'no.': 'número', 'No.': 'número',
   '#': 'número', '№': 'número', 'p.': 'página', 'pp.': 'páginas', 'pág.': 'página', 'págs.': 'páginas', 'cap.': 'capítulo',
   'Cap.': 'capítulo', 'caps.': 'capítulos', 'art.': 'artigo', 'Art.': 'artigo', 'arts.': 'artigos', 'vol.': 'volume', 'Vol.': 'volume',
   't.': 'tomo', 'fig.': 'figura', 'Fig.': 'figura', 'inc.': 'inciso', '§': 'parágrafo', '§§': 'parágrafos', 'ed.': 'edição', km: 'quilômetro',

@@ -3,6 +3,7 @@ import { cardExpiry } from '../iberian/cards.js';
 import { timesOver } from '../iberian/multiples.js';
 import {
   bankAccount,
+  groupedOrdinal,
   lawNumber,
   mixedWithNoun,
   position,
@@ -17,6 +18,7 @@ import { score } from '../iberian/scores.js';
 import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
+import { planeType } from '../shared-codes.js';
 import type { Around, Found, Reading } from '../reading.js';
 import { processor } from '../recognise/formulas.js';
 import { atLeast, behindDigits, byFirstLetter, perWord, primed, schoolYear } from '../shared-forms.js';
@@ -24,7 +26,7 @@ import { grouped, isOfGame, plate } from './codes.js';
 import { parts } from './fractions.js';
 import { genderOf } from './grammar.js';
 import { centuries, day, firstOfMonth, romanDay, shortMonth, utc, weekdays } from './moments.js';
-import { cardinal, decimal } from './numbers.js';
+import { cardinal, decimal, inForm, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { noun, PER } from './units.js';
 import { WRITING } from './writing.js';
@@ -88,6 +90,8 @@ const PARTS_OF_YEAR = {
 const AT_DIGIT = behindDigits([
   [/[TQS]/, partOfYear(PARTS_OF_YEAR)],
   [/\//, unionLaw(cardinal, SPEECH)],
+  [/\./, groupedOrdinal(ordinal, inForm)],
+  [/-/, planeType(cardinal)],
   [/\//, everyHours],
   [/[.-]/, grouped],
   [
