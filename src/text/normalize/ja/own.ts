@@ -17,7 +17,15 @@ import {
   underscore,
   yearMonth,
 } from '../recognise/attached.js';
-import { decade, plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
+import {
+  crossBetween,
+  decade,
+  plusOfNames,
+  processor,
+  ratio,
+  starBetween,
+  sum,
+} from '../recognise/formulas.js';
 import { clock, era, halfFirst, padded, rangeMark, score, weekday } from './dates.js';
 import { monthDay, pressure, shortYear } from './days.js';
 import { battingRate, face, flight, floor, hundredths, laughter, page, share } from './names.js';
@@ -91,6 +99,7 @@ export const OWN: NonNullable<Language['own']> = {
   atLetter: [
     formula((letters) => letters, cardinal, ''),
     processor(SPEECH),
+    crossBetween('かける'),
     codeTwice,
     era,
     halfFirst,

@@ -14,7 +14,15 @@ import {
   underscore,
   yearMonth,
 } from '../recognise/attached.js';
-import { decade, plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
+import {
+  crossBetween,
+  decade,
+  plusOfNames,
+  processor,
+  ratio,
+  starBetween,
+  sum,
+} from '../recognise/formulas.js';
 import {
   clock,
   halfFirst,
@@ -125,6 +133,7 @@ export const OWN: NonNullable<Language['own']> = {
   atLetter: [
     formula(letterNames, cardinal),
     processor(SPEECH),
+    crossBetween(' 곱하기 '),
     codeTwice,
     halfFirst,
     paper,

@@ -4,7 +4,7 @@ import { LiteralTable } from '../literals.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Found, Reading, Rule } from '../reading.js';
 import { isWithHalf } from '../recognise/results.js';
-import { cardinal, countOf, decimal } from './numbers.js';
+import { cardinal, countOf, decimal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { isScore } from './times.js';
 import { PER } from './units.js';
@@ -89,7 +89,7 @@ function ofFigure(reading: Reading): Found | undefined {
 }
 
 const PART_OF_GAME =
-  /(?:[上下全]?半场|[上下全]?半場|全场|全場|加时赛?|加時賽?|点球|點球|大比分|总比分)[：: ]?$/;
+  /(?:[上下全]?半场|[上下全]?半場|全场|全場|加时赛?|加時賽?|点球|點球|大比分|总比分|决赛|決賽|(?:[首末胜勝]|第[一二三四五\d])[局盘盤])(?:中|以)?[：: ]?$/;
 const TEAM = /[队隊] ?$/;
 const NO_TEAM =
   /[第图圖表例式章节節附件号號室座栋棟区區线線路条條型款版页頁课課题題期楼樓约約共每前后後近达達在从從至到的了和与]$/;
@@ -169,6 +169,36 @@ export function topic(reading: Reading): Found | undefined {
   const match = reading.text[reading.at] === '#' ? reading.match(TOPIC) : undefined;
   if (match === undefined || /\d/.test(match[1] ?? '')) return undefined;
   return { end: reading.at + match[0].length, spoken: `话题${match[1] ?? ''}`, rule: 'hashtag' };
+}
+
+/** 92#汽油, 3#楼: 号. */
+export function numberMark({ text, at }: Reading): Found | undefined {
+  const near = text.slice(Math.max(0, at - 2), at + 2);
+  return /\d#[\p{Script=Han}]$/u.test(near) ? { end: at + 1, spoken: '号', rule: 'symbol' } : undefined;
+}
+
+const HALF_OR_QUARTER =
+  /(20[0-4]\d)年?(?:H([12])|Q([1-4]))(?![A-Za-z\d])|([1-4])([HQ])([12]\d)(?![A-Za-z\d])/y;
+
+/** 2024H1, 2024Q3, 3Q24: the parts of a year. */
+export function partOfYear(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(HALF_OR_QUARTER) : undefined;
+  if (match === undefined) return undefined;
+  const [written, year, half, quarter, part = '', kind, short = ''] = match;
+  const first = half ?? (kind === 'H' ? part : undefined);
+  if (first !== undefined && Number(first) > 2) return undefined;
+  const name =
+    first === undefined ? `第${cardinal(quarter ?? part)}季度` : first === '1' ? '上半年' : '下半年';
+  return {
+    end: reading.at + written.length,
+    spoken: `${spellDigits(year ?? `20${short}`)}年${name}`,
+    rule: 'date',
+  };
+}
+
+/** → 返回: what begins a line points at it. */
+export function arrow({ text, at }: Reading): Found | undefined {
+  return at === 0 || text[at - 1] === '\n' ? { end: at + 1, spoken: '', rule: 'symbol' } : undefined;
 }
 
 const WAVE = /[~～〜]{1,4}(?=[。！？!?，,…\s]|$)/y;

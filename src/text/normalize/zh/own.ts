@@ -16,7 +16,15 @@ import {
   underscore,
   yearMonth,
 } from '../recognise/attached.js';
-import { decade, plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
+import {
+  crossBetween,
+  decade,
+  plusOfNames,
+  processor,
+  ratio,
+  starBetween,
+  sum,
+} from '../recognise/formulas.js';
 import { date, generation, named, padded, plainMonth, rangeMark, season } from './dates.js';
 import { bracketedYear, dashedDay, monthDay, republic, shortYear } from './days.js';
 import {
@@ -38,6 +46,9 @@ import {
   inFront,
   longCount,
   more,
+  arrow,
+  numberMark,
+  partOfYear,
   parts,
   perAmount,
   roman,
@@ -80,6 +91,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/[/-]/, yearMonth(SPEECH)],
       [/[*＊xX•]/, masked(SPEECH)],
       [/年/, date],
+      [/[HQ]/, partOfYear],
       [/\./, plainMonth],
       [/[/.-]/, republic],
       [ANY, named],
@@ -115,6 +127,7 @@ export const OWN: NonNullable<Language['own']> = {
   atLetter: [
     formula((letters) => letters, cardinal, ''),
     processor(SPEECH),
+    crossBetween('乘'),
     codeTwice,
     halfFirst,
     plate,
@@ -136,6 +149,8 @@ export const OWN: NonNullable<Language['own']> = {
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('下划线')],
       [/#/, topic],
+      [/#/, numberMark],
+      [/→/, arrow],
       [/[*＊#＃]/, key],
       [/（/, areaCode],
       [/['’‘]/, shortYear],
