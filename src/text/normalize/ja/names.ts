@@ -104,3 +104,30 @@ export function face(reading: Reading): Found | undefined {
   const match = reading.match(FACE);
   return match && { end: reading.at + match[0].length, spoken: '', rule: 'emoji' };
 }
+
+const MONEY = '(?:円|ドル|ユーロ|ポンド|元|ウォン|豪ドル)';
+const MONEY_BEFORE = new RegExp(`${MONEY}$`);
+const MONEY_BEHIND = new RegExp(`^/${MONEY}(?:[はがのを相、。]|$)`);
+
+/** ドル/円は: nothing is said for the slash. */
+export function perCurrency({ text, at }: Reading): Found | undefined {
+  if (!MONEY_BEFORE.test(text.slice(Math.max(0, at - 4), at)) || !MONEY_BEHIND.test(text.slice(at, at + 6)))
+    return undefined;
+  return { end: at + 1, spoken: '', rule: 'symbol' };
+}
+
+const SIZE = /(\d)L(?=サイズ|版|判|プリント)/y;
+
+/** 2Lサイズ is no volume. */
+export function printSize(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(SIZE) : undefined;
+  return match && { end: reading.at + 2, spoken: `${cardinal(match[1] ?? '')}L`, rule: 'identifier' };
+}
+
+const TEST_NAME = /HbA1c(?=\d)/y;
+
+/** HbA1c5.8%: a name that ends with a letter, and a value. */
+export function testName(reading: Reading): Found | undefined {
+  const match = reading.isFresh && reading.text[reading.at] === 'H' ? reading.match(TEST_NAME) : undefined;
+  return match && { end: reading.at + match[0].length, spoken: match[0], rule: 'identifier' };
+}

@@ -3,6 +3,7 @@ import type { Found, Reading } from '../reading.js';
 import {
   capitalUnit,
   codeTwice,
+  compoundMeasure,
   dateRange,
   keyed,
   listNumber,
@@ -28,7 +29,19 @@ import {
 } from '../recognise/formulas.js';
 import { clock, era, halfFirst, padded, rangeMark, score, weekday } from './dates.js';
 import { monthDay, pressure, shortYear } from './days.js';
-import { battingRate, face, flight, floor, hundredths, laughter, page, share } from './names.js';
+import {
+  battingRate,
+  face,
+  flight,
+  floor,
+  hundredths,
+  laughter,
+  page,
+  perCurrency,
+  printSize,
+  share,
+  testName,
+} from './names.js';
 import { emergency, house, longCount, parts, postcode, roman, sign } from './numbered.js';
 import type { Language } from '../language.js';
 import { behindDigits, bracketedCountry, byMark, coefficient, formula } from '../shared-forms.js';
@@ -72,7 +85,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/\./, tightListNumber(SPEECH, '、')],
       [/[./-]/, dateRange(SPEECH)],
       [/[/-]/, yearMonth(SPEECH)],
-      [/[*＊xX•]/, masked(SPEECH)],
+      [/[-*＊xX•]/, masked(SPEECH)],
       [ANY, padded],
       [/[-−+×÷*/xX.=]/, sum(SPEECH, IN_MATH)],
       [/[.:]/, ratio(SPEECH)],
@@ -84,12 +97,14 @@ export const OWN: NonNullable<Language['own']> = {
       [ANY, dialled],
       [/[)）]/, share],
       [/F/, floor],
+      [/L/, printSize],
       [/[A-Z]/, flight],
       [/\./, battingRate],
       [ANY, keyed(SPEECH, KEYWORDS)],
       [/[-−ー–]/, house],
       [/番/, emergency],
       [/分/, parts],
+      [/[mk]/, compoundMeasure(SPEECH, UNITS)],
       [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
       [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
       [ANY, longCount],
@@ -106,6 +121,7 @@ export const OWN: NonNullable<Language['own']> = {
     floor,
     flight,
     page,
+    testName,
     roman,
     laughter,
   ],
@@ -121,6 +137,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/[—─━═]/, ruleLine()],
       [/[▲△]/, loss],
       [/→/, arrow],
+      [/\//, perCurrency],
       [/[¥$€£₩]/, signTwice()],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('アンダーバー')],

@@ -3,7 +3,7 @@ import type { Found, Reading } from '../reading.js';
 import type { Keywords } from '../recognise/attached.js';
 import { spellDigits } from './numbers.js';
 
-const LINK = '(?:번호|코드)?(?:는|은|가|이|를|을|로|으로|에|:)? ?[「“"‘\'\\[]{0,2}$';
+const LINK = '(?:번호|코드)?(?:는|은|가|이|를|을|로|으로|에|:)? ?[「“"‘\'\\[(]{0,2}$';
 
 /** What stands before a code and before a telephone number. */
 export const KEYWORDS: Keywords = {

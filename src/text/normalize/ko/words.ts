@@ -4,7 +4,7 @@ import { numeralOf, readNumeral } from '../numerals.js';
 import { LiteralTable } from '../literals.js';
 import type { Found, Reading } from '../reading.js';
 import { isWithHalf } from '../recognise/results.js';
-import { cardinal, decimal, letterNames } from './numbers.js';
+import { cardinal, decimal, letterNames, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { UNITS } from './units.js';
 import { WRITING } from './writing.js';
@@ -220,4 +220,13 @@ export function pro(reading: Reading): Found | undefined {
   return digits === undefined
     ? undefined
     : { end: at + digits.length, spoken: cardinal(digits), rule: 'identifier' };
+}
+
+const GENERATIONS = /([1-6])0([1-6])0(?=세대)/y;
+
+/** 2030세대: people in their twenties and thirties. */
+export function generations(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(GENERATIONS) : undefined;
+  if (match === undefined || Number(match[2]) !== Number(match[1]) + 1) return undefined;
+  return { end: reading.at + 4, spoken: spellDigits(match[0]), rule: 'digits' };
 }

@@ -38,7 +38,7 @@ export const WRITING: Writing = {
     'PM2.5': '피엠 이 점 오', PM10: '피엠 십', IoT: '아이오티', OK: '오케이',
     NATO: '나토', NASA: '나사', FIFA: '피파', UNESCO: '유네스코', UNICEF: '유니세프', OPEC: '오펙', ASEAN: '아세안', 'Wi-Fi': '와이파이', WiFi: '와이파이', KAIST: '카이스트', APEC: '에이펙',
   },
-  beforeNumber: { 'No.': '넘버 ', 'NO.': '넘버 ', 'no.': '넘버 ', '№': '넘버 ', 'p.': '페이지 ', '§': '제', 'Tel.': '전화 ', 'TEL.': '전화 ', 'Vol.': '볼륨 ' },
+  beforeNumber: { '#': '샵 ', 'No.': '넘버 ', 'NO.': '넘버 ', 'no.': '넘버 ', '№': '넘버 ', 'p.': '페이지 ', '§': '제', 'Tel.': '전화 ', 'TEL.': '전화 ', 'Vol.': '볼륨 ' },
   spelled: words(`
     AI IT API URL USA EU UN UK US CEO CFO CTO COO UI UX OS IBM FBI CIA IMF OECD WHO AS AP AR VR IR ID IP IPO PIN_ OTP USIM_ ARS EV IoT LED LCD UHD USB UAE UFO UV KBS MBC SBS JTBC TV PC GDP GNP SNS DNA RNA ATM FTA WTO
     KTX SRT ITX LG SK KT CJ GS BTS PDF HTML CSS HTTP HTTPS XML SQL SMS VIP DIY PR HR IVR GPS GPU CPU SSD HDD AED ICU CCTV ESG ETF ELS ISA IRP IOC NBA MLB EPL OTT PPT FAQ QR AM FM DMZ NLL ICBM KOSPI_ VOD MVP MOU R

@@ -219,7 +219,7 @@ export function ruleLine(): Recogniser {
   };
 }
 
-const MASKED = /(\d{1,6})[*＊xX•]{3,12}(\d{1,6})(?![\d*A-Za-z])/y;
+const MASKED = /(\d{1,6})(?:[*＊xX•]{3,12}|-[*＊]{2,8}-)(\d{1,6})(?![\d*A-Za-z])/y;
 
 /** 138****1234: what is hidden is a pause. */
 export function masked(speech: Speech): Recogniser {
@@ -253,5 +253,25 @@ export function keyed(speech: Speech, { codes, calls, counted, pause }: Keywords
       ? speech.telephone(groups, false)
       : groups.map((group) => speech.digits(group)).join(pause);
     return { end, spoken, rule: call ? 'telephone' : 'digits' };
+  };
+}
+
+const LENGTHS = /(\d{1,4})(km|m|kg)(\d{1,4}(?:\.\d)?)(cm|mm|m|g)(?![A-Za-z\d])/y;
+
+/** 8m23cm, 2kg500g: two units without a space. */
+export function compoundMeasure(speech: Speech, units: Readonly<Record<string, Noun>>): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(LENGTHS) : undefined;
+    const [written = '', first = '', large = '', second = '', small = ''] = match ?? [];
+    const [one, other] = [units[large], units[small]];
+    const number = readNumeral(second, 0, { decimal: '.', grouping: [] })?.numeral;
+    if (match === undefined || one === undefined || other === undefined || number === undefined)
+      return undefined;
+    const around = reading.around(reading.at + written.length);
+    const said = [
+      speech.measure({ number: numeralOf(withoutZeros(first)) }, one, around),
+      speech.measure({ number }, other, around),
+    ];
+    return { end: reading.at + written.length, spoken: said.join(' '), rule: 'measure' };
   };
 }
