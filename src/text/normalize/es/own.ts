@@ -21,8 +21,16 @@ import type { Language } from '../language.js';
 import { planeType } from '../shared-codes.js';
 import { numeralOf } from '../numerals.js';
 import type { Around, Found, Reading } from '../reading.js';
-import { processor } from '../recognise/formulas.js';
-import { atLeast, behindDigits, byFirstLetter, perWord, primed, schoolYear } from '../shared-forms.js';
+import { processor, scientific } from '../recognise/formulas.js';
+import {
+  atLeast,
+  behindDigits,
+  byFirstLetter,
+  negativePower,
+  perWord,
+  primed,
+  schoolYear,
+} from '../shared-forms.js';
 import { centsOfHundred, magnifiedMoney, namedMoney, shopPrice } from './amounts.js';
 import { house, identity, lettersAndDigits, openingMarks, postcode, road, taxNumber } from './codes.js';
 import { parts } from './fractions.js';
@@ -86,6 +94,14 @@ const PARTS_OF_YEAR = {
 };
 
 const AT_DIGIT = behindDigits([
+  [
+    /[eE.,]/,
+    scientific(
+      SPEECH,
+      (number, negative, exponent) =>
+        `${number} por diez elevado a ${negative ? 'menos ' : ''}${cardinal(exponent)}`,
+    ),
+  ],
   [/[TQS]/, partOfYear(PARTS_OF_YEAR)],
   [/h/, rooms],
   [/\//, unionLaw(cardinal, SPEECH)],
@@ -145,5 +161,13 @@ const AT_LETTER = byFirstLetter([
 export const OWN: NonNullable<Language['own']> = {
   atDigit: [AT_DIGIT],
   atLetter: [AT_LETTER],
-  atMark: [openingMarks, namedMoney, shortYear, dayHashtag(cardinal), perWord(PER), slashOfCode],
+  atMark: [
+    openingMarks,
+    namedMoney,
+    shortYear,
+    dayHashtag(cardinal),
+    perWord(PER),
+    slashOfCode,
+    negativePower((digits) => ` elevado a menos ${cardinal(digits)}`),
+  ],
 };

@@ -24,6 +24,7 @@ import {
   plusOfNames,
   processor,
   ratio,
+  scientific,
   starBetween,
   sum,
 } from '../recognise/formulas.js';
@@ -44,7 +45,14 @@ import {
 } from './names.js';
 import { emergency, house, longCount, parts, postcode, roman, sign } from './numbered.js';
 import type { Language } from '../language.js';
-import { behindDigits, bracketedCountry, byMark, coefficient, formula } from '../shared-forms.js';
+import {
+  behindDigits,
+  bracketedCountry,
+  byMark,
+  coefficient,
+  formula,
+  negativePower,
+} from '../shared-forms.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { areaCode, dialled, key, KEYWORDS } from './telephone.js';
@@ -104,6 +112,14 @@ export const OWN: NonNullable<Language['own']> = {
       [/[-−ー–]/, house],
       [/番/, emergency],
       [/分/, parts],
+      [
+        /[eE.]/,
+        scientific(
+          SPEECH,
+          (number, negative, exponent) =>
+            `${number}かける十の${negative ? 'マイナス' : ''}${cardinal(exponent)}乗`,
+        ),
+      ],
       [/[mk]/, compoundMeasure(SPEECH, UNITS)],
       [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
       [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
@@ -134,6 +150,7 @@ export const OWN: NonNullable<Language['own']> = {
           (digits) => `${cardinal(digits)}年代`,
         ),
       ],
+      [/[⁻^]/, negativePower((digits) => `のマイナス${cardinal(digits)}乗`)],
       [/[—─━═]/, ruleLine()],
       [/[▲△]/, loss],
       [/→/, arrow],

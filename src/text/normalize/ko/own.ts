@@ -21,6 +21,7 @@ import {
   plusOfNames,
   processor,
   ratio,
+  scientific,
   starBetween,
   sum,
 } from '../recognise/formulas.js';
@@ -48,7 +49,14 @@ import {
 } from './numbered.js';
 import type { Language } from '../language.js';
 import type { Found, Reading } from '../reading.js';
-import { behindDigits, bracketedCountry, byMark, coefficient, formula } from '../shared-forms.js';
+import {
+  behindDigits,
+  bracketedCountry,
+  byMark,
+  coefficient,
+  formula,
+  negativePower,
+} from '../shared-forms.js';
 import { cardinal, letterNames } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { emergency, key, KEYWORDS, plate } from './telephone.js';
@@ -126,6 +134,14 @@ export const OWN: NonNullable<Language['own']> = {
       [/프/, pro],
       [/세/, generations],
       [/[십백천만억조.,]/, spacedMagnitude],
+      [
+        /[eE.]/,
+        scientific(
+          SPEECH,
+          (number, negative, exponent) =>
+            `${number} 곱하기 십의 ${negative ? '마이너스 ' : ''}${cardinal(exponent)}제곱`,
+        ),
+      ],
       [/[mk]/, compoundMeasure(SPEECH, UNITS)],
       [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
       [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
@@ -155,6 +171,7 @@ export const OWN: NonNullable<Language['own']> = {
           (digits) => `${cardinal(digits)}년대`,
         ),
       ],
+      [/[⁻^]/, negativePower((digits) => `의 마이너스 ${cardinal(digits)}제곱`)],
       [/[—─━═]/, ruleLine()],
       [/[¥$€£₩]/, signTwice()],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],

@@ -20,8 +20,16 @@ import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import { planeType } from '../shared-codes.js';
 import type { Around, Found, Reading } from '../reading.js';
-import { processor } from '../recognise/formulas.js';
-import { atLeast, behindDigits, byFirstLetter, perWord, primed, schoolYear } from '../shared-forms.js';
+import { processor, scientific } from '../recognise/formulas.js';
+import {
+  atLeast,
+  behindDigits,
+  byFirstLetter,
+  negativePower,
+  perWord,
+  primed,
+  schoolYear,
+} from '../shared-forms.js';
 import { grouped, isOfGame, plate } from './codes.js';
 import { parts } from './fractions.js';
 import { genderOf } from './grammar.js';
@@ -88,6 +96,14 @@ const PARTS_OF_YEAR = {
 };
 
 const AT_DIGIT = behindDigits([
+  [
+    /[eE.,]/,
+    scientific(
+      SPEECH,
+      (number, negative, exponent) =>
+        `${number} vezes dez elevado a ${negative ? 'menos ' : ''}${cardinal(exponent)}`,
+    ),
+  ],
   [/[TQS]/, partOfYear(PARTS_OF_YEAR)],
   [/\//, unionLaw(cardinal, SPEECH)],
   [/\./, groupedOrdinal(ordinal, inForm)],
@@ -142,5 +158,10 @@ const AT_LETTER = byFirstLetter([
 export const OWN: NonNullable<Language['own']> = {
   atDigit: [AT_DIGIT],
   atLetter: [AT_LETTER],
-  atMark: [dayHashtag(cardinal), perWord(PER), slashOfCode],
+  atMark: [
+    dayHashtag(cardinal),
+    perWord(PER),
+    slashOfCode,
+    negativePower((digits) => ` elevado a menos ${cardinal(digits)}`),
+  ],
 };

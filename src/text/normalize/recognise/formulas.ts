@@ -128,3 +128,20 @@ export function decade(four: (digits: string) => string, two: (digits: string) =
     return { end: reading.at + match[0].length, spoken, rule: 'decade' };
   };
 }
+
+const SCIENTIFIC = /(\d{1,6})(?:[.,](\d{1,6}))?(?:e([-+−]?)|E([-+−]))(\d{1,3})(?![\p{L}\d]|[.,]\d)/uy;
+
+/** 1e-4, 3.5e6; `say` gets the number and the digits of the exponent. */
+export function scientific(
+  speech: Pick<Speech, 'number'>,
+  say: (number: string, negative: boolean, exponent: string) => string,
+): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(SCIENTIFIC) : undefined;
+    if (match === undefined) return undefined;
+    const [written, whole = '', decimals = '', small, large, exponent = ''] = match;
+    const number = speech.number({ ...numeralOf(withoutZeros(whole)), decimals }, NOWHERE);
+    const spoken = say(number, /[-−]/.test(small ?? large ?? ''), withoutZeros(exponent));
+    return { end: reading.at + written.length, spoken, rule: 'math' };
+  };
+}

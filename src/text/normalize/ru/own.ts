@@ -22,7 +22,7 @@ import {
   serviceCode,
 } from './codes.js';
 import { monthInFigures } from './months.js';
-import { processor } from '../recognise/formulas.js';
+import { processor, scientific } from '../recognise/formulas.js';
 import { byFirstLetter, coordinates, plusBetween } from '../shared-forms.js';
 import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
 import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
@@ -37,7 +37,7 @@ import {
   schoolClass,
   yearsOfStudy,
 } from './ordinals.js';
-import { cardinal } from './numbers.js';
+import { cardinal, ordinal } from './numbers.js';
 import { roman } from './roman.js';
 import { SPEECH } from './speech.js';
 import { age, howOften, inches, instalment, multiplied, points } from './prescriptions.js';
@@ -106,6 +106,17 @@ const AT_DIGIT: readonly Asked[] = [
   [schoolClass, 1, 2, /[ "«“„'А-Я]/, /^ ?["«“„']?[А-Я]/u],
   [yearsOfStudy, 1, 2, /[ –—-]/, /^ ?[-–—] ?\d/],
   [postcode, 6, 6, /[ ,]/, /^(?:,| г)/],
+  [
+    scientific(
+      SPEECH,
+      (number, negative, exponent) =>
+        `${number} умножить на десять в ${negative ? 'минус ' : ''}${ordinal(exponent, 'prepositional', 'f')} степени`,
+    ),
+    1,
+    6,
+    /[eE.,]/,
+    /^(?:[.,]\d{1,6})?[eE]/,
+  ],
   [seconds, 1, 6, /[ ,с]/, /^(?:,\d{1,3})? ?с(?:[ .,;:!?)]|$)/],
   [angle, 1, 3, /[°º]/, /^[°º]/],
   [houseLetter, 1, 4, /[ А-Я]/, /^ ?[А-Я]/],

@@ -23,6 +23,7 @@ import {
   plusOfNames,
   processor,
   ratio,
+  scientific,
   starBetween,
   sum,
 } from '../recognise/formulas.js';
@@ -59,7 +60,14 @@ import {
   zone,
 } from './numbered.js';
 import type { Language } from '../language.js';
-import { behindDigits, bracketedCountry, byMark, coefficient, formula } from '../shared-forms.js';
+import {
+  behindDigits,
+  bracketedCountry,
+  byMark,
+  coefficient,
+  formula,
+  negativePower,
+} from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { another, areaCode, hotline, key, KEYWORDS } from './telephone.js';
@@ -117,6 +125,13 @@ export const OWN: NonNullable<Language['own']> = {
       [/[.)）]/, share],
       [/[wW.]/, myriads],
       [/[kK]/, thousands],
+      [
+        /[eE.]/,
+        scientific(
+          SPEECH,
+          (number, negative, exponent) => `${number}乘十的${negative ? '负' : ''}${cardinal(exponent)}次方`,
+        ),
+      ],
       [/[mk]/, compoundMeasure(SPEECH, UNITS)],
       [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
       [/[GMTK.]/, stored],
@@ -146,6 +161,7 @@ export const OWN: NonNullable<Language['own']> = {
           (digits) => `${cardinal(digits)}年代`,
         ),
       ],
+      [/[⁻^]/, negativePower((digits) => `的负${cardinal(digits)}次方`)],
       [/[—─━═]/, ruleLine()],
       [/[¥$€£₩]/, signTwice()],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
