@@ -23,10 +23,10 @@ import {
 } from './codes.js';
 import { monthInFigures } from './months.js';
 import { processor, scientific } from '../recognise/formulas.js';
-import { byFirstLetter, coordinates, plusBetween } from '../shared-forms.js';
+import { byFirstLetter, coordinates, perWord, plusBetween } from '../shared-forms.js';
 import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
 import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
-import { chemical, flight, initials, namedByNumber, negative, planes, version } from './names.js';
+import { chemical, flight, initials, namedByNumber, negative, planes, variable, version } from './names.js';
 import {
   kilometre,
   storey,
@@ -38,8 +38,10 @@ import {
   yearsOfStudy,
 } from './ordinals.js';
 import { cardinal, ordinal } from './numbers.js';
+import { quarter } from './quarters.js';
 import { roman } from './roman.js';
 import { SPEECH } from './speech.js';
+import { PER } from './units.js';
 import { age, howOften, inches, instalment, multiplied, points } from './prescriptions.js';
 import { bareYears, decade, decades, season, year, yearInRow, yearOfEra, years } from './years.js';
 
@@ -88,6 +90,7 @@ const AT_DIGIT: readonly Asked[] = [
   [decades, 2, 4, /[ –—-]/, /^ ?[-–—] ?\d/],
   [years, 3, 4, /[ –—/-]/, /^ ?[-–—/] ?\d/],
   [year, 3, 4, /[ гуфокбймо-]/, /^(?:-?[йгому]{1,2}|-е)? ?[гуфокб]/],
+  [quarter, 1, 1, /[ кпйгме-]/, /^(?:-?(?:й|го|му|м|е))? ?(?:кв|полуг)\./],
   [yearOfEra, 1, 4, /[ г]/, /^ ?г\. ?(?:до )?н/],
   [yearInRow, 4, 4, /[ ,—–]/, /^(?:,| и| или| по| до| в|—|–) /],
   [season, 4, 4, /\//, /^\//],
@@ -156,6 +159,7 @@ export const atLetter: readonly Recogniser[] = [
   byFirstLetter([
     [/[im]/, processor(SPEECH, cardinal, SPEECH.letters)],
     [/[vV]/, version],
+    [/[a-z]/, variable],
     [/[UGМM]/, zoneOffset],
     [/[A-Z]/, chemical],
     [/[а-яёh]/i, cyrillicDomain],
@@ -179,4 +183,5 @@ export const atMark: readonly Recogniser[] = [
   phoneKey,
   pointedMoney,
   plusBetween(' плюс '),
+  perWord(PER),
 ];

@@ -4,6 +4,7 @@ import { romanValue } from '../recognise/words.js';
 import type { Case } from './declension.js';
 import { caseBefore, wordAhead } from './grammar.js';
 import { ordinal, type Agreement } from './numbers.js';
+import { partOfYear } from './quarters.js';
 import { ORDERED, words } from './vocabulary.js';
 
 const NUMERAL =
@@ -45,6 +46,7 @@ export function roman(reading: Reading): Found | undefined {
   return (
     untilCentury(reading, end, values) ??
     century(reading, end, values) ??
+    partOfYear(reading, end, values) ??
     royal(reading, end, value) ??
     beforeNoun(reading, end, values) ??
     inRow(reading, end, values) ??
