@@ -1,6 +1,8 @@
 // What a frame of speech costs on a GPU, by the number of streams; how long a first sound takes; how many streams stay ahead.
 //
-//   gpu_bench <parley_cuda.so> <directory of a checkpoint> [batches: 1,8,16,64,128,256,512] [frames: 50]
+//   gpu_bench <parley_cuda.so> <directory of a checkpoint> [batches: 1,8,16,64,128,256,512] [frames: 50] [grids]
+//
+// With "grids" every grid is started for itself, not as a part of a graph: for profilers.
 //
 // The checkpoint may be of random weights (native/tools/write_checkpoint): the end token is forbidden, so that every row
 // makes the same number of frames. A row's figures are medians over its frames, after as many as the graphs need to
@@ -27,6 +29,7 @@ using namespace model;
 
 constexpr size_t kWarmFrames = 4;
 constexpr size_t kFirstSounds = 20;
+constexpr size_t kProfiled = size_t{16} << 30;  // bytes of the GPU: profilers need some too
 constexpr const char* kText = "Your order has shipped and should be with you on Tuesday before noon.";
 
 double PercentileOf(std::vector<double> values, double share) {
@@ -41,10 +44,10 @@ struct Loaded {
   std::unique_ptr<SpeechModel> speech;
   std::unique_ptr<CodecDecoder> codec;
 
-  Loaded(const std::string& file, const std::string& directory) {
+  Loaded(const std::string& file, const std::string& directory, bool graphs) {
     std::string problem;
     checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
-    if (checkpoint) kernels = cuda::OpenPlugin(file, {}, &problem);
+    if (checkpoint) kernels = cuda::OpenPlugin(file, {0, graphs, graphs ? 0 : kProfiled}, &problem);
     if (!checkpoint || !kernels) throw std::runtime_error(problem);
     const double began = Now();
     speech = std::make_unique<SpeechModel>(*kernels, *checkpoint, Quantize::kNone, Format::kBf16);
@@ -158,11 +161,11 @@ void FirstSounds(const Loaded& loaded) {
 
 int main(int count, char** arguments) {
   if (count < 3) {
-    std::fprintf(stderr, "gpu_bench <parley_cuda.so> <directory> [1,8,16,64,128,256,512] [frames]\n");
+    std::fprintf(stderr, "gpu_bench <parley_cuda.so> <directory> [1,8,16,64,128,256,512] [frames] [grids]\n");
     return 2;
   }
   try {
-    const parley::bench::Loaded loaded(arguments[1], arguments[2]);
+    const parley::bench::Loaded loaded(arguments[1], arguments[2], count <= 5 || std::string(arguments[5]) != "grids");
     const std::string batches = count > 3 ? arguments[3] : "1,8,16,64,128,256,512";
     const int frames = count > 4 ? std::atoi(arguments[4]) : 50;
     std::printf("| streams | prompt ms | step ms | codec ms | frame ms | p95 | live | eager | GB |\n");
@@ -174,7 +177,7 @@ int main(int count, char** arguments) {
       parley::bench::Row(loaded, streams, static_cast<size_t>(frames < 5 ? 5 : frames));
       at = *end == ',' ? end + 1 : end;
     }
-    parley::bench::FirstSounds(loaded);
+    if (count <= 5) parley::bench::FirstSounds(loaded);
     return 0;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "gpu_bench: %s\n", problem.what());

@@ -2,7 +2,9 @@
 #
 #   -DPARLEY_CUDA=OFF                 never; ON: it is an error when nvcc is missing; AUTO: skipped then
 #   -DPARLEY_CUDA_ARCHITECTURES=90a   one GPU's alone: all of them take long
+#   -DPARLEY_CUDA_TRACE=ON            writes when each grid ran to the file that PARLEY_CUDA_TRACE names: see gpu_trace.cuh
 set(PARLEY_CUDA AUTO CACHE STRING "The CUDA backend: AUTO (where there is nvcc), ON or OFF")
+set(PARLEY_CUDA_TRACE OFF CACHE BOOL "The CUDA backend takes down when each grid ran")
 set(PARLEY_CUDA_ARCHITECTURES "80;89;90a;120" CACHE STRING "Compute capabilities with code of their own")
 
 find_program(PARLEY_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
@@ -17,11 +19,16 @@ if(PARLEY_CUDA AND PARLEY_NVCC)
   set(NVCC_FLAGS -std=c++17 -O3 --expt-relaxed-constexpr -fmad=false -lineinfo -cudart static
     -Xcompiler -fPIC,-fvisibility=hidden,-ffp-contract=off,-Wall,-Wno-unknown-pragmas
     -I${CMAKE_CURRENT_SOURCE_DIR} -DPARLEY_PLUGIN_INTERFACE=\"${PLUGIN_INTERFACE}\")
+  set(NVCC_TARGETS "")
   foreach(architecture ${PARLEY_CUDA_ARCHITECTURES})
-    list(APPEND NVCC_FLAGS -gencode=arch=compute_${architecture},code=sm_${architecture})
+    list(APPEND NVCC_TARGETS -gencode=arch=compute_${architecture},code=sm_${architecture})
   endforeach()
-  # For GPUs that are newer than this.
-  list(APPEND NVCC_FLAGS -gencode=arch=compute_80,code=compute_80)
+  if(PARLEY_CUDA_TRACE)
+    list(APPEND NVCC_TARGETS -rdc=true -DPARLEY_CUDA_TRACE)
+  else()
+    # For GPUs that are newer than this.
+    list(APPEND NVCC_TARGETS -gencode=arch=compute_80,code=compute_80)
+  endif()
   # CMake's own CUDA language would ask every build machine for a compiler that only this file needs.
   file(GLOB CUDA_HEADERS CONFIGURE_DEPENDS kernels/*.h kernels/cuda/*.h kernels/cuda/*.cuh)
   set(CUDA_OBJECTS "")
@@ -33,7 +40,7 @@ if(PARLEY_CUDA AND PARLEY_NVCC)
     endif()
     set(object ${CMAKE_CURRENT_BINARY_DIR}/cuda/${name}.o)
     add_custom_command(OUTPUT ${object}
-      COMMAND ${PARLEY_NVCC} ${NVCC_FLAGS} ${language} -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
+      COMMAND ${PARLEY_NVCC} ${NVCC_FLAGS} ${NVCC_TARGETS} ${language} -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
       DEPENDS ${source} ${CUDA_HEADERS}
       COMMENT "Compiling ${source} for GPUs" VERBATIM)
     list(APPEND CUDA_OBJECTS ${object})
@@ -42,9 +49,14 @@ if(PARLEY_CUDA AND PARLEY_NVCC)
   set(CUDA_EXPORTS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/cuda/exports.map)
   set(CUDA_BACKEND ${CMAKE_CURRENT_BINARY_DIR}/parley_cuda.so)
   add_custom_command(OUTPUT ${CUDA_BACKEND}
-    COMMAND ${PARLEY_NVCC} -shared -cudart static -Xlinker -zdefs -Xlinker --version-script=${CUDA_EXPORTS}
+    COMMAND ${PARLEY_NVCC} -shared ${NVCC_TARGETS} -cudart static -Xlinker -zdefs -Xlinker --version-script=${CUDA_EXPORTS}
       -o ${CUDA_BACKEND} ${CUDA_OBJECTS}
     DEPENDS ${CUDA_OBJECTS} ${CUDA_EXPORTS} COMMENT "Linking parley_cuda.so" VERBATIM)
   add_custom_target(parley_cuda DEPENDS ${CUDA_BACKEND})
+  add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/product_bench
+    COMMAND ${PARLEY_NVCC} ${NVCC_FLAGS} ${NVCC_TARGETS} -cudart static -o ${CMAKE_CURRENT_BINARY_DIR}/product_bench
+      ${CMAKE_CURRENT_SOURCE_DIR}/bench/product_bench.cu ${CUDA_OBJECTS}
+    DEPENDS bench/product_bench.cu ${CUDA_OBJECTS} COMMENT "Compiling product_bench for GPUs" VERBATIM)
+  add_custom_target(product_bench DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/product_bench)
   message(STATUS "CUDA backend: by ${PARLEY_NVCC} for ${PARLEY_CUDA_ARCHITECTURES} (target parley_cuda)")
 endif()

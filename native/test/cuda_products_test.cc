@@ -68,8 +68,8 @@ std::vector<float> Multiplied(const Matrix& w, const float* x, size_t count) {
   return Multiplied(w, Rows(x, count, w.columns), {}, std::vector<float>(count * w.rows, NAN));
 }
 
-// How far the two may be apart: x keeps 16 bits and so do weights of 32, and the product of what is left is dropped; sums are of f32.
-// The CPU rounds vectors that meet weights of 8 bits.
+// How far the two may be apart: x keeps 16 bits and so do weights of 32, and the product of what is left is dropped; x that meets bf16 or
+// 8 bits keeps 8; sums are of f32. The CPU rounds vectors that meet weights of 8 bits.
 double Bound(const StoredMatrix& w, size_t row, const std::vector<float>& x) {
   double magnitude = 0, weights = 0, largest = 0;
   for (size_t k = 0; k < x.size(); k++) {
@@ -78,7 +78,8 @@ double Bound(const StoredMatrix& w, size_t row, const std::vector<float>& x) {
     largest = std::max(largest, static_cast<double>(std::fabs(x[k])));
   }
   const double rounded = w.matrix.format == Format::kInt8 ? weights * largest / 32767 * 0.5001 : 0;
-  return magnitude * (3.0 / (1 << 18) + (static_cast<double>(x.size()) / 8 + 16) * 6e-8) + rounded;
+  const double kept = VectorTermsOf(w.matrix.format) == 2 ? 3.0 / (1 << 18) : 1.0 / (1 << 9);
+  return magnitude * (kept + (static_cast<double>(x.size()) / 8 + 16) * 6e-8) + rounded;
 }
 
 std::vector<float> VectorOf(const Vectors& x, size_t c) {

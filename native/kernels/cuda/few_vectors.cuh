@@ -1,6 +1,7 @@
 // Products of few vectors, bound by reading the weights: a block has 16 kTiles rows (of a gated product of both matrices) and 8
 // kOctets vectors, and each of its 8 warps one part of the columns. Weights go from memory to
-// registers, some chunks ahead of their use, the first of them before the vectors are there.
+// registers, some chunks ahead of their use, the first of them before the vectors are there. One octet of vectors is read as floats, more
+// as terms that were prepared.
 #ifndef PARLEY_KERNELS_CUDA_FEW_VECTORS_CUH_
 #define PARLEY_KERNELS_CUDA_FEW_VECTORS_CUH_
 
@@ -22,17 +23,10 @@ struct FewShape {
   static constexpr int kAllTiles = kTiles * kMatrices;
   static constexpr int kRows = 16 * kTiles, kVectors = 8 * kOctets;
   static constexpr int kAhead = kAllTiles == 1 && kOctets < 8 ? 4 : 2;  // chunks of weights on their way
-  static constexpr bool kVectorsAhead = kOctets == 1;   // with as many chunks of the vectors
+  static constexpr bool kFloats = kOctets == 1;  // as the vectors lie
   static constexpr int kColumnFloats = 16 * kAllTiles + 4;  // of a vector's sums; 4 more: no two lanes meet in a bank
   static constexpr uint32_t kShared = kParts * kVectors * kColumnFloats * sizeof(float);
 };
-
-__device__ __forceinline__ EightFloats NormedEight(const EightFloats& x, float factor, const EightFloats& w) {
-  return {{Normed(x.first.x, factor, w.first.x), Normed(x.first.y, factor, w.first.y), Normed(x.first.z, factor, w.first.z),
-           Normed(x.first.w, factor, w.first.w)},
-          {Normed(x.second.x, factor, w.second.x), Normed(x.second.y, factor, w.second.y),
-           Normed(x.second.z, factor, w.second.z), Normed(x.second.w, factor, w.second.w)}};
-}
 
 // One warp's part of the columns.
 template <class Shape>
@@ -41,7 +35,8 @@ struct FewWarp {
   using Raw = typename W::Raw;
 
   const unsigned char* rows[Shape::kAllTiles][2];
-  const float* vectors[Shape::kOctets];
+  const float* vector;                          // of this lane, if they are floats
+  const unsigned char* terms[Shape::kOctets];  // of its vectors, if they are prepared
   uint32_t first, last;  // chunks
   Raw ahead[Shape::kAhead][Shape::kAllTiles][2];
   float acc[Shape::kAllTiles][Shape::kOctets][4];
@@ -61,11 +56,14 @@ struct FewWarp {
     }
   }
 
-  __device__ __forceinline__ void FindVectors(const VectorsView& x, const VectorCounts& counts, uint32_t begin) {
+  __device__ __forceinline__ void FindVectors(const ProductArgs& args, const VectorCounts& counts, uint32_t begin) {
     const uint32_t lane = threadIdx.x % 32;
+    const auto place = [&](uint32_t n) { return min(begin + n * 8 + lane / 4, counts.vectors - 1); };
+    if constexpr (Shape::kFloats) {
+      vector = VectorAt(args.x, counts, place(0)) + lane % 4 * kEight;
+    } else {
 #pragma unroll
-    for (int n = 0; n < Shape::kOctets; n++) {
-      vectors[n] = VectorAt(x, counts, min(begin + n * 8 + lane / 4, counts.vectors - 1)) + lane % 4 * kEight;
+      for (int n = 0; n < Shape::kOctets; n++) terms[n] = args.terms + (PreparedAt(args.x, counts, place(n)) + lane % 4 * kEight) * 2;
     }
   }
 
@@ -97,42 +95,46 @@ struct FewWarp {
     }
   }
 
-  // Vectors two octets at a time: their terms do not stay long.
-  template <int kOctet>
-  __device__ __forceinline__ void MultiplyOctets(const Eight<W::kTerms> (&a)[Shape::kAllTiles][2], uint64_t offset) {
-    if constexpr (kOctet < Shape::kOctets) {
-      Eight<Shape::kTerms> b[2];
+  __device__ __forceinline__ void LoadTerms(const ProductArgs& args, uint64_t offset, Eight<Shape::kTerms> (&b)[Shape::kOctets]) const {
 #pragma unroll
-      for (int n = 0; n < 2; n++) b[n] = TermsOf<Shape::kTerms>(LoadEight(vectors[kOctet + n] + offset));
-      MultiplyChunk<kOctet>(a, b, acc);
-      MultiplyOctets<kOctet + 2>(a, offset);
+    for (int n = 0; n < Shape::kOctets; n++) {
+#pragma unroll
+      for (int term = 0; term < Shape::kTerms; term++) {
+        const uint4 four = *reinterpret_cast<const uint4*>(terms[n] + offset * 2 + term * args.term_bytes);
+        b[n].pairs[term][0] = four.x;
+        b[n].pairs[term][1] = four.y;
+        b[n].pairs[term][2] = four.z;
+        b[n].pairs[term][3] = four.w;
+      }
     }
   }
 
-  __device__ __forceinline__ void Multiply(const VectorsView& x) {
-    ChunkWalk walk(x, first);
+  __device__ __forceinline__ void MultiplyTerms(const ProductArgs& args) {
+    ChunkWalk walk(args.x, first);
     for (uint32_t chunk = first; chunk < last; chunk += Shape::kAhead) {
 #pragma unroll
       for (int d = 0; d < Shape::kAhead; d++) {
         if (chunk + d >= last) break;
+        Eight<Shape::kTerms> b[Shape::kOctets];
+        LoadTerms(args, walk.offset, b);
         Eight<W::kTerms> a[Shape::kAllTiles][2];
         TakeTerms(d, a);
         if (chunk + d + Shape::kAhead < last) LoadWeights(d, chunk + d + Shape::kAhead);
-        MultiplyOctets<0>(a, walk.offset);
+        MultiplyChunk<0>(a, b, acc);
         walk.Next();
       }
     }
   }
 
   // The same for one octet, whose floats are loaded as far ahead as the weights.
-  __device__ __forceinline__ void MultiplyAhead(const ProductArgs& args, float factor) {
+  __device__ __forceinline__ void MultiplyFloats(const ProductArgs& args, float factor) {
     ChunkWalk walk(args.x, first);
     const float* const norm = Shape::kNorm ? args.norm + threadIdx.x % 4 * kEight : nullptr;
     for (uint32_t chunk = first; chunk < last; chunk += Shape::kAhead) {
       EightFloats x[Shape::kAhead], w[Shape::kAhead];
 #pragma unroll
       for (int d = 0; d < Shape::kAhead; d++) {
-        x[d] = LoadEight(vectors[0] + walk.offset);
+        x[d] = LoadEight(vector + walk.offset);
         if constexpr (Shape::kNorm) w[d] = LoadEight(norm + walk.offset);
         if (chunk + d + 1 < last) walk.Next();
       }
@@ -217,11 +219,11 @@ __global__ void __launch_bounds__(256) MultiplyFew(ProductArgs args) {
   own.last = PartBegin(warp + 1, chunks);
   own.FindRows(args, matrix, row);
   own.Begin();
-  own.FindVectors(args.x, counts, begin);
+  own.FindVectors(args, counts, begin);
   LetNextBegin();
   AwaitInputs();
-  if constexpr (Shape::kVectorsAhead) own.MultiplyAhead(args, Shape::kNorm ? FactorOf(args, counts, begin) : 0);
-  else own.Multiply(args.x);
+  if constexpr (Shape::kFloats) own.MultiplyFloats(args, Shape::kNorm ? FactorOf(args, counts, begin) : 0);
+  else own.MultiplyTerms(args);
   float* const sums = reinterpret_cast<float*>(SharedBytes());
   own.Leave(sums);
   __syncthreads();

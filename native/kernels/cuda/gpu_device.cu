@@ -2,6 +2,10 @@
 
 #include <cuda_runtime.h>
 
+#ifdef PARLEY_CUDA_TRACE
+#include "kernels/cuda/gpu_trace.cuh"
+#endif
+
 #include <chrono>
 #include <new>
 #include <thread>
@@ -25,6 +29,9 @@ class GpuGraph final : public Graph {
     if (lost_.empty()) cudaGraphExecDestroy(graph);
   }
   const cudaGraphExec_t graph;
+#ifdef PARLEY_CUDA_TRACE
+  List list;
+#endif
 
  private:
   const std::string& lost_;
@@ -98,6 +105,9 @@ GpuDevice::~GpuDevice() { Close(); }
 // A lost device is left as it is: to free what it holds may wait for ever.
 void GpuDevice::Close() {
   if (!lost_.empty()) return;
+#ifdef PARLEY_CUDA_TRACE
+  WriteTrace();
+#endif
   cudaSetDevice(options_.device);
   for (cudaEvent_t mark : marks_) {
     if (mark != nullptr) cudaEventDestroy(mark);
@@ -253,6 +263,9 @@ void GpuDevice::LaunchAll(const List& list, cudaStream_t stream) {
 
 void GpuDevice::Run(const List& list) {
   Begin();
+#ifdef PARLEY_CUDA_TRACE
+  NoteTrace(list);
+#endif
   for (const Node& node : list.nodes) Prepare(node);
   LaunchAll(list, stream_);
 }
@@ -278,7 +291,11 @@ std::unique_ptr<Graph> GpuDevice::Capture(const List& list) {
   try {
     // Now, not when it is launched first.
     Check(cudaGraphUpload(exec, stream_), "uploading a graph");
-    return std::make_unique<GpuGraph>(exec, lost_);
+    auto made = std::make_unique<GpuGraph>(exec, lost_);
+#ifdef PARLEY_CUDA_TRACE
+    made->list = list;
+#endif
+    return made;
   } catch (...) {
     cudaGraphExecDestroy(exec);
     throw;
@@ -287,7 +304,11 @@ std::unique_ptr<Graph> GpuDevice::Capture(const List& list) {
 
 void GpuDevice::Launch(const Graph& graph) {
   Begin();
-  Check(cudaGraphLaunch(static_cast<const GpuGraph&>(graph).graph, stream_), "launching a graph");
+  const auto& its = static_cast<const GpuGraph&>(graph);
+#ifdef PARLEY_CUDA_TRACE
+  NoteTrace(its.list);
+#endif
+  Check(cudaGraphLaunch(its.graph, stream_), "launching a graph");
 }
 
 void GpuDevice::Mark(int mark) {

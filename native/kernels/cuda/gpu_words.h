@@ -28,11 +28,36 @@ __device__ __forceinline__ void Mma(float (&d)[4], const uint32_t (&a)[4], const
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-__device__ __forceinline__ void AwaitInputs() {
+__device__ __forceinline__ void AwaitDependence() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
+
+#ifdef PARLEY_CUDA_TRACE
+// Of every grid, when its first block began, and when its inputs were there: ns of the GPU's clock. For builds that look for time; the
+// grids' order is that of their second time.
+constexpr uint32_t kTraceLength = 1 << 18;
+extern __device__ ulonglong2 cuda_trace[kTraceLength];
+extern __device__ uint32_t cuda_trace_count;
+
+__device__ __forceinline__ unsigned long long TraceNow() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now)::"memory");
+  return now;
+}
+
+__device__ __forceinline__ void AwaitInputs() {
+  const bool is_first = (threadIdx.x | blockIdx.x | blockIdx.y | blockIdx.z) == 0;
+  const unsigned long long began = is_first ? TraceNow() : 0;
+  AwaitDependence();
+  if (!is_first) return;
+  const uint32_t place = atomicAdd(&cuda_trace_count, 1u);
+  if (place < kTraceLength) cuda_trace[place] = make_ulonglong2(began, TraceNow());
+}
+#else
+__device__ __forceinline__ void AwaitInputs() { AwaitDependence(); }
+#endif
 
 __device__ __forceinline__ void LetNextBegin() {
 #if __CUDA_ARCH__ >= 900

@@ -233,9 +233,11 @@ __global__ void __launch_bounds__(256) MultiplyMany(ProductArgs args) {
 
 struct PrepareArgs {
   VectorsView x;
+  const float* norm;  // its weight, where the vectors are to be normed; else null
   unsigned char* terms;
   uint64_t term_bytes;
   uint32_t columns;  // of a vector
+  float eps;
 };
 
 template <int kTerms>
@@ -258,6 +260,20 @@ __global__ void __launch_bounds__(256) PrepareSignals(PrepareArgs args) {
   const uint64_t column = (static_cast<uint64_t>(blockIdx.x) * 256 + threadIdx.x) * kEight;
   if (column >= windows.columns) return;
   WriteTerms<kTerms>(args, windows.prepared + column, LoadEight(windows.first + column));
+}
+
+// Plain vectors as their norm has them, a warp a vector.
+template <int kTerms>
+__global__ void __launch_bounds__(256) PrepareNormed(PrepareArgs args) {
+  LetNextBegin();
+  AwaitInputs();
+  const uint32_t vector = blockIdx.x * 8 + threadIdx.x / 32;
+  if (vector >= args.x.counts->vectors) return;
+  const float* const x = args.x.values + vector * args.x.stride;
+  const float factor = RmsFactor(x, args.columns, args.eps);
+  for (uint32_t k = threadIdx.x % 32 * kEight; k < args.columns; k += 32 * kEight) {
+    WriteTerms<kTerms>(args, static_cast<uint64_t>(vector) * args.columns + k, NormedEight(LoadEight(x + k), factor, LoadEight(args.norm + k)));
+  }
 }
 
 // Vector by vector without gaps, of any length, stride and alignment.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cuda/rms.cuh"
 #include "kernels/cuda/terms.cuh"
 #include "kernels/matrix.h"
 
@@ -118,6 +119,13 @@ struct ChunkWalk {
     offset += turn;
   }
 };
+
+__device__ __forceinline__ EightFloats NormedEight(const EightFloats& x, float factor, const EightFloats& w) {
+  return {{Normed(x.first.x, factor, w.first.x), Normed(x.first.y, factor, w.first.y), Normed(x.first.z, factor, w.first.z),
+           Normed(x.first.w, factor, w.first.w)},
+          {Normed(x.second.x, factor, w.second.x), Normed(x.second.y, factor, w.second.y),
+           Normed(x.second.z, factor, w.second.z), Normed(x.second.w, factor, w.second.w)}};
+}
 
 // The end of a product: what Finish says, of the sum of its parts. Scales are weights; a bias may have been computed just now, and
 // is not read as what never changes.

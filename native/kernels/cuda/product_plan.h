@@ -6,10 +6,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "kernels/matrix.h"
 
 namespace parley::cuda {
+
+// Terms of a vector: two keep 16 bits of a float, one keeps 8. Weights that have no more than 8 bits themselves meet vectors of as many.
+constexpr int VectorTermsOf(Format format) { return format == Format::kF32 || format == Format::kF16 ? 2 : 1; }
 
 struct Plan {
   bool few;
@@ -44,15 +48,15 @@ class PlanCost {
     const size_t rows = plan.few ? 16 * plan.tiles * matrices : 32 * plan.tiles;
     const size_t vectors = (plan.few ? 8 : 32) * plan.octets;
     const size_t blocks = BlocksOf(shape_.rows * matrices, rows) * BlocksOf(shape_.bucket, vectors);
-    // Of one chunk of columns, in one block. Vectors are floats or two terms of bf16, and those beyond the bucket are not read.
+    // Of one chunk of columns, in one block. Vectors are floats or terms of bf16, and those beyond the bucket are not read.
     const double weights = static_cast<double>(rows * 32 * BytesOf(shape_.format));
-    const double read = weights + static_cast<double>(std::min(vectors, shape_.bucket) * 32 * 4);
+    const double read = weights + static_cast<double>(std::min(vectors, shape_.bucket) * 32 * (plan.few && plan.octets == 1 ? 4 : 2 * VectorTermsOf(shape_.format)));
     const double multiplied = static_cast<double>(rows * vectors * 32 * 2 * Terms()) / kOperations;
     const double alone = std::max({read, multiplied, plan.few ? weights * kAlone : kStep});
     const double all = static_cast<double>(blocks);
     const double from_memory = static_cast<double>(shape_.rows * matrices * 32 * BytesOf(shape_.format)) / kMemory;
     const double chunk = std::max({all * read / kCache, Waves(blocks) * alone, from_memory});
-    return chunk * chunks_ + (plan.few ? 0 : kPreparing);
+    return chunk * chunks_ + (plan.few && plan.octets == 1 ? 0 : kPreparing);
   }
 
  private:
@@ -63,27 +67,32 @@ class PlanCost {
   static constexpr double kStep = 15000;      // 150 ns: a chunk of many vectors, with its barrier
   static constexpr double kPreparing = 3e5;  // 3 us: the grid that makes the terms
 
-  // Products of bf16 for one of floats: two terms of the vectors, and one more with weights of two.
-  size_t Terms() const { return shape_.format == Format::kF32 || shape_.format == Format::kF16 ? 3 : 2; }
+  // Products of bf16 for one of floats: of two terms by two, the product of the lower ones is left out.
+  size_t Terms() const { return VectorTermsOf(shape_.format) == 2 ? 3 : 1; }
   static double Waves(size_t blocks) { return std::max(1.0, static_cast<double>(blocks) / kMultiprocessors); }
 
   ProductShape shape_;
   double chunks_;
 };
 
+// All that a product can be cut by: few vectors are read by blocks of them that are not twice too large.
+inline std::vector<Plan> PlansFor(Format format, bool gated, size_t bucket) {
+  std::vector<Plan> plans;
+  for (uint32_t octets = bucket <= 8 ? 1 : 2; octets <= 8; octets *= 2) {
+    if (octets > 1 && octets * 4 >= bucket) continue;
+    for (uint32_t tiles = 1; tiles <= MostTiles(format, octets, gated); tiles *= 2) plans.push_back({true, tiles, octets});
+  }
+  if (bucket > 8) {
+    plans.push_back({false, 2, 2});
+    plans.push_back({false, 4, 4});
+  }
+  return plans;
+}
+
 inline Plan PlanOf(const ProductShape& shape) {
   const PlanCost cost(shape);
-  Plan best{true, 1, 1};
-  while (best.octets < 8 && best.octets * 8 < shape.bucket) best.octets *= 2;
-  const uint32_t octets = best.octets;
-  for (uint32_t tiles = 2; tiles <= MostTiles(shape.format, octets, shape.gated); tiles *= 2) {
-    if (cost.Of({true, tiles, octets}) < cost.Of(best)) best = {true, tiles, octets};
-  }
-  if (shape.bucket <= 8) return best;
-  for (const uint32_t tiles : {2u, 4u}) {
-    if (cost.Of({false, tiles, tiles}) < cost.Of(best)) best = {false, tiles, tiles};
-  }
-  return best;
+  const std::vector<Plan> plans = PlansFor(shape.format, shape.gated, shape.bucket);
+  return *std::min_element(plans.begin(), plans.end(), [&](const Plan& a, const Plan& b) { return cost.Of(a) < cost.Of(b); });
 }
 
 }  // namespace parley::cuda

@@ -20,9 +20,6 @@
 
 namespace parley::cuda {
 
-// Terms of a vector: two keep 16 bits of a float, one keeps 8.
-constexpr int kVectorTerms = 2;
-
 inline bool FitsTensorCores(const Matrix& w) {
   return w.rows > 8 && w.columns > 0 && w.columns % kChunk == 0 && LiesAtFours(w.values);
 }
@@ -46,7 +43,7 @@ void LaunchFew(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) 
   if constexpr (kTiles < MostTiles(kFormat, kOctets, kGated)) {
     if (plan.tiles > kTiles) return LaunchFew<kFormat, kGated, kNorm, kOctets, kTiles * 2>(queue, plan, args, bucket);
   }
-  using Shape = FewShape<kFormat, kTiles, kOctets, kVectorTerms, kGated, kNorm>;
+  using Shape = FewShape<kFormat, kTiles, kOctets, VectorTermsOf(kFormat), kGated, kNorm>;
   queue.Launch<MultiplyFew<Shape>>(CutRows<Shape>(&args, bucket), args);
 }
 
@@ -64,8 +61,8 @@ void LaunchFewOf(Queue& queue, const Plan& plan, const ProductArgs& args, size_t
 
 template <Format kFormat, bool kGated>
 void LaunchManyOf(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
-  using Large = ManyShape<kFormat, 4, 4, kVectorTerms, kGated>;
-  using Small = ManyShape<kFormat, 2, 2, kVectorTerms, kGated>;
+  using Large = ManyShape<kFormat, 4, 4, VectorTermsOf(kFormat), kGated>;
+  using Small = ManyShape<kFormat, 2, 2, VectorTermsOf(kFormat), kGated>;
   if (plan.tiles == 4) return queue.Launch<MultiplyMany<Large>>(CutRows<Large>(&args, bucket), args);
   queue.Launch<MultiplyMany<Small>>(CutRows<Small>(&args, bucket), args);
 }
@@ -78,11 +75,15 @@ void LaunchOf(Queue& queue, const Plan& plan, bool gated, const ProductArgs& arg
   gated ? LaunchManyOf<kFormat, true>(queue, plan, args, bucket) : LaunchManyOf<kFormat, false>(queue, plan, args, bucket);
 }
 
-// The terms of all vectors, to where a product of many reads them; args->x becomes their places.
-inline void Prepare(Queue& queue, Room& room, const LaidVectors& laid, ProductArgs* args) {
+// Whether a product reads the floats of its vectors as they lie, and norms them itself: else their terms are prepared.
+inline bool ReadsFloats(const Plan& plan) { return plan.few && plan.octets == 1; }
+
+// The terms of all vectors, normed where they are to be; args->x becomes their places.
+template <int kTerms>
+void PrepareTerms(Queue& queue, Room& room, const LaidVectors& laid, ProductArgs* args) {
   const size_t columns = laid.as_signals ? laid.columns : laid.bucket * args->columns, bytes = BlocksOf(columns * 2, 256) * 256;
-  auto* const terms = static_cast<unsigned char*>(room.AtLeast(bytes * kVectorTerms));
-  const PrepareArgs prepare{args->x, terms, bytes, args->columns};
+  auto* const terms = static_cast<unsigned char*>(room.AtLeast(bytes * kTerms));
+  const PrepareArgs prepare{args->x, args->norm, terms, bytes, args->columns, args->eps};
   Grid grid;
   grid.threads = 256;
   args->terms = terms;
@@ -90,10 +91,16 @@ inline void Prepare(Queue& queue, Room& room, const LaidVectors& laid, ProductAr
   if (laid.as_signals) {
     grid.x = static_cast<uint32_t>(BlocksOf(laid.longest / kEight, 256));
     grid.y = static_cast<uint32_t>(laid.streams);
-    return queue.Launch<PrepareSignals<kVectorTerms>>(grid, prepare);
+    return queue.Launch<PrepareSignals<kTerms>>(grid, prepare);
   }
-  grid.x = static_cast<uint32_t>(BlocksOf(columns / kEight, 256));
-  queue.Launch<PrepareVectors<kVectorTerms>>(grid, prepare);
+  if (args->norm != nullptr) {
+    grid.x = static_cast<uint32_t>(BlocksOf(laid.bucket, 8));
+    queue.Launch<PrepareNormed<kTerms>>(grid, prepare);
+  } else {
+    grid.x = static_cast<uint32_t>(BlocksOf(columns / kEight, 256));
+    queue.Launch<PrepareVectors<kTerms>>(grid, prepare);
+  }
+  args->norm = nullptr;
   args->x = {nullptr, nullptr, args->x.counts, args->columns, 0, args->columns};
 }
 
@@ -107,7 +114,10 @@ inline void LaunchPlainly(Queue& queue, bool gated, const ProductArgs& args, siz
 
 // As one of the plans for its format says.
 inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, ProductArgs args, const LaidVectors& laid) {
-  if (!plan.few) Prepare(queue, room, laid, &args);
+  if (!ReadsFloats(plan)) {
+    if (VectorTermsOf(args.formats[0]) == 2) PrepareTerms<2>(queue, room, laid, &args);
+    else PrepareTerms<1>(queue, room, laid, &args);
+  }
   switch (args.formats[0]) {
     case Format::kF32: return LaunchOf<Format::kF32>(queue, plan, gated, args, laid.bucket);
     case Format::kF16: return LaunchOf<Format::kF16>(queue, plan, gated, args, laid.bucket);
@@ -121,7 +131,7 @@ inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductAr
   size_t rows = args.matrices[0].rows;
   if (!gated) rows += args.matrices[1].rows + args.matrices[2].rows;
   Plan plan = PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket});
-  if (!laid.in_fours && plan.few) plan = {false, 2, 2};
+  if (!laid.in_fours && ReadsFloats(plan)) plan = {false, 2, 2};
   EnqueuePlanned(queue, room, plan, gated, args, laid);
 }
 
@@ -169,9 +179,9 @@ inline void EnqueueMultiplyGated(Queue& queue, Room& room, const Matrix& gate, c
   EnqueueGated(queue, room, ArgsFor(gate, y, laid.view), gate, up, laid);
 }
 
-// Rows whose RMSNorm a product does itself: of up to 8 vectors that lie well. Otherwise it is done before, to x.normed.
+// Rows whose RMSNorm a product does itself, or what prepares their terms: those that lie well. Otherwise it is done before, to x.normed.
 inline bool NormsItself(const Norm& norm, const LayerRows& x, size_t width) {
-  return norm.bias == nullptr && BucketOf(x.rows) <= 8 && LiesAtFours(x.x) && LiesAtFours(norm.weight) && width % kChunk == 0;
+  return norm.bias == nullptr && LiesAtFours(x.x) && LiesAtFours(norm.weight) && width % kChunk == 0;
 }
 
 // The rows as a product reads them, normed or to be.

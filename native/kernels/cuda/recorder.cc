@@ -93,6 +93,7 @@ void Recorder::Submit() {
 void Recorder::Clear() {
   list_.Clear();
   if (!is_under_way_[turn_]) deliveries_[turn_].clear();
+  if (results_.WillGrow()) Deliver(1 - turn_);
   data_.Begin(turn_);
   carried_.Begin(turn_);
   results_.Begin(turn_);

@@ -46,7 +46,7 @@ void TwoSidedArena::Begin(int turn) {
   main_.used = 0;
   for (Piece& piece : more_[turn]) Free(&piece);
   more_[turn].clear();
-  if (wanted_ <= main_.bytes) return;
+  if (!WillGrow()) return;
   size_t bytes = main_.bytes;
   while (bytes < wanted_) bytes *= 2;
   device_.Wait();  // a list that is under way has the old one

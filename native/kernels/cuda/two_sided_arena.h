@@ -25,7 +25,7 @@ class TwoSidedArena {
   TwoSidedArena(const TwoSidedArena&) = delete;
   TwoSidedArena& operator=(const TwoSidedArena&) = delete;
 
-  // The next list's, whose image is `turn` (0 or 1): the one that had it before is done.
+  // The next list's, whose image is `turn` (0 or 1): the one that had it before is done. Where it grows, both images go.
   void Begin(int turn);
   // Aligned to 16 bytes; until its turn begins again.
   Place Take(size_t bytes);
@@ -33,6 +33,8 @@ class TwoSidedArena {
   void Send();
   void Fetch();
 
+  // Whether Begin() will give up the images of both turns for larger ones.
+  bool WillGrow() const { return wanted_ > main_.bytes; }
   size_t Bytes() const { return main_.bytes; }
   bool IsEmpty() const { return main_.used == 0 && more_[turn_].empty(); }
 
