@@ -73,7 +73,7 @@ const PLACES: Readonly<Record<string, Saying>> = {
   'C/': 'calle', 'c/': unlessDigit('calle', 'cada'), 'Cl.': beforeName('calle'), 'Av.': 'avenida', 'Avda.': 'avenida', 'Avd.': 'avenida',
   'Ave.': 'avenida',
   Avda: beforeName('avenida'), Av: beforeName('avenida'), 'av.': 'avenida', 'avda.': 'avenida', 'Pza.': 'plaza', 'Plza.': 'plaza',
-  'Pl.': beforeName('plaza'), 'P.º': 'paseo', Pº: 'paseo', 'Ctra.': 'carretera', 'ctra.': 'carretera', 'Urb.': 'urbanización',
+  'Pl.': beforeName('plaza'), 'P.º': 'paseo', Pº: 'paseo', 'Ctra.': 'carretera', 'ctra.': 'carretera', 'Urb.': 'urbanización', 'Pol. Ind.': 'polígono industrial', 'pol. ind.': 'polígono industrial', 'P. I.': beforeName('polígono industrial'),
   'Blvr.': 'bulevar', 'Blvd.': 'bulevar', 'Bulev.': 'bulevar', 'Glta.': 'glorieta', 'Trav.': 'travesía', 'Rda.': 'ronda',
   'Cra.': 'carrera', 'Cll.': 'calle', 'edif.': 'edificio', 'Edo.': 'estado', 'Mpio.': 'municipio', 'prov.': 'provincia',
   'Fracc.': 'fraccionamiento', 'apdo.': 'apartado', 'izq.': 'izquierda', 'izqda.': 'izquierda', 'izda.': 'izquierda', 'dcha.': 'derecha',

@@ -6,6 +6,7 @@ import {
   groupedOrdinal,
   lawNumber,
   mixedWithNoun,
+  perCubic,
   position,
   rating,
   slashOfCode,
@@ -17,6 +18,7 @@ import { initialsOf, isPlural, numberedByRomans } from '../iberian/romans.js';
 import { score } from '../iberian/scores.js';
 import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
+import { currencyPair } from '../currency-pairs.js';
 import type { Language } from '../language.js';
 import { planeType } from '../shared-codes.js';
 import { numeralOf } from '../numerals.js';
@@ -38,7 +40,7 @@ import { genderOf } from './grammar.js';
 import { centuries, day, dottedTime, romanMonth, shortMonth, shortYear, utc } from './moments.js';
 import { cardinal, decimal, inForm, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { noun, PER } from './units.js';
+import { CURRENCIES, noun, PER } from './units.js';
 import { WRITING } from './writing.js';
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -145,6 +147,7 @@ const AT_DIGIT = behindDigits([
 ]);
 
 const AT_LETTER = byFirstLetter([
+  [/[A-Z]/, currencyPair(CURRENCIES, ' ')],
   [/[im]/, processor(SPEECH, cardinal)],
   [/[UG]/, utc],
   [/[sSIVXLC]/, centuries],
@@ -168,6 +171,7 @@ export const OWN: NonNullable<Language['own']> = {
     dayHashtag(cardinal),
     perWord(PER),
     slashOfCode,
+    perCubic('por milímetro cúbico'),
     negativePower((digits) => ` elevado a menos ${cardinal(digits)}`),
   ],
 };

@@ -117,6 +117,17 @@ export function unionLaw(
   };
 }
 
+/** Leucocitos 7.500/mm³ */
+export function perCubic(words: string): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    if (text[at] !== '/' || !/\d/.test(text[at - 1] ?? '')) return undefined;
+    const match = reading.match(CUBIC);
+    return match && { end: at + match[0].length, spoken: words, rule: 'measure' };
+  };
+}
+
+const CUBIC = /\/(?:mm³|mm3|µl|µL|μl|μL)(?![\p{L}\d])/uy;
 const CODE_BEFORE = /[A-Z]{1,4}-?\d{1,8}$/;
 
 /** F-2024/0153: the slash within a code. */

@@ -44,6 +44,7 @@ import {
   testName,
 } from './names.js';
 import { emergency, house, longCount, parts, postcode, roman, sign } from './numbered.js';
+import { currencyPair } from '../currency-pairs.js';
 import type { Language } from '../language.js';
 import {
   behindDigits,
@@ -56,7 +57,7 @@ import {
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { areaCode, dialled, key, KEYWORDS } from './telephone.js';
-import { UNITS } from './units.js';
+import { CURRENCIES, UNITS } from './units.js';
 
 /** ▲5%: of accounts, a minus. */
 function loss({ text, at }: Reading): Found | undefined {
@@ -131,6 +132,7 @@ export const OWN: NonNullable<Language['own']> = {
     formula((letters) => letters, cardinal, ''),
     processor(SPEECH),
     crossBetween('かける'),
+    currencyPair(CURRENCIES, ''),
     codeTwice,
     era,
     halfFirst,

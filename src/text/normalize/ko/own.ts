@@ -47,6 +47,7 @@ import {
   postcode,
   roman,
 } from './numbered.js';
+import { currencyPair } from '../currency-pairs.js';
 import type { Language } from '../language.js';
 import type { Found, Reading } from '../reading.js';
 import {
@@ -61,7 +62,7 @@ import { cardinal, letterNames } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { emergency, key, KEYWORDS, plate } from './telephone.js';
 import { compared, limit } from './relations.js';
-import { UNITS } from './units.js';
+import { CURRENCIES, UNITS } from './units.js';
 import {
   arrow,
   battingRate,
@@ -154,6 +155,7 @@ export const OWN: NonNullable<Language['own']> = {
     formula(letterNames, cardinal),
     processor(SPEECH),
     crossBetween(' 곱하기 '),
+    currencyPair(CURRENCIES, ' '),
     codeTwice,
     halfFirst,
     paper,

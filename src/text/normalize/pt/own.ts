@@ -6,6 +6,7 @@ import {
   groupedOrdinal,
   lawNumber,
   mixedWithNoun,
+  perCubic,
   position,
   rating,
   slashOfCode,
@@ -17,6 +18,7 @@ import { initialsOf, isPlural, numberedByRomans } from '../iberian/romans.js';
 import { score } from '../iberian/scores.js';
 import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
+import { currencyPair } from '../currency-pairs.js';
 import type { Language } from '../language.js';
 import { planeType } from '../shared-codes.js';
 import type { Around, Found, Reading } from '../reading.js';
@@ -36,7 +38,7 @@ import { genderOf } from './grammar.js';
 import { centuries, day, firstOfMonth, romanDay, shortMonth, utc, weekdays } from './moments.js';
 import { cardinal, decimal, inForm, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { noun, PER } from './units.js';
+import { CURRENCIES, noun, PER } from './units.js';
 import { WRITING } from './writing.js';
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -142,6 +144,7 @@ const AT_DIGIT = behindDigits([
 ]);
 
 const AT_LETTER = byFirstLetter([
+  [/[A-Z]/, currencyPair(CURRENCIES, ' ')],
   [/[im]/, processor(SPEECH, cardinal)],
   [/[UG]/, utc],
   [/[sSIVXLC]/, centuries],
@@ -162,6 +165,7 @@ export const OWN: NonNullable<Language['own']> = {
     dayHashtag(cardinal),
     perWord(PER),
     slashOfCode,
+    perCubic('por milímetro cúbico'),
     negativePower((digits) => ` elevado a menos ${cardinal(digits)}`),
   ],
 };

@@ -1,5 +1,6 @@
 // Tokens that only Russian has, asked before the shared ones.
 import { numeralOf } from '../numerals.js';
+import { currencyPair } from '../currency-pairs.js';
 import type { Reading, Recogniser } from '../reading.js';
 import { withNoun } from './amounts.js';
 import { noun } from './declension.js';
@@ -42,6 +43,7 @@ import { quarter } from './quarters.js';
 import { roman } from './roman.js';
 import { SPEECH } from './speech.js';
 import { PER } from './units.js';
+import { WRITING } from './writing.js';
 import { age, howOften, inches, instalment, multiplied, points } from './prescriptions.js';
 import { bareYears, decade, decades, season, year, yearInRow, yearOfEra, years } from './years.js';
 
@@ -159,6 +161,7 @@ export const atLetter: readonly Recogniser[] = [
   byFirstLetter([
     [/[im]/, processor(SPEECH, cardinal, SPEECH.letters)],
     [/[vV]/, version],
+    [/[A-Z]/, currencyPair(WRITING.currencies, ' ')],
     [/[a-z]/, variable],
     [/[UGМM]/, zoneOffset],
     [/[A-Z]/, chemical],

@@ -59,6 +59,7 @@ import {
   topic,
   zone,
 } from './numbered.js';
+import { currencyPair } from '../currency-pairs.js';
 import type { Language } from '../language.js';
 import {
   behindDigits,
@@ -72,7 +73,7 @@ import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { another, areaCode, hotline, key, KEYWORDS } from './telephone.js';
 import { clock, halfFirst, hundredths, primed } from './times.js';
-import { UNITS } from './units.js';
+import { CURRENCIES, UNITS } from './units.js';
 
 export const IN_MATH: Readonly<Record<string, string>> = {
   '+': '加', '-': '减', '−': '减', '×': '乘', '*': '乘', '÷': '除以', '/': '除以', '=': '等于', '==': '等于',
@@ -145,6 +146,7 @@ export const OWN: NonNullable<Language['own']> = {
     formula((letters) => letters, cardinal, ''),
     processor(SPEECH),
     crossBetween('乘'),
+    currencyPair(CURRENCIES, '兑'),
     codeTwice,
     halfFirst,
     plate,
