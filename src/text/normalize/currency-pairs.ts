@@ -1,8 +1,9 @@
 // Two currencies of a rate: EUR/USD 1,08.
+import { WORD_UNIT } from './characters.js';
 import type { Currency } from './language.js';
 import type { Recogniser } from './reading.js';
 
-const PAIR = /([A-Z]{3})\/([A-Z]{3})(?![\p{L}\d/])/uy;
+const PAIR = new RegExp(String.raw`([A-Z]{3})/([A-Z]{3})(?!${WORD_UNIT}|/)`, 'uy');
 
 /** Their names, in the first form, with what is said between them. */
 export function currencyPair(currencies: Readonly<Record<string, Currency>>, between: string): Recogniser {
