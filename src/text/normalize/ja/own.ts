@@ -166,6 +166,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/（/, areaCode],
       [/['’‘]/, shortYear],
       [/\./, battingRate],
+      [/×/, crossBetween('かける')],
       [/\*/, starBetween('かける')],
       [/\+/, plusOfNames('プラス')],
       [/[-–—~～〜]/, rangeMark],

@@ -53,7 +53,7 @@ export function starBetween(times: string): Recogniser {
   };
 }
 
-const CROSS = /[xX] ?(?=\d)/y;
+const CROSS = /[xX] ?(?=\d)|× ?(?=\d|[长長宽寬高深厚縦横奥]\d)/y;
 const SIDE =
   /\d ?(?:[mck]?m|公尺|公分|厘米|毫米|米|吋|寸|英寸|尺|メートル|センチ|ミリ|미터|센티|센티미터)(?: )?$/;
 
@@ -61,7 +61,7 @@ const SIDE =
 export function crossBetween(times: string): Recogniser {
   return (reading) => {
     const { text, at } = reading;
-    if (!/[xX]/.test(text[at] ?? '') || !SIDE.test(text.slice(Math.max(0, at - 9), at))) return undefined;
+    if (!/[xX×]/.test(text[at] ?? '') || !SIDE.test(text.slice(Math.max(0, at - 9), at))) return undefined;
     const match = reading.match(CROSS);
     return match && { end: at + match[0].length, spoken: times, rule: 'math' };
   };

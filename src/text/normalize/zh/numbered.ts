@@ -90,6 +90,7 @@ function ofFigure(reading: Reading): Found | undefined {
 
 const PART_OF_GAME =
   /(?:[上下全]?半场|[上下全]?半場|全场|全場|加时赛?|加時賽?|点球|點球|大比分|总比分|决赛|決賽|(?:[首末胜勝]|第[一二三四五\d])[局盘盤])(?:中|以)?[：: ]?$/;
+const GOALS = 20; // of a team
 const TEAM = /[队隊] ?$/;
 const NO_TEAM =
   /[第图圖表例式章节節附件号號室座栋棟区區线線路条條型款版页頁课課题題期楼樓约約共每前后後近达達在从從至到的了和与]$/;
@@ -102,6 +103,13 @@ function isGame({ text, at }: Reading, end: number, home: number, guest: number)
   const before = text.slice(Math.max(0, at - 5), at);
   if (PART_OF_GAME.test(before)) return true;
   const after = text.slice(end, end + 3);
+  if (
+    home > guest &&
+    home < GOALS &&
+    /(?:^|[，,；;。！!])$/.test(before) &&
+    /^(?:[，,；;。！!]|$)/.test(after)
+  )
+    return true;
   if (!/^ ?\p{Script=Han}/u.test(after) || COUNTED.test(after)) return false;
   return TEAM.test(before) || (home >= guest && /\p{Script=Han} ?$/u.test(before) && !NO_TEAM.test(before));
 }

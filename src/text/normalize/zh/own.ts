@@ -181,6 +181,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/\+/, inFront],
       [/\+/, plusBetween('加')],
       [/\+/, plusOfNames('加')],
+      [/×/, crossBetween('乘')],
       [/\*/, starBetween('乘')],
       [/\//, perAmount],
       [/\+/, more],
