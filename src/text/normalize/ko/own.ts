@@ -35,8 +35,9 @@ import {
   spacedDate,
   weekday,
 } from './dates.js';
-import { monthDay, pair, quarter, shortDate } from './days.js';
+import { monthDay, officialDate, pair, quarter, shortDate } from './days.js';
 import {
+  car,
   company,
   equals,
   longCount,
@@ -129,6 +130,7 @@ export const OWN: NonNullable<Language['own']> = {
       [ANY, emergency],
       [/[가-힣]/, plate],
       [ANY, keyed(SPEECH, KEYWORDS)],
+      [/-/, car],
       [/-/, lot],
       [/-/, game],
       [/[경조]/, longUnit],
@@ -183,6 +185,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/[\^;~～]/, tone],
       [/\./, battingRate],
       [/\(/, optionalVowel],
+      [/['’‘]/, officialDate],
       [/['’‘]/, shortYear],
       [/[-–—~～〜∼]/, rangeMark],
       [/[<>≥≤≠!]/, compared],
