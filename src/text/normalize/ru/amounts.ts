@@ -218,7 +218,8 @@ export function sayFraction(fraction: Fraction, around: Around, measured: boolea
   if (parts < 2 || amount >= parts || parts > 100 || isHouse(around)) return spread(fraction, around);
   if (amount !== 1 || parts !== 2) return part(fraction, grammatical);
   const next = around.nextWord.toLowerCase();
-  if (!measured && (next === '' || NO_NOUN.has(next))) return fractionWords('1', '2', grammatical);
+  if (!measured && (next === '' || next === 'финала' || NO_NOUN.has(next)))
+    return fractionWords('1', '2', grammatical);
   const half = {
     nominative: 'а',
     genitive: 'ы',

@@ -25,7 +25,16 @@ import {
 import { monthInFigures } from './months.js';
 import { processor, scientific } from '../recognise/formulas.js';
 import { byFirstLetter, coordinates, perWord, plusBetween } from '../shared-forms.js';
-import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
+import {
+  dimensions,
+  pages,
+  seconds,
+  stars,
+  temperatures,
+  wholeDays,
+  minuteOfGame,
+  perLitre,
+} from './counts.js';
 import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
 import { chemical, flight, initials, namedByNumber, negative, planes, variable, version } from './names.js';
 import {
@@ -103,6 +112,7 @@ const AT_DIGIT: readonly Asked[] = [
   [ratio, 1, 3, /:/, /^:/],
   [dimensions, 1, 5, /[ ,xхXХ×*]/, /^(?:,\d{1,3})? ?[xхXХ×*]/],
   [rooms, 1, 1, /-/, /^-к/],
+  [minuteOfGame, 1, 3, /-/, /^-й мин/],
   [compound, 1, 4, /[,–-]/, /^(?:,5)?[-–]\p{Ll}/u],
   [percentAdjective, 1, 3, /[ ,.%]/, /^(?:[,.]\d+)? ?%-?[ноаыйгмяюех]/],
   [beforeOrdered, 1, 3, / /, /^ \p{Ll}/u],
@@ -187,4 +197,5 @@ export const atMark: readonly Recogniser[] = [
   pointedMoney,
   plusBetween(' плюс '),
   perWord(PER),
+  perLitre,
 ];
