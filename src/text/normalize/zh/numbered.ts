@@ -176,7 +176,12 @@ const TOPIC = /#([^#\s\d][^#\s]{0,29})#/y;
 export function topic(reading: Reading): Found | undefined {
   const match = reading.text[reading.at] === '#' ? reading.match(TOPIC) : undefined;
   if (match === undefined || /\d/.test(match[1] ?? '')) return undefined;
-  return { end: reading.at + match[0].length, spoken: `话题${match[1] ?? ''}`, rule: 'hashtag' };
+  const named = /[话話][题題][：: ]?$/.test(reading.text.slice(Math.max(0, reading.at - 3), reading.at));
+  return {
+    end: reading.at + match[0].length,
+    spoken: `${named ? '' : '话题'}${match[1] ?? ''}`,
+    rule: 'hashtag',
+  };
 }
 
 /** 92#汽油, 3#楼: 号. */
@@ -233,8 +238,16 @@ export function inFront({ text, at }: Reading): Found | undefined {
 
 const BELOW = /-(?=\d{1,2}(?:\.\d)? ?[到至] ?-?\d{1,2}(?:\.\d)? ?(?:[度℃]|°C|摄氏度|攝氏度))/y;
 
+const TWICE_BELOW = /-(\d{1,2}(?:\.\d)?) ?[~～] ?(?=-\d{1,2}(?:\.\d)? ?(?:[度℃]|°C|摄氏度|攝氏度))/y;
+
 /** -5到3度: 零下, as the degree behind the second number says. */
 export function below(reading: Reading): Found | undefined {
+  const twice = isWordAt(reading.text, reading.at - 1) ? undefined : reading.match(TWICE_BELOW);
+  if (twice !== undefined) {
+    const [whole = '', decimals = ''] = (twice[1] ?? '').split('.');
+    const spoken = `零下${decimal({ ...numeralOf(withoutZeros(whole)), decimals })}到`;
+    return { end: reading.at + twice[0].length, spoken, rule: 'range' };
+  }
   if (isWordAt(reading.text, reading.at - 1) || reading.match(BELOW) === undefined) return undefined;
   return { end: reading.at + 1, spoken: '零下', rule: 'measure' };
 }
