@@ -27,6 +27,7 @@ import {
   atLeast,
   behindDigits,
   byFirstLetter,
+  byMark,
   negativePower,
   perWord,
   primed,
@@ -162,10 +163,12 @@ export const OWN: NonNullable<Language['own']> = {
   atDigit: [AT_DIGIT],
   atLetter: [AT_LETTER],
   atMark: [
-    dayHashtag(cardinal),
-    perWord(PER),
-    slashOfCode,
-    perCubic('por milímetro cúbico'),
-    negativePower((digits) => ` elevado a menos ${cardinal(digits)}`),
+    byMark([
+      [/#/, dayHashtag(cardinal)],
+      [/\//, perWord(PER)],
+      [/\//, slashOfCode],
+      [/\//, perCubic('por milímetro cúbico')],
+      [/[⁻^]/, negativePower((digits) => ` elevado a menos ${cardinal(digits)}`)],
+    ]),
   ],
 };

@@ -108,7 +108,9 @@ export function processor(
 ): Recogniser {
   return (reading) => {
     const match =
-      reading.isFresh && /[im]/.test(reading.text[reading.at] ?? '') ? reading.match(PROCESSOR) : undefined;
+      reading.runEnd === reading.at + 1 && /[im]/.test(reading.text[reading.at] ?? '') && reading.isFresh
+        ? reading.match(PROCESSOR)
+        : undefined;
     if (match === undefined) return undefined;
     const [written, name = '', digits = '', letters = ''] = match;
     const series = speech.number(numeralOf(name.slice(1)), NOWHERE);

@@ -24,7 +24,7 @@ import {
 } from './codes.js';
 import { monthInFigures } from './months.js';
 import { processor, scientific } from '../recognise/formulas.js';
-import { byFirstLetter, coordinates, perWord, plusBetween } from '../shared-forms.js';
+import { byFirstLetter, byMark, coordinates, perWord, plusBetween } from '../shared-forms.js';
 import {
   dimensions,
   pages,
@@ -188,14 +188,16 @@ export const atLetter: readonly Recogniser[] = [
   ]),
 ];
 export const atMark: readonly Recogniser[] = [
-  negative,
-  temperatures,
-  serviceCode,
-  difference,
-  masked,
-  phoneKey,
-  pointedMoney,
-  plusBetween(' плюс '),
-  perWord(PER),
-  perLitre,
+  byMark([
+    [/[⁻^]/, negative],
+    [/[+−-]/, temperatures],
+    [/\*/, serviceCode],
+    [/-/, difference],
+    [/(?:)/, masked],
+    [/[*#]/, phoneKey],
+    [/[-−$€£¥₽]/, pointedMoney],
+    [/\+/, plusBetween(' плюс ')],
+    [/\//, perWord(PER)],
+    [/\//, perLitre],
+  ]),
 ];
