@@ -5,7 +5,7 @@ export const SPANISH: ShortFormLists = {
   neverFinal: `
     sr sra srta srs sres dña dª exc excmo ilmo p.ej sto sta av avda
     dra dras sras srtas ing lic lcdo lcda arq abg mtro mtra gral cnel cmte tte sgto mons pdte pdta excma ilma rvdo hno hna
-    pza plza ctra urb glta depto dpto edif apdo ej aprox ee rr jj cc dd séc sécs gen col rev esp gte rte magdo dip psic fdo pol ind
+    pza plza ctra urb glta depto dpto edif apdo ej aprox ee rr jj cc dd séc sécs gen col rev esp gte rte magdo dip psic fdo pol ind op
   `,
   beforeNumber: `
     núm núms num nº nos nro págs pág pags pag figs vols cap caps arts sec secc comp cáps exp gts párr lín fasc pos apto

@@ -7,10 +7,10 @@ export const PORTUGUESE: ShortFormLists = {
     rev hon esp sen gov ver
   `,
   beforeNumber: `
-    nº nos num núm pág págs pag cap caps arts fasc secc séc ed ag cp cps comp cáps proc exp qtos
+    nº nos num núm pág págs pag cap caps arts fasc secc séc ed ag cp cps comp cáps exp qtos
     jan fev mar abr jun jul nov dez seg sáb dom max min máx mín figs tít ap apt apto qd lt sl conj temp inc cat
   `,
-  seldomFinal: `cia bl`,
+  seldomFinal: `cia bl col proc`,
   seldomFinalAsWritten: `Cia Rod Dep Des Pe Dir Min Exa`,
   oftenFinal: `ltda lda s.a`,
   starters: `
