@@ -8,8 +8,8 @@ export const WHITE = new CharacterSet(/\s/u);
 
 /** Short forms of two words: 3 p. m., p. ex. */
 const SPACED_FORM =
-  /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})(?:p\. e[sxj]|(?:ad|per) es|z\.\sB|d\.\sh|i\.\sd\.\sR))$/iu;
-const SPACED_END = new CharacterSet('msxjbhrMSXJBHR');
+  /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})(?:p\. e[sxj]|(?:ad|per) es|z\.\sB|т\.\s[дп]|d\.\sh|i\.\sd\.\sR))$/iu;
+const SPACED_END = new CharacterSet('msxjbhrдпMSXJBHRДП');
 const ALTERNATIVE = /^\p{L}{2,6}\.(?:\p{L}{2,3})?\/(\p{L}{2,6}(?:\.\p{L}{2,3})?)$/u;
 const ADDRESS = /[/\\@=]|www\./;
 const BEGINS_WORD = new CharacterSet(/[\p{L}\p{N}§]/u);

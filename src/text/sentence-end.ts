@@ -56,7 +56,7 @@ const HANGUL = /^\p{Script=Hangul}/u;
 const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
 /** 500 руб. Доставка, в 2024 г. Спасибо: common words have no capital there. */
 const COUNTED_IN_RUSSIAN =
-  /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;
+  /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|р|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:тыс|млн|млрд|трлн|[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;
 const DRIVE = /\S\s(?!Dear|Hello|Herr|Frau|Prof|Thanks?)\p{Lu}\p{Ll}{2,} Dr$/u; // on Mulholland Dr. The house
 const LONGEST_COUNTED = 8; // units of a number's end and its short unit
 /** A sign between two words or numbers: no sentence begins with one. */
@@ -229,7 +229,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   const capital = isCapitalAt(word, 0);
   if (capital && UNIT_END.at(before, before.length - 1) && UNIT_BEHIND_NUMBER.test(before.slice(-5)))
     return 'end'; // à 9 h. Soyez là; not "M. Dupont", no initial
-  if ((capital || (key.length > 1 && isLower(word))) && endsWithListLetter(before)) return 'none';
+  if (endsWithListLetter(before) && beginsItem(word, key)) return 'none';
   if (capital && last.length === 1 && namesOneOfKind(before) && /^.\p{L}/u.test(word)) return 'end';
   if (forms.neverFinal.has(key)) {
     if (key === 'dr' && DRIVE.test(before)) return onlyBeforeStarter(before, last, following);
@@ -253,10 +253,19 @@ function judgeFullStop(before: string, following: Following): Judgement {
     return digit ? 'none' : unless(forms.afterTime, following);
   }
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
-  if (/^[А-ЯЁ]/u.test(word) && COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT))) return 'end';
+  if (/^[А-ЯЁ]/u.test(word) && endsCountedInRussian(before, following)) return 'end';
   if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
     return onlyBeforeStarter(before, last, following);
   return 'end';
+}
+
+/** What a letter of a list has behind it, where `key` is that letter, or more than one. */
+function beginsItem(word: string, key: string): boolean {
+  return isCapitalAt(word, 0) || HANGUL.test(word) || (key.length > 1 && isLower(word));
+}
+
+function endsCountedInRussian(before: string, { opening }: Following): boolean {
+  return !opening.includes('(') && COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT));
 }
 
 /** The word before the stop ends with a digit; undefined where it is no ordinal and no part of a date. */
@@ -347,14 +356,18 @@ const INITIAL_OF_NAME = /\p{Lu}\p{L}*[\s.]+\p{Lu}$/u;
 const OBJECT = /^ (?:me|us|him|them)(?![\p{L}\p{N}])/u;
 const OBJECT_LENGTH = 6; // units of the longest of these and the one behind it
 
+const LONGEST_TITLE = 4; // units
+
 function onlyBeforeStarter(before: string, last: string, following: Following): Judgement {
   const { opening, word, wordEnds, tail, complete, forms } = following;
   if (/["“«„「]/u.test(opening)) return 'none';
   if (!wordEnds) return 'wait';
   const key = word.toLowerCase().replaceAll('’', "'");
-  if (tail.startsWith('.')) return forms.shortStarters.has(key) ? 'end' : 'none'; // "J. A. Smith": an initial itself
+  if (tail.startsWith('.') && forms.shortStarters.has(key)) return 'end';
+  const starts = forms.starters.has(key);
+  if (tail.startsWith('.') && !(starts && word.length > LONGEST_TITLE)) return 'none'; // "J. A. Smith", "Prof. Dr. Ott"
   if (word.length === 1 && tail.startsWith('-')) return 'none'; // Bldg. A-12
-  if (forms.starters.has(key)) {
+  if (starts) {
     return last.length === 1 && IN_NAME.test(word) && INITIAL_OF_NAME.test(before) ? 'none' : 'end';
   }
   if (!/^\p{Lu}\p{Ll}/u.test(word)) return 'none';

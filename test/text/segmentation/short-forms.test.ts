@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { languageOf } from '../../../src/text/normalize/languages.js';
 import type { Language } from '../../../src/text/normalize/language.js';
 import { normalize } from '../../../src/text/normalize/normalize.js';
+import { lastWord } from '../../../src/text/last-word.js';
 import { SentenceStream } from '../../../src/text/sentences.js';
 import { shortFormsOf } from '../../../src/text/short-forms/short-forms.js';
 
@@ -19,10 +20,11 @@ function dottedForms({ writing }: Language): string[] {
 
 /** Whether it may stand before this; those that often end a sentence do so before a name. */
 function mayStandBefore(form: string, next: string, tag: string): boolean {
-  const { oftenFinal, beforeNumber } = shortFormsOf(tag);
+  const forms = shortFormsOf(tag);
+  const { oftenFinal, beforeNumber } = forms;
   const last = /[\p{L}\p{N}]+(?=\.$)/u.exec(form)?.[0]?.toLowerCase() ?? '';
   const whole = form.slice(0, -1).toLowerCase();
-  if (oftenFinal.has(last) || oftenFinal.has(whole)) return false;
+  if ([last, whole, lastWord(whole, forms)].some((word) => oftenFinal.has(word))) return false; // и т. д.
   return next !== NAME || (!beforeNumber.has(last) && !beforeNumber.has(whole));
 }
 
