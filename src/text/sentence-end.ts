@@ -81,14 +81,8 @@ export function judgeStop(window: StopWindow): StopVerdict {
   const next = rest.slice(opening.length);
   if (next === '') return complete ? run.length : 'wait';
   if (isFullWidth(run)) return run.length;
-  if (JOINING.at(next, 0)) {
-    if (next.length === 1 && !complete) return 'wait';
-    if (/^[:;,](?:\s|$)/u.test(next)) return 'none'; // Ex. : une pomme
-  }
-  if (SIGN.at(next, 0) && !/[\r\n]/.test(opening)) {
-    if (!complete && /^.[=>]?$/u.test(next)) return 'wait';
-    if (/^.[=>]?(?:\s|$)/u.test(next)) return 'none'; // Wed. & Fri., 5! = 120
-  }
+  const sign = judgeSign(opening, next, complete);
+  if (sign !== undefined) return sign;
   const reported = run.length > 1 && CLOSING.test(run) ? REPORTED.exec(next) : null;
   if (reported?.[1] === '' && !complete) return 'wait';
   if (reported !== null && /^\p{Ll}/u.test(reported[1] ?? '')) return 'none';
@@ -105,6 +99,19 @@ export function judgeStop(window: StopWindow): StopVerdict {
     isShort,
   });
   return verdict === 'end' ? run.length : verdict;
+}
+
+/** A sign that stands alone, between what is before the stop and what goes on. */
+function judgeSign(opening: string, next: string, complete: boolean): 'none' | 'wait' | undefined {
+  if (JOINING.at(next, 0)) {
+    if (next.length === 1 && !complete) return 'wait';
+    if (/^[:;,](?:\s|$)/u.test(next)) return 'none'; // Ex. : une pomme
+  }
+  if (SIGN.at(next, 0) && !/[\r\n]/.test(opening)) {
+    if (!complete && /^.[=>]?$/u.test(next)) return 'wait';
+    if (/^.[=>]?(?:\s|$)/u.test(next)) return 'none'; // Wed. & Fri., 5! = 120
+  }
+  return undefined;
 }
 
 function isFullWidth(run: string): boolean {

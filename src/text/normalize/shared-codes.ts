@@ -76,18 +76,6 @@ export function commitHash({ letters, digits }: Pick<Speech, 'letters' | 'digits
   };
 }
 
-const PAIR = /([A-Z]{3})\/([A-Z]{3})(?![\p{L}\p{N}/])/uy;
-
-/** EUR/USD: the price of one currency in another. */
-export function currencyPair(names: Readonly<Record<string, string>>): Recogniser {
-  return (reading) => {
-    const match = reading.text[reading.at + 3] === '/' ? reading.match(PAIR) : undefined;
-    const [first, second] = [names[match?.[1] ?? ''], names[match?.[2] ?? '']];
-    if (match === undefined || first === undefined || second === undefined) return undefined;
-    return { end: reading.at + match[0].length, spoken: `${first} ${second}`, rule: 'currency' };
-  };
-}
-
 const TWO_LETTERS = /[A-Z]\/[A-Z](?![\p{L}\p{N}/])/uy;
 
 /** An A/B test, the P/E ratio: letters of one name. */

@@ -1,7 +1,8 @@
 // German, with gender and case.
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { commitHash, currencyPair, letterPair, standard } from '../shared-codes.js';
+import { currencyPair } from '../currency-pairs.js';
+import { commitHash, letterPair, standard } from '../shared-codes.js';
 import {
   behindDigits,
   betweenAmounts,

@@ -1,7 +1,8 @@
 // Tokens that only English reads in its own way, by the character that decides which of them are asked.
 import { isDigitAt } from '../characters.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { currencyPair, isBeforeDigit, letterPair, standard } from '../shared-codes.js';
+import { currencyPair } from '../currency-pairs.js';
+import { isBeforeDigit, letterPair, standard } from '../shared-codes.js';
 import { betweenAmounts, byFirstLetter, coordinates, formula, perWord } from '../shared-forms.js';
 import { direction, house, road, state, STATES } from './addresses.js';
 import { initials, shouted, unsayable } from './acronyms.js';

@@ -1,5 +1,6 @@
 // Tokens that only French has, asked before the shared ones.
-import { commitHash, currencyPair, letterPair } from '../shared-codes.js';
+import { currencyPair } from '../currency-pairs.js';
+import { commitHash, letterPair } from '../shared-codes.js';
 import { behindDigits, betweenAmounts, byFirstLetter, byMark } from '../shared-forms.js';
 import { hours, outOf } from './hours.js';
 import { appeal, bare, partOfInch, verse, verseNumber, lettersOfLaw, windward } from './phrases.js';

@@ -1,5 +1,6 @@
 // Tokens that only Italian has, asked before the shared ones.
-import { commitHash, currencyPair, letterPair } from '../shared-codes.js';
+import { currencyPair } from '../currency-pairs.js';
+import { commitHash, letterPair } from '../shared-codes.js';
 import { behindDigits, betweenAmounts, byFirstLetter, byMark } from '../shared-forms.js';
 import { SPEECH } from './speech.js';
 import { bareRange, dottedTime, hourRange, length, offset, oneOclock } from './clock.js';

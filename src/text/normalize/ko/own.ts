@@ -157,7 +157,7 @@ export const OWN: NonNullable<Language['own']> = {
     formula(letterNames, cardinal),
     processor(SPEECH),
     crossBetween(' 곱하기 '),
-    currencyPair(CURRENCIES, ' '),
+    currencyPair(CURRENCIES),
     codeTwice,
     halfFirst,
     paper,

@@ -145,7 +145,7 @@ const AT_DIGIT = behindDigits([
 ]);
 
 const AT_LETTER = byFirstLetter([
-  [/[A-Z]/, currencyPair(CURRENCIES, ' '), /\//],
+  [/[A-Z]/, currencyPair(CURRENCIES), /\//],
   [/[im]/, processor(SPEECH, cardinal), /\d/],
   [/[UG]/, utc, /[+−–-]/],
   [/[sSIVXLC]/, centuries],

@@ -172,7 +172,7 @@ export const atLetter: readonly Recogniser[] = [
   byFirstLetter([
     [/[im]/, processor(SPEECH, cardinal, SPEECH.letters), /\d/],
     [/[vV]/, version, /[.\d]/],
-    [/[A-Z]/, currencyPair(WRITING.currencies, ' '), /\//],
+    [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
     [/[a-z]/, variable],
     [/[UGМM]/, zoneOffset, /[+−-]/],
     [/[A-Z]/, chemical, /[₀-₉]/],
