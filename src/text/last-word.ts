@@ -7,9 +7,10 @@ export const WORD_LIMIT = 48; // units; no abbreviation is longer
 export const WHITE = new CharacterSet(/\s/u);
 
 /** Short forms of two words: 3 p. m., p. ex. */
-const SPACED_FORM = /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})(?:p\. (?:ex|ej)|z\.\sB|d\.\sh|i\.\sd\.\sR))$/iu;
-const SPACED_END = new CharacterSet('mxjbhrMXJBHR');
-const ALTERNATIVE = /^\p{L}{2,6}\.\/(\p{L}{2,6})$/u;
+const SPACED_FORM =
+  /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})(?:p\. e[sxj]|(?:ad|per) es|z\.\sB|т\.\s[дп]|d\.\sh|i\.\sd\.\sR))$/iu;
+const SPACED_END = new CharacterSet('msxjbhrдпMSXJBHRДП');
+const ALTERNATIVE = /^\p{L}{2,6}\.(?:\p{L}{2,3})?\/(\p{L}{2,6}(?:\.\p{L}{2,3})?)$/u;
 const ADDRESS = /[/\\@=]|www\./;
 const BEGINS_WORD = new CharacterSet(/[\p{L}\p{N}§]/u);
 const SPACED_LENGTH = 12; // units of one, and of what stands before it
@@ -26,8 +27,9 @@ export function lastWord(before: string, forms: ShortForms): string {
   const token = before.slice(start);
   const alternative = token.includes('/') ? ALTERNATIVE.exec(token)?.[1] : undefined; // Sr./Sra.
   if (alternative !== undefined) return alternative;
-  if (ADDRESS.test(token)) return 'address';
   const whole = BEGINS_WORD.at(token, 0) ? token : token.replace(/^[^\p{L}\p{N}§]+/u, '');
-  if (forms.neverFinal.has(whole.toLowerCase())) return whole; // г-н, dott.ssa
+  const key = whole.toLowerCase();
+  if (forms.neverFinal.has(key) || forms.seldomFinal.has(key)) return whole; // г-н, dott.ssa, s/n
+  if (ADDRESS.test(token)) return 'address';
   return /[\p{L}\p{M}\p{N}.§ºª]*$/u.exec(whole)?.[0] ?? '';
 }

@@ -6,9 +6,9 @@ const LONGEST_LIST = 200; // units of items on one line
 const MOST_ITEMS = 10;
 const NUMBER =
   /^[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
-/** A. Yes, ii. Two */
-const LETTER = /^[\s*_#>(-]*(?:[A-H]|[ivx]{1,4})$/u;
-const LETTERS = new CharacterSet('ABCDEFGHivx');
+/** A. Yes, ii. Two, 가. 신청 */
+const LETTER = /^[\s*_#>(-]*(?:[A-HQR]|[ivx]{1,4}|[가나다라마바사아자차])$/u;
+const LETTERS = new CharacterSet('ABCDEFGHQRivx가나다라마바사아자차');
 const NEXT_ITEM = /^\s*(\p{N}{1,2})[.)]\s.*[^.\s]\s(\p{N}{1,2})$/su;
 
 /** The number that the text ends with stands at the beginning of its line, or behind an item on the same line. */

@@ -4,6 +4,8 @@
 // answers 'wait', so that the answer never depends on how the text was cut into
 // tokens. How far a rule may look is bounded by the window its caller gives it.
 import { CharacterSet } from './character-set.js';
+import { judgeBeforeNumber } from './before-number.js';
+import { unless, type Following, type Judgement } from './following.js';
 import { endsWithListLetter, endsWithListNumber } from './list-number.js';
 import { lastWord, WHITE, WORD_LIMIT } from './last-word.js';
 import { isCapitalAt, isDigitAt, isSmallAt } from './normalize/characters.js';
@@ -49,17 +51,12 @@ const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*\+?/u;
 const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
 const NUMBERS = new CharacterSet(/\p{N}/u);
 const UNIT_END = new CharacterSet('mghlstcCF');
-const UNIT_BEHIND_NUMBER = /(?:\p{N}\s?(?:[mghlst]|mm|cc)|°\s?[CF])$/u;
+const UNIT_BEHIND_NUMBER = /(?:\p{N}\s?(?:[mghlst]|[ckm]m|[cm]l|[km]g|cc)|°\s?[CF])$/u;
 const HANGUL = /^\p{Script=Hangul}/u;
 const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спросил он.
-const LONGEST_SERIES = 4; // letters before the digits of a serial number
-const OPEN_SERIES = /^-[A-Z\d]{0,16}$/;
-const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
-/** El s. I, del cap. I: not English. */
-const NUMBERED_I = /(?:^|\s)(?:(?:e?l|del|al) s|cap|tít|séc|vol)$/u;
 /** 500 руб. Доставка, в 2024 г. Спасибо: common words have no capital there. */
 const COUNTED_IN_RUSSIAN =
-  /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;
+  /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|р|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:тыс|млн|млрд|трлн|[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;
 const DRIVE = /\S\s(?!Dear|Hello|Herr|Frau|Prof|Thanks?)\p{Lu}\p{Ll}{2,} Dr$/u; // on Mulholland Dr. The house
 const LONGEST_COUNTED = 8; // units of a number's end and its short unit
 /** A sign between two words or numbers: no sentence begins with one. */
@@ -84,14 +81,8 @@ export function judgeStop(window: StopWindow): StopVerdict {
   const next = rest.slice(opening.length);
   if (next === '') return complete ? run.length : 'wait';
   if (isFullWidth(run)) return run.length;
-  if (JOINING.at(next, 0)) {
-    if (next.length === 1 && !complete) return 'wait';
-    if (/^[:;,](?:\s|$)/u.test(next)) return 'none'; // Ex. : une pomme
-  }
-  if (SIGN.at(next, 0) && !/[\r\n]/.test(opening)) {
-    if (!complete && /^.[=>]?$/u.test(next)) return 'wait';
-    if (/^.[=>]?(?:\s|$)/u.test(next)) return 'none'; // Wed. & Fri., 5! = 120
-  }
+  const sign = judgeSign(opening, next, complete);
+  if (sign !== undefined) return sign;
   const reported = run.length > 1 && CLOSING.test(run) ? REPORTED.exec(next) : null;
   if (reported?.[1] === '' && !complete) return 'wait';
   if (reported !== null && /^\p{Ll}/u.test(reported[1] ?? '')) return 'none';
@@ -108,6 +99,19 @@ export function judgeStop(window: StopWindow): StopVerdict {
     isShort,
   });
   return verdict === 'end' ? run.length : verdict;
+}
+
+/** A sign that stands alone, between what is before the stop and what goes on. */
+function judgeSign(opening: string, next: string, complete: boolean): 'none' | 'wait' | undefined {
+  if (JOINING.at(next, 0)) {
+    if (next.length === 1 && !complete) return 'wait';
+    if (/^[:;,](?:\s|$)/u.test(next)) return 'none'; // Ex. : une pomme
+  }
+  if (SIGN.at(next, 0) && !/[\r\n]/.test(opening)) {
+    if (!complete && /^.[=>]?$/u.test(next)) return 'wait';
+    if (/^.[=>]?(?:\s|$)/u.test(next)) return 'none'; // Wed. & Fri., 5! = 120
+  }
+  return undefined;
 }
 
 function isFullWidth(run: string): boolean {
@@ -174,21 +178,6 @@ function judgeName(rest: string, complete: boolean): StopVerdict {
   return /^の[\p{Script=Han}\p{Script=Katakana}]/u.test(rest) ? 'none' : 1;
 }
 
-interface Following {
-  /** White space and opening quotes. */
-  readonly opening: string;
-  readonly word: string;
-  /** Whether all of the word is there. */
-  readonly wordEnds: boolean;
-  /** What stands after the word. */
-  readonly tail: string;
-  readonly complete: boolean;
-  readonly forms: ShortForms;
-  readonly isShort: boolean;
-}
-
-type Judgement = 'end' | 'none' | 'wait';
-
 function judgeSpaced(before: string, run: string, following: Following): Judgement {
   const closed = run.length > 1 && CLOSING.test(run);
   if (!following.wordEnds && /^\p{Ll}$/u.test(following.word)) return 'wait';
@@ -216,11 +205,19 @@ function isDegree(before: string): boolean {
 }
 
 const DEGREE = /(?<!\p{L})Dr\.(?:-Ing\.)?(?:\s?\p{Ll}{1,6}\.)*\s?\p{Ll}{1,6}$/u;
-/** Of German, where it stands before an hour. */
+/** Vitamin C. Das hilft: a letter that names one of a kind is no initial. */
+const LETTERED =
+  /(?:^|\s)(?:Typ|Vitamin|Plan|Klasse|Gruppe|Hepatitis|Kategorie|Vitamine|Classe|Groupe|Catégorie|Vitamina|Gruppo|Serie|Categoria|Type|Group|Class|Category|Option)\s+\p{Lu}$/u;
+
+function namesOneOfKind(before: string): boolean {
+  return LETTERED.test(before.slice(-WORD_LIMIT));
+}
+
+const DASHES_OF_DAYS = new CharacterSet('-–');
+/** Of German, where it stands before an hour or a dash: Sa. 10–14 Uhr, Mo. – Fr. */
 const SHORT_DAY = /^(?:Mo|Di|Mi|Do|Sa|So)$/;
 /** Am 1./2. Mai, am 3.+4. Oktober */
 const DAYS = /(?<!\p{N})\p{N}{1,2}\.\s?[/+&]\s?\p{N}{1,2}$/u;
-const SIGNED_LENGTH = 3; // units: +49, (+4
 const LARGE_ORDINAL = /^(?:\p{N}{3}|\p{N}{1,3}\.\p{N}{3}|\p{N}{1,2}\.\p{N}{1,2})$/u;
 /** What follows the short form of a company without ending the sentence: Müller & Co. KG. */
 const COMPANIES: ReadonlySet<string> = new Set('kg kgaa ohg gmbh mbh ag se ltd llc inc lp plc'.split(' '));
@@ -239,7 +236,8 @@ function judgeFullStop(before: string, following: Following): Judgement {
   const capital = isCapitalAt(word, 0);
   if (capital && UNIT_END.at(before, before.length - 1) && UNIT_BEHIND_NUMBER.test(before.slice(-5)))
     return 'end'; // à 9 h. Soyez là; not "M. Dupont", no initial
-  if (capital && endsWithListLetter(before)) return 'none';
+  if (endsWithListLetter(before) && beginsItem(word, key)) return 'none';
+  if (capital && last.length === 1 && namesOneOfKind(before) && /^.\p{L}/u.test(word)) return 'end';
   if (forms.neverFinal.has(key)) {
     if (key === 'dr' && DRIVE.test(before)) return onlyBeforeStarter(before, last, following);
     const counted = /\p{N}\s?\p{Ll}+$/u.test(before.slice(-LONGEST_COUNTED)); // 1 hr. Then
@@ -247,44 +245,42 @@ function judgeFullStop(before: string, following: Following): Judgement {
   }
   if (isLower(word)) return judgeLowerCase(before, last, following);
   if (isDegree(before)) return onlyBeforeStarter(before, last, following);
-  if (digit && SHORT_DAY.test(last)) return 'none'; // Sa. 10–14 Uhr
-  if (digit && (forms.beforeNumber.has(key) || /(?:str|nr)$/.test(key))) return 'none'; // Hauptstr. 5
-  const numbered = forms.beforeNumber.has(key) ? judgeBeforeNumber(before, following) : undefined;
+  if ((digit || DASHES_OF_DAYS.at(following.tail, 0)) && SHORT_DAY.test(last)) return 'none';
+  const takesNumber = forms.beforeNumber.has(key) || key.endsWith('str') || key.endsWith('nr');
+  if (digit && takesNumber) return 'none'; // Hauptstr. 5
+  const numbered = takesNumber ? judgeBeforeNumber(before, following) : undefined;
   if (numbered !== undefined) return numbered;
   if ((key === 'ap' || key === 'apr') && word.startsWith('J')) return judgeEra(following);
-  if (NUMBERS.at(before, before.length - 1)) {
-    if (digit && /^\p{N}{4}$/u.test(last)) return judgeYear(following);
-    if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT)))
-      return judgeNumber(before, following);
-    if (LARGE_ORDINAL.test(last)) return judgeLargeNumber(before, following);
-  }
-  if (/^[IVXL]{2,}$/.test(last)) return judgeRoman(before, following);
+  const counted = NUMBERS.at(before, before.length - 1) ? judgeDigits(before, last, following) : undefined;
+  if (counted !== undefined) return counted;
+  if (/^(?!.*(?:LL|VV))[IVXL]{2,}$/.test(last)) return judgeRoman(before, following);
   if (key === 'co' && /^[A-Z]/.test(word)) return unless(COMPANIES, following);
   if (forms.oftenFinal.has(key)) {
     if (following.wordEnds && continuesName(word, forms)) return 'none'; // Acme Co. Ltd., King Jr. Blvd.
     return digit ? 'none' : unless(forms.afterTime, following);
   }
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
-  if (/^[А-ЯЁ]/u.test(word) && COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT))) return 'end';
+  if (/^[А-ЯЁ]/u.test(word) && endsCountedInRussian(before, following)) return 'end';
   if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
     return onlyBeforeStarter(before, last, following);
   return 'end';
 }
 
-/** No. A-12, Tel. +49 30, cap. IV; undefined where no number of any kind follows. */
-function judgeBeforeNumber(before: string, following: Following): Judgement | undefined {
-  const { word, wordEnds, tail, complete } = following;
-  if (word === '' && /^[+(]/.test(tail)) {
-    if (tail.length < SIGNED_LENGTH && !complete) return 'wait';
-    return /^[+(]{1,2}\p{N}/u.test(tail) ? 'none' : undefined;
-  }
-  if (!/^[A-Z]/.test(word)) return undefined;
-  if (!wordEnds) return 'wait';
-  const isNumber = ROMAN.test(word) || (word === 'I' && NUMBERED_I.test(before.slice(-WORD_LIMIT)));
-  if (isNumber || /^[A-Z]{1,4}\d/.test(word)) return 'none';
-  if (word.length > LONGEST_SERIES) return undefined;
-  if (!complete && OPEN_SERIES.test(tail)) return 'wait';
-  return /^-[A-Z\d]*\d/.test(tail) ? 'none' : undefined;
+/** What a letter of a list has behind it, where `key` is that letter, or more than one. */
+function beginsItem(word: string, key: string): boolean {
+  return isCapitalAt(word, 0) || HANGUL.test(word) || (key.length > 1 && isLower(word));
+}
+
+function endsCountedInRussian(before: string, { opening }: Following): boolean {
+  return !opening.includes('(') && COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT));
+}
+
+/** The word before the stop ends with a digit; undefined where it is no ordinal and no part of a date. */
+function judgeDigits(before: string, last: string, following: Following): Judgement | undefined {
+  if (/^\p{N}{4}$/u.test(last) && NUMBERS.at(following.word, 0)) return judgeYear(following);
+  if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT)))
+    return judgeNumber(before, following);
+  return LARGE_ORDINAL.test(last) ? judgeLargeNumber(before, following) : undefined;
 }
 
 /** Apr. J.-C. is an era, not a month. */
@@ -360,11 +356,6 @@ function judgeSpacedDate(before: string, { word, wordEnds, tail }: Following): J
   return /^\p{N}{4}$/u.test(word) && /\p{N}{1,2}\.\s?\p{N}{1,2}$/u.test(before) ? 'none' : 'end';
 }
 
-function unless(continuing: ReadonlySet<string>, { word, wordEnds }: Following): Judgement {
-  if (!wordEnds) return 'wait';
-  return continuing.has(word.toLowerCase()) ? 'none' : 'end';
-}
-
 /** Marshall B. Rosenberg, Ursula K. Le Guin: an article behind a name's initial is part of the name. */
 const IN_NAME = /^(?:La|Le|Los|Las|El|Il|Lo|Van|Von|Der|Den|Das|Dos|O|A|An|Do|Ten)$/;
 const INITIAL_OF_NAME = /\p{Lu}\p{L}*[\s.]+\p{Lu}$/u;
@@ -372,12 +363,18 @@ const INITIAL_OF_NAME = /\p{Lu}\p{L}*[\s.]+\p{Lu}$/u;
 const OBJECT = /^ (?:me|us|him|them)(?![\p{L}\p{N}])/u;
 const OBJECT_LENGTH = 6; // units of the longest of these and the one behind it
 
+const LONGEST_TITLE = 4; // units
+
 function onlyBeforeStarter(before: string, last: string, following: Following): Judgement {
   const { opening, word, wordEnds, tail, complete, forms } = following;
   if (/["“«„「]/u.test(opening)) return 'none';
   if (!wordEnds) return 'wait';
-  if (tail.startsWith('.')) return 'none'; // "J. A. Smith": the next word is itself an initial
-  if (forms.starters.has(word.toLowerCase().replaceAll('’', "'"))) {
+  const key = word.toLowerCase().replaceAll('’', "'");
+  if (tail.startsWith('.') && forms.shortStarters.has(key)) return 'end';
+  const starts = forms.starters.has(key);
+  if (tail.startsWith('.') && !(starts && word.length > LONGEST_TITLE)) return 'none'; // "J. A. Smith", "Prof. Dr. Ott"
+  if (word.length === 1 && tail.startsWith('-')) return 'none'; // Bldg. A-12
+  if (starts) {
     return last.length === 1 && IN_NAME.test(word) && INITIAL_OF_NAME.test(before) ? 'none' : 'end';
   }
   if (!/^\p{Lu}\p{Ll}/u.test(word)) return 'none';

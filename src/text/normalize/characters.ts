@@ -76,7 +76,7 @@ export function isSmallAt(text: string, at: number): boolean {
 }
 
 const FOLDED =
-  /[\t\v\f\r\u0085\u00A0\u1680\u2000-\u200A\u2011\u2028\u2029\u202F\u205F\u3000０-９Ａ-Ｚａ-ｚ＃＄％＆＋－／＜＝＞＠＿．￠￡￥￦]|(?<=[0-9０-９])[：，](?=[0-9０-９])/g;
+  /[\t\v\f\r\u0085\u00A0\u1680\u2000-\u200A\u2011\u2028\u2029\u202F\u205F\u3000０-９Ａ-Ｚａ-ｚ＃＄％＆＋－／＜＝＞＠＿．｡-ﾟ￠￡￥￦]|(?<=[0-9０-９])[：，](?=[0-9０-９])/g;
 const NUMBER_MARKS = '：，';
 // The first group of a number, or one more: not the 12 of 20，12，102, nor the end of a date.
 const GROUP_BEFORE = /(?:^|[^0-9０-９，,./:：-])[0-9０-９]{1,3}$|[0-9０-９][，,][0-9０-９]{3}$/;
@@ -84,6 +84,7 @@ const GROUP_BEFORE = /(?:^|[^0-9０-９，,./:：-])[0-9０-９]{1,3}$|[0-9０-�
 /** The same text with each character in its narrow form; offsets do not change. */
 export function fold(text: string): string {
   const folded = text.replace(FOLDED, (character, at: number) => {
+    if (character >= '｡' && character <= 'ﾟ') return foldKana(text, at);
     if (!NUMBER_MARKS.includes(character)) return foldOne(character);
     return isInNumber(text, at) ? narrow(character) : character;
   });
@@ -100,6 +101,18 @@ function isInNumber(text: string, at: number): boolean {
   const [before, after] = [text.slice(Math.max(0, at - 6), at), text.slice(at + 1, at + 5)];
   if (text[at] === '：') return /[0-9０-９]$/.test(before) && /^[0-9０-９]/.test(after);
   return GROUP_BEFORE.test(before) && /^[0-9０-９]{3}(?![0-9０-９])/.test(after);
+}
+
+/** ｶﾞ is two characters: the first becomes ガ and the mark behind it a hidden one. */
+function foldKana(text: string, at: number): string {
+  const character = text[at] ?? '';
+  if (/[ﾞﾟ]/.test(character) && composed(text[at - 1] ?? '', character).length === 1) return '\u200B';
+  const voiced = /[ﾞﾟ]/.test(text[at + 1] ?? '') ? composed(character, text[at + 1] ?? '') : '';
+  return voiced.length === 1 ? voiced : character.normalize('NFKC').slice(0, 1);
+}
+
+function composed(kana: string, mark: string): string {
+  return (kana + mark).normalize('NFKC');
 }
 
 function narrow(character: string): string {

@@ -1,6 +1,7 @@
 // Codes and the keys of a telephone, which several languages write alike. A language makes its recognisers from these, with its words.
-import { isWordAt } from './characters.js';
-import type { Recogniser } from './reading.js';
+import { isDigitAt, isWordAt } from './characters.js';
+import type { Speech } from './language.js';
+import type { Reading, Recogniser } from './reading.js';
 
 const LONGEST_LEAD = 60; // units before a key or code that may tell what it is
 const BEHIND_KEY = /^["”'»]?(?:[\s.,;:!?)]|$)/u;
@@ -42,4 +43,53 @@ export function planeType(number: (digits: string) => string): Recogniser {
     const spoken = `${number(match[1] ?? '')} ${number(match[2] ?? '')}`;
     return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
   };
+}
+
+const EDITION = /(\d{3,6})(?:-(\d{1,3}))?:((?:19|20)\d\d)(?![\p{L}\p{N}]|[:.,/-]\d)/uy;
+const STANDARD = /(?:^|[\s(/])(?:ISO|IEC|EN|DIN|UNI|NF|BS|CEI|ÖNORM|SN|ASTM|IEEE|ANSI|OHSAS)[\s/-]$/u;
+const LONGEST_NAME = 8; // units of the name of a standard before its number
+
+/** ISO 9001:2015, EN 1090-2:2018: the year of a standard's edition; the number is said by `number`, and so is its part. */
+export function standard(number: (digits: string) => string, year: (digits: string) => string): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    const match = reading.isFresh ? reading.match(EDITION) : undefined;
+    if (match === undefined || !STANDARD.test(text.slice(Math.max(0, at - LONGEST_NAME), at)))
+      return undefined;
+    const [written, digits = '', part, edition = ''] = match;
+    const name = part === undefined ? number(digits) : `${number(digits)} ${number(part)}`;
+    return { end: at + written.length, spoken: `${name}, ${year(edition)}`, rule: 'identifier' };
+  };
+}
+
+const HASH = /(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[\da-f]{6,40}(?![\p{L}\p{N}])/uy;
+const FEWEST_RUNS = 4; // of letters and of digits; a word with a number has less
+
+/** Commit 3f2a9bc: character by character. */
+export function commitHash({ letters, digits }: Pick<Speech, 'letters' | 'digits'>): Recogniser {
+  return (reading) => {
+    const written = reading.isFresh ? reading.match(HASH)?.[0] : undefined;
+    const runs = written?.match(/[a-f]+|\d+/g) ?? [];
+    if (written === undefined || runs.length < FEWEST_RUNS) return undefined;
+    const spoken = runs.map((run) => (/\d/.test(run) ? digits(run) : letters(run))).join(' ');
+    return { end: reading.at + written.length, spoken, rule: 'identifier' };
+  };
+}
+
+const TWO_LETTERS = /[A-Z]\/[A-Z](?![\p{L}\p{N}/])/uy;
+
+/** An A/B test, the P/E ratio: letters of one name. */
+export function letterPair({ letters }: Pick<Speech, 'letters'>): Recogniser {
+  return (reading) => {
+    if (reading.text[reading.at + 1] !== '/') return undefined;
+    const written = reading.match(TWO_LETTERS)?.[0];
+    if (written === undefined) return undefined;
+    return { end: reading.at + written.length, spoken: letters(written.replace('/', '')), rule: 'acronym' };
+  };
+}
+
+/** Whether a number stands behind the word that begins here and its stop: Joh 3, Gen. 1. */
+export function isBeforeDigit({ text, runEnd }: Reading): boolean {
+  const at = text[runEnd] === '.' ? runEnd + 1 : runEnd;
+  return text[at] === ' ' && isDigitAt(text, at + 1);
 }

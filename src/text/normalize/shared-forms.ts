@@ -71,7 +71,7 @@ export function perWord(per: Readonly<Record<string, string>>): Recogniser {
 
 const LONG_DURATION =
   /(\d{1,3}) ?h ?(\d{1,2}) ?(?:min|mn|m|['’′]) ?(\d{1,2}) ?(?:sec|s|''|’’|["”″])?(?![\p{L}\p{N}])/uy;
-const SECONDS = /(\d{1,3})(?:"|''|’’|″|”)(\d{1,2})(?![\p{L}\p{N}])/uy;
+const SECONDS = /(?:(\d{1,2})['’′] ?)?(\d{1,3})(?:"|''|’’|″|”)(\d{1,3})(?![\p{L}\p{N}])/uy;
 
 /** 2h01min39s: hours, minutes and seconds as digits without zeros. */
 export function longDuration(
@@ -88,14 +88,16 @@ export function longDuration(
   };
 }
 
-/** 10"85: seconds and hundredths. */
-export function hundredths(say: (seconds: string, rest: string) => string): Recogniser {
+/** 10"85, 1'21"456: seconds and parts of one; minutes where they are written. */
+export function hundredths(
+  say: (seconds: string, rest: string, minutes: string | undefined) => string,
+): Recogniser {
   return (reading) => {
     const match = reading.match(SECONDS);
     if (match === undefined) return undefined;
     return {
       end: reading.at + match[0].length,
-      spoken: say(match[1] ?? '', match[2] ?? ''),
+      spoken: say(match[2] ?? '', match[3] ?? '', match[1]),
       rule: 'duration',
     };
   };
@@ -334,3 +336,15 @@ export function coefficient(number: (digits: string) => string, { math }: { math
     return { end, spoken: `${number(match[1] ?? '')} ${match[2] ?? ''}`, rule: 'math' };
   };
 }
+
+/** 5 V/3 A: between two amounts, each with its unit, the slash is a pause. */
+export const betweenAmounts: Recogniser = (reading) => {
+  const { text, at } = reading;
+  if (text[at] !== '/' || at !== reading.tokenEnd || !/[\p{L}€%°]/u.test(text[at - 1] ?? ''))
+    return undefined;
+  const behind = text.slice(at + 1, at + 14);
+  const apart = (
+    text[at - 1] === '€' ? /^\d{1,5}(?:[.,]\d{1,3})? ?€/ : /^\d{1,5}(?:[.,]\d{1,3})? ?[\p{L}%°]/u
+  ).test(behind); // not €/100 g
+  return apart ? { end: at + 1, spoken: ', ', rule: 'symbol' } : undefined;
+};

@@ -6,16 +6,20 @@ export const GERMAN: ShortFormLists = {
     hr fr abt dipl.-ing dipl.-kfm univ.-prof dipl-ing priv-doz ing z.b d.h u.a i.d.r u.u v.a bzw ggf sog inkl exkl zzgl evtl vgl ca bspw insb
     approx hd bzgl ehem mtl lfd dt engl gegr verst frl inh bj ggfs zzt o.g abzgl exkl insbes einschl lt
     hrn ggü tgl tägl wöchentl monatl jährl pfr bgm ausschl voraussichtl vsl gesetzl schriftl frz ital versch österr europ techn wiss kath griech zusätzl persönl dipl u.e m.e
+    dipl.-kffr dipl.-päd dipl.-biol dipl.-psych dipl.-inf priv.-doz
   `,
   beforeNumber: `
-    nos abs kap abb bd bl s str nrn pos ziff art mwst mind max min anm rn rdnr rz jg kl gl sp az gz kto hausnr beil anl nrn fn zi temp zw
+    op h drs nos abs kap abb bd bl s str nrn pos ziff art mwst mind max min anm rn rdnr rz jg kl gl sp az gz kto hausnr beil anl nrn fn zi temp zw
     jan jän feb mär apr jun jul aug sep sept okt nov dez
+    tab idnr
   `,
   seldomFinal: `
     ff e.v str bhf hbf mio mrd gem geb gest std sek stk pers tsd pkt whg urt beschl jh jhd jhdt aufl hrsg verf tabl tbl
+    ztr wo pfd pck pkg pckg stck em freundl herzl geb.-dat zw gez eff amerik evang allg öff spez urspr kfm poln türk vorl dgl verh entspr bsp vjs vers habil dres geschl durchg blk mitgl geschw abzügl zuzügl telef vorm nachm
+    jew buchst ausg forts hptm gesch verw verk
   `,
   seldomFinalAsWritten: `Fa Mag Min Sek Bio Gr`,
-  oftenFinal: `usw usf etc.pp`,
+  oftenFinal: `usw usf etc.pp chr ust og`,
   starters: `
     er sie es wir ich ihr das der die den dem ein eine einen einem einer und aber oder wenn als doch dann danach dort hier da dies diese dieser dieses
     danke bitte gut ja nein heute morgen gestern jetzt was wer wo wann warum wie welche welcher welches alle viele einige manche nun also mehr nichts
@@ -38,6 +42,8 @@ export const GERMAN: ShortFormLists = {
     januar jänner februar märz april mai juni juli august september oktober november dezember
     jahrhundert jahrhunderts weltkrieg weltkriegs klasse stock etage geburtstag mal platz rang tag woche monat
     quartal kapitel abschnitt auflage feber halbjahr liga bundesliga semester spieltag advent senat bezirk lebensjahr stockwerk obergeschoss
-    untergeschoss og ug jh jhd jhdt halbzeit runde hälfte jahrtausend vorsitzende vorsitzender
+    untergeschoss aufl fc fsv sc sinfonie symphonie sonate klavierkonzert violinkonzert streichquartett amtszeit todestag jahrestag hochzeitstag saison og ug jh jhd jhdt halbzeit runde hälfte jahrtausend vorsitzende vorsitzender
   `,
+  seldomFinalHere: `franz bd zi min ct ri span lat russ div zt bed pl reg rel vj drs kü tr lit sc ll bes`,
+  shortStarters: `vgl ca evtl ggf inkl exkl zzgl insb insbes bspw max min mind lt gem entspr einschl bzgl`,
 };

@@ -6,12 +6,14 @@ export const ENGLISH: ShortFormLists = {
     drs rev hon gen col capt cmdr lt sgt maj sen rep gov pres supt sens reps govs profs atty attys asst mses bldg cpl pvt adm brig rt insp det ofc amb treas cllr msgr messrs mme mlle mgr approx esp eg viz incl excl
   `,
   beforeNumber: `
-    nos vols figs pg sec ch chap par para ed eq item ref lb lbs oz apt max min exp rs fl pop acct ver cl rm rte hwy inv qty amt mob ph supp ser temp
+    nos vols figs pg sec ch chap par para ed eq est ref lb lbs oz apt max min exp rs fl pop acct ver cl rm rte hwy inv qty amt mob ph supp ser temp
+    matt cor rom eph exod lev deut isa jer heb thess
     jan feb mar apr jun jul aug sep sept oct nov dec
+    pt
   `,
-  seldomFinal: `sr fr ft ave blvd rd ln sq hwy pkwy ct ste dept univ assn bros`,
-  oftenFinal: `esq`,
-  seldomFinalAsWritten: `Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun`,
+  seldomFinal: `sr fr ft ave blvd rd ln sq hwy pkwy ct ste dept univ assn bros expy mpls calif fla psy.d ed.d intl natl attn mfg mgmt appt avg misc orig qtr pkg`,
+  oftenFinal: `esq hr yr mo wk`,
+  seldomFinalAsWritten: `Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun Mass Conn Tex Penn Tech Dir Admin`,
   afterTime: `
     eastern central pacific mountain atlantic greenwich universal local standard daylight
     monday tuesday wednesday thursday friday saturday sunday
@@ -31,4 +33,6 @@ export const ENGLISH: ShortFormLists = {
     use find click tap contact remember text email continue arrive buy learn join save pay open start stop add choose select enjoy watch listen note
     consider tap scan download upgrade update reply confirm subscribe nothing everyone
   `,
+  seldomFinalHere: `ca est cont temps`,
+  shortStarters: `approx cf eg ie`,
 };

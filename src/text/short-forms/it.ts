@@ -5,12 +5,14 @@ export const ITALIAN: ShortFormLists = {
   neverFinal: `
     sig sig.ra sig.na sigg dott dott.ssa dott.ri dr.ssa avv prof.ssa proff gent gent.mo gent.ma egr p.es ing geom mons spett spett.le cfr
     l'on l’on dell'on dell’on all'on all’on fisc p.zza p.le v.le c.so l.go f.lli ca
+    ades peres
   `,
   beforeNumber: `
-    nn num nº pag pagg artt capp cap voll sez prot tav int lett fig figg temp cell bin
+    trim op bin rit nn num nº pag pagg artt capp cap voll sez prot tav int lett fig figg temp cell bin
     feb mar apr mag giu lug sett ott nov dic lun mar ven sab dom max min gio
+    tab
   `,
-  seldomFinal: `cia arch rag ss`,
+  seldomFinal: `cia arch rag ss trib sent cass civ magg fraz univ scad escl succ secc energ sott rif approx ibid d.lgs ss.gg`,
   oftenFinal: `ecc`,
   starters: `
     lui lei noi voi loro io tu il lo la i gli le un uno una l ma e o se quando poi è non no sì questo questa questi queste quello quella anche dopo così c'è ci si
@@ -20,4 +22,7 @@ export const ITALIAN: ShortFormLists = {
     morì nacque fu visse chiami chiamate venga venite vada andate prenda prema premi digiti attenda scriva giri segua visiti
   `,
   seldomFinalAsWritten: `On`,
+  seldomFinalHere: `pen on sen gen col ten cav comm card rev fam vic loc prov pres rep ed cd cit dip ist uff ns gg ult incl tot cad cod en trad sc sec lib fasc par es reg all ver ep
+    pos km gr`,
+  shortStarters: `cfr cf es`,
 };

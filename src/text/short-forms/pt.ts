@@ -7,10 +7,10 @@ export const PORTUGUESE: ShortFormLists = {
     rev hon esp sen gov ver
   `,
   beforeNumber: `
-    nº nos num núm pág págs pag cap caps arts fasc secc séc ed ag
+    nº nos num núm pág págs pag cap caps arts fasc secc séc ed ag cp cps comp cáps exp qtos
     jan fev mar abr jun jul nov dez seg sáb dom max min máx mín figs tít ap apt apto qd lt sl conj temp inc cat
   `,
-  seldomFinal: `cia bl`,
+  seldomFinal: `cia bl dna adv sgt pç lgo jd cj depto qtd qtde sécs att assoc univ inst obs col proc ibid`,
   seldomFinalAsWritten: `Cia Rod Dep Des Pe Dir Min Exa`,
   oftenFinal: `ltda lda s.a`,
   starters: `
@@ -20,4 +20,5 @@ export const PORTUGUESE: ShortFormLists = {
     hoje amanhã ontem agora aqui ali lá já nunca sempre obrigado obrigada olá bom boa
     morreu nasceu viveu veja ligue venha vá pressione prima digite marque aguarde espere tome vire siga visite traga pergunte escreva envie faça lembre
   `,
+  seldomFinalHere: `drs gal ten maj alm pres esq dept ee uu desc sa ter qua qui sex res dec da fr tv vl vel`,
 };

@@ -27,14 +27,19 @@ export interface ShortForms {
   readonly afterTime: ReadonlySet<string>;
   /** Capitalised, these begin a sentence and hardly ever continue a name. */
   readonly starters: ReadonlySet<string>;
+  /** Short forms that begin a sentence: 500 v. Chr. Vgl. Kapitel 3. */
+  readonly shortStarters: ReadonlySet<string>;
   /** Words before an ordinal with a stop: in "am 3. Oktober" the stop belongs to the number. */
   readonly beforeOrdinal: ReadonlySet<string>;
   /** Words after one. */
   readonly afterOrdinal: ReadonlySet<string>;
 }
 
-/** The same as they are written down; what is not there is empty. */
-export type ShortFormLists = Partial<Readonly<Record<keyof ShortForms, string>>>;
+/**
+ * The same as they are written down; what is not there is empty. Those of `seldomFinalHere` are seldom final where the
+ * language of the text is stated: in another language they are words that end sentences.
+ */
+export type ShortFormLists = Partial<Readonly<Record<keyof ShortForms | 'seldomFinalHere', string>>>;
 
 // Chinese, Japanese and Korean write short forms as others do, if any.
 const LISTS: Readonly<Record<string, ShortFormLists>> = {
@@ -69,7 +74,9 @@ function formsOf(tag: string): ShortForms {
   let forms = known.get(key);
   if (forms === undefined) {
     const own = LISTS[key];
-    known.set(key, (forms = joined([INTERNATIONAL, ...(own === undefined ? Object.values(LISTS) : [own])])));
+    const lists =
+      own === undefined ? Object.values(LISTS) : [own, { seldomFinal: own.seldomFinalHere ?? '' }];
+    known.set(key, (forms = joined([INTERNATIONAL, ...lists])));
   }
   return forms;
 }
@@ -85,6 +92,7 @@ function joined(lists: readonly ShortFormLists[]): ShortForms {
     oftenFinal: words('oftenFinal'),
     afterTime: words('afterTime'),
     starters: words('starters'),
+    shortStarters: words('shortStarters'),
     beforeOrdinal: words('beforeOrdinal'),
     afterOrdinal: words('afterOrdinal'),
   };

@@ -63,7 +63,7 @@ export function order(reading: Reading): Found | undefined {
 const SECTION =
   /(\d{1,4}(?:\.\d{1,3}){1,4})(?![\p{L}\p{N}]|[.,]\d| ?(?:€|%|Uhr|EUR|CHF|Euro|Grad|Prozent|°))/uy;
 const NUMBERED =
-  /(?:^|[\s(])(?:Kapitel|Kap\.|Abschnitte?s?|Abschn\.|Version|Ver\.|Release|Punkt|Ziffer|Ziff\.|Nummer|Nr\.|Abbildung|Abb\.|Tabelle|Tab\.|Anlage|Anhang|Teil|Übung|Aufgabe|Schritt|Python|i?OS|iPadOS|macOS|Ubuntu|Android|Windows|Java|PHP|Node|Swift|Kotlin|PostgreSQL|MySQL|Debian|Fedora|Kernel|Firmware|Bluetooth|USB|HDMI|Build|Web|Industrie|Update|GPT) $/u;
+  /(?:^|[\s(])(?:Kapitel|Kap\.|Abschnitte?s?|Abschn\.|Version|Ver\.|Release|Punkt|Ziffer|Ziff\.|Nummer|Nr\.|Abbildung|Abb\.|Tabelle|Tab\.|Anlage|Anhang|Teil|Übung|Aufgabe|Schritt|Python|i?OS|iPadOS|macOS|Ubuntu|Android|Windows|Java|PHP|Node|Swift|Kotlin|PostgreSQL|MySQL|Debian|Fedora|Kernel|Firmware|Bluetooth|USB|HDMI|Build|Web|Industrie|Update|GPT) (?:[<>=≥≤~]{1,2} ?)?$/u;
 
 /** Kapitel 4.10, Version 3.11: neither a date nor a decimal. */
 export function section(reading: Reading): Found | undefined {

@@ -85,7 +85,7 @@ function joining(written: string): string {
 const MONTH_YEAR = /(0?[1-9]|1[0-2])\.((?:19|20)\d\d)(?![\p{L}\d]|[.,]\d)/uy;
 const EXPIRY = /(0[1-9]|1[0-2])\/(\d\d)(?![\p{L}\d/]|[.,]\d)/uy;
 const EXPIRES =
-  /(?:[gG]ültig\p{L}*|[aA]bl[aä]uf\p{L}*|[lL]äuft|[hH]altbar\p{L}*|MHD|[vV]erf[aä]ll\p{L}*|Kartenprüf\p{L}*|Exp\.?)[^\n]{0,28}$/u;
+  /(?:[gG]ültig\p{L}*|[aA]bl[aä]uf\p{L}*|[lL]äuft|[hH]altbar\p{L}*|MHD|[vV]erf[aä]ll\p{L}*|Kartenprüf\p{L}*|Exp\.?|TÜV|HU)[^\n]{0,28}$/u;
 const LONGEST_LEAD = 44; // units before a date of expiry
 
 /** 04.2024 */
@@ -100,6 +100,7 @@ export function expiry(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(EXPIRY) : undefined;
   if (match === undefined || Number(match[2]) < 13) return undefined;
   const before = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
+  if (match[0] === '08/15' && !EXPIRES.test(before)) return undefined; // of no value
   return match[1]?.startsWith('0') || EXPIRES.test(before) ? sayMonth(reading, match) : undefined;
 }
 

@@ -1,12 +1,17 @@
 // German, with gender and case.
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
+import { currencyPair } from '../currency-pairs.js';
+import { commitHash, letterPair, standard } from '../shared-codes.js';
 import {
   behindDigits,
+  betweenAmounts,
   byFirstLetter,
   byMark,
+  coefficient,
   coordinates,
   formula,
+  negativePower,
   perWord,
   schoolYear,
 } from '../shared-forms.js';
@@ -38,14 +43,20 @@ const atDigit: Recogniser = behindDigits([
   [/[a-z/]/, places.door],
   [/\//, schoolYear((digits) => (digits.startsWith('19') ? year(digits) : cardinal(digits)))],
   [/\//, dates.expiry],
+  [/\//, pairs.partOfInch],
   [/\//, pairs.ratio],
+  [/[-–]/, pairs.pages],
+  [/\./, pairs.numberOfBook],
+  [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥' })],
   [/[-/]/, codes.order],
   [/[-–.,%\p{L}]/u, compounds.adjective],
   [/[-–.,%]/, compounds.percent],
   [/e/, compounds.group],
   [/[-.,]/, compounds.hanging],
+  [/[A-Z]/, pairs.courtFile],
   [/\p{Lu}/u, places.postcode],
   [/[h,–-]/, times.hours],
+  [/[-:]/, standard(cardinal, year)],
   [/:/, own.lasting],
   [/:/, times.onClock],
   [/:/, pairs.scale],
@@ -53,18 +64,37 @@ const atDigit: Recogniser = behindDigits([
   [/[x×,]/, own.timesAsMuch],
   [/[a-h]/, places.houseNumber],
   [/["″”]/, own.inches],
+  [/[°º,.]/, own.directed],
+  [/[a-f]/, commitHash(SPEECH)],
+  [/\./, own.stoppageTime],
+  [/v/, own.oneOf],
   [/[°º]/, coordinates((digits, part) => `${cardinal(digits)} ${{ degree: 'Grad', minute: 'Minuten', second: 'Sekunden' }[part]}`, { N: 'Nord', S: 'Süd', W: 'West', O: 'Ost', E: 'Ost' })],
   [/\//, own.perUnit],
 ]); // prettier-ignore
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 const FORMULA = formula((letters) => SPEECH.letters(letters), cardinal);
-const INITIALS = 'MDFSECsIVX';
+const TRADED = currencyPair({
+  EUR: 'Euro',
+  USD: 'Dollar',
+  GBP: 'Pfund',
+  JPY: 'Yen',
+  CHF: 'Franken',
+  CNY: 'Yuan',
+  BTC: 'Bitcoin',
+});
+const LETTERS = letterPair(SPEECH);
+const INITIALS = 'MDFSECsIVXNOWxGLJRKPATH';
 const INITIAL = byFirstLetter([
   [/[MDFS]/, weekday],
   [/[ECFSs]/, amounts.wholeAmountBehind, /[.\d]/],
   [/[FSs]/, amounts.francs, /[.\d]/],
   [/S/, codes.sentenceOfLaw, /\./],
+  [/[GELNDJRSKCPMATH]/, pairs.verse, /[.\d]/],
+  [/[IVX]/, pairs.sectionOfLaw],
+  [/x/, own.timesSign, /\d/],
+  [/[NSOW]/, own.windward],
   [/[IVX]/, romanOrdinal, /\./],
+  [/[IVX]/, pairs.courtFile, /[A-Z]/],
 ]);
 
 /** Most words have none of these behind them, or before. */
@@ -73,6 +103,7 @@ function byMarkBehind(reading: Reading): Found | undefined {
   if (mark === ' ') return undefined;
   if (mark === '.') return places.street(reading) ?? codes.numberName(reading);
   if (mark === '-') return codes.plate(reading) ?? codes.numberName(reading);
+  if (mark === '/') return TRADED(reading) ?? LETTERS(reading);
   return SUBSCRIPTS.includes(mark) ? FORMULA(reading) : undefined;
 }
 
@@ -88,7 +119,10 @@ export const GERMAN: Language = {
     atDigit: [atDigit, codes.emergency, codes.coded, own.officeNumber],
     atLetter: [byMarkBehind, atInitial],
     atMark: [
-      byMark([[/\+/, own.ticker], [/\*/, own.born], [/[-–]/, own.extension], [/€/, amounts.wholeAmountBehind], [/\//, perWord(PER)]]),
+      byMark([
+        [/[*#]/, own.namedKey], [/\+/, own.ticker], [/\*/, own.born], [/[-–]/, own.extension], [/€/, amounts.wholeAmountBehind], [/\//, perWord(PER)], [/\//, betweenAmounts],
+        [/[⁻^]/, negativePower((digits) => `hoch minus ${cardinal(digits)}`)],
+      ]),
     ],
   },
   symbols: {

@@ -34,7 +34,7 @@ const NOUNS: Readonly<Record<Gender, ReadonlySet<string>>> = {
     Bestellung Rechnung Sendung Lieferung Buchung Chance Spritze Pille Kapsel Brücke Haltestelle Station Treppe Bühne Ebene Mannschaft Kategorie Garage
   `),
   n: words(`
-    Jahr Heft Kind Haus Zimmer Auto Stück Paket Mal Buch Ticket Bild Ergebnis Produkt Element Foto Video Ei Glas Blatt Konto Dokument Gramm
+    Konzert Klavierkonzert Violinkonzert Streichquartett Album Jahr Heft Kind Haus Zimmer Auto Stück Paket Mal Buch Ticket Bild Ergebnis Produkt Element Foto Video Ei Glas Blatt Konto Dokument Gramm
     Kilo Kilogramm Pfund Prozent Grad Byte Megabyte Gigabyte Watt Volt Jahrhundert Jahrtausend Quartal Kapitel Semester Tor Spiel Land
     Mitglied Gerät Angebot Fenster Bett Bier Brot Wort Zeichen Viertel Drittel Obergeschoss Stockwerk Lebensjahr Halbjahr Obergeschoß Untergeschoss
     Gleis Projekt Team Wunder Update Problem Tier Treffen Brötchen Wasser Getränk Gericht Gesicht Gewicht Licht Rezept Konzept Geschenk Hemd

@@ -13,7 +13,7 @@ export function ordinalWord(digits: string, ending: string): string {
 }
 
 const PLACED =
-  /^(?:FC|Bundesliga|Liga|Weltkrieg|Klasse|Stock|Stockwerk|Etage|OG|UG|Obergescho|Untergescho|Platz|Rang|Quartal|Kapitel|Auflage|Runde|Mannschaft|Tag|Advent|Semester|Geburtstag|Jahrhundert|Jh|Halbzeit|Halbjahr|Spieltag|Akt|Satz|Preis|Hälfte|Schritt|Versuch|Senat|Kammer|Bezirk|Lesung|Wahlgang|Etappe|Mahnung|Rate|Impfung|Dosis|Generation|Lebensjahr|Woche|Staffel|Folge|Ausgabe|Minute|Lauf|Gang|Vorsitzende|Reihe|Durchgang|Teil|Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)/;
+  /^(?:FC|Sinfonie|Symphonie|Sonate|Klavierkonzert|Violinkonzert|Streichquartett|Konzert|Amtszeit|Album|Roman|Spielfilm|Todestag|Jahrestag|Hochzeitstag|Saison|Titel|Bundesliga|Liga|Weltkrieg|Klasse|Stock|Stockwerk|Etage|OG|UG|Obergescho|Untergescho|Platz|Rang|Quartal|Kapitel|Auflage|Runde|Mannschaft|Tag|Advent|Semester|Geburtstag|Jahrhundert|Jh|Halbzeit|Halbjahr|Spieltag|Akt|Satz|Preis|Hälfte|Schritt|Versuch|Senat|Kammer|Bezirk|Lesung|Wahlgang|Etappe|Mahnung|Rate|Impfung|Dosis|Generation|Lebensjahr|Woche|Staffel|Folge|Ausgabe|Minute|Lauf|Gang|Vorsitzende|Reihe|Durchgang|Teil|Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)/;
 const PREPOSITION = /^(?:ab|bis|seit|in|von|nach|vor|für|mit|zu|bei|aus|auf|unter|als|per)$/;
 /** Er wurde 3. */
 const BECAME = /^(?:wurde|wird|werde|wurden)$/;

@@ -1,7 +1,7 @@
 // Tokens that only German has: 3x, 10 x 20 m, 1:05:20 Stunden, the keys of a telephone.
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
-import { decimal } from './numbers.js';
+import { cardinal, decimal, ordinalStem } from './numbers.js';
 import { SPEECH } from './speech.js';
 
 const LASTING = /(\d{1,2}):(\d{2}):(\d{2})(?: (?:Stunden|Std\.|h)(?!\p{L}))?(?![\d:])/uy;
@@ -93,7 +93,9 @@ export function extension(reading: Reading): Found | undefined {
   const match = /[-–]/.test(reading.text[reading.at] ?? '') ? reading.match(EXTENSION) : undefined;
   if (
     match === undefined ||
-    !/(?:Durchwahl|DW|Nebenstelle):? ?$/.test(reading.text.slice(Math.max(0, reading.at - 12), reading.at))
+    !/(?:Durchwahl|DW|Nebenstelle|[fF]ax):? ?$/.test(
+      reading.text.slice(Math.max(0, reading.at - 12), reading.at),
+    )
   )
     return undefined;
   return { end: reading.at + match[0].length, spoken: SPEECH.digits(match[1] ?? ''), rule: 'telephone' };
@@ -136,3 +138,70 @@ export function officeNumber(reading: Reading): Found | undefined {
   if (digits === undefined || !/-Nr\.:? ?$/.test(before)) return undefined;
   return { end: reading.at + digits.length, spoken: SPEECH.digits(digits), rule: 'digits' };
 }
+
+const KEY = /[*#](?=[\s.,;!?)“”"]|$)/y;
+
+/** Drücken Sie die *: behind the article the sign is a key. */
+export function namedKey(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (text[at] !== '*' && text[at] !== '#') return undefined;
+  if (!/(?<!\p{L})[dD](?:ie|er) $/u.test(text.slice(Math.max(0, at - 5), at))) return undefined;
+  if (reading.match(KEY) === undefined || /^ ?-?[tT]aste/.test(text.slice(at + 1, at + 8))) return undefined;
+  return { end: at + 1, spoken: text[at] === '*' ? 'Sterntaste' : 'Rautetaste', rule: 'symbol' };
+}
+
+/** M8 x 50, 3,5 m x 4,2 m: a sign that stands apart. */
+export function timesSign({ text, at }: Reading): Found | undefined {
+  if (!/^x \d/.test(text.slice(at, at + 3))) return undefined;
+  if (!/\d(?: ?(?:[cmk]?m|Zoll))? $/.test(text.slice(Math.max(0, at - 8), at))) return undefined;
+  return { end: at + 1, spoken: 'mal', rule: 'math' };
+}
+
+const DIRECTED = /(\d{1,3}(?:[,.]\d{1,6})?)[°º] ?([NSOWE])(?!\p{L})/uy;
+const POINTS: Readonly<Record<string, string>> = {
+  N: 'Nord', S: 'Süd', O: 'Ost', E: 'Ost', W: 'West', NO: 'Nordost', NW: 'Nordwest', SO: 'Südost', SW: 'Südwest', NE: 'Nordost', SE: 'Südost',
+}; // prettier-ignore
+
+/** 47,3769° N */
+export function directed(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(DIRECTED) : undefined;
+  if (match === undefined) return undefined;
+  const [written, number = '', point = ''] = match;
+  const spoken = `${sayDecimal(number.replace('.', ','))} Grad ${POINTS[point] ?? ''}`;
+  return { end: reading.at + written.length, spoken, rule: 'measure' };
+}
+
+const POINT = /[NSOW]{1,2}(?![\p{L}\p{N}])/uy;
+
+/** Wind aus NW */
+export function windward(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const written = reading.isFresh ? reading.match(POINT)?.[0] : undefined;
+  const name = POINTS[written ?? ''];
+  if (written === undefined || name === undefined) return undefined;
+  const told = /(?:Wind|Böen|Sturm|Brise)[\p{L}\d /-]{0,20}(?:aus|von|auf) $/iu.test(
+    text.slice(Math.max(0, at - 40), at),
+  );
+  return told ? { end: at + written.length, spoken: name, rule: 'abbreviation' } : undefined;
+}
+
+const STOPPAGE = /(\d{2,3})\. ?\+ ?(\d{1,2})\.?(?= (?:Spielm|M)inute)/uy;
+
+/** In der 90.+3 Minute */
+export function stoppageTime(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(STOPPAGE) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = `${cardinal(match[1] ?? '')} plus ${ordinalStem(match[2] ?? '')}en`;
+  return { end: reading.at + match[0].length, spoken, rule: 'ordinal' };
+}
+
+const ONE_OF = /1(?= von (?:\d{1,6}|drei|vier|fünf|zehn|zwanzig|hundert) (\p{Lu}\p{L}+))/uy;
+
+/** 1 von 5 Anrufern is einer of them, 1 von 5 Frauen eine. */
+export function oneOf(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(ONE_OF) : undefined;
+  const noun = match?.[1] ?? '';
+  if (match === undefined || !noun.endsWith('n') || /(?:Punkten|Sternen|Prozent|Seiten)$/.test(noun)) return undefined;
+  const spoken = /(?:innen|frauen|ungen|heiten|keiten|schaften|tionen|itäten)$/i.test(noun) ? 'eine' : /kindern$/i.test(noun) ? 'eines' : 'einer';
+  return { end: reading.at + 1, spoken, rule: 'cardinal' };
+} // prettier-ignore

@@ -1,15 +1,17 @@
 // Two numbers with a mark between them that is no fraction and no time: blood pressure, scales, tyres, 50/50.
 import type { Found, Reading } from '../reading.js';
+import { withoutZeros } from '../numerals.js';
+import { romanNumeral } from '../recognise/words.js';
+import { isBeforeDigit } from '../shared-codes.js';
 import { cardinal } from './numbers.js';
+import { SPEECH } from './speech.js';
 
 const SLASHED = /(\d{2,3})\/(\d{2,3})(?: ?mm ?Hg)?(?![\p{L}\d/]|[.,]\d)/uy;
 const TYRE = /(\d{3})\/(\d{2}) ?(Z?R) ?(\d{2})(?![\p{L}\d])/uy;
 const SCALE = /1 ?: ?(\d{1,3}(?:[. ]\d{3})+|\d{4,9})(?![\d:]|[.,]\d)/uy;
 const PRESSURE = /(?:[bB]lutdruck|\bRR\b|systolisch)/u;
+const UNIT = /^ ?(?:[kMG]?Hz|[kM]?W|k?V|m?A|GB|TB|km|Mbit|MBit)(?!\p{L})/u;
 const LONGEST_LEAD = 60; // units before a blood pressure that may say that it is one
-
-/** Of a court: IV ZR 12/20, 3 U 45/19. */
-const FILE_NUMBER = /(?:[A-Z]?Z[RB]|StR|StB|A[ZB]R|Bv[RLE]|KLs|\d (?:[COSTUW]|Ca|Sa|K|A|B)) $/;
 
 /** Blutdruck 120/80; 50/50: what is no part of a whole is said as a ratio. */
 export function ratio(reading: Reading): Found | undefined {
@@ -29,14 +31,13 @@ export function ratio(reading: Reading): Found | undefined {
       spoken: `${cardinal(first)} ${cardinal(second)}`,
       rule: 'code',
     };
-  if (FILE_NUMBER.test(reading.text.slice(Math.max(0, reading.at - 8), reading.at))) {
-    const spoken = `${cardinal(first)} Schrägstrich ${cardinal(second)}`;
-    return { end: reading.at + written.length, spoken, rule: 'code' };
-  }
   if (first.startsWith('0') || second.startsWith('0')) return undefined;
   if (!isRatio(reading, written, Number(first), Number(second))) {
     const end = reading.at + first.length + 1; // 230/400 V: the second has the unit
-    return second.length > 2 ? { end, spoken: `${cardinal(first)} Schrägstrich`, rule: 'code' } : undefined;
+    return second.length > 2 ||
+      UNIT.test(reading.text.slice(reading.at + written.length, reading.at + written.length + 6))
+      ? { end, spoken: `${cardinal(first)} Schrägstrich`, rule: 'code' }
+      : undefined;
   }
   const unit = written.endsWith('Hg') ? ' Millimeter Quecksilbersäule' : '';
   return {
@@ -52,10 +53,98 @@ function isRatio({ text, at }: Reading, written: string, first: number, second: 
   return first > second && first >= 80 && first <= 240 && second >= 40 && second <= 140;
 }
 
+const REGISTER =
+  'Z[RBA]|[AI]ZR|ARZ|StR|StB|A[ZB]R|AZ[BN]|Bv[A-Z]|KLs|Ks|NBs|Qs|[JDLC]s|OWi|UF|WF|Ca|Sa|Ta|TaBV|BV|AS|KR|[B-FK-UW]';
+const COURT_FILE = new RegExp(
+  `([IVX]{1,5}|\\d{1,3}) (${REGISTER}) (\\d{1,5})/(\\d{4}|\\d{2})(?![\\p{L}\\p{N}]|[.,/]\\d)`,
+  'uy',
+);
+
+/** IV ZR 123/20, 1 BvR 16/13, 8 AZR 1/21: chamber, register, number and year. */
+export function courtFile(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  const match = text[runEnd] === ' ' && reading.isFresh ? reading.match(COURT_FILE) : undefined;
+  if (match === undefined) return undefined;
+  const [written, chamber = '', register = '', number = '', year = ''] = match;
+  const first = /^\d/.test(chamber) ? withoutZeros(chamber) : String(romanNumeral(chamber) ?? 0);
+  const of = year.startsWith('0') ? SPEECH.digits(year) : cardinal(year);
+  const spoken = `${cardinal(first)} ${SPEECH.letters(register)} ${cardinal(withoutZeros(number))} Schrägstrich ${of}`;
+  return { end: at + written.length, spoken, rule: 'code' };
+} // prettier-ignore
+
 /** Maßstab 1:25.000 */
 export function scale(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(SCALE) : undefined;
   if (match === undefined) return undefined;
   const large = cardinal((match[1] ?? '').replace(/[. ]/g, ''));
   return { end: reading.at + match[0].length, spoken: `eins zu ${large}`, rule: 'score' };
+}
+
+const PARAGRAPH_OF_LAW = /(?:§|§§|Art\.|Artikel|Paragraf|Paragraph) ?\d{1,4}[a-z]?,? $/u;
+const SECTION_OF_LAW = /[IVX]{1,4}(?=[ ,.;)]|$)/y;
+
+/** § 823 I BGB, Art. 99 II */
+export function sectionOfLaw(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const written = reading.isFresh ? reading.match(SECTION_OF_LAW)?.[0] : undefined;
+  const value = written === undefined ? undefined : romanNumeral(written);
+  if (written === undefined || value === undefined) return undefined;
+  if (!PARAGRAPH_OF_LAW.test(text.slice(Math.max(0, at - 20), at))) return undefined;
+  return { end: at + written.length, spoken: `Absatz ${cardinal(String(value))}`, rule: 'roman' };
+}
+
+const BOOKS: Readonly<Record<string, string>> = {
+  Gen: 'Genesis', Ex: 'Exodus', Lev: 'Levitikus', Num: 'Numeri', Dtn: 'Deuteronomium', Jos: 'Josua', Ri: 'Richter', Sam: 'Samuel', Kön: 'Könige', Chr: 'Chronik', Ps: 'Psalm', Spr: 'Sprüche', Koh: 'Kohelet',
+  Jes: 'Jesaja', Jer: 'Jeremia', Ez: 'Ezechiel', Dan: 'Daniel', Mt: 'Matthäus', Mk: 'Markus', Lk: 'Lukas', Joh: 'Johannes', Apg: 'Apostelgeschichte', Röm: 'Römer', Kor: 'Korinther', Gal: 'Galater', Eph: 'Epheser', Phil: 'Philipper',
+  Kol: 'Kolosser', Thess: 'Thessalonicher', Tim: 'Timotheus', Hebr: 'Hebräer', Jak: 'Jakobus', Petr: 'Petrus', Offb: 'Offenbarung', Mose: 'Mose',
+}; // prettier-ignore
+const VERSE = /(\p{Lu}\p{Ll}{1,4})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
+
+/** Joh 3,16; Mt 5,3-12: chapter and verse, no decimals. */
+export function verse(reading: Reading): Found | undefined {
+  const match = isBeforeDigit(reading) && reading.isFresh ? reading.match(VERSE) : undefined;
+  const book = BOOKS[match?.[1] ?? ''];
+  if (match === undefined || book === undefined) return undefined;
+  const [written, , chapter = '', first = '', last] = match;
+  const verses = [first, ...(last === undefined ? [] : [last])].map((digits) =>
+    cardinal(withoutZeros(digits)),
+  );
+  const spoken = `${book} ${cardinal(withoutZeros(chapter))}, ${verses.join(' bis ')}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+}
+
+const NUMBERED_BOOK = /([123])\. ?(?=(?:Kor|Mose|Kön|Sam|Chr|Petr|Joh|Thess|Tim)\.? \d)/uy;
+
+/** 1. Kor 13,4 */
+export function numberOfBook(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(NUMBERED_BOOK) : undefined;
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `${['erster', 'zweiter', 'dritter'][Number(match[1]) - 1] ?? ''} `, rule: 'ordinal' };
+} // prettier-ignore
+
+const PAGES = /(\d{2,4})[-–](\d{1,3})(?![\p{L}\p{N}]|[-–.,]\d)/uy;
+
+/** S. 101–15: the end is written without its hundreds. */
+export function pages(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = /(?:S\.|Seiten?) $/.test(text.slice(Math.max(0, at - 8), at))
+    ? reading.match(PAGES)
+    : undefined;
+  const [written = '', from = '', to = ''] = match ?? [];
+  const last = from.slice(0, from.length - to.length) + to;
+  if (match === undefined || to.length >= from.length || Number(last) <= Number(from)) return undefined;
+  return { end: at + written.length, spoken: `${cardinal(from)} bis ${cardinal(last)}`, rule: 'range' };
+}
+
+const PARTS_OF_INCH = /(\d{1,2})\/(\d{1,2})["″”]/y;
+
+/** 3/4"-Rohr */
+export function partOfInch(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(PARTS_OF_INCH) : undefined;
+  const [written = '', numerator = '', denominator = ''] = match ?? [];
+  if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
+  const said = SPEECH.fraction({ numerator, denominator }, reading.around(reading.at + written.length));
+  return said === undefined
+    ? undefined
+    : { end: reading.at + written.length, spoken: `${said} Zoll`, rule: 'measure' };
 }

@@ -44,7 +44,8 @@ export function governorOfOrdinal({ text, start }: Around): Governor {
     inRow ||= !skipped;
     near = near.slice(0, member ?? word);
   }
-  const word = near.endsWith(' ') ? wordBefore(near, near.length).toLowerCase() : '';
+  const of = near.endsWith(' v. '); // Urt. v. 3. Mai
+  const word = of ? 'vom' : near.endsWith(' ') ? wordBefore(near, near.length).toLowerCase() : '';
   const isEnd = inRow && text.startsWith('bis ', start - 4);
   return { word: isEnd && FROM.test(word) ? 'bis' : word, inRow, behindWeekday };
 }

@@ -65,6 +65,7 @@ function mixed(number: Numeral, { numerator, denominator }: Fraction): string {
   if (numerator === '1' && denominator === '2') {
     return `${number.whole === '1' ? 'ein' : decimal(number)}einhalb`;
   }
+  if (numerator === '1' && denominator === '4' && number.whole !== '1') return `${decimal(number)}einviertel`;
   return `${decimal(number)} ${simple({ numerator, denominator })}`;
 }
 
@@ -105,7 +106,8 @@ function fractionOf(written: Fraction, unit: Noun, around: Around): string {
 
 /** Only a one has a case that is heard. */
 function caseOfOne({ number }: Quantity, around: Around): Case {
-  return number.whole === '1' ? caseOf(around) : 'nominative';
+  if (number.whole !== '1') return 'nominative';
+  return around.previousWord === 'auf' ? 'accusative' : caseOf(around); // steigt auf einen Euro
 }
 
 function withNoun(quantity: Quantity, noun: Noun, around: Around): string {

@@ -43,8 +43,14 @@ export const UNITS: Readonly<Record<string, Noun>> = units({
   'µg μg': 'n|Mikrogramm',
   t: 'f|Tonne|Tonnen',
   'Ztr.': 'm|Zentner',
+  'Bd.': 'n|Bund',
+  'Tkm Tsd._km': 'm|Tausend Kilometer',
   'l L': 'm|Liter',
   ml: 'm|Milliliter',
+  mL: 'm|Milliliter',
+  µl: 'm|Mikroliter',
+  µL: 'm|Mikroliter',
+  'mol/l': 'n|Mol pro Liter',
   cl: 'm|Zentiliter',
   dl: 'm|Deziliter',
   hl: 'm|Hektoliter',
@@ -143,7 +149,7 @@ export const UNITS: Readonly<Record<string, Noun>> = units({
   MP: 'n|Megapixel',
   EL: 'm|Esslöffel',
   TL: 'm|Teelöffel',
-  'Pck. Pkg.': 'f|Packung|Packungen',
+  'Pck. Pkg. Pckg.': 'f|Packung|Packungen',
   'Stk. Stck. St.': 'n|Stück',
   'Pers.': 'f|Person|Personen',
   'Pkt.': 'm|Punkt|Punkte',
@@ -196,5 +202,5 @@ export const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries
 
 export const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
   '€': 'EUR', $: 'USD', US$: 'USD', 'US-Dollar': 'USD', '£': 'GBP', '¥': 'JPY', '₹': 'INR', '₩': 'KRW', '₽': 'RUB', R$: 'BRL', C$: 'CAD', A$: 'AUD',
-  'Fr.': 'CHF', SFr: 'CHF', sFr: 'CHF', '₺': 'TRY', '₿': 'BTC', DM: 'DEM', Euro: 'EUR', Dollar: 'USD', Franken: 'CHF', Ct: 'CENT', 'ct': 'CENT', Cent: 'CENT', '¢': 'CENT',
+  'Fr.': 'CHF', SFr: 'CHF', sFr: 'CHF', '₺': 'TRY', '₿': 'BTC', DM: 'DEM', Euro: 'EUR', Dollar: 'USD', Franken: 'CHF', Ct: 'CENT', 'ct': 'CENT', 'Ct.': 'CENT', 'ct.': 'CENT', Cent: 'CENT', '¢': 'CENT',
 }; // prettier-ignore

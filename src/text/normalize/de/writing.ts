@@ -32,6 +32,8 @@ const ofCentury: Saying = ({ text, start }) =>
   `Jahrhundert${/(?:des|eines|dieses) (?:\p{Ll}+ )?(?:\d{1,2}\. )?$/u.test(text.slice(Math.max(0, start - 24), start)) ? 's' : ''}`;
 const beforeName = (said: string): Saying => (around) => (/^\p{Lu}/u.test(around.nextWord) ? said : undefined); // prettier-ignore
 
+const beforeNumber = (said: string): Saying => ({ text, end }) => (/^ ?\d/.test(text.slice(end, end + 2)) ? said : undefined); // prettier-ignore
+
 /** Letters of formulas and versions. */
 const GREEK: Readonly<Record<string, string>> = {
   α: 'Alpha', β: 'Beta', γ: 'Gamma', δ: 'Delta', ε: 'Epsilon', ζ: 'Zeta', η: 'Eta', θ: 'Theta', κ: 'Kappa', λ: 'Lambda', μ: 'My', ν: 'Ny', ξ: 'Xi',
@@ -57,9 +59,9 @@ const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
   'MwSt.': 'Mehrwertsteuer', MwSt: 'Mehrwertsteuer', 'Min.': 'Minuten', 'Std.': 'Stunden', 'Jh.': ofCentury, 'Jhd.': ofCentury, 'Jhdt.': ofCentury, Jh: ofCentury, 'Nr.': 'Nummer',
   'Mio.': 'Millionen', 'Mrd.': 'Milliarden', 'Tsd.': 'Tausend', 'Aufl.': 'Auflage', 'Hrsg.': 'Herausgeber', 'Verf.': 'Verfasser', 'Whg.': 'Wohnung', 'Zi.': 'Zimmer', 'Bd.': 'Band', 'Kap.': 'Kapitel',
   'Abs.': 'Absatz', 'Art.': 'Artikel', 'Ziff.': 'Ziffer', 'Anm.': 'Anmerkung', 'Bsp.': 'Beispiel', GmbH: 'G M B H', 'Co.': 'Co', 'Reg.': 'Regierung', 'Rel.': 'Religion', 'Gr.': (around) => (/^ (?:\d|X{0,3}[SML](?!\p{L}))/u.test(around.text.slice(around.end, around.end + 6)) ? 'Größe' : undefined), 'Vj.': 'Vorjahr', 'Vjs.': 'Vorjahres', 'USt-IdNr.': 'Umsatzsteueridentifikationsnummer', 'USt-ID': 'Umsatzsteuer-I D', 'Vers.': 'Versicherung', 'Pkt.': 'Punkt', 'Stk.': 'Stück', 'u.': 'und',
-  'Dr. med. dent.': 'Doktor med dent', 'Dr. med. vet.': 'Doktor med vet', 'Dr. med.': 'Doktor med', 'Dr. rer. nat.': 'Doktor rer nat', 'Dr. rer. pol.': 'Doktor rer pol', 'Dr. rer. oec.': 'Doktor rer oec',
+  'Az.': 'Aktenzeichen', 'zw.': 'zwischen', 'Ri.': beforeName('Richtung'), 'op.': beforeNumber('Opus'), 'H.': beforeNumber('Heft'), 'gez.': 'gezeichnet', 'c/o': 'bei', EZ: beforeNumber('Erstzulassung'), 'Ø': beforeNumber('Durchmesser'), 'Z. n.': 'Zustand nach', 'o. B.': 'ohne Befund', '08/15': 'null acht fünfzehn', 'm ü. NN': 'Meter über Normalnull', 'ü. NN': 'über Normalnull', 'ü. NHN': 'über Normalhöhennull', 'Geb.-Datum': 'Geburtsdatum', 'Geb.-Dat.': 'Geburtsdatum', 'eff.': 'effektiv', 'Dipl.-Kffr.': 'Diplomkauffrau', 'Dipl.-Päd.': 'Diplompädagoge', 'Dipl.-Biol.': 'Diplombiologe', 'Temp.': 'Temperatur', 'ID.3': 'I D drei', 'ID.4': 'I D vier', 'ID.5': 'I D fünf', 'ID.7': 'I D sieben', GJ: (around) => (/^ (?:19|20)\d\d/.test(around.text.slice(around.end, around.end + 3 + 2)) ? 'Geschäftsjahr' : undefined), 'Dr. med. dent.': 'Doktor med dent', 'Dr. med. vet.': 'Doktor med vet', 'Dr. med.': 'Doktor med', 'Dr. rer. nat.': 'Doktor rer nat', 'Dr. rer. pol.': 'Doktor rer pol', 'Dr. rer. oec.': 'Doktor rer oec',
   'Dr. phil.': 'Doktor phil', 'Dr. jur.': 'Doktor jur', 'Dr. iur.': 'Doktor jur', 'Dr. theol.': 'Doktor theol', 'Dr. techn.': 'Doktor techn', 'Dr.-Ing.': 'Doktor-Ingenieur', 'Dr. h. c.': 'Doktor honoris causa', 'Dr. h. c. mult.': 'Doktor honoris causa multiplex',
-  'Drs.': 'Doktoren', 'Dres.': 'Doktoren', 'em.': beforeName('emeritus'), 'habil.': 'habil', 'M. Sc.': 'Master of Science', 'B. Sc.': 'Bachelor of Science', 'M. A.': 'Master of Arts', 'B. A.': 'Bachelor of Arts', 'LL. M.': 'L L M',
+  'Drs.': (around) => (/^ \d/.test(around.text.slice(around.end, around.end + 2)) ? 'Drucksache' : 'Doktoren'), 'Dres.': 'Doktoren', 'em.': beforeName('emeritus'), 'habil.': 'habil', 'M. Sc.': 'Master of Science', 'B. Sc.': 'Bachelor of Science', 'M. A.': 'Master of Arts', 'B. A.': 'Bachelor of Arts', 'LL. M.': 'L L M',
   'Dipl.-Kfm.': 'Diplomkaufmann', 'Dipl.-Psych.': 'Diplompsychologe', 'Dipl.-Inf.': 'Diplominformatiker', 'Pfr.': beforeName('Pfarrer'), 'Bgm.': 'Bürgermeister', 'RA': beforeName('Rechtsanwalt'), 'Univ.-Prof.': 'Universitätsprofessor', 'Priv.-Doz.': 'Privatdozent',
   'ggü.': 'gegenüber', 'tgl.': 'täglich', 'geschl.': 'geschlossen', 'durchg.': 'durchgehend', 'Kü.': 'Küche', 'EFH': 'Einfamilienhaus', 'NK': 'Nebenkosten', 'Blk.': 'Balkon', 'Mitgl.': 'Mitglied', 'Geschw.': 'Geschwindigkeit',
   'ausschl.': 'ausschließlich', 'abzügl.': 'abzüglich', 'zuzügl.': 'zuzüglich', 'voraussichtl.': 'voraussichtlich', 'telef.': 'telefonisch', 'vorm.': 'vormittags', 'nachm.': 'nachmittags',
@@ -95,6 +97,7 @@ export const WRITING: Writing = {
   },
   telephone: {
     patterns: [
+      /0(?: \d{2}){1,2}(?: \d)? ?\/ ?\d{1,8}(?:[ -]\d{1,6}){0,4}(?![\d,])/y,
       /11[67] ?\d{3}(?![\d,]|\.\d)/y,
       /0\d{2,4}\.\d{5,8}(?![\d,]|\.\d)/y,
       /0 ?\d{2,4} ?\/ ?\d{1,8}(?:[ -]\d{1,6}){1,4}(?![\d,])/y,
@@ -113,16 +116,16 @@ export const WRITING: Writing = {
   beforeNumber: {
     'Nr.': 'Nummer', 'Nrn.': 'Nummern', '#': 'Nummer', 'S.': 'Seite', 'Abs.': 'Absatz', 'Art.': 'Artikel', 'Kap.': 'Kapitel', 'Bd.': 'Band', 'Abb.': 'Abbildung',
     'Tab.': 'Tabelle', 'Ziff.': 'Ziffer', 'Tel.': 'Telefon', Tel: 'Telefon', 'Fig.': 'Figur', '§': 'Paragraf', '§§': 'Paragrafen', 'Pos.': 'Position', 'ca.': 'circa', 'Kl.': 'Klasse', 'Gl.': 'Gleis',
-    'Rn.': 'Randnummer', 'Zi.': 'Zimmer', 'Bl.': 'Blatt', 'Sp.': 'Spalte', 'Aufl.': 'Auflage', 'Hausnr.': 'Hausnummer', 'Kto.': 'Konto', 'Az.': 'Aktenzeichen', 'V.': 'Version', 'vgl.': 'vergleiche', 'Nr': 'Nummer', KW: 'Kalenderwoche',
+    'Rn.': 'Randnummer', 'Zi.': 'Zimmer', 'Bl.': 'Blatt', 'Sp.': 'Spalte', 'Aufl.': 'Auflage', 'Hausnr.': 'Hausnummer', 'Kto.': 'Konto', 'V.': 'Version', 'vgl.': 'vergleiche', 'Nr': 'Nummer', KW: 'Kalenderwoche',
   },
   spelled: words(`
-    EU USA UN ADAC AG KG BMW VW AOK ARD ZDF CDU CSU SPD FDP AFD AfD BKA BND BGB BRD DB DDR DGB DHL DIN DKB DNA DRK DSL DVD EDV EKG EZB FAQ FBI GPS HIV IBAN_
+    EU USA UN ADAC AG KG BMW VW AOK ARD ZDF CDU CSU SPD FDP AFD AfD BKA BND BGB BRD DB DDR DGB DHL DKB DNA DRK DSL DVD EDV EKG EZB FAQ FBI GPS HIV IBAN_
     ICE IHK IC IP IT KI LKW PKW LED LTE MRT CT NDR NRW OP PC PDF PIN_ PS QR RB SMS SUV TAN_ TV UKW URL USB UKE VIP WDR WLAN_ WM EM XXL ABC API AI EDEKA_ UEFA_ HR CEO CFO ID OK
     EC AB OHG SAP SE TU FH VHS DM US UK UNO_ HU AU AGB EG OG UG KFZ
     ORF UPS ÖBB ÖVP SPÖ FPÖ SVP EVP AMS AK ÖAMTC BVG MVV HVV VRR SBB ZKB AHV UBS EKD DFB IOC IWF WTO WHO BIP OECD OSZE AKW EEG GEZ THW RKI PEI BSI BGH OLG LG DAK TK IKK CPU GPU VPN IBM ISBN EAN ESA ISS IAA UI UX FAZ
     AKH LKA SEK BMI BMF EKZ UHD USD EUR CAD AUD IHS AHS HTL EAV UVP RE ICN EN UCI DOSB USK KI IG ÖGB DAU FOS BOS MFA ADHS OCR ASB DLRG UKW MHD PLZ WKN UST EÜR XL XXL AE AO TDI TSI HDI BRAO GEG BEG ÖPNV MIV USV AZ
   `),
-  read: words('NATO UNO UNESCO UNICEF FIFA UEFA TÜV PIN TAN SIM RAM ROM IKEA ALDI LIDL REWE EDEKA IBAN BIC BAföG BAFÖG WLAN DAX MDAX AIDS GAU SARS SCHUFA ELSTER ZOB GEMA BAMF OPEC NASA LAN ISIN NABU OLED EBIT DEVK AIDA UNICEF DATEV DEKRA'),
+  read: words('DIN NATO UNO UNESCO UNICEF FIFA UEFA TÜV PIN TAN SIM RAM ROM IKEA ALDI LIDL REWE EDEKA IBAN BIC BAföG BAFÖG WLAN DAX MDAX AIDS GAU SARS SCHUFA ELSTER ZOB GEMA BAMF OPEC NASA LAN ISIN NABU OLED EBIT DEVK AIDA UNICEF DATEV DEKRA'),
   romanAfter: {
     ...Object.fromEntries('kapitel teil band artikel akt szene weltkrieg stufe typ klasse abschnitt buch anlage anhang ziffer tabelle abbildung version phase titel hartz pfeiler'.split(' ').map((word) => [word, 'cardinal'] as const)),
     ...Object.fromEntries(Array.from(ROYAL, (name) => [name, 'ordinal'] as const)),

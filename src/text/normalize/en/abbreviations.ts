@@ -28,6 +28,12 @@ const after =
   (around) =>
     what.test(behind(around, 24)) ? said : undefined;
 
+/** (b. 1920; d. 1999) */
+const ofLife =
+  (said: string): ((around: Around) => string | undefined) =>
+  (around) =>
+    /[(;,–] ?$/.test(behind(around, 2)) && /^ (?:c\. |ca\. )?(?:\d{3,4}(?!\d)|\p{Lu}\p{Ll}{2,8}\.? \d)/u.test(ahead(around, 16)) ? said : undefined; // prettier-ignore
+
 const DIGIT_AHEAD = /^ #?\d/;
 const NAME_AHEAD = /^ \p{Lu}\p{Ll}/u;
 const NAME_BEHIND = /\p{Lu}[\p{L}'’-]+,? $/u;
@@ -46,7 +52,7 @@ const STREETS: Readonly<Record<string, Saying>> = {
   'Ave.': 'Avenue', 'Blvd.': 'Boulevard', 'Rd.': 'Road', 'Ln.': 'Lane', 'Hwy.': 'Highway', 'Pkwy.': 'Parkway', 'Sq.': 'Square', 'Ct.': 'Court', 'Expy.': 'Expressway',
   'St.': saintOrStreet, 'Mt.': 'Mount', 'Ft.': before(NAME_AHEAD, 'Fort'), Mt: before(NAME_AHEAD, 'Mount'), Ft: before(NAME_AHEAD, 'Fort'),
   Apt: before(DIGIT_AHEAD, 'Apartment'), Ste: before(DIGIT_AHEAD, 'Suite'), Hwy: before(DIGIT_AHEAD, 'Highway'), Rte: before(DIGIT_AHEAD, 'Route'), 'Rt.': before(DIGIT_AHEAD, 'Route'),
-  Bldg: before(/^ [#\dA-Z]/, 'Building'), 'Bldg.': 'Building', 'Apt.': 'Apartment', 'apt.': 'apartment', Flr: before(DIGIT_AHEAD, 'Floor'),
+  Bldg: before(/^ [#\dA-Z]/, 'Building'), 'Bldg.': 'Building', 'bldg.': 'building', 'Apt.': 'Apartment', 'apt.': 'apartment', Flr: before(DIGIT_AHEAD, 'Floor'),
   PO: before(/^ Box/, 'P O'), 'P.O.': 'P O', 'Mpls.': 'Minneapolis', 'Calif.': 'California', 'Mass.': 'Massachusetts', 'Conn.': 'Connecticut', 'Tex.': 'Texas', 'Fla.': 'Florida', 'Penn.': 'Pennsylvania',
 }; // prettier-ignore
 
@@ -72,12 +78,12 @@ const OFFICES: Readonly<Record<string, Saying>> = {
   Qty: before(/^[:.]? /, 'Quantity'), 'Qty.': 'Quantity', qty: before(/^[:.]? /, 'quantity'), 'qty.': 'quantity', 'Pkg.': 'Package', 'pkg.': 'package', 'Amt.': 'Amount', 'amt.': 'amount', 'Appt.': 'Appointment', 'appt.': 'appointment',
   'Inv.': before(/^ (?:#|no|\d)/i, 'Invoice'), 'Ref.': before(/^ (?:#|no|\d)/i, 'Reference'), 'Tech.': before(NAME_AHEAD, 'Tech'), 'Mfg.': 'Manufacturing', 'Mgmt.': 'Management', 'Admin.': 'Admin',
   Tel: before(PHONE_AHEAD, 'telephone'), Ph: before(PHONE_AHEAD, 'phone'), 'Ph.': before(PHONE_AHEAD, 'phone'), Mob: before(PHONE_AHEAD, 'mobile'), 'Mob.': before(PHONE_AHEAD, 'mobile'),
-  Exp: before(/^[:.]? ?\d\d\//, 'Expires'), 'Exp.': before(/^ ?\d\d?\//, 'Expires'), exp: before(/^[:.]? ?\d\d?\//, 'expires'), 'exp.': before(/^ ?\d\d?\//, 'expires'), 'Vol.': before(ROMAN_AHEAD, 'Volume'), 'vol.': before(ROMAN_AHEAD, 'volume'), 'Ch.': before(ROMAN_AHEAD, 'Chapter'), 'Pt.': (around) => (/^ (?:\d|[IVX]+\b)/.test(ahead(around, 8)) ? 'Part' : /^ (?:is|was|has|had|with|reports|denies|presents|states)\b/.test(ahead(around, 12)) ? 'Patient' : undefined), 'Art.': before(ROMAN_AHEAD, 'Article'), 'art.': before(ROMAN_AHEAD, 'article'),
+  Exp: before(/^[:.]? ?\d\d\//, 'Expires'), 'Exp.': before(/^ ?\d\d?\//, 'Expires'), exp: before(/^[:.]? ?\d\d?\//, 'expires'), 'exp.': before(/^ ?\d\d?\//, 'expires'), 'Op.': before(DIGIT_AHEAD, 'Opus'), 'op.': before(DIGIT_AHEAD, 'opus'), 'Vol.': before(ROMAN_AHEAD, 'Volume'), 'vol.': before(ROMAN_AHEAD, 'volume'), 'Ch.': before(ROMAN_AHEAD, 'Chapter'), 'Pt.': (around) => (/^ (?:\d|[IVX]+\b)/.test(ahead(around, 8)) ? 'Part' : /^ (?:is|was|has|had|with|reports|denies|presents|states)\b/.test(ahead(around, 12)) ? 'Patient' : undefined), 'Art.': before(ROMAN_AHEAD, 'Article'), 'art.': before(ROMAN_AHEAD, 'article'),
 }; // prettier-ignore
 
 const LATIN: Readonly<Record<string, Saying>> = {
   'e.g.': 'for example', 'i.e.': 'that is', 'etc.': 'et cetera', etc: 'et cetera', 'vs.': 'versus', vs: 'versus', 'v.': before(/^ \p{Lu}/u, 'versus'),
-  'approx.': 'approximately', 'est.': (around) => (/\d $/.test(behind(around, 2)) ? 'estimated' : 'established'), pts: after(/\d $/, 'points'), 'pts.': after(/\d $/, 'points'), 'fl.': after(/\d(?:st|nd|rd|th) $/, 'floor'), Fl: before(DIGIT_AHEAD, 'Floor'), 'et al.': 'et al', 'cf.': 'compare', 'ca.': 'circa', aka: 'also known as', 'a.k.a.': 'also known as', AKA: 'also known as',
+  'approx.': 'approximately', 'est.': (around) => (/\d $/.test(behind(around, 2)) ? 'estimated' : 'established'), pts: after(/\d $/, 'points'), 'pts.': after(/\d $/, 'points'), Fl: before(DIGIT_AHEAD, 'Floor'), 'et al.': 'et al', 'viz.': 'namely', 'b.': ofLife('born'), 'd.': ofLife('died'), 'r.': ofLife('reigned'), 'fl.': (around) => ofLife('flourished')(around) ?? (/\d(?:st|nd|rd|th) $/.test(behind(around, 6)) ? 'floor' : undefined), 'cf.': 'compare', 'ca.': 'circa', aka: 'also known as', 'a.k.a.': 'also known as', AKA: 'also known as',
   'w/o': 'without', 'w/': after(/(?:^|[\s(])$/, 'with'), 'b/c': after(/(?:^|[\s(])$/, 'because'), 'c/o': 'care of', 'min.': (around) => (/\bper $/.test(behind(around, 5)) ? 'minute' : 'minimum'), 'p.a.': 'per annum', 'max.': 'maximum', 'avg.': 'average', 'incl.': 'including', 'excl.': 'excluding', 'temp.': 'temperature', 'temps.': 'temperatures',
   thru: 'through', 'qtr.': 'quarter', 'misc.': 'miscellaneous', 'orig.': 'original', 'cont.': 'continued', 'pop.': before(/^ \d/, 'population'), 'nr.': before(/^ \p{Lu}/u, 'near'), 'hr.': 'hour', 'yr.': 'year', 'mo.': 'month', 'wk.': 'week', 'sq. ft.': 'square feet',
   'ea.': after(/\d ?$/, 'each'), ea: after(/\d ?$/, 'each'), 'c.': (around) => (/(?:(?:^|\D)1|\d\/\d|[¼½¾⅓⅔]) $/.test(behind(around, 4)) ? 'cup' : /\d $/.test(behind(around, 2)) ? 'cups' : undefined), 'p.m': 'p.m.', 'a.m': 'a.m.',
@@ -88,10 +94,10 @@ const LATIN: Readonly<Record<string, Saying>> = {
 }; // prettier-ignore
 
 const NAMED: Readonly<Record<string, Saying>> = {
-  '49ers': 'forty-niners', '76ers': 'seventy-sixers', '9-1-1': 'nine one one', '24x7': 'twenty-four seven', 'C#': 'C sharp', 'F#': 'F sharp', '.NET': 'dot net',
+  '49ers': 'forty-niners', '76ers': 'seventy-sixers', '9-1-1': 'nine one one', '24x7': 'twenty-four seven', YoY: 'year over year', 'y/y': 'year over year', 'Y/Y': 'year over year', QoQ: 'quarter over quarter', 'q/q': 'quarter over quarter', MoM: after(/\d ?%? $/, 'month over month'), 'm/m': 'month over month', 'Ret.': after(/\($/, 'Retired'), 'C#': 'C sharp', 'F#': 'F sharp', '.NET': 'dot net',
   FY: before(/^ ?['’]?\d/, 'F Y'), AY: before(/^ \d{4}/, 'A Y'), CY: 'C Y',
   WWII: 'World War Two', WWI: 'World War One', WW2: 'World War Two', WW1: 'World War One', ASAP: 'as soon as possible', FYI: 'for your information', BTW: 'by the way', IMO: 'in my opinion', TBD: 'to be determined', ETA: 'E T A',
-  '24/7': 'twenty-four seven', '9/11': 'nine eleven', '&c.': 'et cetera', 'and/or': 'and or', 'N/A': 'not applicable', 'n/a': 'not applicable', 'A-Z': 'A to Z', 'A–Z': 'A to Z', 'a-z': 'A to Z', 'M-F': 'Monday to Friday', 'M–F': 'Monday to Friday',
+  '24/7': 'twenty-four seven', '9/11': before(/^(?!\/)/, 'nine eleven'), '&c.': 'et cetera', 'and/or': 'and or', 'N/A': 'not applicable', 'n/a': 'not applicable', 'A-Z': 'A to Z', 'A–Z': 'A to Z', 'a-z': 'A to Z', 'M-F': 'Monday to Friday', 'M–F': 'Monday to Friday',
   'I/O': 'I O', 'm²': 'square meters', 'km²': 'square kilometers', 'cm²': 'square centimeters', 'ft²': 'square feet', 'm³': 'cubic meters', 'cm³': 'cubic centimeters', iOS: 'i O S', macOS: 'mac O S', iPadOS: 'iPad O S', watchOS: 'watch O S', IPv4: 'I P V four', IPv6: 'I P V six', 'PM2.5': 'P M two point five', PM10: 'P M ten', pH: 'P H', SaaS: 'sass', IoT: 'I O T', VRAM: 'V RAM', DRAM: 'D RAM', SRAM: 'S RAM', Ctrl: 'Control', USD: 'U S dollars', EUR: 'euros', GBP: 'British pounds', INR: 'Indian rupees', JPY: 'Japanese yen', CAD: 'Canadian dollars', AUD: 'Australian dollars', mRNA: 'm R N A', LaTeX: 'lay tech', eSIM: 'e SIM', VoIP: 'voip', WiFi: 'Wi-Fi',
 }; // prettier-ignore
 

@@ -56,6 +56,8 @@ export const unsayable: Recogniser = (reading) => {
   const [written = '', capitals = '', plural = ''] = match ?? [];
   if (match === undefined || !/[AEIOU]/.test(capitals) || capitals.startsWith('WW')) return undefined; // WWII
   if (ONSET.test(capitals) || READ.has(capitals)) return undefined;
+  if (/^-\d/.test(reading.text.slice(reading.at + written.length, reading.at + written.length + 2)))
+    return undefined; // CVE-2024-3094
   const spoken = Array.from(capitals).join(' ') + (plural === '' ? '' : "'s");
   return { end: reading.at + written.length, spoken, rule: 'acronym' };
 };

@@ -42,6 +42,37 @@ export const commaBehind: Recogniser = (reading) => {
     : { end: reading.at + match[0].length, spoken, rule: 'currency' };
 };
 
+const PER_PERIOD =
+  /(\d{1,4})\/(day|week|wk|month|mo|year|yr|hour|hr|night|minute|min|second|person|user|employee)(?![\p{L}\p{N}])/uy;
+const PERIODS: Readonly<Record<string, string>> = {
+  wk: 'week',
+  mo: 'month',
+  yr: 'year',
+  hr: 'hour',
+  min: 'minute',
+};
+
+/** At most 8/day */
+export const perPeriod: Recogniser = (reading) => {
+  const match = reading.match(PER_PERIOD);
+  if (match === undefined) return undefined;
+  const [written, digits = '', period = ''] = match;
+  const spoken = `${cardinal(withoutZeros(digits))} per ${PERIODS[period] ?? period}`;
+  return { end: reading.at + written.length, spoken, rule: 'measure' };
+};
+
+const VOLTS_AND_AMPS = /(\d{1,3}(?:\.\d)?)V ?\/ ?(\d{1,3}(?:\.\d{1,2})?)A(?![\p{L}\p{N}])/uy;
+
+/** 5V/3A */
+export const voltsAndAmps: Recogniser = (reading) => {
+  const match = reading.match(VOLTS_AND_AMPS);
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  const [volts = '', amps = ''] = match.slice(1);
+  const [volt, amp] = isAttribute(reading.around(end)) ? ['volt', 'amp'] : [volts === '1' ? 'volt' : 'volts', amps === '1' ? 'amp' : 'amps'];
+  return { end, spoken: `${sayDecimal(volts)} ${volt} ${sayDecimal(amps)} ${amp}`, rule: 'measure' };
+}; // prettier-ignore
+
 const HYPHENATED =
   /([€$£])(\d[\d,]{0,11}(?:\.\d{1,2})?)-(?:(thousand|million|billion|trillion)(?![\p{L}\p{N}])|(?=\p{Ll}))/uy;
 
@@ -90,7 +121,7 @@ const FEET = /(\d{1,2})['’′] ?(\d{1,2})(?:["”″]|'')/y;
 const FEET_IN_WORDS = /(\d{1,2}) ?(?:ft|feet|foot)\.?,? ?(\d{1,2}) ?(?:in\b\.?|inch(?:es)?)/y;
 const FEET_ALONE =
   /(\d{1,3})['’′](?= (?:tall|long|wide|deep|high|ladder|ceilings?|table|fence|pole|board|drop|clearance|by|x)\b)/uy;
-const INCHES = /(?:(\d{1,3}) ?[-–] ?)?(\d{1,3}(?:\.\d{1,2})?)["″](?= ?[\p{L}.,;)]|$)/uy;
+const INCHES = /(?:(\d{1,3}(?:\.\d{1,2})?)["″]? ?[-–] ?)?(\d{1,3}(?:\.\d{1,2})?)["″](?= ?[\p{L}.,;)]|$)/uy;
 const LONGEST_QUOTE = 120; // units in which an open quote is looked for
 
 /** 5'10" is five foot ten, 6ft 2in is six feet two inches. */
@@ -123,12 +154,12 @@ export const inches: Recogniser = (reading) => {
   if (match === undefined) return undefined;
   const [written, from, number = ''] = match;
   const { text, at } = reading;
-  const before = text.slice(Math.max(0, at - LONGEST_QUOTE), at);
+  const before = text.slice(Math.max(0, at - LONGEST_QUOTE), at).replace(/\d"/g, '');
   if (written.endsWith('"') && before.split('"').length % 2 === 0) return undefined;
   const end = at + written.length;
   const noun = /^ (?!of\b|tall\b|long\b|wide\b|deep\b|high\b|thick\b|x\b|by\b|in\b|and\b|or\b|to\b)[\p{L}]/u.test(text.slice(end, end + 8));
   const word = number === '1' || (noun && from === undefined) ? 'inch' : 'inches';
-  const range = from === undefined ? '' : `${cardinal(withoutZeros(from))} to `;
+  const range = from === undefined ? '' : `${sayDecimal(from)} to `;
   return { end, spoken: `${range}${sayDecimal(number)} ${word}`, rule: 'measure' };
 }; // prettier-ignore
 

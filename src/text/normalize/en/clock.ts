@@ -65,6 +65,17 @@ export const shortHalves: Recogniser = (reading) => {
   return { end: reading.at + written.length, spoken: `${from ?? ''} to ${to ?? ''}`, rule: 'time' };
 }; // prettier-ignore
 
+const SHORT_HALF = /(\d{1,2}):([0-5]\d)([ap])(?![\p{L}\p{N}])/uy;
+
+/** Sunrise 6:42a */
+export const shortHalf: Recogniser = (reading) => {
+  const match = reading.match(SHORT_HALF);
+  const [written = '', hours = '', minutes = '', half = ''] = match ?? [];
+  if (match === undefined || Number(hours) > 12) return undefined;
+  const spoken = SPEECH.time({ hours: withoutZeros(hours), minutes, half: `${half}.m.` }, NOWHERE);
+  return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'time' };
+};
+
 const OFFSET = /(UTC|GMT) ?([-+−])(\d{1,2}):(\d{2})(?!\d)/uy;
 
 /** UTC+05:30 */
@@ -108,10 +119,12 @@ export const seconds: Recogniser = (reading) => {
   const match = reading.match(SECONDS);
   const [written = '', digits = ''] = match ?? [];
   const end = reading.at + written.length;
-  if (match === undefined || UNTIMED.test(reading.text.slice(end, end + 12))) return undefined;
+  if (match === undefined) return undefined;
+  const compared = /[~≈<>≤≥] ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at));
+  if (!compared && UNTIMED.test(reading.text.slice(end, end + 12))) return undefined;
   const { previousWord, nextWord } = reading.around(end);
   const attribute = /^an?$/.test(previousWord) && /^\p{Ll}/u.test(nextWord);
-  if (!attribute && !BEFORE_SECONDS.has(previousWord)) return undefined;
+  if (!attribute && !compared && !BEFORE_SECONDS.has(previousWord)) return undefined;
   const word = attribute || digits === '1' ? 'second' : 'seconds';
   return { end, spoken: `${cardinal(withoutZeros(digits))} ${word}`, rule: 'duration' };
 };
@@ -137,7 +150,7 @@ const BEFORE_LASTING = new Set(
 );
 const CLOCK_LEAD =
   /\b(?:record|marathon|race|duration|runtime|length|lap|finish(?:ed)?|elapsed|total time)\b[^.!?]{0,32}$/i;
-const COUNTDOWN = /00:(\d{2})(?![\d:])/y;
+const COUNTDOWN = /00?:(\d{2})(?![\d:])/y;
 const BEFORE_COUNTDOWN = /\b(?:left|remaining|duration|length|elapsed|timer|countdown)\b[^.!?]{0,8}$/i;
 
 /** It took 1:05:20: that is no time of day. */
@@ -158,7 +171,10 @@ export const lasting: Recogniser = (reading) => {
 
 function countdown(reading: Reading, lead: string): Found | undefined {
   const match = reading.match(COUNTDOWN);
-  if (match === undefined || !BEFORE_COUNTDOWN.test(lead)) return undefined;
+  const end = reading.at + (match?.[0].length ?? 0);
+  const told =
+    BEFORE_COUNTDOWN.test(lead) || /^ (?:left|remaining|to go)\b/.test(reading.text.slice(end, end + 11));
+  if (match === undefined || !told) return undefined;
   const spoken = SPEECH.duration([[withoutZeros(match[1] ?? ''), 's']], NOWHERE);
   return { end: reading.at + match[0].length, spoken, rule: 'duration' };
 }

@@ -1,7 +1,8 @@
 // Numbers of things: status codes, rooms, models of aircraft, screens, forms and sections of law, cases, commits.
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { cardinal, pairs, plural, spellDigits } from './numbers.js';
+import { isBeforeDigit } from '../shared-codes.js';
+import { cardinal, ofStandard, pairs, plural, spellDigits } from './numbers.js';
 
 const LONGEST_LEAD = 48; // units before a number that may say what it is
 
@@ -15,13 +16,14 @@ export function httpStatus(reading: Reading): Found | undefined {
   const before = around.previousShort;
   if (!BEFORE_STATUS.has(before) || (before === 'code' && around.secondPreviousWord !== 'status'))
     return undefined;
-  return inPairs(reading, STATUS);
+  return numberedPlace(reading, pairs, STATUS);
 }
 
 const BEFORE_PLACE = new Set(
-  'room suite ste apartment apt gate highway route bus interstate hwy rte rt form exit building bldg hall platform boeing area rfc iso pep rtx gtx psalm section unit lot locker ward porsche iec ansi xbox rm'.split(' '),
+  'room suite ste apartment apt gate highway route bus interstate hwy rte rt form exit building bldg hall platform boeing area rfc pep rtx gtx psalm section unit lot locker ward porsche xbox rm'.split(' '),
 ); // prettier-ignore
 const PLACE = /[1-9]\d{2,3}(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
+const STANDARDS = new Set(['iso', 'iec', 'ansi', 'bs', 'en', 'astm']);
 const COURSE = /\p{Lu}\p{L}+\.? $/u;
 
 /** Room 204 is two oh four, Suite 1500 is fifteen hundred, English 101 is one oh one. */
@@ -30,19 +32,24 @@ export function place(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   const before = reading.around(runEnd).previousShort;
   const form = /^ (?:forms?|plans?)\b/.test(text.slice(runEnd, runEnd + 7)); // a 1099 form
-  if (form || BEFORE_PLACE.has(before)) return inPairs(reading, PLACE);
+  if (STANDARDS.has(before)) return numberedPlace(reading, ofStandard);
+  if (form || BEFORE_PLACE.has(before)) return numberedPlace(reading, pairs);
   const course =
     text.slice(at, runEnd) === '101' &&
     COURSE.test(text.slice(Math.max(0, at - 24), at)) &&
     !/^ \p{Ll}+s\b/u.test(text.slice(runEnd, runEnd + 24));
-  return course ? inPairs(reading, PLACE) : undefined;
+  return course ? numberedPlace(reading, pairs) : undefined;
 }
 
-function inPairs(reading: Reading, pattern: RegExp): Found | undefined {
+function numberedPlace(
+  reading: Reading,
+  say: (digits: string) => string,
+  pattern = PLACE,
+): Found | undefined {
   const digits = reading.match(pattern)?.[0];
   return digits === undefined
     ? undefined
-    : { end: reading.at + digits.length, spoken: pairs(digits), rule: 'digits' };
+    : { end: reading.at + digits.length, spoken: say(digits), rule: 'digits' };
 }
 
 const PLACES = /([1-9]\d{2,3}) ?[-–] ?([1-9]\d{2,3})(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
@@ -201,6 +208,16 @@ export const docket: Recogniser = (reading) => {
   return { end: reading.at + written.length, spoken, rule: 'digits' };
 };
 
+const ZIP = /(\d{5})-(\d{4})(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
+
+/** 10018-1234: what is smaller ends no range. */
+export const zip: Recogniser = (reading) => {
+  const match = reading.runEnd - reading.at === 5 ? reading.match(ZIP) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = `${spellDigits(match[1] ?? '')}, ${spellDigits(match[2] ?? '')}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'address' };
+};
+
 const WIRELESS = /802\.(\d{1,2})([a-z]{0,2})(?![\p{L}\p{N}])/uy;
 
 /** 802.11ac */
@@ -263,3 +280,20 @@ export const staged: Recogniser = (reading) => {
   const spoken = `${numbers} ${name}${count === '' ? '' : ` ${cardinal(withoutZeros(count))}`}`;
   return { end: reading.at + written.length, spoken, rule: 'version' };
 };
+
+const BOOKS: Readonly<Record<string, string>> = {
+  Gen: 'Genesis', Ex: 'Exodus', Exod: 'Exodus', Lev: 'Leviticus', Num: 'Numbers', Deut: 'Deuteronomy', Josh: 'Joshua', Judg: 'Judges', Sam: 'Samuel', Kgs: 'Kings', Chr: 'Chronicles',
+  Ps: 'Psalm', Prov: 'Proverbs', Eccl: 'Ecclesiastes', Isa: 'Isaiah', Jer: 'Jeremiah', Ezek: 'Ezekiel', Dan: 'Daniel', Matt: 'Matthew', Mt: 'Matthew', Mk: 'Mark', Lk: 'Luke', Jn: 'John',
+  Rom: 'Romans', Cor: 'Corinthians', Gal: 'Galatians', Eph: 'Ephesians', Phil: 'Philippians', Col: 'Colossians', Thess: 'Thessalonians', Tim: 'Timothy', Heb: 'Hebrews', Jas: 'James', Pet: 'Peter', Rev: 'Revelation',
+}; // prettier-ignore
+const VERSE = /([A-Z][a-z]{1,4})\.? (\d{1,3}):(\d{1,3})(?:[-–](\d{1,3}))?(?![\p{L}\p{N}]|[:.,]\d)/uy;
+
+/** Gen. 1:1-3: chapter and verses of a book of the Bible by its short name. */
+export const verse: Recogniser = (reading) => {
+  const match = isBeforeDigit(reading) ? reading.match(VERSE) : undefined;
+  const book = BOOKS[match?.[1] ?? ''];
+  if (match === undefined || book === undefined) return undefined;
+  const [written, , chapter = '', first = '', last] = match;
+  const verses = [first, ...(last === undefined ? [] : [last])].map((digits) => cardinal(withoutZeros(digits)));
+  return { end: reading.at + written.length, spoken: `${book} ${cardinal(withoutZeros(chapter))} ${verses.join(' to ')}`, rule: 'identifier' };
+}; // prettier-ignore

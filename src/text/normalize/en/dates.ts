@@ -107,14 +107,15 @@ export const era: Recogniser = (reading) => {
 }; // prettier-ignore
 
 const SHORT_YEAR = /['’](\d{2})(?![\p{L}\p{N}'’]|[.,]\d)/uy;
+const SECOND_YEAR = / ?[-–] ?['’](\d{2})(?![\p{L}\p{N}'’]|[.,]\d)/uy;
 const BEFORE_YEAR = new Set(
-  `of in since before after by until summer winter spring fall autumn class and or season model january february march april may june
+  `of in since before after by until from to summer winter spring fall autumn class and or season model january february march april may june
    july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec`.split(
     /\s+/,
   ),
 );
 
-/** The summer of '69, the '08 crash, Q4'23. */
+/** The summer of '69, the '08 crash, Q4'23, '08–'09. */
 export function shortYear(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const attached = isWordAt(text, at - 1);
@@ -123,6 +124,11 @@ export function shortYear(reading: Reading): Found | undefined {
   const match = reading.match(SHORT_YEAR);
   if (match === undefined) return undefined;
   const end = at + match[0].length;
+  const to = reading.match(SECOND_YEAR, end);
+  if (to !== undefined) {
+    const spoken = `${ohBefore(match[1] ?? '')} to ${ohBefore(to[1] ?? '')}`;
+    return { end: end + to[0].length, spoken, rule: 'year' };
+  }
   const before = reading.around(at).previousShort;
   const quoted = /^[^'’]{0,24}['’](?!\p{L})/u.test(text.slice(end, end + 32));
   if (!fiscal && !BEFORE_YEAR.has(before) && (quoted || !/^(?:the|a|an)$/.test(before))) return undefined;

@@ -40,6 +40,11 @@ export function pairs(digits: string): string {
   return `${cardinal(head)} ${rest === '00' ? 'hundred' : ohBefore(rest)}`;
 }
 
+/** ISO 8601 eighty-six oh one, but 9001 nine thousand one. */
+export function ofStandard(digits: string): string {
+  return digits.length === 4 && digits.slice(1, 3) !== '00' ? pairs(digits) : cardinal(digits);
+}
+
 /** 05 oh five, 27 twenty-seven. */
 export function ohBefore(two: string): string {
   return two.startsWith('0') && two !== '00' ? `oh ${cardinal(two.slice(1))}` : cardinal(two);

@@ -1,7 +1,9 @@
 // Tokens that only English reads in its own way, by the character that decides which of them are asked.
 import { isDigitAt } from '../characters.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { byFirstLetter, coordinates, formula, perWord } from '../shared-forms.js';
+import { currencyPair } from '../currency-pairs.js';
+import { isBeforeDigit, letterPair, standard } from '../shared-codes.js';
+import { betweenAmounts, byFirstLetter, coordinates, formula, perWord } from '../shared-forms.js';
 import { direction, house, road, state, STATES } from './addresses.js';
 import { initials, shouted, unsayable } from './acronyms.js';
 import * as algebra from './algebra.js';
@@ -19,7 +21,7 @@ import {
   shortYear,
   yearMonth,
 } from './dates.js';
-import { cardinal, pairs } from './numbers.js';
+import { cardinal, ofStandard, pairs, year } from './numbers.js';
 import * as ratios from './ratios.js';
 import { roman, smallRoman } from './roman.js';
 import { SPEECH } from './speech.js';
@@ -31,14 +33,18 @@ const position = coordinates(
   amounts.DIRECTIONS,
 );
 
+const edition = standard(ofStandard, year);
+
 const molecule = formula((letters) => SPEECH.letters(letters), cardinal);
+
+const traded = currencyPair({ EUR: 'euro', USD: 'dollar', GBP: 'pound', JPY: 'yen', CHF: 'Swiss franc', CAD: 'Canadian dollar', AUD: 'Aussie dollar', CNY: 'yuan', BTC: 'bitcoin' }); // prettier-ignore
 
 const NONE = /(?!)/;
 const DOT = /\./; // of decimals
 
 /** By what touches the digits, and by what stands behind them and a space; first come those that are surer. */
 const BY_SIGN: readonly (readonly [touching: RegExp, parted: RegExp, recognise: Recogniser])[] = [
-  [/[:a-f]/, NONE, codes.network], [/\//, NONE, ratios.always], [/\//, NONE, cardDate], [/\//, NONE, ratios.tire], [/\//, NONE, ratios.quotient],
+  [/[:a-f]/, NONE, codes.network], [/[-:]/, NONE, edition], [/\//, NONE, ratios.always], [/\//, NONE, cardDate], [/\//, NONE, ratios.tire], [/\//, NONE, ratios.quotient], [/\//, NONE, ratios.twoRates], [/\//, NONE, ratios.manyForSum], [/\//, NONE, amounts.perPeriod], [/V/, NONE, amounts.voltsAndAmps],
   [/[/.]/, NONE, ratios.pairOf], [/[-/]/, /\d/, amounts.partOfInch], [/\//, NONE, ratios.pressure], [/\//, NONE, ratios.step], [/[/.]/, NONE, ratios.rating],
   [/\//, NONE, shortDates], [/\//, NONE, shortDate], [/-/, NONE, hyphenated], [/,/, NONE, amounts.groupedOrdinal], [/[,.]/, NONE, amounts.commaBehind], [/[s,]/, NONE, clock.hundreds],
   [/[mcikfyp"″'′.]/, /[mcify]/, amounts.sides], [/["'’′f]/, /f/, amounts.feetAndInches], [/["″.–-]/, /[–-]/, amounts.inches], [/s/, /s/, amounts.stones],
@@ -46,9 +52,9 @@ const BY_SIGN: readonly (readonly [touching: RegExp, parted: RegExp, recognise: 
   [/[°º]/, NONE, position], [/[°º.]/, NONE, amounts.directed], [/[kK]/, NONE, amounts.race], [/p/, NONE, amounts.pence], [/[pi]/, NONE, codes.screen],
   [/[-MDNjapf]/, /[MDNjapf]/, codes.aircraft], [/[-–]/, /[-–]/, codes.places], [/[(kb]/, NONE, codes.subsection], [DOT, NONE, codes.staged],
   [/[A-Z]/, /[\p{Lu}\d]/u, house], [/-/, NONE, yearMonth], [/[snrt]/, NONE, ordinalRange], [/[BAC]/, /[BAC]/, era],
-  [/[hZ]/, /h/, clock.military], [/:/, NONE, clock.clockHours], [DOT, NONE, clock.dottedTime], [/[ap:]/, NONE, clock.shortHalves], [/:/, NONE, clock.lap],
+  [/[hZ]/, /h/, clock.military], [/:/, NONE, clock.clockHours], [DOT, NONE, clock.dottedTime], [/[ap:]/, NONE, clock.shortHalves], [/:/, NONE, clock.shortHalf], [/:/, NONE, clock.lap],
   [/:/, NONE, clock.lasting], [/s/, NONE, codes.several], [/s/, NONE, clock.seconds], [/d/, NONE, clock.daysAndHours], [/i/, NONE, clock.about],
-  [/[-–]/, NONE, clock.openingHours], [/-/, NONE, codes.docket], [/[-–]/, NONE, ratios.result], [DOT, NONE, codes.wireless],
+  [/[-–]/, NONE, clock.openingHours], [/-/, NONE, codes.docket], [/-/, NONE, codes.zip], [/[-–]/, NONE, ratios.result], [DOT, NONE, codes.wireless],
   [/[-y]/, /[-y]/, amounts.age], [/[LF]/, /F/, amounts.lettered],
 ]; // prettier-ignore
 
@@ -92,11 +98,13 @@ function standardOfCpp({ text, at }: Reading): Found | undefined {
 
 const atCapital = byFirstLetter([
   [/C/, standardOfCpp], [/[A-Z]/, state], [/[UIAWEODLPRS]/, shouted], [/[IVXLC]/, roman], [/[NSEW]/, direction], [/[IUSC]/, road], [/[UG]/, clock.offset],
-  [/I/, codes.network], [/[A-Z]/, codes.models], [/[A-Z]/, codes.letteredModel], [/[A-Z]/, initials], [/[A-Z]/, unsayable], [/[A-Z]/, molecule],
+  [/I/, codes.network], [/[A-Z]/, codes.models], [/[A-Z]/, codes.letteredModel], [/[A-Z]/, initials], [/[A-Z]/, traded], [/[A-Z]/, letterPair(SPEECH)], [/[A-Z]/, unsayable], [/[A-Z]/, molecule],
 ]); // prettier-ignore
 const atSmall = byFirstLetter([
   [/[ivx]/, smallRoman], [/x/, extension], [/x/, amounts.timesSum], [/π/, algebra.piOfFormula], [/[a-f]/, codes.network],
 ]); // prettier-ignore
+
+const atBook = byFirstLetter([[/[GELNDJSKCPIRMTH]/, codes.verse]]);
 
 /** A word that has its second letter small is none of them, unless it is a molecule. */
 export const AT_LETTER: readonly Recogniser[] = [
@@ -105,7 +113,8 @@ export const AT_LETTER: readonly Recogniser[] = [
     const [first, second] = [text.charCodeAt(at), text.charCodeAt(at + 1)];
     if (first < 0x41 || first > 0x5a) return atSmall(reading);
     if (!(second >= 0x61 && second <= 0x7a)) return atCapital(reading); // also at the end of the text
-    return /[₀-₉]/.test(text[reading.runEnd] ?? '') ? molecule(reading) : undefined;
+    if (/[₀-₉]/.test(text[reading.runEnd] ?? '')) return molecule(reading);
+    return reading.runEnd - at < 6 && isBeforeDigit(reading) ? atBook(reading) : undefined;
   },
 ];
 
@@ -161,7 +170,7 @@ const BY_MARK: Readonly<Record<string, readonly Recogniser[]>> = {
   "'": [shortYear], '’': [shortYear], '.': [battingAverage],
   '<': [algebra.relation], '>': [algebra.relation], '≤': [algebra.relation], '≥': [algebra.relation],
   '-': [through, algebra.minusOfFormula], '–': [through, amounts.dashedMinus], '!': [algebra.factorial],
-  '^': [algebra.power], '⁻': [algebra.power], '+': [keyCombination], '★': [star], '⭐': [star], '☆': [star], '(': [party], '/': [perWord(PER), amounts.onlyRupees, clock.timeBesideTime],
+  '^': [algebra.power], '⁻': [algebra.power], '+': [keyCombination], '★': [star], '⭐': [star], '☆': [star], '(': [party], '/': [perWord(PER), amounts.onlyRupees, clock.timeBesideTime, betweenAmounts],
   $: [amounts.commaBefore, amounts.hyphenatedMoney], '€': [amounts.commaBefore, amounts.hyphenatedMoney], '£': [amounts.commaBefore, amounts.hyphenatedMoney],
 }; // prettier-ignore
 

@@ -139,3 +139,22 @@ export function quotient(reading: Reading): Found | undefined {
   const spoken = `${cardinal(String(Number(above)))} divided by ${cardinal(String(Number(below)))}`;
   return { end: reading.at + written.length, spoken, rule: 'math' };
 }
+
+const TWO_RATES = /(\d{2,3})\/(\d{2,3})(?= ?(?:mpg|Hz|V|VAC)(?![\p{L}\p{N}]))/uy;
+
+/** 20/26 mpg, 50/60 Hz, 110/220V: two amounts of one unit. */
+export const twoRates: Recogniser = (reading) => {
+  const match = reading.match(TWO_RATES);
+  if (match === undefined) return undefined;
+  const [written, first = '', second = ''] = match;
+  return { end: reading.at + written.length - second.length, spoken: `${cardinal(first)} `, rule: 'measure' };
+};
+
+const MANY_FOR_SUM = /([2-9]|1\d)\/(?=\$\d{1,3}(?:\.\d\d)?(?![\d,]))/y;
+
+/** Tacos are 2/$3. */
+export const manyForSum: Recogniser = (reading) => {
+  const match = reading.match(MANY_FOR_SUM);
+  if (match === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `${cardinal(match[1] ?? '')} for `, rule: 'currency' };
+};

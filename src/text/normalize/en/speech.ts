@@ -43,7 +43,8 @@ const NO_NOUN = words(`
 
 /** A $5 bill, the 10 km run: before a noun the unit is in the singular. */
 export function isAttribute({ previousWord, nextWord, text, end }: Around): boolean {
-  if (!ARTICLES.has(previousWord) || !/^\p{Ll}/u.test(nextWord) || NO_NOUN.has(nextWord)) return false;
+  if (!ARTICLES.has(previousWord) || !/^(?:\p{Ll}|\p{Lu}{2,5}$)/u.test(nextWord) || NO_NOUN.has(nextWord))
+    return false;
   return !/^[^\S\n]*\n/.test(text.slice(end, end + 4));
 }
 

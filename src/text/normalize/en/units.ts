@@ -61,6 +61,11 @@ export const UNITS: Readonly<Record<string, Noun>> = units({
   'fl_oz fl._oz.': 'fluid ounce',
   'l L': 'liter',
   'ml mL': 'milliliter',
+  'µl µL μl μL uL': 'microliter',
+  'mol/L mol/l': 'mole per liter|moles per liter',
+  mM: 'millimolar|millimolar',
+  'µM μM': 'micromolar|micromolar',
+  nM: 'nanomolar|nanomolar',
   'cl cL': 'centiliter',
   'gal gal.': 'gallon',
   'qt qt.': 'quart',
@@ -205,7 +210,7 @@ export const PER: Readonly<Record<string, string>> = {
   kg: 'per kilogram', g: 'per gram', lb: 'per pound', oz: 'per ounce', gal: 'per gallon', l: 'per liter', L: 'per liter',
   kWh: 'per kilowatt-hour', km: 'per kilometer', mi: 'per mile', mile: 'per mile', 'm²': 'per square meter',
   'sq ft': 'per square foot', GB: 'per gigabyte', person: 'per person', user: 'per user', seat: 'per seat', unit: 'per unit',
-  'user/month': 'per user per month', 'person/night': 'per person per night', share: 'per share', ton: 'per ton', barrel: 'per barrel',
+  'user/month': 'per user per month', 'person/night': 'per person per night', share: 'per share', bbl: 'per barrel', ea: 'each', 'ea.': 'each', doz: 'per dozen', dozen: 'per dozen', 'doz.': 'per dozen', '24 h': 'per twenty-four hours', '24h': 'per twenty-four hours', piece: 'per piece', cup: 'per cup', slice: 'per slice', guest: 'per guest', ride: 'per ride', car: 'per car', ft: 'per foot', cwt: 'per hundredweight', ton: 'per ton', barrel: 'per barrel',
 }; // prettier-ignore
 
 export const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntries(

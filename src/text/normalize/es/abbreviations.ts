@@ -1,4 +1,5 @@
 // Spanish short forms that are said in full. A form in small letters is also found with a capital.
+import { greekLetters } from '../greek.js';
 import {
   adjectiveBehind,
   beforeDigit,
@@ -72,7 +73,7 @@ const PLACES: Readonly<Record<string, Saying>> = {
   'C/': 'calle', 'c/': unlessDigit('calle', 'cada'), 'Cl.': beforeName('calle'), 'Av.': 'avenida', 'Avda.': 'avenida', 'Avd.': 'avenida',
   'Ave.': 'avenida',
   Avda: beforeName('avenida'), Av: beforeName('avenida'), 'av.': 'avenida', 'avda.': 'avenida', 'Pza.': 'plaza', 'Plza.': 'plaza',
-  'Pl.': beforeName('plaza'), 'P.º': 'paseo', Pº: 'paseo', 'Ctra.': 'carretera', 'ctra.': 'carretera', 'Urb.': 'urbanización',
+  'Pl.': beforeName('plaza'), 'P.º': 'paseo', Pº: 'paseo', 'Ctra.': 'carretera', 'ctra.': 'carretera', 'Urb.': 'urbanización', 'Pol. Ind.': 'polígono industrial', 'pol. ind.': 'polígono industrial', 'P. I.': beforeName('polígono industrial'),
   'Blvr.': 'bulevar', 'Blvd.': 'bulevar', 'Bulev.': 'bulevar', 'Glta.': 'glorieta', 'Trav.': 'travesía', 'Rda.': 'ronda',
   'Cra.': 'carrera', 'Cll.': 'calle', 'edif.': 'edificio', 'Edo.': 'estado', 'Mpio.': 'municipio', 'prov.': 'provincia',
   'Fracc.': 'fraccionamiento', 'apdo.': 'apartado', 'izq.': 'izquierda', 'izqda.': 'izquierda', 'izda.': 'izquierda', 'dcha.': 'derecha',
@@ -83,9 +84,15 @@ const PLACES: Readonly<Record<string, Saying>> = {
   'Pta.': labelled('puerta'), 'bl.': labelled('bloque'), CDMX: 'Ciudad de México', 'Cdad.': 'ciudad',
 }; // prettier-ignore
 
+/** A director; before the number of one a directive of the Union. */
+const director: Saying = (around) => {
+  if (/^ ?(?:19|20)\d\d\//.test(textBehind(around, 6))) return 'directiva';
+  return /^(?:la|una|señora|doña)$/.test(around.previousWord) ? 'directora' : 'director';
+};
+
 const OFFICE: Readonly<Record<string, Saying>> = {
   'cía.': 'compañía', 'Cia.': 'compañía', 'Ltda.': 'limitada', 'Bco.': 'banco', 'Univ.': 'universidad', 'Inst.': 'instituto',
-  'admón.': 'administración', 'Secr.': 'secretaría', 'Dir.': ofWoman('director'), 'Fdo.': 'firmado', 'cta.': 'cuenta', 'cte.': 'corriente',
+  'admón.': 'administración', 'Secr.': 'secretaría', 'Dir.': director, 'Fdo.': 'firmado', 'cta.': 'cuenta', 'cte.': 'corriente',
   'pdo.': 'pasado', 'ppdo.': 'próximo pasado', 'dto.': flat, 'tel.': 'teléfono', 'teléf.': 'teléfono',
   tel: beforeNumberOf('teléfono'), Tel: beforeNumberOf('Teléfono'), tlf: beforeNumberOf('teléfono'), Tlf: beforeNumberOf('Teléfono'),
   cel: beforeNumberOf('celular'), 'tfno.': 'teléfono', Tfno: beforeNumberOf('Teléfono'), tfno: beforeNumberOf('teléfono'),
@@ -112,17 +119,23 @@ const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'etc.': 'etcétera', etc: 'etcétera', 'p. ej.': 'por ejemplo', 'p.e.': 'por ejemplo', 'ej.': 'ejemplo', 'vs.': 'contra', vs: 'contra',
   'aprox.': 'aproximadamente', 'máx.': inGender('máximo'), 'mín.': inGender('mínimo'), 'ca.': beforeDigit('hacia'), 'cf.': 'compárese',
   'cfr.': 'compárese',
+  'T.ª': 'temperatura', Tª: 'temperatura', Ø: 'diámetro', 's. n. m.': 'sobre el nivel del mar', 'r. p. m.': 'revoluciones por minuto', 'et al.': 'y otros',
+  'op. cit.': 'obra citada', 'ibíd.': 'ibídem', 'ibid.': 'ibídem', 'vid.': 'véase',
   'i. e.': 'es decir', 'e. g.': 'por ejemplo', 'incl.': 'inclusive', 'excl.': 'excluido', 'y/o': 'y o', 'Y/O': 'y o',
   'a. C.': 'antes de Cristo', 'd. C.': 'después de Cristo', 'A. C.': afterYear('antes de Cristo'), 'D. C.': afterYear('después de Cristo'),
   'a. de C.': 'antes de Cristo', 'd. de C.': 'después de Cristo', 'a. e. c.': 'antes de la era común', 'a. m.': 'de la mañana',
   'p. m.': 'de la tarde', 'q. e. p. d.': 'que en paz descanse', 'D. E. P.': 'descanse en paz', 'N. del T.': 'nota del traductor',
   's. f.': 'sin fecha', 'ntro.': 'nuestro', 'atte.': 'atentamente', 'L-V': 'lunes a viernes', 'L-S': 'lunes a sábado',
-  'L-D': 'lunes a domingo', π: 'pi', 'tít.': 'título', 'trad.': 'traducción', 'lun.': weekday('lunes'),
+  'L-D': 'lunes a domingo', 'tít.': 'título', 'trad.': 'traducción', 'lun.': weekday('lunes'),
   'mié.': weekday('miércoles'), 'jue.': weekday('jueves'), 'vie.': weekday('viernes'), 'sáb.': weekday('sábado'),
   'dom.': weekday('domingo'), x: times,
 }; // prettier-ignore
 
-export const ABBREVIATIONS = { ...TITLES, ...PLACES, ...OFFICE, ...PLURALS, ...RUNNING_TEXT };
+const GREEK = greekLetters(
+  'alfa beta gamma delta épsilon zeta eta theta iota kappa lambda mu nu xi ómicron pi ro sigma tau ípsilon fi ji psi omega',
+);
+
+export const ABBREVIATIONS = { ...TITLES, ...PLACES, ...GREEK, ...OFFICE, ...PLURALS, ...RUNNING_TEXT };
 
 export const BEFORE_NUMBER: Readonly<Record<string, string>> = {
   'n.º': 'número', 'N.º': 'número', nº: 'número', Nº: 'número', 'n°': 'número', 'N°': 'número', 'n.°': 'número', 'N.°': 'número',
@@ -134,5 +147,5 @@ export const BEFORE_NUMBER: Readonly<Record<string, string>> = {
   'párr.': 'párrafo', 'lín.': 'línea', 'ext.': 'extensión', 'Ext.': 'extensión', 'int.': 'interior', 'Int.': 'interior', km: 'kilómetro',
   Km: 'kilómetro', 'km.': 'kilómetro', 'Km.': 'kilómetro', 'ed.': 'edición', 'c.': 'circa', 'h.': 'hacia', 'dpto.': 'departamento',
   'Dpto.': 'departamento', 'Mz.': 'manzana', 'Lt.': 'lote', 'vers.': 'versión', 'v.': 'versión', 'Hab.': 'habitación',
-  'hab.': 'habitación', 'esc.': 'escalera', 'pta.': 'puerta', 'D.L.': 'decreto ley', 'R. D.': 'real decreto',
+  'hab.': 'habitación', 'esc.': 'escalera', 'pta.': 'puerta', 'D.L.': 'decreto ley', 'R. D.': 'real decreto', RD: 'real decreto', 'Exp.': 'expediente', 'exp.': 'expediente',
 }; // prettier-ignore

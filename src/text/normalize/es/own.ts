@@ -1,19 +1,35 @@
 // What Spanish recognises before the shared forms, in the order in which it is asked.
 import { cardExpiry } from '../iberian/cards.js';
 import { timesOver } from '../iberian/multiples.js';
-import { bankAccount, lawNumber, mixedWithNoun, position, rating } from '../iberian/parts.js';
+import {
+  bankAccount,
+  groupedOrdinal,
+  lawNumber,
+  mixedWithNoun,
+  perCubic,
+  position,
+  rating,
+  slashOfCode,
+  unionLaw,
+} from '../iberian/parts.js';
 import { product } from '../iberian/products.js';
+import { letteredPartOfYear, monthRange, partOfYear } from '../iberian/quarters.js';
 import { initialsOf, isPlural, numberedByRomans } from '../iberian/romans.js';
 import { score } from '../iberian/scores.js';
 import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
+import { currencyPair } from '../currency-pairs.js';
 import type { Language } from '../language.js';
-import type { Around } from '../reading.js';
+import { planeType } from '../shared-codes.js';
+import { numeralOf } from '../numerals.js';
+import type { Around, Found, Reading } from '../reading.js';
+import { processor, scientific } from '../recognise/formulas.js';
 import {
   atLeast,
   behindDigits,
   byFirstLetter,
   byMark,
+  negativePower,
   perWord,
   primed,
   schoolYear,
@@ -23,9 +39,9 @@ import { house, identity, lettersAndDigits, openingMarks, postcode, road, taxNum
 import { parts } from './fractions.js';
 import { genderOf } from './grammar.js';
 import { centuries, day, dottedTime, romanMonth, shortMonth, shortYear, utc } from './moments.js';
-import { cardinal, decimal } from './numbers.js';
+import { cardinal, decimal, inForm, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { noun, PER } from './units.js';
+import { CURRENCIES, noun, PER } from './units.js';
 import { WRITING } from './writing.js';
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -61,7 +77,39 @@ const VEZ = noun('vez|veces f');
 const { numbers, units } = WRITING;
 
 // By the character behind the digits and at most one space.
+const ROOMS = /(\d) hab\.(?!\/)/y;
+const ROOM = noun('habitación|habitaciones f');
+
+/** Piso de 3 hab.: so few are no inhabitants. */
+function rooms(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(ROOMS) : undefined;
+  if (match === undefined || match[1] === '0') return undefined;
+  const end = reading.at + match[0].length;
+  const spoken = SPEECH.measure({ number: numeralOf(match[1] ?? '') }, ROOM, reading.around(end));
+  return { end, spoken, rule: 'measure' };
+}
+
+const PARTS_OF_YEAR = {
+  quarter: 'trimestre',
+  half: 'semestre',
+  ordinals: ['primer', 'segundo', 'tercer', 'cuarto'],
+  cardinal,
+};
+
 const AT_DIGIT = behindDigits([
+  [
+    /[eE.,]/,
+    scientific(
+      SPEECH,
+      (number, negative, exponent) =>
+        `${number} por diez elevado a ${negative ? 'menos ' : ''}${cardinal(exponent)}`,
+    ),
+  ],
+  [/[TQS]/, partOfYear(PARTS_OF_YEAR)],
+  [/h/, rooms],
+  [/\//, unionLaw(cardinal, SPEECH)],
+  [/\./, groupedOrdinal(ordinal, inForm)],
+  [/-/, planeType(cardinal)],
   [
     /[xX×.,]/,
     product({
@@ -75,7 +123,7 @@ const AT_DIGIT = behindDigits([
   ],
   [/[x×.,]/, timesOver(VEZ, numbers, PER, SPEECH)],
   [/[.,]/, dottedTime],
-  [/[½¼¾⅓⅔\d]/, mixedWithNoun({ and: 'y', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
+  [/[½¼¾⅓⅔\dey]/, mixedWithNoun({ and: 'y', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
   [/\//, cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} del ${cardinal(year)}`)],
   [/[/-]/, day],
   [/-/, romanMonth],
@@ -100,9 +148,13 @@ const AT_DIGIT = behindDigits([
 ]);
 
 const AT_LETTER = byFirstLetter([
+  [/[A-Z]/, currencyPair(CURRENCIES), /\//],
+  [/[im]/, processor(SPEECH, cardinal), /\d/],
   [/[UG]/, utc, /[+−–-]/],
   [/[sSIVXLC]/, centuries],
   [/[a-zA-Z]/, shortMonth, /[-/]/],
+  [/[a-zA-Z]/, monthRange(WRITING.dates.months, SPEECH), /[-–/.]/],
+  [/[TQS]/, letteredPartOfYear(PARTS_OF_YEAR), /[1-4]/],
   [/[pds]/, centsOfHundred, /\d/],
   [INITIALS, numberedByRomans({ names: NAMES, isPlural, say: cardinal })],
   [/[A-Z]/, bankAccount(SPEECH), /\d/],
@@ -114,6 +166,15 @@ export const OWN: NonNullable<Language['own']> = {
   atDigit: [AT_DIGIT],
   atLetter: [AT_LETTER],
   atMark: [
-    byMark([[/[¿¡]/, openingMarks], [/\$/, namedMoney], [/['’]/, shortYear], [/#/, dayHashtag(cardinal)], [/\//, perWord(PER)]]),
-  ], // prettier-ignore
+    byMark([
+      [/[¿¡]/, openingMarks],
+      [/\$/, namedMoney],
+      [/['’]/, shortYear],
+      [/#/, dayHashtag(cardinal)],
+      [/\//, perWord(PER)],
+      [/\//, slashOfCode],
+      [/\//, perCubic('por milímetro cúbico')],
+      [/[⁻^]/, negativePower((digits) => ` elevado a menos ${cardinal(digits)}`)],
+    ]),
+  ],
 };

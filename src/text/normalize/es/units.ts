@@ -41,6 +41,7 @@ export const UNITS: Readonly<Record<string, Noun>> = {
     'pts pts. ptos.': 'punto', 'uds uds. ud. u.': 'unidad|unidades f', 'pb p.b.': 'punto básico|puntos básicos',
     'kg/m²': 'kilogramo por metro cuadrado',
     'g/cm³': 'gramo por centímetro cúbico', 'l/min': 'litro por minuto', 'm³/s': 'metro cúbico por segundo',
+    'tab. tabs.': 'tableta f', 'sem.': 'semana f', 'pers.': 'persona f', 'g/dL g/dl': 'gramo por decilitro', 'mmol/L mmol/l': 'milimol por litro', 'UI': 'unidad internacional|unidades internacionales f', 'U/L U/l': 'unidad por litro|unidades por litro f', 'ng/ml ng/mL': 'nanogramo por mililitro', 'comp. comps. comp': 'comprimido', 'cáps. cáps': 'cápsula f', 'amp.': 'ampolla f', 'gts. gtas.': 'gota f', 'r.p.m.': 'revolución por minuto|revoluciones por minuto f', nits: 'nit',
     'p.p. pp': 'punto porcentual|puntos porcentuales',
   }),
   'l/100 km': noun('litro cada cien kilómetros'),
@@ -48,6 +49,9 @@ export const UNITS: Readonly<Record<string, Noun>> = {
   ...units({ 'hab hab.': 'habitante', 'hab/km² hab./km² hab/km2': 'habitante por kilómetro cuadrado|habitantes por kilómetro cuadrado' }),
   mdd: noun('millón de dólares|millones de dólares'),
   mdp: noun('millón de pesos|millones de pesos'),
+  'p. p.': noun('punto porcentual|puntos porcentuales'),
+  'r. p. m.': noun('revolución por minuto|revoluciones por minuto f'),
+  'm s. n. m.': noun('metro sobre el nivel del mar'),
   '° C': noun('grado Celsius'),
   'º C': noun('grado Celsius'),
   '%': { forms: ['por ciento', 'por ciento'], form: 'alone' },
@@ -62,7 +66,7 @@ export const PER: Readonly<Record<string, string>> = {
   'pers.': 'por persona', km: 'por kilómetro', 'km²': 'por kilómetro cuadrado', km2: 'por kilómetro cuadrado', kWh: 'por kilovatio hora',
   MWh: 'por megavatio hora', t: 'por tonelada', ud: 'por unidad', u: 'por unidad', 'u.': 'por unidad', 'ud.': 'por unidad',
   unidad: 'por unidad', usuario: 'por usuario', barril: 'por barril', GB: 'por gigabyte', m: 'por metro', 'm³': 'por metro cúbico',
-  m3: 'por metro cúbico', noches: 'por noche',
+  m3: 'por metro cúbico', noches: 'por noche', 'mm³': 'por milímetro cúbico', mm3: 'por milímetro cúbico', dosis: 'por dosis', toma: 'por toma', sesión: 'por sesión',
 }; // prettier-ignore
 
 export const MAGNITUDES: Readonly<Record<string, Magnitude>> = magnitudes([

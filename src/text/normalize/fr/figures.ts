@@ -19,13 +19,20 @@ const SHORTER_DATE = /(\d{1,2})\/([1-9])(?![\p{L}\d/]|[,.]\d)/uy;
 const BEFORE_DATE = new Set(
   'le du au dès avant depuis lundi mardi mercredi jeudi vendredi samedi dimanche date'.split(' '),
 );
+const DAYS_BEFORE = /(?:^|\s)(?:les?|des|aux) \d{1,2}(?:, \d{1,2}){0,3} (?:et|ou) (?:le )?$/iu; // les 24 et 25/12
+const LONGEST_ROW = 28; // units
+const SHORT_DAY = /^(?:lun|mar|mer|jeu|ven|sam|dim)$/;
+/** Libre le 1/4 */
+const FROM =
+  /^(?:dispo|disponible|libre|fermée?|ouverte?|prévue?|rendez-vous|rdv|livrée?|livraison|départ|arrivée)$/;
 const RATING = /(\d{1,2},\d{1,2})\/(\d{1,3})(?![\p{L}\d/])/uy;
 const NAMED_MONEY = / (euros?|dollars?)(?![\p{L}\p{N}])/uy;
 const HOUSE = /(\d{1,4}) ?(bis|ter|quater)(?![\p{L}\p{N}])/uy;
 const ELIDED = /\d{1,9}(?= [cdjlmnst]['’]\p{L})/uy;
 const EURO_BETWEEN = /(\d{1,6}) ?€ ?(\d{2})(?![\p{L}\d]|[.,]\d)/uy;
 const BIG = / ?(k|K|M|Md|Mds|Mrd) ?(?:d['’] ?)?([€$£])/uy;
-const AND_HALF = /(\d{1,3})(?: ?½| 1\/2) (\p{Ll}{2,24})(?![\p{L}\p{N}])/uy;
+const AND_HALF =
+  /(\d{1,3})(?: ?½| 1\/2) ((?:premi(?:ers|ères)|derni(?:ers|ères)|bon(?:ne)?s|petite?s|grande?s|longue?s|longs|autres|pleine?s|prochaine?s) )?(\p{Ll}{2,24})(?![\p{L}\p{N}])/uy;
 const NO_NOUN = new Set('de du et à pour par ou en sur au'.split(' '));
 const DOTTED_TELEPHONE = /0[1-9](?:\.\d{2}){4}(?![\d.]\d|\d)/y;
 const SCORE = /(\d{1,3})[-–](\d{1,3})(?![\p{L}\d/-]|[.,]\d| ?[=€%])/uy;
@@ -67,10 +74,14 @@ export function pointedMoney(reading: Reading): Found | undefined {
 
 /** Le 14/07. */
 export function shortDate(reading: Reading): Found | undefined {
-  const before = reading.around(reading.at).previousWord;
+  const around = reading.around(reading.at);
+  const before = SHORT_DAY.test(around.previousShort) ? around.previousShort : around.previousWord;
   const match =
     reading.match(SHORT_DATE) ?? (isDayOfMonth(reading, before) ? reading.match(SHORTER_DATE) : undefined);
-  if (match === undefined || !BEFORE_DATE.has(before)) return undefined;
+  const row =
+    match !== undefined &&
+    DAYS_BEFORE.test(reading.text.slice(Math.max(0, reading.at - LONGEST_ROW), reading.at));
+  if (match === undefined || (!row && !BEFORE_DATE.has(before) && !SHORT_DAY.test(before))) return undefined;
   const [written, day = '', month = ''] = match;
   if (Number(day) < 1 || Number(day) > 31) return undefined;
   const end = reading.at + written.length;
@@ -80,8 +91,10 @@ export function shortDate(reading: Reading): Found | undefined {
 }
 
 /** Du 1/9 au 30/9, le 25/9, lundi 3/6; but le 1/3 may be a part. */
-function isDayOfMonth({ text, at, runEnd }: Reading, before: string): boolean {
-  if (before.endsWith('di') || before === 'dimanche' || Number(text.slice(at, runEnd)) > 12) return true;
+function isDayOfMonth(reading: Reading, before: string): boolean {
+  const { text, at, runEnd } = reading;
+  if (before.endsWith('di') || before === 'dimanche' || SHORT_DAY.test(before)) return true;
+  if (Number(text.slice(at, runEnd)) > 12 || FROM.test(reading.around(at).secondPreviousWord)) return true;
   return before === 'du' && /^\d{1,2}\/\d{1,2} au \d{1,2}\//.test(text.slice(at, at + 12));
 }
 
@@ -133,13 +146,13 @@ export function bigMoney(reading: Reading): Found | undefined {
   return { end: read.end + written.length, spoken, rule: 'currency' };
 }
 
-/** 2 ½ heures is "deux heures et demie". */
+/** 2 ½ heures is "deux heures et demie", 3 1/2 premiers mois "trois premiers mois et demi". */
 export function andHalf(reading: Reading): Found | undefined {
   const match = reading.match(AND_HALF);
-  const [written = '', number = '', noun = ''] = match ?? [];
+  const [written = '', number = '', adjective = '', noun = ''] = match ?? [];
   if (match === undefined || (number === '1' ? NO_NOUN.has(noun) : !noun.endsWith('s'))) return undefined;
   const feminine = isFeminine(noun.toLowerCase());
-  const spoken = `${cardinal(number, feminine)} ${noun} et ${feminine ? 'demie' : 'demi'}`;
+  const spoken = `${cardinal(number, feminine)} ${adjective}${noun} et ${feminine ? 'demie' : 'demi'}`;
   return { end: reading.at + written.length, spoken, rule: 'fraction' };
 }
 

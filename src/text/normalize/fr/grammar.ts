@@ -22,11 +22,11 @@ const FEMININE = words(`
   idée vie pluie envie copie maladie batterie série catégorie fin main dent jambe tête bouche oreille épaule jupe robe chemise veste chaussure valise montre
   bague guitare couleur odeur peur faveur douleur valeur longueur largeur hauteur profondeur saveur vapeur vente crise thèse méthode période hypothèse
   plage cage rage cible lampe pompe force source course bourse aide fête bête tempête zone somme gomme lettre route faute chute dispute capsule formule barre
-  guerre pierre terre info promo appli radio star fourmi foi paroi croix noix souris mer cour mort coupe recette arrivée annexe audience date limite
+  gousse mousse trousse housse guerre pierre terre info promo appli radio star fourmi foi paroi croix noix souris mer cour mort coupe recette arrivée annexe audience date limite
   assistante employée livraison livre_ once acre calorie mégatonne bactérie molécule cellule particule onde fréquence
 `);
 const FEMININE_ENDINGS =
-  /(?:[tsxg]ion|té|ée|rie|ette|ence|ance|euse|trice|ade|tude|esse|elle|enne|aison|ille|logie|graphie|omie|opie|ogie|ffe|ure|ise|ine|une|ude|ole|eille|ace)s?$/;
+  /(?:otte|rque|eque|[tsxg]ion|té|ée|rie|ette|ence|ance|euse|trice|ade|tude|esse|elle|enne|aison|ille|logie|graphie|omie|opie|ogie|ffe|ure|ise|ine|une|ude|ole|eille|ace)s?$/;
 const MASCULINE =
   words(`silence squelette stade grade gradé modèle musée lycée gorille intervalle vermicelle libelle mille quadrille portefeuille
   trophée camée scarabée mausolée apogée violoncelle comté côté été traité député pâté arrêté comité côtés invité décolleté pré-été génie incendie

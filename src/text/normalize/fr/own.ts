@@ -1,6 +1,10 @@
 // Tokens that only French has, asked before the shared ones.
-import { behindDigits, byFirstLetter, byMark } from '../shared-forms.js';
+import { currencyPair } from '../currency-pairs.js';
+import { commitHash, letterPair } from '../shared-codes.js';
+import { behindDigits, betweenAmounts, byFirstLetter, byMark } from '../shared-forms.js';
 import { hours, outOf } from './hours.js';
+import { appeal, bare, partOfInch, verse, verseNumber, lettersOfLaw, windward } from './phrases.js';
+import { SPEECH } from './speech.js';
 import {
   accountNumber,
   dayOrHour,
@@ -26,9 +30,21 @@ import {
   uncounted,
 } from './figures.js';
 import { cardExpiry, toMonth } from './months.js';
-import { area, height, lawNumber, millions, roundMillions, timesPer, trunkZero } from './pairs.js';
+import {
+  area,
+  height,
+  hoursAndPart,
+  relay,
+  solid,
+  lawNumber,
+  millions,
+  roundMillions,
+  timesPer,
+  trunkZero,
+} from './pairs.js';
 import {
   decade,
+  edition,
   elided,
   fewer,
   fewOf,
@@ -36,6 +52,7 @@ import {
   greatWar,
   inches,
   keyed,
+  lastDigits,
   keys,
   multiplied,
   planes,
@@ -71,15 +88,24 @@ import {
 } from './signs.js';
 
 const ANY = /^/;
+const traded = currencyPair({
+  EUR: 'euro',
+  USD: 'dollar',
+  GBP: 'livre',
+  JPY: 'yen',
+  CHF: 'franc suisse',
+  CNY: 'yuan',
+  BTC: 'bitcoin',
+});
 
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
-    [/\//, cardExpiry], [/\//, fewOf], [/\//, rate], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/-/, planes], [/e/, firstOfMonth], [/[a-z]/, multiplied], [/e|n|r|s/, shortNumber], [/[-\d]/, keyed],
+    [/\//, cardExpiry], [/\//, partOfInch], [/[A-Z]/, verseNumber], [/\//, fewOf], [/\//, rate], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/-/, planes], [/[-:]/, edition], [/e/, firstOfMonth], [/[a-z]/, multiplied], [ANY, shortNumber], [/[-\d]/, keyed], [ANY, lastDigits], [/[a-f]/, commitHash(SPEECH)], [/-/, appeal], [/,/, bare],
     [/[/.]/, dates], [/[A-Z]/, named], [/€/, euroBetween], [/\d/, insuranceNumber],
     [/[-.)\d]/, american], [/\./, dottedTelephone], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes], [/['’′]/, prime],
     [/[x×]/, times], [/\//, season], [/\//, part], [/\//, andAHalf], [/\//, halfOf], [/[,KMGTWV]/, attachedUnit], [/m/, height], [/[xf]/, timesPer],
-    [/[,M]/, millions], [/[\d.]/, roundMillions], [/[x×]/, area], [/[-/]/, lawNumber], [/[hHjJ/s]/, outOf], [/[-–—hH]/, hours], [/[,.kKM\d]/, bigMoney],
+    [/[,M]/, millions], [/[\d.]/, roundMillions], [/[x×]/, relay], [/[xX×,]/, solid], [/h/, hoursAndPart], [/[x×]/, area], [/[-/]/, lawNumber], [/[hHjJ/s]/, outOf], [/[-–—hH]/, hours], [/[,.kKM\d]/, bigMoney],
     [/[½1]/, andHalf], [/[-–]/, announcedScore], [/\//, shortDate], [/,/, rating], [/[\d,.]/, namedMoney], [/[btq]/, houseNumber],
     [ANY, fileNumber], [/[cdjlmnst]/, uncounted], [/[.,]/, pointed],
   ]),
@@ -87,6 +113,7 @@ export const atDigit = [
 
 export const atLetter = [
   byFirstLetter([
+    [/[A-Z]/, traded, /\//], [/[A-Z]/, letterPair(SPEECH), /\//], [/[NSEO]/, windward], [/[GELNDJRSCPQIMAHOT]/, verse, /[.\d]/], [/[acfv]/, lettersOfLaw],
     [/[A-Z]/, chemical, /[₀-₉]/], [/[ald]/, toMonth, /\d/], [/[dDqQ]/, elided, /1/], [/x/, timesEach, /\d/], [/[lmjvsd]/i, days, /[-–.aà]/i], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter],
     [/[A-Z]/, accountNumber, /\d/], [/[A-Z]/, plate, /[-\d]/], [/\p{Lu}/u, versionedName, /-/], [/[JHD]/, dayOrHour, /[-+]/], [/\p{Lu}/u, namedByLetters, /[-\d]/],
   ]),
@@ -96,6 +123,6 @@ export const atMark = [
   byMark([
     [/[#*]/, keys], [/[-–]/, fewer], [/['’]/, decade], [/\(/, abroad], [/#/, dayTag], [/\(/, american], [/[<>≤≥≈]/, related],
     [/\+/, plus], [/[⁻^]/, below], [/\//, per], [/½/, andAHalf], [/½/, halfOf], [/\+/, trunkZero], [/[-−+]/, offset],
-    [/[-−$€£¥]/, pointedMoney],
+    [/[-−$€£¥]/, pointedMoney], [/\//, betweenAmounts],
   ]),
 ]; // prettier-ignore

@@ -37,8 +37,43 @@ export function area(reading: Reading): Found | undefined {
   const end = reading.at + written.length;
   const product = /^ ?=/.test(reading.text.slice(end, end + 2));
   const words = `${cardinal(first)} ${product ? 'fois' : 'par'}`;
-  if (mark === 'x') return found(reading, written, `${words} ${cardinal(second)}`, 'math');
+  const measured = /^ ?(?:[ckdm]?m|px|pixels?)(?!\p{L})/u.test(reading.text.slice(end, end + 8));
+  if (mark === 'x' && !measured) return found(reading, written, `${words} ${cardinal(second)}`, 'math');
   return found(reading, written.slice(0, -second.length), `${words} `, 'math');
+}
+
+const SOLID = /(\d{1,4}(?:,\d)?) ?[xX×] ?(\d{1,4}(?:,\d)?) ?[xX×] ?(\d{1,4}(?:,\d)?)(?![\p{N}]|[.,]\d)/uy;
+
+/** 30x20x15 cm: the last figure is read with its unit. */
+export function solid(reading: Reading): Found | undefined {
+  const match = reading.match(SOLID);
+  if (match === undefined) return undefined;
+  const [written, first = '', second = '', third = ''] = match;
+  const said = [first, second].map((size) => {
+    const [whole = '', decimals = ''] = size.split(',');
+    return decimal({ ...numeralOf(whole), decimals });
+  });
+  return found(reading, written.slice(0, -third.length), `${said.join(' par ')} par `, 'math');
+}
+
+const RELAY = /([2-9]|1\d) ?[x×] ?(?=(?:50|60|100|200|250|400|800|1000|1500) ?m(?!\p{L}))/uy;
+
+/** Le relais 4x100 m */
+export function relay(reading: Reading): Found | undefined {
+  const match = reading.match(RELAY);
+  return match && found(reading, match[0], `${cardinal(match[1] ?? '', true)} fois `, 'math');
+}
+
+const HOURS_AND_PART = /(\d{1,2}) ?h ?(?:(1\/2|½)|(1\/4|¼)|(3\/4|¾))(?![\p{L}\d/])/uy;
+
+/** 1h1/2 */
+export function hoursAndPart(reading: Reading): Found | undefined {
+  const match = reading.match(HOURS_AND_PART);
+  if (match === undefined) return undefined;
+  const [written, hours = '', half, quarter] = match;
+  const rest = half !== undefined ? 'demie' : quarter === undefined ? 'trois quarts' : 'quart';
+  const spoken = `${cardinal(hours, true)} heure${Number(hours) > 1 ? 's' : ''} et ${rest}`;
+  return found(reading, written, spoken, 'duration');
 }
 
 /** 3x/jour */
@@ -57,10 +92,11 @@ export function lawNumber(reading: Reading): Found | undefined {
   if (match === undefined || !BEFORE_LAW.test(text.slice(Math.max(0, at - LONGEST_BEFORE), at)))
     return undefined;
   const [written, first = '', mark, second = ''] = match;
+  const rest = second.startsWith('0') ? SPEECH.digits(second) : cardinal(second);
   return found(
     reading,
     written,
-    `${cardinal(first)} ${mark === '-' ? 'tiret' : 'slash'} ${cardinal(second)}`,
+    `${cardinal(first)} ${mark === '-' ? 'tiret' : 'slash'} ${rest}`,
     'identifier',
   );
 }

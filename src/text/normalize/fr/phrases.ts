@@ -1,7 +1,7 @@
 // Short phrases that figures make with the words around them: d'un million, 24/48 h, la touche #, les - de 12 ans.
 import type { Found, Reading } from '../reading.js';
 import { isCounted, of } from './grammar.js';
-import { keyedGroups, planeType, telephoneKeys } from '../shared-codes.js';
+import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
 import { coefficient } from '../shared-forms.js';
 import { cardinal, rank, spellDigits } from './numbers.js';
 import { sayFraction } from './amounts.js';
@@ -27,7 +27,7 @@ const SCREEN =
   /(?:écran|moniteur|télé\p{L}*|TV|jantes?|roues?|pneus?|vélo|tablette|dalle)[\p{L} :,()-]{0,24}$/iu;
 const INCHES = /(\d{1,2})(?:,(\d))?(?:"|''|”|″|’’)/uy;
 const KEYED =
-  /(?:(?<!\p{L})code(?: (?!postal|civil|pénal|de la route)[\p{L}’'-]{1,16}){0,4}|mot de passe|commande|dossier|réservation|suivi|confirmation)(?: est)?(?: le)?(?: ?:)? $/iu;
+  /(?:(?<!\p{L})code(?: (?!postal|civil|pénal|de la route)[\p{L}’'-]{1,16}){0,4}|mot de passe|commande|dossier|réservation|suivi|confirmation|facture|contrat|ticket|colis|client|sinistre)(?: est)?(?: le)?(?: ?:)?(?: (?:n°|nº|numéro|no))? ?$/iu;
 
 /** D'un million, qu'une place: no vowel stands before "un". */
 export function elided(reading: Reading): Found | undefined {
@@ -118,15 +118,49 @@ export function inches(reading: Reading): Found | undefined {
 /** Votre code est le 482 913, commande 2024-00158. */
 export const keyed = keyedGroups(KEYED, spellDigits);
 
+const LAST_DIGITS = /\d{3,4}(?![\p{L}\d]|[.,:/-]\d)/uy;
+const ENDING =
+  /(?:se terminant|finissant|terminant|terminée?|se termine|finit) par(?: le)? $|(?<!\p{L})code(?: \p{L}+){0,2} est le $/iu;
+
+/** Carte se terminant par 4242, votre code est le 4711. */
+export function lastDigits(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (reading.runEnd - at < 3 || reading.runEnd - at > 4 || text[at - 1] !== ' ') return undefined;
+  const digits = reading.match(LAST_DIGITS)?.[0];
+  if (digits === undefined || !ENDING.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
+  return { end: at + digits.length, spoken: spellDigits(digits), rule: 'digits' };
+}
+
 const SHORT_NUMBER =
   /3[0269]\d\d(?= (?:est|n['’]est|reste|sera) (?:joignable|gratuit|accessible|ouvert|disponible|pas|surtaxé|facturé))/uy;
 
 /** Le 3949 est joignable. */
 export function shortNumber(reading: Reading): Found | undefined {
+  if (reading.runEnd - reading.at !== 4) return undefined;
   const match = reading.match(SHORT_NUMBER);
-  if (match === undefined || reading.around(reading.at).previousWord !== 'le') return undefined;
-  const spoken = `${cardinal(match[0].slice(0, 2))}, ${cardinal(match[0].slice(2))}`;
-  return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
+  const called =
+    match ??
+    (/^(?:3[0269]|10)/.test(reading.text.slice(reading.at, reading.at + 2))
+      ? calledNumber(reading)
+      : undefined);
+  if (called === undefined || reading.around(reading.at).previousWord !== 'le') return undefined;
+  return {
+    end: reading.at + called[0].length,
+    spoken: SPEECH.telephone([called[0]], false),
+    rule: 'telephone',
+  };
+}
+
+const CALLED = /(?:3[0269]|10)\d\d(?![\p{L}\d]|[.,:/-]\d| ?[€$%])/uy;
+const CALLING =
+  /(?:appele[zr]|appelle|compose[zr]|contacte[zr]|joindre|numéro|ou|par téléphone)[^.!?]{0,40} le $/iu;
+
+/** Appelez le 3949. */
+function calledNumber(reading: Reading): RegExpExecArray | undefined {
+  const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
+  return CALLING.test(lead) && /(?:appel|compos|contact|joindre|numéro|téléphon)/i.test(lead)
+    ? reading.match(CALLED)
+    : undefined;
 }
 
 const DECADE = /['’]\d0(?!\d)/uy;
@@ -140,6 +174,9 @@ export function decade(reading: Reading): Found | undefined {
 
 /** 2x + 1 */
 export const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
+
+/** ISO 9001:2015 */
+export const edition = standard(cardinal, rank);
 
 const FIRST_OF_MONTH = /1er\/(0?[1-9]|1[0-2])(?:\/(\d{4}))?(?![\p{L}\d/])/uy;
 
@@ -164,4 +201,108 @@ export function rate(reading: Reading): Found | undefined {
   const per = PER[period];
   if (match === undefined || per === undefined) return undefined;
   return { end: reading.at + written.length, spoken: `${cardinal(number)} ${per}`, rule: 'measure' };
+}
+
+const APPEAL = /(\d{2})-(\d{2})\.(\d{3})(?![\p{L}\d]|[.,]\d)/uy;
+
+/** Cass., n° 19-12.345 */
+export function appeal(reading: Reading): Found | undefined {
+  const match = /n°|numéro|pourvoi/.test(reading.text.slice(Math.max(0, reading.at - 9), reading.at))
+    ? reading.match(APPEAL)
+    : undefined;
+  if (match === undefined) return undefined;
+  const spoken = match
+    .slice(1)
+    .map((part) => SPEECH.telephone([part], false))
+    .join(', ');
+  return { end: reading.at + match[0].length, spoken, rule: 'digits' };
+}
+
+const BARE = /(\d{1,6}),[-–—] ?€/uy;
+
+/** 5,- € */
+export function bare(reading: Reading): Found | undefined {
+  const match = reading.match(BARE);
+  const digits = match?.[1] ?? '';
+  if (match === undefined) return undefined;
+  const spoken = `${cardinal(digits)} euro${Number(digits) < 2 ? '' : 's'}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'currency' };
+}
+
+const POINTS: Readonly<Record<string, string>> = {
+  N: 'nord', S: 'sud', E: 'est', O: 'ouest', NE: 'nord-est', NO: 'nord-ouest', SE: 'sud-est', SO: 'sud-ouest',
+}; // prettier-ignore
+const POINT = /[NSEO]{1,2}(?![\p{L}\p{N}'’])/uy;
+const WIND = /vents?(?: \p{Ll}+){0,3} (?:de|du|d['’]) ?$/iu;
+
+/** Vent de NO */
+export function windward(reading: Reading): Found | undefined {
+  const written = reading.match(POINT)?.[0];
+  const name = POINTS[written ?? ''];
+  if (written === undefined || name === undefined) return undefined;
+  if (!WIND.test(reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at))) return undefined;
+  return { end: reading.at + written.length, spoken: name, rule: 'abbreviation' };
+}
+
+const OF_LAW = /(art|chap|fig|vol|al|ann)\. ?(?=\d)/uy;
+const PLURALS: Readonly<Record<string, string>> = {
+  art: 'articles', chap: 'chapitres', fig: 'figures', vol: 'volumes', al: 'alinéas', ann: 'annexes',
+}; // prettier-ignore
+
+/** Les art. 5 et 6 */
+export function lettersOfLaw(reading: Reading): Found | undefined {
+  if (reading.text[reading.runEnd] !== '.') return undefined;
+  const match = reading.match(OF_LAW);
+  if (match === undefined || !/^(?:les|des|aux|ces)$/.test(reading.around(reading.at).previousWord))
+    return undefined;
+  return {
+    end: reading.at + match[0].length,
+    spoken: `${PLURALS[match[1] ?? ''] ?? ''} `,
+    rule: 'abbreviation',
+  };
+}
+
+const PART_OF_INCH = /(\d{1,2})\/(\d{1,2})["″”]/y;
+
+/** Un tuyau de 3/4" */
+export function partOfInch(reading: Reading): Found | undefined {
+  const match = reading.match(PART_OF_INCH);
+  const [written = '', numerator = '', denominator = ''] = match ?? [];
+  if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
+  const spoken =
+    numerator === '1' && denominator === '2'
+      ? 'un demi-pouce'
+      : `${sayFraction({ numerator, denominator }, 'alone', false)} de pouce`;
+  return { end: reading.at + written.length, spoken, rule: 'measure' };
+}
+
+const BOOKS: Readonly<Record<string, string>> = {
+  Gn: 'Genèse', Gen: 'Genèse', Ex: 'Exode', Lv: 'Lévitique', Nb: 'Nombres', Dt: 'Deutéronome', Jos: 'Josué', Jg: 'Juges', Ps: 'Psaume', Pr: 'Proverbes', Qo: 'Qohélet', Is: 'Isaïe', Jr: 'Jérémie', Ez: 'Ézéchiel', Dn: 'Daniel',
+  Mt: 'Matthieu', Mc: 'Marc', Lc: 'Luc', Jn: 'Jean', Ac: 'Actes', Rm: 'Romains', Co: 'Corinthiens', Ga: 'Galates', Ep: 'Éphésiens', Ph: 'Philippiens', Col: 'Colossiens', Th: 'Thessaloniciens', Tm: 'Timothée', He: 'Hébreux', Jc: 'Jacques', Ap: 'Apocalypse',
+}; // prettier-ignore
+const VERSE = /([A-Z][a-z]{1,2})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
+
+/** Jn 3, 16: chapter and verse. */
+export function verse(reading: Reading): Found | undefined {
+  const match = isBeforeDigit(reading) ? reading.match(VERSE) : undefined;
+  const book = BOOKS[match?.[1] ?? ''];
+  if (match === undefined || book === undefined) return undefined;
+  const [written, , chapter = '', first = '', last] = match;
+  const verses = [first, ...(last === undefined ? [] : [last])].map((digits) => rank(String(Number(digits))));
+  const spoken = `${book} ${rank(String(Number(chapter)))}, ${verses.join(' à ')}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+}
+
+const VERSE_NUMBER = /([12]) (?=(?:Co|Th|Tm|R|S|Ch|P)\.? \d{1,3}, ?\d)/y;
+
+/** 1 Co 13, 4 */
+export function verseNumber(reading: Reading): Found | undefined {
+  const match = reading.match(VERSE_NUMBER);
+  return (
+    match && {
+      end: reading.at + match[0].length,
+      spoken: match[1] === '1' ? 'premier ' : 'second ',
+      rule: 'ordinal',
+    }
+  );
 }

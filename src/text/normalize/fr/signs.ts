@@ -160,7 +160,8 @@ export const longDurations = longDuration((parts) =>
     .join(' '),
 );
 export const secondsAnd = hundredths(
-  (seconds, rest) => `${counted(seconds, SECOND)} ${cardinal(String(Number(rest)))}`,
+  (seconds, rest, minutes) =>
+    `${minutes === undefined ? '' : `${counted(minutes, MINUTE)} `}${counted(seconds, SECOND)} ${rest.startsWith('0') ? SPEECH.digits(rest) : cardinal(rest)}`,
 );
 export const chemical = formula(
   (letters) => SPEECH.letters(letters),

@@ -8,6 +8,7 @@ const MASCULINE: Names = {
   '%': 'pour cent|pour cent',
   '‰': 'pour mille|pour mille',
   pb: 'point de base|points de base',
+  'pt pts': 'point',
   km: 'kilomètre',
   m: 'mètre',
   dm: 'décimètre',
@@ -31,6 +32,7 @@ const MASCULINE: Names = {
   'dl dL': 'décilitre',
   'cl cL': 'centilitre',
   'ml mL': 'millilitre',
+  'µl µL μl μL': 'microlitre',
   hl: 'hectolitre',
   ha: 'hectare',
   '°C ℃': 'degré Celsius|degrés Celsius',
@@ -111,6 +113,7 @@ const MASCULINE: Names = {
 };
 
 const FEMININE: Names = {
+  'pers.': 'personne',
   t: 'tonne',
   'sem. sem': 'semaine',
   Mt: 'mégatonne',
@@ -124,8 +127,8 @@ const FEMININE: Names = {
   ns: 'nanoseconde',
   kcal: 'kilocalorie',
   cal: 'calorie',
-  'c.·à·s. c.à.s. càs': 'cuillère à soupe|cuillères à soupe',
-  'c.·à·c. c.à.c. càc': 'cuillère à café|cuillères à café',
+  'c.·à·s. c.à.s. c.à.s càs': 'cuillère à soupe|cuillères à soupe',
+  'c.·à·c. c.à.c. c.à.c càc': 'cuillère à café|cuillères à café',
 };
 
 /** In a written form · stands for a space. */
@@ -144,7 +147,7 @@ export const UNITS: Readonly<Record<string, Noun>> = Object.fromEntries([
 ]);
 
 export const PER: Readonly<Record<string, string>> = {
-  '24 h': 'par vingt-quatre heures', '24h': 'par vingt-quatre heures', s: 'par seconde', sec: 'par seconde', seconde: 'par seconde', min: 'par minute', minute: 'par minute', h: 'par heure', heure: 'par heure',
+  '100 g': 'les cent grammes', '100g': 'les cent grammes', '100 ml': 'les cent millilitres', 'sem.': 'par semaine', '24 h': 'par vingt-quatre heures', '24h': 'par vingt-quatre heures', s: 'par seconde', sec: 'par seconde', seconde: 'par seconde', min: 'par minute', minute: 'par minute', h: 'par heure', heure: 'par heure',
   j: 'par jour', jour: 'par jour', jr: 'par jour', sem: 'par semaine', semaine: 'par semaine', mois: 'par mois', an: 'par an', année: 'par an',
   nuit: 'par nuit', kg: 'par kilogramme', g: 'par gramme', t: 'par tonne', tonne: 'par tonne', l: 'par litre', L: 'par litre', litre: 'par litre',
   'm²': 'par mètre carré', m2: 'par mètre carré', 'm³': 'par mètre cube', m3: 'par mètre cube', 'km²': 'par kilomètre carré', ha: 'par hectare',

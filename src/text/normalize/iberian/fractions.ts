@@ -49,7 +49,7 @@ export class Fractions {
     const plain = withoutZerosIn(written);
     const { numerator, denominator } = plain;
     const two = (word: string): string => this.#two(plain, word);
-    if (isPair(plain)) return two('');
+    if (isPair(plain) || isDecades(plain, around)) return two('');
     if (isNumbered(written))
       return `${this.#spell(written.numerator)} barra ${this.#spell(written.denominator)}`;
     if (/^(?:19|20)\d\d$/.test(numerator) && denominator.length < 5) return two('barra');
@@ -58,7 +58,7 @@ export class Fractions {
     if (this.#isOneOfMany(plain, around)) return two(this.#words.ofMany);
     if (Number(numerator) > Number(denominator)) return this.#improper(plain, around);
     if (denominator === '1' || denominator.length > 3) return two('barra');
-    if (this.#isGrade(denominator, around)) return two(grade);
+    if (numerator !== '1' && this.#isGrade(denominator, around)) return two(grade);
     const named = this.#words.before?.(plain, around.nextWord);
     return named ?? (isHalf(plain) ? this.#half(around) : parts(plain));
   };
@@ -122,6 +122,13 @@ function isHalf({ numerator, denominator }: Fraction): boolean {
 }
 
 /** 50/50, 24/7, 24/48 hours. */
+/** Anos 60/70. */
+function isDecades({ numerator, denominator }: Fraction, { previousWord }: Around): boolean {
+  return (
+    /^(?:años|anos)$/.test(previousWord) && [numerator, denominator].every((part) => /^[1-9]0$/.test(part))
+  );
+}
+
 function isPair({ numerator, denominator }: Fraction): boolean {
   const written = `${numerator}/${denominator}`;
   return numerator === denominator || written === '24/7' || HOURS.test(written);

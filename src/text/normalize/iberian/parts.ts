@@ -1,7 +1,7 @@
 // Numbers with a part, a mark or a place: 2 1/2 tazas, 9,5/10, 40º 25' N.
 import type { Fraction, Speech } from '../language.js';
 import { readNumeral, type NumberFormat, type Numeral } from '../numerals.js';
-import type { Recogniser } from '../reading.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
 import { vulgarFraction } from '../recognise/quantities.js';
 import { coordinates } from '../shared-forms.js';
 import type { Gender } from './amounts.js';
@@ -16,9 +16,9 @@ export interface PartWords {
   readonly noNouns: ReadonlySet<string>;
 }
 
-const MIXED = /(\d{1,3})(?: ?([½¼¾⅓⅔])|[ ]([1-9])[/⁄]([2-9])) (\p{Ll}{3,})(?!\p{L})/uy;
+const MIXED = /(\d{1,3})(?: [ey](?= ))?(?: ?([½¼¾⅓⅔])|[ ]([1-9])[/⁄]([2-9])) (\p{Ll}{3,})(?!\p{L})/uy;
 
-/** 2 1/2 tazas: dos tazas y media; 3 1/4 colheres: três colheres e um quarto. */
+/** 2 1/2 tazas, 2 y 1/2 tazas: dos tazas y media; 3 1/4 colheres: três colheres e um quarto. */
 export function mixedWithNoun(words: PartWords): Recogniser {
   return (reading) => {
     if (!reading.isFresh || !/[ ½¼¾⅓⅔]/u.test(reading.text[reading.runEnd] ?? '')) return undefined;
@@ -99,4 +99,58 @@ export function position(
   const counted = (digits: string, noun: string): string =>
     `${cardinal(digits, 'm')} ${noun}${digits === '1' ? '' : 's'}`;
   return coordinates((digits, part) => counted(digits, nouns[part]), directions);
+}
+
+const UNION_LAW = /((?:19|20)\d\d)\/(\d{1,4})\/(CEE?|UE)(?![\p{L}\d])/uy;
+
+/** Directiva 2006/112/CE */
+export function unionLaw(
+  cardinal: (digits: string) => string,
+  { letters }: Pick<Speech, 'letters'>,
+): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(UNION_LAW) : undefined;
+    const [written = '', year = '', number = '', body = ''] = match ?? [];
+    if (match === undefined) return undefined;
+    const spoken = `${cardinal(year)} barra ${cardinal(number)} barra ${letters(body)}`;
+    return { end: reading.at + written.length, spoken, rule: 'identifier' };
+  };
+}
+
+/** Leucocitos 7.500/mm³ */
+export function perCubic(words: string): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    if (text[at] !== '/' || !/\d/.test(text[at - 1] ?? '')) return undefined;
+    const match = reading.match(CUBIC);
+    return match && { end: at + match[0].length, spoken: words, rule: 'measure' };
+  };
+}
+
+const CUBIC = /\/(?:mm³|mm3|µl|µL|μl|μL)(?![\p{L}\d])/uy;
+const CODE_BEFORE = /[A-Z]{1,4}-?\d{1,8}$/;
+
+/** F-2024/0153: the slash within a code. */
+export function slashOfCode({ text, at }: Reading): Found | undefined {
+  if (text[at] !== '/' || !/[\dA-Z]/.test(text[at + 1] ?? '')) return undefined;
+  return CODE_BEFORE.test(text.slice(Math.max(0, at - 14), at))
+    ? { end: at + 1, spoken: 'barra', rule: 'identifier' }
+    : undefined;
+}
+
+const GROUPED_ORDINAL = /(\d)\.(\d{3})\.?([ºª])(?![\p{L}\d])/uy;
+
+/** 1.000º: thousandth. */
+export function groupedOrdinal(
+  ordinal: (digits: string) => string | undefined,
+  inForm: (masculine: string, gender: Gender, plural: boolean) => string,
+): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(GROUPED_ORDINAL) : undefined;
+    const [written = '', first = '', rest = '', mark] = match ?? [];
+    const base = match && ordinal(first + rest);
+    if (base === undefined) return undefined;
+    const spoken = mark === 'ª' ? inForm(base, 'f', false) : base;
+    return { end: reading.at + written.length, spoken, rule: 'ordinal' };
+  };
 }

@@ -5,7 +5,7 @@ import type { Around, Found, Reading, Recogniser } from '../reading.js';
 
 const FACTOR = /(\d{1,6}(?:[.,]\d{1,3})?)( ?)[x×X]\2(?=\d)/y;
 const LAST_FACTOR = /(\d{1,6}(?:[.,]\d{1,3})?)(?!\d|[.,]\d)/y;
-const UNIT = / ?(cm|mm|m|km|px)(?![\p{L}\p{N}²³])/uy;
+const UNIT = / ?(cm|mm|m|km|px|mmHg|kg|g|mg|ml|L|l|W|V|GB|TB|MB|MP)(?![\p{L}\p{N}²³/])/uy;
 const MOST = 4; // factors
 const GOALS = 20; // of a team
 

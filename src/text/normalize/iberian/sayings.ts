@@ -54,9 +54,12 @@ export function adjectiveBehind(
   };
 }
 
+const DAYS_BEHIND = /^ ?\d{1,3} ?(?:d[ií]as?|sem\.?|semanas?|mes|meses)(?!\p{L})/u; // c/12 h x 7 días
+
 /** 2 x 4, 10 cm x 20 cm, 1.000 x R$ 2: said between factors; `ofMoney` where the first is a plain number. */
 export function timesSign(by: string, ofMoney: string): (around: Around) => string | undefined {
   return (around) => {
+    if (DAYS_BEHIND.test(textBehind(around, 12))) return by;
     const unit = /\d ?([mck]?m)? ?$/.exec(textBefore(around, 6));
     if (unit === null || !/^ ?(?:\d|R?\$|US\$|€)/.test(textBehind(around, 4))) return undefined;
     return unit[1] === undefined ? ofMoney : by;

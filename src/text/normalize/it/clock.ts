@@ -19,11 +19,11 @@ const ONE_OCLOCK =
 const LENGTH = /(\d{1,3}) ?h ?([0-5]\d)(?:'|’|′)?(?! ?(?:min|m)\b)(?![\p{L}\d]|[.,:]\d)/uy;
 const MINUTES_SECONDS = /(\d{1,3})['’′] ?([0-5]?\d)(?:"|”|″|''|’’)/uy;
 const BARE_RANGE =
-  /(\d{1,2}) ?[-–] ?(\d{1,2})(?![\p{L}\d/]|[.,:/]\d| ?[€%]|\p{Ll}| (?!e \d{1,2} ?[-–])\p{Ll})/uy;
+  /(\d{1,2})(?:[.:]([0-5]\d))? ?[-–] ?(\d{1,2})(?:[.:]([0-5]\d))?(?![\p{L}\d/]|[.,:/]\d| ?[€%]|\p{Ll}| (?!e \d{1,2} ?[-–])\p{Ll})/uy;
 const WEEKDAY = /^(?:lun|mar|mer|gio|ven)(?:edì|tedì|coledì|vedì|erdì)?$|^sab(?:ato)?$|^dom(?:enica)?$/;
 const OPEN = /^(?:orario|orari|continuato|apert[oiae]|apertura|chius[oiae]|pausa|feriali|festivi)$/;
 const AND_OPEN =
-  /(?:orario|continuato|apert[oiae]|apertura|edì|sabato|domenica|(?:lun|mar|mer|gio|ven|sab|dom)\.?)(?: dalle)? \d{1,2}[-–]\d{1,2} e $/iu; // 9-13 e 15-19
+  /(?:ore|orario|continuato|apert[oiae]|apertura|edì|sabato|domenica|(?:lun|mar|mer|gio|ven|sab|dom)\.?)(?: dalle)? \d{1,2}(?:[.:]\d\d)?[-–]\d{1,2}(?:[.:]\d\d)? e $/iu; // 9-13 e 15-19
 const BEFORE_TIME =
   words(`ore ora alle dalle le delle sulle all' dall' dell' l' h all’ dall’ dell’ l’ orario lunedì martedì mercoledì giovedì venerdì
   sabato domenica domani oggi stasera stamattina dopodomani`);
@@ -139,12 +139,12 @@ export function bareRange(reading: Reading): Found | undefined {
     !(
       WEEKDAY.test(before) ||
       OPEN.test(before) ||
-      AND_OPEN.test(reading.text.slice(Math.max(0, reading.at - 28), reading.at))
+      AND_OPEN.test(reading.text.slice(Math.max(0, reading.at - 32), reading.at))
     )
   )
     return undefined;
-  const [written, hours = '', hoursTo = ''] = match;
-  const [from, to] = [sayTime(hours, undefined), sayTime(hoursTo, undefined)];
+  const [written, hours = '', minutes, hoursTo = '', minutesTo] = match;
+  const [from, to] = [sayTime(hours, minutes), sayTime(hoursTo, minutesTo)];
   if (from === undefined || to === undefined || Number(hoursTo) <= Number(hours)) return undefined;
   const end = reading.at + written.length;
   return { end, spoken: timeRange(from, to, reading.around(end)), rule: 'time' };
@@ -166,7 +166,7 @@ export function hourRange(reading: Reading): Found | undefined {
 /** "Alle 1" is "all'una". */
 export function oneOclock(reading: Reading): Found | undefined {
   const match = reading.match(ONE_OCLOCK);
-  if (match === undefined) return undefined;
+  if (match === undefined) return elidedOne(reading);
   const [written, preposition, minutes] = match;
   const article = preposition === undefined ? written.slice(0, 1) : `${preposition}ll`;
   return {
@@ -174,6 +174,29 @@ export function oneOclock(reading: Reading): Found | undefined {
     spoken: `${article}'${sayTime('1', minutes) ?? ''}`,
     rule: 'time',
   };
+}
+
+const ELIDED_ONE = /((?:(?:a|da|de|su)l)?l['’])1(?![\p{L}\d]|[.,:/]\d| ?[%€])/iuy;
+const HOUR_BEHIND =
+  /^(?: (?:di|del) (?:notte|mattina|mattino|sera|pomeriggio)| in punto| (?:e|alle) \d| circa[.,;])/u;
+const LONGEST_RISE = 24; // units
+const RISING = /(?<!\p{L})dal(?:l['’]|lo )? ?\d[\p{L}\d %]*$/u;
+
+/** All'1 di notte, dall'1 alle 2; all'1% is no hour, nor is the end of "dal 3 all'1". */
+function elidedOne(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (!/['’]/.test(text[runEnd] ?? '')) return undefined;
+  const [written = '', article = ''] = reading.match(ELIDED_ONE) ?? [];
+  if (written === '') return undefined;
+  const end = at + written.length;
+  const behind = text.slice(end, end + LOOK_AHEAD);
+  const ends = /^all/i.test(article) && /^(?:[.,;!?)]|$)/.test(behind);
+  const told =
+    /(?:^|\s)(?:è|era|sarà|sono) $/iu.test(text.slice(Math.max(0, at - 6), at)) &&
+    /^(?:[.,;!?)]|$)/.test(behind);
+  if (!HOUR_BEHIND.test(behind) && !ends && !told) return undefined;
+  if (RISING.test(text.slice(Math.max(0, at - LONGEST_RISE), at))) return undefined;
+  return { end, spoken: `${article}una`, rule: 'time' };
 }
 
 /** 2h30, 3'25": how long something takes. */

@@ -8,6 +8,7 @@ const MONTHS =
   'gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre'.split(' ');
 const WEEKDAYS = 'lunedì martedì mercoledì giovedì venerdì sabato domenica'.split(' ');
 const SHORT_DATE = /(\d{1,2})\/(0?[1-9]|1[0-2])(?![\p{L}\d/]|,\d)/uy;
+const SHORT_DAY = /^(?:lun|mar|mer|gio|ven|sab|dom)$/;
 const DAYS_BEFORE = /(?:^|\s)(?:il|del|al|dal|nei giorni|i giorni) \d{1,2}(?:, \d{1,2}){0,3} e (?:il )?$/iu; // il 25 e 26/12
 const PART_OF = /^ (?:de(?:gli|i|lle|lla|ll['’]|l)|d['’]|di) ?(?!(?:quest|ogni|anno|mese)|\d)\p{L}/u;
 const SHORT_MONTH = /(\d{1,2}) (set|ago)\.? ((?:19|20)\d\d)(?![\p{L}\d])/uy;
@@ -64,7 +65,8 @@ export function shortDate(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const around = reading.around(reading.at);
   const [written, digits = '', month = ''] = match;
-  const row = DAYS_BEFORE.test(reading.text.slice(Math.max(0, reading.at - 24), reading.at));
+  const weekday = SHORT_DAY.test(around.previousShort);
+  const row = weekday || DAYS_BEFORE.test(reading.text.slice(Math.max(0, reading.at - 24), reading.at));
   if (!(row || BEFORE_DATE.has(around.previousWord)) || !isDay(digits)) return undefined;
   const part =
     Number(digits) < Number(month) &&
@@ -131,7 +133,8 @@ export function yearRange(from: string, to: string, around: Around): string {
   const word = around.previousWord;
   if (word === 'tra' || word === 'fra') return `il ${from} e il ${to}`;
   if (word === 'dal') return `${from} al ${to}`;
-  return IN_THE_YEAR.has(word) ? `${from} ${to}` : `dal ${from} al ${to}`;
+  const ofSchool = /a\.[sa]\. $/i.test(around.text.slice(Math.max(0, around.start - 5), around.start));
+  return ofSchool || IN_THE_YEAR.has(word) ? `${from} ${to}` : `dal ${from} al ${to}`;
 }
 
 /** The days of "da lun a ven", "dal lun. al ven.". */
@@ -145,7 +148,10 @@ export function shortWeekday(reading: Reading): Found | undefined {
     TO_DAY.test(text.slice(at + written.length, at + LOOK_AHEAD));
   const last = FROM_DAY.test(text.slice(Math.max(0, at - LOOK_AHEAD), at));
   const name = WEEKDAYS.find((day) => day.startsWith(short.toLowerCase()));
-  return (first || last) && name !== undefined
+  const opens =
+    written.endsWith('.') &&
+    /^ \d{1,2}(?:[.:]\d\d)? ?[-–]/.test(text.slice(at + written.length, at + written.length + 9));
+  return (first || last || opens) && name !== undefined
     ? { end: at + written.length, spoken: name, rule: 'date' }
     : undefined;
 }

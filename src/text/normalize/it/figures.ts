@@ -38,6 +38,8 @@ export function billions(reading: Reading): Found | undefined {
 export function pointed(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (/[.,:/]/.test(text[at - 1] ?? '') || reading.match(POINTED) === undefined) return undefined;
+  if (/^(?:tel|cell|fax|telefono|cellulare|mobile|whatsapp)$/.test(reading.around(at).previousShort))
+    return undefined;
   const found = english.atDigit(reading);
   if (found?.rule !== 'decimal' || !isNameBefore(reading)) return found;
   const [whole = '', rest = ''] = text.slice(at, found.end).split('.');

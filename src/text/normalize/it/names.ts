@@ -15,11 +15,11 @@ const LONGEST_FILE = 40; // units before the number
 const TAX_CODE = /[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z](?![\p{L}\p{N}])/uy;
 const EURO_NAME = /([Ee]uro) ([0-7]|20\d\d)(?![\p{L}\d]|[.,]\d| ?(?:mila|mln|mili))/uy;
 const HOUSE = /(\d{1,4}) ?\/ ?([A-Za-f])(?![\p{L}\p{N}])/uy;
-const SUFFIX = /(\d{1,4})[ -]?(bis|ter|quater|quinquies|sexies)(?![\p{L}\p{N}])/uy;
+const SUFFIX = /(\d{1,4})[ /-]?(bis|ter|quater|quinquies|sexies)(?![\p{L}\p{N}])/uy;
 const BEFORE_HYPHEN = /\d{1,4}(?= ?[-–] ?\d{5} \p{Lu}\p{Ll})/uy;
 const POSTCODE = /\d{5}(?=,? \p{Lu}\p{Ll}+)/uy;
 const BEFORE_POSTCODE = /(?:, |- |– |^|\n|CAP:? )$/u;
-const LAW = /(\d{1,4})\/(\d{2,4})(?![\p{L}\p{N}]|[-./]\d)/uy;
+const LAW = /(\d{1,5})\/(\d{2,4})(?![\p{L}\p{N}]|[-./]\d)/uy;
 const BEFORE_LAW =
   /(?:n\.|n°|legge|decreto|d\.?p\.?r\.?|d\.?m\.?|reg\.|d\.?l\.?|d\.?lgs\.?|dpcm|l\.|delibera|sentenza|regolamento|direttiva|protocollo|prot\.|rif\.|riferimento|legislativo|ordinanza|pratica|circolare|determina)(?: UE)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu;
 const PROVINCE = /\(([A-Z]{2})\)/uy;

@@ -1,5 +1,8 @@
 // Tokens that only Italian has, asked before the shared ones.
-import { behindDigits, byFirstLetter, byMark } from '../shared-forms.js';
+import { currencyPair } from '../currency-pairs.js';
+import { commitHash, letterPair } from '../shared-codes.js';
+import { behindDigits, betweenAmounts, byFirstLetter, byMark } from '../shared-forms.js';
+import { SPEECH } from './speech.js';
 import { bareRange, dottedTime, hourRange, length, offset, oneOclock } from './clock.js';
 import { dateRange, shortDate, shortMonth, shortWeekday, shortWeeks, shortYear } from './dates.js';
 import {
@@ -51,6 +54,7 @@ import {
 import {
   cardExpiry,
   codeGroups,
+  edition,
   inches,
   keys,
   multiplied,
@@ -62,18 +66,34 @@ import {
   fewOf,
   gramsOf,
   rate,
+  greatWar,
+  partOfInch,
+  timesPer,
+  verse,
+  verseNumber,
+  ofPostcode,
+  windward,
 } from './phrases.js';
 import { roman } from './roman.js';
 
 const ANY = /^/;
+const traded = currencyPair({
+  EUR: 'euro',
+  USD: 'dollaro',
+  GBP: 'sterlina',
+  JPY: 'yen',
+  CHF: 'franco svizzero',
+  CNY: 'yuan',
+  BTC: 'bitcoin',
+});
 
 /** By what stands behind the digits; the first that knows the token says it. */
 export const atDigit = [
   behindDigits([
-    [/\//, cardExpiry], [/:/, scale], [/\//, fewOf], [/\//, rate], [/-/, planes], [/\//, portion], [/[xX×,]/, solid], [/["'”″’,.]/, inches], [/[-\d]/, codeGroups], [/[a-z]/, multiplied],
+    [/\//, cardExpiry], [/:/, scale], [/\//, partOfInch], [/[A-Z]/, verseNumber], [/\//, fewOf], [/\//, rate], [/-/, planes], [/-/, greatWar], [/[a-f]/, commitHash(SPEECH)], [/[-:]/, edition], [/\//, portion], [/[xX×,]/, solid], [/["'”″’,.]/, inches], [/[-\d]/, codeGroups], [/[a-z]/, multiplied],
     [/[/.]/, dates], [/[A-Z]/, named], [/h/, beforeHas],
     [/[-–/]/, dateRange], [/\//, season], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/[-–]/, beforePostcode], [/[,KMGTPWV]/, attachedUnit],
-    [/\./, billions], [/[,M]/, millions], [/\//, andAHalf], [/[.,:]/, dottedTime], [/[-–]/, bareRange], [/[h'’′]/, length], [/['’′]/, prime], [/s/, shortWeeks], [/[sa]/, shortMonth],
+    [/\./, billions], [/[,M]/, millions], [/\//, andAHalf], [/[.,:]/, dottedTime], [/[-–.:]/, bareRange], [/[h'’′]/, length], [/['’′]/, prime], [/s/, shortWeeks], [/[sa]/, shortMonth],
     [/\//, shortDate], [/\//, lawNumber], [/[-‑e]/, age], [/[,.kKMm\d]/, bigMoney], [/[½1e]/, andHalf], [/[-–]/, announcedScore], [/,/, rating],
     [/[\d,.'’]/, namedMoney], [/[\d.]/, roundMillions], [/\p{L}/u, oneElided], [/[cdlmnstv]/, uncounted], [/[x×]/, times], [/[,xX×]/, area], [/[-/btqs]/, houseNumber],
     [/[,\p{Lu}]/u, postcode], [ANY, fileNumber], [/[.,]/, pointed],
@@ -82,14 +102,16 @@ export const atDigit = [
 
 export const atLetter = [
   byFirstLetter([
+    [/C/, ofPostcode, /[.:\d]/], [/[A-Z]/, traded, /\//], [/[A-Z]/, letterPair(SPEECH), /\//], [/[NSEO]/, windward],
     [/[A-Z]/, chemical, /[₀-₉]/], [/[acdlps]/i, dottedForm, /\./], [/S/, saint, /\./], [/[aid]/, toMonth, /\d/], [/g/i, gramsOf, /[.\d]/], [/e/i, euroName, /\d/], [/[A-Z]/, taxCode, /\d/], [/[lmgvsd]/i, shortWeekday],
-    [/o/i, hourRange, /\d/], [/[adls]/i, oneOclock, /[o01]/i], [/[IVXLCDM]/, roman], [/x/i, by, /\d/], [/\p{Lu}/u, versionedName, /-/], [/[A-Z]/, plate, /[-\d]/], [/\p{Lu}/u, namedByLetters, /[-\d]/],
+    [/o/i, hourRange, /\d/], [/[adls]/i, oneOclock, /[o01'’]/i], [/[IVXLCDM]/, roman], [/x/, timesPer, /\d/], [/x/i, by, /\d/], [/[GELNDSQIMACRFT]/, verse, /[.\d]/], [/\p{Lu}/u, versionedName, /-/], [/[A-Z]/, plate, /[-\d]/],
+    [/\p{Lu}/u, namedByLetters, /[-\d]/],
   ]),
 ]; // prettier-ignore
 
 export const atMark = [
   byMark([
     [/[#*]/, keys], [/\(/, abroad], [/#/, dayTag], [/\+/, plus], [/[<>≤≥≈]/, related], [/[⁻^]/, below], [/\//, per],
-    [/['’]/, shortYear], [/½/, andAHalf], [/[-−+]/, offset], [/[-−$€£¥]/, pointedMoney], [/\(/, province],
+    [/['’]/, shortYear], [/½/, andAHalf], [/[-−+]/, offset], [/[-−$€£¥]/, pointedMoney], [/\(/, province], [/\//, betweenAmounts],
   ]),
 ]; // prettier-ignore

@@ -1,6 +1,6 @@
 // Short phrases that figures make with the words around them in Italian: scade il 12/26, 2/3 tazza, 55x40x23 cm, schermo da 27".
 import type { Found, Reading } from '../reading.js';
-import { keyedGroups, planeType, telephoneKeys } from '../shared-codes.js';
+import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
 import { coefficient, expiry } from '../shared-forms.js';
 import { sayFraction } from './amounts.js';
 import { cardinal, decimal, spellDigits } from './numbers.js';
@@ -84,11 +84,14 @@ export const keys = telephoneKeys(
   /(?:tast[oi]|prem\p{L}+|digit\p{L}+|codice|selezion\p{L}+)/iu,
 );
 export const codeGroups = keyedGroups(
-  /(?:(?<!\p{L})codice(?: (?!civile|penale|della strada)[\p{L}’'-]{1,16}){0,4}|password|ordine|pratica|prenotazione|tracking|spedizione)(?: è)?(?: il)?(?: ?:)? $/iu,
+  /(?:(?<!\p{L})codice(?: (?!civile|penale|della strada)[\p{L}’'-]{1,16}){0,4}|password|ordine|pratica|prenotazione|tracking|spedizione)(?: è)?(?: il)?(?: ?:)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu,
   spellDigits,
 );
 /** 2x + 1 */
 export const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
+
+/** ISO 9001:2015 */
+export const edition = standard(cardinal, cardinal);
 
 const SCALE = /1:(\d{1,3}(?:\.\d{3}){1,2}|\d{4,7})(?![\d:]|[.,]\d)/uy;
 
@@ -117,6 +120,7 @@ const FEW = /(\d{1,2})\/(\d{1,2})(?= ?(?:minut[oi]|min|giorni|gg|ore|persone)(?!
 export function fewOf(reading: Reading): Found | undefined {
   const match = reading.match(FEW);
   const [few, more] = [Number(match?.[1]), Number(match?.[2])];
+  if (/^(?:lun|mar|mer|gio|ven|sab|dom)/.test(reading.around(reading.at).previousShort)) return undefined; // lun. 3/6 ore 9
   if (match === undefined || few < 2 || few >= more || more < 3) return undefined;
   const words = `${cardinal(match[1] ?? '')} o ${cardinal(match[2] ?? '')}`;
   return { end: reading.at + match[0].length, spoken: words, rule: 'range' };
@@ -131,4 +135,102 @@ export function rate(reading: Reading): Found | undefined {
   const per = PER[period];
   if (match === undefined || per === undefined) return undefined;
   return { end: reading.at + written.length, spoken: `${cardinal(number)} ${per}`, rule: 'measure' };
+}
+
+const WAR = /(15)-(18)|(40)-(45)/uy;
+
+/** La guerra del 15-18 */
+export function greatWar(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.match(WAR);
+  if (match === undefined || !/guerra/i.test(text.slice(Math.max(0, at - LONGEST_LEAD), at)))
+    return undefined;
+  const [from = '', to = ''] = match.slice(1).filter((year) => year !== undefined);
+  return { end: at + match[0].length, spoken: `${cardinal(from)}-${cardinal(to)}`, rule: 'year' };
+}
+
+const POSTCODE = /Cap\.?:? (?=\d{5}(?!\d))/uy;
+
+/** Cap. 20121: no chapter has so high a number. */
+export function ofPostcode(reading: Reading): Found | undefined {
+  const match = reading.match(POSTCODE);
+  return match && { end: reading.at + match[0].length, spoken: 'CAP ', rule: 'abbreviation' };
+}
+
+const POINTS: Readonly<Record<string, string>> = {
+  N: 'nord', S: 'sud', E: 'est', O: 'ovest', NE: 'nord-est', NO: 'nord-ovest', SE: 'sud-est', SO: 'sud-ovest',
+}; // prettier-ignore
+const POINT = /[NSEO]{1,2}(?![\p{L}\p{N}'’])/uy;
+
+/** Vento da NO */
+export function windward(reading: Reading): Found | undefined {
+  const written = reading.match(POINT)?.[0];
+  const name = POINTS[written ?? ''];
+  if (written === undefined || name === undefined) return undefined;
+  if (
+    !/vent[oi](?: \p{Ll}+){0,3} da $/iu.test(
+      reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at),
+    )
+  )
+    return undefined;
+  return { end: reading.at + written.length, spoken: name, rule: 'abbreviation' };
+}
+
+const PART_OF_INCH = /(\d{1,2})\/(\d{1,2})["″”]/y;
+
+/** Un tubo da 3/4" */
+export function partOfInch(reading: Reading): Found | undefined {
+  const match = reading.match(PART_OF_INCH);
+  const [written = '', numerator = '', denominator = ''] = match ?? [];
+  if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
+  const spoken =
+    numerator === '1' && denominator === '2'
+      ? 'mezzo pollice'
+      : `${sayFraction({ numerator, denominator }, 'alone', 'm')} di pollice`;
+  return { end: reading.at + written.length, spoken, rule: 'measure' };
+}
+
+const TIMES_PER = /x ?(\d{1,2})\/(die|dì|giorno|settimana|sett\.?|mese)(?!\p{L})/uy;
+
+/** 1 cp x 3/die */
+export function timesPer(reading: Reading): Found | undefined {
+  const match = reading.match(TIMES_PER);
+  const per = PER[match?.[2] ?? ''];
+  if (match === undefined || per === undefined) return undefined;
+  const times = match[1] === '1' ? 'una volta' : `${cardinal(match[1] ?? '')} volte`;
+  return { end: reading.at + match[0].length, spoken: `${times} ${per}`, rule: 'measure' };
+}
+
+const BOOKS: Readonly<Record<string, string>> = {
+  Gen: 'Genesi', Gn: 'Genesi', Es: 'Esodo', Lv: 'Levitico', Nm: 'Numeri', Dt: 'Deuteronomio', Gs: 'Giosuè', Sal: 'Salmo', Pr: 'Proverbi', Qo: 'Qoelet', Is: 'Isaia', Ger: 'Geremia', Ez: 'Ezechiele', Dn: 'Daniele',
+  Mt: 'Matteo', Mc: 'Marco', Lc: 'Luca', Gv: 'Giovanni', At: 'Atti', Rm: 'Romani', Cor: 'Corinzi', Gal: 'Galati', Ef: 'Efesini', Fil: 'Filippesi', Col: 'Colossesi', Ts: 'Tessalonicesi', Tm: 'Timoteo', Eb: 'Ebrei', Gc: 'Giacomo', Ap: 'Apocalisse',
+}; // prettier-ignore
+const VERSE = /([A-Z][a-z]{1,2})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
+
+/** Gv 3,16: chapter and verse, no decimals. */
+export function verse(reading: Reading): Found | undefined {
+  const match = isBeforeDigit(reading) ? reading.match(VERSE) : undefined;
+  const book = BOOKS[match?.[1] ?? ''];
+  if (match === undefined || book === undefined) return undefined;
+  const [written, , chapter = '', first = '', last] = match;
+  const verses = last === undefined ? cardinal(first) : `${cardinal(first)}-${cardinal(last)}`;
+  return {
+    end: reading.at + written.length,
+    spoken: `${book} ${cardinal(chapter)}, ${verses}`,
+    rule: 'identifier',
+  };
+}
+
+const VERSE_NUMBER = /([12]) (?=(?:Cor|Ts|Tm|Re|Sam|Cr|Pt|Gv)\.? \d{1,3}, ?\d)/y;
+
+/** 1 Cor 13,4 */
+export function verseNumber(reading: Reading): Found | undefined {
+  const match = reading.match(VERSE_NUMBER);
+  return (
+    match && {
+      end: reading.at + match[0].length,
+      spoken: match[1] === '1' ? 'prima ' : 'seconda ',
+      rule: 'ordinal',
+    }
+  );
 }

@@ -79,7 +79,8 @@ export const related = relation(RELATIONS, words('di a da in per entro con e o o
 export const season = schoolYear(cardinal);
 export const longDurations = longDuration((parts) => SPEECH.duration(parts, NOWHERE));
 export const secondsAnd = hundredths(
-  (seconds, rest) => `${SPEECH.duration([[seconds, 's']], NOWHERE)} e ${cardinal(rest)}`,
+  (seconds, rest, minutes) =>
+    `${minutes === undefined ? '' : `${SPEECH.duration([[minutes, 'min']], NOWHERE)}, `}${SPEECH.duration([[seconds, 's']], NOWHERE)} e ${rest.startsWith('0') ? SPEECH.digits(rest) : cardinal(rest)}`,
 );
 export const chemical = formula((letters) => SPEECH.letters(letters), cardinal);
 export const plus = plusBetween('più');

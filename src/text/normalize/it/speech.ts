@@ -47,14 +47,14 @@ function sayOrdinal(written: string, around: Around, mark: string): string | und
 
 /** 10^ giornata, 2^ B, but 2^ classificato. */
 function isMasculine(next: string): boolean {
-  return /^\p{Ll}{3}/u.test(next) && !isFeminine(next);
+  return /^\p{Ll}{2,}o$/u.test(next) && !isFeminine(next);
 }
 
 function isRank(around: Around): boolean {
   const next = around.nextWord.toLowerCase();
   const before = around.previousShort;
   if (next === 'c' || next === 'f') return false;
-  const noun = next.length > 2 && !NO_NOUN.has(next);
+  const noun = (next.length > 2 && !NO_NOUN.has(next)) || around.text.startsWith(' p.', around.end);
   if (noun) return true;
   if (DEGREES.has(before)) return false;
   return RANKING.has(before) || SINGULAR.has(before);

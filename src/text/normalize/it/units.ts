@@ -31,6 +31,7 @@ const MASCULINE: Names = {
   'dl dL': 'decilitro|decilitri',
   'cl cL': 'centilitro|centilitri',
   'ml mL': 'millilitro|millilitri',
+  'µl µL μl μL': 'microlitro|microlitri',
   hl: 'ettolitro|ettolitri',
   'ha ettaro ettari': 'ettaro|ettari',
   '°C ℃ °·C': 'grado Celsius|gradi Celsius',
@@ -115,6 +116,7 @@ const MASCULINE: Names = {
 };
 
 const FEMININE: Names = {
+  'pers.': 'persona|persone',
   't ton. tonnellata tonnellate': 'tonnellata|tonnellate',
   'h hr ora ore': 'ora|ore',
   'volta volte': 'volta|volte',
@@ -153,7 +155,7 @@ export const UNITS: Readonly<Record<string, Noun>> = Object.fromEntries([
 ]);
 
 export const PER: Readonly<Record<string, string>> = {
-  s: 'al secondo', sec: 'al secondo', secondo: 'al secondo', min: 'al minuto', minuto: 'al minuto', h: "all'ora", ora: "all'ora",
+  '100 g': "all'etto", '100g': "all'etto", '100 ml': 'ogni cento millilitri', s: 'al secondo', sec: 'al secondo', secondo: 'al secondo', min: 'al minuto', minuto: 'al minuto', h: "all'ora", ora: "all'ora",
   g: 'al giorno', gg: 'al giorno', giorno: 'al giorno', die: 'al giorno', dì: 'al dì', sett: 'a settimana', 'sett.': 'a settimana', settimana: 'a settimana',
   mese: 'al mese', anno: "all'anno", notte: 'a notte', persona: 'a persona', pers: 'a persona', 'pers.': 'a persona', cad: 'cadauno', testa: 'a testa',
   kg: 'al chilo', Kg: 'al chilo', chilo: 'al chilo', etto: "all'etto", hg: "all'etto", t: 'alla tonnellata', ton: 'alla tonnellata', q: 'al quintale', l: 'al litro', lt: 'al litro', litro: 'al litro',

@@ -2,6 +2,7 @@
 import type { WrittenTime } from '../language.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import { isWithHalf } from '../recognise/results.js';
 import { cardinal } from './numbers.js';
 import { time } from './speech.js';
 
@@ -52,7 +53,7 @@ const HALF_FIRST = /([AaPp])\.?[Mm]\.? ?(?=\d{1,2}(?::\d\d|時))/y;
 const SCORE_NEAR =
   /(?:スコア|結果|試合|比率|割合|縦横比|アスペクト比|比)(?:は|が|、|:|：)? ?(?:\d{1,3}[-–ー−:]\d{1,3}[、,] ?){0,4}$/;
 const SCORE_AFTER =
-  /^(?:[、,] ?\d{1,3}[-–ー−:]\d{1,3}){0,4} ?(?:で[^。、\d]{0,12}(?:破った|破り|下した|制した|敗れ|敗れた|勝利|勝った|勝ち|快勝|大勝|辛勝|逆転|引き分け|惜敗|完封|リード)|で(?:勝|負|敗|快勝|勝利|下し|破|逆転|引き分)|の(?:スコア|割合|比))/;
+  /^(?:[(（]\d{1,2}[-–ー−]\d{1,2}[)）])?(?:[、,] ?\d{1,3}[-–ー−:]\d{1,3}(?:[(（]\d{1,2}[-–ー−]\d{1,2}[)）])?){0,4} ?(?:で[^。、\d]{0,12}(?:破った|破り|下した|制した|敗れ|敗れた|勝利|勝った|勝ち|快勝|大勝|辛勝|逆転|引き分け|惜敗|完封|リード|優勝|敗退|突破|先制)|で(?:勝|負|敗|快勝|勝利|下し|破|逆転|引き分)|の(?:スコア|割合|比|引き分け|同点|ドロー|接戦|判定|[快大辛完]?勝))/;
 
 /** 15:30, 9:05 PM. */
 export function clock(reading: Reading): Found | undefined {
@@ -105,10 +106,27 @@ export function isScore(reading: Reading, end: number): boolean {
 
 const SCORE = /(\d{1,3})[-–ー−:](\d{1,3})(?![\d:.-]\d|\d)/y;
 
+const TEAM =
+  /(?:日本|代表|韓国|中国|米国|英国|豪州|ジャパン|巨人|阪神|中日|広島|横浜|ヤクルト|ソフトバンク|日本ハム|オリックス|楽天|西武|ロッテ|浦和|川崎|鹿島|神戸|[FSJ]C) ?$/;
+const TEAM_BEHIND = /^ ?[\p{Script=Han}\p{Script=Katakana}A-Z]/u;
+const TIME_OF_GAME = /^ ?(?:[(（](?:延長|PK|前半|後半|\d{1,2}回|九回)|勝|負)/;
+const PARTS = /(?:前半|後半|延長|PK|第[1-4]Q) ?$/;
+
+/** 日本2-1スペイン, 前半1-0, 3-2(延長). */
+function isGame({ text, at }: Reading, end: number): boolean {
+  const after = text.slice(end, end + 5);
+  if (TIME_OF_GAME.test(after) || isWithHalf(text, at, end)) return true;
+  const before = text.slice(Math.max(0, at - 8), at);
+  return PARTS.test(before) || (TEAM.test(before) && TEAM_BEHIND.test(after));
+}
+
 /** 3-1で勝利. */
 export function score(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(SCORE) : undefined;
-  if (match === undefined || !isScore(reading, reading.at + match[0].length)) return undefined;
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  const game = (): boolean => !match[0].includes(':') && isGame(reading, end);
+  if (!isScore(reading, end) && !game()) return undefined;
   const spoken = `${cardinal(withoutZeros(match[1] ?? ''))}対${cardinal(withoutZeros(match[2] ?? ''))}`;
   return { end: reading.at + match[0].length, spoken, rule: 'score' };
 }
@@ -116,7 +134,7 @@ export function score(reading: Reading): Found | undefined {
 const MARK = /( ?)[-–—~～〜]\1/y;
 const WAVE = /( ?)[~～〜]\1/y;
 const FROM =
-  /(?:\d ?(?:[年月日時分秒歳円万億個人名回階号本枚度%‰℃°話章条位点件代]|[kc]?m|k?g|曜日|か月|ヶ月|時間|週間)|\d[:：]\d\d|\d\/\d{1,2}|[(（][月火水木金土日][)）]|[月火水木金土日]曜日?)$/;
+  /(?:\d ?(?:[年月日時分秒歳円万億個人名回階号本枚度%‰℃°話章条位点件代]|[kc]?m|k?g|[KMGT]B|曜日|か月|ヶ月|時間|週間)|\d[:：]\d\d|\d\/\d{1,2}|[(（][月火水木金土日][)）]|[月火水木金土日]曜日?)$/;
 const TO = /^(?:[\d¥$€£]|-\d|[AaPp][Mm]|[月火水木金土日]曜|午前|午後|翌|同|正午|深夜|今|現在)/;
 const TERM = /^(?:[。、,.！？!?\s)）」]|$)/;
 

@@ -83,3 +83,51 @@ export function laughter(reading: Reading): Found | undefined {
   const match = reading.match(LAUGHTER);
   return match && { end: at + match[0].length, spoken: '', rule: 'punctuation' };
 }
+
+const PAGE = /pp?\. ?(\d{1,4})(?: ?[-–~〜～] ?(\d{1,4}))?(?![\dA-Za-z]|[.,]\d)/y;
+
+/** p.25, pp.10-15 */
+export function page(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = text[at] === 'p' && reading.isFresh ? reading.match(PAGE) : undefined;
+  if (match === undefined) return undefined;
+  const [first, last] = match.slice(1).map((digits) => digits && cardinal(withoutZeros(digits)));
+  const spoken = `${first ?? ''}${last === undefined ? '' : `から${last}`}ページ`;
+  return { end: at + match[0].length, spoken, rule: 'cardinal' };
+}
+
+const FACE =
+  /[(（](?:[\^＾][_.oO▽∀ω-]?[\^＾]|[TＴ][_.][TＴ]|;_;|>_?<|≧▽≦|・∀・|´▽`|´・ω・`|\._\.)[;*/ﾉ]{0,2}[)）]/y;
+
+/** (^^) is a face. */
+export function face(reading: Reading): Found | undefined {
+  const match = reading.match(FACE);
+  return match && { end: reading.at + match[0].length, spoken: '', rule: 'emoji' };
+}
+
+const MONEY = '(?:円|ドル|ユーロ|ポンド|元|ウォン|豪ドル)';
+const MONEY_BEFORE = new RegExp(`${MONEY}$`);
+const MONEY_BEHIND = new RegExp(`^/${MONEY}(?:[はがのを相、。]|$)`);
+
+/** ドル/円は: nothing is said for the slash. */
+export function perCurrency({ text, at }: Reading): Found | undefined {
+  if (!MONEY_BEFORE.test(text.slice(Math.max(0, at - 4), at)) || !MONEY_BEHIND.test(text.slice(at, at + 6)))
+    return undefined;
+  return { end: at + 1, spoken: '', rule: 'symbol' };
+}
+
+const SIZE = /(\d)L(?=サイズ|版|判|プリント)/y;
+
+/** 2Lサイズ is no volume. */
+export function printSize(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(SIZE) : undefined;
+  return match && { end: reading.at + 2, spoken: `${cardinal(match[1] ?? '')}L`, rule: 'identifier' };
+}
+
+const TEST_NAME = /HbA1c(?=\d)/y;
+
+/** HbA1c5.8%: a name that ends with a letter, and a value. */
+export function testName(reading: Reading): Found | undefined {
+  const match = reading.isFresh && reading.text[reading.at] === 'H' ? reading.match(TEST_NAME) : undefined;
+  return match && { end: reading.at + match[0].length, spoken: match[0], rule: 'identifier' };
+}

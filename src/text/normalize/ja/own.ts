@@ -2,6 +2,8 @@
 import type { Found, Reading } from '../reading.js';
 import {
   capitalUnit,
+  codeTwice,
+  compoundMeasure,
   dateRange,
   keyed,
   listNumber,
@@ -16,23 +18,57 @@ import {
   underscore,
   yearMonth,
 } from '../recognise/attached.js';
-import { decade, plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
+import {
+  crossBetween,
+  decade,
+  plusOfNames,
+  processor,
+  ratio,
+  scientific,
+  starBetween,
+  sum,
+} from '../recognise/formulas.js';
 import { clock, era, halfFirst, padded, rangeMark, score, weekday } from './dates.js';
 import { monthDay, pressure, shortYear } from './days.js';
-import { battingRate, flight, floor, hundredths, laughter, share } from './names.js';
+import {
+  battingRate,
+  face,
+  flight,
+  floor,
+  hundredths,
+  laughter,
+  page,
+  perCurrency,
+  printSize,
+  share,
+  testName,
+} from './names.js';
 import { emergency, house, longCount, parts, postcode, roman, sign } from './numbered.js';
+import { currencyPair } from '../currency-pairs.js';
 import type { Language } from '../language.js';
-import { behindDigits, bracketedCountry, byMark, formula } from '../shared-forms.js';
+import {
+  behindDigits,
+  bracketedCountry,
+  byMark,
+  coefficient,
+  formula,
+  negativePower,
+} from '../shared-forms.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { areaCode, dialled, key, KEYWORDS } from './telephone.js';
-import { UNITS } from './units.js';
+import { CURRENCIES, UNITS } from './units.js';
 
 /** ▲5%: of accounts, a minus. */
 function loss({ text, at }: Reading): Found | undefined {
   return /^.[\d¥￥]/u.test(text.slice(at, at + 2))
     ? { end: at + 1, spoken: 'マイナス', rule: 'symbol' }
     : undefined;
+}
+
+/** →次へ: what begins a line points at it. */
+function arrow({ text, at }: Reading): Found | undefined {
+  return at === 0 || text[at - 1] === '\n' ? { end: at + 1, spoken: '', rule: 'symbol' } : undefined;
 }
 
 export const IN_MATH: Readonly<Record<string, string>> = {
@@ -58,7 +94,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/\./, tightListNumber(SPEECH, '、')],
       [/[./-]/, dateRange(SPEECH)],
       [/[/-]/, yearMonth(SPEECH)],
-      [/[*＊xX•]/, masked(SPEECH)],
+      [/[-*＊xX•]/, masked(SPEECH)],
       [ANY, padded],
       [/[-−+×÷*/xX.=]/, sum(SPEECH, IN_MATH)],
       [/[.:]/, ratio(SPEECH)],
@@ -70,13 +106,24 @@ export const OWN: NonNullable<Language['own']> = {
       [ANY, dialled],
       [/[)）]/, share],
       [/F/, floor],
+      [/L/, printSize],
       [/[A-Z]/, flight],
       [/\./, battingRate],
       [ANY, keyed(SPEECH, KEYWORDS)],
       [/[-−ー–]/, house],
       [/番/, emergency],
       [/分/, parts],
+      [
+        /[eE.]/,
+        scientific(
+          SPEECH,
+          (number, negative, exponent) =>
+            `${number}かける十の${negative ? 'マイナス' : ''}${cardinal(exponent)}乗`,
+        ),
+      ],
+      [/[mk]/, compoundMeasure(SPEECH, UNITS)],
       [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
+      [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
       [ANY, longCount],
     ]),
     numberOfName(SPEECH),
@@ -84,10 +131,15 @@ export const OWN: NonNullable<Language['own']> = {
   atLetter: [
     formula((letters) => letters, cardinal, ''),
     processor(SPEECH),
+    crossBetween('かける'),
+    currencyPair(CURRENCIES, ''),
+    codeTwice,
     era,
     halfFirst,
     floor,
     flight,
+    page,
+    testName,
     roman,
     laughter,
   ],
@@ -100,20 +152,25 @@ export const OWN: NonNullable<Language['own']> = {
           (digits) => `${cardinal(digits)}年代`,
         ),
       ],
+      [/[⁻^]/, negativePower((digits) => `のマイナス${cardinal(digits)}乗`)],
       [/[—─━═]/, ruleLine()],
       [/[▲△]/, loss],
+      [/→/, arrow],
+      [/\//, perCurrency],
       [/[¥$€£₩]/, signTwice()],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('アンダーバー')],
       [/[(（]/, weekday],
+      [/[(（]/, face],
       [/[*＊#＃]/, key],
       [/（/, areaCode],
       [/['’‘]/, shortYear],
       [/\./, battingRate],
+      [/×/, crossBetween('かける')],
       [/\*/, starBetween('かける')],
       [/\+/, plusOfNames('プラス')],
       [/[-–—~～〜]/, rangeMark],
-      [/[<>≠≤≥≈]/u, relation(IN_MATH)],
+      [/[<>≠≤≥≈≒]/u, relation(IN_MATH)],
       [/\+/, plusBetween('足す')],
       [/[Ⅰ-Ⅻ①-⑳]/, numberSign(SPEECH, '、')],
       [/[<>≤≥≦≧。…]/u, sign],

@@ -1,5 +1,6 @@
 // How Japanese is written, as data.
 import { ENGLISH_DATES, englishMonths } from '../english-months.js';
+import { greekLetters } from '../greek.js';
 import type { Writing } from '../language.js';
 import { cardinal } from './numbers.js';
 import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, PER, UNITS } from './units.js';
@@ -26,10 +27,13 @@ export const WRITING: Writing = {
   magnitudes: MAGNITUDES,
   ordinalMark: '',
   abbreviations: {
+    ...greekLetters(
+      'アルファ ベータ ガンマ デルタ イプシロン ゼータ イータ シータ イオタ カッパ ラムダ ミュー ニュー クサイ オミクロン パイ ロー シグマ タウ ウプシロン ファイ カイ プサイ オメガ',
+    ),
     '(株)': '株式会社', '（株）': '株式会社', '㈱': '株式会社', '(有)': '有限会社', '（有）': '有限会社', '㈲': '有限会社', 'Mr.': 'ミスター', 'Dr.': 'ドクター', 'vs.': '対', vs: '対', VS: '対', 'etc.': 'など', 'e.g.': '例えば',
-    '24/7': '二十四時間年中無休', 'N/A': '該当なし', '〒': '郵便番号', '℡': '電話', '☎': '電話',
+    '24/7': '二十四時間年中無休', '24/365': '二十四時間三百六十五日', 'i.e.': 'すなわち', 'cf.': '参照', 'N/A': '該当なし', '〒': '郵便番号', '℡': '電話', '☎': '電話',
   },
-  beforeNumber: { 'No.': 'ナンバー', 'NO.': 'ナンバー', 'no.': 'ナンバー', '№': 'ナンバー', 'p.': 'ページ', 'P.': 'ページ', '§': 'セクション', 'Ver.': 'バージョン', 'ver.': 'バージョン', 'Vol.': 'ボリューム', 'vol.': 'ボリューム' },
+  beforeNumber: { '#': 'シャープ', 'No.': 'ナンバー', 'NO.': 'ナンバー', 'no.': 'ナンバー', '№': 'ナンバー', 'p.': 'ページ', 'P.': 'ページ', '§': 'セクション', 'Ver.': 'バージョン', 'ver.': 'バージョン', 'Vol.': 'ボリューム', 'vol.': 'ボリューム' },
   spelled: new Set(),
   read: new Set(),
   romanAfter: {},

@@ -77,7 +77,7 @@ export function pair(reading: Reading): Found | undefined {
 }
 
 const SHORT_DATE = /(\d{2})\.(\d{1,2})\.(\d{1,2})(?![\d]|\.\d)\.?/y;
-const DATED = /^ ?(?:기준|부터|까지|자\b|현재|발행|시행|개정|작성|출시|업데이트|~|\()/;
+const DATED = /^\.? ?(?:기준|부터|까지|자\b|현재|발행|시행|개정|작성|출시|업데이트|~|\()/;
 
 /** 24.05.03: a year of two digits, where a version would have no zeros. */
 export function shortDate(reading: Reading): Found | undefined {
@@ -88,8 +88,26 @@ export function shortDate(reading: Reading): Found | undefined {
   const [first, second] = [Number(month), Number(day)];
   if (match === undefined || first < 1 || first > 12 || second < 1 || second > LAST_DAY) return undefined;
   const padded = month.length === 2 && day.length === 2 && /0\d/.test(month + day);
-  const end = at + written.length - (written.endsWith('.') ? 1 : 0);
+  const stop =
+    written.endsWith('.') && !/^ ?\(/.test(text.slice(at + written.length, at + written.length + 2));
+  const end = at + written.length - (stop ? 1 : 0);
   if (!padded && !DATED.test(text.slice(end, end + 4))) return undefined;
   const rest = SPEECH.date({ month: first, day: withoutZeros(day), style: 'name' }, reading.around(end));
   return { end, spoken: `${cardinal(withoutZeros(year))}년 ${rest ?? ''}`, rule: 'date' };
+}
+
+const OFFICIAL = /['’‘](\d{2})\. ?(\d{1,2})(?: ?월|\. ?(\d{1,2})(?:일|\.(?!\d))?)(?!\d)/y;
+
+/** '24.3월, '24.3.5.: dates of public offices. */
+export function officialDate(reading: Reading): Found | undefined {
+  const match = reading.match(OFFICIAL);
+  const [written = '', year = '', month = '', day] = match ?? [];
+  const inYear = Number(month) >= 1 && Number(month) <= 12 && Number(day ?? '1') <= 31;
+  if (match === undefined || !inYear) return undefined;
+  const end = reading.at + written.length;
+  const parts = { month: Number(month), ...(day && { day: withoutZeros(day) }), style: 'name' } as const;
+  const date = SPEECH.date(parts, reading.around(end));
+  return date === undefined
+    ? undefined
+    : { end, spoken: `${cardinal(withoutZeros(year))}년 ${date}`, rule: 'date' };
 }

@@ -125,3 +125,13 @@ export function equals(reading: Reading): Found | undefined {
   const spoken = finalOf(before) === 'vowel' ? '는 ' : '은 ';
   return { end: at + match[0].length, spoken, rule: 'math', clings: true };
 }
+
+const CAR = /(\d{1,3})-(\d{1,2})(?=번 ?(?:칸|출입문|승강장|문|홈|버스))/y;
+
+/** 9-4번 칸: 다시 stands for the dash. */
+export function car(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(CAR) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = `${cardinal(match[1] ?? '')} 다시 ${cardinal(match[2] ?? '')}번`;
+  return { end: reading.at + match[0].length + 1, spoken, rule: 'identifier' };
+}

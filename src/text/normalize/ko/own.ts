@@ -1,6 +1,8 @@
 // What Korean knows of its own, by the character that decides; see `behindDigits` and `byMark`.
 import {
   capitalUnit,
+  codeTwice,
+  compoundMeasure,
   dateRange,
   keyed,
   listNumber,
@@ -13,7 +15,16 @@ import {
   underscore,
   yearMonth,
 } from '../recognise/attached.js';
-import { decade, plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
+import {
+  crossBetween,
+  decade,
+  plusOfNames,
+  processor,
+  ratio,
+  scientific,
+  starBetween,
+  sum,
+} from '../recognise/formulas.js';
 import {
   clock,
   halfFirst,
@@ -24,8 +35,9 @@ import {
   spacedDate,
   weekday,
 } from './dates.js';
-import { monthDay, pair, quarter, shortDate } from './days.js';
+import { monthDay, officialDate, pair, quarter, shortDate } from './days.js';
 import {
+  car,
   company,
   equals,
   longCount,
@@ -36,28 +48,53 @@ import {
   postcode,
   roman,
 } from './numbered.js';
+import { currencyPair } from '../currency-pairs.js';
 import type { Language } from '../language.js';
-import { behindDigits, bracketedCountry, byMark, formula } from '../shared-forms.js';
+import type { Found, Reading } from '../reading.js';
+import {
+  behindDigits,
+  bracketedCountry,
+  byMark,
+  coefficient,
+  formula,
+  negativePower,
+} from '../shared-forms.js';
 import { cardinal, letterNames } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { emergency, key, KEYWORDS, plate } from './telephone.js';
-import { UNITS } from './units.js';
+import { compared, limit } from './relations.js';
+import { CURRENCIES, UNITS } from './units.js';
 import {
+  arrow,
   battingRate,
   beforeWord,
   capitals,
   flight,
   game,
+  generations,
   letteredFlight,
   longUnit,
+  page,
+  paper,
+  perCurrency,
+  pro,
   spacedMagnitude,
   tone,
 } from './words.js';
 
 export const IN_MATH: Readonly<Record<string, string>> = {
   '+': ' 더하기 ', '-': ' 빼기 ', '−': ' 빼기 ', '×': ' 곱하기 ', '*': ' 곱하기 ', '÷': ' 나누기 ', '/': ' 나누기 ', '=': ' 이퀄 ', '==': ' 이퀄 ',
-  '~': '약 ', '±': '플러스마이너스', '√': '루트 ', '≈': ' 약 ', '≠': ' 같지 않음 ', '→': '에서 ', '∞': '무한대', π: '파이',
+  '~': '약 ', '±': '플러스마이너스', '√': '루트 ', '≈': ' 약 ', '≒': ' 약 ', '≠': ' 같지 않음 ', '→': '에서 ', '∞': '무한대', π: '파이',
 }; // prettier-ignore
+
+const sign = numberSign(SPEECH, '.');
+
+/** ①신청: a space behind the number of an item. */
+function circled(reading: Reading): Found | undefined {
+  const found = sign(reading);
+  if (found?.rule !== 'markdown' || /^\s?$/.test(reading.text.slice(found.end, found.end + 1))) return found;
+  return { ...found, spoken: `${found.spoken} ` };
+}
 
 const ANY = /^/; // what stands before the number decides
 
@@ -75,7 +112,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/[.)）、]/, listNumber(SPEECH, '.')],
       [/[./-]/, dateRange(SPEECH)],
       [/[/-]/, yearMonth(SPEECH)],
-      [/[*＊xX•]/, masked(SPEECH)],
+      [/[-*＊xX•]/, masked(SPEECH)],
       [/\./, spacedDate],
       [/[-−+×÷*/xX.=]/, sum(SPEECH, IN_MATH)],
       [/[.:]/, ratio(SPEECH)],
@@ -93,17 +130,42 @@ export const OWN: NonNullable<Language['own']> = {
       [ANY, emergency],
       [/[가-힣]/, plate],
       [ANY, keyed(SPEECH, KEYWORDS)],
+      [/-/, car],
       [/-/, lot],
       [/-/, game],
       [/[경조]/, longUnit],
+      [/프/, pro],
+      [/세/, generations],
       [/[십백천만억조.,]/, spacedMagnitude],
+      [
+        /[eE.]/,
+        scientific(
+          SPEECH,
+          (number, negative, exponent) =>
+            `${number} 곱하기 십의 ${negative ? '마이너스 ' : ''}${cardinal(exponent)}제곱`,
+        ),
+      ],
+      [/[mk]/, compoundMeasure(SPEECH, UNITS)],
       [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
+      [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
       [ANY, longCount],
     ]),
     numberOfName(SPEECH),
     beforeWord,
   ],
-  atLetter: [formula(letterNames, cardinal), processor(SPEECH), halfFirst, letteredFlight, roman, capitals],
+  atLetter: [
+    formula(letterNames, cardinal),
+    processor(SPEECH),
+    crossBetween(' 곱하기 '),
+    currencyPair(CURRENCIES),
+    codeTwice,
+    halfFirst,
+    paper,
+    page,
+    letteredFlight,
+    roman,
+    capitals,
+  ],
   atMark: [
     byMark([
       [
@@ -113,6 +175,7 @@ export const OWN: NonNullable<Language['own']> = {
           (digits) => `${cardinal(digits)}년대`,
         ),
       ],
+      [/[⁻^]/, negativePower((digits) => `의 마이너스 ${cardinal(digits)}제곱`)],
       [/[—─━═]/, ruleLine()],
       [/[¥$€£₩]/, signTwice()],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
@@ -122,13 +185,18 @@ export const OWN: NonNullable<Language['own']> = {
       [/[\^;~～]/, tone],
       [/\./, battingRate],
       [/\(/, optionalVowel],
+      [/['’‘]/, officialDate],
       [/['’‘]/, shortYear],
       [/[-–—~～〜∼]/, rangeMark],
+      [/[<>≥≤≠!]/, compared],
+      [/[<>≥≤]/, limit],
+      [/→/, arrow],
+      [/\//, perCurrency],
       [/=/, equals],
       [/\+/, plusBetween(' 더하기 ')],
       [/\+/, plusOfNames(' 플러스 ')],
       [/\*/, starBetween(' 곱하기 ')],
-      [/[Ⅰ-Ⅻ①-⑳]/, numberSign(SPEECH, '.')],
+      [/[Ⅰ-Ⅻ①-⑳]/, circled],
     ]),
   ],
   atIdeograph: [particle, company, tone],

@@ -3,12 +3,12 @@ import type { Found, Reading } from '../reading.js';
 import type { Keywords } from '../recognise/attached.js';
 import { spellDigits } from './numbers.js';
 
-const LINK = '(?:번호|코드)?(?:는|은|가|이|를|을|로|으로|에|:)? ?[「“"‘\'\\[]{0,2}$';
+const LINK = '(?:번호|코드)?(?:는|은|가|이|를|을|로|으로|에|:)? ?[「“"‘\'\\[(]{0,2}$';
 
 /** What stands before a code and before a telephone number. */
 export const KEYWORDS: Keywords = {
   codes: new RegExp(
-    `(?:인증|비밀|주민등록|주민|사업자|면허|여권|확인|주문|예약|접수|상담|계좌|우편|사원|학생|고객|회원|송장|운송장|카드|등록|일련|차량|승인|관리|뒷자리|앞자리|끝자리|끝|사번|학번|코드|종목|PIN|ID|HTTP|오류|에러|상태|포트|생년월일)${LINK}`,
+    `(?:인증|비밀|주민등록|주민|사업자|면허|여권|확인|주문|예약|접수|상담|계좌|우편|사원|학생|고객|회원|송장|운송장|카드\\]?|등록|일련|차량|승인|관리|뒷자리|앞자리|끝자리|끝|사번|학번|코드|종목|PIN|ID|HTTP|오류|에러|상태|포트|생년월일)${LINK}`,
   ),
   calls: new RegExp(`(?:전화|휴대폰|휴대전화|핸드폰|연락처|고객센터|콜센터|팩스|문의|대표|내선|직통|호출|국번 없이|긴급|TEL|Tel|tel|FAX|☎)${LINK}`),
   counted: /^ ?(?:[개명원년월일회건장대분초시간%만억천백위차권살세층호단점배]|[/~–-]\d)/,

@@ -3,7 +3,8 @@ import { isWordAt } from '../characters.js';
 import { numeralOf, readNumeral } from '../numerals.js';
 import { LiteralTable } from '../literals.js';
 import type { Found, Reading } from '../reading.js';
-import { cardinal, decimal, letterNames } from './numbers.js';
+import { isWithHalf } from '../recognise/results.js';
+import { cardinal, decimal, letterNames, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { UNITS } from './units.js';
 import { WRITING } from './writing.js';
@@ -15,7 +16,12 @@ export function capitals(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || !/[A-Z]/.test(text[at + 1] ?? '')) return undefined;
   const word = reading.match(CAPITALS)?.[0];
-  if (word === undefined || WRITING.read.has(word) || WRITING.currencies[word] !== undefined)
+  if (
+    word === undefined ||
+    WRITING.read.has(word) ||
+    WRITING.abbreviations[word] !== undefined ||
+    WRITING.currencies[word] !== undefined
+  )
     return undefined;
   const before = text.slice(Math.max(0, at - 2), at);
   const after = text.slice(at + word.length, at + word.length + 2);
@@ -105,6 +111,20 @@ export function flight(reading: Reading): Found | undefined {
   };
 }
 
+const PAPER =
+  /([AB])([0-6])(?= ?(?:용지|사이즈|크기|규격|복사지|종이|인쇄|출력|판형|프린트|문서|\d{1,4}(?:장|매|쪽)))/y;
+const SHEETS = ['제로', '원', '투', '쓰리', '포', '파이브', '식스'];
+
+/** A4 용지: the sizes of paper have the names of English. */
+export function paper(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(PAPER) : undefined;
+  if (match === undefined) return undefined;
+  const [written, letter = '', size = ''] = match;
+  const end = reading.at + written.length;
+  const space = reading.text[end] === ' ' ? '' : ' ';
+  return { end, spoken: `${letterNames(letter)}${SHEETS[Number(size)] ?? ''}${space}`, rule: 'identifier' };
+}
+
 const LETTERED_FLIGHT = /([A-Z]{2}|[A-Z]\d|\d[A-Z]) ?(\d{2,4})편/y;
 
 /** KE123편. */
@@ -140,19 +160,73 @@ export function battingRate(reading: Reading): Found | undefined {
   return spoken === '' ? undefined : { end: at + match[0].length, spoken, rule: 'decimal' };
 }
 
-const MATCH = /(\d{1,3})-(\d{1,3})(?= [가-힣]|[,.)]|$)/y;
+const MATCH = /(\d{1,3})-(\d{1,3})(?!\d|[-./]\d)/y;
+const GAME_BEHIND = /^(?: [가-힣]|[,.)]|$)/;
+const EXTRA = /^ ?\((?:연장|승부차기|PK|전반|후반)/;
+const HALF = /(?:전반|후반|연장|승부차기|합계|\d세트) ?$/;
 
-/** 한국 2-0 일본: a range would rise. */
+/** 한국 2-0 일본: a range would rise; 2-1(1-0), 전반 0-1. */
 export function game(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (
-    !reading.isFresh ||
-    text[reading.runEnd] !== '-' ||
-    !/[가-힣A-Z] $/.test(text.slice(Math.max(0, at - 2), at))
-  )
-    return undefined;
-  const match = reading.match(MATCH);
-  if (match === undefined || Number(match[1]) <= Number(match[2])) return undefined;
+  const match = reading.isFresh ? reading.match(MATCH) : undefined;
+  if (match === undefined) return undefined;
+  const end = at + match[0].length;
+  const [before, after] = [text.slice(Math.max(0, at - 6), at), text.slice(end, end + 6)];
+  const falls = /[가-힣A-Z] $/.test(before) && GAME_BEHIND.test(after) && Number(match[1]) > Number(match[2]);
+  if (!falls && !HALF.test(before) && !EXTRA.test(after) && !isWithHalf(text, at, end)) return undefined;
   const spoken = `${cardinal(match[1] ?? '')} 대 ${cardinal(match[2] ?? '')}`;
-  return { end: at + match[0].length, spoken, rule: 'score' };
+  return { end, spoken, rule: 'score' };
+}
+
+const PAGE = /pp?\. ?(\d{1,4})(?: ?[-–~〜～∼] ?(\d{1,4}))?(?![\dA-Za-z]|[.,]\d)/y;
+
+/** p.25, pp.10-15 */
+export function page(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = text[at] === 'p' && reading.isFresh ? reading.match(PAGE) : undefined;
+  if (match === undefined) return undefined;
+  const [first, last] = match.slice(1).map((digits) => digits && cardinal(digits));
+  const spoken = `${first ?? ''}${last === undefined ? '' : `에서 ${last}`} 페이지`;
+  return { end: at + match[0].length, spoken, rule: 'cardinal' };
+}
+
+const MONEY = '(?:원화?|달러|엔화?|유로|위안|파운드)';
+const RATE_OF = [
+  new RegExp(`${MONEY}$`),
+  new RegExp(`^/${MONEY} ?(?:환율|재정|시장|선물|[은이가는,]|$)`),
+] as const;
+
+/** 원/달러 환율: nothing is said for the slash. */
+export function perCurrency({ text, at }: Reading): Found | undefined {
+  const [before, behind] = RATE_OF;
+  if (!before.test(text.slice(Math.max(0, at - 3), at)) || !behind.test(text.slice(at, at + 8)))
+    return undefined;
+  return { end: at + 1, spoken: '', rule: 'symbol' };
+}
+
+/** → 다음: what begins a line points at it. */
+export function arrow({ text, at }: Reading): Found | undefined {
+  return at === 0 || text[at - 1] === '\n' ? { end: at + 1, spoken: '', rule: 'symbol' } : undefined;
+}
+
+const MODEL = /(?:아이폰|갤럭시|맥북|서피스|픽셀|아이패드|에어팟|버즈|[A-Za-z]) ?$/;
+const PRO = /\d{1,4}(?= ?프로)/y;
+
+/** 아이폰 15 프로 is no share. */
+export function pro(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!reading.isFresh || !MODEL.test(text.slice(Math.max(0, at - 5), at))) return undefined;
+  const digits = reading.match(PRO)?.[0];
+  return digits === undefined
+    ? undefined
+    : { end: at + digits.length, spoken: cardinal(digits), rule: 'identifier' };
+}
+
+const GENERATIONS = /([1-6])0([1-6])0(?=세대)/y;
+
+/** 2030세대: people in their twenties and thirties. */
+export function generations(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(GENERATIONS) : undefined;
+  if (match === undefined || Number(match[2]) !== Number(match[1]) + 1) return undefined;
+  return { end: reading.at + 4, spoken: spellDigits(match[0]), rule: 'digits' };
 }

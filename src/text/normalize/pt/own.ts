@@ -1,19 +1,34 @@
 // What Portuguese recognises before the shared forms, in the order in which it is asked.
 import { cardExpiry } from '../iberian/cards.js';
 import { timesOver } from '../iberian/multiples.js';
-import { bankAccount, lawNumber, mixedWithNoun, position, rating } from '../iberian/parts.js';
+import {
+  bankAccount,
+  groupedOrdinal,
+  lawNumber,
+  mixedWithNoun,
+  perCubic,
+  position,
+  rating,
+  slashOfCode,
+  unionLaw,
+} from '../iberian/parts.js';
 import { product } from '../iberian/products.js';
+import { letteredPartOfYear, monthRange, partOfYear } from '../iberian/quarters.js';
 import { initialsOf, isPlural, numberedByRomans } from '../iberian/romans.js';
 import { score } from '../iberian/scores.js';
 import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
+import { currencyPair } from '../currency-pairs.js';
 import type { Language } from '../language.js';
+import { planeType } from '../shared-codes.js';
 import type { Around, Found, Reading } from '../reading.js';
+import { processor, scientific } from '../recognise/formulas.js';
 import {
   atLeast,
   behindDigits,
   byFirstLetter,
   byMark,
+  negativePower,
   perWord,
   primed,
   schoolYear,
@@ -22,9 +37,9 @@ import { grouped, isOfGame, plate } from './codes.js';
 import { parts } from './fractions.js';
 import { genderOf } from './grammar.js';
 import { centuries, day, firstOfMonth, romanDay, shortMonth, utc, weekdays } from './moments.js';
-import { cardinal, decimal } from './numbers.js';
+import { cardinal, decimal, inForm, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { noun, PER } from './units.js';
+import { CURRENCIES, noun, PER } from './units.js';
 import { WRITING } from './writing.js';
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -42,7 +57,7 @@ const CARD =
   /(?:venc\p{L}*|caduc\p{L}*|expir\p{L}*|exp|v[áa]lid[oa]s?|validade|vigência|vigente|cartão)\.?[^.;\d]{0,18}$/iu;
 const CALLS = /(?:tel(?:efone)?|fone|fixo|celular|cel|telem[óo]vel|fax|whatsapp|zap|lig[auo]|disqu|contat)/iu;
 const SERVICES =
-  /(?:li(?:gue|gar|ga|guem)|disqu?[eca]\p{L}*)(?: grátis)?(?: para)?(?: [oa]s?)? (?:\d{3}(?:, | ou | e )(?:para )?(?:[oa]s? )?)+$/iu;
+  /(?:[Ll]i(?:gue|gar|ga|guem)|[Dd]isqu?[eca]\p{L}*)(?: grátis)?(?: para)?(?: [oa]s?)? (?:\d{3}(?:, | ou | e )(?:para )?(?:[oa]s? )?)+$|(?:SAMU|[Pp]olícia(?: Militar)?|[Bb]ombeiros|Defesa Civil|Disque(?:-\p{L}+)?) (?=$)/u;
 
 /** 10'; o minuto 45'. */
 function sayMinutes(digits: string, { previousShort }: Around): string {
@@ -76,7 +91,26 @@ function everyHours(reading: Reading): Found | undefined {
   };
 }
 
+const PARTS_OF_YEAR = {
+  quarter: 'trimestre',
+  half: 'semestre',
+  ordinals: ['primeiro', 'segundo', 'terceiro', 'quarto'],
+  cardinal,
+};
+
 const AT_DIGIT = behindDigits([
+  [
+    /[eE.,]/,
+    scientific(
+      SPEECH,
+      (number, negative, exponent) =>
+        `${number} vezes dez elevado a ${negative ? 'menos ' : ''}${cardinal(exponent)}`,
+    ),
+  ],
+  [/[TQS]/, partOfYear(PARTS_OF_YEAR)],
+  [/\//, unionLaw(cardinal, SPEECH)],
+  [/\./, groupedOrdinal(ordinal, inForm)],
+  [/-/, planeType(cardinal)],
   [/\//, everyHours],
   [/[.-]/, grouped],
   [
@@ -92,7 +126,7 @@ const AT_DIGIT = behindDigits([
     }),
   ],
   [/[x×.,]/, timesOver(VEZ, numbers, PER, SPEECH)],
-  [/[½¼¾⅓⅔\d]/, mixedWithNoun({ and: 'e', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
+  [/[½¼¾⅓⅔\dey]/, mixedWithNoun({ and: 'e', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
   [/\//, cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} de ${cardinal(year)}`)],
   [/\//, day],
   [/[ºo°]/, firstOfMonth],
@@ -111,9 +145,13 @@ const AT_DIGIT = behindDigits([
 ]);
 
 const AT_LETTER = byFirstLetter([
+  [/[A-Z]/, currencyPair(CURRENCIES), /\//],
+  [/[im]/, processor(SPEECH, cardinal), /\d/],
   [/[UG]/, utc, /[+−–-]/],
   [/[sSIVXLC]/, centuries],
   [/[a-zA-Z]/, shortMonth, /[-/]/],
+  [/[a-zA-Z]/, monthRange(WRITING.dates.months, SPEECH), /[-–/.]/],
+  [/[TQS]/, letteredPartOfYear(PARTS_OF_YEAR), /[1-4]/],
   [INITIALS, numberedByRomans({ names: NAMES, isPlural, say: cardinal })],
   [/[IVX]/, romanDay, /d/i],
   [/[stqdSTQD]/, weekdays, /[.–-]/],
@@ -128,6 +166,9 @@ export const OWN: NonNullable<Language['own']> = {
     byMark([
       [/#/, dayHashtag(cardinal)],
       [/\//, perWord(PER)],
+      [/\//, slashOfCode],
+      [/\//, perCubic('por milímetro cúbico')],
+      [/[⁻^]/, negativePower((digits) => ` elevado a menos ${cardinal(digits)}`)],
     ]),
   ],
 };

@@ -44,6 +44,14 @@ const GRADED = 10; // up to here a century or king has an ordinal: século quint
 const DEGREE_NOUN =
   /^(?:andar|grau|lugar|colocado|prêmio|prémio|dia|aniversário|ano|semestre|trimestre|bimestre|período|turno|edição|fase|rodada|divisão|tempo|via|distrito|batalhão)$/i;
 
+const OVEN = 120; // 180º are a heat, not a rank
+
+/** Um giro de 90º, a 180º. */
+function isAngle(digits: string, { previousWord }: Around): boolean {
+  const value = Number(digits);
+  return value >= OVEN || (value % 5 === 0 && /^(?:de|a)$/.test(previousWord));
+}
+
 const BEFORE_RANK = new Set(
   'o a os as do da no na ao à um uma meu minha seu sua este esta esse essa pela pelo é foi'.split(' '),
 );
@@ -63,6 +71,7 @@ function sayOrdinal(digits: string, around: Around, written: string): string | u
   if (/[°º]$/.test(mark) && (/^[CFK\d]/.test(rest) || /^ [CFNSEO](?!\p{L})/u.test(rest))) return undefined;
   if (/^[°º]$/.test(mark) && /^(?:os|uns|quase)$/.test(around.previousWord) && !standsBeforeNoun(around))
     return undefined; // entre os 12º e os 24º
+  if (/^[°º]$/.test(mark) && !standsBeforeNoun(around) && isAngle(digits, around)) return undefined;
   if (mark === '°' && !DEGREE_NOUN.test(around.nextWord)) return undefined;
   if (/^[oa]s?$/.test(mark) && !isRank(around)) return undefined;
   const base = ordinal(digits);

@@ -29,11 +29,17 @@ export const UNITS: Readonly<Record<string, Noun>> = {
     kPa: 'quilopascal|quilopascals', hPa: 'hectopascal|hectopascals', psi: 'libra por polegada quadrada f', 'dB dBA': 'decibel|decibéis',
     rpm: 'rotação por minuto|rotações por minuto f', fps: 'quadro por segundo',
     dpi: 'ponto por polegada', px: 'pixel|pixels', MP: 'megapixel|megapixels', 'cv CV': 'cavalo', bpm: 'batimento por minuto',
-    mmHg: 'milímetro de mercúrio', 'mg/dL mg/dl': 'miligrama por decilitro', 'g/l g/L': 'grama por litro', 'pts pts.': 'ponto',
+    mmHg: 'milímetro de mercúrio|milímetros de mercúrio', 'mg/dL mg/dl': 'miligrama por decilitro', 'g/l g/L': 'grama por litro', 'pts pts.': 'ponto', 'sem.': 'semana f', 'pess.': 'pessoa f', 'g/dL g/dl': 'grama por decilitro', 'mmol/L mmol/l': 'milimol por litro', 'UI': 'unidade internacional|unidades internacionais f', 'U/L U/l': 'unidade por litro|unidades por litro f', 'ng/ml ng/mL': 'nanograma por mililitro', 'comp. cp. cps.': 'comprimido', 'cáps. cáps': 'cápsula f', 'amp.': 'ampola f', 'gts.': 'gota f', 'qtos. qto.': 'quarto', nits: 'nit',
     'un. un unid. unids.': 'unidade f', 'dz dz.': 'dúzia f', 'p.p.': 'ponto percentual|pontos percentuais', 'km/l': 'quilômetro por litro',
   }),
   ...units({ 'hab hab.': 'habitante', 'hab/km² hab./km² hab/km2': 'habitante por quilômetro quadrado|habitantes por quilômetro quadrado' }),
   'l/100 km': noun('litro a cada cem quilômetros'),
+  'col. (sopa)': noun('colher de sopa|colheres de sopa f'),
+  'col. (chá)': noun('colher de chá|colheres de chá f'),
+  'col. (sobremesa)': noun('colher de sobremesa|colheres de sobremesa f'),
+  'col. sopa': noun('colher de sopa|colheres de sopa f'),
+  'col. chá': noun('colher de chá|colheres de chá f'),
+  'p. p.': noun('ponto percentual|pontos percentuais'),
   '° C': noun('grau Celsius'),
   'º C': noun('grau Celsius'),
   '%': { forms: ['por cento', 'por cento'] },
@@ -46,7 +52,7 @@ export const PER: Readonly<Record<string, string>> = {
   L: 'por litro', litro: 'por litro', 'm²': 'por metro quadrado',
   m2: 'por metro quadrado', m: 'por metro', km: 'por quilômetro', 'km²': 'por quilômetro quadrado', km2: 'por quilômetro quadrado',
   pessoa: 'por pessoa', kWh: 'por quilowatt-hora', MWh: 'por megawatt-hora', t: 'por tonelada', un: 'por unidade', unidade: 'por unidade',
-  usuário: 'por usuário', barril: 'por barril', GB: 'por gigabyte', 'm³': 'por metro cúbico', m3: 'por metro cúbico', saca: 'por saca',
+  usuário: 'por usuário', barril: 'por barril', GB: 'por gigabyte', 'm³': 'por metro cúbico', m3: 'por metro cúbico', saca: 'por saca', 'mm³': 'por milímetro cúbico', mm3: 'por milímetro cúbico', dose: 'por dose', sessão: 'por sessão',
 }; // prettier-ignore
 
 export const MAGNITUDES: Readonly<Record<string, Magnitude>> = magnitudes([

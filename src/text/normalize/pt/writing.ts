@@ -83,7 +83,7 @@ export const WRITING: Writing = {
     ),
   ]),
   romanBefore: words('olimpíada olimpíadas internacional bimestre trimestre milênio distrito região guerra congresso edição aniversário centenário jornadas jornada jogos cúpula república festival concurso feira conferência encontro simpósio fórum maratona bienal prêmio semana seminário campeonato torneio copa assembleia dinastia cruzada concílio plano império reich curso mostra salão'),
-  digitsAfter: words('código pin senha voo ramal extensão cep conta agência referência protocolo pedido rastreio rastreamento confirmação verificação segurança acesso ativação otp cvv isbn imei cpf rg cnpj matrícula final token nif'),
+  digitsAfter: words('código pin senha voo ramal extensão cep conta agência ag referência protocolo pedido rastreio rastreamento confirmação verificação segurança acesso ativação otp cvv isbn imei cpf rg cnpj matrícula final token nif'),
   linking: words('é de do da número nº no na o a seu sua são será n ref em'),
   decadeMark: "['’]?s",
   yearAfter: words('em ano anos desde até de do antes depois verão outono inverno primavera durante entre janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro'),

@@ -3,7 +3,7 @@ import { isDigitAt } from '../characters.js';
 import type { Noun, Speech } from '../language.js';
 import { LiteralTable } from '../literals.js';
 import { digitsEnd, numeralOf, readNumeral, withoutZeros } from '../numerals.js';
-import { NOWHERE, type Found, type Recogniser } from '../reading.js';
+import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 import { startsLine } from './markdown.js';
 
 /** In capitals, or touching a number that is one with them, these would be read as a name, such as 4K. */
@@ -150,12 +150,12 @@ export function yearMonth(speech: Speech): Recogniser {
 export function relation(names: Readonly<Record<string, string>>): Recogniser {
   return ({ text, at }) => {
     const sign = names[text.slice(at, at + 2)] === undefined ? (text[at] ?? '') : text.slice(at, at + 2);
-    if (!/^[<>≠≤≥≈]/u.test(sign)) return undefined;
+    if (!/^[<>≠≤≥≈≒]/u.test(sign)) return undefined;
     const name = names[sign];
     const end = at + sign.length;
     if (name !== undefined && /[≥≤]/u.test(sign) && /^ ?[¥$€£]\d/.test(text.slice(end, end + 3)))
       return { end, spoken: name, rule: 'math' };
-    const left = /(?:^|[^A-Za-z])[A-Za-z]$|[\d)%²³]$/u.test(text.slice(Math.max(0, at - 2), at));
+    const left = /(?:^|[^A-Za-z])[A-Za-zα-ωΓ-Ω]$|[\d)%²³]$/u.test(text.slice(Math.max(0, at - 2), at));
     const right = /^-?(?:\d|[A-Za-z](?![A-Za-z>]))/.test(text.slice(end, end + 3));
     return name !== undefined && left && right ? { end, spoken: name, rule: 'math' } : undefined;
   };
@@ -181,6 +181,16 @@ export function signTwice(): Recogniser {
     const match = reading.match(SIGN_TWICE);
     return match && { end: reading.at + match[0].length, spoken: '', rule: 'currency' };
   };
+}
+
+const CODE_TWICE =
+  /(?:RMB|CNY|USD|EUR|GBP|JPY|KRW|HKD|TWD|NTD) ?(?=\d[\d,]{0,20}(?:\.\d{1,4})? ?[十百千万萬亿億兆만억천백조]{0,2} ?(?:美?元|圆|圓|块|塊|円|ドル|ユーロ|ポンド|欧元|英镑|港[币元]|원|달러|유로|엔))/y;
+
+/** RMB 100元, USD 100美元 */
+export function codeTwice(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[RCUEGJKHTN]/.test(reading.text[reading.at] ?? '')) return undefined;
+  const match = reading.match(CODE_TWICE);
+  return match && { end: reading.at + match[0].length, spoken: '', rule: 'currency' };
 }
 
 const IN_FILE_NAME = /_(?=[A-Za-z\d_-]{1,60}\.[A-Za-z]{2,4}(?![A-Za-z\d]))/y;
@@ -209,7 +219,7 @@ export function ruleLine(): Recogniser {
   };
 }
 
-const MASKED = /(\d{1,6})[*＊xX•]{3,12}(\d{1,6})(?![\d*A-Za-z])/y;
+const MASKED = /(\d{1,6})(?:[*＊xX•]{3,12}|-[*＊]{2,8}-)(\d{1,6})(?![\d*A-Za-z])/y;
 
 /** 138****1234: what is hidden is a pause. */
 export function masked(speech: Speech): Recogniser {
@@ -243,5 +253,25 @@ export function keyed(speech: Speech, { codes, calls, counted, pause }: Keywords
       ? speech.telephone(groups, false)
       : groups.map((group) => speech.digits(group)).join(pause);
     return { end, spoken, rule: call ? 'telephone' : 'digits' };
+  };
+}
+
+const LENGTHS = /(\d{1,4})(km|m|kg)(\d{1,4}(?:\.\d)?)(cm|mm|m|g)(?![A-Za-z\d])/y;
+
+/** 8m23cm, 2kg500g: two units without a space. */
+export function compoundMeasure(speech: Speech, units: Readonly<Record<string, Noun>>): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(LENGTHS) : undefined;
+    const [written = '', first = '', large = '', second = '', small = ''] = match ?? [];
+    const [one, other] = [units[large], units[small]];
+    const number = readNumeral(second, 0, { decimal: '.', grouping: [] })?.numeral;
+    if (match === undefined || one === undefined || other === undefined || number === undefined)
+      return undefined;
+    const around = reading.around(reading.at + written.length);
+    const said = [
+      speech.measure({ number: numeralOf(withoutZeros(first)) }, one, around),
+      speech.measure({ number }, other, around),
+    ];
+    return { end: reading.at + written.length, spoken: said.join(' '), rule: 'measure' };
   };
 }

@@ -6,7 +6,8 @@ import { NOWHERE, type Recogniser } from '../reading.js';
 const SUM =
   /\d{1,15}(?:\.\d{1,15})?(?: ?[-−+×÷*/xX] ?\d{1,15}(?:\.\d{1,15})?){1,8}(?= ?={1,2} ?[-−\dA-Za-z?？]|[은는] \d)/y;
 const TIMES = /(?!0[xX])(\d{1,5}(?:\.\d{1,3})?)[xX*](?=\d{1,5}(?:\.\d{1,3})?(?!\d))/y;
-const PART = /\d+(?:\.\d+)?|[-−+×÷*/xX]/g;
+const PART = /\d+\/\d+|\d+(?:\.\d+)?|[-−+×÷*/xX]/g;
+const ADDED = /[-−+]/; // 1/2+1/3 are fractions
 
 /** 3-2 before an equals sign is no range and 12/4 no fraction; 4x100 is a product anywhere. */
 export function sum(speech: Speech, names: Readonly<Record<string, string>>): Recogniser {
@@ -15,11 +16,21 @@ export function sum(speech: Speech, names: Readonly<Record<string, string>>): Re
     if (/[.:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
     const match = reading.match(SUM) ?? reading.match(TIMES);
     if (match === undefined) return undefined;
-    const said = Array.from(match[0].matchAll(PART), ([part]) => {
-      const sign = /[xX*]/.test(part) ? '×' : part;
-      if (!/\d/.test(part)) return names[sign] ?? '';
-      const [whole = '', decimals = ''] = part.split('.');
+    const added = ADDED.test(match[0]);
+    const number = (written: string): string => {
+      const [whole = '', decimals = ''] = written.split('.');
       return speech.number({ ...numeralOf(withoutZeros(whole)), decimals }, NOWHERE);
+    };
+    const said = Array.from(match[0].matchAll(PART), ([part]) => {
+      const [numerator = '', denominator] = part.length > 1 ? part.split('/') : [part];
+      if (denominator !== undefined) {
+        const isPart = added && Number(numerator) < Number(denominator);
+        return isPart
+          ? (speech.fraction({ numerator, denominator }, NOWHERE) ?? '')
+          : `${number(numerator)}${names['/'] ?? ''}${number(denominator)}`;
+      }
+      const sign = /[xX*]/.test(part) ? '×' : part;
+      return /\d/.test(part) ? number(part) : (names[sign] ?? '');
     });
     return { end: reading.at + match[0].length, spoken: said.join(''), rule: 'math' };
   };
@@ -39,6 +50,20 @@ export function starBetween(times: string): Recogniser {
     const match = reading.match(STAR);
     if (match === undefined || text.slice(at + 1, at + 24).includes('*')) return undefined;
     return { end: at + 1, spoken: times, rule: 'math' };
+  };
+}
+
+const CROSS = /[xX] ?(?=\d)|× ?(?=\d|[长長宽寬高深厚縦横奥]\d)/y;
+const SIDE =
+  /\d ?(?:[mck]?m|公尺|公分|厘米|毫米|米|吋|寸|英寸|尺|メートル|センチ|ミリ|미터|센티|센티미터)(?: )?$/;
+
+/** 2.5米x3米, 10cm x 20cm: between two sides. */
+export function crossBetween(times: string): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    if (!/[xX×]/.test(text[at] ?? '') || !SIDE.test(text.slice(Math.max(0, at - 9), at))) return undefined;
+    const match = reading.match(CROSS);
+    return match && { end: at + match[0].length, spoken: times, rule: 'math' };
   };
 }
 
@@ -75,15 +100,21 @@ export function ratio(speech: Speech): Recogniser {
 
 const PROCESSOR = /([im][3579])-(\d{3,5})([A-Z]{0,2})(?![A-Za-z\d])/y;
 
-/** i7-13700K: each digit, and no thousands. */
-export function processor(speech: Speech): Recogniser {
+/** i7-13700K: no thousands of thousands; each digit, if `model` says nothing else. */
+export function processor(
+  speech: Speech,
+  model: (digits: string) => string = speech.digits,
+  brand: (letter: string) => string = (letter) => letter,
+): Recogniser {
   return (reading) => {
     const match =
-      reading.isFresh && /[im]/.test(reading.text[reading.at] ?? '') ? reading.match(PROCESSOR) : undefined;
+      reading.runEnd === reading.at + 1 && /[im]/.test(reading.text[reading.at] ?? '') && reading.isFresh
+        ? reading.match(PROCESSOR)
+        : undefined;
     if (match === undefined) return undefined;
     const [written, name = '', digits = '', letters = ''] = match;
     const series = speech.number(numeralOf(name.slice(1)), NOWHERE);
-    const spoken = `${name.slice(0, 1)} ${series} ${speech.digits(digits)} ${letters === '' ? '' : speech.letters(letters)}`;
+    const spoken = `${brand(name.slice(0, 1))} ${series} ${model(digits)} ${letters === '' ? '' : speech.letters(letters)}`;
     return { end: reading.at + written.length, spoken: spoken.trimEnd(), rule: 'identifier' };
   };
 }
@@ -97,5 +128,22 @@ export function decade(four: (digits: string) => string, two: (digits: string) =
     if (match === undefined) return undefined;
     const spoken = match[1] === undefined ? two(match[2] ?? '') : four(match[1]);
     return { end: reading.at + match[0].length, spoken, rule: 'decade' };
+  };
+}
+
+const SCIENTIFIC = /(\d{1,6})(?:[.,](\d{1,6}))?(?:e([-+−]?)|E([-+−]))(\d{1,3})(?![\p{L}\d]|[.,]\d)/uy;
+
+/** 1e-4, 3.5e6; `say` gets the number and the digits of the exponent. */
+export function scientific(
+  speech: Pick<Speech, 'number'>,
+  say: (number: string, negative: boolean, exponent: string) => string,
+): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(SCIENTIFIC) : undefined;
+    if (match === undefined) return undefined;
+    const [written, whole = '', decimals = '', small, large, exponent = ''] = match;
+    const number = speech.number({ ...numeralOf(withoutZeros(whole)), decimals }, NOWHERE);
+    const spoken = say(number, /[-−]/.test(small ?? large ?? ''), withoutZeros(exponent));
+    return { end: reading.at + written.length, spoken, rule: 'math' };
   };
 }

@@ -237,11 +237,14 @@ export class Quantities {
     return this.#perUnit(reading, { end, spoken, rule });
   }
 
-  #perUnit(reading: Reading, found: Found): Found {
+  /** 5 €/kg; 5 mg/kg/day, where there is one more. */
+  #perUnit(reading: Reading, found: Found, more = true): Found {
     if (reading.text[found.end] !== '/') return found;
     const per = this.#per.at(reading.text, found.end + 1);
     if (per === undefined) return found;
-    return { ...found, end: found.end + 1 + per.written.length, spoken: `${found.spoken} ${per.value}` };
+    const end = found.end + 1 + per.written.length;
+    const said = { ...found, end, spoken: `${found.spoken} ${per.value}` };
+    return more ? this.#perUnit(reading, said, false) : said;
   }
 
   #count(reading: Reading, { quantity, end }: QuantityAt): Found | undefined {

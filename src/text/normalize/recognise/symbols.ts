@@ -133,7 +133,8 @@ export class Symbols {
     const end = at + sign.length;
     if (!isOperation(text, at, end, sign)) return undefined;
     const alone = /[\s(]/.test(text[at - 1] ?? ' ') && AMOUNT.test(text.slice(end, end + 2));
-    return { end, spoken: alone ? (this.#language.symbols.inFront?.[sign] ?? name) : name, rule: 'math' };
+    const said = alone ? (this.#language.symbols.inFront?.[sign] ?? name) : name;
+    return { end, spoken: text[at - 1] === ')' ? ` ${said}` : said, rule: 'math' }; // f(x)=2
   }
 
   #inText(reading: Reading): Found | undefined {
@@ -163,12 +164,13 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
   if (sign === '-' || sign === '*' || sign === '/') {
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
     const numbers = /\p{N}/u.test(before) && /^\p{N}/u.test(after);
+    if (sign === '/' && isTelephone(text, at)) return false;
     return numbers && (sign === '*' || (spaced && (sign === '/' || IN_A_FORMULA.test(near))));
   }
   if (
     sign === '+' &&
     /(?:^|[^\p{L}])\p{L}$|[²³\p{N}]$/u.test(text.slice(Math.max(0, at - 2), at)) &&
-    /^\p{L}(?!\p{L})/u.test(after)
+    /^(?:\p{L}(?!\p{L})|\p{N})/u.test(after)
   )
     return true;
   if (ALWAYS_MATH.test(sign)) return left || right;
@@ -177,4 +179,14 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     return AMOUNT.test(after) || left;
   }
   return left && right;
+}
+
+const GROUPS = /[\d .()-]*$/;
+const THOUSANDS = /^\s*\d{1,3}(?:[ .]\d{3})+\s*$/;
+const SHORTEST_TELEPHONE = 7; // digits
+
+/** 01 23 45 67 89 / 06 12 34 56 78 */
+function isTelephone(text: string, at: number): boolean {
+  const before = GROUPS.exec(text.slice(Math.max(0, at - NEAR), at))?.[0] ?? '';
+  return before.replace(/\D/g, '').length >= SHORTEST_TELEPHONE && !THOUSANDS.test(before);
 }

@@ -21,7 +21,7 @@ export class Words {
     const { abbreviations, beforeNumber } = language.writing;
     this.#language = language;
     this.#abbreviations = new LiteralTable(withCapitals(abbreviations));
-    this.#beforeNumber = new LiteralTable(Object.entries(beforeNumber));
+    this.#beforeNumber = new LiteralTable(withCapitals(beforeNumber));
   }
 
   readonly atLetter: Recogniser = (reading) => {
@@ -121,14 +121,14 @@ export class Words {
 }
 
 /** A short form may begin a sentence: Vgl., Approx. */
-function withCapitals(forms: Readonly<Record<string, Saying>>): [string, Saying][] {
-  return Object.entries(forms).flatMap(([written, said]): [string, Saying][] => {
+function withCapitals<Said extends Saying>(forms: Readonly<Record<string, Said>>): [string, Said][] {
+  return Object.entries(forms).flatMap(([written, said]): [string, Said][] => {
     const capital = upper(written);
     if (capital === written || /^.\.?$/u.test(written) || forms[capital] !== undefined)
       return [[written, said]];
     return [
       [written, said],
-      [capital, typeof said === 'string' ? upper(said) : said],
+      [capital, typeof said === 'string' ? (upper(said) as Said) : said],
     ];
   });
 }

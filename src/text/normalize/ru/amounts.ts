@@ -211,12 +211,15 @@ function part({ numerator, denominator }: Fraction, grammatical: Case): string {
 
 /** Три четверти, одна треть, две пятых; ½ литра is половина литра. */
 export function sayFraction(fraction: Fraction, around: Around, measured: boolean): string | undefined {
-  const grammatical = isDissolved(around) ? 'prepositional' : caseBefore(around);
   const [amount, parts] = [Number(fraction.numerator), Number(fraction.denominator)];
+  const shared = wordAhead(around) === 'по'; // по половине таблетки, по две трети
+  const usual = shared ? (amount === 1 ? 'dative' : 'accusative') : caseBefore(around);
+  const grammatical = isDissolved(around) ? 'prepositional' : usual;
   if (parts < 2 || amount >= parts || parts > 100 || isHouse(around)) return spread(fraction, around);
   if (amount !== 1 || parts !== 2) return part(fraction, grammatical);
   const next = around.nextWord.toLowerCase();
-  if (!measured && (next === '' || NO_NOUN.has(next))) return fractionWords('1', '2', grammatical);
+  if (!measured && (next === '' || next === 'финала' || NO_NOUN.has(next)))
+    return fractionWords('1', '2', grammatical);
   const half = {
     nominative: 'а',
     genitive: 'ы',

@@ -72,16 +72,20 @@ export function cyrillicDomain(reading: Reading): Found | undefined {
   return { end: reading.at + address.length, spoken, rule: 'url' };
 }
 
-const NUMBERED = /\d{1,9}(?:-\d{1,9}){1,4}(?![\p{L}\p{N}-])/uy;
+const NUMBERED = /\d{1,9}(?:-\d{1,12}){1,4}(?![\p{L}\p{N}-])/uy;
 
 /** № 2024-0153: part by part. */
 export function numbered(reading: Reading): Found | undefined {
-  if (!/№ ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))) return undefined;
   const match = reading.match(NUMBERED);
   if (match === undefined) return undefined;
+  const long = /-\d{7,9}(?!\d)|-\d{10}/.test(match[0]); // no range
+  if (!long && !/№ ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))) return undefined;
   return {
     end: reading.at + match[0].length,
-    spoken: match[0].split('-').map(sayGroup).join(', '),
+    spoken: match[0]
+      .split('-')
+      .map((group) => (long || group.length > 6 ? spellDigits(group) : sayGroup(group)))
+      .join(', '),
     rule: 'digits',
   };
 }
@@ -155,7 +159,11 @@ const LAW = /(\d{1,5})-([А-Я]{1,4}|[а-я])(?![\p{L}\p{N}-])/uy;
 /** № 152-ФЗ */
 export function law(reading: Reading): Found | undefined {
   const match = reading.match(LAW);
-  if (match === undefined || !/№ ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at)))
+  const known = /^(?:ФЗ|ФКЗ)$/.test(match?.[2] ?? '');
+  if (
+    match === undefined ||
+    !(known || /№ ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at)))
+  )
     return undefined;
   const spoken = `${sayGroup(match[1] ?? '')} ${SPEECH.letters((match[2] ?? '').toUpperCase())}`;
   return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
@@ -183,5 +191,16 @@ export function contract(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const [written, letters = '', first = '', second = ''] = match;
   const spoken = `${SPEECH.letters(letters)} ${sayGroup(first)} дробь ${sayGroup(second)}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+}
+
+const FILE = /([А-Я])(\d{1,3})-(\d{1,6})\/((?:19|20)?\d\d)(?![\p{L}\d])/uy;
+
+/** Дело № А40-12345/2024 */
+export function courtFile(reading: Reading): Found | undefined {
+  const match = reading.match(FILE);
+  if (match === undefined) return undefined;
+  const [written, letter = '', court = '', file = '', year = ''] = match;
+  const spoken = `${SPEECH.letters(letter)} ${sayGroup(court)}, ${sayGroup(file)} дробь ${sayGroup(year)}`;
   return { end: reading.at + written.length, spoken, rule: 'identifier' };
 }

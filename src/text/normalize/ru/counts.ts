@@ -6,13 +6,13 @@ import type { Found, Reading } from '../reading.js';
 import { isDirect, withNoun } from './amounts.js';
 import { noun } from './declension.js';
 import { caseBefore } from './grammar.js';
-import { cardinal, collective, decimal } from './numbers.js';
+import { cardinal, collective, decimal, ordinal } from './numbers.js';
 import { UNITS } from './units.js';
 import { WRITING } from './writing.js';
 
 const DIMENSIONS =
   /(\d{1,5}(?:,\d{1,3})?) ?[xхXХ×*] ?(\d{1,5}(?:,\d{1,3})?)(?: ?[xхXХ×*] ?(\d{1,5}(?:,\d{1,3})?))?(?![\d]|[.,]\d)/uy;
-const SECONDS = /\d{1,6}(?:,\d{1,3})?(?= ?с(?:[.,;:!?)]|$))/uy;
+const SECONDS = /\d{1,6}(?:,\d{1,3})?(?= ?с(?:[.,;:!?)]|$| (?:на|до|от|при|и|—) ))/uy;
 
 const units = new LiteralTable(Object.entries(UNITS));
 
@@ -124,4 +124,27 @@ export function seconds(reading: Reading): Found | undefined {
   const end = reading.text.indexOf('с', read.end) + 1;
   const spoken = withNoun({ number: read.numeral }, SECOND, caseBefore(reading.around(end)));
   return { end, spoken, rule: 'measure' };
+}
+
+const MINUTE_OF_GAME = /(\d{1,3})-й мин\.?(?!\p{L})/uy;
+
+/** На 89-й мин.: of a game. */
+export function minuteOfGame(reading: Reading): Found | undefined {
+  const match = isInside(reading) ? undefined : reading.match(MINUTE_OF_GAME);
+  if (match === undefined) return undefined;
+  const before = reading.around(reading.at).previousWord;
+  const name = /^(?:с|со|до|от|после|из)$/.test(before) ? 'минуты' : 'минуте';
+  const spoken = `${ordinal(match[1] ?? '', 'prepositional', 'f')} ${name}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'ordinal' };
+}
+
+const LITRE = /\/м?л(?!\p{L})/uy;
+
+/** 6,5×10⁹/л */
+export function perLitre(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (text[at] !== '/' || !/[⁰¹²³⁴⁵⁶⁷⁸⁹]/.test(text[at - 1] ?? '')) return undefined;
+  const match = reading.match(LITRE);
+  const name = match?.[0] === '/мл' ? ' на миллилитр' : ' на литр';
+  return match && { end: at + match[0].length, spoken: name, rule: 'measure' };
 }

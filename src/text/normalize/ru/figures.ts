@@ -44,7 +44,7 @@ function isNameBefore({ text, at }: Reading): boolean {
     /^[A-Z]|^(?:ГОСТ|ОКВЭД|ОКПД|СП|СНиП|ТУ)$/.test(before)
   )
     return true;
-  return /(?:^|[\s(])(?:п|пп|подп|рис|табл|разд|гл|ст|v|вер|ver)\. ?$|§ ?$/u.test(
+  return /(?:^|[\s(])(?:п|пп|подп|рис|табл|разд|гл|ст|v|вер|ver)\. ?$|§ ?$/iu.test(
     text.slice(Math.max(0, at - 8), at),
   );
 }

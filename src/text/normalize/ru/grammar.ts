@@ -20,7 +20,7 @@ export function wordAhead({ text, start }: Around): string {
     const joined = text.slice(Math.max(0, start - before.length - 4), start).toLowerCase();
     return /из-(?:за|под) ?$/.test(joined) ? 'из' : before;
   }
-  if (/(?:^|[\s(])ок\. ?$/i.test(text.slice(Math.max(0, start - 5), start))) return 'около';
+  if (/(?:^|[\s(])(?:ок|св)\. ?$/i.test(text.slice(Math.max(0, start - 5), start))) return 'около';
   const [, sign, spaced] = /([<>~≈≤≥≠√])=?( ?)$/u.exec(text.slice(Math.max(0, start - 3), start)) ?? [];
   if (sign === undefined) return '';
   return (spaced === ' ' && /[≈≤≥]/.test(sign)) || sign === '≠' ? 'равно' : 'более';

@@ -17,7 +17,7 @@ const ALONE: Readonly<Record<string, string>> = {
 
 /** Abbreviations that custom says in another way than by the names of their letters. */
 const CUSTOMARY: Readonly<Record<string, string>> = {
-  США: 'сэ шэ а', CO: 'цэ о', ФРГ: 'фэ эр гэ', PDF: 'пэ дэ эф', HTML: 'эйч ти эм эл', BMW: 'бэ эм вэ', SMS: 'эс эм эс',
+  США: 'сэ шэ а', ГИБДД: 'ги бэ дэ дэ', CO: 'цэ о', ФРГ: 'фэ эр гэ', PDF: 'пэ дэ эф', HTML: 'эйч ти эм эл', BMW: 'бэ эм вэ', SMS: 'эс эм эс',
   СПб: 'Санкт-Петербург', VIP: 'вип', PIN: 'пин', SIM: 'сим',
 }; // prettier-ignore
 

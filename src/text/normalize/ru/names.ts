@@ -112,3 +112,43 @@ export const chemical = formula((element) => ELEMENTS[element] ?? spellLetters(e
 export const negative = negativePower(
   (digits) => ` в минус ${ordinal(digits, 'prepositional', 'f')} степени`,
 );
+
+const VERSION = /[vV]\.? ?(\d{1,5}(?:\.\d{1,6}){0,4})(?![\p{L}\d]|\.\d)/uy;
+const CASES_OF_VERSION: readonly (readonly [before: RegExp, form: string])[] = [
+  [/^(?:верси|релиз|обновлени)/u, ''],
+  [/^(?:до|из|с|со|от|для|без|после|у|в|во|на|о|об|при|к|ко|по)$/u, 'версии '],
+  [/^(?:за|над|под|перед|между)$/u, 'версией '],
+];
+
+/** До v2.1.3: в версии, к версии. */
+export function version(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(VERSION) : undefined;
+  const [written = '', digits = ''] = match ?? [];
+  if (match === undefined || (written.includes(' ') && !digits.includes('.'))) return undefined;
+  const before = reading.around(reading.at).previousWord;
+  const name = CASES_OF_VERSION.find(([words]) => words.test(before))?.[1] ?? 'версия ';
+  const spoken = name + digits.split('.').map(sayGroup).join(' точка ');
+  return { end: reading.at + written.length, spoken, rule: 'version' };
+}
+
+/** Of formulas, by their names at school. */
+export const VARIABLES: Readonly<Record<string, string>> = {
+  a: 'а', b: 'бэ', c: 'цэ', d: 'дэ', k: 'ка', m: 'эм', n: 'эн', p: 'пэ', q: 'ку', r: 'эр', s: 'эс', t: 'тэ', x: 'икс', y: 'игрек', z: 'зет',
+}; // prettier-ignore
+const OPERATOR_BEHIND = /^[²³]?(?: ?[=+×÷·<>≤≥≠^]| [-−–] ?[\dxyz])/;
+const OPERATOR_BEFORE = /[=+×÷·<>≤≥≠√] ?$|[\dxyz] [-−–] $/;
+
+/** The name of a letter in a formula: x² + y. */
+export function letterOfFormula(text: string, at: number): string | undefined {
+  const name = VARIABLES[text[at] ?? ''];
+  if (name === undefined || /[\p{L}\d'’]/u.test(text[at + 1] ?? '')) return undefined;
+  const known =
+    OPERATOR_BEHIND.test(text.slice(at + 1, at + 5)) ||
+    OPERATOR_BEFORE.test(text.slice(Math.max(0, at - 4), at));
+  return known ? name : undefined;
+}
+
+export function variable({ text, at, isFresh }: Reading): Found | undefined {
+  const name = isFresh ? letterOfFormula(text, at) : undefined;
+  return name === undefined ? undefined : { end: at + 1, spoken: name, rule: 'math' };
+}

@@ -276,3 +276,20 @@ export function percentAdjective(reading: Reading): Found | undefined {
     rule: 'percent',
   };
 }
+
+const ROOMS = /(\d)-?к(?:омн)?\.? ?(кв(?:артир\p{L}{1,3}|\.(?! ?м))|(?=студи))/uy;
+const ENDINGS: Readonly<Record<string, string>> = {
+  а: 'ая', у: 'ую', ы: 'ой', е: 'ой', ой: 'ой', '': 'ых', ам: 'ым', ами: 'ыми', ах: 'ых',
+}; // prettier-ignore
+
+/** 2-комн. кв., 1-к. квартиру */
+export function rooms(reading: Reading): Found | undefined {
+  const match = reading.match(ROOMS);
+  const [written = '', digits = '', noun = ''] = match ?? [];
+  if (match === undefined || digits === '0') return undefined;
+  const isShort = noun === '' || noun.endsWith('.');
+  const ending = ENDINGS[isShort ? 'а' : noun.slice('квартир'.length)];
+  if (ending === undefined) return undefined;
+  const spoken = `${prefix(digits)}комнатн${ending} ${isShort ? 'квартира' : noun}`;
+  return { end: reading.at + written.length, spoken, rule: 'ordinal' };
+}

@@ -1,10 +1,15 @@
 // Tokens that only Russian has, asked before the shared ones.
+import { numeralOf } from '../numerals.js';
+import { currencyPair } from '../currency-pairs.js';
 import type { Reading, Recogniser } from '../reading.js';
+import { withNoun } from './amounts.js';
+import { noun } from './declension.js';
 import { dayInFigures, dayInRow, monthOfYear, namedDay, shortDay, weekday } from './calendar.js';
 import { dottedTime, hoursAndMinutes, oneOClock, span, zoneOffset } from './clock.js';
 import {
   article,
   contract,
+  courtFile,
   dictated,
   law,
   plate,
@@ -18,25 +23,51 @@ import {
   serviceCode,
 } from './codes.js';
 import { monthInFigures } from './months.js';
-import { byFirstLetter, byMark } from '../shared-forms.js';
-import { dimensions, pages, seconds, stars, temperatures, wholeDays } from './counts.js';
+import { processor, scientific } from '../recognise/formulas.js';
+import { byFirstLetter, byMark, coordinates, perWord, plusBetween } from '../shared-forms.js';
+import {
+  dimensions,
+  pages,
+  seconds,
+  stars,
+  temperatures,
+  wholeDays,
+  minuteOfGame,
+  perLitre,
+} from './counts.js';
 import { difference, namedMoney, pointed, pointedMoney, ratio } from './figures.js';
-import { chemical, flight, initials, namedByNumber, negative, planes } from './names.js';
+import { chemical, flight, initials, namedByNumber, negative, planes, variable, version } from './names.js';
 import {
   kilometre,
   storey,
   beforeOrdered,
   compound,
   percentAdjective,
+  rooms,
   schoolClass,
   yearsOfStudy,
 } from './ordinals.js';
+import { cardinal, ordinal } from './numbers.js';
+import { quarter } from './quarters.js';
 import { roman } from './roman.js';
+import { SPEECH } from './speech.js';
+import { PER } from './units.js';
+import { WRITING } from './writing.js';
 import { age, howOften, inches, instalment, multiplied, points } from './prescriptions.js';
-import { bareYears, decade, decades, season, year, yearInRow, years } from './years.js';
+import { bareYears, decade, decades, season, year, yearInRow, yearOfEra, years } from './years.js';
 
 /** A recogniser, the fewest and most digits before it, the first character behind them (or behind them and a space), and all that has to stand there. */
 type Asked = readonly [recognise: Recogniser, fewest: number, most: number, next: RegExp, behind: RegExp];
+
+const ANGLES = {
+  degree: noun('m градус градуса градусов'),
+  minute: noun('f минута минуты минут'),
+  second: noun('f секунда секунды секунд'),
+};
+const angle = coordinates(
+  (digits, part) => withNoun({ number: numeralOf(digits) }, ANGLES[part], 'nominative'),
+  {},
+);
 
 const AT_DIGIT: readonly Asked[] = [
   [ipAddress, 1, 3, /\./, /^\.\d/],
@@ -70,6 +101,8 @@ const AT_DIGIT: readonly Asked[] = [
   [decades, 2, 4, /[-–—]/, /^ ?[-–—] ?\d/],
   [years, 3, 4, /[-–—/]/, /^ ?[-–—/] ?\d/],
   [year, 3, 4, /[гуфокбйм-]/, /^(?:-?[йгому]{1,2}|-е)? ?[гуфокб]/],
+  [quarter, 1, 1, /[кпйгме-]/, /^(?:-?(?:й|го|му|м|е))? ?(?:кв|полуг)\./],
+  [yearOfEra, 1, 4, /г/, /^ ?г\. ?(?:до )?н/],
   [yearInRow, 4, 4, /[,ипдв—–]/, /^(?:,| и| или| по| до| в|—|–) /],
   [season, 4, 4, /\//, /^\//],
   [span, 1, 2, /[:.–—-]/, /^(?:[:.]\d| ?[-–—])/],
@@ -78,6 +111,8 @@ const AT_DIGIT: readonly Asked[] = [
   [oneOClock, 1, 1, /[нд]/, /^ [нд]/],
   [ratio, 1, 3, /:/, /^:/],
   [dimensions, 1, 5, /[,xхXХ×*]/, /^(?:,\d{1,3})? ?[xхXХ×*]/],
+  [rooms, 1, 1, /-/, /^-к/],
+  [minuteOfGame, 1, 3, /-/, /^-й мин/],
   [compound, 1, 4, /[,–-]/, /^(?:,5)?[-–]\p{Ll}/u],
   [percentAdjective, 1, 3, /[,.%]/, /^(?:[,.]\d+)? ?%-?[ноаыйгмяюех]/],
   [beforeOrdered, 1, 3, /\p{Ll}/u, /^ \p{Ll}/u],
@@ -86,7 +121,19 @@ const AT_DIGIT: readonly Asked[] = [
   [schoolClass, 1, 2, /["«“„'А-Я]/, /^ ?["«“„']?[А-Я]/u],
   [yearsOfStudy, 1, 2, /[-–—]/, /^ ?[-–—] ?\d/],
   [postcode, 6, 6, /[,г]/, /^(?:,| г)/],
-  [seconds, 1, 6, /[,с]/, /^(?:,\d{1,3})? ?с(?:[.,;:!?)]|$)/],
+  [
+    scientific(
+      SPEECH,
+      (number, negative, exponent) =>
+        `${number} умножить на десять в ${negative ? 'минус ' : ''}${ordinal(exponent, 'prepositional', 'f')} степени`,
+    ),
+    1,
+    6,
+    /[eE.,]/,
+    /^(?:[.,]\d{1,6})?[eE]/,
+  ],
+  [seconds, 1, 6, /[,с]/, /^(?:,\d{1,3})? ?с(?:[ .,;:!?)]|$)/],
+  [angle, 1, 3, /[°º]/, /^[°º]/],
   [houseLetter, 1, 4, /[А-Я]/, /^ ?[А-Я]/],
   [namedMoney, 1, 9, /[,.\d]/, /^(?:[,.]\d| \d{3})/],
   [bareYears, 4, 4, /[-–—]/, /^ ?[-–—]/],
@@ -123,6 +170,10 @@ function special(reading: Reading): ReturnType<Recogniser> {
 export const atDigit: readonly Recogniser[] = [special];
 export const atLetter: readonly Recogniser[] = [
   byFirstLetter([
+    [/[im]/, processor(SPEECH, cardinal, SPEECH.letters), /\d/],
+    [/[vV]/, version, /[.\d]/],
+    [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
+    [/[a-z]/, variable],
     [/[UGМM]/, zoneOffset, /[+−-]/],
     [/[A-Z]/, chemical, /[₀-₉]/],
     [/[а-яёh]/i, cyrillicDomain, /[.\d-]/],
@@ -131,6 +182,7 @@ export const atLetter: readonly Recogniser[] = [
     [/[IVXLCDMІХСМ]/, roman],
     [/[A-ZА-Я]/, flight, /[-\d]/],
     [/[A-ZА-Я]/, plate, /\d/],
+    [/[А-Я]/, courtFile, /\d/],
     [/[A-ZА-Я]/, contract, /[-\d]/],
     [/[А-ЯЁ]/, initials, /\./],
     [/\p{Lu}/u, namedByNumber, /[-\d]/],
@@ -145,5 +197,8 @@ export const atMark: readonly Recogniser[] = [
     [/[*•·]/, masked],
     [/[*#]/, phoneKey],
     [/[-−$€£¥₽]/, pointedMoney],
+    [/\+/, plusBetween(' плюс ')],
+    [/\//, perWord(PER)],
+    [/\//, perLitre],
   ]),
 ];

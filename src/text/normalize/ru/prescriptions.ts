@@ -1,10 +1,11 @@
 // Short forms that only a doctor or a shop writes in Russian: 2 р. в день, 2 г. 3 мес., экран 6,7", рассрочка 0-0-24.
 import { numeralOf } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
 import { coefficient } from '../shared-forms.js';
 import { withNoun } from './amounts.js';
 import { noun } from './declension.js';
 import { caseBefore } from './grammar.js';
+import { VARIABLES } from './names.js';
 import { cardinal } from './numbers.js';
 
 const TIME = noun('m раз раза раз');
@@ -71,8 +72,14 @@ export function instalment(reading: Reading): Found | undefined {
   };
 }
 
+const COEFFICIENT = coefficient(cardinal, { math: '+=×−<>≤≥' });
+
 /** 2x + 1 */
-export const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
+export const multiplied: Recogniser = (reading) => {
+  const found = COEFFICIENT(reading);
+  const letter = VARIABLES[found?.spoken.slice(-1) ?? ''];
+  return found && letter !== undefined ? { ...found, spoken: found.spoken.slice(0, -1) + letter } : found;
+};
 
 const POINTS = /\d{1,3}(?: \d{3})*,\d{1,2} ?п\.(?! ?[\dп])/uy;
 const POINT = noun('m пункт пункта пунктов');

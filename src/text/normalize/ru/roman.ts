@@ -4,6 +4,7 @@ import { romanValue } from '../recognise/words.js';
 import type { Case } from './declension.js';
 import { caseBefore, wordAhead } from './grammar.js';
 import { ordinal, type Agreement } from './numbers.js';
+import { partOfYear } from './quarters.js';
 import { ORDERED, words } from './vocabulary.js';
 
 const NUMERAL =
@@ -28,19 +29,24 @@ function valueOf(letters: string): number | undefined {
   return latin !== '' && ROMAN.test(latin) ? romanValue(latin) : undefined;
 }
 
+const BEFORE_ERA = /^ ?(?:вв?\.|век\p{L}{0,3}) до (?:н|Р)/u; // V–IV вв. до н. э.
+
 export function roman(reading: Reading): Found | undefined {
   if (!/[IVXLCDMІХСМ]/.test(reading.text[reading.at] ?? '')) return undefined;
   const match = reading.match(NUMERAL);
   const [written = '', letters = '', last] = match ?? [];
   const value = valueOf(letters);
   const to = last === undefined ? undefined : valueOf(last);
-  if (match === undefined || value === undefined || (last !== undefined && (to === undefined || to <= value)))
-    return undefined;
   const end = reading.at + written.length;
+  if (match === undefined || value === undefined || (last !== undefined && to === undefined))
+    return undefined;
+  if (to !== undefined && to <= value && !BEFORE_ERA.test(reading.text.slice(end, end + 16)))
+    return undefined;
   const values = to === undefined ? [value] : [value, to];
   return (
     untilCentury(reading, end, values) ??
     century(reading, end, values) ??
+    partOfYear(reading, end, values) ??
     royal(reading, end, value) ??
     beforeNoun(reading, end, values) ??
     inRow(reading, end, values) ??

@@ -33,11 +33,15 @@ const FIRST_YEAR = 1000;
 const LONGEST_ROW = 48; // units before a year
 const SEASONS = words('зимой весной летом осенью зимы весны лета осени начале середине конце');
 
+const PART_OF_YEAR = /(?:мес|кв|полуг|янв|февр?|апр|авг|сент?|окт|нояб?|дек)\. ?$/u; // 9 мес. 2023 г.
+
 /** The case of a year from the words before it. */
 function caseOfYear(around: Around): Case {
   const before = wordAhead(around);
   if (before === 'в' || before === 'во') return 'prepositional';
   if (before === 'по') return 'accusative';
+  if (before === '' && PART_OF_YEAR.test(around.text.slice(Math.max(0, around.start - 8), around.start)))
+    return 'genitive';
   if (before === 'и' || before === 'или' || before === '') return rowCase(around);
   const ruled = caseBefore(around);
   if (ruled !== 'nominative') return ruled;
@@ -95,6 +99,18 @@ export function year(reading: Reading): Found | undefined {
   const plural = short?.startsWith('гг') === true;
   const name = NAMES[grammatical][plural ? 1 : 0];
   return { end, spoken: `${ordinal(digits, grammatical)} ${name}`, rule: 'year' };
+}
+
+const OF_ERA = /(\d{1,4}) ?г\. ?(?=(?:до )?н\. ?э)/uy;
+
+/** 44 г. до н. э., 476 г. н. э.: no weight. */
+export function yearOfEra(reading: Reading): Found | undefined {
+  const match = isFree(reading) ? reading.match(OF_ERA) : undefined;
+  const [written = '', digits = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const end = reading.at + written.length;
+  const grammatical = caseOfYear(reading.around(end));
+  return { end, spoken: `${ordinal(digits, grammatical)} ${NAMES[grammatical][0]} `, rule: 'year' };
 }
 
 /** 1990 годы are a decade; в 2002 и 2006 годах each is a year. */

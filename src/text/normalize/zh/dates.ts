@@ -12,8 +12,9 @@ const CLASS_YEAR = /^(?:出生|生|毕业|畢業|款|版|入学|入學|入职|�
 const SEASON = /(\d{4})[-–/](\d{2}|\d{4}) ?(?=赛季|賽季|学年|學年|财年|財年|年度)/y;
 const PLAIN_MONTH = /((?:19|20)\d{2})\.(0[1-9]|1[0-2])(?=[-–~～至到起止（）()，。；、\s]|$)/y;
 const RESOLUTION = /(\d{3,4})[pP](?![A-Za-z\d])/y;
-const SALE = /(618|1111|1212)(?= ?(?:大促|购物|購物|年中|活动|期间|电商))/y;
-const DOTTED_DAY = /(3|5|6|9|11|12)\.(11|12|15|18)(?= ?(?:晚会|大促|购物|地震|事件|消费者|活动|事变|打假))/y;
+const SALE = /(618|1111|1212)(?= ?(?:大促|购物|購物|年中|活动|期间|电商|[、和](?:双|雙|12\.12|1212|1111)))/y;
+const DOTTED_DAY =
+  /([3568])\.([148])(?= ?(?:[妇婦]女|[儿兒]童|[劳勞][动動]|青年|建[军軍])[节節]?)|(3|5|6|9|11|12)\.(11|12|15|18)(?= ?(?:都有|优惠|狂欢|晚会|大促|购物|地震|事件|消费者|活动|事变|打假))/y;
 const FESTIVAL = /(\d{1,2})[·・•](\d{1,2})(?![\d·・•])/y;
 const CLASS =
   /((?:19|20)\d{2})(?= ?[届级級屆](?!别|別))|(\d{2})(?=[级級](?:校友|同学|学生|新生|学长|学姐|本科|研究生|博士|硕士|毕业))/y;
@@ -70,7 +71,8 @@ export function generation(reading: Reading): Found | undefined {
   if (!reading.isFresh) return undefined;
   const match = reading.match(GENERATION) ?? reading.match(FESTIVAL) ?? reading.match(DOTTED_DAY);
   if (match === undefined) return undefined;
-  const [written, first = '', second] = match;
+  const [written, ...parts] = match;
+  const [first = '', second] = parts.filter((part) => part !== undefined);
   const tail = second ?? written.slice(first.length);
   return { end: reading.at + written.length, spoken: spellDigits(first + tail), rule: 'date' };
 }

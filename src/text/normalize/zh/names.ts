@@ -2,10 +2,10 @@
 import { isCapitalAt, isDigitAt } from '../characters.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
-import { cardinal, countOf, spellClearly, spellDigits } from './numbers.js';
+import { cardinal, countOf, decimal, spellClearly, spellDigits } from './numbers.js';
 
 const CLEARLY =
-  /(\d{3,4})(?= ?号?[室房](?!间?[价屋产])|號[室房]|房间|房間|病房|包厢|教室|会议室|會議室|次(?:列车|列車|航班|高铁)|航班|路(?:公交|公車|车|車|站|线|電|电)|路(?=[^\p{Script=Han}]|$)|[国國省县]道|(?:急救|报警|報警|火警|热线|熱線|專線))|(1\d{4}|9\d{4})(?=热线|熱線|客服|平台|服务)/uy;
+  /(\d{3,4})(?= ?号?[室房](?!间?[价屋产])|號[室房]|房间|房間|病房|包厢|教室|会议室|會議室|次(?:列车|列車|航班|高铁)|航班|(?:公[车車]|巴士)|路(?:公交|公車|车|車|站|线|電|电)|路(?=[^\p{Script=Han}]|$)|[国國省县]道|(?:急救|报警|報警|火警|热线|熱線|專線))|(1\d{4}|9\d{4})(?=热线|熱線|客服|平台|服务)/uy;
 const ROOM = /\d{3,4}(?!\d|[.:/-]\d|[年月]| ?[个個元块塊米度户戶人位平次])/y;
 const ROOM_NEAR =
   /(?:单元|單元|\d ?[栋棟幢]|\d ?(?:号|號)(?:楼|樓)|[A-Z][座栋棟]|教学楼|教學樓|办公楼|辦公樓|实验楼|宿舍楼|图书馆|大厦|公寓|公车|公車|公交|巴士|[国國省县]道)[-－ ]?$/;
@@ -63,7 +63,7 @@ export function modelMark({ text, at }: Reading): Found | undefined {
 
 const AIRCRAFT = /(\d{3})(?:-(\d{2,4}))?(?![\d.])/y;
 const NAMED =
-  /(?:985|211)(?=[、/和与及]?(?:985|211|双一流|高校|大学|院校|工程|毕业|本科|硕士|学校|名校))|(?:996|007|955|965)(?=工作制|加班|模式|上[班下]|制|福报)|520(?=快乐|礼物|表白|情人节|告白|限定|礼)|911(?=事件|恐袭|恐怖)|(?:315|618|1212)(?=晚会|消费者|打假)|3721/y;
+  /(?:985|211)(?=[、/和与及]?(?:985|211|双一流|高校|大学|院校|工程|毕业|本科|硕士|学校|名校))|(?:996|007|955|965)(?=工作制|加班|模式|上[班下]|制|福报|[、和](?:996|007|955|965))|520(?=快乐|礼物|表白|情人节|告白|限定|礼)|911(?=事件|恐袭|恐怖)|(?:315|618|1212)(?=晚会|消费者|打假)|3721|(?<=台北)101|101(?=大[楼樓])/y;
 
 /** 波音737-800, 985高校, 996工作制: each digit. */
 export function called(reading: Reading): Found | undefined {
@@ -102,7 +102,7 @@ export function share(reading: Reading): Found | undefined {
   return { end, spoken: spellDigits(digits) + (market === undefined ? '' : `点${market}`), rule: 'digits' };
 }
 
-const STANDARD = /(\d{1,6}(?:\.\d{1,2})?)(?:-((?:19|20)\d{2}))?(?![\d.]\d|\d)/y;
+const STANDARD = /(\d{1,6}(?:\.\d{1,2})?)(?:-((?:19|20)\d{2}|[6-9]\d))?(?![\d.]\d|\d)/y;
 const STANDARD_NEAR = /(?:\b(?:GB|ISO|IEC|IEEE|RFC|RTX|GTX|RX|DB|YY|HJ|JB|QB|CVE)(?:\/[TZ])?) ?$/;
 
 /** GB/T 7714-2015, RTX 4090: each digit. */
@@ -158,13 +158,27 @@ export function thousands(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'range' };
 }
 
-const STORED = /(\d{2,4})([GMTK])(?![A-Za-z\d/])/y;
+const STORED = /(\d{2,4}|\d{1,3}\.\d{1,2})([GMTK])(?![A-Za-z\d]|\/[A-Za-z])/y;
 
 /** 120G, 100M: counted, and the letter. */
 export function stored(reading: Reading): Found | undefined {
   const match =
-    reading.isFresh && /[GMTK]/.test(reading.text[reading.runEnd] ?? '') ? reading.match(STORED) : undefined;
-  if (match === undefined || match[1]?.startsWith('0') === true) return undefined;
-  const spoken = cardinal(numeralOf(withoutZeros(match[1] ?? '')).whole) + (match[2] ?? '');
+    reading.isFresh && /[GMTK.]/.test(reading.text[reading.runEnd] ?? '') ? reading.match(STORED) : undefined;
+  const [whole = '', decimals = ''] = (match?.[1] ?? '').split('.');
+  if (match === undefined || /^0\d/.test(whole)) return undefined;
+  const spoken = decimal({ ...numeralOf(withoutZeros(whole)), decimals }) + (match[2] ?? '');
   return { end: reading.at + match[0].length, spoken, rule: 'measure' };
+}
+
+const MAGNIFIED =
+  /(\d{1,4}(?:\.\d{1,2})?)[xX×](?=倍|变焦|變焦|光学|光學|镜|鏡|速|放大|长焦|超广角|[，。、]|$)/y;
+
+/** 3x变焦, 0.75x倍率: that many times. */
+export function magnified(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(MAGNIFIED) : undefined;
+  if (match === undefined) return undefined;
+  const [whole = '', decimals = ''] = (match[1] ?? '').split('.');
+  const end = reading.at + match[0].length;
+  const times = /^倍(?!率)/.test(reading.text.slice(end, end + 2)) ? '' : '倍';
+  return { end, spoken: countOf({ ...numeralOf(withoutZeros(whole)), decimals }) + times, rule: 'measure' };
 }

@@ -3,7 +3,8 @@ import { isWordAt } from '../characters.js';
 import { LiteralTable } from '../literals.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Found, Reading, Rule } from '../reading.js';
-import { cardinal, countOf, decimal } from './numbers.js';
+import { isWithHalf } from '../recognise/results.js';
+import { cardinal, countOf, decimal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { isScore } from './times.js';
 import { PER } from './units.js';
@@ -12,7 +13,7 @@ const PARTS = /(\d{1,6})分之(\d{1,6}(?:\.\d{1,6})?)/y;
 const SCORE = /(\d{1,3})[-–:](\d{1,3})(?![\d:.-]\d|\d)/y;
 const PRESSURE = /(\d{2,3})\/(\d{2,3})(?![\d/.])( ?(?:mmHg|毫米汞柱))?/y;
 const SCALE = /(\d):(\d{4,9})(?![\d:]|\.\d)/y; // of a map
-const PAGE = /(\d{1,4})\/(\d{1,4})(?= ?(页|頁|步|题|題|章|集|期|轮|輪|张|張|条|條|项|項|关|關|局|屏))/y;
+const PAGE = /(\d{1,4})\/(\d{1,4})(?= ?(页|頁|步|题|題|章|集|期|轮|輪|张|張|条|條|项|項|关|關|局|屏|名|位))/y;
 const OF_FIGURE = /(\d{1,2})-(\d{1,2})(?![\d-])/y;
 const BEAT = /(\d)\/(\d)(?=拍)/y;
 const CUT = /(\d{2,5})-(\d{1,4})(?!\d)/y;
@@ -87,14 +88,42 @@ function ofFigure(reading: Reading): Found | undefined {
   return two(reading, OF_FIGURE, '杠', 'identifier');
 }
 
+const PART_OF_GAME =
+  /(?:[上下全]?半场|[上下全]?半場|全场|全場|加时赛?|加時賽?|点球|點球|大比分|总比分|决赛|決賽|(?:[首末胜勝]|第[一二三四五\d])[局盘盤])(?:中|以)?[：: ]?$/;
+const GOALS = 20; // of a team
+const TEAM = /[队隊] ?$/;
+const NO_TEAM =
+  /[第图圖表例式章节節附件号號室座栋棟区區线線路条條型款版页頁课課题題期楼樓约約共每前后後近达達在从從至到的了和与]$/;
+const COUNTED =
+  /^ ?(?:[人名个個位次年月日天周週岁歲支点點元块塊米分秒小只家场場局号號楼樓层層班组組级級节節章课課题題页頁条條期款版款区區室座栋棟单單度万萬亿億千百成倍折种種台件份张張本项項步轮輪届屆公])/;
+
+/** 中国队1-2韩国队, 皇马3-1巴萨; 图3-1 and 3-5人 are none. */
+function isGame({ text, at }: Reading, end: number, home: number, guest: number): boolean {
+  if (isWithHalf(text, at, end)) return true;
+  const before = text.slice(Math.max(0, at - 5), at);
+  if (PART_OF_GAME.test(before)) return true;
+  const after = text.slice(end, end + 3);
+  if (
+    home > guest &&
+    home < GOALS &&
+    /(?:^|[，,；;。！!])$/.test(before) &&
+    /^(?:[，,；;。！!]|$)/.test(after)
+  )
+    return true;
+  if (!/^ ?\p{Script=Han}/u.test(after) || COUNTED.test(after)) return false;
+  return TEAM.test(before) || (home >= guest && /\p{Script=Han} ?$/u.test(before) && !NO_TEAM.test(before));
+}
+
 /** 3-1战胜, 1:50000. */
 export function score(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[-–:]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const mark = reading.text[reading.runEnd] ?? '';
+  if (!reading.isFresh || !/[-–:]/.test(mark)) return undefined;
   const scale = reading.match(SCALE);
   const match = scale ?? reading.match(SCORE);
-  const known =
-    scale !== undefined || (match !== undefined && isScore(reading, reading.at + match[0].length));
-  if (match === undefined || !known) return undefined;
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  const game = (): boolean => mark !== ':' && isGame(reading, end, Number(match[1]), Number(match[2]));
+  if (scale === undefined && !isScore(reading, end) && !game()) return undefined;
   const [written, home = '', guest = ''] = match;
   const spoken = SPEECH.score(cardinal(withoutZeros(home)), cardinal(withoutZeros(guest)));
   return { end: reading.at + written.length, spoken, rule: 'score' };
@@ -147,7 +176,42 @@ const TOPIC = /#([^#\s\d][^#\s]{0,29})#/y;
 export function topic(reading: Reading): Found | undefined {
   const match = reading.text[reading.at] === '#' ? reading.match(TOPIC) : undefined;
   if (match === undefined || /\d/.test(match[1] ?? '')) return undefined;
-  return { end: reading.at + match[0].length, spoken: `话题${match[1] ?? ''}`, rule: 'hashtag' };
+  const named = /[话話][题題][：: ]?$/.test(reading.text.slice(Math.max(0, reading.at - 3), reading.at));
+  return {
+    end: reading.at + match[0].length,
+    spoken: `${named ? '' : '话题'}${match[1] ?? ''}`,
+    rule: 'hashtag',
+  };
+}
+
+/** 92#汽油, 3#楼: 号. */
+export function numberMark({ text, at }: Reading): Found | undefined {
+  const near = text.slice(Math.max(0, at - 2), at + 2);
+  return /\d#[\p{Script=Han}]$/u.test(near) ? { end: at + 1, spoken: '号', rule: 'symbol' } : undefined;
+}
+
+const HALF_OR_QUARTER =
+  /(20[0-4]\d)年?(?:H([12])|Q([1-4]))(?![A-Za-z\d])|([1-4])([HQ])([12]\d)(?![A-Za-z\d])/y;
+
+/** 2024H1, 2024Q3, 3Q24: the parts of a year. */
+export function partOfYear(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(HALF_OR_QUARTER) : undefined;
+  if (match === undefined) return undefined;
+  const [written, year, half, quarter, part = '', kind, short = ''] = match;
+  const first = half ?? (kind === 'H' ? part : undefined);
+  if (first !== undefined && Number(first) > 2) return undefined;
+  const name =
+    first === undefined ? `第${cardinal(quarter ?? part)}季度` : first === '1' ? '上半年' : '下半年';
+  return {
+    end: reading.at + written.length,
+    spoken: `${spellDigits(year ?? `20${short}`)}年${name}`,
+    rule: 'date',
+  };
+}
+
+/** → 返回: what begins a line points at it. */
+export function arrow({ text, at }: Reading): Found | undefined {
+  return at === 0 || text[at - 1] === '\n' ? { end: at + 1, spoken: '', rule: 'symbol' } : undefined;
 }
 
 const WAVE = /[~～〜]{1,4}(?=[。！？!?，,…\s]|$)/y;
@@ -174,8 +238,16 @@ export function inFront({ text, at }: Reading): Found | undefined {
 
 const BELOW = /-(?=\d{1,2}(?:\.\d)? ?[到至] ?-?\d{1,2}(?:\.\d)? ?(?:[度℃]|°C|摄氏度|攝氏度))/y;
 
+const TWICE_BELOW = /-(\d{1,2}(?:\.\d)?) ?[~～] ?(?=-\d{1,2}(?:\.\d)? ?(?:[度℃]|°C|摄氏度|攝氏度))/y;
+
 /** -5到3度: 零下, as the degree behind the second number says. */
 export function below(reading: Reading): Found | undefined {
+  const twice = isWordAt(reading.text, reading.at - 1) ? undefined : reading.match(TWICE_BELOW);
+  if (twice !== undefined) {
+    const [whole = '', decimals = ''] = (twice[1] ?? '').split('.');
+    const spoken = `零下${decimal({ ...numeralOf(withoutZeros(whole)), decimals })}到`;
+    return { end: reading.at + twice[0].length, spoken, rule: 'range' };
+  }
   if (isWordAt(reading.text, reading.at - 1) || reading.match(BELOW) === undefined) return undefined;
   return { end: reading.at + 1, spoken: '零下', rule: 'measure' };
 }

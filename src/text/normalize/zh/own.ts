@@ -1,6 +1,8 @@
 // What Chinese knows of its own, by the character that decides; see `behindDigits` and `byMark`.
 import {
   capitalUnit,
+  codeTwice,
+  compoundMeasure,
   dateRange,
   keyed,
   listNumber,
@@ -15,13 +17,23 @@ import {
   underscore,
   yearMonth,
 } from '../recognise/attached.js';
-import { decade, plusOfNames, processor, ratio, starBetween, sum } from '../recognise/formulas.js';
+import {
+  crossBetween,
+  decade,
+  plusOfNames,
+  processor,
+  ratio,
+  scientific,
+  starBetween,
+  sum,
+} from '../recognise/formulas.js';
 import { date, generation, named, padded, plainMonth, rangeMark, season } from './dates.js';
 import { bracketedYear, dashedDay, monthDay, republic, shortYear } from './days.js';
 import {
   called,
   citizen,
   clearly,
+  magnified,
   modelMark,
   myriads,
   plate,
@@ -36,6 +48,9 @@ import {
   inFront,
   longCount,
   more,
+  arrow,
+  numberMark,
+  partOfYear,
   parts,
   perAmount,
   roman,
@@ -44,13 +59,21 @@ import {
   topic,
   zone,
 } from './numbered.js';
+import { currencyPair } from '../currency-pairs.js';
 import type { Language } from '../language.js';
-import { behindDigits, bracketedCountry, byMark, formula } from '../shared-forms.js';
+import {
+  behindDigits,
+  bracketedCountry,
+  byMark,
+  coefficient,
+  formula,
+  negativePower,
+} from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { another, areaCode, hotline, key, KEYWORDS } from './telephone.js';
 import { clock, halfFirst, hundredths, primed } from './times.js';
-import { UNITS } from './units.js';
+import { CURRENCIES, UNITS } from './units.js';
 
 export const IN_MATH: Readonly<Record<string, string>> = {
   '+': '加', '-': '减', '−': '减', '×': '乘', '*': '乘', '÷': '除以', '/': '除以', '=': '等于', '==': '等于',
@@ -76,8 +99,9 @@ export const OWN: NonNullable<Language['own']> = {
       [ANY, hundredths],
       [/[./-]/, dateRange(SPEECH)],
       [/[/-]/, yearMonth(SPEECH)],
-      [/[*＊xX•]/, masked(SPEECH)],
+      [/[-*＊xX•]/, masked(SPEECH)],
       [/年/, date],
+      [/[HQ]/, partOfYear],
       [/\./, plainMonth],
       [/[/.-]/, republic],
       [/[pP届级級屆大购購年活期电]/, named],
@@ -102,8 +126,18 @@ export const OWN: NonNullable<Language['own']> = {
       [/[.)）]/, share],
       [/[wW.]/, myriads],
       [/[kK]/, thousands],
+      [
+        /[eE.]/,
+        scientific(
+          SPEECH,
+          (number, negative, exponent) => `${number}乘十的${negative ? '负' : ''}${cardinal(exponent)}次方`,
+        ),
+      ],
+      [/[mk]/, compoundMeasure(SPEECH, UNITS)],
       [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
-      [/[GMTK]/, stored],
+      [/[GMTK.]/, stored],
+      [/[xX×.]/, magnified],
+      [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
       [ANY, longCount],
     ]),
     numberOfName(SPEECH),
@@ -111,6 +145,9 @@ export const OWN: NonNullable<Language['own']> = {
   atLetter: [
     formula((letters) => letters, cardinal, ''),
     processor(SPEECH),
+    crossBetween('乘'),
+    currencyPair(CURRENCIES, '兑'),
+    codeTwice,
     halfFirst,
     plate,
     vehicle,
@@ -126,11 +163,14 @@ export const OWN: NonNullable<Language['own']> = {
           (digits) => `${cardinal(digits)}年代`,
         ),
       ],
+      [/[⁻^]/, negativePower((digits) => `的负${cardinal(digits)}次方`)],
       [/[—─━═]/, ruleLine()],
       [/[¥$€£₩]/, signTwice()],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('下划线')],
       [/#/, topic],
+      [/#/, numberMark],
+      [/→/, arrow],
       [/[*＊#＃]/, key],
       [/（/, areaCode],
       [/['’‘]/, shortYear],
@@ -141,6 +181,7 @@ export const OWN: NonNullable<Language['own']> = {
       [/\+/, inFront],
       [/\+/, plusBetween('加')],
       [/\+/, plusOfNames('加')],
+      [/×/, crossBetween('乘')],
       [/\*/, starBetween('乘')],
       [/\//, perAmount],
       [/\+/, more],

@@ -18,7 +18,7 @@ function counters(list: string, form?: string): Record<string, Noun> {
 
 const MEASURES = nouns({
   'km ㎞': '公里', m: '米', 'cm CM ㎝': '厘米', 'mm MM ㎜': '毫米', 'μm µm': '微米', nm: '纳米', dm: '分米',
-  'km² km2': '平方公里', 'm² m2 ㎡': '平方米', 'cm² cm2': '平方厘米', 'm³ m3': '立方米', 'cm³ cm3': '立方厘米',
+  'km² km2': '平方公里', 'm² m2 ㎡': '平方米', 'cm² cm2': '平方厘米', 'm³ m3 ㎥': '立方米', 'cm³ cm3': '立方厘米',
   'kg KG Kg ㎏': '公斤', 'g': '克', mg: '毫克', 'μg µg': '微克', t: '吨', 'lb lbs': '磅', oz: '盎司',
   'L l': '升', 'mL ml ML': '毫升', 'km/h 公里/小时 公里/小時 公里/时': '公里每小时', 'm/s 米/秒': '米每秒', 'm/s²': '米每二次方秒', mph: '英里每小时',
   'mi': '英里', ft: '英尺', yd: '码', 'h hr': '小时', min: '分钟', 's sec': '秒', ms: '毫秒', ns: '纳秒',
@@ -26,7 +26,7 @@ const MEASURES = nouns({
   mAh: '毫安时', Ω: '欧姆', 'dB db': '分贝', Pa: '帕', hPa: '百帕', kPa: '千帕', MPa: '兆帕', J: '焦耳', kJ: '千焦', N: '牛', cal: '卡', kcal: '千卡',
   KB: 'KB', MB: 'MB', GB: 'GB', TB: 'TB', PB: 'PB', 'Kbps kbps': '千比特每秒', Mbps: '兆比特每秒', Gbps: '吉比特每秒', 'MB/s': 'MB每秒', 'KB/s': 'KB每秒', 'TB/s': 'TB每秒', 'Mb/s': '兆比特每秒', 'Kb/s kb/s': '千比特每秒', 'Gb/s': '吉比特每秒', 'bp bps BP': '个基点', 'GB/s': 'GB每秒',
   rpm: '转每分钟', fps: '帧每秒', bpm: '次每分钟', ppm: 'ppm', mmHg: '毫米汞柱', 'mmol/L': '毫摩尔每升', 'mg/L mg/l': '毫克每升', 'g/L': '克每升', 'mg/dL': '毫克每分升',
-  'μg/m³ µg/m³ μg/m3': '微克每立方米', 'mg/m³': '毫克每立方米', 'g/cm³': '克每立方厘米', 'kg/m³': '公斤每立方米', '次/分': '次每分钟', 'kg/m²': '公斤每平方米', T: 'T', px: '像素', dpi: 'DPI', ha: '公顷',
+  'μg/m³ µg/m³ μg/m3': '微克每立方米', 'mg/m³': '毫克每立方米', 'g/cm³': '克每立方厘米', 'kg/m³': '公斤每立方米', '次/分': '次每分钟', 'kg/m²': '公斤每平方米', T: 'T', px: '像素', dpi: 'DPI', ha: '公顷', 'nit nits': '尼特', lm: '流明', lx: '勒克斯', 'U/L': '单位每升', 'IU/L': '国际单位每升', IU: '国际单位', 'μmol/L': '微摩尔每升', 'ng/mL ng/ml': '纳克每毫升', 'g/dL': '克每分升', 'mg/kg': '毫克每公斤',
 }); // prettier-ignore
 
 const COUNTERS = counters(`
@@ -57,7 +57,7 @@ export const UNITS: Readonly<Record<string, Noun>> = {
 };
 
 export const PER: Readonly<Record<string, string>> = Object.fromEntries([
-  ...'年 月 周 週 天 日 人 次 个 個 件 小时 小時 时 分钟 分鐘 分 秒 晚 间 間 公斤 千克 斤 克 吨 噸 升 毫升 公里 千米 米 平方米 平米 立方米 亩 畝 公顷 股 桶 盎司 加仑 加侖 张 張 份 位 套 台 辆 輛 瓶 盒 箱 袋 包 桶 罐 户 度 千瓦时 字 页 条 條 晚上 坪'
+  ...'年 月 周 週 天 日 人 次 个 個 件 小时 小時 时 分钟 分鐘 分 秒 晚 间 間 公斤 千克 斤 克 吨 噸 升 毫升 公里 千米 米 平方米 平米 立方米 亩 畝 公顷 股 桶 盎司 加仑 加侖 张 張 份 位 套 台 辆 輛 瓶 盒 箱 袋 包 桶 罐 户 度 千瓦时 字 页 条 條 晚上 坪 平 百公里 剂 針 针'
     .split(' ')
     .map((word) => [word, `每${word === '分' ? '分钟' : word}`] as const),
   ['kg', '每公斤'], ['km', '每公里'], ['m²', '每平方米'], ['㎡', '每平方米'], ['m³', '每立方米'], ['L', '每升'], ['h', '每小时'], ['kWh', '每千瓦时'], ['g', '每克'], ['t', '每吨'],

@@ -1,5 +1,6 @@
 // How Chinese is written, as data.
 import { ENGLISH_DATES, englishMonths } from '../english-months.js';
+import { greekLetters } from '../greek.js';
 import type { Writing } from '../language.js';
 import { cardinal } from './numbers.js';
 import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, PER, UNITS } from './units.js';
@@ -33,6 +34,9 @@ export const WRITING: Writing = {
   magnitudes: MAGNITUDES,
   ordinalMark: 'st|nd|rd|th',
   abbreviations: {
+    ...greekLetters(
+      '阿尔法 贝塔 伽马 德尔塔 艾普西龙 泽塔 伊塔 西塔 约塔 卡帕 拉姆达 缪 纽 克西 奥密克戎 派 柔 西格玛 陶 宇普西龙 斐 卡伊 普西 欧米伽',
+    ),
     'C++': 'C加加', 'vs.': '对', vs: '对', VS: '对', 'e.g.': '例如', 'i.e.': '即',
     '7*24': '七乘二十四', '24/7': '全天候', 'N/A': '不适用', 'w/': '和',
   },
