@@ -103,7 +103,7 @@ const PROCESSOR = /([im][3579])-(\d{3,5})([A-Z]{0,2})(?![A-Za-z\d])/y;
 /** i7-13700K: no thousands of thousands; each digit, if `model` says nothing else. */
 export function processor(
   speech: Speech,
-  model: (digits: string) => string = speech.digits,
+  model: (digits: string) => string = (digits) => speech.digits(digits),
   brand: (letter: string) => string = (letter) => letter,
 ): Recogniser {
   return (reading) => {

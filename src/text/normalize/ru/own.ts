@@ -170,7 +170,7 @@ function special(reading: Reading): ReturnType<Recogniser> {
 export const atDigit: readonly Recogniser[] = [special];
 export const atLetter: readonly Recogniser[] = [
   byFirstLetter([
-    [/[im]/, processor(SPEECH, cardinal, SPEECH.letters), /\d/],
+    [/[im]/, processor(SPEECH, cardinal, (letters) => SPEECH.letters(letters)), /\d/],
     [/[vV]/, version, /[.\d]/],
     [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
     [/[a-z]/, variable],
