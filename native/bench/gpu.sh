@@ -7,7 +7,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 WORK="${1:-/tmp/parley-gpu}"
-STAGES="${2:-build parity bench-1.7b bench-0.6b sanitize joins}"
+STAGES="${2:-build parity bench-1.7b bench-0.6b sanitize joins live products}"
 LIMIT=520 # seconds of a stage
 mkdir -p "$WORK/done"
 export PARLEY_CUDA_FILE="$WORK/build/parley_cuda.so"
@@ -20,7 +20,7 @@ stage_build() {
   architecture="$(capability)"
   [ "$architecture" = 90 ] && architecture=90a
   cmake -S . -B "$WORK/build" -DPARLEY_CUDA=ON -DPARLEY_CUDA_ARCHITECTURES="$architecture" -DPARLEY_SPEECH=ON >"$WORK/configure.log" &&
-    cmake --build "$WORK/build" --parallel "$(nproc)" --target parley_cuda gpu_bench write_checkpoint cuda_speech_test >"$WORK/build.log" 2>&1 ||
+    cmake --build "$WORK/build" --parallel "$(nproc)" --target parley_cuda product_bench gpu_bench live_bench write_checkpoint cuda_speech_test >"$WORK/build.log" 2>&1 ||
     { tail -40 "$WORK/build.log"; return 1; }
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader
 }
@@ -36,6 +36,9 @@ stage_sanitize() {
 }
 # Ten thousand streams that come and go: memory in use at the end is that of the beginning.
 stage_joins() { "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/0.6b" "$(yes 100 | head -100 | paste -sd,)" 5 | tail -12; }
+# Listeners that all stay ahead: for a minute, arriving one after the other, and all at once.
+stage_live() { checkpoint 1.7b && for how in staggered burst; do "$WORK/build/live_bench" "$PARLEY_CUDA_FILE" "$WORK/1.7b" 500 $how 60 || return 1; done; }
+stage_products() { "$WORK/build/cuda/product_bench"; }
 
 failed=0
 for stage in $STAGES; do
