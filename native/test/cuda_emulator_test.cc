@@ -129,7 +129,7 @@ void MismatchesAreReportedWithTheKernel() {
   CHECK(Has(RefusedAs<WithoutInputs>(none, {1, 1, 1, 32, 0}), "WithoutInputs: thread 0 ends without AwaitInputs()"));
   CHECK(Has(RefusedAs<ReadsBeyondItsMask>(none, {1, 1, 1, 32, 0}), "a shuffle reads a lane that is not in its mask"));
   CHECK(Has(RefusedAs<WithoutInputs>(none, {1, 1, 1, 2048, 0}), "a block of 2048 threads"));
-  CHECK(Has(RefusedAs<WithoutInputs>(none, {1, 1, 1, 32, 200000}), "200000 bytes of shared memory"));
+  CHECK(Has(RefusedAs<WithoutInputs>(none, {1, 1, 1, 32, 300000}), "300000 bytes of shared memory"));
   CHECK(Reverses<Reverse<true>>(Order::kForward));  // nothing is left of those that were given up
 }
 
