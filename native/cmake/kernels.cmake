@@ -47,17 +47,20 @@ set(CUDA_BACKEND_SOURCES
   kernels/cuda/cuda_elements.cc
   kernels/cuda/cuda_layers.cc
   kernels/cuda/cuda_memory.cc
+  kernels/cuda/cuda_products.cc
   kernels/cuda/known_lists.cc
   kernels/cuda/memory_pool.cc
   kernels/cuda/recorder.cc
   kernels/cuda/two_sided_arena.cc)
 set(CUDA_DEVICE_SOURCES
   kernels/cuda/gpu_device.cu
-  kernels/cuda/parley_cuda.cu)
+  kernels/cuda/parley_cuda.cu
+  kernels/cuda/tile_map.cu)
 set(EMULATED_SOURCES
   ${CUDA_BACKEND_SOURCES}
   kernels/cuda/emulator/block.cc
   kernels/cuda/emulator/emulated_device.cc
   kernels/cuda/emulator/emulator.cc
-  kernels/cuda/emulator/fiber.cc)
+  kernels/cuda/emulator/fiber.cc
+  kernels/cuda/emulator/tile_words.cc)
 set_source_files_properties(${EMULATED_SOURCES} PROPERTIES COMPILE_OPTIONS "-ffp-contract=off;-Wno-unknown-pragmas")

@@ -1,4 +1,5 @@
 // Products of the GPU, on the emulator: as the CPU has them, and the same bits however they are cut.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -41,10 +42,16 @@ struct Given {
 
 std::vector<Plan> PlansOf(Format format, bool gated) {
   std::vector<Plan> plans = {{Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}};
-  if (VectorTermsOf(format, false) == 1) plans.push_back({Cut::kWide, 4, 16});
   for (uint32_t octets = 1; octets <= 4; octets *= 2) {
     for (uint32_t tiles = 1; tiles <= MostTiles(format, octets, gated); tiles *= 2) plans.push_back({Cut::kFew, tiles, octets});
   }
+  return plans;
+}
+
+// Of tiles, which matrices of bf16 and multiples of 8 rows can be cut into.
+std::vector<Plan> PlansOfTiles(bool gated) {
+  std::vector<Plan> plans = {{Cut::kWide, 4, 8}, {Cut::kWide, 8, 16}};
+  if (!gated) plans.insert(plans.end(), {{Cut::kWide, 4, 16}, {Cut::kWide, 6, 16}, {Cut::kWide, 12, 16}});
   return plans;
 }
 
@@ -135,9 +142,47 @@ void EveryCutGivesTheSameBits() {
   }
 }
 
+void TilesGiveTheSameBits() {
+  for (const auto& [rows, columns] : {std::pair<size_t, size_t>{40, 32}, {136, 96}, {200, 352}}) {
+    const Given given(Format::kBf16, rows, columns, 131);
+    for (const bool gated : {false, true}) {
+      const auto wanted = given.Cut({Cut::kFew, 1, 1}, gated);
+      for (const Plan& plan : PlansOfTiles(gated)) CHECK(SameBits(given.Cut(plan, gated), wanted));
+    }
+  }
+}
+
+// The windows of streams, of as many positions each or not; of segments of 64 columns and of 96.
+void TilesOfWindowsGiveTheSameBits() {
+  for (const size_t channels : {64, 96}) {
+    const size_t taps = 3, history = 2 * 3;
+    const auto w = MakeMatrix(Format::kBf16, 24, taps * channels, 6);
+    for (const std::vector<size_t>& counts : {std::vector<size_t>{32, 32, 32}, {5, 12, 1, 12}, {130}, {3, 3, 3, 3, 3}}) {
+      const size_t longest = *std::max_element(counts.begin(), counts.end()), span = (longest + history) * channels;
+      const auto x = RandomFloats(counts.size() * span, 8);
+      size_t all = 0;
+      for (const size_t count : counts) all += count;
+      const auto cut = [&](const Plan& plan) {
+        emulator::Immediate queue;
+        TestRoom room;
+        std::vector<float> y(all * 24, NAN);
+        const LaidVectors laid = LayStreams(queue, counts.size(), {nullptr, 0, channels, channels, taps, 3 * channels},
+                                            [&](size_t s) { return std::make_pair(x.data() + s * span, counts[s]); });
+        CHECK(laid.as_signals && laid.slot > 0);
+        const ProductArgs args = ArgsFor(w->matrix, y.data(), laid.view);
+        CHECK(FitsTiles(args, laid));
+        EnqueuePlanned(queue, room, plan, false, args, laid);
+        return y;
+      };
+      const auto wanted = cut({Cut::kMany, 2, 2});
+      for (const Plan& plan : PlansOfTiles(false)) CHECK(SameBits(cut(plan), wanted));
+    }
+  }
+}
+
 void NoBarrierIsMissing() {
-  const Given given(Format::kBf16, 70, 320, 70);
-  for (const Plan& plan : {Plan{Cut::kFew, 1, 1}, {Cut::kFew, 2, 4}, {Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}, {Cut::kWide, 4, 16}}) {
+  const Given given(Format::kBf16, 72, 320, 70);
+  for (const Plan& plan : {Plan{Cut::kFew, 1, 1}, {Cut::kFew, 2, 4}, {Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}, {Cut::kWide, 8, 16}, {Cut::kWide, 4, 8}}) {
     const auto wanted = given.Cut(plan, false);
     CHECK(SameBits(given.Cut(plan, false, {Order::kBackward}), wanted));
     CHECK(SameBits(given.Cut(plan, false, {Order::kShuffled, 3}), wanted));
@@ -195,7 +240,7 @@ void WindowsAreVectorsToo() {
   for (const Format format : {Format::kBf16, Format::kF32}) {
     const auto w = MakeMatrix(format, 24, 192, 6), odd = MakeMatrix(format, 24, 160, 8);
     for (const Vectors& windows :
-         {Vectors{x.data(), 30, 64, 192, 1, 0}, {x.data(), 30, 64, 64, 3, 9 * 64}, {x.data(), 30, 36, 64, 3, 64},
+         {Vectors{x.data(), 30, 64, 192, 1, 0}, {x.data(), 30, 64, 64, 3, 9 * 64}, {x.data(), 30, 36, 64, 3, 64}, {x.data(), 30, 40, 64, 3, 64},
           {x.data() + 1, 30, 64, 64, 3, 64}, {x.data(), 30, 200, 32, 6, 40}, {x.data(), 140, 64, 32, 6, 5 * 64}}) {
       CheckAsOnCpu(*w, windows, true);
       const auto wanted = Multiplied(w->matrix, windows, {}, std::vector<float>(windows.count * 24, NAN));
@@ -336,6 +381,8 @@ int main() {
   return Run({
       {"a product is what the CPU says", AProductIsWhatTheCpuSays},
       {"every cut gives the same bits", EveryCutGivesTheSameBits},
+      {"tiles give the same bits", TilesGiveTheSameBits},
+      {"tiles of windows give the same bits", TilesOfWindowsGiveTheSameBits},
       {"no barrier is missing", NoBarrierIsMissing},
       {"a vector's result does not depend on its batch", AVectorsResultDoesNotDependOnItsBatch},
       {"plans change where they should", PlansChangeWhereTheyShould},

@@ -89,6 +89,7 @@ class CudaKernels final : public Kernels {
  private:
   // The queue for what comes after the copies that were asked for.
   Queue& Next();
+  void ProjectHeads(const HeadProjections& heads, const LayerRows& x, const AttentionRows& rows);
   void AddCopy(void* to, const void* from, size_t bytes);
   void CopyLarge(void* to, const void* from, size_t bytes);
   void CopyOverlapping(char* to, const char* from, size_t bytes);

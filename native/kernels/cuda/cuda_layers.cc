@@ -1,24 +1,11 @@
-// Products, convolutions, norms, attention and sampling of the CUDA backend.
+// Norms, attention and sampling of the CUDA backend.
 #include "kernels/cuda/attend.cuh"
 #include "kernels/cuda/choose.cuh"
-#include "kernels/cuda/convolutions.cuh"
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/norms.cuh"
-#include "kernels/cuda/products.cuh"
 
 namespace parley::cuda {
 namespace {
-
-void Judge(const Matrix& w, size_t columns) {
-  Require(w.columns == columns, "the vectors do not have as many values as the matrix has columns");
-  Require(w.format != Format::kInt8 || w.scales != nullptr, "a matrix of 8 bits has no scales");
-}
-
-void Judge(const Matrix& gate, const Matrix& up, size_t columns) {
-  Judge(gate, columns);
-  Judge(up, columns);
-  Require(gate.rows == up.rows, "gate and up differ in their rows");
-}
 
 void Judge(const AttentionBatch& batch) {
   const KvLayout& layout = batch.layout;
@@ -28,35 +15,6 @@ void Judge(const AttentionBatch& batch) {
 }
 
 }  // namespace
-
-void CudaKernels::Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) {
-  Judge(w, x.length * x.segments);
-  EnqueueMultiply(Next(), room_, w, x, finish, y);
-}
-
-void CudaKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) {
-  Judge(gate, up, x.length * x.segments);
-  EnqueueMultiplyGated(Next(), room_, gate, up, x, y);
-}
-
-void CudaKernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) {
-  Judge(gate, up, gate.columns);
-  EnqueueExpandRows(Next(), room_, norm, gate, up, x, y);
-}
-
-void CudaKernels::ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) {
-  Require(convolution.stride == 1, "a causal convolution with state has stride 1");
-  Require(convolution.weights.columns == convolution.taps * convolution.channels,
-          "the convolution's weights are not [rows, taps * channels]");
-  Judge(convolution.weights, convolution.weights.columns);
-  EnqueueConvolveCausal(Next(), room_, convolution, streams, count, y);
-}
-
-void CudaKernels::ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps,
-                                    const Stretch* streams, size_t count, float* y) {
-  Require(taps > 0, "a convolution has no taps");
-  EnqueueConvolveDepthwise(Next(), weights, bias, channels, taps, streams, count, y);
-}
 
 void CudaKernels::RmsNorm(const float* x, const float* w, size_t rows, size_t width, float eps, float* y) {
   EnqueueNorm(Next(), x, w, nullptr, rows, width, eps, y);
@@ -90,11 +48,10 @@ void CudaKernels::AttendRows(const HeadProjections& heads, const LayerRows& x, c
                              const AttentionBatch& batch, size_t layer, const AttentionRows& rows) {
   Judge(batch);
   const size_t head_dim = batch.layout.head_dim;
-  for (const Matrix* w : {&heads.q, &heads.k, &heads.v}) Judge(*w, heads.q.columns);
   Require(heads.q.rows == batch.query_heads * head_dim && heads.k.rows == batch.layout.heads * head_dim &&
               heads.v.rows == heads.k.rows,
           "the projections do not have as many rows as heads times head_dim");
-  EnqueueProjectHeads(Next(), room_, heads, x, rows);
+  ProjectHeads(heads, x, rows);
   const size_t query_heads = batch.query_heads;
   const AttendRoom shared{
       static_cast<float*>(parts_.AtLeast(AttendRoom::PartsOf(query_heads, head_dim) * sizeof(float))),

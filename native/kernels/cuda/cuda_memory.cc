@@ -20,7 +20,8 @@ CudaKernels::CudaKernels(std::unique_ptr<Device> device, const CudaOptions& opti
       parts_(*device_),
       arrivals_(*device_),
       recorder_(*device_, options.recorder) {
-  room_.rules = {options.full_vectors, device_->Facts().major == 9 && device_->Facts().minor == 0};
+  const DeviceFacts& facts = device_->Facts();
+  room_.rules = {options.full_vectors, facts.major == 9 && facts.minor == 0, static_cast<uint32_t>(facts.multiprocessors)};
   if (options.pool == 0) return;
   pooled_ = device_->Allocate(options.pool);
   pool_ = std::make_unique<MemoryPool>(pooled_, options.pool);

@@ -48,7 +48,7 @@ struct FewWarp {
 
   // Rows beyond the last are that one: read, and not written.
   __device__ __forceinline__ void FindRows(const ProductArgs& args, const MatrixView& matrix, uint32_t row) {
-    const uint32_t lane = threadIdx.x % 32, bytes = W::kBytes / kEight;
+    const uint32_t lane = threadIdx.x % 32;
 #pragma unroll
     for (int r = 0; r < Shape::kAllTiles; r++) {
       const void* const values = Shape::kGated && r >= Shape::kTiles ? args.matrices[1].values : matrix.values;
@@ -56,7 +56,7 @@ struct FewWarp {
       for (int half = 0; half < 2; half++) {
         const uint32_t wanted = row + r % Shape::kTiles * 16 + half * 8 + lane / 4;
         const uint64_t there = min(wanted, matrix.rows - 1);
-        rows[r][half] = static_cast<const unsigned char*>(values) + (there * args.columns + lane % 4 * kEight) * bytes;
+        rows[r][half] = static_cast<const unsigned char*>(values) + there * args.columns * (W::kBytes / kEight) + lane % 4 * W::kLane;
       }
     }
   }
@@ -65,7 +65,7 @@ struct FewWarp {
     const uint32_t lane = threadIdx.x % 32;
     const auto place = [&](uint32_t n) { return min(begin + n * 8 + lane / 4, counts.vectors - 1); };
     if constexpr (Shape::kFloats) {
-      vector = VectorAt(args.x, counts, place(0)) + lane % 4 * kEight;
+      vector = VectorAt(args.x, counts, place(0)) + FourOf(lane) * kFour;
     } else {
 #pragma unroll
       for (int n = 0; n < Shape::kOctets; n++) terms[n] = args.terms + (PreparedAt(args.x, counts, place(n)) + lane % 4 * kEight) * 2;
@@ -95,8 +95,8 @@ struct FewWarp {
   __device__ __forceinline__ void TakeTerms(int slot, Eight<W::kTerms> (&a)[Shape::kAllTiles][2]) const {
 #pragma unroll
     for (int r = 0; r < Shape::kAllTiles; r++) {
-      a[r][0] = W::Terms(ahead[slot][r][0]);
-      a[r][1] = W::Terms(ahead[slot][r][1]);
+      a[r][0] = W::Terms(W::Placed(ahead[slot][r][0]));
+      a[r][1] = W::Terms(W::Placed(ahead[slot][r][1]));
     }
   }
 
@@ -138,7 +138,7 @@ struct FewWarp {
   // The same for one octet, whose floats are loaded some chunks ahead.
   __device__ __forceinline__ void MultiplyFloats(const ProductArgs& args, float factor) {
     ChunkWalk walk(args.x, first);
-    const float* const norm = Shape::kNorm ? args.norm + threadIdx.x % 4 * kEight : nullptr;
+    const float* const norm = Shape::kNorm ? args.norm + FourOf(threadIdx.x) * kFour : nullptr;
     for (uint32_t chunk = first; chunk < last; chunk += Shape::kAhead) {
 #pragma unroll
       for (int begin = 0; begin < Shape::kAhead; begin += Shape::kFloatsAhead) {
@@ -146,8 +146,8 @@ struct FewWarp {
         EightFloats x[Shape::kFloatsAhead], w[Shape::kFloatsAhead];
 #pragma unroll
         for (int d = 0; d < Shape::kFloatsAhead; d++) {
-          x[d] = LoadEight(vector + walk.offset);
-          if constexpr (Shape::kNorm) w[d] = LoadEight(norm + walk.offset);
+          x[d] = LoadTwoFours(vector + walk.offset);
+          if constexpr (Shape::kNorm) w[d] = LoadTwoFours(norm + walk.offset);
           if (chunk + begin + d + 1 < last) walk.Next();
         }
 #pragma unroll

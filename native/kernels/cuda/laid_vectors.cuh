@@ -19,10 +19,11 @@ struct LaidVectors {
   bool in_fours = false;  // every chunk lies in one segment and at a multiple of 16 bytes
   // Windows overlap, and their signals can be prepared as they lie:
   bool as_signals = false;
-  bool in_chunks = true;  // and every window begins at a multiple of a chunk
   size_t streams = 0;  // bucket of them
   size_t longest = 0;  // columns of a stream, at most
   size_t columns = 0;  // of all, at most
+  // Where streams begin at one distance among the prepared terms: columns, otherwise 0; and windows of a stream, at most.
+  size_t slot = 0, positions = 0;
 };
 
 inline bool LiesAtFours(const void* at) { return reinterpret_cast<uintptr_t>(at) % 16 == 0; }
@@ -37,7 +38,8 @@ LaidVectors LayStreams(Queue& queue, size_t count, const Vectors& shape, const P
   const auto windows = queue.DataRoom<Windows>(BucketOf(count));
   const size_t span = SpanOf(shape);
   const bool fours = shape.length % kChunk == 0 && shape.stride % 4 == 0 && (shape.segments == 1 || shape.segment_stride % 4 == 0);
-  const bool eights = fours && shape.stride % 8 == 0 && (shape.segments == 1 || shape.segment_stride % 8 == 0);
+  // Terms may be in the order of fragments, chunk by chunk.
+  const bool chunks = fours && shape.stride % kChunk == 0 && (shape.segments == 1 || shape.segment_stride % kChunk == 0);
   bool aligned = true, are_even = true;
   size_t some = 0, vectors = 0, columns = 0, most = 0;
   for (size_t s = 0; s < count; s++) {
@@ -60,10 +62,15 @@ LaidVectors LayStreams(Queue& queue, size_t count, const Vectors& shape, const P
   laid.view = {nullptr,      windows.device, queue.Data(counts),
                shape.stride, shape.segment_stride, static_cast<uint32_t>(shape.length)};
   laid.in_fours = fours && aligned;
-  laid.as_signals = eights && aligned && shape.stride < span;
-  laid.in_chunks = !laid.as_signals || (shape.stride % kChunk == 0 && (shape.segments == 1 || shape.segment_stride % kChunk == 0));
+  laid.as_signals = chunks && aligned && shape.stride < span;
   laid.longest = (BucketOf(most) - 1) * shape.stride + span;
   laid.columns = laid.bucket * shape.stride + laid.streams * (span - std::min(span, shape.stride));
+  const size_t slot = (most - 1) * shape.stride + span;
+  if (!laid.as_signals || laid.streams * slot > 2 * laid.columns) return laid;
+  laid.slot = slot;
+  laid.positions = most;
+  laid.columns = laid.streams * slot;
+  for (size_t s = 0; s < some; s++) windows.host[s].prepared = s * slot;
   return laid;
 }
 

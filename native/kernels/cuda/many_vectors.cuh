@@ -14,6 +14,18 @@ namespace parley::cuda {
 
 constexpr uint32_t kTermRow = kChunk * 2;  // bytes of a vector's chunk, of one term
 
+// Where the piece of 16 bytes of a row of weights lies in shared memory: halves change places from 128 bytes to the next, so that the
+// rows that a warp reads at once, of each a half, do not meet in a bank.
+template <uint32_t kRow>
+__device__ __forceinline__ uint32_t PieceAt(uint32_t row, uint32_t piece) {
+  return row * kRow + (piece ^ (row * kRow / 128 % 2 * (kRow / 32))) * 16;
+}
+// The same of a byte.
+template <uint32_t kRow>
+__device__ __forceinline__ uint32_t ByteAt(uint32_t row, uint32_t byte) {
+  return PieceAt<kRow>(row, byte / 16) + byte % 16;
+}
+
 template <Format kFormat_, int kTiles_, int kOctets_, int kTerms_, bool kGated_>
 struct ManyShape {
   static constexpr Format kFormat = kFormat_;
@@ -73,7 +85,9 @@ struct ManyBlock {
     for (int i = 0; i < Shape::kWeightPieces; i++) {
       const uint32_t piece = i * 256 + threadIdx.x;
       if (Shape::kWeightBytes / 16 % 256 != 0 && piece >= Shape::kWeightBytes / 16) continue;
-      CopyAsync16(to + piece * 16, weights[i] + static_cast<uint64_t>(chunk) * Shape::kWeightRow, true);
+      constexpr uint32_t kPieces = Shape::kWeightRow / 16;
+      const uint32_t place = PieceAt<Shape::kWeightRow>(piece / kPieces, piece % kPieces);
+      CopyAsync16(to + place, weights[i] + static_cast<uint64_t>(chunk) * Shape::kWeightRow, true);
     }
   }
 
@@ -138,7 +152,8 @@ struct ManyBlock {
 #pragma unroll
       for (int half = 0; half < 2; half++) {
         const uint32_t row = TileRow(r) + half * 8 + lane / 4;
-        a[r][half] = W::Terms(W::Shared(from + row * Shape::kWeightRow + lane % 4 * W::kBytes));
+        const uint32_t byte = FourOf(lane) * (W::kBytes / 2);
+        a[r][half] = W::Terms(W::Shared(from + ByteAt<Shape::kWeightRow>(row, byte), from + ByteAt<Shape::kWeightRow>(row, byte + W::kSecond)));
       }
     }
     MultiplyOctets<0>(a, from + Shape::kWeightBytes + (FirstVector() + lane / 4) * kTermRow + lane % 4 * 16);

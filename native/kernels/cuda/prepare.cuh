@@ -16,10 +16,10 @@ struct PrepareArgs {
   uint64_t term_bytes;
   uint32_t columns;  // of a vector
   float eps;
-  uint64_t in_fragments;  // columns of a chunk in the order in which MmaWide takes them, not as they lie
+  uint64_t in_fragments;  // columns of a chunk as threads of Mma hold them, not as they lie
 };
 
-// Eight columns from `column` on. In the order of fragments the pair j of what lies at 8 t of a chunk stands at 16 (j / 2) + 8 (j % 2) + 2 t.
+// Eight columns from `column` on. In the order of fragments the four f of the sixteen s of a chunk is at 8 t + 4 s, where FourOf(t) = f.
 template <int kTerms>
 __device__ __forceinline__ void WriteTerms(const PrepareArgs& args, uint64_t column, const EightFloats& x) {
   const Eight<kTerms> terms = TermsOf<kTerms>(x);
@@ -31,9 +31,9 @@ __device__ __forceinline__ void WriteTerms(const PrepareArgs& args, uint64_t col
       *reinterpret_cast<uint4*>(to + column * 2) = make_uint4(p[0], p[1], p[2], p[3]);
       continue;
     }
-    const uint64_t t = column % kChunk / kEight, first = column - t * kEight + 2 * t;
-#pragma unroll
-    for (int j = 0; j < 4; j++) *reinterpret_cast<uint32_t*>(to + (first + j / 2 * 16 + j % 2 * 8) * 2) = p[j];
+    const uint64_t eight = column % kChunk / kEight, first = column - eight * kEight + eight % 2 * kEight + eight / 2 * kFour;
+    *reinterpret_cast<uint2*>(to + first * 2) = make_uint2(p[0], p[1]);
+    *reinterpret_cast<uint2*>(to + (first + 2 * kEight) * 2) = make_uint2(p[2], p[3]);
   }
 }
 
@@ -49,16 +49,16 @@ __global__ void __launch_bounds__(256) PrepareSignals(PrepareArgs args) {
   WriteTerms<kTerms>(args, windows.prepared + column, LoadEight(windows.first + column));
 }
 
-// Plain vectors as their norm has them, a warp a vector.
+// Plain vectors as their norm has them, a block a vector: each warp has the factor, and every eighth of what is left to do.
 template <int kTerms>
 __global__ void __launch_bounds__(256) PrepareNormed(PrepareArgs args) {
   LetNextBegin();
   AwaitInputs();
-  const uint32_t vector = blockIdx.x * 8 + threadIdx.x / 32;
+  const uint32_t vector = blockIdx.x;
   if (vector >= args.x.counts->vectors) return;
   const float* const x = args.x.values + vector * args.x.stride;
   const float factor = RmsFactor(x, args.columns, args.eps);
-  for (uint32_t k = threadIdx.x % 32 * kEight; k < args.columns; k += 32 * kEight) {
+  for (uint32_t k = threadIdx.x * kEight; k < args.columns; k += 256 * kEight) {
     WriteTerms<kTerms>(args, static_cast<uint64_t>(vector) * args.columns + k, NormedEight(LoadEight(x + k), factor, LoadEight(args.norm + k)));
   }
 }

@@ -157,6 +157,26 @@ __device__ __forceinline__ void FinishGated(const ProductArgs& args, uint32_t ro
   args.matrices[0].y[static_cast<uint64_t>(vector) * args.matrices[0].rows + row] = Gated(gate, up);
 }
 
+__device__ __forceinline__ float4 FourFrom(const float* values, uint32_t row) { return make_float4(values[row], values[row + 1], values[row + 2], values[row + 3]); }
+
+// The same of four neighbouring rows, the first of which is a multiple of four; `before`: what y was, where it is to be added.
+__device__ __forceinline__ float4 FinishFour(const ProductArgs& args, const MatrixView& matrix, uint32_t row, float4 four, const float4& before) {
+  if (matrix.scales != nullptr) {
+    const float4 s = FourFrom(matrix.scales, row);
+    four = make_float4(four.x * s.x, four.y * s.y, four.z * s.z, four.w * s.w);
+  }
+  if (args.bias != nullptr) {
+    const float4 b = FourFrom(args.bias, row);
+    four = make_float4(four.x + b.x, four.y + b.y, four.z + b.z, four.w + b.w);
+  }
+  if (args.gain != nullptr) {
+    const float4 g = FourFrom(args.gain, row);
+    four = make_float4(four.x * g.x, four.y * g.y, four.z * g.z, four.w * g.w);
+  }
+  if (args.add) four = make_float4(before.x + four.x, before.y + four.y, before.z + four.z, before.w + four.w);
+  return four;
+}
+
 }  // namespace parley::cuda
 
 #endif  // PARLEY_KERNELS_CUDA_PRODUCT_ARGS_CUH_

@@ -4,6 +4,7 @@
 #define PARLEY_KERNELS_CUDA_PRODUCT_PLAN_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,7 +21,7 @@ enum class Cut : uint8_t { kFew, kMany, kWide };
 
 struct Plan {
   Cut cut;
-  uint32_t tiles, octets;  // of FewShape or ManyShape
+  uint32_t tiles, octets;  // of a block: 16 rows and 8 vectors each; of kMany a quarter
 };
 
 constexpr bool operator==(const Plan& a, const Plan& b) { return a.cut == b.cut && a.tiles == b.tiles && a.octets == b.octets; }
@@ -31,7 +32,7 @@ struct ProductShape {
   size_t rows, columns;
   bool gated;
   size_t bucket;
-  bool wide;  // MmaWide can be used
+  bool wide;  // tiles can be cut out of all of it
 };
 
 inline constexpr size_t BlocksOf(size_t count, size_t of_one) { return (count + of_one - 1) / of_one; }
@@ -70,14 +71,18 @@ class PlanTime {
     return kBegin + Waves(BlocksOf(rows_, 32 * tiles) * BlocksOf(shape_.bucket, 32 * tiles), tiles == 4 ? 1 : 3) * Chunks() *
                         (tiles == 4 ? kManyChunk : kManyChunkOfTwo);
   }
-  double OfWide() const {
-    return kBegin + Waves(BlocksOf(rows_, 128) * BlocksOf(shape_.bucket, 128), 1) * Chunks() * kWideChunk;
+  // Blocks go from tile to tile.
+  double OfWide(const Plan& plan) const {
+    const size_t tiles = BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, 8 * plan.octets);
+    const double each = plan.octets == 8 ? kWideChunkOfHalf : kWideChunk + plan.tiles * kWideChunkOfTile;
+    return kBegin + std::ceil(static_cast<double>(tiles) / kMultiprocessors) * (Chunks() * each + kWideEnd);
   }
 
  private:
   static constexpr double kMultiprocessors = 132;
   static constexpr double kBegin = 3;  // and what prepares the terms
-  static constexpr double kFewChunk = 0.09, kFewChunkOfTwo = 0.13, kManyChunk = 0.75, kManyChunkOfTwo = 0.8, kWideChunk = 0.53;
+  static constexpr double kFewChunk = 0.09, kFewChunkOfTwo = 0.13, kManyChunk = 0.75, kManyChunkOfTwo = 0.8;
+  static constexpr double kWideChunk = 0.06, kWideChunkOfTile = 0.0185, kWideChunkOfHalf = 0.1, kWideEnd = 1;
 
   double Chunks() const { return static_cast<double>(shape_.columns) / 32; }
   // `each`: blocks that a multiprocessor has at the same time.
@@ -87,12 +92,28 @@ class PlanTime {
   size_t rows_;
 };
 
+// The best of what kernels of tiles there are, by rows of all matrices of a tile.
+inline Plan PlanOfWide(const ProductShape& shape) {
+  const PlanTime time(shape);
+  Plan best{Cut::kWide, 8, 16};
+  const auto consider = [&](const Plan& plan) {
+    if (time.OfWide(plan) < time.OfWide(best)) best = plan;
+  };
+  if (shape.bucket <= 64) consider({Cut::kWide, 4, 8});
+  if (shape.gated) return best;
+  for (const uint32_t tiles : {4u, 6u, 12u}) consider({Cut::kWide, tiles, 16});
+  return best;
+}
+
 inline Plan PlanOf(const ProductShape& shape) {
   const Plan few = PlanOfFew(shape);
   if (shape.bucket <= 16) return few;
   const PlanTime time(shape);
   const double of_few = time.OfFew();
-  if (shape.wide) return time.OfWide() < of_few ? Plan{Cut::kWide, 4, 16} : few;
+  if (shape.wide) {
+    const Plan wide = PlanOfWide(shape);
+    return time.OfWide(wide) < of_few ? wide : few;
+  }
   const uint32_t tiles = time.OfMany(4) < time.OfMany(2) ? 4 : 2;
   return time.OfMany(tiles) < of_few ? Plan{Cut::kMany, tiles, tiles} : few;
 }

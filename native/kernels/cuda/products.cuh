@@ -17,7 +17,7 @@
 #include "kernels/cuda/product_plan.h"
 #include "kernels/cuda/queue.h"
 #include "kernels/cuda/room.h"
-#include "kernels/cuda/wide_vectors.cuh"
+#include "kernels/cuda/wide_launch.cuh"
 #include "kernels/kernels.h"
 
 namespace parley::cuda {
@@ -71,10 +71,6 @@ void LaunchManyOf(Queue& queue, const Plan& plan, ProductArgs args, size_t bucke
 template <Format kFormat, int kTerms, bool kGated>
 void LaunchOf(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
   if (plan.cut == Cut::kFew) return LaunchFewOf<kFormat, kTerms, kGated>(queue, plan, args, bucket);
-  if constexpr (kTerms == 1) {
-    using Shape = WideShape<kFormat, kGated>;
-    if (plan.cut == Cut::kWide) return queue.Launch<MultiplyWide<Shape>>(CutRows<Shape>(&args, bucket), args);
-  }
   LaunchManyOf<kFormat, kTerms, kGated>(queue, plan, args, bucket);
 }
 
@@ -92,7 +88,7 @@ template <int kTerms>
 void PrepareTerms(Queue& queue, Room& room, const Plan& plan, const LaidVectors& laid, ProductArgs* args) {
   const size_t columns = laid.as_signals ? laid.columns : laid.bucket * args->columns, bytes = BlocksOf(columns * 2, 256) * 256;
   auto* const terms = static_cast<unsigned char*>(room.AtLeast(bytes * kTerms));
-  const PrepareArgs prepare{args->x, args->norm, terms, bytes, args->columns, args->eps, plan.cut == Cut::kWide};
+  const PrepareArgs prepare{args->x, args->norm, terms, bytes, args->columns, args->eps, plan.cut != Cut::kWide};
   Grid grid;
   grid.threads = 256;
   args->terms = terms;
@@ -103,7 +99,7 @@ void PrepareTerms(Queue& queue, Room& room, const Plan& plan, const LaidVectors&
     return queue.Launch<PrepareSignals<kTerms>>(grid, prepare);
   }
   if (args->norm != nullptr) {
-    grid.x = static_cast<uint32_t>(BlocksOf(laid.bucket, 8));
+    grid.x = static_cast<uint32_t>(laid.bucket);
     queue.Launch<PrepareNormed<kTerms>>(grid, prepare);
   } else {
     grid.x = static_cast<uint32_t>(BlocksOf(columns / kEight, 256));
@@ -129,6 +125,10 @@ inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gate
     if (terms == 2) PrepareTerms<2>(queue, room, plan, laid, &args);
     else PrepareTerms<1>(queue, room, plan, laid, &args);
   }
+  if (plan.cut == Cut::kWide) {
+    if (gated) return LaunchWide<true>(queue, room.rules, plan, args, laid);
+    return LaunchWide<false>(queue, room.rules, plan, args, laid);
+  }
   switch (format) {
     case Format::kF32: return LaunchOf<Format::kF32, 2>(queue, plan, gated, args, laid.bucket);
     case Format::kF16: return LaunchOf<Format::kF16, 2>(queue, plan, gated, args, laid.bucket);
@@ -145,7 +145,7 @@ inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gate
 inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductArgs& args, const LaidVectors& laid) {
   size_t rows = args.matrices[0].rows;
   if (!gated) rows += args.matrices[1].rows + args.matrices[2].rows;
-  const bool wide = room.rules.wide && laid.in_chunks && VectorTermsOf(args.formats[0], room.rules.full_vectors) == 1;
+  const bool wide = room.rules.wide && VectorTermsOf(args.formats[0], room.rules.full_vectors) == 1 && FitsTiles(args, laid);
   Plan plan = PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket, wide});
   if (!laid.in_fours && ReadsFloats(plan)) plan = {Cut::kMany, 2, 2};
   EnqueuePlanned(queue, room, plan, gated, args, laid);

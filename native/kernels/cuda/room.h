@@ -3,6 +3,7 @@
 #define PARLEY_KERNELS_CUDA_ROOM_H_
 
 #include <cstddef>
+#include <cstdint>
 
 namespace parley::cuda {
 
@@ -10,8 +11,9 @@ namespace parley::cuda {
 struct ProductRules {
   // Of vectors that meet weights of 8 bits (bf16, int8): 16 bits are kept, not 8.
   bool full_vectors = false;
-  // The device has MmaWide.
+  // The device copies tiles and multiplies them (tile_words.h).
   bool wide = false;
+  uint32_t multiprocessors = 132;
 };
 
 // Room in the device's memory for what one call computes on its way: valid until the list that is being recorded has run or

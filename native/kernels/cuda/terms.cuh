@@ -4,10 +4,11 @@
 // bf16 and of 8 bits (whole numbers below 128; the row's scale comes at the end) are one term and exact; of f16 two, and
 // exact; of f32 two, which keep 16 bits.
 //
-// The order of columns is the same in every kernel. They come in chunks of 32; thread t of a quad (t = lane % 4) holds columns
-// 8 t .. 8 t + 7 of its rows and of its vectors, in memory as they lie. Two products of 16 columns take them: the
-// first the pairs 0 and 1 of every thread, the second the pairs 2 and 3. Which column meets which place of Mma's does not matter so long
-// as rows and vectors agree.
+// The order of columns is the same in every kernel: 16 at a time, as they lie in memory. A tensor core of 9.0 adds sixteen products at once
+// (seen, bit by bit), so that their places among the sixteen do not matter: thread t of a quad (t = lane % 4) holds columns 4 f .. 4 f + 3 of each
+// sixteen of its rows and of its vectors, where f is t with its two bits changed (FourOf). They come in chunks of 32: the pairs 0 and 1 of a
+// thread's eight are of the first sixteen, the pairs 2 and 3 of the second. So a thread that loads eight neighbouring columns, 8 t .. 8 t + 7, has
+// four of its own, and gets the others from thread t ^ 2, which wants its other four.
 #ifndef PARLEY_KERNELS_CUDA_TERMS_CUH_
 #define PARLEY_KERNELS_CUDA_TERMS_CUH_
 
@@ -20,7 +21,22 @@
 namespace parley::cuda {
 
 constexpr uint32_t kChunk = 32;  // columns
-constexpr uint32_t kEight = 8;   // columns of a thread in a chunk
+constexpr uint32_t kEight = 8;   // columns of a thread in a chunk ..
+constexpr uint32_t kFour = 4;    // .. of which it has as many of the first sixteen as of the second
+
+// Which four of a sixteen are the thread's.
+__device__ __forceinline__ uint32_t FourOf(uint32_t lane) { return lane % 4 / 2 + lane % 2 * 2; }
+
+// Of eight neighbouring columns in two halves, this thread's eight of the chunk. All lanes of a warp call it.
+template <int kWords>
+__device__ __forceinline__ void ChangeFours(uint32_t (&first)[kWords], uint32_t (&second)[kWords]) {
+  const bool is_low = threadIdx.x % 4 < 2;
+#pragma unroll
+  for (int i = 0; i < kWords; i++) {
+    const uint32_t other = __shfl_xor_sync(0xffffffffu, is_low ? second[i] : first[i], 2);
+    (is_low ? second : first)[i] = other;
+  }
+}
 
 // Eight columns of a row or a vector, as pairs of bf16, in kTerms terms.
 template <int kTerms>
@@ -46,10 +62,15 @@ __device__ __forceinline__ Eight<kTerms> Split(const float (&x)[8]) {
   return to;
 }
 
-// Eight floats of a vector, from a multiple of 16 bytes.
+// Eight floats of a vector, from multiples of 16 bytes.
 struct EightFloats {
   float4 first, second;
 };
+
+// A thread's of a chunk, the first of which lies at `at`.
+__device__ __forceinline__ EightFloats LoadTwoFours(const float* at) {
+  return {*reinterpret_cast<const float4*>(at), *reinterpret_cast<const float4*>(at + 4 * kFour)};
+}
 
 __device__ __forceinline__ EightFloats LoadEight(const float* at) {
   return {*reinterpret_cast<const float4*>(at), *reinterpret_cast<const float4*>(at + 4)};
@@ -60,16 +81,25 @@ __device__ __forceinline__ Eight<kTerms> TermsOf(const EightFloats& x) {
   return Split<kTerms>({x.first.x, x.first.y, x.first.z, x.first.w, x.second.x, x.second.y, x.second.z, x.second.w});
 }
 
-// How eight weights of a format lie in memory, and become terms.
+// How a thread's eight weights of a chunk lie in memory, and become terms. Global: those that the thread loads, kLane bytes after those of the thread before;
+// Placed, and Shared from two places that are kSecond bytes apart: those that it holds.
 template <Format kFormat>
 struct Weights;
 
 // Of 16 bits each.
 struct WeightsOfHalves {
-  static constexpr int kBytes = 16;
+  static constexpr int kBytes = 16, kSecond = 32, kLane = 16;
   using Raw = uint4;
   static __device__ __forceinline__ Raw Global(const unsigned char* at) { return __ldg(reinterpret_cast<const uint4*>(at)); }
-  static __device__ __forceinline__ Raw Shared(const unsigned char* at) { return *reinterpret_cast<const uint4*>(at); }
+  static __device__ __forceinline__ Raw Placed(const Raw& raw) {
+    uint32_t first[2] = {raw.x, raw.y}, second[2] = {raw.z, raw.w};
+    ChangeFours(first, second);
+    return make_uint4(first[0], first[1], second[0], second[1]);
+  }
+  static __device__ __forceinline__ Raw Shared(const unsigned char* first, const unsigned char* second) {
+    const uint2 low = *reinterpret_cast<const uint2*>(first), high = *reinterpret_cast<const uint2*>(second);
+    return make_uint4(low.x, low.y, high.x, high.y);
+  }
 };
 
 template <>
@@ -95,17 +125,22 @@ struct Weights<Format::kF16> : WeightsOfHalves {
 
 template <>
 struct Weights<Format::kF32> {
-  static constexpr int kTerms = 2, kBytes = 32;
+  static constexpr int kTerms = 2, kBytes = 32, kSecond = 64, kLane = 32;
   struct Raw {
     float4 first, second;
   };
   static __device__ __forceinline__ Raw Global(const unsigned char* at) {
-    const float4* const four = reinterpret_cast<const float4*>(at);
-    return {__ldg(four), __ldg(four + 1)};
+    return {__ldg(reinterpret_cast<const float4*>(at)), __ldg(reinterpret_cast<const float4*>(at) + 1)};
   }
-  static __device__ __forceinline__ Raw Shared(const unsigned char* at) {
-    const float4* const four = reinterpret_cast<const float4*>(at);
-    return {four[0], four[1]};
+  static __device__ __forceinline__ Raw Placed(const Raw& raw) {
+    uint32_t first[4] = {__float_as_uint(raw.first.x), __float_as_uint(raw.first.y), __float_as_uint(raw.first.z), __float_as_uint(raw.first.w)};
+    uint32_t second[4] = {__float_as_uint(raw.second.x), __float_as_uint(raw.second.y), __float_as_uint(raw.second.z), __float_as_uint(raw.second.w)};
+    ChangeFours(first, second);
+    return {{__uint_as_float(first[0]), __uint_as_float(first[1]), __uint_as_float(first[2]), __uint_as_float(first[3])},
+            {__uint_as_float(second[0]), __uint_as_float(second[1]), __uint_as_float(second[2]), __uint_as_float(second[3])}};
+  }
+  static __device__ __forceinline__ Raw Shared(const unsigned char* first, const unsigned char* second) {
+    return {*reinterpret_cast<const float4*>(first), *reinterpret_cast<const float4*>(second)};
   }
   static __device__ __forceinline__ Eight<2> Terms(const Raw& raw) {
     return Split<2>({raw.first.x, raw.first.y, raw.first.z, raw.first.w, raw.second.x, raw.second.y, raw.second.z, raw.second.w});
@@ -114,10 +149,17 @@ struct Weights<Format::kF32> {
 
 template <>
 struct Weights<Format::kInt8> {
-  static constexpr int kTerms = 1, kBytes = 8;
+  static constexpr int kTerms = 1, kBytes = 8, kSecond = 16, kLane = 8;
   using Raw = uint2;
   static __device__ __forceinline__ Raw Global(const unsigned char* at) { return __ldg(reinterpret_cast<const uint2*>(at)); }
-  static __device__ __forceinline__ Raw Shared(const unsigned char* at) { return *reinterpret_cast<const uint2*>(at); }
+  static __device__ __forceinline__ Raw Placed(const Raw& raw) {
+    uint32_t first[1] = {raw.x}, second[1] = {raw.y};
+    ChangeFours(first, second);
+    return {first[0], second[0]};
+  }
+  static __device__ __forceinline__ Raw Shared(const unsigned char* first, const unsigned char* second) {
+    return {*reinterpret_cast<const uint32_t*>(first), *reinterpret_cast<const uint32_t*>(second)};
+  }
   // Byte i of four, offset by 128: the float 2^23 + it less 2^23 + 128. Faster than a conversion, and as exact.
   static __device__ __forceinline__ float Whole(uint32_t biased, int i) {
     return __uint_as_float(0x4b000000u | ((biased >> (8 * i)) & 0xffu)) - 8388736.0f;

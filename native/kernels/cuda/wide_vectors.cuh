@@ -1,214 +1,249 @@
-// Products of many vectors where a warpgroup multiplies at once (MmaWide: 9.0): a block has two of them, each with 64 rows (of a gated product 32
-// of both matrices), and 128 vectors. Weights and terms pass through shared memory, as many stages ahead as there is room for: memory
-// answers late. Terms come in the order of columns that the fragments of weights have. Sums are those of the other kernels.
+// Products of many vectors where a warpgroup multiplies at once (9.0): one warp asks for tiles of weights and of prepared terms, as many stages
+// ahead as there is room for in shared memory, and two warpgroups multiply them. A block goes from tile to tile, so that the next one's
+// stages are on their way while results are written. Sums are those of the other kernels.
 #ifndef PARLEY_KERNELS_CUDA_WIDE_VECTORS_CUH_
 #define PARLEY_KERNELS_CUDA_WIDE_VECTORS_CUH_
 
 #include <cstdint>
 
-#include "kernels/cuda/product_args.cuh"
+#include "kernels/cuda/tile_words.h"
+#include "kernels/cuda/wide_args.cuh"
 #include "kernels/cuda/words.h"
 
 namespace parley::cuda {
 
-template <Format kFormat_, bool kGated_>
-struct WideShape {
-  static constexpr Format kFormat = kFormat_;
-  static constexpr bool kGated = kGated_;
-  static constexpr int kRows = kGated ? 64 : 128, kVectors = 128;
-  static constexpr int kLoaded = 128;  // rows of weights in shared memory
-  static constexpr uint32_t kStageChunks = 2, kStages = 6;
-  static constexpr uint32_t kWeightRow = Weights<kFormat>::kBytes * 4;  // bytes of a chunk
-  static constexpr uint32_t kTermBytes = kVectors * kStageChunks * kChunk * 2, kWeightBytes = kLoaded * kStageChunks * kWeightRow;
-  static constexpr uint32_t kStageBytes = kTermBytes + kWeightBytes;
-  static constexpr uint32_t kShared = kStages * kStageBytes + 1024;  // the tiles begin at a multiple of 1024
-  static constexpr int kTermPieces = kTermBytes / 16 / 256, kWeightPieces = kWeightBytes / 16 / 256;
+constexpr uint32_t kWideThreads = 384;
+
+// The stages in shared memory, as one side goes through them again and again.
+template <class Shape>
+struct WideRing {
+  unsigned char* tiles;
+  Barrier* full;   // what was asked for is there
+  Barrier* empty;  // both warpgroups are done with it
+  uint32_t stage = 0, parity = 0;
+
+  __device__ __forceinline__ unsigned char* Terms(uint32_t box) const { return tiles + stage * Shape::kStageBytes + box * Shape::kTermBytes; }
+  __device__ __forceinline__ unsigned char* Weights(uint32_t box) const {
+    return tiles + stage * Shape::kStageBytes + Shape::kBoxes * Shape::kTermBytes + box * Shape::kWeightBytes;
+  }
+  __device__ __forceinline__ void Next() {
+    if (++stage < Shape::kStages) return;
+    stage = 0;
+    parity ^= 1;
+  }
 };
 
+// The matrix of a tile's rows, and which of them are its.
+struct WideRows {
+  MatrixView matrix;
+  const TileMap* map;
+  uint32_t row;
+
+  __device__ __forceinline__ static WideRows Of(const WideArgs& args, uint32_t block, uint32_t rows) {
+    const MatrixView(&matrices)[3] = args.product.matrices;
+    if (block < matrices[0].blocks) return {matrices[0], &args.first, block * rows};
+    block -= matrices[0].blocks;
+    if (block < matrices[1].blocks) return {matrices[1], &args.second, block * rows};
+    return {matrices[2], &args.third, (block - matrices[1].blocks) * rows};
+  }
+};
+
+// Asks for what a block multiplies. One thread's.
 template <class Shape>
-struct WideBlock {
-  using W = Weights<Shape::kFormat>;
+struct WideProducer {
+  const WideArgs& args;
+  WideRing<Shape> ring;
 
-  unsigned char* tiles;
-  const unsigned char* weights[Shape::kWeightPieces];  // this thread's pieces of 16 bytes, of the first stage
-  const unsigned char* terms[Shape::kTermPieces];
-  bool is_vector[Shape::kTermPieces];
-  uint32_t chunks;
-  float acc[16][4], total[16][4];
-
-  // The rows g and g + 8 of a warp's fragment are neighbours in its matrix, or a gate and what it gates.
-  __device__ __forceinline__ static uint32_t RowOf(uint32_t warp, uint32_t half, uint32_t g) {
-    return Shape::kGated ? warp * 8 + g : warp * 16 + half * 8 + g;
-  }
-
-  // Rows beyond the last are that one: read, and not written.
-  __device__ __forceinline__ void FindRows(const ProductArgs& args, const MatrixView& matrix, uint32_t row) {
-    constexpr uint32_t kPieces = Shape::kStageChunks * Shape::kWeightRow / 16;
-    const uint64_t bytes = static_cast<uint64_t>(args.columns) * (W::kBytes / kEight);
+  __device__ __forceinline__ void AskWeights(const WideTile& tile, uint32_t stage) {
+    const WideRows rows = WideRows::Of(args, tile.block, Shape::kRows);
 #pragma unroll
-    for (int i = 0; i < Shape::kWeightPieces; i++) {
-      const uint32_t piece = i * 256 + threadIdx.x, loaded = piece / kPieces, half = loaded / 8 % 2;
-      const void* const values = Shape::kGated && half == 1 ? args.matrices[1].values : matrix.values;
-      const uint64_t wanted = min(row + RowOf(loaded / 16, half, loaded % 8), matrix.rows - 1);
-      weights[i] = static_cast<const unsigned char*>(values) + wanted * bytes + piece % kPieces * 16;
+    for (uint32_t box = 0; box < Shape::kBoxes; box++) {
+      const uint32_t column = (stage * Shape::kBoxes + box) * Shape::kBox;
+#pragma unroll
+      for (int piece = 0; piece < Shape::kPieces; piece++) {
+        const TileMap& map = Shape::kGated && piece % 2 == 1 ? args.second : *rows.map;
+        const uint32_t row = rows.row + (Shape::kGated ? piece / 2 : piece) * Shape::kBoxRows;
+        CopyTile(ring.Weights(box) + piece * Shape::kBoxRows * Shape::kRow, map, column, 0, row, 0, ring.full + ring.stage);
+      }
     }
   }
 
-  __device__ __forceinline__ void FindVectors(const ProductArgs& args, const VectorCounts& counts, uint32_t begin) {
+  __device__ __forceinline__ void AskTerms(const WideTile& tile, uint32_t stage) {
 #pragma unroll
-    for (int i = 0; i < Shape::kTermPieces; i++) {
-      const uint32_t piece = i * 256 + threadIdx.x, vector = begin + piece / 8;
-      is_vector[i] = vector < counts.vectors;
-      terms[i] = args.terms + (PreparedAt(args.x, counts, is_vector[i] ? vector : begin) + piece % 4 * kEight) * 2;
+    for (uint32_t box = 0; box < Shape::kBoxes; box++) {
+      const uint32_t column = (stage * Shape::kBoxes + box) * Shape::kBox, segment = column / args.product.x.length;
+      CopyTile(ring.Terms(box), args.vectors, column - segment * args.product.x.length, segment, tile.position, tile.stream, ring.full + ring.stage);
     }
   }
 
-  __device__ __forceinline__ void Clear(float (&sums)[16][4]) {
-#pragma unroll
-    for (int n = 0; n < 16; n++) sums[n][0] = sums[n][1] = sums[n][2] = sums[n][3] = 0;
-  }
-
-  __device__ __forceinline__ unsigned char* TermsAt(uint32_t stage) const { return tiles + stage % Shape::kStages * Shape::kTermBytes; }
-  __device__ __forceinline__ unsigned char* WeightsAt(uint32_t stage) const {
-    return tiles + Shape::kStages * Shape::kTermBytes + stage % Shape::kStages * Shape::kWeightBytes;
-  }
-
-  // In shared memory chunk by chunk.
-  __device__ __forceinline__ void CopyWeights(uint32_t stage) const {
-    constexpr uint32_t kOfChunk = Shape::kWeightRow / 16, kPieces = Shape::kStageChunks * kOfChunk;
-    if (stage * Shape::kStageChunks >= chunks) return;
-    unsigned char* const to = WeightsAt(stage);
-    const uint64_t offset = static_cast<uint64_t>(stage) * (Shape::kStageChunks * Shape::kWeightRow);
-#pragma unroll
-    for (int i = 0; i < Shape::kWeightPieces; i++) {
-      const uint32_t piece = i * 256 + threadIdx.x, loaded = piece / kPieces, c = piece % kPieces / kOfChunk;
-      const bool is_chunk = stage * Shape::kStageChunks + c < chunks;
-      CopyAsync16(to + (c * Shape::kLoaded + loaded) * Shape::kWeightRow + piece % kOfChunk * 16, weights[i] + (is_chunk ? offset : 0), is_chunk);
+  // The first weights before the vectors are there.
+  __device__ __forceinline__ void Run(const VectorCounts& counts) {
+    const WideWork work = WideWork::Of<Shape>(args, counts);
+    const uint32_t stages = (args.product.columns / kChunk + Shape::kStageChunks - 1) / Shape::kStageChunks;
+    const uint32_t early = blockIdx.x < work.Count() ? min(stages, Shape::kStages) : 0;
+    const WideRing<Shape> begin = ring;
+    for (uint32_t stage = 0; stage < early; stage++, ring.Next()) {
+      ArriveExpecting(ring.full + ring.stage, Shape::kStageBytes);
+      AskWeights(work.At<Shape>(args.cut, blockIdx.x), stage);
+    }
+    ring = begin;
+    AwaitInputs();
+    for (uint32_t stage = 0; stage < early; stage++, ring.Next()) AskTerms(work.At<Shape>(args.cut, blockIdx.x), stage);
+    for (uint32_t tile = blockIdx.x; tile < work.Count(); tile += gridDim.x) {
+      const WideTile its = work.At<Shape>(args.cut, tile);
+      for (uint32_t stage = tile == blockIdx.x ? early : 0; stage < stages; stage++, ring.Next()) {
+        AwaitPhase(ring.empty + ring.stage, ring.parity ^ 1);
+        ArriveExpecting(ring.full + ring.stage, Shape::kStageBytes);
+        AskWeights(its, stage);
+        AskTerms(its, stage);
+      }
     }
   }
+};
 
-  // Pieces 0 to 3 of a row are of the stage's first chunk, the others of its second. Of a chunk beyond the last nothing is read.
-  __device__ __forceinline__ void CopyTerms(uint32_t stage, const uint64_t (&offsets)[Shape::kStageChunks]) const {
-    unsigned char* const to = TermsAt(stage);
-#pragma unroll
-    for (int i = 0; i < Shape::kTermPieces; i++) {
-      const uint32_t piece = i * 256 + threadIdx.x, row = piece / 8, place = piece % 8 ^ row % 8, second = piece % 8 / 4;
-      const bool is_chunk = stage * Shape::kStageChunks + second < chunks;
-      const uint64_t offset = is_chunk ? offsets[second] : 0;
-      CopyAsync16(to + row * 128 + place * 16, terms[i] + offset * 2, is_vector[i] && is_chunk);
-    }
-  }
+// A warpgroup that multiplies: `own` of two.
+template <class Shape>
+struct WideConsumer {
+  const WideArgs& args;
+  WideRing<Shape> ring;
+  uint32_t own;
+  float acc[Shape::kOctets][4], total[Shape::kOctets][4];
+
+  __device__ __forceinline__ WideConsumer(const WideArgs& args, const WideRing<Shape>& ring, uint32_t own) : args(args), ring(ring), own(own) {}
 
   __device__ __forceinline__ void EndPart() {
 #pragma unroll
-    for (int n = 0; n < 16; n++) {
+    for (int n = 0; n < Shape::kOctets; n++) {
 #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        total[n][i] += acc[n][i];
+      for (int i = 0; i < 4; i++) total[n][i] += acc[n][i];
+    }
+  }
+
+  __device__ __forceinline__ void MultiplyChunk(uint32_t c, bool from_zero) {
+    constexpr uint32_t kOfBox = Shape::kBox / kChunk;
+    const unsigned char* const terms = ring.Terms(c / kOfBox) + (Shape::kHalvesRows ? 0 : own * 64 * Shape::kRow);
+    const unsigned char* const weights = ring.Weights(c / kOfBox) + (Shape::kHalvesRows ? own * Shape::kOctets * 8 * Shape::kRow : 0);
+    FenceTiles();
+    MmaTiles<Shape::kRow>(acc, terms, weights, c % kOfBox * 2, from_zero);
+    MmaTiles<Shape::kRow>(acc, terms, weights, c % kOfBox * 2 + 1, false);
+    CommitTiles();
+  }
+
+  __device__ __forceinline__ void Release(uint32_t stage) {
+    if (threadIdx.x % 128 == 0) Arrive(ring.empty + stage);
+  }
+
+  __device__ __forceinline__ void MultiplyTile(uint32_t chunks) {
+#pragma unroll
+    for (int n = 0; n < Shape::kOctets; n++) total[n][0] = total[n][1] = total[n][2] = total[n][3] = 0;
+    uint32_t end = PartBegin(PartAfter(0, chunks) + 1, chunks), last = 0;
+    bool is_new = true;
+    for (uint32_t first = 0; first < chunks; first += Shape::kStageChunks, ring.Next()) {
+      AwaitPhase(ring.full + ring.stage, ring.parity);
+#pragma unroll
+      for (uint32_t c = 0; c < Shape::kStageChunks; c++) {
+        if (first + c >= chunks) break;
+        MultiplyChunk(c, is_new);
+        is_new = first + c + 1 == end;
+        if (!is_new) continue;
+        AwaitTiles<0>();
+        EndPart();
+        end = PartBegin(PartAfter(first + c + 1, chunks) + 1, chunks);
       }
+      // All but this stage's chunks are done.
+      AwaitTiles<static_cast<int>(Shape::kStageChunks)>();
+      if (first > 0) Release(last);
+      last = ring.stage;
     }
+    AwaitTiles<0>();
+    Release(last);
   }
 
-  __device__ __forceinline__ void MultiplyChunk(uint32_t stage, uint32_t c, bool from_zero) {
-    const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const unsigned char* const from =
-        WeightsAt(stage) + (c * Shape::kLoaded + warp * 16 + lane / 4) * Shape::kWeightRow + lane % 4 * W::kBytes;
-    const Eight<1> low = W::Terms(W::Shared(from)), high = W::Terms(W::Shared(from + 8 * Shape::kWeightRow));
-    const uint32_t first[4] = {low.pairs[0][0], high.pairs[0][0], low.pairs[0][1], high.pairs[0][1]};
-    const uint32_t second[4] = {low.pairs[0][2], high.pairs[0][2], low.pairs[0][3], high.pairs[0][3]};
-    MmaWide(acc, first, TermsAt(stage), c * 2, from_zero);
-    MmaWide(acc, second, TermsAt(stage), c * 2 + 1, false);
-  }
-
-  __device__ __forceinline__ void Finish(const ProductArgs& args, const MatrixView& matrix, uint32_t row, uint32_t begin,
-                                         uint32_t vectors) const {
+  // Eight vectors of this warp at a time pass through its part of shared memory, so that what a lane reads and writes of y are four neighbouring
+  // rows, and a warp's are whole lines.
+  __device__ __forceinline__ void Finish(const WideTile& tile, const VectorCounts& counts, float* staged) {
+    constexpr uint32_t kOfVector = Shape::kResultRows / 4, kEach = (8 * kOfVector + 31) / 32, kWidth = Shape::kStagedRow;
+    const WideRows rows = WideRows::Of(args, tile.block, Shape::kRows);
+    const uint32_t lane = threadIdx.x % 32, row = rows.row + (Shape::kHalvesRows ? own * Shape::kResultRows : 0);
 #pragma unroll
-    for (int n = 0; n < 16; n++) {
+    for (uint32_t half = 0; half < 2; half++) {
+      const uint32_t first = (Shape::kHalvesRows ? 0 : own * 64) + threadIdx.x / 32 % 4 * 16 + half * 8;
+      uint64_t places[kEach];
+      float4 before[kEach];
 #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        const uint32_t vector = begin + n * 8 + threadIdx.x % 4 * 2 + i % 2;
-        const uint32_t of = row + RowOf(threadIdx.x / 32, i / 2, threadIdx.x % 32 / 4);
-        if (of >= matrix.rows || vector >= vectors) continue;
-        if constexpr (Shape::kGated) {
-          if (i < 2) FinishGated(args, of, vector, total[n][i], total[n][i + 2]);
-        } else {
-          FinishValue(args, matrix, of, vector, total[n][i]);
-        }
+      for (uint32_t i = 0; i < kEach; i++) {
+        const uint32_t item = i * 32 + lane, at = row + item % kOfVector * 4;
+        const uint32_t vector = item < 8 * kOfVector && at < rows.matrix.rows ? ResultOf(args, counts, tile, first + item / kOfVector) : kNoVector;
+        places[i] = vector == kNoVector ? ~uint64_t{0} : static_cast<uint64_t>(vector) * rows.matrix.rows + at;
+        if (args.product.add && vector != kNoVector) before[i] = *reinterpret_cast<const float4*>(rows.matrix.y + places[i]);
       }
+      Stage(half, staged);
+      __syncwarp();
+#pragma unroll
+      for (uint32_t i = 0; i < kEach; i++) {
+        if (places[i] == ~uint64_t{0}) continue;
+        const uint32_t item = i * 32 + lane, column = item % kOfVector * 4;
+        const float4 four = *reinterpret_cast<const float4*>(staged + item / kOfVector * kWidth + column);
+        *reinterpret_cast<float4*>(rows.matrix.y + places[i]) = Shape::kGated ? four : FinishFour(args.product, rows.matrix, row + column, four, before[i]);
+      }
+      __syncwarp();
     }
   }
-};
 
-template <class Shape>
-__device__ __forceinline__ void AskTerms(WideBlock<Shape>& own, uint32_t stage, ChunkWalk* walk) {
-  if (stage * Shape::kStageChunks < own.chunks) {
-    uint64_t offsets[Shape::kStageChunks];
+  // Of an octet a thread has two neighbouring rows of its warp's vectors g and g + 8.
+  __device__ __forceinline__ void Stage(uint32_t half, float* staged) const {
+    constexpr int kResults = Shape::kResultRows / 8;
+    float* const mine = staged + threadIdx.x % 32 / 4 * Shape::kStagedRow + threadIdx.x % 4 * 2;
 #pragma unroll
-    for (uint32_t c = 0; c < Shape::kStageChunks; c++) {
-      offsets[c] = walk->offset;
-      walk->Next();
+    for (int n = 0; n < kResults; n++) {
+      const float* const values = total[n] + half * 2;
+      float2 two = make_float2(values[0], values[1]);
+      if constexpr (Shape::kGated) {
+        const float* const ups = total[n + kResults] + half * 2;
+        two = make_float2(Gated(values[0], ups[0]), Gated(values[1], ups[1]));
+      }
+      *reinterpret_cast<float2*>(mine + n * 8) = two;
     }
-    own.CopyTerms(stage, offsets);
   }
-  CommitCopies();
-}
 
-// The part of the columns that is under way.
-struct WidePart {
-  uint32_t end;
-  bool is_new;
-};
-
-// One stage is multiplied, and one that comes later asked for.
-template <class Shape>
-__device__ __forceinline__ void WideStage(WideBlock<Shape>& own, uint32_t stage, WidePart* part, ChunkWalk* walk) {
-  AwaitCopies<Shape::kStages - 2>();
-  BeginWide();
-  __syncthreads();
-  own.CopyWeights(stage + Shape::kStages - 1);
-  AskTerms(own, stage + Shape::kStages - 1, walk);
-#pragma unroll
-  for (uint32_t c = 0; c < Shape::kStageChunks; c++) {
-    const uint32_t chunk = stage * Shape::kStageChunks + c;
-    if (chunk >= own.chunks) break;
-    FenceWide();
-    own.MultiplyChunk(stage, c, part->is_new);
-    CommitWide();
-    part->is_new = chunk + 1 == part->end;
-    if (!part->is_new) continue;
-    AwaitWide();
-    own.EndPart();
-    part->end = PartBegin(PartAfter(chunk + 1, own.chunks) + 1, own.chunks);
-  }
-  AwaitWide();
-}
-
-// A grid as for few vectors; args.terms are the vectors', prepared in the order of fragments.
-template <class Shape>
-__global__ void __launch_bounds__(256) MultiplyWide(ProductArgs args) {
-  const VectorCounts counts = *args.x.counts;
-  const uint32_t begin = blockIdx.y * Shape::kVectors;
-  if (begin >= counts.vectors) {
+  __device__ __forceinline__ void Run(const VectorCounts& counts) {
+    const WideWork work = WideWork::Of<Shape>(args, counts);
+    const uint32_t chunks = args.product.columns / kChunk;
+    float* const staged = reinterpret_cast<float*>(ring.tiles + Shape::kRingBytes) + (threadIdx.x / 32 - 4) * 8 * Shape::kStagedRow;
     AwaitInputs();
-    return;
+    for (uint32_t tile = blockIdx.x; tile < work.Count(); tile += gridDim.x) {
+      MultiplyTile(chunks);
+      Finish(work.At<Shape>(args.cut, tile), counts, staged);
+    }
   }
-  uint32_t block = blockIdx.x;
-  const MatrixView matrix = MatrixOf(args, &block);
-  const uint32_t row = block * Shape::kRows;
-  WideBlock<Shape> own;
-  own.tiles = SharedBytes() + (1024 - reinterpret_cast<uintptr_t>(SharedBytes()) % 1024) % 1024;
-  own.chunks = args.columns / kChunk;
-  own.FindRows(args, matrix, row);
-  own.FindVectors(args, counts, begin);
-  own.Clear(own.total);
-  for (uint32_t stage = 0; stage < Shape::kStages - 1; stage++) own.CopyWeights(stage);
-  LetNextBegin();
-  AwaitInputs();
-  ChunkWalk walk(args.x, 0);
-  for (uint32_t stage = 0; stage < Shape::kStages - 1; stage++) AskTerms(own, stage, &walk);
-  WidePart part{PartBegin(PartAfter(0, own.chunks) + 1, own.chunks), true};
-  for (uint32_t stage = 0; stage * Shape::kStageChunks < own.chunks; stage++) WideStage(own, stage, &part, &walk);
-  own.Finish(args, matrix, row, begin, counts.vectors);
+};
+
+// A grid of no more blocks than there are multiprocessors. Rows are a multiple of 8; y lies at a multiple of 16 bytes, and terms as the map of vectors says.
+template <class Shape>
+__global__ void __launch_bounds__(kWideThreads, 1) MultiplyWide(const __grid_constant__ WideArgs args) {
+  if constexpr (kHasTiles) {
+    __shared__ Barrier full[Shape::kStages], empty[Shape::kStages];
+    unsigned char* const tiles = SharedBytes() + (1024 - reinterpret_cast<uintptr_t>(SharedBytes()) % 1024) % 1024;
+    if (threadIdx.x == 0) {
+      for (uint32_t stage = 0; stage < Shape::kStages; stage++) {
+        InitBarrier(full + stage, 1);
+        InitBarrier(empty + stage, 2);
+      }
+      FenceBarriers();
+    }
+    LetNextBegin();
+    __syncthreads();
+    const VectorCounts counts = *args.product.x.counts;
+    const WideRing<Shape> ring{tiles, full, empty};
+    if (threadIdx.x < 128) {
+      LeaveRegisters<40>();
+      if (threadIdx.x == 0) WideProducer<Shape>{args, ring}.Run(counts);
+      else AwaitInputs();
+    } else {
+      TakeRegisters<232>();
+      WideConsumer<Shape>(args, ring, threadIdx.x / 128 - 1).Run(counts);
+    }
+  }
 }
 
 }  // namespace parley::cuda

@@ -8,11 +8,6 @@
 //
 //   SharedBytes()            the block's shared memory whose size its launch says, aligned to 128 bytes
 //   Mma(d, a, b)             mma.sync m16n8k16, bf16 by bf16 to f32: d += a b
-//   MmaWide(d, a, tile, step, from_zero)    the same, or d = a b, for 128 vectors: d[n] of the vectors 8 n .. 8 n + 7, by all warps of a warpgroup (4, of whose rows each has
-//                            16). The tile: 128 rows of 64 columns in shared memory, from a multiple of 1024 bytes, the piece p of 16 bytes of row
-//                            r at place p ^ r % 8; its columns 16 step .. 16 step + 15 are the rows of b. Only where ProductRules say so (wgmma).
-//   BeginWide(), FenceWide(), CommitWide(), AwaitWide()     after this thread's writes of a tile, before the barrier; before the first MmaWide of some
-//                            and after d was written; after the last of them; until all are done, and d and a may be used again
 //   AwaitInputs()            first of all, before anything is read that an earlier grid wrote, or written that
 //                            one reads (griddepcontrol.wait). Weights may be read before.
 //   LetNextBegin()           from here on the next grid may begin what needs no input (griddepcontrol.launch_dependents)

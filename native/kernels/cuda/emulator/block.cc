@@ -41,7 +41,7 @@ void Block::BeginGrid(const KernelEntry& entry, const Grid& grid, const void* ar
   warps_.resize((count_ + 31) / 32);
   if (shared_ == nullptr || shared_bytes_ != grid.shared) {
     void* memory = nullptr;
-    if (posix_memalign(&memory, 128, std::max<size_t>(grid.shared, 1)) != 0) throw std::bad_alloc();
+    if (posix_memalign(&memory, 1024, std::max<size_t>(grid.shared, 1)) != 0) throw std::bad_alloc();
     shared_.reset(static_cast<unsigned char*>(memory));
     shared_bytes_ = grid.shared;
   }
@@ -68,6 +68,7 @@ void Block::Clear() {
   next_ = 0;
   living_ = count_;
   at_barrier_ = votes_ = 0;
+  tile_copies.Clear();
   failure_ = nullptr;
 }
 
@@ -224,8 +225,17 @@ uint32_t Block::MeetBlock(uint32_t vote) {
 void Block::OpenBarrier() {
   last_votes_ = votes_;
   votes_ = at_barrier_ = 0;
+  FreeAllAt(kBarrier);
+}
+
+void Block::WaitAt(const char* word) {
+  Self().waits_at = word;
+  Wait();
+}
+
+void Block::FreeAllAt(const char* word) {
   for (const uint32_t thread : order_) {
-    if (threads_[thread].waits_at == kBarrier) Free(thread);
+    if (threads_[thread].waits_at == word) Free(thread);
   }
 }
 

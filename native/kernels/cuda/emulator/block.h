@@ -14,6 +14,7 @@
 #include "kernels/cuda/emulator/emulator.h"
 #include "kernels/cuda/emulator/fiber.h"
 #include "kernels/cuda/emulator/meeting.h"
+#include "kernels/cuda/emulator/tile_copies.h"
 
 namespace parley::cuda::emulator {
 
@@ -60,8 +61,13 @@ class Block {
   uint32_t Running() const { return running_; }
   void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join);
   uint32_t MeetBlock(uint32_t vote);
+  // Until another thread says so for all that wait there.
+  void WaitAt(const char* word);
+  void FreeAllAt(const char* word);
   unsigned char* Shared() { return shared_.get(); }
   [[noreturn]] void RefuseAs(const std::string& what) const;
+
+  TileCopies tile_copies;
 
  private:
   struct Unmap {

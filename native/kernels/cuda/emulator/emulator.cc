@@ -121,10 +121,10 @@ struct Fragments {
 
 float HalfOf(uint32_t pair, size_t half) { return formats::FromBits(half == 0 ? pair << 16 : pair & 0xffff0000); }
 
-typedef float Eight __attribute__((vector_size(32)));
+typedef double Eight __attribute__((vector_size(64)));
 
 void JoinMma(void* const lanes[32], uint32_t) {
-  float a[16][16];
+  double a[16][16];
   Eight b[16], d[16];
   for (size_t lane = 0; lane < 32; lane++) {
     const auto* mine = static_cast<const Fragments*>(lanes[lane]);
@@ -133,15 +133,15 @@ void JoinMma(void* const lanes[32], uint32_t) {
       for (size_t i = 0; i < 4; i++) a[g + i % 2 * 8][2 * t + i / 2 * 8 + half] = HalfOf(mine->a[i], half);
       for (size_t i = 0; i < 2; i++) b[2 * t + i * 8 + half][g] = HalfOf(mine->b[i], half);
     }
-    for (size_t i = 0; i < 4; i++) d[g + i / 2 * 8][2 * t + i % 2] = mine->d[i];
   }
   for (size_t row = 0; row < 16; row++) {
-    for (size_t k = 0; k < 16; k++) d[row] += a[row][k] * b[k];  // a product of two bf16 is exact
+    d[row] = a[row][0] * b[0];
+    for (size_t k = 1; k < 16; k++) d[row] += a[row][k] * b[k];
   }
   for (size_t lane = 0; lane < 32; lane++) {
     const auto* mine = static_cast<const Fragments*>(lanes[lane]);
     const size_t g = lane / 4, t = lane % 4;
-    for (size_t i = 0; i < 4; i++) mine->d[i] = d[g + i / 2 * 8][2 * t + i % 2];
+    for (size_t i = 0; i < 4; i++) mine->d[i] = static_cast<float>(mine->d[i] + d[g + i / 2 * 8][2 * t + i % 2]);
   }
 }
 
@@ -150,20 +150,6 @@ void JoinMma(void* const lanes[32], uint32_t) {
 void Mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   Fragments mine{d, a, b};
   emulator::MeetWarp("Mma", 0xffffffff, &mine, JoinMma);
-}
-
-void MmaWide(float (&d)[16][4], const uint32_t (&a)[4], const unsigned char* tile, uint32_t step, bool from_zero) {
-  const uint32_t lane = threadIdx.x % 32;
-  for (uint32_t n = 0; n < 16; n++) {
-    const uint32_t row = n * 8 + lane / 4;
-    if (from_zero) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
-    uint32_t b[2];
-    for (uint32_t i = 0; i < 2; i++) {
-      const uint32_t place = (step * 2 + i) ^ row % 8;
-      std::memcpy(&b[i], tile + row * 128 + place * 16 + lane % 4 * 4, sizeof b[i]);
-    }
-    Mma(d[n], a, b);
-  }
 }
 
 }  // namespace parley::cuda

@@ -137,13 +137,8 @@ namespace parley::cuda {
 
 inline unsigned char* SharedBytes() { return emulator::SharedMemory(); }
 
-// Sums in the order of the columns of a, onto d.
+// Sixteen products are summed without rounding, and then added to d: their order does not show.
 void Mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]);
-void MmaWide(float (&d)[16][4], const uint32_t (&a)[4], const unsigned char* tile, uint32_t step, bool from_zero);
-inline void BeginWide() {}
-inline void FenceWide() {}
-inline void CommitWide() {}
-inline void AwaitWide() {}
 
 inline void AwaitInputs() { emulator::MarkAwaited(); }
 inline void LetNextBegin() {}

@@ -1,0 +1,57 @@
+// Products and convolutions of the CUDA backend.
+#include "kernels/cuda/convolutions.cuh"
+#include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/products.cuh"
+
+namespace parley::cuda {
+namespace {
+
+void Judge(const Matrix& w, size_t columns) {
+  Require(w.columns == columns, "the vectors do not have as many values as the matrix has columns");
+  Require(w.format != Format::kInt8 || w.scales != nullptr, "a matrix of 8 bits has no scales");
+}
+
+void Judge(const Matrix& gate, const Matrix& up, size_t columns) {
+  Judge(gate, columns);
+  Judge(up, columns);
+  Require(gate.rows == up.rows, "gate and up differ in their rows");
+}
+
+}  // namespace
+
+void CudaKernels::Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) {
+  Judge(w, x.length * x.segments);
+  EnqueueMultiply(Next(), room_, w, x, finish, y);
+}
+
+void CudaKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) {
+  Judge(gate, up, x.length * x.segments);
+  EnqueueMultiplyGated(Next(), room_, gate, up, x, y);
+}
+
+void CudaKernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) {
+  Judge(gate, up, gate.columns);
+  EnqueueExpandRows(Next(), room_, norm, gate, up, x, y);
+}
+
+void CudaKernels::ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) {
+  Require(convolution.stride == 1, "a causal convolution with state has stride 1");
+  Require(convolution.weights.columns == convolution.taps * convolution.channels,
+          "the convolution's weights are not [rows, taps * channels]");
+  Judge(convolution.weights, convolution.weights.columns);
+  EnqueueConvolveCausal(Next(), room_, convolution, streams, count, y);
+}
+
+void CudaKernels::ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps,
+                                    const Stretch* streams, size_t count, float* y) {
+  Require(taps > 0, "a convolution has no taps");
+  EnqueueConvolveDepthwise(Next(), weights, bias, channels, taps, streams, count, y);
+}
+
+// The first half of AttendRows.
+void CudaKernels::ProjectHeads(const HeadProjections& heads, const LayerRows& x, const AttentionRows& rows) {
+  for (const Matrix* w : {&heads.q, &heads.k, &heads.v}) Judge(*w, heads.q.columns);
+  EnqueueProjectHeads(Next(), room_, heads, x, rows);
+}
+
+}  // namespace parley::cuda

@@ -1,0 +1,127 @@
+#include "kernels/cuda/emulator/tile_words.h"
+
+#include <cstring>
+#include <stdexcept>
+
+#include "kernels/cuda/emulator/block.h"
+#include "kernels/cuda/emulator/tile_copies.h"
+
+namespace parley::cuda {
+namespace {
+
+const char* const kAwaitPhase = "AwaitPhase";
+
+using emulator::Block;
+
+void EndPhaseIfAllAreThere(Barrier* barrier) {
+  if (barrier->pending > 0 || barrier->bytes > 0) return;
+  barrier->parity ^= 1u;
+  barrier->pending = barrier->arrivals;
+  Block::Current().FreeAllAt(kAwaitPhase);
+}
+
+// The byte of a tile whose rows have `row` bytes, of which so many are swizzled: bits 4 and up by those from bit 7 on.
+uint32_t Swizzled(uint32_t byte, uint32_t row) { return byte ^ ((byte >> 7 & (row / 16 - 1)) << 4); }
+
+}  // namespace
+
+void InitBarrier(Barrier* barrier, uint32_t arrivals) {
+  barrier->arrivals = barrier->pending = arrivals;
+  barrier->parity = 0;
+  barrier->bytes = 0;
+}
+
+void Arrive(Barrier* barrier) {
+  if (barrier->pending == 0) emulator::Refuse("arrives at a barrier where all are");
+  barrier->pending--;
+  EndPhaseIfAllAreThere(barrier);
+}
+
+void ArriveExpecting(Barrier* barrier, uint32_t bytes) {
+  barrier->bytes += static_cast<int32_t>(bytes);
+  Arrive(barrier);
+}
+
+void AwaitPhase(Barrier* barrier, uint32_t parity) {
+  while (barrier->parity == parity) {
+    const size_t made = Block::Current().tile_copies.MakeFor(barrier);
+    if (made == 0) {
+      Block::Current().WaitAt(kAwaitPhase);
+      continue;
+    }
+    barrier->bytes -= static_cast<int32_t>(made);
+    EndPhaseIfAllAreThere(barrier);
+  }
+}
+
+void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, Barrier* barrier) {
+  if (reinterpret_cast<uintptr_t>(to) % 512 != 0) emulator::Refuse("copies a tile to where none can lie");
+  Block::Current().tile_copies.Ask({to, map, {c0, c1, c2, c3}, barrier});
+  Block::Current().FreeAllAt(kAwaitPhase);  // who waits makes them
+}
+
+void MmaTile(float (&d)[4], const unsigned char* a, const unsigned char* b, uint32_t row, uint32_t step) {
+  const uint32_t warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+  // Swizzles are those of shared memory, not of the tile: both begin where their pattern does.
+  const auto pair = [&](const unsigned char* tile, uint32_t of, uint32_t half) {
+    uint32_t two;
+    std::memcpy(&two, tile + Swizzled(of * row + step * 32 + half * 16 + lane % 4 * 4, row), sizeof two);
+    return two;
+  };
+  const unsigned char* const rows = a + warp * 16 * row;
+  Mma(d, {pair(rows, lane / 4, 0), pair(rows, lane / 4 + 8, 0), pair(rows, lane / 4, 1), pair(rows, lane / 4 + 8, 1)},
+      {pair(b, lane / 4, 0), pair(b, lane / 4, 1)});
+}
+
+TileMap TileMapOf(const TileShape& shape) {
+  if (reinterpret_cast<uintptr_t>(shape.values) % 16 != 0) throw std::invalid_argument("tiles lie at multiples of 16 bytes");
+  for (const uint64_t stride : shape.strides) {
+    if (stride % 16 != 0) throw std::invalid_argument("rows of tiles lie at multiples of 16 bytes");
+  }
+  for (const uint32_t each : shape.box) {
+    if (each == 0 || each > 256) throw std::invalid_argument("a box of tiles has 1 to 256 of each");
+  }
+  if (shape.box[0] != 64 && shape.box[0] != 32) throw std::invalid_argument("a row of a tile has 64 or 128 bytes");
+  TileMap map{};
+  std::memcpy(&map, &shape, sizeof shape);
+  return map;
+}
+
+namespace emulator {
+
+size_t TileCopies::MakeFor(const void* barrier) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < asked_.size();) {
+    if (asked_[i].barrier != barrier) {
+      i++;
+      continue;
+    }
+    bytes += Make(asked_[i]);
+    asked_.erase(asked_.begin() + static_cast<ptrdiff_t>(i));
+  }
+  return bytes;
+}
+
+size_t TileCopies::Make(const AskedTile& copy) {
+  TileShape shape;
+  std::memcpy(&shape, &copy.map, sizeof shape);
+  const auto& box = shape.box;
+  auto* const to = static_cast<unsigned char*>(copy.to);
+  const uint32_t row_bytes = box[0] * 2;
+  uint32_t at = 0;
+  for (uint32_t rest = 0; rest < box[1] * box[2] * box[3]; rest++) {
+    const uint64_t c1 = copy.from[1] + rest % box[1], c2 = copy.from[2] + rest / box[1] % box[2], c3 = copy.from[3] + rest / box[1] / box[2];
+    const bool is_row = c1 < shape.extents[1] && c2 < shape.extents[2] && c3 < shape.extents[3];
+    const auto* const row = static_cast<const unsigned char*>(shape.values) + c1 * shape.strides[0] + c2 * shape.strides[1] + c3 * shape.strides[2];
+    for (uint32_t i = 0; i < box[0]; i++, at += 2) {
+      const uint64_t c0 = copy.from[0] + i;
+      unsigned char* const place = to + Swizzled(at, row_bytes);
+      if (is_row && c0 < shape.extents[0]) std::memcpy(place, row + c0 * 2, 2);
+      else std::memset(place, 0, 2);
+    }
+  }
+  return at;
+}
+
+}  // namespace emulator
+}  // namespace parley::cuda

@@ -1,0 +1,49 @@
+// See kernels/cuda/tile_words.h: the words of products of tiles, for the host's compiler.
+#ifndef PARLEY_KERNELS_CUDA_EMULATOR_TILE_WORDS_H_
+#define PARLEY_KERNELS_CUDA_EMULATOR_TILE_WORDS_H_
+
+#include <cstdint>
+
+#include "kernels/cuda/emulator/words.h"
+#include "kernels/cuda/tile_map.h"
+
+namespace parley::cuda {
+
+constexpr bool kHasTiles = true;
+
+struct Barrier {
+  uint32_t arrivals : 15, pending : 16, parity : 1;  // parity of the phase that is under way
+  int32_t bytes;                                     // that are still expected of it
+};
+static_assert(sizeof(Barrier) == 8);
+
+void InitBarrier(Barrier* barrier, uint32_t arrivals);
+inline void FenceBarriers() {}
+void Arrive(Barrier* barrier);
+void ArriveExpecting(Barrier* barrier, uint32_t bytes);
+void AwaitPhase(Barrier* barrier, uint32_t parity);
+// Made as late as it may be: when somebody waits for it.
+void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, Barrier* barrier);
+
+// Of one octet of rows of b; `row` bytes a row.
+void MmaTile(float (&d)[4], const unsigned char* a, const unsigned char* b, uint32_t row, uint32_t step);
+
+template <uint32_t kRow, int kOctets>
+void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned char* b, uint32_t step, bool from_zero) {
+  for (int n = 0; n < kOctets; n++) {
+    if (from_zero) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
+    MmaTile(d[n], a, b + n * 8 * kRow, kRow, step);
+  }
+}
+inline void FenceTiles() {}
+inline void CommitTiles() {}
+template <int kLeft>
+void AwaitTiles() {}
+template <int kRegisters>
+void TakeRegisters() {}
+template <int kRegisters>
+void LeaveRegisters() {}
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_EMULATOR_TILE_WORDS_H_

@@ -1,0 +1,93 @@
+// See tile_words.h.
+#ifndef PARLEY_KERNELS_CUDA_GPU_TILE_WORDS_H_
+#define PARLEY_KERNELS_CUDA_GPU_TILE_WORDS_H_
+
+#include <cstdint>
+
+#include "kernels/cuda/gpu_tile_products.h"
+#include "kernels/cuda/tile_map.h"
+
+namespace parley::cuda {
+
+struct Barrier {
+  uint64_t state;
+};
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+constexpr bool kHasTiles = true;
+
+namespace gpu {
+__device__ __forceinline__ uint32_t SharedAt(const void* at) { return static_cast<uint32_t>(__cvta_generic_to_shared(at)); }
+
+// Rows of kRow bytes as a swizzle of so many bytes lays them: what wgmma is told of a tile.
+template <uint32_t kRow>
+__device__ __forceinline__ uint64_t TileAt(const unsigned char* at) {
+  static_assert(kRow == 128 || kRow == 64);
+  return (static_cast<uint64_t>(kRow == 128 ? 1 : 2) << 62) | (static_cast<uint64_t>(8 * kRow / 16) << 32) | ((SharedAt(at) & 0x3ffff) >> 4);
+}
+}  // namespace gpu
+
+__device__ __forceinline__ void InitBarrier(Barrier* barrier, uint32_t arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(gpu::SharedAt(barrier)), "r"(arrivals) : "memory");
+}
+__device__ __forceinline__ void FenceBarriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+__device__ __forceinline__ void Arrive(Barrier* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(gpu::SharedAt(barrier)) : "memory");
+}
+__device__ __forceinline__ void ArriveExpecting(Barrier* barrier, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(gpu::SharedAt(barrier)), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void AwaitPhase(Barrier* barrier, uint32_t parity) {
+  asm volatile(
+      "{.reg .pred p; Again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra There; bra Again; There: }" ::"r"(gpu::SharedAt(barrier)),
+      "r"(parity)
+      : "memory");
+}
+__device__ __forceinline__ void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, Barrier* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(gpu::SharedAt(to)),
+      "l"(&map), "r"(gpu::SharedAt(barrier)), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
+      : "memory");
+}
+template <uint32_t kRow, int kOctets>
+__device__ __forceinline__ void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned char* b, uint32_t step, bool from_zero) {
+  gpu::MmaTiles(d, gpu::TileAt<kRow>(a) + step * 2, gpu::TileAt<kRow>(b) + step * 2, from_zero);
+}
+__device__ __forceinline__ void FenceTiles() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void CommitTiles() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int kLeft>
+__device__ __forceinline__ void AwaitTiles() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
+}
+template <int kRegisters>
+__device__ __forceinline__ void TakeRegisters() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ __forceinline__ void LeaveRegisters() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+#else
+// Declared for the other targets, which compile no call of them.
+constexpr bool kHasTiles = false;
+__device__ void InitBarrier(Barrier*, uint32_t);
+__device__ void FenceBarriers();
+__device__ void Arrive(Barrier*);
+__device__ void ArriveExpecting(Barrier*, uint32_t);
+__device__ void AwaitPhase(Barrier*, uint32_t);
+__device__ void CopyTile(void*, const TileMap&, uint32_t, uint32_t, uint32_t, uint32_t, Barrier*);
+template <uint32_t kRow, int kOctets>
+__device__ void MmaTiles(float (&)[kOctets][4], const unsigned char*, const unsigned char*, uint32_t, bool);
+__device__ void FenceTiles();
+__device__ void CommitTiles();
+template <int kLeft>
+__device__ void AwaitTiles();
+template <int kRegisters>
+__device__ void TakeRegisters();
+template <int kRegisters>
+__device__ void LeaveRegisters();
+#endif
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_GPU_TILE_WORDS_H_

@@ -1,0 +1,24 @@
+// Words for products of tiles in shared memory (see words.h), of GPUs of 9.0 alone; and on the emulator:
+//
+//   kHasTiles                   whether the target that is compiled for has them; without, they may not be called
+//   Barrier                     in shared memory, of so many arrivals and the bytes that are expected: its phases 0, 1, 0 .. end when all are there
+//   InitBarrier(barrier, arrivals)     by one thread; then FenceBarriers() and __syncthreads()
+//   Arrive(barrier), ArriveExpecting(barrier, bytes)     the latter before the copies that bring them
+//   AwaitPhase(barrier, parity)        until the phase of that parity has ended; the one before the first counts as of parity 1
+//   CopyTile(to, map, c0, c1, c2, c3, barrier)     a box from these coordinates on, by one thread; its bytes arrive at the barrier. `to`: at a multiple of 1024
+//   MmaTiles<kRow>(d, a, b, step, from_zero)     d += a b, or d = a b, by all four warps of a warpgroup, each of which has 16 of the 64 rows of a:
+//                               d[n] as Mma's of the rows 8 n .. 8 n + 7 of b. a and b: tiles as CopyTile lays rows of kRow bytes, at a
+//                               multiple of 8 rows; the columns 16 step .. 16 step + 15
+//   FenceTiles(), CommitTiles(), AwaitTiles<left>()      before the first MmaTiles of some and after d was written; after the last of some; until all but
+//                               the last `left` of such groups are done, and d and the tiles may be used again
+//   TakeRegisters<n>(), LeaveRegisters<n>()     by all warps of a warpgroup: it has n registers a thread from here on
+#ifndef PARLEY_KERNELS_CUDA_TILE_WORDS_H_
+#define PARLEY_KERNELS_CUDA_TILE_WORDS_H_
+
+#ifdef __CUDACC__
+#include "kernels/cuda/gpu_tile_words.h"
+#else
+#include "kernels/cuda/emulator/tile_words.h"
+#endif
+
+#endif  // PARLEY_KERNELS_CUDA_TILE_WORDS_H_

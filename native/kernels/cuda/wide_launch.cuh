@@ -1,0 +1,114 @@
+// Products of many vectors on warpgroups: how vectors lie in tiles, and which shapes of tiles there are.
+#ifndef PARLEY_KERNELS_CUDA_WIDE_LAUNCH_CUH_
+#define PARLEY_KERNELS_CUDA_WIDE_LAUNCH_CUH_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cuda/laid_vectors.cuh"
+#include "kernels/cuda/product_plan.h"
+#include "kernels/cuda/queue.h"
+#include "kernels/cuda/room.h"
+#include "kernels/cuda/wide_vectors.cuh"
+#include "kernels/kernels.h"
+
+namespace parley::cuda {
+
+// Whether a segment is cut into boxes of 32 columns, three a stage, not into one of 64. Beyond the last column of vectors that are no windows there
+// are zeros.
+inline bool IsNarrow(size_t length) { return length % 64 != 0 && length % 96 == 0; }
+
+// Whether tiles can be cut out of these matrices, vectors and results.
+inline bool FitsTiles(const ProductArgs& args, const LaidVectors& laid) {
+  if (args.formats[0] != Format::kBf16) return false;
+  for (const MatrixView& matrix : args.matrices) {
+    if (matrix.rows % 8 != 0 || !LiesAtFours(matrix.y)) return false;
+  }
+  return !laid.as_signals || (laid.slot > 0 && (laid.view.length % 64 == 0 || IsNarrow(laid.view.length)));
+}
+
+struct WideTerms {
+  TileMap map;
+  WideCut cut;
+  uint32_t length;  // of a segment
+};
+
+// Of terms that are prepared, for tiles of so many vectors and boxes of so many columns.
+inline WideTerms TermsInTiles(const LaidVectors& laid, const unsigned char* terms, size_t columns, uint32_t vectors, uint32_t box) {
+  WideTerms wide{};
+  if (!laid.as_signals) {
+    wide.cut = {vectors, 0, 0};
+    wide.length = 1u << 31;  // one segment, whatever a stage reads beyond its end
+    wide.map = TileMapOf({terms, {columns, 1, laid.bucket, 1}, {columns * 2, columns * 2, columns * 2 * laid.bucket}, {box, 1, vectors, 1}});
+    return wide;
+  }
+  // The largest power of two by which the positions of a stream can be divided.
+  uint32_t positions = 1;
+  while (positions < vectors && laid.positions % (positions * 2) == 0) positions *= 2;
+  const VectorsView& view = laid.view;
+  const size_t segments = columns / view.length;
+  const size_t turn = segments > 1 ? view.segment_stride * 2 : 16;
+  wide.cut = {positions, static_cast<uint32_t>(laid.positions / positions), 0};
+  wide.length = view.length;
+  wide.map = TileMapOf({terms, {view.length, segments, laid.positions, laid.streams}, {turn, view.stride * 2, laid.slot * 2}, {box, 1, positions, vectors / positions}});
+  return wide;
+}
+
+inline TileMap MapOf(const MatrixView& matrix, size_t columns, uint32_t box, uint32_t rows) {
+  const size_t bytes = columns * 2;
+  return TileMapOf({matrix.values, {columns, 1, matrix.rows, 1}, {bytes, bytes, bytes * matrix.rows}, {box, 1, rows, 1}});
+}
+
+template <class Shape>
+void LaunchTiles(Queue& queue, const ProductRules& rules, const ProductArgs& product, const LaidVectors& laid) {
+  WideArgs args{};
+  args.product = product;
+  const WideTerms terms = TermsInTiles(laid, product.terms, product.columns, Shape::kVectors, Shape::kBox);
+  args.vectors = terms.map;
+  args.cut = terms.cut;
+  args.product.x.length = terms.length;
+  TileMap* const maps[3] = {&args.first, &args.second, &args.third};
+  size_t row_tiles = 0, weights = 0;
+  for (int i = 0; i < 3; i++) {
+    MatrixView& matrix = args.product.matrices[i];
+    weights += size_t{matrix.rows} * product.columns;
+    matrix.blocks = Shape::kGated && i > 0 ? 0 : static_cast<uint32_t>(BlocksOf(matrix.rows, Shape::kRows));
+    row_tiles += matrix.blocks;
+    *maps[i] = matrix.values == nullptr ? args.first : MapOf(matrix, product.columns, Shape::kBox, Shape::kBoxRows);
+  }
+  const size_t streams = Shape::kVectors / terms.cut.positions;
+  const size_t vector_tiles = terms.cut.position_tiles == 0 ? BlocksOf(laid.bucket, Shape::kVectors) : terms.cut.position_tiles * BlocksOf(laid.streams, streams);
+  // What is larger is read once, by blocks that run at the same time; the other one stays in the cache.
+  args.cut.rows_first = laid.bucket * product.columns > weights ? 1 : 0;
+  Grid grid;
+  grid.x = static_cast<uint32_t>(std::min<size_t>(row_tiles * vector_tiles, rules.multiprocessors));
+  grid.threads = kWideThreads;
+  grid.shared = Shape::kShared;
+  queue.Launch<&MultiplyWide<Shape>>(grid, args);
+}
+
+// As one of the plans for tiles says: of 64 or 128 vectors, and so many rows in shared memory.
+template <bool kGated>
+void LaunchWide(Queue& queue, const ProductRules& rules, const Plan& plan, const ProductArgs& product, const LaidVectors& laid) {
+  constexpr Format kFormat = Format::kBf16;
+  const auto launch = [&](auto shape) { LaunchTiles<decltype(shape)>(queue, rules, product, laid); };
+  const bool narrow = IsNarrow(laid.as_signals ? laid.view.length : product.columns);
+  if constexpr (kGated) {
+    if (plan.octets == 8) return launch(WideShape<kFormat, true, 64, 64, 64>());
+    return launch(WideShape<kFormat, true, 128, 128, 64>());
+  } else {
+    if (narrow) return launch(WideShape<kFormat, false, 128, 96, 32>());
+    if (plan.octets == 8) return launch(WideShape<kFormat, false, 64, 64, 64>());
+    switch (plan.tiles) {
+      case 4: return launch(WideShape<kFormat, false, 128, 64, 64>());
+      case 6: return launch(WideShape<kFormat, false, 128, 96, 64>());
+      case 8: return launch(WideShape<kFormat, false, 128, 128, 64>());
+      default: return launch(WideShape<kFormat, false, 128, 192, 64>());
+    }
+  }
+}
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_WIDE_LAUNCH_CUH_
