@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/cuda/joined_input.cuh"
 #include "kernels/cuda/laid_vectors.cuh"
 #include "kernels/cuda/products.cuh"
 #include "kernels/cuda/queue.h"
@@ -84,6 +85,57 @@ inline void EnqueueConvolveCausal(Queue& queue, Room& room, const Convolution& c
   const LaidVectors windows =
       LayStretches(queue, streams, count, convolution.History(), WindowsOf(convolution, nullptr, 0));
   EnqueueMultiply(queue, room, convolution.weights, windows, {convolution.bias, nullptr, false}, y);
+}
+
+// Whether the terms that a product reads can be prepared where its input is joined.
+inline bool TakesJoinedTerms(const Matrix& w, const Plan& plan, const LaidVectors& laid) {
+  if (!FitsTensorCores(w) || ReadsFloats(plan)) return false;
+  if (plan.cut == Cut::kWide) return false;  // they would lie in the order of fragments
+  return laid.as_signals || laid.view.stride == w.columns;
+}
+
+// w x of vectors that are laid, whose values `input` joins on the way.
+inline void EnqueueMultiplyJoined(Queue& queue, Room& room, const Matrix& w, JoinedInputArgs input, const LaidVectors& laid,
+                                  const Finish& finish, float* y) {
+  if (laid.bucket == 0) return;
+  ProductArgs args = ArgsFor(w, y, laid.view, finish);
+  const Plan plan = PlanFor(room, false, args, laid);
+  input.to.x = laid.view;
+  if (!TakesJoinedTerms(w, plan, laid)) {
+    EnqueueInput(queue, input, laid, 0);
+    return EnqueueMultiply(queue, room, w, laid, finish, y);
+  }
+  const int terms = VectorTermsOf(w.format, room.rules.full_vectors);
+  const size_t columns = laid.as_signals ? laid.columns : laid.bucket * w.columns;
+  input.to.term_bytes = args.term_bytes = BlocksOf(columns * 2, 256) * 256;
+  args.terms = input.to.terms = static_cast<unsigned char*>(room.AtLeast(args.term_bytes * terms));
+  EnqueueInput(queue, input, laid, terms);
+  EnqueuePlanned(queue, room, plan, false, args, laid);
+}
+
+// Only where JoinsInput.
+inline void EnqueueConvolveSpread(Queue& queue, Room& room, const InputSignal& from, const Convolution& convolution,
+                                  const Stretch* streams, size_t count, float* y) {
+  const auto tails = queue.DataRoom<float*>(BucketOf(count));
+  size_t some = 0;
+  for (size_t s = 0; s < count; s++) {
+    if (streams[s].count > 0) tails.host[some++] = streams[s].tail;
+  }
+  JoinedInputArgs input{};
+  input.from = from;
+  input.tails = tails.device;
+  input.past = static_cast<uint32_t>(convolution.History());
+  const LaidVectors windows =
+      LayStretches(queue, streams, count, convolution.History(), WindowsOf(convolution, nullptr, 0));
+  EnqueueMultiplyJoined(queue, room, convolution.weights, input, windows, {convolution.bias, nullptr, false}, y);
+}
+
+// Only where JoinsInput. x becomes what snake makes of it, or stays.
+inline void EnqueueMultiplySnaked(Queue& queue, Room& room, const Matrix& w, const InputSignal& from, size_t rows,
+                                  const Finish& finish, float* y) {
+  JoinedInputArgs input{};
+  input.from = from;
+  EnqueueMultiplyJoined(queue, room, w, input, LayVectors(queue, Rows(from.x, rows, w.columns)), finish, y);
 }
 
 struct DepthwiseArgs {

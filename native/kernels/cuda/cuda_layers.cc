@@ -20,6 +20,13 @@ void Judge(const Matrix& gate, const Matrix& up, size_t columns) {
   Require(gate.rows == up.rows, "gate and up differ in their rows");
 }
 
+void Judge(const Convolution& convolution) {
+  Require(convolution.stride == 1, "a causal convolution with state has stride 1");
+  Require(convolution.weights.columns == convolution.taps * convolution.channels,
+          "the convolution's weights are not [rows, taps * channels]");
+  Judge(convolution.weights, convolution.weights.columns);
+}
+
 void Judge(const AttentionBatch& batch) {
   const KvLayout& layout = batch.layout;
   Require(layout.format != Format::kInt8, "a KV cache holds f32, f16 or bf16");
@@ -39,17 +46,30 @@ void CudaKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vect
   EnqueueMultiplyGated(Next(), room_, gate, up, x, y);
 }
 
+void CudaKernels::MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
+                                 float* y) {
+  Judge(w, w.columns);
+  const InputSignal from{x, a, b, static_cast<uint32_t>(w.columns)};
+  if (!JoinsInput(from, nullptr, 0)) return Kernels::MultiplySnaked(w, x, a, b, rows, finish, y);
+  EnqueueMultiplySnaked(Next(), room_, w, from, rows, finish, y);
+}
+
 void CudaKernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) {
   Judge(gate, up, gate.columns);
   EnqueueExpandRows(Next(), room_, norm, gate, up, x, y);
 }
 
 void CudaKernels::ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) {
-  Require(convolution.stride == 1, "a causal convolution with state has stride 1");
-  Require(convolution.weights.columns == convolution.taps * convolution.channels,
-          "the convolution's weights are not [rows, taps * channels]");
-  Judge(convolution.weights, convolution.weights.columns);
+  Judge(convolution);
   EnqueueConvolveCausal(Next(), room_, convolution, streams, count, y);
+}
+
+void CudaKernels::ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution,
+                                 const Stretch* streams, size_t count, float* y) {
+  Judge(convolution);
+  const InputSignal from{x, a, b, static_cast<uint32_t>(convolution.channels)};
+  if (!JoinsInput(from, streams, count)) return Kernels::ConvolveSpread(x, a, b, convolution, streams, count, y);
+  EnqueueConvolveSpread(Next(), room_, from, convolution, streams, count, y);
 }
 
 void CudaKernels::ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps,

@@ -121,11 +121,11 @@ inline void LaunchPlainly(Queue& queue, bool gated, const ProductArgs& args, siz
   else queue.Launch<MultiplyPlainly<false>>(grid, args);
 }
 
-// As one of the plans for its format says.
+// As one of the plans for its format says. Terms that are there are used.
 inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, ProductArgs args, const LaidVectors& laid) {
   const Format format = args.formats[0];
   const int terms = VectorTermsOf(format, room.rules.full_vectors);
-  if (!ReadsFloats(plan)) {
+  if (!ReadsFloats(plan) && args.terms == nullptr) {
     if (terms == 2) PrepareTerms<2>(queue, room, plan, laid, &args);
     else PrepareTerms<1>(queue, room, plan, laid, &args);
   }
@@ -141,14 +141,17 @@ inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gate
   }
 }
 
-// Matrices of one format and as many columns.
-inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductArgs& args, const LaidVectors& laid) {
+inline Plan PlanFor(const Room& room, bool gated, const ProductArgs& args, const LaidVectors& laid) {
   size_t rows = args.matrices[0].rows;
   if (!gated) rows += args.matrices[1].rows + args.matrices[2].rows;
   const bool wide = room.rules.wide && laid.in_chunks && VectorTermsOf(args.formats[0], room.rules.full_vectors) == 1;
-  Plan plan = PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket, wide});
-  if (!laid.in_fours && ReadsFloats(plan)) plan = {Cut::kMany, 2, 2};
-  EnqueuePlanned(queue, room, plan, gated, args, laid);
+  const Plan plan = PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket, wide});
+  return !laid.in_fours && ReadsFloats(plan) ? Plan{Cut::kMany, 2, 2} : plan;
+}
+
+// Matrices of one format and as many columns.
+inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductArgs& args, const LaidVectors& laid) {
+  EnqueuePlanned(queue, room, PlanFor(room, gated, args, laid), gated, args, laid);
 }
 
 inline void TakeMatrix(const Matrix& w, float* y, int i, ProductArgs* args) {
@@ -164,13 +167,18 @@ inline ProductArgs ArgsFor(const Matrix& w, float* y, const VectorsView& x) {
   return args;
 }
 
-// w x of vectors that are laid.
-inline void EnqueueMultiply(Queue& queue, Room& room, const Matrix& w, const LaidVectors& x, const Finish& finish, float* y) {
-  if (w.rows == 0 || x.bucket == 0) return;
-  ProductArgs args = ArgsFor(w, y, x.view);
+inline ProductArgs ArgsFor(const Matrix& w, float* y, const VectorsView& x, const Finish& finish) {
+  ProductArgs args = ArgsFor(w, y, x);
   args.bias = finish.bias;
   args.gain = finish.gain;
   args.add = finish.add;
+  return args;
+}
+
+// w x of vectors that are laid.
+inline void EnqueueMultiply(Queue& queue, Room& room, const Matrix& w, const LaidVectors& x, const Finish& finish, float* y) {
+  if (w.rows == 0 || x.bucket == 0) return;
+  const ProductArgs args = ArgsFor(w, y, x.view, finish);
   if (FitsTensorCores(w)) EnqueueProduct(queue, room, false, args, x);
   else LaunchPlainly(queue, false, args, x.bucket);
 }
