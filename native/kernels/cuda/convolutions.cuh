@@ -89,9 +89,7 @@ inline void EnqueueConvolveCausal(Queue& queue, Room& room, const Convolution& c
 
 // Whether the terms that a product reads can be prepared where its input is joined.
 inline bool TakesJoinedTerms(const Matrix& w, const Plan& plan, const LaidVectors& laid) {
-  if (!FitsTensorCores(w) || ReadsFloats(plan)) return false;
-  if (plan.cut == Cut::kWide) return false;  // they would lie in the order of fragments
-  return laid.as_signals || laid.view.stride == w.columns;
+  return FitsTensorCores(w) && !ReadsFloats(plan) && (laid.as_signals || laid.view.stride == w.columns);
 }
 
 // w x of vectors that are laid, whose values `input` joins on the way.
@@ -109,6 +107,7 @@ inline void EnqueueMultiplyJoined(Queue& queue, Room& room, const Matrix& w, Joi
   const size_t columns = laid.as_signals ? laid.columns : laid.bucket * w.columns;
   input.to.term_bytes = args.term_bytes = BlocksOf(columns * 2, 256) * 256;
   args.terms = input.to.terms = static_cast<unsigned char*>(room.AtLeast(args.term_bytes * terms));
+  input.to.in_fragments = plan.cut == Cut::kWide;
   EnqueueInput(queue, input, laid, terms);
   EnqueuePlanned(queue, room, plan, false, args, laid);
 }
