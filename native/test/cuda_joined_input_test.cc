@@ -107,7 +107,7 @@ bool Begins(const std::string& name, const char* with) { return name.rfind(with,
 void AConvolutionHasTheSameBitsInOnePass() {
   for (const Format format : kFormats) {
     for (const auto& counts : {std::vector<size_t>{4, 4}, {1, 3, 2, 9, 1}, {40, 2, 25}, {0, 5}, {64}, {0}}) {
-      for (const emulator::Order order : {emulator::Order::kForward, emulator::Order::kBackward, emulator::Order::kShuffled}) {
+      for (const emulator::Order order : {emulator::Order::kBackward, emulator::Order::kShuffled}) {
         const ProductRules rules{order == emulator::Order::kBackward, order != emulator::Order::kShuffled};
         CheckJoined(Case({24, 32, 7, 1, counts}, format), rules, {order, 5});
         CheckJoined(Case({24, 32, 7, 3, counts, false}, format), rules, {order, 5});
@@ -144,13 +144,28 @@ void TermsArePreparedOnTheWay() {
       CHECK(Begins(names[0], VectorTermsOf(format, full) == 2 ? "JoinInput<2, 1" : "JoinInput<1, 1"));
     }
   }
-  // So few vectors that a product reads their floats; so few rows; a dilated window that is no multiple of a chunk.
-  for (const Shape& shape : {Shape{40, 32, 7, 3, {3, 4}}, Shape{2, 32, 7, 3, {70, 3}}}) {
-    const auto names = first(shape, Format::kBf16, {});
-    CHECK_EQ(names.size(), 2u);
-    CHECK(Begins(names[0], "JoinInput<0, 1"));
-  }
+  // So few vectors that a product reads their floats; a dilated window that is no multiple of a chunk.
+  const auto names = first({40, 32, 7, 3, {3, 4}}, Format::kBf16, {});
+  CHECK_EQ(names.size(), 2u);
+  CHECK(Begins(names[0], "JoinInput<0, 1"));
   CHECK_EQ(first({20, 40, 4, 2, {30, 1, 0, 7}}, Format::kBf16, {}).size(), 3u);
+}
+
+void AConvolutionToFewRowsIsOneGrid() {
+  for (const Format format : kFormats) {
+    for (const auto& counts : {std::vector<size_t>{1}, {64, 65}, {3, 200, 0, 63, 5}, {2, 2}}) {
+      for (const emulator::Order order : {emulator::Order::kBackward, emulator::Order::kShuffled}) {
+        for (const Shape& shape : {Shape{1, 96, 7, 1, counts}, Shape{8, 8, 3, 1, counts, false}, Shape{2, 40, 5, 16, counts},
+                                   Shape{3, 24, 7, 9, counts}, Shape{0, 32, 3, 1, counts}, Shape{2, 16, 1, 1, counts}}) {
+          CHECK_EQ(CheckJoined(Case(shape, format), {}, {order, 5}).size(), 1u);
+        }
+      }
+    }
+  }
+  // A past that is longer than what a block has; more rows; and channels too many for shared memory.
+  for (const Shape& shape : {Shape{1, 16, 6, 13, {70, 3}}, Shape{9, 16, 3, 1, {70, 3}}, Shape{2, 512, 3, 1, {70, 3}}}) {
+    CHECK(CheckJoined(Case(shape, Format::kF32), {}).size() > 1);
+  }
 }
 
 void RowsAreSnakedAsTheirProductReadsThem() {
@@ -226,6 +241,7 @@ int main() {
       {"a convolution has the same bits in one pass", AConvolutionHasTheSameBitsInOnePass},
       {"many positions have the same bits as few", ManyPositionsHaveTheSameBitsAsFew},
       {"terms are prepared on the way", TermsArePreparedOnTheWay},
+      {"a convolution to few rows is one grid", AConvolutionToFewRowsIsOneGrid},
       {"rows are snaked as their product reads them", RowsAreSnakedAsTheirProductReadsThem},
       {"what does not fit is done in steps", WhatDoesNotFitIsDoneInSteps},
   });

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/cuda/few_rows.cuh"
 #include "kernels/cuda/joined_input.cuh"
 #include "kernels/cuda/laid_vectors.cuh"
 #include "kernels/cuda/products.cuh"
@@ -97,8 +98,9 @@ inline void EnqueueMultiplyJoined(Queue& queue, Room& room, const Matrix& w, Joi
                                   const Finish& finish, float* y) {
   if (laid.bucket == 0) return;
   ProductArgs args = ArgsFor(w, y, laid.view, finish);
-  const Plan plan = PlanFor(room, false, args, laid);
   input.to.x = laid.view;
+  if (SuitsFewRows(w, input, laid)) return EnqueueFewRows(queue, {input, args}, w, laid);
+  const Plan plan = PlanFor(room, false, args, laid);
   if (!TakesJoinedTerms(w, plan, laid)) {
     EnqueueInput(queue, input, laid, 0);
     return EnqueueMultiply(queue, room, w, laid, finish, y);
