@@ -44,6 +44,12 @@ void Kernels::ConvolveSpread(const float* x, const float* a, const float* b, con
   ConvolveCausal(convolution, streams, count, y);
 }
 
+void Kernels::ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,
+                                      const Stretch* streams, size_t count, float* y) {
+  Spread(x, nullptr, nullptr, channels, streams, count);
+  ConvolveDepthwise(weights, bias, channels, taps, streams, count, y);
+}
+
 void Kernels::Spread(const float* x, const float* a, const float* b, size_t channels, const Stretch* streams,
                      size_t count) {
   for (size_t s = 0; s < count; s++) {

@@ -216,6 +216,9 @@ class Kernels {
   // and before them is nobody's, since a backend need not write it.
   virtual void ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution,
                               const Stretch* streams, size_t count, float* y);
+  // The same of ConvolveDepthwise, of x as it is.
+  virtual void ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,
+                                       const Stretch* streams, size_t count, float* y);
   // y [left + rows + right, channels]; then a convolution is Multiply(weights, WindowsOf(...)).
   // kReflect needs rows > left and rows > right; kReplicate at least one row.
   virtual void Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,

@@ -139,44 +139,6 @@ inline void EnqueueMultiplySnaked(Queue& queue, Room& room, const Matrix& w, con
   EnqueueMultiplyJoined(queue, room, w, input, LayVectors(queue, Rows(from.x, rows, w.columns)), finish, y);
 }
 
-struct DepthwiseArgs {
-  const float* weights;  // [taps, channels]
-  const float* bias;
-  float* y;
-  VectorsView x;
-  uint32_t channels, taps;
-};
-
-// A value each: the taps are added to the bias in their order, by fmaf, as on the CPU.
-static __global__ void __launch_bounds__(256) ConvolveChannels(DepthwiseArgs args) {
-  AwaitInputs();
-  LetNextBegin();
-  const VectorCounts counts = *args.x.counts;
-  const uint64_t i = static_cast<uint64_t>(blockIdx.x) * 256 + threadIdx.x;
-  if (i >= static_cast<uint64_t>(counts.vectors) * args.channels) return;
-  const auto position = static_cast<uint32_t>(i / args.channels), channel = static_cast<uint32_t>(i % args.channels);
-  const float* from = VectorAt(args.x, counts, position) + channel;
-  const float* weight = args.weights + channel;
-  float sum = args.bias != nullptr ? args.bias[channel] : 0;
-  for (uint32_t tap = 0; tap < args.taps; tap++, from += args.channels, weight += args.channels) {
-    sum = fmaf(*weight, *from, sum);
-  }
-  args.y[i] = sum;
-}
-
-inline void EnqueueConvolveDepthwise(Queue& queue, const float* weights, const float* bias, size_t channels, size_t taps,
-                                     const Stretch* streams, size_t count, float* y) {
-  EnqueueJoin(queue, streams, count, taps - 1, channels);
-  const Vectors shape{nullptr, 0, channels, taps * channels, 1, 0};
-  const LaidVectors windows = LayStretches(queue, streams, count, taps - 1, shape);
-  if (windows.bucket == 0 || channels == 0) return;
-  const DepthwiseArgs args{weights, bias, y, windows.view, static_cast<uint32_t>(channels), static_cast<uint32_t>(taps)};
-  Grid grid;
-  grid.x = static_cast<uint32_t>(BlocksOf(windows.bucket * channels, 256));
-  grid.threads = 256;
-  queue.Launch<ConvolveChannels>(grid, args);
-}
-
 }  // namespace parley::cuda
 
 #endif  // PARLEY_KERNELS_CUDA_CONVOLUTIONS_CUH_

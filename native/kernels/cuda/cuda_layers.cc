@@ -3,6 +3,7 @@
 #include "kernels/cuda/choose.cuh"
 #include "kernels/cuda/convolutions.cuh"
 #include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/depthwise.cuh"
 #include "kernels/cuda/norms.cuh"
 #include "kernels/cuda/products.cuh"
 
@@ -76,6 +77,12 @@ void CudaKernels::ConvolveDepthwise(const float* weights, const float* bias, siz
                                     const Stretch* streams, size_t count, float* y) {
   Require(taps > 0, "a convolution has no taps");
   EnqueueConvolveDepthwise(Next(), weights, bias, channels, taps, streams, count, y);
+}
+
+void CudaKernels::ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,
+                                          const Stretch* streams, size_t count, float* y) {
+  Require(taps > 0, "a convolution has no taps");
+  EnqueueSpreadDepthwise(Next(), x, {weights, bias, channels, taps}, streams, count, y);
 }
 
 void CudaKernels::RmsNorm(const float* x, const float* w, size_t rows, size_t width, float eps, float* y) {
