@@ -17,6 +17,7 @@ namespace parley::cuda {
 constexpr uint32_t kFewRows = 8;
 constexpr uint32_t kPositionsOfBlock = 64;  // no shorter than the past: else more than the first block would read the tail
 constexpr uint32_t kPositionsOfWarp = 4;    // at a time
+constexpr uint32_t kLoadsAtOnce = 4;        // of a thread, positions
 
 struct FewRowsArgs {
   JoinedInputArgs input;
@@ -48,8 +49,18 @@ __device__ __forceinline__ void LoadPositions(const JoinedInputArgs& args, const
   const InputEight<0> own(args, stream, threadIdx.x % eights * kEight);
   const auto kept = [&](uint32_t position) { return tail + static_cast<uint64_t>(position) * channels + own.channel; };
   const auto place = [&](uint32_t position) { return signal + position * channels + own.channel; };
-  for (uint32_t i = its; its < together && i < end; i += together) {
-    StoreEight(place(i), first + i < args.past ? LoadEight(kept(i)) : own.Passed(own.Load(first + i - args.past)));
+  for (uint32_t begin = its; its < together && begin < end; begin += kLoadsAtOnce * together) {
+    EightFloats x[kLoadsAtOnce];
+#pragma unroll
+    for (uint32_t n = 0; n < kLoadsAtOnce; n++) {
+      const uint32_t i = begin + n * together;
+      if (i < end) x[n] = first + i < args.past ? LoadEight(kept(i)) : own.Load(first + i - args.past);
+    }
+#pragma unroll
+    for (uint32_t n = 0; n < kLoadsAtOnce; n++) {
+      const uint32_t i = begin + n * together;
+      if (i < end) StoreEight(place(i), first + i < args.past ? x[n] : own.Passed(x[n]));
+    }
   }
   __syncthreads();
   if (blockIdx.x > 0 || its >= together) return;
