@@ -98,7 +98,7 @@ class Bench {
 };
 
 std::string NameOf(const Plan& plan) {
-  return std::string(plan.cut == Cut::kFew ? "few" : plan.cut == Cut::kMany ? "many" : "wide") + std::to_string(plan.tiles) + "x" + std::to_string(plan.octets);
+  return std::string(plan.cut == Cut::kFew ? "few" : plan.cut == Cut::kMany ? "many" : plan.cut == Cut::kWide ? "wide" : "split") + std::to_string(plan.tiles) + "x" + std::to_string(plan.octets);
 }
 
 // All that are worth a look.
@@ -108,13 +108,13 @@ std::vector<Plan> PlansFor(bool gated, size_t bucket) {
     if (octets > 1 && octets * 4 >= bucket) continue;
     for (uint32_t tiles = 1; tiles <= MostTiles(Format::kBf16, octets, gated); tiles *= 2) plans.push_back({Cut::kFew, tiles, octets});
   }
-  if (bucket > 8) plans.insert(plans.end(), {{Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}, {Cut::kWide, 4, 16}, {Cut::kWide, 6, 16}, {Cut::kWide, 8, 16}, {Cut::kWide, 12, 16}, {Cut::kWide, 4, 8}});
+  if (bucket > 8) plans.insert(plans.end(), {{Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}, {Cut::kWide, 4, 16}, {Cut::kWide, 6, 16}, {Cut::kWide, 8, 16}, {Cut::kWide, 12, 16}, {Cut::kWide, 4, 8}, {Cut::kSplit, 4, 8}});
   return plans;
 }
 
 void Line(Bench* bench, const Shape& shape, size_t count) {
   const size_t bucket = BucketOf(count);
-  const Plan chosen = PlanOf({Format::kBf16, shape.rows, shape.columns, shape.gated, bucket, true});
+  const Plan chosen = PlanOf({Format::kBf16, shape.rows, shape.columns, shape.gated, bucket, true, true});
   std::printf("%-18s %4zu:", shape.name, count);
   uint64_t wanted = 0;
   for (const Plan& plan : PlansFor(shape.gated, bucket)) {

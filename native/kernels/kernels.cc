@@ -32,6 +32,24 @@ void Kernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up,
   MultiplyGated(gate, up, Rows(x.normed, x.rows, gate.columns), y);
 }
 
+void Kernels::MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
+                             float* y) {
+  Snake(x, a, b, rows, w.columns, x);
+  Multiply(w, Rows(x, rows, w.columns), finish, y);
+}
+
+void Kernels::ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution,
+                             const Stretch* streams, size_t count, float* y) {
+  Spread(x, a, b, convolution.channels, streams, count);
+  ConvolveCausal(convolution, streams, count, y);
+}
+
+void Kernels::ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,
+                                      const Stretch* streams, size_t count, float* y) {
+  Spread(x, nullptr, nullptr, channels, streams, count);
+  ConvolveDepthwise(weights, bias, channels, taps, streams, count, y);
+}
+
 void Kernels::Spread(const float* x, const float* a, const float* b, size_t channels, const Stretch* streams,
                      size_t count) {
   for (size_t s = 0; s < count; s++) {

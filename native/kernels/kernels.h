@@ -156,6 +156,10 @@ class Kernels {
   virtual void Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) = 0;
   // y = silu(gate x) * (up x): the first half of a SwiGLU block.
   virtual void MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) = 0;
+  // y [rows, w.rows] = w times what Snake makes of the rows of x [rows, w.columns], bit for bit as these two one after the other.
+  // Loses x, which a backend need not write.
+  virtual void MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
+                              float* y);
 
   // --- rows of a table (embeddings, codebooks)
   // y[i] = table[ids[i]], or y[i] += it.
@@ -208,6 +212,13 @@ class Kernels {
   // a and b as Snake gives it.
   virtual void Spread(const float* x, const float* a, const float* b, size_t channels, const Stretch* streams,
                       size_t count);
+  // Spread and ConvolveCausal, bit for bit as these two one after the other: but what then lies at the streams' x
+  // and before them is nobody's, since a backend need not write it.
+  virtual void ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution,
+                              const Stretch* streams, size_t count, float* y);
+  // The same of ConvolveDepthwise, of x as it is.
+  virtual void ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,
+                                       const Stretch* streams, size_t count, float* y);
   // y [left + rows + right, channels]; then a convolution is Multiply(weights, WindowsOf(...)).
   // kReflect needs rows > left and rows > right; kReplicate at least one row.
   virtual void Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,

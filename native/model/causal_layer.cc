@@ -39,11 +39,10 @@ CausalLayer CausalLayer::LoadTransposed(Weights& weights, const NamedTensors& te
   return CausalLayer(convolution, plan);
 }
 
-const std::vector<Stretch>& CausalLayer::Input(Kernels& kernels, CodecPass& pass, size_t rate, const float* x,
-                                               float* signal) const {
-  const std::vector<Stretch>& input = Input(pass, rate, signal);
-  kernels.Spread(x, nullptr, nullptr, convolution_.channels, input.data(), input.size());
-  return input;
+void CausalLayer::Run(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake, const float* x, float* spare,
+                      float* y) const {
+  const std::vector<Stretch>& input = pass.Stretches(rate, History(), convolution_.channels, tail_, spare);
+  kernels.ConvolveSpread(x, snake.a, snake.b, convolution_, input.data(), input.size(), y);
 }
 
 }  // namespace parley::model

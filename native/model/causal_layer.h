@@ -5,6 +5,7 @@
 
 #include "model/codec_state.h"
 #include "model/layer_weights.h"
+#include "model/snake_weights.h"
 #include "model/weights.h"
 
 namespace parley::model {
@@ -17,15 +18,13 @@ class CausalLayer {
   static CausalLayer LoadTransposed(Weights& weights, const NamedTensors& tensors, size_t stride, Format format,
                                     TailPlan* plan);
 
-  // Where the input of a pass lies in `signal`, of `rate` rows a frame: written there, then Run.
-  const std::vector<Stretch>& Input(CodecPass& pass, size_t rate, float* signal) const {
-    return pass.Stretches(rate, History(), convolution_.channels, tail_, signal);
-  }
-  // The same, with x [rows, channels] copied to it.
-  const std::vector<Stretch>& Input(Kernels& kernels, CodecPass& pass, size_t rate, const float* x, float* signal) const;
-  // y: all rows of the output, stream by stream.
-  void Run(Kernels& kernels, const std::vector<Stretch>& input, float* y) const {
-    kernels.ConvolveCausal(convolution_, input.data(), input.size(), y);
+  // Of x [rows, channels], at `rate` rows a frame, as snake has it: y, all rows of the output, stream by stream. `spare` has room for
+  // InputFloats().
+  void Run(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake, const float* x, float* spare,
+           float* y) const;
+  // The same of x as it is.
+  void Run(Kernels& kernels, CodecPass& pass, size_t rate, const float* x, float* spare, float* y) const {
+    Run(kernels, pass, rate, {}, x, spare, y);
   }
 
   size_t History() const { return convolution_.History(); }

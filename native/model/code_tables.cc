@@ -20,12 +20,10 @@ CodeTables::CodeTables(Weights& weights, const NamedTensors& tensors, const Code
 }
 
 void CodeTables::Sum(Kernels& kernels, const int32_t* codes, size_t frames, float* sums, float* z) {
-  const auto gather = [&](size_t table) {
-    kernels.Gather(tables_[table], {codes + table, quantizers()}, frames, table > 1, sums);
-  };
-  gather(0);
+  kernels.Gather(tables_[0], {codes, quantizers()}, frames, false, sums);
   kernels.Multiply(first_, Rows(sums, frames, table_width()), {}, z);
-  for (size_t table = 1; table < quantizers(); table++) gather(table);
+  if (quantizers() == 1) return;
+  kernels.GatherSum(tables_.data() + 1, quantizers() - 1, {codes + 1, quantizers()}, frames, false, sums);
   kernels.Multiply(rest_, Rows(sums, frames, table_width()), {nullptr, nullptr, true}, z);
 }
 

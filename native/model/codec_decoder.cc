@@ -167,7 +167,7 @@ void CodecDecoder::Parts::Run(bool unheard) {
   const size_t room = Floats();
   auto [x, y, spare] = workspace.Parts<3>({room, room, room});
   tables.Sum(kernels, told.Tell(codes).values, pass.frames(), x, y);
-  pre_conv.Run(kernels, pre_conv.Input(kernels, pass, 1, y, spare), x);
+  pre_conv.Run(kernels, pass, 1, y, spare, x);
   transformer.Run(kernels, pass, !unheard, x, y);
   if (unheard) return;
   size_t rate = 1;
@@ -176,15 +176,13 @@ void CodecDecoder::Parts::Run(bool unheard) {
     rate *= stage.ratio();
     std::swap(x, y);
   }
-  first.Run(kernels, first.Input(kernels, pass, rate, x, spare), y);
+  first.Run(kernels, pass, rate, x, spare, y);
   for (const DecoderBlock& block : blocks) {
     std::swap(x, y);
     block.Run(kernels, pass, rate, x, y, spare);
     rate *= block.rate();
   }
-  const std::vector<Stretch>& input = last.Input(pass, rate, spare);
-  last_snake.Spread(kernels, y, last.channels(), input);
-  last.Run(kernels, input, x);
+  last.Run(kernels, pass, rate, last_snake, y, spare, x);
   Deliver(x);
 }
 

@@ -1,27 +1,14 @@
 #include "model/decoder_block.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace parley::model {
 namespace {
 
 // Of the residual units: the architecture's, no configuration has them.
 constexpr size_t kDilations[] = {1, 3, 9};
-constexpr double kLeastBeta = 1e-9;
 
 }  // namespace
-
-SnakeWeights SnakeWeights::Load(Weights& weights, const NamedTensors& tensors) {
-  std::vector<float> a = ToFloats(tensors["alpha"]), b = ToFloats(tensors["beta"]);
-  for (float& value : a) value = static_cast<float>(std::exp(static_cast<double>(value)));
-  for (float& value : b) value = static_cast<float>(1 / (std::exp(static_cast<double>(value)) + kLeastBeta));
-  return {weights.Floats(a), weights.Floats(b)};
-}
-
-void SnakeWeights::Spread(Kernels& kernels, const float* x, size_t channels, const std::vector<Stretch>& to) const {
-  kernels.Spread(x, a, b, channels, to.data(), to.size());
-}
 
 DecoderBlock::DecoderBlock(Weights& weights, const NamedTensors& tensors, size_t rate, Format format, TailPlan* plan)
     : rate_(rate),
@@ -51,19 +38,14 @@ size_t DecoderBlock::Floats(const CodecPass& pass, size_t before) const {
 
 void DecoderBlock::Expand(Kernels& kernels, CodecPass& pass, size_t before, const float* x, float* y,
                           float* spare) const {
-  const std::vector<Stretch>& input = expansion_.Input(pass, before, spare);
-  snake_.Spread(kernels, x, expansion_.channels(), input);
-  expansion_.Run(kernels, input, y);
+  expansion_.Run(kernels, pass, before, snake_, x, spare, y);
 }
 
 void DecoderBlock::AddUnit(Kernels& kernels, CodecPass& pass, const Unit& unit, size_t rate, float* x, float* y,
                            float* spare) const {
-  const size_t rows = pass.Rows(rate), channels = unit.dilated.channels();
-  const std::vector<Stretch>& input = unit.dilated.Input(pass, rate, spare);
-  unit.first_snake.Spread(kernels, y, channels, input);
-  unit.dilated.Run(kernels, input, x);
-  kernels.Snake(x, unit.second_snake.a, unit.second_snake.b, rows, channels, x);
-  kernels.Multiply(unit.pointwise, Rows(x, rows, channels), {unit.pointwise_bias, nullptr, true}, y);
+  unit.dilated.Run(kernels, pass, rate, unit.first_snake, y, spare, x);
+  kernels.MultiplySnaked(unit.pointwise, x, unit.second_snake.a, unit.second_snake.b, pass.Rows(rate),
+                         {unit.pointwise_bias, nullptr, true}, y);
 }
 
 void DecoderBlock::Run(Kernels& kernels, CodecPass& pass, size_t before, float* x, float* y, float* spare) const {

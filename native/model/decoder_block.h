@@ -9,17 +9,6 @@
 
 namespace parley::model {
 
-// SnakeBeta as the kernels take it; the file has alpha and beta as logarithms.
-struct SnakeWeights {
-  const float* a;
-  const float* b;
-
-  // "alpha" and "beta" of `tensors`.
-  static SnakeWeights Load(Weights& weights, const NamedTensors& tensors);
-  // x, all streams' rows, to where a layer reads them.
-  void Spread(Kernels& kernels, const float* x, size_t channels, const std::vector<Stretch>& to) const;
-};
-
 class DecoderBlock {
  public:
   DecoderBlock(Weights& weights, const NamedTensors& tensors, size_t rate, Format format, TailPlan* plan);

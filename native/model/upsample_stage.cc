@@ -38,10 +38,9 @@ size_t UpsampleStage::Floats(const CodecPass& pass, size_t rate) const {
 
 void UpsampleStage::Run(Kernels& kernels, CodecPass& pass, size_t rate, float* x, float* y, float* spare) const {
   const size_t rows = pass.Rows(rate * ratio_);
-  expansion_.Run(kernels, expansion_.Input(kernels, pass, rate, x, spare), y);
+  expansion_.Run(kernels, pass, rate, x, spare, y);
   const std::vector<Stretch>& input = pass.Stretches(rate * ratio_, history(), channels_, tail_, spare);
-  kernels.Spread(y, nullptr, nullptr, channels_, input.data(), input.size());
-  kernels.ConvolveDepthwise(depthwise_, depthwise_bias_, channels_, taps_, input.data(), input.size(), x);
+  kernels.ConvolveSpreadDepthwise(y, depthwise_, depthwise_bias_, channels_, taps_, input.data(), input.size(), x);
   kernels.LayerNorm(x, norm_, norm_bias_, rows, channels_, kNormEps, x);
   kernels.Multiply(widen_, Rows(x, rows, channels_), {widen_bias_, nullptr, false}, spare);
   kernels.Activate(Activation::kGelu, spare, rows * widen_.rows);

@@ -88,7 +88,7 @@ void TheFirstConvolutionsAreTheReferences() {
       taps.Begin();
       const Values x = taps.Tap(from), wanted = taps.Tap(to);
       Values room(layer.InputFloats(taps.pass, rate), NAN), y(wanted.size(), NAN);
-      layer.Run(*taps.kernels, layer.Input(*taps.kernels, taps.pass, rate, x.data(), room.data()), y.data());
+      layer.Run(*taps.kernels, taps.pass, rate, x.data(), room.data(), y.data());
       taps.Check(y, wanted, to);
     };
     check("pre_conv.conv", 1, "quantized", "pre_conv");
@@ -120,7 +120,7 @@ void EachUpsamplingStageIsTheReferences() {
       if (n == 0) {
         const Values wanted = taps.Tap("upsample0_conv");
         taps.Check(WithRoom(floats, x, wanted.size(), [&](float* in, float* y, float* spare) {
-          stage.expansion().Run(*taps.kernels, stage.expansion().Input(*taps.kernels, taps.pass, rate, in, spare), y);
+          stage.expansion().Run(*taps.kernels, taps.pass, rate, in, spare, y);
         }), wanted, "upsample0_conv");
       }
       const std::string tap = "upsample" + std::to_string(n);

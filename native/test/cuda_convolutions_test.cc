@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/cuda/convolutions.cuh"
+#include "kernels/cuda/depthwise.cuh"
 #include "kernels/cuda/emulator/emulator.h"
 #include "test/check.h"
 #include "test/cuda_room.h"
@@ -103,7 +104,7 @@ void StreamsThatAreConvolvedTogetherStayApart() {
 
 // So many rows and positions that together they go to a kernel of many vectors, and apart to that of few.
 void ManyPositionsGiveTheSameBitsAsFew() {
-  const auto plan = [](size_t positions) { return PlanOf({Format::kBf16, 1632, 512, false, BucketOf(positions), true}); };
+  const auto plan = [](size_t positions) { return PlanOf({Format::kBf16, 1632, 512, false, BucketOf(positions), true, false}); };
   CHECK(plan(1032).cut == Cut::kWide && plan(150).cut == Cut::kFew);
   CheckConvolution({1632, 64, 8, 9, {150, 3, 878, 1}}, Format::kBf16);
 }
@@ -126,7 +127,7 @@ void SignalsArePreparedAsTheyLie() {
       const ProductArgs args = ArgsFor(w->matrix, y.data(), laid.view);
       EnqueuePlanned(queue, room, {Cut::kMany, 4, 4}, false, args, laid);
       CHECK(SameBits(y, few));
-      if (VectorTermsOf(format, false) == 2 || !laid.in_chunks) continue;
+      if (!FitsTiles(args, laid)) continue;
       std::fill(y.begin(), y.end(), NAN);
       EnqueuePlanned(queue, room, {Cut::kWide, 4, 16}, false, args, laid);
       CHECK(SameBits(y, few));
@@ -159,10 +160,23 @@ void AStreamInPiecesGivesTheSameBits() {
   }
 }
 
+// Of a signal that is not spread.
+void CheckSpread(const std::vector<size_t>& counts, const Depthwise& one) {
+  Streams seen(counts, one.channels, one.taps - 1), wanted(counts, one.channels, one.taps - 1);
+  const auto x = RandomFloats(wanted.Positions() * one.channels, 11);
+  std::vector<float> y(x.size(), NAN), expected = y;
+  MakeKernels()->ConvolveSpreadDepthwise(x.data(), one.weights, one.bias, one.channels, one.taps, wanted.stretches.data(), counts.size(),
+                                         expected.data());
+  emulator::Immediate queue({emulator::Order::kShuffled, 5});
+  EnqueueSpreadDepthwise(queue, x.data(), one, seen.stretches.data(), counts.size(), y.data());
+  CHECK(SameBits(y, expected));
+  CHECK(seen.tails == wanted.tails);
+}
+
 void ADepthwiseConvolutionHasTheBitsOfTheCpu() {
   for (const size_t channels : {1, 8, 19, 48}) {
     for (const auto& counts : {std::vector<size_t>{4, 4}, {1, 3, 2, 9, 1}, {40, 2, 25}, {0, 5}, {64}, {0}}) {
-      for (const size_t taps : {1, 7}) {
+      for (const size_t taps : {1, 7, 20}) {
         const auto w = RandomFloats(taps * channels, 1), bias = RandomFloats(channels, 2);
         for (const float* its_bias : {bias.data(), static_cast<const float*>(nullptr)}) {
           Streams seen(counts, channels, taps - 1), wanted(counts, channels, taps - 1);
@@ -173,6 +187,7 @@ void ADepthwiseConvolutionHasTheBitsOfTheCpu() {
           EnqueueConvolveDepthwise(queue, w.data(), its_bias, channels, taps, seen.stretches.data(), counts.size(), y.data());
           CHECK(SameBits(y, expected));
           CHECK(seen.tails == wanted.tails);
+          CheckSpread(counts, {w.data(), its_bias, channels, taps});
         }
       }
     }

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/cuda/few_rows.cuh"
+#include "kernels/cuda/joined_input.cuh"
 #include "kernels/cuda/laid_vectors.cuh"
 #include "kernels/cuda/products.cuh"
 #include "kernels/cuda/queue.h"
@@ -86,42 +88,55 @@ inline void EnqueueConvolveCausal(Queue& queue, Room& room, const Convolution& c
   EnqueueMultiply(queue, room, convolution.weights, windows, {convolution.bias, nullptr, false}, y);
 }
 
-struct DepthwiseArgs {
-  const float* weights;  // [taps, channels]
-  const float* bias;
-  float* y;
-  VectorsView x;
-  uint32_t channels, taps;
-};
-
-// A value each: the taps are added to the bias in their order, by fmaf, as on the CPU.
-static __global__ void __launch_bounds__(256) ConvolveChannels(DepthwiseArgs args) {
-  AwaitInputs();
-  LetNextBegin();
-  const VectorCounts counts = *args.x.counts;
-  const uint64_t i = static_cast<uint64_t>(blockIdx.x) * 256 + threadIdx.x;
-  if (i >= static_cast<uint64_t>(counts.vectors) * args.channels) return;
-  const auto position = static_cast<uint32_t>(i / args.channels), channel = static_cast<uint32_t>(i % args.channels);
-  const float* from = VectorAt(args.x, counts, position) + channel;
-  const float* weight = args.weights + channel;
-  float sum = args.bias != nullptr ? args.bias[channel] : 0;
-  for (uint32_t tap = 0; tap < args.taps; tap++, from += args.channels, weight += args.channels) {
-    sum = fmaf(*weight, *from, sum);
-  }
-  args.y[i] = sum;
+// Whether the terms that a product reads can be prepared where its input is joined.
+inline bool TakesJoinedTerms(const Matrix& w, const Plan& plan, const LaidVectors& laid) {
+  return FitsTensorCores(w) && !ReadsFloats(plan) && (laid.as_signals || laid.view.stride == w.columns);
 }
 
-inline void EnqueueConvolveDepthwise(Queue& queue, const float* weights, const float* bias, size_t channels, size_t taps,
-                                     const Stretch* streams, size_t count, float* y) {
-  EnqueueJoin(queue, streams, count, taps - 1, channels);
-  const Vectors shape{nullptr, 0, channels, taps * channels, 1, 0};
-  const LaidVectors windows = LayStretches(queue, streams, count, taps - 1, shape);
-  if (windows.bucket == 0 || channels == 0) return;
-  const DepthwiseArgs args{weights, bias, y, windows.view, static_cast<uint32_t>(channels), static_cast<uint32_t>(taps)};
-  Grid grid;
-  grid.x = static_cast<uint32_t>(BlocksOf(windows.bucket * channels, 256));
-  grid.threads = 256;
-  queue.Launch<ConvolveChannels>(grid, args);
+// w x of vectors that are laid, whose values `input` joins on the way.
+inline void EnqueueMultiplyJoined(Queue& queue, Room& room, const Matrix& w, JoinedInputArgs input, const LaidVectors& laid,
+                                  const Finish& finish, float* y) {
+  if (laid.bucket == 0) return;
+  ProductArgs args = ArgsFor(w, y, laid.view, finish);
+  input.to.x = laid.view;
+  if (SuitsFewRows(w, input, laid)) return EnqueueFewRows(queue, {input, args}, w, laid);
+  const Plan plan = PlanFor(room, false, args, laid);
+  if (!TakesJoinedTerms(w, plan, laid)) {
+    EnqueueInput(queue, input, laid, 0);
+    return EnqueueMultiply(queue, room, w, laid, finish, y);
+  }
+  const int terms = VectorTermsOf(w.format, room.rules.full_vectors);
+  const size_t columns = laid.as_signals ? laid.columns : laid.bucket * w.columns;
+  input.to.term_bytes = args.term_bytes = BlocksOf(columns * 2, 256) * 256;
+  args.terms = input.to.terms = static_cast<unsigned char*>(room.AtLeast(args.term_bytes * terms));
+  input.to.in_fragments = !ReadsTiles(plan.cut);
+  EnqueueInput(queue, input, laid, terms);
+  EnqueuePlanned(queue, room, plan, false, args, laid);
+}
+
+// Only where JoinsInput.
+inline void EnqueueConvolveSpread(Queue& queue, Room& room, const InputSignal& from, const Convolution& convolution,
+                                  const Stretch* streams, size_t count, float* y) {
+  const auto tails = queue.DataRoom<float*>(BucketOf(count));
+  size_t some = 0;
+  for (size_t s = 0; s < count; s++) {
+    if (streams[s].count > 0) tails.host[some++] = streams[s].tail;
+  }
+  JoinedInputArgs input{};
+  input.from = from;
+  input.tails = tails.device;
+  input.past = static_cast<uint32_t>(convolution.History());
+  const LaidVectors windows =
+      LayStretches(queue, streams, count, convolution.History(), WindowsOf(convolution, nullptr, 0));
+  EnqueueMultiplyJoined(queue, room, convolution.weights, input, windows, {convolution.bias, nullptr, false}, y);
+}
+
+// Only where JoinsInput. x becomes what snake makes of it, or stays.
+inline void EnqueueMultiplySnaked(Queue& queue, Room& room, const Matrix& w, const InputSignal& from, size_t rows,
+                                  const Finish& finish, float* y) {
+  JoinedInputArgs input{};
+  input.from = from;
+  EnqueueMultiplyJoined(queue, room, w, input, LayVectors(queue, Rows(from.x, rows, w.columns)), finish, y);
 }
 
 }  // namespace parley::cuda

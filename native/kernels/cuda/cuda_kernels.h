@@ -45,6 +45,8 @@ class CudaKernels final : public Kernels {
 
   void Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) override;
   void MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) override;
+  void MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
+                      float* y) override;
   void Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) override;
   void GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add, float* y) override;
   void TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) override;
@@ -61,8 +63,12 @@ class CudaKernels final : public Kernels {
   void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) override;
 
   void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) override;
+  void ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution, const Stretch* streams,
+                      size_t count, float* y) override;
   void ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps, const Stretch* streams,
                          size_t count, float* y) override;
+  void ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,
+                               const Stretch* streams, size_t count, float* y) override;
   void Spread(const float* x, const float* a, const float* b, size_t channels, const Stretch* streams,
               size_t count) override;
   void Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,

@@ -1,6 +1,7 @@
 // Products and convolutions of the CUDA backend.
 #include "kernels/cuda/convolutions.cuh"
 #include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/depthwise.cuh"
 #include "kernels/cuda/products.cuh"
 
 namespace parley::cuda {
@@ -17,6 +18,13 @@ void Judge(const Matrix& gate, const Matrix& up, size_t columns) {
   Require(gate.rows == up.rows, "gate and up differ in their rows");
 }
 
+void Judge(const Convolution& convolution) {
+  Require(convolution.stride == 1, "a causal convolution with state has stride 1");
+  Require(convolution.weights.columns == convolution.taps * convolution.channels,
+          "the convolution's weights are not [rows, taps * channels]");
+  Judge(convolution.weights, convolution.weights.columns);
+}
+
 }  // namespace
 
 void CudaKernels::Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) {
@@ -29,23 +37,42 @@ void CudaKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vect
   EnqueueMultiplyGated(Next(), room_, gate, up, x, y);
 }
 
+void CudaKernels::MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
+                                 float* y) {
+  Judge(w, w.columns);
+  const InputSignal from{x, a, b, static_cast<uint32_t>(w.columns)};
+  if (!JoinsInput(from, nullptr, 0)) return Kernels::MultiplySnaked(w, x, a, b, rows, finish, y);
+  EnqueueMultiplySnaked(Next(), room_, w, from, rows, finish, y);
+}
+
 void CudaKernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) {
   Judge(gate, up, gate.columns);
   EnqueueExpandRows(Next(), room_, norm, gate, up, x, y);
 }
 
 void CudaKernels::ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) {
-  Require(convolution.stride == 1, "a causal convolution with state has stride 1");
-  Require(convolution.weights.columns == convolution.taps * convolution.channels,
-          "the convolution's weights are not [rows, taps * channels]");
-  Judge(convolution.weights, convolution.weights.columns);
+  Judge(convolution);
   EnqueueConvolveCausal(Next(), room_, convolution, streams, count, y);
+}
+
+void CudaKernels::ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution,
+                                 const Stretch* streams, size_t count, float* y) {
+  Judge(convolution);
+  const InputSignal from{x, a, b, static_cast<uint32_t>(convolution.channels)};
+  if (!JoinsInput(from, streams, count)) return Kernels::ConvolveSpread(x, a, b, convolution, streams, count, y);
+  EnqueueConvolveSpread(Next(), room_, from, convolution, streams, count, y);
 }
 
 void CudaKernels::ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps,
                                     const Stretch* streams, size_t count, float* y) {
   Require(taps > 0, "a convolution has no taps");
   EnqueueConvolveDepthwise(Next(), weights, bias, channels, taps, streams, count, y);
+}
+
+void CudaKernels::ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,
+                                          const Stretch* streams, size_t count, float* y) {
+  Require(taps > 0, "a convolution has no taps");
+  EnqueueSpreadDepthwise(Next(), x, {weights, bias, channels, taps}, streams, count, y);
 }
 
 // The first half of AttendRows.

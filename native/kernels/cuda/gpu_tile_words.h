@@ -9,6 +9,12 @@
 
 namespace parley::cuda {
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define PARLEY_CLUSTER(blocks)
+#else
+#define PARLEY_CLUSTER(blocks) __cluster_dims__(blocks, 1, 1)
+#endif
+
 struct Barrier {
   uint64_t state;
 };
@@ -67,6 +73,16 @@ template <int kRegisters>
 __device__ __forceinline__ void LeaveRegisters() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
+__device__ __forceinline__ void MeetCluster() {
+  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+__device__ __forceinline__ float4 LoadOfPeer(const float* at, uint32_t rank) {
+  uint32_t place;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(place) : "r"(gpu::SharedAt(at)), "r"(rank));
+  float4 four;
+  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w) : "r"(place) : "memory");
+  return four;
+}
 #else
 // Declared for the other targets, which compile no call of them.
 constexpr bool kHasTiles = false;
@@ -78,6 +94,8 @@ __device__ void AwaitPhase(Barrier*, uint32_t);
 __device__ void CopyTile(void*, const TileMap&, uint32_t, uint32_t, uint32_t, uint32_t, Barrier*);
 template <uint32_t kRow, int kOctets>
 __device__ void MmaTiles(float (&)[kOctets][4], const unsigned char*, const unsigned char*, uint32_t, bool);
+__device__ void MeetCluster();
+__device__ float4 LoadOfPeer(const float*, uint32_t);
 __device__ void FenceTiles();
 __device__ void CommitTiles();
 template <int kLeft>

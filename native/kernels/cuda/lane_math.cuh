@@ -1,4 +1,4 @@
-// e^x, sin(x)^2 and silu by the very operations that the CPU backend defines them by (kernels/cpu/lane_math.h).
+// e^x, sin(x)^2, snake and silu by the very operations that the CPU backend defines them by (kernels/cpu/lane_math.h).
 #ifndef PARLEY_KERNELS_CUDA_LANE_MATH_CUH_
 #define PARLEY_KERNELS_CUDA_LANE_MATH_CUH_
 
@@ -41,6 +41,8 @@ __device__ __forceinline__ float SineSquared(float x) {
   const float square = p * p;
   return 1.0f < square ? 1.0f : square;
 }
+
+__device__ __forceinline__ float Snaked(float x, float a, float b) { return fmaf(SineSquared(x * a), b, x); }
 
 __device__ __forceinline__ float LaneSilu(float x) { return x / (1.0f + LaneExp(0.0f - x)); }
 

@@ -17,7 +17,10 @@ namespace parley::cuda {
 constexpr int VectorTermsOf(Format format, bool full) { return full || format == Format::kF32 || format == Format::kF16 ? 2 : 1; }
 
 // The kernels of products on tensor cores.
-enum class Cut : uint8_t { kFew, kMany, kWide };
+enum class Cut : uint8_t { kFew, kMany, kWide, kSplit };
+
+// Those that read terms as they lie in memory, by tiles.
+constexpr bool ReadsTiles(Cut cut) { return cut == Cut::kWide || cut == Cut::kSplit; }
 
 struct Plan {
   Cut cut;
@@ -32,7 +35,8 @@ struct ProductShape {
   size_t rows, columns;
   bool gated;
   size_t bucket;
-  bool wide;  // tiles can be cut out of all of it
+  bool wide;  // tiles can be cut out of all of it ..
+  bool split;  // .. and of each part of the columns
 };
 
 inline constexpr size_t BlocksOf(size_t count, size_t of_one) { return (count + of_one - 1) / of_one; }
@@ -71,6 +75,12 @@ class PlanTime {
     return kBegin + Waves(BlocksOf(rows_, 32 * tiles) * BlocksOf(shape_.bucket, 32 * tiles), tiles == 4 ? 1 : 3) * Chunks() *
                         (tiles == 4 ? kManyChunk : kManyChunkOfTwo);
   }
+  // Clusters of eight blocks, each of which has its part of the columns in shared memory.
+  double OfSplit() const {
+    const double tiles = static_cast<double>(BlocksOf(rows_, 64) * BlocksOf(shape_.bucket, 64));
+    const double stages = std::ceil(Chunks() / 16), together = std::max(1.0, std::floor(210 / (stages * 16 + 20)));
+    return kBegin + kSplitBegin + std::max(1.0, tiles * 8 / (kMultiprocessors * std::min(together, 6.0))) * (kSplitEach + stages * kSplitStage);
+  }
   // Blocks go from tile to tile.
   double OfWide(const Plan& plan) const {
     const size_t tiles = BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, 8 * plan.octets);
@@ -83,6 +93,7 @@ class PlanTime {
   static constexpr double kBegin = 3;  // and what prepares the terms
   static constexpr double kFewChunk = 0.09, kFewChunkOfTwo = 0.13, kManyChunk = 0.75, kManyChunkOfTwo = 0.8;
   static constexpr double kWideChunk = 0.06, kWideChunkOfTile = 0.0185, kWideChunkOfHalf = 0.1, kWideEnd = 1;
+  static constexpr double kSplitBegin = 0.5, kSplitEach = 2, kSplitStage = 0.35;
 
   double Chunks() const { return static_cast<double>(shape_.columns) / 32; }
   // `each`: blocks that a multiprocessor has at the same time.
@@ -112,7 +123,9 @@ inline Plan PlanOf(const ProductShape& shape) {
   const double of_few = time.OfFew();
   if (shape.wide) {
     const Plan wide = PlanOfWide(shape);
-    return time.OfWide(wide) < of_few ? wide : few;
+    const double of_wide = time.OfWide(wide);
+    if (shape.split && time.OfSplit() < std::min(of_wide, of_few)) return {Cut::kSplit, 4, 8};
+    return of_wide < of_few ? wide : few;
   }
   const uint32_t tiles = time.OfMany(4) < time.OfMany(2) ? 4 : 2;
   return time.OfMany(tiles) < of_few ? Plan{Cut::kMany, tiles, tiles} : few;

@@ -88,7 +88,7 @@ template <int kTerms>
 void PrepareTerms(Queue& queue, Room& room, const Plan& plan, const LaidVectors& laid, ProductArgs* args) {
   const size_t columns = laid.as_signals ? laid.columns : laid.bucket * args->columns, bytes = BlocksOf(columns * 2, 256) * 256;
   auto* const terms = static_cast<unsigned char*>(room.AtLeast(bytes * kTerms));
-  const PrepareArgs prepare{args->x, args->norm, terms, bytes, args->columns, args->eps, plan.cut != Cut::kWide};
+  const PrepareArgs prepare{args->x, args->norm, terms, bytes, args->columns, args->eps, !ReadsTiles(plan.cut)};
   Grid grid;
   grid.threads = 256;
   args->terms = terms;
@@ -117,13 +117,17 @@ inline void LaunchPlainly(Queue& queue, bool gated, const ProductArgs& args, siz
   else queue.Launch<MultiplyPlainly<false>>(grid, args);
 }
 
-// As one of the plans for its format says.
+// As one of the plans for its format says. Terms that are there are used.
 inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, ProductArgs args, const LaidVectors& laid) {
   const Format format = args.formats[0];
   const int terms = VectorTermsOf(format, room.rules.full_vectors);
-  if (!ReadsFloats(plan)) {
+  if (!ReadsFloats(plan) && args.terms == nullptr) {
     if (terms == 2) PrepareTerms<2>(queue, room, plan, laid, &args);
     else PrepareTerms<1>(queue, room, plan, laid, &args);
+  }
+  if (plan.cut == Cut::kSplit) {
+    if (gated) return LaunchSplit<SplitShape<true, 64>>(queue, args, laid);
+    return LaunchSplit<SplitShape<false, 64>>(queue, args, laid);
   }
   if (plan.cut == Cut::kWide) {
     if (gated) return LaunchWide<true>(queue, room.rules, plan, args, laid);
@@ -141,14 +145,17 @@ inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gate
   }
 }
 
-// Matrices of one format and as many columns.
-inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductArgs& args, const LaidVectors& laid) {
+inline Plan PlanFor(const Room& room, bool gated, const ProductArgs& args, const LaidVectors& laid) {
   size_t rows = args.matrices[0].rows;
   if (!gated) rows += args.matrices[1].rows + args.matrices[2].rows;
   const bool wide = room.rules.wide && VectorTermsOf(args.formats[0], room.rules.full_vectors) == 1 && FitsTiles(args, laid);
-  Plan plan = PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket, wide});
-  if (!laid.in_fours && ReadsFloats(plan)) plan = {Cut::kMany, 2, 2};
-  EnqueuePlanned(queue, room, plan, gated, args, laid);
+  const Plan plan = PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket, wide, wide && FitsSplit(args, laid)});
+  return !laid.in_fours && ReadsFloats(plan) ? Plan{Cut::kMany, 2, 2} : plan;
+}
+
+// Matrices of one format and as many columns.
+inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductArgs& args, const LaidVectors& laid) {
+  EnqueuePlanned(queue, room, PlanFor(room, gated, args, laid), gated, args, laid);
 }
 
 inline void TakeMatrix(const Matrix& w, float* y, int i, ProductArgs* args) {
@@ -164,13 +171,18 @@ inline ProductArgs ArgsFor(const Matrix& w, float* y, const VectorsView& x) {
   return args;
 }
 
-// w x of vectors that are laid.
-inline void EnqueueMultiply(Queue& queue, Room& room, const Matrix& w, const LaidVectors& x, const Finish& finish, float* y) {
-  if (w.rows == 0 || x.bucket == 0) return;
-  ProductArgs args = ArgsFor(w, y, x.view);
+inline ProductArgs ArgsFor(const Matrix& w, float* y, const VectorsView& x, const Finish& finish) {
+  ProductArgs args = ArgsFor(w, y, x);
   args.bias = finish.bias;
   args.gain = finish.gain;
   args.add = finish.add;
+  return args;
+}
+
+// w x of vectors that are laid.
+inline void EnqueueMultiply(Queue& queue, Room& room, const Matrix& w, const LaidVectors& x, const Finish& finish, float* y) {
+  if (w.rows == 0 || x.bucket == 0) return;
+  const ProductArgs args = ArgsFor(w, y, x.view, finish);
   if (FitsTensorCores(w)) EnqueueProduct(queue, room, false, args, x);
   else LaunchPlainly(queue, false, args, x.bucket);
 }

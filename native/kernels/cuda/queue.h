@@ -28,7 +28,14 @@ struct KernelEntry {
   void (*emulate)(const void* args);  // one thread of it, on the emulator; null where there is a GPU
   size_t args_bytes;
   const char* name;
+  uint32_t cluster;  // blocks that run together
 };
+
+// As Args::kCluster says, or one.
+template <class Args, class = void>
+struct ClusterOf : std::integral_constant<uint32_t, 1> {};
+template <class Args>
+struct ClusterOf<Args, std::void_t<decltype(Args::kCluster)>> : std::integral_constant<uint32_t, Args::kCluster> {};
 
 template <class Args>
 constexpr size_t ArgsBytesOf(void (*)(Args)) {
@@ -41,14 +48,15 @@ Args ArgsOf(void (*)(Args));
 template <auto kKernel>
 const KernelEntry& EntryOf() {
 #ifdef __CUDACC__
-  static const KernelEntry entry{reinterpret_cast<const void*>(kKernel), nullptr, ArgsBytesOf(kKernel), __PRETTY_FUNCTION__};
+  static const KernelEntry entry{reinterpret_cast<const void*>(kKernel), nullptr, ArgsBytesOf(kKernel), __PRETTY_FUNCTION__,
+                                 ClusterOf<std::remove_const_t<decltype(ArgsOf(kKernel))>>::value};
 #else
   static const KernelEntry entry{nullptr,
                                  [](const void* args) {
                                    using Args = std::remove_const_t<decltype(ArgsOf(kKernel))>;
                                    kKernel(*static_cast<const Args*>(args));
                                  },
-                                 ArgsBytesOf(kKernel), __PRETTY_FUNCTION__};
+                                 ArgsBytesOf(kKernel), __PRETTY_FUNCTION__, ClusterOf<std::remove_const_t<decltype(ArgsOf(kKernel))>>::value};
 #endif
   return entry;
 }

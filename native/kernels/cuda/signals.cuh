@@ -18,8 +18,6 @@ struct SpreadArgs {
   uint32_t channels;
 };
 
-__device__ __forceinline__ float Snaked(float v, float a, float b) { return fmaf(SineSquared(v * a), b, v); }
-
 // A thread has kFours times four neighbouring values, all of which it asks for before it computes with the first.
 template <uint32_t kFours>
 static __global__ void __launch_bounds__(kElementThreads) SpreadKernel(const SpreadArgs args) {

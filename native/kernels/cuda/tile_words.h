@@ -12,6 +12,11 @@
 //   FenceTiles(), CommitTiles(), AwaitTiles<left>()      before the first MmaTiles of some and after d was written; after the last of some; until all but
 //                               the last `left` of such groups are done, and d and the tiles may be used again
 //   TakeRegisters<n>(), LeaveRegisters<n>()     by all warps of a warpgroup: it has n registers a thread from here on
+//
+//   PARLEY_CLUSTER(n)           of a kernel, before __launch_bounds__: n neighbouring blocks run together; its Args say so too, by their kCluster. Such a kernel
+//                               has no __shared__ arrays
+//   MeetCluster()               all threads of these blocks: what they wrote to shared memory before is there for all of them
+//   LoadOfPeer(at, rank)        the four floats that the block `rank` of these has where this one has `at`
 #ifndef PARLEY_KERNELS_CUDA_TILE_WORDS_H_
 #define PARLEY_KERNELS_CUDA_TILE_WORDS_H_
 

@@ -10,6 +10,7 @@
 #include "kernels/cuda/product_plan.h"
 #include "kernels/cuda/queue.h"
 #include "kernels/cuda/room.h"
+#include "kernels/cuda/split_vectors.cuh"
 #include "kernels/cuda/wide_vectors.cuh"
 #include "kernels/kernels.h"
 
@@ -60,32 +61,57 @@ inline TileMap MapOf(const MatrixView& matrix, size_t columns, uint32_t box, uin
   return TileMapOf({matrix.values, {columns, 1, matrix.rows, 1}, {bytes, bytes, bytes * matrix.rows}, {box, 1, rows, 1}});
 }
 
+// The work of one grid, and its tiles.
 template <class Shape>
-void LaunchTiles(Queue& queue, const ProductRules& rules, const ProductArgs& product, const LaidVectors& laid) {
-  WideArgs args{};
-  args.product = product;
+size_t CutIntoTiles(const ProductArgs& product, const LaidVectors& laid, WideArgs* args) {
+  args->product = product;
   const WideTerms terms = TermsInTiles(laid, product.terms, product.columns, Shape::kVectors, Shape::kBox);
-  args.vectors = terms.map;
-  args.cut = terms.cut;
-  args.product.x.length = terms.length;
-  TileMap* const maps[3] = {&args.first, &args.second, &args.third};
+  args->vectors = terms.map;
+  args->cut = terms.cut;
+  args->product.x.length = terms.length;
+  TileMap* const maps[3] = {&args->first, &args->second, &args->third};
   size_t row_tiles = 0, weights = 0;
   for (int i = 0; i < 3; i++) {
-    MatrixView& matrix = args.product.matrices[i];
+    MatrixView& matrix = args->product.matrices[i];
     weights += size_t{matrix.rows} * product.columns;
     matrix.blocks = Shape::kGated && i > 0 ? 0 : static_cast<uint32_t>(BlocksOf(matrix.rows, Shape::kRows));
     row_tiles += matrix.blocks;
-    *maps[i] = matrix.values == nullptr ? args.first : MapOf(matrix, product.columns, Shape::kBox, Shape::kBoxRows);
+    *maps[i] = matrix.values == nullptr ? args->first : MapOf(matrix, product.columns, Shape::kBox, Shape::kBoxRows);
   }
   const size_t streams = Shape::kVectors / terms.cut.positions;
-  const size_t vector_tiles = terms.cut.position_tiles == 0 ? BlocksOf(laid.bucket, Shape::kVectors) : terms.cut.position_tiles * BlocksOf(laid.streams, streams);
   // What is larger is read once, by blocks that run at the same time; the other one stays in the cache.
-  args.cut.rows_first = laid.bucket * product.columns > weights ? 1 : 0;
+  args->cut.rows_first = laid.bucket * product.columns > weights ? 1 : 0;
+  return row_tiles *
+         (terms.cut.position_tiles == 0 ? BlocksOf(laid.bucket, Shape::kVectors) : terms.cut.position_tiles * BlocksOf(laid.streams, streams));
+}
+
+template <class Shape>
+void LaunchTiles(Queue& queue, const ProductRules& rules, const ProductArgs& product, const LaidVectors& laid) {
+  WideArgs args{};
+  const size_t tiles = CutIntoTiles<Shape>(product, laid, &args);
   Grid grid;
-  grid.x = static_cast<uint32_t>(std::min<size_t>(row_tiles * vector_tiles, rules.multiprocessors));
+  grid.x = static_cast<uint32_t>(std::min<size_t>(tiles, rules.multiprocessors));
   grid.threads = kWideThreads;
   grid.shared = Shape::kShared;
   queue.Launch<&MultiplyWide<Shape>>(grid, args);
+}
+
+template <class Shape>
+void LaunchSplit(Queue& queue, const ProductArgs& product, const LaidVectors& laid) {
+  SplitArgs args{};
+  Grid grid;
+  grid.x = static_cast<uint32_t>(CutIntoTiles<Shape>(product, laid, &args.wide) * kParts);
+  grid.threads = kSplitThreads;
+  grid.shared = Shape::SharedOf(Shape::StagesOf(product.columns / kChunk));
+  queue.Launch<&MultiplySplit<Shape>>(grid, args);
+}
+
+// Whether every part's boxes lie in one segment, and all of a part in shared memory.
+inline bool FitsSplit(const ProductArgs& args, const LaidVectors& laid) {
+  using Shape = SplitShape<false, 64>;
+  if (laid.as_signals && args.columns % (kParts * Shape::kBox) != 0) return false;
+  return FitsTiles(args, laid) && !(laid.as_signals && IsNarrow(laid.view.length)) &&
+         Shape::SharedOf(Shape::StagesOf(args.columns / kChunk)) <= (227u << 10);
 }
 
 // As one of the plans for tiles says: of 64 or 128 vectors, and so many rows in shared memory.

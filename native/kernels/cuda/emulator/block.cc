@@ -34,16 +34,20 @@ void Block::BeginGrid(const KernelEntry& entry, const Grid& grid, const void* ar
   entry_ = &entry;
   args_ = args;
   rules_ = rules;
-  count_ = grid.threads;
+  block_threads_ = grid.threads;
+  cluster_ = entry.cluster;
+  count_ = grid.threads * cluster_;
   if (threads_.size() < count_) threads_.resize(count_);
   order_.resize(count_);
   ready_.resize(count_);
   warps_.resize((count_ + 31) / 32);
-  if (shared_ == nullptr || shared_bytes_ != grid.shared) {
+  // Where there is one block, what lies beyond its memory is nobody's.
+  shared_stride_ = cluster_ == 1 ? grid.shared : (grid.shared + 1023) / 1024 * 1024;
+  if (const size_t bytes = shared_stride_ * cluster_; shared_ == nullptr || shared_bytes_ != bytes) {
     void* memory = nullptr;
-    if (posix_memalign(&memory, 1024, std::max<size_t>(grid.shared, 1)) != 0) throw std::bad_alloc();
+    if (posix_memalign(&memory, 1024, std::max<size_t>(bytes, 1)) != 0) throw std::bad_alloc();
     shared_.reset(static_cast<unsigned char*>(memory));
-    shared_bytes_ = grid.shared;
+    shared_bytes_ = bytes;
   }
   Arrange(rules.seed);
 }
@@ -74,6 +78,7 @@ void Block::Clear() {
 
 void Block::Run(uint64_t seed) {
   if (rules_.order == Order::kShuffled) Arrange(seed);
+  first_block_ = blockIdx.x;
   Clear();
   Go(host_, FreeFiber().place);
   if (failure_ == nullptr && living_ == 0) return;
@@ -151,7 +156,8 @@ void Block::BeginThread(uint32_t thread, Fiber* fiber) {
 
 void Block::RunAs(uint32_t thread) {
   running_ = thread;
-  threadIdx.x = thread;
+  threadIdx.x = thread % block_threads_;
+  if (cluster_ > 1) blockIdx.x = first_block_ + thread / block_threads_;
 }
 
 void Block::EndThread() {

@@ -53,7 +53,7 @@ class Block {
 
   // What all blocks of a grid have in common.
   void BeginGrid(const KernelEntry& entry, const Grid& grid, const void* args, const Rules& rules);
-  // Its threads, to their end.
+  // Its threads, to their end; and with them those of the other blocks of its cluster, whose first one it is.
   void Run(uint64_t seed);
 
   // Of the thread that runs:
@@ -64,7 +64,9 @@ class Block {
   // Until another thread says so for all that wait there.
   void WaitAt(const char* word);
   void FreeAllAt(const char* word);
-  unsigned char* Shared() { return shared_.get(); }
+  unsigned char* Shared() { return SharedOf(running_ / block_threads_); }
+  // Of a block of the cluster that runs.
+  unsigned char* SharedOf(uint32_t rank) { return shared_.get() + rank * shared_stride_; }
   [[noreturn]] void RefuseAs(const std::string& what) const;
 
   TileCopies tile_copies;
@@ -94,7 +96,8 @@ class Block {
   const KernelEntry* entry_ = nullptr;
   const void* args_ = nullptr;
   Rules rules_;
-  uint32_t count_ = 0;
+  uint32_t count_ = 0;  // threads, of all blocks of a cluster
+  uint32_t block_threads_ = 1, cluster_ = 1, first_block_ = 0;
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   std::vector<uint32_t> order_;        // of threads
@@ -111,7 +114,7 @@ class Block {
   std::vector<Fiber*> free_;
   Fiber* arriving_ = nullptr;  // that which is gone to
   std::unique_ptr<unsigned char, Unmap> shared_;
-  size_t shared_bytes_ = 0;
+  size_t shared_bytes_ = 0, shared_stride_ = 0;
 };
 
 }  // namespace parley::cuda::emulator

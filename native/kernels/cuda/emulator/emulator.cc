@@ -19,9 +19,11 @@ void Judge(const KernelEntry& entry, const Grid& grid, const Rules& rules) {
   if (grid.threads == 0 || grid.threads > 1024) refuse("a block of " + std::to_string(grid.threads) + " threads");
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) refuse("a grid without blocks");
   if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535) refuse("a grid of more blocks than there may be");
+  if (grid.x % entry.cluster != 0) refuse("a grid that is no multiple of its clusters");
   if (grid.shared > rules.most_shared) refuse(std::to_string(grid.shared) + " bytes of shared memory");
 }
 
+// Or the cluster that it begins: clusters lie in x.
 void RunBlock(const Grid& grid, uint64_t number, uint64_t seed) {
   blockIdx.x = static_cast<uint32_t>(number % grid.x);
   blockIdx.y = static_cast<uint32_t>(number / grid.x % grid.y);
@@ -39,16 +41,16 @@ void Run(const KernelEntry& entry, const Grid& grid, const void* args, const Rul
   blockDim = {grid.threads, 1, 1};
   threadIdx = {0, 0, 0};
   Block::Current().BeginGrid(entry, grid, args, rules);
-  const uint64_t blocks = uint64_t{grid.x} * grid.y * grid.z;
+  const uint64_t each = entry.cluster, clusters = uint64_t{grid.x} * grid.y * grid.z / each;
   if (rules.order == Order::kShuffled) {
-    std::vector<uint64_t> order(blocks);
+    std::vector<uint64_t> order(clusters);
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), std::mt19937_64(rules.seed));
-    for (const uint64_t number : order) RunBlock(grid, number, rules.seed);
+    for (const uint64_t number : order) RunBlock(grid, number * each, rules.seed);
     return;
   }
-  for (uint64_t i = 0; i < blocks; i++) {
-    RunBlock(grid, rules.order == Order::kBackward ? blocks - 1 - i : i, rules.seed);
+  for (uint64_t i = 0; i < clusters; i++) {
+    RunBlock(grid, (rules.order == Order::kBackward ? clusters - 1 - i : i) * each, rules.seed);
   }
 }
 

@@ -73,6 +73,12 @@ void MmaTile(float (&d)[4], const unsigned char* a, const unsigned char* b, uint
       {pair(b, lane / 4, 0), pair(b, lane / 4, 1)});
 }
 
+float4 LoadOfPeer(const float* at, uint32_t rank) {
+  const auto* const own = Block::Current().Shared();
+  const float* const its = reinterpret_cast<const float*>(Block::Current().SharedOf(rank) + (reinterpret_cast<const unsigned char*>(at) - own));
+  return {its[0], its[1], its[2], its[3]};
+}
+
 TileMap TileMapOf(const TileShape& shape) {
   if (reinterpret_cast<uintptr_t>(shape.values) % 16 != 0) throw std::invalid_argument("tiles lie at multiples of 16 bytes");
   for (const uint64_t stride : shape.strides) {

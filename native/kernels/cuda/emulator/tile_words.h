@@ -7,6 +7,8 @@
 #include "kernels/cuda/emulator/words.h"
 #include "kernels/cuda/tile_map.h"
 
+#define PARLEY_CLUSTER(blocks)
+
 namespace parley::cuda {
 
 constexpr bool kHasTiles = true;
@@ -35,6 +37,9 @@ void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned cha
     MmaTile(d[n], a, b + n * 8 * kRow, kRow, step);
   }
 }
+// The blocks of a cluster meet at every barrier of one.
+inline void MeetCluster() { __syncthreads(); }
+float4 LoadOfPeer(const float* at, uint32_t rank);
 inline void FenceTiles() {}
 inline void CommitTiles() {}
 template <int kLeft>

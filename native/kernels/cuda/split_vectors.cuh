@@ -1,0 +1,162 @@
+// Products of up to some hundred vectors, bound by how long a block waits: eight blocks share a tile (a cluster of 9.0), each with one part of the
+// columns, all of which it asks for at once: the weights before the vectors are there. Then each has an eighth of the tile's vectors, of which it
+// adds up the parts out of all blocks' shared memory, in their order: sums are those of the other kernels.
+#ifndef PARLEY_KERNELS_CUDA_SPLIT_VECTORS_CUH_
+#define PARLEY_KERNELS_CUDA_SPLIT_VECTORS_CUH_
+
+#include <cstdint>
+
+#include "kernels/cuda/tile_words.h"
+#include "kernels/cuda/wide_args.cuh"
+#include "kernels/cuda/wide_vectors.cuh"
+#include "kernels/cuda/words.h"
+
+namespace parley::cuda {
+
+struct SplitArgs {
+  static constexpr uint32_t kCluster = kParts;
+  WideArgs wide;
+};
+
+constexpr uint32_t kSplitThreads = 128;
+
+// Of 64 vectors and so many rows of weights in shared memory.
+template <bool kGated_, int kLoaded_>
+struct SplitShape : WideShape<Format::kBf16, kGated_, 64, kLoaded_, 64> {
+  using Wide = WideShape<Format::kBf16, kGated_, 64, kLoaded_, 64>;
+  static constexpr int kAllOctets = kLoaded_ / 8;
+  static constexpr uint32_t kStagedRow = kLoaded_ + 8, kStagedBytes = 64 * kStagedRow * 4;
+
+  // Stages of a part, at most.
+  static constexpr uint32_t StagesOf(uint32_t chunks) { return ((chunks + kParts - 1) / kParts + Wide::kStageChunks - 1) / Wide::kStageChunks; }
+  static constexpr uint32_t SharedOf(uint32_t stages) { return 1024 + stages * (Wide::kStageBytes + sizeof(Barrier)) + kStagedBytes; }
+};
+
+// A block's part of the columns.
+template <class Shape>
+struct SplitPart {
+  unsigned char* tiles;
+  float* staged;
+  Barrier* full;
+  uint32_t first, chunks, stages;
+
+  __device__ __forceinline__ static SplitPart Of(const ProductArgs& args) {
+    const uint32_t all = args.columns / kChunk, part = blockIdx.x % kParts;
+    const uint32_t first = PartBegin(part, all), chunks = PartBegin(part + 1, all) - first, most = Shape::StagesOf(all);
+    unsigned char* const tiles = SharedBytes() + (1024 - reinterpret_cast<uintptr_t>(SharedBytes()) % 1024) % 1024;
+    unsigned char* const staged = tiles + most * Shape::kStageBytes;
+    return {tiles, reinterpret_cast<float*>(staged), reinterpret_cast<Barrier*>(staged + Shape::kStagedBytes), first, chunks,
+            (chunks + Shape::kStageChunks - 1) / Shape::kStageChunks};
+  }
+  __device__ __forceinline__ unsigned char* Terms(uint32_t stage) const { return tiles + stage * Shape::kStageBytes; }
+  __device__ __forceinline__ unsigned char* Weights(uint32_t stage) const { return Terms(stage) + Shape::kTermBytes; }
+  __device__ __forceinline__ uint32_t ColumnOf(uint32_t stage) const { return first * kChunk + stage * Shape::kBox; }
+
+  // One thread's: weights, then what they meet.
+  __device__ __forceinline__ void Ask(const WideArgs& args, const WideTile& tile) const {
+    constexpr uint32_t kOfMatrix = Shape::kLoaded / (Shape::kGated ? 2 : 1), kMatrices = Shape::kGated ? 2 : 1;
+    const WideRows rows = WideRows::Of(args, tile.block, kOfMatrix);
+    for (uint32_t stage = 0; stage < stages; stage++) {
+      ArriveExpecting(full + stage, Shape::kStageBytes);
+      for (uint32_t i = 0; i < kMatrices; i++) {
+        // A box has as many rows as the tiles of one warpgroup of two.
+        for (uint32_t piece = 0; piece < kOfMatrix / Shape::kBoxRows; piece++) {
+          unsigned char* const to = Weights(stage) + (i * kOfMatrix + piece * Shape::kBoxRows) * Shape::kRow;
+          CopyTile(to, i == 1 ? args.second : *rows.map, ColumnOf(stage), 0, rows.row + piece * Shape::kBoxRows, 0, full + stage);
+        }
+      }
+    }
+    AwaitInputs();
+    for (uint32_t stage = 0; stage < stages; stage++) {
+      const uint32_t segment = ColumnOf(stage) / args.product.x.length;
+      CopyTile(Terms(stage), args.vectors, ColumnOf(stage) - segment * args.product.x.length, segment, tile.position, tile.stream, full + stage);
+    }
+  }
+
+  // The part's sums to shared memory, [vector][row].
+  __device__ __forceinline__ void Multiply() const {
+    float acc[Shape::kAllOctets][4];
+    if (stages == 0) {
+#pragma unroll
+      for (int n = 0; n < Shape::kAllOctets; n++) acc[n][0] = acc[n][1] = acc[n][2] = acc[n][3] = 0;
+    }
+    for (uint32_t stage = 0; stage < stages; stage++) {
+      AwaitPhase(full + stage, 0);
+      FenceTiles();
+#pragma unroll
+      for (uint32_t c = 0; c < Shape::kStageChunks; c++) {
+        if (stage * Shape::kStageChunks + c >= chunks) break;
+        MmaTiles<Shape::kRow>(acc, Terms(stage), Weights(stage), c * 2, stage + c == 0);
+        MmaTiles<Shape::kRow>(acc, Terms(stage), Weights(stage), c * 2 + 1, false);
+      }
+      CommitTiles();
+    }
+    AwaitTiles<0>();
+    float* const mine = staged + (threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4) * Shape::kStagedRow + threadIdx.x % 4 * 2;
+#pragma unroll
+    for (int n = 0; n < Shape::kAllOctets; n++) {
+      *reinterpret_cast<float2*>(mine + n * 8) = make_float2(acc[n][0], acc[n][1]);
+      *reinterpret_cast<float2*>(mine + 8 * Shape::kStagedRow + n * 8) = make_float2(acc[n][2], acc[n][3]);
+    }
+  }
+
+  // The sums of four neighbouring rows over all parts.
+  __device__ __forceinline__ float4 Total(uint32_t vector, uint32_t row) const {
+    float4 four[kParts], sum = make_float4(0, 0, 0, 0);
+#pragma unroll
+    for (uint32_t part = 0; part < kParts; part++) four[part] = LoadOfPeer(staged + vector * Shape::kStagedRow + row, part);
+#pragma unroll
+    for (uint32_t part = 0; part < kParts; part++) {
+      sum = make_float4(sum.x + four[part].x, sum.y + four[part].y, sum.z + four[part].z, sum.w + four[part].w);
+    }
+    return sum;
+  }
+
+  // This block's eighth of the vectors.
+  __device__ __forceinline__ void Finish(const WideArgs& args, const WideTile& tile, const VectorCounts& counts) const {
+    constexpr uint32_t kRows = Shape::kRows, kItems = 8 * kRows / 4;
+    const WideRows rows = WideRows::Of(args, tile.block, kRows);
+    for (uint32_t item = threadIdx.x; item < kItems; item += kSplitThreads) {
+      const uint32_t of = blockIdx.x % kParts * 8 + item / (kRows / 4), row = item % (kRows / 4) * 4;
+      const uint32_t vector = rows.row + row < rows.matrix.rows ? ResultOf(args, counts, tile, of) : kNoVector;
+      if (vector == kNoVector) continue;
+      float4* const y = reinterpret_cast<float4*>(rows.matrix.y + static_cast<uint64_t>(vector) * rows.matrix.rows + rows.row + row);
+      const float4 before = args.product.add ? *y : make_float4(0, 0, 0, 0), first = Total(of, row);
+      if constexpr (Shape::kGated) {
+        const float4 up = Total(of, kRows + row);
+        *y = make_float4(Gated(first.x, up.x), Gated(first.y, up.y), Gated(first.z, up.z), Gated(first.w, up.w));
+      } else {
+        *y = FinishFour(args.product, rows.matrix, rows.row + row, first, before);
+      }
+    }
+  }
+};
+
+// A cluster for each tile of the work of a bucket.
+template <class Shape>
+__global__ void PARLEY_CLUSTER(kParts) __launch_bounds__(kSplitThreads) MultiplySplit(const __grid_constant__ SplitArgs split) {
+  if constexpr (kHasTiles) {
+    const WideArgs& args = split.wide;
+    const SplitPart<Shape> part = SplitPart<Shape>::Of(args.product);
+    if (threadIdx.x == 0) {
+      for (uint32_t stage = 0; stage < part.stages; stage++) InitBarrier(part.full + stage, 1);
+      FenceBarriers();
+    }
+    LetNextBegin();
+    __syncthreads();
+    const VectorCounts counts = *args.product.x.counts;
+    const WideWork work = WideWork::Of<Shape>(args, counts);
+    const bool has_work = blockIdx.x / kParts < work.Count();
+    const WideTile tile = work.At<Shape>(args.cut, has_work ? blockIdx.x / kParts : 0);
+    if (threadIdx.x == 0 && has_work) part.Ask(args, tile);
+    else AwaitInputs();
+    if (has_work) part.Multiply();
+    MeetCluster();
+    if (has_work) part.Finish(args, tile, counts);
+    MeetCluster();  // nobody reads this block's memory any more
+  }
+}
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_SPLIT_VECTORS_CUH_
