@@ -41,9 +41,9 @@ struct Cache {
 };
 
 template <class Cached>
-__device__ __forceinline__ Cache<Cached> CacheOf(const HeadsArgs& args, const AttentionStream& stream) {
+__device__ __forceinline__ Cache<Cached> CacheOf(const HeadsArgs& args, const AttentionStream& stream, uint32_t layer) {
   const size_t array = (stream.capacity * args.heads * args.head_dim * sizeof(Cached) + 63) / 64 * 64;
-  char* const keys = static_cast<char*>(stream.cache) + 2 * array * args.layer;
+  char* const keys = static_cast<char*>(stream.cache) + 2 * array * layer;
   return {reinterpret_cast<Cached*>(keys), reinterpret_cast<Cached*>(keys + array), stream.capacity};
 }
 
@@ -105,7 +105,7 @@ static __global__ void __launch_bounds__(kPlaceWarps * 32) PlaceHeadsKernel(cons
   head -= queries;
   const AttentionStream& stream = StreamOfRow(args, row);
   if (row - stream.row >= stream.count) return;
-  const Cache<Cached> cache = CacheOf<Cached>(args, stream);
+  const Cache<Cached> cache = CacheOf<Cached>(args, stream, args.layer);
   const bool is_key = head < args.heads;
   const uint32_t kv = is_key ? head : head - args.heads;
   const size_t from = (static_cast<size_t>(row) * args.heads + kv) * args.head_dim;

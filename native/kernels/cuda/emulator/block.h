@@ -64,6 +64,7 @@ class Block {
   // Until another thread says so for all that wait there.
   void WaitAt(const char* word);
   void FreeAllAt(const char* word);
+  void MeetFirst(uint32_t barrier, uint32_t threads);
   unsigned char* Shared() { return shared_.get(); }
   [[noreturn]] void RefuseAs(const std::string& what) const;
 
@@ -104,6 +105,7 @@ class Block {
   uint32_t next_ = 0;  // in order_: the first that has not begun
   uint32_t running_ = 0;
   uint32_t living_ = 0, at_barrier_ = 0, votes_ = 0, last_votes_ = 0;
+  uint32_t at_first_[16] = {};  // of the first threads, at each barrier
   std::exception_ptr failure_;
 
   Place host_;

@@ -27,6 +27,7 @@
 #define __shared__ static
 #define __align__(bytes) alignas(bytes)
 #define __grid_constant__
+#define __apart__ inline
 
 // Of the thread that runs.
 inline uint3 threadIdx, blockIdx;
@@ -148,6 +149,14 @@ inline void CommitCopies() { emulator::CommitAsked(); }
 template <int kLeft>
 inline void AwaitCopies() {
   emulator::MakeCopies(kLeft);
+}
+
+inline uint32_t ThisThread() { return threadIdx.x; }
+inline uint32_t ThisBlock() { return blockIdx.x; }
+
+template <uint32_t kThreads, uint32_t kBarrier = 1>
+void MeetFirst() {
+  emulator::MeetFirst(kBarrier, kThreads);
 }
 
 // --- formats of numbers
