@@ -91,6 +91,8 @@ __device__ __forceinline__ void CopyAsync16(void* to, const void* from, bool val
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(bytes) : "memory");
 }
 
+__device__ __forceinline__ void FetchLine(const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
+
 __device__ __forceinline__ void CommitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 template <int kLeft>

@@ -27,6 +27,36 @@ struct HeadsArgs {
   uint32_t unused = 0;  // so that there is no gap: lists are compared byte for byte
 };
 
+// What makes raw heads queries and keys; without angles they are.
+struct RawHeads {
+  const float* angles = nullptr;
+  const float* q_norm = nullptr;
+  const float* k_norm = nullptr;
+  float eps = 0;
+};
+
+inline HeadsArgs HeadsArgsOf(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows,
+                             const RawHeads& raw) {
+  const auto streams = static_cast<uint32_t>(batch.count), all = static_cast<uint32_t>(batch.rows);
+  return {batch.streams,
+          queue.Data(streams),
+          queue.Data(all),
+          rows.queries,
+          rows.keys,
+          rows.values,
+          rows.output,
+          static_cast<uint32_t>(batch.layout.heads),
+          static_cast<uint32_t>(batch.query_heads),
+          static_cast<uint32_t>(batch.layout.head_dim),
+          static_cast<uint32_t>(layer),
+          static_cast<uint32_t>(batch.window),
+          batch.scale,
+          raw.angles,
+          raw.q_norm,
+          raw.k_norm,
+          raw.eps};
+}
+
 // The arrays of one layer of one stream.
 template <class Cached>
 struct Cache {

@@ -81,6 +81,26 @@ __device__ __forceinline__ void AttendTold(const LayerRunArgs& args, uint32_t n,
   });
 }
 
+// Asks for what is cached of the heads that this block will attend to, so that it is near by then.
+template <class Shape>
+__device__ __forceinline__ void FetchCached(const LayerRunArgs& args, uint32_t n) {
+  using Cached = typename Shape::Cached;
+  constexpr uint32_t kLine = 128 / sizeof(Cached), kLines = kRunDim / kLine;
+  const HeadsArgs& heads = args.heads;
+  const uint32_t groups = heads.query_heads / 2, item = ThisBlock();
+  if (item >= *heads.stream_count * groups) return;
+  const AttentionStream stream = heads.streams[item / groups];
+  const Cache<Cached> cache = CacheOf<Cached>(heads, stream, n);
+  const SeenPositions seen = SeenPositions::Of(stream.position, heads.window, stream.capacity, 1);
+  const uint32_t kv = item % groups * 2 / (heads.query_heads / heads.heads);
+#pragma unroll 1
+  for (uint32_t i = ThisThread(); i < seen.count * kLines; i += kRunThreads) {
+    const size_t at = (static_cast<size_t>(seen.Wrapped(seen.row + i / kLines)) * heads.heads + kv) * kRunDim + i % kLines * kLine;
+    FetchLine(cache.keys + at);
+    FetchLine(cache.values + at);
+  }
+}
+
 // What this block has of a layer's attention. A function of its own, so that its registers do not crowd out the products'.
 template <class Shape>
 __device__ __apart__ void AttendInRun(const LayerRunArgs& args, uint32_t n, uint32_t step, unsigned char* scratch) {
@@ -161,18 +181,18 @@ struct RunBlock {
     return {{at(product == 1 ? layer.o : layer.down, share.first, columns), nullptr, nullptr}, {share.count, share.count, share.count}, columns};
   }
 
-  // In tiles of two slabs: piece by piece of their columns, slab by slab.
+  // In tiles: piece by piece of their columns, slab by slab.
   __device__ __forceinline__ void Fill() {
 #pragma unroll 1
     for (uint32_t product = 0; product < args.layers * 4; product++) {
       const Source source = SourceOf(args.layer[product / 4], product % 4);
-      const uint32_t slabs = source.until[2], row_bytes = source.columns * 2;
+      const uint32_t slabs = source.until[2], row_bytes = source.columns * 2, width = TileWidth(ring, source.columns);
 #pragma unroll 1
-      for (uint32_t tile = 0; tile < slabs; tile += 2) {
+      for (uint32_t tile = 0; tile < slabs; tile += width) {
 #pragma unroll 1
         for (uint32_t begin = 0; begin < source.columns; begin += kSlabColumns) {
 #pragma unroll 1
-          for (uint32_t slab = tile; slab < min(tile + 2, slabs); slab++) {
+          for (uint32_t slab = tile; slab < min(tile + width, slabs); slab++) {
             const unsigned char* const rows =
                 slab < source.until[0]   ? source.matrix[0] + static_cast<uint64_t>(slab) * kSlabRows * row_bytes
                 : slab < source.until[1] ? source.matrix[1] + static_cast<uint64_t>(slab - source.until[0]) * kSlabRows * row_bytes
@@ -326,6 +346,7 @@ struct RunBlock {
     for (uint32_t half = 0; half < 2 * args.layers; half++) {
       const RunLayer& layer = args.layer[half / 2];
       const bool heads = half % 2 == 0;
+      if (heads) FetchCached<Shape>(args, half / 2);
       BeginHalf(layer, heads, half == 0);
       if (heads) Attend(half / 2);
       if (heads) EndHalf<Shape::kAttended>(args.attended);

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cuda/attend.cuh"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/layer_run.cuh"
 #include "kernels/cuda/layer_run_room.h"
@@ -56,11 +55,11 @@ Grid LayerRunGrid(const DeviceFacts& facts, uint32_t blocks, uint32_t kv_heads, 
   return grid;
 }
 
-// A tile's places have to be there at the same time, and one more.
+// All places of a slab have to be there at the same time.
 template <class Shape>
 constexpr uint32_t LeastPlaces() {
   constexpr uint32_t kMost = std::max({Shape::kHiddenColumns, Shape::kExpandedColumns, Shape::kQueryHeads * kRunDim});
-  return 2 * ((kMost + kSlabColumns - 1) / kSlabColumns) + 1;
+  return (kMost + kSlabColumns - 1) / kSlabColumns;
 }
 
 inline Told* TakeTold(Told** from, size_t count) {

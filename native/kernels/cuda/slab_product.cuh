@@ -28,6 +28,11 @@ struct SlabShare {
   }
 };
 
+// Slabs of a tile: two, where the ring has room for all of their places.
+__device__ __forceinline__ uint32_t TileWidth(const WeightRing& ring, uint32_t columns) {
+  return 2 * ((columns + kSlabColumns - 1) / kSlabColumns) <= ring.places ? 2 : 1;
+}
+
 // One warp's part, kChunks chunks, of the columns of up to 8 vectors, as tensor cores take them. Code that runs but once in a step has to come
 // from far each time if there is much of it: everything here is for one number of columns, and short.
 template <int kChunks>
@@ -127,11 +132,12 @@ __device__ __forceinline__ void MultiplyTile(const WeightRing& ring, const Vecto
 template <int kChunks>
 __device__ __forceinline__ void MultiplySlabs(WeightRing* ring, const VectorPart<kChunks>& part, uint32_t slabs, const SlabSums& sums) {
   constexpr uint32_t kPlaces = (VectorPart<kChunks>::kColumns + kSlabColumns - 1) / kSlabColumns;
+  const uint32_t tile = TileWidth(*ring, VectorPart<kChunks>::kColumns);
 #pragma unroll 1
-  for (uint32_t slab = 0; slab < slabs; slab += 2) {
-    const bool two = slab + 1 < slabs;
+  for (uint32_t slab = 0; slab < slabs; slab += tile) {
+    const bool two = tile == 2 && slab + 1 < slabs;
     MultiplyTile(*ring, part, slab, two, sums);
-    if (slab + 2 >= slabs) MeetRun();
+    if (slab + tile >= slabs) MeetRun();
     ring->Release(two ? 2 * kPlaces : kPlaces);
   }
 }

@@ -145,6 +145,7 @@ inline void AwaitInputs() { emulator::MarkAwaited(); }
 inline void LetNextBegin() {}
 
 inline void CopyAsync16(void* to, const void* from, bool valid) { emulator::AskCopy(to, from, valid); }
+inline void FetchLine(const void*) {}
 inline void CommitCopies() { emulator::CommitAsked(); }
 template <int kLeft>
 inline void AwaitCopies() {
