@@ -1,4 +1,4 @@
-// All layers of a transformer for up to 8 rows as one grid that stays: a block for each of some multiprocessors, to each its rows
+// All layers of a transformer for a few rows as one grid that stays: a block for each of some multiprocessors, to each its rows
 // of every matrix. What a step makes is told (told.cuh) to the blocks whose next step needs it, while the weights of
 // the steps to come flow into their rings. The bits are those of the grids that do the same one by one.
 //
@@ -59,7 +59,8 @@ __device__ __forceinline__ void AttendTold(const LayerRunArgs& args, uint32_t n,
     block.angles.Load(heads.angles + place.item * kRunDim);
     block.ShareNorms(norms);
     const uint32_t query = block.query_head * kRunDim;
-    const uint32_t offsets[3] = {query, query + kRunDim, (heads.query_heads + block.kv + (Attention::HasKey() ? 0 : heads.heads)) * kRunDim};  // the last for the last warp alone
+    const uint32_t own = heads.query_heads + block.kv + (Attention::HasKey() ? 0 : heads.heads);  // for the last warp alone
+    const uint32_t offsets[3] = {query, query + kRunDim, own * kRunDim};
     TwoTold told[12];
     AwaitTold(
         args.raw + place.item * (heads.query_heads + 2 * heads.heads) * kRunDim + Share::First(),
@@ -168,7 +169,8 @@ struct RunBlock {
       const SlabShare share = SlabShare::Of(heads_slabs + 2 * kv_slabs);
       const uint32_t k = heads_slabs, v = heads_slabs + kv_slabs, end = share.first + share.count;
       const auto until = [&](uint32_t border) { return min(max(border, share.first), end) - share.first; };
-      return {{at(layer.q, share.first, Shape::kHiddenColumns), at(layer.k, max(k, share.first) - k, Shape::kHiddenColumns), at(layer.v, max(v, share.first) - v, Shape::kHiddenColumns)},
+      return {{at(layer.q, share.first, Shape::kHiddenColumns), at(layer.k, max(k, share.first) - k, Shape::kHiddenColumns),
+               at(layer.v, max(v, share.first) - v, Shape::kHiddenColumns)},
               {until(k), until(v), share.count}, Shape::kHiddenColumns};
     }
     if (product == 2) {

@@ -16,7 +16,7 @@ namespace parley::cuda {
 
 // Of which a layer's products read as many rows each; fewer multiprocessors than these have it done grid by grid.
 constexpr uint32_t kRunBlocks = 128;
-constexpr size_t kMostRunRows = 8;
+constexpr size_t kMostRunRows = 3;  // more are as fast grid by grid
 // One block sees all positions of a head: beyond these several do it faster.
 constexpr size_t kMostRunPositions = 4 * kPositions;
 
