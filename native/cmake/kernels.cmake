@@ -45,6 +45,7 @@ endif()
 # The kernels of GPUs on the host, for tests.
 set(CUDA_BACKEND_SOURCES
   kernels/cuda/cuda_elements.cc
+  kernels/cuda/cuda_layer_run.cc
   kernels/cuda/cuda_layers.cc
   kernels/cuda/cuda_memory.cc
   kernels/cuda/cuda_products.cc

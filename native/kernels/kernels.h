@@ -117,6 +117,17 @@ struct LayerRows {
   float* normed = nullptr;  // as x
 };
 
+// A transformer's layer. Norms of the model's files are without their eps until a transformer has them.
+struct LayerWeights {
+  HeadProjections heads;
+  Matrix o;
+  const float* attention_scale = nullptr;  // LayerScale [hidden], or none
+  Norm mlp_norm;
+  Matrix gate;  // without values: down(gelu(up x)) instead of down(silu(gate x) * (up x))
+  Matrix up, down;
+  const float* mlp_scale = nullptr;
+};
+
 // What a backend computes on is gone, with all that it held: every later call throws this again.
 class BackendLost : public std::runtime_error {
  public:
@@ -201,6 +212,14 @@ class Kernels {
                           size_t layer, const AttentionRows& rows);
   // y [rows, gate.rows] = silu(gate norm(x)) * (up norm(x)).
   virtual void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y);
+
+  // --- whole transformers
+  // x [batch.rows, hidden] through `count` layers, from the cache's layer 0 on, as these give it one after the other: AttendRows, then o's product
+  // added to x; ExpandRows, then down's. False, and nothing is done, where a backend has no shorter way for such layers and rows.
+  virtual bool RunLayers(const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch, float* x) {
+    (void)layers, (void)count, (void)angles, (void)batch, (void)x;
+    return false;
+  }
 
   // --- convolutions, stride 1; streams are independent of each other
   // y [sum of counts, weights.rows], stream by stream. The history is History() positions.

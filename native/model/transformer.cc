@@ -110,7 +110,7 @@ void Transformer::Forward(const Standing& pass, size_t count, float* x) {
 }
 
 void Transformer::RunLayers(const Batch& batch, size_t layers) {
-  if (batch.rows == 0) return;
+  if (batch.rows == 0 || kernels_.RunLayers(layers_.data(), layers, batch.angles, batch.streams, batch.x)) return;
   for (size_t n = 0; n < layers; n++) {
     Attend(layers_[n], n, batch);
     Expand(layers_[n], batch);

@@ -15,17 +15,6 @@
 
 namespace parley::model {
 
-// Norms are without their eps until the transformer has them.
-struct LayerWeights {
-  HeadProjections heads;
-  Matrix o;
-  const float* attention_scale = nullptr;  // LayerScale [hidden], or none
-  Norm mlp_norm;
-  Matrix gate;  // without values: down(gelu(up x)) instead of down(silu(gate x) * (up x))
-  Matrix up, down;
-  const float* mlp_scale = nullptr;
-};
-
 // The keys and values of one stream, all layers, and its position. Owned by whoever holds the stream.
 class KvState {
  public:

@@ -21,36 +21,6 @@ struct AttendRoom {
   static constexpr size_t ArrivalsOf(size_t query_heads) { return kStreams * query_heads; }
 };
 
-// What makes raw heads queries and keys; without angles they are.
-struct RawHeads {
-  const float* angles = nullptr;
-  const float* q_norm = nullptr;
-  const float* k_norm = nullptr;
-  float eps = 0;
-};
-
-inline HeadsArgs HeadsArgsOf(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows,
-                             const RawHeads& raw) {
-  const auto streams = static_cast<uint32_t>(batch.count), all = static_cast<uint32_t>(batch.rows);
-  return {batch.streams,
-          queue.Data(streams),
-          queue.Data(all),
-          rows.queries,
-          rows.keys,
-          rows.values,
-          rows.output,
-          static_cast<uint32_t>(batch.layout.heads),
-          static_cast<uint32_t>(batch.query_heads),
-          static_cast<uint32_t>(batch.layout.head_dim),
-          static_cast<uint32_t>(layer),
-          static_cast<uint32_t>(batch.window),
-          batch.scale,
-          raw.angles,
-          raw.q_norm,
-          raw.k_norm,
-          raw.eps};
-}
-
 template <class Cached>
 void EnqueuePlace(Queue& queue, const AttentionBatch& batch, const HeadsArgs& args) {
   const uint32_t heads = (args.angles == nullptr ? 0 : args.query_heads) + 2 * args.heads;

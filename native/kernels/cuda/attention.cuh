@@ -21,6 +21,11 @@ struct AttendArgs {
   uint32_t* arrivals = nullptr;
 };
 
+// What a block has: of an item `kGroup` query heads, the `group`-th so many, and every `lanes`-th lane from `lane` on.
+struct AttendPlace {
+  uint32_t item, group, lane, lanes;
+};
+
 template <uint32_t kDim, uint32_t kGroup, class Cached>
 struct AttentionBlock {
   using Shape = AttendShape<kDim, Cached>;
@@ -43,6 +48,7 @@ struct AttentionBlock {
 
   const HeadsArgs& args;
   Shared& shared;
+  const AttendPlace place;
   uint32_t query_head, kv;
   bool is_joined = false;  // there is a join whose sums may still be read
 
@@ -51,30 +57,33 @@ struct AttentionBlock {
   Share raw;  // of the last warp: the row's own key in its first slot, the value in the others
   CachedHead<kDim, Cached> cache;
 
-  __device__ __forceinline__ AttentionBlock(const HeadsArgs& heads, Shared& room) : args(heads), shared(room) {
-    query_head = blockIdx.x * kGroup;
+  __device__ __forceinline__ AttentionBlock(const HeadsArgs& heads, Shared& room, const AttendPlace& its)
+      : args(heads), shared(room), place(its) {
+    query_head = place.group * kGroup;
     kv = query_head / (heads.query_heads / heads.heads);
   }
 
+  // Of the block's threads those that attend: all, or the first ones.
+  __device__ __forceinline__ static void Meet() { MeetFirst<Shape::kThreads>(); }
   __device__ __forceinline__ static bool HasOwn() { return threadIdx.x / 32 == Shape::kWarps - 1; }
   __device__ __forceinline__ static bool HasKey() { return threadIdx.x % 32 < Share::kThreads; }
 
-  __device__ __forceinline__ void TakeCache(const AttentionStream& stream) {
-    const Cache<Cached> all = CacheOf<Cached>(args, stream);
+  __device__ __forceinline__ void TakeCache(const AttentionStream& stream, uint32_t layer) {
+    const Cache<Cached> all = CacheOf<Cached>(args, stream, layer);
     const uint32_t offset = kv * kDim + Share::First();
     cache = {all.keys + offset, all.values + offset, args.heads * kDim, static_cast<uint32_t>(all.capacity)};
   }
 
   // Weights: no earlier grid writes them. What the thread has of them, until they lie in what the block shares.
-  __device__ __forceinline__ float4 LoadNorms() const {
+  __device__ __forceinline__ float4 LoadNorms(const float* q_norm, const float* k_norm) const {
     const uint32_t which = threadIdx.x / (kDim / 4), place = threadIdx.x % (kDim / 4);
-    const float* const weights = which == 0 ? args.q_norm : args.k_norm;
+    const float* const weights = which == 0 ? q_norm : k_norm;
     if (args.angles == nullptr || which > 1 || weights == nullptr) return make_float4(0, 0, 0, 0);
     return reinterpret_cast<const float4*>(weights)[place];
   }
   __device__ __forceinline__ void ShareNorms(const float4& norms) {
     if (threadIdx.x < kDim / 2) shared.norms[threadIdx.x / (kDim / 4)][threadIdx.x % (kDim / 4)] = norms;
-    __syncthreads();
+    Meet();
   }
   __device__ __forceinline__ void Norm(Share* head, uint32_t which) const {
     head->Norm(reinterpret_cast<const float*>(shared.norms[which]), args.eps);
@@ -154,14 +163,14 @@ struct AttentionBlock {
   __device__ __forceinline__ void JoinBlock(State* state, Parts& parts) {
     const uint32_t warp = threadIdx.x / 32;
     state->JoinWarp();
-    if (is_joined) __syncthreads();
+    if (is_joined) Meet();
     is_joined = true;
 #pragma unroll
     for (uint32_t g = 0; g < kGroup; g++) {
       if (HasKey()) Put(shared.values[warp] + g * (kDim / 4), state->values[g]);
       if (threadIdx.x % 32 == 0) shared.largest[warp][g] = state->largest[g], shared.sums[warp][g] = state->sums[g];
     }
-    __syncthreads();
+    Meet();
     ForValues([&](uint32_t turn, uint32_t place) { parts[turn] = JoinedAt(place, place / kDim); });
   }
 
@@ -184,16 +193,17 @@ struct AttentionBlock {
   }
 
   // Of the positions before the row's own, calls take(lane, what the row sees of it) for each of the block's lanes that has some. Then
-  // the row's own is there too.
-  template <class Take>
-  __device__ __forceinline__ void AttendRow(const SeenPositions& seen, const Take& take) {
+  // the row's own is there too. load() is to load the row, when what is cached is under way.
+  template <class Load, class Take>
+  __device__ __forceinline__ void AttendRow(const SeenPositions& seen, const Load& load, const Take& take) {
     Loads keys, values;
-    uint32_t chunk = seen.FromLane(blockIdx.z);
+    uint32_t chunk = seen.FromLane(place.lane);
     Span span = seen.SpanOf(chunk);
     keys.Load(cache, cache.keys, span);
     values.Load(cache, cache.values, span);
+    load();
     PrepareQueries();
-    if (HasOwn()) PrepareOwn(seen.OwnRow(), blockIdx.z == 0);
+    if (HasOwn()) PrepareOwn(seen.OwnRow(), place.lane == 0);
     State state;
     state.Clear();
     is_joined = false;
@@ -212,7 +222,7 @@ struct AttentionBlock {
       keys.Load(cache, cache.keys, span);
       values.Load(cache, cache.values, span);
     }
-    if (!is_joined) __syncthreads();
+    if (!is_joined) Meet();
   }
 
   // Calls use(turn, which of the block's values) for each that this thread has.
@@ -226,35 +236,37 @@ struct AttentionBlock {
   }
 };
 
-// Whether this block came last of those that share an item; then all that they wrote is there.
-__device__ __forceinline__ bool CameLast(uint32_t* arrivals, uint32_t* shared) {
+// Whether this block came last of `all` that share an item; then all that they wrote is there.
+template <uint32_t kThreads>
+__device__ __forceinline__ bool CameLast(uint32_t* arrivals, uint32_t all, uint32_t* shared) {
   __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) *shared = atomicAdd(arrivals, 1u) == gridDim.z - 1 ? 1 : 0;
-  __syncthreads();
+  MeetFirst<kThreads>();
+  if (threadIdx.x == 0) *shared = atomicAdd(arrivals, 1u) == all - 1 ? 1 : 0;
+  MeetFirst<kThreads>();
   if (*shared == 0) return false;
   __threadfence();
   if (threadIdx.x == 0) *arrivals = 0;  // for the next grid
   return true;
 }
 
-// Lanes that blocks of z share: each its own to args.parts; the last block joins them to `whole`. Whether this is that block.
-template <class Block>
-__device__ __forceinline__ bool AttendShared(const AttendArgs& args, Block* block, const SeenPositions& seen,
+// Lanes that blocks share: each its own to args.parts; the last block joins them to `whole`. Whether this is that block.
+template <class Block, class Load>
+__device__ __forceinline__ bool AttendShared(const AttendArgs& args, Block* block, const SeenPositions& seen, const Load& load,
                                              typename Block::Parts& whole) {
   constexpr uint32_t kDim = Block::kValues / Block::kHeads;
-  const size_t head = static_cast<size_t>(blockIdx.y) * args.heads.query_heads + block->query_head;
+  const size_t head = static_cast<size_t>(block->place.item) * args.heads.query_heads + block->query_head;
   const auto part_of = [&](uint32_t place, uint32_t lane) {
     return args.parts + ((head + place / kDim) * kLanes + lane) * (kDim + 2);
   };
-  block->AttendRow(seen, [&](uint32_t lane, const typename Block::Parts& parts) {
+  block->AttendRow(seen, load, [&](uint32_t lane, const typename Block::Parts& parts) {
     Block::ForValues([&](uint32_t turn, uint32_t place) {
       float* const to = part_of(place, lane);
       to[2 + place % kDim] = parts[turn].value;
       if (place % kDim == 0) to[0] = parts[turn].largest, to[1] = parts[turn].sum;
     });
   });
-  if (!CameLast(args.arrivals + blockIdx.y * gridDim.x + blockIdx.x, &block->shared.last)) return false;
+  const uint32_t group = block->place.item * (args.heads.query_heads / Block::kHeads) + block->place.group;
+  if (!CameLast<Block::Shape::kThreads>(args.arrivals + group, block->place.lanes, &block->shared.last)) return false;
   Block::ForValues([&](uint32_t turn, uint32_t place) {
     SoftmaxPart parts[kLanes];
 #pragma unroll
@@ -271,15 +283,15 @@ __device__ __forceinline__ bool AttendShared(const AttendArgs& args, Block* bloc
 }
 
 // The same of one block.
-template <class Block>
-__device__ __forceinline__ void AttendAlone(Block* block, const SeenPositions& seen, typename Block::Parts& whole) {
+template <class Block, class Load>
+__device__ __forceinline__ void AttendAlone(Block* block, const SeenPositions& seen, const Load& load, typename Block::Parts& whole) {
   // The row's own comes first, and is there when the first lane has been seen.
   bool is_begun = false;
   const auto begin = [&] {
     if (!is_begun) Block::ForValues([&](uint32_t turn, uint32_t place) { whole[turn] = block->OwnAt(place); });
     is_begun = true;
   };
-  block->AttendRow(seen, [&](uint32_t, const typename Block::Parts& parts) {
+  block->AttendRow(seen, load, [&](uint32_t, const typename Block::Parts& parts) {
     begin();
     Block::ForValues([&](uint32_t turn, uint32_t) { whole[turn].Join(parts[turn]); });
   });
@@ -294,20 +306,21 @@ static __global__ void __launch_bounds__(AttendShape<kDim, Cached>::kThreads, At
   LetNextBegin();
   const HeadsArgs& heads = args.heads;
   const uint32_t item = blockIdx.y, items = *args.items;
-  Block block(heads, shared);
-  const float4 norms = block.LoadNorms();
+  Block block(heads, shared, {item, blockIdx.x, blockIdx.z, gridDim.z});
+  const float4 norms = block.LoadNorms(heads.q_norm, heads.k_norm);
   AwaitInputs();
   if (item >= items) return;
   block.LoadRow(item);  // while the stream is looked for
   const AttentionStream stream = args.by_row != 0 ? StreamOfRow(heads, item) : heads.streams[item];
   block.ShareNorms(norms);
-  block.TakeCache(stream);
+  block.TakeCache(stream, heads.layer);
   const uint32_t i = args.by_row != 0 ? item - stream.row : 0;
   if (i >= stream.count) return;
-  const SeenPositions seen = SeenPositions::Of(stream.position + i, heads.window, stream.capacity);
+  const SeenPositions seen = SeenPositions::Of(stream.position + i, heads.window, stream.capacity, gridDim.z);
   typename Block::Parts whole;
-  if (args.parts == nullptr) AttendAlone(&block, seen, whole);
-  else if (!AttendShared(args, &block, seen, whole)) return;
+  const auto is_loaded = [] {};
+  if (args.parts == nullptr) AttendAlone(&block, seen, is_loaded, whole);
+  else if (!AttendShared(args, &block, seen, is_loaded, whole)) return;
   float* const output = heads.output + (static_cast<size_t>(item) * heads.query_heads + block.query_head) * kDim;
   Block::ForValues([&](uint32_t turn, uint32_t place) { output[place] = whole[turn].value / whole[turn].sum; });
 }

@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(kAnyThreads) AttendAnyKernel(const Atte
   const AttentionStream stream = StreamOfRow(heads, row);
   if (row - stream.row >= stream.count) return;
   auto* const room = reinterpret_cast<float*>(SharedBytes());
-  PlainAttention<Cached> attention{heads,          CacheOf<Cached>(heads, stream), head * heads.heads / heads.query_heads, room,
+  PlainAttention<Cached> attention{heads,          CacheOf<Cached>(heads, stream, heads.layer), head * heads.heads / heads.query_heads, room,
                                    room + dims,    room + dims + kPositions,       room + 2 * dims + kPositions};
   const size_t place = (static_cast<size_t>(row) * heads.query_heads + head) * dims;
   for (uint32_t d = threadIdx.x; d < dims; d += kAnyThreads) attention.query[d] = heads.queries[place + d];

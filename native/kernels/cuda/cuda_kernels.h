@@ -19,6 +19,8 @@
 
 namespace parley::cuda {
 
+struct LayerRunRoom;
+
 struct CudaOptions {
   RecorderOptions recorder;
   // Bytes that are taken at once, and of which Allocate gives parts; 0: it asks the device each time.
@@ -60,6 +62,7 @@ class CudaKernels final : public Kernels {
   void Attend(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) override;
   void AttendRows(const HeadProjections& heads, const LayerRows& x, const float* angles, const AttentionBatch& batch,
                   size_t layer, const AttentionRows& rows) override;
+  bool RunLayers(const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch, float* x) override;
   void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) override;
 
   void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) override;
@@ -108,6 +111,7 @@ class CudaKernels final : public Kernels {
   WorkRoom room_;
   WorkRoom parts_;     // of attention that several blocks share ..
   WorkRoom arrivals_;  // .. and how many of them are done: zero between grids
+  std::unique_ptr<LayerRunRoom> layer_run_;
   Recorder recorder_;
   CopyRun copies_;
 };

@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/copies.cuh"
 #include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/layer_run_room.h"
 
 namespace parley::cuda {
 namespace {
@@ -19,6 +20,7 @@ CudaKernels::CudaKernels(std::unique_ptr<Device> device, const CudaOptions& opti
       room_(*device_),
       parts_(*device_),
       arrivals_(*device_),
+      layer_run_(std::make_unique<LayerRunRoom>(*device_)),
       recorder_(*device_, options.recorder) {
   const DeviceFacts& facts = device_->Facts();
   room_.rules = {options.full_vectors, facts.major == 9 && facts.minor == 0, static_cast<uint32_t>(facts.multiprocessors)};
@@ -129,6 +131,8 @@ void CudaKernels::Wait() {
   room_.FreeOutgrown();
   parts_.FreeOutgrown();
   arrivals_.FreeOutgrown();
+  layer_run_->told.FreeOutgrown();
+  layer_run_->steps.FreeOutgrown();
 }
 
 }  // namespace parley::cuda

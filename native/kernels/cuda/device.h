@@ -61,6 +61,8 @@ class Device {
 
   virtual const DeviceFacts& Facts() const = 0;
   virtual size_t FreeMemory() = 0;
+  // Blocks of such a grid that are sure to run at the same time, so that they may wait for each other. 0: none may.
+  virtual uint32_t BlocksTogether(const KernelEntry& entry, uint32_t threads, uint32_t shared) = 0;
 
   // Zeroed, aligned to 256 bytes. Throws std::bad_alloc. Free waits for all that was asked for,
   // and throws nothing.

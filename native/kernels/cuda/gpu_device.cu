@@ -44,6 +44,7 @@ class GpuDevice final : public Device {
 
   const DeviceFacts& Facts() const override { return facts_; }
   size_t FreeMemory() override;
+  uint32_t BlocksTogether(const KernelEntry& entry, uint32_t threads, uint32_t shared) override;
   void* Allocate(size_t bytes) override;
   void Free(void* memory) override;
   void* AllocateHost(size_t bytes) override;
@@ -70,7 +71,7 @@ class GpuDevice final : public Device {
   void CopyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const char* what);
   void LaunchAll(const List& list, cudaStream_t stream);
   void LaunchOne(const List& list, const Node& node, cudaStream_t stream);
-  void Prepare(const Node& node);
+  void Prepare(const KernelEntry& entry, uint32_t shared);
   void AwaitEvent(cudaEvent_t event);
   void Close();
 
@@ -223,22 +224,32 @@ void GpuDevice::Clear(void* memory, size_t bytes) {
 }
 
 // Loads the kernel's code, which may not happen while a graph is captured, and asks for its shared memory.
-void GpuDevice::Prepare(const Node& node) {
-  const auto known = prepared_.find(node.entry->function);
-  if (known != prepared_.end() && node.grid.shared <= known->second) return;
-  if (node.grid.shared > facts_.shared) {
-    throw std::invalid_argument(std::string("a block of ") + node.entry->name + " wants " +
-                                std::to_string(node.grid.shared) + " bytes of shared memory; " + facts_.name + " has " +
+void GpuDevice::Prepare(const KernelEntry& entry, uint32_t shared) {
+  const auto known = prepared_.find(entry.function);
+  if (known != prepared_.end() && shared <= known->second) return;
+  if (shared > facts_.shared) {
+    throw std::invalid_argument(std::string("a block of ") + entry.name + " wants " +
+                                std::to_string(shared) + " bytes of shared memory; " + facts_.name + " has " +
                                 std::to_string(facts_.shared));
   }
   cudaFuncAttributes attributes;
-  Check(cudaFuncGetAttributes(&attributes, node.entry->function), node.entry->name);
-  if (node.grid.shared + attributes.sharedSizeBytes > kSharedUnasked) {
-    Check(cudaFuncSetAttribute(node.entry->function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(node.grid.shared)),
-          node.entry->name);
+  Check(cudaFuncGetAttributes(&attributes, entry.function), entry.name);
+  if (shared + attributes.sharedSizeBytes > kSharedUnasked) {
+    Check(cudaFuncSetAttribute(entry.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared)),
+          entry.name);
   }
-  prepared_[node.entry->function] = node.grid.shared;
+  prepared_[entry.function] = shared;
+}
+
+// Those of other grids in this order end without these, or wait for them to end.
+uint32_t GpuDevice::BlocksTogether(const KernelEntry& entry, uint32_t threads, uint32_t shared) {
+  if (facts_.major != 9 || facts_.minor != 0 || shared > facts_.shared) return 0;
+  Begin();
+  Prepare(entry, shared);
+  int blocks = 0;
+  Check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, entry.function, static_cast<int>(threads), shared), entry.name);
+  return static_cast<uint32_t>(blocks * facts_.multiprocessors);
 }
 
 // The next grid may begin before this one has ended: every kernel waits in AwaitInputs().
@@ -266,13 +277,13 @@ void GpuDevice::Run(const List& list) {
 #ifdef PARLEY_CUDA_TRACE
   NoteTrace(list);
 #endif
-  for (const Node& node : list.nodes) Prepare(node);
+  for (const Node& node : list.nodes) Prepare(*node.entry, node.grid.shared);
   LaunchAll(list, stream_);
 }
 
 std::unique_ptr<Graph> GpuDevice::Capture(const List& list) {
   Begin();
-  for (const Node& node : list.nodes) Prepare(node);
+  for (const Node& node : list.nodes) Prepare(*node.entry, node.grid.shared);
   cudaGraph_t graph = nullptr;
   Check(cudaStreamBeginCapture(captured_, cudaStreamCaptureModeThreadLocal), "beginning a graph");
   try {

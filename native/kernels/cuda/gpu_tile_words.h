@@ -55,6 +55,11 @@ __device__ __forceinline__ void CopyTile(void* to, const TileMap& map, uint32_t 
       "l"(&map), "r"(gpu::SharedAt(barrier)), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
       : "memory");
 }
+__device__ __forceinline__ void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(gpu::SharedAt(to)), "l"(from),
+               "r"(bytes), "r"(gpu::SharedAt(barrier))
+               : "memory");
+}
 template <uint32_t kRow, int kOctets>
 __device__ __forceinline__ void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned char* b, uint32_t step, bool from_zero) {
   gpu::MmaTiles(d, gpu::TileAt<kRow>(a) + step * 2, gpu::TileAt<kRow>(b) + step * 2, from_zero);
@@ -92,6 +97,7 @@ __device__ void Arrive(Barrier*);
 __device__ void ArriveExpecting(Barrier*, uint32_t);
 __device__ void AwaitPhase(Barrier*, uint32_t);
 __device__ void CopyTile(void*, const TileMap&, uint32_t, uint32_t, uint32_t, uint32_t, Barrier*);
+__device__ void CopyBulk(void*, const void*, uint32_t, Barrier*);
 template <uint32_t kRow, int kOctets>
 __device__ void MmaTiles(float (&)[kOctets][4], const unsigned char*, const unsigned char*, uint32_t, bool);
 __device__ void MeetCluster();

@@ -11,6 +11,9 @@
 
 #include "kernels/number_formats.h"
 
+// Of a function that is to stay one of its own.
+#define __apart__ __noinline__
+
 namespace parley::cuda {
 
 __device__ __forceinline__ unsigned char* SharedBytes() {
@@ -26,6 +29,23 @@ __device__ __forceinline__ void Mma(float (&d)[4], const uint32_t (&a)[4], const
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+template <uint32_t kThreads, uint32_t kBarrier = 1>
+__device__ __forceinline__ void MeetFirst() {
+  asm volatile("bar.sync %0, %1;" ::"n"(kBarrier), "n"(kThreads) : "memory");
+}
+
+// Read again wherever they are asked for: what follows from them is not kept in registers from one turn of a long loop to the next.
+__device__ __forceinline__ uint32_t ThisThread() {
+  uint32_t thread;
+  asm volatile("mov.u32 %0, %tid.x;" : "=r"(thread));
+  return thread;
+}
+__device__ __forceinline__ uint32_t ThisBlock() {
+  uint32_t block;
+  asm volatile("mov.u32 %0, %ctaid.x;" : "=r"(block));
+  return block;
 }
 
 __device__ __forceinline__ void AwaitDependence() {
@@ -70,6 +90,8 @@ __device__ __forceinline__ void CopyAsync16(void* to, const void* from, bool val
   const int bytes = valid ? 16 : 0;
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(bytes) : "memory");
 }
+
+__device__ __forceinline__ void FetchLine(const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
 
 __device__ __forceinline__ void CommitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 

@@ -27,6 +27,36 @@ struct HeadsArgs {
   uint32_t unused = 0;  // so that there is no gap: lists are compared byte for byte
 };
 
+// What makes raw heads queries and keys; without angles they are.
+struct RawHeads {
+  const float* angles = nullptr;
+  const float* q_norm = nullptr;
+  const float* k_norm = nullptr;
+  float eps = 0;
+};
+
+inline HeadsArgs HeadsArgsOf(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows,
+                             const RawHeads& raw) {
+  const auto streams = static_cast<uint32_t>(batch.count), all = static_cast<uint32_t>(batch.rows);
+  return {batch.streams,
+          queue.Data(streams),
+          queue.Data(all),
+          rows.queries,
+          rows.keys,
+          rows.values,
+          rows.output,
+          static_cast<uint32_t>(batch.layout.heads),
+          static_cast<uint32_t>(batch.query_heads),
+          static_cast<uint32_t>(batch.layout.head_dim),
+          static_cast<uint32_t>(layer),
+          static_cast<uint32_t>(batch.window),
+          batch.scale,
+          raw.angles,
+          raw.q_norm,
+          raw.k_norm,
+          raw.eps};
+}
+
 // The arrays of one layer of one stream.
 template <class Cached>
 struct Cache {
@@ -41,9 +71,9 @@ struct Cache {
 };
 
 template <class Cached>
-__device__ __forceinline__ Cache<Cached> CacheOf(const HeadsArgs& args, const AttentionStream& stream) {
+__device__ __forceinline__ Cache<Cached> CacheOf(const HeadsArgs& args, const AttentionStream& stream, uint32_t layer) {
   const size_t array = (stream.capacity * args.heads * args.head_dim * sizeof(Cached) + 63) / 64 * 64;
-  char* const keys = static_cast<char*>(stream.cache) + 2 * array * args.layer;
+  char* const keys = static_cast<char*>(stream.cache) + 2 * array * layer;
   return {reinterpret_cast<Cached*>(keys), reinterpret_cast<Cached*>(keys + array), stream.capacity};
 }
 
@@ -105,7 +135,7 @@ static __global__ void __launch_bounds__(kPlaceWarps * 32) PlaceHeadsKernel(cons
   head -= queries;
   const AttentionStream& stream = StreamOfRow(args, row);
   if (row - stream.row >= stream.count) return;
-  const Cache<Cached> cache = CacheOf<Cached>(args, stream);
+  const Cache<Cached> cache = CacheOf<Cached>(args, stream, args.layer);
   const bool is_key = head < args.heads;
   const uint32_t kv = is_key ? head : head - args.heads;
   const size_t from = (static_cast<size_t>(row) * args.heads + kv) * args.head_dim;

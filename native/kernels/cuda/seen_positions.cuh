@@ -20,18 +20,19 @@ struct Span {
   uint32_t row, count;
 };
 
-// The positions that a row sees before its own. A block of z has every gridDim.z-th lane, and visits lane by lane, chunk by chunk;
+// The positions that a row sees before its own. A block has every `step`-th lane, and visits lane by lane, chunk by chunk;
 // chunks are numbered here from the first that is seen.
 struct SeenPositions {
   uint32_t capacity;  // of the cache: 2^32 positions would not fit into any memory
   uint32_t row;       // of the first position
   uint32_t count;     // less than the capacity
   uint32_t skipped;   // positions before the first, in its lanes
+  uint32_t step;      // from a lane of the block to its next
 
-  __device__ __forceinline__ static SeenPositions Of(uint64_t position, uint32_t window, uint64_t capacity) {
+  __device__ __forceinline__ static SeenPositions Of(uint64_t position, uint32_t window, uint64_t capacity, uint32_t step) {
     const uint64_t first = window == 0 || position < window ? 0 : position - window + 1;
     return {static_cast<uint32_t>(capacity), static_cast<uint32_t>(RowOf(first, capacity)), static_cast<uint32_t>(position - first),
-            static_cast<uint32_t>(first) % (kPositions * kLanes)};
+            static_cast<uint32_t>(first) % (kPositions * kLanes), step};
   }
 
   __device__ __forceinline__ uint32_t Wrapped(uint32_t at) const { return at >= capacity ? at - capacity : at; }
@@ -45,11 +46,12 @@ struct SeenPositions {
 
   // The first chunk of the block's lanes from `lane` on; one that there is not when there is none.
   __device__ __forceinline__ uint32_t FromLane(uint32_t lane) const {
-    while (lane < kLanes && !HasLane(lane)) lane += gridDim.z;
+    while (lane < kLanes && !HasLane(lane)) lane += step;
     return lane < kLanes ? FirstChunkOf(lane) : UINT32_MAX / kPositions;
   }
   __device__ __forceinline__ uint32_t After(uint32_t chunk) const {
-    return Has(chunk + kLanes) ? chunk + kLanes : FromLane(LaneOf(chunk) + gridDim.z);
+    if (!Has(1)) return UINT32_MAX / kPositions;  // at once: most have one chunk
+    return Has(chunk + kLanes) ? chunk + kLanes : FromLane(LaneOf(chunk) + step);
   }
   __device__ __forceinline__ Span SpanOf(uint32_t chunk) const {
     if (!Has(chunk)) return {0, 0};

@@ -34,7 +34,9 @@ __device__ __forceinline__ void ChangeFours(uint32_t (&first)[kWords], uint32_t 
 #pragma unroll
   for (int i = 0; i < kWords; i++) {
     const uint32_t other = __shfl_xor_sync(0xffffffffu, is_low ? second[i] : first[i], 2);
-    (is_low ? second : first)[i] = other;
+    // Not an array that is chosen: it would lie in memory.
+    first[i] = is_low ? first[i] : other;
+    second[i] = is_low ? other : second[i];
   }
 }
 

@@ -12,6 +12,9 @@
 //                            one reads (griddepcontrol.wait). Weights may be read before.
 //   LetNextBegin()           from here on the next grid may begin what needs no input (griddepcontrol.launch_dependents)
 //   CopyAsync16(to, from, valid), CommitCopies(), AwaitCopies<left>()      cp.async of 16 bytes to shared memory, zeros where not valid
+//   ThisThread(), ThisBlock()     threadIdx.x and blockIdx.x, read anew: so that what follows from them holds no registers through a long loop
+//   MeetFirst<threads, barrier>()   __syncthreads for the first so many threads of a block alone; barriers are 1 to 15
+//   FetchLine(at)            128 bytes of the device's memory come as near as the L2 cache
 //   FloatOf(v), Bf16Of(f), F16Of(f)        of float, int8_t, Bf16, F16; to the nearest, ties to even (NaN stays one)
 //   PackBf16(low, high), UnpackBf16(pair), PackF16, UnpackF16      two floats (float2) in one word
 //

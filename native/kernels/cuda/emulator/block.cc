@@ -73,6 +73,7 @@ void Block::Clear() {
   living_ = count_;
   at_barrier_ = votes_ = 0;
   tile_copies.Clear();
+  for (uint32_t& arrived : at_first_) arrived = 0;
   failure_ = nullptr;
 }
 
@@ -226,6 +227,20 @@ uint32_t Block::MeetBlock(uint32_t vote) {
   if (at_barrier_ == living_) OpenBarrier();
   Wait();
   return last_votes_;
+}
+
+void Block::MeetFirst(uint32_t barrier, uint32_t threads) {
+  static const char* const kNames[16] = {"barrier 0",  "barrier 1",  "barrier 2",  "barrier 3",  "barrier 4",  "barrier 5",
+                                         "barrier 6",  "barrier 7",  "barrier 8",  "barrier 9",  "barrier 10", "barrier 11",
+                                         "barrier 12", "barrier 13", "barrier 14", "barrier 15"};
+  const char* const name = kNames[barrier];
+  if (running_ >= threads || threads > count_) RefuseAs(std::string("is not of those that meet at ") + name);
+  Self().waits_at = name;
+  if (++at_first_[barrier] == threads) {
+    at_first_[barrier] = 0;
+    FreeAllAt(name);
+  }
+  Wait();
 }
 
 void Block::OpenBarrier() {

@@ -67,6 +67,7 @@ class Block {
   unsigned char* Shared() { return SharedOf(running_ / block_threads_); }
   // Of a block of the cluster that runs.
   unsigned char* SharedOf(uint32_t rank) { return shared_.get() + rank * shared_stride_; }
+  void MeetFirst(uint32_t barrier, uint32_t threads);
   [[noreturn]] void RefuseAs(const std::string& what) const;
 
   TileCopies tile_copies;
@@ -107,6 +108,7 @@ class Block {
   uint32_t next_ = 0;  // in order_: the first that has not begun
   uint32_t running_ = 0;
   uint32_t living_ = 0, at_barrier_ = 0, votes_ = 0, last_votes_ = 0;
+  uint32_t at_first_[16] = {};  // of the first threads, at each barrier
   std::exception_ptr failure_;
 
   Place host_;

@@ -25,6 +25,7 @@ class EmulatedDevice final : public Device {
 
   const DeviceFacts& Facts() const override { return facts_; }
   size_t FreeMemory() override { return facts_.memory - used_; }
+  uint32_t BlocksTogether(const KernelEntry&, uint32_t, uint32_t) override { return 1; }
   void* Allocate(size_t bytes) override;
   void Free(void* memory) override;
   void* AllocateHost(size_t bytes) override;

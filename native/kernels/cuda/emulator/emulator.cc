@@ -81,6 +81,7 @@ void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join) {
   Block::Current().MeetWarp(word, mask, laid_down, join);
 }
 uint32_t MeetBlock(uint32_t vote) { return Block::Current().MeetBlock(vote); }
+void MeetFirst(uint32_t barrier, uint32_t threads) { Block::Current().MeetFirst(barrier, threads); }
 uint32_t Lane() { return Block::Current().Running() % 32; }
 unsigned char* SharedMemory() { return Block::Current().Shared(); }
 void MarkAwaited() { Block::Current().Self().has_awaited = true; }

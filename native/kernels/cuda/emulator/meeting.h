@@ -17,6 +17,9 @@ void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join);
 // The same of all threads of the block that have not ended. `votes` (0 or 1) of all of them are summed.
 uint32_t MeetBlock(uint32_t vote);
 
+// The same of the first `threads` of the block, none of which may have ended.
+void MeetFirst(uint32_t barrier, uint32_t threads);
+
 // The lane's number in its warp.
 uint32_t Lane();
 

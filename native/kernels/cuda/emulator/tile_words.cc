@@ -60,6 +60,15 @@ void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c
   Block::Current().FreeAllAt(kAwaitPhase);  // who waits makes them
 }
 
+void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier) {
+  if ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from) | bytes) % 16 != 0) {
+    emulator::Refuse("copies bytes that do not lie at multiples of 16");
+  }
+  std::memcpy(to, from, bytes);
+  barrier->bytes -= static_cast<int32_t>(bytes);
+  EndPhaseIfAllAreThere(barrier);
+}
+
 void MmaTile(float (&d)[4], const unsigned char* a, const unsigned char* b, uint32_t row, uint32_t step) {
   const uint32_t warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
   // Swizzles are those of shared memory, not of the tile: both begin where their pattern does.

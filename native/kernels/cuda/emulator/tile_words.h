@@ -27,6 +27,9 @@ void AwaitPhase(Barrier* barrier, uint32_t parity);
 // Made as late as it may be: when somebody waits for it.
 void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, Barrier* barrier);
 
+// Made at once.
+void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier);
+
 // Of one octet of rows of b; `row` bytes a row.
 void MmaTile(float (&d)[4], const unsigned char* a, const unsigned char* b, uint32_t row, uint32_t step);
 

@@ -27,6 +27,7 @@
 #define __shared__ static
 #define __align__(bytes) alignas(bytes)
 #define __grid_constant__
+#define __apart__ inline
 
 // Of the thread that runs.
 inline uint3 threadIdx, blockIdx;
@@ -144,10 +145,19 @@ inline void AwaitInputs() { emulator::MarkAwaited(); }
 inline void LetNextBegin() {}
 
 inline void CopyAsync16(void* to, const void* from, bool valid) { emulator::AskCopy(to, from, valid); }
+inline void FetchLine(const void*) {}
 inline void CommitCopies() { emulator::CommitAsked(); }
 template <int kLeft>
 inline void AwaitCopies() {
   emulator::MakeCopies(kLeft);
+}
+
+inline uint32_t ThisThread() { return threadIdx.x; }
+inline uint32_t ThisBlock() { return blockIdx.x; }
+
+template <uint32_t kThreads, uint32_t kBarrier = 1>
+void MeetFirst() {
+  emulator::MeetFirst(kBarrier, kThreads);
 }
 
 // --- formats of numbers

@@ -1,0 +1,19 @@
+// Memory that grids which go through whole transformers share.
+#ifndef PARLEY_KERNELS_CUDA_LAYER_RUN_ROOM_H_
+#define PARLEY_KERNELS_CUDA_LAYER_RUN_ROOM_H_
+
+#include "kernels/cuda/work_room.h"
+
+namespace parley::cuda {
+
+// Both keep what they have from grid to grid: what is told, and how many steps each block has made.
+struct LayerRunRoom {
+  explicit LayerRunRoom(Device& its) : device(its), told(its), steps(its) {}
+
+  Device& device;
+  WorkRoom told, steps;
+};
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_LAYER_RUN_ROOM_H_

@@ -1,0 +1,147 @@
+// Products of up to 8 vectors inside of a grid that runs on: a block has slabs of 8 rows, whose weights come through its ring, and each
+// of its first 8 warps one part of the columns. The bits are those of MultiplyFew.
+#ifndef PARLEY_KERNELS_CUDA_SLAB_PRODUCT_CUH_
+#define PARLEY_KERNELS_CUDA_SLAB_PRODUCT_CUH_
+
+#include <cstdint>
+
+#include "kernels/cuda/product_args.cuh"
+#include "kernels/cuda/rms.cuh"
+#include "kernels/cuda/told.cuh"
+#include "kernels/cuda/weight_ring.cuh"
+#include "kernels/cuda/words.h"
+
+namespace parley::cuda {
+
+constexpr uint32_t kRunThreads = kParts * 32;  // that compute
+
+// The threads that compute, once all of them are here.
+__device__ __forceinline__ void MeetRun() { MeetFirst<kRunThreads, 2>(); }
+
+// Of `all` slabs those of this block.
+struct SlabShare {
+  uint32_t first, count;
+
+  __device__ __forceinline__ static SlabShare Of(uint32_t all) {
+    const uint32_t block = ThisBlock(), begin = all * block / gridDim.x;
+    return {begin, all * (block + 1) / gridDim.x - begin};
+  }
+};
+
+// Slabs of a tile: two, where the ring has room for all of their places.
+__device__ __forceinline__ uint32_t TileWidth(const WeightRing& ring, uint32_t columns) {
+  return 2 * ((columns + kSlabColumns - 1) / kSlabColumns) <= ring.places ? 2 : 1;
+}
+
+// One warp's part, kChunks chunks, of the columns of up to 8 vectors, as tensor cores take them. Code that runs but once in a step has to come
+// from far each time if there is much of it: everything here is for one number of columns, and short.
+template <int kChunks>
+struct VectorPart {
+  static constexpr uint32_t kColumns = kParts * kChunks * kChunk;  // of all parts
+  static constexpr int kTogether = kChunks % 6 == 0 ? 6 : kChunks;    // chunks on their way
+
+  Eight<1> terms[kChunks];
+
+  // The first of its columns.
+  __device__ __forceinline__ static uint32_t First() { return ThisThread() / 32 * (kChunks * kChunk); }
+
+  // Of rows of pairs that are told. Lanes beyond the rows have the last one.
+  __device__ __forceinline__ void AwaitPairs(const Told* pairs, uint32_t rows, uint32_t step) {
+    const uint32_t lane = ThisThread() % 32;
+    const Told* const own = pairs + (min(lane / 4, rows - 1) * kColumns + First() + FourOf(lane) * kFour) / 2;
+#pragma unroll
+    for (int begin = 0; begin < kChunks; begin += kTogether) {
+      TwoTold told[2 * kTogether];
+      AwaitTold(own + begin * (kChunk / 2), [&](int n) { return n * (kChunk / 4); }, step, told);
+#pragma unroll
+      for (int n = 0; n < 2 * kTogether; n++) {
+        terms[begin + n / 2].pairs[0][n % 2 * 2] = told[n].first.bits;
+        terms[begin + n / 2].pairs[0][n % 2 * 2 + 1] = told[n].second.bits;
+      }
+    }
+  }
+
+  // Of floats that the block has, [rows] `pitch` apart, times factor, times weights.
+  __device__ __forceinline__ void Norm(const float* x, uint32_t pitch, uint32_t rows, float factor, const EightFloats (&weights)[kChunks]) {
+    const uint32_t lane = ThisThread() % 32;
+    const float* const own = x + min(lane / 4, rows - 1) * pitch + First() + FourOf(lane) * kFour;
+#pragma unroll
+    for (int c = 0; c < kChunks; c++) terms[c] = TermsOf<1>(NormedEight(LoadTwoFours(own + c * kChunk), factor, weights[c]));
+  }
+
+  __device__ __forceinline__ static void LoadWeights(const float* norm, EightFloats (&weights)[kChunks]) {
+    const float* const own = norm + First() + FourOf(ThisThread()) * kFour;
+#pragma unroll
+    for (int c = 0; c < kChunks; c++) weights[c] = LoadTwoFours(own + c * kChunk);
+  }
+};
+
+// Sums of all parts: [part][row][8 * slabs + 4].
+struct SlabSums {
+  float* sums;
+  uint32_t pitch, rows;
+
+  __device__ __forceinline__ float* Of(uint32_t part, uint32_t vector) const { return sums + (part * rows + vector) * pitch; }
+  __device__ __forceinline__ float Total(uint32_t vector, uint32_t of) const {
+    float sum = 0;
+#pragma unroll
+    for (uint32_t part = 0; part < kParts; part++) sum += Of(part, vector)[of];
+    return sum;
+  }
+};
+
+// One tile of the product: two slabs, or one. Leaves its sums; its places are still to be released.
+template <int kChunks>
+__device__ __forceinline__ void MultiplyTile(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, bool two,
+                                             const SlabSums& sums) {
+  using W = Weights<Format::kBf16>;
+  constexpr uint32_t kOfPlace = kSlabColumns / kChunk;
+  constexpr bool kMayTurn = kOfPlace % kChunks != 0;  // a part may lie in two places
+  const uint32_t lane = ThisThread() % 32, width = two ? 2 : 1, first = VectorPart<kChunks>::First();
+  const uint32_t begin = first / kSlabColumns, end = (first + (kChunks - 1) * kChunk) / kSlabColumns;
+  const uint32_t offset = lane / 4 * kSlabPitch + FourOf(lane) * (kFour * 2) + first % kSlabColumns * 2;
+  const unsigned char* low = ring.BytesOf(begin * width) + offset;
+  const unsigned char* high = ring.BytesOf(begin * width + width - 1) + offset;
+  ring.AwaitFull(begin * width);
+  if (two) ring.AwaitFull(begin * width + 1);
+  if (kMayTurn && end > begin) {
+    ring.AwaitFull(end * width);
+    if (two) ring.AwaitFull(end * width + 1);
+  }
+  const uint32_t turn = kOfPlace - first / kChunk % kOfPlace;
+  float acc[1][1][4] = {};
+#pragma unroll
+  for (uint32_t c = 0; c < kChunks; c++) {
+    if (kMayTurn && c == turn) {
+      low = ring.BytesOf(end * width) + offset - kSlabColumns * 2;
+      high = ring.BytesOf(end * width + width - 1) + offset - kSlabColumns * 2;
+    }
+    Eight<1> a[1][2];
+    a[0][0] = W::Terms(W::Shared(low + c * (kChunk * 2), low + c * (kChunk * 2) + W::kSecond));
+    a[0][1] = W::Terms(W::Shared(high + c * (kChunk * 2), high + c * (kChunk * 2) + W::kSecond));  // of one slab alone the same again, which nobody takes
+    const Eight<1> b[1] = {part.terms[c]};
+    MultiplyChunk<0>(a, b, acc);
+  }
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    const uint32_t vector = lane % 4 * 2 + i % 2;
+    if (vector < sums.rows && (i < 2 || two)) sums.Of(ThisThread() / 32, vector)[slab * kSlabRows + i / 2 * 8 + lane / 4] = acc[0][0][i];
+  }
+}
+
+template <int kChunks>
+__device__ __forceinline__ void MultiplySlabs(WeightRing* ring, const VectorPart<kChunks>& part, uint32_t slabs, const SlabSums& sums) {
+  constexpr uint32_t kPlaces = (VectorPart<kChunks>::kColumns + kSlabColumns - 1) / kSlabColumns;
+  const uint32_t tile = TileWidth(*ring, VectorPart<kChunks>::kColumns);
+#pragma unroll 1
+  for (uint32_t slab = 0; slab < slabs; slab += tile) {
+    const bool two = tile == 2 && slab + 1 < slabs;
+    MultiplyTile(*ring, part, slab, two, sums);
+    if (slab + tile >= slabs) MeetRun();
+    ring->Release(two ? 2 * kPlaces : kPlaces);
+  }
+}
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_SLAB_PRODUCT_CUH_
