@@ -108,7 +108,7 @@ std::vector<Plan> PlansFor(bool gated, size_t bucket) {
     if (octets > 1 && octets * 4 >= bucket) continue;
     for (uint32_t tiles = 1; tiles <= MostTiles(Format::kBf16, octets, gated); tiles *= 2) plans.push_back({Cut::kFew, tiles, octets});
   }
-  if (bucket > 8) plans.insert(plans.end(), {{Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}, {Cut::kWide, 4, 16}, {Cut::kWide, 6, 16}, {Cut::kWide, 8, 16}, {Cut::kWide, 12, 16}, {Cut::kWide, 4, 8}, {Cut::kSplit, 4, 8}});
+  if (bucket > 8) plans.insert(plans.end(), {{Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}, {Cut::kWide, 4, 16}, {Cut::kWide, 6, 16}, {Cut::kWide, 8, 16}, {Cut::kWide, 4, 8}, {Cut::kSplit, 4, 8}});
   return plans;
 }
 

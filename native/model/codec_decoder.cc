@@ -21,7 +21,7 @@ namespace {
 // work no less; where a pass has to be waited for, there are to be few.
 constexpr size_t kStreamFrames = 8;
 constexpr size_t kPassFrames = 16;
-constexpr size_t kPassFramesApart = 256;
+constexpr size_t kPassFramesApart = 1024;
 
 // Positions that the caches hold: what the first row of a pass sees, and the rows after it.
 size_t Capacity(const CodecDecoderConfig& config) { return static_cast<size_t>(config.window) + kStreamFrames - 1; }

@@ -51,7 +51,7 @@ std::vector<Plan> PlansOf(Format format, bool gated) {
 // Of tiles, which matrices of bf16 and multiples of 8 rows can be cut into.
 std::vector<Plan> PlansOfTiles(bool gated) {
   std::vector<Plan> plans = {{Cut::kWide, 4, 8}, {Cut::kWide, 8, 16}, {Cut::kSplit, 4, 8}};
-  if (!gated) plans.insert(plans.end(), {{Cut::kWide, 4, 16}, {Cut::kWide, 6, 16}, {Cut::kWide, 12, 16}});
+  if (!gated) plans.insert(plans.end(), {{Cut::kWide, 4, 16}, {Cut::kWide, 6, 16}});
   return plans;
 }
 

@@ -75,25 +75,25 @@ class PlanTime {
     return kBegin + Waves(BlocksOf(rows_, 32 * tiles) * BlocksOf(shape_.bucket, 32 * tiles), tiles == 4 ? 1 : 3) * Chunks() *
                         (tiles == 4 ? kManyChunk : kManyChunkOfTwo);
   }
-  // Clusters of eight blocks, each of which has its part of the columns in shared memory.
+  // Clusters of eight blocks, each of which has its part of the columns in shared memory: bound by one block's wait, or by what all of them read.
   double OfSplit() const {
-    const double tiles = static_cast<double>(BlocksOf(rows_, 64) * BlocksOf(shape_.bucket, 64));
-    const double stages = std::ceil(Chunks() / 16), together = std::max(1.0, std::floor(210 / (stages * 16 + 20)));
-    return kBegin + kSplitBegin + std::max(1.0, tiles * 8 / (kMultiprocessors * std::min(together, 6.0))) * (kSplitEach + stages * kSplitStage);
+    const double tiles = static_cast<double>(BlocksOf(rows_, 64) * BlocksOf(shape_.bucket, 64)), stages = std::ceil(Chunks() / 16);
+    return kBegin + std::max(kSplitBegin + kSplitWait * stages, kSplitStage * stages * tiles);
   }
   // Blocks go from tile to tile.
   double OfWide(const Plan& plan) const {
     const size_t tiles = BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, 8 * plan.octets);
-    const double each = plan.octets == 8 ? kWideChunkOfHalf : kWideChunk + plan.tiles * kWideChunkOfTile;
-    return kBegin + std::ceil(static_cast<double>(tiles) / kMultiprocessors) * (Chunks() * each + kWideEnd);
+    const double rows = plan.octets == 8 ? 2 : plan.tiles, busy = std::min(1.0, static_cast<double>(tiles) / kMultiprocessors);
+    const double chunk = kWideChunk + rows * kWideChunkOfTile + busy * (kWideBusy + rows * kWideBusyOfTile);
+    return kBegin + kWideBegin + rows * kWideBeginOfTile + std::ceil(static_cast<double>(tiles) / kMultiprocessors) * Chunks() * chunk;
   }
 
  private:
   static constexpr double kMultiprocessors = 132;
   static constexpr double kBegin = 3;  // and what prepares the terms
   static constexpr double kFewChunk = 0.09, kFewChunkOfTwo = 0.13, kManyChunk = 0.75, kManyChunkOfTwo = 0.8;
-  static constexpr double kWideChunk = 0.06, kWideChunkOfTile = 0.0185, kWideChunkOfHalf = 0.1, kWideEnd = 1;
-  static constexpr double kSplitBegin = 0.5, kSplitEach = 2, kSplitStage = 0.35;
+  static constexpr double kWideBegin = 0.9, kWideBeginOfTile = 0.62, kWideChunk = 0.14, kWideChunkOfTile = 0.0035, kWideBusy = 0.03, kWideBusyOfTile = 0.0075;
+  static constexpr double kSplitBegin = 2, kSplitWait = 0.4, kSplitStage = 0.062;
 
   double Chunks() const { return static_cast<double>(shape_.columns) / 32; }
   // `each`: blocks that a multiprocessor has at the same time.
@@ -112,7 +112,7 @@ inline Plan PlanOfWide(const ProductShape& shape) {
   };
   if (shape.bucket <= 64) consider({Cut::kWide, 4, 8});
   if (shape.gated) return best;
-  for (const uint32_t tiles : {4u, 6u, 12u}) consider({Cut::kWide, tiles, 16});
+  for (const uint32_t tiles : {4u, 6u}) consider({Cut::kWide, tiles, 16});
   return best;
 }
 

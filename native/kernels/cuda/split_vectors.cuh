@@ -29,7 +29,9 @@ struct SplitShape : WideShape<Format::kBf16, kGated_, 64, kLoaded_, 64> {
 
   // Stages of a part, at most.
   static constexpr uint32_t StagesOf(uint32_t chunks) { return ((chunks + kParts - 1) / kParts + Wide::kStageChunks - 1) / Wide::kStageChunks; }
-  static constexpr uint32_t SharedOf(uint32_t stages) { return 1024 + stages * (Wide::kStageBytes + sizeof(Barrier)) + kStagedBytes; }
+  // Sums take the place of tiles that are done with.
+  static constexpr uint32_t TileBytes(uint32_t stages) { return stages * Wide::kStageBytes > kStagedBytes ? stages * Wide::kStageBytes : (kStagedBytes + 15) / 16 * 16; }
+  static constexpr uint32_t SharedOf(uint32_t stages) { return 1024 + TileBytes(stages) + stages * sizeof(Barrier); }
 };
 
 // A block's part of the columns.
@@ -44,8 +46,7 @@ struct SplitPart {
     const uint32_t all = args.columns / kChunk, part = blockIdx.x % kParts;
     const uint32_t first = PartBegin(part, all), chunks = PartBegin(part + 1, all) - first, most = Shape::StagesOf(all);
     unsigned char* const tiles = SharedBytes() + (1024 - reinterpret_cast<uintptr_t>(SharedBytes()) % 1024) % 1024;
-    unsigned char* const staged = tiles + most * Shape::kStageBytes;
-    return {tiles, reinterpret_cast<float*>(staged), reinterpret_cast<Barrier*>(staged + Shape::kStagedBytes), first, chunks,
+    return {tiles, reinterpret_cast<float*>(tiles), reinterpret_cast<Barrier*>(tiles + Shape::TileBytes(most)), first, chunks,
             (chunks + Shape::kStageChunks - 1) / Shape::kStageChunks};
   }
   __device__ __forceinline__ unsigned char* Terms(uint32_t stage) const { return tiles + stage * Shape::kStageBytes; }
@@ -74,8 +75,9 @@ struct SplitPart {
   }
 
   // The part's sums to shared memory, [vector][row].
-  __device__ __forceinline__ void Multiply() const {
+  __device__ __forceinline__ void Multiply(bool has_work) const {
     float acc[Shape::kAllOctets][4];
+    const uint32_t stages = has_work ? this->stages : 0;
     if (stages == 0) {
 #pragma unroll
       for (int n = 0; n < Shape::kAllOctets; n++) acc[n][0] = acc[n][1] = acc[n][2] = acc[n][3] = 0;
@@ -92,6 +94,7 @@ struct SplitPart {
       CommitTiles();
     }
     AwaitTiles<0>();
+    __syncthreads();  // all are done with the tiles
     float* const mine = staged + (threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4) * Shape::kStagedRow + threadIdx.x % 4 * 2;
 #pragma unroll
     for (int n = 0; n < Shape::kAllOctets; n++) {
@@ -150,7 +153,7 @@ __global__ void PARLEY_CLUSTER(kParts) __launch_bounds__(kSplitThreads) Multiply
     const WideTile tile = work.At<Shape>(args.cut, has_work ? blockIdx.x / kParts : 0);
     if (threadIdx.x == 0 && has_work) part.Ask(args, tile);
     else AwaitInputs();
-    if (has_work) part.Multiply();
+    part.Multiply(has_work);
     MeetCluster();
     if (has_work) part.Finish(args, tile, counts);
     MeetCluster();  // nobody reads this block's memory any more

@@ -11,10 +11,10 @@ namespace parley::cuda {
 
 // Which vectors a tile has: `positions` neighbouring ones of each of some streams. Vectors that are no windows are those of one stream.
 struct WideCut {
-  uint32_t positions;       // a power of two
+  uint32_t positions;       // 2^shift
   uint32_t position_tiles;  // of a stream; 0: as many as there are vectors
   uint32_t rows_first;      // tiles that follow one another have the same vectors, not the same rows
-  uint32_t unused = 0;
+  uint32_t shift;
 };
 
 struct WideArgs {
@@ -88,7 +88,7 @@ constexpr uint32_t kNoVector = 0xffffffff;
 
 __device__ __forceinline__ uint32_t ResultOf(const WideArgs& args, const VectorCounts& counts, const WideTile& tile, uint32_t of) {
   if (args.cut.position_tiles == 0) return tile.position + of < counts.vectors ? tile.position + of : kNoVector;
-  const uint32_t stream = tile.stream + of / args.cut.positions, position = tile.position + of % args.cut.positions;
+  const uint32_t stream = tile.stream + (of >> args.cut.shift), position = tile.position + (of & (args.cut.positions - 1));
   if (stream >= counts.streams) return kNoVector;
   const Windows* const windows = args.product.x.windows;
   const uint32_t begin = windows[stream].begin, end = stream + 1 < counts.streams ? windows[stream + 1].begin : counts.vectors;

@@ -22,7 +22,7 @@ inline bool IsNarrow(size_t length) { return length % 64 != 0 && length % 96 == 
 
 // Whether tiles can be cut out of these matrices, vectors and results.
 inline bool FitsTiles(const ProductArgs& args, const LaidVectors& laid) {
-  if (args.formats[0] != Format::kBf16) return false;
+  if (args.formats[0] != Format::kBf16 || !LiesAtFours(args.bias) || !LiesAtFours(args.gain)) return false;
   for (const MatrixView& matrix : args.matrices) {
     if (matrix.rows % 8 != 0 || !LiesAtFours(matrix.y)) return false;
   }
@@ -39,18 +39,18 @@ struct WideTerms {
 inline WideTerms TermsInTiles(const LaidVectors& laid, const unsigned char* terms, size_t columns, uint32_t vectors, uint32_t box) {
   WideTerms wide{};
   if (!laid.as_signals) {
-    wide.cut = {vectors, 0, 0};
+    wide.cut = {vectors, 0, 0, 0};
     wide.length = 1u << 31;  // one segment, whatever a stage reads beyond its end
     wide.map = TileMapOf({terms, {columns, 1, laid.bucket, 1}, {columns * 2, columns * 2, columns * 2 * laid.bucket}, {box, 1, vectors, 1}});
     return wide;
   }
   // The largest power of two by which the positions of a stream can be divided.
-  uint32_t positions = 1;
-  while (positions < vectors && laid.positions % (positions * 2) == 0) positions *= 2;
+  uint32_t positions = 1, shift = 0;
+  for (; positions < vectors && laid.positions % (positions * 2) == 0; shift++) positions *= 2;
   const VectorsView& view = laid.view;
   const size_t segments = columns / view.length;
   const size_t turn = segments > 1 ? view.segment_stride * 2 : 16;
-  wide.cut = {positions, static_cast<uint32_t>(laid.positions / positions), 0};
+  wide.cut = {positions, static_cast<uint32_t>(laid.positions / positions), 0, shift};
   wide.length = view.length;
   wide.map = TileMapOf({terms, {view.length, segments, laid.positions, laid.streams}, {turn, view.stride * 2, laid.slot * 2}, {box, 1, positions, vectors / positions}});
   return wide;
@@ -129,8 +129,7 @@ void LaunchWide(Queue& queue, const ProductRules& rules, const Plan& plan, const
     switch (plan.tiles) {
       case 4: return launch(WideShape<kFormat, false, 128, 64, 64>());
       case 6: return launch(WideShape<kFormat, false, 128, 96, 64>());
-      case 8: return launch(WideShape<kFormat, false, 128, 128, 64>());
-      default: return launch(WideShape<kFormat, false, 128, 192, 64>());
+      default: return launch(WideShape<kFormat, false, 128, 128, 64>());
     }
   }
 }

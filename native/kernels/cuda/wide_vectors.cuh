@@ -162,29 +162,34 @@ struct WideConsumer {
   // Eight vectors of this warp at a time pass through its part of shared memory, so that what a lane reads and writes of y are four neighbouring
   // rows, and a warp's are whole lines.
   __device__ __forceinline__ void Finish(const WideTile& tile, const VectorCounts& counts, float* staged) {
-    constexpr uint32_t kOfVector = Shape::kResultRows / 4, kEach = (8 * kOfVector + 31) / 32, kWidth = Shape::kStagedRow;
+    constexpr uint32_t kOfVector = Shape::kResultRows / 4, kWidth = Shape::kStagedRow, kTogether = kOfVector < 16 ? 1 : 4;
     const WideRows rows = WideRows::Of(args, tile.block, Shape::kRows);
     const uint32_t lane = threadIdx.x % 32, row = rows.row + (Shape::kHalvesRows ? own * Shape::kResultRows : 0);
 #pragma unroll
     for (uint32_t half = 0; half < 2; half++) {
       const uint32_t first = (Shape::kHalvesRows ? 0 : own * 64) + threadIdx.x / 32 % 4 * 16 + half * 8;
-      uint64_t places[kEach];
-      float4 before[kEach];
-#pragma unroll
-      for (uint32_t i = 0; i < kEach; i++) {
-        const uint32_t item = i * 32 + lane, at = row + item % kOfVector * 4;
-        const uint32_t vector = item < 8 * kOfVector && at < rows.matrix.rows ? ResultOf(args, counts, tile, first + item / kOfVector) : kNoVector;
-        places[i] = vector == kNoVector ? ~uint64_t{0} : static_cast<uint64_t>(vector) * rows.matrix.rows + at;
-        if (args.product.add && vector != kNoVector) before[i] = *reinterpret_cast<const float4*>(rows.matrix.y + places[i]);
-      }
       Stage(half, staged);
       __syncwarp();
+      // What is not written again and again is read from memory instruction by instruction: four at a time, not all.
+#pragma unroll 1
+      for (uint32_t begin = lane; begin < 8 * kOfVector; begin += 32 * kTogether) {
+        uint64_t places[kTogether];
+        float4 before[kTogether];
 #pragma unroll
-      for (uint32_t i = 0; i < kEach; i++) {
-        if (places[i] == ~uint64_t{0}) continue;
-        const uint32_t item = i * 32 + lane, column = item % kOfVector * 4;
-        const float4 four = *reinterpret_cast<const float4*>(staged + item / kOfVector * kWidth + column);
-        *reinterpret_cast<float4*>(rows.matrix.y + places[i]) = Shape::kGated ? four : FinishFour(args.product, rows.matrix, row + column, four, before[i]);
+        for (uint32_t i = 0; i < kTogether; i++) {
+          const uint32_t item = begin + i * 32, at = row + item % kOfVector * 4;
+          const uint32_t vector = item < 8 * kOfVector && at < rows.matrix.rows ? ResultOf(args, counts, tile, first + item / kOfVector) : kNoVector;
+          places[i] = vector == kNoVector ? ~uint64_t{0} : static_cast<uint64_t>(vector) * rows.matrix.rows + at;
+          before[i] = make_float4(0, 0, 0, 0);
+          if (args.product.add && vector != kNoVector) before[i] = *reinterpret_cast<const float4*>(rows.matrix.y + places[i]);
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < kTogether; i++) {
+          if (places[i] == ~uint64_t{0}) continue;
+          const uint32_t item = begin + i * 32, column = item % kOfVector * 4;
+          const float4 four = *reinterpret_cast<const float4*>(staged + item / kOfVector * kWidth + column);
+          *reinterpret_cast<float4*>(rows.matrix.y + places[i]) = Shape::kGated ? four : FinishFour(args.product, rows.matrix, row + column, four, before[i]);
+        }
       }
       __syncwarp();
     }
