@@ -31,7 +31,9 @@ bool Scheduler::Round() {
   busy = Decode() || stepped || busy;
   if (stepped) round_times_.Did(stepped_, options_.now() - ready);
   busy = EndTheOver() || busy;
-  if (stepped) round_rate_.Did(1, options_.now() - began);
+  const Clock::duration took = options_.now() - began;
+  if (stepped) round_rate_.Did(1, took);
+  if (busy) stats_.busy_ms += std::chrono::duration<double, std::milli>(took).count();
   ends_.empty() ? UpdateStats() : TellEnds();
   if (!lost_.empty()) throw BackendLost(lost_);  // it is the end of all others, too
   return busy;

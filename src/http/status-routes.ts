@@ -16,10 +16,13 @@ export interface ServerHealth {
   readonly engine?: string;
   /** It is loaded now. */
   readonly modelLoaded?: boolean;
+  /** Why that engine cannot speak now, though others may. */
+  readonly trouble?: string;
   readonly modelId?: string;
   /** What it computes on; memory only where the device has its own. */
   readonly device?: {
     readonly name: string;
+    readonly noGpu?: string;
     readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number };
   };
   /** Sentences that wait for an engine, and how many of a class may. */
@@ -51,9 +54,15 @@ export interface StatusParts {
 export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void {
   const { health, metrics, exposesMetrics, telephone, startedAtMs } = parts;
   app.get('/health', { config: { access: 'open' }, schema: HEALTH_SCHEMA }, (_request, reply) => {
-    const { engines, encoders, draining = false, calls, maxCalls, ...rest } = health();
+    const { engines, encoders, draining = false, calls, maxCalls, trouble, ...rest } = health();
     const speaks = Object.values(engines).includes(true);
-    const able = !encoders ? 'no encoder' : speaks ? 'ok' : 'no engine';
+    const able = !encoders
+      ? 'no encoder'
+      : !speaks
+        ? 'no engine'
+        : trouble === undefined
+          ? 'ok'
+          : 'engine down';
     const status = draining ? 'draining' : able;
     const uptimeSeconds = Math.floor((performance.now() - startedAtMs) / 1000);
     // A balancer looks at the status code only.
@@ -62,6 +71,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
       .header('cache-control', 'no-store')
       .send({
         status,
+        ...(trouble === undefined ? {} : { reason: trouble }),
         engines,
         encoders,
         calls,
@@ -79,7 +89,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
   });
 }
 
-type OlderHealth = Omit<ServerHealth, 'engines' | 'encoders' | 'draining' | 'calls' | 'maxCalls'>;
+type OlderHealth = Omit<ServerHealth, 'engines' | 'encoders' | 'draining' | 'calls' | 'maxCalls' | 'trouble'>;
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -92,6 +102,7 @@ function olderFields(health: OlderHealth): Record<string, unknown> {
     ...(modelLoaded === undefined ? {} : { model_loaded: modelLoaded }),
     ...(modelId === undefined ? {} : { model_id: modelId }),
     ...(device === undefined ? {} : { device: device.name, cuda: memory !== undefined }),
+    ...(device?.noGpu === undefined ? {} : { no_cuda: device.noGpu }),
     ...(memory === undefined ? {} : gpuFields(device?.name, memory)),
     ...(queueDepth === undefined ? {} : { queue_depth: queueDepth }),
     ...(maxQueueDepth === undefined ? {} : { max_queue_depth: maxQueueDepth }),

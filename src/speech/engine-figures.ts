@@ -8,6 +8,8 @@ export interface EngineFigures {
   /** The one that speaks where nothing else is asked for, whether it is loaded, and on what. */
   readonly engine: string;
   readonly modelLoaded: boolean;
+  /** Why it cannot speak now, though others may. */
+  readonly trouble?: string;
   readonly device: EngineDevice;
 }
 

@@ -109,6 +109,8 @@ export interface SpeechEnd {
 export interface EngineDevice {
   /** `cpu`, or what the device calls itself. */
   readonly name: string;
+  /** Why it is no GPU, where one was wanted if there is one. */
+  readonly noGpu?: string;
   /** Bytes of the device's own memory: what the engine holds of it, and all. The CPU has none of its own. */
   readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number };
 }

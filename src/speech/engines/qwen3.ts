@@ -50,7 +50,6 @@ const CODES: Readonly<Partial<Record<NativeOutcome, ErrorCode>>> = {
   'out of memory': 'ENGINE_BUSY',
   closed: 'ENGINE_UNAVAILABLE',
   failed: 'ENGINE_FAILED',
-  lost: 'ENGINE_FAILED',
 };
 
 export class Qwen3Engine implements SpeechEngine {
@@ -64,6 +63,10 @@ export class Qwen3Engine implements SpeechEngine {
   readonly #scheduler: Scheduler;
   readonly #lifecycle: EngineLifecycle;
   #native: NativeSpeech | undefined;
+  /** It has computed on a GPU: from then on it does so or not at all. */
+  #onGpu = false;
+  /** Why what it computed on is gone; until it is loaded again. */
+  #lost: string | undefined;
 
   private constructor(facts: ModelFacts, checkpoint: string, options: Qwen3Options) {
     const { quantize, codecFormat } = options.native;
@@ -92,11 +95,13 @@ export class Qwen3Engine implements SpeechEngine {
   }
 
   get usable(): boolean {
-    return this.#lifecycle.usable;
+    return this.trouble === undefined;
   }
 
   get trouble(): string | undefined {
-    return this.#lifecycle.trouble;
+    const now = this.#lifecycle.trouble;
+    if (this.#lost === undefined) return now;
+    return now === undefined ? this.#lost : `${this.#lost}; since then: ${now}`;
   }
 
   get loaded(): boolean {
@@ -119,8 +124,8 @@ export class Qwen3Engine implements SpeechEngine {
   }
 
   device(): EngineDevice {
-    const { device: name = 'cpu', deviceMemory: totalBytes = 0 } = this.#native?.facts ?? {};
-    if (totalBytes === 0) return { name };
+    const { device: name = 'cpu', deviceMemory: totalBytes = 0, noCuda = '' } = this.#native?.facts ?? {};
+    if (totalBytes === 0) return { name, ...(noCuda === '' ? {} : { noGpu: noCuda }) };
     return { name, memory: { allocatedBytes: this.#native?.stats?.deviceMemoryInUse ?? 0, totalBytes } };
   }
 
@@ -189,7 +194,7 @@ export class Qwen3Engine implements SpeechEngine {
       const end = await stream.ended;
       if (text?.failure !== undefined) throw text.failure;
       if (watch.hung && end.outcome === 'cancelled') throw this.#tookTooLong();
-      if (end.outcome === 'lost') this.#lifecycle.lost(end.problem);
+      if (end.outcome === 'lost') throw this.#lostDevice(end.problem);
       if (end.outcome === 'runaway') this.#options.onNews?.({ what: 'runaway', reason: end.problem });
       const code = CODES[end.outcome];
       if (code !== undefined) throw new ParleyError(code, end.problem || `the synthesis was ${end.outcome}`);
@@ -230,6 +235,15 @@ export class Qwen3Engine implements SpeechEngine {
         return hung;
       },
     };
+  }
+
+  /** Those that were spoken with it hear so; whoever comes while it is loaded again waits, or goes to another engine. */
+  #lostDevice(problem: string): ParleyError {
+    this.#lost = problem;
+    this.#lifecycle.lost(problem);
+    return new ParleyError('ENGINE_LOST', `the engine ${this.name} has lost its device`, {
+      cause: new Error(problem),
+    });
   }
 
   #tookTooLong(): ParleyError {
@@ -273,8 +287,13 @@ export class Qwen3Engine implements SpeechEngine {
     };
     return {
       load: async () => {
+        await closeNative(); // what was lost holds what it had
         const { native, maxWaiting } = this.#options;
-        this.#native = await NativeSpeech.open({ ...native, maxWaiting });
+        // A processor would speak a hundredth of the calls, and nobody would know why.
+        const device = this.#onGpu && native.device === 'auto' ? 'cuda' : native.device;
+        this.#native = await NativeSpeech.open({ ...native, ...(device && { device }), maxWaiting });
+        this.#onGpu ||= this.#native.facts.deviceMemory > 0;
+        this.#lost = undefined;
       },
       unload: closeNative,
       close: closeNative,
