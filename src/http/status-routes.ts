@@ -24,6 +24,7 @@ export interface ServerHealth {
     readonly name: string;
     readonly noGpu?: string;
     readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number };
+    readonly work?: DeviceWork;
   };
   /** Sentences that wait for an engine, and how many of a class may. */
   readonly queueDepth?: number;
@@ -32,6 +33,16 @@ export interface ServerHealth {
   readonly audioCache?: CacheHealth;
   /** Voices made over HTTP that are in memory. */
   readonly voiceCache?: CacheHealth;
+}
+
+/** What the engine is at; see EngineWork. */
+export interface DeviceWork {
+  readonly streams: number;
+  /** Of the last seconds, from 0 to 1. */
+  readonly busyShare: number;
+  readonly eager: number;
+  readonly captures: number;
+  readonly launches: number;
 }
 
 export interface CacheHealth {
@@ -103,12 +114,18 @@ function olderFields(health: OlderHealth): Record<string, unknown> {
     ...(modelId === undefined ? {} : { model_id: modelId }),
     ...(device === undefined ? {} : { device: device.name, cuda: memory !== undefined }),
     ...(device?.noGpu === undefined ? {} : { no_cuda: device.noGpu }),
+    ...(device?.work === undefined ? {} : workFields(device.work, memory !== undefined)),
     ...(memory === undefined ? {} : gpuFields(device?.name, memory)),
     ...(queueDepth === undefined ? {} : { queue_depth: queueDepth }),
     ...(maxQueueDepth === undefined ? {} : { max_queue_depth: maxQueueDepth }),
     ...cacheFields('audio', health.audioCache),
     ...cacheFields('voice', health.voiceCache),
   };
+}
+
+function workFields({ streams, busyShare, eager, captures, launches }: DeviceWork, onGpu: boolean) {
+  const lists = { gpu_lists: { eager, captured: captures, launched: launches } };
+  return { streams, busy: Math.round(busyShare * 1000) / 1000, ...(onGpu ? lists : {}) };
 }
 
 function gpuFields(name: string | undefined, memory: { allocatedBytes: number; totalBytes: number }) {

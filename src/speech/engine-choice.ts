@@ -12,7 +12,7 @@
 // speaks the language; where none does it answers for itself, and may be back.
 import { ParleyError } from '../errors.js';
 import type { SpeechEngine, Voice, VoiceReference } from './engine.js';
-import { deviceBytesOf, type EngineFigures, waitingByClass, waitingFor } from './engine-figures.js';
+import { workOf, type EngineFigures, waitingByClass, waitingFor } from './engine-figures.js';
 import { enginesOf, type EngineSetup, type MissingEngine } from './engine-setup.js';
 import { canonicalTag, languageName, primaryTag } from './language-names.js';
 import { checkAble, whoCan } from './reference-routing.js';
@@ -166,9 +166,9 @@ export class Engines implements SpeechRouting {
     return waitingByClass(this.#engines);
   }
 
-  /** Bytes that engines hold on devices with a memory of their own. */
-  get deviceBytes(): number {
-    return deviceBytesOf(this.#engines);
+  /** What the native engine is at. */
+  get work(): ReturnType<typeof workOf> {
+    return workOf(this.#engines);
   }
 
   voices(): Promise<readonly Voice[]> {

@@ -161,7 +161,7 @@ export class GpuServer {
 
   async metric(name: string): Promise<string | undefined> {
     const text = await (await fetch(`${await this.url()}/metrics`)).text();
-    return text.split('\n').find((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+    return text.split('\n').find((line) => line.startsWith(`${name} `));
   }
 
   async say(body: object): Promise<Response> {

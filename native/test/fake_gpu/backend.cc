@@ -32,7 +32,12 @@ std::string Matter() {
 
 class FakeGpu final : public Kernels {
  public:
-  const char* Name() const override { return "cuda Fake GPU, 2 multiprocessors"; }
+  explicit FakeGpu(const cuda::PluginOptions& options) {
+    if (!options.graphs) name_ += ", no graphs";
+    if (options.full_vectors) name_ += ", full vectors";
+  }
+
+  const char* Name() const override { return name_.c_str(); }
   bool ReadsHostMemory() const override { return false; }
   bool AnswersAtOnce() const override { return false; }
   BackendFigures Figures() const override {
@@ -110,6 +115,7 @@ class FakeGpu final : public Kernels {
     return matter;
   }
 
+  std::string name_ = "cuda Fake GPU";  // and what it was asked for
   bool lost_ = false;
   size_t in_use_ = 0;
   uint64_t eager_ = 0, captures_ = 0, launches_ = 0;
@@ -121,7 +127,7 @@ void Say(const char* what, char* problem, size_t bytes) { std::snprintf(problem,
 }  // namespace parley
 
 extern "C" __attribute__((visibility("default"))) parley::Kernels* parley_cuda_open(
-    const char* interface, const parley::cuda::PluginOptions*, char* problem, size_t problem_bytes) {
+    const char* interface, const parley::cuda::PluginOptions* options, char* problem, size_t problem_bytes) {
   using namespace parley;
   if (std::strcmp(interface, cuda::kPluginInterface) != 0) {
     return Say("the CUDA backend was built from other sources than the engine", problem, problem_bytes), nullptr;
@@ -131,5 +137,5 @@ extern "C" __attribute__((visibility("default"))) parley::Kernels* parley_cuda_o
   if (matter == "dead" || matter == "lost") {
     return Say("cuda device 0: choosing the device: the GPU has fallen off the bus", problem, problem_bytes), nullptr;
   }
-  return new FakeGpu();
+  return new FakeGpu(*options);
 }

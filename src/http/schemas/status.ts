@@ -10,6 +10,13 @@ const OLDER = {
   device: { type: 'string', description: 'what it computes on' },
   cuda: BOOLEAN,
   no_cuda: { type: 'string', description: 'why it computes on no GPU, where DEVICE=auto looked for one' },
+  streams: { type: 'integer', description: 'sentences that the native engine is speaking' },
+  busy: { type: 'number', description: 'share of the last seconds that it worked, 0 to 1' },
+  gpu_lists: {
+    type: 'object',
+    description: 'lists of work since it was loaded: run grid by grid, made into graphs, run as graphs',
+    properties: { eager: INTEGER, captured: INTEGER, launched: INTEGER },
+  },
   gpu_name: STRING,
   gpu_allocated_mb: INTEGER,
   gpu_total_mb: INTEGER,

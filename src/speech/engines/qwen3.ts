@@ -4,10 +4,12 @@ import { randomInt } from 'node:crypto';
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { ParleyError, type ErrorCode } from '../../errors.js';
 import { systemTime, type Time } from '../../time.js';
+import { BusyShare } from '../busy-share.js';
 import { EngineLifecycle } from '../engine-lifecycle.js';
 import type {
   EngineCapabilities,
   EngineDevice,
+  EngineWork,
   SpeechEnd,
   SpeechEngine,
   SpeechRequest,
@@ -26,6 +28,7 @@ import {
   type NativeOutcome,
   type NativeRecording,
   type NativeRequest,
+  type NativeStats,
   type NativeStream,
 } from './native-speech.js';
 import { capabilitiesOf, languageOf, voicesOf } from './qwen3-voices.js';
@@ -62,6 +65,7 @@ export class Qwen3Engine implements SpeechEngine {
   readonly #voices: readonly Voice[];
   readonly #scheduler: Scheduler;
   readonly #lifecycle: EngineLifecycle;
+  readonly #busy = new BusyShare();
   #native: NativeSpeech | undefined;
   /** It has computed on a GPU: from then on it does so or not at all. */
   #onGpu = false;
@@ -69,8 +73,9 @@ export class Qwen3Engine implements SpeechEngine {
   #lost: string | undefined;
 
   private constructor(facts: ModelFacts, checkpoint: string, options: Qwen3Options) {
-    const { quantize, codecFormat } = options.native;
-    this.identity = JSON.stringify([checkpoint, quantize, codecFormat]);
+    const { quantize, codecFormat, fullVectors = false } = options.native;
+    const precision = fullVectors ? ['full vectors'] : [];
+    this.identity = JSON.stringify([checkpoint, quantize, codecFormat, ...precision]);
     this.#facts = facts;
     this.#options = options;
     this.#time = options.time ?? systemTime;
@@ -125,8 +130,19 @@ export class Qwen3Engine implements SpeechEngine {
 
   device(): EngineDevice {
     const { device: name = 'cpu', deviceMemory: totalBytes = 0, noCuda = '' } = this.#native?.facts ?? {};
-    if (totalBytes === 0) return { name, ...(noCuda === '' ? {} : { noGpu: noCuda }) };
-    return { name, memory: { allocatedBytes: this.#native?.stats?.deviceMemoryInUse ?? 0, totalBytes } };
+    const stats = this.#native?.stats ?? undefined;
+    const memory = { allocatedBytes: stats?.deviceMemoryInUse ?? 0, totalBytes };
+    return {
+      name,
+      ...(noCuda === '' ? {} : { noGpu: noCuda }),
+      ...(totalBytes === 0 ? {} : { memory }),
+      ...(stats === undefined ? {} : { work: this.#workOf(stats) }),
+    };
+  }
+
+  #workOf({ live: streams, busyMs, eager, captures, launches }: NativeStats): EngineWork {
+    const busyShare = this.#busy.at(this.#time.now(), busyMs);
+    return { streams, busySeconds: busyMs / 1000, busyShare, eager, captures, launches };
   }
 
   voices(): Promise<readonly Voice[]> {
