@@ -72,10 +72,12 @@ class Scheduler {
   bool FindMemory(size_t bytes);
   bool KeepsPace(const Stream& newcomer) const;
   Clock::duration Frame() const;
+  Clock::duration WorkOf(size_t streams) const;
   Clock::duration RoundOf(size_t streams) const;
   void RefuseSurplus();
 
   // The live.
+  size_t RowsToSpare(const Some& newcomers);
   bool Prefill();
   bool Step();
   Clock::duration LeastAhead();

@@ -50,16 +50,32 @@ Clock::duration Scheduler::WithSwing(Clock::duration time) const {
   return std::chrono::duration_cast<Clock::duration>(time * (1 + swing_.Share()));
 }
 
-// Newcomers' prompts take what time there is before somebody would miss sound.
+// Of newcomers' prompts, in the time before somebody would miss sound: whoever's is whole steps and is decoded with the others.
+size_t Scheduler::RowsToSpare(const Some& newcomers) {
+  const Clock::duration ahead = LeastAhead();
+  const size_t most = prefill_rate_.In(kPrefillTime, kLeastPrefillRows);
+  if (ahead == Clock::duration::max()) return most;
+  size_t rows = 0, together = LiveWith(Stream::Turn::kStep).size();
+  for (const Stream* const newcomer : newcomers) {
+    const Clock::duration spare = ahead - WithSwing(WorkOf(together + 1));
+    const size_t fitting = spare > Clock::duration::zero() ? std::min(most, prefill_rate_.In(spare, 0)) : 0;
+    const size_t left = newcomer->generation()->PromptLeft();
+    if (rows + left > fitting) return std::max(rows, fitting);
+    rows += left;
+    together++;
+  }
+  return rows;
+}
+
 bool Scheduler::Prefill() {
   Some streams = LiveWith(Stream::Turn::kPrefill);
   if (streams.empty()) return false;
-  const Clock::duration work = WithSwing(round_times_.Of(LiveWith(Stream::Turn::kStep).size()));
-  const Clock::duration spare = std::max(LeastAhead() - work, Clock::duration::zero());
-  const size_t fitting = prefill_rate_.In(std::min<Clock::duration>(kPrefillTime, spare), 0);
-  if (fitting < kLeastPrefillRows && spare < kPrefillTime && rounds_put_off_++ < kRoundsPutOff) return false;
+  size_t rows = RowsToSpare(streams);
+  if (rows < std::min(kLeastPrefillRows, streams.front()->generation()->PromptLeft())) {
+    if (rounds_put_off_++ < kRoundsPutOff) return false;
+    rows = kLeastPrefillRows;
+  }
   rounds_put_off_ = 0;
-  const size_t rows = std::max(fitting, kLeastPrefillRows);
   // Only those whose turn comes: a mistake is not the others' end.
   size_t taken = 0, count = 0;
   while (count < streams.size() && taken < rows) taken += streams[count++]->generation()->PromptLeft();

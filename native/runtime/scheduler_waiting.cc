@@ -136,13 +136,18 @@ Clock::duration Scheduler::Frame() const {
   return std::chrono::nanoseconds(static_cast<Clock::rep>(model_.FrameSamples()) * 1'000'000'000 / rate);
 }
 
-// How long it takes until each of so many has a frame more, in the mean. Rounds that put decoding off for somebody's next frame
-// are short: what was put off is counted by its frames.
+// A step of so many and their frames in the codec. Rounds that put decoding off for somebody's next sound are short: what was put
+// off is counted by its frames.
+Clock::duration Scheduler::WorkOf(size_t streams) const {
+  const Clock::duration decoding = static_cast<Clock::rep>(streams) * decode_rate_.Each();
+  return std::max(round_times_.Of(streams), step_times_.Of(streams) + decoding);
+}
+
+// How long it takes until each of so many has a frame more, in the mean.
 Clock::duration Scheduler::RoundOf(size_t streams) const {
   const size_t together = std::min(streams, options_.max_batch);
   if (together == 0) return Clock::duration::zero();
-  const Clock::duration decoding = static_cast<Clock::rep>(together) * decode_rate_.Each();
-  const Clock::duration round = std::max(round_times_.Of(together), step_times_.Of(together) + decoding) + other_rate_.Each();
+  const Clock::duration round = WorkOf(together) + other_rate_.Each();
   return std::chrono::duration_cast<Clock::duration>(round * (static_cast<double>(streams) / static_cast<double>(together)));
 }
 
