@@ -14,6 +14,9 @@ constexpr size_t kRoundsPutOff = 4;
 // The same of decoding.
 constexpr Clock::duration kDecodeTime = std::chrono::milliseconds(40);
 
+// Kept of the time before somebody's next sound: estimates are not exact.
+constexpr Clock::duration kReserve = std::chrono::milliseconds(3);
+
 // A listener with less sound than this may run dry.
 constexpr Clock::duration kSafe = std::chrono::milliseconds(500);
 
@@ -57,7 +60,7 @@ size_t Scheduler::RowsToSpare(const Some& newcomers) {
   if (ahead == Clock::duration::max()) return most;
   size_t rows = 0, together = LiveWith(Stream::Turn::kStep).size();
   for (const Stream* const newcomer : newcomers) {
-    const Clock::duration spare = ahead - WithSwing(WorkOf(together + 1));
+    const Clock::duration spare = ahead - kReserve - WithSwing(WorkOf(together + 1));
     const size_t fitting = spare > Clock::duration::zero() ? std::min(most, prefill_rate_.In(spare, 0)) : 0;
     const size_t left = newcomer->generation()->PromptLeft();
     if (rows + left > fitting) return std::max(rows, fitting);
@@ -133,7 +136,7 @@ bool Scheduler::Decode() {
   const Clock::time_point now = options_.now();
   const Clock::duration whole = WithSwing(static_cast<Clock::rep>(std::min(FramesOf(all), most)) * decode_rate_.Each());
   const auto urgent = std::stable_partition(all.begin(), all.end(), [&](Stream* one) {
-    return one->Silent() || (hurry && one->Ahead(now) < whole);
+    return one->Silent() || (hurry && one->Ahead(now) < whole + kReserve);
   });
   DecodeSome(Some(all.begin(), urgent), most);
   DecodeSome(Some(urgent, all.end()), hurry ? FramesToSpare() : SIZE_MAX);
@@ -149,7 +152,7 @@ size_t Scheduler::FramesOf(const Some& streams) {
 // What can be decoded before the next step is due; some in any case, so that nobody waits for ever.
 size_t Scheduler::FramesToSpare() {
   const Clock::duration next = WithSwing(step_times_.Of(stepped_) + other_rate_.Each());
-  const Clock::duration spare = std::max(LeastAhead() - next, Clock::duration::zero());
+  const Clock::duration spare = std::max(LeastAhead() - kReserve - next, Clock::duration::zero());
   return decode_rate_.In(std::min<Clock::duration>(kDecodeTime, spare), stepped_ / 2 + 1);
 }
 
