@@ -24,6 +24,8 @@ export interface Config {
   readonly maxCalls: number;
   readonly maxTextLength: number;
   readonly maxWaitingUtterances: number;
+  /** Said in a call before it ends because its engine lost its GPU. */
+  readonly hangUpPhrase: string | undefined;
   readonly maxQueueDepth: number;
   readonly textIdleMs: number;
   readonly lexiconFile: string | undefined;
@@ -91,6 +93,7 @@ export const VARIABLES = {
   MAX_WAITING_UTTERANCES: 'texts that may wait in one call behind the one being spoken',
   MAX_QUEUE_DEPTH:
     'sentences of calls that may wait for an engine; as many of WebSockets, and of HTTP; 0 for the most',
+  HANG_UP_PHRASE: 'what a call hears before it ends because its engine lost its GPU; - for nothing',
   TEXT_IDLE_TIMEOUT: 'seconds without a token after which an unfinished text fails',
   LEXICON_FILE: 'file (JSON) of words and how they are said, read at the start',
   ENGINE_TIMEOUT: 'seconds that the synthesis of one sentence may take',
@@ -214,6 +217,16 @@ function isWebhookUrl(text: string): boolean {
   return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
 }
 
+const HANG_UP_PHRASE = 'We are sorry, this call cannot go on. Please call again later. Goodbye.';
+const MOST_PHRASE = 300; // characters: some twenty seconds
+
+function readHangUpPhrase(read: Reader): string | undefined {
+  const phrase = read.raw('HANG_UP_PHRASE') ?? HANG_UP_PHRASE;
+  if (phrase.length > MOST_PHRASE)
+    read.problem('HANG_UP_PHRASE', `must have at most ${MOST_PHRASE} characters`);
+  return phrase === '-' ? undefined : phrase;
+}
+
 function isRedisUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
@@ -239,6 +252,7 @@ export function readConfig(env: Environment, machine: MachineFiles = LINUX): Con
     maxTextLength: read.integer('MAX_TEXT_LENGTH', 4096, 1, 1_000_000),
     maxWaitingUtterances: read.integer('MAX_WAITING_UTTERANCES', 16, 1, 1000),
     maxQueueDepth: read.integer('MAX_QUEUE_DEPTH', 256, 0, MOST_WAITING) || MOST_WAITING,
+    hangUpPhrase: readHangUpPhrase(read),
     textIdleMs: seconds('TEXT_IDLE_TIMEOUT', 60),
     lexiconFile: read.raw('LEXICON_FILE'),
     engineTimeoutMs: seconds('ENGINE_TIMEOUT', 20),

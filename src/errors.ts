@@ -17,6 +17,7 @@ const CODES = {
   ENCODER_FAILED: 'an encoder worker ended unexpectedly',
   ENGINE_BUSY: 'the speech engine has as many requests waiting as it accepts',
   ENGINE_FAILED: 'the speech engine failed at this text',
+  ENGINE_LOST: 'what the speech engine computes on is gone, with all that it was speaking',
   ENGINE_UNAVAILABLE: 'no speech engine is able to serve this request',
   EXISTS: 'there is something under this name already',
   FINGERPRINT_MISMATCH: 'the certificate of the far end is not the one that its description announces',

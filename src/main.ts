@@ -96,7 +96,7 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
     queueDepth: () => engines.waiting, // nobody scrapes before they are there
     queueDepthByClass: () => engines.waitingByClass(),
     modelLoaded: () => engines.figures.modelLoaded,
-    gpuAllocatedBytes: () => engines.deviceBytes,
+    engineWork: () => engines.work,
     sip: { ...sipFigures(() => telephone), webhooks: () => reports.figures },
     node: true,
   });

@@ -13,6 +13,8 @@ export interface ModelConfig {
   /** What it computes on: `auto`, `cpu`, `cuda` or `cuda:1`. */
   readonly device: string;
   readonly cudaGraphs: boolean;
+  /** On a GPU: what weights of bf16 or 8 bits meet keeps 16 bits, as on the processor. */
+  readonly fullVectors: boolean;
   readonly threads: number;
   /** Empty: the system chooses. */
   readonly cores: readonly number[];
@@ -43,6 +45,8 @@ export const MODEL_VARIABLES = {
   DEVICE:
     'what the native engine computes on: auto (a GPU where one can be used), cpu, cuda, or cuda:1 for the second GPU',
   CUDA_GRAPHS: '0 runs the native engine without CUDA graphs',
+  FULL_VECTORS:
+    '1 keeps 16 bits of what meets weights of bf16 or 8 bits on a GPU, as the processor does; bf16 otherwise',
   INFERENCE_THREADS: 'threads of the native engine',
   INFERENCE_CPU_CORES: 'cores of the native engine, such as 0-3,6',
   INFERENCE_NUMA_NODE: 'NUMA node whose cores and memory the native engine uses',
@@ -76,6 +80,7 @@ export function readModelConfig(read: Reader, { engine, env, machine }: Surround
     codecFormat: readCodecFormat(read),
     device: readDevice(read),
     cudaGraphs: read.flag('CUDA_GRAPHS', true),
+    fullVectors: read.flag('FULL_VECTORS'),
     threads,
     // The first ones of a node: Linux numbers the second threads of its cores last.
     cores: named.length > 0 ? named : (near ?? []).slice(0, threads),

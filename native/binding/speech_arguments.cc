@@ -76,6 +76,7 @@ runtime::EngineOptions EngineOptionsIn(const Napi::Value& value) {
   if (Has(object, "device")) options.device = StringIn(object.Get("device"), "device");
   if (Has(object, "cudaFile")) options.cuda_file = StringIn(object.Get("cudaFile"), "cudaFile");
   if (Has(object, "cudaGraphs")) options.cuda_graphs = BooleanIn(object.Get("cudaGraphs"), "cudaGraphs");
+  if (Has(object, "fullVectors")) options.full_vectors = BooleanIn(object.Get("fullVectors"), "fullVectors");
   options.max_batch = Count(object, "maxBatch", options.max_batch, 0, 65'536);
   options.threads = static_cast<unsigned>(Count(object, "threads", options.threads, 0, 256));
   options.cores = CoresIn(object);
@@ -148,7 +149,7 @@ Napi::Object ToObject(Napi::Env env, const runtime::EngineStats& stats) {
       {"captures", stats.captures}, {"launches", stats.launches}};
   for (const auto& [name, count] : counts) object.Set(name, ToNumber(env, count));
   const std::pair<const char*, double> times[] = {
-      {"prefillMs", stats.prefill_ms}, {"talkerMs", stats.talker_ms}, {"predictorMs", stats.predictor_ms},
+      {"busyMs", stats.busy_ms}, {"prefillMs", stats.prefill_ms}, {"talkerMs", stats.talker_ms}, {"predictorMs", stats.predictor_ms},
       {"codecMs", stats.codec_ms}, {"voiceMs", stats.voice_ms}};
   for (const auto& [name, ms] : times) object.Set(name, Napi::Number::New(env, ms));
   return object;

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -98,11 +99,27 @@ Backend OnGpu(const EngineOptions& options, int number, const cpu::ThreadPoolOpt
   cuda::PluginOptions wanted;
   wanted.device = number;
   wanted.graphs = options.cuda_graphs;
+  wanted.full_vectors = options.full_vectors;
   Backend backend{cuda::OpenPlugin(options.cuda_file, wanted, problem)};
   if (backend.kernels == nullptr) return backend;
   backend.memory = backend.kernels->Figures().memory_free;
   cpu::LowerPriority(threads.nice);
   return backend;
+}
+
+// Null with `problem` set.
+std::unique_ptr<QwenFrameModel> LoadOn(Backend backend, const std::string& directory, const QwenFrameModel::Parts& parts,
+                                       std::string* problem) {
+  const std::string name = backend.kernels->Name();
+  const BackendFigures figures = backend.kernels->Figures();
+  try {
+    return QwenFrameModel::Open(directory, parts, backend.memory, std::move(backend.kernels), problem);
+  } catch (const std::bad_alloc&) {
+    if (figures.memory_total == 0) throw;
+    *problem = name + ": the model does not fit into the " + std::to_string(figures.memory_free >> 20) + " MiB that are free of " +
+               std::to_string(figures.memory_total >> 20) + "; another process may hold the rest";
+    return nullptr;
+  }
 }
 
 // "cuda" or "cuda:3". False: it is neither.
@@ -136,7 +153,7 @@ std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::string* 
     }
     if (backend.kernels == nullptr) backend = OnProcessor(options, threads);
     else ReadParts(options, Format::kBf16, &parts, why);
-    auto model = QwenFrameModel::Open(options.directory, parts, backend.memory, std::move(backend.kernels), why);
+    auto model = LoadOn(std::move(backend), options.directory, parts, why);
     if (model != nullptr) model->TellNoCuda(no_cuda);
     return model;
   };

@@ -23,6 +23,7 @@ struct EngineOptions {
   std::string device = "cpu";        // cpu | cuda | cuda:<number> | auto: cuda where there is one
   std::string cuda_file;             // the CUDA backend; needed for all but cpu
   bool cuda_graphs = true;
+  bool full_vectors = false;         // as cuda::PluginOptions
   std::string cache_format;          // of keys and values: f32 | bf16; empty: as the codec's
   bool case_split_pieces = false;  // the tokenizer's other rule
   unsigned threads = 0;            // 0: one per core
@@ -121,7 +122,8 @@ struct EngineStats {
   size_t live = 0, waiting = 0, parked = 0;  // parked: no room in the sink, or no text
   uint64_t begun = 0, done = 0, cancelled = 0, failed = 0, runaways = 0, refused = 0;
   uint64_t frames = 0, steps = 0;
-  // Milliseconds so far, by stage; without the warm-up.
+  // Milliseconds so far: of rounds in which there was something to do, and by stage; without the warm-up.
+  double busy_ms = 0;
   double prefill_ms = 0, talker_ms = 0, predictor_ms = 0, codec_ms = 0, voice_ms = 0;
   size_t memory_in_use = 0, memory_limit = 0;
   size_t device_memory_in_use = 0;  // of its own; and as BackendFigures

@@ -3,6 +3,7 @@
 #ifndef PARLEY_RUNTIME_ROUND_TIMES_H_
 #define PARLEY_RUNTIME_ROUND_TIMES_H_
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -62,6 +63,27 @@ class RoundTimes {
   }
 
   std::array<Mean, kClasses> means_{};
+};
+
+// How much longer than expected the longest of the last steps took, as a share of what was expected. What is expected is a
+// mean; a listener with no more sound than a frame hears the longest.
+class StepSwing {
+ public:
+  double Share() const { return share_; }
+
+  // Steps that are far from being a frame long say nothing: a little more of a little.
+  void Did(Clock::duration took, Clock::duration expected, Clock::duration frame) {
+    if (expected < frame / 8) return;
+    const double more = std::chrono::duration<double>(took) / std::chrono::duration<double>(expected) - 1;
+    share_ = std::max(std::min(more, kMost), std::max(share_ * kKept, kLeast));
+  }
+
+ private:
+  static constexpr double kMost = 0.5;  // one that took longer was an accident
+  static constexpr double kLeast = 0.05;
+  static constexpr double kKept = 0.995;  // half of it for some ten seconds
+
+  double share_ = 0.2;  // while nothing is known
 };
 
 }  // namespace parley::runtime

@@ -29,12 +29,21 @@ bool Scheduler::Round() {
   const Clock::time_point ready = options_.now();
   const bool stepped = Step();
   busy = Decode() || stepped || busy;
-  if (stepped) round_times_.Did(stepped_, options_.now() - ready);
+  const Clock::duration worked = options_.now() - ready;
   busy = EndTheOver() || busy;
-  if (stepped) round_rate_.Did(1, options_.now() - began);
+  const Clock::duration took = options_.now() - began;
+  if (stepped) Measure(worked, took);
+  if (busy) stats_.busy_ms += std::chrono::duration<double, std::milli>(took).count();
   ends_.empty() ? UpdateStats() : TellEnds();
   if (!lost_.empty()) throw BackendLost(lost_);  // it is the end of all others, too
   return busy;
+}
+
+// `worked`: in step and decoding.
+void Scheduler::Measure(Clock::duration worked, Clock::duration took) {
+  round_times_.Did(stepped_, worked);
+  other_rate_.Did(1, took - worked);
+  round_rate_.Did(1, took);
 }
 
 void Scheduler::EndAll(Outcome outcome, const std::string& problem) {

@@ -29,6 +29,7 @@ struct SchedulerOptions {
   size_t memory_bytes = 0;    // for streams and voices
   size_t max_new_tokens = 0;  // as EngineOptions
   RoundTimes round_times;     // what the warm-up measured
+  bool keeps_pace = true;     // else whoever has room is let in, however long rounds take: what tests compare with
   TimeSource now = Clock::now;
   std::function<void(const EngineStats&)> publish = [](const EngineStats&) {};
 };
@@ -53,6 +54,8 @@ class Scheduler {
   using Streams = std::vector<std::unique_ptr<Stream>>;
   using Some = std::vector<Stream*>;
 
+  void Measure(Clock::duration worked, Clock::duration took);
+
   void TakeOrders();
   void Arrive(Arrival arrival);
   Stream* Find(StreamId id) const;
@@ -68,13 +71,21 @@ class Scheduler {
   BudgetQuestion BudgetOf(const Stream& stream) const;
   bool FindMemory(size_t bytes);
   bool KeepsPace(const Stream& newcomer) const;
+  Clock::duration Frame() const;
+  Clock::duration WorkOf(size_t streams) const;
+  Clock::duration RoundOf(size_t streams) const;
   void RefuseSurplus();
 
   // The live.
+  size_t RowsToSpare(const Some& newcomers);
   bool Prefill();
   bool Step();
+  Clock::duration LeastAhead();
+  Clock::duration WithSwing(Clock::duration time) const;
   Some StreamsToStep();
   bool Decode();
+  static size_t FramesOf(const Some& streams);
+  size_t FramesToSpare();
   size_t DecodeSome(Some streams, size_t most);  // frames; how many it was
   Some LiveWith(Stream::Turn turn);
   bool EndTheOver();
@@ -98,10 +109,14 @@ class Scheduler {
   size_t stream_bytes_ = 0;  // of the live
   bool voice_worked_ = false;
   size_t rounds_given_way_ = 0;
+  size_t rounds_put_off_ = 0;  // in a row, in which prompts had no time
   WorkRate prefill_rate_{32};  // rows
   WorkRate decode_rate_{8};    // frames
   WorkRate round_rate_{1};     // rounds with a step: each is a frame of every stream
   RoundTimes round_times_;     // of step and decoding
+  RoundTimes step_times_;      // of the step alone
+  WorkRate other_rate_{1};     // of all else in a round: prompts, what callers left, who is told
+  StepSwing swing_;
   size_t stepped_ = 0;         // streams, in this round
   std::vector<float> samples_;
   std::vector<Farewell> ends_;

@@ -8,8 +8,8 @@
 namespace parley::runtime {
 namespace {
 
-// Of a frame's time that rounds may take in the mean: the rest is for prompts, and for those that take longer.
-constexpr double kUsable = 0.9;
+// Of a frame's time that rounds may take in the mean: what listeners have ahead must grow.
+constexpr double kUsable = 0.86;
 
 constexpr size_t kReadsARound = 8;  // requests whose text is tokenized: some 100 microseconds each
 
@@ -96,7 +96,7 @@ Scheduler::Admission Scheduler::AdmitOne(Stream& stream) {
   }
   const size_t bytes = model_.BytesOf(*generation, budget.draws);
   if (bytes > options_.memory_bytes) return End(stream, Outcome::kTooLarge, TooMuch(bytes)), Admission::kNotYet;
-  if (live_.size() >= options_.max_streams || !KeepsPace(stream)) return Admission::kNoPlace;
+  if (live_.size() >= options_.max_streams || (options_.keeps_pace && !KeepsPace(stream))) return Admission::kNoPlace;
   if (!FindMemory(bytes)) {
     if (!live_.empty() || voice_worked_) return Admission::kNoPlace;
     return End(stream, Outcome::kTooLarge, "voices that are in use leave too little memory"), Admission::kNotYet;
@@ -131,8 +131,29 @@ bool Scheduler::FindMemory(size_t bytes) {
   return true;
 }
 
-// Whether all who are listened to still get a frame in a frame's time when this one is live. Those who are in no hurry
-// give way: they count as the part of the rounds that they are in.
+Clock::duration Scheduler::Frame() const {
+  const auto rate = static_cast<Clock::rep>(model_.facts().sample_rate);
+  return std::chrono::nanoseconds(static_cast<Clock::rep>(model_.FrameSamples()) * 1'000'000'000 / rate);
+}
+
+// A step of so many and their frames in the codec. Rounds that put decoding off for somebody's next sound are short: what was put
+// off is counted by its frames.
+Clock::duration Scheduler::WorkOf(size_t streams) const {
+  const Clock::duration decoding = static_cast<Clock::rep>(streams) * decode_rate_.Each();
+  return std::max(round_times_.Of(streams), step_times_.Of(streams) + decoding);
+}
+
+// How long it takes until each of so many has a frame more, in the mean.
+Clock::duration Scheduler::RoundOf(size_t streams) const {
+  const size_t together = std::min(streams, options_.max_batch);
+  if (together == 0) return Clock::duration::zero();
+  const Clock::duration round = WorkOf(together) + other_rate_.Each();
+  return std::chrono::duration_cast<Clock::duration>(round * (static_cast<double>(streams) / static_cast<double>(together)));
+}
+
+// Whether all who are listened to still get a frame in a frame's time when this one is live, in the mean and, for those who
+// have just begun and have nothing kept, in a round that takes long. Those who are in no hurry give way: they count as the
+// part of the rounds that they are in.
 bool Scheduler::KeepsPace(const Stream& newcomer) const {
   size_t hurried = newcomer.InHurry() ? 1 : 0, others = 1 - hurried, listened_to = 0;
   for (const auto& stream : live_) {
@@ -141,9 +162,9 @@ bool Scheduler::KeepsPace(const Stream& newcomer) const {
     ++(stream->InHurry() ? hurried : others);
   }
   if (listened_to == 0) return true;
-  const double frame = static_cast<double>(model_.FrameSamples()) / model_.facts().sample_rate;
-  const Clock::duration round = round_times_.Of(hurried + (others + kRoundsGivenWay) / (kRoundsGivenWay + 1));
-  return std::chrono::duration<double>(round).count() <= kUsable * frame;
+  const Clock::duration round = RoundOf(hurried + (others + kRoundsGivenWay) / (kRoundsGivenWay + 1));
+  const Clock::duration frame = Frame();
+  return round <= std::chrono::duration_cast<Clock::duration>(kUsable * frame) && WithSwing(round) <= frame;
 }
 
 // Too many wait for memory: those who came last do so in vain.

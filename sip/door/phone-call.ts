@@ -180,7 +180,9 @@ export class PhoneCall {
       if (event.type === 'utterance.started') this.#times.spoke();
       this.#events.add({ type: 'speech', event });
     };
-    void call.closed.then((reason) => this.end({ reason: reason === 'server closing' ? reason : 'failed' }));
+    void call.closed.then((reason) =>
+      this.end(reason === 'server closing' ? { reason } : { reason: 'failed', detail: reason }),
+    );
     if (this.#end !== undefined) return void call.close(this.#end.reason);
     if (this.#port !== undefined && this.#port !== this.#firstPort.given) this.#move(call, this.#port);
     this.#holdChanged();

@@ -25,6 +25,7 @@ const TRY_LATER = 1013;
 const VERDICTS: Readonly<Partial<Record<ErrorCode, Verdict>>> = {
   CAPABILITY_MISSING: { error: 'unsupported_feature', code: POLICY },
   ENGINE_BUSY: { error: 'system_busy', code: TRY_LATER },
+  ENGINE_LOST: { error: 'service_unavailable', code: TRY_LATER },
   ENGINE_UNAVAILABLE: { error: 'service_unavailable', code: TRY_LATER },
   INVALID_FIELD: { error: 'invalid_request', code: POLICY, socket: true },
   LANGUAGE_UNAVAILABLE: { error: 'unsupported_language', code: POLICY },

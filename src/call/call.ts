@@ -10,6 +10,7 @@ import type { Time } from '../time.js';
 import type { CallEncoders } from './call-route.js';
 import type { Continuity } from './continuity.js';
 import type { FrameCache } from './frame-cache.js';
+import { Goodbye, type LastWords } from './goodbye.js';
 import type { MediaPort } from './media-port.js';
 import { PausableTime } from './pausable-time.js';
 import type { PlayedSound } from './phone-calls.js';
@@ -25,7 +26,7 @@ import { wholeText } from './whole-text.js';
 export type { MediaPort } from './media-port.js';
 export type { Interruption } from './utterance-queue.js';
 
-export interface CallLimits extends TextLimits {
+export interface CallLimits extends TextLimits, LastWords {
   /** Texts that may wait behind the one being spoken. */
   readonly maxWaitingUtterances: number;
 }
@@ -82,6 +83,7 @@ export class Call {
   readonly #queue: UtteranceQueue;
   /** What a text may take its time by; it stands still while the call is held. */
   readonly #textTime: PausableTime;
+  readonly #goodbye: Goodbye;
   #closing: Promise<void> | undefined;
   #resolveClosed!: (reason: string) => void;
 
@@ -93,6 +95,11 @@ export class Call {
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
     const onEnd = (end: 'spoken' | 'interrupted' | 'failed') => parts.metrics.utteranceEnded(end);
     this.#queue = new UtteranceQueue(port, { ...parts, client: id, onEnd });
+    this.#goodbye = new Goodbye(id, parts, {
+      interrupt: (reason) => this.#closing ?? this.interrupt(reason),
+      say: async (phrase) => (this.#refuseClosed(), this.#say(phrase, {}).ended),
+      close: (reason) => this.close(reason),
+    });
     parts.log.info({ call: id, door, codec: port.codec.name, path: port.path }, 'call opened');
   }
 
@@ -110,6 +117,10 @@ export class Call {
    */
   speak(text: string | AsyncIterable<string>, options: SpeakOptions = {}): Utterance {
     this.#refuseMore();
+    return this.#say(text, options);
+  }
+
+  #say(text: string | AsyncIterable<string>, options: SpeakOptions): Utterance {
     const { limits, routing } = this.#parts;
     const whole =
       typeof text === 'string'
@@ -173,6 +184,7 @@ export class Call {
 
   #refuseMore(): void {
     this.#refuseClosed();
+    this.#goodbye.refuseMore();
     const { maxWaitingUtterances } = this.#parts.limits;
     if (this.#queue.size <= maxWaitingUtterances) return;
     const message = `${maxWaitingUtterances} texts wait in this call already, which is what MAX_WAITING_UTTERANCES allows`;
@@ -201,6 +213,7 @@ export class Call {
       log.info({ call, utterance: event.utterance, text: event.text }, 'utterance interrupted');
     }
     this.onEvent?.(event);
+    if (event.type === 'utterance.failed') this.#goodbye.failed(event.error);
   }
 
   /** Stops everything within one frame. What was heard is counted from the frames that really left. */

@@ -28,6 +28,7 @@ const VERDICTS: Readonly<Record<ErrorCode, Verdict>> = {
   ENCODER_FAILED: { status: 500, hidden: true },
   ENGINE_BUSY: { status: 503, retryAfterSeconds: 1 },
   ENGINE_FAILED: { status: 500, hidden: true },
+  ENGINE_LOST: { status: 503, retryAfterSeconds: 5 },
   ENGINE_UNAVAILABLE: { status: 503, retryAfterSeconds: 5 },
   EXISTS: { status: 409 },
   FINGERPRINT_MISMATCH: { status: 502 },

@@ -16,11 +16,15 @@ export interface ServerHealth {
   readonly engine?: string;
   /** It is loaded now. */
   readonly modelLoaded?: boolean;
+  /** Why that engine cannot speak now, though others may. */
+  readonly trouble?: string;
   readonly modelId?: string;
   /** What it computes on; memory only where the device has its own. */
   readonly device?: {
     readonly name: string;
+    readonly noGpu?: string;
     readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number };
+    readonly work?: DeviceWork;
   };
   /** Sentences that wait for an engine, and how many of a class may. */
   readonly queueDepth?: number;
@@ -29,6 +33,16 @@ export interface ServerHealth {
   readonly audioCache?: CacheHealth;
   /** Voices made over HTTP that are in memory. */
   readonly voiceCache?: CacheHealth;
+}
+
+/** What the engine is at; see EngineWork. */
+export interface DeviceWork {
+  readonly streams: number;
+  /** Of the last seconds, from 0 to 1. */
+  readonly busyShare: number;
+  readonly eager: number;
+  readonly captures: number;
+  readonly launches: number;
 }
 
 export interface CacheHealth {
@@ -51,9 +65,15 @@ export interface StatusParts {
 export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void {
   const { health, metrics, exposesMetrics, telephone, startedAtMs } = parts;
   app.get('/health', { config: { access: 'open' }, schema: HEALTH_SCHEMA }, (_request, reply) => {
-    const { engines, encoders, draining = false, calls, maxCalls, ...rest } = health();
+    const { engines, encoders, draining = false, calls, maxCalls, trouble, ...rest } = health();
     const speaks = Object.values(engines).includes(true);
-    const able = !encoders ? 'no encoder' : speaks ? 'ok' : 'no engine';
+    const able = !encoders
+      ? 'no encoder'
+      : !speaks
+        ? 'no engine'
+        : trouble === undefined
+          ? 'ok'
+          : 'engine down';
     const status = draining ? 'draining' : able;
     const uptimeSeconds = Math.floor((performance.now() - startedAtMs) / 1000);
     // A balancer looks at the status code only.
@@ -62,6 +82,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
       .header('cache-control', 'no-store')
       .send({
         status,
+        ...(trouble === undefined ? {} : { reason: trouble }),
         engines,
         encoders,
         calls,
@@ -79,7 +100,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
   });
 }
 
-type OlderHealth = Omit<ServerHealth, 'engines' | 'encoders' | 'draining' | 'calls' | 'maxCalls'>;
+type OlderHealth = Omit<ServerHealth, 'engines' | 'encoders' | 'draining' | 'calls' | 'maxCalls' | 'trouble'>;
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -92,12 +113,19 @@ function olderFields(health: OlderHealth): Record<string, unknown> {
     ...(modelLoaded === undefined ? {} : { model_loaded: modelLoaded }),
     ...(modelId === undefined ? {} : { model_id: modelId }),
     ...(device === undefined ? {} : { device: device.name, cuda: memory !== undefined }),
+    ...(device?.noGpu === undefined ? {} : { no_cuda: device.noGpu }),
+    ...(device?.work === undefined ? {} : workFields(device.work, memory !== undefined)),
     ...(memory === undefined ? {} : gpuFields(device?.name, memory)),
     ...(queueDepth === undefined ? {} : { queue_depth: queueDepth }),
     ...(maxQueueDepth === undefined ? {} : { max_queue_depth: maxQueueDepth }),
     ...cacheFields('audio', health.audioCache),
     ...cacheFields('voice', health.voiceCache),
   };
+}
+
+function workFields({ streams, busyShare, eager, captures, launches }: DeviceWork, onGpu: boolean) {
+  const lists = { gpu_lists: { eager, captured: captures, launched: launches } };
+  return { streams, busy: Math.round(busyShare * 1000) / 1000, ...(onGpu ? lists : {}) };
 }
 
 function gpuFields(name: string | undefined, memory: { allocatedBytes: number; totalBytes: number }) {

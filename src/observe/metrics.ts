@@ -5,6 +5,7 @@
 // when somebody scrapes, never copied on the way.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { readable, readAtScrape, type ScrapedValue } from './scraped-metric.js';
+import { engineMetrics, type EngineWorkFigures } from './engine-metrics.js';
 import { SipMetrics, type SipFigures } from './sip-metrics.js';
 import { SocketMetrics } from './socket-metrics.js';
 
@@ -42,8 +43,8 @@ export interface MetricsOptions {
   readonly plane?: () => PlaneFigures | undefined;
   /** Whether the engine that speaks by default is loaded. */
   readonly modelLoaded?: () => boolean;
-  /** Bytes of GPU memory that the engines hold; none where absent. */
-  readonly gpuAllocatedBytes?: () => number;
+  /** What the native engine is at; nothing is told where absent. */
+  readonly engineWork?: () => EngineWorkFigures;
   /** What the telephone door holds; its figures stay out of a scrape where they are absent. */
   readonly sip?: SipFigures;
   /** Node's own figures (memory, event loop, garbage collection) too. They are observed for the rest of the process. */
@@ -152,7 +153,7 @@ export class Metrics {
     this.#speech = new SpeechMetrics(this.#registry);
     this.sip = new SipMetrics(this.#registry, options.sip);
     if (options.plane !== undefined) this.#watchPlane(options.plane);
-    const { queueDepth, modelLoaded, gpuAllocatedBytes = () => 0 } = options;
+    const { queueDepth, modelLoaded, engineWork } = options;
     if (queueDepth !== undefined)
       this.#gauge('tts_queue_depth', 'sentences that wait for an engine', queueDepth);
     if (options.queueDepthByClass !== undefined) this.#watchQueue(options.queueDepthByClass);
@@ -161,7 +162,9 @@ export class Metrics {
         Number(modelLoaded()),
       );
     }
-    this.#gauge('tts_gpu_allocated_bytes', 'bytes of GPU memory that the engines hold', gpuAllocatedBytes);
+    if (engineWork !== undefined) {
+      for (const metric of engineMetrics(engineWork)) this.#registry.registerMetric(metric);
+    }
     if (options.audioCache !== undefined) this.#watchCache(AUDIO_CACHE, options.audioCache);
     if (options.frameCache !== undefined) this.#watchCache(FRAME_CACHE, options.frameCache);
     if (options.node === true) collectDefaultMetrics({ register: this.#registry });

@@ -12,7 +12,7 @@
 // speaks the language; where none does it answers for itself, and may be back.
 import { ParleyError } from '../errors.js';
 import type { SpeechEngine, Voice, VoiceReference } from './engine.js';
-import { deviceBytesOf, type EngineFigures, waitingByClass, waitingFor } from './engine-figures.js';
+import { workOf, type EngineFigures, waitingByClass, waitingFor } from './engine-figures.js';
 import { enginesOf, type EngineSetup, type MissingEngine } from './engine-setup.js';
 import { canonicalTag, languageName, primaryTag } from './language-names.js';
 import { checkAble, whoCan } from './reference-routing.js';
@@ -156,8 +156,9 @@ export class Engines implements SpeechRouting {
 
   get figures(): EngineFigures {
     const engine = this.#defaultEngine;
-    const { name, loaded: modelLoaded } = engine;
-    return { engines: this.health(), engine: name, modelLoaded, device: engine.device() };
+    const { name, loaded: modelLoaded, trouble } = engine;
+    const about = { engines: this.health(), engine: name, modelLoaded, device: engine.device() };
+    return trouble === undefined ? about : { ...about, trouble };
   }
 
   /** Sentences that wait for any engine, by class. */
@@ -165,9 +166,9 @@ export class Engines implements SpeechRouting {
     return waitingByClass(this.#engines);
   }
 
-  /** Bytes that engines hold on devices with a memory of their own. */
-  get deviceBytes(): number {
-    return deviceBytesOf(this.#engines);
+  /** What the native engine is at. */
+  get work(): ReturnType<typeof workOf> {
+    return workOf(this.#engines);
   }
 
   voices(): Promise<readonly Voice[]> {
@@ -216,9 +217,16 @@ export class Engines implements SpeechRouting {
 
   #byLanguage(language: string | undefined): ResolvedVoice {
     const custom = this.#defaultCustom?.name;
-    if (custom !== undefined && (language === undefined || this.#customSpeaks(custom, language)))
-      return this.#byCustom(custom, language);
-    if (language === undefined && this.#default !== undefined) return resolved(this.#default, undefined);
+    if (custom !== undefined && (language === undefined || this.#customSpeaks(custom, language))) {
+      const meant = this.#byCustom(custom, language);
+      const other = this.#insteadOf(meant.engine, meant.language);
+      return other === undefined ? meant : resolved(other, meant.language);
+    }
+    if (language === undefined && this.#default !== undefined) {
+      const { engine, voice } = this.#default;
+      const spoken = primaryTag(voice.languages[0] ?? '');
+      return resolved(this.#insteadOf(engine, spoken) ?? this.#default, undefined);
+    }
     if (language === undefined) throw noOwnVoice();
     const able = this.#able(language);
     const usual = able.find((candidate) => candidate === this.#default);
@@ -234,6 +242,12 @@ export class Engines implements SpeechRouting {
       engine.capabilities.languages.includes(primaryTag(language)),
     );
     throw isSpoken ? noOwnVoice(language) : this.#unspoken(language);
+  }
+
+  /** Who speaks where no voice was asked for and the engine whose turn it is cannot now; undefined where it can, or nobody can. */
+  #insteadOf({ usable }: SpeechEngine, language: string): Candidate | undefined {
+    if (usable) return undefined;
+    return this.#candidates.find(({ engine, primaries }) => engine.usable && primaries.has(language));
   }
 
   /** The voice is made for this language, or for none in particular. */

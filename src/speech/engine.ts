@@ -109,8 +109,25 @@ export interface SpeechEnd {
 export interface EngineDevice {
   /** `cpu`, or what the device calls itself. */
   readonly name: string;
+  /** Why it is no GPU, where one was wanted if there is one. */
+  readonly noGpu?: string;
   /** Bytes of the device's own memory: what the engine holds of it, and all. The CPU has none of its own. */
   readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number };
+  /** Absent where it is not loaded, or not known. */
+  readonly work?: EngineWork;
+}
+
+/** What an engine is at that speaks many sentences together. Counts since it was loaded. */
+export interface EngineWork {
+  /** Sentences. */
+  readonly streams: number;
+  readonly busySeconds: number;
+  /** Of the last seconds, from 0 to 1. */
+  readonly busyShare: number;
+  /** Lists of work for a GPU: run piece by piece, made into graphs, run as graphs. */
+  readonly eager: number;
+  readonly captures: number;
+  readonly launches: number;
 }
 
 export interface SpeechEngine {

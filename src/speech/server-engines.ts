@@ -21,15 +21,16 @@ export function openEngines(config: Config, log: Log): Promise<Engines> {
 
 /** Nothing where no checkpoint is configured. */
 function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
-  const { directory, numaNode, quantize, codecFormat, device, cudaGraphs, threads, cores } = model;
+  const { directory, numaNode, quantize, codecFormat, device, cudaGraphs, fullVectors } = model;
   if (directory === undefined) return undefined;
-  const { maxStreams, maxBatch, maxNewTokens } = model;
+  const { threads, cores, maxStreams, maxBatch, maxNewTokens } = model;
   return {
     directory,
     quantize,
     ...(codecFormat === undefined ? {} : { codecFormat }),
     device,
     cudaGraphs,
+    fullVectors,
     threads,
     cores,
     ...(numaNode === undefined ? {} : { numaNode }),

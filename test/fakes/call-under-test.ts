@@ -84,13 +84,20 @@ export interface CallOptions {
   readonly frameMs?: number;
   readonly engine?: ScriptedEngine;
   readonly continuity?: Continuity;
+  readonly hangUpPhrase?: string | undefined;
 }
 
 /** One pool for a whole test file (open-calls.ts): starting a worker costs more than a test. */
 export function openCall(
   encoders: EncoderPool,
   frames?: FrameCache,
-  { codec = PCMU, frameMs = FRAME_MS, engine = new ScriptedEngine(), continuity }: CallOptions = {},
+  {
+    codec = PCMU,
+    frameMs = FRAME_MS,
+    engine = new ScriptedEngine(),
+    continuity,
+    hangUpPhrase,
+  }: CallOptions = {},
 ): CallUnderTest {
   const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: 1_000_000 });
   const time = new ManualTime(START_MS);
@@ -107,7 +114,7 @@ export function openCall(
     encoders,
     ...(frames === undefined ? {} : { frames }),
     ...(continuity === undefined ? {} : { continuity }),
-    limits: LIMITS,
+    limits: { ...LIMITS, hangUpPhrase },
     time,
     log: { info: write, warn: write },
     metrics: {

@@ -104,6 +104,7 @@ test('a page that reached loopback under a name of its own is given nothing, not
 
 test('health tells what an older server told, under the same names', async (t) => {
   const memory = { allocatedBytes: 3 * 2 ** 30, totalBytes: 80 * 2 ** 30 };
+  const work = { streams: 9, busyShare: 0.12345, eager: 1, captures: 2, launches: 3 };
   const health = () => ({
     engines: { flite: true },
     encoders: true,
@@ -112,7 +113,7 @@ test('health tells what an older server told, under the same names', async (t) =
     engine: 'flite',
     modelLoaded: false,
     modelId: 'parley',
-    device: { name: 'a GPU', memory },
+    device: { name: 'a GPU', memory, work },
     queueDepth: 3,
     maxQueueDepth: 256,
     audioCache: { entries: 2, maxEntries: 8, hits: 5 },
@@ -131,6 +132,9 @@ test('health tells what an older server told, under the same names', async (t) =
     model_id: 'parley',
     device: 'a GPU',
     cuda: true,
+    streams: 9,
+    busy: 0.123,
+    gpu_lists: { eager: 1, captured: 2, launched: 3 },
     gpu_name: 'a GPU',
     gpu_allocated_mb: 3072,
     gpu_total_mb: 81_920,
@@ -143,6 +147,14 @@ test('health tells what an older server told, under the same names', async (t) =
     voice_cache_max: 32,
     voice_cache_hits: 7,
   });
+});
+
+test('where the engine that speaks by default cannot, the server is not ready, and says why', async (t) => {
+  const now = { engines: { flite: true, qwen3: false }, encoders: true, calls: 0, maxCalls: 1 };
+  const { app } = await openApp(t, { health: () => ({ ...now, trouble: 'the GPU is gone' }) });
+  const answer = await app.inject('/health');
+  const { status, reason } = answer.json<{ status: string; reason: string }>();
+  assert.deepEqual([answer.statusCode, status, reason], [503, 'engine down', 'the GPU is gone']);
 });
 
 test('what computes on the CPU claims no memory of a device', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EngineWorkFigures } from '../../src/observe/engine-metrics.js';
 import { Metrics, type PlaneFigures } from '../../src/observe/metrics.js';
 
 const PLANE: PlaneFigures = {
@@ -87,13 +88,41 @@ test("node's own figures are there when they are asked for", async () => {
   assert.match(text, /^nodejs_eventloop_lag_seconds /m);
 });
 
-test('what the engines hold is read at the moment of the scrape', async () => {
-  const now = { loaded: false, bytes: 0 };
-  const metrics = new Metrics({ modelLoaded: () => now.loaded, gpuAllocatedBytes: () => now.bytes });
+const WORK: EngineWorkFigures = {
+  memoryUsedBytes: 2 ** 31,
+  memoryTotalBytes: 2 ** 37,
+  streams: 12,
+  busySeconds: 34.5,
+  busyShare: 0.25,
+  eager: 3,
+  captures: 20,
+  launches: 4000,
+};
+
+test('what the engine is at is read at the moment of the scrape', async () => {
+  const now = { loaded: false, work: { ...WORK, memoryUsedBytes: 0 } };
+  const metrics = new Metrics({ modelLoaded: () => now.loaded, engineWork: () => now.work });
   assert.deepEqual(await linesOf(metrics, 'tts_model_loaded'), ['tts_model_loaded 0']);
-  Object.assign(now, { loaded: true, bytes: 2 ** 31 });
+  assert.deepEqual(await linesOf(metrics, 'tts_gpu_allocated_bytes'), ['tts_gpu_allocated_bytes 0']);
+  Object.assign(now, { loaded: true, work: WORK });
   assert.deepEqual(await linesOf(metrics, 'tts_model_loaded'), ['tts_model_loaded 1']);
   assert.deepEqual(await linesOf(metrics, 'tts_gpu_allocated_bytes'), ['tts_gpu_allocated_bytes 2147483648']);
+  assert.deepEqual(await linesOf(metrics, 'parley_gpu_'), [
+    'parley_gpu_memory_used_bytes 2147483648',
+    'parley_gpu_memory_total_bytes 137438953472',
+    'parley_gpu_lists_total{way="eager"} 3',
+    'parley_gpu_lists_total{way="captured"} 20',
+    'parley_gpu_lists_total{way="launched"} 4000',
+  ]);
+  assert.deepEqual(await linesOf(metrics, 'parley_engine_'), [
+    'parley_engine_streams 12',
+    'parley_engine_busy_ratio 0.25',
+    'parley_engine_busy_seconds_total 34.5',
+  ]);
+  const text = await metrics.exposition();
+  assert.match(text, /^# TYPE parley_engine_busy_seconds_total counter$/m);
+  assert.match(text, /^# TYPE parley_gpu_lists_total counter$/m);
+  assert.match(text, /^# TYPE parley_gpu_memory_used_bytes gauge$/m);
 });
 
 test('a figure that cannot be read leaves the others readable', async () => {

@@ -209,14 +209,15 @@ test('what the engines are at is told of the one that speaks by default', async 
   const engine = new InstantEngine();
   const gpu = new InstantEngine({ languages: ['de'] });
   const memory = { allocatedBytes: 3_000_000, totalBytes: 9_000_000 };
-  gpu.device = () => ({ name: 'a GPU', memory });
+  const work = { streams: 4, busySeconds: 2, busyShare: 0.5, eager: 1, captures: 2, launches: 3 };
+  gpu.device = () => ({ name: 'a GPU', memory, work });
   const engines = await Engines.of([engine, gpu]);
   engines.useDefault('instant');
   const figures = { engines: { instant: true }, engine: 'instant', device: { name: 'cpu' } };
   assert.deepEqual(engines.figures, { ...figures, modelLoaded: true });
   engine.loaded = false;
   assert.deepEqual(engines.figures, { ...figures, modelLoaded: false });
-  assert.equal(engines.deviceBytes, 3_000_000);
+  assert.deepEqual(engines.work, { ...work, memoryUsedBytes: 3_000_000, memoryTotalBytes: 9_000_000 });
 });
 
 test('what waits is told by class', async (t) => {

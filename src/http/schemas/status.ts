@@ -9,6 +9,14 @@ const OLDER = {
   model_id: STRING,
   device: { type: 'string', description: 'what it computes on' },
   cuda: BOOLEAN,
+  no_cuda: { type: 'string', description: 'why it computes on no GPU, where DEVICE=auto looked for one' },
+  streams: { type: 'integer', description: 'sentences that the native engine is speaking' },
+  busy: { type: 'number', description: 'share of the last seconds that it worked, 0 to 1' },
+  gpu_lists: {
+    type: 'object',
+    description: 'lists of work since it was loaded: run grid by grid, made into graphs, run as graphs',
+    properties: { eager: INTEGER, captured: INTEGER, launched: INTEGER },
+  },
   gpu_name: STRING,
   gpu_allocated_mb: INTEGER,
   gpu_total_mb: INTEGER,
@@ -24,7 +32,11 @@ const OLDER = {
 
 const HEALTH = object(
   {
-    status: { type: 'string', enum: ['ok', 'draining', 'no engine', 'no encoder'] },
+    status: { type: 'string', enum: ['ok', 'draining', 'no engine', 'engine down', 'no encoder'] },
+    reason: {
+      type: 'string',
+      description: 'why the engine that speaks where nothing else is asked for cannot; absent where it can',
+    },
     engines: {
       type: 'object',
       description: 'by name, whether each can speak now',
@@ -40,7 +52,7 @@ const HEALTH = object(
     },
     ...OLDER,
   },
-  ['telephone', ...Object.keys(OLDER)],
+  ['reason', 'telephone', ...Object.keys(OLDER)],
 );
 
 export const HEALTH_SCHEMA: RouteSchema = {

@@ -49,6 +49,8 @@ export interface NativeOptions {
   /** `auto`, `cpu`, `cuda` or `cuda:1`; absent: the CPU. */
   readonly device?: string;
   readonly cudaGraphs?: boolean;
+  /** On a GPU: what weights of bf16 or 8 bits meet keeps 16 bits. */
+  readonly fullVectors?: boolean;
   /** 0: one per core. */
   readonly threads: number;
   readonly cores: readonly number[];
@@ -124,6 +126,8 @@ export interface NativeStats {
   readonly parked: number;
   readonly frames: number;
   readonly steps: number;
+  /** Milliseconds of rounds in which there was something to do. */
+  readonly busyMs: number;
   readonly voices: number;
   readonly memoryInUse: number;
   readonly memoryLimit: number;

@@ -4,10 +4,12 @@ import { randomInt } from 'node:crypto';
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { ParleyError, type ErrorCode } from '../../errors.js';
 import { systemTime, type Time } from '../../time.js';
+import { BusyShare } from '../busy-share.js';
 import { EngineLifecycle } from '../engine-lifecycle.js';
 import type {
   EngineCapabilities,
   EngineDevice,
+  EngineWork,
   SpeechEnd,
   SpeechEngine,
   SpeechRequest,
@@ -26,6 +28,7 @@ import {
   type NativeOutcome,
   type NativeRecording,
   type NativeRequest,
+  type NativeStats,
   type NativeStream,
 } from './native-speech.js';
 import { capabilitiesOf, languageOf, voicesOf } from './qwen3-voices.js';
@@ -50,7 +53,6 @@ const CODES: Readonly<Partial<Record<NativeOutcome, ErrorCode>>> = {
   'out of memory': 'ENGINE_BUSY',
   closed: 'ENGINE_UNAVAILABLE',
   failed: 'ENGINE_FAILED',
-  lost: 'ENGINE_FAILED',
 };
 
 export class Qwen3Engine implements SpeechEngine {
@@ -63,11 +65,17 @@ export class Qwen3Engine implements SpeechEngine {
   readonly #voices: readonly Voice[];
   readonly #scheduler: Scheduler;
   readonly #lifecycle: EngineLifecycle;
+  readonly #busy = new BusyShare();
   #native: NativeSpeech | undefined;
+  /** It has computed on a GPU: from then on it does so or not at all. */
+  #onGpu = false;
+  /** Why what it computed on is gone; until it is loaded again. */
+  #lost: string | undefined;
 
   private constructor(facts: ModelFacts, checkpoint: string, options: Qwen3Options) {
-    const { quantize, codecFormat } = options.native;
-    this.identity = JSON.stringify([checkpoint, quantize, codecFormat]);
+    const { quantize, codecFormat, fullVectors = false } = options.native;
+    const precision = fullVectors ? ['full vectors'] : [];
+    this.identity = JSON.stringify([checkpoint, quantize, codecFormat, ...precision]);
     this.#facts = facts;
     this.#options = options;
     this.#time = options.time ?? systemTime;
@@ -92,11 +100,13 @@ export class Qwen3Engine implements SpeechEngine {
   }
 
   get usable(): boolean {
-    return this.#lifecycle.usable;
+    return this.trouble === undefined;
   }
 
   get trouble(): string | undefined {
-    return this.#lifecycle.trouble;
+    const now = this.#lifecycle.trouble;
+    if (this.#lost === undefined) return now;
+    return now === undefined ? this.#lost : `${this.#lost}; since then: ${now}`;
   }
 
   get loaded(): boolean {
@@ -119,9 +129,20 @@ export class Qwen3Engine implements SpeechEngine {
   }
 
   device(): EngineDevice {
-    const { device: name = 'cpu', deviceMemory: totalBytes = 0 } = this.#native?.facts ?? {};
-    if (totalBytes === 0) return { name };
-    return { name, memory: { allocatedBytes: this.#native?.stats?.deviceMemoryInUse ?? 0, totalBytes } };
+    const { device: name = 'cpu', deviceMemory: totalBytes = 0, noCuda = '' } = this.#native?.facts ?? {};
+    const stats = this.#native?.stats ?? undefined;
+    const memory = { allocatedBytes: stats?.deviceMemoryInUse ?? 0, totalBytes };
+    return {
+      name,
+      ...(noCuda === '' ? {} : { noGpu: noCuda }),
+      ...(totalBytes === 0 ? {} : { memory }),
+      ...(stats === undefined ? {} : { work: this.#workOf(stats) }),
+    };
+  }
+
+  #workOf({ live: streams, busyMs, eager, captures, launches }: NativeStats): EngineWork {
+    const busyShare = this.#busy.at(this.#time.now(), busyMs);
+    return { streams, busySeconds: busyMs / 1000, busyShare, eager, captures, launches };
   }
 
   voices(): Promise<readonly Voice[]> {
@@ -189,7 +210,7 @@ export class Qwen3Engine implements SpeechEngine {
       const end = await stream.ended;
       if (text?.failure !== undefined) throw text.failure;
       if (watch.hung && end.outcome === 'cancelled') throw this.#tookTooLong();
-      if (end.outcome === 'lost') this.#lifecycle.lost(end.problem);
+      if (end.outcome === 'lost') throw this.#lostDevice(end.problem);
       if (end.outcome === 'runaway') this.#options.onNews?.({ what: 'runaway', reason: end.problem });
       const code = CODES[end.outcome];
       if (code !== undefined) throw new ParleyError(code, end.problem || `the synthesis was ${end.outcome}`);
@@ -230,6 +251,15 @@ export class Qwen3Engine implements SpeechEngine {
         return hung;
       },
     };
+  }
+
+  /** Those that were spoken with it hear so; whoever comes while it is loaded again waits, or goes to another engine. */
+  #lostDevice(problem: string): ParleyError {
+    this.#lost = problem;
+    this.#lifecycle.lost(problem);
+    return new ParleyError('ENGINE_LOST', `the engine ${this.name} has lost its device`, {
+      cause: new Error(problem),
+    });
   }
 
   #tookTooLong(): ParleyError {
@@ -273,8 +303,13 @@ export class Qwen3Engine implements SpeechEngine {
     };
     return {
       load: async () => {
+        await closeNative(); // what was lost holds what it had
         const { native, maxWaiting } = this.#options;
-        this.#native = await NativeSpeech.open({ ...native, maxWaiting });
+        // A processor would speak a hundredth of the calls, and nobody would know why.
+        const device = this.#onGpu && native.device === 'auto' ? 'cuda' : native.device;
+        this.#native = await NativeSpeech.open({ ...native, ...(device && { device }), maxWaiting });
+        this.#onGpu ||= this.#native.facts.deviceMemory > 0;
+        this.#lost = undefined;
       },
       unload: closeNative,
       close: closeNative,

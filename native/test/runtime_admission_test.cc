@@ -1,0 +1,266 @@
+// How many listeners are let in where a step grows with them, and whether all of them hear all: a minute of a backend whose
+// times are made up, with a clock of its own.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "test/check.h"
+#include "test/scripted_desk.h"
+
+namespace parley::test {
+namespace {
+
+using std::chrono::duration;
+using std::chrono::duration_cast;
+using std::chrono::microseconds;
+
+Clock::duration Ms(double ms) { return duration_cast<Clock::duration>(duration<double, std::milli>(ms)); }
+double MsOf(Clock::duration time) { return duration<double, std::milli>(time).count(); }
+
+// What a GPU's rounds take. A frame of n streams: 5 ms and 0.11 for each, half of it in the codec; a newcomer's prompt 0.7 ms.
+struct Machine {
+  double step = 3, step_each = 0.055;
+  double codec = 2, codec_each = 0.055;  // each frame
+  double prompt = 0.7;                   // of kRows rows
+  size_t slow_every = 0;                 // of so many steps one takes a fifth longer
+  size_t smaller = 1;                    // so many times fewer listeners, who take as many times longer: quicker to play through
+
+  double Each(double ms) const { return ms * static_cast<double>(smaller); }
+};
+
+constexpr size_t kRows = 20;
+constexpr size_t kFrames = 125;  // of a speech: ten seconds
+constexpr double kRoomMs = 1000;
+constexpr double kFrameMs = 80;
+
+class GpuModel final : public ScriptedModel {
+ public:
+  explicit GpuModel(const Machine& machine) : machine_(machine) {}
+  void Prefill(Generation* const* generations, size_t count, size_t rows) override {
+    size_t before = 0, after = 0;
+    for (size_t n = 0; n < count; n++) before += generations[n]->PromptLeft();
+    ScriptedModel::Prefill(generations, count, rows);
+    for (size_t n = 0; n < count; n++) after += generations[n]->PromptLeft();
+    Pass(Ms(machine_.Each(machine_.prompt) * static_cast<double>(before - after) / kRows));
+    log.clear();
+  }
+  void Step(Generation* const* generations, size_t count, FrameResult* results) override {
+    ScriptedModel::Step(generations, count, results);
+    slow_ = machine_.slow_every > 0 && ++steps_ % machine_.slow_every == 0;
+    Take(machine_.step + machine_.Each(machine_.step_each) * static_cast<double>(count));
+    log.clear();
+  }
+  void Decode(const DecodeJob* jobs, size_t count) override {
+    ScriptedModel::Decode(jobs, count);
+    size_t frames = 0;
+    for (size_t n = 0; n < count; n++) frames += jobs[n].frames;
+    Take(machine_.codec + machine_.Each(machine_.codec_each) * static_cast<double>(frames));
+    log.clear();
+  }
+
+ private:
+  void Take(double ms) { Pass(Ms(slow_ ? 1.2 * ms : ms)); }
+
+  const Machine machine_;
+  size_t steps_ = 0;
+  bool slow_ = false;
+};
+
+// One speech at one listener, who plays from the first sound on, without anything kept against jitter.
+class Listener final : public SpeechSink {
+ public:
+  Listener(const GpuModel& model, size_t& over) : model_(model), over_(over) {}
+  size_t Room() override {
+    const double free = written_ == 0 ? kRoomMs : kRoomMs - (written_ms() - Played());
+    return free <= 0 ? 0 : static_cast<size_t>(free / kFrameMs) * ScriptedModel::kFrameSamples;
+  }
+  void Write(const float*, size_t count) override {
+    if (written_ == 0) began_ = model_.now();
+    else late_ms = std::max(late_ms, Played() - written_ms());
+    written_ += count;
+  }
+  void Ended(const StreamEnd&) override { over_++; }
+
+  double late_ms = -1e9;  // the latest of its sound
+
+ private:
+  double written_ms() const { return static_cast<double>(written_) / ScriptedModel::kFrameSamples * kFrameMs; }
+  double Played() const { return MsOf(model_.now() - began_); }
+  const GpuModel& model_;
+  size_t& over_;
+  Clock::time_point began_;
+  size_t written_ = 0;
+};
+
+struct Heard {
+  size_t most_live = 0, speeches = 0, late = 0;
+  double latest_ms = -1e9;
+  double carried = 0;  // listeners whose sound was made as fast as it is played, in the second half
+};
+
+struct Crowd {
+  size_t asked = 700;
+  double arrivals_s = 10;  // 0: all at once
+  double seconds = 60;
+  size_t most = 4096;       // live
+  bool keeps_pace = true;
+};
+
+// What the warm-up of a GPU measures: sizes up to the most.
+RoundTimes WarmedUp(const Machine& machine, size_t most) {
+  RoundTimes times;
+  for (size_t n = 1; n <= most; n *= 2) {
+    for (const size_t size : {n, n / 2 * 3}) {
+      if (size == 0 || size > most) continue;
+      const auto count = static_cast<double>(size);
+      for (int i = 0; i < 2; i++) {
+        times.Did(size, Ms(machine.step + machine.codec + machine.Each(machine.step_each + machine.codec_each) * count));
+      }
+    }
+  }
+  return times;
+}
+
+Heard Listen(const Machine& machine, const Crowd& crowd) {
+  SchedulerOptions options;
+  options.max_streams = crowd.most;
+  options.max_waiting = 10'000;
+  options.memory_bytes = SIZE_MAX / 2;
+  options.round_times = WarmedUp(machine, 768);
+  options.keeps_pace = crowd.keeps_pace;
+  GpuModel model(machine);
+  Mailbox mailbox(options.max_streams + options.max_waiting, model.clock());
+  options.now = model.clock();
+  Scheduler scheduler(model, mailbox, options);
+  const Clock::time_point began = model.now();
+  size_t asked = 0, over = 0;
+  std::vector<std::shared_ptr<Listener>> listeners;
+  Heard heard;
+  uint64_t half_frames = 0;
+  double half_at = 0;
+  for (double now = 0; now < crowd.seconds * 1e3; now = MsOf(model.now() - began)) {
+    const double share = crowd.arrivals_s == 0 ? 1 : std::min(1.0, now / crowd.arrivals_s / 1e3);
+    const auto arrived = static_cast<size_t>(static_cast<double>(crowd.asked) * share) + over;
+    while (asked < arrived) {
+      SpeechRequest request;
+      request.text = "s frames=" + std::to_string(kFrames) + " rows=" + std::to_string(kRows) + " tokens=60";
+      request.due = model.now();
+      listeners.push_back(std::make_shared<Listener>(model, over));
+      mailbox.Start(std::move(request), listeners.back());
+      asked++;
+    }
+    if (!scheduler.Round()) model.Pass(Ms(5));
+    heard.most_live = std::max(heard.most_live, scheduler.stats().live);
+    if (half_at == 0 && now > crowd.seconds * 500) half_at = now, half_frames = scheduler.stats().frames;
+  }
+  const double rest_ms = MsOf(model.now() - began) - half_at;
+  heard.carried = static_cast<double>(scheduler.stats().frames - half_frames) * kFrameMs / rest_ms;
+  for (const auto& one : listeners) {
+    if (one->late_ms == -1e9) continue;
+    heard.speeches++;
+    heard.late += one->late_ms > 0 ? 1 : 0;
+    heard.latest_ms = std::max(heard.latest_ms, one->late_ms);
+  }
+  return heard;
+}
+
+// The most that a fixed number of places carries without a speech that misses sound.
+double CarriedByPlaces(const Machine& machine) {
+  double most = 0;
+  for (const size_t places : {520u, 560u, 600u}) {
+    Crowd crowd;
+    crowd.asked /= machine.smaller;
+    crowd.most = places / machine.smaller;
+    crowd.seconds = 20;
+    crowd.keeps_pace = false;
+    const Heard heard = Listen(machine, crowd);
+    if (heard.late == 0) most = std::max(most, heard.carried);
+  }
+  return most;
+}
+
+void CheckAllHearAll(const Machine& machine, double carried) {
+  for (const double arrivals_s : {10.0, 0.0}) {
+    Crowd crowd;
+    crowd.asked /= machine.smaller;
+    crowd.arrivals_s = arrivals_s;
+    const Heard heard = Listen(machine, crowd);
+    std::printf("  %s: %zu live, %.0f carried of %.0f, %zu speeches, %zu late, the latest %.1f ms before it was due\n",
+                arrivals_s > 0 ? "staggered" : "burst", heard.most_live, heard.carried, carried, heard.speeches, heard.late, -heard.latest_ms);
+    CHECK_EQ(heard.late, size_t{0});
+    CHECK(heard.carried >= 0.85 * carried);
+    CHECK(heard.most_live < crowd.asked);
+  }
+}
+
+void CheckMachine(const Machine& machine) {
+  const double carried = CarriedByPlaces(machine);
+  CHECK(carried * static_cast<double>(machine.smaller) > 450);  // else there is nothing to compare with
+  CheckAllHearAll(machine, carried);
+}
+
+void NobodyWhoIsLetInMissesSound() {
+  Machine machine;
+  machine.smaller = 4;
+  CheckMachine(machine);
+}
+
+void StepsThatTakeAFifthLongerAreNobodysGap() {
+  Machine machine;
+  machine.slow_every = 10;
+  CheckMachine(machine);
+}
+
+// Which were left out of account once: that prompts take the time of those who listen.
+void LongPromptsAreNobodysGap() {
+  Machine machine;
+  machine.prompt = 3;
+  machine.slow_every = 7;
+  machine.smaller = 4;
+  CheckMachine(machine);
+}
+
+// Who is in one step of several has his frame after all of them.
+void StepsOfAPartCountAsOften() {
+  SchedulerOptions options = Usual();
+  options.max_batch = 2;
+  for (const size_t n : {1u, 2u}) options.round_times.Did(n, milliseconds(15 + 5 * n));
+  Desk desk(options);
+  desk.model.step_time = milliseconds(15);
+  desk.model.stream_time = milliseconds(5);
+  for (int n = 0; n < 8; n++) desk.StartDue("s" + std::to_string(n) + " frames=30 tokens=20", Sink(), milliseconds(0));
+  desk.Rounds(1);
+  // Two of them take 25 ms, so that five have a frame each 62.5 ms in the mean, and six would each 75.
+  CHECK_EQ(desk.stats().live, size_t{5});
+}
+
+void WhatTakesLongerIsRememberedForAWhile() {
+  StepSwing swing;
+  CHECK_EQ(swing.Share(), 0.2);
+  for (int n = 0; n < 2000; n++) swing.Did(milliseconds(50), milliseconds(50), milliseconds(80));
+  CHECK_EQ(swing.Share(), 0.05);
+  swing.Did(milliseconds(65), milliseconds(50), milliseconds(80));
+  CHECK(std::abs(swing.Share() - 0.3) < 1e-9);
+  for (int n = 0; n < 100; n++) swing.Did(milliseconds(50), milliseconds(50), milliseconds(80));
+  CHECK(swing.Share() > 0.15 && swing.Share() < 0.3);
+  swing.Did(seconds(5), milliseconds(50), milliseconds(80));
+  CHECK_EQ(swing.Share(), 0.5);
+  StepSwing idle;
+  idle.Did(milliseconds(18), milliseconds(9), milliseconds(80));
+  CHECK_EQ(idle.Share(), 0.2);
+}
+
+}  // namespace
+}  // namespace parley::test
+
+int main() {
+  using namespace parley::test;
+  return Run({
+      {"nobody who is let in misses sound", NobodyWhoIsLetInMissesSound},
+      {"steps that take a fifth longer are nobody's gap", StepsThatTakeAFifthLongerAreNobodysGap},
+      {"long prompts are nobody's gap", LongPromptsAreNobodysGap},
+      {"steps of a part count as often", StepsOfAPartCountAsOften},
+      {"what takes longer is remembered for a while", WhatTakesLongerIsRememberedForAWhile},
+  });
+}

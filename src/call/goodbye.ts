@@ -1,0 +1,73 @@
+// The end of a call whose engine lost its device while it spoke: whoever can
+// still speak says so, and the call hangs up.
+import { asParleyError, type ErrorCode, ParleyError } from '../errors.js';
+import type { Time } from '../time.js';
+
+const REASON = 'engine lost';
+const LIMIT_MS = 20_000; // of all of it: the call may be held, or its other engine not come up
+
+export interface LastWords {
+  /** Said before the end where the engine that spoke is lost; the call ends at once where absent. */
+  readonly hangUpPhrase?: string | undefined;
+}
+
+export interface GoodbyeParts {
+  readonly limits: LastWords;
+  readonly time: Time;
+  readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+}
+
+/** What is done to the call. */
+export interface Leaving {
+  interrupt(reason: string): unknown;
+  /** Resolves when it was heard, or was given up. */
+  say(phrase: string): Promise<unknown>;
+  close(reason: string): Promise<void>;
+}
+
+export class Goodbye {
+  readonly #call: string;
+  readonly #parts: GoodbyeParts;
+  readonly #leaving: Leaving;
+  #begun = false;
+
+  constructor(call: string, parts: GoodbyeParts, leaving: Leaving) {
+    this.#call = call;
+    this.#parts = parts;
+    this.#leaving = leaving;
+  }
+
+  /** Throws CALL_CLOSED once it has begun. */
+  refuseMore(): void {
+    if (this.#begun) throw new ParleyError('CALL_CLOSED', `call ${this.#call} is about to end`);
+  }
+
+  /** An utterance has failed with this. */
+  failed({ code }: { readonly code: ErrorCode }): void {
+    if (code !== 'ENGINE_LOST' || this.#begun) return;
+    this.#begun = true;
+    queueMicrotask(() => void this.#hangUp()); // not from within the end of the utterance
+  }
+
+  /** What waits would fail, too. */
+  async #hangUp(): Promise<void> {
+    this.#leaving.interrupt(REASON);
+    await this.#say();
+    await this.#leaving.close(REASON);
+  }
+
+  async #say(): Promise<void> {
+    const { limits, time, log } = this.#parts;
+    if (limits.hangUpPhrase === undefined) return;
+    let callOff: () => void = () => undefined;
+    const limit = new Promise<void>((resolve) => (callOff = time.after(LIMIT_MS, resolve)));
+    try {
+      await Promise.race([this.#leaving.say(limits.hangUpPhrase), limit]);
+    } catch (error) {
+      const { code } = asParleyError(error, 'ENGINE_FAILED');
+      log.warn({ call: this.#call, code }, 'nobody can say the hang-up phrase');
+    } finally {
+      callOff();
+    }
+  }
+}
