@@ -4,6 +4,9 @@
 //
 // For profilers, which need some of the GPU's memory: with "grids" every grid is started for itself, not as a part of a graph.
 //
+// A stream of a number always asks for the same: that it speaks the same, code by code and sample by sample, however many speak with it is checked on
+// the way, and otherwise the bench fails.
+//
 // The checkpoint may be of random weights (native/tools/write_checkpoint): the end token is forbidden, so that every row
 // makes the same number of frames. A row's figures are medians over its frames, after as many as the graphs need to
 // be made. "live" is how many streams of this step time fit into 80 ms.
@@ -11,6 +14,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -28,6 +32,7 @@ namespace {
 using namespace model;
 
 constexpr size_t kWarmFrames = 4;
+constexpr size_t kCompared = 9;  // frames
 constexpr size_t kFirstSounds = 20;
 constexpr size_t kProfiled = size_t{16} << 30;  // bytes of the GPU: profilers need some too
 constexpr const char* kText = "Your order has shipped and should be with you on Tuesday before noon.";
@@ -57,6 +62,35 @@ struct Loaded {
   }
 };
 
+// What streams spoke, by their number.
+class Known {
+ public:
+  template <class Value>
+  static void Add(uint64_t* sum, const Value* values, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+      uint32_t bits;
+      static_assert(sizeof(Value) == sizeof bits);
+      std::memcpy(&bits, values + i, sizeof bits);
+      *sum = (*sum ^ bits) * 0x9E3779B97F4A7C15u;
+    }
+  }
+  // How many of these are other than when they were heard first.
+  size_t Compare(const std::vector<uint64_t>& sums) {
+    size_t others = 0;
+    for (size_t n = 0; n < sums.size(); n++) {
+      if (n >= sums_.size()) sums_.push_back(sums[n]);
+      else if (sums_[n] != sums[n]) others++;
+    }
+    differs = differs || others > 0;
+    return others;
+  }
+
+  bool differs = false;
+
+ private:
+  std::vector<uint64_t> sums_;
+};
+
 // Streams that speak together.
 class Speakers {
  public:
@@ -80,6 +114,7 @@ class Speakers {
     results_.resize(count);
     codes_.resize(count * groups_);
     samples_.resize(count * loaded.codec->frame_samples());
+    spoken.resize(count);
   }
 
   double Prefill() {
@@ -97,10 +132,16 @@ class Speakers {
     }
     const double ms = Timed([&] { loaded_.codec->Decode(jobs.data(), jobs.size()); });
     for (const float sample : samples_) loudest = std::fmax(loudest, std::fabs(sample));
+    for (size_t n = 0; decoded_ < kCompared && n < pointers_.size(); n++) {
+      Known::Add(&spoken[n], codes_.data() + n * groups_, groups_);
+      Known::Add(&spoken[n], samples_.data() + n * length, length);
+    }
+    decoded_++;
     return ms;
   }
 
   float loudest = 0;
+  std::vector<uint64_t> spoken;  // of each stream, its first frames
 
  private:
   template <class Work>
@@ -118,9 +159,10 @@ class Speakers {
   std::vector<StepResult> results_;
   std::vector<int32_t> codes_;
   std::vector<float> samples_;
+  size_t decoded_ = 0;
 };
 
-void Row(const Loaded& loaded, size_t count, size_t frames) {
+void Row(const Loaded& loaded, size_t count, size_t frames, Known* known) {
   Speakers speakers(loaded, count, kWarmFrames + frames);
   const double prefill = speakers.Prefill();
   std::vector<double> steps, codecs, alls;
@@ -138,6 +180,7 @@ void Row(const Loaded& loaded, size_t count, size_t frames) {
   std::printf("| %zu | %.2f | %.2f | %.2f | %.2f | %.2f | %.0f | %llu | %.2f |\n", count, prefill, PercentileOf(steps, 0.5),
               PercentileOf(codecs, 0.5), all, PercentileOf(alls, 0.95), 80.0 * static_cast<double>(count) / all,
               static_cast<unsigned long long>(after.eager - before.eager), static_cast<double>(after.memory_in_use) / 1e9);
+  if (const size_t others = known->Compare(speakers.spoken)) std::printf("%zu of these streams do not speak as they did with others\n", others);
   std::fflush(stdout);
   if (!(speakers.loudest > 0 && speakers.loudest <= 1)) std::printf("the waveform's peak is %g\n", static_cast<double>(speakers.loudest));
 }
@@ -170,15 +213,16 @@ int main(int count, char** arguments) {
     const int frames = count > 4 ? std::atoi(arguments[4]) : 50;
     std::printf("| streams | prompt ms | step ms | codec ms | frame ms | p95 | live | eager | GB |\n");
     std::printf("| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    parley::bench::Known known;
     for (const char* at = batches.c_str(); *at != 0;) {
       char* end = nullptr;
       const unsigned long streams = std::strtoul(at, &end, 10);
       if (end == at || streams == 0) throw std::runtime_error("batches are numbers with commas between them");
-      parley::bench::Row(loaded, streams, static_cast<size_t>(frames < 5 ? 5 : frames));
+      parley::bench::Row(loaded, streams, static_cast<size_t>(frames < 5 ? 5 : frames), &known);
       at = *end == ',' ? end + 1 : end;
     }
     if (count <= 5) parley::bench::FirstSounds(loaded);
-    return 0;
+    return known.differs ? 1 : 0;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "gpu_bench: %s\n", problem.what());
     return 1;

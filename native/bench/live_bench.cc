@@ -124,7 +124,7 @@ struct Run {
                 stats.waiting, heard.late_ms.size(), late, Percentile(heard.late_ms, 1), Percentile(heard.first_ms, 0.5),
                 Percentile(heard.first_ms, 0.95), static_cast<double>(stats.frames) / seconds / 12.5,
                 static_cast<unsigned long long>(stats.eager));
-    if (heard.whole == 0) std::printf("none was heard to its end: %s\n", heard.problem.c_str());
+    if (heard.other > 0) std::printf("%llu were not heard to their end, the last: %s\n", static_cast<unsigned long long>(heard.other), heard.problem.c_str());
     std::fflush(stdout);
   }
 };

@@ -221,7 +221,7 @@ void PlansChangeWhereTheyShould() {
           for (const bool wide : {false, true}) {
             const Plan plan = PlanOf({format, rows, 2048, gated, BucketOf(count), wide, wide});
             CHECK(plan.cut != Cut::kFew || plan.tiles <= MostTiles(format, plan.octets, gated));
-            CHECK(plan.cut == Cut::kFew || count > 16);
+            CHECK(plan.cut == Cut::kFew || count > 16 || (plan.cut == Cut::kSplit && count > 8));
             CHECK(!ReadsTiles(plan.cut) || wide);
             CHECK(plan.cut != Cut::kMany || !wide);
             if (plan.cut == Cut::kFew) CHECK_EQ(plan.octets, count <= 8 ? 1u : count <= 16 ? 2u : 4u);

@@ -69,7 +69,7 @@ class PlanTime {
   double OfFew() const {
     const Plan plan = PlanOfFew(shape_);
     const double blocks = Waves(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, plan.octets * 8), 2);
-    return kBegin + blocks * Chunks() * (plan.tiles == 2 ? kFewChunkOfTwo : kFewChunk);
+    return kBegin + blocks * Chunks() * (plan.tiles == 2 ? kFewChunkOfTwo : plan.octets == 4 ? kFewChunk : kFewChunkOfSixteen);
   }
   double OfMany(uint32_t tiles) const {
     return kBegin + Waves(BlocksOf(rows_, 32 * tiles) * BlocksOf(shape_.bucket, 32 * tiles), tiles == 4 ? 1 : 3) * Chunks() *
@@ -91,9 +91,9 @@ class PlanTime {
  private:
   static constexpr double kMultiprocessors = 132;
   static constexpr double kBegin = 3;  // and what prepares the terms
-  static constexpr double kFewChunk = 0.09, kFewChunkOfTwo = 0.13, kManyChunk = 0.75, kManyChunkOfTwo = 0.8;
+  static constexpr double kFewChunkOfSixteen = 0.07, kFewChunk = 0.1, kFewChunkOfTwo = 0.22, kManyChunk = 0.75, kManyChunkOfTwo = 0.8;
   static constexpr double kWideBegin = 0.9, kWideBeginOfTile = 0.62, kWideChunk = 0.14, kWideChunkOfTile = 0.0035, kWideBusy = 0.03, kWideBusyOfTile = 0.0075;
-  static constexpr double kSplitBegin = 2, kSplitWait = 0.4, kSplitStage = 0.062;
+  static constexpr double kSplitBegin = 2, kSplitWait = 0.4, kSplitStage = 0.048;
 
   double Chunks() const { return static_cast<double>(shape_.columns) / 32; }
   // `each`: blocks that a multiprocessor has at the same time.
@@ -118,9 +118,10 @@ inline Plan PlanOfWide(const ProductShape& shape) {
 
 inline Plan PlanOf(const ProductShape& shape) {
   const Plan few = PlanOfFew(shape);
-  if (shape.bucket <= 16) return few;
+  if (shape.bucket <= 8) return few;  // reads floats, without what prepares terms
   const PlanTime time(shape);
   const double of_few = time.OfFew();
+  if (shape.bucket <= 16) return shape.split && time.OfSplit() < of_few ? Plan{Cut::kSplit, 4, 8} : few;
   if (shape.wide) {
     const Plan wide = PlanOfWide(shape);
     const double of_wide = time.OfWide(wide);

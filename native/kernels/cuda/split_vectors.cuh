@@ -74,13 +74,12 @@ struct SplitPart {
     }
   }
 
-  // The part's sums to shared memory, [vector][row].
-  __device__ __forceinline__ void Multiply(bool has_work) const {
+  // The part's sums to shared memory, [vector][row]; of a part without columns zeros.
+  __device__ __forceinline__ void Multiply() const {
     float acc[Shape::kAllOctets][4];
-    const uint32_t stages = has_work ? this->stages : 0;
-    if (stages == 0) {
-#pragma unroll
-      for (int n = 0; n < Shape::kAllOctets; n++) acc[n][0] = acc[n][1] = acc[n][2] = acc[n][3] = 0;
+    if (chunks == 0) {
+      for (uint32_t i = threadIdx.x; i < 64 * Shape::kStagedRow; i += kSplitThreads) staged[i] = 0;
+      return;
     }
     for (uint32_t stage = 0; stage < stages; stage++) {
       AwaitPhase(full + stage, 0);
@@ -153,7 +152,7 @@ __global__ void PARLEY_CLUSTER(kParts) __launch_bounds__(kSplitThreads) Multiply
     const WideTile tile = work.At<Shape>(args.cut, has_work ? blockIdx.x / kParts : 0);
     if (threadIdx.x == 0 && has_work) part.Ask(args, tile);
     else AwaitInputs();
-    part.Multiply(has_work);
+    if (has_work) part.Multiply();
     MeetCluster();
     if (has_work) part.Finish(args, tile, counts);
     MeetCluster();  // nobody reads this block's memory any more
