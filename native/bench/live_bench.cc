@@ -38,7 +38,7 @@ struct Heard {
   std::mutex mutex;
   std::vector<double> first_ms;  // from the asking; of those that did not wait for a place, apart
   std::vector<double> late_ms;   // of each speech, the latest of its sound
-  uint64_t whole = 0, other = 0;
+  uint64_t whole = 0, closed = 0, other = 0;
   std::string problem;
 };
 
@@ -62,6 +62,7 @@ class Listener final : public SpeechSink {
   void Ended(const StreamEnd& end) override {
     const std::lock_guard<std::mutex> lock(heard_.mutex);
     if (end.outcome == Outcome::kBudget || end.outcome == Outcome::kDone) heard_.whole++;
+    else if (end.outcome == Outcome::kClosed) heard_.closed++;
     else heard_.other++, heard_.problem = std::string(NameOf(end.outcome)) + " " + end.problem;
     if (written_ > 0) {
       heard_.late_ms.push_back(latest_ * 1e3);
@@ -124,7 +125,9 @@ struct Run {
                 stats.waiting, heard.late_ms.size(), late, Percentile(heard.late_ms, 1), Percentile(heard.first_ms, 0.5),
                 Percentile(heard.first_ms, 0.95), static_cast<double>(stats.frames) / seconds / 12.5,
                 static_cast<unsigned long long>(stats.eager));
-    if (heard.other > 0) std::printf("%llu were not heard to their end, the last: %s\n", static_cast<unsigned long long>(heard.other), heard.problem.c_str());
+    std::printf("%llu were heard to their end, %llu not when the bench ended", static_cast<unsigned long long>(heard.whole), static_cast<unsigned long long>(heard.closed));
+    if (heard.other > 0) std::printf("; %llu FAILED, the last: %s", static_cast<unsigned long long>(heard.other), heard.problem.c_str());
+    std::printf("\n");
     std::fflush(stdout);
   }
 };

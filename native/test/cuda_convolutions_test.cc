@@ -104,9 +104,9 @@ void StreamsThatAreConvolvedTogetherStayApart() {
 
 // So many rows and positions that together they go to a kernel of many vectors, and apart to that of few.
 void ManyPositionsGiveTheSameBitsAsFew() {
-  const auto plan = [](size_t positions) { return PlanOf({Format::kBf16, 1632, 512, false, BucketOf(positions), true, false}); };
+  const auto plan = [](size_t positions) { return PlanOf({Format::kBf16, 544, 256, false, BucketOf(positions), true, false}); };
   CHECK(plan(1032).cut == Cut::kWide && plan(150).cut == Cut::kFew);
-  CheckConvolution({1632, 64, 8, 9, {150, 3, 878, 1}}, Format::kBf16);
+  CheckConvolution({544, 64, 4, 9, {150, 3, 878, 1}}, Format::kBf16);
 }
 
 // The same, of all formats, where that kernel is asked for.

@@ -12,8 +12,9 @@
 namespace parley::cuda {
 namespace {
 
-// Left to the driver for graphs and kernels, and to what the backend needs for itself.
-constexpr size_t kLeft = size_t{1} << 30;
+// Left to the driver for graphs and kernels, and to what the backend needs for itself: the more, the more streams there is room for.
+constexpr size_t kLeast = size_t{1} << 30;
+size_t LeftOf(size_t free) { return free / 20 > kLeast ? free / 20 : kLeast; }
 
 Kernels* Open(const PluginOptions& options) {
   auto device = OpenGpu({options.device});
@@ -21,7 +22,7 @@ Kernels* Open(const PluginOptions& options) {
   wanted.recorder.graphs = options.graphs;
   wanted.full_vectors = options.full_vectors;
   const size_t free = device->FreeMemory();
-  wanted.pool = options.memory != 0 ? options.memory : free > kLeft ? free - kLeft : 0;
+  wanted.pool = options.memory != 0 ? options.memory : free > kLeast ? free - LeftOf(free) : 0;
   if (wanted.pool == 0 || wanted.pool > free) {
     throw std::runtime_error("of the GPU's memory only " + std::to_string(free >> 20) + " MiB are free");
   }

@@ -79,7 +79,7 @@ struct SplitPart {
     float acc[Shape::kAllOctets][4];
     if (chunks == 0) {
       for (uint32_t i = threadIdx.x; i < 64 * Shape::kStagedRow; i += kSplitThreads) staged[i] = 0;
-      return;
+      return __syncthreads();  // as the others of the cluster
     }
     for (uint32_t stage = 0; stage < stages; stage++) {
       AwaitPhase(full + stage, 0);

@@ -23,6 +23,38 @@ void EndPhaseIfAllAreThere(Barrier* barrier) {
 // The byte of a tile whose rows have `row` bytes, of which so many are swizzled: bits 4 and up by those from bit 7 on.
 uint32_t Swizzled(uint32_t byte, uint32_t row) { return byte ^ ((byte >> 7 & (row / 16 - 1)) << 4); }
 
+typedef double Eight __attribute__((vector_size(64)));
+
+// Swizzles are those of shared memory, not of the tile: both begin where their pattern does.
+double ValueOf(const TileProduct& of, const unsigned char* tile, uint32_t row, uint32_t column) {
+  uint16_t bits;
+  std::memcpy(&bits, tile + Swizzled(row * of.row + (of.step * 16 + column) * 2, of.row), sizeof bits);
+  return ToFloat(Bf16{bits});
+}
+
+// As Mma: sixteen products are summed without rounding, and then added to d.
+void JoinTiles(void* const lanes[32], uint32_t) {
+  const TileProduct& all = *static_cast<const TileProduct*>(lanes[0]);
+  double a[16][16];
+  for (uint32_t row = 0; row < 16; row++) {
+    for (uint32_t k = 0; k < 16; k++) a[row][k] = ValueOf(all, all.a, row, k);
+  }
+  for (uint32_t n = 0; n < all.octets; n++) {
+    Eight b[16], sums[16];
+    for (uint32_t k = 0; k < 16; k++) {
+      for (uint32_t g = 0; g < 8; g++) b[k][g] = ValueOf(all, all.b, n * 8 + g, k);
+    }
+    for (uint32_t row = 0; row < 16; row++) {
+      sums[row] = a[row][0] * b[0];
+      for (uint32_t k = 1; k < 16; k++) sums[row] += a[row][k] * b[k];
+    }
+    for (uint32_t lane = 0; lane < 32; lane++) {
+      float* const d = static_cast<const TileProduct*>(lanes[lane])->d + n * 4;
+      for (uint32_t i = 0; i < 4; i++) d[i] = static_cast<float>(d[i] + sums[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2]);
+    }
+  }
+}
+
 }  // namespace
 
 void InitBarrier(Barrier* barrier, uint32_t arrivals) {
@@ -69,18 +101,7 @@ void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier) {
   EndPhaseIfAllAreThere(barrier);
 }
 
-void MmaTile(float (&d)[4], const unsigned char* a, const unsigned char* b, uint32_t row, uint32_t step) {
-  const uint32_t warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
-  // Swizzles are those of shared memory, not of the tile: both begin where their pattern does.
-  const auto pair = [&](const unsigned char* tile, uint32_t of, uint32_t half) {
-    uint32_t two;
-    std::memcpy(&two, tile + Swizzled(of * row + step * 32 + half * 16 + lane % 4 * 4, row), sizeof two);
-    return two;
-  };
-  const unsigned char* const rows = a + warp * 16 * row;
-  Mma(d, {pair(rows, lane / 4, 0), pair(rows, lane / 4 + 8, 0), pair(rows, lane / 4, 1), pair(rows, lane / 4 + 8, 1)},
-      {pair(b, lane / 4, 0), pair(b, lane / 4, 1)});
-}
+void MeetForTiles(TileProduct* mine) { emulator::MeetWarp("MmaTiles", 0xffffffff, mine, JoinTiles); }
 
 float4 LoadOfPeer(const float* at, uint32_t rank) {
   const auto* const own = Block::Current().Shared();

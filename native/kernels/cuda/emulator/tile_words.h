@@ -30,15 +30,19 @@ void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c
 // Made at once.
 void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier);
 
-// Of one octet of rows of b; `row` bytes a row.
-void MmaTile(float (&d)[4], const unsigned char* a, const unsigned char* b, uint32_t row, uint32_t step);
+// What a lane brings to a product of tiles whose rows have `row` bytes: d [octets][4].
+struct TileProduct {
+  float* d;
+  const unsigned char *a, *b;  // of its warp's 16 rows, and of all octets
+  uint32_t octets, row, step;
+};
+void MeetForTiles(TileProduct* mine);
 
 template <uint32_t kRow, int kOctets>
 void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned char* b, uint32_t step, bool from_zero) {
-  for (int n = 0; n < kOctets; n++) {
-    if (from_zero) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
-    MmaTile(d[n], a, b + n * 8 * kRow, kRow, step);
-  }
+  for (int n = 0; from_zero && n < kOctets; n++) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
+  TileProduct mine{d[0], a + threadIdx.x / 32 % 4 * 16 * kRow, b, kOctets, kRow, step};
+  MeetForTiles(&mine);
 }
 // The blocks of a cluster meet at every barrier of one.
 inline void MeetCluster() { __syncthreads(); }
