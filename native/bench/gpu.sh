@@ -37,7 +37,7 @@ stage_sanitize() {
 # Ten thousand streams that come and go: memory in use at the end is that of the beginning.
 stage_joins() { "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/0.6b" "$(yes 100 | head -100 | paste -sd,)" 5 | tail -12; }
 # Listeners that all stay ahead: for a minute, arriving one after the other, and all at once.
-stage_live() { checkpoint 1.7b && for how in staggered burst; do "$WORK/build/live_bench" "$PARLEY_CUDA_FILE" "$WORK/1.7b" 500 $how 60 || return 1; done; }
+stage_live() { checkpoint 1.7b && for how in staggered burst; do "$WORK/build/live_bench" "$PARLEY_CUDA_FILE" "$WORK/1.7b" 1000 $how 60 || return 1; done; }
 stage_products() { "$WORK/build/cuda/product_bench"; }
 
 failed=0
