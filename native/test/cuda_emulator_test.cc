@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "kernels/cuda/emulator/emulator.h"
+#include "kernels/cuda/tile_words.h"
 #include "kernels/cuda/words.h"
 
 namespace parley::cuda {
@@ -241,6 +242,60 @@ void CopiesAreThereWhenTheyWereWaitedFor() {
   CHECK_EQ(y[3], 0.0f);
 }
 
+struct TileOfMemory {
+  TileMap map;
+  float* y;
+};
+
+// Two rows of 64, of which the second lies beyond the extents; what is read before its barrier is still poison.
+__global__ void CopiesATile(TileOfMemory of) {
+  AwaitInputs();
+  auto* const tile = SharedBytes();
+  auto* const barrier = reinterpret_cast<Barrier*>(tile + 1024);
+  const auto value = [&](uint32_t byte) { return UnpackBf16(*reinterpret_cast<uint32_t*>(tile + byte)).x; };
+  InitBarrier(barrier, 1);
+  ArriveExpecting(barrier, 256);
+  CopyTile(tile, of.map, 0, 0, 0, 0, barrier);
+  of.y[0] = value(0);
+  AwaitPhase(barrier, 0);
+  of.y[1] = value(0);
+  of.y[2] = value(16);         // the second piece of the first row
+  of.y[3] = value(128 + 16);   // the first piece of the second row: pieces change places from row to row
+}
+
+void TilesAreThereWhenTheirBarrierSaysSo() {
+  alignas(16) Bf16 values[64];
+  for (size_t i = 0; i < 64; i++) values[i] = ToBf16(static_cast<float>(i) + 1);
+  std::vector<float> y(4, 1);
+  RunOnce<CopiesATile>(TileOfMemory{TileMapOf({values, {64, 1, 1, 1}, {128, 128, 128}, {64, 1, 2, 1}}), y.data()}, {1, 1, 1, 1, 2048});
+  CHECK(std::isnan(y[0]));
+  CHECK_EQ(y[1], 1.0f);
+  CHECK_EQ(y[2], 9.0f);
+  CHECK_EQ(y[3], 0.0f);
+}
+
+struct Clustered {
+  static constexpr uint32_t kCluster = 4;
+  float* y;
+};
+
+// Every block reads what the next one of its cluster wrote.
+__global__ void ReadsItsPeer(Clustered of) {
+  AwaitInputs();
+  auto* const mine = reinterpret_cast<float*>(SharedBytes());
+  if (threadIdx.x < 4) mine[threadIdx.x] = static_cast<float>(blockIdx.x);
+  MeetCluster();
+  if (threadIdx.x == 0) of.y[blockIdx.x] = LoadOfPeer(mine, (blockIdx.x + 1) % Clustered::kCluster).x;
+}
+
+void BlocksOfAClusterReadEachOther() {
+  for (const Order order : {Order::kForward, Order::kBackward, Order::kShuffled}) {
+    std::vector<float> y(8, NAN);
+    RunOnce<ReadsItsPeer>(Clustered{y.data()}, {8, 1, 1, 32, 16}, order);
+    CHECK(y == std::vector<float>({1, 2, 3, 0, 5, 6, 7, 4}));
+  }
+}
+
 __global__ void ReturnsAtOnce(Values v) {
   AwaitInputs();
   if (size_t{blockIdx.x} * blockDim.x + threadIdx.x >= v.count) return;
@@ -284,6 +339,8 @@ int main() {
       {"warps vote by their masks", WarpsVoteByTheirMasks},
       {"a product of tiles is that of matrices", AProductOfTilesIsThatOfMatrices},
       {"copies are there when they were waited for", CopiesAreThereWhenTheyWereWaitedFor},
+      {"tiles are there when their barrier says so", TilesAreThereWhenTheirBarrierSaysSo},
+      {"blocks of a cluster read each other", BlocksOfAClusterReadEachOther},
       {"threads that return at once are cheap", ThreadsThatReturnAtOnceAreCheap},
       {"data is poisoned beyond its count", DataIsPoisonedBeyondItsCount},
       {"numbers keep their formats", NumbersKeepTheirFormats},
