@@ -30,7 +30,6 @@ if(PARLEY_CUDA AND PARLEY_NVCC)
     list(APPEND NVCC_TARGETS -gencode=arch=compute_80,code=compute_80)
   endif()
   # CMake's own CUDA language would ask every build machine for a compiler that only this file needs.
-  file(GLOB CUDA_HEADERS CONFIGURE_DEPENDS kernels/*.h kernels/cuda/*.h kernels/cuda/*.cuh)
   set(CUDA_OBJECTS "")
   foreach(source ${CUDA_BACKEND_SOURCES} ${CUDA_DEVICE_SOURCES} kernels/kernels.cc)
     get_filename_component(name ${source} NAME_WE)
@@ -40,8 +39,8 @@ if(PARLEY_CUDA AND PARLEY_NVCC)
     endif()
     set(object ${CMAKE_CURRENT_BINARY_DIR}/cuda/${name}.o)
     add_custom_command(OUTPUT ${object}
-      COMMAND ${PARLEY_NVCC} ${NVCC_FLAGS} ${NVCC_TARGETS} ${language} -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
-      DEPENDS ${source} ${CUDA_HEADERS}
+      COMMAND ${PARLEY_NVCC} ${NVCC_FLAGS} ${NVCC_TARGETS} ${language} -MD -MF ${object}.d -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
+      DEPENDS ${source} DEPFILE ${object}.d
       COMMENT "Compiling ${source} for GPUs" VERBATIM)
     list(APPEND CUDA_OBJECTS ${object})
   endforeach()
