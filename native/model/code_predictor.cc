@@ -1,9 +1,15 @@
 #include "model/code_predictor.h"
 
+#include <algorithm>
+#include <numeric>
+
+#include "model/id_list.h"
 #include "model/layer_weights.h"
 
 namespace parley::model {
 namespace {
+
+constexpr size_t kPiece = 256;  // rows that are projected together: bounds the memory, changes no bit
 
 NamedTensors TensorsOf(const Checkpoint& checkpoint) {
   return NamedTensors::OfModel(checkpoint).Under("talker.code_predictor");
@@ -30,8 +36,25 @@ CodePredictor::CodePredictor(Kernels& kernels, const Checkpoint& checkpoint, Emb
   }
   for (size_t n = 0; n + 1 < embeddings.code_groups(); n++) {
     heads_.push_back(weights.Of(tensors.Under("lm_head", n)["weight"], format));
+    tables_.push_back(projection_.values == nullptr ? embeddings.codes(n) : Projected(embeddings.codes(n), weights));
     passes_.push_back(std::make_unique<Transformer::Standing>(kernels));
   }
+}
+
+// A table whose rows went through the projection: once, not with every frame. Of the talker's codes and 14 others some 130 MB.
+Matrix CodePredictor::Projected(const Matrix& table, Weights& weights) {
+  const size_t width = projection_.rows;
+  float* const made = weights.Room(table.rows * width);
+  IdList told(kernels_);
+  for (size_t at = 0; at < table.rows; at += kPiece) {
+    std::vector<int32_t> ids(std::min(kPiece, table.rows - at));
+    std::iota(ids.begin(), ids.end(), static_cast<int32_t>(at));
+    float* const rows = inputs_.Floats(ids.size() * table.columns);
+    kernels_.Gather(table, told.Tell(ids), ids.size(), false, rows);
+    kernels_.Multiply(projection_, Rows(rows, ids.size(), table.columns), {projection_bias_}, made + at * width);
+    kernels_.Wait();
+  }
+  return {Format::kF32, made, nullptr, table.rows, width};
 }
 
 size_t CodePredictor::StreamBytes() const {
@@ -65,35 +88,39 @@ void CodePredictor::TellPasses() {
 void CodePredictor::Predict(const float* hidden, const Choice* choices, size_t count, int32_t* codes) {
   if (count == 0 || heads_.empty()) return;
   MakeRoom(count);
-  const size_t width = embeddings_.hidden(), groups = embeddings_.code_groups();
-  const auto [rows, pairs] = inputs_.Parts<2>({count * width, 2 * count * width});
-  // The hidden vector and the first code are positions 0 and 1, computed together.
-  kernels_.Gather(embeddings_.codes(0), {codes, groups}, count, false, rows);
-  kernels_.CopyColumns(hidden, width, 0, pairs, 2 * width, 0, width, count);
-  kernels_.CopyColumns(rows, width, 0, pairs, 2 * width, width, width, count);
+  const auto width = static_cast<size_t>(transformer_.config().hidden);
+  const auto [x, pairs] = inputs_.Parts<2>({count * width, 2 * count * width});
+  Begin(hidden, count, codes, pairs);
   Advance(1, pairs, 2, choices, count, codes);
   for (size_t group = 2; group <= heads_.size(); group++) {
     // What follows a broken one is never used.
-    kernels_.Gather(embeddings_.codes(group - 1), {codes + group - 1, groups}, count, false, rows);
-    Advance(group, rows, 1, choices, count, codes);
+    kernels_.Gather(tables_[group - 1], {codes + group - 1, tables_.size() + 1}, count, false, x);
+    Advance(group, x, 1, choices, count, codes);
   }
 }
 
-// rows [count * rows_each, talker's width], which are lost, to the codes at `group`.
-void CodePredictor::Advance(size_t group, float* rows, size_t rows_each, const Choice* choices, size_t count,
-                            int32_t* codes) {
+// The hidden vector and the first code are positions 0 and 1, computed together. x [count, 2, width]
+void CodePredictor::Begin(const float* hidden, size_t count, const int32_t* codes, float* x) {
+  const auto width = static_cast<size_t>(transformer_.config().hidden);
+  float* const rows = workspace_.Floats(count * width);
+  const auto place = [&](const float* from, size_t at) { kernels_.CopyColumns(from, width, 0, x, 2 * width, at, width, count); };
+  if (projection_.values != nullptr) kernels_.Multiply(projection_, Rows(hidden, count, projection_.columns), {projection_bias_}, rows);
+  place(projection_.values != nullptr ? rows : hidden, 0);
+  kernels_.Gather(tables_[0], {codes, tables_.size() + 1}, count, false, rows);
+  place(rows, width);
+}
+
+// x [count * rows_each, width], which is lost, to the codes at `group`.
+void CodePredictor::Advance(size_t group, float* x, size_t rows_each, const Choice* choices, size_t count, int32_t* codes) {
   const auto width = static_cast<size_t>(transformer_.config().hidden);
   const size_t total = count * rows_each;
-  const bool projected = projection_.values != nullptr;
-  const auto [room, logits] = workspace_.Parts<2>({projected ? total * width : 0, count * vocabulary_});
-  float* const x = projected ? room : rows;
-  if (projected) kernels_.Multiply(projection_, Rows(rows, total, projection_.columns), {projection_bias_}, x);
+  float* const logits = workspace_.Floats(count * vocabulary_);
   transformer_.Forward(*passes_[group - 1], count, x);
   kernels_.RmsNorm(x, norm_, total, width, static_cast<float>(transformer_.config().norm_eps), x);
   // Of each stream the last row.
   const Vectors last{x + (rows_each - 1) * width, count, rows_each * width, width, 1, 0};
   kernels_.Multiply(heads_[group - 1], last, {}, logits);
-  kernels_.Choose(choices, count, logits, vocabulary_, group, codes + group, embeddings_.code_groups());
+  kernels_.Choose(choices, count, logits, vocabulary_, group, codes + group, tables_.size() + 1);
 }
 
 }  // namespace parley::model

@@ -30,9 +30,11 @@ class CodePredictor {
   size_t StreamBytes() const;  // that another stream in the batch takes
 
  private:
+  Matrix Projected(const Matrix& table, Weights& weights);
   void MakeRoom(size_t count);
   void TellPasses();
-  void Advance(size_t group, float* rows, size_t rows_each, const Choice* choices, size_t count, int32_t* codes);
+  void Begin(const float* hidden, size_t count, const int32_t* codes, float* x);
+  void Advance(size_t group, float* x, size_t rows_each, const Choice* choices, size_t count, int32_t* codes);
 
   // Always exact: small beside the talker's.
   static constexpr Format kCacheFormat = Format::kF32;
@@ -44,6 +46,7 @@ class CodePredictor {
   const float* const norm_;
   Matrix projection_;  // without values: talker and predictor are equally wide
   const float* projection_bias_ = nullptr;
+  std::vector<Matrix> tables_;  // of the codes but the last: their rows as they are heard here
   std::vector<Matrix> heads_;  // of the codes but the first
   std::vector<std::unique_ptr<KvState>> states_;
   Workspace inputs_, workspace_;

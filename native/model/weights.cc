@@ -71,11 +71,16 @@ Weights::~Weights() {
   for (void* const memory : memory_) kernels_.Free(memory);
 }
 
-void* Weights::Keep(const void* from_host, size_t bytes) {
+void* Weights::Take(size_t bytes) {
   memory_.reserve(memory_.size() + 1);  // so that what was allocated is never lost
   void* const memory = kernels_.Allocate(bytes);
   memory_.push_back(memory);
   own_bytes_ += bytes;
+  return memory;
+}
+
+void* Weights::Keep(const void* from_host, size_t bytes) {
+  void* const memory = Take(bytes);
   kernels_.Upload(memory, from_host, bytes);
   kernels_.Wait();
   return memory;
@@ -121,6 +126,8 @@ const float* Weights::Floats(const Tensor& tensor) { return Floats(ToFloats(tens
 const float* Weights::Floats(const std::vector<float>& values) {
   return static_cast<const float*>(Keep(values.data(), values.size() * sizeof(float)));
 }
+
+float* Weights::Room(size_t count) { return static_cast<float*>(Take(count * sizeof(float))); }
 
 Matrix Weights::Packed(const std::vector<float>& values, size_t rows, size_t columns, Format format) {
   if (values.size() != rows * columns) throw std::invalid_argument("packed weights do not fill their matrix");

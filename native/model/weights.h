@@ -48,12 +48,15 @@ class Weights {
   const float* Floats(const std::vector<float>& values);
   // Of values that were packed or computed, in any format.
   Matrix Packed(const std::vector<float>& values, size_t rows, size_t columns, Format format);
+  // Room for weights that the backend computes itself.
+  float* Room(size_t count);
 
   // Bytes that this holds beside the checkpoint, and bytes of the checkpoint that it shows.
   size_t OwnBytes() const { return own_bytes_; }
   size_t MappedBytes() const { return mapped_bytes_; }
 
  private:
+  void* Take(size_t bytes);
   void* Keep(const void* from_host, size_t bytes);
   Matrix Kept(const Matrix& host, Format format);
 

@@ -34,7 +34,7 @@ struct HeadShare {
   }
 
   // As RmsFactor sums: four columns in their order, then over 16 lanes of four columns, 8, ... Whole warps call it.
-  __device__ __forceinline__ void Norm(const float* weights, float eps) {
+  __device__ __forceinline__ void Norm(const HeadShare& weights, float eps) {
     float low = 0, high = 0;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -43,10 +43,13 @@ struct HeadShare {
     }
     const float sum = SumOfNeighbours<kThreads>(low + high);
     const float factor = 1.0f / sqrtf(sum / static_cast<float>(kDim) + eps);
+#pragma unroll
+    for (int i = 0; i < 8; i++) values[i] = Normed(values[i], factor, weights.values[i]);
+  }
+  __device__ __forceinline__ void Norm(const float* weights, float eps) {
     HeadShare own;
     own.Load(weights);
-#pragma unroll
-    for (int i = 0; i < 8; i++) values[i] = Normed(values[i], factor, own.values[i]);
+    Norm(own, eps);
   }
 
   // angles: cosines, then sines.

@@ -6,13 +6,12 @@
 #ifndef PARLEY_KERNELS_CUDA_LAYER_RUN_CUH_
 #define PARLEY_KERNELS_CUDA_LAYER_RUN_CUH_
 
-#include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/layer_run_args.h"
+#include "kernels/cuda/run_attention.cuh"
 #include "kernels/cuda/slab_product.cuh"
 
 namespace parley::cuda {
 
-constexpr uint32_t kRunDim = 128;  // head_dim
 constexpr uint32_t kStepsOfLayer = 5;
 
 // Chunks of a part of such columns.
@@ -22,7 +21,7 @@ struct RunShape {
   static constexpr uint32_t kHiddenColumns = kHidden * kParts * kChunk, kExpandedColumns = kExpanded * kParts * kChunk;
   static constexpr uint32_t kQueryHeads = kAttended * kParts * kChunk / kRunDim;
   using Cached = Cached_;
-  using Attention = AttentionBlock<kRunDim, 2, Cached>;
+  using Attention = RunAttention<Cached>;
 };
 
 // Where a block's shared memory goes.
@@ -43,87 +42,14 @@ struct RunRoom {
   }
 };
 
-// The attention of one row and two query heads, of raw heads that are told, to those who need it.
-template <class Shape>
-__device__ __forceinline__ void AttendTold(const LayerRunArgs& args, uint32_t n, uint32_t step, unsigned char* scratch,
-                                           const AttentionStream& stream, uint32_t i, const AttendPlace& place) {
-  using Attention = typename Shape::Attention;
-  using Share = typename Attention::Share;
-  const HeadsArgs& heads = args.heads;
-  const RunLayer& layer = args.layer[n];
-  Attention block(heads, *reinterpret_cast<typename Attention::Shared*>(scratch), place);
-  const float4 norms = block.LoadNorms(layer.q_norm, layer.k_norm);
-  block.TakeCache(stream, n);
-  const SeenPositions seen = SeenPositions::Of(stream.position + i, heads.window, stream.capacity, place.lanes);
-  const auto load = [&] {
-    block.angles.Load(heads.angles + place.item * kRunDim);
-    block.ShareNorms(norms);
-    const uint32_t query = block.query_head * kRunDim;
-    const uint32_t own = heads.query_heads + block.kv + (Attention::HasKey() ? 0 : heads.heads);  // for the last warp alone
-    const uint32_t offsets[3] = {query, query + kRunDim, own * kRunDim};
-    TwoTold told[12];
-    AwaitTold(
-        args.raw + place.item * (heads.query_heads + 2 * heads.heads) * kRunDim + Share::First(),
-        [&](int m) { return offsets[m / 4] + m % 4 / 2 * (kRunDim / 2) + m % 2 * 2; }, step, told);
-#pragma unroll
-    for (int m = 0; m < 12; m++) {
-      Share& share = m < 4 ? block.queries[0] : m < 8 ? block.queries[1] : block.raw;
-      share.values[m % 4 * 2] = __uint_as_float(told[m].first.bits);
-      share.values[m % 4 * 2 + 1] = __uint_as_float(told[m].second.bits);
-    }
-  };
-  typename Attention::Parts whole;
-  AttendAlone(&block, seen, load, whole);
-  Told* const to = args.attended + (place.item * heads.query_heads + block.query_head) * (kRunDim / 2);
-  Attention::ForValues([&](uint32_t turn, uint32_t at) {
-    const float value = whole[turn].value / whole[turn].sum;
-    const float next = __shfl_down_sync(0xffffffffu, value, 1);
-    if (at % 2 == 0) Tell(to + at / 2, PackBf16(value, next), step + 1);
-  });
-}
-
-// Asks for what is cached of the heads that this block will attend to, so that it is near by then.
-template <class Shape>
-__device__ __forceinline__ void FetchCached(const LayerRunArgs& args, uint32_t n) {
-  using Cached = typename Shape::Cached;
-  constexpr uint32_t kLine = 128 / sizeof(Cached), kLines = kRunDim / kLine;
-  const HeadsArgs& heads = args.heads;
-  const uint32_t groups = heads.query_heads / 2, item = ThisBlock();
-  if (item >= *heads.stream_count * groups) return;
-  const AttentionStream stream = heads.streams[item / groups];
-  const Cache<Cached> cache = CacheOf<Cached>(heads, stream, n);
-  const SeenPositions seen = SeenPositions::Of(stream.position, heads.window, stream.capacity, 1);
-  const uint32_t kv = item % groups * 2 / (heads.query_heads / heads.heads);
-#pragma unroll 1
-  for (uint32_t i = ThisThread(); i < seen.count * kLines; i += kRunThreads) {
-    const size_t at = (static_cast<size_t>(seen.Wrapped(seen.row + i / kLines)) * heads.heads + kv) * kRunDim + i % kLines * kLine;
-    FetchLine(cache.keys + at);
-    FetchLine(cache.values + at);
-  }
-}
-
-// What this block has of a layer's attention. A function of its own, so that its registers do not crowd out the products'.
-template <class Shape>
-__device__ __apart__ void AttendInRun(const LayerRunArgs& args, uint32_t n, uint32_t step, unsigned char* scratch) {
-  using Attention = typename Shape::Attention;
-  const uint32_t groups = args.heads.query_heads / 2, items = *args.heads.stream_count * groups;
-#pragma unroll 1
-  for (uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
-    const AttentionStream stream = args.heads.streams[item / groups];
-#pragma unroll 1
-    for (uint32_t i = 0; i < stream.count; i++) {
-      AttendTold<Shape>(args, n, step, scratch, stream, i, {stream.row + i, item % groups, 0, 1});
-      Attention::Meet();
-    }
-  }
-}
-
 template <class Shape>
 struct RunBlock {
   using Attention = typename Shape::Attention;
 
   const LayerRunArgs& args;
   uint32_t rows;  // that there are
+  uint32_t streams_count;
+  const AttentionStream* streams;  // in the block's memory
   uint32_t step;  // whose inputs are awaited next
   uint32_t heads_slabs, kv_slabs, hidden_slabs, inner_slabs;
   RunRoom room;
@@ -207,6 +133,15 @@ struct RunBlock {
   }
 
   // --- the warps that compute
+  // Nobody writes what a grid before this one may.
+  __device__ __forceinline__ void TakeStreams() {
+    __shared__ AttentionStream its[kMostRunRows];
+    streams_count = *args.heads.stream_count;
+    streams = its;
+    if (ThisThread() < streams_count) its[ThisThread()] = args.heads.streams[ThisThread()];
+    MeetRun();
+  }
+
   __device__ __forceinline__ SlabSums NextSums() {
     turn ^= 1;
     return {sums + turn * room.sums, room.sums_pitch, rows};
@@ -312,9 +247,26 @@ struct RunBlock {
     step++;
   }
 
+  // The heads that this block attends to; calls use(place of one) for each.
+  template <class Use>
+  __device__ __forceinline__ void ForHeads(const Use& use) const {
+    const uint32_t query_heads = Shape::kQueryHeads, items = streams_count * query_heads;
+#pragma unroll 1
+    for (uint32_t item = ThisBlock(); item < items; item += gridDim.x) {
+      const AttentionStream stream = streams[item / query_heads];
+#pragma unroll 1
+      for (uint32_t i = 0; i < stream.count; i++) use(RunPlace{stream, i, item % query_heads});
+    }
+  }
+
   __device__ __forceinline__ void Attend(uint32_t n) {
-    if (ThisThread() < Shape::Attention::Shape::kThreads && blockIdx.x < *args.heads.stream_count * (args.heads.query_heads / 2)) {
-      AttendInRun<Shape>(args, n, step, scratch);
+    if (Attention::HasPart()) {
+      bool is_first = true;
+      ForHeads([&](const RunPlace& place) {
+        if (!is_first) Attention::Meet();  // what the block shares has been read
+        is_first = false;
+        Attention(args, place, n, scratch).Attend(args.layer[n], step);
+      });
     }
     step++;
   }
@@ -348,7 +300,11 @@ struct RunBlock {
     for (uint32_t half = 0; half < 2 * args.layers; half++) {
       const RunLayer& layer = args.layer[half / 2];
       const bool heads = half % 2 == 0;
-      if (heads) FetchCached<Shape>(args, half / 2);
+      if (heads) {
+        ForHeads([&](const RunPlace& place) {
+          if (place.i == 0) Attention(args, place, half / 2, scratch).Fetch(kRunThreads);
+        });
+      }
       BeginHalf(layer, heads, half == 0);
       if (heads) Attend(half / 2);
       if (heads) EndHalf<Shape::kAttended>(args.attended);
@@ -373,6 +329,7 @@ __global__ void __launch_bounds__(kRunThreads + kFillThreads, 1) RunLayersKernel
       TakeRegisters<232>();
       block.rows = *args.heads.rows;
       AwaitInputs();
+      block.TakeStreams();
       block.step = args.steps[blockIdx.x];
       block.Run();
       MeetRun();

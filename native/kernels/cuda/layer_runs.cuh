@@ -16,9 +16,8 @@ namespace parley::cuda {
 
 // Of which a layer's products read as many rows each; fewer multiprocessors than these have it done grid by grid.
 constexpr uint32_t kRunBlocks = 128;
-constexpr size_t kMostRunRows = 3;  // more are as fast grid by grid
 // One block sees all positions of a head: beyond these several do it faster.
-constexpr size_t kMostRunPositions = 4 * kPositions;
+constexpr size_t kMostRunPositions = 16 * kPositions;
 
 inline bool IsRunMatrix(const Matrix& w, size_t rows, size_t columns) {
   return w.format == Format::kBf16 && w.rows == rows && w.columns == columns && LiesAtFours(w.values);
@@ -73,7 +72,7 @@ template <class Shape>
 bool EnqueueLayerRun(Queue& queue, LayerRunRoom& room, const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch,
                      float* x) {
   const auto kv_heads = static_cast<uint32_t>(batch.layout.heads), most_rows = static_cast<uint32_t>(BucketOf(batch.rows));
-  if (batch.query_heads != Shape::kQueryHeads || batch.query_heads % (2 * kv_heads) != 0) return false;
+  if (batch.query_heads != Shape::kQueryHeads || batch.query_heads % kv_heads != 0) return false;
   if (!std::all_of(layers, layers + count, [&](const LayerWeights& layer) { return IsRunLayer<Shape>(layer, *layers, kv_heads * kRunDim); })) return false;
   LayerRunArgs args{};
   const uint32_t together = room.device.Facts().multiprocessors < static_cast<int>(kRunBlocks) ? 1 : kRunBlocks;

@@ -38,26 +38,30 @@ __device__ __forceinline__ uint32_t TileWidth(const WeightRing& ring, uint32_t c
 template <int kChunks>
 struct VectorPart {
   static constexpr uint32_t kColumns = kParts * kChunks * kChunk;  // of all parts
-  static constexpr int kTogether = kChunks % 6 == 0 ? 6 : kChunks;    // chunks on their way
+  static constexpr int kTogether = kChunks % 6 == 0 ? 6 : kChunks;  // chunks on their way: whoever asks for more of them at a time keeps others waiting
 
   Eight<1> terms[kChunks];
 
   // The first of its columns.
   __device__ __forceinline__ static uint32_t First() { return ThisThread() / 32 * (kChunks * kChunk); }
 
-  // Of rows of pairs that are told. Lanes beyond the rows have the last one.
+  // Of rows of pairs that are told: as many as registers can wait for are asked for at once. Lanes beyond the rows have the last one.
   __device__ __forceinline__ void AwaitPairs(const Told* pairs, uint32_t rows, uint32_t step) {
     const uint32_t lane = ThisThread() % 32;
     const Told* const own = pairs + (min(lane / 4, rows - 1) * kColumns + First() + FourOf(lane) * kFour) / 2;
 #pragma unroll
     for (int begin = 0; begin < kChunks; begin += kTogether) {
-      TwoTold told[2 * kTogether];
-      AwaitTold(own + begin * (kChunk / 2), [&](int n) { return n * (kChunk / 4); }, step, told);
+      AwaitAll([&] {
+        uint32_t off = 0;
 #pragma unroll
-      for (int n = 0; n < 2 * kTogether; n++) {
-        terms[begin + n / 2].pairs[0][n % 2 * 2] = told[n].first.bits;
-        terms[begin + n / 2].pairs[0][n % 2 * 2 + 1] = told[n].second.bits;
-      }
+        for (int n = 2 * begin; n < 2 * (begin + kTogether); n++) {
+          const TwoTold told = Ask(own + n * (kChunk / 4));
+          terms[n / 2].pairs[0][n % 2 * 2] = told.first.bits;
+          terms[n / 2].pairs[0][n % 2 * 2 + 1] = told.second.bits;
+          off |= (told.first.step ^ step) | (told.second.step ^ step);
+        }
+        return off;
+      });
     }
   }
 

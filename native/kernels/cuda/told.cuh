@@ -41,20 +41,28 @@ inline TwoTold Ask(const Told* from) { return {from[0], from[1]}; }
 [[noreturn]] inline void GiveUp() { emulator::Refuse("waits for what nobody tells"); }
 #endif
 
-// Asks for kCount pairs, place(n) words from `from`, until all of them are of `step`. Whole warps call it.
-template <int kCount, class Place>
-__device__ __forceinline__ void AwaitTold(const Told* from, const Place& place, uint32_t step, TwoTold (&told)[kCount]) {
+// Calls ask() until it says 0: all that it asked for is there. Whole warps call it.
+template <class Asking>
+__device__ __forceinline__ void AwaitAll(const Asking& ask) {
   constexpr uint32_t kMost = 1u << 23;  // of some 0.5 us
 #pragma unroll 1
   for (uint32_t tries = 0;; tries++) {
+    if (__any_sync(0xffffffffu, ask() != 0 ? 1 : 0) == 0) return;
+    if (tries == kMost) GiveUp();
+  }
+}
+
+// Asks for kCount pairs, place(n) words from `from`, until all of them are of `step`.
+template <int kCount, class Place>
+__device__ __forceinline__ void AwaitTold(const Told* from, const Place& place, uint32_t step, TwoTold (&told)[kCount]) {
+  AwaitAll([&] {
     uint32_t off = 0;
 #pragma unroll
     for (int n = 0; n < kCount; n++) told[n] = Ask(from + place(n));
 #pragma unroll
     for (int n = 0; n < kCount; n++) off |= (told[n].first.step ^ step) | (told[n].second.step ^ step);
-    if (__any_sync(0xffffffffu, off != 0 ? 1 : 0) == 0) return;
-    if (tries == kMost) GiveUp();
-  }
+    return off;
+  });
 }
 
 }  // namespace parley::cuda
