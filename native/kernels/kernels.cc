@@ -44,6 +44,11 @@ void Kernels::ConvolveSpread(const float* x, const float* a, const float* b, con
   ConvolveCausal(convolution, streams, count, y);
 }
 
+void Kernels::AddResidual(const ResidualUnit& unit, const Stretch* streams, size_t count, size_t rows, float* x, float* y) {
+  ConvolveSpread(x, unit.first.a, unit.first.b, unit.dilated, streams, count, y);
+  MultiplySnaked(unit.pointwise, y, unit.second.a, unit.second.b, rows, {unit.pointwise_bias, nullptr, true}, x);
+}
+
 void Kernels::ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,
                                       const Stretch* streams, size_t count, float* y) {
   Spread(x, nullptr, nullptr, channels, streams, count);

@@ -128,6 +128,21 @@ struct LayerWeights {
   const float* mlp_scale = nullptr;
 };
 
+// Snake of so many channels, as Kernels::Snake takes it.
+struct SnakeOf {
+  const float* a = nullptr;
+  const float* b = nullptr;
+};
+
+// pointwise(snake(dilated(snake(x)))) of a signal of as many channels as it gives.
+struct ResidualUnit {
+  SnakeOf first;
+  Convolution dilated;
+  SnakeOf second;
+  Matrix pointwise;
+  const float* pointwise_bias = nullptr;
+};
+
 // What a backend computes on is gone, with all that it held: every later call throws this again.
 class BackendLost : public std::runtime_error {
  public:
@@ -238,6 +253,9 @@ class Kernels {
   // The same of ConvolveDepthwise, of x as it is.
   virtual void ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,
                                        const Stretch* streams, size_t count, float* y);
+  // x [rows, channels], all streams' new positions one after the other, plus what the unit makes of it: bit for bit as ConvolveSpread to y and
+  // MultiplySnaked to x. Loses y, as large as x, which a backend need not write; as what lies at the streams' x.
+  virtual void AddResidual(const ResidualUnit& unit, const Stretch* streams, size_t count, size_t rows, float* x, float* y);
   // y [left + rows + right, channels]; then a convolution is Multiply(weights, WindowsOf(...)).
   // kReflect needs rows > left and rows > right; kReplicate at least one row.
   virtual void Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,

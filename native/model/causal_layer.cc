@@ -41,7 +41,7 @@ CausalLayer CausalLayer::LoadTransposed(Weights& weights, const NamedTensors& te
 
 void CausalLayer::Run(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake, const float* x, float* spare,
                       float* y) const {
-  const std::vector<Stretch>& input = pass.Stretches(rate, History(), convolution_.channels, tail_, spare);
+  const std::vector<Stretch>& input = StreamsOf(pass, rate, spare);
   kernels.ConvolveSpread(x, snake.a, snake.b, convolution_, input.data(), input.size(), y);
 }
 

@@ -27,6 +27,12 @@ class CausalLayer {
     Run(kernels, pass, rate, {}, x, spare, y);
   }
 
+  // The streams of such an input, which lie in `spare`; good until the pass is asked again.
+  const std::vector<Stretch>& StreamsOf(CodecPass& pass, size_t rate, float* spare) const {
+    return pass.Stretches(rate, History(), convolution_.channels, tail_, spare);
+  }
+
+  const Convolution& convolution() const { return convolution_; }
   size_t History() const { return convolution_.History(); }
   size_t channels() const { return convolution_.channels; }
   size_t InputFloats(const CodecPass& pass, size_t rate) const {

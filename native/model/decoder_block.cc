@@ -43,9 +43,10 @@ void DecoderBlock::Expand(Kernels& kernels, CodecPass& pass, size_t before, cons
 
 void DecoderBlock::AddUnit(Kernels& kernels, CodecPass& pass, const Unit& unit, size_t rate, float* x, float* y,
                            float* spare) const {
-  unit.dilated.Run(kernels, pass, rate, unit.first_snake, y, spare, x);
-  kernels.MultiplySnaked(unit.pointwise, x, unit.second_snake.a, unit.second_snake.b, pass.Rows(rate),
-                         {unit.pointwise_bias, nullptr, true}, y);
+  const std::vector<Stretch>& streams = unit.dilated.StreamsOf(pass, rate, spare);
+  kernels.AddResidual({{unit.first_snake.a, unit.first_snake.b}, unit.dilated.convolution(), {unit.second_snake.a, unit.second_snake.b},
+                       unit.pointwise, unit.pointwise_bias},
+                      streams.data(), streams.size(), pass.Rows(rate), y, x);
 }
 
 void DecoderBlock::Run(Kernels& kernels, CodecPass& pass, size_t before, float* x, float* y, float* spare) const {

@@ -114,9 +114,8 @@ inline void EnqueueMultiplyJoined(Queue& queue, Room& room, const Matrix& w, Joi
   EnqueuePlanned(queue, room, plan, false, args, laid);
 }
 
-// Only where JoinsInput.
-inline void EnqueueConvolveSpread(Queue& queue, Room& room, const InputSignal& from, const Convolution& convolution,
-                                  const Stretch* streams, size_t count, float* y) {
+// To where the streams lie, which is still to be said.
+inline JoinedInputArgs InputOf(Queue& queue, const InputSignal& from, const Convolution& convolution, const Stretch* streams, size_t count) {
   const auto tails = queue.DataRoom<float*>(BucketOf(count));
   size_t some = 0;
   for (size_t s = 0; s < count; s++) {
@@ -126,6 +125,13 @@ inline void EnqueueConvolveSpread(Queue& queue, Room& room, const InputSignal& f
   input.from = from;
   input.tails = tails.device;
   input.past = static_cast<uint32_t>(convolution.History());
+  return input;
+}
+
+// Only where JoinsInput.
+inline void EnqueueConvolveSpread(Queue& queue, Room& room, const InputSignal& from, const Convolution& convolution,
+                                  const Stretch* streams, size_t count, float* y) {
+  const JoinedInputArgs input = InputOf(queue, from, convolution, streams, count);
   const LaidVectors windows =
       LayStretches(queue, streams, count, convolution.History(), WindowsOf(convolution, nullptr, 0));
   EnqueueMultiplyJoined(queue, room, convolution.weights, input, windows, {convolution.bias, nullptr, false}, y);

@@ -72,6 +72,7 @@ class CudaKernels final : public Kernels {
                          size_t count, float* y) override;
   void ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,
                                const Stretch* streams, size_t count, float* y) override;
+  void AddResidual(const ResidualUnit& unit, const Stretch* streams, size_t count, size_t rows, float* x, float* y) override;
   void Spread(const float* x, const float* a, const float* b, size_t channels, const Stretch* streams,
               size_t count) override;
   void Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,

@@ -3,6 +3,7 @@
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/depthwise.cuh"
 #include "kernels/cuda/products.cuh"
+#include "kernels/cuda/residual_launch.cuh"
 
 namespace parley::cuda {
 namespace {
@@ -73,6 +74,15 @@ void CudaKernels::ConvolveSpreadDepthwise(const float* x, const float* weights, 
                                           const Stretch* streams, size_t count, float* y) {
   Require(taps > 0, "a convolution has no taps");
   EnqueueSpreadDepthwise(Next(), x, {weights, bias, channels, taps}, streams, count, y);
+}
+
+void CudaKernels::AddResidual(const ResidualUnit& unit, const Stretch* streams, size_t count, size_t rows, float* x, float* y) {
+  Judge(unit.dilated);
+  Judge(unit.pointwise, unit.dilated.weights.rows);
+  Require(unit.pointwise.rows == unit.dilated.channels, "what is added to a signal has other channels");
+  const InputSignal from{x, unit.first.a, unit.first.b, static_cast<uint32_t>(unit.dilated.channels)};
+  if (JoinsInput(from, streams, count) && EnqueueUnit(Next(), room_, unit, from, streams, count, x)) return;
+  Kernels::AddResidual(unit, streams, count, rows, x, y);
 }
 
 // The first half of AttendRows.

@@ -160,22 +160,24 @@ __device__ __forceinline__ void FinishGated(const ProductArgs& args, uint32_t ro
 // Where values lie at a multiple of 16 bytes.
 __device__ __forceinline__ float4 FourFrom(const float* values, uint32_t row) { return *reinterpret_cast<const float4*>(values + row); }
 
-// The same of four neighbouring rows, the first of which is a multiple of four; `before`: what y was, where it is to be added.
-__device__ __forceinline__ float4 FinishFour(const ProductArgs& args, const MatrixView& matrix, uint32_t row, float4 four, const float4& before) {
+// The same of four neighbouring rows, the first of which is a multiple of four, and whose bias may be at hand; `before`: what y was, where it is to be
+// added.
+__device__ __forceinline__ float4 FinishFour(const ProductArgs& args, const MatrixView& matrix, uint32_t row, float4 four, const float4& bias,
+                                             const float4& before) {
   if (matrix.scales != nullptr) {
     const float4 s = FourFrom(matrix.scales, row);
     four = make_float4(four.x * s.x, four.y * s.y, four.z * s.z, four.w * s.w);
   }
-  if (args.bias != nullptr) {
-    const float4 b = FourFrom(args.bias, row);
-    four = make_float4(four.x + b.x, four.y + b.y, four.z + b.z, four.w + b.w);
-  }
+  if (args.bias != nullptr) four = make_float4(four.x + bias.x, four.y + bias.y, four.z + bias.z, four.w + bias.w);
   if (args.gain != nullptr) {
     const float4 g = FourFrom(args.gain, row);
     four = make_float4(four.x * g.x, four.y * g.y, four.z * g.z, four.w * g.w);
   }
   if (args.add) four = make_float4(before.x + four.x, before.y + four.y, before.z + four.z, before.w + four.w);
   return four;
+}
+__device__ __forceinline__ float4 FinishFour(const ProductArgs& args, const MatrixView& matrix, uint32_t row, const float4& four, const float4& before) {
+  return FinishFour(args, matrix, row, four, args.bias != nullptr ? FourFrom(args.bias, row) : make_float4(0, 0, 0, 0), before);
 }
 
 }  // namespace parley::cuda

@@ -7,9 +7,12 @@
 //   AwaitPhase(barrier, parity)        until the phase of that parity has ended; the one before the first counts as of parity 1
 //   CopyTile(to, map, c0, c1, c2, c3, barrier)     a box from these coordinates on, by one thread; its bytes arrive at the barrier. `to`: at a multiple of 1024
 //   CopyBulk(to, from, bytes, barrier)     so many neighbouring bytes, a multiple of 16 from and to multiples of 16; they arrive at the barrier
+//   FetchBulk(at, bytes)        so many neighbouring bytes of the device's memory, as for CopyBulk, come as near as the L2 cache
 //   MmaTiles<kRow>(d, a, b, step, from_zero)     d += a b, or d = a b, by all four warps of a warpgroup, each of which has 16 of the 64 rows of a:
-//                               d[n] as Mma's of the rows 8 n .. 8 n + 7 of b. a and b: tiles as CopyTile lays rows of kRow bytes, at a
-//                               multiple of 8 rows; the columns 16 step .. 16 step + 15
+//                               d[n] as Mma's of the rows 8 n .. 8 n + 7 of b. a and b: tiles as CopyTile lays rows of kRow bytes, b from a
+//                               multiple of 8 rows on, a from any row; the columns 16 step .. 16 step + 15
+//   SwizzledByte<kRow>(byte)    where CopyTile lays that byte of a tile that begins at a multiple of 8 rows
+//   ShowTiles()                 after this thread wrote to a tile itself, before it meets those whose MmaTiles read it
 //   FenceTiles(), CommitTiles(), AwaitTiles<left>()      before the first MmaTiles of some and after d was written; after the last of some; until all but
 //                               the last `left` of such groups are done, and d and the tiles may be used again
 //   TakeRegisters<n>(), LeaveRegisters<n>()     by all warps of a warpgroup: it has n registers a thread from here on
@@ -26,5 +29,15 @@
 #else
 #include "kernels/cuda/emulator/tile_words.h"
 #endif
+
+namespace parley::cuda {
+
+// Bits 4 and up change by those from bit 7 on.
+template <uint32_t kRow>
+__device__ __forceinline__ uint32_t SwizzledByte(uint32_t byte) {
+  return byte ^ ((byte >> 7 & (kRow / 16 - 1)) << 4);
+}
+
+}  // namespace parley::cuda
 
 #endif  // PARLEY_KERNELS_CUDA_TILE_WORDS_H_

@@ -195,6 +195,46 @@ struct WideConsumer {
     }
   }
 
+  // The same without a gate. What y was is asked for at once, where the chunks' sums lay, and so waited for once.
+  __device__ __forceinline__ void FinishPlain(const WideTile& tile, const VectorCounts& counts, float* staged) const {
+    constexpr uint32_t kOfVector = Shape::kResultRows / 4, kOfHalf = kOfVector / 4, kColumns = 32 % kOfVector == 0 ? 1 : 3;
+    static_assert(32 * kColumns % kOfVector == 0 && kOfHalf % kColumns == 0, "a lane's columns come again and again");
+    const WideRows rows = WideRows::Of(args, tile.block, Shape::kRows);
+    const uint32_t lane = threadIdx.x % 32, row = rows.row + (Shape::kHalvesRows ? own * Shape::kResultRows : 0);
+    const uint32_t result = ResultOf(args, counts, tile, (Shape::kHalvesRows ? 0 : own * 64) + threadIdx.x / 32 % 4 * 16 + lane % 16);
+    const auto column = [&](uint32_t i) { return (lane + i * 32) % kOfVector * 4; };
+    const auto place = [&](uint32_t i) -> float* {
+      const uint32_t vector = __shfl_sync(0xffffffffu, result, (lane + i * 32) / kOfVector);
+      return vector == kNoVector || row + column(i) >= rows.matrix.rows ? nullptr
+                                                                         : rows.matrix.y + static_cast<uint64_t>(vector) * rows.matrix.rows + row + column(i);
+    };
+    float4 before[2 * kOfHalf], bias[kColumns];
+#pragma unroll
+    for (uint32_t i = 0; i < 2 * kOfHalf; i++) {
+      const float* const y = place(i);
+      before[i] = make_float4(0, 0, 0, 0);
+      if (args.product.add && y != nullptr) before[i] = *reinterpret_cast<const float4*>(y);
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < kColumns; i++) {
+      bias[i] = make_float4(0, 0, 0, 0);
+      if (args.product.bias != nullptr && row + column(i) < rows.matrix.rows) bias[i] = FourFrom(args.product.bias, row + column(i));
+    }
+#pragma unroll
+    for (uint32_t half = 0; half < 2; half++) {
+      Stage(half, staged);
+      __syncwarp();
+#pragma unroll
+      for (uint32_t n = 0; n < kOfHalf; n++) {
+        const uint32_t i = half * kOfHalf + n, item = lane + n * 32;
+        float* const y = place(i);
+        const float4 four = *reinterpret_cast<const float4*>(staged + item / kOfVector * Shape::kStagedRow + column(i));
+        if (y != nullptr) *reinterpret_cast<float4*>(y) = FinishFour(args.product, rows.matrix, row + column(i), four, bias[i % kColumns], before[i]);
+      }
+      __syncwarp();
+    }
+  }
+
   // Of an octet a thread has two neighbouring rows of its warp's vectors g and g + 8.
   __device__ __forceinline__ void Stage(uint32_t half, float* staged) const {
     constexpr int kResults = Shape::kResultRows / 8;
@@ -218,7 +258,8 @@ struct WideConsumer {
     AwaitInputs();
     for (uint32_t tile = blockIdx.x; tile < work.Count(); tile += gridDim.x) {
       MultiplyTile(chunks);
-      Finish(work.At<Shape>(args.cut, tile), counts, staged);
+      if constexpr (Shape::kGated) Finish(work.At<Shape>(args.cut, tile), counts, staged);
+      else FinishPlain(work.At<Shape>(args.cut, tile), counts, staged);
     }
   }
 };

@@ -25,10 +25,11 @@ uint32_t Swizzled(uint32_t byte, uint32_t row) { return byte ^ ((byte >> 7 & (ro
 
 typedef double Eight __attribute__((vector_size(64)));
 
-// Swizzles are those of shared memory, not of the tile: both begin where their pattern does.
+// Swizzles are those of shared memory, not of the tile, which may begin at any row of their pattern.
 double ValueOf(const TileProduct& of, const unsigned char* tile, uint32_t row, uint32_t column) {
+  const auto before = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(tile) % 1024);
   uint16_t bits;
-  std::memcpy(&bits, tile + Swizzled(row * of.row + (of.step * 16 + column) * 2, of.row), sizeof bits);
+  std::memcpy(&bits, tile - before + Swizzled(before + row * of.row + (of.step * 16 + column) * 2, of.row), sizeof bits);
   return ToFloat(Bf16{bits});
 }
 

@@ -30,6 +30,8 @@ void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c
 // Made at once.
 void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier);
 
+inline void FetchBulk(const void*, uint32_t) {}
+
 // What a lane brings to a product of tiles whose rows have `row` bytes: d [octets][4].
 struct TileProduct {
   float* d;
@@ -48,6 +50,7 @@ void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned cha
 inline void MeetCluster() { __syncthreads(); }
 float4 LoadOfPeer(const float* at, uint32_t rank);
 inline void FenceTiles() {}
+inline void ShowTiles() {}
 inline void CommitTiles() {}
 template <int kLeft>
 void AwaitTiles() {}
