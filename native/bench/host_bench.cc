@@ -5,22 +5,18 @@
 //
 // Weights are not loaded into anything: memory of the device is the host's, zeroed, and touched only where it is written. Codes are those of
 // a frame of zeros. A row's figures are medians over its frames, after as many as make the lists known.
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <new>
 #include <stdexcept>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "bench/reading.h"
 #include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/emulator/idle_device.h"
 #include "model/codec_decoder.h"
 #include "model/codec_state.h"
 #include "model/speech_model.h"
@@ -32,60 +28,6 @@ using namespace model;
 
 constexpr size_t kWarmFrames = 3;
 constexpr const char* kText = "Your order has shipped and should be with you on Tuesday before noon.";
-
-struct NoGraph final : cuda::Graph {};
-
-// Copies nothing to and from the device, and runs no grid. What was fetched is zeros.
-class IdleDevice final : public cuda::Device {
- public:
-  IdleDevice() {
-    facts_.name = "idle";
-    facts_.multiprocessors = 132;
-    facts_.major = 9;
-    facts_.memory = size_t{1} << 37;
-    facts_.shared = 227 << 10;
-  }
-  ~IdleDevice() override {
-    for (const auto& [memory, bytes] : pieces_) munmap(memory, bytes);
-  }
-
-  const cuda::DeviceFacts& Facts() const override { return facts_; }
-  size_t FreeMemory() override { return facts_.memory; }
-  void* Allocate(size_t bytes) override {
-    bytes = std::max<size_t>(bytes, 1);
-    void* const memory =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
-    pieces_.emplace(memory, bytes);
-    return memory;
-  }
-  void Free(void* memory) override {
-    const auto piece = pieces_.find(memory);
-    if (piece == pieces_.end()) return;
-    munmap(memory, piece->second);
-    pieces_.erase(piece);
-  }
-  void* AllocateHost(size_t bytes) override { return Allocate(bytes); }
-  void FreeHost(void* memory) override { Free(memory); }
-  void Upload(void*, const void*, size_t) override {}
-  void Download(void* to_host, const void*, size_t bytes) override { std::memset(to_host, 0, bytes); }
-  void Send(void*, const void*, size_t) override {}
-  void Fetch(void*, const void*, size_t) override {}
-  void Copy(void*, const void*, size_t) override {}
-  void Clear(void*, size_t) override {}
-  void Run(const cuda::List& list) override { grids += list.nodes.size(); }
-  void Launch(const cuda::Graph&) override {}
-  std::unique_ptr<cuda::Graph> Capture(const cuda::List&) override { return std::make_unique<NoGraph>(); }
-  void Mark(int) override {}
-  void Wait(int) override {}
-  void Wait() override {}
-
-  size_t grids = 0;
-
- private:
-  cuda::DeviceFacts facts_;
-  std::unordered_map<void*, size_t> pieces_;
-};
 
 double Median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
@@ -101,7 +43,6 @@ double Microseconds(const Work& work) {
 
 struct Loaded {
   std::unique_ptr<const Checkpoint> checkpoint;
-  IdleDevice* device = nullptr;
   std::unique_ptr<cuda::CudaKernels> kernels;
   std::unique_ptr<SpeechModel> speech;
   std::unique_ptr<CodecDecoder> codec;
@@ -110,9 +51,7 @@ struct Loaded {
     std::string problem;
     checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
     if (!checkpoint) throw std::runtime_error(problem);
-    auto idle = std::make_unique<IdleDevice>();
-    device = idle.get();
-    kernels = std::make_unique<cuda::CudaKernels>(std::move(idle), cuda::CudaOptions{});
+    kernels = std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), cuda::CudaOptions{});
     speech = std::make_unique<SpeechModel>(*kernels, *checkpoint, Quantize::kNone, Format::kBf16);
     codec = std::make_unique<CodecDecoder>(*kernels, *checkpoint, Format::kBf16);
   }

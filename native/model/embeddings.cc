@@ -7,7 +7,9 @@
 namespace parley::model {
 namespace {
 
-constexpr size_t kPiece = 256;  // ids that are projected together: bounds the memory, changes no bit
+// Ids that are projected together: they bound the memory, and change no bit. Where calls become lists that are known again, one piece for
+// as many as there may be: else the number of pieces and of the last one's rows made another list.
+constexpr size_t kPiece = 256, kPieceApart = 2048;
 
 const Tensor& TextTensor(const Checkpoint& checkpoint, const char* name) {
   return NamedTensors::OfModel(checkpoint).Under("talker.text_projection")[name];
@@ -74,13 +76,14 @@ Matrix Embeddings::All(const std::vector<int32_t>& ids) {
   }
   float* const table = table_.Floats(ids.size() * hidden());
   Project(distinct_.data(), distinct_.size(), table);
-  return {Format::kF32, table, nullptr, ids.size(), hidden()};
+  return {Format::kF32, table, nullptr, table_.Room() / hidden(), hidden()};  // whatever their number, the same table
 }
 
 // fc2(silu(fc1(row)))
 void Embeddings::Project(const int32_t* ids, size_t count, float* y) {
-  for (size_t at = 0; at < count; at += kPiece) {
-    const size_t some = std::min(kPiece, count - at);
+  const size_t most = kernels_.AnswersAtOnce() ? kPiece : kPieceApart;
+  for (size_t at = 0; at < count; at += most) {
+    const size_t some = std::min(most, count - at);
     piece_.assign(ids + at, ids + at + some);
     const auto [rows, wide] = inner_.Parts<2>({some * text_.columns, some * widen_.rows});
     kernels_.Gather(text_, asked_.Tell(piece_), some, false, rows);

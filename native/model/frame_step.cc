@@ -36,18 +36,17 @@ void FrameStep::Run(SpeechStream::State* const* streams, size_t count, StepResul
   const size_t fed = Arrange(streams, count), groups = embeddings_.code_groups();
   const auto [hidden, logits] = workspace_.Parts<2>({count * talker_.hidden(), count * talker_.vocabulary()});
   FeedBack(fed, hidden);
-  const Choice* choices = TellChoices();
+  Told choices = TellChoices();
   talker_.Logits(hidden, count, logits);
-  kernels_.Choose(choices, count, logits, talker_.vocabulary(), kFirstCodes, Made(), groups);
-  choices += count;
+  kernels_.Choose(choices.first, count, logits, talker_.vocabulary(), kFirstCodes, Made(), groups);
   // Where an answer has to be waited for, those that end here have their other codes made all the same.
   if (kernels_.AnswersAtOnce()) {
     DropEnded(results, hidden);
-    choices = TellChoices() + places_.size();
+    choices = TellChoices();
   }
   times_.talker = MillisecondsSince(begin);
   begin = Clock::now();
-  predictor_.Predict(hidden, choices, places_.size(), Made());
+  predictor_.Predict(hidden, choices.others, places_.size(), Made());
   Finish(results, codes);
   times_.predictor = MillisecondsSince(begin);
 }
@@ -93,23 +92,23 @@ int32_t* FrameStep::Made() {
   return reinterpret_cast<int32_t*>(made_.Floats(places_.size() * embeddings_.code_groups()));
 }
 
-// How first codes are chosen, [places], then how the others are, [places].
-const Choice* FrameStep::TellChoices() {
-  choices_.clear();
+FrameStep::Told FrameStep::TellChoices() {
+  first_choices_.clear();
+  other_choices_.clear();
   for (const Place& place : places_) {
     SpeechStream::State& stream = *place.stream;
-    choices_.push_back({stream.rules.talker, stream.rules.seed, stream.frames, stream.SeenCodes()});
-    if (stream.frames < stream.rules.min_new_tokens) choices_.back().rules.forbidden = stream.config.talker.ids.eos;
-  }
-  for (const Place& place : places_) {
-    const SpeechStream::State& stream = *place.stream;
-    choices_.push_back({stream.rules.predictor, stream.rules.seed, stream.frames, nullptr});
+    first_choices_.push_back({stream.rules.talker, stream.rules.seed, stream.frames, stream.SeenCodes()});
+    if (stream.frames < stream.rules.min_new_tokens) first_choices_.back().rules.forbidden = stream.config.talker.ids.eos;
+    other_choices_.push_back({stream.rules.predictor, stream.rules.seed, stream.frames, nullptr});
   }
   static_assert(sizeof(Choice) % sizeof(float) == 0);
-  const size_t bytes = choices_.size() * sizeof(Choice);
-  float* const told = told_choices_.Floats(bytes / sizeof(float));
-  if (bytes > 0) kernels_.Upload(told, choices_.data(), bytes);
-  return reinterpret_cast<const Choice*>(told);
+  const size_t bytes = places_.size() * sizeof(Choice);
+  const auto [first, others] = told_choices_.Parts<2>({bytes / sizeof(float), bytes / sizeof(float)});
+  if (bytes > 0) {
+    kernels_.Upload(first, first_choices_.data(), bytes);
+    kernels_.Upload(others, other_choices_.data(), bytes);
+  }
+  return {reinterpret_cast<const Choice*>(first), reinterpret_cast<const Choice*>(others)};
 }
 
 // The first `each` codes of every place to the host.

@@ -42,9 +42,14 @@ class FrameStep {
     size_t index;
   };
 
+  // How first codes are chosen, [places], and how the others are, [places]; in the backend's memory.
+  struct Told {
+    const Choice *first, *others;
+  };
+
   size_t Arrange(SpeechStream::State* const* streams, size_t count);
   void FeedBack(size_t fed, float* hidden);
-  const Choice* TellChoices();
+  Told TellChoices();
   void DropEnded(StepResult* results, float* hidden);
   void Finish(StepResult* results, int32_t* codes);
   void Fetch(size_t each);
@@ -62,7 +67,7 @@ class FrameStep {
   std::vector<Transformer::Stream> fed_;
   std::vector<int32_t> frames_, texts_;
   std::vector<int32_t> fetched_;  // codes of the places, each as many as were fetched
-  std::vector<Choice> choices_;   // of first codes, then of the others
+  std::vector<Choice> first_choices_, other_choices_;
 };
 
 }  // namespace parley::model

@@ -9,51 +9,54 @@
 
 namespace parley::model {
 
-// Of floats. Contents are lost with the next call.
+// Of floats. Contents are lost with the next call. Each part is memory of its own, which keeps its place until more of it is needed: what
+// is computed of any number of rows is computed in the same places, and a backend that remembers lists of its calls knows them again.
 class Workspace {
  public:
   explicit Workspace(Kernels& kernels) : kernels_(kernels) {}
-  ~Workspace() { Release(); }
+  ~Workspace() {
+    for (Part& part : parts_) Release(&part);
+  }
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
-  float* Floats(size_t count) {
-    if (count > count_) {
-      Release();
-      floats_ = static_cast<float*>(kernels_.Allocate(count * sizeof(float)));
-      count_ = count;
-    }
-    return floats_;
-  }
+  float* Floats(size_t count) { return Parts<1>({count})[0]; }
 
-  // Several at once, each aligned as the whole.
+  // Several at once.
   template <size_t kParts>
   std::array<float*, kParts> Parts(const std::array<size_t, kParts>& counts) {
-    size_t total = 0;
-    for (const size_t count : counts) total += Aligned(count);
-    std::array<float*, kParts> parts;
-    float* at = Floats(total);
-    for (size_t n = 0; n < kParts; n++) {
-      parts[n] = at;
-      at += Aligned(counts[n]);
-    }
-    return parts;
+    static_assert(kParts <= kMostParts);
+    std::array<float*, kParts> places;
+    for (size_t n = 0; n < kParts; n++) places[n] = AtLeast(&parts_[n], counts[n]);
+    return places;
   }
 
+  // That the first part has room for.
+  size_t Room() const { return parts_[0].count; }
+
  private:
-  static constexpr size_t kLine = 16;  // a cache line of 64 bytes
+  static constexpr size_t kMostParts = 6;
 
-  static size_t Aligned(size_t count) { return (count + kLine - 1) / kLine * kLine; }
+  struct Part {
+    float* floats = nullptr;
+    size_t count = 0;
+  };
 
-  void Release() {
-    if (floats_ != nullptr) kernels_.Free(floats_);
-    floats_ = nullptr;
-    count_ = 0;
+  float* AtLeast(Part* part, size_t count) {
+    if (count <= part->count) return part->floats;
+    Release(part);
+    part->floats = static_cast<float*>(kernels_.Allocate(count * sizeof(float)));
+    part->count = count;
+    return part->floats;
+  }
+
+  void Release(Part* part) {
+    if (part->floats != nullptr) kernels_.Free(part->floats);
+    *part = {};
   }
 
   Kernels& kernels_;
-  float* floats_ = nullptr;
-  size_t count_ = 0;
+  std::array<Part, kMostParts> parts_;
 };
 
 }  // namespace parley::model

@@ -73,6 +73,8 @@ std::vector<size_t> QwenFrameModel::WarmBatches(size_t most) const {
     const size_t between = size / 2 * 3;
     if (!kernels_->AnswersAtOnce() && size > 1 && between <= most) sizes.push_back(between);
   }
+  // What the largest needs is taken now, once.
+  if (!kernels_->AnswersAtOnce() && most > 0 && sizes.back() < most) sizes.push_back(most);
   return sizes;
 }
 

@@ -27,15 +27,15 @@ class RoundTimes {
   // Zero while nothing was measured.
   Clock::duration Of(size_t streams) const {
     const auto wanted = static_cast<double>(streams);
-    const Mean *below = nullptr, *further = nullptr, *above = nullptr;  // the two nearest at or below, the nearest above
+    const Mean *below = nullptr, *above = nullptr;  // the nearest ones, at or below and above
     for (const Mean& mean : means_) {
       if (mean.weight == 0) continue;
-      if (mean.streams <= wanted) further = below, below = &mean;
+      if (mean.streams <= wanted) below = &mean;
       else if (above == nullptr) above = &mean;
     }
     if (below == nullptr) return Seconds(above == nullptr ? 0 : above->seconds);
     // Beyond what was seen: as it grew there; where one size was seen, in proportion, which is never too little.
-    const Mean* const other = above != nullptr ? above : further;
+    const Mean* const other = above != nullptr ? above : FarBelow(*below);
     const double slope = other == nullptr ? below->seconds / below->streams
                                           : (other->seconds - below->seconds) / (other->streams - below->streams);
     return Seconds(below->seconds + (slope > 0 ? slope : 0) * (wanted - below->streams));
@@ -45,6 +45,17 @@ class RoundTimes {
   struct Mean {
     double weight = 0, streams = 0, seconds = 0;
   };
+
+  // The nearest one of half the streams or fewer, else the least one below. Between neighbours, that may be one stream apart, a
+  // millisecond of chance would be a slope.
+  const Mean* FarBelow(const Mean& from) const {
+    const Mean* far = nullptr;
+    for (const Mean& mean : means_) {
+      if (mean.weight == 0 || mean.streams >= from.streams) continue;
+      if (far == nullptr || mean.streams <= from.streams / 2) far = &mean;
+    }
+    return far;
+  }
 
   static constexpr double kKept = 0.95;  // of what was known, each time
   static constexpr size_t kClasses = 40;
@@ -81,7 +92,7 @@ class StepSwing {
  private:
   static constexpr double kMost = 0.5;  // one that took longer was an accident
   static constexpr double kLeast = 0.05;
-  static constexpr double kKept = 0.995;  // half of it for some ten seconds
+  static constexpr double kKept = 0.998;  // half of it for some thirty seconds
 
   double share_ = 0.2;  // while nothing is known
 };

@@ -74,6 +74,7 @@ class Scheduler {
   Clock::duration Frame() const;
   Clock::duration WorkOf(size_t streams) const;
   Clock::duration RoundOf(size_t streams) const;
+  Clock::duration LeastOf(size_t streams, size_t bare) const;
   void RefuseSurplus();
 
   // The live.

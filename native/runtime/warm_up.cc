@@ -109,8 +109,10 @@ bool WarmUp(FrameModel& model, size_t max_streams, RoundTimes* times, std::strin
     else if (problem->empty()) *problem = "warming up: " + refusal;
   }
   std::string refusal;
-  for (const size_t size : model.WarmBatches(max_streams)) {
-    if (spoken > 0) Speak(model, RequestFor(model, kTexts[0]), size, times, &refusal);
+  // The largest first: what needs the most memory finds its place, and what is remembered of smaller ones stays true.
+  std::vector<size_t> sizes = model.WarmBatches(max_streams);
+  for (auto size = sizes.rbegin(); size != sizes.rend(); size++) {
+    if (spoken > 0) Speak(model, RequestFor(model, kTexts[0]), *size, times, &refusal);
   }
   while (model.ForgetVoice()) {
   }

@@ -34,6 +34,15 @@ void WhatTookLongOnceIsForgotten() {
   CHECK(Ms(times.Of(4)) < 21 && Ms(times.Of(4)) > 19.9);
 }
 
+// 256 and 257 streams are of two classes: what one more took is chance.
+void NeighboursAreNoSlope() {
+  RoundTimes times;
+  for (const size_t n : {64u, 128u, 256u}) times.Did(n, milliseconds(n / 8));
+  times.Did(257, milliseconds(36));
+  CHECK(Near(Ms(times.Of(257)), 36));
+  CHECK(Near(Ms(times.Of(514)), 36 + 20.0 / 129 * 257));
+}
+
 // A round is 20 ms and 10 for each stream, and may take a fifth longer while nothing is known of that; a frame is 80 ms: four streams.
 SchedulerOptions Measured() {
   SchedulerOptions options = Usual();
@@ -108,6 +117,7 @@ int main() {
   using namespace parley::test;
   return Run({
       {"times are on the line through what was measured", TimesAreOnTheLineThroughWhatWasMeasured},
+      {"neighbours are no slope", NeighboursAreNoSlope},
       {"what took long once is forgotten", WhatTookLongOnceIsForgotten},
       {"as many are live as get their frames in time", AsManyAreLiveAsGetTheirFramesInTime},
       {"who is alone is live however slow it is", WhoIsAloneIsLiveHoweverSlowItIs},

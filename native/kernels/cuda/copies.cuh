@@ -46,6 +46,14 @@ static __global__ void __launch_bounds__(kCopyThreads) CopyPieces(const CopyArgs
   else CopyUnits<unsigned char>(piece);
 }
 
+// Places for so many copies: 1, 4, 16, 64, ... Those who join are another number in every step, and places of no copy cost little.
+constexpr uint32_t CopyPlaces(size_t count) {
+  uint32_t places = 1;
+  while (places < count) places *= 4;
+  return places;
+}
+static_assert(CopyPlaces(kMostCopies) == kMostCopies);
+
 // All copies of the run, which then has none.
 inline void EnqueueCopies(Queue& queue, CopyRun* run) {
   if (run->IsEmpty()) return;
@@ -54,7 +62,7 @@ inline void EnqueueCopies(Queue& queue, CopyRun* run) {
   grid.threads = kCopyThreads;
   // Few sizes: as many bytes as there are streams should not make another list for another number of them.
   grid.x = run->Longest() <= kBytesOfCopyBlock ? 1 : run->Longest() <= 16 * kBytesOfCopyBlock ? 8 : 64;
-  grid.y = static_cast<uint32_t>(BucketOf(count));
+  grid.y = CopyPlaces(count);
   queue.Launch<&CopyPieces>(grid, CopyArgs{queue.Data(run->Pieces().data(), count, grid.y), queue.Data(count)});
   run->Forget();
 }

@@ -17,7 +17,7 @@ namespace parley::cuda {
 struct RecorderOptions {
   bool graphs = true;            // without them every list runs grid by grid
   bool capture_at_once = false;  // the first time, not the second: while a server warms up
-  size_t most_graphs = 256;      // lists that are remembered
+  size_t most_graphs = 1024;     // lists that are remembered
   size_t data_bytes = 1 << 20;   // to begin with
   size_t result_bytes = 1 << 20;
 };
