@@ -142,6 +142,9 @@ inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gate
     case Format::kInt8:
       return terms == 2 ? LaunchOf<Format::kInt8, 2>(queue, plan, gated, args, laid.bucket)
                         : LaunchOf<Format::kInt8, 1>(queue, plan, gated, args, laid.bucket);
+    case Format::kFp8:
+      return terms == 2 ? LaunchOf<Format::kFp8, 2>(queue, plan, gated, args, laid.bucket)
+                        : LaunchOf<Format::kFp8, 1>(queue, plan, gated, args, laid.bucket);
   }
 }
 
@@ -159,7 +162,7 @@ inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductAr
 }
 
 inline void TakeMatrix(const Matrix& w, float* y, int i, ProductArgs* args) {
-  args->matrices[i] = {w.values, w.format == Format::kInt8 ? w.scales : nullptr, y, static_cast<uint32_t>(w.rows), 0};
+  args->matrices[i] = {w.values, HasScales(w.format) ? w.scales : nullptr, y, static_cast<uint32_t>(w.rows), 0};
   args->formats[i] = w.format;
 }
 
