@@ -68,6 +68,10 @@ template <uint32_t kRow, int kOctets>
 __device__ __forceinline__ void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned char* b, uint32_t step, bool from_zero) {
   gpu::MmaTiles(d, gpu::TileAt<kRow>(a) + step * 2, gpu::TileAt<kRow>(b) + step * 2, from_zero);
 }
+template <uint32_t kRow, int kOctets>
+__device__ __forceinline__ void MmaRows(float (&d)[kOctets][4], const uint32_t (&a)[4], const unsigned char* b, uint32_t step, bool from_zero) {
+  gpu::MmaRows(d, a, gpu::TileAt<kRow>(b) + step * 2, from_zero);
+}
 __device__ __forceinline__ void FenceTiles() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void CommitTiles() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int kLeft>
@@ -106,6 +110,8 @@ __device__ void FetchBulk(const void*, uint32_t);
 __device__ void ShowTiles();
 template <uint32_t kRow, int kOctets>
 __device__ void MmaTiles(float (&)[kOctets][4], const unsigned char*, const unsigned char*, uint32_t, bool);
+template <uint32_t kRow, int kOctets>
+__device__ void MmaRows(float (&)[kOctets][4], const uint32_t (&)[4], const unsigned char*, uint32_t, bool);
 __device__ void MeetCluster();
 __device__ float4 LoadOfPeer(const float*, uint32_t);
 __device__ void FenceTiles();

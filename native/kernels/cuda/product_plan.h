@@ -112,7 +112,8 @@ inline Plan PlanOfWide(const ProductShape& shape) {
   };
   if (shape.bucket <= 64) consider({Cut::kWide, 4, 8});
   if (shape.gated) return best;
-  for (const uint32_t tiles : {4u, 6u}) consider({Cut::kWide, tiles, 16});
+  consider({Cut::kWide, 4, 16});
+  if (!HasScales(shape.format)) consider({Cut::kWide, 6, 16});
   return best;
 }
 

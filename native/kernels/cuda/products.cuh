@@ -125,13 +125,10 @@ inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gate
     if (terms == 2) PrepareTerms<2>(queue, room, plan, laid, &args);
     else PrepareTerms<1>(queue, room, plan, laid, &args);
   }
-  if (plan.cut == Cut::kSplit) {
-    if (gated) return LaunchSplit<SplitShape<true, 64>>(queue, args, laid);
-    return LaunchSplit<SplitShape<false, 64>>(queue, args, laid);
-  }
-  if (plan.cut == Cut::kWide) {
-    if (gated) return LaunchWide<true>(queue, room.rules, plan, args, laid);
-    return LaunchWide<false>(queue, room.rules, plan, args, laid);
+  if (ReadsTiles(plan.cut)) {
+    if (format == Format::kInt8) return LaunchTilesOf<Format::kInt8>(queue, room.rules, plan, gated, args, laid);
+    if (format == Format::kFp8) return LaunchTilesOf<Format::kFp8>(queue, room.rules, plan, gated, args, laid);
+    return LaunchTilesOf<Format::kBf16>(queue, room.rules, plan, gated, args, laid);
   }
   switch (format) {
     case Format::kF32: return LaunchOf<Format::kF32, 2>(queue, plan, gated, args, laid.bucket);
