@@ -15,10 +15,10 @@ __device__ __forceinline__ uint32_t PairOfBytes(uint32_t twice) {
   static_assert(HasScales(kFormat));
   if constexpr (kFormat == Format::kInt8) {
     // From 128 to 255 bf16 has the whole numbers: 128 and the lower seven bits, less 128, or where the sign is set less 256, whose exponent is one more.
-    return FmaBf16((twice & 0x007f007fu) | 0x43004300u, 0x3f803f80u, (twice & 0x00800080u) | 0xc300c300u);
+    return FmaBf16(MaskedOr(twice, 0x007f007fu, 0x43004300u), 0x3f803f80u, MaskedOr(twice, 0x00800080u, 0xc300c300u));
   } else {
     // Exponent and fraction where bf16 has their lower bits: 2^120 times too small, subnormal numbers too.
-    return FmaBf16((twice & 0x80008000u) | (twice >> 4 & 0x07f007f0u), 0x7b807b80u, 0x80008000u);
+    return FmaBf16(MaskedOr(twice >> 4, 0x07f007f0u, twice & 0x80008000u), 0x7b807b80u, 0x80008000u);
   }
 }
 

@@ -31,8 +31,10 @@ struct ByteShape {
   static_assert(kLoaded == 64 || kLoaded == 128);
 
   static constexpr uint32_t kTermBytes = kVectors * kRow, kWeightBytes = kLoaded * kByteRow, kStageBytes = kTermBytes + kWeightBytes;
-  // Results of a warp: 32 vectors, of each its rows, with room between two vectors so that they do not meet in a bank.
-  static constexpr uint32_t kResultRows = kGated ? 8 : 16, kStagedRow = kResultRows + 4, kStagedBytes = 8 * 32 * kStagedRow * 4;
+  // Results of a warp: up to 64 vectors at a time, of each its rows, with room between two vectors so that they do not meet in a bank.
+  static constexpr int kStagedOctets = kOctets < 8 ? kOctets : 8;
+  static constexpr uint32_t kResultRows = kGated ? 8 : 16, kStagedRow = kResultRows + 4, kStagedFloats = kStagedOctets * 8 * kStagedRow;  // of a warp
+  static constexpr uint32_t kStagedBytes = 8 * kStagedFloats * 4;
   static constexpr uint32_t kMostStages = ((225u << 10) - kStagedBytes) / kStageBytes, kStages = kMostStages < 8 ? kMostStages : 8;
   static constexpr uint32_t kRingBytes = kStages * kStageBytes;
   static constexpr uint32_t kShared = kRingBytes + kStagedBytes + 1024;  // the tiles begin at a multiple of 1024
@@ -43,37 +45,37 @@ struct ByteShape {
 // the same row of what it gates. `own`: which 64 rows.
 template <class Shape>
 struct ByteRows {
-  uint32_t first, second;
+  static constexpr uint32_t kApart = Shape::kGated ? Shape::kLoaded / 2 : 8;
+  uint32_t first;
 
   __device__ __forceinline__ static ByteRows Of(uint32_t own) {
-    const uint32_t warp = threadIdx.x / 32 % 4, g = threadIdx.x % 32 / 4;
-    if constexpr (Shape::kGated) return {own * 32 + warp * 8 + g, Shape::kLoaded / 2 + own * 32 + warp * 8 + g};
-    return {own * 64 + warp * 16 + g, own * 64 + warp * 16 + g + 8};
+    constexpr uint32_t kOfWarp = Shape::kGated ? 8 : 16;
+    return {(own * 4 + threadIdx.x / 32 % 4) * kOfWarp + threadIdx.x % 32 / 4};
   }
+  __device__ __forceinline__ uint32_t Second() const { return first + kApart; }
+
+  // Of the first row, its first two columns of the first piece of sixteen as the copy engine lays rows of 64 bytes: of piece p 16 p more, by "exclusive or".
+  __device__ __forceinline__ uint32_t Place() const { return first * Shape::kByteRow + first / 2 % 4 * 16 + threadIdx.x % 4 * 2; }
 };
 
-// A pair of columns, each byte twice: `weights` is a box of rows of 64 bytes as the copy engine lays them.
+// This thread's of the sixteen columns `step` of a box, whose ByteRows::Place is `place`.
 template <class Shape>
-__device__ __forceinline__ uint32_t TwoBytes(const unsigned char* weights, uint32_t row, uint32_t step, uint32_t column) {
-  const uint32_t piece = step ^ (row / 2 % 4);
-  return TakeBytes(*reinterpret_cast<const uint16_t*>(weights + row * Shape::kByteRow + piece * 16 + column), 0x1100);
-}
-
-// This thread's of sixteen columns, `step` of the box.
-template <class Shape>
-__device__ __forceinline__ void WidenSixteen(const unsigned char* weights, const ByteRows<Shape>& rows, uint32_t step, uint32_t (&to)[4]) {
-  const uint32_t column = threadIdx.x % 4 * 2;
+__device__ __forceinline__ void WidenSixteen(uint32_t place, uint32_t step, uint32_t (&to)[4]) {
+  const uint32_t at = place ^ (step * 16);
+  uint32_t two[4];
 #pragma unroll
-  for (uint32_t i = 0; i < 4; i++) {
-    to[i] = PairOfBytes<Shape::kFormat>(TwoBytes<Shape>(weights, i % 2 == 0 ? rows.first : rows.second, step, column + i / 2 * 8));
-  }
+  for (uint32_t i = 0; i < 4; i++) two[i] = TwoBytesAt(at + i % 2 * ByteRows<Shape>::kApart * Shape::kByteRow + i / 2 * 8);
+#pragma unroll
+  for (uint32_t i = 0; i < 4; i++) to[i] = PairOfBytes<Shape::kFormat>(TakeBytes(two[i], 0x1100));
 }
 
 // The same of a chunk of the box.
 template <class Shape>
-__device__ __forceinline__ void WidenChunk(const unsigned char* weights, const ByteRows<Shape>& rows, uint32_t chunk, uint32_t (&to)[2][4]) {
-  WidenSixteen<Shape>(weights, rows, chunk * 2, to[0]);
-  WidenSixteen<Shape>(weights, rows, chunk * 2 + 1, to[1]);
+__device__ __forceinline__ void WidenChunk(uint32_t place, uint32_t chunk, uint32_t (&to)[2][4]) {
+  WidenSixteen<Shape>(place, chunk * 2, to[0]);
+  WidenSixteen<Shape>(place, chunk * 2 + 1, to[1]);
+  HoldRows(to[0]);
+  HoldRows(to[1]);
 }
 
 // gate and up are sums; their scales come first, as in FinishGated.

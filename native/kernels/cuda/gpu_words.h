@@ -130,6 +130,11 @@ __device__ __forceinline__ uint32_t FmaBf16(uint32_t a, uint32_t b, uint32_t c) 
   asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
   return d;
 }
+__device__ __forceinline__ uint32_t MaskedOr(uint32_t a, uint32_t mask, uint32_t bits) {
+  uint32_t d;
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(d) : "r"(a), "r"(mask), "r"(bits));
+  return d;
+}
 __device__ __forceinline__ uint32_t TakeBytes(uint32_t word, uint32_t places) { return __byte_perm(word, 0, places); }
 
 }  // namespace parley::cuda

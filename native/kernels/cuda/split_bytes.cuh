@@ -31,6 +31,15 @@ struct SplitBytesPart : SplitPart<Shape> {
     }
   }
 
+  __device__ __forceinline__ void MultiplyChunk(uint32_t place, uint32_t stage, uint32_t c, float (&acc)[Shape::kAllOctets][4]) const {
+    uint32_t weights[2][4];
+    WidenChunk<Shape>(place + stage * Shape::kStageBytes, c, weights);
+    FenceTiles();
+    MmaRows<Shape::kRow>(acc, weights[0], this->Terms(stage), c * 2, stage + c == 0);
+    MmaRows<Shape::kRow>(acc, weights[1], this->Terms(stage), c * 2 + 1, false);
+    CommitTiles();
+  }
+
   // The part's sums to shared memory, [vector][row of weights in the tile]; of a part without columns zeros.
   __device__ __forceinline__ void Multiply() const {
     constexpr uint32_t kWidth = Shape::kStagedRow;
@@ -40,21 +49,23 @@ struct SplitBytesPart : SplitPart<Shape> {
     }
     const ByteRows<Shape> mine = ByteRows<Shape>::Of(0);
     float acc[Shape::kAllOctets][4];
-    for (uint32_t stage = 0; stage < this->stages; stage++) {
+    const uint32_t whole = this->chunks / Shape::kStageChunks, place = SharedPlace(this->Weights(0) + mine.Place());
+    static_assert(Shape::kStageChunks == 2);
+    for (uint32_t stage = 0; stage < whole; stage++) {
       AwaitPhase(this->full + stage, 0);
 #pragma unroll
       for (uint32_t c = 0; c < Shape::kStageChunks; c++) {
-        if (stage * Shape::kStageChunks + c >= this->chunks) break;
-        uint32_t weights[2][4];
-        WidenChunk<Shape>(this->Weights(stage), mine, c, weights);
-        FenceTiles();
-        MmaRows<Shape::kRow>(acc, weights[0], this->Terms(stage), c * 2, stage + c == 0);
-        MmaRows<Shape::kRow>(acc, weights[1], this->Terms(stage), c * 2 + 1, false);
-        CommitTiles();
+        MultiplyChunk(place, stage, c, acc);
         AwaitTiles<1>();
       }
     }
     AwaitTiles<0>();
+    // The other chunk of the last stage is the next part's.
+    if (whole < this->stages) {
+      AwaitPhase(this->full + whole, 0);
+      MultiplyChunk(place, whole, 0, acc);
+      AwaitTiles<0>();
+    }
     __syncthreads();  // all are done with the tiles
     float* const to = this->staged + threadIdx.x % 4 * 2 * kWidth;
 #pragma unroll
@@ -62,7 +73,7 @@ struct SplitBytesPart : SplitPart<Shape> {
 #pragma unroll
       for (uint32_t i = 0; i < 2; i++) {
         to[(n * 8 + i) * kWidth + mine.first] = acc[n][i];
-        to[(n * 8 + i) * kWidth + mine.second] = acc[n][i + 2];
+        to[(n * 8 + i) * kWidth + mine.Second()] = acc[n][i + 2];
       }
     }
   }

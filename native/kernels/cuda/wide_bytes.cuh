@@ -79,13 +79,15 @@ struct ByteConsumer {
   ByteRing<Shape> ring;
   const ByteRows<Shape> mine;
   const uint32_t first_vector;  // of the tile's
+  const uint32_t place;         // of this thread's weights in the first stage
   float acc[Shape::kOctets][4], total[Shape::kOctets][4];
 
   __device__ __forceinline__ ByteConsumer(const WideArgs& args, const ByteRing<Shape>& ring, uint32_t own)
       : args(args),
         ring(ring),
         mine(ByteRows<Shape>::Of(Shape::kHalvesVectors ? 0 : own)),
-        first_vector(Shape::kHalvesVectors ? own * Shape::kOctets * 8 : 0) {}
+        first_vector(Shape::kHalvesVectors ? own * Shape::kOctets * 8 : 0),
+        place(SharedPlace(ring.tiles + Shape::kTermBytes + mine.Place())) {}
 
   __device__ __forceinline__ void EndPart() {
 #pragma unroll
@@ -97,7 +99,7 @@ struct ByteConsumer {
 
   __device__ __forceinline__ void MultiplyChunk(uint32_t c, bool from_zero) {
     uint32_t weights[2][4];
-    WidenChunk<Shape>(ring.Weights(), mine, c, weights);
+    WidenChunk<Shape>(place + ring.stage * Shape::kStageBytes, c, weights);
     const unsigned char* const terms = ring.Terms() + first_vector * Shape::kRow;
     FenceTiles();
     MmaRows<Shape::kRow>(acc, weights[0], terms, c * 2, from_zero);
@@ -114,13 +116,13 @@ struct ByteConsumer {
   __device__ __forceinline__ void MultiplyTile(uint32_t chunks) {
 #pragma unroll
     for (int n = 0; n < Shape::kOctets; n++) total[n][0] = total[n][1] = total[n][2] = total[n][3] = 0;
-    uint32_t end = PartBegin(PartAfter(0, chunks) + 1, chunks), last = 0;
+    uint32_t part = PartAfter(0, chunks), end = PartBegin(part + 1, chunks), last = 0;
     bool is_new = true;
     for (uint32_t first = 0; first < chunks; first += Shape::kStageChunks, ring.Next()) {
       AwaitPhase(ring.full + ring.stage, ring.parity);
 #pragma unroll
       for (uint32_t c = 0; c < Shape::kStageChunks; c++) {
-        if (first + c >= chunks) break;
+        // A chunk beyond the last is of zeros, and no part's. A branch around it would make the compiler end every product before the next.
         MultiplyChunk(c, is_new);
         // All but this chunk are done, so that the next may have its registers.
         AwaitTiles<1>();
@@ -129,7 +131,8 @@ struct ByteConsumer {
         if (!is_new) continue;
         AwaitTiles<0>();
         EndPart();
-        end = PartBegin(PartAfter(first + c + 1, chunks) + 1, chunks);
+        // The next that is not empty.
+        for (end = PartBegin(++part + 1, chunks); part < kParts && end <= first + c + 1; end = PartBegin(++part + 1, chunks)) {}
       }
       last = ring.stage;
     }
@@ -137,46 +140,48 @@ struct ByteConsumer {
     Release(last);
   }
 
-  // Of an octet a thread has two neighbouring vectors of its two rows: four octets to this warp's part of shared memory, [vector][row].
+  // Of an octet a thread has two neighbouring vectors of its two rows: some octets to this warp's part of shared memory, [vector][row].
   __device__ __forceinline__ void Stage(int octet, const float2& scales, float* staged) const {
     constexpr uint32_t kWidth = Shape::kStagedRow;
     float* const to = staged + threadIdx.x % 4 * 2 * kWidth + threadIdx.x % 32 / 4;
 #pragma unroll
-    for (int n = 0; n < 4; n++) {
+    for (int n = 0; n < Shape::kStagedOctets; n++) {
       const float* const values = total[octet + n];
 #pragma unroll
       for (uint32_t i = 0; i < 2; i++) {
-        float* const place = to + (n * 8 + i) * kWidth;
+        float* const to_vector = to + (n * 8 + i) * kWidth;
         if constexpr (Shape::kGated) {
-          *place = GatedWith(scales, values[i], values[i + 2]);
+          *to_vector = GatedWith(scales, values[i], values[i + 2]);
         } else {
-          place[0] = values[i];
-          place[8] = values[i + 2];
+          to_vector[0] = values[i];
+          to_vector[8] = values[i + 2];
         }
       }
     }
   }
 
-  // Those vectors, so that what a lane reads and writes of y are four neighbouring rows.
-  __device__ __forceinline__ void Write(const WideRows& rows, const WideTile& tile, const VectorCounts& counts, uint32_t begin, const float* staged) const {
-    constexpr uint32_t kOfVector = Shape::kResultRows / 4, kTogether = kOfVector;
-    const uint32_t row = rows.row + mine.first - threadIdx.x % 32 / 4;
-    uint64_t places[kTogether];
-    float4 before[kTogether];
+  // Those vectors, from `begin` on, so that what a lane reads and writes of y are four neighbouring rows.
+  __device__ __forceinline__ void Write(const WideRows& rows, uint32_t begin, uint32_t vectors, const float* staged) const {
+    constexpr uint32_t kOfVector = Shape::kResultRows / 4, kItems = Shape::kStagedOctets * 8 * kOfVector, kTogether = 2;
+    const uint32_t first_row = rows.row + mine.first - threadIdx.x % 32 / 4;
+#pragma unroll 1
+    for (uint32_t from = threadIdx.x % 32; from < kItems; from += 32 * kTogether) {
+      float4* places[kTogether];
+      float4 before[kTogether];
+      const uint32_t row = first_row + from % kOfVector * 4;
 #pragma unroll
-    for (uint32_t i = 0; i < kTogether; i++) {
-      const uint32_t item = threadIdx.x % 32 + i * 32, at = row + item % kOfVector * 4;
-      const uint32_t vector = at < rows.matrix.rows ? ResultOf(args, counts, tile, begin + item / kOfVector) : kNoVector;
-      places[i] = vector == kNoVector ? ~uint64_t{0} : static_cast<uint64_t>(vector) * rows.matrix.rows + at;
-      before[i] = make_float4(0, 0, 0, 0);
-      if (args.product.add && vector != kNoVector) before[i] = *reinterpret_cast<const float4*>(rows.matrix.y + places[i]);
-    }
+      for (uint32_t i = 0; i < kTogether; i++) {
+        const uint32_t vector = begin + from / kOfVector + i * (32 / kOfVector);
+        const bool is_there = row < rows.matrix.rows && vector < vectors;
+        places[i] = is_there ? reinterpret_cast<float4*>(rows.matrix.y + static_cast<uint64_t>(vector) * rows.matrix.rows + row) : nullptr;
+        before[i] = args.product.add && is_there ? *places[i] : make_float4(0, 0, 0, 0);
+      }
 #pragma unroll
-    for (uint32_t i = 0; i < kTogether; i++) {
-      if (places[i] == ~uint64_t{0}) continue;
-      const uint32_t item = threadIdx.x % 32 + i * 32, column = item % kOfVector * 4;
-      const float4 four = *reinterpret_cast<const float4*>(staged + item / kOfVector * Shape::kStagedRow + column);
-      *reinterpret_cast<float4*>(rows.matrix.y + places[i]) = Shape::kGated ? four : FinishFour(args.product, rows.matrix, row + column, four, before[i]);
+      for (uint32_t i = 0; i < kTogether; i++) {
+        if (places[i] == nullptr) continue;
+        const float4 four = *reinterpret_cast<const float4*>(staged + (from / kOfVector + i * (32 / kOfVector)) * Shape::kStagedRow + from % kOfVector * 4);
+        *places[i] = Shape::kGated ? four : FinishFour(args.product, rows.matrix, row, four, before[i]);
+      }
     }
   }
 
@@ -189,10 +194,10 @@ struct ByteConsumer {
       if (args.product.matrices[1].scales != nullptr) scales.y = __ldg(args.product.matrices[1].scales + row);
     }
 #pragma unroll
-    for (int octet = 0; octet < Shape::kOctets; octet += 4) {
+    for (int octet = 0; octet < Shape::kOctets; octet += Shape::kStagedOctets) {
       Stage(octet, scales, staged);
       __syncwarp();
-      Write(rows, tile, counts, first_vector + octet * 8, staged);
+      Write(rows, tile.position + first_vector + octet * 8, counts.vectors, staged);
       __syncwarp();
     }
   }
@@ -200,7 +205,7 @@ struct ByteConsumer {
   __device__ __forceinline__ void Run(const VectorCounts& counts) {
     const WideWork work = WideWork::Of<Shape>(args, counts);
     const uint32_t chunks = args.product.columns / kChunk;
-    float* const staged = reinterpret_cast<float*>(ring.tiles + Shape::kRingBytes) + (threadIdx.x / 32 - 4) * 32 * Shape::kStagedRow;
+    float* const staged = reinterpret_cast<float*>(ring.tiles + Shape::kRingBytes) + (threadIdx.x / 32 - 4) * Shape::kStagedFloats;
     AwaitInputs();
     for (uint32_t tile = blockIdx.x; tile < work.Count(); tile += gridDim.x) {
       MultiplyTile(chunks);

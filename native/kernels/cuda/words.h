@@ -18,6 +18,7 @@
 //   FloatOf(v), Bf16Of(f), F16Of(f)        of float, int8_t, Fp8, Bf16, F16; to the nearest, ties to even (NaN stays one)
 //   PackBf16(low, high), UnpackBf16(pair), PackF16, UnpackF16      two floats (float2) in one word
 //   FmaBf16(a, b, c)                       a b + c of two bf16 in one word, subnormal ones too
+//   MaskedOr(a, mask, bits)                (a & mask) | bits, in one instruction
 //   TakeBytes(word, places)                bytes of the word: byte i is the one that the i-th four bits of places, 0 to 3, name
 //
 // __shfl_up_sync, __all_sync, __reduce_{add,max,min,or}_sync, __syncthreads_{count,or,and}, integer atomics, __ldcg, __ldcs, __stcg,

@@ -111,6 +111,13 @@ void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier) {
 
 void MeetForTiles(TileProduct* mine) { emulator::MeetWarp("MmaTiles", 0xffffffff, mine, JoinTiles); }
 
+uint32_t SharedPlace(const void* at) { return static_cast<uint32_t>(static_cast<const unsigned char*>(at) - Block::Current().Shared()); }
+
+uint32_t TwoBytesAt(uint32_t place) {
+  const unsigned char* const at = Block::Current().Shared() + place;
+  return at[0] | static_cast<uint32_t>(at[1]) << 8;
+}
+
 float4 LoadOfPeer(const float* at, uint32_t rank) {
   const auto* const own = Block::Current().Shared();
   const float* const its = reinterpret_cast<const float*>(Block::Current().SharedOf(rank) + (reinterpret_cast<const unsigned char*>(at) - own));

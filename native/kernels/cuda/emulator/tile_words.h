@@ -53,6 +53,9 @@ void MmaRows(float (&d)[kOctets][4], const uint32_t (&a)[4], const unsigned char
   TileProduct mine{d[0], a, nullptr, b, kOctets, kRow, step};
   MeetForTiles(&mine);
 }
+uint32_t SharedPlace(const void* at);
+uint32_t TwoBytesAt(uint32_t place);
+inline void HoldRows(uint32_t (&)[4]) {}
 // The blocks of a cluster meet at every barrier of one.
 inline void MeetCluster() { __syncthreads(); }
 float4 LoadOfPeer(const float* at, uint32_t rank);

@@ -185,6 +185,7 @@ inline uint32_t FmaBf16(uint32_t a, uint32_t b, uint32_t c) {
   const auto half = [&](uint32_t shift) { return ToBf16(std::fma(of(a, shift), of(b, shift), of(c, shift))).bits; };
   return half(0) | static_cast<uint32_t>(half(16)) << 16;
 }
+inline uint32_t MaskedOr(uint32_t a, uint32_t mask, uint32_t bits) { return (a & mask) | bits; }
 inline uint32_t TakeBytes(uint32_t word, uint32_t places) {
   uint32_t taken = 0;
   for (uint32_t i = 0; i < 4; i++) taken |= (word >> (places >> 4 * i & 3) * 8 & 0xff) << 8 * i;
