@@ -41,6 +41,7 @@ class Bench {
   explicit Bench(Device& device) : device_(device), recorder_(device, Options()), room_(device) {
     std::mt19937 random(1);
     weights_ = static_cast<char*>(device.Allocate(kWeights));
+    scales_ = static_cast<float*>(device.Allocate(6144 * 4));
     std::vector<float> x(size_t{1024} * 6144);
     for (float& value : x) value = static_cast<float>(random() % 2000) / 1000 - 1;
     x_ = static_cast<float*>(device.Allocate(x.size() * 4));
@@ -55,6 +56,9 @@ class Bench {
     std::vector<uint32_t> weights(kWeights / 4);
     for (uint32_t& weight : weights) weight = format == Format::kBf16 ? 0x3c003c00 | (random() & 0x83ff83ff) : static_cast<uint32_t>(random());
     device_.Upload(weights_, weights.data(), kWeights);
+    const std::vector<float> scales(6144, format == Format::kInt8 ? 1e-4f : 1e-5f);
+    device_.Upload(scales_, scales.data(), scales.size() * 4);
+    is_scaled_ = HasScales(format);
   }
   void TakeWidened(Format like, size_t count) {
     std::vector<uint8_t> codes(count);
@@ -65,8 +69,12 @@ class Bench {
       wide.push_back(ToBf16(like == Format::kFp8 ? fp8 : static_cast<float>(static_cast<int8_t>(code))));
     }
     format_ = Format::kBf16;
+    is_scaled_ = false;
     device_.Upload(weights_, wide.data(), count * 2);
   }
+
+  // With scales of their rows, or bare numbers.
+  void Scale(bool is_scaled) { is_scaled_ = is_scaled; }
 
   // In `bits` what the product was, to be compared with that of other plans.
   double Of(const Shape& shape, size_t count, const Plan& plan, uint64_t* bits, size_t in_row = kInRow) {
@@ -98,7 +106,7 @@ class Bench {
     const auto next = [&] {
       if (at + bytes > kWeights) at = 0;
       at += bytes;
-      return Matrix{format_, weights_ + at - bytes, nullptr, shape.rows, shape.columns};
+      return Matrix{format_, weights_ + at - bytes, is_scaled_ ? scales_ : nullptr, shape.rows, shape.columns};
     };
     for (size_t n = 0; n < in_row; n++) {
       const LaidVectors laid = LayVectors(recorder_, Rows(x_, count, shape.columns));
@@ -112,8 +120,9 @@ class Bench {
   Recorder recorder_;
   WorkRoom room_;
   Format format_ = Format::kBf16;
+  bool is_scaled_ = false;
   char* weights_;
-  float *x_, *y_;
+  float *scales_, *x_, *y_;
 };
 
 std::string NameOf(const Plan& plan) {
@@ -139,6 +148,7 @@ const char* NameOf(Format format) { return format == Format::kBf16 ? "bf16" : fo
 bool MeansTheSameInBf16(Bench* bench, Format format) {
   constexpr Shape kOne{"", 136, 2080, false};
   std::vector<uint64_t> seen;
+  bench->Scale(false);
   for (const Plan& plan : PlansFor(format, false, 256)) bench->Of(kOne, 200, plan, &seen.emplace_back(0), 1);
   bench->TakeWidened(format, kOne.rows * kOne.columns);
   uint64_t wanted = 0;
