@@ -35,7 +35,7 @@ export const MODEL_VARIABLES = {
     'name of the model as /v1/models lists it; where it is a folder, or a model in the Hugging Face cache, also the checkpoint',
   MODEL_DIR: 'folder of a Qwen3-TTS checkpoint, which ENGINE=auto then speaks with; goes before MODEL_ID',
   QUANTIZE:
-    'weights of the native engine: none, int8, int8-talker (all but the code predictor) or fp8 (GPUs)',
+    'weights of the native engine: none, int8, int8-talker (all but the code predictor) or fp8 (E4M3, of the same matrices as int8-talker)',
   CODEC_FORMAT: 'weights of its codec: f32, f16 or bf16; by default f32 on a processor and bf16 on a GPU',
   MAX_STREAMS: 'sentences that it speaks at once',
   MAX_BATCH: 'sentences of these in one step of the model',

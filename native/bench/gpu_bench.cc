@@ -1,6 +1,6 @@
 // What a frame of speech costs on a GPU, by the number of streams; how long a first sound takes; how many streams stay ahead.
 //
-//   gpu_bench <parley_cuda.so> <directory of a checkpoint> [batches: 1,8,16,64,128,256,512] [frames: 50] [grids|traced]
+//   gpu_bench <parley_cuda.so> <directory of a checkpoint> [batches: 1,8,16,64,128,256,512] [frames: 50] [int8|int8-talker|fp8] [grids|traced]
 //
 // For profilers, which need some of the GPU's memory: with "grids" every grid is started for itself, not as a part of a graph.
 //
@@ -18,6 +18,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/reading.h"
@@ -37,6 +38,15 @@ constexpr size_t kFirstSounds = 20;
 constexpr size_t kProfiled = size_t{16} << 30;  // bytes of the GPU: profilers need some too
 constexpr const char* kText = "Your order has shipped and should be with you on Tuesday before noon.";
 
+// False: it is no level's name.
+bool ReadQuantize(const std::string& name, Quantize* quantize) {
+  const std::pair<const char*, Quantize> levels[] = {{"int8", Quantize::kAll}, {"int8-talker", Quantize::kTalker}, {"fp8", Quantize::kFp8}};
+  for (const auto& [known, level] : levels) {
+    if (name == known) return *quantize = level, true;
+  }
+  return false;
+}
+
 double PercentileOf(std::vector<double> values, double share) {
   const auto place = static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5);
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(place), values.end());
@@ -49,13 +59,13 @@ struct Loaded {
   std::unique_ptr<SpeechModel> speech;
   std::unique_ptr<CodecDecoder> codec;
 
-  Loaded(const std::string& file, const std::string& directory, const std::string& profiled) {
+  Loaded(const std::string& file, const std::string& directory, Quantize quantize, const std::string& profiled) {
     std::string problem;
     checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
     if (checkpoint) kernels = cuda::OpenPlugin(file, {0, profiled != "grids", profiled.empty() ? 0 : kProfiled, false}, &problem);
     if (!checkpoint || !kernels) throw std::runtime_error(problem);
     const double began = Now();
-    speech = std::make_unique<SpeechModel>(*kernels, *checkpoint, Quantize::kNone, Format::kBf16);
+    speech = std::make_unique<SpeechModel>(*kernels, *checkpoint, quantize, Format::kBf16);
     codec = std::make_unique<CodecDecoder>(*kernels, *checkpoint, Format::kBf16);
     std::printf("%s; weights %.2f GB in %.1f s\n\n", kernels->Name(),
                 static_cast<double>(speech->WeightBytes() + codec->WeightBytes()) / 1e9, Now() - began);
@@ -204,11 +214,16 @@ void FirstSounds(const Loaded& loaded) {
 
 int main(int count, char** arguments) {
   if (count < 3) {
-    std::fprintf(stderr, "gpu_bench <parley_cuda.so> <directory> [1,8,16,64,128,256,512] [frames] [grids|traced]\n");
+    std::fprintf(stderr, "gpu_bench <parley_cuda.so> <directory> [1,8,16,64,128,256,512] [frames] [int8|int8-talker|fp8] [grids|traced]\n");
     return 2;
   }
   try {
-    const parley::bench::Loaded loaded(arguments[1], arguments[2], count > 5 ? arguments[5] : "");
+    std::string profiled;
+    parley::model::Quantize quantize = parley::model::Quantize::kNone;
+    for (int i = 5; i < count; i++) {
+      if (!parley::bench::ReadQuantize(arguments[i], &quantize)) profiled = arguments[i];
+    }
+    const parley::bench::Loaded loaded(arguments[1], arguments[2], quantize, profiled);
     const std::string batches = count > 3 ? arguments[3] : "1,8,16,64,128,256,512";
     const int frames = count > 4 ? std::atoi(arguments[4]) : 50;
     std::printf("| streams | prompt ms | step ms | codec ms | frame ms | p95 | live | eager | GB |\n");
@@ -221,7 +236,7 @@ int main(int count, char** arguments) {
       parley::bench::Row(loaded, streams, static_cast<size_t>(frames < 5 ? 5 : frames), &known);
       at = *end == ',' ? end + 1 : end;
     }
-    if (count <= 5) parley::bench::FirstSounds(loaded);
+    if (profiled.empty()) parley::bench::FirstSounds(loaded);
     return known.differs ? 1 : 0;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "gpu_bench: %s\n", problem.what());

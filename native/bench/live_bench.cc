@@ -1,6 +1,6 @@
 // How many listeners an engine on a GPU keeps ahead of: all ask for speech again and again, and hear it as it comes.
 //
-//   live_bench <parley_cuda.so> <directory of a checkpoint> <streams> <burst|staggered> [seconds: 60]
+//   live_bench <parley_cuda.so> <directory of a checkpoint> <streams> <burst|staggered> [seconds: 60] [weights: none|int8|int8-talker|fp8]
 //
 // Burst: all begin at once; staggered: over ten seconds. A listener begins to play 40 ms after the first sound came (what players keep
 // against jitter), has room for a second of it, and misses sound when some comes later than what came before is played. Those that the engine does not let in wait, and are told apart.
@@ -138,13 +138,14 @@ struct Run {
 int main(int count, char** arguments) {
   using namespace parley::bench;
   if (count < 5 || std::atoi(arguments[3]) < 1 || (std::strcmp(arguments[4], "burst") != 0 && std::strcmp(arguments[4], "staggered") != 0)) {
-    std::fprintf(stderr, "live_bench <parley_cuda.so> <directory> <streams> <burst|staggered> [seconds]\n");
+    std::fprintf(stderr, "live_bench <parley_cuda.so> <directory> <streams> <burst|staggered> [seconds] [none|int8|int8-talker|fp8]\n");
     return 2;
   }
   EngineOptions options;
   options.directory = arguments[2];
   options.device = "cuda";
   options.cuda_file = arguments[1];
+  if (count > 6) options.quantize = arguments[6];
   options.max_streams = options.max_waiting = static_cast<size_t>(std::atoi(arguments[3]));
   std::string problem;
   const auto engine = Engine::Open(options, &problem);

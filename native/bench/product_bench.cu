@@ -1,9 +1,10 @@
 // What each way to cut a product costs on this GPU: the figures that kernels/cuda/product_plan.h is fitted to.
 //
-//   product_bench [vectors: 1,8,16,32,64,128,256,512,1024]
+//   product_bench [vectors: 1,8,16,32,64,128,256,512,1024] [weights: bf16,int8,fp8]
 //
 // A line for each shape of the 1.7B model's products and number of vectors: microseconds of every plan, one product behind the other in one
-// graph, weights from memory. The plan that is chosen is marked.
+// graph, weights from memory. The plan that is chosen is marked. Of weights of 8 bits it is said first whether they give the bits of the same numbers in bf16.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <chrono>
@@ -39,10 +40,8 @@ class Bench {
  public:
   explicit Bench(Device& device) : device_(device), recorder_(device, Options()), room_(device) {
     std::mt19937 random(1);
-    std::vector<uint16_t> weights(kWeights / 2);
-    for (uint16_t& weight : weights) weight = static_cast<uint16_t>(0x3c00 | (random() & 0x83ff));
     weights_ = static_cast<char*>(device.Allocate(kWeights));
-    device.Upload(weights_, weights.data(), kWeights);
+    scales_ = static_cast<float*>(device.Allocate(6144 * 4));
     std::vector<float> x(size_t{1024} * 6144);
     for (float& value : x) value = static_cast<float>(random() % 2000) / 1000 - 1;
     x_ = static_cast<float*>(device.Allocate(x.size() * 4));
@@ -50,15 +49,42 @@ class Bench {
     y_ = static_cast<float*>(device.Allocate(size_t{1024} * 6144 * 4));
   }
 
+  // From here on weights are of this format, any numbers; or a few of `like` in bf16.
+  void Take(Format format) {
+    format_ = format;
+    std::mt19937 random(1);
+    std::vector<uint32_t> weights(kWeights / 4);
+    for (uint32_t& weight : weights) weight = format == Format::kBf16 ? 0x3c003c00 | (random() & 0x83ff83ff) : static_cast<uint32_t>(random());
+    device_.Upload(weights_, weights.data(), kWeights);
+    const std::vector<float> scales(6144, format == Format::kInt8 ? 1e-4f : 1e-5f);
+    device_.Upload(scales_, scales.data(), scales.size() * 4);
+    is_scaled_ = HasScales(format);
+  }
+  void TakeWidened(Format like, size_t count) {
+    std::vector<uint8_t> codes(count);
+    device_.Download(codes.data(), weights_, count);
+    std::vector<Bf16> wide;
+    for (const uint8_t code : codes) {
+      const float fp8 = (code & 0x7f) == 0x7f ? (code < 0x80 ? 480.0f : -480.0f) : ToFloat(Fp8{code});
+      wide.push_back(ToBf16(like == Format::kFp8 ? fp8 : static_cast<float>(static_cast<int8_t>(code))));
+    }
+    format_ = Format::kBf16;
+    is_scaled_ = false;
+    device_.Upload(weights_, wide.data(), count * 2);
+  }
+
+  // With scales of their rows, or bare numbers.
+  void Scale(bool is_scaled) { is_scaled_ = is_scaled; }
+
   // In `bits` what the product was, to be compared with that of other plans.
-  double Of(const Shape& shape, size_t count, const Plan& plan, uint64_t* bits) {
+  double Of(const Shape& shape, size_t count, const Plan& plan, uint64_t* bits, size_t in_row = kInRow) {
     double best = 1e9;
     for (int n = 0; n < 3; n++) {
-      Record(shape, count, plan);
+      Record(shape, count, plan, in_row);
       const auto began = std::chrono::steady_clock::now();
       recorder_.Wait();
       const double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - began).count();
-      if (n > 0 && us / kInRow < best) best = us / kInRow;
+      if (n > 0 && us / static_cast<double>(in_row) < best) best = us / static_cast<double>(in_row);
     }
     std::vector<uint32_t> y(count * shape.rows);
     device_.Download(y.data(), y_, y.size() * 4);
@@ -74,15 +100,15 @@ class Bench {
     return options;
   }
 
-  void Record(const Shape& shape, size_t count, const Plan& plan) {
-    const size_t bytes = shape.rows * shape.columns * 2;
+  void Record(const Shape& shape, size_t count, const Plan& plan, size_t in_row) {
+    const size_t bytes = shape.rows * shape.columns * BytesOf(format_);
     size_t at = 0;
     const auto next = [&] {
       if (at + bytes > kWeights) at = 0;
       at += bytes;
-      return Matrix{Format::kBf16, weights_ + at - bytes, nullptr, shape.rows, shape.columns};
+      return Matrix{format_, weights_ + at - bytes, is_scaled_ ? scales_ : nullptr, shape.rows, shape.columns};
     };
-    for (size_t n = 0; n < kInRow; n++) {
+    for (size_t n = 0; n < in_row; n++) {
       const LaidVectors laid = LayVectors(recorder_, Rows(x_, count, shape.columns));
       ProductArgs args = ArgsFor(next(), y_, laid.view);
       if (shape.gated) TakeMatrix(next(), nullptr, 1, &args);
@@ -93,8 +119,10 @@ class Bench {
   Device& device_;
   Recorder recorder_;
   WorkRoom room_;
+  Format format_ = Format::kBf16;
+  bool is_scaled_ = false;
   char* weights_;
-  float *x_, *y_;
+  float *scales_, *x_, *y_;
 };
 
 std::string NameOf(const Plan& plan) {
@@ -102,29 +130,60 @@ std::string NameOf(const Plan& plan) {
 }
 
 // All that are worth a look.
-std::vector<Plan> PlansFor(bool gated, size_t bucket) {
+std::vector<Plan> PlansFor(Format format, bool gated, size_t bucket) {
   std::vector<Plan> plans;
   for (uint32_t octets = bucket <= 8 ? 1 : 2; octets <= 4; octets *= 2) {
     if (octets > 1 && octets * 4 >= bucket) continue;
-    for (uint32_t tiles = 1; tiles <= MostTiles(Format::kBf16, octets, gated); tiles *= 2) plans.push_back({Cut::kFew, tiles, octets});
+    for (uint32_t tiles = 1; tiles <= MostTiles(format, octets, gated); tiles *= 2) plans.push_back({Cut::kFew, tiles, octets});
   }
-  if (bucket > 8) plans.insert(plans.end(), {{Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}, {Cut::kWide, 4, 16}, {Cut::kWide, 6, 16}, {Cut::kWide, 8, 16}, {Cut::kWide, 4, 8}, {Cut::kSplit, 4, 8}});
+  if (bucket <= 8) return plans;
+  plans.insert(plans.end(), {{Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}, {Cut::kWide, 4, 16}, {Cut::kWide, 8, 16}, {Cut::kWide, 4, 8}, {Cut::kSplit, 4, 8}});
+  if (!HasScales(format)) plans.push_back({Cut::kWide, 6, 16});
   return plans;
 }
 
-void Line(Bench* bench, const Shape& shape, size_t count) {
-  const size_t bucket = BucketOf(count);
-  const Plan chosen = PlanOf({Format::kBf16, shape.rows, shape.columns, shape.gated, bucket, true, true});
-  std::printf("%-18s %4zu:", shape.name, count);
+const char* NameOf(Format format) { return format == Format::kBf16 ? "bf16" : format == Format::kInt8 ? "int8" : "fp8"; }
+
+// Every way to cut a product of one row more than fill a tile, with any codes, beside one of the same numbers in bf16.
+bool MeansTheSameInBf16(Bench* bench, Format format) {
+  constexpr Shape kOne{"", 136, 2080, false};
+  std::vector<uint64_t> seen;
+  bench->Scale(false);
+  for (const Plan& plan : PlansFor(format, false, 256)) bench->Of(kOne, 200, plan, &seen.emplace_back(0), 1);
+  bench->TakeWidened(format, kOne.rows * kOne.columns);
   uint64_t wanted = 0;
-  for (const Plan& plan : PlansFor(shape.gated, bucket)) {
+  bench->Of(kOne, 200, {Cut::kFew, 1, 2}, &wanted, 1);
+  bench->Take(format);
+  return std::all_of(seen.begin(), seen.end(), [&](uint64_t bits) { return bits == wanted; });
+}
+
+bool Line(Bench* bench, Format format, const Shape& shape, size_t count) {
+  const size_t bucket = BucketOf(count);
+  const Plan chosen = PlanOf({format, shape.rows, shape.columns, shape.gated, bucket, true, true});
+  std::printf("%s %-18s %4zu:", NameOf(format), shape.name, count);
+  uint64_t wanted = 0;
+  bool is_right = true;
+  for (const Plan& plan : PlansFor(format, shape.gated, bucket)) {
     uint64_t bits = 0;
     const double us = bench->Of(shape, count, plan, &bits);
     if (wanted == 0) wanted = bits;
+    is_right = is_right && bits == wanted;
     std::printf(" %s%s %.1f%s", plan == chosen ? "*" : "", NameOf(plan).c_str(), us, bits == wanted ? "" : " (OTHER BITS)");
   }
   std::printf("\n");
   std::fflush(stdout);
+  return is_right;
+}
+
+// Whether all bits were those of the others. The codec's weights are never of 8 bits.
+bool Lines(Bench* bench, Format format, const std::vector<size_t>& vectors) {
+  bool is_right = !HasScales(format) || MeansTheSameInBf16(bench, format);
+  if (HasScales(format)) std::printf("%s: %s\n", NameOf(format), is_right ? "the bits of the same numbers in bf16" : "OTHER BITS than those of the same numbers in bf16");
+  for (const Shape& shape : kShapes) {
+    if (HasScales(format) && std::string(shape.name).find("codec") == 0) continue;
+    for (const size_t count : vectors) is_right = Line(bench, format, shape, count) && is_right;
+  }
+  return is_right;
 }
 
 }  // namespace
@@ -135,18 +194,23 @@ int main(int count, char** arguments) {
   try {
     const auto device = OpenGpu({0});
     Bench bench(*device);
-    const std::string vectors = count > 1 ? arguments[1] : "1,8,16,32,64,128,256,512,1024";
-    for (const Shape& shape : kShapes) {
-      for (const char* at = vectors.c_str(); *at != 0;) {
-        char* end = nullptr;
-        const unsigned long many = std::strtoul(at, &end, 10);
-        if (end == at || many == 0 || many > 1024) return std::fprintf(stderr, "vectors are 1 to 1024, with commas between them\n"), 2;
-        Line(&bench, shape, many);
-        at = *end == ',' ? end + 1 : end;
-      }
+    std::vector<size_t> vectors;
+    const std::string list = count > 1 ? arguments[1] : "1,8,16,32,64,128,256,512,1024";
+    for (const char* at = list.c_str(); *at != 0;) {
+      char* end = nullptr;
+      vectors.push_back(std::strtoul(at, &end, 10));
+      if (end == at || vectors.back() == 0 || vectors.back() > 1024) return std::fprintf(stderr, "vectors are 1 to 1024, with commas between them\n"), 2;
+      at = *end == ',' ? end + 1 : end;
     }
+    const std::string formats = std::string(count > 2 ? arguments[2] : "bf16,int8,fp8") + ",";
+    bool is_right = true;
+    for (const parley::Format format : {parley::Format::kBf16, parley::Format::kInt8, parley::Format::kFp8}) {
+      if (formats.find(std::string(NameOf(format)) + ",") == std::string::npos) continue;
+      bench.Take(format);
+      is_right = Lines(&bench, format, vectors) && is_right;
+    }
+    return is_right ? 0 : 1;
   } catch (const std::exception& problem) {
     return std::fprintf(stderr, "product_bench: %s\n", problem.what()), 1;
   }
-  return 0;
 }

@@ -7,10 +7,13 @@
 
 namespace parley {
 
-enum class Format : uint8_t { kF32, kF16, kBf16, kInt8 };
+enum class Format : uint8_t { kF32, kF16, kBf16, kInt8, kFp8 };
+
+// Whether a weight is a number of 8 bits times the scale of its row.
+constexpr bool HasScales(Format format) { return format == Format::kInt8 || format == Format::kFp8; }
 
 constexpr size_t BytesOf(Format format) {
-  return format == Format::kF32 ? 4 : format == Format::kInt8 ? 1 : 2;
+  return format == Format::kF32 ? 4 : HasScales(format) ? 1 : 2;
 }
 
 // [rows, columns], row-major, without gaps: as the checkpoint holds it, so that
@@ -18,7 +21,7 @@ constexpr size_t BytesOf(Format format) {
 struct Matrix {
   Format format = Format::kF32;
   const void* values = nullptr;
-  const float* scales = nullptr;  // [rows], kInt8 only: a weight is value * scale of its row
+  const float* scales = nullptr;  // [rows], where HasScales: a weight is value * scale of its row
   size_t rows = 0;
   size_t columns = 0;
 

@@ -40,56 +40,69 @@ PARLEY_BODY void RoundAll(const Value* row, size_t columns, double unit, int8_t*
   }
 }
 
-// Returns the scale; it is not finite where a weight is not.
+// Of fp8: the nearest to the quotient as a float, which has a range beyond what two floats of one row can give.
 template <class Value>
+PARLEY_BODY void RoundAllToFp8(const Value* row, size_t columns, float unit, int8_t* values) {
+  for (size_t k = 0; k < columns; k++) values[k] = static_cast<int8_t>(ToFp8(ToFloat(row[k]) / unit).bits);
+}
+
+// Returns the scale; it is not finite where a weight is not.
+template <Format kTo, class Value>
 PARLEY_BODY float RowOf(const Value* row, size_t columns, int8_t* values) {
-  const float largest = LargestOf(row, columns), scale = largest / 127.0f;
+  const float largest = LargestOf(row, columns), scale = largest / (kTo == Format::kFp8 ? kLargestFp8 : 127.0f);
   if (!(largest <= std::numeric_limits<float>::max())) return largest;
-  // Double: a scale of subnormal size must not overflow the quotient.
-  RoundAll(row, columns, scale == 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(scale), values);
+  if (kTo == Format::kFp8) {
+    RoundAllToFp8(row, columns, scale == 0 ? std::numeric_limits<float>::infinity() : scale, values);
+  } else {
+    // Double: a scale of subnormal size must not overflow the quotient.
+    RoundAll(row, columns, scale == 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(scale), values);
+  }
   return scale;
 }
 
 #if defined(__x86_64__)
-template <class Value>
+template <Format kTo, class Value>
 __attribute__((target("avx2"))) float WideRow(const Value* row, size_t columns, int8_t* values) {
-  return RowOf(row, columns, values);
+  return RowOf<kTo>(row, columns, values);
 }
 bool IsWide() { return __builtin_cpu_supports("avx2"); }
 #else
-template <class Value>
+template <Format kTo, class Value>
 float WideRow(const Value* row, size_t columns, int8_t* values) {
-  return RowOf(row, columns, values);
+  return RowOf<kTo>(row, columns, values);
 }
 bool IsWide() { return false; }
 #endif
 
-template <class Value>
-void QuantizeRow(const Value* row, size_t columns, int8_t* values, float* scale) {
-  *scale = IsWide() ? WideRow(row, columns, values) : RowOf(row, columns, values);
-  if (!(*scale <= std::numeric_limits<float>::max())) throw std::invalid_argument("a weight to quantize is not finite");
-}
-
-template <class Value>
+template <Format kTo, class Value>
 QuantizedMatrix QuantizeRows(const Matrix& matrix) {
-  QuantizedMatrix result{std::vector<int8_t>(matrix.rows * matrix.columns), std::vector<float>(matrix.rows),
-                         matrix.rows, matrix.columns};
+  QuantizedMatrix result{kTo, std::vector<int8_t>(matrix.rows * matrix.columns), std::vector<float>(matrix.rows), matrix.rows, matrix.columns};
   const auto* values = static_cast<const Value*>(matrix.values);
+  const auto of = IsWide() ? WideRow<kTo, Value> : RowOf<kTo, Value>;
   for (size_t r = 0; r < matrix.rows; r++) {
     const size_t start = r * matrix.columns;
-    QuantizeRow(values + start, matrix.columns, result.values.data() + start, &result.scales[r]);
+    result.scales[r] = of(values + start, matrix.columns, result.values.data() + start);
+    if (!(result.scales[r] <= std::numeric_limits<float>::max())) throw std::invalid_argument("a weight to quantize is not finite");
   }
   return result;
 }
 
+template <class Value>
+QuantizedMatrix QuantizeTo(const Matrix& matrix, Format format) {
+  if (format == Format::kInt8) return QuantizeRows<Format::kInt8, Value>(matrix);
+  if (format == Format::kFp8) return QuantizeRows<Format::kFp8, Value>(matrix);
+  throw std::invalid_argument("a matrix is quantized to 8 bits");
+}
+
 }  // namespace
 
-QuantizedMatrix Quantize(const Matrix& matrix) {
+QuantizedMatrix Quantize(const Matrix& matrix, Format format) {
   switch (matrix.format) {
-    case Format::kF32: return QuantizeRows<float>(matrix);
-    case Format::kF16: return QuantizeRows<F16>(matrix);
-    case Format::kBf16: return QuantizeRows<Bf16>(matrix);
-    case Format::kInt8: break;
+    case Format::kF32: return QuantizeTo<float>(matrix, format);
+    case Format::kF16: return QuantizeTo<F16>(matrix, format);
+    case Format::kBf16: return QuantizeTo<Bf16>(matrix, format);
+    case Format::kInt8:
+    case Format::kFp8: break;
   }
   throw std::invalid_argument("the matrix is quantized already");
 }

@@ -12,8 +12,13 @@ namespace {
 // Rows of prompts that are computed together: they bound the memory, and change no bit. A backend that is waited for is fast with many.
 constexpr size_t kPrefillRows = 256, kPrefillRowsApart = 2048;
 
-std::optional<Format> In8Bits(bool quantized) {
-  return quantized ? std::optional<Format>(Format::kInt8) : std::nullopt;
+std::optional<Format> TalkersFormat(Quantize quantize) {
+  if (quantize == Quantize::kNone) return std::nullopt;
+  return quantize == Quantize::kFp8 ? Format::kFp8 : Format::kInt8;
+}
+
+std::optional<Format> PredictorsFormat(Quantize quantize) {
+  return quantize == Quantize::kAll ? std::optional<Format>(Format::kInt8) : std::nullopt;
 }
 
 }  // namespace
@@ -26,8 +31,8 @@ struct SpeechModel::Parts {
         weights(backend),
         embeddings(backend, checkpoint, weights),
         prompt_rows(backend, embeddings),
-        talker(backend, checkpoint, weights, In8Bits(quantize != Quantize::kNone)),
-        predictor(backend, checkpoint, embeddings, weights, In8Bits(quantize == Quantize::kAll)),
+        talker(backend, checkpoint, weights, TalkersFormat(quantize)),
+        predictor(backend, checkpoint, embeddings, weights, PredictorsFormat(quantize)),
         step(backend, embeddings, talker, predictor),
         rows(backend) {}
 

@@ -30,7 +30,8 @@ std::vector<float> ReadValues(const Matrix& matrix) {
     case Format::kF32: ReadValues<float>(matrix.values, values.size(), values.data()); break;
     case Format::kF16: ReadValues<F16>(matrix.values, values.size(), values.data()); break;
     case Format::kBf16: ReadValues<Bf16>(matrix.values, values.size(), values.data()); break;
-    case Format::kInt8: throw std::invalid_argument("a matrix of 8 bits has no plain values");
+    case Format::kInt8:
+    case Format::kFp8: throw std::invalid_argument("a matrix of 8 bits has no plain values");
   }
   return values;
 }
@@ -91,8 +92,8 @@ Matrix Weights::Kept(const Matrix& host, Format format) {
   kept.format = format;
   if (format == host.format) {
     kept.values = Keep(host.values, host.Bytes());
-  } else if (format == Format::kInt8) {
-    const QuantizedMatrix quantized = parley::Quantize(host);
+  } else if (HasScales(format)) {
+    const QuantizedMatrix quantized = parley::Quantize(host, format);
     kept.values = Keep(quantized.values.data(), quantized.values.size());
     kept.scales = static_cast<const float*>(Keep(quantized.scales.data(), quantized.scales.size() * sizeof(float)));
   } else {

@@ -25,6 +25,7 @@ enum class Quantize : uint8_t {
   kNone,
   kTalker,  // the talker's; the predictor stays bf16
   kAll,
+  kFp8,  // the talker's, in fp8: what the predictor would lose by it changes more codes than int8 does
 };
 
 // Tensors lie in a mapped file: pages of it that were converted are given back.

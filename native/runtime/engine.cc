@@ -42,7 +42,8 @@ bool ReadParts(const EngineOptions& options, Format usual, QwenFrameModel::Parts
   return Pick<model::Quantize>({"quantize",
                                 {{"none", model::Quantize::kNone},
                                  {"int8-talker", model::Quantize::kTalker},
-                                 {"int8", model::Quantize::kAll}}},
+                                 {"int8", model::Quantize::kAll},
+                                 {"fp8", model::Quantize::kFp8}}},
                                options.quantize, &parts->quantize, problem) &&
          Pick<Format>({"codec_format",
                        {{"", usual}, {"f32", Format::kF32}, {"f16", Format::kF16}, {"bf16", Format::kBf16}}},

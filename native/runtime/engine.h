@@ -18,7 +18,7 @@ using StreamId = uint64_t;  // never given twice; 0 is none
 
 struct EngineOptions {
   std::string directory;
-  std::string quantize = "none";   // none | int8-talker | int8
+  std::string quantize = "none";   // none | int8-talker | int8 | fp8
   std::string codec_format;          // f32 | f16 | bf16; empty: f32 on a processor, bf16 on a GPU
   std::string device = "cpu";        // cpu | cuda | cuda:<number> | auto: cuda where there is one
   std::string cuda_file;             // the CUDA backend; needed for all but cpu

@@ -177,7 +177,7 @@ void RowsAreGatheredFromTablesOfEveryFormat() {
       Matrix table = stored->matrix;
       Held<uint8_t> values(*cuda, table.Bytes());
       cuda->Upload(values.At(), table.values, table.Bytes());
-      Signal scales(*cuda, format == Format::kInt8 ? stored->int8.scales : std::vector<float>(1));
+      Signal scales(*cuda, HasScales(format) ? stored->bytes.scales : std::vector<float>(1));
       const std::vector<int32_t> ids = {8, 0, 0, -1, 0, 0, 0, 0, 0, 3, 0, 0, 8};
       Held<int32_t> held(*cuda, ids);
       for (const bool add : {false, true}) {
@@ -186,7 +186,7 @@ void RowsAreGatheredFromTablesOfEveryFormat() {
         cpu->Gather(table, {ids.data(), 3}, 5, add, wanted.data());
         Matrix there = table;
         there.values = values.At();
-        there.scales = format == Format::kInt8 ? scales.At() : nullptr;
+        there.scales = HasScales(format) ? scales.At() : nullptr;
         cuda->Gather(there, {held.At(), 3}, 5, add, y.At());
         CHECK(SameBits(y.Get(), wanted));
       }
@@ -216,10 +216,10 @@ void RowsOfSeveralTablesAreSummedInTheirOrder() {
         host.push_back(stored.back()->matrix);
         values.emplace_back(*cuda, host.back().Bytes());
         cuda->Upload(values.back().At(), host.back().values, host.back().Bytes());
-        scales.emplace_back(*cuda, format == Format::kInt8 ? stored.back()->int8.scales : std::vector<float>(1));
+        scales.emplace_back(*cuda, HasScales(format) ? stored.back()->bytes.scales : std::vector<float>(1));
         there.push_back(host.back());
         there.back().values = values.back().At();
-        there.back().scales = format == Format::kInt8 ? scales.back().At() : nullptr;
+        there.back().scales = HasScales(format) ? scales.back().At() : nullptr;
       }
       const std::vector<int32_t> ids = {8, 4, 6, -1, 0, -1, -1, -1, -1, 0, -1, 0};
       Held<int32_t> held(*cuda, ids);

@@ -48,10 +48,13 @@ std::vector<Plan> PlansOf(Format format, bool gated) {
   return plans;
 }
 
-// Of tiles, which matrices of bf16 and multiples of 8 rows can be cut into.
-std::vector<Plan> PlansOfTiles(bool gated) {
+constexpr Format kTiled[] = {Format::kBf16, Format::kInt8, Format::kFp8};
+
+// Of tiles, which matrices of such formats and multiples of 8 rows can be cut into.
+std::vector<Plan> PlansOfTiles(Format format, bool gated) {
   std::vector<Plan> plans = {{Cut::kWide, 4, 8}, {Cut::kWide, 8, 16}, {Cut::kSplit, 4, 8}};
-  if (!gated) plans.insert(plans.end(), {{Cut::kWide, 4, 16}, {Cut::kWide, 6, 16}});
+  if (!gated) plans.push_back({Cut::kWide, 4, 16});
+  if (!gated && !HasScales(format)) plans.push_back({Cut::kWide, 6, 16});
   return plans;
 }
 
@@ -143,12 +146,44 @@ void EveryCutGivesTheSameBits() {
 }
 
 void TilesGiveTheSameBits() {
-  for (const auto& [rows, columns] : {std::pair<size_t, size_t>{40, 32}, {136, 96}, {200, 352}}) {
-    const Given given(Format::kBf16, rows, columns, 131);
-    for (const bool gated : {false, true}) {
-      const auto wanted = given.Cut({Cut::kFew, 1, 1}, gated);
-      for (const Plan& plan : PlansOfTiles(gated)) CHECK(SameBits(given.Cut(plan, gated), wanted));
+  for (const Format format : kTiled) {
+    for (const auto& [rows, columns] : {std::pair<size_t, size_t>{40, 32}, {136, 96}, {200, 352}}) {
+      const Given given(format, rows, columns, 131);
+      for (const bool gated : {false, true}) {
+        const auto wanted = given.Cut({Cut::kFew, 1, 1}, gated);
+        for (const Plan& plan : PlansOfTiles(format, gated)) CHECK(SameBits(given.Cut(plan, gated), wanted));
+      }
     }
+  }
+}
+
+// A matrix of bf16 that holds the numbers of one of 8 bits, which all fit.
+std::vector<Bf16> Widened(const StoredMatrix& w) {
+  std::vector<Bf16> wide;
+  for (const int8_t value : w.bytes.values) {
+    wide.push_back(ToBf16(w.matrix.format == Format::kFp8 ? ToFloat(Fp8{static_cast<uint8_t>(value)}) : static_cast<float>(value)));
+  }
+  return wide;
+}
+
+// Every code there is, in every place of a chunk: numbers below 2^-6 of fp8 too, and -128.
+void EightBitsAreTheNumbersThatTheyMean() {
+  for (const Format format : {Format::kInt8, Format::kFp8}) {
+    Given given(format, 40, 352, 70);
+    for (size_t i = 0; i < given.gate->bytes.values.size(); i++) {
+      const auto code = static_cast<uint8_t>(i % 255 + i / 255);
+      given.gate->bytes.values[i] = static_cast<int8_t>(format == Format::kFp8 && (code & 0x7f) == 0x7f ? 1 : code);
+    }
+    given.gate->matrix.scales = nullptr;
+    const std::vector<Bf16> wide = Widened(*given.gate);
+    auto plans = PlansOf(format, false);
+    for (const Plan& plan : PlansOfTiles(format, false)) plans.push_back(plan);
+    std::vector<std::vector<float>> seen;
+    for (const Plan& plan : plans) seen.push_back(given.Cut(plan, false));
+    given.gate->matrix.format = Format::kBf16;
+    given.gate->matrix.values = wide.data();
+    const auto wanted = given.Cut({Cut::kFew, 1, 1}, false);
+    for (const auto& one : seen) CHECK(SameBits(one, wanted));
   }
 }
 
@@ -176,17 +211,39 @@ void TilesOfWindowsGiveTheSameBits() {
       };
       const auto wanted = cut({Cut::kMany, 2, 2});
       // A part's boxes would not lie in one segment each.
-      for (const Plan& plan : PlansOfTiles(false)) CHECK(plan.cut == Cut::kSplit || SameBits(cut(plan), wanted));
+      for (const Plan& plan : PlansOfTiles(Format::kBf16, false)) CHECK(plan.cut == Cut::kSplit || SameBits(cut(plan), wanted));
     }
   }
 }
 
 void NoBarrierIsMissing() {
-  const Given given(Format::kBf16, 72, 320, 70);
-  for (const Plan& plan : {Plan{Cut::kFew, 1, 1}, {Cut::kFew, 2, 4}, {Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}, {Cut::kWide, 8, 16}, {Cut::kWide, 4, 8}, {Cut::kSplit, 4, 8}}) {
-    const auto wanted = given.Cut(plan, false);
-    CHECK(SameBits(given.Cut(plan, false, {Order::kBackward}), wanted));
-    CHECK(SameBits(given.Cut(plan, false, {Order::kShuffled, 3}), wanted));
+  for (const Format format : {Format::kBf16, Format::kFp8}) {
+    const Given given(format, 72, 320, 70);
+    for (const Plan& plan : {Plan{Cut::kFew, 1, 1}, {Cut::kFew, 2, 4}, {Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}, {Cut::kWide, 8, 16}, {Cut::kWide, 4, 8}, {Cut::kSplit, 4, 8}}) {
+      const auto wanted = given.Cut(plan, false);
+      CHECK(SameBits(given.Cut(plan, false, {Order::kBackward}), wanted));
+      CHECK(SameBits(given.Cut(plan, false, {Order::kShuffled, 3}), wanted));
+    }
+  }
+}
+
+// Bias, gain and what y was, with scales, over the end of a tile's rows and of its vectors.
+void TilesOfEightBitsAreFinishedAsOthers() {
+  for (const Format format : {Format::kInt8, Format::kFp8}) {
+    const Given given(format, 200, 96, 83);
+    const auto bias = RandomFloats(200, 1), gain = RandomFloats(200, 2), before = RandomFloats(200 * 83, 3);
+    const auto cut = [&](const Plan& plan) {
+      emulator::Immediate queue;
+      TestRoom room;
+      std::vector<float> y = before;
+      const LaidVectors laid = LayVectors(queue, Rows(given.x.data(), 83, 96));
+      const ProductArgs args = ArgsFor(given.gate->matrix, y.data(), laid.view, {bias.data(), gain.data(), true});
+      CHECK(FitsTiles(args, laid));
+      EnqueuePlanned(queue, room, plan, false, args, laid);
+      return y;
+    };
+    const auto wanted = cut({Cut::kMany, 2, 2});
+    for (const Plan& plan : PlansOfTiles(format, false)) CHECK(SameBits(cut(plan), wanted));
   }
 }
 
@@ -383,6 +440,8 @@ int main() {
       {"a product is what the CPU says", AProductIsWhatTheCpuSays},
       {"every cut gives the same bits", EveryCutGivesTheSameBits},
       {"tiles give the same bits", TilesGiveTheSameBits},
+      {"eight bits are the numbers that they mean", EightBitsAreTheNumbersThatTheyMean},
+      {"tiles of eight bits are finished as others", TilesOfEightBitsAreFinishedAsOthers},
       {"tiles of windows give the same bits", TilesOfWindowsGiveTheSameBits},
       {"no barrier is missing", NoBarrierIsMissing},
       {"a vector's result does not depend on its batch", AVectorsResultDoesNotDependOnItsBatch},

@@ -45,10 +45,10 @@ void TheReferencesCodesAreSpoken() {
   CHECK_EQ(spoken, CudaFile() == nullptr ? few.size() : GoldenCases().size());
 }
 
-void ABatchGivesTheCodesOfEachAlone() {
+void CheckTogether(Quantize quantize) {
   const char* const names[] = {"tiny-customvoice__lang_english", "tiny-customvoice__instruct", "tiny-customvoice__stream_text"};
   const auto kernels = MakeBackend(false);
-  SpeechModel model(*kernels, GoldenCheckpoint("tiny-customvoice"), Quantize::kNone, Format::kBf16);
+  SpeechModel model(*kernels, GoldenCheckpoint("tiny-customvoice"), quantize, Format::kBf16);
   std::vector<Speaker> together;
   for (size_t n = 0; n < 3; n++) together.push_back(Asked(GoldenCaseNamed(names[n]), n + 1, 4, n));
   SpeakTogether(model, &together);
@@ -59,6 +59,13 @@ void ABatchGivesTheCodesOfEachAlone() {
     CHECK_EQ(alone[0].codes.size(), 4 * kGroups);
     CHECK(alone[0].codes == together[n].codes);
   }
+}
+
+void ABatchGivesTheCodesOfEachAlone() { CheckTogether(Quantize::kNone); }
+
+void ABatchOf8BitWeightsGivesTheCodesOfEachAlone() {
+  CheckTogether(Quantize::kAll);
+  CheckTogether(Quantize::kFp8);
 }
 
 // A step that was taken before is one graph, and asks for no memory.
@@ -121,6 +128,7 @@ int main() {
   return Run({
       {"the reference's codes are spoken", TheReferencesCodesAreSpoken},
       {"a batch gives the codes of each alone", ABatchGivesTheCodesOfEachAlone},
+      {"a batch of 8-bit weights gives the codes of each alone", ABatchOf8BitWeightsGivesTheCodesOfEachAlone},
       {"frames run as graphs", FramesRunAsGraphs},
       {"the codec's sound is the CPU's", TheCodecsSoundIsTheCpus},
   });

@@ -37,7 +37,7 @@ inline std::unique_ptr<cpu::CpuKernels> MakeKernels(const cpu::Variant& variant 
   return std::make_unique<cpu::CpuKernels>(options, variant);
 }
 
-constexpr Format kFormats[] = {Format::kF32, Format::kF16, Format::kBf16, Format::kInt8};
+constexpr Format kFormats[] = {Format::kF32, Format::kF16, Format::kBf16, Format::kInt8, Format::kFp8};
 
 // A random matrix and the storage behind it, in blocks of their exact size so
 // that reading past the end is noticed.
@@ -45,7 +45,7 @@ struct StoredMatrix {
   std::vector<float> f32;
   std::vector<F16> f16;
   std::vector<Bf16> bf16;
-  QuantizedMatrix int8;
+  QuantizedMatrix bytes;  // of 8 bits
   Matrix matrix;
 
   // The weight that the kernels mean.
@@ -55,7 +55,8 @@ struct StoredMatrix {
       case Format::kF32: return f32[i];
       case Format::kF16: return ToFloat(f16[i]);
       case Format::kBf16: return ToFloat(bf16[i]);
-      case Format::kInt8: return static_cast<double>(int8.values[i]) * int8.scales[row];
+      case Format::kInt8: return static_cast<double>(bytes.values[i]) * bytes.scales[row];
+      case Format::kFp8: return static_cast<double>(ToFloat(Fp8{static_cast<uint8_t>(bytes.values[i])})) * bytes.scales[row];
     }
     return 0;
   }
@@ -75,9 +76,9 @@ inline std::unique_ptr<StoredMatrix> MakeMatrix(Format format, size_t rows, size
   stored->matrix.format = format;
   if (format == Format::kF16) stored->matrix.values = stored->f16.data();
   if (format == Format::kBf16) stored->matrix.values = stored->bf16.data();
-  if (format == Format::kInt8) {
-    stored->int8 = Quantize(plain);
-    stored->matrix = Int8View(stored->int8);
+  if (HasScales(format)) {
+    stored->bytes = Quantize(plain, format);
+    stored->matrix = ViewOf(stored->bytes);
   }
   return stored;
 }

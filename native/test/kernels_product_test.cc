@@ -186,7 +186,7 @@ void QuantizedWeightsAreOffByHalfAScaleAtMost() {
   std::vector<float> weights = RandomFloats(5 * 33, 11);
   std::fill(weights.begin() + 33, weights.begin() + 66, 0.0f);  // a row of zeros
   for (size_t k = 66; k < 99; k++) weights[k] *= 1e-38f;        // a scale of subnormal size
-  const QuantizedMatrix q = Quantize({Format::kF32, weights.data(), nullptr, 5, 33});
+  const QuantizedMatrix q = Quantize({Format::kF32, weights.data(), nullptr, 5, 33}, Format::kInt8);
   CHECK_EQ(q.scales[1], 0.0f);
   for (size_t i = 0; i < weights.size(); i++) {
     const double scale = q.scales[i / 33];
@@ -194,8 +194,31 @@ void QuantizedWeightsAreOffByHalfAScaleAtMost() {
     CHECK(q.values[i] >= -127);
   }
   const std::vector<Bf16> halves = {ToBf16(127), ToBf16(0.5f), ToBf16(1.5f), ToBf16(-2.5f), ToBf16(-127)};
-  const QuantizedMatrix even = Quantize({Format::kBf16, halves.data(), nullptr, 1, 5});
+  const QuantizedMatrix even = Quantize({Format::kBf16, halves.data(), nullptr, 1, 5}, Format::kInt8);
   CHECK((even.values == std::vector<int8_t>{127, 0, 2, -2, -127}));
+  CHECK_EQ(even.scales[0], 1.0f);
+}
+
+// By a sixteenth of the weight, or where numbers are evenly spaced by half of that.
+void WeightsInFp8AreTheNearestThereAre() {
+  std::vector<float> weights = RandomFloats(5 * 333, 12);
+  std::fill(weights.begin() + 333, weights.begin() + 666, 0.0f);
+  for (size_t k = 666; k < 999; k++) weights[k] *= 1e-37f;  // a scale of subnormal size
+  for (size_t k = 999; k < 1332; k++) weights[k] *= weights[k] * weights[k] * weights[k];  // some below 2^-6 scales
+  const QuantizedMatrix q = Quantize({Format::kF32, weights.data(), nullptr, 5, 333}, Format::kFp8);
+  CHECK_EQ(q.scales[1], 0.0f);
+  size_t subnormal = 0;
+  for (size_t i = 0; i < weights.size(); i++) {
+    const double scale = q.scales[i / 333], weight = weights[i];
+    const auto code = static_cast<uint8_t>(q.values[i]);
+    CHECK((code & 0x7f) != 0x7f);
+    subnormal += (code & 0x7f) > 0 && (code & 0x78) == 0;
+    CHECK(std::fabs(weight - static_cast<double>(ToFloat(Fp8{code})) * scale) <= std::max(std::fabs(weight) / 16, scale / 1024) * 1.0001);
+  }
+  CHECK(subnormal > 10);
+  const std::vector<Bf16> halves = {ToBf16(448), ToBf16(17), ToBf16(-19), ToBf16(-448), ToBf16(0.00048828125f)};
+  const QuantizedMatrix even = Quantize({Format::kBf16, halves.data(), nullptr, 1, 5}, Format::kFp8);
+  CHECK((even.values == std::vector<int8_t>{0x7e, 0x58, static_cast<int8_t>(0xda), static_cast<int8_t>(0xfe), 0}));
   CHECK_EQ(even.scales[0], 1.0f);
 }
 
@@ -205,12 +228,15 @@ void ShapesThatDoNotFitAreRefused() {
   const auto x = RandomFloats(16, 1);
   std::vector<float> y(4);
   Matrix bare = w->matrix;
-  bare.format = Format::kInt8;
   const float infinite = INFINITY;
   CHECK(RefusalOf([&] { kernels->Multiply(w->matrix, Rows(x.data(), 1, 9), {}, y.data()); }) != "");
-  CHECK(RefusalOf([&] { kernels->Multiply(bare, Rows(x.data(), 1, 8), {}, y.data()); }) != "");
-  CHECK(RefusalOf([&] { Quantize(Int8View(QuantizedMatrix{})); }) != "");
-  CHECK(RefusalOf([&] { Quantize({Format::kF32, &infinite, nullptr, 1, 1}); }) != "");
+  for (const Format format : {Format::kInt8, Format::kFp8}) {
+    bare.format = format;
+    CHECK(RefusalOf([&] { kernels->Multiply(bare, Rows(x.data(), 1, 8), {}, y.data()); }) != "");
+    CHECK(RefusalOf([&] { Quantize(ViewOf(QuantizedMatrix{}), format); }) != "");
+    CHECK(RefusalOf([&] { Quantize({Format::kF32, &infinite, nullptr, 1, 1}, format); }) != "");
+  }
+  CHECK(RefusalOf([&] { Quantize(w->matrix, Format::kBf16); }) != "");
 }
 
 }  // namespace
@@ -227,6 +253,7 @@ int main() {
       {"a product is finished in the stated order", AProductIsFinishedInTheStatedOrder},
       {"a gated product is its two products joined", AGatedProductIsItsTwoProductsJoined},
       {"quantized weights are off by half a scale at most", QuantizedWeightsAreOffByHalfAScaleAtMost},
+      {"weights in fp8 are the nearest there are", WeightsInFp8AreTheNearestThereAre},
       {"shapes that do not fit are refused", ShapesThatDoNotFitAreRefused},
   });
 }

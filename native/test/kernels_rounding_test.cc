@@ -16,7 +16,7 @@ constexpr float kMost = std::numeric_limits<float>::max();
 
 // The definition once more, in integers and double precision.
 float Defined(const StoredMatrix& w, size_t row, const Vectors& x, size_t c) {
-  const int8_t* weights = w.int8.values.data() + row * w.matrix.columns;
+  const int8_t* weights = w.bytes.values.data() + row * w.matrix.columns;
   float total = 0;
   for (size_t s = 0; s < x.segments; s++, weights += x.length) {
     const float* const from = x.values + c * x.stride + s * x.segment_stride;
@@ -72,8 +72,8 @@ void TheLargestSumsAreExact() {
     for (const float value : {1.0f, -1.0f, kMost, -1e-30f}) {
       const size_t rows = 11, columns = 2 * kGroup + 7;
       auto w = MakeMatrix(Format::kInt8, rows, columns, 1);
-      std::fill(w->int8.values.begin(), w->int8.values.end(), weight);
-      std::fill(w->int8.scales.begin(), w->int8.scales.end(), 1e-4f);
+      std::fill(w->bytes.values.begin(), w->bytes.values.end(), weight);
+      std::fill(w->bytes.scales.begin(), w->bytes.scales.end(), 1e-4f);
       for (const size_t count : {1, 2, 3, 4, 17}) {
         const std::vector<float> x(count * columns, value);
         CheckDefined(*w, Rows(x.data(), count, columns));

@@ -252,7 +252,7 @@ std::string OpenProblem(EngineOptions options) {
 void OptionsThatCannotBeAreRefusedByName() {
   EngineOptions options;
   options.quantize = "int4";
-  CHECK_EQ(OpenProblem(options), "quantize is \"int4\"; it can be none, int8-talker, int8");
+  CHECK_EQ(OpenProblem(options), "quantize is \"int4\"; it can be none, int8-talker, int8, fp8");
   options = {};
   options.codec_format = "int4";
   CHECK_EQ(OpenProblem(options), "codec_format is \"int4\"; it can be f32, f16, bf16");
@@ -325,7 +325,7 @@ void AModelOfFewPositionsLoadsAndSpeaksWhatFits() {
 
 void SmallerFormatsSpeakToo() {
   const std::vector<float> exact = Say(CustomVoice(), Drawn(1)).samples;
-  for (const char* const quantize : {"none", "int8-talker", "int8"}) {
+  for (const char* const quantize : {"none", "int8-talker", "int8", "fp8"}) {
     EngineOptions options;
     options.quantize = quantize;
     options.codec_format = "f16";

@@ -50,6 +50,7 @@ void ABatchGivesEveryStreamTheBitsOfOneAlone() {
   for (const char* checkpoint : {"tiny-customvoice", "tiny-voicedesign", "tiny-base"}) {
     CheckTogether(checkpoint, Quantize::kNone, Format::kF32);
     CheckTogether(checkpoint, Quantize::kAll, Format::kBf16);
+    CheckTogether(checkpoint, Quantize::kFp8, Format::kBf16);
   }
 }
 

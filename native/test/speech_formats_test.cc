@@ -62,7 +62,7 @@ void DtypesByTurnsSpeakAsTheSameValuesInF32() { CheckAgainstTheSameInF32(ByTurns
 
 void EightBitsAreMadeOfAnyDtype() {
   EngineOptions options;
-  for (const char* const level : {"int8", "int8-talker"}) {
+  for (const char* const level : {"int8", "int8-talker", "fp8"}) {
     options.quantize = level;
     CheckAgainstTheSameInF32(Always(Dtype::kF16), AsItIs, options);
     CheckAgainstTheSameInF32(ByTurns, ByTurns, options);

@@ -85,6 +85,9 @@ void TalkerAndPredictorOfEightBitsAreOffByLittle() {
   CheckWithin({2.5e-2, 5e-2, 0.9}, Quantize::kAll, Format::kF32);
 }
 
+// A weight keeps four bits, not eight.
+void ATalkerOfFp8IsOffByMore() { CheckWithin({0.1, 0.1, 0.85}, Quantize::kFp8, Format::kF32); }
+
 void EveryLevelTakesFewerBytesThanTheOneBefore() {
   for (const char* name : {"tiny-customvoice", "tiny-base"}) {
     const auto kernels = MakeRecordingKernels();
@@ -106,6 +109,7 @@ int main() {
       {"a cache of 16 bits is off by little", ACacheOfSixteenBitsIsOffByLittle},
       {"a talker of 8 bits is off by little", ATalkerOfEightBitsIsOffByLittle},
       {"talker and predictor of 8 bits are off by little", TalkerAndPredictorOfEightBitsAreOffByLittle},
+      {"a talker of fp8 is off by more", ATalkerOfFp8IsOffByMore},
       {"every level takes fewer bytes than the one before", EveryLevelTakesFewerBytesThanTheOneBefore},
   });
 }

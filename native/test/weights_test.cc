@@ -86,12 +86,15 @@ void EightBitsAreTheSameOfEveryDtypeThatHoldsTheValues() {
   const auto kernels = MakeKernels();
   Weights weights(*kernels);
   const std::vector<uint8_t> own = Rounded(values.data(), values.size(), Format::kF32);
-  const Matrix wanted = weights.Of({"a.weight", Dtype::kF32, {7, 40}, own.data(), own.size()}, Format::kInt8);
-  for (const Dtype dtype : {Dtype::kF16, Dtype::kBf16}) {
-    const std::vector<uint8_t> bytes = Rounded(values.data(), values.size(), FormatOf(dtype));
-    const Matrix seen = weights.Of({"a.weight", dtype, {7, 40}, bytes.data(), bytes.size()}, Format::kInt8);
-    CHECK_EQ(std::memcmp(seen.values, wanted.values, wanted.rows * wanted.columns), 0);
-    CHECK_EQ(std::memcmp(seen.scales, wanted.scales, wanted.rows * sizeof(float)), 0);
+  for (const Format format : {Format::kInt8, Format::kFp8}) {
+    const Matrix wanted = weights.Of({"a.weight", Dtype::kF32, {7, 40}, own.data(), own.size()}, format);
+    CHECK(wanted.format == format);
+    for (const Dtype dtype : {Dtype::kF16, Dtype::kBf16}) {
+      const std::vector<uint8_t> bytes = Rounded(values.data(), values.size(), FormatOf(dtype));
+      const Matrix seen = weights.Of({"a.weight", dtype, {7, 40}, bytes.data(), bytes.size()}, format);
+      CHECK_EQ(std::memcmp(seen.values, wanted.values, wanted.rows * wanted.columns), 0);
+      CHECK_EQ(std::memcmp(seen.scales, wanted.scales, wanted.rows * sizeof(float)), 0);
+    }
   }
 }
 
@@ -110,6 +113,20 @@ void EightBitsAreOffByHalfAScaleAtMost() {
   }
 }
 
+void Fp8IsOffByASixteenthAtMost() {
+  Loaded of("tiny-base");
+  const Tensor& tensor = of.checkpoint->ModelTensor(kMatrix);
+  const Matrix matrix = of.weights.Of(tensor, Format::kFp8);
+  CHECK(matrix.format == Format::kFp8);
+  CHECK_EQ(of.weights.OwnBytes(), matrix.rows * matrix.columns + 4 * matrix.rows);
+  const std::vector<float> values = ToFloats(tensor);
+  const auto* const own = static_cast<const Fp8*>(matrix.values);
+  for (size_t i = 0; i < values.size(); i++) {
+    const float scale = matrix.scales[i / matrix.columns];
+    CHECK(std::fabs(ToFloat(own[i]) * scale - values[i]) <= std::fmax(std::fabs(values[i]) / 16, scale / 1024) * 1.0001f);
+  }
+}
+
 void TrailingDimensionsAreColumns() {
   Loaded of("tiny-customvoice");
   const Matrix matrix = of.weights.Of(of.checkpoint->CodecTensor("decoder.quantizer.rvq_first.output_proj.weight"));
@@ -123,7 +140,9 @@ void WhatCannotBeAWeightIsRefusedByName() {
   Weights weights(*kernels);
   const std::vector<float> broken = {1, 2, NAN, 4};
   const Tensor tensor{"a.weight", Dtype::kF32, {2, 2}, reinterpret_cast<const uint8_t*>(broken.data()), 16};
-  CHECK_EQ(RefusalOf([&] { weights.Of(tensor, Format::kInt8); }), "a.weight: a weight to quantize is not finite");
+  for (const Format format : {Format::kInt8, Format::kFp8}) {
+    CHECK_EQ(RefusalOf([&] { weights.Of(tensor, format); }), "a.weight: a weight to quantize is not finite");
+  }
   const Tensor whole{"b.weight", Dtype::kI32, {2, 2}, reinterpret_cast<const uint8_t*>(broken.data()), 16};
   CHECK_EQ(RefusalOf([&] { weights.Of(whole); }), "b.weight: expected F32, F16 or BF16, found I32");
   CHECK_EQ(RefusalOf([&] { ToFloats(whole); }), "b.weight: expected F32, F16 or BF16, found I32");
@@ -141,6 +160,7 @@ int main() {
       {"a matrix of no more bytes than asked for is read in place", AMatrixOfNoMoreBytesThanAskedForIsReadInPlace},
       {"eight bits are the same of every dtype that holds the values", EightBitsAreTheSameOfEveryDtypeThatHoldsTheValues},
       {"eight bits are off by half a scale at most", EightBitsAreOffByHalfAScaleAtMost},
+      {"fp8 is off by a sixteenth at most", Fp8IsOffByASixteenthAtMost},
       {"trailing dimensions are columns", TrailingDimensionsAreColumns},
       {"what cannot be a weight is refused by name", WhatCannotBeAWeightIsRefusedByName},
   });

@@ -17,7 +17,7 @@ using namespace runtime;
 constexpr const char* kUsage =
     "speak --model DIR --text TEXT [--voice NAME] [--language NAME] [--instruct TEXT]\n"
     "      [--reference FILE.wav [--reference-text TEXT]] [--seed N] [--frames N]\n"
-    "      [--quantize none|int8-talker|int8] [--codec f32|f16] [--cache f32|bf16] [--threads N] out.wav\n";
+    "      [--quantize none|int8-talker|int8|fp8] [--codec f32|f16] [--cache f32|bf16] [--threads N] out.wav\n";
 
 // Takes everything at once.
 class Recorder final : public SpeechSink {

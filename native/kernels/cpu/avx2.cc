@@ -1,6 +1,7 @@
 // AVX2 with FMA and F16C: two registers hold the 16 lanes.
 #include <immintrin.h>
 
+#include "kernels/cpu/eight_lanes.h"
 #include "kernels/cpu/lane_math.h"
 #include "kernels/cpu/variant.h"
 #include "kernels/number_formats.h"
@@ -26,6 +27,7 @@ struct Vec {
   static Vec Load(const F16* from) {
     return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)))};
   }
+  static Vec Load(const Fp8* from) { return {Eight(from)}; }
   void Store(float* to) const { _mm256_storeu_ps(to, v); }
 };
 

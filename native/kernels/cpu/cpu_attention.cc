@@ -19,7 +19,8 @@ void StoreRow(Format format, void* to, size_t row, const float* from, size_t wid
     case Format::kBf16:
       for (size_t i = 0; i < width; i++) static_cast<Bf16*>(to)[row * width + i] = ToBf16(from[i]);
       return;
-    case Format::kInt8: return;  // refused above
+    case Format::kInt8:
+    case Format::kFp8: return;  // refused above
   }
 }
 
@@ -30,7 +31,7 @@ uint64_t FirstSeen(size_t window, uint64_t position) {
 
 void Judge(const AttentionBatch& batch) {
   const KvLayout& layout = batch.layout;
-  Require(layout.format != Format::kInt8, "a KV cache holds f32, f16 or bf16");
+  Require(!HasScales(layout.format), "a KV cache holds f32, f16 or bf16");
   Require(layout.heads > 0 && layout.head_dim > 0, "a KV cache is empty");
   Require(batch.query_heads > 0 && batch.query_heads % layout.heads == 0, "query heads are no multiple of the cache's");
   for (size_t s = 0; s < batch.count; s++) {

@@ -30,7 +30,7 @@ Value* Aligned(Value* place) {
 
 void Judge(const Matrix& w, const Vectors& x) {
   Require(w.columns == x.length * x.segments, "the vectors do not have as many values as the matrix has columns");
-  Require(w.format != Format::kInt8 || w.scales != nullptr, "a matrix of 8 bits has no scales");
+  Require(!HasScales(w.format) || w.scales != nullptr, "a matrix of 8 bits has no scales");
 }
 
 Vectors From(const Vectors& x, size_t first, size_t count) {
@@ -56,6 +56,7 @@ void AddRow(const Matrix& table, size_t id, bool add, float* y) {
     case Format::kBf16: return AddRow(static_cast<const Bf16*>(table.values) + start, 1, table.columns, add, y);
     case Format::kInt8:
       return AddRow(static_cast<const int8_t*>(table.values) + start, table.scales[id], table.columns, add, y);
+    case Format::kFp8: return AddRow(static_cast<const Fp8*>(table.values) + start, table.scales[id], table.columns, add, y);
   }
 }
 
@@ -161,7 +162,7 @@ void CpuKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vecto
 }
 
 void CpuKernels::Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) {
-  Require(table.format != Format::kInt8 || table.scales != nullptr, "a table of 8 bits has no scales");
+  Require(!HasScales(table.format) || table.scales != nullptr, "a table of 8 bits has no scales");
   for (size_t i = 0; i < count; i++) {
     Require(ids.values[i * ids.stride] < static_cast<int64_t>(table.rows), "an id lies outside its table");
   }

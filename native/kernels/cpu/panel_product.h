@@ -276,6 +276,7 @@ void MultiplyMany(const Product& p) {
     case Format::kF32: return MultiplyPanels<float>(p);
     case Format::kF16: return MultiplyPanels<F16>(p);
     case Format::kBf16: return MultiplyPanels<Bf16>(p);
+    case Format::kFp8: return MultiplyPanels<Fp8>(p);
     case Format::kInt8: return;  // done above
   }
 }

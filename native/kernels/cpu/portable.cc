@@ -115,6 +115,7 @@ void Multiply(const Product& p) {
     case Format::kF16: return MultiplyAs<F16>(p);
     case Format::kBf16: return MultiplyAs<Bf16>(p);
     case Format::kInt8: return MultiplyRounded(p);
+    case Format::kFp8: return MultiplyAs<Fp8>(p);
   }
 }
 
@@ -151,7 +152,8 @@ void Attend(const HeadAttention& head) {
     case Format::kF32: return AttendAs<float>(head);
     case Format::kF16: return AttendAs<F16>(head);
     case Format::kBf16: return AttendAs<Bf16>(head);
-    case Format::kInt8: return;  // refused by whoever calls
+    case Format::kInt8:
+    case Format::kFp8: return;  // refused by whoever calls
   }
 }
 

@@ -206,6 +206,8 @@ void Multiply(const Product& p) {
       return MultiplyAs<F16>(p);
     case Format::kBf16:
       return MultiplyAs<Bf16>(p);
+    case Format::kFp8:
+      return MultiplyAs<Fp8>(p);
     case Format::kInt8:
       return;  // has its own loops: integer_products.h
   }

@@ -19,7 +19,8 @@
 //   times the scale is added to the row's total by a fused multiply-add, in the order of the groups. A value that
 //   is not finite makes the scale NaN, and with it what every row gives for this vector.
 //
-// Whole numbers can be added in any order: there are no lanes in them.
+// Whole numbers can be added in any order: there are no lanes in them. Weights of Format::kFp8 are floats as all others: a weight is
+// widened, exactly, as it is loaded, and the row's scale comes at the end.
 #ifndef PARLEY_KERNELS_CPU_VARIANT_H_
 #define PARLEY_KERNELS_CPU_VARIANT_H_
 

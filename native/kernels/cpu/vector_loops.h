@@ -124,7 +124,8 @@ void Attend(const HeadAttention& head) {
     case Format::kF32: return AttendAs<float>(head);
     case Format::kF16: return AttendAs<F16>(head);
     case Format::kBf16: return AttendAs<Bf16>(head);
-    case Format::kInt8: return;  // refused by whoever calls
+    case Format::kInt8:
+    case Format::kFp8: return;  // refused by whoever calls
   }
 }
 

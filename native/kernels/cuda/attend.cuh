@@ -83,7 +83,8 @@ void WithCached(Format format, const Use& use) {
     case Format::kF32: return use(float{});
     case Format::kF16: return use(F16{});
     case Format::kBf16: return use(Bf16{});
-    case Format::kInt8: throw std::invalid_argument("a KV cache holds f32, f16 or bf16");
+    case Format::kInt8:
+    case Format::kFp8: throw std::invalid_argument("a KV cache holds f32, f16 or bf16");
   }
 }
 

@@ -41,13 +41,13 @@ void CudaKernels::Pad(const float* x, size_t rows, size_t channels, size_t left,
 }
 
 void CudaKernels::Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) {
-  Require(table.format != Format::kInt8 || table.scales != nullptr, "a table of 8 bits has no scales");
+  Require(!HasScales(table.format) || table.scales != nullptr, "a table of 8 bits has no scales");
   EnqueueGather(Next(), table, ids, count, add, y);
 }
 
 void CudaKernels::GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add, float* y) {
   for (size_t t = 0; t < table_count; t++) {
-    Require(tables[t].format != Format::kInt8 || tables[t].scales != nullptr, "a table of 8 bits has no scales");
+    Require(!HasScales(tables[t].format) || tables[t].scales != nullptr, "a table of 8 bits has no scales");
   }
   EnqueueGatherSum(Next(), tables, table_count, ids, count, add, y);
 }

@@ -9,7 +9,7 @@ namespace {
 
 void Judge(const AttentionBatch& batch) {
   const KvLayout& layout = batch.layout;
-  Require(layout.format != Format::kInt8, "a KV cache holds f32, f16 or bf16");
+  Require(!HasScales(layout.format), "a KV cache holds f32, f16 or bf16");
   Require(layout.heads > 0 && layout.head_dim > 0, "a KV cache is empty");
   Require(batch.query_heads > 0 && batch.query_heads % layout.heads == 0, "query heads are no multiple of the cache's");
 }

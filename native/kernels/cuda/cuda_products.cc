@@ -10,7 +10,7 @@ namespace {
 
 void Judge(const Matrix& w, size_t columns) {
   Require(w.columns == columns, "the vectors do not have as many values as the matrix has columns");
-  Require(w.format != Format::kInt8 || w.scales != nullptr, "a matrix of 8 bits has no scales");
+  Require(!HasScales(w.format) || w.scales != nullptr, "a matrix of 8 bits has no scales");
 }
 
 void Judge(const Matrix& gate, const Matrix& up, size_t columns) {

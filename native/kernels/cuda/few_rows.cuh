@@ -38,6 +38,7 @@ __device__ __forceinline__ void WidenWeights(const ProductArgs& args, float* to)
     case Format::kF16: return WidenWeights<F16>(matrix.values, count, to);
     case Format::kBf16: return WidenWeights<Bf16>(matrix.values, count, to);
     case Format::kInt8: return WidenWeights<int8_t>(matrix.values, count, to);
+    case Format::kFp8: return WidenWeights<Fp8>(matrix.values, count, to);
   }
 }
 

@@ -68,6 +68,18 @@ template <uint32_t kRow, int kOctets>
 __device__ __forceinline__ void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned char* b, uint32_t step, bool from_zero) {
   gpu::MmaTiles(d, gpu::TileAt<kRow>(a) + step * 2, gpu::TileAt<kRow>(b) + step * 2, from_zero);
 }
+template <uint32_t kRow, int kOctets>
+__device__ __forceinline__ void MmaRows(float (&d)[kOctets][4], const uint32_t (&a)[4], const unsigned char* b, uint32_t step, bool from_zero) {
+  gpu::MmaRows(d, a, gpu::TileAt<kRow>(b) + step * 2, from_zero);
+}
+__device__ __forceinline__ uint32_t SharedPlace(const void* at) { return gpu::SharedAt(at); }
+__device__ __forceinline__ uint32_t TwoBytesAt(uint32_t place) {
+  uint16_t two;
+  asm volatile("ld.shared.u16 %0, [%1];" : "=h"(two) : "r"(place) : "memory");
+  return two;
+}
+// So that nothing of what makes them is moved behind FenceTiles, where registers of wgmma may not be written.
+__device__ __forceinline__ void HoldRows(uint32_t (&a)[4]) { asm volatile("" : "+r"(a[0]), "+r"(a[1]), "+r"(a[2]), "+r"(a[3])::"memory"); }
 __device__ __forceinline__ void FenceTiles() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void CommitTiles() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int kLeft>
@@ -106,6 +118,11 @@ __device__ void FetchBulk(const void*, uint32_t);
 __device__ void ShowTiles();
 template <uint32_t kRow, int kOctets>
 __device__ void MmaTiles(float (&)[kOctets][4], const unsigned char*, const unsigned char*, uint32_t, bool);
+template <uint32_t kRow, int kOctets>
+__device__ void MmaRows(float (&)[kOctets][4], const uint32_t (&)[4], const unsigned char*, uint32_t, bool);
+__device__ void HoldRows(uint32_t (&)[4]);
+__device__ uint32_t SharedPlace(const void*);
+__device__ uint32_t TwoBytesAt(uint32_t);
 __device__ void MeetCluster();
 __device__ float4 LoadOfPeer(const float*, uint32_t);
 __device__ void FenceTiles();

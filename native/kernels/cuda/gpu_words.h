@@ -103,6 +103,9 @@ __device__ __forceinline__ void AwaitCopies() {
 // --- formats of numbers
 __device__ __forceinline__ float FloatOf(float value) { return value; }
 __device__ __forceinline__ float FloatOf(int8_t value) { return static_cast<float>(value); }
+__device__ __forceinline__ float FloatOf(Fp8 value) {
+  return __uint_as_float((value.bits & 0x80u) << 24 | (value.bits & 0x7fu) << 20) * 0x1p120f;
+}
 __device__ __forceinline__ float FloatOf(Bf16 value) { return __uint_as_float(static_cast<uint32_t>(value.bits) << 16); }
 __device__ __forceinline__ float FloatOf(F16 value) { return __half2float(__ushort_as_half(value.bits)); }
 __device__ __forceinline__ Bf16 Bf16Of(float value) { return {__bfloat16_as_ushort(__float2bfloat16_rn(value))}; }
@@ -122,6 +125,17 @@ __device__ __forceinline__ float2 UnpackF16(uint32_t pair) {
   return {__half2float(__ushort_as_half(static_cast<unsigned short>(pair))),
           __half2float(__ushort_as_half(static_cast<unsigned short>(pair >> 16)))};
 }
+__device__ __forceinline__ uint32_t FmaBf16(uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t d;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+  return d;
+}
+__device__ __forceinline__ uint32_t MaskedOr(uint32_t a, uint32_t mask, uint32_t bits) {
+  uint32_t d;
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(d) : "r"(a), "r"(mask), "r"(bits));
+  return d;
+}
+__device__ __forceinline__ uint32_t TakeBytes(uint32_t word, uint32_t places) { return __byte_perm(word, 0, places); }
 
 }  // namespace parley::cuda
 

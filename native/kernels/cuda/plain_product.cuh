@@ -31,6 +31,7 @@ __device__ __forceinline__ float RowTimes(const ProductArgs& args, uint32_t row,
     case Format::kF32: return SumOfRow(static_cast<const float*>(matrix.values) + start, args.x, vector, args.columns);
     case Format::kF16: return SumOfRow(static_cast<const F16*>(matrix.values) + start, args.x, vector, args.columns);
     case Format::kBf16: return SumOfRow(static_cast<const Bf16*>(matrix.values) + start, args.x, vector, args.columns);
+    case Format::kFp8: return SumOfRow(static_cast<const Fp8*>(matrix.values) + start, args.x, vector, args.columns);
     case Format::kInt8: break;
   }
   return SumOfRow(static_cast<const int8_t*>(matrix.values) + start, args.x, vector, args.columns);

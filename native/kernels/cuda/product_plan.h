@@ -63,13 +63,14 @@ inline Plan PlanOfFew(const ProductShape& shape) {
 // The time of a plan in microseconds on an H200, of a product behind others: by bench/product_bench. It only orders them.
 class PlanTime {
  public:
-  explicit PlanTime(const ProductShape& shape) : shape_(shape), rows_(shape.rows * (shape.gated ? 2 : 1)) {}
+  explicit PlanTime(const ProductShape& shape) : shape_(shape), rows_(shape.rows * (shape.gated ? 2 : 1)), bytes_(HasScales(shape.format)) {}
 
   // The vectors pass from the L2 cache to every block of rows.
   double OfFew() const {
     const Plan plan = PlanOfFew(shape_);
     const double blocks = Waves(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, plan.octets * 8), 2);
-    return kBegin + blocks * Chunks() * (plan.tiles == 2 ? kFewChunkOfTwo : plan.octets == 4 ? kFewChunk : kFewChunkOfSixteen);
+    const double chunk = plan.tiles == 2 ? (bytes_ ? kFewByteChunkOfTwo : kFewChunkOfTwo) : plan.octets == 4 ? (bytes_ ? kFewByteChunk : kFewChunk) : kFewChunkOfSixteen;
+    return kBegin + blocks * Chunks() * chunk;
   }
   double OfMany(uint32_t tiles) const {
     return kBegin + Waves(BlocksOf(rows_, 32 * tiles) * BlocksOf(shape_.bucket, 32 * tiles), tiles == 4 ? 1 : 3) * Chunks() *
@@ -78,13 +79,13 @@ class PlanTime {
   // Clusters of eight blocks, each of which has its part of the columns in shared memory: bound by one block's wait, or by what all of them read.
   double OfSplit() const {
     const double tiles = static_cast<double>(BlocksOf(rows_, 64) * BlocksOf(shape_.bucket, 64)), stages = std::ceil(Chunks() / 16);
-    return kBegin + std::max(kSplitBegin + kSplitWait * stages, kSplitStage * stages * tiles);
+    return kBegin + std::max(kSplitBegin + kSplitWait * stages, (bytes_ ? kSplitByteStage : kSplitStage) * stages * tiles);
   }
   // Blocks go from tile to tile.
   double OfWide(const Plan& plan) const {
     const size_t tiles = BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, 8 * plan.octets);
     const double rows = plan.octets == 8 ? 2 : plan.tiles, busy = std::min(1.0, static_cast<double>(tiles) / kMultiprocessors);
-    const double chunk = kWideChunk + rows * kWideChunkOfTile + busy * (kWideBusy + rows * kWideBusyOfTile);
+    const double chunk = (bytes_ ? kWideByteChunk : kWideChunk) + rows * kWideChunkOfTile + busy * (kWideBusy + rows * kWideBusyOfTile);
     return kBegin + kWideBegin + rows * kWideBeginOfTile + std::ceil(static_cast<double>(tiles) / kMultiprocessors) * Chunks() * chunk;
   }
 
@@ -94,6 +95,8 @@ class PlanTime {
   static constexpr double kFewChunkOfSixteen = 0.07, kFewChunk = 0.1, kFewChunkOfTwo = 0.22, kManyChunk = 0.75, kManyChunkOfTwo = 0.8;
   static constexpr double kWideBegin = 0.9, kWideBeginOfTile = 0.62, kWideChunk = 0.14, kWideChunkOfTile = 0.0035, kWideBusy = 0.03, kWideBusyOfTile = 0.0075;
   static constexpr double kSplitBegin = 2, kSplitWait = 0.4, kSplitStage = 0.048;
+  // Of weights of 8 bits: fewer bytes, more instructions.
+  static constexpr double kFewByteChunk = 0.08, kFewByteChunkOfTwo = 0.14, kWideByteChunk = 0.165, kSplitByteStage = 0.04;
 
   double Chunks() const { return static_cast<double>(shape_.columns) / 32; }
   // `each`: blocks that a multiprocessor has at the same time.
@@ -101,6 +104,7 @@ class PlanTime {
 
   ProductShape shape_;
   size_t rows_;
+  bool bytes_;  // weights of 8 bits
 };
 
 // The best of what kernels of tiles there are, by rows of all matrices of a tile.
@@ -112,7 +116,8 @@ inline Plan PlanOfWide(const ProductShape& shape) {
   };
   if (shape.bucket <= 64) consider({Cut::kWide, 4, 8});
   if (shape.gated) return best;
-  for (const uint32_t tiles : {4u, 6u}) consider({Cut::kWide, tiles, 16});
+  consider({Cut::kWide, 4, 16});
+  if (!HasScales(shape.format)) consider({Cut::kWide, 6, 16});
   return best;
 }
 

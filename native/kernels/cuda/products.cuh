@@ -125,13 +125,10 @@ inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gate
     if (terms == 2) PrepareTerms<2>(queue, room, plan, laid, &args);
     else PrepareTerms<1>(queue, room, plan, laid, &args);
   }
-  if (plan.cut == Cut::kSplit) {
-    if (gated) return LaunchSplit<SplitShape<true, 64>>(queue, args, laid);
-    return LaunchSplit<SplitShape<false, 64>>(queue, args, laid);
-  }
-  if (plan.cut == Cut::kWide) {
-    if (gated) return LaunchWide<true>(queue, room.rules, plan, args, laid);
-    return LaunchWide<false>(queue, room.rules, plan, args, laid);
+  if (ReadsTiles(plan.cut)) {
+    if (format == Format::kInt8) return LaunchTilesOf<Format::kInt8>(queue, room.rules, plan, gated, args, laid);
+    if (format == Format::kFp8) return LaunchTilesOf<Format::kFp8>(queue, room.rules, plan, gated, args, laid);
+    return LaunchTilesOf<Format::kBf16>(queue, room.rules, plan, gated, args, laid);
   }
   switch (format) {
     case Format::kF32: return LaunchOf<Format::kF32, 2>(queue, plan, gated, args, laid.bucket);
@@ -142,6 +139,9 @@ inline void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gate
     case Format::kInt8:
       return terms == 2 ? LaunchOf<Format::kInt8, 2>(queue, plan, gated, args, laid.bucket)
                         : LaunchOf<Format::kInt8, 1>(queue, plan, gated, args, laid.bucket);
+    case Format::kFp8:
+      return terms == 2 ? LaunchOf<Format::kFp8, 2>(queue, plan, gated, args, laid.bucket)
+                        : LaunchOf<Format::kFp8, 1>(queue, plan, gated, args, laid.bucket);
   }
 }
 
@@ -159,7 +159,7 @@ inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductAr
 }
 
 inline void TakeMatrix(const Matrix& w, float* y, int i, ProductArgs* args) {
-  args->matrices[i] = {w.values, w.format == Format::kInt8 ? w.scales : nullptr, y, static_cast<uint32_t>(w.rows), 0};
+  args->matrices[i] = {w.values, HasScales(w.format) ? w.scales : nullptr, y, static_cast<uint32_t>(w.rows), 0};
   args->formats[i] = w.format;
 }
 

@@ -9,7 +9,7 @@ namespace parley::cuda {
 
 // How products are computed, whatever their shape.
 struct ProductRules {
-  // Of vectors that meet weights of 8 bits (bf16, int8): 16 bits are kept, not 8.
+  // Of vectors that meet weights of 8 bits (bf16, int8, fp8): 16 bits are kept, not 8.
   bool full_vectors = false;
   // The device copies tiles and multiplies them (tile_words.h).
   bool wide = false;

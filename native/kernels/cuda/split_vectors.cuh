@@ -21,9 +21,9 @@ struct SplitArgs {
 constexpr uint32_t kSplitThreads = 128;
 
 // Of 64 vectors and so many rows of weights in shared memory.
-template <bool kGated_, int kLoaded_>
-struct SplitShape : WideShape<Format::kBf16, kGated_, 64, kLoaded_, 64> {
-  using Wide = WideShape<Format::kBf16, kGated_, 64, kLoaded_, 64>;
+template <bool kGated_, int kLoaded_, class Wide_ = WideShape<Format::kBf16, kGated_, 64, kLoaded_, 64>>
+struct SplitShape : Wide_ {
+  using Wide = Wide_;
   static constexpr int kAllOctets = kLoaded_ / 8;
   static constexpr uint32_t kStagedRow = kLoaded_ + 8, kStagedBytes = 64 * kStagedRow * 4;
 

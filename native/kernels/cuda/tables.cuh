@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/queue.h"
 #include "kernels/cuda/words.h"
@@ -66,7 +67,8 @@ struct Eight {
     const uint32_t word = in_four == 0 ? four.x : in_four == 1 ? four.y : in_four == 2 ? four.z : four.w;
     const uint32_t bits = word >> n % of_word * 8 * sizeof(Value);
     if constexpr (sizeof(Value) == 4) return __uint_as_float(bits);
-    else if constexpr (sizeof(Value) == 1) return static_cast<float>(static_cast<int8_t>(bits & 0xff));
+    else if constexpr (std::is_same_v<Value, int8_t>) return static_cast<float>(static_cast<int8_t>(bits & 0xff));
+    else if constexpr (sizeof(Value) == 1) return FloatOf(Value{static_cast<uint8_t>(bits)});
     else return FloatOf(Value{static_cast<uint16_t>(bits)});
   }
 };
@@ -165,7 +167,7 @@ Args GatherArgsOf(Queue& queue, const Matrix* tables, size_t table_count, const 
   args.in_eights = reinterpret_cast<uintptr_t>(y) % 16 == 0;
   for (size_t t = 0; t < table_count; t++) {
     const Matrix& table = tables[t];
-    args.tables[t] = {table.values, table.format == Format::kInt8 ? table.scales : nullptr, table.rows};
+    args.tables[t] = {table.values, HasScales(table.format) ? table.scales : nullptr, table.rows};
     args.in_eights &= LieInEights(table) ? 1u : 0u;
   }
   return args;
@@ -188,6 +190,7 @@ inline void EnqueueGather(Queue& queue, const Matrix& table, const Ids& ids, siz
     case Format::kF16: return queue.Launch<&GatherKernel<F16>>(grid, args);
     case Format::kBf16: return queue.Launch<&GatherKernel<Bf16>>(grid, args);
     case Format::kInt8: return queue.Launch<&GatherKernel<int8_t>>(grid, args);
+    case Format::kFp8: return queue.Launch<&GatherKernel<Fp8>>(grid, args);
   }
 }
 
@@ -215,6 +218,7 @@ inline void EnqueueGatherSum(Queue& queue, const Matrix* tables, size_t table_co
     case Format::kF16: return queue.Launch<&GatherSumKernel<F16>>(grid, args);
     case Format::kBf16: return queue.Launch<&GatherSumKernel<Bf16>>(grid, args);
     case Format::kInt8: return queue.Launch<&GatherSumKernel<int8_t>>(grid, args);
+    case Format::kFp8: return queue.Launch<&GatherSumKernel<Fp8>>(grid, args);
   }
 }
 

@@ -1,7 +1,7 @@
 // Weights and activations as tensor cores take them: sums of one or two bf16 terms.
 //
 // A float x is hi + lo: hi the bf16 nearest to x, lo the bf16 nearest to x - hi, together 16 bits and more of its 24. Weights of
-// bf16 and of 8 bits (whole numbers below 128; the row's scale comes at the end) are one term and exact; of f16 two, and
+// bf16 and of 8 bits (whole numbers up to 128 or fp8; the row's scale comes at the end) are one term and exact; of f16 two, and
 // exact; of f32 two, which keep 16 bits.
 //
 // The order of columns is the same in every kernel: 16 at a time, as they lie in memory. A tensor core of 9.0 adds sixteen products at once
@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cuda/byte_pairs.cuh"
 #include "kernels/cuda/words.h"
 #include "kernels/matrix.h"
 
@@ -149,8 +150,9 @@ struct Weights<Format::kF32> {
   }
 };
 
-template <>
-struct Weights<Format::kInt8> {
+// Of 8 bits each.
+template <Format kFormat>
+struct WeightsOfBytes {
   static constexpr int kTerms = 1, kBytes = 8, kSecond = 16, kLane = 8;
   using Raw = uint2;
   static __device__ __forceinline__ Raw Global(const unsigned char* at) { return __ldg(reinterpret_cast<const uint2*>(at)); }
@@ -162,20 +164,19 @@ struct Weights<Format::kInt8> {
   static __device__ __forceinline__ Raw Shared(const unsigned char* first, const unsigned char* second) {
     return {*reinterpret_cast<const uint32_t*>(first), *reinterpret_cast<const uint32_t*>(second)};
   }
-  // Byte i of four, offset by 128: the float 2^23 + it less 2^23 + 128. Faster than a conversion, and as exact.
-  static __device__ __forceinline__ float Whole(uint32_t biased, int i) {
-    return __uint_as_float(0x4b000000u | ((biased >> (8 * i)) & 0xffu)) - 8388736.0f;
-  }
   static __device__ __forceinline__ Eight<1> Terms(const Raw& raw) {
-    const uint32_t words[2] = {raw.x ^ 0x80808080u, raw.y ^ 0x80808080u};
+    const uint32_t words[2] = {raw.x, raw.y};
     Eight<1> to;
 #pragma unroll
-    for (int p = 0; p < 4; p++) {
-      to.pairs[0][p] = PackBf16(Whole(words[p / 2], p % 2 * 2), Whole(words[p / 2], p % 2 * 2 + 1));
-    }
+    for (int p = 0; p < 4; p++) to.pairs[0][p] = PairOfBytes<kFormat>(TakeBytes(words[p / 2], p % 2 == 0 ? 0x1100 : 0x3322));
     return to;
   }
 };
+
+template <>
+struct Weights<Format::kInt8> : WeightsOfBytes<Format::kInt8> {};
+template <>
+struct Weights<Format::kFp8> : WeightsOfBytes<Format::kFp8> {};
 
 // acc[r][first + n] += of 16 rows r (a[r]: rows g and g + 8 of them) and 8 vectors n, over a chunk. For each accumulator the
 // order is: of the first 16 columns hi hi, hi lo, lo hi (weight, activation; as far as there are such terms), then of the

@@ -13,6 +13,9 @@
 //                               multiple of 8 rows on, a from any row; the columns 16 step .. 16 step + 15
 //   SwizzledByte<kRow>(byte)    where CopyTile lays that byte of a tile that begins at a multiple of 8 rows
 //   ShowTiles()                 after this thread wrote to a tile itself, before it meets those whose MmaTiles read it
+//   MmaRows<kRow>(d, a, b, step, from_zero)     the same of 64 rows a that are in registers, those of a warp as Mma has them, and a tile b. They
+//                               pass HoldRows(a) when they are written, before FenceTiles, and are not written again before the product is done
+//   SharedPlace(at)             where it lies in shared memory, as a number; TwoBytesAt(place): two neighbouring bytes there, the first in the lower eight bits
 //   FenceTiles(), CommitTiles(), AwaitTiles<left>()      before the first MmaTiles of some and after d was written; after the last of some; until all but
 //                               the last `left` of such groups are done, and d and the tiles may be used again
 //   TakeRegisters<n>(), LeaveRegisters<n>()     by all warps of a warpgroup: it has n registers a thread from here on

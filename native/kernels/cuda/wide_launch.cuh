@@ -10,7 +10,9 @@
 #include "kernels/cuda/product_plan.h"
 #include "kernels/cuda/queue.h"
 #include "kernels/cuda/room.h"
+#include "kernels/cuda/split_bytes.cuh"
 #include "kernels/cuda/split_vectors.cuh"
+#include "kernels/cuda/wide_bytes.cuh"
 #include "kernels/cuda/wide_vectors.cuh"
 #include "kernels/kernels.h"
 
@@ -22,9 +24,11 @@ inline bool IsNarrow(size_t length) { return length % 64 != 0 && length % 96 == 
 
 // Whether tiles can be cut out of these matrices, vectors and results.
 inline bool FitsTiles(const ProductArgs& args, const LaidVectors& laid) {
-  if (args.formats[0] != Format::kBf16 || !LiesAtFours(args.bias) || !LiesAtFours(args.gain)) return false;
+  const bool bytes = HasScales(args.formats[0]);
+  if ((args.formats[0] != Format::kBf16 && !bytes) || !LiesAtFours(args.bias) || !LiesAtFours(args.gain)) return false;
+  if (bytes && laid.as_signals) return false;
   for (const MatrixView& matrix : args.matrices) {
-    if (matrix.rows % 8 != 0 || !LiesAtFours(matrix.y)) return false;
+    if (matrix.rows % 8 != 0 || !LiesAtFours(matrix.y) || !LiesAtFours(matrix.scales)) return false;
   }
   return !laid.as_signals || (laid.slot > 0 && (laid.view.length % 64 == 0 || IsNarrow(laid.view.length)));
 }
@@ -56,9 +60,11 @@ inline WideTerms TermsInTiles(const LaidVectors& laid, const unsigned char* term
   return wide;
 }
 
-inline TileMap MapOf(const MatrixView& matrix, size_t columns, uint32_t box, uint32_t rows) {
-  const size_t bytes = columns * 2;
-  return TileMapOf({matrix.values, {columns, 1, matrix.rows, 1}, {bytes, bytes, bytes * matrix.rows}, {box, 1, rows, 1}});
+// The copy engine takes weights of 8 bits two at a time.
+inline TileMap MapOf(Format format, const MatrixView& matrix, size_t columns, uint32_t box, uint32_t rows) {
+  const size_t bytes = columns * BytesOf(format);
+  const auto its_box = static_cast<uint32_t>(box * BytesOf(format) / 2);
+  return TileMapOf({matrix.values, {bytes / 2, 1, matrix.rows, 1}, {bytes, bytes, bytes * matrix.rows}, {its_box, 1, rows, 1}});
 }
 
 // The work of one grid, and its tiles.
@@ -73,10 +79,10 @@ size_t CutIntoTiles(const ProductArgs& product, const LaidVectors& laid, WideArg
   size_t row_tiles = 0, weights = 0;
   for (int i = 0; i < 3; i++) {
     MatrixView& matrix = args->product.matrices[i];
-    weights += size_t{matrix.rows} * product.columns;
+    weights += size_t{matrix.rows} * product.columns * BytesOf(Shape::kFormat) / 2;
     matrix.blocks = Shape::kGated && i > 0 ? 0 : static_cast<uint32_t>(BlocksOf(matrix.rows, Shape::kRows));
     row_tiles += matrix.blocks;
-    *maps[i] = matrix.values == nullptr ? args->first : MapOf(matrix, product.columns, Shape::kBox, Shape::kBoxRows);
+    *maps[i] = matrix.values == nullptr ? args->first : MapOf(Shape::kFormat, matrix, product.columns, Shape::kBox, Shape::kBoxRows);
   }
   const size_t streams = Shape::kVectors / terms.cut.positions;
   // What is larger is read once, by blocks that run at the same time; the other one stays in the cache.
@@ -84,6 +90,17 @@ size_t CutIntoTiles(const ProductArgs& product, const LaidVectors& laid, WideArg
   return row_tiles *
          (terms.cut.position_tiles == 0 ? BlocksOf(laid.bucket, Shape::kVectors) : terms.cut.position_tiles * BlocksOf(laid.streams, streams));
 }
+
+// The kernel for a shape's weights.
+template <class Shape>
+constexpr auto kWideKernel = &MultiplyWide<Shape>;
+template <Format kFormat, bool kGated, int kVectors, int kLoaded>
+constexpr auto kWideKernel<ByteShape<kFormat, kGated, kVectors, kLoaded>> = &MultiplyWideBytes<ByteShape<kFormat, kGated, kVectors, kLoaded>>;
+
+template <class Shape>
+constexpr auto kSplitKernel = &MultiplySplit<Shape>;
+template <Format kFormat, bool kGated>
+constexpr auto kSplitKernel<SplitBytesShape<kFormat, kGated>> = &MultiplySplitBytes<SplitBytesShape<kFormat, kGated>>;
 
 template <class Shape>
 void LaunchTiles(Queue& queue, const ProductRules& rules, const ProductArgs& product, const LaidVectors& laid) {
@@ -93,7 +110,7 @@ void LaunchTiles(Queue& queue, const ProductRules& rules, const ProductArgs& pro
   grid.x = static_cast<uint32_t>(std::min<size_t>(tiles, rules.multiprocessors));
   grid.threads = kWideThreads;
   grid.shared = Shape::kShared;
-  queue.Launch<&MultiplyWide<Shape>>(grid, args);
+  queue.Launch<kWideKernel<Shape>>(grid, args);
 }
 
 template <class Shape>
@@ -103,7 +120,7 @@ void LaunchSplit(Queue& queue, const ProductArgs& product, const LaidVectors& la
   grid.x = static_cast<uint32_t>(CutIntoTiles<Shape>(product, laid, &args.wide) * kParts);
   grid.threads = kSplitThreads;
   grid.shared = Shape::SharedOf(Shape::StagesOf(product.columns / kChunk));
-  queue.Launch<&MultiplySplit<Shape>>(grid, args);
+  queue.Launch<kSplitKernel<Shape>>(grid, args);
 }
 
 // Whether every part's boxes lie in one segment, and all of a part in shared memory.
@@ -131,6 +148,31 @@ void LaunchWide(Queue& queue, const ProductRules& rules, const Plan& plan, const
       case 6: return launch(WideShape<kFormat, false, 128, 96, 64>());
       default: return launch(WideShape<kFormat, false, 128, 128, 64>());
     }
+  }
+}
+
+// The same of weights of 8 bits.
+template <Format kFormat, bool kGated>
+void LaunchWideBytes(Queue& queue, const ProductRules& rules, const Plan& plan, const ProductArgs& product, const LaidVectors& laid) {
+  const auto launch = [&](auto shape) { LaunchTiles<decltype(shape)>(queue, rules, product, laid); };
+  if (plan.octets == 8) return launch(ByteShape<kFormat, kGated, 64, 64>());
+  if (!kGated && plan.tiles == 4) return launch(ByteShape<kFormat, false, 128, 64>());
+  launch(ByteShape<kFormat, kGated, 128, 128>());
+}
+
+template <Format kFormat>
+void LaunchTilesOf(Queue& queue, const ProductRules& rules, const Plan& plan, bool gated, const ProductArgs& product, const LaidVectors& laid) {
+  const bool split = plan.cut == Cut::kSplit;
+  if constexpr (HasScales(kFormat)) {
+    if (split && gated) return LaunchSplit<SplitBytesShape<kFormat, true>>(queue, product, laid);
+    if (split) return LaunchSplit<SplitBytesShape<kFormat, false>>(queue, product, laid);
+    if (gated) return LaunchWideBytes<kFormat, true>(queue, rules, plan, product, laid);
+    LaunchWideBytes<kFormat, false>(queue, rules, plan, product, laid);
+  } else {
+    if (split && gated) return LaunchSplit<SplitShape<true, 64>>(queue, product, laid);
+    if (split) return LaunchSplit<SplitShape<false, 64>>(queue, product, laid);
+    if (gated) return LaunchWide<true>(queue, rules, plan, product, laid);
+    LaunchWide<false>(queue, rules, plan, product, laid);
   }
 }
 

@@ -15,8 +15,11 @@
 //   ThisThread(), ThisBlock()     threadIdx.x and blockIdx.x, read anew: so that what follows from them holds no registers through a long loop
 //   MeetFirst<threads, barrier>()   __syncthreads for the first so many threads of a block alone; barriers are 1 to 15
 //   FetchLine(at)            128 bytes of the device's memory come as near as the L2 cache
-//   FloatOf(v), Bf16Of(f), F16Of(f)        of float, int8_t, Bf16, F16; to the nearest, ties to even (NaN stays one)
+//   FloatOf(v), Bf16Of(f), F16Of(f)        of float, int8_t, Fp8, Bf16, F16; to the nearest, ties to even (NaN stays one)
 //   PackBf16(low, high), UnpackBf16(pair), PackF16, UnpackF16      two floats (float2) in one word
+//   FmaBf16(a, b, c)                       a b + c of two bf16 in one word, subnormal ones too
+//   MaskedOr(a, mask, bits)                (a & mask) | bits, in one instruction
+//   TakeBytes(word, places)                bytes of the word: byte i is the one that the i-th four bits of places, 0 to 3, name
 //
 // __shfl_up_sync, __all_sync, __reduce_{add,max,min,or}_sync, __syncthreads_{count,or,and}, integer atomics, __ldcg, __ldcs, __stcg,
 // __stcs, __popc, __clz, __ffs, __brev, __float_as_uint and the like are there too (emulator/words.h).

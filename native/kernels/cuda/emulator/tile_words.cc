@@ -33,12 +33,19 @@ double ValueOf(const TileProduct& of, const unsigned char* tile, uint32_t row, u
   return ToFloat(Bf16{bits});
 }
 
+// Of the rows that the lanes hold together: pairs of columns, lane by lane, of the rows g and g + 8, and eight columns further of these.
+double HeldValue(void* const lanes[32], uint32_t row, uint32_t column) {
+  const auto& its = *static_cast<const TileProduct*>(lanes[row % 8 * 4 + column % 8 / 2]);
+  const uint32_t pair = its.held[column / 8 * 2 + row / 8];
+  return ToFloat(Bf16{static_cast<uint16_t>(column % 2 == 0 ? pair : pair >> 16)});
+}
+
 // As Mma: sixteen products are summed without rounding, and then added to d.
 void JoinTiles(void* const lanes[32], uint32_t) {
   const TileProduct& all = *static_cast<const TileProduct*>(lanes[0]);
   double a[16][16];
   for (uint32_t row = 0; row < 16; row++) {
-    for (uint32_t k = 0; k < 16; k++) a[row][k] = ValueOf(all, all.a, row, k);
+    for (uint32_t k = 0; k < 16; k++) a[row][k] = all.held == nullptr ? ValueOf(all, all.a, row, k) : HeldValue(lanes, row, k);
   }
   for (uint32_t n = 0; n < all.octets; n++) {
     Eight b[16], sums[16];
@@ -103,6 +110,13 @@ void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier) {
 }
 
 void MeetForTiles(TileProduct* mine) { emulator::MeetWarp("MmaTiles", 0xffffffff, mine, JoinTiles); }
+
+uint32_t SharedPlace(const void* at) { return static_cast<uint32_t>(static_cast<const unsigned char*>(at) - Block::Current().Shared()); }
+
+uint32_t TwoBytesAt(uint32_t place) {
+  const unsigned char* const at = Block::Current().Shared() + place;
+  return at[0] | static_cast<uint32_t>(at[1]) << 8;
+}
 
 float4 LoadOfPeer(const float* at, uint32_t rank) {
   const auto* const own = Block::Current().Shared();

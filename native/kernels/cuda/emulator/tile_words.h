@@ -35,6 +35,7 @@ inline void FetchBulk(const void*, uint32_t) {}
 // What a lane brings to a product of tiles whose rows have `row` bytes: d [octets][4].
 struct TileProduct {
   float* d;
+  const uint32_t* held;        // its four registers of a, or none: then a is a tile
   const unsigned char *a, *b;  // of its warp's 16 rows, and of all octets
   uint32_t octets, row, step;
 };
@@ -43,9 +44,18 @@ void MeetForTiles(TileProduct* mine);
 template <uint32_t kRow, int kOctets>
 void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned char* b, uint32_t step, bool from_zero) {
   for (int n = 0; from_zero && n < kOctets; n++) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
-  TileProduct mine{d[0], a + threadIdx.x / 32 % 4 * 16 * kRow, b, kOctets, kRow, step};
+  TileProduct mine{d[0], nullptr, a + threadIdx.x / 32 % 4 * 16 * kRow, b, kOctets, kRow, step};
   MeetForTiles(&mine);
 }
+template <uint32_t kRow, int kOctets>
+void MmaRows(float (&d)[kOctets][4], const uint32_t (&a)[4], const unsigned char* b, uint32_t step, bool from_zero) {
+  for (int n = 0; from_zero && n < kOctets; n++) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
+  TileProduct mine{d[0], a, nullptr, b, kOctets, kRow, step};
+  MeetForTiles(&mine);
+}
+uint32_t SharedPlace(const void* at);
+uint32_t TwoBytesAt(uint32_t place);
+inline void HoldRows(uint32_t (&)[4]) {}
 // The blocks of a cluster meet at every barrier of one.
 inline void MeetCluster() { __syncthreads(); }
 float4 LoadOfPeer(const float* at, uint32_t rank);

@@ -163,6 +163,7 @@ void MeetFirst() {
 // --- formats of numbers
 inline float FloatOf(float value) { return value; }
 inline float FloatOf(int8_t value) { return static_cast<float>(value); }
+inline float FloatOf(Fp8 value) { return ToFloat(value); }
 inline float FloatOf(Bf16 value) { return ToFloat(value); }
 inline float FloatOf(F16 value) { return ToFloat(value); }
 inline Bf16 Bf16Of(float value) { return ToBf16(value); }
@@ -178,6 +179,17 @@ inline float2 UnpackBf16(uint32_t pair) {
 }
 inline float2 UnpackF16(uint32_t pair) {
   return {ToFloat(F16{static_cast<uint16_t>(pair)}), ToFloat(F16{static_cast<uint16_t>(pair >> 16)})};
+}
+inline uint32_t FmaBf16(uint32_t a, uint32_t b, uint32_t c) {
+  const auto of = [](uint32_t pair, uint32_t shift) { return ToFloat(Bf16{static_cast<uint16_t>(pair >> shift)}); };
+  const auto half = [&](uint32_t shift) { return ToBf16(std::fma(of(a, shift), of(b, shift), of(c, shift))).bits; };
+  return half(0) | static_cast<uint32_t>(half(16)) << 16;
+}
+inline uint32_t MaskedOr(uint32_t a, uint32_t mask, uint32_t bits) { return (a & mask) | bits; }
+inline uint32_t TakeBytes(uint32_t word, uint32_t places) {
+  uint32_t taken = 0;
+  for (uint32_t i = 0; i < 4; i++) taken |= (word >> (places >> 4 * i & 3) * 8 & 0xff) << 8 * i;
+  return taken;
 }
 
 }  // namespace parley::cuda
