@@ -107,24 +107,32 @@ struct Run {
   void Listen() {
     const Clock::time_point began = Clock::now();
     size_t asked = 0, most_live = 0;
+    EngineStats half;
     for (double now = 0; now < seconds; now = Since(began)) {
       const size_t arrived = burst ? streams : std::min(streams, static_cast<size_t>(static_cast<double>(streams) * now / kArrivals) + 1);
       while (asked < arrived + over.load()) Ask(++asked);
       engine.Wake();
-      most_live = std::max(most_live, engine.stats().live);
+      const EngineStats stats = engine.stats();
+      most_live = std::max(most_live, stats.live);
+      if (now < seconds / 2) half = stats;
       std::this_thread::sleep_for(kTick);
     }
     const EngineStats stats = engine.stats();
     engine.Close();
-    Say(stats, most_live);
+    Say(stats, half, most_live);
   }
 
-  void Say(const EngineStats& stats, size_t most_live) {
+  void Say(const EngineStats& stats, const EngineStats& half, size_t most_live) {
     const size_t late = static_cast<size_t>(std::count_if(heard.late_ms.begin(), heard.late_ms.end(), [](double ms) { return ms > 0; }));
-    std::printf("| %zu, %s | %zu | %zu | %zu | %zu | %.1f | %.1f | %.1f | %.1f | %llu |\n", streams, burst ? "burst" : "staggered", most_live,
+    std::printf("| %zu, %s | %zu | %zu | %zu | %zu | %.1f | %.1f | %.1f | %.1f | %llu of %llu |\n", streams, burst ? "burst" : "staggered", most_live,
                 stats.waiting, heard.late_ms.size(), late, Percentile(heard.late_ms, 1), Percentile(heard.first_ms, 0.5),
                 Percentile(heard.first_ms, 0.95), static_cast<double>(stats.frames) / seconds / 12.5,
-                static_cast<unsigned long long>(stats.eager));
+                static_cast<unsigned long long>(stats.eager - half.eager),
+                static_cast<unsigned long long>(stats.eager - half.eager + stats.launches - half.launches));
+    std::printf("lists grid by grid, graphs made, graphs run: %llu, %llu, %llu in the first half and before, %llu, %llu, %llu in the second\n",
+                static_cast<unsigned long long>(half.eager), static_cast<unsigned long long>(half.captures), static_cast<unsigned long long>(half.launches),
+                static_cast<unsigned long long>(stats.eager - half.eager), static_cast<unsigned long long>(stats.captures - half.captures),
+                static_cast<unsigned long long>(stats.launches - half.launches));
     std::printf("%llu were heard to their end, %llu not when the bench ended", static_cast<unsigned long long>(heard.whole), static_cast<unsigned long long>(heard.closed));
     if (heard.other > 0) std::printf("; %llu FAILED, the last: %s", static_cast<unsigned long long>(heard.other), heard.problem.c_str());
     std::printf("\n");
@@ -151,7 +159,7 @@ int main(int count, char** arguments) {
   const auto engine = Engine::Open(options, &problem);
   if (engine == nullptr) return std::fprintf(stderr, "live_bench: %s\n", problem.c_str()), 1;
   std::printf("%s; loaded in %.0f ms, warmed up in %.0f ms\n", engine->facts().device.c_str(), engine->facts().load_ms, engine->facts().warm_up_ms);
-  std::printf("| asked | live at most | waiting at the end | speeches | that missed sound | latest ms | first sound p50 ms | p95 | of real time, all | eager |\n");
+  std::printf("| asked | live at most | waiting at the end | speeches | that missed sound | latest ms | first sound p50 ms | p95 | of real time, all | eager lists, second half |\n");
   std::printf("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
   Run run{*engine, options.max_streams, count > 5 ? std::atof(arguments[5]) : 60, std::strcmp(arguments[4], "burst") == 0, {}, {}};
   run.Listen();

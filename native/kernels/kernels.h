@@ -169,6 +169,9 @@ class Kernels {
   virtual bool AnswersAtOnce() const = 0;
   // All zeros for a backend on the host's memory.
   virtual BackendFigures Figures() const { return {}; }
+  // While it is so, what is asked for will be asked for again: a backend that remembers what it was asked does so the first time, not the
+  // second. False: there is nothing to remember.
+  virtual bool Rehearse(bool) { return false; }
 
   // --- memory: zeroed, aligned to 64 bytes. Throws std::bad_alloc.
   virtual void* Allocate(size_t bytes) = 0;

@@ -77,6 +77,8 @@ class FrameModel {
   virtual size_t FreeBytes() const = 0;      // that streams and voices could take
   virtual StageTimes Times() const = 0;
   virtual BackendFigures Figures() const = 0;
+  // As Kernels::Rehearse.
+  virtual bool Rehearse(bool) { return false; }
   // Sizes of batches that a warm-up goes through, smallest first, none above `most`.
   virtual std::vector<size_t> WarmBatches(size_t most) const = 0;
 

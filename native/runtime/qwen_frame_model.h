@@ -45,6 +45,7 @@ class QwenFrameModel final : public FrameModel {
   size_t FreeBytes() const override;
   StageTimes Times() const override { return times_; }
   BackendFigures Figures() const override { return kernels_->Figures(); }
+  bool Rehearse(bool on) override { return kernels_->Rehearse(on); }
   std::vector<size_t> WarmBatches(size_t most) const override;
 
   VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work, std::shared_ptr<Voice>* voice,

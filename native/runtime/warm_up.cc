@@ -1,12 +1,18 @@
 #include "runtime/warm_up.h"
 
 #include <cmath>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace parley::runtime {
 namespace {
 
-constexpr size_t kFrames = 3;  // of each text: prompts of different lengths are what is new
+constexpr size_t kFrames = 3;      // of each text: prompts of different lengths are what is new
+constexpr size_t kRehearsals = 6;  // frames of each before those, where rounds are remembered
+constexpr size_t kMostFrames = 1 + kRehearsals + kFrames;
+constexpr size_t kMostRows = 2048;  // of prompts that are computed together
+constexpr size_t kOfBatches = 1;    // the text that many speak: longer than kMostFrames
 
 constexpr const char* kTexts[] = {
     "Hello.",
@@ -43,52 +49,135 @@ bool FindVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<
 
 using Generations = std::vector<std::unique_ptr<Generation>>;
 
-// Rounds of these together; each that is not a size's first is told to `times`.
-void SpeakTogether(FrameModel& model, const Generations& generations, RoundTimes* times) {
-  std::vector<Generation*> live;
-  size_t rows = 0;
-  for (const auto& one : generations) {
-    model.Begin(*one, kFrames + 1);
-    live.push_back(one.get());
-    rows += one->PromptLeft();
-  }
-  model.Prefill(live.data(), live.size(), rows);
-  std::vector<float> samples(live.size() * model.FrameSamples());
-  for (size_t n = 0; n < kFrames; n++) {
-    std::vector<FrameResult> results(live.size());
-    std::vector<FrameModel::DecodeJob> jobs;
-    const Clock::time_point began = Clock::now();
-    model.Step(live.data(), live.size(), results.data());
-    std::vector<Generation*> going_on;
-    for (size_t i = 0; i < live.size(); i++) {
-      if (results[i] != FrameResult::kFrame) continue;
-      jobs.push_back({live[i], 1, samples.data() + jobs.size() * model.FrameSamples()});
-      going_on.push_back(live[i]);
+// Some who speak together, begun and with their prompts computed.
+class Together {
+ public:
+  Together(FrameModel& model, Generations generations) : model_(model), generations_(std::move(generations)) {
+    std::vector<Generation*> all;
+    size_t rows = 0;
+    for (const auto& one : generations_) {
+      model.Begin(*one, kMostFrames + 1);
+      all.push_back(one.get());
+      rows += one->PromptLeft();
     }
-    if (!jobs.empty()) model.Decode(jobs.data(), jobs.size());
-    if (n > 0) times->Did(live.size(), Clock::now() - began);
-    live = std::move(going_on);
-    if (live.empty()) return;
+    model.Prefill(all.data(), all.size(), rows);
+    samples_.resize(all.size() * model.FrameSamples() * kMostFrames);
+  }
+
+  // So many more take part from now on.
+  void Join(size_t count) {
+    for (; count > 0 && joined_ < generations_.size(); count--) live_.push_back({generations_[joined_++].get(), 0});
+  }
+
+  // A frame of each.
+  void Step() {
+    if (live_.empty()) return;
+    std::vector<Generation*> all;
+    for (const Speaking& one : live_) all.push_back(one.generation);
+    std::vector<FrameResult> results(all.size());
+    model_.Step(all.data(), all.size(), results.data());
+    std::vector<Speaking> going_on;
+    for (size_t i = 0; i < live_.size(); i++) {
+      if (results[i] == FrameResult::kFrame) going_on.push_back({live_[i].generation, live_[i].undecoded + 1});
+    }
+    live_ = std::move(going_on);
+  }
+
+  // All frames that were made.
+  void Decode() {
+    std::vector<FrameModel::DecodeJob> jobs;
+    float* at = samples_.data();
+    for (Speaking& one : live_) {
+      if (one.undecoded == 0) continue;
+      jobs.push_back({one.generation, one.undecoded, at});
+      at += std::exchange(one.undecoded, 0) * model_.FrameSamples();
+    }
+    if (!jobs.empty()) model_.Decode(jobs.data(), jobs.size());
+  }
+
+  // Rounds of all; each but the first is told to `times`.
+  void Measure(size_t rounds, RoundTimes* times) {
+    for (size_t n = 0; n < rounds && !live_.empty(); n++) {
+      const size_t count = live_.size();
+      const Clock::time_point began = Clock::now();
+      Step();
+      Decode();
+      if (n > 0) times->Did(count, Clock::now() - began);
+    }
+  }
+
+ private:
+  struct Speaking {
+    Generation* generation;
+    size_t undecoded;  // frames
+  };
+
+  FrameModel& model_;
+  const Generations generations_;
+  size_t joined_ = 0;
+  std::vector<Speaking> live_;
+  std::vector<float> samples_;
+};
+
+// Those who join later, one group after the other: few, so that the others are nearly all of so many.
+std::vector<size_t> JoinsOf(size_t count) {
+  std::vector<size_t> joins;
+  size_t later = 0;
+  for (const size_t some : {1u, 4u, 16u, 64u}) {
+    if (some > 1 && 4 * (later + some) > count) break;
+    if (count > 1) joins.push_back(some), later += some;
+  }
+  return joins;
+}
+
+// What a server does with so many, for a backend that remembers it: some join the others, chunks of one, two and four frames.
+void Rehearse(Together* all, size_t count) {
+  const std::vector<size_t> joins = JoinsOf(count);
+  all->Join(count - std::accumulate(joins.begin(), joins.end(), size_t{0}));
+  all->Step();
+  all->Decode();
+  for (size_t n = 0; n < kRehearsals; n++) {
+    if (n < joins.size()) all->Join(joins[n]);
+    all->Step();
+    if (n == 1 || n + 1 == kRehearsals) all->Decode();
   }
 }
 
-// False with `problem` set where it is refused.
-bool Speak(FrameModel& model, const SpeechRequest& request, size_t count, RoundTimes* times, std::string* problem) {
+// So many of a request; fewer where there is no room for more. Null: it is refused, with `problem` set.
+bool Make(FrameModel& model, const SpeechRequest& request, size_t count, Generations* made, std::string* problem) {
   std::shared_ptr<Voice> voice;
   if (!FindVoice(model, request, &voice, problem)) return false;
-  Generations generations;
   size_t bytes = 0;
   for (size_t n = 0; n < count; n++) {
     Refusal refusal;
     auto generation = model.Read(request, voice, &refusal);
     if (generation == nullptr) return *problem = refusal.problem, false;
-    bytes += model.BytesOf(*generation, kFrames + 1);
-    const bool fits = generation->PromptRows() + kFrames <= model.MostPositions() && bytes + model.VoiceBytes() <= model.FreeBytes();
-    if (!fits) return true;
-    generations.push_back(std::move(generation));
+    bytes += model.BytesOf(*generation, kMostFrames + 1);
+    if (generation->PromptRows() + kMostFrames > model.MostPositions() || bytes + model.VoiceBytes() > model.FreeBytes()) return made->clear(), true;
+    made->push_back(std::move(generation));
   }
-  SpeakTogether(model, generations, times);
   return true;
+}
+
+// False with `problem` set where it is refused.
+bool Speak(FrameModel& model, const SpeechRequest& request, size_t count, bool rehearses, RoundTimes* times, std::string* problem) {
+  Generations generations;
+  if (!Make(model, request, count, &generations, problem)) return false;
+  if (generations.empty()) return true;
+  Together all(model, std::move(generations));
+  if (rehearses) Rehearse(&all, count);
+  all.Join(count);
+  all.Measure(kFrames, times);
+  return true;
+}
+
+// Prompts alone, as many together as are computed at once.
+void Begin(FrameModel& model, const SpeechRequest& request, size_t count) {
+  Generations generations;
+  std::string problem;
+  if (!Make(model, request, count, &generations, &problem) || generations.empty()) return;
+  if (generations.size() * generations.front()->PromptRows() > kMostRows) return;
+  const Together all(model, std::move(generations));
 }
 
 SpeechRequest RequestFor(const FrameModel& model, const char* text) {
@@ -102,20 +191,24 @@ SpeechRequest RequestFor(const FrameModel& model, const char* text) {
 }  // namespace
 
 bool WarmUp(FrameModel& model, size_t max_streams, RoundTimes* times, std::string* problem) {
-  size_t spoken = 0;
-  for (const char* const text : kTexts) {
-    std::string refusal;
-    if (Speak(model, RequestFor(model, text), 1, times, &refusal)) spoken++;
-    else if (problem->empty()) *problem = "warming up: " + refusal;
-  }
   std::string refusal;
+  const bool rehearses = model.Rehearse(true);
+  const std::vector<size_t> sizes = model.WarmBatches(max_streams);
+  size_t spoken = 0;
   // The largest first: what needs the most memory finds its place, and what is remembered of smaller ones stays true.
-  std::vector<size_t> sizes = model.WarmBatches(max_streams);
   for (auto size = sizes.rbegin(); size != sizes.rend(); size++) {
-    if (spoken > 0) Speak(model, RequestFor(model, kTexts[0]), *size, times, &refusal);
+    if (Speak(model, RequestFor(model, kTexts[kOfBatches]), *size, rehearses, times, &refusal)) continue;
+    break;
+  }
+  for (const char* const text : kTexts) {
+    std::string why;
+    if (Speak(model, RequestFor(model, text), 1, rehearses, times, &why)) spoken++;
+    else if (problem->empty()) *problem = "warming up: " + why;
+    for (auto size = sizes.rbegin(); rehearses && size != sizes.rend(); size++) Begin(model, RequestFor(model, text), *size);
   }
   while (model.ForgetVoice()) {
   }
+  model.Rehearse(false);
   return spoken > 0;
 }
 

@@ -37,6 +37,7 @@ class TimedModel final : public FrameModel {
   size_t FreeBytes() const override { return model_.FreeBytes(); }
   StageTimes Times() const override { return model_.Times(); }
   BackendFigures Figures() const override { return model_.Figures(); }
+  bool Rehearse(bool on) override { return model_.Rehearse(on); }
   std::vector<size_t> WarmBatches(size_t most) const override { return model_.WarmBatches(most); }
   VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work, std::shared_ptr<Voice>* voice,
                         std::string* problem) override {
@@ -94,66 +95,101 @@ class Player final : public SpeechSink {
   size_t written_ = 0;
 };
 
-void Explore(size_t listeners, double arrivals_s, double seconds, bool vary) {
-  std::string problem;
-  cuda::CudaOptions options;
-  options.pool = size_t{64} << 30;
-  auto kernels = std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), options);
-  QwenFrameModel::Parts parts;
-  parts.codec = parts.cache = Format::kBf16;
-  const auto qwen = QwenFrameModel::Open(kGolden + "/tiny-customvoice", parts, size_t{60} << 30, std::move(kernels), &problem);
-  CHECK_EQ(problem, "");
-  TimedModel model(*qwen);
-  RoundTimes times;
-  CHECK(WarmUp(*qwen, listeners, &times, &problem));
-  const BackendFigures warm = qwen->Figures();
-  std::printf("warmed up: %llu eager, %llu captures, %llu launches\n", (unsigned long long)warm.eager, (unsigned long long)warm.captures, (unsigned long long)warm.launches);
-  SchedulerOptions wanted;
-  wanted.max_streams = wanted.max_waiting = listeners;
-  wanted.memory_bytes = size_t{60} << 30;
-  for (size_t n = 1; n <= 1024; n *= 2)
-    for (int i = 0; i < 2; i++) wanted.round_times.Did(n, Ms(3.5 + 0.0535 * static_cast<double>(n)));
-  wanted.now = [&model] { return model.now(); };
-  Mailbox mailbox(2 * listeners, wanted.now);
-  Scheduler scheduler(model, mailbox, wanted);
-  const Clock::time_point began = model.now();
-  size_t asked = 0, over = 0;
-  double said = 0;
-  BackendFigures before = warm;
-  for (double now = 0; now < seconds * 1e3; now = MsOf(model.now() - began)) {
-    const double share = arrivals_s == 0 ? 1 : std::min(1.0, now / arrivals_s / 1e3);
-    const auto arrived = static_cast<size_t>(static_cast<double>(listeners) * share) + over;
-    while (asked < arrived) {
-      SpeechRequest request;
-      request.text = "Your order has shipped and should be with you on Tuesday before noon.";
-      if (vary) for (size_t n = 0; n < asked * 7919 % 31; n++) request.text += " And so on.";
-      request.speaker = qwen->facts().speakers.front();
-      request.seed = ++asked;
-      request.max_new_tokens = vary ? 30 + asked * 104729 % 170 : 126;
-      request.due = model.now();
-      mailbox.Start(std::move(request), std::make_shared<Player>(model, over));
-    }
-    if (!scheduler.Round()) model.Pass(5);
-    if (now - said >= 2000) {
-      said = now;
-      const BackendFigures figures = qwen->Figures();
-      std::printf("%5.1f s live %zu waiting %zu done %llu failed %llu | eager %llu captures %llu launches %llu\n", now / 1e3, scheduler.stats().live, scheduler.stats().waiting,
-                  (unsigned long long)scheduler.stats().done, (unsigned long long)scheduler.stats().failed, (unsigned long long)(figures.eager - before.eager),
-                  (unsigned long long)(figures.captures - before.captures), (unsigned long long)(figures.launches - before.launches));
-      std::fflush(stdout);
-      before = figures;
+// What a GPU server did for listeners who ask again and again.
+class Server {
+ public:
+  explicit Server(size_t listeners) : listeners_(listeners) {
+    std::string problem;
+    cuda::CudaOptions options;
+    options.pool = size_t{64} << 30;  // of addresses alone
+    auto kernels = std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), options);
+    QwenFrameModel::Parts parts;
+    parts.codec = parts.cache = Format::kBf16;
+    qwen_ = QwenFrameModel::Open(kGolden + "/tiny-customvoice", parts, options.pool, std::move(kernels), &problem);
+    CHECK_EQ(problem, "");
+    model_ = std::make_unique<TimedModel>(*qwen_);
+    SchedulerOptions wanted;
+    CHECK(WarmUp(*qwen_, listeners, &wanted.round_times, &problem));
+    wanted.max_streams = wanted.max_waiting = listeners;
+    wanted.memory_bytes = options.pool / 2;
+    wanted.keeps_pace = false;  // the times that the warm-up measured are this machine's
+    wanted.now = [this] { return model_->now(); };
+    mailbox_ = std::make_unique<Mailbox>(2 * listeners, wanted.now);
+    scheduler_ = std::make_unique<Scheduler>(*model_, *mailbox_, wanted);
+    began_ = model_->now();
+  }
+  ~Server() { scheduler_->EndAll(Outcome::kClosed, "the test is over"); }
+
+  BackendFigures Figures() const { return qwen_->Figures(); }
+
+  // Until so many seconds since the beginning; they come over the first three.
+  void Serve(double seconds) {
+    for (double now = MsOf(model_->now() - began_); now < seconds * 1e3; now = MsOf(model_->now() - began_)) {
+      const double share = std::min(1.0, now / 3e3);
+      const auto arrived = static_cast<size_t>(static_cast<double>(listeners_) * share) + over_ + 1;
+      while (asked_ < std::min(arrived, listeners_ + over_)) Ask();
+      if (!scheduler_->Round()) model_->Pass(5);
     }
   }
-  scheduler.EndAll(Outcome::kClosed, "over");
+
+ private:
+  // Texts and speeches of any length.
+  void Ask() {
+    SpeechRequest request;
+    request.text = "Your order has shipped and should be with you on Tuesday before noon.";
+    for (size_t n = 0; n < asked_ * 7919 % 31; n++) request.text += " And so on.";
+    request.speaker = qwen_->facts().speakers.front();
+    request.seed = ++asked_;
+    request.max_new_tokens = 30 + asked_ * 104729 % 170;
+    request.due = model_->now();
+    mailbox_->Start(std::move(request), std::make_shared<Player>(*model_, over_));
+  }
+
+  const size_t listeners_;
+  std::unique_ptr<QwenFrameModel> qwen_;
+  std::unique_ptr<TimedModel> model_;
+  std::unique_ptr<Mailbox> mailbox_;
+  std::unique_ptr<Scheduler> scheduler_;
+  Clock::time_point began_;
+  size_t asked_ = 0, over_ = 0;
+};
+
+// Half a minute after they came, of a thousand lists not so many are new.
+void CheckKnown(size_t listeners, double most) {
+  Server server(listeners);
+  server.Serve(30);
+  const BackendFigures before = server.Figures();
+  server.Serve(60);
+  const BackendFigures after = server.Figures();
+  const auto eager = after.eager - before.eager, launches = after.launches - before.launches;
+  std::printf("  %zu listeners: %llu of %llu lists in thirty seconds were new\n", listeners, static_cast<unsigned long long>(eager),
+              static_cast<unsigned long long>(eager + launches));
+  CHECK(launches > 1000);
+  CHECK(static_cast<double>(eager) <= most / 1000 * static_cast<double>(launches));
+}
+
+void WhatIsAskedForWasAskedForBefore() {
+  CheckKnown(16, 3);
+  CheckKnown(64, 5);
+  CheckKnown(600, 40);
+}
+
+// The warm-up asks for what comes: to those who come first nearly all lists are known, too.
+void TheWarmUpKnowsWhatComes() {
+  Server server(8);
+  const BackendFigures before = server.Figures();
+  server.Serve(2);
+  CHECK(server.Figures().launches - before.launches > 100);
+  CHECK(server.Figures().eager - before.eager <= 15);
 }
 
 }  // namespace
 }  // namespace parley::test
 
-int main(int count, char** arguments) {
-  if (count > 3) {
-    parley::test::Explore(std::atoi(arguments[1]), std::atof(arguments[2]), std::atof(arguments[3]), count > 4);
-    return 0;
-  }
-  return 0;
+int main() {
+  using namespace parley::test;
+  return Run({
+      {"what is asked for was asked for before", WhatIsAskedForWasAskedForBefore},
+      {"the warm-up knows what comes", TheWarmUpKnowsWhatComes},
+  });
 }

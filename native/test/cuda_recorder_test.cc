@@ -153,6 +153,31 @@ void TheLeastRecentlyUsedGraphGoes() {
   CHECK_EQ(f.y[0], 1u + 2 + 1 + 3 + 1 + 2);
 }
 
+// Nobody's speech ends for it: what there is no graph for runs grid by grid, and those that are used seldom make room.
+void WithoutMemoryForGraphsHalfOfThemGo() {
+  RecorderOptions options;
+  options.capture_at_once = true;
+  Fixture f(options);
+  f.device.LeaveGraphs(4);
+  for (uint8_t times = 1; times <= 5; times++) {
+    f.Add({1}, times);
+    f.recorder.Wait();
+  }
+  CHECK_EQ(f.y[0], 1u + 2 + 3 + 4 + 5);
+  CHECK_EQ(f.recorder.Counters().captures, 4u);
+  CHECK_EQ(f.recorder.Counters().eager, 1u);
+  CHECK_EQ(f.recorder.Graphs(), 2u);
+  f.device.LeaveGraphs(4);
+  for (const uint8_t times : {4, 5}) {  // that are remembered still
+    f.Add({1}, times);
+    f.recorder.Wait();
+  }
+  CHECK_EQ(f.y[0], 15u + 4 + 5);
+  CHECK_EQ(f.recorder.Counters().captures, 5u);
+  CHECK_EQ(f.recorder.Counters().launches, 6u);
+  CHECK_EQ(f.recorder.Counters().eager, 1u);
+}
+
 // Data of the list that is under way is not that of the next.
 void ListsFollowEachOtherWithoutAWait() {
   Fixture f;
@@ -261,6 +286,7 @@ int main() {
       {"warm-up captures at once", WarmUpCapturesAtOnce},
       {"without graphs every list is eager", WithoutGraphsEveryListIsEager},
       {"the least recently used graph goes", TheLeastRecentlyUsedGraphGoes},
+      {"without memory for graphs half of them go", WithoutMemoryForGraphsHalfOfThemGo},
       {"lists follow each other without a wait", ListsFollowEachOtherWithoutAWait},
       {"results are there after the wait", ResultsAreThereAfterTheWait},
       {"arenas grow between lists", ArenasGrowBetweenLists},

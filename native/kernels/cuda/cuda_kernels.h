@@ -37,6 +37,7 @@ class CudaKernels final : public Kernels {
   bool ReadsHostMemory() const override { return false; }
   bool AnswersAtOnce() const override { return false; }
   BackendFigures Figures() const override;
+  bool Rehearse(bool on) override { return recorder_.CaptureAtOnce(on); }
 
   void* Allocate(size_t bytes) override;
   void Free(void* memory) override;

@@ -1,5 +1,6 @@
 #include "kernels/cuda/known_lists.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace parley::cuda {
@@ -50,19 +51,26 @@ KnownList* KnownLists::Find(const List& list) {
 }
 
 KnownList* KnownLists::Remember(const List& list) {
-  if (IsFull() && !lists_.empty()) {
-    const auto last = std::prev(lists_.end());
-    const auto range = by_hash_.equal_range(last->hash);
-    for (auto at = range.first; at != range.second; at++) {
-      if (at->second != last) continue;
-      by_hash_.erase(at);
-      break;
-    }
-    lists_.erase(last);
-  }
+  if (IsFull() && !lists_.empty()) ForgetLast();
   lists_.push_front({list, HashOf(list), nullptr});
   by_hash_.emplace(lists_.front().hash, lists_.begin());
   return &lists_.front();
+}
+
+void KnownLists::Halve() {
+  most_ = std::max<size_t>(lists_.size() / 2, 1);
+  while (lists_.size() > most_) ForgetLast();
+}
+
+void KnownLists::ForgetLast() {
+  const auto last = std::prev(lists_.end());
+  const auto range = by_hash_.equal_range(last->hash);
+  for (auto at = range.first; at != range.second; at++) {
+    if (at->second != last) continue;
+    by_hash_.erase(at);
+    break;
+  }
+  lists_.erase(last);
 }
 
 }  // namespace parley::cuda

@@ -27,13 +27,17 @@ class KnownLists {
   KnownList* Find(const List& list);
   // One that Find() did not find. What goes for it may not be under way.
   KnownList* Remember(const List& list);
+  // The half that was used last is kept, and no more from now on. What goes may not be under way.
+  void Halve();
   bool IsFull() const { return lists_.size() >= most_; }
   size_t Count() const { return lists_.size(); }
 
  private:
   using Places = std::list<KnownList>;
 
-  const size_t most_;
+  void ForgetLast();
+
+  size_t most_;
   Places lists_;  // the last one used first
   std::unordered_multimap<uint64_t, Places::iterator> by_hash_;
 };

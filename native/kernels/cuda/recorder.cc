@@ -1,6 +1,7 @@
 #include "kernels/cuda/recorder.h"
 
 #include <cstring>
+#include <new>
 
 namespace parley::cuda {
 
@@ -47,6 +48,19 @@ void* Recorder::Result(void* to_host, size_t bytes, size_t room) {
   return place.device;
 }
 
+// Null where the device has no memory for one more: then half of the others go, and this list, the last one used, runs grid by grid once more.
+std::unique_ptr<Graph> Recorder::Captured() {
+  try {
+    auto graph = device_.Capture(list_);
+    counters_.captures++;
+    return graph;
+  } catch (const std::bad_alloc&) {
+    device_.Wait();  // what goes may be under way
+    known_.Halve();
+    return nullptr;
+  }
+}
+
 void Recorder::RunList() {
   counters_.nodes += list_.nodes.size();
   KnownList* known = options_.graphs ? known_.Find(list_) : nullptr;
@@ -55,13 +69,11 @@ void Recorder::RunList() {
     if (known_.IsFull()) device_.Wait();  // what goes may be under way
     known = known_.Remember(list_);
   }
-  if (known == nullptr || (is_new && !options_.capture_at_once)) {
+  const bool wanted = known != nullptr && (!is_new || options_.capture_at_once);
+  if (wanted && known->graph == nullptr) known->graph = Captured();
+  if (!wanted || known->graph == nullptr) {
     counters_.eager++;
     return device_.Run(list_);
-  }
-  if (known->graph == nullptr) {
-    known->graph = device_.Capture(list_);
-    counters_.captures++;
   }
   counters_.launches++;
   device_.Launch(*known->graph);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernels/cuda/known_lists.h"
@@ -46,7 +47,11 @@ class Recorder final : public Queue {
   // Until all is done, and results are where they belong.
   void Wait();
 
-  void CaptureAtOnce(bool at_once) { options_.capture_at_once = at_once; }
+  // False: it makes no graphs.
+  bool CaptureAtOnce(bool at_once) {
+    options_.capture_at_once = at_once;
+    return options_.graphs;
+  }
   const RecorderCounters& Counters() const { return counters_; }
   size_t Graphs() const { return known_.Count(); }
 
@@ -63,6 +68,7 @@ class Recorder final : public Queue {
 
   void Start();
   void RunList();
+  std::unique_ptr<Graph> Captured();
   void Clear();
   void Deliver(int turn);
 

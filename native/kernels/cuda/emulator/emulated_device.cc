@@ -111,6 +111,8 @@ void EmulatedDevice::Run(const List& list) {
 
 std::unique_ptr<Graph> EmulatedDevice::Capture(const List& list) {
   CheckThere();
+  if (graphs_left_ == 0) throw std::bad_alloc();
+  graphs_left_--;
   return std::make_unique<Kept>(list);
 }
 
