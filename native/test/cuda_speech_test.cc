@@ -35,7 +35,7 @@ void TheReferencesCodesAreSpoken() {
   for (const GoldenCase& one : GoldenCases()) {
     if (CudaFile() == nullptr && few.count(one.name) == 0) continue;
     const auto kernels = MakeBackend(true);
-    SpeechModel model(*kernels, GoldenCheckpoint(one.model), Quantize::kNone, Format::kF32);
+    SpeechModel model(*kernels, GoldenCheckpoint(one.model), model::Quantize::kNone, Format::kF32);
     std::vector<Speaker> speakers;
     speakers.push_back(Asked(one, 0, frames));
     SpeakTogether(model, &speakers);
@@ -45,7 +45,7 @@ void TheReferencesCodesAreSpoken() {
   CHECK_EQ(spoken, CudaFile() == nullptr ? few.size() : GoldenCases().size());
 }
 
-void CheckTogether(Quantize quantize) {
+void CheckTogether(model::Quantize quantize) {
   const char* const names[] = {"tiny-customvoice__lang_english", "tiny-customvoice__instruct", "tiny-customvoice__stream_text"};
   const auto kernels = MakeBackend(false);
   SpeechModel model(*kernels, GoldenCheckpoint("tiny-customvoice"), quantize, Format::kBf16);
@@ -61,18 +61,18 @@ void CheckTogether(Quantize quantize) {
   }
 }
 
-void ABatchGivesTheCodesOfEachAlone() { CheckTogether(Quantize::kNone); }
+void ABatchGivesTheCodesOfEachAlone() { CheckTogether(model::Quantize::kNone); }
 
 void ABatchOf8BitWeightsGivesTheCodesOfEachAlone() {
-  CheckTogether(Quantize::kAll);
-  CheckTogether(Quantize::kFp8);
+  CheckTogether(model::Quantize::kAll);
+  CheckTogether(model::Quantize::kFp8);
 }
 
 // A step that was taken before is one graph, and asks for no memory.
 void FramesRunAsGraphs() {
   const GoldenCase& one = GoldenCaseNamed("tiny-customvoice__lang_english");
   const auto kernels = MakeBackend(false);
-  SpeechModel model(*kernels, GoldenCheckpoint(one.model), Quantize::kNone, Format::kBf16);
+  SpeechModel model(*kernels, GoldenCheckpoint(one.model), model::Quantize::kNone, Format::kBf16);
   // What is seen for the second time is made into a graph; before that, memory still finds its size.
   for (const uint64_t seed : {1, 3, 5}) {
     std::vector<Speaker> warm;
