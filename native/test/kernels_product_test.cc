@@ -222,6 +222,37 @@ void WeightsInFp8AreTheNearestThereAre() {
   CHECK_EQ(even.scales[0], 1.0f);
 }
 
+// Sums of twelve: nearly normal, as trained weights are.
+std::vector<float> NormalFloats(size_t count, uint64_t seed) {
+  const auto twelve = RandomFloats(12 * count, seed);
+  std::vector<float> values(count);
+  for (size_t i = 0; i < 12 * count; i++) values[i / 12] += 0.5f * twelve[i];
+  return values;
+}
+
+// What a product loses by quantized weights, by rms of it: as many bits as they keep.
+void ProductsOfQuantizedWeightsAreOffByAsMuchAsTheyAre() {
+  constexpr size_t kRows = 64, kColumns = 2048;
+  const auto weights = NormalFloats(kRows * kColumns, 21), x = NormalFloats(kColumns, 22);
+  const Matrix plain{Format::kF32, weights.data(), nullptr, kRows, kColumns};
+  const auto kernels = MakeKernels();
+  const auto wanted = Multiplied(kernels.get(), plain, x.data(), 1);
+  const auto off = [&](Format format) {
+    const QuantizedMatrix q = Quantize(plain, format);
+    const auto y = Multiplied(kernels.get(), ViewOf(q), x.data(), 1);
+    double error = 0, all = 0;
+    for (size_t r = 0; r < kRows; r++) {
+      error += std::pow(static_cast<double>(y[r]) - wanted[r], 2);
+      all += std::pow(static_cast<double>(wanted[r]), 2);
+    }
+    return std::sqrt(error / all);
+  };
+  const double int8 = off(Format::kInt8), fp8 = off(Format::kFp8);
+  std::printf("       products off by %.1e (int8), %.1e (fp8)\n", int8, fp8);
+  CHECK(int8 > 4e-3 && int8 < 1.4e-2);
+  CHECK(fp8 > 1.5e-2 && fp8 < 4e-2);
+}
+
 void ShapesThatDoNotFitAreRefused() {
   const auto kernels = MakeKernels();
   const auto w = MakeMatrix(Format::kF32, 4, 8, 1);
@@ -254,6 +285,7 @@ int main() {
       {"a gated product is its two products joined", AGatedProductIsItsTwoProductsJoined},
       {"quantized weights are off by half a scale at most", QuantizedWeightsAreOffByHalfAScaleAtMost},
       {"weights in fp8 are the nearest there are", WeightsInFp8AreTheNearestThereAre},
+      {"products of quantized weights are off by as much as they are", ProductsOfQuantizedWeightsAreOffByAsMuchAsTheyAre},
       {"shapes that do not fit are refused", ShapesThatDoNotFitAreRefused},
   });
 }
