@@ -143,6 +143,26 @@ struct ResidualUnit {
   const float* pointwise_bias = nullptr;
 };
 
+// What a code predictor does in one pass, after its layers: the product of a head, and of its logits one code of each stream.
+struct CodePass {
+  const float* angles = nullptr;  // [rows, head_dim], as Angles gives them
+  Matrix head;                    // [vocabulary, hidden]
+  Matrix table;                   // [at least vocabulary, hidden]: whose rows of the codes the next pass begins with; of the last pass none
+};
+
+// Passes one after the other, the first of the streams' positions that a batch has, the next of one row each, at the position after these.
+struct CodePasses {
+  const LayerWeights* layers = nullptr;
+  size_t layer_count = 0;
+  Norm norm;  // after the layers
+  const CodePass* passes = nullptr;
+  size_t count = 0;
+  const Choice* choices = nullptr;  // [streams] in the backend's memory
+  uint64_t sequence = 0;            // of the first pass's draws; the next pass has the next one
+  int32_t* codes = nullptr;         // of the first pass: the i-th stream's at codes[i * stride], that of the next pass beside it
+  size_t stride = 0;
+};
+
 // What a backend computes on is gone, with all that it held: every later call throws this again.
 class BackendLost : public std::runtime_error {
  public:
@@ -236,6 +256,13 @@ class Kernels {
   // added to x; ExpandRows, then down's. False, and nothing is done, where a backend has no shorter way for such layers and rows.
   virtual bool RunLayers(const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch, float* x) {
     (void)layers, (void)count, (void)angles, (void)batch, (void)x;
+    return false;
+  }
+
+  // x [batch.rows, hidden] through all passes of a code predictor, as these give it one after the other: RunLayers, RmsNorm, of each stream's
+  // last row Multiply, Choose, and Gather of what the next pass begins with. x is lost. False, and nothing is done, as of RunLayers.
+  virtual bool RunPasses(const CodePasses& passes, const AttentionBatch& batch, float* x) {
+    (void)passes, (void)batch, (void)x;
     return false;
   }
 

@@ -83,6 +83,10 @@ void CodePredictor::TellPasses() {
     transformer_.Tell(streams_.data(), streams_.size(), passes_[n].get());
   }
   told_ = states_.size();
+  all_passes_.clear();
+  for (size_t n = 0; n < passes_.size(); n++) {
+    all_passes_.push_back({Transformer::AnglesOf(*passes_[n]), heads_[n], n + 1 < tables_.size() ? tables_[n + 1] : Matrix{}});
+  }
 }
 
 void CodePredictor::Predict(const float* hidden, const Choice* choices, size_t count, int32_t* codes) {
@@ -90,24 +94,38 @@ void CodePredictor::Predict(const float* hidden, const Choice* choices, size_t c
   MakeRoom(count);
   const auto width = static_cast<size_t>(transformer_.config().hidden);
   const auto [x, pairs] = inputs_.Parts<2>({count * width, 2 * count * width});
-  Begin(hidden, count, codes, pairs);
+  Begin(hidden, count, codes, x, pairs);
+  if (AdvanceAll(1, pairs, choices, count, codes)) return;
   Advance(1, pairs, 2, choices, count, codes);
   for (size_t group = 2; group <= heads_.size(); group++) {
     // What follows a broken one is never used.
     kernels_.Gather(tables_[group - 1], {codes + group - 1, tables_.size() + 1}, count, false, x);
+    if (group == 2 && AdvanceAll(2, x, choices, count, codes)) return;
     Advance(group, x, 1, choices, count, codes);
   }
 }
 
-// The hidden vector and the first code are positions 0 and 1, computed together. x [count, 2, width]
-void CodePredictor::Begin(const float* hidden, size_t count, const int32_t* codes, float* x) {
+// The hidden vector and the first code are positions 0 and 1, computed together. x [count, 2, width]; rows: room for [count, width]
+void CodePredictor::Begin(const float* hidden, size_t count, const int32_t* codes, float* rows, float* x) {
   const auto width = static_cast<size_t>(transformer_.config().hidden);
-  float* const rows = workspace_.Floats(count * width);
   const auto place = [&](const float* from, size_t at) { kernels_.CopyColumns(from, width, 0, x, 2 * width, at, width, count); };
   if (projection_.values != nullptr) kernels_.Multiply(projection_, Rows(hidden, count, projection_.columns), {projection_bias_}, rows);
   place(projection_.values != nullptr ? rows : hidden, 0);
   kernels_.Gather(tables_[0], {codes, tables_.size() + 1}, count, false, rows);
   place(rows, width);
+}
+
+// x, the rows of the pass of `group`, which are lost, to the codes from `group` on, where a backend does all of it at once: whether it did.
+bool CodePredictor::AdvanceAll(size_t group, float* x, const Choice* choices, size_t count, int32_t* codes) {
+  CodePasses passes;
+  passes.norm = {norm_, nullptr, static_cast<float>(transformer_.config().norm_eps)};
+  passes.passes = all_passes_.data() + group - 1;
+  passes.count = all_passes_.size() - (group - 1);
+  passes.choices = choices;
+  passes.sequence = group;
+  passes.codes = codes + group;
+  passes.stride = tables_.size() + 1;
+  return transformer_.RunPasses(*passes_[group - 1], count, passes, x);
 }
 
 // x [count * rows_each, width], which is lost, to the codes at `group`.

@@ -33,7 +33,8 @@ class CodePredictor {
   Matrix Projected(const Matrix& table, Weights& weights);
   void MakeRoom(size_t count);
   void TellPasses();
-  void Begin(const float* hidden, size_t count, const int32_t* codes, float* x);
+  void Begin(const float* hidden, size_t count, const int32_t* codes, float* rows, float* x);
+  bool AdvanceAll(size_t group, float* x, const Choice* choices, size_t count, int32_t* codes);
   void Advance(size_t group, float* x, size_t rows_each, const Choice* choices, size_t count, int32_t* codes);
 
   // Always exact: small beside the talker's.
@@ -53,6 +54,7 @@ class CodePredictor {
   // By group, from 1 on: that of all states, which stand at the same place in every frame.
   std::vector<std::unique_ptr<Transformer::Standing>> passes_;
   size_t told_ = 0;  // states that the passes know
+  std::vector<CodePass> all_passes_;  // as a backend that does all of them at once is told
   std::vector<Transformer::Stream> streams_;
 };
 

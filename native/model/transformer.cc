@@ -101,12 +101,22 @@ void Transformer::Tell(const Stream* streams, size_t count, Standing* pass) {
   pass->streams_ = told;
 }
 
-void Transformer::Forward(const Standing& pass, size_t count, float* x) {
-  AttentionBatch attending = pass.streams_;
+AttentionBatch Transformer::Standing::First(size_t count) const {
+  AttentionBatch attending = streams_;
   if (count > attending.count) throw std::logic_error("more streams than a standing pass was told");
   attending.count = count;
   attending.rows = count * attending.longest;
-  RunLayers(Prepare(attending, pass.turned_, x), layers_.size());
+  return attending;
+}
+
+void Transformer::Forward(const Standing& pass, size_t count, float* x) {
+  RunLayers(Prepare(pass.First(count), pass.turned_, x), layers_.size());
+}
+
+bool Transformer::RunPasses(const Standing& first, size_t count, CodePasses passes, float* x) {
+  passes.layers = layers_.data();
+  passes.layer_count = layers_.size();
+  return kernels_.RunPasses(passes, first.First(count), x);
 }
 
 void Transformer::RunLayers(const Batch& batch, size_t layers) {

@@ -73,6 +73,8 @@ class Transformer {
 
    private:
     friend class Transformer;
+    AttentionBatch First(size_t count) const;
+
     Workspace descriptions_, angles_;
     AttentionBatch streams_;
     const float* turned_ = nullptr;  // [rows, head_dim]
@@ -81,6 +83,11 @@ class Transformer {
   void Tell(const Stream* streams, size_t count, Standing* pass);
   // As Forward, of the first `count` of those that were told, whose states do not advance.
   void Forward(const Standing& pass, size_t count, float* x);
+
+  // Through the passes of a code predictor, of which the first is this one; what it has of layers is filled in. Where Kernels::RunPasses
+  // does: whether it did. What the others need of their angles is that of the passes' own: AnglesOf.
+  bool RunPasses(const Standing& first, size_t count, CodePasses passes, float* x);
+  static const float* AnglesOf(const Standing& pass) { return pass.turned_; }
 
   // As Forward, of the first `layers` layers only and without advancing: for tests.
   void ForwardLayers(const Stream* streams, size_t count, float* x, size_t layers);

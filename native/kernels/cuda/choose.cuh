@@ -48,9 +48,9 @@ struct Chooser {
   // In every thread, by the same tree.
   __device__ double Sum(double value) const {
     for (uint32_t apart = 16; apart > 0; apart /= 2) value += __shfl_xor_sync(0xffffffffu, value, apart);
-    __syncthreads();
+    MeetChoosers();
     if (threadIdx.x % 32 == 0) shared.doubles[threadIdx.x / 32] = value;
-    __syncthreads();
+    MeetChoosers();
     double sum = 0;
     for (uint32_t w = 0; w < kChooseWarps; w++) sum += shared.doubles[w];
     return sum;
@@ -65,7 +65,7 @@ struct Chooser {
       broken = broken || isnan(logits[i]);
       if (logits[i] > best) best = logits[i], at = i;
     });
-    __syncthreads();
+    MeetChoosers();
     for (uint32_t apart = 16; apart > 0; apart /= 2) {
       const float other = __shfl_xor_sync(0xffffffffu, best, apart);
       const uint32_t its = __shfl_xor_sync(0xffffffffu, at, apart);
@@ -76,7 +76,7 @@ struct Chooser {
       shared.floats[threadIdx.x / 32] = best;
       shared.words[threadIdx.x / 32] = any ? 0xfffffffeu : at;
     }
-    __syncthreads();
+    MeetChoosers();
     best = -INFINITY;
     at = 0xffffffffu;
     broken = false;
@@ -127,16 +127,16 @@ struct Chooser {
   __device__ uint32_t RankOfLargest(uint32_t k) const {
     uint32_t known = 0, mask = 0;
     for (int shift = 24; shift >= 0; shift -= 8) {
-      __syncthreads();
+      MeetChoosers();
       shared.counts[threadIdx.x] = 0;
-      __syncthreads();
+      MeetChoosers();
       ForEach([&](uint32_t i) {
         const uint32_t rank = Rank(logits[i]);
         if ((rank & mask) == known) atomicAdd(&shared.counts[rank >> shift & 255], 1u);
       });
-      __syncthreads();
+      MeetChoosers();
       if (threadIdx.x < 32) FindByte(k);
-      __syncthreads();
+      MeetChoosers();
       known |= shared.found[0] << shift;
       mask |= 255u << shift;
       k = shared.found[1];
@@ -174,10 +174,10 @@ struct Chooser {
       const Value earlier = __shfl_up_sync(0xffffffffu, until, apart);
       if (lane >= apart) until = earlier + until;
     }
-    __syncthreads();
+    MeetChoosers();
     if (lane == 31) sums[warp] = until;
     const Value before = __shfl_up_sync(0xffffffffu, until, 1);
-    __syncthreads();
+    MeetChoosers();
     Value base = 0;
     *all = 0;
     for (uint32_t w = 0; w < kChooseWarps; w++) {
@@ -222,7 +222,7 @@ struct Chooser {
 
   // The index whose share of the softmax holds `unit`.
   __device__ int32_t Pick(double unit) const {
-    __syncthreads();
+    MeetChoosers();
     float most;
     const int32_t best = Largest(&most);
     if (best < 0 || isinf(most)) return best;
@@ -237,10 +237,10 @@ struct Chooser {
     }
     const double before = Before(own, shared.doubles, &total), target = unit * total;
     if (threadIdx.x == 0) shared.found[0] = kChooseThreads, shared.found[1] = 0;
-    __syncthreads();
+    MeetChoosers();
     if (own > 0) atomicMax(&shared.found[1], last);
     if (own > 0 && before + own > target) atomicMin(&shared.found[0], threadIdx.x);
-    __syncthreads();
+    MeetChoosers();
     if (shared.found[0] == threadIdx.x) {
       double sum = before;
       for (uint32_t i = begin; i < last && sum <= target; i++) {
@@ -249,7 +249,7 @@ struct Chooser {
       }
       shared.found[1] = last;
     }
-    __syncthreads();
+    MeetChoosers();
     return static_cast<int32_t>(shared.found[1]);
   }
 };
@@ -257,19 +257,19 @@ struct Chooser {
 __device__ inline int32_t ChooseOfMany(const Chooser& chooser, const Choice& choice, double unit) {
   const SamplingRules& rules = choice.rules;
   chooser.Penalize(rules.repetition_penalty, choice.seen);
-  __syncthreads();
+  MeetChoosers();
   chooser.Suppress(rules);
-  __syncthreads();
+  MeetChoosers();
   float most;
   const int32_t id = chooser.Largest(&most);
   if (rules.greedy || id < 0) return id;
-  __syncthreads();
+  MeetChoosers();
   chooser.ForEach([&](uint32_t i) { chooser.logits[i] /= rules.temperature; });
-  __syncthreads();
+  MeetChoosers();
   chooser.KeepTopK(rules.top_k);
-  __syncthreads();
+  MeetChoosers();
   chooser.KeepTopP(rules.top_p, most / rules.temperature);
-  __syncthreads();
+  MeetChoosers();
   return chooser.Pick(unit);
 }
 
@@ -281,15 +281,17 @@ static __global__ void __launch_bounds__(kChooseThreads, 1) ChooseKernel(const C
   AwaitInputs();
   if (row >= count) return;
   float* const logits = args.logits + static_cast<size_t>(row) * args.vocabulary;
-  const bool fits = HeldRow::Fits(logits, args.vocabulary);
-  HeldRow held;
+  const bool fits = HeldRow<kHeldFours>::Fits(logits, args.vocabulary);
+  HeldRow<kHeldFours> held;
   if (fits) held.Load(logits, args.vocabulary);
   const Choice choice = args.choices[row];
   const double unit = UnitOf({choice.seed, args.sequence, choice.step});
   int32_t id = -1;
-  const bool few = fits && TopChooser::Fits(choice, args.vocabulary) &&
-                   TopChooser{top, held, args.vocabulary}.Choose(choice, unit, logits, &id);
-  if (!few) id = ChooseOfMany({shared, logits, args.vocabulary}, choice, unit);
+  using Top = TopChooser<kHeldFours>;
+  const Top chooser{top, held, args.vocabulary};
+  const bool few = fits && Top::Fits(choice, args.vocabulary) && chooser.Choose(choice, unit, &id);
+  if (few) chooser.Leave(logits);
+  else id = ChooseOfMany({shared, logits, args.vocabulary}, choice, unit);
   if (threadIdx.x != 0) return;
   args.ids[row * args.stride] = id;
   if (id >= 0 && choice.seen != nullptr) choice.seen[id] = 1;

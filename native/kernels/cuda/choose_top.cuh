@@ -13,8 +13,11 @@ namespace parley::cuda {
 
 constexpr uint32_t kChooseThreads = 256;
 constexpr uint32_t kChooseWarps = kChooseThreads / 32;
-constexpr uint32_t kHeldFours = 4;  // of a thread
+constexpr uint32_t kHeldFours = 4;  // of a thread, at most
 constexpr uint32_t kMostCandidates = kChooseThreads;
+
+// The threads that choose: all of a block, or its first ones.
+__device__ __forceinline__ void MeetChoosers() { MeetFirst<kChooseThreads, 3>(); }
 
 // Rises with the value; -0 is 0.
 __device__ __forceinline__ uint32_t Rank(float value) {
@@ -37,25 +40,33 @@ struct TopShared {
 };
 
 // A row in registers: four j of thread t begins at 4 (t + 256 j). Beyond the row there is -infinity.
+template <uint32_t kFours>
 struct HeldRow {
-  float4 fours[kHeldFours];
+  static constexpr uint32_t kMost = 4 * kFours * kChooseThreads;
+  float4 fours[kFours];
 
   __device__ static uint32_t At(uint32_t j) { return 4 * (threadIdx.x + kChooseThreads * j); }
   __device__ static bool Fits(const float* logits, uint32_t count) {
-    return count % 4 == 0 && count <= 4 * kHeldFours * kChooseThreads && (reinterpret_cast<uintptr_t>(logits) & 15) == 0;
+    return count % 4 == 0 && count <= kMost && (reinterpret_cast<uintptr_t>(logits) & 15) == 0;
   }
   __device__ __forceinline__ void Load(const float* logits, uint32_t count) {
 #pragma unroll
-    for (uint32_t j = 0; j < kHeldFours; j++) {
+    for (uint32_t j = 0; j < kFours; j++) {
       fours[j] = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
       if (At(j) < count) fours[j] = *reinterpret_cast<const float4*>(logits + At(j));
+    }
+  }
+  __device__ __forceinline__ void Store(float* logits, uint32_t count) const {
+#pragma unroll
+    for (uint32_t j = 0; j < kFours; j++) {
+      if (At(j) < count) *reinterpret_cast<float4*>(logits + At(j)) = fours[j];
     }
   }
   // Of each value, its index and the number of its four.
   template <class Use>
   __device__ __forceinline__ void ForEach(const Use& use) {
 #pragma unroll
-    for (uint32_t j = 0; j < kHeldFours; j++) {
+    for (uint32_t j = 0; j < kFours; j++) {
       use(fours[j].x, At(j), j);
       use(fours[j].y, At(j) + 1, j);
       use(fours[j].z, At(j) + 2, j);
@@ -64,9 +75,11 @@ struct HeldRow {
   }
 };
 
+template <uint32_t kFours>
 struct TopChooser {
+  using Row = HeldRow<kFours>;
   TopShared& shared;
-  HeldRow& row;
+  Row& row;
   uint32_t count;
 
   __device__ static bool Fits(const Choice& choice, uint32_t count) {
@@ -78,21 +91,22 @@ struct TopChooser {
   // All that is done to single logits.
   __device__ __forceinline__ void Apply(const Choice& choice) const {
     const SamplingRules& rules = choice.rules;
-    uint32_t seen[kHeldFours] = {};
-    if (choice.seen != nullptr && rules.repetition_penalty != 1) {
-#pragma unroll
-      for (uint32_t j = 0; j < kHeldFours; j++) {
-        if (HeldRow::At(j) < count) seen[j] = *reinterpret_cast<const uint32_t*>(choice.seen + HeldRow::At(j));
-      }
-    }
-    row.ForEach([&](float& value, uint32_t i, uint32_t j) {
-      if ((seen[j] >> i % 4 * 8 & 255) != 0) {
-        value = value < 0 ? value * rules.repetition_penalty : value / rules.repetition_penalty;
-      }
+    if (choice.seen != nullptr && rules.repetition_penalty != 1) Penalize(rules.repetition_penalty, choice.seen);
+    row.ForEach([&](float& value, uint32_t i, uint32_t) {
       const auto id = static_cast<int32_t>(i);
       const bool suppressed = id >= rules.suppress_from && id < rules.suppress_to && id != rules.spared;
       if (suppressed || id == rules.forbidden) value = -INFINITY;
       value = value / rules.temperature;
+    });
+  }
+  __device__ __forceinline__ void Penalize(float penalty, const uint8_t* all) const {
+    uint32_t seen[kFours] = {};
+#pragma unroll
+    for (uint32_t j = 0; j < kFours; j++) {
+      if (Row::At(j) < count) seen[j] = *reinterpret_cast<const uint32_t*>(all + Row::At(j));
+    }
+    row.ForEach([&](float& value, uint32_t i, uint32_t j) {
+      if ((seen[j] >> i % 4 * 8 & 255) != 0) value = value < 0 ? value * penalty : value / penalty;
     });
   }
 
@@ -109,13 +123,13 @@ struct TopChooser {
     for (int lane = 0; lane < 32; lane++) above += __shfl_sync(0xffffffffu, own, lane) > own ? 1 : 0;
     const uint32_t share = (k + kChooseWarps - 1) / kChooseWarps;
     const uint32_t its_least = __reduce_min_sync(0xffffffffu, above < share ? own : 0xffffffffu);
-    const uint32_t its_largest = __reduce_max_sync(0xffffffffu, own);
+    const uint32_t its_largest = __reduce_max_sync(0xffffffffu, broken ? 0xffffffffu : own);  // beyond every number
     if (threadIdx.x % 32 == 0) {
       shared.least[threadIdx.x / 32] = its_least;
       shared.largest[threadIdx.x / 32] = its_largest;
     }
     if (threadIdx.x == 0) shared.count = 0, shared.kept = 0xffffffffu;
-    if (__syncthreads_or(broken ? 1 : 0) != 0) return false;
+    MeetChoosers();
     *least = 0xffffffffu;
     *largest = 0;
     for (uint32_t w = 0; w < kChooseWarps; w++) {
@@ -135,7 +149,7 @@ struct TopChooser {
       if (place < kMostCandidates) shared.candidates[place] = make_uint2(Rank(value), i);
       place++;
     });
-    __syncthreads();
+    MeetChoosers();
     return shared.count;
   }
 
@@ -158,7 +172,7 @@ struct TopChooser {
       shared.weights[before] =
           stays ? exp(static_cast<double>(ValueOf(mine.x)) - static_cast<double>(ValueOf(largest))) : 0.0;
     }
-    __syncthreads();
+    MeetChoosers();
   }
 
   // The index whose share of the weights holds `unit`: by one warp.
@@ -189,8 +203,8 @@ struct TopChooser {
     return __shfl_sync(0xffffffffu, id, at);
   }
 
-  // To thread 0's id, and the logits as the draw saw them. False, and nothing is done: it takes other ways.
-  __device__ bool Choose(const Choice& choice, double unit, float* logits, int32_t* id) const {
+  // To the first warp's id. False: it takes other ways, from the logits as they were.
+  __device__ bool Choose(const Choice& choice, double unit, int32_t* id) const {
     Apply(choice);
     uint32_t least, largest;
     if (!Bound(choice.rules.top_k, &least, &largest)) return false;
@@ -198,13 +212,14 @@ struct TopChooser {
     if (candidates > kMostCandidates) return false;
     Weigh(choice.rules.top_k, candidates, largest);
     if (threadIdx.x < 32) *id = Pick(candidates, unit);
+    return true;
+  }
+
+  // Once it is chosen, the logits as the draw saw them.
+  __device__ void Leave(float* logits) const {
     const uint32_t kept = shared.kept;
     row.ForEach([&](float& value, uint32_t, uint32_t) { value = Rank(value) < kept ? -INFINITY : value; });
-#pragma unroll
-    for (uint32_t j = 0; j < kHeldFours; j++) {
-      if (HeldRow::At(j) < count) *reinterpret_cast<float4*>(logits + HeldRow::At(j)) = row.fours[j];
-    }
-    return true;
+    row.Store(logits, count);
   }
 };
 

@@ -64,6 +64,7 @@ class CudaKernels final : public Kernels {
   void AttendRows(const HeadProjections& heads, const LayerRows& x, const float* angles, const AttentionBatch& batch,
                   size_t layer, const AttentionRows& rows) override;
   bool RunLayers(const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch, float* x) override;
+  bool RunPasses(const CodePasses& passes, const AttentionBatch& batch, float* x) override;
   void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) override;
 
   void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) override;

@@ -6,64 +6,35 @@
 #ifndef PARLEY_KERNELS_CUDA_LAYER_RUN_CUH_
 #define PARLEY_KERNELS_CUDA_LAYER_RUN_CUH_
 
-#include "kernels/cuda/layer_run_args.h"
-#include "kernels/cuda/run_attention.cuh"
-#include "kernels/cuda/slab_product.cuh"
+#include "kernels/cuda/run_weights.cuh"
 
 namespace parley::cuda {
 
-constexpr uint32_t kStepsOfLayer = 5;
+// What a step's product is for.
+enum class RunProduct : uint8_t { kHeads, kExpanded, kLogits };
 
-// Chunks of a part of such columns.
-template <int kHidden_, int kAttended_, int kExpanded_, class Cached_>
-struct RunShape {
-  static constexpr int kHidden = kHidden_, kAttended = kAttended_, kExpanded = kExpanded_;
-  static constexpr uint32_t kHiddenColumns = kHidden * kParts * kChunk, kExpandedColumns = kExpanded * kParts * kChunk;
-  static constexpr uint32_t kQueryHeads = kAttended * kParts * kChunk / kRunDim;
-  using Cached = Cached_;
-  using Attention = RunAttention<Cached>;
-};
-
-// Where a block's shared memory goes.
-struct RunRoom {
-  static constexpr uint32_t kBars = sizeof(WeightRing::Bars);
-
-  uint32_t pitch, sums_pitch;  // floats
-  uint32_t sums, all;          // floats of one of two; bytes without the ring
-
-  __host__ __device__ static RunRoom Of(uint32_t hidden, uint32_t most_rows, uint32_t most_slabs, uint32_t attention) {
-    RunRoom room;
-    room.pitch = hidden + 4;
-    room.sums_pitch = most_slabs * kSlabRows + 4;
-    room.sums = kParts * most_rows * room.sums_pitch;
-    const uint32_t vectors = most_rows * room.pitch * 4;
-    room.all = kBars + ((vectors > attention ? vectors : attention) + 15) / 16 * 16 + 2 * room.sums * 4;
-    return room;
-  }
-};
-
-template <class Shape>
+// With passes: those of a code predictor, else the layers once.
+template <class Shape, bool kPasses>
 struct RunBlock {
   using Attention = typename Shape::Attention;
 
   const LayerRunArgs& args;
   uint32_t rows;  // that there are
   uint32_t streams_count;
-  const AttentionStream* streams;  // in the block's memory
+  AttentionStream* streams;  // in the block's memory
+  const RunPasses* passes;   // likewise
+  int32_t* chosen;           // likewise: the codes that this pass begins with
+  uint32_t pass = 0;
   uint32_t step;  // whose inputs are awaited next
-  uint32_t heads_slabs, kv_slabs, hidden_slabs, inner_slabs;
+  RunSlabs slabs;
   RunRoom room;
   WeightRing ring;
   unsigned char* scratch;  // vectors, or what attention shares
   float* sums;
   uint32_t turn = 0;  // of the sums
 
-  __device__ __forceinline__ explicit RunBlock(const LayerRunArgs& its) : args(its) {
-    heads_slabs = Shape::kQueryHeads * kRunDim / kSlabRows;
-    kv_slabs = args.heads.heads * kRunDim / kSlabRows;
-    hidden_slabs = Shape::kHiddenColumns / kSlabRows;
-    inner_slabs = Shape::kExpandedColumns / kSlabRows;
-    room = RunRoom::Of(Shape::kHiddenColumns, args.most_rows, MostSlabs(), sizeof(typename Attention::Shared));
+  __device__ __forceinline__ explicit RunBlock(const LayerRunArgs& its) : args(its), slabs(RunSlabs::Of<Shape, kPasses>(its)) {
+    room = RunRoom::Of(Shape::kHiddenColumns, args.most_rows, Shape::MostSlabs(args.heads.heads, slabs.head, gridDim.x), Shape::Scratch(kPasses));
     unsigned char* const bytes = SharedBytes();
     ring.bytes = bytes;
     ring.places = args.places;
@@ -73,72 +44,21 @@ struct RunBlock {
     scratch = rest + RunRoom::kBars + 2 * room.sums * 4;
   }
 
-  // Of a block in one product, at most.
-  __device__ __forceinline__ uint32_t MostSlabs() const {
-    const uint32_t blocks = gridDim.x, all = heads_slabs + 2 * kv_slabs;
-    return max((all + blocks - 1) / blocks, 2 * ((inner_slabs + blocks - 1) / blocks));
-  }
-
-  // --- the warp that fills the ring
-  // One of a layer's four products, as far as this block has a share in it.
-  struct Source {
-    const unsigned char *matrix[3];  // of this block's slabs the first ..
-    uint32_t until[3];               // .. and where the next matrix begins
-    uint32_t columns;
-  };
-  __device__ __forceinline__ Source SourceOf(const RunLayer& layer, uint32_t product) const {
-    const uint32_t attended = args.heads.query_heads * kRunDim;
-    const auto at = [&](const unsigned char* matrix, uint32_t slab, uint32_t columns) {
-      return matrix + static_cast<uint64_t>(slab) * (kSlabRows * 2) * columns;
-    };
-    if (product == 0) {
-      const SlabShare share = SlabShare::Of(heads_slabs + 2 * kv_slabs);
-      const uint32_t k = heads_slabs, v = heads_slabs + kv_slabs, end = share.first + share.count;
-      const auto until = [&](uint32_t border) { return min(max(border, share.first), end) - share.first; };
-      return {{at(layer.q, share.first, Shape::kHiddenColumns), at(layer.k, max(k, share.first) - k, Shape::kHiddenColumns),
-               at(layer.v, max(v, share.first) - v, Shape::kHiddenColumns)},
-              {until(k), until(v), share.count}, Shape::kHiddenColumns};
-    }
-    if (product == 2) {
-      const SlabShare share = SlabShare::Of(inner_slabs);
-      return {{at(layer.gate, share.first, Shape::kHiddenColumns), at(layer.up, share.first, Shape::kHiddenColumns), nullptr},
-              {share.count, 2 * share.count, 2 * share.count}, Shape::kHiddenColumns};
-    }
-    const SlabShare share = SlabShare::Of(hidden_slabs);
-    const uint32_t columns = product == 1 ? attended : Shape::kExpandedColumns;
-    return {{at(product == 1 ? layer.o : layer.down, share.first, columns), nullptr, nullptr}, {share.count, share.count, share.count}, columns};
-  }
-
-  // In tiles: piece by piece of their columns, slab by slab.
-  __device__ __forceinline__ void Fill() {
-#pragma unroll 1
-    for (uint32_t product = 0; product < args.layers * 4; product++) {
-      const Source source = SourceOf(args.layer[product / 4], product % 4);
-      const uint32_t slabs = source.until[2], row_bytes = source.columns * 2, width = TileWidth(ring, source.columns);
-#pragma unroll 1
-      for (uint32_t tile = 0; tile < slabs; tile += width) {
-#pragma unroll 1
-        for (uint32_t begin = 0; begin < source.columns; begin += kSlabColumns) {
-#pragma unroll 1
-          for (uint32_t slab = tile; slab < min(tile + width, slabs); slab++) {
-            const unsigned char* const rows =
-                slab < source.until[0]   ? source.matrix[0] + static_cast<uint64_t>(slab) * kSlabRows * row_bytes
-                : slab < source.until[1] ? source.matrix[1] + static_cast<uint64_t>(slab - source.until[0]) * kSlabRows * row_bytes
-                                         : source.matrix[2] + static_cast<uint64_t>(slab - source.until[1]) * kSlabRows * row_bytes;
-            ring.Fill(rows + begin * 2, row_bytes, min(source.columns - begin, kSlabColumns));
-          }
-        }
-      }
-    }
-  }
-
-  // --- the warps that compute
-  // Nobody writes what a grid before this one may.
+  // All of them call it, when the grids before are done.
   __device__ __forceinline__ void TakeStreams() {
     __shared__ AttentionStream its[kMostRunRows];
     streams_count = *args.heads.stream_count;
     streams = its;
     if (ThisThread() < streams_count) its[ThisThread()] = args.heads.streams[ThisThread()];
+    if constexpr (kPasses) {
+      constexpr uint32_t kWords = sizeof(RunPasses) / 8;
+      static_assert(sizeof(RunPasses) % 8 == 0 && kWords <= kRunThreads);
+      __shared__ uint64_t told[kWords];
+      __shared__ int32_t codes[kMostRunRows];
+      if (ThisThread() < kWords) told[ThisThread()] = reinterpret_cast<const uint64_t*>(args.passes)[ThisThread()];
+      passes = reinterpret_cast<const RunPasses*>(told);
+      chosen = codes;
+    }
     MeetRun();
   }
 
@@ -165,14 +85,49 @@ struct RunBlock {
       }
     }
   }
+  // What the pass begins with: rows that lie in memory, or those of codes.
+  __device__ __forceinline__ float4 FirstFour(uint32_t row, uint32_t k) const {
+    if constexpr (kPasses) {
+      if (pass > 0) return FourOfTable(*passes, pass - 1, chosen[row], Shape::kHiddenColumns, k);
+    }
+    return *reinterpret_cast<const float4*>(args.x + row * Shape::kHiddenColumns + k);
+  }
   __device__ __forceinline__ void TakeFirstRows(float* x) const {
 #pragma unroll 1
     for (uint32_t row = 0; row < rows; row++) {
 #pragma unroll 1
       for (uint32_t k = ThisThread() * 4; k < Shape::kHiddenColumns; k += kRunThreads * 4) {
-        *reinterpret_cast<float4*>(x + row * room.pitch + k) = *reinterpret_cast<const float4*>(args.x + row * Shape::kHiddenColumns + k);
+        *reinterpret_cast<float4*>(x + row * room.pitch + k) = FirstFour(row, k);
       }
     }
+  }
+
+  // This block's columns of the rows to where products are added to them, by the threads that will do so (EndHalf).
+  __device__ __forceinline__ void KeepFirstRows(const float* x) const {
+    const SlabShare share = SlabShare::Of(slabs.hidden);
+    const uint32_t row = ThisThread() / 32, first = share.first * kSlabRows;
+#pragma unroll 1
+    for (uint32_t of = ThisThread() % 32; row < rows && of < share.count * kSlabRows; of += 32) {
+      args.x[row * Shape::kHiddenColumns + first + of] = x[row * room.pitch + first + of];
+    }
+  }
+
+  // The next pass: a row of each stream, at its next position.
+  __device__ __forceinline__ void NextPass() {
+    if (ThisThread() < 32) {
+      const uint32_t stream = min(ThisThread(), streams_count - 1);
+      TwoTold told;
+      AwaitAll([&] { return (told = Ask(passes->told_codes + 2 * stream)).first.step ^ step; });
+      if (ThisThread() == stream) {
+        chosen[stream] = static_cast<int32_t>(told.first.bits);
+        streams[stream].position += streams[stream].count;
+        streams[stream].count = 1;
+        streams[stream].row = stream;
+      }
+    }
+    rows = streams_count;
+    pass++;
+    MeetRun();
   }
 
   // As RmsFactor.
@@ -205,19 +160,20 @@ struct RunBlock {
     else if (rows == 1) TakeRows<1>(x);
     else TakeRows<2>(x);
     MeetRun();
+    if (kPasses && are_first && pass > 0) KeepFirstRows(x);
     part.Norm(x, room.pitch, rows, FactorOf(x), weights);
     const SlabSums its = NextSums();
     MultiplySlabs(&ring, part, slabs, its);
     return its;
   }
 
-  // Of a finished product each warp has a row. Raw heads.
-  __device__ __forceinline__ void TellRaw(const SlabSums& its, const SlabShare& share) const {
-    const uint32_t row = ThisThread() / 32, all = (heads_slabs + 2 * kv_slabs) * kSlabRows, first = share.first * kSlabRows;
-    if (row >= rows) return;
+  // Of a finished product each warp has a row. Raw heads, or logits, of every `each`-th row alone.
+  __device__ __forceinline__ void TellWhole(const SlabSums& its, const SlabShare& share, uint32_t all_slabs, Told* to, uint32_t each) const {
+    const uint32_t row = ThisThread() / 32, all = all_slabs * kSlabRows, first = share.first * kSlabRows;
+    if (row >= rows || row % each != each - 1) return;
 #pragma unroll 1
     for (uint32_t of = ThisThread() % 32; of < share.count * kSlabRows; of += 32) {
-      Tell(args.raw + row * all + first + of, __float_as_uint(its.Total(row, of)), step + 1);
+      Tell(to + row / each * all + first + of, __float_as_uint(its.Total(row, of)), step + 1);
     }
   }
 
@@ -236,13 +192,15 @@ struct RunBlock {
     }
   }
 
-  // The first half of a layer begins with its heads, the second with what is expanded.
-  __device__ __forceinline__ void BeginHalf(const RunLayer& layer, bool heads, bool is_first) {
-    const SlabShare share = SlabShare::Of(heads ? heads_slabs + 2 * kv_slabs : inner_slabs);
+  // The first half of a layer begins with its heads, the second with what is expanded; after all layers come the logits.
+  __device__ __forceinline__ void Begin(RunProduct what, const float* norm, bool is_first) {
+    const bool gated = what == RunProduct::kExpanded, is_head = kPasses && what == RunProduct::kLogits;
+    const uint32_t all = is_head ? slabs.head : gated ? slabs.inner : slabs.Heads();
+    const SlabShare share = SlabShare::Of(all);
     if (share.count > 0) {
-      const SlabSums its = MultiplyNormed(heads ? layer.norm : layer.mlp_norm, heads ? share.count : 2 * share.count, is_first);
-      if (heads) TellRaw(its, share);
-      else TellExpanded(its, share);
+      const SlabSums its = MultiplyNormed(norm, gated ? 2 * share.count : share.count, is_first);
+      if (gated) TellExpanded(its, share);
+      else TellWhole(its, share, all, is_head ? passes->told_logits : args.raw, is_head ? rows / streams_count : 1);
     }
     step++;
   }
@@ -259,13 +217,18 @@ struct RunBlock {
     }
   }
 
+  __device__ __forceinline__ const float* AnglesOfPass() const {
+    if constexpr (kPasses) return passes->pass[pass].angles;
+    else return args.heads.angles;
+  }
+
   __device__ __forceinline__ void Attend(uint32_t n) {
     if (Attention::HasPart()) {
       bool is_first = true;
       ForHeads([&](const RunPlace& place) {
         if (!is_first) Attention::Meet();  // what the block shares has been read
         is_first = false;
-        Attention(args, place, n, scratch).Attend(args.layer[n], step);
+        Attention(args, place, AnglesOfPass(), n, scratch).Attend(args.layer[n], step);
       });
     }
     step++;
@@ -274,7 +237,7 @@ struct RunBlock {
   // The other end of a half: x += the product of pairs, to the rows, and told.
   template <int kPairs>
   __device__ __forceinline__ void EndHalf(const Told* pairs) {
-    const SlabShare share = SlabShare::Of(hidden_slabs);
+    const SlabShare share = SlabShare::Of(slabs.hidden);
     if (share.count > 0) {
       const uint32_t count = share.count * kSlabRows, row = ThisThread() / 32, lane = ThisThread() % 32;
       const uint32_t place = row * Shape::kHiddenColumns + share.first * kSlabRows;
@@ -295,35 +258,61 @@ struct RunBlock {
     step++;
   }
 
-  __device__ __forceinline__ void Run() {
+  __device__ __forceinline__ void RunLayers() {
+    const uint32_t halves = 2 * args.layers;
 #pragma unroll 1
-    for (uint32_t half = 0; half < 2 * args.layers; half++) {
-      const RunLayer& layer = args.layer[half / 2];
-      const bool heads = half % 2 == 0;
-      if (heads) {
+    for (uint32_t half = 0; half < (kPasses ? halves + 1 : halves); half++) {
+      const bool heads = half % 2 == 0, is_end = kPasses && half == halves;
+      const RunLayer& layer = args.layer[is_end ? 0 : half / 2];
+      if (heads && !is_end) {
         ForHeads([&](const RunPlace& place) {
-          if (place.i == 0) Attention(args, place, half / 2, scratch).Fetch(kRunThreads);
+          if (place.i == 0) Attention(args, place, nullptr, half / 2, scratch).Fetch(kRunThreads);
         });
       }
-      BeginHalf(layer, heads, half == 0);
+      Begin(is_end ? RunProduct::kLogits : heads ? RunProduct::kHeads : RunProduct::kExpanded,
+            is_end ? passes->norm : heads ? layer.norm : layer.mlp_norm, half == 0);
+      if (is_end) return;
       if (heads) Attend(half / 2);
       if (heads) EndHalf<Shape::kAttended>(args.attended);
       else EndHalf<Shape::kExpanded>(args.inner);
     }
   }
+
+  // The last blocks choose, one for each stream.
+  __device__ __forceinline__ void Choose() {
+#pragma unroll 1
+    for (uint32_t stream = gridDim.x - 1 - ThisBlock(); stream < streams_count; stream += gridDim.x) {
+      MeetRun();  // what the block shares has been read
+      ChooseInRun(*passes, stream, pass, step, scratch);
+    }
+    step++;
+  }
+
+  // Of a pass that is not the last: what the next one begins with.
+  __device__ __forceinline__ bool GoesOn() {
+    Choose();
+    if (pass + 1 == passes->count) return false;
+    NextPass();
+    return true;
+  }
+
+  __device__ __forceinline__ void Run() {
+    do RunLayers();
+    while (kPasses && GoesOn());
+  }
 };
 
 constexpr uint32_t kFillThreads = 128;  // a warpgroup, whose registers the others get
 
-template <class Shape>
+template <class Shape, bool kPasses>
 __global__ void __launch_bounds__(kRunThreads + kFillThreads, 1) RunLayersKernel(const __grid_constant__ LayerRunArgs args) {
   LetNextBegin();
   if constexpr (kHasTiles) {
-    RunBlock<Shape> block(args);
+    RunBlock<Shape, kPasses> block(args);
     block.ring.Begin();
     if (threadIdx.x >= kRunThreads) {
       LeaveRegisters<40>();
-      if (threadIdx.x < kRunThreads + 32) block.Fill();
+      if (threadIdx.x < kRunThreads + 32) RunWeights<Shape, kPasses>{args, block.slabs, &block.ring}.Fill();
       AwaitInputs();
     } else {
       TakeRegisters<232>();

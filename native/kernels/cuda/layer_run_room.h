@@ -8,10 +8,11 @@ namespace parley::cuda {
 
 // Both keep what they have from grid to grid: what is told, and how many steps each block has made.
 struct LayerRunRoom {
-  explicit LayerRunRoom(Device& its) : device(its), told(its), steps(its) {}
+  explicit LayerRunRoom(Device& its) : device(its), told(its), steps(its), choices(its), logits(its) {}
 
   Device& device;
   WorkRoom told, steps;
+  WorkRoom choices, logits;  // of a code predictor's passes: what is told, and what is chosen of
 };
 
 }  // namespace parley::cuda

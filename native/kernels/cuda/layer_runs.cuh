@@ -14,7 +14,7 @@
 
 namespace parley::cuda {
 
-// Of which a layer's products read as many rows each; fewer multiprocessors than these have it done grid by grid.
+// Of which a layer's products read as many rows each, a power of two; fewer multiprocessors than these have it done grid by grid.
 constexpr uint32_t kRunBlocks = 128;
 // One block sees all positions of a head: beyond these several do it faster.
 constexpr size_t kMostRunPositions = 16 * kPositions;
@@ -41,11 +41,10 @@ bool IsRunLayer(const LayerWeights& layer, const LayerWeights& first, size_t kv_
 
 // The grid's shape: with as many places of the ring as there is room for, none where that is too little.
 template <class Shape>
-Grid LayerRunGrid(const DeviceFacts& facts, uint32_t blocks, uint32_t kv_heads, uint32_t most_rows, uint32_t* places) {
-  const uint32_t raw = (Shape::kQueryHeads + 2 * kv_heads) * kRunDim / kSlabRows, inner = Shape::kExpandedColumns / kSlabRows;
-  const uint32_t most_slabs = std::max((raw + blocks - 1) / blocks, 2 * ((inner + blocks - 1) / blocks));
-  const RunRoom room = RunRoom::Of(Shape::kHiddenColumns, most_rows, most_slabs, sizeof(typename Shape::Attention::Shared));
-  const size_t fixed = room.all + 256;  // and what the kernel's own variables take
+Grid LayerRunGrid(const DeviceFacts& facts, uint32_t blocks, uint32_t kv_heads, uint32_t most_rows, const CodePasses* passes, uint32_t* places) {
+  const uint32_t head_slabs = passes != nullptr ? static_cast<uint32_t>(passes->passes->head.rows) / kSlabRows : 0;
+  const RunRoom room = RunRoom::Of(Shape::kHiddenColumns, most_rows, Shape::MostSlabs(kv_heads, head_slabs, blocks), Shape::Scratch(passes != nullptr));
+  const size_t fixed = room.all + 1024;  // and what the kernel's own variables take
   *places = facts.shared < fixed ? 0 : static_cast<uint32_t>(std::min<size_t>(WeightRing::kMostPlaces, (facts.shared - fixed) / kSlabBytes));
   Grid grid;
   grid.x = blocks;
@@ -67,20 +66,65 @@ inline Told* TakeTold(Told** from, size_t count) {
   return first;
 }
 
-// Whether it was done.
+// Whether a grid can do what comes after the layers of a pass. Every block has a share of a head, so that it has heard of the last code when
+// the next is told; and who has columns of the rows has a share of a layer's heads too, with which it reads what the pass begins with.
 template <class Shape>
-bool EnqueueLayerRun(Queue& queue, LayerRunRoom& room, const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch,
-                     float* x) {
-  const auto kv_heads = static_cast<uint32_t>(batch.layout.heads), most_rows = static_cast<uint32_t>(BucketOf(batch.rows));
-  if (batch.query_heads != Shape::kQueryHeads || batch.query_heads % kv_heads != 0) return false;
-  if (!std::all_of(layers, layers + count, [&](const LayerWeights& layer) { return IsRunLayer<Shape>(layer, *layers, kv_heads * kRunDim); })) return false;
+bool AreRunPasses(const CodePasses& its, uint32_t blocks, const AttentionBatch& batch) {
+  const CodePass& first = *its.passes;
+  const size_t vocabulary = first.head.rows;
+  const auto is_one = [&](const CodePass& pass) {
+    const bool is_last = &pass == its.passes + its.count - 1;
+    const bool has_table = pass.table.format == first.table.format && pass.table.rows >= vocabulary &&
+                           pass.table.columns == Shape::kHiddenColumns && LiesAtFours(pass.table.values);
+    return IsRunMatrix(pass.head, vocabulary, Shape::kHiddenColumns) && LiesAtFours(pass.angles) && pass.angles != nullptr && (is_last || has_table);
+  };
+  const bool is_narrow = first.table.format == Format::kBf16;
+  const size_t raw = Shape::kQueryHeads + 2 * batch.layout.heads, hidden = Shape::kHiddenColumns / kRunDim;
+  return its.count <= kMostRunPasses && raw % hidden == 0 && vocabulary % kSlabRows == 0 && vocabulary / kSlabRows >= blocks &&
+         vocabulary <= RunRow::kMost && batch.count <= kMostRunRows && batch.rows == batch.count * batch.longest &&
+         (its.count == 1 || is_narrow || first.table.format == Format::kF32) && IsRunNorm(its.norm) && its.norm.eps == its.layers->heads.norm.eps &&
+         std::all_of(its.passes, its.passes + its.count, is_one);
+}
+
+template <class Shape>
+const RunPasses* PassesOf(Queue& queue, LayerRunRoom& room, const CodePasses& its) {
+  const size_t vocabulary = its.passes->head.rows;
+  RunPasses passes{};
+  passes.norm = its.norm.weight;
+  passes.choices = its.choices;
+  passes.codes = its.codes;
+  passes.stride = its.stride;
+  passes.logits = static_cast<float*>(room.logits.AtLeast(kMostRunRows * vocabulary * sizeof(float)));
+  auto* told = static_cast<Told*>(room.choices.AtLeast((kMostRunRows * (vocabulary + 2)) * sizeof(Told)));
+  passes.told_codes = TakeTold(&told, 2 * kMostRunRows);
+  passes.told_logits = told;
+  passes.sequence = its.sequence;
+  passes.count = static_cast<uint32_t>(its.count);
+  passes.vocabulary = static_cast<uint32_t>(vocabulary);
+  passes.narrow_tables = its.passes->table.format == Format::kBf16 ? 1 : 0;
+  for (size_t n = 0; n < its.count; n++) {
+    const CodePass& pass = its.passes[n];
+    passes.pass[n] = {pass.angles, static_cast<const unsigned char*>(pass.head.values), pass.table.values};
+  }
+  return queue.Data(passes);
+}
+
+// What is computed by the layers alone, or with the passes of a code predictor.
+struct LayerRun {
+  const LayerWeights* layers;
+  size_t count;
+  const float* angles;
+  const AttentionBatch& batch;
+  float* x;
+  const CodePasses* passes = nullptr;
+};
+
+template <class Shape>
+LayerRunArgs LayerRunArgsOf(Queue& queue, LayerRunRoom& room, const LayerRun& run) {
   LayerRunArgs args{};
-  const uint32_t together = room.device.Facts().multiprocessors < static_cast<int>(kRunBlocks) ? 1 : kRunBlocks;
-  const Grid grid = LayerRunGrid<Shape>(room.device.Facts(), together, kv_heads, most_rows, &args.places);
-  const bool fits = args.places >= LeastPlaces<Shape>();
-  if (!fits || room.device.BlocksTogether(EntryOf<&RunLayersKernel<Shape>>(), grid.threads, grid.shared) < together) return false;
-  args.heads = HeadsArgsOf(queue, batch, 0, {}, {angles, layers->heads.q_norm, layers->heads.k_norm, layers->heads.norm.eps});
-  args.x = x;
+  const auto kv_heads = static_cast<uint32_t>(run.batch.layout.heads);
+  args.heads = HeadsArgsOf(queue, run.batch, 0, {}, {run.angles, run.layers->heads.q_norm, run.layers->heads.k_norm, run.layers->heads.norm.eps});
+  args.x = run.x;
   const size_t raw = (Shape::kQueryHeads + 2 * kv_heads) * kRunDim, pairs = (Shape::kQueryHeads * kRunDim + Shape::kExpandedColumns) / 2;
   auto* told = static_cast<Told*>(room.told.AtLeast(kMostRunRows * (Shape::kHiddenColumns + raw + pairs) * sizeof(Told)));
   args.rows = TakeTold(&told, kMostRunRows * Shape::kHiddenColumns);
@@ -88,29 +132,61 @@ bool EnqueueLayerRun(Queue& queue, LayerRunRoom& room, const LayerWeights* layer
   args.attended = TakeTold(&told, kMostRunRows * Shape::kQueryHeads * kRunDim / 2);
   args.inner = told;
   args.steps = static_cast<uint32_t*>(room.steps.AtLeast(kRunBlocks * sizeof(uint32_t)));
-  args.layers = static_cast<uint32_t>(count);
-  args.most_rows = most_rows;
-  for (size_t n = 0; n < count; n++) {
-    const LayerWeights& layer = layers[n];
+  args.layers = static_cast<uint32_t>(run.count);
+  args.most_rows = static_cast<uint32_t>(BucketOf(run.batch.rows));
+  for (size_t n = 0; n < run.count; n++) {
+    const LayerWeights& layer = run.layers[n];
     const auto bytes = [](const Matrix& w) { return static_cast<const unsigned char*>(w.values); };
     args.layer[n] = {bytes(layer.heads.q),     bytes(layer.heads.k), bytes(layer.heads.v), bytes(layer.o),
                      bytes(layer.gate),        bytes(layer.up),      bytes(layer.down),    layer.heads.norm.weight,
                      layer.heads.q_norm,       layer.heads.k_norm,   layer.mlp_norm.weight};
   }
-  queue.Launch<&RunLayersKernel<Shape>>(grid, args);
+  if (run.passes != nullptr) args.passes = PassesOf<Shape>(queue, room, *run.passes);
+  return args;
+}
+
+// Whether it was done.
+template <class Shape, bool kPasses>
+bool EnqueueLayerRun(Queue& queue, LayerRunRoom& room, const LayerRun& run) {
+  const AttentionBatch& batch = run.batch;
+  const auto kv_heads = static_cast<uint32_t>(batch.layout.heads);
+  if (batch.query_heads != Shape::kQueryHeads || batch.query_heads % kv_heads != 0) return false;
+  const auto is_one = [&](const LayerWeights& layer) { return IsRunLayer<Shape>(layer, *run.layers, kv_heads * kRunDim); };
+  if (!std::all_of(run.layers, run.layers + run.count, is_one)) return false;
+  const uint32_t together = room.device.Facts().multiprocessors < static_cast<int>(kRunBlocks) ? 1 : kRunBlocks;
+  if (kPasses && !AreRunPasses<Shape>(*run.passes, together, batch)) return false;
+  uint32_t places = 0;
+  const Grid grid =
+      LayerRunGrid<Shape>(room.device.Facts(), together, kv_heads, static_cast<uint32_t>(BucketOf(batch.rows)), run.passes, &places);
+  const KernelEntry& entry = EntryOf<&RunLayersKernel<Shape, kPasses>>();
+  if (places < LeastPlaces<Shape>() || room.device.BlocksTogether(entry, grid.threads, grid.shared) < together) return false;
+  LayerRunArgs args = LayerRunArgsOf<Shape>(queue, room, run);
+  args.places = places;
+  queue.Launch<&RunLayersKernel<Shape, kPasses>>(grid, args);
   return true;
 }
 
+// What every grid of this kind wants.
+inline bool IsRun(const LayerRun& run, bool full_vectors) {
+  const AttentionBatch& batch = run.batch;
+  return run.count > 0 && run.count <= kMostRunLayers && batch.rows > 0 && batch.rows <= kMostRunRows && batch.furthest <= kMostRunPositions &&
+         batch.layout.head_dim == kRunDim && !full_vectors && run.angles != nullptr && LiesAtFours(run.angles) && LiesAtFours(run.x);
+}
+
 // Kernels::RunLayers. The sizes are those of the code predictor and of the talkers, and one that tests can afford.
-inline bool EnqueueRunLayers(Queue& queue, LayerRunRoom& room, bool full_vectors, const LayerWeights* layers, size_t count, const float* angles,
-                             const AttentionBatch& batch, float* x) {
-  const bool fits = count > 0 && count <= kMostRunLayers && batch.rows > 0 && batch.rows <= kMostRunRows && batch.furthest <= kMostRunPositions &&
-                    batch.layout.head_dim == kRunDim && !full_vectors && angles != nullptr && LiesAtFours(angles) && LiesAtFours(x);
-  if (!fits) return false;
-  const auto with = [&](auto shape) { return EnqueueLayerRun<decltype(shape)>(queue, room, layers, count, angles, batch, x); };
-  if (batch.layout.format == Format::kF32) return with(RunShape<4, 8, 12, float>{}) || with(RunShape<1, 1, 1, float>{});
-  if (batch.layout.format != Format::kBf16) return false;
+inline bool EnqueueRunLayers(Queue& queue, LayerRunRoom& room, bool full_vectors, const LayerRun& run) {
+  if (!IsRun(run, full_vectors)) return false;
+  const auto with = [&](auto shape) { return EnqueueLayerRun<decltype(shape), false>(queue, room, run); };
+  if (run.batch.layout.format == Format::kF32) return with(RunShape<4, 8, 12, float>{}) || with(RunShape<1, 1, 1, float>{});
+  if (run.batch.layout.format != Format::kBf16) return false;
   return with(RunShape<4, 8, 12, Bf16>{}) || with(RunShape<8, 8, 24, Bf16>{});
+}
+
+// Kernels::RunPasses.
+inline bool EnqueueRunPasses(Queue& queue, LayerRunRoom& room, bool full_vectors, const LayerRun& run) {
+  if (!IsRun(run, full_vectors) || run.batch.layout.format != Format::kF32) return false;
+  const auto with = [&](auto shape) { return EnqueueLayerRun<decltype(shape), true>(queue, room, run); };
+  return with(RunShape<4, 8, 12, float>{}) || with(RunShape<1, 1, 1, float>{});
 }
 
 }  // namespace parley::cuda

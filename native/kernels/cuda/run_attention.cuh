@@ -37,11 +37,13 @@ struct RunAttention {
 
   const LayerRunArgs& args;
   const RunPlace& place;
+  const float* const turned;  // angles of all rows
   Shared& shared;
   CachedHead<kRunDim, Cached> cache;
 
-  __device__ __forceinline__ RunAttention(const LayerRunArgs& its, const RunPlace& where, uint32_t layer, unsigned char* scratch)
-      : args(its), place(where), shared(*reinterpret_cast<Shared*>(scratch)) {
+  __device__ __forceinline__ RunAttention(const LayerRunArgs& its, const RunPlace& where, const float* its_angles, uint32_t layer,
+                                          unsigned char* scratch)
+      : args(its), place(where), turned(its_angles), shared(*reinterpret_cast<Shared*>(scratch)) {
     const Cache<Cached> all = CacheOf<Cached>(args.heads, place.stream, layer);
     const uint32_t offset = place.KvHead(args.heads) * kRunDim + Share::First();
     cache = {all.keys + offset, all.values + offset, args.heads.heads * kRunDim, static_cast<uint32_t>(all.capacity)};
@@ -74,7 +76,7 @@ struct RunAttention {
     Share norm, angles, head, value;
     const float* const weights = has_key ? layer.k_norm : layer.q_norm;
     if (weights != nullptr) norm.Load(weights);
-    angles.Load(heads.angles + place.Row() * kRunDim);
+    angles.Load(turned + place.Row() * kRunDim);
     const uint32_t key = heads.query_heads + place.KvHead(heads), of_head = (has_key ? key : place.query_head) * kRunDim;
     const uint32_t of_value = (key + heads.heads) * kRunDim;
     TwoTold told[8];

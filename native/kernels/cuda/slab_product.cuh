@@ -18,19 +18,19 @@ constexpr uint32_t kRunThreads = kParts * 32;  // that compute
 // The threads that compute, once all of them are here.
 __device__ __forceinline__ void MeetRun() { MeetFirst<kRunThreads, 2>(); }
 
-// Of `all` slabs those of this block.
+// Of `all` slabs those of this block. There are 2^n blocks: a division takes a hundred steps.
 struct SlabShare {
   uint32_t first, count;
 
   __device__ __forceinline__ static SlabShare Of(uint32_t all) {
-    const uint32_t block = ThisBlock(), begin = all * block / gridDim.x;
-    return {begin, all * (block + 1) / gridDim.x - begin};
+    const uint32_t block = ThisBlock(), shift = 31 - __clz(static_cast<int>(gridDim.x)), begin = all * block >> shift;
+    return {begin, (all * (block + 1) >> shift) - begin};
   }
 };
 
-// Slabs of a tile: two, where the ring has room for all of their places.
+// Slabs of a tile: two, where the ring has room for the next such tile too, which is on its way meanwhile.
 __device__ __forceinline__ uint32_t TileWidth(const WeightRing& ring, uint32_t columns) {
-  return 2 * ((columns + kSlabColumns - 1) / kSlabColumns) <= ring.places ? 2 : 1;
+  return 4 * ((columns + kSlabColumns - 1) / kSlabColumns) <= ring.places ? 2 : 1;
 }
 
 // One warp's part, kChunks chunks, of the columns of up to 8 vectors, as tensor cores take them. Code that runs but once in a step has to come
@@ -38,17 +38,22 @@ __device__ __forceinline__ uint32_t TileWidth(const WeightRing& ring, uint32_t c
 template <int kChunks>
 struct VectorPart {
   static constexpr uint32_t kColumns = kParts * kChunks * kChunk;  // of all parts
-  static constexpr int kTogether = kChunks % 6 == 0 ? 6 : kChunks;  // chunks on their way: whoever asks for more of them at a time keeps others waiting
+  static constexpr int kTogether = kChunks % 6 == 0 ? 6 : kChunks;  // chunks on their way
 
   Eight<1> terms[kChunks];
 
   // The first of its columns.
   __device__ __forceinline__ static uint32_t First() { return ThisThread() / 32 * (kChunks * kChunk); }
 
-  // Of rows of pairs that are told: as many as registers can wait for are asked for at once. Lanes beyond the rows have the last one.
+  // Of rows of pairs that are told. One word is asked for until it is there, and only then the others, some chunks at once: a hundred blocks that
+  // ask for all of them again and again keep those waiting who write (1.5 us of a layer's 17). Lanes beyond the rows have the last one.
   __device__ __forceinline__ void AwaitPairs(const Told* pairs, uint32_t rows, uint32_t step) {
     const uint32_t lane = ThisThread() % 32;
     const Told* const own = pairs + (min(lane / 4, rows - 1) * kColumns + First() + FourOf(lane) * kFour) / 2;
+    AwaitAll([&] {
+      const TwoTold told = Ask(own + (2 * kChunks - 1) * (kChunk / 4));
+      return (told.first.step ^ step) | (told.second.step ^ step);
+    });
 #pragma unroll
     for (int begin = 0; begin < kChunks; begin += kTogether) {
       AwaitAll([&] {
@@ -95,42 +100,79 @@ struct SlabSums {
 };
 
 // One tile of the product: two slabs, or one. Leaves its sums; its places are still to be released.
-template <int kChunks>
-__device__ __forceinline__ void MultiplyTile(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, bool two,
-                                             const SlabSums& sums) {
+template <bool kTwo, int kChunks>
+__device__ __forceinline__ void MultiplyTile(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, const SlabSums& sums) {
   using W = Weights<Format::kBf16>;
-  constexpr uint32_t kOfPlace = kSlabColumns / kChunk;
+  constexpr uint32_t kOfPlace = kSlabColumns / kChunk, kWidth = kTwo ? 2 : 1;
   constexpr bool kMayTurn = kOfPlace % kChunks != 0;  // a part may lie in two places
-  const uint32_t lane = ThisThread() % 32, width = two ? 2 : 1, first = VectorPart<kChunks>::First();
+  const uint32_t lane = ThisThread() % 32, first = VectorPart<kChunks>::First();
   const uint32_t begin = first / kSlabColumns, end = (first + (kChunks - 1) * kChunk) / kSlabColumns;
   const uint32_t offset = lane / 4 * kSlabPitch + FourOf(lane) * (kFour * 2) + first % kSlabColumns * 2;
-  const unsigned char* low = ring.BytesOf(begin * width) + offset;
-  const unsigned char* high = ring.BytesOf(begin * width + width - 1) + offset;
-  ring.AwaitFull(begin * width);
-  if (two) ring.AwaitFull(begin * width + 1);
-  if (kMayTurn && end > begin) {
-    ring.AwaitFull(end * width);
-    if (two) ring.AwaitFull(end * width + 1);
-  }
+  ring.AwaitAllFull(begin * kWidth, (end + 1) * kWidth);
+  const unsigned char* low = ring.BytesOf(begin * kWidth) + offset;
+  const unsigned char* high = ring.BytesOf(begin * kWidth + kWidth - 1) + offset;
   const uint32_t turn = kOfPlace - first / kChunk % kOfPlace;
   float acc[1][1][4] = {};
 #pragma unroll
   for (uint32_t c = 0; c < kChunks; c++) {
     if (kMayTurn && c == turn) {
-      low = ring.BytesOf(end * width) + offset - kSlabColumns * 2;
-      high = ring.BytesOf(end * width + width - 1) + offset - kSlabColumns * 2;
+      low = ring.BytesOf(end * kWidth) + offset - kSlabColumns * 2;
+      high = ring.BytesOf(end * kWidth + kWidth - 1) + offset - kSlabColumns * 2;
     }
     Eight<1> a[1][2];
     a[0][0] = W::Terms(W::Shared(low + c * (kChunk * 2), low + c * (kChunk * 2) + W::kSecond));
-    a[0][1] = W::Terms(W::Shared(high + c * (kChunk * 2), high + c * (kChunk * 2) + W::kSecond));  // of one slab alone the same again, which nobody takes
+    // Of one slab alone the same again, which nobody takes.
+    a[0][1] = kTwo ? W::Terms(W::Shared(high + c * (kChunk * 2), high + c * (kChunk * 2) + W::kSecond)) : a[0][0];
     const Eight<1> b[1] = {part.terms[c]};
     MultiplyChunk<0>(a, b, acc);
   }
 #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 2 * kWidth; i++) {
     const uint32_t vector = lane % 4 * 2 + i % 2;
-    if (vector < sums.rows && (i < 2 || two)) sums.Of(ThisThread() / 32, vector)[slab * kSlabRows + i / 2 * 8 + lane / 4] = acc[0][0][i];
+    if (vector < sums.rows) sums.Of(ThisThread() / 32, vector)[slab * kSlabRows + i / 2 * 8 + lane / 4] = acc[0][0][i];
   }
+}
+
+// The same of up to kTiles tiles at once, none of which waits for another's sums. Of columns that lie in one place.
+template <int kTiles, int kChunks>
+__device__ __forceinline__ void MultiplyTiles(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, uint32_t count,
+                                              const SlabSums& sums) {
+  using W = Weights<Format::kBf16>;
+  static_assert(VectorPart<kChunks>::kColumns <= kSlabColumns);
+  const uint32_t lane = ThisThread() % 32, offset = lane / 4 * kSlabPitch + FourOf(lane) * (kFour * 2) + VectorPart<kChunks>::First() * 2;
+  ring.AwaitAllFull(0, count);
+  const unsigned char* rows[2 * kTiles];
+#pragma unroll
+  for (uint32_t n = 0; n < 2 * kTiles; n++) rows[n] = ring.BytesOf(min(n, count - 1)) + offset;  // beyond them the last one again, which nobody takes
+  float acc[kTiles][1][4] = {};
+#pragma unroll
+  for (uint32_t c = 0; c < kChunks; c++) {
+    Eight<1> a[kTiles][2];
+#pragma unroll
+    for (uint32_t n = 0; n < 2 * kTiles; n++) a[n / 2][n % 2] = W::Terms(W::Shared(rows[n] + c * (kChunk * 2), rows[n] + c * (kChunk * 2) + W::kSecond));
+    const Eight<1> b[1] = {part.terms[c]};
+    MultiplyChunk<0>(a, b, acc);
+  }
+#pragma unroll
+  for (uint32_t i = 0; i < 2; i++) {
+    const uint32_t vector = lane % 4 * 2 + i;
+    if (vector >= sums.rows) continue;
+    float* const to = sums.Of(ThisThread() / 32, vector) + slab * kSlabRows + lane / 4;
+#pragma unroll
+    for (uint32_t n = 0; n < 2 * kTiles; n++) {
+      if (n < count) to[n * kSlabRows] = acc[n / 2][0][n % 2 * 2 + i];
+    }
+  }
+}
+
+// As many slabs, each of which lies in one place, as the ring has at once: returns how many.
+template <int kChunks>
+__device__ __forceinline__ uint32_t MultiplySome(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, uint32_t slabs,
+                                                 const SlabSums& sums) {
+  const uint32_t left = min(slabs - slab, ring.places), most = left > 4 ? 6 : 4, count = min(left, most);
+  if (left > 4) MultiplyTiles<3>(ring, part, slab, count, sums);
+  else MultiplyTiles<2>(ring, part, slab, count, sums);
+  return count;
 }
 
 template <int kChunks>
@@ -138,11 +180,14 @@ __device__ __forceinline__ void MultiplySlabs(WeightRing* ring, const VectorPart
   constexpr uint32_t kPlaces = (VectorPart<kChunks>::kColumns + kSlabColumns - 1) / kSlabColumns;
   const uint32_t tile = TileWidth(*ring, VectorPart<kChunks>::kColumns);
 #pragma unroll 1
-  for (uint32_t slab = 0; slab < slabs; slab += tile) {
-    const bool two = tile == 2 && slab + 1 < slabs;
-    MultiplyTile(*ring, part, slab, two, sums);
-    if (slab + tile >= slabs) MeetRun();
-    ring->Release(two ? 2 * kPlaces : kPlaces);
+  for (uint32_t slab = 0; slab < slabs;) {
+    uint32_t count = tile == 2 && slab + 1 < slabs ? 2 : 1;
+    if constexpr (kPlaces == 1) count = MultiplySome(*ring, part, slab, slabs, sums);
+    else if (count == 2) MultiplyTile<true>(*ring, part, slab, sums);
+    else MultiplyTile<false>(*ring, part, slab, sums);
+    slab += count;
+    if (slab >= slabs) MeetRun();
+    ring->Release(count * kPlaces);
   }
 }
 

@@ -54,6 +54,12 @@ struct WeightRing {
   __device__ __forceinline__ void AwaitFull(uint32_t ahead) const {
     AwaitPhase(&bars->full[PlaceOf(ahead)], at + ahead >= places ? turn ^ 1 : turn);
   }
+  // The places from `begin` to `end` ahead, no more than 32: a lane waits for each.
+  __device__ __forceinline__ void AwaitAllFull(uint32_t begin, uint32_t end) const {
+    const uint32_t own = begin + ThisThread() % 32;
+    if (own < end) AwaitFull(own);
+    __syncwarp();
+  }
   // This warp no longer needs the next `count` places, no more than 32: a lane each waits until it was filled, as it may not have needed it.
   __device__ __forceinline__ void Release(uint32_t count) {
     const uint32_t lane = ThisThread() % 32;

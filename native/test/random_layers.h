@@ -1,0 +1,150 @@
+// A transformer of random weights whose layers run piece by piece, or as a backend does them at once.
+#ifndef PARLEY_TEST_RANDOM_LAYERS_H_
+#define PARLEY_TEST_RANDOM_LAYERS_H_
+
+#include <cmath>
+#include <deque>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "test/check.h"
+#include "test/cuda_backend.h"
+#include "test/kernel_inputs.h"
+
+namespace parley::test {
+
+struct Sizes {
+  size_t hidden, inner, query_heads, heads, layers;
+  Format cache;
+};
+
+constexpr size_t kDim = 128, kCapacity = 300;  // of a head; positions
+
+class Layers {
+ public:
+  Layers(Kernels& kernels, const Sizes& sizes, bool has_norms) : k_(kernels), s_(sizes) {
+    for (size_t n = 0; n < s_.layers; n++) {
+      LayerWeights layer;
+      layer.heads.norm = {Weight(s_.hidden), nullptr, 1e-6f};
+      layer.mlp_norm = {Weight(s_.hidden), nullptr, 1e-6f};
+      layer.heads.q = Of(s_.query_heads * kDim, s_.hidden);
+      layer.heads.k = Of(s_.heads * kDim, s_.hidden);
+      layer.heads.v = Of(s_.heads * kDim, s_.hidden);
+      if (has_norms) layer.heads.q_norm = Weight(kDim), layer.heads.k_norm = Weight(kDim);
+      layer.o = Of(s_.hidden, s_.query_heads * kDim);
+      layer.gate = Of(s_.inner, s_.hidden);
+      layer.up = Of(s_.inner, s_.hidden);
+      layer.down = Of(s_.hidden, s_.inner);
+      layers_.push_back(layer);
+    }
+  }
+
+  // What becomes of rows of streams, `each` after `before` positions, and of their caches.
+  std::vector<float> Run(size_t streams, size_t each, size_t before, bool whole) {
+    Batch its;
+    Begin(streams, each, before, &its);
+    Signal x(k_, RandomFloats(its.batch.rows * s_.hidden, 5));
+    float* const angles = its.angles.back().At();
+    if (whole) CHECK(k_.RunLayers(layers_.data(), layers_.size(), angles, its.batch, x.At()));
+    else RunPieces(angles, its.batch, x.At());
+    std::vector<float> all = x.Get();
+    const std::vector<float> cached = its.Cached();
+    all.insert(all.end(), cached.begin(), cached.end());
+    return all;
+  }
+
+  // Whether so many streams of one row would go through all layers at once. They have no caches: only for those that do not.
+  bool Takes(size_t streams, size_t before) {
+    AttentionBatch batch;
+    batch.layout = {s_.cache, s_.heads, kDim};
+    Held<AttentionStream> none(k_, std::vector<AttentionStream>(streams));
+    Signal angles(k_, streams * kDim), x(k_, streams * s_.hidden);
+    batch.streams = none.At();
+    batch.count = batch.rows = streams, batch.longest = 1, batch.furthest = before + 1;
+    batch.query_heads = s_.query_heads;
+    const bool takes = k_.RunLayers(layers_.data(), layers_.size(), angles.At(), batch, x.At());
+    k_.Wait();
+    return takes;
+  }
+
+  // Streams of `each` positions after `before`, in memory.
+  struct Batch {
+    std::deque<Signal> caches;
+    std::deque<Held<AttentionStream>> told;
+    std::deque<Signal> angles;
+    AttentionBatch batch;
+
+    std::vector<float> Cached() const {
+      std::vector<float> all;
+      for (const Signal& cache : caches) {
+        const std::vector<float> its = cache.Get();
+        all.insert(all.end(), its.begin(), its.end());
+      }
+      return all;
+    }
+  };
+  void Begin(size_t streams, size_t each, size_t before, Batch* its) {
+    AttentionBatch& batch = its->batch;
+    batch.layout = {s_.cache, s_.heads, kDim};
+    const size_t bytes = s_.layers * batch.layout.LayerBytes(kCapacity);
+    // Small ones, whatever the format.
+    for (size_t n = 0; n < streams; n++) its->caches.emplace_back(k_, std::vector<float>(bytes / 4, s_.cache == Format::kF32 ? 0.25f : 0.0f));
+    batch.query_heads = s_.query_heads;
+    batch.scale = 1 / std::sqrt(static_cast<float>(kDim));
+    Place(each, before, its);
+  }
+  // The same streams at another place.
+  void Place(size_t each, size_t before, Batch* its) {
+    const size_t streams = its->caches.size();
+    std::vector<AttentionStream> told;
+    std::vector<uint64_t> positions;
+    for (size_t n = 0; n < streams; n++) {
+      told.push_back({its->caches[n].At(), kCapacity, before, static_cast<uint32_t>(each), static_cast<uint32_t>(n * each)});
+      for (size_t i = 0; i < each; i++) positions.push_back(before + i);
+    }
+    its->told.emplace_back(k_, told);
+    its->angles.emplace_back(k_, streams * each * kDim);
+    k_.Angles(positions.data(), positions.size(), kDim, 10000, its->angles.back().At());
+    AttentionBatch& batch = its->batch;
+    batch.streams = its->told.back().At();
+    batch.count = streams, batch.rows = streams * each, batch.longest = each, batch.furthest = before + each;
+  }
+  const std::vector<LayerWeights>& All() const { return layers_; }
+
+  void RunPieces(const float* angles, const AttentionBatch& batch, float* x) {
+    const size_t rows = batch.rows, queries = s_.query_heads * kDim, keys = s_.heads * kDim;
+    Signal normed(k_, rows * s_.hidden), q(k_, rows * queries), k(k_, rows * keys), v(k_, rows * keys), out(k_, rows * queries), inner(k_, rows * s_.inner);
+    for (size_t n = 0; n < layers_.size(); n++) {
+      const LayerWeights& layer = layers_[n];
+      k_.AttendRows(layer.heads, {x, rows, normed.At()}, angles, batch, n, {q.At(), k.At(), v.At(), out.At()});
+      k_.Multiply(layer.o, Rows(out.At(), rows, queries), {nullptr, nullptr, true}, x);
+      k_.ExpandRows(layer.mlp_norm, layer.gate, layer.up, {x, rows, normed.At()}, inner.At());
+      k_.Multiply(layer.down, Rows(inner.At(), rows, s_.inner), {nullptr, nullptr, true}, x);
+    }
+    k_.Wait();
+  }
+
+  const float* Weight(size_t count) {
+    floats_.emplace_back(k_, RandomFloats(count, ++seed_));
+    return floats_.back().At();
+  }
+  Matrix Of(size_t rows, size_t columns) {
+    std::vector<float> values = RandomFloats(rows * columns, ++seed_);
+    std::vector<Bf16> rounded;
+    for (const float value : values) rounded.push_back(ToBf16(value / std::sqrt(static_cast<float>(columns))));
+    matrices_.emplace_back(k_, rounded);
+    return {Format::kBf16, matrices_.back().At(), nullptr, rows, columns};
+  }
+
+ private:
+  Kernels& k_;
+  const Sizes s_;
+  unsigned seed_ = 100;
+  std::deque<Signal> floats_;
+  std::deque<Held<Bf16>> matrices_;
+  std::vector<LayerWeights> layers_;
+};
+
+}  // namespace parley::test
+
+#endif  // PARLEY_TEST_RANDOM_LAYERS_H_
