@@ -40,6 +40,9 @@ __device__ __forceinline__ void FenceBarriers() { asm volatile("fence.mbarrier_i
 __device__ __forceinline__ void Arrive(Barrier* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(gpu::SharedAt(barrier)) : "memory");
 }
+__device__ __forceinline__ void ArriveIf(Barrier* barrier, bool does) {
+  asm volatile("{.reg .pred p; setp.ne.b32 p, %1, 0; @p mbarrier.arrive.shared::cta.b64 _, [%0]; }" ::"r"(gpu::SharedAt(barrier)), "r"(does ? 1 : 0) : "memory");
+}
 __device__ __forceinline__ void ArriveExpecting(Barrier* barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(gpu::SharedAt(barrier)), "r"(bytes) : "memory");
 }
@@ -110,6 +113,7 @@ constexpr bool kHasTiles = false;
 __device__ void InitBarrier(Barrier*, uint32_t);
 __device__ void FenceBarriers();
 __device__ void Arrive(Barrier*);
+__device__ void ArriveIf(Barrier*, bool);
 __device__ void ArriveExpecting(Barrier*, uint32_t);
 __device__ void AwaitPhase(Barrier*, uint32_t);
 __device__ void CopyTile(void*, const TileMap&, uint32_t, uint32_t, uint32_t, uint32_t, Barrier*);

@@ -22,6 +22,9 @@ static_assert(sizeof(Barrier) == 8);
 void InitBarrier(Barrier* barrier, uint32_t arrivals);
 inline void FenceBarriers() {}
 void Arrive(Barrier* barrier);
+inline void ArriveIf(Barrier* barrier, bool does) {
+  if (does) Arrive(barrier);
+}
 void ArriveExpecting(Barrier* barrier, uint32_t bytes);
 void AwaitPhase(Barrier* barrier, uint32_t parity);
 // Made as late as it may be: when somebody waits for it.
