@@ -63,9 +63,6 @@ __device__ __forceinline__ void CopyBulk(void* to, const void* from, uint32_t by
                "r"(bytes), "r"(gpu::SharedAt(barrier))
                : "memory");
 }
-__device__ __forceinline__ void FetchBulk(const void* at, uint32_t bytes) {
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(at), "r"(bytes) : "memory");
-}
 __device__ __forceinline__ void ShowTiles() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 template <uint32_t kRow, int kOctets>
 __device__ __forceinline__ void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned char* b, uint32_t step, bool from_zero) {
@@ -118,7 +115,6 @@ __device__ void ArriveExpecting(Barrier*, uint32_t);
 __device__ void AwaitPhase(Barrier*, uint32_t);
 __device__ void CopyTile(void*, const TileMap&, uint32_t, uint32_t, uint32_t, uint32_t, Barrier*);
 __device__ void CopyBulk(void*, const void*, uint32_t, Barrier*);
-__device__ void FetchBulk(const void*, uint32_t);
 __device__ void ShowTiles();
 template <uint32_t kRow, int kOctets>
 __device__ void MmaTiles(float (&)[kOctets][4], const unsigned char*, const unsigned char*, uint32_t, bool);

@@ -64,7 +64,7 @@ struct UnitTurn {
 
 // In shared memory.
 struct UnitBarriers {
-  Barrier *signal_full, *signal_empty, *weight_full, *weight_empty, *meeting;
+  Barrier *signal_full, *signal_empty, *weight_full, *weight_empty, *meeting, *turns;
 };
 
 struct UnitTile {
@@ -113,7 +113,7 @@ struct UnitBlock {
     }
   }
 
-  // Positions with their past, and near what x is there. One thread's.
+  // Positions with their past. One thread's.
   __device__ __forceinline__ void AskSignals(const VectorCounts& counts, uint32_t tiles) const {
     UnitTurn<Shape::kSignals> turn;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x, turn.Next()) {
@@ -124,9 +124,20 @@ struct UnitBlock {
       for (uint32_t box = 0; box < Shape::kBoxes; box++) {
         CopyTile(signals + turn.place * Shape::kSignalBytes + box * Shape::kBoxBytes, args.signal, box * Shape::kBox, 0, its.position, its.stream, full);
       }
+    }
+  }
+
+  // What x is there comes near while the tile is multiplied. One warp's.
+  __device__ __forceinline__ void FetchX(const VectorCounts& counts, uint32_t tiles) const {
+    UnitTurn<Shape::kSignals> turn;
+    for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x, turn.Next()) {
       uint32_t begin;
-      const uint32_t count = its.Count(args, counts, &begin);
-      if (count > 0) FetchBulk(args.x + static_cast<uint64_t>(begin) * Shape::kChannels, count * Shape::kChannels * 4);
+      const uint32_t count = UnitTile::Of(args, tile).Count(args, counts, &begin), lane = threadIdx.x % 32;
+      AwaitPhase(barriers.signal_full + turn.place, turn.parity);
+      const float* const x = args.x + static_cast<uint64_t>(begin) * Shape::kChannels;
+      for (uint32_t i = lane * 32; i < count * Shape::kChannels; i += 32 * 32) FetchLine(x + i);
+      __syncwarp();
+      if (lane == 0) Arrive(barriers.signal_empty + turn.place);
     }
   }
 };
@@ -138,7 +149,7 @@ struct UnitConsumer {
   const uint32_t own;
   UnitTurn<Shape::kStages> weight;
   UnitTurn<Shape::kSignals> signal;
-  uint32_t met = 0;
+  uint32_t met = 0, turned = 0;
 
   __device__ __forceinline__ UnitConsumer(const UnitBlock<Shape>& all, uint32_t which) : block(all), own(which) {}
 
@@ -152,12 +163,21 @@ struct UnitConsumer {
     AwaitPhase(block.barriers.meeting + own, met);
     met ^= 1;
   }
+  // One warpgroup multiplies while the other one does the rest: where both read weights that stay, since others pass once for both.
+  __device__ __forceinline__ void AwaitTurn() const {
+    if (Shape::kStays) AwaitPhase(block.barriers.turns + own, own == 0 ? turned ^ 1 : turned);
+  }
+  __device__ __forceinline__ void GiveTurn() {
+    if (Shape::kStays) ArriveAsWarp(block.barriers.turns + (own ^ 1));
+    turned ^= 1;
+  }
   __device__ __forceinline__ void Release(uint32_t place) const {
     if (!Shape::kStays) ArriveIf(block.barriers.weight_empty + place, threadIdx.x % 32 == 0);
   }
 
   using Sums = float[Shape::kOctets][4];
   using Pairs = uint32_t[Shape::kOctets][2];  // of bf16
+  using Fours = float4[Shape::kOctets / 2][2];
 
   __device__ __forceinline__ static void AddTo(Sums& total, const Sums& acc) {
 #pragma unroll
@@ -244,33 +264,45 @@ struct UnitConsumer {
     }
   }
 
+  // Four neighbouring columns of this lane, of two octets the first of which is n: with 16 bytes a lane memory is asked half as often.
+  __device__ __forceinline__ static uint32_t FourColumn(uint32_t pass, uint32_t n) {
+    const uint32_t t = threadIdx.x % 4;
+    return pass * Shape::kOfPass + (n + t % 2) * 8 + t / 2 * 4;
+  }
+  // The sums there: half of them the neighbouring lane has, which gets as many.
+  __device__ __forceinline__ static float4 FourSums(const Sums& sums, uint32_t n, uint32_t half) {
+    const bool is_odd = threadIdx.x % 2 == 1;
+    const float low[2] = {sums[n][half * 2], sums[n][half * 2 + 1]}, high[2] = {sums[n + 1][half * 2], sums[n + 1][half * 2 + 1]};
+    const float first = __shfl_xor_sync(0xffffffffu, is_odd ? low[0] : high[0], 1), second = __shfl_xor_sync(0xffffffffu, is_odd ? low[1] : high[1], 1);
+    return is_odd ? make_float4(first, second, high[0], high[1]) : make_float4(low[0], low[1], first, second);
+  }
+
+  __device__ __forceinline__ float* XOf(uint32_t row) const { return block.args.x + static_cast<uint64_t>(row) * Shape::kChannels; }
+
   // Of positions that there are, all at once: how long x takes to come is waited for once.
-  __device__ __forceinline__ void LoadX(uint32_t pass, uint32_t begin, uint32_t count, Sums& x) const {
+  __device__ __forceinline__ void LoadX(uint32_t pass, uint32_t begin, uint32_t count, Fours& x) const {
 #pragma unroll
     for (uint32_t half = 0; half < 2; half++) {
       const uint32_t row = own * 64 + Row() + half * 8;
-      const float* const from = block.args.x + static_cast<uint64_t>(begin + row) * Shape::kChannels;
 #pragma unroll
-      for (uint32_t n = 0; n < Shape::kOctets; n++) {
-        const float2 two = row < count ? *reinterpret_cast<const float2*>(from + Column(pass, n)) : make_float2(0, 0);
-        x[n][half * 2] = two.x;
-        x[n][half * 2 + 1] = two.y;
+      for (uint32_t n = 0; n < Shape::kOctets; n += 2) {
+        x[n / 2][half] = row < count ? *reinterpret_cast<const float4*>(XOf(begin + row) + FourColumn(pass, n)) : make_float4(0, 0, 0, 0);
       }
     }
   }
 
   // x and the pointwise product to x.
-  __device__ __forceinline__ void StoreX(uint32_t pass, uint32_t begin, uint32_t count, const Sums& total, const Sums& x) const {
+  __device__ __forceinline__ void StoreX(uint32_t pass, uint32_t begin, uint32_t count, const Sums& total, const Fours& x) const {
 #pragma unroll
-    for (uint32_t half = 0; half < 2; half++) {
-      const uint32_t row = own * 64 + Row() + half * 8;
-      if (row >= count) continue;
-      float* const to = block.args.x + static_cast<uint64_t>(begin + row) * Shape::kChannels;
+    for (uint32_t n = 0; n < Shape::kOctets; n += 2) {
+      const float4 bias = __ldg(reinterpret_cast<const float4*>(block.args.pointwise_bias + FourColumn(pass, n)));
 #pragma unroll
-      for (uint32_t n = 0; n < Shape::kOctets; n++) {
-        const float2 bias = TwoOf(block.args.pointwise_bias, Column(pass, n));
-        *reinterpret_cast<float2*>(to + Column(pass, n)) =
-            make_float2(x[n][half * 2] + (total[n][half * 2] + bias.x), x[n][half * 2 + 1] + (total[n][half * 2 + 1] + bias.y));
+      for (uint32_t half = 0; half < 2; half++) {
+        const uint32_t row = own * 64 + Row() + half * 8;
+        const float4 sum = FourSums(total, n, half), before = x[n / 2][half];
+        if (row >= count) continue;
+        *reinterpret_cast<float4*>(XOf(begin + row) + FourColumn(pass, n)) = make_float4(
+            before.x + (sum.x + bias.x), before.y + (sum.y + bias.y), before.z + (sum.z + bias.z), before.w + (sum.w + bias.w));
       }
     }
   }
@@ -281,7 +313,9 @@ struct UnitConsumer {
     float total[Shape::kOctets][4];
 #pragma unroll 1
     for (uint32_t pass = 0; pass < Shape::kPasses; pass++) {
+      AwaitTurn();
       Multiply<kUnitTaps, 0>(total, first, block.args.dilation * Shape::kRow);
+      GiveTurn();
       Snake(pass, total, terms);
       if constexpr (Shape::kPasses == 2) {
         if (pass > 0) break;
@@ -308,7 +342,8 @@ struct UnitConsumer {
       Dilate(its + own * 64 * Shape::kRow, its + place * Shape::kRow);
 #pragma unroll 1
       for (uint32_t pass = 0; pass < Shape::kPasses; pass++) {
-        float total[Shape::kOctets][4], x[Shape::kOctets][4];
+        float total[Shape::kOctets][4];
+        float4 x[Shape::kOctets / 2][2];
         LoadX(pass, begin, count, x);
         Multiply<1, Shape::kDilatedBoxes>(total, its + place * Shape::kRow, 0);
         if (pass + 1 == Shape::kPasses) ArriveAsWarp(block.barriers.signal_empty + signal.place);
@@ -322,32 +357,36 @@ struct UnitConsumer {
 template <class Shape>
 __global__ void __launch_bounds__(kUnitThreads, 1) AddResidualUnit(const __grid_constant__ UnitArgs args) {
   if constexpr (kHasTiles) {
-    __shared__ Barrier signal_full[Shape::kSignals], signal_empty[Shape::kSignals], weight_full[Shape::kStages], weight_empty[Shape::kStages], meeting[2];
+    __shared__ Barrier signal_full[Shape::kSignals], signal_empty[Shape::kSignals], weight_full[Shape::kStages], weight_empty[Shape::kStages], meeting[2], turns[2];
     unsigned char* const bytes = SharedBytes() + (1024 - reinterpret_cast<uintptr_t>(SharedBytes()) % 1024) % 1024;
     if (threadIdx.x == 0) {
       for (uint32_t n = 0; n < Shape::kSignals; n++) {
         InitBarrier(signal_full + n, 1);
-        InitBarrier(signal_empty + n, 8);
+        InitBarrier(signal_empty + n, 9);
       }
       for (uint32_t n = 0; n < Shape::kStages; n++) {
         InitBarrier(weight_full + n, 1);
         InitBarrier(weight_empty + n, 8);
       }
-      for (uint32_t n = 0; n < 2; n++) InitBarrier(meeting + n, 4);
+      for (uint32_t n = 0; n < 2; n++) {
+        InitBarrier(meeting + n, 4);
+        InitBarrier(turns + n, 4);
+      }
       FenceBarriers();
     }
     LetNextBegin();
     __syncthreads();
     const VectorCounts counts = *args.counts;
     const uint32_t tiles = counts.streams * args.position_tiles;
-    const UnitBlock<Shape> block{args, bytes, bytes + Shape::kSignals * Shape::kSignalBytes, {signal_full, signal_empty, weight_full, weight_empty, meeting}};
+    const UnitBlock<Shape> block{args, bytes, bytes + Shape::kSignals * Shape::kSignalBytes, {signal_full, signal_empty, weight_full, weight_empty, meeting, turns}};
     if (threadIdx.x < 128) {
-      LeaveRegisters<24>();
+      LeaveRegisters<40>();
       if (threadIdx.x == 64) block.AskWeights(tiles);  // which never change
       AwaitInputs();
       if (threadIdx.x == 32) block.AskSignals(counts, tiles);
+      if (threadIdx.x >= 96) block.FetchX(counts, tiles);
     } else {
-      TakeRegisters<240>();
+      TakeRegisters<232>();
       UnitConsumer<Shape>(block, threadIdx.x / 128 - 1).Run(counts, tiles);
     }
   }

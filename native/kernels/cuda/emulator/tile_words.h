@@ -33,8 +33,6 @@ void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c
 // Made at once.
 void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier);
 
-inline void FetchBulk(const void*, uint32_t) {}
-
 // What a lane brings to a product of tiles whose rows have `row` bytes: d [octets][4].
 struct TileProduct {
   float* d;
