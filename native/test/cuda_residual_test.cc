@@ -83,6 +83,12 @@ struct Case {
   }
 };
 
+// Enough of them that no unit is left to steps.
+std::vector<size_t> Streams(std::vector<size_t> counts) {
+  counts.resize(16, counts.back());
+  return counts;
+}
+
 void CheckUnit(const Shape& shape, uint32_t multiprocessors, emulator::Order order) {
   const ProductRules rules{false, true, multiprocessors};
   Case wanted(shape, Format::kBf16), seen(shape, Format::kBf16);
@@ -97,15 +103,15 @@ void CheckUnit(const Shape& shape, uint32_t multiprocessors, emulator::Order ord
 }
 
 void AUnitHasTheSameBitsInTwoGrids() {
-  for (const size_t channels : {96, 192}) {
-    for (const size_t dilation : {1, 3, 9}) CheckUnit({channels, dilation, {128}}, 132, emulator::Order::kForward);
-    CheckUnit({channels, 9, {130, 130}}, 3, emulator::Order::kBackward);
-    CheckUnit({channels, 3, {60, 0, 100, 70}}, 1, emulator::Order::kShuffled);
-    CheckUnit({channels, 9, {5}}, 132, emulator::Order::kShuffled);
-  }
-  // A block goes through all stages of its ring more than once.
+  for (const size_t dilation : {1, 3, 9}) CheckUnit({96, dilation, {128}}, 132, emulator::Order::kForward);
+  CheckUnit({96, 9, {130, 130}}, 3, emulator::Order::kBackward);
+  CheckUnit({96, 3, {60, 0, 100, 70}}, 1, emulator::Order::kShuffled);
+  CheckUnit({96, 9, {5}}, 132, emulator::Order::kShuffled);
   CheckUnit({96, 9, {1024}}, 1, emulator::Order::kForward);
-  CheckUnit({192, 1, {640}}, 2, emulator::Order::kShuffled);
+  CheckUnit({192, 1, Streams({130})}, 132, emulator::Order::kForward);
+  CheckUnit({192, 9, Streams({20, 0, 12, 17})}, 5, emulator::Order::kBackward);
+  // A block goes through all stages of its ring more than once.
+  CheckUnit({192, 3, Streams({40})}, 3, emulator::Order::kShuffled);
 }
 
 void OtherUnitsAreLeftToSteps() {
@@ -124,6 +130,8 @@ void OtherUnitsAreLeftToSteps() {
   CHECK(!is_taken({96, 3, counts}, Format::kBf16, {false, false}));
   CHECK(!is_taken({96, 3, counts}, Format::kBf16, {true, true}));
   for (const Format format : {Format::kF32, Format::kF16, Format::kInt8}) CHECK(!is_taken({96, 3, counts}, format, {false, true}));
+  CHECK(!is_taken({192, 3, counts}, Format::kBf16, {false, true}));
+  CHECK(is_taken({192, 3, Streams(counts)}, Format::kBf16, {false, true}));
   CHECK(!is_taken({128, 3, counts}, Format::kBf16, {false, true}));
   CHECK(!is_taken({96, 10, counts}, Format::kBf16, {false, true}));
   CHECK(!is_taken({96, 3, counts, 5}, Format::kBf16, {false, true}));

@@ -71,16 +71,8 @@ __device__ __forceinline__ void LoadPositions(const JoinedInputArgs& args, const
   }
 }
 
-// Of one row and neighbouring windows, as SumOfRow has each: the sum of the window n to lane n.
-__device__ __forceinline__ float SumsOfRow(const VectorsView& x, uint32_t columns, const float* row, const float* window) {
-  float sums[kPositionsOfWarp] = {};
-  for (uint32_t done = 0; done < columns; done += x.length, row += x.length, window += x.segment_stride) {
-    for (uint32_t k = threadIdx.x % 32; k < x.length; k += 32) {
-      const float weight = row[k];
-#pragma unroll
-      for (uint32_t n = 0; n < kPositionsOfWarp; n++) sums[n] = fmaf(weight, window[n * x.stride + k], sums[n]);
-    }
-  }
+// The lanes' sums of neighbouring windows: that of the window n to lane n.
+__device__ __forceinline__ float JoinedSums(float (&sums)[kPositionsOfWarp]) {
 #pragma unroll
   for (int apart = 16; apart > 0; apart /= 2) {
 #pragma unroll
@@ -91,6 +83,51 @@ __device__ __forceinline__ float SumsOfRow(const VectorsView& x, uint32_t column
   for (uint32_t n = 1; n < kPositionsOfWarp; n++) own = threadIdx.x % 32 == n ? sums[n] : own;
   return own;
 }
+
+// Of one row and neighbouring windows, as SumOfRow has each: the sum of the window n to lane n.
+__device__ __forceinline__ float SumsOfRow(const VectorsView& x, uint32_t columns, const float* row, const float* window) {
+  float sums[kPositionsOfWarp] = {};
+  for (uint32_t done = 0; done < columns; done += x.length, row += x.length, window += x.segment_stride) {
+    for (uint32_t k = threadIdx.x % 32; k < x.length; k += 32) {
+      const float weight = row[k];
+#pragma unroll
+      for (uint32_t n = 0; n < kPositionsOfWarp; n++) sums[n] = fmaf(weight, window[n * x.stride + k], sums[n]);
+    }
+  }
+  return JoinedSums(sums);
+}
+
+// The codec's last convolution, without dilation: all of a row's weights are in registers, and windows overlap: of each position a lane reads its
+// channels once, in the same order.
+constexpr uint32_t kNearTaps = 7, kNearGroups = 3;
+
+struct NearRow {
+  float weights[kNearTaps][kNearGroups];
+
+  __device__ __forceinline__ static bool Suits(const VectorsView& x, uint32_t columns) {
+    return x.stride == kNearGroups * 32 && x.length == columns && columns == kNearTaps * kNearGroups * 32;
+  }
+  __device__ __forceinline__ explicit NearRow(const float* row) {
+#pragma unroll
+    for (uint32_t k = 0; k < kNearTaps * kNearGroups; k++) weights[k / kNearGroups][k % kNearGroups] = row[k * 32 + threadIdx.x % 32];
+  }
+  // As SumsOfRow.
+  __device__ __forceinline__ float Sums(const float* window) const {
+    float sums[kPositionsOfWarp] = {};
+#pragma unroll
+    for (uint32_t position = 0; position < kPositionsOfWarp + kNearTaps - 1; position++) {
+#pragma unroll
+      for (uint32_t group = 0; group < kNearGroups; group++) {
+        const float x = window[(position * kNearGroups + group) * 32 + threadIdx.x % 32];
+#pragma unroll
+        for (uint32_t n = 0; n < kPositionsOfWarp; n++) {
+          if (n <= position && position - n < kNearTaps) sums[n] = fmaf(weights[position - n][group], x, sums[n]);
+        }
+      }
+    }
+    return JoinedSums(sums);
+  }
+};
 
 // A block has kPositionsOfBlock positions of the stream blockIdx.y.
 static __global__ void __launch_bounds__(kInputThreads) ConvolveToFewRows(const FewRowsArgs args) {
@@ -107,13 +144,18 @@ static __global__ void __launch_bounds__(kInputThreads) ConvolveToFewRows(const 
   AwaitInputs();
   if (first >= count) return;
   LoadPositions(args.input, stream, tail, count, signal);
-  const uint32_t lane = threadIdx.x % 32, positions = min(kPositionsOfBlock, count - first);
-  for (uint32_t i = threadIdx.x / 32 * kPositionsOfWarp; i < positions; i += kInputThreads / 32 * kPositionsOfWarp) {
-    for (uint32_t row = 0; row < product.matrices[0].rows; row++) {
-      const float sum = SumsOfRow(product.x, product.columns, weights + row * product.columns, signal + i * channels);
-      if (lane < kPositionsOfWarp && i + lane < positions) {
-        FinishValue(product, product.matrices[0], row, stream.begin + first + i + lane, sum);
-      }
+  const uint32_t lane = threadIdx.x % 32, positions = min(kPositionsOfBlock, count - first), warp = threadIdx.x / 32 * kPositionsOfWarp;
+  constexpr uint32_t kStep = kInputThreads / 32 * kPositionsOfWarp;
+  for (uint32_t row = 0; row < product.matrices[0].rows; row++) {
+    const float* const its = weights + row * product.columns;
+    const auto finish = [&](uint32_t i, float sum) {
+      if (lane < kPositionsOfWarp && i + lane < positions) FinishValue(product, product.matrices[0], row, stream.begin + first + i + lane, sum);
+    };
+    if (NearRow::Suits(product.x, product.columns)) {
+      const NearRow near(its);
+      for (uint32_t i = warp; i < positions; i += kStep) finish(i, near.Sums(signal + i * channels));
+    } else {
+      for (uint32_t i = warp; i < positions; i += kStep) finish(i, SumsOfRow(product.x, product.columns, its, signal + i * channels));
     }
   }
 }

@@ -40,6 +40,9 @@ __device__ __forceinline__ void FenceBarriers() { asm volatile("fence.mbarrier_i
 __device__ __forceinline__ void Arrive(Barrier* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(gpu::SharedAt(barrier)) : "memory");
 }
+__device__ __forceinline__ void ArriveIf(Barrier* barrier, bool does) {
+  asm volatile("{.reg .pred p; setp.ne.b32 p, %1, 0; @p mbarrier.arrive.shared::cta.b64 _, [%0]; }" ::"r"(gpu::SharedAt(barrier)), "r"(does ? 1 : 0) : "memory");
+}
 __device__ __forceinline__ void ArriveExpecting(Barrier* barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(gpu::SharedAt(barrier)), "r"(bytes) : "memory");
 }
@@ -59,9 +62,6 @@ __device__ __forceinline__ void CopyBulk(void* to, const void* from, uint32_t by
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(gpu::SharedAt(to)), "l"(from),
                "r"(bytes), "r"(gpu::SharedAt(barrier))
                : "memory");
-}
-__device__ __forceinline__ void FetchBulk(const void* at, uint32_t bytes) {
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(at), "r"(bytes) : "memory");
 }
 __device__ __forceinline__ void ShowTiles() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 template <uint32_t kRow, int kOctets>
@@ -110,11 +110,11 @@ constexpr bool kHasTiles = false;
 __device__ void InitBarrier(Barrier*, uint32_t);
 __device__ void FenceBarriers();
 __device__ void Arrive(Barrier*);
+__device__ void ArriveIf(Barrier*, bool);
 __device__ void ArriveExpecting(Barrier*, uint32_t);
 __device__ void AwaitPhase(Barrier*, uint32_t);
 __device__ void CopyTile(void*, const TileMap&, uint32_t, uint32_t, uint32_t, uint32_t, Barrier*);
 __device__ void CopyBulk(void*, const void*, uint32_t, Barrier*);
-__device__ void FetchBulk(const void*, uint32_t);
 __device__ void ShowTiles();
 template <uint32_t kRow, int kOctets>
 __device__ void MmaTiles(float (&)[kOctets][4], const unsigned char*, const unsigned char*, uint32_t, bool);

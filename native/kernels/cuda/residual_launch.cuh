@@ -25,6 +25,12 @@ inline bool HasUnitShape(const ResidualUnit& unit, const ProductRules& rules) {
          LiesAtFours(unit.pointwise_bias) && LiesAtFours(unit.second.a) && LiesAtFours(unit.second.b);
 }
 
+// Tiles of one signal. Fewer than these are left to steps, whose weights come to more multiprocessors at once: 192 channels read all of theirs for each
+// tile (one stream's five take 26 us, by steps 14; twenty 27 and 31).
+constexpr size_t kLeastTiles = 16;
+
+inline size_t TilesOf(const LaidVectors& laid) { return BlocksOf(laid.positions, kUnitPositions) * laid.streams; }
+
 template <class Shape>
 void LaunchUnit(Queue& queue, const ProductRules& rules, const ResidualUnit& unit, const LaidVectors& laid, const unsigned char* terms, float* x) {
   const size_t row = Shape::kChannels * 2;
@@ -34,7 +40,7 @@ void LaunchUnit(Queue& queue, const ProductRules& rules, const ResidualUnit& uni
                            {Shape::kBox, 1, kUnitPositions + past, 1}});
   const auto map = [&](const Matrix& w) {
     const size_t bytes = w.columns * 2;
-    return TileMapOf({w.values, {w.columns, 1, w.rows, 1}, {bytes, bytes, bytes * w.rows}, {Shape::kBox, 1, Shape::kChannels, 1}});
+    return TileMapOf({w.values, {w.columns, 1, w.rows, 1}, {bytes, bytes, bytes * w.rows}, {Shape::kBox, 1, Shape::kOfPass, 1}});
   };
   args.dilated = map(unit.dilated.weights);
   args.pointwise = map(unit.pointwise);
@@ -49,7 +55,7 @@ void LaunchUnit(Queue& queue, const ProductRules& rules, const ResidualUnit& uni
   args.past = past;
   args.position_tiles = static_cast<uint32_t>(BlocksOf(laid.positions, kUnitPositions));
   Grid grid;
-  grid.x = static_cast<uint32_t>(std::min<size_t>(args.position_tiles * laid.streams, rules.multiprocessors));
+  grid.x = static_cast<uint32_t>(std::min<size_t>(TilesOf(laid), rules.multiprocessors));
   grid.threads = kUnitThreads;
   grid.shared = Shape::kShared;
   queue.Launch<&AddResidualUnit<Shape>>(grid, args);
@@ -60,6 +66,7 @@ inline bool EnqueueUnit(Queue& queue, Room& room, const ResidualUnit& unit, cons
   if (!HasUnitShape(unit, room.rules) || !LiesAtFours(x)) return false;
   const LaidVectors laid = LayStretches(queue, streams, count, unit.dilated.History(), WindowsOf(unit.dilated, nullptr, 0));
   if (!laid.as_signals || laid.slot == 0) return false;
+  if (unit.dilated.channels == 192 && TilesOf(laid) < kLeastTiles) return false;
   JoinedInputArgs input = InputOf(queue, from, unit.dilated, streams, count);
   input.to.x = laid.view;
   input.to.term_bytes = BlocksOf(laid.columns * 2, 256) * 256;

@@ -7,120 +7,11 @@
 #include <cstdint>
 
 #include "kernels/cuda/lane_math.cuh"
-#include "kernels/cuda/product_args.cuh"
-#include "kernels/cuda/tile_map.h"
+#include "kernels/cuda/residual_tiles.cuh"
 #include "kernels/cuda/tile_words.h"
 #include "kernels/cuda/words.h"
 
 namespace parley::cuda {
-
-constexpr uint32_t kUnitThreads = 384, kUnitPositions = 128, kUnitTaps = 7, kUnitMostPast = 54;
-
-struct UnitArgs {
-  TileMap signal;     // [streams][positions with their past][channels], terms
-  TileMap dilated;    // [channels][taps * channels]
-  TileMap pointwise;  // [channels][channels]
-  const Windows* windows;
-  const VectorCounts* counts;
-  float* x;           // [positions of all streams, channels]
-  const float* bias;  // of the dilated convolution, then its snake
-  const float* a;
-  const float* b;
-  const float* pointwise_bias;
-  uint32_t dilation, past;
-  uint32_t position_tiles;  // of a stream
-  uint32_t rest[13];        // so that there is no gap at the end
-};
-static_assert(sizeof(UnitArgs) == 512);
-
-// A row of channels is three boxes, of weights as of terms.
-template <int kChannels_>
-struct UnitShape {
-  static constexpr int kChannels = kChannels_, kOctets = kChannels / 8;
-  static constexpr uint32_t kBoxes = 3, kBox = kChannels / kBoxes, kRow = kBox * 2;  // columns, bytes
-  static constexpr uint32_t kChunksOfBox = kBox / kChunk;
-  static constexpr uint32_t kRows = (kUnitPositions + kUnitMostPast + 7) / 8 * 8;
-  static constexpr uint32_t kBoxBytes = kRows * kRow, kSignalBytes = kBoxes * kBoxBytes, kSignals = 2;
-  static constexpr uint32_t kWeightBytes = kChannels * kRow;  // of a box
-  static constexpr uint32_t kDilatedBoxes = kUnitTaps * kBoxes, kAllBoxes = kDilatedBoxes + kBoxes;
-  // All weights stay in shared memory, or pass through it with every tile.
-  static constexpr bool kStays = kAllBoxes * kWeightBytes + kSignals * kSignalBytes <= (220u << 10);
-  static constexpr uint32_t kStages = kStays ? kAllBoxes : 3;
-  static constexpr uint32_t kShared = kSignals * kSignalBytes + kStages * kWeightBytes + 1024;
-  static_assert(kRow == 64 || kRow == 128);
-  static_assert(kShared + 1024 <= (227u << 10) && kBoxBytes % (8 * kRow) == 0 && kWeightBytes % (8 * kRow) == 0);
-};
-
-// Places that one side goes through again and again.
-template <uint32_t kPlaces>
-struct UnitTurn {
-  uint32_t place = 0, parity = 0;
-  __device__ __forceinline__ void Next() {
-    if (++place < kPlaces) return;
-    place = 0;
-    parity ^= 1;
-  }
-};
-
-// In shared memory.
-struct UnitBarriers {
-  Barrier *signal_full, *signal_empty, *weight_full, *weight_empty, *meeting;
-};
-
-struct UnitTile {
-  uint32_t stream, position;
-
-  __device__ __forceinline__ static UnitTile Of(const UnitArgs& args, uint32_t tile) {
-    const uint32_t stream = tile / args.position_tiles;
-    return {stream, (tile - stream * args.position_tiles) * kUnitPositions};
-  }
-  // Positions that there are, of 128; the first lies in the row `*begin` of x.
-  __device__ __forceinline__ uint32_t Count(const UnitArgs& args, const VectorCounts& counts, uint32_t* begin) const {
-    const uint32_t first = args.windows[stream].begin, end = stream + 1 < counts.streams ? args.windows[stream + 1].begin : counts.vectors;
-    *begin = first + position;
-    return end - first > position ? min(kUnitPositions, end - first - position) : 0;
-  }
-};
-
-template <class Shape>
-struct UnitBlock {
-  const UnitArgs& args;
-  unsigned char *signals, *weights;
-  UnitBarriers barriers;
-
-  // Boxes of weights, from the dilated convolution's first to the pointwise product's last. One thread's.
-  __device__ __forceinline__ void AskWeights(uint32_t tiles) const {
-    UnitTurn<Shape::kStages> turn;
-    for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-      for (uint32_t box = 0; box < Shape::kAllBoxes; box++, turn.Next()) {
-        if (!Shape::kStays) AwaitPhase(barriers.weight_empty + turn.place, turn.parity ^ 1);
-        Barrier* const full = barriers.weight_full + turn.place;
-        ArriveExpecting(full, Shape::kWeightBytes);
-        const bool is_dilated = box < Shape::kDilatedBoxes;
-        CopyTile(weights + turn.place * Shape::kWeightBytes, is_dilated ? args.dilated : args.pointwise,
-                 (is_dilated ? box : box - Shape::kDilatedBoxes) * Shape::kBox, 0, 0, 0, full);
-      }
-      if (Shape::kStays) return;
-    }
-  }
-
-  // Positions with their past, and near what x is there. One thread's.
-  __device__ __forceinline__ void AskSignals(const VectorCounts& counts, uint32_t tiles) const {
-    UnitTurn<Shape::kSignals> turn;
-    for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x, turn.Next()) {
-      const UnitTile its = UnitTile::Of(args, tile);
-      AwaitPhase(barriers.signal_empty + turn.place, turn.parity ^ 1);
-      Barrier* const full = barriers.signal_full + turn.place;
-      ArriveExpecting(full, Shape::kBoxes * (kUnitPositions + args.past) * Shape::kRow);
-      for (uint32_t box = 0; box < Shape::kBoxes; box++) {
-        CopyTile(signals + turn.place * Shape::kSignalBytes + box * Shape::kBoxBytes, args.signal, box * Shape::kBox, 0, its.position, its.stream, full);
-      }
-      uint32_t begin;
-      const uint32_t count = its.Count(args, counts, &begin);
-      if (count > 0) FetchBulk(args.x + static_cast<uint64_t>(begin) * Shape::kChannels, count * Shape::kChannels * 4);
-    }
-  }
-};
 
 // A warpgroup that multiplies, `own` of two: it has 64 of the positions.
 template <class Shape>
@@ -129,8 +20,7 @@ struct UnitConsumer {
   const uint32_t own;
   UnitTurn<Shape::kStages> weight;
   UnitTurn<Shape::kSignals> signal;
-  uint32_t met = 0;
-  float acc[Shape::kOctets][4], total[Shape::kOctets][4];
+  uint32_t met = 0, turned = 0;
 
   __device__ __forceinline__ UnitConsumer(const UnitBlock<Shape>& all, uint32_t which) : block(all), own(which) {}
 
@@ -144,133 +34,191 @@ struct UnitConsumer {
     AwaitPhase(block.barriers.meeting + own, met);
     met ^= 1;
   }
+  // One warpgroup multiplies while the other one does the rest: where both read weights that stay, since others pass once for both.
+  __device__ __forceinline__ void AwaitTurn() const {
+    if (Shape::kStays) AwaitPhase(block.barriers.turns + own, own == 0 ? turned ^ 1 : turned);
+  }
+  __device__ __forceinline__ void GiveTurn() {
+    if (Shape::kStays) ArriveAsWarp(block.barriers.turns + (own ^ 1));
+    turned ^= 1;
+  }
   __device__ __forceinline__ void Release(uint32_t place) const {
-    if (!Shape::kStays) ArriveAsWarp(block.barriers.weight_empty + place);
+    if (!Shape::kStays) ArriveIf(block.barriers.weight_empty + place, threadIdx.x % 32 == 0);
   }
 
-  __device__ __forceinline__ void Clear() {
+  using Sums = float[Shape::kOctets][4];
+  using Pairs = uint32_t[Shape::kOctets][2];  // of bf16
+  using Fours = float4[Shape::kOctets / 2][2];
+
+  __device__ __forceinline__ static void AddTo(Sums& total, const Sums& acc) {
 #pragma unroll
-    for (int n = 0; n < Shape::kOctets; n++) total[n][0] = total[n][1] = total[n][2] = total[n][3] = 0;
-  }
-  __device__ __forceinline__ void EndPart() {
-#pragma unroll
-    for (int n = 0; n < Shape::kOctets; n++) {
+    for (uint32_t n = 0; n < Shape::kOctets; n++) {
 #pragma unroll
       for (int i = 0; i < 4; i++) total[n][i] += acc[n][i];
     }
   }
 
-  // The sums over so many taps of three boxes, from `first` on, the next of which begins `turn` bytes further on.
-  __device__ __forceinline__ void Multiply(const unsigned char* first, uint32_t taps, uint32_t turn) {
-    const uint32_t chunks = taps * Shape::kBoxes * Shape::kChunksOfBox;
-    Clear();
-    uint32_t chunk = 0, end = PartBegin(PartAfter(0, chunks) + 1, chunks), last = 0;
-    bool is_new = true;
-    for (uint32_t tap = 0; tap < taps; tap++, first += turn) {
-#pragma unroll 1
-      for (uint32_t box = 0; box < Shape::kBoxes; box++, weight.Next()) {
-        AwaitPhase(block.barriers.weight_full + weight.place, Shape::kStays ? 0 : weight.parity);
+  __device__ __forceinline__ static void MultiplyChunk(Sums& acc, const unsigned char* terms, const unsigned char* rows, uint32_t chunk, bool is_new) {
+    FenceTiles();
+    MmaTiles<Shape::kRow>(acc, terms, rows, chunk * 2, is_new);
+    MmaTiles<Shape::kRow>(acc, terms, rows, chunk * 2 + 1, false);
+    CommitTiles();
+  }
+
+  // The sums over so many taps of three boxes, from `first` on, the next of which begins `turn` bytes further on; weights that stay begin at kPlace. A
+  // part is added up while the next one is multiplied: their sums take turns. All of it is unrolled: then it is known where a part ends.
+  template <uint32_t kTaps, uint32_t kPlace>
+  __device__ __forceinline__ void Multiply(Sums& total, const unsigned char* first, uint32_t turn) {
+    constexpr uint32_t kOfBox = Shape::kChunksOfBox, kAll = kTaps * Shape::kBoxes * kOfBox;
+    float acc[2][Shape::kOctets][4];
 #pragma unroll
-        for (uint32_t c = 0; c < Shape::kChunksOfBox; c++) {
-          FenceTiles();
-          const unsigned char* const rows = block.weights + weight.place * Shape::kWeightBytes;
-          MmaTiles<Shape::kRow>(acc, first + box * Shape::kBoxBytes, rows, c * 2, is_new);
-          MmaTiles<Shape::kRow>(acc, first + box * Shape::kBoxBytes, rows, c * 2 + 1, false);
-          CommitTiles();
-          is_new = ++chunk == end;
-          if (!is_new) continue;
-          AwaitTiles<0>();
-          EndPart();
-          end = PartBegin(PartAfter(chunk, chunks) + 1, chunks);
+    for (uint32_t n = 0; n < Shape::kOctets; n++) total[n][0] = total[n][1] = total[n][2] = total[n][3] = 0;
+    uint32_t parts = 0, last = 0;
+    bool is_new = true;
+#pragma unroll
+    for (uint32_t box = 0; box < kTaps * Shape::kBoxes; box++) {
+      const uint32_t place = Shape::kStays ? kPlace + box : weight.place;
+      AwaitPhase(block.barriers.weight_full + place, Shape::kStays ? 0 : weight.parity);
+      const unsigned char* const terms = first + box / Shape::kBoxes * turn + box % Shape::kBoxes * Shape::kBoxBytes;
+#pragma unroll
+      for (uint32_t c = 0; c < kOfBox; c++) {
+        MultiplyChunk(acc[parts % 2], terms, block.weights + place * Shape::kWeightBytes, c, is_new);
+        if (box > 0 && c == 0 && !Shape::kStays) {
+          AwaitTiles<1>();  // all but this chunk
+          Release(last);
         }
-        // All but this box's chunks are done.
-        AwaitTiles<static_cast<int>(Shape::kChunksOfBox)>();
-        if (tap + box > 0) Release(last);
-        last = weight.place;
+        if (is_new && parts > 0) {
+          AwaitTiles<1>();
+          AddTo(total, acc[(parts + 1) % 2]);
+        }
+        is_new = EndsPart(box * kOfBox + c + 1, kAll);
+        if (is_new) parts++;
       }
+      last = weight.place;
+      if (!Shape::kStays) weight.Next();
     }
     AwaitTiles<0>();
-    Release(last);
+    AddTo(total, acc[(parts + 1) % 2]);
+    if (!Shape::kStays) Release(last);
   }
 
   // Column 8 n + 2 t of this lane's row g of its warp's, t = lane % 4, g = lane / 4.
-  __device__ __forceinline__ static uint32_t Column(int octet) { return octet * 8 + threadIdx.x % 4 * 2; }
+  __device__ __forceinline__ static uint32_t Column(uint32_t pass, uint32_t octet) { return pass * Shape::kOfPass + octet * 8 + threadIdx.x % 4 * 2; }
   __device__ __forceinline__ static uint32_t Row() { return threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4; }
-  __device__ __forceinline__ static float2 TwoOf(const float* values, uint32_t column) { return *reinterpret_cast<const float2*>(values + column); }
+  // Of weights, which never change.
+  __device__ __forceinline__ static float2 TwoOf(const float* values, uint32_t column) { return __ldg(reinterpret_cast<const float2*>(values + column)); }
 
-  // What the dilated convolution gave, to the rows from `to` on as a tile of terms.
-  __device__ __forceinline__ void LayTerms(unsigned char* to) const {
+  // The second snake of what the dilated convolution gave, as terms.
+  __device__ __forceinline__ void Snake(uint32_t pass, const Sums& total, Pairs& terms) const {
 #pragma unroll
-    for (int n = 0; n < Shape::kOctets; n++) {
-      const uint32_t column = Column(n);
+    for (uint32_t n = 0; n < Shape::kOctets; n++) {
+      const uint32_t column = Column(pass, n);
       const float2 bias = TwoOf(block.args.bias, column), a = TwoOf(block.args.a, column), b = TwoOf(block.args.b, column);
-      unsigned char* const box = to + column / Shape::kBox * Shape::kBoxBytes;
 #pragma unroll
       for (uint32_t half = 0; half < 2; half++) {
-        const float low = Snaked(total[n][half * 2] + bias.x, a.x, b.x), high = Snaked(total[n][half * 2 + 1] + bias.y, a.y, b.y);
-        const uint32_t byte = (Row() + half * 8) * Shape::kRow + column % Shape::kBox * 2;
-        *reinterpret_cast<uint32_t*>(box + SwizzledByte<Shape::kRow>(byte)) = PackBf16(low, high);
+        terms[n][half] = PackBf16(Snaked(total[n][half * 2] + bias.x, a.x, b.x), Snaked(total[n][half * 2 + 1] + bias.y, a.y, b.y));
       }
     }
   }
 
+  // To the rows from `to` on as a tile.
+  template <uint32_t kPass>
+  __device__ __forceinline__ static void Lay(const Pairs& terms, unsigned char* to) {
+#pragma unroll
+    for (uint32_t n = 0; n < Shape::kOctets; n++) {
+      const uint32_t first = kPass * Shape::kOfPass + n * 8;
+#pragma unroll
+      for (uint32_t half = 0; half < 2; half++) {
+        const uint32_t byte = (Row() + half * 8) * Shape::kRow + (first % Shape::kBox + threadIdx.x % 4 * 2) * 2;
+        *reinterpret_cast<uint32_t*>(to + first / Shape::kBox * Shape::kBoxBytes + SwizzledByte<Shape::kRow>(byte)) = terms[n][half];
+      }
+    }
+  }
+
+  // Four neighbouring columns of this lane, of two octets the first of which is n: with 16 bytes a lane memory is asked half as often.
+  __device__ __forceinline__ static uint32_t FourColumn(uint32_t pass, uint32_t n) {
+    const uint32_t t = threadIdx.x % 4;
+    return pass * Shape::kOfPass + (n + t % 2) * 8 + t / 2 * 4;
+  }
+  // The sums there: half of them the neighbouring lane has, which gets as many.
+  __device__ __forceinline__ static float4 FourSums(const Sums& sums, uint32_t n, uint32_t half) {
+    const bool is_odd = threadIdx.x % 2 == 1;
+    const float low[2] = {sums[n][half * 2], sums[n][half * 2 + 1]}, high[2] = {sums[n + 1][half * 2], sums[n + 1][half * 2 + 1]};
+    const float first = __shfl_xor_sync(0xffffffffu, is_odd ? low[0] : high[0], 1), second = __shfl_xor_sync(0xffffffffu, is_odd ? low[1] : high[1], 1);
+    return is_odd ? make_float4(first, second, high[0], high[1]) : make_float4(low[0], low[1], first, second);
+  }
+
+  __device__ __forceinline__ float* XOf(uint32_t row) const { return block.args.x + static_cast<uint64_t>(row) * Shape::kChannels; }
+
   // Of positions that there are, all at once: how long x takes to come is waited for once.
-  __device__ __forceinline__ void LoadX(uint32_t begin, uint32_t count, float (&x)[Shape::kOctets][4]) const {
+  __device__ __forceinline__ void LoadX(uint32_t pass, uint32_t begin, uint32_t count, Fours& x) const {
 #pragma unroll
     for (uint32_t half = 0; half < 2; half++) {
       const uint32_t row = own * 64 + Row() + half * 8;
-      const float* const from = block.args.x + static_cast<uint64_t>(begin + row) * Shape::kChannels;
 #pragma unroll
-      for (int n = 0; n < Shape::kOctets; n++) {
-        const float2 two = row < count ? TwoOf(from, Column(n)) : make_float2(0, 0);
-        x[n][half * 2] = two.x;
-        x[n][half * 2 + 1] = two.y;
+      for (uint32_t n = 0; n < Shape::kOctets; n += 2) {
+        x[n / 2][half] = row < count ? *reinterpret_cast<const float4*>(XOf(begin + row) + FourColumn(pass, n)) : make_float4(0, 0, 0, 0);
       }
     }
   }
 
   // x and the pointwise product to x.
-  __device__ __forceinline__ void StoreX(uint32_t begin, uint32_t count, const float (&x)[Shape::kOctets][4]) const {
+  __device__ __forceinline__ void StoreX(uint32_t pass, uint32_t begin, uint32_t count, const Sums& total, const Fours& x) const {
 #pragma unroll
-    for (uint32_t half = 0; half < 2; half++) {
-      const uint32_t row = own * 64 + Row() + half * 8;
-      if (row >= count) continue;
-      float* const to = block.args.x + static_cast<uint64_t>(begin + row) * Shape::kChannels;
+    for (uint32_t n = 0; n < Shape::kOctets; n += 2) {
+      const float4 bias = __ldg(reinterpret_cast<const float4*>(block.args.pointwise_bias + FourColumn(pass, n)));
 #pragma unroll
-      for (int n = 0; n < Shape::kOctets; n++) {
-        const float2 bias = TwoOf(block.args.pointwise_bias, Column(n));
-        *reinterpret_cast<float2*>(to + Column(n)) =
-            make_float2(x[n][half * 2] + (total[n][half * 2] + bias.x), x[n][half * 2 + 1] + (total[n][half * 2 + 1] + bias.y));
+      for (uint32_t half = 0; half < 2; half++) {
+        const uint32_t row = own * 64 + Row() + half * 8;
+        const float4 sum = FourSums(total, n, half), before = x[n / 2][half];
+        if (row >= count) continue;
+        *reinterpret_cast<float4*>(XOf(begin + row) + FourColumn(pass, n)) = make_float4(
+            before.x + (sum.x + bias.x), before.y + (sum.y + bias.y), before.z + (sum.z + bias.z), before.w + (sum.w + bias.w));
       }
     }
   }
 
+  // What the dilated convolution and its snake give, to the rows from `to` on, which only this warpgroup reads, by then no more.
+  __device__ __forceinline__ void Dilate(const unsigned char* first, unsigned char* to) {
+    Pairs terms, before;  // of the last pass, and of the one before
+    float total[Shape::kOctets][4];
+#pragma unroll 1
+    for (uint32_t pass = 0; pass < Shape::kPasses; pass++) {
+      AwaitTurn();
+      Multiply<kUnitTaps, 0>(total, first, block.args.dilation * Shape::kRow);
+      GiveTurn();
+      Snake(pass, total, terms);
+      if constexpr (Shape::kPasses == 2) {
+        if (pass > 0) break;
+#pragma unroll
+        for (uint32_t n = 0; n < Shape::kOctets; n++) before[n][0] = terms[n][0], before[n][1] = terms[n][1];
+      }
+    }
+    Meet();
+    if constexpr (Shape::kPasses == 2) Lay<0>(before, to);
+    Lay<Shape::kPasses - 1>(terms, to);
+    ShowTiles();
+    Meet();
+  }
+
   __device__ __forceinline__ void Run(const VectorCounts& counts, uint32_t tiles) {
     const UnitArgs& args = block.args;
-    // Rows that only this warpgroup reads, by then no more.
     const uint32_t place = own == 0 ? 0 : (64 + args.past + 7) / 8 * 8;
     AwaitInputs();
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x, signal.Next()) {
       unsigned char* const its = block.signals + signal.place * Shape::kSignalBytes;
-      AwaitPhase(block.barriers.signal_full + signal.place, signal.parity);
-      Multiply(its + own * 64 * Shape::kRow, kUnitTaps, args.dilation * Shape::kRow);
-      Meet();
-      LayTerms(its + place * Shape::kRow);
-      ShowTiles();
-      Meet();
       uint32_t begin;
       const uint32_t count = UnitTile::Of(args, tile).Count(args, counts, &begin);
-      if constexpr (Shape::kStays) {
-        float x[Shape::kOctets][4];  // there are registers for it
-        LoadX(begin, count, x);
-        Multiply(its + place * Shape::kRow, 1, 0);
-        ArriveAsWarp(block.barriers.signal_empty + signal.place);
-        StoreX(begin, count, x);
-      } else {
-        Multiply(its + place * Shape::kRow, 1, 0);
-        ArriveAsWarp(block.barriers.signal_empty + signal.place);
-        LoadX(begin, count, acc);
-        StoreX(begin, count, acc);
+      AwaitPhase(block.barriers.signal_full + signal.place, signal.parity);
+      Dilate(its + own * 64 * Shape::kRow, its + place * Shape::kRow);
+#pragma unroll 1
+      for (uint32_t pass = 0; pass < Shape::kPasses; pass++) {
+        float total[Shape::kOctets][4];
+        float4 x[Shape::kOctets / 2][2];
+        LoadX(pass, begin, count, x);
+        Multiply<1, Shape::kDilatedBoxes>(total, its + place * Shape::kRow, 0);
+        if (pass + 1 == Shape::kPasses) ArriveAsWarp(block.barriers.signal_empty + signal.place);
+        StoreX(pass, begin, count, total, x);
       }
     }
   }
@@ -280,32 +228,36 @@ struct UnitConsumer {
 template <class Shape>
 __global__ void __launch_bounds__(kUnitThreads, 1) AddResidualUnit(const __grid_constant__ UnitArgs args) {
   if constexpr (kHasTiles) {
-    __shared__ Barrier signal_full[Shape::kSignals], signal_empty[Shape::kSignals], weight_full[Shape::kStages], weight_empty[Shape::kStages], meeting[2];
+    __shared__ Barrier signal_full[Shape::kSignals], signal_empty[Shape::kSignals], weight_full[Shape::kStages], weight_empty[Shape::kStages], meeting[2], turns[2];
     unsigned char* const bytes = SharedBytes() + (1024 - reinterpret_cast<uintptr_t>(SharedBytes()) % 1024) % 1024;
     if (threadIdx.x == 0) {
       for (uint32_t n = 0; n < Shape::kSignals; n++) {
         InitBarrier(signal_full + n, 1);
-        InitBarrier(signal_empty + n, 8);
+        InitBarrier(signal_empty + n, 9);
       }
       for (uint32_t n = 0; n < Shape::kStages; n++) {
         InitBarrier(weight_full + n, 1);
         InitBarrier(weight_empty + n, 8);
       }
-      for (uint32_t n = 0; n < 2; n++) InitBarrier(meeting + n, 4);
+      for (uint32_t n = 0; n < 2; n++) {
+        InitBarrier(meeting + n, 4);
+        InitBarrier(turns + n, 4);
+      }
       FenceBarriers();
     }
     LetNextBegin();
     __syncthreads();
     const VectorCounts counts = *args.counts;
     const uint32_t tiles = counts.streams * args.position_tiles;
-    const UnitBlock<Shape> block{args, bytes, bytes + Shape::kSignals * Shape::kSignalBytes, {signal_full, signal_empty, weight_full, weight_empty, meeting}};
+    const UnitBlock<Shape> block{args, bytes, bytes + Shape::kSignals * Shape::kSignalBytes, {signal_full, signal_empty, weight_full, weight_empty, meeting, turns}};
     if (threadIdx.x < 128) {
-      LeaveRegisters<24>();
+      LeaveRegisters<40>();
       if (threadIdx.x == 64) block.AskWeights(tiles);  // which never change
       AwaitInputs();
       if (threadIdx.x == 32) block.AskSignals(counts, tiles);
+      if (threadIdx.x >= 96) block.FetchX(counts, tiles);
     } else {
-      TakeRegisters<240>();
+      TakeRegisters<232>();
       UnitConsumer<Shape>(block, threadIdx.x / 128 - 1).Run(counts, tiles);
     }
   }

@@ -4,10 +4,10 @@
 //   Barrier                     in shared memory, of so many arrivals and the bytes that are expected: its phases 0, 1, 0 .. end when all are there
 //   InitBarrier(barrier, arrivals)     by one thread; then FenceBarriers() and __syncthreads()
 //   Arrive(barrier), ArriveExpecting(barrier, bytes)     the latter before the copies that bring them
+//   ArriveIf(barrier, does)            without a branch, which would end what tensor cores have under way
 //   AwaitPhase(barrier, parity)        until the phase of that parity has ended; the one before the first counts as of parity 1
 //   CopyTile(to, map, c0, c1, c2, c3, barrier)     a box from these coordinates on, by one thread; its bytes arrive at the barrier. `to`: at a multiple of 1024
 //   CopyBulk(to, from, bytes, barrier)     so many neighbouring bytes, a multiple of 16 from and to multiples of 16; they arrive at the barrier
-//   FetchBulk(at, bytes)        so many neighbouring bytes of the device's memory, as for CopyBulk, come as near as the L2 cache
 //   MmaTiles<kRow>(d, a, b, step, from_zero)     d += a b, or d = a b, by all four warps of a warpgroup, each of which has 16 of the 64 rows of a:
 //                               d[n] as Mma's of the rows 8 n .. 8 n + 7 of b. a and b: tiles as CopyTile lays rows of kRow bytes, b from a
 //                               multiple of 8 rows on, a from any row; the columns 16 step .. 16 step + 15

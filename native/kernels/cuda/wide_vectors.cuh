@@ -136,7 +136,7 @@ struct WideConsumer {
   __device__ __forceinline__ void MultiplyTile(uint32_t chunks) {
 #pragma unroll
     for (int n = 0; n < Shape::kOctets; n++) total[n][0] = total[n][1] = total[n][2] = total[n][3] = 0;
-    uint32_t end = PartBegin(PartAfter(0, chunks) + 1, chunks), last = 0;
+    uint32_t part = PartAfter(0, chunks), end = PartBegin(part + 1, chunks), last = 0;
     bool is_new = true;
     for (uint32_t first = 0; first < chunks; first += Shape::kStageChunks, ring.Next()) {
       AwaitPhase(ring.full + ring.stage, ring.parity);
@@ -148,7 +148,9 @@ struct WideConsumer {
         if (!is_new) continue;
         AwaitTiles<0>();
         EndPart();
-        end = PartBegin(PartAfter(first + c + 1, chunks) + 1, chunks);
+        // As PartAfter says, but from where it was: of more than eight chunks the next one.
+        while (++part < kParts && PartBegin(part + 1, chunks) == end) continue;
+        end = PartBegin(part + 1, chunks);
       }
       // All but this stage's chunks are done.
       AwaitTiles<static_cast<int>(Shape::kStageChunks)>();

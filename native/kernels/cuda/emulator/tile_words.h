@@ -22,6 +22,9 @@ static_assert(sizeof(Barrier) == 8);
 void InitBarrier(Barrier* barrier, uint32_t arrivals);
 inline void FenceBarriers() {}
 void Arrive(Barrier* barrier);
+inline void ArriveIf(Barrier* barrier, bool does) {
+  if (does) Arrive(barrier);
+}
 void ArriveExpecting(Barrier* barrier, uint32_t bytes);
 void AwaitPhase(Barrier* barrier, uint32_t parity);
 // Made as late as it may be: when somebody waits for it.
@@ -29,8 +32,6 @@ void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c
 
 // Made at once.
 void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier);
-
-inline void FetchBulk(const void*, uint32_t) {}
 
 // What a lane brings to a product of tiles whose rows have `row` bytes: d [octets][4].
 struct TileProduct {
