@@ -109,7 +109,7 @@ class Server {
     CHECK_EQ(problem, "");
     model_ = std::make_unique<TimedModel>(*qwen_);
     SchedulerOptions wanted;
-    CHECK(WarmUp(*qwen_, listeners, &wanted.round_times, &problem));
+    CHECK(WarmUp(*qwen_, listeners, &wanted.times, &problem));
     wanted.max_streams = wanted.max_waiting = listeners;
     wanted.memory_bytes = options.pool / 2;
     wanted.keeps_pace = false;  // the times that the warm-up measured are this machine's
