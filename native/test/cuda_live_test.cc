@@ -101,7 +101,7 @@ class Server {
   explicit Server(size_t listeners) : listeners_(listeners) {
     std::string problem;
     cuda::CudaOptions options;
-    options.pool = size_t{64} << 30;  // of addresses alone
+    options.pool = size_t{8} << 30;  // of addresses alone
     auto kernels = std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), options);
     QwenFrameModel::Parts parts;
     parts.codec = parts.cache = Format::kBf16;
