@@ -122,6 +122,16 @@ struct Run {
     Say(stats, half, most_live);
   }
 
+  // What a round took in the second half, in the mean.
+  static void SayRounds(const EngineStats& stats, const EngineStats& half) {
+    const auto rounds = static_cast<double>(stats.steps - half.steps);
+    const double step = stats.talker_ms - half.talker_ms + stats.predictor_ms - half.predictor_ms;
+    const double codec = stats.codec_ms - half.codec_ms, prompts = stats.prefill_ms - half.prefill_ms, all = stats.busy_ms - half.busy_ms;
+    std::printf("%.0f rounds of %.1f ms: %.1f frames and %.2f speeches begun each; step %.1f ms, codec %.1f, prompts alone %.1f, else %.1f\n", rounds,
+                all / rounds, static_cast<double>(stats.frames - half.frames) / rounds, static_cast<double>(stats.begun - half.begun) / rounds,
+                step / rounds, codec / rounds, prompts / rounds, (all - step - codec - prompts) / rounds);
+  }
+
   void Say(const EngineStats& stats, const EngineStats& half, size_t most_live) {
     const size_t late = static_cast<size_t>(std::count_if(heard.late_ms.begin(), heard.late_ms.end(), [](double ms) { return ms > 0; }));
     std::printf("| %zu, %s | %zu | %zu | %zu | %zu | %.1f | %.1f | %.1f | %.1f | %llu of %llu |\n", streams, burst ? "burst" : "staggered", most_live,
@@ -133,6 +143,7 @@ struct Run {
                 static_cast<unsigned long long>(half.eager), static_cast<unsigned long long>(half.captures), static_cast<unsigned long long>(half.launches),
                 static_cast<unsigned long long>(stats.eager - half.eager), static_cast<unsigned long long>(stats.captures - half.captures),
                 static_cast<unsigned long long>(stats.launches - half.launches));
+    SayRounds(stats, half);
     std::printf("%llu were heard to their end, %llu not when the bench ended", static_cast<unsigned long long>(heard.whole), static_cast<unsigned long long>(heard.closed));
     if (heard.other > 0) std::printf("; %llu FAILED, the last: %s", static_cast<unsigned long long>(heard.other), heard.problem.c_str());
     std::printf("\n");

@@ -80,7 +80,7 @@ class ThreadedEngine final : public Engine {
       options.max_waiting = options_.max_waiting;
       options.max_new_tokens = options_.max_new_tokens;
       options.memory_bytes = options_.memory_bytes > 0 ? options_.memory_bytes : model->FreeBytes() / 4 * 3;
-      options.round_times = round_times_;
+      options.times = times_;
       options.publish = [this](const EngineStats& stats) { Publish(stats); };
       Scheduler scheduler(*model, mailbox_, options);
       opened->set_value("");  // gone after this
@@ -104,7 +104,7 @@ class ThreadedEngine final : public Engine {
       *model = make(&problem);
       if (*model == nullptr) return problem;
       const Clock::time_point loaded = Clock::now();
-      if (options_.warm_up && !WarmUp(**model, LargestBatch(), &round_times_, &problem)) return problem;
+      if (options_.warm_up && !WarmUp(**model, LargestBatch(), &times_, &problem)) return problem;
       facts_ = (*model)->facts();
       facts_.load_ms = Milliseconds(loaded - began);
       facts_.warm_up_ms = Milliseconds(Clock::now() - loaded);
@@ -170,7 +170,7 @@ class ThreadedEngine final : public Engine {
   const EngineOptions options_;
   Mailbox mailbox_;
   EngineFacts facts_;  // not changed once it is open
-  RoundTimes round_times_;  // the engine thread's
+  MeasuredTimes times_;  // the engine thread's
   mutable std::mutex stats_mutex_;
   EngineStats stats_;
   std::mutex close_mutex_;

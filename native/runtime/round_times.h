@@ -76,6 +76,12 @@ class RoundTimes {
   std::array<Mean, kClasses> means_{};
 };
 
+// What a warm-up measures, of sizes that may never come again so: what is expected of large batches is not guessed from small ones.
+struct MeasuredTimes {
+  RoundTimes rounds;  // step and decoding
+  RoundTimes steps;   // the step alone
+};
+
 // How much longer than expected the longest of the last steps took, as a share of what was expected. What is expected is a
 // mean; a listener with no more sound than a frame hears the longest.
 class StepSwing {

@@ -11,7 +11,8 @@ Scheduler::Scheduler(FrameModel& model, Mailbox& mailbox, const SchedulerOptions
     : model_(model),
       mailbox_(mailbox),
       options_(options),
-      round_times_(options.round_times),
+      round_times_(options.times.rounds),
+      step_times_(options.times.steps),
       before_(model.Times()) {
   UpdateStats();
 }

@@ -28,7 +28,7 @@ struct SchedulerOptions {
   size_t max_waiting = 256;
   size_t memory_bytes = 0;    // for streams and voices
   size_t max_new_tokens = 0;  // as EngineOptions
-  RoundTimes round_times;     // what the warm-up measured
+  MeasuredTimes times;        // of the warm-up
   bool keeps_pace = true;     // else whoever has room is let in, however long rounds take: what tests compare with
   TimeSource now = Clock::now;
   std::function<void(const EngineStats&)> publish = [](const EngineStats&) {};
@@ -74,7 +74,8 @@ class Scheduler {
   Clock::duration Frame() const;
   Clock::duration WorkOf(size_t streams) const;
   Clock::duration RoundOf(size_t streams) const;
-  Clock::duration LeastOf(size_t streams, size_t bare) const;
+  Clock::duration LeastWorkOf(size_t streams, size_t bare) const;
+  size_t Bare() const;
   void RefuseSurplus();
 
   // The live.
@@ -87,6 +88,8 @@ class Scheduler {
   bool Decode();
   static size_t FramesOf(const Some& streams);
   size_t FramesToSpare();
+  // Frames of so many streams' that are decoded in any case, so that nobody waits for ever.
+  static size_t LeastDecoded(size_t streams) { return streams / 2 + 1; }
   size_t DecodeSome(Some streams, size_t most);  // frames; how many it was
   Some LiveWith(Stream::Turn turn);
   bool EndTheOver();

@@ -17,6 +17,9 @@ constexpr Clock::duration kDecodeTime = std::chrono::milliseconds(40);
 // Kept of the time before somebody's next sound: estimates are not exact.
 constexpr Clock::duration kReserve = std::chrono::milliseconds(3);
 
+// Whoever has less sound than so many frames is given his next one in a round that takes long, too.
+constexpr size_t kFramesToWait = 5;
+
 // A listener with less sound than this may run dry.
 constexpr Clock::duration kSafe = std::chrono::milliseconds(500);
 
@@ -47,6 +50,13 @@ Clock::duration Scheduler::LeastAhead() {
     if (turn == Stream::Turn::kStep || turn == Stream::Turn::kDecode) least = stream->Ahead(now);
   }
   return least;
+}
+
+// Of those whom somebody listens to, whose sound cannot wait for another round.
+size_t Scheduler::Bare() const {
+  const Clock::time_point now = options_.now();
+  const Clock::duration frames = static_cast<Clock::rep>(kFramesToWait) * Frame();
+  return static_cast<size_t>(std::count_if(live_.begin(), live_.end(), [&](const auto& one) { return !one->gone() && one->Ahead(now) < frames; }));
 }
 
 Clock::duration Scheduler::WithSwing(Clock::duration time) const {
@@ -149,11 +159,11 @@ size_t Scheduler::FramesOf(const Some& streams) {
   return frames;
 }
 
-// What can be decoded before the next step is due; some in any case, so that nobody waits for ever.
+// What can be decoded before the next step is due.
 size_t Scheduler::FramesToSpare() {
   const Clock::duration next = WithSwing(step_times_.Of(stepped_) + other_rate_.Each());
   const Clock::duration spare = std::max(LeastAhead() - kReserve - next, Clock::duration::zero());
-  return decode_rate_.In(std::min<Clock::duration>(kDecodeTime, spare), stepped_ / 2 + 1);
+  return decode_rate_.In(std::min<Clock::duration>(kDecodeTime, spare), LeastDecoded(stepped_));
 }
 
 size_t Scheduler::DecodeSome(Some streams, size_t most) {

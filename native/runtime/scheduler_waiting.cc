@@ -11,9 +11,6 @@ namespace {
 // Of a frame's time that rounds may take in the mean: what listeners have ahead must grow.
 constexpr double kUsable = 0.86;
 
-// Whoever has less sound than so many frames is given his next one in a round that takes long, too: the others' can wait.
-constexpr size_t kFramesToWait = 5;
-
 constexpr size_t kReadsARound = 8;  // requests whose text is tokenized: some 100 microseconds each
 
 }  // namespace
@@ -154,11 +151,12 @@ Clock::duration Scheduler::RoundOf(size_t streams) const {
   return std::chrono::duration_cast<Clock::duration>(round * (static_cast<double>(streams) / static_cast<double>(together)));
 }
 
-// What cannot be put off of such a round, in which `bare` of the streams have too little sound to wait for more.
-Clock::duration Scheduler::LeastOf(size_t streams, size_t bare) const {
-  const Clock::duration round = RoundOf(streams), step = step_times_.Of(streams);
-  if (streams > options_.max_batch || step == Clock::duration::zero()) return round;
-  return std::min(round, step + static_cast<Clock::rep>(std::max(bare, streams / 2 + 1)) * decode_rate_.Each() + other_rate_.Each());
+// What of WorkOf cannot be put off when it takes long. `bare` of the streams have too little sound to wait for more; the others' can wait,
+// but for what is decoded in any case.
+Clock::duration Scheduler::LeastWorkOf(size_t streams, size_t bare) const {
+  const Clock::duration work = WorkOf(streams), step = step_times_.Of(streams);
+  if (step == Clock::duration::zero()) return work;
+  return std::min(work, step + static_cast<Clock::rep>(std::max(bare, LeastDecoded(streams))) * decode_rate_.Each());
 }
 
 // Whether all who are listened to still get a frame in a frame's time when this one is live, in the mean and, for those who
@@ -166,17 +164,17 @@ Clock::duration Scheduler::LeastOf(size_t streams, size_t bare) const {
 // part of the rounds that they are in.
 bool Scheduler::KeepsPace(const Stream& newcomer) const {
   const Clock::duration frame = Frame();
-  const Clock::time_point now = options_.now();
-  size_t hurried = newcomer.InHurry() ? 1 : 0, others = 1 - hurried, listened_to = 0, bare = 1;
+  size_t hurried = newcomer.InHurry() ? 1 : 0, others = 1 - hurried, listened_to = 0;
   for (const auto& stream : live_) {
     if (stream->gone()) continue;
     listened_to += stream->InHurry() ? 1 : 0;
     ++(stream->InHurry() ? hurried : others);
-    bare += stream->Ahead(now) < static_cast<Clock::rep>(kFramesToWait) * frame ? 1 : 0;
   }
   if (listened_to == 0) return true;
   const size_t together = hurried + (others + kRoundsGivenWay) / (kRoundsGivenWay + 1);
-  return RoundOf(together) <= std::chrono::duration_cast<Clock::duration>(kUsable * frame) && WithSwing(LeastOf(together, bare)) <= frame;
+  const Clock::duration round = RoundOf(together);
+  const Clock::duration least = together > options_.max_batch ? round : LeastWorkOf(together, Bare() + 1) + other_rate_.Each();
+  return round <= std::chrono::duration_cast<Clock::duration>(kUsable * frame) && WithSwing(least) <= frame;
 }
 
 // Too many wait for memory: those who came last do so in vain.

@@ -96,13 +96,16 @@ class Together {
   }
 
   // Rounds of all; each but the first is told to `times`.
-  void Measure(size_t rounds, RoundTimes* times) {
+  void Measure(size_t rounds, MeasuredTimes* times) {
     for (size_t n = 0; n < rounds && !live_.empty(); n++) {
       const size_t count = live_.size();
       const Clock::time_point began = Clock::now();
       Step();
+      const Clock::time_point stepped = Clock::now();
       Decode();
-      if (n > 0) times->Did(count, Clock::now() - began);
+      if (n == 0) continue;
+      times->steps.Did(count, stepped - began);
+      times->rounds.Did(count, Clock::now() - began);
     }
   }
 
@@ -160,7 +163,7 @@ bool Make(FrameModel& model, const SpeechRequest& request, size_t count, Generat
 }
 
 // False with `problem` set where it is refused.
-bool Speak(FrameModel& model, const SpeechRequest& request, size_t count, bool rehearses, RoundTimes* times, std::string* problem) {
+bool Speak(FrameModel& model, const SpeechRequest& request, size_t count, bool rehearses, MeasuredTimes* times, std::string* problem) {
   Generations generations;
   if (!Make(model, request, count, &generations, problem)) return false;
   if (generations.empty()) return true;
@@ -190,7 +193,7 @@ SpeechRequest RequestFor(const FrameModel& model, const char* text) {
 
 }  // namespace
 
-bool WarmUp(FrameModel& model, size_t max_streams, RoundTimes* times, std::string* problem) {
+bool WarmUp(FrameModel& model, size_t max_streams, MeasuredTimes* times, std::string* problem) {
   std::string refusal;
   const bool rehearses = model.Rehearse(true);
   const std::vector<size_t> sizes = model.WarmBatches(max_streams);

@@ -13,7 +13,7 @@ namespace parley::runtime {
 // A text that does not fit the model is left out. False with `problem` set, the first text's, when none is taken;
 // what the model throws is passed on.
 // `times` hears what rounds of several sizes took, none larger than max_streams.
-bool WarmUp(FrameModel& model, size_t max_streams, RoundTimes* times, std::string* problem);
+bool WarmUp(FrameModel& model, size_t max_streams, MeasuredTimes* times, std::string* problem);
 
 }  // namespace parley::runtime
 

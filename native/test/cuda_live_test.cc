@@ -101,7 +101,7 @@ class Server {
   explicit Server(size_t listeners) : listeners_(listeners) {
     std::string problem;
     cuda::CudaOptions options;
-    options.pool = size_t{64} << 30;  // of addresses alone
+    options.pool = size_t{8} << 30;  // of addresses alone
     auto kernels = std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), options);
     QwenFrameModel::Parts parts;
     parts.codec = parts.cache = Format::kBf16;
@@ -109,7 +109,7 @@ class Server {
     CHECK_EQ(problem, "");
     model_ = std::make_unique<TimedModel>(*qwen_);
     SchedulerOptions wanted;
-    CHECK(WarmUp(*qwen_, listeners, &wanted.round_times, &problem));
+    CHECK(WarmUp(*qwen_, listeners, &wanted.times, &problem));
     wanted.max_streams = wanted.max_waiting = listeners;
     wanted.memory_bytes = options.pool / 2;
     wanted.keeps_pace = false;  // the times that the warm-up measured are this machine's

@@ -46,7 +46,7 @@ void NeighboursAreNoSlope() {
 // A round is 20 ms and 10 for each stream, and may take a fifth longer while nothing is known of that; a frame is 80 ms: four streams.
 SchedulerOptions Measured() {
   SchedulerOptions options = Usual();
-  for (const size_t n : {1u, 2u}) options.round_times.Did(n, milliseconds(20 + 10 * n));
+  for (const size_t n : {1u, 2u}) options.times.rounds.Did(n, milliseconds(20 + 10 * n));
   return options;
 }
 
@@ -77,7 +77,7 @@ void AsManyAreLiveAsGetTheirFramesInTime() {
 
 void WhoIsAloneIsLiveHoweverSlowItIs() {
   SchedulerOptions options = Usual();
-  options.round_times.Did(1, milliseconds(200));
+  options.times.rounds.Did(1, milliseconds(200));
   Desk desk(options);
   const auto a = Sink(), b = Sink();
   desk.StartDue("a frames=2", a, milliseconds(0));
@@ -89,7 +89,7 @@ void WhoIsAloneIsLiveHoweverSlowItIs() {
 
 void WithoutListenersEverybodyIsLive() {
   SchedulerOptions options = Usual();
-  options.round_times.Did(1, milliseconds(200));
+  options.times.rounds.Did(1, milliseconds(200));
   Desk desk(options);
   for (int n = 0; n < 6; n++) desk.Start("s" + std::to_string(n) + " frames=30 tokens=20", Sink());
   CHECK_EQ(LiveOf(desk), size_t{6});
