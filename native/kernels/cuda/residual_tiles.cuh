@@ -111,7 +111,7 @@ struct UnitBlock {
   }
 
   // Positions with their past. One thread's.
-  __device__ __forceinline__ void AskSignals(const VectorCounts& counts, uint32_t tiles) const {
+  __device__ __forceinline__ void AskSignals(uint32_t tiles) const {
     UnitTurn<Shape::kSignals> turn;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x, turn.Next()) {
       const UnitTile its = UnitTile::Of(args, tile);

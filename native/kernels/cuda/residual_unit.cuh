@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(kUnitThreads, 1) AddResidualUnit(const __grid_
       LeaveRegisters<40>();
       if (threadIdx.x == 64) block.AskWeights(tiles);  // which never change
       AwaitInputs();
-      if (threadIdx.x == 32) block.AskSignals(counts, tiles);
+      if (threadIdx.x == 32) block.AskSignals(tiles);
       if (threadIdx.x >= 96) block.FetchX(counts, tiles);
     } else {
       TakeRegisters<232>();
