@@ -122,11 +122,12 @@ struct SplitPart {
       const uint32_t of = blockIdx.x % kParts * 8 + item / (kRows / 4), row = item % (kRows / 4) * 4;
       const uint32_t vector = rows.row + row < rows.matrix.rows ? ResultOf(args, counts, tile, of) : kNoVector;
       if (vector == kNoVector) continue;
-      float4* const y = reinterpret_cast<float4*>(rows.matrix.y + static_cast<uint64_t>(vector) * rows.matrix.rows + rows.row + row);
+      const uint64_t place = static_cast<uint64_t>(vector) * rows.matrix.rows + rows.row + row;
+      float4* const y = reinterpret_cast<float4*>(rows.matrix.y + place);
       const float4 before = args.product.add ? *y : make_float4(0, 0, 0, 0), first = Total(of, row);
       if constexpr (Shape::kGated) {
         const float4 up = Total(of, kRows + row);
-        *y = make_float4(Gated(first.x, up.x), Gated(first.y, up.y), Gated(first.z, up.z), Gated(first.w, up.w));
+        PutGated(args.product, place, make_float4(Gated(first.x, up.x), Gated(first.y, up.y), Gated(first.z, up.z), Gated(first.w, up.w)));
       } else {
         *y = FinishFour(args.product, rows.matrix, rows.row + row, first, before);
       }

@@ -22,9 +22,9 @@ struct WideArgs {
   TileMap first, second, third;  // [rows][columns] of the matrices
   WideCut cut;
   ProductArgs product;
-  uint32_t rest[8];  // so that there is no gap at the end
+  uint32_t rest[4];  // so that there is no gap at the end
 };
-static_assert(sizeof(WideArgs) % 64 == 0 && sizeof(WideArgs) == 4 * sizeof(TileMap) + sizeof(WideCut) + sizeof(ProductArgs) + 32);
+static_assert(sizeof(WideArgs) % 64 == 0 && sizeof(WideArgs) == 4 * sizeof(TileMap) + sizeof(WideCut) + sizeof(ProductArgs) + 16);
 
 // Of V vectors and so many rows of weights in shared memory, half of them of a gate and half of what it gates; a stage has kBoxes boxes of kBox columns.
 template <Format kFormat_, bool kGated_, int kVectors_, int kLoaded_, uint32_t kBox_>

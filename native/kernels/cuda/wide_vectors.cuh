@@ -188,7 +188,8 @@ struct WideConsumer {
           if (places[i] == ~uint64_t{0}) continue;
           const uint32_t item = begin + i * 32, column = item % kOfVector * 4;
           const float4 four = *reinterpret_cast<const float4*>(staged + item / kOfVector * kWidth + column);
-          *reinterpret_cast<float4*>(rows.matrix.y + places[i]) = Shape::kGated ? four : FinishFour(args.product, rows.matrix, row + column, four, before[i]);
+          if constexpr (Shape::kGated) PutGated(args.product, places[i], four);
+          else *reinterpret_cast<float4*>(rows.matrix.y + places[i]) = FinishFour(args.product, rows.matrix, row + column, four, before[i]);
         }
       }
       __syncwarp();
