@@ -265,9 +265,9 @@ struct WideConsumer {
   }
 };
 
-// A grid of no more blocks than there are multiprocessors. Rows are a multiple of 8; y lies at a multiple of 16 bytes, and terms as the map of vectors says.
+// A grid of no more blocks than the multiprocessors have at once. Rows are a multiple of 8; y lies at a multiple of 16 bytes, and terms as the map of vectors says.
 template <class Shape>
-__global__ void __launch_bounds__(kWideThreads, 1) MultiplyWide(const __grid_constant__ WideArgs args) {
+__global__ void __launch_bounds__(kWideThreads, Shape::kTogether) MultiplyWide(const __grid_constant__ WideArgs args) {
   if constexpr (kHasTiles) {
     __shared__ Barrier full[Shape::kStages], empty[Shape::kStages];
     unsigned char* const tiles = SharedBytes() + (1024 - reinterpret_cast<uintptr_t>(SharedBytes()) % 1024) % 1024;
@@ -283,11 +283,11 @@ __global__ void __launch_bounds__(kWideThreads, 1) MultiplyWide(const __grid_con
     const VectorCounts counts = *args.product.x.counts;
     const WideRing<Shape> ring{tiles, full, empty};
     if (threadIdx.x < 128) {
-      LeaveRegisters<40>();
+      if constexpr (Shape::kTogether == 1) LeaveRegisters<40>();
       if (threadIdx.x == 0) WideProducer<Shape>{args, ring}.Run(counts);
       else AwaitInputs();
     } else {
-      TakeRegisters<232>();
+      if constexpr (Shape::kTogether == 1) TakeRegisters<232>();
       WideConsumer<Shape>(args, ring, threadIdx.x / 128 - 1).Run(counts);
     }
   }
