@@ -7,7 +7,6 @@
 #endif
 
 #include <chrono>
-#include <cstdlib>
 #include <new>
 #include <thread>
 #include <unordered_map>
@@ -239,10 +238,6 @@ void GpuDevice::Prepare(const KernelEntry& entry, uint32_t shared) {
     Check(cudaFuncSetAttribute(entry.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared)),
           entry.name);
-  }
-  // A multiprocessor that is to divide its memory otherwise first waits until it has nothing to do: so all grids have it one way.
-  if (known == prepared_.end() && std::getenv("MID_CARVE") != nullptr) {
-    Check(cudaFuncSetAttribute(entry.function, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared), entry.name);
   }
   prepared_[entry.function] = shared;
 }

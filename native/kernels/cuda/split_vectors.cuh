@@ -27,8 +27,9 @@ struct SplitShape : Wide_ {
   static constexpr int kAllOctets = kLoaded_ / 8;
   static constexpr uint32_t kStagedRow = kLoaded_ + 8, kStagedBytes = 64 * kStagedRow * 4;
 
-  // Stages in shared memory at once, so that two blocks share a multiprocessor; and of a part, each of which has a barrier.
-  static constexpr uint32_t kSlots = (97u << 10) / Wide::kStageBytes, kMostOfPart = 32;
+  // Stages of a part, each of which has a barrier; and how many are in shared memory at once. Of 128 rows they pass through a ring, beside which
+  // there is room for another block.
+  static constexpr uint32_t kMostOfPart = 32, kSlots = kLoaded_ == 128 ? 4 : kMostOfPart;
 
   // Stages of a part, at most.
   static constexpr uint32_t StagesOf(uint32_t chunks) { return ((chunks + kParts - 1) / kParts + Wide::kStageChunks - 1) / Wide::kStageChunks; }

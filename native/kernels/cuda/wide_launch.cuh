@@ -128,7 +128,7 @@ inline bool FitsSplit(const ProductArgs& args, const LaidVectors& laid) {
   using Shape = SplitShape<false, 64>;
   if (laid.as_signals && args.columns % (kParts * Shape::kBox) != 0) return false;
   return FitsTiles(args, laid) && !(laid.as_signals && IsNarrow(laid.view.length)) &&
-         Shape::StagesOf(args.columns / kChunk) <= Shape::kMostOfPart;
+         Shape::SharedOf(Shape::StagesOf(args.columns / kChunk)) <= (227u << 10);
 }
 
 // As one of the plans for tiles says: of 64 or 128 vectors, and so many rows in shared memory.
