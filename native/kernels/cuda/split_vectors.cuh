@@ -61,10 +61,13 @@ struct SplitPart {
   __device__ __forceinline__ unsigned char* Weights(uint32_t stage) const { return Terms(stage) + Shape::kTermBytes; }
   __device__ __forceinline__ uint32_t ColumnOf(uint32_t stage) const { return first * kChunk + stage * Shape::kBox; }
 
+  __device__ __forceinline__ static WideRows RowsOf(const WideArgs& args, const WideTile& tile) {
+    return WideRows::Of(args, tile.block, Shape::kLoaded / (Shape::kGated ? 2 : 1));
+  }
+
   // One thread's, as the others that ask.
-  __device__ __forceinline__ void AskWeights(const WideArgs& args, const WideTile& tile, uint32_t stage) const {
+  __device__ __forceinline__ void AskWeights(const WideArgs& args, const WideRows& rows, uint32_t stage) const {
     constexpr uint32_t kOfMatrix = Shape::kLoaded / (Shape::kGated ? 2 : 1), kMatrices = Shape::kGated ? 2 : 1;
-    const WideRows rows = WideRows::Of(args, tile.block, kOfMatrix);
     ArriveExpecting(full + stage, Shape::kStageBytes);
     for (uint32_t i = 0; i < kMatrices; i++) {
       // A box has as many rows as the tiles of one warpgroup of two.
@@ -80,10 +83,18 @@ struct SplitPart {
   }
   // What there is room for: weights, then what they meet.
   __device__ __forceinline__ void Ask(const WideArgs& args, const WideTile& tile) const {
-    const uint32_t first_ones = Shape::SlotsOf(stages);
-    for (uint32_t stage = 0; stage < first_ones; stage++) AskWeights(args, tile, stage);
+    const uint32_t first_ones = Shape::SlotsOf(stages), length = args.product.x.length;
+    const WideRows rows = RowsOf(args, tile);
+    for (uint32_t stage = 0; stage < first_ones; stage++) AskWeights(args, rows, stage);
+    uint32_t segment = ColumnOf(0) / length, column = ColumnOf(0) - segment * length;
     AwaitInputs();
-    for (uint32_t stage = 0; stage < first_ones; stage++) AskTerms(args, tile, stage);
+    for (uint32_t stage = 0; stage < first_ones; stage++) {
+      CopyTile(Terms(stage), args.vectors, column, segment, tile.position, tile.stream, full + stage);
+      column += Shape::kBox;
+      if (column < length) continue;
+      column = 0;
+      segment++;
+    }
   }
 
   // The part's sums to shared memory, [vector][row]; of a part without columns zeros.
@@ -109,7 +120,7 @@ struct SplitPart {
       AwaitTiles<1>();
       __syncthreads();
       if (threadIdx.x != 0 || next >= stages) continue;
-      AskWeights(args, tile, next);
+      AskWeights(args, RowsOf(args, tile), next);
       AskTerms(args, tile, next);
     }
     AwaitTiles<0>();
