@@ -266,28 +266,73 @@ struct RowsWarp {
   }
 };
 
-// The rows that a block has: of stream y of the batch the z-th so many.
+// Where a block's rows are in the batch: of stream y the z-th so many, of the x-th two query heads.
+struct RowsPlace {
+  size_t query;  // of its first row's first head, in floats
+  size_t pitch;  // from row to row
+  uint32_t rows;
+
+  __device__ __forceinline__ static RowsPlace Of(const HeadsArgs& heads, const AttentionStream& stream, uint32_t first) {
+    const size_t pitch = static_cast<size_t>(heads.query_heads) * kRowsDim;
+    return {(stream.row + first) * pitch + blockIdx.x * (2 * kRowsDim), pitch, min(kRowsTogether, stream.count - first)};
+  }
+  __device__ __forceinline__ size_t At(uint32_t query_of_block) const { return query + query_of_block / 2 * pitch + query_of_block % 2 * kRowsDim; }
+};
+
+// As scores are scaled; zeros beyond the last row.
+template <class Cached>
+__device__ __forceinline__ void LoadQueries(const HeadsArgs& heads, const RowsPlace& place, RowsShared* shared) {
+  const float scale = heads.scale * kLog2OfE;
+  for (uint32_t i = threadIdx.x; i < 2 * kRowsTogether * kRowsDim / 4; i += kRowsThreads) {
+    const uint32_t q = i / (kRowsDim / 4), four = i % (kRowsDim / 4) * 4;
+    float4 its = make_float4(0, 0, 0, 0);
+    if (q / 2 < place.rows) its = *reinterpret_cast<const float4*>(heads.queries + place.At(q) + four);
+    *reinterpret_cast<float4*>(shared->queries[q] + four) = RowsWarp<Cached>::Times(its, scale);
+  }
+}
+
+// Of `count` neighbouring positions, no more than a step has.
+template <class Cached>
+__device__ __forceinline__ void LoadKeys(const Cached* keys, uint32_t pitch, uint32_t count, RowsShared* shared) {
+  for (uint32_t i = threadIdx.x; i < 4 * kRowsSlots * kRowsDim / 8; i += kRowsThreads) {
+    const uint32_t j = i / (kRowsDim / 8), eight = i % (kRowsDim / 8);
+    if (j >= count) continue;
+    const uint4 its = *reinterpret_cast<const uint4*>(keys + static_cast<size_t>(j) * pitch + eight * 8);
+    shared->keys[j][eight * 2] = make_uint2(its.x, its.y);
+    shared->keys[j][eight * 2 + 1] = make_uint2(its.z, its.w);
+  }
+}
+
+template <class Cached>
+__device__ __forceinline__ void PutRows(const AttendArgs& args, const RowsPlace& place, const RowsWarp<Cached>& warp) {
+#pragma unroll
+  for (uint32_t q = 0; q < 4; q++) {
+    const uint32_t query = warp.warp * 4 + q;
+    if (query / 2 >= place.rows) return;
+    const float sum = warp.whole[q].sum;
+    const float4 four = make_float4(warp.sums[q].x / sum, warp.sums[q].y / sum, warp.sums[q].z / sum, warp.sums[q].w / sum);
+    const size_t at = place.At(query) + warp.lane * 4;
+    if (args.handed.terms != nullptr) PutFour(args.handed, at, four);
+    else *reinterpret_cast<float4*>(args.heads.output + at) = four;
+  }
+}
+
+// Rows that are placed, of streams that see all positions from the first on.
 template <class Cached>
 static __global__ void __launch_bounds__(kRowsThreads, 2) AttendRowsKernel(const AttendArgs args) {
   LetNextBegin();
   AwaitInputs();
   const HeadsArgs& heads = args.heads;
-  const uint32_t first = blockIdx.z * kRowsTogether, query_head = blockIdx.x * 2;
+  const uint32_t first = blockIdx.z * kRowsTogether;
   if (blockIdx.y >= *heads.stream_count) return;
   const AttentionStream stream = heads.streams[blockIdx.y];
   if (first >= stream.count) return;
-  const uint32_t rows = min(kRowsTogether, stream.count - first), own = static_cast<uint32_t>(stream.position) + first, last = own + rows - 1;
-  const size_t query = (static_cast<size_t>(stream.row + first) * heads.query_heads + query_head) * kRowsDim, pitch = static_cast<size_t>(heads.query_heads) * kRowsDim;
+  const RowsPlace place = RowsPlace::Of(heads, stream, first);
   const Cache<Cached> cache = CacheOf<Cached>(heads, stream, heads.layer);
-  const uint32_t kv = query_head / (heads.query_heads / heads.heads) * kRowsDim;
+  const uint32_t kv = blockIdx.x * 2 / (heads.query_heads / heads.heads) * kRowsDim;
+  const uint32_t own = static_cast<uint32_t>(stream.position) + first, last = own + place.rows - 1;
   auto& shared = *reinterpret_cast<RowsShared*>(SharedBytes());
-  const float scale = heads.scale * kLog2OfE;
-  for (uint32_t i = threadIdx.x; i < 2 * kRowsTogether * kRowsDim / 4; i += kRowsThreads) {
-    const uint32_t q = i / (kRowsDim / 4), four = i % (kRowsDim / 4) * 4;
-    float4 its = make_float4(0, 0, 0, 0);
-    if (q / 2 < rows) its = *reinterpret_cast<const float4*>(heads.queries + query + q / 2 * pitch + q % 2 * kRowsDim + four);
-    *reinterpret_cast<float4*>(shared.queries[q] + four) = RowsWarp<Cached>::Times(its, scale);
-  }
+  LoadQueries<Cached>(heads, place, &shared);
   __syncthreads();
   RowsWarp<Cached> warp{shared, cache.keys + kv, cache.values + kv, heads.heads * kRowsDim, threadIdx.x / 32, threadIdx.x % 32, {}, {}};
   const uint32_t its_first = own + warp.warp * 2;  // position of the warp's first row
@@ -295,17 +340,11 @@ static __global__ void __launch_bounds__(kRowsThreads, 2) AttendRowsKernel(const
   for (uint32_t begin = 0; begin < last; begin += kPositions) {
     const auto seen_by = [&](uint32_t position) { return position <= begin ? 0 : min(position - begin, kPositions); };
     const uint32_t all = seen_by(last), most_seen = its_first > last ? 0 : seen_by(min(its_first + 1, last));
-    for (uint32_t step = 0; step * 4 * kRowsSlots < all; step++) {
+    for (uint32_t at = 0; at < all; at += 4 * kRowsSlots) {
       __syncthreads();
-      for (uint32_t i = threadIdx.x; i < 4 * kRowsSlots * kRowsDim / 8; i += kRowsThreads) {
-        const uint32_t j = i / (kRowsDim / 8), eight = i % (kRowsDim / 8), position = step * 4 * kRowsSlots + j;
-        if (position >= all) continue;
-        const uint4 its = *reinterpret_cast<const uint4*>(warp.keys + static_cast<size_t>(begin + position) * warp.pitch + eight * 8);
-        shared.keys[j][eight * 2] = make_uint2(its.x, its.y);
-        shared.keys[j][eight * 2 + 1] = make_uint2(its.z, its.w);
-      }
+      LoadKeys(warp.keys + static_cast<size_t>(begin + at) * warp.pitch, warp.pitch, all - at, &shared);
       __syncthreads();
-      if (step * 4 * kRowsSlots < most_seen) warp.Score(step);
+      if (at < most_seen) warp.Score(at / (4 * kRowsSlots));
     }
     __syncwarp();
     SoftmaxPart parts[4];
@@ -314,16 +353,7 @@ static __global__ void __launch_bounds__(kRowsThreads, 2) AttendRowsKernel(const
     warp.AddChunk(begin, most_seen, parts);
     __syncwarp();
   }
-#pragma unroll
-  for (uint32_t q = 0; q < 4; q++) {
-    const uint32_t row = warp.warp * 2 + q / 2;
-    if (row >= rows) break;
-    const float sum = warp.whole[q].sum;
-    const float4 four = make_float4(warp.sums[q].x / sum, warp.sums[q].y / sum, warp.sums[q].z / sum, warp.sums[q].w / sum);
-    const size_t place = query + row * pitch + q % 2 * kRowsDim + warp.lane * 4;
-    if (args.handed.terms != nullptr) PutFour(args.handed, place, four);
-    else *reinterpret_cast<float4*>(heads.output + place) = four;
-  }
+  PutRows(args, place, warp);
 }
 
 }  // namespace parley::cuda
