@@ -122,6 +122,7 @@ void HalvesGiveTheBitsOfTheirParts() {
   CheckHalves(*kernels, {96, 72, 2, 2, 64, Format::kBf16, Format::kF32}, {12});  // down is no matrix of tensor cores
   CheckHalves(*kernels, {64, 64, 2, 1, 48, Format::kBf16, Format::kBf16}, {12});
   CheckHalves(*kernels, {128, 192, 2, 1, 128, Format::kInt8, Format::kBf16}, {9, 70});
+  CheckHalves(*kernels, {128, 192, 2, 1, 128, Format::kFp8, Format::kBf16}, {12, 40, 200});
   CheckHalves(*kernels, {128, 192, 2, 1, 128, Format::kF32, Format::kF32}, {9});
   if (CudaFile() == nullptr) return;
   for (const size_t hidden : {1024, 2048}) CheckHalves(*kernels, {hidden, 3 * hidden, 16, 8, 128, Format::kBf16, Format::kBf16}, {8, 12, 16, 24, 33, 64, 128, 300});
