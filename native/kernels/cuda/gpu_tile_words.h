@@ -98,7 +98,7 @@ __device__ __forceinline__ void MmaTiles(float (&d)[kOctets][4], const TilePlace
 }
 template <uint32_t kRow, int kOctets>
 __device__ __forceinline__ void MmaRows(float (&d)[kOctets][4], const uint32_t (&a)[4], const unsigned char* b, uint32_t step, bool from_zero) {
-  gpu::MmaRows(d, a, gpu::TileAt<kRow>(b) + step * 2, from_zero);
+  gpu::MmaRows(d, a, gpu::TileAt<kRow>(gpu::SharedAt(b)) + step * 2, from_zero);
 }
 __device__ __forceinline__ uint32_t SharedPlace(const void* at) { return gpu::SharedAt(at); }
 __device__ __forceinline__ uint32_t TwoBytesAt(uint32_t place) {
