@@ -139,6 +139,7 @@ std::vector<Plan> PlansFor(Format format, bool gated, size_t bucket) {
   if (bucket <= 8) return plans;
   plans.insert(plans.end(), {{Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}, {Cut::kWide, 4, 16}, {Cut::kWide, 8, 16}, {Cut::kWide, 4, 8}, {Cut::kSplit, 4, 8}});
   if (!HasScales(format)) plans.push_back({Cut::kWide, 6, 16});
+  if (!HasScales(format) && !gated) plans.push_back({Cut::kSplit, 8, 8});
   return plans;
 }
 

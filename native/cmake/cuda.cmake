@@ -37,14 +37,12 @@ if(PARLEY_CUDA AND PARLEY_NVCC)
     if(source IN_LIST CUDA_BACKEND_SOURCES AND name MATCHES "^cuda_")
       set(language -x cu)
     endif()
-    set(registers "")
     if(PARLEY_CUDA_TRACE AND name STREQUAL "cuda_layer_run")
-      # What is linked apart does not know the bounds of the kernel that calls it.
-      set(registers -maxrregcount=168)
+      list(APPEND language -maxrregcount=168)  # compiled apart, a function does not know what its kernel's threads may have
     endif()
     set(object ${CMAKE_CURRENT_BINARY_DIR}/cuda/${name}.o)
     add_custom_command(OUTPUT ${object}
-      COMMAND ${PARLEY_NVCC} ${NVCC_FLAGS} ${NVCC_TARGETS} ${registers} ${language} -MD -MF ${object}.d -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
+      COMMAND ${PARLEY_NVCC} ${NVCC_FLAGS} ${NVCC_TARGETS} ${language} -MD -MF ${object}.d -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
       DEPENDS ${source} DEPFILE ${object}.d
       COMMENT "Compiling ${source} for GPUs" VERBATIM)
     list(APPEND CUDA_OBJECTS ${object})

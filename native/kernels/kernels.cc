@@ -32,6 +32,30 @@ void Kernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up,
   MultiplyGated(gate, up, Rows(x.normed, x.rows, gate.columns), y);
 }
 
+void Kernels::AddAttention(const LayerWeights& layer, size_t n, const float* angles, const AttentionBatch& batch, const LayerRoom& room,
+                           float* x) {
+  AttendRows(layer.heads, {x, batch.rows, room.normed}, angles, batch, n, room.signals);
+  Multiply(layer.o, Rows(room.signals.output, batch.rows, layer.o.columns), {nullptr, layer.attention_scale, true}, x);
+}
+
+void Kernels::AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room, float* x) {
+  const LayerRows own{x, rows, room.normed};
+  if (layer.gate.values != nullptr) {
+    ExpandRows(layer.mlp_norm, layer.gate, layer.up, own, room.inner);
+  } else {
+    NormRows(layer.mlp_norm, own, layer.up.columns);
+    Multiply(layer.up, Rows(room.normed, rows, layer.up.columns), {}, room.inner);
+    Activate(Activation::kGelu, room.inner, rows * layer.up.rows);
+  }
+  Multiply(layer.down, Rows(room.inner, rows, layer.down.columns), {nullptr, layer.mlp_scale, true}, x);
+}
+
+void Kernels::MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, float* y) {
+  if (rows == 0) return;
+  RmsNorm(x, norm.weight, (rows - 1) * every + 1, w.columns, norm.eps, x);
+  Multiply(w, {x, rows, every * w.columns, w.columns, 1, 0}, {}, y);
+}
+
 void Kernels::MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
                              float* y) {
   Snake(x, a, b, rows, w.columns, x);

@@ -163,6 +163,13 @@ struct CodePasses {
   size_t stride = 0;
 };
 
+// Room for what a layer computes of its rows on the way; what lies there afterwards is nobody's.
+struct LayerRoom {
+  float* normed = nullptr;  // [rows, hidden]
+  AttentionRows signals;
+  float* inner = nullptr;  // [rows, up.rows]
+};
+
 // What a backend computes on is gone, with all that it held: every later call throws this again.
 class BackendLost : public std::runtime_error {
  public:
@@ -205,6 +212,8 @@ class Kernels {
   virtual void Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) = 0;
   // y = silu(gate x) * (up x): the first half of a SwiGLU block.
   virtual void MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) = 0;
+  // y [rows, w.rows] = w times the RMSNorm of each `every`-th row of x [.., w.columns], from the first on. Loses x, which a backend need not write.
+  virtual void MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, float* y);
   // y [rows, w.rows] = w times what Snake makes of the rows of x [rows, w.columns], bit for bit as these two one after the other.
   // Loses x, which a backend need not write.
   virtual void MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
@@ -251,9 +260,14 @@ class Kernels {
   // y [rows, gate.rows] = silu(gate norm(x)) * (up norm(x)).
   virtual void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y);
 
+  // x [batch.rows, hidden] += scale * o(AttendRows(x)), of the cache's layer n.
+  virtual void AddAttention(const LayerWeights& layer, size_t n, const float* angles, const AttentionBatch& batch, const LayerRoom& room,
+                            float* x);
+  // x [rows, hidden] += scale * down(ExpandRows(x)), or what the layer has instead of that.
+  virtual void AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room, float* x);
+
   // --- whole transformers
-  // x [batch.rows, hidden] through `count` layers, from the cache's layer 0 on, as these give it one after the other: AttendRows, then o's product
-  // added to x; ExpandRows, then down's. False, and nothing is done, where a backend has no shorter way for such layers and rows.
+  // x [batch.rows, hidden] through `count` layers, from the cache's layer 0 on, as AddAttention and AddMlp give it one after the other. False, and nothing is done, where a backend has no shorter way for such layers and rows.
   virtual bool RunLayers(const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch, float* x) {
     (void)layers, (void)count, (void)angles, (void)batch, (void)x;
     return false;

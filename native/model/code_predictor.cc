@@ -131,13 +131,11 @@ bool CodePredictor::AdvanceAll(size_t group, float* x, const Choice* choices, si
 // x [count * rows_each, width], which is lost, to the codes at `group`.
 void CodePredictor::Advance(size_t group, float* x, size_t rows_each, const Choice* choices, size_t count, int32_t* codes) {
   const auto width = static_cast<size_t>(transformer_.config().hidden);
-  const size_t total = count * rows_each;
   float* const logits = workspace_.Floats(count * vocabulary_);
   transformer_.Forward(*passes_[group - 1], count, x);
-  kernels_.RmsNorm(x, norm_, total, width, static_cast<float>(transformer_.config().norm_eps), x);
   // Of each stream the last row.
-  const Vectors last{x + (rows_each - 1) * width, count, rows_each * width, width, 1, 0};
-  kernels_.Multiply(heads_[group - 1], last, {}, logits);
+  const Norm norm{norm_, nullptr, static_cast<float>(transformer_.config().norm_eps)};
+  kernels_.MultiplyNormed(heads_[group - 1], norm, x + (rows_each - 1) * width, count, rows_each, logits);
   kernels_.Choose(choices, count, logits, vocabulary_, group, codes + group, tables_.size() + 1);
 }
 

@@ -11,9 +11,8 @@ struct Transformer::Batch {
   size_t rows;
   float* x;
   const float* angles;
-  float *normed, *inner;
   AttentionBatch streams;
-  AttentionRows signals;
+  LayerRoom room;
 };
 
 Transformer::Transformer(Kernels& kernels, const TransformerConfig& config, std::vector<LayerWeights> layers,
@@ -76,7 +75,7 @@ Transformer::Batch Transformer::Prepare(const AttentionBatch& attending, const f
   const size_t queries = rows * static_cast<size_t>(config_.query_width());
   const size_t keys = rows * static_cast<size_t>(config_.kv_width());
   const auto [normed, q, k, v, attended, expanded] = workspace_.Parts<6>({hidden, queries, keys, keys, queries, inner});
-  return {rows, x, angles, normed, expanded, attending, {q, k, v, attended}};
+  return {rows, x, angles, attending, {normed, {q, k, v, attended}, expanded}};
 }
 
 void Transformer::Forward(const Stream* streams, size_t count, float* x) {
@@ -122,29 +121,9 @@ bool Transformer::RunPasses(const Standing& first, size_t count, CodePasses pass
 void Transformer::RunLayers(const Batch& batch, size_t layers) {
   if (batch.rows == 0 || kernels_.RunLayers(layers_.data(), layers, batch.angles, batch.streams, batch.x)) return;
   for (size_t n = 0; n < layers; n++) {
-    Attend(layers_[n], n, batch);
-    Expand(layers_[n], batch);
+    kernels_.AddAttention(layers_[n], n, batch.angles, batch.streams, batch.room, batch.x);
+    kernels_.AddMlp(layers_[n], batch.rows, batch.room, batch.x);
   }
-}
-
-// x += scale * o(attention(norm(x)))
-void Transformer::Attend(const LayerWeights& layer, size_t n, const Batch& batch) {
-  kernels_.AttendRows(layer.heads, {batch.x, batch.rows, batch.normed}, batch.angles, batch.streams, n, batch.signals);
-  kernels_.Multiply(layer.o, Rows(batch.signals.output, batch.rows, layer.o.columns),
-                    {nullptr, layer.attention_scale, true}, batch.x);
-}
-
-// x += scale * mlp(norm(x))
-void Transformer::Expand(const LayerWeights& layer, const Batch& batch) {
-  const auto hidden = static_cast<size_t>(config_.hidden), inner = static_cast<size_t>(config_.intermediate);
-  if (layer.gate.values != nullptr) {
-    kernels_.ExpandRows(layer.mlp_norm, layer.gate, layer.up, {batch.x, batch.rows, batch.normed}, batch.inner);
-  } else {
-    kernels_.NormRows(layer.mlp_norm, {batch.x, batch.rows, batch.normed}, hidden);
-    kernels_.Multiply(layer.up, Rows(batch.normed, batch.rows, hidden), {}, batch.inner);
-    kernels_.Activate(Activation::kGelu, batch.inner, batch.rows * inner);
-  }
-  kernels_.Multiply(layer.down, Rows(batch.inner, batch.rows, inner), {nullptr, layer.mlp_scale, true}, batch.x);
 }
 
 }  // namespace parley::model

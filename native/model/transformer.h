@@ -101,8 +101,6 @@ class Transformer {
   AttentionBatch Gather(const Stream* streams, size_t count, Workspace* descriptions);
   const float* TellAngles(Workspace* angles);
   void RunLayers(const Batch& batch, size_t layers);
-  void Attend(const LayerWeights& layer, size_t n, const Batch& batch);
-  void Expand(const LayerWeights& layer, const Batch& batch);
 
   Kernels& kernels_;
   const TransformerConfig config_;

@@ -209,6 +209,31 @@ void AnyCutOfTheRowsGivesTheSameBits() {
   }
 }
 
+// Rows that go together, in one tile and in several, of one chunk and of more, beside rows that are alone in their stream.
+void RowsTogetherGiveTheBitsOfEach() {
+  for (const Setting& s : {Setting{4, 2, 128, 0, Format::kBf16}, {4, 1, 128, 0, Format::kF16}}) {
+    const std::vector<size_t> befores = {0, 500, 60, 3}, counts = {37, 18, 5, 1};
+    Scene together(s, befores, counts, 600);
+    CHECK(cuda::GoRowsTogether(together.batch));
+    Scene backward = together, shuffled = together;
+    const std::vector<float> seen = OnTheGpu(&together);
+    CHECK(SameBits(OnTheGpu(&backward, Order::kBackward), seen));
+    CHECK(SameBits(OnTheGpu(&shuffled, Order::kShuffled), seen));
+    std::vector<float> wanted;
+    for (size_t n = 0; n < counts.size(); n++) {
+      std::vector<char> cache = Scene(s, {befores[n]}, {0}, 600).caches[0];
+      for (size_t i = 0; i < counts[n]; i++) {
+        Scene alone(s, {befores[n] + i}, {1}, 600);
+        alone.caches[0] = cache;
+        Scene::Append(&wanted, OnTheGpu(&alone));
+        cache = alone.caches[0];
+      }
+      CHECK(cache == together.caches[n]);
+    }
+    CHECK(SameBits(seen, wanted));
+  }
+}
+
 void ARingForgetsWhatNobodySees() {
   const Setting s = kSettings[3];
   Scene roomy(s, {200, 90}, {6, 6}, 300), tight(s, {200, 90}, {6, 6}, 77);
@@ -225,6 +250,7 @@ int main() {
       {"long contexts are the CPU's", LongContextsAreTheCpus},
       {"a batch gives the bits of each alone", ABatchGivesTheBitsOfEachAlone},
       {"any cut of the rows gives the same bits", AnyCutOfTheRowsGivesTheSameBits},
+      {"rows together give the bits of each", RowsTogetherGiveTheBitsOfEach},
       {"a ring forgets what nobody sees", ARingForgetsWhatNobodySees},
   });
 }

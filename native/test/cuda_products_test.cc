@@ -54,7 +54,7 @@ constexpr Format kTiled[] = {Format::kBf16, Format::kInt8, Format::kFp8};
 std::vector<Plan> PlansOfTiles(Format format, bool gated) {
   std::vector<Plan> plans = {{Cut::kWide, 4, 8}, {Cut::kWide, 8, 16}, {Cut::kSplit, 4, 8}};
   if (!gated) plans.push_back({Cut::kWide, 4, 16});
-  if (!gated && !HasScales(format)) plans.push_back({Cut::kWide, 6, 16});
+  if (!gated && !HasScales(format)) plans.insert(plans.end(), {{Cut::kWide, 6, 16}, {Cut::kSplit, 8, 8}});
   return plans;
 }
 
@@ -147,7 +147,7 @@ void EveryCutGivesTheSameBits() {
 
 void TilesGiveTheSameBits() {
   for (const Format format : kTiled) {
-    for (const auto& [rows, columns] : {std::pair<size_t, size_t>{40, 32}, {136, 96}, {200, 352}}) {
+    for (const auto& [rows, columns] : {std::pair<size_t, size_t>{40, 32}, {136, 96}, {200, 352}, {24, 4640}}) {
       const Given given(format, rows, columns, 131);
       for (const bool gated : {false, true}) {
         const auto wanted = given.Cut({Cut::kFew, 1, 1}, gated);
@@ -225,6 +225,10 @@ void NoBarrierIsMissing() {
       CHECK(SameBits(given.Cut(plan, false, {Order::kShuffled, 3}), wanted));
     }
   }
+  const Given given(Format::kBf16, 72, 2880, 70);
+  const auto wanted = given.Cut({Cut::kSplit, 8, 8}, false);
+  CHECK(SameBits(given.Cut({Cut::kSplit, 8, 8}, false, {Order::kBackward}), wanted));
+  CHECK(SameBits(given.Cut({Cut::kSplit, 8, 8}, false, {Order::kShuffled, 3}), wanted));
 }
 
 // Bias, gain and what y was, with scales, over the end of a tile's rows and of its vectors.

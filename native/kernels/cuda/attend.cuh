@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "kernels/cuda/attention_any.cuh"
+#include "kernels/cuda/attention_rows.cuh"
 
 namespace parley::cuda {
 
@@ -31,6 +32,9 @@ void EnqueuePlace(Queue& queue, const AttentionBatch& batch, const HeadsArgs& ar
   queue.Launch<&PlaceHeadsKernel<Cached>>(grid, args);
 }
 
+// Whether the kernels of slots attend: they alone can hand over terms.
+inline bool FitsSlots(const KvLayout& layout) { return layout.head_dim == 128 || layout.head_dim == 64; }
+
 template <uint32_t kDim, uint32_t kGroup, class Cached>
 void EnqueueAttend(Queue& queue, Grid grid, const AttendArgs& args) {
   grid.threads = AttendShape<kDim, Cached>::kThreads;
@@ -39,8 +43,9 @@ void EnqueueAttend(Queue& queue, Grid grid, const AttendArgs& args) {
 
 // By row: the rows are placed. Else every stream has one, which is not; then `room` may be used.
 template <class Cached>
-void EnqueueAttend(Queue& queue, const AttentionBatch& batch, const HeadsArgs& heads, bool by_row, const AttendRoom& room) {
+void EnqueueAttend(Queue& queue, const AttentionBatch& batch, const HeadsArgs& heads, bool by_row, const AttendRoom& room, const TermsPlace& handed) {
   AttendArgs args{heads, heads.rows, by_row ? 1u : 0u};
+  args.handed = handed;
   const uint32_t group = heads.query_heads / heads.heads;
   Grid grid;
   grid.y = static_cast<uint32_t>(BucketOf(batch.rows));
@@ -61,19 +66,45 @@ void EnqueueAttend(Queue& queue, const AttentionBatch& batch, const HeadsArgs& h
   queue.Launch<&AttendAnyKernel<Cached>>(grid, args);
 }
 
+// Streams of fewer rows are attended to row by row.
+constexpr size_t kLeastRowsTogether = 4;
+
+// Whether rows of a stream go together. They see all positions from the first on, none of whose lanes has a second chunk.
+inline bool GoRowsTogether(const AttentionBatch& batch) {
+  return batch.longest >= kLeastRowsTogether && batch.window == 0 && batch.furthest <= kPositions * kLanes && batch.layout.head_dim == kRowsDim &&
+         batch.query_heads / batch.layout.heads % 2 == 0 && BytesOf(batch.layout.format) == 2;
+}
+
+// Rows that are placed.
+template <class Cached>
+void EnqueueAttendRows(Queue& queue, const AttentionBatch& batch, const HeadsArgs& heads, const TermsPlace& handed) {
+  AttendArgs args{heads, heads.rows, 1u};
+  args.handed = handed;
+  Grid grid;
+  grid.x = heads.query_heads / 2;
+  grid.y = static_cast<uint32_t>(BucketOf(batch.count));
+  grid.z = static_cast<uint32_t>((BucketOf(batch.longest) + kRowsTogether - 1) / kRowsTogether);
+  grid.threads = kRowsThreads;
+  grid.shared = sizeof(RowsShared);
+  queue.Launch<&AttendRowsKernel<Cached>>(grid, args);
+}
+
 // Heads, raw or not, placed and attended to. `placed`: they are in the caches already, and are not raw.
 template <class Cached>
 void EnqueueAttention(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows, const RawHeads& raw,
-                      bool placed, const AttendRoom& room) {
+                      bool placed, const AttendRoom& room, const TermsPlace& handed) {
   HeadsArgs heads = HeadsArgsOf(queue, batch, layer, rows, raw);
-  const bool wide = heads.head_dim == 128 || heads.head_dim == 64;
+  const bool wide = FitsSlots(batch.layout);
   const bool is_one_each = batch.longest == 1 && batch.rows == batch.count;
   if (!placed && wide && raw.angles != nullptr && is_one_each) {
-    return EnqueueAttend<Cached>(queue, batch, heads, false, room);
+    return EnqueueAttend<Cached>(queue, batch, heads, false, room, handed);
   }
   if (!placed) EnqueuePlace<Cached>(queue, batch, heads);
   heads.angles = nullptr;
-  EnqueueAttend<Cached>(queue, batch, heads, true, room);
+  if constexpr (sizeof(Cached) == 2) {
+    if (GoRowsTogether(batch)) return EnqueueAttendRows<Cached>(queue, batch, heads, handed);
+  }
+  EnqueueAttend<Cached>(queue, batch, heads, true, room, handed);
 }
 
 // Calls use(a value of the cache's format).
@@ -100,16 +131,16 @@ inline void EnqueueStore(Queue& queue, const AttentionBatch& batch, size_t layer
 inline void EnqueueAttend(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows) {
   if (batch.rows == 0) return;
   WithCached(batch.layout.format, [&](auto cached) {
-    EnqueueAttention<decltype(cached)>(queue, batch, layer, rows, {}, true, {});
+    EnqueueAttention<decltype(cached)>(queue, batch, layer, rows, {}, true, {}, {});
   });
 }
 
 // What follows the projections of Kernels::AttendRows.
 inline void EnqueueRawAttend(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows,
-                             const RawHeads& raw, const AttendRoom& room) {
+                             const RawHeads& raw, const AttendRoom& room, const TermsPlace& handed = {}) {
   if (batch.rows == 0) return;
   WithCached(batch.layout.format, [&](auto cached) {
-    EnqueueAttention<decltype(cached)>(queue, batch, layer, rows, raw, false, room);
+    EnqueueAttention<decltype(cached)>(queue, batch, layer, rows, raw, false, room, handed);
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/attention_slots.cuh"
 #include "kernels/cuda/heads.cuh"
+#include "kernels/cuda/product_args.cuh"
 
 namespace parley::cuda {
 
@@ -19,7 +20,14 @@ struct AttendArgs {
   // Where blocks of z share an item's lanes: [items, query_heads, kLanes, 2 + head_dim], and [items, blocks of x] zeros. Else none.
   float* parts = nullptr;
   uint32_t* arrivals = nullptr;
+  TermsPlace handed;  // where the result goes, if not to the output
 };
+
+// A value of the output, [rows, query_heads, head_dim].
+__device__ __forceinline__ void PutAttended(const AttendArgs& args, size_t place, float value) {
+  if (args.handed.terms != nullptr) PutTerm(args.handed, place, value);
+  else args.heads.output[place] = value;
+}
 
 // What a block has: of an item `kGroup` query heads, the `group`-th so many, and every `lanes`-th lane from `lane` on.
 struct AttendPlace {
@@ -321,8 +329,8 @@ static __global__ void __launch_bounds__(AttendShape<kDim, Cached>::kThreads, At
   const auto is_loaded = [] {};
   if (args.parts == nullptr) AttendAlone(&block, seen, is_loaded, whole);
   else if (!AttendShared(args, &block, seen, is_loaded, whole)) return;
-  float* const output = heads.output + (static_cast<size_t>(item) * heads.query_heads + block.query_head) * kDim;
-  Block::ForValues([&](uint32_t turn, uint32_t place) { output[place] = whole[turn].value / whole[turn].sum; });
+  const size_t first = (static_cast<size_t>(item) * heads.query_heads + block.query_head) * kDim;
+  Block::ForValues([&](uint32_t turn, uint32_t place) { PutAttended(args, first + place, whole[turn].value / whole[turn].sum); });
 }
 
 }  // namespace parley::cuda

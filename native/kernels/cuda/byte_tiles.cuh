@@ -21,6 +21,7 @@ struct ByteShape {
   static constexpr int kVectors = kVectors_, kLoaded = kLoaded_;
   static constexpr int kRows = kGated ? kLoaded / 2 : kLoaded;
   static constexpr uint32_t kBox = 64, kStageChunks = kBox / kChunk;
+  static constexpr uint32_t kTogether = 1;  // blocks of a multiprocessor
   static constexpr uint32_t kRow = kBox * 2, kByteRow = kBox;  // bytes of a row of terms, and of weights
 
   // A warpgroup of two has 64 of the rows, or where there are no more all of them and half of the vectors.

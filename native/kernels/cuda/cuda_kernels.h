@@ -14,6 +14,7 @@
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/memory_pool.h"
 #include "kernels/cuda/recorder.h"
+#include "kernels/cuda/terms_place.h"
 #include "kernels/cuda/work_room.h"
 #include "kernels/kernels.h"
 
@@ -48,6 +49,7 @@ class CudaKernels final : public Kernels {
 
   void Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) override;
   void MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) override;
+  void MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, float* y) override;
   void MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
                       float* y) override;
   void Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) override;
@@ -66,6 +68,9 @@ class CudaKernels final : public Kernels {
   bool RunLayers(const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch, float* x) override;
   bool RunPasses(const CodePasses& passes, const AttentionBatch& batch, float* x) override;
   void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) override;
+  void AddAttention(const LayerWeights& layer, size_t n, const float* angles, const AttentionBatch& batch, const LayerRoom& room,
+                    float* x) override;
+  void AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room, float* x) override;
 
   void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) override;
   void ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution, const Stretch* streams,
@@ -102,6 +107,12 @@ class CudaKernels final : public Kernels {
   // The queue for what comes after the copies that were asked for.
   Queue& Next();
   void ProjectHeads(const HeadProjections& heads, const LayerRows& x, const AttentionRows& rows);
+  // AttendRows, with its output handed over.
+  void AttendTo(const TermsPlace& handed, const HeadProjections& heads, const LayerRows& x, const float* angles, const AttentionBatch& batch,
+                size_t layer, const AttentionRows& rows);
+  // Where the rows of this product can be handed to MultiplyHanded, which takes them from there, or else from x.
+  TermsPlace PlaceFor(const Matrix& w, size_t rows, const Finish& finish, float* y);
+  void MultiplyHanded(const Matrix& w, const TermsPlace& handed, const float* x, size_t rows, const Finish& finish, float* y);
   void AddCopy(void* to, const void* from, size_t bytes);
   void CopyLarge(void* to, const void* from, size_t bytes);
   void CopyOverlapping(char* to, const char* from, size_t bytes);
@@ -112,6 +123,7 @@ class CudaKernels final : public Kernels {
   void* pooled_ = nullptr;
   std::unique_ptr<MemoryPool> pool_;
   WorkRoom room_;
+  WorkRoom handed_;    // rows that a grid hands to the next product
   WorkRoom parts_;     // of attention that several blocks share ..
   WorkRoom arrivals_;  // .. and how many of them are done: zero between grids
   std::unique_ptr<LayerRunRoom> layer_run_;

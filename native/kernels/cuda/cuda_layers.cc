@@ -46,6 +46,19 @@ void CudaKernels::Attend(const AttentionBatch& batch, size_t layer, const Attent
 
 void CudaKernels::AttendRows(const HeadProjections& heads, const LayerRows& x, const float* angles,
                              const AttentionBatch& batch, size_t layer, const AttentionRows& rows) {
+  AttendTo({}, heads, x, angles, batch, layer, rows);
+}
+
+void CudaKernels::AddAttention(const LayerWeights& layer, size_t n, const float* angles, const AttentionBatch& batch, const LayerRoom& room,
+                               float* x) {
+  const Finish finish{nullptr, layer.attention_scale, true};
+  const TermsPlace handed = FitsSlots(batch.layout) ? PlaceFor(layer.o, batch.rows, finish, x) : TermsPlace{};
+  AttendTo(handed, layer.heads, {x, batch.rows, room.normed}, angles, batch, n, room.signals);
+  MultiplyHanded(layer.o, handed, room.signals.output, batch.rows, finish, x);
+}
+
+void CudaKernels::AttendTo(const TermsPlace& handed, const HeadProjections& heads, const LayerRows& x, const float* angles,
+                           const AttentionBatch& batch, size_t layer, const AttentionRows& rows) {
   Judge(batch);
   const size_t head_dim = batch.layout.head_dim;
   Require(heads.q.rows == batch.query_heads * head_dim && heads.k.rows == batch.layout.heads * head_dim &&
@@ -56,7 +69,7 @@ void CudaKernels::AttendRows(const HeadProjections& heads, const LayerRows& x, c
   const AttendRoom shared{
       static_cast<float*>(parts_.AtLeast(AttendRoom::PartsOf(query_heads, head_dim) * sizeof(float))),
       static_cast<uint32_t*>(arrivals_.AtLeast(AttendRoom::ArrivalsOf(query_heads) * sizeof(uint32_t)))};
-  EnqueueRawAttend(recorder_, batch, layer, rows, {angles, heads.q_norm, heads.k_norm, heads.norm.eps}, shared);
+  EnqueueRawAttend(recorder_, batch, layer, rows, {angles, heads.q_norm, heads.k_norm, heads.norm.eps}, shared, handed);
 }
 
 void CudaKernels::Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence,

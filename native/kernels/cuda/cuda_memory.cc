@@ -18,6 +18,7 @@ CudaKernels::CudaKernels(std::unique_ptr<Device> device, const CudaOptions& opti
     : device_(std::move(device)),
       name_("cuda " + device_->Facts().name + ", " + std::to_string(device_->Facts().multiprocessors) + " multiprocessors"),
       room_(*device_),
+      handed_(*device_),
       parts_(*device_),
       arrivals_(*device_),
       layer_run_(std::make_unique<LayerRunRoom>(*device_)),
@@ -129,6 +130,7 @@ void CudaKernels::Wait() {
   Next();
   recorder_.Wait();
   room_.FreeOutgrown();
+  handed_.FreeOutgrown();
   parts_.FreeOutgrown();
   arrivals_.FreeOutgrown();
   layer_run_->told.FreeOutgrown();

@@ -46,6 +46,33 @@ void CudaKernels::MultiplySnaked(const Matrix& w, float* x, const float* a, cons
   EnqueueMultiplySnaked(Next(), room_, w, from, rows, finish, y);
 }
 
+void CudaKernels::MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, float* y) {
+  Judge(w, w.columns);
+  const LayerRows own{x, rows, x};
+  if (rows == 0 || !FitsTensorCores(w) || !NormsItself(norm, own, w.columns)) return Kernels::MultiplyNormed(w, norm, x, rows, every, y);
+  EnqueueMultiplyNormed(Next(), room_, w, norm, own, every, y);
+}
+
+TermsPlace CudaKernels::PlaceFor(const Matrix& w, size_t rows, const Finish& finish, float* y) {
+  return PlaceForTerms(room_, handed_, w, rows, finish, y);
+}
+
+void CudaKernels::MultiplyHanded(const Matrix& w, const TermsPlace& handed, const float* x, size_t rows, const Finish& finish, float* y) {
+  if (handed.terms == nullptr) return Multiply(w, Rows(x, rows, w.columns), finish, y);
+  Judge(w, w.columns);
+  EnqueueMultiplyHanded(Next(), room_, w, handed, rows, finish, y);
+}
+
+void CudaKernels::AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room, float* x) {
+  if (layer.gate.values == nullptr) return Kernels::AddMlp(layer, rows, room, x);
+  Judge(layer.gate, layer.up, layer.gate.columns);
+  Judge(layer.down, layer.gate.rows);
+  const Finish finish{nullptr, layer.mlp_scale, true};
+  const TermsPlace handed = PlaceFor(layer.down, rows, finish, x);
+  EnqueueExpandRows(Next(), room_, layer.mlp_norm, layer.gate, layer.up, {x, rows, room.normed}, room.inner, handed);
+  MultiplyHanded(layer.down, handed, room.inner, rows, finish, x);
+}
+
 void CudaKernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) {
   Judge(gate, up, gate.columns);
   EnqueueExpandRows(Next(), room_, norm, gate, up, x, y);

@@ -49,17 +49,24 @@ __global__ void __launch_bounds__(256) PrepareSignals(PrepareArgs args) {
   WriteTerms<kTerms>(args, windows.prepared + column, LoadEight(windows.first + column));
 }
 
-// Plain vectors as their norm has them, a block a vector: each warp has the factor, and every eighth of what is left to do.
+// Plain vectors as their norm has them, a block a vector: each warp has the factor, and every eighth of what is left to do. The first eight of
+// a thread, which are all that most have, are on their way with what the factor is made of; their weights before.
 template <int kTerms>
 __global__ void __launch_bounds__(256) PrepareNormed(PrepareArgs args) {
   LetNextBegin();
+  const uint32_t vector = blockIdx.x, first = threadIdx.x * kEight;
+  const bool is_there = vector < args.x.counts->vectors, has_first = is_there && first < args.columns;
+  EightFloats own{}, weights{};
+  if (has_first) weights = LoadEight(args.norm + first);
   AwaitInputs();
-  const uint32_t vector = blockIdx.x;
-  if (vector >= args.x.counts->vectors) return;
+  if (!is_there) return;
   const float* const x = args.x.values + vector * args.x.stride;
+  const uint64_t begin = static_cast<uint64_t>(vector) * args.columns;
+  if (has_first) own = LoadEight(x + first);
   const float factor = RmsFactor(x, args.columns, args.eps);
-  for (uint32_t k = threadIdx.x * kEight; k < args.columns; k += 256 * kEight) {
-    WriteTerms<kTerms>(args, static_cast<uint64_t>(vector) * args.columns + k, NormedEight(LoadEight(x + k), factor, LoadEight(args.norm + k)));
+  if (has_first) WriteTerms<kTerms>(args, begin + first, NormedEight(own, factor, weights));
+  for (uint32_t k = first + 256 * kEight; k < args.columns; k += 256 * kEight) {
+    WriteTerms<kTerms>(args, begin + k, NormedEight(LoadEight(x + k), factor, LoadEight(args.norm + k)));
   }
 }
 

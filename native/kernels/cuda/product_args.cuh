@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/rms.cuh"
 #include "kernels/cuda/terms.cuh"
+#include "kernels/cuda/terms_place.h"
 #include "kernels/matrix.h"
 
 namespace parley::cuda {
@@ -72,6 +73,7 @@ struct ProductArgs {
   float eps;
   const unsigned char* terms;  // of the vectors, bf16: the first of all columns, then the second of all
   uint64_t term_bytes;         // from the first to the second
+  TermsPlace handed;           // of a gated product: where its result goes, if not to y
   MatrixView matrices[3];      // last, and without gaps: __builtin_clear_padding of g++ 12 loses its place after such an array
 };
 
@@ -148,13 +150,37 @@ __device__ __forceinline__ void FinishValue(const ProductArgs& args, const Matri
   *y = args.add ? *y + value : value;
 }
 
+// Where a value lies among the terms: in the order of fragments the four f of the sixteen s of a chunk is at 8 t + 4 s, where FourOf(t) = f.
+__device__ __forceinline__ uint64_t TermAt(const TermsPlace& to, uint64_t column) {
+  if (to.in_fragments == 0) return column;
+  const auto of_chunk = static_cast<uint32_t>(column % kChunk);
+  return column - of_chunk + FourOf(of_chunk / kFour) * kEight + of_chunk / (4 * kFour) * kFour + of_chunk % kFour;
+}
+
+__device__ __forceinline__ void PutTerm(const TermsPlace& to, uint64_t column, float value) {
+  reinterpret_cast<Bf16*>(to.terms)[TermAt(to, column)] = Bf16Of(value);
+}
+
+// Four neighbouring ones, the first of which is a multiple of four.
+__device__ __forceinline__ void PutFour(const TermsPlace& to, uint64_t column, const float4& four) {
+  *reinterpret_cast<uint2*>(to.terms + TermAt(to, column) * 2) = make_uint2(PackBf16(four.x, four.y), PackBf16(four.z, four.w));
+}
+
 // silu(gate) * up.
 __device__ __forceinline__ float Gated(float gate, float up) { return gate / (1.0f + expf(-gate)) * up; }
 
 __device__ __forceinline__ void FinishGated(const ProductArgs& args, uint32_t row, uint32_t vector, float gate, float up) {
   if (args.matrices[0].scales != nullptr) gate *= __ldg(args.matrices[0].scales + row);
   if (args.matrices[1].scales != nullptr) up *= __ldg(args.matrices[1].scales + row);
-  args.matrices[0].y[static_cast<uint64_t>(vector) * args.matrices[0].rows + row] = Gated(gate, up);
+  const uint64_t place = static_cast<uint64_t>(vector) * args.matrices[0].rows + row;
+  if (args.handed.terms != nullptr) PutTerm(args.handed, place, Gated(gate, up));
+  else args.matrices[0].y[place] = Gated(gate, up);
+}
+
+// The same of four neighbouring rows that are finished, the first of which is a multiple of four.
+__device__ __forceinline__ void PutGated(const ProductArgs& args, uint64_t place, const float4& four) {
+  if (args.handed.terms != nullptr) PutFour(args.handed, place, four);
+  else *reinterpret_cast<float4*>(args.matrices[0].y + place) = four;
 }
 
 // Where values lie at a multiple of 16 bytes.

@@ -52,11 +52,11 @@ constexpr uint32_t MostTiles(Format format, uint32_t octets, bool gated) {
 inline constexpr size_t kTogether = 264;
 
 // Few vectors are read by blocks that are not twice too large for them; of more than 16, 32 at a time. A block has 16 rows as long as all blocks
-// run together.
+// run together, and are not gated.
 inline Plan PlanOfFew(const ProductShape& shape) {
   const uint32_t octets = shape.bucket <= 8 ? 1 : shape.bucket <= 16 ? 2 : 4;
   const size_t blocks = BlocksOf(shape.rows, 16) * BlocksOf(shape.bucket, octets * 8);
-  const bool two = !shape.gated && octets == 4 && blocks > kTogether && MostTiles(shape.format, octets, false) > 1;
+  const bool two = octets == 4 && (shape.gated || blocks > kTogether) && MostTiles(shape.format, octets, shape.gated) > 1;
   return {Cut::kFew, two ? 2u : 1u, octets};
 }
 
@@ -77,24 +77,27 @@ class PlanTime {
                         (tiles == 4 ? kManyChunk : kManyChunkOfTwo);
   }
   // Clusters of eight blocks, each of which has its part of the columns in shared memory: bound by one block's wait, or by what all of them read.
-  double OfSplit() const {
-    const double tiles = static_cast<double>(BlocksOf(rows_, 64) * BlocksOf(shape_.bucket, 64)), stages = std::ceil(Chunks() / 16);
-    return kBegin + std::max(kSplitBegin + kSplitWait * stages, (bytes_ ? kSplitByteStage : kSplitStage) * stages * tiles);
+  double OfSplit(const Plan& plan) const {
+    const double tiles = static_cast<double>(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, 64)), stages = std::ceil(Chunks() / 16);
+    const double stage = bytes_ ? kSplitByteStage : plan.tiles == 8 ? kSplitStageOfTwo : kSplitStage;
+    return kBegin + std::max(kSplitBegin + kSplitWait * stages, stage * stages * tiles);
   }
-  // Blocks go from tile to tile.
+  // Blocks go from tile to tile. Of 64 vectors two share a multiprocessor, but for weights of 8 bits.
   double OfWide(const Plan& plan) const {
-    const size_t tiles = BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, 8 * plan.octets);
-    const double rows = plan.octets == 8 ? 2 : plan.tiles, busy = std::min(1.0, static_cast<double>(tiles) / kMultiprocessors);
-    const double chunk = (bytes_ ? kWideByteChunk : kWideChunk) + rows * kWideChunkOfTile + busy * (kWideBusy + rows * kWideBusyOfTile);
-    return kBegin + kWideBegin + rows * kWideBeginOfTile + std::ceil(static_cast<double>(tiles) / kMultiprocessors) * Chunks() * chunk;
+    const bool two = plan.octets == 8 && !bytes_;
+    const double tiles = static_cast<double>(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, 8 * plan.octets));
+    const double rows = plan.octets == 8 ? 2 : plan.tiles, turns = tiles / (kMultiprocessors * (two ? 2 : 1)), busy = std::min(1.0, turns);
+    const double chunk = (bytes_ ? kWideByteChunk : kWideChunk) + rows * kWideChunkOfTile + busy * (two ? kWideBusyOfTwo : kWideBusy + rows * kWideBusyOfTile);
+    return kBegin + kWideBegin + rows * kWideBeginOfTile + std::ceil(turns) * Chunks() * chunk;
   }
 
  private:
   static constexpr double kMultiprocessors = 132;
   static constexpr double kBegin = 3;  // and what prepares the terms
   static constexpr double kFewChunkOfSixteen = 0.07, kFewChunk = 0.1, kFewChunkOfTwo = 0.22, kManyChunk = 0.75, kManyChunkOfTwo = 0.8;
-  static constexpr double kWideBegin = 0.9, kWideBeginOfTile = 0.62, kWideChunk = 0.14, kWideChunkOfTile = 0.0035, kWideBusy = 0.03, kWideBusyOfTile = 0.0075;
-  static constexpr double kSplitBegin = 2, kSplitWait = 0.4, kSplitStage = 0.048;
+  static constexpr double kWideBegin = 0.9, kWideBeginOfTile = 0.62, kWideChunk = 0.14, kWideChunkOfTile = 0.0035, kWideBusy = 0.03, kWideBusyOfTile = 0.0075,
+                          kWideBusyOfTwo = 0.15;
+  static constexpr double kSplitBegin = 2, kSplitWait = 0.4, kSplitStage = 0.048, kSplitStageOfTwo = 0.055;
   // Of weights of 8 bits: fewer bytes, more instructions.
   static constexpr double kFewByteChunk = 0.08, kFewByteChunkOfTwo = 0.14, kWideByteChunk = 0.165, kSplitByteStage = 0.04;
 
@@ -121,16 +124,22 @@ inline Plan PlanOfWide(const ProductShape& shape) {
   return best;
 }
 
+// A tile has 128 rows where clusters of 64 rows each would not run together: one block has a multiprocessor's memory for itself.
+inline Plan PlanOfSplit(const ProductShape& shape) {
+  const size_t blocks = BlocksOf(shape.rows, 64) * BlocksOf(shape.bucket, 64) * 8, stages = BlocksOf(BlocksOf(shape.columns, 32), 16);
+  return {Cut::kSplit, !shape.gated && shape.format == Format::kBf16 && blocks > 132 && stages > 6 ? 8u : 4u, 8};
+}
+
 inline Plan PlanOf(const ProductShape& shape) {
-  const Plan few = PlanOfFew(shape);
+  const Plan few = PlanOfFew(shape), split = PlanOfSplit(shape);
   if (shape.bucket <= 8) return few;  // reads floats, without what prepares terms
   const PlanTime time(shape);
-  const double of_few = time.OfFew();
-  if (shape.bucket <= 16) return shape.split && time.OfSplit() < of_few ? Plan{Cut::kSplit, 4, 8} : few;
+  const double of_few = time.OfFew(), of_split = time.OfSplit(split);
+  if (shape.bucket <= 16) return shape.split && of_split < of_few ? split : few;
   if (shape.wide) {
     const Plan wide = PlanOfWide(shape);
     const double of_wide = time.OfWide(wide);
-    if (shape.split && time.OfSplit() < std::min(of_wide, of_few)) return {Cut::kSplit, 4, 8};
+    if (shape.split && of_split < std::min(of_wide, of_few)) return split;
     return of_wide < of_few ? wide : few;
   }
   const uint32_t tiles = time.OfMany(4) < time.OfMany(2) ? 4 : 2;

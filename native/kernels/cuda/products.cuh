@@ -191,6 +191,32 @@ inline void EnqueueMultiply(Queue& queue, Room& room, const Matrix& w, const Vec
   EnqueueMultiply(queue, room, w, LayVectors(queue, x), finish, y);
 }
 
+// w x as EnqueueMultiply cuts it, of rows that lie one behind the other.
+inline Plan PlanForRows(const Room& room, const Matrix& w, size_t rows, const Finish& finish, float* y) {
+  LaidVectors laid;
+  laid.view.stride = w.columns;
+  laid.view.length = static_cast<uint32_t>(w.columns);
+  laid.bucket = BucketOf(rows);
+  laid.in_fours = true;
+  return PlanFor(room, false, ArgsFor(w, y, laid.view, finish), laid);
+}
+
+// Where rows that are to be multiplied with w can be handed over as terms; nowhere if that product reads floats, or two terms of each.
+inline TermsPlace PlaceForTerms(const Room& room, Room& handed, const Matrix& w, size_t rows, const Finish& finish, float* y) {
+  if (rows == 0 || !FitsTensorCores(w) || VectorTermsOf(w.format, room.rules.full_vectors) != 1) return {};
+  const Plan plan = PlanForRows(room, w, rows, finish, y);
+  if (ReadsFloats(plan)) return {};
+  return {static_cast<unsigned char*>(handed.AtLeast(BucketOf(rows) * w.columns * 2)), !ReadsTiles(plan.cut)};
+}
+
+// w x of rows that were handed over.
+inline void EnqueueMultiplyHanded(Queue& queue, Room& room, const Matrix& w, const TermsPlace& x, size_t rows, const Finish& finish, float* y) {
+  const LaidVectors laid = LayVectors(queue, Rows(nullptr, rows, w.columns));
+  ProductArgs args = ArgsFor(w, y, laid.view, finish);
+  args.terms = x.terms;
+  EnqueuePlanned(queue, room, PlanForRows(room, w, rows, finish, y), false, args, laid);
+}
+
 inline bool GoTogether(const Matrix& a, const Matrix& b) {
   return a.format == b.format && a.columns == b.columns && FitsTensorCores(a) && FitsTensorCores(b);
 }
@@ -225,13 +251,23 @@ inline void TakeNorm(const Norm& norm, bool norms_itself, ProductArgs* args) {
 }
 
 inline void EnqueueExpandRows(Queue& queue, Room& room, const Norm& norm, const Matrix& gate, const Matrix& up,
-                              const LayerRows& x, float* y) {
+                              const LayerRows& x, float* y, const TermsPlace& handed = {}) {
   if (x.rows == 0 || gate.rows == 0) return;
   const bool norms_itself = GoTogether(gate, up) && NormsItself(norm, x, gate.columns);
   const LaidVectors laid = LayRows(queue, norm, x, gate.columns, norms_itself);
   ProductArgs args = ArgsFor(gate, y, laid.view);
+  args.handed = handed;
   TakeNorm(norm, norms_itself, &args);
   EnqueueGated(queue, room, args, gate, up, laid);
+}
+
+// Kernels::MultiplyNormed.
+inline void EnqueueMultiplyNormed(Queue& queue, Room& room, const Matrix& w, const Norm& norm, const LayerRows& x, size_t every, float* y) {
+  const size_t width = w.columns;
+  const LaidVectors laid = LayVectors(queue, {x.x, x.rows, every * width, width, 1, 0});
+  ProductArgs args = ArgsFor(w, y, laid.view);
+  TakeNorm(norm, true, &args);
+  EnqueueProduct(queue, room, false, args, laid);
 }
 
 // The first half of AttendRows: q, k and v of the rows' norm, without q_norm, k_norm and rotation.

@@ -89,9 +89,9 @@ struct SplitBytesPart : SplitPart<Shape> {
       if (vector == kNoVector) continue;
       const float4 gate = this->Total(of, row), up = this->Total(of, kRows + row), ones = make_float4(1, 1, 1, 1);
       const float4 g = gates != nullptr ? FourFrom(gates, at) : ones, u = ups != nullptr ? FourFrom(ups, at) : ones;
-      *reinterpret_cast<float4*>(rows.matrix.y + static_cast<uint64_t>(vector) * rows.matrix.rows + at) =
-          make_float4(GatedWith({g.x, u.x}, gate.x, up.x), GatedWith({g.y, u.y}, gate.y, up.y), GatedWith({g.z, u.z}, gate.z, up.z),
-                      GatedWith({g.w, u.w}, gate.w, up.w));
+      PutGated(args.product, static_cast<uint64_t>(vector) * rows.matrix.rows + at,
+               make_float4(GatedWith({g.x, u.x}, gate.x, up.x), GatedWith({g.y, u.y}, gate.y, up.y), GatedWith({g.z, u.z}, gate.z, up.z),
+                           GatedWith({g.w, u.w}, gate.w, up.w)));
     }
   }
 

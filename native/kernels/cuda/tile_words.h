@@ -11,6 +11,7 @@
 //   MmaTiles<kRow>(d, a, b, step, from_zero)     d += a b, or d = a b, by all four warps of a warpgroup, each of which has 16 of the 64 rows of a:
 //                               d[n] as Mma's of the rows 8 n .. 8 n + 7 of b. a and b: tiles as CopyTile lays rows of kRow bytes, b from a
 //                               multiple of 8 rows on, a from any row; the columns 16 step .. 16 step + 15
+//   TilePlace, BarrierPlace     PlaceOf(tile), PlaceOf(barrier), which the words above take too: found once, and kept in a register. Beyond(place, bytes)
 //   SwizzledByte<kRow>(byte)    where CopyTile lays that byte of a tile that begins at a multiple of 8 rows
 //   ShowTiles()                 after this thread wrote to a tile itself, before it meets those whose MmaTiles read it
 //   MmaRows<kRow>(d, a, b, step, from_zero)     the same of 64 rows a that are in registers, those of a warp as Mma has them, and a tile b. They

@@ -22,9 +22,9 @@ struct WideArgs {
   TileMap first, second, third;  // [rows][columns] of the matrices
   WideCut cut;
   ProductArgs product;
-  uint32_t rest[8];  // so that there is no gap at the end
+  uint32_t rest[4];  // so that there is no gap at the end
 };
-static_assert(sizeof(WideArgs) % 64 == 0 && sizeof(WideArgs) == 4 * sizeof(TileMap) + sizeof(WideCut) + sizeof(ProductArgs) + 32);
+static_assert(sizeof(WideArgs) % 64 == 0 && sizeof(WideArgs) == 4 * sizeof(TileMap) + sizeof(WideCut) + sizeof(ProductArgs) + 16);
 
 // Of V vectors and so many rows of weights in shared memory, half of them of a gate and half of what it gates; a stage has kBoxes boxes of kBox columns.
 template <Format kFormat_, bool kGated_, int kVectors_, int kLoaded_, uint32_t kBox_>
@@ -47,7 +47,9 @@ struct WideShape {
   static constexpr uint32_t kStageBytes = kBoxes * (kTermBytes + kWeightBytes);
   // Results of a warp's eight vectors, with room between two so that they do not meet in a bank.
   static constexpr uint32_t kResultRows = kOctets * 8 / (kGated ? 2 : 1), kStagedRow = kResultRows + 8, kStagedBytes = 8 * 8 * kStagedRow * 4;
-  static constexpr uint32_t kMostStages = ((225u << 10) - kStagedBytes) / kStageBytes, kStages = kMostStages < 8 ? kMostStages : 8;
+  // Blocks of few vectors have little to do, and wait: two share a multiprocessor, of this grid or of this one and the next.
+  static constexpr uint32_t kTogether = kVectors == 64 ? 2 : 1;
+  static constexpr uint32_t kMostStages = ((kTogether == 2 ? 111u << 10 : 225u << 10) - kStagedBytes) / kStageBytes, kStages = kMostStages < 8 ? kMostStages : 8;
   static constexpr uint32_t kRingBytes = kStages * kStageBytes;
   static constexpr uint32_t kShared = kRingBytes + kStagedBytes + 1024;  // the tiles begin at a multiple of 1024
   static_assert(kStageBytes % 1024 == 0 && kStages >= 3);

@@ -180,7 +180,8 @@ struct ByteConsumer {
       for (uint32_t i = 0; i < kTogether; i++) {
         if (places[i] == nullptr) continue;
         const float4 four = *reinterpret_cast<const float4*>(staged + (from / kOfVector + i * (32 / kOfVector)) * Shape::kStagedRow + from % kOfVector * 4);
-        *places[i] = Shape::kGated ? four : FinishFour(args.product, rows.matrix, row, four, before[i]);
+        if constexpr (Shape::kGated) PutGated(args.product, static_cast<uint64_t>(reinterpret_cast<float*>(places[i]) - rows.matrix.y), four);
+        else *places[i] = FinishFour(args.product, rows.matrix, row, four, before[i]);
       }
     }
   }

@@ -107,7 +107,7 @@ void LaunchTiles(Queue& queue, const ProductRules& rules, const ProductArgs& pro
   WideArgs args{};
   const size_t tiles = CutIntoTiles<Shape>(product, laid, &args);
   Grid grid;
-  grid.x = static_cast<uint32_t>(std::min<size_t>(tiles, rules.multiprocessors));
+  grid.x = static_cast<uint32_t>(std::min<size_t>(tiles, rules.multiprocessors * Shape::kTogether));
   grid.threads = kWideThreads;
   grid.shared = Shape::kShared;
   queue.Launch<kWideKernel<Shape>>(grid, args);
@@ -170,6 +170,7 @@ void LaunchTilesOf(Queue& queue, const ProductRules& rules, const Plan& plan, bo
     LaunchWideBytes<kFormat, false>(queue, rules, plan, product, laid);
   } else {
     if (split && gated) return LaunchSplit<SplitShape<true, 64>>(queue, product, laid);
+    if (split && plan.tiles == 8) return LaunchSplit<SplitShape<false, 128>>(queue, product, laid);
     if (split) return LaunchSplit<SplitShape<false, 64>>(queue, product, laid);
     if (gated) return LaunchWide<true>(queue, rules, plan, product, laid);
     LaunchWide<false>(queue, rules, plan, product, laid);

@@ -1,5 +1,5 @@
-// Products of many vectors where a warpgroup multiplies at once (9.0): one warp asks for tiles of weights and of prepared terms, as many stages
-// ahead as there is room for in shared memory, and two warpgroups multiply them. A block goes from tile to tile, so that the next one's
+// Products of many vectors where a warpgroup multiplies at once (9.0): one thread asks for tiles of weights, another for those of prepared terms, as
+// many stages ahead as there is room for in shared memory, and two warpgroups multiply them. A block goes from tile to tile, so that the next one's
 // stages are on their way while results are written. Sums are those of the other kernels.
 #ifndef PARLEY_KERNELS_CUDA_WIDE_VECTORS_CUH_
 #define PARLEY_KERNELS_CUDA_WIDE_VECTORS_CUH_
@@ -17,15 +17,17 @@ constexpr uint32_t kWideThreads = 384;
 // The stages in shared memory, as one side goes through them again and again.
 template <class Shape>
 struct WideRing {
-  unsigned char* tiles;
-  Barrier* full;   // what was asked for is there
-  Barrier* empty;  // both warpgroups are done with it
+  TilePlace tiles;
+  BarrierPlace full;   // what was asked for is there
+  BarrierPlace empty;  // both warpgroups are done with it
   uint32_t stage = 0, parity = 0;
 
-  __device__ __forceinline__ unsigned char* Terms(uint32_t box) const { return tiles + stage * Shape::kStageBytes + box * Shape::kTermBytes; }
-  __device__ __forceinline__ unsigned char* Weights(uint32_t box) const {
-    return tiles + stage * Shape::kStageBytes + Shape::kBoxes * Shape::kTermBytes + box * Shape::kWeightBytes;
+  __device__ __forceinline__ TilePlace Terms(uint32_t box) const { return Beyond(tiles, stage * Shape::kStageBytes + box * Shape::kTermBytes); }
+  __device__ __forceinline__ TilePlace Weights(uint32_t box) const {
+    return Beyond(tiles, stage * Shape::kStageBytes + Shape::kBoxes * Shape::kTermBytes + box * Shape::kWeightBytes);
   }
+  __device__ __forceinline__ BarrierPlace Full() const { return Beyond(full, stage * sizeof(Barrier)); }
+  __device__ __forceinline__ BarrierPlace Empty() const { return Beyond(empty, stage * sizeof(Barrier)); }
   __device__ __forceinline__ void Next() {
     if (++stage < Shape::kStages) return;
     stage = 0;
@@ -48,56 +50,69 @@ struct WideRows {
   }
 };
 
-// Asks for what a block multiplies. One thread's.
+// Asks for what a block multiplies: one thread for the weights, which no grid before this one writes, another for the terms.
 template <class Shape>
 struct WideProducer {
   const WideArgs& args;
   WideRing<Shape> ring;
 
-  __device__ __forceinline__ void AskWeights(const WideTile& tile, uint32_t stage) {
-    const WideRows rows = WideRows::Of(args, tile.block, Shape::kRows);
-#pragma unroll
-    for (uint32_t box = 0; box < Shape::kBoxes; box++) {
-      const uint32_t column = (stage * Shape::kBoxes + box) * Shape::kBox;
-#pragma unroll
-      for (int piece = 0; piece < Shape::kPieces; piece++) {
-        const TileMap& map = Shape::kGated && piece % 2 == 1 ? args.second : *rows.map;
-        const uint32_t row = rows.row + (Shape::kGated ? piece / 2 : piece) * Shape::kBoxRows;
-        CopyTile(ring.Weights(box) + piece * Shape::kBoxRows * Shape::kRow, map, column, 0, row, 0, ring.full + ring.stage);
-      }
-    }
-  }
-
-  __device__ __forceinline__ void AskTerms(const WideTile& tile, uint32_t stage) {
-#pragma unroll
-    for (uint32_t box = 0; box < Shape::kBoxes; box++) {
-      const uint32_t column = (stage * Shape::kBoxes + box) * Shape::kBox, segment = column / args.product.x.length;
-      CopyTile(ring.Terms(box), args.vectors, column - segment * args.product.x.length, segment, tile.position, tile.stream, ring.full + ring.stage);
-    }
-  }
-
-  // The first weights before the vectors are there.
-  __device__ __forceinline__ void Run(const VectorCounts& counts) {
+  // Calls ask(its place, column) for each stage of each tile of the block, when there is room for it; begin(tile) before those of a tile.
+  template <class Begin, class Ask>
+  __device__ __forceinline__ void Run(const VectorCounts& counts, const Begin& begin, const Ask& ask) {
     const WideWork work = WideWork::Of<Shape>(args, counts);
-    const uint32_t stages = (args.product.columns / kChunk + Shape::kStageChunks - 1) / Shape::kStageChunks;
-    const uint32_t early = blockIdx.x < work.Count() ? min(stages, Shape::kStages) : 0;
-    const WideRing<Shape> begin = ring;
-    for (uint32_t stage = 0; stage < early; stage++, ring.Next()) {
-      ArriveExpecting(ring.full + ring.stage, Shape::kStageBytes);
-      AskWeights(work.At<Shape>(args.cut, blockIdx.x), stage);
-    }
-    ring = begin;
-    AwaitInputs();
-    for (uint32_t stage = 0; stage < early; stage++, ring.Next()) AskTerms(work.At<Shape>(args.cut, blockIdx.x), stage);
+    const uint32_t columns = args.product.columns;
     for (uint32_t tile = blockIdx.x; tile < work.Count(); tile += gridDim.x) {
-      const WideTile its = work.At<Shape>(args.cut, tile);
-      for (uint32_t stage = tile == blockIdx.x ? early : 0; stage < stages; stage++, ring.Next()) {
-        AwaitPhase(ring.empty + ring.stage, ring.parity ^ 1);
-        ArriveExpecting(ring.full + ring.stage, Shape::kStageBytes);
-        AskWeights(its, stage);
-        AskTerms(its, stage);
+      begin(work.At<Shape>(args.cut, tile));
+      for (uint32_t column = 0; column < columns; column += Shape::kStageChunks * kChunk, ring.Next()) {
+        AwaitPhase(ring.Empty(), ring.parity ^ 1);
+        ask(column);
       }
     }
+  }
+
+  __device__ __forceinline__ void RunWeights(const VectorCounts& counts) {
+    const TileMap* map = nullptr;
+    uint32_t first = 0;
+    const auto begin = [&](const WideTile& tile) {
+      const WideRows rows = WideRows::Of(args, tile.block, Shape::kRows);
+      map = rows.map;
+      first = rows.row;
+    };
+    Run(counts, begin, [&](uint32_t column) {
+      ArriveExpecting(ring.Full(), Shape::kStageBytes);
+#pragma unroll
+      for (uint32_t box = 0; box < Shape::kBoxes; box++) {
+#pragma unroll
+        for (int piece = 0; piece < Shape::kPieces; piece++) {
+          const uint32_t row = first + (Shape::kGated ? piece / 2 : piece) * Shape::kBoxRows;
+          CopyTile(Beyond(ring.Weights(box), piece * Shape::kBoxRows * Shape::kRow), Shape::kGated && piece % 2 == 1 ? args.second : *map,
+                   column + box * Shape::kBox, 0, row, 0, ring.Full());
+        }
+      }
+    });
+    AwaitInputs();
+  }
+
+  // A box lies in one segment.
+  __device__ __forceinline__ void RunTerms(const VectorCounts& counts) {
+    AwaitInputs();
+    const uint32_t length = args.product.x.length;
+    WideTile its{};
+    uint32_t segment = 0, at = 0;
+    const auto begin = [&](const WideTile& tile) {
+      its = tile;
+      segment = at = 0;
+    };
+    Run(counts, begin, [&](uint32_t) {
+#pragma unroll
+      for (uint32_t box = 0; box < Shape::kBoxes; box++) {
+        CopyTile(ring.Terms(box), args.vectors, at, segment, its.position, its.stream, ring.Full());
+        at += Shape::kBox;
+        if (at < length) continue;
+        at = 0;
+        segment++;
+      }
+    });
   }
 };
 
@@ -121,8 +136,8 @@ struct WideConsumer {
 
   __device__ __forceinline__ void MultiplyChunk(uint32_t c, bool from_zero) {
     constexpr uint32_t kOfBox = Shape::kBox / kChunk;
-    const unsigned char* const terms = ring.Terms(c / kOfBox) + (Shape::kHalvesRows ? 0 : own * 64 * Shape::kRow);
-    const unsigned char* const weights = ring.Weights(c / kOfBox) + (Shape::kHalvesRows ? own * Shape::kOctets * 8 * Shape::kRow : 0);
+    const TilePlace terms = Beyond(ring.Terms(c / kOfBox), Shape::kHalvesRows ? 0 : own * 64 * Shape::kRow);
+    const TilePlace weights = Beyond(ring.Weights(c / kOfBox), Shape::kHalvesRows ? own * Shape::kOctets * 8 * Shape::kRow : 0);
     FenceTiles();
     MmaTiles<Shape::kRow>(acc, terms, weights, c % kOfBox * 2, from_zero);
     MmaTiles<Shape::kRow>(acc, terms, weights, c % kOfBox * 2 + 1, false);
@@ -130,7 +145,7 @@ struct WideConsumer {
   }
 
   __device__ __forceinline__ void Release(uint32_t stage) {
-    if (threadIdx.x % 128 == 0) Arrive(ring.empty + stage);
+    if (threadIdx.x % 128 == 0) Arrive(Beyond(ring.empty, stage * sizeof(Barrier)));
   }
 
   __device__ __forceinline__ void MultiplyTile(uint32_t chunks) {
@@ -139,7 +154,7 @@ struct WideConsumer {
     uint32_t part = PartAfter(0, chunks), end = PartBegin(part + 1, chunks), last = 0;
     bool is_new = true;
     for (uint32_t first = 0; first < chunks; first += Shape::kStageChunks, ring.Next()) {
-      AwaitPhase(ring.full + ring.stage, ring.parity);
+      AwaitPhase(ring.Full(), ring.parity);
 #pragma unroll
       for (uint32_t c = 0; c < Shape::kStageChunks; c++) {
         if (first + c >= chunks) break;
@@ -190,7 +205,8 @@ struct WideConsumer {
           if (places[i] == ~uint64_t{0}) continue;
           const uint32_t item = begin + i * 32, column = item % kOfVector * 4;
           const float4 four = *reinterpret_cast<const float4*>(staged + item / kOfVector * kWidth + column);
-          *reinterpret_cast<float4*>(rows.matrix.y + places[i]) = Shape::kGated ? four : FinishFour(args.product, rows.matrix, row + column, four, before[i]);
+          if constexpr (Shape::kGated) PutGated(args.product, places[i], four);
+          else *reinterpret_cast<float4*>(rows.matrix.y + places[i]) = FinishFour(args.product, rows.matrix, row + column, four, before[i]);
         }
       }
       __syncwarp();
@@ -253,10 +269,11 @@ struct WideConsumer {
     }
   }
 
-  __device__ __forceinline__ void Run(const VectorCounts& counts) {
+  // all_staged: of the block, all warps'.
+  __device__ __forceinline__ void Run(const VectorCounts& counts, float* all_staged) {
     const WideWork work = WideWork::Of<Shape>(args, counts);
     const uint32_t chunks = args.product.columns / kChunk;
-    float* const staged = reinterpret_cast<float*>(ring.tiles + Shape::kRingBytes) + (threadIdx.x / 32 - 4) * 8 * Shape::kStagedRow;
+    float* const staged = all_staged + (threadIdx.x / 32 - 4) * 8 * Shape::kStagedRow;
     AwaitInputs();
     for (uint32_t tile = blockIdx.x; tile < work.Count(); tile += gridDim.x) {
       MultiplyTile(chunks);
@@ -266,9 +283,9 @@ struct WideConsumer {
   }
 };
 
-// A grid of no more blocks than there are multiprocessors. Rows are a multiple of 8; y lies at a multiple of 16 bytes, and terms as the map of vectors says.
+// A grid of no more blocks than the multiprocessors have at once. Rows are a multiple of 8; y lies at a multiple of 16 bytes, and terms as the map of vectors says.
 template <class Shape>
-__global__ void __launch_bounds__(kWideThreads, 1) MultiplyWide(const __grid_constant__ WideArgs args) {
+__global__ void __launch_bounds__(kWideThreads, Shape::kTogether) MultiplyWide(const __grid_constant__ WideArgs args) {
   if constexpr (kHasTiles) {
     __shared__ Barrier full[Shape::kStages], empty[Shape::kStages];
     unsigned char* const tiles = SharedBytes() + (1024 - reinterpret_cast<uintptr_t>(SharedBytes()) % 1024) % 1024;
@@ -282,14 +299,15 @@ __global__ void __launch_bounds__(kWideThreads, 1) MultiplyWide(const __grid_con
     LetNextBegin();
     __syncthreads();
     const VectorCounts counts = *args.product.x.counts;
-    const WideRing<Shape> ring{tiles, full, empty};
+    const WideRing<Shape> ring{PlaceOf(tiles), PlaceOf(full), PlaceOf(empty)};
     if (threadIdx.x < 128) {
-      LeaveRegisters<40>();
-      if (threadIdx.x == 0) WideProducer<Shape>{args, ring}.Run(counts);
+      if constexpr (Shape::kTogether == 1) LeaveRegisters<40>();
+      if (threadIdx.x == 0) WideProducer<Shape>{args, ring}.RunWeights(counts);
+      else if (threadIdx.x == 32) WideProducer<Shape>{args, ring}.RunTerms(counts);
       else AwaitInputs();
     } else {
-      TakeRegisters<232>();
-      WideConsumer<Shape>(args, ring, threadIdx.x / 128 - 1).Run(counts);
+      if constexpr (Shape::kTogether == 1) TakeRegisters<232>();
+      WideConsumer<Shape>(args, ring, threadIdx.x / 128 - 1).Run(counts, reinterpret_cast<float*>(tiles + Shape::kRingBytes));
     }
   }
 }

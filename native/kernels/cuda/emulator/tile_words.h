@@ -57,6 +57,28 @@ void MmaRows(float (&d)[kOctets][4], const uint32_t (&a)[4], const unsigned char
 uint32_t SharedPlace(const void* at);
 uint32_t TwoBytesAt(uint32_t place);
 inline void HoldRows(uint32_t (&)[4]) {}
+
+struct TilePlace {
+  unsigned char* at;
+};
+struct BarrierPlace {
+  Barrier* at;
+};
+inline TilePlace PlaceOf(unsigned char* tile) { return {tile}; }
+inline BarrierPlace PlaceOf(Barrier* barrier) { return {barrier}; }
+inline TilePlace Beyond(const TilePlace& place, uint32_t bytes) { return {place.at + bytes}; }
+inline BarrierPlace Beyond(const BarrierPlace& place, uint32_t bytes) { return {place.at + bytes / sizeof(Barrier)}; }
+inline void Arrive(const BarrierPlace& barrier) { Arrive(barrier.at); }
+inline void ArriveExpecting(const BarrierPlace& barrier, uint32_t bytes) { ArriveExpecting(barrier.at, bytes); }
+inline void AwaitPhase(const BarrierPlace& barrier, uint32_t parity) { AwaitPhase(barrier.at, parity); }
+inline void CopyTile(const TilePlace& to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, const BarrierPlace& barrier) {
+  CopyTile(to.at, map, c0, c1, c2, c3, barrier.at);
+}
+template <uint32_t kRow, int kOctets>
+void MmaTiles(float (&d)[kOctets][4], const TilePlace& a, const TilePlace& b, uint32_t step, bool from_zero) {
+  MmaTiles<kRow>(d, a.at, b.at, step, from_zero);
+}
+
 // The blocks of a cluster meet at every barrier of one.
 inline void MeetCluster() { __syncthreads(); }
 float4 LoadOfPeer(const float* at, uint32_t rank);
