@@ -98,7 +98,7 @@ class StepSwing {
  private:
   static constexpr double kMost = 0.5;  // one that took longer was an accident
   static constexpr double kLeast = 0.05;
-  static constexpr double kKept = 0.998;  // half of it for some thirty seconds
+  static constexpr double kKept = 0.998;  // half of it after some 350 steps
 
   double share_ = 0.2;  // while nothing is known
 };

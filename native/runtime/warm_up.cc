@@ -146,7 +146,7 @@ void Rehearse(Together* all, size_t count) {
   }
 }
 
-// So many of a request; fewer where there is no room for more. Null: it is refused, with `problem` set.
+// So many of a request; none where there is no room for them. False: it is refused, with `problem` set.
 bool Make(FrameModel& model, const SpeechRequest& request, size_t count, Generations* made, std::string* problem) {
   std::shared_ptr<Voice> voice;
   if (!FindVoice(model, request, &voice, problem)) return false;

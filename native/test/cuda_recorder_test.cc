@@ -176,6 +176,13 @@ void WithoutMemoryForGraphsHalfOfThemGo() {
   CHECK_EQ(f.recorder.Counters().captures, 5u);
   CHECK_EQ(f.recorder.Counters().launches, 6u);
   CHECK_EQ(f.recorder.Counters().eager, 1u);
+  f.device.LeaveGraphs(8);
+  for (uint8_t times = 6; times <= 9; times++) {  // and when there is memory again, there is room for others
+    f.Add({1}, times);
+    f.recorder.Wait();
+  }
+  CHECK_EQ(f.recorder.Graphs(), 6u);
+  CHECK_EQ(f.recorder.Counters().eager, 1u);
 }
 
 // Data of the list that is under way is not that of the next.

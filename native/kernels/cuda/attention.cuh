@@ -20,7 +20,7 @@ struct AttendArgs {
   // Where blocks of z share an item's lanes: [items, query_heads, kLanes, 2 + head_dim], and [items, blocks of x] zeros. Else none.
   float* parts = nullptr;
   uint32_t* arrivals = nullptr;
-  TermsPlace handed;  // where the result goes, if not to the output
+  TermsPlace handed = {};  // where the result goes, if not to the output
 };
 
 // A value of the output, [rows, query_heads, head_dim].

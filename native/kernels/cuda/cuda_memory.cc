@@ -135,6 +135,8 @@ void CudaKernels::Wait() {
   arrivals_.FreeOutgrown();
   layer_run_->told.FreeOutgrown();
   layer_run_->steps.FreeOutgrown();
+  layer_run_->choices.FreeOutgrown();
+  layer_run_->logits.FreeOutgrown();
 }
 
 }  // namespace parley::cuda

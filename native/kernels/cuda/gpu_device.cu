@@ -252,7 +252,8 @@ uint32_t GpuDevice::BlocksTogether(const KernelEntry& entry, uint32_t threads, u
   return static_cast<uint32_t>(blocks * facts_.multiprocessors);
 }
 
-// The next grid may begin before this one has ended: every kernel waits in AwaitInputs().
+// The next grid may begin before this one has ended: every kernel waits in AwaitInputs(), in code that was compiled for such a GPU. 10 and 11 run what was
+// compiled for 8.0, which does not wait.
 void GpuDevice::LaunchOne(const List& list, const Node& node, cudaStream_t stream) {
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(node.grid.x, node.grid.y, node.grid.z);
@@ -263,7 +264,7 @@ void GpuDevice::LaunchOne(const List& list, const Node& node, cudaStream_t strea
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   config.attrs = &attribute;
-  config.numAttrs = facts_.major >= 9 ? 1 : 0;
+  config.numAttrs = facts_.major == 9 || facts_.major == 12 ? 1 : 0;
   void* args[] = {const_cast<void*>(list.ArgsOf(node))};
   Check(cudaLaunchKernelExC(&config, node.entry->function, args), node.entry->name);
 }

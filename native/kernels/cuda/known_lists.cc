@@ -8,6 +8,9 @@ namespace {
 
 constexpr size_t kRecent = 4;
 
+// However little memory there is for graphs: what a step and the codec run again and again does not go for what comes once.
+constexpr size_t kFewest = 64;
+
 bool AreEqual(const List& a, const List& b) {
   return a.nodes.size() == b.nodes.size() && a.args.size() == b.args.size() &&
          (a.nodes.empty() || std::memcmp(a.nodes.data(), b.nodes.data(), a.nodes.size() * sizeof(Node)) == 0) &&
@@ -58,8 +61,9 @@ KnownList* KnownLists::Remember(const List& list) {
 }
 
 void KnownLists::Halve() {
-  most_ = std::max<size_t>(lists_.size() / 2, 1);
-  while (lists_.size() > most_) ForgetLast();
+  const size_t left = std::max<size_t>(lists_.size() / 2, 1);
+  while (lists_.size() > left) ForgetLast();
+  kept_ = std::min(most_, std::max(left, kFewest));
 }
 
 void KnownLists::ForgetLast() {

@@ -21,15 +21,17 @@ struct KnownList {
 // The least recently used goes when there are too many.
 class KnownLists {
  public:
-  explicit KnownLists(size_t most) : most_(most) {}
+  explicit KnownLists(size_t most) : most_(most), kept_(most) {}
 
   // The one of the same bytes, or null.
   KnownList* Find(const List& list);
   // One that Find() did not find. What goes for it may not be under way.
   KnownList* Remember(const List& list);
-  // The half that was used last is kept, and no more from now on. What goes may not be under way.
+  // There was no memory for a graph: the half that was used last is kept, and about as many from now on. What goes may not be under way.
   void Halve();
-  bool IsFull() const { return lists_.size() >= most_; }
+  // There was: one more is kept, up to as many as before.
+  void Grow() { kept_ += kept_ < most_ ? 1 : 0; }
+  bool IsFull() const { return lists_.size() >= kept_; }
   size_t Count() const { return lists_.size(); }
 
  private:
@@ -37,7 +39,7 @@ class KnownLists {
 
   void ForgetLast();
 
-  size_t most_;
+  size_t most_, kept_;
   Places lists_;  // the last one used first
   std::unordered_multimap<uint64_t, Places::iterator> by_hash_;
 };

@@ -16,7 +16,7 @@ struct RunLayer {
   const float *norm, *q_norm, *k_norm, *mlp_norm;
 };
 
-constexpr uint32_t kMostRunRows = 3;  // more are as fast grid by grid
+constexpr uint32_t kMostRunRows = 3;  // of four and more the words that blocks exchange cost more than grids do
 constexpr uint32_t kMostRunLayers = 40;  // a kernel's arguments are no more than 4 KB
 
 constexpr uint32_t kMostRunPasses = 16;

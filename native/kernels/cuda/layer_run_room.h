@@ -6,7 +6,7 @@
 
 namespace parley::cuda {
 
-// Both keep what they have from grid to grid: what is told, and how many steps each block has made.
+// What is told and how many steps each block has made are kept from grid to grid.
 struct LayerRunRoom {
   explicit LayerRunRoom(Device& its) : device(its), told(its), steps(its), choices(its), logits(its) {}
 

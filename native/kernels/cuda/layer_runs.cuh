@@ -14,7 +14,8 @@
 
 namespace parley::cuda {
 
-// Of which a layer's products read as many rows each, a power of two; fewer multiprocessors than these have it done grid by grid.
+// Of which a layer's products read as many rows each, a power of two. On fewer multiprocessors than these one block does it all where it fits (a tiny model),
+// else it is done grid by grid.
 constexpr uint32_t kRunBlocks = 128;
 // One block sees all positions of a head: beyond these several do it faster.
 constexpr size_t kMostRunPositions = 16 * kPositions;

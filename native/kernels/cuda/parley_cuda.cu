@@ -1,4 +1,5 @@
 // The CUDA backend as a file of its own: what it exports (see plugin.h).
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -16,6 +17,10 @@ namespace {
 constexpr size_t kLeast = size_t{1} << 30;
 size_t LeftOf(size_t free) { return free / 20 > kLeast ? free / 20 : kLeast; }
 
+// Graphs may have half of it: of a step some 2 MB each.
+constexpr size_t kOfGraph = size_t{2} << 20, kFewestGraphs = 64;
+size_t GraphsIn(size_t left, size_t most) { return std::min(most, std::max(left / 2 / kOfGraph, kFewestGraphs)); }
+
 Kernels* Open(const PluginOptions& options) {
   auto device = OpenGpu({options.device});
   CudaOptions wanted;
@@ -26,6 +31,7 @@ Kernels* Open(const PluginOptions& options) {
   if (wanted.pool == 0 || wanted.pool > free) {
     throw std::runtime_error("of the GPU's memory only " + std::to_string(free >> 20) + " MiB are free");
   }
+  wanted.recorder.most_graphs = GraphsIn(free - wanted.pool, wanted.recorder.most_graphs);
   return new CudaKernels(std::move(device), wanted);
 }
 

@@ -54,7 +54,9 @@ const KernelEntry& EntryOf() {
   static const KernelEntry entry{nullptr,
                                  [](const void* args) {
                                    using Args = std::remove_const_t<decltype(ArgsOf(kKernel))>;
-                                   kKernel(*static_cast<const Args*>(args));
+                                   Args aligned;  // those in a list are not
+                                   std::memcpy(static_cast<void*>(&aligned), args, sizeof(Args));
+                                   kKernel(aligned);
                                  },
                                  ArgsBytesOf(kKernel), __PRETTY_FUNCTION__, ClusterOf<std::remove_const_t<decltype(ArgsOf(kKernel))>>::value};
 #endif

@@ -53,6 +53,7 @@ std::unique_ptr<Graph> Recorder::Captured() {
   try {
     auto graph = device_.Capture(list_);
     counters_.captures++;
+    known_.Grow();
     return graph;
   } catch (const std::bad_alloc&) {
     device_.Wait();  // what goes may be under way

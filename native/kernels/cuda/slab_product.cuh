@@ -127,7 +127,7 @@ __device__ __forceinline__ void MultiplyTile(const WeightRing& ring, const Vecto
     MultiplyChunk<0>(a, b, acc);
   }
 #pragma unroll
-  for (int i = 0; i < 2 * kWidth; i++) {
+  for (uint32_t i = 0; i < 2 * kWidth; i++) {
     const uint32_t vector = lane % 4 * 2 + i % 2;
     if (vector < sums.rows) sums.Of(ThisThread() / 32, vector)[slab * kSlabRows + i / 2 * 8 + lane / 4] = acc[0][0][i];
   }

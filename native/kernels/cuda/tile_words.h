@@ -6,7 +6,7 @@
 //   Arrive(barrier), ArriveExpecting(barrier, bytes)     the latter before the copies that bring them
 //   ArriveIf(barrier, does)            without a branch, which would end what tensor cores have under way
 //   AwaitPhase(barrier, parity)        until the phase of that parity has ended; the one before the first counts as of parity 1
-//   CopyTile(to, map, c0, c1, c2, c3, barrier)     a box from these coordinates on, by one thread; its bytes arrive at the barrier. `to`: at a multiple of 1024
+//   CopyTile(to, map, c0, c1, c2, c3, barrier)     a box from these coordinates on, by one thread; its bytes arrive at the barrier. `to`: at a multiple of eight of the tile's rows
 //   CopyBulk(to, from, bytes, barrier)     so many neighbouring bytes, a multiple of 16 from and to multiples of 16; they arrive at the barrier
 //   MmaTiles<kRow>(d, a, b, step, from_zero)     d += a b, or d = a b, by all four warps of a warpgroup, each of which has 16 of the 64 rows of a:
 //                               d[n] as Mma's of the rows 8 n .. 8 n + 7 of b. a and b: tiles as CopyTile lays rows of kRow bytes, b from a

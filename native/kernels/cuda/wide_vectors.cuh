@@ -191,22 +191,17 @@ struct WideConsumer {
 #pragma unroll 1
       for (uint32_t begin = lane; begin < 8 * kOfVector; begin += 32 * kTogether) {
         uint64_t places[kTogether];
-        float4 before[kTogether];
 #pragma unroll
         for (uint32_t i = 0; i < kTogether; i++) {
           const uint32_t item = begin + i * 32, at = row + item % kOfVector * 4;
           const uint32_t vector = item < 8 * kOfVector && at < rows.matrix.rows ? ResultOf(args, counts, tile, first + item / kOfVector) : kNoVector;
           places[i] = vector == kNoVector ? ~uint64_t{0} : static_cast<uint64_t>(vector) * rows.matrix.rows + at;
-          before[i] = make_float4(0, 0, 0, 0);
-          if (args.product.add && vector != kNoVector) before[i] = *reinterpret_cast<const float4*>(rows.matrix.y + places[i]);
         }
 #pragma unroll
         for (uint32_t i = 0; i < kTogether; i++) {
           if (places[i] == ~uint64_t{0}) continue;
           const uint32_t item = begin + i * 32, column = item % kOfVector * 4;
-          const float4 four = *reinterpret_cast<const float4*>(staged + item / kOfVector * kWidth + column);
-          if constexpr (Shape::kGated) PutGated(args.product, places[i], four);
-          else *reinterpret_cast<float4*>(rows.matrix.y + places[i]) = FinishFour(args.product, rows.matrix, row + column, four, before[i]);
+          PutGated(args.product, places[i], *reinterpret_cast<const float4*>(staged + item / kOfVector * kWidth + column));
         }
       }
       __syncwarp();
