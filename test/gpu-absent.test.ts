@@ -24,6 +24,6 @@ for (const [what, machine, why] of [
     const { code, told } = await server.health();
     assert.deepEqual([code, told.cuda], [200, false]);
     assert.match(String(told.no_cuda), why);
-    assert.match(String((await server.logged('engine loaded')).cuda), why);
+    assert.match(String((await server.logged('engine loaded', 'qwen3')).cuda), why);
   });
 }

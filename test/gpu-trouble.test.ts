@@ -155,7 +155,7 @@ test('a GPU whose memory another process has is an error; when it is given back,
   ]);
   assert.match(String((await server.health()).told.reason), /of the GPU's memory only 12 MiB are free/);
   server.becomes('well');
-  await server.logged('engine loaded');
+  await server.logged('engine loaded', 'qwen3');
   assert.equal((await server.health()).code, 200);
   assert.equal((await server.say({ input: 'Hello.', voice: 'vivian' })).status, 200);
 });

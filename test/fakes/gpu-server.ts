@@ -143,9 +143,10 @@ export class GpuServer {
     return String(line.url);
   }
 
-  /** The first line of its log with this message. */
-  async logged(message: string): Promise<LogLine> {
-    return await this.until(`"${message}" in its log`, () => this.log.find(({ msg }) => msg === message));
+  /** The first line of its log with this message; where an engine is named, of that one: others load beside it. */
+  async logged(message: string, of?: string): Promise<LogLine> {
+    const isIt = ({ msg, engine }: LogLine) => msg === message && (of === undefined || engine === of);
+    return await this.until(`"${message}" in its log`, () => this.log.find(isIt));
   }
 
   /** How it ended by itself, and what it said of that. */
