@@ -41,7 +41,7 @@ struct SplitBytesPart : SplitPart<Shape> {
   }
 
   // The part's sums to shared memory, [vector][row of weights in the tile]; of a part without columns zeros.
-  __device__ __forceinline__ void Multiply() const {
+  __device__ __forceinline__ void Multiply(const WideArgs&, const WideTile&) const {
     constexpr uint32_t kWidth = Shape::kStagedRow;
     if (this->chunks == 0) {
       for (uint32_t i = threadIdx.x; i < 64 * kWidth; i += kSplitThreads) this->staged[i] = 0;
@@ -101,29 +101,9 @@ struct SplitBytesPart : SplitPart<Shape> {
   }
 };
 
-// A cluster for each tile of the work of a bucket.
 template <class Shape>
 __global__ void PARLEY_CLUSTER(kParts) __launch_bounds__(kSplitThreads) MultiplySplitBytes(const __grid_constant__ SplitArgs split) {
-  if constexpr (kHasTiles) {
-    const WideArgs& args = split.wide;
-    const SplitBytesPart<Shape> part{SplitPart<Shape>::Of(args.product)};
-    if (threadIdx.x == 0) {
-      for (uint32_t stage = 0; stage < part.stages; stage++) InitBarrier(part.full + stage, 1);
-      FenceBarriers();
-    }
-    LetNextBegin();
-    __syncthreads();
-    const VectorCounts counts = *args.product.x.counts;
-    const WideWork work = WideWork::Of<Shape>(args, counts);
-    const bool has_work = blockIdx.x / kParts < work.Count();
-    const WideTile tile = work.At<Shape>(args.cut, has_work ? blockIdx.x / kParts : 0);
-    if (threadIdx.x == 0 && has_work) part.Ask(args, tile);
-    else AwaitInputs();
-    if (has_work) part.Multiply();
-    MeetCluster();
-    if (has_work) part.Finish(args, tile, counts);
-    MeetCluster();  // nobody reads this block's memory any more
-  }
+  if constexpr (kHasTiles) RunSplit<Shape>(split.wide, SplitBytesPart<Shape>{SplitPart<Shape>::Of(split.wide.product)});
 }
 
 }  // namespace parley::cuda

@@ -166,29 +166,30 @@ struct SplitPart {
   }
 };
 
-// A cluster for each tile of the work of a bucket.
+// A cluster for each tile of the work of a bucket. Part: a SplitPart of the shape, or what multiplies other weights in its place.
+template <class Shape, class Part>
+__device__ __forceinline__ void RunSplit(const WideArgs& args, const Part& part) {
+  if (threadIdx.x == 0) {
+    for (uint32_t stage = 0; stage < part.stages; stage++) InitBarrier(part.full + stage, 1);
+    FenceBarriers();
+  }
+  LetNextBegin();
+  __syncthreads();
+  const VectorCounts counts = *args.product.x.counts;
+  const WideWork work = WideWork::Of<Shape>(args, counts);
+  const bool has_work = blockIdx.x / kParts < work.Count();
+  const WideTile tile = work.At<Shape>(args.cut, has_work ? blockIdx.x / kParts : 0);
+  if (threadIdx.x == 0 && has_work) part.Ask(args, tile);
+  else AwaitInputs();
+  if (has_work) part.Multiply(args, tile);
+  MeetCluster();
+  if (has_work) part.Finish(args, tile, counts);
+  MeetCluster();  // nobody reads this block's memory any more
+}
+
 template <class Shape>
 __global__ void PARLEY_CLUSTER(kParts) __launch_bounds__(kSplitThreads) MultiplySplit(const __grid_constant__ SplitArgs split) {
-  if constexpr (kHasTiles) {
-    const WideArgs& args = split.wide;
-    const SplitPart<Shape> part = SplitPart<Shape>::Of(args.product);
-    if (threadIdx.x == 0) {
-      for (uint32_t stage = 0; stage < part.stages; stage++) InitBarrier(part.full + stage, 1);
-      FenceBarriers();
-    }
-    LetNextBegin();
-    __syncthreads();
-    const VectorCounts counts = *args.product.x.counts;
-    const WideWork work = WideWork::Of<Shape>(args, counts);
-    const bool has_work = blockIdx.x / kParts < work.Count();
-    const WideTile tile = work.At<Shape>(args.cut, has_work ? blockIdx.x / kParts : 0);
-    if (threadIdx.x == 0 && has_work) part.Ask(args, tile);
-    else AwaitInputs();
-    if (has_work) part.Multiply(args, tile);
-    MeetCluster();
-    if (has_work) part.Finish(args, tile, counts);
-    MeetCluster();  // nobody reads this block's memory any more
-  }
+  if constexpr (kHasTiles) RunSplit<Shape>(split.wide, SplitPart<Shape>::Of(split.wide.product));
 }
 
 }  // namespace parley::cuda
