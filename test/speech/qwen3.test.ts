@@ -15,7 +15,7 @@ import { ManualTime } from '../fakes/manual-time.js';
 import { TokenSource } from '../fakes/token-source.js';
 import { until } from '../fakes/until.js';
 import { GOLDEN, goldenFloats } from './golden.js';
-import { readAll } from './read-ring.js';
+import { readable, readAll } from './read-ring.js';
 
 const RATE = 24_000;
 const FRAME = 1920;
@@ -136,7 +136,7 @@ test('a sentence that is given up frees its place', async (t) => {
     options: { maxNewTokens: 2000 },
   };
   const work = codeOf(engine.synthesize(request, ring, giveUp.signal));
-  await ring.readable();
+  await readable(ring);
   giveUp.abort();
   assert.equal((await work).code, 'ABORTED');
   ring.close();
@@ -382,7 +382,7 @@ test('a close ends the sentences on their way', async (t) => {
     options: { maxNewTokens: 2000 },
   };
   const work = codeOf(engine.synthesize(request, ring, new AbortController().signal));
-  await ring.readable();
+  await readable(ring);
   await engine.close();
   assert.match((await work).code, /ENGINE_UNAVAILABLE|ABORTED/);
 });

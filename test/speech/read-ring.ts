@@ -19,7 +19,17 @@ export async function readAll(ring: PcmRing): Promise<Taken> {
     else if (status === null) return { samples: join(blocks), end: 'closed' };
     else if (status.aborted) return { samples: join(blocks), end: 'aborted' };
     else if (status.ended && status.readable === 0) return { samples: join(blocks), end: status.error };
-    else await ring.readable();
+    else await readable(ring);
+  }
+}
+
+/** `ring.readable()`, for which the process stays: a watch alone does not keep it, and an engine may have ended before the wait begins. */
+export async function readable(ring: PcmRing): Promise<void> {
+  const stay = setInterval(() => undefined, 60_000);
+  try {
+    await ring.readable();
+  } finally {
+    clearInterval(stay);
   }
 }
 
