@@ -35,7 +35,7 @@ stage_sanitize() {
   compute-sanitizer --error-exitcode 9 --tool memcheck "$WORK/build/cuda_speech_test" | tail -20
 }
 # Ten thousand streams that come and go: memory in use at the end is that of the beginning.
-stage_joins() { "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/0.6b" "$(yes 100 | head -100 | paste -sd,)" 5 | tail -12; }
+stage_joins() { checkpoint 0.6b && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/0.6b" "$(yes 100 | head -100 | paste -sd,)" 5 | tail -12; }
 # Listeners that all stay ahead: for a minute, arriving one after the other, and all at once.
 stage_live() { checkpoint 1.7b && for how in staggered burst; do "$WORK/build/live_bench" "$PARLEY_CUDA_FILE" "$WORK/1.7b" 1000 $how 60 || return 1; done; }
 stage_products() { "$WORK/build/cuda/product_bench"; }
