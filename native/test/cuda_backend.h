@@ -25,10 +25,13 @@ inline std::unique_ptr<cuda::CudaKernels> MakeCudaKernels(const cuda::CudaOption
 // Where PARLEY_CUDA_FILE names the CUDA backend's file, tests that ask here run on the GPU.
 inline const char* CudaFile() { return std::getenv("PARLEY_CUDA_FILE"); }
 
-inline std::unique_ptr<Kernels> MakeBackend(bool full_vectors) {
+// `shared`: bytes of a block's memory on the emulator, which may be more than a GPU has.
+inline std::unique_ptr<Kernels> MakeBackend(bool full_vectors, size_t shared = cuda::emulator::Rules{}.most_shared) {
   cuda::CudaOptions emulated;
   emulated.full_vectors = full_vectors;
-  if (CudaFile() == nullptr) return MakeCudaKernels(emulated);
+  cuda::emulator::DeviceOptions device;
+  device.rules.most_shared = shared;
+  if (CudaFile() == nullptr) return MakeCudaKernels(emulated, device);
   std::string problem;
   auto kernels = cuda::OpenPlugin(CudaFile(), {0, true, size_t{4} << 30, full_vectors}, &problem);
   if (kernels == nullptr) throw std::runtime_error(problem);

@@ -29,7 +29,7 @@ class Predictor {
       : k_(kernels), s_(sizes), layers_(kernels, sizes, true), norm_{layers_.Weight(sizes.hidden), nullptr, 1e-6f} {
     for (size_t n = 0; n < passes; n++) {
       heads_.push_back(layers_.Of(kVocabulary, s_.hidden));
-      if (narrow_tables) tables_.push_back(layers_.Of(kVocabulary + 8, s_.hidden));
+      if (narrow_tables) tables_.push_back(layers_.Of(Format::kBf16, kVocabulary + 8, s_.hidden));
       else tables_.push_back({Format::kF32, layers_.Weight((kVocabulary + 8) * s_.hidden), nullptr, kVocabulary + 8, s_.hidden});
     }
   }
@@ -48,6 +48,9 @@ class Predictor {
     else RunPieces(&its, each, told.At(), x.At(), codes.At());
     return {codes.Get(), its.Cached()};
   }
+
+  // As if the last head had been loaded so.
+  void ChangeHead(Format format) { heads_.back() = layers_.Of(format, kVocabulary, s_.hidden); }
 
   // Whether all passes would be done at once.
   bool Takes(size_t streams, size_t each) {
@@ -134,6 +137,28 @@ void AllPassesAtOnceGiveTheCodesOfEach() {
   for (const size_t streams : {1, 2, 3}) SameCodes(&large, streams, 1, Usual());
 }
 
+void PassesOf8BitsGiveTheCodesOfEach() {
+  const auto kernels = MakeBackend(false);
+  Predictor small(*kernels, {256, 256, 2, 1, 2, Format::kF32, Format::kInt8}, 3, false);
+  SameCodes(&small, 1, 2, Usual());
+  for (const size_t streams : {1, 2, 3}) SameCodes(&small, streams, 1, Usual());
+  Predictor narrow(*kernels, {256, 256, 2, 1, 1, Format::kF32, Format::kInt8}, 3, true);
+  SameCodes(&narrow, 2, 1, Usual());
+  if (CudaFile() == nullptr) return;
+  Predictor large(*kernels, {1024, 3072, 16, 8, 5, Format::kF32, Format::kInt8}, 15, false);
+  SameCodes(&large, 1, 2, Usual());
+  for (const size_t streams : {1, 2, 3}) SameCodes(&large, streams, 1, Usual());
+}
+
+// On the emulator one block does it all, with as much memory as its sums take.
+void PassesOfTheModelsSizesGiveTheCodesOfEach() {
+  const auto kernels = MakeBackend(false, size_t{2} << 20);
+  for (const Format format : {Format::kBf16, Format::kInt8}) {
+    Predictor predictor(*kernels, {1024, 3072, 16, 8, 1, Format::kF32, format}, 2, false);
+    SameCodes(&predictor, 2, 1, Usual());
+  }
+}
+
 void EveryRuleChoosesAsItDoesAlone() {
   const auto kernels = MakeBackend(false);
   Predictor predictor(*kernels, {256, 256, 2, 1, 1, Format::kF32}, 2, false);
@@ -162,6 +187,11 @@ void WhatDoesNotFitIsLeftToTheGrids() {
   CHECK(!Predictor(*kernels, {256, 512, 2, 1, 1, Format::kF32}, 2, false).Takes(1, 1));
   CHECK(!Predictor(*kernels, {256, 256, 2, 1, 1, Format::kBf16}, 2, false).Takes(1, 1));
   CHECK(!Predictor(*kernels, {256, 256, 2, 1, 1, Format::kF32}, 17, false).Takes(1, 1));
+  Predictor mixed(*kernels, {256, 256, 2, 1, 1, Format::kF32, Format::kInt8}, 2, false);
+  CHECK(mixed.Takes(1, 1));
+  mixed.ChangeHead(Format::kBf16);
+  CHECK(!mixed.Takes(1, 1));
+  CHECK(!Predictor(*kernels, {256, 256, 2, 1, 1, Format::kF32, Format::kFp8}, 2, false).Takes(1, 1));  // no code predictor is loaded so
   CHECK(!MakeKernels()->RunPasses({}, {}, nullptr));
 }
 
@@ -171,6 +201,8 @@ void WhatDoesNotFitIsLeftToTheGrids() {
 int main() {
   using namespace parley::test;
   return Run({{"all passes at once give the codes of each", AllPassesAtOnceGiveTheCodesOfEach},
+              {"passes of 8 bits give the codes of each", PassesOf8BitsGiveTheCodesOfEach},
+              {"passes of the models' sizes give the codes of each", PassesOfTheModelsSizesGiveTheCodesOfEach},
               {"every rule chooses as it does alone", EveryRuleChoosesAsItDoesAlone},
               {"what is no number gives no code", WhatIsNoNumberGivesNoCode},
               {"what does not fit is left to the grids", WhatDoesNotFitIsLeftToTheGrids}});

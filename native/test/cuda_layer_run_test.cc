@@ -25,6 +25,51 @@ void SamePiecesAndWhole(Kernels& kernels, const Sizes& sizes, bool has_norms, st
   CHECK(AreSame(layers.Run(1, 2, 0, true), layers.Run(1, 2, 0, false)));
 }
 
+constexpr Format kRunFormats[] = {Format::kBf16, Format::kInt8, Format::kFp8};
+
+void WeightsOf8BitsGiveTheBitsOfTheirPieces() {
+  const auto kernels = MakeBackend(false);
+  for (const Format format : {Format::kInt8, Format::kFp8}) {
+    SamePiecesAndWhole(*kernels, {256, 256, 2, 1, 2, Format::kF32, format}, true, {1, 2, 3});
+    SamePiecesAndWhole(*kernels, {256, 256, 2, 1, 1, Format::kF32, format}, false, {2});
+    if (CudaFile() == nullptr) continue;
+    SamePiecesAndWhole(*kernels, {1024, 3072, 16, 8, 3, Format::kBf16, format}, true, {1, 3});
+    SamePiecesAndWhole(*kernels, {2048, 6144, 16, 8, 3, Format::kBf16, format}, true, {1, 2, 3});
+  }
+  if (CudaFile() != nullptr) SamePiecesAndWhole(*kernels, {1024, 3072, 16, 8, 5, Format::kF32, Format::kInt8}, true, {1, 2, 3});
+}
+
+// On the emulator one block does it all, with as much memory as its sums take.
+void LayersOfTheModelsSizesGiveTheBitsOfTheirPieces() {
+  const auto kernels = MakeBackend(false, size_t{2} << 20);
+  for (const Sizes& sizes : {Sizes{2048, 6144, 16, 8, 1, Format::kBf16, Format::kBf16}, Sizes{2048, 6144, 16, 8, 1, Format::kBf16, Format::kInt8},
+                             Sizes{1024, 3072, 16, 8, 1, Format::kBf16, Format::kFp8}}) {
+    Layers layers(*kernels, sizes, true);
+    CHECK(AreSame(layers.Run(2, 1, 3, true), layers.Run(2, 1, 3, false)));
+  }
+}
+
+// Whether the layers of `sizes` are still taken when the matrix of one is another.
+bool TakesWith(Kernels& kernels, const Sizes& sizes, Matrix LayerWeights::*matrix, const Sizes& of_other) {
+  Layers layers(kernels, sizes, true), others(kernels, of_other, true);
+  layers.All().back().*matrix = others.All().back().*matrix;
+  return layers.Takes(1, 0);
+}
+
+void LayersAreOfOneFormat() {
+  const auto kernels = MakeBackend(false);
+  const auto of = [](Format format) { return Sizes{256, 256, 2, 1, 2, Format::kF32, format}; };
+  for (const Format format : kRunFormats) {
+    for (const Format other : kRunFormats) {
+      for (const auto matrix : {&LayerWeights::o, &LayerWeights::gate, &LayerWeights::up, &LayerWeights::down}) {
+        CHECK(format == other || !TakesWith(*kernels, of(format), matrix, of(other)));
+      }
+    }
+  }
+  // A code predictor is never loaded in fp8.
+  CHECK(!Layers(*kernels, {1024, 3072, 16, 8, 1, Format::kF32, Format::kFp8}, true).Takes(1, 0));
+}
+
 void WhatDoesNotFitIsLeftToTheGrids() {
   const auto kernels = MakeBackend(false);
   Layers layers(*kernels, {256, 256, 2, 1, 1, Format::kF32}, true);
@@ -56,5 +101,8 @@ void AWholeTransformerGivesTheBitsOfItsPieces() {
 int main() {
   using namespace parley::test;
   return Run({{"a whole transformer gives the bits of its pieces", AWholeTransformerGivesTheBitsOfItsPieces},
+              {"weights of 8 bits give the bits of their pieces", WeightsOf8BitsGiveTheBitsOfTheirPieces},
+              {"layers of the models' sizes give the bits of their pieces", LayersOfTheModelsSizesGiveTheBitsOfTheirPieces},
+              {"layers are of one format", LayersAreOfOneFormat},
               {"what does not fit is left to the grids", WhatDoesNotFitIsLeftToTheGrids}});
 }

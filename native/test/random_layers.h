@@ -15,7 +15,7 @@ namespace parley::test {
 
 struct Sizes {
   size_t hidden, inner, query_heads, heads, layers;
-  Format cache;
+  Format cache, weights = Format::kBf16;
 };
 
 constexpr size_t kDim = 128, kCapacity = 300;  // of a head; positions
@@ -110,6 +110,7 @@ class Layers {
     batch.count = streams, batch.rows = streams * each, batch.longest = each, batch.furthest = before + each;
   }
   const std::vector<LayerWeights>& All() const { return layers_; }
+  std::vector<LayerWeights>& All() { return layers_; }
 
   void RunPieces(const float* angles, const AttentionBatch& batch, float* x) {
     const size_t rows = batch.rows, queries = s_.query_heads * kDim, keys = s_.heads * kDim;
@@ -128,20 +129,32 @@ class Layers {
     floats_.emplace_back(k_, RandomFloats(count, ++seed_));
     return floats_.back().At();
   }
-  Matrix Of(size_t rows, size_t columns) {
+  Matrix Of(size_t rows, size_t columns) { return Of(s_.weights, rows, columns); }
+  // Rows are of different sizes, so that none has the scale of another.
+  Matrix Of(Format format, size_t rows, size_t columns) {
     std::vector<float> values = RandomFloats(rows * columns, ++seed_);
+    for (size_t i = 0; i < values.size(); i++) values[i] *= (0.5f + static_cast<float>(i / columns % 9) / 8) / std::sqrt(static_cast<float>(columns));
+    if (HasScales(format)) return Quantized({Format::kF32, values.data(), nullptr, rows, columns}, format);
     std::vector<Bf16> rounded;
-    for (const float value : values) rounded.push_back(ToBf16(value / std::sqrt(static_cast<float>(columns))));
+    for (const float value : values) rounded.push_back(ToBf16(value));
     matrices_.emplace_back(k_, rounded);
     return {Format::kBf16, matrices_.back().At(), nullptr, rows, columns};
   }
 
  private:
+  Matrix Quantized(const Matrix& plain, Format format) {
+    const QuantizedMatrix its = Quantize(plain, format);
+    bytes_.emplace_back(k_, its.values);
+    floats_.emplace_back(k_, its.scales);
+    return {format, bytes_.back().At(), floats_.back().At(), plain.rows, plain.columns};
+  }
+
   Kernels& k_;
   const Sizes s_;
   unsigned seed_ = 100;
   std::deque<Signal> floats_;
   std::deque<Held<Bf16>> matrices_;
+  std::deque<Held<int8_t>> bytes_;
   std::vector<LayerWeights> layers_;
 };
 

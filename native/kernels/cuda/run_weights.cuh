@@ -52,13 +52,15 @@ struct RunWeights {
       const SlabShare share = SlabShare::Of(slabs.Heads());
       const uint32_t k = slabs.queries, v = slabs.queries + slabs.kv, end = share.first + share.count;
       const auto until = [&](uint32_t border) { return min(max(border, share.first), end) - share.first; };
-      return {{SlabFrom(Own(layer.q, scales, &Scales::q), share.first, kHidden), SlabFrom(Own(layer.k, scales, &Scales::k), max(k, share.first) - k, kHidden),
+      return {{SlabFrom(Own(layer.q, scales, &Scales::q), share.first, kHidden),
+               SlabFrom(Own(layer.k, scales, &Scales::k), max(k, share.first) - k, kHidden),
                SlabFrom(Own(layer.v, scales, &Scales::v), max(v, share.first) - v, kHidden)},
               {until(k), until(v), share.count}, kHidden};
     }
     if (product == 2) {
       const SlabShare share = SlabShare::Of(slabs.inner);
-      return {{SlabFrom(Own(layer.gate, scales, &Scales::gate), share.first, kHidden), SlabFrom(Own(layer.up, scales, &Scales::up), share.first, kHidden), nullptr},
+      return {{SlabFrom(Own(layer.gate, scales, &Scales::gate), share.first, kHidden),
+               SlabFrom(Own(layer.up, scales, &Scales::up), share.first, kHidden), nullptr},
               {share.count, 2 * share.count, 2 * share.count}, kHidden};
     }
     const SlabShare share = SlabShare::Of(slabs.hidden);

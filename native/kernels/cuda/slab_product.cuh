@@ -107,7 +107,8 @@ struct SlabSums {
 
 // One tile of the product: two slabs, or one. Leaves its sums; its places are still to be released.
 template <bool kTwo, Format kFormat, int kChunks>
-__device__ __forceinline__ void MultiplyTile(const WeightRing<kFormat>& ring, const VectorPart<kChunks>& part, uint32_t slab, const SlabSums<kFormat>& sums) {
+__device__ __forceinline__ void MultiplyTile(const WeightRing<kFormat>& ring, const VectorPart<kChunks>& part, uint32_t slab,
+                                             const SlabSums<kFormat>& sums) {
   using W = Weights<kFormat>;
   using Place = SlabPlace<kFormat>;
   constexpr uint32_t kOfPlace = Place::kColumns / kChunk, kChunkBytes = kChunk * Place::kWeight, kWidth = kTwo ? 2 : 1;
@@ -151,7 +152,8 @@ using Bf16Sums = SlabSums<Format::kBf16>;
 // The same of up to kTiles tiles at once, none of which waits for another's sums. Of columns that lie in one place. For weights that need not be
 // widened first: of others it would be much code, and they keep the tensor cores waiting, not these them.
 template <int kTiles, int kChunks>
-__device__ __forceinline__ void MultiplyTiles(const Bf16Ring& ring, const VectorPart<kChunks>& part, uint32_t slab, uint32_t count, const Bf16Sums& sums) {
+__device__ __forceinline__ void MultiplyTiles(const Bf16Ring& ring, const VectorPart<kChunks>& part, uint32_t slab, uint32_t count,
+                                              const Bf16Sums& sums) {
   using W = Weights<Format::kBf16>;
   static_assert(VectorPart<kChunks>::kColumns <= Bf16Place::kColumns);
   const uint32_t lane = ThisThread() % 32, offset = lane / 4 * Bf16Place::kPitch + FourOf(lane) * (kFour * 2) + VectorPart<kChunks>::First() * 2;
@@ -191,7 +193,8 @@ __device__ __forceinline__ uint32_t MultiplySome(const Bf16Ring& ring, const Vec
 }
 
 template <Format kFormat, int kChunks>
-__device__ __forceinline__ void MultiplySlabs(WeightRing<kFormat>* ring, const VectorPart<kChunks>& part, uint32_t slabs, const SlabSums<kFormat>& sums) {
+__device__ __forceinline__ void MultiplySlabs(WeightRing<kFormat>* ring, const VectorPart<kChunks>& part, uint32_t slabs,
+                                              const SlabSums<kFormat>& sums) {
   constexpr uint32_t kOfPlace = SlabPlace<kFormat>::kColumns, kPlaces = (VectorPart<kChunks>::kColumns + kOfPlace - 1) / kOfPlace;
   const uint32_t tile = TileWidth(*ring, VectorPart<kChunks>::kColumns);
 #pragma unroll 1

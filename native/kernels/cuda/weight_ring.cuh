@@ -50,8 +50,8 @@ struct WeightRing {
     __syncthreads();
   }
 
-  // Fills the next place with `columns` columns of 8 rows of `row_bytes`, and with a slab's first columns its scales. `from`: the rows, and of the lane
-  // after those that bring them the scales. One warp calls it.
+  // Fills the next place with `columns` columns of 8 rows of `row_bytes`, and with a slab's first columns its scales. `from`: the rows; of the
+  // lane after those that bring them the scales. One warp calls it.
   __device__ __forceinline__ void Fill(const unsigned char* from, uint64_t row_bytes, uint32_t columns, bool are_first) {
     const uint32_t lane = threadIdx.x % 32;
     const bool has_scales = Place::kHasScales && are_first, is_row = !Place::kHasScales || lane < kSlabRows;
