@@ -7,8 +7,9 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 WORK="${1:-/tmp/parley-gpu}"
-STAGES="${2:-build parity bench-1.7b bench-0.6b sanitize joins live products}"
+STAGES="${2:-build parity bench-1.7b bench-0.6b bench-bytes sanitize joins live products}"
 LIMIT=520 # seconds of a stage
+PARITY="cuda_speech_test cuda_layer_run_test cuda_code_passes_test" # the last two: the grid that stays, bit by bit
 mkdir -p "$WORK/done"
 export PARLEY_CUDA_FILE="$WORK/build/parley_cuda.so"
 
@@ -20,16 +21,22 @@ stage_build() {
   architecture="$(capability)"
   [ "$architecture" = 90 ] && architecture=90a
   cmake -S . -B "$WORK/build" -DPARLEY_CUDA=ON -DPARLEY_CUDA_ARCHITECTURES="$architecture" -DPARLEY_SPEECH=ON >"$WORK/configure.log" &&
-    cmake --build "$WORK/build" --parallel "$(nproc)" --target parley_cuda product_bench gpu_bench live_bench write_checkpoint cuda_speech_test >"$WORK/build.log" 2>&1 ||
+    cmake --build "$WORK/build" --parallel "$(nproc)" --target parley_cuda product_bench gpu_bench live_bench write_checkpoint $PARITY >"$WORK/build.log" 2>&1 ||
     { tail -40 "$WORK/build.log"; return 1; }
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader
 }
-stage_parity() { "$WORK/build/cuda_speech_test"; }
+stage_parity() { for test in $PARITY; do "$WORK/build/$test" || return 1; done; }
 checkpoint() { # size
   [ -f "$WORK/$1/config.json" ] || "$WORK/build/write_checkpoint" --size "$1" --type custom_voice --out "$WORK/$1"
 }
 stage_bench-1.7b() { checkpoint 1.7b && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/1.7b" 1,8,16,64,128,256,512,1000; }
 stage_bench-0.6b() { checkpoint 0.6b && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/0.6b" 1,8,16,64,128,256,512; }
+# Weights of 8 bits: up to 3 streams by the grid that stays, whose codes gpu_bench compares with those of the grids of more.
+stage_bench-bytes() {
+  checkpoint 1.7b && for weights in int8 int8-talker fp8; do
+    echo "$weights" && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/1.7b" 1,2,3,8,64,256 20 "$weights" || return 1
+  done
+}
 stage_sanitize() {
   command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not installed"; return 1; }
   compute-sanitizer --error-exitcode 9 --tool memcheck "$WORK/build/cuda_speech_test" | tail -20
@@ -44,7 +51,7 @@ failed=0
 for stage in $STAGES; do
   [ -e "$WORK/done/$stage" ] && continue
   began=$SECONDS
-  if (timeout "$LIMIT" bash -c "$(declare -f capability checkpoint "stage_$stage"); WORK='$WORK'; stage_$stage") >"$WORK/$stage.txt" 2>&1; then
+  if (timeout "$LIMIT" bash -c "$(declare -f capability checkpoint "stage_$stage"); WORK='$WORK'; PARITY='$PARITY'; stage_$stage") >"$WORK/$stage.txt" 2>&1; then
     touch "$WORK/done/$stage"
   else
     failed=1
