@@ -274,6 +274,24 @@ void TilesAreThereWhenTheirBarrierSaysSo() {
   CHECK_EQ(y[3], 0.0f);
 }
 
+// One side waits for what the other does not bring: one arrival of two, or bytes that nobody copies.
+__global__ void WaitsForNobody(Values v) {
+  AwaitInputs();
+  auto* const barrier = reinterpret_cast<Barrier*>(SharedBytes());
+  if (threadIdx.x == 0) InitBarrier(barrier, v.count == 0 ? 2 : 1);
+  __syncthreads();
+  if (threadIdx.x == 0) v.count == 0 ? Arrive(barrier) : ArriveExpecting(barrier, 16);
+  if (threadIdx.x < 2) AwaitPhase(barrier, 0);
+  else if (threadIdx.x == 2) AwaitPhaseOrTrap(barrier, 0);
+}
+
+void ABarrierWhereNobodyArrivesIsRefused() {
+  for (const size_t bytes : {0, 16}) {
+    const std::string text = RefusedAs<WaitsForNobody>(Values{nullptr, nullptr, bytes}, {1, 1, 1, 32, 16});
+    CHECK_EQ(text, std::string("WaitsForNobody: of 3 threads that have not ended, 3 wait at AwaitPhase, block 0,0,0"));
+  }
+}
+
 struct Clustered {
   static constexpr uint32_t kCluster = 4;
   float* y;
@@ -340,6 +358,7 @@ int main() {
       {"a product of tiles is that of matrices", AProductOfTilesIsThatOfMatrices},
       {"copies are there when they were waited for", CopiesAreThereWhenTheyWereWaitedFor},
       {"tiles are there when their barrier says so", TilesAreThereWhenTheirBarrierSaysSo},
+      {"a barrier where nobody arrives is refused", ABarrierWhereNobodyArrivesIsRefused},
       {"blocks of a cluster read each other", BlocksOfAClusterReadEachOther},
       {"threads that return at once are cheap", ThreadsThatReturnAtOnceAreCheap},
       {"data is poisoned beyond its count", DataIsPoisonedBeyondItsCount},

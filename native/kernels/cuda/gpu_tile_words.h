@@ -73,6 +73,18 @@ __device__ __forceinline__ void AwaitPhase(const BarrierPlace& barrier, uint32_t
       : "memory");
 }
 __device__ __forceinline__ void AwaitPhase(Barrier* barrier, uint32_t parity) { AwaitPhase(BarrierPlace{gpu::SharedAt(barrier)}, parity); }
+// The upper word of the clock counts 4.3 s: it is read after a try in vain, which takes as long as the GPU likes.
+__device__ __forceinline__ void AwaitPhaseOrTrap(const BarrierPlace& barrier, uint32_t parity) {
+  asm volatile(
+      "{.reg .pred p; .reg .b32 begun, now;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra There;\n"
+      "mov.u32 begun, %globaltimer_hi;\n"
+      "Again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra There;\n"
+      "mov.u32 now, %globaltimer_hi; sub.u32 now, now, begun; setp.lt.u32 p, now, 2; @p bra Again; trap;\n"
+      "There: }" ::"r"(barrier.at), "r"(parity)
+      : "memory");
+}
+__device__ __forceinline__ void AwaitPhaseOrTrap(Barrier* barrier, uint32_t parity) { AwaitPhaseOrTrap(BarrierPlace{gpu::SharedAt(barrier)}, parity); }
 __device__ __forceinline__ void CopyTile(const TilePlace& to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, const BarrierPlace& barrier) {
   asm volatile(
       "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to.at), "l"(&map),
@@ -140,6 +152,7 @@ __device__ BarrierPlace PlaceOf(const Barrier*);
 __device__ void Arrive(const BarrierPlace&);
 __device__ void ArriveExpecting(const BarrierPlace&, uint32_t);
 __device__ void AwaitPhase(const BarrierPlace&, uint32_t);
+__device__ void AwaitPhaseOrTrap(const BarrierPlace&, uint32_t);
 __device__ void CopyTile(const TilePlace&, const TileMap&, uint32_t, uint32_t, uint32_t, uint32_t, const BarrierPlace&);
 template <uint32_t kRow, int kOctets>
 __device__ void MmaTiles(float (&)[kOctets][4], const TilePlace&, const TilePlace&, uint32_t, bool);
@@ -149,6 +162,7 @@ __device__ void Arrive(Barrier*);
 __device__ void ArriveIf(Barrier*, bool);
 __device__ void ArriveExpecting(Barrier*, uint32_t);
 __device__ void AwaitPhase(Barrier*, uint32_t);
+__device__ void AwaitPhaseOrTrap(Barrier*, uint32_t);
 __device__ void CopyTile(void*, const TileMap&, uint32_t, uint32_t, uint32_t, uint32_t, Barrier*);
 __device__ void CopyBulk(void*, const void*, uint32_t, Barrier*);
 __device__ void ShowTiles();

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/product_args.cuh"
+#include "kernels/cuda/ring_turn.cuh"
 #include "kernels/cuda/tile_map.h"
 #include "kernels/cuda/tile_words.h"
 #include "kernels/cuda/words.h"
@@ -48,17 +49,6 @@ struct UnitShape {
   static_assert(kShared + 1024 <= (227u << 10) && kBoxBytes % (8 * kRow) == 0 && kWeightBytes % (8 * kRow) == 0);
 };
 
-// Places that one side goes through again and again.
-template <uint32_t kPlaces>
-struct UnitTurn {
-  uint32_t place = 0, parity = 0;
-  __device__ __forceinline__ void Next() {
-    if (++place < kPlaces) return;
-    place = 0;
-    parity ^= 1;
-  }
-};
-
 // In shared memory.
 struct UnitBarriers {
   Barrier *signal_full, *signal_empty, *weight_full, *weight_empty, *meeting, *turns;
@@ -95,10 +85,10 @@ struct UnitBlock {
 
   // Boxes of weights, from the dilated convolution's first to the pointwise product's last. One thread's.
   __device__ __forceinline__ void AskWeights(uint32_t tiles) const {
-    UnitTurn<Shape::kStages> turn;
+    RingTurn<Shape::kStages> turn;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
       for (uint32_t box = 0; box < Shape::kAllBoxes; box++, turn.Next()) {
-        if (!Shape::kStays) AwaitPhase(barriers.weight_empty + turn.place, turn.parity ^ 1);
+        if (!Shape::kStays) AwaitPhaseOrTrap(barriers.weight_empty + turn.place, turn.parity ^ 1);
         Barrier* const full = barriers.weight_full + turn.place;
         ArriveExpecting(full, Shape::kWeightBytes);
         const bool is_dilated = box < Shape::kPasses * Shape::kDilatedBoxes;
@@ -112,21 +102,24 @@ struct UnitBlock {
 
   // Positions with their past. One thread's.
   __device__ __forceinline__ void AskSignals(uint32_t tiles) const {
-    UnitTurn<Shape::kSignals> turn;
+    RingTurn<Shape::kSignals> turn;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x, turn.Next()) {
       const UnitTile its = UnitTile::Of(args, tile);
-      AwaitPhase(barriers.signal_empty + turn.place, turn.parity ^ 1);
+      AwaitPhaseOrTrap(barriers.signal_empty + turn.place, turn.parity ^ 1);
       Barrier* const full = barriers.signal_full + turn.place;
       ArriveExpecting(full, Shape::kBoxes * (kUnitPositions + args.past) * Shape::kRow);
       for (uint32_t box = 0; box < Shape::kBoxes; box++) {
         CopyTile(signals + turn.place * Shape::kSignalBytes + box * Shape::kBoxBytes, args.signal, box * Shape::kBox, 0, its.position, its.stream, full);
       }
     }
+    // Until the last tile's is done with, and all weights have been there.
+    const RingTurn<Shape::kSignals> last = turn.Before();
+    AwaitPhaseOrTrap(barriers.signal_empty + last.place, last.parity);
   }
 
   // What x is there comes near while the tile is multiplied. One warp's.
   __device__ __forceinline__ void FetchX(const VectorCounts& counts, uint32_t tiles) const {
-    UnitTurn<Shape::kSignals> turn;
+    RingTurn<Shape::kSignals> turn;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x, turn.Next()) {
       uint32_t begin;
       const uint32_t count = UnitTile::Of(args, tile).Count(args, counts, &begin), lane = threadIdx.x % 32;

@@ -18,8 +18,8 @@ template <class Shape>
 struct UnitConsumer {
   const UnitBlock<Shape>& block;
   const uint32_t own;
-  UnitTurn<Shape::kStages> weight;
-  UnitTurn<Shape::kSignals> signal;
+  RingTurn<Shape::kStages> weight;
+  RingTurn<Shape::kSignals> signal;
   uint32_t met = 0, turned = 0;
 
   __device__ __forceinline__ UnitConsumer(const UnitBlock<Shape>& all, uint32_t which) : block(all), own(which) {}

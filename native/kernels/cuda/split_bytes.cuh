@@ -52,7 +52,7 @@ struct SplitBytesPart : SplitPart<Shape> {
     const uint32_t whole = this->chunks / Shape::kStageChunks, place = SharedPlace(this->Weights(0) + mine.Place());
     static_assert(Shape::kStageChunks == 2);
     for (uint32_t stage = 0; stage < whole; stage++) {
-      AwaitPhase(this->full + stage, 0);
+      AwaitPhaseOrTrap(this->full + stage, 0);
 #pragma unroll
       for (uint32_t c = 0; c < Shape::kStageChunks; c++) {
         MultiplyChunk(place, stage, c, acc);
@@ -62,7 +62,7 @@ struct SplitBytesPart : SplitPart<Shape> {
     AwaitTiles<0>();
     // The other chunk of the last stage is the next part's.
     if (whole < this->stages) {
-      AwaitPhase(this->full + whole, 0);
+      AwaitPhaseOrTrap(this->full + whole, 0);
       MultiplyChunk(place, whole, 0, acc);
       AwaitTiles<0>();
     }

@@ -105,7 +105,7 @@ struct SplitPart {
       return __syncthreads();  // as the others of the cluster
     }
     for (uint32_t stage = 0; stage < stages; stage++) {
-      AwaitPhase(full + stage, 0);
+      AwaitPhaseOrTrap(full + stage, 0);
       FenceTiles();
 #pragma unroll
       for (uint32_t c = 0; c < Shape::kStageChunks; c++) {

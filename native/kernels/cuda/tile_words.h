@@ -6,6 +6,7 @@
 //   Arrive(barrier), ArriveExpecting(barrier, bytes)     the latter before the copies that bring them
 //   ArriveIf(barrier, does)            without a branch, which would end what tensor cores have under way
 //   AwaitPhase(barrier, parity)        until the phase of that parity has ended; the one before the first counts as of parity 1
+//   AwaitPhaseOrTrap(barrier, parity)  the same, with a bound of some seconds
 //   CopyTile(to, map, c0, c1, c2, c3, barrier)     a box from these coordinates on, by one thread; its bytes arrive at the barrier. `to`: at a multiple of eight of the tile's rows
 //   CopyBulk(to, from, bytes, barrier)     so many neighbouring bytes, a multiple of 16 from and to multiples of 16; they arrive at the barrier
 //   MmaTiles<kRow>(d, a, b, step, from_zero)     d += a b, or d = a b, by all four warps of a warpgroup, each of which has 16 of the 64 rows of a:
@@ -25,6 +26,15 @@
 //                               has no __shared__ arrays
 //   MeetCluster()               all threads of these blocks: what they wrote to shared memory before is there for all of them
 //   LoadOfPeer(at, rank)        the four floats that the block `rank` of these has where this one has `at`
+//
+// No wait is for ever. Of each kernel somebody waits with a bound for what all others there depend on, and the trap at its end makes the device a lost
+// one, which the host sees:
+//   - Who asks for tiles waits so for room, and at last until all that it asked for was used. Who multiplies does not: a bound in that loop, of whatever
+//     kind, takes it off the compiler's own way to wait (its addresses leave the uniform registers, and a residual unit of 192 channels spills).
+//   - Where all threads multiply, they wait with the bound themselves. Words of other blocks are waited for with one too (told.cuh).
+//   - The instructions behind __syncthreads, MeetCluster, AwaitInputs, AwaitCopies and AwaitTiles know none. They wait for threads of the cluster, for grids
+//     before this one, which are under the same rules, or for the GPU itself; for one that does not answer the host has its own bound (gpu_device.h).
+// The emulator refuses a wait that nobody ends.
 #ifndef PARLEY_KERNELS_CUDA_TILE_WORDS_H_
 #define PARLEY_KERNELS_CUDA_TILE_WORDS_H_
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/byte_tiles.cuh"
+#include "kernels/cuda/ring_turn.cuh"
 #include "kernels/cuda/wide_vectors.cuh"
 
 namespace parley::cuda {
@@ -15,14 +16,14 @@ struct ByteRing {
   unsigned char* tiles;
   Barrier* full;   // what was asked for is there
   Barrier* empty;  // all eight warps are done with it
-  uint32_t stage = 0, parity = 0;
+  RingTurn<Shape::kStages> turn = {};
 
-  __device__ __forceinline__ unsigned char* Terms() const { return tiles + stage * Shape::kStageBytes; }
+  __device__ __forceinline__ unsigned char* Terms() const { return tiles + turn.place * Shape::kStageBytes; }
   __device__ __forceinline__ unsigned char* Weights() const { return Terms() + Shape::kTermBytes; }
-  __device__ __forceinline__ void Next() {
-    if (++stage < Shape::kStages) return;
-    stage = 0;
-    parity ^= 1;
+  // Until the other side is done with all that was asked for.
+  __device__ __forceinline__ void Drain() const {
+    const RingTurn<Shape::kStages> last = turn.Before();
+    AwaitPhaseOrTrap(empty + last.place, last.parity);
   }
 };
 
@@ -44,11 +45,11 @@ struct ByteProducer {
   ByteRing<Shape> ring;
 
   __device__ __forceinline__ void AskWeights(const WideTile& tile, uint32_t stage) {
-    ArriveExpecting(ring.full + ring.stage, Shape::kStageBytes);
-    AskBytes<Shape>(args, tile.block, stage * Shape::kBox, ring.Weights(), ring.full + ring.stage);
+    ArriveExpecting(ring.full + ring.turn.place, Shape::kStageBytes);
+    AskBytes<Shape>(args, tile.block, stage * Shape::kBox, ring.Weights(), ring.full + ring.turn.place);
   }
   __device__ __forceinline__ void AskTerms(const WideTile& tile, uint32_t stage) {
-    CopyTile(ring.Terms(), args.vectors, stage * Shape::kBox, 0, tile.position, tile.stream, ring.full + ring.stage);
+    CopyTile(ring.Terms(), args.vectors, stage * Shape::kBox, 0, tile.position, tile.stream, ring.full + ring.turn.place);
   }
 
   // The first weights before the vectors are there.
@@ -57,18 +58,19 @@ struct ByteProducer {
     const uint32_t stages = (args.product.columns + Shape::kBox - 1) / Shape::kBox;
     const uint32_t early = blockIdx.x < work.Count() ? min(stages, Shape::kStages) : 0;
     const ByteRing<Shape> begin = ring;
-    for (uint32_t stage = 0; stage < early; stage++, ring.Next()) AskWeights(work.At<Shape>(args.cut, blockIdx.x), stage);
+    for (uint32_t stage = 0; stage < early; stage++, ring.turn.Next()) AskWeights(work.At<Shape>(args.cut, blockIdx.x), stage);
     ring = begin;
     AwaitInputs();
-    for (uint32_t stage = 0; stage < early; stage++, ring.Next()) AskTerms(work.At<Shape>(args.cut, blockIdx.x), stage);
+    for (uint32_t stage = 0; stage < early; stage++, ring.turn.Next()) AskTerms(work.At<Shape>(args.cut, blockIdx.x), stage);
     for (uint32_t tile = blockIdx.x; tile < work.Count(); tile += gridDim.x) {
       const WideTile its = work.At<Shape>(args.cut, tile);
-      for (uint32_t stage = tile == blockIdx.x ? early : 0; stage < stages; stage++, ring.Next()) {
-        AwaitPhase(ring.empty + ring.stage, ring.parity ^ 1);
+      for (uint32_t stage = tile == blockIdx.x ? early : 0; stage < stages; stage++, ring.turn.Next()) {
+        AwaitPhaseOrTrap(ring.empty + ring.turn.place, ring.turn.parity ^ 1);
         AskWeights(its, stage);
         AskTerms(its, stage);
       }
     }
+    ring.Drain();
   }
 };
 
@@ -99,7 +101,7 @@ struct ByteConsumer {
 
   __device__ __forceinline__ void MultiplyChunk(uint32_t c, bool from_zero) {
     uint32_t weights[2][4];
-    WidenChunk<Shape>(place + ring.stage * Shape::kStageBytes, c, weights);
+    WidenChunk<Shape>(place + ring.turn.place * Shape::kStageBytes, c, weights);
     const unsigned char* const terms = ring.Terms() + first_vector * Shape::kRow;
     FenceTiles();
     MmaRows<Shape::kRow>(acc, weights[0], terms, c * 2, from_zero);
@@ -118,8 +120,8 @@ struct ByteConsumer {
     for (int n = 0; n < Shape::kOctets; n++) total[n][0] = total[n][1] = total[n][2] = total[n][3] = 0;
     uint32_t part = PartAfter(0, chunks), end = PartBegin(part + 1, chunks), last = 0;
     bool is_new = true;
-    for (uint32_t first = 0; first < chunks; first += Shape::kStageChunks, ring.Next()) {
-      AwaitPhase(ring.full + ring.stage, ring.parity);
+    for (uint32_t first = 0; first < chunks; first += Shape::kStageChunks, ring.turn.Next()) {
+      AwaitPhase(ring.full + ring.turn.place, ring.turn.parity);
 #pragma unroll
       for (uint32_t c = 0; c < Shape::kStageChunks; c++) {
         // A chunk beyond the last is of zeros, and no part's. A branch around it would make the compiler end every product before the next.
@@ -134,7 +136,7 @@ struct ByteConsumer {
         // The next that is not empty.
         for (end = PartBegin(++part + 1, chunks); part < kParts && end <= first + c + 1; end = PartBegin(++part + 1, chunks)) {}
       }
-      last = ring.stage;
+      last = ring.turn.place;
     }
     AwaitTiles<0>();
     Release(last);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/ring_turn.cuh"
 #include "kernels/cuda/tile_words.h"
 #include "kernels/cuda/wide_args.cuh"
 #include "kernels/cuda/words.h"
@@ -20,18 +21,18 @@ struct WideRing {
   TilePlace tiles;
   BarrierPlace full;   // what was asked for is there
   BarrierPlace empty;  // both warpgroups are done with it
-  uint32_t stage = 0, parity = 0;
+  RingTurn<Shape::kStages> turn = {};
 
-  __device__ __forceinline__ TilePlace Terms(uint32_t box) const { return Beyond(tiles, stage * Shape::kStageBytes + box * Shape::kTermBytes); }
+  __device__ __forceinline__ TilePlace Terms(uint32_t box) const { return Beyond(tiles, turn.place * Shape::kStageBytes + box * Shape::kTermBytes); }
   __device__ __forceinline__ TilePlace Weights(uint32_t box) const {
-    return Beyond(tiles, stage * Shape::kStageBytes + Shape::kBoxes * Shape::kTermBytes + box * Shape::kWeightBytes);
+    return Beyond(tiles, turn.place * Shape::kStageBytes + Shape::kBoxes * Shape::kTermBytes + box * Shape::kWeightBytes);
   }
-  __device__ __forceinline__ BarrierPlace Full() const { return Beyond(full, stage * sizeof(Barrier)); }
-  __device__ __forceinline__ BarrierPlace Empty() const { return Beyond(empty, stage * sizeof(Barrier)); }
-  __device__ __forceinline__ void Next() {
-    if (++stage < Shape::kStages) return;
-    stage = 0;
-    parity ^= 1;
+  __device__ __forceinline__ BarrierPlace Full() const { return Beyond(full, turn.place * sizeof(Barrier)); }
+  __device__ __forceinline__ BarrierPlace Empty() const { return Beyond(empty, turn.place * sizeof(Barrier)); }
+  // Until the other side is done with all that was asked for.
+  __device__ __forceinline__ void Drain() const {
+    const RingTurn<Shape::kStages> last = turn.Before();
+    AwaitPhaseOrTrap(Beyond(empty, last.place * sizeof(Barrier)), last.parity);
   }
 };
 
@@ -63,8 +64,8 @@ struct WideProducer {
     const uint32_t columns = args.product.columns;
     for (uint32_t tile = blockIdx.x; tile < work.Count(); tile += gridDim.x) {
       begin(work.At<Shape>(args.cut, tile));
-      for (uint32_t column = 0; column < columns; column += Shape::kStageChunks * kChunk, ring.Next()) {
-        AwaitPhase(ring.Empty(), ring.parity ^ 1);
+      for (uint32_t column = 0; column < columns; column += Shape::kStageChunks * kChunk, ring.turn.Next()) {
+        AwaitPhaseOrTrap(ring.Empty(), ring.turn.parity ^ 1);
         ask(column);
       }
     }
@@ -91,6 +92,7 @@ struct WideProducer {
       }
     });
     AwaitInputs();
+    ring.Drain();
   }
 
   // A box lies in one segment.
@@ -153,8 +155,8 @@ struct WideConsumer {
     for (int n = 0; n < Shape::kOctets; n++) total[n][0] = total[n][1] = total[n][2] = total[n][3] = 0;
     uint32_t part = PartAfter(0, chunks), end = PartBegin(part + 1, chunks), last = 0;
     bool is_new = true;
-    for (uint32_t first = 0; first < chunks; first += Shape::kStageChunks, ring.Next()) {
-      AwaitPhase(ring.Full(), ring.parity);
+    for (uint32_t first = 0; first < chunks; first += Shape::kStageChunks, ring.turn.Next()) {
+      AwaitPhase(ring.Full(), ring.turn.parity);
 #pragma unroll
       for (uint32_t c = 0; c < Shape::kStageChunks; c++) {
         if (first + c >= chunks) break;
@@ -170,7 +172,7 @@ struct WideConsumer {
       // All but this stage's chunks are done.
       AwaitTiles<static_cast<int>(Shape::kStageChunks)>();
       if (first > 0) Release(last);
-      last = ring.stage;
+      last = ring.turn.place;
     }
     AwaitTiles<0>();
     Release(last);

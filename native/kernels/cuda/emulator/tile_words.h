@@ -27,6 +27,7 @@ inline void ArriveIf(Barrier* barrier, bool does) {
 }
 void ArriveExpecting(Barrier* barrier, uint32_t bytes);
 void AwaitPhase(Barrier* barrier, uint32_t parity);
+inline void AwaitPhaseOrTrap(Barrier* barrier, uint32_t parity) { AwaitPhase(barrier, parity); }
 // Made as late as it may be: when somebody waits for it.
 void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, Barrier* barrier);
 
@@ -71,6 +72,7 @@ inline BarrierPlace Beyond(const BarrierPlace& place, uint32_t bytes) { return {
 inline void Arrive(const BarrierPlace& barrier) { Arrive(barrier.at); }
 inline void ArriveExpecting(const BarrierPlace& barrier, uint32_t bytes) { ArriveExpecting(barrier.at, bytes); }
 inline void AwaitPhase(const BarrierPlace& barrier, uint32_t parity) { AwaitPhase(barrier.at, parity); }
+inline void AwaitPhaseOrTrap(const BarrierPlace& barrier, uint32_t parity) { AwaitPhase(barrier.at, parity); }
 inline void CopyTile(const TilePlace& to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, const BarrierPlace& barrier) {
   CopyTile(to.at, map, c0, c1, c2, c3, barrier.at);
 }
