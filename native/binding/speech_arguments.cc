@@ -146,7 +146,8 @@ Napi::Object ToObject(Napi::Env env, const runtime::EngineStats& stats) {
       {"frames", stats.frames}, {"steps", stats.steps}, {"voices", stats.voices},
       {"memoryInUse", stats.memory_in_use}, {"memoryLimit", stats.memory_limit},
       {"deviceMemoryInUse", stats.device_memory_in_use}, {"eager", stats.eager},
-      {"captures", stats.captures}, {"launches", stats.launches}};
+      {"captures", stats.captures}, {"launches", stats.launches},
+      {"listBytes", stats.list_bytes}};
   for (const auto& [name, count] : counts) object.Set(name, ToNumber(env, count));
   const std::pair<const char*, double> times[] = {
       {"busyMs", stats.busy_ms}, {"prefillMs", stats.prefill_ms}, {"talkerMs", stats.talker_ms}, {"predictorMs", stats.predictor_ms},

@@ -182,6 +182,7 @@ struct BackendFigures {
   size_t memory_free = 0;                      // that Allocate has still to give
   // Lists of what is computed: run piece by piece, made into something that runs as a whole, and run so.
   uint64_t eager = 0, captures = 0, launches = 0;
+  size_t list_bytes = 0;  // of the host's memory, that such lists take which are remembered
 };
 
 class Kernels {

@@ -128,6 +128,7 @@ struct EngineStats {
   size_t memory_in_use = 0, memory_limit = 0;
   size_t device_memory_in_use = 0;  // of its own; and as BackendFigures
   uint64_t eager = 0, captures = 0, launches = 0;
+  size_t list_bytes = 0;
   size_t voices = 0;
 };
 

@@ -187,6 +187,7 @@ void Scheduler::UpdateStats() {
   stats_.eager = figures.eager;
   stats_.captures = figures.captures;
   stats_.launches = figures.launches;
+  stats_.list_bytes = figures.list_bytes;
   stats_.memory_in_use = stream_bytes_ + model_.VoiceBytes();
   stats_.memory_limit = options_.memory_bytes;
   options_.publish(stats_);

@@ -153,6 +153,32 @@ void TheLeastRecentlyUsedGraphGoes() {
   CHECK_EQ(f.y[0], 1u + 2 + 1 + 3 + 1 + 2);
 }
 
+constexpr size_t kListBytes = sizeof(Node) + sizeof(AddArgs);  // of one Add
+
+void ListsHaveSoMuchOfTheHostsMemory() {
+  RecorderOptions options;
+  options.most_list_bytes = 3 * kListBytes;
+  Fixture f(options);
+  const auto run = [&](std::vector<uint8_t> each) {
+    for (const uint8_t times : each) f.Add({1}, times);
+    f.recorder.Wait();
+    return f.recorder.Counters().eager;
+  };
+  run({1}), run({2}), run({3}), run({1});
+  CHECK_EQ(f.recorder.ListBytes(), 3 * kListBytes);
+  CHECK_EQ(run({4, 4}), 4u);  // instead of 2 and 3
+  CHECK_EQ(f.recorder.ListBytes(), 3 * kListBytes);
+  CHECK_EQ(f.recorder.Graphs(), 2u);
+  CHECK_EQ(run({1}), 4u);
+  CHECK_EQ(run({2}), 5u);
+  CHECK_EQ(run({5, 5, 5, 5}), 6u);  // larger than all may be: alone
+  CHECK_EQ(run({5, 5, 5, 5}), 6u);
+  CHECK_EQ(f.recorder.Graphs(), 1u);
+  CHECK_EQ(f.recorder.ListBytes(), 4 * kListBytes);
+  CHECK_EQ(run({1}), 7u);
+  CHECK_EQ(f.recorder.ListBytes(), kListBytes);
+}
+
 // Nobody's speech ends for it: what there is no graph for runs grid by grid, and those that are used seldom make room.
 void WithoutMemoryForGraphsHalfOfThemGo() {
   RecorderOptions options;
@@ -293,6 +319,7 @@ int main() {
       {"warm-up captures at once", WarmUpCapturesAtOnce},
       {"without graphs every list is eager", WithoutGraphsEveryListIsEager},
       {"the least recently used graph goes", TheLeastRecentlyUsedGraphGoes},
+      {"lists have so much of the host's memory", ListsHaveSoMuchOfTheHostsMemory},
       {"without memory for graphs half of them go", WithoutMemoryForGraphsHalfOfThemGo},
       {"lists follow each other without a wait", ListsFollowEachOtherWithoutAWait},
       {"results are there after the wait", ResultsAreThereAfterTheWait},

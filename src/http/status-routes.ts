@@ -43,6 +43,7 @@ export interface DeviceWork {
   readonly eager: number;
   readonly captures: number;
   readonly launches: number;
+  readonly listBytes: number;
 }
 
 export interface CacheHealth {
@@ -123,8 +124,11 @@ function olderFields(health: OlderHealth): Record<string, unknown> {
   };
 }
 
-function workFields({ streams, busyShare, eager, captures, launches }: DeviceWork, onGpu: boolean) {
-  const lists = { gpu_lists: { eager, captured: captures, launched: launches } };
+function workFields(work: DeviceWork, onGpu: boolean) {
+  const { streams, busyShare, eager, captures, launches, listBytes } = work;
+  const lists = {
+    gpu_lists: { eager, captured: captures, launched: launches, mb: Math.round(listBytes / MEBIBYTE) },
+  };
   return { streams, busy: Math.round(busyShare * 1000) / 1000, ...(onGpu ? lists : {}) };
 }
 

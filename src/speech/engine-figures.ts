@@ -27,7 +27,15 @@ export function waitingByClass(engines: readonly SpeechEngine[]): Readonly<Recor
 
 type Work = EngineWork & { readonly memoryUsedBytes: number; readonly memoryTotalBytes: number };
 
-const IDLE: EngineWork = { streams: 0, busySeconds: 0, busyShare: 0, eager: 0, captures: 0, launches: 0 };
+const IDLE: EngineWork = {
+  streams: 0,
+  busySeconds: 0,
+  busyShare: 0,
+  eager: 0,
+  captures: 0,
+  launches: 0,
+  listBytes: 0,
+};
 
 const NONE: EngineDevice = { name: 'none' };
 

@@ -128,6 +128,8 @@ export interface EngineWork {
   readonly eager: number;
   readonly captures: number;
   readonly launches: number;
+  /** Bytes of the server's memory that remembered lists take. */
+  readonly listBytes: number;
 }
 
 export interface SpeechEngine {

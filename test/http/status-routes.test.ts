@@ -104,7 +104,7 @@ test('a page that reached loopback under a name of its own is given nothing, not
 
 test('health tells what an older server told, under the same names', async (t) => {
   const memory = { allocatedBytes: 3 * 2 ** 30, totalBytes: 80 * 2 ** 30 };
-  const work = { streams: 9, busyShare: 0.12345, eager: 1, captures: 2, launches: 3 };
+  const work = { streams: 9, busyShare: 0.12345, eager: 1, captures: 2, launches: 3, listBytes: 5 * 2 ** 20 };
   const health = () => ({
     engines: { flite: true },
     encoders: true,
@@ -134,7 +134,7 @@ test('health tells what an older server told, under the same names', async (t) =
     cuda: true,
     streams: 9,
     busy: 0.123,
-    gpu_lists: { eager: 1, captured: 2, launched: 3 },
+    gpu_lists: { eager: 1, captured: 2, launched: 3, mb: 5 },
     gpu_name: 'a GPU',
     gpu_allocated_mb: 3072,
     gpu_total_mb: 81_920,

@@ -97,6 +97,7 @@ const WORK: EngineWorkFigures = {
   eager: 3,
   captures: 20,
   launches: 4000,
+  listBytes: 5_000_000,
 };
 
 test('what the engine is at is read at the moment of the scrape', async () => {
@@ -110,6 +111,7 @@ test('what the engine is at is read at the moment of the scrape', async () => {
   assert.deepEqual(await linesOf(metrics, 'parley_gpu_'), [
     'parley_gpu_memory_used_bytes 2147483648',
     'parley_gpu_memory_total_bytes 137438953472',
+    'parley_gpu_lists_bytes 5000000',
     'parley_gpu_lists_total{way="eager"} 3',
     'parley_gpu_lists_total{way="captured"} 20',
     'parley_gpu_lists_total{way="launched"} 4000',

@@ -209,7 +209,15 @@ test('what the engines are at is told of the one that speaks by default', async 
   const engine = new InstantEngine();
   const gpu = new InstantEngine({ languages: ['de'] });
   const memory = { allocatedBytes: 3_000_000, totalBytes: 9_000_000 };
-  const work = { streams: 4, busySeconds: 2, busyShare: 0.5, eager: 1, captures: 2, launches: 3 };
+  const work = {
+    streams: 4,
+    busySeconds: 2,
+    busyShare: 0.5,
+    eager: 1,
+    captures: 2,
+    launches: 3,
+    listBytes: 4,
+  };
   gpu.device = () => ({ name: 'a GPU', memory, work });
   const engines = await Engines.of([engine, gpu]);
   engines.useDefault('instant');

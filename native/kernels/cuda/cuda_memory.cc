@@ -61,6 +61,7 @@ BackendFigures CudaKernels::Figures() const {
   figures.eager = counters.eager;
   figures.captures = counters.captures;
   figures.launches = counters.launches;
+  figures.list_bytes = recorder_.ListBytes();
   return figures;
 }
 

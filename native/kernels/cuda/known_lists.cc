@@ -54,8 +54,9 @@ KnownList* KnownLists::Find(const List& list) {
 }
 
 KnownList* KnownLists::Remember(const List& list) {
-  if (IsFull() && !lists_.empty()) ForgetLast();
+  while (IsFullFor(list)) ForgetLast();
   lists_.push_front({list, HashOf(list), nullptr});
+  bytes_ += BytesOf(list);
   by_hash_.emplace(lists_.front().hash, lists_.begin());
   return &lists_.front();
 }
@@ -74,6 +75,7 @@ void KnownLists::ForgetLast() {
     by_hash_.erase(at);
     break;
   }
+  bytes_ -= BytesOf(last->list);
   lists_.erase(last);
 }
 

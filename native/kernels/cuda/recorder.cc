@@ -8,7 +8,7 @@ namespace parley::cuda {
 Recorder::Recorder(Device& device, const RecorderOptions& options)
     : device_(device),
       options_(options),
-      known_(options.most_graphs),
+      known_(options.most_graphs, options.most_list_bytes),
       data_(device, options.data_bytes),
       carried_(device, options.data_bytes),
       results_(device, options.result_bytes) {}
@@ -67,7 +67,7 @@ void Recorder::RunList() {
   KnownList* known = options_.graphs ? known_.Find(list_) : nullptr;
   const bool is_new = known == nullptr;
   if (options_.graphs && is_new) {
-    if (known_.IsFull()) device_.Wait();  // what goes may be under way
+    if (known_.IsFullFor(list_)) device_.Wait();  // what goes may be under way
     known = known_.Remember(list_);
   }
   const bool wanted = known != nullptr && (!is_new || options_.capture_at_once);

@@ -18,7 +18,8 @@ namespace parley::cuda {
 struct RecorderOptions {
   bool graphs = true;            // without them every list runs grid by grid
   bool capture_at_once = false;  // the first time, not the second: while a server warms up
-  size_t most_graphs = 1024;     // lists that are remembered
+  size_t most_graphs = 1024;     // lists that are remembered ..
+  size_t most_list_bytes = size_t{256} << 20;  // .. and the host's memory that they may take
   size_t data_bytes = 1 << 20;   // to begin with
   size_t result_bytes = 1 << 20;
 };
@@ -54,6 +55,7 @@ class Recorder final : public Queue {
   }
   const RecorderCounters& Counters() const { return counters_; }
   size_t Graphs() const { return known_.Count(); }
+  size_t ListBytes() const { return known_.Bytes(); }
 
  protected:
   void Add(const KernelEntry& entry, const Grid& grid, const void* args) override;

@@ -19,6 +19,7 @@ namespace {
 
 constexpr size_t kTotal = size_t{8} << 30;
 constexpr size_t kFree = size_t{7} << 30;
+constexpr size_t kListBytes = size_t{3} << 20;  // of one that is remembered
 constexpr size_t kHeader = 64;  // before each allocation: its size
 constexpr float kLevel = 0.25f;
 constexpr size_t kHalfPeriod = 32;  // samples
@@ -48,6 +49,7 @@ class FakeGpu final : public Kernels {
     figures.eager = eager_;
     figures.captures = captures_;
     figures.launches = launches_;
+    figures.list_bytes = captures_ * kListBytes;
     return figures;
   }
 

@@ -137,6 +137,8 @@ export interface NativeStats {
   readonly eager: number;
   readonly captures: number;
   readonly launches: number;
+  /** Bytes of the server's memory that remembered lists take. */
+  readonly listBytes: number;
 }
 
 const CUDA_FILE = 'parley_cuda.so';

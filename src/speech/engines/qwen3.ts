@@ -140,9 +140,9 @@ export class Qwen3Engine implements SpeechEngine {
     };
   }
 
-  #workOf({ live: streams, busyMs, eager, captures, launches }: NativeStats): EngineWork {
+  #workOf({ live: streams, busyMs, eager, captures, launches, listBytes }: NativeStats): EngineWork {
     const busyShare = this.#busy.at(this.#time.now(), busyMs);
-    return { streams, busySeconds: busyMs / 1000, busyShare, eager, captures, launches };
+    return { streams, busySeconds: busyMs / 1000, busyShare, eager, captures, launches, listBytes };
   }
 
   voices(): Promise<readonly Voice[]> {
