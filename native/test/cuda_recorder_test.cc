@@ -211,6 +211,34 @@ void WithoutMemoryForGraphsHalfOfThemGo() {
   CHECK_EQ(f.recorder.Counters().eager, 1u);
 }
 
+// A try in vain takes as long as a step: they become rare, and when there is memory again, graphs are made again.
+void WithoutMemoryGraphsAreTriedMoreAndMoreSeldom() {
+  RecorderOptions options;
+  options.capture_at_once = true;
+  Fixture f(options);
+  const auto run = [&](uint64_t count) {
+    for (uint64_t n = 0; n < count; n++) {
+      f.Add({1}, static_cast<uint8_t>(1 + n % 5));
+      f.recorder.Wait();
+    }
+    return f.device.GraphsRefused();
+  };
+  f.device.LeaveGraphs(0);
+  CHECK_EQ(run(2), 2u);  // what was forgotten for the first may have left room
+  CHECK_EQ(run(CapturePause::kFirst), 2u);
+  CHECK_EQ(run(1), 3u);
+  CHECK(run(100 * CapturePause::kFirst) <= 9);
+  CHECK_EQ(f.recorder.Counters().captures, 0u);
+  f.device.LeaveGraphs(SIZE_MAX);
+  const uint64_t eager = f.recorder.Counters().eager;
+  run(2 * CapturePause::kLongest);
+  CHECK(f.recorder.Counters().captures >= 5);
+  CHECK(f.recorder.Counters().eager < eager + CapturePause::kLongest);
+  const uint64_t last = f.recorder.Counters().eager;
+  run(10);
+  CHECK_EQ(f.recorder.Counters().eager, last);
+}
+
 // Data of the list that is under way is not that of the next.
 void ListsFollowEachOtherWithoutAWait() {
   Fixture f;
@@ -321,6 +349,7 @@ int main() {
       {"the least recently used graph goes", TheLeastRecentlyUsedGraphGoes},
       {"lists have so much of the host's memory", ListsHaveSoMuchOfTheHostsMemory},
       {"without memory for graphs half of them go", WithoutMemoryForGraphsHalfOfThemGo},
+      {"without memory graphs are tried more and more seldom", WithoutMemoryGraphsAreTriedMoreAndMoreSeldom},
       {"lists follow each other without a wait", ListsFollowEachOtherWithoutAWait},
       {"results are there after the wait", ResultsAreThereAfterTheWait},
       {"arenas grow between lists", ArenasGrowBetweenLists},

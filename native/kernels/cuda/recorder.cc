@@ -48,14 +48,18 @@ void* Recorder::Result(void* to_host, size_t bytes, size_t room) {
   return place.device;
 }
 
-// Null where the device has no memory for one more: then half of the others go, and this list, the last one used, runs grid by grid once more.
+// Null where the device has no memory for one more: then half of the others go, and this list, the last one used, runs grid by grid once more. So it
+// does while no graph is tried.
 std::unique_ptr<Graph> Recorder::Captured() {
+  if (!pause_.IsOver()) return nullptr;
   try {
     auto graph = device_.Capture(list_);
     counters_.captures++;
     known_.Grow();
+    pause_.Succeeded();
     return graph;
   } catch (const std::bad_alloc&) {
+    pause_.Failed();
     device_.Wait();  // what goes may be under way
     known_.Halve();
     return nullptr;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/cuda/capture_pause.h"
 #include "kernels/cuda/known_lists.h"
 #include "kernels/cuda/queue.h"
 #include "kernels/cuda/two_sided_arena.h"
@@ -78,6 +79,7 @@ class Recorder final : public Queue {
   RecorderOptions options_;
   List list_;
   KnownLists known_;
+  CapturePause pause_;
   TwoSidedArena data_, carried_, results_;
   std::vector<Delivery> deliveries_[2];
   bool is_under_way_[2] = {};

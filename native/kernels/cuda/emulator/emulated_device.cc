@@ -111,7 +111,10 @@ void EmulatedDevice::Run(const List& list) {
 
 std::unique_ptr<Graph> EmulatedDevice::Capture(const List& list) {
   CheckThere();
-  if (graphs_left_ == 0) throw std::bad_alloc();
+  if (graphs_left_ == 0) {
+    graphs_refused_++;
+    throw std::bad_alloc();
+  }
   graphs_left_--;
   return std::make_unique<Kept>(list);
 }

@@ -45,6 +45,8 @@ class EmulatedDevice final : public Device {
 
   // Graphs there is memory for from now on.
   void LeaveGraphs(size_t count) { graphs_left_ = count; }
+  // Those that were asked for in vain.
+  size_t GraphsRefused() const { return graphs_refused_; }
   // From now on it is lost.
   void Lose(const std::string& why) { lost_ = why; }
   // Pieces of memory, of the device and of the host, that were not freed.
@@ -62,7 +64,7 @@ class EmulatedDevice final : public Device {
   std::deque<std::function<void()>> asked_;
   size_t done_ = 0;  // of all that was ever asked for
   size_t marks_[2] = {};
-  size_t graphs_left_ = SIZE_MAX;
+  size_t graphs_left_ = SIZE_MAX, graphs_refused_ = 0;
   std::string lost_;
 };
 
