@@ -3,13 +3,10 @@
 #include <algorithm>
 
 #include "model/layer_weights.h"
+#include "model/prompt_piece.h"
 
 namespace parley::model {
 namespace {
-
-// Ids that are projected together: they bound the memory, and change no bit. Where calls become lists that are known again, one piece for
-// as many as there may be: else the number of pieces and of the last one's rows made another list.
-constexpr size_t kPiece = 256, kPieceApart = 2048;
 
 const Tensor& TextTensor(const Checkpoint& checkpoint, const char* name) {
   return NamedTensors::OfModel(checkpoint).Under("talker.text_projection")[name];
@@ -81,7 +78,7 @@ Matrix Embeddings::All(const std::vector<int32_t>& ids) {
 
 // fc2(silu(fc1(row)))
 void Embeddings::Project(const int32_t* ids, size_t count, float* y) {
-  const size_t most = kernels_.AnswersAtOnce() ? kPiece : kPieceApart;
+  const size_t most = PromptPieceOf(kernels_);
   for (size_t at = 0; at < count; at += most) {
     const size_t some = std::min(most, count - at);
     piece_.assign(ids + at, ids + at + some);

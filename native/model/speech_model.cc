@@ -4,13 +4,11 @@
 #include <stdexcept>
 
 #include "model/frame_step.h"
+#include "model/prompt_piece.h"
 #include "model/prompt_rows.h"
 
 namespace parley::model {
 namespace {
-
-// Rows of prompts that are computed together: they bound the memory, and change no bit. A backend that is waited for is fast with many.
-constexpr size_t kPrefillRows = 256, kPrefillRowsApart = 2048;
 
 std::optional<Format> TalkersFormat(Quantize quantize) {
   if (quantize == Quantize::kNone) return std::nullopt;
@@ -106,7 +104,7 @@ std::unique_ptr<SpeechStream> SpeechModel::BeginStream(const Prompt& prompt, std
 
 void SpeechModel::Prefill(SpeechStream* const* streams, size_t count, size_t rows) {
   while (rows > 0) {
-    const size_t most = std::min(rows, parts_->kernels.AnswersAtOnce() ? kPrefillRows : kPrefillRowsApart);
+    const size_t most = std::min(rows, PromptPieceOf(parts_->kernels));
     size_t taken = 0;
     parts_->states.clear();
     parts_->piece.clear();

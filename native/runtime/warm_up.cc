@@ -5,14 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include "model/prompt_piece.h"
+
 namespace parley::runtime {
 namespace {
 
 constexpr size_t kFrames = 3;      // of each text: prompts of different lengths are what is new
 constexpr size_t kRehearsals = 6;  // frames of each before those, where rounds are remembered
 constexpr size_t kMostFrames = 1 + kRehearsals + kFrames;
-constexpr size_t kMostRows = 2048;  // of prompts that are computed together
-constexpr size_t kOfBatches = 1;    // the text that many speak: longer than kMostFrames
+constexpr size_t kOfBatches = 1;   // the text that many speak: longer than kMostFrames
 
 constexpr const char* kTexts[] = {
     "Hello.",
@@ -179,7 +180,7 @@ void Begin(FrameModel& model, const SpeechRequest& request, size_t count) {
   Generations generations;
   std::string problem;
   if (!Make(model, request, count, &generations, &problem) || generations.empty()) return;
-  if (generations.size() * generations.front()->PromptRows() > kMostRows) return;
+  if (generations.size() * generations.front()->PromptRows() > model::kPromptPieceApart) return;
   const Together all(model, std::move(generations));
 }
 
