@@ -57,7 +57,34 @@ struct Loaded {
   }
 };
 
-void Row(const Loaded& loaded, size_t count, size_t frames) {
+// Speeches that begin together, each of the same prompt.
+struct Speeches {
+  std::vector<std::unique_ptr<SpeechStream>> streams;
+  std::vector<std::unique_ptr<CodecState>> states;
+  std::vector<SpeechStream*> pointers;
+  std::vector<StepResult> results;
+  std::vector<int32_t> codes;
+  std::vector<float> samples;
+  std::vector<CodecDecoder::Job> jobs;
+
+  Speeches(const Loaded& loaded, const Prompt& prompt, const DrawRules& rules, size_t count) {
+    const auto groups = static_cast<size_t>(loaded.checkpoint->config().talker.code_groups), length = loaded.codec->frame_samples();
+    results.resize(count);
+    codes.resize(count * groups);
+    samples.resize(count * length);
+    std::string problem;
+    for (size_t n = 0; n < count; n++) {
+      streams.push_back(loaded.speech->BeginStream(prompt, nullptr, rules, &problem));
+      if (!streams.back()) throw std::runtime_error(problem);
+      pointers.push_back(streams.back().get());
+      states.push_back(loaded.codec->NewState());
+      jobs.push_back({states.back().get(), codes.data() + n * groups, 1, samples.data() + n * length});
+    }
+    loaded.speech->Prefill(pointers.data(), count);
+  }
+};
+
+Prompt PromptOf(const Loaded& loaded) {
   const ModelConfig& config = loaded.checkpoint->config();
   PromptRequest request;
   request.text = kText;
@@ -65,36 +92,28 @@ void Row(const Loaded& loaded, size_t count, size_t frames) {
   std::string problem;
   Prompt prompt;
   if (!BuildPrompt(config, loaded.checkpoint->tokenizer(), request, &prompt, &problem)) throw std::runtime_error(problem);
+  return prompt;
+}
+
+void Row(const Loaded& loaded, size_t count, size_t frames) {
   DrawRules rules = DefaultRules(loaded.checkpoint->generation());
   rules.max_new_tokens = rules.min_new_tokens = frames + kWarmFrames + 1;
-  const auto groups = static_cast<size_t>(config.talker.code_groups), length = loaded.codec->frame_samples();
-  std::vector<std::unique_ptr<SpeechStream>> streams;
-  std::vector<std::unique_ptr<CodecState>> states;
-  std::vector<SpeechStream*> pointers;
-  std::vector<StepResult> results(count);
-  std::vector<int32_t> codes(count * groups);
-  std::vector<float> samples(count * length);
-  std::vector<CodecDecoder::Job> jobs;
-  for (size_t n = 0; n < count; n++) {
-    streams.push_back(loaded.speech->BeginStream(prompt, nullptr, rules, &problem));
-    if (!streams.back()) throw std::runtime_error(problem);
-    pointers.push_back(streams.back().get());
-    states.push_back(loaded.codec->NewState());
-    jobs.push_back({states.back().get(), codes.data() + n * groups, 1, samples.data() + n * length});
-  }
-  loaded.speech->Prefill(pointers.data(), count);
+  Speeches all(loaded, PromptOf(loaded), rules, count);
+  const cuda::Recorder& recorder = loaded.kernels->TheRecorder();
   std::vector<double> steps, decodes;
-  uint64_t nodes = 0;
-  BackendFigures before;
+  cuda::RecorderCounters before;
+  const size_t lists_before = recorder.Graphs(), bytes_before = recorder.ListBytes();
   for (size_t n = 0; n < kWarmFrames + frames; n++) {
-    if (n == kWarmFrames) nodes = loaded.kernels->TheRecorder().Counters().nodes, before = loaded.kernels->Figures();
-    const double step = Microseconds([&] { loaded.speech->Step(pointers.data(), count, results.data(), codes.data()); });
-    const double decode = Microseconds([&] { loaded.codec->Decode(jobs.data(), count); });
+    if (n == kWarmFrames) before = recorder.Counters();
+    const double step = Microseconds([&] { loaded.speech->Step(all.pointers.data(), count, all.results.data(), all.codes.data()); });
+    const double decode = Microseconds([&] { loaded.codec->Decode(all.jobs.data(), count); });
     if (n >= kWarmFrames) steps.push_back(step), decodes.push_back(decode);
   }
-  std::printf("| %zu | %.0f | %.0f | %llu | %llu |\n", count, Median(steps), Median(decodes),
-              static_cast<unsigned long long>((loaded.kernels->TheRecorder().Counters().nodes - nodes) / frames),
-              static_cast<unsigned long long>(loaded.kernels->Figures().eager - before.eager));
+  const cuda::RecorderCounters after = recorder.Counters();
+  const size_t lists = recorder.Graphs() - lists_before, bytes = recorder.ListBytes() - bytes_before;
+  std::printf("| %zu | %.0f | %.0f | %llu | %llu | %zu of %.0f KB |\n", count, Median(steps), Median(decodes),
+              static_cast<unsigned long long>((after.nodes - before.nodes) / frames), static_cast<unsigned long long>(after.eager - before.eager), lists,
+              lists > 0 ? static_cast<double>(bytes) / static_cast<double>(lists) / 1e3 : 0.0);
 }
 
 }  // namespace
@@ -109,7 +128,7 @@ int main(int count, char** arguments) {
     const parley::bench::Loaded loaded(arguments[1]);
     const std::string batches = count > 2 ? arguments[2] : "1,64,256";
     const int frames = count > 3 ? std::atoi(arguments[3]) : 20;
-    std::printf("| streams | step us | codec us | grids | eager |\n| --- | --- | --- | --- | --- |\n");
+    std::printf("| streams | step us | codec us | grids | eager | new lists |\n| --- | --- | --- | --- | --- | --- |\n");
     for (const char* at = batches.c_str(); *at != 0;) {
       char* end = nullptr;
       const unsigned long streams = std::strtoul(at, &end, 10);

@@ -88,46 +88,39 @@ struct GatheredRow {
   __device__ __forceinline__ float Of(float value) const { return is_there ? value * scale : adds_nothing ? 0.0f : NAN; }
 };
 
-// A block for a part of a row. First all ids are asked for, then all tables' rows: nothing waits for another's.
+// Eight neighbouring values of y, from `first` of its row on: first all tables' rows are asked for, nothing waits for another's.
 template <class Value, uint32_t kTables, class Args>
-__device__ __forceinline__ void GatherRows(const Args& args) {
-  LetNextBegin();
-  const uint32_t row = blockIdx.x, first = (blockIdx.y * kGatherThreads + threadIdx.x) * kOfGatherThread;
-  const uint32_t count = *args.count;
-  AwaitInputs();
-  if (row >= count || first >= args.columns) return;
-  float* const y = args.y + static_cast<uint64_t>(row) * args.columns + first;
-  int32_t ids[kTables];
-#pragma unroll
-  for (uint32_t t = 0; t < kTables; t++) ids[t] = args.tables[t].values != nullptr ? args.ids[row * args.stride + t] : -1;
+__device__ __forceinline__ void GatherEight(const Args& args, const int32_t (&ids)[kTables], uint32_t first, float* y) {
   float sum[kOfGatherThread] = {};
-  if (args.in_eights) {
-    if (args.add) {
-      const float4 low = reinterpret_cast<const float4*>(y)[0], high = reinterpret_cast<const float4*>(y)[1];
-      sum[0] = low.x, sum[1] = low.y, sum[2] = low.z, sum[3] = low.w;
-      sum[4] = high.x, sum[5] = high.y, sum[6] = high.z, sum[7] = high.w;
-    }
-    Eight<Value> eights[kTables] = {};
-#pragma unroll
-    for (uint32_t t = 0; t < kTables; t++) {
-      const GatheredRow<Value> its(args.tables[t], ids[t], args.columns);
-      if (its.is_there) eights[t].Load(its.from + first);
-    }
-#pragma unroll
-    for (uint32_t t = 0; t < kTables; t++) {
-      const GatheredRow<Value> its(args.tables[t], ids[t], args.columns);
-      const bool sets = t == 0 && !args.add;
-      if (its.adds_nothing && !sets) continue;
-#pragma unroll
-      for (uint32_t n = 0; n < kOfGatherThread; n++) {
-        const float value = its.Of(eights[t].At(n));
-        sum[n] = sets ? value : sum[n] + value;
-      }
-    }
-    reinterpret_cast<float4*>(y)[0] = make_float4(sum[0], sum[1], sum[2], sum[3]);
-    reinterpret_cast<float4*>(y)[1] = make_float4(sum[4], sum[5], sum[6], sum[7]);
-    return;
+  if (args.add) {
+    const float4 low = reinterpret_cast<const float4*>(y)[0], high = reinterpret_cast<const float4*>(y)[1];
+    sum[0] = low.x, sum[1] = low.y, sum[2] = low.z, sum[3] = low.w;
+    sum[4] = high.x, sum[5] = high.y, sum[6] = high.z, sum[7] = high.w;
   }
+  Eight<Value> eights[kTables] = {};
+#pragma unroll
+  for (uint32_t t = 0; t < kTables; t++) {
+    const GatheredRow<Value> its(args.tables[t], ids[t], args.columns);
+    if (its.is_there) eights[t].Load(its.from + first);
+  }
+#pragma unroll
+  for (uint32_t t = 0; t < kTables; t++) {
+    const GatheredRow<Value> its(args.tables[t], ids[t], args.columns);
+    const bool sets = t == 0 && !args.add;
+    if (its.adds_nothing && !sets) continue;
+#pragma unroll
+    for (uint32_t n = 0; n < kOfGatherThread; n++) {
+      const float value = its.Of(eights[t].At(n));
+      sum[n] = sets ? value : sum[n] + value;
+    }
+  }
+  reinterpret_cast<float4*>(y)[0] = make_float4(sum[0], sum[1], sum[2], sum[3]);
+  reinterpret_cast<float4*>(y)[1] = make_float4(sum[4], sum[5], sum[6], sum[7]);
+}
+
+// The same of rows that do not lie in eights, as far as they go.
+template <class Value, uint32_t kTables, class Args>
+__device__ __forceinline__ void GatherEach(const Args& args, const int32_t (&ids)[kTables], uint32_t first, float* y) {
   for (uint32_t n = 0; n < kOfGatherThread && first + n < args.columns; n++) {
     float value = args.add ? y[n] : 0.0f;
     for (uint32_t t = 0; t < kTables; t++) {
@@ -139,6 +132,22 @@ __device__ __forceinline__ void GatherRows(const Args& args) {
     }
     y[n] = value;
   }
+}
+
+// A block for a part of a row. First all ids are asked for.
+template <class Value, uint32_t kTables, class Args>
+__device__ __forceinline__ void GatherRows(const Args& args) {
+  LetNextBegin();
+  const uint32_t row = blockIdx.x, first = (blockIdx.y * kGatherThreads + threadIdx.x) * kOfGatherThread;
+  const uint32_t count = *args.count;
+  AwaitInputs();
+  if (row >= count || first >= args.columns) return;
+  float* const y = args.y + static_cast<uint64_t>(row) * args.columns + first;
+  int32_t ids[kTables];
+#pragma unroll
+  for (uint32_t t = 0; t < kTables; t++) ids[t] = args.tables[t].values != nullptr ? args.ids[row * args.stride + t] : -1;
+  if (args.in_eights) GatherEight<Value>(args, ids, first, y);
+  else GatherEach<Value>(args, ids, first, y);
 }
 
 template <class Value>
