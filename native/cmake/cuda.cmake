@@ -24,11 +24,10 @@ if(PARLEY_CUDA AND PARLEY_NVCC)
     list(APPEND NVCC_TARGETS -gencode=arch=compute_${architecture},code=sm_${architecture})
   endforeach()
   if(PARLEY_CUDA_TRACE)
-    list(APPEND NVCC_TARGETS -rdc=true -DPARLEY_CUDA_TRACE)
-  else()
-    # For GPUs that are newer than this.
-    list(APPEND NVCC_TARGETS -gencode=arch=compute_80,code=compute_80)
+    list(APPEND NVCC_FLAGS -DPARLEY_CUDA_TRACE)
   endif()
+  # For GPUs that are newer than this.
+  list(APPEND NVCC_TARGETS -gencode=arch=compute_80,code=compute_80)
   # CMake's own CUDA language would ask every build machine for a compiler that only this file needs.
   set(CUDA_OBJECTS "")
   foreach(source ${CUDA_BACKEND_SOURCES} ${CUDA_DEVICE_SOURCES} kernels/kernels.cc)
@@ -36,9 +35,6 @@ if(PARLEY_CUDA AND PARLEY_NVCC)
     set(language "")  # as the file's name says
     if(source IN_LIST CUDA_BACKEND_SOURCES AND name MATCHES "^cuda_")
       set(language -x cu)
-    endif()
-    if(PARLEY_CUDA_TRACE AND name STREQUAL "cuda_layer_run")
-      list(APPEND language -maxrregcount=168)  # compiled apart, a function does not know what its kernel's threads may have
     endif()
     set(object ${CMAKE_CURRENT_BINARY_DIR}/cuda/${name}.o)
     add_custom_command(OUTPUT ${object}

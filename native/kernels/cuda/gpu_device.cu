@@ -90,6 +90,9 @@ GpuDevice::GpuDevice(const GpuOptions& options) : options_(options) {
   try {
     Begin();
     ReadFacts();
+#ifdef PARLEY_CUDA_TRACE
+    Check(BeginTrace(), "beginning a trace");
+#endif
     int lowest = 0, highest = 0;
     Check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "asking for priorities");
     Check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, highest), "making a stream");

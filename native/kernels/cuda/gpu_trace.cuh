@@ -1,7 +1,7 @@
 // Where the time of grids goes, inside of graphs too: a build with PARLEY_CUDA_TRACE writes it to the file that the environment names so.
 //
-// A line for each grid, in the order in which they ran: its kernel, its blocks, ns from the inputs of the one before to its own, and
-// how long before its inputs its first block was there.
+// A line for each grid, in the order in which they ran: ns from its inputs to those of the next one, how long before its inputs its first block was there, its
+// blocks, its kernel. Where a block's first thread asks for weights, these come before its inputs: of MultiplyWide all of that block's.
 #ifndef PARLEY_KERNELS_CUDA_GPU_TRACE_CUH_
 #define PARLEY_KERNELS_CUDA_GPU_TRACE_CUH_
 
@@ -15,9 +15,6 @@
 #include "kernels/cuda/gpu_words.h"
 
 namespace parley::cuda {
-
-__device__ ulonglong2 cuda_trace[kTraceLength];
-__device__ uint32_t cuda_trace_count;
 
 struct TracedGrid {
   const char* name;
@@ -33,15 +30,35 @@ inline void NoteTrace(const List& list) {
   for (const Node& node : list.nodes) TracedGrids().push_back({node.entry->name, node.grid});
 }
 
+inline Trace& TheTrace() {
+  static Trace trace{};
+  return trace;
+}
+
+// Before the first grid. Its 4 MB are the process's.
+inline cudaError_t BeginTrace() {
+  Trace& trace = TheTrace();
+  if (trace.times != nullptr) return cudaSuccess;
+  constexpr size_t kBytes = kTraceLength * sizeof(ulonglong2);
+  void* memory = nullptr;
+  if (const cudaError_t made = cudaMalloc(&memory, kBytes + sizeof(uint32_t)); made != cudaSuccess) return made;
+  if (const cudaError_t cleared = cudaMemset(memory, 0, kBytes + sizeof(uint32_t)); cleared != cudaSuccess) return cleared;
+  trace = {static_cast<ulonglong2*>(memory), reinterpret_cast<uint32_t*>(static_cast<char*>(memory) + kBytes)};
+  for (const void* const symbol : TracesOfFiles()) {
+    if (const cudaError_t told = cudaMemcpyToSymbol(symbol, &trace, sizeof trace); told != cudaSuccess) return told;
+  }
+  return cudaSuccess;
+}
+
 inline void WriteTrace() {
   const char* const path = std::getenv("PARLEY_CUDA_TRACE");
-  if (path == nullptr) return;
+  if (path == nullptr || TheTrace().times == nullptr) return;
   cudaDeviceSynchronize();
   uint32_t count = 0;
-  cudaMemcpyFromSymbol(&count, cuda_trace_count, sizeof count);
+  cudaMemcpy(&count, TheTrace().count, sizeof count, cudaMemcpyDeviceToHost);
   count = std::min(count, kTraceLength);
   std::vector<ulonglong2> times(count);
-  cudaMemcpyFromSymbol(times.data(), cuda_trace, count * sizeof(ulonglong2));
+  cudaMemcpy(times.data(), TheTrace().times, count * sizeof(ulonglong2), cudaMemcpyDeviceToHost);
   std::sort(times.begin(), times.end(), [](const ulonglong2& a, const ulonglong2& b) { return a.y < b.y; });
   std::FILE* const file = std::fopen(path, "w");
   if (file == nullptr) return;

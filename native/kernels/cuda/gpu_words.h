@@ -8,6 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#ifdef PARLEY_CUDA_TRACE
+#include <vector>
+#endif
 
 #include "kernels/number_formats.h"
 
@@ -55,11 +58,21 @@ __device__ __forceinline__ void AwaitDependence() {
 }
 
 #ifdef PARLEY_CUDA_TRACE
-// Of every grid, when its first block began, and when its inputs were there: ns of the GPU's clock. For builds that look for time; the
-// grids' order is that of their second time.
+// Of every grid, when its first block began, and when the inputs of that block's first thread were there: ns of the GPU's clock. For builds that look for
+// time; the grids' order is that of their second time.
 constexpr uint32_t kTraceLength = 1 << 18;
-extern __device__ ulonglong2 cuda_trace[kTraceLength];
-extern __device__ uint32_t cuda_trace_count;
+struct Trace {
+  ulonglong2* times;  // [kTraceLength]; none: the device is not opened yet
+  uint32_t* count;
+};
+// One for each file, told to all when the device is opened (gpu_trace.cuh). One for all would have to be linked on the device (-rdc=true), which compiles
+// functions apart from their kernels: these then have other registers and a stack, whose memory is asked for when the code is loaded.
+static __device__ Trace file_trace;
+inline std::vector<const void*>& TracesOfFiles() {
+  static std::vector<const void*> symbols;
+  return symbols;
+}
+[[maybe_unused]] static const bool file_is_traced = (TracesOfFiles().push_back(&file_trace), true);
 
 __device__ __forceinline__ unsigned long long TraceNow() {
   unsigned long long now;
@@ -72,8 +85,9 @@ __device__ __forceinline__ void AwaitInputs() {
   const unsigned long long began = is_first ? TraceNow() : 0;
   AwaitDependence();
   if (!is_first) return;
-  const uint32_t place = atomicAdd(&cuda_trace_count, 1u);
-  if (place < kTraceLength) cuda_trace[place] = make_ulonglong2(began, TraceNow());
+  const Trace trace = file_trace;
+  const uint32_t place = atomicAdd(trace.count, 1u);
+  if (place < kTraceLength) trace.times[place] = make_ulonglong2(began, TraceNow());
 }
 #else
 __device__ __forceinline__ void AwaitInputs() { AwaitDependence(); }
