@@ -25,6 +25,17 @@ __device__ __forceinline__ uint32_t PartAfter(uint32_t done, uint32_t chunks) {
   return part;
 }
 
+// A part's sums, as tiles have them, to those of the parts before.
+template <class Sums>
+__device__ __forceinline__ void AddPart(Sums& total, const Sums& acc) {
+  constexpr uint32_t kOctets = sizeof(Sums) / sizeof(float[4]);
+#pragma unroll
+  for (uint32_t n = 0; n < kOctets; n++) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) total[n][i] += acc[n][i];
+  }
+}
+
 // Bytes of shared memory that a block may have on every GPU that is compiled for.
 constexpr uint32_t kMostShared = 99 << 10;
 

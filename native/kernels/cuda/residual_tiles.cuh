@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "kernels/cuda/product_args.cuh"
-#include "kernels/cuda/ring_turn.cuh"
 #include "kernels/cuda/tile_map.h"
+#include "kernels/cuda/tile_ring.cuh"
 #include "kernels/cuda/tile_words.h"
 #include "kernels/cuda/words.h"
 

@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/lane_math.cuh"
 #include "kernels/cuda/residual_tiles.cuh"
+#include "kernels/cuda/tile_ring.cuh"
 #include "kernels/cuda/tile_words.h"
 #include "kernels/cuda/words.h"
 
@@ -50,14 +51,6 @@ struct UnitConsumer {
   using Pairs = uint32_t[Shape::kOctets][2];  // of bf16
   using Fours = float4[Shape::kOctets / 2][2];
 
-  __device__ __forceinline__ static void AddTo(Sums& total, const Sums& acc) {
-#pragma unroll
-    for (uint32_t n = 0; n < Shape::kOctets; n++) {
-#pragma unroll
-      for (int i = 0; i < 4; i++) total[n][i] += acc[n][i];
-    }
-  }
-
   __device__ __forceinline__ static void MultiplyChunk(Sums& acc, const unsigned char* terms, const unsigned char* rows, uint32_t chunk, bool is_new) {
     FenceTiles();
     MmaTiles<Shape::kRow>(acc, terms, rows, chunk * 2, is_new);
@@ -89,7 +82,7 @@ struct UnitConsumer {
         }
         if (is_new && parts > 0) {
           AwaitTiles<1>();
-          AddTo(total, acc[(parts + 1) % 2]);
+          AddPart(total, acc[(parts + 1) % 2]);
         }
         is_new = EndsPart(box * kOfBox + c + 1, kAll);
         if (is_new) parts++;
@@ -98,7 +91,7 @@ struct UnitConsumer {
       if (!Shape::kStays) weight.Next();
     }
     AwaitTiles<0>();
-    AddTo(total, acc[(parts + 1) % 2]);
+    AddPart(total, acc[(parts + 1) % 2]);
     if (!Shape::kStays) Release(last);
   }
 
@@ -229,16 +222,10 @@ template <class Shape>
 __global__ void __launch_bounds__(kUnitThreads, 1) AddResidualUnit(const __grid_constant__ UnitArgs args) {
   if constexpr (kHasTiles) {
     __shared__ Barrier signal_full[Shape::kSignals], signal_empty[Shape::kSignals], weight_full[Shape::kStages], weight_empty[Shape::kStages], meeting[2], turns[2];
-    unsigned char* const bytes = SharedBytes() + (1024 - reinterpret_cast<uintptr_t>(SharedBytes()) % 1024) % 1024;
+    unsigned char* const bytes = TilesBegin();
     if (threadIdx.x == 0) {
-      for (uint32_t n = 0; n < Shape::kSignals; n++) {
-        InitBarrier(signal_full + n, 1);
-        InitBarrier(signal_empty + n, 9);
-      }
-      for (uint32_t n = 0; n < Shape::kStages; n++) {
-        InitBarrier(weight_full + n, 1);
-        InitBarrier(weight_empty + n, 8);
-      }
+      InitRing<Shape::kSignals>(signal_full, signal_empty, 9);
+      InitRing<Shape::kStages>(weight_full, weight_empty, 8);
       for (uint32_t n = 0; n < 2; n++) {
         InitBarrier(meeting + n, 4);
         InitBarrier(turns + n, 4);

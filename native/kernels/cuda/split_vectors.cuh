@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/tile_ring.cuh"
 #include "kernels/cuda/tile_words.h"
 #include "kernels/cuda/wide_args.cuh"
 #include "kernels/cuda/wide_vectors.cuh"
@@ -53,7 +54,7 @@ struct SplitPart {
   __device__ __forceinline__ static SplitPart Of(const ProductArgs& args) {
     const uint32_t all = args.columns / kChunk, part = blockIdx.x % kParts;
     const uint32_t first = PartBegin(part, all), chunks = PartBegin(part + 1, all) - first, most = Shape::StagesOf(all);
-    unsigned char* const tiles = SharedBytes() + (1024 - reinterpret_cast<uintptr_t>(SharedBytes()) % 1024) % 1024;
+    unsigned char* const tiles = TilesBegin();
     return {tiles, reinterpret_cast<float*>(tiles), reinterpret_cast<Barrier*>(tiles + Shape::TileBytes(most)), first, chunks,
             (chunks + Shape::kStageChunks - 1) / Shape::kStageChunks, most};
   }

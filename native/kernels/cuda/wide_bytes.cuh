@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/byte_tiles.cuh"
-#include "kernels/cuda/ring_turn.cuh"
+#include "kernels/cuda/tile_ring.cuh"
 #include "kernels/cuda/wide_vectors.cuh"
 
 namespace parley::cuda {
@@ -91,14 +91,6 @@ struct ByteConsumer {
         first_vector(Shape::kHalvesVectors ? own * Shape::kOctets * 8 : 0),
         place(SharedPlace(ring.tiles + Shape::kTermBytes + mine.Place())) {}
 
-  __device__ __forceinline__ void EndPart() {
-#pragma unroll
-    for (int n = 0; n < Shape::kOctets; n++) {
-#pragma unroll
-      for (int i = 0; i < 4; i++) total[n][i] += acc[n][i];
-    }
-  }
-
   __device__ __forceinline__ void MultiplyChunk(uint32_t c, bool from_zero) {
     uint32_t weights[2][4];
     WidenChunk<Shape>(place + ring.turn.place * Shape::kStageBytes, c, weights);
@@ -132,7 +124,7 @@ struct ByteConsumer {
         is_new = first + c + 1 == end;
         if (!is_new) continue;
         AwaitTiles<0>();
-        EndPart();
+        AddPart(total, acc);
         // The next that is not empty.
         for (end = PartBegin(++part + 1, chunks); part < kParts && end <= first + c + 1; end = PartBegin(++part + 1, chunks)) {}
       }
@@ -222,12 +214,9 @@ template <class Shape>
 __global__ void __launch_bounds__(kWideThreads, 1) MultiplyWideBytes(const __grid_constant__ WideArgs args) {
   if constexpr (kHasTiles) {
     __shared__ Barrier full[Shape::kStages], empty[Shape::kStages];
-    unsigned char* const tiles = SharedBytes() + (1024 - reinterpret_cast<uintptr_t>(SharedBytes()) % 1024) % 1024;
+    unsigned char* const tiles = TilesBegin();
     if (threadIdx.x == 0) {
-      for (uint32_t stage = 0; stage < Shape::kStages; stage++) {
-        InitBarrier(full + stage, 1);
-        InitBarrier(empty + stage, 8);
-      }
+      InitRing<Shape::kStages>(full, empty, 8);
       FenceBarriers();
     }
     LetNextBegin();

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/ring_turn.cuh"
+#include "kernels/cuda/tile_ring.cuh"
 #include "kernels/cuda/tile_words.h"
 #include "kernels/cuda/wide_args.cuh"
 #include "kernels/cuda/words.h"
@@ -128,14 +128,6 @@ struct WideConsumer {
 
   __device__ __forceinline__ WideConsumer(const WideArgs& args, const WideRing<Shape>& ring, uint32_t own) : args(args), ring(ring), own(own) {}
 
-  __device__ __forceinline__ void EndPart() {
-#pragma unroll
-    for (int n = 0; n < Shape::kOctets; n++) {
-#pragma unroll
-      for (int i = 0; i < 4; i++) total[n][i] += acc[n][i];
-    }
-  }
-
   __device__ __forceinline__ void MultiplyChunk(uint32_t c, bool from_zero) {
     constexpr uint32_t kOfBox = Shape::kBox / kChunk;
     const TilePlace terms = Beyond(ring.Terms(c / kOfBox), Shape::kHalvesRows ? 0 : own * 64 * Shape::kRow);
@@ -164,7 +156,7 @@ struct WideConsumer {
         is_new = first + c + 1 == end;
         if (!is_new) continue;
         AwaitTiles<0>();
-        EndPart();
+        AddPart(total, acc);
         // As PartAfter says, but from where it was: of more than eight chunks the next one.
         while (++part < kParts && PartBegin(part + 1, chunks) == end) continue;
         end = PartBegin(part + 1, chunks);
@@ -285,12 +277,9 @@ template <class Shape>
 __global__ void __launch_bounds__(kWideThreads, Shape::kTogether) MultiplyWide(const __grid_constant__ WideArgs args) {
   if constexpr (kHasTiles) {
     __shared__ Barrier full[Shape::kStages], empty[Shape::kStages];
-    unsigned char* const tiles = SharedBytes() + (1024 - reinterpret_cast<uintptr_t>(SharedBytes()) % 1024) % 1024;
+    unsigned char* const tiles = TilesBegin();
     if (threadIdx.x == 0) {
-      for (uint32_t stage = 0; stage < Shape::kStages; stage++) {
-        InitBarrier(full + stage, 1);
-        InitBarrier(empty + stage, 2);
-      }
+      InitRing<Shape::kStages>(full, empty, 2);
       FenceBarriers();
     }
     LetNextBegin();
