@@ -7,7 +7,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 WORK="${1:-/tmp/parley-gpu}"
-STAGES="${2:-build parity bench-1.7b bench-0.6b bench-bytes sanitize joins live products}"
+STAGES="${2:-build parity bench-1.7b bench-0.6b bench-bytes sanitize joins live products lost}"
 LIMIT=520 # seconds of a stage
 PARITY="cuda_speech_test cuda_layer_run_test cuda_code_passes_test" # the last two: the grid that stays, bit by bit
 mkdir -p "$WORK/done"
@@ -21,7 +21,7 @@ stage_build() {
   architecture="$(capability)"
   [ "$architecture" = 90 ] && architecture=90a
   cmake -S . -B "$WORK/build" -DPARLEY_CUDA=ON -DPARLEY_CUDA_ARCHITECTURES="$architecture" -DPARLEY_SPEECH=ON >"$WORK/configure.log" &&
-    cmake --build "$WORK/build" --parallel "$(nproc)" --target parley_cuda product_bench gpu_bench live_bench write_checkpoint $PARITY >"$WORK/build.log" 2>&1 ||
+    cmake --build "$WORK/build" --parallel "$(nproc)" --target parley_cuda product_bench lost_wait gpu_bench live_bench write_checkpoint $PARITY >"$WORK/build.log" 2>&1 ||
     { tail -40 "$WORK/build.log"; return 1; }
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader
 }
@@ -46,6 +46,8 @@ stage_joins() { checkpoint 0.6b && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "
 # Listeners that all stay ahead: for a minute, arriving one after the other, and all at once.
 stage_live() { checkpoint 1.7b && for how in staggered burst; do "$WORK/build/live_bench" "$PARLEY_CUDA_FILE" "$WORK/1.7b" 1000 $how 60 || return 1; done; }
 stage_products() { "$WORK/build/cuda/product_bench"; }
+# A wait inside of a grid for what never comes: an error within seconds.
+stage_lost() { "$WORK/build/cuda/lost_wait"; }
 
 failed=0
 for stage in $STAGES; do

@@ -51,10 +51,12 @@ if(PARLEY_CUDA AND PARLEY_NVCC)
       -o ${CUDA_BACKEND} ${CUDA_OBJECTS}
     DEPENDS ${CUDA_OBJECTS} ${CUDA_EXPORTS} COMMENT "Linking parley_cuda.so" VERBATIM)
   add_custom_target(parley_cuda DEPENDS ${CUDA_BACKEND})
-  add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/cuda/product_bench
-    COMMAND ${PARLEY_NVCC} ${NVCC_FLAGS} ${NVCC_TARGETS} -cudart static -o ${CMAKE_CURRENT_BINARY_DIR}/cuda/product_bench
-      ${CMAKE_CURRENT_SOURCE_DIR}/bench/product_bench.cu ${CUDA_OBJECTS}
-    DEPENDS bench/product_bench.cu ${CUDA_OBJECTS} COMMENT "Compiling product_bench for GPUs" VERBATIM)
-  add_custom_target(product_bench DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/cuda/product_bench)
+  foreach(bench product_bench lost_wait)
+    add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/cuda/${bench}
+      COMMAND ${PARLEY_NVCC} ${NVCC_FLAGS} ${NVCC_TARGETS} -cudart static -o ${CMAKE_CURRENT_BINARY_DIR}/cuda/${bench}
+        ${CMAKE_CURRENT_SOURCE_DIR}/bench/${bench}.cu ${CUDA_OBJECTS}
+      DEPENDS bench/${bench}.cu ${CUDA_OBJECTS} COMMENT "Compiling ${bench} for GPUs" VERBATIM)
+    add_custom_target(${bench} DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/cuda/${bench})
+  endforeach()
   message(STATUS "CUDA backend: by ${PARLEY_NVCC} for ${PARLEY_CUDA_ARCHITECTURES} (target parley_cuda)")
 endif()

@@ -162,8 +162,8 @@ void CheckKnown(size_t listeners, double most) {
   server.Serve(60);
   const BackendFigures after = server.Figures();
   const auto eager = after.eager - before.eager, launches = after.launches - before.launches;
-  std::printf("  %zu listeners: %llu of %llu lists in thirty seconds were new\n", listeners, static_cast<unsigned long long>(eager),
-              static_cast<unsigned long long>(eager + launches));
+  std::printf("  %zu listeners: %llu of %llu lists in thirty seconds were new; those remembered take %.1f MB\n", listeners,
+              static_cast<unsigned long long>(eager), static_cast<unsigned long long>(eager + launches), static_cast<double>(after.list_bytes) / 1e6);
   CHECK(launches > 1000);
   CHECK(static_cast<double>(eager) <= most / 1000 * static_cast<double>(launches));
 }
