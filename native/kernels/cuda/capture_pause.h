@@ -12,8 +12,8 @@ namespace parley::cuda {
 
 class CapturePause {
  public:
-  // Lists that are to be graphs and run without one until the next try, twice as many each time: of 130 a second, as with 1000 listeners, a quarter of a
-  // second to a minute.
+  // Lists that are to be graphs and run without one until the next try, twice as many each time: of 130 a second, all of them with 1000 listeners and no
+  // graph left, a quarter of a second to a minute. Where most have a graph it is longer, and what it costs as little.
   static constexpr uint64_t kFirst = 32, kLongest = 8192;
 
   // Of each list that runs without a graph, though one is wanted.

@@ -91,7 +91,7 @@ GpuDevice::GpuDevice(const GpuOptions& options) : options_(options) {
     Begin();
     ReadFacts();
 #ifdef PARLEY_CUDA_TRACE
-    Check(BeginTrace(), "beginning a trace");
+    Check(BeginTrace(options.device), "beginning a trace");
 #endif
     int lowest = 0, highest = 0;
     Check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "asking for priorities");

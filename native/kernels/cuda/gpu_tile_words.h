@@ -73,14 +73,15 @@ __device__ __forceinline__ void AwaitPhase(const BarrierPlace& barrier, uint32_t
       : "memory");
 }
 __device__ __forceinline__ void AwaitPhase(Barrier* barrier, uint32_t parity) { AwaitPhase(BarrierPlace{gpu::SharedAt(barrier)}, parity); }
-// The upper word of the clock counts 4.3 s: it is read after a try in vain, which takes as long as the GPU likes.
+// The upper word of the clock counts 4.3 s: it is read after a try in vain, which takes as long as the GPU likes. Time in which the GPU stands still
+// (a debugger, a machine that is paused) counts too.
 __device__ __forceinline__ void AwaitPhaseOrTrap(const BarrierPlace& barrier, uint32_t parity) {
   asm volatile(
       "{.reg .pred p; .reg .b32 begun, now;\n"
       "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra There;\n"
       "mov.u32 begun, %globaltimer_hi;\n"
       "Again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra There;\n"
-      "mov.u32 now, %globaltimer_hi; sub.u32 now, now, begun; setp.lt.u32 p, now, 2; @p bra Again; trap;\n"
+      "mov.u32 now, %globaltimer_hi; sub.u32 now, now, begun; setp.lt.s32 p, now, 2; @p bra Again; trap;\n"
       "There: }" ::"r"(barrier.at), "r"(parity)
       : "memory");
 }

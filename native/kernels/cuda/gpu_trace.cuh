@@ -35,10 +35,11 @@ inline Trace& TheTrace() {
   return trace;
 }
 
-// Before the first grid. Its 4 MB are the process's.
-inline cudaError_t BeginTrace() {
+// Before the first grid. Its 4 MB are the process's, which can trace one device.
+inline cudaError_t BeginTrace(int device) {
+  static const int traced = device;
   Trace& trace = TheTrace();
-  if (trace.times != nullptr) return cudaSuccess;
+  if (trace.times != nullptr) return device == traced ? cudaSuccess : cudaErrorNotSupported;
   constexpr size_t kBytes = kTraceLength * sizeof(ulonglong2);
   void* memory = nullptr;
   if (const cudaError_t made = cudaMalloc(&memory, kBytes + sizeof(uint32_t)); made != cudaSuccess) return made;
@@ -47,7 +48,7 @@ inline cudaError_t BeginTrace() {
   for (const void* const symbol : TracesOfFiles()) {
     if (const cudaError_t told = cudaMemcpyToSymbol(symbol, &trace, sizeof trace); told != cudaSuccess) return told;
   }
-  return cudaSuccess;
+  return cudaDeviceSynchronize();
 }
 
 inline void WriteTrace() {

@@ -214,10 +214,11 @@ bool EnqueueRunLayers(Queue& queue, LayerRunRoom& room, const LayerRun& run) {
 // Kernels::RunPasses, of layers and heads of one format.
 template <Format kFormat>
 bool EnqueueRunPasses(Queue& queue, LayerRunRoom& room, const LayerRun& run) {
-  if constexpr (!kIsPredictors<kFormat>) return false;
-  if (run.batch.layout.format != Format::kF32) return false;
-  const auto with = [&](auto shape) { return EnqueueLayerRun<decltype(shape), true>(queue, room, run); };
-  return with(RunShape<4, 8, 12, float, kFormat>{}) || with(RunShape<1, 1, 1, float, kFormat>{});
+  if constexpr (kIsPredictors<kFormat>) {
+    const auto with = [&](auto shape) { return EnqueueLayerRun<decltype(shape), true>(queue, room, run); };
+    return run.batch.layout.format == Format::kF32 && (with(RunShape<4, 8, 12, float, kFormat>{}) || with(RunShape<1, 1, 1, float, kFormat>{}));
+  }
+  return false;
 }
 
 // Whether it was done: by the kernels of the first matrix's format, which take it where all others have the same.

@@ -29,8 +29,9 @@
 //
 // No wait is for ever. Of each kernel somebody waits with a bound for what all others there depend on, and the trap at its end makes the device a lost
 // one, which the host sees:
-//   - Who asks for tiles waits so for room, and at last until all that it asked for was used. Who multiplies does not: a bound in that loop, of whatever
-//     kind, takes it off the compiler's own way to wait (its addresses leave the uniform registers, and a residual unit of 192 channels spills).
+//   - Who asks for tiles, or fills the ring of a grid that stays, waits so for room; the former also, at last, until all that it asked for was used. Who
+//     multiplies does not: a bound in that loop, of whatever kind, takes it off the compiler's own way to wait (its addresses leave the uniform registers,
+//     and a residual unit of 192 channels spills).
 //   - Where all threads multiply, they wait with the bound themselves. Words of other blocks are waited for with one too (told.cuh).
 //   - The instructions behind __syncthreads, MeetCluster, AwaitInputs, AwaitCopies and AwaitTiles know none. They wait for threads of the cluster, for grids
 //     before this one, which are under the same rules, or for the GPU itself; for one that does not answer the host has its own bound (gpu_device.h).

@@ -55,7 +55,7 @@ struct WeightRing {
   __device__ __forceinline__ void Fill(const unsigned char* from, uint64_t row_bytes, uint32_t columns, bool are_first) {
     const uint32_t lane = threadIdx.x % 32;
     const bool has_scales = Place::kHasScales && are_first, is_row = !Place::kHasScales || lane < kSlabRows;
-    AwaitPhase(&bars->empty[at], turn ^ 1);
+    AwaitPhaseOrTrap(&bars->empty[at], turn ^ 1);
     if (lane == 0) ArriveExpecting(&bars->full[at], columns * Place::kWeight * kSlabRows + (has_scales ? Place::kScaleBytes : 0));
     __syncwarp();
     if (lane < kSlabRows + (has_scales ? 1 : 0)) {

@@ -1,5 +1,6 @@
 #include "kernels/cuda/emulator/tile_words.h"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -96,7 +97,7 @@ void AwaitPhase(Barrier* barrier, uint32_t parity) {
 
 void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, Barrier* barrier) {
   if (reinterpret_cast<uintptr_t>(to) % 512 != 0) emulator::Refuse("copies a tile to where none can lie");
-  Block::Current().tile_copies.Ask({to, map, {c0, c1, c2, c3}, barrier});
+  Block::Current().tile_copies.Ask(emulator::AskedTile{to, map, {c0, c1, c2, c3}, barrier});
   Block::Current().FreeAllAt(kAwaitPhase);  // who waits makes them
 }
 
@@ -104,9 +105,8 @@ void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier) {
   if ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from) | bytes) % 16 != 0) {
     emulator::Refuse("copies bytes that do not lie at multiples of 16");
   }
-  std::memcpy(to, from, bytes);
-  barrier->bytes -= static_cast<int32_t>(bytes);
-  EndPhaseIfAllAreThere(barrier);
+  Block::Current().tile_copies.Ask(emulator::AskedBytes{to, from, bytes, barrier});
+  Block::Current().FreeAllAt(kAwaitPhase);  // who waits makes them
 }
 
 void MeetForTiles(TileProduct* mine) { emulator::MeetWarp("MmaTiles", 0xffffffff, mine, JoinTiles); }
@@ -140,17 +140,19 @@ TileMap TileMapOf(const TileShape& shape) {
 
 namespace emulator {
 
-size_t TileCopies::MakeFor(const void* barrier) {
+template <class Asked>
+size_t TileCopies::MakeFor(const void* barrier, std::vector<Asked>* asked) {
   size_t bytes = 0;
-  for (size_t i = 0; i < asked_.size();) {
-    if (asked_[i].barrier != barrier) {
-      i++;
-      continue;
-    }
-    bytes += Make(asked_[i]);
-    asked_.erase(asked_.begin() + static_cast<ptrdiff_t>(i));
-  }
+  for (const Asked& copy : *asked) bytes += copy.barrier == barrier ? Make(copy) : 0;
+  asked->erase(std::remove_if(asked->begin(), asked->end(), [&](const Asked& copy) { return copy.barrier == barrier; }), asked->end());
   return bytes;
+}
+
+size_t TileCopies::MakeFor(const void* barrier) { return MakeFor(barrier, &tiles_) + MakeFor(barrier, &bytes_); }
+
+size_t TileCopies::Make(const AskedBytes& copy) {
+  std::memcpy(copy.to, copy.from, copy.bytes);
+  return copy.bytes;
 }
 
 size_t TileCopies::Make(const AskedTile& copy) {

@@ -28,10 +28,8 @@ inline void ArriveIf(Barrier* barrier, bool does) {
 void ArriveExpecting(Barrier* barrier, uint32_t bytes);
 void AwaitPhase(Barrier* barrier, uint32_t parity);
 inline void AwaitPhaseOrTrap(Barrier* barrier, uint32_t parity) { AwaitPhase(barrier, parity); }
-// Made as late as it may be: when somebody waits for it.
+// Both are made as late as they may be: when somebody waits for them.
 void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, Barrier* barrier);
-
-// Made at once.
 void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier);
 
 // What a lane brings to a product of tiles whose rows have `row` bytes: d [octets][4].
