@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/heads.cuh"
+#include "kernels/cuda/queue.h"
 #include "kernels/cuda/told.cuh"
 #include "kernels/sampling.h"
 
@@ -14,10 +15,11 @@ namespace parley::cuda {
 struct RunLayer {
   const unsigned char *q, *k, *v, *o, *gate, *up, *down;
   const float *norm, *q_norm, *k_norm, *mlp_norm;
+  const float *attention_scale, *mlp_scale;  // of shapes whose products are scaled
 };
 
 constexpr uint32_t kMostRunRows = 3;  // of four and more the words that blocks exchange cost more than grids do
-constexpr uint32_t kMostRunLayers = 40;  // a kernel's arguments are no more than 4 KB
+constexpr uint32_t kMostRunLayers = 36;  // a kernel's arguments are no more than 4 KB
 
 constexpr uint32_t kMostRunPasses = 16;
 
@@ -54,6 +56,8 @@ struct RunPasses {
 };
 
 struct LayerRunArgs {
+  static constexpr uint32_t kCluster = kAllBlocks;  // they wait for each other
+
   HeadsArgs heads;  // of the first layer, without its norms
   float* x;         // [rows, hidden]
   Told *rows, *raw, *attended, *inner;  // [rows] of hidden, of all heads, and, in pairs of bf16, of attended heads and of inner

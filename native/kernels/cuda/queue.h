@@ -28,8 +28,10 @@ struct KernelEntry {
   void (*emulate)(const void* args);  // one thread of it, on the emulator; null where there is a GPU
   size_t args_bytes;
   const char* name;
-  uint32_t cluster;  // blocks that run together
+  uint32_t cluster;  // blocks that run together, or kAllBlocks
 };
+
+constexpr uint32_t kAllBlocks = 0;  // of a grid: they wait for each other
 
 // As Args::kCluster says, or one.
 template <class Args, class = void>

@@ -35,12 +35,13 @@ void Block::BeginGrid(const KernelEntry& entry, const Grid& grid, const void* ar
   args_ = args;
   rules_ = rules;
   block_threads_ = grid.threads;
-  cluster_ = entry.cluster;
+  cluster_ = TogetherOf(entry, grid);
   count_ = grid.threads * cluster_;
   if (threads_.size() < count_) threads_.resize(count_);
   order_.resize(count_);
   ready_.resize(count_);
   warps_.resize((count_ + 31) / 32);
+  at_first_.resize(size_t{kBarriers} * cluster_);
   // Where there is one block, what lies beyond its memory is nobody's.
   shared_stride_ = cluster_ == 1 ? grid.shared : (grid.shared + 1023) / 1024 * 1024;
   if (const size_t bytes = shared_stride_ * cluster_; shared_ == nullptr || shared_bytes_ != bytes) {
@@ -73,7 +74,7 @@ void Block::Clear() {
   living_ = count_;
   at_barrier_ = votes_ = 0;
   tile_copies.Clear();
-  for (uint32_t& arrived : at_first_) arrived = 0;
+  std::fill(at_first_.begin(), at_first_.end(), 0);
   failure_ = nullptr;
 }
 
@@ -230,15 +231,18 @@ uint32_t Block::MeetBlock(uint32_t vote) {
 }
 
 void Block::MeetFirst(uint32_t barrier, uint32_t threads) {
-  static const char* const kNames[16] = {"barrier 0",  "barrier 1",  "barrier 2",  "barrier 3",  "barrier 4",  "barrier 5",
+  static const char* const kNames[kBarriers] = {"barrier 0",  "barrier 1",  "barrier 2",  "barrier 3",  "barrier 4",  "barrier 5",
                                          "barrier 6",  "barrier 7",  "barrier 8",  "barrier 9",  "barrier 10", "barrier 11",
                                          "barrier 12", "barrier 13", "barrier 14", "barrier 15"};
   const char* const name = kNames[barrier];
-  if (running_ >= threads || threads > count_) RefuseAs(std::string("is not of those that meet at ") + name);
+  const uint32_t block = running_ / block_threads_;
+  if (running_ % block_threads_ >= threads || threads > block_threads_) RefuseAs(std::string("is not of those that meet at ") + name);
   Self().waits_at = name;
-  if (++at_first_[barrier] == threads) {
-    at_first_[barrier] = 0;
-    FreeAllAt(name);
+  if (uint32_t& arrived = at_first_[block * kBarriers + barrier]; ++arrived == threads) {
+    arrived = 0;
+    for (const uint32_t thread : order_) {
+      if (thread / block_threads_ == block && threads_[thread].waits_at == name) Free(thread);
+    }
   }
   Wait();
 }

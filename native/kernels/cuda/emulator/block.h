@@ -18,6 +18,9 @@
 
 namespace parley::cuda::emulator {
 
+// Blocks that run together.
+inline uint32_t TogetherOf(const KernelEntry& entry, const Grid& grid) { return entry.cluster == kAllBlocks ? grid.x : entry.cluster; }
+
 struct AskedCopy {
   void* to;
   const void* from;
@@ -73,6 +76,7 @@ class Block {
   TileCopies tile_copies;
 
  private:
+  static constexpr uint32_t kBarriers = 16;
   struct Unmap {
     void operator()(unsigned char* memory) const;
   };
@@ -108,7 +112,7 @@ class Block {
   uint32_t next_ = 0;  // in order_: the first that has not begun
   uint32_t running_ = 0;
   uint32_t living_ = 0, at_barrier_ = 0, votes_ = 0, last_votes_ = 0;
-  uint32_t at_first_[16] = {};  // of the first threads, at each barrier
+  std::vector<uint32_t> at_first_;  // of the first threads of each block, at each barrier
   std::exception_ptr failure_;
 
   Place host_;

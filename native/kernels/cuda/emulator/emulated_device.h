@@ -16,6 +16,7 @@ namespace parley::cuda::emulator {
 struct DeviceOptions {
   Rules rules;
   size_t memory = size_t{1} << 32;  // bytes; more is std::bad_alloc
+  int multiprocessors = 4;          // of which each has a block of those that wait for each other
 };
 
 class EmulatedDevice final : public Device {
@@ -25,7 +26,7 @@ class EmulatedDevice final : public Device {
 
   const DeviceFacts& Facts() const override { return facts_; }
   size_t FreeMemory() override { return facts_.memory - used_; }
-  uint32_t BlocksTogether(const KernelEntry&, uint32_t, uint32_t) override { return 1; }
+  uint32_t BlocksTogether(const KernelEntry&, uint32_t, uint32_t) override { return static_cast<uint32_t>(facts_.multiprocessors); }
   void* Allocate(size_t bytes) override;
   void Free(void* memory) override;
   void* AllocateHost(size_t bytes) override;

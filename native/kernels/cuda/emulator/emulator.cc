@@ -19,7 +19,8 @@ void Judge(const KernelEntry& entry, const Grid& grid, const Rules& rules) {
   if (grid.threads == 0 || grid.threads > 1024) refuse("a block of " + std::to_string(grid.threads) + " threads");
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) refuse("a grid without blocks");
   if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535) refuse("a grid of more blocks than there may be");
-  if (grid.x % entry.cluster != 0) refuse("a grid that is no multiple of its clusters");
+  if (grid.x % TogetherOf(entry, grid) != 0) refuse("a grid that is no multiple of its clusters");
+  if (entry.cluster == kAllBlocks && grid.y * grid.z != 1) refuse("blocks that wait for each other do not lie in x alone");
   if (grid.shared > rules.most_shared) refuse(std::to_string(grid.shared) + " bytes of shared memory");
 }
 
@@ -41,7 +42,7 @@ void Run(const KernelEntry& entry, const Grid& grid, const void* args, const Rul
   blockDim = {grid.threads, 1, 1};
   threadIdx = {0, 0, 0};
   Block::Current().BeginGrid(entry, grid, args, rules);
-  const uint64_t each = entry.cluster, clusters = uint64_t{grid.x} * grid.y * grid.z / each;
+  const uint64_t each = TogetherOf(entry, grid), clusters = uint64_t{grid.x} * grid.y * grid.z / each;
   if (rules.order == Order::kShuffled) {
     std::vector<uint64_t> order(clusters);
     std::iota(order.begin(), order.end(), 0);

@@ -1,5 +1,5 @@
-// Runs kernels on the host, for tests: blocks one after the other, the threads of a block as fibers that change places
-// where they meet. A thread that ends without meeting another costs a function call.
+// Runs kernels on the host, for tests: blocks (or clusters, or all of a grid that wait for each other) one after the other, the threads of a
+// block as fibers that change places where they meet. A thread that ends without meeting another costs a function call.
 //
 // What a GPU would do wrong or never end with is refused, with the kernel's name: a barrier that not all living threads
 // of a block reach, a warp's function whose mask names lanes that do not come, more threads or shared memory than a block

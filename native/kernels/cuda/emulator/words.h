@@ -1,8 +1,8 @@
 // See kernels/cuda/words.h: the words of kernels for the host's compiler. Files that include this are compiled with
 // -ffp-contract=off and -Wno-unknown-pragmas.
 //
-// A __shared__ array is one static array for all blocks, which run one after the other. It is not poisoned between them, as
-// SharedBytes() is.
+// A __shared__ array is one static array for all blocks, which run one after the other; where they run together it may only hold what is the
+// same in all of them. It is not poisoned between them, as SharedBytes() is.
 #ifndef PARLEY_KERNELS_CUDA_EMULATOR_WORDS_H_
 #define PARLEY_KERNELS_CUDA_EMULATOR_WORDS_H_
 
