@@ -108,7 +108,10 @@ void CudaKernels::AddResidual(const ResidualUnit& unit, const Stretch* streams, 
   Judge(unit.pointwise, unit.dilated.weights.rows);
   Require(unit.pointwise.rows == unit.dilated.channels, "what is added to a signal has other channels");
   const InputSignal from{x, unit.first.a, unit.first.b, static_cast<uint32_t>(unit.dilated.channels)};
-  if (JoinsInput(from, streams, count) && EnqueueUnit(Next(), room_, unit, from, streams, count, x)) return;
+  if (JoinsInput(from, streams, count)) {
+    if (EnqueueUnit(Next(), room_, unit, from, streams, count, x)) return;
+    if (EnqueueUnitInThree(Next(), room_, handed_, unit, from, streams, count, rows, x)) return;
+  }
   Kernels::AddResidual(unit, streams, count, rows, x, y);
 }
 

@@ -192,32 +192,40 @@ __device__ __forceinline__ float FactorOf(const ProductArgs& args, const VectorC
   return factors[min(threadIdx.x % 32 / 4, counts.vectors - 1 - begin)];
 }
 
+// Where a block's rows and vectors begin, and how many vectors there are.
+struct FewPlace {
+  const MatrixView& matrix;
+  uint32_t row, begin, vectors;
+};
+
 template <class Shape>
-__device__ __forceinline__ void FinishFew(const ProductArgs& args, const MatrixView& matrix, uint32_t row, uint32_t begin,
-                                          uint32_t vectors, const float* sums) {
-  const auto total = [&](uint32_t vector, uint32_t of) {
-    float sum = 0;
+__device__ __forceinline__ float TotalOfFew(const float* sums, uint32_t vector, uint32_t of) {
+  float sum = 0;
 #pragma unroll
-    for (uint32_t part = 0; part < kParts; part++) {
-      sum += sums[(part * Shape::kVectors + vector) * Shape::kColumnFloats + of];
-    }
-    return sum;
-  };
+  for (uint32_t part = 0; part < kParts; part++) {
+    sum += sums[(part * Shape::kVectors + vector) * Shape::kColumnFloats + of];
+  }
+  return sum;
+}
+
+template <class Shape>
+__device__ __forceinline__ void FinishFew(const ProductArgs& args, const FewPlace& place, const float* sums) {
+  const auto [matrix, row, begin, vectors] = place;
   for (uint32_t i = threadIdx.x; i < Shape::kRows * Shape::kVectors; i += 256) {
     const uint32_t of = i % Shape::kRows, vector = i / Shape::kRows;
     if (row + of >= matrix.rows || begin + vector >= vectors) continue;
     if constexpr (Shape::kGated) {
-      FinishGated(args, row + of, begin + vector, total(vector, of), total(vector, Shape::kRows + of));
+      FinishGated(args, row + of, begin + vector, TotalOfFew<Shape>(sums, vector, of), TotalOfFew<Shape>(sums, vector, Shape::kRows + of));
     } else {
-      FinishValue(args, matrix, row + of, begin + vector, total(vector, of));
+      FinishValue(args, matrix, row + of, begin + vector, TotalOfFew<Shape>(sums, vector, of));
     }
   }
 }
 
-// A grid of blocks of rows, matrix by matrix, by blocks of vectors. columns are a multiple of kChunk, as the length of a
-// segment; weights and vectors lie at multiples of 16 bytes.
-template <class Shape>
-__global__ void __launch_bounds__(256, Shape::kTogether) MultiplyFew(ProductArgs args) {
+// Of a grid of blocks of rows, matrix by matrix, by blocks of vectors, what one does: then it calls finish(place, sums). columns are a multiple of
+// kChunk, as the length of a segment; weights and vectors lie at multiples of 16 bytes.
+template <class Shape, class Finish>
+__device__ __forceinline__ void MultiplyFewOf(const ProductArgs& args, const Finish& finish) {
   const VectorCounts counts = *args.x.counts;
   const uint32_t begin = blockIdx.y * Shape::kVectors, warp = threadIdx.x / 32;
   if (begin >= counts.vectors) {
@@ -240,7 +248,12 @@ __global__ void __launch_bounds__(256, Shape::kTogether) MultiplyFew(ProductArgs
   float* const sums = reinterpret_cast<float*>(SharedBytes());
   own.Leave(sums);
   __syncthreads();
-  FinishFew<Shape>(args, matrix, row, begin, counts.vectors, sums);
+  finish(FewPlace{matrix, row, begin, counts.vectors}, sums);
+}
+
+template <class Shape>
+__global__ void __launch_bounds__(256, Shape::kTogether) MultiplyFew(ProductArgs args) {
+  MultiplyFewOf<Shape>(args, [&](const FewPlace& place, const float* sums) { FinishFew<Shape>(args, place, sums); });
 }
 
 }  // namespace parley::cuda

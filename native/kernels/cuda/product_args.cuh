@@ -84,7 +84,7 @@ struct ProductArgs {
   float eps;
   const unsigned char* terms;  // of the vectors, bf16: the first of all columns, then the second of all
   uint64_t term_bytes;         // from the first to the second
-  TermsPlace handed;           // of a gated product: where its result goes, if not to y
+  TermsPlace handed;           // of a product that is gated or snaked: where its result goes, if not to y
   MatrixView matrices[3];      // last, and without gaps: __builtin_clear_padding of g++ 12 loses its place after such an array
 };
 
@@ -150,13 +150,18 @@ __device__ __forceinline__ EightFloats NormedEight(const EightFloats& x, float f
            Normed(x.second.z, factor, w.second.z), Normed(x.second.w, factor, w.second.w)}};
 }
 
-// The end of a product: what Finish says, of the sum of its parts. Scales are weights; a bias may have been computed just now, and
-// is not read as what never changes.
-__device__ __forceinline__ void FinishValue(const ProductArgs& args, const MatrixView& matrix, uint32_t row, uint32_t vector,
-                                            float value) {
+// The end of a product: what Finish says, of the sum of its parts, but for what is added to. Scales are weights; a bias may have been computed just
+// now, and is not read as what never changes.
+__device__ __forceinline__ float FinishedValue(const ProductArgs& args, const MatrixView& matrix, uint32_t row, float value) {
   if (matrix.scales != nullptr) value *= __ldg(matrix.scales + row);
   if (args.bias != nullptr) value += args.bias[row];
   if (args.gain != nullptr) value *= args.gain[row];
+  return value;
+}
+
+__device__ __forceinline__ void FinishValue(const ProductArgs& args, const MatrixView& matrix, uint32_t row, uint32_t vector,
+                                            float value) {
+  value = FinishedValue(args, matrix, row, value);
   float* const y = matrix.y + static_cast<uint64_t>(vector) * matrix.rows + row;
   *y = args.add ? *y + value : value;
 }
