@@ -32,6 +32,12 @@ void Kernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up,
   MultiplyGated(gate, up, Rows(x.normed, x.rows, gate.columns), y);
 }
 
+void Kernels::ExpandActivated(const Norm& norm, const Matrix& w, const float* bias, const LayerRows& x, float* y) {
+  NormRows(norm, x, w.columns);
+  Multiply(w, Rows(x.normed, x.rows, w.columns), {bias, nullptr, false}, y);
+  Activate(Activation::kGelu, y, x.rows * w.rows);
+}
+
 void Kernels::AddAttention(const LayerWeights& layer, size_t n, const float* angles, const AttentionBatch& batch, const LayerRoom& room,
                            float* x) {
   AttendRows(layer.heads, {x, batch.rows, room.normed}, angles, batch, n, room.signals);
@@ -43,17 +49,15 @@ void Kernels::AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& ro
   if (layer.gate.values != nullptr) {
     ExpandRows(layer.mlp_norm, layer.gate, layer.up, own, room.inner);
   } else {
-    NormRows(layer.mlp_norm, own, layer.up.columns);
-    Multiply(layer.up, Rows(room.normed, rows, layer.up.columns), {}, room.inner);
-    Activate(Activation::kGelu, room.inner, rows * layer.up.rows);
+    ExpandActivated(layer.mlp_norm, layer.up, nullptr, own, room.inner);
   }
   Multiply(layer.down, Rows(room.inner, rows, layer.down.columns), {nullptr, layer.mlp_scale, true}, x);
 }
 
-void Kernels::MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, float* y) {
+void Kernels::MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, const float* bias, float* y) {
   if (rows == 0) return;
   RmsNorm(x, norm.weight, (rows - 1) * every + 1, w.columns, norm.eps, x);
-  Multiply(w, {x, rows, every * w.columns, w.columns, 1, 0}, {}, y);
+  Multiply(w, {x, rows, every * w.columns, w.columns, 1, 0}, {bias, nullptr, false}, y);
 }
 
 void Kernels::MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
@@ -66,6 +70,14 @@ void Kernels::ConvolveSpread(const float* x, const float* a, const float* b, con
                              const Stretch* streams, size_t count, float* y) {
   Spread(x, a, b, convolution.channels, streams, count);
   ConvolveCausal(convolution, streams, count, y);
+}
+
+void Kernels::ConvolveClamped(const float* x, const float* a, const float* b, const Convolution& convolution, const Stretch* streams,
+                              size_t count, float lowest, float highest, float* y) {
+  ConvolveSpread(x, a, b, convolution, streams, count, y);
+  size_t positions = 0;
+  for (size_t s = 0; s < count; s++) positions += streams[s].count;
+  Clamp(y, positions * convolution.weights.rows, lowest, highest);
 }
 
 void Kernels::AddResidual(const ResidualUnit& unit, const Stretch* streams, size_t count, size_t rows, float* x, float* y) {

@@ -213,8 +213,9 @@ class Kernels {
   virtual void Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) = 0;
   // y = silu(gate x) * (up x): the first half of a SwiGLU block.
   virtual void MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) = 0;
-  // y [rows, w.rows] = w times the RMSNorm of each `every`-th row of x [.., w.columns], from the first on. Loses x, which a backend need not write.
-  virtual void MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, float* y);
+  // y [rows, w.rows] = w times the RMSNorm of each `every`-th row of x [.., w.columns], from the first on, plus bias, where there is one. Loses x, which a
+  // backend need not write.
+  virtual void MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, const float* bias, float* y);
   // y [rows, w.rows] = w times what Snake makes of the rows of x [rows, w.columns], bit for bit as these two one after the other.
   // Loses x, which a backend need not write.
   virtual void MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
@@ -261,6 +262,9 @@ class Kernels {
   // y [rows, gate.rows] = silu(gate norm(x)) * (up norm(x)).
   virtual void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y);
 
+  // y [rows, w.rows] = gelu(w norm(x) + bias), bit for bit as these one after the other. x.normed is nobody's, since a backend need not write it.
+  virtual void ExpandActivated(const Norm& norm, const Matrix& w, const float* bias, const LayerRows& x, float* y);
+
   // x [batch.rows, hidden] += scale * o(AttendRows(x)), of the cache's layer n.
   virtual void AddAttention(const LayerWeights& layer, size_t n, const float* angles, const AttentionBatch& batch, const LayerRoom& room,
                             float* x);
@@ -295,7 +299,10 @@ class Kernels {
   // and before them is nobody's, since a backend need not write it.
   virtual void ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution,
                               const Stretch* streams, size_t count, float* y);
-  // The same of ConvolveDepthwise, of x as it is.
+  // The same, and Clamp of y.
+  virtual void ConvolveClamped(const float* x, const float* a, const float* b, const Convolution& convolution, const Stretch* streams,
+                               size_t count, float lowest, float highest, float* y);
+  // As ConvolveSpread of ConvolveDepthwise, of x as it is.
   virtual void ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,
                                        const Stretch* streams, size_t count, float* y);
   // x [rows, channels], all streams' new positions one after the other, plus what the unit makes of it: bit for bit as ConvolveSpread to y and

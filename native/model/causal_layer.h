@@ -27,6 +27,9 @@ class CausalLayer {
     Run(kernels, pass, rate, {}, x, spare, y);
   }
 
+  // As the first, but y within -1 and 1.
+  void RunClamped(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake, const float* x, float* spare, float* y) const;
+
   // The streams of such an input, which lie in `spare`; good until the pass is asked again.
   const std::vector<Stretch>& StreamsOf(CodecPass& pass, size_t rate, float* spare) const {
     return pass.Stretches(rate, History(), convolution_.channels, tail_, spare);

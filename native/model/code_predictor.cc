@@ -135,7 +135,7 @@ void CodePredictor::Advance(size_t group, float* x, size_t rows_each, const Choi
   transformer_.Forward(*passes_[group - 1], count, x);
   // Of each stream the last row.
   const Norm norm{norm_, nullptr, static_cast<float>(transformer_.config().norm_eps)};
-  kernels_.MultiplyNormed(heads_[group - 1], norm, x + (rows_each - 1) * width, count, rows_each, logits);
+  kernels_.MultiplyNormed(heads_[group - 1], norm, x + (rows_each - 1) * width, count, rows_each, nullptr, logits);
   kernels_.Choose(choices, count, logits, vocabulary_, group, codes + group, tables_.size() + 1);
 }
 

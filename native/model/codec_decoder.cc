@@ -182,12 +182,11 @@ void CodecDecoder::Parts::Run(bool unheard) {
     block.Run(kernels, pass, rate, x, y, spare);
     rate *= block.rate();
   }
-  last.Run(kernels, pass, rate, last_snake, y, spare, x);
+  last.RunClamped(kernels, pass, rate, last_snake, y, spare, x);
   Deliver(x);
 }
 
 void CodecDecoder::Parts::Deliver(float* from) {
-  kernels.Clamp(from, pass.frames() * frame_samples(), -1.0f, 1.0f);
   for (size_t s = 0; s < samples.size(); s++) {
     const size_t count = pass.streams()[s].frames * frame_samples();
     if (samples[s] != nullptr) kernels.Download(samples[s], from, count * sizeof(float));

@@ -15,14 +15,13 @@ LatentTransformer::LatentTransformer(Kernels& kernels, Weights& weights, const N
                    static_cast<size_t>(config.window)) {}
 
 void LatentTransformer::Run(Kernels& kernels, const CodecPass& pass, bool wanted, float* x, float* hidden) {
-  const size_t rows = pass.frames(), width = input_.rows;
+  const size_t rows = pass.frames();
   kernels.Multiply(input_, Rows(x, rows, input_.columns), {input_bias_, nullptr, false}, hidden);
   streams_.clear();
   for (const CodecPass::Stream& stream : pass.streams()) streams_.push_back({&stream.state->keys(), stream.frames});
   transformer_.Forward(streams_.data(), streams_.size(), hidden);
   if (!wanted) return;
-  kernels.RmsNorm(hidden, norm_, rows, width, norm_eps_, hidden);
-  kernels.Multiply(output_, Rows(hidden, rows, width), {output_bias_, nullptr, false}, x);
+  kernels.MultiplyNormed(output_, {norm_, nullptr, norm_eps_}, hidden, rows, 1, output_bias_, x);
 }
 
 }  // namespace parley::model

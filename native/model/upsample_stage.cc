@@ -41,9 +41,7 @@ void UpsampleStage::Run(Kernels& kernels, CodecPass& pass, size_t rate, float* x
   expansion_.Run(kernels, pass, rate, x, spare, y);
   const std::vector<Stretch>& input = pass.Stretches(rate * ratio_, history(), channels_, tail_, spare);
   kernels.ConvolveSpreadDepthwise(y, depthwise_, depthwise_bias_, channels_, taps_, input.data(), input.size(), x);
-  kernels.LayerNorm(x, norm_, norm_bias_, rows, channels_, kNormEps, x);
-  kernels.Multiply(widen_, Rows(x, rows, channels_), {widen_bias_, nullptr, false}, spare);
-  kernels.Activate(Activation::kGelu, spare, rows * widen_.rows);
+  kernels.ExpandActivated({norm_, norm_bias_, kNormEps}, widen_, widen_bias_, {x, rows, x}, spare);
   kernels.Multiply(narrow_, Rows(spare, rows, widen_.rows), {narrow_bias_, gamma_, true}, y);
 }
 

@@ -222,6 +222,24 @@ void WhatDoesNotFitIsDoneInSteps() {
       CHECK(SameBits(y.Get(), seen));
       CHECK(tails.Get() == seen_tails);
 
+      // To one row, within bounds: the last convolution.
+      Convolution last = convolution;
+      last.weights.rows = 1;
+      tails.Set(RandomFloats(2 * past, 8));
+      Signal clamped = Poison(*cuda, 12);
+      cuda->Wait();
+      before = cuda->TheRecorder().Counters().nodes;
+      cuda->ConvolveClamped(x.At(off), a.At(), b.At(), last, streams, 3, -0.25f, 0.5f, clamped.At());
+      cuda->Wait();
+      if (channels == 32) CHECK_EQ(cuda->TheRecorder().Counters().nodes - before == 1, off == 0);
+      const Floats within = clamped.Get(), clamped_tails = tails.Get();
+      tails.Set(RandomFloats(2 * past, 8));
+      cuda->ConvolveSpread(x.At(off), a.At(), b.At(), last, streams, 3, clamped.At());
+      cuda->Clamp(clamped.At(), 12, -0.25f, 0.5f);
+      CHECK(SameBits(clamped.Get(), within) && tails.Get() == clamped_tails);
+      CHECK_EQ(*std::min_element(within.begin(), within.end()), -0.25f);
+      CHECK_EQ(*std::max_element(within.begin(), within.end()), 0.5f);
+
       const Matrix square{Format::kBf16, w.At(), nullptr, 20, channels};
       Signal rows(*cuda, shifted), sums = Poison(*cuda, 12 * 20);
       cuda->MultiplySnaked(square, rows.At(off), a.At(), b.At(), 12, {}, sums.At());

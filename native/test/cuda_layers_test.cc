@@ -32,6 +32,7 @@ class Halves {
     layer_.up = Of(s_.inner, s_.hidden);
     layer_.down = Of(s_.hidden, s_.inner);
     layer_.attention_scale = Weight(s_.hidden), layer_.mlp_scale = Weight(s_.hidden);
+    q_bias_ = Weight(layer_.heads.q.rows), up_bias_ = Weight(s_.inner), norm_bias_ = Weight(s_.hidden);
   }
 
   // Rows of streams, `each` after `before` positions; as halves, or as the parts that those are said to be.
@@ -67,11 +68,25 @@ class Halves {
     return x.Get();
   }
 
-  // Every `every`-th row's norm, times q.
+  // gelu(up LayerNorm(x) + bias) of rows, and how many grids that took.
+  std::vector<float> Activated(cuda::CudaKernels& cuda, size_t rows, bool whole, size_t* grids) {
+    Signal x(k_, RandomFloats(rows * s_.hidden, 8)), normed = Poison(k_, rows * s_.hidden), y = Poison(k_, rows * s_.inner);
+    k_.Wait();
+    const uint64_t before = cuda.TheRecorder().Counters().nodes;
+    const Norm norm{layer_.mlp_norm.weight, norm_bias_, 1e-6f};
+    if (whole) k_.ExpandActivated(norm, layer_.up, up_bias_, {x.At(), rows, normed.At()}, y.At());
+    else k_.Kernels::ExpandActivated(norm, layer_.up, up_bias_, {x.At(), rows, normed.At()}, y.At());
+    k_.Wait();
+    *grids = cuda.TheRecorder().Counters().nodes - before;
+    return y.Get();
+  }
+
+  // Every `every`-th row's norm, times q, plus a bias or not.
   std::vector<float> Normed(size_t rows, size_t every, bool whole) {
+    const float* const bias = every == 1 ? q_bias_ : nullptr;
     Signal x(k_, RandomFloats(rows * every * s_.hidden, 6)), y = Poison(k_, rows * layer_.heads.q.rows);
-    if (whole) k_.MultiplyNormed(layer_.heads.q, layer_.heads.norm, x.At(), rows, every, y.At());
-    else k_.Kernels::MultiplyNormed(layer_.heads.q, layer_.heads.norm, x.At(), rows, every, y.At());
+    if (whole) k_.MultiplyNormed(layer_.heads.q, layer_.heads.norm, x.At(), rows, every, bias, y.At());
+    else k_.Kernels::MultiplyNormed(layer_.heads.q, layer_.heads.norm, x.At(), rows, every, bias, y.At());
     return y.Get();
   }
 
@@ -100,6 +115,7 @@ class Halves {
   std::deque<Signal> floats_;
   std::deque<Held<uint8_t>> matrices_;
   LayerWeights layer_;
+  const float *q_bias_, *up_bias_, *norm_bias_;
 };
 
 void CheckHalves(Kernels& kernels, const Sizes& sizes, std::initializer_list<size_t> counts) {
@@ -139,11 +155,34 @@ void NormedRowsAreTheNormMultiplied() {
   }
 }
 
+void ActivatedRowsAreOneGridWhereTheyAreFew() {
+  for (const bool full : {false, true}) {
+    const auto cuda = MakeCudaKernels({{}, 0, full});
+    const auto same = [&](const Sizes& sizes, size_t rows, bool is_one_grid) {
+      Halves halves(*cuda, sizes);
+      size_t grids = 0, steps = 0;
+      const std::vector<float> seen = halves.Activated(*cuda, rows, true, &grids);
+      CHECK(!std::isnan(seen[0]) && SameBits(seen, halves.Activated(*cuda, rows, false, &steps)));
+      CHECK_EQ(grids == 1, is_one_grid && !full);
+    };
+    const Sizes small{128, 192, 2, 1, 128, Format::kBf16, Format::kBf16};
+    for (const size_t rows : {1, 4, 8}) same(small, rows, true);
+    same({1024, 48, 2, 1, 128, Format::kBf16, Format::kBf16}, 3, true);  // as many columns as lanes have
+    same({160, 40, 2, 1, 128, Format::kBf16, Format::kBf16}, 2, true);   // some lanes have fewer than others
+    same(small, 9, false);
+    same({1056, 48, 2, 1, 128, Format::kBf16, Format::kBf16}, 2, false);
+    same({40, 64, 2, 1, 48, Format::kBf16, Format::kBf16}, 2, false);
+    same({128, 192, 2, 1, 128, Format::kF32, Format::kF32}, 2, false);
+    same({128, 192, 2, 1, 128, Format::kInt8, Format::kF32}, 2, false);
+  }
+}
+
 }  // namespace
 }  // namespace parley::test
 
 int main() {
   using namespace parley::test;
   return Run({{"halves give the bits of their parts", HalvesGiveTheBitsOfTheirParts},
-              {"normed rows are the norm multiplied", NormedRowsAreTheNormMultiplied}});
+              {"normed rows are the norm multiplied", NormedRowsAreTheNormMultiplied},
+              {"activated rows are one grid where they are few", ActivatedRowsAreOneGridWhereTheyAreFew}});
 }

@@ -111,7 +111,7 @@ inline void EnqueueMultiplyJoined(Queue& queue, Room& room, const Matrix& w, Joi
   if (laid.bucket == 0) return;
   const ProductArgs args = ArgsFor(w, y, laid.view, finish);
   input.to.x = laid.view;
-  if (SuitsFewRows(w, input, laid)) return EnqueueFewRows(queue, {input, args}, w, laid);
+  if (SuitsFewRows(w, input, laid) && !finish.add) return EnqueueFewRows(queue, {input, {}, args}, w, laid);
   const Plan plan = PlanFor(room, false, args, laid);
   if (!TakesJoinedTerms(w, plan, laid)) {
     EnqueueInput(queue, input, laid, 0);
@@ -141,6 +141,19 @@ inline void EnqueueConvolveSpread(Queue& queue, Room& room, const InputSignal& f
   const LaidVectors windows =
       LayStretches(queue, streams, count, convolution.History(), WindowsOf(convolution, nullptr, 0));
   EnqueueMultiplyJoined(queue, room, convolution.weights, input, windows, {convolution.bias, nullptr, false}, y);
+}
+
+// The same within bounds. False, and nothing is done, where that takes a grid of its own.
+inline bool EnqueueConvolveClamped(Queue& queue, const InputSignal& from, const Convolution& convolution, const Stretch* streams, size_t count,
+                                   const Bounds& bounds, float* y) {
+  const LaidVectors windows =
+      LayStretches(queue, streams, count, convolution.History(), WindowsOf(convolution, nullptr, 0));
+  JoinedInputArgs input = InputOf(queue, from, convolution, streams, count);
+  input.to.x = windows.view;
+  if (windows.bucket == 0 || !SuitsFewRows(convolution.weights, input, windows)) return false;
+  const Finish finish{convolution.bias, nullptr, false};
+  EnqueueFewRows(queue, {input, bounds, ArgsFor(convolution.weights, y, windows.view, finish)}, convolution.weights, windows);
+  return true;
 }
 
 // Only where JoinsInput. x becomes what snake makes of it, or stays.

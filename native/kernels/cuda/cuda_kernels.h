@@ -49,7 +49,7 @@ class CudaKernels final : public Kernels {
 
   void Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) override;
   void MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) override;
-  void MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, float* y) override;
+  void MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, const float* bias, float* y) override;
   void MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
                       float* y) override;
   void Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) override;
@@ -68,6 +68,7 @@ class CudaKernels final : public Kernels {
   bool RunLayers(const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch, float* x) override;
   bool RunPasses(const CodePasses& passes, const AttentionBatch& batch, float* x) override;
   void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) override;
+  void ExpandActivated(const Norm& norm, const Matrix& w, const float* bias, const LayerRows& x, float* y) override;
   void AddAttention(const LayerWeights& layer, size_t n, const float* angles, const AttentionBatch& batch, const LayerRoom& room,
                     float* x) override;
   void AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room, float* x) override;
@@ -75,6 +76,8 @@ class CudaKernels final : public Kernels {
   void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) override;
   void ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution, const Stretch* streams,
                       size_t count, float* y) override;
+  void ConvolveClamped(const float* x, const float* a, const float* b, const Convolution& convolution, const Stretch* streams, size_t count,
+                       float lowest, float highest, float* y) override;
   void ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps, const Stretch* streams,
                          size_t count, float* y) override;
   void ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,

@@ -2,6 +2,7 @@
 #include "kernels/cuda/convolutions.cuh"
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/depthwise.cuh"
+#include "kernels/cuda/few_activated.cuh"
 #include "kernels/cuda/products.cuh"
 #include "kernels/cuda/residual_launch.cuh"
 
@@ -46,11 +47,12 @@ void CudaKernels::MultiplySnaked(const Matrix& w, float* x, const float* a, cons
   EnqueueMultiplySnaked(Next(), room_, w, from, rows, finish, y);
 }
 
-void CudaKernels::MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, float* y) {
+void CudaKernels::MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, const float* bias,
+                                 float* y) {
   Judge(w, w.columns);
   const LayerRows own{x, rows, x};
-  if (rows == 0 || !FitsTensorCores(w) || !NormsItself(norm, own, w.columns)) return Kernels::MultiplyNormed(w, norm, x, rows, every, y);
-  EnqueueMultiplyNormed(Next(), room_, w, norm, own, every, y);
+  if (rows == 0 || !FitsTensorCores(w) || !NormsItself(norm, own, w.columns)) return Kernels::MultiplyNormed(w, norm, x, rows, every, bias, y);
+  EnqueueMultiplyNormed(Next(), room_, w, norm, own, every, bias, y);
 }
 
 TermsPlace CudaKernels::PlaceFor(const Matrix& w, size_t rows, const Finish& finish, float* y) {
@@ -76,6 +78,21 @@ void CudaKernels::AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom
 void CudaKernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) {
   Judge(gate, up, gate.columns);
   EnqueueExpandRows(Next(), room_, norm, gate, up, x, y);
+}
+
+void CudaKernels::ExpandActivated(const Norm& norm, const Matrix& w, const float* bias, const LayerRows& x, float* y) {
+  Judge(w, w.columns);
+  if (!ActivatesItself(room_, norm, w, x, y)) return Kernels::ExpandActivated(norm, w, bias, x, y);
+  EnqueueExpandActivated(Next(), norm, w, bias, x, y);
+}
+
+void CudaKernels::ConvolveClamped(const float* x, const float* a, const float* b, const Convolution& convolution, const Stretch* streams,
+                                  size_t count, float lowest, float highest, float* y) {
+  Judge(convolution);
+  const InputSignal from{x, a, b, static_cast<uint32_t>(convolution.channels)};
+  const Bounds bounds{lowest, highest};
+  if (JoinsInput(from, streams, count) && EnqueueConvolveClamped(Next(), from, convolution, streams, count, bounds, y)) return;
+  Kernels::ConvolveClamped(x, a, b, convolution, streams, count, lowest, highest, y);
 }
 
 void CudaKernels::ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) {

@@ -3,6 +3,7 @@
 #ifndef PARLEY_KERNELS_CUDA_FEW_ROWS_CUH_
 #define PARLEY_KERNELS_CUDA_FEW_ROWS_CUH_
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,9 +20,17 @@ constexpr uint32_t kPositionsOfBlock = 64;  // no shorter than the past: else mo
 constexpr uint32_t kPositionsOfWarp = 4;    // at a time
 constexpr uint32_t kLoadsAtOnce = 4;        // of a thread, positions
 
+// Of what comes out.
+struct Bounds {
+  float lowest = -INFINITY, highest = INFINITY;
+
+  __device__ __forceinline__ float Within(float v) const { return v < lowest ? lowest : v > highest ? highest : v; }  // NaN stays
+};
+
 struct FewRowsArgs {
   JoinedInputArgs input;
-  ProductArgs product;  // its first matrix alone
+  Bounds bounds;
+  ProductArgs product;  // its first matrix alone; nothing is added to
 };
 
 template <class Value>
@@ -149,7 +158,9 @@ static __global__ void __launch_bounds__(kInputThreads) ConvolveToFewRows(const 
   for (uint32_t row = 0; row < product.matrices[0].rows; row++) {
     const float* const its = weights + row * product.columns;
     const auto finish = [&](uint32_t i, float sum) {
-      if (lane < kPositionsOfWarp && i + lane < positions) FinishValue(product, product.matrices[0], row, stream.begin + first + i + lane, sum);
+      if (lane >= kPositionsOfWarp || i + lane >= positions) return;
+      const uint64_t vector = stream.begin + first + i + lane;
+      product.matrices[0].y[vector * product.matrices[0].rows + row] = args.bounds.Within(FinishedValue(product, product.matrices[0], row, sum));
     };
     if (NearRow::Suits(product.x, product.columns)) {
       const NearRow near(its);

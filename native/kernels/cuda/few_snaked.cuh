@@ -20,7 +20,7 @@ struct SnakedArgs {
 template <class Shape>
 __global__ void __launch_bounds__(256, Shape::kTogether) MultiplyFewSnaked(const SnakedArgs args) {
   const ProductArgs& product = args.product;
-  MultiplyFewOf<Shape>(product, [&](const FewPlace& place, const float* sums) {
+  MultiplyFewOf<Shape>(product, NothingToPrepare{}, [&](const FewPlace& place, const float* sums) {
     for (uint32_t i = threadIdx.x; i < Shape::kRows * Shape::kVectors; i += 256) {
       const uint32_t row = place.row + i % Shape::kRows, vector = place.begin + i / Shape::kRows;
       if (row >= place.matrix.rows || vector >= place.vectors) continue;

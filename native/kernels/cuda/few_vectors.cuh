@@ -222,10 +222,11 @@ __device__ __forceinline__ void FinishFew(const ProductArgs& args, const FewPlac
   }
 }
 
-// Of a grid of blocks of rows, matrix by matrix, by blocks of vectors, what one does: then it calls finish(place, sums). columns are a multiple of
+// Of a grid of blocks of rows, matrix by matrix, by blocks of vectors, what one does. When the inputs are there it calls prepare(own, counts, its first
+// vector), and at the end finish(place, sums). columns are a multiple of
 // kChunk, as the length of a segment; weights and vectors lie at multiples of 16 bytes.
-template <class Shape, class Finish>
-__device__ __forceinline__ void MultiplyFewOf(const ProductArgs& args, const Finish& finish) {
+template <class Shape, class Prepare, class Finish>
+__device__ __forceinline__ void MultiplyFewOf(const ProductArgs& args, const Prepare& prepare, const Finish& finish) {
   const VectorCounts counts = *args.x.counts;
   const uint32_t begin = blockIdx.y * Shape::kVectors, warp = threadIdx.x / 32;
   if (begin >= counts.vectors) {
@@ -243,6 +244,7 @@ __device__ __forceinline__ void MultiplyFewOf(const ProductArgs& args, const Fin
   own.FindVectors(args, counts, begin);
   LetNextBegin();
   AwaitInputs();
+  prepare(&own, counts, begin);
   if constexpr (Shape::kFloats) own.MultiplyFloats(args, Shape::kNorm ? FactorOf(args, counts, begin) : 0);
   else own.MultiplyTerms(args);
   float* const sums = reinterpret_cast<float*>(SharedBytes());
@@ -251,9 +253,14 @@ __device__ __forceinline__ void MultiplyFewOf(const ProductArgs& args, const Fin
   finish(FewPlace{matrix, row, begin, counts.vectors}, sums);
 }
 
+struct NothingToPrepare {
+  template <class Own>
+  __device__ __forceinline__ void operator()(Own*, const VectorCounts&, uint32_t) const {}
+};
+
 template <class Shape>
 __global__ void __launch_bounds__(256, Shape::kTogether) MultiplyFew(ProductArgs args) {
-  MultiplyFewOf<Shape>(args, [&](const FewPlace& place, const float* sums) { FinishFew<Shape>(args, place, sums); });
+  MultiplyFewOf<Shape>(args, NothingToPrepare{}, [&](const FewPlace& place, const float* sums) { FinishFew<Shape>(args, place, sums); });
 }
 
 }  // namespace parley::cuda

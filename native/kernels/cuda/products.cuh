@@ -262,10 +262,11 @@ inline void EnqueueExpandRows(Queue& queue, Room& room, const Norm& norm, const 
 }
 
 // Kernels::MultiplyNormed.
-inline void EnqueueMultiplyNormed(Queue& queue, Room& room, const Matrix& w, const Norm& norm, const LayerRows& x, size_t every, float* y) {
+inline void EnqueueMultiplyNormed(Queue& queue, Room& room, const Matrix& w, const Norm& norm, const LayerRows& x, size_t every,
+                                  const float* bias, float* y) {
   const size_t width = w.columns;
   const LaidVectors laid = LayVectors(queue, {x.x, x.rows, every * width, width, 1, 0});
-  ProductArgs args = ArgsFor(w, y, laid.view);
+  ProductArgs args = ArgsFor(w, y, laid.view, {bias, nullptr, false});
   TakeNorm(norm, true, &args);
   EnqueueProduct(queue, room, false, args, laid);
 }
