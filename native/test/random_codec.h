@@ -4,6 +4,7 @@
 #define PARLEY_TEST_RANDOM_CODEC_H_
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <sstream>
@@ -67,7 +68,8 @@ inline std::pair<double, double> RangeOf(const model::ExpectedTensor& tensor) {
   return {0, ends("embedding_sum") ? 1 : 3 / std::sqrt(inputs)};
 }
 
-inline void WriteRandomTensors(const std::string& path, const std::vector<model::ExpectedTensor>& tensors, uint64_t seed) {
+// Their header; all_bytes: of what comes after it.
+inline std::string HeaderOf(const std::vector<model::ExpectedTensor>& tensors, size_t* all_bytes) {
   std::ostringstream header;
   size_t at = 0;
   for (const model::ExpectedTensor& tensor : tensors) {
@@ -80,8 +82,22 @@ inline void WriteRandomTensors(const std::string& path, const std::vector<model:
   header << "}";
   std::string text = header.str();
   text.resize((text.size() + 8 + 63) / 64 * 64 - 8, ' ');  // the data begins at a cache line
+  *all_bytes = at;
+  return SafetensorsOf(text, 0);
+}
+
+// Zeros, which take no room on a disk.
+inline void WriteBlankTensors(const std::string& path, const std::vector<model::ExpectedTensor>& tensors) {
+  size_t bytes = 0;
+  const std::string header = HeaderOf(tensors, &bytes);
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << header;
+  std::filesystem::resize_file(path, header.size() + bytes);
+}
+
+inline void WriteRandomTensors(const std::string& path, const std::vector<model::ExpectedTensor>& tensors, uint64_t seed) {
+  size_t bytes = 0;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << SafetensorsOf(text, 0);
+  file << HeaderOf(tensors, &bytes);
   Random random(seed);
   std::vector<float> values;
   for (const model::ExpectedTensor& tensor : tensors) {
@@ -96,6 +112,8 @@ inline void WriteRandomTensors(const std::string& path, const std::vector<model:
   CHECK(file.good());
 }
 
+constexpr uint64_t kBlank = 0;  // for a seed: all weights are zeros
+
 // Gone with it.
 class RandomCodec {
  public:
@@ -107,7 +125,9 @@ class RandomCodec {
     const auto config = model::ReadCodecConfig(model::ConfigReader("config.json", document->root(), &problem), false);
     CHECK_EQ(problem, "");
     copy_.Remove("speech_tokenizer/model.safetensors");
-    WriteRandomTensors(copy_.path() + "/speech_tokenizer/model.safetensors", TensorsOf(config), seed);
+    const std::string path = copy_.path() + "/speech_tokenizer/model.safetensors";
+    if (seed == kBlank) WriteBlankTensors(path, TensorsOf(config));
+    else WriteRandomTensors(path, TensorsOf(config), seed);
   }
 
   std::unique_ptr<const model::Checkpoint> Open() const { return Opened(copy_.path()); }

@@ -56,19 +56,6 @@ struct ElementArgs {
 };
 
 template <Activation kActivation>
-__device__ __forceinline__ float Activated(float v) {
-  switch (kActivation) {
-    case Activation::kSilu: return LaneSilu(v);
-    case Activation::kGelu: return 0.5f * v * (1.0f + erff(v * 0.70710678f));
-    case Activation::kElu: return v > 0 ? v : expm1f(v);
-    case Activation::kRelu: return v < 0 ? 0.0f : v;  // NaN stays
-    case Activation::kTanh: return tanhf(v);
-    case Activation::kSigmoid: return 1.0f / (1.0f + expf(-v));
-  }
-  return v;
-}
-
-template <Activation kActivation>
 static __global__ void __launch_bounds__(kElementThreads) ActivateKernel(const ElementArgs args) {
   AwaitInputs();
   LetNextBegin();

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/few_vectors.cuh"
+#include "kernels/cuda/lane_math.cuh"
 #include "kernels/cuda/norms.cuh"
 #include "kernels/cuda/products.cuh"
 
