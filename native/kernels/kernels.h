@@ -227,6 +227,10 @@ class Kernels {
   // A table's rows after another's, the t-th of `table_count` by the ids that lie t further on: bit for bit as these would be gathered
   // one after the other, all but the first added. A backend may do it in one step. tables: on the host.
   virtual void GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add, float* y);
+  // y [count, w.rows] = w times what GatherSum gives, bit for bit as these two one after the other. sums: room for [count, w.columns], which a backend
+  // need not write.
+  virtual void MultiplyGathered(const Matrix& w, const Matrix* tables, size_t table_count, const Ids& ids, size_t count, const Finish& finish,
+                                float* sums, float* y);
   // The row of table (kF32) nearest to each x[i], the first of equals, to ids on the host;
   // then x[i] -= that row. One step of residual quantization.
   virtual void TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) = 0;

@@ -1,6 +1,7 @@
 // Halves of a transformer's layer as the CUDA backend does them, whose grids hand terms to one another: the bits of their parts. On the emulated GPU or,
 // where PARLEY_CUDA_FILE names its backend, on a real one, where the sizes of the models are tried too.
 #include <cmath>
+#include <cstring>
 #include <deque>
 #include <vector>
 
@@ -177,6 +178,54 @@ void ActivatedRowsAreOneGridWhereTheyAreFew() {
   }
 }
 
+// Sums of rows of tables, times a matrix: of ids that are none too, and of those beyond a table.
+void SumsOfRowsAreGatheredWhereTheyAreMultiplied() {
+  const auto cuda = MakeCudaKernels();
+  const auto same = [&](Format format, size_t columns, size_t tables, size_t count, bool is_one_grid) {
+    const auto stored = MakeMatrix(format, 40, columns, 3);
+    Held<uint8_t> bytes(*cuda, stored->matrix.Bytes());
+    cuda->Upload(bytes.At(), stored->matrix.values, stored->matrix.Bytes());
+    Matrix w = stored->matrix;
+    w.values = bytes.At();
+    std::deque<Signal> values;
+    std::vector<Matrix> all;
+    for (size_t t = 0; t < tables; t++) {
+      values.emplace_back(*cuda, RandomFloats(9 * columns, 20 + t));
+      all.push_back({Format::kF32, values.back().At(), nullptr, 9, columns});
+    }
+    std::vector<int32_t> ids(count * 17);
+    for (size_t i = 0; i < ids.size(); i++) ids[i] = static_cast<int32_t>(i * 5 % 9);
+    if (tables > 1) ids[1] = -1;
+    if (count > 1) ids[17] = -1;
+    if (count > 2) ids[2 * 17 + tables - 1] = 9;
+    const Held<int32_t> told(*cuda, ids);
+    const auto made = [&](bool whole, uint64_t* grids) {
+      Signal sums = Poison(*cuda, count * columns), y(*cuda, RandomFloats(count * 40, 4));
+      cuda->Wait();
+      const uint64_t before = cuda->TheRecorder().Counters().nodes;
+      const Finish add{nullptr, nullptr, true};
+      if (whole) cuda->MultiplyGathered(w, all.data(), tables, {told.At(), 17}, count, add, sums.At(), y.At());
+      else cuda->Kernels::MultiplyGathered(w, all.data(), tables, {told.At(), 17}, count, add, sums.At(), y.At());
+      cuda->Wait();
+      *grids = cuda->TheRecorder().Counters().nodes - before;
+      return y.Get();
+    };
+    uint64_t grids = 0, steps = 0;
+    const std::vector<float> seen = made(true, &grids), wanted = made(false, &steps);
+    CHECK(std::memcmp(seen.data(), wanted.data(), seen.size() * sizeof(float)) == 0);
+    CHECK(!std::isnan(seen[0]) && std::isnan(seen[2 * 40]) == (count > 2));
+    CHECK_EQ(grids == 1, is_one_grid);
+  };
+  for (const size_t count : {1, 3, 8}) {
+    same(Format::kBf16, 256, 15, count, true);
+    same(Format::kBf16, 1024, 1, count, true);
+  }
+  same(Format::kBf16, 160, 16, 2, true);
+  same(Format::kBf16, 64, 3, 9, false);
+  same(Format::kBf16, 72, 3, 3, false);
+  same(Format::kF32, 64, 3, 3, false);
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -184,5 +233,6 @@ int main() {
   using namespace parley::test;
   return Run({{"halves give the bits of their parts", HalvesGiveTheBitsOfTheirParts},
               {"normed rows are the norm multiplied", NormedRowsAreTheNormMultiplied},
-              {"activated rows are one grid where they are few", ActivatedRowsAreOneGridWhereTheyAreFew}});
+              {"activated rows are one grid where they are few", ActivatedRowsAreOneGridWhereTheyAreFew},
+              {"sums of rows are gathered where they are multiplied", SumsOfRowsAreGatheredWhereTheyAreMultiplied}});
 }

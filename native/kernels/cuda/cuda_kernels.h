@@ -52,6 +52,8 @@ class CudaKernels final : public Kernels {
   void MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, const float* bias, float* y) override;
   void MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
                       float* y) override;
+  void MultiplyGathered(const Matrix& w, const Matrix* tables, size_t table_count, const Ids& ids, size_t count, const Finish& finish, float* sums,
+                        float* y) override;
   void Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) override;
   void GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add, float* y) override;
   void TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) override;

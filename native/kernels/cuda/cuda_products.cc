@@ -3,6 +3,7 @@
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/depthwise.cuh"
 #include "kernels/cuda/few_activated.cuh"
+#include "kernels/cuda/few_gathered.cuh"
 #include "kernels/cuda/products.cuh"
 #include "kernels/cuda/residual_launch.cuh"
 
@@ -78,6 +79,15 @@ void CudaKernels::AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom
 void CudaKernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) {
   Judge(gate, up, gate.columns);
   EnqueueExpandRows(Next(), room_, norm, gate, up, x, y);
+}
+
+void CudaKernels::MultiplyGathered(const Matrix& w, const Matrix* tables, size_t table_count, const Ids& ids, size_t count, const Finish& finish,
+                                   float* sums, float* y) {
+  Judge(w, w.columns);
+  if (!GathersItself(room_, w, tables, table_count, count, finish, y)) {
+    return Kernels::MultiplyGathered(w, tables, table_count, ids, count, finish, sums, y);
+  }
+  EnqueueMultiplyGathered(Next(), w, tables, table_count, ids, count, finish, y);
 }
 
 void CudaKernels::ExpandActivated(const Norm& norm, const Matrix& w, const float* bias, const LayerRows& x, float* y) {
