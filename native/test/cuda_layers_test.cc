@@ -213,7 +213,7 @@ void SumsOfRowsAreGatheredWhereTheyAreMultiplied() {
     uint64_t grids = 0, steps = 0;
     const std::vector<float> seen = made(true, &grids), wanted = made(false, &steps);
     CHECK(std::memcmp(seen.data(), wanted.data(), seen.size() * sizeof(float)) == 0);
-    CHECK(!std::isnan(seen[0]) && std::isnan(seen[2 * 40]) == (count > 2));
+    CHECK(!std::isnan(seen[0]) && (count < 3 || std::isnan(seen[2 * 40])));
     CHECK_EQ(grids == 1, is_one_grid);
   };
   for (const size_t count : {1, 3, 8}) {
