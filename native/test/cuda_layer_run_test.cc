@@ -66,6 +66,11 @@ void LayersAreOfOneFormat() {
       }
     }
   }
+  for (const auto matrix : {&HeadProjections::q, &HeadProjections::k, &HeadProjections::v}) {
+    Layers layers(*kernels, of(Format::kBf16), true), others(*kernels, of(Format::kInt8), true);
+    layers.All().back().heads.*matrix = others.All().back().heads.*matrix;
+    CHECK(!layers.Takes(1, 0));
+  }
   // A code predictor is never loaded in fp8.
   CHECK(!Layers(*kernels, {1024, 3072, 16, 8, 1, Format::kF32, Format::kFp8}, true).Takes(1, 0));
 }

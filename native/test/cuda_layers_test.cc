@@ -69,16 +69,16 @@ class Halves {
     return x.Get();
   }
 
-  // gelu(up LayerNorm(x) + bias) of rows, and how many grids that took.
-  std::vector<float> Activated(cuda::CudaKernels& cuda, size_t rows, bool whole, size_t* grids) {
+  // gelu(up LayerNorm(x) + bias) of rows, and whether that was one grid.
+  std::vector<float> Activated(size_t rows, bool whole, bool* is_one_grid) {
     Signal x(k_, RandomFloats(rows * s_.hidden, 8)), normed = Poison(k_, rows * s_.hidden), y = Poison(k_, rows * s_.inner);
     k_.Wait();
-    const uint64_t before = cuda.TheRecorder().Counters().nodes;
+    const auto before = GridsOf(k_);
     const Norm norm{layer_.mlp_norm.weight, norm_bias_, 1e-6f};
     if (whole) k_.ExpandActivated(norm, layer_.up, up_bias_, {x.At(), rows, normed.At()}, y.At());
     else k_.Kernels::ExpandActivated(norm, layer_.up, up_bias_, {x.At(), rows, normed.At()}, y.At());
     k_.Wait();
-    *grids = cuda.TheRecorder().Counters().nodes - before;
+    *is_one_grid = WasOneGrid(k_, before, *is_one_grid);
     return y.Get();
   }
 
@@ -158,13 +158,13 @@ void NormedRowsAreTheNormMultiplied() {
 
 void ActivatedRowsAreOneGridWhereTheyAreFew() {
   for (const bool full : {false, true}) {
-    const auto cuda = MakeCudaKernels({{}, 0, full});
+    const auto cuda = MakeBackend(full);
     const auto same = [&](const Sizes& sizes, size_t rows, bool is_one_grid) {
       Halves halves(*cuda, sizes);
-      size_t grids = 0, steps = 0;
-      const std::vector<float> seen = halves.Activated(*cuda, rows, true, &grids);
-      CHECK(!std::isnan(seen[0]) && SameBits(seen, halves.Activated(*cuda, rows, false, &steps)));
-      CHECK_EQ(grids == 1, is_one_grid && !full);
+      bool whole = is_one_grid && !full, steps = false;
+      const std::vector<float> seen = halves.Activated(rows, true, &whole);
+      CHECK(!std::isnan(seen[0]) && SameBits(seen, halves.Activated(rows, false, &steps)));
+      CHECK(!steps && whole == (is_one_grid && !full));
     };
     const Sizes small{128, 192, 2, 1, 128, Format::kBf16, Format::kBf16};
     for (const size_t rows : {1, 4, 8}) same(small, rows, true);
@@ -180,7 +180,7 @@ void ActivatedRowsAreOneGridWhereTheyAreFew() {
 
 // Sums of rows of tables, times a matrix: of ids that are none too, and of those beyond a table.
 void SumsOfRowsAreGatheredWhereTheyAreMultiplied() {
-  const auto cuda = MakeCudaKernels();
+  const auto cuda = MakeBackend(false);
   const auto same = [&](Format format, size_t columns, size_t tables, size_t count, bool is_one_grid) {
     const auto stored = MakeMatrix(format, 40, columns, 3);
     Held<uint8_t> bytes(*cuda, stored->matrix.Bytes());
@@ -199,22 +199,22 @@ void SumsOfRowsAreGatheredWhereTheyAreMultiplied() {
     if (count > 1) ids[17] = -1;
     if (count > 2) ids[2 * 17 + tables - 1] = 9;
     const Held<int32_t> told(*cuda, ids);
-    const auto made = [&](bool whole, uint64_t* grids) {
+    const auto made = [&](bool whole, bool* was_one) {
       Signal sums = Poison(*cuda, count * columns), y(*cuda, RandomFloats(count * 40, 4));
       cuda->Wait();
-      const uint64_t before = cuda->TheRecorder().Counters().nodes;
+      const auto before = GridsOf(*cuda);
       const Finish add{nullptr, nullptr, true};
       if (whole) cuda->MultiplyGathered(w, all.data(), tables, {told.At(), 17}, count, add, sums.At(), y.At());
       else cuda->Kernels::MultiplyGathered(w, all.data(), tables, {told.At(), 17}, count, add, sums.At(), y.At());
       cuda->Wait();
-      *grids = cuda->TheRecorder().Counters().nodes - before;
+      *was_one = WasOneGrid(*cuda, before, *was_one);
       return y.Get();
     };
-    uint64_t grids = 0, steps = 0;
-    const std::vector<float> seen = made(true, &grids), wanted = made(false, &steps);
+    bool whole = is_one_grid, steps = false;
+    const std::vector<float> seen = made(true, &whole), wanted = made(false, &steps);
     CHECK(std::memcmp(seen.data(), wanted.data(), seen.size() * sizeof(float)) == 0);
     CHECK(!std::isnan(seen[0]) && (count < 3 || std::isnan(seen[2 * 40])));
-    CHECK_EQ(grids == 1, is_one_grid);
+    CHECK(!steps && whole == is_one_grid);
   };
   for (const size_t count : {1, 3, 8}) {
     same(Format::kBf16, 256, 15, count, true);

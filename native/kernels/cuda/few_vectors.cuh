@@ -223,8 +223,7 @@ __device__ __forceinline__ void FinishFew(const ProductArgs& args, const FewPlac
 }
 
 // Of a grid of blocks of rows, matrix by matrix, by blocks of vectors, what one does. When the inputs are there it calls prepare(own, counts, its first
-// vector), and at the end finish(place, sums). columns are a multiple of
-// kChunk, as the length of a segment; weights and vectors lie at multiples of 16 bytes.
+// vector), and at the end finish(place, sums). columns are a multiple of kChunk, as the length of a segment; weights and vectors lie at multiples of 16 bytes.
 template <class Shape, class Prepare, class Finish>
 __device__ __forceinline__ void MultiplyFewOf(const ProductArgs& args, const Prepare& prepare, const Finish& finish) {
   const VectorCounts counts = *args.x.counts;

@@ -79,12 +79,15 @@ inline bool EnqueueUnit(Queue& queue, Room& room, const ResidualUnit& unit, cons
   return true;
 }
 
+// More rows than these are never multiplied in blocks of few vectors.
+constexpr size_t kMostSnakedRows = 1024;
+
 // The same in three grids: `handed` is room for what the second leaves to the third, which room is not.
 inline bool EnqueueUnitInThree(Queue& queue, Room& room, Room& handed, const ResidualUnit& unit, const InputSignal& from, const Stretch* streams,
                                size_t count, size_t rows, float* x) {
   const Matrix& dilated = unit.dilated.weights;
   const Finish finish{unit.pointwise_bias, nullptr, true};
-  if (rows == 0 || !FitsTensorCores(dilated) || unit.second.a == nullptr || unit.second.b == nullptr) return false;
+  if (rows == 0 || rows > kMostSnakedRows || !FitsTensorCores(dilated) || unit.second.a == nullptr || unit.second.b == nullptr) return false;
   const LaidVectors laid = LayStretches(queue, streams, count, unit.dilated.History(), WindowsOf(unit.dilated, nullptr, 0));
   ProductArgs args = ArgsFor(dilated, nullptr, laid.view, {unit.dilated.bias, nullptr, false});
   const Plan plan = PlanFor(room, false, args, laid);
