@@ -37,12 +37,6 @@ SpeechRequest Takes(size_t bytes) {
   return request;
 }
 
-SchedulerOptions WithMemory(size_t bytes) {
-  SchedulerOptions options = Usual();
-  options.memory_bytes = bytes;
-  return options;
-}
-
 void ARequestThatCanNeverFitIsRefusedAtOnce() {
   Desk desk(WithMemory(100));
   const Ended end = Spoken(desk, "a", Takes(101));

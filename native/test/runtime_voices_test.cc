@@ -81,12 +81,6 @@ void ARequestThatWaitsForItsVoiceCanBeCancelled() {
 }
 
 // A voice takes 100, a stream its prompt and its tokens.
-SchedulerOptions WithMemory(size_t bytes) {
-  SchedulerOptions options = Usual();
-  options.memory_bytes = bytes;
-  return options;
-}
-
 void AVoiceThatNobodyUsesMakesRoom() {
   Desk desk(WithMemory(300));
   desk.StartVoice("a frames=1", "alice", Sink());

@@ -23,6 +23,12 @@ inline SchedulerOptions Usual() {
   return options;
 }
 
+inline SchedulerOptions WithMemory(size_t bytes) {
+  SchedulerOptions options = Usual();
+  options.memory_bytes = bytes;
+  return options;
+}
+
 class Desk {
  public:
   explicit Desk(SchedulerOptions options = Usual())

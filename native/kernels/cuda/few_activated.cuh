@@ -23,9 +23,6 @@ struct ActivatedArgs {
 using ActivatedShape = FewShape<Format::kBf16, 1, 1, 1, false, false>;
 constexpr uint32_t kActivatedFours = 8;
 
-// Floats from a normed row to the next: half of all banks apart, as eight lanes read four floats each of two rows at a time.
-__host__ __device__ inline uint32_t ActivatedPitch(uint32_t columns) { return columns + 16; }
-
 // A warp a row, to `to`.
 __device__ __forceinline__ void NormForProduct(const ActivatedArgs& args, const float* x, float* to) {
   const uint32_t width = args.product.columns;
@@ -43,7 +40,7 @@ static __global__ void __launch_bounds__(256, ActivatedShape::kTogether) Multipl
   const ProductArgs& product = args.product;
   float* const rows = reinterpret_cast<float*>(SharedBytes() + Shape::kShared);
   const auto norm = [&](FewWarp<Shape>* own, const VectorCounts& counts, uint32_t begin) {
-    const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32, pitch = ActivatedPitch(product.columns);
+    const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32, pitch = OwnVectorPitch(product.columns);
     if (begin + warp < counts.vectors) NormForProduct(args, VectorAt(product.x, counts, begin + warp), rows + warp * pitch);
     __syncthreads();
     own->vector = rows + min(lane / 4, counts.vectors - 1 - begin) * pitch + FourOf(lane) * kFour;
@@ -70,7 +67,7 @@ inline void EnqueueExpandActivated(Queue& queue, const Norm& norm, const Matrix&
   const LaidVectors laid = LayVectors(queue, Rows(x.x, x.rows, w.columns));
   ActivatedArgs args{norm.weight, norm.bias, norm.eps, 0, ArgsFor(w, y, laid.view, {bias, nullptr, false})};
   Grid grid = CutRows<ActivatedShape>(&args.product, laid.bucket);
-  grid.shared += ActivatedShape::kVectors * ActivatedPitch(args.product.columns) * sizeof(float);
+  grid.shared += ActivatedShape::kVectors * OwnVectorPitch(args.product.columns) * sizeof(float);
   queue.Launch<&MultiplyFewActivated>(grid, args);
 }
 

@@ -25,9 +25,6 @@ struct GatheredArgs {
 
 using GatheredShape = FewShape<Format::kBf16, 1, 1, 1, false, false>;
 
-// Floats from a sum to the next: half of all banks apart, as eight lanes read four floats each of two sums at a time.
-__host__ __device__ inline uint32_t GatheredPitch(uint32_t columns) { return columns + 16; }
-
 // Four columns of a vector's sum, as GatherRows has them: all tables' rows are asked for at once. A negative id adds nothing, one that is too
 // large gives what is no number.
 __device__ __forceinline__ float4 GatheredFour(const GatheredArgs& args, uint32_t vector, uint32_t column) {
@@ -55,7 +52,7 @@ static __global__ void __launch_bounds__(256, 1) MultiplyFewGathered(const Gathe
   using Shape = GatheredShape;
   float* const sums = reinterpret_cast<float*>(SharedBytes() + Shape::kShared);
   const auto gather = [&](FewWarp<Shape>* own, const VectorCounts& counts, uint32_t begin) {
-    const uint32_t vectors = min(counts.vectors - begin, uint32_t{Shape::kVectors}), pitch = GatheredPitch(args.product.columns);
+    const uint32_t vectors = min(counts.vectors - begin, uint32_t{Shape::kVectors}), pitch = OwnVectorPitch(args.product.columns);
     const uint32_t fours = args.product.columns / 4;
     for (uint32_t i = threadIdx.x; i < vectors * fours; i += 256) {
       const uint32_t vector = i / fours, column = (i - vector * fours) * 4;
@@ -89,7 +86,7 @@ inline void EnqueueMultiplyGathered(Queue& queue, const Matrix& w, const Matrix*
   args.count = static_cast<uint32_t>(table_count);
   args.product = ArgsFor(w, y, laid.view, finish);
   Grid grid = CutRows<GatheredShape>(&args.product, laid.bucket);
-  grid.shared += GatheredShape::kVectors * GatheredPitch(args.product.columns) * sizeof(float);
+  grid.shared += GatheredShape::kVectors * OwnVectorPitch(args.product.columns) * sizeof(float);
   queue.Launch<&MultiplyFewGathered>(grid, args);
 }
 

@@ -222,6 +222,10 @@ __device__ __forceinline__ void FinishFew(const ProductArgs& args, const FewPlac
   }
 }
 
+// Floats from one to the next of vectors that a block has made for itself: half of all banks apart, as eight lanes read four floats each of two vectors
+// at a time.
+__host__ __device__ inline uint32_t OwnVectorPitch(uint32_t columns) { return columns + 16; }
+
 // Of a grid of blocks of rows, matrix by matrix, by blocks of vectors, what one does. When the inputs are there it calls prepare(own, counts, its first
 // vector), and at the end finish(place, sums). columns are a multiple of kChunk, as the length of a segment; weights and vectors lie at multiples of 16 bytes.
 template <class Shape, class Prepare, class Finish>
