@@ -65,6 +65,17 @@ Napi::Array Names(Napi::Env env, const std::vector<std::string>& names) {
   return list;
 }
 
+Napi::Array Fusions(Napi::Env env, const std::vector<runtime::FusionFacts>& fusions) {
+  Napi::Array list = Napi::Array::New(env, fusions.size());
+  for (size_t n = 0; n < fusions.size(); n++) {
+    Napi::Object one = Napi::Object::New(env);
+    one.Set("name", fusions[n].name);
+    one.Set("why", fusions[n].why);
+    list.Set(static_cast<uint32_t>(n), one);
+  }
+  return list;
+}
+
 }  // namespace
 
 runtime::EngineOptions EngineOptionsIn(const Napi::Value& value) {
@@ -76,6 +87,7 @@ runtime::EngineOptions EngineOptionsIn(const Napi::Value& value) {
   if (Has(object, "device")) options.device = StringIn(object.Get("device"), "device");
   if (Has(object, "cudaFile")) options.cuda_file = StringIn(object.Get("cudaFile"), "cudaFile");
   if (Has(object, "cudaGraphs")) options.cuda_graphs = BooleanIn(object.Get("cudaGraphs"), "cudaGraphs");
+  if (Has(object, "cudaFusions")) options.fusions = StringIn(object.Get("cudaFusions"), "cudaFusions");
   if (Has(object, "fullVectors")) options.full_vectors = BooleanIn(object.Get("fullVectors"), "fullVectors");
   options.max_batch = Count(object, "maxBatch", options.max_batch, 0, 65'536);
   options.threads = static_cast<unsigned>(Count(object, "threads", options.threads, 0, 256));
@@ -125,6 +137,7 @@ Napi::Object ToObject(Napi::Env env, const runtime::EngineFacts& facts) {
   object.Set("device", facts.device);
   object.Set("noCuda", facts.no_cuda);
   object.Set("deviceMemory", ToNumber(env, facts.device_memory));
+  object.Set("fusions", Fusions(env, facts.fusions));
   object.Set("sampleRate", ToNumber(env, facts.sample_rate));
   object.Set("takesInstruction", Napi::Boolean::New(env, facts.takes_instruction));
   object.Set("speakers", Names(env, facts.speakers));

@@ -24,6 +24,9 @@ struct EngineOptions {
   std::string cuda_file;             // the CUDA backend; needed for all but cpu
   bool cuda_graphs = true;
   bool full_vectors = false;         // as cuda::PluginOptions
+  // Fusions of the backend that are used: auto (those that this device computes right, and not slower), all, none, or their
+  // names with commas between.
+  std::string fusions = "auto";
   std::string cache_format;          // of keys and values: f32 | bf16; empty: as the codec's
   bool case_split_pieces = false;  // the tokenizer's other rule
   unsigned threads = 0;            // 0: one per core
@@ -104,12 +107,20 @@ struct SpeechRequest {
   Clock::time_point due = Clock::time_point::max();
 };
 
+// A shorter way to the same bits that a backend has (kernels.h), and why it is not used.
+struct FusionFacts {
+  std::string name;
+  bool on = true;
+  std::string why;  // for people; empty when it is on
+};
+
 struct EngineFacts {
   std::string model_type;  // custom_voice | voice_design | base
   std::string model_size;
   std::string device;
   std::string no_cuda;  // why it is no GPU, where one was wanted if there is one
   size_t device_memory = 0;  // bytes that the device has of its own
+  std::vector<FusionFacts> fusions;  // that its backend has
   uint32_t sample_rate = 24000;
   bool takes_instruction = false;
   std::vector<std::string> speakers, languages;

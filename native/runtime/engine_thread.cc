@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/fusion_trial.h"
 #include "runtime/mailbox.h"
 #include "runtime/scheduler.h"
 #include "runtime/warm_up.h"
@@ -104,8 +105,12 @@ class ThreadedEngine final : public Engine {
       *model = make(&problem);
       if (*model == nullptr) return problem;
       const Clock::time_point loaded = Clock::now();
+      std::vector<FusionFacts> fusions;
+      const std::string wanted = !options_.warm_up && options_.fusions == "auto" ? "all" : options_.fusions;
+      if (!ChooseFusions(**model, wanted, LargestBatch(), Clock::now, &fusions, &problem)) return problem;
       if (options_.warm_up && !WarmUp(**model, LargestBatch(), &times_, &problem)) return problem;
       facts_ = (*model)->facts();
+      facts_.fusions = std::move(fusions);
       facts_.load_ms = Milliseconds(loaded - began);
       facts_.warm_up_ms = Milliseconds(Clock::now() - loaded);
       return "";

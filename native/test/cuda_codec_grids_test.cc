@@ -23,6 +23,8 @@ class Codec {
         kernels_(std::make_unique<cuda::emulator::IdleDevice>(), {}),
         decoder_(kernels_, *checkpoint_, Format::kBf16) {}
 
+  void Fuse(cuda::Fused what, bool on) { kernels_.Fuse(static_cast<size_t>(what), on); }
+
   // Of a pass of so many streams and frames of each, once its lists are known.
   uint64_t Grids(size_t streams, size_t frames) {
     std::vector<std::unique_ptr<model::CodecState>> states;
@@ -56,11 +58,25 @@ void AFrameOfOneStreamTakesFewGrids() {
   CHECK(codec.Grids(3, 1) <= 74);
 }
 
-// Frames one by one, then two and three at once, on so many multiprocessors; and how many grids that took.
-std::vector<float> Decoded(const model::Checkpoint& checkpoint, int multiprocessors, uint64_t* grids) {
+// One stream's frame, and what of it each fusion saves.
+void EachFusionSavesItsGrids() {
+  const std::pair<cuda::Fused, uint64_t> saved[] = {
+      {cuda::Fused::kLatent, 39}, {cuda::Fused::kUnits, 6}, {cuda::Fused::kSnaked, 9}, {cuda::Fused::kActivated, 4}, {cuda::Fused::kGathered, 2}};
+  Codec codec;
+  for (const auto& [fusion, grids] : saved) {
+    codec.Fuse(fusion, false);
+    CHECK_EQ(codec.Grids(1, 1) - 63u, grids);
+    codec.Fuse(fusion, true);
+  }
+  CHECK_EQ(codec.Grids(1, 1), 63u);
+}
+
+// Frames one by one, then two and three at once, on so many multiprocessors, with all fusions or none; and how many grids that took.
+std::vector<float> Decoded(const model::Checkpoint& checkpoint, int multiprocessors, bool fused, uint64_t* grids) {
   cuda::emulator::DeviceOptions device;
   device.multiprocessors = multiprocessors;
   const auto kernels = MakeCudaKernels({}, device);
+  for (size_t n = 0; n < kernels->Fusions().size(); n++) kernels->Fuse(n, fused);
   model::CodecDecoder decoder(*kernels, checkpoint, Format::kBf16);
   const auto state = decoder.NewState();
   std::vector<int32_t> codes(7 * 16);
@@ -82,12 +98,14 @@ std::vector<float> Decoded(const model::Checkpoint& checkpoint, int multiprocess
 void TheTransformerAsOneGridGivesTheSameSound() {
   const RandomCodec files({64, 32, 32, 512, 1024, 1, 16, 16, 64, 3, {2}, {2, 2}});
   const auto checkpoint = files.Open();
-  uint64_t whole = 0, pieces = 0;
-  const std::vector<float> sound = Decoded(*checkpoint, 64, &whole);
-  CHECK(SameBits(sound, Decoded(*checkpoint, 4, &pieces)));
+  uint64_t whole = 0, pieces = 0, none = 0;
+  const std::vector<float> sound = Decoded(*checkpoint, 64, true, &whole);
+  CHECK(SameBits(sound, Decoded(*checkpoint, 4, true, &pieces)));
   CHECK(sound.front() != 0 && sound.front() != sound.back());
   // Heads, attention, o, gate with up, and down are one; of rows of one stream heads are placed by a grid of their own.
   CHECK_EQ(pieces - whole, 2 * 4u + 2 * 5u);
+  CHECK(SameBits(sound, Decoded(*checkpoint, 64, false, &none)));
+  CHECK(none > pieces);
 }
 
 }  // namespace
@@ -96,5 +114,6 @@ void TheTransformerAsOneGridGivesTheSameSound() {
 int main() {
   using namespace parley::test;
   return Run({{"a frame of one stream takes few grids", AFrameOfOneStreamTakesFewGrids},
+              {"each fusion saves its grids", EachFusionSavesItsGrids},
               {"the transformer as one grid gives the same sound", TheTransformerAsOneGridGivesTheSameSound}});
 }

@@ -39,6 +39,8 @@ class CudaKernels final : public Kernels {
   bool AnswersAtOnce() const override { return false; }
   BackendFigures Figures() const override;
   bool Rehearse(bool on) override { return recorder_.CaptureAtOnce(on); }
+  std::vector<Fusion> Fusions() const override;
+  void Fuse(size_t n, bool on) override;
 
   void* Allocate(size_t bytes) override;
   void Free(void* memory) override;

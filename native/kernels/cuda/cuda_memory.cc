@@ -24,13 +24,29 @@ CudaKernels::CudaKernels(std::unique_ptr<Device> device, const CudaOptions& opti
       layer_run_(std::make_unique<LayerRunRoom>(*device_)),
       recorder_(*device_, options.recorder) {
   const DeviceFacts& facts = device_->Facts();
-  room_.rules = {options.full_vectors, facts.major == 9 && facts.minor == 0, static_cast<uint32_t>(facts.multiprocessors)};
+  room_.rules = {options.full_vectors, facts.major == 9 && facts.minor == 0, static_cast<uint32_t>(facts.multiprocessors), {}};
   if (options.pool == 0) return;
   pooled_ = device_->Allocate(options.pool);
   pool_ = std::make_unique<MemoryPool>(pooled_, options.pool);
 }
 
 CudaKernels::~CudaKernels() { device_->Free(pooled_); }
+
+std::vector<Fusion> CudaKernels::Fusions() const {
+  std::vector<Fusion> all;
+  for (size_t n = 0; n < kFusedCount; n++) all.push_back({kFusedNames[n], room_.rules.fusions.Has(static_cast<Fused>(n))});
+  return all;
+}
+
+// What is remembered would not be asked for again.
+void CudaKernels::Fuse(size_t n, bool on) {
+  Require(n < kFusedCount, "there is no such fusion");
+  const auto what = static_cast<Fused>(n);
+  if (room_.rules.fusions.Has(what) == on) return;
+  Submit();
+  recorder_.Forget();
+  room_.rules.fusions.Set(what, on);
+}
 
 // A part may have been another's, whose work is still to be done: it is cleared after that.
 void* CudaKernels::Allocate(size_t bytes) {

@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(256, Shape::kTogether) MultiplyFewSnaked(const
 
 // Those that read terms of bf16, one of each value, and are not large enough for kernels of tiles.
 inline bool SnakesItself(const Plan& plan, Format format, const ProductRules& rules) {
-  return plan.cut == Cut::kFew && !ReadsFloats(plan) && format == Format::kBf16 && VectorTermsOf(format, rules.full_vectors) == 1;
+  return rules.fusions.Has(Fused::kSnaked) && plan.cut == Cut::kFew && !ReadsFloats(plan) && format == Format::kBf16 && VectorTermsOf(format, rules.full_vectors) == 1;
 }
 
 template <uint32_t kOctets, uint32_t kTiles>

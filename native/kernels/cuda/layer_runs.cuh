@@ -192,17 +192,20 @@ bool EnqueueLayerRun(Queue& queue, LayerRunRoom& room, const LayerRun& run) {
 }
 
 // What every grid of this kind wants.
-inline bool IsRun(const LayerRun& run, bool full_vectors) {
+inline bool IsRun(const LayerRun& run, const ProductRules& rules) {
   const AttentionBatch& batch = run.batch;
   const size_t seen = batch.window == 0 ? batch.furthest : std::min(batch.furthest, batch.window);
   return run.count > 0 && run.count <= kMostRunLayers && batch.rows > 0 && batch.rows <= kMostRunRows && batch.count <= kMostRunRows &&
-         seen <= kMostRunPositions && !full_vectors && run.angles != nullptr && LiesAtFours(run.angles) && LiesAtFours(run.x);
+         seen <= kMostRunPositions && !rules.full_vectors && run.angles != nullptr && LiesAtFours(run.angles) && LiesAtFours(run.x);
 }
 
 // Kernels::RunLayers, of matrices of one format. The sizes are those of the code predictor, of the talkers and of the codec, and one that tests can afford.
 template <Format kFormat>
-bool EnqueueRunLayers(Queue& queue, LayerRunRoom& room, const LayerRun& run) {
-  const auto with = [&](auto shape) { return EnqueueLayerRun<decltype(shape), false>(queue, room, run); };
+bool EnqueueRunLayers(Queue& queue, LayerRunRoom& room, const FusionSet& fusions, const LayerRun& run) {
+  const auto with = [&](auto shape) {
+    constexpr bool kIsLatent = std::is_same_v<decltype(shape), LatentShape>;
+    return fusions.Has(kIsLatent ? Fused::kLatent : Fused::kLayers) && EnqueueLayerRun<decltype(shape), false>(queue, room, run);
+  };
   if (run.batch.layout.format == Format::kF32) {
     if constexpr (kIsPredictors<kFormat>) {
       if (with(RunShape<4, 8, 12, float, kFormat>{})) return true;
@@ -227,11 +230,12 @@ bool EnqueueRunPasses(Queue& queue, LayerRunRoom& room, const LayerRun& run) {
 }
 
 // Whether it was done: by the kernels of the first matrix's format, which take it where all others have the same.
-inline bool EnqueueRun(Queue& queue, LayerRunRoom& room, bool full_vectors, const LayerRun& run) {
-  if (!IsRun(run, full_vectors)) return false;
+inline bool EnqueueRun(Queue& queue, LayerRunRoom& room, const ProductRules& rules, const LayerRun& run) {
+  if (!IsRun(run, rules)) return false;
   const auto of = [&](auto format) {
     constexpr Format kFormat = decltype(format)::value;
-    return run.passes != nullptr ? EnqueueRunPasses<kFormat>(queue, room, run) : EnqueueRunLayers<kFormat>(queue, room, run);
+    if (run.passes == nullptr) return EnqueueRunLayers<kFormat>(queue, room, rules.fusions, run);
+    return rules.fusions.Has(Fused::kPasses) && EnqueueRunPasses<kFormat>(queue, room, run);
   };
   switch (run.layers->heads.q.format) {
     case Format::kBf16: return of(std::integral_constant<Format, Format::kBf16>{});

@@ -54,6 +54,8 @@ class Recorder final : public Queue {
     options_.capture_at_once = at_once;
     return options_.graphs;
   }
+  // Once all is done: no list was run before.
+  void Forget();
   const RecorderCounters& Counters() const { return counters_; }
   size_t Graphs() const { return known_.Count(); }
   size_t ListBytes() const { return known_.Bytes(); }

@@ -3,6 +3,7 @@
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { unwatchReady, watchReady } from '../../audio/ready.js';
 import { fileBesideAddon, loadAddon } from '../../addon.js';
+import type { DeviceFusion } from '../engine.js';
 
 interface SpeechAddon {
   speechInspect(directory: string): Promise<ModelFacts>;
@@ -27,6 +28,8 @@ export interface ModelFacts {
   readonly noCuda: string;
   /** Bytes that the device has of its own; 0 for the CPU. */
   readonly deviceMemory: number;
+  /** Shorter ways to the same sound that the device's kernels have; `why` it is not used is empty where it is. */
+  readonly fusions: readonly DeviceFusion[];
   /** Hz. */
   readonly sampleRate: number;
   readonly takesInstruction: boolean;
@@ -49,6 +52,8 @@ export interface NativeOptions {
   /** `auto`, `cpu`, `cuda` or `cuda:1`; absent: the CPU. */
   readonly device?: string;
   readonly cudaGraphs?: boolean;
+  /** Which of the GPU's shorter ways are used: `auto` (as they prove when it loads), `all`, `none`, or names with commas. */
+  readonly cudaFusions?: string;
   /** On a GPU: what weights of bf16 or 8 bits meet keeps 16 bits. */
   readonly fullVectors?: boolean;
   /** 0: one per core. */

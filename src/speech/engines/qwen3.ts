@@ -129,13 +129,14 @@ export class Qwen3Engine implements SpeechEngine {
   }
 
   device(): EngineDevice {
-    const { device: name = 'cpu', deviceMemory: totalBytes = 0, noCuda = '' } = this.#native?.facts ?? {};
+    const { device: name = 'cpu', deviceMemory: totalBytes = 0, noCuda = '', fusions = [] } = this.#native?.facts ?? {};
     const stats = this.#native?.stats ?? undefined;
     const memory = { allocatedBytes: stats?.deviceMemoryInUse ?? 0, totalBytes };
     return {
       name,
       ...(noCuda === '' ? {} : { noGpu: noCuda }),
       ...(totalBytes === 0 ? {} : { memory }),
+      ...(fusions.length === 0 ? {} : { fusions }),
       ...(stats === undefined ? {} : { work: this.#workOf(stats) }),
     };
   }
@@ -290,8 +291,13 @@ export class Qwen3Engine implements SpeechEngine {
   }
 
   #newsOfLoad(): Readonly<Record<string, string>> {
-    const { device = '', noCuda = '' } = this.#native?.facts ?? {};
-    return { device, ...(noCuda === '' ? {} : { cuda: `none: ${noCuda}` }) };
+    const { device = '', noCuda = '', fusions = [] } = this.#native?.facts ?? {};
+    const left = fusions.filter(({ why }) => why !== '').map(({ name, why }) => `${name} (${why})`);
+    return {
+      device,
+      ...(noCuda === '' ? {} : { cuda: `none: ${noCuda}` }),
+      ...(left.length === 0 ? {} : { fusionsLeftOut: left.join(', ') }),
+    };
   }
 
   #loadable() {

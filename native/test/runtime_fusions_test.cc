@@ -1,0 +1,149 @@
+// Which of a backend's fusions are used: those that a trial finds right and not slower, or those that are named.
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "runtime/fusion_trial.h"
+#include "test/check.h"
+#include "test/scripted_model.h"
+
+namespace parley::test {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+// A frame of n streams takes 3 + n ms without fusions.
+class Tried {
+ public:
+  explicit Tried(std::vector<ScriptedFusion> fusions) {
+    model.fusions = std::move(fusions);
+    model.step_time = milliseconds(3);
+    model.decode_time = milliseconds(1);  // of each stream's frame
+  }
+
+  bool Choose(const std::string& option, size_t max_streams = 64) {
+    facts.clear();
+    problem.clear();
+    return ChooseFusions(model, option, max_streams, model.clock(), &facts, &problem);
+  }
+  // Of those that are used.
+  std::string On() const {
+    std::string names;
+    for (const ScriptedFusion& one : model.fusions) names += one.on ? one.name + " " : "";
+    return names;
+  }
+
+  ScriptedModel model;
+  std::vector<FusionFacts> facts;
+  std::string problem;
+};
+
+void ThoseThatSaveTimeAreUsed() {
+  Tried tried({{"layers", milliseconds(1)}, {"passes", microseconds(500)}});
+  CHECK(tried.Choose("auto"));
+  CHECK_EQ(tried.On(), "layers passes ");
+  CHECK_EQ(tried.facts.size(), 2u);
+  CHECK(tried.facts[0].name == "layers" && tried.facts[0].on && tried.facts[0].why.empty());
+}
+
+void AnotherSoundLeavesOneOut() {
+  Tried tried({{"layers", milliseconds(1)}, {"passes", milliseconds(1), true}, {"units", microseconds(100)}});
+  CHECK(tried.Choose("auto"));
+  CHECK_EQ(tried.On(), "layers units ");
+  CHECK(!tried.facts[1].on);
+  CHECK_EQ(tried.facts[1].why, "it gives another sound here");
+}
+
+void ASlowerOneIsLeftOutAndSaysByHowMuch() {
+  Tried tried({{"layers", milliseconds(-1)}, {"passes", microseconds(10)}});
+  CHECK(tried.Choose("auto"));
+  CHECK_EQ(tried.On(), "passes ");
+  // Frames of 1, 3 and 16 streams: 4 + 6 + 19 ms.
+  CHECK_EQ(tried.facts[0].why, "slower here: 32.00 ms instead of 29.00");
+}
+
+void AThousandthIsChance() {
+  Tried tried({{"layers", microseconds(-30)}});
+  CHECK(tried.Choose("auto"));
+  CHECK_EQ(tried.On(), "layers ");
+}
+
+void OneThatFailsIsLeftOutAndTheNextAreTried() {
+  Tried tried({{"layers", {}, false, "throw"}, {"passes", {}, false, "memory"}, {"units", milliseconds(1)}});
+  CHECK(tried.Choose("auto"));
+  CHECK_EQ(tried.On(), "units ");
+  CHECK_EQ(tried.facts[0].why, "it fails here: scripted");
+  CHECK_EQ(tried.facts[1].why, "it fails here: std::bad_alloc");
+  CHECK_EQ(tried.model.generations, 0u);
+  CHECK_EQ(tried.model.bytes_in_use, 0u);
+}
+
+void ALostDeviceNamesTheFusionThatWasTried() {
+  Tried tried({{"layers", milliseconds(1)}, {"passes", {}, false, "lost"}});
+  std::string what;
+  try {
+    tried.Choose("auto");
+  } catch (const BackendLost& lost) {
+    what = lost.what();
+  }
+  CHECK_EQ(what, "the GPU fell off the bus, while the fusion \"passes\" was tried: leave it out of CUDA_FUSIONS");
+}
+
+void NoMoreSpeakTogetherThanMay() {
+  Tried tried({{"layers", milliseconds(1)}});
+  const std::vector<TriedFusion> found = TryFusions(tried.model, {1, 3, 16}, 3, tried.model.clock());
+  CHECK_EQ(found.size(), 1u);
+  CHECK_EQ(found[0].times.size(), 2u);
+  CHECK(found[0].times[1].streams == 3 && found[0].times[1].without_ms == 6 && found[0].times[1].with_ms == 5);
+}
+
+void WithoutRoomForATrialAllStay() {
+  Tried tried({{"layers", milliseconds(-1)}, {"passes", {}, true}});
+  tried.model.most_positions = 8;
+  CHECK(tried.Choose("auto"));
+  CHECK_EQ(tried.On(), "layers passes ");
+}
+
+void NamedOnesAreUsedUntried() {
+  Tried tried({{"layers", milliseconds(-1)}, {"passes", {}, true}, {"units", milliseconds(1)}});
+  CHECK(tried.Choose("passes,units"));
+  CHECK_EQ(tried.On(), "passes units ");
+  CHECK_EQ(tried.facts[0].why, "CUDA_FUSIONS leaves it out");
+  CHECK(tried.Choose("none"));
+  CHECK_EQ(tried.On(), "");
+  CHECK(tried.Choose("all"));
+  CHECK_EQ(tried.On(), "layers passes units ");
+  CHECK_EQ(tried.model.TakeLog(), "");
+}
+
+void AnUnknownNameIsRefused() {
+  Tried tried({{"layers"}, {"passes"}});
+  CHECK(!tried.Choose("layers,pases"));
+  CHECK_EQ(tried.problem, "CUDA_FUSIONS names \"pases\"; it can be auto, all, none, or some of layers, passes");
+}
+
+void ABackendWithoutAnyIsNotAsked() {
+  Tried tried({});
+  CHECK(tried.Choose("auto"));
+  CHECK(tried.facts.empty());
+  CHECK_EQ(tried.model.TakeLog(), "");
+}
+
+}  // namespace
+}  // namespace parley::test
+
+int main() {
+  using namespace parley::test;
+  return Run({{"those that save time are used", ThoseThatSaveTimeAreUsed},
+              {"another sound leaves one out", AnotherSoundLeavesOneOut},
+              {"a slower one is left out and says by how much", ASlowerOneIsLeftOutAndSaysByHowMuch},
+              {"a thousandth is chance", AThousandthIsChance},
+              {"one that fails is left out and the next are tried", OneThatFailsIsLeftOutAndTheNextAreTried},
+              {"a lost device names the fusion that was tried", ALostDeviceNamesTheFusionThatWasTried},
+              {"no more speak together than may", NoMoreSpeakTogetherThanMay},
+              {"without room for a trial all stay", WithoutRoomForATrialAllStay},
+              {"named ones are used untried", NamedOnesAreUsedUntried},
+              {"an unknown name is refused", AnUnknownNameIsRefused},
+              {"a backend without any is not asked", ABackendWithoutAnyIsNotAsked}});
+}
