@@ -76,7 +76,7 @@ int main(int count, char** arguments) {
   try {
     const std::vector<size_t> sizes = SizesIn(count > 3 ? arguments[3] : "1,2,3,8,16");
     const auto model = Load(arguments[1], arguments[2], QuantizeOf(count > 4 ? arguments[4] : "none"));
-    const std::vector<TriedFusion> tried = TryFusions(*model, sizes, *std::max_element(sizes.begin(), sizes.end()), Clock::now);
+    const std::vector<TriedFusion> tried = TryFusions(*model, {sizes}, *std::max_element(sizes.begin(), sizes.end()));
     Say(tried);
     const bool is_right = std::all_of(tried.begin(), tried.end(), [](const TriedFusion& one) { return one.is_right; });
     if (!is_right) std::fprintf(stderr, "fusion_bench: a fusion is wrong\n");

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
 #include <numeric>
 #include <optional>
 #include <sstream>
@@ -16,9 +15,7 @@ namespace parley::runtime {
 namespace {
 
 constexpr size_t kUntimed = 2;  // frames of each: their lists are new
-constexpr size_t kTimed = 6;
 constexpr double kMaySlow = 1.01;  // chance is some thousandths
-static_assert(kUntimed + kTimed <= kMostWarmFrames);
 
 // What speakers of some sizes gave.
 struct Spoken {
@@ -37,8 +34,7 @@ struct Spoken {
 
 class Trial {
  public:
-  Trial(FrameModel& model, std::vector<size_t> sizes, const TimeSource& now)
-      : model_(model), sizes_(std::move(sizes)), now_(now), request_(WarmRequest(model, kWarmTexts[kWarmOfBatches])) {
+  Trial(FrameModel& model, TrialOptions options) : model_(model), options_(std::move(options)), request_(WarmRequest(model, kWarmTexts[kWarmOfBatches])) {
     model_.Rehearse(true);
   }
   ~Trial() { model_.Rehearse(false); }
@@ -48,7 +44,7 @@ class Trial {
   // None where there is no room for one of the sizes.
   std::optional<Spoken> Speak() {
     Spoken spoken;
-    for (const size_t size : sizes_) {
+    for (const size_t size : options_.sizes) {
       Generations generations;
       std::string problem;
       if (!MakeGenerations(model_, request_, size, &generations, &problem) || generations.empty()) return std::nullopt;
@@ -63,11 +59,11 @@ class Trial {
   void SpeakFrames(WarmSpeech* all, Spoken* spoken) {
     std::vector<float> sound;
     double best = 1e9;
-    for (size_t n = 0; n < kUntimed + kTimed; n++) {
-      const Clock::time_point began = now_();
+    for (size_t n = 0; n < options_.frames; n++) {
+      const Clock::time_point began = options_.now();
       all->Step();
       const size_t samples = all->Decode();
-      const double took = std::chrono::duration<double, std::milli>(now_() - began).count();
+      const double took = std::chrono::duration<double, std::milli>(options_.now() - began).count();
       if (n >= kUntimed) best = std::min(best, took);
       sound.insert(sound.end(), all->Samples(), all->Samples() + samples);
     }
@@ -76,8 +72,7 @@ class Trial {
   }
 
   FrameModel& model_;
-  const std::vector<size_t> sizes_;
-  const TimeSource& now_;
+  const TrialOptions options_;
   const SpeechRequest request_;
 };
 
@@ -143,19 +138,20 @@ bool TakeNamed(const std::string& option, std::vector<TriedFusion>* all, std::st
 
 }  // namespace
 
-std::vector<TriedFusion> TryFusions(FrameModel& model, const std::vector<size_t>& sizes, size_t max_streams, const TimeSource& now) {
+std::vector<TriedFusion> TryFusions(FrameModel& model, const TrialOptions& options, size_t max_streams) {
   std::vector<TriedFusion> tried = FusionsOf(model);
   if (tried.empty()) return tried;
-  std::vector<size_t> possible;
-  std::copy_if(sizes.begin(), sizes.end(), std::back_inserter(possible), [&](size_t size) { return size <= max_streams; });
+  TrialOptions possible = options;
+  const auto is_too_large = [&](size_t size) { return size > max_streams; };
+  possible.sizes.erase(std::remove_if(possible.sizes.begin(), possible.sizes.end(), is_too_large), possible.sizes.end());
   for (size_t n = 0; n < tried.size(); n++) model.Fuse(n, false);
-  Trial trial(model, possible, now);
+  Trial trial(model, possible);
   std::optional<Spoken> without = trial.Speak();
   for (size_t n = 0; without && n < tried.size(); n++) {
     TriedFusion& its = tried[n];
     model.Fuse(n, true);
     std::optional<Spoken> with = SpeakWith(&trial, its.facts.name, &its.facts.why);
-    if (with) Judge(possible, *with, *without, &its);
+    if (with) Judge(possible.sizes, *with, *without, &its);
     else its.is_right = false;
     its.facts.on = its.facts.why.empty();
     if (its.facts.on) without = std::move(with);
@@ -171,7 +167,9 @@ bool ChooseFusions(FrameModel& model, const std::string& option, size_t max_stre
                    std::string* problem) {
   std::vector<TriedFusion> all = FusionsOf(model);
   if (all.empty()) return true;
-  if (option == "auto") all = TryFusions(model, kTrialSizes, max_streams, now);
+  TrialOptions trial;
+  trial.now = now;
+  if (option == "auto") all = TryFusions(model, trial, max_streams);
   else if (!TakeNamed(option, &all, problem)) return false;
   else SetAll(model, all);
   for (TriedFusion& one : all) facts->push_back(std::move(one.facts));

@@ -23,13 +23,16 @@ struct TriedFusion {
   std::vector<Times> times;  // none where it failed
 };
 
-// Streams that speak together in a trial: few, since fusions are for few.
-inline const std::vector<size_t> kTrialSizes = {1, 3, 16};
+struct TrialOptions {
+  std::vector<size_t> sizes = {1, 3, 16};  // streams that speak together: few, since fusions are for few
+  size_t frames = 8;  // of each, the first two of which are not timed: three or more, and no more than kMostWarmFrames
+  TimeSource now = Clock::now;
+};
 
 // Tries one after the other, each with those before it that are used: one that gives another sound, fails, or makes frames slower by more than a
 // hundredth is left out, and so it stays. No size above max_streams is tried. What a device throws that is lost
 // names the fusion that was tried. Empty: the model has none. Where the model has no room for a trial all are left as they are, without times.
-std::vector<TriedFusion> TryFusions(FrameModel& model, const std::vector<size_t>& sizes, size_t max_streams, const TimeSource& now);
+std::vector<TriedFusion> TryFusions(FrameModel& model, const TrialOptions& options, size_t max_streams);
 
 // As an option says it: see EngineOptions::fusions. False with `problem` set: it names what is none.
 bool ChooseFusions(FrameModel& model, const std::string& option, size_t max_streams, const TimeSource& now, std::vector<FusionFacts>* facts,

@@ -21,7 +21,7 @@ void EachGivesTheSoundThatIsHeardWithoutIt() {
   std::string problem;
   const auto model = QwenFrameModel::Open(kGolden + "/tiny-customvoice", parts, size_t{1} << 30, MakeBackend(false), &problem);
   CHECK_EQ(problem, "");
-  const std::vector<TriedFusion> tried = TryFusions(*model, {1}, 1, Clock::now);
+  const std::vector<TriedFusion> tried = TryFusions(*model, {{1}, 3}, 1);
   CHECK_EQ(tried.size(), cuda::kFusedCount);
   for (const TriedFusion& one : tried) {
     CHECK_EQ(one.times.size(), 1u);

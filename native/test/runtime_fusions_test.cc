@@ -92,7 +92,7 @@ void ALostDeviceNamesTheFusionThatWasTried() {
 
 void NoMoreSpeakTogetherThanMay() {
   Tried tried({{"layers", milliseconds(1)}});
-  const std::vector<TriedFusion> found = TryFusions(tried.model, {1, 3, 16}, 3, tried.model.clock());
+  const std::vector<TriedFusion> found = TryFusions(tried.model, {{1, 3, 16}, 3, tried.model.clock()}, 3);
   CHECK_EQ(found.size(), 1u);
   CHECK_EQ(found[0].times.size(), 2u);
   CHECK(found[0].times[1].streams == 3 && found[0].times[1].without_ms == 6 && found[0].times[1].with_ms == 5);

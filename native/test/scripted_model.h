@@ -63,7 +63,7 @@ struct ScriptedFusion {
   std::string name;
   Clock::duration saves{};  // of a step
   bool wrong = false;       // another sound
-  std::string what;         // happens at a step: memory | throw | lost
+  std::string what{};       // happens at a step: memory | throw | lost
   bool on = true;
 };
 
