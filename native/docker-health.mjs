@@ -1,0 +1,75 @@
+// Asks the server of this container whether it can speak, and ends with 0 or 1, as Docker's HEALTHCHECK wants it.
+//
+//   RESTART_AFTER=60    seconds (0, never, by default) that no engine may be able to speak before the server is told to end
+//
+// Docker marks a container that is not well and leaves it running; only one that ends is started again (restart:
+// unless-stopped). So a server that lost its GPU and does not get it back has to end, and this sees to it: calls that
+// still speak get DRAIN_TIMEOUT, as at any SIGTERM. A server that is loading, draining or does not answer is let alone.
+//
+//   node native/docker-health.mjs [process]    the process that is told, by default the first of the container
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request as overHttp } from 'node:http';
+import { request as overHttps } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const LIMIT_MS = 4000; // less than HEALTHCHECK's own, which would leave no word of why
+const SPEECHLESS = ['engine down', 'no engine', 'no encoder'];
+/** Since when no engine speaks, in ms since 1970: from one run of this to the next. */
+const NOTE = join(tmpdir(), 'parley-speechless');
+
+function setting(name, otherwise) {
+  return process.env[name]?.trim() || otherwise;
+}
+
+/** Where the server listens, seen from within the container. */
+function address() {
+  const host = setting('HOST', '127.0.0.1');
+  const loopback = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+  return { host: loopback[host] ?? host, port: Number(setting('PORT', '8080')) };
+}
+
+/** What /health tells; rejects where nothing answers. */
+function health() {
+  const request = setting('TLS_CERT') === undefined ? overHttp : overHttps;
+  // Its certificate is for the names that others know it by; here it is known by its address.
+  const options = { ...address(), path: '/health', rejectUnauthorized: false, signal: AbortSignal.timeout(LIMIT_MS) };
+  return new Promise((resolve, reject) => {
+    const asked = request(options, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (text) => (body += text));
+      response.on('error', reject).on('end', () => {
+        try {
+          resolve({ code: response.statusCode, ...JSON.parse(body) });
+        } catch {
+          reject(new Error(`/health answered ${response.statusCode} with what is no JSON`));
+        }
+      });
+    });
+    asked.on('error', reject).end();
+  });
+}
+
+/** Seconds for which no engine has spoken, as far as is known. */
+function speechlessSeconds(uptimeSeconds) {
+  const now = Date.now();
+  let since = now;
+  try {
+    since = Number(readFileSync(NOTE, 'utf8')) || now;
+  } catch {
+    writeFileSync(NOTE, String(now));
+  }
+  // A note that is older than the server is of the one before it.
+  return Math.min((now - since) / 1000, uptimeSeconds);
+}
+
+const restartAfter = Number(setting('RESTART_AFTER', '0'));
+if (!(restartAfter >= 0)) throw new Error(`RESTART_AFTER must be seconds, not "${process.env.RESTART_AFTER}"`);
+const { code, status, reason, uptimeSeconds } = await health();
+console.log([status, reason].filter(Boolean).join(': '));
+if (!SPEECHLESS.includes(status)) rmSync(NOTE, { force: true });
+else if (restartAfter > 0 && speechlessSeconds(uptimeSeconds) >= restartAfter) {
+  console.log(`for ${restartAfter} s (RESTART_AFTER): the server is told to end`);
+  process.kill(Number(process.argv[2] ?? 1), 'SIGTERM');
+}
+process.exitCode = code === 200 ? 0 : 1;
