@@ -18,6 +18,11 @@ const SPEECHLESS = ['engine down', 'no engine', 'no encoder'];
 /** Since when no engine speaks, in ms since 1970: from one run of this to the next. */
 const NOTE = join(tmpdir(), 'parley-speechless');
 
+/** Into Docker's record of its checks: `docker inspect`. */
+function tell(line) {
+  process.stdout.write(`${line}\n`);
+}
+
 function setting(name, otherwise) {
   return process.env[name]?.trim() || otherwise;
 }
@@ -33,7 +38,12 @@ function address() {
 function health() {
   const request = setting('TLS_CERT') === undefined ? overHttp : overHttps;
   // Its certificate is for the names that others know it by; here it is known by its address.
-  const options = { ...address(), path: '/health', rejectUnauthorized: false, signal: AbortSignal.timeout(LIMIT_MS) };
+  const options = {
+    ...address(),
+    path: '/health',
+    rejectUnauthorized: false,
+    signal: AbortSignal.timeout(LIMIT_MS),
+  };
   return new Promise((resolve, reject) => {
     const asked = request(options, (response) => {
       let body = '';
@@ -63,13 +73,22 @@ function speechlessSeconds(uptimeSeconds) {
   return Math.min((now - since) / 1000, uptimeSeconds);
 }
 
-const restartAfter = Number(setting('RESTART_AFTER', '0'));
-if (!(restartAfter >= 0)) throw new Error(`RESTART_AFTER must be seconds, not "${process.env.RESTART_AFTER}"`);
-const { code, status, reason, uptimeSeconds } = await health();
-console.log([status, reason].filter(Boolean).join(': '));
-if (!SPEECHLESS.includes(status)) rmSync(NOTE, { force: true });
-else if (restartAfter > 0 && speechlessSeconds(uptimeSeconds) >= restartAfter) {
-  console.log(`for ${restartAfter} s (RESTART_AFTER): the server is told to end`);
-  process.kill(Number(process.argv[2] ?? 1), 'SIGTERM');
+async function main() {
+  const restartAfter = Number(setting('RESTART_AFTER', '0'));
+  if (!(restartAfter >= 0))
+    throw new Error(`RESTART_AFTER must be seconds, not "${process.env.RESTART_AFTER}"`);
+  const { code, status, reason, uptimeSeconds } = await health();
+  tell([status, reason].filter(Boolean).join(': '));
+  if (!SPEECHLESS.includes(status)) rmSync(NOTE, { force: true });
+  else if (restartAfter > 0 && speechlessSeconds(uptimeSeconds) >= restartAfter) {
+    tell(`so for ${restartAfter} s (RESTART_AFTER): the server is told to end`);
+    process.kill(Number(process.argv[2] ?? 1), 'SIGTERM');
+  }
+  return code === 200 ? 0 : 1;
 }
-process.exitCode = code === 200 ? 0 : 1;
+
+// exitCode, not exit(): what was said has to be written first.
+process.exitCode = await main().catch((error) => {
+  tell(error.message);
+  return 1;
+});

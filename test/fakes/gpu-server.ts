@@ -137,6 +137,10 @@ export class GpuServer {
     writeFileSync(this.#matterFile, matter);
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   /** Where it listens. */
   async url(): Promise<string> {
     const line = await this.logged('parley listens');
