@@ -16,7 +16,7 @@ RUN apt-get update \
 ENV npm_config_nodedir=/usr/local
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Only one package of production has a program to build. It is built here: what its maker built elsewhere has no checksum in the lock file.
+# One package of production is a program to compile. It is compiled here: what its maker offers compiled has no checksum in the lock file.
 RUN --mount=type=cache,target=/root/.npm \
   npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && npm_config_build_from_source=true npm rebuild --foreground-scripts @discordjs/opus
@@ -62,7 +62,7 @@ LABEL org.opencontainers.image.title="Parley" \
 ENV VOICES_DIR=/var/lib/parley/voices
 RUN install -d -o node -g node -m 0700 "$VOICES_DIR"
 WORKDIR /app
-# What changes least comes first. Each package in node_modules brings the text of its licence.
+# What changes least comes first. Packages bring the texts of their licences along, as their makers put them there.
 COPY --from=build /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY native/docker-entrypoint.sh native/docker-health.mjs native/
