@@ -1,6 +1,7 @@
 // Asks the server of this container whether it can speak, and ends with 0 or 1, as Docker's HEALTHCHECK wants it.
 //
-//   RESTART_AFTER=60    seconds (0, never, by default) that no engine may be able to speak before the server is told to end
+//   RESTART_AFTER=60    seconds (0, never, by default) that the engine of the default voice, or every one, may be unable to
+//                       speak before the server is told to end
 //
 // Docker marks a container that is not well and leaves it running; only one that ends is started again (restart:
 // unless-stopped). So a server that lost its GPU and does not get it back has to end, and this sees to it: calls that
@@ -15,7 +16,7 @@ import { join } from 'node:path';
 
 const LIMIT_MS = 4000; // less than HEALTHCHECK's own, which would leave no word of why
 const SPEECHLESS = ['engine down', 'no engine', 'no encoder'];
-/** Since when no engine speaks, in ms since 1970: from one run of this to the next. */
+/** Since when it is so, in ms since 1970: from one run of this to the next. */
 const NOTE = join(tmpdir(), 'parley-speechless');
 
 /** Into Docker's record of its checks: `docker inspect`. */
@@ -60,7 +61,7 @@ function health() {
   });
 }
 
-/** Seconds for which no engine has spoken, as far as is known. */
+/** Seconds for which it has been so, as far as is known. */
 function speechlessSeconds(uptimeSeconds) {
   const now = Date.now();
   let since = now;
