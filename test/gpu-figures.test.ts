@@ -43,7 +43,10 @@ test('a fusion with which the GPU gives another sound is left out, and /health a
   const { used, left_out: leftOut } = (await server.health()).told.gpu_fusions as Fusions;
   assert.ok(!used.includes('units'));
   assert.equal(leftOut.units, 'it gives another sound here');
-  assert.match(String((await server.logged('engine loaded', 'qwen3')).fusionsLeftOut), /units \(it gives another sound here\)/);
+  assert.match(
+    String((await server.logged('engine loaded', 'qwen3')).fusionsLeftOut),
+    /units \(it gives another sound here\)/,
+  );
 });
 
 test('CUDA_FUSIONS says which are used', async (t) => {

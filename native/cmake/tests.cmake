@@ -36,7 +36,7 @@ endforeach()
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/*_test.cc)
 set(SPEECH_TESTS "/(checkpoint|checkpoint_fuzz|codec_[a-z_]+|cuda_[a-z_]+|kernels_[a-z]+|prompt|resampling|runtime_[a-z_]+|safetensors|sampling|speech_[a-z_]+|thread_pool|tokenizer|tool_files|transformer|voice_[a-z_]+|weights|write_[a-z_]+)_test\\.cc$")
 # Under a sanitizer these take from twenty seconds to minutes each; what they run, others do with fewer cases.
-set(LONG_TESTS "/(codec_decoder|cuda_fusions|cuda_latent_run|cuda_speech|codec_sizes|runtime_admission|runtime_golden|runtime_qwen|speech_batch|speech_formats|speech_precision|write_checkpoint)_test\\.cc$")
+set(LONG_TESTS "/(codec_decoder|cuda_latent_run|cuda_speech|codec_sizes|runtime_admission|runtime_golden|runtime_qwen|speech_batch|speech_formats|speech_precision|write_checkpoint)_test\\.cc$")
 if(PARLEY_SPEECH STREQUAL "LESS")
   list(FILTER TEST_SOURCES EXCLUDE REGEX ${LONG_TESTS})
 elseif(NOT PARLEY_SPEECH STREQUAL "ON")

@@ -24,8 +24,8 @@ struct EngineOptions {
   std::string cuda_file;             // the CUDA backend; needed for all but cpu
   bool cuda_graphs = true;
   bool full_vectors = false;         // as cuda::PluginOptions
-  // Fusions of the backend that are used: auto (those that this device computes right, and not slower), all, none, or their
-  // names with commas between.
+  // Fusions of the backend that are used: auto (those that a trial finds right on this device, and not slower; without a warm-up
+  // all, untried), all, none, or their names with commas between.
   std::string fusions = "auto";
   std::string cache_format;          // of keys and values: f32 | bf16; empty: as the codec's
   bool case_split_pieces = false;  // the tokenizer's other rule

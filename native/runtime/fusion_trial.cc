@@ -3,51 +3,118 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <numeric>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
 
-#include "runtime/warm_speech.h"
-
 namespace parley::runtime {
 namespace {
 
-constexpr size_t kUntimed = 2;  // frames of each: their lists are new
-constexpr double kMaySlow = 1.01;  // chance is some thousandths
+constexpr size_t kNew = 2;       // frames of each: their lists are new
+constexpr size_t kTogether = 2;  // the last frames, which are decoded in one
+constexpr double kMaySlow = 1.02;  // chance is some thousandths
 
 // What speakers of some sizes gave.
 struct Spoken {
   std::vector<std::vector<float>> sounds;  // of each size
   std::vector<double> best_ms;             // of a frame
 
-  double Milliseconds() const { return std::accumulate(best_ms.begin(), best_ms.end(), 0.0); }
-  // Bit by bit: no numbers are equal too.
+  // Bit by bit: what is no number is equal to itself too.
   bool SoundsLike(const Spoken& other) const {
     const auto are_equal = [](const std::vector<float>& a, const std::vector<float>& b) {
       return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
     };
     return std::equal(sounds.begin(), sounds.end(), other.sounds.begin(), other.sounds.end(), are_equal);
   }
+  void KeepBest(const Spoken& other) {
+    for (size_t of = 0; of < best_ms.size(); of++) best_ms[of] = std::min(best_ms[of], other.best_ms[of]);
+  }
+};
+
+// No memory for what there was memory for before.
+class NoRoom : public std::runtime_error {
+ public:
+  NoRoom() : std::runtime_error("there is no memory left to try it") {}
 };
 
 class Trial {
  public:
-  Trial(FrameModel& model, TrialOptions options) : model_(model), options_(std::move(options)), request_(WarmRequest(model, kWarmTexts[kWarmOfBatches])) {
+  Trial(FrameModel& model, TrialOptions options)
+      : model_(model), options_(std::move(options)), request_(WarmRequest(model, kWarmTexts[kWarmOfBatches])) {
     model_.Rehearse(true);
   }
-  ~Trial() { model_.Rehearse(false); }
+  ~Trial() {
+    model_.Rehearse(false);
+    voice_ = nullptr;
+    while (model_.ForgetVoice()) {
+    }
+  }
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
-  // None where there is no room for one of the sizes.
-  std::optional<Spoken> Speak() {
+  // Speaks without any fusion. Sizes for which there is no room are left out. False: that is all of them.
+  bool Begin() {
+    std::string problem;
+    if (!FindWarmVoice(model_, request_, &voice_, &problem)) return false;
+    const auto has_no_room = [&](size_t size) { return Make(size).empty(); };
+    options_.sizes.erase(std::remove_if(options_.sizes.begin(), options_.sizes.end(), has_no_room), options_.sizes.end());
+    if (options_.sizes.empty()) return false;
+    try {
+      without_ = Speak();
+    } catch (const NoRoom&) {
+      return false;
+    }
+    return true;
+  }
+
+  // The n-th, which stays on where it proves itself.
+  void Try(size_t n, TriedFusion* its) {
+    try {
+      Spoken with = SpeakWith(n, true);
+      its->is_right = with.SoundsLike(without_);
+      if (!its->is_right) its->facts.why = "it gives another sound here";
+      if (its->is_right && !SlowerAt(with).empty()) {
+        // Once more, in turn: chance does not come twice.
+        without_.KeepBest(SpeakWith(n, false));
+        with.KeepBest(SpeakWith(n, true));
+        its->facts.why = SlowerAt(with);
+      }
+      for (size_t of = 0; of < options_.sizes.size(); of++) its->times.push_back({options_.sizes[of], without_.best_ms[of], with.best_ms[of]});
+      if (its->facts.why.empty()) without_ = std::move(with);
+    } catch (const BackendLost&) {
+      throw;
+    } catch (const NoRoom& none) {
+      its->facts.why = none.what();
+    } catch (const std::exception& error) {
+      its->is_right = false;
+      its->facts.why = std::string("it fails here: ") + error.what();
+    }
+    its->facts.on = its->facts.why.empty();
+    if (!its->facts.on) model_.Fuse(n, false);
+  }
+
+ private:
+  // None: there is no room for them.
+  Generations Make(size_t size) {
+    Generations generations;
+    std::string problem;
+    if (!MakeGenerations(model_, request_, voice_, size, &generations, &problem)) generations.clear();
+    return generations;
+  }
+
+  Spoken SpeakWith(size_t n, bool on) {
+    model_.Fuse(n, on);
+    return Speak();
+  }
+
+  Spoken Speak() {
     Spoken spoken;
     for (const size_t size : options_.sizes) {
-      Generations generations;
-      std::string problem;
-      if (!MakeGenerations(model_, request_, size, &generations, &problem) || generations.empty()) return std::nullopt;
+      Generations generations = Make(size);
+      if (generations.empty()) throw NoRoom();
       WarmSpeech all(model_, std::move(generations));
       all.Join(size);
       SpeakFrames(&all, &spoken);
@@ -55,56 +122,52 @@ class Trial {
     return spoken;
   }
 
- private:
   void SpeakFrames(WarmSpeech* all, Spoken* spoken) {
     std::vector<float> sound;
-    double best = 1e9;
+    double best = std::numeric_limits<double>::max();
     for (size_t n = 0; n < options_.frames; n++) {
       const Clock::time_point began = options_.now();
       all->Step();
-      const size_t samples = all->Decode();
+      const bool waits = n + kTogether >= options_.frames && n + 1 < options_.frames;
+      const size_t samples = waits ? 0 : all->Decode();
       const double took = std::chrono::duration<double, std::milli>(options_.now() - began).count();
-      if (n >= kUntimed) best = std::min(best, took);
+      if (n >= kNew && n + kTogether < options_.frames) best = std::min(best, took);
       sound.insert(sound.end(), all->Samples(), all->Samples() + samples);
     }
     spoken->sounds.push_back(std::move(sound));
     spoken->best_ms.push_back(best);
   }
 
-  FrameModel& model_;
-  const TrialOptions options_;
-  const SpeechRequest request_;
-};
-
-std::string Slower(double without, double with) {
-  char text[96];
-  std::snprintf(text, sizeof text, "slower here: %.2f ms instead of %.2f", with, without);
-  return text;
-}
-
-// With the fusion that is on now. None, with `why` set: it fails.
-std::optional<Spoken> SpeakWith(Trial* trial, const std::string& name, std::string* why) {
-  try {
-    std::optional<Spoken> spoken = trial->Speak();
-    if (!spoken) *why = "no memory to try it";
-    return spoken;
-  } catch (const BackendLost& lost) {
-    throw BackendLost(std::string(lost.what()) + ", while the fusion \"" + name + "\" was tried: leave it out of CUDA_FUSIONS");
-  } catch (const std::exception& error) {
-    return *why = std::string("it fails here: ") + error.what(), std::nullopt;
+  // Where frames take longer than without; empty: nowhere.
+  std::string SlowerAt(const Spoken& with) const {
+    for (size_t of = 0; of < options_.sizes.size(); of++) {
+      if (with.best_ms[of] <= kMaySlow * without_.best_ms[of]) continue;
+      char text[96];
+      std::snprintf(text, sizeof text, "slower here: a frame of %zu takes %.2f ms instead of %.2f", options_.sizes[of], with.best_ms[of],
+                    without_.best_ms[of]);
+      return text;
+    }
+    return "";
   }
-}
 
-// With the fusion that is on now, and without it.
-void Judge(const std::vector<size_t>& sizes, const Spoken& with, const Spoken& without, TriedFusion* its) {
-  its->is_right = with.SoundsLike(without);
-  if (!its->is_right) its->facts.why = "it gives another sound here";
-  else if (with.Milliseconds() > kMaySlow * without.Milliseconds()) its->facts.why = Slower(without.Milliseconds(), with.Milliseconds());
-  for (size_t of = 0; of < sizes.size(); of++) its->times.push_back({sizes[of], without.best_ms[of], with.best_ms[of]});
-}
+  FrameModel& model_;
+  TrialOptions options_;
+  const SpeechRequest request_;
+  std::shared_ptr<Voice> voice_;
+  Spoken without_;
+};
 
 void SetAll(FrameModel& model, const std::vector<TriedFusion>& tried) {
   for (size_t n = 0; n < tried.size(); n++) model.Fuse(n, tried[n].facts.on);
+}
+
+// All but the n-th, as CUDA_FUSIONS names them.
+std::string NamesWithout(const std::vector<TriedFusion>& all, size_t n) {
+  std::string names;
+  for (size_t other = 0; other < all.size(); other++) {
+    if (other != n) names += (names.empty() ? "" : ",") + all[other].facts.name;
+  }
+  return names.empty() ? "none" : names;
 }
 
 std::vector<TriedFusion> FusionsOf(const FrameModel& model) {
@@ -136,26 +199,32 @@ bool TakeNamed(const std::string& option, std::vector<TriedFusion>* all, std::st
   return true;
 }
 
+void TryOne(Trial* trial, size_t n, std::vector<TriedFusion>* all) {
+  try {
+    trial->Try(n, &(*all)[n]);
+  } catch (const BackendLost& lost) {
+    throw BackendLost(std::string(lost.what()) + ", while the fusion \"" + (*all)[n].facts.name + "\" was tried; CUDA_FUSIONS=" + NamesWithout(*all, n) +
+                      " leaves it out, if that comes again");
+  }
+}
+
 }  // namespace
 
 std::vector<TriedFusion> TryFusions(FrameModel& model, const TrialOptions& options, size_t max_streams) {
+  if (options.frames <= kNew + kTogether || options.frames > kMostWarmFrames) throw std::invalid_argument("a trial has 5 to 10 frames");
   std::vector<TriedFusion> tried = FusionsOf(model);
   if (tried.empty()) return tried;
   TrialOptions possible = options;
   const auto is_too_large = [&](size_t size) { return size > max_streams; };
   possible.sizes.erase(std::remove_if(possible.sizes.begin(), possible.sizes.end(), is_too_large), possible.sizes.end());
   for (size_t n = 0; n < tried.size(); n++) model.Fuse(n, false);
-  Trial trial(model, possible);
-  std::optional<Spoken> without = trial.Speak();
-  for (size_t n = 0; without && n < tried.size(); n++) {
-    TriedFusion& its = tried[n];
-    model.Fuse(n, true);
-    std::optional<Spoken> with = SpeakWith(&trial, its.facts.name, &its.facts.why);
-    if (with) Judge(possible.sizes, *with, *without, &its);
-    else its.is_right = false;
-    its.facts.on = its.facts.why.empty();
-    if (its.facts.on) without = std::move(with);
-    else model.Fuse(n, false);
+  {
+    Trial trial(model, std::move(possible));
+    const bool has_room = trial.Begin();
+    for (size_t n = 0; n < tried.size(); n++) {
+      if (!has_room) tried[n].facts = {tried[n].facts.name, false, "there is no room to try it"};
+      else TryOne(&trial, n, &tried);
+    }
   }
   // What the trial's lists were is forgotten by that.
   for (size_t n = 0; n < tried.size(); n++) model.Fuse(n, false);

@@ -8,8 +8,17 @@
 
 #include "runtime/frame_model.h"
 #include "runtime/mailbox.h"
+#include "runtime/warm_speech.h"
 
 namespace parley::runtime {
+
+struct TrialOptions {
+  std::vector<size_t> sizes = {1, 2, 3, 16};  // streams that speak together: few, since fusions are for few
+  // Of each. The first two, whose lists are new, and the last two, which are decoded together, are not timed: at least five, and no more than
+  // kMostWarmFrames, else std::invalid_argument.
+  size_t frames = kMostWarmFrames;
+  TimeSource now = Clock::now;
+};
 
 // What a fusion does on this device: milliseconds of a frame of so many streams without it and with it, the best of some frames.
 struct TriedFusion {
@@ -19,19 +28,13 @@ struct TriedFusion {
   };
 
   FusionFacts facts;
-  bool is_right = true;  // it did not fail, nor give another sound
-  std::vector<Times> times;  // none where it failed
+  bool is_right = true;      // it did not fail, nor give another sound
+  std::vector<Times> times;  // none where it was not tried, or failed
 };
 
-struct TrialOptions {
-  std::vector<size_t> sizes = {1, 3, 16};  // streams that speak together: few, since fusions are for few
-  size_t frames = 8;  // of each, the first two of which are not timed: three or more, and no more than kMostWarmFrames
-  TimeSource now = Clock::now;
-};
-
-// Tries one after the other, each with those before it that are used: one that gives another sound, fails, or makes frames slower by more than a
-// hundredth is left out, and so it stays. No size above max_streams is tried. What a device throws that is lost
-// names the fusion that was tried. Empty: the model has none. Where the model has no room for a trial all are left as they are, without times.
+// Tries one after the other, each with those before it that are used: one that gives another sound, fails, or makes frames of some size slower by more
+// than two hundredths, measured twice, is left out, and so it stays. Sizes above max_streams, or for which there is no room, are not tried; where no
+// size is, no fusion is used. What a device throws that is lost names the fusion that was tried. Empty: the model has none.
 std::vector<TriedFusion> TryFusions(FrameModel& model, const TrialOptions& options, size_t max_streams);
 
 // As an option says it: see EngineOptions::fusions. False with `problem` set: it names what is none.

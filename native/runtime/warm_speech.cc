@@ -20,14 +20,6 @@ std::shared_ptr<const Recording> Buzz() {
   return recording;
 }
 
-bool FindVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice,
-               std::string* problem) {
-  if (request.recording == nullptr) return true;
-  VoiceResult found = VoiceResult::kWorking;
-  while (found == VoiceResult::kWorking) found = model.FindVoice(request.recording, true, voice, problem);
-  return found == VoiceResult::kReady;
-}
-
 }  // namespace
 
 SpeechRequest WarmRequest(const FrameModel& model, const char* text) {
@@ -38,9 +30,15 @@ SpeechRequest WarmRequest(const FrameModel& model, const char* text) {
   return request;
 }
 
-bool MakeGenerations(FrameModel& model, const SpeechRequest& request, size_t count, Generations* made, std::string* problem) {
-  std::shared_ptr<Voice> voice;
-  if (!FindVoice(model, request, &voice, problem)) return false;
+bool FindWarmVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice, std::string* problem) {
+  if (request.recording == nullptr) return true;
+  VoiceResult found = VoiceResult::kWorking;
+  while (found == VoiceResult::kWorking) found = model.FindVoice(request.recording, true, voice, problem);
+  return found == VoiceResult::kReady;
+}
+
+bool MakeGenerations(FrameModel& model, const SpeechRequest& request, const std::shared_ptr<Voice>& voice, size_t count, Generations* made,
+                     std::string* problem) {
   size_t bytes = 0;
   for (size_t n = 0; n < count; n++) {
     Refusal refusal;

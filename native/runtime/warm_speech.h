@@ -30,8 +30,12 @@ SpeechRequest WarmRequest(const FrameModel& model, const char* text);
 
 using Generations = std::vector<std::unique_ptr<Generation>>;
 
+// Of a request's recording; null where it has none. False: it is refused, with `problem` set.
+bool FindWarmVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice, std::string* problem);
+
 // So many of a request; none where there is no room for them. False: it is refused, with `problem` set.
-bool MakeGenerations(FrameModel& model, const SpeechRequest& request, size_t count, Generations* made, std::string* problem);
+bool MakeGenerations(FrameModel& model, const SpeechRequest& request, const std::shared_ptr<Voice>& voice, size_t count, Generations* made,
+                     std::string* problem);
 
 // Some who speak together, begun and with their prompts computed. The model outlives them.
 class WarmSpeech {

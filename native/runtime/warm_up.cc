@@ -54,8 +54,9 @@ void Rehearse(WarmSpeech* all, size_t count) {
 
 // False with `problem` set where it is refused.
 bool Speak(FrameModel& model, const SpeechRequest& request, size_t count, bool rehearses, MeasuredTimes* times, std::string* problem) {
+  std::shared_ptr<Voice> voice;
   Generations generations;
-  if (!MakeGenerations(model, request, count, &generations, problem)) return false;
+  if (!FindWarmVoice(model, request, &voice, problem) || !MakeGenerations(model, request, voice, count, &generations, problem)) return false;
   if (generations.empty()) return true;
   WarmSpeech all(model, std::move(generations));
   if (rehearses) Rehearse(&all, count);
@@ -66,9 +67,11 @@ bool Speak(FrameModel& model, const SpeechRequest& request, size_t count, bool r
 
 // Prompts alone, as many together as are computed at once.
 void Begin(FrameModel& model, const SpeechRequest& request, size_t count) {
+  std::shared_ptr<Voice> voice;
   Generations generations;
   std::string problem;
-  if (!MakeGenerations(model, request, count, &generations, &problem) || generations.empty()) return;
+  if (!FindWarmVoice(model, request, &voice, &problem)) return;
+  if (!MakeGenerations(model, request, voice, count, &generations, &problem) || generations.empty()) return;
   if (generations.size() * generations.front()->PromptRows() > model::kPromptPieceApart) return;
   const WarmSpeech all(model, std::move(generations));
 }

@@ -195,6 +195,27 @@ void WhatDoesNotFitIsLeftToTheGrids() {
   CHECK(!MakeKernels()->RunPasses({}, {}, nullptr));
 }
 
+void PassesThatAreNotFusedAreLeftToTheGrids() {
+  const auto kernels = MakeBackend(false);
+  Predictor predictor(*kernels, {256, 256, 2, 1, 1, Format::kF32}, 2, false);
+  CHECK_EQ(std::string(kernels->Fusions().at(1).name), "passes");
+  kernels->Fuse(1, false);
+  CHECK(!predictor.Takes(1, 1));
+  kernels->Fuse(1, true);
+  CHECK(predictor.Takes(1, 1));
+}
+
+// Full vectors are for no fusion, and most fusions for no device but 9.0.
+void OnlyWhatTheDeviceCanTakeIsAFusionOfIt() {
+  CHECK(MakeBackend(true)->Fusions().empty());
+  if (CudaFile() != nullptr) return;
+  cuda::emulator::DeviceOptions older;
+  older.major = 8;
+  const std::vector<Fusion> fusions = MakeCudaKernels({}, older)->Fusions();
+  CHECK_EQ(fusions.size(), 3u);
+  CHECK_EQ(std::string(fusions[0].name), "snaked");
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -205,5 +226,7 @@ int main() {
               {"passes of the models' sizes give the codes of each", PassesOfTheModelsSizesGiveTheCodesOfEach},
               {"every rule chooses as it does alone", EveryRuleChoosesAsItDoesAlone},
               {"what is no number gives no code", WhatIsNoNumberGivesNoCode},
+              {"passes that are not fused are left to the grids", PassesThatAreNotFusedAreLeftToTheGrids},
+              {"only what the device can take is a fusion of it", OnlyWhatTheDeviceCanTakeIsAFusionOfIt},
               {"what does not fit is left to the grids", WhatDoesNotFitIsLeftToTheGrids}});
 }

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/frame_model.h"
@@ -64,6 +65,7 @@ struct ScriptedFusion {
   Clock::duration saves{};  // of a step
   bool wrong = false;       // another sound
   std::string what{};       // happens at a step: memory | throw | lost
+  size_t hiccups = 0;       // of so many steps, the first ones: 20 ms more
   bool on = true;
 };
 
@@ -112,8 +114,11 @@ class ScriptedModel : public FrameModel {
   size_t most_positions = 100'000, most_draws = 50'000;
   size_t max_voices = 4;
   size_t voice_work_bytes = 0;
+  size_t free_bytes = 1'000'000;
   std::set<std::string> bad_voices;
   std::vector<ScriptedFusion> fusions;
+  bool rehearses = false;
+  std::string first_step{};  // happens at the first step: memory | throw | lost
 
   std::vector<std::string> log;  // what was called with whom
   size_t bytes_in_use = 0;
@@ -135,11 +140,13 @@ class ScriptedModel : public FrameModel {
     facts_.sample_rate = 1000;
   }
 
+  void SayType(const std::string& type) { facts_.model_type = type; }
+
   const EngineFacts& facts() const override { return facts_; }
   size_t FrameSamples() const override { return kFrameSamples; }
   size_t MostPositions() const override { return most_positions; }
   size_t MostDraws() const override { return most_draws; }
-  size_t FreeBytes() const override { return 1'000'000; }
+  size_t FreeBytes() const override { return free_bytes; }
   StageTimes Times() const override { return {}; }
   BackendFigures Figures() const override { return {}; }
   std::vector<size_t> WarmBatches(size_t) const override { return {}; }
@@ -149,6 +156,7 @@ class ScriptedModel : public FrameModel {
     return all;
   }
   void Fuse(size_t n, bool on) override { fusions.at(n).on = on; }
+  bool Rehearse(bool on) override { return rehearses = on, true; }
 
   VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work, std::shared_ptr<Voice>* voice,
                         std::string* problem) override {
@@ -215,8 +223,12 @@ class ScriptedModel : public FrameModel {
     for (size_t n = 0; n < count; n++) line += " " + Of(*generations[n]).script_.name;
     log.push_back(line);
     now_ += step_time + static_cast<Clock::rep>(count) * stream_time;
-    for (const ScriptedFusion& one : fusions) {
-      if (one.on) now_ -= one.saves, Script::Throw(one.what);
+    Script::Throw(std::exchange(first_step, ""));
+    for (ScriptedFusion& one : fusions) {
+      if (!one.on) continue;
+      now_ -= one.saves;
+      if (one.hiccups > 0) one.hiccups--, now_ += std::chrono::milliseconds(20);
+      Script::Throw(one.what);
     }
     for (size_t n = 0; n < count; n++) {
       ScriptedGeneration& one = Of(*generations[n]);

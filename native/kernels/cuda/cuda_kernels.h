@@ -12,6 +12,7 @@
 
 #include "kernels/cuda/copy_run.h"
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/fusions.h"
 #include "kernels/cuda/memory_pool.h"
 #include "kernels/cuda/recorder.h"
 #include "kernels/cuda/terms_place.h"
@@ -127,6 +128,7 @@ class CudaKernels final : public Kernels {
 
   std::unique_ptr<Device> device_;
   std::string name_;
+  std::vector<Fused> fusions_;  // that the device can take
   void* pooled_ = nullptr;
   std::unique_ptr<MemoryPool> pool_;
   WorkRoom room_;

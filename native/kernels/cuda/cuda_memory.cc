@@ -25,6 +25,9 @@ CudaKernels::CudaKernels(std::unique_ptr<Device> device, const CudaOptions& opti
       recorder_(*device_, options.recorder) {
   const DeviceFacts& facts = device_->Facts();
   room_.rules = {options.full_vectors, facts.major == 9 && facts.minor == 0, static_cast<uint32_t>(facts.multiprocessors), {}};
+  for (size_t n = 0; n < kFusedCount && !options.full_vectors; n++) {
+    if (room_.rules.wide || !WantsTiles(static_cast<Fused>(n))) fusions_.push_back(static_cast<Fused>(n));
+  }
   if (options.pool == 0) return;
   pooled_ = device_->Allocate(options.pool);
   pool_ = std::make_unique<MemoryPool>(pooled_, options.pool);
@@ -34,14 +37,14 @@ CudaKernels::~CudaKernels() { device_->Free(pooled_); }
 
 std::vector<Fusion> CudaKernels::Fusions() const {
   std::vector<Fusion> all;
-  for (size_t n = 0; n < kFusedCount; n++) all.push_back({kFusedNames[n], room_.rules.fusions.Has(static_cast<Fused>(n))});
+  for (const Fused what : fusions_) all.push_back({kFusedNames[static_cast<size_t>(what)], room_.rules.fusions.Has(what)});
   return all;
 }
 
 // What is remembered would not be asked for again.
 void CudaKernels::Fuse(size_t n, bool on) {
-  Require(n < kFusedCount, "there is no such fusion");
-  const auto what = static_cast<Fused>(n);
+  Require(n < fusions_.size(), "there is no such fusion");
+  const Fused what = fusions_[n];
   if (room_.rules.fusions.Has(what) == on) return;
   Submit();
   recorder_.Forget();

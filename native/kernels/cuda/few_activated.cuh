@@ -57,7 +57,8 @@ static __global__ void __launch_bounds__(256, ActivatedShape::kTogether) Multipl
 
 // Whether the kernel above takes such rows.
 inline bool ActivatesItself(const Room& room, const Norm& norm, const Matrix& w, const LayerRows& x, float* y) {
-  if (!room.rules.fusions.Has(Fused::kActivated) || x.rows == 0 || norm.bias == nullptr || !FitsTensorCores(w) || w.format != Format::kBf16 || w.columns > kActivatedFours * 128) return false;
+  if (!room.rules.fusions.Has(Fused::kActivated)) return false;
+  if (x.rows == 0 || norm.bias == nullptr || !FitsTensorCores(w) || w.format != Format::kBf16 || w.columns > kActivatedFours * 128) return false;
   return VectorTermsOf(w.format, room.rules.full_vectors) == 1 && ReadsFloats(PlanForRows(room, w, x.rows, {}, y)) && LiesAtFours(x.x) &&
          LiesAtFours(norm.weight) && LiesAtFours(norm.bias);
 }

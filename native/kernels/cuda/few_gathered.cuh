@@ -66,7 +66,8 @@ static __global__ void __launch_bounds__(256, 1) MultiplyFewGathered(const Gathe
 
 // Whether the kernel above takes such tables.
 inline bool GathersItself(const Room& room, const Matrix& w, const Matrix* tables, size_t table_count, size_t count, const Finish& finish, float* y) {
-  if (!room.rules.fusions.Has(Fused::kGathered) || count == 0 || table_count == 0 || table_count > kMostGathered || !FitsTensorCores(w) || w.format != Format::kBf16) return false;
+  if (!room.rules.fusions.Has(Fused::kGathered)) return false;
+  if (count == 0 || table_count == 0 || table_count > kMostGathered || !FitsTensorCores(w) || w.format != Format::kBf16) return false;
   const auto is_one = [&](const Matrix& table) {
     return table.format == Format::kF32 && table.rows == tables->rows && table.columns == w.columns && LiesAtFours(table.values);
   };

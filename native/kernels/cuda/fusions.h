@@ -22,6 +22,9 @@ enum class Fused : uint8_t {
 inline constexpr const char* kFusedNames[] = {"layers", "passes", "latent", "units", "snaked", "activated", "gathered"};
 inline constexpr size_t kFusedCount = sizeof kFusedNames / sizeof *kFusedNames;
 
+// Those that only a device takes which copies tiles and runs blocks together (9.0). None is for full vectors.
+constexpr bool WantsTiles(Fused what) { return what <= Fused::kUnits; }
+
 class FusionSet {
  public:
   bool Has(Fused what) const { return (bits_ >> static_cast<uint32_t>(what) & 1) != 0; }

@@ -16,6 +16,12 @@ namespace {
 
 constexpr int kOldestCapability = 8;        // 8.0: bf16 on tensor cores, cp.async
 constexpr size_t kSharedUnasked = 48 << 10;  // bytes that a block may have in all
+
+// The device refuses a grid, and goes on with others.
+bool IsOfOneGrid(cudaError_t result) {
+  return result == cudaErrorLaunchOutOfResources || result == cudaErrorInvalidConfiguration || result == cudaErrorNoKernelImageForDevice ||
+         result == cudaErrorInvalidDeviceFunction || result == cudaErrorInvalidClusterSize;
+}
 constexpr auto kEagerWait = std::chrono::milliseconds(3);
 constexpr auto kPause = std::chrono::microseconds(50);
 
@@ -150,7 +156,9 @@ void GpuDevice::Check(cudaError_t result, const char* what) {
   if (result == cudaSuccess) return;
   cudaGetLastError();  // one that is not for good is taken back
   if (result == cudaErrorMemoryAllocation) throw std::bad_alloc();
-  Lose(std::string(what) + ": " + cudaGetErrorString(result) + " (" + cudaGetErrorName(result) + ")");
+  const std::string why = std::string(what) + ": " + cudaGetErrorString(result) + " (" + cudaGetErrorName(result) + ")";
+  if (IsOfOneGrid(result)) throw std::runtime_error("cuda device " + std::to_string(options_.device) + ": " + why);
+  Lose(why);
 }
 
 size_t GpuDevice::FreeMemory() {

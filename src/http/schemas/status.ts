@@ -19,7 +19,8 @@ const OLDER = {
   },
   gpu_fusions: {
     type: 'object',
-    description: 'shorter ways to the same sound that its GPU has: those that are used, and why others are not',
+    description:
+      'shorter ways to the same sound that its GPU has: those that are used, and why others are not',
     properties: {
       used: { type: 'array', items: STRING },
       left_out: { type: 'object', additionalProperties: STRING },

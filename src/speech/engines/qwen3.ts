@@ -129,7 +129,12 @@ export class Qwen3Engine implements SpeechEngine {
   }
 
   device(): EngineDevice {
-    const { device: name = 'cpu', deviceMemory: totalBytes = 0, noCuda = '', fusions = [] } = this.#native?.facts ?? {};
+    const {
+      device: name = 'cpu',
+      deviceMemory: totalBytes = 0,
+      noCuda = '',
+      fusions = [],
+    } = this.#native?.facts ?? {};
     const stats = this.#native?.stats ?? undefined;
     const memory = { allocatedBytes: stats?.deviceMemoryInUse ?? 0, totalBytes };
     return {

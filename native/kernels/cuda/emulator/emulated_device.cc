@@ -26,7 +26,7 @@ void RunAll(const List& list, const Rules& rules) {
 EmulatedDevice::EmulatedDevice(const DeviceOptions& options) : rules_(options.rules) {
   facts_.name = "emulated";
   facts_.multiprocessors = options.multiprocessors;
-  facts_.major = 9;
+  facts_.major = options.major;
   facts_.memory = options.memory;
   facts_.shared = options.rules.most_shared;
 }

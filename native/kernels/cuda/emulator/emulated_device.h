@@ -17,6 +17,7 @@ struct DeviceOptions {
   Rules rules;
   size_t memory = size_t{1} << 32;  // bytes; more is std::bad_alloc
   int multiprocessors = 4;          // of which each has a block of those that wait for each other
+  int major = 9;                    // of the compute capability, whose minor is 0
 };
 
 class EmulatedDevice final : public Device {
