@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/weights_option.h"
 #include "kernels/cuda/plugin.h"
 #include "runtime/fusion_trial.h"
 #include "runtime/qwen_frame_model.h"
@@ -29,17 +30,6 @@ std::vector<size_t> SizesIn(const std::string& list) {
   for (std::string size; std::getline(in, size, ',');) sizes.push_back(static_cast<size_t>(std::atoi(size.c_str())));
   if (sizes.empty() || std::count(sizes.begin(), sizes.end(), size_t{0}) > 0) throw std::runtime_error("streams are numbers with commas between");
   return sizes;
-}
-
-model::Quantize QuantizeOf(const std::string& name) {
-  const std::pair<const char*, model::Quantize> levels[] = {{"none", model::Quantize::kNone},
-                                                            {"int8", model::Quantize::kAll},
-                                                            {"int8-talker", model::Quantize::kTalker},
-                                                            {"fp8", model::Quantize::kFp8}};
-  for (const auto& [known, level] : levels) {
-    if (name == known) return level;
-  }
-  throw std::runtime_error("weights are none, int8, int8-talker or fp8");
 }
 
 std::unique_ptr<FrameModel> Load(const std::string& file, const std::string& directory, model::Quantize quantize) {
@@ -75,7 +65,9 @@ int main(int count, char** arguments) {
   if (count < 3) return std::fprintf(stderr, "fusion_bench <parley_cuda.so> <directory> [streams] [none|int8|int8-talker|fp8]\n"), 2;
   try {
     const std::vector<size_t> sizes = SizesIn(count > 3 ? arguments[3] : "1,2,3,8,16");
-    const auto model = Load(arguments[1], arguments[2], QuantizeOf(count > 4 ? arguments[4] : "none"));
+    auto quantize = parley::model::Quantize::kNone;
+    if (count > 4 && !ReadQuantize(arguments[4], &quantize)) throw std::runtime_error("weights are none, int8, int8-talker or fp8");
+    const auto model = Load(arguments[1], arguments[2], quantize);
     const std::vector<TriedFusion> tried = TryFusions(*model, {sizes, kMostWarmFrames, Clock::now}, *std::max_element(sizes.begin(), sizes.end()));
     Say(tried);
     const bool all_tried = std::all_of(tried.begin(), tried.end(), [](const TriedFusion& one) { return !one.times.empty(); });

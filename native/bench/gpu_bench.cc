@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "bench/reading.h"
+#include "bench/weights_option.h"
 #include "kernels/cuda/plugin.h"
 #include "model/codec_decoder.h"
 #include "model/codec_state.h"
@@ -37,15 +38,6 @@ constexpr size_t kCompared = 9;  // frames
 constexpr size_t kFirstSounds = 20;
 constexpr size_t kProfiled = size_t{16} << 30;  // bytes of the GPU: profilers need some too
 constexpr const char* kText = "Your order has shipped and should be with you on Tuesday before noon.";
-
-// False: it is no level's name.
-bool ReadQuantize(const std::string& name, Quantize* quantize) {
-  const std::pair<const char*, Quantize> levels[] = {{"int8", Quantize::kAll}, {"int8-talker", Quantize::kTalker}, {"fp8", Quantize::kFp8}};
-  for (const auto& [known, level] : levels) {
-    if (name == known) return *quantize = level, true;
-  }
-  return false;
-}
 
 double PercentileOf(std::vector<double> values, double share) {
   const auto place = static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5);
