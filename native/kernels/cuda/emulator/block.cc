@@ -42,6 +42,8 @@ void Block::BeginGrid(const KernelEntry& entry, const Grid& grid, const void* ar
   ready_.resize(count_);
   warps_.resize((count_ + 31) / 32);
   at_first_.resize(size_t{kBarriers} * cluster_);
+  if (first_orders_.size() < at_first_.size()) first_orders_.resize(at_first_.size());
+  NameThreads();
   // Where there is one block, what lies beyond its memory is nobody's.
   shared_stride_ = cluster_ == 1 ? grid.shared : (grid.shared + 1023) / 1024 * 1024;
   if (const size_t bytes = shared_stride_ * cluster_; shared_ == nullptr || shared_bytes_ != bytes) {
@@ -51,6 +53,14 @@ void Block::BeginGrid(const KernelEntry& entry, const Grid& grid, const void* ar
     shared_bytes_ = bytes;
   }
   Arrange(rules.seed);
+}
+
+void Block::NameThreads() {
+  constexpr size_t kMost = 8000;  // that ThreadSanitizer tells apart
+  if (!races::kAreChecked) return;
+  if (count_ > kMost) throw Refused(NameOf(*entry_) + ": more threads run together than races can be looked for among");
+  host_name_ = races::Current();
+  while (names_.size() < count_) names_.push_back(races::NewThread());
 }
 
 void Block::Arrange(uint64_t seed) {
@@ -76,13 +86,20 @@ void Block::Clear() {
   tile_copies.Clear();
   std::fill(at_first_.begin(), at_first_.end(), 0);
   failure_ = nullptr;
+  free_.insert(free_.end(), spent_.begin(), spent_.end());
+  spent_.clear();
 }
 
 void Block::Run(uint64_t seed) {
   if (rules_.order == Order::kShuffled) Arrange(seed);
   first_block_ = blockIdx.x;
   Clear();
-  Go(host_, FreeFiber().place);
+  races::Release(&begun_);
+  {
+    const races::Unseen unseen;
+    Go(host_, FreeFiber().place);
+  }
+  races::Acquire(&ended_);
   if (failure_ == nullptr && living_ == 0) return;
   const std::string standstill = failure_ == nullptr ? Standstill() : "";
   ForgetFibers();
@@ -106,6 +123,13 @@ void Block::RefuseAs(const std::string& what) const {
 
 // What was on their stacks is given up: kernels own nothing.
 void Block::ForgetFibers() {
+  for (uint32_t t = 0; races::kAreChecked && t < count_; t++) {
+    races::Become(names_[t]);
+    races::Release(&ended_);
+    races::Become(host_name_);
+  }
+  races::Acquire(&ended_);
+  spent_.clear();
   free_.clear();
   for (const auto& fiber : fibers_) {
     fiber->Begin(FiberBody);
@@ -130,7 +154,7 @@ void Block::FiberBody() {
   Arrive(fiber->place);
   for (;;) {
     block.BeginThreads(fiber);
-    block.free_.push_back(fiber);
+    (races::kAreChecked ? block.spent_ : block.free_).push_back(fiber);
     block.LeaveFor(fiber->place);
   }
 }
@@ -139,11 +163,16 @@ void Block::BeginThreads(Fiber* fiber) {
   while (next_ < count_ && failure_ == nullptr) {
     BeginThread(order_[next_++], fiber);
     try {
-      entry_->emulate(args_);
+      {
+        const races::Seen seen;
+        entry_->emulate(args_);
+      }
       EndThread();
     } catch (...) {
       failure_ = std::current_exception();
     }
+    races::Release(&ended_);
+    if (races::kAreChecked) return;
   }
 }
 
@@ -154,10 +183,12 @@ void Block::BeginThread(uint32_t thread, Fiber* fiber) {
   begun.group = 0;
   begun.copies.clear();
   RunAs(thread);
+  races::Acquire(&begun_);
 }
 
 void Block::RunAs(uint32_t thread) {
   running_ = thread;
+  if (races::kAreChecked) races::Become(names_[thread]);
   threadIdx.x = thread % block_threads_;
   if (cluster_ > 1) blockIdx.x = first_block_ + thread / block_threads_;
 }
@@ -177,7 +208,10 @@ void Block::EndThread() {
 // Threads that have not begun come before those that go on.
 void Block::LeaveFor(Place& from) {
   if (failure_ == nullptr && next_ < count_) return Go(from, FreeFiber().place);
-  if (failure_ != nullptr || ready_count_ == 0) return Go(from, host_);
+  if (failure_ != nullptr || ready_count_ == 0) {
+    races::Become(host_name_);
+    return Go(from, host_);
+  }
   RunAs(ready_[ready_first_]);
   ready_first_ = ready_first_ + 1 == count_ ? 0 : ready_first_ + 1;
   ready_count_--;
@@ -202,10 +236,13 @@ void Block::MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join
   Self().laid_down = laid_down;
   size_t m = 0;
   while (m < warp.meetings.size() && (warp.meetings[m].mask != mask || !AreSame(warp.meetings[m].word, word))) m++;
-  if (m == warp.meetings.size()) warp.meetings.push_back({word, mask, 0});
+  if (m == warp.meetings.size()) warp.meetings.push_back({word, mask, 0, warp.orders.Next()});
   warp.meetings[m].arrived |= lane;
+  const char* const order = warp.meetings[m].order;
+  races::Release(order);
   if (warp.meetings[m].arrived == mask) CloseMeeting(&warp, m, join);
   Wait();
+  races::Acquire(order);
 }
 
 void Block::CloseMeeting(Warp* warp, size_t meeting, Join join) {
@@ -225,8 +262,11 @@ uint32_t Block::MeetBlock(uint32_t vote) {
   at_barrier_++;
   votes_ += vote;
   Self().waits_at = kBarrier;
+  const char* const order = barrier_order_.Now();
+  races::Release(order);
   if (at_barrier_ == living_) OpenBarrier();
   Wait();
+  races::Acquire(order);
   return last_votes_;
 }
 
@@ -238,18 +278,24 @@ void Block::MeetFirst(uint32_t barrier, uint32_t threads) {
   const uint32_t block = running_ / block_threads_;
   if (running_ % block_threads_ >= threads || threads > block_threads_) RefuseAs(std::string("is not of those that meet at ") + name);
   Self().waits_at = name;
+  Orders& orders = first_orders_[block * kBarriers + barrier];
+  const char* const order = orders.Now();
+  races::Release(order);
   if (uint32_t& arrived = at_first_[block * kBarriers + barrier]; ++arrived == threads) {
     arrived = 0;
+    orders.Next();
     for (const uint32_t thread : order_) {
       if (thread / block_threads_ == block && threads_[thread].waits_at == name) Free(thread);
     }
   }
   Wait();
+  races::Acquire(order);
 }
 
 void Block::OpenBarrier() {
   last_votes_ = votes_;
   votes_ = at_barrier_ = 0;
+  barrier_order_.Next();
   FreeAllAt(kBarrier);
 }
 

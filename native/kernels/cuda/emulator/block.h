@@ -14,6 +14,7 @@
 #include "kernels/cuda/emulator/emulator.h"
 #include "kernels/cuda/emulator/fiber.h"
 #include "kernels/cuda/emulator/meeting.h"
+#include "kernels/cuda/emulator/race_check.h"
 #include "kernels/cuda/emulator/tile_copies.h"
 
 namespace parley::cuda::emulator {
@@ -42,11 +43,27 @@ struct Meeting {
   const char* word;
   uint32_t mask;
   uint32_t arrived;
+  const char* order;  // what race checks know it by
+};
+
+// What race checks know meetings at one barrier by: one's end is told from the next one's beginning.
+class Orders {
+ public:
+  const char* Now() const { return places_ + count_ % sizeof places_; }
+  const char* Next() {
+    count_++;
+    return Now();
+  }
+
+ private:
+  uint32_t count_ = 0;
+  char places_[8] = {};
 };
 
 struct Warp {
   uint32_t ended;  // lanes, and those that there never were
   std::vector<Meeting> meetings;
+  Orders orders;
 };
 
 class Block {
@@ -84,6 +101,7 @@ class Block {
   static void FiberBody();
   void BeginThreads(Fiber* fiber);
   void BeginThread(uint32_t thread, Fiber* fiber);
+  void NameThreads();
   void EndThread();
   // Lets others run until this thread's waits_at is null again.
   void Wait();
@@ -118,10 +136,19 @@ class Block {
   Place host_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> free_;
+  std::vector<Fiber*> spent_;  // for race checks, which know the threads of a block by their stacks too: free when it has ended
+  void* host_name_ = nullptr;  // of race checks ..
+  std::vector<void*> names_;   // .. and those of threads
+  Orders barrier_order_;
+  std::vector<Orders> first_orders_;
+  char begun_ = 0, ended_ = 0;
   Fiber* arriving_ = nullptr;  // that which is gone to
   std::unique_ptr<unsigned char, Unmap> shared_;
   size_t shared_bytes_ = 0, shared_stride_ = 0;
 };
+
+// To race checks, of the thread that runs, which is Unseen.
+void ShowCopy(void* to, const void* from, size_t bytes);
 
 }  // namespace parley::cuda::emulator
 

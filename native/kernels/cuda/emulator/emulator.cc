@@ -79,15 +79,32 @@ Queue::DataPlace Immediate::AddRoom(size_t bytes) {
 // --- what kernels call
 
 void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join) {
+  const races::Unseen unseen;
   Block::Current().MeetWarp(word, mask, laid_down, join);
 }
-uint32_t MeetBlock(uint32_t vote) { return Block::Current().MeetBlock(vote); }
-void MeetFirst(uint32_t barrier, uint32_t threads) { Block::Current().MeetFirst(barrier, threads); }
-uint32_t Lane() { return Block::Current().Running() % 32; }
-unsigned char* SharedMemory() { return Block::Current().Shared(); }
-void MarkAwaited() { Block::Current().Self().has_awaited = true; }
+uint32_t MeetBlock(uint32_t vote) {
+  const races::Unseen unseen;
+  return Block::Current().MeetBlock(vote);
+}
+void MeetFirst(uint32_t barrier, uint32_t threads) {
+  const races::Unseen unseen;
+  Block::Current().MeetFirst(barrier, threads);
+}
+uint32_t Lane() {
+  const races::Unseen unseen;
+  return Block::Current().Running() % 32;
+}
+unsigned char* SharedMemory() {
+  const races::Unseen unseen;
+  return Block::Current().Shared();
+}
+void MarkAwaited() {
+  const races::Unseen unseen;
+  Block::Current().Self().has_awaited = true;
+}
 
 void AskCopy(void* to, const void* from, bool valid) {
+  const races::Unseen unseen;
   if (reinterpret_cast<uintptr_t>(to) % 16 != 0 || (valid && reinterpret_cast<uintptr_t>(from) % 16 != 0)) {
     Refuse("copies 16 bytes that do not lie at a multiple of 16");
   }
@@ -95,18 +112,29 @@ void AskCopy(void* to, const void* from, bool valid) {
   self.copies.push_back({to, from, valid, self.group});
 }
 
-void CommitAsked() { Block::Current().Self().group++; }
+void CommitAsked() {
+  const races::Unseen unseen;
+  Block::Current().Self().group++;
+}
 
 void MakeCopies(uint32_t groups_left) {
+  const races::Unseen unseen;
   Thread& self = Block::Current().Self();
   size_t made = 0;
   for (const AskedCopy& copy : self.copies) {
     if (copy.group + groups_left >= self.group) break;  // later ones are of later groups
     if (copy.valid) std::memcpy(copy.to, copy.from, 16);
     else std::memset(copy.to, 0, 16);
+    ShowCopy(copy.to, copy.valid ? copy.from : nullptr, 16);
     made++;
   }
   self.copies.erase(self.copies.begin(), self.copies.begin() + static_cast<ptrdiff_t>(made));
+}
+
+void ShowCopy(void* to, const void* from, size_t bytes) {
+  const races::Seen seen;
+  if (from != nullptr) races::Reads(from, bytes);
+  races::Writes(to, bytes);
 }
 
 void Refuse(const char* what) { Block::Current().RefuseAs(what); }

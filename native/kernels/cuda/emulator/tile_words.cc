@@ -13,6 +13,10 @@ namespace {
 const char* const kAwaitPhase = "AwaitPhase";
 
 using emulator::Block;
+namespace races = emulator::races;
+
+// What race checks know one of a barrier's phases by.
+const void* OrderOf(const Barrier* barrier, uint32_t parity) { return reinterpret_cast<const char*>(barrier) + parity; }
 
 void EndPhaseIfAllAreThere(Barrier* barrier) {
   if (barrier->pending > 0 || barrier->bytes > 0) return;
@@ -67,23 +71,28 @@ void JoinTiles(void* const lanes[32], uint32_t) {
 }  // namespace
 
 void InitBarrier(Barrier* barrier, uint32_t arrivals) {
+  const races::Unseen unseen;
   barrier->arrivals = barrier->pending = arrivals;
   barrier->parity = 0;
   barrier->bytes = 0;
 }
 
 void Arrive(Barrier* barrier) {
+  const races::Unseen unseen;
+  races::Release(OrderOf(barrier, barrier->parity));
   if (barrier->pending == 0) emulator::Refuse("arrives at a barrier where all are");
   barrier->pending--;
   EndPhaseIfAllAreThere(barrier);
 }
 
 void ArriveExpecting(Barrier* barrier, uint32_t bytes) {
+  const races::Unseen unseen;
   barrier->bytes += static_cast<int32_t>(bytes);
   Arrive(barrier);
 }
 
 void AwaitPhase(Barrier* barrier, uint32_t parity) {
+  const races::Unseen unseen;
   while (barrier->parity == parity) {
     const size_t made = Block::Current().tile_copies.MakeFor(barrier);
     if (made == 0) {
@@ -91,17 +100,23 @@ void AwaitPhase(Barrier* barrier, uint32_t parity) {
       continue;
     }
     barrier->bytes -= static_cast<int32_t>(made);
+    races::Release(OrderOf(barrier, barrier->parity));
     EndPhaseIfAllAreThere(barrier);
   }
+  races::Acquire(OrderOf(barrier, parity));
 }
 
 void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, Barrier* barrier) {
+  const races::Unseen unseen;
+  races::Release(to);
   if (reinterpret_cast<uintptr_t>(to) % 512 != 0) emulator::Refuse("copies a tile to where none can lie");
   Block::Current().tile_copies.Ask(emulator::AskedTile{to, map, {c0, c1, c2, c3}, barrier});
   Block::Current().FreeAllAt(kAwaitPhase);  // who waits makes them
 }
 
 void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier) {
+  const races::Unseen unseen;
+  races::Release(to);
   if ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from) | bytes) % 16 != 0) {
     emulator::Refuse("copies bytes that do not lie at multiples of 16");
   }
@@ -111,16 +126,19 @@ void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier) {
 
 void MeetForTiles(TileProduct* mine) { emulator::MeetWarp("MmaTiles", 0xffffffff, mine, JoinTiles); }
 
-uint32_t SharedPlace(const void* at) { return static_cast<uint32_t>(static_cast<const unsigned char*>(at) - Block::Current().Shared()); }
+uint32_t SharedPlace(const void* at) { return static_cast<uint32_t>(static_cast<const unsigned char*>(at) - emulator::SharedMemory()); }
 
 uint32_t TwoBytesAt(uint32_t place) {
-  const unsigned char* const at = Block::Current().Shared() + place;
+  const unsigned char* const at = emulator::SharedMemory() + place;
   return at[0] | static_cast<uint32_t>(at[1]) << 8;
 }
 
 float4 LoadOfPeer(const float* at, uint32_t rank) {
-  const auto* const own = Block::Current().Shared();
-  const float* const its = reinterpret_cast<const float*>(Block::Current().SharedOf(rank) + (reinterpret_cast<const unsigned char*>(at) - own));
+  const float* its = nullptr;
+  {
+    const races::Unseen unseen;
+    its = reinterpret_cast<const float*>(Block::Current().SharedOf(rank) + (reinterpret_cast<const unsigned char*>(at) - Block::Current().Shared()));
+  }
   return {its[0], its[1], its[2], its[3]};
 }
 
@@ -152,6 +170,8 @@ size_t TileCopies::MakeFor(const void* barrier) { return MakeFor(barrier, &tiles
 
 size_t TileCopies::Make(const AskedBytes& copy) {
   std::memcpy(copy.to, copy.from, copy.bytes);
+  races::Acquire(copy.to);
+  ShowCopy(copy.to, copy.from, copy.bytes);
   return copy.bytes;
 }
 
@@ -173,6 +193,8 @@ size_t TileCopies::Make(const AskedTile& copy) {
       else std::memset(place, 0, 2);
     }
   }
+  races::Acquire(copy.to);
+  ShowCopy(copy.to, nullptr, at);
   return at;
 }
 

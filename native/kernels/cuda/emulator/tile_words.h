@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/emulator/race_check.h"
 #include "kernels/cuda/emulator/words.h"
 #include "kernels/cuda/tile_map.h"
 
@@ -45,12 +46,15 @@ template <uint32_t kRow, int kOctets>
 void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned char* b, uint32_t step, bool from_zero) {
   for (int n = 0; from_zero && n < kOctets; n++) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
   TileProduct mine{d[0], nullptr, a + threadIdx.x / 32 % 4 * 16 * kRow, b, kOctets, kRow, step};
+  emulator::races::Reads(mine.a, 16 * kRow);
+  emulator::races::Reads(b, kOctets * 8 * kRow);
   MeetForTiles(&mine);
 }
 template <uint32_t kRow, int kOctets>
 void MmaRows(float (&d)[kOctets][4], const uint32_t (&a)[4], const unsigned char* b, uint32_t step, bool from_zero) {
   for (int n = 0; from_zero && n < kOctets; n++) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
   TileProduct mine{d[0], a, nullptr, b, kOctets, kRow, step};
+  emulator::races::Reads(b, kOctets * 8 * kRow);
   MeetForTiles(&mine);
 }
 uint32_t SharedPlace(const void* at);

@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "kernels/cuda/emulator/meeting.h"
+#include "kernels/cuda/emulator/race_check.h"
 #include "kernels/cuda/emulator/vector_types.h"
 #include "kernels/cuda/emulator/warp_words.h"
 #include "kernels/number_formats.h"
@@ -65,8 +66,11 @@ struct Same {
 };
 template <class Value, class Change>
 Value EmulatedAtomic(Value* at, Change change) {
+  parley::cuda::emulator::races::Acquire(at);
+  const parley::cuda::emulator::races::Unseen unseen;
   const Value before = *at;
   *at = change(before);
+  parley::cuda::emulator::races::Release(at);
   return before;
 }
 template <class Value>
