@@ -140,13 +140,19 @@ struct AttentionBlock {
       const float score = queries[g].Dot(seen.values);
       if (threadIdx.x % 32 == 0) shared.own_scores[g] = score;
     }
-    if (!HasKey()) Put(shared.own_value, seen.values);
+    if (!HasKey()) PutSame(shared.own_value, seen.values);
   }
 
   // A thread's share of a head to where the whole is.
   __device__ __forceinline__ static void Put(float4* head, const float (&v)[8]) {
     head[Share::First() / 4] = make_float4(v[0], v[1], v[2], v[3]);
     head[(kDim / 2 + Share::First()) / 4] = make_float4(v[4], v[5], v[6], v[7]);
+  }
+
+  // The same by all threads that have the same share.
+  __device__ __forceinline__ static void PutSame(float4* head, const float (&v)[8]) {
+    StoreSame(head + Share::First() / 4, make_float4(v[0], v[1], v[2], v[3]));
+    StoreSame(head + (kDim / 2 + Share::First()) / 4, make_float4(v[4], v[5], v[6], v[7]));
   }
 
   // Adds what is seen of a span, whose first loads are under way. Those that follow are asked for as soon as there is room.

@@ -283,7 +283,10 @@ static __global__ void __launch_bounds__(kChooseThreads, 1) ChooseKernel(const C
   float* const logits = args.logits + static_cast<size_t>(row) * args.vocabulary;
   const bool fits = HeldRow<kHeldFours>::Fits(logits, args.vocabulary);
   HeldRow<kHeldFours> held;
-  if (fits) held.Load(logits, args.vocabulary);
+  if (fits) {
+    const LoadsAhead ahead;  // of what ChooseOfMany writes at once where Top has no use for it
+    held.Load(logits, args.vocabulary);
+  }
   const Choice choice = args.choices[row];
   const double unit = UnitOf({choice.seed, args.sequence, choice.step});
   int32_t id = -1;

@@ -34,6 +34,15 @@ __device__ __forceinline__ void Mma(float (&d)[4], const uint32_t (&a)[4], const
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+template <class Value>
+__device__ __forceinline__ void StoreSame(Value* to, const Value& value) {
+  *to = value;
+}
+__device__ __forceinline__ void LanesHaveLoaded() {}
+struct LoadsAhead {
+  __device__ __forceinline__ LoadsAhead() {}
+};
+
 template <uint32_t kThreads, uint32_t kBarrier = 1>
 __device__ __forceinline__ void MeetFirst() {
   asm volatile("bar.sync %0, %1;" ::"n"(kBarrier), "n"(kThreads) : "memory");

@@ -90,6 +90,11 @@ struct CachedShare {
     *reinterpret_cast<uint2*>(to) = low;
     *reinterpret_cast<uint2*>(to + kDim / 2) = high;
   }
+  // As other blocks do.
+  __device__ __forceinline__ void StoreWithOthers(Cached* to) const {
+    StoreSame(reinterpret_cast<uint2*>(to), low);
+    StoreSame(reinterpret_cast<uint2*>(to + kDim / 2), high);
+  }
   __device__ __forceinline__ void Round(const float (&from)[8]) {
     low = make_uint2(Pack(from[0], from[1], Cached{}), Pack(from[2], from[3], Cached{}));
     high = make_uint2(Pack(from[4], from[5], Cached{}), Pack(from[6], from[7], Cached{}));
@@ -116,6 +121,10 @@ struct CachedShare<kDim, float> {
   __device__ __forceinline__ void Store(float* to) const {
     *reinterpret_cast<float4*>(to) = low;
     *reinterpret_cast<float4*>(to + kDim / 2) = high;
+  }
+  __device__ __forceinline__ void StoreWithOthers(float* to) const {
+    StoreSame(reinterpret_cast<float4*>(to), low);
+    StoreSame(reinterpret_cast<float4*>(to + kDim / 2), high);
   }
   __device__ __forceinline__ void Round(const float (&from)[8]) {
     low = make_float4(from[0], from[1], from[2], from[3]);

@@ -102,6 +102,7 @@ __device__ __forceinline__ void PrepareHead(const float* raw, const float* norm,
     return;
   }
   const float factor = norm == nullptr ? 1.0f : RmsFactor(raw, head_dim, eps);
+  if (norm != nullptr) LanesHaveLoaded();  // `to` may be raw
   for (uint32_t j = lane; j < half; j += 32) {
     float low = raw[j], high = raw[half + j];
     if (norm != nullptr) {

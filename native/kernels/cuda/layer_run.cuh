@@ -89,8 +89,8 @@ struct RunBlock {
       AwaitTold(args.rows + begin, [&](int n) { return row_of(n) * Shape::kHiddenColumns + n % kOfRow * 64; }, step, told);
 #pragma unroll
       for (int n = 0; n < kRows * kOfRow; n++) {
-        *reinterpret_cast<float2*>(x + row_of(n) * room.pitch + begin + n % kOfRow * 64) =
-            make_float2(__uint_as_float(told[n].first.bits), __uint_as_float(told[n].second.bits));
+        StoreSame(reinterpret_cast<float2*>(x + row_of(n) * room.pitch + begin + n % kOfRow * 64),
+                  make_float2(__uint_as_float(told[n].first.bits), __uint_as_float(told[n].second.bits)));
       }
     }
   }

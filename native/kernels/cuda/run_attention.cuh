@@ -58,6 +58,11 @@ struct RunAttention {
     head[Share::First() / 4] = make_float4(v[0], v[1], v[2], v[3]);
     head[(kDim / 2 + Share::First()) / 4] = make_float4(v[4], v[5], v[6], v[7]);
   }
+  // The same by all slots that have the value.
+  __device__ __forceinline__ static void PutSame(float4* head, const float (&v)[8]) {
+    StoreSame(head + Share::First() / 4, make_float4(v[0], v[1], v[2], v[3]));
+    StoreSame(head + (kDim / 2 + Share::First()) / 4, make_float4(v[4], v[5], v[6], v[7]));
+  }
   __device__ __forceinline__ static void Take(const TwoTold* told, Share* to) {
 #pragma unroll
     for (int m = 0; m < 4; m++) {
@@ -100,11 +105,11 @@ struct RunAttention {
     own.Round(seen.values);
     // Where a warp has more than two slots, those beyond have the value too.
     constexpr bool kTwoSlots = Share::kThreads == 16;
-    if (kTwoSlots || ThisThread() % 32 < 2 * Share::kThreads) own.Store((IsFirstSlot() ? cache.keys : cache.values) + static_cast<size_t>(row) * cache.pitch);
+    if (kTwoSlots || ThisThread() % 32 < 2 * Share::kThreads) own.StoreWithOthers((IsFirstSlot() ? cache.keys : cache.values) + static_cast<size_t>(row) * cache.pitch);
     own.Unpack(seen.values);
     const float score = query.Dot(seen.values);
     if (ThisThread() % 32 == 0) shared.own_score = score;
-    if (!IsFirstSlot()) Put(shared.own_value, seen.values);
+    if (!IsFirstSlot()) PutSame(shared.own_value, seen.values);
   }
 
   __device__ __forceinline__ SoftmaxPart Own(uint32_t at) const { return {shared.own_score, 1, reinterpret_cast<const float*>(shared.own_value)[at]}; }

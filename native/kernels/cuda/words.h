@@ -14,6 +14,9 @@
 //   CopyAsync16(to, from, valid), CommitCopies(), AwaitCopies<left>()      cp.async of 16 bytes to shared memory, zeros where not valid
 //   ThisThread(), ThisBlock()     threadIdx.x and blockIdx.x, read anew: so that what follows from them holds no registers through a long loop
 //   MeetFirst<threads, barrier>()   __syncthreads for the first so many threads of a block alone; barriers are 1 to 15
+//   StoreSame(to, value)     *to = value by several threads at once, all of which store the same there; words of four bytes
+//   const LoadsAhead ahead;  where it stands, what the thread loads is looked at only if nobody writes there before the next barrier
+//   LanesHaveLoaded()        by all lanes of a warp: what they loaded went into shuffles, and what they store from here on follows from what these gave
 //   FetchLine(at)            128 bytes of the device's memory come as near as the L2 cache
 //   FloatOf(v), Bf16Of(f), F16Of(f)        of float, int8_t, Fp8, Bf16, F16; to the nearest, ties to even (NaN stays one)
 //   PackBf16(low, high), UnpackBf16(pair), PackF16, UnpackF16      two floats (float2) in one word

@@ -43,6 +43,8 @@ void Block::BeginGrid(const KernelEntry& entry, const Grid& grid, const void* ar
   warps_.resize((count_ + 31) / 32);
   at_first_.resize(size_t{kBarriers} * cluster_);
   if (first_orders_.size() < at_first_.size()) first_orders_.resize(at_first_.size());
+  if (groups_.size() < count_ / kGroupThreads + 1) groups_.resize(count_ / kGroupThreads + 1);
+  meetings_.resize(cluster_);
   NameThreads();
   // Where there is one block, what lies beyond its memory is nobody's.
   shared_stride_ = cluster_ == 1 ? grid.shared : (grid.shared + 1023) / 1024 * 1024;
@@ -85,6 +87,8 @@ void Block::Clear() {
   at_barrier_ = votes_ = 0;
   tile_copies.Clear();
   std::fill(at_first_.begin(), at_first_.end(), 0);
+  for (Group& group : groups_) group.arrived = 0;
+  same_stores_.clear();
   failure_ = nullptr;
   free_.insert(free_.end(), spent_.begin(), spent_.end());
   spent_.clear();
@@ -181,6 +185,7 @@ void Block::BeginThread(uint32_t thread, Fiber* fiber) {
   begun.fiber = fiber;
   begun.has_awaited = false;
   begun.group = 0;
+  begun.tiles = 0;
   begun.copies.clear();
   RunAs(thread);
   races::Acquire(&begun_);
@@ -227,7 +232,7 @@ void Block::Free(uint32_t thread) {
   ready_[last < count_ ? last : last - count_] = thread;
 }
 
-void Block::MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join) {
+void Block::MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join, Memory memory) {
   Warp& warp = warps_[running_ / 32];
   const uint32_t lane = uint32_t{1} << running_ % 32;
   if ((mask & lane) == 0) RefuseAs(std::string("is not in the mask of its ") + word);
@@ -239,10 +244,10 @@ void Block::MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join
   if (m == warp.meetings.size()) warp.meetings.push_back({word, mask, 0, warp.orders.Next()});
   warp.meetings[m].arrived |= lane;
   const char* const order = warp.meetings[m].order;
-  races::Release(order);
+  if (memory == Memory::kOrdered) races::Release(order);
   if (warp.meetings[m].arrived == mask) CloseMeeting(&warp, m, join);
   Wait();
-  races::Acquire(order);
+  if (memory == Memory::kOrdered) races::Acquire(order);
 }
 
 void Block::CloseMeeting(Warp* warp, size_t meeting, Join join) {
@@ -284,6 +289,7 @@ void Block::MeetFirst(uint32_t barrier, uint32_t threads) {
   if (uint32_t& arrived = at_first_[block * kBarriers + barrier]; ++arrived == threads) {
     arrived = 0;
     orders.Next();
+    meetings_[block]++;
     for (const uint32_t thread : order_) {
       if (thread / block_threads_ == block && threads_[thread].waits_at == name) Free(thread);
     }
@@ -292,10 +298,46 @@ void Block::MeetFirst(uint32_t barrier, uint32_t threads) {
   races::Acquire(order);
 }
 
+// Race checks know what was multiplied before a commit by a place of its own.
+void Block::CommitTiles() {
+  races::Release(groups_[running_ / kGroupThreads].At(Self().tiles++));
+}
+
+void Block::AwaitTiles(uint32_t left) {
+  static const char* const kName = "AwaitTiles";
+  Group& group = groups_[running_ / kGroupThreads];
+  const uint32_t first = running_ / kGroupThreads * kGroupThreads;
+  if (first % block_threads_ + kGroupThreads > block_threads_) RefuseAs("multiplies tiles, but is of no whole warpgroup");
+  Self().waits_at = kName;
+  if (++group.arrived == kGroupThreads) {
+    group.arrived = 0;
+    for (uint32_t t = first; t < first + kGroupThreads; t++) Free(t);
+  }
+  Wait();
+  if (Self().tiles > left) races::Acquire(group.At(Self().tiles - left - 1));
+}
+
+void Block::StoreSame(void* to, const void* value, size_t bytes) {
+  const uint32_t block = running_ / block_threads_;
+  auto* const words = static_cast<uint32_t*>(to);
+  for (size_t i = 0; i < bytes / 4; i++) {
+    uint32_t word;
+    std::memcpy(&word, static_cast<const unsigned char*>(value) + 4 * i, sizeof word);
+    const SameStore now{word, block, meetings_[block]};
+    const auto [before, is_first] = same_stores_.emplace(words + i, now);
+    const bool is_later = before->second.block == block && before->second.meetings != now.meetings;
+    if (!is_first && !is_later && before->second.word != word) RefuseAs("stores another value than the others to where all store the same");
+    before->second = now;
+    const races::Seen seen;
+    races::StoreWithOthers(words + i, word);
+  }
+}
+
 void Block::OpenBarrier() {
   last_votes_ = votes_;
   votes_ = at_barrier_ = 0;
   barrier_order_.Next();
+  for (uint32_t& meetings : meetings_) meetings++;
   FreeAllAt(kBarrier);
 }
 

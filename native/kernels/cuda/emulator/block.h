@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "kernels/cuda/emulator/emulator.h"
@@ -35,6 +36,7 @@ struct Thread {
   void* laid_down;
   bool has_awaited;
   uint32_t group;  // of the copies that are asked for next
+  uint32_t tiles;  // groups of their products that were committed
   std::vector<AskedCopy> copies;
 };
 
@@ -66,6 +68,18 @@ struct Warp {
   Orders orders;
 };
 
+// A warpgroup, for race checks: its last commits of products of tiles.
+struct Group {
+  uint32_t arrived = 0;
+  char commits[16] = {};
+  const char* At(uint32_t commit) const { return commits + commit % sizeof commits; }
+};
+
+// What one of several threads stored to a place where all store the same, and how often its block had met before.
+struct SameStore {
+  uint32_t word, block, meetings;
+};
+
 class Block {
  public:
   // That whose thread runs.
@@ -79,7 +93,7 @@ class Block {
   // Of the thread that runs:
   Thread& Self() { return threads_[running_]; }
   uint32_t Running() const { return running_; }
-  void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join);
+  void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join, Memory memory);
   uint32_t MeetBlock(uint32_t vote);
   // Until another thread says so for all that wait there.
   void WaitAt(const char* word);
@@ -88,12 +102,16 @@ class Block {
   // Of a block of the cluster that runs.
   unsigned char* SharedOf(uint32_t rank) { return shared_.get() + rank * shared_stride_; }
   void MeetFirst(uint32_t barrier, uint32_t threads);
+  // Where races are looked for, and else not at all. Of a warpgroup all threads meet in AwaitTiles.
+  void CommitTiles();
+  void AwaitTiles(uint32_t left);
+  void StoreSame(void* to, const void* value, size_t bytes);
   [[noreturn]] void RefuseAs(const std::string& what) const;
 
   TileCopies tile_copies;
 
  private:
-  static constexpr uint32_t kBarriers = 16;
+  static constexpr uint32_t kBarriers = 16, kGroupThreads = 128;
   struct Unmap {
     void operator()(unsigned char* memory) const;
   };
@@ -141,6 +159,9 @@ class Block {
   std::vector<void*> names_;   // .. and those of threads
   Orders barrier_order_;
   std::vector<Orders> first_orders_;
+  std::vector<Group> groups_;
+  std::vector<uint32_t> meetings_;  // of each block's barriers
+  std::unordered_map<const void*, SameStore> same_stores_;
   char begun_ = 0, ended_ = 0;
   Fiber* arriving_ = nullptr;  // that which is gone to
   std::unique_ptr<unsigned char, Unmap> shared_;

@@ -78,9 +78,9 @@ Queue::DataPlace Immediate::AddRoom(size_t bytes) {
 
 // --- what kernels call
 
-void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join) {
+void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join, Memory memory) {
   const races::Unseen unseen;
-  Block::Current().MeetWarp(word, mask, laid_down, join);
+  Block::Current().MeetWarp(word, mask, laid_down, join, memory);
 }
 uint32_t MeetBlock(uint32_t vote) {
   const races::Unseen unseen;
@@ -89,6 +89,18 @@ uint32_t MeetBlock(uint32_t vote) {
 void MeetFirst(uint32_t barrier, uint32_t threads) {
   const races::Unseen unseen;
   Block::Current().MeetFirst(barrier, threads);
+}
+void CommitTiles() {
+  const races::Unseen unseen;
+  Block::Current().CommitTiles();
+}
+void AwaitTiles(uint32_t left) {
+  const races::Unseen unseen;
+  Block::Current().AwaitTiles(left);
+}
+void StoreSame(void* to, const void* value, size_t bytes) {
+  const races::Unseen unseen;
+  Block::Current().StoreSame(to, value, bytes);
 }
 uint32_t Lane() {
   const races::Unseen unseen;

@@ -59,9 +59,21 @@ class Seen {
 inline void Release(const void* at) { __tsan_release(const_cast<void*>(at)); }
 inline void Acquire(const void* at) { __tsan_acquire(const_cast<void*>(at)); }
 
+// To where others may store the same at this time.
+inline void StoreWithOthers(uint32_t* to, uint32_t value) { __atomic_store_n(to, value, __ATOMIC_RELAXED); }
+
 // What is done for the thread that runs, by a copy engine or a tensor core. Not while it is Unseen.
 inline void Reads(const void* from, size_t bytes) { __tsan_read_range(const_cast<void*>(from), bytes); }
 inline void Writes(void* to, size_t bytes) { __tsan_write_range(to, bytes); }
+
+// While one is there, what this thread loads is for nothing if others write it already.
+class UnseenLoads {
+ public:
+  UnseenLoads() { AnnotateIgnoreReadsBegin(nullptr, 0); }
+  ~UnseenLoads() { AnnotateIgnoreReadsEnd(nullptr, 0); }
+  UnseenLoads(const UnseenLoads&) = delete;
+  UnseenLoads& operator=(const UnseenLoads&) = delete;
+};
 
 // Who the sanitizer takes for the one that runs. A new one is Unseen until it begins.
 inline void* Current() { return __tsan_get_current_fiber(); }
@@ -84,8 +96,12 @@ struct Unseen {
 struct Seen {
   Seen() {}
 };
+struct UnseenLoads {
+  UnseenLoads() {}
+};
 inline void Release(const void*) {}
 inline void Acquire(const void*) {}
+inline void StoreWithOthers(uint32_t* to, uint32_t value) { *to = value; }
 inline void Reads(const void*, size_t) {}
 inline void Writes(void*, size_t) {}
 inline void* Current() { return nullptr; }

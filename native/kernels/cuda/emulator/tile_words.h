@@ -41,20 +41,22 @@ struct TileProduct {
   uint32_t octets, row, step;
 };
 void MeetForTiles(TileProduct* mine);
+// To race checks a lane reads its share of what its warp does.
+inline void ReadsOfLane(const unsigned char* from, uint32_t bytes) { emulator::races::Reads(from + threadIdx.x % 32 * (bytes / 32), bytes / 32); }
 
 template <uint32_t kRow, int kOctets>
 void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned char* b, uint32_t step, bool from_zero) {
   for (int n = 0; from_zero && n < kOctets; n++) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
   TileProduct mine{d[0], nullptr, a + threadIdx.x / 32 % 4 * 16 * kRow, b, kOctets, kRow, step};
-  emulator::races::Reads(mine.a, 16 * kRow);
-  emulator::races::Reads(b, kOctets * 8 * kRow);
+  ReadsOfLane(mine.a, 16 * kRow);
+  ReadsOfLane(b, kOctets * 8 * kRow);
   MeetForTiles(&mine);
 }
 template <uint32_t kRow, int kOctets>
 void MmaRows(float (&d)[kOctets][4], const uint32_t (&a)[4], const unsigned char* b, uint32_t step, bool from_zero) {
   for (int n = 0; from_zero && n < kOctets; n++) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
   TileProduct mine{d[0], a, nullptr, b, kOctets, kRow, step};
-  emulator::races::Reads(b, kOctets * 8 * kRow);
+  ReadsOfLane(b, kOctets * 8 * kRow);
   MeetForTiles(&mine);
 }
 uint32_t SharedPlace(const void* at);
@@ -88,9 +90,13 @@ inline void MeetCluster() { __syncthreads(); }
 float4 LoadOfPeer(const float* at, uint32_t rank);
 inline void FenceTiles() {}
 inline void ShowTiles() {}
-inline void CommitTiles() {}
+inline void CommitTiles() {
+  if (emulator::races::kAreChecked) emulator::CommitTiles();
+}
 template <int kLeft>
-void AwaitTiles() {}
+void AwaitTiles() {
+  if (emulator::races::kAreChecked) emulator::AwaitTiles(kLeft);
+}
 template <int kRegisters>
 void TakeRegisters() {}
 template <int kRegisters>

@@ -12,7 +12,7 @@ inline int __syncthreads_or(int vote) { return parley::cuda::emulator::MeetBlock
 inline int __syncthreads_and(int vote) { return parley::cuda::emulator::MeetBlock(vote == 0) == 0; }
 
 inline void __syncwarp(uint32_t mask = 0xffffffff) {
-  parley::cuda::emulator::MeetWarp("__syncwarp", mask, nullptr, [](void* const*, uint32_t) {});
+  parley::cuda::emulator::MeetWarp("__syncwarp", mask, nullptr, [](void* const*, uint32_t) {}, parley::cuda::emulator::Memory::kOrdered);
 }
 
 namespace parley::cuda::emulator {

@@ -148,6 +148,17 @@ void Mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]);
 inline void AwaitInputs() { emulator::MarkAwaited(); }
 inline void LetNextBegin() {}
 
+template <class Value>
+void StoreSame(Value* to, const Value& value) {
+  static_assert(sizeof(Value) % 4 == 0);
+  if (emulator::races::kAreChecked) emulator::StoreSame(to, &value, sizeof value);
+  else *to = value;
+}
+inline void LanesHaveLoaded() {
+  if (emulator::races::kAreChecked) __syncwarp();
+}
+using LoadsAhead = emulator::races::UnseenLoads;
+
 inline void CopyAsync16(void* to, const void* from, bool valid) { emulator::AskCopy(to, from, valid); }
 inline void FetchLine(const void*) {}
 inline void CommitCopies() { emulator::CommitAsked(); }
