@@ -94,7 +94,7 @@ bool Reverses(Order order) {
 void AMissingBarrierShows() {
   for (const Order order : kOrders) {
     CHECK(Reverses<Reverse<true>>(order));
-    CHECK(!Reverses<Reverse<false>>(order));
+    if (!emulator::races::kAreChecked) CHECK(!Reverses<Reverse<false>>(order));  // see cuda_races_test.cc
   }
 }
 

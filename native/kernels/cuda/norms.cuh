@@ -82,6 +82,7 @@ static __global__ void __launch_bounds__(kNormWarps * 32) RmsNormKernel(const No
     return;
   }
   const float factor = RmsFactor(x, args.width, args.eps);
+  LanesHaveLoaded();  // y may be x
   for (uint32_t k = lane; k < args.width; k += 32) y[k] = Normed(x[k], factor, args.weight[k]);
 }
 

@@ -10,6 +10,11 @@
 
 #include "kernels/cuda/emulator/words.h"
 
+#if defined(__SANITIZE_THREAD__)
+// The threads of emulated blocks are there for as long as the program is; and blocks of all kernels have the same shared memory.
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options() { return "report_thread_leaks=0:suppress_equal_addresses=0"; }
+#endif
+
 namespace parley::cuda::emulator {
 namespace {
 
