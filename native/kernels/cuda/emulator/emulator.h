@@ -4,6 +4,8 @@
 // What a GPU would do wrong or never end with is refused, with the kernel's name: a barrier that not all living threads
 // of a block reach, a warp's function whose mask names lanes that do not come, more threads or shared memory than a block
 // may have, inputs that were not awaited.
+//
+// Under ThreadSanitizer races among threads that run together are reported too (race_check.h).
 #ifndef PARLEY_KERNELS_CUDA_EMULATOR_EMULATOR_H_
 #define PARLEY_KERNELS_CUDA_EMULATOR_EMULATOR_H_
 
