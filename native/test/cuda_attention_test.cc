@@ -157,6 +157,7 @@ void AttentionIsTheCpus() {
       Scene scene(s, befores, counts, 64);
       const std::vector<float> wanted = OnTheCpu(scene);
       for (const Order order : {Order::kForward, Order::kBackward, Order::kShuffled}) {
+        if (cuda::emulator::races::kAreChecked && order != Order::kBackward) continue;  // races are found in any order
         Scene own = scene;
         CheckNear(OnTheGpu(&own, order), wanted, "rows");
       }
