@@ -15,7 +15,8 @@ const ONE_TEST_LIMIT_S = 60;
 
 /**
  * Build folder, what is passed to -fsanitize, and which tests of the speech engine. All of them under the sanitizers take
- * a quarter of an hour: the longest are run there by hand (-DPARLEY_SPEECH=ON), as are those in which no threads meet.
+ * a quarter of an hour: the longest are run there by hand (-DPARLEY_SPEECH=ON), as are those in which no threads meet. Of emulated threads
+ * (native/kernels/cuda/emulator/race_check.h) some are there, and all of them by hand too (-DPARLEY_SPEECH=RACES).
  */
 const BUILDS = [
   ['build-test', '', 'ON'],

@@ -46,7 +46,7 @@ set(LONG_TESTS "/(codec_decoder|cuda_latent_run|cuda_speech|codec_sizes|runtime_
 # Races among emulated threads are looked for under ThreadSanitizer alone: where they are, in what takes a minute together. By hand (RACES) all are, but
 # those of grids that stay with more threads than it tells apart.
 set(RACE_TESTS "/cuda_(races|attention|elements|emulator|norms|products|sampling)_test\\.cc$")
-set(MANY_THREADS "/cuda_(codec_grids|fusions|latent_run|live|speech)_test\\.cc$")
+set(MANY_THREADS "/cuda_(codec_grids|latent_run|live|speech)_test\\.cc$")
 if(NOT PARLEY_SANITIZE STREQUAL "thread")
   list(FILTER TEST_SOURCES EXCLUDE REGEX "/cuda_races_test\\.cc$")
 endif()
@@ -90,7 +90,7 @@ foreach(source ${TEST_SOURCES})
     target_precompile_headers(${name} PRIVATE test/standard_headers.h)
   endif()
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+  set_tests_properties(${name} PROPERTIES TIMEOUT $<IF:$<STREQUAL:${PARLEY_SPEECH},RACES>,600,120>)
 endforeach()
 
 # Figures: cmake --build <folder> --target kernels_bench
