@@ -7,7 +7,7 @@ target_include_directories(media PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(media PUBLIC OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 
 # All of it is half of the time that the tests take to build, so that not every build has it.
-set(PARLEY_SPEECH ON CACHE STRING "Tests of the speech engine: ON, LESS (without the longest), THREADS (those where threads meet, also emulated ones), RACES (of emulated ones all), or OFF")
+set(PARLEY_SPEECH ON CACHE STRING "Tests of the speech engine: ON, LESS (without the longest), THREADS (those where threads meet), RACES (of emulated threads), or OFF")
 
 add_library(kernels STATIC EXCLUDE_FROM_ALL ${KERNELS_SOURCES})
 add_library(kernels_cuda_emulated STATIC EXCLUDE_FROM_ALL ${EMULATED_SOURCES})

@@ -105,7 +105,9 @@ struct RunAttention {
     own.Round(seen.values);
     // Where a warp has more than two slots, those beyond have the value too.
     constexpr bool kTwoSlots = Share::kThreads == 16;
-    if (kTwoSlots || ThisThread() % 32 < 2 * Share::kThreads) own.StoreWithOthers((IsFirstSlot() ? cache.keys : cache.values) + static_cast<size_t>(row) * cache.pitch);
+    if (kTwoSlots || ThisThread() % 32 < 2 * Share::kThreads) {
+      own.StoreWithOthers((IsFirstSlot() ? cache.keys : cache.values) + static_cast<size_t>(row) * cache.pitch);
+    }
     own.Unpack(seen.values);
     const float score = query.Dot(seen.values);
     if (ThisThread() % 32 == 0) shared.own_score = score;
