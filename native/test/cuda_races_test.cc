@@ -32,6 +32,14 @@ bool IsReported(uint32_t threads, uint32_t blocks = 1) {
   return reports > before;
 }
 
+// That one thread arrives at, and all know of; `at` bytes of shared memory from the first.
+Barrier* BarrierOfOne(uint32_t at) {
+  auto* const barrier = reinterpret_cast<Barrier*>(SharedBytes() + at);
+  if (threadIdx.x == 0) InitBarrier(barrier, 1);
+  __syncthreads();
+  return barrier;
+}
+
 template <bool kMeets>
 __global__ void ReadsWhatAnotherWrote(Values v) {
   auto* const shared = reinterpret_cast<float*>(SharedBytes());
@@ -92,10 +100,8 @@ __global__ void ReadsACopy(Values v) {
 template <bool kAwaits>
 __global__ void ReadsABulkCopy(Values v) {
   auto* const shared = reinterpret_cast<float*>(SharedBytes());
-  auto* const barrier = reinterpret_cast<Barrier*>(SharedBytes() + 64);
   AwaitInputs();
-  if (threadIdx.x == 0) InitBarrier(barrier, 1);
-  __syncthreads();
+  Barrier* const barrier = BarrierOfOne(64);
   if (threadIdx.x == 0) {
     ArriveExpecting(barrier, 16);
     CopyBulk(shared, v.x, 16, barrier);
@@ -114,10 +120,8 @@ void ACopyThatIsNotAwaitedIsReported() {
 // Thread 0 writes for those that wait at a barrier. It arrives before it has written, or after.
 template <bool kBefore>
 __global__ void WritesForThoseThatWait(Values v) {
-  auto* const barrier = reinterpret_cast<Barrier*>(SharedBytes());
   AwaitInputs();
-  if (threadIdx.x == 0) InitBarrier(barrier, 1);
-  __syncthreads();
+  Barrier* const barrier = BarrierOfOne(0);
   if (threadIdx.x == 0) {
     if (kBefore) Arrive(barrier);
     v.x[0] = 3;
@@ -136,12 +140,10 @@ void WhatFollowsAnArrivalIsNotOrderedByIt() {
 template <int kLeft>
 __global__ void OverwritesTiles(Values) {
   unsigned char* const tiles = SharedBytes();  // a: 64 rows, b: 8 rows, of 128 bytes
-  auto* const barrier = reinterpret_cast<Barrier*>(tiles + 16384);
   AwaitInputs();
   for (uint32_t i = threadIdx.x; i < 72 * 32; i += blockDim.x) reinterpret_cast<uint32_t*>(tiles)[i] = 0;
   ShowTiles();
-  if (threadIdx.x == 0) InitBarrier(barrier, 1);
-  __syncthreads();
+  Barrier* const barrier = BarrierOfOne(16384);
   if (threadIdx.x < 128) {
     float d[1][4];
     FenceTiles();
