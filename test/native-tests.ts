@@ -5,8 +5,9 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
 export interface Tally {
-  passed: number;
-  failed: number;
+  readonly passed: number;
+  /** What failed, by name. */
+  readonly failures: readonly string[];
 }
 
 const BUILD_LIMIT_MS = 900_000; // a build from nothing on two slow cores
@@ -25,13 +26,11 @@ const BUILDS = [
 ] as const;
 
 export async function runNativeTests(root: string): Promise<Tally> {
-  const total: Tally = { passed: 0, failed: 0 };
+  const tallies: Tally[] = [];
   for (const [folder, sanitize, speech] of BUILDS) {
-    const { passed, failed } = await runBuild(root, join(root, 'native', folder), { sanitize, speech });
-    total.passed += passed;
-    total.failed += failed;
+    tallies.push(await runBuild(root, join(root, 'native', folder), { sanitize, speech }));
   }
-  return total;
+  return sumOf(tallies);
 }
 
 interface Build {
@@ -54,12 +53,25 @@ async function runBuild(root: string, build: string, { sanitize, speech }: Build
   return tallyOf(output);
 }
 
-/** Reads "75% tests passed, 1 tests failed out of 4"; no such line means that nothing ran. */
-export function tallyOf(ctestOutput: string): Tally {
+export const sumOf = (tallies: readonly Tally[]): Tally => ({
+  passed: tallies.reduce((sum, { passed }) => sum + passed, 0),
+  failures: tallies.flatMap(({ failures }) => failures),
+});
+
+/**
+ * Reads "75% tests passed, 1 tests failed out of 4" and, of each that failed, "3 - queue_test (Timeout)"; the first missing means
+ * that nothing ran.
+ */
+function tallyOf(ctestOutput: string): Tally {
   const match = /(\d+) tests? failed out of (\d+)/.exec(ctestOutput);
-  if (match === null) return { passed: 0, failed: 1 };
-  const failed = Number(match[1]);
-  return { passed: Number(match[2]) - failed, failed };
+  if (match === null) return { passed: 0, failures: ['ctest, which ran nothing'] };
+  const named = [...ctestOutput.matchAll(/^\s+\d+ - (\S+ \(.+\))/gm)].map(([, name = '']) => name);
+  const [failed, count] = [Number(match[1]), Number(match[2])];
+  const unnamed = Array.from(
+    { length: failed - named.length },
+    () => 'a native test whose name ctest does not say',
+  );
+  return { passed: count - failed, failures: [...named, ...unnamed] };
 }
 
 async function quiet(program: string, arguments_: readonly string[], limitMs: number): Promise<void> {

@@ -1,5 +1,5 @@
-// Runs the tests: the native ones, then those of TypeScript, and ends with one
-// line that counts both.
+// Runs the tests: the native ones, then those of TypeScript, and ends with the
+// names of those that failed and one line that counts all.
 //
 //   npm test                    everything
 //   npm test -- text rtp/opus   the files whose path holds one of the words; "native" for the native ones
@@ -8,11 +8,11 @@
 // the list is made here, from the sources, and a test whose source is gone is
 // not run although its old output may still lie in dist/.
 import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
-import { runNativeTests, type Tally } from './native-tests.js';
+import { runNativeTests, sumOf, type Tally } from './native-tests.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const FILE_LIMIT_MS = 240_000; // the longest file: twenty calls of a headless browser
@@ -39,42 +39,43 @@ function compiled(source: string): string {
 }
 
 async function runFiles(sources: readonly string[], concurrency: number): Promise<Tally> {
-  const tally: Tally = { passed: 0, failed: 0 };
-  if (sources.length === 0) return tally;
+  let passed = 0;
+  const failures: string[] = [];
+  if (sources.length === 0) return { passed, failures };
   const events = run({ files: sources.map(compiled), concurrency, timeout: FILE_LIMIT_MS });
   events.on('test:pass', ({ details }) => {
-    if (details.type !== 'suite') tally.passed++;
+    if (details.type !== 'suite') passed++;
   });
-  events.on('test:fail', ({ details }) => {
-    if (details.type !== 'suite') tally.failed++;
+  events.on('test:fail', ({ details, name, file }) => {
+    if (details.type !== 'suite')
+      failures.push(`${file === undefined ? '' : `${relative(ROOT, file)}: `}${name}`);
   });
   for await (const line of events.compose(new spec())) process.stdout.write(String(line));
-  return tally;
+  return { passed, failures };
 }
 
 async function native(words: readonly string[]): Promise<Tally> {
-  if (words.length > 0 && !words.includes('native')) return { passed: 0, failed: 0 };
+  if (words.length > 0 && !words.includes('native')) return { passed: 0, failures: [] };
   try {
     return await runNativeTests(ROOT);
   } catch (error) {
     console.error(error);
-    return { passed: 0, failed: 1 };
+    return { passed: 0, failures: ['the native tests, which could not be run'] };
   }
 }
 
 async function main(): Promise<void> {
   const words = process.argv.slice(2);
   const sources = testFiles(words);
-  const parts = [
+  const { passed, failures } = sumOf([
     await native(words),
     await runFiles(sources.filter((source) => !ALONE.test(source)), CONCURRENCY),
     await runFiles(sources.filter((source) => WAITING.test(source)), CONCURRENCY),
     await runFiles(sources.filter((source) => ALONE.test(source) && !WAITING.test(source)), 1),
-  ]; // prettier-ignore
-  const passed = parts.reduce((sum, part) => sum + part.passed, 0);
-  const failed = parts.reduce((sum, part) => sum + part.failed, 0);
-  console.log(`\n${passed} passed, ${failed} failed`);
-  if (failed > 0 || passed === 0) process.exitCode = 1;
+  ]); // prettier-ignore
+  for (const name of failures) console.log(`\n✖ ${name}`);
+  console.log(`\n${passed} passed, ${failures.length} failed`);
+  if (failures.length > 0 || passed === 0) process.exitCode = 1;
 }
 
 await main();
