@@ -49,6 +49,28 @@ test('a fusion with which the GPU gives another sound is left out, and /health a
   );
 });
 
+test('what a GPU proved holds when it is loaded again, and is tried anew after a loss', async (t) => {
+  const server = GpuServer.start(t, { matter: 'odd', environment: { IDLE_TIMEOUT: '3' } });
+  const say = () => server.say({ input: 'Hello there.', voice: 'vivian' });
+  /** What the n-th load left out. */
+  const leftOut = (n: number) =>
+    server.until('load', () => {
+      const line = server.log.filter(({ msg, engine }) => msg === 'engine loaded' && engine === 'qwen3')[n];
+      return line === undefined ? undefined : String(line.fusionsLeftOut);
+    });
+  const first = await leftOut(0);
+  assert.match(first, /units \(it gives another sound here\)/);
+  await server.logged('engine unloaded', 'qwen3');
+  server.becomes('well');
+  await say();
+  assert.equal(await leftOut(1), first);
+  server.becomes('lost');
+  await say();
+  await server.logged('engine lost', 'qwen3');
+  server.becomes('well');
+  assert.doesNotMatch(await leftOut(2), /another sound/);
+});
+
 test('CUDA_FUSIONS says which are used', async (t) => {
   const server = GpuServer.start(t, { environment: { CUDA_FUSIONS: 'units' } });
   const { used, left_out: leftOut } = (await server.health()).told.gpu_fusions as Fusions;

@@ -71,9 +71,23 @@ Napi::Array Fusions(Napi::Env env, const std::vector<runtime::FusionFacts>& fusi
     Napi::Object one = Napi::Object::New(env);
     one.Set("name", fusions[n].name);
     one.Set("why", fusions[n].why);
+    one.Set("proven", fusions[n].is_proven);
     list.Set(static_cast<uint32_t>(n), one);
   }
   return list;
+}
+
+// As Fusions gives them.
+std::vector<runtime::FusionFacts> FusionsIn(const Napi::Value& value) {
+  if (!value.IsArray()) throw Napi::TypeError::New(value.Env(), "knownFusions must be an array");
+  const Napi::Array list = value.As<Napi::Array>();
+  std::vector<runtime::FusionFacts> fusions;
+  for (uint32_t n = 0; n < list.Length(); n++) {
+    const Napi::Object one = ObjectIn(list.Get(n), "knownFusions");
+    const std::string why = StringIn(one.Get("why"), "why");
+    fusions.push_back({StringIn(one.Get("name"), "name"), why.empty(), why, BooleanIn(one.Get("proven"), "proven")});
+  }
+  return fusions;
 }
 
 }  // namespace
@@ -88,6 +102,7 @@ runtime::EngineOptions EngineOptionsIn(const Napi::Value& value) {
   if (Has(object, "cudaFile")) options.cuda_file = StringIn(object.Get("cudaFile"), "cudaFile");
   if (Has(object, "cudaGraphs")) options.cuda_graphs = BooleanIn(object.Get("cudaGraphs"), "cudaGraphs");
   if (Has(object, "cudaFusions")) options.fusions = StringIn(object.Get("cudaFusions"), "cudaFusions");
+  if (Has(object, "knownFusions")) options.known_fusions = FusionsIn(object.Get("knownFusions"));
   if (Has(object, "fullVectors")) options.full_vectors = BooleanIn(object.Get("fullVectors"), "fullVectors");
   options.max_batch = Count(object, "maxBatch", options.max_batch, 0, 65'536);
   options.threads = static_cast<unsigned>(Count(object, "threads", options.threads, 0, 256));

@@ -16,6 +16,14 @@ namespace parley::runtime {
 using Clock = std::chrono::steady_clock;
 using StreamId = uint64_t;  // never given twice; 0 is none
 
+// A shorter way to the same bits that a backend has (kernels.h), and why it is not used.
+struct FusionFacts {
+  std::string name;
+  bool on = true;
+  std::string why;  // for people; empty when it is on
+  bool is_proven = false;  // a trial on this device says so: it would say the same again
+};
+
 struct EngineOptions {
   std::string directory;
   std::string quantize = "none";   // none | int8-talker | int8 | fp8
@@ -27,6 +35,8 @@ struct EngineOptions {
   // Fusions of the backend that are used: auto (those that a trial finds right on this device, and not slower; without a warm-up
   // all, untried), all, none, or their names with commas between.
   std::string fusions = "auto";
+  // What a trial on the same device found when it was loaded before: auto tries nothing if that says it of all.
+  std::vector<FusionFacts> known_fusions;
   std::string cache_format;          // of keys and values: f32 | bf16; empty: as the codec's
   bool case_split_pieces = false;  // the tokenizer's other rule
   unsigned threads = 0;            // 0: one per core
@@ -105,13 +115,6 @@ struct SpeechRequest {
   // When sound would be missed; earlier goes first. It moves on with what is written: after a
   // second of sound it is a second later. The greatest: never, the answer is waited for as a whole.
   Clock::time_point due = Clock::time_point::max();
-};
-
-// A shorter way to the same bits that a backend has (kernels.h), and why it is not used.
-struct FusionFacts {
-  std::string name;
-  bool on = true;
-  std::string why;  // for people; empty when it is on
 };
 
 struct EngineFacts {

@@ -107,7 +107,7 @@ class ThreadedEngine final : public Engine {
       const Clock::time_point loaded = Clock::now();
       std::vector<FusionFacts> fusions;
       const std::string wanted = !options_.warm_up && options_.fusions == "auto" ? "all" : options_.fusions;
-      if (!ChooseFusions(**model, wanted, LargestBatch(), Clock::now, &fusions, &problem)) return problem;
+      if (!ChooseFusions(**model, {wanted, options_.known_fusions, LargestBatch(), Clock::now}, &fusions, &problem)) return problem;
       if (options_.warm_up && !WarmUp(**model, LargestBatch(), &times_, &problem)) return problem;
       facts_ = (*model)->facts();
       facts_.fusions = std::move(fusions);

@@ -83,6 +83,7 @@ class Trial {
         its->facts.why = SlowerAt(with);
       }
       for (size_t of = 0; of < options_.sizes.size(); of++) its->times.push_back({options_.sizes[of], without_.best_ms[of], with.best_ms[of]});
+      its->facts.is_proven = true;
       if (its->facts.why.empty()) without_ = std::move(with);
     } catch (const BackendLost&) {
       throw;
@@ -90,6 +91,7 @@ class Trial {
       its->facts.why = none.what();
     } catch (const std::exception& error) {
       its->is_right = false;
+      its->facts.is_proven = true;
       its->facts.why = std::string("it fails here: ") + error.what();
     }
     its->facts.on = its->facts.why.empty();
@@ -172,7 +174,7 @@ std::string NamesWithout(const std::vector<TriedFusion>& all, size_t n) {
 
 std::vector<TriedFusion> FusionsOf(const FrameModel& model) {
   std::vector<TriedFusion> tried;
-  for (const Fusion& fusion : model.Fusions()) tried.push_back({{fusion.name, fusion.on, ""}, true, {}});
+  for (const Fusion& fusion : model.Fusions()) tried.push_back({{fusion.name, fusion.on, "", false}, true, {}});
   return tried;
 }
 
@@ -199,6 +201,14 @@ bool TakeNamed(const std::string& option, std::vector<TriedFusion>* all, std::st
   return true;
 }
 
+// What is known of all of them is taken over. False: of some nothing is.
+bool TakeKnown(const std::vector<FusionFacts>& known, std::vector<TriedFusion>* all) {
+  const auto is_of = [](const FusionFacts& one, const TriedFusion& other) { return one.is_proven && one.name == other.facts.name; };
+  if (!std::equal(known.begin(), known.end(), all->begin(), all->end(), is_of)) return false;
+  for (size_t n = 0; n < all->size(); n++) (*all)[n].facts = known[n];
+  return true;
+}
+
 void TryOne(Trial* trial, size_t n, std::vector<TriedFusion>* all) {
   try {
     trial->Try(n, &(*all)[n]);
@@ -222,7 +232,7 @@ std::vector<TriedFusion> TryFusions(FrameModel& model, const TrialOptions& optio
     Trial trial(model, std::move(possible));
     const bool has_room = trial.Begin();
     for (size_t n = 0; n < tried.size(); n++) {
-      if (!has_room) tried[n].facts = {tried[n].facts.name, false, "there is no room to try it"};
+      if (!has_room) tried[n].facts = {tried[n].facts.name, false, "there is no room to try it", false};
       else TryOne(&trial, n, &tried);
     }
   }
@@ -232,15 +242,18 @@ std::vector<TriedFusion> TryFusions(FrameModel& model, const TrialOptions& optio
   return tried;
 }
 
-bool ChooseFusions(FrameModel& model, const std::string& option, size_t max_streams, const TimeSource& now, std::vector<FusionFacts>* facts,
-                   std::string* problem) {
+bool ChooseFusions(FrameModel& model, const FusionOptions& options, std::vector<FusionFacts>* facts, std::string* problem) {
   std::vector<TriedFusion> all = FusionsOf(model);
   if (all.empty()) return true;
-  TrialOptions trial;
-  trial.now = now;
-  if (option == "auto") all = TryFusions(model, trial, max_streams);
-  else if (!TakeNamed(option, &all, problem)) return false;
-  else SetAll(model, all);
+  const bool by_trial = options.fusions == "auto";
+  if (!by_trial && !TakeNamed(options.fusions, &all, problem)) return false;
+  if (!by_trial || TakeKnown(options.known, &all)) {
+    SetAll(model, all);
+  } else {
+    TrialOptions trial;
+    trial.now = options.now;
+    all = TryFusions(model, trial, options.max_streams);
+  }
   for (TriedFusion& one : all) facts->push_back(std::move(one.facts));
   return true;
 }

@@ -37,9 +37,15 @@ struct TriedFusion {
 // size is, no fusion is used. What a device throws that is lost names the fusion that was tried. Empty: the model has none.
 std::vector<TriedFusion> TryFusions(FrameModel& model, const TrialOptions& options, size_t max_streams);
 
-// As an option says it: see EngineOptions::fusions. False with `problem` set: it names what is none.
-bool ChooseFusions(FrameModel& model, const std::string& option, size_t max_streams, const TimeSource& now, std::vector<FusionFacts>* facts,
-                   std::string* problem);
+struct FusionOptions {
+  std::string fusions = "auto";    // as EngineOptions::fusions
+  std::vector<FusionFacts> known;  // as EngineOptions::known_fusions
+  size_t max_streams = 1;
+  TimeSource now = Clock::now;
+};
+
+// False with `problem` set: the option names what is none.
+bool ChooseFusions(FrameModel& model, const FusionOptions& options, std::vector<FusionFacts>* facts, std::string* problem);
 
 }  // namespace parley::runtime
 

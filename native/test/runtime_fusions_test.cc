@@ -25,7 +25,14 @@ class Tried {
   bool Choose(const std::string& option, size_t max_streams = 64) {
     facts.clear();
     problem.clear();
-    return ChooseFusions(model, option, max_streams, model.clock(), &facts, &problem);
+    return ChooseFusions(model, {option, known, max_streams, model.clock()}, &facts, &problem);
+  }
+  // As the next load would.
+  bool ChooseAgain() {
+    known = facts;
+    for (ScriptedFusion& one : model.fusions) one.on = true;
+    model.TakeLog();
+    return Choose("auto");
   }
   // Of those that are used.
   std::string On() const {
@@ -35,7 +42,7 @@ class Tried {
   }
 
   ScriptedModel model;
-  std::vector<FusionFacts> facts;
+  std::vector<FusionFacts> known, facts;
   std::string problem;
 };
 
@@ -177,6 +184,43 @@ void NamedOnesAreUsedUntried() {
   CHECK_EQ(tried.model.TakeLog(), "");
 }
 
+// Its voice would be looked for if it were.
+void WhatIsKnownOfAllIsNotTriedAgain() {
+  Tried tried({{"layers", milliseconds(1)}, {"passes", {}, true}, {"units", {}, false, "throw"}});
+  CHECK(tried.Choose("auto"));
+  CHECK(tried.ChooseAgain());
+  CHECK_EQ(tried.model.TakeLog(), "");
+  CHECK_EQ(tried.On(), "layers ");
+  CHECK_EQ(tried.facts[1].why, "it gives another sound here");
+  CHECK_EQ(tried.facts[2].why, "it fails here: scripted");
+}
+
+void WhatWasNotTriedIsTriedNext() {
+  Tried tried({{"layers", milliseconds(1)}});
+  tried.model.most_positions = 8;
+  CHECK(tried.Choose("auto"));
+  tried.model.most_positions = 4096;
+  CHECK(tried.ChooseAgain());
+  CHECK_EQ(tried.On(), "layers ");
+  // Nor is what was named, or what is known of others.
+  CHECK(tried.Choose("all"));
+  CHECK(tried.ChooseAgain());
+  CHECK(tried.model.TakeLog() != "");
+  tried.facts[0].name = "units";
+  CHECK(tried.ChooseAgain());
+  CHECK(tried.model.TakeLog() != "");
+  CHECK_EQ(tried.facts[0].name, "layers");
+}
+
+// What is known is for the choice by trial.
+void WhatIsNamedIsUsedWhateverIsKnown() {
+  Tried tried({{"layers", {}, true}});
+  CHECK(tried.Choose("auto"));
+  tried.known = tried.facts;
+  CHECK(tried.Choose("layers"));
+  CHECK_EQ(tried.On(), "layers ");
+}
+
 void AnUnknownNameIsRefused() {
   Tried tried({{"layers"}, {"passes"}});
   CHECK(!tried.Choose("layers,pases"));
@@ -210,6 +254,9 @@ int main() {
               {"without room for a trial none is used", WithoutRoomForATrialNoneIsUsed},
               {"the voice of a trial is forgotten", TheVoiceOfATrialIsForgotten},
               {"named ones are used untried", NamedOnesAreUsedUntried},
+              {"what is known of all is not tried again", WhatIsKnownOfAllIsNotTriedAgain},
+              {"what was not tried is tried next", WhatWasNotTriedIsTriedNext},
+              {"what is named is used whatever is known", WhatIsNamedIsUsedWhateverIsKnown},
               {"an unknown name is refused", AnUnknownNameIsRefused},
               {"a backend without any is not asked", ABackendWithoutAnyIsNotAsked}});
 }

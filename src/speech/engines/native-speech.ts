@@ -19,6 +19,11 @@ interface SpeechAddon {
   speechStats(handle: number): NativeStats | null;
 }
 
+export interface NativeFusion extends DeviceFusion {
+  /** A trial on the device says so: it would say the same again. */
+  readonly proven: boolean;
+}
+
 /** What a checkpoint offers; device, sizes and times only once it is loaded. */
 export interface ModelFacts {
   readonly modelType: 'custom_voice' | 'voice_design' | 'base';
@@ -29,7 +34,7 @@ export interface ModelFacts {
   /** Bytes that the device has of its own; 0 for the CPU. */
   readonly deviceMemory: number;
   /** Shorter ways to the same sound that the device's kernels have; `why` it is not used is empty where it is. */
-  readonly fusions: readonly DeviceFusion[];
+  readonly fusions: readonly NativeFusion[];
   /** Hz. */
   readonly sampleRate: number;
   readonly takesInstruction: boolean;
@@ -54,6 +59,8 @@ export interface NativeOptions {
   readonly cudaGraphs?: boolean;
   /** Which of the GPU's shorter ways are used: `auto` (as they prove when it loads), `all`, `none`, or names with commas. */
   readonly cudaFusions?: string;
+  /** What a trial on the same GPU found when it was loaded before: `auto` tries nothing if that says it of all. */
+  readonly knownFusions?: readonly NativeFusion[];
   /** On a GPU: what weights of bf16 or 8 bits meet keeps 16 bits. */
   readonly fullVectors?: boolean;
   /** 0: one per core. */

@@ -24,6 +24,7 @@ import {
   NativeSpeech,
   type ModelFacts,
   type NativeEnd,
+  type NativeFusion,
   type NativeOptions,
   type NativeOutcome,
   type NativeRecording,
@@ -69,6 +70,7 @@ export class Qwen3Engine implements SpeechEngine {
   #native: NativeSpeech | undefined;
   /** It has computed on a GPU: from then on it does so or not at all. */
   #onGpu = false;
+  #knownFusions: readonly NativeFusion[] = [];
   /** Why what it computed on is gone; until it is loaded again. */
   #lost: string | undefined;
 
@@ -318,7 +320,15 @@ export class Qwen3Engine implements SpeechEngine {
         const { native, maxWaiting } = this.#options;
         // A processor would speak a hundredth of the calls, and nobody would know why.
         const device = this.#onGpu && native.device === 'auto' ? 'cuda' : native.device;
-        this.#native = await NativeSpeech.open({ ...native, ...(device && { device }), maxWaiting });
+        // Where it was lost, the next one may be another.
+        const knownFusions = this.#lost === undefined ? this.#knownFusions : [];
+        this.#native = await NativeSpeech.open({
+          ...native,
+          ...(device && { device }),
+          knownFusions,
+          maxWaiting,
+        });
+        this.#knownFusions = this.#native.facts.fusions;
         this.#onGpu ||= this.#native.facts.deviceMemory > 0;
         this.#lost = undefined;
       },
