@@ -11,17 +11,19 @@
 #include "media/hmac_sha1.h"
 
 namespace parley {
+
+// With linkage, as SrtpCipher::Half has, which holds some.
+struct CipherContextDeleter {
+  void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
+};
+using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, CipherContextDeleter>;
+
 namespace {
 
 constexpr size_t kCmSaltBytes = 14;
 constexpr size_t kGcmSaltBytes = 12;
 constexpr size_t kGcmTagBytes = 16;
 constexpr uint32_t kEncryptedFlag = 0x80000000;  // the E bit before the SRTCP index
-
-struct CipherContextDeleter {
-  void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
-};
-using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, CipherContextDeleter>;
 
 void XorBig(uint8_t* out, uint64_t value, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) out[i] ^= static_cast<uint8_t>(value >> (8 * (bytes - 1 - i)));

@@ -16,7 +16,7 @@ struct ProductRules {
   // The device copies tiles and multiplies them (tile_words.h).
   bool wide = false;
   uint32_t multiprocessors = 132;
-  FusionSet fusions;
+  FusionSet fusions{};
 };
 
 // Room in the device's memory for what one call computes on its way: valid until the list that is being recorded has run or

@@ -71,6 +71,8 @@ export class Baresip {
   readonly #waited = new Map<string, number>();
   #commands = 0;
   #unread = Buffer.alloc(0);
+  /** Of the connection by which it is told what to do. */
+  #trouble = '';
   #closed: Promise<void> | undefined;
 
   private constructor(address: Address, options: BaresipOptions, program: Program, folder: ScratchFolder, control: Socket) {
@@ -81,7 +83,7 @@ export class Baresip {
     this.#folder = folder;
     this.#control = control;
     control.on('data', (bytes) => this.#read(bytes));
-    control.on('error', () => undefined); // the program has ended, which its exit tells
+    control.on('error', ({ message }) => (this.#trouble = message)); // most often the program has ended, which its exit tells
   } // prettier-ignore
 
   /** Resolves once it can be called and told what to do; registered, too, where it has a registrar. */
@@ -93,6 +95,7 @@ export class Baresip {
     await writeFiles(folder, options, port, control);
     const program = new Program('baresip', ['-f', folder.path, '-v']);
     try {
+      await program.prints(/baresip is ready/, START_LIMIT_MS);
       await program.until('listen', START_LIMIT_MS, () => isHeld('tcp', control));
       const socket = connect(control, '127.0.0.1');
       const baresip = new Baresip({ host: '127.0.0.1', port: place }, options, program, folder, socket);
@@ -171,7 +174,7 @@ export class Baresip {
   }
 
   #failure(what: string): Error {
-    return new Error(`baresip ${what}\n${JSON.stringify(this.events)}\n${this.#program.tail()}`);
+    return new Error(`baresip ${what}\n${this.#trouble}\n${JSON.stringify(this.events)}\n${this.#program.tail()}`);
   }
 
   /** Netstrings of JSON: `12:{"a": "b"},`. */
