@@ -51,7 +51,9 @@ test('a fusion with which the GPU gives another sound is left out, and /health a
 
 test('what a GPU proved holds when it is loaded again, and is tried anew after a loss', async (t) => {
   const server = GpuServer.start(t, { matter: 'odd', environment: { IDLE_TIMEOUT: '3' } });
-  const say = () => server.say({ input: 'Hello there.', voice: 'vivian' });
+  const say = async (input: string) => {
+    await (await server.say({ input, voice: 'vivian' })).arrayBuffer().catch(() => undefined);
+  };
   /** What the n-th load left out. */
   const leftOut = (n: number) =>
     server.until('load', () => {
@@ -62,10 +64,10 @@ test('what a GPU proved holds when it is loaded again, and is tried anew after a
   assert.match(first, /units \(it gives another sound here\)/);
   await server.logged('engine unloaded', 'qwen3');
   server.becomes('well');
-  await say();
+  await say('Hello there.');
   assert.equal(await leftOut(1), first);
   server.becomes('lost');
-  await say();
+  await say('Hello again.');
   await server.logged('engine lost', 'qwen3');
   server.becomes('well');
   assert.doesNotMatch(await leftOut(2), /another sound/);

@@ -2,7 +2,7 @@
 // sanitizers, each with CMake and ctest in a build folder of its own that is
 // kept between runs.
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 export interface Tally {
   readonly passed: number;
@@ -50,7 +50,7 @@ async function runBuild(root: string, build: string, { sanitize, speech }: Build
   const arguments_ = ['--test-dir', build, '--output-on-failure', '--timeout', String(ONE_TEST_LIMIT_S)];
   const { output } = await command('ctest', arguments_, RUN_LIMIT_MS);
   process.stdout.write(output);
-  return tallyOf(output);
+  return tallyOf(basename(build), output);
 }
 
 export const sumOf = (tallies: readonly Tally[]): Tally => ({
@@ -58,18 +58,17 @@ export const sumOf = (tallies: readonly Tally[]): Tally => ({
   failures: tallies.flatMap(({ failures }) => failures),
 });
 
-/**
- * Reads "75% tests passed, 1 tests failed out of 4" and, of each that failed, "3 - queue_test (Timeout)"; the first missing means
- * that nothing ran.
- */
-function tallyOf(ctestOutput: string): Tally {
+/** Reads "75% tests passed, 1 tests failed out of 4" and the list of those that failed, of lines such as "3 - queue_test (Timeout)". */
+function tallyOf(folder: string, ctestOutput: string): Tally {
   const match = /(\d+) tests? failed out of (\d+)/.exec(ctestOutput);
-  if (match === null) return { passed: 0, failures: ['ctest, which ran nothing'] };
-  const named = [...ctestOutput.matchAll(/^\s+\d+ - (\S+ \(.+\))/gm)].map(([, name = '']) => name);
+  if (match === null) return { passed: 0, failures: [`${folder}: ctest gives no count`] };
+  const from = ctestOutput.lastIndexOf('\nThe following tests FAILED:');
+  const list = from < 0 ? '' : ctestOutput.slice(from);
+  const named = [...list.matchAll(/\d+ - (\S+ \(.+\))/g)].map(([, name]) => `${folder}: ${name}`);
   const [failed, count] = [Number(match[1]), Number(match[2])];
   const unnamed = Array.from(
     { length: failed - named.length },
-    () => 'a native test whose name ctest does not say',
+    () => `${folder}: a test that ctest does not name`,
   );
   return { passed: count - failed, failures: [...named, ...unnamed] };
 }

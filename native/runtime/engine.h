@@ -21,7 +21,7 @@ struct FusionFacts {
   std::string name;
   bool on = true;
   std::string why;  // for people; empty when it is on
-  bool is_proven = false;  // a trial on this device says so: it would say the same again
+  bool is_proven = false;  // a trial on this device says so, and had room for all that it tries
 };
 
 struct EngineOptions {

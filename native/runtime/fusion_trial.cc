@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -60,7 +61,9 @@ class Trial {
     std::string problem;
     if (!FindWarmVoice(model_, request_, &voice_, &problem)) return false;
     const auto has_no_room = [&](size_t size) { return Make(size).empty(); };
+    const size_t wanted = options_.sizes.size();
     options_.sizes.erase(std::remove_if(options_.sizes.begin(), options_.sizes.end(), has_no_room), options_.sizes.end());
+    has_room_for_all_ = options_.sizes.size() == wanted;
     if (options_.sizes.empty()) return false;
     try {
       without_ = Speak();
@@ -83,15 +86,17 @@ class Trial {
         its->facts.why = SlowerAt(with);
       }
       for (size_t of = 0; of < options_.sizes.size(); of++) its->times.push_back({options_.sizes[of], without_.best_ms[of], with.best_ms[of]});
-      its->facts.is_proven = true;
+      its->facts.is_proven = has_room_for_all_;
       if (its->facts.why.empty()) without_ = std::move(with);
     } catch (const BackendLost&) {
       throw;
     } catch (const NoRoom& none) {
       its->facts.why = none.what();
+    } catch (const std::bad_alloc&) {
+      its->facts.why = NoRoom().what();
     } catch (const std::exception& error) {
       its->is_right = false;
-      its->facts.is_proven = true;
+      its->facts.is_proven = has_room_for_all_;
       its->facts.why = std::string("it fails here: ") + error.what();
     }
     its->facts.on = its->facts.why.empty();
@@ -157,6 +162,7 @@ class Trial {
   const SpeechRequest request_;
   std::shared_ptr<Voice> voice_;
   Spoken without_;
+  bool has_room_for_all_ = true;
 };
 
 void SetAll(FrameModel& model, const std::vector<TriedFusion>& tried) {

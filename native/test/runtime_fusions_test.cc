@@ -97,7 +97,7 @@ void OneThatFailsIsLeftOutAndTheNextAreTried() {
   CHECK(tried.Choose("auto"));
   CHECK_EQ(tried.On(), "units ");
   CHECK_EQ(tried.facts[0].why, "it fails here: scripted");
-  CHECK_EQ(tried.facts[1].why, "it fails here: std::bad_alloc");
+  CHECK_EQ(tried.facts[1].why, "there is no memory left to try it");
   CHECK_EQ(tried.model.generations, 0u);
   CHECK_EQ(tried.model.bytes_in_use, 0u);
 }
@@ -197,9 +197,21 @@ void WhatIsKnownOfAllIsNotTriedAgain() {
 
 void WhatWasNotTriedIsTriedNext() {
   Tried tried({{"layers", milliseconds(1)}});
+  const auto free_bytes = tried.model.free_bytes;
   tried.model.most_positions = 8;
   CHECK(tried.Choose("auto"));
   tried.model.most_positions = 4096;
+  CHECK(tried.ChooseAgain());
+  CHECK_EQ(tried.On(), "layers ");
+  // Nor was one tried for which there was no memory, or not with all sizes.
+  tried.model.free_bytes = 3 * 15;
+  CHECK(tried.Choose("auto"));
+  tried.model.free_bytes = free_bytes;
+  CHECK(tried.ChooseAgain());
+  CHECK(tried.model.TakeLog() != "");
+  tried.model.fusions = {{"layers", {}, false, "memory"}};
+  CHECK(tried.Choose("auto"));
+  tried.model.fusions = {{"layers", milliseconds(1)}};
   CHECK(tried.ChooseAgain());
   CHECK_EQ(tried.On(), "layers ");
   // Nor is what was named, or what is known of others.

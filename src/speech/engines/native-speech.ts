@@ -20,7 +20,7 @@ interface SpeechAddon {
 }
 
 export interface NativeFusion extends DeviceFusion {
-  /** A trial on the device says so: it would say the same again. */
+  /** A trial on the device says so, and had room for all that it tries. */
   readonly proven: boolean;
 }
 
@@ -57,7 +57,7 @@ export interface NativeOptions {
   /** `auto`, `cpu`, `cuda` or `cuda:1`; absent: the CPU. */
   readonly device?: string;
   readonly cudaGraphs?: boolean;
-  /** Which of the GPU's shorter ways are used: `auto` (as they prove when it loads), `all`, `none`, or names with commas. */
+  /** Which of the GPU's shorter ways are used: `auto` (as a trial finds them when it loads), `all`, `none`, or names with commas. */
   readonly cudaFusions?: string;
   /** What a trial on the same GPU found when it was loaded before: `auto` tries nothing if that says it of all. */
   readonly knownFusions?: readonly NativeFusion[];

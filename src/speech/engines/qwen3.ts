@@ -320,8 +320,9 @@ export class Qwen3Engine implements SpeechEngine {
         const { native, maxWaiting } = this.#options;
         // A processor would speak a hundredth of the calls, and nobody would know why.
         const device = this.#onGpu && native.device === 'auto' ? 'cuda' : native.device;
-        // Where it was lost, the next one may be another.
+        // Where it was lost the next one may be another, and where it cannot be loaded what is known may be why.
         const knownFusions = this.#lost === undefined ? this.#knownFusions : [];
+        this.#knownFusions = [];
         this.#native = await NativeSpeech.open({
           ...native,
           ...(device && { device }),

@@ -72,7 +72,7 @@ export class Baresip {
   #commands = 0;
   #unread = Buffer.alloc(0);
   /** Of the connection by which it is told what to do. */
-  #trouble = '';
+  #trouble: string | undefined;
   #closed: Promise<void> | undefined;
 
   private constructor(address: Address, options: BaresipOptions, program: Program, folder: ScratchFolder, control: Socket) {
@@ -84,6 +84,7 @@ export class Baresip {
     this.#control = control;
     control.on('data', (bytes) => this.#read(bytes));
     control.on('error', ({ message }) => (this.#trouble = message)); // most often the program has ended, which its exit tells
+    control.on('close', () => (this.#trouble ||= 'it closed the connection'));
   } // prettier-ignore
 
   /** Resolves once it can be called and told what to do; registered, too, where it has a registrar. */
@@ -174,7 +175,9 @@ export class Baresip {
   }
 
   #failure(what: string): Error {
-    return new Error(`baresip ${what}\n${this.#trouble}\n${JSON.stringify(this.events)}\n${this.#program.tail()}`);
+    return new Error(
+      `baresip ${what}\n${this.#trouble ?? 'its connection stands'}\n${JSON.stringify(this.events)}\n${this.#program.tail()}`,
+    );
   }
 
   /** Netstrings of JSON: `12:{"a": "b"},`. */

@@ -46,9 +46,9 @@ const BOTH = ['udp', 'tcp'] as const;
 const uriOf = ({ port }: Address, transport: Transport): string =>
   `sip:carol@127.0.0.1:${port};transport=${transport}`;
 
-async function callee(t: TestContext, scenario: string, transport: Transport): Promise<{ readonly sipp: Sipp; readonly rtp: RtpPeer }> {
+async function callee(t: TestContext, scenario: string, transport: Transport, holdMs = 300): Promise<{ readonly sipp: Sipp; readonly rtp: RtpPeer }> {
   const rtp = await kept(t, RtpPeer.open());
-  const sipp = await kept(t, Sipp.answer(scenario, { transport, keys: { rtp_port: rtp.port }, holdMs: 300, limitS: 25 }));
+  const sipp = await kept(t, Sipp.answer(scenario, { transport, keys: { rtp_port: rtp.port }, holdMs, limitS: 25 }));
   return { sipp, rtp };
 } // prettier-ignore
 
@@ -104,7 +104,7 @@ for (const transport of BOTH) {
 
   test(`a caller has itself put through: the text goes on at the target from where it stopped (${transport})`, async (t) => {
     // It rings for a while: of what comes to pass while a NOTIFY is under way, only the latest is told.
-    const { sipp, rtp } = await callee(t, 'answer-late', transport);
+    const { sipp, rtp } = await callee(t, 'answer-late', transport, 1000);
     const first = await kept(t, RtpPeer.open());
     const keys = { rtp_port: first.port, refer_to: uriOf(sipp.address, transport) };
     const known = new Set(server.telephone.list().map(({ id }) => id));
