@@ -1,6 +1,5 @@
 // Which of a backend's fusions are used on this device. They were made for some devices and not for others, and every one has to give the sound that
-// is heard without it: so it is tried out when the engine loads,
-// unless it is known.
+// is heard without it: so it is tried out when the engine loads, unless an earlier load's trial is known.
 #ifndef PARLEY_RUNTIME_FUSION_TRIAL_H_
 #define PARLEY_RUNTIME_FUSION_TRIAL_H_
 

@@ -140,19 +140,7 @@ struct AttentionBlock {
       const float score = queries[g].Dot(seen.values);
       if (threadIdx.x % 32 == 0) shared.own_scores[g] = score;
     }
-    if (!HasKey()) PutSame(shared.own_value, seen.values);
-  }
-
-  // A thread's share of a head to where the whole is.
-  __device__ __forceinline__ static void Put(float4* head, const float (&v)[8]) {
-    head[Share::First() / 4] = make_float4(v[0], v[1], v[2], v[3]);
-    head[(kDim / 2 + Share::First()) / 4] = make_float4(v[4], v[5], v[6], v[7]);
-  }
-
-  // The same by all threads that have the same share.
-  __device__ __forceinline__ static void PutSame(float4* head, const float (&v)[8]) {
-    StoreSame(head + Share::First() / 4, make_float4(v[0], v[1], v[2], v[3]));
-    StoreSame(head + (kDim / 2 + Share::First()) / 4, make_float4(v[4], v[5], v[6], v[7]));
+    if (!HasKey()) Share::PutSame(shared.own_value, seen.values);
   }
 
   // Adds what is seen of a span, whose first loads are under way. Those that follow are asked for as soon as there is room.
@@ -181,7 +169,7 @@ struct AttentionBlock {
     is_joined = true;
 #pragma unroll
     for (uint32_t g = 0; g < kGroup; g++) {
-      if (HasKey()) Put(shared.values[warp] + g * (kDim / 4), state->values[g]);
+      if (HasKey()) Share::Put(shared.values[warp] + g * (kDim / 4), state->values[g]);
       if (threadIdx.x % 32 == 0) shared.largest[warp][g] = state->largest[g], shared.sums[warp][g] = state->sums[g];
     }
     Meet();

@@ -32,6 +32,16 @@ struct HeadShare {
     values[0] = low.x, values[1] = low.y, values[2] = low.z, values[3] = low.w;
     values[4] = high.x, values[5] = high.y, values[6] = high.z, values[7] = high.w;
   }
+  // What this thread has of a head to where the whole is.
+  __device__ __forceinline__ static void Put(float4* head, const float (&v)[8]) {
+    head[First() / 4] = make_float4(v[0], v[1], v[2], v[3]);
+    head[(kDim / 2 + First()) / 4] = make_float4(v[4], v[5], v[6], v[7]);
+  }
+  // The same by all threads that have the same share.
+  __device__ __forceinline__ static void PutSame(float4* head, const float (&v)[8]) {
+    StoreSame(head + First() / 4, make_float4(v[0], v[1], v[2], v[3]));
+    StoreSame(head + (kDim / 2 + First()) / 4, make_float4(v[4], v[5], v[6], v[7]));
+  }
 
   // As RmsFactor sums: four columns in their order, then over 16 lanes of four columns, 8, ... Whole warps call it.
   __device__ __forceinline__ void Norm(const HeadShare& weights, float eps) {

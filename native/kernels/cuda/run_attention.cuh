@@ -54,15 +54,6 @@ struct RunAttention {
   __device__ __forceinline__ static bool IsLast() { return ThisThread() / 32 == kLastWarp; }
   __device__ __forceinline__ static bool IsFirstSlot() { return ThisThread() % 32 < Share::kThreads; }
 
-  __device__ __forceinline__ static void Put(float4* head, const float (&v)[8]) {
-    head[Share::First() / 4] = make_float4(v[0], v[1], v[2], v[3]);
-    head[(kDim / 2 + Share::First()) / 4] = make_float4(v[4], v[5], v[6], v[7]);
-  }
-  // The same by all slots that have the value.
-  __device__ __forceinline__ static void PutSame(float4* head, const float (&v)[8]) {
-    StoreSame(head + Share::First() / 4, make_float4(v[0], v[1], v[2], v[3]));
-    StoreSame(head + (kDim / 2 + Share::First()) / 4, make_float4(v[4], v[5], v[6], v[7]));
-  }
   __device__ __forceinline__ static void Take(const TwoTold* told, Share* to) {
 #pragma unroll
     for (int m = 0; m < 4; m++) {
@@ -111,7 +102,7 @@ struct RunAttention {
     own.Unpack(seen.values);
     const float score = query.Dot(seen.values);
     if (ThisThread() % 32 == 0) shared.own_score = score;
-    if (!IsFirstSlot()) PutSame(shared.own_value, seen.values);
+    if (!IsFirstSlot()) Share::PutSame(shared.own_value, seen.values);
   }
 
   __device__ __forceinline__ SoftmaxPart Own(uint32_t at) const { return {shared.own_score, 1, reinterpret_cast<const float*>(shared.own_value)[at]}; }
@@ -133,7 +124,7 @@ struct RunAttention {
   __device__ __forceinline__ void LeaveWarp(State* state) const {
     const uint32_t warp = ThisThread() / 32;
     state->JoinWarp();
-    if (IsFirstSlot()) Put(shared.values[warp], state->values[0]);
+    if (IsFirstSlot()) Share::Put(shared.values[warp], state->values[0]);
     if (ThisThread() % 32 == 0) shared.largest[warp] = state->largest[0], shared.sums[warp] = state->sums[0];
   }
 
