@@ -66,11 +66,11 @@ test('a package away from its home is named with its file', () => {
 });
 
 test('a file that is too long, nameless or a mere list of exports is named', () => {
-  assert.deepEqual(ruleOn('src/call/call.ts', '\n'.repeat(251)), [
-    'src/call/call.ts: has 251 lines, 250 is the most',
+  assert.deepEqual(ruleOn('src/call/call.ts', '\n'.repeat(301)), [
+    'src/call/call.ts: has 301 lines, 300 is the most',
   ]);
-  assert.deepEqual(ruleOn('native/media/plane.cc', '\n'.repeat(401)), [
-    'native/media/plane.cc: has 401 lines, 400 is the most',
+  assert.deepEqual(ruleOn('native/media/plane.cc', '\n'.repeat(601)), [
+    'native/media/plane.cc: has 601 lines, 600 is the most',
   ]);
   assert.deepEqual(ruleOn('test/call/call.test.ts', '\n'.repeat(900)), []);
   for (const path of [
