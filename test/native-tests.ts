@@ -2,6 +2,7 @@
 // sanitizers, each with CMake and ctest in a build folder of its own that is
 // kept between runs.
 import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 
 export interface Tally {
@@ -14,20 +15,25 @@ const BUILD_LIMIT_MS = 900_000; // a build from nothing on two slow cores
 const RUN_LIMIT_MS = 600_000; // half a minute of it is fuzzing, where memory is watched; two minutes where threads are
 const ONE_TEST_LIMIT_S = 60;
 
-/**
- * Build folder, what is passed to -fsanitize, and which tests of the speech engine. All of them under the sanitizers take
- * a quarter of an hour: the longest are run there by hand (-DPARLEY_SPEECH=ON), as are those in which no threads meet. Of emulated threads
- * (native/kernels/cuda/emulator/race_check.h) some are there, and all of them by hand too (-DPARLEY_SPEECH=RACES).
- */
-const BUILDS = [
-  ['build-test', '', 'ON'],
-  ['build-test-memory', 'address,undefined', 'LESS'],
-  ['build-test-threads', 'thread', 'THREADS'],
-] as const;
+/** The plain build of all tests, which `npm test` runs; or the builds that look for faults, which `npm run test:full` adds. */
+export type NativeTests = 'plain' | 'checked';
 
-export async function runNativeTests(root: string): Promise<Tally> {
+/**
+ * Build folder, sanitizers, and tests of the speech engine. The sanitizers' builds leave out the longest of those, and
+ * ThreadSanitizer's has those in which threads meet and some of emulated threads (native/kernels/cuda/emulator/race_check.h).
+ * All of them run by hand: -DPARLEY_SPEECH=ON, and RACES for emulated threads.
+ */
+const BUILDS: Readonly<Record<NativeTests, readonly (readonly [string, string, string])[]>> = {
+  plain: [['build-test', '', 'ON']],
+  checked: [
+    ['build-test-memory', 'address,undefined', 'LESS'],
+    ['build-test-threads', 'thread', 'THREADS'],
+  ],
+};
+
+export async function runNativeTests(root: string, which: NativeTests): Promise<Tally> {
   const tallies: Tally[] = [];
-  for (const [folder, sanitize, speech] of BUILDS) {
+  for (const [folder, sanitize, speech] of BUILDS[which]) {
     tallies.push(await runBuild(root, join(root, 'native', folder), { sanitize, speech }));
   }
   return sumOf(tallies);
@@ -46,8 +52,10 @@ async function runBuild(root: string, build: string, { sanitize, speech }: Build
   ];
   const configure = ['-S', join(root, 'native'), '-B', build, ...options];
   await quiet('cmake', configure, BUILD_LIMIT_MS);
-  await quiet('cmake', ['--build', build, '--parallel', '2'], BUILD_LIMIT_MS);
-  const arguments_ = ['--test-dir', build, '--output-on-failure', '--timeout', String(ONE_TEST_LIMIT_S)];
+  const parallel = ['--parallel', String(availableParallelism())];
+  await quiet('cmake', ['--build', build, ...parallel], BUILD_LIMIT_MS);
+  const limit = ['--timeout', String(ONE_TEST_LIMIT_S)];
+  const arguments_ = ['--test-dir', build, '--output-on-failure', ...limit, ...parallel];
   const { output } = await command('ctest', arguments_, RUN_LIMIT_MS);
   process.stdout.write(output);
   return tallyOf(basename(build), output);

@@ -57,7 +57,7 @@ async function runFiles(sources: readonly string[], concurrency: number): Promis
 async function native(words: readonly string[]): Promise<Tally> {
   if (words.length > 0 && !words.includes('native')) return { passed: 0, failures: [] };
   try {
-    return await runNativeTests(ROOT);
+    return sumOf([await runNativeTests(ROOT, 'plain'), await runNativeTests(ROOT, 'checked')]);
   } catch (error) {
     console.error(error);
     return { passed: 0, failures: ['the native tests, which could not be run'] };

@@ -68,6 +68,8 @@ elseif(NOT PARLEY_SPEECH STREQUAL "ON")
   endif()
   set(TEST_SOURCES ${OTHERS})
 endif()
+# These wait for the clock or for their threads' turns: ctest runs them with nothing beside them.
+set(TIMED_TESTS "^(media_socket|packet_tap|plane|playout_stress|thread_pool|underrun)_test$")
 set(FIRST "")
 foreach(source ${TEST_SOURCES})
   get_filename_component(name ${source} NAME_WE)
@@ -91,6 +93,11 @@ foreach(source ${TEST_SOURCES})
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT $<IF:$<STREQUAL:${PARLEY_SPEECH},RACES>,600,120>)
+  if(name MATCHES ${TIMED_TESTS})
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  elseif(name MATCHES "_fuzz_test$")
+    set_tests_properties(${name} PROPERTIES PROCESSORS 2)  # runs two threads
+  endif()
 endforeach()
 
 # Figures: cmake --build <folder> --target kernels_bench
