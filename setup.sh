@@ -3,6 +3,7 @@
 #
 #   ./setup.sh build    what `npm ci` and `npm start` need
 #   ./setup.sh test     that, and what `npm test` needs
+#   ./setup.sh full     that, and what `npm run test:full` needs
 #
 # With everything in place it ends at once and touches nothing. Otherwise it
 # installs what is missing as root or through sudo without a password; where it
@@ -42,18 +43,7 @@ need_for_build() {
 }
 
 need_for_test() {
-  need chromium '[ -x "${CHROMIUM_PATH:-}" ]' 'command -v chromium'
-  need ffmpeg 'command -v ffmpeg && command -v ffprobe'
-  need curl 'command -v curl'
-  # Its redis-check-rdb is redis-server by another name; the package of that name would start a service.
-  need redis-tools 'command -v redis-cli && { command -v redis-server || command -v redis-check-rdb; }'
   need openssl 'command -v openssl'
-  # Telephones and what stands between them. Debian keeps kamailio where only root looks for programs.
-  need sip-tester 'command -v sipp'
-  need baresip-core 'command -v baresip'
-  need linphone-cli 'command -v linphonec'
-  need kamailio '[ -x "${KAMAILIO_PATH:-/usr/sbin/kamailio}" ]'
-  need rtpengine-daemon 'command -v rtpengine'
   # The native tests run without Node and bring their own OpenSSL.
   case " ${missing[*]-} " in
     *' libssl-dev '*) ;;
@@ -61,11 +51,26 @@ need_for_test() {
   esac
 }
 
+need_for_full() {
+  need chromium '[ -x "${CHROMIUM_PATH:-}" ]' 'command -v chromium'
+  need ffmpeg 'command -v ffmpeg && command -v ffprobe'
+  need curl 'command -v curl'
+  # Its redis-check-rdb is redis-server by another name; the package of that name would start a service.
+  need redis-tools 'command -v redis-cli && { command -v redis-server || command -v redis-check-rdb; }'
+  # Telephones and what stands between them. Debian keeps kamailio where only root looks for programs.
+  need sip-tester 'command -v sipp'
+  need baresip-core 'command -v baresip'
+  need linphone-cli 'command -v linphonec'
+  need kamailio '[ -x "${KAMAILIO_PATH:-/usr/sbin/kamailio}" ]'
+  need rtpengine-daemon 'command -v rtpengine'
+}
+
 case "${1:-}" in
   build) need_for_build ;;
   test) need_for_build && need_for_test ;;
+  full) need_for_build && need_for_test && need_for_full ;;
   *)
-    echo 'usage: ./setup.sh build|test' >&2
+    echo 'usage: ./setup.sh build|test|full' >&2
     exit 2
     ;;
 esac

@@ -1,36 +1,35 @@
-// Runs the tests: the native ones, then those of TypeScript, and ends with the
-// names of those that failed and one line that counts all.
+// Runs the tests: the native ones, then those of TypeScript. It ends with the
+// names of the tests that failed and one line that counts all.
 //
-//   npm test                    everything
-//   npm test -- text rtp/opus   the files whose path holds one of the words; "native" for the native ones
+//   npm test                       the quick tests
+//   npm run test:full              all tests
+//   npm run test:full -- --rest    the tests that `npm test` leaves out
+//   npm test -- text rtp/opus      the files whose path holds one of the words; "native" for the native tests
+//   npm test -- --changed          the quick tests that the difference from HEAD can reach
+//   npm test -- --changed=main     the same for the difference from a revision
 //
 // Node 20 cannot be handed a folder: it would run the fakes as tests, too. So
 // the list is made here, from the sources, and a test whose source is gone is
 // not run although its old output may still lie in dist/.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { runNativeTests, sumOf, type Tally } from './native-tests.js';
+import { changedSince, partOf, reachOf, readSources, type Part } from './test-selection.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const FILE_LIMIT_MS = 240_000; // the longest file: twenty calls of a headless browser
-const CONCURRENCY = 2;
+const CONCURRENCY = availableParallelism();
 
-// These measure time or start a browser: beside others they would fail for the
-// machine's sake, so they run one after the other when the rest is done.
+// These measure time or start a browser. Beside others they would fail because the machine is busy, so they run one
+// after the other when the rest is done.
 const ALONE = /^test\/(?:interop|timing)\//;
 // Of those, these mostly wait for a telephone that speaks at its own pace.
 const WAITING = /^test\/interop\/telephone\/(?!first-sound)/;
-
-function testFiles(words: readonly string[]): string[] {
-  return readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
-    .map((path) => join('test', path))
-    .filter((path) => path.endsWith('.test.ts'))
-    .filter((path) => words.length === 0 || words.some((word) => path.includes(word)))
-    .toSorted();
-}
 
 function compiled(source: string): string {
   const output = join(ROOT, 'dist', source.replace(/\.ts$/, '.js'));
@@ -54,10 +53,48 @@ async function runFiles(sources: readonly string[], concurrency: number): Promis
   return { passed, failures };
 }
 
-async function native(words: readonly string[]): Promise<Tally> {
-  if (words.length > 0 && !words.includes('native')) return { passed: 0, failures: [] };
+interface Choice {
+  readonly sources: readonly string[];
+  readonly native: boolean;
+  readonly parts: readonly Part[];
+  /** Whether the run is limited to what a difference can reach, which may be no test at all. */
+  readonly byDifference: boolean;
+}
+
+/** Reads the command line; an option that it does not know ends the program with the reason. */
+function choice(): Choice {
+  const { values, positionals: words } = parseArgs({
+    args: process.argv.slice(2).map((word) => (word === '--changed' ? '--changed=HEAD' : word)),
+    options: {
+      full: { type: 'boolean', default: false },
+      rest: { type: 'boolean', default: false },
+      changed: { type: 'string' },
+    },
+    allowPositionals: true,
+  });
+  const parts: readonly Part[] = values.rest ? ['rest'] : values.full ? ['quick', 'rest'] : ['quick'];
+  const sources = readSources(ROOT);
+  const reach =
+    values.changed === undefined ? undefined : reachOf(changedSince(ROOT, values.changed), sources);
+  const files = reach?.files ?? [...sources.keys()].filter((path) => path.endsWith('.test.ts'));
+  return {
+    // A file that is asked for by name runs whichever part it belongs to.
+    sources: files.filter((path) =>
+      words.length > 0 ? words.some((word) => path.includes(word)) : parts.includes(partOf(path)),
+    ),
+    native: (words.length === 0 || words.includes('native')) && (reach?.native ?? true),
+    parts,
+    byDifference: reach !== undefined,
+  };
+}
+
+async function native({ native: wanted, parts }: Choice): Promise<Tally> {
+  if (!wanted) return { passed: 0, failures: [] };
   try {
-    return sumOf([await runNativeTests(ROOT, 'plain'), await runNativeTests(ROOT, 'checked')]);
+    const tallies: Tally[] = [];
+    for (const part of parts)
+      tallies.push(await runNativeTests(ROOT, part === 'quick' ? 'plain' : 'checked'));
+    return sumOf(tallies);
   } catch (error) {
     console.error(error);
     return { passed: 0, failures: ['the native tests, which could not be run'] };
@@ -65,17 +102,19 @@ async function native(words: readonly string[]): Promise<Tally> {
 }
 
 async function main(): Promise<void> {
-  const words = process.argv.slice(2);
-  const sources = testFiles(words);
+  const chosen = choice();
+  const { sources } = chosen;
   const { passed, failures } = sumOf([
-    await native(words),
+    await native(chosen),
     await runFiles(sources.filter((source) => !ALONE.test(source)), CONCURRENCY),
     await runFiles(sources.filter((source) => WAITING.test(source)), CONCURRENCY),
     await runFiles(sources.filter((source) => ALONE.test(source) && !WAITING.test(source)), 1),
   ]); // prettier-ignore
   for (const name of failures) console.log(`\n✖ ${name}`);
   console.log(`\n${passed} passed, ${failures.length} failed`);
-  if (failures.length > 0 || passed === 0) process.exitCode = 1;
+  const nothingToDo = chosen.byDifference && sources.length === 0 && !chosen.native;
+  if (nothingToDo) console.log('The difference reaches no test.');
+  if (failures.length > 0 || (passed === 0 && !nothingToDo)) process.exitCode = 1;
 }
 
 await main();

@@ -17,7 +17,7 @@ export function installedChromium(environment: NodeJS.ProcessEnv = process.env):
   const { CHROMIUM_PATH = '', PATH = '' } = environment;
   const onPath = PATH.split(delimiter).map((folder) => join(folder || '.', 'chromium'));
   const found = [...(CHROMIUM_PATH === '' ? [] : [CHROMIUM_PATH]), ...onPath].find(canBeExecuted);
-  if (found === undefined) throw new Error('there is no chromium: run ./setup.sh test, or set CHROMIUM_PATH');
+  if (found === undefined) throw new Error('there is no chromium: run ./setup.sh full, or set CHROMIUM_PATH');
   return found;
 }
 

@@ -81,7 +81,7 @@ function programPath(): string {
       }
     }
   }
-  throw new Error('there is no redis-server; ./setup.sh test installs one');
+  throw new Error('there is no redis-server; ./setup.sh full installs one');
 }
 
 function freePort(): Promise<number> {

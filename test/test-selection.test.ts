@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { partOf, reachOf, type SourceTexts } from './test-selection.js';
+
+const SOURCES: SourceTexts = new Map([
+  ['src/main.ts', "import { openCall } from './call/call.js';"],
+  ['src/addon.ts', 'export const addon = load();'],
+  ['src/call/call.ts', "import { addon } from '../addon.js';\nnew URL('./call-worker.js', import.meta.url);"],
+  ['src/call/call-worker.ts', 'work();'],
+  ['src/text/plain.ts', 'export const plain = 1;'],
+  ['test/call/call.test.ts', "import { openCall } from '../../src/call/call.js';"],
+  ['test/text/plain.test.ts', "import { plain } from '../../src/text/plain.js';"],
+  ['test/text/cases.test.ts', "read('test/text/data');"],
+  ['test/whole.test.ts', "spawn('node', [join(ROOT, 'dist', 'src', 'main.js')]);"],
+  ['test/image.test.ts', "readFileSync('Dockerfile');"],
+]);
+
+function reached(...changed: string[]): readonly string[] {
+  return reachOf(changed, SOURCES).files;
+}
+
+test('a changed source reaches the tests that import it, directly or through others', () => {
+  assert.deepEqual(reached('src/text/plain.ts'), ['test/text/plain.test.ts']);
+  assert.deepEqual(reached('src/call/call.ts'), ['test/call/call.test.ts', 'test/whole.test.ts']);
+});
+
+test('a worker is reached through the name of its compiled file', () => {
+  assert.deepEqual(reached('src/call/call-worker.ts'), ['test/call/call.test.ts', 'test/whole.test.ts']);
+});
+
+test('a changed test reaches itself', () => {
+  assert.deepEqual(reached('test/text/plain.test.ts'), ['test/text/plain.test.ts']);
+});
+
+test('a file that is no source reaches the tests that name it or its folder', () => {
+  assert.deepEqual(reached('Dockerfile'), ['test/image.test.ts']);
+  assert.deepEqual(reached('test/text/data/numbers.json'), ['test/text/cases.test.ts']);
+});
+
+test('native code reaches the native tests and whatever loads the addon', () => {
+  assert.deepEqual(reachOf(['native/media/clock.cc'], SOURCES), {
+    files: ['test/call/call.test.ts', 'test/whole.test.ts'],
+    native: true,
+  });
+  assert.equal(reachOf(['src/text/plain.ts'], SOURCES).native, false);
+});
+
+test('what decides the build, and a file that nothing names, reach every test', () => {
+  const all = [...SOURCES.keys()].filter((path) => path.endsWith('.test.ts'));
+  for (const path of ['package.json', 'package-lock.json', 'tsconfig.json', 'test/run.ts', 'unheard.of']) {
+    assert.deepEqual(reachOf([path], SOURCES), { files: all, native: true }, path);
+  }
+});
+
+test('no change reaches no test', () => {
+  assert.deepEqual(reachOf([], SOURCES), { files: [], native: false });
+});
+
+test('browsers, telephones, clients and fuzz are left to the full run', () => {
+  for (const path of [
+    'test/interop/page.test.ts',
+    'test/interop/telephone/rtp.test.ts',
+    'test/clients/curl.test.ts',
+    'test/sip/fuzz/field-fuzz.test.ts',
+    'test/http/fuzz-dialects.test.ts',
+  ]) {
+    assert.equal(partOf(path), 'rest', path);
+  }
+  assert.equal(partOf('test/call/call.test.ts'), 'quick');
+});

@@ -1,0 +1,102 @@
+// Chooses the test files of a run: the quick set of `npm test`, the rest of `npm run test:full`, by words of their
+// path, or by what a diff can reach.
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+
+/** `quick` is what `npm test` runs, `rest` is what only `npm run test:full` runs. */
+export type Part = 'quick' | 'rest';
+
+/**
+ * Tests left to `npm run test:full`: browsers, telephones and other programs of `./setup.sh full`, clients of other
+ * makers, every container format, files of the image, long fuzz runs, and tests that measure time.
+ */
+const REST = [/^test\/(?:interop|clients|timing)\//, /-(?:full)\.test\.ts$/, /fuzz[\w-]*\.test\.ts$/];
+
+export const partOf = (file: string): Part => (REST.some((pattern) => pattern.test(file)) ? 'rest' : 'quick');
+
+/** Files of the repository by path from its top: every TypeScript source with its text. */
+export type SourceTexts = ReadonlyMap<string, string>;
+
+const FOLDERS = ['src', 'sip', 'signaling', 'test'];
+
+export function readSources(root: string): SourceTexts {
+  const paths = FOLDERS.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => posix.join(folder, path)),
+  );
+  return new Map(paths.toSorted().map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+}
+
+/** Paths that differ from `revision`, untracked files included. */
+export function changedSince(root: string, revision: string): readonly string[] {
+  const git = (...words: string[]): string[] =>
+    execFileSync('git', words, { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
+  return [
+    ...git('diff', '--name-only', '--no-renames', '-z', revision),
+    ...git('ls-files', '--others', '--exclude-standard', '-z'),
+  ];
+}
+
+export interface Reach {
+  /** Test files that a change can reach. */
+  readonly files: readonly string[];
+  /** Whether it can reach the native tests. */
+  readonly native: boolean;
+}
+
+/** These decide how everything is built or run, so a change of one reaches every test. */
+const EVERYTHING = /^(?:package(?:-lock)?\.json|tsconfig(?:\.build)?\.json|test\/(?:run|native-tests)\.ts)$/;
+
+/**
+ * The tests that a change of these paths can reach. TypeScript is followed by its imports and by the names of compiled
+ * files in strings (workers, child processes). Any other file reaches the sources that name it or one of its folders,
+ * and `native/` reaches whatever loads the addon. A changed file that nothing names reaches every test.
+ */
+export function reachOf(changed: readonly string[], sources: SourceTexts): Reach {
+  const tests = [...sources.keys()].filter((path) => path.endsWith('.test.ts'));
+  const nativeChanged = changed.some((path) => path.startsWith('native/'));
+  const starts = changed.map((path) => namersOf(path, sources));
+  if (starts.includes(undefined)) return { files: tests, native: true };
+  const reached = new Set(starts.flatMap((paths) => paths ?? []));
+  const importers = importersOf(sources);
+  for (const path of reached) for (const importer of importers.get(path) ?? []) reached.add(importer);
+  return { files: tests.filter((path) => reached.has(path)), native: nativeChanged };
+}
+
+/** The sources that a change of one path reaches first; undefined where it may reach anything. */
+function namersOf(path: string, sources: SourceTexts): readonly string[] | undefined {
+  if (EVERYTHING.test(path)) return undefined;
+  if (sources.has(path)) return [path];
+  if (path.endsWith('.ts')) return []; // a deleted source: its importers had to change, too
+  const names = [posix.basename(path), ...foldersOf(path)];
+  const namers = [...sources]
+    .filter(([, text]) => names.some((name) => text.includes(name)))
+    .map(([source]) => source);
+  if (path.startsWith('native/')) namers.push('src/addon.ts');
+  return namers.length > 0 ? namers : undefined;
+}
+
+/** "test/http/data/a.json" → "test/http/data", "http/data": folders as a source may write them, two names at least. */
+function foldersOf(path: string): string[] {
+  const names = posix.dirname(path).split('/');
+  return names.slice(0, -1).map((_, from) => names.slice(from).join('/'));
+}
+
+const IN_QUOTES = /['"`]([^'"`\n]*\.(?:js|ts))['"`]/g;
+
+/** For each source, the sources that import it, start it or name its compiled file. */
+function importersOf(sources: SourceTexts): ReadonlyMap<string, readonly string[]> {
+  const importers = new Map<string, string[]>();
+  for (const [path, text] of sources) {
+    for (const [, name = ''] of text.matchAll(IN_QUOTES)) {
+      const source = name.replace(/\.js$/, '.ts');
+      // A child process is started as join(ROOT, 'dist', 'src', 'main.js').
+      for (const target of [posix.join(posix.dirname(path), source), posix.join('src', source)]) {
+        if (sources.has(target)) importers.set(target, [...(importers.get(target) ?? []), path]);
+      }
+    }
+  }
+  return importers;
+}
