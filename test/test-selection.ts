@@ -7,11 +7,15 @@ import { join, posix } from 'node:path';
 /** `quick` is what `npm test` runs, `rest` is what only `npm run test:full` runs. */
 export type Part = 'quick' | 'rest';
 
-/**
- * Tests left to `npm run test:full`: browsers, telephones and other programs of `./setup.sh full`, clients of other
- * makers, every container format, files of the image, long fuzz runs, and tests that measure time.
- */
-const REST = [/^test\/(?:interop|clients|timing)\//, /-(?:full)\.test\.ts$/, /fuzz[\w-]*\.test\.ts$/];
+/** Tests left to `npm run test:full`. */
+const REST = [
+  /^test\/(?:interop|clients|timing)\//, // browsers, telephones, clients of other makers; tests that measure time
+  /fuzz[\w-]*\.test\.ts$/, // long random input
+  /^test\/gpu-\w+\.test\.ts$/, // a whole server for each case
+  /^test\/(?:container|docker-\w+|server-build)\.test\.ts$/, // files of the image
+  /^test\/(?:call\/audio-formats|rtp\/(?:containers|g722|mp3-encoder))\.test\.ts$/, // decoded by ffmpeg
+  /^test\/(?:speech\/redis-tier|http\/shared-renderings)\.test\.ts$/, // a Redis server
+];
 
 export const partOf = (file: string): Part => (REST.some((pattern) => pattern.test(file)) ? 'rest' : 'quick');
 

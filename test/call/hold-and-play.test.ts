@@ -81,6 +81,11 @@ test('a call that moves while it is held stays held', async () => {
   assert.equal(sounding(heardOf(under.sent())).length, 0);
   under.call.hold(false);
   under.pass(600);
+  // The encoder worker may give the mark of the end after its last frame.
+  await until(() => {
+    under.pass(FRAME_MS);
+    return utterance.state !== 'speaking';
+  });
   assert.equal((await utterance.ended).durationMs, 1000);
 });
 
