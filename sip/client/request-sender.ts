@@ -14,6 +14,8 @@ export interface Journey {
   readonly nextHop: Uri;
   /** The connection that the peer came in on, taken while it stands. */
   readonly flow?: Flow;
+  /** The flow of the INVITE: taken where the next hop is a name that leads nowhere. */
+  readonly lastResort?: Flow;
   /** The address of ours that the call is at: its peer is to be written to from there. */
   readonly from?: string;
   /** Answers challenges of its peer, and of nobody else. */

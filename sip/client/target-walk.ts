@@ -3,6 +3,7 @@
 // place whose connection closed under the request comes once more, for a new one.
 import type { Time } from '../../src/time.js';
 import type { LocatedUri, Target as LocatedTarget } from '../locator/locator.js';
+import type { Flow } from '../transport/flow.js';
 import type { Target } from '../transport/outbound.js';
 import { type PassedOver, targetKey } from './passed-over.js';
 import type { Journey } from './request-sender.js';
@@ -25,6 +26,7 @@ type Step = IteratorResult<LocatedTarget, void> | undefined;
 export class TargetWalk {
   readonly #ground: WalkGround;
   readonly #flow: Target | undefined;
+  readonly #lastResort: Target | undefined;
   readonly #from: string | undefined;
   readonly #located: AsyncGenerator<LocatedTarget, void, void> | undefined;
   readonly #given = new Set<string>();
@@ -36,12 +38,13 @@ export class TargetWalk {
   #closed = false;
   #giveUp: (() => void) | undefined;
 
-  constructor({ nextHop, flow, from }: Journey, ground: WalkGround) {
+  constructor({ nextHop, flow, lastResort, from }: Journey, ground: WalkGround) {
     this.#ground = ground;
     this.#from = from;
-    this.#flow = flow === undefined || flow.closed ? undefined : { transport: flow.transport, ...flow.remote, flow };
+    this.#flow = targetOver(flow);
+    this.#lastResort = targetOver(lastResort);
     this.#located = nextHop.isSip && !isNowhere(nextHop) ? ground.locator.locate(nextHop) : undefined;
-  } // prettier-ignore
+  }
 
   /** Undefined after the last one, after four, and after `close`, which also ends a wait. */
   async next(): Promise<Target | undefined> {
@@ -50,7 +53,7 @@ export class TargetWalk {
     this.#again = undefined;
     if (again !== undefined) return again;
     if (this.#given.size >= MOST_TARGETS) return undefined;
-    const target = this.#ofFlow() ?? (await this.#fresh()) ?? this.#later.shift();
+    const target = this.#ofFlow() ?? (await this.#fresh()) ?? this.#later.shift() ?? this.#unlocated();
     if (target === undefined || this.#closed) return undefined;
     this.#given.add(wayKey(target));
     return target;
@@ -80,6 +83,11 @@ export class TargetWalk {
 
   #ofFlow(): Target | undefined {
     return this.#given.size === 0 ? this.#flow : undefined;
+  }
+
+  /** The name has led nowhere. */
+  #unlocated(): Target | undefined {
+    return this.#given.size === 0 ? this.#lastResort : undefined;
   }
 
   async #fresh(): Promise<Target | undefined> {
@@ -115,6 +123,11 @@ export class TargetWalk {
       located.next().then(give, () => give(undefined));
     });
   }
+}
+
+function targetOver(flow: Flow | undefined): Target | undefined {
+  if (flow === undefined || flow.closed) return undefined;
+  return { transport: flow.transport, ...flow.remote, flow };
 }
 
 /** A connection that stands is another way than a new one to the same place. */

@@ -15,6 +15,8 @@ export class DialogTable<T extends TabledDialog> {
   readonly #time: Time;
   readonly #rememberMs: number;
   readonly #dialogs = new Map<string, T>();
+  /** Those of peers that left out their tag, by the id without it. */
+  readonly #untagged = new Map<string, T>();
   /** When each ended, the oldest first. */
   readonly #ended = new Map<string, number>();
 
@@ -35,18 +37,25 @@ export class DialogTable<T extends TabledDialog> {
     return [...this.#dialogs.values()];
   }
 
+  /** A peer that left out its tag once is found by its requests with and without one. */
   find(id: DialogId): T | undefined {
-    return this.#dialogs.get(dialogKey(id));
+    return this.#dialogs.get(dialogKey(id)) ?? this.#untagged.get(untaggedKey(id));
   }
 
   /** Whether it ended a short while ago. */
   hasEnded(id: DialogId): boolean {
-    const atMs = this.#ended.get(dialogKey(id));
+    const atMs = this.#ended.get(dialogKey(id)) ?? this.#ended.get(untaggedKey(id));
     return atMs !== undefined && this.#time.now() - atMs < this.#rememberMs;
   }
 
   add(one: T): void {
     this.#dialogs.set(dialogKey(one.dialog), one);
+    if (one.dialog.remoteTag === '') this.#untagged.set(untaggedKey(one.dialog), one);
+  }
+
+  /** The peer of this dialog left out the tag that it had before. */
+  lostTag(one: T): void {
+    if (this.#dialogs.get(dialogKey(one.dialog)) === one) this.#untagged.set(untaggedKey(one.dialog), one);
   }
 
   /** Any number of times; another dialog that has taken the id stays. */
@@ -55,6 +64,11 @@ export class DialogTable<T extends TabledDialog> {
     if (this.#dialogs.get(key) !== one) return;
     this.#dialogs.delete(key);
     this.#ended.set(key, this.#time.now());
+    const untagged = untaggedKey(one.dialog);
+    if (this.#untagged.get(untagged) === one) {
+      this.#untagged.delete(untagged);
+      this.#ended.set(untagged, this.#time.now());
+    }
     this.#forget();
   }
 
@@ -65,4 +79,8 @@ export class DialogTable<T extends TabledDialog> {
       this.#ended.delete(key);
     }
   }
+}
+
+function untaggedKey({ callId, localTag }: DialogId): string {
+  return dialogKey({ callId, localTag, remoteTag: '' });
 }

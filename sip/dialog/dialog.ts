@@ -7,6 +7,16 @@ import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import { parseNameAddr } from '../message/name-addr.js';
 import type { Uri } from '../message/uri.js';
 
+/** What an INVITE of ours was sent with; a response may repeat it wrongly. */
+export interface OwnInvite {
+  readonly callId: string;
+  readonly tag: string;
+  /** Value of From, with the tag. */
+  readonly from: string;
+  /** The Request-URI: the remote target of a peer that gives no Contact. */
+  readonly uri: Uri;
+}
+
 /** The side of the peer's that a dialog is found by. */
 export interface DialogId {
   readonly callId: string;
@@ -54,34 +64,36 @@ export class Dialog implements DialogId {
 
   /** Of an INVITE that came in (section 12.1.1). Undefined where it says nowhere to reach its sender. */
   static ofServer(invite: SipRequest, localTag: string, firstCSeq: number): Dialog | undefined {
-    const { callId, contact, from, cseq } = invite;
-    if (contact === undefined) return undefined;
+    const { callId, from, cseq } = invite;
+    const remoteTarget = targetIn(invite);
+    if (remoteTarget === undefined) return undefined;
     return new Dialog({
       callId,
       localTag,
       remoteTag: from.tag ?? '',
       local: `${invite.first('to') ?? ''};tag=${localTag}`,
       remote: invite.first('from') ?? '',
-      remoteTarget: contact.uri,
+      remoteTarget,
       routeSet: invite.all('record-route'),
       localCSeq: firstCSeq - 1,
       remoteCSeq: cseq.number,
     });
   }
 
-  /** Of a response to an INVITE of ours (section 12.1.2). Undefined where it makes no dialog. */
-  static ofClient(response: SipResponse): Dialog | undefined {
-    const { callId, contact, from, to, cseq } = response;
-    if (contact === undefined || to.tag === undefined || response.status === 100) return undefined;
+  /**
+   * Of a response from 101 to 299 to an INVITE of ours (section 12.1.2). A peer of RFC 2543 sends no To tag: the remote
+   * tag is then empty, and no request of ours has one. Without a usable Contact the target is the Request-URI.
+   */
+  static ofClient(response: SipResponse, own: OwnInvite): Dialog {
     return new Dialog({
-      callId,
-      localTag: from.tag ?? '',
-      remoteTag: to.tag,
-      local: response.first('from') ?? '',
+      callId: own.callId,
+      localTag: own.tag,
+      remoteTag: response.to.tag ?? '',
+      local: own.from,
       remote: response.first('to') ?? '',
-      remoteTarget: contact.uri,
+      remoteTarget: targetIn(response) ?? own.uri,
       routeSet: response.all('record-route').toReversed(),
-      localCSeq: cseq.number,
+      localCSeq: response.cseq.number,
       remoteCSeq: undefined,
     });
   }
@@ -137,8 +149,8 @@ export class Dialog implements DialogId {
   }
 
   /** A target refresh: INVITE, UPDATE, or a 2xx to one of ours (section 12.2). */
-  refresh({ contact }: Pick<SipRequest, 'contact'> | Pick<SipResponse, 'contact'>): void {
-    if (contact !== undefined) this.#remoteTarget = contact.uri;
+  refresh(message: Pick<SipRequest, 'contact'> | Pick<SipResponse, 'contact'>): void {
+    this.#remoteTarget = targetIn(message) ?? this.#remoteTarget;
   }
 
   /** The 2xx to the INVITE that made it: the route set is made anew of it (section 13.2.2.4); what was numbered stays. */
@@ -173,4 +185,9 @@ export class Dialog implements DialogId {
     }
     return { uri: hop.text, routes: [...rest, `<${this.#remoteTarget.text}>`] };
   }
+}
+
+/** The URI of Contact, where requests can be sent to it. */
+function targetIn({ contact }: Pick<SipRequest, 'contact'> | Pick<SipResponse, 'contact'>): Uri | undefined {
+  return contact?.uri.isSip === true ? contact.uri : undefined;
 }

@@ -23,6 +23,7 @@ export function readReplaces(value: string): Replaces | undefined {
   return { callId, toTag, fromTag, earlyOnly: params.has('early-only') };
 }
 
+/** A peer of RFC 2543 has no tag: 0 stands for that (RFC 3891, section 3). */
 export function writeReplaces({ callId, toTag, fromTag, earlyOnly }: Replaces): string {
-  return `${callId};to-tag=${toTag};from-tag=${fromTag}${earlyOnly ? ';early-only' : ''}`;
+  return `${callId};to-tag=${toTag || '0'};from-tag=${fromTag || '0'}${earlyOnly ? ';early-only' : ''}`;
 }

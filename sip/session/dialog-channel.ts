@@ -40,6 +40,7 @@ export class DialogChannel {
   onFlow: (flow: Flow | undefined) => void = () => undefined;
   readonly #account: Journey['account'];
   readonly #from: Journey['from'];
+  readonly #lastResort: Journey['lastResort'];
   #flow: Flow | undefined;
   /** By the number of the INVITE. */
   readonly #acks = new Map<number, Acknowledgement>();
@@ -50,6 +51,7 @@ export class DialogChannel {
     this.contact = ['Contact', contact];
     this.#account = journey.account;
     this.#from = journey.from;
+    this.#lastResort = journey.lastResort;
     this.#flow = journey.flow;
   }
 
@@ -70,6 +72,13 @@ export class DialogChannel {
   answered(response: SipResponse): void {
     this.peer.note(response);
     this.dialog.refresh(response);
+  }
+
+  /** By the 2xx to our INVITE, which went over `sentOver`: the flow of an earlier response may lead elsewhere. */
+  confirmed(response: SipResponse, sentOver: Flow | undefined): void {
+    this.dialog.confirm(response);
+    const says = response.contact !== undefined || response.first('record-route') !== undefined;
+    if (says && sentOver !== undefined) this.moveTo(wayBack(response, sentOver));
   }
 
   /** Any request but INVITE and ACK. Never rejects. `cseq` hears the number of each try. */
@@ -119,6 +128,7 @@ export class DialogChannel {
     return {
       nextHop: this.dialog.nextHop,
       ...(this.#flow === undefined ? {} : { flow: this.#flow }),
+      ...(this.#lastResort === undefined ? {} : { lastResort: this.#lastResort }),
       ...(this.#from === undefined ? {} : { from: this.#from }),
       ...(this.#account === undefined ? {} : { account: this.#account }),
     };

@@ -6,11 +6,12 @@ import type { Reason } from '../headers/reason.js';
 import type { Refusal } from '../message/refusal.js';
 import type { SipResponse } from '../message/response.js';
 import type { HeaderLine } from '../message/serialiser.js';
+import { parseUri } from '../message/uri.js';
 import { SessionTimer } from '../session-timer.js';
 import { type CallPlan, inviteOf } from './call-plan.js';
 import { Fork } from './fork.js';
 import { InDialog } from './in-dialog.js';
-import { withDescription } from './session-body.js';
+import { descriptionIn, withDescription } from './session-body.js';
 import type { SessionGround } from './session-ground.js';
 import type { Session, SessionEnd } from './session.js';
 import { wayBack } from './way-back.js';
@@ -52,6 +53,8 @@ export class OutgoingInvite {
   #ending: SessionEnd | undefined;
   #winner: Fork | undefined;
   #latest: Fork | undefined;
+  /** The one that 2xx without a To tag are of. */
+  #untagged: Fork | undefined;
   #callOffLingering = (): void => undefined;
 
   constructor(options: OutgoingInviteOptions) {
@@ -104,7 +107,7 @@ export class OutgoingInvite {
 
   #provisional(response: SipResponse): void {
     if (this.#winner !== undefined) return; // of a phone that goes on ringing
-    const fork = this.#forkOf(response, MOST_FORKS);
+    const fork = this.#provisionalFork(response);
     if (fork === undefined) return this.#options.user.progressed(response.status);
     if (response.status === 199) return this.#drop(fork); // RFC 6228
     const judged = fork.provisional(response);
@@ -116,11 +119,10 @@ export class OutgoingInvite {
   }
 
   #accepted(response: SipResponse): void {
-    const fork = this.#forkOf(response, Infinity);
-    if (fork === undefined) return this.#unreachable(response);
+    const fork = this.#acceptedFork(response);
     const { inDialog } = fork;
     if (inDialog.channel.hasAcknowledged(response)) return inDialog.acknowledge(response);
-    inDialog.dialog.confirm(response);
+    inDialog.channel.confirmed(response, this.#sent?.flow);
     if (inDialog.ended) this.#tooLate(fork, response);
     else if (this.#winner !== undefined || this.#ending !== undefined) this.#letGo(fork, response);
     else this.#take(fork, response);
@@ -171,13 +173,6 @@ export class OutgoingInvite {
     fork.inDialog.accepted(response, () => ({ ...content, credentials }));
   } // prettier-ignore
 
-  /** A 2xx that does not say where its sender is: there is no dialog, and no way to tell the peer so. */
-  #unreachable(response: SipResponse): void {
-    if (this.#winner !== undefined || this.#ending !== undefined) return;
-    this.#ending = { by: 'transport', status: 503 };
-    this.#refused({ response });
-  }
-
   #refused(outcome: SendOutcome): void {
     const { ground, plan, user } = this.#options;
     ground.sent('INVITE', outcome);
@@ -195,12 +190,34 @@ export class OutgoingInvite {
     return this.#intervals <= MOST_INTERVALS && this.#timer.tooShort(outcome.response.first('min-se'));
   } // prettier-ignore
 
-  /** Undefined where the response makes no dialog. */
-  #forkOf(response: SipResponse, most: number): Fork | undefined {
-    const known = response.to.tag === undefined ? undefined : this.#forks.get(response.to.tag);
-    const dialog = known !== undefined || this.#forks.size >= most ? undefined : Dialog.ofClient(response);
-    if (dialog === undefined) return known;
+  /** Undefined where there are too many, and for a response without a To tag that describes nothing: any proxy says so. */
+  #provisionalFork(response: SipResponse): Fork | undefined {
+    const { tag = '' } = response.to;
+    const known = this.#forks.get(tag);
+    if (known !== undefined || this.#forks.size >= MOST_FORKS) return known;
+    return tag === '' && descriptionIn(response) === undefined ? undefined : this.#newFork(response);
+  }
+
+  /** Without a To tag it is from the only phone that rang, or from a peer of RFC 2543. */
+  #acceptedFork(response: SipResponse): Fork {
+    const { tag = '' } = response.to;
+    if (tag !== '') return this.#forks.get(tag) ?? this.#newFork(response);
+    this.#untagged ??= this.#forks.get('') ?? this.#onlyRinging() ?? this.#newFork(response);
+    return this.#untagged;
+  }
+
+  #onlyRinging(): Fork | undefined {
+    const [only, ...others] = this.#forks.values();
+    if (only === undefined || others.length > 0 || this.#winner !== undefined) return undefined;
+    this.#options.ground.dialogs.lostTag(only.inDialog);
+    return only;
+  }
+
+  #newFork(response: SipResponse): Fork {
     const { plan, late } = this.#options;
+    const from = `${plan.from};tag=${this.#tag}`;
+    const uri = parseUri(plan.uri) ?? response.to.uri;
+    const dialog = Dialog.ofClient(response, { callId: this.#callId, tag: this.#tag, from, uri });
     const fork: Fork = new Fork(
       this.#dialogOf(dialog, response, () => fork),
       plan.media,
@@ -220,7 +237,7 @@ export class OutgoingInvite {
       dialog, ground, session,
       media: plan.media,
       journey: {
-        ...(sentOver === undefined ? {} : { from: sentOver.local.address }),
+        ...(sentOver === undefined ? {} : { from: sentOver.local.address, lastResort: sentOver }),
         ...(flow === undefined ? {} : { flow }),
         ...(account === undefined ? {} : { account }),
       },

@@ -161,7 +161,10 @@ export class UserAgent implements TransactionUser {
     const { ground } = this;
     const dialog = Dialog.ofServer(request, transaction.toTag, 1 + ground.randomInt(FIRST_CSEQ));
     if (dialog === undefined) {
-      ground.refuse(transaction, refusal(400, 'Missing Contact'));
+      ground.refuse(
+        transaction,
+        refusal(400, request.contact === undefined ? 'Missing Contact' : 'Contact Is No SIP URI'),
+      );
       return;
     }
     const offer = describedIn(request);

@@ -17,13 +17,14 @@ import type { Flow } from '../transport/flow.js';
 /** The flow for requests to the sender of this message, or undefined where its Contact is to be located. */
 export function wayBack(message: SipRequest | SipResponse, flow: Flow): Flow | undefined {
   if (flow.reliable) return flow;
+  if (message.first('record-route') !== undefined) return undefined;
   const target = message.contact?.uri;
-  if (target === undefined || message.first('record-route') !== undefined) return undefined;
+  if (target?.isSip !== true) return flow; // there is no other place to send to
   return isUnreachable(target, flow.remote.address) ? flow : undefined;
 }
 
-function isUnreachable({ isSip, host }: Uri, source: string): boolean {
-  if (!isSip || host === source) return false;
+function isUnreachable({ host }: Uri, source: string): boolean {
+  if (host === source) return false;
   if (!ipaddr.isValid(host)) return /(?:^|\.)(?:invalid|local|localhost)$/.test(host);
   return ipaddr.process(host).range() !== 'unicast' && plain(host) !== plain(source);
 }

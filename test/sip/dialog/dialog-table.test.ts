@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { DialogTable } from '../../../sip/dialog/dialog-table.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 
-function one(localTag: string, confirmed = false) {
-  return { dialog: { callId: 'c', localTag, remoteTag: 'r' }, confirmed };
+function one(localTag: string, confirmed = false, remoteTag = 'r') {
+  return { dialog: { callId: 'c', localTag, remoteTag }, confirmed };
 }
 
 void test('dialogs are found by all three parts of their id, and counted', () => {
@@ -41,4 +41,20 @@ void test('removing a dialog leaves another that has taken its id', () => {
   table.add(second);
   table.remove(first);
   assert.equal(table.find(second.dialog), second);
+});
+
+void test('a dialog whose peer left out its tag is found with any tag and without, until it ends', () => {
+  const table = new DialogTable<ReturnType<typeof one>>(new ManualTime(), 1000);
+  const [untagged, tagged, lost] = [one('a', true, ''), one('b', true), one('c', true)];
+  for (const each of [untagged, tagged, lost]) table.add(each);
+  table.lostTag(lost);
+  const find = (localTag: string, remoteTag: string) => table.find({ callId: 'c', localTag, remoteTag });
+  assert.deepEqual([find('a', ''), find('a', 'x')], [untagged, untagged]);
+  assert.deepEqual([find('b', ''), find('b', 'x')], [undefined, undefined]);
+  assert.deepEqual([find('c', ''), find('c', 'r')], [lost, lost]);
+  assert.deepEqual(table.counts, { early: 0, confirmed: 3 });
+  for (const each of [untagged, tagged, lost]) table.remove(each);
+  assert.deepEqual([find('a', ''), find('c', '')], [undefined, undefined]);
+  const ended = (localTag: string, remoteTag: string) => table.hasEnded({ callId: 'c', localTag, remoteTag });
+  assert.deepEqual([ended('a', 'x'), ended('b', 'x'), ended('c', '')], [true, false, true]);
 });

@@ -4,6 +4,7 @@ import { Dialog } from '../../../sip/dialog/dialog.js';
 import { parseMessage } from '../../../sip/message/parser.js';
 import type { SipRequest } from '../../../sip/message/request.js';
 import type { SipResponse } from '../../../sip/message/response.js';
+import { uriOf } from '../client/places.js';
 
 const INVITE = [
   'INVITE sip:100@parley.example SIP/2.0',
@@ -15,6 +16,14 @@ const INVITE = [
   'CSeq: 7 INVITE',
   'Contact: <sip:anna@192.0.2.1:5070>',
 ];
+
+const OWN = {
+  callId: 'c1',
+  tag: 'them',
+  from: '"Anna" <sip:anna@a.example>;tag=them',
+  to: '<sip:100@parley.example>',
+  uri: uriOf('sip:100@parley.example'),
+};
 
 function request(lines: readonly string[]): SipRequest {
   const parsed = parseMessage(Buffer.from(`${lines.join('\r\n')}\r\nContent-Length: 0\r\n\r\n`));
@@ -51,8 +60,7 @@ void test('a request to a caller goes through the proxies that recorded themselv
 
 void test('a callee is reached through the proxies in reverse, and numbers go on from those of the INVITE', () => {
   const ok = ['SIP/2.0 200 OK', ...INVITE.slice(1, 4), 'To: <sip:100@parley.example>;tag=callee', ...INVITE.slice(5)];
-  const dialog = Dialog.ofClient(response(ok));
-  assert.ok(dialog);
+  const dialog = Dialog.ofClient(response(ok), OWN);
   assert.equal(dialog.nextHop.host, 'far.example');
   const [first] = dialog.request('UPDATE', []).headers.filter(([name]) => name === 'CSeq');
   assert.equal(first?.[1], '8 UPDATE');
@@ -89,7 +97,24 @@ void test('a target refresh moves the target and leaves the route', () => {
   assert.equal(dialog.nextHop.host, 'near.example');
 });
 
-void test('without a Contact there is no dialog', () => {
+void test('an INVITE without a SIP URI in Contact makes no dialog', () => {
   assert.equal(Dialog.ofServer(request(INVITE.slice(0, 7)), 'us', 1), undefined);
-  assert.equal(Dialog.ofClient(response(['SIP/2.0 180 Ringing', ...INVITE.slice(1, 7)])), undefined);
+  assert.equal(Dialog.ofServer(request([...INVITE.slice(0, 7), 'Contact: <tel:+4930>']), 'us', 1), undefined);
 });
+
+void test('a response without Contact makes a dialog with the Request-URI, and without a To tag one with none', () => {
+  const { from, to, ...rest } = OWN;
+  const bare = response(['SIP/2.0 200 OK', ...INVITE.slice(1, 2), `From: ${from}`, `To: ${to}`, ...INVITE.slice(5, 7)]);
+  const dialog = Dialog.ofClient(bare, { from, ...rest });
+  assert.equal(dialog.remoteTag, '');
+  const ack = dialog.ack(7, []);
+  assert.equal(ack.uri, 'sip:100@parley.example');
+  assert.deepEqual(ack.headers.slice(0, 3), [['From', from], ['To', to], ['Call-ID', 'c1']]);
+}); // prettier-ignore
+
+void test('a response that repeats From or Call-ID wrongly does not change ours', () => {
+  const wrong = ['From: <sip:somebody@b.example>', 'To: <sip:100@parley.example>;tag=callee', 'Call-ID: other', 'CSeq: 7 INVITE'];
+  const dialog = Dialog.ofClient(response(['SIP/2.0 200 OK', ...INVITE.slice(1, 2), ...wrong, ...INVITE.slice(7)]), OWN);
+  assert.equal(dialog.key, 'c1 them callee');
+  assert.deepEqual(dialog.ack(7, []).headers[0], ['From', OWN.from]);
+}); // prettier-ignore

@@ -74,11 +74,15 @@ export interface ByHand {
   readonly headers?: readonly HeaderLine[];
   readonly body?: string;
   readonly contact?: boolean;
+  /** Whether To has a tag; it has, if the test says nothing. */
+  readonly tagged?: boolean;
+  /** Changes the text of the response. */
+  readonly edit?: (text: string) => string;
 }
 
 export class CallingOut {
   readonly network = new Network();
-  readonly places = new Places({ 'example.com': [CALLEE] });
+  readonly places = new Places({ 'example.com': [CALLEE], 'nowhere.example': [] });
   readonly agent: UserAgent;
   readonly layer: TransactionLayer;
   readonly sender: LocatedSender;
@@ -143,13 +147,14 @@ export class CallingOut {
   }
 
   /** A response to the latest INVITE, from whichever of several phones. */
-  async respond(status: number, { tag = 'one', headers = [], body, contact = true }: ByHand = {}): Promise<void> {
+  async respond(status: number, { tag = 'one', headers = [], body, contact = true, tagged = true, edit = (text) => text }: ByHand = {}): Promise<void> {
     const own: HeaderLine[] = [
       ...(contact ? [['Contact', `<sip:${tag}@${CALLEE}>`] as const] : []),
       ...(body === undefined ? [] : [['Content-Type', 'application/sdp'] as const]),
     ];
-    const response = { status, toTag: tag, headers: [...own, ...headers], ...(body === undefined ? {} : { body }) };
-    this.network.post(CALLEE, CALLER, responseBytes(this.invite, response));
+    const toTag = tagged ? { toTag: tag } : {};
+    const response = { status, ...toTag, headers: [...own, ...headers], ...(body === undefined ? {} : { body }) };
+    this.network.post(CALLEE, CALLER, Buffer.from(edit(responseBytes(this.invite, response).toString())));
     await this.network.pass(50);
   } // prettier-ignore
 

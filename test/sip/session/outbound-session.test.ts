@@ -316,14 +316,6 @@ test('a call that nobody answers, and one that reaches nobody, have their names'
   assert.deepEqual(nowhere.told.end, { by: 'transport', status: 503 });
 });
 
-test('a 2xx that does not say where its sender is ends the call', async () => {
-  const out = new CallingOut();
-  await out.call();
-  await out.respond(200, { contact: false, body: 'answer' });
-  await out.respond(200, { contact: false, body: 'answer' });
-  assert.deepEqual(out.told.events, ['ended transport']);
-});
-
 test('a session interval that is too small is raised as the peer asks, within bounds', async () => {
   const out = new CallingOut();
   const asked: (string | undefined)[] = [];

@@ -201,8 +201,9 @@ export class Calling {
   }
 
   #open(response: SipResponse): InDialog {
-    const dialog = Dialog.ofClient(response);
-    assert.ok(dialog);
+    const { callId, from } = response;
+    const own = { callId, tag: from.tag ?? '', from: response.first('from') ?? '', uri: response.to.uri };
+    const dialog = Dialog.ofClient(response, own);
     const inDialog = new InDialog({
       dialog,
       journey: {},

@@ -33,7 +33,7 @@ for (const [contact, source, transport, isTaken] of [
   ['sip:a@10.0.0.9', '10.0.0.9', 'udp', false],
   ['sip:a@8.8.4.4', '8.8.8.8', 'udp', false],
   ['sip:a@phone.example', '8.8.8.8', 'udp', false],
-  ['tel:123', '8.8.8.8', 'udp', false],
+  ['tel:123', '8.8.8.8', 'udp', true],
   ['sip:a@8.8.4.4', '8.8.8.8', 'tcp', true],
 ] as const) {
   void test(`${contact} from ${source} over ${transport}: ${isTaken ? 'the flow' : 'the Contact'}`, () => {

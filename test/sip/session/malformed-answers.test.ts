@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CALLEE } from '../transaction/users.js';
+import { CallingOut, type ByHand } from './calling-out.js';
+
+const ROUTE = [['Record-Route', `<sip:${CALLEE};lr>`]] as const;
+
+/** A BYE of the far end, with this From tag, is answered with 200 and ends the call. */
+async function endsByPeer(out: CallingOut, from: string): Promise<void> {
+  const fields = [
+    ['Via', `SIP/2.0/UDP ${CALLEE};branch=z9hG4bKbye`], ['From', from], ['To', out.invite.first('from') ?? ''],
+    ['Call-ID', out.invite.callId], ['CSeq', '1 BYE'], ['Content-Length', '0'],
+  ].map((field) => field.join(': ')); // prettier-ignore
+  out.post(['BYE sip:parley@192.0.2.1 SIP/2.0', ...fields, '', ''].join('\r\n'));
+  await out.network.pass(50);
+  assert.ok(out.network.carried.some((one) => /^SIP\/2\.0 200 OK[^]*\r\nCSeq: 1 BYE/.test(one.text)));
+  assert.deepEqual(out.told.end, { by: 'peer' });
+}
+
+void test('a 2xx without a To tag is acknowledged each time, and its call stands until BYE', async () => {
+  const out = new CallingOut();
+  const session = await out.call();
+  await out.respond(180, { tagged: false });
+  for (let times = 1; times <= 2; times++) {
+    await out.respond(200, { tagged: false, tag: 'one', body: 'answer' });
+    assert.equal(out.callee.acks.length, times);
+  }
+  assert.equal(session.state, 'confirmed');
+  assert.equal(session.dialog?.remoteTag, '');
+  assert.deepEqual(out.media.events, ['accept answer of ', 'settle ']);
+  await out.hungUp(session);
+  const [bye] = out.requests('BYE');
+  assert.deepEqual([out.callee.acks[0]?.to.tag, bye?.to.tag], [undefined, undefined]);
+  assert.equal(bye?.cseq.number, out.invite.cseq.number + 1);
+  assert.deepEqual(out.told.events, ['180', 'established', 'ended us']);
+  await out.settled();
+});
+
+void test('a peer whose 2xx had no To tag ends the call with a From tag or without one', async () => {
+  for (const from of ['<sip:bob@example.com>', '<sip:bob@example.com>;tag=late']) {
+    const out = new CallingOut();
+    await out.call();
+    await out.respond(200, { tagged: false, body: 'answer' });
+    await endsByPeer(out, from);
+    await out.settled();
+  }
+});
+
+void test('a 2xx without a To tag is of the only phone that rang', async () => {
+  for (const from of ['<sip:bob@example.com>', '<sip:bob@example.com>;tag=one']) {
+    const out = new CallingOut();
+    const session = await out.call();
+    await out.respond(180);
+    for (let times = 1; times <= 2; times++) await out.respond(200, { tagged: false, body: 'answer' });
+    assert.equal(session.dialog?.remoteTag, 'one');
+    assert.deepEqual(out.callee.acks.map(({ to }) => to.tag), ['one', 'one']); // prettier-ignore
+    assert.deepEqual(out.told.events, ['180', 'established']);
+    await endsByPeer(out, from);
+    await out.settled();
+  }
+});
+
+void test('of several phones one that answers without a To tag has the call, or is let go', async () => {
+  const first = new CallingOut();
+  const session = await first.call();
+  for (const tag of ['one', 'two']) await first.respond(180, { tag });
+  await first.respond(200, { tagged: false, body: 'answer' });
+  await first.respond(200, { tag: 'two', body: 'answer two' });
+  assert.equal(session.dialog?.remoteTag, '');
+  assert.deepEqual(first.requests('BYE').map(({ to }) => to.tag), ['two']);
+  await first.hungUp(session);
+  await first.settled();
+  const late = new CallingOut();
+  await late.call();
+  await late.respond(200, { tag: 'one', body: 'answer' });
+  await late.respond(200, { tagged: false, body: 'answer' });
+  assert.deepEqual(late.callee.acks.map(({ to }) => to.tag), ['one', undefined]);
+  assert.deepEqual(late.requests('BYE').map(({ to }) => to.tag), [undefined]);
+  assert.deepEqual(late.told.events, ['established']);
+}); // prettier-ignore
+
+void test('a 2xx without a usable Contact is acknowledged where the INVITE went, under its Request-URI', async () => {
+  const contacts = [[], ['*'], ['<>'], ['tel:+4930123'], ['"unclosed <sip:bob@192.0.2.9>']];
+  for (const values of contacts) {
+    const out = new CallingOut();
+    const headers = values.map((value) => ['Contact', value] as const);
+    const session = await out.call();
+    for (let times = 1; times <= 2; times++) await out.respond(200, { contact: false, headers, body: 'answer' });
+    assert.equal(session.state, 'confirmed', String(values));
+    assert.deepEqual(out.callee.acks.map(({ uri }) => uri.text), ['sip:bob@example.com', 'sip:bob@example.com']);
+    await out.hungUp(session);
+    assert.deepEqual(out.requests('BYE').map(({ uri }) => uri.text), ['sip:bob@example.com']);
+    assert.deepEqual(out.told.events, ['established', 'ended us']);
+    await out.settled();
+  }
+}); // prettier-ignore
+
+void test('without a Contact requests go along the route set, and the Contact of an earlier response stays', async () => {
+  const routed = new CallingOut();
+  await routed.call();
+  await routed.respond(200, { contact: false, headers: ROUTE, body: 'answer' });
+  assert.deepEqual(routed.callee.acks.map(({ uri, fields }) => [uri.text, fields.first('route')]), [
+    ['sip:bob@example.com', `<sip:${CALLEE};lr>`],
+  ]);
+  const rang = new CallingOut();
+  await rang.call();
+  await rang.respond(180);
+  await rang.respond(200, { contact: false, body: 'answer' });
+  assert.deepEqual(rang.callee.acks.map(({ uri }) => uri.text), [`sip:one@${CALLEE}`]);
+}); // prettier-ignore
+
+void test('the Contact of the 2xx counts where that of the response before was missing', async () => {
+  const out = new CallingOut();
+  await out.call();
+  await out.respond(180, { contact: false });
+  await out.respond(200, {
+    body: 'answer',
+    contact: false,
+    headers: [['Contact', '<sip:bob@8.8.4.4>']],
+  });
+  assert.deepEqual(out.places.asked, ['example.com', '8.8.4.4']);
+});
+
+void test('a 2xx whose Contact is a name that leads nowhere is acknowledged where the INVITE went', async () => {
+  const out = new CallingOut();
+  const headers = [['Contact', '<sip:bob@nowhere.example>']] as const;
+  const session = await out.call();
+  await out.respond(200, { contact: false, headers, body: 'answer' });
+  assert.deepEqual(out.callee.acks.map(({ uri }) => uri.text), ['sip:bob@nowhere.example']);
+  await out.hungUp(session);
+  assert.equal(out.requests('BYE').length, 1);
+  await out.settled();
+}); // prettier-ignore
+
+void test('a 2xx that repeats From, Call-ID or the tag of ours wrongly is acknowledged with what was sent', async () => {
+  const edits: readonly ((text: string) => string)[] = [
+    (text) => text.replace(/^From:.*$/m, 'From: <sip:other@example.org>'),
+    (text) => text.replace(/^(From:.*;tag=).*$/m, '$1other'),
+    (text) => text.replace(/^Call-ID:.*$/m, 'Call-ID: other'),
+  ];
+  for (const edit of edits) {
+    const out = new CallingOut();
+    const session = await out.call();
+    await out.respond(200, { body: 'answer', edit });
+    const [ack] = out.callee.acks;
+    assert.deepEqual([ack?.first('from'), ack?.callId], [out.invite.first('from'), out.invite.callId]);
+    await out.hungUp(session);
+    assert.deepEqual(out.told.events, ['established', 'ended us']);
+    await out.settled();
+  }
+});
+
+void test('a malformed 2xx without a usable description is acknowledged and ended', async () => {
+  const answers: readonly ByHand[] = [
+    { tagged: false }, { contact: false }, { tagged: false, contact: false, body: 'bad' }, { tagged: false, body: 'bad' },
+  ]; // prettier-ignore
+  for (const answer of answers) {
+    const out = new CallingOut();
+    await out.call();
+    await out.respond(200, answer);
+    assert.equal(out.callee.acks.length, 1);
+    assert.match(out.requests('BYE')[0]?.first('reason') ?? '', /^SIP;cause=488;text="/);
+    assert.deepEqual([out.told.end?.by, out.told.end?.status], ['us', 488]);
+    assert.equal(out.media.offering, false);
+    await out.settled();
+  }
+});
+
+void test('a malformed 2xx that crosses the hanging up gets ACK and BYE', async () => {
+  for (const answer of [{ tagged: false }, { contact: false }, { tagged: false, contact: false }]) {
+    const out = new CallingOut();
+    const session = await out.call();
+    await out.respond(180, { tagged: false });
+    const hungUp = session.hangUp();
+    await out.respond(200, { ...answer, body: 'answer' });
+    await out.network.pass(100);
+    await hungUp;
+    assert.deepEqual([out.callee.acks.length, out.requests('BYE').length], [1, 1]);
+    assert.deepEqual(out.told.events, ['180', 'ended us']);
+    await out.settled();
+  }
+});
+
+void test('early media is heard without a Contact, and without a To tag', async () => {
+  for (const more of [{ contact: false }, { tagged: false }, { tagged: false, contact: false }]) {
+    const out = new CallingOut();
+    await out.call();
+    await out.respond(183, { ...more, body: 'early' });
+    const tag = 'tagged' in more ? '' : 'one';
+    assert.deepEqual(out.media.events, [`accept early of ${tag}`]);
+    await out.respond(200, { ...more, body: 'early' });
+    assert.deepEqual(out.told.events, ['183', 'established']);
+    assert.equal(out.callee.acks.length, 1);
+  }
+});
