@@ -82,7 +82,7 @@ export class OmniUtterance {
     });
   }
 
-  async *#pieces(sound: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *#pieces(sound: SpokenSentenceSound['sound'], signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const whole: Uint8Array[] = [];
     for await (const chunk of sound) {
       if (signal.aborted) return;
@@ -90,18 +90,10 @@ export class OmniUtterance {
       else whole.push(chunk);
     }
     if (whole.length === 0 || signal.aborted) return;
+    const header = (await sound.outcome)?.header;
+    if (signal.aborted) return;
     const file = Buffer.concat(whole);
-    if (this.config.format.name === 'wav') stateLength(file);
-    yield file;
+    // The beginning of a stream cannot state the length; that of a whole file does.
+    yield header === undefined ? file : Buffer.concat([header.bytes, file.subarray(header.replaced)]);
   }
-}
-
-const RIFF_AT = 4; // the length of all that follows it
-const DATA_AT = 40; // that of the samples, at the end of the header
-
-/** A streamed WAV cannot know its length; one that is there whole can. */
-function stateLength(wav: Buffer): void {
-  if (wav.length < DATA_AT + 4) return;
-  wav.writeUInt32LE(wav.length - RIFF_AT - 4, RIFF_AT);
-  wav.writeUInt32LE(wav.length - DATA_AT - 4, DATA_AT);
 }

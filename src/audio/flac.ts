@@ -3,8 +3,8 @@
 // Each block is predicted by the fixed polynomial that leaves the least, and
 // what is left is Rice coded; a constant block is one sample, and noise is
 // stored as it is. Linear prediction would save another tenth of the bytes and
-// cost several times the time. Length and checksum of the whole are written as
-// unknown, as the format allows for streams.
+// cost several times the time. A stream leaves length and checksum of the whole
+// unknown, as the format allows; the header of a whole file states them.
 import { BitWriter } from './bit-writer.js';
 
 const STREAM_INFO_BYTES = 34;
@@ -35,16 +35,35 @@ const CONSTANT = 0;
 const VERBATIM = 1;
 const FIXED = 8;
 
-/** The stream marker and the only metadata block; `blockSamples` is the length of every block but the last. */
-export function flacHeader(rate: number, blockSamples: number): Uint8Array {
+/** What STREAMINFO says of a whole file. */
+export interface FlacTotals {
+  readonly samples: number;
+  /** Bytes of the shortest and of the longest frame. */
+  readonly frameBytes: readonly [least: number, most: number];
+  /** Of the samples, 16 bits each, little-endian. */
+  readonly md5: Uint8Array;
+}
+
+/**
+ * The stream marker and the only metadata block; `blockSamples` is the length of every block but the last. Without
+ * `totals` it is the header of a stream: 0 stands for unknown.
+ */
+export function flacHeader(rate: number, blockSamples: number, totals?: FlacTotals): Uint8Array {
   const header = new Uint8Array(8 + STREAM_INFO_BYTES);
   const view = new DataView(header.buffer);
   header.set([0x66, 0x4c, 0x61, 0x43]); // fLaC
   view.setUint32(4, 0x8000_0000 + STREAM_INFO_BYTES); // the last metadata block, of type 0
   view.setUint16(8, blockSamples);
   view.setUint16(10, blockSamples);
-  // Frame sizes (48 bits) unknown; rate (20 bits), channels - 1 (3), bits - 1 (5); total and MD5 unknown.
+  // Rate (20 bits), channels - 1 (3), bits - 1 (5), samples (36).
   view.setUint32(18, ((rate << 12) | ((BITS_PER_SAMPLE - 1) << 4)) >>> 0);
+  if (totals === undefined) return header;
+  const [least, most] = totals.frameBytes;
+  view.setUint32(12, ((least << 8) | (most >>> 16)) >>> 0); // 24 bits each
+  view.setUint16(16, most & 0xffff);
+  view.setUint8(21, ((BITS_PER_SAMPLE - 1) << 4) | Math.floor(totals.samples / 2 ** 32));
+  view.setUint32(22, totals.samples % 2 ** 32);
+  header.set(totals.md5, 26);
   return header;
 }
 

@@ -14,7 +14,7 @@ import type { RunPart } from './sentence-run.js';
 import { SENTENCE_PAUSE_MS } from './speech-line.js';
 import type { SpeechStreamRequest } from './speech-stream.js';
 
-const FORM = 3; // of the bytes; a change in how sound is made that no field tells raises it
+const FORM = 4; // of the bytes; a change in how sound is made that no field tells raises it
 
 interface Speech {
   openStream(request: SpeechStreamRequest, signal: AbortSignal): Promise<SoundSource>;

@@ -14,6 +14,7 @@
 // place in the sound: what was spoken of it is computed from that.
 import { PcmRing } from '../audio/pcm-ring.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
+import type { FileHeader } from '../rtp/container.js';
 import type { EncoderLine, LineSink } from '../rtp/encoder-line.js';
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { EngineTiming, SpeechOptions } from '../speech/engine.js';
@@ -106,6 +107,11 @@ export class SpeechLine {
   /** What it took; that of the encoder is known when `run` has resolved. */
   get timing(): SoundTiming {
     return { ...this.#timing, encodeMs: this.#line?.workMs ?? 0 };
+  }
+
+  /** Of a container: see EncoderLine. Known when `run` has resolved. */
+  get fileHeader(): FileHeader | undefined {
+    return this.#line?.fileHeader;
   }
 
   /** Whether its turn has come: before it nothing is in the sink. */

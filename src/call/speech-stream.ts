@@ -191,9 +191,10 @@ export class SpeechService {
   }
 }
 
-function outcomeOf({ segments, timing }: SpeechLine, speed: number): SoundOutcome {
+function outcomeOf({ segments, timing, fileHeader }: SpeechLine, speed: number): SoundOutcome {
   const sentences = segments.map((segment) => sentencePlace(segment, speed));
-  return { durationMs: sentences.at(-1)?.endMs ?? 0, sentences, timing };
+  const header = fileHeader === undefined ? {} : { header: fileHeader };
+  return { durationMs: sentences.at(-1)?.endMs ?? 0, sentences, timing, ...header };
 }
 
 /** Up to the first that is not encoded whole, or whose words are not told yet. */

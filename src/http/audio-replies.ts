@@ -10,7 +10,7 @@ import { drained, refuseAborted } from './client-pace.js';
 import { FirstByteLimit } from './first-byte-limit.js';
 import { breakOff, isGone } from './sent-reply.js';
 import { foundHeaders, ownOutcome, TIMING_NAMES, timingHeaders } from './timing-headers.js';
-import { WholeSounds, withTrueLengths } from './whole-sound.js';
+import { wholeFile, WholeSounds } from './whole-sound.js';
 
 interface HeardWord {
   readonly word: string;
@@ -36,6 +36,8 @@ export interface AudioOutcome {
     readonly inferMs: number;
     readonly encodeMs: number;
   };
+  /** The beginning of the whole file: it takes the place of the first `replaced` bytes of the stream. */
+  readonly header?: { readonly replaced: number; readonly bytes: Uint8Array };
 }
 
 /** A text being spoken: iterate once; leaving the loop or `cancel` stops the work. */
@@ -76,6 +78,7 @@ export interface AudioReply {
 interface FoundSound {
   readonly contentType: string;
   readonly bytes: Uint8Array;
+  readonly outcome: Pick<AudioOutcome, 'header'>;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -135,23 +138,24 @@ export class AudioReplies {
     }
   }
 
-  /** A sound that is there whole: no work to count, and none to stop. `trueLengths`: as one that was asked for whole. */
+  /** A sound that is there whole: no work to count, and none to stop. `asFile`: as one that was asked for whole. */
   sendWhole(
     reply: FastifyReply,
-    { contentType, bytes }: FoundSound,
+    { contentType, bytes, outcome }: FoundSound,
     headers: Headers,
-    trueLengths = false,
+    asFile = false,
   ): void {
     const totalMs = performance.now() - reply.request.startedAtMs;
-    const length = ['x-cache', 'hit', 'content-length', String(bytes.byteLength)];
+    const pieces = asFile ? wholeFile(bytes, outcome.header) : [bytes];
+    const length = ['x-cache', 'hit', 'content-length', String(lengthOf(pieces))];
     begin(reply, { 'content-type': contentType, ...headers }, [...length, ...foundHeaders(totalMs)]);
-    this.#end(reply, trueLengths ? withTrueLengths(contentType, bytes) : [bytes]);
+    this.#end(reply, pieces);
   }
 
   /** The system takes a small sound at once; for the rest the socket watches whether anything moves. */
   #end({ raw }: FastifyReply, pieces: readonly Uint8Array[]): void {
-    const length = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    if (length > raw.writableHighWaterMark) raw.setTimeout(this.#options.stallMs, () => breakOff(raw));
+    if (lengthOf(pieces) > raw.writableHighWaterMark)
+      raw.setTimeout(this.#options.stallMs, () => breakOff(raw));
     for (const piece of pieces.slice(0, -1)) raw.write(piece);
     raw.end(pieces.at(-1));
   }
@@ -208,7 +212,7 @@ export class AudioReplies {
       audio.begun();
       await this.#pour(sound);
     }
-    const timing = await timingOf(sound);
+    const timing = (await outcomeOf(sound))?.timing;
     if (trailing && timing !== undefined) {
       raw.addTrailers(timingHeaders(timing, performance.now() - request.startedAtMs));
     }
@@ -221,17 +225,18 @@ export class AudioReplies {
     reply.raw.once('close', letGo);
     if (signal.aborted) letGo(); // it may be closed already
     refuseAborted(signal);
-    const timing = await timingOf(sound);
+    const outcome = await outcomeOf(sound);
+    const pieces = wholeFile(bytes, outcome?.header);
     const totalMs = performance.now() - reply.request.startedAtMs;
     audio.begun();
     begin(reply, {
       'content-type': stream.contentType,
       ...audio.headers,
       ...cacheHeader(stream),
-      'content-length': String(bytes.byteLength),
-      ...(timing === undefined ? {} : timingHeaders(timing, totalMs)),
+      'content-length': String(lengthOf(pieces)),
+      ...(outcome === undefined ? {} : timingHeaders(outcome.timing, totalMs)),
     });
-    this.#end(reply, withTrueLengths(stream.contentType, bytes));
+    this.#end(reply, pieces);
   }
 
   async #pour({ reply: { raw }, first, rest, signal }: BegunSound): Promise<void> {
@@ -257,12 +262,16 @@ export class AudioReplies {
   }
 }
 
-/** What it took, told to the log too; undefined where it broke off. */
-async function timingOf({ reply, stream }: BegunSound): Promise<AudioOutcome['timing'] | undefined> {
-  const timing = (await ownOutcome(stream))?.timing;
+/** What became of it; the log is told what it took. Undefined where it broke off. */
+async function outcomeOf({ reply, stream }: BegunSound): Promise<AudioOutcome | undefined> {
+  const outcome = await ownOutcome(stream);
   const { speechLog } = reply.request;
-  if (speechLog !== null) speechLog.timing = timing;
-  return timing;
+  if (speechLog !== null) speechLog.timing = outcome?.timing;
+  return outcome;
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 function cacheHeader({ cache }: AudioStream): Record<string, string> {

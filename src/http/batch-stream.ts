@@ -13,7 +13,7 @@ import { FoundStream } from './found-stream.js';
 import type { SpeechSource } from './speech-source.js';
 import { preparedWithVoice } from './spoken-request.js';
 import { ownOutcome } from './timing-headers.js';
-import { withTrueLengths } from './whole-sound.js';
+import { wholeFile } from './whole-sound.js';
 
 export interface BatchParts {
   readonly speech: SpeechSource;
@@ -100,7 +100,7 @@ export class BatchStream implements AudioStream {
     const told = ignored.length === 0 ? {} : { ignored_fields: ignored };
     const fields = { index, status: 'success', media_type: contentType, error: null, ...told };
     yield Buffer.from(`${comma}${JSON.stringify(fields).slice(0, -1)},"audio_data":"`);
-    const bytes = Buffer.concat(withTrueLengths(contentType, Buffer.concat(made.chunks)));
+    const bytes = Buffer.concat(wholeFile(Buffer.concat(made.chunks), made.outcome?.header));
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       yield Buffer.from(base64(bytes.subarray(at, at + PIECE_BYTES)));
     }

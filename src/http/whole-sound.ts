@@ -1,6 +1,7 @@
 // Sounds that are sent at once, when all of them is there: gathered within a
 // budget of bytes that all replies share.
 import { ParleyError } from '../errors.js';
+import type { AudioOutcome } from './audio-replies.js';
 
 export interface WholeLimits {
   /** Bytes of one sound. */
@@ -59,16 +60,7 @@ export class WholeSounds {
   }
 }
 
-const WAV_HEADER_BYTES = 44;
-const RIFF_LENGTH_AT = 4; // counts what comes after it
-const DATA_LENGTH_AT = 40;
-
-/** The pieces of a sound; a WAV, which was made as a stream of unknown length, gets its true lengths. */
-export function withTrueLengths(contentType: string, bytes: Uint8Array): readonly Uint8Array[] {
-  if (contentType !== 'audio/wav' || bytes.byteLength < WAV_HEADER_BYTES) return [bytes];
-  const header = new Uint8Array(bytes.subarray(0, WAV_HEADER_BYTES)); // a copy: the bytes may be somebody else's, too
-  const view = new DataView(header.buffer);
-  view.setUint32(RIFF_LENGTH_AT, bytes.byteLength - RIFF_LENGTH_AT - 4, true);
-  view.setUint32(DATA_LENGTH_AT, bytes.byteLength - WAV_HEADER_BYTES, true);
-  return [header, bytes.subarray(WAV_HEADER_BYTES)];
+/** The pieces of a whole file: the beginning of a stream gives way to one that states the length, where the format has one. */
+export function wholeFile(bytes: Uint8Array, header: AudioOutcome['header']): readonly Uint8Array[] {
+  return header === undefined ? [bytes] : [header.bytes, bytes.subarray(header.replaced)];
 }

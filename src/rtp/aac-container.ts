@@ -5,7 +5,7 @@
 // within the last unit.
 import { adtsFrame } from '../audio/adts.js';
 import { AAC_FRAME_SAMPLES, AacEncoder } from './aac-encoder.js';
-import type { Container } from './container.js';
+import type { Container, FileHeader } from './container.js';
 
 export class AacContainer implements Container {
   readonly sampleRate: number;
@@ -30,6 +30,10 @@ export class AacContainer implements Container {
     const taken = this.#taken();
     this.#encoder.end();
     return Buffer.concat([taken, this.#taken()]);
+  }
+
+  fileHeader(): FileHeader | undefined {
+    return undefined;
   }
 
   close(): void {

@@ -7,7 +7,7 @@ import { A_LAW, MU_LAW } from './g711.js';
 import { Mp3Container } from './mp3-container.js';
 import { OggOpusContainer } from './ogg-opus-container.js';
 import type { OpusSettings } from './opus-encoder.js';
-import { G711Container, PcmContainer } from './raw-containers.js';
+import { G711Container, PcmContainer, WavContainer } from './raw-containers.js';
 
 const OPUS_FRAME_MS = 20;
 
@@ -22,7 +22,7 @@ type Maker = (rate: number, parts: ContainerParts) => Container;
 
 const MAKERS: Readonly<Record<ContainerName, Maker>> = {
   pcm: (rate) => new PcmContainer(rate),
-  wav: (rate) => PcmContainer.wav(rate),
+  wav: (rate) => new WavContainer(rate),
   ulaw: (rate) => new G711Container(MU_LAW, rate),
   alaw: (rate) => new G711Container(A_LAW, rate),
   flac: (rate) => new FlacContainer(rate),

@@ -6,7 +6,7 @@
 import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
 import { ParleyError } from '../errors.js';
 import type { Codec } from './codec.js';
-import type { ContainerName } from './container.js';
+import type { ContainerName, FileHeader } from './container.js';
 import type { KeptFrames } from './kept-frames.js';
 import type { LineMessage, SegmentEncoded, SegmentSource, OfLine } from './line-messages.js';
 
@@ -59,6 +59,8 @@ export class EncoderLine {
   onSegmentKept: ((index: number, kept: KeptFrames) => void) | undefined;
   /** Milliseconds of a worker's time that it took; known at its end. */
   workMs = 0;
+  /** Of a container: the beginning of the whole file, where it differs from that of the stream; known at its end. */
+  fileHeader: FileHeader | undefined;
   readonly number: number;
   readonly #sink: LineSink;
   readonly #link: LineLink;
@@ -145,6 +147,7 @@ export class EncoderLine {
         return;
       case 'ended':
         this.workMs = message.workMs;
+        this.fileHeader = message.header;
         return this.#finish(undefined);
       case 'lost':
         return this.lost(new ParleyError(message.code, message.message));

@@ -10,6 +10,7 @@ import { asParleyError, ParleyError } from '../errors.js';
 import { BytesSink } from './bytes-sink.js';
 import { CarriedQueue } from './carried-queue.js';
 import { CODECS } from './codec.js';
+import type { FileHeader } from './container.js';
 import { openContainer } from './container-makers.js';
 import { EncoderShelf } from './encoder-shelf.js';
 import { frameDecoder } from './frame-decoder.js';
@@ -73,15 +74,16 @@ function now(): number {
 }
 
 function openLine(line: number, message: SinkMessage, settings: LineSettings): void {
-  const { sink, start, dispose } = openSink(line, message, settings);
+  const { sink, start, fileHeader, dispose } = openSink(line, message, settings);
   const reports: LineReports = {
     started: (segment) => tell({ type: 'started', line, segment }),
     encoded: (segment) => tell({ type: 'encoded', line, segment }),
     kept: (index, kept) => tell({ type: 'kept', line, index, kept }),
     failed: (index, { code, message: text }) => tell({ type: 'failed', line, index, code, message: text }),
     ended: (workMs) => {
+      const header = fileHeader?.();
       close(line);
-      tell({ type: 'ended', line, workMs });
+      tell({ type: 'ended', line, workMs, ...(header === undefined ? {} : { header }) });
     },
     lost: ({ code, message: text }) => {
       close(line);
@@ -98,11 +100,15 @@ function openLine(line: number, message: SinkMessage, settings: LineSettings): v
   }
 }
 
-function openSink(
-  line: number,
-  sink: SinkMessage,
-  { opus }: LineSettings,
-): { sink: FrameSink; start?: HeldStart; dispose: () => void } {
+interface OpenSink {
+  readonly sink: FrameSink;
+  readonly start?: HeldStart;
+  /** Asked at the end of a container. */
+  readonly fileHeader?: () => FileHeader | undefined;
+  readonly dispose: () => void;
+}
+
+function openSink(line: number, sink: SinkMessage, { opus }: LineSettings): OpenSink {
   if (sink.kind === 'bytes') {
     const container = openContainer(sink.container, sink.rate, { opus, shelf, serial: line });
     const ring = ByteRing.attach(sink.ring);
@@ -110,7 +116,7 @@ function openSink(
       container.close();
       ring.close();
     };
-    return { sink: new BytesSink(ring, container), dispose };
+    return { sink: new BytesSink(ring, container), fileHeader: () => container.fileHeader(), dispose };
   }
   const { codec, frameMs } = sink;
   const encoder = shelf.take(codec, frameMs, opus);

@@ -6,7 +6,7 @@
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { ErrorCode } from '../errors.js';
 import type { CodecName } from './codec.js';
-import type { ContainerName } from './container.js';
+import type { ContainerName, FileHeader } from './container.js';
 import type { KeptFrames } from './kept-frames.js';
 import type { OpusSettings } from './opus-encoder.js';
 import type { PayloadForm } from './transcoder.js';
@@ -159,6 +159,8 @@ export type LineMessage =
       readonly line: number;
       /** Milliseconds of the worker's time that the line took. */
       readonly workMs: number;
+      /** Of a container: the beginning of the whole file, where it differs from that of the stream. */
+      readonly header?: FileHeader;
     }
   /** Of a CarryMessage: after so many frames of the track in the new playout, the last of them ends with silence. */
   | {

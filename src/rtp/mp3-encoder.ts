@@ -12,6 +12,9 @@ export const MP3_RATES_HZ: readonly number[] = [
   8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000,
 ];
 
+/** Samples that LAME puts before the sound at every rate (lame_get_encoder_delay); a decoder adds 529. */
+export const MP3_DELAY_SAMPLES = 576;
+
 // Constant rates, for one channel of speech: nothing audible is gained above.
 const BITS_PER_SECOND: readonly (readonly [upToHz: number, kbps: number])[] = [
   [12_000, 32],

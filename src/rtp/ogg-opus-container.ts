@@ -5,7 +5,7 @@
 // sound ends, inside the last packet.
 import { OggPages, opusHead, opusTags } from '../audio/ogg.js';
 import { OPUS } from './codec.js';
-import type { Container } from './container.js';
+import type { Container, FileHeader } from './container.js';
 import type { FrameEncoder } from './frame-encoder.js';
 
 // What libopus 1.3.1 holds back at 48 kHz (OPUS_GET_LOOKAHEAD of its audio and
@@ -63,6 +63,10 @@ export class OggOpusContainer implements Container {
     }
     parts.push(this.#pages.close(end, 'last'));
     return Buffer.concat(parts);
+  }
+
+  fileHeader(): FileHeader | undefined {
+    return undefined;
   }
 
   close(): void {

@@ -1,27 +1,21 @@
 // Formats without an encoder's memory: samples as they are, or one byte each.
 import { toBytesS16le, toInt16 } from '../audio/pcm16.js';
-import { wavHeader } from '../audio/wav.js';
-import { pieceSamples, type Container } from './container.js';
+import { WAV_HEADER_BYTES, wavHeader } from '../audio/wav.js';
+import { pieceSamples, type Container, type FileHeader } from './container.js';
 
 const NOTHING = new Uint8Array(0);
 
-/** 16-bit samples, little-endian, behind a WAV header where one is given. */
+/** 16-bit samples, little-endian. */
 export class PcmContainer implements Container {
   readonly sampleRate: number;
   readonly frameSamples: number;
-  readonly header: Uint8Array;
+  readonly header: Uint8Array = NOTHING;
   readonly #bytes: Uint8Array;
 
-  constructor(rate: number, header: Uint8Array = NOTHING) {
+  constructor(rate: number) {
     this.sampleRate = rate;
     this.frameSamples = pieceSamples(rate);
-    this.header = header;
     this.#bytes = new Uint8Array(2 * this.frameSamples);
-  }
-
-  /** The length is not known when the header goes out, and is told as unknown. */
-  static wav(rate: number): PcmContainer {
-    return new PcmContainer(rate, wavHeader(rate));
   }
 
   encode(frame: Float32Array, count: number): Uint8Array {
@@ -32,7 +26,31 @@ export class PcmContainer implements Container {
     return NOTHING;
   }
 
+  fileHeader(): FileHeader | undefined {
+    return undefined;
+  }
+
   close(): void {}
+}
+
+/** The same behind a WAV header. The header of a stream says that the length is unknown. */
+export class WavContainer extends PcmContainer {
+  override readonly header: Uint8Array;
+  #samples = 0;
+
+  constructor(rate: number) {
+    super(rate);
+    this.header = wavHeader(rate);
+  }
+
+  override encode(frame: Float32Array, count: number): Uint8Array {
+    this.#samples += count;
+    return super.encode(frame, count);
+  }
+
+  override fileHeader(): FileHeader {
+    return { replaced: WAV_HEADER_BYTES, bytes: wavHeader(this.sampleRate, this.#samples) };
+  }
 }
 
 /** G.711: one byte a sample, by the law's table. */
@@ -62,6 +80,10 @@ export class G711Container implements Container {
 
   finish(): Uint8Array {
     return NOTHING;
+  }
+
+  fileHeader(): FileHeader | undefined {
+    return undefined;
   }
 
   close(): void {}

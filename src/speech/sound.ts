@@ -28,6 +28,8 @@ export interface SoundOutcome {
   readonly durationMs: number;
   readonly sentences: readonly SentencePlace[];
   readonly timing: SoundTiming;
+  /** The beginning of the whole file: it takes the place of the first `replaced` bytes of the stream. Absent where both begin alike. */
+  readonly header?: { readonly replaced: number; readonly bytes: Uint8Array };
 }
 
 /** Iterate once; leaving the loop or `cancel` stops the work. */

@@ -9,9 +9,10 @@ import { NO_TIME, type SentencePlace, type Sound } from './sound.js';
 import type { WordTime } from './engine.js';
 
 const MAGIC = Buffer.of(0x50, 0x52, 0x4c, 0x59); // PRLY
-const FORM = 1;
+const FORM = 2;
 const HEAD_BYTES = 18;
 const MAX_GENERATION_BYTES = 64;
+const MAX_HEADER_CHARS = 4096; // in base64; the longest header is a frame of MP3
 const CONTENT_TYPE = /^audio\/[\w.+-]{1,60}(; ?[\w.+=-]{1,60}){0,4}$/; // it becomes a header of a reply
 
 export interface StoredSound {
@@ -22,8 +23,12 @@ export interface StoredSound {
 
 /** What making it took is not written: of a rendering that is there it is nothing. */
 export function packSound({ contentType, bytes, outcome }: Sound, generation: string): Uint8Array {
-  const { durationMs, sentences } = outcome;
-  const head = Buffer.from(JSON.stringify({ contentType, durationMs, sentences }));
+  const { durationMs, sentences, header } = outcome;
+  const written = header && {
+    replaced: header.replaced,
+    bytes: Buffer.from(header.bytes).toString('base64'),
+  };
+  const head = Buffer.from(JSON.stringify({ contentType, durationMs, sentences, header: written }));
   const mark = Buffer.from(generation);
   if (mark.length > MAX_GENERATION_BYTES) throw new RangeError('the generation is too long');
   const value = Buffer.allocUnsafe(HEAD_BYTES + mark.length + head.length + bytes.byteLength);
@@ -66,10 +71,24 @@ function parsed(json: string): Pick<Sound, 'contentType' | 'outcome'> | undefine
     return undefined;
   }
   if (!isRecord(head)) return undefined;
-  const { contentType, durationMs, sentences } = head;
+  const { contentType, durationMs, sentences, header } = head;
   if (typeof contentType !== 'string' || !CONTENT_TYPE.test(contentType)) return undefined;
   if (!isTime(durationMs) || !Array.isArray(sentences) || !sentences.every(isSentence)) return undefined;
-  return { contentType, outcome: { durationMs, sentences, timing: NO_TIME } };
+  const outcome = { durationMs, sentences, timing: NO_TIME };
+  if (header === undefined) return { contentType, outcome };
+  if (!isHeader(header)) return undefined;
+  const bytes = Buffer.from(header.bytes, 'base64');
+  return { contentType, outcome: { ...outcome, header: { replaced: header.replaced, bytes } } };
+}
+
+function isHeader(value: unknown): value is { readonly replaced: number; readonly bytes: string } {
+  return (
+    isRecord(value) &&
+    Number.isSafeInteger(value['replaced']) &&
+    isTime(value['replaced']) &&
+    typeof value['bytes'] === 'string' &&
+    value['bytes'].length <= MAX_HEADER_CHARS
+  );
 }
 
 function isSentence(value: unknown): value is SentencePlace {

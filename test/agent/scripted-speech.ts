@@ -1,6 +1,7 @@
 // Renderings as a test writes them: the sound of a sentence is its own text.
 import type { CachedSpeechRequest } from '../../src/call/cached-speech.js';
 import { ParleyError } from '../../src/errors.js';
+import type { SoundOutcome } from '../../src/speech/sound.js';
 import { FakeStream, OUTCOME } from '../http/fake-speech.js';
 
 class OpenedStream extends FakeStream {
@@ -19,8 +20,8 @@ class OpenedStream extends FakeStream {
     this.#over = true;
   }
 
-  whole(): void {
-    this.outcome = Promise.resolve(OUTCOME);
+  whole(header?: SoundOutcome['header']): void {
+    this.outcome = Promise.resolve({ ...OUTCOME, ...(header === undefined ? {} : { header }) });
     this.end();
   }
 }
@@ -31,6 +32,8 @@ export class ScriptedSpeech {
   active = 0;
   /** Sentences whose sound does not end until `finish`. */
   readonly held = new Set<string>();
+  /** Of the whole file of every sentence. */
+  header: SoundOutcome['header'];
   /** Sentences that fail before their first byte. */
   readonly refused = new Map<string, ParleyError>();
   /** Sentences that break off after their first half. */
@@ -73,6 +76,6 @@ export class ScriptedSpeech {
   finish(text: string): void {
     const stream = this.#open.get(text);
     stream?.push(text.slice(Math.ceil(text.length / 2)));
-    stream?.whole();
+    stream?.whole(this.header);
   }
 }

@@ -68,6 +68,29 @@ async function bodyOf(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+test('the outcome of a file has the header that states its length', async () => {
+  const engine = new ScriptedEngine();
+  engine.sounds.set('Hello there.', buzz(70, 0.5));
+  for (const container of ['wav', 'flac', 'mp3', 'aac', 'ogg', 'pcm'] as const) {
+    const stream = await serviceOf(engine).openStream(wish('Hello there.', { container }), never());
+    const body = await bodyOf(stream);
+    const header = (await stream.outcome)?.header;
+    const bytes = Buffer.from(header?.bytes ?? []);
+    const stated = { wav: bytes.subarray(40), flac: bytes.subarray(22, 26), mp3: bytes.subarray(25, 29) };
+    const states = {
+      wav: () => assert.equal(stated.wav.readUInt32LE(), body.length - 44),
+      flac: () => assert.equal(stated.flac.readUInt32BE(), buzz(70, 0.5).length),
+      mp3: () => assert.equal(stated.mp3.readUInt32BE(), bytes.length + body.length),
+    };
+    if (container in states) states[container as keyof typeof states]();
+    else assert.equal(header, undefined);
+    assert.equal(
+      header?.replaced,
+      { wav: 44, flac: 42, mp3: 0, aac: undefined, ogg: undefined, pcm: undefined }[container],
+    );
+  }
+});
+
 test('two sentences are a WAV of both with 160 ms between, sample for sample', async () => {
   const engine = new ScriptedEngine();
   engine.sounds.set('Hello there.', buzz(70, 0.5));

@@ -2,6 +2,9 @@
 // to memory. A complaint of theirs is a failure.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const LIMIT_MS = 20_000;
 // Not about the sound: raw samples, no samples, a bit rate that stands in no header, a WAV without a length, and the last
@@ -31,6 +34,20 @@ export function decoded(file: Uint8Array, raw: readonly string[] = []): Float32A
   const args = [...raw, '-i', 'pipe:0', '-map', '0:a:0', '-f', 'f32le', '-ac', '1', 'pipe:1'];
   const bytes = run('ffmpeg', args, file);
   return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+}
+
+/** The same from a file on disk: of an MP3 that comes through a pipe ffmpeg believes no stated length. */
+export function decodedFromDisk(file: Uint8Array, raw: readonly string[] = []): Float32Array {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-sound-'));
+  try {
+    const path = join(folder, 'sound');
+    writeFileSync(path, file);
+    const args = [...raw, '-i', path, '-map', '0:a:0', '-f', 'f32le', '-ac', '1', 'pipe:1'];
+    const bytes = run('ffmpeg', args, new Uint8Array(0));
+    return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** What ffmpeg's encoder makes of 16-bit mono samples. */

@@ -206,9 +206,10 @@ test('an item with more sound than is held is refused by name, and its work stop
   assert.ok(left);
 });
 
-test('what was rendered before takes no engine', async (t) => {
+test('what was rendered before takes no engine, and begins as a whole file', async (t) => {
   const { app, speech } = await openApp(t);
-  speech.found = { contentType: 'audio/wav', bytes: Buffer.from('kept'), outcome: OUTCOME };
+  const outcome = { ...OUTCOME, header: { replaced: 2, bytes: Buffer.from('ke') } };
+  speech.found = { contentType: 'audio/wav', bytes: Buffer.from('??pt'), outcome };
   const payload = { items: [{ input: 'One.' }, { input: 'Two.' }] };
   const answer = await app.inject({ method: 'POST', url: BATCH, payload });
   assert.deepEqual(answer.json<Batch>().results.map(soundOf), ['kept', 'kept']);

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { wavHeader } from '../../src/audio/wav.js';
 import { ParleyError } from '../../src/errors.js';
 import type { SoundOutcome } from '../../src/speech/sound.js';
 import { errorIn, openApp, openServer } from './app-under-test.js';
@@ -117,24 +116,28 @@ test('a whole sound comes with its length and what it took', async (t) => {
   }
 });
 
-test('a whole WAV says how long it is, made now or found', async (t) => {
+test('a whole file begins with the header that states its length, made now or found', async (t) => {
   const { url, speech } = await openServer(t);
-  const samples = Buffer.alloc(3000, 5);
-  const streamed = Buffer.concat([wavHeader(24_000), samples]);
-  const whole = Buffer.concat([wavHeader(24_000, 1500), samples]);
-  const fields = { response_format: 'wav', stream: false };
+  const streamed = Buffer.from('a stream and its sound');
+  const outcome = { ...OUTCOME, header: { replaced: 8, bytes: Buffer.from('a longer file') } };
+  const whole = Buffer.from('a longer file and its sound');
+  const fields = { response_format: 'flac', stream: false };
   const answering = asked(url, fields);
   const stream = await speech.stream();
-  stream.push(streamed.subarray(0, 1000));
-  stream.push(streamed.subarray(1000));
+  stream.outcome = Promise.resolve(outcome);
+  stream.push(streamed.subarray(0, 10));
+  stream.push(streamed.subarray(10));
   stream.end();
-  assert.ok((await answering).body.equals(whole));
-  speech.keep(streamed, 'audio/wav');
+  const made = await answering;
+  assert.ok(made.body.equals(whole));
+  assert.equal(made.message.headers['content-length'], String(whole.length));
+  speech.keep(streamed, 'audio/flac', outcome);
   const found = await asked(url, fields);
   assert.ok(found.body.equals(whole));
+  assert.equal(found.message.headers['content-length'], String(whole.length));
   assert.equal(found.message.headers['x-cache'], 'hit');
-  // Who asks for a stream gets the same bytes as from one.
-  assert.ok((await asked(url, { response_format: 'wav' })).body.equals(streamed));
+  // A client that asks for a stream gets the same bytes as from one.
+  assert.ok((await asked(url, { response_format: 'flac' })).body.equals(streamed));
   assert.ok(speech.found?.bytes.every((byte, index) => byte === streamed[index]));
 });
 

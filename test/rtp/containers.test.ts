@@ -1,11 +1,14 @@
 // Every container, made by a line, read by ffmpeg.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { AAC_RATES_HZ } from '../../src/rtp/aac-encoder.js';
-import type { ContainerName } from '../../src/rtp/container.js';
-import { tone } from '../audio/tones.js';
-import { decoded, probed, type Probed } from '../fakes/ffmpeg.js';
-import { bytesLine, containerOf, loud, MemoryRing, RecordingBytes } from './line-fakes.js';
+import { BytesSink } from '../../src/rtp/bytes-sink.js';
+import type { Container, ContainerName } from '../../src/rtp/container.js';
+import { MP3_RATES_HZ } from '../../src/rtp/mp3-encoder.js';
+import { tone, voiceLike } from '../audio/tones.js';
+import { decoded, decodedFromDisk, probed, type Probed } from '../fakes/ffmpeg.js';
+import { bytesLine, containerOf, loud, MemoryRing, RecordingBytes, TestLine } from './line-fakes.js';
 
 const ENGINE_HZ = 16_000;
 const RATES_HZ = [8000, 16_000, 24_000, 48_000];
@@ -56,8 +59,20 @@ const KINDS: readonly Kind[] = [
 
 /** The file that a line makes of the segments, read `room` bytes at a time. */
 function fileOf(name: ContainerName, rate: number, segments: readonly Float32Array[], speed = 1): Uint8Array {
+  return bytesOf(containerOf(name, rate), segments, speed);
+}
+
+/** The same as a whole file, whose header is known at the end. */
+function wholeFileOf(name: ContainerName, rate: number, segments: readonly Float32Array[]): Uint8Array {
+  const container = containerOf(name, rate);
+  const stream = bytesOf(container, segments);
+  const { replaced, bytes } = container.fileHeader() ?? { replaced: 0, bytes: new Uint8Array(0) };
+  return Buffer.concat([bytes, stream.subarray(replaced)]);
+}
+
+function bytesOf(container: Container, segments: readonly Float32Array[], speed = 1): Uint8Array {
   const ring = new RecordingBytes(0);
-  const line = bytesLine(ring, name, rate, NO_TRIM, speed);
+  const line = new TestLine(new BytesSink(ring, container), NO_TRIM, speed);
   for (const segment of segments) line.segment(MemoryRing.of(segment), ENGINE_HZ);
   line.pump.end();
   while (line.run() === 'waiting') ring.give(1000);
@@ -115,6 +130,122 @@ test('FLAC is the PCM to the last bit, tone or noise or neither, and smaller whe
       heard.forEach((value, n) => assert.equal(value * 32_768, samples.getInt16(2 * n, true)));
       assert.ok(flac.length < most * pcm.length + 60, `${flac.length} of ${pcm.length} bytes: ${what}`);
     }
+  }
+});
+
+test('a whole FLAC states samples, frame sizes and checksum; a stream leaves them unknown', () => {
+  for (const [rate, count] of [
+    [8000, 1],
+    [24_000, 12_345],
+    [48_000, 16_000],
+  ] as const) {
+    const sound = [voiceLike(ENGINE_HZ, count / ENGINE_HZ)];
+    const pcm = fileOf('pcm', rate, sound);
+    const stream = Buffer.from(fileOf('flac', rate, sound));
+    const whole = Buffer.from(wholeFileOf('flac', rate, sound));
+    assert.ok(
+      stream.subarray(12, 18).every((byte) => byte === 0) &&
+        stream.subarray(22, 42).every((byte) => byte === 0),
+    );
+    assert.deepEqual(whole.subarray(42), stream.subarray(42));
+    const sizes = flacFrameBytes(rate, sound);
+    assert.deepEqual(
+      [whole.readUIntBE(12, 3), whole.readUIntBE(15, 3)],
+      [Math.min(...sizes), Math.max(...sizes)],
+    );
+    assert.equal(whole.readUIntBE(21, 5) % 2 ** 36, pcm.length / 2);
+    assert.equal(whole.subarray(26, 42).toString('hex'), createHash('md5').update(pcm).digest('hex'));
+    assert.deepEqual(decoded(whole), decoded(stream));
+  }
+});
+
+/** Of each frame that the encoder makes. */
+function flacFrameBytes(rate: number, segments: readonly Float32Array[]): number[] {
+  const container = containerOf('flac', rate);
+  const encode = container.encode.bind(container);
+  const sizes: number[] = [];
+  container.encode = (frame, count) => {
+    const bytes = encode(frame, count);
+    sizes.push(bytes.length);
+    return bytes;
+  };
+  bytesOf(container, segments);
+  return sizes;
+}
+
+test('a whole file of every format but AAC decodes to exactly the sound, from its first sample to its last', () => {
+  for (const { name, rates, raw, decodedHz } of KINDS) {
+    if (name === 'aac') continue;
+    for (const rate of name === 'mp3' ? MP3_RATES_HZ : rates) {
+      for (const count of [5000, 23_456]) {
+        const sound = [voiceLike(ENGINE_HZ, count / ENGINE_HZ)];
+        const heard = decodedFromDisk(wholeFileOf(name, rate, sound), raw?.(rate));
+        const samples = decoded(
+          fileOf('pcm', decodedHz ?? rate, sound),
+          rawFormat('s16le')(decodedHz ?? rate),
+        );
+        assert.equal(heard.length, samples.length, `${name} at ${rate} Hz`);
+        if (count > 20_000) assert.equal(lagOf(heard, samples), 0, `${name} at ${rate} Hz`);
+      }
+    }
+  }
+});
+
+/** How many samples `heard` comes after `samples`, by the shift at which they are most alike. */
+function lagOf(heard: Float32Array, samples: Float32Array): number {
+  const from = Math.floor(samples.length / 4);
+  let best = [0, -Infinity];
+  for (let lag = -100; lag <= 100; lag++) {
+    let sum = 0;
+    for (let i = from; i < 3 * from; i++) sum += (samples[i] as number) * (heard[i + lag] ?? 0);
+    if (sum > (best[1] as number)) best = [lag, sum];
+  }
+  return best[0] as number;
+}
+
+test('an Info frame states frames, bytes and both checksums', () => {
+  for (const rate of MP3_RATES_HZ) {
+    const sound = [voiceLike(ENGINE_HZ, 1.3)];
+    const stream = Buffer.from(fileOf('mp3', rate, sound));
+    const whole = Buffer.from(wholeFileOf('mp3', rate, sound));
+    const info = whole.subarray(0, whole.length - stream.length);
+    const at = info.indexOf('Info');
+    assert.equal(at, rate >= 32_000 ? 21 : 13);
+    assert.equal(info.readUInt32BE(at + 8), mp3Frames(stream, info).length, `${rate} Hz`);
+    assert.equal(info.readUInt32BE(at + 12), whole.length);
+    const lame = info.indexOf('LAME3.100');
+    assert.equal(lame, at + 120);
+    assert.equal(info.readUInt32BE(lame + 28), whole.length);
+    assert.equal(info.readUInt16BE(lame + 32), crcOf(stream));
+    assert.equal(info.readUInt16BE(lame + 34), crcOf(info.subarray(0, lame + 34)));
+  }
+});
+
+/** Where each frame begins, found by the header that all have but for their byte of padding. */
+function mp3Frames(stream: Buffer, info: Buffer): number[] {
+  const places: number[] = [];
+  for (let at = 0; at < stream.length;) {
+    assert.equal(stream.readUInt16BE(at), info.readUInt16BE(0));
+    places.push(at);
+    at += info.length + (((stream[at + 2] as number) >> 1) & 1);
+  }
+  return places;
+}
+
+/** CRC-16 with 0x8005, the lowest bit first. */
+function crcOf(bytes: Uint8Array): number {
+  let crc = 0;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc & 1) === 0 ? crc >>> 1 : (crc >>> 1) ^ 0xa001;
+  }
+  return crc;
+}
+
+test('AAC has a unit before the sound and none after the one that ends it', () => {
+  for (const count of [10_240, 10_241, 20_000]) {
+    const heard = decoded(wholeFileOf('aac', ENGINE_HZ, [voiceLike(ENGINE_HZ, count / ENGINE_HZ)]));
+    assert.equal(heard.length, 1024 * (1 + Math.ceil(count / 1024)));
   }
 });
 

@@ -45,6 +45,25 @@ test('a rendering reads back as it was written, but for what making it took', ()
   }
 });
 
+test('the header of a whole file is kept with it, and one that nobody wrote is nothing', () => {
+  const outcome = { ...SOUND.outcome, header: { replaced: 44, bytes: Buffer.from('RIFF') } };
+  assert.deepEqual(unpackSound(packSound({ ...SOUND, outcome }, 'g'))?.sound.outcome.header, outcome.header);
+  assert.equal(unpackSound(packSound(SOUND, 'g'))?.sound.outcome.header, undefined);
+  for (const header of [
+    null,
+    'RIFF',
+    { replaced: -1, bytes: '' },
+    { replaced: 1.5, bytes: '' },
+    { replaced: 0 },
+  ]) {
+    assert.equal(unpackSound(withHead({ ...HEAD, header })), undefined);
+  }
+  assert.equal(
+    unpackSound(withHead({ ...HEAD, header: { replaced: 0, bytes: 'A'.repeat(5000) } })),
+    undefined,
+  );
+});
+
 test('any sound does', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 3000 }), fc.string({ maxLength: 16 }), (bytes, generation) => {
