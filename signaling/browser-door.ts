@@ -1,7 +1,7 @@
 // The browser door: an offer in, an answer out, and behind it a call whose
 // audio the native plane sends and whose page talks over a data channel.
 import { RTCDtlsTransport, type RTCCertificate } from 'werift';
-import type { Switchboard } from '../src/call/switchboard.js';
+import { mayUseCall, type Switchboard } from '../src/call/switchboard.js';
 import { ParleyError, asParleyError } from '../src/errors.js';
 import { BrowserCall, type BrowserCallParts } from './browser-call.js';
 import { readOffer, type Offer } from './offer.js';
@@ -23,6 +23,8 @@ export function makeCertificate(): Promise<RTCCertificate> {
 export class BrowserDoor {
   readonly #parts: BrowserDoorParts;
   readonly #calls = new Map<string, BrowserCall>();
+  /** Names of API keys; calls that belong to every key are not in it. */
+  readonly #owners = new WeakMap<BrowserCall, string>();
   /** Settled when the switchboard has a call or has given it up. */
   readonly #opening = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
@@ -40,14 +42,18 @@ export class BrowserDoor {
   /**
    * Answers an offer; the call goes on being set up after the answer. Rejects with SDP_INVALID, NO_COMMON_CODEC,
    * CALL_LIMIT, CALL_CLOSED when the server is closing, or TRANSPORT_UNSUPPORTED, and then nothing is left of it.
+   * `owner` is the name of the API key that the call belongs to; undefined: to every key.
    */
-  async open({ sdp }: { sdp: string; session?: unknown }): Promise<{ id: string; sdp: string }> {
+  async open(
+    { sdp }: { sdp: string; session?: unknown },
+    owner?: string,
+  ): Promise<{ id: string; sdp: string }> {
     if (this.#closing !== undefined) throw new ParleyError('CALL_CLOSED', 'the server is closing');
     const offer = readOffer(sdp);
     return new Promise((resolve, reject) => {
       const opened = this.#parts.switchboard.open(
         async (id) => {
-          const browser = this.#receive(id, offer);
+          const browser = this.#receive(id, offer, owner);
           resolve({ id, sdp: await browser.answer() });
           return browser.port;
         },
@@ -62,7 +68,7 @@ export class BrowserDoor {
     });
   }
 
-  #receive(id: string, offer: Offer): BrowserCall {
+  #receive(id: string, offer: Offer, owner: string | undefined): BrowserCall {
     const { network, certificate } = this.#parts;
     const peer = new WeriftPeer(offer, network, certificate);
     let browser;
@@ -73,14 +79,18 @@ export class BrowserDoor {
       throw error;
     }
     this.#calls.set(id, browser);
+    if (owner !== undefined) this.#owners.set(browser, owner);
     void browser.freed.then(() => this.#calls.delete(id));
     return browser;
   }
 
-  /** Ends a call of this door, whether it is set up or not yet; false when there is none of this id. */
-  async hangUp(id: string): Promise<boolean> {
+  /**
+   * Ends a call of this door, whether it is set up or not yet. False when there is none of this id that the client with
+   * the API key of this name may use; undefined: with any key.
+   */
+  async hangUp(id: string, key?: string): Promise<boolean> {
     const browser = this.#calls.get(id);
-    if (browser === undefined) return false;
+    if (browser === undefined || !mayUseCall(key, this.#owners.get(browser))) return false;
     await browser.end('hang-up');
     return true;
   }

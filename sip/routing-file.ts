@@ -4,7 +4,7 @@
 //     {"name": "sales", "to": "100", "from": "+49*", "headers": {"X-Tenant": "acme"},
 //      "say": {"text": "Good morning.", "voice": "slt", "language": "en", "after": "hangup"}},
 //     {"to": "annc", "announce": {"mostCharacters": 500}},
-//     {"to": "300", "wait": {}},
+//     {"to": "300", "key": "acme", "wait": {}},
 //     {"to": "9*", "reject": {"status": 404, "cause": 1, "text": "Unallocated",
 //                             "announcement": {"text": "This number is not in service."}}},
 //     {"to": "200", "ring": 3, "early": true, "earlyText": "One moment.", "say": {"text": "Hello."}},
@@ -28,7 +28,7 @@ const MOST_RING = 120; // seconds; proxies give up after 180
 const USUAL_ANNOUNCEMENT = 500;
 const KINDS = ['say', 'announce', 'wait', 'agent', 'reject'] as const;
 const FIELDS: Readonly<Record<'route' | (typeof KINDS)[number], readonly string[]>> = {
-  route: ['name', 'to', 'from', 'headers', 'ring', 'early', 'earlyText', ...KINDS],
+  route: ['name', 'to', 'from', 'headers', 'key', 'ring', 'early', 'earlyText', ...KINDS],
   say: ['text', 'voice', 'language', 'after'],
   announce: ['mostCharacters', 'after'],
   wait: [],
@@ -44,7 +44,8 @@ export type RoutingFile =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export function readRoutingFile(json: string): RoutingFile {
+/** `isKey`: whether an API key has this name. */
+export function readRoutingFile(json: string, isKey: (name: string) => boolean = () => true): RoutingFile {
   let content: unknown;
   try {
     content = JSON.parse(json);
@@ -54,7 +55,7 @@ export function readRoutingFile(json: string): RoutingFile {
   const routes = isFields(content) ? content['routes'] : undefined;
   if (!Array.isArray(routes)) return { problems: ['the file must be an object with a list "routes"'] };
   if (routes.length > MOST_ROUTES) return { problems: [`routes must have at most ${MOST_ROUTES} items`] };
-  const reader = new RouteReader();
+  const reader = new RouteReader(isKey);
   const read = routes.map((route: unknown, index) => reader.route(route, index));
   const usable = read.filter((route) => route !== undefined);
   return reader.problems.length > 0 ? { problems: reader.problems } : { table: new RoutingTable(usable) };
@@ -62,6 +63,11 @@ export function readRoutingFile(json: string): RoutingFile {
 
 class RouteReader {
   readonly problems: string[] = [];
+  readonly #isKey: (name: string) => boolean;
+
+  constructor(isKey: (name: string) => boolean) {
+    this.#isKey = isKey;
+  }
 
   route(value: unknown, index: number): Route | undefined {
     const at = `routes[${index}]`;
@@ -70,6 +76,12 @@ class RouteReader {
     const [to, from] = [this.#pattern(value, 'to', at), this.#pattern(value, 'from', at)];
     const headers = this.#headers(value['headers'], `${at}.headers`);
     const answer = this.#answer(value, at);
+    const key = this.#text(value, 'key', at, 64);
+    if (key !== undefined && !this.#isKey(key)) {
+      this.problems.push(
+        `${at}.key: no key of API_KEYS or API_KEYS_FILE has the name ${JSON.stringify(key)}`,
+      );
+    }
     const ringing = this.#ringing(value, at);
     if (answer === undefined) return undefined;
     return {
@@ -78,6 +90,7 @@ class RouteReader {
       answer,
       ...(to === undefined ? {} : { to }),
       ...(from === undefined ? {} : { from }),
+      ...(key === undefined ? {} : { key }),
       ...(ringing === undefined ? {} : { ringing }),
     };
   }

@@ -51,6 +51,8 @@ export interface Route {
   /** By name in small letters; each must have a value that fits. */
   readonly headers: ReadonlyMap<string, Pattern>;
   readonly answer: RouteAnswer;
+  /** Name of the API key that the call belongs to; absent: to every key. */
+  readonly key?: string;
   /** Absent: answered at once. */
   readonly ringing?: Ringing;
 }

@@ -16,6 +16,7 @@ import { readTelephoneConfig, TELEPHONE_VARIABLES, type TelephoneConfig } from '
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Each as `apiKeyIn` reads it. */
   readonly apiKeys: readonly string[];
   readonly allowOpen: boolean;
   readonly corsOrigins: readonly string[];
@@ -73,6 +74,20 @@ export interface Config {
   readonly phoneMedia: TelephoneConfig;
   /** What is no mistake but should be known: a sentence each. */
   readonly notices: readonly string[];
+}
+
+export interface ApiKey {
+  /** Undefined: the key has no name of its own. */
+  readonly name: string | undefined;
+  readonly key: string;
+}
+
+const NAMED_KEY = /^([A-Za-z][\w.-]{0,63})[ \t]+(\S+)$/;
+
+/** A key as API_KEYS and API_KEYS_FILE state it: alone, or behind its name and a space. */
+export function apiKeyIn(entry: string): ApiKey {
+  const [, name, key = entry] = NAMED_KEY.exec(entry) ?? [];
+  return { name, key };
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -172,7 +187,8 @@ const MOST_PATH_BYTES = 107; // of a Unix socket: sockaddr_un has 108 with the N
 
 /** How the server is reached: what one variable asks of another. */
 function checkDoors(config: Config, read: Reader): void {
-  const { host, apiKeys, apiKeysFile, allowOpen, tlsCert, tlsKey, udsPath, redisUrl } = config;
+  const { host, apiKeys: entries, apiKeysFile, allowOpen, tlsCert, tlsKey, udsPath, redisUrl } = config;
+  const apiKeys = entries.map((entry) => apiKeyIn(entry).key);
   if (!isLoopback(host) && apiKeys.length === 0 && apiKeysFile === undefined && !allowOpen) {
     const wanted = 'set API_KEYS or API_KEYS_FILE, or ALLOW_OPEN=1 to serve anybody';
     read.problem('HOST', `${host} is open to others: ${wanted}`);

@@ -58,6 +58,16 @@ test('a key that could be guessed is refused', () => {
   ]);
 });
 
+test('a key may have a name before it, which makes it no longer', () => {
+  assert.deepEqual(problemsOf({ API_KEYS: `acme ${'k'.repeat(16)}, admin ${'a'.repeat(16)}` }), []);
+  assert.deepEqual(problemsOf({ API_KEYS: 'a-name-that-is-long short' }), [
+    'API_KEYS must be keys of at least 16 characters each',
+  ]);
+  assert.deepEqual(problemsOf({ API_KEYS: `10.0.0.1 ${'k'.repeat(16)}` }), [
+    'API_KEYS must be keys of ASCII without spaces: others cannot be sent',
+  ]);
+});
+
 test('a certificate without its key is refused, and a key without its certificate', () => {
   const problem = ['TLS_CERT and TLS_KEY must be set together'];
   assert.deepEqual(problemsOf({ TLS_CERT: '/a.pem' }), problem);

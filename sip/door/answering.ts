@@ -17,6 +17,8 @@ export interface Spoken {
 export interface Answer {
   /** Name of the rule. */
   readonly route: string;
+  /** Name of the API key that the call belongs to; absent: to every key. */
+  readonly owner?: string;
   /** What is heard before the answer or the refusal. */
   readonly prelude: PreludePlan;
   readonly what: Judged<Spoken>;
@@ -45,14 +47,15 @@ export class Answering {
     return { route: GREETING_ROUTE, prelude: { ringMs: this.#ringMs }, what };
   }
 
-  #by({ name: route, answer, ringing }: Route, invite: SipRequest): Answer {
+  #by({ name, key, answer, ringing }: Route, invite: SipRequest): Answer {
     const what = this.#what(answer, invite);
+    const route = { route: name, ...(key === undefined ? {} : { owner: key }) };
     if (what.refusal === undefined) {
-      return { route, prelude: ringing === undefined ? AT_ONCE : this.#before(ringing, what.value), what };
+      return { ...route, prelude: ringing === undefined ? AT_ONCE : this.#before(ringing, what.value), what };
     }
     const speech = answer.kind === 'reject' ? answer.announcement : undefined;
     const prelude = speech === undefined ? AT_ONCE : { ringMs: 0, early: { speech, whole: true } };
-    return { route, prelude, what };
+    return { ...route, prelude, what };
   }
 
   /** A text of its own is spoken as the answer is. */

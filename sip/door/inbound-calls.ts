@@ -70,11 +70,12 @@ export class InboundCalls {
   }
 
   /** A call from its INVITE on: answered, or refused, once its prelude is over. */
-  #take(session: InboundSession, { route, prelude: plan, what }: Answer): void {
+  #take(session: InboundSession, { route, owner, prelude: plan, what }: Answer): void {
     const { switchboard, book, openMedia, opened, time } = this.#parts;
     const makePort = (id: string): Promise<MediaPort> => {
       const media = openMedia(session.flow.local.address);
-      const phone = new PhoneCall({ ...this.#infoOf(id, session), route }, this.#parts);
+      const info = { ...this.#infoOf(id, session), route, ...(owner === undefined ? {} : { owner }) };
+      const phone = new PhoneCall(info, this.#parts);
       book.add(phone);
       opened(phone);
       phone.carriedBy({ session, media });

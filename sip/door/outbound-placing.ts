@@ -121,9 +121,9 @@ export class OutboundPlacing {
 
   #dialled(id: string, request: PhoneCallRequest): PhoneCall {
     const { book, opened } = this.#parts;
-    const { to, from = '', displayName, say } = request;
-    const name = displayName === undefined ? {} : { displayName };
-    const phone = new PhoneCall({ id, direction: 'outbound', to, from, ...name }, this.#parts);
+    const { owner, to, from = '', displayName, say } = request;
+    const known = { ...(displayName === undefined ? {} : { displayName }), ...(owner === undefined ? {} : { owner }) };
+    const phone = new PhoneCall({ id, direction: 'outbound', to, from, ...known }, this.#parts);
     try {
       const leg = this.#leg({ request }, (media) => phone.carriedBy({ ...(phone.leg as Leg), media }));
       phone.carriedBy(leg);

@@ -14,6 +14,7 @@ import type { Leg } from './leg.js';
 
 export interface PhoneCallInfo {
   readonly id: string;
+  readonly owner?: string;
   readonly direction: 'inbound' | 'outbound';
   readonly to: string;
   readonly from: string;
@@ -30,13 +31,14 @@ export interface PhoneFacts {
 }
 
 export function viewOf({ info, times, leg, digits }: PhoneFacts, state: PhoneCallState, call: Call | undefined, end: PhoneCallEnd | undefined): PhoneCallView {
-  const { id, direction, to, from, displayName } = info;
+  const { id, owner, direction, to, from, displayName } = info;
   const trunk = leg?.trunk?.();
   const srtp = leg?.media.figures().srtp;
   return {
     id, direction, to, from, state,
     ...times.view,
     digits: [...digits],
+    ...(owner === undefined ? {} : { owner }),
     ...(displayName === undefined ? {} : { displayName }),
     ...(trunk === undefined ? {} : { trunk }),
     ...(call === undefined ? {} : { codec: call.codec.name }),

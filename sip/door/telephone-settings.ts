@@ -3,7 +3,7 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import type { CertificateFiles } from '../../src/certificate.js';
 import { ParleyError } from '../../src/errors.js';
-import type { CaptureConfig } from '../../src/capture-config.js';
+import { apiKeyIn, type Config } from '../../src/config.js';
 import type { SipConfig } from '../../src/sip-config.js';
 import type { Secret } from '../auth/digest.js';
 import { readRoutingFile } from '../routing-file.js';
@@ -12,6 +12,8 @@ import type { TlsIdentity } from '../transport/tls-identity.js';
 import { readTrunkFile, type SecretSource } from '../trunk/trunk-file.js';
 import type { TrunkSettings } from '../trunk/trunk-settings.js';
 import { readUserFile } from './user-file.js';
+
+type SettingSources = Pick<Config, 'sip' | 'captures' | 'apiKeys' | 'apiKeysFile'>;
 
 export interface TelephoneSettings {
   readonly routes: RoutingTable;
@@ -28,12 +30,15 @@ export function certificateFiles({ tlsPort, tlsCert, tlsKey }: SipConfig): Certi
 
 /** CONFIG_INVALID with every mistake in every file. `env` is where trunks find the passwords that they name. */
 export function readTelephoneSettings(
-  { sip: config, captures }: { readonly sip: SipConfig; readonly captures: CaptureConfig },
+  { sip: config, captures, apiKeys, apiKeysFile }: SettingSources,
   env: Readonly<Record<string, string | undefined>>,
 ): TelephoneSettings {
   const files = new SettingFiles();
   const routes = files.read('SIP_ROUTES', config.routesFile, (text) => {
-    const { table, problems = [] } = readRoutingFile(text);
+    // The names in API_KEYS_FILE may change while the server runs.
+    const isKey = (name: string) =>
+      apiKeysFile !== undefined || apiKeys.some((entry) => apiKeyIn(entry).name === name);
+    const { table, problems = [] } = readRoutingFile(text, isKey);
     return { value: table, problems };
   });
   const trunks = files.read('SIP_TRUNKS', config.trunksFile, (text) => {

@@ -26,6 +26,8 @@ export interface PhoneSpeech {
 }
 
 export interface PhoneCallRequest {
+  /** Name of the API key that the call belongs to; absent: to every key. */
+  readonly owner?: string;
   /** A SIP or tel URI, or a number that the trunk's domain completes. */
   readonly to: string;
   /** The same for the caller; that of the trunk, if absent. */
@@ -83,6 +85,8 @@ export interface PressedDigit {
 
 export interface PhoneCallView {
   readonly id: string;
+  /** Name of the API key that the call belongs to; absent: to every key. */
+  readonly owner?: string;
   readonly direction: 'inbound' | 'outbound';
   readonly state: PhoneCallState;
   readonly to: string;

@@ -5,6 +5,17 @@ import { isMarkup } from './text-format.js';
 import type { Time } from '../time.js';
 import { wholeText } from './whole-text.js';
 
+/** The name of the API key that may use every call. */
+const ADMIN_KEY = 'admin';
+
+/**
+ * Whether the client with the API key of this name may use a call of `owner`. A call without an owner belongs to every
+ * key. On a server without keys `key` is undefined, and every client may use every call.
+ */
+export function mayUseCall(key: string | undefined, owner: string | undefined): boolean {
+  return key === undefined || owner === undefined || key === owner || key === ADMIN_KEY;
+}
+
 export interface SwitchboardOptions {
   readonly maxCalls: number;
   /** Unguessable. */

@@ -51,6 +51,11 @@ export class AccessGuard {
     this.#loopback = isLoopbackName(host);
   }
 
+  /** Whether requests need a key at all. */
+  get keyed(): boolean {
+    return this.#keys.required;
+  }
+
   /**
    * Throws UNAUTHORIZED or FORBIDDEN when the request must not go on. Answers who shares the server with others:
    * the name of the key that was checked, or the address.

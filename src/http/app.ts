@@ -44,6 +44,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who shares the server with others: a key by its name, or an address. */
     client: string;
+    /** The same on a server with API keys, where calls belong to keys; undefined on one without. */
+    key: string | undefined;
   }
 }
 
@@ -158,6 +160,7 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts): 
 function addHooks(app: FastifyInstance, options: AppOptions, gate: Gate, safety: SafetyHeaders): void {
   const origins = new Set(options.corsOrigins);
   app.decorateRequest('client', '');
+  app.decorateRequest('key', undefined);
   addRequestFields(app);
   app.addHook('onRequest', async (request, reply) => {
     const route = request.routeOptions; // made anew each time it is asked for
@@ -175,6 +178,7 @@ function addHooks(app: FastifyInstance, options: AppOptions, gate: Gate, safety:
     request.client = gate.admit({ method, access, remoteAddress, headers }, (told) => {
       reply.headers(told);
     });
+    if (gate.keyed) request.key = request.client;
     if (access === 'open') reply.header('cache-control', 'no-cache');
     if (isPreflight && request.is404) return reply.code(204).send();
     return undefined;

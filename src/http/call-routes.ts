@@ -8,10 +8,13 @@ import { isGone } from './sent-reply.js';
 
 /** The browser door, as far as HTTP needs it. */
 export interface BrowserCalls {
-  /** Rejects with SDP_INVALID, NO_COMMON_CODEC, CALL_LIMIT or TRANSPORT_UNSUPPORTED. */
-  open(offer: Offer): Promise<{ readonly id: string; readonly sdp: string }>;
-  /** False when there is no such call. */
-  hangUp(id: string): Promise<boolean>;
+  /**
+   * `owner` is the name of the API key that the call belongs to; undefined: to every key. Rejects with SDP_INVALID,
+   * NO_COMMON_CODEC, CALL_LIMIT or TRANSPORT_UNSUPPORTED.
+   */
+  open(offer: Offer, owner?: string): Promise<{ readonly id: string; readonly sdp: string }>;
+  /** False when there is no such call, or the client with the API key of this name may not use it. */
+  hangUp(id: string, key?: string): Promise<boolean>;
 }
 
 const CALLS = '/v1/realtime/calls';
@@ -37,7 +40,7 @@ export function addCallRoutes(app: FastifyInstance, calls: BrowserCalls): void {
 
   app.post(CALLS, { bodyLimit: MAX_OFFER_BYTES, schema: OPEN_CALL_SCHEMA }, async (request, reply) => {
     const offer = readOffer(request.headers['content-type'], request.body);
-    const { id, sdp } = await calls.open(offer);
+    const { id, sdp } = await calls.open(offer, request.key);
     if (isGone(reply.raw)) {
       // Whoever asked left meanwhile, and nobody else knows of the call.
       await calls.hangUp(id);
@@ -47,8 +50,8 @@ export function addCallRoutes(app: FastifyInstance, calls: BrowserCalls): void {
     return reply.code(201).headers({ location, 'content-type': 'application/sdp' }).send(sdp);
   });
 
-  app.delete<OneCall>(`${CALLS}/:id`, { schema: END_CALL_SCHEMA }, async ({ params }, reply) => {
-    await end(calls, params.id);
+  app.delete<OneCall>(`${CALLS}/:id`, { schema: END_CALL_SCHEMA }, async ({ params, key }, reply) => {
+    await end(calls, params.id, key);
     return reply.code(204).send();
   });
 }
@@ -63,13 +66,13 @@ export function addHangupRoute(app: FastifyInstance, calls: BrowserCalls): void 
   app.post<OneCall>(
     `${CALLS}/:id/hangup`,
     { schema: HANG_UP_SCHEMA },
-    async ({ params }, reply): Promise<FastifyReply> => {
-      await end(calls, params.id);
+    async ({ params, key }, reply): Promise<FastifyReply> => {
+      await end(calls, params.id, key);
       return reply.code(200).send();
     },
   );
 }
 
-async function end(calls: BrowserCalls, id: string): Promise<void> {
-  if (!(await calls.hangUp(id))) throw new ParleyError('NOT_FOUND', 'there is no call of this id');
+async function end(calls: BrowserCalls, id: string, key: string | undefined): Promise<void> {
+  if (!(await calls.hangUp(id, key))) throw new ParleyError('NOT_FOUND', 'there is no call of this id');
 }

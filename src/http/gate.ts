@@ -17,6 +17,11 @@ export class Gate {
     this.#rates = rates;
   }
 
+  /** Whether clients are told apart by their keys: then calls have owners. */
+  get keyed(): boolean {
+    return this.#guard.keyed;
+  }
+
   /**
    * Answers who shares the server with others: the name of a key, or an address. Throws UNAUTHORIZED, FORBIDDEN or
    * RATE_LIMITED. `tell` is given what the answer says of the limit, whether the request is accepted or not.

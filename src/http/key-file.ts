@@ -1,6 +1,7 @@
 // The file of API keys, read again whenever it changes. One that cannot be
 // used leaves the keys as they were, and says so in the log.
 import { readFile } from 'node:fs/promises';
+import { apiKeyIn } from '../config.js';
 import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import { FileWatch, type FileWatchOptions } from '../file-watch.js';
@@ -55,7 +56,10 @@ async function readKeys(path: string): Promise<readonly string[]> {
   return keysIn(text, path);
 }
 
-/** One key a line; empty lines and those that begin with # are none. Nothing of a key is in the errors. */
+/**
+ * One key a line, as `apiKeyIn` reads it; empty lines and those that begin with # are none. Nothing of a key is in
+ * the errors.
+ */
 export function keysIn(text: string, path: string): readonly string[] {
   if (text.length > MOST_BYTES) throw refusal(path, `is longer than ${MOST_BYTES} characters`);
   const keys: string[] = [];
@@ -63,14 +67,15 @@ export function keysIn(text: string, path: string): readonly string[] {
     .replace(/^\uFEFF/, '')
     .split(/\r?\n/)
     .entries()) {
-    const key = line.trim();
-    if (key === '' || key.startsWith('#')) continue;
+    const entry = line.trim();
+    if (entry === '' || entry.startsWith('#')) continue;
+    const { key } = apiKeyIn(entry);
     // Anything else could not be given in a header.
     if (key.length < LEAST_LENGTH || !/^[\x21-\x7e]+$/.test(key)) {
       const rule = `must be a key of at least ${LEAST_LENGTH} characters of ASCII, without spaces`;
       throw refusal(path, `line ${index + 1} ${rule}`);
     }
-    keys.push(key);
+    keys.push(entry);
   }
   if (keys.length === 0) throw refusal(path, 'holds no key');
   if (keys.length > MOST_KEYS) throw refusal(path, `holds ${keys.length} keys; ${MOST_KEYS} are the most`);

@@ -3,6 +3,7 @@
 // Digests are salted with a secret of the process: the short name that a key
 // has in queues and limits says nothing that would help to guess it.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { apiKeyIn } from '../config.js';
 
 interface Key {
   readonly digest: Buffer;
@@ -10,6 +11,7 @@ interface Key {
 }
 
 export interface KeyRingOptions {
+  /** Each as `apiKeyIn` reads it. */
   readonly keys: readonly string[];
   /** More keys come from a file: the server is closed even before they are read. */
   readonly file?: boolean;
@@ -36,7 +38,7 @@ export class KeyRing {
     this.#fromFile = keys.map((key) => this.#key(key));
   }
 
-  /** The name of the key that this is; the same for as long as the process lives. */
+  /** The name of the key: its own, or one that stays the same for as long as the process lives. */
   nameOf(token: string): string | undefined {
     const given = this.#digest(token);
     let found: string | undefined;
@@ -47,9 +49,11 @@ export class KeyRing {
     return found;
   }
 
-  #key(key: string): Key {
+  #key(entry: string): Key {
+    const { name, key } = apiKeyIn(entry);
     const digest = this.#digest(key);
-    return { digest, name: `key ${digest.toString('hex', 0, NAME_BYTES)}` };
+    // The space keeps it apart from every name that a key can be given.
+    return { digest, name: name ?? `key ${digest.toString('hex', 0, NAME_BYTES)}` };
   }
 
   #digest(key: string): Buffer {

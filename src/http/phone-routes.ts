@@ -49,19 +49,23 @@ export function addPhoneRoutes(app: FastifyInstance, { desk, events, limits }: P
     place(desk, request, reply),
   );
 
-  app.get<{ Querystring: { limit?: string } }>(PHONE_CALLS, { schema: LIST_CALLS_SCHEMA }, ({ query }) => {
-    const all = desk.calls.list();
-    const data = all.slice(0, Number(query.limit ?? DEFAULT_LISTED));
-    return { object: 'list', data: data.map(callForm), has_more: data.length < all.length };
-  });
+  app.get<{ Querystring: { limit?: string } }>(
+    PHONE_CALLS,
+    { schema: LIST_CALLS_SCHEMA },
+    ({ query, key }) => {
+      const all = desk.of(key).calls.list();
+      const data = all.slice(0, Number(query.limit ?? DEFAULT_LISTED));
+      return { object: 'list', data: data.map(callForm), has_more: data.length < all.length };
+    },
+  );
 
-  app.get<OnePhoneCall>(PHONE_CALL, { schema: GET_CALL_SCHEMA }, ({ params }) =>
-    callForm(desk.calls.get(params.id)),
+  app.get<OnePhoneCall>(PHONE_CALL, { schema: GET_CALL_SCHEMA }, ({ params, key }) =>
+    callForm(desk.of(key).calls.get(params.id)),
   );
 
   const command = (name: CommandName, schema: RouteSchema, status = 200) => {
-    app.post<OnePhoneCall>(`${PHONE_CALL}/${name}`, { schema }, async ({ params, body }, reply) => {
-      const answer = await desk.commands.run(name, params.id, body, untilGone(reply));
+    app.post<OnePhoneCall>(`${PHONE_CALL}/${name}`, { schema }, async ({ params, body, key }, reply) => {
+      const answer = await desk.of(key).commands.run(name, params.id, body, untilGone(reply));
       return reply.code(status).send(answer);
     });
   };
@@ -71,8 +75,8 @@ export function addPhoneRoutes(app: FastifyInstance, { desk, events, limits }: P
   command('transfer', TRANSFER_SCHEMA);
   command('hold', holdSchema(true));
   command('resume', holdSchema(false));
-  app.delete<OnePhoneCall>(PHONE_CALL, { schema: END_PHONE_CALL_SCHEMA }, ({ params }, reply) =>
-    desk.commands.run('hangup', params.id, undefined, untilGone(reply)),
+  app.delete<OnePhoneCall>(PHONE_CALL, { schema: END_PHONE_CALL_SCHEMA }, ({ params, key }, reply) =>
+    desk.of(key).commands.run('hangup', params.id, undefined, untilGone(reply)),
   );
 
   const watched = { schema: CALL_EVENTS_SCHEMA, exposeHeadRoute: false }; // a HEAD would wait for the end
@@ -80,7 +84,7 @@ export function addPhoneRoutes(app: FastifyInstance, { desk, events, limits }: P
 }
 
 export function refuseWithoutDoor(app: FastifyInstance, desk: PhoneDesk): void {
-  app.addHook('onRequest', async () => void desk.calls);
+  app.addHook('onRequest', async () => void desk.of(undefined));
 }
 
 async function place(
@@ -89,15 +93,16 @@ async function place(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { idempotency, ...body } = request.body;
+  const own = desk.of(request.key);
   const wish = readPlaceBody(body);
   const key = keyOf(request.headers['idempotency-key'], idempotency);
   const { value: view, replayed } =
     key === undefined
-      ? { value: await desk.place(wish), replayed: false }
-      : await desk.placeOnce(wish, { client: request.client, key, body });
+      ? { value: await own.place(wish), replayed: false }
+      : await own.placeOnce(wish, { client: request.client, key, body });
   if (key === undefined && isGone(reply.raw)) {
     // Whoever asked left meanwhile, and cannot find out which call it is.
-    await desk.calls.hangUp(view.id);
+    await own.calls.hangUp(view.id);
     throw new ParleyError('ABORTED', 'the client left before the call was on its way');
   }
   if (replayed) reply.header('idempotent-replayed', 'true');
@@ -134,7 +139,7 @@ async function watch(
   request: FastifyRequest<Watching>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { calls } = desk;
+  const { calls } = desk.of(request.key);
   const { id } = request.params;
   const after = lastSeen(request);
   // Browsers come back when a stream has ended; this is how they learn that there is nothing more.

@@ -9,7 +9,7 @@
 import { ParleyError } from '../errors.js';
 import { errorReply } from './error-reply.js';
 import { type CommandName, COMMANDS } from './phone-commands.js';
-import type { PhoneDesk } from './phone-desk.js';
+import type { ClientDesk, PhoneDesk } from './phone-desk.js';
 import { callForm, eventForm, isLast } from './phone-forms.js';
 import { isToldOut } from './phone-routes.js';
 import type { SocketConversation, SocketDialect, SocketPeer, SocketVisit } from './socket-dialect.js';
@@ -18,15 +18,17 @@ const NORMAL = 1000;
 const MOST_RUNNING = 16; // commands of one socket that are not answered
 const MOST_ID = 64; // characters
 
-export function phoneSocket(desk: PhoneDesk): SocketDialect {
+/** `keyed`: clients are told apart by their API keys, and calls have owners. */
+export function phoneSocket(desk: PhoneDesk, keyed: boolean): SocketDialect {
+  const ownOf = ({ client }: SocketVisit): ClientDesk => desk.of(keyed ? client : undefined);
   return {
     name: 'calls',
     path: '/v1/calls/{id}/socket',
-    check: ({ params, url }) => {
-      desk.calls.get(params['id'] ?? '');
-      readAfter(url);
+    check: (visit) => {
+      ownOf(visit).calls.get(visit.params['id'] ?? '');
+      readAfter(visit.url);
     },
-    open: (peer, visit) => new PhoneConversation(desk, peer, visit),
+    open: (peer, visit) => new PhoneConversation({ desk, own: ownOf(visit) }, peer, visit),
   };
 }
 
@@ -37,8 +39,14 @@ interface Command {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+interface PhoneConversationParts {
+  readonly desk: Pick<PhoneDesk, 'check'>;
+  /** The calls of the client. */
+  readonly own: ClientDesk;
+}
+
 class PhoneConversation implements SocketConversation {
-  readonly #desk: PhoneDesk;
+  readonly #parts: PhoneConversationParts;
   readonly #peer: SocketPeer;
   readonly #visit: SocketVisit;
   readonly #id: string;
@@ -46,8 +54,8 @@ class PhoneConversation implements SocketConversation {
   #stopFollowing: () => void = () => undefined;
   #running = 0;
 
-  constructor(desk: PhoneDesk, peer: SocketPeer, visit: SocketVisit) {
-    this.#desk = desk;
+  constructor(parts: PhoneConversationParts, peer: SocketPeer, visit: SocketVisit) {
+    this.#parts = parts;
     this.#peer = peer;
     this.#visit = visit;
     this.#id = visit.params['id'] ?? '';
@@ -78,7 +86,7 @@ class PhoneConversation implements SocketConversation {
   }
 
   #follow(after: number): void {
-    const { calls } = this.#desk;
+    const { calls } = this.#parts.own;
     const view = calls.get(this.#id);
     this.#tell({ type: 'call', call: callForm(view) });
     if (view.state === 'ended') {
@@ -101,14 +109,14 @@ class PhoneConversation implements SocketConversation {
     if (this.#running >= MOST_RUNNING) {
       throw new ParleyError('QUEUE_FULL', `${MOST_RUNNING} commands of this socket are not answered yet`);
     }
-    this.#desk.check?.(type, body);
+    this.#parts.desk.check?.(type, body);
     return { type, body };
   }
 
   async #run(id: MessageId, { type, body }: Command): Promise<void> {
     this.#running++;
     try {
-      const result = await this.#desk.commands.run(type, this.#id, body, this.#gone.signal);
+      const result = await this.#parts.own.commands.run(type, this.#id, body, this.#gone.signal);
       this.#tell({ type: 'done', id, result });
     } catch (error) {
       this.#refuse(id, error);

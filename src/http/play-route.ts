@@ -27,7 +27,7 @@ export function addPlayRoute(app: FastifyInstance, desk: PhoneDesk, limits: Spee
   const options = { schema: PLAY_SCHEMA, bodyLimit: bodyLimitOf(limits) };
   app.post<Playing>(`${PHONE_CALL}/play`, options, async (request, reply) => {
     const wish = readPlaying(request, limits);
-    const answer = await desk.commands.play(request.params.id, wish, untilGone(reply));
+    const answer = await desk.of(request.key).commands.play(request.params.id, wish, untilGone(reply));
     return reply.code(202).send(answer);
   });
 }

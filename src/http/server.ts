@@ -101,7 +101,7 @@ export class HttpServer {
     );
     if (protocols === undefined) throw new Error('fastify asked for no server');
     this.#protocols = protocols;
-    const dialects = [...(options.dialects ?? []), phoneSocket(phone)];
+    const dialects = [...(options.dialects ?? []), phoneSocket(phone, this.gate.keyed)];
     this.#sockets = openSockets(options, dialects, this.gate);
     addSocketRoutes(this.#app, dialects);
     this.#sockets.attach(protocols.http1);

@@ -15,23 +15,29 @@ export const OFFER = [
 export class FakeCalls implements BrowserCalls {
   readonly offers: Offer[] = [];
   readonly standing = new Set<string>();
+  /** Whose API key each call was opened with. */
+  readonly owners = new Map<string, string | undefined>();
+  /** Whose API key each call was to be ended with. */
+  readonly enders: (readonly [id: string, key: string | undefined])[] = [];
   refusal: ParleyError | undefined;
   /** Throws for an offer that is not usable. */
   check = (sdp: string): unknown => checkFirstLine(sdp);
   /** Awaited before an offer is answered. */
   gate: Promise<void> = Promise.resolve();
 
-  async open(offer: Offer): Promise<{ id: string; sdp: string }> {
+  async open(offer: Offer, owner?: string): Promise<{ id: string; sdp: string }> {
     this.offers.push(offer);
     await this.gate;
     if (this.refusal !== undefined) throw this.refusal;
     this.check(offer.sdp);
     const id = `rtc_${this.offers.length}`;
     this.standing.add(id);
+    this.owners.set(id, owner);
     return { id, sdp: 'v=0\r\ns=answer\r\n' };
   }
 
-  hangUp(id: string): Promise<boolean> {
+  hangUp(id: string, key?: string): Promise<boolean> {
+    this.enders.push([id, key]);
     return Promise.resolve(this.standing.delete(id));
   }
 }

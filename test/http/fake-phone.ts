@@ -46,10 +46,11 @@ export class FakePhone implements PhoneCalls {
   /** A call that is on its way. */
   add(
     id: string,
-    { to, from = 'sip:parley@trunk.example' }: PhoneCallRequest = { to: '100' },
+    { to, from = 'sip:parley@trunk.example', owner }: PhoneCallRequest = { to: '100' },
   ): PhoneCallView {
     const view: PhoneCallView = {
       id, direction: 'outbound', state: 'dialling', to, from, createdAt: EPOCH_MS + 250, digits: [],
+      ...(owner === undefined ? {} : { owner }),
     }; // prettier-ignore
     this.views.set(id, view);
     this.events.set(id, []);

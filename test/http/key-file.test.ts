@@ -15,6 +15,17 @@ test('a file has one key a line, and comments', () => {
   assert.deepEqual(keysIn(`\uFEFF# of the shop\n${ONE}\r\n\n   ${TWO}  \n#${THREE}`, '/keys'), [ONE, TWO]);
 });
 
+test('a key may have a name, before it and a space, that stays its own', () => {
+  assert.deepEqual(keysIn(`acme ${ONE}\nshop-2\t ${TWO}`, '/keys'), [`acme ${ONE}`, `shop-2\t ${TWO}`]);
+  assert.throws(() => keysIn('acme short', '/keys'), /line 1 must be a key of at least 16/);
+  assert.throws(() => keysIn(`10.0.0.1 ${ONE}`, '/keys'), /line 1 must be a key/);
+  const ring = new KeyRing({ keys: [`acme ${ONE}`], file: true });
+  ring.replaceFileKeys([`shop-2\t ${TWO}`, THREE]);
+  assert.deepEqual([ring.nameOf(ONE), ring.nameOf(TWO)], ['acme', 'shop-2']);
+  assert.match(ring.nameOf(THREE) ?? '', /^key [0-9a-f]{8}$/);
+  assert.deepEqual([ring.nameOf(`acme ${ONE}`), ring.nameOf('acme')], [undefined, undefined]);
+});
+
 test('a file that is not usable is told with its line, and with nothing of a key', () => {
   const problem = (text: string) => {
     try {

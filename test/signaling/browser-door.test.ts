@@ -52,6 +52,20 @@ for (const codec of ['opus', 'PCMU', 'PCMA']) {
   });
 }
 
+test('a call is ended with its own API key, with that named admin, and with no other', async (t) => {
+  const { door } = await openDoor(t);
+  const [first, second, shared] = await Promise.all(
+    ['acme', 'acme', undefined].map((owner) => door.open({ sdp: chromiumOffer() }, owner)),
+  );
+  assert.ok(first !== undefined && second !== undefined && shared !== undefined);
+  assert.equal(await door.hangUp(first.id, 'other'), false);
+  assert.equal(door.size, 3);
+  assert.equal(await door.hangUp(first.id, 'acme'), true);
+  assert.equal(await door.hangUp(second.id, 'admin'), true);
+  assert.equal(await door.hangUp(shared.id, 'other'), true);
+  assert.equal(door.size, 0);
+});
+
 test('what werift itself writes as RTCP leaves through the native plane, and RTP of its own cannot leave', async (t) => {
   const transports = startedTransports(t);
   const under = await openDoor(t);

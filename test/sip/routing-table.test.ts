@@ -39,6 +39,32 @@ test('the first rule that fits in all its parts counts', () => {
   assert.equal(routed(table({ to: '1', say: SAY }), 'sip:2@h'), undefined);
 });
 
+test('a rule names the API key that its calls belong to, which must be one of the server', () => {
+  const json = JSON.stringify({
+    routes: [
+      { to: '1', key: 'acme', wait: {} },
+      { key: 'none', wait: {} },
+    ],
+  });
+  assert.deepEqual(
+    readRoutingFile(json).table?.routes.map(({ key }) => key),
+    ['acme', 'none'],
+  );
+  assert.deepEqual(readRoutingFile(json, (name) => name === 'acme').problems, [
+    'routes[1].key: no key of API_KEYS or API_KEYS_FILE has the name "none"',
+  ]);
+  const odd = JSON.stringify({
+    routes: [
+      { key: '', wait: {} },
+      { key: 7, wait: {} },
+    ],
+  });
+  assert.deepEqual(readRoutingFile(odd).problems, [
+    'routes[0].key must be a text of 1 to 64 characters',
+    'routes[1].key must be a text of 1 to 64 characters',
+  ]);
+});
+
 test('answers have their defaults', () => {
   const routes = table(
     { say: SAY },
@@ -120,7 +146,7 @@ test('every mistake is named with its place', () => {
     'x',
   ];
   assert.deepEqual(readRoutingFile(JSON.stringify({ routes })).problems, [
-    'routes[0]: "colour" is none of name, to, from, headers, ring, early, earlyText, say, announce, wait, agent, reject',
+    'routes[0]: "colour" is none of name, to, from, headers, key, ring, early, earlyText, say, announce, wait, agent, reject',
     'routes[0].to must be a text of 1 to 256 characters',
     'routes[0].say.text must be a text of 1 to 5000 characters',
     'routes[0].say.voice must be a text of 1 to 100 characters',

@@ -80,6 +80,18 @@ void test('a rule that waits answers, and says nothing but what comes before the
   assert.deepEqual(early.call.asked.filter((what) => what.startsWith('speak')), ['speak One moment.']);
 }); // prettier-ignore
 
+void test('a call belongs to the API key that its rule names, and to every key without one', async () => {
+  const keyed = door({ key: 'acme', wait: {} });
+  await keyed.come();
+  assert.equal(keyed.phone().view.owner, 'acme');
+  await keyed.phone().end({ reason: 'we hung up' });
+  assert.equal(keyed.phone().view.owner, 'acme', 'when it is over, too');
+  for (const { come, phone } of [door({ wait: {} }), door()]) {
+    await come();
+    assert.equal(phone().view.owner, undefined);
+  }
+});
+
 void test('it rings as long as the rule, or SIP_RING, says', async () => {
   for (const { session, come, pass, call } of [
     door({ ring: 2.5, say: SAY }),
