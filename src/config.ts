@@ -316,7 +316,7 @@ export function readConfig(env: Environment, machine: MachineFiles = LINUX): Con
     callWebhookUrl: read.raw('CALL_WEBHOOK_URL'),
     callWebhookSecret: read.raw('CALL_WEBHOOK_SECRET'),
     model,
-    phoneMedia: readTelephoneConfig(read),
+    phoneMedia: readTelephoneConfig(read, isNetwork),
     notices: noticesOf(env, Object.keys(VARIABLES), model.directory !== undefined),
   };
   checkDoors(config, read);

@@ -11,6 +11,8 @@ export interface TelephoneConfig {
   readonly rtpDscp: number;
   /** 0: silence ends no call. */
   readonly rtpTimeoutMs: number;
+  /** Networks that media may come from although no description and no signalling names them. */
+  readonly rtpLatchNetworks: readonly string[];
   readonly srtp: 'off' | 'prefer' | 'require';
   /** The first one that the far end has, too, is spoken. */
   readonly sipCodecs: readonly TelephoneCodec[];
@@ -23,23 +25,30 @@ export const TELEPHONE_VARIABLES = {
   RTP_PORT_DRAIN: 'seconds for which a pair of ports rests after its call',
   RTP_DSCP: 'mark of its packets for routers, 0 to 63; 46 is Expedited Forwarding',
   RTP_TIMEOUT: 'seconds without a packet after which a telephone call that had sound ends; 0 for never',
+  RTP_LATCH_NETWORKS:
+    'comma-separated addresses and networks that the sound of any telephone call may come from, besides the address that the phone announces and that of its signalling',
   SRTP: 'off, prefer or require: whether the sound of telephone calls is encrypted',
   SIP_CODECS: 'comma-separated codecs of telephone calls, the preferred one first: PCMU, PCMA, G722, opus',
 } as const;
 
 type Variable = keyof typeof TELEPHONE_VARIABLES;
-type Reader = Pick<ConfigReader<Variable>, 'raw' | 'integer' | 'number' | 'choice' | 'list' | 'problem'>;
+type Reader = Pick<
+  ConfigReader<Variable>,
+  'raw' | 'integer' | 'number' | 'choice' | 'list' | 'listOf' | 'problem'
+>;
 
 // Wideband first, G.722 before Opus because it costs no more than G.711.
 const CODECS: readonly TelephoneCodec[] = ['G722', 'opus', 'PCMU', 'PCMA'];
 const LAST_FREE_PORT = 32_767; // Linux gives those from 32,768 on to whoever asks for any
 
-export function readTelephoneConfig(read: Reader): TelephoneConfig {
+export function readTelephoneConfig(read: Reader, isNetwork: (item: string) => boolean): TelephoneConfig {
+  const networks = read.listOf('RTP_LATCH_NETWORKS', 'addresses or networks such as 10.0.0.0/8', isNetwork);
   return {
     rtpPorts: readPorts(read),
     rtpPortDrainMs: read.number('RTP_PORT_DRAIN', 30, 0, 3600) * 1000,
     rtpDscp: read.integer('RTP_DSCP', 46, 0, 63),
     rtpTimeoutMs: read.number('RTP_TIMEOUT', 300, 0, 86_400) * 1000,
+    rtpLatchNetworks: networks.map((item) => item.replace(/%[^/]*/, '')),
     srtp: read.choice('SRTP', ['off', 'prefer', 'require'], 'prefer'),
     sipCodecs: readCodecs(read),
   };

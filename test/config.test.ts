@@ -153,11 +153,20 @@ test('telephone calls have ports below those that the system gives away, and sou
     rtpPortDrainMs: 30_000,
     rtpDscp: 46,
     rtpTimeoutMs: 300_000,
+    rtpLatchNetworks: [],
     srtp: 'prefer',
     sipCodecs: ['G722', 'opus', 'PCMU', 'PCMA'],
   });
   const { phoneMedia } = readConfig({ SIP_CODECS: 'pcma, Opus,PCMA', RTP_TIMEOUT: '0', SRTP: 'Require' });
   assert.deepEqual([phoneMedia.sipCodecs, phoneMedia.rtpTimeoutMs, phoneMedia.srtp], [['PCMA', 'opus'], 0, 'require']); // prettier-ignore
+});
+
+test('networks that media may come from are networks', () => {
+  const { phoneMedia } = readConfig({ RTP_LATCH_NETWORKS: '10.0.0.0/8, fe80::1%eth0' });
+  assert.deepEqual(phoneMedia.rtpLatchNetworks, ['10.0.0.0/8', 'fe80::1']);
+  assert.deepEqual(problemsOf({ RTP_LATCH_NETWORKS: '10.0.0.0/33' }), [
+    'RTP_LATCH_NETWORKS must be addresses or networks such as 10.0.0.0/8, not "10.0.0.0/33"',
+  ]);
 });
 
 test('a range of media ports holds at least one pair, and codecs are known ones', () => {

@@ -106,7 +106,31 @@ void Format(const Napi::CallbackInfo& info) {
   if (entry) entry->socket->SetPayloadTypes(types);
 }
 
-// An address of "" is none: media is awaited from anywhere.
+// `signalling` of "" is none. `networks` are texts such as 10.0.0.0/8.
+Latch::Rules LatchRulesIn(const Napi::Object& options) {
+  const Napi::Env env = options.Env();
+  Latch::Rules rules;
+  rules.window_ns = MsToNs(NumberIn(options.Get("windowMs"), "windowMs", 0, kMaxWindowMs));
+  rules.announced_only = BooleanIn(options.Get("announcedOnly"), "announcedOnly");
+  rules.anywhere = BooleanIn(options.Get("anywhere"), "anywhere");
+  const std::string signalling = StringIn(options.Get("signalling"), "signalling");
+  rules.signalling = Address::Of(signalling, 0);
+  if (!signalling.empty() && !rules.signalling.known()) {
+    throw Napi::RangeError::New(env, "signalling must be an IP address");
+  }
+  const Napi::Value networks = options.Get("networks");
+  if (!networks.IsArray()) throw Napi::TypeError::New(env, "networks must be an array");
+  const auto list = networks.As<Napi::Array>();
+  for (uint32_t n = 0; n < list.Length(); n++) {
+    rules.networks.push_back(Network::Of(StringIn(list.Get(n), "networks")));
+    if (!rules.networks.back().known()) {
+      throw Napi::RangeError::New(env, "networks must be networks such as 10.0.0.0/8");
+    }
+  }
+  return rules;
+}
+
+// An address of "" is none.
 void Learn(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
   const Napi::Object options = ObjectIn(info[1], "options");
@@ -114,9 +138,7 @@ void Learn(const Napi::CallbackInfo& info) {
   const auto port = static_cast<uint16_t>(Uint32In(options.Get("port"), "port", 0, 65'535));
   const std::string rtcp_text = StringIn(options.Get("rtcpAddress"), "rtcpAddress");
   const auto rtcp_port = static_cast<uint16_t>(Uint32In(options.Get("rtcpPort"), "rtcpPort", 0, 65'535));
-  Latch::Rules rules;
-  rules.window_ns = MsToNs(NumberIn(options.Get("windowMs"), "windowMs", 0, kMaxWindowMs));
-  rules.announced_only = BooleanIn(options.Get("announcedOnly"), "announcedOnly");
+  const Latch::Rules rules = LatchRulesIn(options);
   const Address rtp = Address::Of(text, port);
   if (!text.empty() && !rtp.known()) throw Napi::RangeError::New(info.Env(), "address must be an IP address");
   const Address rtcp = Address::Of(rtcp_text, rtcp_port);
@@ -267,7 +289,8 @@ Napi::Value ToObject(Napi::Env env, MediaSocket& socket) {
       {"malformed", stats.malformed},     {"strangers", stats.strangers},
       {"unknownPayloads", stats.unknown_payloads}, {"forged", stats.forged},
       {"replayed", stats.replayed},       {"closed", stats.closed},
-      {"foreign", stats.foreign},         {"expected", stats.expected},
+      {"foreign", stats.foreign},         {"departures", stats.departures},
+      {"expected", stats.expected},
       {"received", stats.received},       {"repeated", stats.repeated},
       {"late", stats.late},               {"lost", stats.lost},
       {"ssrc", stats.ssrc},               {"highestSequence", stats.highest},

@@ -38,6 +38,13 @@ std::shared_ptr<PortPool> Pool(int64_t drain_ns = 0) {
   return pool;
 }
 
+// Rules of a socket that is told no address: it learns the one of whoever sends.
+Latch::Rules FromAnywhere() {
+  Latch::Rules rules;
+  rules.anywhere = true;
+  return rules;
+}
+
 std::shared_ptr<MediaSocket> Open(MediaPlane& plane, PortPool& pool, uint64_t handle) {
   std::string problem;
   auto ports = pool.Take(true, plane.time().Now(), &problem);
@@ -77,7 +84,8 @@ void TwoEndsHearEachOther() {
     left->Bind(one);
     right->Bind(two);
     left->Learn(Address::Of("127.0.0.1", right->port()), Address(), true, {});
-    // The other end is told nothing: it learns.
+    // The other end is told no address: it learns.
+    right->Learn(Address(), Address(), true, FromAnywhere());
     two->PressDigit({5, 101, 10, 8000, 60 * kNsPerMs, 0});
     std::vector<InboundEvent> digits;
     for (int wait = 0; wait < 300; wait++) {
@@ -223,6 +231,7 @@ void AFloodAtOneCallDelaysTheOthersLittle() {
     while (running.load()) far->SendForeign(noise, sizeof(noise), to, false);
   });
   uint8_t packet[12 + 160] = {0x80, 0};
+  quiet->Learn(Address::Of("127.0.0.1", far->port()), Address(), true, {});
   const Address to = Address::Of("127.0.0.1", quiet->port());
   for (uint16_t n = 0; n < 50; n++) {
     PutBig16(packet + 2, n);

@@ -128,6 +128,13 @@ std::shared_ptr<PortPool> Pool() {
   return PortPool::Open({"127.0.0.1", kFirstPort, kLastPort, 0, 46}, &problem);
 }
 
+// Rules of a socket that is told no address: it learns the one of whoever sends.
+Latch::Rules FromAnywhere() {
+  Latch::Rules rules;
+  rules.anywhere = true;
+  return rules;
+}
+
 void Until(const std::function<bool()>& condition) {
   for (int wait = 0; wait < 600 && !condition(); wait++) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   CHECK(condition());
@@ -142,6 +149,7 @@ void TheCopiesOfBothEndsAreTheSame() {
   left.socket->Tap(true);
   right.socket->Tap(true);
   const auto sent_tap = left.socket->tap(), received_tap = right.socket->tap();
+  right.socket->Learn(Address(), Address(), false, FromAnywhere());
   left.socket->Learn(there, there.WithPort(static_cast<uint16_t>(there.port() + 1)), false, {});
   const uint8_t stun[20] = {0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42};
   CHECK(left.socket->SendForeign(stun, sizeof(stun), there, false));
@@ -180,6 +188,7 @@ void OnAndOffWhilePacketsFlow() {
   const auto pool = Pool();
   const End left = OpenEnd(*plane, *pool, true, 1), right = OpenEnd(*plane, *pool, true, 2);
   left.socket->Learn(Address::Of("127.0.0.1", right.socket->port()), Address(), true, {});
+  right.socket->Learn(Address(), Address(), true, FromAnywhere());
   left.socket->Bind(left.stream);
   right.socket->Bind(right.stream);
   Until([&] { return left.socket->Stats().received > 0; });

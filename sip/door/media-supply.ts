@@ -25,6 +25,7 @@ export class MediaSupply {
   readonly #policy: MediaPolicy;
   readonly #random = new RandomPool();
   readonly #certificate = DtlsCertificate.make();
+  #departures = 0;
   /** By the address listened on: a call's media comes in where its signalling did. */
   readonly #ports: ReadonlyMap<string, RtpPorts>;
 
@@ -74,11 +75,18 @@ export class MediaSupply {
       addresses: family === 6 ? { ip6: told } : { ip4: told },
       localAddress: [localAddress, host ?? ''].find((address) => !isWildcard(address)) ?? told,
       certificate: this.#certificate,
+      networks: config.phoneMedia.rtpLatchNetworks,
+      departed: () => this.#departures++,
       rtpTimeoutMs: config.phoneMedia.rtpTimeoutMs,
       time,
       randomBytes: this.#random.bytes,
       log,
     });
+  }
+
+  /** Times that a call's media was found at another address than the announced one. */
+  get departures(): number {
+    return this.#departures;
   }
 
   /** Ports by what they do, over all addresses. */

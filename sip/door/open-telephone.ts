@@ -97,6 +97,7 @@ function partsOf(around: TelephoneSurroundings, settings: TelephoneSettings, sup
     switchboard,
     openMedia: (localAddress, wish) => supply.open(localAddress, wish),
     ports: () => supply.counts,
+    departures: () => supply.departures,
     ended: async () => {
       supply.close();
       await around.prepared.close();

@@ -147,6 +147,11 @@ export class TelephoneDoor implements PhoneCalls {
     return { used, resting, free };
   }
 
+  /** Times that a call's media was found at another address than the announced one. */
+  get departures(): number {
+    return this.#parts.departures?.() ?? 0;
+  }
+
   /** Undefined where nothing is captured. */
   get captured(): TapCounts | undefined {
     return this.#taps?.counts;

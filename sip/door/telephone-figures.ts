@@ -8,6 +8,7 @@ export function sipFigures(door: () => TelephoneDoor | undefined): SipFigures {
     dropped: () => door()?.dropped ?? {},
     retransmissions: () => door()?.network.transactions.countOf('retransmissions') ?? 0,
     registrations: () => door()?.registrations ?? [],
+    latchDepartures: () => door()?.departures ?? 0,
     rtpPorts: () => ({ ...door()?.ports }),
   };
 }

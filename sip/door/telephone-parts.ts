@@ -36,6 +36,8 @@ export interface TelephoneParts {
   /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
   readonly openMedia: (localAddress: string, wish?: MediaWish) => CallMedia;
   readonly ports: () => MediaSupply['counts'];
+  /** Times that a call's media was found at another address than the announced one. */
+  readonly departures?: () => number;
   /** What else ends with the door. */
   readonly ended: () => Promise<void>;
   readonly silenceLimitMs: number;

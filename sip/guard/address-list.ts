@@ -3,6 +3,15 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
+/** Ranges of addresses (as ipaddr.js names them) that mean something only within one network. */
+const INSIDE: ReadonlySet<string> = new Set([
+  'unspecified',
+  'loopback',
+  'private',
+  'linkLocal',
+  'carrierGradeNat',
+  'uniqueLocal',
+]);
 const LONGEST_SHARED_PREFIX = 64; // an IPv6 network of one customer has at least as many addresses
 
 /** Undefined for what is no address. One of IPv4 in the clothes of IPv6 comes out as itself. */
@@ -11,6 +20,16 @@ export function parseAddress(text: string): Address | undefined {
   return ipaddr.IPv6.isValid(bare) || ipaddr.IPv4.isValidFourPartDecimal(bare)
     ? ipaddr.process(bare)
     : undefined;
+}
+
+/**
+ * Whether media cannot be sent to `announced` although `peer`, whose signalling comes from outside, names it: an address
+ * of the peer's own network, behind a translator.
+ */
+export function isUnroutable(announced: string, peer: string): boolean {
+  const [theirs, seen] = [parseAddress(announced)?.range(), parseAddress(peer)?.range()];
+  if (theirs === undefined || seen === undefined || !INSIDE.has(theirs) || seen === theirs) return false;
+  return theirs === 'loopback' || !INSIDE.has(seen);
 }
 
 /** Who shares an address with others, as far as it tells: itself, or its network of IPv6. */

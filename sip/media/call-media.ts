@@ -44,6 +44,10 @@ export interface CallMediaParts {
   readonly addresses: { readonly ip4?: string; readonly ip6?: string };
   /** Of ours, for captures, where it is another one. */
   readonly localAddress?: string;
+  /** Networks that media may come from although no description and no signalling names them. */
+  readonly networks?: readonly string[];
+  /** Told each time that the media is found at another address than the announced one. */
+  readonly departed?: () => void;
   /** For DTLS and ICE; without it there are neither. */
   readonly certificate?: DtlsCertificate;
   /** Silence of the far end that is told; 0 never. */
@@ -81,6 +85,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   #port: MediaPort | undefined;
   #holding = false;
   #held = false;
+  #departures = 0;
   #closed = false;
 
   private constructor(parts: CallMediaParts, socket: MediaSocket) {
@@ -91,7 +96,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     const ports = { port: socket.port, rtcpPort: socket.port + 1 };
     const end = { ...addresses, ...ports, fingerprints, ice: certificate !== undefined };
     this.#negotiation = new ForkedNegotiation({ policy, end, randomBytes });
-    this.#incoming = new IncomingVoice(socket);
+    this.#incoming = new IncomingVoice(socket, parts.networks);
     this.#voice = new OutgoingVoice(plane, socket, randomBytes);
     this.#digits = new DigitPresses(time);
     this.#watch = new SilenceWatch(time, rtpTimeoutMs, () => socket.stats(), () => this.onSilent?.()); // prettier-ignore
@@ -105,12 +110,17 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       onFound: (...where) => this.#incoming.found(...where),
     });
     socket.onDigit = (digit, durationMs, atMs) => this.onDigit?.(digit, durationMs, atMs);
+    socket.onTarget = () => this.#found();
     socket.onDefect = (error) => this.onFailed?.(asParleyError(error, 'WRONG_STATE'));
   }
 
   /** Takes a pair of ports. Throws CALL_LIMIT when none is free. */
   static open(parts: CallMediaParts): CallMedia {
     return new CallMedia(parts, parts.plane.openSocket({ ports: parts.ports, mux: false }));
+  }
+
+  signalledFrom(address: string): void {
+    this.#incoming.signalledFrom(address);
   }
 
   get offering(): boolean {
@@ -215,6 +225,19 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#path.close();
     this.onClosing?.();
     this.#socket.close();
+  }
+
+  /** The far end was heard, or is heard elsewhere. */
+  #found(): void {
+    const { departures, address, port } = this.#socket.stats();
+    if (departures <= this.#departures) return;
+    this.#departures = departures;
+    this.#parts.departed?.();
+    const announced = this.#applied?.remote;
+    this.#parts.log.info(
+      { announced: `${announced?.address}:${announced?.port}`, latched: `${address}:${port}` },
+      'media latched away from the announced address',
+    );
   }
 
   get #address(): string {

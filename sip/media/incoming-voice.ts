@@ -5,6 +5,7 @@ import { CODECS } from '../../src/rtp/codec.js';
 import { CallerAudio, type CallerSound } from '../../src/rtp/caller-audio.js';
 import type { MediaSocket, PayloadFormat, Whereabouts } from '../../src/rtp/media-socket.js';
 import type { SrtpKeys } from '../../src/rtp/media-addon.js';
+import { isUnroutable } from '../guard/address-list.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import type { AudioCodecName } from '../sdp/audio-format.js';
 import { isUnknown } from '../sdp/ice-parameters.js';
@@ -16,14 +17,23 @@ export class IncomingVoice {
   /** Every format of the call so far: packets of an older one may be under way, and no number has two meanings. */
   readonly #formats = new Map<number, PayloadFormat>();
   readonly #codecs = new Map<number, AudioCodecName>();
+  readonly #networks: readonly string[];
   #where: Whereabouts = {};
+  #signalling = '';
   #mux = false;
   #onAudio: ((sound: CallerSound) => void) | undefined;
   #audio: CallerAudio | undefined;
 
-  constructor(socket: MediaSocket) {
+  /** `networks`: media may come from there, besides the announced address and that of the signalling. */
+  constructor(socket: MediaSocket, networks: readonly string[] = []) {
     this.#socket = socket;
+    this.#networks = networks;
     socket.srtp('closed');
+  }
+
+  /** Address of the peer's signalling; holds for the descriptions that come next. */
+  signalledFrom(address: string): void {
+    this.#signalling = address;
   }
 
   /** Without keys nothing is believed. */
@@ -37,7 +47,10 @@ export class IncomingVoice {
     // A check of ICE tells where, and until then nobody's packets do.
     if (ice !== undefined) return this.#learn({ ...this.#where, announcedOnly: true });
     // Nobody is there: another description will tell.
-    if (isUnknown(remote.address)) return;
+    if (isUnknown(remote.address)) {
+      if (this.#where.address === undefined) this.#learn({});
+      return;
+    }
     const { address, port } = remote;
     const rtcp =
       remoteRtcp === undefined || isUnknown(remoteRtcp.address)
@@ -68,7 +81,9 @@ export class IncomingVoice {
 
   #learn(where: Whereabouts): void {
     this.#where = where;
-    this.#socket.learn({ ...where, mux: this.#mux });
+    const [signalling, networks, { address = '' }] = [this.#signalling, this.#networks, where];
+    const anywhere = isUnroutable(address, signalling);
+    this.#socket.learn({ ...where, mux: this.#mux, signalling, networks, anywhere });
   }
 
   #learnFormats({ receivable, receive, eventClockRate }: AgreedAudio): void {

@@ -28,6 +28,7 @@ export class Fork {
   /** 101-199. False for one that came before, or before its turn (RFC 3262, section 4); refused where the media cannot follow. */
   provisional(response: SipResponse): Judged<boolean> {
     this.inDialog.channel.peer.note(response);
+    this.#heard(response);
     const rseq = rseqOf(response);
     if (rseq === undefined) {
       if (!this.#late) this.#answered(response, 'for now');
@@ -43,10 +44,15 @@ export class Fork {
 
   /** The first 2xx: what to acknowledge it with, or why the call cannot go on. */
   accepted(response: SipResponse): Judged<RequestContent> {
+    this.#heard(response);
     const judged = this.#late ? this.#offered(response) : this.#answered(response, 'yes');
     if (judged.refusal !== undefined) return judged;
     if (this.#agreed === 'no') return refused(488, 'the call was answered without a session description');
     return { value: withDescription(judged.value) };
+  }
+
+  #heard({ source }: SipResponse): void {
+    if (source !== undefined) this.#media.signalledFrom(source.address);
   }
 
   /** An answer to our offer, if there is one. */

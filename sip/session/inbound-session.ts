@@ -142,8 +142,7 @@ export class InboundSession implements Session {
    */
   progress(media: SessionMedia, { reliably = true } = {}): Judged<void> {
     if (this.#transaction.answered) return refused(481, 'the call has ended');
-    this.#inDialog.media = media;
-    this.#ground.carried(this.request.callId, media);
+    this.#carry(media);
     const isReliable = this.#requires || (reliably && this.#knows);
     const described = this.#exchange.provisional(media, isReliable);
     if (described.refusal !== undefined) return this.#refuse(described);
@@ -160,8 +159,7 @@ export class InboundSession implements Session {
     if (this.#transaction.answered || this.#accepting)
       return refused(481, 'the call was answered, or has ended');
     this.user = user;
-    this.#inDialog.media = media;
-    this.#ground.carried(this.request.callId, media);
+    this.#carry(media);
     this.#accepting = true;
     return this.#descriptionOpen ? { value: undefined } : this.#accept(media);
   }
@@ -190,6 +188,12 @@ export class InboundSession implements Session {
 
   refer(target: ReferTarget, told?: (status: number) => void): Promise<Judged<number>> {
     return this.#inDialog.refer(target, told);
+  }
+
+  #carry(media: SessionMedia): void {
+    this.#inDialog.media = media;
+    media.signalledFrom(this.peer.address);
+    this.#ground.carried(this.request.callId, media);
   }
 
   #accept(media: SessionMedia): Judged<void> {

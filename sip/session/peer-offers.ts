@@ -82,6 +82,7 @@ export class PeerOffers {
     if (offer.refusal !== undefined) return offer;
     const { value: theirs } = offer;
     if (theirs === undefined && !needsDescription) return { value: { sdp: undefined, timing: timing.value } };
+    if (request.source !== undefined) media?.signalledFrom(request.source.address);
     const described = theirs === undefined ? media?.offer() : media?.answer(theirs);
     if (described === undefined) return crossed();
     if (described.refusal !== undefined) return described;

@@ -24,6 +24,8 @@ export interface SipFigures {
   readonly registrations?: () => readonly { readonly trunk: string; readonly state: RegistrationState }[];
   /** Pairs of ports by what they do: free, used, resting. */
   readonly rtpPorts?: () => Counts;
+  /** Times that a call's RTP was found at another address than the announced one. */
+  readonly latchDepartures?: () => number;
   /** Since the server began. */
   readonly receivedPackets?: () => number;
   readonly lostPackets?: () => number;
@@ -131,8 +133,16 @@ function knownCause(cause: number | undefined): string {
 }
 
 function scraped(figures: SipFigures) {
-  const { dropped, retransmissions, registrations, rtpPorts, receivedPackets, lostPackets, webhooks } =
-    figures;
+  const {
+    dropped,
+    retransmissions,
+    registrations,
+    latchDepartures,
+    rtpPorts,
+    receivedPackets,
+    lostPackets,
+    webhooks,
+  } = figures;
   return [
     counted(
       'parley_sip_dropped_total',
@@ -146,6 +156,11 @@ function scraped(figures: SipFigures) {
       retransmissions,
     ),
     registrations === undefined ? [] : standing(registrations),
+    total(
+      'parley_rtp_latch_departures_total',
+      'times that the RTP of a call was found at another address than the announced one',
+      latchDepartures,
+    ),
     rtpPorts === undefined
       ? []
       : readAtScrape('parley_rtp_ports', 'pairs of RTP ports: free, used, resting', 'gauge', () =>

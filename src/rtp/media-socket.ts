@@ -36,7 +36,7 @@ export interface PayloadFormat {
 }
 
 export interface Whereabouts {
-  /** IP address and port of the description; absent: media is awaited from anywhere. */
+  /** IP address and port of the description. */
   readonly address?: string;
   readonly port?: number;
   /** What the answer says of it; absent as the socket was opened. Reports are understood on either port. */
@@ -44,8 +44,14 @@ export interface Whereabouts {
   /** Without mux: where reports go, the port after `port` (or that one, where there is none) unless it says otherwise. */
   readonly rtcpAddress?: string;
   readonly rtcpPort?: number;
-  /** How long after the first packet the announced source may still take over. */
+  /** After its first packet a source has settled for so long; and a source that is silent for so long may be replaced. */
   readonly windowMs?: number;
+  /** Address of the peer's signalling: media may come from there, too. */
+  readonly signalling?: string;
+  /** Other networks, such as `10.0.0.0/8`, that media may come from. */
+  readonly networks?: readonly string[];
+  /** The announced address cannot be routed: media may come from any. */
+  readonly anywhere?: boolean;
   /**
    * Nothing is learned: only the announced address is sent to, and heard, but for what SRTP proves. For peers that are
    * known not to stand behind a translator, or whose way through it is known.
@@ -84,7 +90,7 @@ export class MediaSocket {
   readonly port: number;
   /** Once for each key pressed, when it is released; `atMs` is when it went down. */
   onDigit: ((digit: string, durationMs: number, atMs: number) => void) | undefined;
-  /** The far end is reached elsewhere from now on; see `stats`. */
+  /** The far end is reached elsewhere from now on, or was heard for the first time; see `stats`. */
   onTarget: (() => void) | undefined;
   /** The far end says that its stream ends (RTCP BYE). */
   onBye: (() => void) | undefined;
@@ -120,13 +126,17 @@ export class MediaSocket {
     );
   }
 
-  /** Where the far end says it is: sent there at once, and the first valid packet decides. Again with every description. */
+  /**
+   * The address that the far end announces: packets are sent there at once. The socket follows the far end to another
+   * address only after several packets in sequence from one that is allowed. To be called with every description.
+   */
   learn(where: Whereabouts): void {
     const { address = '', port = 0, windowMs = LEARNING_WINDOW_MS, announcedOnly = false } = where;
+    const { signalling = '', networks = [], anywhere = false } = where;
     const { rtcpAddress = address, rtcpPort = portAfter(port) } = where;
     const { mux = this.#mux } = where;
-    const options = { address, port, rtcpAddress, rtcpPort, mux, windowMs, announcedOnly };
-    this.#addon.socketLearn(this.handle, options);
+    const rules = { windowMs, announcedOnly, signalling, networks, anywhere };
+    this.#addon.socketLearn(this.handle, { address, port, rtcpAddress, rtcpPort, mux, ...rules });
   }
 
   /**

@@ -30,6 +30,8 @@ export interface SocketStats {
   readonly closed: number;
   /** STUN and DTLS. */
   readonly foreign: number;
+  /** Times that the media was found at another address than the announced one. */
+  readonly departures: number;
 
   /** Of what is received, over all sources (RFC 3550, A.3 and A.8). */
   readonly expected: number;
@@ -130,6 +132,9 @@ export interface SocketAddon {
       mux: boolean;
       windowMs: number;
       announcedOnly: boolean;
+      signalling: string;
+      networks: readonly string[];
+      anywhere: boolean;
     },
   ): void;
   socketSrtp(socket: number, keys: SrtpKeys | 'plain' | 'closed'): void;

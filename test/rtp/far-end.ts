@@ -48,10 +48,12 @@ export class Telephone {
     this.#socket.feed(packet, this.#from.address, this.#from.port, rtcpPort);
   }
 
-  /** One frame of 20 ms at 8 kHz. */
-  speak(): void {
-    this.send(rtp({ sequence: this.sequence++, timestamp: this.timestamp }));
-    this.timestamp += 160;
+  /** Frames of 20 ms at 8 kHz. */
+  speak(frames = 1): void {
+    for (let n = 0; n < frames; n++) {
+      this.send(rtp({ sequence: this.sequence++, timestamp: this.timestamp }));
+      this.timestamp += 160;
+    }
   }
 
   /** The packets of one key, held for so many frames of 20 ms; the event begins at the present timestamp. */

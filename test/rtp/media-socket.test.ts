@@ -160,31 +160,126 @@ test('the length of a key is counted in the clock of its payload type, which may
   plane.close();
 });
 
-test('the first valid source is learned, the announced one may take over within the window, strangers are refused', () => {
-  const { plane, socket, phone, pass } = holdSocket();
-  assert.deepEqual([socket.stats().address, socket.stats().latched], [FAR.address, false]);
+const SEVERAL = 4; // packets in sequence, after which another source than the announced one is latched
+const NETWORKS = ['192.0.2.0/24', '198.51.100.9'];
+
+function whereOf(socket: MediaSocket): [string, number, boolean] {
+  const { address, port, latched } = socket.stats();
+  return [address, port, latched];
+}
+
+test('no packet from elsewhere takes the media of a call whose announced address is silent', () => {
+  const { plane, socket, pass, phone } = holdSocket();
   const stranger = new Telephone(socket, STRANGER);
-  stranger.speak();
-  assert.deepEqual([socket.stats().address, socket.stats().latched], [STRANGER.address, true]);
-  pass(500);
+  for (let second = 0; second < 5; second++) {
+    stranger.speak(50);
+    pass(1000);
+  }
+  assert.deepEqual(whereOf(socket), [FAR.address, FAR.port, false]);
+  assert.equal(socket.stats().strangers, 250);
   phone.speak();
-  assert.equal(socket.stats().address, FAR.address);
-  pass(1600);
+  assert.deepEqual([whereOf(socket), socket.stats().received + socket.stats().packets], [[FAR.address, FAR.port, true], 0]); // prettier-ignore
+  assert.equal(socket.stats().departures, 0);
+  plane.close();
+});
+
+test('the announced address takes the media back with one packet, however long another source had it', () => {
+  const { plane, socket, pass, phone } = holdSocket();
+  socket.learn({ ...FAR, networks: NETWORKS });
+  const other = new Telephone(socket, STRANGER);
+  other.speak(SEVERAL);
+  assert.deepEqual(whereOf(socket), [STRANGER.address, STRANGER.port, true]);
+  for (let second = 0; second < 10; second++) {
+    pass(1000);
+    other.speak(50);
+  }
   phone.speak();
-  stranger.speak();
-  assert.deepEqual([socket.stats().address, socket.stats().strangers], [FAR.address, 1]);
+  other.speak(50);
+  assert.deepEqual(whereOf(socket), [FAR.address, FAR.port, true]);
+  assert.equal(socket.stats().departures, 1);
+  plane.close();
+});
+
+for (const [what, from, rules, isLatched] of [
+  ['another port of the announced host', { address: FAR.address, port: 5000 }, {}, true],
+  ['the host of the signalling', STRANGER, { signalling: STRANGER.address }, true],
+  ['an allowed network', STRANGER, { networks: NETWORKS }, true],
+  ['any host, if the announced address cannot be routed', STRANGER, { anywhere: true }, true],
+  ['any other host', STRANGER, { signalling: '203.0.113.1', networks: ['192.0.2.0/24', '2001:db8::/32'] }, false],
+  ['a port below 1024', { address: FAR.address, port: 1023 }, { anywhere: true, signalling: FAR.address }, false],
+  ['the host of the signalling over IPv6', { address: '2001:db8::5', port: 4000 }, { signalling: '2001:db8::5' }, true],
+  ['an allowed network of IPv6', { address: '2001:db8:7::5', port: 4000 }, { networks: ['2001:db8::/33'] }, true],
+  ['an allowed network in the form of IPv6', STRANGER, { networks: ['::ffff:198.51.100.0/120'] }, true],
+  ['the neighbour of such a network', { address: '2001:db8:8000::5', port: 4000 }, { networks: ['2001:db8::/33'] }, false],
+] as const) {
+  test(`${what} is latched ${isLatched ? 'at its fourth packet in sequence' : 'never'}`, () => {
+    const { plane, socket } = holdSocket();
+    socket.learn({ ...FAR, ...rules });
+    const source = new Telephone(socket, from);
+    source.speak(SEVERAL - 1);
+    assert.deepEqual(whereOf(socket), [FAR.address, FAR.port, false]);
+    source.sequence++; // one is lost
+    source.speak(SEVERAL - 1);
+    assert.deepEqual([whereOf(socket), socket.stats().packets], [[FAR.address, FAR.port, false], 0]);
+    source.speak();
+    const expected = isLatched ? [from.address, from.port, true] : [FAR.address, FAR.port, false];
+    assert.deepEqual([whereOf(socket), socket.stats().departures], [expected, isLatched ? 1 : 0]);
+    plane.close();
+  });
+} // prettier-ignore
+
+test('packets of several sources, or of changing SSRC, are no sequence', () => {
+  const { plane, socket } = holdSocket();
+  socket.learn({ ...FAR, networks: NETWORKS });
+  const [one, two] = [new Telephone(socket, STRANGER), new Telephone(socket, BEHIND)];
+  for (let n = 0; n < 20; n++) {
+    one.speak();
+    two.speak();
+    one.sequence = two.sequence;
+  }
+  for (let n = 0; n < 20; n++) one.send(rtp({ sequence: n, timestamp: 160 * n, ssrc: n }));
+  assert.deepEqual(whereOf(socket), [FAR.address, FAR.port, false]);
+  plane.close();
+});
+
+test('the host of the signalling takes the media from any other, where the announced address cannot be routed', () => {
+  const { plane, socket, pass } = holdSocket();
+  socket.learn({ ...FAR, anywhere: true, signalling: BEHIND.address });
+  const [stranger, behind] = [new Telephone(socket, STRANGER), new Telephone(socket, BEHIND)];
+  stranger.speak(SEVERAL);
+  pass(10_000);
+  stranger.speak(SEVERAL);
+  for (let n = 0; n < SEVERAL; n++) {
+    assert.deepEqual(whereOf(socket), [STRANGER.address, STRANGER.port, true]);
+    behind.speak();
+    stranger.sequence += 7; // a flood of strangers does not disturb it
+    stranger.speak();
+  }
+  assert.deepEqual(whereOf(socket), [BEHIND.address, BEHIND.port, true]);
+  pass(10_000);
+  stranger.speak(50);
+  assert.deepEqual(whereOf(socket), [BEHIND.address, BEHIND.port, true]);
+  plane.close();
+});
+
+test('another announced address is sent to at once', () => {
+  const { plane, socket, phone } = holdSocket();
+  phone.speak();
   socket.learn({ address: STRANGER.address, port: 5000 });
-  assert.deepEqual([socket.stats().address, socket.stats().port], [STRANGER.address, 5000]);
-  stranger.speak();
-  assert.deepEqual([socket.stats().port, socket.stats().latched], [STRANGER.port, true]);
+  assert.deepEqual(whereOf(socket), [STRANGER.address, 5000, false]);
+  phone.speak(50);
+  assert.deepEqual(whereOf(socket), [STRANGER.address, 5000, false]);
+  new Telephone(socket, STRANGER).speak(SEVERAL);
+  assert.deepEqual(whereOf(socket), [STRANGER.address, STRANGER.port, true]);
   plane.close();
 });
 
 test('a description that repeats the address keeps the learned one until somebody sends', () => {
   const { plane, socket } = holdSocket();
+  socket.learn({ ...FAR, networks: NETWORKS });
   const behind = new Telephone(socket, STRANGER);
-  behind.speak();
-  socket.learn(FAR);
+  behind.speak(SEVERAL);
+  socket.learn({ ...FAR, networks: NETWORKS });
   assert.equal(socket.stats().address, STRANGER.address);
   plane.close();
 });
@@ -193,55 +288,85 @@ const BEHIND = { address: '192.0.2.77', port: 7000 }; // a translator's face of 
 
 test('a description that repeats the address lets nobody take the place of a far end that is heard', () => {
   const { plane, socket, pass } = holdSocket();
+  socket.learn({ ...FAR, networks: NETWORKS });
   const [behind, stranger] = [new Telephone(socket, BEHIND), new Telephone(socket, STRANGER)];
-  behind.speak();
+  behind.speak(SEVERAL);
   pass(10_000);
   behind.speak();
   pass(1000);
-  socket.learn(FAR);
-  stranger.speak();
-  assert.deepEqual([socket.stats().port, socket.stats().strangers], [BEHIND.port, 1]);
+  socket.learn({ ...FAR, networks: NETWORKS });
+  stranger.speak(SEVERAL);
+  assert.equal(socket.stats().port, BEHIND.port);
   behind.speak();
   pass(2000);
-  stranger.speak();
-  assert.deepEqual([socket.stats().port, socket.stats().strangers], [BEHIND.port, 2]);
+  stranger.speak(SEVERAL);
+  assert.deepEqual([socket.stats().port, socket.stats().strangers], [BEHIND.port, 2 * SEVERAL + SEVERAL - 1]);
   plane.close();
 });
 
-test('where the far end has gone silent, whoever comes after a new description is learned', () => {
+test('where the far end has gone silent, another one is learned after a new description', () => {
   const { plane, socket, pass } = holdSocket();
-  new Telephone(socket, BEHIND).speak();
+  socket.learn({ ...FAR, networks: NETWORKS });
+  new Telephone(socket, BEHIND).speak(SEVERAL);
   pass(500);
-  socket.learn(FAR);
+  socket.learn({ ...FAR, networks: NETWORKS });
   pass(1500);
-  new Telephone(socket, STRANGER).speak();
-  assert.deepEqual([socket.stats().port, socket.stats().strangers], [STRANGER.port, 0]);
+  new Telephone(socket, STRANGER).speak(SEVERAL);
+  assert.equal(socket.stats().port, STRANGER.port);
   plane.close();
 });
 
 for (const [what, heardMs] of [['long', 10_000], ['hardly', 500]] as const) {
   test(`a far end that was ${what} heard, was silent and comes back takes its place back, whoever was learned meanwhile`, () => {
     const { plane, socket, pass } = holdSocket();
+    socket.learn({ ...FAR, networks: NETWORKS });
     const [behind, stranger] = [new Telephone(socket, BEHIND), new Telephone(socket, STRANGER)];
-    behind.speak();
+    behind.speak(SEVERAL);
     pass(heardMs);
     behind.speak();
     pass(60_000); // held
     for (let refresh = 0; refresh < 2; refresh++) {
-      socket.learn(FAR);
+      socket.learn({ ...FAR, networks: NETWORKS });
       for (let second = 0; second < 5; second++) {
-        stranger.speak();
+        stranger.speak(SEVERAL);
         assert.equal(socket.stats().port, STRANGER.port);
         pass(1000);
       }
       pass(60_000);
     }
+    const { strangers } = socket.stats();
     behind.speak();
     stranger.speak();
-    assert.deepEqual([socket.stats().port, socket.stats().strangers], [BEHIND.port, 1]);
+    assert.deepEqual([socket.stats().port, socket.stats().strangers], [BEHIND.port, strangers + 1]);
     plane.close();
   });
 } // prettier-ignore
+
+test('a far end behind a translator comes back after one packet that pretends to be of the announced address', () => {
+  const { plane, socket, pass, phone } = holdSocket();
+  socket.learn({ ...FAR, signalling: BEHIND.address });
+  const behind = new Telephone(socket, BEHIND);
+  behind.speak(SEVERAL);
+  phone.speak();
+  assert.equal(socket.stats().port, FAR.port);
+  pass(2000);
+  behind.speak();
+  assert.equal(socket.stats().port, BEHIND.port);
+  plane.close();
+});
+
+test('reports of another port of the far end are answered there only if they are of its source', () => {
+  const { plane, socket, phone } = holdSocket(false);
+  const other = new Telephone(socket, { address: FAR.address, port: 9001 });
+  other.send(receiverReport(0x0a0b0c0d, 1, {}), true);
+  assert.equal(socket.stats().rtcpPort, 4001);
+  phone.speak(2);
+  other.send(receiverReport(7, 1, {}), true);
+  assert.equal(socket.stats().rtcpPort, 4001);
+  other.send(receiverReport(0x0a0b0c0d, 1, {}), true);
+  assert.equal(socket.stats().rtcpPort, 9001);
+  plane.close();
+});
 
 test('only the announced address is heard where nothing is to be learned', () => {
   const { plane, socket, phone } = holdSocket();
@@ -396,7 +521,8 @@ test('reports go to the port that the description, or the far end itself, gives 
   assert.deepEqual([where(), socket.stats().strangers], [[4000, 4000], 1]);
   socket.learn({ address: '192.0.2.8', port: 6000 });
   assert.deepEqual(where(), [6000, 6001]);
-  new Telephone(socket, { ...STRANGER, port: 7000 }).speak(); // it is behind a translator
+  socket.learn({ address: '192.0.2.8', port: 6000, networks: NETWORKS });
+  new Telephone(socket, { ...STRANGER, port: 7000 }).speak(SEVERAL); // it is behind a translator
   assert.deepEqual(where(), [7000, 7001]);
   socket.learn({ address: '192.0.2.8', port: 6000, mux: true });
   assert.deepEqual(where(), [7000, 7000]);
@@ -445,8 +571,8 @@ test('an encrypted call believes what its keys prove, from wherever it comes', (
   const sender = holdPlane({ srtp: CM_KEYS });
   const { plane, socket, pass } = holdSocket();
   socket.srtp('closed');
-  const [first, second, third, fourth] = sender.passRaw(80).map(({ data }) => data);
-  assert.ok(first && second && third && fourth);
+  const [first, second, third, ...later] = sender.passRaw(140).map(({ data }) => data);
+  assert.ok(first && second && third && later.length >= SEVERAL);
   socket.feed(first, FAR.address, FAR.port);
   assert.equal(socket.stats().closed, 1);
   socket.srtp(CM_KEYS);
@@ -463,8 +589,10 @@ test('an encrypted call believes what its keys prove, from wherever it comes', (
     { received, replayed, forgeries, address },
     { received: 2, replayed: 1, forgeries: 1, address: FAR.address },
   );
-  // The far end moved: its packets prove it.
+  // The far end moved: its packets prove it, and are heard at once.
   socket.feed(third, '203.0.113.5', 9000);
+  assert.deepEqual([socket.stats().address, socket.stats().received], [FAR.address, 3]);
+  for (const packet of later.slice(0, SEVERAL - 1)) socket.feed(packet, '203.0.113.5', 9000);
   assert.deepEqual([socket.stats().address, socket.stats().port], ['203.0.113.5', 9000]);
   // An old one repeated from elsewhere moves nothing.
   socket.feed(third, STRANGER.address, STRANGER.port);
@@ -475,25 +603,37 @@ test('an encrypted call believes what its keys prove, from wherever it comes', (
 
 const PORTS = { address: '127.0.0.1', portMin: 41_000, portMax: 41_099, drainMs: 30_000, dscp: 46 };
 
-test('ports are even, in turn, and rest after a call', () => {
+test('ports are even, and rest after a call', () => {
   const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: WALL_MS });
   const ports = RtpPorts.open({ ...PORTS, portMin: 41_101, portMax: 41_107 });
   const open = () => plane.openSocket({ ports, mux: false });
   const sockets = [open(), open(), open()];
   assert.deepEqual(
-    sockets.map(({ port }) => port),
+    sockets.map(({ port }) => port).toSorted((a, b) => a - b),
     [41_102, 41_104, 41_106],
   );
   assert.throws(open, { code: 'CALL_LIMIT', message: /no pair of RTP ports is free/ });
+  const { port } = sockets[1] ?? {};
   sockets[1]?.close();
   assert.throws(open, { code: 'CALL_LIMIT' });
   assert.deepEqual(ports.counts(plane.nowMs), { pairs: 3, inUse: 2, draining: 1, takenByOthers: 0 });
   plane.advance(START_MS + 29_999);
   assert.throws(open, { code: 'CALL_LIMIT' });
   plane.advance(START_MS + 30_000);
-  assert.equal(open().port, 41_104);
+  assert.equal(open().port, port);
   ports.close();
   plane.close();
+});
+
+test('nobody can tell the port of the next call from those before', () => {
+  const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: WALL_MS });
+  const ports = RtpPorts.open({ ...PORTS, portMin: 41_600, portMax: 41_999 });
+  const taken = Array.from({ length: 100 }, () => plane.openSocket({ ports, mux: true }).port);
+  assert.equal(new Set(taken).size, 100);
+  const steps = new Set(taken.slice(1).map((port, n) => port - (taken[n] ?? 0)));
+  assert.ok(steps.size > 50, `${steps.size} different steps`);
+  plane.close();
+  ports.close();
 });
 
 test('a pair of which another program has one port is stepped over', async () => {
@@ -502,8 +642,12 @@ test('a pair of which another program has one port is stepped over', async () =>
   const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: WALL_MS });
   const ports = RtpPorts.open({ ...PORTS, portMin: 41_200, portMax: 41_207 });
   const taken = [0, 1, 2].map(() => plane.openSocket({ ports, mux: false }).port);
-  assert.deepEqual(taken, [41_200, 41_204, 41_206]);
-  assert.equal(ports.counts(plane.nowMs).takenByOthers, 1);
+  assert.throws(() => plane.openSocket({ ports, mux: false }), { code: 'CALL_LIMIT' });
+  assert.deepEqual(
+    taken.toSorted((a, b) => a - b),
+    [41_200, 41_204, 41_206],
+  );
+  assert.ok(ports.counts(plane.nowMs).takenByOthers >= 1);
   plane.close();
   ports.close();
   other.close();
@@ -515,7 +659,7 @@ for (const address of ['127.0.0.1', '::1']) {
     const ports = RtpPorts.open({ ...PORTS, address, portMin: 41_300, portMax: 41_399 });
     const socket = plane.openSocket({ ports, mux: false });
     socket.formats(FORMATS);
-    socket.learn({ address, port: 9 }); // what its SDP says is wrong
+    socket.learn({ address, port: 1024 }); // what its SDP says is wrong
     const playout = plane.openStream(TELEPHONE);
     socket.bind(playout);
 
@@ -527,8 +671,10 @@ for (const address of ['127.0.0.1', '::1']) {
       }),
     );
     const pressed = new Promise<string>((resolve) => (socket.onDigit = (digit) => resolve(digit)));
-    const payload = event(12, 800, true);
-    far.send(rtp({ payloadType: 101, sequence: 1, timestamp: 160, payload }), socket.port, address);
+    for (let sequence = 1; sequence <= SEVERAL; sequence++) {
+      const payload = event(12, 800, true);
+      far.send(rtp({ payloadType: 101, sequence, timestamp: 160, payload }), socket.port, address);
+    }
     assert.equal(await within('the key', pressed), 'A');
     assert.equal(await within('the answer', heard), socket.port);
     assert.equal(socket.stats().port, far.address().port);
@@ -568,6 +714,7 @@ test('a callback that throws is told of with its socket, and the other sockets h
   const { plane, socket, phone } = holdSocket();
   const other = plane.openSocket({ mux: true });
   other.formats(FORMATS);
+  other.learn(FAR);
   const defect = new RangeError('a defect');
   const [defects, heard]: [unknown[], string[]] = [[], []];
   socket.onDigit = () => {

@@ -87,6 +87,15 @@ class Address {
   bool SameHost(const Address& other) const {
     return family_ == other.family_ && std::memcmp(bytes_, other.bytes_, sizeof(bytes_)) == 0;
   }
+  // The first `bits` bits of both are the same, and both are of one family.
+  bool SharesPrefix(const Address& other, int bits) const {
+    if (family_ != other.family_ || !known()) return false;
+    const auto whole = static_cast<size_t>(bits / 8);
+    if (std::memcmp(bytes_, other.bytes_, whole) != 0) return false;
+    const int rest = bits % 8;
+    return rest == 0 || (bytes_[whole] ^ other.bytes_[whole]) >> (8 - rest) == 0;
+  }
+  int bits() const { return family_ == AF_INET ? 32 : 128; }
   bool operator==(const Address& other) const { return SameHost(other) && port_ == other.port_; }
   bool operator!=(const Address& other) const { return !(*this == other); }
 
@@ -104,6 +113,34 @@ class Address {
   uint32_t scope_ = 0;
   uint16_t port_ = 0;
   uint8_t bytes_[16] = {};
+};
+
+// A network in CIDR notation (RFC 4632), such as 10.0.0.0/8. A single address is a network of one.
+class Network {
+ public:
+  // Unknown when the text is no network.
+  static Network Of(const std::string& text) {
+    const size_t slash = text.find('/');
+    Network network;
+    network.base_ = Address::Of(text.substr(0, slash), 0);
+    network.bits_ = network.base_.bits();
+    if (slash == std::string::npos) return network;
+    const std::string bits = text.substr(slash + 1);
+    const bool is_number = !bits.empty() && bits.size() <= 3 && bits.find_first_not_of("0123456789") == std::string::npos;
+    // Of an IPv4-mapped address the first 96 bits are always the same.
+    const int mapped = network.bits_ == 32 && text.find(':') != std::string::npos ? 96 : 0;
+    const int stated = is_number ? std::stoi(bits) - mapped : -1;
+    if (stated < 0 || stated > network.bits_) return Network();
+    network.bits_ = stated;
+    return network;
+  }
+
+  bool known() const { return base_.known(); }
+  bool Has(const Address& address) const { return base_.SharesPrefix(address, bits_); }
+
+ private:
+  Address base_;
+  int bits_ = 0;
 };
 
 }  // namespace parley

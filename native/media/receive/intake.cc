@@ -86,15 +86,28 @@ void Intake::TakeRtp(const uint8_t* data, size_t len, const Address& from, int64
     stats_.unknown_payloads++;
     return;
   }
-  const Address rtp_before = latch_.target(), rtcp_before = rtcp_target();
-  if (!latch_.Accept(from, now_ns, srtp_ && srtp_->was_newest())) {
+  if (!Latches(packet, from, now_ns)) {
     stats_.strangers++;
     return;
   }
-  Retarget(rtp_before, rtcp_before);
   stats_.last_rtp_ns = now_ns;
   if (kind == PayloadKind::kDigit) TakeDigit(packet, now_ns);
   TakeSource(packet, kind, now_ns);
+}
+
+// False when the packet is not the call's.
+bool Intake::Latches(const RtpView& packet, const Address& from, int64_t now_ns) {
+  const Address before = latch_.latched(), rtp_before = latch_.target(), rtcp_before = rtcp_target();
+  const bool is_proven = srtp_ && srtp_->was_newest();
+  if (!latch_.Accept({from, packet.ssrc, packet.sequence, is_proven}, now_ns)) return false;
+  if (latch_.latched() == before) return true;
+  stats_.departures += latch_.is_away();
+  if (!before.known()) {
+    listener_->OnTarget(latch_.target(), rtcp_target());
+  } else {
+    Retarget(rtp_before, rtcp_before);
+  }
+  return true;
 }
 
 // Events count whatever their SSRC: some gateways give them one of their own.
@@ -181,11 +194,7 @@ void Intake::TakeRtcp(const uint8_t* data, size_t len, const Address& from, bool
     stats_.strangers++;
     return;
   }
-  if (rtcp_port && from != rtcp_found_) {
-    const Address before = rtcp_target();
-    rtcp_found_ = from;
-    Retarget(latch_.target(), before);
-  }
+  if (rtcp_port) NoteReporter(view, from);
   stats_.rtcp_packets++;
   stats_.last_rtcp_ns = now_ns;
   if (view.has_sender_report && source_ && view.sender == source_->ssrc()) {
@@ -198,6 +207,17 @@ void Intake::TakeRtcp(const uint8_t* data, size_t len, const Address& from, bool
     stats_.bye = true;
     listener_->OnBye();
   }
+}
+
+// Reports go to where they come from only if the sender is the source of the
+// call's RTP, or SRTP proves it, or RTP or RTCP is sent to that address already.
+void Intake::NoteReporter(const RtcpView& view, const Address& from) {
+  if (from == rtcp_found_ || from.port() < Latch::kLowestPort) return;
+  const bool is_source = source_ && source_->valid() && view.sender == source_->ssrc();
+  if (!is_source && !srtp_ && from != rtcp_announced_ && from != latch_.target()) return;
+  const Address before = rtcp_target();
+  rtcp_found_ = from;
+  Retarget(latch_.target(), before);
 }
 
 void Intake::TakeBlock(const ReportBlock& block, int64_t now_ns) {

@@ -46,6 +46,7 @@ struct IntakeStats {
   uint64_t comfort_noise = 0, digits = 0, rtcp_packets = 0, source_changes = 0;
   // Refused, by reason.
   uint64_t malformed = 0, strangers = 0, unknown_payloads = 0, forged = 0, replayed = 0, closed = 0, foreign = 0;
+  uint64_t departures = 0;  // times that the latch left the announced address for another
   // Of what is received, over all sources.
   uint64_t expected = 0, received = 0, repeated = 0, late = 0, lost = 0;
   double jitter_ms = 0, max_jitter_ms = 0;
@@ -63,7 +64,7 @@ class IntakeListener {
  public:
   virtual void OnDigit(const Digit& digit) = 0;
   virtual void OnSoundReady() = 0;
-  // The far end is reached there from now on.
+  // The far end is reached there from now on, or was heard there for the first time.
   virtual void OnTarget(const Address& rtp, const Address& rtcp) = 0;
   virtual void OnBye() = 0;
   virtual void OnReception(const ReceptionState& state) = 0;
@@ -115,6 +116,8 @@ class Intake {
   void ChangeSource();
   void Hear(const RtpView& packet, PayloadKind kind, Reception::Verdict verdict, int64_t now_ns);
   void TakeBlock(const ReportBlock& block, int64_t now_ns);
+  bool Latches(const RtpView& packet, const Address& from, int64_t now_ns);
+  void NoteReporter(const RtcpView& view, const Address& from);
   void Retarget(const Address& rtp_before, const Address& rtcp_before);
   void PublishReception();
 

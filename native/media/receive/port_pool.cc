@@ -2,15 +2,28 @@
 
 #include <netinet/in.h>
 #include <netinet/ip.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "media/receive/address.h"
 
 namespace parley {
+namespace {
+
+// Below `count`, which is 1 or more; false when the system gives none. 64 bits leave no bias worth a second draw.
+bool RandomBelow(size_t count, size_t* out) {
+  uint64_t bits = 0;
+  if (getrandom(&bits, sizeof(bits), 0) != static_cast<ssize_t>(sizeof(bits))) return false;
+  *out = static_cast<size_t>(bits % count);
+  return true;
+}
+
+}  // namespace
 
 PortPair::~PortPair() { Close(0); }
 
@@ -41,10 +54,19 @@ std::shared_ptr<PortPool> PortPool::Open(const PortPoolConfig& config, std::stri
 std::unique_ptr<PortPair> PortPool::Take(bool mux, int64_t now_ns, std::string* problem) {
   std::unique_ptr<PortPair> pair(new PortPair(shared_from_this(), family_));
   std::lock_guard<std::mutex> lock(mutex_);
-  for (size_t tried = 0; tried < free_from_.size(); tried++) {
-    const size_t place = next_;
-    next_ = (next_ + 1) % free_from_.size();
-    if (free_from_[place] > now_ns) continue;
+  std::vector<size_t> free;
+  for (size_t place = 0; place < free_from_.size(); place++) {
+    if (free_from_[place] <= now_ns) free.push_back(place);
+  }
+  while (!free.empty()) {
+    size_t chosen = 0;
+    if (!RandomBelow(free.size(), &chosen)) {
+      *problem = "the system gives no random numbers";
+      return nullptr;
+    }
+    std::swap(free[chosen], free.back());
+    const size_t place = free.back();
+    free.pop_back();
     const auto port = static_cast<uint16_t>(config_.first + 2 * place);
     switch (BindPair(pair.get(), port, mux, problem)) {
       case Bound::kYes: free_from_[place] = kInUse; return pair;

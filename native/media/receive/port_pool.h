@@ -3,7 +3,8 @@
 //
 // A pair that was given back rests for a while: the far end of the old call may
 // still send to it, and a new call must not hear that. Ports that somebody else
-// has taken are stepped over.
+// has taken are stepped over. The pair is chosen at random among the free ones
+// (RFC 6056), so that nobody can guess where the next call receives.
 #ifndef PARLEY_MEDIA_RECEIVE_PORT_POOL_H_
 #define PARLEY_MEDIA_RECEIVE_PORT_POOL_H_
 
@@ -79,7 +80,6 @@ class PortPool : public std::enable_shared_from_this<PortPool> {
   const int family_;
   std::mutex mutex_;  // guards what follows
   std::vector<int64_t> free_from_;  // for each pair: when it may be taken
-  size_t next_ = 0;                 // pairs are taken in turn, so that each rests as long as it can
   uint64_t taken_by_others_ = 0;
 };
 

@@ -131,6 +131,10 @@ export class FakeMedia {
     this.onPort?.(this.#port);
   }
 
+  signalledFrom(): void {
+    // Its media comes from nowhere.
+  }
+
   hold(held: boolean): void {
     this.asked.push(`hold ${held}`);
   }

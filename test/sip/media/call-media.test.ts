@@ -191,13 +191,14 @@ test('a telephone behind a translator is answered where it sends from', async (t
   const { leg, pass } = stage(t);
   const phone = await Phone.open(t);
   const call = leg();
+  call.media.signalledFrom('127.0.0.1');
   // A private address, and a port where nobody is.
   const port = portIn(
-    valueOf(call.media.answer(phone.describe('0 101', [], { address: '127.0.0.9', port: 9 }))),
+    valueOf(call.media.answer(phone.describe('0 101', [], { address: '127.0.0.9', port: 1024 }))),
   );
   pass(100);
   assert.equal(phone.waiting, 0);
-  for (const sequence of [1, 2]) await phone.send(rtp({ sequence, timestamp: 160 * sequence }), port);
+  for (const sequence of [1, 2, 3, 4]) await phone.send(rtp({ sequence, timestamp: 160 * sequence }), port);
   pass(20);
   await phone.packets(pass(100));
 });
@@ -332,4 +333,37 @@ test('a far end that falls silent is told, and not while it is held', async (t) 
   assert.equal(call.told.silences, 0);
   pass(1000, 1000);
   assert.equal(call.told.silences, 1);
+});
+
+/** An INVITE that only listens was answered; what comes back is sent to the phone's own address. */
+function listening(leg: Leg, phone: Phone, signalling: string, lines: readonly string[] = []): number {
+  leg.media.signalledFrom(signalling);
+  return portIn(valueOf(leg.media.answer(phone.describe('0 101', ['a=recvonly', ...lines]))));
+}
+
+test('packets from an address that neither description nor signalling names do not take the sound of a silent caller', async (t) => {
+  const { leg, pass } = stage(t);
+  const [phone, stranger] = [await Phone.open(t), await Phone.open(t, '127.0.0.9')];
+  const logged: string[] = [];
+  const log = { info: (_: unknown, message: string) => logged.push(message), warn: () => undefined };
+  const port = listening(leg(PLAIN, { log }), phone, '127.0.0.1');
+  pass(20);
+  for (let sequence = 0; sequence < 50; sequence++) await stranger.send(rtp({ sequence, timestamp: sequence * 160 }), port); // prettier-ignore
+  assert.equal((await phone.packets(pass(100))).length, 5);
+  assert.deepEqual([stranger.waiting, logged], [0, []]);
+});
+
+test('a caller behind a translator is heard and spoken to where its signalling comes from, and that is counted and logged', async (t) => {
+  const { leg, pass } = stage(t);
+  const [phone, behind] = [await Phone.open(t), await Phone.open(t, '127.0.0.9')];
+  const logged: [Record<string, unknown>, string][] = [];
+  const log = { info: (fields: Record<string, unknown>, message: string) => void logged.push([fields, message]), warn: () => undefined }; // prettier-ignore
+  let departures = 0;
+  const call = leg(PLAIN, { log, departed: () => departures++ });
+  const port = listening(call, phone, '127.0.0.9');
+  for (let sequence = 0; sequence < 4; sequence++) await behind.send(rtp({ sequence, timestamp: sequence * 160 }), port); // prettier-ignore
+  pass(20);
+  assert.ok((await behind.packets(pass(100))).length === 5);
+  const fields = { announced: `127.0.0.1:${phone.port}`, latched: `127.0.0.9:${behind.port}` };
+  assert.deepEqual([departures, logged], [1, [[fields, 'media latched away from the announced address']]]);
 });

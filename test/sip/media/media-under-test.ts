@@ -113,9 +113,9 @@ export class Phone {
     });
   }
 
-  static async open(t: TestContext): Promise<Phone> {
+  static async open(t: TestContext, host = HOST): Promise<Phone> {
     const socket = createSocket('udp4');
-    await new Promise<void>((resolve) => socket.bind(0, HOST, resolve));
+    await new Promise<void>((resolve) => socket.bind(0, host, resolve));
     t.after(() => socket.close());
     return new Phone(socket);
   }

@@ -42,6 +42,8 @@ export class HeardMedia implements SessionMedia {
     return judged;
   }
 
+  signalledFrom(): void {}
+
   settle(fork: string): void {
     this.events.push(`settle ${fork}`);
   }

@@ -47,6 +47,8 @@ export class NegotiatedMedia implements SessionMedia {
 
   settle(): void {}
 
+  signalledFrom(): void {}
+
   withdraw(): void {
     this.#negotiation.withdraw();
   }
