@@ -56,6 +56,12 @@ export function number(holder: Members, name: string, owner: string): number {
   return value;
 }
 
+export function text(holder: Members, name: string, owner: string): string {
+  const value = holder[name];
+  if (typeof value !== 'string') throw unsupported(`has no text ${owner}.${name}`);
+  return value;
+}
+
 /** The one transport that audio and data share, from before the handshake on. */
 export function dtlsOf(peer: RTCPeerConnection): DtlsInternals {
   const transports: unknown = peer.dtlsTransports;

@@ -12,6 +12,7 @@ import {
   type RTCDataChannel,
 } from 'werift';
 import { MAX_MESSAGE_BYTES } from './client-message.js';
+import { guardDatagrams } from './datagram-guard.js';
 import type { Offer } from './offer.js';
 import { isSoundSctp } from './sctp-packet.js';
 import { answerForBrowser, offerForWerift } from './werift-description.js';
@@ -68,6 +69,7 @@ export class WeriftPeer {
     });
     this.#dtls = dtlsOf(this.connection);
     this.#mendIce();
+    guardDatagrams(this.#dtls, iceOf(this.#dtls));
     this.#listen();
   }
 

@@ -10,6 +10,7 @@ import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { dtlsAddon, type DtlsKeys, type DtlsStep } from './dtls-addon.js';
 import type { CertificateFingerprint, DtlsCertificate } from './dtls-certificate.js';
+import { handshakeDatagram, hasHandshake, unprotectedAlert } from './dtls-record.js';
 
 export interface AssociationOptions {
   readonly certificate: DtlsCertificate;
@@ -36,7 +37,22 @@ export interface AssociationOptions {
 export const HANDSHAKE_LIMIT_MS = 15_000;
 const RETRANSMIT_MS = 200; // the first; each further one after twice as long: a call has no second to lose
 const LONGEST_WAIT_MS = 2000; // however the system's clock was set meanwhile
+const ALERT_WAIT_MS = 2000; // above the interval at which an end repeats a flight
 const MOST_EARLY = 16; // datagrams before the start: two flights
+/** RFC 5246 section 7.2 and RFC 7507. */
+const ALERT_NAMES: ReadonlyMap<number, string> = new Map([
+  [40, 'handshake failure'],
+  [42, 'bad certificate'],
+  [43, 'unsupported certificate'],
+  [46, 'certificate unknown'],
+  [47, 'illegal parameter'],
+  [50, 'decode error'],
+  [51, 'decrypt error'],
+  [70, 'protocol version'],
+  [71, 'insufficient security'],
+  [80, 'internal error'],
+  [86, 'inappropriate fallback'],
+]);
 
 export class DtlsAssociation {
   readonly #options: AssociationOptions;
@@ -46,6 +62,13 @@ export class DtlsAssociation {
   #open = false;
   #over = false;
   #turn = 0;
+  /** Unprotected records that were read. */
+  #records = 0;
+  /** The description of the last alert that came unprotected. */
+  #alert: number | undefined;
+  /** The far end has sent a part of the handshake. */
+  #answered = false;
+  #cancelAlert: (() => void) | undefined;
   #cancelLimit: (() => void) | undefined;
   #cancelTimeout: (() => void) | undefined;
 
@@ -77,7 +100,8 @@ export class DtlsAssociation {
     this.#started = true;
     const { time, limitMs = HANDSHAKE_LIMIT_MS } = this.#options;
     this.#cancelLimit = time.after(limitMs, () => {
-      this.#fail(new ParleyError('TIMEOUT', 'the DTLS handshake did not end in time'));
+      const hint = this.#alert === undefined ? '' : `; an unprotected alert came, number ${this.#alert}`;
+      this.#fail(new ParleyError('TIMEOUT', `the DTLS handshake did not end in time${hint}`));
     });
     this.#take(dtlsAddon().dtlsStart(this.#handle));
     const early = this.#early;
@@ -88,8 +112,33 @@ export class DtlsAssociation {
   /** Anything that came; what is no DTLS of this association changes nothing. Before the start the first 16 are kept. */
   receive(data: Uint8Array): void {
     if (this.#over) return;
-    if (this.#started) this.#take(dtlsAddon().dtlsReceive(this.#handle, data));
-    else if (this.#early.length < MOST_EARLY) this.#early.push(data);
+    // With keys, OpenSSL drops by itself what they did not protect; without, it fails for it.
+    const read = this.#open ? data : this.#readHandshake(data);
+    if (read === undefined) return;
+    if (this.#started) this.#take(dtlsAddon().dtlsReceive(this.#handle, read));
+    else if (this.#early.length < MOST_EARLY && hasHandshake(read)) this.#early.push(read);
+  }
+
+  // Anybody can send an unprotected alert. It counts where the far end then says nothing more of its handshake.
+  #readHandshake(data: Uint8Array): Uint8Array | undefined {
+    const sender = this.#options.role === 'active' ? 'server' : 'client';
+    const read = handshakeDatagram(data, sender, () => this.#records++);
+    if (read !== undefined && hasHandshake(read)) {
+      this.#answered = true;
+      this.#cancelAlert?.();
+      this.#cancelAlert = undefined;
+    }
+    const alert = unprotectedAlert(data);
+    if (alert === undefined) return read;
+    this.#alert = alert;
+    if (this.#answered) this.#cancelAlert ??= this.#options.time.after(ALERT_WAIT_MS, () => this.#alerted());
+    return read;
+  }
+
+  #alerted(): void {
+    const name = ALERT_NAMES.get(this.#alert ?? 0) ?? 'of another kind';
+    const alert = `alert ${this.#alert} (${name})`;
+    this.#fail(new ParleyError('DTLS_FAILED', `the far end ended the DTLS handshake with ${alert}`));
   }
 
   /** Says goodbye to a far end that it has keys with; nothing is told afterwards. Idempotent. */
@@ -115,6 +164,7 @@ export class DtlsAssociation {
     if (keys === null) return;
     this.#open = true;
     this.#cancelLimit?.();
+    this.#cancelAlert?.();
     this.#options.onKeys(keys);
   }
 
@@ -147,6 +197,7 @@ export class DtlsAssociation {
     this.#over = true;
     this.#early = [];
     this.#cancelLimit?.();
+    this.#cancelAlert?.();
     this.#cancelTimeout?.();
     for (const data of dtlsAddon().dtlsClose(this.#handle) ?? []) this.#options.send(data);
   }

@@ -9,6 +9,7 @@ import { DtlsCertificate } from '../../src/rtp/dtls-certificate.js';
 import type { SrtpProfile } from '../../src/rtp/media-addon.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
+import { FORGED, record } from './forged-records.js';
 import { fingerprintOf, LOOPBACK, materialOf, OpensslPeer, pemPair, Told, UdpAssociation, type PemPair, type Terms } from './dtls-peers.js'; // prettier-ignore
 
 let pair: PemPair;
@@ -184,6 +185,51 @@ test('two of ours agree on keys crosswise, and no timer is left', () => {
   assert.deepEqual([active.told.closed, passive.told.closed], [0, 1]);
   passive.association.close();
   assert.deepEqual([...active.told.failures, ...passive.told.failures], []);
+});
+
+for (const role of ['active', 'passive'] as const) {
+  test(`no forged record ends a handshake or an association of the ${role} end`, () => {
+    const forge = (end: DtlsAssociation) => FORGED.forEach((datagram) => end.receive(datagram));
+    // Before each datagram of the handshake that this end receives.
+    const under = twoOfOurs((_data, deliver) => {
+      forge(under[role].association);
+      deliver();
+    });
+    const { active, passive } = under;
+    passive.association.start();
+    forge(under[role].association);
+    active.association.start();
+    const { association, told } = under[role];
+    assert.equal(told.keys.length, 1);
+    forge(association);
+    assert.deepEqual([association.open, told.failures, told.closed], [true, [], 0]);
+    active.association.close();
+    passive.association.close();
+  });
+}
+
+test('a forged record with a high number does not make those that follow look like replays', () => {
+  const { active, passive } = twoOfOurs((_data, deliver) => {
+    passive.association.receive(record(20, 0, '01', 0xfefd, 2 ** 40));
+    deliver();
+  });
+  passive.association.start();
+  active.association.start();
+  assert.deepEqual([passive.told.keys.length, passive.told.failures], [1, []]);
+  active.association.close();
+  passive.association.close();
+});
+
+test('an unprotected alert does not end a handshake, but the error of the time limit states it', () => {
+  const time = new ManualTime();
+  const { active } = twoOfOurs(() => undefined, { time });
+  active.association.start();
+  active.association.receive(record(21, 0, '0228')); // fatal, handshake_failure
+  time.advance(14_999);
+  assert.equal(active.told.failures.length, 0);
+  time.advance(1);
+  assert.equal(active.told.code, 'TIMEOUT');
+  assert.match(String(active.told.failures[0]), /an unprotected alert came, number 40$/);
 });
 
 test('what comes before the start is kept for it', () => {
