@@ -57,6 +57,18 @@ void RingSink::Write(const float* samples, size_t count) {
   ring_->Write(reinterpret_cast<const uint8_t*>(samples), count * sizeof(float), sizeof(float));
 }
 
+void RingSink::Waits(bool waits) {
+  waits_.store(waits);
+  std::shared_ptr<Notifier> notifier;
+  Handle handle = 0;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    notifier = notifier_;
+    handle = handle_;
+  }
+  if (notifier) Notifier::Ready(notifier, handle);
+}
+
 void RingSink::Ended(const runtime::StreamEnd& end) {
   using runtime::Outcome;
   const bool whole = end.outcome == Outcome::kDone || end.outcome == Outcome::kBudget || end.outcome == Outcome::kRunaway;

@@ -29,12 +29,15 @@ class RingSink final : public runtime::SpeechSink {
 
   size_t Room() override;
   void Write(const float* samples, size_t count) override;
+  void Waits(bool waits) override;
   void Ended(const runtime::StreamEnd& end) override;
 
   // Of a request with more_text; `last`: it ends here.
   void AddText(std::string text, bool last);
   void Cancel();
   void SetDue(runtime::Clock::time_point due);
+  // As the engine told last.
+  bool IsWaiting() const { return waits_.load(); }
   // Nothing while it goes on.
   std::optional<runtime::StreamEnd> End();
 
@@ -46,6 +49,7 @@ class RingSink final : public runtime::SpeechSink {
   const std::shared_ptr<ByteRing> ring_;
   const std::shared_ptr<Waker> waker_;
   std::atomic<runtime::StreamId> stream_{0};
+  std::atomic<bool> waits_{false};
 
   std::mutex mutex_;  // guards what follows
   std::shared_ptr<Notifier> notifier_;

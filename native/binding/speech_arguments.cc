@@ -30,6 +30,14 @@ float Fraction(const Napi::Object& object, const char* name, double least, doubl
   return Has(object, name) ? static_cast<float>(NumberIn(object.Get(name), name, least, most)) : -1;
 }
 
+runtime::Listener ListenerIn(const Napi::Value& value) {
+  const std::string name = StringIn(value, "listener");
+  if (name == "live") return runtime::Listener::kLive;
+  if (name == "reader") return runtime::Listener::kReader;
+  if (name == "server") return runtime::Listener::kServer;
+  throw Napi::TypeError::New(value.Env(), "listener must be live, reader or server");
+}
+
 std::vector<int> CoresIn(const Napi::Object& object) {
   std::vector<int> cores;
   if (!Has(object, "cores")) return cores;
@@ -133,6 +141,7 @@ runtime::SpeechRequest SpeechRequestIn(const Napi::Value& value) {
   if (Has(object, "greedy")) request.greedy = BooleanIn(object.Get("greedy"), "greedy");
   request.seed = Count(object, "seed", 0, 0, kMost);
   request.max_new_tokens = Count(object, "maxNewTokens", 0, 0, 1e6);
+  if (Has(object, "listener")) request.listener = ListenerIn(object.Get("listener"));
   if (Has(object, "dueInMs")) request.due = DueIn(object.Get("dueInMs"), "dueInMs");
   return request;
 }

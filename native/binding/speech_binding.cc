@@ -153,6 +153,12 @@ Napi::Value End(const Napi::CallbackInfo& info) {
   return ToObject(info.Env(), *end);
 }
 
+// False for a stream that is gone.
+Napi::Value Waits(const Napi::CallbackInfo& info) {
+  const auto sink = Handles::Process().Get<RingSink>(HandleOf(info));
+  return Napi::Boolean::New(info.Env(), sink && sink->IsWaiting());
+}
+
 // (stream, text, last)
 void AddText(const Napi::CallbackInfo& info) {
   std::string text = StringIn(info[1], "text");
@@ -200,6 +206,7 @@ void InitSpeech(Napi::Env env, Napi::Object exports) {
   exports.Set("speechClose", Napi::Function::New(env, close, "speechClose"));
   exports.Set("speechStart", Napi::Function::New(env, Start, "speechStart"));
   exports.Set("speechEnd", Napi::Function::New(env, End, "speechEnd"));
+  exports.Set("speechWaits", Napi::Function::New(env, Waits, "speechWaits"));
   exports.Set("speechText", Napi::Function::New(env, AddText, "speechText"));
   exports.Set("speechCancel", Napi::Function::New(env, Cancel, "speechCancel"));
   exports.Set("speechDue", Napi::Function::New(env, SetDue, "speechDue"));

@@ -86,6 +86,9 @@ class SpeechSink {
   // two or more chunks of 12 frames if they shall be used (a chunk is half of it at most).
   virtual size_t Room() = 0;
   virtual void Write(const float* samples, size_t count) = 0;
+  // True: the stream waits for a place, for memory, or for another stream's voice. False: the engine works on it.
+  // Called at each change; no stream waits when it begins.
+  virtual void Waits(bool) {}
   virtual void Ended(const StreamEnd& end) = 0;
 };
 
@@ -95,6 +98,13 @@ struct Recording {
   std::vector<float> samples;  // mono, [-1, 1]
   uint32_t rate = 24000;       // Hz
   std::string text;            // what it says; empty: only the voice is used
+};
+
+// How the sound of a stream is used.
+enum class Listener : uint8_t {
+  kLive,    // played while it is made: admission keeps its pace
+  kReader,  // read as a file: shares rounds with others, and steps aside for live listeners
+  kServer,  // a prompt that the server prepares: comes after all others
 };
 
 struct SpeechRequest {
@@ -115,6 +125,7 @@ struct SpeechRequest {
   // When sound would be missed; earlier goes first. It moves on with what is written: after a
   // second of sound it is a second later. The greatest: never, the answer is waited for as a whole.
   Clock::time_point due = Clock::time_point::max();
+  Listener listener = Listener::kLive;  // without `due`, kLive is treated as kReader
 };
 
 struct EngineFacts {

@@ -94,6 +94,7 @@ Stream* Scheduler::Find(StreamId id) const {
 void Scheduler::Sort() {
   for (Streams* streams : {&waiting_, &live_}) {
     std::sort(streams->begin(), streams->end(), [](const auto& a, const auto& b) {
+      if (a->rank() != b->rank()) return a->rank() < b->rank();
       return a->due() != b->due() ? a->due() < b->due() : a->id() < b->id();
     });
   }

@@ -50,6 +50,8 @@ class Scheduler {
  private:
   // In a row, while a listener may run dry, in which those who are in no hurry are left out.
   static constexpr size_t kRoundsGivenWay = 3;
+  // Of a frame's time that rounds may take in the mean: what listeners have ahead must grow.
+  static constexpr double kUsable = 0.86;
 
   using Streams = std::vector<std::unique_ptr<Stream>>;
   using Some = std::vector<Stream*>;
@@ -66,11 +68,13 @@ class Scheduler {
   bool MayWork(Stream& stream);
   std::string TooMuch(size_t bytes) const;
   bool Admit();
+  size_t PutPassedOverFirst();
+  void TellWaits(bool no_place);
   enum class Admission : uint8_t { kLive, kNotYet, kNoPlace };
   Admission AdmitOne(Stream& stream);
   BudgetQuestion BudgetOf(const Stream& stream) const;
   bool FindMemory(size_t bytes);
-  bool KeepsPace(const Stream& newcomer) const;
+  bool KeepsPace(const Stream& newcomer);
   Clock::duration Frame() const;
   Clock::duration WorkOf(size_t streams) const;
   Clock::duration RoundOf(size_t streams) const;
@@ -85,6 +89,10 @@ class Scheduler {
   Clock::duration LeastAhead();
   Clock::duration WithSwing(Clock::duration time) const;
   Some StreamsToStep();
+  Clock::duration LeastOf(const Some& listeners) const;
+  Clock::duration TimeOfATurn(size_t listeners) const;
+  size_t OthersWithin(Clock::duration most, size_t listeners, size_t others) const;
+  bool IsHeard(Stream& stream);
   bool Decode();
   static size_t FramesOf(const Some& streams);
   size_t FramesToSpare();
@@ -113,6 +121,7 @@ class Scheduler {
   size_t stream_bytes_ = 0;  // of the live
   bool voice_worked_ = false;
   size_t rounds_given_way_ = 0;
+  bool last_out_of_order_ = false;  // the last stream that got a place went before those of a higher rank
   size_t rounds_put_off_ = 0;  // in a row, in which prompts had no time
   WorkRate prefill_rate_{32};  // rows
   WorkRate decode_rate_{8};    // frames

@@ -45,7 +45,7 @@ Clock::duration Scheduler::LeastAhead() {
   const Clock::time_point now = options_.now();
   Clock::duration least = Clock::duration::max();
   for (const auto& stream : live_) {
-    if (stream->gone() || stream->Silent() || !stream->InHurry() || stream->Ahead(now) >= least) continue;
+    if (stream->gone() || stream->Silent() || !stream->MayRunDry(now) || stream->Ahead(now) >= least) continue;
     const Stream::Turn turn = stream->NextTurn(now, round_rate_.Each());
     if (turn == Stream::Turn::kStep || turn == Stream::Turn::kDecode) least = stream->Ahead(now);
   }
@@ -56,7 +56,7 @@ Clock::duration Scheduler::LeastAhead() {
 size_t Scheduler::Bare() const {
   const Clock::time_point now = options_.now();
   const Clock::duration frames = static_cast<Clock::rep>(kFramesToWait) * Frame();
-  return static_cast<size_t>(std::count_if(live_.begin(), live_.end(), [&](const auto& one) { return !one->gone() && one->Ahead(now) < frames; }));
+  return static_cast<size_t>(std::count_if(live_.begin(), live_.end(), [&](const auto& one) { return !one->gone() && one->live() && one->Ahead(now) < frames; }));
 }
 
 Clock::duration Scheduler::WithSwing(Clock::duration time) const {
@@ -100,21 +100,55 @@ bool Scheduler::Prefill() {
   return true;
 }
 
-// While a listener may run dry, those who are in no hurry give way, but not for ever.
+// Live listeners come first. While one of them may run dry, the others are left out, but at most kRoundsGivenWay times in a
+// row. The server's prompts are left out in the same way while readers are served.
 Scheduler::Some Scheduler::StreamsToStep() {
   Some streams = LiveWith(Stream::Turn::kStep);
-  const Clock::time_point now = options_.now();
-  const auto hurried = std::stable_partition(streams.begin(), streams.end(), [](Stream* s) { return s->InHurry(); });
-  const bool short_of_sound =
-      std::any_of(streams.begin(), hurried, [&](Stream* one) { return one->Ahead(now) < kSafe; });
-  if (!short_of_sound || rounds_given_way_ == kRoundsGivenWay) {
-    rounds_given_way_ = 0;
-  } else if (hurried != streams.end()) {
-    rounds_given_way_++;
-    streams.erase(hurried, streams.end());
+  const auto others = std::stable_partition(streams.begin(), streams.end(), [](Stream* one) { return one->live(); });
+  const auto listeners = static_cast<size_t>(others - streams.begin());
+  const Clock::duration least = LeastOf(Some(streams.begin(), others));
+  const bool short_of_sound = least < kSafe;
+  // Where not all of them fit, they take turns.
+  if (listeners > 0 || streams.size() > options_.max_batch) {
+    std::stable_sort(others, streams.end(), [](Stream* a, Stream* b) { return a->last_step() < b->last_step(); });
   }
+  const auto left_out = short_of_sound ? others : std::stable_partition(others, streams.end(), [](Stream* one) { return one->rank() < 2; });
+  size_t first = static_cast<size_t>(left_out - streams.begin());
+  if (!short_of_sound && first == listeners) first = streams.size();
+  const bool gives_way = first > 0 && first < streams.size();
+  const bool is_turn = gives_way && rounds_given_way_ == kRoundsGivenWay;
+  rounds_given_way_ = gives_way && !is_turn ? rounds_given_way_ + 1 : 0;
+  if (gives_way && !is_turn) streams.resize(first);
+  // In a step that is full, the last place is for one of those who were left out.
+  else if (is_turn && first >= options_.max_batch) std::rotate(streams.begin() + static_cast<ptrdiff_t>(options_.max_batch - 1), left_out, streams.end());
+  const Clock::duration most = is_turn && short_of_sound ? TimeOfATurn(listeners) : least - kReserve;
+  if (listeners > 0) streams.resize(std::min(streams.size(), listeners + OthersWithin(most, listeners, streams.size() - listeners)));
   if (streams.size() > options_.max_batch) streams.resize(options_.max_batch);
   return streams;
+}
+
+// The least time for which one of these listeners still has sound.
+Clock::duration Scheduler::LeastOf(const Some& listeners) const {
+  const Clock::time_point now = options_.now();
+  Clock::duration least = Clock::duration::max();
+  for (const Stream* const one : listeners) least = std::min(least, one->Ahead(now));
+  return least;
+}
+
+// A round with others after kRoundsGivenWay rounds without: the time that it may take so that the mean keeps the listeners' pace.
+Clock::duration Scheduler::TimeOfATurn(size_t listeners) const {
+  const auto all = std::chrono::duration_cast<Clock::duration>(static_cast<double>(kRoundsGivenWay + 1) * kUsable * Frame());
+  return all - static_cast<Clock::rep>(kRoundsGivenWay) * (WorkOf(listeners) + other_rate_.Each());
+}
+
+// The most of the others whose step with the listeners fits into the time; at least one, so that nobody starves.
+size_t Scheduler::OthersWithin(Clock::duration most, size_t listeners, size_t others) const {
+  size_t fitting = std::min<size_t>(others, 1), too_many = others + 1;
+  while (fitting + 1 < too_many) {
+    const size_t middle = fitting + (too_many - fitting) / 2;
+    (WithSwing(WorkOf(listeners + middle)) <= most ? fitting : too_many) = middle;
+  }
+  return fitting;
 }
 
 bool Scheduler::Step() {
@@ -130,7 +164,7 @@ bool Scheduler::Step() {
   swing_.Did(took, step_times_.Of(stepped_), Frame());
   step_times_.Did(stepped_, took);
   for (size_t n = 0; n < streams.size(); n++) {
-    streams[n]->Stepped(results[n]);
+    streams[n]->Stepped(results[n], stats_.steps);
     stats_.frames += results[n] == FrameResult::kFrame;
   }
   return true;
@@ -141,12 +175,12 @@ bool Scheduler::Step() {
 bool Scheduler::Decode() {
   Some all = LiveWith(Stream::Turn::kDecode);
   if (all.empty()) return false;
-  const bool hurry = std::any_of(live_.begin(), live_.end(), [](const auto& one) { return one->InHurry(); });
-  const size_t most = hurry ? decode_rate_.In(kDecodeTime, 1) : SIZE_MAX;
   const Clock::time_point now = options_.now();
+  const bool hurry = std::any_of(live_.begin(), live_.end(), [now](const auto& one) { return one->MayRunDry(now); });
+  const size_t most = hurry ? decode_rate_.In(kDecodeTime, 1) : SIZE_MAX;
   const Clock::duration whole = WithSwing(static_cast<Clock::rep>(std::min(FramesOf(all), most)) * decode_rate_.Each());
   const auto urgent = std::stable_partition(all.begin(), all.end(), [&](Stream* one) {
-    return one->Silent() || (hurry && one->Ahead(now) < whole + kReserve);
+    return one->Silent() || (one->MayRunDry(now) && one->Ahead(now) < whole + kReserve);
   });
   DecodeSome(Some(all.begin(), urgent), most);
   DecodeSome(Some(urgent, all.end()), hurry ? FramesToSpare() : SIZE_MAX);

@@ -8,10 +8,11 @@
 namespace parley::runtime {
 namespace {
 
-// Of a frame's time that rounds may take in the mean: what listeners have ahead must grow.
-constexpr double kUsable = 0.86;
-
 constexpr size_t kReadsARound = 8;  // requests whose text is tokenized: some 100 microseconds each
+
+// A reader, or a prompt of the server, that has waited for so long gets a place before a live listener who waits, too.
+constexpr Clock::duration kReaderPatience = std::chrono::seconds(2);
+constexpr Clock::duration kServerPatience = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -38,10 +39,12 @@ void Scheduler::Read(Stream& stream) {
   std::shared_ptr<Voice> voice;
   if (request.recording != nullptr) {
     VoiceResult found = model_.FindVoice(request.recording, false, &voice, &refusal.problem);
+    bool worked = false;
     if (found == VoiceResult::kWorking && !voice_worked_ && MayWork(stream)) {
-      voice_worked_ = true;
+      voice_worked_ = worked = true;
       found = model_.FindVoice(request.recording, true, &voice, &refusal.problem);
     }
+    stream.SetWaits(found == VoiceResult::kWorking && !worked);
     if (stream.gone() || found == VoiceResult::kWorking) return;
     if (found == VoiceResult::kRefused) return End(stream, Outcome::kBadRequest, std::move(refusal.problem));
   }
@@ -67,22 +70,48 @@ bool Scheduler::Admit() {
   size_t admitted = 0;
   bool no_place = false;
   live_.reserve(live_.size() + waiting_.size());  // nobody is lost between the two for want of memory
-  for (auto& stream : waiting_) {
+  const size_t early = PutPassedOverFirst();
+  for (size_t n = 0; n < waiting_.size() && !no_place; n++) {
+    std::unique_ptr<Stream>& stream = waiting_[n];
     Admission admission = Admission::kNotYet;
     const bool good = Guarded({stream.get()}, [&] { admission = AdmitOne(*stream); });
-    if (!good || admission == Admission::kNotYet) continue;
-    if (admission == Admission::kNoPlace) {
-      no_place = true;
-      break;
-    }
+    no_place = good && admission == Admission::kNoPlace;
+    if (!good || admission != Admission::kLive) continue;
     admitted++;
+    last_out_of_order_ = n < early;
+    stream->SetWaits(false);
     live_.push_back(std::move(stream));
   }
   waiting_.erase(std::remove(waiting_.begin(), waiting_.end(), nullptr), waiting_.end());
   DropGone();
   Sort();
   if (no_place) RefuseSurplus();
+  TellWaits(no_place);
   return admitted > 0;
+}
+
+// Puts the first of those who have waited for too long before the live listeners, unless the stream that got a place
+// last came first in the same way. Returns how many were put there.
+size_t Scheduler::PutPassedOverFirst() {
+  const Clock::time_point now = options_.now();
+  const auto is_passed_over = [now](const auto& one) {
+    const Clock::duration patience = one->rank() == 2 ? kServerPatience : kReaderPatience;
+    return one->rank() > 0 && !one->gone() && one->generation() != nullptr && one->generation()->Ready() && one->Waited(now) >= patience;
+  };
+  if (waiting_.empty() || waiting_.front()->rank() > 0) last_out_of_order_ = false;
+  if (last_out_of_order_) return 0;
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(), is_passed_over);
+  if (found == waiting_.end()) return 0;
+  std::rotate(waiting_.begin(), found, found + 1);
+  return 1;
+}
+
+// A stream that could begin waits where others leave it no room. Read tells of those whose voice is not made yet.
+void Scheduler::TellWaits(bool no_place) {
+  for (const auto& stream : waiting_) {
+    const Generation* const generation = stream->generation();
+    if (generation != nullptr) stream->SetWaits(no_place && generation->Ready());
+  }
 }
 
 Scheduler::Admission Scheduler::AdmitOne(Stream& stream) {
@@ -159,22 +188,28 @@ Clock::duration Scheduler::LeastWorkOf(size_t streams, size_t bare) const {
   return std::min(work, step + static_cast<Clock::rep>(std::max(bare, LeastDecoded(streams))) * decode_rate_.Each());
 }
 
-// Whether all who are listened to still get a frame in a frame's time when this one is live, in the mean and, for those who
-// have just begun and have nothing kept, in a round that takes long. Those who are in no hurry give way: they count as the
-// part of the rounds that they are in.
-bool Scheduler::KeepsPace(const Stream& newcomer) const {
+// Whether all live listeners still get a frame in a frame's time when this one is live, in the mean and, for those who have
+// just begun and have nothing kept, in a round that takes long. The others step aside: StreamsToStep takes as many of them as
+// there is time for, and at least one.
+bool Scheduler::KeepsPace(const Stream& newcomer) {
   const Clock::duration frame = Frame();
-  size_t hurried = newcomer.InHurry() ? 1 : 0, others = 1 - hurried, listened_to = 0;
+  size_t listeners = 0, others = newcomer.live() ? 0 : 1;
   for (const auto& stream : live_) {
     if (stream->gone()) continue;
-    listened_to += stream->InHurry() ? 1 : 0;
-    ++(stream->InHurry() ? hurried : others);
+    if (!stream->live()) others = 1;
+    else if (IsHeard(*stream)) listeners++;
   }
-  if (listened_to == 0) return true;
-  const size_t together = hurried + (others + kRoundsGivenWay) / (kRoundsGivenWay + 1);
+  if (listeners == 0) return true;
+  const size_t together = listeners + (newcomer.live() ? 1 : 0) + others;
   const Clock::duration round = RoundOf(together);
   const Clock::duration least = together > options_.max_batch ? round : LeastWorkOf(together, Bare() + 1) + other_rate_.Each();
   return round <= std::chrono::duration_cast<Clock::duration>(kUsable * frame) && WithSwing(least) <= frame;
+}
+
+// A stream that waits for text or for its reader, and whose sound was played to its end, has no pace to keep.
+bool Scheduler::IsHeard(Stream& stream) {
+  const Clock::time_point now = options_.now();
+  return stream.Ahead(now) > Clock::duration::zero() || stream.NextTurn(now, round_rate_.Each()) != Stream::Turn::kPark;
 }
 
 // Too many wait for memory: those who came last do so in vain.

@@ -60,13 +60,27 @@ Stream::Turn Stream::NextTurn(Clock::time_point now, Clock::duration frame) {
   const size_t room = ending_ ? 0 : RoomInFrames();
   if (ending_) return undecoded_ > 0 ? Turn::kDecode : Turn::kOver;
   const bool starved = generation_->Starved();
+  // Small chunks take longer to make in all. A reader gets them only where frames are made in real time.
+  const bool by_pace = live() || static_cast<uint64_t>(frame / std::chrono::nanoseconds(1)) * model_.facts().sample_rate <= model_.FrameSamples() * 1'000'000'000;
+  const Clock::duration ahead = by_pace ? Ahead(now) : Clock::duration::max();
   // A chunk is half of the sink at most: else the sink had to be dry before the next one fits.
-  const size_t chunk = std::min(ramp_.Size(Ahead(now), frame), std::max(most_room_ / 2, size_t{1}));
+  const size_t chunk = std::min(ramp_.Size(ahead, frame), std::max(most_room_ / 2, size_t{1}));
   if (undecoded_ == 0) return starved || room < chunk ? Turn::kPark : Turn::kStep;
   return starved || undecoded_ >= std::min(chunk, room) ? Turn::kDecode : Turn::kStep;
 }
 
-void Stream::Stepped(FrameResult result) {
+void Stream::SetWaits(bool waits) {
+  if (waits == waits_ || gone()) return;
+  waits_ = waits;
+  try {
+    sink_->Waits(waits);
+  } catch (const std::exception& error) {
+    SinkThrew(error);
+  }
+}
+
+void Stream::Stepped(FrameResult result, uint64_t step) {
+  last_step_ = step;
   if (result == FrameResult::kEnd) return EndWith(Outcome::kDone, "");
   if (result == FrameResult::kBudget) return OutOfDraws();
   if (result == FrameResult::kBroken) return EndWith(Outcome::kFailed, "the model computed what is not a number");

@@ -58,10 +58,23 @@ class Stream {
   bool Silent() const { return samples_ == 0; }
   // Somebody waits for its next sound, not for all of it.
   bool InHurry() const { return due_ != Clock::time_point::max(); }
+  // Its listener plays the sound while it is made.
+  bool live() const { return InHurry() && request_.listener == Listener::kLive; }
+  // The order among streams: live listeners, readers, the server's prompts.
+  int rank() const { return live() ? 0 : request_.listener == Listener::kServer ? 2 : 1; }
   // How long the listener has sound; for ever where nobody is in a hurry.
   Clock::duration Ahead(Clock::time_point now) const;
+  // A live listener, or a reader who has sound left: the engine avoids that it runs out. A reader who has none left
+  // is slower than real time anyway.
+  bool MayRunDry(Clock::time_point now) const { return live() || (InHurry() && due_ > now); }
+  Clock::duration Waited(Clock::time_point now) const { return now - started_; }
+  // Tells the sink when this changes.
+  void SetWaits(bool waits);
+  bool waits() const { return waits_; }
+  uint64_t last_step() const { return last_step_; }
   size_t undecoded() const { return undecoded_; }  // frames
-  void Stepped(FrameResult result);
+  // `step`: the number of the step.
+  void Stepped(FrameResult result, uint64_t step);
   void Decoded(const float* samples, size_t frames, Clock::time_point now);
 
   // It ends for this reason once the frames made so far are written; the first reason counts.
@@ -93,7 +106,8 @@ class Stream {
   size_t most_room_ = 0;  // frames, seen so far: what the sink takes when it is empty
   ChunkRamp ramp_;
   size_t undecoded_ = 0;
-  uint64_t frames_ = 0, samples_ = 0;
+  uint64_t frames_ = 0, samples_ = 0, last_step_ = 0;
+  bool waits_ = false;
   double queue_ms_ = 0, first_frame_ms_ = 0;
   std::optional<Refusal> ending_;
 };

@@ -45,6 +45,13 @@ class Desk {
     request.due = model.now() + due;
     return Start(script, sink, std::move(request));
   }
+  // The same for a reader, or for the server itself.
+  StreamId StartFor(Listener listener, const std::string& script, const std::shared_ptr<TestSink>& sink) {
+    SpeechRequest request;
+    request.due = model.now();
+    request.listener = listener;
+    return Start(script, sink, std::move(request));
+  }
   StreamId StartOpen(const std::string& script, const std::shared_ptr<TestSink>& sink) {
     SpeechRequest request;
     request.more_text = true;

@@ -293,6 +293,7 @@ class TestSink final : public SpeechSink {
       written++;
     }
   }
+  void Waits(bool waits) override { changes += waits ? "waits " : "works "; }
   void Ended(const StreamEnd& how) override {
     if (ended) late_calls++;
     ended = true;
@@ -311,6 +312,7 @@ class TestSink final : public SpeechSink {
   size_t written = 0;          // samples
   size_t wrong_samples = 0, overruns = 0, late_calls = 0;
   bool throws = false, ended = false;
+  std::string changes;  // of Waits
   StreamEnd end;
 
  private:

@@ -53,3 +53,8 @@ export function replyPace(
     begun: begun || dueAtMs !== undefined,
   });
 }
+
+/** Of a prompt that the server prepares: it has no listener yet. */
+export function preparedPace(client: string): Pace {
+  return ({ begun }) => ({ class: 'http', client, deadlineMs: Infinity, begun, prepared: true });
+}

@@ -10,7 +10,7 @@ import type { SpeechRouting, VoiceWish } from '../speech/routing.js';
 import type { Time } from '../time.js';
 import type { FrameCache, LineFrames } from './frame-cache.js';
 import type { SpokenSentence } from './line-piece.js';
-import { replyPace } from './pace.js';
+import { preparedPace } from './pace.js';
 import { SpeechLine, type EncoderSource, type SentenceFrames } from './speech-line.js';
 import { isMarkup } from './text-format.js';
 import type { TextLimits } from './text-source.js';
@@ -91,7 +91,7 @@ export class PreparedSpeech {
     sentences: readonly SpokenSentence[],
     frames: LineFrames,
   ): Promise<number> {
-    const { encoders, time } = this.#parts;
+    const { encoders } = this.#parts;
     const keyOf = (sentence: SpokenSentence) =>
       frames.keyOf({ ...sentence, options: undefined, trimSilence: true });
     const missing = new Map(
@@ -102,7 +102,7 @@ export class PreparedSpeech {
     if (missing.size === 0) return 0;
     const pinning = new Pinning(frames, (key, sentence) => this.#pin(key, sentence));
     const outlet = { open: (options: object) => encoders.open({ kind: 'kept', codec, frameMs }, options) };
-    const line = new SpeechLine(outlet, replyPace(CLIENT, time), {}, pinning);
+    const line = new SpeechLine(outlet, preparedPace(CLIENT), {}, pinning);
     await line.run(missing.values(), Promise.resolve(), this.#controller.signal);
     if (pinning.failure !== undefined) throw pinning.failure;
     for (const [key, { text }] of missing) {

@@ -6,7 +6,7 @@
 import { ParleyError } from '../errors.js';
 import { systemTime, type Time } from '../time.js';
 import { SentenceQueue, type Waiting } from './sentence-queue.js';
-import { UNHURRIED, type SpeechClass, type Urgency } from './urgency.js';
+import { SPEECH_CLASSES, UNHURRIED, type SpeechClass, type Urgency } from './urgency.js';
 
 export interface SchedulerOptions {
   /** Named in refusals. */
@@ -22,6 +22,16 @@ export interface SchedulerOptions {
 
 /** Given back once, any further time does nothing. */
 export type ReleaseSlot = () => void;
+
+/** Called to give it back. */
+export interface EngineSlot {
+  (): void;
+  /**
+   * Whether the sentence waits within the engine, for others that have a slot as well. It counts as waiting, and
+   * `giveUp` is called where it waits for longer than it may, the time before it had a slot included.
+   */
+  waits(waiting: boolean, giveUp: (error: ParleyError) => void): void;
+}
 
 interface Turn {
   readonly begin: () => void;
@@ -39,6 +49,8 @@ export class Scheduler {
   /** For the close: everybody who waits. */
   readonly #turns = new Set<Turn>();
   #active = 0;
+  /** Sentences that have a slot and wait within the engine. */
+  readonly #inside: Record<SpeechClass, number> = { call: 0, interactive: 0, http: 0 };
   /** What a sentence usually takes, in milliseconds; 0 while none was served. */
   #usualMs = 0;
   #closed = false;
@@ -54,11 +66,11 @@ export class Scheduler {
   }
 
   get waiting(): number {
-    return this.#queue.size;
+    return SPEECH_CLASSES.reduce((sum, kind) => sum + this.waitingOf(kind), 0);
   }
 
   waitingOf(kind: SpeechClass): number {
-    return this.#queue.waitingOf(kind);
+    return this.#queue.waitingOf(kind) + this.#inside[kind];
   }
 
   /**
@@ -66,11 +78,14 @@ export class Scheduler {
    * waited for as long as it may, and ABORTED as soon as the signal is aborted or the scheduler closed. `cost`
    * is what the sentence counts in its client's fair share: its characters, say.
    */
-  enter(signal: AbortSignal, urgency: Urgency = UNHURRIED, cost = 1): Promise<ReleaseSlot> {
-    const { engine, concurrency } = this.#options;
+  enter(signal: AbortSignal, urgency: Urgency = UNHURRIED, cost = 1): Promise<EngineSlot> {
+    const { engine, concurrency, maxWaiting } = this.#options;
     if (this.#closed) return Promise.reject(new ParleyError('WRONG_STATE', `the engine ${engine} is closed`));
     if (signal.aborted) return Promise.reject(new ParleyError('ABORTED', 'the sentence was given up'));
-    if (this.#active < concurrency) return Promise.resolve(this.#takeSlot());
+    // A refusal would break off what has begun; for others, the wait within the engine is one in front of it.
+    const inside = urgency.begun ? 0 : this.#inside[urgency.class];
+    if (inside > 0 && inside >= maxWaiting) return Promise.reject(this.busy(urgency.class));
+    if (this.#active < concurrency) return Promise.resolve(this.#takeSlot(urgency.class, 0));
     return this.#wait(signal, urgency, cost);
   }
 
@@ -81,7 +96,7 @@ export class Scheduler {
     for (const turn of this.#turns) turn.refuse(error);
   }
 
-  #wait(signal: AbortSignal, urgency: Urgency, cost: number): Promise<ReleaseSlot> {
+  #wait(signal: AbortSignal, urgency: Urgency, cost: number): Promise<EngineSlot> {
     return new Promise((resolve, reject) => {
       let forgetLimit: () => void = () => undefined;
       const leave = () => {
@@ -93,7 +108,7 @@ export class Scheduler {
       const turn: Turn = {
         begin: () => {
           leave();
-          resolve(this.#takeSlot());
+          resolve(this.#takeSlot(urgency.class, this.#time.now() - nowMs));
         },
         refuse: (error) => {
           leave();
@@ -105,17 +120,20 @@ export class Scheduler {
       const place: Waiting<Turn> = SentenceQueue.place(turn, urgency, cost, nowMs);
       this.#turns.add(turn);
       signal.addEventListener('abort', giveUp, { once: true });
-      const leaves = this.#queue.add(place, nowMs);
-      leaves?.item.refuse(this.#busy(urgency.class));
+      const leaves = this.#queue.add(place, nowMs, urgency.begun ? 0 : this.#inside[urgency.class]);
+      leaves?.item.refuse(this.busy(urgency.class));
       const { maxWaitMs } = this.#options;
       if (maxWaitMs === undefined || leaves === place) return;
       forgetLimit = this.#time.after(maxWaitMs, () => turn.refuse(this.#waitedTooLong(maxWaitMs)));
     });
   }
 
-  #busy(kind: SpeechClass): ParleyError {
-    const { engine, maxWaiting, concurrency } = this.#options;
-    const seconds = (this.#usualMs * (this.#queue.size + 1)) / concurrency / 1000;
+  /** That too many wait, and when some of them will have been served. */
+  busy(kind: SpeechClass): ParleyError {
+    const { engine, maxWaiting } = this.#options;
+    const inside = SPEECH_CLASSES.reduce((sum, name) => sum + this.#inside[name], 0);
+    const served = Math.max(1, this.#active - inside);
+    const seconds = (this.#usualMs * (this.waiting + 1)) / served / 1000;
     return new ParleyError(
       'ENGINE_BUSY',
       `${maxWaiting} sentences of class ${kind} wait for the engine ${engine}, which is what MAX_QUEUE_DEPTH allows`,
@@ -131,18 +149,73 @@ export class Scheduler {
     );
   }
 
-  #takeSlot(): ReleaseSlot {
+  #takeSlot(kind: SpeechClass, waitedMs: number): EngineSlot {
     this.#active++;
-    const takenAtMs = this.#time.now();
+    const slot = new SlotTimes(this.#time.now(), waitedMs);
+    const resume = () => {
+      if (slot.resume(this.#time.now())) this.#inside[kind]--;
+    };
     let held = true;
-    return () => {
+    const release = () => {
       if (!held) return;
       held = false;
+      resume();
       this.#active--;
       const nowMs = this.#time.now();
-      const tookMs = nowMs - takenAtMs;
+      const tookMs = slot.workedMs(nowMs);
       this.#usualMs = this.#usualMs === 0 ? tookMs : this.#usualMs + RECENT * (tookMs - this.#usualMs);
       this.#queue.take(nowMs)?.item.begin();
     };
+    const waits = (waiting: boolean, giveUp: (error: ParleyError) => void) => {
+      if (!waiting || !held) return resume();
+      if (slot.waiting) return;
+      this.#inside[kind]++;
+      const { maxWaitMs } = this.#options;
+      const leftMs = maxWaitMs === undefined ? undefined : Math.max(0, maxWaitMs - slot.waitedMs);
+      const forgetLimit =
+        maxWaitMs === undefined || leftMs === undefined
+          ? () => undefined
+          : this.#time.after(leftMs, () => giveUp(this.#waitedTooLong(maxWaitMs)));
+      slot.pause(this.#time.now(), forgetLimit);
+    };
+    return Object.assign(release, { waits });
+  }
+}
+
+/** The times of a sentence that has a slot, in milliseconds. */
+class SlotTimes {
+  readonly #takenAtMs: number;
+  /** In front of the engine and within it. */
+  waitedMs: number;
+  #insideMs = 0;
+  #pause: { readonly sinceMs: number; readonly forgetLimit: () => void } | undefined;
+
+  constructor(takenAtMs: number, waitedMs: number) {
+    this.#takenAtMs = takenAtMs;
+    this.waitedMs = waitedMs;
+  }
+
+  get waiting(): boolean {
+    return this.#pause !== undefined;
+  }
+
+  pause(nowMs: number, forgetLimit: () => void): void {
+    this.#pause = { sinceMs: nowMs, forgetLimit };
+  }
+
+  /** Whether it was waiting. */
+  resume(nowMs: number): boolean {
+    if (this.#pause === undefined) return false;
+    const { sinceMs, forgetLimit } = this.#pause;
+    this.#pause = undefined;
+    forgetLimit();
+    this.#insideMs += nowMs - sinceMs;
+    this.waitedMs += nowMs - sinceMs;
+    return true;
+  }
+
+  /** Since it has the slot, without the time that it waited within the engine. */
+  workedMs(nowMs: number): number {
+    return nowMs - this.#takenAtMs - this.#insideMs;
   }
 }

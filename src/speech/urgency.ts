@@ -14,6 +14,8 @@ export interface Urgency {
   readonly deadlineMs: number;
   /** Sound of the same text was made already: a refusal now would break it off. */
   readonly begun: boolean;
+  /** The server prepares a prompt, which nobody has asked for yet: it comes after everything else. */
+  readonly prepared?: boolean;
 }
 
 /** Of a sentence that says nothing of itself. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { callPace, replyPace } from '../../src/call/pace.js';
+import { callPace, preparedPace, replyPace } from '../../src/call/pace.js';
 import { EncoderPool } from '../../src/rtp/encoder-pool.js';
 import type { Urgency } from '../../src/speech/urgency.js';
 import { openCall } from '../fakes/call-under-test.js';
@@ -48,6 +48,17 @@ test('a reply that follows others is due when they have been heard, and breaks o
   assert.equal(pace(later).deadlineMs, 14_500);
   const late = replyPace('key 0', time, { dueAtMs: 9000 });
   assert.equal(late(nothing).deadlineMs, 10_000, 'what should have been there long ago is due now');
+});
+
+test('a prompt that the server prepares has no listener, and comes last', () => {
+  const line = { begun: false, madeMs: 500, waitingMs: 0, queuedAtMs: 1000 };
+  assert.deepEqual(preparedPace('the server')(line), {
+    class: 'http',
+    client: 'the server',
+    deadlineMs: Infinity,
+    begun: false,
+    prepared: true,
+  });
 });
 
 test('each sentence of a call says by when it is needed', async (t) => {

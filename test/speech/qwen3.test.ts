@@ -28,6 +28,7 @@ async function openEngine(
   changes: Changes = {},
   news: EngineNews[] = [],
   time?: ManualTime,
+  limits: Partial<Qwen3Options> = {},
 ) {
   const engine = await Qwen3Engine.open({
     native: {
@@ -46,6 +47,7 @@ async function openEngine(
     renderTimeoutMs: 20_000,
     onNews: (one) => news.push(one),
     ...(time === undefined ? {} : { time }),
+    ...limits,
   });
   t.after(() => engine.close());
   return engine;
@@ -351,6 +353,50 @@ test('a synthesis of which nothing comes is given up as one that took too long, 
   const short = { ...reference, hash: 'short', samples: samples.subarray(0, RATE) };
   assert.equal((await spoken(engine, { reference: short })).samples.length, 2 * FRAME);
   assert.equal(time.waiting, 0);
+});
+
+/** Has a voice made that takes far longer than anything that a test does meanwhile. */
+function longReference() {
+  const samples = Float32Array.from({ length: 30 * RATE }, (_, n) => 0.3 * Math.sin(n / 20));
+  return { kind: 'sample', hash: 'long', samples, rate: RATE } as const;
+}
+
+test('the time that a synthesis waits in the engine for another is not taken for its own', async (t) => {
+  const time = new ManualTime();
+  const alive = setInterval(() => undefined, 1000);
+  t.after(() => clearInterval(alive));
+  const engine = await openEngine(t, 'tiny-base', { maxNewTokens: 3 }, [], time);
+  await engine.load();
+  const reference = longReference();
+  const slow = codeOf(spoken(engine, { reference }));
+  const brief = { ...reference, hash: 'brief', samples: reference.samples.subarray(0, RATE) };
+  const next = spoken(engine, { reference: brief });
+  await until(() => engine.waitingOf('http') === 1);
+  time.advance(20_000);
+  assert.equal((await slow).code, 'ENGINE_FAILED');
+  assert.equal((await next).samples.length, 2 * FRAME);
+  assert.deepEqual([engine.waiting, time.waiting], [0, 0]);
+});
+
+test('what waits in the engine counts for 503, and is answered with 504 where it waits too long', async (t) => {
+  const time = new ManualTime();
+  const alive = setInterval(() => undefined, 1000);
+  t.after(() => clearInterval(alive));
+  const engine = await openEngine(t, 'tiny-base', { maxNewTokens: 3 }, [], time, {
+    maxWaiting: 1,
+    maxWaitMs: 5000,
+  });
+  await engine.load();
+  const reference = longReference();
+  const slow = spoken(engine, { reference });
+  const next = codeOf(spoken(engine, { reference: { ...reference, hash: 'next' } }));
+  await until(() => engine.waitingOf('http') === 1);
+  const refused = await codeOf(spoken(engine, { reference: { ...reference, hash: 'refused' } }));
+  assert.deepEqual([refused.code, refused.retryAfterSeconds], ['ENGINE_BUSY', 1]);
+  time.advance(5000);
+  assert.equal((await next).code, 'TIMEOUT');
+  assert.equal((await slow).samples.length, 2 * FRAME);
+  assert.deepEqual([engine.waiting, time.waiting], [0, 0]);
 });
 
 test('it says how much text it has room for: as much as its frames, or the most that is allowed, let it', async (t) => {

@@ -156,3 +156,59 @@ test('who is displaced by a client with less is refused as if the queue had been
   await assert.rejects(displaced, { code: 'ENGINE_BUSY' });
   assert.equal(scheduler.waiting, 2);
 });
+
+const HTTP = urgency('http');
+
+test('a sentence that waits within the engine counts as waiting, and against the limit of its class', async () => {
+  const scheduler = openScheduler(8, 2);
+  const slots = await Promise.all(Array.from({ length: 4 }, () => scheduler.enter(never, HTTP)));
+  for (const slot of slots.slice(2)) slot.waits(true, assert.fail);
+  assert.deepEqual([scheduler.active, scheduler.waiting, scheduler.waitingOf('http')], [4, 2, 2]);
+  await assert.rejects(scheduler.enter(never, HTTP), { code: 'ENGINE_BUSY', retryAfterSeconds: 1 });
+  (await scheduler.enter(never, urgency('call')))();
+  (await scheduler.enter(never, { ...HTTP, begun: true }))();
+  slots[2]?.waits(false, assert.fail);
+  (await scheduler.enter(never, HTTP))();
+  slots[3]?.(); // which waits no longer
+  assert.deepEqual([scheduler.active, scheduler.waiting], [3, 0]);
+});
+
+test('the time to come back is counted from what is worked on, not from what waits within the engine', async () => {
+  const time = new ManualTime();
+  const scheduler = new Scheduler({ engine: 'fake', concurrency: 8, maxWaiting: 2, time });
+  const first = await scheduler.enter(never, HTTP);
+  time.advance(5000);
+  first.waits(true, assert.fail);
+  time.advance(60_000);
+  first.waits(false, assert.fail);
+  time.advance(5000);
+  first(); // ten seconds of work
+  const slots = await Promise.all(Array.from({ length: 3 }, () => scheduler.enter(never, HTTP)));
+  for (const slot of slots.slice(1)) slot.waits(true, assert.fail);
+  await assert.rejects(scheduler.enter(never, HTTP), { code: 'ENGINE_BUSY', retryAfterSeconds: 30 });
+});
+
+test('who waits within the engine for too long gives up, the time in front of it included', async () => {
+  const time = new ManualTime();
+  const scheduler = new Scheduler({ engine: 'fake', concurrency: 1, maxWaiting: 2, maxWaitMs: 10_000, time });
+  const first = await scheduler.enter(never, HTTP);
+  const second = scheduler.enter(never, HTTP);
+  time.advance(4000);
+  first();
+  const slot = await second;
+  const given: string[] = [];
+  const giveUp = ({ code, message }: { code: string; message: string }) => given.push(`${code} ${message}`);
+  slot.waits(true, giveUp);
+  time.advance(2000);
+  slot.waits(false, giveUp);
+  time.advance(60_000); // it is worked on
+  slot.waits(true, giveUp);
+  time.advance(3999);
+  assert.deepEqual(given, []);
+  time.advance(1);
+  assert.deepEqual(given, [
+    'TIMEOUT the sentence waited 10 s for the engine fake, which is what REQUEST_TIMEOUT allows',
+  ]);
+  slot();
+  assert.equal(time.waiting, 0);
+});

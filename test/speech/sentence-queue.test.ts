@@ -9,11 +9,12 @@ interface Ask {
   readonly client?: string;
   readonly deadlineMs?: number;
   readonly begun?: boolean;
+  readonly prepared?: boolean;
 }
 
 function add(queue: SentenceQueue<string>, name: string, ask: Ask, nowMs = 0): string | undefined {
-  const { kind, client = 'x', deadlineMs = 0, begun = false } = ask;
-  const place = SentenceQueue.place(name, { class: kind, client, deadlineMs, begun }, 1, nowMs);
+  const { kind, client = 'x', deadlineMs = 0, begun = false, prepared = false } = ask;
+  const place = SentenceQueue.place(name, { class: kind, client, deadlineMs, begun, prepared }, 1, nowMs);
   return queue.add(place, nowMs)?.item;
 }
 
@@ -29,6 +30,28 @@ test('calls come before WebSockets and these before HTTP', () => {
   add(queue, 'socket', { kind: 'interactive' });
   add(queue, 'call', { kind: 'call', deadlineMs: 1000 });
   assert.deepEqual(takeAll(queue), ['call', 'socket', 'http']);
+});
+
+test('a prompt that the server prepares comes after everything else, and not never', () => {
+  const queue = new SentenceQueue<string>(8);
+  add(queue, 'prompt', { kind: 'http', client: 'the server', prepared: true });
+  for (const name of ['first', 'second']) add(queue, name, { kind: 'http' });
+  assert.deepEqual([queue.size, queue.waitingOf('http')], [3, 3]);
+  assert.deepEqual(takeAll(queue), ['first', 'second', 'prompt']);
+  add(queue, 'prompt', { kind: 'http', prepared: true });
+  for (const name of ['first', 'second']) add(queue, name, { kind: 'http' }, 9000);
+  assert.equal(queue.take(9999)?.item, 'first');
+  assert.equal(queue.take(10_000)?.item, 'prompt');
+});
+
+test('those of a class that wait in the engine take room, too', () => {
+  const queue = new SentenceQueue<string>(2);
+  const place = (client: string) =>
+    SentenceQueue.place(client, { class: 'http', client, deadlineMs: 0, begun: false }, 1, 0);
+  const [first, second] = [place('a'), place('b')];
+  assert.equal(queue.add(first, 0, 1), undefined);
+  assert.equal(queue.add(second, 0, 1), second);
+  assert.equal(queue.add(second, 0), undefined);
 });
 
 test('the call that would run dry first is served first, whatever it was served before', () => {

@@ -13,6 +13,7 @@ interface SpeechAddon {
   speechClose(handle: number): Promise<void>;
   speechStart(handle: number, request: NativeRequest, ring: number): number;
   speechEnd(stream: number): NativeEnd | null;
+  speechWaits(stream: number): boolean;
   speechText(stream: number, text: string, last: boolean): void;
   speechCancel(stream: number): void;
   speechDue(stream: number, dueInMs: number): void;
@@ -106,6 +107,11 @@ export interface NativeRequest {
   readonly maxNewTokens?: number;
   /** Milliseconds from now until the listener has nothing more to hear; Infinity: nobody listens along. */
   readonly dueInMs: number;
+  /**
+   * `live`, the default: the sound is played while it is made, and admission keeps its pace. `reader`: it is read as a
+   * file and shares rounds with others. `server`: a prompt that the server prepares, after all others.
+   */
+  readonly listener?: 'live' | 'reader' | 'server';
 }
 
 export type NativeOutcome =
@@ -169,19 +175,32 @@ export function inspectModel(directory: string): Promise<ModelFacts> {
 export class NativeStream {
   readonly ended: Promise<NativeEnd>;
   readonly #handle: number;
+  #waits = false;
 
-  constructor(handle: number) {
+  /** `onWaits` is called with each change of `waits`, which is false at first and at the end. */
+  constructor(handle: number, onWaits: (waits: boolean) => void) {
     this.#handle = handle;
+    const tell = (waits: boolean) => {
+      if (waits === this.#waits) return;
+      this.#waits = waits;
+      onWaits(waits);
+    };
     this.ended = new Promise((resolve) => {
       const look = () => {
         const end = addon().speechEnd(handle);
-        if (end === null) return;
+        if (end === null) return tell(addon().speechWaits(handle));
+        tell(false);
         unwatchReady(handle, look);
         resolve(end);
       };
       watchReady(handle, look);
       queueMicrotask(look); // it may have ended before it was watched
     });
+  }
+
+  /** The engine has no place for it yet: it works on others first. */
+  get waits(): boolean {
+    return this.#waits;
   }
 
   /** The text goes on; `last`: it ends here. Where the stream has ended nothing happens. */
@@ -213,9 +232,13 @@ export class NativeSpeech {
   }
 
   /** Undefined where the engine is closed or nobody has the ring any more. */
-  start(request: NativeRequest, out: PcmRing): NativeStream | undefined {
+  start(
+    request: NativeRequest,
+    out: PcmRing,
+    onWaits: (waits: boolean) => void = () => undefined,
+  ): NativeStream | undefined {
     const handle = addon().speechStart(this.#handle, request, out.handle);
-    return handle === 0 ? undefined : new NativeStream(handle);
+    return handle === 0 ? undefined : new NativeStream(handle, onWaits);
   }
 
   /** Null once it is closed. */

@@ -15,8 +15,8 @@ import type {
   SpeechRequest,
   Voice,
 } from '../engine.js';
-import { Scheduler } from '../scheduler.js';
-import type { SpeechClass } from '../urgency.js';
+import { Scheduler, type EngineSlot } from '../scheduler.js';
+import { UNHURRIED, type SpeechClass, type Urgency } from '../urgency.js';
 import { checkpointIdentity } from './checkpoint-identity.js';
 import { FollowingText } from './following-text.js';
 import {
@@ -189,7 +189,7 @@ export class Qwen3Engine implements SpeechEngine {
     try {
       letGo = await this.#lifecycle.enter(signal);
       const loadMs = this.#time.now() - turnAtMs;
-      const end = await this.#speak(request, out, signal);
+      const end = await this.#speak(request, out, signal, release);
       const queueMs = turnAtMs - askedAtMs + end.queueMs;
       return {
         samples: end.samples,
@@ -202,9 +202,21 @@ export class Qwen3Engine implements SpeechEngine {
     }
   }
 
-  async #speak(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<NativeEnd> {
-    const { more } = request;
-    const stream = this.#native?.start(this.#nativeRequest(request), out);
+  async #speak(
+    request: SpeechRequest,
+    out: PcmRing,
+    signal: AbortSignal,
+    slot: EngineSlot,
+  ): Promise<NativeEnd> {
+    const { more, urgency = UNHURRIED } = request;
+    let tooLate: ParleyError | undefined;
+    const stream = this.#native?.start(this.#nativeRequest(request), out, (waits) => {
+      slot.waits(waits, (error) => {
+        tooLate = error;
+        cancel();
+      });
+      watch.anew();
+    });
     if (stream === undefined) {
       throw new ParleyError('ENGINE_UNAVAILABLE', 'the model was closed while a sentence waited for it');
     }
@@ -217,7 +229,9 @@ export class Qwen3Engine implements SpeechEngine {
     try {
       const end = await stream.ended;
       if (text?.failure !== undefined) throw text.failure;
+      if (tooLate !== undefined && end.outcome === 'cancelled') throw tooLate;
       if (watch.hung && end.outcome === 'cancelled') throw this.#tookTooLong();
+      if (end.outcome === 'busy') throw this.#scheduler.busy(urgency.class);
       if (end.outcome === 'lost') throw this.#lostDevice(end.problem);
       if (end.outcome === 'runaway') this.#options.onNews?.({ what: 'runaway', reason: end.problem });
       const code = CODES[end.outcome];
@@ -230,13 +244,17 @@ export class Qwen3Engine implements SpeechEngine {
     }
   }
 
-  /** Cancels a stream that has written nothing for as long as one may take, though there was room, and text. */
+  /**
+   * Cancels a stream that has written nothing for as long as one may take, though there was room, and text, and the
+   * engine worked on it: the time while it waits for a place in the engine does not count.
+   */
   #watch(stream: NativeStream, out: PcmRing, waitsForText: () => boolean) {
     const { renderTimeoutMs } = this.#options;
     let before = -1;
     let hung = false;
     let callOff: () => void = () => undefined;
     const look = () => {
+      if (stream.waits) return; // its change begins anew
       const status = out.status();
       const waitsForRoom = status !== null && status.writable < status.readable;
       if (status?.written === before && !waitsForRoom && !waitsForText()) {
@@ -277,16 +295,17 @@ export class Qwen3Engine implements SpeechEngine {
   }
 
   #nativeRequest(request: SpeechRequest): NativeRequest {
-    const { text, more, voice, language, options = {}, reference, urgency } = request;
+    const { text, more, voice, language, options = {}, reference, urgency = UNHURRIED } = request;
     const { temperature, topP, topK, seed, instructions, maxNewTokens } = options;
     const instruction = reference?.kind === 'prompt' ? reference.prompt : instructions;
-    const dueInMs = urgency === undefined ? Infinity : urgency.deadlineMs - this.#time.now();
+    const dueInMs = urgency.deadlineMs - this.#time.now();
     return {
       text,
       language: languageOf(this.#facts, language) ?? 'auto',
       speaker: voice,
       seed: seed === undefined ? randomInt(SEEDS) : wrapped(seed),
       dueInMs,
+      listener: listenerOf(urgency),
       ...(more === undefined ? {} : { moreText: true }),
       ...(instruction !== undefined && this.#facts.takesInstruction ? { instruction } : {}),
       ...(reference?.kind === 'sample' ? { recording: recordingOf(reference) } : {}),
@@ -340,6 +359,12 @@ export class Qwen3Engine implements SpeechEngine {
       },
     };
   }
+}
+
+/** Calls and WebSockets play the sound as it comes; an HTTP client may, and cannot say so. */
+function listenerOf({ class: kind, prepared = false }: Urgency): NonNullable<NativeRequest['listener']> {
+  if (prepared) return 'server';
+  return kind === 'http' ? 'reader' : 'live';
 }
 
 type Sample = Extract<NonNullable<SpeechRequest['reference']>, { kind: 'sample' }>;
