@@ -6,7 +6,8 @@
 //   best        = the place within SEEK_MS of k hop speed that sounds most like x[natural ..]
 //
 // Where `natural` itself is near enough it is taken, and the block is a plain
-// copy. n inputs become round(n / speed) outputs once flushed, and every block
+// copy. The last block, one to two hops long, ends with the last input: a sound
+// that fades out ends in silence at every speed. n inputs become round(n / speed) outputs once flushed, and every block
 // is made from the same inputs however they were cut into chunks, so a streamed
 // stretch equals the whole one bit for bit. At speed 1 samples are copied.
 import { ParleyError } from '../errors.js';
@@ -47,11 +48,8 @@ export class TimeStretch {
     this.#seek = Math.round((rate * SEEK_MS) / 1000);
     this.#stride = Math.max(1, Math.round(rate / COARSE_HZ));
     this.#stepInputs = maxChunk;
-    this.#rise = Float32Array.from(
-      { length: this.#hop },
-      (_, i) => 0.5 - 0.5 * Math.cos((Math.PI * (i + 0.5)) / this.#hop),
-    );
-    const held = Math.ceil(2 * this.#hop * (1 + speed)) + 2 * this.#seek + 16;
+    this.#rise = Float32Array.from({ length: this.#hop }, (_, i) => 1 - fall(i, this.#hop));
+    const held = Math.ceil(this.#hop * (2 + 3 * speed)) + 2 * this.#seek + 16;
     this.#window = new SampleWindow(speed === 1 ? 0 : maxChunk + held);
   }
 
@@ -96,13 +94,13 @@ export class TimeStretch {
     const end = this.speed === 1 ? this.#outputs : this.outputsFor(this.#inputs);
     this.#checkRoom(output.length - offset, end - this.#outputs);
     let written = 0;
-    while (this.#outputs < end) {
-      const count = Math.min(this.#hop, end - this.#outputs);
-      // Beyond the last input there is nothing: only what can go on in full is chosen, but for the last block.
-      const reach = this.#outputs + count < end ? 2 * this.#hop : count;
+    this.#window.blankRest();
+    while (end - this.#outputs >= 2 * this.#hop) {
+      // Beyond the last input there is nothing: only what can go on in full is chosen.
+      written += this.#emit(this.#inputs - 2 * this.#hop, this.#hop, output, offset + written);
       this.#window.blankRest();
-      written += this.#emit(this.#inputs - reach, count, output, offset + written);
     }
+    written += this.#emitLast(end - this.#outputs, output, offset + written);
     this.reset();
     return written;
   }
@@ -121,10 +119,24 @@ export class TimeStretch {
     return Math.round(this.#block * this.#hop * this.speed);
   }
 
-  /** With these inputs every candidate can be heard, followed and emitted without overrunning the exact length. */
+  /** With these inputs every candidate can be heard and followed, and a hop of the exact length is left for the end. */
   #inputsNeeded(): number {
     const heard = this.#ideal() + this.#seek + 2 * this.#hop;
-    return Math.max(heard, Math.ceil((this.#block + 1) * this.#hop * this.speed) + 1);
+    return Math.max(heard, Math.ceil((this.#block + 2) * this.#hop * this.speed) + 1);
+  }
+
+  /** Writes the last `count` outputs: from where the sound is, within a hop, to its last `count` inputs. */
+  #emitLast(count: number, output: Float32Array, offset: number): number {
+    const { samples, start } = this.#window;
+    const from = this.#natural - start;
+    const to = Math.max(start, this.#inputs - count) - start;
+    const fade = Math.min(this.#hop, count);
+    for (let i = 0; i < count; i++) {
+      const last = samples[to + i] as number;
+      if (i >= fade) output[offset + i] = last;
+      else output[offset + i] = last + fall(i, fade) * ((samples[from + i] as number) - last);
+    }
+    return count;
   }
 
   /** Writes the next block, which begins at `latest` in the input at the latest. */
@@ -182,6 +194,11 @@ export class TimeStretch {
     if (room >= needed) return;
     throw new ParleyError('WRONG_STATE', `the output has room for ${room} samples and needs ${needed}`);
   }
+}
+
+/** Sample `i` of a fade out over `count`. */
+function fall(i: number, count: number): number {
+  return 0.5 + 0.5 * Math.cos((Math.PI * (i + 0.5)) / count);
 }
 
 /** How much `count` samples from `b` on sound like those from `a` on, of every `stride`-th. */

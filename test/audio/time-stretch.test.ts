@@ -77,6 +77,38 @@ test('the output is exactly as long as the speed says', () => {
   }
 });
 
+test('the sound ends with its own last samples at every speed, so that no end is a step', () => {
+  for (const rate of [8000, 22_050, 24_000, 48_000]) {
+    const tail = Math.round(rate * 0.001); // of the last fade so little of what came before is left
+    for (const speed of SPEEDS) {
+      for (const ms of [40, 61, 100, 333, 1000, 1007]) {
+        const length = Math.round((rate * ms) / 1000);
+        const input = voiceLike(rate, ms / 1000).slice(0, length);
+        const fade = Math.round(rate * 0.01); // to silence, as speech ends
+        for (let i = 0; i < fade; i++) input[length - 1 - i] = ((input[length - 1 - i] as number) * i) / fade;
+        const output = whole(input, speed, rate);
+        const where = `${ms} ms, speed ${speed}, ${rate} Hz`;
+        assert.ok(Math.abs(output.at(-1) ?? 1) < 1e-4, where);
+        for (let i = 1; i <= tail; i++) {
+          const [made = 0, given = 0] = [output.at(-i), input.at(-i)];
+          assert.ok(Math.abs(made - given) < 0.02, `${made} instead of ${given}: ${where}`);
+        }
+      }
+    }
+  }
+});
+
+test('what is shorter than a fade begins and ends as it was', () => {
+  for (const speed of SPEEDS) {
+    for (const length of [2, 17, 100, 300]) {
+      const input = Float32Array.from({ length }, (_, i) => Math.sin((Math.PI * i) / (length - 1)));
+      const output = whole(input, speed);
+      assert.ok(Math.abs(output.at(-1) ?? 0) < 0.1, `${length} samples at speed ${speed}: ${output.at(-1)}`);
+      assert.ok(Math.abs(output[0] ?? 0) < 0.1);
+    }
+  }
+});
+
 test('a streamed stretch equals the whole one bit for bit, however it is cut', () => {
   const voice = voiceLike(RATE, 1.37);
   const random = randomFrom(7);
