@@ -48,6 +48,7 @@ set(CUDA_BACKEND_SOURCES
   kernels/cuda/cuda_layer_run.cc
   kernels/cuda/cuda_layers.cc
   kernels/cuda/cuda_memory.cc
+  kernels/cuda/cuda_planned.cc
   kernels/cuda/cuda_products.cc
   kernels/cuda/known_lists.cc
   kernels/cuda/memory_pool.cc
