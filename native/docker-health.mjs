@@ -3,6 +3,9 @@
 //   RESTART_AFTER=60    seconds (0, never, by default) that the engine of the default voice, or every one, may be unable to
 //                       speak before the server is told to end
 //
+// A server with API keys tells a stranger no more than its status. So the check carries a key: the one that is named health
+// in API_KEYS or API_KEYS_FILE, otherwise the first one.
+//
 // Docker marks a container that is not well and leaves it running; only one that ends is started again (restart:
 // unless-stopped). So a server that lost its GPU and does not get it back has to end, and this sees to it: calls that
 // still speak get DRAIN_TIMEOUT, as at any SIGTERM. A server that is loading, draining or does not answer is let alone.
@@ -35,6 +38,33 @@ function address() {
   return { host: loopback[host] ?? host, port: Number(setting('PORT', '8080')) };
 }
 
+/** Keys of the server, each alone or behind its name and a space; none where the file of keys cannot be read. */
+function keys() {
+  const listed = setting('API_KEYS', '').split(',');
+  const file = setting('API_KEYS_FILE');
+  if (file === undefined) return listed;
+  try {
+    return [
+      ...listed,
+      ...readFileSync(file, 'utf8')
+        .replace(/^\uFEFF/, '')
+        .split(/\r?\n/),
+    ];
+  } catch (error) {
+    tell(`API_KEYS_FILE cannot be read: ${error.code}`);
+    return listed;
+  }
+}
+
+/** The field that carries a key; none where the server has no keys. */
+function authorization() {
+  const entries = keys()
+    .map((entry) => entry.trim().split(/[ \t]+/))
+    .filter(([first]) => first !== '' && !first.startsWith('#'));
+  const entry = entries.find(([name, key]) => name === 'health' && key !== undefined) ?? entries[0];
+  return entry === undefined ? {} : { authorization: `Bearer ${entry.at(-1)}` };
+}
+
 /** What /health tells; rejects where nothing answers. */
 function health() {
   const request = setting('TLS_CERT') === undefined ? overHttp : overHttps;
@@ -42,6 +72,7 @@ function health() {
   const options = {
     ...address(),
     path: '/health',
+    headers: authorization(),
     rejectUnauthorized: false,
     signal: AbortSignal.timeout(LIMIT_MS),
   };
@@ -63,6 +94,11 @@ function health() {
 
 /** Seconds for which it has been so, as far as is known. */
 function speechlessSeconds(uptimeSeconds) {
+  if (!Number.isFinite(uptimeSeconds)) {
+    throw new Error(
+      '/health told no uptimeSeconds, which RESTART_AFTER needs: is the API key of this check wrong?',
+    );
+  }
   const now = Date.now();
   let since = now;
   try {

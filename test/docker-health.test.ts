@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpServer, request, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { GpuServer } from './fakes/gpu-server.js';
+import { until } from './fakes/until.js';
+import { openServer } from './http/app-under-test.js';
 import { makePair, temporaryFolder } from './http/tls-files.js';
 
 const HEALTH = join(import.meta.dirname, '..', '..', 'native', 'docker-health.mjs');
@@ -127,6 +129,80 @@ test('a RESTART_AFTER that cannot be meant is refused by name', async (t) => {
   const PORT = await healthy(t, () => ({ status: 'ok' }));
   const { status, said } = await check({ PORT, RESTART_AFTER: 'soon' });
   assert.deepEqual([status, said], [1, 'RESTART_AFTER must be seconds, not "soon"']);
+});
+
+const [FIRST, HEALTHY, THIRD] = [
+  'first-0123456789abcdef',
+  'second-0123456789abcdef',
+  'third-0123456789abcdef',
+];
+
+test('the check shows the key that is named health, or the first one, of API_KEYS or its file', async (t) => {
+  const server = createHttpServer();
+  const shown: (string | undefined)[] = [];
+  server.on('request', ({ headers }) => shown.push(headers.authorization));
+  const PORT = await healthy(t, () => ({ status: 'ok' }), '127.0.0.1', server);
+  const API_KEYS_FILE = join(temporaryFolder(t), 'keys');
+  writeFileSync(API_KEYS_FILE, `# of the shop\r\n\r\nshop ${FIRST}\nhealth\t${HEALTHY}\n`);
+  await check({ PORT });
+  await check({ PORT, API_KEYS: `${FIRST},${THIRD}` });
+  await check({ PORT, API_KEYS: `shop ${FIRST}, health ${HEALTHY}` });
+  await check({ PORT, API_KEYS_FILE });
+  await check({ PORT, API_KEYS: THIRD, API_KEYS_FILE });
+  const keys = [undefined, FIRST, HEALTHY, HEALTHY, HEALTHY];
+  assert.deepEqual(
+    shown,
+    keys.map((key) => (key === undefined ? undefined : `Bearer ${key}`)),
+  );
+  const missing = await check({ PORT, API_KEYS: FIRST, API_KEYS_FILE: '/nowhere' });
+  assert.deepEqual(missing, { status: 0, said: 'API_KEYS_FILE cannot be read: ENOENT\nok' });
+});
+
+test('a check that is told no uptime says so where RESTART_AFTER needs one', async (t) => {
+  const server = createHttpServer((_request, response) => {
+    response.statusCode = 503;
+    response.end('{"status":"no engine"}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const [PORT, TMPDIR] = [String((server.address() as AddressInfo).port), temporaryFolder(t)];
+  assert.deepEqual(await check({ PORT, TMPDIR }), { status: 1, said: 'no engine' });
+  const { status, said } = await check({ PORT, TMPDIR, RESTART_AFTER: '60' });
+  assert.equal(status, 1);
+  assert.match(said, /^no engine\n\/health told no uptimeSeconds, which RESTART_AFTER needs/);
+});
+
+test('a server with keys that cannot speak is told to end after RESTART_AFTER, also where it is not asked on loopback', async (t) => {
+  const health = () => ({ engines: {}, encoders: true, calls: 0, maxCalls: 1 });
+  const { url } = await openServer(t, { apiKeys: [FIRST, `health ${HEALTHY}`], health });
+  // What it forwards does not come from this machine.
+  const proxy = createHttpServer(({ headers, url: path = '/' }, response) => {
+    const to = request(
+      `${url}${path}`,
+      { headers: { ...headers, 'x-forwarded-for': '10.0.0.7' } },
+      (answer) => {
+        response.statusCode = answer.statusCode ?? 500;
+        answer.pipe(response);
+      },
+    );
+    to.end();
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  t.after(() => proxy.close());
+  await until(async () => {
+    const told = (await (await fetch(`${url}/health`)).json()) as Answer;
+    return (told.uptimeSeconds ?? 0) >= 1;
+  });
+  for (const PORT of [new URL(url).port, String((proxy.address() as AddressInfo).port)]) {
+    const [TMPDIR, server] = [temporaryFolder(t), waiting(t)];
+    writeFileSync(join(TMPDIR, 'parley-speechless'), '1'); // long ago
+    const environment = { PORT, TMPDIR, API_KEYS: `${FIRST},health ${HEALTHY}`, RESTART_AFTER: '1' };
+    assert.match((await check(environment, server.id)).said, /^no engine\n.*told to end$/);
+    await server.end;
+    assert.equal(server.told(), true);
+  }
 });
 
 test('a server that lost its GPU ends in order once the check has seen it so for RESTART_AFTER', async (t) => {

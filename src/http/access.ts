@@ -34,6 +34,10 @@ export interface Visit {
   readonly upgrade?: boolean;
 }
 
+/** Fields by which proxies say for whom they ask: RFC 7239, RFC 9110 section 7.6.3, and the common ones before them. */
+const FORWARDED =
+  /^(?:forwarded|via|x-(?:original-)?forwarded(?:-.+)?|x-(?:real|client|cluster-client)-ip|x-envoy-external-address|(?:true-client|cf-connecting|fastly-client|fly-client)-ip)$/;
+
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export class AccessGuard {
@@ -71,7 +75,7 @@ export class AccessGuard {
     if (access === 'key') return true;
     // Behind a proxy on this machine everybody has a loopback address; a web
     // page that reached it by a name of its own is not the machine either.
-    const forwarded = headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined;
+    const forwarded = Object.keys(headers).some((name) => FORWARDED.test(name));
     if (forwarded || !this.#isOwnName(nameIn(headers))) return true;
     if (remoteAddress === UNIX) return false;
     return remoteAddress === undefined || !isLoopbackAddress(remoteAddress);
@@ -113,8 +117,15 @@ export class AccessGuard {
   }
 }
 
+/** Throws MALFORMED where a request has several Host headers (RFC 9112, section 3.2): a proxy may heed another one. */
+export function refuseSecondHost(rawHeaders: readonly string[]): void {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length <= 1) return;
+  throw new ParleyError('MALFORMED', 'a request must have one Host header, and this one has several');
+}
+
 /** Some clients send an empty bearer token when they have no key. */
-function keyIn(headers: Visit['headers']): string | undefined {
+export function keyIn(headers: Visit['headers']): string | undefined {
   const bearer = /^bearer +(\S+) *$/i.exec(String(headers['authorization'] ?? ''))?.[1];
   const other = headers['xi-api-key'];
   return bearer ?? (typeof other === 'string' && other !== '' ? other : undefined);

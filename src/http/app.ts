@@ -7,7 +7,7 @@ import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Log } from '../observe/log.js';
 import type { Metrics } from '../observe/metrics.js';
-import { type Access, isLoopbackName } from './access.js';
+import { type Access, isLoopbackName, refuseSecondHost } from './access.js';
 import type { AudioReplies } from './audio-replies.js';
 import { addCallRoutes, addHangupRoute, type BrowserCalls } from './call-routes.js';
 import { addBatchRoute } from './batch-routes.js';
@@ -140,8 +140,8 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts): 
   addTextRoutes(app, limits);
   void app.register(async (scope) => addElevenLabsRoutes(scope, speaking));
   void app.register(async (scope) => addVoiceRoutes(scope, speaking));
-  const { telephone } = options;
-  addStatusRoutes(app, { health, metrics, exposesMetrics, telephone, startedAtMs: performance.now() });
+  const status = { health, metrics, exposesMetrics, telephone: options.telephone, gate: parts.gate };
+  addStatusRoutes(app, { ...status, startedAtMs: performance.now() });
   void app.register(async (scope) => addCallRoutes(scope, calls));
   void app.register(async (scope) => addHangupRoute(scope, calls));
   void app.register(async (scope) => addPhoneRoutes(scope, { desk: phone, events, limits }));
@@ -173,6 +173,7 @@ function addHooks(app: FastifyInstance, options: AppOptions, gate: Gate, safety:
       const message = `a request may have at most ${MAX_HEADERS} headers`;
       return reply.code(431).send(errorBody(431, 'headers_too_large', message));
     }
+    refuseSecondHost(request.raw.rawHeaders);
     const { method, headers } = request;
     const remoteAddress = addressOf(request.socket);
     request.client = gate.admit({ method, access, remoteAddress, headers }, (told) => {

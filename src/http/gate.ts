@@ -1,7 +1,7 @@
 // Who comes in, over HTTP and as a WebSocket alike: first whether at all, then
 // how often.
 import { ParleyError } from '../errors.js';
-import type { AccessGuard, Visit } from './access.js';
+import { type AccessGuard, keyIn, type Visit } from './access.js';
 import { type RateLimits, rateLimited, standingHeaders } from './rate-limits.js';
 import { neighbourhood } from './visitor.js';
 
@@ -41,6 +41,23 @@ export class Gate {
     const isFree = visit.access !== 'key' || visit.method === 'OPTIONS';
     if (!isFree) this.#count(client, tell);
     return client;
+  }
+
+  /**
+   * Whether the request may see what strangers may not: it comes from this machine, it has a key, or the server has
+   * none. Throws RATE_LIMITED for too many wrong keys.
+   */
+  isKnown(visit: Omit<Visit, 'access'>): boolean {
+    const local = { ...visit, access: 'local' } as const;
+    try {
+      // A request without a key is no attempt to guess one.
+      if (keyIn(visit.headers) === undefined) this.#guard.check(local);
+      else this.admit(local);
+      return true;
+    } catch (error) {
+      if (error instanceof ParleyError && error.code === 'UNAUTHORIZED') return false;
+      throw error;
+    }
   }
 
   #count(client: string, tell?: (headers: Headers) => void): void {

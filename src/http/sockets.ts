@@ -11,6 +11,7 @@ import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import type { SocketMetrics } from '../observe/socket-metrics.js';
 import { systemTime, type Time } from '../time.js';
+import { refuseSecondHost } from './access.js';
 import type { Gate } from './gate.js';
 import { isWebSocketUpgrade, serveWithoutUpgrade, type ConnectionTaker } from './other-upgrade.js';
 import { findDialect, type SocketDialect } from './socket-dialect.js';
@@ -124,6 +125,7 @@ export class Sockets {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const requestId = this.#idOf(request);
     try {
+      refuseSecondHost(request.rawHeaders);
       if (this.#isForeign(request)) return this.#handOver(request, socket, head);
       const { dialect, visit } = this.#admitted(request, requestId);
       this.#handshakes.handleUpgrade(request, socket, head, (open) => this.#open(open, dialect, visit));

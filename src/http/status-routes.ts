@@ -1,7 +1,9 @@
 // What the server says about itself: to load balancers, and to Prometheus.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Metrics } from '../observe/metrics.js';
+import type { Gate } from './gate.js';
 import { HEALTH_SCHEMA, METRICS_SCHEMA } from './schemas/status.js';
+import { addressOf } from './visitor.js';
 
 export interface ServerHealth {
   /** By name, whether each engine can speak now; one that has to be loaded first can. */
@@ -60,13 +62,15 @@ export interface StatusParts {
   readonly exposesMetrics: boolean;
   /** What the telephone door says of itself; absent where there is none. */
   readonly telephone?: (() => Readonly<Record<string, unknown>>) | undefined;
+  /** Says who is told more than the status. */
+  readonly gate: Pick<Gate, 'isKnown'>;
   /** On the clock of `performance.now()`. */
   readonly startedAtMs: number;
 }
 
 export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void {
-  const { health, metrics, exposesMetrics, telephone, startedAtMs } = parts;
-  app.get('/health', { config: { access: 'open' }, schema: HEALTH_SCHEMA }, (_request, reply) => {
+  const { health, metrics, exposesMetrics, telephone, gate, startedAtMs } = parts;
+  app.get('/health', { config: { access: 'open' }, schema: HEALTH_SCHEMA }, (request, reply) => {
     const { engines, encoders, draining = false, calls, maxCalls, trouble, ...rest } = health();
     const speaks = Object.values(engines).includes(true);
     const able = !encoders
@@ -77,22 +81,21 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
           ? 'ok'
           : 'engine down';
     const status = draining ? 'draining' : able;
-    const uptimeSeconds = Math.floor((performance.now() - startedAtMs) / 1000);
     // A balancer looks at the status code only.
-    return reply
-      .code(status === 'ok' ? 200 : 503)
-      .header('cache-control', 'no-store')
-      .send({
-        status,
-        ...(trouble === undefined ? {} : { reason: trouble }),
-        engines,
-        encoders,
-        calls,
-        maxCalls,
-        ...olderFields(rest),
-        ...(telephone === undefined ? {} : { telephone: telephone() }),
-        uptimeSeconds,
-      });
+    reply.code(status === 'ok' ? 200 : 503).header('cache-control', 'no-store');
+    if (!isKnown(gate, request)) return reply.send({ status });
+    const uptimeSeconds = Math.floor((performance.now() - startedAtMs) / 1000);
+    return reply.send({
+      status,
+      ...(trouble === undefined ? {} : { reason: trouble }),
+      engines,
+      encoders,
+      calls,
+      maxCalls,
+      ...olderFields(rest),
+      ...(telephone === undefined ? {} : { telephone: telephone() }),
+      uptimeSeconds,
+    });
   });
 
   if (!exposesMetrics) return;
@@ -100,6 +103,10 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
     const text = await metrics.exposition();
     return reply.type(metrics.contentType).header('cache-control', 'no-store').send(text);
   });
+}
+
+function isKnown(gate: Pick<Gate, 'isKnown'>, { method, headers, socket }: FastifyRequest): boolean {
+  return gate.isKnown({ method, headers, remoteAddress: addressOf(socket) });
 }
 
 type OlderHealth = Omit<ServerHealth, 'engines' | 'encoders' | 'draining' | 'calls' | 'maxCalls' | 'trouble'>;

@@ -12,6 +12,67 @@ test('health tells the engines, the calls and how long the server is up', async 
   assert.equal(Number.isInteger(uptimeSeconds), true);
 });
 
+const KEY = 'key-one-0123456789';
+
+test('where there are keys health tells strangers the status only, and the machine itself or a key everything', async (t) => {
+  const health = {
+    engines: { flite: false },
+    encoders: true,
+    calls: 3,
+    maxCalls: 9,
+    trouble: 'the GPU is lost',
+  };
+  const telephone = () => ({ trunks: [{ name: 'main' }] });
+  const { app } = await openApp(t, { apiKeys: [KEY], host: '0.0.0.0', health: () => health, telephone });
+  const told = async (remoteAddress: string, headers: Record<string, string> = {}) => {
+    const host = { host: remoteAddress.includes(':') ? '[::1]:8080' : '127.0.0.1:8080' };
+    const answer = await app.inject({ url: '/health', remoteAddress, headers: { ...host, ...headers } });
+    assert.equal(answer.statusCode, 503);
+    return Object.keys(answer.json<object>()).sort().join();
+  };
+  const all = 'calls,encoders,engines,maxCalls,reason,status,telephone,uptimeSeconds';
+  for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
+    assert.equal(await told(address), all, address);
+  }
+  for (const headers of [{ authorization: `Bearer ${KEY}` }, { 'xi-api-key': KEY }]) {
+    assert.equal(await told('10.0.0.7', headers), all);
+  }
+  assert.equal(await told('10.0.0.7'), 'status');
+  assert.equal(await told('10.0.0.7', { authorization: 'Bearer wrong-key-0123456789' }), 'status');
+  assert.equal(await told('127.0.0.1', { host: 'parley.example' }), 'status');
+});
+
+test('a request that a proxy on this machine forwards is none of the machine itself', async (t) => {
+  const { app } = await openApp(t, { apiKeys: [KEY], host: '0.0.0.0' });
+  const fields = [
+    'Forwarded', 'Via', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded', 'X-Real-IP',
+    'X-Client-IP', 'X-Cluster-Client-IP', 'True-Client-IP', 'CF-Connecting-IP', 'X-Original-Forwarded-For',
+  ]; // prettier-ignore
+  for (const field of fields) {
+    const headers = { host: '127.0.0.1:8080', [field]: 'for=10.0.0.7' };
+    const health = await app.inject({ url: '/health', headers });
+    assert.deepEqual([health.statusCode, health.json()], [200, { status: 'ok' }], field);
+    assert.equal((await app.inject({ url: '/metrics', headers })).statusCode, 401, field);
+    const authorization = `Bearer ${KEY}`;
+    const known = await app.inject({ url: '/health', headers: { ...headers, authorization } });
+    assert.equal('engines' in known.json<object>(), true, field);
+  }
+});
+
+test('wrong keys are counted where health is asked with them, and asking without one is free', async (t) => {
+  const { url } = await openServer(t, { apiKeys: [KEY], rateLimit: 3 });
+  const ask = async (headers: Record<string, string>) =>
+    (await fetch(`${url}/health`, { headers: { 'x-forwarded-for': '10.0.0.7', ...headers } })).status;
+  const asked = async (headers: Record<string, string>) => {
+    const answers = [];
+    for (let n = 0; n < 5; n++) answers.push(await ask(headers));
+    return answers;
+  };
+  assert.deepEqual(await asked({}), [200, 200, 200, 200, 200]);
+  assert.deepEqual(await asked({ authorization: 'Bearer wrong' }), [200, 200, 200, 429, 429]);
+  assert.deepEqual(await asked({ authorization: `Bearer ${KEY}` }), [200, 200, 200, 200, 200]);
+});
+
 test('health is what the server is at the time of asking: without an engine or an encoder it is not well', async (t) => {
   const now = { engines: { flite: true, espeak: false }, encoders: true, calls: 0, maxCalls: 1 };
   const { app } = await openApp(t, { health: () => now });

@@ -25,6 +25,36 @@ test('HTTP/1.1 and HTTP/2 without TLS are answered alike on one port', async (t)
   }
 });
 
+test('a request with two Host headers is refused, whatever it asks for and whatever they say', async (t) => {
+  const upgraded: string[] = [];
+  const foreignSocket = { path: '/sip', upgrade: () => void upgraded.push('sip') };
+  const { url } = await openServer(t, { foreignSocket, apiKeys: ['key-one-0123456789'] });
+  const { host } = new URL(url);
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n';
+  const socket = `${upgrade}Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`;
+  for (const second of [host, 'evil.example', '']) {
+    for (const [target, more] of [
+      ['/health', ''],
+      ['/', ''],
+      ['/v1/models', ''],
+      ['/nothing', ''],
+      ['/sip', socket],
+      ['/v1/calls/call_1/socket', socket],
+    ]) {
+      const { socket, received } = wire(t, url);
+      socket.write(
+        `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nhost: ${second}\r\n${more}${more === '' ? 'Connection: close\r\n' : ''}\r\n`,
+      );
+      assert.match(
+        await received,
+        /^HTTP\/1\.1 400 [^]*"message":"a request must have one Host header, /,
+        target,
+      );
+    }
+  }
+  assert.deepEqual(upgraded, []);
+});
+
 test('the page and its files come over HTTP/2 as over HTTP/1.1', async (t) => {
   const { url } = await openServer(t);
   const session = openSession(t, url);

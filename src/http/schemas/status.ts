@@ -61,11 +61,14 @@ const HEALTH = object(
     },
     ...OLDER,
   },
-  ['reason', 'telephone', ...Object.keys(OLDER)],
+  // Where the server has API keys, strangers are told the status only.
+  ['reason', 'engines', 'encoders', 'calls', 'maxCalls', 'uptimeSeconds', 'telephone', ...Object.keys(OLDER)],
 );
 
 export const HEALTH_SCHEMA: RouteSchema = {
   summary: 'Whether the server can speak',
+  description:
+    'Open to all. Where the server has API keys, requests from other machines without one are told the status only.',
   tags: [TAGS.server],
   response: {
     200: jsonAnswer('it can', HEALTH),
