@@ -56,6 +56,8 @@ export class BrowserCall {
   #settlePort!: { resolve(port: MediaPort): void; reject(error: ParleyError): void };
   #call: Call | undefined;
   #channel: RTCDataChannel | undefined;
+  /** The page has been sent the acknowledgement of its channel (RFC 8832 section 5.2). */
+  #acknowledged = false;
   #early: unknown[] = [];
   #session: DataChannelSession | undefined;
   /** Why it ended, before there was a call to close. */
@@ -102,7 +104,7 @@ export class BrowserCall {
   join(call: Call): void {
     this.#call = call;
     if (this.#reason !== undefined) void call.close(this.#reason);
-    else if (this.#channel !== undefined) this.#talk(call, this.#channel);
+    else this.#talk();
   }
 
   /** Resolves when nothing of the call is left. */
@@ -169,12 +171,15 @@ export class BrowserCall {
     });
   }
 
+  // werift queues the acknowledgement when this handler has returned. A page may not send before it has come, so
+  // that nothing that it would answer can go first.
   #channelOpened(channel: RTCDataChannel): void {
     const unfit = unreliable(channel);
-    if (unfit !== undefined) channel.send(JSON.stringify(unfit));
     if (unfit !== undefined || this.#channel !== undefined || this.#freeing !== undefined) {
-      // Not at once: werift acknowledges the channel after this, and once what was said has left.
-      setImmediate(() => channel.close());
+      queueMicrotask(() => {
+        if (unfit !== undefined) channel.send(JSON.stringify(unfit));
+        setImmediate(() => channel.close()); // after what was sent has left
+      });
       return;
     }
     this.#channel = channel;
@@ -185,10 +190,17 @@ export class BrowserCall {
       if (this.#session !== undefined) this.#session.receive(data);
       else if (this.#early.length < EARLY_MESSAGES) this.#early.push(data);
     });
-    if (this.#call !== undefined) this.#talk(this.#call, channel);
+    queueMicrotask(() => {
+      this.#acknowledged = true;
+      this.#talk();
+    });
   }
 
-  #talk(call: Call, channel: RTCDataChannel): void {
+  /** Once there is a call and a channel that was acknowledged. */
+  #talk(): void {
+    const [call, channel] = [this.#call, this.#channel];
+    if (call === undefined || channel === undefined || !this.#acknowledged) return;
+    if (this.#session !== undefined || this.#freeing !== undefined) return;
     const { limits, time, log } = this.#parts;
     this.#session = new DataChannelSession(channel, call, { limits, time, log });
     for (const data of this.#early.splice(0)) this.#session.receive(data);

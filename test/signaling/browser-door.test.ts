@@ -211,6 +211,27 @@ test('a page that closes its data channel, or aborts what carries it, ends its c
   assert.equal(under.plane.stats().streams, 0);
 });
 
+test('a data channel is acknowledged before anything is said on it', async (t) => {
+  const under = await openDoor(t);
+  const client = new WeriftClient();
+  const firsts = new Map<number, string>();
+  const note = (stream: number, _protocol: number, data: Buffer) => {
+    if (!firsts.has(stream)) firsts.set(stream, data.toString('hex'));
+  };
+  const listened = new Promise<void>((resolve) => {
+    client.connection.connectionStateChange.subscribe((state) => {
+      if (state === 'connected') resolve();
+    });
+  });
+  client.connection.sctpTransport?.sctp.onReceive.subscribe(note);
+  await connect(t, under, client);
+  await listened;
+  const unfit = client.connection.createDataChannel('fast', { ordered: false });
+  await new Promise((resolve) => unfit.onMessage.subscribe(resolve));
+  // DATA_CHANNEL_ACK (RFC 8832 section 5.2).
+  assert.deepEqual([...firsts.values()], ['02', '02']);
+});
+
 test('only the first data channel talks; another one is closed', async (t) => {
   const under = await openDoor(t);
   const { client, call } = await connect(t, under);
