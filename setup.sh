@@ -63,6 +63,8 @@ need_for_full() {
   need linphone-cli 'command -v linphonec'
   need kamailio '[ -x "${KAMAILIO_PATH:-/usr/sbin/kamailio}" ]'
   need rtpengine-daemon 'command -v rtpengine'
+  # Debian's Python modules belong to Debian's own interpreter.
+  need python3-aiortc '"${PYTHON_PATH:-/usr/bin/python3}" -c "import aiortc"'
 }
 
 case "${1:-}" in

@@ -22,6 +22,8 @@ const BROWSER_CODECS: readonly Codec[] = [OPUS, PCMU, PCMA];
 
 const MAX_CANDIDATES = 16; // each one costs the server a round of checks
 const FINGERPRINT_BYTES: Readonly<Record<string, number>> = { 'sha-256': 32, 'sha-384': 48, 'sha-512': 64 };
+const AUDIO_PROTOCOL = /^(?:(?:UDP\/TLS|TCP\/DTLS)\/)?RTP\/SAVPF?$/; // RFC 8829 section 5.1.2
+const DATA_PROTOCOL = /^(?:(?:UDP|TCP)\/)?DTLS\/SCTP$/;
 const DIRECTION = /^(?:sendrecv|recvonly|sendonly|inactive)$/;
 const DEAF = /^(?:sendonly|inactive)$/; // as the browser says it
 const SMALLEST_MESSAGE = 4096; // bytes; less than this cannot carry an event with a sentence in it
@@ -30,8 +32,7 @@ export interface Offer {
   readonly codec: Codec;
   readonly payloadType: number;
   readonly audioMid: string;
-  readonly data:
-    { readonly mid: string; readonly sctpPort: number; readonly maxMessageSize: number } | undefined;
+  readonly data: (OfferedSctp & { readonly mid: string }) | undefined;
   readonly bundled: boolean;
   /** Who may start DTLS, from the browser's side (RFC 8842 section 5). */
   readonly setup: 'actpass' | 'active' | 'passive';
@@ -41,6 +42,13 @@ export interface Offer {
   readonly candidates: readonly string[];
   /** Every media section in order; the refused ones have to be answered too (RFC 3264 section 6). */
   readonly sections: readonly OfferedSection[];
+}
+
+export interface OfferedSctp {
+  /** `sctpmap` is the form of the drafts before RFC 8841, with the port in the media line. */
+  readonly form: 'sctp-port' | 'sctpmap';
+  readonly sctpPort: number;
+  readonly maxMessageSize: number;
 }
 
 export interface OfferedSection {
@@ -59,10 +67,10 @@ export function readOffer(sdp: string): Offer {
   const audio = media.find(({ kind, usable }) => kind === 'audio' && usable);
   if (audio === undefined) throw noCodec('it has no audio section');
   const data = media.find(
-    ({ kind, usable, protocol }) => kind === 'application' && usable && /SCTP/.test(protocol),
+    ({ kind, usable, protocol }) => kind === 'application' && usable && DATA_PROTOCOL.test(protocol),
   );
   const choice = chooseCodec(audio.section, audio.formats);
-  checkAudio(text, audio.section);
+  checkAudio(text, audio);
   const groups = bundles(text);
   const audioMid = midOf(audio.section);
   const bundle = groups.find((mids) => mids.includes(audioMid));
@@ -77,8 +85,7 @@ export function readOffer(sdp: string): Offer {
     ...choice,
     ...readTransport(transport),
     audioMid,
-    data:
-      data === undefined || dataMid === undefined ? undefined : { mid: dataMid, ...readSctp(data.section) },
+    data: data === undefined || dataMid === undefined ? undefined : { mid: dataMid, ...readSctp(data) },
     bundled: bundle !== undefined,
     candidates: readCandidates(audio.section),
     sections: media.map((item) => ({
@@ -96,6 +103,8 @@ function noCodec(what: string): ParleyError {
     field: 'sdp',
   });
 }
+
+type MediaSection = { readonly section: SdpSection } & ReturnType<typeof mediaLine>;
 
 function mediaLine({ first, lines }: SdpSection) {
   const match = /^([a-z]+) (\d{1,5})(?:\/\d+)? ([A-Z/]+)((?: [\w.+-]+)+)$/.exec(first.value);
@@ -129,8 +138,8 @@ function chooseCodec(audio: SdpSection, formats: readonly string[]): { codec: Co
   throw noCodec(`the audio section offers none of ${BROWSER_CODECS.map(({ name }) => name).join(', ')}`);
 }
 
-function checkAudio({ session }: SdpText, audio: SdpSection): void {
-  if (!/SAVPF?\b/.test(audio.first.value)) throw badLine(audio.first, 'must use SRTP (UDP/TLS/RTP/SAVPF)');
+function checkAudio({ session }: SdpText, { section: audio, protocol }: MediaSection): void {
+  if (!AUDIO_PROTOCOL.test(protocol)) throw badLine(audio.first, 'must use SRTP (UDP/TLS/RTP/SAVPF)');
   if (attribute([audio], 'rtcp-mux') === undefined)
     throw badLine(audio.first, 'must be followed by a=rtcp-mux');
   // The session's direction is that of sections without one (RFC 8866 section 6.7).
@@ -187,20 +196,41 @@ function readTransport(sections: readonly SdpSection[]) {
   return { ice: { ufrag, pwd, lite }, setup: setup as Offer['setup'], fingerprints: [...fingerprints] };
 }
 
-function readSctp(data: SdpSection): { sctpPort: number; maxMessageSize: number } {
-  const port = attribute([data], 'sctp-port');
-  if (port === undefined) throw badLine(data.first, 'must be followed by a=sctp-port');
-  if (!/^\d{1,5}$/.test(port.value) || Number(port.value) < 1 || Number(port.value) > 65_535) {
-    throw badLine(port.line, 'must be a port from 1 to 65535');
-  }
-  const size = attribute([data], 'max-message-size');
-  if (size === undefined) return { sctpPort: Number(port.value), maxMessageSize: 65_536 }; // RFC 8841 section 6.1
+function readSctp({ section, formats }: MediaSection): OfferedSctp {
+  const [format = ''] = formats;
+  const form = /^\d+$/.test(format) ? 'sctpmap' : 'sctp-port';
+  const sctpPort = form === 'sctpmap' ? mappedPort(section, format) : statedPort(section);
+  const size = attribute([section], 'max-message-size');
+  if (size === undefined) return { form, sctpPort, maxMessageSize: 65_536 }; // RFC 8841 section 6.1
   if (!/^\d{1,15}$/.test(size.value)) throw badLine(size.line, 'must be a number of bytes');
   const maxMessageSize = Number(size.value);
   if (maxMessageSize !== 0 && maxMessageSize < SMALLEST_MESSAGE) {
     throw badLine(size.line, `is too small: this server sends messages of up to ${SMALLEST_MESSAGE} bytes`);
   }
-  return { sctpPort: Number(port.value), maxMessageSize };
+  return { form, sctpPort, maxMessageSize };
+}
+
+function statedPort(section: SdpSection): number {
+  const port = attribute([section], 'sctp-port');
+  if (port === undefined) throw badLine(section.first, 'must be followed by a=sctp-port');
+  return sctpPort(port.line, port.value);
+}
+
+/** draft-ietf-mmusic-sctp-sdp-05 section 5.1: `a=sctpmap:PORT webrtc-datachannel STREAMS`, once for each port. */
+function mappedPort(section: SdpSection, format: string): number {
+  const map = attributes(section, 'sctpmap').find(({ value }) => value.split(' ', 1)[0] === format);
+  if (map === undefined) throw badLine(section.first, `must be followed by a=sctpmap:${format}`);
+  if (!/^\d+ webrtc-datachannel(?: \d{1,5})?$/i.test(map.value)) {
+    throw badLine(map.line, 'must map the port to webrtc-datachannel');
+  }
+  return sctpPort(section.first, format);
+}
+
+function sctpPort(line: SdpLine, port: string): number {
+  if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535) {
+    throw badLine(line, 'must be a port from 1 to 65535');
+  }
+  return Number(port);
 }
 
 function readCandidates(audio: SdpSection): string[] {

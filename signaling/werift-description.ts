@@ -2,6 +2,8 @@
 // itself: the offer as werift is to see it, and the answer as the browser does.
 import type { Offer, OfferedSection } from './offer.js';
 
+const SCTP_STREAMS = 65_535; // the most; SCTP negotiates the number itself (RFC 8831 section 6.2)
+
 /** The offer reduced to what the native sender does: one codec, no extensions, no feedback. */
 export function offerForWerift(offer: Offer): string {
   const session = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0'];
@@ -64,10 +66,27 @@ export function answerForBrowser(offer: Offer, weriftAnswer: string): string {
     offer.bundled ? /^a=extmap-allow-mixed\r\n/m : /^a=(?:extmap-allow-mixed|group:.*)\r\n/gm,
     '',
   );
-  const media = offer.sections.map((section) =>
-    section.use === 'refused' ? refusal(section) : (answered.shift() ?? refusal(section)),
-  );
+  const media = offer.sections.map((section) => {
+    const answer = section.use === 'refused' ? undefined : answered.shift();
+    if (answer === undefined) return refusal(section);
+    return inOfferedForm(section.use === 'data' ? withSctpForm(offer, answer) : answer, section);
+  });
   return head + media.join('');
+}
+
+/** An answer has the protocol and, for data, the formats of the offer (RFC 3264 section 6). */
+function inOfferedForm(answer: string, { use, protocol, formats }: OfferedSection): string {
+  return answer.replace(/^m=(\S+ \S+) \S+ ([^\r]*)/, (_line, start: string, answered: string) =>
+    ['m=' + start, protocol, use === 'data' ? formats.join(' ') : answered].join(' '),
+  );
+}
+
+function withSctpForm({ data }: Offer, answer: string): string {
+  if (data?.form !== 'sctpmap') return answer;
+  return answer.replace(
+    /^a=sctp-port:(\d+)/m,
+    (_line, port: string) => `a=sctpmap:${port} webrtc-datachannel ${SCTP_STREAMS}`,
+  );
 }
 
 // Port 0 refuses a section (RFC 3264 section 6).

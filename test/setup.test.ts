@@ -9,7 +9,7 @@ const SETUP = join(import.meta.dirname, '..', '..', 'setup.sh');
 const SHELL_TOOLS = ['bash', 'env', 'readlink', 'timeout', 'touch', 'true'];
 const BUILD_TOOLS = ['c++', 'make', 'cmake', 'python3'];
 const FULL_PACKAGES =
-  'openssl chromium ffmpeg curl redis-tools sip-tester baresip-core linphone-cli kamailio rtpengine-daemon';
+  'openssl chromium ffmpeg curl redis-tools sip-tester baresip-core linphone-cli kamailio rtpengine-daemon python3-aiortc';
 
 interface Machine {
   /** The folder of the stand-ins. */
@@ -43,7 +43,12 @@ function machine(t: TestContext, uid: number, tools: readonly string[], apt = 'e
     bin,
     run(argument) {
       const startedAt = performance.now();
-      const env = { PATH: bin, npm_node_execpath: join(bin, 'node'), KAMAILIO_PATH: join(bin, 'kamailio') };
+      const env = {
+        PATH: bin,
+        npm_node_execpath: join(bin, 'node'),
+        KAMAILIO_PATH: join(bin, 'kamailio'),
+        PYTHON_PATH: join(bin, 'aiortc-python3'),
+      };
       const { status, stderr } = spawnSync(SETUP, [argument], { env, encoding: 'utf8', timeout: 20_000 });
       return { status, stderr, ms: performance.now() - startedAt };
     },
@@ -54,6 +59,7 @@ function machine(t: TestContext, uid: number, tools: readonly string[], apt = 'e
 test('with everything in place the set-up ends at once and leaves apt alone', (t) => {
   const { run, aptCalls } = machine(t, 1000, [
     ...BUILD_TOOLS,
+    'aiortc-python3',
     'chromium',
     'ffmpeg',
     'ffprobe',
@@ -131,7 +137,7 @@ test('where an init system runs, the services of what is installed are never sta
     const units = 'kamailio.service rtpengine-daemon.service';
     const calls = aptCalls();
     assert.equal(calls[0], `systemctl --quiet mask ${units}`);
-    assert.match(calls[1] ?? '', / install .* kamailio rtpengine-daemon$/);
+    assert.match(calls[1] ?? '', / install .* kamailio rtpengine-daemon python3-aiortc$/);
     assert.deepEqual(calls.slice(-2), [
       `systemctl --quiet unmask ${units}`,
       `systemctl --quiet disable ${units}`,

@@ -136,6 +136,30 @@ test('an answer names one codec, sends only, and agrees to nothing else', async 
   await door.hangUp(id);
 });
 
+test('an answer has the transport protocols and the form of SCTP that were offered', async (t) => {
+  const { door } = await openDoor(t);
+  for (const [audio, data, sctp] of [
+    ['UDP/TLS/RTP/SAVPF', 'UDP/DTLS/SCTP webrtc-datachannel', 'sctp-port:5000'],
+    ['UDP/TLS/RTP/SAVP', 'DTLS/SCTP webrtc-datachannel', 'sctp-port:5000'],
+    ['RTP/SAVPF', 'TCP/DTLS/SCTP webrtc-datachannel', 'sctp-port:5000'],
+    ['TCP/DTLS/RTP/SAVPF', 'DTLS/SCTP 5000', 'sctpmap:5000 webrtc-datachannel 65535'],
+    ['RTP/SAVP', 'UDP/DTLS/SCTP 5000', 'sctpmap:5000 webrtc-datachannel 65535'],
+  ] as const) {
+    const offer = chromiumOffer((line) => {
+      if (line.startsWith('m=audio')) return line.replace('UDP/TLS/RTP/SAVPF', audio);
+      if (line.startsWith('m=application')) return `m=application 9 ${data}`;
+      return line.startsWith('a=sctp-port') ? `a=${sctp}` : line;
+    });
+    const { id, sdp } = await door.open({ sdp: offer });
+    assert.deepEqual(sdp.match(/^(?:m=|a=sctp).*$/gm), [
+      `m=audio 9 ${audio} 111`,
+      `m=application 9 ${data}`,
+      `a=${sctp}`,
+    ]);
+    await door.hangUp(id);
+  }
+});
+
 test('a browser that insists on starting the handshake, or on not starting it, is given its way', async (t) => {
   const under = await openDoor(t);
   for (const [setup, answered] of [

@@ -29,7 +29,7 @@ test("Chromium's offer is understood line by line", () => {
   assert.deepEqual(offer, {
     payloadType: 111,
     audioMid: '0',
-    data: { mid: '1', sctpPort: 5000, maxMessageSize: 262_144 },
+    data: { mid: '1', form: 'sctp-port', sctpPort: 5000, maxMessageSize: 262_144 },
     bundled: true,
     setup: 'actpass',
     ice: { ufrag: '/e6n', pwd: 'ewvFVijD6pPw60nPV7LPjKmb', lite: false },
@@ -39,6 +39,30 @@ test("Chromium's offer is understood line by line", () => {
     candidates: ['2140312093 1 udp 2122260223 192.0.2.7 60940 typ host'],
   });
 });
+
+/** With the form of SCTP that was written before RFC 8841. */
+function olderOffer(protocol: string, map?: string): string {
+  return chromiumOffer((line) => {
+    if (line.startsWith('m=application')) return `m=application 9 ${protocol}`;
+    if (line.startsWith('a=sctp-port')) return map === undefined ? [] : `a=sctpmap:${map}`;
+    return line;
+  });
+}
+
+for (const [protocol, map, port] of [
+  ['DTLS/SCTP 5000', '5000 webrtc-datachannel 65535', 5000],
+  ['DTLS/SCTP 5001', '5001 webrtc-datachannel', 5001],
+  ['UDP/DTLS/SCTP 5000', '5000 webrtc-datachannel 1024', 5000],
+] as const) {
+  test(`the older form of SCTP is understood: ${protocol} with a=sctpmap:${map}`, () => {
+    assert.deepEqual(readOffer(olderOffer(protocol, map)).data, {
+      mid: '1',
+      form: 'sctpmap',
+      sctpPort: port,
+      maxMessageSize: 262_144,
+    });
+  });
+}
 
 test('line feeds alone end lines as well', () => {
   assert.deepEqual(readOffer(chromiumOffer().replaceAll('\r\n', '\n')), readOffer(chromiumOffer()));
@@ -122,6 +146,12 @@ test('what is malformed or missing is refused with its line', () => {
     [offerWith('a=group'), /BUNDLE has to list both/],
     [offerWith('a=sctp-port'), /must be followed by a=sctp-port/],
     [offerWith('a=sctp-port', 'a=sctp-port:0'), /must be a port from 1 to 65535/],
+    [olderOffer('DTLS/SCTP 5000'), /must be followed by a=sctpmap:5000/],
+    [olderOffer('DTLS/SCTP 5000', '5001 webrtc-datachannel'), /must be followed by a=sctpmap:5000/],
+    [olderOffer('DTLS/SCTP 5000', '5000 t140 16'), /must map the port to webrtc-datachannel/],
+    [olderOffer('DTLS/SCTP 0', '0 webrtc-datachannel 16'), /must be a port from 1 to 65535/],
+    [olderOffer('DTLS/SCTP 65536', '65536 webrtc-datachannel'), /must be a port from 1 to 65535/],
+    [offerWith('m=audio', 'm=audio 9 UDP/RTP/SAVPF 111'), /line 8 .* must use SRTP/],
     [offerWith('a=max-message-size', 'a=max-message-size:12'), /is too small/],
     [offerWith('a=max-message-size', 'a=max-message-size:many'), /must be a number of bytes/],
     [offerWith('a=candidate', 'a=candidate:nothing'), /\(a=candidate:nothing\) is not a candidate/],
@@ -207,7 +237,7 @@ test('a section that is not served is answered with port 0 where it was offered'
     answerForBrowser(offer, werift),
     'v=0\r\na=group:BUNDLE 0 1\r\n' +
       'm=video 0 UDP/TLS/RTP/SAVPF 96 97\r\nc=IN IP4 0.0.0.0\r\na=inactive\r\na=mid:v\r\n' +
-      'm=audio 9 X 0\r\na=mid:0\r\nm=application 9 Y z\r\n',
+      'm=audio 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\nm=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\n',
   );
 });
 
@@ -222,6 +252,6 @@ test('an offer that bundles nothing is not answered with a bundle', () => {
   assert.doesNotMatch(offerForWerift(offer), /BUNDLE/);
   assert.equal(
     answerForBrowser(offer, 'v=0\r\na=group:BUNDLE 0\r\nm=audio 9 X 0\r\n'),
-    'v=0\r\nm=audio 9 X 0\r\n',
+    'v=0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 0\r\n',
   );
 });
