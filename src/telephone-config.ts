@@ -1,6 +1,8 @@
 // The part of the configuration that telephone calls need.
 import type { ConfigReader } from './config-reader.js';
 
+/** How the keys of SRTP are agreed on: in the descriptions (RFC 4568), or by a handshake (RFC 5763). */
+export type SrtpKeying = 'sdes' | 'dtls';
 export type TelephoneCodec = 'PCMU' | 'PCMA' | 'G722' | 'opus';
 
 export interface TelephoneConfig {
@@ -14,6 +16,10 @@ export interface TelephoneConfig {
   /** Networks that media may come from although no description and no signalling names them. */
   readonly rtpLatchNetworks: readonly string[];
   readonly srtp: 'off' | 'prefer' | 'require';
+  /** Preferred first; undefined: by the transport of the signalling. */
+  readonly srtpKeying: readonly SrtpKeying[] | undefined;
+  /** Comfort noise (RFC 3389) is offered, and sent in pauses. */
+  readonly comfortNoise: boolean;
   /** The first one that the far end has, too, is spoken. */
   readonly sipCodecs: readonly TelephoneCodec[];
 }
@@ -28,17 +34,21 @@ export const TELEPHONE_VARIABLES = {
   RTP_LATCH_NETWORKS:
     'comma-separated addresses and networks that the sound of any telephone call may come from, besides the address that the phone announces and that of its signalling',
   SRTP: 'off, prefer or require: whether the sound of telephone calls is encrypted',
+  SRTP_KEYING:
+    'comma-separated ways to agree on its keys, the preferred one first: sdes, dtls; SDES first over TLS if absent',
+  RTP_COMFORT_NOISE: '1 offers comfort noise (RFC 3389) and sends it in pauses',
   SIP_CODECS: 'comma-separated codecs of telephone calls, the preferred one first: PCMU, PCMA, G722, opus',
 } as const;
 
 type Variable = keyof typeof TELEPHONE_VARIABLES;
 type Reader = Pick<
   ConfigReader<Variable>,
-  'raw' | 'integer' | 'number' | 'choice' | 'list' | 'listOf' | 'problem'
+  'raw' | 'integer' | 'number' | 'choice' | 'flag' | 'list' | 'listOf' | 'problem'
 >;
 
 // Wideband first, G.722 before Opus because it costs no more than G.711.
 const CODECS: readonly TelephoneCodec[] = ['G722', 'opus', 'PCMU', 'PCMA'];
+const KEYINGS: readonly SrtpKeying[] = ['sdes', 'dtls'];
 const LAST_FREE_PORT = 32_767; // Linux gives those from 32,768 on to whoever asks for any
 
 export function readTelephoneConfig(read: Reader, isNetwork: (item: string) => boolean): TelephoneConfig {
@@ -50,6 +60,8 @@ export function readTelephoneConfig(read: Reader, isNetwork: (item: string) => b
     rtpTimeoutMs: read.number('RTP_TIMEOUT', 300, 0, 86_400) * 1000,
     rtpLatchNetworks: networks.map((item) => item.replace(/%[^/]*/, '')),
     srtp: read.choice('SRTP', ['off', 'prefer', 'require'], 'prefer'),
+    srtpKeying: readKeyings(read),
+    comfortNoise: read.flag('RTP_COMFORT_NOISE'),
     sipCodecs: readCodecs(read),
   };
 }
@@ -61,6 +73,17 @@ function readPorts(read: Reader): readonly [number, number] {
   if (last <= first + (first % 2))
     read.problem('RTP_PORT_MAX', `leaves no pair of ports from RTP_PORT_MIN=${first} on`);
   return [first, last];
+}
+
+function readKeyings(read: Reader): readonly SrtpKeying[] | undefined {
+  const keyingOf = (item: string) => KEYINGS.find((name) => name === item.toLowerCase());
+  const items = read.listOf(
+    'SRTP_KEYING',
+    `of ${KEYINGS.join(', ')}`,
+    (item) => keyingOf(item) !== undefined,
+  );
+  const keyings = new Set(items.flatMap((item) => keyingOf(item) ?? []));
+  return keyings.size === 0 ? undefined : [...keyings];
 }
 
 /** However they are written. */

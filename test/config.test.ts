@@ -155,8 +155,15 @@ test('telephone calls have ports below those that the system gives away, and sou
     rtpTimeoutMs: 300_000,
     rtpLatchNetworks: [],
     srtp: 'prefer',
+    srtpKeying: undefined,
+    comfortNoise: false,
     sipCodecs: ['G722', 'opus', 'PCMU', 'PCMA'],
   });
+  assert.deepEqual(readConfig({ SRTP_KEYING: 'SDES, dtls,sdes' }).phoneMedia.srtpKeying, ['sdes', 'dtls']);
+  assert.deepEqual(problemsOf({ SRTP_KEYING: 'sdes,zrtp' }), [
+    'SRTP_KEYING must be of sdes, dtls, not "zrtp"',
+  ]);
+  assert.equal(readConfig({ RTP_COMFORT_NOISE: '1' }).phoneMedia.comfortNoise, true);
   const { phoneMedia } = readConfig({ SIP_CODECS: 'pcma, Opus,PCMA', RTP_TIMEOUT: '0', SRTP: 'Require' });
   assert.deepEqual([phoneMedia.sipCodecs, phoneMedia.rtpTimeoutMs, phoneMedia.srtp], [['PCMA', 'opus'], 0, 'require']); // prettier-ignore
 });

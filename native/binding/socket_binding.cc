@@ -161,7 +161,8 @@ void Srtp(const Napi::CallbackInfo& info) {
     return;
   }
   const SrtpKeys keys = SrtpKeysIn(info[1]);
-  if (entry && !entry->socket->SetSrtp(keys.profile, keys.key.data, keys.key.size, keys.salt.data, keys.salt.size)) {
+  if (entry && !entry->socket->SetSrtp(keys.profile, keys.key.data, keys.key.size, keys.salt.data, keys.salt.size,
+                                       keys.mki_bytes)) {
     throw Napi::Error::New(info.Env(), "the crypto library refused the SRTP keys");
   }
 }

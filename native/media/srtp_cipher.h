@@ -36,6 +36,10 @@ class SrtpCipher {
   size_t rtp_trailer() const { return shape_.rtp_tag_bytes; }
   size_t rtcp_trailer() const { return shape_.rtcp_tag_bytes + kSrtcpIndexBytes; }
 
+  // Bytes behind the master key index, if a packet has one. GCM has its tag before it (RFC 7714, 8 and 9).
+  size_t rtp_tag_behind_mki() const { return shape_.gcm ? 0 : shape_.rtp_tag_bytes; }
+  size_t rtcp_tag_behind_mki() const { return shape_.gcm ? 0 : shape_.rtcp_tag_bytes; }
+
   // In place; the packet grows by its trailer. `header` bytes stay readable.
   bool SealRtp(uint8_t* packet, size_t header, size_t len, uint32_t ssrc, uint64_t index);
   bool SealRtcp(uint8_t* packet, size_t len, uint32_t ssrc, uint32_t index);

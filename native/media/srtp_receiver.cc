@@ -1,5 +1,7 @@
 #include "media/srtp_receiver.h"
 
+#include <cstring>
+
 #include "media/big_endian.h"
 #include "media/rtp.h"
 #include "media/time.h"
@@ -26,13 +28,30 @@ uint64_t GuessIndex(uint64_t highest, uint16_t sequence) {
 }  // namespace
 
 std::unique_ptr<SrtpReceiver> SrtpReceiver::Create(SrtpProfile profile, const uint8_t* key, size_t key_len,
-                                                   const uint8_t* salt, size_t salt_len) {
+                                                   const uint8_t* salt, size_t salt_len, size_t mki_bytes) {
+  if (mki_bytes > kMaxMkiBytes) return nullptr;
   auto cipher = SrtpCipher::Create(profile, key, key_len, salt, salt_len);
-  return cipher ? std::unique_ptr<SrtpReceiver>(new SrtpReceiver(std::move(cipher))) : nullptr;
+  return cipher ? std::unique_ptr<SrtpReceiver>(new SrtpReceiver(std::move(cipher), mki_bytes)) : nullptr;
+}
+
+SrtpReceiver::SrtpReceiver(std::unique_ptr<SrtpCipher> cipher, size_t mki_bytes)
+    : cipher_(std::move(cipher)), mki_bytes_(mki_bytes), whole_(mki_bytes == 0 ? 0 : kMaxPacket) {}
+
+bool SrtpReceiver::WithoutMki(size_t tag_bytes, const uint8_t** packet, size_t* len) {
+  if (mki_bytes_ == 0) return true;
+  if (*len < mki_bytes_ + tag_bytes || *len > whole_.size()) return false;
+  *len -= mki_bytes_;
+  if (tag_bytes == 0) return true;
+  const size_t tag_at = *len - tag_bytes;
+  std::memcpy(whole_.data(), *packet, tag_at);
+  std::memcpy(whole_.data() + tag_at, *packet + tag_at + mki_bytes_, tag_bytes);
+  *packet = whole_.data();
+  return true;
 }
 
 SrtpResult SrtpReceiver::OpenRtp(const uint8_t* packet, size_t len, int64_t now_ns, uint8_t* out,
                                  size_t* out_len) {
+  if (!WithoutMki(cipher_->rtp_tag_behind_mki(), &packet, &len)) return SrtpResult::kMalformed;
   const size_t header = RtpHeaderLength(packet, len);
   if (header == 0 || len < header + cipher_->rtp_trailer()) return SrtpResult::kMalformed;
   const uint32_t ssrc = GetBig32(packet + 8);
@@ -70,6 +89,7 @@ bool SrtpReceiver::TryLaterCounters(const uint8_t* packet, size_t header, size_t
 
 SrtpResult SrtpReceiver::OpenRtcp(const uint8_t* packet, size_t len, int64_t now_ns, uint8_t* out,
                                   size_t* out_len) {
+  if (!WithoutMki(cipher_->rtcp_tag_behind_mki(), &packet, &len)) return SrtpResult::kMalformed;
   if (len < kSrtcpHeaderBytes + cipher_->rtcp_trailer() || packet[0] >> 6 != 2) return SrtpResult::kMalformed;
   const uint32_t ssrc = GetBig32(packet + 4);
   const uint32_t word = GetBig32(packet + cipher_->RtcpWordAt(len));

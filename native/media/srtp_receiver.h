@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "media/replay_window.h"
 #include "media/srtp_cipher.h"
@@ -31,10 +32,14 @@ class SrtpReceiver {
  public:
   // Sources that one call may have over time; the one unheard for longest makes place.
   static constexpr size_t kSources = 16;
+  static constexpr size_t kMaxMkiBytes = 128;  // RFC 4568, 6.1
+  static constexpr size_t kMaxPacket = 2048;   // with an index
 
   // Null when a length is wrong or the crypto library refuses.
+  // `mki_bytes`: length of the master key index in each packet. Its value is not
+  // looked at: there is one master key, and the tag proves it.
   static std::unique_ptr<SrtpReceiver> Create(SrtpProfile profile, const uint8_t* key, size_t key_len,
-                                              const uint8_t* salt, size_t salt_len);
+                                              const uint8_t* salt, size_t salt_len, size_t mki_bytes = 0);
 
   // Opens `packet` into `out`, which has room for `len` bytes.
   SrtpResult OpenRtp(const uint8_t* packet, size_t len, int64_t now_ns, uint8_t* out, size_t* out_len);
@@ -43,6 +48,7 @@ class SrtpReceiver {
   // A new description of the call that repeats the keys must go on with this
   // receiver, or the counters would start again.
   const SrtpCipher& cipher() const { return *cipher_; }
+  size_t mki_bytes() const { return mki_bytes_; }
 
   // Of the last packet opened: it was newer than everything before it.
   bool was_newest() const { return was_newest_; }
@@ -55,7 +61,10 @@ class SrtpReceiver {
   };
   using Sources = std::array<Source, kSources>;
 
-  explicit SrtpReceiver(std::unique_ptr<SrtpCipher> cipher) : cipher_(std::move(cipher)) {}
+  SrtpReceiver(std::unique_ptr<SrtpCipher> cipher, size_t mki_bytes);
+
+  // Takes the index out of the packet. False if the packet is too short for it.
+  bool WithoutMki(size_t tag_bytes, const uint8_t** packet, size_t* len);
 
   static Source* Find(Sources& sources, uint32_t ssrc);
   static Source& PlaceOf(Sources& sources, uint32_t ssrc);
@@ -64,6 +73,8 @@ class SrtpReceiver {
                         const Source* source, uint8_t* out, uint64_t* index);
 
   const std::unique_ptr<SrtpCipher> cipher_;
+  const size_t mki_bytes_;
+  std::vector<uint8_t> whole_;  // a packet without its index
   Sources rtp_, rtcp_;
   int64_t tried_later_ns_ = 0;
   bool was_newest_ = false;

@@ -107,6 +107,36 @@ void PublishedPacketsAreOpened() {
   }
 }
 
+// The packet with an index before what follows it: its tag, or nothing.
+Bytes Indexed(const Bytes& packet, size_t mki_bytes, size_t behind) {
+  Bytes indexed = packet;
+  indexed.insert(indexed.end() - static_cast<std::ptrdiff_t>(behind), mki_bytes, 0x01);
+  return indexed;
+}
+
+void PacketsWithAMasterKeyIndexAreOpened() {
+  for (const SrtpShape& shape : kSrtpShapes) {
+    for (const size_t mki_bytes : {size_t{1}, size_t{4}, SrtpReceiver::kMaxMkiBytes}) {
+      const Bytes key = KeyOf(shape), salt = SaltOf(shape);
+      const auto receiver = SrtpReceiver::Create(shape.profile, key.data(), key.size(), salt.data(), salt.size(), mki_bytes);
+      const auto sender = SenderOf(shape);
+      const Bytes plain = Plain(1);
+      const Bytes sealed = Sealed(*sender, plain);
+      const size_t behind = shape.gcm ? 0 : shape.rtp_tag_bytes;
+      CHECK(ResultOf(*receiver, sealed) != SrtpResult::kOpened);
+      CHECK(ResultOf(*receiver, Bytes(sealed.begin(), sealed.begin() + 3)) == SrtpResult::kMalformed);
+      CHECK(ResultOf(*receiver, Bytes(SrtpReceiver::kMaxPacket + 1, 0x80)) == SrtpResult::kMalformed);
+      CHECK_EQ(ToHex(Open(*receiver, Indexed(sealed, mki_bytes, behind)).plain), ToHex(plain));
+      const Bytes report = FromHex("81c8000bcafebabeabababababababababababababababab");
+      const size_t rtcp_behind = shape.gcm ? 0 : shape.rtcp_tag_bytes;
+      const Bytes indexed = Indexed(SealedRtcp(*sender, report), mki_bytes, rtcp_behind);
+      CHECK_EQ(ToHex(Open(*receiver, indexed, 0, true).plain), ToHex(report));
+    }
+    const Bytes key = KeyOf(shape), salt = SaltOf(shape);
+    CHECK(!SrtpReceiver::Create(shape.profile, key.data(), key.size(), salt.data(), salt.size(), 129));
+  }
+}
+
 // Five roll-overs with 3 % loss, repeats, and reordering over 60 numbers.
 void EveryPacketThatArrivesIsOpenedOnce() {
   for (const SrtpShape& shape : kSrtpShapes) {
@@ -260,6 +290,7 @@ void TheSameKeysAreKnownAgain() {
 int main() {
   return parley::test::Run({
       {"published packets are opened", parley::PublishedPacketsAreOpened},
+      {"packets with a master key index are opened", parley::PacketsWithAMasterKeyIndexAreOpened},
       {"every packet that arrives is opened once", parley::EveryPacketThatArrivesIsOpenedOnce},
       {"what is not genuine changes nothing", parley::WhatIsNotGenuineChangesNothing},
       {"the window is exact", parley::TheWindowIsExact},

@@ -18,11 +18,16 @@ export interface Journey {
   readonly lastResort?: Flow;
   /** The address of ours that the call is at: its peer is to be written to from there. */
   readonly from?: string;
+  /** Over UDP no request changes to TCP, however large it is. */
+  readonly udpOnly?: boolean;
   /** Answers challenges of its peer, and of nobody else. */
   readonly account?: PeerAccount;
   /** Whoever is found by it is the account's peer: the way was configured, or told by its registrar. Not within calls. */
   readonly leadsToPeer?: boolean;
 }
+
+/** What requests within a call keep to, by whose call it is. */
+export type PeerJourney = Pick<Journey, 'account' | 'udpOnly'>;
 
 /** Made anew for each try, with a new CSeq; `more` are the fields that it needs besides. */
 export type RequestMaker = (more: readonly HeaderLine[]) => UnsentRequest;

@@ -28,6 +28,7 @@ export class TargetWalk {
   readonly #flow: Target | undefined;
   readonly #lastResort: Target | undefined;
   readonly #from: string | undefined;
+  readonly #udpOnly: boolean | undefined;
   readonly #located: AsyncGenerator<LocatedTarget, void, void> | undefined;
   readonly #given = new Set<string>();
   readonly #later: Target[] = [];
@@ -38,11 +39,12 @@ export class TargetWalk {
   #closed = false;
   #giveUp: (() => void) | undefined;
 
-  constructor({ nextHop, flow, lastResort, from }: Journey, ground: WalkGround) {
+  constructor({ nextHop, flow, lastResort, from, udpOnly }: Journey, ground: WalkGround) {
     this.#ground = ground;
     this.#from = from;
-    this.#flow = targetOver(flow);
-    this.#lastResort = targetOver(lastResort);
+    this.#udpOnly = udpOnly;
+    this.#flow = targetOver(flow, udpOnly);
+    this.#lastResort = targetOver(lastResort, udpOnly);
     this.#located = nextHop.isSip && !isNowhere(nextHop) ? ground.locator.locate(nextHop) : undefined;
   }
 
@@ -98,7 +100,14 @@ export class TargetWalk {
         return undefined;
       }
       const { transport, address, port, domain } = step.value;
-      const target: Target = { transport, address, port, name: domain, from: this.#from };
+      const target: Target = {
+        transport,
+        address,
+        port,
+        name: domain,
+        from: this.#from,
+        udpOnly: this.#udpOnly,
+      };
       if (this.#given.has(targetKey(target))) continue;
       if (!this.#ground.passedOver.has(target)) return target;
       this.#later.push(target);
@@ -125,9 +134,9 @@ export class TargetWalk {
   }
 }
 
-function targetOver(flow: Flow | undefined): Target | undefined {
+function targetOver(flow: Flow | undefined, udpOnly: boolean | undefined): Target | undefined {
   if (flow === undefined || flow.closed) return undefined;
-  return { transport: flow.transport, ...flow.remote, flow };
+  return { transport: flow.transport, ...flow.remote, flow, udpOnly };
 }
 
 /** A connection that stands is another way than a new one to the same place. */

@@ -9,6 +9,7 @@ import { type Refusal, refusal } from '../message/refusal.js';
 import type { CallMedia } from '../media/call-media.js';
 import { InboundSession } from '../session/inbound-session.js';
 import type { SessionUser } from '../session/session.js';
+import type { MediaWish } from '../trunk/outbound-calls.js';
 import type { Admission } from './admission.js';
 import type { Answer, Answering, Spoken } from './answering.js';
 import { PhoneCall, type PhoneCallParts } from './phone-call.js';
@@ -21,7 +22,9 @@ export interface InboundCallsParts extends PhoneCallParts {
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
   readonly book: PhoneBook;
   /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
-  readonly openMedia: (localAddress: string) => CallMedia;
+  readonly openMedia: (localAddress: string, wish?: Partial<MediaWish>) => CallMedia;
+  /** What the media of a call that comes in keeps to: its trunk may ask for something else than the server does. */
+  readonly mediaWish: (session: InboundSession) => Partial<MediaWish>;
   /** What every new call is given besides. */
   readonly opened: (call: PhoneCall) => void;
   readonly admission: Pick<Admission, 'mayReplace' | 'trusts'>;
@@ -71,9 +74,9 @@ export class InboundCalls {
 
   /** A call from its INVITE on: answered, or refused, once its prelude is over. */
   #take(session: InboundSession, { route, owner, prelude: plan, what }: Answer): void {
-    const { switchboard, book, openMedia, opened, time } = this.#parts;
+    const { switchboard, book, openMedia, mediaWish, opened, time } = this.#parts;
     const makePort = (id: string): Promise<MediaPort> => {
-      const media = openMedia(session.flow.local.address);
+      const media = openMedia(session.flow.local.address, mediaWish(session));
       const info = { ...this.#infoOf(id, session), route, ...(owner === undefined ? {} : { owner }) };
       const phone = new PhoneCall(info, this.#parts);
       book.add(phone);
@@ -103,7 +106,7 @@ export class InboundCalls {
       return refuse(session, refusal(403, 'Forbidden'));
     }
     try {
-      const media = this.#parts.openMedia(session.flow.local.address);
+      const media = this.#parts.openMedia(session.flow.local.address, this.#parts.mediaWish(session));
       media.onFailed = () => void session.hangUp();
       const { user } = before.session;
       before.session.user = QUIET; // accepting ends it, and that is not the end of the call

@@ -8,7 +8,7 @@ import type { Time } from '../../src/time.js';
 import { CallMedia, type MediaLog } from '../media/call-media.js';
 import { RandomPool } from '../random-pool.js';
 import { CRYPTO_SUITES } from '../sdp/crypto-attribute.js';
-import type { MediaPolicy } from '../sdp/media-policy.js';
+import { type MediaPolicy, usualKeyings } from '../sdp/media-policy.js';
 import type { MediaWish } from '../trunk/outbound-calls.js';
 
 export interface MediaSupplyParts {
@@ -19,6 +19,25 @@ export interface MediaSupplyParts {
 }
 
 const PACKET_MS = 20;
+
+/** As it is configured, for calls whose trunk says nothing of it. */
+export function mediaPolicy({
+  sipCodecs,
+  comfortNoise,
+  srtp,
+  srtpKeying,
+}: Config['phoneMedia']): MediaPolicy {
+  return {
+    codecs: sipCodecs,
+    packetTimeMs: PACKET_MS,
+    telephoneEvents: true,
+    comfortNoise,
+    rtcpMux: true,
+    security: srtp,
+    keyings: srtpKeying ?? usualKeyings({ overTls: false, offers: undefined }),
+    suites: CRYPTO_SUITES,
+  };
+}
 
 export class MediaSupply {
   readonly #parts: MediaSupplyParts;
@@ -31,20 +50,11 @@ export class MediaSupply {
 
   constructor(parts: MediaSupplyParts) {
     const { sip, phoneMedia } = parts.config;
-    const { rtpPorts, rtpPortDrainMs: drainMs, rtpDscp: dscp, srtp, sipCodecs } = phoneMedia;
+    const { rtpPorts, rtpPortDrainMs: drainMs, rtpDscp: dscp } = phoneMedia;
     const [portMin, portMax] = rtpPorts;
     this.#parts = parts;
     this.#ports = new Map(sip.hosts.map((address) => [address, RtpPorts.open({ address, portMin, portMax, drainMs, dscp })]));
-    this.#policy = {
-      codecs: sipCodecs,
-      packetTimeMs: PACKET_MS,
-      telephoneEvents: true,
-      comfortNoise: true,
-      rtcpMux: true,
-      security: srtp,
-      keyings: ['dtls', 'sdes'],
-      suites: CRYPTO_SUITES,
-    };
+    this.#policy = mediaPolicy(phoneMedia);
   } // prettier-ignore
 
   /** How a prompt would be encoded for callers who offer everything. */

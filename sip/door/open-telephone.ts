@@ -90,6 +90,7 @@ function partsOf(around: TelephoneSurroundings, settings: TelephoneSettings, sup
     tls: settings.tls,
     trunks: settings.trunks,
     srtp: config.phoneMedia.srtp,
+    keying: config.phoneMedia.srtpKeying,
     guardOf: (allowedNow) => guardOf(sip, settings, time, allowedNow),
     digest: digestOf(sip, settings, time),
     correspondents,

@@ -52,7 +52,13 @@ export class OutboundPlacing {
     };
     this.trunks = new Trunks(trunks.map((settings) => new Trunk({ ...options, settings })));
     const { ground } = network.agent;
-    this.#calls = new OutboundCalls({ trunks: this.trunks, ground, contact, srtp: parts.srtp });
+    this.#calls = new OutboundCalls({
+      trunks: this.trunks,
+      ground,
+      contact,
+      srtp: parts.srtp,
+      keying: parts.keying,
+    });
   }
 
   open(): void {

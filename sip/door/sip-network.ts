@@ -6,7 +6,7 @@ import type { SipConfig } from '../../src/sip-config.js';
 import type { Time } from '../../src/time.js';
 import type { CallTaps } from '../capture/call-taps.js';
 import { LocatedSender } from '../client/located-sender.js';
-import type { Journey } from '../client/request-sender.js';
+import type { PeerJourney } from '../client/request-sender.js';
 import { CachedResolver } from '../locator/cached-resolver.js';
 import { Locator } from '../locator/locator.js';
 import { systemResolver } from '../locator/system-resolver.js';
@@ -37,8 +37,8 @@ export interface SipNetworkParts {
   /** Gets copies of everything. */
   readonly taps: CallTaps | undefined;
   readonly invited: (session: InboundSession) => void;
-  /** The account at whom an INVITE comes from. */
-  readonly accountFor: (invite: SipRequest, flow: Flow) => Journey['account'];
+  /** What requests to whom an INVITE comes from keep to. */
+  readonly journeyFor: (invite: SipRequest, flow: Flow) => PeerJourney | undefined;
   /** Told of every request and response, for metrics. */
   readonly told: (direction: 'in' | 'out', method: string, status: number) => void;
   /** A message met a defect of ours. */
@@ -61,7 +61,7 @@ export class SipNetwork {
 
   /** CONFIG_INVALID where a listener cannot work. */
   constructor(parts: SipNetworkParts) {
-    const { config, tls, time, admission, correspondents, taps, invited, accountFor, told, failed } = parts;
+    const { config, tls, time, admission, correspondents, taps, invited, journeyFor, told, failed } = parts;
     const received = (bytes: Buffer, flow: Flow): void => this.transactions.received(bytes, flow);
     this.transports = new Transports({
       listeners: listenersOf(config, tls),
@@ -81,7 +81,7 @@ export class SipNetwork {
       randomInt,
       product: PRODUCT,
       contactFor: (flow, secure) => `<${this.contactFor(flow, secure)}>`,
-      accountFor,
+      journeyFor,
       sessionSeconds: config.sessionSeconds,
       leastSeconds: config.leastSessionSeconds,
       told,

@@ -23,7 +23,10 @@ import type { CallTaps, TapCounts } from '../capture/call-taps.js';
 import type { Guard } from '../guard/guard.js';
 import type { SipRequest } from '../message/request.js';
 import type { SipResponse } from '../message/response.js';
+import { usualKeyings } from '../sdp/media-policy.js';
+import type { InboundSession } from '../session/inbound-session.js';
 import type { TransportCount } from '../transport/transport-counts.js';
+import type { MediaWish } from '../trunk/outbound-calls.js';
 import { Admission } from './admission.js';
 import { InboundCalls } from './inbound-calls.js';
 import { OutboundPlacing } from './outbound-placing.js';
@@ -76,13 +79,14 @@ export class TelephoneDoor implements PhoneCalls {
     this.#taps = parts.captures?.((address) => this.#guard.allows(address));
     const { digest, correspondents } = parts;
     this.#admission = new Admission({ guard: this.#guard, digest, correspondents });
-    const inbound = new InboundCalls({ ...calls, admission: this.#admission });
+    const mediaWish = (session: InboundSession): Partial<MediaWish> => this.#mediaWish(session);
+    const inbound = new InboundCalls({ ...calls, admission: this.#admission, mediaWish });
     this.#network = new SipNetwork({
       ...parts,
       admission: this.#admission,
       taps: this.#taps,
       invited: (session) => inbound.invited(session),
-      accountFor: ({ uri }, { remote }) => this.#placing.trunks.of(remote.address, uri.user)?.account,
+      journeyFor: ({ uri }, { remote }) => this.#placing.trunks.of(remote.address, uri.user)?.within,
       failed: (error, message) => this.#failed(error, message),
     });
     this.#placing = new OutboundPlacing({ ...calls, network: this.#network });
@@ -232,6 +236,18 @@ export class TelephoneDoor implements PhoneCalls {
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  /** Browsers take keys by DTLS alone (RFC 8827, section 6.5), whatever is configured for telephones. */
+  #mediaWish({ flow, request, offers }: InboundSession): Partial<MediaWish> {
+    const isBrowser = flow.transport === 'ws' || flow.transport === 'wss';
+    if (isBrowser) return { keyings: ['dtls', 'sdes'] };
+    const { srtp, keying } = this.#placing.trunks.of(flow.remote.address, request.uri.user)?.settings ?? {};
+    const usual = {
+      overTls: flow.transport === 'tls',
+      offers: offers ? (srtp ?? this.#parts.srtp) : undefined,
+    };
+    return { srtp, keyings: keying ?? this.#parts.keying ?? usualKeyings(usual) };
   }
 
   /** Peers are shown the certificate that the files hold now, and calls go on. */

@@ -25,6 +25,7 @@ export interface TelephoneParts {
   readonly trunks: readonly TrunkSettings[];
   /** Of calls whose trunk says nothing of it. */
   readonly srtp: NonNullable<TrunkSettings['srtp']>;
+  readonly keying?: TrunkSettings['keying'] | undefined;
   /** Who may call; `allowedNow` are addresses that are found out at run time. */
   readonly guardOf: (allowedNow: (address: string) => boolean) => Guard;
   readonly digest: DigestServer | undefined;
@@ -34,7 +35,7 @@ export interface TelephoneParts {
   readonly answering: Answering;
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
   /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
-  readonly openMedia: (localAddress: string, wish?: MediaWish) => CallMedia;
+  readonly openMedia: (localAddress: string, wish?: Partial<MediaWish>) => CallMedia;
   readonly ports: () => MediaSupply['counts'];
   /** Times that a call's media was found at another address than the announced one. */
   readonly departures?: () => number;

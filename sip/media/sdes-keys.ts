@@ -14,8 +14,8 @@ export interface CallKeys {
 export function keysInDescriptions(agreed: AgreedKeys): CallKeys | undefined {
   if (agreed.kind === 'none') return { send: undefined, receive: 'plain' };
   if (agreed.kind === 'dtls') return undefined;
-  const { suite, send, receive } = agreed;
-  return { send: srtpKeys(suite, send), receive: srtpKeys(suite, receive) };
+  const { suite, send, receive, mkiBytes } = agreed;
+  return { send: srtpKeys(suite, send), receive: { ...srtpKeys(suite, receive), mkiBytes } };
 }
 
 /** Master key and salt stand one after the other (RFC 4568 section 6.1; RFC 7714 section 14.1 for GCM). */

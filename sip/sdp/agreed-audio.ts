@@ -23,6 +23,8 @@ export type AgreedKeys =
       /** Master key and salt of what we send, and of what comes. */
       readonly send: Uint8Array;
       readonly receive: Uint8Array;
+      /** Bytes of the index (MKI) that the peer appends to its packets; 0 if it has none. */
+      readonly mkiBytes: number;
       /** Packets that the peer will send with its key, where it said so. */
       readonly lifetime?: number;
     }

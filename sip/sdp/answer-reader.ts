@@ -91,7 +91,6 @@ function answeredKeys(section: AudioSection, offered: Offered): AgreedAudio['key
       ? { kind: 'none' }
       : 'the answer has no keys for SRTP';
   }
-  if (choice.kind === 'sdes' && choice.theirs.mki !== undefined) return 'the key of the answer has an index';
   const setup = section.dtls?.setup === 'passive' ? 'active' : 'passive';
   return agreedKeys(choice, crypto, offered.dtls === undefined ? undefined : { ...offered.dtls, setup });
 }

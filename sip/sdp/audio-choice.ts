@@ -69,23 +69,12 @@ export function chooseKeys(
       keying === 'sdes' && secured !== 'dtls' ? chooseCrypto(section, policy, current) : undefined;
     if (theirs !== undefined) return { kind: 'sdes', theirs };
   }
-  if (secured !== 'no') return whyNoKeys(section, policy);
+  if (secured !== 'no') return 'it offers no keys for SRTP that can be used here';
   return policy.security === 'prefer' ? { kind: 'none' } : 'it has no SRTP, which is demanded here';
 }
 
-// The offer lists its suites by preference (RFC 4568 section 7.1.2); a running call keeps its own. A key with
-// an index would put that index into every packet, which the media plane does not read.
+// The offer lists its suites by preference (RFC 4568 section 7.1.2); a running call keeps its own.
 function chooseCrypto({ cryptos }: AudioSection, policy: MediaPolicy, current: CryptoSuite | undefined) {
-  const usable = cryptos.filter((crypto) => isWanted(crypto, policy) && crypto.mki === undefined);
+  const usable = cryptos.filter((crypto) => policy.suites.includes(crypto.suite));
   return usable.find(({ suite }) => suite === current) ?? usable[0];
-}
-
-function isWanted({ suite }: CryptoAttribute, { suites }: MediaPolicy): boolean {
-  return suites.includes(suite);
-}
-
-function whyNoKeys({ cryptos }: AudioSection, policy: MediaPolicy): string {
-  return policy.keyings.includes('sdes') && cryptos.some((crypto) => isWanted(crypto, policy))
-    ? 'its keys for SRTP have an index (MKI), and only keys without one can be used here'
-    : 'it offers no keys for SRTP that can be used here';
 }

@@ -5,15 +5,16 @@ import { refused, type Judged } from '../judged.js';
 /** Bytes of master key and salt together. */
 const KEY_BYTES = {
   AES_CM_128_HMAC_SHA1_80: 30,
-  AES_CM_128_HMAC_SHA1_32: 30,
-  AES_256_CM_HMAC_SHA1_80: 46,
-  AES_256_CM_HMAC_SHA1_32: 46,
   AEAD_AES_128_GCM: 28,
   AEAD_AES_256_GCM: 44,
+  AES_256_CM_HMAC_SHA1_80: 46,
+  AES_CM_128_HMAC_SHA1_32: 30,
+  AES_256_CM_HMAC_SHA1_32: 46,
 } as const;
 
 export type CryptoSuite = keyof typeof KEY_BYTES;
 
+/** All of them, the preferred one first: every peer has it. the second one is the quickest. */
 export const CRYPTO_SUITES = Object.keys(KEY_BYTES) as readonly CryptoSuite[];
 
 export interface CryptoAttribute {

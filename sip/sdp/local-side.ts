@@ -80,7 +80,7 @@ function iceSecret(random: RandomBytes): IceSecret {
 }
 
 function tlsId(random: RandomBytes): string {
-  return Buffer.from(random(15)).toString('hex');
+  return Buffer.from(random(15)).toString('base64'); // 20 characters, the least of RFC 8842, section 4
 }
 
 function sessionId(random: RandomBytes): string {

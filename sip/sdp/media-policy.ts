@@ -4,6 +4,7 @@ import type { CryptoSuite } from './crypto-attribute.js';
 import type { Fingerprint } from './dtls-parameters.js';
 
 export type Keying = 'sdes' | 'dtls';
+export type Security = 'require' | 'prefer' | 'off';
 
 export interface MediaPolicy {
   /** The first of them that the peer has, too, is spoken. */
@@ -14,10 +15,10 @@ export interface MediaPolicy {
   readonly comfortNoise: boolean;
   readonly rtcpMux: boolean;
   /** SRTP: never without, wherever the peer can, or never. */
-  readonly security: 'require' | 'prefer' | 'off';
-  /** Ways to agree on keys, the preferred one first. */
+  readonly security: Security;
+  /** Ways to agree on keys, the preferred one first. An offer of ours has the first one. */
   readonly keyings: readonly Keying[];
-  /** Suites for SDES, the preferred one first. */
+  /** Suites for SDES, the preferred one first. An offer of ours has the first two. */
   readonly suites: readonly CryptoSuite[];
   /** Our own offers have ICE, too, for peers such as browsers; absent: only answers to offers that have it. */
   readonly offerIce?: boolean;
@@ -38,4 +39,19 @@ export interface LocalEnd {
 /** The end's address of a family, or undefined. */
 export function addressOf(end: LocalEnd, family: 4 | 6): string | undefined {
   return family === 6 ? end.ip6 : end.ip4;
+}
+
+export interface KeyingUse {
+  /** The signalling runs over TLS, so a key in a description is secret. */
+  readonly overTls: boolean;
+  /** Set for an offer of ours. */
+  readonly offers: Security | undefined;
+}
+
+/**
+ * Ways to agree on keys, the preferred one first, if none are configured. SDES comes first over TLS. It comes first, too,
+ * in an offer that allows plain RTP (RFC 8643): telephones that take keys in such an offer take those of SDES.
+ */
+export function usualKeyings({ overTls, offers }: KeyingUse): readonly Keying[] {
+  return overTls || offers === 'prefer' ? ['sdes', 'dtls'] : ['dtls', 'sdes'];
 }

@@ -11,6 +11,9 @@ import { audioSection, refusedSection, type OurFormat } from './our-section.js';
 import type { MediaDescription, SessionDescription } from './session-description.js';
 import { sessionAttributes } from './settling.js';
 
+/** Keys of more suites make an INVITE too large for a datagram. */
+const MOST_SUITES = 2;
+
 export interface Offering {
   readonly policy: MediaPolicy;
   readonly end: LocalEnd;
@@ -109,19 +112,20 @@ function offeredKeys(by: Offering): OfferedKeys {
     return { protocol, secured, ...(keys.kind === 'dtls' ? { cryptos: [], dtls } : none) };
   }
   const keyings = policy.keyings.filter((keying) => keying === 'sdes' || end.fingerprints.length > 0);
-  const cryptos = policy.suites.map(crypto);
+  const [keying] = keyings;
+  const cryptos = keying === 'sdes' ? policy.suites.slice(0, MOST_SUITES).map(crypto) : [];
   if (policy.security === 'off') return { protocol: 'RTP/AVP', secured: 'no', ...none };
   if (policy.security === 'require') {
     // Browsers know the profile with feedback alone (RFC 8834 section 4.2).
     const protocol = policy.offerIce === true && end.ice === true ? 'UDP/TLS/RTP/SAVPF' : 'UDP/TLS/RTP/SAVP';
-    if (keyings[0] === 'dtls') return { protocol, secured: 'dtls', cryptos: [], dtls };
+    if (keying === 'dtls') return { protocol, secured: 'dtls', cryptos: [], dtls };
     return { protocol: 'RTP/SAVP', secured: 'yes', cryptos, dtls: undefined };
   }
   return {
     protocol: 'RTP/AVP', // with keys beside it: whoever cannot use them talks in plain (RFC 8643)
     secured: 'no',
-    cryptos: keyings.includes('sdes') ? cryptos : [],
-    dtls: keyings.includes('dtls') ? dtls : undefined,
+    cryptos,
+    dtls: keying === 'dtls' ? dtls : undefined,
   };
 }
 

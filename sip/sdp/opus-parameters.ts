@@ -19,7 +19,7 @@ export interface OpusParameters {
 }
 
 /** What this server states of itself. */
-export const OUR_OPUS = 'minptime=10;useinbandfec=1;stereo=0;sprop-stereo=0';
+export const OUR_OPUS = 'useinbandfec=1';
 
 /** Values that are out of range count as not written. */
 export function readOpusParameters(text: string | undefined): OpusParameters {

@@ -93,12 +93,13 @@ export function agreedKeys(
   dtls: DtlsParameters | undefined,
 ): AgreedKeys {
   if (choice.kind === 'sdes' && crypto !== undefined) {
-    const { suite, key: receive, lifetime } = choice.theirs;
+    const { suite, key: receive, lifetime, mki } = choice.theirs;
     return {
       kind: 'sdes',
       suite,
       send: crypto.key,
       receive,
+      mkiBytes: mki?.bytes ?? 0,
       ...(lifetime === undefined ? {} : { lifetime }),
     };
   }

@@ -38,9 +38,7 @@ export class DialogChannel {
   readonly contact: HeaderLine;
   /** Told whenever the peer is to be reached over another flow. */
   onFlow: (flow: Flow | undefined) => void = () => undefined;
-  readonly #account: Journey['account'];
-  readonly #from: Journey['from'];
-  readonly #lastResort: Journey['lastResort'];
+  readonly #way: Omit<Journey, 'nextHop' | 'flow'>;
   #flow: Flow | undefined;
   /** By the number of the INVITE. */
   readonly #acks = new Map<number, Acknowledgement>();
@@ -49,10 +47,9 @@ export class DialogChannel {
     this.dialog = dialog;
     this.ground = ground;
     this.contact = ['Contact', contact];
-    this.#account = journey.account;
-    this.#from = journey.from;
-    this.#lastResort = journey.lastResort;
-    this.#flow = journey.flow;
+    const { flow, ...way } = journey;
+    this.#way = way;
+    this.#flow = flow;
   }
 
   /** An INVITE or UPDATE of the peer was accepted: it may be elsewhere from now on (RFC 3261, section 12.2.2). */
@@ -126,11 +123,9 @@ export class DialogChannel {
 
   #journey(): Journey {
     return {
+      ...this.#way,
       nextHop: this.dialog.nextHop,
       ...(this.#flow === undefined ? {} : { flow: this.#flow }),
-      ...(this.#lastResort === undefined ? {} : { lastResort: this.#lastResort }),
-      ...(this.#from === undefined ? {} : { from: this.#from }),
-      ...(this.#account === undefined ? {} : { account: this.#account }),
     };
   }
 }

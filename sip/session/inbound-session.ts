@@ -2,7 +2,7 @@
 //
 //   inviting ─ ring, progress ─▶ early ─ accept ─▶ confirmed ─▶ ended
 //       └──── reject, CANCEL ──────┴───────────────────────────▲
-import type { Journey } from '../client/request-sender.js';
+import type { PeerJourney } from '../client/request-sender.js';
 import type { Dialog } from '../dialog/dialog.js';
 import { readReason, writeReason, type Reason } from '../headers/reason.js';
 import { refused, type Judged } from '../judged.js';
@@ -28,8 +28,8 @@ export interface InboundSessionOptions {
   readonly contact: string;
   /** What the INVITE describes. */
   readonly offer: Buffer | undefined;
-  /** That of the trunk that it came in by: answers challenges to requests within the call. */
-  readonly account: Journey['account'];
+  /** By the trunk that it came in by. */
+  readonly journey: PeerJourney;
   /** What the INVITE's session timer is answered with. */
   readonly timing: SessionAnswer;
   /** The call that this one is to take the place of: ended when this one is accepted. Whether it may, the owner says. */
@@ -70,7 +70,7 @@ export class InboundSession implements Session {
   readonly #callOffLimit: () => void;
 
   constructor(options: InboundSessionOptions) {
-    const { transaction, dialog, contact, account, ground } = options;
+    const { transaction, dialog, contact, journey, ground } = options;
     this.#options = options;
     this.#ground = ground;
     this.#transaction = transaction;
@@ -87,7 +87,7 @@ export class InboundSession implements Session {
       journey: {
         from,
         ...(flow === undefined ? {} : { flow }),
-        ...(account === undefined ? {} : { account }),
+        ...journey,
       },
       contact,
       user: () => this.user,
@@ -103,6 +103,11 @@ export class InboundSession implements Session {
       cancelled: (cancel) => this.#cancelled(cancel),
       ended: (why) => this.#transactionEnded(why),
     };
+  }
+
+  /** The INVITE leaves the offer to us. */
+  get offers(): boolean {
+    return this.#options.offer === undefined;
   }
 
   get request(): SipRequest {

@@ -230,7 +230,7 @@ export class OutgoingInvite {
 
   #dialogOf(dialog: Dialog, response: SipResponse, fork: () => Fork): InDialog {
     const { plan, ground, session, user } = this.#options;
-    const { account } = plan.journey;
+    const { account, udpOnly } = plan.journey;
     const sentOver = this.#sent?.flow;
     const flow = sentOver === undefined ? undefined : wayBack(response, sentOver);
     return new InDialog({
@@ -240,6 +240,7 @@ export class OutgoingInvite {
         ...(sentOver === undefined ? {} : { from: sentOver.local.address, lastResort: sentOver }),
         ...(flow === undefined ? {} : { flow }),
         ...(account === undefined ? {} : { account }),
+        ...(udpOnly === undefined ? {} : { udpOnly }),
       },
       contact: plan.contact(sentOver),
       user: () => session.user,

@@ -1,6 +1,6 @@
 // The user agent: every request that is new is looked over and finds its
 // dialog, or begins a call, or gets its answer here (RFC 3261, section 8.2).
-import type { Journey, RequestSender } from '../client/request-sender.js';
+import type { PeerJourney, RequestSender } from '../client/request-sender.js';
 import { Dialog, type DialogId } from '../dialog/dialog.js';
 import { readReplaces } from '../headers/replaces.js';
 import { refused, type Judged } from '../judged.js';
@@ -35,8 +35,8 @@ export interface UserAgentOptions extends SessionGroundOptions {
   readonly invited: (session: InboundSession) => void;
   /** Value of our Contact for whoever is at the other end of this flow. `secure`: it is to be a sips URI. */
   readonly contactFor: (flow: Flow, secure: boolean) => string;
-  /** The account at whom this INVITE comes from, if there is one. */
-  readonly accountFor?: (invite: SipRequest, flow: Flow) => Journey['account'];
+  /** What requests to whom this INVITE comes from keep to; undefined for nobody that is known. */
+  readonly journeyFor?: (invite: SipRequest, flow: Flow) => PeerJourney | undefined;
   /** Seconds for Retry-After while draining; 30, if absent. */
   readonly drainSeconds?: number;
   /** Seconds after which a call that nobody has accepted is refused with 480; 180, if absent. */
@@ -188,7 +188,7 @@ export class UserAgent implements TransactionUser {
         dialog,
         contact,
         offer: offer.value,
-        account: this.#options.accountFor?.(request, transaction.flow),
+        journey: this.#options.journeyFor?.(request, transaction.flow) ?? {},
         timing: timing.value,
         replaces: replaces.value,
         ground,

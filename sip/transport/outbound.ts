@@ -17,6 +17,8 @@ export interface Target {
   readonly name?: string | undefined;
   /** The flow that the peer came in on, which is taken while it stands. */
   readonly flow?: Flow | undefined;
+  /** Nothing changes to TCP, however large it is. */
+  readonly udpOnly?: boolean | undefined;
   /** The address of ours to leave from, where we listen on several. */
   readonly from?: string | undefined;
 }

@@ -223,12 +223,13 @@ export class Transports {
 
   async #sendDatagram(target: Target, flow: UdpFlow, bytesFor: BytesFor): Promise<Sent | TransportFailure> {
     const bytes = bytesFor(flow);
-    if (bytes.length > LARGE_BYTES) {
+    const isLarge = bytes.length > LARGE_BYTES && target.udpOnly !== true;
+    if (isLarge) {
       const larger = await this.#outbound.reachLarge(target);
       const sent = larger === undefined ? 'unreachable' : await this.#sendOver(larger, bytesFor);
       if (typeof sent !== 'string') return sent;
     }
-    const again = bytes.length > LARGE_BYTES ? bytesFor(flow) : bytes; // the Via is that of UDP again
+    const again = isLarge ? bytesFor(flow) : bytes; // the Via is that of UDP again
     return (await flow.send(again)) ? { flow, bytes: again } : 'unreachable';
   }
 

@@ -99,7 +99,8 @@ function secured(contact: string, uri: string, route = ''): string {
   return /^sips:/i.test(uri) || /^<sips:/i.test(route) ? contact.replace(/^sip:/, 'sips:') : contact;
 }
 
-function transportOf({ scheme, params }: Uri): TrunkTransport | undefined {
+/** As the URI states it. */
+export function transportOf({ scheme, params }: Uri): TrunkTransport | undefined {
   const stated = params.get('transport')?.toLowerCase();
   if (scheme === 'sips' || stated === 'tls') return 'tls';
   return stated === 'tcp' || stated === 'udp' ? stated : undefined;

@@ -7,7 +7,7 @@ import type { SendOutcome } from '../client/request-sender.js';
 import { writeReplaces, type Replaces } from '../headers/replaces.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import { parseUri, type Uri } from '../message/uri.js';
-import type { Keying } from '../sdp/media-policy.js';
+import { type Keying, usualKeyings } from '../sdp/media-policy.js';
 import type { CallPlan } from '../session/call-plan.js';
 import { OutboundSession } from '../session/outbound-session.js';
 import type { SessionGround } from '../session/session-ground.js';
@@ -15,9 +15,16 @@ import type { SessionMedia } from '../session/session-media.js';
 import type { SessionUser } from '../session/session.js';
 import { readAddress } from './caller-address.js';
 import { callerHeaders, invalid } from './caller-headers.js';
-import { planByTrunk, planDirectly, wishedCaller, type CallWish, type ContactMaker } from './call-planner.js';
+import {
+  planByTrunk,
+  planDirectly,
+  transportOf,
+  wishedCaller,
+  type CallWish,
+  type ContactMaker,
+} from './call-planner.js';
 import type { Trunk } from './trunk.js';
-import type { TrunkSettings } from './trunk-settings.js';
+import type { TrunkSettings, TrunkTransport } from './trunk-settings.js';
 import { type Trunks, TrunkTurn } from './trunks.js';
 
 export interface OutboundCallsOptions {
@@ -28,6 +35,8 @@ export interface OutboundCallsOptions {
   readonly direct?: boolean;
   /** What calls keep to whose trunk says nothing of SRTP; absent: an offer that was refused is not made in another way. */
   readonly srtp?: TrunkSettings['srtp'];
+  /** Ways to agree on keys of calls whose trunk says nothing of them; by the transport, if absent. */
+  readonly keying?: readonly Keying[] | undefined;
   /** Whether 3xx responses are followed, five at most; false, if absent. */
   readonly followsRedirections?: boolean;
 }
@@ -60,16 +69,6 @@ export interface PlacedCall {
   /** As INVITE states them now. */
   readonly plan: () => CallPlan;
 }
-
-/**
- * An m-line has one profile, which tells one way to encrypt or none; whoever refuses it (488, 606) is offered the next
- * (RFC 5939 says it in one offer, but hardly anybody reads that).
- */
-const OTHER_OFFERS: Readonly<Record<'require' | 'prefer' | 'off', readonly Keying[]>> = {
-  require: ['sdes'], // after DTLS
-  prefer: ['dtls', 'sdes'], // after RTP/AVP, which has both as wishes
-  off: [],
-};
 
 const MOST_RING_MS = 600_000;
 const MOST_NAME = 100;
@@ -188,9 +187,19 @@ class CallWay {
     }
   }
 
-  #expectRefusals(srtp: TrunkSettings['srtp']): void {
-    const policy = srtp ?? this.#options.srtp;
-    this.#otherOffers = policy === undefined ? [] : [...OTHER_OFFERS[policy]];
+  /**
+   * For the first offer. An m= line has one profile, which allows one way to encrypt or none: a peer that refuses it
+   * (488, 606) is offered the next one. RFC 5939 has both in one offer, but few peers read that.
+   */
+  #keyings(
+    transport: TrunkTransport | undefined,
+    { srtp, keying }: Partial<TrunkSettings>,
+  ): readonly Keying[] {
+    const offers = srtp ?? this.#options.srtp;
+    const keyings = keying ?? this.#options.keying ?? usualKeyings({ overTls: transport === 'tls', offers });
+    // After RTP/AVP, which has keys as a wish, each way is tried as a demand.
+    this.#otherOffers = offers === 'require' ? keyings.slice(1) : offers === 'prefer' ? [...keyings] : [];
+    return keyings;
   }
 
   /** The call is over. */
@@ -211,8 +220,10 @@ class CallWay {
 
   #by(trunk: Trunk): CallPlan {
     const { codecs, srtp } = trunk.settings;
-    this.#expectRefusals(srtp);
-    const media = this.#media({ codecs: this.#call.request.codecs ?? codecs, srtp });
+    const { to } = this.#wish;
+    const transport = trunk.settings.transport ?? (to.kind === 'uri' ? transportOf(to.uri) : undefined);
+    const keyings = this.#keyings(transport, trunk.settings);
+    const media = this.#media({ codecs: this.#call.request.codecs ?? codecs, srtp, keyings });
     this.trunk = trunk;
     this.plan = planByTrunk(this.#wish, trunk, media);
     return this.plan;
@@ -221,8 +232,8 @@ class CallWay {
   #direct(): CallPlan {
     const { to } = this.#wish;
     if (to.kind !== 'uri') throw invalid('to', 'must be a SIP URI'); // candidates were asked for
-    this.#expectRefusals(undefined);
-    const media = this.#media({ codecs: this.#call.request.codecs, srtp: undefined });
+    const keyings = this.#keyings(transportOf(to.uri), {});
+    const media = this.#media({ codecs: this.#call.request.codecs, srtp: undefined, keyings });
     return planDirectly(this.#wish, to.uri, this.#options.contact, media);
   }
 

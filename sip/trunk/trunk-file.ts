@@ -5,7 +5,7 @@
 //      "username": "4930123", "passwordEnv": "CARRIER_PASSWORD", "authRealms": ["example.com"],
 //      "from": "+4930123", "displayName": "Example Ltd",
 //      "register": {"expires": 600, "contactUser": "4930123"}, "options": {"intervalSeconds": 30},
-//      "callsPerSecond": 5, "mostCalls": 100, "codecs": ["PCMA"], "srtp": "require",
+//      "callsPerSecond": 5, "mostCalls": 100, "codecs": ["PCMA"], "srtp": "require", "keying": ["sdes"],
 //      "assertedIdentity": true, "addresses": ["192.0.2.0/24"]}
 //   ]}
 //
@@ -14,6 +14,7 @@
 import type { CodecName } from '../../src/rtp/codec.js';
 import { isNetwork } from '../guard/address-list.js';
 import { parseUri, type Uri } from '../message/uri.js';
+import type { Keying } from '../sdp/media-policy.js';
 import { FieldReader, isFields, type Fields } from './field-reader.js';
 import type { TrunkSettings, TrunkTransport } from './trunk-settings.js';
 
@@ -22,13 +23,14 @@ const TRANSPORTS: readonly TrunkTransport[] = ['udp', 'tcp', 'tls'];
 /** What a sips URI may state: TCP is what its TLS runs over (RFC 3261, section 26.2.2). */
 const SECURE: Readonly<Record<string, TrunkTransport>> = { tcp: 'tls', tls: 'tls' };
 const CODECS: readonly CodecName[] = ['opus', 'G722', 'PCMU', 'PCMA'];
+const KEYINGS: readonly Keying[] = ['sdes', 'dtls'];
 const USUAL_EXPIRES = 600;
 const USUAL_INTERVAL = 30;
 const SECRETS = ['password', 'passwordEnv', 'passwordFile'] as const;
 const FIELDS = {
   trunk: [
     'name', 'domain', 'proxy', 'transport', 'username', ...SECRETS, 'authRealms', 'from', 'displayName', 'register',
-    'options', 'callsPerSecond', 'mostCalls', 'codecs', 'srtp', 'assertedIdentity', 'addresses',
+    'options', 'callsPerSecond', 'mostCalls', 'codecs', 'srtp', 'keying', 'assertedIdentity', 'addresses',
   ],
   register: ['expires', 'contactUser'],
   options: ['intervalSeconds'],
@@ -179,7 +181,11 @@ class TrunkReader {
     const isCodec = (name: string): boolean => CODECS.some((codec) => codec === name);
     const codecs = this.#read.list(trunk, 'codecs', at, CODECS.join(', '), isCodec);
     if (codecs?.length === 0) this.#read.problem(`${at}.codecs`, 'must name at least one codec');
-    return { codecs, srtp: this.#read.word(trunk, 'srtp', at, ['require', 'prefer', 'off']) };
+    const isKeying = (name: string): boolean => KEYINGS.some((keying) => keying === name);
+    const keying = this.#read.list(trunk, 'keying', at, KEYINGS.join(', '), isKeying);
+    if (keying?.length === 0)
+      this.#read.problem(`${at}.keying`, 'must name at least one way to agree on keys');
+    return { codecs, keying, srtp: this.#read.word(trunk, 'srtp', at, ['require', 'prefer', 'off']) };
   }
 }
 

@@ -2,6 +2,7 @@
 // calls go out by.
 import type { CodecName } from '../../src/rtp/codec.js';
 import type { Uri } from '../message/uri.js';
+import type { Keying, Security } from '../sdp/media-policy.js';
 
 export type TrunkTransport = 'udp' | 'tcp' | 'tls';
 
@@ -26,7 +27,9 @@ export interface TrunkSettings {
   readonly mostCalls?: number;
   /** Those of the server, if absent. */
   readonly codecs?: readonly CodecName[];
-  readonly srtp?: 'require' | 'prefer' | 'off';
+  readonly srtp?: Security;
+  /** Ways to agree on keys, the preferred one first. */
+  readonly keying?: readonly Keying[];
   /** Who calls is told in P-Asserted-Identity besides: the trunk trusts us (RFC 3325). */
   readonly assertedIdentity: boolean;
   /** Where the trunk is, and calls of it come in from: addresses, or networks such as 192.0.2.0/24. Its account is shown there. */

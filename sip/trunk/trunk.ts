@@ -4,7 +4,7 @@ import type { Time } from '../../src/time.js';
 import { DigestClient } from '../auth/digest-client.js';
 import { knownPeer } from '../auth/known-peer.js';
 import { PeerAccount } from '../client/peer-account.js';
-import type { Journey, RequestSender } from '../client/request-sender.js';
+import type { Journey, PeerJourney, RequestSender } from '../client/request-sender.js';
 import { AddressList } from '../guard/address-list.js';
 import { SourceRates } from '../guard/source-rates.js';
 import { parseNameAddr } from '../message/name-addr.js';
@@ -158,6 +158,14 @@ export class Trunk {
     return /^sips:/i.test(uri) ? secured(journey) : journey;
   }
 
+  /** What requests within its calls keep to. */
+  get within(): PeerJourney {
+    return {
+      ...(this.account === undefined ? {} : { account: this.account }),
+      ...(this.settings.transport === 'udp' ? { udpOnly: true } : {}),
+    };
+  }
+
   /** Of a user of this server, for Contact of what goes out on this flow. */
   contact(user: string, flow: Flow | undefined): string {
     return this.#options.contact(user, this.settings.transport, flow);
@@ -182,8 +190,8 @@ export class Trunk {
   #journeyTo(nextHop: Uri): Journey {
     const flow = this.#registration?.flow;
     const { transport } = this.settings;
-    const account = this.account === undefined ? {} : { account: this.account, leadsToPeer: true };
-    return { nextHop: transport === undefined ? nextHop : over(nextHop, transport), ...(flow === undefined ? {} : { flow }), ...account };
+    const account = this.account === undefined ? {} : { leadsToPeer: true };
+    return { nextHop: transport === undefined ? nextHop : over(nextHop, transport), ...(flow === undefined ? {} : { flow }), ...account, ...this.within };
   } // prettier-ignore
 
   #registers(): Registration | undefined {

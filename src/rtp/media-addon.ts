@@ -17,6 +17,8 @@ export interface SrtpKeys {
   readonly profile: SrtpProfile;
   readonly key: Uint8Array;
   readonly salt: Uint8Array;
+  /** Bytes of the master key index (RFC 3711, section 3.1) in packets that come; none, if absent. 0 to 128. */
+  readonly mkiBytes?: number;
 }
 
 export interface ComfortNoise {

@@ -20,11 +20,12 @@ void MediaSocket::Learn(const Address& rtp, const Address& rtcp, bool mux, const
 }
 
 bool MediaSocket::SetSrtp(SrtpProfile profile, const uint8_t* key, size_t key_len, const uint8_t* salt,
-                          size_t salt_len) {
+                          size_t salt_len, size_t mki_bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   const SrtpReceiver* const present = intake_.srtp();
-  if (present && present->cipher().HasKeys(profile, key, key_len, salt, salt_len)) return true;
-  auto receiver = SrtpReceiver::Create(profile, key, key_len, salt, salt_len);
+  const bool same = present && present->cipher().HasKeys(profile, key, key_len, salt, salt_len);
+  if (same && present->mki_bytes() == mki_bytes) return true;
+  auto receiver = SrtpReceiver::Create(profile, key, key_len, salt, salt_len, mki_bytes);
   if (!receiver) return false;
   intake_.SetProtection(Protection::kSrtp, std::move(receiver));
   return true;

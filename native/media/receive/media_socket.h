@@ -44,7 +44,8 @@ class MediaSocket : private IntakeListener {
   void SetPayloadTypes(const PayloadTypes& types);
   void Learn(const Address& rtp, const Address& rtcp, bool mux, const Latch::Rules& rules);
   // The same keys as before change nothing: their counters go on.
-  bool SetSrtp(SrtpProfile profile, const uint8_t* key, size_t key_len, const uint8_t* salt, size_t salt_len);
+  bool SetSrtp(SrtpProfile profile, const uint8_t* key, size_t key_len, const uint8_t* salt, size_t salt_len,
+               size_t mki_bytes = 0);
   void SetProtection(Protection protection);
   // The stream that sends from here; null lets it go.
   void Bind(std::shared_ptr<Stream> stream);

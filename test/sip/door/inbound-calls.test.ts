@@ -38,6 +38,7 @@ function door(rule?: object, { ringMs = 0, trusted = true } = {}) {
       opened.push(opened.length === 0 ? media : new FakeMedia());
       return asMedia(opened.at(-1) ?? media);
     },
+    mediaWish: () => ({}),
     admission: { trusts: () => trusted, mayReplace: () => true },
     opened: () => undefined,
   });

@@ -21,7 +21,7 @@ function network(t: TestContext, hosts: string, tlsPort?: number): SipNetwork {
   const made = new SipNetwork({
     config: { ...sip, tlsPort }, tls: server, time, correspondents, taps: undefined,
     admission: new Admission({ guard, digest: undefined, correspondents }),
-    invited: () => undefined, accountFor: () => undefined, told: () => undefined, failed: assert.fail,
+    invited: () => undefined, journeyFor: () => undefined, told: () => undefined, failed: assert.fail,
   });
   t.after(() => made.close());
   return made;

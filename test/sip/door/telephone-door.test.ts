@@ -1,6 +1,7 @@
 // The door on loopback, with media and speech in memory; the far end is a socket
 // of the test.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
@@ -15,6 +16,11 @@ import { Correspondents } from '../../../sip/door/correspondents.js';
 import { TelephoneDoor } from '../../../sip/door/telephone-door.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
 import { RoutingTable } from '../../../sip/routing-table.js';
+import type { TelephoneParts } from '../../../sip/door/telephone-parts.js';
+import type { MediaWish } from '../../../sip/trunk/outbound-calls.js';
+import { MediaNegotiation } from '../../../sip/sdp/media-negotiation.js';
+import { mediaPolicy } from '../../../sip/door/media-supply.js';
+import { FINGERPRINT } from '../sdp/negotiation-under-test.js';
 import { until } from '../../fakes/until.js';
 import { asCall, asMedia, callSurroundings, FakeCall, FakeMedia } from './fake-legs.js';
 
@@ -51,9 +57,10 @@ class FailingAnswering extends Answering {
   }
 }
 
-async function open(t: TestContext, ringMs = 60_000) {
+async function open(t: TestContext, ringMs = 60_000, more: Partial<TelephoneParts> = {}) {
   const { records, recorded, log } = callSurroundings();
   const media: TalkingMedia[] = [];
+  const wishes: (Partial<MediaWish> | undefined)[] = [];
   const failing: { media?: ParleyError; check?: ParleyError; defect?: Error } = {};
   const time = systemTime;
   let ended = 0;
@@ -77,7 +84,8 @@ async function open(t: TestContext, ringMs = 60_000) {
         if (failing.check !== undefined) throw failing.check;
       },
     },
-    openMedia: () => {
+    openMedia: (_address, wish) => {
+      wishes.push(wish);
       if (failing.media !== undefined) throw failing.media;
       media.push(new TalkingMedia());
       return asMedia(media.at(-1) as FakeMedia);
@@ -90,6 +98,7 @@ async function open(t: TestContext, ringMs = 60_000) {
     recorded,
     told: () => undefined,
     log,
+    ...more,
   });
   await door.open();
   t.after(() => door.close());
@@ -97,7 +106,7 @@ async function open(t: TestContext, ringMs = 60_000) {
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
   t.after(() => socket.close());
-  return { door, media, failing, records, socket, to: `sip:bob@127.0.0.1:${socket.address().port}`, ended: () => ended };
+  return { door, media, wishes, failing, records, socket, to: `sip:bob@127.0.0.1:${socket.address().port}`, ended: () => ended };
 } // prettier-ignore
 
 /** Answers INVITEs with this status; resolves at the first one. */
@@ -126,6 +135,68 @@ test('a call that is refused ends with the status, is recorded once and gives it
   assert.ok((record?.setupMs ?? -1) >= 0, 'INVITE to its final response');
   assert.equal(door.size, 0);
 });
+
+const LENGTHS = {
+  end: { ip4: '203.0.113.255', port: 16_384, rtcpPort: 16_385, fingerprints: [FINGERPRINT], ice: true },
+  randomBytes,
+};
+
+test('an INVITE has fewer than 1,200 bytes, whatever keys it offers', async (t) => {
+  for (const [SRTP, SRTP_KEYING] of [
+    ['prefer', ''],
+    ['prefer', 'dtls'],
+    ['require', 'sdes'],
+    ['require', 'dtls'],
+    ['off', ''],
+  ]) {
+    const { sip, phoneMedia } = readConfig({
+      SIP_PORT: '0',
+      SRTP,
+      SRTP_KEYING,
+      PUBLIC_ADDRESS: '203.0.113.255',
+    });
+    const policy = mediaPolicy(phoneMedia);
+    const offer = () => new MediaNegotiation({ policy, ...LENGTHS }).offer();
+    const { door, socket } = await open(t, 0, {
+      config: sip,
+      openMedia: () => asMedia(Object.assign(new TalkingMedia(), { offer })),
+    });
+    const heard = once(socket, 'message');
+    void answers(socket, 486);
+    const to = `sip:+493012345678901@127.0.0.1:${socket.address().port}`;
+    await door.place({
+      to,
+      from: 'sip:+493098765432101@sip.example.com',
+      displayName: 'Example Company Ltd',
+    });
+    const [bytes] = (await heard) as [Buffer];
+    assert.match(bytes.toString(), /^INVITE [^]*\r\na=rtcp-mux\r\n/);
+    assert.ok(bytes.length < 1200, `SRTP=${SRTP} SRTP_KEYING=${SRTP_KEYING}: ${bytes.length} bytes`);
+    assert.ok(!bytes.includes('CN/8000'));
+  }
+});
+
+test('a call that comes in has the keys of its trunk, or of its transport', async (t) => {
+  const trunk = { name: 'carrier', domain: 'carrier.example', authRealms: [], assertedIdentity: false, addresses: ['127.0.0.1'] };
+  for (const [parts, offers, wish] of [
+    [{ trunks: [{ ...trunk, srtp: 'require', keying: ['sdes'] }] }, true, { srtp: 'require', keyings: ['sdes'] }],
+    [{ trunks: [trunk], keying: ['dtls'] }, true, { srtp: undefined, keyings: ['dtls'] }],
+    [{ srtp: 'require' }, true, { srtp: undefined, keyings: ['dtls', 'sdes'] }],
+    [{ srtp: 'prefer' }, true, { srtp: undefined, keyings: ['sdes', 'dtls'] }],
+    [{ srtp: 'prefer' }, false, { srtp: undefined, keyings: ['dtls', 'sdes'] }],
+  ] as const) {
+    const { door, wishes, socket } = await open(t, 60_000, parts);
+    const [, port = ''] = /:(\d+)$/.exec(door.network.listening[0] ?? '') ?? [];
+    const own = socket.address().port;
+    const body = offers ? '' : 'v=0\r\n';
+    const invite = ['INVITE sip:100@127.0.0.1 SIP/2.0', `Via: SIP/2.0/UDP 127.0.0.1:${own};branch=z9hG4bK1`,
+      'From: <sip:a@b>;tag=a', 'To: <sip:100@127.0.0.1>', 'Call-ID: 7', 'CSeq: 1 INVITE', `Contact: <sip:a@127.0.0.1:${own}>`,
+      'Content-Type: application/sdp', `Content-Length: ${body.length}`, '', body].join('\r\n');
+    socket.send(invite, Number(port), '127.0.0.1');
+    await until(() => wishes.length === 1);
+    assert.deepEqual(wishes, [wish]);
+  }
+}); // prettier-ignore
 
 test('what cannot be spoken, has no port or no agent is refused before anything is sent', async (t) => {
   const { door, failing, to, socket } = await open(t);

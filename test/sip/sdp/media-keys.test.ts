@@ -96,8 +96,8 @@ test('of several crypto attributes the first usable one is taken, its tag kept',
     `a=crypto:9 ${K80}`,
   );
   const { answer, agreed } = valueOf(negotiation().answer(offer));
-  assert.ok(agreed.keys.kind === 'sdes' && agreed.keys.suite === 'AES_CM_128_HMAC_SHA1_32');
-  assert.match(linesOf(answer, 'a=crypto:')[0] ?? '', /^8 AES_CM_128_HMAC_SHA1_32 /);
+  assert.ok(agreed.keys.kind === 'sdes' && agreed.keys.suite === 'AES_CM_128_HMAC_SHA1_80');
+  assert.match(linesOf(answer, 'a=crypto:')[0] ?? '', /^4 AES_CM_128_HMAC_SHA1_80 /);
 });
 
 const BOTH = offerOf('m=audio 5004 RTP/AVP 0', 'm=audio 5006 RTP/SAVP 0', `a=crypto:1 ${K80}`);
@@ -192,18 +192,23 @@ test('our name of a DTLS association lasts as long as the association does (RFC 
   assert.ok(!ids.includes(offered()));
 }); // prettier-ignore
 
-test('keys with an index are passed over, and where there are no others the 488 says so', () => {
-  const [one, two] = [keyText(1, 30), keyText(2, 28)];
-  const indexed = `a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:${one}|2^20|1:4`;
-  const bare = `a=crypto:2 AEAD_AES_128_GCM inline:${two}`;
-  const { answer } = valueOf(negotiation().answer(offerOf('m=audio 5004 RTP/SAVP 0', indexed, bare)));
-  assert.match(linesOf(answer, 'a=crypto:')[0] ?? '', /^2 AEAD_AES_128_GCM /);
-  const refusal = refusalOf(negotiation().answer(offerOf('m=audio 5004 RTP/SAVP 0', indexed)));
-  const why = 'its keys for SRTP have an index (MKI), and only keys without one can be used here';
-  assert.equal(refusal.status, 488);
-  assert.deepEqual(refusal.headers, [['Warning', `399 parley "the audio section cannot be taken: ${why}"`]]);
-  const dtls = negotiation({ keyings: ['dtls'] }).answer(offerOf('m=audio 5004 RTP/SAVP 0', indexed));
-  assert.match(refusalOf(dtls).reason, /offers no keys/);
+test('a key with an index is taken, and ours in the answer has none', () => {
+  for (const [lines, bytes] of [[`1 ${K80}|2^20|1:4`, 4], [`1 ${K80}|1:128`, 128], [`1 ${GCM}|1:1`, 1], [`1 ${K80}|2^20`, 0]] as const) {
+    const { answer, agreed } = valueOf(negotiation().answer(offerOf('m=audio 5004 RTP/SAVP 0', `a=crypto:${lines}`)));
+    assert.ok(agreed.keys.kind === 'sdes');
+    assert.equal(agreed.keys.mkiBytes, bytes);
+    assert.match(linesOf(answer, 'a=crypto:')[0] ?? '', /^1 \S+ inline:[\w+/=]+$/);
+  }
+}); // prettier-ignore
+
+test('where a secured offer has no usable key, the 488 says so', () => {
+  const judged = negotiation({ keyings: ['dtls'] }).answer(
+    offerOf('m=audio 5004 RTP/SAVP 0', `a=crypto:1 ${K80}`),
+  );
+  const why = 'it offers no keys for SRTP that can be used here';
+  assert.deepEqual(refusalOf(judged).headers, [
+    ['Warning', `399 parley "the audio section cannot be taken: ${why}"`],
+  ]);
 });
 
 test('a re-offer with the same key keeps ours; another key of theirs is told', () => {
@@ -237,8 +242,13 @@ test('our offer: keys in a plain section where security is preferred, a secured 
   };
   const suites = ['1 AEAD_AES_128_GCM', '2 AES_CM_128_HMAC_SHA1_80'];
   assert.deepEqual(shape({ security: 'off' }), ['RTP/AVP', [], []]);
-  assert.deepEqual(shape({ security: 'prefer' }), ['RTP/AVP', suites, ['actpass']]);
-  assert.deepEqual(shape({ security: 'prefer', keyings: ['sdes'] }), ['RTP/AVP', suites, []]);
+  assert.deepEqual(shape({ security: 'prefer' }), ['RTP/AVP', suites, []]);
+  assert.deepEqual(shape({ security: 'prefer', keyings: ['dtls', 'sdes'] }), ['RTP/AVP', [], ['actpass']]);
+  assert.deepEqual(shape({ security: 'require', suites: CRYPTO_SUITES }), [
+    'RTP/SAVP',
+    ['1 AES_CM_128_HMAC_SHA1_80', '2 AEAD_AES_128_GCM'],
+    [],
+  ]);
   assert.deepEqual(shape({ security: 'require' }), ['RTP/SAVP', suites, []]);
   assert.deepEqual(shape({ security: 'require', keyings: ['dtls', 'sdes'] }), [
     'UDP/TLS/RTP/SAVP',
@@ -252,10 +262,16 @@ for (const [what, policy, lines, kind] of [
   ['a tag with the suite of another', {}, ['RTP/SAVP 0', `a=crypto:1 ${K32}`], undefined],
   ['a tag that was not offered', {}, ['RTP/SAVP 0', `a=crypto:7 ${K80}`], undefined],
   ['no key', {}, ['RTP/SAVP 0'], undefined],
-  ['a key with an index', {}, ['RTP/SAVP 0', `a=crypto:1 ${K80}|1:4`], undefined],
+  ['a key with an index', {}, ['RTP/SAVP 0', `a=crypto:1 ${K80}|1:4`], 'sdes'],
   ['no key', { security: 'prefer' }, ['RTP/AVP 0'], 'none'],
   ['a key', { security: 'prefer' }, ['RTP/AVP 0', `a=crypto:1 ${K80}`], 'sdes'],
-  ['a fingerprint', { security: 'prefer' }, ['RTP/AVP 0', PRINT, 'a=setup:active'], 'dtls'],
+  [
+    'a fingerprint',
+    { security: 'prefer', keyings: ['dtls'] },
+    ['RTP/AVP 0', PRINT, 'a=setup:active'],
+    'dtls',
+  ],
+  ['a fingerprint', { security: 'prefer' }, ['RTP/AVP 0', PRINT, 'a=setup:active'], 'none'],
   ['a fingerprint', { keyings: ['dtls'] }, ['UDP/TLS/RTP/SAVP 0', PRINT, 'a=setup:passive'], 'dtls'],
 ] as const) {
   test(`an answer with ${what} to ${JSON.stringify(policy)}: ${kind ?? '488'}`, () => {

@@ -23,9 +23,9 @@ function open() {
   const peer = new PeerAccount({ digest, listed: new AddressList([CALLER]), secureOnly: false });
   const ends = new TwoEnds({
     called: {
-      accountFor: ({ uri }, { remote }) => {
+      journeyFor: ({ uri }, { remote }) => {
         asked.push([uri.user, remote.address]);
-        return remote.address === CALLER ? peer : undefined;
+        return remote.address === CALLER ? { account: peer } : undefined;
       },
     },
   });

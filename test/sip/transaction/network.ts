@@ -7,6 +7,7 @@ import {
 } from '../../../sip/transaction/transaction-layer.js';
 import type { Wire } from '../../../sip/transaction/wire.js';
 import type { Flow, TransportFailure, TransportName } from '../../../sip/transport/flow.js';
+import type { Target } from '../../../sip/transport/outbound.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 
 export interface Carried {
@@ -28,6 +29,8 @@ export function seeded(seed: number): () => number {
 export class Network {
   readonly time = new ManualTime();
   readonly carried: Carried[] = [];
+  /** Where each request was sent. */
+  readonly targets: Target[] = [];
   readonly delayMs: number;
   /** Whether the next message is lost. */
   loses: (text: string, from: string) => boolean = () => false;
@@ -112,6 +115,7 @@ export class Network {
   #wire(address: string, transport: TransportName): Wire {
     return {
       send: async (target, bytesFor) => {
+        this.targets.push(target);
         const failure = this.failure ?? this.failureAt(target.address);
         if (failure !== undefined) return failure;
         const flow = target.flow ?? this.flow(address, target.address, transport);

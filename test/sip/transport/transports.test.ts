@@ -116,6 +116,18 @@ test('a request that is too large for UDP goes over TCP, with the Via of TCP', a
   assert.equal(small.flow.transport, 'udp');
 });
 
+test('a request that is too large for UDP stays on it where its target is configured so', async (t) => {
+  const server = await openTransports(t, [UDP]);
+  const { port } = server.target('udp');
+  const tcp = await openTransports(t, [{ transport: 'tcp', port }]);
+  const client = await openTransports(t, [UDP, TCP]);
+  const target = { ...server.target('udp'), udpOnly: true };
+  const { flow } = await sent(client.transports.send(target, options(client.transports, 'x'.repeat(1300))));
+  assert.deepEqual([flow.transport, tcp.transports.connections], ['udp', 0]);
+  const { parsed } = await server.nth(0);
+  assert.equal(parsed.kind === 'request' && parsed.request.via.transport, 'UDP');
+});
+
 test('a request that is too large for UDP goes over UDP where nobody takes TCP, and TCP is not tried again', async (t) => {
   const server = await openTransports(t, [UDP]);
   const client = await openTransports(t, [UDP, TCP]);

@@ -142,12 +142,54 @@ test('codecs and keys are those of the call and the trunk, and trunks that want 
   const { place, statuses, medias } = open([CARRIER, { ...SPARE, codecs: ['PCMA'], srtp: 'require' }]);
   statuses['carrier.example'] = 500;
   await place({ to: '100' });
-  assert.deepEqual(medias, [{ codecs: undefined, srtp: undefined }, { codecs: ['PCMA'], srtp: 'require' }]);
+  const keyings = ['dtls', 'sdes'];
+  assert.deepEqual(medias, [{ codecs: undefined, srtp: undefined, keyings }, { codecs: ['PCMA'], srtp: 'require', keyings }]);
   const same = open();
   same.statuses['carrier.example'] = 500;
   await same.place({ to: '100', codecs: ['opus'] });
-  assert.deepEqual(same.medias, [{ codecs: ['opus'], srtp: undefined }]);
+  assert.deepEqual(same.medias, [{ codecs: ['opus'], srtp: undefined, keyings }]);
 }); // prettier-ignore
+
+for (const [what, trunk, options, first, others] of [
+  ['a trunk over TLS', { srtp: 'require', transport: 'tls' }, {}, ['sdes', 'dtls'], [['dtls']]],
+  ['a trunk over UDP', { srtp: 'require', transport: 'udp' }, {}, ['dtls', 'sdes'], [['sdes']]],
+  ['a trunk that prefers SRTP', { srtp: 'prefer' }, {}, ['sdes', 'dtls'], [['sdes'], ['dtls']]],
+  ['a trunk with one way', { srtp: 'require', keying: ['sdes'] }, {}, ['sdes'], []],
+  ['a trunk with an order of its own', { keying: ['dtls', 'sdes'], transport: 'tls' }, { srtp: 'require', keying: ['sdes'] }, ['dtls', 'sdes'], [['sdes']]],
+  ['the order of the server', { transport: 'tls' }, { srtp: 'require', keying: ['dtls'] }, ['dtls'], []],
+  ['no SRTP', { srtp: 'off' }, {}, ['dtls', 'sdes'], []],
+] as const) {
+  test(`keys are offered in this order: ${what}`, async () => {
+    const { place, statuses, medias, told } = open([{ ...CARRIER, ...trunk }], options);
+    statuses['carrier.example'] = 488;
+    await place({ to: '100' });
+    assert.deepEqual(medias.map(({ keyings }) => keyings), [first, ...others]);
+    assert.equal(told.end?.status, 488);
+  });
+} // prettier-ignore
+
+test('keys of a direct call over TLS are those of SDES first', async () => {
+  const { place, medias } = open([], { srtp: 'require' });
+  await place({ to: `sips:bob@${CALLEE}` });
+  await place({ to: `sip:bob@${CALLEE};transport=tls` });
+  await place({ to: `sip:bob@${CALLEE}` });
+  assert.deepEqual(medias.map(({ keyings }) => keyings?.[0]), ['sdes', 'sdes', 'dtls']);
+}); // prettier-ignore
+
+test('a trunk over UDP keeps all requests of a call on UDP, however large they are', async () => {
+  for (const [transport, udpOnly] of [
+    ['udp', true],
+    ['tcp', undefined],
+    [undefined, undefined],
+  ] as const) {
+    const { out, place, trunks } = open([{ ...CARRIER, ...(transport === undefined ? {} : { transport }) }]);
+    const { session } = await place({ to: '100' });
+    await out.respond(200, { body: 'answer' });
+    await out.hungUp(session);
+    assert.deepEqual(new Set(out.network.targets.map((target) => target.udpOnly)), new Set([udpOnly]));
+    assert.equal(trunks[0]?.within.udpOnly, udpOnly);
+  }
+});
 
 test('a SIP URI goes by the trunk of its domain, else straight', async () => {
   const { out, place, called, trunks } = open();
