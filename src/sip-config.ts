@@ -27,6 +27,8 @@ export interface SipConfig {
   readonly realm: string;
   /** Hashes that callers are challenged with, one challenge each, in this order; at least one. */
   readonly digests: readonly DigestName[];
+  /** Patterns of the header fields of an inbound call that applications are shown. */
+  readonly callHeaders: readonly string[];
   readonly routesFile: string | undefined;
   readonly trunksFile: string | undefined;
   readonly greeting: string;
@@ -59,6 +61,7 @@ export const SIP_VARIABLES = {
   SIP_USERS_FILE: 'file of callers, one name:password a line',
   SIP_REALM: 'realm of their passwords',
   SIP_DIGEST: 'comma-separated hashes of their passwords, preferred first: MD5, SHA-256, SHA-512-256',
+  SIP_CALL_HEADERS: 'comma-separated header fields of inbound calls that applications are shown, * for any characters; - for none',
   SIP_ROUTES: 'file (JSON) of rules that choose what answers a call',
   SIP_TRUNKS: 'file (JSON) of the trunks that calls go out through',
   GREETING: 'what callers hear where no rule says otherwise',
@@ -107,6 +110,7 @@ export function readSipConfig(read: Reader, surroundings: SipSurroundings): SipC
     usersFile: read.raw('SIP_USERS_FILE'),
     realm: read.raw('SIP_REALM') ?? 'parley',
     digests: digestsOf(read),
+    callHeaders: callHeadersOf(read),
     routesFile: read.raw('SIP_ROUTES'),
     trunksFile: read.raw('SIP_TRUNKS'),
     greeting: read.raw('GREETING') ?? GREETING,
@@ -133,6 +137,15 @@ function digestsOf(read: Reader): readonly DigestName[] {
   );
   const names = new Set(items.flatMap((item) => nameOf(item) ?? []));
   return names.size === 0 ? ['MD5'] : [...names];
+}
+
+const CALL_HEADERS = ['X-*', 'Diversion', 'User-to-User', 'P-Asserted-Identity'];
+
+function callHeadersOf(read: Reader): readonly string[] {
+  if (read.raw('SIP_CALL_HEADERS') === '-') return [];
+  const isName = (item: string) => /^[\w.!%*+`'~-]{1,100}$/.test(item);
+  const names = read.listOf('SIP_CALL_HEADERS', 'names of header fields, such as X-Tenant or X-*', isName);
+  return names.length === 0 ? CALL_HEADERS : names;
 }
 
 /** What one variable asks of another. */

@@ -193,6 +193,19 @@ test('the README documents every variable and no other', () => {
   assert.equal(rows.length, new Set(rows).size);
 });
 
+test('applications are shown the header fields of callers that are usual, or those that are named', () => {
+  const usual = ['X-*', 'Diversion', 'User-to-User', 'P-Asserted-Identity'];
+  assert.deepEqual(readConfig({}).sip.callHeaders, usual);
+  assert.deepEqual(readConfig({ SIP_CALL_HEADERS: '-' }).sip.callHeaders, []);
+  assert.deepEqual(readConfig({ SIP_CALL_HEADERS: 'X-Tenant, x-*-id' }).sip.callHeaders, [
+    'X-Tenant',
+    'x-*-id',
+  ]);
+  assert.deepEqual(problemsOf({ SIP_CALL_HEADERS: 'X-A,X B' }), [
+    'SIP_CALL_HEADERS must be names of header fields, such as X-Tenant or X-*, not "X B"',
+  ]);
+});
+
 test('callers are challenged with MD5, or with the hashes that SIP_DIGEST names, in its order and once each', () => {
   assert.deepEqual(readConfig({}).sip.digests, ['MD5']);
   assert.deepEqual(readConfig({ SIP_DIGEST: 'sha-256, MD5,SHA-256' }).sip.digests, ['SHA-256', 'MD5']);

@@ -6,10 +6,15 @@ export class CallState {
   readonly #events: Pick<EventLog, 'add'>;
   #now: PhoneCallState;
 
-  constructor(events: Pick<EventLog, 'add'>, first: PhoneCallState) {
+  /** `headers` of the INVITE are told with the first state. */
+  constructor(
+    events: Pick<EventLog, 'add'>,
+    first: PhoneCallState,
+    headers?: Readonly<Record<string, string>>,
+  ) {
     this.#events = events;
     this.#now = first;
-    events.add({ type: 'state', state: first });
+    events.add({ type: 'state', state: first, ...(headers === undefined ? {} : { headers }) });
   }
 
   get now(): PhoneCallState {

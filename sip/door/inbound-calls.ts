@@ -4,7 +4,7 @@ import type { MediaPort } from '../../src/call/call.js';
 import type { PhoneSpeech } from '../../src/call/phone-calls.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import { asParleyError, type ParleyError } from '../../src/errors.js';
-import { callerIdentity } from '../headers/caller-identity.js';
+import { callerIdentity, shownHeaders } from '../headers/caller-identity.js';
 import { type Refusal, refusal } from '../message/refusal.js';
 import type { CallMedia } from '../media/call-media.js';
 import { InboundSession } from '../session/inbound-session.js';
@@ -12,6 +12,7 @@ import type { SessionUser } from '../session/session.js';
 import type { MediaWish } from '../trunk/outbound-calls.js';
 import type { Admission } from './admission.js';
 import type { Answer, Answering, Spoken } from './answering.js';
+import { Pattern } from '../pattern.js';
 import { PhoneCall, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
 import type { PhoneCallInfo } from './phone-papers.js';
@@ -28,13 +29,17 @@ export interface InboundCallsParts extends PhoneCallParts {
   /** What every new call is given besides. */
   readonly opened: (call: PhoneCall) => void;
   readonly admission: Pick<Admission, 'mayReplace' | 'trusts'>;
+  /** Patterns of the header fields that applications are shown; none where absent. */
+  readonly callHeaders?: readonly string[];
 }
 
 export class InboundCalls {
   readonly #parts: InboundCallsParts;
+  readonly #shown: readonly Pattern[];
 
   constructor(parts: InboundCallsParts) {
     this.#parts = parts;
+    this.#shown = (parts.callHeaders ?? []).map((pattern) => new Pattern(pattern));
   }
 
   /** A new INVITE that was let in. Where a defect is met it is refused, before that is thrown. */
@@ -125,12 +130,14 @@ export class InboundCalls {
     const fields = { asserted: request.all('p-asserted-identity'), privacy: request.all('privacy') };
     const trusted = this.#parts.admission.trusts(peer.address);
     const { displayName, uri, isPrivate } = callerIdentity(request.from, fields, trusted);
+    const headers = shownHeaders(request.fields, this.#shown, trusted && !isPrivate);
     return {
       id,
       direction: 'inbound',
       to: request.uri.text,
       from: isPrivate || uri === undefined ? 'anonymous' : uri,
       ...(isPrivate || displayName === undefined ? {} : { displayName }),
+      ...(headers === undefined ? {} : { headers }),
     };
   }
 }

@@ -86,7 +86,11 @@ export class PhoneCall {
     this.#holding = new Holding(() => this.#talkingLeg(), () => this.#holdChanged()); // prettier-ignore
     this.#quiet = this.#silence.during();
     this.#times = new CallTimes(time, wallMs);
-    this.#state = new CallState(this.#events, info.direction === 'inbound' ? 'ringing' : 'dialling');
+    this.#state = new CallState(
+      this.#events,
+      info.direction === 'inbound' ? 'ringing' : 'dialling',
+      info.headers,
+    );
     this.over = new Promise((resolve) => (this.#resolveOver = resolve));
   }
 

@@ -19,6 +19,8 @@ export interface PhoneCallInfo {
   readonly to: string;
   readonly from: string;
   readonly displayName?: string;
+  /** Header fields of the INVITE of an inbound call, as applications are shown them. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly route?: string;
 }
 
@@ -31,7 +33,7 @@ export interface PhoneFacts {
 }
 
 export function viewOf({ info, times, leg, digits }: PhoneFacts, state: PhoneCallState, call: Call | undefined, end: PhoneCallEnd | undefined): PhoneCallView {
-  const { id, owner, direction, to, from, displayName } = info;
+  const { id, owner, direction, to, from, displayName, headers } = info;
   const trunk = leg?.trunk?.();
   const srtp = leg?.media.figures().srtp;
   return {
@@ -40,6 +42,7 @@ export function viewOf({ info, times, leg, digits }: PhoneFacts, state: PhoneCal
     digits: [...digits],
     ...(owner === undefined ? {} : { owner }),
     ...(displayName === undefined ? {} : { displayName }),
+    ...(headers === undefined ? {} : { headers }),
     ...(trunk === undefined ? {} : { trunk }),
     ...(call === undefined ? {} : { codec: call.codec.name }),
     ...(srtp === undefined || call === undefined ? {} : { srtp }),
@@ -56,7 +59,7 @@ export interface LastFigures {
 }
 
 export function recordOf({ info, times, leg, digits }: PhoneFacts, { end, media, sent, transferredTo }: LastFigures): CallRecord {
-  const { id, direction, from, to, route } = info;
+  const { id, direction, from, to, headers, route } = info;
   const trunk = leg?.trunk?.();
   const callId = leg?.session.dialog?.callId;
   return {
@@ -65,6 +68,7 @@ export function recordOf({ info, times, leg, digits }: PhoneFacts, { end, media,
     digits: digits.length,
     ...(callId === undefined ? {} : { callId }),
     ...(trunk === undefined ? {} : { trunk }),
+    ...(headers === undefined ? {} : { headers }),
     ...(route === undefined ? {} : { route }),
     ...(media === undefined ? {} : { codec: media.codec, srtp: media.srtp, received: media.received, remote: media.remote }),
     ...(sent === undefined ? {} : { sent: { packets: sent.packets, silencePackets: sent.silencePackets, underruns: sent.underruns } }),

@@ -80,7 +80,8 @@ export class TelephoneDoor implements PhoneCalls {
     const { digest, correspondents } = parts;
     this.#admission = new Admission({ guard: this.#guard, digest, correspondents });
     const mediaWish = (session: InboundSession): Partial<MediaWish> => this.#mediaWish(session);
-    const inbound = new InboundCalls({ ...calls, admission: this.#admission, mediaWish });
+    const { callHeaders } = parts.config;
+    const inbound = new InboundCalls({ ...calls, admission: this.#admission, mediaWish, callHeaders });
     this.#network = new SipNetwork({
       ...parts,
       admission: this.#admission,

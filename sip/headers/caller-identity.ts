@@ -1,7 +1,9 @@
 // Who calls, and whether that may be told (RFC 3323, RFC 3325).
+import type { HeaderFields } from '../message/header-fields.js';
 import { parseNameAddr, type NameAddr } from '../message/name-addr.js';
 import { quoted } from '../message/scanner.js';
 import type { Uri } from '../message/uri.js';
+import type { Pattern } from '../pattern.js';
 
 export interface CallerIdentity {
   readonly displayName: string | undefined;
@@ -35,6 +37,42 @@ export function callerIdentity(
     isPrivate: isPrivate || withheld,
     asserted: chosen !== from,
   };
+}
+
+const NEVER_SHOWN: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization']);
+/** Fields that say who calls. They count where the peer is trusted and the caller hides nothing (RFC 3325, section 9.1). */
+const IDENTITIES: ReadonlySet<string> = new Set([
+  'p-asserted-identity',
+  'p-preferred-identity',
+  'remote-party-id',
+]);
+const MOST_SHOWN = 64;
+const MOST_SHOWN_CHARACTERS = 8192; // names and values together
+
+/**
+ * The fields that one of the patterns names, as an application is shown them: under the name that came first, several
+ * values joined by a comma. Fields beyond 64 names or 8192 characters are left out.
+ */
+export function shownHeaders(
+  { list }: HeaderFields,
+  patterns: readonly Pattern[],
+  showsIdentity: boolean,
+): Readonly<Record<string, string>> | undefined {
+  const shown = new Map<string, { readonly name: string; readonly values: string[] }>();
+  let characters = 0;
+  for (const { name, key, value } of list) {
+    if (NEVER_SHOWN.has(key) || (!showsIdentity && IDENTITIES.has(key))) continue;
+    if (!patterns.some((pattern) => pattern.matches(key))) continue;
+    const before = shown.get(key);
+    const added = value.length + (before === undefined ? name.length : 2);
+    if (characters + added > MOST_SHOWN_CHARACTERS || (before === undefined && shown.size >= MOST_SHOWN))
+      continue;
+    characters += added;
+    if (before === undefined) shown.set(key, { name, values: [value] });
+    else before.values.push(value);
+  }
+  if (shown.size === 0) return undefined;
+  return Object.fromEntries([...shown.values()].map(({ name, values }) => [name, values.join(', ')]));
 }
 
 /** The kinds of privacy in one value: between semicolons, small letters. */

@@ -10,6 +10,8 @@ export interface CallRecord {
   readonly callId?: string;
   readonly from?: string;
   readonly to?: string;
+  /** Header fields of the INVITE of an inbound call, as applications are shown them. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly trunk?: string;
   /** Name of the route that answered it. */
   readonly route?: string;

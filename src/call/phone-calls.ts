@@ -92,6 +92,8 @@ export interface PhoneCallView {
   readonly to: string;
   readonly from: string;
   readonly displayName?: string;
+  /** Header fields of the INVITE of an inbound call, by name, as SIP_CALL_HEADERS lets them through. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly trunk?: string;
   readonly codec?: CodecName;
   /** Whether media is encrypted, once it flows. */
@@ -107,7 +109,13 @@ export interface PhoneCallView {
 
 /** What happens in a call, in order. `id` counts from 1 within the call, so that a reader can go on where it stopped. */
 export type PhoneCallEvent = { readonly id: number; readonly at: number } & (
-  | { readonly type: 'state'; readonly state: PhoneCallState; readonly end?: PhoneCallEnd }
+  | {
+      readonly type: 'state';
+      readonly state: PhoneCallState;
+      /** Of the first state of an inbound call. */
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly end?: PhoneCallEnd;
+    }
   | { readonly type: 'digit'; readonly digit: string; readonly durationMs: number }
   | { readonly type: 'transfer'; readonly status: number; readonly done: boolean }
   | { readonly type: 'speech'; readonly event: CallEvent }

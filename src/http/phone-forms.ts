@@ -7,7 +7,7 @@ import { ParleyError } from '../errors.js';
 import { errorReply } from './error-reply.js';
 
 export function callForm(view: PhoneCallView) {
-  const { id, direction, state, to, from, displayName, trunk, codec, srtp, end } = view;
+  const { id, direction, state, to, from, displayName, headers, trunk, codec, srtp, end } = view;
   return {
     object: 'call',
     id,
@@ -16,6 +16,7 @@ export function callForm(view: PhoneCallView) {
     to,
     from,
     display_name: displayName,
+    headers,
     trunk,
     codec,
     srtp,
@@ -40,7 +41,7 @@ export function eventForm(call: string, event: PhoneCallEvent): EventForm {
   const head = { id: event.id, at: seconds(event.at) };
   switch (event.type) {
     case 'state':
-      return { ...head, type: 'state', state: event.state, end: event.end };
+      return { ...head, type: 'state', state: event.state, headers: event.headers, end: event.end };
     case 'digit':
       return { ...head, type: 'digit', digit: event.digit, duration_ms: event.durationMs };
     case 'transfer':

@@ -6,7 +6,8 @@ export const CALL_ENDED = 'call.ended';
 
 /** What is not known is left out; times are Unix seconds. */
 export function callRecordBody(record: CallRecord) {
-  const { id, door, direction, callId, from, to, trunk, route, startedAt, answeredAt, endedAt } = record;
+  const { id, door, direction, callId, from, to, headers, trunk, route, startedAt, answeredAt, endedAt } =
+    record;
   const { end, codec, srtp, setupMs, firstAudioMs, digits, transferredTo } = record;
   return {
     event: CALL_ENDED,
@@ -19,6 +20,7 @@ export function callRecordBody(record: CallRecord) {
       sip_call_id: callId,
       from,
       to,
+      headers,
       trunk,
       route,
       created_at: startedAt / 1000,

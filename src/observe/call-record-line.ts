@@ -13,7 +13,18 @@ export interface LineOptions {
 
 /** Fields of the line; what is undefined does not stand in it. */
 export function callRecordLine(record: CallRecord, { numbers }: LineOptions): Record<string, unknown> {
-  const { id: call, end, startedAt, answeredAt, endedAt, sent, received, remote, ...rest } = record;
+  const {
+    id: call,
+    end,
+    startedAt,
+    answeredAt,
+    endedAt,
+    sent,
+    received,
+    remote,
+    headers: _words,
+    ...rest
+  } = record;
   const shown = (address: string | undefined) =>
     address === undefined || numbers ? address : maskedAddress(address);
   return {

@@ -109,6 +109,21 @@ test('calls are listed newest first, so many as are asked for, and found by id',
   assert.deepEqual([unknown.statusCode, errorIn(unknown.body).code], [404, 'not_found']);
 });
 
+test('headers of an inbound call are in its view, its list and its first event', async (t) => {
+  const under = await openApp(t);
+  const headers = { 'X-Tenant': 'acme', Diversion: '<sip:a@b>' };
+  under.phone.add('call_1');
+  under.phone.become('call_1', { direction: 'inbound', headers });
+  assert.deepEqual((await under.app.inject(`${CALLS}/call_1`)).json<{ headers: object }>().headers, headers);
+  const { data } = (await under.app.inject(CALLS)).json<{ data: { headers: object }[] }>();
+  assert.deepEqual(data[0]?.headers, headers);
+  under.phone.happen('call_1', { type: 'state', state: 'ringing', headers });
+  under.phone.end('call_1');
+  const events =
+    (await under.app.inject(`${CALLS}/call_1/events`)).body.match(/^data: .*ringing.*$/m)?.[0] ?? '';
+  assert.deepEqual((JSON.parse(events.slice(6)) as { headers: object }).headers, headers);
+});
+
 test('a call is told whole once it is over', async (t) => {
   const under = await openApp(t);
   const id = await place(under);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { callRecordBody } from '../../src/observe/call-record-body.js';
 import { callRecordLine, maskedAddress } from '../../src/observe/call-record-line.js';
 import { callRecord } from './call-records.js';
 
@@ -33,6 +34,13 @@ test('the line of a call holds figures, and whole numbers only where they are as
     packetsReceived: 490, loss: 0.02, jitterMs: 1.5, mos: 4.2, remoteLoss: 0, remoteJitterMs: 2,
   }); // prettier-ignore
   assert.equal(callRecordLine(record, { numbers: true })['to'], record.to);
+});
+
+test('header fields of a caller are in the record that an application is sent, and not in the log', () => {
+  const record = callRecord({ headers: { 'X-Patient': 'Anna Example' } });
+  const line = callRecordLine(record, { numbers: true });
+  assert.equal(JSON.stringify(line).includes('Anna'), false);
+  assert.deepEqual(callRecordBody(record).call.headers, { 'X-Patient': 'Anna Example' });
 });
 
 test('a call that was never answered has a line without what it never had', () => {

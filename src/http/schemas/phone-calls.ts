@@ -42,6 +42,12 @@ const CALL = object(
     to: STRING,
     from: STRING,
     display_name: STRING,
+    headers: {
+      type: 'object',
+      additionalProperties: STRING,
+      description:
+        'header fields of an inbound call that SIP_CALL_HEADERS lets through; absent where there are none',
+    },
     trunk: STRING,
     codec: { type: 'string', enum: ['PCMU', 'PCMA', 'G722', 'opus'] },
     srtp: { type: 'string', enum: ['none', 'sdes', 'dtls'] },
@@ -54,7 +60,7 @@ const CALL = object(
       description: 'that the far end pressed, oldest first; the latest 1000',
     },
   },
-  ['display_name', 'trunk', 'codec', 'srtp', 'answered_at', 'ended_at', 'end'],
+  ['display_name', 'headers', 'trunk', 'codec', 'srtp', 'answered_at', 'ended_at', 'end'],
 );
 
 const REFUSALS: Readonly<Record<number, Answer>> = {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MediaPort } from '../../../src/call/call.js';
+import type { PhoneCallEvent } from '../../../src/call/phone-calls.js';
 import { ParleyError } from '../../../src/errors.js';
 import { Answering } from '../../../sip/door/answering.js';
 import { InboundCalls } from '../../../sip/door/inbound-calls.js';
@@ -10,8 +11,14 @@ import { readRoutingFile } from '../../../sip/routing-file.js';
 import { RoutingTable } from '../../../sip/routing-table.js';
 import { asCall, asMedia, asSession, callSurroundings, FakeCall, FakeMedia, FakeSession, invite, settled } from './fake-legs.js'; // prettier-ignore
 
+interface DoorOptions {
+  readonly ringMs?: number;
+  readonly trusted?: boolean;
+  readonly callHeaders?: readonly string[];
+}
+
 /** A door with one rule for all callers, or none. */
-function door(rule?: object, { ringMs = 0, trusted = true } = {}) {
+function door(rule?: object, { ringMs = 0, trusted = true, callHeaders }: DoorOptions = {}) {
   const parts = callSurroundings();
   const book = new PhoneBook(parts.time);
   const [session, media, call] = [new FakeSession(), new FakeMedia(), new FakeCall()];
@@ -41,6 +48,7 @@ function door(rule?: object, { ringMs = 0, trusted = true } = {}) {
     mediaWish: () => ({}),
     admission: { trusts: () => trusted, mayReplace: () => true },
     opened: () => undefined,
+    ...(callHeaders === undefined ? {} : { callHeaders }),
   });
   const come = async (its = session) => {
     inbound.invited(asSession(its));
@@ -223,6 +231,75 @@ void test('who calls is what the network vouches for, where the peer is trusted,
   assert.deepEqual(await from(false, asserted), ['sip:anna@a', undefined]);
   assert.deepEqual(await from(true, [...asserted, 'Privacy: id']), ['anonymous', undefined]);
   assert.deepEqual(await from(false, asserted, '"Anonymous" <sip:anonymous@anonymous.invalid>;tag=a'), ['anonymous', undefined]); // prettier-ignore
+});
+
+const SHOWN = ['X-*', 'Diversion', 'User-to-User', 'P-Asserted-Identity'];
+const FIELDS = [
+  'X-Tenant: acme', 'Subject: secret', 'x-order: 1, 2', 'X-Order: 3', 'User-to-User: 48656c6c6f;encoding=hex',
+  'Diversion: <sip:a@b>;reason=busy, <sip:c@d>', 'P-Asserted-Identity: <sip:+4930@carrier>', 'x: 90', 'X-Empty:',
+]; // prettier-ignore
+const OF_ALL = {
+  'X-Tenant': 'acme',
+  'x-order': '1, 2, 3',
+  'User-to-User': '48656c6c6f;encoding=hex',
+  Diversion: '<sip:a@b>;reason=busy, <sip:c@d>',
+  'X-Empty': '',
+};
+
+void test('header fields that are let through are in the view, in the first event and in the record of a call', async () => {
+  const { session, come, phone, records } = door(undefined, { callHeaders: SHOWN });
+  session.request = invite(FIELDS);
+  await come();
+  const headers = { ...OF_ALL, 'P-Asserted-Identity': '<sip:+4930@carrier>' };
+  assert.deepEqual(phone().view.headers, headers);
+  const events: PhoneCallEvent[] = [];
+  phone().follow(0, (event) => void events.push(event));
+  await settled();
+  session.establish();
+  await phone().end({ reason: 'we hung up' });
+  const states = events.filter((event) => event.type === 'state');
+  assert.deepEqual(
+    states.map((event) => [event.state, event.headers]),
+    [['ringing', headers], ['connected', undefined], ['ended', undefined]],
+  ); // prettier-ignore
+  assert.deepEqual(phone().view.headers, headers, 'when it is over, too');
+  assert.deepEqual(records.map((record) => record.headers), [headers]); // prettier-ignore
+});
+
+void test('an identity is shown where the peer is trusted and the caller hides nothing, and no other field that is not named', async () => {
+  const shown = async (options: DoorOptions, more: readonly string[] = []) => {
+    const { session, come, phone } = door(undefined, options);
+    session.request = invite([...FIELDS, ...more]);
+    await come();
+    return phone().view.headers;
+  };
+  assert.deepEqual(await shown({ callHeaders: SHOWN, trusted: false }), OF_ALL);
+  assert.deepEqual(await shown({ callHeaders: SHOWN }, ['Privacy: id']), OF_ALL);
+  assert.deepEqual(await shown({ callHeaders: ['x-tenant'] }), { 'X-Tenant': 'acme' });
+  assert.equal(await shown({ callHeaders: [] }), undefined);
+  assert.equal(await shown({}), undefined);
+  const all =
+    (await shown({ callHeaders: ['*'] }, ['Authorization: Digest x', 'Proxy-Authorization: Digest y'])) ?? {};
+  assert.equal(all['Subject'], 'secret');
+  assert.equal(Object.keys(all).some((name) => /authorization/i.test(name)), false); // prettier-ignore
+});
+
+void test('of very many or very long header fields some are shown, and a name of any kind is only a name', async () => {
+  const shown = async (fields: readonly string[]) => {
+    const { session, come, phone } = door(undefined, { callHeaders: ['X-*', '__proto__'] });
+    session.request = invite(fields);
+    await come();
+    return phone().view.headers ?? {};
+  };
+  const many = await shown(Array.from({ length: 100 }, (_, index) => `X-${index}: ${index}`));
+  assert.deepEqual([Object.keys(many).length, many['X-63']], [64, '63']);
+  const long = await shown(['X-A: 1', `X-Long: ${'a'.repeat(8192)}`, 'X-B: 2']);
+  assert.deepEqual(long, { 'X-A': '1', 'X-B': '2' });
+  const odd = await shown(['__proto__: polluted', 'X-A: 1']);
+  assert.deepEqual(
+    [Object.keys(odd).sort(), Object.getPrototypeOf(odd)],
+    [['X-A', '__proto__'], Object.prototype],
+  );
 });
 
 /** A call that is connected, and an INVITE that is to take its place. */
