@@ -6,6 +6,14 @@ import type { ConfigReader } from './config-reader.js';
 export const DIGEST_NAMES = ['MD5', 'SHA-256', 'SHA-512-256'] as const;
 export type DigestName = (typeof DIGEST_NAMES)[number];
 
+/** Calls that go out to it are allowed. */
+export interface Destination {
+  /** In small letters: of the called user; or `@host` for any user there, or `*` for everything else. */
+  readonly prefix: string;
+  /** 0 allows none; undefined sets no limit. */
+  readonly callsPerMinute: number | undefined;
+}
+
 export interface SipConfig {
   readonly enabled: boolean;
   /** Addresses to listen on; at least one. */
@@ -44,6 +52,14 @@ export interface SipConfig {
   /** Whether callers may have themselves transferred by REFER, which makes this server call. */
   readonly transfers: 'off' | 'any';
   readonly requestsPerSecond: number;
+  /** Whether SIP URIs are called that are at the domain of no trunk. */
+  readonly directCalls: boolean;
+  /** Whether 3xx responses to calls are followed. */
+  readonly redirections: boolean;
+  /** Empty: every destination may be called. */
+  readonly destinations: readonly Destination[];
+  /** Calls that one API key may place; 0 sets no limit. */
+  readonly callsPerMinute: number;
 }
 
 export const SIP_VARIABLES = {
@@ -72,6 +88,10 @@ export const SIP_VARIABLES = {
   SIP_SESSION_EXPIRES: 'seconds after which a call that nobody refreshed is taken for dead; 0 asks for no refreshes',
   SIP_MIN_SE: 'the shortest such time that is accepted of others',
   SIP_TRANSFERS: 'off, or any: whether callers may have this server call somebody else (REFER)',
+  SIP_DIRECT_CALLS: '0 calls only through trunks: a SIP URI at the domain of no trunk is refused',
+  SIP_REDIRECTIONS: '1 follows 3xx responses to calls, five at most, to allowed destinations',
+  SIP_DESTINATIONS: 'comma-separated prefixes of numbers that may be called, @host for any user of a host, * for all others; +49=60 allows 60 calls a minute, +49900=0 none',
+  SIP_CALLS_PER_MINUTE: 'calls a minute that each API key may place; 0 sets no limit',
   SIP_RATE: 'requests a second of one source, ten seconds of them at once',
 } as const; // prettier-ignore
 
@@ -122,6 +142,10 @@ export function readSipConfig(read: Reader, surroundings: SipSurroundings): SipC
     leastSessionSeconds: read.integer('SIP_MIN_SE', 90, 90, 86_400),
     transfers: read.choice('SIP_TRANSFERS', ['off', 'any'], 'off'),
     requestsPerSecond: read.integer('SIP_RATE', 50, 1, 100_000),
+    directCalls: read.flag('SIP_DIRECT_CALLS', true),
+    redirections: read.flag('SIP_REDIRECTIONS'),
+    destinations: destinationsOf(read),
+    callsPerMinute: read.integer('SIP_CALLS_PER_MINUTE', 0, 0, 100_000),
   };
   check(config, read, surroundings);
   return config;
@@ -147,6 +171,21 @@ function callHeadersOf(read: Reader): readonly string[] {
   const names = read.listOf('SIP_CALL_HEADERS', 'names of header fields, such as X-Tenant or X-*', isName);
   return names.length === 0 ? CALL_HEADERS : names;
 }
+
+const DESTINATION = /^(\*|@[^\s@=]+|[^\s@=]+)(?:=(\d{1,6}))?$/;
+
+function destinationsOf(read: Reader): readonly Destination[] {
+  const items = read.listOf('SIP_DESTINATIONS', 'prefixes such as +49 or +49=60', (item) => DESTINATION.test(item));
+  const found = items.flatMap((item): Destination[] => {
+    const [, prefix = '', calls] = DESTINATION.exec(item) ?? [];
+    const host = /^@\[(.+)\]$/.exec(prefix)?.[1];
+    const written = (host === undefined ? prefix : `@${host}`).toLowerCase();
+    return prefix === '' ? [] : [{ prefix: written, callsPerMinute: calls === undefined ? undefined : Number(calls) }];
+  });
+  const twice = found.find(({ prefix }, at) => found.findIndex((other) => other.prefix === prefix) !== at);
+  if (twice !== undefined) read.problem('SIP_DESTINATIONS', `names "${twice.prefix}" twice`);
+  return found;
+} // prettier-ignore
 
 /** What one variable asks of another. */
 function check(config: SipConfig, read: Reader, { isLoopback }: SipSurroundings): void {

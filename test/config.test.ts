@@ -176,6 +176,32 @@ test('networks that media may come from are networks', () => {
   ]);
 });
 
+test('which destinations may be called is a list of prefixes, each with its calls a minute', () => {
+  const { sip } = readConfig({
+    SIP_DESTINATIONS: '+49=60, +49900=0,Sales,@SIP.example.com,@[2001:DB8::1]=5,*=1',
+  });
+  assert.deepEqual(sip.destinations, [
+    { prefix: '+49', callsPerMinute: 60 },
+    { prefix: '+49900', callsPerMinute: 0 },
+    { prefix: 'sales', callsPerMinute: undefined },
+    { prefix: '@sip.example.com', callsPerMinute: undefined },
+    { prefix: '@2001:db8::1', callsPerMinute: 5 },
+    { prefix: '*', callsPerMinute: 1 },
+  ]);
+  for (const wrong of ['+49=', '=5', '+49=x', 'bob@example.com', '@', '+49=1=2', '+49=-1']) {
+    const problem = `SIP_DESTINATIONS must be prefixes such as +49 or +49=60, not "${wrong}"`;
+    assert.deepEqual(problemsOf({ SIP_DESTINATIONS: `+43,${wrong}` }), [problem]);
+  }
+  assert.deepEqual(problemsOf({ SIP_DESTINATIONS: '+49,+49=5' }), ['SIP_DESTINATIONS names "+49" twice']);
+  const free = readConfig({}).sip;
+  assert.deepEqual(
+    [free.directCalls, free.redirections, free.destinations, free.callsPerMinute],
+    [true, false, [], 0],
+  );
+  const strict = readConfig({ SIP_DIRECT_CALLS: '0', SIP_REDIRECTIONS: '1', SIP_CALLS_PER_MINUTE: '30' }).sip;
+  assert.deepEqual([strict.directCalls, strict.redirections, strict.callsPerMinute], [false, true, 30]);
+});
+
 test('a range of media ports holds at least one pair, and codecs are known ones', () => {
   assert.deepEqual(problemsOf({ RTP_PORT_MIN: '20001', RTP_PORT_MAX: '20002' }), [
     'RTP_PORT_MAX leaves no pair of ports from RTP_PORT_MIN=20001 on',

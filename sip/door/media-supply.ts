@@ -8,8 +8,10 @@ import type { Time } from '../../src/time.js';
 import { CallMedia, type MediaLog } from '../media/call-media.js';
 import { RandomPool } from '../random-pool.js';
 import { CRYPTO_SUITES } from '../sdp/crypto-attribute.js';
-import { type MediaPolicy, usualKeyings } from '../sdp/media-policy.js';
+import { type Keying, type MediaPolicy, type Security, usualKeyings } from '../sdp/media-policy.js';
+import type { TransportName } from '../transport/flow.js';
 import type { MediaWish } from '../trunk/outbound-calls.js';
+import type { TrunkSettings } from '../trunk/trunk-settings.js';
 
 export interface MediaSupplyParts {
   readonly config: Pick<Config, 'sip' | 'phoneMedia'>;
@@ -39,6 +41,29 @@ export function mediaPolicy({
   };
 }
 
+export interface IncomingCall {
+  readonly transport: TransportName;
+  /** The INVITE leaves the offer to us. */
+  readonly offers: boolean;
+  /** What its trunk, if it has one, and the server are configured for. */
+  readonly trunk: Pick<TrunkSettings, 'srtp' | 'keying'> | undefined;
+  readonly server: { readonly srtp: Security; readonly keying?: readonly Keying[] | undefined };
+}
+
+/**
+ * What the media of a call that comes in keeps to. Browsers take keys by DTLS alone, and need ICE (RFC 8827), whatever
+ * is configured for telephones.
+ */
+export function incomingWish({ transport, offers, trunk, server }: IncomingCall): Partial<MediaWish> {
+  const security = trunk?.srtp ?? server.srtp;
+  if (transport === 'ws' || transport === 'wss') {
+    const offer = offers && security !== 'off' ? ({ srtp: 'require', offerIce: true } as const) : {};
+    return { keyings: ['dtls', 'sdes'], ...offer };
+  }
+  const usual = { overTls: transport === 'tls', offers: offers ? security : undefined };
+  return { srtp: trunk?.srtp, keyings: trunk?.keying ?? server.keying ?? usualKeyings(usual) };
+}
+
 export class MediaSupply {
   readonly #parts: MediaSupplyParts;
   readonly #policy: MediaPolicy;
@@ -63,7 +88,10 @@ export class MediaSupply {
   }
 
   /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
-  open(localAddress: string, { codecs, srtp, keyings }: Partial<MediaWish> = {}): CallMedia {
+  open(
+    localAddress: string,
+    { codecs, srtp, keyings, offerIce = false }: Partial<MediaWish> = {},
+  ): CallMedia {
     const { config, plane, time, log } = this.#parts;
     const { hosts, publicAddresses } = config.sip;
     const signalled = isIP(localAddress);
@@ -77,6 +105,7 @@ export class MediaSupply {
       ...(codecs === undefined ? {} : { codecs }),
       ...(srtp === undefined ? {} : { security: srtp }),
       ...(keyings === undefined ? {} : { keyings }),
+      offerIce,
     };
     return CallMedia.open({
       plane,

@@ -6,6 +6,7 @@ import type { Replaces } from '../headers/replaces.js';
 import type { CallMedia } from '../media/call-media.js';
 import type { SessionUser } from '../session/session.js';
 import { addressAt, readAddress } from '../trunk/caller-address.js';
+import { DestinationRules } from '../trunk/destinations.js';
 import { OutboundCalls } from '../trunk/outbound-calls.js';
 import { Trunk } from '../trunk/trunk.js';
 import { Trunks } from '../trunk/trunks.js';
@@ -25,6 +26,8 @@ export interface DialledTarget {
   readonly uri: string;
   readonly replaces: Replaces | undefined;
   readonly referredBy: string | undefined;
+  /** Name of the API key of whose call it is. */
+  readonly owner?: string | undefined;
 }
 
 const QUIET: SessionUser = { established: () => undefined, ended: () => undefined };
@@ -52,13 +55,11 @@ export class OutboundPlacing {
     };
     this.trunks = new Trunks(trunks.map((settings) => new Trunk({ ...options, settings })));
     const { ground } = network.agent;
-    this.#calls = new OutboundCalls({
-      trunks: this.trunks,
-      ground,
-      contact,
-      srtp: parts.srtp,
-      keying: parts.keying,
-    });
+    const { directCalls: direct, redirections: followsRedirections } = parts.config;
+    const rules = new DestinationRules(parts.config, time);
+    const { srtp, keying } = parts;
+    const ways = { srtp, keying, direct, followsRedirections, rules };
+    this.#calls = new OutboundCalls({ trunks: this.trunks, ground, contact, ...ways });
   }
 
   open(): void {
@@ -91,11 +92,11 @@ export class OutboundPlacing {
    * A leg on its way, whose user is the caller's to set. `exchanged` is told of its media from then on, where another
    * trunk wants another; the one before is closed. Throws as `place` rejects.
    */
-  dial({ uri, replaces, referredBy }: DialledTarget, exchanged: (media: CallMedia) => void): Leg {
+  dial({ uri, replaces, referredBy, owner }: DialledTarget, exchanged: (media: CallMedia) => void): Leg {
     if (this.#closing) throw new ParleyError('CALL_CLOSED', 'the server is closing');
     const leg = this.#leg(
       {
-        request: { to: uri },
+        request: { to: uri, ...(owner === undefined ? {} : { owner }) },
         ...(replaces === undefined ? {} : { replaces }),
         ...(referredBy === undefined ? {} : { referredBy }),
       },

@@ -23,12 +23,12 @@ import type { CallTaps, TapCounts } from '../capture/call-taps.js';
 import type { Guard } from '../guard/guard.js';
 import type { SipRequest } from '../message/request.js';
 import type { SipResponse } from '../message/response.js';
-import { usualKeyings } from '../sdp/media-policy.js';
 import type { InboundSession } from '../session/inbound-session.js';
 import type { TransportCount } from '../transport/transport-counts.js';
 import type { MediaWish } from '../trunk/outbound-calls.js';
 import { Admission } from './admission.js';
 import { InboundCalls } from './inbound-calls.js';
+import { incomingWish } from './media-supply.js';
 import { OutboundPlacing } from './outbound-placing.js';
 import { PhoneBook } from './phone-book.js';
 import type { PhoneCall } from './phone-call.js';
@@ -239,16 +239,9 @@ export class TelephoneDoor implements PhoneCalls {
     return this.#closing;
   }
 
-  /** Browsers take keys by DTLS alone (RFC 8827, section 6.5), whatever is configured for telephones. */
   #mediaWish({ flow, request, offers }: InboundSession): Partial<MediaWish> {
-    const isBrowser = flow.transport === 'ws' || flow.transport === 'wss';
-    if (isBrowser) return { keyings: ['dtls', 'sdes'] };
-    const { srtp, keying } = this.#placing.trunks.of(flow.remote.address, request.uri.user)?.settings ?? {};
-    const usual = {
-      overTls: flow.transport === 'tls',
-      offers: offers ? (srtp ?? this.#parts.srtp) : undefined,
-    };
-    return { srtp, keyings: keying ?? this.#parts.keying ?? usualKeyings(usual) };
+    const trunk = this.#placing.trunks.of(flow.remote.address, request.uri.user)?.settings;
+    return incomingWish({ transport: flow.transport, offers, trunk, server: this.#parts });
   }
 
   /** Peers are shown the certificate that the files hold now, and calls go on. */

@@ -21,6 +21,9 @@ export interface TransfersParts {
 
 const LEAVE_MS = 2000; // whoever asked for a transfer sends BYE itself (RFC 5589, section 6.1); this server does where it does not
 
+/** What a transfer is refused with that the far end asked for; 503 for any other error. */
+const REFUSALS: Readonly<Record<string, number>> = { INVALID_FIELD: 400, FORBIDDEN: 403 };
+
 export class Transfers {
   readonly #parts: TransfersParts;
 
@@ -63,12 +66,15 @@ export class Transfers {
         leg = { ...leg, media };
         media.onFailed = failed;
       };
-      leg = this.#parts.placing.dial({ uri: withoutHeaders(target), replaces, referredBy }, exchanged);
+      leg = this.#parts.placing.dial(
+        { uri: withoutHeaders(target), replaces, referredBy, owner: phone.info.owner },
+        exchanged,
+      );
       leg.media.onFailed = failed;
     } catch (error) {
       const { code } = asParleyError(error, 'INVALID_FIELD');
       this.#parts.log.warn({ call: phone.info.id, code }, 'transfer refused');
-      asked.refuse(code === 'INVALID_FIELD' ? 400 : 503);
+      asked.refuse(REFUSALS[code] ?? 503);
       return;
     }
     asked.accept();

@@ -20,7 +20,7 @@ export interface MediaPolicy {
   readonly keyings: readonly Keying[];
   /** Suites for SDES, the preferred one first. An offer of ours has the first two. */
   readonly suites: readonly CryptoSuite[];
-  /** Our own offers have ICE, too, for peers such as browsers; absent: only answers to offers that have it. */
+  /** Our own offers have ICE, too, for browsers; absent: only answers to offers that have it. */
   readonly offerIce?: boolean;
 }
 

@@ -23,6 +23,8 @@ export interface CallPlan {
   readonly journey: Journey;
   /** Of the call by this way: trunks may differ in codecs and keys. */
   readonly media: SessionMedia;
+  /** The offer is left to the peer (RFC 3264, section 4). */
+  readonly lateOffer: boolean;
 }
 
 export interface InviteNumbers {

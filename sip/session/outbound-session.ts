@@ -29,8 +29,6 @@ export interface OutboundSessionOptions {
   readonly user: SessionUser;
   /** Milliseconds until the call is given up unanswered; 60,000 if absent. */
   readonly ringTimeoutMs?: number;
-  /** The offer is left to the peer (RFC 3264, section 4). */
-  readonly lateOffer?: boolean;
   readonly ways?: OtherWays;
 }
 
@@ -102,11 +100,10 @@ export class OutboundSession implements Session {
   }
 
   #inviteBy(plan: CallPlan): OutgoingInvite {
-    const { ground, lateOffer = false } = this.#options;
+    const { ground } = this.#options;
     return new OutgoingInvite({
       plan,
       ground,
-      late: lateOffer,
       session: this,
       user: {
         progressed: (status) => this.#progressed(status),

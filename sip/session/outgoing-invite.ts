@@ -29,8 +29,6 @@ export interface OutgoingInviteUser {
 
 export interface OutgoingInviteOptions {
   readonly plan: CallPlan;
-  /** The offer is left to the peer. */
-  readonly late: boolean;
   readonly ground: SessionGround;
   readonly session: Session;
   readonly user: OutgoingInviteUser;
@@ -74,9 +72,9 @@ export class OutgoingInvite {
 
   /** Sends it; refused where the media has no offer to make. */
   start(): Refusal | undefined {
-    const { plan, late, ground } = this.#options;
+    const { plan, ground } = this.#options;
     ground.carried(this.#callId, plan.media);
-    const offer = late ? undefined : plan.media.offer();
+    const offer = plan.lateOffer ? undefined : plan.media.offer();
     if (offer?.refusal !== undefined) return offer.refusal;
     this.#offer = offer?.value;
     this.#send();
@@ -214,14 +212,14 @@ export class OutgoingInvite {
   }
 
   #newFork(response: SipResponse): Fork {
-    const { plan, late } = this.#options;
+    const { plan } = this.#options;
     const from = `${plan.from};tag=${this.#tag}`;
     const uri = parseUri(plan.uri) ?? response.to.uri;
     const dialog = Dialog.ofClient(response, { callId: this.#callId, tag: this.#tag, from, uri });
     const fork: Fork = new Fork(
       this.#dialogOf(dialog, response, () => fork),
       plan.media,
-      late,
+      plan.lateOffer,
     );
     fork.inDialog.channel.peer.note(response);
     this.#forks.set(dialog.remoteTag, fork);

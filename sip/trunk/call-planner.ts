@@ -53,6 +53,7 @@ export function planByTrunk(wish: CallWish, trunk: Trunk, media: SessionMedia): 
     headers: [...identity, ...wish.headers],
     journey: trunk.journeyOf(uri),
     media,
+    lateOffer: settings.lateOffer,
   };
 } // prettier-ignore
 
@@ -71,6 +72,7 @@ export function planDirectly(wish: CallWish, uri: Uri, contact: ContactMaker, me
     headers: [...(wish.from === 'anonymous' ? [['Privacy', 'id'] as const] : []), ...wish.headers],
     journey: { nextHop: uri },
     media,
+    lateOffer: false,
   };
 } // prettier-ignore
 

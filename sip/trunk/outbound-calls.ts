@@ -1,6 +1,7 @@
 // Places calls: through the trunks, one after the other until one takes the
 // call, or straight to a SIP URI.
 import type { CodecName } from '../../src/rtp/codec.js';
+import { ParleyError } from '../../src/errors.js';
 import type { PhoneCallRequest } from '../../src/call/phone-calls.js';
 import { retryAfterMs } from '../client/attempts.js';
 import type { SendOutcome } from '../client/request-sender.js';
@@ -23,6 +24,7 @@ import {
   type CallWish,
   type ContactMaker,
 } from './call-planner.js';
+import type { DestinationRules } from './destinations.js';
 import type { Trunk } from './trunk.js';
 import type { TrunkSettings, TrunkTransport } from './trunk-settings.js';
 import { type Trunks, TrunkTurn } from './trunks.js';
@@ -31,14 +33,15 @@ export interface OutboundCallsOptions {
   readonly trunks: Trunks;
   readonly ground: SessionGround;
   readonly contact: ContactMaker;
-  /** Whether SIP URIs of foreign domains are called without a trunk; true, if absent. */
-  readonly direct?: boolean;
+  /** Whether SIP URIs of foreign domains are called without a trunk. */
+  readonly direct: boolean;
+  readonly rules: DestinationRules;
   /** What calls keep to whose trunk says nothing of SRTP; absent: an offer that was refused is not made in another way. */
   readonly srtp?: TrunkSettings['srtp'];
   /** Ways to agree on keys of calls whose trunk says nothing of them; by the transport, if absent. */
   readonly keying?: readonly Keying[] | undefined;
-  /** Whether 3xx responses are followed, five at most; false, if absent. */
-  readonly followsRedirections?: boolean;
+  /** Whether 3xx responses are followed, five at most. */
+  readonly followsRedirections: boolean;
 }
 
 /** What the media of a call by one way has to keep to; all of it undefined for a direct call. */
@@ -48,6 +51,8 @@ export interface MediaWish {
   readonly srtp: TrunkSettings['srtp'];
   /** How keys are agreed on; every way that there is, if absent. */
   readonly keyings?: readonly Keying[];
+  /** An offer of ours has ICE. */
+  readonly offerIce?: boolean;
 }
 
 export interface CallToPlace {
@@ -59,7 +64,6 @@ export interface CallToPlace {
   readonly replaces?: Replaces;
   /** Value of Referred-By: who asked for the call (RFC 3892). */
   readonly referredBy?: string;
-  readonly lateOffer?: boolean;
 }
 
 export interface PlacedCall {
@@ -81,23 +85,24 @@ export class OutboundCalls {
   }
 
   /**
-   * The call is on its way when it returns. INVALID_FIELD for what cannot be sent, NOT_FOUND for a trunk that nobody
-   * knows, RATE_LIMITED, CALL_LIMIT or ENGINE_UNAVAILABLE where no trunk takes it now.
+   * The call is on its way when it returns. INVALID_FIELD for what cannot be sent, FORBIDDEN for a destination that is
+   * not allowed, NOT_FOUND for a trunk that nobody knows, RATE_LIMITED, CALL_LIMIT or ENGINE_UNAVAILABLE where no trunk
+   * takes it now.
    */
   place(call: CallToPlace): PlacedCall {
     const wish = wishOf(call);
-    const way = new CallWay(call, wish, this.#candidates(call.request, wish), this.#options);
+    const candidates = this.#candidates(call.request, wish);
+    const count = this.#options.rules.check(wish.to, call.request.owner);
+    const way = new CallWay(call, wish, candidates, this.#options);
+    count();
     const { ringTimeoutMs } = call.request;
     const session = new OutboundSession({
       plan: way.plan,
       ground: this.#options.ground,
       user: call.user,
-      lateOffer: call.lateOffer ?? false,
       ways: {
         next: (outcome, rang) => way.next(outcome, rang),
-        ...(this.#options.followsRedirections === true
-          ? { redirected: (target: Uri) => way.redirected(target) }
-          : {}),
+        ...(this.#options.followsRedirections ? { redirected: (target: Uri) => way.redirected(target) } : {}),
       },
       ...(ringTimeoutMs === undefined ? {} : { ringTimeoutMs }),
     });
@@ -108,7 +113,7 @@ export class OutboundCalls {
 
   /** The trunks to try; 'direct' where the address says enough by itself. */
   #candidates({ trunk }: PhoneCallRequest, { to }: CallWish): readonly Trunk[] | 'direct' {
-    const { trunks, direct = true } = this.#options;
+    const { trunks, direct } = this.#options;
     const named = trunks.named(trunk);
     if (trunk !== undefined) return named;
     if (to.kind === 'user') {
@@ -118,7 +123,11 @@ export class OutboundCalls {
     const atHome = named.filter(({ settings }) => isAt(to.uri, settings));
     if (atHome.length > 0) return atHome;
     if (direct) return 'direct';
-    throw invalid('to', 'is at the domain of no trunk, and calls without one are switched off');
+    throw new ParleyError(
+      'FORBIDDEN',
+      'to is at the domain of no trunk, and SIP_DIRECT_CALLS=0 allows no other calls',
+      { field: 'to' },
+    );
   }
 }
 
@@ -167,10 +176,21 @@ class CallWay {
     const { trunk } = this;
     const { media } = this.plan;
     const wish: CallWish = { ...this.#wish, to: { kind: 'uri', uri: target } };
+    if (!this.#allows(wish)) return undefined;
     if (trunk !== undefined && isAt(target, trunk.settings)) this.plan = planByTrunk(wish, trunk, media);
-    else if (this.#options.direct === false) return undefined;
+    else if (!this.#options.direct) return undefined;
     else this.plan = planDirectly(wish, target, this.#options.contact, media);
     return this.plan;
+  }
+
+  /** The far end chooses where a redirection leads, so the rules for destinations hold there, too. */
+  #allows({ to }: CallWish): boolean {
+    try {
+      this.#options.rules.check(to, this.#call.request.owner)();
+      return true;
+    } catch {
+      return false; // the call ends with the redirection
+    }
   }
 
   /** The same way, with media that is encrypted in the next manner. */

@@ -30,7 +30,7 @@ const SECRETS = ['password', 'passwordEnv', 'passwordFile'] as const;
 const FIELDS = {
   trunk: [
     'name', 'domain', 'proxy', 'transport', 'username', ...SECRETS, 'authRealms', 'from', 'displayName', 'register',
-    'options', 'callsPerSecond', 'mostCalls', 'codecs', 'srtp', 'keying', 'assertedIdentity', 'addresses',
+    'options', 'callsPerSecond', 'mostCalls', 'codecs', 'srtp', 'keying', 'lateOffer', 'assertedIdentity', 'addresses',
   ],
   register: ['expires', 'contactUser'],
   options: ['intervalSeconds'],
@@ -90,6 +90,7 @@ class TrunkReader {
       name, domain, ...given(account), ...given(calls),
       ...given({ ...this.#way(value, at), ...this.#caller(value, at), ...this.#upkeep(value, at), ...this.#media(value, at) }),
             authRealms: this.#read.list(value, 'authRealms', at, 'realms', (realm) => realm !== '') ?? [domain.replace(/:\d+$/, '')],
+      lateOffer: this.#read.flag(value, 'lateOffer', at) ?? false,
       assertedIdentity: this.#read.flag(value, 'assertedIdentity', at) ?? false,
       addresses: this.#read.list(value, 'addresses', at, 'addresses and networks such as 192.0.2.0/24', isNetwork) ?? [],
     } as TrunkSettings; // absent fields were left out

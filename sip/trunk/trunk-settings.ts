@@ -30,6 +30,8 @@ export interface TrunkSettings {
   readonly srtp?: Security;
   /** Ways to agree on keys, the preferred one first. */
   readonly keying?: readonly Keying[];
+  /** Its INVITEs have no offer: the trunk makes it (RFC 3264, section 4). */
+  readonly lateOffer: boolean;
   /** Who calls is told in P-Asserted-Identity besides: the trunk trusts us (RFC 3325). */
   readonly assertedIdentity: boolean;
   /** Where the trunk is, and calls of it come in from: addresses, or networks such as 192.0.2.0/24. Its account is shown there. */

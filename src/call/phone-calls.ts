@@ -159,7 +159,7 @@ export interface PlayedSound {
  * with the field, and what Call.speak throws.
  */
 export interface PhoneCalls {
-  /** Resolves as soon as the call is on its way. Also CALL_LIMIT, RATE_LIMITED, ENGINE_UNAVAILABLE. */
+  /** Resolves as soon as the call is on its way. Also FORBIDDEN for a destination that is not allowed, CALL_LIMIT, RATE_LIMITED, ENGINE_UNAVAILABLE. */
   place(request: PhoneCallRequest): Promise<PhoneCallView>;
   /** Those that ended lately are still known. Newest first. */
   list(): readonly PhoneCallView[];

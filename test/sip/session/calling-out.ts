@@ -124,7 +124,7 @@ export class CallingOut {
     return {
       uri: 'sip:bob@example.com', to: '<sip:bob@example.com>', from: '"Alice" <sip:alice@example.org>',
       contact: () => `<sip:parley@${CALLER}>`, routes: [], headers: [], journey: { nextHop: uriOf('sip:example.com') },
-      media: this.media, ...more,
+      media: this.media, lateOffer: false, ...more,
     }; // prettier-ignore
   }
 

@@ -124,13 +124,13 @@ test('UPDATE of the peer within an early dialog is answered', async () => {
 
 test('without an offer in the INVITE the peer makes it, in a 2xx or a reliable response', async () => {
   const late = new CallingOut();
-  await late.call({ lateOffer: true });
+  await late.call({ plan: late.plan({ lateOffer: true }) });
   assert.equal(late.invite.body.length, 0);
   await late.respond(200, { body: 'their offer' });
   assert.equal(late.callee.acks[0]?.body.toString(), 'our answer');
   assert.deepEqual(late.media.events, ['answer their offer', 'settle one']);
   const early = new CallingOut();
-  await early.call({ lateOffer: true });
+  await early.call({ plan: early.plan({ lateOffer: true }) });
   await early.respond(183, { ...RELIABLE(1), body: 'their offer' });
   assert.equal(early.requests('PRACK')[0]?.body.toString(), 'our answer');
   await early.respond(200);
@@ -141,7 +141,7 @@ test('without an offer in the INVITE the peer makes it, in a 2xx or a reliable r
 test('a 2xx without an answer, or with one that cannot be followed, is acknowledged and ended', async () => {
   for (const [lateOffer, body] of [[false, undefined], [false, 'bad'], [true, undefined], [true, 'bad']] as const) {
     const out = new CallingOut();
-    await out.call({ lateOffer });
+    await out.call({ plan: out.plan({ lateOffer }) });
     await out.respond(200, body === undefined ? {} : { body });
     assert.equal(out.callee.acks.length, 1);
     assert.match(out.requests('BYE')[0]?.first('reason') ?? '', /^SIP;cause=488;text="/);

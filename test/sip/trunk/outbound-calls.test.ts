@@ -7,6 +7,7 @@ import {
   type MediaWish,
   type OutboundCallsOptions,
 } from '../../../sip/trunk/outbound-calls.js';
+import { DestinationRules } from '../../../sip/trunk/destinations.js';
 import { readTrunkFile } from '../../../sip/trunk/trunk-file.js';
 import { Trunk } from '../../../sip/trunk/trunk.js';
 import { Trunks } from '../../../sip/trunk/trunks.js';
@@ -28,7 +29,7 @@ const SPARE = {
   displayName: 'Spare',
 };
 
-function open(trunks: readonly object[] = [CARRIER, SPARE], options: Partial<OutboundCallsOptions> = {}) {
+function open(trunks: readonly object[] = [CARRIER, SPARE], { limits, ...options }: Partial<OutboundCallsOptions> & { limits?: object } = {}) {
   const out = new CallingOut();
   const { time } = out.network;
   const contact = (user: string, transport: string | undefined) => `sip:${user}@${CALLER}${transport === undefined ? '' : `;transport=${transport}`}`;
@@ -36,7 +37,8 @@ function open(trunks: readonly object[] = [CARRIER, SPARE], options: Partial<Out
   const made = (read.trunks ?? []).map((settings) => new Trunk({
     settings, sender: out.sender, contact, time, random: () => 0.5, token: () => 'token', randomBytes: (count) => new Uint8Array(count),
   }));
-  const calls = new OutboundCalls({ trunks: new Trunks(made), ground: out.agent.ground, contact, ...options });
+  const calls = new OutboundCalls({ trunks: new Trunks(made), ground: out.agent.ground, contact, direct: true, followsRedirections: false,
+    rules: new DestinationRules({ destinations: [], callsPerMinute: 0, ...limits }, time), ...options });
   const told = new ToldOfCall();
   const medias: MediaWish[] = [];
   const media = (wish: MediaWish) => {
@@ -200,7 +202,9 @@ test('a SIP URI goes by the trunk of its domain, else straight', async () => {
   assert.deepEqual(called(), ['sip:bob@spare.example', `sip:bob@${CALLEE}`]);
   assert.equal(out.invite.from.uri.text, `sip:alice@${CALLER}`);
   const closed = open([CARRIER], { direct: false });
-  await assert.rejects(closed.place({ to: `sip:bob@${CALLEE}` }), field('to'));
+  await assert.rejects(closed.place({ to: `sip:bob@${CALLEE}` }), { code: 'FORBIDDEN', field: 'to' });
+  await closed.place({ to: 'sip:bob@carrier.example' });
+  assert.deepEqual(closed.called(), ['sip:bob@carrier.example']);
 });
 
 test('without trunks a SIP URI is called, and a number is not', async () => {
@@ -265,4 +269,70 @@ test('a redirection stays with the trunk in its own domain, and leads elsewhere 
     'sip:100@carrier.example', 'sip:new@carrier.example', `sip:new@${CALLEE}`,
   ]);
   assert.equal(plan().journey.account, undefined);
+}); // prettier-ignore
+
+test('a redirection leads nowhere that a call may not go', async () => {
+  const allowed = { destinations: [{ prefix: '100', callsPerMinute: 1 }, { prefix: '+49', callsPerMinute: undefined }] };
+  for (const [contact, options, followed] of [
+    ['sip:+4930@carrier.example', { limits: allowed }, true],
+    ['sip:+49900@carrier.example', { limits: { destinations: [...allowed.destinations, { prefix: '+49900', callsPerMinute: 0 }] } }, false],
+    ['sip:+1900@carrier.example', { limits: allowed }, false],
+    ['sip:1001@carrier.example', { limits: allowed }, false],
+    [`sip:+4930@${CALLEE}`, { direct: false }, false],
+    [`sip:+4930@${CALLEE}`, { limits: allowed }, true],
+  ] as const) {
+    const { out, place, told } = open([CARRIER], { followsRedirections: true, ...options });
+    let asked = 0;
+    out.act = (transaction) => {
+      if (asked++ === 0) transaction.respond({ status: 302, headers: [['Contact', `<${contact}>`]] });
+    };
+    await place({ to: '100' });
+    assert.equal(out.requests('INVITE').length, followed ? 2 : 1, contact);
+    assert.equal(told.end?.status, followed ? undefined : 302);
+  }
+}); // prettier-ignore
+
+test('a trunk that makes the offer itself gets an INVITE without one', async () => {
+  const { out, place, told } = open([{ ...CARRIER, lateOffer: true }]);
+  await place({ to: '100' });
+  assert.equal(out.invite.body.length, 0);
+  await out.respond(200, { body: 'their offer' });
+  assert.equal(out.callee.acks[0]?.body.toString(), 'our answer');
+  assert.deepEqual(told.events, ['established']);
+});
+
+test('a destination that is not allowed, and a call too many, are refused before anything is sent', async () => {
+  const limits = { destinations: [{ prefix: '+49', callsPerMinute: 2 }, { prefix: '+4930', callsPerMinute: undefined }], callsPerMinute: 3 };
+  const { out, place, called, trunks } = open([CARRIER], { limits });
+  for (const to of ['+1900', 'tel:+43-1', 'sip:+1900@carrier.example', 'sip:%2B1900@carrier.example', `sip:bob@${CALLEE}`, 'bob']) {
+    await assert.rejects(place({ to }), { code: 'FORBIDDEN', field: 'to' }, to);
+  }
+  await place({ to: '+49 (1) 1' });
+  await place({ to: 'sip:+49-1.2@carrier.example' });
+  await assert.rejects(place({ to: '+4911' }), { code: 'RATE_LIMITED', field: 'to', retryAfterSeconds: 30 });
+  await place({ to: '+4930' });
+  await assert.rejects(place({ to: '+4930' }), { code: 'RATE_LIMITED', retryAfterSeconds: 20 });
+  await place({ to: '+4930', owner: 'another key' });
+  assert.equal(called().length, 4);
+  assert.equal(trunks[0]?.view.calls, 4);
+  await out.network.pass(30_000, 1000);
+  await place({ to: '+4911' });
+}); // prettier-ignore
+
+test('a call that no trunk takes does not count for its destination', async () => {
+  const { place } = open([{ ...CARRIER, mostCalls: 1 }], { limits: { destinations: [{ prefix: '*', callsPerMinute: 2 }] } });
+  const { session } = await place({ to: '1' });
+  await assert.rejects(place({ to: '2' }), { code: 'CALL_LIMIT' });
+  void session.hangUp();
+  await assert.rejects(place({ to: '3' }), { code: 'CALL_LIMIT' });
+}); // prettier-ignore
+
+test('a destination is a prefix, a host or everything else', async () => {
+  const destinations = [{ prefix: 'sales', callsPerMinute: undefined }, { prefix: `@${CALLEE}`, callsPerMinute: undefined }, { prefix: '*', callsPerMinute: 0 }];
+  const { place, called } = open([CARRIER], { limits: { destinations } });
+  for (const to of ['Sales1', `sip:bob@${CALLEE}`]) await place({ to });
+  for (const to of ['bob', `sip:bob@192.0.2.99`, `sip:bob@${CALLEE};maddr=192.0.2.99`, `sip:@${CALLER}`]) {
+    await assert.rejects(place({ to }), (error: { code: string }) => error.code === 'FORBIDDEN' || error.code === 'INVALID_FIELD', to);
+  }
+  assert.deepEqual(called(), ['sip:Sales1@carrier.example', `sip:bob@${CALLEE}`]);
 }); // prettier-ignore

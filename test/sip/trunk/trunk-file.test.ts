@@ -18,6 +18,7 @@ test('a trunk of two words has its defaults', () => {
       name: 'a',
       domain: 'sip.example.com:5070',
       authRealms: ['sip.example.com'],
+      lateOffer: false,
       assertedIdentity: false,
       addresses: [],
     },
@@ -41,7 +42,7 @@ test('everything that is written is read', () => {
       name: 'carrier', domain: 'example.com', transport: 'tls', proxy: 'sip:edge.example.com;lr',
       username: '4930123', passwordEnv: 'CARRIER', authRealms: ['example.com', 'asterisk'], from: '+4930123',
       displayName: 'Example Ltd', register: { contactUser: 'me' }, options: {}, callsPerSecond: 0.5, mostCalls: 7,
-      codecs: ['PCMA', 'opus'], srtp: 'require', keying: ['sdes', 'dtls'], assertedIdentity: true, addresses: ['192.0.2.0/24', '2001:db8::1'],
+      codecs: ['PCMA', 'opus'], srtp: 'require', keying: ['sdes', 'dtls'], lateOffer: true, assertedIdentity: true, addresses: ['192.0.2.0/24', '2001:db8::1'],
     }).trunks ?? []; // prettier-ignore
   assert.ok(trunk !== undefined);
   const { proxy, ...rest } = trunk;
@@ -50,7 +51,7 @@ test('everything that is written is read', () => {
     name: 'carrier', domain: 'example.com', transport: 'tls', username: '4930123', password: 'from the environment',
     authRealms: ['example.com', 'asterisk'], from: '+4930123', displayName: 'Example Ltd',
     register: { expires: 600, contactUser: 'me' }, options: { intervalSeconds: 30 }, callsPerSecond: 0.5, mostCalls: 7,
-    codecs: ['PCMA', 'opus'], srtp: 'require', keying: ['sdes', 'dtls'], assertedIdentity: true, addresses: ['192.0.2.0/24', '2001:db8::1'],
+    codecs: ['PCMA', 'opus'], srtp: 'require', keying: ['sdes', 'dtls'], lateOffer: true, assertedIdentity: true, addresses: ['192.0.2.0/24', '2001:db8::1'],
   }); // prettier-ignore
 });
 
@@ -90,7 +91,7 @@ test('every mistake is named with its place, and no password is quoted', () => {
     'x',
   ); // prettier-ignore
   assert.deepEqual(problems, [
-    'trunks[0]: "colour" is none of name, domain, proxy, transport, username, password, passwordEnv, passwordFile, authRealms, from, displayName, register, options, callsPerSecond, mostCalls, codecs, srtp, keying, assertedIdentity, addresses',
+    'trunks[0]: "colour" is none of name, domain, proxy, transport, username, password, passwordEnv, passwordFile, authRealms, from, displayName, register, options, callsPerSecond, mostCalls, codecs, srtp, keying, lateOffer, assertedIdentity, addresses',
     'trunks[0].name is missing',
     'trunks[0].domain must be a name or an address, with a port or without',
     'trunks[0] must have at most one of password, passwordEnv, passwordFile',
