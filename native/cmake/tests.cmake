@@ -42,11 +42,11 @@ target_compile_options(kernels_cuda_emulated PRIVATE ${CHECKED_EMULATED})
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/*_test.cc)
 set(SPEECH_TESTS "/(checkpoint|checkpoint_fuzz|codec_[a-z_]+|cuda_[a-z_]+|kernels_[a-z]+|prompt|resampling|runtime_[a-z_]+|safetensors|sampling|speech_[a-z_]+|thread_pool|tokenizer|tool_files|transformer|voice_[a-z_]+|weights|write_[a-z_]+)_test\\.cc$")
 # Under a sanitizer these take from twenty seconds to minutes each; what they run, others do with fewer cases.
-set(LONG_TESTS "/(codec_decoder|cuda_latent_run|cuda_speech|codec_sizes|runtime_admission|runtime_golden|runtime_qwen|speech_batch|speech_formats|speech_precision|write_checkpoint)_test\\.cc$")
+set(LONG_TESTS "/(codec_decoder|cuda_speech|codec_sizes|runtime_admission|runtime_golden|runtime_qwen|speech_batch|speech_formats|speech_precision|write_checkpoint)_test\\.cc$")
 # Races among emulated threads are looked for under ThreadSanitizer alone: where they are, in what takes a minute together. By hand (RACES) all are, but
 # those of grids that stay with more threads than it tells apart.
 set(RACE_TESTS "/cuda_(races|attention|elements|emulator|norms|products|sampling)_test\\.cc$")
-set(MANY_THREADS "/cuda_(codec_grids|latent_run|live|speech)_test\\.cc$")
+set(MANY_THREADS "/cuda_(live|speech)_test\\.cc$")
 if(NOT PARLEY_SANITIZE STREQUAL "thread")
   list(FILTER TEST_SOURCES EXCLUDE REGEX "/cuda_races_test\\.cc$")
 endif()

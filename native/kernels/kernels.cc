@@ -6,12 +6,6 @@ void Kernels::GatherSum(const Matrix* tables, size_t table_count, const Ids& ids
   for (size_t t = 0; t < table_count; t++) Gather(tables[t], {ids.values + t, ids.stride}, count, add || t > 0, y);
 }
 
-void Kernels::MultiplyGathered(const Matrix& w, const Matrix* tables, size_t table_count, const Ids& ids, size_t count, const Finish& finish,
-                               float* sums, float* y) {
-  GatherSum(tables, table_count, ids, count, false, sums);
-  Multiply(w, Rows(sums, count, w.columns), finish, y);
-}
-
 void Kernels::NormRows(const Norm& norm, const LayerRows& x, size_t width) {
   if (norm.bias == nullptr) return RmsNorm(x.x, norm.weight, x.rows, width, norm.eps, x.normed);
   LayerNorm(x.x, norm.weight, norm.bias, x.rows, width, norm.eps, x.normed);

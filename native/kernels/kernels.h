@@ -238,10 +238,6 @@ class Kernels {
   // A table's rows after another's, the t-th of `table_count` by the ids that lie t further on: bit for bit as these would be gathered
   // one after the other, all but the first added. A backend may do it in one step. tables: on the host.
   virtual void GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add, float* y);
-  // y [count, w.rows] = w times what GatherSum gives, bit for bit as these two one after the other. sums: room for [count, w.columns], which a backend
-  // need not write.
-  virtual void MultiplyGathered(const Matrix& w, const Matrix* tables, size_t table_count, const Ids& ids, size_t count, const Finish& finish,
-                                float* sums, float* y);
   // The row of table (kF32) nearest to each x[i], the first of equals, to ids on the host;
   // then x[i] -= that row. One step of residual quantization.
   virtual void TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) = 0;
@@ -277,8 +273,8 @@ class Kernels {
   // y [rows, gate.rows] = silu(gate norm(x)) * (up norm(x)).
   virtual void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y);
 
-  // y [rows, w.rows] = gelu(w norm(x) + bias), bit for bit as these one after the other. x.normed is nobody's, since a backend need not write it.
-  virtual void ExpandActivated(const Norm& norm, const Matrix& w, const float* bias, const LayerRows& x, float* y);
+  // y [rows, w.rows] = gelu(w norm(x) + bias).
+  void ExpandActivated(const Norm& norm, const Matrix& w, const float* bias, const LayerRows& x, float* y);
 
   // x [batch.rows, hidden] += scale * o(AttendRows(x)), of the cache's layer n.
   virtual void AddAttention(const LayerWeights& layer, size_t n, const float* angles, const AttentionBatch& batch, const LayerRoom& room,

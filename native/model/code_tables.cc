@@ -20,10 +20,11 @@ CodeTables::CodeTables(Weights& weights, const NamedTensors& tensors, const Code
 }
 
 void CodeTables::Sum(Kernels& kernels, const int32_t* codes, size_t frames, float* sums, float* z) {
-  kernels.MultiplyGathered(first_, tables_.data(), 1, {codes, quantizers()}, frames, {}, sums, z);
+  kernels.Gather(tables_[0], {codes, quantizers()}, frames, false, sums);
+  kernels.Multiply(first_, Rows(sums, frames, table_width()), {}, z);
   if (quantizers() == 1) return;
-  const Finish add{nullptr, nullptr, true};
-  kernels.MultiplyGathered(rest_, tables_.data() + 1, quantizers() - 1, {codes + 1, quantizers()}, frames, add, sums, z);
+  kernels.GatherSum(tables_.data() + 1, quantizers() - 1, {codes + 1, quantizers()}, frames, false, sums);
+  kernels.Multiply(rest_, Rows(sums, frames, table_width()), {nullptr, nullptr, true}, z);
 }
 
 }  // namespace parley::model

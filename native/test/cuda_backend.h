@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -37,17 +36,6 @@ inline std::unique_ptr<Kernels> MakeBackend(bool full_vectors, size_t shared = c
   auto kernels = cuda::OpenPlugin(CudaFile(), {0, true, size_t{4} << 30, full_vectors}, &problem);
   if (kernels == nullptr) throw std::runtime_error(problem);
   return kernels;
-}
-
-// Grids that MakeBackend's backend has begun so far; on a GPU nobody counts them.
-inline std::optional<uint64_t> GridsOf(Kernels& kernels) {
-  if (CudaFile() != nullptr) return std::nullopt;
-  return static_cast<cuda::CudaKernels&>(kernels).TheRecorder().Counters().nodes;
-}
-
-// Whether it was one grid since `before`; on a GPU it is as `expected`.
-inline bool WasOneGrid(Kernels& kernels, std::optional<uint64_t> before, bool expected) {
-  return before ? *GridsOf(kernels) == *before + 1 : expected;
 }
 
 // Values in the memory of a backend.

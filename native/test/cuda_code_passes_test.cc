@@ -205,17 +205,6 @@ void PassesThatAreNotFusedAreLeftToTheGrids() {
   CHECK(predictor.Takes(1, 1));
 }
 
-// Full vectors are for no fusion, and most fusions for no device but 9.0.
-void OnlyWhatTheDeviceCanTakeIsAFusionOfIt() {
-  CHECK(MakeBackend(true)->Fusions().empty());
-  if (CudaFile() != nullptr) return;
-  cuda::emulator::DeviceOptions older;
-  older.major = 8;
-  const std::vector<Fusion> fusions = MakeCudaKernels({}, older)->Fusions();
-  CHECK_EQ(fusions.size(), 3u);
-  CHECK_EQ(std::string(fusions[0].name), "snaked");
-}
-
 }  // namespace
 }  // namespace parley::test
 
@@ -227,6 +216,5 @@ int main() {
               {"every rule chooses as it does alone", EveryRuleChoosesAsItDoesAlone},
               {"what is no number gives no code", WhatIsNoNumberGivesNoCode},
               {"passes that are not fused are left to the grids", PassesThatAreNotFusedAreLeftToTheGrids},
-              {"only what the device can take is a fusion of it", OnlyWhatTheDeviceCanTakeIsAFusionOfIt},
               {"what does not fit is left to the grids", WhatDoesNotFitIsLeftToTheGrids}});
 }

@@ -1,5 +1,5 @@
-// A whole transformer as one grid that stays: the bits of its layers done piece by piece, on the emulated GPU (of one block) or,
-// where PARLEY_CUDA_FILE names its backend, on a real one, where the sizes of the models are tried too.
+// A whole transformer as one grid that stays: the bits of its layers done piece by piece, on the emulated GPU (of one block, or of as many as a real
+// one has) or, where PARLEY_CUDA_FILE names its backend, on a real one, where the sizes of the models are tried too.
 #include <cstring>
 #include <vector>
 
@@ -82,8 +82,23 @@ void WhatDoesNotFitIsLeftToTheGrids() {
   CHECK(!layers.Takes(1, 5000));
   CHECK(!Layers(*kernels, {256, 512, 2, 1, 1, Format::kF32}, true).Takes(1, 0));
   CHECK(!Layers(*kernels, {256, 256, 2, 1, 1, Format::kF16}, true).Takes(1, 0));
+  layers.All().back().mlp_scale = layers.Weight(256);  // as the codec's have
+  CHECK(!layers.Takes(1, 0));
   const auto full = MakeBackend(true);
   CHECK(!Layers(*full, {256, 256, 2, 1, 1, Format::kF32}, true).Takes(1, 0));
+}
+
+// As many blocks as a real GPU has, which wait for each other; some have no rows in some steps.
+void BlocksMayComeInAnyOrder() {
+  if (CudaFile() != nullptr) return;
+  for (const auto order : {cuda::emulator::Order::kForward, cuda::emulator::Order::kBackward, cuda::emulator::Order::kShuffled}) {
+    cuda::emulator::DeviceOptions device;
+    device.multiprocessors = 128;
+    device.rules.order = order;
+    const auto kernels = MakeCudaKernels({}, device);
+    Layers layers(*kernels, {256, 256, 2, 1, 2, Format::kF32}, true);
+    for (const size_t rows : {size_t{2}, size_t{3}}) CHECK(AreSame(layers.Run(rows, 1, 9, true), layers.Run(rows, 1, 9, false)));
+  }
 }
 
 void LayersThatAreNotFusedAreLeftToTheGrids() {
@@ -121,6 +136,7 @@ int main() {
   return Run({{"a whole transformer gives the bits of its pieces", AWholeTransformerGivesTheBitsOfItsPieces},
               {"weights of 8 bits give the bits of their pieces", WeightsOf8BitsGiveTheBitsOfTheirPieces},
               {"layers of the models' sizes give the bits of their pieces", LayersOfTheModelsSizesGiveTheBitsOfTheirPieces},
+              {"blocks that wait for each other may come in any order", BlocksMayComeInAnyOrder},
               {"layers are of one format", LayersAreOfOneFormat},
               {"layers that are not fused are left to the grids", LayersThatAreNotFusedAreLeftToTheGrids},
               {"what does not fit is left to the grids", WhatDoesNotFitIsLeftToTheGrids}});

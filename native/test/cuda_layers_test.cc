@@ -1,7 +1,6 @@
 // Halves of a transformer's layer as the CUDA backend does them, whose grids hand terms to one another: the bits of their parts. On the emulated GPU or,
 // where PARLEY_CUDA_FILE names its backend, on a real one, where the sizes of the models are tried too.
 #include <cmath>
-#include <cstring>
 #include <deque>
 #include <vector>
 
@@ -33,7 +32,7 @@ class Halves {
     layer_.up = Of(s_.inner, s_.hidden);
     layer_.down = Of(s_.hidden, s_.inner);
     layer_.attention_scale = Weight(s_.hidden), layer_.mlp_scale = Weight(s_.hidden);
-    q_bias_ = Weight(layer_.heads.q.rows), up_bias_ = Weight(s_.inner), norm_bias_ = Weight(s_.hidden);
+    q_bias_ = Weight(layer_.heads.q.rows);
   }
 
   // Rows of streams, `each` after `before` positions; as halves, or as the parts that those are said to be.
@@ -67,19 +66,6 @@ class Halves {
       k_.Kernels::AddMlp(layer_, rows, room, x.At());
     }
     return x.Get();
-  }
-
-  // gelu(up LayerNorm(x) + bias) of rows, and whether that was one grid.
-  std::vector<float> Activated(size_t rows, bool whole, bool* is_one_grid) {
-    Signal x(k_, RandomFloats(rows * s_.hidden, 8)), normed = Poison(k_, rows * s_.hidden), y = Poison(k_, rows * s_.inner);
-    k_.Wait();
-    const auto before = GridsOf(k_);
-    const Norm norm{layer_.mlp_norm.weight, norm_bias_, 1e-6f};
-    if (whole) k_.ExpandActivated(norm, layer_.up, up_bias_, {x.At(), rows, normed.At()}, y.At());
-    else k_.Kernels::ExpandActivated(norm, layer_.up, up_bias_, {x.At(), rows, normed.At()}, y.At());
-    k_.Wait();
-    *is_one_grid = WasOneGrid(k_, before, *is_one_grid);
-    return y.Get();
   }
 
   // Every `every`-th row's norm, times q, plus a bias or not.
@@ -116,7 +102,7 @@ class Halves {
   std::deque<Signal> floats_;
   std::deque<Held<uint8_t>> matrices_;
   LayerWeights layer_;
-  const float *q_bias_, *up_bias_, *norm_bias_;
+  const float* q_bias_;
 };
 
 void CheckHalves(Kernels& kernels, const Sizes& sizes, std::initializer_list<size_t> counts) {
@@ -156,83 +142,11 @@ void NormedRowsAreTheNormMultiplied() {
   }
 }
 
-void ActivatedRowsAreOneGridWhereTheyAreFew() {
-  for (const bool full : {false, true}) {
-    const auto cuda = MakeBackend(full);
-    const auto same = [&](const Sizes& sizes, size_t rows, bool is_one_grid) {
-      Halves halves(*cuda, sizes);
-      bool whole = is_one_grid && !full, steps = false;
-      const std::vector<float> seen = halves.Activated(rows, true, &whole);
-      CHECK(!std::isnan(seen[0]) && SameBits(seen, halves.Activated(rows, false, &steps)));
-      CHECK(!steps && whole == (is_one_grid && !full));
-    };
-    const Sizes small{128, 192, 2, 1, 128, Format::kBf16, Format::kBf16};
-    for (const size_t rows : {1, 4, 8}) same(small, rows, true);
-    same({1024, 48, 2, 1, 128, Format::kBf16, Format::kBf16}, 3, true);  // as many columns as lanes have
-    same({160, 40, 2, 1, 128, Format::kBf16, Format::kBf16}, 2, true);   // some lanes have fewer than others
-    same(small, 9, false);
-    same({1056, 48, 2, 1, 128, Format::kBf16, Format::kBf16}, 2, false);
-    same({40, 64, 2, 1, 48, Format::kBf16, Format::kBf16}, 2, false);
-    same({128, 192, 2, 1, 128, Format::kF32, Format::kF32}, 2, false);
-    same({128, 192, 2, 1, 128, Format::kInt8, Format::kF32}, 2, false);
-  }
-}
-
-// Sums of rows of tables, times a matrix: of ids that are none too, and of those beyond a table.
-void SumsOfRowsAreGatheredWhereTheyAreMultiplied() {
-  const auto cuda = MakeBackend(false);
-  const auto same = [&](Format format, size_t columns, size_t tables, size_t count, bool is_one_grid) {
-    const auto stored = MakeMatrix(format, 40, columns, 3);
-    Held<uint8_t> bytes(*cuda, stored->matrix.Bytes());
-    cuda->Upload(bytes.At(), stored->matrix.values, stored->matrix.Bytes());
-    Matrix w = stored->matrix;
-    w.values = bytes.At();
-    std::deque<Signal> values;
-    std::vector<Matrix> all;
-    for (size_t t = 0; t < tables; t++) {
-      values.emplace_back(*cuda, RandomFloats(9 * columns, 20 + t));
-      all.push_back({Format::kF32, values.back().At(), nullptr, 9, columns});
-    }
-    std::vector<int32_t> ids(count * 17);
-    for (size_t i = 0; i < ids.size(); i++) ids[i] = static_cast<int32_t>(i * 5 % 9);
-    if (tables > 1) ids[1] = -1;
-    if (count > 1) ids[17] = -1;
-    if (count > 2) ids[2 * 17 + tables - 1] = 9;
-    const Held<int32_t> told(*cuda, ids);
-    const auto made = [&](bool whole, bool* was_one) {
-      Signal sums = Poison(*cuda, count * columns), y(*cuda, RandomFloats(count * 40, 4));
-      cuda->Wait();
-      const auto before = GridsOf(*cuda);
-      const Finish add{nullptr, nullptr, true};
-      if (whole) cuda->MultiplyGathered(w, all.data(), tables, {told.At(), 17}, count, add, sums.At(), y.At());
-      else cuda->Kernels::MultiplyGathered(w, all.data(), tables, {told.At(), 17}, count, add, sums.At(), y.At());
-      cuda->Wait();
-      *was_one = WasOneGrid(*cuda, before, *was_one);
-      return y.Get();
-    };
-    bool whole = is_one_grid, steps = false;
-    const std::vector<float> seen = made(true, &whole), wanted = made(false, &steps);
-    CHECK(std::memcmp(seen.data(), wanted.data(), seen.size() * sizeof(float)) == 0);
-    CHECK(!std::isnan(seen[0]) && (count < 3 || std::isnan(seen[2 * 40])));
-    CHECK(!steps && whole == is_one_grid);
-  };
-  for (const size_t count : {1, 3, 8}) {
-    same(Format::kBf16, 256, 15, count, true);
-    same(Format::kBf16, 1024, 1, count, true);
-  }
-  same(Format::kBf16, 160, 16, 2, true);
-  same(Format::kBf16, 64, 3, 9, false);
-  same(Format::kBf16, 72, 3, 3, false);
-  same(Format::kF32, 64, 3, 3, false);
-}
-
 }  // namespace
 }  // namespace parley::test
 
 int main() {
   using namespace parley::test;
   return Run({{"halves give the bits of their parts", HalvesGiveTheBitsOfTheirParts},
-              {"normed rows are the norm multiplied", NormedRowsAreTheNormMultiplied},
-              {"activated rows are one grid where they are few", ActivatedRowsAreOneGridWhereTheyAreFew},
-              {"sums of rows are gathered where they are multiplied", SumsOfRowsAreGatheredWhereTheyAreMultiplied}});
+              {"normed rows are the norm multiplied", NormedRowsAreTheNormMultiplied}});
 }

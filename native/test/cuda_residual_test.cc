@@ -1,4 +1,4 @@
-// Residual units of the codec in two or three grids, on the emulator: bit for bit as step by step.
+// Residual units of the codec in two grids, on the emulator: bit for bit as step by step.
 #include <memory>
 #include <string>
 #include <vector>
@@ -139,39 +139,6 @@ void OtherUnitsAreLeftToSteps() {
   CHECK(!is_taken({96, 1, {200, 1, 1, 1}}, Format::kBf16, {false, true}));
 }
 
-// Whether it is taken; then its bits are those of the steps.
-bool IsUnitInThree(const Shape& shape, Format format, const ProductRules& rules, emulator::Order order = emulator::Order::kForward) {
-  Case wanted(shape, format), seen(shape, format);
-  const Floats before = seen.x;
-  CountingQueue queue({order, 7});
-  TestRoom room, handed;
-  room.rules = rules;
-  const bool taken = EnqueueUnitInThree(queue, room, handed, seen.unit, seen.From(), seen.streams.data(), seen.streams.size(), seen.positions, seen.x.data());
-  if (!taken) {
-    CHECK(queue.grids == 0 && SameBits(seen.x, before));
-    return false;
-  }
-  wanted.AddStepByStep(rules);
-  CHECK_EQ(queue.grids, 3u);
-  CHECK(SameBits(seen.x, wanted.x));
-  CHECK(seen.tails == wanted.tails);
-  return true;
-}
-
-void AUnitHasTheSameBitsInThreeGrids() {
-  const ProductRules rules{false, true};
-  CHECK(IsUnitInThree({192, 9, {640}}, Format::kBf16, rules));  // blocks of two tiles
-  CHECK(IsUnitInThree({192, 3, {160}}, Format::kBf16, rules, emulator::Order::kShuffled));
-  CHECK(IsUnitInThree({64, 3, {12, 0, 21}}, Format::kBf16, {false, false}, emulator::Order::kBackward));
-  CHECK(IsUnitInThree({64, 9, {15}}, Format::kBf16, {false, false}));  // blocks of 16 vectors
-  CHECK(IsUnitInThree({96, 1, {20}, 5}, Format::kBf16, {false, false}));
-  CHECK(!IsUnitInThree({64, 3, {4}}, Format::kBf16, {false, false}));     // floats are read
-  CHECK(!IsUnitInThree({64, 3, {20}}, Format::kBf16, {true, false}));     // two terms of each value
-  CHECK(!IsUnitInThree({192, 3, {4000}}, Format::kBf16, {false, true}));  // by tiles
-  CHECK(!IsUnitInThree({40, 3, {20}}, Format::kBf16, {false, false}));    // by the plain kernel
-  for (const Format format : {Format::kF32, Format::kF16, Format::kInt8}) CHECK(!IsUnitInThree({64, 3, {20}}, format, {false, false}));
-}
-
 // The whole backend, in any cut of a stream's positions.
 void AStreamHasTheSameBitsHoweverItIsCut() {
   for (const size_t channels : {96, 64, 40}) {
@@ -218,7 +185,6 @@ int main() {
   using namespace parley::test;
   return Run({
       {"a unit has the same bits in two grids", AUnitHasTheSameBitsInTwoGrids},
-      {"a unit has the same bits in three grids", AUnitHasTheSameBitsInThreeGrids},
       {"other units are left to steps", OtherUnitsAreLeftToSteps},
       {"a stream has the same bits however it is cut", AStreamHasTheSameBitsHoweverItIsCut},
   });

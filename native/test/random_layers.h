@@ -17,15 +17,9 @@ namespace parley::test {
 struct Sizes {
   size_t hidden, inner, query_heads, heads, layers;
   Format cache, weights = Format::kBf16;
-  size_t dim = 128;  // of a head
-  bool scaled = false;  // what layers add to the rows
-  size_t window = 0, capacity = 300;  // positions
 };
 
-// The codec's, with so many layers.
-inline Sizes LatentSizes(size_t layers) { return {512, 1024, 16, 16, layers, Format::kF32, Format::kBf16, 64, true, 72, 79}; }
-
-constexpr size_t kDim = 128;  // of a head of talkers and code predictors
+constexpr size_t kDim = 128, kCapacity = 300;  // of a head; positions
 
 // Rows of a stream after so many positions.
 struct Stand {
@@ -39,12 +33,11 @@ class Layers {
       LayerWeights layer;
       layer.heads.norm = {Weight(s_.hidden), nullptr, 1e-6f};
       layer.mlp_norm = {Weight(s_.hidden), nullptr, 1e-6f};
-      layer.heads.q = Of(s_.query_heads * s_.dim, s_.hidden);
-      layer.heads.k = Of(s_.heads * s_.dim, s_.hidden);
-      layer.heads.v = Of(s_.heads * s_.dim, s_.hidden);
-      if (has_norms) layer.heads.q_norm = Weight(s_.dim), layer.heads.k_norm = Weight(s_.dim);
-      if (s_.scaled) layer.attention_scale = Weight(s_.hidden), layer.mlp_scale = Weight(s_.hidden);
-      layer.o = Of(s_.hidden, s_.query_heads * s_.dim);
+      layer.heads.q = Of(s_.query_heads * kDim, s_.hidden);
+      layer.heads.k = Of(s_.heads * kDim, s_.hidden);
+      layer.heads.v = Of(s_.heads * kDim, s_.hidden);
+      if (has_norms) layer.heads.q_norm = Weight(kDim), layer.heads.k_norm = Weight(kDim);
+      layer.o = Of(s_.hidden, s_.query_heads * kDim);
       layer.gate = Of(s_.inner, s_.hidden);
       layer.up = Of(s_.inner, s_.hidden);
       layer.down = Of(s_.hidden, s_.inner);
@@ -72,13 +65,12 @@ class Layers {
   // Whether so many streams of one row would go through all layers at once. They have no caches: only for those that do not.
   bool Takes(size_t streams, size_t before) {
     AttentionBatch batch;
-    batch.layout = {s_.cache, s_.heads, s_.dim};
+    batch.layout = {s_.cache, s_.heads, kDim};
     Held<AttentionStream> none(k_, std::vector<AttentionStream>(streams));
-    Signal angles(k_, streams * s_.dim), x(k_, streams * s_.hidden);
+    Signal angles(k_, streams * kDim), x(k_, streams * s_.hidden);
     batch.streams = none.At();
     batch.count = batch.rows = streams, batch.longest = 1, batch.furthest = before + 1;
     batch.query_heads = s_.query_heads;
-    batch.window = s_.window;
     const bool takes = k_.RunLayers(layers_.data(), layers_.size(), angles.At(), batch, x.At());
     k_.Wait();
     return takes;
@@ -103,11 +95,10 @@ class Layers {
   void Begin(size_t streams, size_t each, size_t before, Batch* its) { Begin(std::vector<Stand>(streams, {before, each}), its); }
   void Begin(const std::vector<Stand>& streams, Batch* its) {
     AttentionBatch& batch = its->batch;
-    batch.layout = {s_.cache, s_.heads, s_.dim};
+    batch.layout = {s_.cache, s_.heads, kDim};
     for (const Stand& stream : streams) its->caches.emplace_back(k_, CacheOf(batch.layout, stream));
     batch.query_heads = s_.query_heads;
-    batch.window = s_.window;
-    batch.scale = 1 / std::sqrt(static_cast<float>(s_.dim));
+    batch.scale = 1 / std::sqrt(static_cast<float>(kDim));
     Place(streams, its);
   }
   // The same streams at another place.
@@ -119,14 +110,14 @@ class Layers {
     std::vector<uint64_t> positions;
     for (size_t n = 0; n < streams.size(); n++) {
       const auto [before, rows] = streams[n];
-      told.push_back({its->caches[n].At(), s_.capacity, before, static_cast<uint32_t>(rows), static_cast<uint32_t>(positions.size())});
+      told.push_back({its->caches[n].At(), kCapacity, before, static_cast<uint32_t>(rows), static_cast<uint32_t>(positions.size())});
       for (size_t i = 0; i < rows; i++) positions.push_back(before + i);
       batch.longest = std::max(batch.longest, rows);
       batch.furthest = std::max(batch.furthest, before + rows);
     }
     its->told.emplace_back(k_, told);
-    its->angles.emplace_back(k_, positions.size() * s_.dim);
-    k_.Angles(positions.data(), positions.size(), s_.dim, 10000, its->angles.back().At());
+    its->angles.emplace_back(k_, positions.size() * kDim);
+    k_.Angles(positions.data(), positions.size(), kDim, 10000, its->angles.back().At());
     batch.streams = its->told.back().At();
     batch.count = streams.size(), batch.rows = positions.size();
   }
@@ -134,15 +125,15 @@ class Layers {
   std::vector<LayerWeights>& All() { return layers_; }
 
   void RunPieces(const float* angles, const AttentionBatch& batch, float* x) {
-    const size_t rows = batch.rows, queries = s_.query_heads * s_.dim, keys = s_.heads * s_.dim;
+    const size_t rows = batch.rows, queries = s_.query_heads * kDim, keys = s_.heads * kDim;
     Signal normed = Poison(k_, rows * s_.hidden), q = Poison(k_, rows * queries), k = Poison(k_, rows * keys), v = Poison(k_, rows * keys);
     Signal out = Poison(k_, rows * queries), inner = Poison(k_, rows * s_.inner);
     for (size_t n = 0; n < layers_.size(); n++) {
       const LayerWeights& layer = layers_[n];
       k_.AttendRows(layer.heads, {x, rows, normed.At()}, angles, batch, n, {q.At(), k.At(), v.At(), out.At()});
-      k_.Multiply(layer.o, Rows(out.At(), rows, queries), {nullptr, layer.attention_scale, true}, x);
+      k_.Multiply(layer.o, Rows(out.At(), rows, queries), {nullptr, nullptr, true}, x);
       k_.ExpandRows(layer.mlp_norm, layer.gate, layer.up, {x, rows, normed.At()}, inner.At());
-      k_.Multiply(layer.down, Rows(inner.At(), rows, s_.inner), {nullptr, layer.mlp_scale, true}, x);
+      k_.Multiply(layer.down, Rows(inner.At(), rows, s_.inner), {nullptr, nullptr, true}, x);
     }
     k_.Wait();
   }
@@ -173,15 +164,14 @@ class Layers {
 
   // Of f32 no numbers but for the positions that are seen: what reads others, or before they are written, is found out.
   std::vector<float> CacheOf(const KvLayout& layout, const Stand& stream) const {
-    const size_t bytes = s_.layers * layout.LayerBytes(s_.capacity);
+    const size_t bytes = s_.layers * layout.LayerBytes(kCapacity);
     if (s_.cache != Format::kF32) return std::vector<float>(bytes / 4);
     std::vector<float> values(bytes / 4, NAN);
     const std::vector<float> seen = RandomFloats(values.size(), 3 + stream.before);
-    const size_t width = s_.heads * s_.dim, array = layout.LayerBytes(s_.capacity) / 8;
-    const size_t first = s_.window == 0 || stream.before < s_.window ? 0 : stream.before - s_.window + 1;
+    const size_t width = s_.heads * kDim, array = layout.LayerBytes(kCapacity) / 8;
     for (size_t n = 0; n < 2 * s_.layers; n++) {
-      for (size_t position = first; position < stream.before; position++) {
-        const size_t at = n * array + position % s_.capacity * width;
+      for (size_t position = 0; position < stream.before; position++) {
+        const size_t at = n * array + position % kCapacity * width;
         std::copy_n(seen.begin() + static_cast<std::ptrdiff_t>(at), width, values.begin() + static_cast<std::ptrdiff_t>(at));
       }
     }

@@ -93,23 +93,11 @@ inline bool TakesJoinedTerms(const Matrix& w, const Plan& plan, const LaidVector
   return FitsTensorCores(w) && !ReadsFloats(plan) && (laid.as_signals || laid.view.stride == w.columns);
 }
 
-// What a product reads, joined on the way, as its terms: of one that TakesJoinedTerms.
-inline ProductArgs JoinTerms(Queue& queue, Room& room, const Plan& plan, JoinedInputArgs input, const LaidVectors& laid, ProductArgs args) {
-  const int terms = VectorTermsOf(args.formats[0], room.rules.full_vectors);
-  input.to.x = laid.view;
-  const size_t columns = laid.as_signals ? laid.columns : laid.bucket * args.columns;
-  input.to.term_bytes = args.term_bytes = BlocksOf(columns * 2, 256) * 256;
-  args.terms = input.to.terms = static_cast<unsigned char*>(room.AtLeast(args.term_bytes * terms));
-  input.to.in_fragments = !ReadsTiles(plan.cut);
-  EnqueueInput(queue, input, laid, terms);
-  return args;
-}
-
 // w x of vectors that are laid, whose values `input` joins on the way.
 inline void EnqueueMultiplyJoined(Queue& queue, Room& room, const Matrix& w, JoinedInputArgs input, const LaidVectors& laid,
                                   const Finish& finish, float* y) {
   if (laid.bucket == 0) return;
-  const ProductArgs args = ArgsFor(w, y, laid.view, finish);
+  ProductArgs args = ArgsFor(w, y, laid.view, finish);
   input.to.x = laid.view;
   if (SuitsFewRows(w, input, laid) && !finish.add) return EnqueueFewRows(queue, {input, {}, args}, w, laid);
   const Plan plan = PlanFor(room, false, args, laid);
@@ -117,7 +105,13 @@ inline void EnqueueMultiplyJoined(Queue& queue, Room& room, const Matrix& w, Joi
     EnqueueInput(queue, input, laid, 0);
     return EnqueueMultiply(queue, room, w, laid, finish, y);
   }
-  EnqueuePlanned(queue, room, plan, false, JoinTerms(queue, room, plan, input, laid, args), laid);
+  const int terms = VectorTermsOf(w.format, room.rules.full_vectors);
+  const size_t columns = laid.as_signals ? laid.columns : laid.bucket * w.columns;
+  input.to.term_bytes = args.term_bytes = BlocksOf(columns * 2, 256) * 256;
+  args.terms = input.to.terms = static_cast<unsigned char*>(room.AtLeast(args.term_bytes * terms));
+  input.to.in_fragments = !ReadsTiles(plan.cut);
+  EnqueueInput(queue, input, laid, terms);
+  EnqueuePlanned(queue, room, plan, false, args, laid);
 }
 
 // To where the streams lie, which is still to be said.

@@ -55,8 +55,6 @@ class CudaKernels final : public Kernels {
   void MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, const float* bias, float* y) override;
   void MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
                       float* y) override;
-  void MultiplyGathered(const Matrix& w, const Matrix* tables, size_t table_count, const Ids& ids, size_t count, const Finish& finish, float* sums,
-                        float* y) override;
   void Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) override;
   void GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add, float* y) override;
   void TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) override;
@@ -73,7 +71,6 @@ class CudaKernels final : public Kernels {
   bool RunLayers(const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch, float* x) override;
   bool RunPasses(const CodePasses& passes, const AttentionBatch& batch, float* x) override;
   void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) override;
-  void ExpandActivated(const Norm& norm, const Matrix& w, const float* bias, const LayerRows& x, float* y) override;
   void AddAttention(const LayerWeights& layer, size_t n, const float* angles, const AttentionBatch& batch, const LayerRoom& room,
                     float* x) override;
   void AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room, float* x) override;

@@ -25,9 +25,7 @@ CudaKernels::CudaKernels(std::unique_ptr<Device> device, const CudaOptions& opti
       recorder_(*device_, options.recorder) {
   const DeviceFacts& facts = device_->Facts();
   room_.rules = {options.full_vectors, facts.major == 9 && facts.minor == 0, static_cast<uint32_t>(facts.multiprocessors), {}};
-  for (size_t n = 0; n < kFusedCount && !options.full_vectors; n++) {
-    if (room_.rules.wide || !WantsTiles(static_cast<Fused>(n))) fusions_.push_back(static_cast<Fused>(n));
-  }
+  for (size_t n = 0; n < kFusedCount && !options.full_vectors && room_.rules.wide; n++) fusions_.push_back(static_cast<Fused>(n));
   if (options.pool == 0) return;
   pooled_ = device_->Allocate(options.pool);
   pool_ = std::make_unique<MemoryPool>(pooled_, options.pool);

@@ -2,8 +2,6 @@
 #include "kernels/cuda/convolutions.cuh"
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/depthwise.cuh"
-#include "kernels/cuda/few_activated.cuh"
-#include "kernels/cuda/few_gathered.cuh"
 #include "kernels/cuda/products.cuh"
 #include "kernels/cuda/residual_launch.cuh"
 
@@ -81,21 +79,6 @@ void CudaKernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix&
   EnqueueExpandRows(Next(), room_, norm, gate, up, x, y);
 }
 
-void CudaKernels::MultiplyGathered(const Matrix& w, const Matrix* tables, size_t table_count, const Ids& ids, size_t count, const Finish& finish,
-                                   float* sums, float* y) {
-  Judge(w, w.columns);
-  if (!GathersItself(room_, w, tables, table_count, count, finish, y)) {
-    return Kernels::MultiplyGathered(w, tables, table_count, ids, count, finish, sums, y);
-  }
-  EnqueueMultiplyGathered(Next(), w, tables, table_count, ids, count, finish, y);
-}
-
-void CudaKernels::ExpandActivated(const Norm& norm, const Matrix& w, const float* bias, const LayerRows& x, float* y) {
-  Judge(w, w.columns);
-  if (!ActivatesItself(room_, norm, w, x, y)) return Kernels::ExpandActivated(norm, w, bias, x, y);
-  EnqueueExpandActivated(Next(), norm, w, bias, x, y);
-}
-
 void CudaKernels::ConvolveClamped(const float* x, const float* a, const float* b, const Convolution& convolution, const Stretch* streams,
                                   size_t count, float lowest, float highest, float* y) {
   Judge(convolution);
@@ -135,10 +118,7 @@ void CudaKernels::AddResidual(const ResidualUnit& unit, const Stretch* streams, 
   Judge(unit.pointwise, unit.dilated.weights.rows);
   Require(unit.pointwise.rows == unit.dilated.channels, "what is added to a signal has other channels");
   const InputSignal from{x, unit.first.a, unit.first.b, static_cast<uint32_t>(unit.dilated.channels)};
-  if (JoinsInput(from, streams, count)) {
-    if (EnqueueUnit(Next(), room_, unit, from, streams, count, x)) return;
-    if (EnqueueUnitInThree(Next(), room_, handed_, unit, from, streams, count, rows, x)) return;
-  }
+  if (JoinsInput(from, streams, count) && EnqueueUnit(Next(), room_, unit, from, streams, count, x)) return;
   Kernels::AddResidual(unit, streams, count, rows, x, y);
 }
 

@@ -192,12 +192,6 @@ __device__ __forceinline__ float FactorOf(const ProductArgs& args, const VectorC
   return factors[min(threadIdx.x % 32 / 4, counts.vectors - 1 - begin)];
 }
 
-// Where a block's rows and vectors begin, and how many vectors there are.
-struct FewPlace {
-  const MatrixView& matrix;
-  uint32_t row, begin, vectors;
-};
-
 template <class Shape>
 __device__ __forceinline__ float TotalOfFew(const float* sums, uint32_t vector, uint32_t of) {
   float sum = 0;
@@ -209,8 +203,8 @@ __device__ __forceinline__ float TotalOfFew(const float* sums, uint32_t vector, 
 }
 
 template <class Shape>
-__device__ __forceinline__ void FinishFew(const ProductArgs& args, const FewPlace& place, const float* sums) {
-  const auto [matrix, row, begin, vectors] = place;
+__device__ __forceinline__ void FinishFew(const ProductArgs& args, const MatrixView& matrix, uint32_t row, uint32_t begin, uint32_t vectors,
+                                          const float* sums) {
   for (uint32_t i = threadIdx.x; i < Shape::kRows * Shape::kVectors; i += 256) {
     const uint32_t of = i % Shape::kRows, vector = i / Shape::kRows;
     if (row + of >= matrix.rows || begin + vector >= vectors) continue;
@@ -222,14 +216,10 @@ __device__ __forceinline__ void FinishFew(const ProductArgs& args, const FewPlac
   }
 }
 
-// Floats from one to the next of vectors that a block has made for itself: half of all banks apart, as eight lanes read four floats each of two vectors
-// at a time.
-__host__ __device__ inline uint32_t OwnVectorPitch(uint32_t columns) { return columns + 16; }
-
-// Of a grid of blocks of rows, matrix by matrix, by blocks of vectors, what one does. When the inputs are there it calls prepare(own, counts, its first
-// vector), and at the end finish(place, sums). columns are a multiple of kChunk, as the length of a segment; weights and vectors lie at multiples of 16 bytes.
-template <class Shape, class Prepare, class Finish>
-__device__ __forceinline__ void MultiplyFewOf(const ProductArgs& args, const Prepare& prepare, const Finish& finish) {
+// A grid of blocks of rows, matrix by matrix, by blocks of vectors. columns are a multiple of kChunk, as the length of a
+// segment; weights and vectors lie at multiples of 16 bytes.
+template <class Shape>
+__global__ void __launch_bounds__(256, Shape::kTogether) MultiplyFew(ProductArgs args) {
   const VectorCounts counts = *args.x.counts;
   const uint32_t begin = blockIdx.y * Shape::kVectors, warp = threadIdx.x / 32;
   if (begin >= counts.vectors) {
@@ -247,23 +237,12 @@ __device__ __forceinline__ void MultiplyFewOf(const ProductArgs& args, const Pre
   own.FindVectors(args, counts, begin);
   LetNextBegin();
   AwaitInputs();
-  prepare(&own, counts, begin);
   if constexpr (Shape::kFloats) own.MultiplyFloats(args, Shape::kNorm ? FactorOf(args, counts, begin) : 0);
   else own.MultiplyTerms(args);
   float* const sums = reinterpret_cast<float*>(SharedBytes());
   own.Leave(sums);
   __syncthreads();
-  finish(FewPlace{matrix, row, begin, counts.vectors}, sums);
-}
-
-struct NothingToPrepare {
-  template <class Own>
-  __device__ __forceinline__ void operator()(Own*, const VectorCounts&, uint32_t) const {}
-};
-
-template <class Shape>
-__global__ void __launch_bounds__(256, Shape::kTogether) MultiplyFew(ProductArgs args) {
-  MultiplyFewOf<Shape>(args, NothingToPrepare{}, [&](const FewPlace& place, const float* sums) { FinishFew<Shape>(args, place, sums); });
+  FinishFew<Shape>(args, matrix, row, begin, counts.vectors, sums);
 }
 
 }  // namespace parley::cuda

@@ -11,19 +11,12 @@ namespace parley::cuda {
 enum class Fused : uint8_t {
   kLayers,     // the layers of a talker or code predictor, of up to three rows
   kPasses,     // and all passes of a code predictor
-  kLatent,     // the layers of the codec
   kUnits,      // the codec's residual units of 96 and 192 channels: snake, both convolutions and what is added
-  kSnaked,     // in other units: the dilated convolution and the second snake
-  kActivated,  // norm, product, bias and gelu of the codec's upsampling stages
-  kGathered,   // the codec's first products and the tables' rows that they multiply
 };
 
 // In the order of Fused.
-inline constexpr const char* kFusedNames[] = {"layers", "passes", "latent", "units", "snaked", "activated", "gathered"};
+inline constexpr const char* kFusedNames[] = {"layers", "passes", "units"};
 inline constexpr size_t kFusedCount = sizeof kFusedNames / sizeof *kFusedNames;
-
-// Those that only a device takes which copies tiles and runs blocks together (9.0). None is for full vectors.
-constexpr bool WantsTiles(Fused what) { return what <= Fused::kUnits; }
 
 class FusionSet {
  public:

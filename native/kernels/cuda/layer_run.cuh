@@ -8,8 +8,7 @@
 //   raw       has every row, by who had every inner word, by who had every row of the half before, by who had every attended word: all raw ones had been read
 //   attended  has a raw word, by who had every row, by all those who had read the attended words of the layer before
 //   inner     has every row, by all those who had read the inner words of the layer before
-// as a block tells nothing of a step before all of its warps have read what they need. Steps are counted by all blocks alike, whether they have rows or not, and
-// go on from grid to grid, whatever their shapes (KeepStep): words of other grids are of steps before.
+// as a block tells nothing of a step before all of its warps have read what they need. Steps are counted by all blocks alike, whether they have rows or not.
 #ifndef PARLEY_KERNELS_CUDA_LAYER_RUN_CUH_
 #define PARLEY_KERNELS_CUDA_LAYER_RUN_CUH_
 
@@ -243,26 +242,23 @@ struct RunBlock {
     step++;
   }
 
-  // The other end of a half: x += the product of pairs, in some shapes scaled, to the rows, and told.
+  // The other end of a half: x += the product of pairs, to the rows, and told.
   template <int kPairs>
-  __device__ __forceinline__ void EndHalf(const Told* pairs, const float* scale) {
+  __device__ __forceinline__ void EndHalf(const Told* pairs) {
     const SlabShare share = SlabShare::Of(slabs.hidden);
     if (share.count > 0) {
       const uint32_t count = share.count * kSlabRows, row = ThisThread() / 32, lane = ThisThread() % 32;
       const uint32_t place = row * Shape::kHiddenColumns + share.first * kSlabRows;
       const bool has_one = row < rows && lane < count;
-      float before = 0, own_scale = 1;
+      float before = 0;
       if (has_one) before = args.x[place + lane];
-      if (Shape::kScaled && has_one) own_scale = scale[share.first * kSlabRows + lane];
       VectorPart<kPairs> part;
       part.AwaitPairs(pairs, rows, step);
       const Sums its = NextSums();
       MultiplySlabs(&ring, part, share.count, its);
 #pragma unroll 1
       for (uint32_t of = lane; row < rows && of < count; of += 32) {
-        float product = its.Total(row, of);
-        if constexpr (Shape::kScaled) product *= of == lane ? own_scale : scale[share.first * kSlabRows + of];
-        const float value = (of == lane ? before : args.x[place + of]) + product;
+        const float value = (of == lane ? before : args.x[place + of]) + its.Total(row, of);
         Tell(args.rows + place + of, __float_as_uint(value), step + 1);
         args.x[place + of] = value;
       }
@@ -285,8 +281,8 @@ struct RunBlock {
             is_end ? passes->norm : heads ? layer.norm : layer.mlp_norm, half == 0);
       if (is_end) return;
       if (heads) Attend(half / 2);
-      if (heads) EndHalf<Shape::kAttended>(args.attended, layer.attention_scale);
-      else EndHalf<Shape::kExpanded>(args.inner, layer.mlp_scale);
+      if (heads) EndHalf<Shape::kAttended>(args.attended);
+      else EndHalf<Shape::kExpanded>(args.inner);
     }
   }
 
@@ -312,14 +308,6 @@ struct RunBlock {
     do RunLayers();
     while (kPasses && GoesOn());
   }
-
-  // For the next grid, whose shape may be another: all of its blocks go on from the same step.
-  __device__ __forceinline__ void KeepStep() const {
-    args.steps[blockIdx.x] = step;
-    if constexpr (Shape::kMayHaveFewer) {
-      for (uint32_t other = blockIdx.x + gridDim.x; other < kRunBlocks; other += gridDim.x) args.steps[other] = step;
-    }
-  }
 };
 
 constexpr uint32_t kFillThreads = 128;  // a warpgroup, whose registers the others get
@@ -342,7 +330,7 @@ __global__ void __launch_bounds__(kRunThreads + kFillThreads, 1) RunLayersKernel
       block.step = args.steps[blockIdx.x];
       block.Run();
       MeetRun();
-      if (threadIdx.x == 0) block.KeepStep();
+      if (threadIdx.x == 0) args.steps[blockIdx.x] = block.step;
     }
   }
 }

@@ -15,11 +15,10 @@ namespace parley::cuda {
 struct RunLayer {
   const unsigned char *q, *k, *v, *o, *gate, *up, *down;
   const float *norm, *q_norm, *k_norm, *mlp_norm;
-  const float *attention_scale, *mlp_scale;  // of shapes whose products are scaled
 };
 
 constexpr uint32_t kMostRunRows = 3;  // of four and more the words that blocks exchange cost more than grids do
-constexpr uint32_t kMostRunLayers = 36;  // a kernel's arguments are no more than 4 KB
+constexpr uint32_t kMostRunLayers = 40;  // a kernel's arguments are no more than 4 KB
 
 constexpr uint32_t kMostRunPasses = 16;
 

@@ -15,6 +15,9 @@
 
 namespace parley::cuda {
 
+// Of which a layer's products read as many rows each, a power of two. On fewer multiprocessors than these one block does it all where it fits (a tiny model),
+// else it is done grid by grid.
+constexpr uint32_t kRunBlocks = 128;
 // One block sees all positions of a head: beyond these several do it faster.
 constexpr size_t kMostRunPositions = 16 * kPositions;
 
@@ -31,7 +34,7 @@ inline bool IsRunNorm(const Norm& norm) { return norm.weight != nullptr && norm.
 
 template <class Shape>
 bool IsRunLayer(const LayerWeights& layer, const LayerWeights& first, size_t kv_width) {
-  constexpr size_t kHidden = Shape::kHiddenColumns, kExpanded = Shape::kExpandedColumns, kQueries = Shape::kQueryHeads * Shape::kDim;
+  constexpr size_t kHidden = Shape::kHiddenColumns, kExpanded = Shape::kExpandedColumns, kQueries = Shape::kQueryHeads * kRunDim;
   const HeadProjections& heads = layer.heads;
   const bool has_norms = heads.q_norm != nullptr && heads.k_norm != nullptr;
   const bool has_none = heads.q_norm == nullptr && heads.k_norm == nullptr;
@@ -39,8 +42,7 @@ bool IsRunLayer(const LayerWeights& layer, const LayerWeights& first, size_t kv_
   return is_one(heads.q, kQueries, kHidden) && is_one(heads.k, kv_width, kHidden) && is_one(heads.v, kv_width, kHidden) &&
          is_one(layer.o, kHidden, kQueries) && is_one(layer.gate, kExpanded, kHidden) &&
          is_one(layer.up, kExpanded, kHidden) && is_one(layer.down, kHidden, kExpanded) && IsRunNorm(heads.norm) &&
-         IsRunNorm(layer.mlp_norm) && (layer.attention_scale != nullptr) == Shape::kScaled &&
-         (layer.mlp_scale != nullptr) == Shape::kScaled && (has_norms || has_none) &&
+         IsRunNorm(layer.mlp_norm) && layer.attention_scale == nullptr && layer.mlp_scale == nullptr && (has_norms || has_none) &&
          has_norms == (first.heads.q_norm != nullptr) && heads.norm.eps == first.heads.norm.eps && layer.mlp_norm.eps == first.heads.norm.eps &&
          LiesAtFours(heads.q_norm) && LiesAtFours(heads.k_norm);
 }
@@ -63,7 +65,7 @@ Grid LayerRunGrid(const DeviceFacts& facts, uint32_t blocks, uint32_t kv_heads, 
 // All places of a slab have to be there at the same time.
 template <class Shape>
 constexpr uint32_t LeastPlaces() {
-  constexpr uint32_t kMost = std::max({Shape::kHiddenColumns, Shape::kExpandedColumns, Shape::kQueryHeads * Shape::kDim});
+  constexpr uint32_t kMost = std::max({Shape::kHiddenColumns, Shape::kExpandedColumns, Shape::kQueryHeads * kRunDim});
   return (kMost + Shape::Place::kColumns - 1) / Shape::Place::kColumns;
 }
 
@@ -87,7 +89,7 @@ bool AreRunPasses(const CodePasses& its, uint32_t blocks, const AttentionBatch& 
            (is_last || has_table);
   };
   const bool is_narrow = first.table.format == Format::kBf16;
-  const size_t raw = Shape::kQueryHeads + 2 * batch.layout.heads, hidden = Shape::kHiddenColumns / Shape::kDim;
+  const size_t raw = Shape::kQueryHeads + 2 * batch.layout.heads, hidden = Shape::kHiddenColumns / kRunDim;
   return its.count <= kMostRunPasses && raw % hidden == 0 && vocabulary % kSlabRows == 0 && vocabulary / kSlabRows >= blocks &&
          vocabulary <= RunRow::kMost && batch.count <= kMostRunRows && batch.rows == batch.count * batch.longest &&
          (its.count == 1 || is_narrow || first.table.format == Format::kF32) && IsRunNorm(its.norm) && its.norm.eps == its.layers->heads.norm.eps &&
@@ -146,11 +148,11 @@ LayerRunArgs LayerRunArgsOf(Queue& queue, LayerRunRoom& room, const LayerRun& ru
   const auto kv_heads = static_cast<uint32_t>(run.batch.layout.heads);
   args.heads = HeadsArgsOf(queue, run.batch, 0, {}, {run.angles, run.layers->heads.q_norm, run.layers->heads.k_norm, run.layers->heads.norm.eps});
   args.x = run.x;
-  const size_t raw = (Shape::kQueryHeads + 2 * kv_heads) * Shape::kDim, pairs = (Shape::kQueryHeads * Shape::kDim + Shape::kExpandedColumns) / 2;
+  const size_t raw = (Shape::kQueryHeads + 2 * kv_heads) * kRunDim, pairs = (Shape::kQueryHeads * kRunDim + Shape::kExpandedColumns) / 2;
   auto* told = static_cast<Told*>(room.told.AtLeast(kMostRunRows * (Shape::kHiddenColumns + raw + pairs) * sizeof(Told)));
   args.rows = TakeTold(&told, kMostRunRows * Shape::kHiddenColumns);
   args.raw = TakeTold(&told, kMostRunRows * raw);
-  args.attended = TakeTold(&told, kMostRunRows * Shape::kQueryHeads * Shape::kDim / 2);
+  args.attended = TakeTold(&told, kMostRunRows * Shape::kQueryHeads * kRunDim / 2);
   args.inner = told;
   args.steps = static_cast<uint32_t*>(room.steps.AtLeast(kRunBlocks * sizeof(uint32_t)));
   args.layers = static_cast<uint32_t>(run.count);
@@ -160,8 +162,7 @@ LayerRunArgs LayerRunArgsOf(Queue& queue, LayerRunRoom& room, const LayerRun& ru
     const auto bytes = [](const Matrix& w) { return static_cast<const unsigned char*>(w.values); };
     args.layer[n] = {bytes(layer.heads.q),     bytes(layer.heads.k), bytes(layer.heads.v), bytes(layer.o),
                      bytes(layer.gate),        bytes(layer.up),      bytes(layer.down),    layer.heads.norm.weight,
-                     layer.heads.q_norm,       layer.heads.k_norm,   layer.mlp_norm.weight,
-                     layer.attention_scale,    layer.mlp_scale};
+                     layer.heads.q_norm,       layer.heads.k_norm,   layer.mlp_norm.weight};
   }
   if (run.passes != nullptr) args.passes = PassesOf<Shape>(queue, room, *run.passes);
   args.scales = ScalesOf<Shape>(queue, run);
@@ -173,12 +174,10 @@ template <class Shape, bool kPasses>
 bool EnqueueLayerRun(Queue& queue, LayerRunRoom& room, const LayerRun& run) {
   const AttentionBatch& batch = run.batch;
   const auto kv_heads = static_cast<uint32_t>(batch.layout.heads);
-  if (batch.layout.head_dim != Shape::kDim || batch.query_heads != Shape::kQueryHeads || batch.query_heads % kv_heads != 0) return false;
-  const auto is_one = [&](const LayerWeights& layer) { return IsRunLayer<Shape>(layer, *run.layers, kv_heads * Shape::kDim); };
+  if (batch.query_heads != Shape::kQueryHeads || batch.query_heads % kv_heads != 0) return false;
+  const auto is_one = [&](const LayerWeights& layer) { return IsRunLayer<Shape>(layer, *run.layers, kv_heads * kRunDim); };
   if (!std::all_of(run.layers, run.layers + run.count, is_one)) return false;
-  const bool is_small = room.device.Facts().multiprocessors < static_cast<int>(Shape::kBlocks);
-  if (is_small && Shape::kBlocks < kRunBlocks) return false;  // one block would have room for it, and take long
-  const uint32_t together = is_small ? 1 : Shape::kBlocks;
+  const uint32_t together = room.device.Facts().multiprocessors < static_cast<int>(kRunBlocks) ? 1 : kRunBlocks;
   if (kPasses && !AreRunPasses<Shape>(*run.passes, together, batch)) return false;
   uint32_t places = 0;
   const Grid grid =
@@ -194,24 +193,18 @@ bool EnqueueLayerRun(Queue& queue, LayerRunRoom& room, const LayerRun& run) {
 // What every grid of this kind wants.
 inline bool IsRun(const LayerRun& run, const ProductRules& rules) {
   const AttentionBatch& batch = run.batch;
-  const size_t seen = batch.window == 0 ? batch.furthest : std::min(batch.furthest, batch.window);
   return run.count > 0 && run.count <= kMostRunLayers && batch.rows > 0 && batch.rows <= kMostRunRows && batch.count <= kMostRunRows &&
-         seen <= kMostRunPositions && !rules.full_vectors && run.angles != nullptr && LiesAtFours(run.angles) && LiesAtFours(run.x);
+         batch.furthest <= kMostRunPositions && batch.layout.head_dim == kRunDim && !rules.full_vectors && run.angles != nullptr &&
+         LiesAtFours(run.angles) && LiesAtFours(run.x);
 }
 
-// Kernels::RunLayers, of matrices of one format. The sizes are those of the code predictor, of the talkers and of the codec, and one that tests can afford.
+// Kernels::RunLayers, of matrices of one format. The sizes are those of the code predictor and of the talkers, and one that tests can afford.
 template <Format kFormat>
 bool EnqueueRunLayers(Queue& queue, LayerRunRoom& room, const FusionSet& fusions, const LayerRun& run) {
-  const auto with = [&](auto shape) {
-    constexpr bool kIsLatent = std::is_same_v<decltype(shape), LatentShape>;
-    return fusions.Has(kIsLatent ? Fused::kLatent : Fused::kLayers) && EnqueueLayerRun<decltype(shape), false>(queue, room, run);
-  };
+  const auto with = [&](auto shape) { return fusions.Has(Fused::kLayers) && EnqueueLayerRun<decltype(shape), false>(queue, room, run); };
   if (run.batch.layout.format == Format::kF32) {
     if constexpr (kIsPredictors<kFormat>) {
       if (with(RunShape<4, 8, 12, float, kFormat>{})) return true;
-    }
-    if constexpr (kFormat == LatentShape::kFormat) {
-      if (with(LatentShape{})) return true;
     }
     return with(RunShape<1, 1, 1, float, kFormat>{});
   }

@@ -27,15 +27,14 @@ __device__ __forceinline__ bool FitsLanes(const NormArgs& args, const float* x, 
          IsAligned16(args.weight) && IsAligned16(args.bias);
 }
 
-// What a lane has of a row of weights or values, of up to 128 kFours of them; all of it is asked for at once.
-template <uint32_t kFours>
-struct SomeFours {
-  float4 fours[kFours];
+// What a lane has of a row of weights or values; all of it is asked for at once.
+struct LaneFours {
+  float4 fours[kLaneFours];
 
   __device__ __forceinline__ void Load(const float* row, uint32_t width) {
     const uint32_t first = threadIdx.x % 32 * 4;
 #pragma unroll
-    for (uint32_t n = 0; n < kFours; n++) {
+    for (uint32_t n = 0; n < kLaneFours; n++) {
       fours[n] = make_float4(0, 0, 0, 0);
       if (first + n * 128 < width) fours[n] = *reinterpret_cast<const float4*>(row + first + n * 128);
     }
@@ -45,13 +44,11 @@ struct SomeFours {
   __device__ __forceinline__ void ForEach(uint32_t width, const Use& use) {
     const uint32_t first = threadIdx.x % 32 * 4;
 #pragma unroll
-    for (uint32_t n = 0; n < kFours; n++) {
+    for (uint32_t n = 0; n < kLaneFours; n++) {
       if (first + n * 128 < width) use(fours[n], n, first + n * 128);
     }
   }
 };
-
-using LaneFours = SomeFours<kLaneFours>;
 
 // As RmsFactor sums.
 __device__ __forceinline__ float SumOfSquares(const float4& v, float sum) {
@@ -100,26 +97,6 @@ __device__ __forceinline__ float LayerFactor(float squares, float width, float e
   return 1.0f / sqrtf(SumOfLanes(squares) / width + eps);
 }
 
-// Of a row that the lanes of a warp have.
-struct LayerStatistics {
-  float mean, factor;
-
-  template <uint32_t kFours>
-  __device__ __forceinline__ static LayerStatistics Of(SomeFours<kFours>* held, uint32_t width, float eps) {
-    float sum = 0, squares = 0;
-    held->ForEach(width, [&](const float4& v, uint32_t, uint32_t) { sum = sum + v.x + v.y + v.z + v.w; });
-    const float mean = SumOfLanes(sum) / static_cast<float>(width);
-    held->ForEach(width, [&](const float4& v, uint32_t, uint32_t) {
-      squares = OffSquared(v.w, mean, OffSquared(v.z, mean, OffSquared(v.y, mean, OffSquared(v.x, mean, squares))));
-    });
-    return {mean, LayerFactor(squares, static_cast<float>(width), eps)};
-  }
-  __device__ __forceinline__ float4 Normed(const float4& v, const float4& w, const float4& b) const {
-    return make_float4((v.x - mean) * factor * w.x + b.x, (v.y - mean) * factor * w.y + b.y, (v.z - mean) * factor * w.z + b.z,
-                       (v.w - mean) * factor * w.w + b.w);
-  }
-};
-
 static __global__ void __launch_bounds__(kNormWarps * 32) LayerNormKernel(const NormArgs args) {
   LetNextBegin();
   const uint32_t row = blockIdx.x * kNormWarps + threadIdx.x / 32;
@@ -138,9 +115,17 @@ static __global__ void __launch_bounds__(kNormWarps * 32) LayerNormKernel(const 
   if (fits) {
     LaneFours held;
     held.Load(x, args.width);
-    const LayerStatistics its = LayerStatistics::Of(&held, args.width, args.eps);
+    held.ForEach(args.width, [&](const float4& v, uint32_t, uint32_t) { sum = sum + v.x + v.y + v.z + v.w; });
+    const float mean = SumOfLanes(sum) / width;
+    held.ForEach(args.width, [&](const float4& v, uint32_t, uint32_t) {
+      squares = OffSquared(v.w, mean, OffSquared(v.z, mean, OffSquared(v.y, mean, OffSquared(v.x, mean, squares))));
+    });
+    const float factor = LayerFactor(squares, width, args.eps);
     held.ForEach(args.width, [&](const float4& v, uint32_t n, uint32_t column) {
-      *reinterpret_cast<float4*>(y + column) = its.Normed(v, weights.fours[n], biases.fours[n]);
+      const float4 w = weights.fours[n], b = biases.fours[n];
+      *reinterpret_cast<float4*>(y + column) =
+          make_float4((v.x - mean) * factor * w.x + b.x, (v.y - mean) * factor * w.y + b.y,
+                      (v.z - mean) * factor * w.z + b.z, (v.w - mean) * factor * w.w + b.w);
     });
     return;
   }

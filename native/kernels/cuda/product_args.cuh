@@ -84,7 +84,7 @@ struct ProductArgs {
   float eps;
   const unsigned char* terms;  // of the vectors, bf16: the first of all columns, then the second of all
   uint64_t term_bytes;         // from the first to the second
-  TermsPlace handed;           // of a product that is gated or snaked: where its result goes, if not to y
+  TermsPlace handed;           // of a gated product: where its result goes, if not to y
   MatrixView matrices[3];      // last, and without gaps: __builtin_clear_padding of g++ 12 loses its place after such an array
 };
 

@@ -1,5 +1,4 @@
-// Residual units of the codec on the GPU: in two grids where tiles suit them, in three where the dilated convolution can hand over what it makes, else
-// step by step.
+// Residual units of the codec on the GPU: in two grids where tiles suit them, else step by step.
 #ifndef PARLEY_KERNELS_CUDA_RESIDUAL_LAUNCH_CUH_
 #define PARLEY_KERNELS_CUDA_RESIDUAL_LAUNCH_CUH_
 
@@ -8,7 +7,6 @@
 #include <cstdint>
 
 #include "kernels/cuda/convolutions.cuh"
-#include "kernels/cuda/few_snaked.cuh"
 #include "kernels/cuda/residual_unit.cuh"
 #include "kernels/kernels.h"
 
@@ -77,27 +75,6 @@ inline bool EnqueueUnit(Queue& queue, Room& room, const ResidualUnit& unit, cons
   EnqueueInput(queue, input, laid, 1);
   if (unit.dilated.channels == 96) LaunchUnit<UnitShape<96>>(queue, room.rules, unit, laid, input.to.terms, x);
   else LaunchUnit<UnitShape<192>>(queue, room.rules, unit, laid, input.to.terms, x);
-  return true;
-}
-
-// More rows than these are never multiplied in blocks of few vectors.
-constexpr size_t kMostSnakedRows = 1024;
-
-// The same in three grids: `handed` is room for what the second leaves to the third, which room is not.
-inline bool EnqueueUnitInThree(Queue& queue, Room& room, Room& handed, const ResidualUnit& unit, const InputSignal& from, const Stretch* streams,
-                               size_t count, size_t rows, float* x) {
-  const Matrix& dilated = unit.dilated.weights;
-  const Finish finish{unit.pointwise_bias, nullptr, true};
-  if (rows == 0 || rows > kMostSnakedRows || !FitsTensorCores(dilated) || unit.second.a == nullptr || unit.second.b == nullptr) return false;
-  const LaidVectors laid = LayStretches(queue, streams, count, unit.dilated.History(), WindowsOf(unit.dilated, nullptr, 0));
-  ProductArgs args = ArgsFor(dilated, nullptr, laid.view, {unit.dilated.bias, nullptr, false});
-  const Plan plan = PlanFor(room, false, args, laid);
-  if (!SnakesItself(plan, dilated.format, room.rules) || !TakesJoinedTerms(dilated, plan, laid)) return false;
-  args.handed = PlaceForTerms(room, handed, unit.pointwise, rows, finish, x);
-  if (args.handed.terms == nullptr) return false;
-  const JoinedInputArgs input = InputOf(queue, from, unit.dilated, streams, count);
-  EnqueueFewSnaked(queue, plan, {unit.second.a, unit.second.b, JoinTerms(queue, room, plan, input, laid, args)}, laid.bucket);
-  EnqueueMultiplyHanded(queue, room, unit.pointwise, args.handed, rows, finish, x);
   return true;
 }
 

@@ -10,6 +10,8 @@
 
 namespace parley::cuda {
 
+constexpr uint32_t kRunDim = 128;  // head_dim
+
 // A row of a stream, the row's place in the batch, and one of its heads.
 struct RunPlace {
   AttentionStream stream;
@@ -19,17 +21,17 @@ struct RunPlace {
   __device__ __forceinline__ uint32_t KvHead(const HeadsArgs& heads) const { return query_head / (heads.query_heads / heads.heads); }
 };
 
-template <uint32_t kDim, class Cached>
+template <class Cached>
 struct RunAttention {
-  using Shape = AttendShape<kDim, Cached>;
-  using Share = HeadShare<kDim>;
-  using Loads = SlotLoads<kDim, Cached>;
-  using State = SlotState<kDim, 1, Cached>;
+  using Shape = AttendShape<kRunDim, Cached>;
+  using Share = HeadShare<kRunDim>;
+  using Loads = SlotLoads<kRunDim, Cached>;
+  using State = SlotState<kRunDim, 1, Cached>;
   static constexpr uint32_t kLastWarp = Shape::kWarps - 1;
 
   struct Shared {
-    float4 values[Shape::kWarps][kDim / 4];
-    float4 own_value[kDim / 4];
+    float4 values[Shape::kWarps][kRunDim / 4];
+    float4 own_value[kRunDim / 4];
     float largest[Shape::kWarps], sums[Shape::kWarps], own_score;
   };
 
@@ -37,20 +39,20 @@ struct RunAttention {
   const RunPlace& place;
   const float* const turned;  // angles of all rows
   Shared& shared;
-  CachedHead<kDim, Cached> cache;
+  CachedHead<kRunDim, Cached> cache;
 
   __device__ __forceinline__ RunAttention(const LayerRunArgs& its, const RunPlace& where, const float* its_angles, uint32_t layer,
                                           unsigned char* scratch)
       : args(its), place(where), turned(its_angles), shared(*reinterpret_cast<Shared*>(scratch)) {
     const Cache<Cached> all = CacheOf<Cached>(args.heads, place.stream, layer);
-    const uint32_t offset = place.KvHead(args.heads) * kDim + Share::First();
-    cache = {all.keys + offset, all.values + offset, args.heads.heads * kDim, static_cast<uint32_t>(all.capacity)};
+    const uint32_t offset = place.KvHead(args.heads) * kRunDim + Share::First();
+    cache = {all.keys + offset, all.values + offset, args.heads.heads * kRunDim, static_cast<uint32_t>(all.capacity)};
   }
 
   // The first threads of the block attend.
   __device__ __forceinline__ static bool HasPart() { return ThisThread() < Shape::kThreads; }
   __device__ __forceinline__ static void Meet() { MeetFirst<Shape::kThreads>(); }
-  // The last warp has the row's own key in its first slot, and the value in the others.
+  // The last warp has the row's own key in its first slot, and the value in the other.
   __device__ __forceinline__ static bool IsLast() { return ThisThread() / 32 == kLastWarp; }
   __device__ __forceinline__ static bool IsFirstSlot() { return ThisThread() % 32 < Share::kThreads; }
 
@@ -62,21 +64,21 @@ struct RunAttention {
     }
   }
 
-  // The query, ready, in every slot; of the last warp also the row's own key and value as they are told. All slots of a warp norm
-  // and rotate at once, what they have of the query or (the last warp's first slot) of the key: of two neighbours the second has the query.
+  // The query, ready, in every slot; of the last warp also the row's own key and value as they are told. Both slots of a warp norm
+  // and rotate at once, what they have of the query or of the key.
   __device__ __forceinline__ void Prepare(const RunLayer& layer, uint32_t step, uint32_t own_row, Share (&query)[1]) const {
     const HeadsArgs& heads = args.heads;
     const bool has_key = IsLast() && IsFirstSlot();
     Share norm, angles, head, value;
     const float* const weights = has_key ? layer.k_norm : layer.q_norm;
     if (weights != nullptr) norm.Load(weights);
-    angles.Load(turned + place.Row() * kDim);
-    const uint32_t key = heads.query_heads + place.KvHead(heads), of_head = (has_key ? key : place.query_head) * kDim;
-    const uint32_t of_value = (key + heads.heads) * kDim;
+    angles.Load(turned + place.Row() * kRunDim);
+    const uint32_t key = heads.query_heads + place.KvHead(heads), of_head = (has_key ? key : place.query_head) * kRunDim;
+    const uint32_t of_value = (key + heads.heads) * kRunDim;
     TwoTold told[8];
     AwaitTold(
-        args.raw + place.Row() * ((heads.query_heads + 2 * heads.heads) * kDim) + Share::First(),
-        [&](int m) { return (m < 4 ? of_head : of_value) + m % 4 / 2 * (kDim / 2) + m % 2 * 2; }, step, told);
+        args.raw + place.Row() * ((heads.query_heads + 2 * heads.heads) * kRunDim) + Share::First(),
+        [&](int m) { return (m < 4 ? of_head : of_value) + m % 4 / 2 * (kRunDim / 2) + m % 2 * 2; }, step, told);
     Take(told, &head);
     Take(told + 4, &value);
     if (weights != nullptr) head.Norm(norm, heads.eps);
@@ -89,16 +91,12 @@ struct RunAttention {
 
   // To the cache; score and value, as the cache has them, to what the block shares. Each block of a kv head stores the same for itself.
   __device__ __forceinline__ void PrepareOwn(uint32_t row, const Share& key, const Share& value, const Share& query) const {
-    CachedShare<kDim, Cached> own;
+    CachedShare<kRunDim, Cached> own;
     Share seen;
 #pragma unroll
     for (int i = 0; i < 8; i++) seen.values[i] = IsFirstSlot() ? key.values[i] : value.values[i];
     own.Round(seen.values);
-    // Where a warp has more than two slots, those beyond have the value too.
-    constexpr bool kTwoSlots = Share::kThreads == 16;
-    if (kTwoSlots || ThisThread() % 32 < 2 * Share::kThreads) {
-      own.StoreWithOthers((IsFirstSlot() ? cache.keys : cache.values) + static_cast<size_t>(row) * cache.pitch);
-    }
+    own.StoreWithOthers((IsFirstSlot() ? cache.keys : cache.values) + static_cast<size_t>(row) * cache.pitch);
     own.Unpack(seen.values);
     const float score = query.Dot(seen.values);
     if (ThisThread() % 32 == 0) shared.own_score = score;
@@ -128,10 +126,10 @@ struct RunAttention {
     if (ThisThread() % 32 == 0) shared.largest[warp] = state->largest[0], shared.sums[warp] = state->sums[0];
   }
 
-  // What the row sees; thread t < kDim has value t.
+  // What the row sees; thread t < kRunDim has value t.
   __device__ __forceinline__ SoftmaxPart See(const RunLayer& layer, uint32_t step) const {
     constexpr uint32_t kStep = Shape::kAhead * Shape::kSlots;
-    const uint32_t at = ThisThread() % kDim;
+    const uint32_t at = ThisThread() % kRunDim;
     const SeenPositions seen = SeenPositions::Of(place.stream.position + place.i, args.heads.window, place.stream.capacity, 1);
     uint32_t chunk = seen.FromLane(0);
     Span span = seen.SpanOf(chunk);
@@ -173,15 +171,15 @@ struct RunAttention {
   __device__ __forceinline__ void Attend(const RunLayer& layer, uint32_t step) const {
     const SoftmaxPart whole = See(layer, step);
     const uint32_t at = ThisThread();
-    if (at >= kDim) return;
+    if (at >= kRunDim) return;
     const float value = whole.value / whole.sum, next = __shfl_down_sync(0xffffffffu, value, 1);
-    Told* const to = args.attended + (place.Row() * args.heads.query_heads + place.query_head) * (kDim / 2);
+    Told* const to = args.attended + (place.Row() * args.heads.query_heads + place.query_head) * (kRunDim / 2);
     if (at % 2 == 0) Tell(to + at / 2, PackBf16(value, next), step + 1);
   }
 
   // Asks for what is cached of the head, so that it is near by then. Of the whole block's threads.
   __device__ __forceinline__ void Fetch(uint32_t threads) const {
-    constexpr uint32_t kLine = 128 / sizeof(Cached), kLines = kDim / kLine;
+    constexpr uint32_t kLine = 128 / sizeof(Cached), kLines = kRunDim / kLine;
     const SeenPositions seen = SeenPositions::Of(place.stream.position, args.heads.window, place.stream.capacity, 1);
 #pragma unroll 1
     for (uint32_t i = ThisThread(); i < seen.count * kLines; i += threads) {

@@ -9,30 +9,21 @@
 
 namespace parley::cuda {
 
-// Blocks of such a grid, a power of two: a layer's products read as many rows each. On fewer multiprocessors than these one block does it all where
-// it fits (a tiny model), else it is done grid by grid.
-constexpr uint32_t kRunBlocks = 128;
-
-// Chunks of a part of such columns; head_dim; whether what is added to the rows is scaled before; how many blocks.
-template <int kHidden_, int kAttended_, int kExpanded_, class Cached_, Format kFormat_ = Format::kBf16, uint32_t kDim_ = 128, bool kScaled_ = false,
-          uint32_t kBlocks_ = kRunBlocks>
+// Chunks of a part of such columns.
+template <int kHidden_, int kAttended_, int kExpanded_, class Cached_, Format kFormat_ = Format::kBf16>
 struct RunShape {
   static constexpr Format kFormat = kFormat_;  // of all matrices
   using Place = SlabPlace<kFormat>;
   static constexpr int kHidden = kHidden_, kAttended = kAttended_, kExpanded = kExpanded_;
   static constexpr uint32_t kHiddenColumns = kHidden * kParts * kChunk, kExpandedColumns = kExpanded * kParts * kChunk;
-  static constexpr uint32_t kDim = kDim_, kQueryHeads = kAttended * kParts * kChunk / kDim;
-  static constexpr bool kScaled = kScaled_;
-  static constexpr uint32_t kBlocks = kBlocks_;
-  // Whether a grid may have fewer than others: where there are fewer multiprocessors a tiny model's is one block.
-  static constexpr bool kMayHaveFewer = kBlocks < kRunBlocks || kHidden == 1;
+  static constexpr uint32_t kQueryHeads = kAttended * kParts * kChunk / kRunDim;
   using Cached = Cached_;
-  using Attention = RunAttention<kDim, Cached>;
+  using Attention = RunAttention<Cached>;
 
   // Of a block in one product, at most.
   __host__ __device__ static uint32_t MostSlabs(uint32_t kv_heads, uint32_t head_slabs, uint32_t blocks) {
     const auto share = [&](uint32_t slabs) { return (slabs + blocks - 1) / blocks; };
-    const uint32_t raw = share((kQueryHeads + 2 * kv_heads) * kDim / kSlabRows), inner = 2 * share(kExpandedColumns / kSlabRows);
+    const uint32_t raw = share((kQueryHeads + 2 * kv_heads) * kRunDim / kSlabRows), inner = 2 * share(kExpandedColumns / kSlabRows);
     const uint32_t most = raw > inner ? raw : inner, head = share(head_slabs);
     return most > head ? most : head;
   }
@@ -42,9 +33,6 @@ struct RunShape {
     return attention > choice ? attention : choice;
   }
 };
-
-// The codec's transformer. Its 512 rows are 64 slabs: so each of 64 blocks has one of the products that are added to them, and fewer wait for each other.
-using LatentShape = RunShape<2, 4, 4, float, Format::kBf16, 64, true, 64>;
 
 // Where a block's shared memory goes.
 struct RunRoom {
@@ -72,7 +60,7 @@ struct RunSlabs {
 
   template <class Shape, bool kPasses>
   __device__ __forceinline__ static RunSlabs Of(const LayerRunArgs& args) {
-    return {Shape::kQueryHeads * Shape::kDim / kSlabRows, args.heads.heads * Shape::kDim / kSlabRows, Shape::kHiddenColumns / kSlabRows,
+    return {Shape::kQueryHeads * kRunDim / kSlabRows, args.heads.heads * kRunDim / kSlabRows, Shape::kHiddenColumns / kSlabRows,
             Shape::kExpandedColumns / kSlabRows, kPasses ? args.passes->vocabulary / kSlabRows : 0};
   }
   __device__ __forceinline__ uint32_t Heads() const { return queries + 2 * kv; }

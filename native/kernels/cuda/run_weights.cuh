@@ -47,7 +47,7 @@ struct RunWeights {
 
   __device__ __forceinline__ Source SourceOf(const RunLayer& layer, const RunScales* scales, uint32_t product) const {
     using Scales = RunScales;
-    const uint32_t attended = args.heads.query_heads * Shape::kDim;
+    const uint32_t attended = args.heads.query_heads * kRunDim;
     if (product == 0) {
       const SlabShare share = SlabShare::Of(slabs.Heads());
       const uint32_t k = slabs.queries, v = slabs.queries + slabs.kv, end = share.first + share.count;
