@@ -14,7 +14,6 @@ export interface ModelConfig {
   readonly device: string;
   readonly cudaGraphs: boolean;
   /** On a GPU, shorter ways to the same sound: `auto`, `all`, `none`, or names with commas. */
-  readonly cudaFusions: string;
   /** On a GPU: what weights of bf16 or 8 bits meet keeps 16 bits, as on the processor. */
   readonly fullVectors: boolean;
   readonly threads: number;
@@ -47,8 +46,6 @@ export const MODEL_VARIABLES = {
   DEVICE:
     'what the native engine computes on: auto (a GPU where one can be used), cpu, cuda, or cuda:1 for the second GPU',
   CUDA_GRAPHS: '0 runs the native engine without CUDA graphs',
-  CUDA_FUSIONS:
-    'kernels that do the work of several on a GPU: auto (those that are tried there and found right and not slower), all, none, or some by name, such as layers,passes',
   FULL_VECTORS:
     '1 keeps 16 bits of what meets weights of bf16 or 8 bits on a GPU, as the processor does; bf16 otherwise',
   INFERENCE_THREADS: 'threads of the native engine',
@@ -84,7 +81,6 @@ export function readModelConfig(read: Reader, { engine, env, machine }: Surround
     codecFormat: readCodecFormat(read),
     device: readDevice(read),
     cudaGraphs: read.flag('CUDA_GRAPHS', true),
-    cudaFusions: readFusions(read),
     fullVectors: read.flag('FULL_VECTORS'),
     threads,
     // The first ones of a node: Linux numbers the second threads of its cores last.
@@ -126,21 +122,12 @@ function readCodecFormat(read: Reader): ModelConfig['codecFormat'] {
   return read.choice<'f32' | 'f16' | 'bf16'>('CODEC_FORMAT', ['f32', 'f16', 'bf16'], 'f32');
 }
 
-const FUSIONS = /^[a-z]+(,[a-z]+)*$/;
 const DEVICE = /^(auto|cpu|cuda(:\d{1,3})?)$/;
 
 function readDevice(read: Reader): string {
   const device = read.raw('DEVICE') ?? 'auto';
   if (DEVICE.test(device)) return device;
   read.problem('DEVICE', `must be auto, cpu, cuda or cuda:<number>, not "${device}"`);
-  return 'auto';
-}
-
-/** Which names there are, the GPU's kernels know. */
-function readFusions(read: Reader): string {
-  const fusions = read.raw('CUDA_FUSIONS') ?? 'auto';
-  if (FUSIONS.test(fusions)) return fusions;
-  read.problem('CUDA_FUSIONS', `must be auto, all, none or names such as layers,passes, not "${fusions}"`);
   return 'auto';
 }
 

@@ -125,9 +125,6 @@ test('the names of an older server keep their meaning', () => {
       /^INFERENCE_CPU_CORES must be cores such as/,
     );
   }
-  assert.deepEqual(problemsOf({ CUDA_FUSIONS: 'layers, passes' }), [
-    'CUDA_FUSIONS must be auto, all, none or names such as layers,passes, not "layers, passes"',
-  ]);
   assert.deepEqual(problemsOf({ QUANTIZE: 'int4' }), [
     'QUANTIZE must be one of none, int8, int8-talker, fp8, not "int4"',
   ]);

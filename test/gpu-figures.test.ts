@@ -3,11 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GpuServer } from './fakes/gpu-server.js';
 
-interface Fusions {
-  readonly used: readonly string[];
-  readonly left_out: Readonly<Record<string, string>>;
-}
-
 async function valueOf(server: GpuServer, name: string): Promise<number> {
   const line = await server.metric(name);
   assert.ok(line !== undefined, name);
@@ -36,53 +31,6 @@ test('memory, work and lists of a GPU are in /metrics and /health', async (t) =>
 test('what the environment asks of a GPU reaches its backend', async (t) => {
   const server = GpuServer.start(t, { environment: { FULL_VECTORS: '1', CUDA_GRAPHS: '0' } });
   assert.equal((await server.health()).told.gpu_name, 'cuda Fake GPU, no graphs, full vectors');
-});
-
-test('a fusion with which the GPU gives another sound is left out, and /health and the log say so', async (t) => {
-  const server = GpuServer.start(t, { matter: 'odd' });
-  const { used, left_out: leftOut } = (await server.health()).told.gpu_fusions as Fusions;
-  assert.ok(!used.includes('units'));
-  assert.equal(leftOut.units, 'it gives another sound here');
-  assert.match(
-    String((await server.logged('engine loaded', 'qwen3')).fusionsLeftOut),
-    /units \(it gives another sound here\)/,
-  );
-});
-
-test('what a GPU proved holds when it is loaded again, and is tried anew after a loss', async (t) => {
-  const server = GpuServer.start(t, { matter: 'odd', environment: { IDLE_TIMEOUT: '3' } });
-  const say = async (input: string) => {
-    await (await server.say({ input, voice: 'vivian' })).arrayBuffer().catch(() => undefined);
-  };
-  /** What the n-th load left out. */
-  const leftOut = (n: number) =>
-    server.until('load', () => {
-      const line = server.log.filter(({ msg, engine }) => msg === 'engine loaded' && engine === 'qwen3')[n];
-      return line === undefined ? undefined : String(line.fusionsLeftOut);
-    });
-  const first = await leftOut(0);
-  assert.match(first, /units \(it gives another sound here\)/);
-  await server.logged('engine unloaded', 'qwen3');
-  server.becomes('well');
-  await say('Hello there.');
-  assert.equal(await leftOut(1), first);
-  server.becomes('lost');
-  await say('Hello again.');
-  await server.logged('engine lost', 'qwen3');
-  server.becomes('well');
-  assert.doesNotMatch(await leftOut(2), /another sound/);
-});
-
-test('CUDA_FUSIONS says which are used', async (t) => {
-  const server = GpuServer.start(t, { environment: { CUDA_FUSIONS: 'units' } });
-  const { used, left_out: leftOut } = (await server.health()).told.gpu_fusions as Fusions;
-  assert.deepEqual([used, leftOut], [['units'], { layers: 'CUDA_FUSIONS leaves it out' }]);
-});
-
-test('a fusion that there is none of is an error which names those that there are', async (t) => {
-  const server = GpuServer.start(t, { environment: { CUDA_FUSIONS: 'units,unit', ENGINE: 'qwen3' } });
-  const { said } = await server.ended();
-  assert.match(said, /CUDA_FUSIONS names \\?"unit\\?"; it can be auto, all, none, or some of layers, units/);
 });
 
 test('else its backend makes graphs and rounds vectors', async (t) => {

@@ -7,7 +7,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 WORK="${1:-/tmp/parley-gpu}"
-STAGES="${2:-build parity fusions bench-1.7b bench-0.6b bench-bytes sanitize joins live products lost}"
+STAGES="${2:-build parity bench-1.7b bench-0.6b bench-bytes sanitize joins live products lost}"
 LIMIT=520 # seconds of a stage
 PARITY="cuda_speech_test cuda_layers_test cuda_residual_test cuda_layer_run_test cuda_code_passes_test" # all but the first: bit by bit
 mkdir -p "$WORK/done"
@@ -21,19 +21,13 @@ stage_build() {
   architecture="$(capability)"
   [ "$architecture" = 90 ] && architecture=90a
   cmake -S . -B "$WORK/build" -DPARLEY_CUDA=ON -DPARLEY_CUDA_ARCHITECTURES="$architecture" -DPARLEY_SPEECH=ON >"$WORK/configure.log" &&
-    cmake --build "$WORK/build" --parallel "$(nproc)" --target parley_cuda product_bench lost_wait gpu_bench live_bench fusion_bench write_checkpoint $PARITY >"$WORK/build.log" 2>&1 ||
+    cmake --build "$WORK/build" --parallel "$(nproc)" --target parley_cuda product_bench lost_wait gpu_bench live_bench write_checkpoint $PARITY >"$WORK/build.log" 2>&1 ||
     { tail -40 "$WORK/build.log"; return 1; }
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader
 }
 stage_parity() { for test in $PARITY; do "$WORK/build/$test" || return 1; done; }
 checkpoint() { # size
   [ -f "$WORK/$1/config.json" ] || "$WORK/build/write_checkpoint" --size "$1" --type custom_voice --out "$WORK/$1"
-}
-# Each fusion against the grids that it replaces, bit by bit and in time.
-stage_fusions() {
-  for size in 1.7b 0.6b; do
-    checkpoint "$size" && "$WORK/build/fusion_bench" "$PARLEY_CUDA_FILE" "$WORK/$size" || return 1
-  done
 }
 stage_bench-1.7b() { checkpoint 1.7b && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/1.7b" 1,8,16,64,128,256,512,1000; }
 stage_bench-0.6b() { checkpoint 0.6b && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/0.6b" 1,8,16,64,128,256,512; }

@@ -73,31 +73,6 @@ Napi::Array Names(Napi::Env env, const std::vector<std::string>& names) {
   return list;
 }
 
-Napi::Array Fusions(Napi::Env env, const std::vector<runtime::FusionFacts>& fusions) {
-  Napi::Array list = Napi::Array::New(env, fusions.size());
-  for (size_t n = 0; n < fusions.size(); n++) {
-    Napi::Object one = Napi::Object::New(env);
-    one.Set("name", fusions[n].name);
-    one.Set("why", fusions[n].why);
-    one.Set("proven", fusions[n].is_proven);
-    list.Set(static_cast<uint32_t>(n), one);
-  }
-  return list;
-}
-
-// As Fusions gives them.
-std::vector<runtime::FusionFacts> FusionsIn(const Napi::Value& value) {
-  if (!value.IsArray()) throw Napi::TypeError::New(value.Env(), "knownFusions must be an array");
-  const Napi::Array list = value.As<Napi::Array>();
-  std::vector<runtime::FusionFacts> fusions;
-  for (uint32_t n = 0; n < list.Length(); n++) {
-    const Napi::Object one = ObjectIn(list.Get(n), "knownFusions");
-    const std::string why = StringIn(one.Get("why"), "why");
-    fusions.push_back({StringIn(one.Get("name"), "name"), why.empty(), why, BooleanIn(one.Get("proven"), "proven")});
-  }
-  return fusions;
-}
-
 }  // namespace
 
 runtime::EngineOptions EngineOptionsIn(const Napi::Value& value) {
@@ -109,8 +84,6 @@ runtime::EngineOptions EngineOptionsIn(const Napi::Value& value) {
   if (Has(object, "device")) options.device = StringIn(object.Get("device"), "device");
   if (Has(object, "cudaFile")) options.cuda_file = StringIn(object.Get("cudaFile"), "cudaFile");
   if (Has(object, "cudaGraphs")) options.cuda_graphs = BooleanIn(object.Get("cudaGraphs"), "cudaGraphs");
-  if (Has(object, "cudaFusions")) options.fusions = StringIn(object.Get("cudaFusions"), "cudaFusions");
-  if (Has(object, "knownFusions")) options.known_fusions = FusionsIn(object.Get("knownFusions"));
   if (Has(object, "fullVectors")) options.full_vectors = BooleanIn(object.Get("fullVectors"), "fullVectors");
   options.max_batch = Count(object, "maxBatch", options.max_batch, 0, 65'536);
   options.threads = static_cast<unsigned>(Count(object, "threads", options.threads, 0, 256));
@@ -161,7 +134,6 @@ Napi::Object ToObject(Napi::Env env, const runtime::EngineFacts& facts) {
   object.Set("device", facts.device);
   object.Set("noCuda", facts.no_cuda);
   object.Set("deviceMemory", ToNumber(env, facts.device_memory));
-  object.Set("fusions", Fusions(env, facts.fusions));
   object.Set("sampleRate", ToNumber(env, facts.sample_rate));
   object.Set("takesInstruction", Napi::Boolean::New(env, facts.takes_instruction));
   object.Set("speakers", Names(env, facts.speakers));

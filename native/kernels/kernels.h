@@ -18,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
-#include <vector>
 
 #include "kernels/convolution.h"
 #include "kernels/matrix.h"
@@ -186,12 +185,6 @@ struct BackendFigures {
   size_t list_bytes = 0;  // of the host's memory, that such lists take which are remembered
 };
 
-// A shorter way to the same bits, which a backend can take or leave: one step in the place of several. Which pays depends on the device.
-struct Fusion {
-  const char* name = "";  // a word
-  bool on = true;
-};
-
 class Kernels {
  public:
   virtual ~Kernels() = default;
@@ -207,11 +200,6 @@ class Kernels {
   // While it is so, what is asked for will be asked for again: a backend that remembers what it was asked does so the first time, not the
   // second. False: there is nothing to remember.
   virtual bool Rehearse(bool) { return false; }
-  // Those that it has, always in the same order; all are on at first.
-  virtual std::vector<Fusion> Fusions() const { return {}; }
-  // The n-th of them, from the next call on.
-  virtual void Fuse(size_t n, bool on) { (void)n, (void)on; }
-
   // --- memory: zeroed, aligned to 64 bytes. Throws std::bad_alloc.
   virtual void* Allocate(size_t bytes) = 0;
   virtual void Free(void* memory) = 0;

@@ -16,14 +16,6 @@ namespace parley::runtime {
 using Clock = std::chrono::steady_clock;
 using StreamId = uint64_t;  // never given twice; 0 is none
 
-// A shorter way to the same bits that a backend has (kernels.h), and why it is not used.
-struct FusionFacts {
-  std::string name;
-  bool on = true;
-  std::string why;  // for people; empty when it is on
-  bool is_proven = false;  // a trial on this device says so, and had room for all that it tries
-};
-
 struct EngineOptions {
   std::string directory;
   std::string quantize = "none";   // none | int8-talker | int8 | fp8
@@ -32,11 +24,6 @@ struct EngineOptions {
   std::string cuda_file;             // the CUDA backend; needed for all but cpu
   bool cuda_graphs = true;
   bool full_vectors = false;         // as cuda::PluginOptions
-  // Fusions of the backend that are used: auto (those that a trial finds right on this device, and not slower; without a warm-up
-  // all, untried), all, none, or their names with commas between.
-  std::string fusions = "auto";
-  // What a trial on the same device found when it was loaded before: auto tries nothing if that says it of all.
-  std::vector<FusionFacts> known_fusions;
   std::string cache_format;          // of keys and values: f32 | bf16; empty: as the codec's
   bool case_split_pieces = false;  // the tokenizer's other rule
   unsigned threads = 0;            // 0: one per core
@@ -134,7 +121,6 @@ struct EngineFacts {
   std::string device;
   std::string no_cuda;  // why it is no GPU, where one was wanted if there is one
   size_t device_memory = 0;  // bytes that the device has of its own
-  std::vector<FusionFacts> fusions;  // that its backend has
   uint32_t sample_rate = 24000;
   bool takes_instruction = false;
   std::vector<std::string> speakers, languages;

@@ -14,7 +14,6 @@
 #include <thread>
 #include <utility>
 
-#include "runtime/fusion_trial.h"
 #include "runtime/mailbox.h"
 #include "runtime/scheduler.h"
 #include "runtime/warm_up.h"
@@ -105,12 +104,8 @@ class ThreadedEngine final : public Engine {
       *model = make(&problem);
       if (*model == nullptr) return problem;
       const Clock::time_point loaded = Clock::now();
-      std::vector<FusionFacts> fusions;
-      const std::string wanted = !options_.warm_up && options_.fusions == "auto" ? "all" : options_.fusions;
-      if (!ChooseFusions(**model, {wanted, options_.known_fusions, LargestBatch(), Clock::now}, &fusions, &problem)) return problem;
       if (options_.warm_up && !WarmUp(**model, LargestBatch(), &times_, &problem)) return problem;
       facts_ = (*model)->facts();
-      facts_.fusions = std::move(fusions);
       facts_.load_ms = Milliseconds(loaded - began);
       facts_.warm_up_ms = Milliseconds(Clock::now() - loaded);
       return "";

@@ -79,9 +79,6 @@ class FrameModel {
   virtual BackendFigures Figures() const = 0;
   // As Kernels::Rehearse.
   virtual bool Rehearse(bool) { return false; }
-  // As those of Kernels.
-  virtual std::vector<Fusion> Fusions() const { return {}; }
-  virtual void Fuse(size_t n, bool on) { (void)n, (void)on; }
   // Sizes of batches that a warm-up goes through, smallest first, none above `most`.
   virtual std::vector<size_t> WarmBatches(size_t most) const = 0;
 

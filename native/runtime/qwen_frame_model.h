@@ -46,8 +46,6 @@ class QwenFrameModel final : public FrameModel {
   StageTimes Times() const override { return times_; }
   BackendFigures Figures() const override { return kernels_->Figures(); }
   bool Rehearse(bool on) override { return kernels_->Rehearse(on); }
-  std::vector<Fusion> Fusions() const override { return kernels_->Fusions(); }
-  void Fuse(size_t n, bool on) override { kernels_->Fuse(n, on); }
   std::vector<size_t> WarmBatches(size_t most) const override;
 
   VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work, std::shared_ptr<Voice>* voice,

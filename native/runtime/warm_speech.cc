@@ -80,7 +80,7 @@ void WarmSpeech::Step() {
   live_ = std::move(going_on);
 }
 
-size_t WarmSpeech::Decode() {
+void WarmSpeech::Decode() {
   std::vector<FrameModel::DecodeJob> jobs;
   float* at = samples_.data();
   for (Speaking& one : live_) {
@@ -89,7 +89,6 @@ size_t WarmSpeech::Decode() {
     at += std::exchange(one.undecoded, 0) * model_.FrameSamples();
   }
   if (!jobs.empty()) model_.Decode(jobs.data(), jobs.size());
-  return static_cast<size_t>(at - samples_.data());
 }
 
 }  // namespace parley::runtime

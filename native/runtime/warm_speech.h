@@ -1,4 +1,4 @@
-// Generations that nobody hears, several at a time: what is done before anybody waits for the engine, a warm-up or a trial.
+// Generations that nobody hears, several at a time: the engine's warm-up.
 #ifndef PARLEY_RUNTIME_WARM_SPEECH_H_
 #define PARLEY_RUNTIME_WARM_SPEECH_H_
 
@@ -46,9 +46,8 @@ class WarmSpeech {
   void Join(size_t count);
   // A frame of each.
   void Step();
-  // All frames that were made and not decoded: so many samples of Samples(), until the next time.
-  size_t Decode();
-  const float* Samples() const { return samples_.data(); }
+  // All frames that were made and not decoded.
+  void Decode();
   size_t Live() const { return live_.size(); }
 
  private:

@@ -195,16 +195,6 @@ void WhatDoesNotFitIsLeftToTheGrids() {
   CHECK(!MakeKernels()->RunPasses({}, {}, nullptr));
 }
 
-void PassesThatAreNotFusedAreLeftToTheGrids() {
-  const auto kernels = MakeBackend(false);
-  Predictor predictor(*kernels, {256, 256, 2, 1, 1, Format::kF32}, 2, false);
-  CHECK_EQ(std::string(kernels->Fusions().at(1).name), "passes");
-  kernels->Fuse(1, false);
-  CHECK(!predictor.Takes(1, 1));
-  kernels->Fuse(1, true);
-  CHECK(predictor.Takes(1, 1));
-}
-
 }  // namespace
 }  // namespace parley::test
 
@@ -215,6 +205,5 @@ int main() {
               {"passes of the models' sizes give the codes of each", PassesOfTheModelsSizesGiveTheCodesOfEach},
               {"every rule chooses as it does alone", EveryRuleChoosesAsItDoesAlone},
               {"what is no number gives no code", WhatIsNoNumberGivesNoCode},
-              {"passes that are not fused are left to the grids", PassesThatAreNotFusedAreLeftToTheGrids},
               {"what does not fit is left to the grids", WhatDoesNotFitIsLeftToTheGrids}});
 }

@@ -101,19 +101,6 @@ void BlocksMayComeInAnyOrder() {
   }
 }
 
-void LayersThatAreNotFusedAreLeftToTheGrids() {
-  const auto kernels = MakeBackend(false);
-  const std::vector<Fusion> fusions = kernels->Fusions();
-  CHECK_EQ(std::string(fusions.at(0).name), "layers");
-  const Sizes sizes{256, 256, 2, 1, 1, Format::kF32};
-  kernels->Fuse(0, false);
-  CHECK(!kernels->Fusions()[0].on);
-  CHECK(!Layers(*kernels, sizes, true).Takes(1, 0));
-  kernels->Fuse(0, true);
-  SamePiecesAndWhole(*kernels, sizes, true, {1});
-  CHECK_EQ(RefusalOf([&] { kernels->Fuse(fusions.size(), true); }), "there is no such fusion");
-}
-
 void AWholeTransformerGivesTheBitsOfItsPieces() {
   const auto kernels = MakeBackend(false);
   SamePiecesAndWhole(*kernels, {256, 256, 2, 1, 2, Format::kF32}, true, {1, 2, 3});
@@ -138,6 +125,5 @@ int main() {
               {"layers of the models' sizes give the bits of their pieces", LayersOfTheModelsSizesGiveTheBitsOfTheirPieces},
               {"blocks that wait for each other may come in any order", BlocksMayComeInAnyOrder},
               {"layers are of one format", LayersAreOfOneFormat},
-              {"layers that are not fused are left to the grids", LayersThatAreNotFusedAreLeftToTheGrids},
               {"what does not fit is left to the grids", WhatDoesNotFitIsLeftToTheGrids}});
 }

@@ -123,23 +123,6 @@ void WarmUpCapturesAtOnce() {
   CHECK_EQ(f.recorder.Counters().launches, 1u);
 }
 
-void WhatIsForgottenIsNew() {
-  Fixture f;
-  const auto run = [&] {
-    f.Add({5});
-    f.recorder.Wait();
-    return f.recorder.Counters().launches;
-  };
-  CHECK_EQ(run(), 0u);
-  CHECK_EQ(run(), 1u);
-  f.recorder.Forget();
-  CHECK_EQ(f.recorder.Graphs(), 0u);
-  CHECK_EQ(f.recorder.ListBytes(), 0u);
-  CHECK_EQ(run(), 1u);
-  CHECK_EQ(run(), 2u);
-  CHECK_EQ(f.y[0], 20u);
-}
-
 void WithoutGraphsEveryListIsEager() {
   RecorderOptions options;
   options.graphs = false;
@@ -362,7 +345,6 @@ int main() {
       {"counts of one bucket are one list", CountsOfOneBucketAreOneList},
       {"another argument is another list", AnotherArgumentIsAnotherList},
       {"warm-up captures at once", WarmUpCapturesAtOnce},
-      {"what is forgotten is new", WhatIsForgottenIsNew},
       {"without graphs every list is eager", WithoutGraphsEveryListIsEager},
       {"the least recently used graph goes", TheLeastRecentlyUsedGraphGoes},
       {"lists have so much of the host's memory", ListsHaveSoMuchOfTheHostsMemory},

@@ -50,23 +50,11 @@ struct Script {
   }
 
   void Happens(const std::string& where) const {
-    if (at == where) Throw(what);
-  }
-  static void Throw(const std::string& what) {
+    if (at != where) return;
     if (what == "memory") throw std::bad_alloc();
     if (what == "throw") throw std::runtime_error("scripted");
     if (what == "lost") throw BackendLost("the GPU fell off the bus");
   }
-};
-
-// A fusion, and what it does while it is on.
-struct ScriptedFusion {
-  std::string name;
-  Clock::duration saves{};  // of a step
-  bool wrong = false;       // another sound
-  std::string what{};       // happens at a step: memory | throw | lost
-  size_t hiccups = 0;       // of so many steps, the first ones: 20 ms more
-  bool on = true;
 };
 
 class ScriptedModel;
@@ -114,11 +102,7 @@ class ScriptedModel : public FrameModel {
   size_t most_positions = 100'000, most_draws = 50'000;
   size_t max_voices = 4;
   size_t voice_work_bytes = 0;
-  size_t free_bytes = 1'000'000;
   std::set<std::string> bad_voices;
-  std::vector<ScriptedFusion> fusions;
-  bool rehearses = false;
-  std::string first_step{};  // happens at the first step: memory | throw | lost
 
   std::vector<std::string> log;  // what was called with whom
   size_t bytes_in_use = 0;
@@ -140,23 +124,14 @@ class ScriptedModel : public FrameModel {
     facts_.sample_rate = 1000;
   }
 
-  void SayType(const std::string& type) { facts_.model_type = type; }
-
   const EngineFacts& facts() const override { return facts_; }
   size_t FrameSamples() const override { return kFrameSamples; }
   size_t MostPositions() const override { return most_positions; }
   size_t MostDraws() const override { return most_draws; }
-  size_t FreeBytes() const override { return free_bytes; }
+  size_t FreeBytes() const override { return 1'000'000; }
   StageTimes Times() const override { return {}; }
   BackendFigures Figures() const override { return {}; }
   std::vector<size_t> WarmBatches(size_t) const override { return {}; }
-  std::vector<Fusion> Fusions() const override {
-    std::vector<Fusion> all;
-    for (const ScriptedFusion& one : fusions) all.push_back({one.name.c_str(), one.on});
-    return all;
-  }
-  void Fuse(size_t n, bool on) override { fusions.at(n).on = on; }
-  bool Rehearse(bool on) override { return rehearses = on, true; }
 
   VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work, std::shared_ptr<Voice>* voice,
                         std::string* problem) override {
@@ -223,13 +198,6 @@ class ScriptedModel : public FrameModel {
     for (size_t n = 0; n < count; n++) line += " " + Of(*generations[n]).script_.name;
     log.push_back(line);
     now_ += step_time + static_cast<Clock::rep>(count) * stream_time;
-    Script::Throw(std::exchange(first_step, ""));
-    for (ScriptedFusion& one : fusions) {
-      if (!one.on) continue;
-      now_ -= one.saves;
-      if (one.hiccups > 0) one.hiccups--, now_ += std::chrono::milliseconds(20);
-      Script::Throw(one.what);
-    }
     for (size_t n = 0; n < count; n++) {
       ScriptedGeneration& one = Of(*generations[n]);
       if (one.left_ > 0 || one.Starved()) throw std::logic_error("a step that cannot be");
@@ -244,13 +212,12 @@ class ScriptedModel : public FrameModel {
 
   void Decode(const DecodeJob* jobs, size_t count) override {
     std::string line = "decode";
-    const bool is_wrong = std::any_of(fusions.begin(), fusions.end(), [](const ScriptedFusion& one) { return one.on && one.wrong; });
     for (size_t n = 0; n < count; n++) {
       ScriptedGeneration& one = Of(*jobs[n].generation);
       line += " " + one.script_.name + ":" + std::to_string(jobs[n].frames);
       if (one.made_ - one.decoded_ < jobs[n].frames) throw std::logic_error("frames that were not made");
       for (size_t i = 0; i < jobs[n].frames * kFrameSamples; i++) {
-        jobs[n].samples[i] = static_cast<float>(one.decoded_ + i / kFrameSamples + (is_wrong ? 2 : 1));
+        jobs[n].samples[i] = static_cast<float>(one.decoded_ + i / kFrameSamples + 1);
       }
       one.decoded_ += jobs[n].frames;
       now_ += static_cast<Clock::rep>(jobs[n].frames) * decode_time;

@@ -26,7 +26,6 @@ export interface ServerHealth {
     readonly name: string;
     readonly noGpu?: string;
     readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number };
-    readonly fusions?: readonly { readonly name: string; readonly why: string }[];
     readonly work?: DeviceWork;
   };
   /** Sentences that wait for an engine, and how many of a class may. */
@@ -125,7 +124,6 @@ function olderFields(health: OlderHealth): Record<string, unknown> {
     ...(device?.noGpu === undefined ? {} : { no_cuda: device.noGpu }),
     ...(device?.work === undefined ? {} : workFields(device.work, memory !== undefined)),
     ...(memory === undefined ? {} : gpuFields(device?.name, memory)),
-    ...(device?.fusions === undefined ? {} : { gpu_fusions: fusionFields(device.fusions) }),
     ...(queueDepth === undefined ? {} : { queue_depth: queueDepth }),
     ...(maxQueueDepth === undefined ? {} : { max_queue_depth: maxQueueDepth }),
     ...cacheFields('audio', health.audioCache),
@@ -139,13 +137,6 @@ function workFields(work: DeviceWork, onGpu: boolean) {
     gpu_lists: { eager, captured: captures, launched: launches, mb: Math.round(listBytes / MEBIBYTE) },
   };
   return { streams, busy: Math.round(busyShare * 1000) / 1000, ...(onGpu ? lists : {}) };
-}
-
-function fusionFields(fusions: readonly { readonly name: string; readonly why: string }[]) {
-  return {
-    used: fusions.filter(({ why }) => why === '').map(({ name }) => name),
-    left_out: Object.fromEntries(fusions.flatMap(({ name, why }) => (why === '' ? [] : [[name, why]]))),
-  };
 }
 
 function gpuFields(name: string | undefined, memory: { allocatedBytes: number; totalBytes: number }) {

@@ -105,13 +105,6 @@ export interface SpeechEnd {
   readonly timing?: EngineTiming;
 }
 
-/** A shorter way to the same sound that an engine's device has. */
-export interface DeviceFusion {
-  readonly name: string;
-  /** Why it is not used; empty where it is. */
-  readonly why: string;
-}
-
 /** What an engine computes on. */
 export interface EngineDevice {
   /** `cpu`, or what the device calls itself. */
@@ -120,7 +113,6 @@ export interface EngineDevice {
   readonly noGpu?: string;
   /** Bytes of the device's own memory: what the engine holds of it, and all. The CPU has none of its own. */
   readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number };
-  readonly fusions?: readonly DeviceFusion[];
   /** Absent where it is not loaded, or not known. */
   readonly work?: EngineWork;
 }

@@ -21,7 +21,7 @@ export function openEngines(config: Config, log: Log): Promise<Engines> {
 
 /** Nothing where no checkpoint is configured. */
 function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
-  const { directory, numaNode, quantize, codecFormat, device, cudaGraphs, cudaFusions, fullVectors } = model;
+  const { directory, numaNode, quantize, codecFormat, device, cudaGraphs, fullVectors } = model;
   if (directory === undefined) return undefined;
   const { threads, cores, maxStreams, maxBatch, maxNewTokens } = model;
   return {
@@ -30,7 +30,6 @@ function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
     ...(codecFormat === undefined ? {} : { codecFormat }),
     device,
     cudaGraphs,
-    cudaFusions,
     fullVectors,
     threads,
     cores,

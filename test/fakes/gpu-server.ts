@@ -73,7 +73,7 @@ export interface GpuMachine {
 }
 
 /** See native/test/fake_gpu/backend.cc. */
-export type Matter = 'well' | 'odd' | 'lost' | 'full' | 'taken' | 'dead';
+export type Matter = 'well' | 'lost' | 'full' | 'taken' | 'dead';
 
 type LogLine = Readonly<Record<string, unknown>>;
 

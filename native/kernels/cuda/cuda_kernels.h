@@ -12,7 +12,6 @@
 
 #include "kernels/cuda/copy_run.h"
 #include "kernels/cuda/device.h"
-#include "kernels/cuda/fusions.h"
 #include "kernels/cuda/memory_pool.h"
 #include "kernels/cuda/recorder.h"
 #include "kernels/cuda/terms_place.h"
@@ -40,8 +39,6 @@ class CudaKernels final : public Kernels {
   bool AnswersAtOnce() const override { return false; }
   BackendFigures Figures() const override;
   bool Rehearse(bool on) override { return recorder_.CaptureAtOnce(on); }
-  std::vector<Fusion> Fusions() const override;
-  void Fuse(size_t n, bool on) override;
 
   void* Allocate(size_t bytes) override;
   void Free(void* memory) override;
@@ -125,7 +122,6 @@ class CudaKernels final : public Kernels {
 
   std::unique_ptr<Device> device_;
   std::string name_;
-  std::vector<Fused> fusions_;  // that the device can take
   void* pooled_ = nullptr;
   std::unique_ptr<MemoryPool> pool_;
   WorkRoom room_;

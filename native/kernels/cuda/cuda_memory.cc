@@ -24,30 +24,13 @@ CudaKernels::CudaKernels(std::unique_ptr<Device> device, const CudaOptions& opti
       layer_run_(std::make_unique<LayerRunRoom>(*device_)),
       recorder_(*device_, options.recorder) {
   const DeviceFacts& facts = device_->Facts();
-  room_.rules = {options.full_vectors, facts.major == 9 && facts.minor == 0, static_cast<uint32_t>(facts.multiprocessors), {}};
-  for (size_t n = 0; n < kFusedCount && !options.full_vectors && room_.rules.wide; n++) fusions_.push_back(static_cast<Fused>(n));
+  room_.rules = {options.full_vectors, facts.major == 9 && facts.minor == 0, static_cast<uint32_t>(facts.multiprocessors)};
   if (options.pool == 0) return;
   pooled_ = device_->Allocate(options.pool);
   pool_ = std::make_unique<MemoryPool>(pooled_, options.pool);
 }
 
 CudaKernels::~CudaKernels() { device_->Free(pooled_); }
-
-std::vector<Fusion> CudaKernels::Fusions() const {
-  std::vector<Fusion> all;
-  for (const Fused what : fusions_) all.push_back({kFusedNames[static_cast<size_t>(what)], room_.rules.fusions.Has(what)});
-  return all;
-}
-
-// What is remembered would not be asked for again.
-void CudaKernels::Fuse(size_t n, bool on) {
-  Require(n < fusions_.size(), "there is no such fusion");
-  const Fused what = fusions_[n];
-  if (room_.rules.fusions.Has(what) == on) return;
-  Submit();
-  recorder_.Forget();
-  room_.rules.fusions.Set(what, on);
-}
 
 // A part may have been another's, whose work is still to be done: it is cleared after that.
 void* CudaKernels::Allocate(size_t bytes) {

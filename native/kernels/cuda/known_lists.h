@@ -30,10 +30,6 @@ class KnownLists {
   KnownList* Find(const List& list);
   // One that Find() did not find. What goes for it may not be under way. It is kept however large it is.
   KnownList* Remember(const List& list);
-  // What goes may not be under way.
-  void Clear() {
-    while (!lists_.empty()) ForgetLast();
-  }
   // There was no memory for a graph: the half that was used last is kept, and about as many from now on. What goes may not be under way.
   void Halve();
   // There was: one more is kept, up to as many as before.

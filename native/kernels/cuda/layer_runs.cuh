@@ -200,8 +200,8 @@ inline bool IsRun(const LayerRun& run, const ProductRules& rules) {
 
 // Kernels::RunLayers, of matrices of one format. The sizes are those of the code predictor and of the talkers, and one that tests can afford.
 template <Format kFormat>
-bool EnqueueRunLayers(Queue& queue, LayerRunRoom& room, const FusionSet& fusions, const LayerRun& run) {
-  const auto with = [&](auto shape) { return fusions.Has(Fused::kLayers) && EnqueueLayerRun<decltype(shape), false>(queue, room, run); };
+bool EnqueueRunLayers(Queue& queue, LayerRunRoom& room, const LayerRun& run) {
+  const auto with = [&](auto shape) { return EnqueueLayerRun<decltype(shape), false>(queue, room, run); };
   if (run.batch.layout.format == Format::kF32) {
     if constexpr (kIsPredictors<kFormat>) {
       if (with(RunShape<4, 8, 12, float, kFormat>{})) return true;
@@ -227,8 +227,7 @@ inline bool EnqueueRun(Queue& queue, LayerRunRoom& room, const ProductRules& rul
   if (!IsRun(run, rules)) return false;
   const auto of = [&](auto format) {
     constexpr Format kFormat = decltype(format)::value;
-    if (run.passes == nullptr) return EnqueueRunLayers<kFormat>(queue, room, rules.fusions, run);
-    return rules.fusions.Has(Fused::kPasses) && EnqueueRunPasses<kFormat>(queue, room, run);
+    return run.passes == nullptr ? EnqueueRunLayers<kFormat>(queue, room, run) : EnqueueRunPasses<kFormat>(queue, room, run);
   };
   switch (run.layers->heads.q.format) {
     case Format::kBf16: return of(std::integral_constant<Format, Format::kBf16>{});

@@ -122,11 +122,6 @@ void Recorder::Wait() {
   Deliver(1 - turn_);
 }
 
-void Recorder::Forget() {
-  Wait();
-  known_.Clear();
-}
-
 // The list that had this turn last was submitted before any other that is not done.
 void Recorder::Deliver(int turn) {
   if (!is_under_way_[turn]) return;

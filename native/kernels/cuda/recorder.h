@@ -54,8 +54,6 @@ class Recorder final : public Queue {
     options_.capture_at_once = at_once;
     return options_.graphs;
   }
-  // Once all is done: the lists that were run before are new again. How many may be kept, and whether graphs are tried, stays as it is.
-  void Forget();
   const RecorderCounters& Counters() const { return counters_; }
   size_t Graphs() const { return known_.Count(); }
   size_t ListBytes() const { return known_.Bytes(); }

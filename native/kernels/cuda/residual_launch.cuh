@@ -19,7 +19,6 @@ inline bool HasUnitShape(const ResidualUnit& unit, const ProductRules& rules) {
   const auto fits = [&](const Matrix& w, size_t columns) {
     return w.format == Format::kBf16 && w.rows == channels && w.columns == columns && LiesAtFours(w.values);
   };
-  if (!rules.fusions.Has(Fused::kUnits)) return false;
   return rules.wide && VectorTermsOf(Format::kBf16, rules.full_vectors) == 1 && (channels == 96 || channels == 192) && dilated.taps == kUnitTaps &&
          dilated.History() <= kUnitMostPast && fits(dilated.weights, kUnitTaps * channels) && fits(unit.pointwise, channels) &&
          dilated.bias != nullptr && unit.pointwise_bias != nullptr && unit.second.a != nullptr && unit.second.b != nullptr && LiesAtFours(dilated.bias) &&

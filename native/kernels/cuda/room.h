@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cuda/fusions.h"
-
 namespace parley::cuda {
 
 // How products are computed, whatever their shape.
@@ -16,7 +14,6 @@ struct ProductRules {
   // The device copies tiles and multiplies them (tile_words.h).
   bool wide = false;
   uint32_t multiprocessors = 132;
-  FusionSet fusions{};
 };
 
 // Room in the device's memory for what one call computes on its way: valid until the list that is being recorded has run or

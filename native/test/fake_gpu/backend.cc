@@ -2,7 +2,7 @@
 // does. Its sound is a square wave; no stream ends by itself.
 //
 // The file that PARLEY_FAKE_GPU names holds what is the matter with it, looked at whenever something is waited for or allocated:
-//   well | odd (with its second fusion its sound is another) | lost | full (nothing can be allocated) | taken (another process has all but 12 MiB: it cannot be opened) | dead (cannot be opened)
+//   well | lost | full (nothing can be allocated) | taken (another process has all but 12 MiB: it cannot be opened) | dead (cannot be opened)
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -53,9 +53,6 @@ class FakeGpu final : public Kernels {
     return figures;
   }
 
-  std::vector<Fusion> Fusions() const override { return {{"layers", fused_[0]}, {"units", fused_[1]}}; }
-  void Fuse(size_t n, bool on) override { fused_[n] = on; }
-
   void* Allocate(size_t bytes) override {
     const std::string matter = Look();
     auto* const memory = matter == "full" ? nullptr : static_cast<char*>(std::aligned_alloc(kHeader, (bytes + 2 * kHeader - 1) / kHeader * kHeader));
@@ -102,8 +99,7 @@ class FakeGpu final : public Kernels {
   void Add(float*, const float*, size_t) override {}
   // The last thing that is done to sound.
   void Clamp(float* x, size_t count, float, float) override {
-    const float level = fused_[1] && Matter() == "odd" ? 2 * kLevel : kLevel;
-    for (size_t i = 0; i < count; i++) x[i] = i / kHalfPeriod % 2 == 0 ? level : -level;
+    for (size_t i = 0; i < count; i++) x[i] = i / kHalfPeriod % 2 == 0 ? kLevel : -kLevel;
   }
   void Statistics(const float*, const float*, size_t, size_t, size_t, float, float*, float*) override {}
   void SoftmaxOverTime(float*, size_t, size_t, size_t) override {}
@@ -123,7 +119,6 @@ class FakeGpu final : public Kernels {
 
   std::string name_ = "cuda Fake GPU";  // and what it was asked for
   bool lost_ = false;
-  bool fused_[2] = {true, true};
   size_t in_use_ = 0;
   uint64_t eager_ = 0, captures_ = 0, launches_ = 0;
 };

@@ -17,15 +17,6 @@ const OLDER = {
     description: 'lists of work since it was loaded: run grid by grid, made into graphs, run as graphs',
     properties: { eager: INTEGER, captured: INTEGER, launched: INTEGER },
   },
-  gpu_fusions: {
-    type: 'object',
-    description:
-      'shorter ways to the same sound that its GPU has: those that are used, and why others are not',
-    properties: {
-      used: { type: 'array', items: STRING },
-      left_out: { type: 'object', additionalProperties: STRING },
-    },
-  },
   gpu_name: STRING,
   gpu_allocated_mb: INTEGER,
   gpu_total_mb: INTEGER,

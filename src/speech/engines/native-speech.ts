@@ -3,7 +3,6 @@
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { unwatchReady, watchReady } from '../../audio/ready.js';
 import { fileBesideAddon, loadAddon } from '../../addon.js';
-import type { DeviceFusion } from '../engine.js';
 
 interface SpeechAddon {
   speechInspect(directory: string): Promise<ModelFacts>;
@@ -20,11 +19,6 @@ interface SpeechAddon {
   speechStats(handle: number): NativeStats | null;
 }
 
-export interface NativeFusion extends DeviceFusion {
-  /** A trial on the device says so, and had room for all that it tries. */
-  readonly proven: boolean;
-}
-
 /** What a checkpoint offers; device, sizes and times only once it is loaded. */
 export interface ModelFacts {
   readonly modelType: 'custom_voice' | 'voice_design' | 'base';
@@ -34,8 +28,6 @@ export interface ModelFacts {
   readonly noCuda: string;
   /** Bytes that the device has of its own; 0 for the CPU. */
   readonly deviceMemory: number;
-  /** Shorter ways to the same sound that the device's kernels have; `why` it is not used is empty where it is. */
-  readonly fusions: readonly NativeFusion[];
   /** Hz. */
   readonly sampleRate: number;
   readonly takesInstruction: boolean;
@@ -58,10 +50,6 @@ export interface NativeOptions {
   /** `auto`, `cpu`, `cuda` or `cuda:1`; absent: the CPU. */
   readonly device?: string;
   readonly cudaGraphs?: boolean;
-  /** Which of the GPU's shorter ways are used: `auto` (as a trial finds them when it loads), `all`, `none`, or names with commas. */
-  readonly cudaFusions?: string;
-  /** What a trial on the same GPU found when it was loaded before: `auto` tries nothing if that says it of all. */
-  readonly knownFusions?: readonly NativeFusion[];
   /** On a GPU: what weights of bf16 or 8 bits meet keeps 16 bits. */
   readonly fullVectors?: boolean;
   /** 0: one per core. */

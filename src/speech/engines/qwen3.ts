@@ -24,7 +24,6 @@ import {
   NativeSpeech,
   type ModelFacts,
   type NativeEnd,
-  type NativeFusion,
   type NativeOptions,
   type NativeOutcome,
   type NativeRecording,
@@ -70,7 +69,6 @@ export class Qwen3Engine implements SpeechEngine {
   #native: NativeSpeech | undefined;
   /** It has computed on a GPU: from then on it does so or not at all. */
   #onGpu = false;
-  #knownFusions: readonly NativeFusion[] = [];
   /** Why what it computed on is gone; until it is loaded again. */
   #lost: string | undefined;
 
@@ -131,19 +129,13 @@ export class Qwen3Engine implements SpeechEngine {
   }
 
   device(): EngineDevice {
-    const {
-      device: name = 'cpu',
-      deviceMemory: totalBytes = 0,
-      noCuda = '',
-      fusions = [],
-    } = this.#native?.facts ?? {};
+    const { device: name = 'cpu', deviceMemory: totalBytes = 0, noCuda = '' } = this.#native?.facts ?? {};
     const stats = this.#native?.stats ?? undefined;
     const memory = { allocatedBytes: stats?.deviceMemoryInUse ?? 0, totalBytes };
     return {
       name,
       ...(noCuda === '' ? {} : { noGpu: noCuda }),
       ...(totalBytes === 0 ? {} : { memory }),
-      ...(fusions.length === 0 ? {} : { fusions }),
       ...(stats === undefined ? {} : { work: this.#workOf(stats) }),
     };
   }
@@ -317,12 +309,10 @@ export class Qwen3Engine implements SpeechEngine {
   }
 
   #newsOfLoad(): Readonly<Record<string, string>> {
-    const { device = '', noCuda = '', fusions = [] } = this.#native?.facts ?? {};
-    const left = fusions.filter(({ why }) => why !== '').map(({ name, why }) => `${name} (${why})`);
+    const { device = '', noCuda = '' } = this.#native?.facts ?? {};
     return {
       device,
       ...(noCuda === '' ? {} : { cuda: `none: ${noCuda}` }),
-      ...(left.length === 0 ? {} : { fusionsLeftOut: left.join(', ') }),
     };
   }
 
@@ -339,16 +329,11 @@ export class Qwen3Engine implements SpeechEngine {
         const { native, maxWaiting } = this.#options;
         // A processor would speak a hundredth of the calls, and nobody would know why.
         const device = this.#onGpu && native.device === 'auto' ? 'cuda' : native.device;
-        // Where it was lost the next one may be another, and where it cannot be loaded what is known may be why.
-        const knownFusions = this.#lost === undefined ? this.#knownFusions : [];
-        this.#knownFusions = [];
         this.#native = await NativeSpeech.open({
           ...native,
           ...(device && { device }),
-          knownFusions,
           maxWaiting,
         });
-        this.#knownFusions = this.#native.facts.fusions;
         this.#onGpu ||= this.#native.facts.deviceMemory > 0;
         this.#lost = undefined;
       },
