@@ -62,6 +62,11 @@ export class Admission {
     return busy ? undefined : this.#judge(this.#digest, request, decision.peer, address);
   }
 
+  /** Whether it was let in by a password: its sender got our challenge, wherever its address says that it is. */
+  authenticated(request: SipRequest): boolean {
+    return this.#users.has(request);
+  }
+
   /**
    * Whether whoever sends `request` may take over the call that `before` began (RFC 3891, section 3): allowed
    * addresses may; others only a call of theirs, by the same password from the same address.

@@ -5,11 +5,13 @@ import type { MediaPlane } from '../../src/rtp/media-plane.js';
 import { DtlsCertificate } from '../../src/rtp/dtls-certificate.js';
 import { RtpPorts } from '../../src/rtp/rtp-ports.js';
 import type { Time } from '../../src/time.js';
+import { parseAddress } from '../guard/address-list.js';
+import { OwnAddresses } from '../guard/own-addresses.js';
 import { CallMedia, type MediaLog } from '../media/call-media.js';
 import { RandomPool } from '../random-pool.js';
 import { CRYPTO_SUITES } from '../sdp/crypto-attribute.js';
 import { type Keying, type MediaPolicy, type Security, usualKeyings } from '../sdp/media-policy.js';
-import type { TransportName } from '../transport/flow.js';
+import type { Place, TransportName } from '../transport/flow.js';
 import type { MediaWish } from '../trunk/outbound-calls.js';
 import type { TrunkSettings } from '../trunk/trunk-settings.js';
 
@@ -69,7 +71,10 @@ export class MediaSupply {
   readonly #policy: MediaPolicy;
   readonly #random = new RandomPool();
   readonly #certificate = DtlsCertificate.make();
+  readonly #own: OwnAddresses;
   #departures = 0;
+  /** Where SIP is listened for; told once that is known. */
+  #signalling: () => readonly Place[] = () => [];
   /** By the address listened on: a call's media comes in where its signalling did. */
   readonly #ports: ReadonlyMap<string, RtpPorts>;
 
@@ -78,6 +83,7 @@ export class MediaSupply {
     const { rtpPorts, rtpPortDrainMs: drainMs, rtpDscp: dscp } = phoneMedia;
     const [portMin, portMax] = rtpPorts;
     this.#parts = parts;
+    this.#own = new OwnAddresses(parts.time);
     this.#ports = new Map(sip.hosts.map((address) => [address, RtpPorts.open({ address, portMin, portMax, drainMs, dscp })]));
     this.#policy = mediaPolicy(phoneMedia);
   } // prettier-ignore
@@ -114,6 +120,7 @@ export class MediaSupply {
       addresses: family === 6 ? { ip6: told } : { ip4: told },
       localAddress: [localAddress, host ?? ''].find((address) => !isWildcard(address)) ?? told,
       certificate: this.#certificate,
+      forbids: (address, port) => this.#isOurSignalling(address, port),
       networks: config.phoneMedia.rtpLatchNetworks,
       departed: () => this.#departures++,
       rtpTimeoutMs: config.phoneMedia.rtpTimeoutMs,
@@ -121,6 +128,11 @@ export class MediaSupply {
       randomBytes: this.#random.bytes,
       log,
     });
+  }
+
+  /** No media is sent to these places. */
+  avoid(signalling: () => readonly Place[]): void {
+    this.#signalling = signalling;
   }
 
   /** Times that a call's media was found at another address than the announced one. */
@@ -139,6 +151,16 @@ export class MediaSupply {
       sum.free += pairs - inUse - draining;
     }
     return sum;
+  }
+
+  #isOurSignalling(address: string, port: number): boolean {
+    const places = this.#signalling().filter((place) => place.port === port);
+    if (places.length === 0) return false;
+    const { publicAddresses } = this.#parts.config.sip;
+    const name = parseAddress(address)?.toString() ?? address;
+    const known = [...publicAddresses, ...places.map((place) => place.address)];
+    const isLoopback = parseAddress(address)?.range() === 'loopback';
+    return isLoopback || this.#own.has(name) || known.some((one) => parseAddress(one)?.toString() === name);
   }
 
   close(): void {

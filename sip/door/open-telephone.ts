@@ -62,7 +62,9 @@ export async function openTelephone(around: TelephoneSurroundings): Promise<Tele
     wallMs: Date.now,
     mediaMs: () => around.plane.nowMs,
   });
-  const door = new TelephoneDoor({ ...partsOf(around, settings, new MediaSupply(around)), captures });
+  const supply = new MediaSupply(around);
+  const door = new TelephoneDoor({ ...partsOf(around, settings, supply), captures });
+  supply.avoid(() => door.network.transports.places.map(({ place }) => place));
   try {
     await door.open();
     if (config.preloadModel) void prepare(around, settings);

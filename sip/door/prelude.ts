@@ -28,7 +28,11 @@ export interface PreludeParts {
 }
 
 const MOST_SPOKEN_MS = 60_000; // of early media, from its beginning
-const MOST_WAITED_MS = 5000; // for media to be agreed on, which takes a PRACK where the INVITE has no offer
+/**
+ * For media to be agreed on, which takes a PRACK where the INVITE has no offer, and for the caller to show that it gets
+ * what is sent to it.
+ */
+const MOST_WAITED_MS = 5000;
 
 export class Prelude {
   readonly #parts: PreludeParts;
@@ -51,10 +55,12 @@ export class Prelude {
       this.#heard = !plan.early.whole;
       if (session.progress(media).refusal !== undefined) return;
       const callOff = this.#after(MOST_WAITED_MS, () => this.#silent());
-      phone.onceAudible(() => {
+      const speak = (): void => {
         callOff();
         this.#speak();
-      });
+      };
+      // What goes on through the answer waits for it; what is heard before it begins when it can be heard.
+      phone.onceAudible(plan.early.whole ? () => media.onceConfirmed(speak) : speak);
     }
     if (plan.ringMs === 0) this.#hasRung();
     else this.#after(plan.ringMs, () => this.#hasRung());
@@ -62,8 +68,9 @@ export class Prelude {
 
   #speak(): void {
     const { plan, phone } = this.#parts;
-    if (plan.early === undefined || this.#over) return;
+    if (plan.early === undefined) return;
     const { speech, whole } = plan.early;
+    if (whole && this.#over) return;
     if (!whole) return void phone.speakEarly(speech);
     this.#after(MOST_SPOKEN_MS, () => this.#silent());
     try {

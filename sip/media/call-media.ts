@@ -9,6 +9,7 @@ import type { MediaPort } from '../../src/call/call.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { CallerSound } from '../../src/rtp/caller-audio.js';
 import type { DtlsCertificate } from '../../src/rtp/dtls-certificate.js';
+import type { IceComponent } from '../../src/rtp/ice-lite.js';
 import type { MediaPlane } from '../../src/rtp/media-plane.js';
 import type { MediaSocket } from '../../src/rtp/media-socket.js';
 import type { RtpPorts } from '../../src/rtp/rtp-ports.js';
@@ -31,6 +32,10 @@ import { OutgoingVoice, type VoiceFormat } from './outgoing-voice.js';
 import { keysInDescriptions, type CallKeys } from './sdes-keys.js';
 import { SilenceWatch } from './silence-watch.js';
 
+// Below are services that take what is sent to them for requests, but for the one that discards it (RFC 863).
+const LOWEST_PORT = 1024;
+const DISCARD_PORT = 9;
+
 export interface MediaLog {
   info(fields: Record<string, unknown>, message: string): void;
   warn(fields: Record<string, unknown>, message: string): void;
@@ -46,6 +51,8 @@ export interface CallMediaParts {
   readonly localAddress?: string;
   /** Networks that media may come from although no description and no signalling names them. */
   readonly networks?: readonly string[];
+  /** Whether media may not be sent there, whatever a description says: to ourselves. */
+  readonly forbids?: (address: string, port: number) => boolean;
   /** Told each time that the media is found at another address than the announced one. */
   readonly departed?: () => void;
   /** For DTLS and ICE; without it there are neither. */
@@ -85,6 +92,9 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   #port: MediaPort | undefined;
   #holding = false;
   #held = false;
+  /** The peer, or a packet of its media, has shown that it is there. */
+  #confirmed = false;
+  #onceConfirmed: (() => void)[] = [];
   #departures = 0;
   #closed = false;
 
@@ -107,7 +117,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       onKeys: (keys) => this.#keyed(keys),
       onFailed: (error) => this.onFailed?.(error),
       onLeft: () => this.onLeft?.(),
-      onFound: (...where) => this.#incoming.found(...where),
+      onFound: (...where) => this.#nominated(...where),
     });
     socket.onDigit = (digit, durationMs, atMs) => this.onDigit?.(digit, durationMs, atMs);
     socket.onTarget = () => this.#found();
@@ -121,6 +131,28 @@ export class CallMedia implements SessionMedia, CapturedMedia {
 
   signalledFrom(address: string): void {
     this.#incoming.signalledFrom(address);
+  }
+
+  confirmed(): void {
+    if (this.#confirmed || this.#closed) return;
+    this.#confirmed = true;
+    if (this.#applied !== undefined) this.#begin(this.#applied);
+    for (const action of this.#onceConfirmed.splice(0)) action();
+  }
+
+  #begin(agreed: AgreedAudio): void {
+    try {
+      if (connects(agreed) && !this.#isKeyed(agreed)) this.#path.follow(agreed);
+    } catch (error) {
+      return this.onFailed?.(this.#noted(error));
+    }
+    this.#flow(agreed, this.#isKeyed(agreed), false);
+  }
+
+  /** Calls `action` as soon as media may leave; never where the call ends before. */
+  onceConfirmed(action: () => void): void {
+    if (this.#confirmed) action();
+    else if (!this.#closed) this.#onceConfirmed.push(action);
   }
 
   get offering(): boolean {
@@ -154,6 +186,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   }
 
   accept(answer: Uint8Array, fork: string): Judged<void> {
+    this.confirmed(); // only a peer that got our offer can answer it
     const proposal = this.#negotiation.accept(answer, fork);
     if (proposal.refusal !== undefined) return proposal;
     const followed = this.#follow(proposal.value.agreed, proposal.value.adopt);
@@ -219,6 +252,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#onceConfirmed = [];
     this.#watch.close();
     this.#digits.close();
     this.#voice.close();
@@ -229,7 +263,8 @@ export class CallMedia implements SessionMedia, CapturedMedia {
 
   /** The far end was heard, or is heard elsewhere. */
   #found(): void {
-    const { departures, address, port } = this.#socket.stats();
+    const { departures, address, port, latched } = this.#socket.stats();
+    if (latched) this.confirmed();
     if (departures <= this.#departures) return;
     this.#departures = departures;
     this.#parts.departed?.();
@@ -252,6 +287,8 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   /** 500 where the media cannot follow: nothing is agreed, and everything goes on as before. */
   #follow(agreed: AgreedAudio, adopt: () => void): Judged<void> {
     if (this.#closed) return refused(500, 'the media of the call is closed');
+    const forbidden = this.#forbiddenIn(agreed);
+    if (forbidden !== undefined) return refused(488, `media cannot be sent to port ${forbidden}`);
     const before = this.#applied;
     const keys = keysInDescriptions(agreed.keys) ?? this.#path.keysFor(agreed);
     const opened = this.#open(agreed, keys);
@@ -259,14 +296,37 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     try {
       this.#applied = agreed;
       this.#incoming.follow(agreed, keys?.receive);
-      this.#path.follow(agreed);
+      if (this.#confirmed || !connects(agreed)) this.#path.follow(agreed);
     } catch (error) {
       return this.#halfway(before, error);
     }
     adopt();
-    const keyed = keys !== undefined || this.#path.keysFor(agreed) !== undefined;
-    this.#flow(agreed, keyed, opened);
+    this.#flow(agreed, this.#isKeyed(agreed), opened);
     return { value: undefined };
+  }
+
+  #isKeyed(agreed: AgreedAudio): boolean {
+    return keysInDescriptions(agreed.keys) !== undefined || this.#path.keysFor(agreed) !== undefined;
+  }
+
+  /** The port that a description may not name. With ICE nothing is sent to what it names. */
+  #forbiddenIn({ remote, remoteRtcp, ice }: AgreedAudio): number | undefined {
+    if (ice !== undefined) return undefined;
+    const named = [remote, ...(remoteRtcp === undefined ? [] : [remoteRtcp])];
+    const discarded = remote.port === DISCARD_PORT ? [DISCARD_PORT, DISCARD_PORT + 1] : [];
+    const sentTo = named.filter(({ address, port }) => !isUnknown(address) && !discarded.includes(port));
+    return sentTo.find(({ address, port }) => this.#isForbidden(address, port))?.port;
+  }
+
+  #isForbidden(address: string, port: number): boolean {
+    return port < LOWEST_PORT || (this.#parts.forbids?.(address, port) ?? false);
+  }
+
+  /** A check of ICE, or a handshake, has shown where the far end is. */
+  #nominated(address: string, port: number, component: IceComponent): void {
+    if (this.#isForbidden(address, port)) return;
+    this.#incoming.found(address, port, component);
+    this.confirmed();
   }
 
   /** What was agreed on cannot be done, which is a defect here: a call that stood has lost its media by it. */
@@ -292,6 +352,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     if (opened instanceof ParleyError) return this.onFailed?.(opened);
     this.#incoming.protect(keys.receive);
     this.#flow(agreed, true, opened);
+    this.confirmed();
   }
 
   /** Whether there is another playout; nothing has changed where it failed. */
@@ -314,7 +375,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#watch.expect(!this.#held && receives(agreed.direction));
     if (another) this.#tellPort(agreed);
     this.#voice.leave();
-    if (this.#held || !keyed) this.#voice.stop();
+    if (this.#held || !keyed || !this.#confirmed) this.#voice.stop();
     else this.#voice.flow();
     if (this.#held !== before) this.onHeld?.(this.#held);
   }
@@ -330,6 +391,11 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#port = { codec, frameMs, playout, path, close };
     this.onPort?.(this.#port);
   }
+}
+
+/** Whether it is ours to begin a handshake, with nothing but the description to say where. */
+function connects({ keys, ice }: AgreedAudio): boolean {
+  return keys.kind === 'dtls' && keys.setup === 'active' && ice === undefined;
 }
 
 function formatOf({ codec, packetTimeMs, send }: AgreedAudio, { send: srtp }: CallKeys): VoiceFormat {

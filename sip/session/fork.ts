@@ -51,7 +51,9 @@ export class Fork {
     return { value: withDescription(judged.value) };
   }
 
+  /** A response to our INVITE: only whoever got that can make one. */
   #heard({ source }: SipResponse): void {
+    this.#media.confirmed();
     if (source !== undefined) this.#media.signalledFrom(source.address);
   }
 

@@ -35,6 +35,8 @@ export interface InboundSessionOptions {
   /** The call that this one is to take the place of: ended when this one is accepted. Whether it may, the owner says. */
   readonly replaces: InDialog | undefined;
   readonly ground: SessionGround;
+  /** Whoever sent the INVITE has shown that it gets what is sent to it. */
+  readonly proven: boolean;
   /** How long it may stay unanswered. */
   readonly ringSeconds: number;
   /** The INVITE's transaction is over. */
@@ -198,6 +200,7 @@ export class InboundSession implements Session {
   #carry(media: SessionMedia): void {
     this.#inDialog.media = media;
     media.signalledFrom(this.peer.address);
+    if (this.#options.proven) media.confirmed();
     this.#ground.carried(this.request.callId, media);
   }
 
@@ -228,6 +231,7 @@ export class InboundSession implements Session {
   #acknowledged(ack: SipRequest, media: SessionMedia): void {
     if (this.#inDialog.ended) return;
     const { dialog } = this.#inDialog;
+    media.confirmed();
     const judged = this.#exchange.acknowledged(ack, media, dialog.remoteTag);
     if (judged.refusal === undefined) this.user.established();
     else void this.#inDialog.bye({ by: 'us', status: judged.refusal.status }, NO_ANSWER);
@@ -267,6 +271,7 @@ export class InboundSession implements Session {
   #prack(request: SipRequest, transaction: ServerTransaction): void {
     if (!this.#reliable.takes(request)) return this.#reliable.refuse(transaction);
     const { media, dialog } = this.#inDialog;
+    media?.confirmed();
     const isAnswer = media?.offering ?? false;
     const judged =
       media === undefined ? { value: undefined } : this.#exchange.pracked(request, media, dialog.remoteTag);

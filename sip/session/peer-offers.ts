@@ -83,6 +83,7 @@ export class PeerOffers {
     const { value: theirs } = offer;
     if (theirs === undefined && !needsDescription) return { value: { sdp: undefined, timing: timing.value } };
     if (request.source !== undefined) media?.signalledFrom(request.source.address);
+    media?.confirmed(); // only a peer that got our tag can ask within the dialog
     const described = theirs === undefined ? media?.offer() : media?.answer(theirs);
     if (described === undefined) return crossed();
     if (described.refusal !== undefined) return described;

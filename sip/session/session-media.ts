@@ -5,6 +5,11 @@ import type { Judged } from '../judged.js';
 export interface SessionMedia {
   /** The peer's signalling comes from this address. Told before each description of the peer. */
   signalledFrom(address: string): void;
+  /**
+   * The peer has shown that it gets what is sent to it: by ACK or PRACK, by its password, or over a connection. Before
+   * that, or a packet of its own, no media leaves: whoever is named in its description may not have asked for any.
+   */
+  confirmed(): void;
   /** Answers an offer of the peer; 488 or 400 where nothing changes, 491 where offers crossed. */
   answer(offer: Uint8Array): Judged<string>;
   /** An offer of ours, as the call now stands (held or not); 491 while another waits for its answer. */

@@ -109,6 +109,25 @@ test('a Via that names a third party has nothing sent there', async (t) => {
   assert.equal(victim.heard.length, 0);
 });
 
+test('a call that nobody acknowledges over UDP is sent no packet until one comes from there', async (t) => {
+  const [caller, rtp] = [await kept(t, UdpCaller.open(server.address)), await kept(t, RtpPeer.open())];
+  const body = offer('127.0.0.1', rtp.port);
+  const call = await callFrom(caller, { body }, false);
+  await until(() => caller.heard.filter((message) => statusOf(message) === 200 && field(message, 'Call-ID') === call.callId).length === 3); // 1.5 s
+  assert.deepEqual([rtp.heard.length, rtp.rtcpHeard], [0, 0]);
+  rtp.stream({ host: '127.0.0.1', port: Number(/^m=audio (\d+)/m.exec(call.answer)?.[1]) });
+  await until(() => rtp.heard.length > 10);
+  await hangUp(caller, call);
+}); // prettier-ignore
+
+for (const port of ['80', '1023', 'SIP']) {
+  test(`a call whose sound would go to port ${port} of this machine is refused`, async (t) => {
+    const caller = await kept(t, UdpCaller.open(server.address));
+    const at = port === 'SIP' ? server.address.port : Number(port);
+    assert.equal(statusOf(await refusalOf(caller, { body: offer('127.0.0.1', at) })), 488);
+  });
+}
+
 test('scanners are dropped by the names they give themselves, even at allowed addresses', async (t) => {
   const caller = await kept(t, UdpCaller.open(server.address));
   const before = dropped('scanner');

@@ -45,6 +45,13 @@ async function begin(t: TestContext, scenario: string, options: SippOptions) {
 
 type Begun = Awaited<ReturnType<typeof begin>>;
 
+/** The caller sends sound as soon as it knows where to: over UDP it is sent none before. */
+async function speaks({ sipp, rtp }: Begun): Promise<void> {
+  const port = (): number => Number(/^SIP\/2\.0 183[^]*?^m=audio (\d+)/m.exec(sipp.messages())?.[1] ?? 0);
+  await until(() => port() > 0).catch(() => assert.fail(sipp.failure()));
+  rtp.stream({ host: '127.0.0.1', port: port() });
+}
+
 /** States and speech in order. */
 function course({ events }: Begun): string[] {
   return events.flatMap((event) => {
@@ -81,6 +88,7 @@ for (const transport of TRANSPORTS) {
 
   test(`call-early-media over ${transport}: what is heard before the answer is heard to its end`, async (t) => {
     const call = await begin(t, 'call-early-media', { transport, service: 'early', holdMs: 400 });
+    await speaks(call);
     await ended(call);
     await clean(call);
     const words = course(call).filter((word) => ['ringing', 'started', 'spoken', 'connected'].includes(word));
@@ -96,6 +104,7 @@ for (const transport of TRANSPORTS) {
 
   test(`a text goes on through the answer over ${transport}, without a gap`, async (t) => {
     const call = await begin(t, 'call-early-media', { transport, service: 'through', holdMs: 1500 });
+    await speaks(call);
     await ended(call);
     const words = course(call);
     assert.ok(words.indexOf('started') < words.indexOf('connected'), words.join(' '));
@@ -106,6 +115,7 @@ for (const transport of TRANSPORTS) {
 
   test(`call-announced over ${transport}: the announcement is heard whole, then the call is refused with its cause`, async (t) => {
     const call = await begin(t, 'call-announced', { transport, service: 'gone' });
+    await speaks(call);
     const { end, answeredAt } = await ended(call);
     await clean(call);
     assert.deepEqual(end, { reason: 'rejected', status: 404, cause: 1, detail: 'Unallocated' });
@@ -158,6 +168,7 @@ for (const transport of TRANSPORTS) {
 
 test('a caller who cancels in the middle of early media is spoken to no longer', async (t) => {
   const call = await begin(t, 'call-ended-early', { service: 'gone' });
+  await speaks(call);
   assert.equal((await ended(call)).end?.reason, 'cancelled');
   const words = course(call);
   assert.ok(words.includes('interrupted') && !words.includes('spoken'), words.join(' '));

@@ -92,6 +92,7 @@ void test('others are challenged with every algorithm, and come in with the righ
   const { admission } = opened;
   const request = authorized(opened);
   assert.equal(admission.admits(request, from('10.0.0.1'), false), undefined);
+  assert.deepEqual([admission.authenticated(request), admission.authenticated(invite())], [true, false]);
   // The same answer once more is somebody else's, or came twice on its way.
   const again = admission.admits(request, from('10.0.0.1'), false) as Refusal;
   assert.equal(again.status, 401);

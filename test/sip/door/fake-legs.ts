@@ -135,6 +135,17 @@ export class FakeMedia {
     // Its media comes from nowhere.
   }
 
+  confirmed(): void {
+    // It sends nothing.
+  }
+
+  /** Whether what is sent to the far end may leave. */
+  confirms = true;
+
+  onceConfirmed(action: () => void): void {
+    if (this.confirms) action();
+  }
+
   hold(held: boolean): void {
     this.asked.push(`hold ${held}`);
   }

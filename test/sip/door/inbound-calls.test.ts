@@ -152,6 +152,18 @@ void test('an announcement is heard, then the call is refused, recorded and free
   assert.equal(time.waiting, 0);
 });
 
+void test('an early text that the caller cannot hear, as it has shown nothing, is given up after 5 s', async () => {
+  const { session, come, pass, call, media } = door({ early: true, earlyText: 'One moment.', say: SAY });
+  media.confirms = false;
+  await come();
+  await pass(4999);
+  assert.deepEqual(session.asked, ['progress']);
+  await pass(1);
+  session.establish();
+  assert.deepEqual(session.asked, ['progress', 'accept']);
+  assert.deepEqual(call.asked.filter((what) => what.startsWith('speak')), ['speak Good morning.']);
+}); // prettier-ignore
+
 void test('an announcement that does not end is broken off after a minute, one that nobody can hear after 5 s', async () => {
   const endless = door(GONE);
   await endless.come();

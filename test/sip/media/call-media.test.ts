@@ -367,3 +367,58 @@ test('a caller behind a translator is heard and spoken to where its signalling c
   const fields = { announced: `127.0.0.1:${phone.port}`, latched: `127.0.0.9:${behind.port}` };
   assert.deepEqual([departures, logged], [1, [[fields, 'media latched away from the announced address']]]);
 });
+
+test('no packet leaves before the peer has shown that it is there, and then speech begins at its beginning', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg(PLAIN, {}, false);
+  const heard: string[] = [];
+  call.media.onceConfirmed(() => heard.push('confirmed'));
+  valueOf(call.media.answer(phone.describe()));
+  speak(call, 1, 3);
+  assert.deepEqual([pass(32_000), phone.waiting, heard], [0, 0, []]);
+  call.media.confirmed();
+  assert.deepEqual(contents((await phone.packets(pass(100))).slice(0, 3)), [1, 2, 3]);
+  call.media.confirmed();
+  assert.deepEqual(heard, ['confirmed']);
+});
+
+test('a packet of the announced address shows that the peer is there, and one from elsewhere does not', async (t) => {
+  const { leg, pass } = stage(t);
+  const [phone, stranger] = [await Phone.open(t), await Phone.open(t, '127.0.0.9')];
+  const call = leg(PLAIN, {}, false);
+  const port = portIn(valueOf(call.media.answer(phone.describe())));
+  for (let sequence = 0; sequence < 50; sequence++) await stranger.send(rtp({ sequence, timestamp: sequence * 160 }), port); // prettier-ignore
+  assert.deepEqual([pass(1000), phone.waiting, stranger.waiting], [0, 0, 0]);
+  await phone.send(rtp({ sequence: 1, timestamp: 160 }), port);
+  pass(20);
+  assert.equal((await phone.packets(pass(100))).length, 5);
+});
+
+test('an answer to our offer shows that the peer is there', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg(PLAIN, {}, false);
+  valueOf(call.media.offer());
+  assert.equal(call.media.accept(phone.describe(), 'a').refusal, undefined);
+  assert.ok((await phone.packets(pass(100))).length >= 5);
+});
+
+for (const port of [1, 53, 1023, 24_600]) {
+  test(`a description that wants media at port ${port}, of a service or of our own, is refused`, async (t) => {
+    const { leg, pass } = stage(t);
+    const phone = await Phone.open(t);
+    const forbids = (address: string, at: number): boolean => address === '127.0.0.1' && at === 24_600;
+    const call = leg(PLAIN, { forbids });
+    assert.equal(refusalOf(call.media.answer(phone.describe('0 101', [], { port }))).status, 488);
+    assert.equal(refusalOf(call.media.answer(phone.describe('0 101', [`a=rtcp:${port}`]))).status, 488);
+    const calling = leg(PLAIN, { forbids });
+    valueOf(calling.media.offer());
+    assert.equal(refusalOf(calling.media.accept(phone.describe('0 101', [], { port }), 'a')).status, 488);
+    assert.equal(pass(1000), 0);
+    const discard = phone.describe('0 101', [`a=rtcp:${port}`], { port: 9 });
+    assert.equal(refusalOf(call.media.answer(discard)).status, 488);
+    // Nothing is sent to an address of zeros.
+    assert.equal(call.media.answer(phone.describe('0 101', [], { address: '0.0.0.0', port: 9 })).refusal, undefined);
+  });
+} // prettier-ignore

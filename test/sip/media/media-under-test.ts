@@ -41,7 +41,8 @@ export interface Stage {
   readonly plane: MediaPlane;
   readonly time: ManualTime;
   readonly ports: RtpPorts;
-  leg(policy?: Partial<MediaPolicy>, parts?: Partial<CallMediaParts>): Leg;
+  /** `confirmed`: whether its peer has shown that it is there. */
+  leg(policy?: Partial<MediaPolicy>, parts?: Partial<CallMediaParts>, confirmed?: boolean): Leg;
   /** Runs both clocks on, `step` at a time; how many packets of RTP left. */
   pass(ms: number, step?: number): number;
 }
@@ -69,10 +70,11 @@ export function stage(t: TestContext, portOptions: Partial<typeof PORTS> = {}): 
     plane,
     time,
     ports,
-    leg(policy = PLAIN, parts = {}) {
+    leg(policy = PLAIN, parts = {}, confirmed = true) {
       const randomBytes = countingBytes(17 * (legs.length + 1));
       const media = CallMedia.open({ plane, ports, policy: { ...POLICY, ...policy }, addresses: { ip4: HOST }, rtpTimeoutMs: 0, time, randomBytes, log: SILENT, ...parts }); // prettier-ignore
       legs.push(media);
+      if (confirmed) media.confirmed();
       return { media, told: listenTo(media) };
     },
     pass,

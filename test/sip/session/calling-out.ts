@@ -44,6 +44,8 @@ export class HeardMedia implements SessionMedia {
 
   signalledFrom(): void {}
 
+  confirmed(): void {}
+
   settle(fork: string): void {
     this.events.push(`settle ${fork}`);
   }

@@ -319,3 +319,23 @@ void test('an answer in a response or an ACK is taken from beside what would be 
   await ends.network.pass(100);
   assert.equal(media.agreed, true);
 });
+
+for (const [how, authenticated] of [
+  ['by its ACK', false],
+  ['by the password of its INVITE', true],
+] as const) {
+  void test(`a caller over UDP shows ${how} that it gets what is sent to it`, async () => {
+    const admission = { admits: () => undefined, authenticated: () => authenticated };
+    const ends = new TwoEnds({ called: { admission } });
+    const media = new NegotiatedMedia(CALLEE, 7);
+    const confirmed: boolean[] = [];
+    ends.act = (session) => {
+      session.progress(media, { reliably: false });
+      ends.accept(session, media);
+      confirmed.push(media.isConfirmed);
+    };
+    ends.call();
+    await ends.network.pass(100);
+    assert.deepEqual([...confirmed, media.isConfirmed], [authenticated, true]);
+  });
+}

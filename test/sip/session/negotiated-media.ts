@@ -49,6 +49,13 @@ export class NegotiatedMedia implements SessionMedia {
 
   signalledFrom(): void {}
 
+  /** Whether media may leave. */
+  isConfirmed = false;
+
+  confirmed(): void {
+    this.isConfirmed = true;
+  }
+
   withdraw(): void {
     this.#negotiation.withdraw();
   }

@@ -35,11 +35,13 @@ function ringing(act: (session: InboundSession, media: NegotiatedMedia) => void,
 void test('183 has the answer and is repeated until PRACK; the 200 then has none', async () => {
   const { ends, media, told, call } = ringing((session, its) => session.progress(its));
   await ends.network.pass(4000);
+  assert.equal(media.isConfirmed, false);
   assert.deepEqual(call.statuses, [183, 183, 183, 183]); // 0, 500, 1500, 3500
   assert.equal(new Set(call.responses.map((response) => response.first('rseq'))).size, 1);
   assert.deepEqual(call.responses[0]?.all('require'), ['100rel']);
   assert.ok(descriptionIn(call.responses[0] ?? assert.fail()));
   assert.equal((await prack(ends, call)).status, 200);
+  assert.equal(media.isConfirmed, true);
   await ends.network.pass(8000);
   assert.equal(call.statuses.length, 4);
   ends.invited[0]?.accept(media, told);
