@@ -41,12 +41,14 @@ export class BrowserDoor {
 
   /**
    * Answers an offer; the call goes on being set up after the answer. Rejects with SDP_INVALID, NO_COMMON_CODEC,
-   * CALL_LIMIT, CALL_CLOSED when the server is closing, or TRANSPORT_UNSUPPORTED, and then nothing is left of it.
+   * CALL_LIMIT, CLIENT_LIMIT, CALL_CLOSED when the server is closing, or TRANSPORT_UNSUPPORTED, and then nothing is
+   * left of it. `clients` are the names under which the call is counted.
    * `owner` is the name of the API key that the call belongs to; undefined: to every key.
    */
   async open(
     { sdp }: { sdp: string; session?: unknown },
     owner?: string,
+    clients?: readonly string[],
   ): Promise<{ id: string; sdp: string }> {
     if (this.#closing !== undefined) throw new ParleyError('CALL_CLOSED', 'the server is closing');
     const offer = readOffer(sdp);
@@ -57,7 +59,7 @@ export class BrowserDoor {
           resolve({ id, sdp: await browser.answer() });
           return browser.port;
         },
-        { door: 'webrtc' },
+        { door: 'webrtc', ...(clients === undefined ? {} : { clients }) },
       );
       const joined = opened.then(
         (call) => this.#calls.get(call.id)?.join(call),

@@ -23,6 +23,10 @@ export interface Config {
   readonly engine: 'auto' | 'qwen3' | 'flite' | 'espeak';
   readonly defaultVoice: string | undefined;
   readonly maxCalls: number;
+  /** 0: the default, which follows from `maxCalls`. */
+  readonly maxCallsPerClient: number;
+  /** The same. */
+  readonly maxHalfOpenPerClient: number;
   readonly maxTextLength: number;
   readonly maxWaitingUtterances: number;
   /** Said in a call before it ends because its engine lost its GPU. */
@@ -104,6 +108,9 @@ export const VARIABLES = {
   ENGINE: 'auto, qwen3, flite or espeak',
   DEFAULT_VOICE: 'voice of requests that name none',
   MAX_CALLS: 'calls open at once',
+  MAX_CALLS_PER_CLIENT: 'calls that each key or address may have at once; 0 for as many as MAX_CALLS',
+  MAX_HALF_OPEN_PER_CLIENT:
+    'of them, how many may be in set-up; 0 for a quarter of MAX_CALLS, but at least 4',
   MAX_TEXT_LENGTH: 'characters of one text',
   MAX_WAITING_UTTERANCES: 'texts that may wait in one call behind the one being spoken',
   MAX_QUEUE_DEPTH:
@@ -265,6 +272,8 @@ export function readConfig(env: Environment, machine: MachineFiles = LINUX): Con
     engine: read.choice('ENGINE', ['auto', 'qwen3', 'flite', 'espeak'], 'auto'),
     defaultVoice: read.raw('DEFAULT_VOICE'),
     maxCalls: read.integer('MAX_CALLS', 200, 1, 100_000),
+    maxCallsPerClient: read.integer('MAX_CALLS_PER_CLIENT', 0, 0, 100_000),
+    maxHalfOpenPerClient: read.integer('MAX_HALF_OPEN_PER_CLIENT', 0, 0, 100_000),
     maxTextLength: read.integer('MAX_TEXT_LENGTH', 4096, 1, 1_000_000),
     maxWaitingUtterances: read.integer('MAX_WAITING_UTTERANCES', 16, 1, 1000),
     maxQueueDepth: read.integer('MAX_QUEUE_DEPTH', 256, 0, MOST_WAITING) || MOST_WAITING,

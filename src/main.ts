@@ -13,6 +13,7 @@ import { openTelephone } from '../sip/door/open-telephone.js';
 import type { TelephoneDoor } from '../sip/door/telephone-door.js';
 import { sipFigures } from '../sip/door/telephone-figures.js';
 import { speechDialects } from './agent/speech-dialects.js';
+import { clientLimits } from './call/client-calls.js';
 import { CachedSpeech } from './call/cached-speech.js';
 import { Continuity } from './call/continuity.js';
 import { FrameCache } from './call/frame-cache.js';
@@ -121,6 +122,7 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
     { routing: engines, encoders, frames, continuity, limits: config, time: systemTime, log, metrics },
     {
       maxCalls: config.maxCalls,
+      clientLimits: clientLimits(config),
       newId: (door) => `${door === 'webrtc' ? 'rtc' : 'call'}_${randomUUID()}`,
     },
   );

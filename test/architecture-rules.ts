@@ -87,7 +87,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'mpg123-decoder': ['src/speech/reference-decoders.ts'],
   'ogg-opus-decoder': ['src/speech/reference-decoders.ts'],
   '@wasm-audio-decoders/flac': ['src/speech/reference-decoders.ts'],
-  'ipaddr.js': ['src/http', 'src/speech', 'sip'],
+  'ipaddr.js': ['src/http', 'src/speech', 'src/call/client-calls.ts', 'sip'],
   eld: ['src/text/language.ts'],
   n2words: ['src/text/normalize'],
   saxes: ['src/text/markup/xml.ts'],

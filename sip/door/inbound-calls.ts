@@ -1,5 +1,6 @@
 // Calls that come in: routed, answered or refused, spoken to once the caller
 // has acknowledged the answer.
+import { callClients } from '../../src/call/client-calls.js';
 import type { MediaPort } from '../../src/call/call.js';
 import type { PhoneSpeech } from '../../src/call/phone-calls.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
@@ -95,7 +96,10 @@ export class InboundCalls {
       new Prelude({ plan, phone, session, media, time, over }).start();
       return phone.port;
     };
-    switchboard.open(makePort, { door: 'sip' }).then(
+    const { address } = session.peer;
+    // An allowed network is a trunk's or a telephone system's, which has the calls of many.
+    const clients = this.#parts.admission.trusts(address) ? [] : callClients(undefined, address);
+    switchboard.open(makePort, { door: 'sip', clients }).then(
       (call) => book.get(call.id).talks(call),
       (error: unknown) => refuse(session, what.refusal ?? refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED'))),
     );
@@ -161,5 +165,6 @@ function refuse(session: InboundSession, { status, headers }: Refusal): void {
 function refusalFor({ code, retryAfterSeconds = 5 }: ParleyError): Refusal {
   const later = [['Retry-After', String(retryAfterSeconds)]] as const;
   if (code === 'CALL_LIMIT' || code === 'CALL_CLOSED') return refusal(503, 'Service Unavailable', later);
+  if (code === 'CLIENT_LIMIT') return refusal(480, 'Temporarily Unavailable', later);
   return refusal(500, 'Server Internal Error');
 }

@@ -81,7 +81,8 @@ export class OutboundPlacing {
         resolve(phone.view);
         return phone.port;
       };
-      switchboard.open(makePort, { door: 'sip' }).then(
+      const clients = request.owner === undefined ? [] : [`key ${request.owner}`];
+      switchboard.open(makePort, { door: 'sip', clients, dialled: true }).then(
         (call) => phone?.talks(call),
         (error: unknown) => reject(asParleyError(error, 'TRANSPORT_UNSUPPORTED')),
       );

@@ -1,5 +1,6 @@
 // Every open call of the server, by id; the limit on how many there may be.
 import { ParleyError } from '../errors.js';
+import { ClientCalls, type ClientLimits } from './client-calls.js';
 import { Call, type CallParts, type MediaPort, type SpeakOptions } from './call.js';
 import { isMarkup } from './text-format.js';
 import type { Time } from '../time.js';
@@ -20,6 +21,16 @@ export interface SwitchboardOptions {
   readonly maxCalls: number;
   /** Unguessable. */
   readonly newId: (door: string) => string;
+  /** None where absent. */
+  readonly clientLimits?: ClientLimits;
+}
+
+export interface CallOrigin {
+  readonly door: string;
+  /** The names under which the call is counted for its client; absent: for no client. */
+  readonly clients?: readonly string[];
+  /** The server itself places the call: it may ring for long, and does not count as half-open. */
+  readonly dialled?: boolean;
 }
 
 export class Switchboard {
@@ -28,12 +39,15 @@ export class Switchboard {
   readonly #calls = new Map<string, Call>();
   /** Calls whose port is still being set up. */
   readonly #opening = new Set<Promise<unknown>>();
+  readonly #clients: ClientCalls;
   #draining = false;
   #closing: Promise<void> | undefined;
 
   constructor(parts: CallParts, options: SwitchboardOptions) {
     this.#parts = parts;
     this.#options = options;
+    const unlimited = { maxCallsPerClient: Infinity, maxHalfOpenPerClient: Infinity };
+    this.#clients = new ClientCalls(options.clientLimits ?? unlimited);
   }
 
   get size(): number {
@@ -56,10 +70,10 @@ export class Switchboard {
   }
 
   /**
-   * A new call on the port that `makePort` makes. Rejects with CALL_LIMIT before anything is made, or with
-   * whatever `makePort` rejects with.
+   * A new call on the port that `makePort` makes. Rejects with CALL_LIMIT or CLIENT_LIMIT before anything is made, or
+   * with the error that `makePort` rejects with.
    */
-  async open(makePort: (callId: string) => Promise<MediaPort>, info: { door: string }): Promise<Call> {
+  async open(makePort: (callId: string) => Promise<MediaPort>, origin: CallOrigin): Promise<Call> {
     const { maxCalls, newId } = this.#options;
     if (this.draining) {
       throw new ParleyError('CALL_CLOSED', 'the server is closing');
@@ -69,13 +83,20 @@ export class Switchboard {
         retryAfterSeconds: 5,
       });
     }
-    const id = newId(info.door);
+    const { door, clients = [], dialled = false } = origin;
+    const place = this.#clients.take(clients, !dialled);
+    const id = newId(door);
     const making = makePort(id);
     this.#opening.add(making);
     try {
-      const call = new Call(id, info.door, await making, this.#parts);
+      const call = new Call(id, door, await making, this.#parts);
+      place.opened();
+      void call.closed.then(() => place.release());
       this.#connect(call);
       return call;
+    } catch (error) {
+      place.release();
+      throw error;
     } finally {
       this.#opening.delete(making);
     }

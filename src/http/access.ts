@@ -5,9 +5,10 @@
 // this host (DNS rebinding). So a server without keys refuses to be driven by
 // pages of other origins, and on loopback it answers to its own names only. A
 // key needs neither: no page of others knows it.
+import { neighbourhood } from '../call/client-calls.js';
 import { ParleyError } from '../errors.js';
 import type { KeyRing } from './key-ring.js';
-import { neighbourhood, UNIX } from './visitor.js';
+import { UNIX } from './visitor.js';
 
 /**
  * `open` to all; `key` wants one where keys are configured; `local` is open to the machine itself; `origin` to all

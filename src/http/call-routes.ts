@@ -1,18 +1,25 @@
 // Browser calls over HTTP: one offer in, one answer out, and the call's own
 // address to end it.
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { callClients } from '../call/client-calls.js';
 import { ParleyError } from '../errors.js';
 import { type Offer, OFFER_TYPES, readOffer } from './offer-body.js';
 import { CALL_OPTIONS_SCHEMA, END_CALL_SCHEMA, HANG_UP_SCHEMA, OPEN_CALL_SCHEMA } from './schemas/calls.js';
 import { isGone } from './sent-reply.js';
+import { addressOf } from './visitor.js';
 
 /** The browser door, as far as HTTP needs it. */
 export interface BrowserCalls {
   /**
-   * `owner` is the name of the API key that the call belongs to; undefined: to every key. Rejects with SDP_INVALID,
-   * NO_COMMON_CODEC, CALL_LIMIT or TRANSPORT_UNSUPPORTED.
+   * `owner` is the name of the API key that the call belongs to; undefined: to every key. `clients` are the names under
+   * which the call is counted. Rejects with SDP_INVALID, NO_COMMON_CODEC, CALL_LIMIT, CLIENT_LIMIT or
+   * TRANSPORT_UNSUPPORTED.
    */
-  open(offer: Offer, owner?: string): Promise<{ readonly id: string; readonly sdp: string }>;
+  open(
+    offer: Offer,
+    owner?: string,
+    clients?: readonly string[],
+  ): Promise<{ readonly id: string; readonly sdp: string }>;
   /** False when there is no such call, or the client with the API key of this name may not use it. */
   hangUp(id: string, key?: string): Promise<boolean>;
 }
@@ -40,7 +47,11 @@ export function addCallRoutes(app: FastifyInstance, calls: BrowserCalls): void {
 
   app.post(CALLS, { bodyLimit: MAX_OFFER_BYTES, schema: OPEN_CALL_SCHEMA }, async (request, reply) => {
     const offer = readOffer(request.headers['content-type'], request.body);
-    const { id, sdp } = await calls.open(offer, request.key);
+    const { id, sdp } = await calls.open(
+      offer,
+      request.key,
+      callClients(request.key, addressOf(request.socket)),
+    );
     if (isGone(reply.raw)) {
       // Whoever asked left meanwhile, and nobody else knows of the call.
       await calls.hangUp(id);

@@ -23,6 +23,7 @@ const VERDICTS: Readonly<Record<ErrorCode, Verdict>> = {
   CALL_LIMIT: { status: 503, retryAfterSeconds: 5 },
   CALL_STATE: { status: 409 },
   CAPABILITY_MISSING: { status: 501 },
+  CLIENT_LIMIT: { status: 429, retryAfterSeconds: 5 },
   CONFIG_INVALID: { status: 500, hidden: true },
   DTLS_FAILED: { status: 502 },
   ENCODER_FAILED: { status: 500, hidden: true },

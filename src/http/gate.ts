@@ -1,9 +1,9 @@
 // Who comes in, over HTTP and as a WebSocket alike: first whether at all, then
 // how often.
+import { neighbourhood } from '../call/client-calls.js';
 import { ParleyError } from '../errors.js';
 import { type AccessGuard, keyIn, type Visit } from './access.js';
 import { type RateLimits, rateLimited, standingHeaders } from './rate-limits.js';
-import { neighbourhood } from './visitor.js';
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -1,7 +1,6 @@
 // From where a request comes: an address, or this machine's Unix socket, whose
 // connections have none.
 import type { Socket } from 'node:net';
-import ipaddr from 'ipaddr.js';
 
 /** Stands for the address of whoever came in by the Unix socket. */
 export const UNIX = 'unix';
@@ -23,12 +22,4 @@ export function addressOf(socket: Socket): string | undefined {
   } catch {
     return undefined; // HTTP/2 lends its socket, and throws when the session is over
   }
-}
-
-/** Who shares the server with others, as far as an address tells: of IPv6 the network, which has them by the million. */
-export function neighbourhood(address: string | undefined): string {
-  if (address === undefined || !address.includes(':') || !ipaddr.isValid(address)) return address ?? '';
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toNormalizedString()}/64`).toString()}/64`;
 }

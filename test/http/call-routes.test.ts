@@ -28,6 +28,23 @@ test('an offer is answered with 201, the answer, and the address of the call', a
   assert.deepEqual(calls.offers, [{ sdp: OFFER }]);
 });
 
+test('a call is counted for the address and the key that it came from, and beyond their limit is answered 429', async (t) => {
+  const { app, calls } = await openApp(t);
+  const post = { method: 'POST', url: CALLS, headers: SDP, payload: OFFER } as const;
+  await app.inject({ ...post, remoteAddress: '2001:db8::7' });
+  const keyed = await openApp(t, { apiKeys: ['ann 0123456789abcdef'] });
+  const headers = { ...SDP, authorization: 'Bearer 0123456789abcdef' };
+  await keyed.app.inject({ ...post, headers, remoteAddress: '192.0.2.7' });
+  assert.deepEqual(
+    [...calls.clients, ...keyed.calls.clients],
+    [['address 2001:db8::/64'], ['key ann', 'address 192.0.2.7']],
+  );
+  calls.refusal = new ParleyError('CLIENT_LIMIT', 'this client has 4 calls', { retryAfterSeconds: 5 });
+  const answer = await app.inject(post);
+  assert.deepEqual([answer.statusCode, answer.headers['retry-after']], [429, '5']);
+  assert.equal(errorIn(answer.body).code, 'client_limit');
+});
+
 test('an offer may come as a form with a session, as fields or as files', async (t) => {
   const { app, calls } = await openApp(t);
   const fields = form([

@@ -25,8 +25,16 @@ export class FakeCalls implements BrowserCalls {
   /** Awaited before an offer is answered. */
   gate: Promise<void> = Promise.resolve();
 
-  async open(offer: Offer, owner?: string): Promise<{ id: string; sdp: string }> {
+  /** The names under which each call was to be counted. */
+  readonly clients: (readonly string[])[] = [];
+
+  async open(
+    offer: Offer,
+    owner?: string,
+    clients: readonly string[] = [],
+  ): Promise<{ id: string; sdp: string }> {
     this.offers.push(offer);
+    this.clients.push(clients);
     await this.gate;
     if (this.refusal !== undefined) throw this.refusal;
     this.check(offer.sdp);

@@ -196,6 +196,31 @@ test('calls that are still being set up count against the limit', async (t) => {
   await door.open({ sdp: chromiumOffer() });
 });
 
+test('one client cannot hold the places of others with calls that it never connects', async (t) => {
+  const clientLimits = { maxCallsPerClient: 3, maxHalfOpenPerClient: 2 };
+  const under = await openDoor(t, { clientLimits });
+  const { door, time } = under;
+  const open = (client: string) => door.open({ sdp: chromiumOffer() }, undefined, [client]);
+  const first = await open('a');
+  const second = await open('a');
+  await assert.rejects(open('a'), { code: 'CLIENT_LIMIT' });
+  await open('b');
+  await door.hangUp(first.id);
+  await open('a');
+  await assert.rejects(open('a'), { code: 'CLIENT_LIMIT' });
+  time.advance(20_000); // the set-up time
+  await door.hangUp(second.id); // waits for the same end
+  await nextTurn();
+  const client = new WeriftClient();
+  t.after(() => client.close());
+  const connected = await door.open({ sdp: await client.offer() }, undefined, ['a']);
+  await client.accept(connected.sdp);
+  await client.until(() => client.messages.find(({ type }) => type === 'ready'), 'ready message');
+  await open('a');
+  await open('a');
+  await assert.rejects(open('a'), /3 calls, which is what MAX_CALLS_PER_CLIENT allows/);
+});
+
 test('a browser that never connects is given up after the set-up time', async (t) => {
   const { door, switchboard, time, log } = await openDoor(t);
   const { id } = await door.open({ sdp: chromiumOffer() });

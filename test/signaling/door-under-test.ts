@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { RTCDtlsTransport } from 'werift';
-import { Switchboard } from '../../src/call/switchboard.js';
+import type { ClientLimits } from '../../src/call/client-calls.js';
+import { Switchboard, type SwitchboardOptions } from '../../src/call/switchboard.js';
 import type { Time } from '../../src/time.js';
 import { ParleyError } from '../../src/errors.js';
 import { MediaPlane } from '../../src/rtp/media-plane.js';
@@ -49,13 +50,14 @@ export interface DoorUnderTest {
 
 export interface DoorOptions {
   readonly maxCalls?: number;
+  readonly clientLimits?: ClientLimits;
   readonly tcp?: boolean;
   readonly udpPorts?: readonly [number, number];
 }
 
 export async function openDoor(
   t: TestContext,
-  { maxCalls = 10, tcp = false, udpPorts }: DoorOptions = {},
+  { maxCalls = 10, clientLimits, tcp = false, udpPorts }: DoorOptions = {},
 ): Promise<DoorUnderTest> {
   const plane = MediaPlane.open({ clock: 'real', seed: 1 });
   const time = new ManualTime(1000);
@@ -76,7 +78,7 @@ export async function openDoor(
       waiting.add(look);
       look();
     });
-  const switchboard = openSwitchboard(maxCalls, time, write);
+  const switchboard = openSwitchboard({ maxCalls, ...(clientLimits && { clientLimits }) }, time, write);
   const door = new BrowserDoor({
     switchboard,
     plane,
@@ -96,7 +98,7 @@ export async function openDoor(
 }
 
 function openSwitchboard(
-  maxCalls: number,
+  limits: Pick<SwitchboardOptions, 'maxCalls' | 'clientLimits'>,
   time: Time,
   write: (fields: Record<string, unknown>, message: string) => void,
 ): Switchboard {
@@ -128,6 +130,6 @@ function openSwitchboard(
         firstAudio: () => undefined,
       },
     },
-    { maxCalls, newId: () => `call-${++count}` },
+    { ...limits, newId: () => `call-${++count}` },
   );
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MediaPort } from '../../../src/call/call.js';
 import type { PhoneCallEvent } from '../../../src/call/phone-calls.js';
+import type { CallOrigin } from '../../../src/call/switchboard.js';
 import { ParleyError } from '../../../src/errors.js';
 import { Answering } from '../../../sip/door/answering.js';
 import { InboundCalls } from '../../../sip/door/inbound-calls.js';
@@ -26,12 +27,14 @@ function door(rule?: object, { ringMs = 0, trusted = true, callHeaders }: DoorOp
   const failing: { open?: ParleyError; media?: ParleyError; check?: ParleyError } = {};
   const table = rule === undefined ? new RoutingTable([]) : readRoutingFile(JSON.stringify({ routes: [rule] })).table;
   assert.ok(table);
+  const counted: string[] = [];
   const inbound = new InboundCalls({
     ...parts,
     book,
     answering: new Answering(table, { text: 'Hello.' }, ringMs),
     switchboard: {
-      open: async (makePort: (id: string) => Promise<MediaPort>) => {
+      open: async (makePort: (id: string) => Promise<MediaPort>, { clients = [] }: CallOrigin) => {
+        counted.push(...clients);
         if (failing.open !== undefined) throw failing.open;
         await makePort('call-1');
         return asCall(call);
@@ -59,7 +62,7 @@ function door(rule?: object, { ringMs = 0, trusted = true, callHeaders }: DoorOp
     await settled();
   };
   const phone = () => book.get('call-1');
-  return { ...parts, parts, book, session, media, opened, call, failing, come, pass, phone };
+  return { ...parts, parts, book, session, media, opened, call, failing, come, pass, phone, counted };
 } // prettier-ignore
 
 const SAY = { text: 'Good morning.' };
@@ -210,6 +213,19 @@ void test('beyond MAX_CALLS, and without ports, callers are told when to come ba
     await come();
     assert.deepEqual([session.asked, book.open.length], [['reject 503 Retry-After=7'], 0]);
   }
+});
+
+void test('a call is counted for the address that it comes from unless that is allowed, and beyond its limit refused', async () => {
+  const { session, come, failing } = door({ ring: 1, say: SAY });
+  failing.open = new ParleyError('CLIENT_LIMIT', 'too many', { retryAfterSeconds: 5 });
+  await come();
+  assert.deepEqual(session.asked, ['reject 480 Retry-After=5']);
+  const from = async (trusted: boolean) => {
+    const { come: arrives, counted } = door(undefined, { trusted });
+    await arrives();
+    return counted;
+  };
+  assert.deepEqual([await from(false), await from(true)], [['address 127.0.0.1'], []]);
 });
 
 void test('a text that cannot be spoken is refused before it rings', async () => {

@@ -1,0 +1,122 @@
+// The calls that each client has, open and being set up, and the limits on both.
+//
+// A call in set-up costs its client nothing and takes a place until a time limit. Without a limit of its own, one
+// client could hold every place of the server. A client counts under several names, such as its API key and its
+// address, and the limits hold for each of them.
+import ipaddr from 'ipaddr.js';
+import { ParleyError } from '../errors.js';
+
+export interface ClientLimits {
+  /** Calls of one client, those in set-up included. */
+  readonly maxCallsPerClient: number;
+  /** Calls of one client in set-up. */
+  readonly maxHalfOpenPerClient: number;
+}
+
+const LEAST_HALF_OPEN = 4;
+
+/** The limits that a configuration states; 0 stands for the default. */
+export function clientLimits(stated: ClientLimits & { readonly maxCalls: number }): ClientLimits {
+  const { maxCalls, maxCallsPerClient, maxHalfOpenPerClient } = stated;
+  return {
+    maxCallsPerClient: maxCallsPerClient || maxCalls,
+    maxHalfOpenPerClient: maxHalfOpenPerClient || Math.max(LEAST_HALF_OPEN, Math.ceil(maxCalls / 4)),
+  };
+}
+
+interface Count {
+  all: number;
+  halfOpen: number;
+}
+
+/** One call of a client, until it is released. */
+export interface ClientPlace {
+  /** The call is set up. Idempotent. */
+  opened(): void;
+  /** The call is over, or was never set up. Idempotent. */
+  release(): void;
+}
+
+const RETRY_SECONDS = 5;
+
+export class ClientCalls {
+  readonly #limits: ClientLimits;
+  readonly #counts = new Map<string, Count>();
+
+  constructor(limits: ClientLimits) {
+    this.#limits = limits;
+  }
+
+  /** Clients that have calls. */
+  get size(): number {
+    return this.#counts.size;
+  }
+
+  /** A call in set-up counts as half-open only where `halfOpen` is true. Throws CLIENT_LIMIT. */
+  take(names: readonly string[], halfOpen: boolean): ClientPlace {
+    for (const name of names) this.#check(this.#counts.get(name), halfOpen);
+    const counts = names.map((name) => this.#count(name));
+    for (const count of counts) {
+      count.all++;
+      if (halfOpen) count.halfOpen++;
+    }
+    let [isHalfOpen, isTaken] = [halfOpen, true];
+    const opened = () => {
+      if (isHalfOpen) for (const count of counts) count.halfOpen--;
+      isHalfOpen = false;
+    };
+    const release = () => {
+      opened();
+      if (isTaken) for (const count of counts) count.all--;
+      isTaken = false;
+      for (const name of names) if (this.#counts.get(name)?.all === 0) this.#counts.delete(name);
+    };
+    return { opened, release };
+  }
+
+  #check(count: Count | undefined, halfOpen: boolean): void {
+    const { maxCallsPerClient, maxHalfOpenPerClient } = this.#limits;
+    const { all, halfOpen: waiting } = count ?? { all: 0, halfOpen: 0 };
+    if (all >= maxCallsPerClient) {
+      throw limited(`${all} calls, which is what MAX_CALLS_PER_CLIENT allows`);
+    }
+    if (halfOpen && waiting >= maxHalfOpenPerClient) {
+      throw limited(`${waiting} calls in set-up, which is what MAX_HALF_OPEN_PER_CLIENT allows`);
+    }
+  }
+
+  #count(name: string): Count {
+    const known = this.#counts.get(name);
+    if (known !== undefined) return known;
+    const count = { all: 0, halfOpen: 0 };
+    this.#counts.set(name, count);
+    return count;
+  }
+}
+
+function limited(what: string): ParleyError {
+  return new ParleyError('CLIENT_LIMIT', `this client has ${what}`, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+/**
+ * The names under which a client's calls are counted: its API key, and the network of its address. With a key, an
+ * address of this machine is left out: a proxy here lends it to all its clients.
+ */
+export function callClients(key: string | undefined, address: string | undefined): string[] {
+  const network = `address ${neighbourhood(address)}`;
+  if (key === undefined) return [network];
+  return isOwnMachine(address) ? [`key ${key}`] : [`key ${key}`, network];
+}
+
+/** A Unix socket has no address. */
+function isOwnMachine(address: string | undefined): boolean {
+  return address === undefined || !ipaddr.isValid(address) || ipaddr.process(address).range() === 'loopback';
+}
+
+/** Who shares the server with others, as far as an address tells: of IPv6 the network, which has them by the million. */
+export function neighbourhood(address: string | undefined): string {
+  if (address === undefined || !address.includes(':') || !ipaddr.isValid(address)) return address ?? '';
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toNormalizedString()}/64`).toString()}/64`;
+}

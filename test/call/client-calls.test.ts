@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { callClients, ClientCalls, clientLimits } from '../../src/call/client-calls.js';
+
+const LIMITS = { maxCallsPerClient: 3, maxHalfOpenPerClient: 2 };
+
+test('a client has so many calls in set-up, and so many in all, and others are not kept out', () => {
+  const calls = new ClientCalls(LIMITS);
+  const first = calls.take(['a'], true);
+  const second = calls.take(['a'], true);
+  assert.throws(() => calls.take(['a'], true), {
+    code: 'CLIENT_LIMIT',
+    message: 'this client has 2 calls in set-up, which is what MAX_HALF_OPEN_PER_CLIENT allows',
+    retryAfterSeconds: 5,
+  });
+  calls.take(['b'], true);
+  first.opened();
+  first.opened();
+  const third = calls.take(['a'], true);
+  second.opened();
+  assert.throws(() => calls.take(['a'], true), {
+    code: 'CLIENT_LIMIT',
+    message: 'this client has 3 calls, which is what MAX_CALLS_PER_CLIENT allows',
+  });
+  third.release();
+  third.release();
+  calls.take(['a'], true);
+  assert.throws(() => calls.take(['a'], false), { code: 'CLIENT_LIMIT' });
+});
+
+test('one client may have a quarter of the calls in set-up, but at least 4, where nothing else is stated', () => {
+  const unset = { maxCallsPerClient: 0, maxHalfOpenPerClient: 0 };
+  for (const [maxCalls, halfOpen] of [
+    [1, 4],
+    [16, 4],
+    [17, 5],
+    [200, 50],
+  ] as const) {
+    const limits = clientLimits({ maxCalls, ...unset });
+    assert.deepEqual(limits, { maxCallsPerClient: maxCalls, maxHalfOpenPerClient: halfOpen });
+  }
+  assert.deepEqual(clientLimits({ maxCalls: 9, ...LIMITS }), LIMITS);
+});
+
+test('the limits hold for each name of a client, and a refused call counts under none', () => {
+  const calls = new ClientCalls(LIMITS);
+  calls.take(['key a', 'address 1'], true);
+  calls.take(['key a', 'address 2'], true);
+  assert.throws(() => calls.take(['address 3', 'key a'], true), { code: 'CLIENT_LIMIT' });
+  assert.equal(calls.size, 3);
+  calls.take(['key b', 'address 1'], true);
+  assert.throws(() => calls.take(['key c', 'address 1'], true), { code: 'CLIENT_LIMIT' });
+});
+
+test('a call that the server dials is never half-open, and a client without calls is forgotten', () => {
+  const calls = new ClientCalls(LIMITS);
+  const places = [1, 2, 3].map(() => calls.take(['a'], false));
+  assert.throws(() => calls.take(['a'], false), /3 calls/);
+  for (const place of places) place.release();
+  assert.equal(calls.size, 0);
+});
+
+test('a client is counted by its key and its network, and by the key alone behind a proxy of this machine', () => {
+  for (const [key, address, names] of [
+    [undefined, '192.0.2.1', ['address 192.0.2.1']],
+    [undefined, '127.0.0.1', ['address 127.0.0.1']],
+    [undefined, '2001:db8:1:2:3::4', ['address 2001:db8:1:2::/64']],
+    [undefined, '::ffff:192.0.2.1', ['address 192.0.2.1']],
+    [undefined, 'unix', ['address unix']],
+    ['ann', '192.0.2.1', ['key ann', 'address 192.0.2.1']],
+    ['ann', '127.0.0.9', ['key ann']],
+    ['ann', '::1', ['key ann']],
+    ['ann', '::ffff:127.0.0.1', ['key ann']],
+    ['ann', 'unix', ['key ann']],
+  ] as const) {
+    assert.deepEqual(callClients(key, address), names);
+  }
+});
