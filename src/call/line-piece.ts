@@ -1,6 +1,6 @@
 // What a line is given to make sound of, one after another.
 import type { PcmRing } from '../audio/pcm-ring.js';
-import type { SpeechEnd } from '../speech/engine.js';
+import type { SpeechEnd, SpeechRequest } from '../speech/engine.js';
 import type { ResolvedVoice } from '../speech/routing.js';
 import type { Normalized } from '../text/normalize/spoken-text.js';
 import type { RunPart } from './sentence-run.js';
@@ -36,7 +36,7 @@ export interface SoundPiece {
   /** Hz. */
   readonly sampleRate: number;
   /** Writes all of it, in order; as SpeechEngine.synthesize keeps the ring. */
-  write(out: PcmRing, signal: AbortSignal): Promise<SpeechEnd>;
+  write(out: PcmRing, signal: AbortSignal, onRendered: SpeechRequest['onRendered']): Promise<SpeechEnd>;
   readonly delivery?: Delivery | undefined;
 }
 

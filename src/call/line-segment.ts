@@ -5,7 +5,7 @@ import type { SegmentEncoded } from '../rtp/line-messages.js';
 import type { WordTime } from '../speech/engine.js';
 import type { WrittenSentence } from './line-piece.js';
 import type { SpokenSegment } from './spoken-text.js';
-import { writtenTimes } from './written-words.js';
+import { placedWord, writtenTimes } from './written-words.js';
 
 /** A sentence whose place in the sound of its line is known once it is encoded. */
 export interface PlacedSegment extends SpokenSegment {
@@ -96,7 +96,7 @@ export class LineSegment implements PlacedSegment {
   get engineWords(): readonly WordTime[] {
     const { words } = this.asMade;
     if (this.#speed === 1) return words;
-    return words.map((word) => ({ ...word, startMs: word.startMs / this.#speed }));
+    return words.map((word) => placedWord(word, (ms) => ms / this.#speed));
   }
 
   /** Of the sentence as it was written. */

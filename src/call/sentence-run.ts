@@ -17,6 +17,7 @@ import type { Urgency } from '../speech/urgency.js';
 import { wordsOf, type SpokenSentence, type WrittenSentence } from './line-piece.js';
 import type { SpeechPace } from './speech-pace.js';
 import { TokenStream } from './token-stream.js';
+import { placedWord } from './written-words.js';
 
 // Two seconds: an engine that delivers a sentence at once is not held up by
 // the next ring, and an interrupted sentence costs no more than this.
@@ -279,10 +280,9 @@ export class RunPart implements WrittenSentence {
     const own = (this.run.words ?? []).filter(
       ({ textOffset }) => textOffset >= this.offset && textOffset < end,
     );
-    return own.map(({ word, textOffset, startMs }) => ({
-      word,
-      textOffset: textOffset - this.offset,
-      startMs: Math.max(0, startMs - beginMs),
+    return own.map((word) => ({
+      ...placedWord(word, (ms) => Math.max(0, ms - beginMs)),
+      textOffset: word.textOffset - this.offset,
     }));
   }
 

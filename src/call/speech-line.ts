@@ -17,7 +17,7 @@ import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { FileHeader } from '../rtp/container.js';
 import type { EncoderLine, LineSink } from '../rtp/encoder-line.js';
 import type { TrimOptions } from '../audio/trimmer.js';
-import type { EngineTiming, SpeechOptions } from '../speech/engine.js';
+import type { EngineTiming, SpeechEnd, SpeechOptions } from '../speech/engine.js';
 import { NO_TIME, type SoundTiming } from '../speech/sound.js';
 import type { Continuity } from './continuity.js';
 import type { KeptSentence, LineFrames, SentenceManner } from './frame-cache.js';
@@ -314,7 +314,8 @@ export class SpeechLine {
     const { engine, voice } = sentence.voice;
     const urgency = this.#pace(this.#progress());
     const request = synthesisOf(wordsOf(sentence), sentence.voice, this.#manner.options, urgency);
-    const write = (out: PcmRing, signal: AbortSignal) => engine.synthesize(request, out, signal);
+    const write: SoundPiece['write'] = (out, signal, onRendered) =>
+      engine.synthesize({ ...request, ...(onRendered === undefined ? {} : { onRendered }) }, out, signal);
     return { sampleRate: engine.sampleRate(voice), write };
   }
 
@@ -330,8 +331,10 @@ export class SpeechLine {
     const sounding = soundingOf(sentence.delivery, this.#manner);
     const segment = new LineSegment(sentence, ringSound(ring), sounding.speed);
     this.#segments.push(segment);
-    const synthesized = piece.write(ring, signal).then((end) => {
-      segment.made((end.samples * 1000) / rate, end.words);
+    const made = ({ samples, words }: Pick<SpeechEnd, 'samples' | 'words'>) =>
+      segment.made((samples * 1000) / rate, words);
+    const synthesized = piece.write(ring, signal, made).then((end) => {
+      made(end);
       this.#took(end.timing);
     });
     if (manner !== undefined) this.#keepOf(segment, manner, synthesized);

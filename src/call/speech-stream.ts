@@ -20,6 +20,7 @@ import { SpeechLine, type EncoderSource, type LineManner, type LineOutlet } from
 import type { TextLimits } from './text-source.js';
 import { systemTime, type Time } from '../time.js';
 import { wholeText } from './whole-text.js';
+import { placedWord } from './written-words.js';
 
 export interface SpeechStreamRequest {
   readonly text: string;
@@ -208,7 +209,7 @@ function sentencePlace(segment: PlacedSegment, speed: number): SentencePlace {
   const { text, spoken, place, trimmedStartMs, words, engineWords } = segment;
   const { startMs = 0, endMs = 0 } = place ?? {};
   const heard = (times: readonly WordTime[]) =>
-    times.map((word) => ({ ...word, startMs: startMs + Math.max(0, word.startMs - trimmedStartMs) / speed }));
+    times.map((word) => placedWord(word, (ms) => startMs + Math.max(0, ms - trimmedStartMs) / speed));
   const said = spoken === undefined ? {} : { spoken: { text: spoken.text, words: heard(engineWords) } };
   return { text, startMs, endMs, words: heard(words), ...said };
 }

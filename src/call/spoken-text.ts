@@ -76,8 +76,9 @@ function lengthMs(segment: SpokenSegment, frameMs: number): number {
 function byWordTimes(segment: SpokenSegment, heardMs: number, totalMs: number): string {
   let end = 0;
   segment.words.forEach((word, index) => {
-    const nextMs = segment.words[index + 1]?.startMs ?? totalMs + segment.trimmedStartMs;
-    if (heardMs < (word.startMs + nextMs) / 2) return;
+    // Without its end a word lasts until the next one: a pause between them counts as part of it.
+    const endMs = word.endMs ?? segment.words[index + 1]?.startMs ?? totalMs + segment.trimmedStartMs;
+    if (heardMs < (word.startMs + endMs) / 2) return;
     end = Math.max(end, word.textOffset + word.word.length);
   });
   return segment.text.slice(0, end).trimEnd();

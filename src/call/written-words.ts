@@ -34,11 +34,27 @@ export function writtenWords(words: Iterable<Span>, { sourceSpan }: Normalized):
 export function writtenTimes(words: readonly WordTime[], text: string, normalized: Normalized): WordTime[] {
   const spans = words.map(({ word, textOffset }) => ({ start: textOffset, end: textOffset + word.length }));
   const startsMs = new Map(words.map(({ textOffset, startMs }) => [textOffset, startMs]));
+  const endsMs = new Map(words.map(({ textOffset, word, endMs }) => [textOffset + word.length, endMs]));
   return writtenWords(spans, normalized).map(({ written, spoken }) => ({
     word: text.slice(written.start, written.end),
     textOffset: written.start,
     startMs: startsMs.get(spoken.start) ?? 0,
+    ...withEnd(endsMs.get(spoken.end)),
   }));
+}
+
+/** The word with its times as `place` has them. */
+export function placedWord(word: WordTime, place: (ms: number) => number): WordTime {
+  const { endMs } = word;
+  return {
+    ...word,
+    startMs: place(word.startMs),
+    ...withEnd(endMs === undefined ? undefined : place(endMs)),
+  };
+}
+
+function withEnd(endMs: number | undefined): { readonly endMs?: number } {
+  return endMs === undefined ? {} : { endMs };
 }
 
 function joined(first: Span, second: Span): Span {

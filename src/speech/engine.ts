@@ -80,6 +80,8 @@ export interface SpeechRequest {
   readonly options?: SpeechOptions;
   /** To be spoken with instead of `voice`; only to engines that can clone (sample) or design (prompt). */
   readonly reference?: VoiceReference;
+  /** Called when the engine has the whole sound before its ring has room for all of it. */
+  readonly onRendered?: (sound: Pick<SpeechEnd, 'samples' | 'words'>) => void;
 }
 
 export interface WordTime {
@@ -88,6 +90,8 @@ export interface WordTime {
   readonly textOffset: number;
   /** From the first sample the engine wrote for this request, in milliseconds. */
   readonly startMs: number;
+  /** Where its sound ends, before the pause that may follow; absent where the engine does not tell. */
+  readonly endMs?: number;
 }
 
 /** What one sentence took, in milliseconds. */

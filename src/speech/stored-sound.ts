@@ -107,7 +107,8 @@ function isWord(value: unknown): value is WordTime {
     isRecord(value) &&
     typeof value['word'] === 'string' &&
     isTime(value['textOffset']) &&
-    isTime(value['startMs'])
+    isTime(value['startMs']) &&
+    (value['endMs'] === undefined || isTime(value['endMs']))
   );
 }
 

@@ -39,6 +39,18 @@ test('with word times a word counts once half of it was sent', () => {
   assert.equal(spokenText(segments, 25, FRAME_MS), 'Good morning');
 });
 
+test('a pause is no part of the word before it', () => {
+  const words = [
+    { word: 'Hello', textOffset: 0, startMs: 0, endMs: 300 },
+    { word: 'there', textOffset: 7, startMs: 600, endMs: 1000 },
+  ];
+  const segments = [segment('Hello, there.', 0, { words })];
+  assert.equal(spokenText(segments, 7, FRAME_MS), '');
+  assert.equal(spokenText(segments, 8, FRAME_MS), 'Hello');
+  assert.equal(spokenText(segments, 39, FRAME_MS), 'Hello');
+  assert.equal(spokenText(segments, 40, FRAME_MS), 'Hello, there');
+});
+
 test('a sentence not yet encoded whole is measured by the length of its sound', () => {
   const half = segment('alpha beta', 0, { frames: undefined });
   assert.equal(spokenText([half], 25, FRAME_MS), 'alpha');

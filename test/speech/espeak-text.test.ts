@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readableText, wordTimes } from '../../src/speech/engines/espeak-text.js';
+import { readableText, withEnds, wordTimes } from '../../src/speech/engines/espeak-text.js';
 
 test('what espeak would obey is replaced by as many spaces', () => {
   for (const [text, readable] of [
@@ -24,6 +24,20 @@ test('positions in code points become offsets in UTF-16', () => {
     { word: 'bé', textOffset: 5, startMs: 10 },
     { word: 'c', textOffset: 8, startMs: 20 },
   ]);
+});
+
+test('a word ends with its last sample that is not silence, before the pause behind it', () => {
+  const samples = new Int16Array(1000); // 1 s
+  samples.fill(3000, 100, 300).fill(-3000, 500, 700).fill(90, 700, 1000);
+  const words = [
+    { word: 'a', textOffset: 0, startMs: 100 },
+    { word: 'b', textOffset: 2, startMs: 480 },
+    { word: 'c', textOffset: 4, startMs: 2000 },
+  ];
+  assert.deepEqual(
+    withEnds(words, samples, 1000).map(({ endMs }) => endMs),
+    [300, 700, 1000],
+  );
 });
 
 test('a word that is told several times counts once, at its first time', () => {

@@ -74,6 +74,20 @@ test('French is spoken, with the time of each word', async (t) => {
   }
 });
 
+test('a pause between two words is no part of either', async (t) => {
+  const engine = openEngine(t);
+  const { end, taken } = say(engine, 'Bonjour le monde, ça va bien, et toi ?');
+  await taken;
+  const { words } = await end;
+  const pauses = words.map(
+    ({ word, endMs = 0 }, index) => [word, (words[index + 1]?.startMs ?? endMs) - endMs] as const,
+  );
+  for (const [word, ms] of pauses) {
+    if (word === 'monde' || word === 'bien') assert.ok(ms > 100 && ms < 300, `${ms} ms behind ${word}`);
+    else assert.ok(ms < 20, `${ms} ms behind ${word}`);
+  }
+});
+
 test('markup, entities and phonemes are text, not orders', async (t) => {
   const engine = openEngine(t);
   for (const text of ['un [[ deux ]] trois', 'un <b>deux</b> trois', '<speak>un deux &amp; trois']) {

@@ -80,6 +80,22 @@ test('the sound arrives whole, with its words, and the ring ends', async (t) => 
   assert.equal(watchedHandles(), 0);
 });
 
+test('what waits for room in its ring is told whole, with its words, before it is taken', async (t) => {
+  const { engine } = openEngine(t);
+  const ring = PcmRing.open(8000, 64);
+  const rendered = new Promise<Pick<SpeechEnd, 'samples' | 'words'>>((resolve) => {
+    const request = { text: 'a long sentence', voice: 'odd', language: 'en', onRendered: resolve };
+    engine.synthesize(request, ring, never()).catch(() => undefined);
+  });
+  const { samples, words } = await rendered;
+  assert.deepEqual(
+    { samples, words },
+    { samples: 1500, words: [{ word: 'a long sentence', textOffset: 0, startMs: 0 }] },
+  );
+  ring.abort();
+  ring.close();
+});
+
 test('a sentence whose ring is full holds up nobody else', async (t) => {
   const { engine } = openEngine(t);
   const held = say(engine, 'a long sentence that nobody reads yet', never(), 64);

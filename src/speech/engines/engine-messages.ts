@@ -20,7 +20,12 @@ export type ToEngine = { readonly type: 'speak'; readonly job: SpeakJob } | { re
 export type FromEngine =
   | { readonly type: 'loaded' }
   /** The sound waits for room in its ring, and the engine is free for the next job. */
-  | { readonly type: 'rendered'; readonly id: number }
+  | {
+      readonly type: 'rendered';
+      readonly id: number;
+      readonly samples: number;
+      readonly words: readonly WordTime[];
+    }
   | {
       readonly type: 'written';
       readonly id: number;

@@ -86,7 +86,9 @@ async function speak(job: SpeakJob, renderer: Renderer): Promise<void> {
   if (ring.status()?.aborted !== false) return say({ type: 'dropped', id });
   try {
     const sound = await renderer.render(job);
-    if (!new RingWriter(job, ring, sound).write()) say({ type: 'rendered', id });
+    const { samples, words } = sound;
+    if (!new RingWriter(job, ring, sound).write())
+      say({ type: 'rendered', id, samples: samples.length, words });
   } catch (error) {
     say({ type: 'failed', id, message: (error as Error).message });
   }

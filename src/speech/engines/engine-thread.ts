@@ -28,6 +28,7 @@ export interface EngineThreadOptions {
 interface Held {
   readonly release: ReleaseSlot;
   readonly timer: NodeJS.Timeout;
+  readonly onRendered: SpeechRequest['onRendered'];
   readonly resolve: (end: SpeechEnd) => void;
   readonly reject: (error: ParleyError) => void;
 }
@@ -66,12 +67,12 @@ class OneThread {
     });
   }
 
-  speak(job: SpeakJob, release: ReleaseSlot): Promise<SpeechEnd> {
+  speak(job: SpeakJob, release: ReleaseSlot, onRendered: SpeechRequest['onRendered']): Promise<SpeechEnd> {
     if (this.over) return Promise.reject(this.#failure(this.#reason));
     return new Promise((resolve, reject) => {
       const timeout = this.#options.renderTimeoutMs;
       const timer = setTimeout(() => this.kill(`a sentence took longer than ${timeout} ms`), timeout);
-      this.#held.set(job.id, { release, timer, resolve, reject });
+      this.#held.set(job.id, { release, timer, onRendered, resolve, reject });
       this.#worker.postMessage({ type: 'speak', job } satisfies ToEngine);
     });
   }
@@ -105,7 +106,7 @@ class OneThread {
     if (held === undefined) return;
     clearTimeout(held.timer);
     held.release();
-    if (message.type === 'rendered') return;
+    if (message.type === 'rendered') return held.onRendered?.(message);
     this.#held.delete(message.id);
     if (message.type === 'written') held.resolve({ samples: message.samples, words: message.words });
     else if (message.type === 'dropped') held.reject(new ParleyError('ABORTED', 'the ring was aborted'));
@@ -154,7 +155,7 @@ export class EngineThread {
 
   /** Speaks one sentence with the loaded thread and gives the slot back as soon as that is free for the next. */
   async speak(
-    { text, voice, language, options }: SpeechRequest,
+    { text, voice, language, options, onRendered }: SpeechRequest,
     out: PcmRing,
     release: ReleaseSlot,
   ): Promise<SpeechEnd> {
@@ -164,7 +165,7 @@ export class EngineThread {
         throw new ParleyError('WRONG_STATE', `the engine ${engine} is not loaded`);
       const ring = { ring: out.handle, rate: out.rate };
       const job: SpeakJob = { id: this.#nextId++, text, voice, language, ...ring };
-      return await this.#thread.speak(options === undefined ? job : { ...job, options }, release);
+      return await this.#thread.speak(options === undefined ? job : { ...job, options }, release, onRendered);
     } finally {
       release();
     }

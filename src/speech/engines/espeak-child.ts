@@ -3,7 +3,7 @@
 import { setPriority } from 'node:os';
 import { pathToFileURL } from 'node:url';
 import type { FromEspeak, ToEspeak } from './espeak-messages.js';
-import { readableText, wordTimes, type WordEvent } from './espeak-text.js';
+import { readableText, withEnds, wordTimes, type WordEvent } from './espeak-text.js';
 
 const NICE = 5; // as the engines' threads
 
@@ -49,7 +49,8 @@ function render(espeak: Espeak, text: string, identifier: string) {
     events.push(...heard.filter((event) => event.type === 'word'));
     return false; // go on
   });
-  return { samples: join(chunks), words: wordTimes(text, events) };
+  const samples = join(chunks);
+  return { samples, words: withEnds(wordTimes(text, events), samples, espeak.get_samplerate()) };
 }
 
 const [, , packageFile = ''] = process.argv;

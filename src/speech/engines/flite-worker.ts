@@ -4,6 +4,7 @@ import type { SpeakJob } from './engine-messages.js';
 import { serveEngine, type Rendering } from './engine-service.js';
 import { FliteProgram } from './flite-program.js';
 import { asciiText } from './flite-text.js';
+import { wordsOfPhones } from './flite-words.js';
 import { FLITE_VOICES } from './flite-voices.js';
 
 function render(program: FliteProgram, job: SpeakJob): Rendering {
@@ -11,9 +12,9 @@ function render(program: FliteProgram, job: SpeakJob): Rendering {
   const gain = FLITE_VOICES.find((voice) => voice.name === job.voice)?.gain ?? 1;
   // Nothing that can be said in English letters: flite would spell silence.
   if (!/[a-z0-9]/i.test(text)) return { samples: new Int16Array(), gain, words: [] };
-  const { samples, rate } = program.speak(text, job.voice);
+  const { samples, rate, phones } = program.speak(text, job.voice);
   if (rate !== job.rate) throw new Error(`the voice ${job.voice} speaks at ${rate} Hz, not ${job.rate}`);
-  return { samples, gain, words: [] };
+  return { samples, gain, words: wordsOfPhones(job.text, phones) };
 }
 
 const program = await FliteProgram.load();

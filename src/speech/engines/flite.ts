@@ -19,7 +19,7 @@ export function fliteEngine(options: FliteOptions): SpeechEngine {
       design: false,
       instruct: false,
       sampling: false,
-      wordTimes: false,
+      wordTimes: true,
       textStreaming: false,
       languages: FLITE_LANGUAGES,
     },

@@ -8,6 +8,7 @@ const SUCCESS = 0;
 const BAD_FILE = 8; // EBADF
 const NOT_FOUND = 44; // ENOENT
 
+const STDOUT = 1;
 const STDERR = 2;
 const FOLDER = 3; // the one folder that is open from the start
 const FILE = 4; // the one file that the program may write
@@ -21,6 +22,7 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024; // half an hour of 16 kHz speech: a run
 const FIRST_FILE_BYTES = 256 * 1024; // 8 s of speech
 const MAX_KEPT_BYTES = 4 * 1024 * 1024; // from one run to the next
 const MAX_MESSAGE_BYTES = 4096;
+const MAX_PRINTED_BYTES = 1024 * 1024; // the phones of a text of 4,096 characters are some 60 kB
 
 /** The program asked to end with this code. */
 export class ProgramExit extends Error {
@@ -39,6 +41,7 @@ export class WasiHost {
   #length = 0;
   #position = 0;
   #message = '';
+  #printed = '';
 
   /** What goes into `WebAssembly.instantiate`. */
   get imports(): WebAssembly.Imports {
@@ -77,11 +80,17 @@ export class WasiHost {
     this.#length = 0;
     this.#position = 0;
     this.#message = '';
+    this.#printed = '';
   }
 
   /** What the program wrote into its file; valid until the next run. */
   get file(): Uint8Array {
     return this.#file.subarray(0, this.#length);
+  }
+
+  /** What the program wrote to stdout. */
+  get printed(): string {
+    return this.#printed;
   }
 
   /** The beginning of what the program wrote to stderr. */
@@ -171,6 +180,7 @@ export class WasiHost {
       written += data.length;
       if (fd === FILE) this.#append(data);
       else if (fd === STDERR) this.#say(data);
+      else if (fd === STDOUT) this.#print(data);
     }
     return this.#put32(out, written);
   }
@@ -186,6 +196,12 @@ export class WasiHost {
     this.#file.set(data, this.#position);
     this.#position = end;
     this.#length = Math.max(this.#length, end);
+  }
+
+  #print(data: Uint8Array): void {
+    if (this.#printed.length + data.length > MAX_PRINTED_BYTES)
+      throw new Error(`the program printed more than ${MAX_PRINTED_BYTES} bytes`);
+    this.#printed += new TextDecoder().decode(data);
   }
 
   #say(data: Uint8Array): void {
