@@ -85,6 +85,15 @@ export class CachedSpeech {
     return { ...engine.capabilities, engine: engine.name };
   }
 
+  /**
+   * The engine's voice and the primary tag of the language that speak. No voice where that was made of a sample or a
+   * description. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE.
+   */
+  spokenBy(wish: VoiceWish): { readonly voice?: string; readonly language: string } {
+    const { voice, language, reference } = this.#routing.resolve(wish);
+    return reference === undefined ? { voice, language } : { language };
+  }
+
   async reference(sample: VoiceSample, signal: AbortSignal): Promise<VoiceReference> {
     if (this.#samples !== undefined) return this.#samples.reference(sample, signal);
     const engines = new Set((await this.voices()).map(({ engine }) => engine));

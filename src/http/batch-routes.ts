@@ -1,5 +1,5 @@
 // POST /v1/audio/speech/batch: several texts in one request.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { isAborted, ParleyError } from '../errors.js';
 import { type BatchBody, type BatchItem, type CheckBody, readBatchRequest } from './batch-request.js';
 import { BatchStream } from './batch-stream.js';
@@ -10,6 +10,7 @@ import { speechBody } from './schemas/speech.js';
 import { brokenOff } from './speech-answer.js';
 import type { SpeechBody } from './speech-body.js';
 import { SpeechLog } from './speech-log.js';
+import type { SpeechWish } from './speech-request.js';
 import { bodyLimitOf, type SpeakingParts } from './speech-routes.js';
 
 const MAX_BATCHES = 8; // at once; each holds the sound of a few items
@@ -32,7 +33,7 @@ export function addBatchRoute(app: FastifyInstance, parts: SpeakingParts): void 
     if (open >= MAX_BATCHES) {
       throw new ParleyError('QUEUE_FULL', `${MAX_BATCHES} batches are being spoken already`);
     }
-    request.speechLog = logOf(items);
+    request.speechLog = logOf(items, speech);
     const failed = (error: unknown) => {
       if (isAborted(error) || errorReply(error, request.id).status < 500) return;
       log.warn({ requestId: request.id, err: error }, 'speech of a batch failed');
@@ -52,10 +53,31 @@ export function addBatchRoute(app: FastifyInstance, parts: SpeakingParts): void 
   });
 }
 
-/** One line for all: their words together, and their format where it is one. */
-function logOf(items: readonly BatchItem[]): FastifyRequest['speechLog'] {
+/** One line for all: their words together, and their format, voice and language where that is one. */
+function logOf(items: readonly BatchItem[], speech: SpeakingParts['speech']): SpeechLog {
   const wishes = items.flatMap((item) => ('wish' in item ? [item.wish] : []));
-  const formats = new Set(wishes.map(({ format }) => format.name));
-  const [format = MIXED] = formats.size === 1 ? formats : [];
-  return new SpeechLog({ text: wishes.map(({ text }) => text).join('\n') }, format);
+  const text = wishes.map((wish) => wish.text).join('\n');
+  const format = theOnly(wishes.map((wish) => wish.format.name)) ?? MIXED;
+  const logs = wishes.map((wish) => logOfItem(wish, speech));
+  const voice = theOnly(logs.map((log) => log.voice));
+  const language = theOnly(logs.map((log) => log.language));
+  const known = {
+    ...(voice === undefined ? {} : { voice }),
+    ...(language === undefined ? {} : { language }),
+  };
+  return new SpeechLog({ text, ...known }, format);
+}
+
+function logOfItem(wish: SpeechWish, speech: SpeakingParts['speech']): SpeechLog {
+  const log = new SpeechLog(wish, wish.format.name);
+  try {
+    if (wish.ownVoice === undefined) log.resolve(speech, wish);
+  } catch {
+    // An item that cannot be spoken is answered with its own error.
+  }
+  return log;
+}
+
+function theOnly<T>(values: readonly T[]): T | undefined {
+  return new Set(values).size === 1 ? values[0] : undefined;
 }

@@ -2,7 +2,7 @@
 // when its connection is done with it: answered or abandoned.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../observe/log.js';
-import type { Metrics } from '../observe/metrics.js';
+import type { Metrics, SpeechAnswered } from '../observe/metrics.js';
 import { TAGS } from './schemas/json-schema.js';
 import { brokeOff } from './sent-reply.js';
 import type { SpeechLog } from './speech-log.js';
@@ -46,7 +46,12 @@ function closed(
   const answered = { method, route: url, status, seconds: ms / 1000 };
   metrics.requestAnswered(answered);
   if (schema?.tags?.[0] === TAGS.speech) {
-    metrics.speechAnswered({ ...answered, format: speechLog?.format, inferSeconds: inferSeconds(speechLog) });
+    metrics.speechAnswered({
+      ...answered,
+      format: speechLog?.format,
+      inferSeconds: inferSeconds(speechLog),
+      synthesis: synthesisOf(speechLog),
+    });
     // A client that left is no error of ours.
     if (failure !== null && (finished || failure !== 'aborted')) metrics.speechFailed(failure);
   }
@@ -91,6 +96,13 @@ function fieldsOf(
 
 function rounded(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.round(ms);
+}
+
+/** Of a request for which an engine worked. */
+function synthesisOf(speechLog: SpeechLog | null): SpeechAnswered['synthesis'] {
+  const { spoken, timing, cache } = speechLog ?? {};
+  if (spoken === undefined || timing === undefined || cache === 'hit') return undefined;
+  return { ...spoken, seconds: (timing.inferMs + timing.encodeMs) / 1000 };
 }
 
 /** Of an engine that worked for this request. */

@@ -59,6 +59,7 @@ async function answer(asked: Asked): Promise<void> {
   request.speechLog = speechLog;
   // A voice that comes with the request takes time to be made, and nothing spoken with it is kept.
   const ready = wish.ownVoice === undefined ? prepared(speech, wish, request.client) : undefined;
+  if (ready !== undefined) speechLog.resolve(speech, ready.request);
   const found = ready === undefined ? undefined : speech.find(ready.request);
   if (ready === undefined || found === undefined) return make(asked, ready);
   if (formOf(asked) !== undefined) return make(asked, ready, found);
@@ -113,6 +114,7 @@ async function opened(
   const last = ready ?? (await preparedWithVoice(speech, wish, request.client, signal));
   const ignored = ignoredNames(last, names);
   if (ignored !== undefined) headers[IGNORED] = ignored;
+  if (ready === undefined) request.speechLog?.resolve(speech, last.request);
   return speech.openStream(last.request, signal);
 }
 

@@ -2,7 +2,7 @@
 // the metrics. A route that speaks makes one and hangs it on the request; what
 // sends the sound fills in the rest.
 import type { AudioOutcome } from './audio-replies.js';
-import type { SpokenRequest } from './speech-source.js';
+import type { SpeechSource, SpokenRequest, VoiceChoice } from './speech-source.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -15,13 +15,18 @@ declare module 'fastify' {
   }
 }
 
+/** Stands for every voice that was made of a sample or a description: the number of label values stays bounded. */
+const CUSTOM = 'custom';
+
 export class SpeechLog {
   /** The caller's words: only under this name, which the log hides. */
   readonly text: string;
   /** As requests name it. */
   readonly format: string;
-  readonly voice: string | undefined;
-  readonly language: string | undefined;
+  voice: string | undefined;
+  language: string | undefined;
+  /** The engine's own voice and language, for the metrics; absent until they are known. */
+  spoken: { readonly voice: string; readonly language: string } | undefined;
   /** Set once it is known; absent where the cache was not asked. */
   cache: 'hit' | 'miss' | undefined;
   /** Set at the end of the sound. */
@@ -32,5 +37,15 @@ export class SpeechLog {
     this.format = format;
     this.voice = voice;
     this.language = language;
+  }
+
+  /** Fills in what the request left to the server. Throws what can be known of a voice and language. */
+  resolve(speech: Pick<SpeechSource, 'spokenBy'>, choice: VoiceChoice): void {
+    const spoken = speech.spokenBy?.(choice);
+    if (spoken === undefined) return;
+    const { voice = CUSTOM, language } = spoken;
+    this.voice ??= voice;
+    this.language ??= language;
+    this.spoken = { voice, language };
   }
 }

@@ -59,6 +59,11 @@ export interface FoundSound {
   readonly outcome: AudioOutcome;
 }
 
+export interface SpokenBy {
+  readonly voice?: string;
+  readonly language: string;
+}
+
 export interface SpeechSource {
   /** A rendering that is there already. Throws what can be known of a voice and language. */
   find(request: SpokenRequest): FoundSound | undefined;
@@ -66,6 +71,11 @@ export interface SpeechSource {
   openStream(request: SpokenRequest, signal: AbortSignal): Promise<AudioStream>;
   /** Throws what can be known of a voice and language. */
   abilities(choice: VoiceChoice): EngineAbilities;
+  /**
+   * The engine's voice and the primary tag of the language that speak. No voice where that was made of a sample or a
+   * description. Throws what can be known of a voice and language.
+   */
+  readonly spokenBy?: ((choice: VoiceChoice) => SpokenBy) | undefined;
   /** Rejects with CAPABILITY_MISSING where no engine can use one, AUDIO_INVALID and whatever else is wrong with it. */
   reference(sample: VoiceSample, signal: AbortSignal): Promise<VoiceReference>;
   /** Forgets every rendering and answers how many there were. */

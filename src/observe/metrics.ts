@@ -67,6 +67,9 @@ export interface SpeechAnswered {
   readonly seconds: number;
   /** What engines took for it; absent where none worked for it. */
   readonly inferSeconds: number | undefined;
+  /** What engines and encoders took, and the engine's own voice and language; absent where no engine worked for it. */
+  readonly synthesis?:
+    { readonly voice: string; readonly language: string; readonly seconds: number } | undefined;
 }
 
 const FIRST_AUDIO_SECONDS = [0.005, 0.01, 0.015, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 2, 5];
@@ -254,6 +257,7 @@ class SpeechMetrics {
   readonly #requests: Counter<'endpoint' | 'format' | 'status'>;
   readonly #seconds: Histogram<'endpoint'>;
   readonly #inferSeconds: Histogram;
+  readonly #synthesisSeconds: Histogram<'voice' | 'language' | 'format'>;
   readonly #errors: Counter<'code'>;
 
   constructor(registry: Registry) {
@@ -277,6 +281,13 @@ class SpeechMetrics {
       buckets: REQUEST_SECONDS,
       registers,
     });
+    this.#synthesisSeconds = new Histogram({
+      name: 'tts_synthesis_duration_seconds',
+      help: 'time that engines and encoders took for one request, by the voice and language that spoke and the format',
+      labelNames: ['voice', 'language', 'format'],
+      buckets: REQUEST_SECONDS,
+      registers,
+    });
     this.#errors = new Counter({
       name: 'tts_errors_total',
       help: 'requests for speech that were refused or broke off, by the code that their client was told',
@@ -285,10 +296,20 @@ class SpeechMetrics {
     });
   }
 
-  answered({ route: endpoint, format = 'none', status, seconds, inferSeconds }: SpeechAnswered): void {
+  answered({
+    route: endpoint,
+    format = 'none',
+    status,
+    seconds,
+    inferSeconds,
+    synthesis,
+  }: SpeechAnswered): void {
     this.#requests.inc({ endpoint, format, status: String(status) });
     this.#seconds.observe({ endpoint }, seconds);
     if (inferSeconds !== undefined) this.#inferSeconds.observe(inferSeconds);
+    if (synthesis === undefined) return;
+    const { voice, language, seconds: synthesisSeconds } = synthesis;
+    this.#synthesisSeconds.observe({ voice, language, format }, synthesisSeconds);
   }
 
   failed(code: string): void {

@@ -2,7 +2,7 @@
 import { contentTypeOf } from '../../src/call/audio-format.js';
 import type { ParleyError } from '../../src/errors.js';
 import type { AudioStream } from '../../src/http/audio-replies.js';
-import type { EngineAbilities, SpeechSource } from '../../src/http/speech-source.js';
+import type { EngineAbilities, SpeechSource, SpokenBy } from '../../src/http/speech-source.js';
 import type { Voice, VoiceReference } from '../../src/speech/engine.js';
 import { NO_TIME, type SoundOutcome } from '../../src/speech/sound.js';
 
@@ -106,6 +106,8 @@ export class FakeSpeech implements SpeechSource {
   listed: readonly Voice[] = VOICES;
   /** Of whichever engine is asked for. */
   can: EngineAbilities = { engine: 'flite', clone: false, design: false, instruct: false, sampling: false };
+  /** The voice and language of whatever is asked for. */
+  speaker: SpokenBy | undefined;
   /** What was asked to be made a voice of. */
   readonly samples: Sample[] = [];
   #opened: (() => void)[] = [];
@@ -116,6 +118,11 @@ export class FakeSpeech implements SpeechSource {
 
   abilities(): EngineAbilities {
     return this.can;
+  }
+
+  get spokenBy(): SpeechSource['spokenBy'] {
+    const { speaker } = this;
+    return speaker === undefined ? undefined : () => speaker;
   }
 
   reference(sample: Sample): Promise<VoiceReference> {

@@ -6,6 +6,7 @@ import { createLog } from '../../src/observe/log.js';
 import type { SoundOutcome } from '../../src/speech/sound.js';
 import { until } from '../fakes/until.js';
 import { openApp, openServer } from './app-under-test.js';
+import { FakeStream } from './fake-speech.js';
 
 const SPEECH = '/v1/audio/speech';
 const OUTCOME: SoundOutcome = {
@@ -21,6 +22,42 @@ function lastLine(logLines: readonly string[]): Record<string, unknown> {
 async function metricLines(metrics: { exposition(): Promise<string> }, name: string): Promise<string[]> {
   return (await metrics.exposition()).split('\n').filter((line) => line.startsWith(name));
 }
+
+test('the line and the metrics have the voice, the language and the format that the request left to the server', async (t) => {
+  const { app, speech, logLines, metrics } = await openApp(t);
+  speech.speaker = { voice: 'slt', language: 'en' };
+  const ask = async (url: string, payload: object, cache: 'hit' | 'miss' = 'miss') => {
+    speech.next = Object.assign(new FakeStream('audio/mpeg'), { outcome: Promise.resolve(OUTCOME), cache });
+    (speech.next as FakeStream).end();
+    assert.equal((await app.inject({ method: 'POST', url, payload })).statusCode, 200);
+    const { voice, language, format } = lastLine(logLines);
+    return [voice, language, format];
+  };
+  assert.deepEqual(await ask(SPEECH, { input: 'Hello.' }), ['slt', 'en', 'mp3']);
+  assert.deepEqual(await ask(SPEECH, { input: 'Hello.', language: 'French' }), ['slt', 'fr', 'mp3']);
+  assert.deepEqual(await ask(SPEECH, { input: 'Hello.', voice: 'alloy', response_format: 'wav' }), [
+    'alloy',
+    'en',
+    'wav',
+  ]);
+  assert.deepEqual(await ask(SPEECH, { input: 'Hello.' }, 'hit'), ['slt', 'en', 'mp3']);
+  assert.deepEqual(await ask(`${SPEECH}/batch`, { items: [{ input: 'Hello.' }, { input: 'Yes.' }] }), [
+    'slt',
+    'en',
+    'wav',
+  ]);
+  speech.speaker = { language: 'de' };
+  assert.deepEqual(await ask(SPEECH, { input: 'Hello.', voice: 'my voice' }), ['my voice', 'de', 'mp3']);
+  assert.deepEqual(await metricLines(metrics, 'tts_synthesis_duration_seconds_count'), [
+    'tts_synthesis_duration_seconds_count{voice="slt",language="en",format="mp3"} 2',
+    'tts_synthesis_duration_seconds_count{voice="slt",language="en",format="wav"} 1',
+    'tts_synthesis_duration_seconds_count{voice="custom",language="de",format="mp3"} 1',
+  ]);
+  assert.deepEqual(
+    (await metricLines(metrics, 'tts_synthesis_duration_seconds_sum')).at(-1),
+    'tts_synthesis_duration_seconds_sum{voice="custom",language="de",format="mp3"} 0.2526',
+  );
+});
 
 test('a spoken text is one line: what it took, of what it was, and not its words', async (t) => {
   const { app, speech, logLines } = await openApp(t);
